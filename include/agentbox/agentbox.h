@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Every public header of libagentbox; start reading at agentbox/base.h. */
+#ifndef AGENTBOX_AGENTBOX_H
+#define AGENTBOX_AGENTBOX_H
+
+#include <agentbox/base.h>
+
+#endif

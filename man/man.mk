@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Manual pages, one line each:   dist_man_MANS += man/agentbox_base.3

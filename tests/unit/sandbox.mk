@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Unit tests of sandbox. Each program is five lines (see tests/lib/abtest.h):
+#   check_PROGRAMS += tests/unit/sandbox_x
+#   UNIT_TESTS += tests/unit/sandbox_x
+#   tests_unit_sandbox_x_SOURCES = tests/unit/sandbox_x.c
+#   tests_unit_sandbox_x_CPPFLAGS = $(UNIT_CPPFLAGS)
+#   tests_unit_sandbox_x_CFLAGS = $(UNIT_CFLAGS)
+# It links libagentbox-internal.la, the leak checker and Check by default.
