@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The glob matcher. Two nested backtracking loops, each with one remembered
+ * star: the last `*` inside a component, the last `**` between components.
+ * Remembering only the last is enough, because a later star can make good
+ * whatever an earlier one could; that bounds time by pattern times path.
+ * It never allocates and never recurses. Spec: path/glob.h.
+ */
+#include "config.h"
+
+#include "path/glob.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+static unsigned char fold(unsigned char c, unsigned flags)
+{
+	if ((flags & AB_GLOB_FOLD) && c >= 'A' && c <= 'Z')
+		return (unsigned char)(c + ('a' - 'A'));
+	return c;
+}
+
+/* End of the set that starts at p[0] == '[': index after ']', 0 if open. */
+static size_t set_end(const char *p, size_t n)
+{
+	size_t i = 1;
+
+	if (i < n && (p[i] == '!' || p[i] == '^'))
+		i++;
+	if (i < n && p[i] == ']')
+		i++;
+	for (; i < n; i++) {
+		if (p[i] == '\\')
+			i++;
+		else if (p[i] == ']')
+			return i + 1;
+	}
+	return 0;
+}
+
+static unsigned char set_byte(const char *p, size_t *i)
+{
+	if (p[*i] == '\\')
+		(*i)++;
+	return (unsigned char)p[(*i)++];
+}
+
+static bool set_has(const char *p, size_t end, unsigned char c, unsigned flags)
+{
+	size_t i = 1;
+	bool negated = p[i] == '!' || p[i] == '^';
+	bool found = false;
+
+	c = fold(c, flags);
+	i += negated;
+	for (bool first = true; first || i < end - 1; first = false) {
+		unsigned char low = fold(set_byte(p, &i), flags);
+		unsigned char high = low;
+
+		if (i + 1 < end - 1 && p[i] == '-') {
+			i++;
+			high = fold(set_byte(p, &i), flags);
+		}
+		if (c >= low && c <= high)
+			found = true;
+	}
+	return found != negated;
+}
+
+/*
+ * Match one pattern atom at p against byte c; returns the atom's length, 0
+ * for no match. Not called for '*'.
+ */
+static size_t match_atom(const char *p, size_t n, unsigned char c,
+			 unsigned flags)
+{
+	size_t end;
+
+	switch (p[0]) {
+	case '?':
+		return 1;
+	case '[':
+		end = set_end(p, n);
+		return end && set_has(p, end, c, flags) ? end : 0;
+	case '\\':
+		if (n < 2)
+			return 0;
+		return fold((unsigned char)p[1], flags) == fold(c, flags) ? 2
+									  : 0;
+	default:
+		return fold((unsigned char)p[0], flags) == fold(c, flags) ? 1
+									  : 0;
+	}
+}
+
+bool ab_glob_match_name(const char *pattern, size_t p_len, const char *name,
+			size_t n_len, unsigned flags)
+{
+	size_t p = 0;
+	size_t n = 0;
+	size_t star_p = (size_t)-1;
+	size_t star_n = 0;
+
+	while (n < n_len) {
+		size_t used = 0;
+
+		if (p < p_len && pattern[p] == '*') {
+			star_p = ++p;
+			star_n = n;
+			continue;
+		}
+		if (p < p_len)
+			used = match_atom(pattern + p, p_len - p,
+					  (unsigned char)name[n], flags);
+		if (used) {
+			p += used;
+			n++;
+		} else if (star_p != (size_t)-1) {
+			p = star_p;
+			n = ++star_n;
+		} else {
+			return false;
+		}
+	}
+	while (p < p_len && pattern[p] == '*')
+		p++;
+	return p == p_len;
+}
+
+/* Length of the component at s, which ends at a slash or at end. */
+static size_t component(const char *s, const char *end)
+{
+	const char *slash = memchr(s, '/', (size_t)(end - s));
+
+	return slash ? (size_t)(slash - s) : (size_t)(end - s);
+}
+
+static const char *next(const char *s, size_t len, const char *end)
+{
+	return s + len < end ? s + len + 1 : end;
+}
+
+/*
+ * Components of [p, p_end) against those of [s, s_end); with `below` a
+ * pattern that is used up matches whatever remains of the path.
+ */
+static bool match_path(const char *p, const char *p_end, const char *s,
+		       const char *s_end, bool below, unsigned flags)
+{
+	const char *star_p = NULL;
+	const char *star_s = NULL;
+
+	for (;;) {
+		size_t p_len;
+		size_t s_len;
+
+		if (p == p_end && (s == s_end || below))
+			return true;
+		p_len = p < p_end ? component(p, p_end) : 0;
+		if (p < p_end && p_len == 2 && memcmp(p, "**", 2) == 0) {
+			p = next(p, p_len, p_end);
+			star_p = p;
+			star_s = s;
+			continue;
+		}
+		if (s == s_end)
+			return false;
+		s_len = component(s, s_end);
+		if (p < p_end &&
+		    ab_glob_match_name(p, p_len, s, s_len, flags)) {
+			p = next(p, p_len, p_end);
+			s = next(s, s_len, s_end);
+		} else if (star_p) {
+			p = star_p;
+			star_s = next(star_s, component(star_s, s_end), s_end);
+			s = star_s;
+		} else {
+			return false;
+		}
+	}
+}
+
+static bool match(const char *pattern, const char *path, bool below,
+		  unsigned flags)
+{
+	size_t n = strlen(pattern);
+	const char *end = path + strlen(path);
+	const char *s = path;
+
+	if (n && pattern[n - 1] == '/')
+		n--;
+	if (n == 0 || ab_glob_check(pattern, n) < 0)
+		return false;
+	if (memchr(pattern, '/', n) || (n == 2 && !memcmp(pattern, "**", 2)))
+		return match_path(pattern, pattern + n, path, end, below,
+				  flags);
+	/* a name in any directory: the last component, or any with `below` */
+	while (s < end) {
+		size_t len = component(s, end);
+
+		if ((below || s + len == end) &&
+		    ab_glob_match_name(pattern, n, s, len, flags))
+			return true;
+		s = next(s, len, end);
+	}
+	return false;
+}
+
+bool ab_glob_match(const char *pattern, const char *path, unsigned flags)
+{
+	return match(pattern, path, false, flags);
+}
+
+bool ab_glob_match_below(const char *pattern, const char *path, unsigned flags)
+{
+	return match(pattern, path, true, flags);
+}
+
+/* One component without its slash: brackets closed, backslashes paired. */
+static int check_component(const char *p, size_t n)
+{
+	if (n == 0 || (n == 1 && p[0] == '.') ||
+	    (n == 2 && p[0] == '.' && p[1] == '.'))
+		return -EINVAL;
+	if (n > AB_MAX_NAME)
+		return -ENAMETOOLONG;
+	for (size_t i = 0; i < n; i++) {
+		size_t end;
+
+		if (p[i] == '\\') {
+			if (++i == n)
+				return -EINVAL;
+			continue;
+		}
+		if (p[i] != '[')
+			continue;
+		end = set_end(p + i, n - i);
+		if (end == 0)
+			return -EINVAL;
+		i += end - 1;
+	}
+	return 0;
+}
+
+int ab_glob_check(const char *pattern, size_t n)
+{
+	const char *p = pattern;
+	const char *end = pattern + n;
+
+	if (n == 0 || pattern[0] == '/' || pattern[0] == '!' ||
+	    memchr(pattern, '\0', n))
+		return -EINVAL;
+	if (n >= AB_MAX_PATH)
+		return -ENAMETOOLONG;
+	if (n > 1 && end[-1] == '/')
+		end--;
+	for (;;) {
+		size_t len = component(p, end);
+		int r = check_component(p, len);
+
+		if (r < 0)
+			return r;
+		if (p + len == end)
+			return 0;
+		p += len + 1;
+	}
+}
+
+bool ab_glob_is_literal(const char *pattern)
+{
+	return pattern[strcspn(pattern, "*?[\\")] == '\0';
+}
