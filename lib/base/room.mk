@@ -1,4 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sources of lib/base. Append, e.g.:
-#   libagentbox_la_SOURCES += lib/base/x.c lib/base/x.h
-# Public headers in include/agentbox/ are picked up by themselves.
+# Sources of lib/base. Public headers in include/agentbox/ are picked up by
+# themselves.
+
+# What a static helper may compile as well: libc and nothing else.
+LIBC_ONLY_SOURCES = \
+	lib/base/alloc.c lib/base/alloc.h \
+	lib/base/attr.c lib/base/attr.h \
+	lib/base/clock.c lib/base/clock.h \
+	lib/base/fd.c lib/base/fd.h \
+	lib/base/limits.h
+
+libagentbox_la_SOURCES += \
+	lib/base/alloc.c lib/base/alloc.h \
+	lib/base/attr.c lib/base/attr.h \
+	lib/base/bytes.c lib/base/bytes.h \
+	lib/base/canonical.c \
+	lib/base/clock.c lib/base/clock.h \
+	lib/base/context.c lib/base/context.h \
+	lib/base/error.c lib/base/error.h \
+	lib/base/fd.c lib/base/fd.h \
+	lib/base/hash.c lib/base/hash.h \
+	lib/base/json.c lib/base/json.h \
+	lib/base/limits.h \
+	lib/base/secret.c lib/base/secret.h \
+	lib/base/spawn.c lib/base/spawn.h \
+	lib/base/version.c

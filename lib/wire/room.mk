@@ -1,4 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sources of lib/wire. Append, e.g.:
-#   libagentbox_la_SOURCES += lib/wire/x.c lib/wire/x.h
-# Public headers in include/agentbox/ are picked up by themselves.
+# Sources of lib/wire: all of it is libc only and goes into helpers too. The
+# message numbers and the plan (box.h, plan.h) belong to the walls.
+
+LIBC_ONLY_SOURCES += \
+	lib/wire/codec.c lib/wire/codec.h \
+	lib/wire/message.c lib/wire/message.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/codec.c lib/wire/codec.h \
+	lib/wire/message.c lib/wire/message.h

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Errors are made once, where they are noticed. Every maker returns the code
+ * so that a caller can write: return ab_error_set(err, AGENTBOX_EINVAL, ...).
+ * `err` may be NULL. When memory for the error runs out a static ENOMEM
+ * error is handed out (agentbox_error_free() knows it).
+ */
+#ifndef AB_BASE_ERROR_H
+#define AB_BASE_ERROR_H
+
+#include "agentbox/base.h"
+#include "base/attr.h"
+
+AB_DEFINE_AUTO(agentbox_error, agentbox_error_free)
+
+/* errno part is 0. `where` is "" or NULL for the call itself. */
+int32_t ab_error_set(agentbox_error **err, int32_t code, const char *where,
+		     const char *fmt, ...) AB_PRINTF(4, 5);
+
+/*
+ * A failed system call: errno `sys_errno` is stored and its text appended
+ * after ": ". ENOENT maps to AGENTBOX_ENOTFOUND, EACCES/EPERM to
+ * AGENTBOX_EACCES, ENOMEM to AGENTBOX_ENOMEM, the rest to AGENTBOX_ESYS.
+ */
+int32_t ab_error_sys(agentbox_error **err, int sys_errno, const char *where,
+		     const char *fmt, ...) AB_PRINTF(4, 5);
+
+/* The same with a code of the caller's choosing. */
+int32_t ab_error_sys_code(agentbox_error **err, int32_t code, int sys_errno,
+			  const char *where, const char *fmt, ...)
+	AB_PRINTF(5, 6);
+
+int32_t ab_error_nomem(agentbox_error **err);
+
+/* Put "context: " before the message of *err; no-op when err or *err NULL. */
+void ab_error_prefix(agentbox_error **err, const char *fmt, ...)
+	AB_PRINTF(2, 3);
+
+/* Move *from into *to (or free it when `to` is NULL); returns its code. */
+int32_t ab_error_move(agentbox_error **to, agentbox_error **from);
+
+#endif

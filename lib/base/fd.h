@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * File descriptors: every one is CLOEXEC from birth, EINTR is handled here
+ * and nowhere else. Functions return 0/bytes/fd or -errno (internal form;
+ * public functions turn it into an agentbox_error).
+ */
+#ifndef AB_BASE_FD_H
+#define AB_BASE_FD_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+
+/* dup to an fd >= 3, CLOEXEC. */
+int ab_fd_dup(int fd);
+/* dup to an fd >= min, CLOEXEC. */
+int ab_fd_dup_from(int fd, int min);
+/*
+ * Move a fresh owned fd out of 0-2, where a host that closed its standard
+ * streams would make it land; closed on failure. Passes -errno through.
+ */
+int ab_fd_lift(int fd);
+/* Whole transfer or error; read stops at EOF and returns the count. */
+ssize_t ab_fd_read_full(int fd, void *p, size_t n);
+int ab_fd_write_full(int fd, const void *p, size_t n);
+/*
+ * Everything up to `max` bytes as NUL-terminated owned memory; -EFBIG past
+ * it, -EISDIR/-EINVAL when fd is not a regular file, pipe or socket.
+ */
+int ab_fd_slurp(int fd, size_t max, char **out, size_t *n);
+/* poll() one fd; timeout in ms, -1 for ever. >0 revents, 0 timeout. */
+int ab_fd_poll(int fd, short events, int64_t timeout_ms);
+/* The same for several: the count of ready ones, 0 on timeout. */
+int ab_fd_poll_many(struct pollfd *fds, size_t n, int64_t timeout_ms);
+/* SOCK_SEQPACKET, CLOEXEC pair. */
+int ab_fd_seqpacket_pair(int pair[2]);
+/* memfd with p,n, sealed SEAL|SHRINK|GROW|WRITE, offset 0. */
+int ab_fd_memfd_sealed(const char *name, const void *p, size_t n);
+/*
+ * 0 when fd is a memfd with all four seals and at most max bytes (size out).
+ * -EINVAL: not a memfd; -EPERM: a seal is missing; -EFBIG: over max.
+ */
+int ab_fd_check_sealed(int fd, size_t max, size_t *n);
+int ab_fd_set_nonblock(int fd, int on);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SHA-256 (FIPS 180-4), hex, and random identifiers. */
+#ifndef AB_BASE_HASH_H
+#define AB_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AB_SHA256_SIZE 32
+#define AB_HEX_SIZE(n) (2 * (n) + 1)
+/* 128 random bits as 32 lower-case hex digits and a NUL. */
+#define AB_ID_SIZE 33
+/* "sha256:" + 64 hex digits + NUL */
+#define AB_DIGEST_SIZE 72
+
+void ab_sha256(const void *p, size_t n, uint8_t out[AB_SHA256_SIZE]);
+void ab_digest(const void *p, size_t n, char out[AB_DIGEST_SIZE]);
+void ab_hex(const uint8_t *p, size_t n, char *out);
+/* 0, or -EINVAL when `hex` is not exactly 2*n lower-case hex digits. */
+int ab_unhex(const char *hex, size_t hex_len, uint8_t *out, size_t n);
+/* 0, or -errno when the kernel gives no randomness. */
+int ab_random(void *p, size_t n);
+int ab_id_new(char out[AB_ID_SIZE]);
+
+#endif
