@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What this machine can enforce, without a box of one's own.
+ */
+#ifndef AGENTBOX_WALLS_H
+#define AGENTBOX_WALLS_H
+
+#include <agentbox/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Probe the machine and report as one JSON document: kernel, every tier with
+ * whether it can be raised and the exact reason why not, Landlock level,
+ * seccomp, cgroup layout and delegation, namespaces, and for each thing
+ * missing what a person can do about it. Tiers are probed by really raising
+ * an empty box through agentbox-init: no guess from version numbers.
+ * Any thread; takes a few milliseconds. Errors: AGENTBOX_EHELPER,
+ * AGENTBOX_ENOMEM.
+ */
+AGENTBOX_API int32_t agentbox_walls_probe(agentbox_context *context,
+					  agentbox_bytes **json,
+					  agentbox_error **err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The life of a box: compile the plan, start agentbox-init, wait for the
+ * walls, and end it all. A wall that cannot be raised ends in an error with
+ * its name; a weaker tier is tried only when the policy allows it
+ * (DESIGN.md sections 1 and 6).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "sandbox/sandbox.h"
+#include "wire/message.h"
+
+#define STOP_TIMEOUT_MS 5000
+#define READY_FDS 3
+
+int32_t agentbox_sandbox_options_new(agentbox_sandbox_options **options,
+				     agentbox_error **err)
+{
+	if (!options)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	agentbox_sandbox_options *o = ab_new(agentbox_sandbox_options);
+	if (!o)
+		return ab_error_nomem(err);
+	o->timeout_ms = AB_DEFAULT_START_TIMEOUT_MS;
+	*options = o;
+	return 0;
+}
+
+void agentbox_sandbox_options_free(agentbox_sandbox_options *o)
+{
+	if (!o)
+		return;
+	agentbox_audit_unref(o->audit);
+	free(o);
+}
+
+int32_t agentbox_sandbox_options_set_audit(agentbox_sandbox_options *o,
+					   agentbox_audit *audit,
+					   agentbox_error **err)
+{
+	if (!o)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	agentbox_audit *old = o->audit;
+	o->audit = audit ? agentbox_audit_ref(audit) : NULL;
+	agentbox_audit_unref(old);
+	return 0;
+}
+
+int32_t agentbox_sandbox_options_set_timeout(agentbox_sandbox_options *o,
+					     uint32_t milliseconds,
+					     agentbox_error **err)
+{
+	if (!o || !milliseconds)
+		return ab_error_set(err, AGENTBOX_EINVAL, "timeout",
+				    "a box cannot be raised in 0 ms");
+	o->timeout_ms = milliseconds;
+	return 0;
+}
+
+agentbox_sandbox *ab_box_ref(agentbox_sandbox *box)
+{
+	atomic_fetch_add(&box->refs, 1);
+	return box;
+}
+
+void ab_box_unref(agentbox_sandbox *box)
+{
+	if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
+		return;
+	ab_control_free_events(box);
+	agentbox_bytes_free(box->walls_json);
+	agentbox_bytes_free(box->limits_json);
+	agentbox_audit_unref(box->audit);
+	agentbox_policy_unref(box->policy);
+	agentbox_context_unref(box->context);
+	pthread_mutex_destroy(&box->settle_lock);
+	pthread_mutex_destroy(&box->lock);
+	free(box);
+}
+
+int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err)
+{
+	if (box->owner != getpid())
+		return ab_error_set(err, AGENTBOX_EFORKED, "box",
+				    "box %s belongs to process %d; a forked "
+				    "child cannot use it", box->id,
+				    (int)box->owner);
+	if (atomic_load(&box->ended))
+		return ab_error_set(err, AGENTBOX_ECLOSED, "box",
+				    "box %s has ended", box->id);
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Undo one attempt to raise; the handle can try again. */
+static void lower(agentbox_sandbox *box)
+{
+	close_fd(&box->spawn_fd);
+	close_fd(&box->mountinfo_fd);
+	close_fd(&box->watch_fd);
+	ab_helper_stop(&box->helper, STOP_TIMEOUT_MS);
+	ab_compiled_end(&box->compiled);
+	memset(&box->compiled, 0, sizeof(box->compiled));
+	box->compiled.plan_fd = -1;
+}
+
+/* What init said when it gave up, as an error and as a stage. */
+typedef struct failure {
+	char stage[256];
+	agentbox_error *error;
+} failure;
+
+static int32_t read_failed(ab_reader *r, failure *why, agentbox_error **err)
+{
+	ab_msg_failed m;
+
+	if (ab_msg_get_failed(r, &m) < 0)
+		return ab_error_set(err, AGENTBOX_EPROTO, "init",
+				    "agentbox-init sent a malformed failure");
+	size_t n = strlen(m.stage);
+	if (n >= sizeof(why->stage))
+		n = sizeof(why->stage) - 1;
+	memcpy(why->stage, m.stage, n);
+	why->stage[n] = '\0';
+	if (m.sys_errno)
+		return ab_error_sys_code(err, AGENTBOX_EWALL, m.sys_errno,
+					 m.stage, "%s", m.message);
+	return ab_error_set(err, AGENTBOX_EWALL, m.stage, "%s", m.message);
+}
+
+static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
+			  size_t fd_count, agentbox_error **err)
+{
+	ab_msg_ready m;
+
+	if (fd_count < 1 || ab_msg_get_ready(r, &m) < 0)
+		return ab_error_set(err, AGENTBOX_EPROTO, "init",
+				    "agentbox-init sent a malformed report");
+	box->spawn_fd = ab_steal_fd(&fds[0]);
+	if (fd_count > 1)
+		box->mountinfo_fd = ab_steal_fd(&fds[1]);
+	if (fd_count > 2)
+		box->watch_fd = ab_steal_fd(&fds[2]);
+
+	/* Notes are lines; they join what compiling noted. */
+	for (const char *p = m.notes; *p;) {
+		size_t n = strcspn(p, "\n");
+		json_t *line = json_stringn(p, n);
+		if (line && box->compiled.notes)
+			json_array_append_new(box->compiled.notes, line);
+		else
+			json_decref(line);
+		p += n + (p[n] == '\n');
+	}
+	json_t *report = ab_walls_report(m.walls, m.landlock_abi,
+					 box->compiled.tier,
+					 box->compiled.notes);
+	int32_t rc = report ? ab_json_canonical(report, &box->walls_json, err)
+			    : ab_error_nomem(err);
+	json_decref(report);
+	if (rc == 0)
+		rc = ab_json_canonical(box->compiled.limits,
+				       &box->limits_json, err);
+	return rc;
+}
+
+/* Wait for READY or FAILED. Events may come first (skipped mounts). */
+static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
+			   failure *why, agentbox_error **err)
+{
+	uint8_t buf[AB_MAX_MESSAGE];
+
+	for (;;) {
+		int fds[READY_FDS] = { -1, -1, -1 };
+		size_t fd_count = 0;
+		int ready = ab_fd_poll(box->helper.control_fd, POLLIN,
+				       ab_clock_left_ms(deadline));
+		if (ready == 0)
+			return ab_error_set(err, AGENTBOX_ETIMEOUT, "init",
+					    "the box was not ready in time");
+		if (ready < 0)
+			return ab_error_sys(err, -ready, "init",
+					    "cannot wait for agentbox-init");
+		ssize_t n = ab_message_recv(box->helper.control_fd, buf,
+					    sizeof(buf), fds, READY_FDS,
+					    &fd_count, 0);
+		if (n == 0)
+			return ab_error_set(err, AGENTBOX_EHELPER, "init",
+					    "agentbox-init died while raising "
+					    "the box");
+		if (n < 0)
+			return ab_error_sys_code(err, AGENTBOX_EPROTO, (int)-n,
+						 "init", "cannot read from "
+						 "agentbox-init");
+		ab_reader r;
+		ab_reader_init(&r, buf, (size_t)n);
+		uint32_t kind = ab_get_u32(&r);
+		uint32_t announced = ab_get_u32(&r);
+		int32_t rc;
+		if (r.bad || announced != fd_count)
+			rc = ab_error_set(err, AGENTBOX_EPROTO, "init",
+					  "agentbox-init announced %u "
+					  "descriptors and sent %zu",
+					  announced, fd_count);
+		else if (kind == AB_MSG_READY)
+			rc = read_ready(box, &r, fds, fd_count, err);
+		else if (kind == AB_MSG_FAILED)
+			rc = read_failed(&r, why, err);
+		else if (kind == AB_MSG_EVENT && !fd_count &&
+			 ab_control_queue_event(box, buf, (size_t)n) == 0)
+			rc = AGENTBOX_EAGAIN;
+		else
+			rc = ab_error_set(err, AGENTBOX_EPROTO, "init",
+					  "agentbox-init sent message %u",
+					  kind);
+		for (size_t i = 0; i < READY_FDS; i++)
+			close_fd(&fds[i]);
+		if (rc != AGENTBOX_EAGAIN)
+			return rc;
+	}
+}
+
+/* One attempt at one tier. */
+static int32_t raise_at(agentbox_sandbox *box, const ab_probe *probe,
+			uint32_t tier, uint64_t deadline, failure *why,
+			agentbox_error **err)
+{
+	ab_compile_input input = { .box_id = box->id, .probe = probe,
+				   .tier = tier };
+	int32_t rc = ab_walls_compile(box->context, box->policy, &input,
+				      &box->compiled, err);
+	if (rc < 0)
+		return rc;
+	rc = ab_helper_start(box->context, "agentbox-init",
+			     box->compiled.plan_fd, ab_clock_left_ms(deadline),
+			     &box->helper, err);
+	if (rc == 0)
+		rc = await_ready(box, deadline, why, err);
+	if (rc < 0) {
+		lower(box);
+		return rc;
+	}
+	for (size_t i = 0; i < box->compiled.path_fd_count; i++)
+		close_fd(&box->compiled.path_fds[i]);
+	box->compiled.path_fd_count = 0;
+	close_fd(&box->compiled.plan_fd);
+	return 0;
+}
+
+/* Down the ladder of tiers, as far as the policy allows. */
+static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
+		     agentbox_error **err)
+{
+	uint64_t deadline = ab_clock_boot_ns() + timeout_ms * 1000000ull;
+	uint32_t tier = AB_TIER_FULL;
+	const char *weaker = NULL;
+	ab_probe probe;
+
+	int32_t rc = ab_probe_machine(&probe, err);
+	if (rc < 0)
+		return rc;
+	for (;;) {
+		failure why = { "", NULL };
+		rc = raise_at(box, &probe, tier, deadline, &why, &why.error);
+		if (rc == 0) {
+			box->tier = tier;
+			return 0;
+		}
+		uint32_t next = rc == AGENTBOX_EWALL && why.stage[0]
+				? ab_walls_next_tier(box->policy, tier,
+						     why.stage, &weaker)
+				: 0;
+		if (!next)
+			return ab_error_move(err, &why.error);
+		ab_log(box->context, AGENTBOX_LOG_WARNING,
+		       "box %s: tier %s is not to be had (%s); trying %s",
+		       box->id, ab_walls_tier_name(tier),
+		       agentbox_error_get_message(why.error),
+		       ab_walls_tier_name(next));
+		agentbox_error_free(why.error);
+		tier = next;
+	}
+}
+
+static agentbox_sandbox *make(agentbox_context *context,
+			      agentbox_policy *policy, agentbox_audit *audit)
+{
+	agentbox_sandbox *box = ab_new(agentbox_sandbox);
+	if (!box)
+		return NULL;
+	atomic_init(&box->refs, 1);
+	atomic_init(&box->ended, false);
+	box->owner = getpid();
+	box->spawn_fd = box->mountinfo_fd = box->watch_fd = -1;
+	box->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
+	box->compiled.plan_fd = -1;
+	box->events_tail = &box->events;
+	box->context = ab_context_use(context);
+	box->policy = agentbox_policy_ref(policy);
+	box->audit = audit ? agentbox_audit_ref(audit) : NULL;
+	pthread_mutex_init(&box->lock, NULL);
+	pthread_mutex_init(&box->settle_lock, NULL);
+	return box;
+}
+
+int32_t agentbox_sandbox_new(agentbox_context *context,
+			     agentbox_policy *policy,
+			     const agentbox_sandbox_options *options,
+			     agentbox_sandbox **sandbox, agentbox_error **err)
+{
+	if (!context || !policy || !sandbox)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "context, policy or sandbox is NULL");
+	agentbox_sandbox *box = make(context, policy,
+				     options ? options->audit : NULL);
+	if (!box)
+		return ab_error_nomem(err);
+	int rnd = ab_id_new(box->id);
+	int32_t rc = rnd < 0 ? ab_error_sys(err, -rnd, "", "no random bits for "
+					    "a box id")
+			     : raise_tiers(box, options ? options->timeout_ms
+				     : AB_DEFAULT_START_TIMEOUT_MS, err);
+	/* The box is recorded before anything can run in it. */
+	if (rc == 0)
+		rc = ab_record_box(box, "box.start", NULL, err);
+	if (rc < 0) {
+		lower(box);
+		ab_box_unref(box);
+		return rc;
+	}
+	*sandbox = box;
+	return 0;
+}
+
+void agentbox_sandbox_free(agentbox_sandbox *box)
+{
+	if (!box)
+		return;
+	int saved = errno;
+	if (box->owner == getpid()) {
+		ab_control_drain(box, NULL);
+		atomic_store(&box->ended, true);
+		/* Another thread may be inside a request: it ends with the
+		   socket. */
+		shutdown(box->helper.control_fd, SHUT_RDWR);
+		pthread_mutex_lock(&box->settle_lock);
+		pthread_mutex_lock(&box->lock);
+		lower(box);
+		pthread_mutex_unlock(&box->lock);
+		pthread_mutex_unlock(&box->settle_lock);
+		ab_record_box(box, "box.end", NULL, NULL);
+	} else {
+		/* A forked child: its copies of the descriptors go, the box
+		   and its directories stay with their owner. */
+		close_fd(&box->spawn_fd);
+		close_fd(&box->mountinfo_fd);
+		close_fd(&box->watch_fd);
+		close_fd(&box->helper.control_fd);
+		close_fd(&box->helper.pidfd);
+	}
+	ab_box_unref(box);
+	errno = saved;
+}
+
+const char *agentbox_sandbox_get_id(const agentbox_sandbox *box)
+{
+	return box ? box->id : "";
+}
+
+const char *agentbox_sandbox_get_tier(const agentbox_sandbox *box)
+{
+	if (!box)
+		return "";
+	if (agentbox_policy_is_bare(box->policy))
+		return "bare";
+	return ab_walls_tier_name(box->tier);
+}
+
+static int32_t copy_json(const agentbox_bytes *from, agentbox_bytes **json,
+			 agentbox_error **err)
+{
+	if (!from || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox or json is NULL");
+	agentbox_bytes *copy = ab_bytes_from(agentbox_bytes_get_data(from),
+					     agentbox_bytes_get_size(from));
+	if (!copy)
+		return ab_error_nomem(err);
+	*json = copy;
+	return 0;
+}
+
+int32_t agentbox_sandbox_walls_to_json(const agentbox_sandbox *box,
+				       agentbox_bytes **json,
+				       agentbox_error **err)
+{
+	return copy_json(box ? box->walls_json : NULL, json, err);
+}
+
+int32_t agentbox_sandbox_limits_to_json(const agentbox_sandbox *box,
+					agentbox_bytes **json,
+					agentbox_error **err)
+{
+	return copy_json(box ? box->limits_json : NULL, json, err);
+}
+
+int32_t agentbox_sandbox_plan_to_json(agentbox_context *context,
+				      agentbox_policy *policy,
+				      agentbox_bytes **json,
+				      agentbox_error **err)
+{
+	static const char id[] = "00000000000000000000000000000000";
+	ab_probe probe;
+	ab_compiled compiled = { .plan_fd = -1 };
+
+	if (!context || !policy || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "context, policy or json is NULL");
+	int32_t rc = ab_probe_machine(&probe, err);
+	if (rc < 0)
+		return rc;
+	ab_compile_input input = { .box_id = id, .probe = &probe,
+				   .tier = AB_TIER_FULL, .dry = true };
+	rc = ab_walls_compile(context, policy, &input, &compiled, err);
+	if (rc < 0)
+		return rc;
+	rc = ab_json_canonical(compiled.description, json, err);
+	ab_compiled_end(&compiled);
+	return rc;
+}
+
+int32_t agentbox_sandbox_kill_all(agentbox_sandbox *box, agentbox_error **err)
+{
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox is NULL");
+	int32_t rc = ab_box_usable(box, err);
+	if (rc < 0)
+		return rc;
+	return ab_control_request(box, AB_MSG_KILL_ALL, 0, -1, NULL, NULL,
+				  err);
+}

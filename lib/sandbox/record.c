@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The audit records of a box: box.start, box.end, command.start,
+ * command.exit, box.event. A command is recorded before it is sent to the
+ * box; when the record cannot be written it is not sent (DESIGN.md
+ * section 13). Field names are in agentbox-audit(5).
+ */
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "sandbox/sandbox.h"
+
+/* Audit text is UTF-8; a byte string that is not goes in as hex. */
+static json_t *text(const char *s)
+{
+	json_t *t = json_string(s);
+	if (t)
+		return t;
+	size_t n = strlen(s);
+	char *buf = ab_calloc(1, AB_HEX_SIZE(n) + 4);
+	if (!buf)
+		return NULL;
+	memcpy(buf, "hex:", 4);
+	ab_hex((const uint8_t *)s, n, buf + 4);
+	t = json_string(buf);
+	free(buf);
+	return t;
+}
+
+static json_t *start_fields(const agentbox_sandbox *box, const char *subject)
+{
+	return json_pack("{s:{s:s, s:i, s:i, s:i}, s:o, s:s}",
+			 "actor", "box", box->id,
+			 "uid", (int)getuid(), "euid", (int)geteuid(),
+			 "pid", (int)box->owner,
+			 "subject", text(subject), "config_hash",
+			 agentbox_policy_get_digest(box->policy));
+}
+
+static int32_t record(agentbox_sandbox *box, const char *type, json_t *fields,
+		      agentbox_error **err)
+{
+	if (!fields)
+		return ab_error_nomem(err);
+	int32_t rc = ab_audit_record(box->audit, type, fields, err);
+	json_decref(fields);
+	return rc;
+}
+
+int32_t ab_record_box(agentbox_sandbox *box, const char *type,
+		      const char *reason, agentbox_error **err)
+{
+	if (!box->audit)
+		return 0;
+	json_t *f = start_fields(box, ab_policy_get(box->policy)->workspace.path
+				 ? ab_policy_get(box->policy)->workspace.path
+				 : "");
+	if (f)
+		json_object_set_new(f, "tier", json_string(
+			agentbox_sandbox_get_tier(box)));
+	if (f && reason)
+		json_object_set_new(f, "reason", text(reason));
+	return record(box, type, f, err);
+}
+
+int32_t ab_record_command(agentbox_sandbox *box, const agentbox_command *c,
+			  agentbox_error **err)
+{
+	if (!box->audit)
+		return 0;
+	json_t *argv = json_array();
+	for (size_t i = 0; argv && i < c->argc; i++)
+		if (json_array_append_new(argv, text(c->argv[i])) < 0) {
+			json_decref(argv);
+			argv = NULL;
+		}
+	json_t *f = argv ? start_fields(box, c->argv[0]) : NULL;
+	if (!f) {
+		json_decref(argv);
+		return ab_error_nomem(err);
+	}
+	json_object_set_new(f, "argv", argv);
+	json_object_set_new(f, "verdict", json_string("allow"));
+	return record(box, "command.start", f, err);
+}
+
+int32_t ab_record_exit(agentbox_sandbox *box, const agentbox_process *p,
+		       agentbox_error **err)
+{
+	if (!box->audit)
+		return 0;
+	json_t *f = start_fields(box, "");
+	if (!f)
+		return ab_error_nomem(err);
+	json_object_set_new(f, "command_pid", json_integer(p->pid));
+	json_object_set_new(f, "exit_status", json_integer(
+		agentbox_process_get_exit_status(p)));
+	json_object_set_new(f, "signal", json_integer(
+		agentbox_process_get_signal(p)));
+	json_object_set_new(f, "reason", json_string(
+		agentbox_process_get_reason(p)));
+	return record(box, "command.exit", f, err);
+}
+
+int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *e,
+			agentbox_error **err)
+{
+	if (!box->audit)
+		return 0;
+	json_t *f = start_fields(box, e->object);
+	if (!f)
+		return ab_error_nomem(err);
+	json_object_set_new(f, "event", json_string(
+		ab_event_kind_name(e->kind)));
+	json_object_set_new(f, "reason", text(e->detail));
+	return record(box, "box.event", f, err);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The warm path: one datagram to the launcher, one answer. Every wall is
+ * inherited by the command, so nothing is raised here; what costs is counted
+ * in system calls (DESIGN.md section 15). Holds no lock while it waits, so
+ * threads that share a box do not wait for each other.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "sandbox/sandbox.h"
+#include "wire/message.h"
+
+/* What is lent to one spawn and closed after it. */
+typedef struct outgoing {
+	int fds[2 + AB_MAX_EXTRA_FDS]; /* channel, [memfd,] then slots */
+	size_t count;
+	int owned[1 + AB_MAX_EXTRA_FDS]; /* pipes of relays, the memfd */
+	size_t owned_count;
+	uint32_t targets[AB_MAX_EXTRA_FDS];
+	uint32_t target_count;
+	bool relayed;
+} outgoing;
+
+static void outgoing_end(outgoing *o)
+{
+	for (size_t i = 0; i < o->owned_count; i++)
+		close(o->owned[i]);
+}
+
+/* The fds of a command; a regular file becomes a pipe the holder pumps. */
+static int32_t gather_fds(agentbox_sandbox *box, const agentbox_command *c,
+			  int *slots, outgoing *o, agentbox_error **err)
+{
+	for (size_t i = 0; i < c->fd_count; i++) {
+		const ab_fd_slot *slot = &c->fds[i];
+		int fd = slot->fd;
+		if (slot->relay) {
+			ab_msg_reply reply = { 0 };
+			int32_t rc = ab_control_request(box, AB_MSG_RELAY,
+							slot->into_box, fd, &fd,
+							&reply, err);
+			if (rc < 0)
+				return rc;
+			if (reply.result < 0 || fd < 0)
+				return ab_error_sys_code(
+					err, AGENTBOX_ESYS, -reply.result,
+					"fd", "cannot relay the file for "
+					"descriptor %d", slot->target);
+			o->owned[o->owned_count++] = fd;
+			o->relayed = true;
+		}
+		slots[i] = fd;
+		o->targets[i] = (uint32_t)slot->target;
+	}
+	o->target_count = (uint32_t)c->fd_count;
+	return 0;
+}
+
+static uint32_t effective_wall(const agentbox_sandbox *box,
+			       const agentbox_command *c)
+{
+	const ab_policy_number *w =
+		&ab_policy_get(box->policy)->limits.value[AB_LIMIT_WALL];
+	uint64_t policy = w->state == AB_POLICY_SET ? w->value : 0;
+
+	if (policy > UINT32_MAX)
+		policy = UINT32_MAX;
+	if (!c->wall_ms || (policy && policy < c->wall_ms))
+		return (uint32_t)policy;
+	return c->wall_ms;
+}
+
+static void fill_message(const agentbox_sandbox *box, const agentbox_command *c,
+			 const outgoing *o, char **envp, size_t envc,
+			 ab_msg_spawn *m)
+{
+	*m = (ab_msg_spawn){
+		.flags = c->pty ? AB_SPAWN_PTY : 0,
+		.rows = c->rows,
+		.cols = c->cols,
+		.wall_ms = effective_wall(box, c),
+		.cwd = c->cwd ? c->cwd
+		       : box->compiled.workspace_inside
+		       ? box->compiled.workspace_inside : "/",
+		.targets = o->targets,
+		.target_count = o->target_count,
+		.argv = (const char *const *)c->argv,
+		.argc = (uint32_t)c->argc,
+		.envp = (const char *const *)envp,
+		.envc = (uint32_t)envc,
+	};
+}
+
+/* A message over 64 KiB goes through a sealed memfd. */
+static int32_t encode_big(const ab_msg_spawn *m, ab_writer *small,
+			  uint8_t *memory, size_t size, uint32_t fd_count,
+			  outgoing *o, int *memfd, agentbox_error **err)
+{
+	ab_writer big;
+
+	ab_writer_init(&big, 2 * AB_MAX_ARGV_BYTES);
+	ab_msg_put_spawn(&big, m);
+	if (big.bad) {
+		ab_writer_end(&big);
+		return ab_error_set(err, AGENTBOX_ELIMIT, "argv",
+				    "arguments and environment exceed %u bytes",
+				    2 * AB_MAX_ARGV_BYTES);
+	}
+	int fd = ab_fd_memfd_sealed("agentbox-spawn", big.data, big.len);
+	ab_writer_end(&big);
+	if (fd < 0)
+		return ab_error_sys(err, -fd, "argv", "cannot make a memfd");
+	o->owned[o->owned_count++] = fd;
+	*memfd = fd;
+	ab_writer_init_fixed(small, memory, size);
+	ab_put_u32(small, AB_MSG_SPAWN_BIG);
+	ab_put_u32(small, fd_count);
+	return 0;
+}
+
+/* Send without waiting for ever on a launcher that reads nothing. */
+static int send_to_launcher(agentbox_sandbox *box, const ab_writer *w,
+			    const outgoing *o, uint64_t deadline)
+{
+	for (;;) {
+		int rc = ab_message_send(box->spawn_fd, w->data, w->len, o->fds,
+					 o->count, MSG_DONTWAIT);
+		if (rc != -EAGAIN)
+			return rc;
+		rc = ab_fd_poll(box->spawn_fd, POLLOUT,
+				ab_clock_left_ms(deadline));
+		if (rc <= 0)
+			return rc ? rc : -ETIMEDOUT;
+	}
+}
+
+static int32_t exec_error(const ab_msg_failed *m, const char *name,
+			  agentbox_error **err)
+{
+	int32_t code = m->sys_errno == ENOENT ? AGENTBOX_ENOTFOUND
+		       : m->sys_errno == EACCES || m->sys_errno == EPERM
+		       ? AGENTBOX_EACCES : AGENTBOX_ESYS;
+
+	return ab_error_sys_code(err, code, m->sys_errno, m->stage,
+				 "cannot run '%s' in the box%s%s", name,
+				 m->message[0] ? ": " : "", m->message);
+}
+
+/* The launcher's answer. EAGAIN: none before the deadline. */
+static int32_t read_answer(agentbox_process *p, const char *name,
+			   agentbox_error **err)
+{
+	uint8_t buf[4096];
+	int fd[1] = { -1 };
+	size_t fd_count = 0;
+	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), fd, 1,
+				    &fd_count, 0);
+	if (n <= 0)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "launcher",
+				    "the launcher went away while starting "
+				    "'%s'; it may or may not have run", name);
+	ab_reader r;
+	ab_reader_init(&r, buf, (size_t)n);
+	uint32_t kind = ab_get_u32(&r);
+	uint32_t announced = ab_get_u32(&r);
+	ab_msg_failed failed;
+
+	p->pty_fd = fd[0];
+	if (announced != fd_count)
+		kind = 0;
+	if (kind == AB_MSG_STARTED) {
+		p->pid = ab_get_u32(&r);
+		if (ab_reader_done(&r))
+			return 0;
+	}
+	if (kind == AB_MSG_NOT_STARTED && ab_msg_get_failed(&r, &failed) == 0)
+		return exec_error(&failed, name, err);
+	return ab_error_set(err, AGENTBOX_EPROTO, "launcher",
+			    "malformed answer of the launcher");
+}
+
+/*
+ * A launcher that does not answer is replaced once: what it had not read
+ * yet, the new one reads from the same socket; what it had read dies with
+ * it, and the channel closes.
+ */
+static int32_t await_started(agentbox_process *p, const char *name,
+			     agentbox_error **err)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		int ready = ab_fd_poll(p->channel_fd, POLLIN,
+				       AB_DEFAULT_SPAWN_DEADLINE_MS);
+		if (ready > 0)
+			return read_answer(p, name, err);
+		if (ready < 0)
+			return ab_error_sys(err, -ready, "launcher",
+					    "cannot wait for the launcher");
+		int32_t rc = ab_control_request(p->box, AB_MSG_RELAUNCH, 0, -1,
+						NULL, NULL, err);
+		if (rc < 0)
+			return rc;
+	}
+	return ab_error_set(err, AGENTBOX_ETIMEOUT, "launcher-stalled",
+			    "the launcher of box %s stalled and was replaced; "
+			    "'%s' was not started", p->box->id, name);
+}
+
+static int32_t send_command(agentbox_process *p, const agentbox_command *c,
+			    char **envp, size_t envc, outgoing *o,
+			    agentbox_error **err)
+{
+	agentbox_sandbox *box = p->box;
+	uint8_t memory[AB_MAX_MESSAGE];
+	int slots[AB_MAX_EXTRA_FDS];
+	int pair[2], memfd = -1;
+	ab_msg_spawn m;
+	ab_writer w;
+
+	int32_t rc = gather_fds(box, c, slots, o, err);
+	if (rc < 0)
+		return rc;
+	uint32_t fd_count = 1 + o->target_count;
+	fill_message(box, c, o, envp, envc, &m);
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_SPAWN);
+	ab_put_u32(&w, fd_count);
+	ab_msg_put_spawn(&w, &m);
+	if (w.bad) {
+		fd_count++;
+		rc = encode_big(&m, &w, memory, sizeof(memory), fd_count, o,
+				&memfd, err);
+		if (rc < 0)
+			return rc;
+	}
+
+	rc = ab_fd_seqpacket_pair(pair);
+	if (rc < 0)
+		return ab_error_sys(err, -rc, "", "cannot make a channel");
+	p->channel_fd = pair[0];
+	o->fds[o->count++] = pair[1];
+	if (memfd >= 0)
+		o->fds[o->count++] = memfd;
+	for (size_t i = 0; i < o->target_count; i++)
+		o->fds[o->count++] = slots[i];
+	rc = send_to_launcher(box, &w, o,
+			      ab_clock_boot_ns() +
+			      AB_DEFAULT_SPAWN_DEADLINE_MS * 1000000ull);
+	close(pair[1]);
+	if (rc < 0)
+		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -rc, "launcher",
+					 "cannot reach the launcher of box %s",
+					 box->id);
+	return 0;
+}
+
+int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
+			       const agentbox_command *c,
+			       agentbox_process **process, agentbox_error **err)
+{
+	if (!box || !c || !process)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox, command or process is NULL");
+	int32_t rc = ab_box_usable(box, err);
+	if (rc == 0)
+		rc = ab_box_settle(box, false, err);
+	if (rc == 0)
+		rc = ab_record_command(box, c, err);
+	if (rc < 0)
+		return rc;
+
+	agentbox_process *p = ab_new(agentbox_process);
+	if (!p)
+		return ab_error_nomem(err);
+	p->box = ab_box_ref(box);
+	p->channel_fd = p->pty_fd = -1;
+
+	outgoing o = { .count = 0 };
+	char **envp = NULL;
+	size_t envc = 0;
+	rc = ab_environment_build(box->policy, c, &envp, &envc, err);
+	if (rc == 0)
+		rc = send_command(p, c, envp, envc, &o, err);
+	p->relayed = o.relayed;
+	ab_environment_free(envp);
+	outgoing_end(&o);
+	if (rc == 0)
+		rc = await_started(p, c->argv[0], err);
+	if (rc < 0) {
+		agentbox_process_free(p);
+		return rc;
+	}
+	*process = p;
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a policy to a plan. Compiling judges and prepares (opens host paths
+ * O_PATH, compiles seccomp, makes cgroups); raising is agentbox-init's work.
+ */
+#ifndef AB_WALLS_WALLS_H
+#define AB_WALLS_WALLS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "agentbox/base.h"
+#include "base/hash.h"
+#include "policy/policy.h"
+#include "wire/plan.h"
+
+/*
+ * Facts about the machine that need no attempt. Filled by ab_probe_machine();
+ * tests fill it by hand so that every rung of every ladder is reached.
+ */
+typedef struct ab_probe {
+	uint32_t landlock_abi; /* 0: none */
+	bool seccomp;
+	bool root;	       /* euid 0 with CAP_SYS_ADMIN, CAP_SETUID/GID */
+	bool openat2;
+	bool mount_beneath;    /* 6.5 */
+	bool noswap;	       /* 6.4 */
+	bool uid_pool;	       /* root: ids for boxes are mapped here */
+	uint32_t uid_pool_first, uid_pool_count;
+	uint32_t euid, egid;
+	uint32_t group_count;  /* supplementary groups that stay in force */
+	/* cgroup mechanisms that are really writable for us */
+	bool cgroup2_memory, cgroup2_pids, cgroup2_cpu;
+	char cgroup2_path[4096]; /* our own cgroup directory, or "" */
+	bool cgroup1_memory, cgroup1_pids, cgroup1_cpu;
+	char cgroup1_memory_path[4096], cgroup1_pids_path[4096],
+		cgroup1_cpu_path[4096];
+	char kernel[128];
+} ab_probe;
+
+int32_t ab_probe_machine(ab_probe *out, agentbox_error **err);
+
+/* Everything one cold start needs; freed with ab_compiled_end(). */
+typedef struct ab_compiled {
+	int plan_fd;	    /* sealed memfd */
+	int *path_fds;	    /* O_PATH, pin the inodes until ready */
+	size_t path_fd_count;
+	char **cgroups;	    /* directories made; removed by _end */
+	size_t cgroup_count;
+	char *quarantine;   /* directory made, or NULL; removed when empty */
+	bool has_watches;   /* settle before an exit is delivered */
+	char *workspace_inside; /* NULL: no workspace */
+	json_t *limits;	    /* the limits report */
+	json_t *notes;	    /* array of strings: what was weakened and why */
+	json_t *description; /* the plan for people: plan_to_json */
+	uint32_t tier;
+} ab_compiled;
+
+typedef struct ab_compile_input {
+	const char *box_id;	   /* 32 hex digits */
+	const ab_probe *probe;
+	uint32_t tier;		   /* AB_TIER_* to compile for */
+	bool dry;		   /* make nothing: no cgroups, directories */
+} ab_compile_input;
+
+/*
+ * Errors: EWALL with `where` naming the requirement the machine or tier
+ * cannot meet, ENOTFOUND/EACCES for a policy path ("/mounts/3/from"), ...
+ */
+int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
+			 const ab_compile_input *input, ab_compiled *out,
+			 agentbox_error **err);
+void ab_compiled_end(ab_compiled *compiled);
+
+/*
+ * The tier to try after `tier` failed at `stage` (of ab_msg_failed), or 0
+ * when the policy's `require` forbids a weaker one or there is none.
+ * `why` gets one line for the walls report.
+ */
+uint32_t ab_walls_next_tier(agentbox_policy *policy, uint32_t tier,
+			    const char *stage, const char **why);
+
+/* "full", "no-proc", "landlock". */
+const char *ab_walls_tier_name(uint32_t tier);
+
+/*
+ * The walls report from what init says it raised (AB_WALL_* bits), the
+ * tier and the notes; owned.
+ */
+json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
+			const json_t *notes);
+
+/*
+ * The agent's seccomp filter for a policy's syscalls section, as the bytes
+ * of a struct sock_filter array. Cached in the policy: compiled once.
+ */
+int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
+			 const void **filter, size_t *n, agentbox_error **err);
+
+#endif
