@@ -9,3 +9,11 @@ LIBC_ONLY_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/wire/codec.c lib/wire/codec.h \
 	lib/wire/message.c lib/wire/message.h
+
+LIBC_ONLY_SOURCES += \
+	lib/wire/box.c lib/wire/box.h \
+	lib/wire/plan.c lib/wire/plan.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/box.c lib/wire/box.h \
+	lib/wire/plan.c lib/wire/plan.h
