@@ -248,8 +248,10 @@ void ab_leak_setup(void)
 void ab_leak_teardown(void)
 {
 	char text[4096] = "";
-	size_t n = test_mark ? ab_leak_report(test_mark, text, sizeof(text)) : 1;
+	size_t n = 1;
 
+	if (test_mark)
+		n = ab_leak_report(test_mark, text, sizeof(text));
 	ab_leak_mark_free(test_mark);
 	test_mark = NULL;
 	ck_assert_msg(n == 0, "%s", text);

@@ -7,3 +7,12 @@ tests_lib_libabtest_a_SOURCES = \
 	tests/lib/torture.c
 tests_lib_libabtest_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_lib_libabtest_a_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/lib/leaky tests/lib/torture_test
+UNIT_TESTS += tests/lib/torture_test
+tests_lib_leaky_SOURCES = tests/lib/leaky.c
+tests_lib_leaky_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_lib_leaky_CFLAGS = $(UNIT_CFLAGS)
+tests_lib_torture_test_SOURCES = tests/lib/torture_test.c
+tests_lib_torture_test_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_lib_torture_test_CFLAGS = $(UNIT_CFLAGS)

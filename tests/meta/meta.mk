@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+META_TESTS += \
+	tests/meta/abi \
+	tests/meta/build-id \
+	tests/meta/exports \
+	tests/meta/headers \
+	tests/meta/imports \
+	tests/meta/installcheck \
+	tests/meta/layers \
+	tests/meta/leak.sh \
+	tests/meta/runner \
+	tests/meta/text
