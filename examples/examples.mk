@@ -4,4 +4,4 @@
 #   EXAMPLES += examples/x
 #   examples_x_SOURCES = examples/x.c
 #   examples_x_LDADD = $(PUBLIC_LIBS)
-# DEMO = examples/demo   is what make demo runs (program or script).
+# DEMO += examples/demo   is what make demo runs (program or script).

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every unit test program under valgrind, in one process so that it sees all.
+if ! command -v valgrind >/dev/null; then
+	echo "1..0 # SKIP valgrind not installed"
+	exit 77
+fi
+unset CK_TAP_LOG_FILE_NAME
+n=0 status=0
+for program in "$AB_TEST_BUILDDIR"/tests/unit/*; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	n=$((n + 1))
+	# fds and memory at exit: Check itself keeps a little reachable
+	if CK_FORK=no CK_TIMEOUT_MULTIPLIER=30 valgrind -q --error-exitcode=9 \
+		--leak-check=full --errors-for-leak-kinds=definite,indirect \
+		--log-file=valgrind.log "$program" >out.log 2>&1; then
+		echo "ok $n - ${program##*/}"
+	else
+		echo "not ok $n - ${program##*/}"
+		sed 's/^/# /' valgrind.log out.log
+		status=1
+	fi
+done
+echo "1..$n"
+exit $status
