@@ -3,6 +3,10 @@
 #ifndef AGENTBOX_AGENTBOX_H
 #define AGENTBOX_AGENTBOX_H
 
+#include <agentbox/audit.h>
 #include <agentbox/base.h>
+#include <agentbox/policy.h>
+#include <agentbox/sandbox.h>
+#include <agentbox/walls.h>
 
 #endif
