@@ -8,5 +8,6 @@ META_TESTS += \
 	tests/meta/installcheck \
 	tests/meta/layers \
 	tests/meta/leak.sh \
+	tests/meta/packages.sh \
 	tests/meta/runner \
 	tests/meta/text
