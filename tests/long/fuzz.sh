@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Each fuzz target under libFuzzer for AB_FUZZ_SECONDS (60), from its corpus;
+# Each fuzz target under libFuzzer for AB_TEST_FUZZ_SECONDS (60), from its corpus;
 # what it finds goes to the test's own directory, never into the tree.
 if ! command -v clang >/dev/null; then
 	echo "1..0 # SKIP clang not installed"
 	exit 77
 fi
-seconds=${AB_FUZZ_SECONDS-60}
+seconds=${AB_TEST_FUZZ_SECONDS-60}
 here=$PWD
 . "$AB_TEST_SRCDIR/tests/long/rebuild.sh"
 rebuild fuzz CC=clang CXX=clang++ --enable-fuzz --enable-asan --enable-ubsan
