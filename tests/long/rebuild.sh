@@ -14,7 +14,7 @@ rebuild() {
 	done
 	if ! { [ -f "$tree/Makefile" ] ||
 		(cd "$tree" && "$srcdir/configure" -q "$@"); } >"$log" 2>&1 ||
-		! make -C "$tree" -j2 all check_PROGRAMS >>"$log" 2>&1; then
+		! make -C "$tree" -j2 check-programs >>"$log" 2>&1; then
 		tail -n 40 "$log"
 		echo "not ok 1 - the tree builds with $*"
 		exit 1

@@ -7,13 +7,12 @@ if ! command -v valgrind >/dev/null; then
 fi
 unset CK_TAP_LOG_FILE_NAME
 n=0 status=0
-for program in "$AB_TEST_BUILDDIR"/tests/unit/*; do
-	[ -f "$program" ] && [ -x "$program" ] || continue
+for program in $AB_TEST_UNIT; do
 	n=$((n + 1))
 	# fds and memory at exit: Check itself keeps a little reachable
 	if CK_FORK=no CK_TIMEOUT_MULTIPLIER=30 valgrind -q --error-exitcode=9 \
 		--leak-check=full --errors-for-leak-kinds=definite,indirect \
-		--log-file=valgrind.log "$program" >out.log 2>&1; then
+		--log-file=valgrind.log "$AB_TEST_BUILDDIR/$program" >out.log 2>&1; then
 		echo "ok $n - ${program##*/}"
 	else
 		echo "not ok $n - ${program##*/}"
