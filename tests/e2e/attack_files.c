@@ -346,10 +346,35 @@ static long file_write_held(char **argv)
 	return write_fd(openat(dir, argv[1], O_CREAT | O_WRONLY, 0755));
 }
 
+/* Opened for reading, then again through /proc/self/fd for writing. */
+static long file_proc_fd(char **argv)
+{
+	char path[64];
+	int fd = open(argv[0], O_RDONLY);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return write_fd(open(path, O_WRONLY | O_APPEND));
+}
+
+static long cwd_get(char **argv)
+{
+	char path[4096];
+
+	(void)argv;
+	if (!getcwd(path, sizeof(path)))
+		return -errno;
+	detail("%s", path);
+	return 0;
+}
+
 const struct attack attacks_files[] = {
 	{ "write", 1, file_write },
 	{ "create", 1, file_create },
 	{ "overwrite", 1, file_overwrite },
+	{ "proc-fd-write", 1, file_proc_fd },
+	{ "getcwd", 0, cwd_get },
 	{ "open-rdwr", 1, file_open_rdwr },
 	{ "read", 1, file_read },
 	{ "stat", 1, file_stat },

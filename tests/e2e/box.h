@@ -35,6 +35,9 @@ struct e2e_case {
 	void (*run)(void);
 };
 
+#define CASE(name) { #name, name }
+#define CASES_END { NULL, NULL }
+
 /* `main` of a suite. argv names cases to run, default all; -l lists. */
 int e2e_main(int argc, char **argv, const struct e2e_case *cases);
 
