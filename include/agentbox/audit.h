@@ -73,8 +73,9 @@ AGENTBOX_API void agentbox_audit_unref(agentbox_audit *audit);
  *   accounted for in an "audit.reset" record. The path is copied.
  * fd: duplicated; the caller keeps its own. A regular file must be O_APPEND
  *   and is treated as above, so it must also be readable unless it is empty;
- *   a pipe or socket starts a new chain. A full pipe blocks the append; no
- *   SIGPIPE reaches the host.
+ *   a pipe or socket starts a new chain. A full one blocks the append. A
+ *   pipe without a reader is an error; a reader that goes away during the
+ *   write raises SIGPIPE as write(2) does (a socket never does).
  * callback: every line is handed to `fn`; starts a new chain. `data` is
  *   borrowed and must outlive the audit.
  * journal: every line becomes the MESSAGE of one datagram of systemd's native

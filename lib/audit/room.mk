@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sources of lib/audit. Append, e.g.:
-#   libagentbox_la_SOURCES += lib/audit/x.c lib/audit/x.h
-# Public headers in include/agentbox/ are picked up by themselves.
+# Sources of lib/audit.
+libagentbox_la_SOURCES += lib/audit/audit.c lib/audit/audit.h \
+	lib/audit/canon.c lib/audit/check.c lib/audit/filter.c \
+	lib/audit/flood.c lib/audit/internal.h lib/audit/key.c \
+	lib/audit/log.c lib/audit/reader.c lib/audit/record.c \
+	lib/audit/redact.c lib/audit/resume.c lib/audit/rotate.c \
+	lib/audit/scan.c lib/audit/sha256.c lib/audit/show.c \
+	lib/audit/sink.c lib/audit/verify.c

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where an existing log stands: count, head, chain, expected key and the
+ * bytes of a torn last record. A log that was closed ends in a signed head
+ * and only that line is read; after a crash the whole file is verified.
+ * Refuses to continue a log that does not verify. Spec: agentbox-audit(5).
+ */
+#include "config.h"
+
+#include "audit/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static int32_t unreadable(int code, agentbox_error **err)
+{
+	return ab_error_sys(err, -code, "",
+			    "cannot read the log that is to be continued");
+}
+
+/*
+ * match_key() wants the key the log expects next: it is handed on in the
+ * scratch buffer, which holds nothing else now.
+ */
+static void adopt(agentbox_audit *a, const ab_audit_checker *c)
+{
+	a->seq = c->seq;
+	ab_hex(c->hash, sizeof(c->hash), a->prev);
+	memcpy(a->chain, c->chain, sizeof(a->chain));
+	memcpy(a->scratch, c->key, sizeof(c->key));
+}
+
+/* 1 when the last line is a head that verifies, 0 when not, -errno. */
+static int resume_at_head(agentbox_audit *a)
+{
+	size_t want = a->sink.size < AB_AUDIT_MAX_LINE ? (size_t)a->sink.size :
+							 AB_AUDIT_MAX_LINE;
+	off_t at = (off_t)(a->sink.size - want);
+	ssize_t n = pread(a->sink.fd, a->line, want, at);
+	ab_audit_checker c = { .records = 1 };
+	ab_audit_frame f = { 0 };
+	json_t *doc;
+	const char *from, *key;
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n != want || want < 2 || a->line[want - 1] != '\n')
+		return 0;
+	from = memrchr(a->line, '\n', want - 1);
+	from = from ? from + 1 : a->line;
+	n = a->line + want - 1 - from;
+	if (ab_audit_scan(from, (size_t)n, &f) != 0 || f.seq < 2 ||
+	    !ab_audit_is_type(&f, "audit.head"))
+		return 0;
+	/* run the automaton over this line as if all before it were good */
+	doc = ab_audit_parse_line(from, (size_t)n);
+	key = json_string_value(json_object_get(json_object_get(doc, "log"),
+						"key"));
+	if (key && strlen(key) == AB_AUDIT_KEY_HEX - 1) {
+		memcpy(c.key, key, AB_AUDIT_KEY_HEX);
+		c.seq = f.seq - 1;
+		(void)ab_unhex(f.prev, 64, c.hash, sizeof(c.hash));
+	}
+	json_decref(doc);
+	if (!c.seq || ab_audit_checker_line(&c, from, (size_t)n) != 0)
+		return 0;
+	adopt(a, &c);
+	return 1;
+}
+
+static int32_t digest_torn(agentbox_audit *a, uint64_t torn, char *digest,
+			   agentbox_error **err)
+{
+	ab_autofree char *bytes = ab_calloc((size_t)torn, 1);
+	ssize_t n;
+
+	if (!bytes)
+		return ab_error_nomem(err);
+	n = pread(a->sink.fd, bytes, (size_t)torn,
+		  (off_t)(a->sink.size - torn));
+	if (n < 0 || (uint64_t)n != torn)
+		return unreadable(n < 0 ? -errno : -EIO, err);
+	ab_digest(bytes, (size_t)torn, digest);
+	return 0;
+}
+
+int32_t ab_audit_log_resume(agentbox_audit *a, uint64_t *torn, char *digest,
+			    agentbox_error **err)
+{
+	ab_audit_checker c = { 0 };
+	int rc = resume_at_head(a);
+
+	if (rc < 0)
+		return unreadable(rc, err);
+	if (rc == 1)
+		return 0;
+	if (lseek(a->sink.fd, 0, SEEK_SET) != 0)
+		return unreadable(-errno, err);
+	rc = ab_audit_checker_file(&c, a->sink.fd, true);
+	if (rc == 0)
+		rc = ab_audit_checker_end(&c);
+	if (c.is_bad) {
+		char where[32];
+
+		snprintf(where, sizeof(where), "seq %llu",
+			 (unsigned long long)c.bad_seq);
+		return ab_error_set(err, AGENTBOX_ETAMPERED, where,
+				    "the log cannot be continued: record "
+				    "%llu: %s",
+				    (unsigned long long)c.bad_seq, c.reason);
+	}
+	if (rc != 0)
+		return unreadable(rc, err);
+	*torn = c.torn_bytes;
+	adopt(a, &c);
+	return c.torn_bytes ? digest_torn(a, c.torn_bytes, digest, err) : 0;
+}
