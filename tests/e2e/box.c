@@ -52,8 +52,8 @@ agentbox_context *box_context(void)
 char *box_document(const char *builtin, const char *mounts, const char *keys)
 {
 	return e2e_text("{\"agentbox\":1,\"extends\":\"builtin:%s\","
-			"\"workspace\":{\"path\":\"%s\",\"at\":\"/workspace\","
-			"\"mount\":\"direct\"},\"mounts+\":[{\"from\":\"%s\","
+			"\"workspace\":{\"path\":\"%s\",\"at\":\"/workspace\"},"
+			"\"mounts+\":[{\"from\":\"%s\","
 			"\"to\":\"/attack\",\"access\":\"read\","
 			"\"exec\":true}%s%s]%s%s}",
 			builtin, host_path("ws"), host_path("tools"),

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * With network none there is loopback and nothing else. Rows 65-67, 71-73,
+ * 76, 77, 79, 110 and 111 of tests/e2e/SANDBOX-CASES.md. Addresses are of
+ * the documentation ranges: were the wall missing, nobody would be reached.
+ */
+#include "box.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NO_ROUTE "ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EACCES|EPERM"
+
+/* A listener of the host on its loopback; the port. */
+static int host_listen(int *port, int flags)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t n = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | flags, 0);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(fd >= 0 && bind(fd, (void *)&at, n) == 0 &&
+		listen(fd, 8) == 0 &&
+		getsockname(fd, (void *)&at, &n) == 0, "%m");
+	*port = ntohs(at.sin_port);
+	return fd;
+}
+
+static void case_065_no_protocol_reaches_out(void)
+{
+	box_raise(NULL, NULL);
+	ATTACK(NO_ROUTE, "connect 192.0.2.1 80");
+	ATTACK(NO_ROUTE, "connect 192.0.2.1 443");
+	ATTACK(NO_ROUTE, "connect ::ffff:192.0.2.1 443");
+	ATTACK(NO_ROUTE "|EAFNOSUPPORT", "connect 2001:db8::1 443");
+	ATTACK(NO_ROUTE, "send-udp 192.0.2.1 443");
+	ATTACK(NO_ROUTE "|EAFNOSUPPORT", "send-udp 2001:db8::1 443");
+	ATTACK("EPERM|EACCES", "socket 2 3 1");
+	ATTACK("EPERM|EACCES", "socket 2 3 255");
+	ATTACK("EPERM|EACCES|EAFNOSUPPORT", "socket 10 3 58");
+	ATTACK("EPERM|EACCES|EPROTONOSUPPORT|ESOCKTNOSUPPORT",
+	       "socket 2 1 132");
+	ATTACK("EPERM|EACCES|EPROTONOSUPPORT|EAFNOSUPPORT", "socket 17 3 768");
+	ATTACK("OK", "interfaces");
+	CHECK(strcmp(attack_detail(), "lo ") == 0, "interfaces: %s",
+	      attack_detail());
+	ATTACK("OK", "routes");
+	CHECK(atoi(attack_detail()) == 0, "%s routes", attack_detail());
+	/* loopback is up: `localhost` works inside */
+	ATTACK("OK", "loopback 127.0.0.1");
+	ATTACK("OK|EADDRNOTAVAIL|EAFNOSUPPORT", "loopback ::1");
+}
+
+static void case_066_no_resolver_is_reachable(void)
+{
+	static const char *const sockets[] = {
+		"/run/systemd/resolve/io.systemd.Resolve",
+		"/run/nscd/socket", "/var/run/nscd/socket",
+		"/run/avahi-daemon/socket",
+	};
+
+	box_raise(NULL, NULL);
+	ATTACK(NO_ROUTE, "send-udp 192.0.2.53 53");
+	ATTACK(NO_ROUTE, "send-udp 8.8.8.8 53");
+	ATTACK(NO_ROUTE, "connect 8.8.8.8 53");
+	ATTACK(NO_ROUTE, "send-udp 224.0.0.251 5353");
+	ATTACK("ECONNREFUSED", "connect 127.0.0.53 53");
+	for (size_t i = 0; i < 4; i++)
+		ATTACK("ENOENT", "connect-unix %s", sockets[i]);
+}
+
+static void case_067_metadata_and_the_hosts_own_addresses(void)
+{
+	int port, fd = host_listen(&port, SOCK_CLOEXEC);
+
+	box_raise(NULL, NULL);
+	ATTACK(NO_ROUTE, "connect 169.254.169.254 80");
+	ATTACK(NO_ROUTE "|EAFNOSUPPORT", "connect fd00:ec2::254 80");
+	ATTACK(NO_ROUTE, "connect 10.0.0.1 80");
+	ATTACK(NO_ROUTE, "connect 192.168.0.1 80");
+	ATTACK(NO_ROUTE, "connect 172.17.0.1 2375");
+	/* the host's loopback is not the box's */
+	CONTROL("OK", "connect 127.0.0.1 %d", port);
+	ATTACK("ECONNREFUSED", "connect 127.0.0.1 %d", port);
+	ATTACK("ECONNREFUSED", "connect 0.0.0.0 %d", port);
+	close(fd);
+}
+
+static int listen_abstract(const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			0);
+	size_t n = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+
+	memcpy(at.sun_path + 1, name, strlen(name));
+	REQUIRE(fd >= 0 && bind(fd, (void *)&at, (socklen_t)n) == 0 &&
+		listen(fd, 4) == 0, "%m");
+	return fd;
+}
+
+static void case_072_abstract_sockets_are_out_of_reach(void)
+{
+	char *name = e2e_text("agentbox-e2e-%d", getpid());
+	int fd = listen_abstract(name);
+
+	box_raise(NULL, NULL);
+	CONTROL("OK", "connect-unix @%s", name);
+	ATTACK("ECONNREFUSED|EPERM", "connect-unix @%s", name);
+	ATTACK("ECONNREFUSED|EPERM", "connect-unix @/tmp/.X11-unix/X0");
+	/* nor can the box take a name on the host */
+	ATTACK("OK", "bind-unix @%s-box", name);
+	close(fd);
+}
+
+static void case_073_datagram_pairs_reach_no_path(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	const char *path = host_path("outside-dgram");
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		e2e_skip("TMPDIR is too long for a socket path");
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	REQUIRE(bind(fd, (void *)&at, sizeof(at)) == 0, "%m");
+	box_raise(NULL, NULL);
+	CONTROL("OK", "pair-connect %s", path);
+	ATTACK("ENOENT", "pair-connect %s", path);
+	close(fd);
+}
+
+static void case_076_inherited_sockets_are_closed(void)
+{
+	/* on purpose without CLOEXEC */
+	int port, fd = host_listen(&port, 0);
+
+	box_raise(NULL, NULL);
+	ATTACK("OK", "fd-list");
+	CHECK(!strstr(attack_detail(), "socket:"), "sockets in the box: %s",
+	      attack_detail());
+	close(fd);
+}
+
+static void case_077_listeners_of_the_box_are_not_reachable(void)
+{
+	agentbox_process *p;
+	agentbox_error *err = NULL;
+	char line[16] = "";
+	int fds[2];
+
+	REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
+	box_raise(NULL, NULL);
+	p = BOX_START(fds[1], "/attack/attacker", "do-listen", "0.0.0.0",
+		      "34567", "3000");
+	close(fds[1]);
+	REQUIRE(read(fds[0], line, 10) == 10 &&
+		strncmp(line, "listening\n", 10) == 0, "%s", line);
+	CONTROL("ECONNREFUSED", "connect 127.0.0.1 34567");
+	/* a neighbour in the box does reach it */
+	ATTACK("OK", "connect 127.0.0.1 34567");
+	CHECK(agentbox_process_wait(p, 5000, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_process_free(p);
+	close(fds[0]);
+}
+
+static void case_079_without_proxy_variables_there_is_no_route(void)
+{
+	struct outcome o;
+
+	box_raise(NULL, NULL);
+	o = box_sh("unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
+		   "ALL_PROXY; export NO_PROXY='*'; "
+		   "/attack/attacker connect 192.0.2.1 443");
+	CHECK(strstr(o.out, "connect ENETUNREACH") ||
+	      strstr(o.out, "connect EACCES") ||
+	      strstr(o.out, "connect EPERM"), "%s%s", o.out, o.err);
+}
+
+static void case_110_a_listener_on_any_is_not_a_trap(void)
+{
+	agentbox_process *p;
+	agentbox_error *err = NULL;
+	char line[32] = "";
+	int fds[2];
+
+	REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
+	box_raise(NULL, NULL);
+	p = BOX_START(fds[1], "/attack/attacker", "do-listen", "0.0.0.0",
+		      "3000", "1500");
+	close(fds[1]);
+	REQUIRE(read(fds[0], line, 10) == 10, "%s", line);
+	ATTACK(NO_ROUTE, "connect 192.0.2.7 3000");
+	ATTACK(NO_ROUTE, "connect 10.1.2.3 3000");
+	CHECK(agentbox_process_wait(p, 5000, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	line[read(fds[0], line, sizeof(line) - 1)] = 0;
+	CHECK(strcmp(line, "nobody\n") == 0, "the listener saw: %s", line);
+	agentbox_process_free(p);
+	close(fds[0]);
+}
+
+static void case_111_a_full_accept_queue_hurts_nobody_else(void)
+{
+	box_raise(NULL, NULL);
+	ATTACK("OK", "flood-queue 3001 400");
+	ATTACK("OK", "loopback 127.0.0.1");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct e2e_case cases[] = {
+		CASE(case_065_no_protocol_reaches_out),
+		CASE(case_066_no_resolver_is_reachable),
+		CASE(case_067_metadata_and_the_hosts_own_addresses),
+		CASE(case_072_abstract_sockets_are_out_of_reach),
+		CASE(case_073_datagram_pairs_reach_no_path),
+		CASE(case_076_inherited_sockets_are_closed),
+		CASE(case_077_listeners_of_the_box_are_not_reachable),
+		CASE(case_079_without_proxy_variables_there_is_no_route),
+		CASE(case_110_a_listener_on_any_is_not_a_trap),
+		CASE(case_111_a_full_accept_queue_hurts_nobody_else),
+		CASES_END,
+	};
+
+	return e2e_main(argc, argv, cases);
+}
