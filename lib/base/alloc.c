@@ -47,11 +47,11 @@ static bool alloc_must_fail(void)
 
 void *ab_calloc(size_t count, size_t size)
 {
-	if (alloc_must_fail())
+	size_t total;
+
+	if (!ab_mul_size(count, size, &total) || alloc_must_fail())
 		return NULL;
-	if (count == 0 || size == 0)
-		return calloc(1, 1);
-	return calloc(count, size);
+	return calloc(1, total ? total : 1);
 }
 
 void *ab_realloc(void *p, size_t count, size_t size)

@@ -2,9 +2,9 @@
 /*
  * JSON with positions around jansson. A token scan of our own comes first
  * and refuses what jansson would take or would recurse on: NUL, reals, depth,
- * node count. jansson then decides syntax; after that a second scan of the
- * now well-formed text records where each value is. Every pass is one loop
- * over the bytes without recursion. Spec: json.h, RFC 8259, RFC 6901.
+ * node count. jansson then decides syntax; the now well-formed text is read
+ * again, once to see that the tree says what the text says and once to record
+ * where each value is. Every pass is linear. Spec: json.h, RFC 8259, RFC 6901.
  */
 #include "config.h"
 
@@ -147,20 +147,27 @@ static void where_of(char out[WHERE_SIZE], unsigned line, unsigned column)
 	snprintf(out, WHERE_SIZE, "%u:%u", line, column);
 }
 
+static void where_of_offset(char out[WHERE_SIZE], const char *text, size_t n,
+			    size_t offset)
+{
+	scan s;
+
+	scan_init(&s, text, n);
+	while (s.pos < offset && s.pos < n)
+		scan_step(&s);
+	where_of(out, s.line, s.column);
+}
+
 /* --- before jansson ---------------------------------------------------- */
 
 static int32_t refuse_nul(const char *text, size_t n, agentbox_error **err)
 {
 	const char *nul = n ? memchr(text, '\0', n) : NULL;
 	char where[WHERE_SIZE];
-	scan s;
 
 	if (!nul)
 		return AGENTBOX_OK;
-	scan_init(&s, text, n);
-	while (s.pos < (size_t)(nul - text))
-		scan_step(&s);
-	where_of(where, s.line, s.column);
+	where_of_offset(where, text, n, (size_t)(nul - text));
 	return ab_error_set(err, AGENTBOX_EPARSE, where,
 			    "a NUL byte is not allowed in JSON");
 }
@@ -228,11 +235,17 @@ static int32_t check_tokens(const char *text, size_t n, agentbox_error **err)
 static void where_of_jansson(char out[WHERE_SIZE], const char *text, size_t n,
 			     const json_error_t *e)
 {
-	bool at_end = json_error_code(e) == json_error_premature_end_of_input;
+	enum json_error_code code = json_error_code(e);
+	bool at_end = code == json_error_premature_end_of_input;
 	size_t stop = at_end || e->position < 0 ? n : (size_t)e->position;
 	token t;
 	scan s;
 
+	if (code == json_error_invalid_utf8) {
+		/* it stops in front of the first bad byte */
+		where_of_offset(out, text, n, stop);
+		return;
+	}
 	scan_init(&s, text, n);
 	do {
 		scan_next(&s, &t);
@@ -254,6 +267,9 @@ static int32_t refuse_syntax(const char *text, size_t n, const json_error_t *e,
 	    json_error_code(e) == json_error_out_of_memory)
 		return ab_error_nomem(err);
 	where_of_jansson(where, text, n, e);
+	if (json_error_code(e) == json_error_invalid_utf8)
+		return ab_error_set(err, AGENTBOX_EPARSE, where,
+				    "not valid UTF-8: %s", e->text);
 	return ab_error_set(err, AGENTBOX_EPARSE, where, "%s", e->text);
 }
 
@@ -350,24 +366,23 @@ static size_t unescape(const char *p, size_t left, char *to, size_t *put)
 	return 5;
 }
 
-/* Append the key in text[start, end), quotes stripped; its length. */
-static uint32_t index_key(ab_json_index *x, const char *text, const token *t)
+/* The string token without quotes and escapes into `to`; its length. */
+static size_t unescape_token(const char *text, const token *t, char *to)
 {
-	size_t i = t->start + 1, end = t->end - 1, begin = x->keys_len;
+	size_t i = t->start + 1, end = t->end - 1, len = 0;
 
 	while (i < end) {
 		size_t put = 1;
 
 		if (text[i] == '\\' && i + 1 < end) {
 			i++;
-			i += unescape(text + i, end - i, x->keys + x->keys_len,
-				      &put);
+			i += unescape(text + i, end - i, to + len, &put);
 		} else {
-			x->keys[x->keys_len] = text[i++];
+			to[len] = text[i++];
 		}
-		x->keys_len += put;
+		len += put;
 	}
-	return (uint32_t)(x->keys_len - begin);
+	return len;
 }
 
 /* Where the scan is: a stack of open containers, bounded like the text. */
@@ -445,7 +460,9 @@ static bool build(builder *b, size_t n)
 		}
 		if (is_key(b, &t)) {
 			b->key = (uint32_t)b->x->keys_len;
-			b->key_len = index_key(b->x, b->text, &t);
+			b->key_len = (uint32_t)unescape_token(
+				b->text, &t, b->x->keys + b->x->keys_len);
+			b->x->keys_len += b->key_len;
 			b->has_key = true;
 			continue;
 		}
@@ -467,6 +484,110 @@ static int32_t index_new(ab_json_index **out, const char *text, size_t n)
 		return AGENTBOX_ENOMEM;
 	*out = ab_steal(&x);
 	return AGENTBOX_OK;
+}
+
+/* --- jansson's tree against the text ------------------------------------ */
+
+/*
+ * jansson 2.14 does not look whether it had memory to keep the bytes of a
+ * token (lex_save() ignores strbuffer_append_byte()), so a shortage can give
+ * a shorter string or number and no error. A deny list must not lose its last
+ * letter: the tree is compared with the text before anybody sees it.
+ */
+typedef struct witness {
+	scan s;
+	char *scratch; /* as long as the text */
+} witness;
+
+static bool is_same(witness *w, const token *t, const json_t *v);
+
+static bool is_same_integer(const char *text, const token *t, const json_t *v)
+{
+	bool is_negative = text[t->start] == '-';
+	uint64_t n = 0;
+
+	for (size_t i = t->start + is_negative; i < t->end; i++)
+		n = n * 10 + (uint64_t)(text[i] - '0');
+	if (is_negative)
+		n = -n;
+	return json_is_integer(v) && (uint64_t)json_integer_value(v) == n;
+}
+
+static bool is_same_array(witness *w, const json_t *v)
+{
+	size_t i = 0;
+	token t;
+
+	for (scan_next(&w->s, &t); t.kind && t.kind != ']';
+	     scan_next(&w->s, &t)) {
+		if (t.kind == ',')
+			continue;
+		if (!is_same(w, &t, json_array_get(v, i++)))
+			return false;
+	}
+	return json_is_array(v) && i == json_array_size(v);
+}
+
+static bool is_same_object(witness *w, const json_t *v)
+{
+	size_t count = 0;
+	token t;
+
+	for (scan_next(&w->s, &t); t.kind && t.kind != '}';
+	     scan_next(&w->s, &t)) {
+		const json_t *member;
+		size_t len;
+
+		if (t.kind == ',')
+			continue;
+		len = unescape_token(w->s.text, &t, w->scratch);
+		member = json_object_getn(v, w->scratch, len);
+		scan_next(&w->s, &t); /* the colon */
+		scan_next(&w->s, &t);
+		if (!is_same(w, &t, member))
+			return false;
+		count++;
+	}
+	return json_is_object(v) && count == json_object_size(v);
+}
+
+/* Recursion is as deep as the document, at most AB_MAX_JSON_DEPTH. */
+static bool is_same(witness *w, const token *t, const json_t *v)
+{
+	const char *text = w->s.text;
+	size_t len;
+
+	switch (t->kind) {
+	case '{':
+		return is_same_object(w, v);
+	case '[':
+		return is_same_array(w, v);
+	case 'n':
+		return is_same_integer(text, t, v);
+	case 's':
+		len = unescape_token(text, t, w->scratch);
+		return json_is_string(v) && json_string_length(v) == len &&
+		       memcmp(json_string_value(v), w->scratch, len) == 0;
+	case 'w':
+		return (text[t->start] == 't' && json_is_true(v)) ||
+		       (text[t->start] == 'f' && json_is_false(v)) ||
+		       (text[t->start] == 'n' && json_is_null(v));
+	default:
+		return false;
+	}
+}
+
+static bool is_faithful(const char *text, size_t n, const json_t *value)
+{
+	ab_autofree char *scratch = ab_calloc(n + 1, 1);
+	witness w = {.scratch = scratch};
+	token t;
+
+	if (!scratch)
+		return false;
+	scan_init(&w.s, text, n);
+	scan_next(&w.s, &t);
+	return is_same(&w, &t, value);
 }
 
 void ab_json_index_free(ab_json_index *index)
@@ -502,11 +623,10 @@ int32_t ab_json_parse(const char *text, size_t n, size_t max, json_t **out,
 			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	if (!value)
 		return refuse_syntax(text, n, &e, err);
-	if (index) {
-		r = index_new(index, text, n);
-		if (r)
-			return ab_error_nomem(err);
-	}
+	if (!is_faithful(text, n, value))
+		return ab_error_nomem(err);
+	if (index && index_new(index, text, n))
+		return ab_error_nomem(err);
 	*out = ab_steal(&value);
 	return AGENTBOX_OK;
 }

@@ -79,9 +79,19 @@ static int32_t refuse_trust(const program *p, const char *what,
 			    (unsigned)(st->st_mode & 07777));
 }
 
+/* No memory, fds or processes left: not the helper's fault. */
+static bool is_shortage(int sys_errno)
+{
+	return sys_errno == ENOMEM || sys_errno == EAGAIN ||
+	       sys_errno == EMFILE || sys_errno == ENFILE;
+}
+
 static int32_t refuse_open(const program *p, int sys_errno,
 			   agentbox_error **err)
 {
+	if (is_shortage(sys_errno))
+		return ab_error_sys(err, sys_errno, NULL,
+				    "cannot open helper '%s'", p->name);
 	return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno, NULL,
 				 "cannot open helper '%s' in '%s'; install it "
 				 "or set another helper directory", p->name,
@@ -284,9 +294,9 @@ static int spawn(pid_t *pid, const program *p, const gift *g)
 static int32_t refuse_start(const program *p, int sys_errno,
 			    agentbox_error **err)
 {
-	/* no memory, fds or processes left: not the helper's fault */
-	if (sys_errno == ENOMEM || sys_errno == EAGAIN ||
-	    sys_errno == EMFILE || sys_errno == ENFILE || sys_errno == EINVAL)
+	/* EINVAL, EBADF: RLIMIT_NOFILE is below FIRST_FD, or a bad plan_fd */
+	if (is_shortage(sys_errno) || sys_errno == EINVAL ||
+	    sys_errno == EBADF)
 		return ab_error_sys(err, sys_errno, NULL,
 				    "cannot start helper '%s'", p->name);
 	return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno, NULL,
