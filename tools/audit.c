@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox audit: show, verify, report. Logs are read, never written; the
+ * format is agentbox-audit(5). Keys and anchors of logs that run --audit
+ * wrote are in the state directory, where no box reaches them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <agentbox/audit.h>
+
+#include "text.h"
+#include "tool.h"
+
+#define MOST_ANCHOR 65536
+
+/* FNV-1a: names, not security; a clash only makes an anchor not fit. */
+static uint64_t hash_path(const char *s)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	return h;
+}
+
+char *tool_audit_beside(const tool *t, const char *log, const char *kind)
+{
+	char *path = tool_absolute(log);
+	char *slash = path ? strrchr(path, '/') : NULL;
+	char *out = NULL, *full = NULL;
+
+	if (!t->state || !slash)
+		goto end;
+	/* The directory by its real name; the file may not exist yet. */
+	*slash = '\0';
+	char *dir = realpath(*path ? path : "/", NULL);
+	full = dir ? tool_format("%s/%s", dir, slash + 1) : NULL;
+	free(dir);
+	if (full)
+		out = tool_format("%s/audit/%.64s-%016llx.%s", t->state,
+				  slash + 1,
+				  (unsigned long long)hash_path(full), kind);
+end:
+	free(path);
+	free(full);
+	return out;
+}
+
+/* The files named, or the default one. */
+static int choose_files(tool *t, const tool_args *args, char **fallback,
+			const char *const **paths, size_t *count)
+{
+	*paths = (const char *const *)args->operands;
+	*count = (size_t)args->operand_count;
+	if (*count)
+		return 0;
+	*fallback = t->state ? tool_format("%s/audit.jsonl", t->state) : NULL;
+	if (!*fallback || access(*fallback, F_OK) < 0)
+		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND",
+				   *fallback ? *fallback : "audit",
+				   "there is no log here; name the file that "
+				   "was given to run --audit");
+	*paths = (const char *const *)fallback;
+	*count = 1;
+	return 0;
+}
+
+static char *filter_of(const tool_args *args)
+{
+	static const char *const keys[] = { "run", "box", "group", "type",
+					    "verdict", "rule", "since",
+					    "until" };
+	json_t *filter = json_object();
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		char option[16];
+		snprintf(option, sizeof(option), "--%s", keys[i]);
+		const char *value = tool_get(args, option);
+		if (!value)
+			continue;
+		any = true;
+		json_object_set_new(filter, keys[i], json_string(value));
+	}
+	char *text = any ? json_dumps(filter, JSON_COMPACT) : NULL;
+	json_decref(filter);
+	return text;
+}
+
+/* A wrong filter value is wrong usage, though the library says EINVAL. */
+static int fail_reading(tool *t, agentbox_error *err)
+{
+	if (agentbox_error_get_code(err) == AGENTBOX_EINVAL)
+		return tool_fail_as(t, TOOL_USAGE, err, NULL);
+	return tool_fail(t, err, NULL);
+}
+
+typedef struct listing {
+	tool *t;
+	int rc;
+	uint64_t count;
+} listing;
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+/* "12:34:56.789  box.start  allow  make  (rule)" */
+static char *line_for_people(const json_t *o)
+{
+	const char *when = text_of(o, "timestamp");
+	const char *verdict = text_of(o, "verdict");
+	const char *rule = text_of(o, "rule");
+	const char *reason = text_of(o, "reason");
+	const char *box = text_of(json_object_get(o, "actor"), "box");
+	json_t *subject = json_object_get(o, "subject");
+	char *what = json_is_string(subject)
+		     ? strdup(json_string_value(subject))
+		     : subject ? json_dumps(subject, JSON_COMPACT |
+					    JSON_ENCODE_ANY) : strdup("");
+	char *line = tool_format("%s  %.8s%s%-14s %s%s%s%s%s%s%s%s", when, box,
+				 *box ? "  " : "", text_of(o, "type"), verdict,
+				 *verdict ? "  " : "", what ? what : "",
+				 *rule ? "  rule " : "", rule,
+				 *reason ? "  (" : "", reason,
+				 *reason ? ")" : "");
+
+	free(what);
+	return line;
+}
+
+static int32_t show_line(void *data, const char *line, size_t n)
+{
+	listing *l = data;
+
+	l->count++;
+	if (l->t->json) {
+		l->rc = tool_write_out(l->t, line, n);
+		return l->rc;
+	}
+	json_t *o = json_loadb(line, n, 0, NULL);
+	char *raw = o ? line_for_people(o) : strndup(line, n);
+	char *clean = raw ? text_clean(raw) : NULL;
+	char *out = clean ? tool_format("%s\n", clean) : NULL;
+	l->rc = out ? tool_write_out(l->t, out, strlen(out)) : TOOL_INTERNAL;
+	free(out);
+	free(clean);
+	free(raw);
+	json_decref(o);
+	return l->rc;
+}
+
+int tool_audit_show(tool *t, const tool_args *args)
+{
+	const char *const *paths = NULL;
+	char *fallback = NULL;
+	size_t count = 0;
+	agentbox_error *err = NULL;
+	listing l = { .t = t };
+	int rc = choose_files(t, args, &fallback, &paths, &count);
+
+	if (!rc) {
+		char *filter = filter_of(args);
+		int32_t done = agentbox_audit_show(t->context, paths, count,
+						   filter, show_line, &l, &err);
+		free(filter);
+		t->json_written = true; /* what came was records */
+		if (done < 0 && l.rc)
+			rc = l.rc;
+		else if (done < 0)
+			rc = fail_reading(t, err), err = NULL;
+		else if (!l.count && !t->json)
+			text_note("no record matches");
+	}
+	if (err)
+		agentbox_error_free(err);
+	free(fallback);
+	return rc;
+}
+
+/* A small file as text; NULL without one. */
+static char *slurp(const char *path)
+{
+	FILE *f = path ? fopen(path, "re") : NULL;
+	char *text = f ? calloc(1, MOST_ANCHOR + 1) : NULL;
+
+	if (text && !fread(text, 1, MOST_ANCHOR, f)) {
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* An anchor that was named must be readable; the usual one need not be. */
+static int read_anchor(tool *t, const tool_args *args, const char *option,
+		       const char *usual, char **text)
+{
+	const char *named = tool_get(args, option);
+
+	*text = slurp(named ? named : usual);
+	if (!*text && named)
+		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", option,
+				   "cannot read '%s': %s", named,
+				   strerror(errno));
+	return 0;
+}
+
+static void tell_verified(const json_t *report, size_t files)
+{
+	const char *tail = text_of(report, "tail");
+	json_t *n = json_object_get(report, "records");
+	json_t *bad = json_object_get(report, "first_bad_seq");
+
+	text_item(stderr, 10, !strcmp(text_of(report, "status"), "verified")
+		  ? TEXT_GOOD : TEXT_BAD, "status", text_of(report, "status"));
+	if (json_is_integer(n)) {
+		char *s = tool_format("%lld in %zu file%s",
+				      (long long)json_integer_value(n), files,
+				      files == 1 ? "" : "s");
+		if (s)
+			text_item(stderr, 10, TEXT_PLAIN, "records", s);
+		free(s);
+	}
+	text_item(stderr, 10, TEXT_PLAIN, "tail",
+		  !strcmp(tail, "unanchored")
+		  ? "unanchored: records missing at the end would not show; "
+		    "give --anchor FILE" : tail);
+	if (json_is_integer(bad)) {
+		char *s = tool_format("seq %lld: %s",
+				      (long long)json_integer_value(bad),
+				      text_of(report, "reason"));
+		if (s)
+			text_item(stderr, 10, TEXT_BAD, "first bad", s);
+		free(s);
+	}
+}
+
+int tool_audit_verify(tool *t, const tool_args *args)
+{
+	const char *const *paths = NULL;
+	char *fallback = NULL, *anchor = NULL, *start = NULL, *usual = NULL;
+	size_t count = 0;
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	int rc = choose_files(t, args, &fallback, &paths, &count);
+
+	if (!rc)
+		usual = tool_audit_beside(t, paths[count - 1], "anchor");
+	if (!rc)
+		rc = read_anchor(t, args, "--anchor", usual, &anchor);
+	if (!rc)
+		rc = read_anchor(t, args, "--start", NULL, &start);
+	if (rc)
+		goto out;
+	text_progress_begin("verifying");
+	int32_t done = agentbox_audit_verify(t->context, paths, count,
+					     tool_get(args, "--key"), anchor,
+					     start, &bytes, &err);
+	text_progress_end();
+	json_t *report = tool_json_of(bytes);
+	if (report && !t->json)
+		tell_verified(report, count);
+	if (report && t->json)
+		rc = tool_print_json(t, json_incref(report));
+	if (done < 0)
+		rc = tool_fail(t, err, count == 1 ? paths[0] : NULL);
+	json_decref(report);
+out:
+	free(fallback);
+	free(anchor);
+	free(start);
+	free(usual);
+	return rc;
+}
+
+int tool_audit_report(tool *t, const tool_args *args)
+{
+	const char *const *paths = NULL;
+	char *fallback = NULL;
+	size_t count = 0;
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	int rc = choose_files(t, args, &fallback, &paths, &count);
+
+	if (!rc) {
+		char *filter = filter_of(args);
+		text_progress_begin("counting");
+		int32_t done = agentbox_audit_report(t->context, paths, count,
+						     filter, &bytes, &err);
+		text_progress_end();
+		free(filter);
+		json_t *report = tool_json_of(bytes);
+		if (done < 0)
+			rc = fail_reading(t, err);
+		else if (t->json)
+			rc = tool_print_json(t, json_incref(report));
+		else
+			text_outline(stderr, 0, report);
+		json_decref(report);
+	}
+	free(fallback);
+	return rc;
+}

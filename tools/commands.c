@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every subcommand and option of the tool, as data. Parsing, --help, usage
+ * errors and completion read these tables and nothing else; the manual page
+ * is compared with them by a test. Specification: agentbox(1).
+ */
+#include "config.h"
+
+#include "tool.h"
+
+#define NEEDS_GATEWAY "needs the gateway, which this build lacks"
+#define NEEDS_OVERLAY "needs overlay workspaces, which this build lacks"
+#define END { NULL, NULL, NULL, 0, NULL, NULL }
+
+const tool_option tool_global_options[] = {
+	{ "--json", NULL, "", 0,
+	  "print one JSON document on standard output, nothing else there",
+	  NULL },
+	{ "--state", "DIR", "dir", 0,
+	  "where what outlives a call is kept; default "
+	  "$XDG_STATE_HOME/agentbox, else ~/.local/state/agentbox", NULL },
+	{ "--helper-dir", "DIR", "dir", 0,
+	  "where the helper programs are, instead of the installed place",
+	  NULL },
+	{ "--verbose", NULL, "", 0, "say more of what is done", NULL },
+	{ "--help", NULL, "", 0, "print this", NULL },
+	{ "--version", NULL, "", 0, "print version and build id", NULL },
+	{ "--list-options", NULL, "", 0,
+	  "print these tables, tab-separated, for completion", NULL },
+	END
+};
+
+/* What run and shell have in common. */
+#define BOX_OPTIONS                                                           \
+	{ "--policy", "FILE", "policy", 0,                                    \
+	  "the policy document; \"-\" reads standard input", NULL },          \
+	{ "--builtin", "NAME", "builtin", 0,                                  \
+	  "a built-in policy; default: workspace", NULL },                    \
+	{ "--bare", NULL, "", 0,                                              \
+	  "the policy builtin:bare: no walls at all", NULL },                 \
+	{ "--workspace", "DIR", "dir", 0,                                     \
+	  "the directory to work in, writable; default: the current one",     \
+	  NULL },                                                             \
+	{ "--at", "PATH", "", 0,                                              \
+	  "where the workspace is in the box, or \"same\"", NULL },           \
+	{ "--read", "PATH", "file", TOOL_REPEAT,                              \
+	  "show this host path in the box, read-only", NULL },                \
+	{ "--write", "PATH", "file", TOOL_REPEAT,                             \
+	  "show this host path in the box, writable", NULL },                 \
+	{ "--hide", "PATH", "file", TOOL_REPEAT,                              \
+	  "cover this path in the box with nothing", NULL },                  \
+	{ "--limit", "NAME=VALUE,...", "limit", TOOL_REPEAT,                  \
+	  "memory, cpus, pids, disk, files, wall: --limit "                   \
+	  "memory=2GiB,wall=10m", NULL },                                     \
+	{ "--env", "NAME=VALUE", "", TOOL_REPEAT,                             \
+	  "set a variable for the command", NULL },                           \
+	{ "--cwd", "PATH", "", 0,                                             \
+	  "directory in the box to start in, relative to the workspace",      \
+	  NULL },                                                             \
+	{ "--tty", NULL, "", 0,                                               \
+	  "give the command a terminal of its own; default: when standard "   \
+	  "input, output and error are terminals", NULL },                           \
+	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
+	{ "--audit", "FILE", "file", 0,                                       \
+	  "record the box's life in this log", NULL },                        \
+	{ "--walls", NULL, "", 0,                                             \
+	  "print which walls and limits stand before the command runs",      \
+	  NULL },                                                             \
+	{ "--dry-run", NULL, "", 0,                                           \
+	  "print what would be raised, and raise nothing", NULL },            \
+	{ "--allow", "HOST[:PORT]", "", TOOL_REPEAT | TOOL_NOT_YET,           \
+	  "let the box reach this host (not in this build)",                  \
+	  NEEDS_GATEWAY },                                                    \
+	{ "--preview", "PORT", "", TOOL_REPEAT | TOOL_NOT_YET,                \
+	  "let the host reach this port of the box (not in this build)",     \
+	  NEEDS_GATEWAY },                                                    \
+	{ "--overlay", NULL, "", TOOL_NOT_YET,                                \
+	  "write to a layer and print the changes (not in this build)",      \
+	  NEEDS_OVERLAY },                                                    \
+	{ "--apply", NULL, "", TOOL_NOT_YET,                                  \
+	  "apply the changes of --overlay (not in this build)",              \
+	  NEEDS_OVERLAY }
+
+static const tool_option box_options[] = { BOX_OPTIONS, END };
+static const tool_option no_options[] = { END };
+
+#define FILTER_OPTIONS                                                        \
+	{ "--run", "ID", "", 0, "only records of this run", NULL },           \
+	{ "--box", "ID", "", 0, "only records of this box", NULL },           \
+	{ "--group", "ID", "", 0, "only records of this spawn group", NULL }, \
+	{ "--type", "TYPE", "", 0,                                            \
+	  "only this type; a trailing \"*\" matches a prefix", NULL },        \
+	{ "--verdict", "VERDICT", "verdict", 0,                               \
+	  "only none, allow, ask or deny", NULL },                            \
+	{ "--rule", "RULE", "", 0, "only this rule", NULL },                  \
+	{ "--since", "TIME", "", 0, "from this RFC 3339 time on", NULL },     \
+	{ "--until", "TIME", "", 0, "up to this RFC 3339 time", NULL }
+
+static const tool_option filter_options[] = { FILTER_OPTIONS, END };
+
+static const tool_option verify_options[] = {
+	{ "--key", "HEX", "", 0,
+	  "a public key taken earlier: some head must be signed by it", NULL },
+	{ "--anchor", "FILE", "file", 0,
+	  "an anchor kept elsewhere: its record must be there and the same; "
+	  "default: the one in the state directory", NULL },
+	{ "--start", "FILE", "file", 0,
+	  "the anchor at the end of files that are no longer kept", NULL },
+	END
+};
+
+const tool_command tool_commands[] = {
+	{ NULL, "doctor", "", "",
+	  "what this machine can enforce, and how to fix what is missing",
+	  no_options,
+	  "Raises an empty box in every tier and says what stood in the way. "
+	  "The exit status is 0 when some tier can be raised, else 125.",
+	  "agentbox doctor\nagentbox doctor --json | jq .tiers\n",
+	  0, 0, false, tool_doctor },
+	{ NULL, "run", "[--] CMD [ARG...]", "command",
+	  "raise a box, run CMD in it, remove the box",
+	  box_options,
+	  "Without --policy the box is builtin:workspace on the current "
+	  "directory. The exit status is the command's own; see agentbox(1) "
+	  "for the others.",
+	  "agentbox run -- make check\n"
+	  "agentbox run --limit memory=2GiB,wall=10m -- npm test\n"
+	  "agentbox run --read ~/data --hide .env -- python3 train.py\n"
+	  "agentbox run --walls -- true\n",
+	  1, -1, true, tool_run },
+	{ NULL, "shell", "", "",
+	  "the same, interactive: a shell in a box",
+	  box_options,
+	  "Your shell if it exists in the box, else /bin/bash, /bin/sh. What "
+	  "it leaves running ends with it.",
+	  "agentbox shell\nagentbox shell --workspace ~/src/project\n",
+	  0, 0, false, tool_shell },
+	{ "policy", "check", "FILE", "policy",
+	  "is FILE a good policy document",
+	  no_options,
+	  "FILE may be \"-\" or builtin:NAME here and below. An error names "
+	  "key, line and column.",
+	  "agentbox policy check policy.json\n",
+	  1, 1, false, tool_policy_check },
+	{ "policy", "show", "FILE", "policy",
+	  "the whole policy with everything it inherits, as JSON",
+	  no_options, NULL,
+	  "agentbox policy show builtin:workspace\n",
+	  1, 1, false, tool_policy_show },
+	{ "policy", "digest", "FILE", "policy",
+	  "the digest that the audit records as config_hash",
+	  no_options, NULL, "agentbox policy digest policy.json\n",
+	  1, 1, false, tool_policy_digest },
+	{ "policy", "contains", "PARENT CHILD", "policy",
+	  "does CHILD ask for nothing that PARENT does not hold",
+	  no_options,
+	  "Exit status 0 when it does not, 5 with the first thing that asks "
+	  "for more when it does.",
+	  "agentbox policy contains builtin:workspace child.json\n",
+	  2, 2, false, tool_policy_contains },
+	{ "policy", "narrow", "PARENT CHILD", "policy",
+	  "CHILD cut to PARENT, as JSON",
+	  no_options, NULL,
+	  "agentbox policy narrow parent.json child.json >cut.json\n",
+	  2, 2, false, tool_policy_narrow },
+	{ "audit", "show", "[FILE...]", "file",
+	  "the records of a log, oldest first",
+	  filter_options,
+	  "With --json the records as they are in the file, one a line. "
+	  "Without FILE: audit.jsonl in the state directory. This does not "
+	  "verify.",
+	  "agentbox audit show run.jsonl\n"
+	  "agentbox audit show --verdict deny --json run.jsonl\n",
+	  0, -1, false, tool_audit_show },
+	{ "audit", "verify", "[FILE...]", "file",
+	  "is anything changed, dropped, reordered or cut",
+	  verify_options,
+	  "Give rotated files oldest first. Exit status 0 when the log "
+	  "verifies, 6 when it does not.",
+	  "agentbox audit verify run.jsonl\n",
+	  0, -1, false, tool_audit_verify },
+	{ "audit", "report", "[FILE...]", "file",
+	  "how often what happened, most frequent denials first",
+	  filter_options, NULL, "agentbox audit report run.jsonl\n",
+	  0, -1, false, tool_audit_report },
+	{ .name = NULL }
+};

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Policies out of files and out of the options of run and shell. Options are
+ * laid over the document by the library, so that they are checked as it is;
+ * nothing here decides what is allowed. Specification: agentbox(1),
+ * agentbox-policy(5).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+#include "tool.h"
+
+/* More than the library takes, so that the refusal is the library's. */
+#define MOST_DOCUMENT (2u << 20)
+
+static int read_all(tool *t, const char *name, char **text, size_t *n)
+{
+	bool standard = !strcmp(name, "-");
+	int fd = standard ? dup(0) : open(name, O_RDONLY | O_CLOEXEC |
+					  O_NONBLOCK | O_NOCTTY);
+	size_t room = 65536, have = 0;
+	struct stat st;
+	char *buf = NULL;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND
+				   : errno == EACCES ? TOOL_REFUSED
+				   : TOOL_BAD_INPUT,
+				   errno == ENOENT ? "ENOTFOUND" : "EACCES",
+				   name, "cannot open the policy: %s",
+				   strerror(errno));
+	if (!standard && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISFIFO(st.st_mode)) {
+		close(fd);
+		return tool_refuse(t, TOOL_BAD_INPUT, "EINVAL", name,
+				   "is not a file");
+	}
+	if (!standard)
+		fcntl(fd, F_SETFL, 0);
+	while (got > 0 && have < MOST_DOCUMENT) {
+		char *grown = realloc(buf, room);
+		if (!grown)
+			break;
+		buf = grown;
+		do
+			got = read(fd, buf + have, room - have);
+		while (got < 0 && errno == EINTR);
+		have += got > 0 ? (size_t)got : 0;
+		room = have == room ? 2 * room : room;
+	}
+	int saved = errno;
+	close(fd);
+	if (got < 0 || !buf) {
+		free(buf);
+		return tool_refuse(t, TOOL_BAD_INPUT, "ESYS", name,
+				   "cannot read the policy: %s",
+				   strerror(saved));
+	}
+	*text = buf;
+	*n = have;
+	return 0;
+}
+
+int tool_read_policy(tool *t, const char *name, agentbox_policy **policy)
+{
+	agentbox_error *err = NULL;
+	char *text = NULL;
+	size_t n = 0;
+
+	if (!strncmp(name, "builtin:", 8)) {
+		if (agentbox_policy_builtin(t->context, name, policy, &err) < 0)
+			return tool_fail(t, err, NULL);
+		return 0;
+	}
+	int rc = read_all(t, name, &text, &n);
+	if (rc)
+		return rc;
+	int32_t parsed = agentbox_policy_parse(t->context, text, n, policy,
+					       &err);
+	free(text);
+	/* Whatever is wrong with a document is bad input. */
+	if (parsed < 0)
+		return tool_fail_as(t, parsed == AGENTBOX_ENOMEM
+				    ? TOOL_INTERNAL : TOOL_BAD_INPUT,
+				    err, strcmp(name, "-") ? name
+				    : "standard input");
+	return 0;
+}
+
+/* "limits.memory: line 1 column 12: ..." said of an option: no position. */
+static int fail_option(tool *t, agentbox_error *err, const char *option,
+		       const char *value)
+{
+	const char *message = agentbox_error_get_message(err);
+	const char *line = strstr(message, ": line ");
+	const char *rest = line ? strstr(line + 2, ": ") : NULL;
+	int32_t code = agentbox_error_get_code(err);
+	char *about = tool_format("%s %s", option, value);
+	int rc = tool_refuse(t, tool_status_of(code),
+			     agentbox_error_name(code), about, "%.*s%s",
+			     line ? (int)(line - message) : 0, message,
+			     rest ? rest : line ? "" : message);
+
+	free(about);
+	agentbox_error_free(err);
+	return rc;
+}
+
+static int lay_over(tool *t, tool_plan *plan, json_t *fragment,
+		    const char *option, const char *value)
+{
+	char *text = fragment ? json_dumps(fragment, JSON_COMPACT) : NULL;
+	agentbox_policy *out = NULL;
+	agentbox_error *err = NULL;
+	int rc = 0;
+
+	json_decref(fragment);
+	if (!text)
+		return tool_refuse(t, TOOL_BAD_INPUT, "EINVAL", option,
+				   "'%s' is not text", value);
+	if (agentbox_policy_merge(plan->policy, text, strlen(text), &out,
+				  &err) < 0) {
+		rc = fail_option(t, err, option, value);
+	} else {
+		agentbox_policy_unref(plan->policy);
+		plan->policy = out;
+	}
+	free(text);
+	return rc;
+}
+
+static int load_document(tool *t, tool_plan *plan)
+{
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+
+	if (agentbox_policy_to_json(plan->policy, &bytes, &err) < 0)
+		return tool_fail(t, err, NULL);
+	json_decref(plan->document);
+	plan->document = tool_json_of(bytes);
+	if (!plan->document)
+		return tool_refuse(t, TOOL_INTERNAL, "EPARSE", NULL,
+				   "the policy's own dump is not JSON");
+	json_t *ws = json_object_get(plan->document, "workspace");
+	const char *at = json_string_value(json_object_get(ws, "at"));
+	plan->box_workspace = at && !strcmp(at, "same") ? plan->host_workspace
+							: at;
+	return 0;
+}
+
+/* --limit memory=2GiB,pids=256: one fragment each, so errors name it. */
+static int apply_limits(tool *t, tool_plan *plan, const char *option,
+			const char *list)
+{
+	char *copy = strdup(list), *save = NULL;
+	int rc = copy ? 0 : TOOL_INTERNAL;
+
+	if (copy && !*copy)
+		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", option,
+				 "needs NAME=VALUE");
+	for (char *one = copy ? strtok_r(copy, ",", &save) : NULL; one && !rc;
+	     one = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(one, '=');
+		if (!value || value == one || !value[1]) {
+			rc = tool_refuse(t, TOOL_USAGE, "EINVAL", option,
+					 "'%s' is not NAME=VALUE", one);
+			break;
+		}
+		*value++ = '\0';
+		bool number = strlen(value) < 18 &&
+			      strspn(value, "0123456789") == strlen(value) &&
+			      (value[0] != '0' || !value[1]);
+		json_t *v = number ? json_integer(strtoll(value, NULL, 10))
+				   : json_string(value);
+		char *about = tool_format("%s=%s", one, value);
+		rc = lay_over(t, plan, json_pack("{s:{s:o}}", "limits", one, v),
+			      option, about ? about : one);
+		free(about);
+	}
+	free(copy);
+	return rc;
+}
+
+/* Where a host path is in the box: in the workspace, or where it is. */
+static char *place_in_box(const tool_plan *plan, const char *path,
+			  const char *real)
+{
+	const char *rest = plan->host_workspace && plan->box_workspace && real
+			   ? tool_below(real, plan->host_workspace) : NULL;
+
+	return rest ? tool_format("%s%s", plan->box_workspace, rest)
+		    : strdup(path);
+}
+
+static int apply_mount(tool *t, tool_plan *plan, const char *option,
+		       const char *path)
+{
+	const char *access = option + 2; /* "read", "write" or "hide" */
+	bool hide = !strcmp(access, "hide");
+	char *clean = tool_absolute(path);
+	char *real = *path ? realpath(path, NULL) : NULL;
+	int saved = errno;
+	int rc;
+
+	if (!*path || (!real && !hide)) {
+		rc = tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", option,
+				 "'%s': %s", path, *path ? strerror(saved)
+				 : "an empty path names nothing");
+		goto out;
+	}
+	char *to = clean ? place_in_box(plan, clean, real ? real : clean)
+			 : NULL;
+	json_t *mount = hide ? json_pack("{s:s, s:s}", "to", to, "access",
+					 access)
+			     : json_pack("{s:s, s:s, s:s, s:b}", "from", real,
+					 "to", to, "access", access, "exec", 1);
+	rc = lay_over(t, plan, json_pack("{s:[o]}", "mounts+", mount), option,
+		      path);
+	free(to);
+out:
+	free(clean);
+	free(real);
+	return rc;
+}
+
+/* The base: --policy, --builtin, --bare or builtin:workspace. */
+static int choose_base(tool *t, const tool_args *args, tool_plan *plan)
+{
+	const char *file = tool_get(args, "--policy");
+	const char *name = tool_get(args, "--builtin");
+	bool bare = tool_has(args, "--bare");
+	agentbox_error *err = NULL;
+
+	if ((file != NULL) + (name != NULL) + bare > 1)
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				   "--policy, --builtin and --bare exclude "
+				   "each other");
+	if (file)
+		return tool_read_policy(t, file, &plan->policy);
+	if (agentbox_policy_builtin(t->context, bare ? "bare"
+				    : name ? name : "workspace",
+				    &plan->policy, &err) < 0)
+		return tool_fail(t, err, name ? "--builtin" : NULL);
+	return 0;
+}
+
+/*
+ * The workspace is the one place a box writes to, so it may not hold the
+ * keys and sockets of this tool. This also refuses "/" and, with the usual
+ * state directory, a whole home.
+ */
+static int judge_workspace(tool *t, const char *real)
+{
+	char *state = t->state ? realpath(t->state, NULL) : NULL;
+	const char *at = state ? state : t->state;
+	int rc = 0;
+
+	if (!strcmp(real, "/"))
+		rc = tool_refuse(t, TOOL_REFUSED, "EDENIED", "workspace",
+				 "'/' cannot be a workspace: cd into a project "
+				 "or give --workspace DIR");
+	else if (at && tool_below(at, real))
+		rc = tool_refuse(t, TOOL_REFUSED, "EDENIED", "workspace",
+				 "'%s' holds agentbox's own state (%s), which "
+				 "a box may never write: cd into a project, "
+				 "give --workspace DIR, or --state DIR", real,
+				 at);
+	free(state);
+	return rc;
+}
+
+static int set_workspace(tool *t, const tool_args *args, tool_plan *plan,
+			 const char *dir)
+{
+	const char *at = tool_get(args, "--at");
+	agentbox_policy *out = NULL;
+	agentbox_error *err = NULL;
+	struct stat st;
+
+	plan->host_workspace = realpath(dir, NULL);
+	if (!plan->host_workspace)
+		return tool_refuse(t, errno == EACCES ? TOOL_REFUSED
+				   : TOOL_NOT_FOUND,
+				   errno == EACCES ? "EACCES" : "ENOTFOUND",
+				   "workspace", "'%s': %s", dir,
+				   strerror(errno));
+	if (stat(plan->host_workspace, &st) == 0 && !S_ISDIR(st.st_mode))
+		return tool_refuse(t, TOOL_BAD_INPUT, "EINVAL", "workspace",
+				   "'%s' is not a directory", dir);
+	/* Only legacy-home makes a home writable, and only written out. */
+	const char *builtin = tool_get(args, "--builtin");
+	int rc = builtin && !strcmp(builtin, "legacy-home")
+		 ? 0 : judge_workspace(t, plan->host_workspace);
+	if (rc)
+		return rc;
+	if (agentbox_policy_with_workspace(plan->policy, plan->host_workspace,
+					   at, &out, &err) < 0)
+		return tool_fail(t, err, at ? "--at" : "--workspace");
+	agentbox_policy_unref(plan->policy);
+	plan->policy = out;
+	return load_document(t, plan);
+}
+
+static int choose_workspace(tool *t, const tool_args *args, tool_plan *plan)
+{
+	const char *dir = tool_get(args, "--workspace");
+	json_t *ws = json_object_get(plan->document, "workspace");
+	const char *path = json_string_value(json_object_get(ws, "path"));
+
+	/* A document that has no workspace, or names one, means it. */
+	if (!dir && !path && (ws || !tool_has(args, "--policy")) &&
+	    !agentbox_policy_is_bare(plan->policy))
+		dir = ".";
+	if (dir)
+		return set_workspace(t, args, plan, dir);
+	if (tool_has(args, "--at"))
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--at",
+				   "needs --workspace DIR");
+	if (path) {
+		plan->host_workspace = realpath(path, NULL);
+		return load_document(t, plan);
+	}
+	return 0;
+}
+
+/* A workspace that holds the state directory does not show it. */
+static int hide_state(tool *t, tool_plan *plan)
+{
+	char *state = t->state ? realpath(t->state, NULL) : NULL;
+	int rc = 0;
+
+	if (state && plan->host_workspace &&
+	    tool_below(state, plan->host_workspace)) {
+		char *to = place_in_box(plan, state, state);
+		rc = lay_over(t, plan, json_pack(
+			"{s:[{s:s, s:s}]}", "mounts+", "to", to, "access",
+			"hide"), "--state", state);
+		free(to);
+	}
+	free(state);
+	return rc;
+}
+
+/* Below the workspace on the host, the command starts there in the box. */
+static int choose_cwd(tool *t, const tool_args *args, tool_plan *plan)
+{
+	const char *given = tool_get(args, "--cwd");
+	const char *top = plan->box_workspace ? plan->box_workspace : "";
+	char *here = getcwd(NULL, 0);
+	const char *rest = here && plan->host_workspace
+			   ? tool_below(here, plan->host_workspace) : NULL;
+
+	if (given && !*given) {
+		free(here);
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--cwd",
+				   "an empty path names nothing");
+	}
+	if (given && given[0] == '/') {
+		const char *in = plan->host_workspace
+				 ? tool_below(given, plan->host_workspace)
+				 : NULL;
+		plan->cwd = in ? tool_format("%s%s", top, in) : strdup(given);
+	} else if (given) {
+		plan->cwd = tool_format("%s/%s", top, given);
+	} else if (rest && plan->box_workspace) {
+		plan->cwd = tool_format("%s%s", top, rest);
+	}
+	free(here);
+	return 0;
+}
+
+int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
+{
+	int rc = choose_base(t, args, plan);
+
+	if (!rc)
+		rc = load_document(t, plan);
+	if (!rc)
+		rc = choose_workspace(t, args, plan);
+	for (size_t i = 0; i < args->value_count && !rc; i++) {
+		const char *name = args->values[i].option->name;
+		const char *value = args->values[i].value;
+		if (!strcmp(name, "--limit"))
+			rc = apply_limits(t, plan, name, value);
+		else if (!strcmp(name, "--read") || !strcmp(name, "--write") ||
+			 !strcmp(name, "--hide"))
+			rc = apply_mount(t, plan, name, value);
+	}
+	if (!rc)
+		rc = hide_state(t, plan);
+	if (!rc)
+		rc = load_document(t, plan);
+	return rc ? rc : choose_cwd(t, args, plan);
+}
+
+void tool_plan_end(tool_plan *plan)
+{
+	agentbox_policy_unref(plan->policy);
+	json_decref(plan->document);
+	free(plan->host_workspace);
+	free(plan->cwd);
+}

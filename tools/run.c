@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox run and agentbox shell: a policy out of the options, a box out of
+ * the policy, one command in it, and its end told as a shell would tell it.
+ * Nothing of the box is left when they return. Specification: agentbox(1).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "text.h"
+
+extern char **environ;
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+/* --- the audit log --------------------------------------------------------- */
+
+/* The log may lie in the workspace: there it is protected by its name. */
+static int shield_log(session *s, const char *log)
+{
+	char *path = tool_absolute(log);
+	char *slash = path ? strrchr(path, '/') : NULL;
+	const char *rest = NULL;
+	char *dir = NULL, *full = NULL, *fragment = NULL;
+	agentbox_policy *out = NULL;
+
+	if (slash) {
+		*slash = '\0';
+		dir = realpath(*path ? path : "/", NULL);
+		full = dir ? tool_format("%s/%s", dir, slash + 1) : NULL;
+	}
+	if (full && s->plan.host_workspace)
+		rest = tool_below(full, s->plan.host_workspace);
+	if (!rest || !*rest)
+		goto out;
+	json_t *o = json_pack("{s:[s]}", "protect+", rest + 1);
+	fragment = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	if (fragment && !strpbrk(rest, "*?[]{}!\\") &&
+	    agentbox_policy_merge(s->plan.policy, fragment, strlen(fragment),
+				  &out, NULL) == 0) {
+		agentbox_policy_unref(s->plan.policy);
+		s->plan.policy = out;
+	} else {
+		text_warning("'%s' lies in the workspace: the box can destroy "
+			     "it (verify would tell); better keep it outside",
+			     log);
+	}
+out:
+	free(path);
+	free(dir);
+	free(full);
+	free(fragment);
+	return 0;
+}
+
+static int open_audit(session *s)
+{
+	const char *log = tool_get(s->args, "--audit");
+	tool *t = s->t;
+	char *key = log ? tool_audit_beside(t, log, "key") : NULL;
+	char *anchor = log ? tool_audit_beside(t, log, "anchor") : NULL;
+	agentbox_error *err = NULL;
+	int rc = 0;
+
+	if (!log)
+		return 0;
+	if (t->state) {
+		char *dir = tool_format("%s/audit", t->state);
+		mkdir(t->state, 0700);
+		if (dir && mkdir(dir, 0700) < 0 && errno != EEXIST)
+			rc = tool_refuse(t, TOOL_REFUSED, "EACCES", "--audit",
+					 "cannot keep the signing key in '%s': "
+					 "%s; give --state DIR", dir,
+					 strerror(errno));
+		free(dir);
+	}
+	if (!rc &&
+	    (agentbox_audit_new(t->context, &s->audit, &err) < 0 ||
+	     agentbox_audit_set_path(s->audit, log, &err) < 0 ||
+	     (key && agentbox_audit_set_key_file(s->audit, key, &err) < 0) ||
+	     (anchor &&
+	      agentbox_audit_set_anchor_file(s->audit, anchor, &err) < 0) ||
+	     agentbox_audit_open(s->audit, &err) < 0))
+		rc = tool_fail(t, err, "--audit");
+	free(key);
+	free(anchor);
+	return rc ? rc : shield_log(s, log);
+}
+
+static int close_audit(session *s)
+{
+	agentbox_error *err = NULL;
+
+	if (s->audit && agentbox_audit_close(s->audit, &err) < 0)
+		return tool_fail(s->t, err, "--audit");
+	return 0;
+}
+
+/* --- the box ---------------------------------------------------------------- */
+
+/* What a person can do about a box that does not stand. */
+static void advise(agentbox_error *err)
+{
+	switch (agentbox_error_get_code(err)) {
+	case AGENTBOX_EWALL:
+		text_note("see 'agentbox doctor' for what this machine can "
+			  "enforce and how to fix it; a policy that does not "
+			  "require '%s' can be raised without it",
+			  agentbox_error_get_where(err));
+		break;
+	case AGENTBOX_EHELPER:
+		text_note("is libagentbox completely installed? --helper-dir "
+			  "names another place");
+		break;
+	default:
+		break;
+	}
+}
+
+static int fail_box(session *s, agentbox_error *err)
+{
+	int32_t code = agentbox_error_get_code(err);
+	int status = code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND
+		     : code == AGENTBOX_EPOLICY ? TOOL_BAD_INPUT : TOOL_NO_BOX;
+	char *line = tool_format("the box cannot be raised: %s%s%s [%s]",
+				 agentbox_error_get_where(err),
+				 *agentbox_error_get_where(err) ? ": " : "",
+				 agentbox_error_get_message(err),
+				 agentbox_error_name(code));
+
+	text_error(line ? line : "the box cannot be raised");
+	free(line);
+	advise(err);
+	if (s->t->json)
+		tool_print_json(s->t, json_pack(
+			"{s:i, s:{s:s, s:s, s:s}}", "exit", status, "error",
+			"code", agentbox_error_name(code), "where",
+			agentbox_error_get_where(err), "message",
+			agentbox_error_get_message(err)));
+	agentbox_error_free(err);
+	return status;
+}
+
+static int raise_box(session *s)
+{
+	agentbox_sandbox_options *options = NULL;
+	agentbox_error *err = NULL;
+	int32_t rc = agentbox_sandbox_options_new(&options, &err);
+
+	if (rc == 0)
+		rc = agentbox_sandbox_options_set_audit(options, s->audit,
+							&err);
+	if (rc < 0) {
+		agentbox_sandbox_options_free(options);
+		return tool_fail(s->t, err, NULL);
+	}
+	text_progress_begin("raising the box");
+	rc = agentbox_sandbox_new(s->t->context, s->plan.policy, options,
+				  &s->box, &err);
+	text_progress_end();
+	agentbox_sandbox_options_free(options);
+	if (rc < 0)
+		return fail_box(s, err);
+	const char *tier = agentbox_sandbox_get_tier(s->box);
+	if (!strcmp(tier, "bare"))
+		text_warning("this box is BARE: no wall stands around the "
+			     "command, it can do what you can do");
+	else if (strcmp(tier, "full") != 0)
+		text_warning("this box has tier '%s', not 'full': --walls "
+			     "tells what is missing", tier);
+	return 0;
+}
+
+/* --- reports ---------------------------------------------------------------- */
+
+static json_t *walls_of(session *s)
+{
+	agentbox_bytes *b = NULL;
+
+	agentbox_sandbox_walls_to_json(s->box, &b, NULL);
+	return tool_json_of(b);
+}
+
+static json_t *limits_of(session *s)
+{
+	agentbox_bytes *b = NULL;
+
+	agentbox_sandbox_limits_to_json(s->box, &b, NULL);
+	return tool_json_of(b);
+}
+
+/* "stands, held by ..., hard" or why it does not. */
+static void tell_wall(const char *name, const json_t *w)
+{
+	bool stands = json_is_true(json_object_get(w, "stands"));
+	bool hard = json_is_true(json_object_get(w, "hard"));
+	char *label = tool_format("  %s", name);
+	char *body = tool_format("%s%s%s%s%s%s", stands ? "stands" : "missing",
+				 stands && !hard ? ", soft" : "",
+				 *text_of(w, "by") ? ", " : "",
+				 text_of(w, "by"),
+				 *text_of(w, "why") ? ": " : "",
+				 text_of(w, "why"));
+
+	if (label && body)
+		text_item(stderr, 18, stands ? TEXT_GOOD : TEXT_WARN, label,
+			  body);
+	free(label);
+	free(body);
+}
+
+static void tell_limit(const char *name, const json_t *l)
+{
+	json_t *requested = json_object_get(l, "requested");
+	bool hard = json_is_true(json_object_get(l, "hard"));
+	char *label = tool_format("  %s", name);
+	char *number = json_is_integer(requested)
+		       ? tool_format("%lld, ", (long long)
+				     json_integer_value(requested))
+		       : json_is_string(requested)
+		       ? tool_format("%s, ", json_string_value(requested))
+		       : strdup("no value, ");
+	char *body = tool_format("%s%s per %s, %s%s%s", number ? number : "",
+				 text_of(l, "mechanism"), text_of(l, "scope"),
+				 hard ? "hard" : "soft",
+				 *text_of(l, "note") ? ": " : "",
+				 text_of(l, "note"));
+
+	if (label && body && json_is_null(requested))
+		text_item(stderr, 18, TEXT_PLAIN, label, "not limited");
+	else if (label && body)
+		text_item(stderr, 18, hard ? TEXT_GOOD : TEXT_WARN, label,
+			  body);
+	free(label);
+	free(number);
+	free(body);
+}
+
+static void tell_walls(session *s)
+{
+	json_t *walls = walls_of(s), *limits = limits_of(s), *v;
+	json_t *each = json_object_get(walls, "walls");
+	const char *key;
+	size_t i;
+
+	text_item(stderr, 0, TEXT_BOLD, "", "");
+	text_line(stderr, "box %s, tier %s", agentbox_sandbox_get_id(s->box),
+		  agentbox_sandbox_get_tier(s->box));
+	text_item(stderr, 0, TEXT_BOLD, "walls", "");
+	json_object_foreach(each, key, v)
+		tell_wall(key, v);
+	json_array_foreach(each, i, v)
+		tell_wall(text_of(v, "name"), v);
+	if (!each)
+		text_outline(stderr, 2, walls);
+	json_array_foreach(json_object_get(walls, "notes"), i, v)
+		text_item(stderr, 18, TEXT_PLAIN, "  note",
+			  json_is_string(v) ? json_string_value(v) : "");
+	text_item(stderr, 0, TEXT_BOLD, "limits", "");
+	json_object_foreach(limits, key, v)
+		tell_limit(key, v);
+	json_decref(walls);
+	json_decref(limits);
+}
+
+static int dry_run(session *s)
+{
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+
+	if (agentbox_sandbox_plan_to_json(s->t->context, s->plan.policy,
+					  &bytes, &err) < 0)
+		return fail_box(s, err);
+	json_t *plan = tool_json_of(bytes);
+	if (s->t->json)
+		return tool_print_json(s->t, plan);
+	text_note("this box would be raised; nothing was");
+	text_outline(stderr, 2, plan);
+	json_decref(plan);
+	return 0;
+}
+
+/* --- the command ------------------------------------------------------------ */
+
+static int set_environment(session *s, agentbox_command *command)
+{
+	agentbox_error *err = NULL;
+
+	for (char **e = environ; *e; e++) {
+		char *copy = strdup(*e);
+		char *value = copy ? strchr(copy, '=') : NULL;
+		/* What cannot be passed is not passed. */
+		if (value && value != copy) {
+			*value++ = '\0';
+			agentbox_command_set_host_env(command, copy, value,
+						      NULL);
+		}
+		free(copy);
+	}
+	for (size_t i = 0; i < s->args->value_count; i++) {
+		const tool_value *v = &s->args->values[i];
+		if (strcmp(v->option->name, "--env") != 0)
+			continue;
+		char *copy = strdup(v->value);
+		char *value = copy ? strchr(copy, '=') : NULL;
+		int32_t rc = AGENTBOX_EINVAL;
+		if (value) {
+			*value++ = '\0';
+			rc = agentbox_command_set_env(command, copy, value,
+						      &err);
+		}
+		free(copy);
+		if (!value)
+			return tool_refuse(s->t, TOOL_USAGE, "EINVAL",
+					   "--env", "'%s' is not NAME=VALUE",
+					   v->value);
+		if (rc < 0)
+			return tool_fail_as(s->t, TOOL_USAGE, err, "--env");
+	}
+	return 0;
+}
+
+/* Where the host would find the program, for the hint; owned or NULL. */
+static char *find_on_host(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *copy = strdup(path ? path : ""), *save = NULL, *found = NULL;
+
+	if (strchr(name, '/')) {
+		free(copy);
+		return access(name, X_OK) == 0 ? tool_absolute(name) : NULL;
+	}
+	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL;
+	     dir && !found; dir = strtok_r(NULL, ":", &save)) {
+		found = tool_format("%s/%s", dir, name);
+		if (found && access(found, X_OK) < 0) {
+			free(found);
+			found = NULL;
+		}
+	}
+	free(copy);
+	return found;
+}
+
+static int fail_spawn(session *s, agentbox_error *err, const char *name)
+{
+	int32_t code = agentbox_error_get_code(err);
+	bool exec = !strcmp(agentbox_error_get_where(err), "exec");
+	int status = !strcmp(agentbox_error_get_where(err), "cwd")
+		     ? TOOL_NOT_FOUND
+		     : exec && code == AGENTBOX_ENOTFOUND ? TOOL_NO_COMMAND
+		     : exec ? TOOL_CANNOT_EXEC
+		     : code == AGENTBOX_EDENIED ? TOOL_REFUSED
+		     : code == AGENTBOX_EWALL ? TOOL_NO_BOX : TOOL_INTERNAL;
+	char *host = status == TOOL_NO_COMMAND ? find_on_host(name) : NULL;
+
+	if (status == TOOL_NOT_FOUND)
+		tool_refuse(s->t, status, "ENOTFOUND", "--cwd",
+			    "cannot start in '%s': there is no such directory "
+			    "in the box", s->plan.cwd ? s->plan.cwd : "");
+	else if (status == TOOL_NO_COMMAND)
+		tool_refuse(s->t, status, "ENOTFOUND", NULL,
+			    "'%s' was not found in the box", name);
+	else
+		tool_fail_as(s->t, status, err, NULL), err = NULL;
+	if (host)
+		text_note("the host has '%s', which the policy does not show: "
+			  "--read %s would", host, host);
+	free(host);
+	agentbox_error_free(err);
+	return status;
+}
+
+static int make_command(session *s, const char *const *argv, size_t argc,
+			agentbox_command **command)
+{
+	agentbox_error *err = NULL;
+
+	if (agentbox_command_new(argv, argc, command, &err) < 0)
+		return tool_fail_as(s->t, TOOL_USAGE, err, NULL);
+	if (s->plan.cwd &&
+	    agentbox_command_set_cwd(*command, s->plan.cwd, &err) < 0)
+		return tool_fail_as(s->t, TOOL_USAGE, err, "--cwd");
+	return set_environment(s, *command);
+}
+
+static int start(session *s, const char *const *argv, size_t argc)
+{
+	agentbox_command *command = NULL;
+	agentbox_error *err = NULL;
+	int rc = make_command(s, argv, argc, &command);
+
+	if (!rc)
+		rc = streams_plan(s, command);
+	if (!rc && agentbox_sandbox_spawn(s->box, command, &s->process,
+					  &err) < 0)
+		rc = fail_spawn(s, err, argv[0]);
+	agentbox_command_free(command);
+	return rc ? rc : streams_connect(s);
+}
+
+/* The first of these shells that the box has. */
+static int start_shell(session *s)
+{
+	const char *mine = getenv("SHELL");
+	const char *const shells[] = { mine && *mine ? mine : "/bin/bash",
+				       "/bin/bash", "/bin/sh" };
+	const size_t count = sizeof(shells) / sizeof(*shells);
+	char id[9] = "";
+	char *name, *prompt;
+	agentbox_command *command = NULL;
+	int rc = 0;
+
+	strncat(id, agentbox_sandbox_get_id(s->box), 8);
+	name = tool_format("box %s", id);
+	prompt = tool_format("(box %s) \\w \\$ ", id);
+	for (size_t i = 0; i < count && !s->process && !rc; i++) {
+		agentbox_error *err = NULL;
+		bool posix = !strcmp(shells[i], "/bin/sh");
+		rc = make_command(s, &shells[i], 1, &command);
+		/* PS1: a shell without start-up files; the other: Debian's. */
+		if (!rc && !posix && prompt && name) {
+			agentbox_command_set_env(command, "PS1", prompt, NULL);
+			agentbox_command_set_env(command, "debian_chroot",
+						 name, NULL);
+		} else if (!rc) {
+			agentbox_command_set_env(command, "PS1", name, NULL);
+		}
+		if (!rc)
+			agentbox_command_set_env(command, "AGENTBOX_BOX", id,
+						 NULL);
+		if (!rc)
+			rc = streams_plan(s, command);
+		if (!rc && agentbox_sandbox_spawn(s->box, command,
+						  &s->process, &err) < 0) {
+			bool last = i + 1 == count ||
+				    strcmp(agentbox_error_get_where(err),
+					   "exec") != 0;
+			if (last)
+				rc = fail_spawn(s, err, shells[i]);
+			else
+				agentbox_error_free(err);
+			if (!last)
+				streams_end(s);
+		}
+		agentbox_command_free(command);
+		command = NULL;
+	}
+	free(name);
+	free(prompt);
+	if (!rc)
+		rc = streams_connect(s);
+	if (!rc && s->pty)
+		text_note("box %s, tier %s; leave it with exit", id,
+			  agentbox_sandbox_get_tier(s->box));
+	return rc;
+}
+
+/* --- the end ---------------------------------------------------------------- */
+
+static void tell_reason(session *s, const char *reason)
+{
+	json_t *limits = json_object_get(s->plan.document, "limits");
+
+	if (!strcmp(reason, "wall"))
+		text_error("ended by the wall-clock limit (limits.wall); "
+			   "--limit wall=... raises it");
+	else if (!strcmp(reason, "memory"))
+		text_error("ended by the memory limit (limits.memory); "
+			   "--limit memory=... raises it");
+	else if (!strcmp(reason, "pids"))
+		text_error("ended by the process limit (limits.pids); "
+			   "--limit pids=... raises it");
+	else if (!strcmp(reason, "seccomp"))
+		text_error("ended by a system call that the seccomp wall "
+			   "forbids (syscalls.profile)");
+	else if (!strcmp(reason, "closed"))
+		text_error("the box ended before the command told its status");
+	if (json_is_string(json_object_get(limits, reason)))
+		text_note("the policy's %s is %s", reason,
+			  text_of(limits, reason));
+}
+
+static int status_of_end(session *s)
+{
+	const char *reason = agentbox_process_get_reason(s->process);
+	int32_t signum = agentbox_process_get_signal(s->process);
+	int32_t status = agentbox_process_get_exit_status(s->process);
+
+	if (!strcmp(reason, "wall"))
+		return TOOL_TIMED_OUT;
+	if (signum > 0)
+		return TOOL_SIGNAL + signum;
+	return status >= 0 ? status : TOOL_INTERNAL;
+}
+
+static int tell_end(session *s, int status, json_t *walls, json_t *limits)
+{
+	agentbox_bytes *bytes = NULL;
+
+	if (!s->t->json) {
+		tell_reason(s, agentbox_process_get_reason(s->process));
+		json_decref(walls);
+		json_decref(limits);
+		return status;
+	}
+	agentbox_process_to_json(s->process, &bytes, NULL);
+	int rc = tool_print_json(s->t, json_pack(
+		"{s:i, s:s, s:s, s:s, s:O, s:o*, s:o*, s:o*}", "exit", status,
+		"box", agentbox_sandbox_get_id(s->box), "tier",
+		agentbox_sandbox_get_tier(s->box), "config_hash",
+		agentbox_policy_get_digest(s->plan.policy), "events",
+		s->events, "process", tool_json_of(bytes), "walls", walls,
+		"limits", limits));
+	return rc ? rc : status;
+}
+
+static int wait_end(session *s)
+{
+	agentbox_error *err = NULL;
+	int rc = session_loop(s);
+
+	if (!rc && agentbox_process_wait(s->process, 0, &err) < 0 &&
+	    strcmp(agentbox_process_get_reason(s->process), "closed") != 0)
+		rc = tool_fail(s->t, err, NULL), err = NULL;
+	agentbox_error_free(err);
+	session_take_events(s);
+	session_flush(s, false);
+	return rc;
+}
+
+/* Everything in the box is dead when this returns. */
+static int run_in_box(session *s, bool shell)
+{
+	const tool_args *a = s->args;
+	int rc;
+
+	if (tool_has(a, "--walls") && !s->t->json)
+		tell_walls(s);
+	s->interrupted = session_pending_signal(s);
+	if (s->interrupted)
+		return TOOL_SIGNAL + s->interrupted;
+	rc = shell ? start_shell(s)
+		   : start(s, (const char *const *)a->operands,
+			   (size_t)a->operand_count);
+	if (!rc)
+		rc = wait_end(s);
+	if (rc)
+		return rc;
+	json_t *walls = s->t->json ? walls_of(s) : NULL;
+	json_t *limits = s->t->json ? limits_of(s) : NULL;
+	int status = status_of_end(s);
+	terminal_restore();
+	session_tell_events(s);
+	return tell_end(s, status, walls, limits);
+}
+
+static void end(session *s)
+{
+	agentbox_sandbox_free(s->box);
+	s->box = NULL;
+	if (s->process)
+		session_flush(s, true);
+	terminal_restore();
+	agentbox_process_free(s->process);
+	streams_end(s);
+}
+
+static int session_main(tool *t, const tool_args *args, bool shell)
+{
+	session s = { .t = t, .args = args, .signal_fd = -1, .master = -1,
+		      .events = json_array() };
+	int rc = 0;
+
+	if (tool_has(args, "--tty") && (t->json || tool_has(args, "--no-tty")))
+		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				 "--tty and %s exclude each other",
+				 t->json ? "--json" : "--no-tty");
+	if (!rc)
+		rc = tool_plan_new(t, args, &s.plan);
+	if (!rc && tool_has(args, "--dry-run")) {
+		rc = dry_run(&s);
+		goto out;
+	}
+	tool_make_state_parents(t);
+	if (!rc)
+		rc = session_catch_signals(&s);
+	if (!rc)
+		rc = open_audit(&s);
+	if (!rc)
+		rc = raise_box(&s);
+	if (!rc)
+		rc = run_in_box(&s, shell);
+	end(&s);
+	int closed = close_audit(&s);
+	rc = rc ? rc : closed;
+out:
+	agentbox_audit_unref(s.audit);
+	tool_plan_end(&s.plan);
+	json_decref(s.events);
+	if (s.signal_fd >= 0)
+		close(s.signal_fd);
+	return rc;
+}
+
+int tool_run(tool *t, const tool_args *args)
+{
+	return session_main(t, args, false);
+}
+
+int tool_shell(tool *t, const tool_args *args)
+{
+	return session_main(t, args, true);
+}

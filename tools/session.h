@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One run of a command in a box, as run and shell share it: the box
+ * (run.c), the streams (streams.c), the terminal (terminal.c) and the loop
+ * that keeps them going (loop.c).
+ */
+#ifndef TOOLS_SESSION_H
+#define TOOLS_SESSION_H
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/types.h>
+
+#include <agentbox/audit.h>
+#include <agentbox/sandbox.h>
+
+#include "tool.h"
+
+#define PUMP_BYTES 16384
+
+/* Bytes from one descriptor to another, never more than one buffer of them. */
+typedef struct pump {
+	int from, to;	    /* -1: this side has ended */
+	bool own_from, own_to; /* close it when it has ended */
+	bool keyboard;	    /* read only in the terminal's foreground */
+	bool to_terminal;   /* the box's terminal: its end of input is ^D */
+	bool open;	    /* in use at all */
+	char last;	    /* last byte that went on */
+	size_t start, end;
+	char bytes[PUMP_BYTES];
+} pump;
+
+enum { PUMP_IN, PUMP_OUT, PUMP_ERR, PUMPS };
+
+typedef struct session {
+	tool *t;
+	const tool_args *args;
+	tool_plan plan;
+	agentbox_audit *audit;
+	agentbox_sandbox *box;
+	agentbox_process *process;
+	json_t *events; /* what the box reported, for people and --json */
+	size_t events_told;
+
+	int signal_fd;
+	sigset_t handled, before;
+	int interrupted; /* a signal that came before the command */
+	bool raw_wanted; /* a terminal of ours is passed through raw */
+
+	bool pty;
+	int master; /* host side of the box's terminal, or -1 */
+	pump pumps[PUMPS];
+} session;
+
+/* streams.c: standard streams of the command; 0 or an exit status. */
+int streams_plan(session *s, agentbox_command *command);
+/* After the start: connect the terminal. 0 or an exit status. */
+int streams_connect(session *s);
+void streams_end(session *s);
+/* Add what a pump waits for to `fds`; how many were added (0-2). */
+size_t pump_poll(const pump *p, struct pollfd *fds, bool foreground);
+/* Move what can be moved without waiting. */
+void pump_move(session *s, pump *p, bool foreground);
+bool pump_pending(const pump *p);
+
+/* loop.c */
+int session_catch_signals(session *s);
+/* Run until the command has ended; 0 or an exit status. */
+int session_loop(session *s);
+/* What is still on its way; `ended`: nothing more will be written. */
+void session_flush(session *s, bool ended);
+void session_take_events(session *s);
+void session_tell_events(session *s);
+/* A signal that came meanwhile and ends things, or 0. */
+int session_pending_signal(session *s);
+/* Stop with the command until continued; by_key: our job stops with us. */
+void session_suspend(session *s, bool by_key);
+
+/* terminal.c: the terminal the tool itself runs on. */
+bool terminal_foreground(int fd);
+bool terminal_raw(int fd);
+void terminal_restore(void);
+bool terminal_is_raw(void);
+void terminal_size(uint32_t *rows, uint32_t *columns);
+/*
+ * Is `c` the suspend key of the box's terminal, and would it stop the
+ * command that the tool started (and not a job of a shell in the box)?
+ */
+bool terminal_suspends(int master, char c);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Text for people: wrapping, colour, the progress line. It prints nothing a
+ * terminal would obey that the tool did not choose itself. Behaviour:
+ * agentbox(1), text.h.
+ */
+#include "config.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NARROWEST 20
+#define WIDEST 100
+#define PROGRESS_AFTER_S 1
+
+/* How standard error (or the stream of help) is shown. */
+static struct {
+	bool terminal, color;
+	int width;
+} screen;
+
+static struct {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool running, done, shown;
+	const char *what;
+} progress = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void text_begin(FILE *f)
+{
+	int fd = fileno(f);
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+	struct winsize size = { 0 };
+
+	screen.terminal = isatty(fd);
+	screen.color = screen.terminal && !(no_color && *no_color) && term &&
+		       strcmp(term, "dumb") != 0;
+	screen.width = 0;
+	if (!screen.terminal)
+		return;
+	screen.width = 80;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		screen.width = size.ws_col;
+	if (screen.width > WIDEST)
+		screen.width = WIDEST;
+	if (screen.width < NARROWEST)
+		screen.width = NARROWEST;
+}
+
+int text_width(void)
+{
+	return screen.width;
+}
+
+static const char *color_code(enum text_color color)
+{
+	switch (color) {
+	case TEXT_PLAIN:
+		return "";
+	case TEXT_BOLD:
+		return "\033[1m";
+	case TEXT_GOOD:
+		return "\033[32m";
+	case TEXT_WARN:
+		return "\033[33m";
+	case TEXT_BAD:
+		return "\033[1;31m";
+	}
+	return "";
+}
+
+static void put_colored(FILE *f, enum text_color color, const char *s)
+{
+	if (!screen.color || color == TEXT_PLAIN) {
+		fputs(s, f);
+		return;
+	}
+	fprintf(f, "%s%s\033[0m", color_code(color), s);
+}
+
+/* C0, DEL and, in UTF-8, C1: all that a terminal obeys. */
+static bool is_control(const unsigned char *s)
+{
+	return (*s < 0x20 && *s != '\n') || *s == 0x7f ||
+	       (*s == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f);
+}
+
+char *text_clean(const char *s)
+{
+	size_t n = strlen(s);
+	char *out = malloc(4 * n + 1);
+	char *to = out;
+
+	if (!out)
+		return NULL;
+	for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
+		if (is_control(p)) {
+			to += sprintf(to, "\\x%02x", *p);
+			if (*p == 0xc2)
+				to += sprintf(to, "\\x%02x", *++p);
+		} else {
+			*to++ = (char)*p;
+		}
+	}
+	*to = '\0';
+	return out;
+}
+
+/* Columns of n bytes, one for each character. */
+static int columns(const char *s, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* Words of `s` from column `at` on, wrapped with `indent`. */
+static void put_wrapped(FILE *f, int at, int indent, const char *s)
+{
+	bool start = true;
+
+	while (*s) {
+		size_t space = strspn(s, " ");
+		size_t word = strcspn(s + space, " \n");
+		int need = columns(s + space, word);
+		if (screen.width && !start && word &&
+		    at + (int)space + need > screen.width) {
+			fprintf(f, "\n%*s", indent, "");
+			at = indent;
+			space = 0;
+			s += strspn(s, " ");
+		} else {
+			fprintf(f, "%*s", (int)space, "");
+			s += space;
+		}
+		fwrite(s, 1, word, f);
+		at += (int)space + need;
+		s += word;
+		start = false;
+		if (*s == '\n') {
+			fputc('\n', f);
+			s++;
+			if (*s)
+				fprintf(f, "%*s", indent, "");
+			at = indent;
+			start = true;
+		}
+	}
+	fputc('\n', f);
+}
+
+void text_item(FILE *f, int indent, enum text_color color, const char *label,
+	       const char *body)
+{
+	char *clean_label = text_clean(label), *clean = text_clean(body);
+	int at = clean_label ? columns(clean_label, strlen(clean_label)) : 0;
+
+	if (!clean_label || !clean)
+		goto out;
+	if (screen.width && indent > screen.width / 2)
+		indent = 4;
+	put_colored(f, color, clean_label);
+	if (at >= indent && at && *clean) {
+		fprintf(f, "\n%*s", indent, "");
+	} else if (*clean) {
+		fprintf(f, "%*s", indent - at, "");
+	}
+	put_wrapped(f, indent, indent, clean);
+out:
+	free(clean_label);
+	free(clean);
+}
+
+void text_line(FILE *f, const char *format, ...)
+{
+	va_list ap;
+	char *s = NULL;
+
+	va_start(ap, format);
+	if (vasprintf(&s, format, ap) < 0)
+		s = NULL;
+	va_end(ap);
+	if (!s)
+		return;
+	size_t lead = strspn(s, " ");
+	fprintf(f, "%*s", (int)lead, "");
+	char *clean = text_clean(s + lead);
+	if (clean)
+		put_wrapped(f, (int)lead, (int)lead, clean);
+	free(clean);
+	free(s);
+}
+
+static void put_prefixed(enum text_color color, const char *kind,
+			 const char *message)
+{
+	char *clean = text_clean(message);
+
+	if (!clean)
+		return;
+	put_colored(stderr, color, "agentbox:");
+	fprintf(stderr, " %s", kind);
+	put_wrapped(stderr, 10 + (int)strlen(kind), 10, clean);
+	free(clean);
+}
+
+void text_error(const char *message)
+{
+	put_prefixed(TEXT_BAD, "", message);
+}
+
+static void put_va(enum text_color color, const char *kind, const char *format,
+		   va_list ap)
+{
+	char *s = NULL;
+
+	if (vasprintf(&s, format, ap) < 0)
+		return;
+	put_prefixed(color, kind, s);
+	free(s);
+}
+
+void text_note(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_va(TEXT_BOLD, "", format, ap);
+	va_end(ap);
+}
+
+void text_warning(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_va(TEXT_WARN, "warning: ", format, ap);
+	va_end(ap);
+}
+
+static bool is_scalar(const json_t *v)
+{
+	return !json_is_object(v) && !json_is_array(v);
+}
+
+/* "text", "12", "yes", "no", "-"; into `buf` when it is no string. */
+static const char *scalar(const json_t *v, char *buf, size_t size)
+{
+	if (json_is_string(v))
+		return json_string_value(v);
+	if (json_is_integer(v)) {
+		snprintf(buf, size, "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(v));
+		return buf;
+	}
+	return json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "-";
+}
+
+/* An array of scalars on one line; owned. */
+static char *joined(const json_t *list)
+{
+	char *out = strdup("");
+	char buf[32];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v) {
+		char *grown = NULL;
+		if (!out || !is_scalar(v) ||
+		    asprintf(&grown, "%s%s%s", out, i ? ", " : "",
+			     scalar(v, buf, sizeof(buf))) < 0)
+			grown = NULL;
+		free(out);
+		out = grown;
+		if (!out)
+			return NULL;
+	}
+	return out;
+}
+
+/* A flat object on one line, "key value, key value"; owned. NULL: not flat. */
+static char *flat(const json_t *object)
+{
+	char *out = strdup("");
+	char buf[32];
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)object, key, v) {
+		char *grown = NULL;
+		if (!out || !is_scalar(v) ||
+		    asprintf(&grown, "%s%s%s %s", out, *out ? ", " : "", key,
+			     scalar(v, buf, sizeof(buf))) < 0)
+			grown = NULL;
+		free(out);
+		out = grown;
+		if (!out)
+			return NULL;
+	}
+	return out;
+}
+
+static void outline_entry(FILE *f, int indent, const char *key,
+			  const json_t *v)
+{
+	char buf[32];
+	char *label = NULL;
+	char *line = json_is_array(v) ? joined(v)
+		     : json_is_object(v) ? flat(v) : NULL;
+	const char *body = is_scalar(v) ? scalar(v, buf, sizeof(buf)) : line;
+
+	if (asprintf(&label, "%*s%s", indent, "", key) < 0)
+		goto out;
+	if (body) {
+		text_item(f, indent + 16, TEXT_PLAIN, label, body);
+	} else {
+		text_item(f, indent, TEXT_BOLD, label, "");
+		text_outline(f, indent + 2, v);
+	}
+out:
+	free(label);
+	free(line);
+}
+
+void text_outline(FILE *f, int indent, const json_t *value)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	json_object_foreach((json_t *)value, key, v)
+		outline_entry(f, indent, key, v);
+	json_array_foreach(value, i, v)
+		outline_entry(f, indent, "-", v);
+}
+
+static void *progress_main(void *unused)
+{
+	struct timespec until;
+
+	(void)unused;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PROGRESS_AFTER_S;
+	pthread_mutex_lock(&progress.lock);
+	while (!progress.done)
+		if (pthread_cond_timedwait(&progress.wake, &progress.lock,
+					   &until) == ETIMEDOUT)
+			break;
+	if (!progress.done) {
+		progress.shown = true;
+		fprintf(stderr, "agentbox: %s...%s", progress.what,
+			screen.terminal ? "" : "\n");
+		fflush(stderr);
+	}
+	pthread_mutex_unlock(&progress.lock);
+	return NULL;
+}
+
+void text_progress_begin(const char *what)
+{
+	sigset_t all, old;
+
+	progress.what = what;
+	progress.done = progress.shown = false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_cond_init(&progress.wake, NULL);
+	progress.running = pthread_create(&progress.thread, NULL,
+					  progress_main, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void text_progress_end(void)
+{
+	if (!progress.running)
+		return;
+	pthread_mutex_lock(&progress.lock);
+	progress.done = true;
+	pthread_cond_signal(&progress.wake);
+	pthread_mutex_unlock(&progress.lock);
+	pthread_join(progress.thread, NULL);
+	pthread_cond_destroy(&progress.wake);
+	progress.running = false;
+	if (progress.shown && screen.terminal)
+		fputs("\r\033[K", stderr);
+}

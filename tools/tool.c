@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every subcommand needs: the context, the state directory, failures
+ * told once with their exit status, output that notices when it is cut.
+ * Specification: agentbox(1).
+ */
+#include "config.h"
+
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+char *tool_format(const char *format, ...)
+{
+	va_list ap;
+	char *s = NULL;
+
+	va_start(ap, format);
+	if (vasprintf(&s, format, ap) < 0)
+		s = NULL;
+	va_end(ap);
+	return s;
+}
+
+/* Drop ".", ".." and doubled slashes of an absolute path, in place. */
+static void clean_path(char *path)
+{
+	char *to = path;
+
+	for (const char *p = path; *p;) {
+		size_t slash = strspn(p, "/");
+		const char *name = p + slash;
+		size_t n = strcspn(name, "/");
+		if (n == 2 && name[0] == '.' && name[1] == '.') {
+			while (to > path && *--to != '/')
+				;
+		} else if (n && !(n == 1 && name[0] == '.')) {
+			*to++ = '/';
+			memmove(to, name, n);
+			to += n;
+		}
+		p = name + n;
+	}
+	if (to == path)
+		*to++ = '/';
+	*to = '\0';
+}
+
+char *tool_absolute(const char *path)
+{
+	char *out = NULL;
+
+	if (path[0] == '/') {
+		out = strdup(path);
+	} else {
+		char *cwd = getcwd(NULL, 0);
+		out = cwd ? tool_format("%s/%s", cwd, path) : NULL;
+		free(cwd);
+	}
+	if (out)
+		clean_path(out);
+	return out;
+}
+
+const char *tool_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	if (n == 1)
+		return path[1] ? path : "";
+	if (strncmp(path, top, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	return path + n;
+}
+
+/* A home that is not absolute is no home: what is relative moves with cwd. */
+static char *default_state(void)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+
+	if (state && state[0] == '/')
+		return tool_format("%s/agentbox", state);
+	if (!home || home[0] != '/') {
+		struct passwd *pw = getpwuid(geteuid());
+		home = pw ? pw->pw_dir : NULL;
+	}
+	if (!home || home[0] != '/')
+		return NULL;
+	return tool_format("%s/.local/state/agentbox", home);
+}
+
+void tool_make_state_parents(const tool *t)
+{
+	char *path = t->state ? strdup(t->state) : NULL;
+
+	for (char *p = path ? strchr(path + 1, '/') : NULL; p;
+	     p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			break;
+		*p = '/';
+	}
+	free(path);
+}
+
+static void hear_log(void *data, int32_t level, const char *message)
+{
+	const tool *t = data;
+
+	if (level <= AGENTBOX_LOG_WARNING)
+		text_warning("%s", message);
+	else if (t->verbose)
+		text_note("%s", message);
+}
+
+int tool_open(tool *t, const tool_args *args)
+{
+	const char *state = tool_get(args, "--state");
+	const char *helpers = tool_get(args, "--helper-dir");
+	agentbox_error *err = NULL;
+
+	t->state_owned = state ? tool_absolute(state) : default_state();
+	if (t->state_owned)
+		clean_path(t->state_owned);
+	t->state = t->state_owned;
+	if (helpers)
+		t->helper_dir_owned = tool_absolute(helpers);
+	if (agentbox_context_new(&t->context, &err) < 0 ||
+	    agentbox_context_set_log(t->context, hear_log, t, &err) < 0)
+		return tool_fail(t, err, NULL);
+	if (t->state &&
+	    agentbox_context_set_state_dir(t->context, t->state, &err) < 0)
+		return tool_fail_as(t, TOOL_BAD_INPUT, err, "--state");
+	if (t->helper_dir_owned &&
+	    agentbox_context_set_helper_dir(t->context, t->helper_dir_owned,
+					    &err) < 0)
+		return tool_fail_as(t, TOOL_BAD_INPUT, err, "--helper-dir");
+	return 0;
+}
+
+void tool_end(tool *t)
+{
+	agentbox_context_unref(t->context);
+	free(t->state_owned);
+	free(t->helper_dir_owned);
+}
+
+int tool_status_of(int32_t code)
+{
+	static const struct {
+		int32_t code;
+		int status;
+	} table[] = {
+		{ AGENTBOX_OK, TOOL_OK },
+		{ AGENTBOX_EPARSE, TOOL_BAD_INPUT },
+		{ AGENTBOX_EPOLICY, TOOL_BAD_INPUT },
+		{ AGENTBOX_ENOTFOUND, TOOL_NOT_FOUND },
+		{ AGENTBOX_EACCES, TOOL_REFUSED },
+		{ AGENTBOX_EDENIED, TOOL_REFUSED },
+		{ AGENTBOX_ELIMIT, TOOL_REFUSED },
+		{ AGENTBOX_EBUSY, TOOL_REFUSED },
+		{ AGENTBOX_ETAMPERED, TOOL_TAMPERED },
+		{ AGENTBOX_EWALL, TOOL_NO_BOX },
+		{ AGENTBOX_EHELPER, TOOL_NO_BOX },
+		{ AGENTBOX_EUNSUPPORTED, TOOL_NO_BOX },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (table[i].code == code)
+			return table[i].status;
+	return TOOL_INTERNAL;
+}
+
+static void say_failure(tool *t, int status, const char *code,
+			const char *where, const char *about,
+			const char *message)
+{
+	/* The message repeats `where` for documents; a stage is added. */
+	bool stage = where[0] && where[0] != '/' && !strstr(message, where);
+	char *line = tool_format("%s%s%s%s%s [%s]", about ? about : "",
+				 about ? ": " : "", stage ? where : "",
+				 stage ? ": " : "", message, code);
+
+	text_error(line ? line : message);
+	free(line);
+	if (!t->json || t->json_written)
+		return;
+	tool_print_json(t, json_pack("{s:i, s:{s:s, s:s, s:s, s:s*}}",
+				     "exit", status, "error", "code", code,
+				     "where", where, "message", message,
+				     "about", about));
+}
+
+int tool_fail_as(tool *t, int status, agentbox_error *err, const char *about)
+{
+	say_failure(t, status,
+		    agentbox_error_name(agentbox_error_get_code(err)),
+		    agentbox_error_get_where(err), about,
+		    agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	return status;
+}
+
+int tool_fail(tool *t, agentbox_error *err, const char *about)
+{
+	return tool_fail_as(t, tool_status_of(agentbox_error_get_code(err)),
+			    err, about);
+}
+
+int tool_refuse(tool *t, int status, const char *code, const char *about,
+		const char *format, ...)
+{
+	va_list ap;
+	char *message = NULL;
+
+	va_start(ap, format);
+	if (vasprintf(&message, format, ap) < 0)
+		message = NULL;
+	va_end(ap);
+	say_failure(t, status, code, "", about, message ? message : "");
+	free(message);
+	return status;
+}
+
+int tool_write_out(tool *t, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t done = write(STDOUT_FILENO, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		/* Who inherits SIGPIPE ignored is told the same way. */
+		if (done < 0 && errno == EPIPE)
+			return TOOL_SIGNAL + SIGPIPE;
+		if (done < 0) {
+			t->json_written = true;
+			return tool_refuse(t, TOOL_INTERNAL, "ESYS", NULL,
+					   "cannot write standard output: %s",
+					   strerror(errno));
+		}
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int tool_print_json(tool *t, json_t *root)
+{
+	char *text = root ? json_dumps(root, JSON_SORT_KEYS | JSON_INDENT(2) |
+				       JSON_ENCODE_ANY) : NULL;
+	int rc = TOOL_INTERNAL;
+
+	t->json_written = true;
+	json_decref(root);
+	if (text) {
+		char *line = tool_format("%s\n", text);
+		if (line)
+			rc = tool_write_out(t, line, strlen(line));
+		free(line);
+	}
+	free(text);
+	return rc;
+}
+
+json_t *tool_json_of(agentbox_bytes *bytes)
+{
+	json_t *root = bytes ? json_loadb(agentbox_bytes_get_data(bytes),
+					  agentbox_bytes_get_size(bytes),
+					  JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	agentbox_bytes_free(bytes);
+	return root;
+}
+
+/* 0-2 are open from here on, so that nothing of ours lands there. */
+static bool secure_stdio(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	tool t = { .json = false };
+	tool_args args = { .command = NULL };
+
+	if (!secure_stdio())
+		return TOOL_INTERNAL;
+	text_begin(stderr);
+	int rc = tool_parse(&t, argc, argv, &args);
+	if (rc < 0)
+		rc = tool_open(&t, &args);
+	if (rc == 0 && args.command)
+		rc = args.command->main(&t, &args);
+	tool_args_end(&args);
+	tool_end(&t);
+	return rc;
+}
