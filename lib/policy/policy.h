@@ -49,7 +49,12 @@ enum ab_policy_access {
 	AB_ACCESS_WRITE = 2
 };
 
-enum ab_policy_wsmount { AB_WORKSPACE_OVERLAY = 0, AB_WORKSPACE_DIRECT = 1 };
+/* READ: the workspace is shown read-only. Absent reads as DIRECT. */
+enum ab_policy_wsmount {
+	AB_WORKSPACE_READ = 0,
+	AB_WORKSPACE_OVERLAY = 1,
+	AB_WORKSPACE_DIRECT = 2
+};
 
 enum ab_policy_netmode {
 	AB_NET_NONE = 0,
@@ -123,7 +128,7 @@ typedef struct ab_policy_workspace {
 	   "same" and the path is not given */
 	const char *at;
 	bool at_same;
-	uint32_t mount; /* enum ab_policy_wsmount; absent reads as DIRECT */
+	uint32_t mount; /* enum ab_policy_wsmount */
 	ab_policy_number retain_ms;
 } ab_policy_workspace;
 
@@ -185,7 +190,7 @@ typedef struct ab_policy_lifecycle {
 
 /*
  * Host patterns in canonical form ("*", "*.example.com:443", "10.0.0.0/8",
- * "[2001:db8::]/32:443,8000-8100"); lib/policy/hosts.h parses and matches.
+ * "[2001:db8::/32]:443,8000-8100"); lib/policy/hosts.h parses and matches.
  */
 typedef struct ab_policy_network {
 	uint32_t mode; /* enum ab_policy_netmode; absent reads NONE */

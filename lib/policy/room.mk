@@ -2,3 +2,15 @@
 # Sources of lib/policy. Append, e.g.:
 #   libagentbox_la_SOURCES += lib/policy/x.c lib/policy/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
+libagentbox_la_SOURCES += \
+	lib/policy/builtins.c lib/policy/builtins.h \
+	lib/policy/check.c \
+	lib/policy/compile.c lib/policy/compile.h \
+	lib/policy/handle.h \
+	lib/policy/hosts.c lib/policy/hosts.h \
+	lib/policy/items.c lib/policy/items.h \
+	lib/policy/policy.c lib/policy/policy.h \
+	lib/policy/protect.c \
+	lib/policy/schema.c lib/policy/schema.h \
+	lib/policy/tree.c lib/policy/tree.h \
+	lib/policy/value.c lib/policy/value.h
