@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Fuzz targets of wire: one LLVMFuzzerTestOneInput() per file, corpus in
-# tests/fuzz/corpus/<target>/, replayed by make check:
-#   check_PROGRAMS += tests/fuzz/wire_x
-#   FUZZ_TARGETS += tests/fuzz/wire_x
-#   tests_fuzz_wire_x_SOURCES = tests/fuzz/wire_x.c $(FUZZ_MAIN)
-#   tests_fuzz_wire_x_CPPFLAGS = $(UNIT_CPPFLAGS)
-#   tests_fuzz_wire_x_CFLAGS = $(UNIT_CFLAGS)
-#   tests_fuzz_wire_x_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+# Fuzz targets of wire; corpora in tests/fuzz/corpus/<target>/.
+check_PROGRAMS += tests/fuzz/wire_reader
+FUZZ_TARGETS += tests/fuzz/wire_reader
+tests_fuzz_wire_reader_SOURCES = tests/fuzz/wire_reader.c $(FUZZ_MAIN)
+tests_fuzz_wire_reader_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_wire_reader_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_wire_reader_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/wire_message
+FUZZ_TARGETS += tests/fuzz/wire_message
+tests_fuzz_wire_message_SOURCES = tests/fuzz/wire_message.c $(FUZZ_MAIN)
+tests_fuzz_wire_message_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_wire_message_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_wire_message_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
