@@ -3,7 +3,7 @@
 # themselves.
 
 # What a static helper may compile as well: libc and nothing else.
-LIBC_ONLY_SOURCES = \
+LIBC_ONLY_FILES = \
 	lib/base/alloc.c lib/base/alloc.h \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/clock.c lib/base/clock.h \

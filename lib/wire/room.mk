@@ -2,7 +2,7 @@
 # Sources of lib/wire: all of it is libc only and goes into helpers too. The
 # message numbers and the plan (box.h, plan.h) belong to the walls.
 
-LIBC_ONLY_SOURCES += \
+LIBC_ONLY_FILES += \
 	lib/wire/codec.c lib/wire/codec.h \
 	lib/wire/message.c lib/wire/message.h
 
@@ -10,7 +10,7 @@ libagentbox_la_SOURCES += \
 	lib/wire/codec.c lib/wire/codec.h \
 	lib/wire/message.c lib/wire/message.h
 
-LIBC_ONLY_SOURCES += \
+LIBC_ONLY_FILES += \
 	lib/wire/box.c lib/wire/box.h \
 	lib/wire/plan.c lib/wire/plan.h
 
