@@ -34,7 +34,9 @@ enum ab_box_message {
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
 	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher */
 	AB_MSG_KILL_ALL = 34,  /* SIGKILL every process of the agent */
-	AB_MSG_STATISTICS = 35, /* counts for verify and tests */
+	AB_MSG_STATISTICS = 35, /* counts for verify and tests: commands
+				   now, commands ever, launcher's pid in the
+				   box, launchers replaced */
 	AB_MSG_RELAY = 36,     /* fd: a regular file; arg 0 out of the box,
 				  1 into the box; reply carries the pipe */
 	/* spawn, host -> launcher */
@@ -53,8 +55,9 @@ enum ab_box_message {
 	AB_MSG_LINK_KILL_ALL = 97,
 	AB_MSG_LINK_RELAUNCH = 98,
 	AB_MSG_LINK_EVENT = 99,
-	AB_MSG_LINK_GO = 100, /* maps and cgroups are in place */
-	AB_MSG_LINK_REPLY = 101
+	/* 100 is not used: PID 1 writes its own maps */
+	AB_MSG_LINK_REPLY = 101,
+	AB_MSG_LINK_STATISTICS = 102
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The end of a box: PID 1 is killed and the pid namespace with it; where
+ * there is none (tier landlock) every descendant is hunted down. Then the
+ * cgroups that were made for the box are removed. Nothing else on the host is
+ * touched. Spec: DESIGN.md section 2, pid_namespaces(7).
+ */
+#include "config.h"
+
+#include "holder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys.h"
+
+#define CGROUP_TRIES 100
+#define HUNT_ROUNDS 1000
+
+static void nap_ms(long ms)
+{
+	struct timespec ts = {.tv_nsec = ms * 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Parent of a process by /proc/[pid]/stat, -1 when it is gone. proc(5). */
+static pid_t parent_of(int proc_fd, const char *name)
+{
+	char path[64], text[512];
+	const char *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.32s/stat", name);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	/* the name may hold anything, also parentheses: the last one counts */
+	end = strrchr(text, ')');
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : -1;
+}
+
+/* SIGKILL to our children: as subreaper we inherit whoever they leave. */
+static void kill_children(void)
+{
+	DIR *dir = opendir("/proc");
+	pid_t self = getpid();
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (!*end && pid > 1 &&
+		    parent_of(dirfd(dir), e->d_name) == self)
+			kill((pid_t)pid, SIGKILL);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/*
+ * Every killed process hands its children up to us, so the rounds end when
+ * there are none. A process that forks faster loses to the fact that its
+ * fork stays our child's child.
+ */
+static void hunt(void)
+{
+	for (int i = 0; i < HUNT_ROUNDS; i++) {
+		pid_t r;
+
+		do {
+			r = waitpid(-1, NULL, WNOHANG | __WALL);
+		} while (r > 0);
+		if (r < 0 && errno == ECHILD)
+			return;
+		kill_children();
+		nap_ms(1);
+	}
+}
+
+static void end_processes(init_box *box)
+{
+	if (box->pid_one <= 0)
+		return;
+	kill(box->pid_one, SIGKILL);
+	if (box->plan.tier == AB_TIER_LANDLOCK) {
+		hunt();
+		return;
+	}
+	while (waitpid(box->pid_one, NULL, __WALL) < 0 && errno == EINTR)
+		;
+}
+
+static void remove_cgroup(const char *path)
+{
+	char file[AB_MAX_PATH + 32];
+	int fd;
+
+	/* cgroup v2, 5.14; elsewhere the namespace's end has done it */
+	snprintf(file, sizeof(file), "%s/cgroup.kill", path);
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)ab_fd_write_full(fd, "1", 1);
+		close(fd);
+	}
+	for (int i = 0; i < CGROUP_TRIES; i++) {
+		if (rmdir(path) == 0 || errno != EBUSY)
+			return;
+		nap_ms(2);
+	}
+}
+
+_Noreturn void init_end_box(holder *h, const init_failure *failure)
+{
+	init_box *box = h->box;
+
+	end_processes(box);
+	init_flush_relays(h);
+	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
+		remove_cgroup(box->plan.cgroups[i]);
+	/* last: who hears of the failure may rely on nothing being left */
+	if (failure)
+		init_send_failure(box, box->control_fd);
+	_exit(failure ? 1 : 0);
+}

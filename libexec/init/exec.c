@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the vfork child to the command: session, terminal, descriptors,
+ * registration, directory, limits, execve. Runs on its own stack in the
+ * launcher's memory, so it writes nothing but *command and allocates
+ * nothing. What it refuses: to start a command with other fds, limits or
+ * directory than asked for. Spec: DESIGN.md section 6, RECIPES.md section 2.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "sys.h"
+#include "wire/message.h"
+
+/* confstr(_CS_PATH) plus the local one, as login(1) would have it */
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+#define MAX_FDS (AB_MAX_EXTRA_FDS + 3)
+
+static _Noreturn void fail(init_command *c, const char *stage, int sys_errno)
+{
+	c->failed_stage = stage;
+	c->failed_errno = sys_errno;
+	atomic_store(&c->box->shared->not_started, (uint32_t)getpid());
+	_exit(127);
+}
+
+static void put_fd(init_command *c, int from, int to)
+{
+	/* dup2 onto itself would leave CLOEXEC set */
+	if (from == to ? fcntl(to, F_SETFD, 0) : dup2(from, to) < 0)
+		fail(c, "fds", errno);
+}
+
+static int lift(init_command *c, int fd, int min)
+{
+	int r = fcntl(fd, F_DUPFD_CLOEXEC, min);
+
+	if (r < 0)
+		fail(c, "fds", errno);
+	return r;
+}
+
+/*
+ * Exactly the wanted numbers. A target above 2 may be the number of a source
+ * not placed yet, or of our own sockets: then everything moves above the
+ * highest target first. All that is not a target is CLOEXEC.
+ */
+static void place_fds(init_command *c, int *channel, int *register_fd)
+{
+	const ab_msg_spawn *s = c->spawn;
+	int sources[MAX_FDS];
+	uint32_t highest = 0;
+
+	for (uint32_t i = 0; i < s->target_count; i++) {
+		sources[i] = c->fds[i];
+		if (s->targets[i] > highest)
+			highest = s->targets[i];
+	}
+	if (highest > 2) {
+		for (uint32_t i = 0; i < s->target_count; i++)
+			sources[i] = lift(c, sources[i], (int)highest + 1);
+		*channel = lift(c, *channel, (int)highest + 1);
+		*register_fd = lift(c, *register_fd, (int)highest + 1);
+		if (c->pty_slave_fd >= 0)
+			c->pty_slave_fd =
+				lift(c, c->pty_slave_fd, (int)highest + 1);
+	}
+	for (uint32_t i = 0; i < s->target_count; i++)
+		put_fd(c, sources[i], (int)s->targets[i]);
+	if (c->pty_slave_fd < 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		put_fd(c, c->pty_slave_fd, fd);
+}
+
+/*
+ * PID 1 learns of the command before it exists as one, so its end cannot
+ * come first and its channel's end kills it whatever happens to the launcher.
+ */
+static void register_command(init_command *c, int channel, int register_fd)
+{
+	ab_msg_register m = {.pid = (uint32_t)getpid(),
+			     .wall_ms = c->spawn->wall_ms};
+	uint8_t memory[32];
+	ab_writer w;
+	int r;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_register(&w, &m);
+	r = w.bad ? -EMSGSIZE
+		  : ab_message_send(register_fd, w.data, w.len, &channel, 1, 0);
+	if (r)
+		fail(c, "register", -r);
+}
+
+/*
+ * Always from the plan, hard limits included: the agent may have changed the
+ * launcher's (sandbox case 107).
+ */
+static void set_limits(init_command *c)
+{
+	const ab_plan *p = &c->box->plan;
+
+	for (uint32_t i = 0; i < p->rlimit_count; i++) {
+		struct rlimit limit = {.rlim_cur = p->rlimits[i].soft,
+				       .rlim_max = p->rlimits[i].hard};
+
+		if (setrlimit((__rlimit_resource_t)p->rlimits[i].resource,
+			      &limit))
+			fail(c, "limits", errno);
+	}
+}
+
+static const char *search_path(const ab_msg_spawn *s)
+{
+	for (uint32_t i = 0; i < s->envc; i++) {
+		if (!strncmp(s->envp[i], "PATH=", 5))
+			return s->envp[i] + 5;
+	}
+	return DEFAULT_PATH;
+}
+
+static int try_exec(const ab_msg_spawn *s, const char *path)
+{
+	execve(path, (char *const *)(uintptr_t)s->argv,
+	       (char *const *)(uintptr_t)s->envp);
+	return errno;
+}
+
+/* The first of PATH that can be run; EACCES is remembered, as execvp does. */
+static int exec_in_path(const ab_msg_spawn *s)
+{
+	const char *dir = search_path(s);
+	char path[AB_MAX_PATH + AB_MAX_NAME + 2];
+	int result = ENOENT;
+
+	for (;;) {
+		size_t n = strcspn(dir, ":");
+		int r = ENAMETOOLONG;
+
+		if (n < AB_MAX_PATH && strlen(s->argv[0]) <= AB_MAX_NAME) {
+			snprintf(path, sizeof(path), "%.*s%s%s", (int)n, dir,
+				 n ? "/" : "", s->argv[0]);
+			r = try_exec(s, path);
+		}
+		if (r == EACCES)
+			result = EACCES;
+		else if (r != ENOENT && r != ENOTDIR && r != ENAMETOOLONG)
+			return r;
+		if (!dir[n])
+			return result;
+		dir += n + 1;
+	}
+}
+
+_Noreturn void init_exec(init_command *c)
+{
+	const ab_msg_spawn *s = c->spawn;
+	int channel = c->channel_fd, register_fd = c->register_fd;
+
+	atomic_store(&c->box->shared->in_flight, (uint32_t)getpid());
+	if (setsid() < 0)
+		fail(c, "session", errno);
+	place_fds(c, &channel, &register_fd);
+	if (c->pty_slave_fd >= 0 && ioctl(0, TIOCSCTTY, 0))
+		fail(c, "terminal", errno);
+	register_command(c, channel, register_fd);
+	if (chdir(s->cwd))
+		fail(c, "cwd", errno);
+	set_limits(c);
+	fail(c, "exec",
+	     strchr(s->argv[0], '/') ? try_exec(s, s->argv[0])
+				     : exec_in_path(s));
+}

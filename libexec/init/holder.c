@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The holder: the part of agentbox-init that stays outside the box. It
+ * carries messages between the host and PID 1, answers the host's requests,
+ * and ends the box, with everything in it, when the host closes the control
+ * socket or dies. A forked child of the host may hold that socket open, so
+ * the host's pidfd counts as much (RECIPES.md section 10).
+ * Spec: DESIGN.md section 2, wire/box.h.
+ */
+#include "config.h"
+
+#include "holder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys.h"
+#include "wire/message.h"
+
+enum { POLL_CONTROL, POLL_HOST, POLL_LINK, POLL_PID_ONE, POLL_FIXED };
+
+static void send_reply(holder *h, const ab_msg_reply *m, int fd)
+{
+	uint8_t memory[64];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_reply(&w, AB_MSG_REPLY, fd >= 0, m);
+	if (!w.bad)
+		(void)ab_message_send(h->box->control_fd, w.data, w.len, &fd,
+				      fd >= 0, 0);
+}
+
+/* Pass to PID 1, which answers with the same serial. */
+static void ask_pid_one(holder *h, uint32_t kind, uint32_t serial)
+{
+	ab_msg_reply failed = {.serial = serial};
+	uint8_t memory[16];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, kind);
+	ab_put_u32(&w, 0);
+	ab_put_u32(&w, serial);
+	failed.result = ab_message_send(h->box->link_holder_fd, w.data, w.len,
+					NULL, 0, MSG_DONTWAIT);
+	if (failed.result)
+		send_reply(h, &failed, -1);
+}
+
+static void do_request(holder *h, const ab_msg_request *q, int fd)
+{
+	ab_msg_reply m = {.serial = q->serial};
+	int reply_fd = -1;
+
+	switch (q->kind) {
+	case AB_MSG_RELAUNCH:
+		ask_pid_one(h, AB_MSG_LINK_RELAUNCH, q->serial);
+		return;
+	case AB_MSG_KILL_ALL:
+		ask_pid_one(h, AB_MSG_LINK_KILL_ALL, q->serial);
+		return;
+	case AB_MSG_STATISTICS:
+		ask_pid_one(h, AB_MSG_LINK_STATISTICS, q->serial);
+		return;
+	case AB_MSG_SETTLE:
+		init_flush_relays(h);
+		m.result = init_settle(h, m.values);
+		break;
+	case AB_MSG_RELAY:
+		m.result = init_add_relay(h, fd, q->arg, &reply_fd);
+		break;
+	default:
+		m.result = -EINVAL;
+	}
+	send_reply(h, &m, reply_fd);
+	if (reply_fd >= 0)
+		close(reply_fd);
+}
+
+static void on_control(holder *h)
+{
+	uint8_t message[256];
+	ab_msg_request q;
+	ab_reader r;
+	uint32_t kind;
+	size_t count = 0;
+	int fd = -1;
+	ssize_t n = ab_message_recv(h->box->control_fd, message,
+				    sizeof(message), &fd, 1, &count,
+				    MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EPROTO)
+		return;
+	if (n <= 0)
+		init_end_box(h, NULL);
+	ab_reader_init(&r, message, (size_t)n);
+	kind = ab_get_u32(&r);
+	(void)ab_get_u32(&r);
+	/* RELAY comes with its file, the others with nothing */
+	if (ab_msg_get_request(&r, kind, &q) == 0 &&
+	    count == (q.kind == AB_MSG_RELAY))
+		do_request(h, &q, fd);
+	if (count)
+		close(fd);
+}
+
+static int open_mountinfo(const init_box *box)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", box->pid_one);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : ab_fd_lift(fd);
+}
+
+static void on_ready(holder *h, ab_msg_ready *m)
+{
+	init_box *box = h->box;
+	int fds[3] = {box->spawn_host_fd, -1, -1};
+	size_t count = 1;
+	uint8_t memory[sizeof(box->notes) + 64];
+	ab_writer w;
+
+	if (init_needs_settling(&box->plan)) {
+		box->mountinfo_fd = open_mountinfo(box);
+		if (box->mountinfo_fd < 0) {
+			init_fail(box, -box->mountinfo_fd, "", "mountinfo");
+			init_end_box(h, &box->failure);
+		}
+		fds[1] = box->mountinfo_fd;
+		fds[2] = box->inotify_fd;
+		count = 3;
+	}
+	m->pid_one = (uint32_t)box->pid_one;
+	m->walls |= box->walls & AB_WALL_IDMAP;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_ready(&w, AB_MSG_READY, (uint32_t)count, m);
+	if (w.bad || ab_message_send(box->control_fd, w.data, w.len, fds,
+				     count, 0))
+		init_end_box(h, NULL);
+	close(box->spawn_host_fd);
+	box->spawn_host_fd = -1;
+	h->is_ready = true;
+}
+
+/* A string of the message is only borrowed: it goes out before the next. */
+static void pass_failure(holder *h, const ab_msg_failed *m)
+{
+	init_failure *f = &h->box->failure;
+
+	snprintf(f->stage, sizeof(f->stage), "%s", m->stage);
+	snprintf(f->message, sizeof(f->message), "%s", m->message);
+	f->sys_errno = m->sys_errno;
+	init_end_box(h, f);
+}
+
+static void on_link(holder *h)
+{
+	static uint8_t message[3 * AB_MAX_PATH];
+	ab_msg_failed failed;
+	ab_msg_ready ready;
+	ab_msg_event event;
+	ab_msg_reply reply;
+	ab_reader r;
+	uint32_t kind;
+	size_t count = 0;
+	ssize_t n = ab_message_recv(h->box->link_holder_fd, message,
+				    sizeof(message), NULL, 0, &count,
+				    MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EPROTO)
+		return;
+	if (n <= 0) {
+		h->link_closed = true;
+		return;
+	}
+	ab_reader_init(&r, message, (size_t)n);
+	kind = ab_get_u32(&r);
+	(void)ab_get_u32(&r);
+	if (kind == AB_MSG_LINK_READY && !h->is_ready &&
+	    ab_msg_get_ready(&r, &ready) == 0)
+		on_ready(h, &ready);
+	else if (kind == AB_MSG_FAILED && !h->is_ready &&
+		 ab_msg_get_failed(&r, &failed) == 0)
+		pass_failure(h, &failed);
+	else if (kind == AB_MSG_LINK_EVENT &&
+		 ab_msg_get_event(&r, &event) == 0)
+		init_send_event(h->box->control_fd, AB_MSG_EVENT, event.kind,
+				event.object, event.detail);
+	else if (kind == AB_MSG_LINK_REPLY &&
+		 ab_msg_get_reply(&r, &reply) == 0)
+		send_reply(h, &reply, -1);
+}
+
+static void on_pid_one_end(holder *h)
+{
+	/* what it said last comes first */
+	while (!h->link_closed) {
+		if (ab_fd_poll(h->box->link_holder_fd, POLLIN, 0) <= 0)
+			break;
+		on_link(h);
+	}
+	if (!h->is_ready) {
+		init_fail(h->box, ECHILD, "it ended before it was ready",
+			  "pid 1");
+		init_end_box(h, &h->box->failure);
+	}
+	init_send_event(h->box->control_fd, AB_MSG_EVENT, AB_EVENT_ENDED,
+			"box", "its first process ended");
+	init_end_box(h, NULL);
+}
+
+static void serve(holder *h)
+{
+	const init_box *box = h->box;
+	struct pollfd fds[POLL_FIXED + INIT_MAX_RELAYS] = {
+		[POLL_CONTROL] = {.fd = box->control_fd, .events = POLLIN},
+		[POLL_HOST] = {.fd = box->host_pidfd, .events = POLLIN},
+		[POLL_LINK] = {.fd = h->link_closed ? -1 : box->link_holder_fd,
+			       .events = POLLIN},
+		[POLL_PID_ONE] = {.fd = box->pid_one_pidfd, .events = POLLIN},
+	};
+	size_t n = POLL_FIXED + init_poll_relays(h, fds + POLL_FIXED);
+
+	if (ab_fd_poll_many(fds, n, -1) < 0)
+		init_end_box(h, NULL);
+	if (fds[POLL_HOST].revents)
+		init_end_box(h, NULL);
+	if (fds[POLL_PID_ONE].revents)
+		on_pid_one_end(h);
+	init_serve_relays(h, fds + POLL_FIXED, n - POLL_FIXED);
+	if (fds[POLL_LINK].revents)
+		on_link(h);
+	if (fds[POLL_CONTROL].revents)
+		on_control(h);
+}
+
+/* The holder keeps none of what belongs inside. */
+static void close_inside(init_box *box)
+{
+	close(INIT_PLAN_FD);
+	close(box->link_inside_fd);
+	close(box->spawn_inside_fd);
+	for (uint32_t i = 0; i < box->plan.step_count; i++)
+		ab_cleanup_fd(&box->tree_fds[i]);
+	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
+		close(box->cgroup_fds[i]);
+}
+
+_Noreturn void init_holder(init_box *box)
+{
+	static holder h;
+
+	h.box = box;
+	/* only here: an ignored signal would be inherited by every command */
+	signal(SIGPIPE, SIG_IGN);
+	close_inside(box);
+	box->pid_one_pidfd = ab_fd_lift(ab_sys_pidfd_open(box->pid_one));
+	if (box->pid_one_pidfd < 0) {
+		init_fail(box, -box->pid_one_pidfd, "", "pidfd");
+		init_end_box(&h, &box->failure);
+	}
+	if (init_start_watching(&h))
+		init_end_box(&h, &box->failure);
+	for (;;)
+		serve(&h);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the holder keeps, and the files it is made of. */
+#ifndef AB_INIT_HOLDER_H
+#define AB_INIT_HOLDER_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "init.h"
+
+#define INIT_MAX_RELAYS 64
+
+typedef struct relay relay;
+typedef struct watcher watcher;
+
+typedef struct holder {
+	init_box *box;
+	bool is_ready;
+	bool link_closed;
+	relay *relays[INIT_MAX_RELAYS];
+	watcher *watcher;
+} holder;
+
+/* end.c: kill everything below, clean up, exit. failure may be NULL. */
+_Noreturn void init_end_box(holder *h, const init_failure *failure);
+
+/* relay.c */
+int init_add_relay(holder *h, int file_fd, uint32_t direction, int *pipe_fd);
+size_t init_poll_relays(holder *h, struct pollfd *fds);
+void init_serve_relays(holder *h, const struct pollfd *fds, size_t n);
+/* Everything that is in a pipe now reaches its file before this returns. */
+void init_flush_relays(holder *h);
+
+/* watch.c */
+bool init_needs_settling(const ab_plan *plan);
+int init_start_watching(holder *h);
+/* Quarantine and re-protect; values: quarantined, reprotected, failed. */
+int init_settle(holder *h, uint64_t values[4]);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the three parts of agentbox-init share: the holder (outside the box),
+ * PID 1 and the launcher (inside). One process image, three lives; each
+ * forks from the one before and closes what it must not keep.
+ * Spec: DESIGN.md sections 2 and 6, wire/plan.h, wire/box.h.
+ */
+#ifndef AB_INIT_INIT_H
+#define AB_INIT_INIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+#include "base/limits.h"
+#include "wire/box.h"
+#include "wire/plan.h"
+
+#define INIT_CONTROL_FD 3
+#define INIT_PLAN_FD 4
+#define INIT_FIRST_FD 5
+
+/* Why the box cannot be raised; what becomes AB_MSG_FAILED. */
+typedef struct init_failure {
+	char stage[AB_MAX_NAME + 1];
+	int sys_errno;
+	char message[512];
+} init_failure;
+
+/*
+ * One word shared between PID 1 and the launcher: the command that exists
+ * but whose AB_MSG_STARTED has not been sent yet, so that PID 1 does not let
+ * its AB_MSG_EXITED overtake it; and the one that never became a command.
+ */
+typedef struct init_shared {
+	_Atomic uint32_t in_flight;
+	_Atomic uint32_t not_started;
+} init_shared;
+
+typedef struct init_box {
+	ab_plan plan;
+	const void *plan_map;
+	size_t plan_size;
+	init_failure failure;
+	char notes[2048]; /* newline-separated */
+
+	int control_fd;
+	int host_pidfd;
+	int link_holder_fd, link_inside_fd;
+	int spawn_host_fd, spawn_inside_fd;
+	int mountinfo_fd;
+	int inotify_fd;
+
+	/* host trees, opened before the namespaces by a root host; by step */
+	int *tree_fds;
+	/* cgroup.procs, opened with the holder's rights */
+	int cgroup_fds[16];
+
+	pid_t pid_one; /* in the holder's pid namespace */
+	int pid_one_pidfd;
+
+	uint32_t walls; /* AB_WALL_* raised so far */
+	uint32_t launcher_pid;
+
+	/* inside */
+	int ruleset_fd;
+	int null_fd;
+	int proc_fd; /* the box's /proc, for polled limits; -1 */
+	int register_fd, register_launcher_fd;
+	init_shared *shared;
+} init_box;
+
+/* report.c */
+/* Fill in why, and return -1. sys_errno positive; advice may be "". */
+int init_fail(init_box *box, int sys_errno, const char *advice,
+	      const char *fmt, ...) AB_PRINTF(4, 5);
+/* One line for the walls report; cut silently when there are too many. */
+void init_note(init_box *box, const char *fmt, ...) AB_PRINTF(2, 3);
+/* AB_MSG_FAILED from box->failure on a socket; errors are ignored. */
+void init_send_failure(const init_box *box, int sock);
+void init_send_event(int sock, uint32_t message, uint32_t kind,
+		     const char *object, const char *detail);
+
+/* resolve.c: paths without links */
+/*
+ * O_PATH|O_CLOEXEC|flags below dirfd, no symlinks anywhere, no ".."; path is
+ * relative ("" is dirfd itself). Falls back to a walk without openat2(2).
+ */
+int init_open_beneath(int dirfd, const char *path, int flags);
+/* The same for an absolute host path; the inode must be (dev, ino). */
+int init_open_host(const char *path, uint64_t dev, uint64_t ino);
+
+/* tree.c: mounts */
+uint64_t init_mount_attrs(uint32_t flags);
+/* Clone what fd names into a detached tree with the step's attributes. */
+int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd);
+/* A detached new file system. size 0: default. mode 0: default. */
+int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs);
+int init_new_fs(const char *type, const char *const *options, uint64_t attrs);
+/* The holder of a root host opens and clones every host tree. */
+int init_prepare_trees(init_box *box);
+
+/* userns.c */
+int init_prepare_cgroups(init_box *box);
+/* Make PID 1. Returns its pid, 0 in the child, or -1 and the failure. */
+pid_t init_make_child(init_box *box);
+/* In the child: id maps, cgroups, oom score. */
+int init_enter_namespaces(init_box *box);
+
+/* root.c, dev.c */
+int init_build_root(init_box *box);
+int init_mount_point(int root_fd, const char *target, bool is_dir,
+		     const uint64_t *own_devs, size_t own_count);
+int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
+
+/* protect.c */
+/* Bind what is at path (relative to root_fd) onto itself. 0 or -errno. */
+int init_bind_self(int root_fd, const char *path, uint32_t flags);
+
+/* net.c */
+int init_raise_loopback(init_box *box);
+
+/* walls.c */
+int init_prepare_landlock(init_box *box);
+/* PID 1's own drops; the launcher inherits them. */
+int init_drop_privileges(init_box *box);
+/* Landlock and seccomp, in the launcher. 0 or -errno, *stage says which. */
+int init_raise_walls(const init_box *box, const char **stage);
+
+/* pid1.c */
+_Noreturn void init_pid_one(init_box *box);
+
+/* launcher.c */
+/* link_fd: where to report that the walls stand, or -1 for a replacement. */
+_Noreturn void init_launcher(init_box *box, int link_fd);
+#define INIT_LAUNCHER_FAILED 66
+
+/* exec.c */
+typedef struct init_command {
+	const init_box *box;
+	const ab_msg_spawn *spawn;
+	int channel_fd;
+	const int *fds; /* spawn->target_count of them */
+	int pty_slave_fd;
+	int null_fd;
+	int register_fd;
+	/* out, by the child through shared memory */
+	const char *failed_stage;
+	int failed_errno;
+} init_command;
+
+/* Runs in the vfork child and never returns. */
+_Noreturn void init_exec(init_command *command);
+
+/* holder.c */
+_Noreturn void init_holder(init_box *box);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The launcher: behind every wall, it starts the agent's commands as
+ * children of PID 1 and holds nothing else. One datagram, one command. Its
+ * own descriptors are the lowest numbers, so that one close_range() ends
+ * whatever a command came with. Spec: DESIGN.md section 6.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys.h"
+#include "wire/message.h"
+
+#define SPAWN_FD 3
+#define REGISTER_FD 4
+#define FIRST_COMMAND_FD 5
+#define STACK_SIZE (128u * 1024)
+/* channel, memfd, stdio and extra fds */
+#define MAX_FDS (2 + 3 + AB_MAX_EXTRA_FDS)
+
+static _Alignas(16) char child_stack[STACK_SIZE];
+static _Alignas(8) uint8_t message[AB_MAX_MESSAGE];
+
+static void send_not_started(int channel, const char *stage, int sys_errno,
+			     const char *text)
+{
+	ab_msg_failed m = {.stage = stage,
+			   .sys_errno = sys_errno,
+			   .message = text};
+	uint8_t memory[1024];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_failed(&w, AB_MSG_NOT_STARTED, &m);
+	if (!w.bad)
+		(void)ab_message_send(channel, w.data, w.len, NULL, 0,
+				      MSG_DONTWAIT);
+}
+
+static void send_started(int channel, pid_t pid, int pty_master)
+{
+	uint8_t memory[16];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STARTED);
+	ab_put_u32(&w, pty_master >= 0);
+	ab_put_u32(&w, (uint32_t)pid);
+	(void)ab_message_send(channel, w.data, w.len, &pty_master,
+			      pty_master >= 0, MSG_DONTWAIT);
+}
+
+/* A pty of the box's own devpts; the slave by the master, never by name. */
+static int open_pty(const ab_msg_spawn *s, int *master, int *slave)
+{
+	struct winsize size = {.ws_row = s->rows, .ws_col = s->cols};
+	int unlock = 0;
+
+	*master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (*master < 0)
+		return -errno;
+	if (ioctl(*master, TIOCSPTLCK, &unlock))
+		return -errno;
+	/* ioctl_tty(2): safe also when /dev/pts is not what it seems */
+	*slave = ioctl(*master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (*slave < 0)
+		return -errno;
+	if (s->rows && ioctl(*master, TIOCSWINSZ, &size))
+		return -errno;
+	return 0;
+}
+
+static int child_main(void *command)
+{
+	init_exec(command);
+}
+
+static void start(init_command *c)
+{
+	int master = -1;
+	pid_t pid;
+	int r = 0;
+
+	c->pty_slave_fd = -1;
+	if (c->spawn->flags & AB_SPAWN_PTY)
+		r = open_pty(c->spawn, &master, &c->pty_slave_fd);
+	if (r) {
+		send_not_started(c->channel_fd, "terminal", -r, strerror(-r));
+		return;
+	}
+	pid = clone(child_main, child_stack + STACK_SIZE,
+		    CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, c);
+	if (pid < 0)
+		send_not_started(c->channel_fd, "fork", errno,
+				 strerror(errno));
+	else if (c->failed_stage)
+		send_not_started(c->channel_fd, c->failed_stage,
+				 c->failed_errno, strerror(c->failed_errno));
+	else
+		send_started(c->channel_fd, pid, master);
+	/* now its end may be told, even if it came first */
+	atomic_store(&c->box->shared->in_flight, 0);
+}
+
+/* Exactly one fd per target, and a pty leaves 0-2 to itself. */
+static bool fds_fit(const ab_msg_spawn *s, size_t count)
+{
+	if (s->target_count != count)
+		return false;
+	for (uint32_t i = 0; i < s->target_count; i++) {
+		if ((s->flags & AB_SPAWN_PTY) && s->targets[i] <= 2)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Directories, O_PATH and mount fds lead out of the box (RECIPES.md section
+ * 2). The host refuses them too; this wall does not depend on it.
+ */
+static bool fds_are_harmless(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct stat st;
+		int flags = fcntl(fds[i], F_GETFL);
+
+		if (flags < 0 || (flags & O_PATH) || fstat(fds[i], &st) ||
+		    S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode) ||
+		    S_ISBLK(st.st_mode))
+			return false;
+	}
+	return true;
+}
+
+static void handle_body(const init_box *box, const void *body, size_t n,
+			int channel, const int *fds, size_t count)
+{
+	ab_msg_spawn spawn;
+	init_command c = {.box = box,
+			  .spawn = &spawn,
+			  .channel_fd = channel,
+			  .fds = fds,
+			  .register_fd = REGISTER_FD};
+	ab_reader r;
+
+	ab_reader_init(&r, body, n);
+	if (ab_msg_get_spawn(&r, &spawn)) {
+		send_not_started(channel, "message", EPROTO,
+				 "malformed spawn message");
+		return;
+	}
+	if (!fds_fit(&spawn, count))
+		send_not_started(channel, "fds", EPROTO,
+				 "fds and their numbers do not match");
+	else if (!fds_are_harmless(fds, count))
+		send_not_started(channel, "fds", EPERM,
+				 "directories, O_PATH and block device fds "
+				 "do not enter a box");
+	else
+		start(&c);
+	ab_msg_spawn_end(&spawn);
+}
+
+static void handle_big(const init_box *box, const int *fds, size_t count)
+{
+	size_t size = 0;
+	int r = ab_fd_check_sealed(fds[1], AB_MAX_ARGV_BYTES + AB_MAX_MESSAGE,
+				   &size);
+	void *map = MAP_FAILED;
+
+	if (r == 0 && size) {
+		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fds[1], 0);
+		r = map == MAP_FAILED ? -errno : 0;
+	}
+	if (map == MAP_FAILED) {
+		send_not_started(fds[0], "message", r ? -r : EPROTO,
+				 "a long spawn message must be a sealed memfd");
+		return;
+	}
+	handle_body(box, map, size, fds[0], fds + 2, count - 2);
+	munmap(map, size);
+}
+
+static void handle(const init_box *box, size_t n, const int *fds, size_t count)
+{
+	ab_reader r;
+	uint32_t kind;
+
+	ab_reader_init(&r, message, n);
+	kind = ab_get_u32(&r);
+	(void)ab_get_u32(&r);
+	/* without a channel there is nobody to answer */
+	if (kind == AB_MSG_SPAWN && count >= 1)
+		handle_body(box, message + r.pos, n - r.pos, fds[0], fds + 1,
+			    count - 1);
+	else if (kind == AB_MSG_SPAWN_BIG && count >= 2 && r.pos == n)
+		handle_big(box, fds, count);
+	else if (count >= 1)
+		send_not_started(fds[0], "message", EPROTO,
+				 "unknown spawn message");
+}
+
+/* Only what it needs, at the lowest numbers. Not the link: see pid1.c. */
+static int settle_fds(const init_box *box, int link_fd)
+{
+	int spawn = ab_fd_dup_from(box->spawn_inside_fd, 64);
+	int reg = ab_fd_dup_from(box->register_launcher_fd, 64);
+	int ruleset = box->ruleset_fd;
+	int link = link_fd < 0 ? -1 : ab_fd_dup_from(link_fd, 64);
+
+	if (spawn < 0 || reg < 0 || (link_fd >= 0 && link < 0))
+		return -EMFILE;
+	if (ruleset >= 0)
+		ruleset = ab_fd_dup_from(ruleset, 64);
+	if (dup3(spawn, SPAWN_FD, O_CLOEXEC) < 0 ||
+	    dup3(reg, REGISTER_FD, O_CLOEXEC) < 0)
+		return -errno;
+	/* 5: link, 6: ruleset, until the walls stand */
+	if (link >= 0 && dup3(link, FIRST_COMMAND_FD, O_CLOEXEC) < 0)
+		return -errno;
+	if (ruleset >= 0 && dup3(ruleset, FIRST_COMMAND_FD + 1, O_CLOEXEC) < 0)
+		return -errno;
+	return ab_sys_close_range(FIRST_COMMAND_FD + 2, ~0u, 0);
+}
+
+static void report_ready(init_box *box, int link_fd)
+{
+	ab_msg_ready m = {.walls = box->walls,
+			  .landlock_abi = box->plan.landlock_abi,
+			  .launcher = (uint32_t)getpid(),
+			  .notes = box->notes};
+	uint8_t memory[sizeof(box->notes) + 64];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_ready(&w, AB_MSG_LINK_READY, 0, &m);
+	if (w.bad || ab_message_send(link_fd, w.data, w.len, NULL, 0, 0))
+		_exit(1);
+}
+
+_Noreturn void init_launcher(init_box *box, int link_fd)
+{
+	const char *stage = "launcher";
+	sigset_t none;
+	int r;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
+	if (box->plan.tier == AB_TIER_LANDLOCK)
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	r = settle_fds(box, link_fd);
+	if (box->ruleset_fd >= 0)
+		box->ruleset_fd = FIRST_COMMAND_FD + 1;
+	if (r == 0)
+		r = init_raise_walls(box, &stage);
+	if (r) {
+		init_fail(box, -r, "", "%s", stage);
+		if (link_fd >= 0)
+			init_send_failure(box, FIRST_COMMAND_FD);
+		_exit(INIT_LAUNCHER_FAILED);
+	}
+	if (link_fd >= 0)
+		report_ready(box, FIRST_COMMAND_FD);
+	ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
+	for (;;) {
+		int fds[MAX_FDS];
+		size_t count = 0;
+		ssize_t n = ab_message_recv(SPAWN_FD, message, sizeof(message),
+					    fds, MAX_FDS, &count, 0);
+
+		if (n > 0)
+			handle(box, (size_t)n, fds, count);
+		else if (n == 0)
+			pause(); /* the host is gone; PID 1 follows */
+		if (count)
+			ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
+	}
+}

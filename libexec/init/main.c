@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox-init: raises one box from a sealed plan and keeps it. This file
+ * is the helper contract of DESIGN.md section 2: fd 3 control, fd 4 plan,
+ * nothing else; hello before the plan is honoured; the host's life is ours.
+ * It refuses a plan that is not sealed, of another build, or malformed.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "build-id.h"
+#include "sys.h"
+#include "wire/message.h"
+
+/*
+ * The host, by a descriptor that no later process can be mistaken for. It is
+ * our parent still, so the pid was not reused in between.
+ */
+static int open_host(void)
+{
+	struct ucred cred;
+	socklen_t n = sizeof(cred);
+	ab_autofd int fd = -1;
+
+	if (getsockopt(INIT_CONTROL_FD, SOL_SOCKET, SO_PEERCRED, &cred, &n))
+		return -errno;
+	fd = ab_sys_pidfd_open(cred.pid);
+	if (fd < 0)
+		return fd;
+	if (getppid() != cred.pid)
+		return -ESRCH;
+	return ab_steal_fd(&fd);
+}
+
+static int say_hello(void)
+{
+	ab_autofd int self = ab_sys_pidfd_open(getpid());
+
+	if (self < 0)
+		return self;
+	return ab_message_send_hello(INIT_CONTROL_FD, AB_BUILD_ID,
+				     "agentbox-init", self);
+}
+
+static int read_plan(init_box *box)
+{
+	size_t n = 0;
+	int r = ab_fd_check_sealed(INIT_PLAN_FD, AB_MAX_PLAN_BYTES, &n);
+	void *map;
+
+	if (r || n == 0)
+		return init_fail(box, r ? -r : EPROTO,
+				 "the plan must be a sealed memfd", "plan");
+	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, INIT_PLAN_FD, 0);
+	if (map == MAP_FAILED)
+		return init_fail(box, errno, "", "plan");
+	box->plan_map = map;
+	box->plan_size = n;
+	r = ab_plan_decode(map, n, AB_BUILD_ID, &box->plan);
+	if (r)
+		return init_fail(box, -r,
+				 r == -ESTALE ? "library and agentbox-init "
+						"are of different builds"
+					      : "",
+				 "plan");
+	return 0;
+}
+
+static int prepare_sockets(init_box *box)
+{
+	int pair[2];
+	int r = ab_fd_seqpacket_pair(pair);
+
+	if (r)
+		return init_fail(box, -r, "", "sockets");
+	box->link_holder_fd = pair[0];
+	box->link_inside_fd = pair[1];
+	r = ab_fd_seqpacket_pair(pair);
+	if (r)
+		return init_fail(box, -r, "", "sockets");
+	box->spawn_host_fd = pair[0];
+	box->spawn_inside_fd = pair[1];
+	return 0;
+}
+
+static int raise_box(init_box *box)
+{
+	if (read_plan(box) || init_prepare_trees(box) ||
+	    init_prepare_cgroups(box) || prepare_sockets(box))
+		return -1;
+	if (box->plan.tier == AB_TIER_LANDLOCK &&
+	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		return init_fail(box, errno, "", "subreaper");
+	box->pid_one = init_make_child(box);
+	if (box->pid_one == 0)
+		init_pid_one(box);
+	return box->pid_one < 0 ? -1 : 0;
+}
+
+int main(void)
+{
+	static init_box box = {
+		.control_fd = INIT_CONTROL_FD,
+		.link_holder_fd = -1,
+		.link_inside_fd = -1,
+		.spawn_host_fd = -1,
+		.spawn_inside_fd = -1,
+		.mountinfo_fd = -1,
+		.inotify_fd = -1,
+		.pid_one_pidfd = -1,
+		.ruleset_fd = -1,
+		.proc_fd = -1,
+		.register_fd = -1,
+		.register_launcher_fd = -1,
+	};
+
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, "agentbox-init", 0, 0, 0);
+	if (ab_sys_close_range(INIT_FIRST_FD, ~0u, 0) < 0)
+		return 1;
+	/* posix_spawn gave them to us without CLOEXEC */
+	fcntl(INIT_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+	fcntl(INIT_PLAN_FD, F_SETFD, FD_CLOEXEC);
+	box.host_pidfd = open_host();
+	if (box.host_pidfd < 0 || say_hello())
+		return 1;
+	if (raise_box(&box)) {
+		init_send_failure(&box, INIT_CONTROL_FD);
+		return 1;
+	}
+	init_holder(&box);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * PID 1 of a box. It builds the tree, drops everything, starts the launcher
+ * and then only waits: it reaps every process, tells each command's channel
+ * how the command ended, passes signals, keeps wall-clock limits and replaces
+ * a launcher that the agent killed or stopped. It ends when its link to the
+ * holder does, and with it the pid namespace. It never parses a byte that an
+ * agent wrote. Spec: DESIGN.md section 6, wire/box.h.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "pid1.h"
+#include "sys.h"
+#include "wire/message.h"
+
+#define TAG_LINK 1u
+#define TAG_SIGNAL 2u
+#define TAG_REGISTER 3u
+#define TAG_LAST 3u
+#define MAX_EVENTS 32
+
+#define NS_PER_MS 1000000ull
+#define HELD_RETRY_MS 1
+#define HELD_MAX_NS (200 * NS_PER_MS)
+/* A launcher that dies this often this fast cannot raise its walls. */
+#define RELAUNCH_BURST 64
+
+static void start_launcher(pid_one *one, int link_fd);
+
+static int watch(pid_one *one, int fd, uint64_t tag)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+
+	return epoll_ctl(one->epoll_fd, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static command *find(pid_one *one, pid_t pid)
+{
+	command *c = one->commands;
+
+	while (c && (c->pid != pid || c->has_ended))
+		c = c->next;
+	return c;
+}
+
+static void close_channel(pid_one *one, command *c)
+{
+	if (c->channel_fd < 0)
+		return;
+	/* others may hold the same open file: close alone does not remove it */
+	epoll_ctl(one->epoll_fd, EPOLL_CTL_DEL, c->channel_fd, NULL);
+	close(c->channel_fd);
+	c->channel_fd = -1;
+}
+
+void init_kill_command(command *c, uint32_t reason)
+{
+	if (c->has_ended)
+		return;
+	if (!c->reason)
+		c->reason = reason;
+	kill(-c->pid, SIGKILL);
+	kill(c->pid, SIGKILL);
+}
+
+static uint64_t micros(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000u + (uint64_t)t->tv_usec;
+}
+
+static void send_exited(command *c)
+{
+	const struct rusage *u = &c->usage;
+	ab_msg_exited m = {
+		.status = c->status,
+		.reason = c->reason,
+		.utime_us = micros(&u->ru_utime),
+		.stime_us = micros(&u->ru_stime),
+		.maxrss_kib = (uint64_t)u->ru_maxrss,
+		.wall_us = (c->ended_ns - c->started_ns) / 1000,
+		.minflt = (uint64_t)u->ru_minflt,
+		.majflt = (uint64_t)u->ru_majflt,
+		.inblock = (uint64_t)u->ru_inblock,
+		.oublock = (uint64_t)u->ru_oublock,
+		.nvcsw = (uint64_t)u->ru_nvcsw,
+		.nivcsw = (uint64_t)u->ru_nivcsw,
+	};
+	uint8_t memory[128];
+	ab_writer w;
+
+	if (!m.reason && WIFSIGNALED(m.status) && WTERMSIG(m.status) == SIGSYS)
+		m.reason = AB_REASON_SECCOMP;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_exited(&w, &m);
+	if (!w.bad)
+		(void)ab_message_send(c->channel_fd, w.data, w.len, NULL, 0,
+				      MSG_DONTWAIT);
+}
+
+/*
+ * Tell how it ended, unless the launcher is just about to tell that it
+ * started: then a moment later. A launcher that never gets there is no
+ * reason to keep the end back for ever.
+ */
+static bool finish(pid_one *one, command *c)
+{
+	init_shared *shared = one->box->shared;
+	uint32_t pid = (uint32_t)c->pid;
+
+	if (atomic_load(&shared->in_flight) == pid &&
+	    ab_clock_boot_ns() - c->ended_ns < HELD_MAX_NS)
+		return false;
+	if (c->channel_fd >= 0 && atomic_load(&shared->not_started) != pid)
+		send_exited(c);
+	close_channel(one, c);
+	return true;
+}
+
+static void free_finished(pid_one *one)
+{
+	command **at = &one->commands;
+
+	one->held = false;
+	while (*at) {
+		command *c = *at;
+
+		if (!c->has_ended) {
+			at = &c->next;
+		} else if (finish(one, c)) {
+			*at = c->next;
+			free(c);
+			one->command_count--;
+		} else {
+			one->held = true;
+			at = &c->next;
+		}
+	}
+}
+
+static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
+{
+	command *c = calloc(1, sizeof(*c));
+
+	if (!c || watch(one, channel_fd, (uintptr_t)c)) {
+		/* nobody could end it or hear of its end */
+		kill(-(pid_t)m->pid, SIGKILL);
+		kill((pid_t)m->pid, SIGKILL);
+		close(channel_fd);
+		free(c);
+		return;
+	}
+	c->pid = (pid_t)m->pid;
+	c->channel_fd = channel_fd;
+	c->started_ns = ab_clock_boot_ns();
+	if (m->wall_ms)
+		c->deadline_ns = c->started_ns + m->wall_ms * NS_PER_MS;
+	c->next = one->commands;
+	one->commands = c;
+	one->command_count++;
+	one->spawn_count++;
+}
+
+/* all: until there are none; else one, and epoll tells of the others. */
+static void read_registrations(pid_one *one, bool all)
+{
+	do {
+		uint8_t message[64];
+		ab_msg_register m;
+		ab_reader r;
+		size_t count = 0;
+		int fd = -1;
+		ssize_t n = ab_message_recv(one->box->register_fd, message,
+					    sizeof(message), &fd, 1, &count,
+					    MSG_DONTWAIT);
+
+		if (n <= 0 && n != -EPROTO)
+			return;
+		if (n <= 0)
+			continue;
+		ab_reader_init(&r, message, (size_t)n);
+		if (ab_get_u32(&r) == AB_MSG_REGISTER &&
+		    ab_get_u32(&r) == 1 && ab_msg_get_register(&r, &m) == 0)
+			add_command(one, &m, fd);
+		else if (count)
+			close(fd);
+	} while (all);
+}
+
+static void replace_launcher(pid_one *one, int status)
+{
+	init_shared *shared = one->box->shared;
+	uint64_t now = ab_clock_boot_ns();
+	command *c = find(one, (pid_t)atomic_load(&shared->in_flight));
+
+	one->launcher_pid = 0;
+	/* a replacement without walls would be no launcher */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_FAILED)
+		_exit(1);
+	/* its STARTED will never come: the host must not wait for it */
+	atomic_store(&shared->in_flight, 0);
+	if (c) {
+		init_kill_command(c, AB_REASON_KILLED);
+		close_channel(one, c);
+	}
+	if (now - one->relaunch_ns > 1000 * NS_PER_MS) {
+		one->relaunch_ns = now;
+		one->relaunch_count = 0;
+	}
+	if (++one->relaunch_count > RELAUNCH_BURST) {
+		one->relaunch_at_ns = now + 100 * NS_PER_MS;
+		return;
+	}
+	start_launcher(one, -1);
+	if (one->launcher_pid)
+		init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
+				AB_EVENT_LAUNCHER, "launcher",
+				"it was killed; another took its place");
+}
+
+/* A stopped launcher, or child of it before exec, would stall all spawns. */
+static void on_stopped(pid_one *one, pid_t pid)
+{
+	uint32_t in_flight = atomic_load(&one->box->shared->in_flight);
+
+	if (pid == one->launcher_pid || (uint32_t)pid == in_flight)
+		kill(pid, SIGCONT);
+}
+
+static void reap(pid_one *one)
+{
+	for (;;) {
+		struct rusage usage;
+		int status;
+		pid_t pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage);
+		command *c;
+
+		if (pid <= 0)
+			return;
+		if (WIFSTOPPED(status)) {
+			on_stopped(one, pid);
+			continue;
+		}
+		if (pid == one->launcher_pid) {
+			read_registrations(one, true);
+			replace_launcher(one, status);
+			continue;
+		}
+		c = find(one, pid);
+		if (!c) {
+			read_registrations(one, true);
+			c = find(one, pid);
+		}
+		if (!c)
+			continue;
+		c->has_ended = true;
+		c->ended_ns = ab_clock_boot_ns();
+		c->status = status;
+		c->usage = usage;
+		one->held = true;
+	}
+}
+
+static void on_signal(pid_one *one)
+{
+	struct signalfd_siginfo info[8];
+
+	(void)!read(one->signal_fd, info, sizeof(info));
+	reap(one);
+}
+
+/* From the host: a signal to pass, or its end. */
+static void on_channel(pid_one *one, command *c)
+{
+	uint8_t message[64];
+	ab_msg_signal m;
+	ab_reader r;
+	size_t count = 0;
+	ssize_t n;
+
+	if (c->channel_fd < 0 || c->has_ended)
+		return;
+	n = ab_message_recv(c->channel_fd, message, sizeof(message), NULL, 0,
+			    &count, MSG_DONTWAIT);
+	if (n == -EAGAIN || n == -EPROTO)
+		return;
+	if (n <= 0) {
+		init_kill_command(c, AB_REASON_CLOSED);
+		close_channel(one, c);
+		return;
+	}
+	ab_reader_init(&r, message, (size_t)n);
+	if (ab_get_u32(&r) != AB_MSG_SIGNAL || ab_get_u32(&r) != 0 ||
+	    ab_msg_get_signal(&r, &m))
+		return;
+	if (m.signum == SIGKILL && !c->reason)
+		c->reason = AB_REASON_KILLED;
+	kill(m.group ? -c->pid : c->pid, m.signum);
+}
+
+static void reply(pid_one *one, uint32_t serial, int result)
+{
+	ab_msg_reply m = {.serial = serial, .result = result};
+	uint8_t memory[64];
+	ab_writer w;
+
+	m.values[0] = one->command_count;
+	m.values[1] = one->spawn_count;
+	m.values[2] = (uint64_t)one->launcher_pid;
+	m.values[3] = one->relaunch_total;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_reply(&w, AB_MSG_LINK_REPLY, 0, &m);
+	if (!w.bad)
+		(void)ab_message_send(one->box->link_inside_fd, w.data, w.len,
+				      NULL, 0, MSG_DONTWAIT);
+}
+
+static void kill_all(pid_one *one)
+{
+	for (command *c = one->commands; c; c = c->next)
+		init_kill_command(c, AB_REASON_KILLED);
+	/* in its own pid namespace -1 is everybody else in the box */
+	if (one->box->plan.namespaces & AB_NS_PID)
+		kill(-1, SIGKILL);
+}
+
+static void on_link(pid_one *one)
+{
+	uint8_t message[64];
+	ab_reader r;
+	size_t count = 0;
+	uint32_t kind, serial;
+	ssize_t n = ab_message_recv(one->box->link_inside_fd, message,
+				    sizeof(message), NULL, 0, &count,
+				    MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EPROTO)
+		return;
+	/* the holder is gone: so is the box */
+	if (n <= 0)
+		_exit(0);
+	ab_reader_init(&r, message, (size_t)n);
+	kind = ab_get_u32(&r);
+	(void)ab_get_u32(&r);
+	serial = ab_get_u32(&r);
+	if (!ab_reader_done(&r))
+		return;
+	if (kind == AB_MSG_LINK_KILL_ALL)
+		kill_all(one);
+	else if (kind == AB_MSG_LINK_RELAUNCH && one->launcher_pid)
+		kill(one->launcher_pid, SIGKILL);
+	reply(one, serial, 0);
+}
+
+static void start_launcher(pid_one *one, int link_fd)
+{
+	pid_t pid = ab_sys_clone(SIGCHLD);
+
+	if (pid == 0)
+		init_launcher(one->box, link_fd);
+	one->relaunch_total += link_fd < 0;
+	one->launcher_pid = pid > 0 ? pid : 0;
+	one->relaunch_at_ns = 0;
+	if (pid < 0) /* the agent's fork bomb: try again */
+		one->relaunch_at_ns = ab_clock_boot_ns() + 20 * NS_PER_MS;
+}
+
+static void expire(pid_one *one)
+{
+	uint64_t now = ab_clock_boot_ns();
+
+	for (command *c = one->commands; c; c = c->next) {
+		if (c->deadline_ns && c->deadline_ns <= now) {
+			init_kill_command(c, AB_REASON_WALL);
+			c->deadline_ns = 0;
+		}
+	}
+	if (one->relaunch_at_ns && one->relaunch_at_ns <= now)
+		start_launcher(one, -1);
+	if (one->poll_at_ns && one->poll_at_ns <= now)
+		init_poll_limits(one, now);
+}
+
+static void earlier(uint64_t *at, uint64_t candidate)
+{
+	if (candidate && (!*at || candidate < *at))
+		*at = candidate;
+}
+
+static int next_timeout(const pid_one *one)
+{
+	uint64_t at = one->relaunch_at_ns;
+
+	if (one->held)
+		return HELD_RETRY_MS;
+	earlier(&at, one->poll_at_ns);
+	for (const command *c = one->commands; c; c = c->next)
+		earlier(&at, c->deadline_ns);
+	return (int)ab_clock_left_ms(at);
+}
+
+static void serve(pid_one *one)
+{
+	struct epoll_event events[MAX_EVENTS];
+	int timeout = next_timeout(one);
+	int n = epoll_wait(one->epoll_fd, events, MAX_EVENTS, timeout);
+
+	for (int i = 0; i < n; i++) {
+		uint64_t tag = events[i].data.u64;
+
+		/* commands are freed after the batch, never within it */
+		if (tag == TAG_REGISTER)
+			read_registrations(one, false);
+		else if (tag == TAG_SIGNAL)
+			on_signal(one);
+		else if (tag == TAG_LINK)
+			on_link(one);
+		else
+			on_channel(one, (command *)(uintptr_t)tag);
+	}
+	if (one->held)
+		free_finished(one);
+	if (timeout >= 0)
+		expire(one);
+}
+
+/* Stdio of the box, not of the host. */
+static int open_null(init_box *box)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		init_note(box, "no /dev/null in the box: %s", strerror(errno));
+		return 0;
+	}
+	for (int i = 0; i <= 2; i++) {
+		if (fd != i && dup2(fd, i) < 0)
+			return init_fail(box, errno, "", "stdio");
+	}
+	if (fd > 2)
+		close(fd);
+	return 0;
+}
+
+static int prepare(pid_one *one)
+{
+	init_box *box = one->box;
+	sigset_t mask;
+	int pair[2];
+
+	box->shared = mmap(NULL, sizeof(*box->shared), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (box->shared == MAP_FAILED || ab_fd_seqpacket_pair(pair))
+		return init_fail(box, errno, "", "launcher");
+	box->register_fd = pair[0];
+	box->register_launcher_fd = pair[1];
+	sigfillset(&mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	one->signal_fd = ab_fd_lift(
+		signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+	one->epoll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
+	if (one->signal_fd < 0 || one->epoll_fd < 0 ||
+	    watch(one, one->signal_fd, TAG_SIGNAL) ||
+	    watch(one, box->register_fd, TAG_REGISTER) ||
+	    watch(one, box->link_inside_fd, TAG_LINK))
+		return init_fail(box, errno, "", "pid 1");
+	return 0;
+}
+
+/* Everything the box's first process must do while it still may. */
+static int become_pid_one(pid_one *one)
+{
+	init_box *box = one->box;
+
+	if (setsid() < 0)
+		return init_fail(box, errno, "", "session");
+	if (init_enter_namespaces(box) || init_raise_loopback(box))
+		return -1;
+	if (box->plan.tier == AB_TIER_LANDLOCK)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	else if (init_build_root(box))
+		return -1;
+	if (chdir("/") || open_null(box) || init_prepare_landlock(box))
+		return init_fail(box, errno, "", "root");
+	init_prepare_polling(one);
+	return init_drop_privileges(box) || prepare(one) ? -1 : 0;
+}
+
+_Noreturn void init_pid_one(init_box *box)
+{
+	pid_one one = {.box = box, .epoll_fd = -1, .signal_fd = -1};
+
+	prctl(PR_SET_NAME, "agentbox-pid1", 0, 0, 0);
+	umask(022);
+	close(box->control_fd);
+	close(INIT_PLAN_FD);
+	close(box->host_pidfd);
+	close(box->link_holder_fd);
+	close(box->spawn_host_fd);
+	if (become_pid_one(&one)) {
+		init_send_failure(box, box->link_inside_fd);
+		_exit(1);
+	}
+	start_launcher(&one, box->link_inside_fd);
+	if (!one.launcher_pid) {
+		init_fail(box, EAGAIN, "", "launcher");
+		init_send_failure(box, box->link_inside_fd);
+		_exit(1);
+	}
+	for (;;)
+		serve(&one);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The box's file system tree: a tmpfs of our own as root, the plan's steps
+ * in order, then the host's tree goes away. Mount points are made only in
+ * file systems that were created here, never in a host tree: a box leaves
+ * nothing on the host (sandbox case 100). No step follows a link.
+ * Spec: wire/plan.h, RECIPES.md section 1, pivot_root(2).
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "sys.h"
+
+#define MAX_OWN 64
+
+/* Sources of HIDE, in the root tmpfs until they are cloned. */
+#define HIDDEN_DIR ".agentbox-hidden-dir"
+#define HIDDEN_FILE ".agentbox-hidden-file"
+
+typedef struct builder {
+	init_box *box;
+	int root_fd;
+	uint64_t own_devs[MAX_OWN]; /* file systems made here */
+	size_t own_count;
+	bool has_hidden;
+} builder;
+
+static int own(builder *b, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	/* more than we can remember: no mount points inside, fails closed */
+	if (b->own_count < MAX_OWN)
+		b->own_devs[b->own_count++] = st.st_dev;
+	return 0;
+}
+
+static bool is_own(const uint64_t *own_devs, size_t n, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (own_devs[i] == st.st_dev)
+			return true;
+	}
+	return false;
+}
+
+/* Make `name` in a directory of ours. */
+static int make_entry(int dir_fd, const char *name, bool is_dir)
+{
+	int fd;
+
+	if (is_dir)
+		return mkdirat(dir_fd, name, 0755) && errno != EEXIST ? -errno
+								      : 0;
+	fd = openat(dir_fd, name,
+		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : -errno;
+	close(fd);
+	return 0;
+}
+
+static int open_entry(int dir_fd, const char *name)
+{
+	return init_open_beneath(dir_fd, name, O_NOFOLLOW);
+}
+
+/*
+ * The mount point as an O_PATH fd, made with its parents where it is missing
+ * and the place is ours; -ENOENT where it is not.
+ */
+int init_mount_point(int root_fd, const char *target, bool is_dir,
+		     const uint64_t *own_devs, size_t own_count)
+{
+	char name[AB_MAX_NAME + 1];
+	int at = init_open_beneath(root_fd, target + 1, O_NOFOLLOW);
+
+	if (at != -ENOENT)
+		return at;
+	at = ab_fd_dup(root_fd);
+	for (target++; at >= 0 && *target;) {
+		size_t n = strcspn(target, "/");
+		bool is_last = target[n] == '\0';
+		int next, r = 0;
+
+		if (n > AB_MAX_NAME) {
+			close(at);
+			return -ENAMETOOLONG;
+		}
+		memcpy(name, target, n);
+		name[n] = '\0';
+		target += n + !is_last;
+		next = open_entry(at, name);
+		if (next == -ENOENT && is_own(own_devs, own_count, at)) {
+			r = make_entry(at, name, is_dir || !is_last);
+			next = r ? r : open_entry(at, name);
+		}
+		close(at);
+		at = next;
+	}
+	return at;
+}
+
+static int attach(builder *b, int tree_fd, const char *target, bool is_dir)
+{
+	ab_autofd int at = init_mount_point(b->root_fd, target, is_dir,
+					    b->own_devs, b->own_count);
+
+	if (at < 0)
+		return at;
+	return ab_sys_move_mount(tree_fd, "", at, "",
+				 MOVE_MOUNT_F_EMPTY_PATH |
+					 MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+static int fd_is_dir(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode);
+}
+
+static int step_bind(builder *b, uint32_t i)
+{
+	const ab_plan_step *s = &b->box->plan.steps[i];
+	ab_autofd int tree = b->box->tree_fds[i];
+	int is_dir;
+
+	b->box->tree_fds[i] = -1;
+	if (tree < 0 && !b->box->plan.map_by_holder) {
+		ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
+
+		if (fd < 0)
+			return fd;
+		tree = init_clone_tree(fd, s->flags, init_mount_attrs(s->flags),
+				       -1);
+	}
+	if (tree < 0)
+		return b->box->plan.map_by_holder ? -ENOENT : tree;
+	is_dir = fd_is_dir(tree);
+	if (is_dir < 0)
+		return is_dir;
+	return attach(b, tree, s->target, is_dir);
+}
+
+static int attach_new(builder *b, int fs_fd, const char *target)
+{
+	ab_autofd int fd = fs_fd;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = attach(b, fd, target, true);
+	return r ? r : own(b, fd);
+}
+
+static int step_tmpfs(builder *b, const ab_plan_step *s)
+{
+	return attach_new(b,
+			  init_new_tmpfs(s->size, s->mode,
+					 init_mount_attrs(s->flags)),
+			  s->target);
+}
+
+static int step_proc(builder *b, const ab_plan_step *s)
+{
+	int r = attach_new(b,
+			   init_new_fs("proc", NULL,
+				       init_mount_attrs(s->flags |
+							AB_MOUNT_NOEXEC)),
+			   s->target);
+
+	if (r)
+		return r;
+	b->own_count--; /* nothing can be made in it */
+	b->box->walls |= AB_WALL_PROC;
+	return 0;
+}
+
+static int step_mqueue(builder *b, const ab_plan_step *s)
+{
+	return attach_new(b,
+			  init_new_fs("mqueue", NULL,
+				      init_mount_attrs(s->flags |
+						       AB_MOUNT_NOEXEC)),
+			  s->target);
+}
+
+static int step_dev(builder *b, const ab_plan_step *s)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	int fd = init_new_tmpfs(64 * 1024, 0755,
+				MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	ab_autofd int at = -1;
+	int r = attach_new(b, fd < 0 ? fd : ab_fd_dup(fd), s->target);
+
+	if (fd >= 0)
+		close(fd);
+	if (r)
+		return r;
+	at = init_open_beneath(b->root_fd, s->target + 1, O_DIRECTORY);
+	if (at < 0)
+		return at;
+	r = init_build_dev(b->box, at, s->size);
+	if (r)
+		return r;
+	/* device nodes work on a read-only mount; new files do not */
+	return ab_sys_mount_setattr(at, "", AT_EMPTY_PATH, &attr);
+}
+
+/* The parent directory of target, made if need be, and the last name. */
+static int open_parent(builder *b, const char *target, const char **name)
+{
+	char dir[AB_MAX_PATH];
+	const char *slash = strrchr(target, '/');
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - target), target);
+	*name = slash + 1;
+	if (!dir[0])
+		return ab_fd_dup(b->root_fd);
+	return init_mount_point(b->root_fd, dir, true, b->own_devs,
+				b->own_count);
+}
+
+static int step_entry(builder *b, const ab_plan_step *s)
+{
+	const char *name;
+	ab_autofd int dir = open_parent(b, s->target, &name);
+	ab_autofd int fd = -1;
+
+	if (dir < 0)
+		return dir;
+	if (!is_own(b->own_devs, b->own_count, dir)) {
+		fd = open_entry(dir, name);
+		return fd >= 0 && s->kind == AB_STEP_DIR ? 0 : -EROFS;
+	}
+	if (s->kind == AB_STEP_SYMLINK)
+		return symlinkat(s->source, dir, name) ? -errno : 0;
+	if (s->kind == AB_STEP_DIR)
+		return mkdirat(dir, name, s->mode ? s->mode : 0755) &&
+				       errno != EEXIST
+			       ? -errno
+			       : 0;
+	fd = openat(dir, name,
+		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
+		    s->mode ? s->mode & 0555u : 0444u);
+	if (fd < 0)
+		return -errno;
+	return ab_fd_write_full(fd, s->content, s->content_len);
+}
+
+/*
+ * A clone of one empty directory or one unreadable file of the root tmpfs:
+ * cheaper than a file system each. The names are removed at the end, the
+ * clones keep what they show.
+ */
+static int make_hidden(builder *b)
+{
+	int fd;
+
+	if (b->has_hidden)
+		return 0;
+	if (mkdirat(b->root_fd, HIDDEN_DIR, 0555))
+		return -errno;
+	fd = openat(b->root_fd, HIDDEN_FILE,
+		    O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	b->has_hidden = true;
+	return 0;
+}
+
+static int step_hide(builder *b, const ab_plan_step *s)
+{
+	ab_autofd int at = init_open_beneath(b->root_fd, s->target + 1,
+					     O_NOFOLLOW);
+	ab_autofd int source = -1, tree = -1;
+	int r, is_dir;
+
+	if (at < 0)
+		return at;
+	is_dir = fd_is_dir(at);
+	r = is_dir < 0 ? is_dir : make_hidden(b);
+	if (r)
+		return r;
+	source = open_entry(b->root_fd, is_dir ? HIDDEN_DIR : HIDDEN_FILE);
+	if (source < 0)
+		return source;
+	tree = init_clone_tree(source, 0,
+			       init_mount_attrs(AB_MOUNT_RDONLY |
+						AB_MOUNT_NOEXEC),
+			       -1);
+	if (tree < 0)
+		return tree;
+	return ab_sys_move_mount(tree, "", at, "",
+				 MOVE_MOUNT_F_EMPTY_PATH |
+					 MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+static int step_self(builder *b, const ab_plan_step *s)
+{
+	return init_bind_self(b->root_fd, s->target + 1, s->flags);
+}
+
+static int do_step(builder *b, uint32_t i)
+{
+	const ab_plan_step *s = &b->box->plan.steps[i];
+
+	switch ((enum ab_plan_step_kind)s->kind) {
+	case AB_STEP_BIND:
+		return step_bind(b, i);
+	case AB_STEP_TMPFS:
+		return step_tmpfs(b, s);
+	case AB_STEP_PROC:
+		return step_proc(b, s);
+	case AB_STEP_DEV:
+		return step_dev(b, s);
+	case AB_STEP_MQUEUE:
+		return step_mqueue(b, s);
+	case AB_STEP_SYMLINK:
+	case AB_STEP_FILE:
+	case AB_STEP_DIR:
+		return step_entry(b, s);
+	case AB_STEP_HIDE:
+		return step_hide(b, s);
+	case AB_STEP_SELF:
+		return step_self(b, s);
+	case AB_STEP_KIND_COUNT:
+		break;
+	}
+	return -EINVAL;
+}
+
+static const char *advice(const ab_plan_step *s, int err)
+{
+	if (err == ESTALE)
+		return "another file is there than when the plan was made";
+	if (err == ELOOP)
+		return "the path goes through a symbolic link";
+	if (err == EINVAL && s->kind == AB_STEP_BIND)
+		return "mounts below it: make the mount recursive";
+	if (err == EPERM && s->kind == AB_STEP_PROC)
+		return "a new /proc is refused inside this container";
+	if (err == ENOENT && s->kind == AB_STEP_BIND)
+		return "source or mount point is missing, and mount points "
+		       "are not made in host directories";
+	return "";
+}
+
+static int do_steps(builder *b)
+{
+	for (uint32_t i = 0; i < b->box->plan.step_count; i++) {
+		const ab_plan_step *s = &b->box->plan.steps[i];
+		int r = do_step(b, i);
+
+		if (r == 0)
+			continue;
+		if ((s->flags & AB_MOUNT_OPTIONAL) &&
+		    (r == -ENOENT || r == -ENOTDIR)) {
+			init_note(b->box, "mounts[%u] %s: not there, skipped",
+				  i, s->target);
+			continue;
+		}
+		return init_fail(b->box, -r, advice(s, -r), "mounts[%u] %s", i,
+				 s->target);
+	}
+	if (b->has_hidden && (unlinkat(b->root_fd, HIDDEN_FILE, 0) ||
+			      unlinkat(b->root_fd, HIDDEN_DIR, AT_REMOVEDIR)))
+		return init_fail(b->box, errno, "", "mounts hide");
+	return 0;
+}
+
+/* Our root over the host's, then the host's goes. RECIPES.md section 1. */
+static int switch_root(init_box *box, int root_fd)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	int r;
+
+	if (fchdir(root_fd))
+		return init_fail(box, errno, "", "root");
+	r = ab_sys_pivot_root(".", ".");
+	if (r < 0)
+		return init_fail(box, -r, "", "root pivot");
+	r = ab_sys_umount2(".", AB_MNT_DETACH);
+	if (r < 0)
+		return init_fail(box, -r, "", "root detach");
+	if (chdir("/"))
+		return init_fail(box, errno, "", "root");
+	r = ab_sys_mount_setattr(AT_FDCWD, "/", 0, &attr);
+	if (r < 0)
+		return init_fail(box, -r, "", "root read-only");
+	box->walls |= AB_WALL_ROOTFS;
+	return 0;
+}
+
+int init_build_root(init_box *box)
+{
+	builder b = {.box = box, .root_fd = -1};
+	ab_autofd int root = -1;
+	int r;
+
+	/* nothing of ours may reach the host's tree, nor the reverse */
+	r = ab_sys_mount(NULL, "/", NULL, AB_MS_REC | AB_MS_PRIVATE);
+	if (r < 0)
+		return init_fail(box, -r, "", "mountns");
+	root = init_new_tmpfs(0, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (root < 0)
+		return init_fail(box, -root, "", "root");
+	/* attached first: before 6.x nothing may be mounted in a detached
+	   tree. On top of "/", which our own root lies below. */
+	r = ab_sys_move_mount(root, "", AT_FDCWD, "/",
+			      MOVE_MOUNT_F_EMPTY_PATH);
+	if (r < 0)
+		return init_fail(box, -r, "", "root attach");
+	b.root_fd = root;
+	r = own(&b, root);
+	if (r)
+		return init_fail(box, -r, "", "root");
+	if (do_steps(&b))
+		return -1;
+	return switch_root(box, root);
+}

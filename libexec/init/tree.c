@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Mounts as file descriptors: a host tree cloned and restricted, or a new
+ * file system, both detached until root.c puts them in place. Every tree is
+ * private, nosuid and nodev in the same call that restricts it: a clone that
+ * stays a slave shows what the host mounts later, writable (RECIPES.md
+ * section 1). Spec: open_tree(2), mount_setattr(2), fsmount(2).
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "sys.h"
+
+uint64_t init_mount_attrs(uint32_t flags)
+{
+	uint64_t attrs = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+	if (flags & AB_MOUNT_RDONLY)
+		attrs |= MOUNT_ATTR_RDONLY;
+	if (flags & AB_MOUNT_NOEXEC)
+		attrs |= MOUNT_ATTR_NOEXEC;
+	if (flags & AB_MOUNT_NOSYMFOLLOW)
+		attrs |= MOUNT_ATTR_NOSYMFOLLOW;
+	return attrs;
+}
+
+int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd)
+{
+	unsigned recursive = flags & AB_MOUNT_RECURSIVE ? AT_RECURSIVE : 0;
+	struct mount_attr attr = {.attr_set = attr_set,
+				  .propagation = AB_MS_PRIVATE};
+	ab_autofd int tree = ab_fd_lift(
+		ab_sys_open_tree(fd, "",
+				 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+					 AT_EMPTY_PATH | recursive));
+	int r;
+
+	if (tree < 0)
+		return tree;
+	if (userns_fd >= 0) {
+		attr.attr_set |= MOUNT_ATTR_IDMAP;
+		attr.userns_fd = (uint64_t)userns_fd;
+	}
+	r = ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &attr);
+	return r < 0 ? r : ab_steal_fd(&tree);
+}
+
+int init_new_fs(const char *type, const char *const *options, uint64_t attrs)
+{
+	ab_autofd int fs = ab_fd_lift(ab_sys_fsopen(type));
+	int r;
+
+	if (fs < 0)
+		return fs;
+	for (; options && options[0]; options += 2) {
+		r = ab_sys_fsconfig(fs, FSCONFIG_SET_STRING, options[0],
+				    options[1]);
+		if (r < 0)
+			return r;
+	}
+	r = ab_sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL);
+	if (r < 0)
+		return r;
+	return ab_fd_lift(ab_sys_fsmount(fs, (unsigned)attrs));
+}
+
+int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs)
+{
+	char size_text[32], mode_text[16];
+	const char *options[] = {"mode", mode_text, NULL, NULL, NULL};
+
+	snprintf(mode_text, sizeof(mode_text), "%o", mode ? mode : 0755);
+	if (size) {
+		snprintf(size_text, sizeof(size_text), "%llu",
+			 (unsigned long long)size);
+		options[2] = "size";
+		options[3] = size_text;
+	}
+	return init_new_fs("tmpfs", options, attrs);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	ab_autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : ab_fd_write_full(fd, text, strlen(text));
+}
+
+/* Maps of a sleeping child, then its namespace as an fd. */
+static int open_mapped_userns(const init_box *box, const ab_plan_step *s,
+			      pid_t pid)
+{
+	char path[64], map[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	snprintf(map, sizeof(map), "%u %u 1\n", s->idmap_uid,
+		 box->plan.uid_outside);
+	r = write_file(path, map);
+	if (r)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d/gid_map", pid);
+	snprintf(map, sizeof(map), "%u %u 1\n", s->idmap_gid,
+		 box->plan.gid_outside);
+	r = write_file(path, map);
+	if (r)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	r = open(path, O_RDONLY | O_CLOEXEC);
+	return r < 0 ? -errno : ab_fd_lift(r);
+}
+
+/*
+ * A user namespace that maps the owner on disk to the box's kernel ids, for
+ * MOUNT_ATTR_IDMAP. A namespace needs a process to be born in; it sleeps
+ * until it is killed.
+ */
+static int make_idmap(const init_box *box, const ab_plan_step *s)
+{
+	pid_t pid = ab_sys_clone(CLONE_NEWUSER | SIGCHLD);
+	int fd;
+
+	if (pid < 0)
+		return pid;
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		for (;;)
+			pause();
+	}
+	fd = open_mapped_userns(box, s, pid);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return fd;
+}
+
+static int prepare_tree(init_box *box, uint32_t i)
+{
+	const ab_plan_step *s = &box->plan.steps[i];
+	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
+	ab_autofd int userns = -1;
+
+	if (fd == -ENOENT && (s->flags & AB_MOUNT_OPTIONAL))
+		return 0;
+	if (fd < 0)
+		return init_fail(box, -fd,
+				 fd == -ESTALE
+					 ? "another file is there than when "
+					   "the plan was made"
+					 : "",
+				 "mounts[%u] %s", i, s->source);
+	if (s->flags & AB_MOUNT_IDMAP) {
+		userns = make_idmap(box, s);
+		if (userns < 0)
+			return init_fail(box, -userns, "", "idmap[%u] %s", i,
+					 s->source);
+	}
+	box->tree_fds[i] = init_clone_tree(fd, s->flags,
+					   init_mount_attrs(s->flags), userns);
+	if (box->tree_fds[i] < 0)
+		return init_fail(box, -box->tree_fds[i],
+				 userns >= 0 ? "the file system may not be "
+					       "able to map ids"
+					     : "",
+				 "%s[%u] %s", userns >= 0 ? "idmap" : "mounts",
+				 i, s->source);
+	if (userns >= 0)
+		box->walls |= AB_WALL_IDMAP;
+	return 0;
+}
+
+int init_prepare_trees(init_box *box)
+{
+	uint32_t n = box->plan.step_count;
+
+	box->tree_fds = malloc((n + 1) * sizeof(*box->tree_fds));
+	if (!box->tree_fds)
+		return init_fail(box, ENOMEM, "", "mounts");
+	for (uint32_t i = 0; i < n; i++)
+		box->tree_fds[i] = -1;
+	/* an ordinary user may not clone here: root.c does it inside */
+	if (!box->plan.map_by_holder)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (box->plan.steps[i].kind == AB_STEP_BIND &&
+		    prepare_tree(box, i))
+			return -1;
+	}
+	return 0;
+}

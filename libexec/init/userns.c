@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Namespaces: one clone() makes PID 1 with all of them, and the child writes
+ * its own id maps as the unprivileged owner of its user namespace.
+ *
+ * A root host becomes the box's kernel ids first (effective and real; saved
+ * stays 0 so that the holder can come back), clones, and comes back: the
+ * child is then in the same position as an ordinary user's, and no message
+ * has to pass before it can work. The agent never gets kernel uid 0, for
+ * which RLIMIT_NPROC and file modes do not exist (RECIPES.md section 7).
+ * Spec: user_namespaces(7), RECIPES.md sections 1 and 8.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "base/fd.h"
+#include "sys.h"
+
+static const struct {
+	uint32_t ours;
+	uint32_t wall;
+	unsigned long kernel;
+} namespaces[] = {
+	{AB_NS_USER, AB_WALL_USERNS, CLONE_NEWUSER},
+	{AB_NS_MOUNT, AB_WALL_MOUNTNS, CLONE_NEWNS},
+	{AB_NS_PID, AB_WALL_PIDNS, CLONE_NEWPID},
+	{AB_NS_IPC, AB_WALL_IPCNS, CLONE_NEWIPC},
+	{AB_NS_UTS, AB_WALL_UTSNS, CLONE_NEWUTS},
+	{AB_NS_CGROUP, AB_WALL_CGROUPNS, CLONE_NEWCGROUP},
+	{AB_NS_NET, AB_WALL_NETNS, CLONE_NEWNET},
+};
+
+int init_prepare_cgroups(init_box *box)
+{
+	char path[AB_MAX_PATH + 32];
+
+	for (uint32_t i = 0; i < box->plan.cgroup_count; i++) {
+		snprintf(path, sizeof(path), "%s/cgroup.procs",
+			 box->plan.cgroups[i]);
+		box->cgroup_fds[i] = open(path, O_WRONLY | O_CLOEXEC);
+		if (box->cgroup_fds[i] < 0)
+			return init_fail(box, errno, "", "cgroup %s",
+					 box->plan.cgroups[i]);
+	}
+	return 0;
+}
+
+/* Effective and real ids of the box; saved ones stay 0. */
+static int become(init_box *box)
+{
+	const ab_plan *p = &box->plan;
+
+	if (!p->map_by_holder)
+		return 0;
+	if (p->uid_outside == 0 || p->gid_outside == 0)
+		return init_fail(box, EPERM,
+				 "a box needs kernel ids other than 0", "ids");
+	if (p->drop_groups && setgroups(0, NULL))
+		return init_fail(box, errno, "", "groups");
+	if (setresgid(p->gid_outside, p->gid_outside, 0) ||
+	    setresuid(p->uid_outside, p->uid_outside, 0))
+		return init_fail(box, errno, "", "ids");
+	return 0;
+}
+
+static int come_back(init_box *box)
+{
+	if (!box->plan.map_by_holder)
+		return 0;
+	if (setresuid(0, 0, 0) || setresgid(0, 0, 0))
+		return init_fail(box, errno, "", "ids");
+	return 0;
+}
+
+pid_t init_make_child(init_box *box)
+{
+	unsigned long flags = SIGCHLD;
+	int saved;
+	pid_t pid;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(namespaces); i++) {
+		if (!(box->plan.namespaces & namespaces[i].ours))
+			continue;
+		box->walls |= namespaces[i].wall;
+		/* it would be rooted at the cgroup it must still leave */
+		if (namespaces[i].ours == AB_NS_CGROUP &&
+		    box->plan.cgroup_count)
+			continue;
+		flags |= namespaces[i].kernel;
+	}
+	if (become(box))
+		return -1;
+	pid = ab_sys_clone(flags);
+	saved = pid < 0 ? -pid : 0;
+	if (pid == 0)
+		return 0;
+	if (come_back(box)) {
+		if (pid > 0)
+			kill(pid, SIGKILL);
+		return -1;
+	}
+	if (pid < 0)
+		return init_fail(
+			box, saved,
+			saved == EPERM || saved == ENOSPC
+				? "user namespaces are refused here: see "
+				  "user.max_user_namespaces, "
+				  "kernel.unprivileged_userns_clone and "
+				  "kernel.apparmor_restrict_unprivileged_userns"
+				: "",
+			"userns");
+	return pid;
+}
+
+static int write_self(const char *path, const char *text)
+{
+	ab_autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+static int write_maps(init_box *box)
+{
+	const ab_plan *p = &box->plan;
+	char text[64];
+	int r;
+
+	r = write_self("/proc/self/setgroups", "deny");
+	if (r)
+		return init_fail(box, -r, "is /proc mounted on the host?",
+				 "userns setgroups");
+	snprintf(text, sizeof(text), "%u %u 1\n", p->gid_inside,
+		 p->gid_outside);
+	r = write_self("/proc/self/gid_map", text);
+	if (r)
+		return init_fail(box, -r, "", "userns gid_map");
+	snprintf(text, sizeof(text), "%u %u 1\n", p->uid_inside,
+		 p->uid_outside);
+	r = write_self("/proc/self/uid_map", text);
+	if (r)
+		return init_fail(box, -r, "", "userns uid_map");
+	/* the saved ids of a root host's child are not mapped: drop them */
+	if (setresgid(p->gid_inside, p->gid_inside, p->gid_inside) ||
+	    setresuid(p->uid_inside, p->uid_inside, p->uid_inside))
+		return init_fail(box, errno, "", "userns ids");
+	return 0;
+}
+
+static int enter_cgroups(init_box *box)
+{
+	for (uint32_t i = 0; i < box->plan.cgroup_count; i++) {
+		if (write(box->cgroup_fds[i], "0", 1) < 0)
+			return init_fail(box, errno, "", "cgroup %s",
+					 box->plan.cgroups[i]);
+		close(box->cgroup_fds[i]);
+	}
+	if (box->plan.cgroup_count)
+		box->walls |= AB_WALL_CGROUP;
+	if (box->plan.cgroup_count && (box->plan.namespaces & AB_NS_CGROUP) &&
+	    unshare(CLONE_NEWCGROUP))
+		return init_fail(box, errno, "", "cgroupns");
+	return 0;
+}
+
+int init_enter_namespaces(init_box *box)
+{
+	char text[16];
+
+	/* dumpable only now: /proc/self is root's otherwise (proc(5)) */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if ((box->plan.namespaces & AB_NS_USER) && write_maps(box))
+		return -1;
+	/* setresuid made us undumpable again */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (box->plan.oom_score_adj) {
+		int r;
+
+		snprintf(text, sizeof(text), "%d", box->plan.oom_score_adj);
+		r = write_self("/proc/self/oom_score_adj", text);
+		if (r)
+			init_note(box, "oom_score_adj was refused: %s",
+				  strerror(-r));
+	}
+	if (enter_cgroups(box))
+		return -1;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if ((box->plan.namespaces & AB_NS_UTS) && box->plan.hostname[0] &&
+	    sethostname(box->plan.hostname, strlen(box->plan.hostname)))
+		return init_fail(box, errno, "", "hostname");
+	return 0;
+}
