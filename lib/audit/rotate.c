@@ -46,7 +46,7 @@ static int32_t pick_number(agentbox_audit *a, agentbox_error **err)
 		}
 		/* our own second name, left by a crash: take it again */
 		if (st.st_ino == own.st_ino && st.st_dev == own.st_dev &&
-		    unlink(name) == 0) {
+		    unlinkat(AT_FDCWD, name, 0) == 0) {
 			a->file_number = i;
 			return 0;
 		}
@@ -65,7 +65,7 @@ static uint32_t prune(const agentbox_audit *a)
 		ab_autofree char *name = numbered(a, i);
 
 		/* the first that is gone: those before it went earlier */
-		if (!name || unlink(name) != 0)
+		if (!name || unlinkat(AT_FDCWD, name, 0) != 0)
 			break;
 		pruned++;
 	}
@@ -75,7 +75,7 @@ static uint32_t prune(const agentbox_audit *a)
 static int32_t open_next(const char *path, ab_audit_sink *next,
 			 agentbox_error **err)
 {
-	(void)unlink(path);
+	(void)unlinkat(AT_FDCWD, path, 0);
 	next->kind = AB_AUDIT_SINK_PATH;
 	next->is_regular = true;
 	next->can_reserve = true;
@@ -92,12 +92,12 @@ static int32_t swap_names(agentbox_audit *a, const char *fresh,
 
 	if (!old)
 		return ab_error_nomem(err);
-	if (link(a->sink.path, old) != 0)
+	if (linkat(AT_FDCWD, a->sink.path, AT_FDCWD, old, 0) != 0)
 		return ab_error_sys(err, errno, "", "cannot name '%s'", old);
-	if (rename(fresh, a->sink.path) != 0) {
+	if (renameat(AT_FDCWD, fresh, AT_FDCWD, a->sink.path) != 0) {
 		int saved = errno;
 
-		(void)unlink(old);
+		(void)unlinkat(AT_FDCWD, old, 0);
 		return ab_error_sys(err, saved, "", "cannot replace '%s'",
 				    a->sink.path);
 	}
@@ -143,7 +143,7 @@ static int32_t begin_next(agentbox_audit *a, const char *fresh,
 		return 0;
 	}
 	ab_audit_sink_close(&a->sink);
-	(void)unlink(fresh);
+	(void)unlinkat(AT_FDCWD, fresh, 0);
 	a->sink = old;
 	a->seq = m.seq;
 	a->since_head = m.since_head;

@@ -6,3 +6,8 @@
 #   tests_unit_audit_x_CPPFLAGS = $(UNIT_CPPFLAGS)
 #   tests_unit_audit_x_CFLAGS = $(UNIT_CFLAGS)
 # It links libagentbox-internal.la, the leak checker and Check by default.
+check_PROGRAMS += tests/unit/audit
+UNIT_TESTS += tests/unit/audit
+tests_unit_audit_SOURCES = tests/unit/audit.c tests/unit/audit_help.h
+tests_unit_audit_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_audit_CFLAGS = $(UNIT_CFLAGS)
