@@ -115,27 +115,61 @@ static const char *text_of(const json_t *o, const char *key)
 	return s ? s : "";
 }
 
-/* "12:34:56.789  box.start  allow  make  (rule)" */
+/* The words of a recorded command on one line; owned. */
+static char *words_of(const json_t *argv)
+{
+	char *out = strdup("");
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(argv, i, v) {
+		char *grown = tool_format("%s%s%s", out ? out : "",
+					  i ? " " : "",
+					  json_is_string(v)
+					  ? json_string_value(v) : "?");
+		free(out);
+		out = grown;
+	}
+	return out;
+}
+
+/* What a record is about, in its own words; owned. */
+static char *about_of(const json_t *o)
+{
+	json_t *subject = json_object_get(o, "subject");
+	json_t *status = json_object_get(o, "exit_status");
+	json_t *signum = json_object_get(o, "signal");
+	long long s = json_integer_value(status);
+
+	if (json_is_array(json_object_get(o, "argv")))
+		return words_of(json_object_get(o, "argv"));
+	if (json_integer_value(signum) > 0)
+		return tool_format("signal %lld",
+				   (long long)json_integer_value(signum));
+	if (json_is_integer(status) && s >= 0)
+		return tool_format("exit %lld", s);
+	if (json_is_string(subject))
+		return strdup(json_string_value(subject));
+	return subject ? json_dumps(subject, JSON_COMPACT | JSON_ENCODE_ANY)
+		       : strdup("");
+}
+
+/* "2026-01-02T03:04:05Z  1a2b3c4d  command.start  allow  make check" */
 static char *line_for_people(const json_t *o)
 {
-	const char *when = text_of(o, "timestamp");
+	const char *box = text_of(json_object_get(o, "actor"), "box");
 	const char *verdict = text_of(o, "verdict");
 	const char *rule = text_of(o, "rule");
 	const char *reason = text_of(o, "reason");
-	const char *box = text_of(json_object_get(o, "actor"), "box");
-	json_t *subject = json_object_get(o, "subject");
-	char *what = json_is_string(subject)
-		     ? strdup(json_string_value(subject))
-		     : subject ? json_dumps(subject, JSON_COMPACT |
-					    JSON_ENCODE_ANY) : strdup("");
-	char *line = tool_format("%s  %.8s%s%-14s %s%s%s%s%s%s%s%s", when, box,
-				 *box ? "  " : "", text_of(o, "type"), verdict,
-				 *verdict ? "  " : "", what ? what : "",
-				 *rule ? "  rule " : "", rule,
-				 *reason ? "  (" : "", reason,
+	char *about = about_of(o);
+	char *line = tool_format("%s  %-8.8s  %-14s  %-5s  %s%s%s%s%s%s",
+				 text_of(o, "timestamp"), *box ? box : "-",
+				 text_of(o, "type"), verdict,
+				 about ? about : "", *rule ? "  rule " : "",
+				 rule, *reason ? "  (" : "", reason,
 				 *reason ? ")" : "");
 
-	free(what);
+	free(about);
 	return line;
 }
 

@@ -335,17 +335,19 @@ static int check_operands(tool *t, const tool_args *args)
 					   o->name, "%s", o->refusal);
 	}
 	if (args->operand_count < min) {
-		char *m = tool_format("%s %s: %s is missing",
-				      c->group ? c->group : "agentbox",
-				      c->name, c->synopsis);
+		char *m = tool_format("%s%s%s: %s is missing",
+				      c->group ? c->group : "",
+				      c->group ? " " : "", c->name,
+				      c->synopsis);
 		text_error(m ? m : "an operand is missing");
 		free(m);
 		return usage_end(c);
 	}
 	if (c->max >= 0 && args->operand_count > c->max) {
-		char *m = tool_format("%s %s: '%s' is one operand too many",
-				      c->group ? c->group : "agentbox",
-				      c->name, args->operands[c->max]);
+		char *m = tool_format("%s%s%s: '%s' is one operand too many",
+				      c->group ? c->group : "",
+				      c->group ? " " : "", c->name,
+				      args->operands[c->max]);
 		text_error(m ? m : "an operand too many");
 		free(m);
 		return usage_end(c);

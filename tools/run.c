@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report.h"
 #include "session.h"
 #include "text.h"
 
@@ -202,76 +203,14 @@ static json_t *limits_of(session *s)
 	return tool_json_of(b);
 }
 
-/* "stands, held by ..., hard" or why it does not. */
-static void tell_wall(const char *name, const json_t *w)
-{
-	bool stands = json_is_true(json_object_get(w, "stands"));
-	bool hard = json_is_true(json_object_get(w, "hard"));
-	char *label = tool_format("  %s", name);
-	char *body = tool_format("%s%s%s%s%s%s", stands ? "stands" : "missing",
-				 stands && !hard ? ", soft" : "",
-				 *text_of(w, "by") ? ", " : "",
-				 text_of(w, "by"),
-				 *text_of(w, "why") ? ": " : "",
-				 text_of(w, "why"));
-
-	if (label && body)
-		text_item(stderr, 18, stands ? TEXT_GOOD : TEXT_WARN, label,
-			  body);
-	free(label);
-	free(body);
-}
-
-static void tell_limit(const char *name, const json_t *l)
-{
-	json_t *requested = json_object_get(l, "requested");
-	bool hard = json_is_true(json_object_get(l, "hard"));
-	char *label = tool_format("  %s", name);
-	char *number = json_is_integer(requested)
-		       ? tool_format("%lld, ", (long long)
-				     json_integer_value(requested))
-		       : json_is_string(requested)
-		       ? tool_format("%s, ", json_string_value(requested))
-		       : strdup("no value, ");
-	char *body = tool_format("%s%s per %s, %s%s%s", number ? number : "",
-				 text_of(l, "mechanism"), text_of(l, "scope"),
-				 hard ? "hard" : "soft",
-				 *text_of(l, "note") ? ": " : "",
-				 text_of(l, "note"));
-
-	if (label && body && json_is_null(requested))
-		text_item(stderr, 18, TEXT_PLAIN, label, "not limited");
-	else if (label && body)
-		text_item(stderr, 18, hard ? TEXT_GOOD : TEXT_WARN, label,
-			  body);
-	free(label);
-	free(number);
-	free(body);
-}
-
 static void tell_walls(session *s)
 {
-	json_t *walls = walls_of(s), *limits = limits_of(s), *v;
-	json_t *each = json_object_get(walls, "walls");
-	const char *key;
-	size_t i;
+	json_t *walls = walls_of(s), *limits = limits_of(s);
 
-	text_item(stderr, 0, TEXT_BOLD, "", "");
 	text_line(stderr, "box %s, tier %s", agentbox_sandbox_get_id(s->box),
 		  agentbox_sandbox_get_tier(s->box));
-	text_item(stderr, 0, TEXT_BOLD, "walls", "");
-	json_object_foreach(each, key, v)
-		tell_wall(key, v);
-	json_array_foreach(each, i, v)
-		tell_wall(text_of(v, "name"), v);
-	if (!each)
-		text_outline(stderr, 2, walls);
-	json_array_foreach(json_object_get(walls, "notes"), i, v)
-		text_item(stderr, 18, TEXT_PLAIN, "  note",
-			  json_is_string(v) ? json_string_value(v) : "");
-	text_item(stderr, 0, TEXT_BOLD, "limits", "");
-	json_object_foreach(limits, key, v)
-		tell_limit(key, v);
+	report_walls(walls);
+	report_limits(limits);
 	json_decref(walls);
 	json_decref(limits);
 }
@@ -288,7 +227,7 @@ static int dry_run(session *s)
 	if (s->t->json)
 		return tool_print_json(s->t, plan);
 	text_note("this box would be raised; nothing was");
-	text_outline(stderr, 2, plan);
+	report_plan(plan);
 	json_decref(plan);
 	return 0;
 }

@@ -45,7 +45,8 @@ void text_begin(FILE *f)
 	screen.terminal = isatty(fd);
 	screen.color = screen.terminal && !(no_color && *no_color) && term &&
 		       strcmp(term, "dumb") != 0;
-	screen.width = 0;
+	/* Errors are one line where they are no screen; help is a page. */
+	screen.width = f == stdout ? 80 : 0;
 	if (!screen.terminal)
 		return;
 	screen.width = 80;

@@ -306,10 +306,11 @@ int main(int argc, char **argv)
 		return TOOL_INTERNAL;
 	text_begin(stderr);
 	int rc = tool_parse(&t, argc, argv, &args);
-	if (rc < 0)
+	if (rc < 0) { /* not answered yet */
 		rc = tool_open(&t, &args);
-	if (rc == 0 && args.command)
-		rc = args.command->main(&t, &args);
+		if (rc == 0)
+			rc = args.command->main(&t, &args);
+	}
 	tool_args_end(&args);
 	tool_end(&t);
 	return rc;

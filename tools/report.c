@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Walls, limits and plans as tables. A wall that is missing and a limit that
+ * is soft stand out; nothing is left away that would look weaker. Shapes:
+ * agentbox_sandbox(3).
+ */
+#include "config.h"
+
+#include "report.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "tool.h"
+
+#define COLUMN 18
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static bool is_true(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
+/* One row; `body` is taken. */
+static void row(enum text_color color, const char *name, char *body)
+{
+	char *label = tool_format("  %s", name);
+
+	if (label && body)
+		text_item(stderr, COLUMN, color, label, body);
+	free(label);
+	free(body);
+}
+
+static void notes(const json_t *o)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "notes"), i, v)
+		if (json_is_string(v))
+			row(TEXT_PLAIN, "note", strdup(json_string_value(v)));
+}
+
+static void wall(const char *name, const json_t *w)
+{
+	bool stands = is_true(w, "standing"), hard = is_true(w, "hard");
+	const char *note = text_of(w, "note");
+
+	if (stands)
+		row(hard ? TEXT_GOOD : TEXT_WARN, name,
+		    tool_format("stands, %s%s%s%s%s", hard ? "hard" : "soft",
+				*text_of(w, "holder") ? ", held by " : "",
+				text_of(w, "holder"), *note ? ": " : "",
+				note));
+	else
+		row(TEXT_WARN, name, tool_format("missing%s%s",
+						 *note ? ": " : "", note));
+}
+
+void report_walls(const json_t *walls)
+{
+	const char *key;
+	json_t *w;
+
+	text_item(stderr, 0, TEXT_BOLD, "walls", "");
+	json_object_foreach(json_object_get(walls, "walls"), key, w)
+		wall(key, w);
+	notes(walls);
+}
+
+/* 4294967296 as "4GiB" where it is exact, as policies spell it. */
+static char *quantity(const char *name, long long n)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	size_t u = 0;
+
+	if (!strcmp(name, "memory") || !strcmp(name, "disk")) {
+		while (n && n % 1024 == 0 && u + 1 < 5) {
+			n /= 1024;
+			u++;
+		}
+		return tool_format("%lld%s", n, units[u]);
+	}
+	if (!strcmp(name, "cpus") && n % 1000 == 0)
+		return tool_format("%lld", n / 1000);
+	if (!strcmp(name, "cpus"))
+		return tool_format("%lldm", n);
+	if (!strcmp(name, "wall") && n % 60000 == 0)
+		return tool_format("%lldm", n / 60000);
+	if (!strcmp(name, "wall"))
+		return tool_format("%lldms", n);
+	return tool_format("%lld", n);
+}
+
+static void limit(const char *name, const json_t *l)
+{
+	json_t *requested = json_object_get(l, "requested");
+	bool hard = is_true(l, "hard");
+	const char *note = text_of(l, "note");
+	char *much = json_is_integer(requested)
+		     ? quantity(name, json_integer_value(requested))
+		     : NULL;
+
+	if (!much)
+		row(TEXT_WARN, name, strdup("no limit asked for"));
+	else
+		row(hard ? TEXT_GOOD : TEXT_WARN, name,
+		    tool_format("%s, %s, by %s per %s%s%s", much,
+				hard ? "hard" : "soft",
+				text_of(l, "mechanism"), text_of(l, "scope"),
+				*note ? ": " : "", note));
+	free(much);
+}
+
+void report_limits(const json_t *limits)
+{
+	const char *key;
+	json_t *l;
+
+	text_item(stderr, 0, TEXT_BOLD, "limits", "");
+	json_object_foreach((json_t *)limits, key, l)
+		limit(key, l);
+}
+
+/* "write /workspace from /home/ada/shop, exec" */
+static void mount(const json_t *m)
+{
+	const char *access = text_of(m, "access");
+	const char *from = text_of(m, "from"), *at = text_of(m, "at");
+	bool same = !strcmp(from, at);
+
+	row(!strcmp(access, "write") ? TEXT_WARN : TEXT_PLAIN,
+	    *access && !strcmp(text_of(m, "kind"), "bind") ? access
+	    : text_of(m, "kind"),
+	    tool_format("%s%s%s%s", at, *from && !same ? " from " : "",
+			same ? "" : from,
+			json_is_false(json_object_get(m, "exec"))
+			? ", noexec" : ""));
+}
+
+void report_plan(const json_t *plan)
+{
+	json_t *v, *namespaces = json_object_get(plan, "namespaces");
+	char *list = strdup("");
+	size_t i;
+
+	row(TEXT_BOLD, "tier", strdup(text_of(plan, "tier")));
+	json_array_foreach(namespaces, i, v) {
+		char *grown = tool_format("%s%s%s", list ? list : "",
+					  i ? ", " : "",
+					  json_string_value(v));
+		free(list);
+		list = grown;
+	}
+	row(TEXT_BOLD, "namespaces", list);
+	row(TEXT_BOLD, "landlock", tool_format(
+		"level %lld, %zu rules", (long long)json_integer_value(
+			json_object_get(plan, "landlock_abi")),
+		json_array_size(json_object_get(plan, "landlock_rules"))));
+	text_item(stderr, 0, TEXT_BOLD, "tree, in order", "");
+	json_array_foreach(json_object_get(plan, "mounts"), i, v)
+		mount(v);
+	report_limits(json_object_get(plan, "limits"));
+	if (json_array_size(json_object_get(plan, "notes")))
+		text_item(stderr, 0, TEXT_BOLD, "notes", "");
+	notes(plan);
+}

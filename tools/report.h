@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The library's reports as tables for people, on standard error. Anything a
+ * report has beyond what these know is in --json.
+ */
+#ifndef TOOLS_REPORT_H
+#define TOOLS_REPORT_H
+
+#include <jansson.h>
+
+/* agentbox_sandbox_walls_to_json() */
+void report_walls(const json_t *walls);
+/* agentbox_sandbox_limits_to_json() */
+void report_limits(const json_t *limits);
+/* agentbox_sandbox_plan_to_json() */
+void report_plan(const json_t *plan);
+
+#endif
