@@ -36,7 +36,8 @@ struct report {
 	size_t size, used, count;
 };
 
-static void say(struct report *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+say(struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
