@@ -2,3 +2,20 @@
 # Sources of lib/walls. Append, e.g.:
 #   libagentbox_la_SOURCES += lib/walls/x.c lib/walls/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
+libagentbox_la_SOURCES += \
+	lib/walls/build.c \
+	lib/walls/cgroup.c lib/walls/cgroup.h \
+	lib/walls/compile.c \
+	lib/walls/gitdir.c \
+	lib/walls/internal.h \
+	lib/walls/landlock.c \
+	lib/walls/layout.c \
+	lib/walls/limits.c \
+	lib/walls/probe.c lib/walls/probe.h \
+	lib/walls/protect.c lib/walls/protect.h \
+	lib/walls/report.c \
+	lib/walls/resolve.c \
+	lib/walls/seccomp.c \
+	lib/walls/syscalls.c lib/walls/syscalls.h \
+	lib/walls/tree.c \
+	lib/walls/walls.h

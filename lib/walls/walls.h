@@ -25,13 +25,16 @@ typedef struct ab_probe {
 	bool openat2;
 	bool mount_beneath;    /* 6.5 */
 	bool noswap;	       /* 6.4 */
+	bool peer_pidfd;       /* SO_PEERPIDFD, 6.5 */
 	bool uid_pool;	       /* root: ids for boxes are mapped here */
 	uint32_t uid_pool_first, uid_pool_count;
 	uint32_t euid, egid;
 	uint32_t group_count;  /* supplementary groups that stay in force */
 	/* cgroup mechanisms that are really writable for us */
 	bool cgroup2_memory, cgroup2_pids, cgroup2_cpu;
-	char cgroup2_path[4096]; /* our own cgroup directory, or "" */
+	/* where a child with the controllers can be made: our own cgroup or
+	   its parent (cgroup v2 keeps processes in leaves), or "" */
+	char cgroup2_path[4096];
 	bool cgroup1_memory, cgroup1_pids, cgroup1_cpu;
 	char cgroup1_memory_path[4096], cgroup1_pids_path[4096],
 		cgroup1_cpu_path[4096];
@@ -61,11 +64,24 @@ typedef struct ab_compile_input {
 	const ab_probe *probe;
 	uint32_t tier;		   /* AB_TIER_* to compile for */
 	bool dry;		   /* make nothing: no cgroups, directories */
+	uint32_t uid_try;	   /* counts up when a kernel uid is taken */
 } ab_compile_input;
 
 /*
+ * The kernel uid (and gid) of a box on a root host: a hash of the box id and
+ * the try over the pool, so it says nothing about other boxes and a restart
+ * of the same id finds the same one. Who holds several boxes keeps them
+ * unique by counting `try_number` up. 0: there is no pool here.
+ */
+uint32_t ab_walls_pick_uid(const ab_probe *probe, const char *box_id,
+			   uint32_t try_number);
+
+/*
  * Errors: EWALL with `where` naming the requirement the machine or tier
- * cannot meet, ENOTFOUND/EACCES for a policy path ("/mounts/3/from"), ...
+ * cannot meet, ENOTFOUND/EACCES for a policy path ("mounts[/opt/tools]",
+ * "workspace.path"), EDENIED for host trees no box may see, EUNSUPPORTED for
+ * the gateway and overlays, EPOLICY for /syscalls, ELIMIT naming the bound.
+ * A zeroed ab_compiled may be given to ab_compiled_end().
  */
 int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
 			 const ab_compile_input *input, ab_compiled *out,

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Growing a plan: owned memory, steps, rules, notes. Decides nothing; see
+ * internal.h for the sticky out-of-memory rule.
+ */
+#include "config.h"
+
+#include "walls/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "path/lexical.h"
+
+/* Room for one more of `count` elements; doubles at powers of two. */
+static bool grow(ab_build *b, void *pp, size_t count, size_t size)
+{
+	void *p;
+
+	if (count != 0 && (count & (count - 1)) != 0)
+		return true;
+	memcpy(&p, pp, sizeof(p));
+	p = ab_realloc(p, count ? 2 * count : 1, size);
+	if (!p) {
+		b->nomem = true;
+		return false;
+	}
+	memcpy(pp, &p, sizeof(p));
+	return true;
+}
+
+char *ab_build_own(ab_build *b, char *taken)
+{
+	if (!taken) {
+		b->nomem = true;
+		return NULL;
+	}
+	if (!grow(b, &b->owned, b->owned_count, sizeof(*b->owned))) {
+		free(taken);
+		return NULL;
+	}
+	b->owned[b->owned_count++] = taken;
+	return taken;
+}
+
+char *ab_build_str(ab_build *b, const char *s)
+{
+	return ab_build_own(b, ab_strdup(s));
+}
+
+char *ab_build_join(ab_build *b, const char *base, const char *rest)
+{
+	char path[AB_MAX_PATH];
+
+	if (!base || !rest) {
+		b->nomem = true;
+		return NULL;
+	}
+	/* both came through checked paths; one that overflows is not usable */
+	if (ab_path_join(base, rest, path, sizeof(path)) < 0) {
+		b->nomem = true;
+		return NULL;
+	}
+	return ab_build_str(b, path);
+}
+
+ab_plan_step *ab_build_step(ab_build *b, uint32_t kind, uint32_t flags,
+			    const char *target)
+{
+	ab_plan_step *step = &b->scratch_step;
+
+	if (grow(b, &b->plan.steps, b->plan.step_count, sizeof(*step)))
+		step = &b->plan.steps[b->plan.step_count++];
+	memset(step, 0, sizeof(*step));
+	step->kind = kind;
+	step->flags = flags;
+	step->source = "";
+	step->target = target;
+	if (!target)
+		b->nomem = true;
+	return step;
+}
+
+/* '/' sorts before every other byte, so /a, /a/b, /a-b keep their order. */
+int ab_path_order(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	if (*a == *b)
+		return 0;
+	if (*a == '/')
+		return *b ? -1 : 1;
+	if (*b == '/')
+		return *a ? 1 : -1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+void ab_build_view(ab_build *b, const ab_view *view)
+{
+	if (grow(b, &b->views, b->view_count, sizeof(*view)))
+		b->views[b->view_count++] = *view;
+}
+
+void ab_build_rule(ab_build *b, const char *path, uint64_t access)
+{
+	if (!path) {
+		b->nomem = true;
+		return;
+	}
+	if (access != 0 &&
+	    grow(b, &b->plan.rules, b->plan.rule_count, sizeof(*b->plan.rules)))
+		b->plan.rules[b->plan.rule_count++] = (ab_plan_rule){
+			.path = path, .access = access
+		};
+}
+
+void ab_build_rlimit(ab_build *b, uint32_t resource, uint64_t value)
+{
+	if (grow(b, &b->plan.rlimits, b->plan.rlimit_count,
+		 sizeof(*b->plan.rlimits)))
+		b->plan.rlimits[b->plan.rlimit_count++] = (ab_plan_rlimit){
+			.resource = resource, .soft = value, .hard = value
+		};
+}
+
+void ab_build_watch(ab_build *b, const char *pattern)
+{
+	if (!pattern)
+		b->nomem = true;
+	else if (grow(b, &b->plan.watches, b->plan.watch_count,
+		      sizeof(*b->plan.watches)))
+		b->plan.watches[b->plan.watch_count++] = (ab_plan_watch){
+			.pattern = pattern
+		};
+}
+
+void ab_build_pin(ab_build *b, int fd)
+{
+	if (grow(b, &b->out->path_fds, b->out->path_fd_count,
+		 sizeof(*b->out->path_fds)))
+		b->out->path_fds[b->out->path_fd_count++] = fd;
+	else
+		close(fd);
+}
+
+void ab_build_cgroup(ab_build *b, const char *path)
+{
+	char *copy = ab_strdup(path);
+
+	if (copy && grow(b, &b->out->cgroups, b->out->cgroup_count,
+			 sizeof(*b->out->cgroups))) {
+		b->out->cgroups[b->out->cgroup_count++] = copy;
+		return;
+	}
+	free(copy);
+	b->nomem = true;
+}
+
+void ab_build_note(ab_build *b, const char *fmt, ...)
+{
+	char text[AB_MAX_ERROR_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (json_array_append_new(b->out->notes, json_string(text)) != 0)
+		b->nomem = true;
+}
+
+void ab_build_end(ab_build *b)
+{
+	for (size_t i = 0; i < b->owned_count; i++)
+		free(b->owned[i]);
+	free(b->owned);
+	free(b->views);
+	free(b->plan.steps);
+	free(b->plan.rules);
+	free(b->plan.rlimits);
+	free(b->plan.watches);
+	free(b->plan.cgroups);
+	if (b->workspace.fd >= 0)
+		close(b->workspace.fd);
+}

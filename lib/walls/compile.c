@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A policy and the facts of a machine become a plan. Judges first (what is
+ * required and cannot be had ends here), then prepares: paths pinned, the
+ * filter compiled, cgroups and a quarantine directory made. On any failure
+ * everything made is removed again.
+ *
+ * Refuses what this build cannot hold (overlay workspaces, the gateway)
+ * instead of leaving it out. Spec: DESIGN.md section 6, lib/wire/plan.h.
+ */
+#include "config.h"
+
+#include "walls/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+
+#define OOM_SCORE 300
+
+static int32_t check_input(const ab_build *b, agentbox_error **err)
+{
+	const ab_policy *p = b->policy;
+
+	if (strlen(b->input->box_id) != AB_ID_SIZE - 1 ||
+	    b->input->tier < AB_TIER_FULL || b->input->tier > AB_TIER_LANDLOCK)
+		return ab_error_set(err, AGENTBOX_EINVAL, NULL,
+				    "not a box id or not a tier");
+	if (p->mode != AB_MODE_SANDBOX)
+		return ab_error_set(err, AGENTBOX_EINVAL, "/mode",
+				    "a bare policy raises no walls");
+	if (p->network.mode == AB_NET_GATEWAY)
+		return ab_error_set(err, AGENTBOX_EUNSUPPORTED,
+				    "/network/mode",
+				    "network mode 'gateway' needs the gateway, "
+				    "which this build lacks; use 'none'");
+	if (p->workspace.path && p->workspace.mount == AB_WORKSPACE_OVERLAY)
+		return ab_error_set(err, AGENTBOX_EUNSUPPORTED,
+				    "/workspace/mount",
+				    "overlay workspaces are not in this build; "
+				    "use 'direct'");
+	return 0;
+}
+
+uint32_t ab_walls_pick_uid(const ab_probe *probe, const char *box_id,
+			   uint32_t try_number)
+{
+	uint8_t hash[AB_SHA256_SIZE];
+	char text[AB_ID_SIZE + 16];
+	uint32_t v;
+
+	if (!probe->root || !probe->uid_pool || probe->uid_pool_count == 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s:%u", box_id, try_number);
+	ab_sha256(text, strlen(text), hash);
+	memcpy(&v, hash, sizeof(v));
+	return probe->uid_pool_first + v % probe->uid_pool_count;
+}
+
+static void set_ids(ab_build *b)
+{
+	ab_plan *plan = &b->plan;
+	bool landlock = b->input->tier == AB_TIER_LANDLOCK;
+
+	plan->uid_outside = b->probe->euid;
+	plan->gid_outside = b->probe->egid;
+	plan->uid_inside = landlock ? b->probe->euid : AB_BOX_ID;
+	plan->gid_inside = landlock ? b->probe->egid : AB_BOX_ID;
+	if (!landlock && b->probe->root && b->probe->uid_pool) {
+		uint32_t id = ab_walls_pick_uid(b->probe, b->input->box_id,
+						b->input->uid_try);
+
+		b->pool = true;
+		plan->uid_outside = plan->gid_outside = id;
+		plan->map_by_holder = 1;
+		plan->drop_groups = 1;
+		return;
+	}
+	if (b->probe->group_count)
+		ab_build_note(b, "%u supplementary groups stay in force: files "
+			      "open to them are open to the box",
+			      b->probe->group_count);
+	if (b->probe->euid == 0)
+		ab_build_note(b, landlock ?
+				      "the box runs as uid 0 without "
+				      "capabilities" :
+				      "no kernel uid of the box's own: only "
+				      "one id is mapped here");
+}
+
+static void set_namespaces(ab_build *b)
+{
+	if (b->input->tier == AB_TIER_LANDLOCK)
+		return;
+	b->plan.namespaces = AB_NS_ALL;
+	if (b->policy->network.mode == AB_NET_HOST)
+		b->plan.namespaces &= ~AB_NS_NET;
+}
+
+/* The policy's name where it is a host name, else ours (RFC 1123). */
+static const char *pick_hostname(ab_build *b)
+{
+	const char *name = b->policy->name;
+	size_t n = name ? strlen(name) : 0;
+
+	if (n == 0 || n > 63 || name[0] == '-' || name[n - 1] == '-')
+		return "agentbox";
+	for (size_t i = 0; i < n; i++) {
+		char c = name[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
+		    c != '-')
+			return "agentbox";
+	}
+	return name;
+}
+
+/* Where a protected name that appears is moved: below the state directory. */
+static int32_t make_quarantine(ab_build *b, agentbox_error **err)
+{
+	const char *state = ab_context_state_dir(b->context);
+	ab_autofd int state_fd = -1;
+	ab_autofree char *path = NULL;
+	int32_t rc;
+
+	b->plan.quarantine_host = "";
+	if (b->plan.watch_count == 0)
+		return 0;
+	if (!state) {
+		ab_build_note(b, "no state directory: a protected name that "
+			      "appears is reported but not moved away");
+		return 0;
+	}
+	path = ab_asprintf("%s/quarantine/%s", state, b->input->box_id);
+	if (!path)
+		return ab_error_nomem(err);
+	b->plan.quarantine_host = ab_build_str(b, path);
+	if (b->input->dry)
+		return 0;
+	rc = ab_context_open_state(b->context, &state_fd, err);
+	if (rc)
+		return rc;
+	if (mkdirat(state_fd, "quarantine", 0700) < 0 && errno != EEXIST)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot make '%s/quarantine'", state);
+	if (mkdir(path, 0700) < 0)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot make '%s'", path);
+	b->out->quarantine = ab_steal(&path);
+	return 0;
+}
+
+static int32_t set_cgroups(ab_build *b, agentbox_error **err)
+{
+	size_t n = b->out->cgroup_count;
+
+	if (n == 0)
+		return 0;
+	b->plan.cgroups = ab_calloc(n, sizeof(*b->plan.cgroups));
+	if (!b->plan.cgroups)
+		return ab_error_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		b->plan.cgroups[i] = b->out->cgroups[i];
+	b->plan.cgroup_count = (uint32_t)n;
+	return 0;
+}
+
+static int32_t seal(ab_build *b, agentbox_error **err)
+{
+	ab_writer w;
+	int rc;
+
+	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
+	rc = ab_plan_encode(&b->plan, &w);
+	if (rc == 0)
+		b->out->plan_fd =
+			ab_fd_memfd_sealed("agentbox-plan", w.data, w.len);
+	ab_writer_end(&w);
+	if (rc < 0)
+		return ab_error_sys_code(err, AGENTBOX_ELIMIT, -rc, "plan",
+					 "the plan does not fit its bounds");
+	if (b->out->plan_fd < 0) {
+		rc = -b->out->plan_fd;
+		b->out->plan_fd = -1;
+		return ab_error_sys(err, rc, "plan", "cannot seal the plan");
+	}
+	return 0;
+}
+
+static int32_t finish(ab_build *b, agentbox_error **err)
+{
+	ab_compiled *out = b->out;
+	int32_t rc = set_cgroups(b, err);
+
+	if (rc)
+		return rc;
+	if (b->nomem)
+		return ab_error_nomem(err);
+	rc = seal(b, err);
+	if (rc)
+		return rc;
+	out->tier = b->input->tier;
+	out->has_watches = b->plan.watch_count != 0;
+	if (b->plan.workspace_inside[0]) {
+		out->workspace_inside = ab_strdup(b->plan.workspace_inside);
+		if (!out->workspace_inside)
+			return ab_error_nomem(err);
+	}
+	out->description = ab_describe(&b->plan, out->notes, out->limits);
+	return out->description ? 0 : ab_error_nomem(err);
+}
+
+static int32_t build(ab_build *b, agentbox_error **err)
+{
+	ab_plan *plan = &b->plan;
+	int32_t rc = check_input(b, err);
+
+	if (rc)
+		return rc;
+	plan->build_id = agentbox_build_id();
+	plan->box_id = b->input->box_id;
+	plan->hostname = pick_hostname(b);
+	plan->tier = b->input->tier;
+	plan->workspace_inside = plan->workspace_host = "";
+	plan->quarantine_host = "";
+	plan->spawn_deadline_ms = AB_SPAWN_DEADLINE_MS;
+	plan->oom_score_adj = OOM_SCORE;
+	set_namespaces(b);
+	set_ids(b);
+	rc = ab_require_check(b, err);
+	if (!rc)
+		rc = ab_walls_seccomp(b->handle, b->input->tier,
+				      &plan->seccomp, &plan->seccomp_len, err);
+	if (!rc)
+		rc = ab_limits_compile(b, err);
+	if (!rc)
+		rc = ab_tree_compile(b, err);
+	if (!rc)
+		rc = ab_protect_compile(b, err);
+	if (!rc)
+		rc = ab_landlock_compile(b, err);
+	if (!rc)
+		rc = make_quarantine(b, err);
+	return rc ? rc : finish(b, err);
+}
+
+int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
+			 const ab_compile_input *input, ab_compiled *out,
+			 agentbox_error **err)
+{
+	ab_compiled made = { .plan_fd = -1 };
+	ab_build b = { .context = context,
+		       .handle = policy,
+		       .policy = ab_policy_get(policy),
+		       .input = input,
+		       .probe = input->probe,
+		       .out = &made,
+		       .workspace = { .fd = -1 } };
+	int32_t rc;
+
+	made.limits = json_object();
+	made.notes = json_array();
+	rc = made.limits && made.notes ? build(&b, err) : ab_error_nomem(err);
+	ab_build_end(&b);
+	if (rc)
+		ab_compiled_end(&made);
+	else
+		*out = made;
+	return rc;
+}
+
+void ab_compiled_end(ab_compiled *c)
+{
+	int saved = errno;
+
+	/* A zeroed structure is a valid empty one: 0 is no fd of ours. */
+	if (c->plan_fd > 0)
+		close(c->plan_fd);
+	for (size_t i = 0; i < c->path_fd_count; i++)
+		close(c->path_fds[i]);
+	free(c->path_fds);
+	for (size_t i = 0; i < c->cgroup_count; i++) {
+		/* stays while a process is dying; collected by a later box */
+		rmdir(c->cgroups[i]);
+		free(c->cgroups[i]);
+	}
+	free(c->cgroups);
+	if (c->quarantine)
+		rmdir(c->quarantine); /* keeps what was moved there */
+	free(c->quarantine);
+	free(c->workspace_inside);
+	json_decref(c->limits);
+	json_decref(c->notes);
+	json_decref(c->description);
+	*c = (ab_compiled){ .plan_fd = -1 };
+	errno = saved;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shared by the files of this room: the plan while it grows. Strings and
+ * arrays of the plan live in the build until it is encoded. Memory running
+ * out is sticky: builders write into a scratch object and the compile ends in
+ * ENOMEM before anything is sealed, so no step can go missing silently.
+ */
+#ifndef AB_WALLS_INTERNAL_H
+#define AB_WALLS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/limits.h"
+#include "policy/policy.h"
+#include "walls/walls.h"
+
+#define AB_BOX_USER "agent"
+#define AB_BOX_HOME "/home/agent"
+#define AB_BOX_ID 1000u
+#define AB_DEFAULT_PRIVATE_BYTES (UINT64_C(1) << 30)
+#define AB_SPAWN_DEADLINE_MS 5000u
+/* of the processes in pids: PID 1, launcher, holder's own child */
+#define AB_PIDS_OF_OURS 3u
+
+/* A host path resolved once: fd pins the inode. */
+typedef struct ab_hostpath {
+	char path[AB_MAX_PATH]; /* canonical: absolute, no links */
+	int fd;			/* O_PATH, owned */
+	uint64_t dev, ino;
+	uint32_t mode, uid, gid;
+} ab_hostpath;
+
+/* What is mounted where, for Landlock, hides and the state directory. */
+typedef struct ab_view {
+	const char *inside; /* in the build's memory */
+	const char *host;   /* canonical, NULL for our own tmpfs */
+	bool write, exec, dir, device, proc;
+} ab_view;
+
+typedef struct ab_build {
+	agentbox_context *context;
+	agentbox_policy *handle;
+	const ab_policy *policy;
+	const ab_compile_input *input;
+	const ab_probe *probe;
+	ab_compiled *out;
+	ab_plan plan;
+
+	bool nomem;
+	void **owned;
+	size_t owned_count;
+	ab_plan_step scratch_step;
+
+	ab_view *views;
+	size_t view_count;
+
+	bool pool;	      /* the box gets a kernel uid of its own */
+	bool memory_cgrouped; /* tmpfs pages are counted by a cgroup */
+	ab_hostpath workspace; /* fd -1: none */
+} ab_build;
+
+/* build.c: never NULL for step; strings are NULL only when nomem is set. */
+char *ab_build_own(ab_build *b, char *taken);
+char *ab_build_str(ab_build *b, const char *s);
+char *ab_build_join(ab_build *b, const char *base, const char *rest);
+ab_plan_step *ab_build_step(ab_build *b, uint32_t kind, uint32_t flags,
+			    const char *target);
+/* strcmp() for paths, with a directory right before what lies below it. */
+int ab_path_order(const char *a, const char *b);
+void ab_build_view(ab_build *b, const ab_view *view);
+void ab_build_rule(ab_build *b, const char *path, uint64_t access);
+void ab_build_rlimit(ab_build *b, uint32_t resource, uint64_t value);
+void ab_build_watch(ab_build *b, const char *pattern);
+/* An O_PATH fd that the compiled plan keeps open; takes fd. */
+void ab_build_pin(ab_build *b, int fd);
+void ab_build_cgroup(ab_build *b, const char *path);
+void ab_build_note(ab_build *b, const char *fmt, ...) AB_PRINTF(2, 3);
+void ab_build_end(ab_build *b);
+
+/* resolve.c */
+
+/*
+ * Follow the links of an absolute host path once and open what is there,
+ * O_PATH. ENOTFOUND, EACCES, ESYS with `where`.
+ */
+int32_t ab_host_resolve(const char *path, const char *where, ab_hostpath *out,
+			agentbox_error **err);
+/* EDENIED for trees no box may see: /, /proc, /sys, /dev, /run, /tmp. */
+int32_t ab_host_check(const ab_hostpath *host, const char *where,
+		      agentbox_error **err);
+/* True when p is the link text of a symbolic link; text into buf. */
+bool ab_host_is_link(const char *p, char *buf, size_t size);
+
+/* tree.c, landlock.c, protect.c, limits.c: parts of one compile */
+int32_t ab_tree_compile(ab_build *b, agentbox_error **err);
+int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);
+int32_t ab_protect_compile(ab_build *b, agentbox_error **err);
+int32_t ab_limits_compile(ab_build *b, agentbox_error **err);
+/* The mask of landlock rights that exist at an ABI. */
+uint64_t ab_landlock_fs_mask(uint32_t abi);
+
+/* report.c */
+int32_t ab_require_check(ab_build *b, agentbox_error **err);
+json_t *ab_describe(const ab_plan *plan, const json_t *notes,
+		    const json_t *limits);
+
+#endif

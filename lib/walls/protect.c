@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * "Code that runs later" in a direct workspace: everything a pattern of the
+ * policy names is bound read-only onto itself, its ancestors are bound onto
+ * themselves so that they cannot be renamed away, and what does not exist
+ * yet becomes a watch for agentbox-init.
+ *
+ * Refuses a workspace it cannot look through within AB_MAX_SCAN_* and links
+ * that lead in a circle. It never writes to the host.
+ * Spec: DESIGN.md section 6, RECIPES.md section 8p, cases 1-23 and 103.
+ */
+#include "config.h"
+
+#include "walls/protect.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "path/glob.h"
+#include "path/lexical.h"
+
+typedef struct level {
+	DIR *dir;
+	size_t path_len; /* of the directory, relative to the workspace */
+	size_t roots;	 /* repository roots known here and above */
+} level;
+
+/* A depth-first walk of the workspace, without following links. */
+typedef struct walk {
+	level levels[AB_MAX_SCAN_DEPTH];
+	size_t depth;
+	size_t roots[AB_MAX_SCAN_DEPTH + 1]; /* path lengths */
+	size_t root_count;
+	char path[AB_MAX_PATH]; /* relative */
+	bool links;		/* second round: look for hard links only */
+} walk;
+
+static bool room(ab_protect *p, void *pp, size_t count, size_t size)
+{
+	void *q;
+
+	if (count != 0 && (count & (count - 1)) != 0)
+		return true;
+	memcpy(&q, pp, sizeof(q));
+	q = ab_realloc(q, count ? 2 * count : 1, size);
+	if (!q) {
+		p->b->nomem = true;
+		return false;
+	}
+	memcpy(pp, &q, sizeof(q));
+	return true;
+}
+
+/* The writable tree of the box that shows a host path; NULL: none. */
+static const ab_view *writable_view(const ab_protect *p, const char *host)
+{
+	const ab_view *best = NULL;
+
+	for (size_t i = 0; i < p->b->view_count; i++) {
+		const ab_view *v = &p->b->views[i];
+
+		if (v->host && ab_path_is_below(host, v->host) &&
+		    (!best || strlen(v->host) > strlen(best->host)))
+			best = v;
+	}
+	return best && best->write ? best : NULL;
+}
+
+static int32_t put(ab_protect *p, const char *host, const ab_view *view,
+		   bool dir, agentbox_error **err)
+{
+	const char *rest = ab_path_rest(host, view->host);
+
+	if (p->count >= AB_MAX_PROTECTED)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
+				    "more than %d protected paths (bound "
+				    "AB_MAX_PROTECTED), at '%s'",
+				    AB_MAX_PROTECTED, host);
+	if (!room(p, &p->set, p->count, sizeof(*p->set)))
+		return 0; /* sticky */
+	p->set[p->count++] = (ab_guarded){
+		.inside = ab_build_join(p->b, view->inside, rest),
+		.host = ab_build_str(p->b, host),
+		.view = view,
+		.readonly = true,
+		.dir = dir,
+	};
+	return 0;
+}
+
+static void remember_links(ab_protect *p, const char *host,
+			   const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode) || st->st_nlink < 2 ||
+	    !room(p, &p->linked, p->linked_count, sizeof(*p->linked)))
+		return;
+	for (size_t i = 0; i < p->linked_count; i++) {
+		if (p->linked[i].ino == st->st_ino &&
+		    p->linked[i].dev == st->st_dev)
+			return;
+	}
+	p->linked[p->linked_count++] =
+		(ab_inode){ .dev = st->st_dev,
+			    .ino = st->st_ino,
+			    .missing = st->st_nlink,
+			    .host = ab_build_str(p->b, host) };
+}
+
+/* Other names of files inside a protected directory count as well. */
+static void remember_dir(ab_protect *p, const char *host)
+{
+	DIR *dir = opendir(host);
+	struct dirent *e;
+	struct stat st;
+	char path[AB_MAX_PATH];
+
+	while (dir && (e = readdir(dir)) != NULL &&
+	       p->entries++ < AB_MAX_SCAN_ENTRIES) {
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+			    0 &&
+		    ab_path_join(host, e->d_name, path, sizeof(path)) > 0)
+			remember_links(p, path, &st);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* A workspace path as a pattern that matches only itself. */
+static void watch_path(ab_protect *p, const char *host)
+{
+	const char *rest = ab_path_rest(host, p->b->workspace.path);
+	char out[2 * AB_MAX_PATH];
+	size_t n = 0;
+
+	if (!rest || !*rest)
+		return;
+	for (; *rest && n + 2 < sizeof(out); rest++) {
+		if (strchr("*?[\\!", *rest))
+			out[n++] = '\\';
+		out[n++] = *rest;
+	}
+	out[n] = '\0';
+	/* at the top it has no slash and means any directory: more, not less */
+	ab_build_watch(p->b, ab_build_str(p->b, out));
+}
+
+/* What a dangling link names may not appear either. */
+static void watch_dangling(ab_protect *p, const char *host)
+{
+	char text[AB_MAX_PATH], path[2 * AB_MAX_PATH];
+	char *slash, *parent;
+
+	if (!ab_host_is_link(host, text, sizeof(text)))
+		return;
+	if (text[0] == '/')
+		snprintf(path, sizeof(path), "%s", text);
+	else
+		snprintf(path, sizeof(path), "%.*s/%s",
+			 (int)(strrchr(host, '/') - host), host, text);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	parent = realpath(slash == path ? "/" : path, NULL);
+	if (parent && ab_path_join(parent, slash + 1, text, sizeof(text)) > 0)
+		watch_path(p, text);
+	free(parent);
+}
+
+static int32_t add_target(ab_protect *p, const char *host, agentbox_error **err)
+{
+	char canonical[AB_MAX_PATH];
+	char *real = realpath(host, NULL);
+	const ab_view *view;
+	struct stat st;
+
+	if (!real && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) {
+		watch_dangling(p, host);
+		return 0; /* the link itself is held */
+	}
+	if (!real)
+		return ab_error_sys(err, errno, "protect",
+				    "cannot follow the protected link '%s'",
+				    host);
+	snprintf(canonical, sizeof(canonical), "%s", real);
+	free(real);
+	view = writable_view(p, canonical);
+	if (!view || strcmp(canonical, view->host) == 0 ||
+	    lstat(canonical, &st) < 0)
+		return 0;
+	remember_links(p, canonical, &st);
+	if (S_ISDIR(st.st_mode))
+		remember_dir(p, canonical);
+	return put(p, canonical, view, S_ISDIR(st.st_mode), err);
+}
+
+int32_t ab_protect_add_itself(ab_protect *p, const char *host,
+			      agentbox_error **err)
+{
+	const ab_view *view = writable_view(p, host);
+	struct stat st;
+
+	if (!view || strcmp(host, view->host) == 0 || lstat(host, &st) < 0)
+		return 0;
+	remember_links(p, host, &st);
+	return put(p, host, view, S_ISDIR(st.st_mode), err);
+}
+
+int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err)
+{
+	const ab_view *view = writable_view(p, host);
+	struct stat st;
+	int32_t rc;
+
+	if (!view || strcmp(host, view->host) == 0)
+		return 0;
+	if (lstat(host, &st) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR) {
+			watch_path(p, host);
+			return 0;
+		}
+		return ab_error_sys(err, errno, "protect",
+				    "cannot look at '%s'", host);
+	}
+	rc = put(p, host, view, S_ISDIR(st.st_mode), err);
+	if (rc)
+		return rc;
+	if (S_ISLNK(st.st_mode))
+		return add_target(p, host, err);
+	remember_links(p, host, &st);
+	if (S_ISDIR(st.st_mode))
+		remember_dir(p, host);
+	return 0;
+}
+
+static int32_t host_of(ab_protect *p, const char *relative, char *out,
+		       size_t size, agentbox_error **err)
+{
+	if (ab_path_join(p->b->workspace.path, relative, out, size) < 0)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
+				    "path '%s' is too long", relative);
+	return 0;
+}
+
+/*
+ * Where a pattern stands: 1 the path is protected, 2 it is a proper ancestor
+ * of something the pattern names (`tail` is what is left), 0 neither.
+ */
+static int match_at(const char *pattern, const char *path, const char **tail)
+{
+	char head[AB_MAX_PATH];
+
+	if (ab_glob_match(pattern, path, AB_GLOB_FOLD))
+		return 1;
+	for (const char *s = strchr(pattern, '/'); s; s = strchr(s + 1, '/')) {
+		size_t n = (size_t)(s - pattern);
+
+		if (n == 0 || n >= sizeof(head) || !s[1])
+			continue;
+		memcpy(head, pattern, n);
+		head[n] = '\0';
+		/* a head without a slash would float: anchor it by hand */
+		if (!strchr(head, '/') ?
+			    !strchr(path, '/') &&
+				    ab_glob_match_name(head, n, path,
+						       strlen(path),
+						       AB_GLOB_FOLD) :
+			    ab_glob_match(head, path, AB_GLOB_FOLD)) {
+			*tail = s + 1;
+			return 2;
+		}
+	}
+	return 0;
+}
+
+/*
+ * A link in place of a directory that holds protected names: the link is
+ * held, and below what it names the rest of the pattern.
+ */
+static int32_t through_link(ab_protect *p, const char *host, const char *tail,
+			    agentbox_error **err)
+{
+	char path[AB_MAX_PATH];
+	const ab_view *view = writable_view(p, host);
+	char *real;
+	int32_t rc;
+
+	if (!view)
+		return 0;
+	rc = put(p, host, view, false, err);
+	real = rc ? NULL : realpath(host, NULL);
+	if (!real)
+		return rc || errno == ENOENT || errno == EACCES ||
+				       errno == ENOTDIR ?
+			       rc :
+			       ab_error_sys(err, errno, "protect",
+					    "cannot follow the protected link "
+					    "'%s'",
+					    host);
+	if (ab_glob_is_literal(tail) &&
+	    ab_path_join(real, tail, path, sizeof(path)) > 0)
+		rc = ab_protect_add(p, path, err);
+	else
+		rc = ab_protect_add(p, real, err);
+	free(real);
+	return rc;
+}
+
+static int32_t judge_pattern(ab_protect *p, const ab_policy_protect *pat,
+			     const char *path, const char *host, bool is_link,
+			     bool *done, agentbox_error **err)
+{
+	const char *tail = NULL;
+
+	switch (match_at(pat->pattern, path, &tail)) {
+	case 1:
+		*done = true;
+		return ab_protect_add(p, host, err);
+	case 2:
+		return is_link ? through_link(p, host, tail, err) : 0;
+	}
+	return 0;
+}
+
+/* One entry against every pattern, from every repository root above it. */
+static int32_t judge(ab_protect *p, walk *w, bool is_link, bool *done,
+		     agentbox_error **err)
+{
+	const ab_policy *policy = p->b->policy;
+	char host[AB_MAX_PATH];
+	int32_t rc = host_of(p, w->path, host, sizeof(host), err);
+
+	for (size_t i = 0; i < policy->protect_count && !rc && !*done; i++) {
+		const ab_policy_protect *pat = &policy->protect[i];
+		size_t roots = pat->repository ? w->root_count : 1;
+
+		for (size_t r = 0; r < roots && !rc && !*done; r++) {
+			size_t skip = w->roots[r];
+
+			rc = judge_pattern(p, pat,
+					   w->path + (skip ? skip + 1 : 0),
+					   host, is_link, done, err);
+		}
+	}
+	return rc;
+}
+
+static int32_t second_name(ab_protect *p, walk *w, int dirfd, const char *name,
+			   agentbox_error **err)
+{
+	char host[AB_MAX_PATH];
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return 0;
+	for (size_t i = 0; i < p->linked_count; i++) {
+		const ab_view *view;
+		int32_t rc;
+
+		if (p->linked[i].ino != st.st_ino ||
+		    p->linked[i].dev != st.st_dev)
+			continue;
+		p->linked[i].missing -= p->linked[i].missing > 0;
+		rc = host_of(p, w->path, host, sizeof(host), err);
+		view = rc ? NULL : writable_view(p, host);
+		return view ? put(p, host, view, false, err) : rc;
+	}
+	return 0;
+}
+
+/* Big, and nothing in it is a name that a pattern could mean. */
+static bool skip_dir(const char *path, const char *name)
+{
+	static const char *const git[] = { "objects", "refs", "logs", "lfs",
+					   "annex" };
+	size_t n = strlen(path) - strlen(name);
+
+	if (n < 5 || strncmp(path + n - 5, ".git/", 5) != 0 ||
+	    (n > 5 && path[n - 6] != '/'))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(git); i++) {
+		if (strcmp(name, git[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int32_t enter(walk *w, int dirfd, const char *name, agentbox_error **err)
+{
+	level *l = &w->levels[w->depth];
+	struct stat st;
+	int fd;
+
+	if (w->depth >= AB_MAX_SCAN_DEPTH)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
+				    "the workspace is deeper than %d "
+				    "directories (bound AB_MAX_SCAN_DEPTH) at "
+				    "'%s'; use an overlay",
+				    AB_MAX_SCAN_DEPTH, w->path);
+	fd = ab_fd_lift(openat(dirfd, name,
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+				       O_NONBLOCK | O_CLOEXEC));
+	/* what we cannot read the agent cannot either */
+	if (fd < 0 && (errno == EACCES || errno == ENOENT))
+		return 0;
+	if (fd < 0)
+		return ab_error_sys(err, errno, "protect",
+				    "cannot read directory '%s'", w->path);
+	l->dir = fdopendir(fd);
+	if (!l->dir) {
+		close(fd);
+		return ab_error_nomem(err);
+	}
+	l->path_len = strlen(w->path);
+	l->roots = w->root_count;
+	w->depth++;
+	if (w->depth > 1 && fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		w->roots[w->root_count++] = l->path_len;
+	return 0;
+}
+
+static void leave(walk *w)
+{
+	level *l = &w->levels[--w->depth];
+
+	closedir(l->dir);
+	w->path[l->path_len] = '\0';
+	w->root_count = l->roots;
+}
+
+static bool is_type(int dirfd, const struct dirent *e, unsigned char type,
+		    mode_t mode)
+{
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == type;
+	return fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (st.st_mode & S_IFMT) == mode;
+}
+
+static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
+{
+	char host[AB_MAX_PATH], top[AB_MAX_PATH];
+	int32_t rc = host_of(p, w->path, host, sizeof(host), err);
+
+	if (rc)
+		return rc;
+	snprintf(top, sizeof(top), "%s", host);
+	*strrchr(top, '/') = '\0';
+	return ab_gitdir_protect(p, host, top, err);
+}
+
+static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
+		     agentbox_error **err)
+{
+	const level *l = &w->levels[w->depth - 1];
+	int fd = dirfd(l->dir);
+	bool dir = is_type(fd, e, DT_DIR, S_IFDIR);
+	bool done = false;
+	int32_t rc = 0;
+
+	if (++p->entries > AB_MAX_SCAN_ENTRIES)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
+				    "the workspace has more than %d entries "
+				    "(bound AB_MAX_SCAN_ENTRIES); use an "
+				    "overlay",
+				    AB_MAX_SCAN_ENTRIES);
+	if (w->links && !dir)
+		return second_name(p, w, fd, e->d_name, err);
+	if (!w->links) {
+		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
+		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
+			rc = visit_git(p, w, err);
+	}
+	if (rc || done || !dir || skip_dir(w->path, e->d_name))
+		return rc;
+	return enter(w, fd, e->d_name, err);
+}
+
+static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
+{
+	level *l = &w->levels[w->depth - 1];
+	struct dirent *e;
+	int n;
+
+	w->path[l->path_len] = '\0';
+	e = readdir(l->dir);
+	if (!e) {
+		leave(w);
+		return 0;
+	}
+	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		return 0;
+	n = snprintf(w->path + l->path_len, sizeof(w->path) - l->path_len,
+		     "%s%s", l->path_len ? "/" : "", e->d_name);
+	if (n < 0 || (size_t)n >= sizeof(w->path) - l->path_len)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
+				    "a path below '%s' is too long", w->path);
+	return visit(p, w, e, err);
+}
+
+static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
+{
+	walk *w = ab_new(walk);
+	int32_t rc;
+
+	if (!w)
+		return ab_error_nomem(err);
+	w->links = links;
+	w->root_count = 1; /* the workspace itself, path length 0 */
+	rc = enter(w, p->b->workspace.fd, ".", err);
+	while (!rc && w->depth)
+		rc = step_walk(p, w, err);
+	while (w->depth)
+		leave(w);
+	free(w);
+	return rc;
+}
+
+static int compare_guarded(const void *a, const void *b)
+{
+	const ab_guarded *x = a, *y = b;
+	int c = ab_path_order(x->inside, y->inside);
+
+	/* the read-only one of two equal ones comes first */
+	return c ? c : (int)y->readonly - (int)x->readonly;
+}
+
+/*
+ * Every ancestor below the view's root, as a pin. The set is sorted, so what
+ * lies below one directory is in one run, and an ancestor of the entry
+ * before has its pin.
+ */
+static int32_t add_pins(ab_protect *p, agentbox_error **err)
+{
+	size_t n = p->count;
+
+	qsort(p->set, n, sizeof(*p->set), compare_guarded);
+	for (size_t i = 0; i < n; i++) {
+		const ab_view *view = p->set[i].view;
+		char host[AB_MAX_PATH];
+		char *slash;
+
+		snprintf(host, sizeof(host), "%s", p->set[i].host);
+		while ((slash = strrchr(host, '/')) != NULL &&
+		       (size_t)(slash - host) > strlen(view->host)) {
+			int32_t rc;
+
+			*slash = '\0';
+			if (i && p->set[i - 1].view == view &&
+			    ab_path_is_below(p->set[i - 1].host, host) &&
+			    strcmp(p->set[i - 1].host, host) != 0)
+				break;
+			rc = put(p, host, view, true, err);
+			if (rc || p->b->nomem)
+				return rc;
+			p->set[p->count - 1].readonly = false;
+		}
+	}
+	return 0;
+}
+
+static void emit(ab_protect *p)
+{
+	const ab_guarded *above = NULL, *last = NULL;
+
+	qsort(p->set, p->count, sizeof(*p->set), compare_guarded);
+	for (size_t i = 0; i < p->count; i++) {
+		const ab_guarded *g = &p->set[i];
+		uint32_t flags = AB_MOUNT_RECURSIVE;
+
+		if (last && strcmp(last->inside, g->inside) == 0)
+			continue;
+		if (above && ab_path_is_below(g->inside, above->inside))
+			continue; /* read-only with all below already */
+		last = g;
+		if (g->readonly && g->dir)
+			above = g;
+		if (g->readonly)
+			flags |= AB_MOUNT_RDONLY;
+		if (!g->dir)
+			flags &= ~AB_MOUNT_RECURSIVE;
+		ab_build_step(p->b, AB_STEP_SELF, flags, g->inside);
+	}
+}
+
+static void add_watches(ab_protect *p)
+{
+	const ab_policy *policy = p->b->policy;
+
+	for (size_t i = 0; i < policy->protect_count; i++) {
+		const ab_policy_protect *pat = &policy->protect[i];
+
+		ab_build_watch(p->b, pat->pattern);
+		if (!pat->repository || !strchr(pat->pattern, '/'))
+			continue;
+		/* a repository made later: any directory may become one */
+		ab_build_watch(p->b,
+			       ab_build_own(p->b, ab_asprintf("**/%s",
+							      pat->pattern)));
+	}
+}
+
+static void report_links(ab_protect *p)
+{
+	for (size_t i = 0; i < p->linked_count; i++) {
+		if (p->linked[i].missing)
+			ab_build_note(p->b, "'%s' has another name outside "
+				      "the workspace (hard link)",
+				      p->linked[i].host);
+	}
+}
+
+static int32_t compile(ab_protect *p, agentbox_error **err)
+{
+	int32_t rc = scan(p, false, err);
+
+	if (!rc && p->linked_count)
+		rc = scan(p, true, err);
+	if (!rc)
+		rc = add_pins(p, err);
+	if (rc || p->b->nomem)
+		return rc;
+	emit(p);
+	add_watches(p);
+	report_links(p);
+	return 0;
+}
+
+static bool protects_git(const ab_policy *policy)
+{
+	for (size_t i = 0; i < policy->protect_count; i++) {
+		const char *pattern = policy->protect[i].pattern;
+
+		if (ab_glob_match_below(pattern, ".git/hooks", 0) ||
+		    ab_glob_match_below(pattern, ".git/config", 0))
+			return true;
+	}
+	return false;
+}
+
+int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
+{
+	ab_protect p = { .b = b };
+	int32_t rc;
+
+	if (b->workspace.fd < 0 || b->policy->protect_count == 0)
+		return 0;
+	if (b->input->tier == AB_TIER_LANDLOCK) {
+		ab_build_note(b, "existing protected paths are not read-only "
+			      "without a mount namespace");
+		add_watches(&p);
+		return 0;
+	}
+	p.git = protects_git(b->policy);
+	rc = compile(&p, err);
+	free(p.set);
+	free(p.linked);
+	return rc;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Protected paths of one compile: a set of paths in the box that become
+ * read-only, shared by protect.c (patterns, links) and gitdir.c (what git
+ * reads from where). Host paths in, inside paths out.
+ */
+#ifndef AB_WALLS_PROTECT_H
+#define AB_WALLS_PROTECT_H
+
+#include "walls/internal.h"
+
+typedef struct ab_guarded {
+	const char *inside; /* in the build's memory */
+	const char *host;
+	const ab_view *view;
+	bool readonly; /* else: a pin */
+	bool dir;
+} ab_guarded;
+
+typedef struct ab_inode {
+	uint64_t dev, ino, missing;
+	const char *host;
+} ab_inode;
+
+typedef struct ab_protect {
+	ab_build *b;
+	ab_guarded *set;
+	size_t count;
+	/* protected files that have other names */
+	ab_inode *linked;
+	size_t linked_count;
+	uint64_t entries; /* seen by the scan, against AB_MAX_SCAN_ENTRIES */
+	bool git;	  /* the policy protects what git runs */
+} ab_protect;
+
+/*
+ * Protect what is at an absolute host path without links before its last
+ * component. A link is bound itself and what it names is protected too.
+ * Nothing there: a watch. Not in a writable tree of the box: nothing to do.
+ * ELIMIT, ELOOP as ESYS with the path.
+ */
+int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err);
+
+/* The same, but a link is held as a link and what it names is left alone. */
+int32_t ab_protect_add_itself(ab_protect *p, const char *host,
+			      agentbox_error **err);
+
+/*
+ * A `.git` at an absolute host path, whatever it is: directory, link, or file
+ * that names a directory elsewhere; `top` is the work tree it serves.
+ */
+int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
+			  agentbox_error **err);
+
+/*
+ * The value of a key of a git configuration text, the last one, unquoted
+ * into out; false when there is none. section and key in lower case. Exposed
+ * for tests.
+ */
+bool ab_gitdir_config(const char *text, const char *section, const char *key,
+		      char *out, size_t size);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an agent may ask of the kernel, row by row. `default` is a deny list:
+ * calls an agent has no business with. `strict` is an allow list. Neither is
+ * the first wall: namespaces, mounts and missing capabilities stop most of
+ * these already, and the filter stops the rest of the kernel's surface.
+ * Spec: DESIGN.md section 6, RECIPES.md "Attacker's reading" K.
+ *
+ * ENOSYS is chosen where programs fall back to an older call (clone3,
+ * io_uring, the new mount API), EAFNOSUPPORT for socket families, EPERM for
+ * the rest.
+ *
+ * Arguments that the kernel takes as int or unsigned int are compared on
+ * their low 32 bits where the row could be dodged by the upper ones:
+ * TIOCSTI + 2^32 is TIOCSTI to the kernel (CVE-2023-28100).
+ */
+#include "config.h"
+
+#include "walls/syscalls.h"
+
+#include <errno.h>
+
+#define D AB_ROW_DEFAULT
+#define C AB_ROW_CORE
+#define S AB_ROW_STRICT
+#define L AB_ROW_LANDLOCK
+#define N AB_ROW_NO_NET
+
+#define LOW32 UINT64_C(0xffffffff)
+
+#define DENY(name, err) { name, 0, D, err, { { 0 } } }
+#define DENY_CORE(name, err) { name, 0, D | C, err, { { 0 } } }
+#define DENY_NR(name, nr, err) { name, nr, D, err, { { 0 } } }
+#define DENY_NR_CORE(name, nr, err) { name, nr, D | C, err, { { 0 } } }
+#define DENY_BITS(name, arg, bits, err) \
+	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, bits, bits } } }
+#define DENY_LOW(name, arg, v, err) \
+	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, LOW32, v } } }
+
+#define FLAG_NEWTIME 0x00000080
+#define FLAG_NEWNS 0x00020000
+#define FLAG_NEWCGROUP 0x02000000
+#define FLAG_NEWUTS 0x04000000
+#define FLAG_NEWIPC 0x08000000
+#define FLAG_NEWUSER 0x10000000
+#define FLAG_NEWPID 0x20000000
+#define FLAG_NEWNET 0x40000000
+/* clone(2): the low byte is the exit signal, so no CLONE_NEWTIME there */
+#define FLAGS_NEW_CLONE UINT64_C(0x7e020000)
+#define FLAGS_NEW_UNSHARE UINT64_C(0x7e020080)
+
+#define NR_TIOCSTI 0x5412
+#define NR_TIOCLINUX 0x541C
+#define NR_TIOCSETD 0x5423
+
+const ab_row ab_rows_default[] = {
+	/* namespaces: the agent never gets a capability in one of its own */
+	DENY_BITS("clone", 0, FLAG_NEWNS, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWCGROUP, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWUTS, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWIPC, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWUSER, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWPID, EPERM),
+	DENY_BITS("clone", 0, FLAG_NEWNET, EPERM),
+	/* flags behind a pointer cannot be judged; glibc falls back */
+	DENY_NR_CORE("clone3", 435, ENOSYS),
+	DENY_BITS("unshare", 0, FLAG_NEWTIME, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWNS, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWCGROUP, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWUTS, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWIPC, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWUSER, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWPID, EPERM),
+	DENY_BITS("unshare", 0, FLAG_NEWNET, EPERM),
+	DENY_CORE("setns", EPERM),
+
+	/* mounts, old API and new */
+	DENY_CORE("mount", EPERM),
+	DENY_CORE("umount", EPERM),
+	DENY_CORE("umount2", EPERM),
+	DENY_CORE("pivot_root", EPERM),
+	DENY_CORE("chroot", EPERM),
+	DENY_NR_CORE("open_tree", 428, ENOSYS),
+	DENY_NR_CORE("move_mount", 429, ENOSYS),
+	DENY_NR_CORE("fsopen", 430, ENOSYS),
+	DENY_NR_CORE("fsconfig", 431, ENOSYS),
+	DENY_NR_CORE("fsmount", 432, ENOSYS),
+	DENY_NR_CORE("fspick", 433, ENOSYS),
+	DENY_NR_CORE("mount_setattr", 442, ENOSYS),
+	DENY_NR("statmount", 457, ENOSYS),
+	DENY_NR("listmount", 458, ENOSYS),
+	DENY_NR_CORE("lsm_set_self_attr", 460, ENOSYS),
+
+	/* files by handle go round every path rule */
+	DENY_CORE("open_by_handle_at", EPERM),
+	DENY("name_to_handle_at", EPERM),
+	DENY("fanotify_init", EPERM),
+	DENY("fanotify_mark", EPERM),
+	DENY("quotactl", EPERM),
+	DENY_NR("quotactl_fd", 443, EPERM),
+	DENY("lookup_dcookie", EPERM),
+
+	/* operations this filter would never see */
+	DENY_NR_CORE("io_uring_setup", 425, ENOSYS),
+	DENY_NR_CORE("io_uring_enter", 426, ENOSYS),
+	DENY_NR_CORE("io_uring_register", 427, ENOSYS),
+
+	/* other processes */
+	DENY_CORE("process_vm_readv", EPERM),
+	DENY_CORE("process_vm_writev", EPERM),
+	DENY_NR_CORE("pidfd_getfd", 438, EPERM),
+	DENY("kcmp", EPERM),
+	/* an agent that lowers the launcher's limits breaks later commands */
+	{ "prlimit64", 0, D | C, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
+	/* a second listener would answer for the shield */
+	{ "seccomp", 0, D | C, EPERM, { { AB_CMP_BITS, 1, 0x8, 0x8 } } },
+
+	/* kernel memory, tracing and programs in the kernel */
+	DENY_CORE("bpf", EPERM),
+	DENY("perf_event_open", EPERM),
+	DENY("userfaultfd", EPERM),
+	DENY("add_key", EPERM),
+	DENY("request_key", EPERM),
+	DENY("keyctl", EPERM),
+	DENY_CORE("init_module", EPERM),
+	DENY_CORE("finit_module", EPERM),
+	DENY_CORE("delete_module", EPERM),
+	DENY("create_module", EPERM),
+	DENY("get_kernel_syms", EPERM),
+	DENY("query_module", EPERM),
+	DENY_CORE("kexec_load", EPERM),
+	DENY_CORE("kexec_file_load", EPERM),
+	DENY_CORE("iopl", EPERM),
+	DENY_CORE("ioperm", EPERM),
+	DENY("vm86", EPERM),
+	DENY("vm86old", EPERM),
+
+	/* the machine */
+	DENY("swapon", EPERM),
+	DENY("swapoff", EPERM),
+	DENY("acct", EPERM),
+	DENY("reboot", EPERM),
+	DENY("syslog", EPERM),
+	DENY("settimeofday", EPERM),
+	DENY("stime", EPERM),
+	DENY("clock_settime", EPERM),
+	DENY("clock_settime64", EPERM),
+	DENY("clock_adjtime", EPERM),
+	DENY("clock_adjtime64", EPERM),
+	DENY("adjtimex", EPERM),
+	DENY("sethostname", EPERM),
+	DENY("setdomainname", EPERM),
+	DENY("vhangup", EPERM),
+	DENY("nfsservctl", ENOSYS),
+	DENY("_sysctl", ENOSYS),
+	DENY("sysfs", ENOSYS),
+	DENY("uselib", ENOSYS),
+	DENY("ustat", ENOSYS),
+	DENY("afs_syscall", ENOSYS),
+	DENY("getpmsg", ENOSYS),
+	DENY("putpmsg", ENOSYS),
+	DENY("tuxcall", ENOSYS),
+	DENY("security", ENOSYS),
+	DENY("vserver", ENOSYS),
+
+	/* terminals: input injection (TIOCSTI), the console, line disciplines */
+	DENY_LOW("ioctl", 1, NR_TIOCSTI, EPERM),
+	DENY_LOW("ioctl", 1, NR_TIOCLINUX, EPERM),
+	DENY_LOW("ioctl", 1, NR_TIOCSETD, EPERM),
+
+	/* socket families: UNIX, INET, INET6 and NETLINK route remain */
+	DENY_LOW("socket", 0, 0, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 3, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 4, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 5, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 6, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 7, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 8, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 9, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 11, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 12, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 13, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 14, EAFNOSUPPORT),
+	DENY_LOW("socket", 0, 15, EAFNOSUPPORT),
+	{ "socket", 0, D | C, EAFNOSUPPORT, { { AB_CMP_GT, 0, 0, 16 } } },
+	{ "socket", 0, D | C, EPROTONOSUPPORT,
+	  { { AB_CMP_BITS, 0, LOW32, 16 }, { AB_CMP_NE, 2, 0, 0 } } },
+	/* AF_INET with SOCK_PACKET opens a packet socket (packet(7)) */
+	{ "socket", 0, D | C, EPERM,
+	  { { AB_CMP_BITS, 0, LOW32, 2 }, { AB_CMP_BITS, 1, 0xf, 10 } } },
+	{ "socketpair", 0, D | C, EAFNOSUPPORT, { { AB_CMP_NE, 0, 0, 1 } } },
+};
+const size_t ab_rows_default_count =
+	sizeof(ab_rows_default) / sizeof(ab_rows_default[0]);
+
+/*
+ * Without namespaces the filter is the network wall and the wall between
+ * System V objects, signals' cousins and the host. A path socket cannot be
+ * told apart here (the address is behind a pointer), so no new UNIX socket
+ * can be made; a socketpair reaches nobody else.
+ */
+const ab_row ab_rows_landlock[] = {
+	{ "socket", 0, D | S | C | L | N, EPERM, { { 0 } } },
+	{ "socket", 0, D | S | C | L, EPERM, { { AB_CMP_BITS, 0, LOW32, 1 } } },
+	{ "shmget", 0, D | S | L, EPERM, { { 0 } } },
+	{ "shmat", 0, D | S | L, EPERM, { { 0 } } },
+	{ "shmctl", 0, D | S | L, EPERM, { { 0 } } },
+	{ "semget", 0, D | S | L, EPERM, { { 0 } } },
+	{ "semop", 0, D | S | L, EPERM, { { 0 } } },
+	{ "semtimedop", 0, D | S | L, EPERM, { { 0 } } },
+	{ "semctl", 0, D | S | L, EPERM, { { 0 } } },
+	{ "msgget", 0, D | S | L, EPERM, { { 0 } } },
+	{ "msgsnd", 0, D | S | L, EPERM, { { 0 } } },
+	{ "msgrcv", 0, D | S | L, EPERM, { { 0 } } },
+	{ "msgctl", 0, D | S | L, EPERM, { { 0 } } },
+	{ "mq_open", 0, D | S | L, EPERM, { { 0 } } },
+	{ "mq_unlink", 0, D | S | L, EPERM, { { 0 } } },
+	{ "sched_setaffinity", 0, D | S | L, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
+	{ "sched_setscheduler", 0, D | S | L, EPERM,
+	  { { AB_CMP_NE, 0, 0, 0 } } },
+	{ "sched_setparam", 0, D | S | L, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
+	{ "sched_setattr", 0, D | S | L, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
+	{ "setpriority", 0, D | S | L, EPERM, { { AB_CMP_NE, 1, 0, 0 } } },
+	{ "ioprio_set", 0, D | S | L, EPERM, { { AB_CMP_NE, 1, 0, 0 } } },
+};
+const size_t ab_rows_landlock_count =
+	sizeof(ab_rows_landlock) / sizeof(ab_rows_landlock[0]);
+
+#define OK(name) { name, 0, S, 0, { { 0 } } }
+#define OK_NR(name, nr) { name, nr, S, 0, { { 0 } } }
+#define OK_IOCTL(v) { "ioctl", 0, S, 0, { { AB_CMP_BITS, 1, LOW32, v } } }
+#define OK_FAMILY(v) { "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, v } } }
+
+const ab_row ab_rows_strict[] = {
+	/* fall back, do not fail */
+	{ "clone3", 435, S | C, ENOSYS, { { 0 } } },
+	{ "io_uring_setup", 425, S | C, ENOSYS, { { 0 } } },
+	{ "io_uring_enter", 426, S | C, ENOSYS, { { 0 } } },
+	{ "io_uring_register", 427, S | C, ENOSYS, { { 0 } } },
+
+	/* processes */
+	{ "clone", 0, S, 0, { { AB_CMP_BITS, 0, FLAGS_NEW_CLONE, 0 } } },
+	{ "unshare", 0, S, 0, { { AB_CMP_BITS, 0, FLAGS_NEW_UNSHARE, 0 } } },
+	{ "prlimit64", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, 0 } } },
+	{ "personality", 0, S, 0, { { 0 } } },
+	OK("fork"), OK("vfork"), OK("execve"), OK("execveat"), OK("exit"),
+	OK("exit_group"), OK("wait4"), OK("waitid"), OK("waitpid"),
+	OK("kill"), OK("tkill"), OK("tgkill"), OK("pause"),
+	OK("rt_sigaction"), OK("rt_sigprocmask"), OK("rt_sigpending"),
+	OK("rt_sigqueueinfo"), OK("rt_tgsigqueueinfo"), OK("rt_sigreturn"),
+	OK("rt_sigsuspend"), OK("rt_sigtimedwait"), OK("sigaltstack"),
+	OK("sigreturn"), OK("signalfd"), OK("signalfd4"),
+	OK("restart_syscall"), OK("getpid"), OK("getppid"), OK("gettid"),
+	OK("getpgid"), OK("getpgrp"), OK("setpgid"), OK("getsid"),
+	OK("setsid"), OK("getuid"), OK("geteuid"), OK("getgid"),
+	OK("getegid"), OK("getresuid"), OK("getresgid"), OK("getgroups"),
+	OK("setuid"), OK("setgid"), OK("setreuid"), OK("setregid"),
+	OK("setresuid"), OK("setresgid"), OK("setfsuid"), OK("setfsgid"),
+	OK("capget"), OK("capset"), OK("prctl"), OK("arch_prctl"),
+	OK("set_tid_address"), OK("set_thread_area"), OK("get_thread_area"),
+	OK("set_robust_list"), OK("get_robust_list"), OK("rseq"),
+	OK("membarrier"), OK("futex"), OK("getrlimit"), OK("setrlimit"),
+	OK("getrusage"), OK("times"), OK("getpriority"), OK("setpriority"),
+	OK("nice"), OK("sched_yield"), OK("sched_getaffinity"),
+	OK("sched_setaffinity"), OK("sched_getparam"),
+	OK("sched_getscheduler"), OK("sched_getattr"),
+	OK("sched_get_priority_max"), OK("sched_get_priority_min"),
+	OK("sched_rr_get_interval"), OK("sched_setscheduler"),
+	OK("sched_setparam"), OK("ioprio_get"), OK("getcpu"),
+	OK_NR("pidfd_send_signal", 424), OK_NR("pidfd_open", 434),
+	OK_NR("close_range", 436), OK_NR("futex_waitv", 449),
+	OK_NR("process_mrelease", 448), OK_NR("futex_wake", 454),
+	OK_NR("futex_wait", 455), OK_NR("futex_requeue", 456),
+	OK_NR("map_shadow_stack", 453), OK_NR("mseal", 462),
+
+	/* an own, tighter filter or Landlock layer may be added */
+	{ "seccomp", 0, S, 0, { { AB_CMP_BITS, 1, 0x8, 0 } } },
+	OK_NR("landlock_create_ruleset", 444), OK_NR("landlock_add_rule", 445),
+	OK_NR("landlock_restrict_self", 446),
+
+	/* memory */
+	OK("brk"), OK("mmap"), OK("mmap2"), OK("munmap"), OK("mremap"),
+	OK("mprotect"), OK("pkey_alloc"), OK("pkey_free"),
+	OK("pkey_mprotect"), OK("madvise"), OK("mincore"), OK("msync"),
+	OK("mlock"), OK("mlock2"), OK("munlock"), OK("mlockall"),
+	OK("munlockall"), OK("memfd_create"), OK("get_mempolicy"),
+	OK("shmget"), OK("shmat"), OK("shmdt"), OK("shmctl"), OK("semget"),
+	OK("semop"), OK("semtimedop"), OK("semctl"), OK("msgget"),
+	OK("msgsnd"), OK("msgrcv"), OK("msgctl"), OK_NR("memfd_secret", 447),
+
+	/* files */
+	OK("open"), OK("openat"), OK("creat"), OK("close"), OK("read"),
+	OK("write"), OK("readv"), OK("writev"), OK("pread64"),
+	OK("pwrite64"), OK("preadv"), OK("pwritev"), OK("preadv2"),
+	OK("pwritev2"), OK("lseek"), OK("_llseek"), OK("sendfile"),
+	OK("sendfile64"), OK("splice"), OK("tee"), OK("vmsplice"),
+	OK("copy_file_range"), OK("dup"), OK("dup2"), OK("dup3"), OK("pipe"),
+	OK("pipe2"), OK("fcntl"), OK("fcntl64"), OK("flock"), OK("fsync"),
+	OK("fdatasync"), OK("sync"), OK("syncfs"), OK("sync_file_range"),
+	OK("truncate"), OK("ftruncate"), OK("truncate64"), OK("ftruncate64"),
+	OK("fallocate"), OK("fadvise64"), OK("fadvise64_64"),
+	OK("readahead"), OK("getdents"), OK("getdents64"), OK("getcwd"),
+	OK("chdir"), OK("fchdir"), OK("mkdir"), OK("mkdirat"), OK("rmdir"),
+	OK("unlink"), OK("unlinkat"), OK("rename"), OK("renameat"),
+	OK("renameat2"), OK("link"), OK("linkat"), OK("symlink"),
+	OK("symlinkat"), OK("readlink"), OK("readlinkat"), OK("mknod"),
+	OK("mknodat"), OK("stat"), OK("fstat"), OK("lstat"), OK("stat64"),
+	OK("fstat64"), OK("lstat64"), OK("newfstatat"), OK("fstatat64"),
+	OK("statx"), OK("statfs"), OK("fstatfs"), OK("statfs64"),
+	OK("fstatfs64"), OK("access"), OK("faccessat"),
+	OK_NR("faccessat2", 439), OK("chmod"), OK("fchmod"), OK("fchmodat"),
+	OK_NR("fchmodat2", 452), OK("chown"), OK("fchown"), OK("lchown"),
+	OK("fchownat"), OK("umask"), OK("utime"), OK("utimes"),
+	OK("utimensat"), OK("futimesat"), OK("getxattr"), OK("lgetxattr"),
+	OK("fgetxattr"), OK("listxattr"), OK("llistxattr"),
+	OK("flistxattr"), OK("setxattr"), OK("lsetxattr"), OK("fsetxattr"),
+	OK("removexattr"), OK("lremovexattr"), OK("fremovexattr"),
+	OK_NR("openat2", 437), OK_NR("cachestat", 451),
+	OK("inotify_init"), OK("inotify_init1"), OK("inotify_add_watch"),
+	OK("inotify_rm_watch"), OK("io_setup"), OK("io_destroy"),
+	OK("io_submit"), OK("io_cancel"), OK("io_getevents"),
+	OK("mq_open"), OK("mq_unlink"), OK("mq_timedsend"),
+	OK("mq_timedreceive"), OK("mq_notify"), OK("mq_getsetattr"),
+
+	/* waiting and time */
+	OK("poll"), OK("ppoll"), OK("select"), OK("_newselect"),
+	OK("pselect6"), OK("epoll_create"), OK("epoll_create1"),
+	OK("epoll_ctl"), OK("epoll_wait"), OK("epoll_pwait"),
+	OK_NR("epoll_pwait2", 441), OK("eventfd"), OK("eventfd2"),
+	OK("timerfd_create"), OK("timerfd_settime"), OK("timerfd_gettime"),
+	OK("timer_create"), OK("timer_settime"), OK("timer_gettime"),
+	OK("timer_getoverrun"), OK("timer_delete"), OK("getitimer"),
+	OK("setitimer"), OK("alarm"), OK("nanosleep"),
+	OK("clock_nanosleep"), OK("clock_gettime"), OK("clock_getres"),
+	OK("gettimeofday"), OK("time"),
+
+	/* sockets, by family */
+	OK_FAMILY(1), OK_FAMILY(2), OK_FAMILY(10),
+	{ "socket", 0, S, 0,
+	  { { AB_CMP_BITS, 0, LOW32, 16 }, { AB_CMP_BITS, 2, LOW32, 0 } } },
+	{ "socketpair", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, 1 } } },
+	OK("bind"), OK("listen"), OK("accept"), OK("accept4"),
+	OK("connect"), OK("shutdown"), OK("getsockname"),
+	OK("getpeername"), OK("getsockopt"), OK("setsockopt"), OK("sendto"),
+	OK("sendmsg"), OK("sendmmsg"), OK("recvfrom"), OK("recvmsg"),
+	OK("recvmmsg"), OK("send"), OK("recv"),
+
+	/* the machine, read only */
+	OK("uname"), OK("sysinfo"), OK("getrandom"), OK("ugetrlimit"),
+
+	/* ioctls of terminals, pipes, sockets and copy-on-write files */
+	OK_IOCTL(0x5401), OK_IOCTL(0x5402), OK_IOCTL(0x5403),
+	OK_IOCTL(0x5404), OK_IOCTL(0x5409), OK_IOCTL(0x540a),
+	OK_IOCTL(0x540b), OK_IOCTL(0x540c), OK_IOCTL(0x540d),
+	OK_IOCTL(0x540e), OK_IOCTL(0x540f), OK_IOCTL(0x5410),
+	OK_IOCTL(0x5411), OK_IOCTL(0x5413), OK_IOCTL(0x5414),
+	OK_IOCTL(0x541b), OK_IOCTL(0x5421), OK_IOCTL(0x5422),
+	OK_IOCTL(0x5425), OK_IOCTL(0x5429), OK_IOCTL(0x5450),
+	OK_IOCTL(0x5451), OK_IOCTL(0x5452), OK_IOCTL(0x802c542a),
+	OK_IOCTL(0x402c542b), OK_IOCTL(0x402c542c), OK_IOCTL(0x402c542d),
+	OK_IOCTL(0x80045430), OK_IOCTL(0x40045431), OK_IOCTL(0x5441),
+	OK_IOCTL(0x80086601), OK_IOCTL(0x40049409), OK_IOCTL(0x4020940d),
+	OK_IOCTL(0x8912), OK_IOCTL(0x8913), OK_IOCTL(0x8927),
+	OK_IOCTL(0x8933),
+};
+const size_t ab_rows_strict_count =
+	sizeof(ab_rows_strict) / sizeof(ab_rows_strict[0]);
