@@ -8,25 +8,100 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "sandbox/sandbox.h"
 #include "wire/message.h"
 
+int32_t ab_process_new(agentbox_sandbox *box, const char *box_id,
+		       int channel_fd, agentbox_process **out,
+		       agentbox_error **err)
+{
+	agentbox_process *p = ab_new(agentbox_process);
+
+	if (!p) {
+		close(channel_fd);
+		return ab_error_nomem(err);
+	}
+	p->owner = getpid();
+	p->box = box ? ab_box_ref(box) : NULL;
+	p->channel_fd = channel_fd;
+	p->pty_fd = -1;
+	memcpy(p->box_id, box_id, strnlen(box_id, AB_ID_SIZE - 1));
+	*out = p;
+	return 0;
+}
+
 static int32_t usable(const agentbox_process *p, agentbox_error **err)
 {
 	if (!p)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "process is NULL");
-	if (p->box->owner != getpid())
-		return ab_box_usable(p->box, err);
+	if (p->owner != getpid())
+		return ab_error_set(err, AGENTBOX_EFORKED, "",
+				    "process %u belongs to host process %d; a "
+				    "forked child cannot use it", p->pid,
+				    (int)p->owner);
 	return 0;
+}
+
+static int32_t exec_error(const ab_msg_failed *m, const char *name,
+			  agentbox_error **err)
+{
+	int32_t code = m->sys_errno == ENOENT ? AGENTBOX_ENOTFOUND
+		       : m->sys_errno == EACCES || m->sys_errno == EPERM
+		       ? AGENTBOX_EACCES : AGENTBOX_ESYS;
+
+	return ab_error_sys_code(err, code, m->sys_errno, m->stage,
+				 "cannot run '%s' in the box%s%s", name,
+				 m->message[0] ? ": " : "", m->message);
+}
+
+int32_t ab_process_await_started(agentbox_process *p, const char *name,
+				 int64_t timeout_ms, agentbox_error **err)
+{
+	uint8_t buf[4096];
+	int fd[1] = { -1 };
+	size_t fd_count = 0;
+	ab_msg_failed failed;
+	ab_reader r;
+
+	int ready = ab_fd_poll(p->channel_fd, POLLIN, timeout_ms);
+	if (ready == 0)
+		return AGENTBOX_EAGAIN;
+	if (ready < 0)
+		return ab_error_sys(err, -ready, "launcher",
+				    "cannot wait for the launcher");
+	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), fd, 1,
+				    &fd_count, 0);
+	if (n <= 0)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "launcher",
+				    "the launcher went away while starting "
+				    "'%s'; it may or may not have run", name);
+	ab_reader_init(&r, buf, (size_t)n);
+	uint32_t kind = ab_get_u32(&r);
+	uint32_t announced = ab_get_u32(&r);
+
+	p->pty_fd = fd[0];
+	if (announced != fd_count)
+		kind = 0;
+	if (kind == AB_MSG_STARTED) {
+		p->pid = ab_get_u32(&r);
+		if (ab_reader_done(&r))
+			return 0;
+	}
+	if (kind == AB_MSG_NOT_STARTED && ab_msg_get_failed(&r, &failed) == 0)
+		return exec_error(&failed, name, err);
+	return ab_error_set(err, AGENTBOX_EPROTO, "launcher",
+			    "malformed answer of the launcher");
 }
 
 int32_t agentbox_process_get_fd(const agentbox_process *p)
@@ -74,6 +149,8 @@ static int32_t settle(agentbox_process *p, agentbox_error **err)
 	if (p->settled)
 		return 0;
 	p->settled = true;
+	if (!p->box)
+		return 0; /* its owner settled before it told us */
 	if (!p->lost && !atomic_load(&p->box->ended))
 		ab_box_settle(p->box, p->relayed, NULL);
 	return ab_record_exit(p->box, p, err);
@@ -105,7 +182,7 @@ int32_t agentbox_process_wait(agentbox_process *p, int64_t timeout_ms,
 	if (p->lost)
 		return ab_error_set(err, AGENTBOX_ECLOSED, "",
 				    "box %s ended before process %u told its "
-				    "status", p->box->id, p->pid);
+				    "status", p->box_id, p->pid);
 	return 0;
 }
 
@@ -157,7 +234,7 @@ int32_t agentbox_process_to_json(const agentbox_process *p,
 	json_t *o = json_pack(
 		"{s:s, s:i, s:s, s:i, s:i, s:I, s:I, s:{s:I, s:I, s:I, s:I, "
 		"s:I, s:I, s:I, s:I, s:I}, s:I}",
-		"box", p->box->id, "pid", (int)p->pid,
+		"box", p->box_id, "pid", (int)p->pid,
 		"reason", agentbox_process_get_reason(p),
 		"exit_status", (int)agentbox_process_get_exit_status(p),
 		"signal", (int)agentbox_process_get_signal(p),

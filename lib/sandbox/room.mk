@@ -1,4 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sources of lib/sandbox. Append, e.g.:
-#   libagentbox_la_SOURCES += lib/sandbox/x.c lib/sandbox/x.h
-# Public headers in include/agentbox/ are picked up by themselves.
+# Sources of lib/sandbox.
+libagentbox_la_SOURCES += \
+	lib/sandbox/box.c \
+	lib/sandbox/capture.c \
+	lib/sandbox/command.c \
+	lib/sandbox/control.c \
+	lib/sandbox/environment.c \
+	lib/sandbox/event.c \
+	lib/sandbox/process.c \
+	lib/sandbox/record.c \
+	lib/sandbox/sandbox.h \
+	lib/sandbox/spawn.c

@@ -91,7 +91,9 @@ struct agentbox_command {
 };
 
 struct agentbox_process {
-	agentbox_sandbox *box; /* a reference */
+	pid_t owner;
+	char box_id[AB_ID_SIZE];
+	agentbox_sandbox *box; /* a reference; NULL: another process's box */
 	int channel_fd;
 	int pty_fd;
 	uint32_t pid;
@@ -102,6 +104,17 @@ struct agentbox_process {
 	ab_msg_exited exited;
 	uint64_t dropped_out, dropped_err; /* by capture */
 };
+
+/*
+ * process.c: a handle for a channel (taken, also on failure) that speaks the
+ * messages of wire/box.h, whoever is at its other end. `box` may be NULL.
+ */
+int32_t ab_process_new(agentbox_sandbox *box, const char *box_id,
+		       int channel_fd, agentbox_process **out,
+		       agentbox_error **err);
+/* Wait for STARTED at most timeout_ms; AGENTBOX_EAGAIN when it is not there. */
+int32_t ab_process_await_started(agentbox_process *p, const char *name,
+				 int64_t timeout_ms, agentbox_error **err);
 
 agentbox_sandbox *ab_box_ref(agentbox_sandbox *box);
 void ab_box_unref(agentbox_sandbox *box);

@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -145,51 +144,6 @@ static int send_to_launcher(agentbox_sandbox *box, const ab_writer *w,
 	}
 }
 
-static int32_t exec_error(const ab_msg_failed *m, const char *name,
-			  agentbox_error **err)
-{
-	int32_t code = m->sys_errno == ENOENT ? AGENTBOX_ENOTFOUND
-		       : m->sys_errno == EACCES || m->sys_errno == EPERM
-		       ? AGENTBOX_EACCES : AGENTBOX_ESYS;
-
-	return ab_error_sys_code(err, code, m->sys_errno, m->stage,
-				 "cannot run '%s' in the box%s%s", name,
-				 m->message[0] ? ": " : "", m->message);
-}
-
-/* The launcher's answer. EAGAIN: none before the deadline. */
-static int32_t read_answer(agentbox_process *p, const char *name,
-			   agentbox_error **err)
-{
-	uint8_t buf[4096];
-	int fd[1] = { -1 };
-	size_t fd_count = 0;
-	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), fd, 1,
-				    &fd_count, 0);
-	if (n <= 0)
-		return ab_error_set(err, AGENTBOX_ECLOSED, "launcher",
-				    "the launcher went away while starting "
-				    "'%s'; it may or may not have run", name);
-	ab_reader r;
-	ab_reader_init(&r, buf, (size_t)n);
-	uint32_t kind = ab_get_u32(&r);
-	uint32_t announced = ab_get_u32(&r);
-	ab_msg_failed failed;
-
-	p->pty_fd = fd[0];
-	if (announced != fd_count)
-		kind = 0;
-	if (kind == AB_MSG_STARTED) {
-		p->pid = ab_get_u32(&r);
-		if (ab_reader_done(&r))
-			return 0;
-	}
-	if (kind == AB_MSG_NOT_STARTED && ab_msg_get_failed(&r, &failed) == 0)
-		return exec_error(&failed, name, err);
-	return ab_error_set(err, AGENTBOX_EPROTO, "launcher",
-			    "malformed answer of the launcher");
-}
-
 /*
  * A launcher that does not answer is replaced once: what it had not read
  * yet, the new one reads from the same socket; what it had read dies with
@@ -199,28 +153,24 @@ static int32_t await_started(agentbox_process *p, const char *name,
 			     agentbox_error **err)
 {
 	for (int tries = 0; tries < 2; tries++) {
-		int ready = ab_fd_poll(p->channel_fd, POLLIN,
-				       AB_DEFAULT_SPAWN_DEADLINE_MS);
-		if (ready > 0)
-			return read_answer(p, name, err);
-		if (ready < 0)
-			return ab_error_sys(err, -ready, "launcher",
-					    "cannot wait for the launcher");
-		int32_t rc = ab_control_request(p->box, AB_MSG_RELAUNCH, 0, -1,
-						NULL, NULL, err);
+		int32_t rc = ab_process_await_started(
+			p, name, AB_DEFAULT_SPAWN_DEADLINE_MS, err);
+		if (rc != AGENTBOX_EAGAIN)
+			return rc;
+		rc = ab_control_request(p->box, AB_MSG_RELAUNCH, 0, -1, NULL,
+					NULL, err);
 		if (rc < 0)
 			return rc;
 	}
 	return ab_error_set(err, AGENTBOX_ETIMEOUT, "launcher-stalled",
 			    "the launcher of box %s stalled and was replaced; "
-			    "'%s' was not started", p->box->id, name);
+			    "'%s' may or may not have run", p->box->id, name);
 }
 
-static int32_t send_command(agentbox_process *p, const agentbox_command *c,
+static int32_t send_command(agentbox_sandbox *box, const agentbox_command *c,
 			    char **envp, size_t envc, outgoing *o,
-			    agentbox_error **err)
+			    agentbox_process **out, agentbox_error **err)
 {
-	agentbox_sandbox *box = p->box;
 	uint8_t memory[AB_MAX_MESSAGE];
 	int slots[AB_MAX_EXTRA_FDS];
 	int pair[2], memfd = -1;
@@ -247,7 +197,11 @@ static int32_t send_command(agentbox_process *p, const agentbox_command *c,
 	rc = ab_fd_seqpacket_pair(pair);
 	if (rc < 0)
 		return ab_error_sys(err, -rc, "", "cannot make a channel");
-	p->channel_fd = pair[0];
+	rc = ab_process_new(box, box->id, pair[0], out, err);
+	if (rc < 0) {
+		close(pair[1]);
+		return rc;
+	}
 	o->fds[o->count++] = pair[1];
 	if (memfd >= 0)
 		o->fds[o->count++] = memfd;
@@ -279,23 +233,19 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	if (rc < 0)
 		return rc;
 
-	agentbox_process *p = ab_new(agentbox_process);
-	if (!p)
-		return ab_error_nomem(err);
-	p->box = ab_box_ref(box);
-	p->channel_fd = p->pty_fd = -1;
-
+	agentbox_process *p = NULL;
 	outgoing o = { .count = 0 };
 	char **envp = NULL;
 	size_t envc = 0;
 	rc = ab_environment_build(box->policy, c, &envp, &envc, err);
 	if (rc == 0)
-		rc = send_command(p, c, envp, envc, &o, err);
-	p->relayed = o.relayed;
+		rc = send_command(box, c, envp, envc, &o, &p, err);
 	ab_environment_free(envp);
 	outgoing_end(&o);
-	if (rc == 0)
+	if (rc == 0) {
+		p->relayed = o.relayed;
 		rc = await_started(p, c->argv[0], err);
+	}
 	if (rc < 0) {
 		agentbox_process_free(p);
 		return rc;

@@ -6,3 +6,9 @@
 #   tests_unit_sandbox_x_CPPFLAGS = $(UNIT_CPPFLAGS)
 #   tests_unit_sandbox_x_CFLAGS = $(UNIT_CFLAGS)
 # It links libagentbox-internal.la, the leak checker and Check by default.
+check_PROGRAMS += tests/unit/sandbox_command
+UNIT_TESTS += tests/unit/sandbox_command
+tests_unit_sandbox_command_SOURCES = tests/unit/sandbox_command.c
+tests_unit_sandbox_command_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_sandbox_command_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_sandbox_command_LDADD = $(UNIT_LIBS) -lutil
