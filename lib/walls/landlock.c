@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "path/lexical.h"
+
 /* The rights by the level that brought them; headers may be older. */
 #define FS_EXECUTE (UINT64_C(1) << 0)
 #define FS_WRITE_FILE (UINT64_C(1) << 1)
@@ -59,6 +61,17 @@ static uint64_t view_access(const ab_view *v)
 		access |= (FS_LEVEL_1 | FS_REFER | FS_TRUNCATE) &
 			  ~(FS_MAKE_CHAR | FS_MAKE_BLOCK | FS_EXECUTE);
 	return v->dir ? access : access & FS_FILE;
+}
+
+/* Nothing to add where a rule above gives as much already. */
+static void add_rule(ab_build *b, const char *path, uint64_t access)
+{
+	for (uint32_t i = 0; path && i < b->plan.rule_count; i++) {
+		if ((access & ~b->plan.rules[i].access) == 0 &&
+		    ab_path_is_below(path, b->plan.rules[i].path))
+			return;
+	}
+	ab_build_rule(b, path, access);
 }
 
 /* The host's own harmless devices, where the box has no /dev. */
@@ -124,16 +137,16 @@ int32_t ab_landlock_compile(ab_build *b, agentbox_error **err)
 	if (abi >= 6)
 		b->plan.landlock_scope = SCOPE_ALL;
 	add_net(b, abi);
-	if (b->input->tier == AB_TIER_LANDLOCK)
+	if (b->input->tier == AB_TIER_LANDLOCK) {
 		add_host_devices(b, mask);
-	else
+	} else {
 		/* the box's own root holds mount points and links only */
 		ab_build_rule(b, "/", FS_READ_DIR & mask);
-	for (size_t i = 0; i < b->view_count; i++)
-		ab_build_rule(b, b->views[i].inside,
-			      view_access(&b->views[i]) & mask);
-	if (b->input->tier != AB_TIER_LANDLOCK)
 		ab_build_rule(b, "/etc", (FS_READ_FILE | FS_READ_DIR) & mask);
+	}
+	for (size_t i = 0; i < b->view_count; i++)
+		add_rule(b, b->views[i].inside,
+			 view_access(&b->views[i]) & mask);
 	note_level(b, abi);
 	return 0;
 }

@@ -6,6 +6,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/build.c \
 	lib/walls/cgroup.c lib/walls/cgroup.h \
 	lib/walls/compile.c \
+	lib/walls/doctor.c \
 	lib/walls/gitdir.c \
 	lib/walls/internal.h \
 	lib/walls/landlock.c \

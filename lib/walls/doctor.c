@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox_walls_probe(): what this machine can hold, found by raising an
+ * empty box of every tier through agentbox-init, and for what is missing the
+ * cause and what a person can do. Reads settings only to explain a refusal
+ * that the kernel gave, never to predict one.
+ *
+ * Spec: include/agentbox/walls.h, agentbox_walls(3), case 80.
+ */
+#include "config.h"
+
+#include "agentbox/walls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/spawn.h"
+#include "walls/walls.h"
+#include "wire/box.h"
+#include "wire/message.h"
+
+#define RAISE_TIMEOUT_MS 5000
+#define STOP_TIMEOUT_MS 2000
+#define READY_FDS 3
+
+/* The emptiest box: nothing is required, so every tier may answer. */
+static const char empty_policy[] =
+	"{\"agentbox\":1,\"name\":\"probe\",\"require\":[],"
+	"\"network\":{\"mode\":\"none\"}}";
+
+typedef struct outcome {
+	bool raised;
+	uint32_t walls;
+	int sys_errno;
+	char stage[256], message[512];
+} outcome;
+
+static bool setting(const char *path, char *out, size_t size)
+{
+	ab_autofd int fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+	ssize_t n = fd < 0 ? -1 : ab_fd_read_full(fd, out, size - 1);
+
+	if (n <= 0)
+		return false;
+	out[n] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return true;
+}
+
+static bool setting_is(const char *path, const char *value)
+{
+	char text[64];
+
+	return setting(path, text, sizeof(text)) && strcmp(text, value) == 0;
+}
+
+/* A filter of somebody else is already over us: a container's. */
+static bool filtered(void)
+{
+	char text[8192];
+	ab_autofd int fd = ab_fd_lift(open("/proc/self/status",
+					   O_RDONLY | O_CLOEXEC));
+	ssize_t n = fd < 0 ? -1 : ab_fd_read_full(fd, text, sizeof(text) - 1);
+	const char *line;
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	line = strstr(text, "\nSeccomp:\t");
+	return line && line[10] == '2';
+}
+
+typedef struct advice {
+	const char *cause, *fix;
+} advice;
+
+static advice explain_userns(const ab_probe *p, int sys_errno)
+{
+	if (setting_is("/proc/sys/user/max_user_namespaces", "0"))
+		return (advice){ "user.max_user_namespaces is 0",
+				 "sysctl -w user.max_user_namespaces=15000" };
+	if (p->euid != 0 &&
+	    setting_is("/proc/sys/kernel/unprivileged_userns_clone", "0"))
+		return (advice){ "kernel.unprivileged_userns_clone is 0",
+				 "sysctl -w "
+				 "kernel.unprivileged_userns_clone=1" };
+	if (p->euid != 0 &&
+	    setting_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+		       "1"))
+		return (advice){
+			"AppArmor restricts user namespaces",
+			"give agentbox-init an AppArmor profile with 'userns,' "
+			"or sysctl -w "
+			"kernel.apparmor_restrict_unprivileged_userns=0"
+		};
+	if (filtered())
+		return (advice){ "the container's seccomp filter refuses "
+				 "namespaces",
+				 "start the container with a profile that "
+				 "allows unshare and clone of namespaces" };
+	if (sys_errno == ENOSPC)
+		return (advice){ "the limit of user namespaces is reached, or "
+				 "they are nested too deep",
+				 "raise user.max_user_namespaces" };
+	if (p->euid == 0)
+		return (advice){ "a capability is missing: CAP_SYS_ADMIN, "
+				 "CAP_SETUID, CAP_SETGID or CAP_SETFCAP",
+				 "run with these capabilities, or as an "
+				 "ordinary user" };
+	return (advice){ "the kernel refuses user namespaces",
+			 "a kernel with CONFIG_USER_NS, or the landlock tier "
+			 "(\"require\" without userns)" };
+}
+
+static advice explain(const ab_probe *p, const outcome *o)
+{
+	const char *proc = strstr(o->stage, "] /proc");
+
+	if (strncmp(o->stage, "userns", 6) == 0 ||
+	    strncmp(o->stage, "mountns", 7) == 0)
+		return explain_userns(p, o->sys_errno);
+	if ((proc && !proc[7]) || strcmp(o->stage, "proc") == 0)
+		return (advice){ "a new /proc is refused: parts of the "
+				 "container's own are covered",
+				 "start the container with unmasked paths, or "
+				 "accept the tier no-proc" };
+	if (strncmp(o->stage, "landlock", 8) == 0)
+		return (advice){ "this kernel has no Landlock",
+				 "a kernel from 5.13 on with 'landlock' in "
+				 "its lsm= list" };
+	if (strncmp(o->stage, "cgroup", 6) == 0)
+		return (advice){ "the cgroup cannot be entered",
+				 "delegate it, with its common ancestor" };
+	return (advice){ "", "" };
+}
+
+/* The first message of the holder after its hello. */
+static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
+{
+	ab_autofree uint8_t *text = ab_calloc(1, AB_MAX_MESSAGE);
+	int fds[AB_MAX_MESSAGE_FDS];
+	size_t fd_count = 0;
+	ab_msg_failed failed = { 0 };
+	ab_msg_ready ready = { 0 };
+	ab_reader r;
+	uint32_t kind;
+	ssize_t n;
+
+	if (!text)
+		return ab_error_nomem(err);
+	if (ab_fd_poll(helper->control_fd, POLLIN, RAISE_TIMEOUT_MS) <= 0)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "agentbox-init",
+				    "no answer within %d ms",
+				    RAISE_TIMEOUT_MS);
+	n = ab_message_recv(helper->control_fd, text, AB_MAX_MESSAGE, fds,
+			    READY_FDS, &fd_count, 0);
+	for (size_t i = 0; n > 0 && i < fd_count; i++)
+		close(fds[i]);
+	if (n <= 0)
+		return ab_error_set(err, AGENTBOX_EHELPER, "agentbox-init",
+				    "it ended without an answer");
+	ab_reader_init(&r, text, (size_t)n);
+	kind = ab_get_u32(&r);
+	ab_get_u32(&r);
+	if (kind == AB_MSG_READY && ab_msg_get_ready(&r, &ready) == 0) {
+		o->raised = true;
+		o->walls = ready.walls;
+		return 0;
+	}
+	if (kind != AB_MSG_FAILED || ab_msg_get_failed(&r, &failed) != 0)
+		return ab_error_set(err, AGENTBOX_EPROTO, "agentbox-init",
+				    "an answer of another kind");
+	o->sys_errno = failed.sys_errno;
+	snprintf(o->stage, sizeof(o->stage), "%s", failed.stage);
+	snprintf(o->message, sizeof(o->message), "%s", failed.message);
+	return 0;
+}
+
+static int32_t raise_tier(agentbox_context *context, agentbox_policy *policy,
+			  const ab_probe *probe, uint32_t tier, outcome *o,
+			  agentbox_error **err)
+{
+	char id[AB_ID_SIZE];
+	const ab_compile_input input = { .box_id = id,
+					 .probe = probe,
+					 .tier = tier };
+	ab_compiled compiled;
+	ab_helper helper;
+	agentbox_error *e = NULL;
+	int32_t rc;
+
+	if (ab_id_new(id) != 0)
+		return ab_error_set(err, AGENTBOX_ESYS, NULL,
+				    "the kernel gives no randomness");
+	rc = ab_walls_compile(context, policy, &input, &compiled, &e);
+	if (rc == AGENTBOX_EWALL) {
+		snprintf(o->stage, sizeof(o->stage), "%s",
+			 agentbox_error_get_where(e));
+		snprintf(o->message, sizeof(o->message), "%s",
+			 agentbox_error_get_message(e));
+		agentbox_error_free(e);
+		return 0;
+	}
+	if (rc)
+		return ab_error_move(err, &e);
+	rc = ab_helper_start(context, "agentbox-init", compiled.plan_fd,
+			     RAISE_TIMEOUT_MS, &helper, err);
+	if (!rc) {
+		rc = read_answer(&helper, o, err);
+		ab_helper_stop(&helper, STOP_TIMEOUT_MS);
+	}
+	ab_compiled_end(&compiled);
+	return rc;
+}
+
+static int add_missing(json_t *list, const char *what, const char *cause,
+		       const char *fix)
+{
+	return json_array_append_new(list,
+				     json_pack("{s:s,s:s,s:s}", "what", what,
+					       "cause", cause, "fix", fix));
+}
+
+static int add_tier(json_t *tiers, json_t *missing, const ab_probe *p,
+		    uint32_t tier, const outcome *o)
+{
+	const char *name = ab_walls_tier_name(tier);
+	advice a = { "", "" };
+	const char *cause;
+	int bad = 0;
+
+	if (!o->raised)
+		a = explain(p, o);
+	cause = a.cause[0] ? a.cause : o->message;
+	if (!o->raised && tier == AB_TIER_FULL)
+		bad |= add_missing(missing, "tier full", cause, a.fix);
+	return bad | json_object_set_new(
+			     tiers, name,
+			     json_pack("{s:b,s:s,s:i,s:s,s:s,s:s}", "available",
+				       o->raised, "stage", o->stage, "errno",
+				       o->sys_errno, "message", o->message,
+				       "cause", cause, "fix", a.fix));
+}
+
+static int add_facts(json_t *doc, const ab_probe *p)
+{
+	int bad = 0;
+
+	bad |= json_object_set_new(doc, "kernel", json_string(p->kernel));
+	bad |= json_object_set_new(
+		doc, "landlock",
+		json_pack("{s:i,s:b,s:b,s:b}", "abi", (int)p->landlock_abi,
+			  "truncate", p->landlock_abi >= 3, "net",
+			  p->landlock_abi >= 4, "scope", p->landlock_abi >= 6));
+	bad |= json_object_set_new(doc, "seccomp", json_boolean(p->seccomp));
+	bad |= json_object_set_new(
+		doc, "kernel_features",
+		json_pack("{s:b,s:b,s:b,s:b}", "openat2", p->openat2,
+			  "mount_beneath", p->mount_beneath, "tmpfs_noswap",
+			  p->noswap, "peer_pidfd", p->peer_pidfd));
+	bad |= json_object_set_new(
+		doc, "ids",
+		json_pack("{s:I,s:b,s:b,s:I,s:I,s:I}", "uid",
+			  (json_int_t)p->euid, "root", p->root, "uid_pool",
+			  p->uid_pool, "uid_pool_first",
+			  (json_int_t)p->uid_pool_first, "uid_pool_count",
+			  (json_int_t)p->uid_pool_count,
+			  "supplementary_groups",
+			  (json_int_t)p->group_count));
+	bad |= json_object_set_new(
+		doc, "cgroups",
+		json_pack("{s:{s:s,s:b,s:b,s:b},s:{s:s,s:s,s:s}}", "v2",
+			  "path", p->cgroup2_path, "memory", p->cgroup2_memory,
+			  "pids", p->cgroup2_pids, "cpu", p->cgroup2_cpu, "v1",
+			  "memory", p->cgroup1_memory_path, "pids",
+			  p->cgroup1_pids_path, "cpu", p->cgroup1_cpu_path));
+	return bad;
+}
+
+static int add_missing_facts(json_t *missing, const ab_probe *p)
+{
+	int bad = 0;
+
+	if (p->landlock_abi == 0)
+		bad |= add_missing(missing, "landlock",
+				   "this kernel has no Landlock",
+				   "a kernel from 5.13 on with 'landlock' in "
+				   "its lsm= list");
+	else if (p->landlock_abi < 6)
+		bad |= add_missing(missing, "landlock-scope",
+				   "this kernel's Landlock is older",
+				   "Linux 6.12");
+	if (!p->seccomp)
+		bad |= add_missing(missing, "seccomp",
+				   "no filters in this kernel",
+				   "CONFIG_SECCOMP_FILTER");
+	if (!p->cgroup2_memory && !p->cgroup1_memory)
+		bad |= add_missing(missing, "hard memory limit",
+				   "no cgroup with the memory controller is "
+				   "ours to write",
+				   "systemd-run --user --scope -p Delegate=yes, "
+				   "or run as root");
+	if (!p->cgroup2_cpu && !p->cgroup1_cpu)
+		bad |= add_missing(missing, "hard cpu limit",
+				   "no cgroup with the cpu controller is ours "
+				   "to write",
+				   "systemd-run --user --scope -p Delegate=yes, "
+				   "or run as root");
+	if (p->group_count && !(p->root && p->uid_pool))
+		bad |= add_missing(missing, "groups",
+				   "supplementary groups stay in force in a "
+				   "box",
+				   "run as a user without them");
+	return bad;
+}
+
+static int32_t probe_tiers(agentbox_context *context, const ab_probe *p,
+			   json_t *doc, json_t *missing, agentbox_error **err)
+{
+	ab_auto(agentbox_policy) *policy = NULL;
+	ab_auto(json_t) *tiers = json_object();
+	const char *best = "none";
+	int32_t rc;
+
+	rc = agentbox_policy_parse(context, empty_policy,
+				   sizeof(empty_policy) - 1, &policy, err);
+	for (uint32_t t = AB_TIER_FULL; t <= AB_TIER_LANDLOCK && !rc; t++) {
+		outcome o = { 0 };
+
+		rc = raise_tier(context, policy, p, t, &o, err);
+		if (rc)
+			return rc;
+		if (o.raised && strcmp(best, "none") == 0)
+			best = ab_walls_tier_name(t);
+		if (!tiers || add_tier(tiers, missing, p, t, &o))
+			return ab_error_nomem(err);
+	}
+	if (rc)
+		return rc;
+	if (json_object_set(doc, "tiers", tiers) ||
+	    json_object_set_new(doc, "best_tier", json_string(best)))
+		return ab_error_nomem(err);
+	return 0;
+}
+
+int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
+			     agentbox_error **err)
+{
+	ab_auto(json_t) *doc = json_object();
+	ab_auto(json_t) *missing = json_array();
+	agentbox_bytes *out;
+	ab_probe p;
+	char *text;
+	int32_t rc;
+
+	if (!context || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, NULL,
+				    "context and json must not be NULL");
+	if (!doc || !missing)
+		return ab_error_nomem(err);
+	rc = ab_probe_machine(&p, err);
+	if (!rc)
+		rc = probe_tiers(context, &p, doc, missing, err);
+	if (rc)
+		return rc;
+	if (add_facts(doc, &p) || add_missing_facts(missing, &p) ||
+	    json_object_set(doc, "missing", missing))
+		return ab_error_nomem(err);
+	text = json_dumps(doc, JSON_SORT_KEYS | JSON_COMPACT);
+	out = text ? ab_bytes_from(text, strlen(text)) : NULL;
+	free(text);
+	if (!out)
+		return ab_error_nomem(err);
+	*json = out;
+	return 0;
+}
