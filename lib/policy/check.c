@@ -292,7 +292,7 @@ static json_t *check_unit(check *c, const ab_field *f, const json_t *v)
 
 static json_t *check_object(check *c, const ab_field *table, const json_t *v);
 
-static int32_t check_record(check *c, const ab_field *f, const json_t *record)
+static int32_t check_record(check *c, const ab_field *f, json_t *record)
 {
 	const char *to = ab_tree_string(record, "to");
 	const char *access = ab_tree_string(record, "access");
@@ -309,6 +309,11 @@ static int32_t check_record(check *c, const ab_field *f, const json_t *record)
 			return fail(c, AGENTBOX_EPOLICY,
 				    "the mount at \"%.80s\" has no \"from\"",
 				    to);
+		/* false is what absent means: one spelling */
+		if (!json_is_true(json_object_get(record, "exec")))
+			json_object_del(record, "exec");
+		if (!json_is_true(json_object_get(record, "optional")))
+			json_object_del(record, "optional");
 	}
 	if (f->rule == AB_R_RECORD_SUBSET &&
 	    !json_object_get(record, "command") ==
@@ -420,11 +425,17 @@ static json_t *canonical_list(check *c, const ab_field *f, json_t *list)
 	}
 }
 
+static size_t list_max(const ab_field *f)
+{
+	if (f->type == AB_T_RECORDS || f->type == AB_T_ORDERED)
+		return AB_MAX_POLICY_MOUNTS;
+	return f->type == AB_T_SET && f->max ? f->max : AB_MAX_POLICY_ENTRIES;
+}
+
 static json_t *check_list(check *c, const ab_field *f, const json_t *v)
 {
 	bool records = f->type == AB_T_RECORDS || f->type == AB_T_ORDERED;
-	size_t max = f->type == AB_T_SET && f->max ? f->max :
-		     records ? AB_MAX_POLICY_MOUNTS : AB_MAX_POLICY_ENTRIES;
+	size_t max = list_max(f);
 	size_t n = json_array_size(v);
 	ab_auto(json_t) *list = NULL;
 
@@ -811,6 +822,28 @@ static int32_t check_same(check *c, const json_t *tree)
 	return fail(c, AGENTBOX_EPOLICY, "\"%.80s\" %s", path, why);
 }
 
+/* Merging and narrowing add lists up; the bounds of the parser hold. */
+static int32_t check_sizes(check *c, const ab_field *table,
+			   const json_t *object)
+{
+	for (const ab_field *f = table; f->key; f++) {
+		const json_t *v = json_object_get(object, f->key);
+		size_t n = json_array_size(v);
+		int32_t r = 0;
+
+		enter_key(c, f->key);
+		if (f->type == AB_T_OBJECT && v)
+			r = check_sizes(c, f->table, v);
+		else if (n > list_max(f))
+			r = fail(c, AGENTBOX_ELIMIT,
+				 "%zu entries; at most %zu", n, list_max(f));
+		if (r < 0)
+			return r;
+		leave(c);
+	}
+	return 0;
+}
+
 static int32_t check_role(check *c, const json_t *tree)
 {
 	const json_t *role = json_object_get(tree, "role");
@@ -820,6 +853,19 @@ static int32_t check_role(check *c, const json_t *tree)
 	enter_key(c, "role");
 	return fail(c, AGENTBOX_EPOLICY,
 		    "\"kind\" is missing; write \"engineer\" or \"manager\"");
+}
+
+int32_t ab_tree_check_places(const json_t *tree, agentbox_error **err)
+{
+	agentbox_error *local = NULL;
+	ab_autofree check *c = ab_new(check);
+
+	if (!c)
+		return ab_error_nomem(err);
+	c->err = &local;
+	if (check_places(c, tree) < 0)
+		return ab_error_move(err, &local);
+	return 0;
 }
 
 int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
@@ -832,7 +878,8 @@ int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
 		return ab_error_nomem(err);
 	c->index = index;
 	c->err = &local;
-	if (check_orchestration(c, tree) < 0 || check_bare(c, tree) < 0 ||
+	if (check_sizes(c, ab_schema, tree) < 0 ||
+	    check_orchestration(c, tree) < 0 || check_bare(c, tree) < 0 ||
 	    check_routes(c, tree) < 0 || check_places(c, tree) < 0 ||
 	    check_same(c, tree) < 0 || check_role(c, tree) < 0)
 		return ab_error_move(err, &local);

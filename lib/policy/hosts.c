@@ -34,8 +34,8 @@ static int compare_ranges(const void *a, const void *b)
 	return (int)x->low - (int)y->low;
 }
 
-/* Sort and join touching ranges; false when more than fit remain. */
-static bool set_ranges(ab_host *h, ab_host_range *r, size_t n)
+/* Sort and join touching ranges; how many remain. */
+static size_t join_ranges(ab_host_range *r, size_t n)
 {
 	size_t used = 0;
 
@@ -48,6 +48,14 @@ static bool set_ranges(ab_host *h, ab_host_range *r, size_t n)
 			r[used++] = r[i];
 		}
 	}
+	return used;
+}
+
+/* false when more than fit remain. */
+static bool set_ranges(ab_host *h, ab_host_range *r, size_t n)
+{
+	size_t used = join_ranges(r, n);
+
 	if (used > AB_HOST_RANGES)
 		return false;
 	memcpy(h->ranges, r, used * sizeof(*r));
@@ -99,24 +107,28 @@ static bool parse_ports(const char *s, ab_host *out, char why[AB_WHY_SIZE])
 	}
 }
 
-static bool ports_cover(const ab_host *p, const ab_host *c)
+/* Do n sorted, joined ranges hold every port of c? None means every port. */
+static bool ranges_cover(const ab_host_range *r, size_t n, const ab_host *c)
 {
+	static const ab_host_range every = { 1, UINT16_MAX };
+	const ab_host_range *want = c->range_count ? c->ranges : &every;
+	size_t count = c->range_count ? c->range_count : 1;
 	size_t j = 0;
 
-	if (p->range_count == 0)
-		return true;
-	if (c->range_count == 0)
-		return p->ranges[0].low <= 1 && p->ranges[0].high == UINT16_MAX;
-	for (size_t i = 0; i < c->range_count; i++) {
-		while (j < p->range_count &&
-		       p->ranges[j].high < c->ranges[i].low)
+	for (size_t i = 0; i < count; i++) {
+		while (j < n && r[j].high < want[i].low)
 			j++;
-		if (j == p->range_count ||
-		    p->ranges[j].low > c->ranges[i].low ||
-		    p->ranges[j].high < c->ranges[i].high)
+		if (j == n || r[j].low > want[i].low ||
+		    r[j].high < want[i].high)
 			return false;
 	}
 	return true;
+}
+
+static bool ports_cover(const ab_host *p, const ab_host *c)
+{
+	return p->range_count == 0 ||
+	       ranges_cover(p->ranges, p->range_count, c);
 }
 
 /* Ports both have into out; false when there are none. Two lists of 32 can
@@ -626,15 +638,43 @@ static bool walk_covering(const ab_host_set *set, const ab_host *c, bool deny,
 			       walk_names(set, c, visit, data);
 }
 
-static bool visit_covers(const ab_host *p, const ab_host *c, void *data)
+/* Room for the ports of every entry that can cover one name or address. */
+#define MAX_COVERING 130
+
+struct ports {
+	ab_host_range ranges[MAX_COVERING * AB_HOST_RANGES];
+	size_t count;
+	bool all;
+};
+
+static bool visit_ports(const ab_host *p, const ab_host *c, void *data)
 {
-	(void)data;
-	return ports_cover(p, c);
+	struct ports *ports = data;
+
+	(void)c;
+	if (p->range_count == 0) {
+		ports->all = true;
+		return true;
+	}
+	if (ports->count + p->range_count > AB_ARRAY_LEN(ports->ranges))
+		return true;
+	memcpy(ports->ranges + ports->count, p->ranges,
+	       p->range_count * sizeof(p->ranges[0]));
+	ports->count += p->range_count;
+	return false;
 }
 
 bool ab_host_set_covers(const ab_host_set *set, const ab_host *c, bool deny)
 {
-	return walk_covering(set, c, deny, visit_covers, NULL);
+	struct ports ports;
+
+	ports.count = 0;
+	ports.all = false;
+	walk_covering(set, c, deny, visit_ports, &ports);
+	if (ports.all)
+		return true;
+	return ranges_cover(ports.ranges,
+			    join_ranges(ports.ranges, ports.count), c);
 }
 
 struct collect {

@@ -75,7 +75,11 @@ bool ab_host_covers(const ab_host *p, const ab_host *c, bool deny);
 int ab_host_set_init(ab_host_set *set, ab_host *items, size_t count);
 void ab_host_set_end(ab_host_set *set);
 
-/* Some single entry of the set covers c (A18: no union of entries). */
+/*
+ * The entries whose host part covers c's have, taken together, all its
+ * ports. Host parts are not added up: two halves of an address range do not
+ * cover the whole (A18).
+ */
 bool ab_host_set_covers(const ab_host_set *set, const ab_host *c, bool deny);
 
 /*

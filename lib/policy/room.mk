@@ -9,8 +9,13 @@ libagentbox_la_SOURCES += \
 	lib/policy/handle.h \
 	lib/policy/hosts.c lib/policy/hosts.h \
 	lib/policy/items.c lib/policy/items.h \
+	lib/policy/narrow.c lib/policy/narrow.h \
+	lib/policy/narrow_lists.c \
+	lib/policy/narrow_mounts.c \
+	lib/policy/narrow_records.c \
 	lib/policy/policy.c lib/policy/policy.h \
 	lib/policy/protect.c \
 	lib/policy/schema.c lib/policy/schema.h \
 	lib/policy/tree.c lib/policy/tree.h \
-	lib/policy/value.c lib/policy/value.h
+	lib/policy/value.c lib/policy/value.h \
+	lib/policy/view.c lib/policy/view.h

@@ -203,7 +203,8 @@ static const ab_field tools_rate_table[] = {
 
 static const ab_field tools_table[] = {
 	RECORDS("servers", server_table, "name", AB_R_RECORD_SUBSET),
-	SET_STAR("allow", ab_item_tool, AB_R_TOOLS),
+	{ .key = "allow", .type = AB_T_SET, .rule = AB_R_TOOLS,
+	  .item = ab_item_tool, .flags = AB_F_STAR, .max = 1024 },
 	STRING("pin", ab_item_digest, AB_R_SAME),
 	OBJECT("rate", tools_rate_table),
 	END
@@ -269,8 +270,7 @@ const ab_field ab_schema[] = {
 	OBJECT("run", run_table),
 	{ .key = "role", .type = AB_T_OBJECT, .rule = AB_R_ROLE,
 	  .table = role_table },
-	{ .key = "workspace", .type = AB_T_OBJECT, .rule = AB_R_WORKSPACE,
-	  .table = workspace_table },
+	OBJECT("workspace", workspace_table),
 	RECORDS("mounts", mount_table, "to", AB_R_MOUNTS),
 	OBJECT("env", env_table),
 	SET("protect", ab_item_protect, AB_R_UNION),

@@ -50,8 +50,7 @@ enum ab_field_rule {
 	AB_R_SUPERSET, /* a demand: leaving out one of the parent's is a cut */
 	AB_R_HOSTS,    /* a grant of host patterns */
 	AB_R_OBJECT,   /* field by field */
-	AB_R_LIMIT_RECORD, /* object of numbers, field by field */
-	AB_R_MOUNTS, AB_R_WORKSPACE, AB_R_ROLE, AB_R_ENV_SET, AB_R_SECRETS,
+	AB_R_MOUNTS, AB_R_ROLE, AB_R_ENV_SET, AB_R_SECRETS,
 	AB_R_ROUTES, AB_R_RECORD_SUBSET, AB_R_RULES, AB_R_TOOLS
 };
 

@@ -30,6 +30,9 @@ int32_t ab_tree_check(const agentbox_context *context, const json_t *document,
 int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
 			    agentbox_error **err);
 
+/* Only the places in the box: the workspace and a mount at one target. */
+int32_t ab_tree_check_places(const json_t *tree, agentbox_error **err);
+
 /*
  * `over` laid over `base` (may be NULL): keys replace, objects merge, "key+"
  * lists append (records replace one of the same key). Owned.
