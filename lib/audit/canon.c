@@ -276,10 +276,18 @@ static void write_array(ab_audit_writer *w, const json_t *array, unsigned depth)
 
 static void write_integer(ab_audit_writer *w, json_int_t value)
 {
+	/* the magnitude, also of the least integer */
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 	char text[24];
-	int n = snprintf(text, sizeof(text), "%lld", (long long)value);
+	size_t at = sizeof(text);
 
-	ab_audit_write_raw(w, text, (size_t)n);
+	do {
+		text[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0)
+		text[--at] = '-';
+	ab_audit_write_raw(w, text + at, sizeof(text) - at);
 }
 
 void ab_audit_write_value(ab_audit_writer *w, const json_t *value,

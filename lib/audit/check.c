@@ -201,12 +201,9 @@ static int check_first(ab_audit_checker *c, const ab_audit_frame *f)
 	return 0;
 }
 
-static bool prev_is(const ab_audit_frame *f, const uint8_t hash[32])
+static bool prev_is(const ab_audit_frame *f, const char *hash)
 {
-	char hex[AB_AUDIT_HASH_HEX];
-
-	ab_hex(hash, AB_SHA256_SIZE, hex);
-	return memcmp(hex, f->prev, AB_AUDIT_HASH_HEX - 1) == 0;
+	return memcmp(hash, f->prev, AB_AUDIT_HASH_HEX - 1) == 0;
 }
 
 static int check_order(ab_audit_checker *c, const ab_audit_frame *f)
@@ -256,12 +253,9 @@ static void check_time(ab_audit_checker *c, const ab_audit_frame *f)
 
 static int check_anchor(ab_audit_checker *c)
 {
-	char hex[AB_AUDIT_HASH_HEX];
-
 	if (!c->has_anchor || c->seq != c->anchor_count)
 		return 0;
-	ab_hex(c->hash, sizeof(c->hash), hex);
-	if (strcmp(hex, c->anchor_head) != 0)
+	if (strcmp(c->hash, c->anchor_head) != 0)
 		return bad(c, c->seq, "record differs from the anchor");
 	c->is_anchor_met = true;
 	return 0;
@@ -294,8 +288,8 @@ int ab_audit_checker_line(ab_audit_checker *c, const char *line, size_t n)
 		return rc;
 	check_time(c, &f);
 	c->hash_fn(line, n, hash);
-	memcpy(c->hash, hash, sizeof(hash));
-	(void)ab_unhex(f.prev, 64, c->prev, sizeof(c->prev));
+	ab_hex(hash, sizeof(hash), c->hash);
+	memcpy(c->prev, f.prev, AB_AUDIT_HASH_HEX - 1);
 	c->seq = f.seq;
 	c->records++;
 	c->bytes += n + 1;
@@ -336,11 +330,8 @@ int ab_audit_checker_file(ab_audit_checker *c, int fd, bool is_last)
 /* With nothing after it: does the anchor vouch for the last record? */
 static bool is_last_anchored(const ab_audit_checker *c)
 {
-	char hex[AB_AUDIT_HASH_HEX];
-
-	ab_hex(c->hash, sizeof(c->hash), hex);
 	return c->has_anchor && c->seq == c->anchor_count &&
-	       strcmp(hex, c->anchor_head) == 0;
+	       strcmp(c->hash, c->anchor_head) == 0;
 }
 
 int ab_audit_checker_end(ab_audit_checker *c)

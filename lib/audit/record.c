@@ -127,7 +127,7 @@ static int32_t check_field(const char *key, const json_t *value,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "a record field is [a-z_][a-z0-9_]{0,63}");
 	for (size_t i = 0; i < AB_ARRAY_LEN(reserved); i++) {
-		if (strcmp(key, reserved[i]) == 0)
+		if (key[0] == reserved[i][0] && strcmp(key, reserved[i]) == 0)
 			return wrong(key, "is reserved", err);
 	}
 	if (strcmp(key, "actor") == 0)
@@ -192,20 +192,39 @@ static void add(ab_audit_writer *w, entry *e, const char *key,
 	e->n = w->len - from;
 }
 
+/* Decimal digits of value at p; returns how many. */
+static size_t digits(char *p, uint64_t value)
+{
+	char back[24];
+	size_t n = 0;
+
+	do {
+		back[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (size_t i = 0; i < n; i++)
+		p[i] = back[n - 1 - i];
+	return n;
+}
+
 static void add_number(char *room, entry *e, const char *key, uint64_t value)
 {
 	e->key = key;
 	e->text = room;
-	e->n = (size_t)snprintf(room, OWN_ROOM, "%llu",
-				(unsigned long long)value);
+	e->n = digits(room, value);
 }
 
 /* `word` needs no escapes: a hash, a time, a type that was checked. */
 static void add_word(char *room, entry *e, const char *key, const char *word)
 {
+	size_t n = strlen(word);
+
+	room[0] = '"';
+	memcpy(room + 1, word, n);
+	room[n + 1] = '"';
 	e->key = key;
 	e->text = room;
-	e->n = (size_t)snprintf(room, OWN_ROOM, "\"%s\"", word);
+	e->n = n + 2;
 }
 
 /* Insertion sort: a record has a dozen fields and most come sorted. */
@@ -247,29 +266,25 @@ static void add_actor(ab_audit_writer *w, entry *e, const json_t *actor)
 {
 	static const char *const keys[] = { "box", "euid", "generation", "pid",
 					    "uid" };
-	const long long own[] = { 0, (long long)geteuid(), 0,
-				  (long long)getpid(), (long long)getuid() };
+	const uint64_t own[] = { 0, geteuid(), 0, (uint64_t)getpid(),
+				 getuid() };
 	size_t from = w->len;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++) {
 		const json_t *value = json_object_get(actor, keys[i]);
-		char text[64];
-		int n;
+		char text[24];
 
-		n = snprintf(text, sizeof(text), "%s\"%s\":", i ? "," : "{",
-			     keys[i]);
-		ab_audit_write_raw(w, text, (size_t)n);
-		if (value) {
+		ab_audit_write_raw(w, i ? ",\"" : "{\"", 2);
+		ab_audit_write_raw(w, keys[i], strlen(keys[i]));
+		ab_audit_write_raw(w, "\":", 2);
+		if (value)
 			ab_audit_write_value(w, value, 2);
-			continue;
-		}
-		if (i == 0)
-			n = snprintf(text, sizeof(text), "\"\"");
+		else if (i == 0)
+			ab_audit_write_raw(w, "\"\"", 2);
 		else if (actor)
-			n = snprintf(text, sizeof(text), "null");
+			ab_audit_write_raw(w, "null", 4);
 		else
-			n = snprintf(text, sizeof(text), "%lld", own[i]);
-		ab_audit_write_raw(w, text, (size_t)n);
+			ab_audit_write_raw(w, text, digits(text, own[i]));
 	}
 	ab_audit_write_raw(w, "}", 1);
 	e->key = "actor";

@@ -30,7 +30,7 @@ static int32_t unreadable(int code, agentbox_error **err)
 static void adopt(agentbox_audit *a, const ab_audit_checker *c)
 {
 	a->seq = c->seq;
-	ab_hex(c->hash, sizeof(c->hash), a->prev);
+	memcpy(a->prev, c->hash, sizeof(a->prev));
 	memcpy(a->chain, c->chain, sizeof(a->chain));
 	memcpy(a->scratch, c->key, sizeof(c->key));
 }
@@ -64,7 +64,7 @@ static int resume_at_head(agentbox_audit *a)
 	if (key && strlen(key) == AB_AUDIT_KEY_HEX - 1) {
 		memcpy(c.key, key, AB_AUDIT_KEY_HEX);
 		c.seq = f.seq - 1;
-		(void)ab_unhex(f.prev, 64, c.hash, sizeof(c.hash));
+		memcpy(c.hash, f.prev, AB_AUDIT_HASH_HEX - 1);
 	}
 	json_decref(doc);
 	if (!c.seq || ab_audit_checker_line(&c, from, (size_t)n) != 0)

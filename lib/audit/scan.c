@@ -259,15 +259,21 @@ static bool is_key(const text *key, const char *name)
 	return key->n == strlen(name) && memcmp(key->p, name, key->n) == 0;
 }
 
+static const unsigned char is_hex[256] = {
+	['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1,
+	['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1,
+	['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
+};
+
 static bool is_hash(const text *t)
 {
+	int bad = 0;
+
 	if (t->n != AB_AUDIT_HASH_HEX - 1)
 		return false;
-	for (size_t i = 0; i < t->n; i++) {
-		if (hex_value((unsigned char)t->p[i]) < 0)
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < t->n; i++)
+		bad |= !is_hex[(unsigned char)t->p[i]];
+	return !bad;
 }
 
 /* One of the four framing fields, else any value. */

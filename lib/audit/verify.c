@@ -125,18 +125,16 @@ static bool put_counts(json_t *doc, const ab_audit_checker *c)
 static int32_t make_report(const ab_audit_checker *c, agentbox_bytes **out,
 			   agentbox_error **err)
 {
-	char head[AB_AUDIT_HASH_HEX];
 	ab_auto(json_t) *doc = NULL;
 	bool ok;
 
-	ab_hex(c->hash, sizeof(c->hash), head);
 	doc = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b}", "status",
 			status_of(c), "tail", tail_of(c), "key",
 			c->pin[0] ? "pinned" : "unpinned", "begins",
 			c->begins_at_link ? "link" :
 			c->has_start	  ? "start-anchor" :
 					    "start",
-			"chain", c->chain, "head", head, "closed",
+			"chain", c->chain, "head", c->hash, "closed",
 			(int)c->is_closed);
 	if (!doc)
 		return ab_error_nomem(err);
