@@ -135,11 +135,20 @@ static int32_t make_quarantine(ab_build *b, agentbox_error **err)
 	b->plan.quarantine_host = "";
 	if (b->plan.watch_count == 0)
 		return 0;
-	if (!state) {
-		ab_build_note(b, "no state directory: a protected name that "
-			      "appears is reported but not moved away");
+	if (b->plan.watch_count > AB_MAX_PROTECTED)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
+				    "more than %d protected names to watch "
+				    "(bound AB_MAX_PROTECTED)",
+				    AB_MAX_PROTECTED);
+	if (!state && b->input->dry) {
+		ab_build_note(b, "a state directory is needed to raise this");
 		return 0;
 	}
+	if (!state)
+		return ab_error_set(err, AGENTBOX_EWALL, "protect",
+				    "a protected name that appears in the "
+				    "workspace must be moved away, and there "
+				    "is no place: set a state directory");
 	path = ab_asprintf("%s/quarantine/%s", state, b->input->box_id);
 	if (!path)
 		return ab_error_nomem(err);
@@ -149,6 +158,7 @@ static int32_t make_quarantine(ab_build *b, agentbox_error **err)
 	rc = ab_context_open_state(b->context, &state_fd, err);
 	if (rc)
 		return rc;
+	/* init takes no path through a link */
 	if (mkdirat(state_fd, "quarantine", 0700) < 0 && errno != EEXIST)
 		return ab_error_sys(err, errno, "quarantine",
 				    "cannot make '%s/quarantine'", state);
