@@ -4,4 +4,5 @@
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
 	lib/path/lexical.c lib/path/lexical.h \
-	lib/path/glob.c lib/path/glob.h
+	lib/path/glob.c lib/path/glob.h \
+	lib/path/resolve.c lib/path/resolve.h
