@@ -7,3 +7,9 @@
 #   tests_fuzz_audit_x_CPPFLAGS = $(UNIT_CPPFLAGS)
 #   tests_fuzz_audit_x_CFLAGS = $(UNIT_CFLAGS)
 #   tests_fuzz_audit_x_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+check_PROGRAMS += tests/fuzz/audit_verify
+FUZZ_TARGETS += tests/fuzz/audit_verify
+tests_fuzz_audit_verify_SOURCES = tests/fuzz/audit_verify.c $(FUZZ_MAIN)
+tests_fuzz_audit_verify_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_audit_verify_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_audit_verify_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -11,3 +11,18 @@ UNIT_TESTS += tests/unit/audit
 tests_unit_audit_SOURCES = tests/unit/audit.c tests/unit/audit_help.h
 tests_unit_audit_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_audit_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/audit_internal
+UNIT_TESTS += tests/unit/audit_internal
+tests_unit_audit_internal_SOURCES = tests/unit/audit_internal.c \
+	tests/unit/audit_help.h
+tests_unit_audit_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_audit_internal_CFLAGS = $(UNIT_CFLAGS)
+EXTRA_DIST += tests/data/audit-vectors.jsonl tests/data/audit-check.py
+
+check_PROGRAMS += tests/unit/audit_space
+UNIT_TESTS += tests/unit/audit_space
+tests_unit_audit_space_SOURCES = tests/unit/audit_space.c \
+	tests/unit/audit_help.h
+tests_unit_audit_space_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_audit_space_CFLAGS = $(UNIT_CFLAGS)
