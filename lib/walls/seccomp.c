@@ -216,7 +216,8 @@ static int32_t add_named(scmp_filter_ctx ctx, const choice *c,
 {
 	const ab_policy_syscalls *s = c->syscalls;
 
-	for (size_t i = 0; i < s->deny.count; i++) {
+	/* what an allow list does not name is refused already */
+	for (size_t i = 0; i < s->deny.count && !c->strict; i++) {
 		const char *name = s->deny.items[i];
 		int32_t rc = add(ctx, SCMP_ACT_ERRNO(EPERM), resolve(name),
 				 name, NULL, 0, err);

@@ -6,3 +6,10 @@
 #   tests_unit_walls_x_CPPFLAGS = $(UNIT_CPPFLAGS)
 #   tests_unit_walls_x_CFLAGS = $(UNIT_CFLAGS)
 # It links libagentbox-internal.la, the leak checker and Check by default.
+
+check_PROGRAMS += tests/unit/walls_seccomp_internal
+UNIT_TESTS += tests/unit/walls_seccomp_internal
+tests_unit_walls_seccomp_internal_SOURCES = tests/unit/walls_seccomp_internal.c
+tests_unit_walls_seccomp_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_walls_seccomp_internal_CFLAGS = $(UNIT_CFLAGS)
+EXTRA_DIST += tests/data/seccomp.jsonl tests/data/seccomp-refused.jsonl
