@@ -95,8 +95,12 @@ static char *quantity(const char *name, long long n)
 		return tool_format("%lld", n / 1000);
 	if (!strcmp(name, "cpus"))
 		return tool_format("%lldm", n);
+	if (!strcmp(name, "wall") && n % 3600000 == 0)
+		return tool_format("%lldh", n / 3600000);
 	if (!strcmp(name, "wall") && n % 60000 == 0)
 		return tool_format("%lldm", n / 60000);
+	if (!strcmp(name, "wall") && n % 1000 == 0)
+		return tool_format("%llds", n / 1000);
 	if (!strcmp(name, "wall"))
 		return tool_format("%lldms", n);
 	return tool_format("%lld", n);

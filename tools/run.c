@@ -19,13 +19,6 @@
 
 extern char **environ;
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
 /* --- the audit log --------------------------------------------------------- */
 
 /* The log may lie in the workspace: there it is protected by its name. */
@@ -173,6 +166,13 @@ static int raise_box(session *s)
 				  &s->box, &err);
 	text_progress_end();
 	agentbox_sandbox_options_free(options);
+	if (rc < 0 && agentbox_policy_is_bare(s->plan.policy)) {
+		agentbox_error_free(err);
+		return tool_refuse(s->t, TOOL_NO_BOX, "EUNSUPPORTED", "bare",
+				   "this policy raises no wall, and this build "
+				   "runs commands in boxes only; choose "
+				   "another policy");
+	}
 	if (rc < 0)
 		return fail_box(s, err);
 	const char *tier = agentbox_sandbox_get_tier(s->box);
@@ -313,6 +313,10 @@ static int fail_spawn(session *s, agentbox_error *err, const char *name)
 	else if (status == TOOL_NO_COMMAND)
 		tool_refuse(s->t, status, "ENOTFOUND", NULL,
 			    "'%s' was not found in the box", name);
+	else if (status == TOOL_CANNOT_EXEC)
+		tool_refuse(s->t, status, agentbox_error_name(code), NULL,
+			    "'%s' cannot be executed in the box: %s", name,
+			    strerror(agentbox_error_get_errno(err)));
 	else
 		tool_fail_as(s->t, status, err, NULL), err = NULL;
 	if (host)
@@ -410,27 +414,40 @@ static int start_shell(session *s)
 
 /* --- the end ---------------------------------------------------------------- */
 
+/* What of ours ended it, and what to do about it. */
 static void tell_reason(session *s, const char *reason)
 {
+	static const struct {
+		const char *reason, *limit, *what;
+	} table[] = {
+		{ "wall", "wall", "wall-clock limit" },
+		{ "memory", "memory", "memory limit" },
+		{ "pids", "pids", "process limit" },
+	};
 	json_t *limits = json_object_get(s->plan.document, "limits");
+	char buf[32] = "";
 
-	if (!strcmp(reason, "wall"))
-		text_error("ended by the wall-clock limit (limits.wall); "
-			   "--limit wall=... raises it");
-	else if (!strcmp(reason, "memory"))
-		text_error("ended by the memory limit (limits.memory); "
-			   "--limit memory=... raises it");
-	else if (!strcmp(reason, "pids"))
-		text_error("ended by the process limit (limits.pids); "
-			   "--limit pids=... raises it");
-	else if (!strcmp(reason, "seccomp"))
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(reason, table[i].reason) != 0)
+			continue;
+		json_t *v = json_object_get(limits, table[i].limit);
+		if (json_is_integer(v))
+			snprintf(buf, sizeof(buf), "%lld",
+				 (long long)json_integer_value(v));
+		char *line = tool_format(
+			"ended by the %s of %s (limits.%s); --limit %s=... "
+			"changes it", table[i].what,
+			json_is_string(v) ? json_string_value(v) : buf,
+			table[i].limit, table[i].limit);
+		text_error(line ? line : "ended by a limit");
+		free(line);
+		return;
+	}
+	if (!strcmp(reason, "seccomp"))
 		text_error("ended by a system call that the seccomp wall "
-			   "forbids (syscalls.profile)");
+			   "forbids (syscalls.profile in the policy)");
 	else if (!strcmp(reason, "closed"))
 		text_error("the box ended before the command told its status");
-	if (json_is_string(json_object_get(limits, reason)))
-		text_note("the policy's %s is %s", reason,
-			  text_of(limits, reason));
 }
 
 static int status_of_end(session *s)

@@ -7,6 +7,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -96,6 +98,22 @@ void terminal_size(uint32_t *rows, uint32_t *columns)
 	}
 }
 
+/* proc(5): SigIgn of /proc/PID/status; a shell at its prompt ignores it. */
+static bool ignores_suspend(pid_t pid)
+{
+	char path[64], line[256];
+	unsigned long long mask = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "SigIgn:", 7))
+			mask = strtoull(line + 7, NULL, 16);
+	if (f)
+		fclose(f);
+	return mask >> (SIGTSTP - 1) & 1;
+}
+
 bool terminal_suspends(int master, char c)
 {
 	struct termios in;
@@ -106,5 +124,6 @@ bool terminal_suspends(int master, char c)
 	    in.c_cc[VSUSP] == _POSIX_VDISABLE ||
 	    (unsigned char)c != in.c_cc[VSUSP])
 		return false;
-	return leader > 0 && tcgetpgrp(master) == leader;
+	return leader > 0 && tcgetpgrp(master) == leader &&
+	       !ignores_suspend(leader);
 }

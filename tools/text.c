@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define NARROWEST 20
+#define NARROW 60
 #define WIDEST 100
 #define PROGRESS_AFTER_S 1
 
@@ -213,7 +214,8 @@ static void put_prefixed(enum text_color color, const char *kind,
 		return;
 	put_colored(stderr, color, "agentbox:");
 	fprintf(stderr, " %s", kind);
-	put_wrapped(stderr, 10 + (int)strlen(kind), 10, clean);
+	put_wrapped(stderr, 10 + (int)strlen(kind),
+		    screen.width < NARROW ? 2 : 10, clean);
 	free(clean);
 }
 

@@ -1,5 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The tool, over the public headers only:
-#   bin_PROGRAMS += tools/agentbox
-#   tools_agentbox_SOURCES = tools/x.c
-#   tools_agentbox_LDADD = $(PUBLIC_LIBS)
+# The tool, over the public headers only.
+bin_PROGRAMS += tools/agentbox
+tools_agentbox_SOURCES = \
+	tools/audit.c \
+	tools/cli.c \
+	tools/commands.c \
+	tools/doctor.c \
+	tools/document.c \
+	tools/loop.c \
+	tools/policy.c \
+	tools/report.c \
+	tools/report.h \
+	tools/run.c \
+	tools/session.h \
+	tools/streams.c \
+	tools/terminal.c \
+	tools/text.c \
+	tools/text.h \
+	tools/tool.c \
+	tools/tool.h
+tools_agentbox_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tools_agentbox_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = tools/completion/agentbox
