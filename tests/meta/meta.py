@@ -21,7 +21,7 @@ SANITIZED = os.environ.get("AB_TEST_SANITIZED", "").strip()
 
 # DESIGN.md section 3: a room includes only itself and rooms above it.
 ROOMS = ("base wire path policy audit store shell guard scope mcp snapshot "
-         "walls gateway shield sandbox peering verify fleet team "
+         "walls gateway shield sandbox owner peering verify fleet team "
          "worktree").split()
 
 

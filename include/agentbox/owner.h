@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Boxes across processes. Every box has one owner, the process that raised
+ * it, and dies with it. An owner that wants others of the same user to reach
+ * its boxes (a tool, a second host) serves them on a socket in the state
+ * directory, inside its own dispatch; the others use a remote.
+ *
+ * The socket is a hard control only against other users: it lies in a
+ * directory of mode 0700 and the peer's user id is checked (unix(7),
+ * SO_PEERCRED). Any process of the same user may use it, as it could use
+ * ptrace(2). Boxes never see it: the state directory is masked in every box.
+ *
+ * Threads: an owner and a remote belong to one thread at a time. In a forked
+ * child both return AGENTBOX_EFORKED.
+ */
+#ifndef AGENTBOX_OWNER_H
+#define AGENTBOX_OWNER_H
+
+#include <agentbox/base.h>
+#include <agentbox/sandbox.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct agentbox_owner agentbox_owner;
+typedef struct agentbox_request agentbox_request;
+typedef struct agentbox_remote agentbox_remote;
+
+/*
+ * Start to serve on `<state directory>/owners/<pid>-<epoch>`; the epoch is
+ * random, so that a recycled pid is another owner. The context must have a
+ * state directory (AGENTBOX_EINVAL). `name` may be NULL; with a name the
+ * owner is unique: AGENTBOX_EEXIST when a live one has it.
+ */
+AGENTBOX_API int32_t agentbox_owner_new(agentbox_context *context,
+					const char *name,
+					agentbox_owner **owner,
+					agentbox_error **err);
+/* Stops serving and removes the socket; the boxes stay. */
+AGENTBOX_API void agentbox_owner_free(agentbox_owner *owner);
+
+/*
+ * Serve `sandbox` (borrowed: remove it before freeing it) under its id and,
+ * when `name` is not NULL, under that name. AGENTBOX_EEXIST for a name in
+ * use here.
+ */
+AGENTBOX_API int32_t agentbox_owner_add(agentbox_owner *owner,
+					agentbox_sandbox *sandbox,
+					const char *name,
+					agentbox_error **err);
+/* Processes that remotes run in it are ended. Unknown: AGENTBOX_ENOTFOUND. */
+AGENTBOX_API int32_t agentbox_owner_remove(agentbox_owner *owner,
+					   agentbox_sandbox *sandbox,
+					   agentbox_error **err);
+
+/* As for a box: poll the fd, dispatch, then next_request until EAGAIN. */
+AGENTBOX_API int32_t agentbox_owner_get_fd(const agentbox_owner *owner);
+AGENTBOX_API int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *owner);
+/*
+ * Serve what is there: lists, kills, spawns and their ends. A spawn waits
+ * for the launcher of its box, at most the spawn deadline; nothing else
+ * blocks. A client that misbehaves loses its connection, others notice
+ * nothing.
+ */
+AGENTBOX_API int32_t agentbox_owner_dispatch(agentbox_owner *owner,
+					     agentbox_error **err);
+
+/*
+ * What the library does not answer itself: a JSON text that a client sent
+ * with agentbox_remote_call(), for the host program to carry out.
+ */
+AGENTBOX_API int32_t agentbox_owner_next_request(agentbox_owner *owner,
+						 agentbox_request **request,
+						 agentbox_error **err);
+/* Borrowed. Untrusted: parse it. */
+AGENTBOX_API const char *agentbox_request_get_json(
+	const agentbox_request *request);
+/*
+ * Answer, once: a code (0 or AGENTBOX_E*) and a JSON text or a message. The
+ * request is taken and freed, also on failure.
+ */
+AGENTBOX_API int32_t agentbox_request_reply(agentbox_request *request,
+					    int32_t code, const char *text,
+					    agentbox_error **err);
+/* Without a reply the client is told AGENTBOX_ECANCELED. NULL is accepted. */
+AGENTBOX_API void agentbox_request_free(agentbox_request *request);
+
+/*
+ * Every box of every live owner in the state directory, as a JSON array of
+ * {"id", "name", "tier", "owner_pid", "owner_name", "policy", "config_hash"}.
+ * Sockets of dead owners are removed on the way.
+ */
+AGENTBOX_API int32_t agentbox_remote_list(agentbox_context *context,
+					  agentbox_bytes **json,
+					  agentbox_error **err);
+/* Connect to the owner of a box, by box id or box name. */
+AGENTBOX_API int32_t agentbox_remote_open(agentbox_context *context,
+					  const char *box,
+					  agentbox_remote **remote,
+					  agentbox_error **err);
+/* Connect to an owner by its name. AGENTBOX_ENOTFOUND when none is live. */
+AGENTBOX_API int32_t agentbox_remote_open_owner(agentbox_context *context,
+						const char *name,
+						agentbox_remote **remote,
+						agentbox_error **err);
+AGENTBOX_API void agentbox_remote_free(agentbox_remote *remote);
+
+/*
+ * Send a JSON text to the host program behind the owner and wait for its
+ * answer, at most timeout_ms (-1: for ever). A negative code of its answer
+ * is returned with its text as message.
+ */
+AGENTBOX_API int32_t agentbox_remote_call(agentbox_remote *remote,
+					  const char *json, int64_t timeout_ms,
+					  agentbox_bytes **reply,
+					  agentbox_error **err);
+/*
+ * agentbox_sandbox_spawn() in the box the remote was opened for. The process
+ * handle works as a local one: its descriptors are this process's, its end
+ * is told after the owner settled protected paths. It outlives the remote.
+ */
+AGENTBOX_API int32_t agentbox_remote_spawn(agentbox_remote *remote,
+					   const agentbox_command *command,
+					   agentbox_process **process,
+					   agentbox_error **err);
+/* agentbox_sandbox_kill_all() there. */
+AGENTBOX_API int32_t agentbox_remote_kill_all(agentbox_remote *remote,
+					      agentbox_error **err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an owner and a remote say to each other, over SOCK_SEQPACKET. Each
+ * request is u32 kind, u32 fd count, u32 serial, then its fields; each answer
+ * AB_OWNER_ANSWER, 0, serial, i32 code, bytes text. Requests whose text or
+ * command does not fit a datagram carry it in a sealed memfd as first fd.
+ */
+#ifndef AB_OWNER_PROTOCOL_H
+#define AB_OWNER_PROTOCOL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "agentbox/owner.h"
+#include "base/hash.h"
+#include "wire/codec.h"
+
+#define AB_OWNER_ANSWER 200u
+#define AB_OWNER_LIST 201u   /* no fields */
+#define AB_OWNER_CALL 202u   /* fd: memfd with the JSON text */
+#define AB_OWNER_SPAWN 203u  /* str box; fds: channel, memfd, descriptors */
+#define AB_OWNER_KILL 204u   /* str box */
+
+#define AB_OWNER_MAX_TEXT (1u << 20)
+#define AB_OWNER_MAX_COMMAND (4u << 20)
+#define AB_OWNER_MAX_CLIENTS 64
+#define AB_OWNER_MAX_REQUESTS 64
+#define AB_OWNER_MAX_NAME 64
+#define AB_OWNER_DIR "owners"
+
+/* Letters, digits, '.', '_', '-'; no leading '.'; 1 to 64 bytes. */
+bool ab_owner_name_ok(const char *name);
+
+/*
+ * The directory of owners' sockets, made 0700 when `create`; owned O_PATH fd.
+ */
+int32_t ab_owner_open_dir(agentbox_context *context, bool create, int *dirfd,
+			  agentbox_error **err);
+
+/*
+ * A socket address below `dirfd` that fits sun_path whatever the directory's
+ * length is. 0 or -errno.
+ */
+struct sockaddr_un;
+int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out);
+/* Connect and check that the peer is this user. fd or -errno. */
+int ab_owner_connect(int dirfd, const char *name);
+
+/* A command as bytes, without its descriptors. */
+void ab_owner_put_command(ab_writer *w, const agentbox_command *command);
+/* The command with `fds` (borrowed) as its descriptors; judged again. */
+int32_t ab_owner_get_command(ab_reader *r, const int *fds, size_t fd_count,
+			     agentbox_command **out, agentbox_error **err);
+
+#endif

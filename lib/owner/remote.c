@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The client of an owner: find it, ask it, run commands in its boxes. Trusts
+ * the peer's user id, not its bytes. Protocol: owner/protocol.h.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "owner/protocol.h"
+#include "sandbox/sandbox.h"
+#include "wire/message.h"
+
+#define CONNECT_TIMEOUT_MS 5000
+#define MAX_OWNERS 4096
+
+struct agentbox_remote {
+	pid_t user; /* getpid() of the process that opened it */
+	int fd;
+	uint32_t serial;
+	char box[AB_OWNER_MAX_NAME + 1]; /* "": opened for the owner itself */
+};
+
+AB_DEFINE_AUTO(agentbox_remote, agentbox_remote_free)
+
+void agentbox_remote_free(agentbox_remote *remote)
+{
+	if (!remote)
+		return;
+	int saved = errno;
+	if (remote->fd >= 0)
+		close(remote->fd);
+	free(remote);
+	errno = saved;
+}
+
+static int32_t usable(const agentbox_remote *remote, agentbox_error **err)
+{
+	if (!remote)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "remote is NULL");
+	if (remote->user != getpid())
+		return ab_error_set(err, AGENTBOX_EFORKED, "",
+				    "the connection belongs to process %d",
+				    (int)remote->user);
+	return 0;
+}
+
+static int32_t lost(int rc, agentbox_error **err)
+{
+	return ab_error_sys_code(err, AGENTBOX_ECLOSED, rc ? -rc : ECONNRESET,
+				 "", "the owner of the box no longer answers");
+}
+
+/* The answer to `serial`; its text owned in *text when code is 0. */
+static int32_t await_answer(int fd, uint32_t serial, int64_t timeout_ms,
+			    agentbox_bytes **text, agentbox_error **err)
+{
+	ab_autofree uint8_t *buf = ab_calloc(1, AB_MAX_MESSAGE);
+	int memfd[1] = { -1 };
+	size_t fds = 0, n = 0;
+	ab_reader r;
+
+	if (!buf)
+		return ab_error_nomem(err);
+	int ready = ab_fd_poll(fd, POLLIN, timeout_ms);
+	if (ready == 0)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+				    "no answer of the owner within %lld ms",
+				    (long long)timeout_ms);
+	ssize_t got = ready < 0 ? ready
+		      : ab_message_recv(fd, buf, AB_MAX_MESSAGE, memfd, 1,
+					&fds, 0);
+	ab_autofd int big = memfd[0];
+	if (got <= 0)
+		return lost((int)got, err);
+	ab_reader_init(&r, buf, (size_t)got);
+	uint32_t kind = ab_get_u32(&r), announced = ab_get_u32(&r);
+	uint32_t told = ab_get_u32(&r);
+	int32_t code = ab_get_i32(&r);
+	const char *p = ab_get_bytes(&r, &n);
+	if (kind != AB_OWNER_ANSWER || announced != fds || told != serial ||
+	    code > 0 || !ab_reader_done(&r))
+		return ab_error_set(err, AGENTBOX_EPROTO, "",
+				    "malformed answer of the owner");
+	if (code < 0)
+		return ab_error_set(err, code, "", "%.*s",
+				    n > 900 ? 900 : (int)n, p);
+	ab_autofree char *content = NULL;
+	if (big >= 0) {
+		int rc = ab_fd_check_sealed(big, AB_OWNER_MAX_TEXT, &n);
+		if (rc == 0)
+			rc = ab_fd_slurp(big, AB_OWNER_MAX_TEXT, &content, &n);
+		if (rc < 0)
+			return lost(rc, err);
+		p = content;
+	}
+	*text = ab_bytes_from(p, n);
+	return *text ? 0 : ab_error_nomem(err);
+}
+
+static void start_request(ab_writer *w, void *memory, size_t size,
+			  uint32_t kind, uint32_t fds, uint32_t serial)
+{
+	ab_writer_init_fixed(w, memory, size);
+	ab_put_u32(w, kind);
+	ab_put_u32(w, fds);
+	ab_put_u32(w, serial);
+}
+
+/* What an owner says of itself: {"owner_pid", "owner_name", "boxes": [..]}. */
+static int32_t list_of(int fd, json_t **out, agentbox_error **err)
+{
+	uint8_t memory[32];
+	ab_auto(agentbox_bytes) *text = NULL;
+	ab_auto(json_t) *list = NULL;
+	ab_writer w;
+
+	start_request(&w, memory, sizeof(memory), AB_OWNER_LIST, 0, 1);
+	int rc = ab_message_send(fd, w.data, w.len, NULL, 0, 0);
+	if (rc < 0)
+		return lost(rc, err);
+	int32_t code = await_answer(fd, 1, CONNECT_TIMEOUT_MS, &text, err);
+	if (code == 0)
+		code = ab_json_parse(agentbox_bytes_get_data(text),
+				     agentbox_bytes_get_size(text),
+				     AB_OWNER_MAX_TEXT, &list, NULL, err);
+	if (code < 0)
+		return code;
+	if (!json_is_array(json_object_get(list, "boxes")))
+		return ab_error_set(err, AGENTBOX_EPROTO, "",
+				    "malformed list of an owner");
+	*out = ab_steal(&list);
+	return 0;
+}
+
+/*
+ * Calls `each` with a connection to every live owner until it returns
+ * non-zero, which is then returned.
+ */
+typedef int32_t (*each_owner)(void *data, int fd, agentbox_error **err);
+
+static int32_t for_each_owner(agentbox_context *context, each_owner each,
+			      void *data, agentbox_error **err)
+{
+	ab_autofd int dirfd = -1;
+	int32_t rc = ab_owner_open_dir(context, true, &dirfd, err);
+	if (rc < 0)
+		return rc;
+	int copy = ab_fd_dup(dirfd);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return ab_error_nomem(err);
+	}
+	struct dirent *e;
+	for (int seen = 0; rc == 0 && seen < MAX_OWNERS &&
+	     (e = readdir(dir)) != NULL; seen++) {
+		if (!ab_owner_name_ok(e->d_name))
+			continue;
+		ab_autofd int fd = ab_owner_connect(dirfd, e->d_name);
+		/* Nobody listens: the owner died without tidying up. A name
+		   is never used twice, so nothing live is removed. */
+		if (fd == -ECONNREFUSED)
+			unlinkat(dirfd, e->d_name, 0);
+		if (fd >= 0)
+			rc = each(data, fd, err);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int32_t add_list(void *data, int fd, agentbox_error **err)
+{
+	/* An owner that ends or lies while asked hides only its own boxes. */
+	ab_auto(json_t) *list = NULL;
+
+	if (list_of(fd, &list, NULL) == 0 &&
+	    json_array_extend(data, json_object_get(list, "boxes")) < 0)
+		return ab_error_nomem(err);
+	return 0;
+}
+
+int32_t agentbox_remote_list(agentbox_context *context, agentbox_bytes **json,
+			     agentbox_error **err)
+{
+	if (!context || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "context or json is NULL");
+	ab_auto(json_t) *all = json_array();
+	if (!all)
+		return ab_error_nomem(err);
+	int32_t rc = for_each_owner(context, add_list, all, err);
+	if (rc < 0)
+		return rc;
+	return ab_json_canonical(all, json, err);
+}
+
+typedef struct search {
+	const char *key; /* "owner_name", or NULL: "id" or "name" */
+	const char *value;
+	int fd; /* owned, the connection that was found */
+} search;
+
+static bool names(const json_t *box, const char *key, const char *value)
+{
+	const char *s = json_string_value(json_object_get(box, key));
+
+	return s && strcmp(s, value) == 0;
+}
+
+static int32_t look(void *data, int fd, agentbox_error **err)
+{
+	search *s = data;
+	ab_auto(json_t) *list = NULL;
+	size_t i;
+	json_t *box;
+
+	if (list_of(fd, &list, NULL) < 0)
+		return 0;
+	bool hit = s->key && names(list, s->key, s->value);
+	json_array_foreach(json_object_get(list, "boxes"), i, box)
+		hit |= !s->key && (names(box, "id", s->value) ||
+				   names(box, "name", s->value));
+	if (!hit)
+		return 0;
+	s->fd = ab_fd_dup(fd);
+	return s->fd < 0 ? ab_error_sys(err, -s->fd, "",
+					"cannot keep the connection")
+			 : 1;
+}
+
+static int32_t open_found(agentbox_context *context, search *s,
+			  const char *box, agentbox_remote **remote,
+			  agentbox_error **err)
+{
+	int32_t rc = for_each_owner(context, look, s, err);
+	if (rc < 0)
+		return rc;
+	ab_autofd int fd = s->fd;
+	if (fd < 0)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "",
+				    "no live %s '%s' in this state directory",
+				    s->key ? "owner" : "box", s->value);
+	agentbox_remote *r = ab_new(agentbox_remote);
+	if (!r)
+		return ab_error_nomem(err);
+	r->user = getpid();
+	r->fd = ab_steal_fd(&fd);
+	memcpy(r->box, box, strlen(box));
+	*remote = r;
+	return 0;
+}
+
+int32_t agentbox_remote_open(agentbox_context *context, const char *box,
+			     agentbox_remote **remote, agentbox_error **err)
+{
+	search s = { .value = box, .fd = -1 };
+
+	if (!context || !box || !remote || !ab_owner_name_ok(box))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "'%s' is no box id or name",
+				    box ? box : "(null)");
+	return open_found(context, &s, box, remote, err);
+}
+
+int32_t agentbox_remote_open_owner(agentbox_context *context, const char *name,
+				   agentbox_remote **remote,
+				   agentbox_error **err)
+{
+	search s = { .key = "owner_name", .value = name, .fd = -1 };
+
+	if (!context || !name || !remote || !ab_owner_name_ok(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "'%s' is no owner name",
+				    name ? name : "(null)");
+	return open_found(context, &s, "", remote, err);
+}
+
+int32_t agentbox_remote_call(agentbox_remote *remote, const char *json,
+			     int64_t timeout_ms, agentbox_bytes **reply,
+			     agentbox_error **err)
+{
+	uint8_t memory[32];
+	ab_writer w;
+
+	int32_t rc = usable(remote, err);
+	if (rc < 0)
+		return rc;
+	if (!json || !reply || strlen(json) > AB_OWNER_MAX_TEXT)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "no text, or more than %u bytes",
+				    AB_OWNER_MAX_TEXT);
+	ab_autofd int memfd = ab_fd_memfd_sealed("agentbox-call", json,
+						 strlen(json));
+	if (memfd < 0)
+		return ab_error_sys(err, -memfd, "", "cannot make a memfd");
+	start_request(&w, memory, sizeof(memory), AB_OWNER_CALL, 1,
+		      ++remote->serial);
+	int sent = ab_message_send(remote->fd, w.data, w.len, &memfd, 1, 0);
+	if (sent < 0)
+		return lost(sent, err);
+	return await_answer(remote->fd, remote->serial, timeout_ms, reply, err);
+}
+
+/* The memfd with the command's bytes. */
+static int32_t pack_command(const agentbox_command *c, int *memfd,
+			    agentbox_error **err)
+{
+	ab_writer w;
+
+	ab_writer_init(&w, AB_OWNER_MAX_COMMAND);
+	ab_owner_put_command(&w, c);
+	int fd = w.bad ? -E2BIG : ab_fd_memfd_sealed("agentbox-command",
+						     w.data, w.len);
+	ab_writer_end(&w);
+	if (fd < 0)
+		return ab_error_sys(err, -fd, "argv", "cannot pack the command");
+	*memfd = fd;
+	return 0;
+}
+
+int32_t agentbox_remote_spawn(agentbox_remote *remote,
+			      const agentbox_command *c,
+			      agentbox_process **process, agentbox_error **err)
+{
+	uint8_t memory[256];
+	int fds[2 + AB_MAX_EXTRA_FDS], pair[2];
+	agentbox_process *p = NULL;
+	ab_autofd int memfd = -1;
+	ab_writer w;
+
+	int32_t rc = usable(remote, err);
+	if (rc == 0 && (!c || !process || !remote->box[0]))
+		rc = ab_error_set(err, AGENTBOX_EINVAL, "",
+				  "no command, or the remote has no box");
+	if (rc == 0)
+		rc = pack_command(c, &memfd, err);
+	if (rc < 0)
+		return rc;
+	int made = ab_fd_seqpacket_pair(pair);
+	if (made < 0)
+		return ab_error_sys(err, -made, "", "cannot make a channel");
+	ab_autofd int theirs = pair[1];
+	rc = ab_process_new(NULL, remote->box, pair[0], &p, err);
+	if (rc < 0)
+		return rc;
+
+	size_t n = 0;
+	fds[n++] = theirs;
+	fds[n++] = memfd;
+	for (size_t i = 0; i < c->fd_count; i++)
+		fds[n++] = c->fds[i].fd;
+	start_request(&w, memory, sizeof(memory), AB_OWNER_SPAWN, (uint32_t)n,
+		      ++remote->serial);
+	ab_put_str(&w, remote->box);
+	int sent = w.bad ? -EMSGSIZE
+		   : ab_message_send(remote->fd, w.data, w.len, fds, n, 0);
+	ab_auto(agentbox_bytes) *answer = NULL;
+	rc = sent < 0 ? lost(sent, err)
+	     : await_answer(remote->fd, remote->serial,
+			    3 * AB_DEFAULT_SPAWN_DEADLINE_MS, &answer, err);
+	if (rc == 0)
+		rc = ab_process_await_started(p, c->argv[0],
+					      AB_DEFAULT_SPAWN_DEADLINE_MS,
+					      err);
+	if (rc == AGENTBOX_EAGAIN)
+		rc = ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+				  "the owner did not start '%s'", c->argv[0]);
+	if (rc < 0) {
+		agentbox_process_free(p);
+		return rc;
+	}
+	*process = p;
+	return 0;
+}
+
+int32_t agentbox_remote_kill_all(agentbox_remote *remote, agentbox_error **err)
+{
+	uint8_t memory[256];
+	ab_auto(agentbox_bytes) *answer = NULL;
+	ab_writer w;
+
+	int32_t rc = usable(remote, err);
+	if (rc < 0)
+		return rc;
+	start_request(&w, memory, sizeof(memory), AB_OWNER_KILL, 0,
+		      ++remote->serial);
+	ab_put_str(&w, remote->box);
+	int sent = ab_message_send(remote->fd, w.data, w.len, NULL, 0, 0);
+	if (sent < 0)
+		return lost(sent, err);
+	return await_answer(remote->fd, remote->serial, AB_REQUEST_TIMEOUT_MS,
+			    &answer, err);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sources of lib/owner.
+libagentbox_la_SOURCES += \
+	lib/owner/owner.c \
+	lib/owner/protocol.c \
+	lib/owner/protocol.h \
+	lib/owner/remote.c

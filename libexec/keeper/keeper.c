@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox-keeper: an owner that outlives a command. A plain host program
+ * over the public headers that keeps boxes for one state directory, so that
+ * a box can be raised by one command line and used by the next. It decides
+ * nothing about policies: it raises what it is sent, as whoever sends it
+ * could do himself.
+ *
+ *   agentbox-keeper --state DIR [--helper-dir DIR] [--audit FILE]
+ *                   [--idle SECONDS]
+ *
+ * It speaks through agentbox/owner.h under the owner name "keeper":
+ *   {"command": "up", "name": NAME, "policy": {...}} -> {"id": ID, "tier": T}
+ *   {"command": "down", "box": NAME or ID}           -> {}
+ * and ends when it kept no box for the idle time.
+ */
+#include "config.h"
+
+#include <agentbox/agentbox.h>
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BOXES 1000
+#define DEFAULT_IDLE_S 10
+
+typedef struct kept {
+	agentbox_sandbox *box;
+	char *name;
+} kept;
+
+typedef struct keeper {
+	agentbox_context *context;
+	agentbox_audit *audit;
+	agentbox_owner *owner;
+	kept boxes[MAX_BOXES];
+	size_t count;
+	int idle_ms;
+} keeper;
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int signum)
+{
+	(void)signum;
+	told_to_end = 1;
+}
+
+static int reply_error(agentbox_request *q, int32_t code, agentbox_error *err)
+{
+	agentbox_request_reply(q, code, agentbox_error_get_message(err), NULL);
+	agentbox_error_free(err);
+	return -1;
+}
+
+static int32_t raise_box(keeper *k, const json_t *policy_json, kept *out,
+			 agentbox_error **err)
+{
+	agentbox_policy *policy = NULL;
+	agentbox_sandbox_options *options = NULL;
+	char *text = json_dumps(policy_json, JSON_COMPACT);
+
+	if (!text)
+		return AGENTBOX_ENOMEM;
+	int32_t rc = agentbox_policy_parse(k->context, text, strlen(text),
+					   &policy, err);
+	free(text);
+	if (rc == 0)
+		rc = agentbox_sandbox_options_new(&options, err);
+	if (rc == 0)
+		rc = agentbox_sandbox_options_set_audit(options, k->audit, err);
+	if (rc == 0)
+		rc = agentbox_sandbox_new(k->context, policy, options,
+					  &out->box, err);
+	agentbox_sandbox_options_free(options);
+	agentbox_policy_unref(policy);
+	return rc;
+}
+
+static void command_up(keeper *k, agentbox_request *q, const json_t *root)
+{
+	const char *name = json_string_value(json_object_get(root, "name"));
+	const json_t *policy = json_object_get(root, "policy");
+	agentbox_error *err = NULL;
+	kept new = { NULL, NULL };
+	char text[160];
+
+	if (!name || !json_is_object(policy)) {
+		agentbox_request_reply(q, AGENTBOX_EINVAL,
+				       "up needs a name and a policy", NULL);
+		return;
+	}
+	if (k->count == MAX_BOXES) {
+		agentbox_request_reply(q, AGENTBOX_ELIMIT,
+				       "the keeper keeps no more boxes", NULL);
+		return;
+	}
+	int32_t rc = raise_box(k, policy, &new, &err);
+	if (rc == 0) {
+		new.name = strdup(name);
+		rc = new.name ? agentbox_owner_add(k->owner, new.box, name,
+						   &err)
+			      : AGENTBOX_ENOMEM;
+	}
+	if (rc < 0) {
+		agentbox_sandbox_free(new.box);
+		free(new.name);
+		reply_error(q, rc, err);
+		return;
+	}
+	k->boxes[k->count++] = new;
+	snprintf(text, sizeof(text), "{\"id\":\"%s\",\"tier\":\"%s\"}",
+		 agentbox_sandbox_get_id(new.box),
+		 agentbox_sandbox_get_tier(new.box));
+	agentbox_request_reply(q, 0, text, NULL);
+}
+
+static void let_go(keeper *k, size_t i)
+{
+	agentbox_owner_remove(k->owner, k->boxes[i].box, NULL);
+	agentbox_sandbox_free(k->boxes[i].box);
+	free(k->boxes[i].name);
+	k->boxes[i] = k->boxes[--k->count];
+}
+
+static void command_down(keeper *k, agentbox_request *q, const json_t *root)
+{
+	const char *box = json_string_value(json_object_get(root, "box"));
+
+	for (size_t i = 0; box && i < k->count; i++) {
+		if (strcmp(box, k->boxes[i].name) != 0 &&
+		    strcmp(box, agentbox_sandbox_get_id(k->boxes[i].box)) != 0)
+			continue;
+		let_go(k, i);
+		agentbox_request_reply(q, 0, "{}", NULL);
+		return;
+	}
+	agentbox_request_reply(q, AGENTBOX_ENOTFOUND,
+			       "the keeper keeps no such box", NULL);
+}
+
+static void serve(keeper *k, agentbox_request *q)
+{
+	json_error_t where;
+	json_t *root = json_loads(agentbox_request_get_json(q),
+				  JSON_REJECT_DUPLICATES, &where);
+	const char *command = json_string_value(json_object_get(root,
+								"command"));
+
+	if (command && strcmp(command, "up") == 0)
+		command_up(k, q, root);
+	else if (command && strcmp(command, "down") == 0)
+		command_down(k, q, root);
+	else
+		agentbox_request_reply(q, AGENTBOX_EINVAL,
+				       "the keeper knows up and down", NULL);
+	json_decref(root);
+}
+
+/* Boxes that ended by themselves are let go. */
+static void dispatch_boxes(keeper *k)
+{
+	for (size_t i = 0; i < k->count;) {
+		agentbox_event *event = NULL;
+		bool ended = false;
+
+		agentbox_sandbox_dispatch(k->boxes[i].box, NULL);
+		while (agentbox_sandbox_next_event(k->boxes[i].box, &event,
+						   NULL) == 0) {
+			ended |= strcmp(agentbox_event_get_kind(event),
+					"ended") == 0;
+			agentbox_event_free(event);
+		}
+		if (ended)
+			let_go(k, i);
+		else
+			i++;
+	}
+}
+
+static int run(keeper *k)
+{
+	struct pollfd fds[1 + MAX_BOXES];
+	agentbox_request *q = NULL;
+
+	while (!told_to_end) {
+		size_t n = 0;
+		fds[n++] = (struct pollfd){
+			.fd = agentbox_owner_get_fd(k->owner),
+			.events = POLLIN };
+		for (size_t i = 0; i < k->count; i++)
+			fds[n++] = (struct pollfd){
+				.fd = agentbox_sandbox_get_fd(k->boxes[i].box),
+				.events = POLLIN };
+		int ready = poll(fds, n, k->count ? -1 : k->idle_ms);
+		if (ready < 0 && errno != EINTR)
+			return 70;
+		if (ready == 0 && !k->count)
+			return 0;
+		if (agentbox_owner_dispatch(k->owner, NULL) < 0)
+			return 70;
+		while (agentbox_owner_next_request(k->owner, &q, NULL) == 0)
+			serve(k, q);
+		dispatch_boxes(k);
+	}
+	return 0;
+}
+
+static int complain(agentbox_error *err)
+{
+	fprintf(stderr, "agentbox-keeper: %s\n",
+		agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	return 125;
+}
+
+static int32_t open_audit(keeper *k, const char *path, agentbox_error **err)
+{
+	if (!path)
+		return 0;
+	int32_t rc = agentbox_audit_new(k->context, &k->audit, err);
+	if (rc == 0)
+		rc = agentbox_audit_set_path(k->audit, path, err);
+	if (rc == 0)
+		rc = agentbox_audit_open(k->audit, err);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "state", required_argument, NULL, 's' },
+		{ "helper-dir", required_argument, NULL, 'h' },
+		{ "audit", required_argument, NULL, 'a' },
+		{ "idle", required_argument, NULL, 'i' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static keeper k;
+	const char *state = NULL, *helpers = NULL, *audit = NULL;
+	agentbox_error *err = NULL;
+	long idle = DEFAULT_IDLE_S;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		char *end = NULL;
+		switch (c) {
+		case 's':
+			state = optarg;
+			break;
+		case 'h':
+			helpers = optarg;
+			break;
+		case 'a':
+			audit = optarg;
+			break;
+		case 'i':
+			idle = strtol(optarg, &end, 10);
+			if (*end || idle < 0 || idle > 86400)
+				return 2;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (!state || optind != argc) {
+		fprintf(stderr, "usage: agentbox-keeper --state DIR "
+			"[--helper-dir DIR] [--audit FILE] [--idle SECONDS]\n");
+		return 2;
+	}
+	k.idle_ms = (int)idle * 1000;
+	struct sigaction end = { .sa_handler = on_signal };
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGINT, &end, NULL);
+	signal(SIGPIPE, SIG_IGN);
+
+	if (agentbox_context_new(&k.context, &err) < 0 ||
+	    agentbox_context_set_state_dir(k.context, state, &err) < 0 ||
+	    (helpers && agentbox_context_set_helper_dir(k.context, helpers,
+							&err) < 0) ||
+	    open_audit(&k, audit, &err) < 0 ||
+	    agentbox_owner_new(k.context, "keeper", &k.owner, &err) < 0)
+		return complain(err);
+	int status = run(&k);
+	while (k.count)
+		let_go(&k, k.count - 1);
+	agentbox_owner_free(k.owner);
+	agentbox_audit_unref(k.audit);
+	agentbox_context_unref(k.context);
+	return status;
+}

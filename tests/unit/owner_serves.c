@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An owner serves its boxes to another process of the same user: the parent
+ * owns, a forked child with a context of its own is the client. The parent
+ * runs its loop until the child is done; the child's exit status is the
+ * verdict.
+ */
+#include "config.h"
+
+#include <agentbox/agentbox.h>
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abtest.h"
+
+static char state[4096];
+static agentbox_context *context;
+static agentbox_owner *owner;
+static agentbox_sandbox *box;
+
+static agentbox_context *new_context(void)
+{
+	agentbox_context *c = NULL;
+
+	ck_assert_int_eq(agentbox_context_new(&c, NULL), 0);
+	ck_assert_int_eq(agentbox_context_set_helper_dir(
+		c, ab_test_helper_dir(), NULL), 0);
+	ck_assert_int_eq(agentbox_context_set_state_dir(c, state, NULL), 0);
+	return c;
+}
+
+static void setup_owner(void)
+{
+	static int n;
+
+	snprintf(state, sizeof(state), "%s/state-%d-%d", ab_test_tmpdir(),
+		 (int)getpid(), n++);
+	context = new_context();
+	ck_assert_int_eq(agentbox_owner_new(context, "keeper", &owner, NULL),
+			 0);
+}
+
+/* false: no box can be raised here; the test ends as a skip. */
+static bool setup_box(const char *test)
+{
+	agentbox_policy *policy = NULL;
+	agentbox_error *err = NULL;
+
+	ck_assert_int_eq(agentbox_policy_builtin(context, "strict", &policy,
+						 NULL), 0);
+	int32_t rc = agentbox_sandbox_new(context, policy, NULL, &box, &err);
+	agentbox_policy_unref(policy);
+	if (rc == AGENTBOX_EWALL) {
+		ab_test_skip(test, agentbox_error_get_message(err));
+		agentbox_error_free(err);
+		return false;
+	}
+	ck_assert_msg(rc == 0, "%s", agentbox_error_get_message(err));
+	ck_assert_int_eq(agentbox_owner_add(owner, box, "mine", NULL), 0);
+	return true;
+}
+
+static void teardown(void)
+{
+	agentbox_owner_free(owner);
+	agentbox_sandbox_free(box);
+	agentbox_context_unref(context);
+	owner = NULL;
+	box = NULL;
+	context = NULL;
+}
+
+/* Run `body` in a child while we serve; calls are answered by echo. */
+static void serve_child(void (*body)(void))
+{
+	fflush(NULL);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		body();
+		_exit(0);
+	}
+	int status = -1;
+	for (;;) {
+		struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
+				    .events = POLLIN };
+		agentbox_request *q = NULL;
+
+		poll(&p, 1, 20);
+		ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+		while (agentbox_owner_next_request(owner, &q, NULL) == 0) {
+			char *copy = strdup(agentbox_request_get_json(q));
+			agentbox_request_reply(q, strcmp(copy, "fail") == 0
+					       ? AGENTBOX_EDENIED : 0,
+					       copy, NULL);
+			free(copy);
+		}
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			break;
+	}
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+		      "the client failed: status %d", status);
+}
+
+/* In the child: ck_assert would unwind into the parent's test. */
+#define MUST(condition)                                               \
+	do {                                                          \
+		if (!(condition)) {                                   \
+			fprintf(stderr, "# line %d: %s\n", __LINE__,  \
+				#condition);                          \
+			_exit(1);                                     \
+		}                                                     \
+	} while (0)
+
+static void client_lists(void)
+{
+	agentbox_context *c = new_context();
+	agentbox_bytes *json = NULL;
+
+	MUST(agentbox_remote_list(c, &json, NULL) == 0);
+	MUST(strstr(agentbox_bytes_get_data(json), "\"name\":\"mine\""));
+	MUST(strstr(agentbox_bytes_get_data(json),
+		    agentbox_sandbox_get_id(box)));
+}
+
+START_TEST(a_client_sees_the_boxes_of_a_live_owner)
+{
+	if (setup_box("a_client_sees_the_boxes_of_a_live_owner"))
+		serve_child(client_lists);
+}
+END_TEST
+
+static void client_runs(void)
+{
+	const char *argv[] = { "sh", "-c", "cat; exit 7" };
+	agentbox_context *c = new_context();
+	agentbox_remote *remote = NULL;
+	agentbox_command *command = NULL;
+	agentbox_process *process = NULL;
+	int in[2], out[2];
+	char buf[16] = "";
+
+	MUST(agentbox_remote_open(c, "mine", &remote, NULL) == 0);
+	MUST(agentbox_command_new(argv, 3, &command, NULL) == 0);
+	MUST(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	MUST(agentbox_command_set_fd(command, 0, in[0], NULL) == 0);
+	MUST(agentbox_command_set_fd(command, 1, out[1], NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &process, NULL) == 0);
+	agentbox_command_free(command);
+	close(in[0]);
+	close(out[1]);
+	/* The handle outlives the connection it came from. */
+	agentbox_remote_free(remote);
+	MUST(write(in[1], "hello", 5) == 5);
+	close(in[1]);
+	MUST(read(out[0], buf, sizeof(buf)) == 5 && !memcmp(buf, "hello", 5));
+	MUST(agentbox_process_wait(process, 10000, NULL) == 0);
+	MUST(agentbox_process_get_exit_status(process) == 7);
+	MUST(strcmp(agentbox_process_get_reason(process), "exited") == 0);
+	agentbox_process_free(process);
+}
+
+START_TEST(a_client_runs_a_command_with_its_own_descriptors)
+{
+	if (setup_box("a_client_runs_a_command_with_its_own_descriptors"))
+		serve_child(client_runs);
+}
+END_TEST
+
+static void client_kills(void)
+{
+	const char *argv[] = { "sleep", "1000" };
+	agentbox_context *c = new_context();
+	agentbox_remote *remote = NULL;
+	agentbox_command *command = NULL;
+	agentbox_process *one = NULL, *two = NULL;
+
+	MUST(agentbox_remote_open(c, agentbox_sandbox_get_id(box), &remote,
+				  NULL) == 0);
+	MUST(agentbox_command_new(argv, 2, &command, NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &one, NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &two, NULL) == 0);
+	MUST(agentbox_process_kill(one, SIGTERM, NULL) == 0);
+	MUST(agentbox_process_wait(one, 10000, NULL) == 0);
+	MUST(agentbox_process_get_signal(one) == SIGTERM);
+	MUST(agentbox_process_wait(two, 0, NULL) == AGENTBOX_ETIMEOUT);
+	MUST(agentbox_remote_kill_all(remote, NULL) == 0);
+	MUST(agentbox_process_wait(two, 10000, NULL) == 0);
+	MUST(agentbox_process_get_signal(two) == SIGKILL);
+}
+
+START_TEST(a_client_signals_its_command_and_kills_all)
+{
+	if (setup_box("a_client_signals_its_command_and_kills_all"))
+		serve_child(client_kills);
+}
+END_TEST
+
+static void client_is_refused(void)
+{
+	const char *argv[] = { "no-such-program" };
+	agentbox_context *c = new_context();
+	agentbox_remote *remote = NULL;
+	agentbox_command *command = NULL;
+	agentbox_process *process = NULL;
+	agentbox_error *err = NULL;
+
+	MUST(agentbox_remote_open(c, "other", &remote, &err) ==
+	     AGENTBOX_ENOTFOUND);
+	MUST(strstr(agentbox_error_get_message(err), "other"));
+	MUST(agentbox_remote_open(c, "../x", &remote, NULL) ==
+	     AGENTBOX_EINVAL);
+	MUST(agentbox_remote_open(c, "mine", &remote, NULL) == 0);
+	MUST(agentbox_command_new(argv, 1, &command, NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &process, NULL) ==
+	     AGENTBOX_ENOTFOUND);
+	MUST(!process);
+}
+
+START_TEST(what_does_not_exist_is_not_found)
+{
+	if (setup_box("what_does_not_exist_is_not_found"))
+		serve_child(client_is_refused);
+}
+END_TEST
+
+static void client_calls(void)
+{
+	agentbox_context *c = new_context();
+	agentbox_remote *remote = NULL;
+	agentbox_bytes *reply = NULL;
+	agentbox_error *err = NULL;
+	size_t n = 300000;
+	char *big = malloc(n + 1);
+
+	MUST(agentbox_remote_open_owner(c, "nobody", &remote, NULL) ==
+	     AGENTBOX_ENOTFOUND);
+	MUST(agentbox_remote_open_owner(c, "keeper", &remote, NULL) == 0);
+	MUST(agentbox_remote_call(remote, "[1]", 10000, &reply, NULL) == 0);
+	MUST(strcmp(agentbox_bytes_get_data(reply), "[1]") == 0);
+	MUST(agentbox_remote_call(remote, "fail", 10000, &reply, &err) ==
+	     AGENTBOX_EDENIED);
+	MUST(strcmp(agentbox_error_get_message(err), "fail") == 0);
+	memset(big, 'x', n);
+	big[n] = '\0';
+	MUST(agentbox_remote_call(remote, big, 10000, &reply, NULL) == 0);
+	MUST(agentbox_bytes_get_size(reply) == n);
+	MUST(strcmp(agentbox_bytes_get_data(reply), big) == 0);
+}
+
+START_TEST(a_host_program_answers_calls)
+{
+	serve_child(client_calls);
+}
+END_TEST
+
+/* Bytes that are no protocol, then a client that behaves. */
+static void client_misbehaves(void)
+{
+	char path[4200];
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct dirent *e;
+	uint8_t noise[64];
+	agentbox_bytes *json = NULL;
+
+	snprintf(path, sizeof(path), "%s/owners", state);
+	DIR *dir = opendir(path);
+	MUST(dir);
+	while ((e = readdir(dir)) && e->d_name[0] == '.')
+		;
+	MUST(e);
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.60s",
+		 dirfd(dir), e->d_name);
+	for (unsigned i = 0; i < 300; i++) {
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+			close(fd);
+			continue;
+		}
+		for (size_t k = 0; k < sizeof(noise); k++)
+			noise[k] = (uint8_t)rand();
+		if (i % 2) { /* a known kind, garbage behind it */
+			uint32_t head[2] = { 201 + i % 4, i % 3 };
+			memcpy(noise, head, sizeof(head));
+		}
+		send(fd, noise, i % sizeof(noise), MSG_NOSIGNAL);
+		close(fd);
+	}
+	closedir(dir);
+	MUST(agentbox_remote_list(new_context(), &json, NULL) == 0);
+}
+
+START_TEST(a_client_that_misbehaves_disturbs_nobody)
+{
+	serve_child(client_misbehaves);
+	ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+}
+END_TEST
+
+START_TEST(a_name_has_one_live_owner)
+{
+	agentbox_owner *second = NULL;
+
+	ck_assert_int_eq(agentbox_owner_new(context, "keeper", &second, NULL),
+			 AGENTBOX_EEXIST);
+	ck_assert_ptr_null(second);
+	agentbox_owner_free(owner);
+	owner = NULL;
+	ck_assert_int_eq(agentbox_owner_new(context, "keeper", &owner, NULL),
+			 0);
+}
+END_TEST
+
+START_TEST(the_socket_of_a_dead_owner_is_removed)
+{
+	agentbox_bytes *json = NULL;
+	char path[4200];
+	int sockets = 0;
+
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		agentbox_owner *o = NULL;
+		MUST(agentbox_owner_new(new_context(), "dies", &o, NULL) == 0);
+		_exit(0); /* without free: the socket file stays */
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	agentbox_owner_free(owner); /* or listing would ask ourselves */
+	owner = NULL;
+	ck_assert_int_eq(agentbox_remote_list(context, &json, NULL), 0);
+	ck_assert_str_eq(agentbox_bytes_get_data(json), "[]");
+	agentbox_bytes_free(json);
+	snprintf(path, sizeof(path), "%s/owners", state);
+	DIR *dir = opendir(path);
+	for (struct dirent *e; (e = readdir(dir));)
+		sockets += e->d_type == DT_SOCK;
+	closedir(dir);
+	ck_assert_int_eq(sockets, 0);
+}
+END_TEST
+
+START_TEST(a_directory_open_to_others_is_refused)
+{
+	agentbox_owner *o = NULL;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/owners", state);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	ck_assert_int_eq(agentbox_owner_new(context, NULL, &o, NULL),
+			 AGENTBOX_EACCES);
+	ck_assert_ptr_null(o);
+}
+END_TEST
+
+START_TEST(without_a_state_directory_there_is_no_owner)
+{
+	agentbox_context *c = NULL;
+	agentbox_owner *o = NULL;
+
+	agentbox_context_new(&c, NULL);
+	ck_assert_int_lt(agentbox_owner_new(c, NULL, &o, NULL), 0);
+	ck_assert_ptr_null(o);
+	agentbox_context_unref(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("owner_serves");
+	TCase *t = tcase_create("owner");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup_owner, teardown);
+	tcase_add_test(t, a_client_sees_the_boxes_of_a_live_owner);
+	tcase_add_test(t, a_client_runs_a_command_with_its_own_descriptors);
+	tcase_add_test(t, a_client_signals_its_command_and_kills_all);
+	tcase_add_test(t, what_does_not_exist_is_not_found);
+	tcase_add_test(t, a_host_program_answers_calls);
+	tcase_add_test(t, a_client_that_misbehaves_disturbs_nobody);
+	tcase_add_test(t, a_name_has_one_live_owner);
+	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
+	tcase_add_test(t, a_directory_open_to_others_is_refused);
+	tcase_add_test(t, without_a_state_directory_there_is_no_owner);
+	suite_add_tcase(s, t);
+
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
