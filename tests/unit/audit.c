@@ -291,7 +291,7 @@ START_TEST(m05_a_log_of_another_key_is_refused_when_pinned)
 	char *key = NULL, *anchor = make_log(3, &key);
 
 	expect(verify(&fx, key, anchor), 0, "verified", "anchored");
-	ck_assert_int_eq(verify(&fx, other, anchor).rc, AGENTBOX_ETAMPERED);
+	expect_bad(verify(&fx, other, anchor), 1);
 	free(key);
 	free(anchor);
 }
@@ -416,7 +416,7 @@ START_TEST(m09_a_rotated_log_verifies_from_root_key_and_from_start_anchor)
 	agentbox_audit *a = audit_at(&fx, true);
 	char old[620], big[4096], *key, *anchor, start[512];
 	const char *paths[2] = { old, fx.log };
-	json_t *link;
+	json_t *first, *link;
 	verdict v;
 
 	snprintf(old, sizeof(old), "%s.000001", fx.log);
@@ -436,13 +436,15 @@ START_TEST(m09_a_rotated_log_verifies_from_root_key_and_from_start_anchor)
 	ck_assert_str_eq(word(&v, "tail"), "anchored");
 	json_decref(v.report);
 	/* the anchor at the end of the first file is what the link carries */
-	link = json_object_get(record_at(fx.log, 0), "log");
+	first = record_at(fx.log, 0);
+	link = json_object_get(first, "log");
 	snprintf(start, sizeof(start),
 		 "{\"agentbox_audit_anchor\":1,\"chain\":\"%s\",\"count\":"
 		 "%lld,\"head\":\"%s\",\"key\":\"%s\"}",
 		 field(link, "chain"),
 		 (long long)json_integer_value(json_object_get(link, "count")),
 		 field(link, "head"), field(link, "key"));
+	json_decref(first);
 	v = verify_paths(&fx, paths + 1, 1, NULL, anchor, start);
 	ck_assert_msg(v.rc == 0, "%s", word(&v, "reason"));
 	ck_assert_str_eq(word(&v, "begins"), "start-anchor");
