@@ -4,7 +4,6 @@
 #   BENCHES += tests/bench/x
 #   tests_bench_x_SOURCES = tests/bench/x.c
 #   tests_bench_x_LDADD = $(PUBLIC_LIBS)
-EXTRA_PROGRAMS =
 EXTRA_PROGRAMS += tests/bench/audit
 BENCHES += tests/bench/audit
 tests_bench_audit_SOURCES = tests/bench/audit.c
