@@ -13,3 +13,9 @@ tests_unit_walls_seccomp_internal_SOURCES = tests/unit/walls_seccomp_internal.c
 tests_unit_walls_seccomp_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_walls_seccomp_internal_CFLAGS = $(UNIT_CFLAGS)
 EXTRA_DIST += tests/data/seccomp.jsonl tests/data/seccomp-refused.jsonl
+
+check_PROGRAMS += tests/unit/walls_plan_internal
+UNIT_TESTS += tests/unit/walls_plan_internal
+tests_unit_walls_plan_internal_SOURCES = tests/unit/walls_plan_internal.c
+tests_unit_walls_plan_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_walls_plan_internal_CFLAGS = $(UNIT_CFLAGS)
