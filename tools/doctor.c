@@ -14,6 +14,149 @@
 #include "text.h"
 #include "tool.h"
 
+#define COLUMN 14
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static bool is_true(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
+static long long number_of(const json_t *o, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(o, key));
+}
+
+/* `body` is taken. */
+static void row(enum text_color color, const char *name, char *body)
+{
+	char *label = tool_format("  %s", name);
+
+	if (label && body)
+		text_item(stderr, COLUMN, color, label, body);
+	free(label);
+	free(body);
+}
+
+/* Strongest first; what each of them is worth. */
+static const struct {
+	const char *name, *worth;
+} tiers[] = {
+	{ "full", "every wall" },
+	{ "no-proc", "every wall but a /proc of the box's own" },
+	{ "landlock", "Landlock and seccomp, no namespaces" },
+};
+
+static void tell_tier(const char *name, const char *worth, const json_t *t)
+{
+	const char *cause = text_of(t, "cause"), *fix = text_of(t, "fix");
+	const char *stage = text_of(t, "stage");
+	const char *message = text_of(t, "message");
+
+	if (!t)
+		return;
+	if (is_true(t, "available")) {
+		row(TEXT_GOOD, name, tool_format("yes: %s", worth));
+		return;
+	}
+	row(TEXT_BAD, name, tool_format("no: %s", *cause ? cause : message));
+	if (*stage)
+		row(TEXT_PLAIN, "", tool_format(
+			"refused at %s%s%s", stage,
+			*message && *cause && strcmp(cause, message) != 0
+			? ": " : "",
+			*cause && strcmp(cause, message) != 0 ? message : ""));
+	if (*fix)
+		row(TEXT_PLAIN, "", tool_format("to fix it: %s", fix));
+}
+
+/* Which controller is held by which version; limits rest on them. */
+static void tell_cgroups(const json_t *cgroups)
+{
+	static const char *const names[] = { "memory", "pids", "cpu" };
+	json_t *v1 = json_object_get(cgroups, "v1");
+	json_t *v2 = json_object_get(cgroups, "v2");
+	char *line = strdup("");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *by = is_true(v2, names[i]) ? "v2"
+				 : *text_of(v1, names[i]) ? "v1" : "none";
+		char *grown = tool_format("%s%s%s %s", line ? line : "",
+					  i ? ", " : "", names[i], by);
+		free(line);
+		line = grown;
+	}
+	row(TEXT_PLAIN, "cgroups", line);
+}
+
+static void tell_machine(const json_t *doc)
+{
+	json_t *landlock = json_object_get(doc, "landlock");
+	json_t *ids = json_object_get(doc, "ids");
+	long long abi = number_of(landlock, "abi");
+
+	row(TEXT_PLAIN, "kernel", strdup(text_of(doc, "kernel")));
+	row(TEXT_PLAIN, "landlock", abi
+	    ? tool_format("level %lld%s%s%s", abi,
+			  is_true(landlock, "truncate") ? ", truncate" : "",
+			  is_true(landlock, "net") ? ", net" : "",
+			  is_true(landlock, "scope") ? ", scope" : "")
+	    : strdup("none"));
+	row(TEXT_PLAIN, "seccomp", strdup(is_true(doc, "seccomp") ? "yes"
+							    : "none"));
+	tell_cgroups(json_object_get(doc, "cgroups"));
+	row(TEXT_PLAIN, "you", tool_format(
+		"uid %lld%s, %lld supplementary groups%s",
+		number_of(ids, "uid"), is_true(ids, "root") ? " (root)" : "",
+		number_of(ids, "supplementary_groups"),
+		is_true(ids, "uid_pool")
+		? "; boxes get kernel uids of their own" : ""));
+}
+
+static void tell_missing(const json_t *missing)
+{
+	json_t *m;
+	size_t i;
+
+	if (!json_array_size(missing))
+		return;
+	text_item(stderr, 0, TEXT_BOLD, "missing", "");
+	json_array_foreach(missing, i, m) {
+		const char *what = text_of(m, "what");
+		row(TEXT_WARN, what, strdup(text_of(m, "cause")));
+		if (*text_of(m, "fix"))
+			row(TEXT_PLAIN, "", tool_format(
+				"to fix it: %s", text_of(m, "fix")));
+	}
+}
+
+static void tell(const json_t *doc)
+{
+	json_t *all = json_object_get(doc, "tiers");
+	const char *best = text_of(doc, "best_tier");
+
+	text_item(stderr, 0, TEXT_BOLD, "tiers", "");
+	for (size_t i = 0; i < sizeof(tiers) / sizeof(*tiers); i++)
+		tell_tier(tiers[i].name, tiers[i].worth,
+			  json_object_get(all, tiers[i].name));
+	text_item(stderr, 0, TEXT_BOLD, "machine", "");
+	tell_machine(doc);
+	tell_missing(json_object_get(doc, "missing"));
+	if (!strcmp(best, "full"))
+		text_note("boxes here have tier full");
+	else if (*best && strcmp(best, "none") != 0)
+		text_warning("the strongest box here has tier %s; a policy "
+			     "that requires more is refused", best);
+	else
+		text_error("no box can be raised here");
+}
+
 int tool_doctor(tool *t, const tool_args *args)
 {
 	agentbox_bytes *bytes = NULL;
@@ -25,10 +168,15 @@ int tool_doctor(tool *t, const tool_args *args)
 	text_progress_end();
 	if (rc < 0)
 		return tool_fail(t, err, NULL);
-	json_t *report = tool_json_of(bytes);
-	if (t->json)
-		return tool_print_json(t, report);
-	text_outline(stderr, 0, report);
-	json_decref(report);
-	return TOOL_OK;
+	json_t *doc = tool_json_of(bytes);
+	const char *best = text_of(doc, "best_tier");
+	int status = *best && strcmp(best, "none") != 0 ? TOOL_OK
+							 : TOOL_NO_BOX;
+	if (t->json) {
+		int printed = tool_print_json(t, doc);
+		return printed ? printed : status;
+	}
+	tell(doc);
+	json_decref(doc);
+	return status;
 }

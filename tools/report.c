@@ -117,6 +117,10 @@ static void limit(const char *name, const json_t *l)
 
 	if (!much)
 		row(TEXT_WARN, name, strdup("no limit asked for"));
+	else if (!strcmp(text_of(l, "mechanism"), "none"))
+		row(TEXT_BAD, name, tool_format("%s, nothing holds it%s%s",
+						much, *note ? ": " : "",
+						note));
 	else
 		row(hard ? TEXT_GOOD : TEXT_WARN, name,
 		    tool_format("%s, %s, by %s per %s%s%s", much,
