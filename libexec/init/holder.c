@@ -164,6 +164,18 @@ static void pass_failure(holder *h, const ab_msg_failed *m)
 	init_end_box(h, f);
 }
 
+static void take_namespaces(holder *h, uint32_t kind, const int *fds,
+			    size_t count)
+{
+	if (kind == AB_MSG_LINK_NAMESPACES && count == 2 && h->watcher &&
+	    !h->is_ready) {
+		init_keep_namespaces(h->watcher, fds);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+}
+
 static void on_link(holder *h)
 {
 	static uint8_t message[3 * AB_MAX_PATH];
@@ -174,8 +186,9 @@ static void on_link(holder *h)
 	ab_reader r;
 	uint32_t kind;
 	size_t count = 0;
+	int fds[2] = {-1, -1};
 	ssize_t n = ab_message_recv(h->box->link_holder_fd, message,
-				    sizeof(message), NULL, 0, &count,
+				    sizeof(message), fds, 2, &count,
 				    MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EPROTO)
@@ -187,6 +200,10 @@ static void on_link(holder *h)
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
+	if (count) {
+		take_namespaces(h, kind, fds, count);
+		return;
+	}
 	if (kind == AB_MSG_LINK_READY && !h->is_ready &&
 	    ab_msg_get_ready(&r, &ready) == 0)
 		on_ready(h, &ready);

@@ -34,9 +34,11 @@ void init_serve_relays(holder *h, const struct pollfd *fds, size_t n);
 void init_flush_relays(holder *h);
 
 /* watch.c */
-bool init_needs_settling(const ab_plan *plan);
 int init_start_watching(holder *h);
 /* Quarantine and re-protect; values: quarantined, reprotected, failed. */
 int init_settle(holder *h, uint64_t values[4]);
+
+/* Takes both fds: the user and the mount namespace of the box. */
+void init_keep_namespaces(watcher *w, const int fds[2]);
 
 #endif

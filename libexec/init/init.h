@@ -154,6 +154,9 @@ typedef struct init_command {
 /* Runs in the vfork child and never returns. */
 _Noreturn void init_exec(init_command *command);
 
+/* watch.c: does this plan have something to watch or to make again? */
+bool init_needs_settling(const ab_plan *plan);
+
 /* holder.c */
 _Noreturn void init_holder(init_box *box);
 

@@ -24,6 +24,7 @@
 
 #include "base/fd.h"
 #include "sys.h"
+#include "wire/message.h"
 
 static const struct {
 	uint32_t ours;
@@ -173,6 +174,48 @@ static int enter_cgroups(init_box *box)
 	return 0;
 }
 
+/*
+ * The holder must be able to come back to make a bind again; once we are not
+ * dumpable, it may not open these any more (ptrace(2), access mode checks).
+ */
+static int lend_namespaces(init_box *box)
+{
+	const char *const paths[] = {"/proc/self/ns/user", "/proc/self/ns/mnt"};
+	uint8_t header[AB_MESSAGE_HEADER];
+	ab_writer w;
+	ab_autofd int user = -1, mnt = -1;
+	int fds[2], r;
+
+	if (!init_needs_settling(&box->plan) ||
+	    box->plan.tier == AB_TIER_LANDLOCK)
+		return 0;
+	user = open(paths[0], O_RDONLY | O_CLOEXEC);
+	mnt = open(paths[1], O_RDONLY | O_CLOEXEC);
+	fds[0] = user;
+	fds[1] = mnt;
+	if (user < 0 || mnt < 0)
+		return init_fail(box, errno, "", "namespaces");
+	ab_writer_init_fixed(&w, header, sizeof(header));
+	ab_put_u32(&w, AB_MSG_LINK_NAMESPACES);
+	ab_put_u32(&w, 2);
+	r = ab_message_send(box->link_inside_fd, w.data, w.len, fds, 2,
+			    0);
+	return r ? init_fail(box, -r, "", "namespaces") : 0;
+}
+
+/* A root host without a user namespace (tier landlock): its ids for good. */
+static int drop_ids(init_box *box)
+{
+	const ab_plan *p = &box->plan;
+
+	if (!p->map_by_holder || (p->namespaces & AB_NS_USER))
+		return 0;
+	if (setresgid(p->gid_outside, p->gid_outside, p->gid_outside) ||
+	    setresuid(p->uid_outside, p->uid_outside, p->uid_outside))
+		return init_fail(box, errno, "", "ids");
+	return 0;
+}
+
 int init_enter_namespaces(init_box *box)
 {
 	char text[16];
@@ -180,6 +223,8 @@ int init_enter_namespaces(init_box *box)
 	/* dumpable only now: /proc/self is root's otherwise (proc(5)) */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if ((box->plan.namespaces & AB_NS_USER) && write_maps(box))
+		return -1;
+	if (drop_ids(box))
 		return -1;
 	/* setresuid made us undumpable again */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -192,7 +237,7 @@ int init_enter_namespaces(init_box *box)
 			init_note(box, "oom_score_adj was refused: %s",
 				  strerror(-r));
 	}
-	if (enter_cgroups(box))
+	if (enter_cgroups(box) || lend_namespaces(box))
 		return -1;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if ((box->plan.namespaces & AB_NS_UTS) && box->plan.hostname[0] &&
