@@ -21,14 +21,17 @@
 static long load_forks(char **argv)
 {
 	long most = number(argv[0]), got = 0, error = 0;
-	pid_t first = 0;
+	pid_t first = 0, parent = getpid();
 
 	while (got < most) {
 		pid_t pid = fork();
 
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pause();
+			close(1);
+			close(2);
+			if (getppid() == parent)
+				pause();
 			_exit(0);
 		}
 		if (pid < 0) {

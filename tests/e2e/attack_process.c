@@ -34,13 +34,28 @@ static char target_word[16] = "sibling-secret";
 /* A child to attack: the control that shows what is possible at all. */
 static pid_t spawn_target(void)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid;
+	int ready[2];
+	char byte;
 
+	if (pipe(ready) < 0)
+		return -1;
+	pid = fork();
 	if (pid == 0) {
+		/* nothing of ours may outlive the attack and hold its output */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(0);
+		dup2(open("/dev/null", O_RDWR), 1);
+		dup2(1, 2);
+		close(ready[0]);
+		(void)!write(ready[1], "x", 1);
 		for (;;)
 			pause();
 	}
+	close(ready[1]);
+	(void)!read(ready[0], &byte, 1);
+	close(ready[0]);
 	return pid;
 }
 

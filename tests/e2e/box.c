@@ -80,6 +80,7 @@ agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 	agentbox_sandbox *s = NULL;
 	agentbox_policy *policy = box_policy(document);
 
+	e2e_doing("agentbox_sandbox_new");
 	*code = agentbox_sandbox_new(box_context(), policy, NULL, &s, &err);
 	agentbox_policy_unref(policy);
 	*where = e2e_text("%s", agentbox_error_get_where(err));
@@ -171,6 +172,8 @@ struct outcome box_run_in(agentbox_sandbox *in, const char *const *argv)
 	agentbox_process *process = NULL;
 	agentbox_error *err = NULL;
 
+	e2e_doing(e2e_text("%s %s %s", argv[0], argv[1] ? argv[1] : "",
+			   argv[1] && argv[2] ? argv[2] : ""));
 	o.result = agentbox_sandbox_capture(in, command, CAPTURE_MAX,
 					    &process, &out, &errors, &err);
 	agentbox_command_free(command);
@@ -325,7 +328,9 @@ static void collect_events(void)
 		e->kind = e2e_text("%s", agentbox_event_get_kind(event));
 		e->object = e2e_text("%s", agentbox_event_get_object(event));
 		e->detail = e2e_text("%s", agentbox_event_get_detail(event));
-		e2e_note("event %s '%s': %s", e->kind, e->object, e->detail);
+		if (event_count <= 20)
+			e2e_note("event %s '%s': %s", e->kind, e->object,
+				 e->detail);
 		agentbox_event_free(event);
 		event = NULL;
 	}

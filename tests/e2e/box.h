@@ -41,13 +41,20 @@ struct e2e_case {
 /* `main` of a suite. argv names cases to run, default all; -l lists. */
 int e2e_main(int argc, char **argv, const struct e2e_case *cases);
 
-/* A failed check is reported and the case goes on. */
+/*
+ * A failed check is reported and the case goes on. The condition is looked at
+ * before the arguments of the message, which may be what it has set.
+ */
 #define CHECK(cond, ...) \
-	e2e_check((cond), __FILE__, __LINE__, #cond, __VA_ARGS__)
+	__extension__({ \
+		bool good_ = (cond); \
+		e2e_check(good_, __FILE__, __LINE__, #cond, __VA_ARGS__); \
+	})
 /* A failed requirement ends the case. */
 #define REQUIRE(cond, ...) \
 	do { \
-		if (!e2e_check((cond), __FILE__, __LINE__, #cond, \
+		bool needed_ = (cond); \
+		if (!e2e_check(needed_, __FILE__, __LINE__, #cond, \
 			       __VA_ARGS__)) \
 			e2e_end(); \
 	} while (0)

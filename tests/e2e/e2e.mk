@@ -6,3 +6,117 @@
 # Minutes-long ones: CHECK_LONG_TESTS += tests/e2e/x
 # Environment: AB_TEST_SRCDIR AB_TEST_BUILDDIR AB_TEST_HELPER_DIR AB_TEST_TOOL
 # TMPDIR (private, writable, removed afterwards), LD_LIBRARY_PATH.
+
+# The live box suite: programs on the public interface that attack a box case
+# by case (SANDBOX-CASES.md). One program at a time can be run by hand:
+#   tests/e2e/privilege case_047
+E2E_BOX_LIBS = $(LEAK_LDFLAGS) tests/e2e/libbox.a tests/lib/libabtest.a \
+	$(PUBLIC_LIBS) $(CHECK_LIBS)
+E2E_BOX_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/e2e
+
+check_LIBRARIES += tests/e2e/libbox.a
+tests_e2e_libbox_a_SOURCES = \
+	tests/e2e/box.c \
+	tests/e2e/box.h \
+	tests/e2e/case.c \
+	tests/e2e/host.c \
+	tests/e2e/host.h \
+	tests/e2e/tree.c
+tests_e2e_libbox_a_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_libbox_a_CFLAGS = $(UNIT_CFLAGS)
+
+# Static, without sanitizers or libraries: it runs where nothing else is.
+E2E_STATIC_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+E2E_STATIC_LINK = $(AM_V_CCLD)$(CC) $(E2E_STATIC_CFLAGS) $(CFLAGS) -static \
+	$(LDFLAGS) -o $@
+check_PROGRAMS += tests/e2e/attacker tests/e2e/without
+tests_e2e_attacker_SOURCES = \
+	tests/e2e/attack_files.c \
+	tests/e2e/attack_kernel.c \
+	tests/e2e/attack_load.c \
+	tests/e2e/attack_network.c \
+	tests/e2e/attack_process.c \
+	tests/e2e/attacker.c \
+	tests/e2e/attacker.h
+tests_e2e_attacker_CPPFLAGS = -D_GNU_SOURCE
+tests_e2e_attacker_CFLAGS = $(E2E_STATIC_CFLAGS)
+tests_e2e_attacker_LDADD =
+tests_e2e_attacker_LINK = $(E2E_STATIC_LINK)
+tests_e2e_without_SOURCES = tests/e2e/without.c
+tests_e2e_without_CPPFLAGS = -D_GNU_SOURCE
+tests_e2e_without_CFLAGS = $(E2E_STATIC_CFLAGS)
+tests_e2e_without_LDADD =
+tests_e2e_without_LINK = $(E2E_STATIC_LINK)
+
+check_PROGRAMS += tests/e2e/protect_present
+E2E_TESTS += tests/e2e/protect_present
+tests_e2e_protect_present_SOURCES = tests/e2e/protect_present.c
+tests_e2e_protect_present_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_protect_present_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_protect_present_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/protect_missing
+E2E_TESTS += tests/e2e/protect_missing
+tests_e2e_protect_missing_SOURCES = tests/e2e/protect_missing.c
+tests_e2e_protect_missing_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_protect_missing_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_protect_missing_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/read_protect
+E2E_TESTS += tests/e2e/read_protect
+tests_e2e_read_protect_SOURCES = tests/e2e/read_protect.c
+tests_e2e_read_protect_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_read_protect_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_read_protect_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/privilege
+E2E_TESTS += tests/e2e/privilege
+tests_e2e_privilege_SOURCES = tests/e2e/privilege.c
+tests_e2e_privilege_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_privilege_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_privilege_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/network
+E2E_TESTS += tests/e2e/network
+tests_e2e_network_SOURCES = tests/e2e/network.c
+tests_e2e_network_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_network_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_network_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/command
+E2E_TESTS += tests/e2e/command
+tests_e2e_command_SOURCES = tests/e2e/command.c
+tests_e2e_command_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_command_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_command_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/limits
+E2E_TESTS += tests/e2e/limits
+tests_e2e_limits_SOURCES = tests/e2e/limits.c
+tests_e2e_limits_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_limits_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_limits_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/lifetime
+E2E_TESTS += tests/e2e/lifetime
+tests_e2e_lifetime_SOURCES = tests/e2e/lifetime.c
+tests_e2e_lifetime_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_lifetime_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_lifetime_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/setup
+E2E_TESTS += tests/e2e/setup
+tests_e2e_setup_SOURCES = tests/e2e/setup.c
+tests_e2e_setup_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_setup_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_setup_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/lacks
+E2E_TESTS += tests/e2e/lacks
+tests_e2e_lacks_SOURCES = tests/e2e/lacks.c
+tests_e2e_lacks_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_lacks_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_lacks_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/programs
+E2E_TESTS += tests/e2e/programs
+tests_e2e_programs_SOURCES = tests/e2e/programs.c
+tests_e2e_programs_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_programs_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_programs_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/long_runs
+CHECK_LONG_TESTS += tests/e2e/long_runs
+tests_e2e_long_runs_SOURCES = tests/e2e/long_runs.c
+tests_e2e_long_runs_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_long_runs_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_long_runs_LDADD = $(E2E_BOX_LIBS)

@@ -136,6 +136,8 @@ char *host_run(const char *const *argv, int *status)
 	char *text;
 	pid_t pid;
 
+	e2e_doing(e2e_text("%s %s on the host", argv[0],
+			   argv[1] ? argv[1] : ""));
 	fflush(stdout);
 	REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "pipe: %m");
 	pid = fork();

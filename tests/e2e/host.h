@@ -10,6 +10,8 @@
 
 /* Owned by the case from now on; NULL ends it (out of memory). */
 void *e2e_keep(void *p);
+/* What a case that runs out of time was doing; kept text. */
+void e2e_doing(const char *what);
 /* box.c: free what the case holds. */
 void box_teardown(void);
 /* box.c: id number `index` of the boxes this case raised, or NULL. */

@@ -282,8 +282,9 @@ static void case_091_signal_state_is_not_inherited(void)
 	CHECK(strcmp(attack_detail(), "0000000000000000") == 0, "blocked %s",
 	      attack_detail());
 	ATTACK("OK", "status SigIgn");
-	CHECK(strcmp(attack_detail(), "0000000000000000") == 0, "ignored %s",
-	      attack_detail());
+	/* glibc's posix_spawn leaves its own 32 and 33 ignored */
+	CHECK((strtoull(attack_detail(), NULL, 16) & ~0x180000000ull) == 0,
+	      "ignored %s", attack_detail());
 	box_end();
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	signal(SIGPIPE, SIG_DFL);
