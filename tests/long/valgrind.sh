@@ -14,6 +14,10 @@ for program in $AB_TEST_UNIT; do
 		--leak-check=full --errors-for-leak-kinds=definite,indirect \
 		--log-file=valgrind.log "$AB_TEST_BUILDDIR/$program" >out.log 2>&1; then
 		echo "ok $n - ${program##*/}"
+	elif grep -q 'unhandled .* syscall' valgrind.log; then
+		# what follows a refused pidfd_open is not the program's doing
+		nr=$(sed -n 's/.*unhandled .* syscall: //p' valgrind.log | head -1)
+		echo "ok $n - ${program##*/} # SKIP valgrind lacks system call $nr"
 	else
 		echo "not ok $n - ${program##*/}"
 		sed 's/^/# /' valgrind.log out.log
