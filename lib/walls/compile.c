@@ -187,14 +187,19 @@ static int32_t set_cgroups(ab_build *b, agentbox_error **err)
 static int32_t seal(ab_build *b, agentbox_error **err)
 {
 	ab_writer w;
+	bool full;
 	int rc;
 
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
 	rc = ab_plan_encode(&b->plan, &w);
+	/* it doubles: a writer that stopped below half ran out of memory */
+	full = w.len > AB_MAX_PLAN_BYTES / 2;
 	if (rc == 0)
 		b->out->plan_fd =
 			ab_fd_memfd_sealed("agentbox-plan", w.data, w.len);
 	ab_writer_end(&w);
+	if (rc < 0 && !full)
+		return ab_error_nomem(err);
 	if (rc < 0)
 		return ab_error_sys_code(err, AGENTBOX_ELIMIT, -rc, "plan",
 					 "the plan does not fit its bounds");

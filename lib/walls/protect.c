@@ -78,8 +78,12 @@ static const ab_view *writable_view(const ab_protect *p, const char *host)
 static int32_t put(ab_protect *p, const char *host, const ab_view *view,
 		   bool dir, agentbox_error **err)
 {
-	const char *rest = ab_path_rest(host, view->host);
+	const char *inside = ab_build_join(p->b, view->inside,
+					   ab_path_rest(host, view->host));
+	const char *copy = ab_build_str(p->b, host);
 
+	if (!inside || !copy)
+		return 0; /* sticky */
 	if (p->count >= AB_MAX_PROTECTED)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
 				    "more than %d protected paths (bound "
@@ -88,8 +92,8 @@ static int32_t put(ab_protect *p, const char *host, const ab_view *view,
 	if (!room(p, &p->set, p->count, sizeof(*p->set)))
 		return 0; /* sticky */
 	p->set[p->count++] = (ab_guarded){
-		.inside = ab_build_join(p->b, view->inside, rest),
-		.host = ab_build_str(p->b, host),
+		.inside = inside,
+		.host = copy,
 		.view = view,
 		.readonly = true,
 		.dir = dir,
@@ -626,11 +630,12 @@ static int32_t compile(ab_protect *p, agentbox_error **err)
 
 	if (!rc && p->linked_count)
 		rc = scan(p, true, err);
-	if (!rc)
+	if (!rc && !p->b->nomem && p->count)
 		rc = add_pins(p, err);
 	if (rc || p->b->nomem)
 		return rc;
-	emit(p);
+	if (p->count)
+		emit(p);
 	add_watches(p);
 	report_links(p);
 	return 0;
