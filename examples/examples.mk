@@ -4,4 +4,27 @@
 #   EXAMPLES += examples/x
 #   examples_x_SOURCES = examples/x.c
 #   examples_x_LDADD = $(PUBLIC_LIBS)
-# DEMO += examples/demo   is what make demo runs (program or script).
+# DEMO += examples/demo/demo.sh   is what make demo runs (program or script).
+# tests/ffi/examples.sh compiles them against an installation and runs them.
+
+EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited
+EXAMPLES += examples/hello examples/agent_loop examples/audited
+examples_hello_SOURCES = examples/hello.c
+examples_hello_LDADD = $(PUBLIC_LIBS)
+examples_agent_loop_SOURCES = examples/agent_loop.c
+examples_agent_loop_LDADD = $(PUBLIC_LIBS)
+examples_audited_SOURCES = examples/audited.c
+examples_audited_LDADD = $(PUBLIC_LIBS)
+
+# examples/demo/intruder.c is compiled in the box, by the demo.
+EXTRA_PROGRAMS += examples/demo/demo
+EXAMPLES += examples/demo/demo
+DEMO += examples/demo/demo.sh
+examples_demo_demo_SOURCES = \
+	examples/demo/attacks.c \
+	examples/demo/demo.c \
+	examples/demo/demo.h \
+	examples/demo/facts.c \
+	examples/demo/screen.c
+examples_demo_demo_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+examples_demo_demo_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
