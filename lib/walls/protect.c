@@ -311,7 +311,8 @@ static int32_t through_link(ab_protect *p, const char *host, const char *tail,
 	if (ab_glob_is_literal(tail) &&
 	    ab_path_join(real, tail, path, sizeof(path)) > 0)
 		rc = ab_protect_add(p, path, err);
-	else
+	else if (!p->git || strcmp(strrchr(host, '/'), "/.git") != 0)
+		/* all of it; but a repository is looked into, gitdir.c */
 		rc = ab_protect_add(p, real, err);
 	free(real);
 	return rc;

@@ -19,3 +19,9 @@ UNIT_TESTS += tests/unit/walls_plan_internal
 tests_unit_walls_plan_internal_SOURCES = tests/unit/walls_plan_internal.c
 tests_unit_walls_plan_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_walls_plan_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/walls_protect_internal
+UNIT_TESTS += tests/unit/walls_protect_internal
+tests_unit_walls_protect_internal_SOURCES = tests/unit/walls_protect_internal.c
+tests_unit_walls_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_walls_protect_internal_CFLAGS = $(UNIT_CFLAGS)

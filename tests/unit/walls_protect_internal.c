@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the scan of a direct workspace protects: real directories, hand-made
+ * probe, and the steps that come out. Raising them is for the e2e tests.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agentbox/policy.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "walls/protect.h"
+#include "walls/walls.h"
+
+#include "abtest.h"
+
+#define ID "0123456789abcdef0123456789abcdef"
+#define BUILTIN "\"builtin:code-that-runs-later\""
+
+static char dir[256];
+static agentbox_context *context;
+
+static void shell(const char *fmt, ...)
+{
+	char command[2048];
+	va_list ap;
+	int n = snprintf(command, sizeof(command), "cd '%s' && ", dir);
+
+	va_start(ap, fmt);
+	vsnprintf(command + n, sizeof(command) - (size_t)n, fmt, ap);
+	va_end(ap);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void setup(void)
+{
+	char *real;
+
+	ab_leak_setup();
+	real = realpath(ab_test_tmpdir(), NULL);
+	snprintf(dir, sizeof(dir), "%s/protect-XXXXXX", real);
+	free(real);
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	shell("mkdir w out");
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+}
+
+static void teardown(void)
+{
+	char command[300];
+
+	agentbox_context_unref(context);
+	context = NULL;
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(command), 0);
+	ab_leak_teardown();
+}
+
+static json_t *plan_of(const char *protect, const char *mounts, int32_t code,
+		       const char *text)
+{
+	ab_probe p = { .landlock_abi = 7,
+		       .seccomp = true,
+		       .euid = 1234,
+		       .egid = 1234 };
+	const ab_compile_input in = { .box_id = ID,
+				      .probe = &p,
+				      .tier = AB_TIER_FULL,
+				      .dry = true };
+	ab_compiled c = { 0 };
+	agentbox_policy *policy = NULL;
+	agentbox_error *err = NULL;
+	json_t *description;
+	char doc[4096];
+	int32_t rc;
+
+	snprintf(doc, sizeof(doc),
+		 "{\"agentbox\":1,\"require\":[],\"protect\":[%s],"
+		 "\"mounts\":[%s],\"workspace\":{\"path\":\"%s/w\","
+		 "\"at\":\"/w\",\"mount\":\"direct\"}}",
+		 protect, mounts, dir);
+	rc = agentbox_policy_parse(context, doc, strlen(doc), &policy, &err);
+	ck_assert_msg(rc == 0, "%s", agentbox_error_get_message(err));
+	rc = ab_walls_compile(context, policy, &in, &c, &err);
+	ck_assert_msg(rc == code, "%s: %s", agentbox_error_name(rc),
+		      agentbox_error_get_message(err));
+	if (rc)
+		ck_assert_msg(strstr(agentbox_error_get_message(err), text) !=
+				      NULL,
+			      "%s", agentbox_error_get_message(err));
+	description = json_incref(c.description);
+	ab_compiled_end(&c);
+	agentbox_error_free(err);
+	agentbox_policy_unref(policy);
+	return description;
+}
+
+/* Position of a step of this kind, or -1. */
+static int find(const json_t *plan, const char *kind, const char *at)
+{
+	json_t *step;
+	size_t i;
+
+	json_array_foreach(json_object_get(plan, "mounts"), i, step) {
+		if (strcmp(json_string_value(json_object_get(step, "kind")),
+			   kind) == 0 &&
+		    strcmp(json_string_value(json_object_get(step, "at")),
+			   at) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool watches(const json_t *plan, const char *pattern)
+{
+	json_t *watch;
+	size_t i;
+
+	json_array_foreach(json_object_get(plan, "watches"), i, watch) {
+		if (strcmp(json_string_value(watch), pattern) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool notes(const json_t *plan, const char *text)
+{
+	json_t *note;
+	size_t i;
+
+	json_array_foreach(json_object_get(plan, "notes"), i, note) {
+		if (strstr(json_string_value(note), text))
+			return true;
+	}
+	return false;
+}
+
+#define REPOSITORY(p) \
+	"mkdir -p " p "/hooks " p "/objects && echo ref: refs/heads/m > " p \
+	"/HEAD && touch " p "/config"
+
+START_TEST(existing_paths_are_read_only_and_ancestors_pinned_first)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/.git") " && mkdir w/.vscode && touch w/.envrc "
+				   "w/.vscode/tasks.json w/README");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "pin", "/w/.git"), 0);
+	ck_assert_int_gt(find(p, "protect", "/w/.git/hooks"),
+			 find(p, "pin", "/w/.git"));
+	ck_assert_int_gt(find(p, "protect", "/w/.git/config"),
+			 find(p, "pin", "/w/.git"));
+	ck_assert_int_ge(find(p, "protect", "/w/.envrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.vscode"), 0);
+	/* held by the directory above already */
+	ck_assert_int_eq(find(p, "protect", "/w/.vscode/tasks.json"), -1);
+	ck_assert_int_eq(find(p, "protect", "/w/README"), -1);
+	ck_assert_int_eq(find(p, "pin", "/w"), -1);
+	ck_assert(watches(p, ".mcp.json") && watches(p, ".git/hooks"));
+	ck_assert(watches(p, "**/.git/hooks"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_nested_repository_is_protected_with_all_its_ancestors)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/a/b/.git"));
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "pin", "/w/a"), 0);
+	ck_assert_int_gt(find(p, "pin", "/w/a/b"), find(p, "pin", "/w/a"));
+	ck_assert_int_gt(find(p, "pin", "/w/a/b/.git"),
+			 find(p, "pin", "/w/a/b"));
+	ck_assert_int_gt(find(p, "protect", "/w/a/b/.git/hooks"),
+			 find(p, "pin", "/w/a/b/.git"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_linked_worktree_leads_to_its_common_directory)
+{
+	json_t *p;
+	char mount[600];
+
+	shell(REPOSITORY("w/main/.git") " && mkdir -p w/main/.git/worktrees/t "
+					"w/tree && cd w && "
+					"echo 'gitdir: ../main/.git/worktrees/t'"
+					" > tree/.git && "
+					"echo ../.. > main/.git/worktrees/t/"
+					"commondir && "
+					"touch main/.git/worktrees/t/HEAD");
+	p = plan_of("\".git/hooks\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/tree/.git"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/main/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect",
+			      "/w/main/.git/worktrees/t/commondir"),
+			 0);
+	json_decref(p);
+	/* the common directory in another writable mount */
+	shell("rm -rf w/main w/tree && " REPOSITORY(
+		"out/r/.git") " && mkdir -p out/r/.git/worktrees/t w/tree && "
+			      "echo 'gitdir: %s/out/r/.git/worktrees/t' > "
+			      "w/tree/.git && echo ../.. > "
+			      "out/r/.git/worktrees/t/commondir && touch "
+			      "out/r/.git/worktrees/t/HEAD",
+	      dir);
+	snprintf(mount, sizeof(mount),
+		 "{\"from\":\"%s/out/r/.git\",\"to\":\"/repo\",\"access\":"
+		 "\"write\"}",
+		 dir);
+	p = plan_of("\".git/hooks\"", mount, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/repo/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/repo/config"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(submodules_and_configured_hook_directories_are_protected)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/.git") " && " REPOSITORY(
+		"w/.git/modules/lib/x") " && mkdir w/myhooks && "
+					"printf '[core]\\n\\thooksPath = "
+					"\"myhooks\"\\n[include]\\n path = "
+					"../shared.inc ; c\\n' > w/.git/config "
+					"&& touch w/shared.inc");
+	p = plan_of("\".git/hooks\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/.git/modules/lib/x/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.git/modules/lib/x/config"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/myhooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/shared.inc"), 0);
+	ck_assert(watches(p, ".git/commondir"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(links_are_held_and_so_is_what_they_name)
+{
+	json_t *p;
+
+	shell("mkdir -p w/shared w/real && cd w && ln -s shared/rc .bashrc && "
+	      "touch shared/rc && ln -s nowhere .zshrc && ln -s /nix/none "
+	      ".profile && ln -s real .vscode && " REPOSITORY("g") " && "
+								  "ln -s g "
+								  ".git");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/.bashrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/shared/rc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.zshrc"), 0);
+	ck_assert(watches(p, "nowhere"));
+	ck_assert_int_ge(find(p, "protect", "/w/.profile"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/real"), 0);
+	/* a link for .git: its hooks, not the whole repository */
+	ck_assert_int_ge(find(p, "protect", "/w/.git"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/g/hooks"), 0);
+	ck_assert_int_eq(find(p, "protect", "/w/g"), -1);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_loop_of_links_is_an_error_that_names_the_path)
+{
+	shell("cd w && ln -s .zshrc .bashrc && ln -s .bashrc .zshrc");
+	ck_assert_ptr_null(plan_of(BUILTIN, "", AGENTBOX_ESYS, "rc'"));
+}
+END_TEST
+
+START_TEST(hard_links_are_found_and_those_outside_reported)
+{
+	json_t *p;
+
+	shell("touch w/.envrc && mkdir w/d && ln w/.envrc w/d/other");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/d/other"), 0);
+	ck_assert(!notes(p, "hard link"));
+	json_decref(p);
+	shell("ln w/.envrc out/third");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "hard link"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_workspace_deeper_than_the_bound_is_refused_by_its_name)
+{
+	shell("d=w; for i in $(seq 1 %d); do d=$d/d; done; mkdir -p $d",
+	      AB_MAX_SCAN_DEPTH + 1);
+	ck_assert_ptr_null(plan_of("\".envrc\"", "", AGENTBOX_ELIMIT,
+				   "AB_MAX_SCAN_DEPTH"));
+}
+END_TEST
+
+START_TEST(more_protected_paths_than_the_bound_are_refused)
+{
+	shell("mkdir w/m && cd w/m && for i in $(seq 1 70); do mkdir $i; "
+	      "for j in $(seq 1 70); do : > $i/$j.lock; done; done");
+	ck_assert_ptr_null(plan_of("\"*.lock\"", "", AGENTBOX_ELIMIT,
+				   "AB_MAX_PROTECTED"));
+}
+END_TEST
+
+START_TEST(names_of_any_bytes_are_paths_and_nothing_else)
+{
+	json_t *p;
+
+	shell("cd w && mkdir \"$(printf 'a\\nb')\" && touch "
+	      "\"$(printf 'a\\nb')/.envrc\" && mkdir -- '-rf *' && touch -- "
+	      "'-rf */.envrc'");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/a\nb/.envrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/-rf */.envrc"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(git_configuration_is_read_as_git_reads_it)
+{
+	static const struct {
+		const char *text, *value;
+	} rows[] = {
+		{ "[core]\nhooksPath=x\n", "x" },
+		{ "[CORE] HooksPath = x # c\n", "x" },
+		{ "[core]\n\thookspath = \"a b\" ; c\n", "a b" },
+		{ "[core]\nhooksPath=x\n[core]\nhooksPath=y", "y" },
+		{ "[other]\nhooksPath=x\n", NULL },
+		{ "# [core]\n;hooksPath=x\n[core\n", NULL },
+		{ "[core]\n\thooksPath\n", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		char out[64] = "";
+		bool found = ab_gitdir_config(rows[i].text, "core",
+					      "hookspath", out, sizeof(out));
+
+		ck_assert_msg(found == (rows[i].value != NULL), "row %zu", i);
+		if (found)
+			ck_assert_str_eq(out, rows[i].value);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("walls_protect");
+	TCase *tc = tcase_create("protect");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc,
+		       existing_paths_are_read_only_and_ancestors_pinned_first);
+	tcase_add_test(
+		tc, a_nested_repository_is_protected_with_all_its_ancestors);
+	tcase_add_test(tc, a_linked_worktree_leads_to_its_common_directory);
+	tcase_add_test(
+		tc, submodules_and_configured_hook_directories_are_protected);
+	tcase_add_test(tc, links_are_held_and_so_is_what_they_name);
+	tcase_add_test(tc, a_loop_of_links_is_an_error_that_names_the_path);
+	tcase_add_test(tc, hard_links_are_found_and_those_outside_reported);
+	tcase_add_test(
+		tc, a_workspace_deeper_than_the_bound_is_refused_by_its_name);
+	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
+	tcase_add_test(tc, names_of_any_bytes_are_paths_and_nothing_else);
+	tcase_add_test(tc, git_configuration_is_read_as_git_reads_it);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
