@@ -7,3 +7,4 @@ dist_man_MANS += man/agentbox.1
 dist_man_MANS += man/agentbox.7
 dist_man_MANS += man/agentbox_audit.3
 dist_man_MANS += man/agentbox-audit.5
+dist_man_MANS += man/agentbox_walls.3
