@@ -163,8 +163,8 @@ static int32_t inherit_rules(ab_narrow *n, const json_t *p, const json_t *c,
 }
 
 /*
- * Guard rules: a child may add refusals, not permissions, and may not use
- * the id of a parent's rule for another one.
+ * Guard rules: a child may add refusals and repeat permissions, and may not
+ * use the id of a parent's refusal for another rule.
  */
 static int32_t narrow_rules(ab_narrow *n, const ab_field *f, const json_t *p,
 			    const json_t *c, json_t **out)
@@ -178,8 +178,12 @@ static int32_t narrow_rules(ab_narrow *n, const ab_field *f, const json_t *p,
 	for (size_t i = 0; r == 0 && i < json_array_size(c); i++) {
 		json_t *rule = json_array_get(c, i);
 		const json_t *held = find(p, "id", ab_tree_string(rule, "id"));
-		bool fits = held ? equal(held, rule) : !is_allow(rule);
+		bool fits = held && !is_allow(held) ? equal(held, rule) :
+						      !is_allow(rule);
 		size_t saved = ab_narrow_enter_number(n, i);
+
+		if (held && equal(held, rule))
+			fits = true;
 
 		if (!fits)
 			r = cut_record(n, f, p, rule);

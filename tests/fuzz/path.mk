@@ -7,3 +7,9 @@
 #   tests_fuzz_path_x_CPPFLAGS = $(UNIT_CPPFLAGS)
 #   tests_fuzz_path_x_CFLAGS = $(UNIT_CFLAGS)
 #   tests_fuzz_path_x_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+check_PROGRAMS += tests/fuzz/path_glob
+FUZZ_TARGETS += tests/fuzz/path_glob
+tests_fuzz_path_glob_SOURCES = tests/fuzz/path_glob.c $(FUZZ_MAIN)
+tests_fuzz_path_glob_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_path_glob_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_path_glob_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
