@@ -423,6 +423,21 @@ int32_t ab_audit_record(agentbox_audit *audit, const char *type,
 	return leave(audit, ab_audit_log_append(audit, type, fields, err));
 }
 
+/*
+ * Appending is the hot path and a good record needs no positions: jansson
+ * reads it alone, with depth and size bounded here (the writer refuses the
+ * reals it would take). Only what it refuses is read again for the message.
+ */
+static int32_t parse_fields(const char *fields, size_t n, json_t **doc,
+			    agentbox_error **err)
+{
+	if (n <= AB_AUDIT_MAX_INPUT && ab_audit_is_shallow(fields, n))
+		*doc = json_loadb(fields, n, JSON_REJECT_DUPLICATES, NULL);
+	if (*doc)
+		return 0;
+	return ab_json_parse(fields, n, AB_AUDIT_MAX_INPUT, doc, NULL, err);
+}
+
 int32_t agentbox_audit_append(agentbox_audit *audit, const char *type,
 			      const char *fields, size_t n,
 			      agentbox_error **err)
@@ -434,8 +449,7 @@ int32_t agentbox_audit_append(agentbox_audit *audit, const char *type,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "audit and fields must not be NULL");
 	if (fields) {
-		rc = ab_json_parse(fields, n, AB_AUDIT_MAX_INPUT, &doc, NULL,
-				   err);
+		rc = parse_fields(fields, n, &doc, err);
 		if (rc != 0)
 			return rc;
 	}

@@ -107,6 +107,8 @@ int ab_audit_scan(const char *line, size_t n, ab_audit_frame *out);
 int ab_audit_scan_slow(const char *line, size_t n, ab_audit_frame *out);
 /* Parse a line that scanned well. NULL on no memory. */
 json_t *ab_audit_parse_line(const char *line, size_t n);
+/* No deeper than a record may be; before bytes are given to jansson. */
+bool ab_audit_is_shallow(const char *line, size_t n);
 bool ab_audit_is_type(const ab_audit_frame *frame, const char *type);
 
 /* record.c */

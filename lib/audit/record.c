@@ -266,10 +266,14 @@ static void add_actor(ab_audit_writer *w, entry *e, const json_t *actor)
 {
 	static const char *const keys[] = { "box", "euid", "generation", "pid",
 					    "uid" };
-	const uint64_t own[] = { 0, geteuid(), 0, (uint64_t)getpid(),
-				 getuid() };
+	uint64_t own[AB_ARRAY_LEN(keys)] = { 0 };
 	size_t from = w->len;
 
+	if (!actor) {
+		own[1] = geteuid();
+		own[3] = (uint64_t)getpid();
+		own[4] = getuid();
+	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++) {
 		const json_t *value = json_object_get(actor, keys[i]);
 		char text[24];

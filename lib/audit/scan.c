@@ -344,7 +344,7 @@ json_t *ab_audit_parse_line(const char *line, size_t n)
 }
 
 /* jansson recurses: depth is bounded before it sees the bytes. */
-static bool is_shallow(const char *line, size_t n)
+bool ab_audit_is_shallow(const char *line, size_t n)
 {
 	unsigned depth = 0;
 	bool in_string = false;
@@ -417,7 +417,7 @@ int ab_audit_scan_slow(const char *line, size_t n, ab_audit_frame *out)
 	json_t *doc;
 	bool is_same;
 
-	if (n < 2 || n >= AB_AUDIT_MAX_LINE || !is_shallow(line, n))
+	if (n < 2 || n >= AB_AUDIT_MAX_LINE || !ab_audit_is_shallow(line, n))
 		return -EINVAL;
 	again = ab_calloc(n, 1);
 	if (!again)

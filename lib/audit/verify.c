@@ -122,6 +122,14 @@ static bool put_counts(json_t *doc, const ab_audit_checker *c)
 	return true;
 }
 
+static bool put_reason(json_t *doc, const ab_audit_checker *c)
+{
+	json_t *seq = json_integer((json_int_t)c->bad_seq);
+
+	return json_object_set_new(doc, "first_bad_seq", seq) == 0 &&
+	       json_object_set_new(doc, "reason", json_string(c->reason)) == 0;
+}
+
 static int32_t make_report(const ab_audit_checker *c, agentbox_bytes **out,
 			   agentbox_error **err)
 {
@@ -140,12 +148,7 @@ static int32_t make_report(const ab_audit_checker *c, agentbox_bytes **out,
 		return ab_error_nomem(err);
 	ok = put_counts(doc, c);
 	if (c->is_bad)
-		ok = ok &&
-		     json_object_set_new(doc, "first_bad_seq",
-					 json_integer((json_int_t)c->bad_seq)) ==
-			     0 &&
-		     json_object_set_new(doc, "reason",
-					 json_string(c->reason)) == 0;
+		ok = ok && put_reason(doc, c);
 	if (!ok)
 		return ab_error_nomem(err);
 	return ab_json_canonical(doc, out, err);
