@@ -72,7 +72,7 @@ typedef struct mount_line {
 
 static bool cut(mount_line *m, const char *line, size_t n)
 {
-	char *field[6] = { NULL }, *save = NULL, *p;
+	char *field[6] = { NULL }, *p;
 	size_t i = 0;
 
 	if (n >= sizeof(m->text))
@@ -89,9 +89,14 @@ static bool cut(mount_line *m, const char *line, size_t n)
 		return false;
 	*p = '\0';
 	m->options = strrchr(p + 1, ' ') ? strrchr(p + 1, ' ') + 1 : "";
-	for (char *f = strtok_r(m->text, " ", &save); f && i < 6;
-	     f = strtok_r(NULL, " ", &save))
-		field[i++] = f;
+	for (char *f = m->text; f && i < 6; i++) {
+		char *space = strchr(f, ' ');
+
+		if (space)
+			*space++ = '\0';
+		field[i] = f;
+		f = space;
+	}
 	m->root = field[3];
 	m->point = field[4];
 	/* a mount point with escaped bytes is not worth decoding here */

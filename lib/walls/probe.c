@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
@@ -65,6 +64,16 @@ static bool probe_openat2(void)
 	       errno == EINVAL;
 }
 
+static bool at_least(const char *release, unsigned long major,
+		     unsigned long minor)
+{
+	char *end;
+	unsigned long have = strtoul(release, &end, 10);
+	unsigned long rest = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return have > major || (have == major && rest >= minor);
+}
+
 /*
  * A kernel that does not know MOVE_MOUNT_BENEATH answers EINVAL to the flag
  * before it looks at the descriptors; one that does answers EBADF, or EPERM
@@ -74,28 +83,24 @@ static bool probe_beneath(const ab_probe *p)
 {
 	long rc = syscall(NR_MOVE_MOUNT, -1, "", -1, "",
 			  MOVE_BENEATH | 0x4u | 0x40u);
-	int major = 0, minor = 0;
 
 	if (rc < 0 && errno == EBADF)
 		return true;
 	if (rc < 0 && errno != EPERM)
 		return false;
 	/* without the right to mount only the version is left */
-	sscanf(p->kernel, "%d.%d", &major, &minor);
-	return major > 6 || (major == 6 && minor >= 5);
+	return at_least(p->kernel, 6, 5);
 }
 
 /* fsconfig(2) of an unattached tmpfs; only a privileged host can ask. */
 static bool probe_noswap(const ab_probe *p)
 {
 	ab_autofd int fd = ab_fd_lift((int)syscall(NR_FSOPEN, "tmpfs", 1u));
-	int major = 0, minor = 0;
 
 	if (fd >= 0)
 		return syscall(NR_FSCONFIG, fd, FSCONFIG_FLAG, "noswap", NULL,
 			       0) == 0;
-	sscanf(p->kernel, "%d.%d", &major, &minor);
-	return major > 6 || (major == 6 && minor >= 4);
+	return at_least(p->kernel, 6, 4);
 }
 
 static bool probe_peer_pidfd(void)
@@ -151,10 +156,13 @@ bool ab_probe_pick_pool(const char *map, uint32_t *first, uint32_t *count)
 	uint64_t best = 0, best_first = 0;
 
 	for (const char *p = map; p && *p;) {
-		uint64_t in, out, n;
+		char *end;
+		uint64_t in = strtoull(p, &end, 10), n;
 
-		if (sscanf(p, "%" SCNu64 " %" SCNu64 " %" SCNu64, &in, &out,
-			   &n) != 3)
+		/* the ids outside do not matter here */
+		strtoull(end, &end, 10);
+		n = strtoull(end, &end, 10);
+		if (*end != '\n' && *end != '\0')
 			break;
 		if (in <= quiet && in + n >= quiet + quiet_count) {
 			*first = (uint32_t)quiet;
