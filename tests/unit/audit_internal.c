@@ -288,6 +288,71 @@ START_TEST(m06_the_present_key_cannot_sign_an_earlier_head)
 }
 END_TEST
 
+/* Make every "prev" fit and sign the last line, a head, with this key. */
+static void forge(char *all, const ab_audit_key *key)
+{
+	char *line = all, *end = strchr(line, '\n'), hex[65];
+	uint8_t hash[32];
+
+	while (end[1]) {
+		ab_audit_sha256_portable(line, (size_t)(end - line), hash);
+		ab_hex(hash, 32, hex);
+		line = end + 1;
+		end = strchr(line, '\n');
+		memcpy(strstr(line, "\"prev\":\"") + 8, hex, 64);
+	}
+	memcpy(strstr(line, "\"key\":\"") + 7, key->hex, 64);
+	memset(strstr(line, "\"sig\":\"") + 7, '0', 128);
+	ck_assert_int_eq(ab_audit_key_sign(key, line, (size_t)(end - line),
+					   NULL),
+			 0);
+}
+
+START_TEST(m05_a_chain_forged_with_another_key_is_found)
+{
+	agentbox_audit *a = opened(&fx, true);
+	ab_audit_key thief = { .fd = -1 };
+	char *pin = key_of(a), *anchor, *all;
+	size_t n;
+	verdict v;
+
+	put_many(a, 5);
+	OK(agentbox_audit_close(a, &err));
+	anchor = anchor_of(a);
+	agentbox_audit_unref(a);
+	OK(ab_audit_key_open(&thief, NULL, false, &err));
+	all = slurp(fx.log, &n);
+	strstr(line_at(all, 3), "file-")[5] = '9';
+	forge(all, &thief);
+	spill(fx.log, all, n);
+	/* the start record still names the true key */
+	v = verify(&fx, NULL, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	ck_assert_int_eq(number(&v, "first_bad_seq"), 7);
+	json_decref(v.report);
+	/* forged from the start it verifies by itself, and by nothing else */
+	memcpy(strstr(all, "\"key\":\"") + 7, thief.hex, 64);
+	forge(all, &thief);
+	spill(fx.log, all, n);
+	v = verify(&fx, NULL, NULL);
+	ck_assert_int_eq(v.rc, 0);
+	ck_assert_str_eq(word(&v, "key"), "unpinned");
+	ck_assert_str_eq(word(&v, "tail"), "unanchored");
+	json_decref(v.report);
+	v = verify(&fx, pin, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	json_decref(v.report);
+	v = verify(&fx, NULL, anchor);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	ck_assert_str_eq(word(&v, "reason"), "record differs from the anchor");
+	json_decref(v.report);
+	ab_audit_key_close(&thief);
+	free(all);
+	free(pin);
+	free(anchor);
+}
+END_TEST
+
 START_TEST(a_crash_between_head_and_key_is_healed)
 {
 	agentbox_audit *a = opened(&fx, true);
@@ -507,6 +572,7 @@ int main(void)
 	ADD(both_hashes_agree_on_every_length);
 	ADD(the_scanner_and_jansson_agree);
 	ADD(m06_the_present_key_cannot_sign_an_earlier_head);
+	ADD(m05_a_chain_forged_with_another_key_is_found);
 	ADD(m10_a_clock_that_goes_back_is_flagged_and_not_failed);
 	ADD(m12_vectors_have_the_same_bytes_in_every_language);
 	ADD(a_crash_between_head_and_key_is_healed);

@@ -14,9 +14,30 @@
 /* The child of the fork has the namespace; Check's fork mode is off for it. */
 static bool enter_small_disk(const char *dir)
 {
-	if (unshare(CLONE_NEWNS) != 0 &&
-	    unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-		return false;
+	char map[64], gmap[64];
+	int n = snprintf(map, sizeof(map), "%u %u 1", (unsigned)geteuid(),
+			 (unsigned)geteuid());
+	int g = snprintf(gmap, sizeof(gmap), "%u %u 1", (unsigned)getegid(),
+			 (unsigned)getegid());
+	int fd;
+
+	if (unshare(CLONE_NEWNS) != 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+			return false;
+		/* tmpfs has no inodes for users it cannot name */
+		fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write(fd, map, (size_t)n) != n)
+			return false;
+		close(fd);
+		fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write(fd, "deny", 4) != 4)
+			return false;
+		close(fd);
+		fd = open("/proc/self/gid_map", O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write(fd, gmap, (size_t)g) != g)
+			return false;
+		close(fd);
+	}
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return false;
 	return mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0777") == 0;
