@@ -1,10 +1,80 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # agentbox-init: static, libc only; lib/ files it shares are compiled again
-# with its own flags. All helpers are built in libexec/ of the build tree.
-#   pkglibexec_PROGRAMS += libexec/agentbox-init
-#   libexec_agentbox_init_SOURCES = libexec/init/x.c lib/wire/x.c
-#   nodist_libexec_agentbox_init_SOURCES = build-id.h
-#   libexec_agentbox_init_CPPFLAGS = $(INIT_CPPFLAGS)
-#   libexec_agentbox_init_CFLAGS = $(INIT_CFLAGS)
-#   libexec_agentbox_init_LDADD =
-#   libexec_agentbox_init_LINK = $(INIT_LINK)
+# with its own flags, without sanitizers and without the library.
+
+pkglibexec_PROGRAMS += libexec/agentbox-init
+libexec_agentbox_init_SOURCES = \
+	libexec/init/dev.c \
+	libexec/init/end.c \
+	libexec/init/exec.c \
+	libexec/init/holder.c libexec/init/holder.h \
+	libexec/init/init.h \
+	libexec/init/launcher.c \
+	libexec/init/limits.c \
+	libexec/init/main.c \
+	libexec/init/net.c \
+	libexec/init/pid1.c libexec/init/pid1.h \
+	libexec/init/protect.c \
+	libexec/init/quarantine.c \
+	libexec/init/relay.c \
+	libexec/init/remount.c \
+	libexec/init/report.c \
+	libexec/init/resolve.c \
+	libexec/init/root.c \
+	libexec/init/sys.h \
+	libexec/init/tree.c \
+	libexec/init/userns.c \
+	libexec/init/walls.c \
+	libexec/init/watch.c libexec/init/watcher.h \
+	lib/base/alloc.c lib/base/alloc.h \
+	lib/base/attr.c lib/base/attr.h \
+	lib/base/clock.c lib/base/clock.h \
+	lib/base/fd.c lib/base/fd.h \
+	lib/base/limits.h \
+	lib/path/glob.c lib/path/glob.h \
+	lib/wire/box.c lib/wire/box.h \
+	lib/wire/codec.c lib/wire/codec.h \
+	lib/wire/message.c lib/wire/message.h \
+	lib/wire/plan.c lib/wire/plan.h
+nodist_libexec_agentbox_init_SOURCES = build-id.h
+libexec_agentbox_init_CPPFLAGS = $(INIT_CPPFLAGS)
+libexec_agentbox_init_CFLAGS = $(INIT_CFLAGS)
+libexec_agentbox_init_LDADD =
+libexec_agentbox_init_LINK = $(INIT_LINK)
+
+# Its tests, with a driver of their own: tests/unit/init_harness.h.
+check_PROGRAMS += tests/unit/init_driver_internal \
+	tests/unit/init_protect_internal
+UNIT_TESTS += tests/unit/init_driver_internal tests/unit/init_protect_internal
+tests_unit_init_driver_internal_SOURCES = \
+	tests/unit/init_driver_internal.c \
+	tests/unit/init_harness.c tests/unit/init_harness.h
+nodist_tests_unit_init_driver_internal_SOURCES = build-id.h
+tests_unit_init_driver_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_init_driver_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_init_protect_internal_SOURCES = \
+	tests/unit/init_protect_internal.c \
+	tests/unit/init_harness.c tests/unit/init_harness.h
+nodist_tests_unit_init_protect_internal_SOURCES = build-id.h
+tests_unit_init_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_init_protect_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/plan_internal tests/unit/boxmsg_internal
+UNIT_TESTS += tests/unit/plan_internal tests/unit/boxmsg_internal
+tests_unit_plan_internal_SOURCES = tests/unit/plan_internal.c
+tests_unit_plan_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_plan_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_boxmsg_internal_SOURCES = tests/unit/boxmsg_internal.c
+tests_unit_boxmsg_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_boxmsg_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/fuzz/plan tests/fuzz/control
+FUZZ_TARGETS += tests/fuzz/plan tests/fuzz/control
+tests_fuzz_plan_SOURCES = tests/fuzz/plan.c $(FUZZ_MAIN)
+tests_fuzz_plan_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_plan_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_plan_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_control_SOURCES = tests/fuzz/control.c $(FUZZ_MAIN)
+tests_fuzz_control_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_control_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Protected paths and relays of agentbox-init: a direct workspace with a
+ * repository, an agent that tries to plant code that runs later, and a host
+ * that replaces files while the box lives. Cases of shared/cases/sandbox.md
+ * 1-5, 13, 15, 19, 102, 103, 105 at the level of the helper.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abtest.h"
+#include "base/fd.h"
+#include "init_harness.h"
+
+static char helper[4096];
+static char top[4096], workspace[4200], quarantine[4200];
+static ih_plan plan;
+static ih_box box;
+
+static const char *at(const char *rest)
+{
+	static char path[8][8500];
+	static unsigned next;
+
+	next = (next + 1) % 8;
+	snprintf(path[next], sizeof(path[next]), "%s/%s", workspace, rest);
+	return path[next];
+}
+
+static void put(const char *rest, const char *text)
+{
+	int fd = open(at(rest), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ab_fd_write_full(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static void watch(const char *pattern)
+{
+	plan.watches[plan.p.watch_count++].pattern = pattern;
+}
+
+static void protect(const char *target, uint32_t flags)
+{
+	ih_step(&plan, AB_STEP_SELF, target)->flags = flags;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void make_places(const char *quarantine_at)
+{
+	snprintf(top, sizeof(top), "%s/init-protect-XXXXXX", ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	snprintf(workspace, sizeof(workspace), "%s/w", top);
+	snprintf(quarantine, sizeof(quarantine), "%s/q", top);
+	if (quarantine_at) {
+		snprintf(quarantine, sizeof(quarantine), "%s/init-q-XXXXXX",
+			 quarantine_at);
+		ck_assert_ptr_nonnull(mkdtemp(quarantine));
+	} else {
+		ck_assert_int_eq(mkdir(quarantine, 0700), 0);
+	}
+	ck_assert_int_eq(mkdir(workspace, 0755), 0);
+	ck_assert_int_eq(mkdir(at("sub"), 0755), 0);
+	ck_assert_int_eq(mkdir(at(".git"), 0755), 0);
+	ck_assert_int_eq(mkdir(at(".git/hooks"), 0755), 0);
+	put(".git/config", "[core]\n");
+	put(".git/hooks/x.sample", "#!/bin/sh\n");
+	ck_assert_int_eq(symlink("/nowhere/at/all", at(".profile")), 0);
+}
+
+static void make_plan(void)
+{
+	ab_plan_step *s;
+	struct stat st;
+
+	ih_plan_init(&plan);
+	ck_assert_int_eq(stat(workspace, &st), 0);
+	s = ih_bind(&plan, workspace, "/workspace",
+		    AB_MOUNT_RECURSIVE | (geteuid() ? 0 : AB_MOUNT_IDMAP));
+	s->idmap_uid = st.st_uid;
+	s->idmap_gid = st.st_gid;
+	plan.p.workspace_inside = "/workspace";
+	plan.p.workspace_host = workspace;
+	plan.p.workspace_dev = st.st_dev;
+	plan.p.workspace_ino = st.st_ino;
+	plan.p.quarantine_host = quarantine;
+	protect("/workspace/.git", 0);
+	protect("/workspace/.git/config", AB_MOUNT_RDONLY);
+	protect("/workspace/.git/hooks", AB_MOUNT_RDONLY);
+	protect("/workspace/.profile", AB_MOUNT_RDONLY);
+	watch(".envrc");
+	watch(".profile");
+	watch(".vscode");
+	watch(".git/config");
+	watch(".git/hooks");
+	watch("**/.git/config");
+	watch("**/.git/hooks");
+}
+
+static void setup(void)
+{
+	ab_leak_setup();
+	make_places(NULL);
+	make_plan();
+}
+
+static void setup_apart(void)
+{
+	ab_leak_setup();
+	make_places("/dev/shm");
+	make_plan();
+}
+
+static void teardown(void)
+{
+	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	nftw(quarantine, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	ab_leak_teardown();
+}
+
+static void raise_box(void)
+{
+	int r = ih_raise(&box, helper, &plan.p);
+
+	ck_assert_msg(r == 0, "%d: %s: %s", r, box.failed_stage,
+		      box.failed_message);
+	ck_assert_int_ge(box.inotify, 0);
+	ck_assert_int_ge(box.mountinfo, 0);
+}
+
+static void agent(const char *script, const char *expected)
+{
+	static char out[8192], inside[4096];
+
+	snprintf(inside, sizeof(inside), "cd /workspace; %s", script);
+	ck_assert_int_ge(ih_shell(&box, inside, out, sizeof(out)), 0);
+	if (expected)
+		ck_assert_str_eq(out, expected);
+}
+
+static void settle(uint64_t quarantined, uint64_t reprotected, uint64_t failed)
+{
+	ab_msg_reply reply;
+
+	box.events[0] = '\0';
+	box.event_count = 0;
+	ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply, NULL),
+			 0);
+	ck_assert_int_eq(reply.result, 0);
+	ck_assert_msg(reply.values[0] == quarantined &&
+			      reply.values[1] == reprotected &&
+			      reply.values[2] == failed,
+		      "%lu %lu %lu: %s", (unsigned long)reply.values[0],
+		      (unsigned long)reply.values[1],
+		      (unsigned long)reply.values[2], box.events);
+}
+
+START_TEST(what_is_protected_cannot_be_changed_or_moved_aside)
+{
+	raise_box();
+	agent("(echo evil >.git/config) 2>/dev/null || echo ro;"
+	      "(echo evil >.git/hooks/pre-commit) 2>/dev/null || echo ro;"
+	      "rm -f .git/config 2>/dev/null || echo busy;"
+	      "echo new >.git/config.lock;"
+	      "mv -f .git/config.lock .git/config 2>/dev/null || echo busy;"
+	      "mv .git .git2 2>/dev/null || echo busy;"
+	      "rmdir .git/hooks 2>/dev/null || echo busy;"
+	      "ln .git/config alias 2>/dev/null || echo xdev;"
+	      "chmod 777 .git/config 2>/dev/null || echo ro;"
+	      "ln -sfn /tmp .profile 2>/dev/null || echo busy",
+	      "ro\nro\nbusy\nbusy\nbusy\nbusy\nxdev\nro\nbusy\n");
+	/* the lock file stays: it is not a protected name */
+	agent("cat .git/config; echo ok >file; cat file", "[core]\nok\n");
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(access(at(".git/hooks/x.sample"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_quiet_command_leaves_nothing_to_settle)
+{
+	raise_box();
+	agent("cat .git/config; echo x >sub/../.git/../sub/file || true", NULL);
+	/* that was not quiet */
+	ck_assert_int_gt(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	settle(0, 0, 0);
+	agent("cat .git/config; echo more >sub/file; ls -R >/dev/null", NULL);
+	ck_assert_int_eq(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(protected_names_that_appear_are_quarantined)
+{
+	char path[8700];
+
+	raise_box();
+	agent("echo evil >.envrc; echo evil >sub/.ENVRC;"
+	      "mkdir -p .vscode/deep; echo evil >.vscode/tasks.json;"
+	      "mkdir -p a/b/c/.git/hooks;"
+	      "echo evil >a/b/c/.git/hooks/pre-commit;"
+	      "mkdir x; echo evil >x/.envrc; mv x y;"
+	      "ln -s /etc/passwd a/.profile; echo fine >a/fine",
+	      "");
+	settle(6, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, ".envrc"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "sub/.ENVRC"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, ".vscode"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "y/.envrc"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "a/.profile"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+			       "a/b/c/.git/hooks"));
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
+	ck_assert_int_lt(access(at("a/b/c/.git/hooks"), F_OK), 0);
+	ck_assert_int_eq(access(at("a/fine"), F_OK), 0);
+	snprintf(path, sizeof(path), "%s/000001-.envrc", quarantine);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	settle(0, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(quarantine_works_across_file_systems)
+{
+	char path[8700];
+	struct stat st;
+
+	raise_box();
+	agent("mkdir -p .vscode/deep; echo evil >.vscode/deep/t;"
+	      "ln -s /etc/passwd .vscode/link; mkfifo .vscode/fifo;"
+	      "echo evil >.envrc; chmod 0 .vscode/deep",
+	      "");
+	settle(2, 0, 0);
+	ck_assert_int_lt(access(at(".vscode"), F_OK), 0);
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
+	snprintf(path, sizeof(path), "%s/000001-.vscode/deep/t", quarantine);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/000001-.vscode/link", quarantine);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	snprintf(path, sizeof(path), "%s/000001-.vscode/fifo", quarantine);
+	ck_assert_int_lt(lstat(path, &st), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_directory_cannot_be_hidden_by_its_mode)
+{
+	raise_box();
+	agent("mkdir -p h1/.vscode; chmod 0300 h1;"
+	      "mkdir -p h2/.vscode; chmod 0400 h2;"
+	      "mkdir -p h3/x/.vscode; chmod 0 h3/x; chmod 0 h3",
+	      "");
+	settle(3, 0, 0);
+	ck_assert_int_lt(access(at("h1/.vscode"), F_OK), 0);
+	ck_assert_int_lt(access(at("h2/.vscode"), F_OK), 0);
+	ck_assert_int_lt(access(at("h3/x/.vscode"), F_OK), 0);
+	/* also one that is watched already */
+	agent("mkdir h4", "");
+	settle(0, 0, 0);
+	agent("echo >h4/.envrc; chmod 0 h4", "");
+	settle(1, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_the_host_replaces_is_protected_again)
+{
+	raise_box();
+	settle(0, 0, 0);
+	(void)ab_fd_poll(box.mountinfo, POLLPRI, 0);
+	ck_assert_int_eq(ab_fd_poll(box.mountinfo, POLLPRI, 0), 0);
+	/* as git config does it: write a lock file, rename it over */
+	put(".git/config.lock", "[user]\n");
+	ck_assert_int_eq(rename(at(".git/config.lock"), at(".git/config")), 0);
+	/* the host would now freeze spawning and settle */
+	ck_assert_int_gt(ab_fd_poll(box.mountinfo, POLLPRI, 1000), 0);
+	settle(0, 1, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_REPROTECTED, ".git/config"));
+	agent("(echo evil >.git/config) 2>/dev/null || echo ro;"
+	      "cat .git/config",
+	      "ro\n[user]\n");
+	/* a whole directory, with the pinned parent kept */
+	ck_assert_int_eq(unlink(at(".git/hooks/x.sample")), 0);
+	ck_assert_int_eq(rmdir(at(".git/hooks")), 0);
+	ck_assert_int_eq(mkdir(at(".git/hooks"), 0755), 0);
+	settle(0, 1, 0);
+	agent("(echo evil >.git/hooks/pre-commit) 2>/dev/null || echo ro",
+	      "ro\n");
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_the_host_removes_may_not_come_back_from_the_agent)
+{
+	raise_box();
+	ck_assert_int_eq(unlink(at(".git/config")), 0);
+	settle(0, 1, 0);
+	agent("echo evil >.git/config", "");
+	settle(1, 0, 0);
+	ck_assert_int_lt(access(at(".git/config"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_box_leaves_the_workspace_as_it_was)
+{
+	struct stat before, after;
+
+	ck_assert_int_eq(stat(workspace, &before), 0);
+	raise_box();
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(stat(workspace, &after), 0);
+	ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	ck_assert_int_eq(before.st_ctim.tv_nsec, after.st_ctim.tv_nsec);
+}
+END_TEST
+
+static int relay(int fd, uint32_t direction)
+{
+	ab_msg_reply reply;
+	int pipe_fd = -1;
+
+	ck_assert_int_eq(ih_request(&box, AB_MSG_RELAY, direction, fd, &reply,
+				    &pipe_fd),
+			 0);
+	ck_assert_int_eq(reply.result, 0);
+	ck_assert_int_ge(pipe_fd, 0);
+	return pipe_fd;
+}
+
+START_TEST(a_relayed_file_is_written_before_settle_answers)
+{
+	const char *argv[] = {"/bin/sh", "-c",
+			      "seq 1 20000; : <>/proc/self/fd/1", NULL};
+	int file, pipe_fd, channel;
+	ab_msg_exited m;
+	struct stat st;
+
+	put("log", "secret of the host\n");
+	file = open(at("log"), O_WRONLY | O_APPEND | O_CLOEXEC);
+	raise_box();
+	pipe_fd = relay(file, 0);
+	channel = ih_spawn(&box, &(ih_command){.argv = argv,
+					       .fds = &pipe_fd,
+					       .targets = (uint32_t[]){1},
+					       .fd_count = 1});
+	close(pipe_fd);
+	ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+	ck_assert_int_eq(ih_exited(channel, &m), 0);
+	close(channel);
+	settle(0, 0, 0);
+	ck_assert_int_eq(fstat(file, &st), 0);
+	ck_assert_int_eq(st.st_size, 19 + 108894);
+	close(file);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_relayed_file_can_be_read_through_its_pipe)
+{
+	const char *argv[] = {"/bin/sh", "-c",
+			      "exit $(($(wc -c) % 200))", NULL};
+	int file, pipe_fd, channel;
+	ab_msg_exited m;
+
+	put("input", "");
+	file = open(at("input"), O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(ftruncate(file, 300077), 0);
+	raise_box();
+	pipe_fd = relay(file, 1);
+	channel = ih_spawn(&box, &(ih_command){.argv = argv,
+					       .fds = &pipe_fd,
+					       .targets = (uint32_t[]){0},
+					       .fd_count = 1});
+	close(pipe_fd);
+	ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+	ck_assert_int_eq(ih_exited(channel, &m), 0);
+	ck_assert_int_eq(WEXITSTATUS(m.status), 300077 % 200);
+	close(channel);
+	close(file);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(only_regular_files_are_relayed)
+{
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_msg_reply reply;
+	int pipe_fd = -1;
+
+	raise_box();
+	ck_assert_int_eq(ih_request(&box, AB_MSG_RELAY, 1, fd, &reply,
+				    &pipe_fd),
+			 0);
+	ck_assert_int_eq(reply.result, -EINVAL);
+	ck_assert_int_eq(pipe_fd, -1);
+	close(fd);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("init_protect");
+	TCase *tc = tcase_create("protect");
+	TCase *apart = tcase_create("apart");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, what_is_protected_cannot_be_changed_or_moved_aside);
+	tcase_add_test(tc, a_quiet_command_leaves_nothing_to_settle);
+	tcase_add_test(tc, protected_names_that_appear_are_quarantined);
+	tcase_add_test(tc, a_directory_cannot_be_hidden_by_its_mode);
+	tcase_add_test(tc, what_the_host_replaces_is_protected_again);
+	tcase_add_test(tc,
+		       what_the_host_removes_may_not_come_back_from_the_agent);
+	tcase_add_test(tc, a_box_leaves_the_workspace_as_it_was);
+	tcase_add_test(tc, a_relayed_file_is_written_before_settle_answers);
+	tcase_add_test(tc, a_relayed_file_can_be_read_through_its_pipe);
+	tcase_add_test(tc, only_regular_files_are_relayed);
+	suite_add_tcase(s, tc);
+	tcase_set_timeout(apart, 60);
+	tcase_add_checked_fixture(apart, setup_apart, teardown);
+	tcase_add_test(apart, quarantine_works_across_file_systems);
+	suite_add_tcase(s, apart);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner;
+	int failed;
+
+	snprintf(helper, sizeof(helper), "%s/agentbox-init",
+		 ab_test_helper_dir());
+	ih_plan_init(&plan);
+	if (ih_raise(&box, helper, &plan.p) == -ECANCELED &&
+	    !strncmp(box.failed_stage, "userns", 6))
+		ab_test_skip_all("user namespaces are refused here");
+	ih_end(&box);
+	runner = srunner_create(suite());
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
