@@ -60,6 +60,8 @@ int e2e_main(int argc, char **argv, const struct e2e_case *cases);
 	} while (0)
 bool e2e_check(bool good, const char *file, int line, const char *what,
 	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* How many checks have failed, for a forked part of a case. */
+size_t e2e_failures(void);
 /* A line for whoever reads the log. */
 void e2e_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Tear down and end the case with what was found so far. */

@@ -104,6 +104,11 @@ static void comment(const char *text)
 	fflush(stdout);
 }
 
+size_t e2e_failures(void)
+{
+	return failures;
+}
+
 void e2e_note(const char *fmt, ...)
 {
 	va_list ap;

@@ -346,9 +346,13 @@ static void api_job_control_works(void)
 	text = read_pty(fd, "Stopped", 3000);
 	CHECK(strstr(text, "Stopped"), "^Z: %s", text);
 	CHECK(!strstr(text, "no job control"), "%s", text);
-	REQUIRE(write(fd, "kill -9 %1; wait; exit 5\n", 25) == 25, "%m");
-	text = read_pty(fd, NULL, 3000);
-	wait_for(p, 1000);
+	REQUIRE(write(fd, "kill -9 %1\n", 11) == 11, "%m");
+	text = read_pty(fd, "Killed", 500);
+	REQUIRE(write(fd, "exit 5\n", 7) == 7, "%m");
+	text = read_pty(fd, NULL, 1500);
+	CHECK(agentbox_process_wait(p, 1000, &err) == 0, "%s: %s",
+	      agentbox_error_get_message(err), text);
+	agentbox_error_free(err);
 	CHECK(agentbox_process_get_exit_status(p) == 5, "status %d: %s",
 	      agentbox_process_get_exit_status(p), text);
 	close(fd);
