@@ -53,10 +53,55 @@ end:
 	return out;
 }
 
+static bool is_verdict(const char *s)
+{
+	return !strcmp(s, "none") || !strcmp(s, "allow") ||
+	       !strcmp(s, "ask") || !strcmp(s, "deny");
+}
+
+/* RFC 3339, or its date alone: what is compared with a timestamp. */
+static bool is_time(const char *s)
+{
+	static const char shape[] = "0000-00-00T00:00:00";
+	size_t n = strlen(s);
+
+	if (n != 10 && n < sizeof(shape) - 1)
+		return false;
+	for (size_t i = 0; i < n && shape[i]; i++)
+		if (shape[i] == '0' ? s[i] < '0' || s[i] > '9'
+				    : s[i] != shape[i])
+			return false;
+	return true;
+}
+
+/* Filters that would match nothing by mistake. */
+static int check_filter(tool *t, const tool_args *args)
+{
+	static const char *const times[] = { "--since", "--until" };
+	const char *verdict = tool_get(args, "--verdict");
+
+	if (verdict && !is_verdict(verdict))
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--verdict",
+				   "'%s' is not none, allow, ask or deny",
+				   verdict);
+	for (size_t i = 0; i < 2; i++) {
+		const char *time = tool_get(args, times[i]);
+		if (time && !is_time(time))
+			return tool_refuse(t, TOOL_USAGE, "EINVAL", times[i],
+					   "'%s' is not a time; write "
+					   "2026-01-31T12:00:00Z", time);
+	}
+	return 0;
+}
+
 /* The files named, or the default one. */
 static int choose_files(tool *t, const tool_args *args, char **fallback,
 			const char *const **paths, size_t *count)
 {
+	int rc = check_filter(t, args);
+
+	if (rc)
+		return rc;
 	*paths = (const char *const *)args->operands;
 	*count = (size_t)args->operand_count;
 	if (*count)

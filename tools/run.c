@@ -87,8 +87,17 @@ static int open_audit(session *s)
 	     (key && agentbox_audit_set_key_file(s->audit, key, &err) < 0) ||
 	     (anchor &&
 	      agentbox_audit_set_anchor_file(s->audit, anchor, &err) < 0) ||
-	     agentbox_audit_open(s->audit, &err) < 0))
+	     agentbox_audit_open(s->audit, &err) < 0)) {
+		bool tampered = agentbox_error_get_code(err) ==
+				AGENTBOX_ETAMPERED;
 		rc = tool_fail(t, err, "--audit");
+		agentbox_audit_unref(s->audit);
+		s->audit = NULL;
+		if (tampered && key)
+			text_note("if you removed or replaced the log "
+				  "yourself, also remove '%s' and its .anchor",
+				  key);
+	}
 	free(key);
 	free(anchor);
 	return rc ? rc : shield_log(s, log);

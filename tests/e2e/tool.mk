@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The agentbox tool, end to end. tool_lib.py is what the scripts share.
+E2E_TESTS += tests/e2e/tool_usage.py
+E2E_TESTS += tests/e2e/tool_run.py
+E2E_TESTS += tests/e2e/tool_terminal.py
+E2E_TESTS += tests/e2e/tool_audit.py

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""agentbox audit over logs that agentbox run wrote."""
+
+import json
+import os
+import subprocess
+
+import tool_lib
+from tool_lib import (HOME, TOP, WORK, box_test, expect, main, says, status,
+                      test, tool, until, write)
+
+LOG = os.path.join(TOP, "log.jsonl")
+
+
+def recorded(log=LOG, *options):
+    if os.path.exists(log):
+        os.unlink(log)
+    for root, _, files in os.walk(os.path.join(HOME, ".local")):
+        for name in files:
+            if name.startswith(os.path.basename(log)):
+                os.unlink(os.path.join(root, name))
+    status(tool("run", "--audit", log, *options, "--", "sh", "-c", "exit 3"),
+           3)
+    return log
+
+
+@test
+def without_a_log_it_says_which_file_to_name():
+    for command in ("show", "verify", "report"):
+        says(status(tool("audit", command), 4), "run --audit")
+
+
+@test
+def a_log_that_is_not_there_is_told():
+    for command in ("show", "verify", "report"):
+        says(status(tool("audit", command, "/nonexistent/log"), 4),
+             "/nonexistent/log")
+
+
+@test
+def a_wrong_filter_is_wrong_usage():
+    path = write("empty.jsonl", "")
+    says(status(tool("audit", "show", "--verdict", "perhaps", path), 2),
+         "perhaps")
+    status(tool("audit", "report", "--since", "yesterday", path), 2)
+
+
+@test
+def a_log_in_a_directory_that_is_missing_is_told():
+    done = tool("run", "--audit", "/nonexistent/log", "--", "true")
+    expect(done.status not in (0, 127) and "/nonexistent" in done.text, done)
+
+
+@box_test
+def a_run_is_recorded_from_start_to_end():
+    recorded()
+    done = status(tool("audit", "show", "--json", LOG), 0)
+    records = [json.loads(l) for l in done.out.splitlines()]
+    types = [r["type"] for r in records]
+    for t in ("box.start", "command.start", "command.exit", "box.end"):
+        expect(t in types, types)
+    start = records[types.index("command.start")]
+    expect(start["argv"] == ["sh", "-c", "exit 3"], start)
+    expect(start["config_hash"].startswith("sha256:"), start)
+    expect(records[types.index("command.exit")]["exit_status"] == 3, records)
+
+
+@box_test
+def records_are_shown_one_a_line():
+    recorded()
+    done = status(tool("audit", "show", LOG), 0)
+    text = done.out.decode()
+    expect("command.start" in text and "sh -c exit 3" in text, text)
+    expect("exit 3" in text and "\033" not in text, text)
+
+
+@box_test
+def filters_choose_records():
+    recorded()
+    done = status(tool("audit", "show", "--json", "--type", "command.*",
+                       LOG), 0)
+    types = {json.loads(l)["type"] for l in done.out.splitlines()}
+    expect(types == {"command.start", "command.exit"}, types)
+    says(status(tool("audit", "show", "--type", "nothing", LOG), 0),
+         "no record")
+
+
+@box_test
+def an_untouched_log_verifies_up_to_its_anchor():
+    recorded()
+    says(status(tool("audit", "verify", LOG), 0), "verified", "anchored")
+    doc = status(tool("audit", "verify", "--json", LOG), 0)
+    expect(doc.json["status"] == "verified" and not doc.err, doc)
+
+
+@box_test
+def a_second_run_continues_the_log():
+    recorded()
+    status(tool("run", "--audit", LOG, "--", "true"), 0)
+    says(status(tool("audit", "verify", LOG), 0), "verified")
+
+
+@box_test
+def changed_dropped_reordered_and_cut_records_show():
+    with open(recorded(), "rb") as f:
+        lines = f.read().splitlines(keepends=True)
+    attacks = {
+        "changed": lines[:1] + [lines[1].replace(b"box", b"bax", 1)] +
+        lines[2:],
+        "dropped": lines[:1] + lines[2:],
+        "reordered": lines[:1] + [lines[2], lines[1]] + lines[3:],
+        "cut": lines[:-2],
+    }
+    for name, attacked in attacks.items():
+        with open(LOG, "wb") as f:
+            f.writelines(attacked)
+        done = tool("audit", "verify", LOG)
+        expect(done.status == 6, "%s: %r" % (name, done))
+        expect(tool("audit", "verify", "--json", LOG).json["status"] ==
+               "tampered", name)
+
+
+@box_test
+def report_counts_what_happened():
+    recorded()
+    done = status(tool("audit", "report", "--json", LOG), 0)
+    expect(done.json and not done.err, done)
+    says(status(tool("audit", "report", LOG), 0), "command.start")
+
+
+@box_test
+def the_signing_key_is_private_and_not_in_the_workspace():
+    recorded()
+    state = os.path.join(HOME, ".local", "state", "agentbox")
+    expect(os.stat(state).st_mode & 0o777 == 0o700, oct(os.stat(
+        state).st_mode))
+    keys = [n for n in os.listdir(os.path.join(state, "audit"))
+            if n.startswith("log.jsonl") and n.endswith(".key")]
+    expect(len(keys) == 1, keys)
+    mode = os.stat(os.path.join(state, "audit", keys[0])).st_mode
+    expect(mode & 0o077 == 0, oct(mode))
+
+
+@box_test
+def a_log_in_the_workspace_is_out_of_the_commands_reach():
+    log = os.path.join(WORK, "log.jsonl")
+    recorded(log)
+    for attack in ("echo x >>log.jsonl", "rm log.jsonl",
+                   "mv log.jsonl other", ": >log.jsonl"):
+        tool("run", "--audit", log, "--", "sh", "-c", attack)
+        status(tool("audit", "verify", log), 0)
+
+
+@box_test
+def a_log_in_use_refuses_a_second_writer():
+    recorded()
+    first = tool_lib.start("run", "--audit", LOG, "--", "sh", "-c",
+                           "echo up; read x")
+    first.stdout.readline()
+    done = tool("run", "--audit", LOG, "--", "true")
+    first.communicate(b"\n", timeout=20)
+    says(status(done, 5), "[EBUSY]")
+
+
+@box_test
+def a_log_that_was_removed_is_told_with_what_to_do():
+    recorded()
+    os.unlink(LOG)
+    done = tool("run", "--audit", LOG, "--", "touch", "made")
+    says(status(done, 6), "the log is empty", ".key")
+    expect(len(done.text.splitlines()) == 2, done)
+    expect(not os.path.exists(os.path.join(WORK, "made")), "it ran")
+    key = done.text.rpartition("also remove '")[2].partition("'")[0]
+    os.unlink(key)
+    os.unlink(key[:-4] + ".anchor")
+    status(tool("run", "--audit", LOG, "--", "true"), 0)
+
+
+@box_test
+def an_unusable_state_directory_is_told_before_anything_runs():
+    path = write("not-a-directory", "")
+    done = tool("run", "--state", path + "/x", "--audit",
+                os.path.join(TOP, "other.jsonl"), "--", "touch", "made")
+    says(status(done, 5), "not-a-directory", "--state")
+    expect(not os.path.exists(os.path.join(WORK, "made")), "it ran")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,411 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""agentbox run and doctor without a terminal: statuses, streams, signals."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import tool_lib
+from tool_lib import (HOME, TOP, WORK, box_test, command, environment, expect,
+                      main, processes, says, start, status, test, tool, until,
+                      write)
+
+
+def sh(script, *options, **kw):
+    return tool("run", *options, "--", "sh", "-c", script, **kw)
+
+
+@test
+def doctor_tells_every_tier_and_agrees_with_its_json():
+    doc = tool("doctor", "--json")
+    expect(set(doc.json["tiers"]) == {"full", "no-proc", "landlock"}, doc)
+    expect(not doc.err, doc)
+    want = 0 if doc.json["best_tier"] != "none" else 125
+    status(doc, want)
+    done = status(tool("doctor"), want)
+    expect(not done.out, done)
+    says(done, "full", "no-proc", "landlock", doc.json["kernel"])
+    for tier in doc.json["tiers"].values():
+        if not tier["available"]:
+            says(done, tier["cause"].split()[0])
+
+
+@test
+def a_missing_helper_is_told_with_what_to_do():
+    p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", TOP, "true"],
+                       cwd=WORK, env=environment(), capture_output=True,
+                       timeout=20)
+    expect(p.returncode == 125 and b"agentbox-init" in p.stderr and
+           b"--helper-dir" in p.stderr, p)
+
+
+@test
+def a_workspace_that_is_missing_or_no_directory_is_told():
+    says(status(tool("run", "--workspace", "/nonexistent", "true"), 4),
+         "/nonexistent")
+    says(status(tool("run", "--workspace", write("file", ""), "true"), 3),
+         "not a directory")
+
+
+@test
+def a_home_is_not_a_workspace_by_accident():
+    for where in (HOME, "/"):
+        says(status(tool("run", "true", cwd=where), 5), "--workspace DIR")
+    says(status(tool("run", "--workspace", HOME, "true"), 5), "state")
+
+
+@test
+def wrong_options_of_run_are_told_by_name():
+    says(status(tool("run", "--limit", "memory=x", "true"), 3),
+         "--limit memory=x", "limits.memory")
+    says(status(tool("run", "--limit", "nope=1", "true"), 3), "nope")
+    says(status(tool("run", "--limit", "memory", "true"), 2), "NAME=VALUE")
+    says(status(tool("run", "--read", "/nonexistent", "true"), 4),
+         "--read", "/nonexistent")
+    says(status(tool("run", "--builtin", "nope", "true"), 4), "workspace")
+
+
+@test
+def a_bare_policy_is_never_taken_for_a_box():
+    done = tool("run", "--bare", "--", "true")
+    says(done, "BARE" if done.status == 0 else "raises no wall")
+    expect(done.status in (0, 125), done)
+
+
+@test
+def a_dry_run_says_what_would_be_and_starts_nothing():
+    done = tool("run", "--dry-run", "--", "touch", "made")
+    if done.status == 125:
+        raise tool_lib.Skip(done.text.split("\n")[0])
+    says(status(done, 0), "/workspace", "limits")
+    expect(not os.path.exists(os.path.join(WORK, "made")), "it ran")
+    plan = status(tool("run", "--dry-run", "--json"), 0).json
+    expect(any(m["at"] == "/workspace" for m in plan["mounts"]), plan)
+
+
+@box_test
+def the_exit_status_is_the_commands_own():
+    for n in (0, 1, 7, 255):
+        status(sh("exit %d" % n), n)
+
+
+@box_test
+def a_signal_ends_as_128_plus_its_number():
+    status(sh("kill -KILL $$"), 137)
+    status(sh("kill -TERM $$"), 143)
+
+
+@box_test
+def what_is_not_there_is_127_and_what_cannot_run_126():
+    says(status(tool("run", "--", "no-such-program"), 127),
+         "'no-such-program' was not found")
+    says(status(tool("run", "--", "/usr"), 126), "/usr")
+
+
+@box_test
+def a_program_of_the_host_only_gives_a_hint():
+    path = write("only-here", "#!/bin/sh\necho here\n")
+    os.chmod(path, 0o755)
+    says(status(tool("run", "--", path), 127), "--read " + path)
+    done = status(tool("run", "--read", path, "--", path), 0)
+    expect(done.out == b"here\n", done)
+
+
+@box_test
+def a_missing_directory_is_told_as_such():
+    says(status(tool("run", "--cwd", "nowhere", "true"), 4),
+         "/workspace/nowhere")
+
+
+@box_test
+def the_command_starts_where_the_caller_is():
+    sub = os.path.join(WORK, "sub")
+    os.makedirs(sub, exist_ok=True)
+    expect(sh("pwd").out == b"/workspace\n", "at the top")
+    expect(sh("pwd", "--workspace", WORK, cwd=sub).out ==
+           b"/workspace/sub\n", "below")
+    expect(sh("pwd", "--cwd", "sub").out == b"/workspace/sub\n", "--cwd")
+    expect(sh("pwd", "--cwd", sub).out == b"/workspace/sub\n", "host path")
+    expect(sh("pwd", "--workspace", WORK, "--at", "same").out ==
+           WORK.encode() + b"\n", "same")
+
+
+@box_test
+def bytes_pass_unchanged_in_both_directions():
+    data = bytes(range(256)) * 4096
+    done = status(tool("run", "--", "cat", stdin=data), 0)
+    expect(done.out == data, "%d bytes of %d" % (len(done.out), len(data)))
+
+
+@box_test
+def files_pass_on_every_stream():
+    source = os.path.join(TOP, "in")
+    with open(source, "wb") as f:
+        f.write(os.urandom(300000))
+    outs = [os.path.join(TOP, n) for n in ("out", "err")]
+    with open(source, "rb") as i, open(outs[0], "wb") as o, \
+            open(outs[1], "wb") as e:
+        p = subprocess.run(command("run", "--", "sh", "-c",
+                                   "cat; echo err >&2"), cwd=WORK,
+                           env=environment(), stdin=i, stdout=o, stderr=e,
+                           timeout=20)
+    expect(p.returncode == 0, p)
+    with open(source, "rb") as i, open(outs[0], "rb") as o:
+        expect(i.read() == o.read(), "the copy differs")
+    with open(outs[1], "rb") as e:
+        expect(e.read() == b"err\n", "standard error")
+
+
+@box_test
+def a_file_open_for_both_is_relayed_both_ways():
+    path = write("both", "first\n")
+    with open(path, "r+b") as f:
+        p = subprocess.run(command("run", "--", "cat"), cwd=WORK, stdin=f,
+                           env=environment(), capture_output=True, timeout=20)
+    expect(p.stdout == b"first\n", p)
+    with open(path, "r+b") as f:
+        p = subprocess.run(command("run", "--", "echo", "second"), cwd=WORK,
+                           stdout=f, env=environment(), timeout=20)
+    with open(path) as f:
+        expect(f.read() == "second\n", "written")
+
+
+@box_test
+def an_endless_device_is_read_as_far_as_wanted():
+    with open("/dev/zero", "rb") as f:
+        p = subprocess.run(command("run", "--", "head", "-c", "70000"),
+                           cwd=WORK, stdin=f, env=environment(),
+                           capture_output=True, timeout=20)
+    expect(p.returncode == 0 and p.stdout == b"\0" * 70000, p.returncode)
+
+
+@box_test
+def a_directory_on_standard_input_is_refused():
+    fd = os.open("/", os.O_RDONLY)
+    p = subprocess.run(command("run", "--", "cat"), cwd=WORK, stdin=fd,
+                       env=environment(), capture_output=True, timeout=20)
+    os.close(fd)
+    expect(p.returncode == 5 and b"standard input" in p.stderr, p)
+
+
+@box_test
+def output_streams_while_the_command_runs():
+    p = start("run", "--", "sh", "-c", "echo one; read x; echo two")
+    expect(p.stdout.readline() == b"one\n", "the first line at once")
+    p.stdin.write(b"\n")
+    p.stdin.close()
+    expect(p.stdout.read() == b"two\n" and p.wait(20) == 0, "the second")
+    p.stdout.close(), p.stderr.close()
+
+
+@box_test
+def the_end_of_input_is_passed_on():
+    status(tool("run", "--", "cat", stdin=b""), 0)
+
+
+@box_test
+def the_command_dies_of_a_reader_that_left():
+    p = subprocess.run(
+        ["bash", "-c", '"$@" yes | head -n 1; echo ${PIPESTATUS[0]}', "x",
+         *command("run", "--")], cwd=WORK, env=environment(),
+        capture_output=True, timeout=20)
+    expect(p.stdout == b"y\n141\n" and not p.stderr, p)
+
+
+@box_test
+def a_writer_outlives_a_command_that_reads_one_line():
+    p = subprocess.run(
+        ["bash", "-c", 'yes | "$@" head -n 1; echo ${PIPESTATUS[*]}', "x",
+         *command("run", "--")], cwd=WORK, env=environment(),
+        capture_output=True, timeout=20)
+    expect(p.stdout == b"y\n141 0\n", p)
+
+
+@box_test
+def closed_streams_are_dev_null_for_the_command():
+    p = subprocess.run(
+        ["sh", "-c", '"$@" <&- >&- 2>&-', "x",
+         *command("run", "--", "sh", "-c", "cat; echo x; exit 9")],
+        cwd=WORK, env=environment(), timeout=20)
+    expect(p.returncode == 9, p)
+
+
+@box_test
+def ending_signals_reach_the_command_and_end_as_it_ends():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        p = start("run", "--", "sh", "-c", "echo up; exec sleep 1000")
+        p.stdout.readline()
+        p.send_signal(sig)
+        got = p.wait(20)
+        p.communicate()
+        expect(got == 128 + sig, "%s gave %s" % (sig, got))
+
+
+@box_test
+def a_command_that_handles_a_signal_ends_as_it_likes():
+    p = start("run", "--", "sh", "-c", "trap 'echo caught; exit 3' TERM; "
+              "echo up; while :; do sleep 0.05; done")
+    p.stdout.readline()
+    p.send_signal(signal.SIGTERM)
+    out, _ = p.communicate(timeout=20)
+    expect(p.returncode == 3 and out == b"caught\n", (p.returncode, out))
+
+
+@box_test
+def an_ignored_signal_stays_ignored():
+    p = subprocess.Popen(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "x",
+         *command("run", "--", "sh", "-c", "echo up; read x; exit 4")],
+        cwd=WORK, env=environment(), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE)
+    p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    expect(p.poll() is None, "it ended")
+    p.communicate(b"\n", timeout=20)
+    expect(p.returncode == 4, p.returncode)
+
+
+@box_test
+def stop_and_continue_reach_the_command():
+    p = start("run", "--", "sh", "-c", "echo up; n=0; while read x; do "
+              "echo $x; done; exit 6")
+    p.stdout.readline()
+    p.send_signal(signal.SIGTSTP)
+    until(lambda: os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WNOHANG |
+                            os.WNOWAIT), "the tool stops")
+    p.stdin.write(b"later\n")
+    p.stdin.flush()
+    p.send_signal(signal.SIGCONT)
+    expect(p.stdout.readline() == b"later\n", "after the continue")
+    p.stdin.close()
+    expect(p.wait(20) == 6, "its status")
+    p.stdout.close(), p.stderr.close()
+
+
+@box_test
+def nothing_of_the_box_is_left():
+    marker = "3141.%d" % os.getpid()
+    done = status(sh("setsid sleep %s & (sleep %s &) & sleep 0.2; echo done"
+                     % (marker, marker)), 0)
+    expect(done.out == b"done\n", done)
+    expect(not processes(marker), "processes are left")
+
+
+@box_test
+def a_killed_tool_takes_its_box_along():
+    marker = "2718.%d" % os.getpid()
+    p = start("run", "--", "sh", "-c", "echo up; exec sleep " + marker)
+    p.stdout.readline()
+    until(lambda: processes(marker), "the command runs")
+    p.kill()
+    p.communicate()
+    until(lambda: not processes(marker), "the box ends with its owner")
+
+
+@box_test
+def the_wall_clock_limit_ends_as_124_and_is_named():
+    says(status(tool("run", "--limit", "wall=300ms", "--", "sleep", "100"),
+                124), "wall-clock limit of 300ms", "limits.wall")
+
+
+@box_test
+def the_environment_is_what_the_policy_passes_and_options_set():
+    done = sh("env", "--env", "MINE=1", "--env", "EMPTY=",
+              env=environment(SECRET="s3cret", LANG="C.UTF-8"))
+    lines = done.out.decode().split("\n")
+    expect("MINE=1" in lines and "EMPTY=" in lines, lines)
+    expect("LANG=C.UTF-8" in lines, lines)
+    expect("s3cret" not in done.out.decode(), lines)
+    says(status(tool("run", "--env", "X", "true"), 2), "NAME=VALUE")
+
+
+@box_test
+def paths_are_shown_and_hidden_as_asked():
+    write("work/secret.txt", "s3cret")
+    other = os.path.join(TOP, "other")
+    os.makedirs(other, exist_ok=True)
+    write("other/data", "data\n")
+    os.chmod(other, 0o755)
+    expect(b"s3cret" in sh("cat secret.txt").out, "it is there")
+    done = sh("cat secret.txt", "--hide", "secret.txt")
+    expect(done.status and b"s3cret" not in done.out, done)
+    done = sh("cat %s/data; echo x 2>/dev/null >%s/new" % (other, other),
+              "--read", other)
+    expect(done.out == b"data\n" and done.status, done)
+    status(sh("echo x >%s/new" % other, "--write", other), 0)
+    expect(os.path.exists(os.path.join(other, "new")), "written")
+
+
+@box_test
+def what_was_not_shown_is_not_there():
+    write("outside", "s3cret")
+    done = sh("cat %s/outside; ls %s" % (TOP, HOME))
+    expect(done.status and b"s3cret" not in done.out, done)
+
+
+@box_test
+def walls_are_printed_before_the_command_runs():
+    done = status(tool("run", "--walls", "--", "echo", "hi"), 0)
+    expect(done.out == b"hi\n", done)
+    says(done, "tier", "seccomp", "landlock", "limits", "memory")
+
+
+@box_test
+def json_is_alone_on_standard_output():
+    done = status(tool("run", "--json", "--", "sh", "-c", "echo hi; exit 5"),
+                  5)
+    doc = done.json
+    expect(doc["exit"] == 5 and doc["process"]["reason"] == "exited", doc)
+    expect(doc["walls"]["walls"]["seccomp"]["standing"], doc)
+    expect(len(doc["box"]) == 32 and "hi\n" in done.text, doc)
+    doc = status(tool("run", "--json", "--", "no-such-program"), 127).json
+    expect(doc["error"]["code"] == "ENOTFOUND" and doc["exit"] == 127, doc)
+
+
+@box_test
+def a_policy_file_is_what_is_raised():
+    path = write("tight.json", json.dumps({
+        "agentbox": 1, "extends": "builtin:strict",
+        "env": {"set": {"PATH": "/usr/bin:/bin", "FROM": "policy"}}}))
+    done = status(sh("echo $FROM", "--policy", path), 0)
+    expect(done.out == b"policy\n", done)
+
+
+@box_test
+def a_wall_that_cannot_be_had_is_named_with_what_to_do():
+    path = write("cgroup.json", json.dumps({
+        "agentbox": 1, "extends": "builtin:workspace",
+        "require": ["groups", "noswap", "idmap", "cgroup"]}))
+    done = sh("true", "--policy", path)
+    if done.status != 0:  # root with a pool of ids holds them all
+        says(status(done, 125), "required", "agentbox doctor", "[EWALL]")
+
+
+@box_test
+def a_planted_hook_is_reported_before_the_end():
+    repo = os.path.join(WORK, "repo")
+    os.makedirs(os.path.join(repo, ".git", "hooks"), exist_ok=True)
+    write("work/repo/.git/HEAD", "ref: refs/heads/main\n")
+    hook = os.path.join(repo, ".git", "hooks", "pre-commit")
+    sh("echo evil >.git/hooks/pre-commit", cwd=repo)
+    expect(not os.path.exists(hook), "the hook is on the host")
+    done = sh("echo evil >.envrc", cwd=repo)
+    expect(not os.path.exists(os.path.join(repo, ".envrc")), done)
+    if done.status == 0:
+        says(done, ".envrc")
+
+
+@box_test
+def the_state_directory_is_never_shown():
+    state = os.path.join(WORK, "state")
+    os.makedirs(state, mode=0o700, exist_ok=True)
+    done = tool("run", "--state", state, "--", "ls", "state")
+    says(status(done, 5), "state")
+
+
+if __name__ == "__main__":
+    main()

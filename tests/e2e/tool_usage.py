@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command line of the tool: tables, errors, help, completion, policy."""
+
+import os
+import subprocess
+
+import tool_lib
+from tool_lib import (SRC, TOP, WORK, Terminal, environment, expect, main,
+                      says, status, test, tool, write)
+
+BAD = '{"agentbox": 1,\n  "limits": {"memory": "4 GiB"}}\n'
+GOOD = '{"agentbox": 1, "name": "mine", "extends": "builtin:strict"}\n'
+
+
+@test
+def without_a_command_it_lists_the_commands():
+    says(status(tool(), 2), "doctor, run, shell, policy, audit")
+
+
+@test
+def an_unknown_command_lists_those_that_exist():
+    says(status(tool("check", "shell", "--", "ls"), 2), "unknown command",
+         "doctor, run, shell, policy, audit")
+
+
+@test
+def a_mistyped_command_names_the_nearest():
+    says(status(tool("polcy", "check"), 2), "did you mean 'policy'?")
+    says(status(tool("policy", "chekc", "x"), 2), "did you mean 'check'?")
+
+
+@test
+def a_mistyped_option_names_the_nearest():
+    says(status(tool("run", "--polcy", "x", "--", "true"), 2),
+         "unknown option '--polcy'; did you mean '--policy'?")
+
+
+@test
+def options_are_exact_names():
+    says(status(tool("run", "--poli", "x", "--", "true"), 2),
+         "unknown option '--poli'")
+
+
+@test
+def options_that_lack_or_have_a_value_wrongly_are_named():
+    says(status(tool("run", "--policy"), 2), "'--policy' needs FILE")
+    says(status(tool("run", "--tty=1", "true"), 2), "takes no value")
+    says(status(tool("run", "--policy", "a", "--policy", "b", "x"), 2),
+         "given twice")
+
+
+@test
+def missing_and_superfluous_operands_are_named():
+    says(status(tool("run"), 2), "CMD")
+    says(status(tool("policy", "check"), 2), "FILE is missing")
+    says(status(tool("policy", "check", "a", "b"), 2), "'b'")
+
+
+@test
+def what_this_build_lacks_is_refused_in_one_line():
+    for option in (["--allow", "x"], ["--preview", "1"], ["--overlay"],
+                   ["--apply"]):
+        done = status(tool("run", *option, "--", "true"), 125)
+        expect(len(done.text.splitlines()) == 1, done)
+        says(done, option[0], "which this build lacks")
+
+
+@test
+def exclusive_options_are_refused():
+    status(tool("run", "--bare", "--builtin", "strict", "--", "true"), 2)
+    status(tool("run", "--tty", "--json", "--", "true"), 2)
+
+
+@test
+def help_goes_to_standard_output_and_exits_0():
+    for args in (["--help"], ["run", "--help"], ["policy", "--help"],
+                 ["audit", "verify", "--help"], ["-h"]):
+        done = status(tool(*args), 0)
+        expect(done.out.startswith(b"usage: agentbox"), done)
+        expect(not done.err, done)
+
+
+@test
+def help_names_every_command_and_option():
+    rows = [l.split("\t") for l in
+            tool("--list-options").out.decode().splitlines()]
+    for command in sorted({r[0] for r in rows if r[0]}):
+        text = tool(*command.split(), "--help").out.decode()
+        for row in rows:
+            if row[0] in ("", command) and row[1].startswith("--"):
+                expect(row[1] in text, "%s %s" % (command, row[1]))
+
+
+@test
+def the_manual_page_names_every_command_and_option():
+    with open(os.path.join(SRC, "man", "agentbox.1")) as f:
+        page = f.read()
+    for line in tool("--list-options").out.decode().splitlines():
+        command, option = line.split("\t")[:2]
+        for word in command.split():
+            expect(".Cm" in page and word in page, word)
+        if option.startswith("--"):
+            expect("Fl " + option[1:] in page or
+                   ", " + option[1:] in page, option)
+
+
+@test
+def version_names_the_build():
+    done = status(tool("--version"), 0)
+    expect(b"agentbox 1." in done.out and b"build" in done.out, done)
+
+
+@test
+def help_fits_a_narrow_terminal():
+    with Terminal([tool_lib.TOOL, "run", "--help"], columns=40) as t:
+        t.end()
+        lines = t.seen.decode().replace("\r", "").split("\n")
+    import re
+    for line in lines:
+        line = re.sub("\033\\[[0-9;]*m", "", line)
+        # commands to type are not broken
+        if not line.startswith("  agentbox "):
+            expect(len(line) <= 40, repr(line))
+
+
+@test
+def colours_are_for_terminals_without_no_color():
+    with Terminal([tool_lib.TOOL, "nope"]) as t:
+        t.end()
+        expect(b"\033[" in t.seen, t.seen)
+    with Terminal([tool_lib.TOOL, "nope"], env=environment(NO_COLOR="1")) as t:
+        t.end()
+        expect(b"\033[" not in t.seen, t.seen)
+    expect(b"\033[" not in tool("nope").err, "colour in a pipe")
+
+
+@test
+def names_cannot_drive_the_terminal():
+    done = tool("policy", "check", "a\033]0;x\007b")
+    expect(b"\033" not in done.err and b"\\x1b" in done.err, done)
+
+
+@test
+def a_closed_reader_ends_it_quietly():
+    for args in ("--list-options", "policy show builtin:workspace"):
+        p = subprocess.run(["sh", "-c", "'%s' %s | head -n 1" % (
+            tool_lib.TOOL, args)], env=environment(), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, timeout=20)
+        expect(not p.stderr and p.stdout.count(b"\n") == 1, p)
+
+
+@test
+def a_full_disk_is_not_success():
+    if not os.path.exists("/dev/full"):
+        raise tool_lib.Skip("no /dev/full")
+    with open("/dev/full", "w") as full:
+        p = subprocess.run([tool_lib.TOOL, "policy", "digest",
+                            "builtin:strict"], env=environment(), stdout=full,
+                           stderr=subprocess.PIPE, timeout=20)
+    expect(p.returncode == 70 and b"standard output" in p.stderr, p)
+
+
+@test
+def closed_standard_streams_do_no_harm():
+    for closing in ("<&-", "<&- >&- 2>&-"):
+        p = subprocess.run(["sh", "-c", "'%s' policy check builtin:strict %s"
+                            % (tool_lib.TOOL, closing)], env=environment(),
+                           timeout=20, capture_output=True)
+        expect(p.returncode == 0, p)
+
+
+@test
+def completion_offers_what_the_tables_have():
+    script = r'''
+. "%s/tools/completion/agentbox"
+try() { COMP_WORDS=("$TOOL" "$@"); COMP_CWORD=$#; COMPREPLY=(); _agentbox
+	echo "$* = ${COMPREPLY[*]}"; }
+try po
+try policy sh
+try run --builtin str
+try run --limit me
+try audit show --verdict d
+try run --work
+''' % SRC
+    p = subprocess.run(["bash", "-c", script], timeout=20, cwd=WORK,
+                       env=environment(TOOL=tool_lib.TOOL),
+                       capture_output=True)
+    for line in (b"po = policy", b"policy sh = show", b"str = strict",
+                 b"me = memory=", b"d = deny", b"--work = --workspace"):
+        expect(line in p.stdout, p)
+
+
+@test
+def a_good_policy_is_good():
+    path = write("good.json", GOOD)
+    says(status(tool("policy", "check", path), 0), "good", "mine")
+    done = status(tool("policy", "check", "--json", path), 0)
+    expect(done.json["status"] == "good" and not done.err, done)
+    expect(done.json["digest"].startswith("sha256:"), done)
+
+
+@test
+def a_bad_policy_is_told_with_line_and_column():
+    path = write("bad.json", BAD)
+    done = says(status(tool("policy", "check", path), 3), path,
+                "limits.memory", "line 2 column 2", "[EPOLICY]")
+    expect(len(done.text.splitlines()) == 1, done)
+    done = status(tool("policy", "check", "--json", path), 3)
+    expect(done.json["error"]["code"] == "EPOLICY", done)
+    expect(done.json["error"]["where"].startswith("/limits/memory"), done)
+
+
+@test
+def bad_documents_each_give_one_line_and_a_code():
+    for name, text, code in (
+            ("unknown key", '{"agentbox": 1, "nope": 2}', "EPOLICY"),
+            ("duplicate", '{"agentbox": 1, "agentbox": 1}', "EPARSE"),
+            ("type", '{"agentbox": 1, "limits": 3}', "EPOLICY"),
+            ("overflow", '{"agentbox": 1, "limits": '
+             '{"memory": "99999999999999999999GiB"}}', "EPOLICY"),
+            ("not JSON", '{"agentbox": 1', "EPARSE"),
+            ("empty", '', "EPARSE"),
+            ("10 MB", '{"agentbox": 1}' + " " * 10000000, "ELIMIT")):
+        done = status(tool("policy", "check", write("x.json", text)), 3)
+        expect(len(done.text.splitlines()) == 1, name + repr(done))
+        says(done, "[%s]" % code)
+
+
+@test
+def policies_come_from_files_standard_input_and_built_ins():
+    a = status(tool("policy", "digest", "-", stdin=GOOD.encode()), 0)
+    b = status(tool("policy", "digest", write("good.json", GOOD)), 0)
+    expect(a.out == b.out and a.out.startswith(b"sha256:"), a)
+    status(tool("policy", "digest", "builtin:strict"), 0)
+    says(status(tool("policy", "digest", "builtin:nope"), 4), "workspace")
+    status(tool("policy", "digest", "/nonexistent/x"), 4)
+    status(tool("policy", "digest", TOP), 3)
+
+
+@test
+def an_unreadable_policy_is_refused():
+    path = write("secret.json", GOOD)
+    os.chmod(path, 0)
+    # root reads every file
+    says(status(tool("policy", "check", path),
+                0 if os.access(path, os.R_OK) else 5), path)
+
+
+@test
+def show_prints_a_policy_with_the_same_digest():
+    shown = status(tool("policy", "show", write("good.json", GOOD)), 0)
+    again = tool("policy", "digest", write("shown.json", shown.out.decode()))
+    expect(again.out == tool("policy", "digest",
+                             write("good.json", GOOD)).out, again)
+
+
+@test
+def contains_answers_with_0_or_5():
+    status(tool("policy", "contains", "builtin:workspace", "builtin:strict"),
+           0)
+    wide = write("wide.json", '{"agentbox": 1, "extends": "builtin:strict", '
+                 '"limits": {"memory": "64GiB"}}')
+    says(status(tool("policy", "contains", "builtin:strict", wide), 5),
+         "memory")
+    status(tool("policy", "contains", "-", "-"), 2)
+
+
+@test
+def narrow_cuts_the_child_to_the_parent():
+    wide = write("wide.json", '{"agentbox": 1, "extends": "builtin:strict", '
+                 '"limits": {"memory": "64GiB"}}')
+    cut = status(tool("policy", "narrow", "builtin:strict", wide), 0)
+    expect(cut.json["limits"]["memory"] == "2GiB", cut)
+    status(tool("policy", "contains", "builtin:strict",
+                write("cut.json", cut.out.decode())), 0)
+
+
+if __name__ == "__main__":
+    main()
