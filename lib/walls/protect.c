@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -334,18 +335,52 @@ static int32_t judge_pattern(ab_protect *p, const ab_policy_protect *pat,
 	return 0;
 }
 
+/*
+ * Most entries are no pattern's business: a pattern whose last component is
+ * plain text can only name an entry of that name. A link may also stand for
+ * a directory above it.
+ */
+static bool may_match(const ab_protect *p, size_t i, const char *name,
+		      bool is_link)
+{
+	return is_link || !p->names[i] || strcasecmp(p->names[i], name) == 0;
+}
+
+static int32_t index_names(ab_protect *p, agentbox_error **err)
+{
+	const ab_policy *policy = p->b->policy;
+
+	p->names = ab_calloc(policy->protect_count, sizeof(*p->names));
+	if (!p->names)
+		return ab_error_nomem(err);
+	for (size_t i = 0; i < policy->protect_count; i++) {
+		const char *pattern = policy->protect[i].pattern;
+		const char *slash = strrchr(pattern, '/');
+		const char *last = slash ? slash + 1 : pattern;
+
+		if (*last && ab_glob_is_literal(last))
+			p->names[i] = last;
+	}
+	return 0;
+}
+
 /* One entry against every pattern, from every repository root above it. */
 static int32_t judge(ab_protect *p, walk *w, bool is_link, bool *done,
 		     agentbox_error **err)
 {
 	const ab_policy *policy = p->b->policy;
+	const char *slash = strrchr(w->path, '/');
+	const char *name = slash ? slash + 1 : w->path;
 	char host[AB_MAX_PATH];
-	int32_t rc = host_of(p, w->path, host, sizeof(host), err);
+	int32_t rc = 0;
 
 	for (size_t i = 0; i < policy->protect_count && !rc && !*done; i++) {
 		const ab_policy_protect *pat = &policy->protect[i];
 		size_t roots = pat->repository ? w->root_count : 1;
 
+		if (!may_match(p, i, name, is_link))
+			continue;
+		rc = host_of(p, w->path, host, sizeof(host), err);
 		for (size_t r = 0; r < roots && !rc && !*done; r++) {
 			size_t skip = w->roots[r];
 
@@ -668,7 +703,10 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 		return 0;
 	}
 	p.git = protects_git(b->policy);
-	rc = compile(&p, err);
+	rc = index_names(&p, err);
+	if (!rc)
+		rc = compile(&p, err);
+	free(p.names);
 	free(p.set);
 	free(p.linked);
 	return rc;

@@ -29,6 +29,8 @@ typedef struct ab_protect {
 	/* protected files that have other names */
 	ab_inode *linked;
 	size_t linked_count;
+	/* per pattern: its last component where that is literal text */
+	const char **names;
 	uint64_t entries; /* seen by the scan, against AB_MAX_SCAN_ENTRIES */
 	bool git;	  /* the policy protects what git runs */
 } ab_protect;
