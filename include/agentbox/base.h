@@ -156,7 +156,8 @@ AGENTBOX_API void agentbox_bytes_free(agentbox_bytes *bytes);
  */
 AGENTBOX_API int32_t agentbox_error_get_code(const agentbox_error *error);
 AGENTBOX_API int32_t agentbox_error_get_errno(const agentbox_error *error);
-AGENTBOX_API const char *agentbox_error_get_message(const agentbox_error *error);
+AGENTBOX_API const char *agentbox_error_get_message(
+	const agentbox_error *error);
 AGENTBOX_API const char *agentbox_error_get_where(const agentbox_error *error);
 AGENTBOX_API void agentbox_error_free(agentbox_error *error);
 

@@ -59,11 +59,10 @@ AGENTBOX_API int32_t agentbox_sandbox_options_set_timeout(
  * that asks for something that needs a feature this build lacks,
  * AGENTBOX_ETIMEOUT.
  */
-AGENTBOX_API int32_t agentbox_sandbox_new(agentbox_context *context,
-					  agentbox_policy *policy,
-					  const agentbox_sandbox_options *options,
-					  agentbox_sandbox **sandbox,
-					  agentbox_error **err);
+AGENTBOX_API int32_t agentbox_sandbox_new(
+	agentbox_context *context, agentbox_policy *policy,
+	const agentbox_sandbox_options *options, agentbox_sandbox **sandbox,
+	agentbox_error **err);
 
 /*
  * End every process of the box and remove everything: processes, mounts,
@@ -73,7 +72,8 @@ AGENTBOX_API int32_t agentbox_sandbox_new(agentbox_context *context,
 AGENTBOX_API void agentbox_sandbox_free(agentbox_sandbox *sandbox);
 
 /* 128 random bits as 32 hex digits. Borrowed. */
-AGENTBOX_API const char *agentbox_sandbox_get_id(const agentbox_sandbox *sandbox);
+AGENTBOX_API const char *agentbox_sandbox_get_id(
+	const agentbox_sandbox *sandbox);
 /* "full", "no-proc", "landlock" or "bare". Static. */
 AGENTBOX_API const char *agentbox_sandbox_get_tier(
 	const agentbox_sandbox *sandbox);

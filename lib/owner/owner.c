@@ -191,7 +191,7 @@ int32_t agentbox_owner_new(agentbox_context *context, const char *name,
 	return 0;
 }
 
-/* --- jobs ------------------------------------------------------------------ */
+/* Jobs: commands that clients run. */
 
 static void end_job(job *j)
 {
@@ -300,7 +300,7 @@ static int32_t start_job(agentbox_owner *o, agentbox_sandbox *box, int *channel,
 	return 0;
 }
 
-/* --- requests -------------------------------------------------------------- */
+/* Requests: what clients ask. */
 
 static void drop_client(client *c)
 {
@@ -563,8 +563,6 @@ static void accept_client(agentbox_owner *o)
 	o->clients = c;
 	o->client_count++;
 }
-
-/* --- public ---------------------------------------------------------------- */
 
 int32_t agentbox_owner_add(agentbox_owner *o, agentbox_sandbox *box,
 			   const char *name, agentbox_error **err)

@@ -325,7 +325,8 @@ static int32_t pack_command(const agentbox_command *c, int *memfd,
 						     w.data, w.len);
 	ab_writer_end(&w);
 	if (fd < 0)
-		return ab_error_sys(err, -fd, "argv", "cannot pack the command");
+		return ab_error_sys(err, -fd, "argv",
+				    "cannot pack the command");
 	*memfd = fd;
 	return 0;
 }

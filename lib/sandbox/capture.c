@@ -72,7 +72,8 @@ static int32_t open_stream(agentbox_command *c, int target, size_t max,
 	if (!s->kept)
 		return ab_error_nomem(err);
 	if (pipe2(pair, O_CLOEXEC) < 0)
-		return ab_error_sys(err, errno, "capture", "cannot make a pipe");
+		return ab_error_sys(err, errno, "capture",
+				    "cannot make a pipe");
 	s->fd = pair[0];
 	int32_t rc = agentbox_command_set_fd(c, target, pair[1], err);
 	close(pair[1]);

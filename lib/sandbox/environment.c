@@ -81,7 +81,7 @@ static bool fill(env_list *l, const ab_policy_env *env,
 			return false;
 	for (size_t i = 0; i < c->env_count; i++) {
 		const ab_env_entry *e = &c->env[i];
-		/* What the policy sets, a passed host variable cannot change. */
+		/* What the policy sets, no passed variable can change. */
 		if (e->from_host && passes(env, e->name) &&
 		    find(l, e->name) == l->count &&
 		    !put(l, e->name, e->value))
