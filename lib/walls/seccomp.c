@@ -285,7 +285,8 @@ static int32_t add_narrowed(scmp_filter_ctx ctx, const choice *c,
 			narrowed.arg[0].mask = UINT64_C(0xffffffff);
 			return add_row(ctx, &narrowed, err);
 		}
-		if (memcmp(&cut->arg[0], &row->arg[0], sizeof(row->arg[0])) == 0)
+		if (memcmp(&cut->arg[0], &row->arg[0], sizeof(cut->arg[0])) ==
+		    0)
 			return 0;
 	}
 	return add_row(ctx, row, err);
