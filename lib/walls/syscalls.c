@@ -163,7 +163,7 @@ const ab_row ab_rows_default[] = {
 	DENY("security", ENOSYS),
 	DENY("vserver", ENOSYS),
 
-	/* terminals: input injection (TIOCSTI), the console, line disciplines */
+	/* terminals: input injection, the console, line disciplines */
 	DENY_LOW("ioctl", 1, NR_TIOCSTI, EPERM),
 	DENY_LOW("ioctl", 1, NR_TIOCLINUX, EPERM),
 	DENY_LOW("ioctl", 1, NR_TIOCSETD, EPERM),
