@@ -122,6 +122,7 @@ static void lower(agentbox_sandbox *box)
 	close_fd(&box->mountinfo_fd);
 	close_fd(&box->watch_fd);
 	ab_helper_stop(&box->helper, STOP_TIMEOUT_MS);
+	close_fd(&box->uid_fd);
 	ab_compiled_end(&box->compiled);
 	memset(&box->compiled, 0, sizeof(box->compiled));
 	box->compiled.plan_fd = -1;
@@ -250,10 +251,16 @@ static int32_t raise_at(agentbox_sandbox *box, const ab_probe *probe,
 {
 	ab_compile_input input = { .box_id = box->id, .probe = probe,
 				   .tier = tier };
-	int32_t rc = ab_walls_compile(box->context, box->policy, &input,
-				      &box->compiled, err);
+	int32_t rc = ab_uid_claim(probe, box->id, &input.uid_try,
+				  &box->uid_fd, err);
 	if (rc < 0)
 		return rc;
+	rc = ab_walls_compile(box->context, box->policy, &input,
+				      &box->compiled, err);
+	if (rc < 0) {
+		lower(box);
+		return rc;
+	}
 	rc = ab_helper_start(box->context, "agentbox-init",
 			     box->compiled.plan_fd, ab_clock_left_ms(deadline),
 			     &box->helper, err);
@@ -314,7 +321,8 @@ static agentbox_sandbox *make(agentbox_context *context,
 	atomic_init(&box->refs, 1);
 	atomic_init(&box->ended, false);
 	box->owner = getpid();
-	box->spawn_fd = box->mountinfo_fd = box->watch_fd = -1;
+	box->uid_fd = box->spawn_fd = -1;
+	box->mountinfo_fd = box->watch_fd = -1;
 	box->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	box->compiled.plan_fd = -1;
 	box->events_tail = &box->events;
@@ -375,6 +383,7 @@ void agentbox_sandbox_free(agentbox_sandbox *box)
 	} else {
 		/* A forked child: its copies of the descriptors go, the box
 		   and its directories stay with their owner. */
+		close_fd(&box->uid_fd);
 		close_fd(&box->spawn_fd);
 		close_fd(&box->mountinfo_fd);
 		close_fd(&box->watch_fd);

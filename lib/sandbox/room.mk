@@ -10,4 +10,5 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/process.c \
 	lib/sandbox/record.c \
 	lib/sandbox/sandbox.h \
-	lib/sandbox/spawn.c
+	lib/sandbox/spawn.c \
+	lib/sandbox/uid.c

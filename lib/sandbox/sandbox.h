@@ -49,6 +49,7 @@ struct agentbox_sandbox {
 	agentbox_bytes *walls_json, *limits_json;
 
 	ab_helper helper;
+	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
 	int spawn_fd;	  /* to the launcher; datagrams need no lock */
 	int mountinfo_fd; /* POLLPRI: the mount table changed; or -1 */
 	int watch_fd;	  /* inotify, only polled here; or -1 */
@@ -120,6 +121,13 @@ agentbox_sandbox *ab_box_ref(agentbox_sandbox *box);
 void ab_box_unref(agentbox_sandbox *box);
 /* EFORKED in a forked child, ECLOSED when the box has ended, else 0. */
 int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err);
+
+/*
+ * uid.c: claim a kernel uid that no other box has; the claim lives as long
+ * as *claim_fd (owned). Without a pool of ids nothing is claimed.
+ */
+int32_t ab_uid_claim(const ab_probe *probe, const char *box_id,
+		     uint32_t *uid_try, int *claim_fd, agentbox_error **err);
 
 /* control.c */
 
