@@ -565,8 +565,11 @@ static int session_main(tool *t, const tool_args *args, bool shell)
 		rc = session_catch_signals(&s);
 	if (!rc)
 		rc = open_audit(&s);
-	if (!rc)
+	if (!rc) {
 		rc = raise_box(&s);
+		int signum = rc ? session_pending_signal(&s) : 0;
+		rc = signum ? TOOL_SIGNAL + signum : rc;
+	}
 	if (!rc)
 		rc = run_in_box(&s, shell);
 	end(&s);

@@ -43,6 +43,21 @@ def a_missing_helper_is_told_with_what_to_do():
 
 
 @test
+def work_that_takes_longer_than_a_second_says_so():
+    slow = os.path.join(TOP, "slow")
+    os.makedirs(slow, mode=0o755, exist_ok=True)
+    source = write("slow.c", "#include <unistd.h>\n"
+                   "int main(void) { sleep(2); return 0; }\n")
+    cc = os.environ.get("AB_TEST_CC", "cc").split()
+    subprocess.run([*cc, "-o", os.path.join(slow, "agentbox-init"), source],
+                   check=True, timeout=60)
+    p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", slow, "true"],
+                       cwd=WORK, env=environment(), capture_output=True,
+                       timeout=20)
+    expect(p.returncode == 125 and b"raising the box..." in p.stderr, p)
+
+
+@test
 def a_workspace_that_is_missing_or_no_directory_is_told():
     says(status(tool("run", "--workspace", "/nonexistent", "true"), 4),
          "/nonexistent")

@@ -18,6 +18,14 @@ def run(*args, **kw):
     return Terminal(command("run", *args), **kw)
 
 
+def states(marker):
+    found = []
+    for pid in processes(marker):
+        with open("/proc/%d/stat" % pid) as f:
+            found.append(f.read().rpartition(")")[2].split()[0])
+    return found
+
+
 def host_shell(**kw):
     """A shell on a terminal, with its own job control; `box` is run --."""
     path = os.path.join(TOP, "rc")
@@ -151,10 +159,7 @@ def the_suspend_key_stops_tool_and_command_until_fg():
         t.type("\x1a")
         t.wait_for("Stopped")
         t.wait_for("host> ")
-        for pid in processes(marker):
-            with open("/proc/%d/stat" % pid) as f:
-                state = f.read().rpartition(")")[2].split()[0]
-            expect(state == "T", "sleep is %s" % state)
+        until(lambda: states(marker) == ["T"], "the command stands still")
         t.type("echo status $?\n")
         t.wait_for("status 148")
         t.type("fg\n")
