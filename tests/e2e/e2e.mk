@@ -120,3 +120,6 @@ tests_e2e_long_runs_SOURCES = tests/e2e/long_runs.c
 tests_e2e_long_runs_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_long_runs_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_long_runs_LDADD = $(E2E_BOX_LIBS)
+
+# The tool.
+include tests/e2e/tool.mk
