@@ -26,6 +26,7 @@
 #include "base/fd.h"
 
 #define OOM_SCORE 300
+#define REMOVE_TRIES 50 /* of a millisecond each */
 
 static int32_t check_input(const ab_build *b, agentbox_error **err)
 {
@@ -293,6 +294,19 @@ int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
 	return rc;
 }
 
+/*
+ * A process that was killed leaves its cgroup a moment after it can no longer
+ * be seen; what stays after that is collected when its owner is gone.
+ */
+static void remove_cgroup(const char *dir)
+{
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		if (rmdir(dir) == 0 || errno != EBUSY)
+			return;
+		ab_fd_poll_many(NULL, 0, 1);
+	}
+}
+
 void ab_compiled_end(ab_compiled *c)
 {
 	int saved = errno;
@@ -304,8 +318,7 @@ void ab_compiled_end(ab_compiled *c)
 		close(c->path_fds[i]);
 	free(c->path_fds);
 	for (size_t i = 0; i < c->cgroup_count; i++) {
-		/* stays while a process is dying; collected by a later box */
-		rmdir(c->cgroups[i]);
+		remove_cgroup(c->cgroups[i]);
 		free(c->cgroups[i]);
 	}
 	free(c->cgroups);
