@@ -189,10 +189,10 @@ static bool match(const char *pattern, const char *path, bool below,
 	const char *end = path + strlen(path);
 	const char *s = path;
 
-	if (n && pattern[n - 1] == '/')
-		n--;
-	if (n == 0 || ab_glob_check(pattern, n) < 0)
+	if (ab_glob_check(pattern, n) < 0)
 		return false;
+	if (pattern[n - 1] == '/')
+		n--;
 	if (memchr(pattern, '/', n) || (n == 2 && !memcmp(pattern, "**", 2)))
 		return match_path(pattern, pattern + n, path, end, below,
 				  flags);

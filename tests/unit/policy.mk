@@ -18,3 +18,10 @@ tests_unit_policy_property_SOURCES = tests/unit/policy_property.c \
 	tests/unit/policy_random.c tests/unit/policy_random.h
 tests_unit_policy_property_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_property_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/policy_internal
+UNIT_TESTS += tests/unit/policy_internal
+tests_unit_policy_internal_SOURCES = tests/unit/policy_internal.c \
+	tests/unit/policy_random.c tests/unit/policy_random.h
+tests_unit_policy_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_internal_CFLAGS = $(UNIT_CFLAGS)
