@@ -207,13 +207,18 @@ static char *line_for_people(const json_t *o)
 	const char *rule = text_of(o, "rule");
 	const char *reason = text_of(o, "reason");
 	char *about = about_of(o);
+
+	if (!strcmp(reason, "exited")) /* the status says it */
+		reason = "";
 	char *line = tool_format("%s  %-8.8s  %-14s  %-5s  %s%s%s%s%s%s",
 				 text_of(o, "timestamp"), *box ? box : "-",
 				 text_of(o, "type"), verdict,
 				 about ? about : "", *rule ? "  rule " : "",
 				 rule, *reason ? "  (" : "", reason,
 				 *reason ? ")" : "");
-
+	size_t n = line ? strlen(line) : 0;
+	while (n && line[n - 1] == ' ')
+		line[--n] = '\0';
 	free(about);
 	return line;
 }

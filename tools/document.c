@@ -350,30 +350,31 @@ static int hide_state(tool *t, tool_plan *plan)
 	return rc;
 }
 
-/* Below the workspace on the host, the command starts there in the box. */
-static int choose_cwd(tool *t, const tool_args *args, tool_plan *plan)
+/*
+ * Below the workspace on the host, the command starts there in the box. At
+ * its top nothing is said: the box knows where that is.
+ */
+int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
+		    bool own_tree)
 {
 	const char *given = tool_get(args, "--cwd");
-	const char *top = plan->box_workspace ? plan->box_workspace : "";
-	char *here = getcwd(NULL, 0);
-	const char *rest = here && plan->host_workspace
-			   ? tool_below(here, plan->host_workspace) : NULL;
+	const char *top = own_tree ? plan->box_workspace
+				   : plan->host_workspace;
+	char *here = given ? NULL : getcwd(NULL, 0);
+	const char *rest = plan->host_workspace && here
+			   ? tool_below(here, plan->host_workspace)
+			   : plan->host_workspace && given
+			   ? tool_below(given, plan->host_workspace) : NULL;
 
-	if (given && !*given) {
-		free(here);
+	if (given && !*given)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--cwd",
 				   "an empty path names nothing");
-	}
-	if (given && given[0] == '/') {
-		const char *in = plan->host_workspace
-				 ? tool_below(given, plan->host_workspace)
-				 : NULL;
-		plan->cwd = in ? tool_format("%s%s", top, in) : strdup(given);
-	} else if (given) {
-		plan->cwd = tool_format("%s/%s", top, given);
-	} else if (rest && plan->box_workspace) {
+	if (top && rest && *rest)
 		plan->cwd = tool_format("%s%s", top, rest);
-	}
+	else if (given && given[0] != '/')
+		plan->cwd = tool_format("%s/%s", top ? top : "", given);
+	else if (given && !(top && rest))
+		plan->cwd = strdup(given);
 	free(here);
 	return 0;
 }
@@ -397,9 +398,7 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 	}
 	if (!rc)
 		rc = hide_state(t, plan);
-	if (!rc)
-		rc = load_document(t, plan);
-	return rc ? rc : choose_cwd(t, args, plan);
+	return rc ? rc : load_document(t, plan);
 }
 
 void tool_plan_end(tool_plan *plan)

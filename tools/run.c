@@ -191,7 +191,9 @@ static int raise_box(session *s)
 	else if (strcmp(tier, "full") != 0)
 		text_warning("this box has tier '%s', not 'full': --walls "
 			     "tells what is missing", tier);
-	return 0;
+	return tool_plan_start(s->t, s->args, &s->plan,
+			       !strcmp(tier, "full") ||
+			       !strcmp(tier, "no-proc"));
 }
 
 /* --- reports ---------------------------------------------------------------- */

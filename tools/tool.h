@@ -143,11 +143,14 @@ typedef struct tool_plan {
 	json_t *document;    /* its canonical dump as a tree */
 	char *host_workspace; /* real host path, or NULL */
 	const char *box_workspace; /* borrowed from `document`, or NULL */
-	char *cwd;	      /* inside the box, or NULL */
+	char *cwd;	      /* inside the box, or NULL: its workspace */
 } tool_plan;
 
 /* The policy of run and shell out of their options. 0 or an exit status. */
 int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan);
+/* Where the command starts; own_tree: the box has a tree of its own. */
+int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
+		    bool own_tree);
 void tool_plan_end(tool_plan *plan);
 
 /* --- the subcommands ------------------------------------------------------- */
