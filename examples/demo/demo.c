@@ -357,10 +357,11 @@ static void build_and_test(struct demo *d)
 	mkdir(b, 0777);
 	heading("A REAL BUILD and its tests in the box", "%s", "");
 	if (step(d, NULL, "../configure -q --disable-static") &&
-	    step(d, NULL, "make -s -j2 libagentbox.la"))
+	    step(d, "make -j2 libagentbox.la",
+		 "make -s build-id.h && make -s -j2 libagentbox.la"))
 		step(d, "compile and run a test of the JSON reader",
 		     "make -s tests/fuzz/base_json && tests/fuzz/base_json "
-		     "../tests/fuzz/corpus/base_json");
+		     "../tests/fuzz/corpus/base_json | tail -n 1");
 	step(d, "cc -o intruder ../examples/demo/intruder.c",
 	     "${CC:-cc} -o intruder ../examples/demo/intruder.c");
 }
@@ -456,7 +457,7 @@ static void show_log(struct demo *d, agentbox_bytes *key,
 				   agentbox_bytes_get_data(anchor), NULL, NULL,
 				   &err);
 	d->failures += rc != AGENTBOX_ETAMPERED;
-	cell(rc == AGENTBOX_ETAMPERED ? TINT_GOOD : TINT_BAD, true, 0,
+	cell(rc == AGENTBOX_ETAMPERED ? TINT_GOOD : TINT_BAD, true, 79,
 	     "  with one byte changed: %s, %s", agentbox_error_name(rc),
 	     agentbox_error_get_message(err));
 	line_end();

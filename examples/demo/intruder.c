@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 		read_file(what);
 	else if (strcmp(verb, "list") == 0)
 		list_dir(what);
-	else if (strcmp(verb, "write") == 0)
+	else if (strcmp(verb, "write") == 0 || strcmp(verb, "plant") == 0)
 		write_file(what);
 	else if (strcmp(verb, "tcp") == 0)
 		connect_to("127.0.0.1", what, SOCK_STREAM);

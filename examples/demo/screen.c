@@ -64,14 +64,19 @@ void heading(const char *title, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
+	static int any;
 	int gap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	gap = COLUMNS - 1 - (int)strlen(title) - (int)strlen(text);
+	if (any++)
+		putchar('\n');
 	put(TINT_HEAD, title);
-	printf("%*s%s\n", gap > 1 ? gap : 1, "", text);
+	if (*text)
+		printf("%*s%s", gap > 1 ? gap : 1, "", text);
+	putchar('\n');
 }
 
 void paragraph(enum tint tint, const char *text)

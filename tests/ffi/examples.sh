@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The examples as a first reader meets them: compiled against an installation
+# with one command, then run. The only thing added is where the helpers of an
+# uninstalled library are (--wrap), which an installed one knows.
+. "$AB_TEST_SRCDIR/tests/ffi/ffi.sh"
+cc=${AB_TEST_CC:-cc}
+${cc%% *} --version >/dev/null 2>&1 || skip_all "no C compiler (${cc%% *})"
+EXAMPLES=$AB_TEST_SRCDIR/examples
+
+cat >"$TMPDIR/where.c" <<'C'
+#include <agentbox/agentbox.h>
+#include <stdlib.h>
+int32_t __real_agentbox_context_new(agentbox_context **, agentbox_error **);
+int32_t __wrap_agentbox_context_new(agentbox_context **c,
+				    agentbox_error **err);
+int32_t __wrap_agentbox_context_new(agentbox_context **c,
+				    agentbox_error **err)
+{
+	int32_t rc = __real_agentbox_context_new(c, err);
+
+	return rc ? rc : agentbox_context_set_helper_dir(
+				 *c, getenv("AB_TEST_HELPER_DIR"), err);
+}
+C
+
+build() { # name
+	ffi_build "$1 compiles against the installed headers" \
+		$cc -std=gnu99 -Wall -Wextra -Werror -I"$FFI_INCLUDE" \
+		"$EXAMPLES/$1.c" "$TMPDIR/where.c" -o "$TMPDIR/$1" \
+		-Wl,--wrap=agentbox_context_new \
+		-L"$AB_TEST_STAGE_LIBDIR" -lagentbox
+}
+
+build hello
+build agent_loop
+build audited
+ffi_workspace
+"$TMPDIR/hello" "$TMPDIR/ws" true >"$TMPDIR/out" 2>&1
+if [ $? -eq 125 ] && grep -q "is required\|refuse\|cannot be raised\|cannot be mounted" "$TMPDIR/out"
+then
+	# the built-in policy asks for walls this machine does not have
+	skip "the examples run" "$(cat "$TMPDIR/out")"
+	tap_done
+fi
+
+# check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
+check() {
+	check_name=$1 check_status=$2 check_pattern=$3
+	shift 3
+	"$@" >"$TMPDIR/out" 2>&1
+	rc=$?
+	if [ $rc -eq "$check_status" ] &&
+		{ [ -z "$check_pattern" ] ||
+			grep -q "$check_pattern" "$TMPDIR/out"; }; then
+		ok "$check_name"
+	else
+		not_ok "$check_name" "status $rc: $(cat "$TMPDIR/out")"
+	fi
+}
+
+check "hello prints what the command printed" 0 "from the workspace" \
+	"$TMPDIR/hello" "$TMPDIR/ws" cat file
+check "hello ends with the command's status" 7 "" \
+	"$TMPDIR/hello" "$TMPDIR/ws" sh -c 'exit 7'
+check "hello says that a signal ended the command" 137 "" \
+	"$TMPDIR/hello" "$TMPDIR/ws" sh -c 'kill -9 $$'
+check "hello says in one line why there is no box" 125 "^hello: .*nowhere" \
+	"$TMPDIR/hello" "$TMPDIR/nowhere" true
+check "hello explains itself" 2 "usage" "$TMPDIR/hello"
+
+printf 'echo one\nexit 4\n\nmkdir -p .git/hooks\ncat file' >"$TMPDIR/lines"
+loop() { "$TMPDIR/agent_loop" "$TMPDIR/ws" "$TMPDIR/state" <"$TMPDIR/lines"; }
+check "agent_loop runs line after line in one box" 0 "from the workspace" loop
+check "agent_loop says how each ended" 0 "status 4, signal 0, exited" loop
+echo 'echo x >.envrc' >"$TMPDIR/lines"
+check "agent_loop hears of a protected name that appears" 0 \
+	"event: quarantined .*\.envrc" loop
+[ ! -e "$TMPDIR/ws/.envrc" ] && ok "and it is gone from the workspace" ||
+	not_ok "and it is gone from the workspace" "$(ls -la "$TMPDIR/ws")"
+
+check "audited verifies its log" 0 '"status":"verified"' \
+	"$TMPDIR/audited" "$TMPDIR/ws" "$TMPDIR/log1" cat file
+check "audited passes the status on" 9 '"tail":"anchored"' \
+	"$TMPDIR/audited" "$TMPDIR/ws" "$TMPDIR/log2" sh -c 'exit 9'
+check "audited records the command" 0 '"argv":\["cat","file"\].*command.start' \
+	cat "$TMPDIR/log1/audit.jsonl"
+check "audited wants a directory of its own" 2 "usage" \
+	"$TMPDIR/audited" "$TMPDIR/ws" "$TMPDIR/log2" true
+tap_done
