@@ -59,7 +59,7 @@ const tool_option tool_global_options[] = {
 	  NULL },                                                             \
 	{ "--tty", NULL, "", 0,                                               \
 	  "give the command a terminal of its own; default: when standard "   \
-	  "input, output and error are terminals", NULL },                           \
+	  "input, output and error are terminals", NULL },            \
 	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
 	{ "--audit", "FILE", "file", 0,                                       \
 	  "record the box's life in this log", NULL },                        \

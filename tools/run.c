@@ -19,8 +19,6 @@
 
 extern char **environ;
 
-/* --- the audit log --------------------------------------------------------- */
-
 /* The log may lie in the workspace: there it is protected by its name. */
 static int shield_log(session *s, const char *log)
 {
@@ -112,8 +110,6 @@ static int close_audit(session *s)
 	return 0;
 }
 
-/* --- the box ---------------------------------------------------------------- */
-
 /* What a person can do about a box that does not stand. */
 static void advise(agentbox_error *err)
 {
@@ -196,8 +192,6 @@ static int raise_box(session *s)
 			       !strcmp(tier, "no-proc"));
 }
 
-/* --- reports ---------------------------------------------------------------- */
-
 static json_t *walls_of(session *s)
 {
 	agentbox_bytes *b = NULL;
@@ -242,8 +236,6 @@ static int dry_run(session *s)
 	json_decref(plan);
 	return 0;
 }
-
-/* --- the command ------------------------------------------------------------ */
 
 static int set_environment(session *s, agentbox_command *command)
 {
@@ -351,19 +343,67 @@ static int make_command(session *s, const char *const *argv, size_t argc,
 	return set_environment(s, *command);
 }
 
-static int start(session *s, const char *const *argv, size_t argc)
+/* PS1: a shell without start-up files; debian_chroot: Debian's and kin. */
+static void set_prompt(session *s, agentbox_command *command, bool posix)
+{
+	char id[9] = "";
+
+	strncat(id, agentbox_sandbox_get_id(s->box), 8);
+	char *name = tool_format("box %s", id);
+	char *prompt = tool_format(posix ? "(box %s) $ " : "(box %s) \\w \\$ ",
+				   id);
+	agentbox_command_set_env(command, "AGENTBOX_BOX", id, NULL);
+	if (prompt)
+		agentbox_command_set_env(command, "PS1", prompt, NULL);
+	if (name && !posix)
+		agentbox_command_set_env(command, "debian_chroot", name, NULL);
+	free(name);
+	free(prompt);
+}
+
+/* A terminal that is a convenience may be missing: the landlock tier's. */
+static bool do_without_terminal(session *s, const agentbox_error *err)
+{
+	if (!s->pty || tool_has(s->args, "--tty") ||
+	    strcmp(agentbox_error_get_where(err), "terminal") != 0)
+		return false;
+	text_warning("the box cannot have a terminal of its own here; its "
+		     "streams are relayed");
+	s->no_pty = true;
+	return true;
+}
+
+/* 0; an exit status, already said; or -1 with *err: it was not started. */
+static int try_start(session *s, const char *const *argv, size_t argc,
+		     bool shell, agentbox_error **err)
 {
 	agentbox_command *command = NULL;
-	agentbox_error *err = NULL;
 	int rc = make_command(s, argv, argc, &command);
 
+	if (!rc && shell)
+		set_prompt(s, command, !strcmp(argv[0], "/bin/sh"));
 	if (!rc)
 		rc = streams_plan(s, command);
 	if (!rc && agentbox_sandbox_spawn(s->box, command, &s->process,
-					  &err) < 0)
-		rc = fail_spawn(s, err, argv[0]);
+					  err) < 0)
+		rc = -1;
 	agentbox_command_free(command);
+	if (rc)
+		streams_end(s);
+	if (rc < 0 && do_without_terminal(s, *err)) {
+		agentbox_error_free(*err);
+		*err = NULL;
+		return try_start(s, argv, argc, shell, err);
+	}
 	return rc ? rc : streams_connect(s);
+}
+
+static int start(session *s, const char *const *argv, size_t argc)
+{
+	agentbox_error *err = NULL;
+	int rc = try_start(s, argv, argc, false, &err);
+
+	return rc < 0 ? fail_spawn(s, err, argv[0]) : rc;
 }
 
 /* The first of these shells that the box has. */
@@ -373,57 +413,23 @@ static int start_shell(session *s)
 	const char *const shells[] = { mine && *mine ? mine : "/bin/bash",
 				       "/bin/bash", "/bin/sh" };
 	const size_t count = sizeof(shells) / sizeof(*shells);
-	char id[9] = "";
-	char *name, *prompt;
-	agentbox_command *command = NULL;
-	int rc = 0;
+	agentbox_error *err = NULL;
+	int rc = -1;
 
-	strncat(id, agentbox_sandbox_get_id(s->box), 8);
-	name = tool_format("box %s", id);
-	prompt = tool_format("(box %s) \\w \\$ ", id);
-	for (size_t i = 0; i < count && !s->process && !rc; i++) {
-		agentbox_error *err = NULL;
-		bool posix = !strcmp(shells[i], "/bin/sh");
-		rc = make_command(s, &shells[i], 1, &command);
-		/* PS1: a shell without start-up files; the other: Debian's. */
-		if (!rc && !posix && prompt && name) {
-			agentbox_command_set_env(command, "PS1", prompt, NULL);
-			agentbox_command_set_env(command, "debian_chroot",
-						 name, NULL);
-		} else if (!rc) {
-			agentbox_command_set_env(command, "PS1", name, NULL);
-		}
-		if (!rc)
-			agentbox_command_set_env(command, "AGENTBOX_BOX", id,
-						 NULL);
-		if (!rc)
-			rc = streams_plan(s, command);
-		if (!rc && agentbox_sandbox_spawn(s->box, command,
-						  &s->process, &err) < 0) {
-			bool last = i + 1 == count ||
-				    strcmp(agentbox_error_get_where(err),
-					   "exec") != 0;
-			if (last)
-				rc = fail_spawn(s, err, shells[i]);
-			else
-				agentbox_error_free(err);
-			if (!last)
-				streams_end(s);
-		}
-		agentbox_command_free(command);
-		command = NULL;
+	for (size_t i = 0; i < count && rc < 0; i++) {
+		rc = try_start(s, &shells[i], 1, true, &err);
+		bool exec = !strcmp(agentbox_error_get_where(err), "exec");
+		if (rc < 0 && (i + 1 == count || !exec))
+			return fail_spawn(s, err, shells[i]);
+		agentbox_error_free(err);
+		err = NULL;
 	}
-	free(name);
-	free(prompt);
-	if (!rc)
-		rc = streams_connect(s);
 	if (!rc && s->pty)
-		text_note("box %s, tier %s; leave it with exit", id,
+		text_note("box %.8s, tier %s; leave it with exit",
+			  agentbox_sandbox_get_id(s->box),
 			  agentbox_sandbox_get_tier(s->box));
 	return rc;
 }
-
-/* --- the end ---------------------------------------------------------------- */
 
 /* What of ours ended it, and what to do about it. */
 static void tell_reason(session *s, const char *reason)

@@ -47,7 +47,7 @@ typedef struct session {
 	int interrupted; /* a signal that came before the command */
 	bool raw_wanted; /* a terminal of ours is passed through raw */
 
-	bool pty;
+	bool pty, no_pty; /* has one; cannot have one */
 	int master; /* host side of the box's terminal, or -1 */
 	pump pumps[PUMPS];
 } session;

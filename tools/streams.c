@@ -106,7 +106,8 @@ int streams_plan(session *s, agentbox_command *command)
 	if (tool_has(s->args, "--tty"))
 		s->pty = true;
 	else
-		s->pty = !tool_has(s->args, "--no-tty") && !s->t->json &&
+		s->pty = !tool_has(s->args, "--no-tty") && !s->no_pty &&
+			 !s->t->json &&
 			 isatty(0) && isatty(1) && isatty(2);
 	if (s->pty) {
 		terminal_size(&rows, &columns);
@@ -151,6 +152,7 @@ void streams_end(session *s)
 			continue;
 		close_side(&p->from, p->own_from);
 		close_side(&p->to, p->own_to);
+		p->open = false;
 	}
 	if (s->master >= 0)
 		close(s->master);

@@ -32,7 +32,7 @@ enum tool_status {
 	TOOL_SIGNAL = 128
 };
 
-/* --- cli.c: one table drives parsing, help, usage errors, completion ------ */
+/* cli.c: one table drives parsing, help, usage errors, completion */
 
 #define TOOL_REPEAT 0x1u   /* may be given more than once */
 #define TOOL_NOT_YET 0x2u  /* recognised, and refused: see `refusal` */
@@ -89,7 +89,7 @@ void tool_args_end(tool_args *args);
 const char *tool_get(const tool_args *args, const char *name);
 bool tool_has(const tool_args *args, const char *name);
 
-/* --- tool.c: what every subcommand needs ---------------------------------- */
+/* tool.c: what every subcommand needs */
 
 typedef struct tool {
 	bool json;
@@ -133,7 +133,7 @@ const char *tool_below(const char *path, const char *top);
 char *tool_format(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* --- document.c: policies from files and options --------------------------- */
+/* document.c: policies from files and options */
 
 /* FILE, "-" or "builtin:NAME"; 0 or an exit status. */
 int tool_read_policy(tool *t, const char *name, agentbox_policy **policy);
@@ -153,7 +153,7 @@ int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
 		    bool own_tree);
 void tool_plan_end(tool_plan *plan);
 
-/* --- the subcommands ------------------------------------------------------- */
+/* the subcommands */
 
 int tool_doctor(tool *t, const tool_args *args);
 int tool_run(tool *t, const tool_args *args);
