@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "path/glob.h"
 #include "path/lexical.h"
+#include "policy/hosts.h"
 #include "policy/policy.h"
 #include "policy/schema.h"
 #include "policy/value.h"
@@ -77,6 +78,36 @@ START_TEST(sizes_are_exact)
 		ab_value_size_text(v, text);
 		ck_assert_str_eq(text, rows[i].canonical);
 	}
+}
+END_TEST
+
+START_TEST(one_pattern_and_a_set_of_one_cover_the_same)
+{
+	static const char *const pool[] = {
+		"*", "example.com", "*.example.com", "a.example.com",
+		"*.a.example.com", "evil-example.com", "*.com", "com.evil",
+		"10.0.0.0/8", "10.1.0.0/16", "10.128.0.0/9", "11.0.0.0/8",
+		"2001:db8::/32", "2001:db8:1::/48", "::/0", "0.0.0.0/0",
+		"127.0.0.1", "localhost", "a.example.com:443", "*:1-65535",
+		"*.example.com:80,443", "a.example.com:80-90", "203.0.113.9"
+	};
+	char why[AB_WHY_SIZE];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(pool); i++)
+		for (size_t j = 0; j < AB_ARRAY_LEN(pool); j++)
+			for (int deny = 0; deny < 2; deny++) {
+				ab_host p;
+				ab_host c;
+				ab_host_set set = { .items = &p, .count = 1 };
+
+				ck_assert(ab_host_parse(pool[i], &p, why));
+				ck_assert(ab_host_parse(pool[j], &c, why));
+				ck_assert_msg(
+					ab_host_covers(&p, &c, deny) ==
+						ab_host_set_covers(&set, &c,
+								   deny),
+					"%s and %s", pool[i], pool[j]);
+			}
 }
 END_TEST
 
@@ -747,6 +778,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, sizes_are_exact);
+	tcase_add_test(t, one_pattern_and_a_set_of_one_cover_the_same);
 	tcase_add_test(t, every_key_and_name_is_in_the_manual);
 	tcase_add_test(t, every_feature_and_limit_has_its_name);
 	tcase_add_test(t, every_builtin_parses_and_sets_what_it_must);

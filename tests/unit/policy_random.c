@@ -396,45 +396,46 @@ json_t *policy_random_document(uint64_t *seed)
 static const struct widening {
 	const char *pointer;
 	const char *json;
+	bool always; /* no random document holds it */
 } widenings[] = {
-	{ "/mode", "{\"mode\":\"bare\"}" },
-	{ "/network/mode", "{\"network\":{\"mode\":\"host\"}}" },
+	{ "/mode", "{\"mode\":\"bare\"}", true },
+	{ "/network/mode", "{\"network\":{\"mode\":\"host\"}}", false },
 	{ "/network/allow",
-	  "{\"network\":{\"allow\":[\"wider.invalid.example\"]}}" },
-	{ "/network/private", "{\"network\":{\"private\":[\"172.16.9.9\"]}}" },
-	{ "/network/preview", "{\"network\":{\"preview\":[22]}}" },
-	{ "/limits/memory", "{\"limits\":{\"memory\":\"none\"}}" },
-	{ "/limits/pids", "{\"limits\":{\"pids\":4000000}}" },
-	{ "/limits/cpus", "{\"limits\":{\"cpus\":100000}}" },
-	{ "/limits/wall", "{\"limits\":{\"wall\":\"9999d\"}}" },
-	{ "/limits/files", "{\"limits\":{\"files\":\"none\"}}" },
-	{ "/limits/require", "{\"limits\":{\"require\":[]}}" },
-	{ "/require", "{\"require\":[]}" },
+	  "{\"network\":{\"allow\":[\"wider.invalid.example\"]}}", false },
+	{ "/network/private", "{\"network\":{\"private\":[\"172.16.9.9\"]}}", true },
+	{ "/network/preview", "{\"network\":{\"preview\":[22]}}", true },
+	{ "/limits/memory", "{\"limits\":{\"memory\":\"none\"}}", false },
+	{ "/limits/pids", "{\"limits\":{\"pids\":4000000}}", false },
+	{ "/limits/cpus", "{\"limits\":{\"cpus\":100000}}", false },
+	{ "/limits/wall", "{\"limits\":{\"wall\":\"9999d\"}}", false },
+	{ "/limits/files", "{\"limits\":{\"files\":\"none\"}}", false },
+	{ "/limits/require", "{\"limits\":{\"require\":[]}}", false },
+	{ "/require", "{\"require\":[]}", false },
 	{ "/mounts", "{\"mounts\":[{\"from\":\"/wider\",\"to\":\"/wider\","
-		     "\"access\":\"read\"}]}" },
-	{ "/mounts", "{\"mounts\":[{\"from\":\"/usr/lib64x\",\"to\":\"/m9\","
-		     "\"access\":\"write\",\"exec\":true}]}" },
+		     "\"access\":\"read\"}]}", true },
+	{ "/mounts", "{\"mounts\":[{\"from\":\"/usrx/lib\",\"to\":\"/m9\","
+		     "\"access\":\"write\",\"exec\":true}]}", true },
 	{ "/workspace/path", "{\"workspace\":{\"path\":\"/wider\","
-			     "\"at\":\"/wider-at\"}}" },
-	{ "/workspace/retain", "{\"workspace\":{\"retain\":\"9999d\"}}" },
-	{ "/syscalls/allow", "{\"syscalls\":{\"allow\":[\"kexec_load\"]}}" },
-	{ "/env/pass", "{\"env\":{\"pass\":[\"AWS_SECRET_ACCESS_KEY\"]}}" },
-	{ "/env/set", "{\"env\":{\"set\":{\"LD_AUDIT\":\"/x.so\"}}}" },
-	{ "/secrets", "{\"secrets\":[{\"name\":\"wider\"}],\"routes\":[]}" },
+			     "\"at\":\"/wider-at\"}}", false },
+	{ "/workspace/retain", "{\"workspace\":{\"retain\":\"9999d\"}}", true },
+	{ "/syscalls/allow", "{\"syscalls\":{\"allow\":[\"kexec_load\"]}}", true },
+	{ "/env/pass", "{\"env\":{\"pass\":[\"AWS_SECRET_ACCESS_KEY\"]}}", false },
+	{ "/env/set", "{\"env\":{\"set\":{\"LD_AUDIT\":\"/x.so\"}}}", true },
+	{ "/secrets", "{\"secrets\":[{\"name\":\"wider\"}],\"routes\":[]}", true },
 	{ "/routes", "{\"routes\":[{\"prefix\":\"/wider\",\"upstream\":"
-		     "\"https://wider.example\"}]}" },
-	{ "/tools/allow", "{\"tools\":{\"allow\":[\"wider:x\"]}}" },
-	{ "/snapshot/include", "{\"snapshot\":{\"include\":[\".env\"]}}" },
+		     "\"https://wider.example\"}]}", true },
+	{ "/tools/allow", "{\"tools\":{\"allow\":[\"wider:x\"]}}", false },
+	{ "/snapshot/include", "{\"snapshot\":{\"include\":[\".env\"]}}", true },
 	{ "/orchestration/max_children",
-	  "{\"orchestration\":{\"max_children\":999}}" },
+	  "{\"orchestration\":{\"max_children\":999}}", true },
 	{ "/orchestration/max_total_memory",
-	  "{\"orchestration\":{\"max_total_memory\":\"900TiB\"}}" },
+	  "{\"orchestration\":{\"max_total_memory\":\"900TiB\"}}", true },
 	{ "/lifecycle/max_restarts",
-	  "{\"lifecycle\":{\"max_restarts\":99999}}" },
-	{ "/lifecycle/restart", "{\"lifecycle\":{\"restart\":\"always\"}}" },
+	  "{\"lifecycle\":{\"max_restarts\":99999}}", true },
+	{ "/lifecycle/restart", "{\"lifecycle\":{\"restart\":\"always\"}}", false },
 	{ "/commands/rules",
 	  "{\"commands\":{\"rules\":[{\"id\":\"wider\",\"verdict\":\"allow\","
-	  "\"pattern\":\"rm\"}]}}" },
+	  "\"pattern\":\"rm\"}]}}", true },
 };
 
 static void lay_over(json_t *d, const json_t *over)
@@ -452,7 +453,8 @@ static void lay_over(json_t *d, const json_t *over)
 	}
 }
 
-const char *policy_random_widen(uint64_t *seed, json_t *document)
+const char *policy_random_widen(uint64_t *seed, json_t *document,
+				bool *always)
 {
 	const struct widening *w =
 		&widenings[below(seed, AB_ARRAY_LEN(widenings))];
@@ -467,5 +469,6 @@ const char *policy_random_widen(uint64_t *seed, json_t *document)
 	}
 	lay_over(document, over);
 	json_decref(over);
+	*always = w->always;
 	return w->pointer;
 }

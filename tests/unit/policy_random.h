@@ -4,6 +4,7 @@
 #define POLICY_RANDOM_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* splitmix64: the same sequence everywhere. */
@@ -16,7 +17,9 @@ json_t *policy_random_document(uint64_t *seed);
 /*
  * Change one thing of a document so that it asks for more than before.
  * Returns the pointer of what was changed, static; NULL when it could not.
+ * `always`: whatever the document was, the change asks for more.
  */
-const char *policy_random_widen(uint64_t *seed, json_t *document);
+const char *policy_random_widen(uint64_t *seed, json_t *document,
+				bool *always);
 
 #endif
