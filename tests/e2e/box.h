@@ -71,6 +71,8 @@ void e2e_skip(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 /* More time than ten seconds, for cases that say why. */
 void e2e_seconds(unsigned int seconds);
+/* Past this a case is killed from outside; a long program raises it. */
+extern unsigned int e2e_most_seconds;
 
 /* Text kept until the case ends. */
 char *e2e_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

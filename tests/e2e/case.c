@@ -23,6 +23,7 @@
 #include "box.h"
 
 #define CASE_SECONDS 10
+unsigned int e2e_most_seconds = 60;
 #define EXIT_BAD 1
 #define EXIT_SKIP 77
 
@@ -294,6 +295,18 @@ static void run_case(const struct e2e_case *c)
 	e2e_end();
 }
 
+/* A case that its own alarm cannot end is killed: a minute is past all. */
+static void await(pid_t pid, int *status)
+{
+	int64_t until = e2e_now_ms() + (int64_t)e2e_most_seconds * 1000;
+
+	while (waitpid(pid, status, WNOHANG) == 0) {
+		if (e2e_now_ms() > until)
+			kill(pid, SIGKILL);
+		e2e_sleep_ms(2);
+	}
+}
+
 /* One case in a process group of its own; prints its TAP line. */
 static bool judge(const struct e2e_case *c, size_t number)
 {
@@ -314,8 +327,7 @@ static bool judge(const struct e2e_case *c, size_t number)
 		run_case(c);
 	}
 	close(fds[1]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	await(pid, &status);
 	kill(-pid, SIGKILL);
 	n = read(fds[0], reason, sizeof(reason) - 1);
 	reason[n > 0 ? n : 0] = 0;
