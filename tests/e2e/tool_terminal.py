@@ -155,7 +155,7 @@ def the_suspend_key_stops_tool_and_command_until_fg():
     with host_shell() as t:
         t.type("box -- sh -c 'echo u''p; sleep %s & cat'\n" % marker)
         t.wait_for("up")
-        until(t.raw, "raw mode")
+        until(lambda: t.raw() and processes(marker), "it runs, raw")
         t.type("\x1a")
         t.wait_for("Stopped")
         t.wait_for("host> ")
@@ -237,6 +237,16 @@ def much_output_arrives_whole():
         lines = re.findall(rb"line-(\d+)\r\n", t.seen)
         expect([int(n) for n in lines] == list(range(20000)),
                "%d lines" % len(lines))
+
+
+@box_test
+def output_that_is_on_its_way_when_the_command_ends_arrives():
+    for lines in (2000, 4000, 8000, 16000):
+        with run("--", "seq", str(lines)) as t:
+            time.sleep(0.4)  # nobody reads: it waits in the terminals
+            expect(t.end() == 0, t.status)
+            got = re.findall(rb"(\d+)\r\n", t.seen)
+            expect(len(got) == lines, "%d of %d" % (len(got), lines))
 
 
 @box_test
