@@ -181,6 +181,6 @@ int ab_path_open_host(const char *path, char canonical[AB_MAX_PATH])
 		return -ENAMETOOLONG;
 	if (!leads_to(real, fd))
 		return -ESTALE;
-	strcpy(canonical, real);
+	memcpy(canonical, real, strlen(real) + 1);
 	return ab_steal_fd(&fd);
 }

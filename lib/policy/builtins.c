@@ -47,8 +47,12 @@ static const char workspace[] = JSON({
 	"workspace": { "at": "/workspace", "mount": "direct" },
 	"mounts": [SYSTEM_MOUNTS],
 	"env": {
-		"set": { "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" },
-		"pass": ["LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "NO_COLOR", "TZ"]
+		"set": {
+			"PATH":
+	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+		},
+		"pass": ["LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM",
+			 "NO_COLOR", "TZ"]
 	},
 	"protect": ["builtin:code-that-runs-later"],
 	"syscalls": { "profile": "default", "deny": [], "allow": [] },
@@ -79,7 +83,9 @@ static const char workspace[] = JSON({
 	"routes": [],
 	"secrets": [],
 	"tools": { "servers": [], "allow": [] },
-	"scope": { "tools": ["database", "secrets", "deployment", "observability"] },
+	"scope": {
+		"tools": ["database", "secrets", "deployment", "observability"]
+	},
 	"shield": { "mode": "off" },
 	"commands": { "profile": "default", "rules": [] },
 	"git": { "profile": "default", "rules": [] },
@@ -92,8 +98,10 @@ static const char workspace[] = JSON({
 		"deadline": "60s"
 	},
 	"orchestration": { "enabled": false },
-	"require": ["userns", "mountns", "pidns", "netns", "landlock", "seccomp"],
-	"prefer": ["proc", "ipcns", "utsns", "cgroupns", "cgroup", "landlock-net", "landlock-scope", "idmap"]
+	"require": ["userns", "mountns", "pidns", "netns", "landlock",
+		    "seccomp"],
+	"prefer": ["proc", "ipcns", "utsns", "cgroupns", "cgroup",
+		   "landlock-net", "landlock-scope", "idmap"]
 });
 
 static const char strict[] = JSON({
@@ -112,7 +120,8 @@ static const char strict[] = JSON({
 	},
 	"commands": { "profile": "strict" },
 	"git": { "profile": "strict" },
-	"require": ["userns", "mountns", "pidns", "ipcns", "utsns", "netns", "proc", "landlock", "seccomp"]
+	"require": ["userns", "mountns", "pidns", "ipcns", "utsns", "netns",
+		    "proc", "landlock", "seccomp"]
 });
 
 static const char review[] = JSON({

@@ -184,7 +184,7 @@ static json_t *check_item(check *c, const ab_field *f, const json_t *v)
 
 	if (!s)
 		return wrong_type(c, v, "a string");
-	/* the parser refuses NUL; a length that differs would mean it did not */
+	/* the parser refuses NUL; this would mean that it did not */
 	if (strlen(s) != json_string_length(v))
 		return fail_value(c, s, "contains NUL");
 	if (strcmp(s, "*") == 0 && (f->flags & AB_F_STAR))

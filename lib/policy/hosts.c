@@ -591,13 +591,13 @@ static bool walk_names(const ab_host_set *set, const ab_host *c,
 	ab_host key = { .kind = c->kind };
 	const char *dot = c->name;
 
-	strcpy(key.name, c->name);
+	memcpy(key.name, c->name, sizeof(key.name));
 	if (try_key(set, &key, c, visit, data))
 		return true;
 	key.kind = AB_HOST_BELOW;
 	while ((dot = strchr(dot, '.'))) {
 		dot++;
-		strcpy(key.name, dot);
+		memcpy(key.name, dot, strlen(dot) + 1);
 		if (try_key(set, &key, c, visit, data))
 			return true;
 	}

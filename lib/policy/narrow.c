@@ -71,7 +71,7 @@ void ab_narrow_text(const json_t *v, char out[AB_NARROW_TEXT])
 	if (wanted <= AB_NARROW_TEXT - 4)
 		out[wanted] = '\0';
 	else
-		strcpy(out + AB_NARROW_TEXT - 4, "...");
+		memcpy(out + AB_NARROW_TEXT - 4, "...", 4);
 }
 
 static json_t *take(const json_t *v)
@@ -221,9 +221,11 @@ static int32_t narrow_worktrees(ab_narrow *n, const json_t *p, const json_t *c,
 		const char *path = json_string_value(v);
 		bool good = team && ab_path_is_below(path, team);
 
-		for (size_t j = 0; !good && j < json_array_size(held); j++)
-			good = ab_path_is_below(path, json_string_value(
-							      json_array_get(held, j)));
+		for (size_t j = 0; !good && j < json_array_size(held); j++) {
+			const json_t *tree = json_array_get(held, j);
+
+			good = ab_path_is_below(path, json_string_value(tree));
+		}
 		if (!good)
 			r = cut_values(n, held, v);
 		else if (json_array_append(kept, v) < 0)

@@ -30,13 +30,18 @@ static const char *rights_text(uint32_t rights)
 	return rights & AB_RIGHT_EXEC ? "read and exec" : "read";
 }
 
+static void set_pointer(ab_narrow *n, const char *pointer)
+{
+	snprintf(n->pointer, sizeof(n->pointer), "%s", pointer);
+}
+
 /* Point at the child's own entry when it has one, else at the section. */
 static size_t point_at(ab_narrow *n, const ab_view_entry *e)
 {
 	const json_t *list = json_object_get(n->child->tree, "mounts");
 
 	if (e->kind == AB_VIEW_WORKSPACE) {
-		strcpy(n->pointer, "/workspace/path");
+		set_pointer(n, "/workspace/path");
 		return strlen("/mounts");
 	}
 	for (size_t i = 0; i < json_array_size(list); i++)
@@ -44,7 +49,7 @@ static size_t point_at(ab_narrow *n, const ab_view_entry *e)
 			   e->to) == 0)
 			return ab_narrow_enter_number(n, i);
 	if (e->kind == AB_VIEW_ROLE)
-		strcpy(n->pointer, "/role");
+		set_pointer(n, "/role");
 	return strlen("/mounts");
 }
 
@@ -59,7 +64,7 @@ static int32_t cut_entry(ab_narrow *n, const ab_view_entry *e, uint32_t held)
 		 rights_text(e->rights), e->from);
 	snprintf(holds, sizeof(holds), "holds %s there", rights_text(held));
 	r = ab_narrow_cut(n, asks, holds);
-	strcpy(n->pointer, "/mounts");
+	set_pointer(n, "/mounts");
 	return r;
 }
 

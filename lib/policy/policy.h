@@ -238,7 +238,8 @@ typedef struct ab_policy {
 
 /* What is required when a sandbox document has no `require`. */
 #define AB_REQUIRE_DEFAULT                                                  \
-	(AB_FEATURE_BIT(AB_FEATURE_USERNS) | AB_FEATURE_BIT(AB_FEATURE_MOUNTNS) | \
+	(AB_FEATURE_BIT(AB_FEATURE_USERNS) |                               \
+	 AB_FEATURE_BIT(AB_FEATURE_MOUNTNS) |                              \
 	 AB_FEATURE_BIT(AB_FEATURE_PIDNS) | AB_FEATURE_BIT(AB_FEATURE_NETNS) | \
 	 AB_FEATURE_BIT(AB_FEATURE_LANDLOCK) |                              \
 	 AB_FEATURE_BIT(AB_FEATURE_SECCOMP))

@@ -36,7 +36,8 @@ static const char *const git_copies[] = { "none", "head", "range", NULL };
 static const char *const verdicts[] = { "deny", "ask", "allow", NULL };
 
 #define END { .key = NULL }
-#define STRING(k, fn, r) { .key = k, .type = AB_T_STRING, .rule = r, .item = fn }
+#define STRING(k, fn, r) \
+	{ .key = k, .type = AB_T_STRING, .rule = r, .item = fn }
 #define STRING_REQ(k, fn, r)                               \
 	{ .key = k, .type = AB_T_STRING, .rule = r, .item = fn, \
 	  .flags = AB_F_REQUIRED }

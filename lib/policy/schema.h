@@ -24,12 +24,12 @@ enum ab_field_type {
 	AB_T_CPUS,
 	AB_T_DURATION,
 	AB_T_BACKOFF,
-	AB_T_SET,     /* list of strings through `item`, order without meaning */
+	AB_T_SET,     /* list of strings through `item`, no order */
 	AB_T_SEQ,     /* list of strings through `item`, order kept */
 	AB_T_HOSTS,   /* set of host patterns */
 	AB_T_INTS,    /* set of integers min..max */
 	AB_T_OBJECT,  /* `table` */
-	AB_T_RECORDS, /* list of objects; `table`, sorted and unique by `key_field` */
+	AB_T_RECORDS, /* list of objects; sorted, unique by `key_field` */
 	AB_T_ORDERED, /* the same, but the order has a meaning and is kept */
 	AB_T_MAP      /* object of strings; names through `item` */
 };
@@ -44,7 +44,7 @@ enum ab_field_rule {
 	AB_R_MIN,      /* at most the parent's; absent parent: no bound */
 	AB_R_MIN_ZERO, /* at most the parent's; absent parent: nothing */
 	AB_R_FLOOR,    /* at least the parent's (both ends of a range) */
-	AB_R_ORDER,    /* enum or bool: not past the parent's place in `names` */
+	AB_R_ORDER,    /* enum, bool: not past the parent's place in `names` */
 	AB_R_SUBSET,   /* a grant: within the parent's list */
 	AB_R_UNION,    /* a restriction: the parent's stays in force */
 	AB_R_SUPERSET, /* a demand: leaving out one of the parent's is a cut */

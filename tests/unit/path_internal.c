@@ -70,7 +70,7 @@ START_TEST(below_is_by_components)
 }
 END_TEST
 
-START_TEST(normalising_removes_what_means_nothing_and_refuses_parents)
+START_TEST(normalising_drops_the_void_and_refuses_parents)
 {
 	char out[AB_MAX_PATH];
 
@@ -296,7 +296,7 @@ int main(void)
 	tcase_add_test(text, too_long_is_its_own_error);
 	tcase_add_test(text, below_is_by_components);
 	tcase_add_test(text,
-		       normalising_removes_what_means_nothing_and_refuses_parents);
+		       normalising_drops_the_void_and_refuses_parents);
 	tcase_add_test(text, joining_knows_the_root_and_the_end);
 	tcase_add_test(text, patterns_match_as_documented);
 	tcase_add_test(text, malformed_patterns_are_refused);
