@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From the vfork child to the command: session, terminal, descriptors,
- * registration, directory, limits, execve. Runs on its own stack in the
+ * directory, limits, execve. Runs on its own stack in the
  * launcher's memory, so it writes nothing but *command and allocates
  * nothing. What it refuses: to start a command with other fds, limits or
  * directory than asked for. Spec: DESIGN.md section 6, RECIPES.md section 2.
@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "sys.h"
-#include "wire/message.h"
 
 /* confstr(_CS_PATH) plus the local one, as login(1) would have it */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
@@ -54,10 +53,10 @@ static int lift(init_command *c, int fd, int min)
 
 /*
  * Exactly the wanted numbers. A target above 2 may be the number of a source
- * not placed yet, or of our own sockets: then everything moves above the
- * highest target first. All that is not a target is CLOEXEC.
+ * not placed yet: then they all move above the highest target first. All
+ * that is not a target is CLOEXEC, our own sockets included.
  */
-static void place_fds(init_command *c, int *channel, int *register_fd)
+static void place_fds(init_command *c)
 {
 	const ab_msg_spawn *s = c->spawn;
 	int sources[MAX_FDS];
@@ -71,8 +70,6 @@ static void place_fds(init_command *c, int *channel, int *register_fd)
 	if (highest > 2) {
 		for (uint32_t i = 0; i < s->target_count; i++)
 			sources[i] = lift(c, sources[i], (int)highest + 1);
-		*channel = lift(c, *channel, (int)highest + 1);
-		*register_fd = lift(c, *register_fd, (int)highest + 1);
 		if (c->pty_slave_fd >= 0)
 			c->pty_slave_fd =
 				lift(c, c->pty_slave_fd, (int)highest + 1);
@@ -83,26 +80,6 @@ static void place_fds(init_command *c, int *channel, int *register_fd)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
 		put_fd(c, c->pty_slave_fd, fd);
-}
-
-/*
- * PID 1 learns of the command before it exists as one, so its end cannot
- * come first and its channel's end kills it whatever happens to the launcher.
- */
-static void register_command(init_command *c, int channel, int register_fd)
-{
-	ab_msg_register m = {.pid = (uint32_t)getpid(),
-			     .wall_ms = c->spawn->wall_ms};
-	uint8_t memory[32];
-	ab_writer w;
-	int r;
-
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_msg_put_register(&w, &m);
-	r = w.bad ? -EMSGSIZE
-		  : ab_message_send(register_fd, w.data, w.len, &channel, 1, 0);
-	if (r)
-		fail(c, "register", -r);
 }
 
 /*
@@ -168,15 +145,13 @@ static int exec_in_path(const ab_msg_spawn *s)
 _Noreturn void init_exec(init_command *c)
 {
 	const ab_msg_spawn *s = c->spawn;
-	int channel = c->channel_fd, register_fd = c->register_fd;
 
 	atomic_store(&c->box->shared->in_flight, (uint32_t)getpid());
 	if (setsid() < 0)
 		fail(c, "session", errno);
-	place_fds(c, &channel, &register_fd);
+	place_fds(c);
 	if (c->pty_slave_fd >= 0 && ioctl(0, TIOCSCTTY, 0))
 		fail(c, "terminal", errno);
-	register_command(c, channel, register_fd);
 	if (chdir(s->cwd))
 		fail(c, "cwd", errno);
 	set_limits(c);

@@ -30,9 +30,10 @@ typedef struct init_failure {
 } init_failure;
 
 /*
- * One word shared between PID 1 and the launcher: the command that exists
- * but whose AB_MSG_STARTED has not been sent yet, so that PID 1 does not let
- * its AB_MSG_EXITED overtake it; and the one that never became a command.
+ * Shared between PID 1 and the launcher. in_flight: the command that exists
+ * (its child writes it before exec) but is not registered yet; if it ends
+ * meanwhile PID 1 keeps how, and if the launcher ends PID 1 kills it.
+ * not_started: the one that never became a command.
  */
 typedef struct init_shared {
 	_Atomic uint32_t in_flight;
@@ -144,8 +145,6 @@ typedef struct init_command {
 	int channel_fd;
 	const int *fds; /* spawn->target_count of them */
 	int pty_slave_fd;
-	int null_fd;
-	int register_fd;
 	/* out, by the child through shared memory */
 	const char *failed_stage;
 	int failed_errno;

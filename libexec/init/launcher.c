@@ -86,6 +86,25 @@ static int open_pty(const ab_msg_spawn *s, int *master, int *slave)
 	return 0;
 }
 
+/*
+ * PID 1 gets the channel once the command runs: not before, because the
+ * command would wait for it. What happens in between is in init_shared.
+ */
+static void register_command(const init_command *c, pid_t pid)
+{
+	ab_msg_register m = {.pid = (uint32_t)pid,
+			     .wall_ms = c->spawn->wall_ms};
+	uint8_t memory[32];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_register(&w, &m);
+	/* PID 1 kills whoever was in flight when we end */
+	if (w.bad || ab_message_send(REGISTER_FD, w.data, w.len,
+				     &c->channel_fd, 1, 0))
+		_exit(1);
+}
+
 static int child_main(void *command)
 {
 	init_exec(command);
@@ -104,6 +123,7 @@ static void start(init_command *c)
 		send_not_started(c->channel_fd, "terminal", -r, strerror(-r));
 		return;
 	}
+	atomic_store(&c->box->shared->not_started, 0);
 	pid = clone(child_main, child_stack + STACK_SIZE,
 		    CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, c);
 	if (pid < 0)
@@ -112,9 +132,10 @@ static void start(init_command *c)
 	else if (c->failed_stage)
 		send_not_started(c->channel_fd, c->failed_stage,
 				 c->failed_errno, strerror(c->failed_errno));
-	else
+	else {
 		send_started(c->channel_fd, pid, master);
-	/* now its end may be told, even if it came first */
+		register_command(c, pid);
+	}
 	atomic_store(&c->box->shared->in_flight, 0);
 }
 
@@ -155,8 +176,7 @@ static void handle_body(const init_box *box, const void *body, size_t n,
 	init_command c = {.box = box,
 			  .spawn = &spawn,
 			  .channel_fd = channel,
-			  .fds = fds,
-			  .register_fd = REGISTER_FD};
+			  .fds = fds};
 	ab_reader r;
 
 	ab_reader_init(&r, body, n);

@@ -38,8 +38,6 @@
 #define MAX_EVENTS 32
 
 #define NS_PER_MS 1000000ull
-#define HELD_RETRY_MS 1
-#define HELD_MAX_NS (200 * NS_PER_MS)
 /* A launcher that dies this often this fast cannot raise its walls. */
 #define RELAUNCH_BURST 64
 
@@ -115,44 +113,36 @@ static void send_exited(command *c)
 				      MSG_DONTWAIT);
 }
 
-/*
- * Tell how it ended, unless the launcher is just about to tell that it
- * started: then a moment later. A launcher that never gets there is no
- * reason to keep the end back for ever.
- */
-static bool finish(pid_one *one, command *c)
-{
-	init_shared *shared = one->box->shared;
-	uint32_t pid = (uint32_t)c->pid;
-
-	if (atomic_load(&shared->in_flight) == pid &&
-	    ab_clock_boot_ns() - c->ended_ns < HELD_MAX_NS)
-		return false;
-	if (c->channel_fd >= 0 && atomic_load(&shared->not_started) != pid)
-		send_exited(c);
-	close_channel(one, c);
-	return true;
-}
-
-static void free_finished(pid_one *one)
+/* Tell how the commands ended that did, and forget them. */
+static void free_ended(pid_one *one)
 {
 	command **at = &one->commands;
 
-	one->held = false;
+	one->has_ended = false;
 	while (*at) {
 		command *c = *at;
 
 		if (!c->has_ended) {
 			at = &c->next;
-		} else if (finish(one, c)) {
-			*at = c->next;
-			free(c);
-			one->command_count--;
-		} else {
-			one->held = true;
-			at = &c->next;
+			continue;
 		}
+		if (c->channel_fd >= 0)
+			send_exited(c);
+		close_channel(one, c);
+		*at = c->next;
+		free(c);
+		one->command_count--;
 	}
+}
+
+static void set_ended(pid_one *one, command *c, int status, uint64_t ended_ns,
+		      const struct rusage *usage)
+{
+	c->has_ended = true;
+	c->ended_ns = ended_ns;
+	c->status = status;
+	c->usage = *usage;
+	one->has_ended = true;
 }
 
 static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
@@ -176,6 +166,11 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	one->commands = c;
 	one->command_count++;
 	one->spawn_count++;
+	if (one->early.pid != c->pid)
+		return;
+	one->early.pid = 0;
+	set_ended(one, c, one->early.status, one->early.ended_ns,
+		  &one->early.usage);
 }
 
 /* all: until there are none; else one, and epoll tells of the others. */
@@ -208,18 +203,20 @@ static void replace_launcher(pid_one *one, int status)
 {
 	init_shared *shared = one->box->shared;
 	uint64_t now = ab_clock_boot_ns();
-	command *c = find(one, (pid_t)atomic_load(&shared->in_flight));
+	pid_t in_flight = (pid_t)atomic_load(&shared->in_flight);
 
 	one->launcher_pid = 0;
 	/* a replacement without walls would be no launcher */
 	if (WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_FAILED)
 		_exit(1);
-	/* its STARTED will never come: the host must not wait for it */
-	atomic_store(&shared->in_flight, 0);
-	if (c) {
-		init_kill_command(c, AB_REASON_KILLED);
-		close_channel(one, c);
+	/* nobody would ever hear of it; its channel ends with the launcher */
+	if (in_flight > 1 && !find(one, in_flight)) {
+		kill(-in_flight, SIGKILL);
+		if (one->early.pid != in_flight)
+			kill(in_flight, SIGKILL);
 	}
+	atomic_store(&shared->in_flight, 0);
+	one->early.pid = 0;
 	if (now - one->relaunch_ns > 1000 * NS_PER_MS) {
 		one->relaunch_ns = now;
 		one->relaunch_count = 0;
@@ -244,6 +241,31 @@ static void on_stopped(pid_one *one, pid_t pid)
 		kill(pid, SIGCONT);
 }
 
+/*
+ * The command of this pid, registered already or just now. The launcher
+ * registers first and then says that nothing is in flight: so who is neither
+ * registered nor in flight, in this order, was never a command but an orphan.
+ */
+static command *find_ended(pid_one *one, pid_t pid, int status,
+			   const struct rusage *usage)
+{
+	const init_shared *shared = one->box->shared;
+	command *c = find(one, pid);
+
+	if (c)
+		return c;
+	if (atomic_load(&shared->in_flight) == (uint32_t)pid) {
+		if (atomic_load(&shared->not_started) == (uint32_t)pid)
+			return NULL;
+		one->early.pid = pid;
+		one->early.status = status;
+		one->early.ended_ns = ab_clock_boot_ns();
+		one->early.usage = *usage;
+	}
+	read_registrations(one, true);
+	return find(one, pid);
+}
+
 static void reap(pid_one *one)
 {
 	for (;;) {
@@ -263,18 +285,9 @@ static void reap(pid_one *one)
 			replace_launcher(one, status);
 			continue;
 		}
-		c = find(one, pid);
-		if (!c) {
-			read_registrations(one, true);
-			c = find(one, pid);
-		}
-		if (!c)
-			continue;
-		c->has_ended = true;
-		c->ended_ns = ab_clock_boot_ns();
-		c->status = status;
-		c->usage = usage;
-		one->held = true;
+		c = find_ended(one, pid, status, &usage);
+		if (c)
+			set_ended(one, c, status, ab_clock_boot_ns(), &usage);
 	}
 }
 
@@ -408,8 +421,6 @@ static int next_timeout(const pid_one *one)
 {
 	uint64_t at = one->relaunch_at_ns;
 
-	if (one->held)
-		return HELD_RETRY_MS;
 	earlier(&at, one->poll_at_ns);
 	for (const command *c = one->commands; c; c = c->next)
 		earlier(&at, c->deadline_ns);
@@ -435,8 +446,8 @@ static void serve(pid_one *one)
 		else
 			on_channel(one, (command *)(uintptr_t)tag);
 	}
-	if (one->held)
-		free_finished(one);
+	if (one->has_ended)
+		free_ended(one);
 	if (timeout >= 0)
 		expire(one);
 }

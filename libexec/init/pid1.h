@@ -28,7 +28,14 @@ typedef struct pid_one {
 	int epoll_fd, signal_fd;
 	command *commands;
 	uint64_t command_count, spawn_count;
-	bool held; /* an ended command's message is still to be sent */
+	bool has_ended; /* one of them; its message is to be sent */
+	/* the command in flight ended before it was registered */
+	struct {
+		pid_t pid; /* 0: none */
+		int status;
+		uint64_t ended_ns;
+		struct rusage usage;
+	} early;
 	pid_t launcher_pid;
 	uint64_t relaunch_ns, relaunch_count, relaunch_total, relaunch_at_ns;
 	uint64_t poll_at_ns;
