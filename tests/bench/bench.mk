@@ -8,3 +8,14 @@ EXTRA_PROGRAMS += tests/bench/audit
 BENCHES += tests/bench/audit
 tests_bench_audit_SOURCES = tests/bench/audit.c
 tests_bench_audit_LDADD = $(PUBLIC_LIBS)
+
+# warm, cold, in a large host, with threads, and the peers
+EXTRA_PROGRAMS += tests/bench/spawn
+BENCHES += tests/bench/spawn
+tests_bench_spawn_SOURCES = \
+	tests/bench/bench.h \
+	tests/bench/peers.c \
+	tests/bench/spawn.c \
+	tests/bench/table.c
+tests_bench_spawn_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_bench_spawn_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread

@@ -11,8 +11,11 @@
 
 namespace {
 
-void must(int32_t rc, agentbox_error *err)
+// By address: the order in which arguments are evaluated is not defined.
+void must(int32_t rc, agentbox_error **error)
 {
+	agentbox_error *err = *error;
+
 	if (rc == 0)
 		return;
 	const std::string text = std::string(agentbox_error_get_where(err)) +
@@ -38,7 +41,7 @@ agentbox_command *command(const char *const *argv, size_t argc)
 	agentbox_command *made = NULL;
 	agentbox_error *err = NULL;
 
-	must(agentbox_command_new(argv, argc, &made, &err), err);
+	must(agentbox_command_new(argv, argc, &made, &err), &err);
 	return made;
 }
 
@@ -53,15 +56,15 @@ void over_a_pipe(agentbox_sandbox *box)
 	int fds[2];
 
 	expect("a pipe", pipe(fds) == 0);
-	must(agentbox_command_set_fd(made, 1, fds[1], &err), err);
-	must(agentbox_sandbox_spawn(box, made, &process, &err), err);
+	must(agentbox_command_set_fd(made, 1, fds[1], &err), &err);
+	must(agentbox_sandbox_spawn(box, made, &process, &err), &err);
 	close(fds[1]);
 	agentbox_command_free(made);
 	const ssize_t n = read(fds[0], text, sizeof(text));
 	expect("what was spawned said",
 	       n == 8 && std::memcmp(text, "spawned\n", 8) == 0);
 	close(fds[0]);
-	must(agentbox_process_wait(process, 10000, &err), err);
+	must(agentbox_process_wait(process, 10000, &err), &err);
 	expect("its status", agentbox_process_get_exit_status(process) == 3);
 	expect("its reason",
 	       std::string(agentbox_process_get_reason(process)) == "exited");
@@ -78,7 +81,7 @@ void captured(agentbox_sandbox *box)
 
 	must(agentbox_sandbox_capture(box, made, 1 << 16, &process, &out, NULL,
 				      &err),
-	     err);
+	     &err);
 	expect("what was captured",
 	       std::string(agentbox_bytes_get_data(out),
 			   agentbox_bytes_get_size(out)) ==
@@ -104,7 +107,7 @@ agentbox_policy *policy_of(agentbox_context *context, const std::string &text)
 	err = NULL;
 	must(agentbox_policy_parse(context, text.data(), text.size(), &policy,
 				   &err),
-	     err);
+	     &err);
 	return policy;
 }
 
@@ -117,18 +120,18 @@ int main()
 	agentbox_sandbox *box = NULL;
 	agentbox_error *err = NULL;
 
-	must(agentbox_context_new(&context, &err), err);
+	must(agentbox_context_new(&context, &err), &err);
 	must(agentbox_context_set_helper_dir(
 		     context, std::getenv("AB_TEST_HELPER_DIR"), &err),
-	     err);
+	     &err);
 	must(agentbox_context_set_state_dir(context, (tmp + "/state").c_str(),
 					    &err),
-	     err);
+	     &err);
 	agentbox_policy *policy = policy_of(
 		context, "{\"agentbox\":1,\"extends\":\"builtin:workspace\","
 			 "\"require\":[],\"workspace\":{\"path\":\"" +
 				 tmp + "/ws\"}}");
-	must(agentbox_sandbox_new(context, policy, NULL, &box, &err), err);
+	must(agentbox_sandbox_new(context, policy, NULL, &box, &err), &err);
 	over_a_pipe(box);
 	captured(box);
 	agentbox_sandbox_free(box);

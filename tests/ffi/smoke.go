@@ -17,10 +17,13 @@ import (
 	"unsafe"
 )
 
-func must(rc C.int32_t, err *C.agentbox_error) {
+// By address: when a plain err is read, before the call or after, is not
+// defined.
+func must(rc C.int32_t, failure **C.agentbox_error) {
 	if rc == 0 {
 		return
 	}
+	err := *failure
 	where := C.GoString(C.agentbox_error_get_where(err))
 	message := C.GoString(C.agentbox_error_get_message(err))
 	C.agentbox_error_free(err)
@@ -48,7 +51,7 @@ func command(words ...string) *C.agentbox_command {
 		defer C.free(unsafe.Pointer(argv[i]))
 	}
 	must(C.agentbox_command_new(&argv[0], C.size_t(len(argv)), &made, &err),
-		err)
+		&err)
 	return made
 }
 
@@ -59,14 +62,14 @@ func overAPipe(box *C.agentbox_sandbox) {
 	expect("os.Pipe", problem, nil)
 	made := command("/bin/sh", "-c", "echo spawned; exit 3")
 	must(C.agentbox_command_set_fd(made, 1, C.int32_t(writer.Fd()), &err),
-		err)
-	must(C.agentbox_sandbox_spawn(box, made, &process, &err), err)
+		&err)
+	must(C.agentbox_sandbox_spawn(box, made, &process, &err), &err)
 	writer.Close()
 	C.agentbox_command_free(made)
 	said, _ := io.ReadAll(reader)
 	reader.Close()
 	expect("what was spawned said", string(said), "spawned\n")
-	must(C.agentbox_process_wait(process, 10000, &err), err)
+	must(C.agentbox_process_wait(process, 10000, &err), &err)
 	expect("its status", int(C.agentbox_process_get_exit_status(process)), 3)
 	expect("its reason", C.GoString(C.agentbox_process_get_reason(process)),
 		"exited")
@@ -79,7 +82,7 @@ func captured(box *C.agentbox_sandbox) {
 	var err *C.agentbox_error
 	made := command("cat", "file")
 	must(C.agentbox_sandbox_capture(box, made, 1<<16, &process, &out, nil,
-		&err), err)
+		&err), &err)
 	text := C.GoStringN(C.agentbox_bytes_get_data(out),
 		C.int(C.agentbox_bytes_get_size(out)))
 	expect("what was captured", text, "from the workspace\n")
@@ -105,11 +108,11 @@ func main() {
 	var box *C.agentbox_sandbox
 	var err *C.agentbox_error
 	tmp := os.Getenv("TMPDIR")
-	must(C.agentbox_context_new(&context, &err), err)
+	must(C.agentbox_context_new(&context, &err), &err)
 	must(C.agentbox_context_set_helper_dir(context,
-		C.CString(os.Getenv("AB_TEST_HELPER_DIR")), &err), err)
+		C.CString(os.Getenv("AB_TEST_HELPER_DIR")), &err), &err)
 	must(C.agentbox_context_set_state_dir(context,
-		C.CString(tmp+"/state"), &err), err)
+		C.CString(tmp+"/state"), &err), &err)
 	rc, _, wrong := parse(context, `{"agentbox":1,"nonsense":true}`)
 	expect("a wrong policy", int(rc), C.AGENTBOX_EPOLICY)
 	expect("its place", strings.Fields(
@@ -118,10 +121,10 @@ func main() {
 	rc, policy, why := parse(context, `{"agentbox":1,"require":[],
 		"extends":"builtin:workspace",
 		"workspace":{"path":"`+tmp+`/ws"}}`)
-	must(rc, why)
+	must(rc, &why)
 	expect("the digest",
 		C.GoString(C.agentbox_policy_get_digest(policy))[:7], "sha256:")
-	must(C.agentbox_sandbox_new(context, policy, nil, &box, &err), err)
+	must(C.agentbox_sandbox_new(context, policy, nil, &box, &err), &err)
 	expect("the length of an id",
 		len(C.GoString(C.agentbox_sandbox_get_id(box))), 32)
 	overAPipe(box)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the spawn benchmark's parts share: a series of times, a table whose
+ * rows are ratios, and the programs that are compared.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <agentbox/agentbox.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define TRUE_PROGRAM "/usr/bin/true"
+
+/* Times of one thing, in microseconds. */
+struct series {
+	double *us;
+	size_t count, room;
+};
+
+double bench_now_us(void);
+void series_add(struct series *s, double us);
+/* p in 0..1; sorts. 0 for an empty series. */
+double series_at(struct series *s, double p);
+void series_free(struct series *s);
+
+/* --- table.c -------------------------------------------------------------- */
+
+void table_head(const char *title);
+/* `base` may be NULL; target 0: none. Remembered for the JSON. */
+void table_row(const char *what, struct series *s, struct series *base,
+	       double target);
+void table_skip(const char *what, const char *why);
+/* Owned by the caller: every row so far. */
+json_t *table_rows(void);
+void table_set_who(const char *who);
+
+/* --- peers.c -------------------------------------------------------------- */
+
+/* Start, wait, free; -1 when it did not end with status 0. */
+int run_program(const char *const *argv, const int fds[3]);
+/* As bwrap would build the mounts of a plan (agentbox_sandbox_plan_to_json);
+   NULL-terminated, owned by the caller with its strings. */
+char **bwrap_of_plan(const char *plan_json);
+void argv_free(char **argv);
+/* Every peer there is; base: the plain spawn. */
+void bench_peers(struct series *base, char **bwrap);
+
+#endif

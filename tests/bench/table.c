@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Times and their table: microseconds at the median and at the 99th
+ * percentile, and the ratio of medians to something measured in the same run.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static json_t *rows;
+static const char *who = "";
+
+double bench_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+void series_add(struct series *s, double us)
+{
+	if (s->count == s->room) {
+		s->room = s->room ? 2 * s->room : 256;
+		s->us = realloc(s->us, s->room * sizeof(*s->us));
+		if (!s->us)
+			abort();
+	}
+	s->us[s->count++] = us;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double series_at(struct series *s, double p)
+{
+	if (s->count == 0)
+		return 0;
+	qsort(s->us, s->count, sizeof(*s->us), compare);
+	return s->us[(size_t)(p * (double)(s->count - 1))];
+}
+
+void series_free(struct series *s)
+{
+	free(s->us);
+	memset(s, 0, sizeof(*s));
+}
+
+void table_set_who(const char *name)
+{
+	who = name;
+}
+
+void table_head(const char *title)
+{
+	printf("\n%-44s %8s %8s %6s  %s\n", title, "p50 us", "p99 us",
+	       "ratio", "target");
+}
+
+static void remember(json_t *row)
+{
+	if (!rows)
+		rows = json_array();
+	json_object_set_new(row, "as", json_string(who));
+	json_array_append_new(rows, row);
+}
+
+void table_row(const char *what, struct series *s, struct series *base,
+	       double target)
+{
+	const double p50 = series_at(s, 0.5), p99 = series_at(s, 0.99);
+	const double under = base ? series_at(base, 0.5) : 0;
+	const double ratio = under > 0 ? p50 / under : 0;
+	json_t *row = json_pack("{s:s, s:f, s:f, s:I}", "what", what, "p50_us",
+				p50, "p99_us", p99, "samples",
+				(json_int_t)s->count);
+
+	printf("  %-42s %8.0f %8.0f", what, p50, p99);
+	if (ratio > 0) {
+		printf(" %6.2f", ratio);
+		json_object_set_new(row, "ratio", json_real(ratio));
+	}
+	if (ratio > 0 && target > 0) {
+		printf("  <= %.2f %s", target, ratio <= target ? "ok" : "MISSED");
+		json_object_set_new(row, "target", json_real(target));
+		json_object_set_new(row, "ok", json_boolean(ratio <= target));
+	}
+	putchar('\n');
+	fflush(stdout);
+	remember(row);
+}
+
+void table_skip(const char *what, const char *why)
+{
+	printf("  %-42s skipped: %s\n", what, why);
+	fflush(stdout);
+	remember(json_pack("{s:s, s:s}", "what", what, "skipped", why));
+}
+
+json_t *table_rows(void)
+{
+	return rows ? rows : json_array();
+}
