@@ -152,6 +152,12 @@ const char *host_path(const char *fmt, ...)
 	return e2e_text("%s/%s", base, tail);
 }
 
+void e2e_mark_again(void)
+{
+	ab_leak_mark_free(mark);
+	mark = ab_leak_mark_new();
+}
+
 void e2e_doing(const char *what)
 {
 	doing = what;

@@ -48,6 +48,7 @@ static void may_mount(void)
 	}
 	REQUIRE(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0,
 		"%m");
+	e2e_mark_again();
 }
 
 static void mount_tmpfs(const char *at)
@@ -395,7 +396,9 @@ static void case_096_missing_helper_is_said(void)
 	policy = box_policy(box_document("workspace", NULL, NULL));
 	REQUIRE(agentbox_context_new(&context, &err) == 0 &&
 		agentbox_context_set_helper_dir(
-			context, host_path("outside"), &err) == 0, "context");
+			context, host_path("outside"), &err) == 0 &&
+		agentbox_context_set_state_dir(
+			context, host_path("state"), &err) == 0, "context");
 	r = agentbox_sandbox_new(context, policy, NULL, &s, &err);
 	CHECK(r == AGENTBOX_EHELPER && strstr(
 		agentbox_error_get_message(err), "agentbox-init"), "%s: %s",
@@ -420,7 +423,9 @@ static void case_096_writable_helper_is_refused(void)
 	policy = box_policy(box_document("workspace", NULL, NULL));
 	REQUIRE(agentbox_context_new(&context, &err) == 0 &&
 		agentbox_context_set_helper_dir(
-			context, host_path("helpers"), &err) == 0, "context");
+			context, host_path("helpers"), &err) == 0 &&
+		agentbox_context_set_state_dir(
+			context, host_path("state"), &err) == 0, "context");
 	r = agentbox_sandbox_new(context, policy, NULL, &s, &err);
 	CHECK(r == AGENTBOX_EHELPER, "%s: %s", agentbox_error_name(r),
 	      agentbox_error_get_message(err));
@@ -489,6 +494,7 @@ static void case_101_later_mounts_are_not_visible(void)
 	host_mkdir(at);
 	REQUIRE(mount("none", "/", NULL, MS_REC | MS_SHARED, NULL) == 0,
 		"%m");
+	e2e_mark_again();
 	box_raise(e2e_text("{\"from\":\"%s\",\"to\":\"/data\","
 			   "\"access\":\"read\"}", host_path("data")), NULL);
 	mount_tmpfs(at);
