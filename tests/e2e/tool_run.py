@@ -286,8 +286,9 @@ def an_ignored_signal_stays_ignored():
 
 @box_test
 def stop_and_continue_reach_the_command():
-    p = start("run", "--", "sh", "-c", "echo up; n=0; while read x; do "
-              "echo $x; done; exit 6")
+    # a job of its own: the kernel does not stop an orphaned process group
+    p = start("run", "--", "sh", "-c", "echo up; while read x; do "
+              "echo $x; done; exit 6", preexec_fn=os.setpgrp)
     p.stdout.readline()
     p.send_signal(signal.SIGTSTP)
     until(lambda: os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WNOHANG |
