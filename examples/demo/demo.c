@@ -4,7 +4,7 @@
  * build and test in it, a series of refused actions each with the wall that
  * answered, the teardown, and the verified audit log.
  *
- *   demo WORK [HELPER-DIRECTORY]
+ *   demo WORK [HELPER-DIRECTORY [no-build]]
  *
  * WORK/tree is a copy of the tree (demo.sh makes it). Exit status 0: all of
  * it held; 1: a wall that the report calls standing let something through,
@@ -224,12 +224,10 @@ static void show_columns(json_t *object,
 	for (i = 0; i < half && i < 32; i++) {
 		bool pair = i + half < json_object_size(object);
 
-		show(names[i], json_object_get(object, names[i]), true);
+		show(names[i], json_object_get(object, names[i]), pair);
 		if (pair)
 			show(names[i + half],
 			     json_object_get(object, names[i + half]), false);
-		else
-			line_end();
 	}
 }
 
@@ -356,7 +354,8 @@ static void build_and_test(struct demo *d)
 	snprintf(b, sizeof(b), "%s/b", d->tree);
 	mkdir(b, 0777);
 	heading("A REAL BUILD and its tests in the box", "%s", "");
-	if (step(d, NULL, "../configure -q --disable-static") &&
+	if (d->build &&
+	    step(d, NULL, "../configure -q --disable-static") &&
 	    step(d, "make -j2 libagentbox.la",
 		 "make -s build-id.h && make -s -j2 libagentbox.la"))
 		step(d, "compile and run a test of the JSON reader",
@@ -534,10 +533,11 @@ int main(int argc, char **argv)
 	struct utsname u;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: demo WORK [HELPER-DIRECTORY]\n");
+		fprintf(stderr, "usage: demo WORK [HELPERS [no-build]]\n");
 		return 2;
 	}
 	screen_open();
+	d.build = argc < 4 || strcmp(argv[3], "no-build") != 0;
 	uname(&u);
 	heading("libagentbox demo", "Linux %s, %s", u.release,
 		geteuid() == 0 ? "as root" : "as an ordinary user");

@@ -65,6 +65,7 @@ struct demo {
 	char outside[4096]; /* a directory outside */
 	int listener;	   /* a service of the host, on loopback */
 	int port;
+	bool build;	   /* a test of the demo does without */
 	bool weaker;	   /* the walls the policy asks for cannot stand here */
 	json_t *walls, *limits;
 	unsigned failures; /* what should have been stopped and was not */

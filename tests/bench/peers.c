@@ -213,17 +213,21 @@ static bool make_bundle(char *dir, size_t size)
 
 static void bench_crun(struct series *base)
 {
-	char dir[4096], id[32];
-	const char *argv[] = { "crun", "--cgroup-manager=disabled", "run",
-			       "--bundle", dir, id, NULL };
+	char dir[4096], id[32], state[4200];
+	const char *argv[] = { "crun", "--cgroup-manager=disabled", "--root",
+			       state, "run", "--bundle", dir, id, NULL };
 
 	snprintf(id, sizeof(id), "bench-%d", (int)getpid());
-	if (!installed("crun"))
+	if (!installed("crun")) {
 		table_skip("crun run", "not installed");
-	else if (!make_bundle(dir, sizeof(dir)))
+		return;
+	}
+	if (!make_bundle(dir, sizeof(dir))) {
 		table_skip("crun run", "no bundle can be made");
-	else
-		bench_peer("crun run", argv, base);
+		return;
+	}
+	snprintf(state, sizeof(state), "%s/state", dir);
+	bench_peer("crun run", argv, base);
 }
 
 void bench_peers(struct series *base, char **bwrap)

@@ -4,6 +4,7 @@
 # AB_TEST_STAGE_LIBDIR holds libagentbox.so.1. Every script sources ffi.sh.
 FFI_TESTS += \
 	tests/ffi/cxx.sh \
+	tests/ffi/demo.sh \
 	tests/ffi/examples.sh \
 	tests/ffi/go.sh \
 	tests/ffi/node.sh \
