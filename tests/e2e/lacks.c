@@ -167,8 +167,9 @@ static void inner_landlock_tier(void)
 {
 	char *document = same_paths("workspace", only_landlock);
 
-	if (!raised_or_said(document))
-		e2e_skip("the landlock tier cannot be raised here");
+	if (strstr(probe(), "\"landlock_abi\":0"))
+		e2e_skip("this kernel has no Landlock");
+	REQUIRE(raised_or_said(document), "the landlock tier was not tried");
 	CHECK(strcmp(agentbox_sandbox_get_tier(box()), "landlock") == 0,
 	      "tier %s", agentbox_sandbox_get_tier(box()));
 	CHECK(strstr(box_walls(), "userns"), "%s", box_walls());
@@ -261,9 +262,12 @@ static void inner_nothing_stands(void)
 		int32_t code;
 		char *where, *message;
 
-		CHECK(!box_try(documents[i], &code, &where, &message),
-		      "raised with no wall at all: %s", box_walls());
-		box_end();
+		if (box_try(documents[i], &code, &where, &message)) {
+			CHECK(false, "raised with no wall at all: %s",
+			      box_walls());
+			box_end();
+			continue;
+		}
 		CHECK(code == AGENTBOX_EWALL, "%s", agentbox_error_name(code));
 		e2e_note("at %s: %s", where, message);
 	}
