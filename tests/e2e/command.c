@@ -298,7 +298,7 @@ static void api_terminal_of_the_box(void)
 	box_raise(NULL, NULL);
 	c = COMMAND("/bin/sh", "-c",
 		    "tty; stty size; trap 'stty size' WINCH; "
-		    "echo ready >/dev/tty; read x; echo \"got $x\"; sleep 20");
+		    "echo ready >/dev/tty; read x; echo \"got $x\"; exec sleep 20");
 	REQUIRE(agentbox_command_set_pty(c, 24, 80, &err) == 0, "%s",
 		agentbox_error_get_message(err));
 	p = spawn(c);
@@ -314,7 +314,8 @@ static void api_terminal_of_the_box(void)
 	text = read_pty(fd, "got hello", 3000);
 	CHECK(strstr(text, "50 132"), "the new size did not arrive: %s",
 	      text);
-	/* ^C reaches the foreground process */
+	/* ^C reaches the foreground process, once that is there */
+	e2e_sleep_ms(300);
 	REQUIRE(write(fd, "\003", 1) == 1, "%m");
 	wait_for(p, 3000);
 	CHECK(agentbox_process_get_signal(p) == SIGINT ||
