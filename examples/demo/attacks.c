@@ -42,7 +42,7 @@ static const struct answer answers[] = {
 	{ "tcp", "EPERM", "seccomp", "seccomp: no sockets" },
 	{ "udp", "EPERM", "seccomp", "seccomp: no sockets" },
 	{ "trace", "ESRCH", "pidns", "pidns: not in the box" },
-	{ "trace", "EPERM", "caps", "init is not dumpable" },
+	{ "trace", "EPERM", "pidns", "init is not dumpable" },
 	{ "trace", "EPERM", "landlock", "landlock" },
 	{ "mount", "EPERM", "seccomp", "seccomp" },
 	{ "namespaces", "EPERM", "seccomp", "seccomp" },
@@ -221,7 +221,8 @@ void attacks(struct demo *d)
 		{ "fork bomb", "fork", "", NULL, { "cgroup" } },
 		{ "ptrace this program", "trace", "", NULL,
 		  { "pidns", "landlock" } },
-		{ "ptrace the box's own init", "trace", "1", NULL,
+		{ wall_stands(d, "pidns") ? "ptrace the box's own init" :
+					    "ptrace process 1", "trace", "1", NULL,
 		  { "caps", "landlock" } },
 		{ "mount a file system", "mount", "", NULL,
 		  { "seccomp", "caps" } },

@@ -231,10 +231,20 @@ static void show_columns(json_t *object,
 	}
 }
 
+/* What is missing; that a preferred wall is, the table says already. */
+static void show_notes(const json_t *notes)
+{
+	for (size_t i = 0; i < json_array_size(notes); i++) {
+		const char *text = json_string_value(json_array_get(notes, i));
+
+		if (text && !strstr(text, "is preferred"))
+			paragraph(TINT_WARN, text);
+	}
+}
+
 static void show_box(struct demo *d, double ms)
 {
 	agentbox_bytes *walls = NULL, *limits = NULL;
-	json_t *notes;
 
 	agentbox_sandbox_walls_to_json(d->box, &walls, NULL);
 	agentbox_sandbox_limits_to_json(d->box, &limits, NULL);
@@ -247,10 +257,8 @@ static void show_box(struct demo *d, double ms)
 	line_end();
 	show_columns(json_object_get(d->walls, "walls"), show_wall);
 	show_columns(d->limits, show_limit);
-	notes = json_object_get(d->walls, "notes");
-	for (size_t i = 0; d->weaker && i < json_array_size(notes); i++)
-		paragraph(TINT_WARN,
-			  json_string_value(json_array_get(notes, i)));
+	if (d->weaker)
+		show_notes(json_object_get(d->walls, "notes"));
 }
 
 /* --- commands ------------------------------------------------------------ */
@@ -411,11 +419,13 @@ static void tear_down(struct demo *d, size_t mounts, size_t fds)
 static void forge(const char *from, const char *to)
 {
 	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
+	struct stat st = { 0 };
 	long at = 0;
 	int c;
 
+	stat(from, &st);
 	while (in && out && (c = getc(in)) != EOF)
-		putc(++at == 2000 ? (c == 'x' ? 'y' : 'x') : c, out);
+		putc(++at == st.st_size / 2 ? (c == 'x' ? 'y' : 'x') : c, out);
 	if (in)
 		fclose(in);
 	if (out)
