@@ -27,7 +27,7 @@ tests_e2e_libbox_a_CFLAGS = $(UNIT_CFLAGS)
 
 # Static, without sanitizers or libraries: it runs where nothing else is.
 E2E_STATIC_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
-E2E_STATIC_LINK = $(AM_V_CCLD)$(CC) $(E2E_STATIC_CFLAGS) $(CFLAGS) -static \
+E2E_STATIC_LINK = $(CC) $(E2E_STATIC_CFLAGS) $(CFLAGS) -static \
 	$(LDFLAGS) -o $@
 check_PROGRAMS += tests/e2e/attacker tests/e2e/without
 tests_e2e_attacker_SOURCES = \
