@@ -38,7 +38,10 @@ static const struct {
 	{"ptmx", "pts/ptmx"},
 };
 
-/* A device's mount must stay able to be one: no nodev here. */
+/*
+ * A device's mount must stay able to be one: no nodev here, and nosuid and
+ * noexec mean nothing. It is private because root.c has made all so.
+ */
 static int bind_node(int dev_fd, size_t i)
 {
 	char path[32];
@@ -52,8 +55,8 @@ static int bind_node(int dev_fd, size_t i)
 	if (!S_ISCHR(st.st_mode) ||
 	    st.st_rdev != makedev(nodes[i].major, nodes[i].minor))
 		return -ENODEV;
-	tree = init_clone_tree(fd, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
-			       -1);
+	tree = ab_fd_lift(ab_sys_open_tree(
+		fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
 	if (tree < 0)
 		return tree;
 	at = openat(dev_fd, nodes[i].name,

@@ -112,6 +112,7 @@ int init_enter_namespaces(init_box *box);
 
 /* root.c, dev.c */
 int init_build_root(init_box *box);
+int init_detach_host(init_box *box);
 int init_mount_point(int root_fd, const char *target, bool is_dir,
 		     const uint64_t *own_devs, size_t own_count);
 int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
@@ -121,7 +122,8 @@ int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 int init_bind_self(int root_fd, const char *path, uint32_t flags);
 
 /* net.c */
-int init_raise_loopback(init_box *box);
+int init_start_network(init_box *box);
+int init_join_network(init_box *box);
 
 /* walls.c */
 int init_prepare_landlock(init_box *box);

@@ -42,6 +42,11 @@ static int open_host(void)
 	return ab_steal_fd(&fd);
 }
 
+/*
+ * Said when PID 1 has begun to work, so that waking the host costs the box no
+ * time; and before anything else is said. The plan's own build id was
+ * compared before, so nothing of another build's plan is ever carried out.
+ */
 static int say_hello(void)
 {
 	ab_autofd int self = ab_sys_pidfd_open(getpid());
@@ -124,6 +129,8 @@ int main(void)
 		.register_launcher_fd = -1,
 	};
 
+	int failed;
+
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "agentbox-init", 0, 0, 0);
 	if (ab_sys_close_range(INIT_FIRST_FD, ~0u, 0) < 0)
@@ -132,9 +139,12 @@ int main(void)
 	fcntl(INIT_CONTROL_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(INIT_PLAN_FD, F_SETFD, FD_CLOEXEC);
 	box.host_pidfd = open_host();
-	if (box.host_pidfd < 0 || say_hello())
+	if (box.host_pidfd < 0)
 		return 1;
-	if (raise_box(&box)) {
+	failed = raise_box(&box);
+	if (say_hello())
+		return 1;
+	if (failed) {
 		init_send_failure(&box, INIT_CONTROL_FD);
 		return 1;
 	}

@@ -504,13 +504,17 @@ static int become_pid_one(pid_one *one)
 
 	if (setsid() < 0)
 		return init_fail(box, errno, "", "session");
-	if (init_enter_namespaces(box) || init_raise_loopback(box))
+	if (init_start_network(box) || init_enter_namespaces(box))
 		return -1;
 	if (box->plan.tier == AB_TIER_LANDLOCK)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	else if (init_build_root(box))
 		return -1;
-	if (chdir("/") || open_null(box) || init_prepare_landlock(box))
+	if (open_null(box) || init_prepare_landlock(box) ||
+	    init_join_network(box))
+		return -1;
+	if (box->plan.tier == AB_TIER_LANDLOCK ? chdir("/")
+					       : init_detach_host(box))
 		return init_fail(box, errno, "", "root");
 	init_prepare_polling(one);
 	return init_drop_privileges(box) || prepare(one) ? -1 : 0;

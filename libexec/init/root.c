@@ -385,10 +385,12 @@ static int do_steps(builder *b)
 	return 0;
 }
 
-/* Our root over the host's, then the host's goes. RECIPES.md section 1. */
+/*
+ * Our root under the host's, which covers it at "." until it is detached.
+ * RECIPES.md section 1.
+ */
 static int switch_root(init_box *box, int root_fd)
 {
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	int r;
 
 	if (fchdir(root_fd))
@@ -396,7 +398,19 @@ static int switch_root(init_box *box, int root_fd)
 	r = ab_sys_pivot_root(".", ".");
 	if (r < 0)
 		return init_fail(box, -r, "", "root pivot");
-	r = ab_sys_umount2(".", AB_MNT_DETACH);
+	return 0;
+}
+
+/*
+ * Not part of building: detaching waits until every processor has been out
+ * of the kernel once, and the thread that makes the network namespace is in
+ * it for long.
+ */
+int init_detach_host(init_box *box)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	int r = ab_sys_umount2(".", AB_MNT_DETACH);
+
 	if (r < 0)
 		return init_fail(box, -r, "", "root detach");
 	if (chdir("/"))

@@ -91,6 +91,9 @@ pid_t init_make_child(init_box *box)
 	for (size_t i = 0; i < AB_ARRAY_LEN(namespaces); i++) {
 		if (!(box->plan.namespaces & namespaces[i].ours))
 			continue;
+		/* net.c makes it while the tree is built */
+		if (namespaces[i].ours == AB_NS_NET)
+			continue;
 		box->walls |= namespaces[i].wall;
 		/* it would be rooted at the cgroup it must still leave */
 		if (namespaces[i].ours == AB_NS_CGROUP &&
