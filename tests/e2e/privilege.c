@@ -103,6 +103,23 @@ static void case_046_setns_is_refused(void)
 	ATTACK("EPERM", "setns-pidfd 1 0x20000");
 }
 
+/* pid of the launcher as the box sees it. */
+static int launcher(void)
+{
+	char *at, *save = NULL;
+
+	ATTACK("OK", "processes");
+	for (at = strtok_r(e2e_text("%s", attack_detail()), " ", &save); at;
+	     at = strtok_r(NULL, " ", &save)) {
+		int pid = atoi(at);
+
+		if (pid > 1 && !strstr(at, "=attacker"))
+			return pid;
+	}
+	REQUIRE(false, "no launcher among %s", attack_detail());
+	return 0;
+}
+
 static void case_047_other_processes_cannot_be_opened(void)
 {
 	box_raise(NULL, NULL);
@@ -110,7 +127,10 @@ static void case_047_other_processes_cannot_be_opened(void)
 	ATTACK("OK", "ptrace child");
 	CONTROL("OK", "vm-read child");
 	CONTROL("OK", "pidfd-getfd child 0");
-	for (int pid = 1; pid <= 2; pid++) {
+	/* init and the launcher */
+	for (int i = 0; i < 2; i++) {
+		int pid = i ? launcher() : 1;
+
 		ATTACK("EPERM|EACCES", "ptrace %d", pid);
 		ATTACK("EPERM|EACCES", "ptrace-seize %d", pid);
 		ATTACK("EPERM|EACCES", "proc %d mem", pid);
@@ -393,22 +413,6 @@ static void case_075_io_uring_opens_no_socket(void)
 	ATTACK("EPERM|ENOSYS", "io-uring");
 	ATTACK("EPERM|ENOSYS", "io-uring-enter");
 	ATTACK("EPERM|ENOSYS", "syscall 427");
-}
-
-/* pid of the launcher as the box sees it. */
-static int launcher(void)
-{
-	char *at, *save = NULL;
-
-	ATTACK("OK", "processes");
-	for (at = strtok_r(e2e_text("%s", attack_detail()), " ", &save); at;
-	     at = strtok_r(NULL, " ", &save)) {
-		int pid = atoi(at);
-
-		if (pid > 1 && !strstr(at, "=attacker"))
-			return pid;
-	}
-	return 2;
 }
 
 static void case_107_launcher_keeps_its_limits(void)
