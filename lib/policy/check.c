@@ -635,6 +635,7 @@ static int32_t check_hosts_twice(check *c, const json_t *document,
 	const json_t *allow = ab_tree_get(document, "network", "allow");
 	ab_host_set deny = { 0 };
 	int32_t r = ab_tree_to_hosts(ab_tree_get(tree, "network", "deny"),
+				     "/network/deny",
 				     &deny, c->err);
 
 	for (size_t i = 0; r == 0 && i < json_array_size(allow); i++) {

@@ -144,6 +144,32 @@ bool ab_item_target(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return true;
 }
 
+/*
+ * A pattern would be taken for a path that does not exist, and what it was
+ * meant to hide would stay open: even expanded, files made later would not
+ * be covered (case 36).
+ */
+static bool is_no_pattern(const char *s, size_t n, char why[AB_WHY_SIZE])
+{
+	for (size_t i = 0; i < n; i++)
+		if (strchr("*?[", s[i]) && s[i])
+			return refuse(why, "has one of * ? [; a mount takes "
+					   "a path, not a pattern");
+	return true;
+}
+
+bool ab_item_mount_from(const char *s, size_t n, char *out,
+			char why[AB_WHY_SIZE])
+{
+	return is_no_pattern(s, n, why) && ab_item_source(s, n, out, why);
+}
+
+bool ab_item_mount_to(const char *s, size_t n, char *out,
+		      char why[AB_WHY_SIZE])
+{
+	return is_no_pattern(s, n, why) && ab_item_target(s, n, out, why);
+}
+
 bool ab_item_at(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 {
 	if (n == 4 && memcmp(s, "same", 4) == 0)

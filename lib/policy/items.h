@@ -19,6 +19,11 @@ bool ab_item_path(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_source(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 /* The same, and a place in a box where something may be put. */
 bool ab_item_target(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
+/* The same two for an entry of mounts, without the characters of a glob. */
+bool ab_item_mount_from(const char *s, size_t n, char *out,
+			char why[AB_WHY_SIZE]);
+bool ab_item_mount_to(const char *s, size_t n, char *out,
+		      char why[AB_WHY_SIZE]);
 /* A target, or "same". */
 bool ab_item_at(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 /* A directory of the host that is neither "/" nor empty (role.team_dir). */

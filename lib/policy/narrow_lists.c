@@ -106,7 +106,7 @@ static int32_t join(ab_narrow *n, const ab_field *f, const json_t *p,
 		*out = ab_tree_sorted_set(both, f->flags & AB_F_STAR);
 		return *out ? 0 : ab_error_nomem(n->err);
 	}
-	r = ab_tree_to_hosts(both, &set, n->err);
+	r = ab_tree_to_hosts(both, n->pointer, &set, n->err);
 	if (r == 0) {
 		*out = ab_tree_from_hosts(&set);
 		r = *out ? 0 : ab_error_nomem(n->err);
@@ -225,12 +225,12 @@ static int32_t narrow_hosts(ab_narrow *n, const ab_field *f, const json_t *p,
 				     json_object_get(n->parent_object, "deny") :
 				     NULL;
 	hosts h = { 0 };
-	int32_t r = ab_tree_to_hosts(p, &h.held, n->err);
+	int32_t r = ab_tree_to_hosts(p, n->pointer, &h.held, n->err);
 
 	if (r == 0)
-		r = ab_tree_to_hosts(deny, &h.denied, n->err);
+		r = ab_tree_to_hosts(deny, n->pointer, &h.denied, n->err);
 	if (r == 0)
-		r = ab_tree_to_hosts(c, &h.asked, n->err);
+		r = ab_tree_to_hosts(c, n->pointer, &h.asked, n->err);
 	if (r == 0)
 		r = narrow_host_sets(n, &h, p, c, out);
 	ab_host_set_end(&h.held);

@@ -85,8 +85,8 @@ static const ab_field workspace_table[] = {
 };
 
 static const ab_field mount_table[] = {
-	STRING("from", ab_item_source, AB_R_FREE),
-	STRING_REQ("to", ab_item_target, AB_R_FREE),
+	STRING("from", ab_item_mount_from, AB_R_FREE),
+	STRING_REQ("to", ab_item_mount_to, AB_R_FREE),
 	{ .key = "access", .type = AB_T_ENUM, .rule = AB_R_FREE,
 	  .names = accesses, .flags = AB_F_REQUIRED },
 	{ .key = "exec", .type = AB_T_BOOL, .rule = AB_R_FREE },

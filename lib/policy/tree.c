@@ -9,11 +9,15 @@
 #include "policy/tree.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+
+/* The longest pointer of the schema, with room. */
+#define WHERE_SIZE 128
 
 json_t *ab_tree_get(const json_t *tree, const char *section, const char *key)
 {
@@ -126,8 +130,8 @@ json_t *ab_tree_sorted_records(const json_t *array, const char *key)
 	return ab_steal(&out);
 }
 
-int32_t ab_tree_to_hosts(const json_t *array, ab_host_set *out,
-			 agentbox_error **err)
+int32_t ab_tree_to_hosts(const json_t *array, const char *where,
+			 ab_host_set *out, agentbox_error **err)
 {
 	size_t n = json_array_size(array);
 	ab_autofree ab_host *hosts = ab_calloc(n ? n : 1, sizeof(*hosts));
@@ -139,12 +143,12 @@ int32_t ab_tree_to_hosts(const json_t *array, ab_host_set *out,
 		const char *s = json_string_value(json_array_get(array, i));
 
 		if (!s || !ab_host_parse(s, &hosts[i], why))
-			return ab_error_set(err, AGENTBOX_EPOLICY, "",
+			return ab_error_set(err, AGENTBOX_EPOLICY, where,
 					    "not a host pattern");
 	}
 	if (ab_host_set_init(out, ab_steal(&hosts), n) < 0) {
 		ab_host_set_end(out);
-		return ab_error_set(err, AGENTBOX_ELIMIT, "",
+		return ab_error_set(err, AGENTBOX_ELIMIT, where,
 				    "one host has more than %d port ranges",
 				    AB_HOST_RANGES);
 	}
@@ -222,12 +226,13 @@ static json_t *append_records(const json_t *base, const json_t *over,
 	return ab_steal(&out);
 }
 
-static json_t *append_hosts(const json_t *joined, agentbox_error **err)
+static json_t *append_hosts(const json_t *joined, const char *where,
+			    agentbox_error **err)
 {
 	ab_host_set set = { 0 };
 	json_t *out;
 
-	if (ab_tree_to_hosts(joined, &set, err) < 0)
+	if (ab_tree_to_hosts(joined, where, &set, err) < 0)
 		return NULL;
 	out = ab_tree_from_hosts(&set);
 	ab_host_set_end(&set);
@@ -235,8 +240,9 @@ static json_t *append_hosts(const json_t *joined, agentbox_error **err)
 }
 
 /* NULL with *err set for a limit, or unset when memory ran out. */
-static json_t *append_list(const ab_field *f, const json_t *base,
-			   const json_t *over, agentbox_error **err)
+static json_t *append_list(const ab_field *f, const char *where,
+			   const json_t *base, const json_t *over,
+			   agentbox_error **err)
 {
 	ab_auto(json_t) *joined = NULL;
 
@@ -251,32 +257,37 @@ static json_t *append_list(const ab_field *f, const json_t *base,
 	    json_array_extend(joined, (json_t *)(uintptr_t)over) < 0)
 		return NULL;
 	if (json_array_size(joined) > AB_MAX_POLICY_ENTRIES) {
-		ab_error_set(err, AGENTBOX_ELIMIT, "",
+		ab_error_set(err, AGENTBOX_ELIMIT, where,
 			     "%s: more than %d entries", f->key,
 			     AB_MAX_POLICY_ENTRIES);
 		return NULL;
 	}
 	if (f->type == AB_T_HOSTS)
-		return append_hosts(joined, err);
+		return append_hosts(joined, where, err);
 	if (f->type == AB_T_SEQ)
 		return ab_steal(&joined);
 	return ab_tree_sorted_set(joined, f->flags & AB_F_STAR);
 }
 
-static int32_t merge_object(const ab_field *table, const json_t *base,
-			    const json_t *over, json_t **out,
-			    agentbox_error **err);
+static int32_t merge_object(const ab_field *table, const char *where,
+			    const json_t *base, const json_t *over,
+			    json_t **out, agentbox_error **err);
 
 /* One key of `over` into `out`, which began as a copy of base. */
-static int32_t merge_key(const ab_field *f, bool append, const char *key,
-			 const json_t *value, json_t *out, agentbox_error **err)
+static int32_t merge_key(const ab_field *f, bool append, const char *parent,
+			 const char *key, const json_t *value, json_t *out,
+			 agentbox_error **err)
 {
 	json_t *old = f ? json_object_get(out, f->key) : NULL;
 	ab_auto(json_t) *merged = NULL;
 	agentbox_error *local = NULL;
+	char where[WHERE_SIZE];
 
+	/* keys of the schema need no escape (RFC 6901) */
+	snprintf(where, sizeof(where), "%s/%s", parent, f ? f->key : "");
 	if (f && f->type == AB_T_OBJECT) {
-		int32_t r = merge_object(f->table, old, value, &merged, err);
+		int32_t r = merge_object(f->table, where, old, value, &merged,
+					 err);
 
 		if (r < 0)
 			return r;
@@ -286,7 +297,7 @@ static int32_t merge_key(const ab_field *f, bool append, const char *key,
 		    json_object_update(merged, (json_t *)(uintptr_t)value) < 0)
 			return ab_error_nomem(err);
 	} else if (append && old) {
-		merged = append_list(f, old, value, &local);
+		merged = append_list(f, where, old, value, &local);
 		if (!merged && local)
 			return ab_error_move(err, &local);
 	} else {
@@ -298,9 +309,9 @@ static int32_t merge_key(const ab_field *f, bool append, const char *key,
 	return 0;
 }
 
-static int32_t merge_object(const ab_field *table, const json_t *base,
-			    const json_t *over, json_t **out,
-			    agentbox_error **err)
+static int32_t merge_object(const ab_field *table, const char *where,
+			    const json_t *base, const json_t *over,
+			    json_t **out, agentbox_error **err)
 {
 	ab_auto(json_t) *merged =
 		base ? json_copy((json_t *)(uintptr_t)base) : json_object();
@@ -312,7 +323,8 @@ static int32_t merge_object(const ab_field *table, const json_t *base,
 	json_object_foreach ((json_t *)(uintptr_t)over, key, value) {
 		bool append;
 		const ab_field *f = ab_schema_find(table, key, &append);
-		int32_t r = merge_key(f, append, key, value, merged, err);
+		int32_t r = merge_key(f, append, where, key, value, merged,
+				      err);
 
 		if (r < 0)
 			return r;
@@ -324,7 +336,7 @@ static int32_t merge_object(const ab_field *table, const json_t *base,
 int32_t ab_tree_merge(const json_t *base, const json_t *over, json_t **out,
 		      agentbox_error **err)
 {
-	return merge_object(ab_schema, base, over, out, err);
+	return merge_object(ab_schema, "", base, over, out, err);
 }
 
 /* --- settle ------------------------------------------------------------ */
@@ -341,9 +353,9 @@ static int32_t settle_hosts(json_t *network, agentbox_error **err)
 
 	if (json_array_size(allow) == 0 || json_array_size(deny) == 0)
 		return 0;
-	r = ab_tree_to_hosts(allow, &a, err);
+	r = ab_tree_to_hosts(allow, "/network/allow", &a, err);
 	if (r == 0)
-		r = ab_tree_to_hosts(deny, &d, err);
+		r = ab_tree_to_hosts(deny, "/network/deny", &d, err);
 	for (size_t i = 0; r == 0 && i < a.count; i++)
 		if (!ab_host_set_covers(&d, &a.items[i], true))
 			a.items[used++] = a.items[i];

@@ -59,9 +59,10 @@ json_t *ab_tree_sorted_set(const json_t *array, bool collapse_star);
 /* Copy of an array of objects sorted by the string at `key`. */
 json_t *ab_tree_sorted_records(const json_t *array, const char *key);
 
-/* Host pattern strings, already canonical, to a set and back. */
-int32_t ab_tree_to_hosts(const json_t *array, ab_host_set *out,
-			 agentbox_error **err);
+/* Host pattern strings, already canonical, to a set and back; `where` is the
+   pointer that an error names. */
+int32_t ab_tree_to_hosts(const json_t *array, const char *where,
+			 ab_host_set *out, agentbox_error **err);
 json_t *ab_tree_from_hosts(const ab_host_set *set);
 
 /* A canonical number back to its value; "none" gives UINT64_MAX. */

@@ -111,6 +111,53 @@ START_TEST(one_pattern_and_a_set_of_one_cover_the_same)
 }
 END_TEST
 
+/* --- limits ------------------------------------------------------------ */
+
+/* A document whose list `key` has n entries of the same kind. */
+static char *long_list(const char *key, size_t n)
+{
+	char *text = malloc(n * 16 + 128);
+	int at = sprintf(text,
+			 "{\"agentbox\":1,\"extends\":\"builtin:workspace\","
+			 "\"%s\":[",
+			 key);
+
+	for (size_t i = 0; i < n; i++)
+		at += sprintf(text + at, "%s\"a%zu\"", i ? "," : "", i);
+	sprintf(text + at, "]}");
+	return text;
+}
+
+START_TEST(a_list_over_its_bound_is_named_by_its_pointer)
+{
+	static const struct {
+		const char *key;
+		size_t count;
+	} rows[] = {
+		{ "protect", AB_MAX_POLICY_ENTRIES + 1 },
+		/* within the bound alone, over it with what it is added to */
+		{ "protect+", AB_MAX_POLICY_ENTRIES },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		char *text = long_list(rows[i].key, rows[i].count);
+		agentbox_policy *p = NULL;
+		agentbox_error *err = NULL;
+		int32_t r = agentbox_policy_parse(context, text, strlen(text),
+						  &p, &err);
+
+		ck_assert_int_eq(r, AGENTBOX_ELIMIT);
+		ck_assert_msg(strncmp(agentbox_error_get_where(err), "/protect",
+				      8) == 0,
+			      "%s: '%s' (%s)", rows[i].key,
+			      agentbox_error_get_where(err),
+			      agentbox_error_get_message(err));
+		agentbox_error_free(err);
+		free(text);
+	}
+}
+END_TEST
+
 /* --- the schema -------------------------------------------------------- */
 
 static char *manual;
@@ -783,6 +830,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, sizes_are_exact);
 	tcase_add_test(t, one_pattern_and_a_set_of_one_cover_the_same);
+	tcase_add_test(t, a_list_over_its_bound_is_named_by_its_pointer);
 	tcase_add_test(t, every_key_and_name_is_in_the_manual);
 	tcase_add_test(t, every_feature_and_limit_has_its_name);
 	tcase_add_test(t, every_builtin_parses_and_sets_what_it_must);
