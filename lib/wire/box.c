@@ -219,12 +219,14 @@ void ab_msg_put_register(ab_writer *w, const ab_msg_register *m)
 	put_header(w, AB_MSG_REGISTER, 1);
 	ab_put_u32(w, m->pid);
 	ab_put_u32(w, m->wall_ms);
+	ab_put_u64(w, m->started_ns);
 }
 
 int ab_msg_get_register(ab_reader *r, ab_msg_register *m)
 {
 	m->pid = ab_get_u32(r);
 	m->wall_ms = ab_get_u32(r);
+	m->started_ns = ab_get_u64(r);
 	/* 0 and 1 would make kill(2) mean everybody or ourselves */
 	if (m->pid < 2 || m->pid > INT32_MAX)
 		r->bad = true;

@@ -11,8 +11,11 @@
  *
  * So a waiting host thread touches only its command's channel, several
  * threads share a box without a lock of ours, and the exit status survives a
- * killed launcher. Every message: u32 kind, u32 fd count, then the fields in
- * the order of the struct. Libc only; structures point into the message.
+ * killed launcher. STARTED always comes before EXITED. A channel that ends
+ * without NOT_STARTED or EXITED means that the launcher was killed while it
+ * made the command; the command was killed too. Every message: u32 kind, u32
+ * fd count, then the fields in the order of the struct. Libc only; structures
+ * point into the message.
  */
 #ifndef AB_WIRE_BOX_H
 #define AB_WIRE_BOX_H
@@ -48,7 +51,7 @@ enum ab_box_message {
 	AB_MSG_NOT_STARTED = 65, /* ab_msg_failed */
 	AB_MSG_EXITED = 66,  /* ab_msg_exited */
 	AB_MSG_SIGNAL = 67,  /* host -> PID 1: ab_msg_signal */
-	/* registration, command about to exec -> PID 1, inside the box */
+	/* registration, launcher -> PID 1, inside the box */
 	AB_MSG_REGISTER = 80, /* ab_msg_register; fd: channel */
 	/* link, holder <-> PID 1 */
 	AB_MSG_LINK_READY = 96, /* ab_msg_ready fields known inside */
@@ -147,6 +150,7 @@ typedef struct ab_msg_spawn {
 typedef struct ab_msg_register {
 	uint32_t pid;
 	uint32_t wall_ms;
+	uint64_t started_ns; /* CLOCK_BOOTTIME, before it was made */
 } ab_msg_register;
 
 /* Why a command ended; 0 unless something of ours ended it. */

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "sys.h"
 #include "wire/message.h"
@@ -90,10 +91,12 @@ static int open_pty(const ab_msg_spawn *s, int *master, int *slave)
  * PID 1 gets the channel once the command runs: not before, because the
  * command would wait for it. What happens in between is in init_shared.
  */
-static void register_command(const init_command *c, pid_t pid)
+static void register_command(const init_command *c, pid_t pid,
+			     uint64_t started_ns)
 {
 	ab_msg_register m = {.pid = (uint32_t)pid,
-			     .wall_ms = c->spawn->wall_ms};
+			     .wall_ms = c->spawn->wall_ms,
+			     .started_ns = started_ns};
 	uint8_t memory[32];
 	ab_writer w;
 
@@ -112,6 +115,7 @@ static int child_main(void *command)
 
 static void start(init_command *c)
 {
+	uint64_t started_ns = ab_clock_boot_ns();
 	int master = -1;
 	pid_t pid;
 	int r = 0;
@@ -134,7 +138,7 @@ static void start(init_command *c)
 				 c->failed_errno, strerror(c->failed_errno));
 	else {
 		send_started(c->channel_fd, pid, master);
-		register_command(c, pid);
+		register_command(c, pid, started_ns);
 	}
 	atomic_store(&c->box->shared->in_flight, 0);
 }

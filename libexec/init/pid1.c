@@ -37,6 +37,7 @@
 #define TAG_LAST 3u
 #define MAX_EVENTS 32
 
+#define CATCH_UP_MS 20
 #define NS_PER_MS 1000000ull
 /* A launcher that dies this often this fast cannot raise its walls. */
 #define RELAUNCH_BURST 64
@@ -159,7 +160,7 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	}
 	c->pid = (pid_t)m->pid;
 	c->channel_fd = channel_fd;
-	c->started_ns = ab_clock_boot_ns();
+	c->started_ns = m->started_ns;
 	if (m->wall_ms)
 		c->deadline_ns = c->started_ns + m->wall_ms * NS_PER_MS;
 	c->next = one->commands;
@@ -345,8 +346,25 @@ static void reply(pid_one *one, uint32_t serial, int result)
 				      NULL, 0, MSG_DONTWAIT);
 }
 
+/*
+ * The host may know of a command whose registration is still on its way from
+ * the launcher, which is about to be killed too: wait for it, not for long.
+ */
+static void catch_up(pid_one *one)
+{
+	for (int ms = 0; ms < CATCH_UP_MS; ms++) {
+		uint32_t pid = atomic_load(&one->box->shared->in_flight);
+
+		read_registrations(one, true);
+		if (!pid || find(one, (pid_t)pid))
+			return;
+		(void)ab_fd_poll(one->box->register_fd, POLLIN, 1);
+	}
+}
+
 static void kill_all(pid_one *one)
 {
+	catch_up(one);
 	for (command *c = one->commands; c; c = c->next)
 		init_kill_command(c, AB_REASON_KILLED);
 	/* in its own pid namespace -1 is everybody else in the box */

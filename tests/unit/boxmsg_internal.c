@@ -93,7 +93,7 @@ START_TEST(exits_signals_and_registrations_survive)
 	ab_msg_exited e = {.status = 256, .reason = AB_REASON_WALL,
 			   .nivcsw = 9}, e2;
 	ab_msg_signal s = {9, 1}, s2;
-	ab_msg_register g = {17, 1000}, g2;
+	ab_msg_register g = {17, 1000, 1ull << 60}, g2;
 
 	begin();
 	ab_msg_put_exited(&w, &e);
@@ -109,6 +109,7 @@ START_TEST(exits_signals_and_registrations_survive)
 	reread(AB_MSG_REGISTER, 1);
 	ck_assert_int_eq(ab_msg_get_register(&r, &g2), 0);
 	ck_assert_uint_eq(g2.wall_ms, 1000);
+	ck_assert_uint_eq(g2.started_ns, 1ull << 60);
 }
 END_TEST
 
@@ -131,7 +132,7 @@ START_TEST(numbers_that_would_mean_everybody_are_refused)
 	ck_assert_int_eq(signal_refused(-9, 0), -EPROTO);
 	ck_assert_int_eq(signal_refused(9, 2), -EPROTO);
 	for (size_t i = 0; i < 4; i++) {
-		ab_msg_register g = {pids[i], 0};
+		ab_msg_register g = {pids[i], 0, 0};
 
 		begin();
 		ab_msg_put_register(&w, &g);
