@@ -47,7 +47,7 @@ bool wall_stands(const struct demo *d, const char *name)
 					    "standing"));
 }
 
-/* --- the host's side of the stage --------------------------------------- */
+/* --- the host's side of the stage ---------------------------------------- */
 
 static void put_file(const char *path, const char *text)
 {
@@ -500,7 +500,7 @@ static void close_log(struct demo *d, agentbox_bytes *key)
 	agentbox_bytes_free(anchor);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all of it ----------------------------------------------------------- */
 
 static int make_context(struct demo *d, const char *helpers)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* --- screen.c: one screen of 80 columns -------------------------------- */
+/* --- screen.c: one screen of 80 columns ---------------------------------- */
 
 enum tint { TINT_GOOD, TINT_BAD, TINT_WARN, TINT_HEAD, TINT_DIM };
 
@@ -30,7 +30,7 @@ void paragraph(enum tint tint, const char *text);
 /* " 1.9 GiB", "64": for limits. */
 void show_number(char *out, size_t size, const char *limit, json_int_t n);
 
-/* --- facts.c: what the host can see for itself ------------------------- */
+/* --- facts.c: what the host can see for itself --------------------------- */
 
 struct process_set {
 	struct {
@@ -51,7 +51,7 @@ size_t facts_cgroups(const char *id);
 size_t facts_entries(const char *path);
 double facts_now_ms(void);
 
-/* --- demo.c ------------------------------------------------------------- */
+/* --- demo.c -------------------------------------------------------------- */
 
 struct demo {
 	agentbox_context *context;

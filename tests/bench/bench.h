@@ -26,7 +26,7 @@ void series_add(struct series *s, double us);
 double series_at(struct series *s, double p);
 void series_free(struct series *s);
 
-/* --- table.c -------------------------------------------------------------- */
+/* --- table.c ------------------------------------------------------------- */
 
 void table_head(const char *title);
 /* `base` may be NULL; target 0: none. Remembered for the JSON. */
@@ -37,7 +37,7 @@ void table_skip(const char *what, const char *why);
 json_t *table_rows(void);
 void table_set_who(const char *who);
 
-/* --- peers.c -------------------------------------------------------------- */
+/* --- peers.c ------------------------------------------------------------- */
 
 /* Start, wait, free; -1 when it did not end with status 0. */
 int run_program(const char *const *argv, const int fds[3]);

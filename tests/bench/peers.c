@@ -110,7 +110,7 @@ void argv_free(char **argv)
 	free(argv);
 }
 
-/* --- all peers ------------------------------------------------------------ */
+/* --- all peers ----------------------------------------------------------- */
 
 static bool installed(const char *program)
 {

@@ -42,7 +42,7 @@ static void must(int32_t rc, agentbox_error **err)
 	exit(1);
 }
 
-/* --- what is measured ------------------------------------------------------ */
+/* --- what is measured ---------------------------------------------------- */
 
 static agentbox_policy *parse(const char *text)
 {
@@ -181,7 +181,7 @@ static double time_cold(agentbox_policy *policy,
 	return bench_now_us() - start;
 }
 
-/* --- the tables ------------------------------------------------------------ */
+/* --- the tables ---------------------------------------------------------- */
 
 static void bench_warm(struct series *base)
 {
@@ -387,7 +387,7 @@ static void bench_threads(void)
 	agentbox_policy_unref(ws);
 }
 
-/* --- who ------------------------------------------------------------------- */
+/* --- who ----------------------------------------------------------------- */
 
 static void prepare(void)
 {

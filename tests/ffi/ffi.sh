@@ -63,3 +63,22 @@ ffi_build() { # name command...
 		tap_done
 	fi
 }
+
+# Where a compiled program is kept for the next run, and for an ordinary user
+# who cannot reach the toolchain.
+ffi_keep() { # program name
+	if mkdir -p "$AB_TEST_BUILDDIR/tests/ffi" 2>/dev/null &&
+		[ -w "$AB_TEST_BUILDDIR/tests/ffi" ]; then
+		cp "$1" "$AB_TEST_BUILDDIR/tests/ffi/$2"
+	fi
+}
+
+# Copy a kept program that is newer than its source and the headers.
+ffi_kept() { # name source target
+	ffi_program=$AB_TEST_BUILDDIR/tests/ffi/$1
+	[ -x "$ffi_program" ] || return 1
+	for ffi_file in "$2" "$AB_TEST_SRCDIR"/include/agentbox/*.h; do
+		[ -z "$(find "$ffi_file" -newer "$ffi_program")" ] || return 1
+	done
+	cp "$ffi_program" "$3"
+}
