@@ -136,7 +136,8 @@ static agentbox_command *make_command(const struct stdio *s)
 
 	must(agentbox_command_new(argv, 1, &command, &err), &err);
 	for (int i = 0; i < 3; i++)
-		must(agentbox_command_set_fd(command, i, s->fds[i], &err), &err);
+		must(agentbox_command_set_fd(command, i, s->fds[i], &err),
+		     &err);
 	return command;
 }
 
@@ -237,7 +238,8 @@ static void bench_cold(char **bwrap)
 	agentbox_policy *plain = plain_policy(), *ws = workspace_policy();
 	agentbox_policy *limits = parse("{\"agentbox\":1,"
 					"\"extends\":\"builtin:workspace\"}");
-	struct series cold = { 0 }, limited = { 0 }, full = { 0 }, other = { 0 };
+	struct series cold = { 0 }, limited = { 0 }, full = { 0 };
+	struct series other = { 0 };
 	struct stdio s = open_stdio();
 	agentbox_command *command = make_command(&s);
 	bool peer = works(bwrap);
