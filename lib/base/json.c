@@ -305,7 +305,8 @@ static unsigned hex4(const char *p)
 	for (size_t i = 0; i < 4; i++) {
 		char c = p[i];
 
-		v = v << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+		v = v << 4 |
+		    (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
 	}
 	return v;
 }

@@ -25,8 +25,8 @@ int ab_message_send(int sock, const void *p, size_t n, const int *fds,
  * Receive one datagram: bytes into p, fds (CLOEXEC) into fds. Returns the
  * size, 0 at end of stream, -EAGAIN with MSG_DONTWAIT, -EPROTO as above.
  */
-ssize_t ab_message_recv(int sock, void *p, size_t size, int *fds, size_t max_fds,
-			size_t *fd_count, int flags);
+ssize_t ab_message_recv(int sock, void *p, size_t size, int *fds,
+			size_t max_fds, size_t *fd_count, int flags);
 
 /*
  * hello: the first message of every helper.

@@ -20,11 +20,14 @@
 
 /*
  * Tiers, strongest first (DESIGN.md section 6). NO_PROC: a new proc cannot
- * be mounted, the box has none. LANDLOCK: no namespaces at all.
+ * be mounted, the box has none. LANDLOCK: no namespaces at all. BARE: no
+ * wall of any kind, because the policy asks for none; never reached by
+ * weakening.
  */
 #define AB_TIER_FULL 1u
 #define AB_TIER_NO_PROC 2u
 #define AB_TIER_LANDLOCK 3u
+#define AB_TIER_BARE 4u
 
 /* Namespaces to make, as our own bits: CLONE_* stays out of the format. */
 #define AB_NS_USER 0x01u
@@ -127,7 +130,7 @@ typedef struct ab_plan {
 	uint32_t uid_inside, gid_inside;
 	uint32_t uid_outside, gid_outside;
 	uint32_t map_by_holder;
-	uint32_t drop_groups; /* holder may and must clear supplementary groups */
+	uint32_t drop_groups; /* holder must clear supplementary groups */
 
 	ab_plan_step *steps;
 	uint32_t step_count;

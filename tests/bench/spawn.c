@@ -42,7 +42,7 @@ static void must(int32_t rc, agentbox_error **err)
 	exit(1);
 }
 
-/* --- what is measured ---------------------------------------------------- */
+/* What is measured. */
 
 static agentbox_policy *parse(const char *text)
 {
@@ -182,7 +182,7 @@ static double time_cold(agentbox_policy *policy,
 	return bench_now_us() - start;
 }
 
-/* --- the tables ---------------------------------------------------------- */
+/* The tables. */
 
 static void bench_warm(struct series *base)
 {
@@ -389,7 +389,7 @@ static void bench_threads(void)
 	agentbox_policy_unref(ws);
 }
 
-/* --- who ----------------------------------------------------------------- */
+/* Who. */
 
 static void prepare(void)
 {

@@ -375,8 +375,8 @@ START_TEST(timestamps_agree_with_the_c_library)
 		gmtime_r(&t, &tm);
 		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
 		snprintf(want, sizeof(want), "%s.%06dZ", date, i);
-		ab_clock_format(seconds * 1000000000u + (uint64_t)i * 1000 + 999,
-				out);
+		ab_clock_format(seconds * 1000000000u +
+				(uint64_t)i * 1000 + 999, out);
 		ck_assert_str_eq(out, want);
 		seconds += 86399 + (uint64_t)i % 7;
 	}
