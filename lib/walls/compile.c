@@ -33,12 +33,14 @@ static int32_t check_input(const ab_build *b, agentbox_error **err)
 	const ab_policy *p = b->policy;
 
 	if (strlen(b->input->box_id) != AB_ID_SIZE - 1 ||
-	    b->input->tier < AB_TIER_FULL || b->input->tier > AB_TIER_LANDLOCK)
+	    b->input->tier < AB_TIER_FULL || b->input->tier > AB_TIER_BARE)
 		return ab_error_set(err, AGENTBOX_EINVAL, NULL,
 				    "not a box id or not a tier");
-	if (p->mode != AB_MODE_SANDBOX)
+	/* no switch turns a policy with walls into one without */
+	if ((p->mode != AB_MODE_SANDBOX) != ab_build_is_bare(b))
 		return ab_error_set(err, AGENTBOX_EINVAL, "/mode",
-				    "a bare policy raises no walls");
+				    "a bare policy raises no walls, and no "
+				    "other may be raised without");
 	if (p->network.mode == AB_NET_GATEWAY)
 		return ab_error_set(err, AGENTBOX_EUNSUPPORTED,
 				    "/network/mode",
@@ -70,7 +72,7 @@ uint32_t ab_walls_pick_uid(const ab_probe *probe, const char *box_id,
 static void set_ids(ab_build *b)
 {
 	ab_plan *plan = &b->plan;
-	bool landlock = b->input->tier == AB_TIER_LANDLOCK;
+	bool landlock = !ab_build_has_tree(b);
 
 	plan->uid_outside = b->probe->euid;
 	plan->gid_outside = b->probe->egid;
@@ -84,6 +86,12 @@ static void set_ids(ab_build *b)
 		plan->uid_outside = plan->gid_outside = id;
 		plan->map_by_holder = 1;
 		plan->drop_groups = 1;
+		return;
+	}
+	if (ab_build_is_bare(b)) {
+		ab_build_note(b, "a bare box has no walls: what runs in it can "
+			      "do all that its host can; mounts, protect and "
+			      "syscalls of the policy hold nothing");
 		return;
 	}
 	if (b->probe->group_count)
@@ -100,7 +108,7 @@ static void set_ids(ab_build *b)
 
 static void set_namespaces(ab_build *b)
 {
-	if (b->input->tier == AB_TIER_LANDLOCK)
+	if (!ab_build_has_tree(b))
 		return;
 	b->plan.namespaces = AB_NS_ALL;
 	if (b->policy->network.mode == AB_NET_HOST)
@@ -254,10 +262,15 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	set_ids(b);
 	rc = ab_require_check(b, err);
 	if (!rc)
-		rc = ab_walls_seccomp(b->handle, b->input->tier,
-				      &plan->seccomp, &plan->seccomp_len, err);
-	if (!rc)
 		rc = ab_limits_compile(b, err);
+	if (rc)
+		return rc;
+	if (ab_build_is_bare(b)) {
+		rc = ab_tree_find_workspace(b, err);
+		return rc ? rc : finish(b, err);
+	}
+	rc = ab_walls_seccomp(b->handle, b->input->tier, &plan->seccomp,
+			      &plan->seccomp_len, err);
 	if (!rc)
 		rc = ab_tree_compile(b, err);
 	if (!rc)

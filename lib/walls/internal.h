@@ -62,6 +62,17 @@ typedef struct ab_build {
 	ab_hostpath workspace; /* fd -1: none */
 } ab_build;
 
+/* A mount namespace, and so a file tree of its own. */
+static inline bool ab_build_has_tree(const ab_build *b)
+{
+	return b->input->tier < AB_TIER_LANDLOCK;
+}
+
+static inline bool ab_build_is_bare(const ab_build *b)
+{
+	return b->input->tier == AB_TIER_BARE;
+}
+
 /* build.c: never NULL for step; strings are NULL only when nomem is set. */
 char *ab_build_own(ab_build *b, char *taken);
 char *ab_build_str(ab_build *b, const char *s);
@@ -96,6 +107,8 @@ bool ab_host_is_link(const char *p, char *buf, size_t size);
 
 /* tree.c, landlock.c, protect.c, limits.c: parts of one compile */
 int32_t ab_tree_compile(ab_build *b, agentbox_error **err);
+/* Only where the workspace is: a bare box has nothing else. */
+int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err);
 int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);
 int32_t ab_protect_compile(ab_build *b, agentbox_error **err);
 int32_t ab_limits_compile(ab_build *b, agentbox_error **err);

@@ -89,7 +89,7 @@ static void add_host_devices(ab_build *b, uint64_t mask)
 
 static void note_level(ab_build *b, uint32_t abi)
 {
-	bool alone = b->input->tier == AB_TIER_LANDLOCK;
+	bool alone = !ab_build_has_tree(b);
 
 	if (abi == 1)
 		ab_build_note(b, "landlock level 1: files cannot be renamed "
@@ -137,7 +137,7 @@ int32_t ab_landlock_compile(ab_build *b, agentbox_error **err)
 	if (abi >= 6)
 		b->plan.landlock_scope = SCOPE_ALL;
 	add_net(b, abi);
-	if (b->input->tier == AB_TIER_LANDLOCK) {
+	if (!ab_build_has_tree(b)) {
 		add_host_devices(b, mask);
 	} else {
 		/* the box's own root holds mount points and links only */

@@ -233,7 +233,7 @@ static bool writes_to_host(const ab_build *b)
 static rung limit_disk(ab_build *b)
 {
 	ab_build_rlimit(b, RLIMIT_FSIZE, value_of(b, AB_LIMIT_DISK));
-	if (b->input->tier == AB_TIER_LANDLOCK)
+	if (!ab_build_has_tree(b))
 		return (rung){ .mechanism = "rlimit", .scope = "file",
 			       .note = "each file alone is bounded",
 			       .fix = "use a machine with user namespaces" };
@@ -262,7 +262,7 @@ static rung limit_files(ab_build *b)
 
 static rung limit_wall(ab_build *b)
 {
-	if (b->input->tier != AB_TIER_LANDLOCK)
+	if (ab_build_has_tree(b))
 		return (rung){ .mechanism = "agentbox-init",
 			       .scope = "command", .hard = true };
 	return (rung){ .mechanism = "agentbox-init", .scope = "command",
@@ -271,8 +271,29 @@ static rung limit_wall(ab_build *b)
 		       .fix = "use a machine with user namespaces" };
 }
 
+/* Resource limits of each process, which a bare box may lift again. */
+static rung climb_bare(ab_build *b, uint32_t limit)
+{
+	rung r = { .mechanism = "none", .scope = "none",
+		   .fix = "use a policy with walls" };
+
+	if (limit == AB_LIMIT_FILES)
+		r = limit_files(b);
+	else if (limit == AB_LIMIT_DISK)
+		r = limit_disk(b);
+	else if (limit == AB_LIMIT_WALL)
+		r = limit_wall(b);
+	r.hard = false;
+	r.note = "a bare box has no walls: nothing holds it to its limits";
+	if (!r.fix)
+		r.fix = "use a policy with walls";
+	return r;
+}
+
 static rung climb(ab_build *b, uint32_t limit)
 {
+	if (ab_build_is_bare(b))
+		return climb_bare(b, limit);
 	switch ((enum ab_policy_limit)limit) {
 	case AB_LIMIT_MEMORY:
 		return limit_memory(b);

@@ -696,7 +696,7 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 
 	if (b->workspace.fd < 0 || b->policy->protect_count == 0)
 		return 0;
-	if (b->input->tier == AB_TIER_LANDLOCK) {
+	if (!ab_build_has_tree(b)) {
 		ab_build_note(b, "existing protected paths are not read-only "
 			      "without a mount namespace");
 		add_watches(&p);

@@ -28,6 +28,8 @@ static const char *lacking(const ab_build *b, uint32_t feature)
 	const ab_probe *p = b->probe;
 	bool full = b->input->tier == AB_TIER_FULL;
 
+	if (ab_build_is_bare(b))
+		return "a bare box has no walls";
 	if (b->input->tier == AB_TIER_LANDLOCK &&
 	    (NAMESPACE_FEATURES & AB_FEATURE_BIT(feature)))
 		return "the landlock tier has no namespaces";
@@ -63,6 +65,8 @@ static const char *lacking(const ab_build *b, uint32_t feature)
 			       NULL :
 			       "supplementary groups of the host stay in force";
 	case AB_FEATURE_IDMAP:
+		if (b->pool && b->input->no_idmap)
+			return "a file system here cannot map ids";
 		return b->pool ? NULL :
 				 "only a root host with a range of ids maps them";
 	case AB_FEATURE_NOSWAP:
@@ -78,7 +82,7 @@ static const char *lacking(const ab_build *b, uint32_t feature)
 int32_t ab_require_check(ab_build *b, agentbox_error **err)
 {
 	/* the filter is not optional: without it there is no box at all */
-	if (!b->probe->seccomp)
+	if (!b->probe->seccomp && !ab_build_is_bare(b))
 		return ab_error_set(err, AGENTBOX_EWALL, "seccomp",
 				    "this kernel has no seccomp filters: no "
 				    "box can be raised");
@@ -101,7 +105,7 @@ int32_t ab_require_check(ab_build *b, agentbox_error **err)
 					    "'%s' is required: %s", name, why);
 		ab_build_note(b, "'%s' is preferred: %s", name, why);
 	}
-	if (b->policy->network.mode == AB_NET_HOST)
+	if (b->policy->network.mode == AB_NET_HOST || ab_build_is_bare(b))
 		ab_build_note(b, "the box is on the host's network: every "
 			      "service the host can reach, it can");
 	else if (b->input->tier == AB_TIER_LANDLOCK)
@@ -119,6 +123,8 @@ const char *ab_walls_tier_name(uint32_t tier)
 		return "no-proc";
 	case AB_TIER_LANDLOCK:
 		return "landlock";
+	case AB_TIER_BARE:
+		return "bare";
 	}
 	return "none";
 }
@@ -155,6 +161,19 @@ static bool is_namespace_stage(const char *stage)
 			return true;
 	}
 	return false;
+}
+
+uint32_t ab_walls_first_tier(agentbox_policy *policy)
+{
+	return ab_policy_get(policy)->mode == AB_MODE_SANDBOX ? AB_TIER_FULL :
+								AB_TIER_BARE;
+}
+
+bool ab_walls_may_skip_idmap(agentbox_policy *policy, bool no_idmap,
+			     const char *stage)
+{
+	return !no_idmap && strncmp(stage, "idmap[", 6) == 0 &&
+	       !(ab_policy_get(policy)->require & BIT(IDMAP));
 }
 
 uint32_t ab_walls_next_tier(agentbox_policy *policy, uint32_t tier,
@@ -234,6 +253,9 @@ json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
 	json_t *report = json_object(), *list = json_object();
 	int bad = !report || !list;
 
+	/* what init does by habit is no promise of a bare box */
+	if (tier == AB_TIER_BARE)
+		walls = landlock_abi = 0;
 	for (size_t i = 0; i < AB_ARRAY_LEN(wall_names) && !bad; i++)
 		bad |= add_wall(list, &wall_names[i],
 				(walls & wall_names[i].bit) != 0, landlock_abi);

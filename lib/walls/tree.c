@@ -87,7 +87,7 @@ static void add_bind(ab_build *b, ab_hostpath *h, const char *to, bool write,
 			       .exec = exec,
 			       .dir = S_ISDIR(h->mode) };
 
-	if (b->input->tier != AB_TIER_LANDLOCK) {
+	if (ab_build_has_tree(b)) {
 		ab_plan_step *s = ab_build_step(b, AB_STEP_BIND, 0, to);
 
 		s->source = host;
@@ -99,7 +99,12 @@ static void add_bind(ab_build *b, ab_hostpath *h, const char *to, bool write,
 			s->flags |= AB_MOUNT_RDONLY;
 		if (!exec)
 			s->flags |= AB_MOUNT_NOEXEC;
-		if (b->pool && idmap) {
+		if (b->pool && idmap && b->input->no_idmap) {
+			ab_build_note(b, "'%s' cannot be mapped to the box's "
+				      "kernel uid: there it reads and writes "
+				      "only what modes allow to others",
+				      h->path);
+		} else if (b->pool && idmap) {
 			s->flags |= AB_MOUNT_IDMAP;
 			s->idmap_uid = h->uid;
 			s->idmap_gid = h->gid;
@@ -117,7 +122,7 @@ static bool add_link(ab_build *b, const ab_policy_mount *m,
 	char text[AB_MAX_PATH];
 	ab_plan_step *s;
 
-	if (b->input->tier == AB_TIER_LANDLOCK || strcmp(m->from, m->to) != 0 ||
+	if (!ab_build_has_tree(b) || strcmp(m->from, m->to) != 0 ||
 	    !ab_host_is_link(m->from, text, sizeof(text)) ||
 	    !same_inside(b, h->path) || view_at(b, m->to) ||
 	    view_below(b, m->to))
@@ -136,7 +141,7 @@ static bool is_private(const ab_hostpath *h)
 static int32_t add_hide(ab_build *b, const ab_policy_mount *m,
 			const char *where, agentbox_error **err)
 {
-	if (b->input->tier == AB_TIER_LANDLOCK) {
+	if (!ab_build_has_tree(b)) {
 		if (!view_at(b, m->to))
 			return 0;
 		return ab_error_set(err, AGENTBOX_EWALL, "mountns",
@@ -186,7 +191,7 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 	if (rc)
 		return ab_error_move(err, &e);
 	rc = ab_host_check(&h, where, err);
-	if (!rc && b->input->tier == AB_TIER_LANDLOCK &&
+	if (!rc && !ab_build_has_tree(b) &&
 	    strcmp(m->from, m->to) != 0)
 		rc = ab_error_set(err, AGENTBOX_EWALL, "mountns",
 				  "'%s' can only be shown as '%s' with a mount "
@@ -198,7 +203,7 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 	}
 	check_socket(b, &h, m);
 	add_bind(b, &h,
-		 b->input->tier == AB_TIER_LANDLOCK ? ab_build_str(b, h.path) :
+		 !ab_build_has_tree(b) ? ab_build_str(b, h.path) :
 						      m->to,
 		 m->access == AB_ACCESS_WRITE, m->exec,
 		 m->access == AB_ACCESS_WRITE || is_private(&h));
@@ -208,7 +213,7 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 static int32_t add_workspace(ab_build *b, agentbox_error **err)
 {
 	const ab_policy_workspace *w = &b->policy->workspace;
-	bool landlock = b->input->tier == AB_TIER_LANDLOCK;
+	bool landlock = !ab_build_has_tree(b);
 	bool write = w->mount == AB_WORKSPACE_DIRECT;
 	ab_hostpath h = { .fd = -1 };
 	const char *at;
@@ -245,6 +250,28 @@ static int32_t add_workspace(ab_build *b, agentbox_error **err)
 	return 0;
 }
 
+int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err)
+{
+	const char *path = b->policy->workspace.path;
+	ab_hostpath h = { .fd = -1 };
+	int32_t rc;
+
+	if (!path)
+		return 0;
+	rc = ab_host_resolve(path, "workspace.path", &h, err);
+	if (rc)
+		return rc;
+	if (!S_ISDIR(h.mode))
+		rc = ab_error_set(err, AGENTBOX_EINVAL, "workspace.path",
+				  "'%s' is not a directory", path);
+	b->plan.workspace_host = b->plan.workspace_inside =
+		ab_build_str(b, h.path);
+	b->plan.workspace_dev = h.dev;
+	b->plan.workspace_ino = h.ino;
+	ab_build_pin(b, h.fd);
+	return rc;
+}
+
 static void add_tmpfs(ab_build *b, const item *it)
 {
 	const ab_view view = { .inside = it->to,
@@ -253,7 +280,7 @@ static void add_tmpfs(ab_build *b, const item *it)
 			       .dir = true };
 	ab_plan_step *s;
 
-	if (b->input->tier == AB_TIER_LANDLOCK)
+	if (!ab_build_has_tree(b))
 		return; /* a private directory needs a mount namespace */
 	s = ab_build_step(b, AB_STEP_TMPFS, 0, it->to);
 	s->size = it->size;
@@ -356,6 +383,50 @@ static int32_t collect(ab_build *b, agentbox_error **err)
 	return rc;
 }
 
+/*
+ * What /proc tells about the host and not about the box, or lets an owner of
+ * uid 0 change: the names that runc, crun and podman mask, and the host's
+ * keys and interrupts. Names this kernel does not have cost nothing; a /proc
+ * of the host that cannot be asked (none, or subset=pid) skips none.
+ */
+static void mask_proc(ab_build *b)
+{
+	static const struct {
+		const char *path;
+		bool readonly;
+	} rows[] = {
+		{ "/proc/acpi", false },
+		{ "/proc/asound", false },
+		{ "/proc/interrupts", false },
+		{ "/proc/kcore", false },
+		{ "/proc/key-users", false },
+		{ "/proc/keys", false },
+		{ "/proc/latency_stats", false },
+		{ "/proc/sched_debug", false },
+		{ "/proc/scsi", false },
+		{ "/proc/sysrq-trigger", false },
+		{ "/proc/timer_list", false },
+		{ "/proc/timer_stats", false },
+		{ "/proc/bus", true },
+		{ "/proc/fs", true },
+		{ "/proc/irq", true },
+		{ "/proc/sys", true },
+	};
+	bool whole = faccessat(AT_FDCWD, "/proc/uptime", F_OK, 0) == 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		if (whole && faccessat(AT_FDCWD, rows[i].path, F_OK, 0) < 0 &&
+		    errno == ENOENT)
+			continue;
+		ab_build_step(b, rows[i].readonly ? AB_STEP_SELF : AB_STEP_HIDE,
+			      AB_MOUNT_OPTIONAL |
+				      (rows[i].readonly ? AB_MOUNT_RDONLY |
+						      AB_MOUNT_RECURSIVE :
+							  0),
+			      rows[i].path);
+	}
+}
+
 /* /proc and /dev of the box's own. */
 static void add_kernel_trees(ab_build *b)
 {
@@ -372,6 +443,7 @@ static void add_kernel_trees(ab_build *b)
 
 	if (b->input->tier == AB_TIER_FULL) {
 		ab_build_step(b, AB_STEP_PROC, 0, "/proc");
+		mask_proc(b);
 		ab_build_view(b, &proc);
 	} else {
 		ab_build_note(b, "no /proc: a new one cannot be mounted here");
@@ -497,7 +569,7 @@ static int32_t hide_state(ab_build *b, agentbox_error **err)
 					  "'%s' lies in the state directory "
 					  "'%s', which no box may see",
 					  v->host, canonical);
-		else if (rest && b->input->tier == AB_TIER_LANDLOCK)
+		else if (rest && !ab_build_has_tree(b))
 			rc = ab_error_set(err, AGENTBOX_EWALL, "mountns",
 					  "the state directory '%s' below '%s' "
 					  "cannot be hidden without a mount "
@@ -517,7 +589,7 @@ int32_t ab_tree_compile(ab_build *b, agentbox_error **err)
 
 	if (rc)
 		return rc;
-	if (b->input->tier != AB_TIER_LANDLOCK) {
+	if (ab_build_has_tree(b)) {
 		add_kernel_trees(b);
 		if (!view_at(b, "/run"))
 			ab_build_step(b, AB_STEP_DIR, 0, "/run")->mode = 0755;

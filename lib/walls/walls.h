@@ -65,6 +65,7 @@ typedef struct ab_compile_input {
 	uint32_t tier;		   /* AB_TIER_* to compile for */
 	bool dry;		   /* make nothing: no cgroups, directories */
 	uint32_t uid_try;	   /* counts up when a kernel uid is taken */
+	bool no_idmap;		   /* see ab_walls_may_skip_idmap() */
 } ab_compile_input;
 
 /*
@@ -81,6 +82,7 @@ uint32_t ab_walls_pick_uid(const ab_probe *probe, const char *box_id,
  * cannot meet, ENOTFOUND/EACCES for a policy path ("mounts[/opt/tools]",
  * "workspace.path"), EDENIED for host trees no box may see, EUNSUPPORTED for
  * the gateway and overlays, EPOLICY for /syscalls, ELIMIT naming the bound.
+ * EINVAL "/mode" for a bare policy in another tier than BARE, or the reverse.
  * A zeroed ab_compiled may be given to ab_compiled_end().
  */
 int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
@@ -96,7 +98,20 @@ void ab_compiled_end(ab_compiled *compiled);
 uint32_t ab_walls_next_tier(agentbox_policy *policy, uint32_t tier,
 			    const char *stage, const char **why);
 
-/* "full", "no-proc", "landlock". */
+/* Where the ladder of a policy begins: FULL, or BARE for a bare one. */
+uint32_t ab_walls_first_tier(agentbox_policy *policy);
+
+/*
+ * Whether a root host may try the same tier once more with `no_idmap` set,
+ * after it failed at `stage` with the flag as given: a file system cannot map
+ * ids and the policy does not require "idmap". The box then has fewer rights,
+ * not more: it writes only where modes let its kernel uid. The compile notes
+ * it.
+ */
+bool ab_walls_may_skip_idmap(agentbox_policy *policy, bool no_idmap,
+			     const char *stage);
+
+/* "full", "no-proc", "landlock", "bare". */
 const char *ab_walls_tier_name(uint32_t tier);
 
 /*

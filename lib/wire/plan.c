@@ -193,18 +193,18 @@ static void get_identity(ab_reader *r, ab_plan *p)
 	if (r->bad)
 		return;
 	if (!box_id_is_good(p->box_id) || strlen(p->hostname) > 64 ||
-	    p->tier < AB_TIER_FULL || p->tier > AB_TIER_LANDLOCK ||
+	    p->tier < AB_TIER_FULL || p->tier > AB_TIER_BARE ||
 	    (p->namespaces & ~AB_NS_ALL) || p->map_by_holder > 1 ||
 	    p->drop_groups > 1 || p->uid_inside == UINT32_MAX ||
 	    p->gid_inside == UINT32_MAX || p->uid_outside == UINT32_MAX ||
 	    p->gid_outside == UINT32_MAX)
 		r->bad = true;
 	/* a tree without its own namespaces would be built on the host */
-	if (p->tier != AB_TIER_LANDLOCK &&
+	if (p->tier < AB_TIER_LANDLOCK &&
 	    (p->namespaces & (AB_NS_MOUNT | AB_NS_PID)) !=
 		    (AB_NS_MOUNT | AB_NS_PID))
 		r->bad = true;
-	if (p->tier == AB_TIER_LANDLOCK && p->namespaces)
+	if (p->tier >= AB_TIER_LANDLOCK && p->namespaces)
 		r->bad = true;
 }
 
@@ -232,7 +232,7 @@ static void get_steps(ab_reader *r, ab_plan *p)
 		    p->tier == AB_TIER_NO_PROC)
 			r->bad = true;
 	}
-	if (p->tier == AB_TIER_LANDLOCK && n)
+	if (p->tier >= AB_TIER_LANDLOCK && n)
 		r->bad = true;
 }
 

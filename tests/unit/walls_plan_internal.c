@@ -675,6 +675,167 @@ START_TEST(the_report_claims_only_what_init_raised)
 }
 END_TEST
 
+START_TEST(what_proc_tells_about_the_host_is_masked)
+{
+	/* what runc, crun and podman mask, as far as this kernel has it */
+	static const char *const hidden[] = {
+		"/proc/acpi",	     "/proc/asound",	  "/proc/interrupts",
+		"/proc/kcore",	     "/proc/key-users",	  "/proc/keys",
+		"/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
+		"/proc/sysrq-trigger", "/proc/timer_list", "/proc/timer_stats",
+	};
+	static const char *const readonly[] = { "/proc/bus", "/proc/fs",
+						"/proc/irq", "/proc/sys" };
+	ab_probe p = user_probe();
+	ab_compiled c = compile(parse("{\"agentbox\":1,\"require\":[]}"), &p,
+				AB_TIER_FULL);
+	loaded l = load(&c);
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hidden); i++) {
+		const ab_plan_step *s = step(&l.plan, AB_STEP_HIDE, hidden[i]);
+
+		ck_assert_msg((s != NULL) == (access(hidden[i], F_OK) == 0),
+			      "%s", hidden[i]);
+		if (s)
+			ck_assert_uint_eq(s->flags, AB_MOUNT_OPTIONAL);
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(readonly); i++) {
+		const ab_plan_step *s =
+			step(&l.plan, AB_STEP_SELF, readonly[i]);
+
+		ck_assert_msg((s != NULL) == (access(readonly[i], F_OK) == 0),
+			      "%s", readonly[i]);
+		if (s)
+			ck_assert_uint_eq(s->flags, AB_MOUNT_RDONLY |
+							    AB_MOUNT_RECURSIVE |
+							    AB_MOUNT_OPTIONAL);
+		if (s)
+			ck_assert(s > step(&l.plan, AB_STEP_PROC,
+						 "/proc"));
+	}
+	unload(&l, &c);
+	c = compile(parse("{\"agentbox\":1,\"require\":[]}"), &p,
+		    AB_TIER_NO_PROC);
+	l = load(&c);
+	ck_assert_ptr_null(step(&l.plan, AB_STEP_SELF, "/proc/sys"));
+	unload(&l, &c);
+}
+END_TEST
+
+START_TEST(without_id_mapping_the_box_has_fewer_rights_and_says_so)
+{
+	ab_probe p = user_probe();
+	ab_compile_input in = { .box_id = ID,
+				.probe = &p,
+				.tier = AB_TIER_FULL,
+				.no_idmap = true };
+	agentbox_policy *policy = parse("{\"agentbox\":1,\"require\":[],"
+					"\"workspace\":{\"path\":\"%s\","
+					"\"at\":\"/w\",\"mount\":\"direct\"}}",
+					dir);
+	agentbox_policy *strict = parse("{\"agentbox\":1,\"require\":"
+					"[\"idmap\"]}");
+	ab_compiled c = { 0 };
+	agentbox_error *err = NULL;
+	loaded l;
+
+	p.root = p.uid_pool = true;
+	p.uid_pool_first = 1879048192;
+	p.uid_pool_count = 4096;
+	p.euid = p.egid = 0;
+	ck_assert_int_eq(ab_walls_compile(context, policy, &in, &c, NULL), 0);
+	l = load(&c);
+	ck_assert_uint_eq(step(&l.plan, AB_STEP_BIND, "/w")->flags &
+				  AB_MOUNT_IDMAP,
+			  0);
+	ck_assert_uint_eq(l.plan.map_by_holder, 1);
+	ck_assert(has_note(&c, "modes allow"));
+	unload(&l, &c);
+	ck_assert_int_eq(ab_walls_compile(context, strict, &in, &c, &err),
+			 AGENTBOX_EWALL);
+	ck_assert_str_eq(agentbox_error_get_where(err), "idmap");
+	agentbox_error_free(err);
+
+	ck_assert(ab_walls_may_skip_idmap(policy, false, "idmap[4] /srv/w"));
+	/* once, for this stage, and not against the policy */
+	ck_assert(!ab_walls_may_skip_idmap(policy, true, "idmap[4] /srv/w"));
+	ck_assert(!ab_walls_may_skip_idmap(policy, false, "mounts[4] /idmap["));
+	ck_assert(!ab_walls_may_skip_idmap(policy, false, "idmapx"));
+	ck_assert(!ab_walls_may_skip_idmap(strict, false, "idmap[4] /srv/w"));
+	agentbox_policy_unref(policy);
+	agentbox_policy_unref(strict);
+}
+END_TEST
+
+START_TEST(a_bare_box_has_no_walls_and_claims_none)
+{
+	ab_probe p = { .euid = 1234, .egid = 1234 };
+	ab_compiled c = compile(
+		parse("{\"agentbox\":1,\"extends\":\"builtin:bare\","
+		      "\"protect\":[\".envrc\"],\"limits\":{\"files\":64,"
+		      "\"pids\":9},\"workspace\":{\"path\":\"%s\"}}",
+		      dir),
+		&p, AB_TIER_BARE);
+	loaded l = load(&c);
+	const char *name;
+	json_t *r, *wall;
+
+	ck_assert_uint_eq(l.plan.tier, AB_TIER_BARE);
+	ck_assert_uint_eq(l.plan.namespaces, 0);
+	ck_assert_uint_eq(l.plan.step_count, 0);
+	ck_assert_uint_eq(l.plan.rule_count, 0);
+	ck_assert_uint_eq(l.plan.landlock_abi, 0);
+	ck_assert_uint_eq(l.plan.seccomp_len, 0);
+	ck_assert_uint_eq(l.plan.watch_count, 0);
+	ck_assert_uint_eq(l.plan.cgroup_count, 0);
+	ck_assert_uint_eq(l.plan.uid_inside, 1234);
+	ck_assert_str_eq(c.workspace_inside, dir);
+	ck_assert_str_eq(mechanism(&c, "files"), "rlimit");
+	ck_assert(!is_hard(&c, "files"));
+	ck_assert_str_eq(mechanism(&c, "pids"), "none");
+	ck_assert_ptr_null(c.quarantine);
+	ck_assert(has_note(&c, "bare"));
+	unload(&l, &c);
+	/* whatever init says: nothing in a bare box is to be relied on */
+	r = ab_walls_report(UINT32_MAX, 7, AB_TIER_BARE, NULL);
+	ck_assert_str_eq(json_string_value(json_object_get(r, "tier")),
+			 "bare");
+	json_object_foreach(json_object_get(r, "walls"), name, wall) {
+		ck_assert(json_is_false(json_object_get(wall, "standing")));
+		ck_assert(json_is_false(json_object_get(wall, "hard")));
+	}
+	json_decref(r);
+}
+END_TEST
+
+START_TEST(bare_is_neither_required_nor_reached_by_weakening)
+{
+	ab_probe p = user_probe();
+	agentbox_policy *bare = parse(
+		"{\"agentbox\":1,\"extends\":\"builtin:bare\"}");
+	const char *why;
+
+	refused(parse("{\"agentbox\":1,\"require\":[]}"), &p, AB_TIER_BARE,
+		AGENTBOX_EINVAL, "/mode");
+	refused(agentbox_policy_ref(bare), &p, AB_TIER_FULL, AGENTBOX_EINVAL,
+		"/mode");
+	refused(parse("{\"agentbox\":1,\"extends\":\"builtin:bare\","
+		      "\"require\":[\"seccomp\"]}"),
+		&p, AB_TIER_BARE, AGENTBOX_EWALL, "seccomp");
+	refused(parse("{\"agentbox\":1,\"extends\":\"builtin:bare\","
+		      "\"limits\":{\"files\":64,\"require\":[\"files\"]}}"),
+		&p, AB_TIER_BARE, AGENTBOX_EWALL, "limits.files");
+	ck_assert_uint_eq(ab_walls_next_tier(bare, AB_TIER_BARE, "userns",
+					     &why),
+			  0);
+	ck_assert_uint_eq(ab_walls_first_tier(bare), AB_TIER_BARE);
+	agentbox_policy_unref(bare);
+	bare = parse("{\"agentbox\":1}");
+	ck_assert_uint_eq(ab_walls_first_tier(bare), AB_TIER_FULL);
+	agentbox_policy_unref(bare);
+}
+END_TEST
+
 static bool torture_body(void *data)
 {
 	ab_probe p = user_probe();
@@ -740,6 +901,11 @@ int main(void)
 		       cgroup_paths_follow_our_own_path_below_the_mount);
 	tcase_add_test(tc, only_a_kernel_without_namespaces_weakens_the_tier);
 	tcase_add_test(tc, the_report_claims_only_what_init_raised);
+	tcase_add_test(tc, what_proc_tells_about_the_host_is_masked);
+	tcase_add_test(tc,
+		       without_id_mapping_the_box_has_fewer_rights_and_says_so);
+	tcase_add_test(tc, a_bare_box_has_no_walls_and_claims_none);
+	tcase_add_test(tc, bare_is_neither_required_nor_reached_by_weakening);
 	tcase_add_test(
 		tc, every_failed_allocation_of_a_compile_is_out_of_memory);
 	suite_add_tcase(s, tc);
