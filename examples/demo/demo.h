@@ -75,7 +75,8 @@ struct demo {
 
 struct outcome {
 	char text[512]; /* first line of standard output */
-	char tail[512]; /* last line of both */
+	char last[512]; /* its last line */
+	char tail[512]; /* last line of standard error */
 	int status;
 	double ms;
 };
