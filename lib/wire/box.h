@@ -61,7 +61,8 @@ enum ab_box_message {
 	/* 100 is not used: PID 1 writes its own maps */
 	AB_MSG_LINK_REPLY = 101,
 	AB_MSG_LINK_STATISTICS = 102,
-	AB_MSG_LINK_NAMESPACES = 103 /* fds: user, mount; PID 1 -> holder */
+	/* fds: user and mount namespace; PID 1 -> holder */
+	AB_MSG_LINK_NAMESPACES = 103
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */

@@ -67,7 +67,6 @@ typedef struct init_box {
 
 	/* inside */
 	int ruleset_fd;
-	int null_fd;
 	int proc_fd; /* the box's /proc, for polled limits; -1 */
 	int register_fd, register_launcher_fd;
 	init_shared *shared;

@@ -8,7 +8,7 @@
 /* A SELF step of the plan: protected (read-only) or a pinned ancestor. */
 typedef struct guarded {
 	const char *target; /* absolute, inside */
-	const char *rest;   /* relative to the workspace; NULL: not in it */
+	const char *rest; /* relative to the workspace; NULL: not in it */
 	uint32_t flags;
 	bool is_gone;	 /* the host removed it: from now on it is missing */
 	bool is_mounted; /* as of the last look at the mount table */

@@ -165,8 +165,8 @@ END_TEST
 START_TEST(fds_land_exactly_where_they_are_wanted)
 {
 	const char *argv[] = {"/bin/sh", "-c",
-			      "for i in 0 3 4 5 6 7 9; do read l <&$i; echo $i$l; "
-			      "done; ls /proc/self/fd | wc -l",
+			      "for i in 0 3 4 5 6 7 9; do read l <&$i; "
+			      "echo $i$l; done; ls /proc/self/fd | wc -l",
 			      NULL};
 	/* numbers that collide with the launcher's own and with each other */
 	uint32_t targets[] = {1, 9, 3, 4, 5, 6, 7, 0};

@@ -111,7 +111,8 @@ init_start(const uintptr_t *stack)
 		at++;
 	for (at++; at[0] != AT_NULL; at += 2) {
 		if (at[0] == AT_RANDOM)
-			thread_block.canary = *(const uint64_t *)at[1] & ~0xffull;
+			thread_block.canary =
+				*(const uint64_t *)at[1] & ~0xffull;
 		if (at[0] == AT_PAGESZ)
 			page_size = at[1];
 	}
