@@ -45,7 +45,7 @@ int run_program(const char *const *argv, const int fds[3]);
    NULL-terminated, owned by the caller with its strings. */
 char **bwrap_of_plan(const char *plan_json);
 void argv_free(char **argv);
-/* Every peer there is; base: the plain spawn. */
-void bench_peers(struct series *base, char **bwrap);
+/* Every peer there is; base: the plain spawn; scratch: a directory. */
+void bench_peers(struct series *base, char **bwrap, const char *scratch);
 
 #endif

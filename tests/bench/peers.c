@@ -181,16 +181,15 @@ static void bench_peer(const char *name, const char *const *argv,
 }
 
 /* An OCI bundle for crun: its own default, this system as a read-only root. */
-static bool make_bundle(char *dir, size_t size)
+static bool make_bundle(const char *scratch, char *dir, size_t size)
 {
-	const char *tmp = getenv("TMPDIR");
 	const char *const user[] = { "crun", "spec", "--rootless", NULL };
 	const char *const root[] = { "crun", "spec", NULL };
 	const int fds[3] = { 2, 2, 2 };
 	json_t *spec, *process;
 	char path[4200], cwd[4096];
 
-	snprintf(dir, size, "%s/bundle-%d", tmp ? tmp : "/tmp", (int)getpid());
+	snprintf(dir, size, "%s/bundle", scratch);
 	if (mkdir(dir, 0700) < 0 || !getcwd(cwd, sizeof(cwd)) || chdir(dir) < 0)
 		return false;
 	if (run_program(geteuid() ? user : root, fds) < 0 || chdir(cwd) < 0)
@@ -211,7 +210,7 @@ static bool make_bundle(char *dir, size_t size)
 	return true;
 }
 
-static void bench_crun(struct series *base)
+static void bench_crun(struct series *base, const char *scratch)
 {
 	char dir[4096], id[32], state[4200];
 	const char *argv[] = { "crun", "--cgroup-manager=disabled", "--root",
@@ -222,7 +221,7 @@ static void bench_crun(struct series *base)
 		table_skip("crun run", "not installed");
 		return;
 	}
-	if (!make_bundle(dir, sizeof(dir))) {
+	if (!make_bundle(scratch, dir, sizeof(dir))) {
 		table_skip("crun run", "no bundle can be made");
 		return;
 	}
@@ -230,7 +229,7 @@ static void bench_crun(struct series *base)
 	bench_peer("crun run", argv, base);
 }
 
-void bench_peers(struct series *base, char **bwrap)
+void bench_peers(struct series *base, char **bwrap, const char *scratch)
 {
 	static const char *const minijail[] = {
 		"minijail0", "-p", "-v", "-e", "-l", "-N", "-r", "-U", "-m",
@@ -245,6 +244,6 @@ void bench_peers(struct series *base, char **bwrap)
 	bench_peer("bubblewrap, the mounts of the box",
 		   (const char *const *)bwrap, base);
 	bench_peer("minijail0, all namespaces", minijail, base);
-	bench_crun(base);
+	bench_crun(base, scratch);
 	bench_peer("firejail, own net, /tmp, /dev", firejail, base);
 }

@@ -457,7 +457,7 @@ static void bench_all(const char *who)
 		bench_ballast();
 		bench_threads();
 		table_head("peers, per command, against posix_spawn");
-		bench_peers(&base, bwrap);
+		bench_peers(&base, bwrap, directory);
 	}
 	argv_free(bwrap);
 	series_free(&base);
