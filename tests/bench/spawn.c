@@ -508,6 +508,7 @@ int main(int argc, char **argv)
 {
 	const char *file = getenv("AB_BENCH_JSON");
 	json_t *rows, *document;
+	double load[1];
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
@@ -516,6 +517,11 @@ int main(int argc, char **argv)
 			warm_rounds = 320, cold_rounds = 30;
 	}
 	printf("spawning, libagentbox %s\n", agentbox_version());
+	/* others on the CPUs cost a cold box more than a plain spawn */
+	if (getloadavg(load, 1) == 1 &&
+	    load[0] > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
+		printf("this machine is busy (load %.1f): do not trust p99 and "
+		       "cold ratios\n", load[0]);
 	rows = json_array();
 	if (geteuid() == 0)
 		bench_as_user(rows);
