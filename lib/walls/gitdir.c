@@ -168,37 +168,20 @@ static bool to_path(const char *base, const char *value, char *out, size_t size)
 }
 
 /*
- * Protect a path as written in a file: its directory is made canonical, the
- * last component stays, so that a link there is held as a link.
+ * Protect a path as written in a file: where it leads, every link on the way,
+ * and the name that is missing.
  */
 static int32_t add_written(ab_protect *p, const char *base, const char *value,
 			   agentbox_error **err)
 {
-	char path[2 * AB_MAX_PATH], clean[AB_MAX_PATH];
-	char *slash, *parent, *real;
-	int n;
+	char path[2 * AB_MAX_PATH], end[AB_MAX_PATH];
+	bool there;
+	int32_t rc;
 
 	if (!to_path(base, value, path, sizeof(path)))
 		return 0;
-	/* what is there is best named by the kernel */
-	real = realpath(path, NULL);
-	if (real) {
-		int32_t rc = ab_protect_add(p, real, err);
-
-		free(real);
-		return rc;
-	}
-	n = (int)strlen(path);
-	while (n > 1 && path[n - 1] == '/')
-		path[--n] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash || slash == path)
-		return 0;
-	*slash = '\0';
-	parent = realpath(path, NULL);
-	n = parent ? ab_path_join(parent, slash + 1, clean, sizeof(clean)) : -1;
-	free(parent);
-	return n > 0 ? ab_protect_add(p, clean, err) : 0;
+	rc = ab_protect_follow(p, path, end, &there, err);
+	return rc || !there ? rc : ab_protect_add(p, end, err);
 }
 
 static int32_t add_configured(ab_protect *p, const char *dir, const char *file,
@@ -302,43 +285,46 @@ static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
 	return rc;
 }
 
-/* The first line of a pointer file after `prefix`, made canonical. */
-static char *read_pointer(const char *file, const char *prefix,
-			  const char *base)
+/*
+ * Where the first line of a pointer file after `prefix` leads. *there is false
+ * when it is no pointer or leads nowhere; then that is watched.
+ */
+static int32_t read_pointer(ab_protect *p, const char *file,
+			    const char *prefix, const char *base, char *out,
+			    bool *there, agentbox_error **err)
 {
 	ab_autofree char *text = slurp(file, MAX_POINTER);
 	char path[2 * AB_MAX_PATH];
 
+	*there = false;
 	if (!text || strncmp(text, prefix, strlen(prefix)) != 0)
-		return NULL;
+		return 0;
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!to_path(base, text + strlen(prefix), path, sizeof(path)))
-		return NULL;
-	return realpath(path, NULL);
+		return 0;
+	return ab_protect_follow(p, path, out, there, err);
 }
 
 static int32_t protect_common(ab_protect *p, const char *dir, const char *top,
 			      agentbox_error **err)
 {
-	char path[AB_MAX_PATH];
-	char *common;
-	int32_t rc = 0;
+	char path[AB_MAX_PATH], common[AB_MAX_PATH];
+	bool there;
+	int32_t rc;
 
 	if (ab_path_join(dir, "commondir", path, sizeof(path)) < 0)
 		return 0;
-	common = read_pointer(path, "", dir);
-	if (common)
-		rc = protect_dir(p, common, top, 0, err);
-	free(common);
-	return rc;
+	rc = read_pointer(p, path, "", dir, common, &there, err);
+	return rc || !there ? rc : protect_dir(p, common, top, 0, err);
 }
 
 int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 			  agentbox_error **err)
 {
+	char dir[AB_MAX_PATH];
 	struct stat st;
-	char *dir = NULL;
-	int32_t rc = 0;
+	bool there;
+	int32_t rc;
 
 	if (lstat(git, &st) < 0)
 		return 0;
@@ -346,16 +332,13 @@ int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 		return protect_dir(p, git, top, 0, err);
 	/* a file or a link says where the repository is: it stays as it is */
 	rc = ab_protect_add_itself(p, git, err);
-	dir = S_ISREG(st.st_mode) ? read_pointer(git, "gitdir: ", top) :
-				    realpath(git, NULL);
-	if (rc) {
-		free(dir);
+	if (rc)
 		return rc;
-	}
-	if (dir)
-		rc = protect_dir(p, dir, top, 0, err);
-	if (!rc && dir)
-		rc = protect_common(p, dir, top, err);
-	free(dir);
-	return rc;
+	rc = S_ISREG(st.st_mode) ?
+		     read_pointer(p, git, "gitdir: ", top, dir, &there, err) :
+		     ab_protect_follow(p, git, dir, &there, err);
+	if (rc || !there)
+		return rc;
+	rc = protect_dir(p, dir, top, 0, err);
+	return rc ? rc : protect_common(p, dir, top, err);
 }

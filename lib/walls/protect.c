@@ -16,23 +16,32 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "path/glob.h"
 #include "path/lexical.h"
 
+#define MAX_LISTED 8 /* names in one note */
+#define SCAN_SECONDS 20
+#define CLOCK_EVERY 256
+
 typedef struct level {
 	DIR *dir;
 	size_t path_len; /* of the directory, relative to the workspace */
 	size_t roots;	 /* repository roots known here and above */
+	bool guarded;	 /* all of it is protected */
+	bool dull;	 /* only links are looked for */
 } level;
 
 /* A depth-first walk of the workspace, without following links. */
@@ -102,43 +111,6 @@ static int32_t put(ab_protect *p, const char *host, const ab_view *view,
 	return 0;
 }
 
-static void remember_links(ab_protect *p, const char *host,
-			   const struct stat *st)
-{
-	if (!S_ISREG(st->st_mode) || st->st_nlink < 2 ||
-	    !room(p, &p->linked, p->linked_count, sizeof(*p->linked)))
-		return;
-	for (size_t i = 0; i < p->linked_count; i++) {
-		if (p->linked[i].ino == st->st_ino &&
-		    p->linked[i].dev == st->st_dev)
-			return;
-	}
-	p->linked[p->linked_count++] =
-		(ab_inode){ .dev = st->st_dev,
-			    .ino = st->st_ino,
-			    .missing = st->st_nlink,
-			    .host = ab_build_str(p->b, host) };
-}
-
-/* Other names of files inside a protected directory count as well. */
-static void remember_dir(ab_protect *p, const char *host)
-{
-	DIR *dir = opendir(host);
-	struct dirent *e;
-	struct stat st;
-	char path[AB_MAX_PATH];
-
-	while (dir && (e = readdir(dir)) != NULL &&
-	       p->entries++ < AB_MAX_SCAN_ENTRIES) {
-		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-			    0 &&
-		    ab_path_join(host, e->d_name, path, sizeof(path)) > 0)
-			remember_links(p, path, &st);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 /* A workspace path as a pattern that matches only itself. */
 static void watch_path(ab_protect *p, const char *host)
 {
@@ -158,91 +130,78 @@ static void watch_path(ab_protect *p, const char *host)
 	ab_build_watch(p->b, ab_build_str(p->b, out));
 }
 
-/* What a dangling link names may not appear either. */
-static void watch_dangling(ab_protect *p, const char *host)
+static bool is_held(const ab_protect *p, const char *host)
 {
-	char text[AB_MAX_PATH], path[2 * AB_MAX_PATH];
-	char *slash, *parent;
-
-	if (!ab_host_is_link(host, text, sizeof(text)))
-		return;
-	if (text[0] == '/')
-		snprintf(path, sizeof(path), "%s", text);
-	else
-		snprintf(path, sizeof(path), "%.*s/%s",
-			 (int)(strrchr(host, '/') - host), host, text);
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	parent = realpath(slash == path ? "/" : path, NULL);
-	if (parent && ab_path_join(parent, slash + 1, text, sizeof(text)) > 0)
-		watch_path(p, text);
-	free(parent);
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->set[i].readonly && strcmp(p->set[i].host, host) == 0)
+			return true;
+	}
+	return false;
 }
 
-static int32_t add_target(ab_protect *p, const char *host, agentbox_error **err)
+int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
+			agentbox_error **err)
 {
-	char canonical[AB_MAX_PATH];
-	char *real = realpath(host, NULL);
-	const ab_view *view;
+	const ab_view *view = writable_view(p, host);
+	size_t n = p->count;
 	struct stat st;
+	int32_t rc;
 
-	if (!real && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) {
-		watch_dangling(p, host);
-		return 0; /* the link itself is held */
-	}
-	if (!real)
-		return ab_error_sys(err, errno, "protect",
-				    "cannot follow the protected link '%s'",
-				    host);
-	snprintf(canonical, sizeof(canonical), "%s", real);
-	free(real);
-	view = writable_view(p, canonical);
-	if (!view || strcmp(canonical, view->host) == 0 ||
-	    lstat(canonical, &st) < 0)
+	if (!view || strcmp(host, view->host) == 0 || is_held(p, host) ||
+	    lstat(host, &st) < 0)
 		return 0;
-	remember_links(p, canonical, &st);
-	if (S_ISDIR(st.st_mode))
-		remember_dir(p, canonical);
-	return put(p, canonical, view, S_ISDIR(st.st_mode), err);
+	rc = put(p, host, view, S_ISDIR(st.st_mode), err);
+	if (!rc && p->count > n)
+		p->set[n].readonly = readonly;
+	return rc;
+}
+
+void ab_protect_watch(ab_protect *p, const char *host)
+{
+	if (ab_path_is_below(host, p->b->workspace.path))
+		watch_path(p, host);
+	else if (writable_view(p, host))
+		ab_build_note(p->b, "'%s' is not there yet and would be "
+			      "protected: outside the workspace nothing "
+			      "watches for it",
+			      host);
+}
+
+/*
+ * The box may read the text of a link that leads nowhere, but not write
+ * through it: its end would be made, and be what the link's reader runs.
+ */
+static void forbid_following(ab_protect *p, const char *host)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		if (strcmp(p->set[i].host, host) == 0)
+			p->set[i].nofollow = true;
+	}
 }
 
 int32_t ab_protect_add_itself(ab_protect *p, const char *host,
 			      agentbox_error **err)
 {
-	const ab_view *view = writable_view(p, host);
-	struct stat st;
-
-	if (!view || strcmp(host, view->host) == 0 || lstat(host, &st) < 0)
-		return 0;
-	remember_links(p, host, &st);
-	return put(p, host, view, S_ISDIR(st.st_mode), err);
+	return ab_protect_hold(p, host, true, err);
 }
 
 int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err)
 {
 	const ab_view *view = writable_view(p, host);
+	char end[AB_MAX_PATH];
 	struct stat st;
+	bool there;
 	int32_t rc;
 
 	if (!view || strcmp(host, view->host) == 0)
 		return 0;
-	if (lstat(host, &st) < 0) {
-		if (errno == ENOENT || errno == ENOTDIR) {
-			watch_path(p, host);
-			return 0;
-		}
+	if (lstat(host, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
 		return ab_error_sys(err, errno, "protect",
 				    "cannot look at '%s'", host);
-	}
-	rc = put(p, host, view, S_ISDIR(st.st_mode), err);
-	if (rc)
-		return rc;
-	if (S_ISLNK(st.st_mode))
-		return add_target(p, host, err);
-	remember_links(p, host, &st);
-	if (S_ISDIR(st.st_mode))
-		remember_dir(p, host);
-	return 0;
+	rc = ab_protect_follow(p, host, end, &there, err);
+	if (!rc && !there)
+		forbid_following(p, host);
+	return rc || !there ? rc : ab_protect_hold(p, end, true, err);
 }
 
 static int32_t host_of(ab_protect *p, const char *relative, char *out,
@@ -292,30 +251,23 @@ static int match_at(const char *pattern, const char *path, const char **tail)
 static int32_t through_link(ab_protect *p, const char *host, const char *tail,
 			    agentbox_error **err)
 {
-	char path[AB_MAX_PATH];
-	const ab_view *view = writable_view(p, host);
-	char *real;
+	char path[AB_MAX_PATH], real[AB_MAX_PATH];
+	bool there;
 	int32_t rc;
 
-	if (!view)
+	if (!writable_view(p, host))
 		return 0;
-	rc = put(p, host, view, false, err);
-	real = rc ? NULL : realpath(host, NULL);
-	if (!real)
-		return rc || errno == ENOENT || errno == EACCES ||
-				       errno == ENOTDIR ?
-			       rc :
-			       ab_error_sys(err, errno, "protect",
-					    "cannot follow the protected link "
-					    "'%s'",
-					    host);
+	rc = ab_protect_follow(p, host, real, &there, err);
+	if (!rc && !there)
+		forbid_following(p, host);
+	if (rc || !there)
+		return rc;
 	if (ab_glob_is_literal(tail) &&
 	    ab_path_join(real, tail, path, sizeof(path)) > 0)
 		rc = ab_protect_add(p, path, err);
 	else if (!p->git || strcmp(strrchr(host, '/'), "/.git") != 0)
 		/* all of it; but a repository is looked into, gitdir.c */
 		rc = ab_protect_add(p, real, err);
-	free(real);
 	return rc;
 }
 
@@ -392,27 +344,52 @@ static int32_t judge(ab_protect *p, walk *w, bool is_link, bool *done,
 	return rc;
 }
 
-static int32_t second_name(ab_protect *p, walk *w, int dirfd, const char *name,
-			   agentbox_error **err)
+/* First round: count a name of a file that has several. */
+static void count_name(ab_protect *p, const walk *w, const struct stat *st,
+		       bool guarded)
 {
+	ab_inode *e = ab_inodes_add(&p->inodes, st);
+
+	if (!e) {
+		p->b->nomem |= !p->inodes.full;
+		return;
+	}
+	e->seen++;
+	e->guarded |= guarded;
+	p->links_guarded |= guarded;
+	if (!e->name && p->inodes.names < AB_MAX_LINKED_NAMES) {
+		e->name = ab_build_str(p->b, w->path);
+		p->inodes.names++;
+	}
+}
+
+/* Second round: other names of protected files are protected. */
+static int32_t hold_name(ab_protect *p, const walk *w, const struct stat *st,
+			 agentbox_error **err)
+{
+	const ab_inode *e = ab_inodes_find(&p->inodes, st);
 	char host[AB_MAX_PATH];
+	int32_t rc;
+
+	if (!e || !e->guarded)
+		return 0;
+	rc = host_of(p, w->path, host, sizeof(host), err);
+	return rc ? rc : ab_protect_hold(p, host, true, err);
+}
+
+static int32_t several_names(ab_protect *p, const walk *w, int dirfd,
+			     const char *name, bool guarded,
+			     agentbox_error **err)
+{
 	struct stat st;
 
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (fstatat(dirfd, name, &st,
+		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0 ||
 	    !S_ISREG(st.st_mode) || st.st_nlink < 2)
 		return 0;
-	for (size_t i = 0; i < p->linked_count; i++) {
-		const ab_view *view;
-		int32_t rc;
-
-		if (p->linked[i].ino != st.st_ino ||
-		    p->linked[i].dev != st.st_dev)
-			continue;
-		p->linked[i].missing -= p->linked[i].missing > 0;
-		rc = host_of(p, w->path, host, sizeof(host), err);
-		view = rc ? NULL : writable_view(p, host);
-		return view ? put(p, host, view, false, err) : rc;
-	}
+	if (w->links)
+		return guarded ? 0 : hold_name(p, w, &st, err);
+	count_name(p, w, &st, guarded);
 	return 0;
 }
 
@@ -433,7 +410,43 @@ static bool skip_dir(const char *path, const char *name)
 	return false;
 }
 
-static int32_t enter(walk *w, int dirfd, const char *name, agentbox_error **err)
+/*
+ * A directory of the same mount. What is mounted below a workspace may be a
+ * server that does not answer: it is not even opened, and not looked through.
+ */
+static int open_level(const ab_protect *p, int dirfd, const char *name)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
+			 O_CLOEXEC,
+		.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
+	struct stat st;
+
+	/* a filter around us may not know the call: then by device */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+		fd = openat(dirfd, name, (int)how.flags);
+		if (fd >= 0 && fstat(fd, &st) == 0 &&
+		    st.st_dev != p->b->workspace.dev) {
+			close(fd);
+			errno = EXDEV;
+			return -1;
+		}
+	}
+	return ab_fd_lift(fd);
+}
+
+static void note_mount(ab_protect *p, const char *path)
+{
+	if (p->skipped++ < MAX_LISTED)
+		ab_build_note(p->b, "'%s' is a mount of its own below the "
+			      "workspace: the box sees it, and what is "
+			      "protected in it is not held", path);
+}
+
+static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
+		     agentbox_error **err)
 {
 	level *l = &w->levels[w->depth];
 	struct stat st;
@@ -445,16 +458,16 @@ static int32_t enter(walk *w, int dirfd, const char *name, agentbox_error **err)
 				    "directories (bound AB_MAX_SCAN_DEPTH) at "
 				    "'%s'; use an overlay",
 				    AB_MAX_SCAN_DEPTH, w->path);
-	fd = ab_fd_lift(openat(dirfd, name,
-			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-				       O_NONBLOCK | O_CLOEXEC));
+	fd = open_level(p, dirfd, name);
+	if (fd < 0 && errno == EXDEV && !w->links)
+		note_mount(p, w->path);
 	/* what we cannot read the agent cannot either */
-	if (fd < 0 && (errno == EACCES || errno == ENOENT))
+	if (fd < 0 && (errno == EACCES || errno == ENOENT || errno == EXDEV))
 		return 0;
 	if (fd < 0)
 		return ab_error_sys(err, errno, "protect",
 				    "cannot read directory '%s'", w->path);
-	l->dir = fdopendir(fd);
+	*l = (level){ .dir = fdopendir(fd) };
 	if (!l->dir) {
 		close(fd);
 		return ab_error_nomem(err);
@@ -462,7 +475,9 @@ static int32_t enter(walk *w, int dirfd, const char *name, agentbox_error **err)
 	l->path_len = strlen(w->path);
 	l->roots = w->root_count;
 	w->depth++;
-	if (w->depth > 1 && fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (w->depth > 1 &&
+	    fstatat(fd, ".git", &st,
+		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
 		w->roots[w->root_count++] = l->path_len;
 	return 0;
 }
@@ -499,31 +514,50 @@ static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
 	return ab_gitdir_protect(p, host, top, err);
 }
 
-static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
-		     agentbox_error **err)
+static int32_t check_bounds(ab_protect *p, agentbox_error **err)
 {
-	const level *l = &w->levels[w->depth - 1];
-	int fd = dirfd(l->dir);
-	bool dir = is_type(fd, e, DT_DIR, S_IFDIR);
-	bool done = false;
-	int32_t rc = 0;
-
 	if (++p->entries > AB_MAX_SCAN_ENTRIES)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
 				    "the workspace has more than %d entries "
 				    "(bound AB_MAX_SCAN_ENTRIES); use an "
 				    "overlay",
 				    AB_MAX_SCAN_ENTRIES);
-	if (w->links && !dir)
-		return second_name(p, w, fd, e->d_name, err);
-	if (!w->links) {
+	if (p->entries % CLOCK_EVERY == 0 && ab_clock_boot_ns() > p->deadline)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
+				    "the workspace could not be looked through "
+				    "in %d s; use an overlay",
+				    SCAN_SECONDS);
+	return 0;
+}
+
+static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
+		     agentbox_error **err)
+{
+	const level above = w->levels[w->depth - 1];
+	int fd = dirfd(above.dir);
+	bool dir = is_type(fd, e, DT_DIR, S_IFDIR);
+	bool done = above.guarded, plain = w->links || above.dull || done;
+	size_t depth = w->depth;
+	int32_t rc = check_bounds(p, err);
+
+	if (!rc && !plain) {
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
 		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
 			rc = visit_git(p, w, err);
 	}
-	if (rc || done || !dir || skip_dir(w->path, e->d_name))
+	if (rc)
 		return rc;
-	return enter(w, fd, e->d_name, err);
+	if (!dir)
+		return is_type(fd, e, DT_REG, S_IFREG) ?
+			       several_names(p, w, fd, e->d_name, done, err) :
+			       0;
+	rc = enter(p, w, fd, e->d_name, err);
+	if (!rc && w->depth > depth) {
+		w->levels[depth].guarded = done;
+		w->levels[depth].dull = above.dull ||
+					skip_dir(w->path, e->d_name);
+	}
+	return rc;
 }
 
 static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
@@ -557,7 +591,7 @@ static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
 		return ab_error_nomem(err);
 	w->links = links;
 	w->root_count = 1; /* the workspace itself, path length 0 */
-	rc = enter(w, p->b->workspace.fd, ".", err);
+	rc = enter(p, w, p->b->workspace.fd, ".", err);
 	while (!rc && w->depth)
 		rc = step_walk(p, w, err);
 	while (w->depth)
@@ -617,9 +651,14 @@ static void emit(ab_protect *p)
 	for (size_t i = 0; i < p->count; i++) {
 		const ab_guarded *g = &p->set[i];
 		uint32_t flags = AB_MOUNT_RECURSIVE;
+		bool nofollow = false;
 
 		if (last && strcmp(last->inside, g->inside) == 0)
 			continue;
+		for (size_t j = i; j < p->count && strcmp(p->set[j].inside,
+							  g->inside) == 0;
+		     j++)
+			nofollow |= p->set[j].nofollow;
 		if (above && ab_path_is_below(g->inside, above->inside))
 			continue; /* read-only with all below already */
 		last = g;
@@ -627,6 +666,8 @@ static void emit(ab_protect *p)
 			above = g;
 		if (g->readonly)
 			flags |= AB_MOUNT_RDONLY;
+		if (nofollow)
+			flags |= AB_MOUNT_NOSYMFOLLOW;
 		if (!g->dir)
 			flags &= ~AB_MOUNT_RECURSIVE;
 		ab_build_step(p->b, AB_STEP_SELF, flags, g->inside);
@@ -650,22 +691,145 @@ static void add_watches(ab_protect *p)
 	}
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names of files that are known outside the workspace too; a few of them. */
+static void report_outside(ab_protect *p, bool guarded, const char *what)
+{
+	const char *names[AB_MAX_LINKED_NAMES];
+	char list[512];
+	size_t count = 0, n = 0, used = 0;
+
+	for (size_t i = 0; i < p->inodes.room; i++) {
+		const ab_inode *e = &p->inodes.slots[i];
+
+		if (!e->ino || e->seen >= e->nlink || e->guarded != guarded)
+			continue;
+		count++;
+		if (e->name && n < AB_MAX_LINKED_NAMES)
+			names[n++] = e->name;
+	}
+	if (count == 0)
+		return;
+	qsort(names, n, sizeof(*names), compare_names);
+	list[0] = '\0';
+	for (size_t i = 0; i < n && i < MAX_LISTED; i++) {
+		int len = snprintf(list + used, sizeof(list) - used, "%s'%s'",
+				   i ? ", " : "", names[i]);
+
+		if (len < 0 || (size_t)len >= sizeof(list) - used)
+			break;
+		used += (size_t)len;
+	}
+	list[used] = '\0';
+	ab_build_note(p->b, "%zu %s of the workspace have another name outside "
+		      "it (hard link): what is written to one is written "
+		      "there: %s%s",
+		      count, what, list, count > MAX_LISTED ? ", ..." : "");
+}
+
 static void report_links(ab_protect *p)
 {
-	for (size_t i = 0; i < p->linked_count; i++) {
-		if (p->linked[i].missing)
-			ab_build_note(p->b, "'%s' has another name outside "
-				      "the workspace (hard link)",
-				      p->linked[i].host);
+	report_outside(p, true, "protected files");
+	report_outside(p, false, "files");
+	if (p->inodes.full)
+		ab_build_note(p->b, "more than %u files have several names; "
+			      "the rest was not counted",
+			      AB_MAX_LINKED_INODES);
+	if (p->skipped > MAX_LISTED)
+		ab_build_note(p->b, "%zu mounts below the workspace were not "
+			      "looked through", p->skipped);
+}
+
+static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
+			    unsigned depth, agentbox_error **err);
+
+static int32_t mark_below(ab_protect *p, int dirfd, const char *name,
+			  unsigned depth, agentbox_error **err)
+{
+	int fd = open_level(p, dirfd, name);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int32_t rc = 0;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && !rc && (e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		rc = check_bounds(p, err);
+		if (!rc)
+			rc = mark_guarded(p, fd, e->d_name, depth + 1, err);
 	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* Everything protected, however it came to be: which inodes it holds. */
+static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
+			    unsigned depth, agentbox_error **err)
+{
+	struct stat st;
+	ab_inode *e;
+
+	if (fstatat(dirfd, name, &st,
+		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return depth < AB_MAX_SCAN_DEPTH ?
+			       mark_below(p, dirfd, name, depth, err) :
+			       0;
+	if (!S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return 0;
+	e = ab_inodes_add(&p->inodes, &st);
+	if (!e && p->inodes.full)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
+				    "more than %u files of the workspace have "
+				    "several names", AB_MAX_LINKED_INODES);
+	if (!e) {
+		p->b->nomem = true;
+		return 0;
+	}
+	e->guarded = p->links_guarded = true;
+	return 0;
+}
+
+static int32_t hold_links(ab_protect *p, agentbox_error **err)
+{
+	size_t n = p->count;
+	int32_t rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const ab_guarded *g = &p->set[i];
+		ab_autofd int fd = -1;
+
+		if (!g->readonly)
+			continue;
+		if (!g->dir) {
+			rc = mark_guarded(p, AT_FDCWD, g->host, 0, err);
+			continue;
+		}
+		/* by itself first: what leads to it may cross mounts */
+		fd = ab_fd_lift(open(g->host, O_PATH | O_DIRECTORY |
+						      O_NOFOLLOW | O_CLOEXEC));
+		if (fd >= 0)
+			rc = mark_below(p, fd, ".", 0, err);
+	}
+	if (rc || !p->links_guarded)
+		return rc;
+	return scan(p, true, err);
 }
 
 static int32_t compile(ab_protect *p, agentbox_error **err)
 {
 	int32_t rc = scan(p, false, err);
 
-	if (!rc && p->linked_count)
-		rc = scan(p, true, err);
+	if (!rc && p->inodes.count && !p->b->nomem)
+		rc = hold_links(p, err);
 	if (!rc && !p->b->nomem && p->count)
 		rc = add_pins(p, err);
 	if (rc || p->b->nomem)
@@ -703,11 +867,12 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 		return 0;
 	}
 	p.git = protects_git(b->policy);
+	p.deadline = ab_clock_boot_ns() + SCAN_SECONDS * UINT64_C(1000000000);
 	rc = index_names(&p, err);
 	if (!rc)
 		rc = compile(&p, err);
 	free(p.names);
 	free(p.set);
-	free(p.linked);
+	ab_inodes_end(&p.inodes);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #ifndef AB_WALLS_PROTECT_H
 #define AB_WALLS_PROTECT_H
 
+#include "walls/inodes.h"
 #include "walls/internal.h"
 
 typedef struct ab_guarded {
@@ -15,20 +16,17 @@ typedef struct ab_guarded {
 	const ab_view *view;
 	bool readonly; /* else: a pin */
 	bool dir;
+	bool nofollow; /* a link that leads nowhere, and shall not */
 } ab_guarded;
-
-typedef struct ab_inode {
-	uint64_t dev, ino, missing;
-	const char *host;
-} ab_inode;
 
 typedef struct ab_protect {
 	ab_build *b;
 	ab_guarded *set;
 	size_t count;
-	/* protected files that have other names */
-	ab_inode *linked;
-	size_t linked_count;
+	ab_inodes inodes; /* files with several names */
+	bool links_guarded; /* one of them is protected */
+	size_t skipped; /* mounts below the workspace */
+	uint64_t deadline; /* of the scan, ab_clock_boot_ns() */
 	/* per pattern: its last component where that is literal text */
 	const char **names;
 	uint64_t entries; /* seen by the scan, against AB_MAX_SCAN_ENTRIES */
@@ -46,6 +44,24 @@ int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err);
 /* The same, but a link is held as a link and what it names is left alone. */
 int32_t ab_protect_add_itself(ab_protect *p, const char *host,
 			      agentbox_error **err);
+
+/*
+ * Hold what is at a host path without links above it: read-only, or only in
+ * its place. Nothing to do outside the writable trees of the box. ELIMIT.
+ */
+int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
+			agentbox_error **err);
+
+/* A host path that may not appear; outside the workspace only a note. */
+void ab_protect_watch(ab_protect *p, const char *host);
+
+/*
+ * Where a host path leads, into out (AB_MAX_PATH bytes); *there is false when
+ * it leads nowhere. Links on the way are held, a missing end is watched. ESYS
+ * for circles and paths too long.
+ */
+int32_t ab_protect_follow(ab_protect *p, const char *host, char *out,
+			  bool *there, agentbox_error **err);
 
 /*
  * A `.git` at an absolute host path, whatever it is: directory, link, or file

@@ -324,6 +324,8 @@ static int describe_step(json_t *list, const ab_plan_step *s)
 		bad |= json_object_set_new(o, "access",
 					   json_string(readonly ? "read" :
 								  "write"));
+	if (s->flags & AB_MOUNT_NOSYMFOLLOW)
+		bad |= json_object_set_new(o, "follow", json_false());
 	if (bind)
 		bad |= json_object_set_new(
 			o, "exec",

@@ -7,8 +7,10 @@ libagentbox_la_SOURCES += \
 	lib/walls/cgroup.c lib/walls/cgroup.h \
 	lib/walls/compile.c \
 	lib/walls/doctor.c \
+	lib/walls/follow.c \
 	lib/walls/gitdir.c \
 	lib/walls/internal.h \
+	lib/walls/inodes.c lib/walls/inodes.h \
 	lib/walls/landlock.c \
 	lib/walls/layout.c \
 	lib/walls/limits.c \

@@ -6,10 +6,13 @@
 #include "config.h"
 
 #include <check.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agentbox/policy.h"
@@ -141,6 +144,8 @@ static bool notes(const json_t *plan, const char *text)
 	return false;
 }
 
+#define REPOSITORY_DIR \
+	".git/hooks .git/objects hk && echo ref: refs/heads/m > .git/HEAD"
 #define REPOSITORY(p) \
 	"mkdir -p " p "/hooks " p "/objects && echo ref: refs/heads/m > " p \
 	"/HEAD && touch " p "/config"
@@ -290,6 +295,146 @@ START_TEST(hard_links_are_found_and_those_outside_reported)
 }
 END_TEST
 
+/* The flags word is not in the description: by the words it has. */
+static bool nofollow(const json_t *plan, const char *at)
+{
+	int i = find(plan, "protect", at);
+
+	return i >= 0 && json_is_false(json_object_get(
+				 json_array_get(json_object_get(plan, "mounts"),
+						(size_t)i),
+				 "follow"));
+}
+
+START_TEST(a_dangling_link_is_not_followed_and_its_end_is_watched)
+{
+	json_t *p;
+
+	shell("cd w && mkdir d && ln -s nowhere .envrc && ln -s ../w/d/x .zshrc "
+	      "&& ln -s '%s/w/abs' .bashrc && ln -s a/b/c .profile && touch "
+	      "rc && ln -s rc .inputrc && ln -s gone .git",
+	      dir);
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert(nofollow(p, "/w/.envrc") && watches(p, "nowhere"));
+	ck_assert(nofollow(p, "/w/.zshrc") && watches(p, "d/x"));
+	/* or d could be moved and a link put in its place */
+	ck_assert_int_ge(find(p, "pin", "/w/d"), 0);
+	ck_assert(nofollow(p, "/w/.bashrc") && watches(p, "abs"));
+	ck_assert(nofollow(p, "/w/.profile") && watches(p, "a/b/c"));
+	ck_assert(nofollow(p, "/w/.git") && watches(p, "gone"));
+	ck_assert(!nofollow(p, "/w/.inputrc"));
+	ck_assert_int_ge(find(p, "protect", "/w/rc"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(every_link_on_the_way_is_held)
+{
+	json_t *p;
+
+	shell("cd w && mkdir -p r s && touch r/rc && ln -s r d && ln -s d/rc l2 "
+	      "&& ln -s l2 .envrc && ln -s s/m1 .zshrc && ln -s m2 s/m1 && "
+	      REPOSITORY(".git") " && mkdir hk && ln -s hk hooks && printf "
+	      "'[core]\\nhooksPath = hooks\\n' > .git/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/.envrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/l2"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/d"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/r/rc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/s/m1"), 0);
+	ck_assert(watches(p, "s/m2"));
+	/* core.hooksPath through a link */
+	ck_assert_int_ge(find(p, "protect", "/w/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/hk"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(what_a_pointer_names_may_not_appear)
+{
+	json_t *p;
+
+	shell("cd w && mkdir t u && echo 'gitdir: ../store/t' > t/.git && "
+	      REPOSITORY("u/.git") " && printf '[core]\\nhooksPath = "
+	      "tools/hooks\\n' > u/.git/config");
+	p = plan_of("\".git/hooks\"", "", 0, "");
+	ck_assert(watches(p, "store/t"));
+	ck_assert(watches(p, "u/tools/hooks"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(files_with_names_outside_are_noted_and_counted)
+{
+	json_t *p;
+
+	shell("echo x > out/f && ln out/f w/alias && mkdir -p w/a/b && for i in "
+	      "$(seq 1 20); do echo > out/$i; ln out/$i w/a/b/n$i; done; "
+	      "echo y > w/in && ln w/in w/in2");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "21 files"));
+	ck_assert(notes(p, "'a/b/n1'"));
+	ck_assert(!notes(p, "'in"));
+	ck_assert(!notes(p, "protected files"));
+	json_decref(p);
+	shell("rm -r w/a");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "1 files of the workspace") && notes(p, "'alias'"));
+	json_decref(p);
+	/* of a protected file */
+	shell("ln -f out/f w/.envrc");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "protected files"));
+	ck_assert_int_ge(find(p, "protect", "/w/alias"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(other_names_of_protected_files_are_held_at_any_depth)
+{
+	json_t *p;
+
+	shell("cd w && mkdir -p .vscode/a/b x/y " REPOSITORY_DIR " && touch "
+	      ".vscode/a/b/deep && ln .vscode/a/b/deep x/y/name && touch "
+	      "hk/h && ln hk/h x/h && printf '[core]\\nhooksPath = hk\\n' > "
+	      ".git/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/x/y/name"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/x/y"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/x/h"), 0);
+	ck_assert(!notes(p, "hard link"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_mount_below_the_workspace_is_noted_and_not_entered)
+{
+	json_t *p;
+	int status;
+	pid_t pid;
+
+	shell("mkdir -p w/m w/d");
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    chdir(dir) || mount("none", "w/m", "tmpfs", 0, NULL))
+			_exit(77);
+		shell("touch w/m/.envrc w/d/.envrc");
+		p = plan_of("\".envrc\"", "", 0, "");
+		_exit(!(notes(p, "'m' is a mount") &&
+			find(p, "protect", "/w/m/.envrc") < 0 &&
+			find(p, "protect", "/w/d/.envrc") >= 0));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	/* an ordinary user cannot mount here; root can and must pass */
+	ck_assert(WEXITSTATUS(status) == 0 ||
+		  (WEXITSTATUS(status) == 77 && geteuid() != 0));
+}
+END_TEST
+
 START_TEST(a_workspace_deeper_than_the_bound_is_refused_by_its_name)
 {
 	shell("d=w; for i in $(seq 1 %d); do d=$d/d; done; mkdir -p $d",
@@ -368,6 +513,15 @@ int main(void)
 	tcase_add_test(tc, links_are_held_and_so_is_what_they_name);
 	tcase_add_test(tc, a_loop_of_links_is_an_error_that_names_the_path);
 	tcase_add_test(tc, hard_links_are_found_and_those_outside_reported);
+	tcase_add_test(
+		tc, a_dangling_link_is_not_followed_and_its_end_is_watched);
+	tcase_add_test(tc, every_link_on_the_way_is_held);
+	tcase_add_test(tc, what_a_pointer_names_may_not_appear);
+	tcase_add_test(tc, files_with_names_outside_are_noted_and_counted);
+	tcase_add_test(tc,
+		       other_names_of_protected_files_are_held_at_any_depth);
+	tcase_add_test(tc,
+		       a_mount_below_the_workspace_is_noted_and_not_entered);
 	tcase_add_test(
 		tc, a_workspace_deeper_than_the_bound_is_refused_by_its_name);
 	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
