@@ -94,7 +94,7 @@ static void set_limits(init_command *c)
 		struct rlimit limit = {.rlim_cur = p->rlimits[i].soft,
 				       .rlim_max = p->rlimits[i].hard};
 
-		if (setrlimit((__rlimit_resource_t)p->rlimits[i].resource,
+		if (setrlimit((int)p->rlimits[i].resource,
 			      &limit))
 			fail(c, "limits", errno);
 	}

@@ -38,24 +38,9 @@ libexec_agentbox_init_SOURCES = \
 	lib/wire/plan.c lib/wire/plan.h
 nodist_libexec_agentbox_init_SOURCES = build-id.h
 libexec_agentbox_init_CPPFLAGS = $(INIT_CPPFLAGS) -I$(top_srcdir)/libexec/init
-libexec_agentbox_init_LDADD =
-if INIT_OWN_LIBC
-# A cold box is a helper's start, and the system's static libc spends more
-# time on its own start than on everything else before PID 1: see start.c.
-libexec_agentbox_init_SOURCES += \
-	libexec/init/libc/calls.c \
-	libexec/init/libc/fortify.c \
-	libexec/init/libc/heap.c \
-	libexec/init/libc/raw.h \
-	libexec/init/libc/start.c \
-	libexec/init/libc/text.c
-libexec_agentbox_init_CFLAGS = $(INIT_CFLAGS) -ffreestanding -fno-builtin \
-	-fno-tree-loop-distribute-patterns -ffunction-sections -fdata-sections
-libexec_agentbox_init_LINK = $(INIT_LINK) -nostdlib -Wl,--gc-sections
-else
 libexec_agentbox_init_CFLAGS = $(INIT_CFLAGS)
+libexec_agentbox_init_LDADD = $(MUSL_END)
 libexec_agentbox_init_LINK = $(INIT_LINK)
-endif
 
 # Its tests, with a driver of their own: tests/unit/init_harness.h.
 check_PROGRAMS += tests/unit/init_driver_internal \

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "sys.h"
 
 #define MAX_COPY (64ull << 20) /* bytes of one quarantined tree */
 #define MAX_COPY_ENTRIES 10000u
@@ -193,8 +194,7 @@ static int move(watcher *w, int parent, const char *name, const char *as)
 	ab_autofd int self = -1;
 	int r;
 
-	if (renameat2(parent, name, w->quarantine_fd, as, RENAME_NOREPLACE) ==
-	    0)
+	if (ab_sys_rename_new(parent, name, w->quarantine_fd, as) == 0)
 		return 0;
 	if (errno == EACCES) {
 		/* a directory's ".." changes, so it must be writable itself */
@@ -202,8 +202,7 @@ static int move(watcher *w, int parent, const char *name, const char *as)
 					 O_DIRECTORY | O_NOFOLLOW);
 		if (self >= 0)
 			init_make_passable(self);
-		if (renameat2(parent, name, w->quarantine_fd, as,
-			      RENAME_NOREPLACE) == 0)
+		if (ab_sys_rename_new(parent, name, w->quarantine_fd, as) == 0)
 			return 0;
 	}
 	if (errno != EXDEV)
