@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Each fuzz target under libFuzzer for AB_TEST_FUZZ_SECONDS (60), from its corpus;
-# what it finds goes to the test's own directory, never into the tree.
+# Each fuzz target, or those of AB_TEST_FUZZ_ONLY, under libFuzzer for
+# AB_TEST_FUZZ_SECONDS (60), from its corpus; what it finds goes to the test's own
+# directory, never into the tree.
 if ! command -v clang >/dev/null; then
 	echo "1..0 # SKIP clang not installed"
 	exit 77
 fi
 seconds=${AB_TEST_FUZZ_SECONDS-60}
 here=$PWD
-targets=$AB_TEST_FUZZ_TARGETS
+targets=${AB_TEST_FUZZ_ONLY:-$AB_TEST_FUZZ_TARGETS}
 if [ -z "$targets" ]; then
 	echo "1..0 # SKIP no fuzz targets listed"
 	exit 77
