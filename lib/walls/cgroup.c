@@ -85,18 +85,18 @@ static const char *take_number(const char *p, char end, uint64_t *out)
 bool ab_cgroup_is_stale(const char *name)
 {
 	const size_t id_end = strlen(PREFIX) + AB_ID_SIZE - 1;
-	uint64_t ns, pid, start;
-	uint64_t self = own_pidns();
+	uint64_t ns, pid, start, self;
 	char text[32];
 	const char *p;
 
 	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 ||
-	    strlen(name) <= id_end || name[id_end] != '-' || self == 0)
+	    strlen(name) <= id_end || name[id_end] != '-')
 		return false;
+	self = own_pidns();
 	p = take_number(name + id_end + 1, '-', &ns);
 	p = take_number(p, '-', &pid);
 	p = take_number(p, '\0', &start);
-	if (!p || ns != self || start == 0)
+	if (!p || self == 0 || ns != self || start == 0)
 		return false;
 	snprintf(text, sizeof(text), "%" PRIu64, pid);
 	/* a recycled pid has another start time */

@@ -57,6 +57,7 @@ typedef struct ab_build {
 	ab_view *views;
 	size_t view_count;
 
+	size_t copied;	      /* bytes of host files in the plan */
 	bool pool;	      /* the box gets a kernel uid of its own */
 	bool memory_cgrouped; /* tmpfs pages are counted by a cgroup */
 	ab_hostpath workspace; /* fd -1: none */

@@ -239,7 +239,9 @@ static rung limit_disk(ab_build *b)
 			       .fix = "use a machine with user namespaces" };
 	if (!writes_to_host(b))
 		return (rung){ .mechanism = "tmpfs", .scope = "box",
-			       .hard = true };
+			       .hard = true,
+			       .note = "one file per 4 KiB, at most 262144 "
+				       "in each" };
 	return (rung){ .mechanism = "tmpfs", .scope = "private",
 		       .note = "/tmp, home and /dev/shm together; in the "
 			       "workspace and writable mounts each file alone "

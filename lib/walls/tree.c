@@ -27,6 +27,9 @@
 #include "path/lexical.h"
 
 #define MAX_NET_FILE 65536
+/* Of host files given by value: one, and all of a box together. */
+#define MAX_COPY 65536
+#define MAX_COPIES (1u << 20)
 
 enum item_kind { ITEM_MOUNT, ITEM_WORKSPACE, ITEM_TMPFS };
 
@@ -37,6 +40,7 @@ typedef struct item {
 	const ab_policy_mount *mount;
 	uint64_t size;
 	uint32_t mode;
+	bool is_link; /* of the host, to be shown under its own name */
 } item;
 
 static int compare_items(const void *a, const void *b)
@@ -132,6 +136,57 @@ static bool add_link(ab_build *b, const ab_policy_mount *m,
 	return true;
 }
 
+/* The bytes of a pinned regular file; NULL: not to be had by value. */
+static char *read_pinned(ab_build *b, const ab_hostpath *h, size_t *n)
+{
+	ab_autofd int fd = ab_fd_lift(open(h->path, O_RDONLY | O_NOFOLLOW |
+							   O_NONBLOCK |
+							   O_CLOEXEC));
+	struct stat st;
+	char *text;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != h->dev ||
+	    st.st_ino != h->ino || st.st_size > MAX_COPY ||
+	    b->copied + (size_t)st.st_size > MAX_COPIES)
+		return NULL;
+	*n = (size_t)st.st_size;
+	text = ab_build_own(b, ab_calloc(*n + 1, 1));
+	/* being written to at this moment: then as a mount */
+	if (!text || ab_fd_read_full(fd, text, *n + 1) != (ssize_t)*n)
+		return NULL;
+	b->copied += *n;
+	return text;
+}
+
+/*
+ * A small file of /etc that everybody may read is put into the box's own
+ * /etc by value: dozens of mounts of single files would cost more than the
+ * rest of the tree. It is the file of the moment the box was raised.
+ */
+static bool add_copy(ab_build *b, const ab_policy_mount *m,
+		     const ab_hostpath *h)
+{
+	const ab_view view = { .inside = m->to,
+			       .host = ab_build_str(b, h->path) };
+	const char *text;
+	ab_plan_step *s;
+	size_t n = 0;
+
+	if (!ab_build_has_tree(b) || m->access != AB_ACCESS_READ || m->exec ||
+	    strcmp(m->from, m->to) != 0 || !ab_path_is_below(m->to, "/etc") ||
+	    !S_ISREG(h->mode) || !(h->mode & 0004) || view_at(b, m->to))
+		return false;
+	text = read_pinned(b, h, &n);
+	if (!text)
+		return false;
+	s = ab_build_step(b, AB_STEP_FILE, 0, m->to);
+	s->mode = 0444;
+	s->content = text;
+	s->content_len = n;
+	ab_build_view(b, &view);
+	return true;
+}
+
 static bool is_private(const ab_hostpath *h)
 {
 	return (h->mode & 0004) == 0 ||
@@ -172,16 +227,12 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 	ab_hostpath h = { .fd = -1 };
 	agentbox_error *e = NULL;
 	char where[AB_MAX_PATH + 16];
-	char text[AB_MAX_PATH];
-	bool is_link;
 	int32_t rc;
 
 	snprintf(where, sizeof(where), "mounts[%s]", m->to);
 	if (m->access == AB_ACCESS_HIDE)
 		return links ? 0 : add_hide(b, m, where, err);
-	is_link = strcmp(m->from, m->to) == 0 &&
-		  ab_host_is_link(m->from, text, sizeof(text));
-	if (is_link != links)
+	if (it->is_link != links)
 		return 0;
 	rc = ab_host_resolve(m->from, where, &h, &e);
 	if (rc == AGENTBOX_ENOTFOUND && m->optional) {
@@ -197,7 +248,7 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 				  "'%s' can only be shown as '%s' with a mount "
 				  "namespace",
 				  m->from, m->to);
-	if (rc || add_link(b, m, &h)) {
+	if (rc || (links && add_link(b, m, &h)) || add_copy(b, m, &h)) {
 		close(h.fd);
 		return rc;
 	}
@@ -310,7 +361,16 @@ static uint64_t private_bytes(const ab_build *b)
 static int32_t add_items(ab_build *b, item *items, size_t n,
 			 agentbox_error **err)
 {
+	char text[AB_MAX_PATH];
+
 	qsort(items, n, sizeof(*items), compare_items);
+	for (size_t i = 0; i < n; i++) {
+		const ab_policy_mount *m = items[i].mount;
+
+		items[i].is_link = m && m->from &&
+				   strcmp(m->from, m->to) == 0 &&
+				   ab_host_is_link(m->from, text, sizeof(text));
+	}
 	for (size_t i = 0; i < n; i++) {
 		int32_t rc = 0;
 

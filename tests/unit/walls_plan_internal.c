@@ -836,6 +836,65 @@ START_TEST(bare_is_neither_required_nor_reached_by_weakening)
 }
 END_TEST
 
+START_TEST(small_files_of_etc_are_given_as_a_copy)
+{
+	ab_probe p = user_probe();
+	ab_compiled c = compile(
+		parse("{\"agentbox\":1,\"require\":[],\"mounts\":["
+		      "{\"from\":\"/etc/passwd\",\"to\":\"/etc/passwd\","
+		      "\"access\":\"read\"},"
+		      "{\"from\":\"/etc/group\",\"to\":\"/opt/group\","
+		      "\"access\":\"read\"},"
+		      "{\"from\":\"/etc/profile.d\",\"to\":\"/etc/profile.d\","
+		      "\"access\":\"read\",\"optional\":true}]}"),
+		&p, AB_TIER_FULL);
+	loaded l = load(&c);
+	const ab_plan_step *s = step(&l.plan, AB_STEP_FILE, "/etc/passwd");
+	struct stat st;
+
+	ck_assert_int_eq(stat("/etc/passwd", &st), 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_eq(s->content_len, (size_t)st.st_size);
+	ck_assert_int_eq(memcmp(s->content, "root:", 5), 0);
+	ck_assert_ptr_null(step(&l.plan, AB_STEP_BIND, "/etc/passwd"));
+	/* under another name, and directories: as they are */
+	ck_assert_ptr_nonnull(step(&l.plan, AB_STEP_BIND, "/opt/group"));
+	ck_assert_ptr_null(step(&l.plan, AB_STEP_FILE, "/etc/profile.d"));
+	for (uint32_t i = 0; i < l.plan.rule_count; i++)
+		ck_assert_str_ne(l.plan.rules[i].path, "/etc/passwd");
+	unload(&l, &c);
+	/* the file is in a tree of the host's already */
+	c = compile(parse("{\"agentbox\":1,\"require\":[],\"mounts\":["
+			  "{\"from\":\"%s\",\"to\":\"/etc/x\","
+			  "\"access\":\"read\"},{\"from\":\"/etc/passwd\","
+			  "\"to\":\"/etc/x/passwd\",\"access\":\"read\"}]}",
+			  dir),
+		    &p, AB_TIER_FULL);
+	l = load(&c);
+	ck_assert_ptr_nonnull(step(&l.plan, AB_STEP_BIND, "/etc/x/passwd"));
+	unload(&l, &c);
+}
+END_TEST
+
+START_TEST(a_path_is_resolved_to_its_canonical_name)
+{
+	ab_hostpath h;
+	char path[600], real[600];
+
+	shell("mkdir -p '%s/a/b' && ln -s a '%s/l' && ln -s ../l/b '%s/a/m'",
+	      dir, dir, dir);
+	snprintf(path, sizeof(path), "%s/l/../l/m/.", dir);
+	snprintf(real, sizeof(real), "%s/a/b", dir);
+	ck_assert_int_eq(ab_host_resolve(path, "w", &h, NULL), 0);
+	ck_assert_str_eq(h.path, real);
+	ck_assert(S_ISDIR(h.mode));
+	close(h.fd);
+	snprintf(path, sizeof(path), "%s/l/none", dir);
+	ck_assert_int_eq(ab_host_resolve(path, "w", &h, NULL),
+			 AGENTBOX_ENOTFOUND);
+}
+END_TEST
+
 static bool torture_body(void *data)
 {
 	ab_probe p = user_probe();
@@ -901,6 +960,8 @@ int main(void)
 		       cgroup_paths_follow_our_own_path_below_the_mount);
 	tcase_add_test(tc, only_a_kernel_without_namespaces_weakens_the_tier);
 	tcase_add_test(tc, the_report_claims_only_what_init_raised);
+	tcase_add_test(tc, small_files_of_etc_are_given_as_a_copy);
+	tcase_add_test(tc, a_path_is_resolved_to_its_canonical_name);
 	tcase_add_test(tc, what_proc_tells_about_the_host_is_masked);
 	tcase_add_test(tc,
 		       without_id_mapping_the_box_has_fewer_rights_and_says_so);
