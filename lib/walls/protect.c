@@ -35,6 +35,8 @@
 #define MAX_LISTED 8 /* names in one note */
 #define SCAN_SECONDS 20
 #define CLOCK_EVERY 256
+#define LEVEL_FLAGS \
+	(O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 typedef struct level {
 	DIR *dir;
@@ -417,8 +419,7 @@ static bool skip_dir(const char *path, const char *name)
 static int open_level(const ab_protect *p, int dirfd, const char *name)
 {
 	const struct open_how how = {
-		.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK |
-			 O_CLOEXEC,
+		.flags = LEVEL_FLAGS,
 		.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
@@ -426,7 +427,7 @@ static int open_level(const ab_protect *p, int dirfd, const char *name)
 
 	/* a filter around us may not know the call: then by device */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
-		fd = openat(dirfd, name, (int)how.flags);
+		fd = openat(dirfd, name, LEVEL_FLAGS);
 		if (fd >= 0 && fstat(fd, &st) == 0 &&
 		    st.st_dev != p->b->workspace.dev) {
 			close(fd);
