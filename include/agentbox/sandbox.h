@@ -208,7 +208,9 @@ AGENTBOX_API int32_t agentbox_process_get_pid(const agentbox_process *process);
 /*
  * Wait until the command has ended: timeout in ms, 0 only looks, -1 for ever.
  * AGENTBOX_ETIMEOUT when it has not, AGENTBOX_ECLOSED when the box ended
- * without a status. Protected paths were settled before this returns 0.
+ * without a status. Protected paths were settled before this returns 0; when
+ * they could not be, AGENTBOX_EWALL: the status is known, the workspace is
+ * not to be trusted, and another wait tries to settle again.
  */
 AGENTBOX_API int32_t agentbox_process_wait(agentbox_process *process,
 					   int64_t timeout_ms,

@@ -31,12 +31,6 @@ int ab_control_queue_event(agentbox_sandbox *box, const void *p, size_t n)
 	ab_get_u32(&r);
 	if (ab_msg_get_event(&r, &m) < 0 || !ab_event_kind_name(m.kind))
 		return -EPROTO;
-	if (box->event_count >= AB_MAX_QUEUED_EVENTS) {
-		/* A host that never reads its events does not lose memory to
-		   an agent that makes them; the audit keeps the count. */
-		box->events_dropped++;
-		return 0;
-	}
 	agentbox_event *e = ab_new(agentbox_event);
 	if (!e)
 		return -ENOMEM;
@@ -47,10 +41,19 @@ int ab_control_queue_event(agentbox_sandbox *box, const void *p, size_t n)
 		agentbox_event_free(e);
 		return -ENOMEM;
 	}
+	int rc = ab_record_event(box, e, NULL) < 0 ? -EIO : 0;
+	if (box->event_count >= AB_MAX_QUEUED_EVENTS) {
+		/* A host that never reads its events does not lose memory to
+		   an agent that makes them; next_event says how many. */
+		box->events_dropped++;
+		box->unprotected_dropped += m.kind == AB_EVENT_UNPROTECTED;
+		agentbox_event_free(e);
+		return rc;
+	}
 	*box->events_tail = e;
 	box->events_tail = &e->next;
 	box->event_count++;
-	return ab_record_event(box, e, NULL) < 0 ? -EIO : 0;
+	return rc;
 }
 
 void ab_control_free_events(agentbox_sandbox *box)
@@ -244,9 +247,19 @@ int32_t ab_box_settle(agentbox_sandbox *box, bool force, agentbox_error **err)
 	   so looking and settling are one step: another thread must not find
 	   nothing and go on while this one still settles. */
 	pthread_mutex_lock(&box->settle_lock);
-	if (force || box->unprotected || needs_settle(box)) {
+	if (atomic_load(&box->ended)) {
+		/* freed in order: it settled then; broken: nobody knows */
+		if (box->unprotected)
+			rc = ab_error_set(err, AGENTBOX_EWALL, "protect",
+					  "box %s broke before its protected "
+					  "paths were settled; look at its "
+					  "workspace", box->id);
+	} else if (force || box->unprotected || needs_settle(box)) {
 		rc = ab_control_request(box, AB_MSG_SETTLE, 0, -1, NULL,
 					&reply, err);
+		/* values[2]: how many names could not be put right */
+		if (rc == 0 && reply.result == 0 && reply.values[2])
+			reply.result = -EBUSY;
 		box->unprotected = rc < 0 || reply.result < 0;
 	}
 	pthread_mutex_unlock(&box->settle_lock);
@@ -256,8 +269,9 @@ int32_t ab_box_settle(agentbox_sandbox *box, bool force, agentbox_error **err)
 	if (reply.result < 0)
 		return ab_error_sys_code(err, AGENTBOX_EWALL, -reply.result,
 					 "protect",
-					 "a protected path of box %s could not "
-					 "be protected again; no command is "
-					 "started", box->id);
+					 "protected paths of box %s could not "
+					 "be put right (see its events); no "
+					 "command is started until they are",
+					 box->id);
 	return 0;
 }

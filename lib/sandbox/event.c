@@ -58,10 +58,58 @@ int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
 	return ab_control_drain(box, err);
 }
 
+static agentbox_event *make(uint32_t kind, char *object, char *detail)
+{
+	agentbox_event *e = object && detail ? ab_new(agentbox_event) : NULL;
+
+	if (!e) {
+		free(object);
+		free(detail);
+		return NULL;
+	}
+	e->kind = kind;
+	e->object = object;
+	e->detail = detail;
+	return e;
+}
+
+/*
+ * What is said when the queue is empty: what did not fit into it, and the
+ * end, once and after everything else. NULL with *nomem false: nothing.
+ */
+static agentbox_event *last_words(agentbox_sandbox *box, bool *nomem)
+{
+	uint64_t dropped = box->events_dropped;
+	uint64_t unprotected = box->unprotected_dropped;
+	agentbox_event *e;
+
+	*nomem = false;
+	if (dropped) {
+		/* Decoys must not hide that a protection failed. */
+		e = make(unprotected ? AB_EVENT_UNPROTECTED : AB_EVENT_LIMIT,
+			 ab_strdup("events"),
+			 ab_asprintf("%llu events did not fit the queue, %llu "
+				     "of them of protections that failed",
+				     (unsigned long long)dropped,
+				     (unsigned long long)unprotected));
+		if (e)
+			box->events_dropped = box->unprotected_dropped = 0;
+	} else if (atomic_load(&box->ended) && !box->ended_told) {
+		e = make(AB_EVENT_ENDED, ab_strdup(""), ab_strdup(""));
+		box->ended_told = e != NULL;
+	} else {
+		return NULL;
+	}
+	*nomem = !e;
+	return e;
+}
+
 int32_t agentbox_sandbox_next_event(agentbox_sandbox *box,
 				    agentbox_event **event,
 				    agentbox_error **err)
 {
+	bool nomem = false;
+
 	if (!box || !event)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox or event is NULL");
@@ -76,18 +124,13 @@ int32_t agentbox_sandbox_next_event(agentbox_sandbox *box,
 			box->events_tail = &box->events;
 		box->event_count--;
 		e->next = NULL;
-	} else if (atomic_load(&box->ended) && !box->ended_told) {
-		/* Said once, and after everything the box still had to say. */
-		e = ab_new(agentbox_event);
-		if (!e) {
-			pthread_mutex_unlock(&box->lock);
-			return ab_error_nomem(err);
-		}
-		e->kind = AB_EVENT_ENDED;
-		box->ended_told = true;
+	} else {
+		e = last_words(box, &nomem);
 	}
 	pthread_mutex_unlock(&box->lock);
 
+	if (nomem)
+		return ab_error_nomem(err);
 	if (!e)
 		return AGENTBOX_EAGAIN;
 	*event = e;

@@ -141,18 +141,19 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 
 /*
  * Before the end is told: what appeared at protected names is moved away,
- * relayed files are complete. A box that ended meanwhile has nothing left to
- * settle; a protection that failed freezes the next spawn, not this answer.
+ * relayed files are complete. When that fails the wait fails, and may be
+ * tried again. A box that ended in order settled at its end.
  */
 static int32_t settle(agentbox_process *p, agentbox_error **err)
 {
 	if (p->settled)
 		return 0;
-	p->settled = true;
 	if (!p->box)
 		return 0; /* its owner settled before it told us */
-	if (!p->lost && !atomic_load(&p->box->ended))
-		ab_box_settle(p->box, p->relayed, NULL);
+	int32_t rc = p->lost ? 0 : ab_box_settle(p->box, p->relayed, err);
+	if (rc < 0)
+		return rc;
+	p->settled = true;
 	return ab_record_exit(p->box, p, err);
 }
 

@@ -64,7 +64,7 @@ struct agentbox_sandbox {
 	bool ended_told;
 	agentbox_event *events, **events_tail;
 	size_t event_count;
-	uint64_t events_dropped;
+	uint64_t events_dropped, unprotected_dropped; /* told when empty */
 };
 
 typedef struct ab_fd_slot {
