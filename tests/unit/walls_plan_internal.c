@@ -863,15 +863,17 @@ START_TEST(small_files_of_etc_are_given_as_a_copy)
 	for (uint32_t i = 0; i < l.plan.rule_count; i++)
 		ck_assert_str_ne(l.plan.rules[i].path, "/etc/passwd");
 	unload(&l, &c);
-	/* the file is in a tree of the host's already */
+	/* a directory of the host is there already: nothing is made in it */
 	c = compile(parse("{\"agentbox\":1,\"require\":[],\"mounts\":["
-			  "{\"from\":\"%s\",\"to\":\"/etc/x\","
-			  "\"access\":\"read\"},{\"from\":\"/etc/passwd\","
-			  "\"to\":\"/etc/x/passwd\",\"access\":\"read\"}]}",
+			  "{\"from\":\"%s\",\"to\":\"/etc/ssl\","
+			  "\"access\":\"read\"},{\"from\":"
+			  "\"/etc/ssl/openssl.cnf\",\"to\":"
+			  "\"/etc/ssl/openssl.cnf\",\"access\":\"read\","
+			  "\"optional\":true}]}",
 			  dir),
 		    &p, AB_TIER_FULL);
 	l = load(&c);
-	ck_assert_ptr_nonnull(step(&l.plan, AB_STEP_BIND, "/etc/x/passwd"));
+	ck_assert_ptr_null(step(&l.plan, AB_STEP_FILE, "/etc/ssl/openssl.cnf"));
 	unload(&l, &c);
 }
 END_TEST
