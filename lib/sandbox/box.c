@@ -244,26 +244,22 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 	}
 }
 
-/* One attempt at one tier. */
-static int32_t raise_at(agentbox_sandbox *box, const ab_probe *probe,
-			uint32_t tier, uint64_t deadline, failure *why,
-			agentbox_error **err)
+/* One attempt. */
+static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
+			uint64_t deadline, failure *why)
 {
-	ab_compile_input input = { .box_id = box->id, .probe = probe,
-				   .tier = tier };
-	int32_t rc = ab_uid_claim(probe, box->id, &input.uid_try,
+	agentbox_error **err = &why->error;
+	int32_t rc = ab_uid_claim(input->probe, box->id, &input->uid_try,
 				  &box->uid_fd, err);
 	if (rc < 0)
 		return rc;
-	rc = ab_walls_compile(box->context, box->policy, &input,
-				      &box->compiled, err);
-	if (rc < 0) {
-		lower(box);
-		return rc;
-	}
-	rc = ab_helper_start(box->context, "agentbox-init",
-			     box->compiled.plan_fd, ab_clock_left_ms(deadline),
-			     &box->helper, err);
+	rc = ab_walls_compile(box->context, box->policy, input, &box->compiled,
+			      err);
+	if (rc == 0)
+		rc = ab_helper_start(box->context, "agentbox-init",
+				     box->compiled.plan_fd,
+				     ab_clock_left_ms(deadline), &box->helper,
+				     err);
 	if (rc == 0)
 		rc = await_ready(box, deadline, why, err);
 	if (rc < 0) {
@@ -277,38 +273,53 @@ static int32_t raise_at(agentbox_sandbox *box, const ab_probe *probe,
 	return 0;
 }
 
+/* What to try after a failure, in *input; false: nothing the policy allows. */
+static bool step_down(agentbox_sandbox *box, ab_compile_input *input,
+		      const failure *why)
+{
+	const char *weaker = NULL;
+	uint32_t next;
+
+	if (ab_walls_may_skip_idmap(box->policy, input->no_idmap, why->stage)) {
+		input->no_idmap = true;
+		return true;
+	}
+	next = ab_walls_next_tier(box->policy, input->tier, why->stage,
+				  &weaker);
+	if (!next)
+		return false;
+	ab_log(box->context, AGENTBOX_LOG_WARNING,
+	       "box %s: tier %s is not to be had (%s); trying %s", box->id,
+	       ab_walls_tier_name(input->tier),
+	       agentbox_error_get_message(why->error),
+	       ab_walls_tier_name(next));
+	input->tier = next;
+	return true;
+}
+
 /* Down the ladder of tiers, as far as the policy allows. */
 static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
-		     agentbox_error **err)
+			   agentbox_error **err)
 {
 	uint64_t deadline = ab_clock_boot_ns() + timeout_ms * 1000000ull;
-	uint32_t tier = AB_TIER_FULL;
-	const char *weaker = NULL;
 	ab_probe probe;
 
 	int32_t rc = ab_probe_machine(&probe, err);
 	if (rc < 0)
 		return rc;
+	ab_compile_input input = { .box_id = box->id, .probe = &probe,
+				   .tier = ab_walls_first_tier(box->policy) };
 	for (;;) {
 		failure why = { "", NULL };
-		rc = raise_at(box, &probe, tier, deadline, &why, &why.error);
+		rc = raise_at(box, &input, deadline, &why);
 		if (rc == 0) {
-			box->tier = tier;
+			box->tier = input.tier;
 			return 0;
 		}
-		uint32_t next = rc == AGENTBOX_EWALL && why.stage[0]
-				? ab_walls_next_tier(box->policy, tier,
-						     why.stage, &weaker)
-				: 0;
-		if (!next)
+		if (rc != AGENTBOX_EWALL || !why.stage[0] ||
+		    !step_down(box, &input, &why))
 			return ab_error_move(err, &why.error);
-		ab_log(box->context, AGENTBOX_LOG_WARNING,
-		       "box %s: tier %s is not to be had (%s); trying %s",
-		       box->id, ab_walls_tier_name(tier),
-		       agentbox_error_get_message(why.error),
-		       ab_walls_tier_name(next));
 		agentbox_error_free(why.error);
-		tier = next;
 	}
 }
 
@@ -403,8 +414,6 @@ const char *agentbox_sandbox_get_tier(const agentbox_sandbox *box)
 {
 	if (!box)
 		return "";
-	if (agentbox_policy_is_bare(box->policy))
-		return "bare";
 	return ab_walls_tier_name(box->tier);
 }
 
@@ -452,7 +461,8 @@ int32_t agentbox_sandbox_plan_to_json(agentbox_context *context,
 	if (rc < 0)
 		return rc;
 	ab_compile_input input = { .box_id = id, .probe = &probe,
-				   .tier = AB_TIER_FULL, .dry = true };
+				   .tier = ab_walls_first_tier(policy),
+				   .dry = true };
 	rc = ab_walls_compile(context, policy, &input, &compiled, err);
 	if (rc < 0)
 		return rc;
