@@ -132,6 +132,7 @@ _Noreturn void init_end_box(holder *h, const init_failure *failure)
 
 	end_processes(box);
 	init_flush_relays(h);
+	init_settle_last(h);
 	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
 		remove_cgroup(box->plan.cgroups[i]);
 	/* last: who hears of the failure may rely on nothing being left */

@@ -25,7 +25,14 @@
 #include "sys.h"
 #include "wire/message.h"
 
-enum { POLL_CONTROL, POLL_HOST, POLL_LINK, POLL_PID_ONE, POLL_FIXED };
+enum {
+	POLL_CONTROL,
+	POLL_HOST,
+	POLL_LINK,
+	POLL_PID_ONE,
+	POLL_GUARD,
+	POLL_FIXED = POLL_GUARD + INIT_GUARD_FDS
+};
 
 static void send_reply(holder *h, const ab_msg_reply *m, int fd)
 {
@@ -133,10 +140,11 @@ static void on_ready(holder *h, ab_msg_ready *m)
 
 	if (init_needs_settling(&box->plan)) {
 		box->mountinfo_fd = open_mountinfo(box);
-		if (box->mountinfo_fd < 0) {
+		if (box->mountinfo_fd < 0)
 			init_fail(box, -box->mountinfo_fd, "", "mountinfo");
+		if (box->mountinfo_fd < 0 ||
+		    init_start_guarding(h, open_mountinfo(box)))
 			init_end_box(h, &box->failure);
-		}
 		fds[1] = box->mountinfo_fd;
 		fds[2] = box->inotify_fd;
 		count = 3;
@@ -248,13 +256,16 @@ static void serve(holder *h)
 		[POLL_PID_ONE] = {.fd = box->pid_one_pidfd, .events = POLLIN},
 	};
 	size_t n = POLL_FIXED + init_poll_relays(h, fds + POLL_FIXED);
+	int64_t timeout = init_poll_guard(h, fds + POLL_GUARD);
 
-	if (ab_fd_poll_many(fds, n, -1) < 0)
+	if (ab_fd_poll_many(fds, n, timeout) < 0)
 		init_end_box(h, NULL);
 	if (fds[POLL_HOST].revents)
 		init_end_box(h, NULL);
 	if (fds[POLL_PID_ONE].revents)
 		on_pid_one_end(h);
+	/* before a request is served that relies on it */
+	init_serve_guard(h, fds + POLL_GUARD);
 	init_serve_relays(h, fds + POLL_FIXED, n - POLL_FIXED);
 	if (fds[POLL_LINK].revents)
 		on_link(h);

@@ -37,6 +37,14 @@ void init_flush_relays(holder *h);
 int init_start_watching(holder *h);
 /* Quarantine and re-protect; values: quarantined, reprotected, failed. */
 int init_settle(holder *h, uint64_t values[4]);
+/* The box is ready: look after its mounts from now on. 0 or -1 and why. */
+int init_start_guarding(holder *h, int mountinfo_fd);
+/* Two entries of a poll set, and what to do when it returns. */
+#define INIT_GUARD_FDS 2
+int64_t init_poll_guard(const holder *h, struct pollfd *fds);
+void init_serve_guard(holder *h, const struct pollfd *fds);
+/* The box is dead: what it left behind is quarantined too. */
+void init_settle_last(holder *h);
 
 /* Takes both fds: the user and the mount namespace of the box. */
 void init_keep_namespaces(watcher *w, const int fds[2]);

@@ -30,14 +30,20 @@ typedef struct init_failure {
 } init_failure;
 
 /*
- * Shared between PID 1 and the launcher. in_flight: the command that exists
- * (its child writes it before exec) but is not registered yet; if it ends
- * meanwhile PID 1 keeps how, and if the launcher ends PID 1 kills it.
- * not_started: the one that never became a command.
+ * Shared between PID 1 and the launcher, which makes one command at a time.
+ * in_flight: the pid of the one that exists but is not registered yet; the
+ * kernel writes it before that process runs (CLONE_PARENT_SETTID).
+ * started_ns: when the launcher began to make it, written before; with the
+ * pid it names one command and no later process of the same number.
+ * not_started: the one that failed and never became a command.
+ * before_exec: the one that has not left the launcher's memory yet; the
+ * kernel clears it at exec and exit (set_tid_address(2)).
  */
 typedef struct init_shared {
+	_Atomic uint64_t started_ns;
 	_Atomic uint32_t in_flight;
 	_Atomic uint32_t not_started;
+	_Atomic uint32_t before_exec;
 } init_shared;
 
 typedef struct init_box {
@@ -99,6 +105,8 @@ int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd);
 /* A detached new file system. size 0: default. mode 0: default. */
 int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs);
 int init_new_fs(const char *type, const char *const *options, uint64_t attrs);
+/* The tree of a BIND step, with everything that the step asks for. */
+int init_clone_source(init_box *box, const ab_plan_step *s);
 /* The holder of a root host opens and clones every host tree. */
 int init_prepare_trees(init_box *box);
 
@@ -116,9 +124,13 @@ int init_mount_point(int root_fd, const char *target, bool is_dir,
 		     const uint64_t *own_devs, size_t own_count);
 int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 
-/* protect.c */
-/* Bind what is at path (relative to root_fd) onto itself. 0 or -errno. */
+/* protect.c: 0 or -errno; path is relative to root_fd */
+/* Bind what is at path onto itself. */
 int init_bind_self(int root_fd, const char *path, uint32_t flags);
+/* Cover what is at path with an empty directory or an unreadable file. */
+int init_bind_nothing(int root_fd, const char *path);
+/* Put a detached tree there. */
+int init_bind_tree(int root_fd, const char *path, int tree_fd);
 
 /* net.c */
 int init_start_network(init_box *box);
@@ -130,6 +142,13 @@ int init_prepare_landlock(init_box *box);
 int init_drop_privileges(init_box *box);
 /* Landlock and seccomp, in the launcher. 0 or -errno, *stage says which. */
 int init_raise_walls(const init_box *box, const char **stage);
+
+/* hunt.c */
+/*
+ * One round of SIGSTOP and SIGKILL for every descendant of top. The caller
+ * reaps what ended, and calls again until it has no child.
+ */
+void init_kill_below(pid_t top);
 
 /* pid1.c */
 _Noreturn void init_pid_one(init_box *box);

@@ -7,13 +7,17 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/dev.c \
 	libexec/init/end.c \
 	libexec/init/exec.c \
+	libexec/init/guard.c \
 	libexec/init/holder.c libexec/init/holder.h \
+	libexec/init/hunt.c \
 	libexec/init/init.h \
 	libexec/init/launcher.c \
 	libexec/init/limits.c \
 	libexec/init/main.c \
+	libexec/init/names.c \
 	libexec/init/net.c \
 	libexec/init/pid1.c libexec/init/pid1.h \
+	libexec/init/pointers.c \
 	libexec/init/protect.c \
 	libexec/init/quarantine.c \
 	libexec/init/relay.c \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Binds that the host has detached. When the host renames a file over a
+ * Mounts that the host has detached. When the host renames a file over a
  * protected one, or removes it, the kernel silently drops the box's mount on
  * it (since 3.18). The mount table of PID 1 tells; a child of the holder then
  * enters the box's user and mount namespaces, but not its pid namespace, so
- * the agent never sees it, and binds what is there now.
+ * the agent never sees it, and covers what is there now.
  * Spec: RECIPES.md sections 4 and 8p, proc(5) mountinfo, setns(2).
  */
 #include "config.h"
@@ -17,11 +17,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "sys.h"
+#include "wire/message.h"
 
 #define MAX_TABLE (16u << 20)
 
@@ -82,15 +84,147 @@ static void read_table(watcher *w, char *table)
 	}
 }
 
-/* In a child: one result per missing bind, in the order of the plan. */
-static _Noreturn void rebind(const watcher *w, int result_fd)
+/* To be made again, in this look at the table. */
+static bool is_wanted(const guarded *g)
 {
-	ab_autofd int root = -1;
-	int r = 0;
+	return !g->is_mounted && !g->is_gone && !g->is_absent;
+}
+
+/*
+ * An ordinary user's process can clone a host tree only in a mount namespace
+ * of its own, and then not enter the box: so one process clones, and another
+ * takes the clones into the box (RECIPES.md section 4).
+ */
+static _Noreturn void lend_clones(const watcher *w, int sock)
+{
+	uint8_t header[AB_MESSAGE_HEADER + 4];
+	int r = unshare(CLONE_NEWUSER | CLONE_NEWNS) ? -errno : 0;
+
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		const guarded *g = &w->guarded[i];
+		ab_autofd int fd = -1;
+		ab_writer out;
+
+		if (!is_wanted(g) || g->step->kind != AB_STEP_BIND)
+			continue;
+		fd = r ? r : init_clone_source(w->box, g->step);
+		ab_writer_init_fixed(&out, header, sizeof(header));
+		ab_put_u32(&out, 0);
+		ab_put_u32(&out, fd >= 0);
+		ab_put_i32(&out, fd < 0 ? fd : 0);
+		if (ab_message_send(sock, out.data, out.len, &fd, fd >= 0, 0))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* The clone of one BIND step, or -errno. lender: -1 for a root host. */
+static int take_clone(const watcher *w, const guarded *g, int lender)
+{
+	uint8_t header[AB_MESSAGE_HEADER + 4];
+	size_t count = 0;
+	ssize_t n;
+	int fd = -1, r;
+	ab_reader in;
+
+	if (lender < 0)
+		return init_clone_source(w->box, g->step);
+	n = ab_message_recv(lender, header, sizeof(header), &fd, 1, &count, 0);
+	if (n <= 0)
+		return n ? (int)n : -EPIPE;
+	ab_reader_init(&in, header, (size_t)n);
+	(void)ab_get_u64(&in);
+	r = ab_get_i32(&in);
+	return count ? fd : r ? r : -EPROTO;
+}
+
+/* Before the child enters the box: what it must bring along. */
+static int take_clones(const watcher *w, int *trees)
+{
+	int pair[2] = {-1, -1};
+	bool any = false;
+	pid_t pid = -1;
+	int r;
+
+	for (size_t i = 0; i < w->guarded_count; i++)
+		any |= is_wanted(&w->guarded[i]) &&
+		       w->guarded[i].step->kind == AB_STEP_BIND;
+	if (!any)
+		return 0;
+	if (!w->box->plan.map_by_holder) {
+		r = ab_fd_seqpacket_pair(pair);
+		if (r)
+			return r;
+		pid = ab_sys_clone(SIGCHLD);
+		if (pid == 0)
+			lend_clones(w, pair[1]);
+		close(pair[1]);
+		if (pid < 0)
+			return pid;
+	}
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		const guarded *g = &w->guarded[i];
+
+		if (is_wanted(g) && g->step->kind == AB_STEP_BIND)
+			trees[i] = take_clone(w, g, pair[0]);
+	}
+	ab_cleanup_fd(&pair[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+static int make_again(const guarded *g, int root, int tree)
+{
+	const ab_plan_step *s = g->step;
+	const char *path = g->target + 1;
+	ab_autofd int fs = -1;
+
+	switch ((enum ab_plan_step_kind)s->kind) {
+	case AB_STEP_SELF:
+		return init_bind_self(root, path, g->flags);
+	case AB_STEP_HIDE:
+		return init_bind_nothing(root, path);
+	case AB_STEP_BIND:
+		return tree < 0 ? tree : init_bind_tree(root, path, tree);
+	case AB_STEP_TMPFS:
+		fs = init_new_tmpfs(s->size, s->mode, init_mount_attrs(s->flags));
+		return fs < 0 ? fs : init_bind_tree(root, path, fs);
+	case AB_STEP_PROC:
+	case AB_STEP_DEV:
+	case AB_STEP_MQUEUE:
+	case AB_STEP_SYMLINK:
+	case AB_STEP_FILE:
+	case AB_STEP_DIR:
+	case AB_STEP_KIND_COUNT:
+		break;
+	}
+	return -EINVAL;
+}
+
+/* The box's namespaces and ids: a root host's own are not mapped there. */
+static int enter_box(const watcher *w)
+{
+	const ab_plan *p = &w->box->plan;
+	gid_t gid = p->gid_inside;
+	uid_t uid = p->uid_inside;
 
 	if (setns(w->namespace_fds[0], CLONE_NEWUSER) ||
-	    setns(w->namespace_fds[1], CLONE_NEWNS))
-		r = -errno;
+	    setns(w->namespace_fds[1], CLONE_NEWNS) ||
+	    setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+/* In a child: one result per missing mount, in the order of the plan. */
+static _Noreturn void remount(const watcher *w, int result_fd)
+{
+	int *trees = calloc(w->guarded_count, sizeof(*trees));
+	ab_autofd int root = -1;
+	int r = trees ? take_clones(w, trees) : -ENOMEM;
+
+	if (r == 0)
+		r = enter_box(w);
 	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0 && r == 0)
 		r = -errno;
@@ -98,42 +232,70 @@ static _Noreturn void rebind(const watcher *w, int result_fd)
 		const guarded *g = &w->guarded[i];
 		int one = r;
 
-		if (g->is_mounted || g->is_gone)
+		if (!is_wanted(g))
 			continue;
 		if (one == 0)
-			one = init_bind_self(root, g->target + 1, g->flags);
+			one = make_again(g, root, trees[i]);
 		if (ab_fd_write_full(result_fd, &one, sizeof(one)))
 			_exit(1);
 	}
 	_exit(0);
 }
 
-static void judge(watcher *w, guarded *g, int r)
+/*
+ * Nothing is there any more. What covered it has nothing to cover. What was
+ * protected becomes a name that must not appear; but the host may be about
+ * to make it anew, and where the agent has no process it can only be the
+ * host: then the next request of the host finds what it made.
+ */
+static void on_removed(watcher *w, guarded *g, bool settling)
 {
+	if (g->step->kind != AB_STEP_SELF)
+		return;
+	if (!settling && init_agent_is_absent(w)) {
+		/* once more: a command may be starting at this moment */
+		if (!g->is_deferred)
+			w->check_at_ns = w->next_check_ns;
+		g->is_deferred = true;
+		return;
+	}
+	g->is_gone = true;
+	w->reprotected++;
+	send_event(w, AB_EVENT_REPROTECTED, g,
+		   "it was removed on the host; whoever makes it again, it is "
+		   "moved away");
+}
+
+static int judge(watcher *w, guarded *g, int r, bool settling)
+{
+	if (r == -ENOENT || r == -ENOTDIR) {
+		on_removed(w, g, settling);
+		return 0;
+	}
+	g->is_deferred = false;
 	if (r == 0) {
+		g->is_failed = false;
 		w->reprotected++;
-		send_event(w, AB_EVENT_REPROTECTED, g, "bound again");
-	} else if (r == -ENOENT || r == -ENOTDIR) {
-		/* from now on it is a name that must not appear */
-		g->is_gone = true;
-		w->reprotected++;
-		send_event(w, AB_EVENT_REPROTECTED, g,
-			   "it was removed on the host");
-	} else {
+		send_event(w, AB_EVENT_REPROTECTED, g, "mounted again");
+		return 0;
+	}
+	if (!g->is_failed) {
 		w->failed++;
 		send_event(w, AB_EVENT_UNPROTECTED, g, strerror(-r));
 	}
+	g->is_failed = true;
+	return r;
 }
 
-static void rebind_missing(watcher *w)
+static int remount_missing(watcher *w, bool settling)
 {
-	int pair[2];
+	int pair[2], failed = 0;
 	pid_t pid = -1;
 
 	if (pipe2(pair, O_CLOEXEC) == 0) {
 		pid = ab_sys_clone(SIGCHLD);
 		if (pid == 0)
-			rebind(w, pair[1]);
+			remount(w, pair[1]);
 		close(pair[1]);
 	} else {
 		pair[0] = -1;
@@ -142,36 +304,56 @@ static void rebind_missing(watcher *w)
 		guarded *g = &w->guarded[i];
 		int r = -EIO;
 
-		if (g->is_mounted || g->is_gone)
+		if (!is_wanted(g))
 			continue;
 		if (pid > 0 &&
 		    ab_fd_read_full(pair[0], &r, sizeof(r)) != sizeof(r))
 			r = -EIO;
-		judge(w, g, r);
+		r = judge(w, g, r, settling);
+		failed = failed ? failed : r;
 	}
 	ab_cleanup_fd(&pair[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	return failed;
 }
 
-void init_check_mounts(watcher *w)
+/* Whoever looks for it on the host finds nothing: no process for that. */
+static bool is_absent(const guarded *g)
+{
+	struct stat st;
+
+	return fstatat(AT_FDCWD, g->host, &st,
+		       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
+	       (errno == ENOENT || errno == ENOTDIR);
+}
+
+int init_check_mounts(watcher *w, bool settling)
 {
 	ab_autofree char *table = NULL;
 	size_t n = 0;
 	bool missing = false;
 
 	if (!w->guarded_count)
-		return;
-	if (lseek(w->box->mountinfo_fd, 0, SEEK_SET) < 0 ||
-	    ab_fd_slurp(w->box->mountinfo_fd, MAX_TABLE, &table, &n)) {
+		return 0;
+	if (lseek(w->mountinfo_fd, 0, SEEK_SET) < 0 ||
+	    ab_fd_slurp(w->mountinfo_fd, MAX_TABLE, &table, &n)) {
 		w->failed++;
 		send_event(w, AB_EVENT_UNPROTECTED, &w->guarded[0],
 			   "the mount table cannot be read");
-		return;
+		return -EIO;
 	}
 	read_table(w, table);
-	for (size_t i = 0; i < w->guarded_count; i++)
-		missing |= !w->guarded[i].is_mounted && !w->guarded[i].is_gone;
-	if (missing)
-		rebind_missing(w);
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		guarded *g = &w->guarded[i];
+
+		if (g->is_mounted || g->is_gone)
+			continue;
+		g->is_absent = is_absent(g);
+		if (g->is_absent)
+			(void)judge(w, g, -ENOENT, settling);
+		else
+			missing = true;
+	}
+	return missing ? remount_missing(w, settling) : 0;
 }

@@ -144,6 +144,22 @@ static int make_idmap(const init_box *box, const ab_plan_step *s)
 	return fd;
 }
 
+int init_clone_source(init_box *box, const ab_plan_step *s)
+{
+	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
+	ab_autofd int userns = -1;
+
+	if (fd < 0)
+		return fd;
+	if (box->plan.map_by_holder && (s->flags & AB_MOUNT_IDMAP)) {
+		userns = make_idmap(box, s);
+		if (userns < 0)
+			return userns;
+	}
+	return init_clone_tree(fd, s->flags, init_mount_attrs(s->flags),
+			       userns);
+}
+
 static int prepare_tree(init_box *box, uint32_t i)
 {
 	const ab_plan_step *s = &box->plan.steps[i];

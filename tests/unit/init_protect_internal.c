@@ -113,6 +113,8 @@ static void make_plan(void)
 	watch(".vscode");
 	watch(".git/config");
 	watch(".git/hooks");
+	watch(".cargo/config.toml");
+	watch(".config/x/y");
 	watch("**/.git/config");
 	watch("**/.git/hooks");
 }
@@ -244,6 +246,9 @@ START_TEST(quarantine_works_across_file_systems)
 	char path[8700];
 	struct stat st;
 
+	/* of a box before this one: it stays */
+	snprintf(path, sizeof(path), "%s/000001-.vscode", quarantine);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
 	raise_box();
 	agent("mkdir -p .vscode/deep; echo evil >.vscode/deep/t;"
 	      "ln -s /etc/passwd .vscode/link; mkfifo .vscode/fifo;"
@@ -252,13 +257,15 @@ START_TEST(quarantine_works_across_file_systems)
 	settle(2, 0, 0);
 	ck_assert_int_lt(access(at(".vscode"), F_OK), 0);
 	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
-	snprintf(path, sizeof(path), "%s/000001-.vscode/deep/t", quarantine);
+	snprintf(path, sizeof(path), "%s/000002-.vscode/deep/t", quarantine);
 	ck_assert_int_eq(access(path, F_OK), 0);
-	snprintf(path, sizeof(path), "%s/000001-.vscode/link", quarantine);
+	snprintf(path, sizeof(path), "%s/000002-.vscode/link", quarantine);
 	ck_assert_int_eq(lstat(path, &st), 0);
 	ck_assert(S_ISLNK(st.st_mode));
-	snprintf(path, sizeof(path), "%s/000001-.vscode/fifo", quarantine);
+	snprintf(path, sizeof(path), "%s/000002-.vscode/fifo", quarantine);
 	ck_assert_int_lt(lstat(path, &st), 0);
+	snprintf(path, sizeof(path), "%s/000001-.vscode", quarantine);
+	ck_assert_int_eq(rmdir(path), 0);
 	ck_assert(ih_end(&box));
 }
 END_TEST
@@ -319,6 +326,188 @@ START_TEST(what_the_host_removes_may_not_come_back_from_the_agent)
 	settle(1, 0, 0);
 	ck_assert_int_lt(access(at(".git/config"), F_OK), 0);
 	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* A command that runs until the box ends; its channel. */
+static int linger(const char *script)
+{
+	const char *argv[] = {"/bin/sh", "-c", script, NULL};
+	int channel = ih_spawn(&box, &(ih_command){.argv = argv,
+						   .cwd = "/workspace"});
+
+	ck_assert_int_ge(channel, 0);
+	ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+	return channel;
+}
+
+START_TEST(what_the_host_replaces_is_protected_while_a_command_runs)
+{
+	int channel;
+
+	raise_box();
+	channel = linger("sleep 60");
+	put(".git/config.lock", "[user]\n");
+	ck_assert_int_eq(rename(at(".git/config.lock"), at(".git/config")), 0);
+	/* nobody asks: it is told */
+	ck_assert(ih_wait_event(&box, AB_EVENT_REPROTECTED, 2000));
+	agent("(echo evil >.git/config) 2>/dev/null || echo ro", "ro\n");
+	/* the host has got its notice all the same, and the count */
+	ck_assert_int_gt(ab_fd_poll(box.mountinfo, POLLPRI, 0), 0);
+	settle(0, 1, 0);
+	box.event_count = 0;
+	/* a mount point that is moved aside takes its mount along */
+	ck_assert_int_eq(rename(at(".git/hooks"), at(".git/old")), 0);
+	ck_assert_int_eq(mkdir(at(".git/hooks"), 0755), 0);
+	ck_assert(ih_wait_event(&box, AB_EVENT_REPROTECTED, 2000));
+	agent("(echo evil >.git/hooks/pre-commit) 2>/dev/null || echo ro",
+	      "ro\n");
+	close(channel);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_is_removed_while_a_command_runs_may_not_come_back)
+{
+	int channel;
+
+	raise_box();
+	channel = linger("sleep 60");
+	ck_assert_int_eq(unlink(at(".git/config")), 0);
+	ck_assert(ih_wait_event(&box, AB_EVENT_REPROTECTED, 2000));
+	agent("echo evil >.git/config", "");
+	settle(1, 1, 0);
+	ck_assert_int_lt(access(at(".git/config"), F_OK), 0);
+	close(channel);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_is_hidden_stays_hidden_when_the_host_replaces_it)
+{
+	int channel;
+
+	put(".env", "SECRET\n");
+	ck_assert_int_eq(mkdir(at("sec"), 0755), 0);
+	ck_assert_int_eq(mkdir(at("ro"), 0755), 0);
+	put("sec/k", "SECRET\n");
+	ih_step(&plan, AB_STEP_HIDE, "/workspace/.env");
+	ih_step(&plan, AB_STEP_HIDE, "/workspace/sec");
+	ih_bind(&plan, "/etc", "/workspace/ro",
+		AB_MOUNT_RDONLY | AB_MOUNT_RECURSIVE);
+	raise_box();
+	channel = linger("sleep 60");
+	agent("cat .env sec/k 2>/dev/null; [ -e ro/passwd ] || echo gone", "");
+	put(".env.new", "SECRET2\n");
+	ck_assert_int_eq(rename(at(".env.new"), at(".env")), 0);
+	ck_assert(ih_wait_event(&box, AB_EVENT_REPROTECTED, 2000));
+	agent("cat .env 2>/dev/null", "");
+	settle(0, 1, 0);
+	/* renamed aside, a copy in its place; and a mount point replaced */
+	ck_assert_int_eq(rename(at("sec"), at("sec.old")), 0);
+	ck_assert_int_eq(mkdir(at("sec"), 0755), 0);
+	put("sec/k", "SECRET\n");
+	ck_assert_int_eq(rmdir(at("ro")), 0);
+	ck_assert_int_eq(mkdir(at("ro"), 0777), 0);
+	settle(0, 2, 0);
+	agent("cat sec/k 2>/dev/null; (echo x >ro/x) 2>/dev/null || echo ro;"
+	      "[ -e ro/passwd ] || echo gone",
+	      "ro\n");
+	close(channel);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_cannot_be_mounted_again_freezes_the_box)
+{
+	ab_msg_reply reply;
+
+	ck_assert_int_eq(mkdir(at("ro"), 0755), 0);
+	ck_assert_int_eq(mkdir(at("from"), 0755), 0);
+	ih_bind(&plan, at("from"), "/workspace/ro", AB_MOUNT_RDONLY);
+	raise_box();
+	ck_assert_int_eq(rmdir(at("from")), 0);
+	ck_assert_int_eq(mkdir(at("from"), 0755), 0);
+	ck_assert_int_eq(rmdir(at("ro")), 0);
+	ck_assert_int_eq(mkdir(at("ro"), 0755), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply,
+					    NULL),
+				 0);
+		ck_assert_int_lt(reply.result, 0);
+		ck_assert_uint_eq(reply.values[2], i == 0);
+	}
+	ck_assert(ih_saw_event(&box, AB_EVENT_UNPROTECTED, "ro"));
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_link_in_place_of_a_directory_is_quarantined)
+{
+	raise_box();
+	agent("mkdir -p data/hooks new cc other; ln -s ../data new/.git;"
+	      "mkdir new2; echo 'gitdir: ../data' >new2/.git;"
+	      "ln -s cc .cargo; ln -s other fine; echo x >.config;"
+	      "mkdir -p refs/.git/refs/x; ln -s refs/.git/refs/x sub;"
+	      "echo evil >refs/.git/refs/x/.envrc",
+	      "");
+	settle(4, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "new/.git"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "new2/.git"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, ".cargo"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+			       "refs/.git/refs/x/.envrc"));
+	ck_assert_int_eq(access(at("fine"), F_OK), 0);
+	ck_assert_int_eq(access(at(".config"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_directory_above_cannot_hide_one_by_its_mode)
+{
+	raise_box();
+	agent("mkdir a", "");
+	settle(0, 0, 0);
+	agent("mkdir a/b; echo evil >a/b/.envrc; mkdir -p a/b/.vscode;"
+	      "chmod 0 a",
+	      "");
+	settle(2, 0, 0);
+	ck_assert_int_lt(access(at("a/b/.envrc"), F_OK), 0);
+	ck_assert_int_lt(access(at("a/b/.vscode"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_is_too_deep_to_look_at_is_quarantined)
+{
+	raise_box();
+	agent("d=.; i=0; while [ $i -lt 66 ]; do d=$d/d; i=$((i+1)); done;"
+	      "mkdir -p $d; echo evil >$d/.envrc; ln -s $d deep",
+	      "");
+	settle(1, 0, 0);
+	ck_assert_int_lt(access(at("deep/.envrc"), F_OK), 0);
+	/* and one by one, by its event */
+	agent("d=.; i=0; while [ $i -lt 63 ]; do d=$d/d; i=$((i+1)); done;"
+	      "mkdir $d/d",
+	      "");
+	settle(1, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_a_box_leaves_at_its_end_is_quarantined)
+{
+	int channel;
+
+	raise_box();
+	channel = linger("echo evil >.envrc; mkdir .vscode; sleep 60");
+	for (int i = 0; i < 200 && access(at(".vscode"), F_OK); i++)
+		usleep(10000);
+	/* the host dies or forgets to settle */
+	ck_assert(ih_end(&box));
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
+	ck_assert_int_lt(access(at(".vscode"), F_OK), 0);
+	close(channel);
 }
 END_TEST
 
@@ -434,6 +623,17 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_the_host_replaces_is_protected_again);
 	tcase_add_test(tc,
 		       what_the_host_removes_may_not_come_back_from_the_agent);
+	tcase_add_test(tc,
+		       what_the_host_replaces_is_protected_while_a_command_runs);
+	tcase_add_test(tc,
+		       what_is_removed_while_a_command_runs_may_not_come_back);
+	tcase_add_test(tc,
+		       what_is_hidden_stays_hidden_when_the_host_replaces_it);
+	tcase_add_test(tc, what_cannot_be_mounted_again_freezes_the_box);
+	tcase_add_test(tc, a_link_in_place_of_a_directory_is_quarantined);
+	tcase_add_test(tc, a_directory_above_cannot_hide_one_by_its_mode);
+	tcase_add_test(tc, what_is_too_deep_to_look_at_is_quarantined);
+	tcase_add_test(tc, what_a_box_leaves_at_its_end_is_quarantined);
 	tcase_add_test(tc, a_box_leaves_the_workspace_as_it_was);
 	tcase_add_test(tc, a_relayed_file_is_written_before_settle_answers);
 	tcase_add_test(tc, a_relayed_file_can_be_read_through_its_pipe);

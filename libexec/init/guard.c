@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which mounts of a box the host can take away, and noticing that it did,
+ * while commands run. A rename over a mount point, or its removal, detaches
+ * the mount and changes the mount table; a mount point renamed aside keeps
+ * its mount, and what then appears under the old name is seen by inotify.
+ * The holder polls both by descriptors of its own, so the host still gets
+ * its notice and settles before it starts or ends a command.
+ *
+ * Between the host's change and the new mount lies a window, well below a
+ * millisecond on an idle machine, in which a running command can open what
+ * the host has put there, for writing if the tree is writable. A file that
+ * was opened in the window stays open. Where that is too much: `overlay`.
+ * Spec: DESIGN.md section 6, RECIPES.md section 8p, proc(5) mountinfo.
+ */
+#include "config.h"
+
+#include "watcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+
+/* Names that appear in a busy workspace cost one look in this time. */
+#define CHECK_EVERY_NS 10000000ull
+
+enum { GUARD_MOUNTS, GUARD_NAMES };
+
+static bool is_strictly_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1) /* "/" */
+		return path[1] != '\0';
+	return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+/* The step whose tree a later step's target lies in; NULL: the root's. */
+static const ab_plan_step *cover_of(const ab_plan *plan, uint32_t i)
+{
+	const char *target = plan->steps[i].target;
+	const ab_plan_step *cover = NULL;
+
+	for (uint32_t j = 0; j < i; j++) {
+		const ab_plan_step *s = &plan->steps[j];
+
+		if (s->kind > AB_STEP_MQUEUE ||
+		    !is_strictly_below(target, s->target))
+			continue;
+		if (!cover || strlen(s->target) >= strlen(cover->target))
+			cover = s;
+	}
+	return cover;
+}
+
+bool init_is_guarded_step(const ab_plan *plan, uint32_t i)
+{
+	const ab_plan_step *s = &plan->steps[i], *cover;
+
+	if (s->kind != AB_STEP_SELF && s->kind != AB_STEP_HIDE &&
+	    s->kind != AB_STEP_BIND && s->kind != AB_STEP_TMPFS)
+		return false;
+	/* elsewhere the host has no name for the mount point */
+	cover = cover_of(plan, i);
+	return cover && cover->kind == AB_STEP_BIND;
+}
+
+/* Where the host has the mount point; NULL when memory is short. */
+static char *host_path(const ab_plan *plan, uint32_t i)
+{
+	const ab_plan_step *cover = cover_of(plan, i);
+	const char *rest = plan->steps[i].target;
+	size_t skip = strlen(cover->target), n;
+	char *path;
+
+	rest += skip == 1 ? 0 : skip;
+	n = strlen(cover->source) + strlen(rest) + 1;
+	path = malloc(n);
+	if (path)
+		snprintf(path, n, "%s%s",
+			 cover->source[1] ? cover->source : "", rest);
+	return path;
+}
+
+int init_list_guarded(watcher *w)
+{
+	const ab_plan *p = &w->box->plan;
+	const char *top = p->workspace_inside;
+	size_t n = strlen(top);
+
+	w->guarded = calloc(p->step_count + 1, sizeof(*w->guarded));
+	if (!w->guarded)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->step_count; i++) {
+		const ab_plan_step *s = &p->steps[i];
+		guarded *g = &w->guarded[w->guarded_count];
+
+		if (!init_is_guarded_step(p, i))
+			continue;
+		g->step = s;
+		g->index = i;
+		g->target = s->target;
+		g->flags = s->flags;
+		g->host = host_path(p, i);
+		if (!g->host)
+			return -ENOMEM;
+		if (n && is_strictly_below(s->target, top))
+			g->rest = s->target + n + 1;
+		w->guarded_count++;
+	}
+	return 0;
+}
+
+/* What the scan of the workspace does not watch. */
+static void watch_parent(watcher *w, const guarded *g)
+{
+	char path[AB_MAX_PATH];
+	const char *slash = strrchr(g->host, '/');
+
+	if (g->rest && w->box->plan.watch_count)
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)(slash - g->host), g->host);
+	if (inotify_add_watch(w->box->inotify_fd, path[0] ? path : "/",
+			      IN_CREATE | IN_MOVED_TO | IN_ONLYDIR |
+				      IN_MASK_ADD) < 0 &&
+	    errno != ENOENT)
+		init_note(w->box,
+			  "%s: cannot be watched (%s); it is looked at before "
+			  "and after every command",
+			  g->target, strerror(errno));
+}
+
+int init_start_guarding(holder *h, int mountinfo_fd)
+{
+	struct epoll_event e = {.events = EPOLLIN | EPOLLET};
+	watcher *w = h->watcher;
+
+	if (mountinfo_fd < 0)
+		return init_fail(h->box, -mountinfo_fd, "", "mountinfo");
+	w->mountinfo_fd = mountinfo_fd;
+	w->edge_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
+	if (w->edge_fd < 0 ||
+	    epoll_ctl(w->edge_fd, EPOLL_CTL_ADD, h->box->inotify_fd, &e))
+		return init_fail(h->box, errno, "", "mountinfo");
+	return 0;
+}
+
+void init_watch_parents(watcher *w)
+{
+	for (size_t i = 0; i < w->guarded_count && !w->is_rescan; i++)
+		watch_parent(w, &w->guarded[i]);
+}
+
+int64_t init_poll_guard(const holder *h, struct pollfd *fds)
+{
+	const watcher *w = h->watcher;
+
+	fds[GUARD_MOUNTS].fd = w && w->guarded_count ? w->mountinfo_fd : -1;
+	fds[GUARD_MOUNTS].events = POLLPRI;
+	fds[GUARD_NAMES].fd = w && w->guarded_count ? w->edge_fd : -1;
+	fds[GUARD_NAMES].events = POLLIN;
+	return w ? ab_clock_left_ms(w->check_at_ns) : -1;
+}
+
+void init_serve_guard(holder *h, const struct pollfd *fds)
+{
+	watcher *w = h->watcher;
+	bool is_due = fds[GUARD_MOUNTS].revents != 0;
+	struct epoll_event e;
+	uint64_t now;
+
+	if (!w || (!is_due && !fds[GUARD_NAMES].revents && !w->check_at_ns))
+		return;
+	now = ab_clock_boot_ns();
+	if (fds[GUARD_NAMES].revents) {
+		/* takes the edge; the events are for the host to see */
+		(void)epoll_wait(w->edge_fd, &e, 1, 0);
+		if (!w->check_at_ns)
+			w->check_at_ns = w->next_check_ns > now
+						 ? w->next_check_ns
+						 : now;
+	}
+	if (!is_due && (!w->check_at_ns || w->check_at_ns > now))
+		return;
+	w->check_at_ns = 0;
+	w->next_check_ns = now + CHECK_EVERY_NS;
+	(void)init_check_mounts(w, false);
+}
+
+/*
+ * Is there no process of the agent now? Whatever he leaves behind becomes a
+ * child of PID 1, which else has one: the launcher. proc(5) children; a
+ * kernel without it cannot say, and that is no yes.
+ */
+bool init_agent_is_absent(const watcher *w)
+{
+	char path[64], text[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		 (int)w->box->pid_one, (int)w->box->pid_one);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	/* "123 " is one, "123 456 " is two */
+	return strchr(text, ' ') == text + n - 1;
+}
