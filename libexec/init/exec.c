@@ -51,6 +51,15 @@ static int lift(init_command *c, int fd, int min)
 	return r;
 }
 
+static bool is_target(const ab_msg_spawn *s, uint32_t fd)
+{
+	for (uint32_t i = 0; i < s->target_count; i++) {
+		if (s->targets[i] == fd)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Exactly the wanted numbers. A target above 2 may be the number of a source
  * not placed yet: then they all move above the highest target first. All
@@ -78,8 +87,11 @@ static void place_fds(init_command *c)
 		put_fd(c, sources[i], (int)s->targets[i]);
 	if (c->pty_slave_fd < 0)
 		return;
-	for (int fd = 0; fd <= 2; fd++)
-		put_fd(c, c->pty_slave_fd, fd);
+	/* a pty is what of 0-2 has no descriptor of its own */
+	for (uint32_t fd = 0; fd <= 2; fd++) {
+		if (!is_target(s, fd))
+			put_fd(c, c->pty_slave_fd, (int)fd);
+	}
 }
 
 /*
@@ -145,13 +157,16 @@ static int exec_in_path(const ab_msg_spawn *s)
 _Noreturn void init_exec(init_command *c)
 {
 	const ab_msg_spawn *s = c->spawn;
+	_Atomic uint32_t *before_exec = &c->box->shared->before_exec;
 
-	atomic_store(&c->box->shared->in_flight, (uint32_t)getpid());
+	/* who stops us here stops the launcher: PID 1 must tell us apart */
+	atomic_store(before_exec, (uint32_t)getpid());
+	syscall(SYS_set_tid_address, before_exec);
 	if (setsid() < 0)
 		fail(c, "session", errno);
-	place_fds(c);
-	if (c->pty_slave_fd >= 0 && ioctl(0, TIOCSCTTY, 0))
+	if (c->pty_slave_fd >= 0 && ioctl(c->pty_slave_fd, TIOCSCTTY, 0))
 		fail(c, "terminal", errno);
+	place_fds(c);
 	if (chdir(s->cwd))
 		fail(c, "cwd", errno);
 	set_limits(c);

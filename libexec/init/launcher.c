@@ -115,6 +115,7 @@ static int child_main(void *command)
 
 static void start(init_command *c)
 {
+	init_shared *shared = c->box->shared;
 	uint64_t started_ns = ab_clock_boot_ns();
 	int master = -1;
 	pid_t pid;
@@ -127,9 +128,12 @@ static void start(init_command *c)
 		send_not_started(c->channel_fd, "terminal", -r, strerror(-r));
 		return;
 	}
-	atomic_store(&c->box->shared->not_started, 0);
+	atomic_store(&shared->not_started, 0);
+	atomic_store(&shared->started_ns, started_ns);
 	pid = clone(child_main, child_stack + STACK_SIZE,
-		    CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, c);
+		    CLONE_VM | CLONE_VFORK | CLONE_PARENT |
+			    CLONE_PARENT_SETTID | SIGCHLD,
+		    c, &shared->in_flight);
 	if (pid < 0)
 		send_not_started(c->channel_fd, "fork", errno,
 				 strerror(errno));
@@ -140,19 +144,7 @@ static void start(init_command *c)
 		send_started(c->channel_fd, pid, master);
 		register_command(c, pid, started_ns);
 	}
-	atomic_store(&c->box->shared->in_flight, 0);
-}
-
-/* Exactly one fd per target, and a pty leaves 0-2 to itself. */
-static bool fds_fit(const ab_msg_spawn *s, size_t count)
-{
-	if (s->target_count != count)
-		return false;
-	for (uint32_t i = 0; i < s->target_count; i++) {
-		if ((s->flags & AB_SPAWN_PTY) && s->targets[i] <= 2)
-			return false;
-	}
-	return true;
+	atomic_store(&shared->in_flight, 0);
 }
 
 /*
@@ -189,7 +181,7 @@ static void handle_body(const init_box *box, const void *body, size_t n,
 				 "malformed spawn message");
 		return;
 	}
-	if (!fds_fit(&spawn, count))
+	if (spawn.target_count != count)
 		send_not_started(channel, "fds", EPROTO,
 				 "fds and their numbers do not match");
 	else if (!fds_are_harmless(fds, count))
@@ -287,7 +279,7 @@ _Noreturn void init_launcher(init_box *box, int link_fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
-	if (box->plan.tier == AB_TIER_LANDLOCK)
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	r = settle_fds(box, link_fd);
 	if (box->ruleset_fd >= 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Polled limits: memory and processes of the whole box, counted from the
+ * Which limit ended a command: the count that the kernel keeps of its OOM
+ * killer in the box's cgroup (cgroup-v1/memory.rst, cgroup-v2.rst), and
+ * polled limits: memory and processes of the whole box, counted from the
  * box's own /proc four times a second. A soft wall: a process can pass it
  * for one interval, and the limits report says so. Used only when the plan
  * asks, because nothing harder was available. Spec: DESIGN.md section 6.
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "pid1.h"
 
 #define INTERVAL_NS 250000000ull
@@ -27,6 +30,45 @@ typedef struct usage {
 	pid_t largest;
 	uint64_t largest_bytes;
 } usage;
+
+/*
+ * The file is the host's, so it is opened before the box has its own root;
+ * the agent cannot reach a descriptor of PID 1.
+ */
+void init_open_oom_counter(pid_one *one)
+{
+	static const char *const names[] = {"memory.events",
+					    "memory.oom_control"};
+	const ab_plan *p = &one->box->plan;
+	char path[AB_MAX_PATH + 32];
+
+	for (uint32_t i = 0; i < 2 * p->cgroup_count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", p->cgroups[i / 2],
+			 names[i % 2]);
+		one->oom_fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+		if (one->oom_fd >= 0)
+			return;
+	}
+	one->oom_fd = -1;
+}
+
+/* Both files have a line "oom_kill N". */
+uint64_t init_count_oom_kills(const pid_one *one)
+{
+	static const char name[] = "\noom_kill ";
+	char text[1024] = "\n";
+	const char *at;
+	ssize_t n;
+
+	if (one->oom_fd < 0)
+		return 0;
+	n = pread(one->oom_fd, text + 1, sizeof(text) - 2, 0);
+	if (n <= 0)
+		return one->oom_count;
+	text[n + 1] = '\0';
+	at = strstr(text, name);
+	return at ? strtoull(at + sizeof(name) - 1, NULL, 10) : 0;
+}
 
 void init_prepare_polling(pid_one *one)
 {
@@ -102,14 +144,6 @@ static command *owner_of(pid_one *one, pid_t pid)
 	return NULL;
 }
 
-static void end_all(pid_one *one, uint32_t reason)
-{
-	for (command *c = one->commands; c; c = c->next)
-		init_kill_command(c, reason);
-	if (one->box->plan.namespaces & AB_NS_PID)
-		kill(-1, SIGKILL);
-}
-
 void init_poll_limits(pid_one *one, uint64_t now_ns)
 {
 	const ab_plan *p = &one->box->plan;
@@ -127,7 +161,7 @@ void init_poll_limits(pid_one *one, uint64_t now_ns)
 	count(one, dir, &u);
 	closedir(dir);
 	if (p->polled_pids && u.pids > p->polled_pids) {
-		end_all(one, AB_REASON_PIDS);
+		(void)init_kill_all(one, AB_REASON_PIDS);
 		init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
 				AB_EVENT_LIMIT, "pids", "all commands ended");
 	} else if (p->polled_memory && u.bytes > p->polled_memory &&

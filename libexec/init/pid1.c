@@ -37,7 +37,11 @@
 #define TAG_LAST 3u
 #define MAX_EVENTS 32
 
+/* kind, fd count, pid, wall_ms, started_ns */
+#define REGISTER_SIZE 24
+
 #define CATCH_UP_MS 20
+#define KILL_ALL_MS 2000
 #define NS_PER_MS 1000000ull
 /* A launcher that dies this often this fast cannot raise its walls. */
 #define RELAUNCH_BURST 64
@@ -136,6 +140,24 @@ static void free_ended(pid_one *one)
 	}
 }
 
+/*
+ * The kernel counts the victims and does not name them: a SIGKILL that is
+ * none of ours, while the count rose during the command's life, is one. Each
+ * is told of once, so a command that kills itself beside it is not another.
+ */
+static void judge_kill(pid_one *one, command *c)
+{
+	if (one->oom_fd < 0 || c->reason || !WIFSIGNALED(c->status) ||
+	    WTERMSIG(c->status) != SIGKILL)
+		return;
+	one->oom_count = init_count_oom_kills(one);
+	if (one->oom_count <= c->oom_seen)
+		return;
+	c->reason = AB_REASON_MEMORY;
+	for (command *other = one->commands; other; other = other->next)
+		other->oom_seen++;
+}
+
 static void set_ended(pid_one *one, command *c, int status, uint64_t ended_ns,
 		      const struct rusage *usage)
 {
@@ -144,17 +166,79 @@ static void set_ended(pid_one *one, command *c, int status, uint64_t ended_ns,
 	c->status = status;
 	c->usage = *usage;
 	one->has_ended = true;
+	judge_kill(one, c);
+}
+
+/*
+ * The exit of a command and its registration come by two ways, in any order,
+ * and the launcher may die between any two steps. No exit is lost, and none
+ * is told of the wrong command, because of this order in the launcher:
+ *
+ *   L1 started_ns = now       L2 clone: the kernel writes in_flight = pid
+ *   L3 send STARTED           L4 send REGISTER(pid, started_ns)
+ *   L5 in_flight = 0
+ *
+ * and of this one here, for each process P that wait4() hands out:
+ *
+ *   R1 P is a registered command that has not ended: it ends now.
+ *   R2 load not_started, in_flight and started_ns, in this order.
+ *   R3 read every registration there is; P is registered now: it ends now.
+ *   R4 in_flight was P, and (P, started_ns) is neither registered before nor
+ *      the early one already: keep its end as the early one.
+ *   R5 else P was an orphan of the agent's, or never became a command.
+ *
+ * - P ends, then L4: R4, because in_flight is P from before P ran until L5.
+ *   The registration finds the early end.
+ * - L4, P ends: R1 or R3. L4, P ends, L5 before R2: in_flight is 0 or of a
+ *   later command, so L4 came before R2 and R3 reads it.
+ * - P ends early, L4, L5, then a next Q ends early as well: R3 for Q reads
+ *   P's registration, which takes the early end, before R4 writes Q's.
+ * - P fails before exec: not_started is P until in_flight is not any more,
+ *   R4 keeps nothing, L4 never comes.
+ * - The number P is used again while in_flight still names it (a stopped
+ *   launcher and an agent that forks round the pid space): it was free only
+ *   after P was reaped, so P is the early one or was registered; both are
+ *   known by started_ns, and R4 refuses.
+ * - The launcher dies before L2: there is nothing; the channel ends with it.
+ *   Between L2 and L4: in_flight is P and P is not registered, though all
+ *   registrations were read after its death: P is killed, its channel is
+ *   closed. After L4: P is a command like any other. What a killed P left
+ *   outside its group is the agent's orphan, as of any command.
+ * - A registration that cannot be taken (no memory, no descriptor) kills P
+ *   and forgets its early end; the channel closes and the host hears that.
+ *
+ * kill() names a pid that was not reaped, or stays within the box's own pid
+ * namespace: it cannot hit a stranger.
+ */
+static bool is_early(const pid_one *one, pid_t pid, uint64_t started_ns)
+{
+	return one->early.pid == pid && one->early.started_ns == started_ns;
+}
+
+/* It will never be registered: nobody could end it or hear of its end. */
+static void kill_unregistered(pid_one *one, pid_t pid, uint64_t started_ns)
+{
+	bool was_reaped = is_early(one, pid, started_ns);
+
+	if (was_reaped)
+		one->early.pid = 0;
+	/* without a pid namespace its number may be a stranger's by now */
+	if (was_reaped && !(one->box->plan.namespaces & AB_NS_PID))
+		return;
+	kill(-pid, SIGKILL);
+	if (!was_reaped)
+		kill(pid, SIGKILL);
 }
 
 static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 {
 	command *c = calloc(1, sizeof(*c));
 
-	if (!c || watch(one, channel_fd, (uintptr_t)c)) {
-		/* nobody could end it or hear of its end */
-		kill(-(pid_t)m->pid, SIGKILL);
-		kill((pid_t)m->pid, SIGKILL);
-		close(channel_fd);
+	one->registered_ns = m->started_ns;
+	if (channel_fd < 0 || !c || watch(one, channel_fd, (uintptr_t)c)) {
+		kill_unregistered(one, (pid_t)m->pid, m->started_ns);
+		if (channel_fd >= 0)
+			close(channel_fd);
 		free(c);
 		return;
 	}
@@ -167,8 +251,12 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	one->commands = c;
 	one->command_count++;
 	one->spawn_count++;
-	if (one->early.pid != c->pid)
+	c->oom_seen = one->oom_count;
+	one->oom_count = init_count_oom_kills(one);
+	if (!is_early(one, c->pid, c->started_ns)) {
+		c->oom_seen = one->oom_count;
 		return;
+	}
 	one->early.pid = 0;
 	set_ended(one, c, one->early.status, one->early.ended_ns,
 		  &one->early.usage);
@@ -178,7 +266,7 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 static void read_registrations(pid_one *one, bool all)
 {
 	do {
-		uint8_t message[64];
+		uint8_t message[64] = {0};
 		ab_msg_register m;
 		ab_reader r;
 		size_t count = 0;
@@ -189,35 +277,40 @@ static void read_registrations(pid_one *one, bool all)
 
 		if (n <= 0 && n != -EPROTO)
 			return;
+		/* the bytes are there also when the channel could not come */
 		if (n <= 0)
-			continue;
+			n = REGISTER_SIZE;
 		ab_reader_init(&r, message, (size_t)n);
 		if (ab_get_u32(&r) == AB_MSG_REGISTER &&
 		    ab_get_u32(&r) == 1 && ab_msg_get_register(&r, &m) == 0)
-			add_command(one, &m, fd);
+			add_command(one, &m, count ? fd : -1);
 		else if (count)
 			close(fd);
 	} while (all);
 }
 
-static void replace_launcher(pid_one *one, int status)
+/* What it was at is undone; its socket is read by the next one. */
+static void forget_launcher(pid_one *one, int status)
 {
 	init_shared *shared = one->box->shared;
-	uint64_t now = ab_clock_boot_ns();
 	pid_t in_flight = (pid_t)atomic_load(&shared->in_flight);
+	uint64_t started_ns = atomic_load(&shared->started_ns);
 
 	one->launcher_pid = 0;
 	/* a replacement without walls would be no launcher */
 	if (WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_FAILED)
 		_exit(1);
-	/* nobody would ever hear of it; its channel ends with the launcher */
-	if (in_flight > 1 && !find(one, in_flight)) {
-		kill(-in_flight, SIGKILL);
-		if (one->early.pid != in_flight)
-			kill(in_flight, SIGKILL);
-	}
+	if (in_flight > 1 && one->registered_ns != started_ns)
+		kill_unregistered(one, in_flight, started_ns);
 	atomic_store(&shared->in_flight, 0);
+	atomic_store(&shared->before_exec, 0);
 	one->early.pid = 0;
+}
+
+static void replace_launcher(pid_one *one)
+{
+	uint64_t now = ab_clock_boot_ns();
+
 	if (now - one->relaunch_ns > 1000 * NS_PER_MS) {
 		one->relaunch_ns = now;
 		one->relaunch_count = 0;
@@ -233,41 +326,50 @@ static void replace_launcher(pid_one *one, int status)
 				"it was killed; another took its place");
 }
 
-/* A stopped launcher, or child of it before exec, would stall all spawns. */
+/*
+ * A stopped launcher, or child of it before exec, would stall all spawns.
+ * After its exec a command is stopped because it wants to be (job control).
+ */
 static void on_stopped(pid_one *one, pid_t pid)
 {
-	uint32_t in_flight = atomic_load(&one->box->shared->in_flight);
+	uint32_t making = atomic_load(&one->box->shared->before_exec);
 
-	if (pid == one->launcher_pid || (uint32_t)pid == in_flight)
+	if (one->is_killing)
+		return;
+	if (pid == one->launcher_pid || (uint32_t)pid == making)
 		kill(pid, SIGCONT);
 }
 
-/*
- * The command of this pid, registered already or just now. The launcher
- * registers first and then says that nothing is in flight: so who is neither
- * registered nor in flight, in this order, was never a command but an orphan.
- */
+/* R1 to R5 above: the command that ended, or NULL. */
 static command *find_ended(pid_one *one, pid_t pid, int status,
 			   const struct rusage *usage)
 {
 	const init_shared *shared = one->box->shared;
 	command *c = find(one, pid);
+	uint32_t in_flight, not_started;
+	uint64_t started_ns;
 
 	if (c)
 		return c;
-	if (atomic_load(&shared->in_flight) == (uint32_t)pid) {
-		if (atomic_load(&shared->not_started) == (uint32_t)pid)
-			return NULL;
-		one->early.pid = pid;
-		one->early.status = status;
-		one->early.ended_ns = ab_clock_boot_ns();
-		one->early.usage = *usage;
-	}
+	not_started = atomic_load(&shared->not_started);
+	in_flight = atomic_load(&shared->in_flight);
+	started_ns = atomic_load(&shared->started_ns);
 	read_registrations(one, true);
-	return find(one, pid);
+	c = find(one, pid);
+	if (c || in_flight != (uint32_t)pid || not_started == in_flight ||
+	    one->registered_ns == started_ns ||
+	    is_early(one, pid, started_ns))
+		return c;
+	one->early.pid = pid;
+	one->early.status = status;
+	one->early.started_ns = started_ns;
+	one->early.ended_ns = ab_clock_boot_ns();
+	one->early.usage = *usage;
+	return NULL;
 }
 
-static void reap(pid_one *one)
+/* True when there is no process left that could end. */
+static bool reap(pid_one *one)
 {
 	for (;;) {
 		struct rusage usage;
@@ -276,14 +378,16 @@ static void reap(pid_one *one)
 		command *c;
 
 		if (pid <= 0)
-			return;
+			return pid < 0 && errno == ECHILD;
 		if (WIFSTOPPED(status)) {
 			on_stopped(one, pid);
 			continue;
 		}
 		if (pid == one->launcher_pid) {
 			read_registrations(one, true);
-			replace_launcher(one, status);
+			forget_launcher(one, status);
+			if (!one->is_killing)
+				replace_launcher(one);
 			continue;
 		}
 		c = find_ended(one, pid, status, &usage);
@@ -292,12 +396,17 @@ static void reap(pid_one *one)
 	}
 }
 
-static void on_signal(pid_one *one)
+static void drain_signals(pid_one *one)
 {
 	struct signalfd_siginfo info[8];
 
 	(void)!read(one->signal_fd, info, sizeof(info));
-	reap(one);
+}
+
+static void on_signal(pid_one *one)
+{
+	drain_signals(one);
+	(void)reap(one);
 }
 
 /* From the host: a signal to pass, or its end. */
@@ -362,14 +471,38 @@ static void catch_up(pid_one *one)
 	}
 }
 
-static void kill_all(pid_one *one)
+/*
+ * In its own pid namespace -1 is everybody else in the box, in one step that
+ * no fork escapes (kill(2)). That takes the launcher as well, so the caller
+ * hears of it only when another is there: his next command is not lost in
+ * the old one. Who dies hands his children to us (pid_namespaces(7),
+ * PR_SET_CHILD_SUBREAPER), so no child left means nobody left.
+ */
+int init_kill_all(pid_one *one, uint32_t reason)
 {
+	uint64_t end = ab_clock_boot_ns() + KILL_ALL_MS * NS_PER_MS;
+	bool is_done;
+
 	catch_up(one);
 	for (command *c = one->commands; c; c = c->next)
-		init_kill_command(c, AB_REASON_KILLED);
-	/* in its own pid namespace -1 is everybody else in the box */
-	if (one->box->plan.namespaces & AB_NS_PID)
-		kill(-1, SIGKILL);
+		init_kill_command(c, reason);
+	one->is_killing = true;
+	for (;;) {
+		if (one->box->plan.namespaces & AB_NS_PID)
+			kill(-1, SIGKILL);
+		else
+			init_kill_below(getpid());
+		is_done = reap(one);
+		if (is_done || ab_clock_boot_ns() >= end)
+			break;
+		(void)ab_fd_poll(one->signal_fd, POLLIN, 1);
+		drain_signals(one);
+	}
+	one->is_killing = false;
+	/* one that hangs in the kernel is replaced when it ends */
+	if (!one->launcher_pid)
+		start_launcher(one, -1);
+	return is_done ? 0 : -ETIMEDOUT;
 }
 
 static void on_link(pid_one *one)
@@ -378,6 +511,7 @@ static void on_link(pid_one *one)
 	ab_reader r;
 	size_t count = 0;
 	uint32_t kind, serial;
+	int result = 0;
 	ssize_t n = ab_message_recv(one->box->link_inside_fd, message,
 				    sizeof(message), NULL, 0, &count,
 				    MSG_DONTWAIT);
@@ -394,10 +528,13 @@ static void on_link(pid_one *one)
 	if (!ab_reader_done(&r))
 		return;
 	if (kind == AB_MSG_LINK_KILL_ALL)
-		kill_all(one);
+		result = init_kill_all(one, AB_REASON_KILLED);
 	else if (kind == AB_MSG_LINK_RELAUNCH && one->launcher_pid)
 		kill(one->launcher_pid, SIGKILL);
-	reply(one, serial, 0);
+	else if (kind != AB_MSG_LINK_RELAUNCH &&
+		 kind != AB_MSG_LINK_STATISTICS)
+		result = -EINVAL;
+	reply(one, serial, result);
 }
 
 static void start_launcher(pid_one *one, int link_fd)
@@ -522,16 +659,17 @@ static int become_pid_one(pid_one *one)
 
 	if (setsid() < 0)
 		return init_fail(box, errno, "", "session");
+	init_open_oom_counter(one);
 	if (init_start_network(box) || init_enter_namespaces(box))
 		return -1;
-	if (box->plan.tier == AB_TIER_LANDLOCK)
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	else if (init_build_root(box))
 		return -1;
 	if (open_null(box) || init_prepare_landlock(box) ||
 	    init_join_network(box))
 		return -1;
-	if (box->plan.tier == AB_TIER_LANDLOCK ? chdir("/")
+	if (box->plan.tier >= AB_TIER_LANDLOCK ? chdir("/")
 					       : init_detach_host(box))
 		return init_fail(box, errno, "", "root");
 	init_prepare_polling(one);
@@ -540,7 +678,8 @@ static int become_pid_one(pid_one *one)
 
 _Noreturn void init_pid_one(init_box *box)
 {
-	pid_one one = {.box = box, .epoll_fd = -1, .signal_fd = -1};
+	pid_one one = {
+		.box = box, .epoll_fd = -1, .signal_fd = -1, .oom_fd = -1};
 
 	prctl(PR_SET_NAME, "agentbox-pid1", 0, 0, 0);
 	umask(022);

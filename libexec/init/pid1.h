@@ -21,6 +21,7 @@ typedef struct command {
 	uint32_t reason;
 	uint64_t started_ns, ended_ns, deadline_ns;
 	struct rusage usage;
+	uint64_t oom_seen; /* kills of the memory limit before it started */
 } command;
 
 typedef struct pid_one {
@@ -29,22 +30,32 @@ typedef struct pid_one {
 	command *commands;
 	uint64_t command_count, spawn_count;
 	bool has_ended; /* one of them; its message is to be sent */
+	uint64_t registered_ns; /* started_ns of the last one registered */
 	/* the command in flight ended before it was registered */
 	struct {
 		pid_t pid; /* 0: none */
 		int status;
-		uint64_t ended_ns;
+		uint64_t started_ns, ended_ns;
 		struct rusage usage;
 	} early;
+	/* the counter of our cgroup's OOM killer, or -1, and its last value */
+	int oom_fd;
+	uint64_t oom_count;
 	pid_t launcher_pid;
+	bool is_killing; /* nobody is continued or replaced meanwhile */
 	uint64_t relaunch_ns, relaunch_count, relaunch_total, relaunch_at_ns;
 	uint64_t poll_at_ns;
 } pid_one;
 
 void init_kill_command(command *c, uint32_t reason);
+/* Everybody in the box, the launcher too, which is replaced. 0 or -errno. */
+int init_kill_all(pid_one *one, uint32_t reason);
 
 /* limits.c: polled limits, where the kernel has no hard ones. */
 void init_prepare_polling(pid_one *one);
 void init_poll_limits(pid_one *one, uint64_t now_ns);
+/* Before the host's tree is left. A box without such a cgroup has none. */
+void init_open_oom_counter(pid_one *one);
+uint64_t init_count_oom_kills(const pid_one *one);
 
 #endif

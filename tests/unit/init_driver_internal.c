@@ -7,9 +7,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -403,6 +405,46 @@ static _Noreturn void eat(void)
 	}
 }
 
+/* Again and again, once it is a command that the host knows of. */
+static _Noreturn void storm(pid_t pid, int signum)
+{
+	nap_ms(20);
+	for (;;) {
+		kill(pid, signum);
+		usleep(300);
+	}
+}
+
+/*
+ * Its children outlive it: some sleep, and some pass their life on to a
+ * child all the time, so that a list of them is old before it is read. Their
+ * number never grows and all of them end by themselves: this runs on a host
+ * without a limit as well.
+ */
+static _Noreturn void bomb(void)
+{
+	enum { SLEEPERS = 60, RUNNERS = 6 };
+	uint64_t end = ab_clock_boot_ns() + 6000000000ull;
+
+	for (int i = 0; i < SLEEPERS + RUNNERS; i++) {
+		if (fork())
+			continue;
+		if (i < SLEEPERS) {
+			alarm(6);
+			pause();
+		}
+		while (ab_clock_boot_ns() < end) {
+			pid_t child = fork();
+
+			if (child)
+				_exit(0);
+			usleep(500);
+		}
+		_exit(0);
+	}
+	_exit(0);
+}
+
 static void attack(const char *how, long pid)
 {
 	if (!strcmp(how, "read")) {
@@ -424,6 +466,15 @@ static void attack(const char *how, long pid)
 		kill(1, SIGKILL);
 		kill(1, SIGSTOP);
 		kill(1, SIGTERM);
+	} else if (!strcmp(how, "halt")) {
+		raise(SIGSTOP);
+		_exit(5);
+	} else if (!strcmp(how, "slay")) {
+		storm(-1, SIGKILL);
+	} else if (!strcmp(how, "freeze")) {
+		storm((pid_t)pid, SIGSTOP);
+	} else if (!strcmp(how, "bomb")) {
+		bomb();
 	}
 }
 
@@ -508,6 +559,192 @@ START_TEST(kill_all_ends_every_process_and_the_box_goes_on)
 	close(channel);
 	ck_assert_int_ge(ih_shell(&box, "pgrep -c sleep", out, sizeof(out)), 0);
 	ck_assert_str_eq(out, "0\n");
+	end_box();
+}
+END_TEST
+
+START_TEST(after_kill_all_the_next_command_runs_at_once)
+{
+	const char *argv[] = {"/bin/sh", "-c",
+			      "setsid -f sleep 100; sleep 100", NULL};
+	ab_msg_reply reply;
+	ab_msg_exited m;
+
+	raise_box();
+	for (int i = 0; i < 200; i++) {
+		int channel = ih_spawn(&box, &(ih_command){.argv = argv});
+
+		ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+		ck_assert_int_eq(ih_request(&box, AB_MSG_KILL_ALL, 0, -1,
+					    &reply, NULL),
+				 0);
+		ck_assert_int_eq(reply.result, 0);
+		ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+		ck_assert_int_eq(ih_exited(channel, &m), 0);
+		ck_assert_uint_eq(m.reason, AB_REASON_KILLED);
+		close(channel);
+	}
+	end_box();
+}
+END_TEST
+
+/* How many processes there are whose command line ends in this. */
+static int count_processes(const char *last)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(dir))) {
+		char path[64], text[256] = "";
+		int fd;
+		ssize_t got;
+
+		snprintf(path, sizeof(path), "/proc/%.16s/cmdline", e->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		n += got > (ssize_t)strlen(last) + 1 &&
+		     !strcmp(text + got - strlen(last) - 1, last);
+	}
+	closedir(dir);
+	return n;
+}
+
+START_TEST(kill_all_without_a_pid_namespace_leaves_nobody)
+{
+	char self[4096], mark[32];
+	const char *argv[] = {self, "attack", "bomb", mark, NULL};
+	ab_msg_reply reply;
+	ab_msg_exited m;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	ck_assert_int_gt(n, 0);
+	self[n] = '\0';
+	snprintf(mark, sizeof(mark), "%d", (int)getpid());
+	ih_plan_flatten(&plan);
+	raise_box();
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(run(argv, &m), 0);
+		nap_ms(30);
+		ck_assert_int_gt(count_processes(mark), 0);
+		ck_assert_int_eq(ih_request(&box, AB_MSG_KILL_ALL, 0, -1,
+					    &reply, NULL),
+				 0);
+		ck_assert_int_eq(reply.result, 0);
+		ck_assert_int_eq(count_processes(mark), 0);
+		ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	}
+	ck_assert_int_eq(run(argv, &m), 0);
+	end_box();
+	ck_assert_int_eq(count_processes(mark), 0);
+}
+END_TEST
+
+START_TEST(a_command_that_stops_itself_stays_stopped)
+{
+	const char *argv[] = {"/attack", "attack", "halt", "0", NULL};
+	ab_msg_exited m;
+
+	bind_attacker();
+	raise_box();
+	for (int i = 0; i < 100; i++) {
+		int channel = ih_spawn(&box, &(ih_command){.argv = argv});
+
+		ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+		ck_assert_int_eq(ab_fd_poll(channel, POLLIN, 5), 0);
+		ck_assert_int_eq(ih_signal(channel, SIGCONT, true), 0);
+		/* a signal before the stop is none after it */
+		while (ab_fd_poll(channel, POLLIN, 20) == 0)
+			ck_assert_int_eq(ih_signal(channel, SIGCONT, true), 0);
+		ck_assert_int_eq(ih_exited(channel, &m), 0);
+		ck_assert(WIFEXITED(m.status) && WEXITSTATUS(m.status) == 5);
+		close(channel);
+	}
+	end_box();
+}
+END_TEST
+
+START_TEST(a_descriptor_of_its_own_goes_before_the_terminal)
+{
+	const char *argv[] = {"/bin/sh", "-c",
+			      "test -t 0 && test -t 1 && ! test -t 2 && "
+			      "echo err >&2; echo tty >/dev/tty",
+			      NULL};
+	char err[16] = "", out[16] = "";
+	ab_msg_exited m;
+	int channel, pty = -1, pair[2];
+
+	raise_box();
+	ck_assert_int_eq(pipe2(pair, O_CLOEXEC), 0);
+	channel = ih_spawn(&box, &(ih_command){.argv = argv,
+					       .fds = &pair[1],
+					       .targets = (uint32_t[]){2},
+					       .fd_count = 1,
+					       .flags = AB_SPAWN_PTY});
+	close(pair[1]);
+	ck_assert_int_gt(ih_started(&box, channel, &pty), 0);
+	ck_assert_int_eq(ih_exited(channel, &m), 0);
+	ck_assert_int_gt(read(pty, out, sizeof(out) - 1), 0);
+	ck_assert_int_gt(ab_fd_read_full(pair[0], err, sizeof(err) - 1), 0);
+	ck_assert_str_eq(err, "err\n");
+	ck_assert_str_eq(out, "tty\r\n");
+	close(pair[0]);
+	close(pty);
+	close(channel);
+	end_box();
+}
+END_TEST
+
+/* A cgroup with 32 MiB, which the helper removes; false: not here. */
+static bool make_memory_cgroup(char *path, size_t size)
+{
+	char file[128];
+	int fd;
+
+	snprintf(path, size, "/sys/fs/cgroup/memory/agentbox-test-%d",
+		 (int)getpid());
+	if (geteuid() != 0 || mkdir(path, 0755))
+		return false;
+	snprintf(file, sizeof(file), "%s/memory.limit_in_bytes", path);
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "33554432", 8) != 8) {
+		rmdir(path);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+START_TEST(who_was_killed_for_memory_is_told_so_and_nobody_else)
+{
+	const char *hog[] = {"/attack", "attack", "eat", "0", NULL};
+	const char *self[] = {"/bin/sh", "-c", "kill -9 $$", NULL};
+	char path[80];
+	const char *cgroups[] = {path};
+	ab_msg_exited m;
+
+	if (!make_memory_cgroup(path, sizeof(path))) {
+		ab_test_skip("who_was_killed_for_memory",
+			     "no memory cgroup (v1) to write to");
+		return;
+	}
+	bind_attacker();
+	plan.p.cgroups = cgroups;
+	plan.p.cgroup_count = 1;
+	raise_box();
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(run(hog, &m), 0);
+		ck_assert(WIFSIGNALED(m.status) &&
+			  WTERMSIG(m.status) == SIGKILL);
+		ck_assert_uint_eq(m.reason, AB_REASON_MEMORY);
+		ck_assert_int_eq(run(self, &m), 0);
+		ck_assert(WIFSIGNALED(m.status) &&
+			  WTERMSIG(m.status) == SIGKILL);
+		ck_assert_uint_eq(m.reason, AB_REASON_NONE);
+	}
 	end_box();
 }
 END_TEST
@@ -700,6 +937,154 @@ START_TEST(started_always_comes_before_exited)
 }
 END_TEST
 
+/* How many of the spawns of one thread were told of to the end. */
+static void *spawn_many(void *told)
+{
+	const char *argv[] = {"true", NULL};
+	ab_msg_exited m;
+
+	for (int i = 0; i < 300; i++)
+		*(int *)told += run(argv, &m) == 0;
+	return NULL;
+}
+
+START_TEST(no_exit_is_lost_when_many_threads_spawn)
+{
+	enum { THREADS = 16 };
+	pthread_t threads[THREADS];
+	int told[THREADS] = {0}, sum = 0;
+
+	raise_box();
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, spawn_many,
+						&told[i]),
+				 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += told[i];
+	}
+	ck_assert_int_eq(sum, 300 * THREADS);
+	end_box();
+}
+END_TEST
+
+/*
+ * A command that attacks as long as it lives: all other processes, or the
+ * launcher. (It may also stop the host's commands for ever, as any process
+ * of theirs: that is what a wall-clock limit is for.)
+ */
+static void spawn_in_a_storm(const char *how, int *good, int *bad)
+{
+	char launcher[16];
+	const char *argv[] = {"/attack", "attack", how, launcher, NULL};
+	uint64_t end = ab_clock_boot_ns() + 3000000000ull;
+	ab_msg_exited m;
+	int channel;
+
+	bind_attacker();
+	raise_box();
+	snprintf(launcher, sizeof(launcher), "%u", box.launcher);
+	channel = ih_spawn(&box, &(ih_command){.argv = argv});
+	ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+	for (int i = 0; i < 200 && ab_clock_boot_ns() < end; i++) {
+		int r = run((const char *[]){"true", NULL}, &m);
+
+		ck_assert_int_ne(r, -ETIMEDOUT);
+		*good += r == 0;
+		*bad += r != 0;
+	}
+	close(channel);
+}
+
+START_TEST(a_storm_of_kills_makes_no_command_hang)
+{
+	int good = 0, bad = 0;
+	ab_msg_exited m;
+
+	spawn_in_a_storm("slay", &good, &bad);
+	ck_assert_int_gt(good + bad, 0);
+	/* over with its channel; then nothing fails any more */
+	nap_ms(200);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	end_box();
+}
+END_TEST
+
+START_TEST(a_storm_of_stops_makes_no_command_hang)
+{
+	int good = 0, bad = 0;
+	ab_msg_exited m;
+
+	spawn_in_a_storm("freeze", &good, &bad);
+	ck_assert_int_gt(good + bad, 0);
+	nap_ms(200);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	end_box();
+}
+END_TEST
+
+/* Open descriptors of a process of the box; -1 where only root may look. */
+static int count_fds(pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+/* The only child of PID 1 while no command runs. */
+static pid_t find_launcher(void)
+{
+	char path[64], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", box.pid_one,
+		 box.pid_one);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	(void)!read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return (pid_t)atol(text);
+}
+
+START_TEST(two_thousand_commands_leave_no_descriptor)
+{
+	ab_msg_exited m;
+	pid_t launcher;
+	int ours, theirs;
+
+	raise_box();
+	ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	nap_ms(50);
+	launcher = find_launcher();
+	ours = count_fds((pid_t)box.pid_one);
+	theirs = launcher ? count_fds(launcher) : -1;
+	for (int i = 0; i < 2000; i++)
+		ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	nap_ms(50); /* a channel is closed after its last message */
+	ck_assert_int_eq(count_fds((pid_t)box.pid_one), ours);
+	if (launcher)
+		ck_assert_int_eq(count_fds(launcher), theirs);
+	/* 0-2, link, registrations and their other end, spawn, epoll, signals,
+	   shared by all of the agent's kind: nothing of the host */
+	ck_assert_int_le(ours, 12);
+	ck_assert_int_le(theirs, 5);
+	end_box();
+}
+END_TEST
+
 START_TEST(a_polled_memory_limit_ends_the_hog)
 {
 	const char *argv[] = {"/attack", "attack", "eat", "0", NULL};
@@ -738,6 +1123,12 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_killed_or_stopped_launcher_does_not_stop_the_box);
 	tcase_add_test(tc, a_starved_launcher_is_replaced_on_request);
 	tcase_add_test(tc, kill_all_ends_every_process_and_the_box_goes_on);
+	tcase_add_test(tc, after_kill_all_the_next_command_runs_at_once);
+	tcase_add_test(tc, kill_all_without_a_pid_namespace_leaves_nobody);
+	tcase_add_test(tc, a_command_that_stops_itself_stays_stopped);
+	tcase_add_test(tc, a_descriptor_of_its_own_goes_before_the_terminal);
+	tcase_add_test(tc,
+		       who_was_killed_for_memory_is_told_so_and_nobody_else);
 	tcase_add_test(tc, a_plan_that_is_not_ours_is_refused);
 	tcase_add_test(tc, a_swapped_source_is_refused_by_name);
 	tcase_add_test(tc, mount_points_are_not_made_in_host_trees);
@@ -748,6 +1139,14 @@ static Suite *suite(void)
 	tcase_add_test(tc, many_commands_leave_nothing_behind);
 	tcase_add_test(tc, started_always_comes_before_exited);
 	tcase_add_test(tc, a_polled_memory_limit_ends_the_hog);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("storm");
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, setup, ab_leak_teardown);
+	tcase_add_test(tc, no_exit_is_lost_when_many_threads_spawn);
+	tcase_add_test(tc, a_storm_of_kills_makes_no_command_hang);
+	tcase_add_test(tc, a_storm_of_stops_makes_no_command_hang);
+	tcase_add_test(tc, two_thousand_commands_leave_no_descriptor);
 	suite_add_tcase(s, tc);
 	return s;
 }
