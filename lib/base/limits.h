@@ -30,5 +30,7 @@
 #define AB_MAX_PROTECTED 4096
 #define AB_MAX_SCAN_ENTRIES 5000000
 #define AB_MAX_SCAN_DEPTH 64
+/* Kept free of AB_MAX_PATH for what is appended to a path of a workspace. */
+#define AB_SCAN_PATH_RESERVE 256
 
 #endif

@@ -44,7 +44,7 @@ void init_make_passable(int dir_fd)
 }
 
 /* The parent of path, with every directory on the way made passable. */
-static int open_parent(watcher *w, const char *path)
+int init_open_parent(watcher *w, const char *path)
 {
 	char prefix[AB_MAX_PATH];
 	int at = ab_fd_dup(w->workspace_fd);
@@ -66,11 +66,41 @@ static int open_parent(watcher *w, const char *path)
 	return at;
 }
 
+int init_open_passable(watcher *w, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	ab_autofd int parent = init_open_parent(w, path);
+
+	return parent < 0 ? parent
+			  : init_open_beneath(parent, slash ? slash + 1 : path,
+					      O_DIRECTORY | O_NOFOLLOW);
+}
+
+/* A file of mode 0 is the agent's as well. */
+static int open_to_read(int from, const char *name)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(from, name, flags);
+	ab_autofd int at = -1;
+	char proc[32];
+	struct stat st;
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	at = init_open_beneath(from, name, O_NOFOLLOW);
+	if (at < 0 || fstat(at, &st) || !S_ISREG(st.st_mode)) {
+		errno = EACCES;
+		return -1;
+	}
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", at);
+	(void)chmod(proc, 0600);
+	return openat(from, name, flags);
+}
+
 static int copy_file(int from, const char *name, int to, const char *as,
 		     budget *left)
 {
-	ab_autofd int in = openat(from, name, O_RDONLY | O_NOFOLLOW |
-						      O_NONBLOCK | O_CLOEXEC);
+	ab_autofd int in = open_to_read(from, name);
 	ab_autofd int out = -1;
 	char buffer[16384];
 	struct stat st;
@@ -208,6 +238,9 @@ static int move(watcher *w, int parent, const char *name, const char *as)
 	if (errno != EXDEV)
 		return -errno;
 	r = copy_entry(parent, name, w->quarantine_fd, as, 0, &left);
+	/* what was there before is not ours to remove */
+	if (r == -EEXIST)
+		return r;
 	if (r) {
 		(void)remove_entry(w->quarantine_fd, as, 0);
 		return r;
@@ -215,24 +248,32 @@ static int move(watcher *w, int parent, const char *name, const char *as)
 	return remove_entry(parent, name, 0);
 }
 
+static bool is_there(int parent, const char *name)
+{
+	struct stat st;
+
+	return parent >= 0 &&
+	       (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+		errno != ENOENT);
+}
+
 void init_quarantine(watcher *w, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	char as[AB_MAX_NAME + 1], where[AB_MAX_PATH + AB_MAX_NAME + 2];
-	ab_autofd int parent = open_parent(w, path);
+	ab_autofd int parent = init_open_parent(w, path);
 	int r = parent < 0 ? parent : -EEXIST;
 
 	while (r == -EEXIST && w->serial < UINT32_MAX) {
 		snprintf(as, sizeof(as), "%06u-%.200s", ++w->serial, name);
 		r = move(w, parent, name, as);
 	}
-	if (r == -ENOENT)
-		return; /* the agent removed it itself */
+	/* the agent removed it itself; or it is the quarantine that is gone */
+	if (r == -ENOENT && !is_there(parent, name))
+		return;
 	if (r) {
-		w->failed++;
-		init_send_event(w->box->control_fd, AB_MSG_EVENT,
-				AB_EVENT_UNPROTECTED, path, strerror(-r));
+		init_fail_path(w, path, -r);
 		return;
 	}
 	w->quarantined++;

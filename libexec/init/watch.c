@@ -6,8 +6,11 @@
  * matches a pattern and was not there at start is quarantined.
  *
  * It reads names, never contents, follows no link and leaves the box no way
- * to hide a directory by its mode. Beyond AB_MAX_WATCHES directories, or
- * when events were lost, it looks through the whole workspace instead.
+ * to hide a directory by its mode or its depth. A link that takes the place
+ * of a directory in a pattern is unwanted like what the pattern names: what
+ * lies behind it has another name. Beyond MAX_WATCHES directories, or when
+ * events were lost, it looks through the whole workspace instead. Who made a
+ * name, the agent or the host's own user, cannot be told.
  * Spec: DESIGN.md section 6, inotify(7).
  */
 #include "config.h"
@@ -26,76 +29,20 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "path/glob.h"
 
 /* fs.inotify.max_user_watches is shared by all of a user's boxes. */
 #define MAX_WATCHES 32768u
+#define MAX_TRIES 5u
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK)
 
-static void scan(watcher *w, char *path, size_t len, unsigned depth,
-		 bool judging);
+static void scan(watcher *w, char *path, size_t len);
 
 bool init_needs_settling(const ab_plan *plan)
 {
 	if (plan->watch_count)
 		return true;
 	for (uint32_t i = 0; i < plan->step_count; i++) {
-		if (plan->steps[i].kind == AB_STEP_SELF)
-			return true;
-	}
-	return false;
-}
-
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
-/*
- * Bound by us: itself, what leads to it, or what lies in a read-only tree.
- * The agent cannot have made those; the host may replace them.
- */
-static bool is_guarded(const watcher *w, const char *path)
-{
-	for (size_t i = 0; i < w->guarded_count; i++) {
-		const guarded *g = &w->guarded[i];
-
-		if (!g->rest || g->is_gone)
-			continue;
-		if (is_below(g->rest, path) ||
-		    ((g->flags & AB_MOUNT_RDONLY) && is_below(path, g->rest)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_unwanted(const watcher *w, const char *path)
-{
-	const ab_plan *p = &w->box->plan;
-
-	for (uint32_t i = 0; i < p->watch_count; i++) {
-		/* case is folded: the workspace may be on such a directory */
-		if (ab_glob_match(p->watches[i].pattern, path, AB_GLOB_FOLD))
-			return !is_guarded(w, path);
-	}
-	return false;
-}
-
-/* Big, and nothing in it is a name that a pattern could mean. */
-static bool is_dull(const char *path)
-{
-	static const char *const names[] = {"objects", "refs", "logs", "lfs",
-					    "annex"};
-	const char *slash = strrchr(path, '/');
-	size_t n = slash ? (size_t)(slash - path) : 0;
-
-	if (n < 4 || strncmp(slash - 4, ".git", 4) != 0 ||
-	    (n > 4 && slash[-5] != '/'))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (!strcmp(slash + 1, names[i]))
+		if (init_is_guarded_step(plan, i))
 			return true;
 	}
 	return false;
@@ -175,27 +122,127 @@ static void watch_dir(watcher *w, int fd, const char *path)
 		fall_back(w, "out of memory");
 }
 
-static bool is_dir_entry(int dirfd, const struct dirent *e)
+static unsigned char type_of(int dirfd, const struct dirent *e)
 {
 	struct stat st;
 
 	if (e->d_type != DT_UNKNOWN)
-		return e->d_type == DT_DIR;
-	return fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(st.st_mode);
+		return e->d_type;
+	if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		return DT_UNKNOWN;
+	return (unsigned char)IFTODT(st.st_mode);
 }
 
-/* One entry, by its whole path. */
-static void visit(watcher *w, char *path, size_t len, unsigned depth,
-		  bool is_dir, bool judging)
+void init_fail_path(watcher *w, const char *path, int sys_errno)
+{
+	w->failed++;
+	w->is_lost = true; /* the next settle looks at everything again */
+	w->last_errno = sys_errno;
+	init_send_event(w->box->control_fd, AB_MSG_EVENT, AB_EVENT_UNPROTECTED,
+			path, strerror(sys_errno));
+}
+
+/*
+ * A path could not be looked at. Alone that may be because something above
+ * it has moved, so everything is looked through; then it must not happen.
+ */
+static void on_trouble(watcher *w, const char *path, int sys_errno)
+{
+	if (sys_errno == ENOENT)
+		return; /* gone: where it went there is an event */
+	if (!w->is_whole)
+		w->is_lost = true;
+	else if (sys_errno == ENOTDIR || sys_errno == ELOOP)
+		w->is_again = true; /* replaced since it was read */
+	else
+		init_fail_path(w, path, sys_errno);
+}
+
+/* Nobody can look for names in it: it is moved away as a whole. */
+static void refuse_tree(watcher *w, const char *path, int sys_errno)
+{
+	if (w->is_judging && path[0] && !init_is_held(w, path))
+		init_quarantine(w, path);
+	else if (!init_is_held(w, path))
+		on_trouble(w, path, sys_errno);
+}
+
+/* The root is 0, as in lib/walls/protect.c. */
+static unsigned depth_of(const char *path)
+{
+	unsigned n = path[0] != '\0';
+
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}
+
+static void visit(watcher *w, char *path, size_t len, unsigned char type)
 {
 	w->entries++;
-	if (judging && is_unwanted(w, path)) {
+	if (w->is_judging && init_is_unwanted(w, path, type)) {
 		init_quarantine(w, path);
 		return;
 	}
-	if (is_dir && !is_dull(path))
-		scan(w, path, len, depth + 1, judging);
+	if (!w->is_judging && init_is_named(w, path, type) &&
+	    !init_is_held(w, path) && init_keep_known(w, path))
+		on_trouble(w, path, ENOMEM);
+	if (type == DT_DIR)
+		scan(w, path, len);
+}
+
+/* A directory as O_PATH; -EACCES only where the agent cannot go either. */
+static int open_dir(watcher *w, const char *path)
+{
+	int fd = init_open_beneath(w->workspace_fd, path,
+				   O_DIRECTORY | O_NOFOLLOW);
+
+	if (!w->is_judging)
+		return fd;
+	/* the agent may hide a directory by its mode: it is ours too */
+	if (fd == -EACCES) {
+		ab_autofd int parent = init_open_parent(w, path);
+
+		fd = init_open_beneath(w->workspace_fd, path,
+				       O_DIRECTORY | O_NOFOLLOW);
+	}
+	if (fd >= 0)
+		init_make_passable(fd);
+	return fd;
+}
+
+/* Somebody else's directory: the agent has neither made nor filled it. */
+static bool is_foreign(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid != geteuid();
+}
+
+static DIR *read_dir(watcher *w, const char *path)
+{
+	ab_autofd int fd = open_dir(w, path);
+	int read_fd;
+	DIR *dir;
+
+	if (fd < 0) {
+		on_trouble(w, path, -fd);
+		return NULL;
+	}
+	watch_dir(w, fd, path);
+	read_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (read_fd < 0) {
+		if (errno != EACCES ||
+		    (w->is_judging && !is_foreign(fd)))
+			refuse_tree(w, path, errno);
+		return NULL;
+	}
+	dir = fdopendir(read_fd);
+	if (!dir) {
+		close(read_fd);
+		on_trouble(w, path, ENOMEM);
+	}
+	return dir;
 }
 
 /*
@@ -203,63 +250,73 @@ static void visit(watcher *w, char *path, size_t len, unsigned depth,
  * entry, or both. Quarantining while reading is safe, a name that vanishes
  * is skipped.
  */
-static void scan(watcher *w, char *path, size_t len, unsigned depth,
-		 bool judging)
+static void scan(watcher *w, char *path, size_t len)
 {
-	int fd, read_fd;
 	struct dirent *e;
 	DIR *dir;
 
-	if (depth > AB_MAX_SCAN_DEPTH || w->entries > AB_MAX_SCAN_ENTRIES) {
-		fall_back(w, "deeper or larger than AB_MAX_SCAN_*");
+	if (depth_of(path) >= AB_MAX_SCAN_DEPTH) {
+		refuse_tree(w, path, ENAMETOOLONG);
 		return;
 	}
-	fd = init_open_beneath(w->workspace_fd, path, O_DIRECTORY | O_NOFOLLOW);
-	if (fd < 0)
+	if (w->entries > AB_MAX_SCAN_ENTRIES) {
+		w->is_full = true;
 		return;
-	/* the agent may hide a directory by its mode: it is ours too */
-	if (judging)
-		init_make_passable(fd);
-	watch_dir(w, fd, path);
-	read_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close(fd);
-	dir = read_fd < 0 ? NULL : fdopendir(read_fd);
-	if (!dir && read_fd >= 0)
-		close(read_fd);
-	while (dir && (e = readdir(dir))) {
+	}
+	dir = read_dir(w, path);
+	if (!dir)
+		return;
+	while (errno = 0, (e = readdir(dir))) {
 		size_t n = strlen(e->d_name);
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    len + n + 2 > AB_MAX_PATH)
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
+		if (len + n + 1 > w->max_path) {
+			refuse_tree(w, path, ENAMETOOLONG);
+			break;
+		}
 		if (len)
 			path[len] = '/';
 		memcpy(path + len + (len > 0), e->d_name, n + 1);
-		visit(w, path, len + (len > 0) + n, depth,
-		      is_dir_entry(dirfd(dir), e), judging);
+		visit(w, path, len + (len > 0) + n, type_of(dirfd(dir), e));
 		path[len] = '\0';
 	}
-	if (dir)
-		closedir(dir);
+	if (!e && errno)
+		on_trouble(w, path, errno);
+	closedir(dir);
 }
 
-static void scan_all(watcher *w, bool judging)
+/* Several times, when the agent changes it meanwhile. */
+static void scan_all(watcher *w)
 {
 	static char path[AB_MAX_PATH];
+	unsigned tries = 0;
 
-	path[0] = '\0';
-	w->entries = 0;
-	scan(w, path, 0, 0, judging);
+	w->is_whole = true;
+	w->is_lost = false;
+	do {
+		w->is_again = false;
+		w->is_full = false;
+		path[0] = '\0';
+		w->entries = 0;
+		scan(w, path, 0);
+	} while (w->is_again && ++tries < MAX_TRIES);
+	w->total = w->entries;
+	if (w->is_again)
+		init_fail_path(w, "", EAGAIN);
+	if (w->is_full)
+		init_fail_path(w, "", E2BIG);
+	w->is_whole = false;
 }
 
-static void on_event(watcher *w, const struct inotify_event *e, bool *lost)
+static void on_event(watcher *w, const struct inotify_event *e)
 {
 	static char path[AB_MAX_PATH];
 	const char *dir;
 	int n;
 
 	if (e->mask & IN_Q_OVERFLOW) {
-		*lost = true;
+		w->is_lost = true;
 		return;
 	}
 	if (e->wd < 0 || (size_t)e->wd >= w->dir_room || !w->dirs[e->wd])
@@ -275,17 +332,31 @@ static void on_event(watcher *w, const struct inotify_event *e, bool *lost)
 		return;
 	n = snprintf(path, sizeof(path), "%s%s%s", dir, dir[0] ? "/" : "",
 		     e->name);
-	if (n < 0 || (size_t)n >= sizeof(path))
+	if (n < 0 || (size_t)n > w->max_path) {
+		w->is_lost = true;
 		return;
+	}
 	w->entries = 0;
-	visit(w, path, (size_t)n,
-	      (unsigned)(dir[0] ? 1 : 0), e->mask & IN_ISDIR, true);
+	visit(w, path, (size_t)n, e->mask & IN_ISDIR ? DT_DIR : DT_UNKNOWN);
+	w->total += w->entries;
+}
+
+/*
+ * An event that nobody reads: the host, which polls, settles after every
+ * command. A watch that is removed leaves one.
+ */
+static void leave_event(watcher *w)
+{
+	int wd = inotify_add_watch(w->box->inotify_fd, "/proc/self",
+				   IN_DELETE_SELF | IN_DONT_FOLLOW);
+
+	if (wd < 0 || inotify_rm_watch(w->box->inotify_fd, wd))
+		fall_back(w, "inotify has no room");
 }
 
 static void drain(watcher *w)
 {
 	static _Alignas(struct inotify_event) char buffer[65536];
-	bool lost = false;
 	ssize_t n;
 
 	/* after a fall-back nothing is read: see there */
@@ -295,12 +366,15 @@ static void drain(watcher *w)
 			const struct inotify_event *e = (const void *)(buffer +
 								       at);
 
-			on_event(w, e, &lost);
+			on_event(w, e);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}
-	if (lost || w->is_rescan)
-		scan_all(w, true);
+	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
+		scan_all(w);
+	init_check_pointers(w);
+	if (w->pointer_count && !w->is_rescan)
+		leave_event(w);
 }
 
 void init_keep_namespaces(watcher *w, const int fds[2])
@@ -311,49 +385,49 @@ void init_keep_namespaces(watcher *w, const int fds[2])
 	w->namespace_fds[1] = fds[1];
 }
 
+static void settle_names(watcher *w)
+{
+	if (w->box->plan.watch_count)
+		drain(w);
+}
+
+/* Without patterns the events say only that mounts are to be looked at. */
+static void forget_events(watcher *w)
+{
+	char buffer[4096];
+
+	while (!w->box->plan.watch_count && !w->is_rescan &&
+	       read(w->box->inotify_fd, buffer, sizeof(buffer)) > 0)
+		;
+}
+
 int init_settle(holder *h, uint64_t values[4])
 {
 	watcher *w = h->watcher;
-	uint64_t before[3];
+	uint64_t *const counts[] = {&w->quarantined, &w->reprotected,
+				    &w->failed};
+	int r;
 
 	if (!w)
 		return 0;
-	before[0] = w->quarantined;
-	before[1] = w->reprotected;
-	before[2] = w->failed;
-	init_check_mounts(w);
-	if (w->is_rescan)
-		scan_all(w, true);
-	else if (w->box->plan.watch_count)
-		drain(w);
-	values[0] = w->quarantined - before[0];
-	values[1] = w->reprotected - before[1];
-	values[2] = w->failed - before[2];
-	return 0;
+	forget_events(w);
+	w->last_errno = 0;
+	r = init_check_mounts(w, true);
+	settle_names(w);
+	/* the host starts nothing before a settle that succeeds */
+	if (r == 0)
+		r = -w->last_errno;
+	for (size_t i = 0; i < AB_ARRAY_LEN(counts); i++) {
+		values[i] = *counts[i] - w->told[i];
+		w->told[i] = *counts[i];
+	}
+	return r;
 }
 
-static int list_guarded(watcher *w)
+void init_settle_last(holder *h)
 {
-	const ab_plan *p = &w->box->plan;
-	const char *top = p->workspace_inside;
-	size_t n = strlen(top);
-
-	w->guarded = calloc(p->step_count + 1, sizeof(*w->guarded));
-	if (!w->guarded)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->step_count; i++) {
-		const ab_plan_step *s = &p->steps[i];
-		guarded *g = &w->guarded[w->guarded_count];
-
-		if (s->kind != AB_STEP_SELF)
-			continue;
-		g->target = s->target;
-		g->flags = s->flags;
-		if (n && is_below(s->target, top) && s->target[n] == '/')
-			g->rest = s->target + n + 1;
-		w->guarded_count++;
-	}
-	return 0;
+	if (h->watcher && h->is_ready)
+		settle_names(h->watcher);
 }
 
 static int open_places(watcher *w)
@@ -376,11 +450,40 @@ static int open_places(watcher *w)
 	return 0;
 }
 
+/* Longer paths cannot be named inside, outside, or with a file added. */
+static size_t find_max_path(const ab_plan *p)
+{
+	size_t host = strlen(p->workspace_host);
+	size_t inside = strlen(p->workspace_inside);
+	size_t used = (host > inside ? host : inside) + AB_SCAN_PATH_RESERVE;
+
+	return used < AB_MAX_PATH ? AB_MAX_PATH - used : 0;
+}
+
+/* What is there now is the host's. */
+static int look_at_start(watcher *w)
+{
+	const ab_plan *p = &w->box->plan;
+
+	if (init_index_names(w))
+		return init_fail(w->box, ENOMEM, "", "protect");
+	w->max_path = find_max_path(p);
+	scan_all(w);
+	if (w->last_errno)
+		return init_fail(w->box, w->last_errno, "",
+				 "looking through workspace %s",
+				 p->workspace_host);
+	w->is_judging = true;
+	return 0;
+}
+
 int init_start_watching(holder *h)
 {
 	static watcher w = {.workspace_fd = -1,
 			    .quarantine_fd = -1,
-			    .namespace_fds = {-1, -1}};
+			    .namespace_fds = {-1, -1},
+			    .mountinfo_fd = -1,
+			    .edge_fd = -1};
 
 	if (!init_needs_settling(&h->box->plan))
 		return 0;
@@ -390,11 +493,12 @@ int init_start_watching(holder *h)
 						      IN_NONBLOCK));
 	if (h->box->inotify_fd < 0)
 		fall_back(&w, "inotify is not available");
-	if (list_guarded(&w))
+	if (init_list_guarded(&w))
 		return init_fail(h->box, ENOMEM, "", "protect");
 	if (open_places(&w))
 		return -1;
-	if (w.workspace_fd >= 0)
-		scan_all(&w, false);
+	if (w.workspace_fd >= 0 && look_at_start(&w))
+		return -1;
+	init_watch_parents(&w);
 	return 0;
 }

@@ -5,31 +5,107 @@
 
 #include "holder.h"
 
-/* A SELF step of the plan: protected (read-only) or a pinned ancestor. */
+/*
+ * A mount of the plan that the host can take away by a rename: a SELF step
+ * (protected, or a pinned ancestor), or what covers a place in a host tree.
+ */
 typedef struct guarded {
+	const ab_plan_step *step;
+	uint32_t index; /* of the step */
 	const char *target; /* absolute, inside */
+	char *host; /* the same place on the host, owned */
 	const char *rest; /* relative to the workspace; NULL: not in it */
 	uint32_t flags;
 	bool is_gone;	 /* the host removed it: from now on it is missing */
 	bool is_mounted; /* as of the last look at the mount table */
+	bool is_absent;	 /* nothing is there, as of that look */
+	bool is_failed;	 /* told already that it cannot be mounted again */
+	bool is_deferred; /* removed; judged when the host settles */
 } guarded;
+
+/* A pattern, or a proper head of one: the name of something above it. */
+typedef struct name_rule {
+	const char *text;
+	bool is_head;
+	bool is_owned; /* text */
+	uint32_t next; /* in its bucket; 0: none, else index + 1 */
+} name_rule;
+
+#define INIT_NAME_BUCKETS 512u
+#define INIT_MAX_POINTERS 256u
 
 struct watcher {
 	init_box *box;
 	int workspace_fd;  /* O_PATH */
 	int quarantine_fd; /* O_PATH */
 	int namespace_fds[2]; /* user, mount; from PID 1 */
+	/* our own: polling it takes the notice away (proc(5)) */
+	int mountinfo_fd;
+	/* epoll, edge-triggered, of the inotify fd: the events stay in it */
+	int edge_fd;
+	uint64_t next_check_ns; /* not before, CLOCK_BOOTTIME */
+	uint64_t check_at_ns;	/* one is due then; 0: none */
 	char **dirs;	   /* by watch descriptor, relative paths, owned */
 	size_t dir_room;
 	size_t watch_count;
 	/* too many directories, or no inotify: look through all every time */
 	bool is_rescan;
-	uint64_t entries; /* seen by the scan that runs now */
+	uint64_t entries; /* seen by the look-through that runs now */
+	uint64_t total;	  /* in the workspace, about */
+	bool is_judging;  /* else: what is there at start */
+	bool is_whole;	  /* a look-through of everything runs */
+	bool is_lost;	  /* something could not be judged by itself */
+	bool is_again;	  /* the agent changed it while we looked */
+	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
+	size_t max_path;  /* of a path below the workspace */
 	uint32_t serial;  /* of quarantined names */
 	guarded *guarded;
 	size_t guarded_count;
 	uint64_t quarantined, reprotected, failed; /* since the start */
+	uint64_t told[3]; /* of these, in the last reply to a SETTLE */
+	int last_errno;	  /* of a path that failed since then, positive */
+	/* rules by their last component; any: those with a wildcard there */
+	name_rule *rules;
+	size_t rule_count;
+	uint32_t buckets[INIT_NAME_BUCKETS], any;
+	/* protected names that no wall holds and that were there at start */
+	char **known;
+	size_t known_count;
+	/* small files that say where a repository is, believed so far */
+	char *pointers[INIT_MAX_POINTERS];
+	size_t pointer_count;
 };
+
+/* names.c: is this a name that must not appear? */
+/* Index the patterns of the plan. 0 or -ENOMEM. */
+int init_index_names(watcher *w);
+/* What the walls hold, leads to it, or was there at start. */
+bool init_is_held(const watcher *w, const char *path);
+/* Some rule is about this path, held or not. type: DT_*. */
+bool init_is_named(const watcher *w, const char *path, unsigned char type);
+/* Some pattern names this path itself; held or not. */
+bool init_is_protected(const watcher *w, const char *path);
+/* type: DT_*, also DT_UNKNOWN. Reads links and pointer files. */
+bool init_is_unwanted(watcher *w, const char *path, unsigned char type);
+/* The name was there at start: it is not the agent's. 0 or -ENOMEM. */
+int init_keep_known(watcher *w, const char *path);
+/*
+ * Where a relative text leads from a directory of the workspace, by its
+ * letters: only leading "..". False: out of the workspace, or not plain.
+ */
+bool init_lead(const char *dir, size_t dir_len, const char *text, char *out,
+	       size_t size);
+
+/* pointers.c: .git files and what they name. */
+/* A new pointer file at path may stay; it is looked at again every time. */
+bool init_take_pointer(watcher *w, const char *path);
+/* Is it of a kind that init_take_pointer understands? */
+bool init_is_pointer(const char *path);
+/* Quarantine those that are no longer what they were. */
+void init_check_pointers(watcher *w);
+
+/* watch.c: this path could not be judged, or not be moved. */
+void init_fail_path(watcher *w, const char *path, int sys_errno);
 
 /* quarantine.c: move one entry away and report it. */
 void init_quarantine(watcher *w, const char *path);
@@ -37,7 +113,26 @@ void init_quarantine(watcher *w, const char *path);
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);
 
-/* remount.c: make binds again that the host's renames have detached. */
-void init_check_mounts(watcher *w);
+/*
+ * Below the workspace, O_PATH, whatever the modes above: the directory a
+ * path is in, and a directory itself.
+ */
+int init_open_parent(watcher *w, const char *path);
+int init_open_passable(watcher *w, const char *path);
+
+/* guard.c */
+bool init_is_guarded_step(const ab_plan *plan, uint32_t i);
+int init_list_guarded(watcher *w);
+/* Watch where guarded names are, when the workspace's scan does not. */
+void init_watch_parents(watcher *w);
+bool init_agent_is_absent(const watcher *w);
+
+/* remount.c */
+/*
+ * Make mounts again that the host's renames have detached. 0, or -errno when
+ * one of them cannot be made: nothing may be started then. settling: the host
+ * asked, and starts nothing meanwhile.
+ */
+int init_check_mounts(watcher *w, bool settling);
 
 #endif
