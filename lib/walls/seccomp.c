@@ -265,26 +265,19 @@ static int32_t add_default(scmp_filter_ctx ctx, const choice *c,
 }
 
 /*
- * In an allow list a refusing row of the landlock tier narrows what the
- * strict row allows: nothing, all but one value, or only one value.
+ * In an allow list a refusing row of the landlock tier takes back what the
+ * strict row allows: the whole call, or one value of it.
  */
 static int32_t add_narrowed(scmp_filter_ctx ctx, const choice *c,
 			    const ab_row *row, agentbox_error **err)
 {
 	for (size_t i = 0; i < ab_rows_landlock_count; i++) {
 		const ab_row *cut = &ab_rows_landlock[i];
-		ab_row narrowed = *row;
 
 		if (!row_applies(cut, c) || strcmp(cut->name, row->name) != 0)
 			continue;
 		if (cut->arg[0].compare == AB_CMP_NONE)
 			return 0;
-		if (cut->arg[0].compare == AB_CMP_NE) {
-			narrowed.arg[0] = cut->arg[0];
-			narrowed.arg[0].compare = AB_CMP_BITS;
-			narrowed.arg[0].mask = UINT64_C(0xffffffff);
-			return add_row(ctx, &narrowed, err);
-		}
 		if (memcmp(&cut->arg[0], &row->arg[0], sizeof(cut->arg[0])) ==
 		    0)
 			return 0;

@@ -36,6 +36,24 @@
 	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, bits, bits } } }
 #define DENY_LOW(name, arg, v, err) \
 	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, LOW32, v } } }
+#define DENY_OTHER(name, arg) \
+	{ name, 0, D, EPERM, { { AB_CMP_NE, arg, 0, 0 } } }
+/* the mode of what is made or changed: no set-user-ID, no set-group-ID */
+#define DENY_MODE_NR(name, nr, arg) \
+	{ name, nr, D | C, EPERM, { { AB_CMP_BITS, arg, SUID, SUID } } }, \
+	{ name, nr, D | C, EPERM, { { AB_CMP_BITS, arg, SGID, SGID } } }
+#define DENY_MODE(name, arg) DENY_MODE_NR(name, 0, arg)
+/* open(2) reads its mode with one of these flags only */
+#define DENY_OPEN(name, arg, flag) \
+	{ name, 0, D | C, EPERM, { { AB_CMP_BITS, arg, flag, flag }, \
+				   { AB_CMP_BITS, arg + 1, SUID, SUID } } }, \
+	{ name, 0, D | C, EPERM, { { AB_CMP_BITS, arg, flag, flag }, \
+				   { AB_CMP_BITS, arg + 1, SGID, SGID } } }
+
+#define SUID 04000
+#define SGID 02000
+#define FLAG_CREAT 0100
+#define FLAG_TMPFILE 020000000 /* __O_TMPFILE: without O_DIRECTORY */
 
 #define FLAG_NEWTIME 0x00000080
 #define FLAG_NEWNS 0x00020000
@@ -100,6 +118,26 @@ const ab_row ab_rows_default[] = {
 	DENY_NR("quotactl_fd", 443, EPERM),
 	DENY("lookup_dcookie", EPERM),
 
+	/*
+	 * A set-user-ID program in the workspace would be its owner's on the
+	 * host, root's on a root host: no box makes one. openat2 has its mode
+	 * behind a pointer; programs fall back to openat.
+	 */
+	DENY_MODE("chmod", 1),
+	DENY_MODE("fchmod", 1),
+	DENY_MODE("fchmodat", 2),
+	DENY_MODE_NR("fchmodat2", 452, 2),
+	DENY_MODE("creat", 1),
+	DENY_MODE("mkdir", 1),
+	DENY_MODE("mkdirat", 2),
+	DENY_MODE("mknod", 1),
+	DENY_MODE("mknodat", 2),
+	DENY_OPEN("open", 1, FLAG_CREAT),
+	DENY_OPEN("open", 1, FLAG_TMPFILE),
+	DENY_OPEN("openat", 2, FLAG_CREAT),
+	DENY_OPEN("openat", 2, FLAG_TMPFILE),
+	DENY_NR_CORE("openat2", 437, ENOSYS),
+
 	/* operations this filter would never see */
 	DENY_NR_CORE("io_uring_setup", 425, ENOSYS),
 	DENY_NR_CORE("io_uring_enter", 426, ENOSYS),
@@ -112,6 +150,20 @@ const ab_row ab_rows_default[] = {
 	DENY("kcmp", EPERM),
 	/* an agent that lowers the launcher's limits breaks later commands */
 	{ "prlimit64", 0, D | C, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
+	/*
+	 * How PID 1 and the launcher are scheduled, commands inherit. A
+	 * priority by user reaches them all, so that is out as a whole.
+	 */
+	DENY_OTHER("sched_setaffinity", 0),
+	DENY_OTHER("sched_setscheduler", 0),
+	DENY_OTHER("sched_setparam", 0),
+	DENY_OTHER("sched_setattr", 0),
+	DENY_OTHER("setpriority", 1),
+	{ "setpriority", 0, D, EPERM, { { AB_CMP_BITS, 0, LOW32, 2 } } },
+	DENY_OTHER("ioprio_set", 1),
+	{ "ioprio_set", 0, D, EPERM, { { AB_CMP_BITS, 0, LOW32, 3 } } },
+	DENY_OTHER("migrate_pages", 0),
+	DENY_OTHER("move_pages", 0),
 	/* a second listener would answer for the shield */
 	{ "seccomp", 0, D | C, EPERM, { { AB_CMP_BITS, 1, 0x8, 0x8 } } },
 
@@ -215,14 +267,6 @@ const ab_row ab_rows_landlock[] = {
 	{ "msgctl", 0, D | S | L, EPERM, { { 0 } } },
 	{ "mq_open", 0, D | S | L, EPERM, { { 0 } } },
 	{ "mq_unlink", 0, D | S | L, EPERM, { { 0 } } },
-	{ "sched_setaffinity", 0, D | S | L, EPERM,
-	  { { AB_CMP_NE, 0, 0, 0 } } },
-	{ "sched_setscheduler", 0, D | S | L, EPERM,
-	  { { AB_CMP_NE, 0, 0, 0 } } },
-	{ "sched_setparam", 0, D | S | L, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
-	{ "sched_setattr", 0, D | S | L, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
-	{ "setpriority", 0, D | S | L, EPERM, { { AB_CMP_NE, 1, 0, 0 } } },
-	{ "ioprio_set", 0, D | S | L, EPERM, { { AB_CMP_NE, 1, 0, 0 } } },
 };
 const size_t ab_rows_landlock_count =
 	sizeof(ab_rows_landlock) / sizeof(ab_rows_landlock[0]);
@@ -230,6 +274,17 @@ const size_t ab_rows_landlock_count =
 #define OK(name) { name, 0, S, 0, { { 0 } } }
 #define OK_NR(name, nr) { name, nr, S, 0, { { 0 } } }
 #define OK_IOCTL(v) { "ioctl", 0, S, 0, { { AB_CMP_BITS, 1, LOW32, v } } }
+/* the argument must be 0 in its low 32 bits */
+#define OK_SELF(name, arg) \
+	{ name, 0, S, 0, { { AB_CMP_BITS, arg, LOW32, 0 } } }
+#define OK_MODE_NR(name, nr, arg) \
+	{ name, nr, S, 0, { { AB_CMP_BITS, arg, SUID | SGID, 0 } } }
+#define OK_MODE(name, arg) OK_MODE_NR(name, 0, arg)
+/* creates nothing, or nothing with one of the two bits */
+#define OK_OPEN(name, arg) \
+	{ name, 0, S, 0, \
+	  { { AB_CMP_BITS, arg, FLAG_CREAT | FLAG_TMPFILE, 0 } } }, \
+	OK_MODE(name, arg + 1)
 #define OK_FAMILY(v) { "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, v } } }
 
 const ab_row ab_rows_strict[] = {
@@ -238,6 +293,7 @@ const ab_row ab_rows_strict[] = {
 	{ "io_uring_setup", 425, S | C, ENOSYS, { { 0 } } },
 	{ "io_uring_enter", 426, S | C, ENOSYS, { { 0 } } },
 	{ "io_uring_register", 427, S | C, ENOSYS, { { 0 } } },
+	{ "openat2", 437, S | C, ENOSYS, { { 0 } } },
 
 	/* processes */
 	{ "clone", 0, S, 0, { { AB_CMP_BITS, 0, FLAGS_NEW_CLONE, 0 } } },
@@ -261,13 +317,16 @@ const ab_row ab_rows_strict[] = {
 	OK("set_tid_address"), OK("set_thread_area"), OK("get_thread_area"),
 	OK("set_robust_list"), OK("get_robust_list"), OK("rseq"),
 	OK("membarrier"), OK("futex"), OK("getrlimit"), OK("setrlimit"),
-	OK("getrusage"), OK("times"), OK("getpriority"), OK("setpriority"),
+	OK("getrusage"), OK("times"), OK("getpriority"),
+	{ "setpriority", 0, S, 0,
+	  { { AB_CMP_BITS, 0, 0xfffffffe, 0 },
+	    { AB_CMP_BITS, 1, LOW32, 0 } } },
 	OK("nice"), OK("sched_yield"), OK("sched_getaffinity"),
-	OK("sched_setaffinity"), OK("sched_getparam"),
+	OK_SELF("sched_setaffinity", 0), OK("sched_getparam"),
 	OK("sched_getscheduler"), OK("sched_getattr"),
 	OK("sched_get_priority_max"), OK("sched_get_priority_min"),
-	OK("sched_rr_get_interval"), OK("sched_setscheduler"),
-	OK("sched_setparam"), OK("ioprio_get"), OK("getcpu"),
+	OK("sched_rr_get_interval"), OK_SELF("sched_setscheduler", 0),
+	OK_SELF("sched_setparam", 0), OK("ioprio_get"), OK("getcpu"),
 	OK_NR("pidfd_send_signal", 424), OK_NR("pidfd_open", 434),
 	OK_NR("close_range", 436), OK_NR("futex_waitv", 449),
 	OK_NR("process_mrelease", 448), OK_NR("futex_wake", 454),
@@ -290,7 +349,8 @@ const ab_row ab_rows_strict[] = {
 	OK("msgsnd"), OK("msgrcv"), OK("msgctl"), OK_NR("memfd_secret", 447),
 
 	/* files */
-	OK("open"), OK("openat"), OK("creat"), OK("close"), OK("read"),
+	OK_OPEN("open", 1), OK_OPEN("openat", 2), OK_MODE("creat", 1),
+	OK("close"), OK("read"),
 	OK("write"), OK("readv"), OK("writev"), OK("pread64"),
 	OK("pwrite64"), OK("preadv"), OK("pwritev"), OK("preadv2"),
 	OK("pwritev2"), OK("lseek"), OK("_llseek"), OK("sendfile"),
@@ -301,22 +361,24 @@ const ab_row ab_rows_strict[] = {
 	OK("truncate"), OK("ftruncate"), OK("truncate64"), OK("ftruncate64"),
 	OK("fallocate"), OK("fadvise64"), OK("fadvise64_64"),
 	OK("readahead"), OK("getdents"), OK("getdents64"), OK("getcwd"),
-	OK("chdir"), OK("fchdir"), OK("mkdir"), OK("mkdirat"), OK("rmdir"),
+	OK("chdir"), OK("fchdir"), OK_MODE("mkdir", 1), OK_MODE("mkdirat", 2),
+	OK("rmdir"),
 	OK("unlink"), OK("unlinkat"), OK("rename"), OK("renameat"),
 	OK("renameat2"), OK("link"), OK("linkat"), OK("symlink"),
-	OK("symlinkat"), OK("readlink"), OK("readlinkat"), OK("mknod"),
-	OK("mknodat"), OK("stat"), OK("fstat"), OK("lstat"), OK("stat64"),
+	OK("symlinkat"), OK("readlink"), OK("readlinkat"), OK_MODE("mknod", 1),
+	OK_MODE("mknodat", 2), OK("stat"), OK("fstat"), OK("lstat"), OK("stat64"),
 	OK("fstat64"), OK("lstat64"), OK("newfstatat"), OK("fstatat64"),
 	OK("statx"), OK("statfs"), OK("fstatfs"), OK("statfs64"),
 	OK("fstatfs64"), OK("access"), OK("faccessat"),
-	OK_NR("faccessat2", 439), OK("chmod"), OK("fchmod"), OK("fchmodat"),
-	OK_NR("fchmodat2", 452), OK("chown"), OK("fchown"), OK("lchown"),
+	OK_NR("faccessat2", 439), OK_MODE("chmod", 1), OK_MODE("fchmod", 1),
+	OK_MODE("fchmodat", 2), OK_MODE_NR("fchmodat2", 452, 2),
+	OK("chown"), OK("fchown"), OK("lchown"),
 	OK("fchownat"), OK("umask"), OK("utime"), OK("utimes"),
 	OK("utimensat"), OK("futimesat"), OK("getxattr"), OK("lgetxattr"),
 	OK("fgetxattr"), OK("listxattr"), OK("llistxattr"),
 	OK("flistxattr"), OK("setxattr"), OK("lsetxattr"), OK("fsetxattr"),
 	OK("removexattr"), OK("lremovexattr"), OK("fremovexattr"),
-	OK_NR("openat2", 437), OK_NR("cachestat", 451),
+	OK_NR("cachestat", 451),
 	OK("inotify_init"), OK("inotify_init1"), OK("inotify_add_watch"),
 	OK("inotify_rm_watch"), OK("io_setup"), OK("io_destroy"),
 	OK("io_submit"), OK("io_cancel"), OK("io_getevents"),

@@ -9,6 +9,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@
 
 #include "abtest.h"
 
-#define EXPECT_ROWS 400
+#define EXPECT_ROWS 1000
 
 typedef struct answer {
 	uint32_t action;
@@ -336,6 +338,50 @@ static int expect(long rc, int error)
 	return rc == -1 && errno == error ? 0 : 1;
 }
 
+/* A file that is made with a mode must not have it. */
+static int try_modes(void)
+{
+	char dir[] = "/tmp/ab-mode-XXXXXX", path[64];
+	int wrong = 0, fd;
+
+	if (!mkdtemp(dir))
+		return 100;
+	snprintf(path, sizeof(path), "%s/f", dir);
+	wrong += expect(openat(AT_FDCWD, path, O_CREAT | O_RDWR, 04755), EPERM);
+	wrong += expect(openat(AT_FDCWD, dir, O_TMPFILE | O_RDWR, 02755),
+			EPERM);
+	wrong += expect(mkdir(path, 02755), EPERM);
+	wrong += expect(mknod(path, S_IFREG | 04755, 0), EPERM);
+	fd = open(path, O_CREAT | O_RDWR, 0755);
+	wrong += fd < 0;
+	wrong += expect(fchmod(fd, 04755), EPERM);
+	wrong += expect(chmod(path, 02755), EPERM);
+	wrong += expect(fchmodat(AT_FDCWD, path, 06755, 0), EPERM);
+	wrong += expect(syscall(452, AT_FDCWD, path, 04755, 0), EPERM);
+	wrong += expect(syscall(437, AT_FDCWD, path, NULL, (size_t)0), ENOSYS);
+	wrong += chmod(path, 0700) < 0;
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+	return wrong;
+}
+
+static int try_schedule(void)
+{
+	cpu_set_t set;
+	int wrong = 0;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	wrong += sched_getaffinity(0, sizeof(set), &set) < 0;
+	wrong += sched_setaffinity(0, sizeof(set), &set) < 0;
+	wrong += expect(sched_setaffinity(getppid(), sizeof(set), &set), EPERM);
+	wrong += setpriority(PRIO_PROCESS, 0, 19) < 0;
+	wrong += expect(setpriority(PRIO_PROCESS, (id_t)getppid(), 19), EPERM);
+	wrong += expect(setpriority(PRIO_USER, 0, 19), EPERM);
+	return wrong;
+}
+
 /* In the child: number of calls that got another answer than expected. */
 static int try_calls(void)
 {
@@ -356,6 +402,7 @@ static int try_calls(void)
 	wrong += expect(syscall(SYS_keyctl, 0, 0, 0, 0, 0), EPERM);
 	wrong += expect(syscall(999), ENOSYS);
 	wrong += socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0;
+	wrong += try_modes() + try_schedule();
 	return wrong;
 }
 
