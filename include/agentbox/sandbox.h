@@ -66,9 +66,16 @@ AGENTBOX_API int32_t agentbox_sandbox_new(
 
 /*
  * End every process of the box and remove everything: processes, mounts,
- * cgroups, files. Returns when they are gone. Processes handles stay valid
- * and answer ECLOSED or their recorded status.
+ * cgroups, files. Returns when they are gone and protected paths were
+ * settled for the last time; the handle stays, for the last events. No other
+ * call may be running on the box. Process handles stay valid and answer
+ * ECLOSED or their recorded status. AGENTBOX_EWALL when what the last
+ * processes left at protected names could not be put right: the events say
+ * what. A second call returns 0.
  */
+AGENTBOX_API int32_t agentbox_sandbox_end(agentbox_sandbox *sandbox,
+					  agentbox_error **err);
+/* The same, and the handle goes; the last events are in the audit only. */
 AGENTBOX_API void agentbox_sandbox_free(agentbox_sandbox *sandbox);
 
 /* 128 random bits as 32 hex digits. Borrowed. */

@@ -84,7 +84,7 @@ void ab_box_unref(agentbox_sandbox *box)
 {
 	if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
 		return;
-	ab_control_free_events(box);
+	ab_events_end(&box->events);
 	agentbox_bytes_free(box->walls_json);
 	agentbox_bytes_free(box->limits_json);
 	agentbox_audit_unref(box->audit);
@@ -152,10 +152,42 @@ static int32_t read_failed(ab_reader *r, failure *why, agentbox_error **err)
 	return ab_error_set(err, AGENTBOX_EWALL, m.stage, "%s", m.message);
 }
 
+/*
+ * init says what stands; what the plan asked for must be among it. The second
+ * line of defence, outside init: a defect there gives an error, not a box.
+ */
+static int32_t judge_walls(const agentbox_sandbox *box, const ab_msg_ready *m,
+			   agentbox_error **err)
+{
+	static const struct {
+		uint32_t wall;
+		const char *name;
+	} names[] = {
+		{ AB_WALL_USERNS, "userns" }, { AB_WALL_MOUNTNS, "mountns" },
+		{ AB_WALL_PIDNS, "pidns" }, { AB_WALL_IPCNS, "ipcns" },
+		{ AB_WALL_UTSNS, "utsns" }, { AB_WALL_CGROUPNS, "cgroupns" },
+		{ AB_WALL_NETNS, "netns" }, { AB_WALL_ROOTFS, "rootfs" },
+		{ AB_WALL_PROC, "proc" }, { AB_WALL_CAPS, "caps" },
+		{ AB_WALL_NNP, "no_new_privs" },
+		{ AB_WALL_LANDLOCK, "landlock" },
+		{ AB_WALL_SECCOMP, "seccomp" }, { AB_WALL_CGROUP, "cgroup" },
+	};
+	uint32_t missing = box->compiled.expected_walls & ~m->walls;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		if (missing & names[i].wall)
+			return ab_error_set(err, AGENTBOX_EWALL, names[i].name,
+					    "agentbox-init did not raise the "
+					    "wall '%s' that the plan asks for",
+					    names[i].name);
+	return 0;
+}
+
 static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 			  size_t fd_count, agentbox_error **err)
 {
 	ab_msg_ready m;
+	int32_t rc;
 
 	if (fd_count < 1 || ab_msg_get_ready(r, &m) < 0)
 		return ab_error_set(err, AGENTBOX_EPROTO, "init",
@@ -176,11 +208,14 @@ static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 			json_decref(line);
 		p += n + (p[n] == '\n');
 	}
+	rc = judge_walls(box, &m, err);
+	if (rc < 0)
+		return rc;
 	json_t *report = ab_walls_report(m.walls, m.landlock_abi,
 					 box->compiled.tier,
 					 box->compiled.notes);
-	int32_t rc = report ? ab_json_canonical(report, &box->walls_json, err)
-			    : ab_error_nomem(err);
+	rc = report ? ab_json_canonical(report, &box->walls_json, err)
+		    : ab_error_nomem(err);
 	json_decref(report);
 	if (rc == 0)
 		rc = ab_json_canonical(box->compiled.limits,
@@ -231,7 +266,7 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 		else if (kind == AB_MSG_FAILED)
 			rc = read_failed(&r, why, err);
 		else if (kind == AB_MSG_EVENT && !fd_count &&
-			 ab_control_queue_event(box, buf, (size_t)n) == 0)
+			 ab_events_push(box, buf, (size_t)n) == 0)
 			rc = AGENTBOX_EAGAIN;
 		else
 			rc = ab_error_set(err, AGENTBOX_EPROTO, "init",
@@ -314,6 +349,7 @@ static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
 		rc = raise_at(box, &input, deadline, &why);
 		if (rc == 0) {
 			box->tier = input.tier;
+			box->watched = box->watch_fd >= 0;
 			return 0;
 		}
 		if (rc != AGENTBOX_EWALL || !why.stage[0] ||
@@ -336,7 +372,7 @@ static agentbox_sandbox *make(agentbox_context *context,
 	box->mountinfo_fd = box->watch_fd = -1;
 	box->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	box->compiled.plan_fd = -1;
-	box->events_tail = &box->events;
+	ab_events_init(&box->events);
 	box->context = ab_context_use(context);
 	box->policy = agentbox_policy_ref(policy);
 	box->audit = audit ? agentbox_audit_ref(audit) : NULL;
@@ -364,7 +400,7 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
 				     : AB_DEFAULT_START_TIMEOUT_MS, err);
 	/* The box is recorded before anything can run in it. */
 	if (rc == 0)
-		rc = ab_record_box(box, "box.start", NULL, err);
+		rc = ab_record_box(box, "box.start", err);
 	if (rc < 0) {
 		lower(box);
 		ab_box_unref(box);
@@ -374,23 +410,77 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
 	return 0;
 }
 
+/*
+ * Say that we are done (shutdown acts on the socket, so a forked child's copy
+ * of it does not matter) and read what the box has to say until it is gone.
+ */
+static int last_drain(agentbox_sandbox *box)
+{
+	uint64_t deadline = ab_clock_boot_ns() + STOP_TIMEOUT_MS * 1000000ull;
+	uint8_t buf[AB_MAX_MESSAGE];
+	size_t fds = 0;
+
+	shutdown(box->helper.control_fd, SHUT_WR);
+	for (;;) {
+		int rc = ab_fd_poll(box->helper.control_fd, POLLIN,
+				    ab_clock_left_ms(deadline));
+		if (rc <= 0)
+			return rc ? rc : -ETIMEDOUT;
+		ssize_t n = ab_message_recv(box->helper.control_fd, buf,
+					    sizeof(buf), NULL, 0, &fds,
+					    MSG_DONTWAIT);
+		if (n == 0 || n == -ECONNRESET)
+			return 0;
+		if (n == -EAGAIN)
+			continue;
+		if (n < 0 || ab_events_push(box, buf, (size_t)n) < 0)
+			return -EPROTO;
+	}
+}
+
+int32_t agentbox_sandbox_end(agentbox_sandbox *box, agentbox_error **err)
+{
+	int rc = 0;
+
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox is NULL");
+	if (box->owner != getpid())
+		return ab_box_usable(box, err);
+	if (box->lowered)
+		return 0;
+	pthread_mutex_lock(&box->settle_lock);
+	pthread_mutex_lock(&box->lock);
+	uint64_t before = box->events.unprotected;
+	rc = last_drain(box);
+	if (rc == 0 && box->events.unprotected > before)
+		rc = -EBUSY;
+	atomic_store(&box->ended, true);
+	lower(box);
+	box->lowered = true;
+	if (rc < 0)
+		box->unprotected = true;
+	pthread_mutex_unlock(&box->lock);
+	pthread_mutex_unlock(&box->settle_lock);
+	ab_events_publish(box);
+	int32_t recorded = ab_record_box(box, "box.end", err);
+	if (recorded < 0)
+		return recorded;
+	if (rc < 0 && box->watched)
+		return ab_error_sys_code(err, AGENTBOX_EWALL, -rc, "protect",
+					 "protected paths of box %s could not "
+					 "be put right at its end; look at its "
+					 "events and its workspace", box->id);
+	return 0;
+}
+
 void agentbox_sandbox_free(agentbox_sandbox *box)
 {
 	if (!box)
 		return;
 	int saved = errno;
 	if (box->owner == getpid()) {
-		ab_control_drain(box, NULL);
-		atomic_store(&box->ended, true);
-		/* Another thread may be inside a request: it ends with the
-		   socket. */
-		shutdown(box->helper.control_fd, SHUT_RDWR);
-		pthread_mutex_lock(&box->settle_lock);
-		pthread_mutex_lock(&box->lock);
-		lower(box);
-		pthread_mutex_unlock(&box->lock);
-		pthread_mutex_unlock(&box->settle_lock);
-		ab_record_box(box, "box.end", NULL, NULL);
+		agentbox_sandbox_end(box, NULL);
 	} else {
 		/* A forked child: its copies of the descriptors go, the box
 		   and its directories stay with their owner. */

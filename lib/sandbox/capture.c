@@ -169,7 +169,8 @@ int32_t agentbox_sandbox_capture(agentbox_sandbox *box,
 		p->dropped_err = se.dropped;
 		rc = agentbox_process_wait(p, -1, err);
 	}
-	if (rc < 0) {
+	/* What ran is handed out also when its end could not be settled. */
+	if (!p || (rc < 0 && rc != AGENTBOX_EWALL)) {
 		agentbox_process_free(p);
 	} else {
 		*process = p;

@@ -13,59 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "sandbox/sandbox.h"
 #include "wire/message.h"
-
-int ab_control_queue_event(agentbox_sandbox *box, const void *p, size_t n)
-{
-	ab_reader r;
-	ab_msg_event m;
-
-	ab_reader_init(&r, p, n);
-	ab_get_u32(&r);
-	ab_get_u32(&r);
-	if (ab_msg_get_event(&r, &m) < 0 || !ab_event_kind_name(m.kind))
-		return -EPROTO;
-	agentbox_event *e = ab_new(agentbox_event);
-	if (!e)
-		return -ENOMEM;
-	e->kind = m.kind;
-	e->object = ab_strdup(m.object);
-	e->detail = ab_strdup(m.detail);
-	if (!e->object || !e->detail) {
-		agentbox_event_free(e);
-		return -ENOMEM;
-	}
-	int rc = ab_record_event(box, e, NULL) < 0 ? -EIO : 0;
-	if (box->event_count >= AB_MAX_QUEUED_EVENTS) {
-		/* A host that never reads its events does not lose memory to
-		   an agent that makes them; next_event says how many. */
-		box->events_dropped++;
-		box->unprotected_dropped += m.kind == AB_EVENT_UNPROTECTED;
-		agentbox_event_free(e);
-		return rc;
-	}
-	*box->events_tail = e;
-	box->events_tail = &e->next;
-	box->event_count++;
-	return rc;
-}
-
-void ab_control_free_events(agentbox_sandbox *box)
-{
-	while (box->events) {
-		agentbox_event *e = box->events;
-		box->events = e->next;
-		agentbox_event_free(e);
-	}
-	box->events_tail = &box->events;
-	box->event_count = 0;
-}
 
 /*
  * One datagram. Returns its kind, 0 when nothing is there (with DONTWAIT),
@@ -127,7 +80,7 @@ static int await_reply(agentbox_sandbox *box, uint32_t serial, int *fd_out,
 		if (kind == 0)
 			continue;
 		if (kind == AB_MSG_EVENT && fd < 0) {
-			int rc = ab_control_queue_event(box, buf, n);
+			int rc = ab_events_push(box, buf, n);
 			if (rc < 0)
 				return rc;
 			continue;
@@ -170,7 +123,7 @@ int32_t ab_control_request(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
 			   int fd_in, int *fd_out, ab_msg_reply *reply,
 			   agentbox_error **err)
 {
-	ab_msg_reply unused;
+	ab_msg_reply unused = { 0 };
 	int fd = -1;
 
 	pthread_mutex_lock(&box->lock);
@@ -185,10 +138,15 @@ int32_t ab_control_request(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
 		shutdown(box->helper.control_fd, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&box->lock);
+	ab_events_publish(box);
 
 	if (rc < 0)
 		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -rc, "box",
 					 "box %s no longer answers", box->id);
+	if (!reply && unused.result < 0)
+		return ab_error_sys_code(err, AGENTBOX_ESYS, -unused.result,
+					 "box", "box %s could not do what was "
+					 "asked of it", box->id);
 	if (fd_out)
 		*fd_out = fd;
 	return 0;
@@ -199,23 +157,30 @@ int32_t ab_control_drain(agentbox_sandbox *box, agentbox_error **err)
 	uint8_t buf[AB_MAX_MESSAGE];
 	int rc = 0;
 
-	pthread_mutex_lock(&box->lock);
-	while (!atomic_load(&box->ended)) {
+	/* A thread that waits for a reply reads the socket anyway. */
+	if (pthread_mutex_trylock(&box->lock) != 0) {
+		ab_events_publish(box);
+		return 0;
+	}
+	/* Also after the end: what was said before it is still to be read. */
+	for (;;) {
 		size_t n = 0;
 		int64_t kind = receive(box, buf, sizeof(buf), &n, NULL,
 				       MSG_DONTWAIT);
 		if (kind == 0)
 			break;
 		if (kind == AB_MSG_EVENT)
-			rc = ab_control_queue_event(box, buf, n);
+			rc = ab_events_push(box, buf, n);
 		else
 			rc = kind < 0 ? (int)kind : -EPROTO;
 		if (rc < 0) {
 			mark_ended(box);
 			shutdown(box->helper.control_fd, SHUT_RDWR);
+			break;
 		}
 	}
 	pthread_mutex_unlock(&box->lock);
+	ab_events_publish(box);
 
 	if (rc == -ECONNRESET || rc == 0)
 		return 0; /* the end of a box is an event, not an error */

@@ -2,6 +2,9 @@
 /* Events of a box, for the host's own loop. */
 #include "config.h"
 
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -29,33 +32,45 @@ const char *ab_event_kind_name(uint32_t kind)
 	return NULL;
 }
 
-int32_t agentbox_sandbox_get_fd(const agentbox_sandbox *box)
+void ab_events_init(ab_event_queue *q)
 {
-	return box ? box->helper.control_fd : -1;
+	pthread_mutex_init(&q->lock, NULL);
+	q->fresh_tail = &q->fresh;
+	q->ready_tail = &q->ready;
+	q->wake_fd = q->poll_fd = -1;
 }
 
-int32_t agentbox_sandbox_get_timeout_ms(const agentbox_sandbox *box)
+static agentbox_event *pop(agentbox_event **head, agentbox_event ***tail)
 {
-	/* Queued events need no readiness of the fd. */
-	return box && box->events ? 0 : -1;
+	agentbox_event *e = *head;
+
+	if (!e)
+		return NULL;
+	*head = e->next;
+	if (!*head)
+		*tail = head;
+	e->next = NULL;
+	return e;
 }
 
-int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
+static void append(agentbox_event ***tail, agentbox_event *e)
 {
-	if (!box)
-		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "sandbox is NULL");
-	int32_t rc = ab_box_usable(box, err);
-	if (rc == AGENTBOX_EFORKED)
-		return rc;
-	if (rc == AGENTBOX_ECLOSED) {
-		if (err) {
-			agentbox_error_free(*err);
-			*err = NULL;
-		}
-		return 0;
-	}
-	return ab_control_drain(box, err);
+	**tail = e;
+	*tail = &e->next;
+}
+
+void ab_events_end(ab_event_queue *q)
+{
+	agentbox_event *e;
+
+	while ((e = pop(&q->fresh, &q->fresh_tail)) ||
+	       (e = pop(&q->ready, &q->ready_tail)))
+		agentbox_event_free(e);
+	if (q->wake_fd >= 0)
+		close(q->wake_fd);
+	if (q->poll_fd >= 0)
+		close(q->poll_fd);
+	pthread_mutex_destroy(&q->lock);
 }
 
 static agentbox_event *make(uint32_t kind, char *object, char *detail)
@@ -73,30 +88,144 @@ static agentbox_event *make(uint32_t kind, char *object, char *detail)
 	return e;
 }
 
+int ab_events_push(agentbox_sandbox *box, const void *p, size_t n)
+{
+	ab_event_queue *q = &box->events;
+	ab_reader r;
+	ab_msg_event m;
+
+	ab_reader_init(&r, p, n);
+	ab_get_u32(&r);
+	ab_get_u32(&r);
+	if (ab_msg_get_event(&r, &m) < 0 || !ab_event_kind_name(m.kind))
+		return -EPROTO;
+	agentbox_event *e = make(m.kind, ab_strdup(m.object),
+				 ab_strdup(m.detail));
+	if (!e)
+		return -ENOMEM;
+	pthread_mutex_lock(&q->lock);
+	append(&q->fresh_tail, e);
+	q->count++;
+	q->unprotected += m.kind == AB_EVENT_UNPROTECTED;
+	pthread_mutex_unlock(&q->lock);
+	return 0;
+}
+
+/*
+ * A host that never reads its events does not lose memory to an agent that
+ * makes them: past the bound they are counted, after they were recorded.
+ */
+static void settle_event(ab_event_queue *q, agentbox_event *e)
+{
+	if (q->count > AB_MAX_QUEUED_EVENTS) {
+		q->count--;
+		q->dropped++;
+		q->unprotected_dropped += e->kind == AB_EVENT_UNPROTECTED;
+		agentbox_event_free(e);
+		return;
+	}
+	append(&q->ready_tail, e);
+	if (q->wake_fd >= 0)
+		eventfd_write(q->wake_fd, 1);
+}
+
+void ab_events_publish(agentbox_sandbox *box)
+{
+	ab_event_queue *q = &box->events;
+	agentbox_event *e;
+
+	pthread_mutex_lock(&q->lock);
+	while ((e = pop(&q->fresh, &q->fresh_tail))) {
+		pthread_mutex_unlock(&q->lock);
+		/* A record that cannot be written stops the next command,
+		   which must be recorded before it runs. */
+		ab_record_event(box, e, NULL);
+		pthread_mutex_lock(&q->lock);
+		settle_event(q, e);
+	}
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* One descriptor for the control socket and the wake-ups; queue locked. */
+static void make_poll_fd(agentbox_sandbox *box)
+{
+	ab_event_queue *q = &box->events;
+	struct epoll_event in = { .events = EPOLLIN };
+	ab_autofd int poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	ab_autofd int wake_fd = eventfd(q->ready != NULL,
+					EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (poll_fd < 0 || wake_fd < 0 ||
+	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, wake_fd, &in) < 0 ||
+	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, box->helper.control_fd, &in) < 0)
+		return;
+	q->poll_fd = ab_steal_fd(&poll_fd);
+	q->wake_fd = ab_steal_fd(&wake_fd);
+}
+
+int32_t agentbox_sandbox_get_fd(const agentbox_sandbox *sandbox)
+{
+	/* Made when it is first asked for; no one else sees a difference. */
+	agentbox_sandbox *box = (agentbox_sandbox *)(uintptr_t)sandbox;
+	int fd;
+
+	if (!box || box->owner != getpid())
+		return -1;
+	pthread_mutex_lock(&box->events.lock);
+	if (box->events.poll_fd < 0)
+		make_poll_fd(box);
+	fd = box->events.poll_fd;
+	pthread_mutex_unlock(&box->events.lock);
+	return fd >= 0 ? fd : box->helper.control_fd;
+}
+
+int32_t agentbox_sandbox_get_timeout_ms(const agentbox_sandbox *sandbox)
+{
+	agentbox_sandbox *box = (agentbox_sandbox *)(uintptr_t)sandbox;
+	bool waiting;
+
+	if (!box || box->owner != getpid())
+		return -1;
+	pthread_mutex_lock(&box->events.lock);
+	waiting = box->events.count || box->events.dropped;
+	pthread_mutex_unlock(&box->events.lock);
+	return waiting ? 0 : -1;
+}
+
+int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
+{
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox is NULL");
+	if (box->owner != getpid())
+		return ab_box_usable(box, err);
+	return ab_control_drain(box, err);
+}
+
 /*
  * What is said when the queue is empty: what did not fit into it, and the
  * end, once and after everything else. NULL with *nomem false: nothing.
  */
 static agentbox_event *last_words(agentbox_sandbox *box, bool *nomem)
 {
-	uint64_t dropped = box->events_dropped;
-	uint64_t unprotected = box->unprotected_dropped;
+	ab_event_queue *q = &box->events;
 	agentbox_event *e;
 
 	*nomem = false;
-	if (dropped) {
+	if (q->dropped) {
 		/* Decoys must not hide that a protection failed. */
-		e = make(unprotected ? AB_EVENT_UNPROTECTED : AB_EVENT_LIMIT,
-			 ab_strdup("events"),
+		e = make(q->unprotected_dropped ? AB_EVENT_UNPROTECTED
+			 : AB_EVENT_LIMIT, ab_strdup("events"),
 			 ab_asprintf("%llu events did not fit the queue, %llu "
 				     "of them of protections that failed",
-				     (unsigned long long)dropped,
-				     (unsigned long long)unprotected));
+				     (unsigned long long)q->dropped,
+				     (unsigned long long)
+				     q->unprotected_dropped));
 		if (e)
-			box->events_dropped = box->unprotected_dropped = 0;
-	} else if (atomic_load(&box->ended) && !box->ended_told) {
+			q->dropped = q->unprotected_dropped = 0;
+	} else if (atomic_load(&box->ended) && !q->fresh && !q->ended_told) {
 		e = make(AB_EVENT_ENDED, ab_strdup(""), ab_strdup(""));
-		box->ended_told = e != NULL;
+		q->ended_told = e != NULL;
 	} else {
 		return NULL;
 	}
@@ -109,6 +238,7 @@ int32_t agentbox_sandbox_next_event(agentbox_sandbox *box,
 				    agentbox_error **err)
 {
 	bool nomem = false;
+	eventfd_t told;
 
 	if (!box || !event)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
@@ -116,18 +246,16 @@ int32_t agentbox_sandbox_next_event(agentbox_sandbox *box,
 	if (box->owner != getpid())
 		return ab_box_usable(box, err);
 
-	pthread_mutex_lock(&box->lock);
-	agentbox_event *e = box->events;
-	if (e) {
-		box->events = e->next;
-		if (!box->events)
-			box->events_tail = &box->events;
-		box->event_count--;
-		e->next = NULL;
-	} else {
+	ab_event_queue *q = &box->events;
+	pthread_mutex_lock(&q->lock);
+	agentbox_event *e = pop(&q->ready, &q->ready_tail);
+	if (e)
+		q->count--;
+	else
 		e = last_words(box, &nomem);
-	}
-	pthread_mutex_unlock(&box->lock);
+	if (!q->ready && q->wake_fd >= 0)
+		eventfd_read(q->wake_fd, &told);
+	pthread_mutex_unlock(&q->lock);
 
 	if (nomem)
 		return ab_error_nomem(err);

@@ -83,9 +83,11 @@ int32_t ab_process_await_started(agentbox_process *p, const char *name,
 	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), fd, 1,
 				    &fd_count, 0);
 	if (n <= 0)
-		return ab_error_set(err, AGENTBOX_ECLOSED, "launcher",
-				    "the launcher went away while starting "
-				    "'%s'; it may or may not have run", name);
+		return ab_error_set(err, p->box && !atomic_load(&p->box->ended)
+				    ? AGENTBOX_ETIMEOUT : AGENTBOX_ECLOSED,
+				    "launcher",
+				    "the launcher was replaced while starting "
+				    "'%s', which was ended with it", name);
 	ab_reader_init(&r, buf, (size_t)n);
 	uint32_t kind = ab_get_u32(&r);
 	uint32_t announced = ab_get_u32(&r);
@@ -151,10 +153,15 @@ static int32_t settle(agentbox_process *p, agentbox_error **err)
 	if (!p->box)
 		return 0; /* its owner settled before it told us */
 	int32_t rc = p->lost ? 0 : ab_box_settle(p->box, p->relayed, err);
-	if (rc < 0)
-		return rc;
-	p->settled = true;
-	return ab_record_exit(p->box, p, err);
+	p->settled = rc == 0;
+	if (!p->recorded) {
+		int32_t recorded = ab_record_exit(p->box, p,
+						  rc < 0 ? NULL : err);
+		p->recorded = recorded == 0;
+		if (rc == 0)
+			rc = recorded;
+	}
+	return rc;
 }
 
 int32_t agentbox_process_wait(agentbox_process *p, int64_t timeout_ms,
@@ -274,6 +281,10 @@ int32_t agentbox_process_kill(agentbox_process *p, int32_t signum,
 	ab_msg_put_signal(&w, &m);
 	int sent = ab_message_send(p->channel_fd, w.data, w.len, NULL, 0,
 				   MSG_DONTWAIT);
+	if (sent == -EAGAIN)
+		return ab_error_sys_code(err, AGENTBOX_EBUSY, -sent, "",
+					 "process %u has many signals waiting",
+					 p->pid);
 	if (sent < 0)
 		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -sent, "",
 					 "process %u has ended", p->pid);
@@ -322,9 +333,14 @@ void agentbox_process_free(agentbox_process *p)
 	if (!p)
 		return;
 	int saved = errno;
-	/* Closing the channel ends the process group (wire/box.h). */
-	if (p->channel_fd >= 0)
+	/* The end of the channel ends the process group (wire/box.h); a forked
+	   child of the host may hold a copy of the descriptor, so say it to
+	   the socket. In such a child the channel is not ours to end. */
+	if (p->channel_fd >= 0) {
+		if (p->owner == getpid())
+			shutdown(p->channel_fd, SHUT_RDWR);
 		close(p->channel_fd);
+	}
 	if (p->pty_fd >= 0)
 		close(p->pty_fd);
 	ab_box_unref(p->box);

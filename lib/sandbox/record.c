@@ -43,6 +43,17 @@ static json_t *start_fields(const agentbox_sandbox *box, const char *subject)
 			 agentbox_policy_get_digest(box->policy));
 }
 
+/* Adds a field, taken; a record that lacks one is not written: *f is NULL. */
+static void add(json_t **f, const char *key, json_t *value)
+{
+	if (*f && json_object_set_new(*f, key, value) == 0)
+		return;
+	if (!*f)
+		json_decref(value);
+	json_decref(*f);
+	*f = NULL;
+}
+
 static int32_t record(agentbox_sandbox *box, const char *type, json_t *fields,
 		      agentbox_error **err)
 {
@@ -54,18 +65,13 @@ static int32_t record(agentbox_sandbox *box, const char *type, json_t *fields,
 }
 
 int32_t ab_record_box(agentbox_sandbox *box, const char *type,
-		      const char *reason, agentbox_error **err)
+		      agentbox_error **err)
 {
 	if (!box->audit)
 		return 0;
-	json_t *f = start_fields(box, ab_policy_get(box->policy)->workspace.path
-				 ? ab_policy_get(box->policy)->workspace.path
-				 : "");
-	if (f)
-		json_object_set_new(f, "tier", json_string(
-			agentbox_sandbox_get_tier(box)));
-	if (f && reason)
-		json_object_set_new(f, "reason", text(reason));
+	const char *path = ab_policy_get(box->policy)->workspace.path;
+	json_t *f = start_fields(box, path ? path : "");
+	add(&f, "tier", json_string(agentbox_sandbox_get_tier(box)));
 	return record(box, type, f, err);
 }
 
@@ -80,13 +86,9 @@ int32_t ab_record_command(agentbox_sandbox *box, const agentbox_command *c,
 			json_decref(argv);
 			argv = NULL;
 		}
-	json_t *f = argv ? start_fields(box, c->argv[0]) : NULL;
-	if (!f) {
-		json_decref(argv);
-		return ab_error_nomem(err);
-	}
-	json_object_set_new(f, "argv", argv);
-	json_object_set_new(f, "verdict", json_string("allow"));
+	json_t *f = start_fields(box, c->argv[0]);
+	add(&f, "argv", argv);
+	add(&f, "verdict", json_string("allow"));
 	return record(box, "command.start", f, err);
 }
 
@@ -96,15 +98,11 @@ int32_t ab_record_exit(agentbox_sandbox *box, const agentbox_process *p,
 	if (!box->audit)
 		return 0;
 	json_t *f = start_fields(box, "");
-	if (!f)
-		return ab_error_nomem(err);
-	json_object_set_new(f, "command_pid", json_integer(p->pid));
-	json_object_set_new(f, "exit_status", json_integer(
-		agentbox_process_get_exit_status(p)));
-	json_object_set_new(f, "signal", json_integer(
-		agentbox_process_get_signal(p)));
-	json_object_set_new(f, "reason", json_string(
-		agentbox_process_get_reason(p)));
+	add(&f, "command_pid", json_integer(p->pid));
+	add(&f, "exit_status",
+	    json_integer(agentbox_process_get_exit_status(p)));
+	add(&f, "signal", json_integer(agentbox_process_get_signal(p)));
+	add(&f, "reason", json_string(agentbox_process_get_reason(p)));
 	return record(box, "command.exit", f, err);
 }
 
@@ -114,10 +112,7 @@ int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *e,
 	if (!box->audit)
 		return 0;
 	json_t *f = start_fields(box, e->object);
-	if (!f)
-		return ab_error_nomem(err);
-	json_object_set_new(f, "event", json_string(
-		ab_event_kind_name(e->kind)));
-	json_object_set_new(f, "reason", text(e->detail));
+	add(&f, "event", json_string(ab_event_kind_name(e->kind)));
+	add(&f, "reason", text(e->detail));
 	return record(box, "box.event", f, err);
 }

@@ -31,6 +31,22 @@ struct agentbox_event {
 	agentbox_event *next;
 };
 
+/*
+ * What happened, in order. An event is `fresh` until it was recorded, which
+ * runs host code (the audit's sink) and so holds no lock. The wake descriptor
+ * tells the host's loop of events that another thread took off the socket.
+ */
+typedef struct ab_event_queue {
+	pthread_mutex_t lock;
+	agentbox_event *fresh, **fresh_tail;
+	agentbox_event *ready, **ready_tail;
+	size_t count;	    /* of both */
+	uint64_t dropped, unprotected_dropped; /* told when it is empty */
+	uint64_t unprotected; /* ever seen */
+	bool ended_told;
+	int wake_fd, poll_fd; /* made by the first get_fd(), or -1 */
+} ab_event_queue;
+
 struct agentbox_sandbox_options {
 	agentbox_audit *audit;
 	uint32_t timeout_ms;
@@ -54,17 +70,17 @@ struct agentbox_sandbox {
 	int mountinfo_fd; /* POLLPRI: the mount table changed; or -1 */
 	int watch_fd;	  /* inotify, only polled here; or -1 */
 	atomic_bool ended;
+	bool lowered; /* by agentbox_sandbox_end() */
+	bool watched; /* it has protected paths to settle */
 
 	pthread_mutex_t settle_lock; /* taken before `lock` */
 	bool unprotected;	     /* the last settle failed */
 
-	/* Guards the control socket and everything below. */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* the control socket and what follows */
 	uint32_t serial;
-	bool ended_told;
-	agentbox_event *events, **events_tail;
-	size_t event_count;
-	uint64_t events_dropped, unprotected_dropped; /* told when empty */
+	uint64_t relaunched_ns; /* when the launcher was last replaced */
+
+	ab_event_queue events;
 };
 
 typedef struct ab_fd_slot {
@@ -100,6 +116,7 @@ struct agentbox_process {
 	uint32_t pid;
 	bool ended;   /* no more messages will come */
 	bool settled; /* protected paths were settled after the end */
+	bool recorded; /* its end is in the audit */
 	bool relayed; /* a relay must be flushed before the end is told */
 	bool lost;    /* ended without a status: the box went away */
 	ab_msg_exited exited;
@@ -141,9 +158,14 @@ int32_t ab_control_request(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
 			   agentbox_error **err);
 /* Read what is there without blocking; lock is taken inside. */
 int32_t ab_control_drain(agentbox_sandbox *box, agentbox_error **err);
-/* Decode an AB_MSG_EVENT into the queue; lock held. */
-int ab_control_queue_event(agentbox_sandbox *box, const void *p, size_t n);
-void ab_control_free_events(agentbox_sandbox *box);
+
+/* event.c */
+void ab_events_init(ab_event_queue *q);
+void ab_events_end(ab_event_queue *q);
+/* Decode an AB_MSG_EVENT as a fresh one. 0, -EPROTO or -ENOMEM. */
+int ab_events_push(agentbox_sandbox *box, const void *p, size_t n);
+/* Record what is fresh and let next_event see it; no lock may be held. */
+void ab_events_publish(agentbox_sandbox *box);
 
 /*
  * If a protected path may have changed since the last time (or `force`), let
@@ -160,7 +182,7 @@ void ab_environment_free(char **envp);
 
 /* record.c: the audit records of a box; all are no-ops without an audit. */
 int32_t ab_record_box(agentbox_sandbox *box, const char *type,
-		      const char *reason, agentbox_error **err);
+		      agentbox_error **err);
 int32_t ab_record_command(agentbox_sandbox *box,
 			  const agentbox_command *command,
 			  agentbox_error **err);

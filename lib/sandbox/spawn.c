@@ -20,6 +20,9 @@
 #include "sandbox/sandbox.h"
 #include "wire/message.h"
 
+/* What the launcher takes: libexec/init/launcher.c. */
+#define MAX_COMMAND_BYTES (AB_MAX_ARGV_BYTES + AB_MAX_MESSAGE)
+
 /* What is lent to one spawn and closed after it. */
 typedef struct outgoing {
 	int fds[2 + AB_MAX_EXTRA_FDS]; /* channel, [memfd,] then slots */
@@ -108,13 +111,13 @@ static int32_t encode_big(const ab_msg_spawn *m, ab_writer *small,
 {
 	ab_writer big;
 
-	ab_writer_init(&big, 2 * AB_MAX_ARGV_BYTES);
+	ab_writer_init(&big, MAX_COMMAND_BYTES);
 	ab_msg_put_spawn(&big, m);
 	if (big.bad) {
 		ab_writer_end(&big);
 		return ab_error_set(err, AGENTBOX_ELIMIT, "argv",
 				    "arguments and environment exceed %u bytes",
-				    2 * AB_MAX_ARGV_BYTES);
+				    MAX_COMMAND_BYTES);
 	}
 	int fd = ab_fd_memfd_sealed("agentbox-spawn", big.data, big.len);
 	ab_writer_end(&big);
@@ -144,6 +147,18 @@ static int send_to_launcher(agentbox_sandbox *box, const ab_writer *w,
 	}
 }
 
+/* Unless another thread had it replaced while this one waited. */
+static int32_t replace_launcher(agentbox_sandbox *box, uint64_t since,
+				agentbox_error **err)
+{
+	pthread_mutex_lock(&box->lock);
+	bool done = box->relaunched_ns > since;
+	box->relaunched_ns = ab_clock_boot_ns();
+	pthread_mutex_unlock(&box->lock);
+	return done ? 0 : ab_control_request(box, AB_MSG_RELAUNCH, 0, -1, NULL,
+					     NULL, err);
+}
+
 /*
  * A launcher that does not answer is replaced once: what it had not read
  * yet, the new one reads from the same socket; what it had read dies with
@@ -153,12 +168,12 @@ static int32_t await_started(agentbox_process *p, const char *name,
 			     agentbox_error **err)
 {
 	for (int tries = 0; tries < 2; tries++) {
+		uint64_t began = ab_clock_boot_ns();
 		int32_t rc = ab_process_await_started(
 			p, name, AB_DEFAULT_SPAWN_DEADLINE_MS, err);
 		if (rc != AGENTBOX_EAGAIN)
 			return rc;
-		rc = ab_control_request(p->box, AB_MSG_RELAUNCH, 0, -1, NULL,
-					NULL, err);
+		rc = replace_launcher(p->box, began, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -212,7 +227,11 @@ static int32_t send_command(agentbox_sandbox *box, const agentbox_command *c,
 			      AB_DEFAULT_SPAWN_DEADLINE_MS * 1000000ull);
 	close(pair[1]);
 	if (rc < 0)
-		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -rc, "launcher",
+		return ab_error_sys_code(err, rc == -ETIMEDOUT
+					 ? AGENTBOX_ETIMEOUT
+					 : rc == -EPIPE || rc == -ECONNRESET
+					 ? AGENTBOX_ECLOSED : AGENTBOX_ESYS,
+					 -rc, "launcher",
 					 "cannot reach the launcher of box %s",
 					 box->id);
 	return 0;

@@ -24,6 +24,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "wire/box.h"
 
 #define OOM_SCORE 300
 #define REMOVE_TRIES 50 /* of a millisecond each */
@@ -220,6 +221,36 @@ static int32_t seal(ab_build *b, agentbox_error **err)
 	return 0;
 }
 
+/* What init must say it raised, or there is no box (wire/box.h). */
+static uint32_t expected_walls(const ab_plan *plan)
+{
+	static const uint32_t pairs[][2] = {
+		{ AB_NS_USER, AB_WALL_USERNS }, { AB_NS_MOUNT, AB_WALL_MOUNTNS },
+		{ AB_NS_PID, AB_WALL_PIDNS },	{ AB_NS_IPC, AB_WALL_IPCNS },
+		{ AB_NS_UTS, AB_WALL_UTSNS },
+		{ AB_NS_CGROUP, AB_WALL_CGROUPNS },
+		{ AB_NS_NET, AB_WALL_NETNS },
+	};
+	uint32_t walls = 0;
+
+	if (plan->tier == AB_TIER_BARE)
+		return 0;
+	walls = AB_WALL_CAPS | AB_WALL_NNP | AB_WALL_SECCOMP;
+	for (size_t i = 0; i < AB_ARRAY_LEN(pairs); i++)
+		if (plan->namespaces & pairs[i][0])
+			walls |= pairs[i][1];
+	if (plan->namespaces & AB_NS_MOUNT)
+		walls |= AB_WALL_ROOTFS;
+	for (uint32_t i = 0; i < plan->step_count; i++)
+		if (plan->steps[i].kind == AB_STEP_PROC)
+			walls |= AB_WALL_PROC;
+	if (plan->landlock_abi)
+		walls |= AB_WALL_LANDLOCK;
+	if (plan->cgroup_count)
+		walls |= AB_WALL_CGROUP;
+	return walls;
+}
+
 static int32_t finish(ab_build *b, agentbox_error **err)
 {
 	ab_compiled *out = b->out;
@@ -233,6 +264,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	if (rc)
 		return rc;
 	out->tier = b->input->tier;
+	out->expected_walls = expected_walls(&b->plan);
 	out->has_watches = b->plan.watch_count != 0;
 	if (b->plan.workspace_inside[0]) {
 		out->workspace_inside = ab_strdup(b->plan.workspace_inside);

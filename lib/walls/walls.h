@@ -57,6 +57,7 @@ typedef struct ab_compiled {
 	json_t *notes;	    /* array of strings: what was weakened and why */
 	json_t *description; /* the plan for people: plan_to_json */
 	uint32_t tier;
+	uint32_t expected_walls; /* AB_WALL_* init must report */
 } ab_compiled;
 
 typedef struct ab_compile_input {
