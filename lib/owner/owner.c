@@ -59,6 +59,7 @@ typedef struct job {
 	source remote_source;
 	int remote_fd;
 	bool gone;
+	agentbox_owner *owner;
 	agentbox_sandbox *box;
 	agentbox_process *process;
 	struct job *next;
@@ -108,6 +109,30 @@ static int watch(agentbox_owner *o, int fd, source *s)
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = s };
 
 	return epoll_ctl(o->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/*
+ * Before a watched descriptor is closed: close(2) takes it out of the epoll
+ * set only when no copy is left, and the client, or a child forked by the
+ * host, may have one; the event would then point at freed memory. Only in
+ * the owner's own process: a forked child shares the set.
+ */
+static void unwatch(agentbox_owner *o, int fd)
+{
+	if (o->pid == getpid())
+		epoll_ctl(o->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* The same for a socket of ours, which ends even if copies of it live. */
+static void end_socket(agentbox_owner *o, int *fd)
+{
+	if (*fd < 0)
+		return;
+	unwatch(o, *fd);
+	if (o->pid == getpid())
+		shutdown(*fd, SHUT_RDWR);
+	close(*fd);
+	*fd = -1;
 }
 
 /* A name is held by a lock on a file beside the sockets: gone with us. */
@@ -198,9 +223,8 @@ static void end_job(job *j)
 	if (j->gone)
 		return;
 	j->gone = true;
-	if (j->remote_fd >= 0)
-		close(j->remote_fd);
-	j->remote_fd = -1;
+	end_socket(j->owner, &j->remote_fd);
+	unwatch(j->owner, j->process->channel_fd);
 	agentbox_process_free(j->process); /* ends what still runs */
 	j->process = NULL;
 }
@@ -274,6 +298,7 @@ static int32_t start_job(agentbox_owner *o, agentbox_sandbox *box, int *channel,
 		return ab_error_nomem(err);
 	j->source.kind = SOURCE_JOB;
 	j->remote_source.kind = SOURCE_REMOTE;
+	j->owner = o;
 	j->box = box;
 	int32_t rc = agentbox_sandbox_spawn(box, c, &j->process, err);
 	if (rc < 0) {
@@ -307,7 +332,7 @@ static void drop_client(client *c)
 	if (c->gone)
 		return;
 	c->gone = true;
-	close(c->fd);
+	end_socket(c->owner, &c->fd);
 	for (agentbox_request *q = c->owner->requests; q; q = q->next)
 		if (q->client == c)
 			q->client = NULL;

@@ -19,11 +19,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "abtest.h"
+#include "base/fd.h"
+#include "owner/protocol.h"
+#include "sandbox/sandbox.h"
+#include "wire/message.h"
 
 static char state[4096];
 static agentbox_context *context;
@@ -266,29 +269,33 @@ START_TEST(a_host_program_answers_calls)
 }
 END_TEST
 
-/* Bytes that are no protocol, then a client that behaves. */
-static void client_misbehaves(void)
+/* A socket to the only owner of the state directory. */
+static int connect_raw(void)
 {
 	char path[4200];
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct dirent *e;
-	uint8_t noise[64];
-	agentbox_bytes *json = NULL;
 
 	snprintf(path, sizeof(path), "%s/owners", state);
 	DIR *dir = opendir(path);
-	MUST(dir);
+	if (!dir)
+		return -1;
 	while ((e = readdir(dir)) && e->d_name[0] == '.')
 		;
-	MUST(e);
-	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.60s",
-		 dirfd(dir), e->d_name);
+	int fd = e ? ab_owner_connect(dirfd(dir), e->d_name) : -1;
+	closedir(dir);
+	return fd;
+}
+
+/* Bytes that are no protocol, then a client that behaves. */
+static void client_misbehaves(void)
+{
+	uint8_t noise[64];
+	agentbox_bytes *json = NULL;
+
 	for (unsigned i = 0; i < 300; i++) {
-		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
-			close(fd);
+		int fd = connect_raw();
+		if (fd < 0)
 			continue;
-		}
 		for (size_t k = 0; k < sizeof(noise); k++)
 			noise[k] = (uint8_t)rand();
 		if (i % 2) { /* a known kind, garbage behind it */
@@ -298,7 +305,6 @@ static void client_misbehaves(void)
 		send(fd, noise, i % sizeof(noise), MSG_NOSIGNAL);
 		close(fd);
 	}
-	closedir(dir);
 	MUST(agentbox_remote_list(new_context(), &json, NULL) == 0);
 }
 
@@ -306,6 +312,119 @@ START_TEST(a_client_that_misbehaves_disturbs_nobody)
 {
 	serve_child(client_misbehaves);
 	ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+}
+END_TEST
+
+static bool is_quiet(void)
+{
+	struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
+			    .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+static void dispatch_until_quiet(void)
+{
+	for (int i = 0; i < 500 && !is_quiet(); i++)
+		ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+	ck_assert(is_quiet());
+}
+
+static int kept_channel[2];
+
+static void client_spawns_on_the_kept_channel(void)
+{
+	const char *argv[] = { "true" };
+	uint8_t memory[256];
+	agentbox_command *command = NULL;
+	ab_writer bytes, request;
+
+	MUST(agentbox_command_new(argv, 1, &command, NULL) == 0);
+	ab_writer_init(&bytes, AB_OWNER_MAX_COMMAND);
+	ab_owner_put_command(&bytes, command);
+	int fds[2] = { kept_channel[1], ab_fd_memfd_sealed("t", bytes.data,
+							   bytes.len) };
+	ab_writer_init_fixed(&request, memory, sizeof(memory));
+	ab_put_u32(&request, AB_OWNER_SPAWN);
+	ab_put_u32(&request, 2);
+	ab_put_u32(&request, 1);
+	ab_put_str(&request, "mine");
+	MUST(ab_message_send(connect_raw(), request.data, request.len, fds, 2,
+			     0) == 0);
+	/* STARTED, EXITED, the end: the job is gone. */
+	ssize_t n = 1;
+	for (int i = 0; i < 3 && n > 0; i++) {
+		MUST(ab_fd_poll(kept_channel[0], POLLIN, 10000) > 0);
+		n = recv(kept_channel[0], memory, sizeof(memory), 0);
+	}
+	MUST(n == 0);
+}
+
+/* The parent's copies of a channel outlive the command they belonged to. */
+START_TEST(a_kept_copy_of_a_channel_does_not_disturb_the_owner)
+{
+	if (!setup_box("a_kept_copy_of_a_channel_does_not_disturb_the_owner"))
+		return;
+	ck_assert_int_eq(ab_fd_seqpacket_pair(kept_channel), 0);
+	serve_child(client_spawns_on_the_kept_channel);
+	dispatch_until_quiet();
+	for (int i = 0; i < 3; i++) {
+		send(kept_channel[0], "12345678", 8, MSG_NOSIGNAL);
+		ck_assert(is_quiet());
+		ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+	}
+	close(kept_channel[0]);
+	ck_assert(is_quiet());
+	close(kept_channel[1]);
+	serve_child(client_lists);
+}
+END_TEST
+
+START_TEST(a_forked_child_that_frees_its_copy_does_not_disturb_the_owner)
+{
+	uint8_t request[12] = { AB_OWNER_LIST, 0, 0, 0, 0, 0, 0, 0, 9 };
+	uint8_t answer[256];
+
+	int fd = connect_raw();
+	ck_assert_int_ge(fd, 0);
+	dispatch_until_quiet();
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		agentbox_owner_free(owner);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(send(fd, request, 12, 0), 12);
+	ck_assert(!is_quiet());
+	dispatch_until_quiet();
+	ck_assert_int_gt(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), 0);
+	ck_assert_int_eq(answer[0], AB_OWNER_ANSWER);
+	close(fd);
+}
+END_TEST
+
+/* A child of the host that holds copies of everything and does nothing. */
+START_TEST(a_client_is_let_go_although_a_forked_child_lives)
+{
+	char buf[16];
+	int fd = connect_raw();
+
+	ck_assert_int_ge(fd, 0);
+	dispatch_until_quiet();
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(send(fd, "nonsense", 8, MSG_NOSIGNAL), 8);
+	dispatch_until_quiet();
+	ck_assert_int_eq(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), 0);
+	ck_assert(is_quiet());
+	close(fd);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 END_TEST
 
@@ -389,6 +508,10 @@ int main(void)
 	tcase_add_test(t, what_does_not_exist_is_not_found);
 	tcase_add_test(t, a_host_program_answers_calls);
 	tcase_add_test(t, a_client_that_misbehaves_disturbs_nobody);
+	tcase_add_test(t, a_kept_copy_of_a_channel_does_not_disturb_the_owner);
+	tcase_add_test(t,
+		a_forked_child_that_frees_its_copy_does_not_disturb_the_owner);
+	tcase_add_test(t, a_client_is_let_go_although_a_forked_child_lives);
 	tcase_add_test(t, a_name_has_one_live_owner);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);
