@@ -33,6 +33,8 @@
 #define AB_AUDIT_MAX_PATHS 100000
 #define AB_AUDIT_MAX_GROUPS 1000
 #define AB_AUDIT_MAX_FILE_NUMBER 999999u
+/* Entries of the directory of a log that rotates. */
+#define AB_AUDIT_MAX_DIR 1100000u
 /* Room kept on the disk for the last record of a full one. */
 #define AB_AUDIT_RESERVE (2u * AB_AUDIT_MAX_LINE)
 #define AB_AUDIT_RESERVE_STEP (1u << 20)
@@ -184,6 +186,8 @@ int32_t ab_audit_sink_sync(ab_audit_sink *s, agentbox_error **err);
 /* Open, check and lock a log file; flags are added to O_RDWR etc. */
 int32_t ab_audit_open_file(const char *path, int flags, int *fd,
 			   agentbox_error **err);
+/* The directory that `path` is in: an fd, or a code. */
+int32_t ab_audit_open_dir(const char *path, agentbox_error **err);
 int32_t ab_audit_sync_dir(const char *path, agentbox_error **err);
 
 /* reader.c: lines of a file */
@@ -321,7 +325,8 @@ struct agentbox_audit {
 	char prev[AB_AUDIT_HASH_HEX], chain[AB_ID_SIZE];
 	uint64_t since_head, head_boot_ns; /* records since, time of last */
 	uint64_t unsynced_ns; /* boot time of the oldest unsynced; 0: none */
-	uint32_t file_number;
+	uint32_t file_number; /* of the file before this one; 0: none */
+	uint64_t rotate_seq; /* of the last head that closed a file */
 	bool is_disk_full;
 	char *line, *scratch; /* owned, AB_AUDIT_MAX_LINE */
 };

@@ -89,12 +89,46 @@ static int32_t digest_torn(agentbox_audit *a, uint64_t torn, char *digest,
 	return 0;
 }
 
+/*
+ * A file that begins with a link knows its number, also when those before it
+ * were moved away. It is a lower bound only: the names that are there count
+ * as well, so a lie makes rotation refuse at the worst.
+ */
+static int32_t resume_number(agentbox_audit *a, agentbox_error **err)
+{
+	ssize_t n = pread(a->sink.fd, a->line, AB_AUDIT_MAX_LINE, 0);
+	ab_audit_frame f = { 0 };
+	const char *end;
+	json_int_t number;
+	json_t *doc;
+
+	a->file_number = 0;
+	if (n < 0)
+		return unreadable(-errno, err);
+	end = memchr(a->line, '\n', (size_t)n);
+	if (!end || ab_audit_scan(a->line, (size_t)(end - a->line), &f) != 0 ||
+	    !ab_audit_is_type(&f, "audit.link"))
+		return 0;
+	doc = ab_audit_parse_line(a->line, (size_t)(end - a->line));
+	if (!doc)
+		return ab_error_nomem(err);
+	number = json_integer_value(json_object_get(json_object_get(doc, "log"),
+						    "file"));
+	json_decref(doc);
+	if (number > 1 && number <= AB_AUDIT_MAX_FILE_NUMBER + 1)
+		a->file_number = (uint32_t)number - 1;
+	return 0;
+}
+
 int32_t ab_audit_log_resume(agentbox_audit *a, uint64_t *torn, char *digest,
 			    agentbox_error **err)
 {
 	ab_audit_checker c = { 0 };
-	int rc = resume_at_head(a);
+	int32_t rc = resume_number(a, err);
 
+	if (rc != 0)
+		return rc;
+	rc = resume_at_head(a);
 	if (rc < 0)
 		return unreadable(rc, err);
 	if (rc == 1)

@@ -89,11 +89,11 @@ int32_t ab_audit_open_file(const char *path, int flags, int *fd,
 	return 0;
 }
 
-int32_t ab_audit_sync_dir(const char *path, agentbox_error **err)
+int32_t ab_audit_open_dir(const char *path, agentbox_error **err)
 {
 	const char *slash = strrchr(path, '/');
 	ab_autofree char *dir = NULL;
-	ab_autofd int fd = -1;
+	int fd;
 
 	if (!slash)
 		dir = ab_strdup(".");
@@ -103,8 +103,19 @@ int32_t ab_audit_sync_dir(const char *path, agentbox_error **err)
 	if (!dir)
 		return ab_error_nomem(err);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-		return ab_error_sys(err, errno, "", "cannot sync '%s'", dir);
+	return fd >= 0 ? fd :
+			 ab_error_sys(err, errno, "", "cannot open '%s'", dir);
+}
+
+int32_t ab_audit_sync_dir(const char *path, agentbox_error **err)
+{
+	ab_autofd int fd = ab_audit_open_dir(path, err);
+
+	if (fd < 0)
+		return fd;
+	if (fsync(fd) != 0 && errno != EINVAL)
+		return ab_error_sys(err, errno, "",
+				    "cannot sync the directory of '%s'", path);
 	return 0;
 }
 

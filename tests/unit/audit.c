@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -453,6 +454,224 @@ START_TEST(m09_a_rotated_log_verifies_from_root_key_and_from_start_anchor)
 	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
 	json_decref(v.report);
 	free(key);
+	free(anchor);
+}
+END_TEST
+
+/* Records of 4 KiB: 262144 bytes are full after about 58. */
+static void put_big(agentbox_audit *a, int n)
+{
+	char big[4096];
+
+	memset(big, 'x', sizeof(big));
+	memcpy(big, "{\"subject\":\"", 12);
+	memcpy(big + sizeof(big) - 3, "\"}", 3);
+	for (int i = 0; i < n; i++)
+		put(a, "note", big);
+}
+
+static agentbox_audit *rotating(uint32_t keep)
+{
+	agentbox_audit *a = audit_at(&fx, true);
+
+	OK(agentbox_audit_set_rotation(a, 262144, keep, &err));
+	OK(agentbox_audit_set_sync(a, AGENTBOX_AUDIT_SYNC_NEVER, 0, &err));
+	OK(agentbox_audit_open(a, &err));
+	return a;
+}
+
+static bool is_there(int file)
+{
+	char name[620];
+
+	snprintf(name, sizeof(name), "%s.%06d", fx.log, file);
+	return access(name, F_OK) == 0;
+}
+
+/* The numbered files there are, in the order of their names, then the log. */
+static size_t sorted_files(char names[][620], const char **paths)
+{
+	size_t n = 0;
+
+	for (int i = 1; i < 40; i++) {
+		if (!is_there(i))
+			continue;
+		snprintf(names[n], sizeof(names[0]), "%s.%06d", fx.log, i);
+		paths[n] = names[n];
+		n++;
+	}
+	paths[n++] = fx.log;
+	return n;
+}
+
+static void expect_order(size_t files, const char *anchor)
+{
+	char names[40][620];
+	const char *paths[41];
+	verdict v;
+
+	ck_assert_uint_eq(sorted_files(names, paths), files);
+	v = verify_paths(&fx, paths, files, NULL, anchor, NULL);
+	ck_assert_msg(v.rc == 0, "%s", word(&v, "reason"));
+	ck_assert_str_eq(word(&v, "tail"), "anchored");
+	json_decref(v.report);
+}
+
+START_TEST(m09_numbers_go_on_after_a_restart_and_fill_no_gap)
+{
+	agentbox_audit *a = rotating(3);
+	char *anchor;
+
+	put_big(a, 350);
+	agentbox_audit_unref(a);
+	ck_assert(!is_there(2) && is_there(3) && is_there(5));
+	for (int i = 6; i < 9; i++) {
+		a = rotating(3);
+		put_big(a, 62);
+		OK(agentbox_audit_close(a, &err));
+		anchor = anchor_of(a);
+		agentbox_audit_unref(a);
+		ck_assert(is_there(i) && !is_there(i - 3));
+		expect_order(4, anchor);
+		free(anchor);
+	}
+}
+END_TEST
+
+START_TEST(m09_numbers_go_on_when_the_old_files_were_moved_away)
+{
+	agentbox_audit *a = rotating(0);
+	char name[620];
+
+	put_big(a, 130);
+	agentbox_audit_unref(a);
+	for (int i = 1; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s.%06d", fx.log, i);
+		ck_assert_int_eq(unlink(name), 0);
+	}
+	a = rotating(0);
+	put_big(a, 62);
+	agentbox_audit_unref(a);
+	ck_assert(!is_there(1) && is_there(3));
+}
+END_TEST
+
+START_TEST(m09_a_second_name_left_by_a_crash_is_taken_again)
+{
+	agentbox_audit *a = rotating(0);
+	char name[620], *anchor;
+	struct stat st;
+
+	put_big(a, 10);
+	snprintf(name, sizeof(name), "%s.000001", fx.log);
+	ck_assert_int_eq(link(fx.log, name), 0);
+	put_big(a, 60);
+	OK(agentbox_audit_close(a, &err));
+	anchor = anchor_of(a);
+	agentbox_audit_unref(a);
+	ck_assert_int_eq(stat(name, &st), 0);
+	ck_assert_int_eq(st.st_nlink, 1);
+	expect_order(2, anchor);
+	free(anchor);
+}
+END_TEST
+
+START_TEST(m09_only_numbered_files_of_this_log_are_pruned)
+{
+	static const char *const others[] = {
+		"log.1", "log.00001", "log.0000001", "log.00000x",
+		"log2.000001", "log.000001.gz", "og.000001",
+	};
+	char name[620];
+	agentbox_audit *a;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(name, sizeof(name), "%s/%s", fx.dir, others[i]);
+		spill(name, "x", 1);
+	}
+	/* left behind by something older, with a gap after it */
+	snprintf(name, sizeof(name), "%s.000002", fx.log);
+	spill(name, "x", 1);
+	snprintf(name, sizeof(name), "%s.000003", fx.log);
+	ck_assert_int_eq(mkdir(name, 0700), 0);
+	a = rotating(1);
+	put_big(a, 190);
+	agentbox_audit_unref(a);
+	ck_assert(!is_there(2) && is_there(3) && !is_there(4));
+	ck_assert(!is_there(5) && is_there(6));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(name, sizeof(name), "%s/%s", fx.dir, others[i]);
+		ck_assert_msg(access(name, F_OK) == 0, "%s", name);
+	}
+}
+END_TEST
+
+static bool fails_to_put_big(agentbox_audit *a)
+{
+	char big[4096];
+
+	memset(big, 'x', sizeof(big));
+	memcpy(big, "{\"subject\":\"", 12);
+	memcpy(big + sizeof(big) - 3, "\"}", 3);
+	return try_put(a, "note", big) != 0;
+}
+
+/* What fails: nothing, the second name, the rename, the new file. */
+enum { GOOD, NO_LINK, NO_RENAME, NO_FILE };
+static int broken_step;
+
+/* In place of the C library's, for the library under test. */
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+	if (broken_step == NO_LINK) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	if (broken_step == NO_RENAME) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+START_TEST(m09_a_rotation_that_fails_deletes_nothing_and_can_be_repeated)
+{
+	agentbox_audit *a = rotating(2);
+	char fresh[620], *anchor;
+	struct stat before, after;
+	verdict v;
+
+	put_big(a, 260);
+	ck_assert(!is_there(2) && is_there(3) && is_there(4));
+	snprintf(fresh, sizeof(fresh), "%s.new", fx.log);
+	broken_step = _i;
+	if (_i == NO_FILE)
+		ck_assert_int_eq(mkdir(fresh, 0700), 0);
+	for (int i = 0; !fails_to_put_big(a); i++)
+		ck_assert_int_lt(i, 70);
+	ck_assert_int_eq(stat(fx.log, &before), 0);
+	for (int i = 0; i < 20; i++)
+		ck_assert(fails_to_put_big(a));
+	ck_assert(is_there(3) && is_there(4) && !is_there(5));
+	/* signed once, not with every try */
+	ck_assert_int_eq(stat(fx.log, &after), 0);
+	ck_assert_int_eq(after.st_size, before.st_size);
+	v = verify(&fx, NULL, NULL);
+	ck_assert_msg(v.rc == 0, "%s", word(&v, "reason"));
+	json_decref(v.report);
+	broken_step = GOOD;
+	ck_assert_int_eq(rmdir(fresh), _i == NO_FILE ? 0 : -1);
+	put_big(a, 1);
+	ck_assert(!is_there(3) && is_there(4) && is_there(5));
+	OK(agentbox_audit_close(a, &err));
+	anchor = anchor_of(a);
+	agentbox_audit_unref(a);
+	expect_order(3, anchor);
 	free(anchor);
 }
 END_TEST
@@ -1217,6 +1436,14 @@ int main(void)
 	ADD(m08_a_log_cut_at_any_byte_is_torn_or_short_and_continues);
 	ADD(m09_rotation_links_files_and_prunes_old_ones);
 	ADD(m09_a_rotated_log_verifies_from_root_key_and_from_start_anchor);
+	ADD(m09_numbers_go_on_after_a_restart_and_fill_no_gap);
+	ADD(m09_numbers_go_on_when_the_old_files_were_moved_away);
+	ADD(m09_a_second_name_left_by_a_crash_is_taken_again);
+	ADD(m09_only_numbered_files_of_this_log_are_pruned);
+	tcase_add_loop_test(
+		tc,
+		m09_a_rotation_that_fails_deletes_nothing_and_can_be_repeated,
+		NO_LINK, NO_FILE + 1);
 	ADD(m11_hostile_text_stays_one_printable_line);
 	ADD(m13_eight_processes_through_the_owner_leave_no_gap);
 	ADD(m14_a_verifier_needs_no_secret_and_no_key_file);
