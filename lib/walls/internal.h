@@ -57,9 +57,12 @@ typedef struct ab_build {
 	ab_view *views;
 	size_t view_count;
 
-	size_t copied;	      /* bytes of host files in the plan */
-	bool pool;	      /* the box gets a kernel uid of its own */
-	bool memory_cgrouped; /* tmpfs pages are counted by a cgroup */
+	/* canonical host trees that boxes of this policy write to */
+	const char **writable;
+	size_t writable_count;
+
+	size_t copied; /* bytes of host files in the plan */
+	bool pool;     /* the box gets a kernel uid of its own */
 	ab_hostpath workspace; /* fd -1: none */
 } ab_build;
 
@@ -103,11 +106,20 @@ int32_t ab_host_resolve(const char *path, const char *where, ab_hostpath *out,
 /* EDENIED for trees no box may see: /, /proc, /sys, /dev, /run, /tmp. */
 int32_t ab_host_check(const ab_hostpath *host, const char *where,
 		      agentbox_error **err);
+/*
+ * EDENIED when `path`, which led to `host`, goes through a symbolic link that
+ * lies in one of b->writable: who was in there chose where it leads.
+ */
+int32_t ab_host_check_links(const ab_build *b, const char *path,
+			    const ab_hostpath *host, const char *where,
+			    agentbox_error **err);
 /* True when p is the link text of a symbolic link; text into buf. */
 bool ab_host_is_link(const char *p, char *buf, size_t size);
 
 /* tree.c, landlock.c, protect.c, limits.c: parts of one compile */
 int32_t ab_tree_compile(ab_build *b, agentbox_error **err);
+/* What the private tmpfs of the box may hold together. */
+uint64_t ab_tree_private_bytes(const ab_build *b);
 /* Only where the workspace is: a bare box has nothing else. */
 int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err);
 int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);

@@ -158,14 +158,14 @@ static rung limit_memory(ab_build *b)
 			       set_memory1 };
 	rung r;
 
-	if (by_cgroup(b, AB_LIMIT_MEMORY, &c, &r)) {
-		b->memory_cgrouped = true;
+	if (by_cgroup(b, AB_LIMIT_MEMORY, &c, &r))
 		return r;
-	}
 	b->plan.polled_memory = value_of(b, AB_LIMIT_MEMORY);
 	return (rung){ .mechanism = "polled", .scope = "box",
 		       .note = "resident memory is looked at from time to "
-			       "time; a fast process can pass it for a moment",
+			       "time; a fast process can pass it for a moment, "
+			       "and memfds, System V shared memory, pipes and "
+			       "sockets are not seen at all",
 		       .fix = "delegate a cgroup with the memory controller, "
 			      "for example systemd-run --user --scope -p "
 			      "Delegate=yes" };
@@ -230,6 +230,16 @@ static bool writes_to_host(const ab_build *b)
 	return false;
 }
 
+/* Says it where files are bounded by less than the policy asked for. */
+static const char *disk_note(ab_build *b, const char *note)
+{
+	if (ab_tree_private_bytes(b) >= value_of(b, AB_LIMIT_DISK))
+		return note;
+	return ab_build_own(b, ab_asprintf("%s; here half of the memory limit, "
+					   "as what is in a tmpfs is in memory",
+					   note));
+}
+
 static rung limit_disk(ab_build *b)
 {
 	ab_build_rlimit(b, RLIMIT_FSIZE, value_of(b, AB_LIMIT_DISK));
@@ -240,12 +250,13 @@ static rung limit_disk(ab_build *b)
 	if (!writes_to_host(b))
 		return (rung){ .mechanism = "tmpfs", .scope = "box",
 			       .hard = true,
-			       .note = "one file per 4 KiB, at most 262144 "
-				       "in each" };
+			       .note = disk_note(b, "one file per 4 KiB, at "
+						    "most 262144 in each") };
 	return (rung){ .mechanism = "tmpfs", .scope = "private",
-		       .note = "/tmp, home and /dev/shm together; in the "
-			       "workspace and writable mounts each file alone "
-			       "is bounded",
+		       .note = disk_note(b, "/tmp, home and /dev/shm "
+					    "together; in the workspace and "
+					    "writable mounts each file alone "
+					    "is bounded"),
 		       .fix = "put the workspace on a file system of its own "
 			      "or with a quota" };
 }

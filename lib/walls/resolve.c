@@ -23,6 +23,8 @@
 #include "base/fd.h"
 #include "path/lexical.h"
 
+#define MAX_LINKS 40 /* the kernel's own bound, path_resolution(7) */
+
 /*
  * The canonical path of an open fd, as the kernel knows it. False where
  * /proc is missing, or the name is not one: unreachable from our root, or
@@ -122,6 +124,108 @@ int32_t ab_host_check(const ab_hostpath *host, const char *where,
 					    "below it",
 					    host->path);
 	}
+	return 0;
+}
+
+/* A path on its way: `at` is canonical, "" for the root. */
+typedef struct walk {
+	char at[AB_MAX_PATH], rest[2 * AB_MAX_PATH];
+	unsigned links;
+} walk;
+
+/* The next component of rest; NULL at the end. */
+static char *next_name(walk *w, char name[AB_MAX_NAME + 1])
+{
+	const char *p = w->rest + strspn(w->rest, "/");
+	size_t n = strcspn(p, "/");
+
+	if (n == 0 || n > AB_MAX_NAME)
+		return NULL;
+	memcpy(name, p, n);
+	name[n] = '\0';
+	memmove(w->rest, p + n, strlen(p + n) + 1);
+	return name;
+}
+
+/* One component further; false when there is nothing of that kind. */
+static bool advance(walk *w, const char *name, char link[AB_MAX_PATH])
+{
+	char text[AB_MAX_PATH];
+	size_t n = strlen(w->at), len;
+
+	link[0] = '\0';
+	if (strcmp(name, ".") == 0)
+		return true;
+	if (strcmp(name, "..") == 0) {
+		char *slash = strrchr(w->at, '/');
+
+		if (slash)
+			*slash = '\0';
+		return true;
+	}
+	if (n + strlen(name) + 2 > sizeof(w->at))
+		return false;
+	snprintf(w->at + n, sizeof(w->at) - n, "/%s", name);
+	if (!ab_host_is_link(w->at, text, sizeof(text)))
+		return true;
+	memcpy(link, w->at, strlen(w->at) + 1);
+	len = strlen(text);
+	if (++w->links > MAX_LINKS ||
+	    len + strlen(w->rest) + 2 > sizeof(w->rest))
+		return false;
+	/* the link's text, a slash, and what was still to be walked */
+	memmove(w->rest + len + 1, w->rest, strlen(w->rest) + 1);
+	memcpy(w->rest, text, len);
+	w->rest[len] = '/';
+	w->at[text[0] == '/' ? 0 : n] = '\0';
+	return true;
+}
+
+/* The tree a box writes to in which `link` lies; NULL: none. */
+static const char *writable_around(const ab_build *b, const char *link)
+{
+	for (size_t i = 0; i < b->writable_count; i++) {
+		const char *tree = b->writable[i];
+
+		if (strcmp(link, tree) != 0 && ab_path_is_below(link, tree))
+			return tree;
+	}
+	return NULL;
+}
+
+int32_t ab_host_check_links(const ab_build *b, const char *path,
+			    const ab_hostpath *host, const char *where,
+			    agentbox_error **err)
+{
+	char name[AB_MAX_NAME + 1], link[AB_MAX_PATH];
+	walk w = { .links = 0 };
+
+	/* written as it is: no link was on the way */
+	if (strcmp(path, host->path) == 0)
+		return 0;
+	if (strlen(path) >= sizeof(w.at))
+		return ab_error_set(err, AGENTBOX_ELIMIT, where,
+				    "path '%s' is too long", path);
+	memcpy(w.rest, path, strlen(path) + 1);
+	while (next_name(&w, name)) {
+		const char *tree;
+
+		if (!advance(&w, name, link))
+			break;
+		tree = link[0] ? writable_around(b, link) : NULL;
+		if (tree)
+			return ab_error_set(err, AGENTBOX_EDENIED, where,
+					    "'%s' goes through the link '%s' "
+					    "in '%s', where a box can write: "
+					    "name what is meant itself",
+					    path, link, tree);
+	}
+	/* a link that was there a moment ago is not seen here any more */
+	if (strcmp(w.at[0] ? w.at : "/", host->path) != 0)
+		return ab_error_set(err, AGENTBOX_EDENIED, where,
+				    "'%s' led to '%s' and does no more: a "
+				    "link changed",
+				    path, host->path);
 	return 0;
 }
 

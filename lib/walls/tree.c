@@ -242,6 +242,8 @@ static int32_t add_mount(ab_build *b, const item *it, bool links,
 	if (rc)
 		return ab_error_move(err, &e);
 	rc = ab_host_check(&h, where, err);
+	if (!rc)
+		rc = ab_host_check_links(b, m->from, &h, where, err);
 	if (!rc && !ab_build_has_tree(b) &&
 	    strcmp(m->from, m->to) != 0)
 		rc = ab_error_set(err, AGENTBOX_EWALL, "mountns",
@@ -273,6 +275,9 @@ static int32_t add_workspace(ab_build *b, agentbox_error **err)
 	rc = ab_host_resolve(w->path, "workspace.path", &h, err);
 	if (!rc)
 		rc = ab_host_check(&h, "workspace.path", err);
+	if (!rc)
+		rc = ab_host_check_links(b, w->path, &h, "workspace.path",
+					 err);
 	if (!rc && !S_ISDIR(h.mode))
 		rc = ab_error_set(err, AGENTBOX_EINVAL, "workspace.path",
 				  "'%s' is not a directory", w->path);
@@ -340,11 +345,11 @@ static void add_tmpfs(ab_build *b, const item *it)
 }
 
 /*
- * What the private tmpfs of a box may hold together: limits.disk, else a
- * default. Pages of tmpfs are memory: where no cgroup counts them, the memory
- * limit bounds them here.
+ * limits.disk, else a default. Pages of tmpfs are memory, and a box that
+ * filled its memory with files could not start the command that removes
+ * them: at most half of the memory limit, whoever counts it.
  */
-static uint64_t private_bytes(const ab_build *b)
+uint64_t ab_tree_private_bytes(const ab_build *b)
 {
 	const ab_policy_number *disk = &b->policy->limits.value[AB_LIMIT_DISK];
 	const ab_policy_number *mem = &b->policy->limits.value[AB_LIMIT_MEMORY];
@@ -352,9 +357,8 @@ static uint64_t private_bytes(const ab_build *b)
 
 	if (disk->state == AB_POLICY_SET)
 		n = disk->value;
-	if (mem->state == AB_POLICY_SET && !b->memory_cgrouped &&
-	    mem->value < n)
-		n = mem->value;
+	if (mem->state == AB_POLICY_SET && mem->value / 2 < n)
+		n = mem->value / 2;
 	return n < 4 * 65536 ? 4 * 65536 : n;
 }
 
@@ -400,6 +404,35 @@ static int32_t add_items(ab_build *b, item *items, size_t n,
 	return 0;
 }
 
+static void add_writable(ab_build *b, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	/* what is not there is missed, or left out, when it is mounted */
+	if (!real && errno != ENOMEM)
+		return;
+	real = ab_build_own(b, real);
+	if (real)
+		b->writable[b->writable_count++] = real;
+}
+
+/* Where this policy lets a box write, and so lets it make links. */
+static void find_writable(ab_build *b)
+{
+	const ab_policy *p = b->policy;
+	char *room = ab_calloc(p->mount_count + 1, sizeof(*b->writable));
+
+	b->writable = (const char **)(void *)ab_build_own(b, room);
+	if (!b->writable)
+		return;
+	if (p->workspace.path && p->workspace.mount != AB_WORKSPACE_READ)
+		add_writable(b, p->workspace.path);
+	for (size_t i = 0; i < p->mount_count; i++) {
+		if (p->mounts[i].access == AB_ACCESS_WRITE)
+			add_writable(b, p->mounts[i].from);
+	}
+}
+
 static bool mounted_by_policy(const ab_policy *p, const char *to)
 {
 	for (size_t i = 0; i < p->mount_count; i++) {
@@ -412,7 +445,7 @@ static bool mounted_by_policy(const ab_policy *p, const char *to)
 static int32_t collect(ab_build *b, agentbox_error **err)
 {
 	const ab_policy *p = b->policy;
-	uint64_t bytes = private_bytes(b);
+	uint64_t bytes = ab_tree_private_bytes(b);
 	item *items = ab_calloc(p->mount_count + 3, sizeof(*items));
 	size_t n = 0;
 	int32_t rc;
@@ -438,6 +471,7 @@ static int32_t collect(ab_build *b, agentbox_error **err)
 				     .to = AB_BOX_HOME,
 				     .size = bytes / 4,
 				     .mode = 0700 };
+	find_writable(b);
 	rc = add_items(b, items, n, err);
 	free(items);
 	return rc;
@@ -509,7 +543,7 @@ static void add_kernel_trees(ab_build *b)
 		ab_build_note(b, "no /proc: a new one cannot be mounted here");
 	}
 	s = ab_build_step(b, AB_STEP_DEV, 0, "/dev");
-	s->size = private_bytes(b) / 4;
+	s->size = ab_tree_private_bytes(b) / 4;
 	ab_build_view(b, &dev);
 	ab_build_view(b, &shm);
 }

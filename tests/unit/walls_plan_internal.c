@@ -192,6 +192,15 @@ static bool is_hard(const ab_compiled *c, const char *limit)
 		json_object_get(json_object_get(c->limits, limit), "hard"));
 }
 
+static bool limit_notes(const ab_compiled *c, const char *limit,
+			const char *text)
+{
+	const char *note = json_string_value(json_object_get(
+		json_object_get(c->limits, limit), "note"));
+
+	return note && strstr(note, text);
+}
+
 START_TEST(an_empty_policy_is_a_box_of_its_own_things_only)
 {
 	ab_probe p = user_probe();
@@ -897,6 +906,125 @@ START_TEST(a_path_is_resolved_to_its_canonical_name)
 }
 END_TEST
 
+#define LINKS \
+	"{\"agentbox\":1,\"require\":[],\"mounts\":[{\"from\":\"%s\"," \
+	"\"to\":\"/m\",\"access\":\"%s\"},{\"from\":\"%s/out\"," \
+	"\"to\":\"/out\",\"access\":\"write\"}],\"workspace\":{" \
+	"\"path\":\"%s\",\"at\":\"/w\",\"mount\":\"%s\"}}"
+
+/* What an earlier box left in its workspace does not choose a mount. */
+START_TEST(a_host_path_through_a_link_of_a_box_is_refused)
+{
+	static const struct {
+		const char *from, *workspace, *where;
+	} rows[] = {
+		{ "ws/link", "ws", "mounts[/m]" },
+		{ "ws/link/sub", "ws", "mounts[/m]" },
+		{ "ws/back", "ws", "mounts[/m]" },
+		{ "wslink/link", "ws", "mounts[/m]" },
+		{ "into", "ws", "mounts[/m]" },
+		{ "out/link", "ws", "mounts[/m]" },
+		{ "private", "out/ws", "workspace.path" },
+	};
+	static const char *const fine[] = { "ws/sub", "private", "wslink/sub",
+					    "wslink" };
+	ab_probe p = user_probe();
+	char from[600], ws[600];
+
+	shell("cd '%s' && mkdir -p ws/sub private/sub out && "
+	      "ln -s ../private ws/link && ln -s sub ws/back && "
+	      "ln -s ws wslink && ln -s ws/link into && "
+	      "ln -s ../private out/link && ln -s ../ws out/ws", dir);
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		snprintf(from, sizeof(from), "%s/%s", dir, rows[i].from);
+		snprintf(ws, sizeof(ws), "%s/%s", dir, rows[i].workspace);
+		refused(parse(LINKS, from, "read", dir, ws, "direct"), &p,
+			AB_TIER_FULL, AGENTBOX_EDENIED, rows[i].where);
+		refused(parse(LINKS, from, "write", dir, ws, "direct"), &p,
+			AB_TIER_FULL, AGENTBOX_EDENIED, rows[i].where);
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(fine); i++) {
+		ab_compiled c;
+
+		snprintf(from, sizeof(from), "%s/%s", dir, fine[i]);
+		/* a link above the workspace is the host's */
+		snprintf(ws, sizeof(ws), "%s/wslink", dir);
+		c = compile(parse(LINKS, from, "read", dir, ws, "direct"), &p,
+			    AB_TIER_FULL);
+		ab_compiled_end(&c);
+	}
+	/* no box of this policy writes there */
+	snprintf(from, sizeof(from), "%s/ws/link", dir);
+	snprintf(ws, sizeof(ws), "%s/ws", dir);
+	{
+		ab_compiled c = compile(parse(LINKS, from, "read", dir, ws,
+					      "read"),
+					&p, AB_TIER_FULL);
+
+		ab_compiled_end(&c);
+	}
+}
+END_TEST
+
+static uint64_t private_sum(const ab_plan *plan)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < plan->step_count; i++) {
+		const ab_plan_step *s = &plan->steps[i];
+
+		if (s->kind == AB_STEP_TMPFS || s->kind == AB_STEP_DEV)
+			n += s->size;
+	}
+	return n;
+}
+
+START_TEST(what_a_box_keeps_in_memory_leaves_it_half_of_its_limit)
+{
+	static const char text[] = "{\"agentbox\":1,\"require\":[],\"limits\":"
+				   "{\"memory\":\"64MiB\",\"disk\":\"%s\"}}";
+	ab_probe p = user_probe();
+
+	for (int cgroup = 0; cgroup < 2; cgroup++) {
+		ab_compile_input in = { .box_id = ID, .probe = &p,
+					.tier = AB_TIER_FULL, .dry = true };
+		ab_compiled c = { 0 };
+		agentbox_policy *policy = parse(text, "1GiB");
+		loaded l;
+
+		p.cgroup2_memory = cgroup;
+		snprintf(p.cgroup2_path, sizeof(p.cgroup2_path), "/none");
+		ck_assert_int_eq(ab_walls_compile(context, policy, &in, &c,
+						  NULL), 0);
+		agentbox_policy_unref(policy);
+		l = load(&c);
+		ck_assert_str_eq(mechanism(&c, "memory"),
+				 cgroup ? "cgroup2" : "polled");
+		ck_assert_uint_eq(private_sum(&l.plan), 32u << 20);
+		ck_assert(limit_notes(&c, "disk", "half of the memory limit"));
+		unload(&l, &c);
+		c = compile(parse(text, "16MiB"), &p, AB_TIER_FULL);
+		l = load(&c);
+		ck_assert_uint_eq(private_sum(&l.plan), 16u << 20);
+		ck_assert(!limit_notes(&c, "disk", "half of the memory"));
+		unload(&l, &c);
+		p = user_probe();
+	}
+}
+END_TEST
+
+START_TEST(the_limits_report_says_what_polling_does_not_see)
+{
+	ab_probe p = user_probe();
+	ab_compiled c = compile(parse(LIMITS, ""), &p, AB_TIER_FULL);
+
+	ck_assert(!is_hard(&c, "memory"));
+	ck_assert(limit_notes(&c, "memory", "memfds"));
+	ck_assert(limit_notes(&c, "memory", "System V"));
+	ab_compiled_end(&c);
+}
+END_TEST
+
 static bool torture_body(void *data)
 {
 	ab_probe p = user_probe();
@@ -964,6 +1092,11 @@ int main(void)
 	tcase_add_test(tc, the_report_claims_only_what_init_raised);
 	tcase_add_test(tc, small_files_of_etc_are_given_as_a_copy);
 	tcase_add_test(tc, a_path_is_resolved_to_its_canonical_name);
+	tcase_add_test(tc, a_host_path_through_a_link_of_a_box_is_refused);
+	tcase_add_test(tc,
+		       what_a_box_keeps_in_memory_leaves_it_half_of_its_limit);
+	tcase_add_test(tc,
+		       the_limits_report_says_what_polling_does_not_see);
 	tcase_add_test(tc, what_proc_tells_about_the_host_is_masked);
 	tcase_add_test(tc,
 		       without_id_mapping_the_box_has_fewer_rights_and_says_so);
