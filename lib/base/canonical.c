@@ -57,7 +57,7 @@ static void put_escaped(agentbox_bytes *b, uint32_t c)
 
 static bool is_plain(unsigned char c)
 {
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 static void put_string(agentbox_bytes *b, const char *s, size_t n)

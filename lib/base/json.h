@@ -42,9 +42,9 @@ int ab_json_index_find(const ab_json_index *index, const char *pointer,
  *  - no white space; `null`, `true`, `false`; integers in decimal, no reals;
  *  - object members sorted by the bytes of their UTF-8 keys (= by code point);
  *  - strings in ASCII: `\"` `\\` `\b` `\f` `\n` `\r` `\t`; every other
- *    character below U+0020 or above U+007F as `\uxxxx` in lower-case hex,
- *    above U+FFFF as a surrogate pair; all else as itself, with `/` and DEL.
- * For documents of ASCII text this is RFC 8785; for every document it is what
+ *    character below U+0020 or above U+007E as `\uxxxx` in lower-case hex,
+ *    above U+FFFF as a surrogate pair; all else as itself, `/` too.
+ * For documents of printable ASCII this is RFC 8785; for every document what
  * Python prints for json.dumps(v, sort_keys=True, separators=(",", ":")).
  * Errors: EINVAL for NULL or a real number inside, ELIMIT for depth and size.
  */
