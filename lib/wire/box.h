@@ -35,8 +35,11 @@ enum ab_box_message {
 	AB_MSG_REPLY = 19,  /* ab_msg_reply to a request, same serial */
 	/* control, host -> holder: ab_msg_request */
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
-	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher */
-	AB_MSG_KILL_ALL = 34,  /* SIGKILL every process of the agent */
+	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher, unless it is
+				  a replacement younger than a second */
+	AB_MSG_KILL_ALL = 34,  /* SIGKILL every process of the agent; told
+				  when all are gone and a launcher is there,
+				  -ETIMEDOUT when some hang in the kernel */
 	AB_MSG_STATISTICS = 35, /* counts for verify and tests: commands
 				   now, commands ever, launcher's pid in the
 				   box, launchers replaced */
@@ -131,7 +134,8 @@ typedef struct ab_msg_reply {
 /* Target fd numbers lie below this: RLIMIT_NOFILE of a stock system. */
 #define AB_MAX_TARGET_FD 1024u
 
-#define AB_SPAWN_PTY 0x1u /* a pty of the box is fds 0, 1, 2 and the ctty */
+/* A pty of the box is the ctty, and what of 0-2 is not among the targets. */
+#define AB_SPAWN_PTY 0x1u
 
 typedef struct ab_msg_spawn {
 	uint32_t flags;
@@ -154,7 +158,20 @@ typedef struct ab_msg_register {
 	uint64_t started_ns; /* CLOCK_BOOTTIME, before it was made */
 } ab_msg_register;
 
-/* Why a command ended; 0 unless something of ours ended it. */
+/*
+ * Why a command ended; 0 unless something of ours ended it.
+ *
+ * WALL, KILLED, CLOSED: SIGKILL went to the command's process group. What it
+ * moved out of its group before (setsid(2), a double fork) goes on until
+ * KILL_ALL or the end of the box, which reach every process.
+ * MEMORY: a polled limit, or SIGKILL while the count of OOM kills in the
+ * box's cgroup rose. The kernel names no victim: of two commands that end by
+ * SIGKILL together, the first to be reaped is told. A command that outlives
+ * the killed child of its own says nothing but its own exit status.
+ * PIDS: only the polled limit, which ends all commands. Where the kernel
+ * holds the limit, fork(2) fails with EAGAIN and nobody is ended, so a
+ * command's end is never put down to it.
+ */
 #define AB_REASON_NONE 0u
 #define AB_REASON_WALL 1u     /* its wall-clock limit */
 #define AB_REASON_KILLED 2u   /* the host asked */

@@ -42,6 +42,7 @@
 
 #define CATCH_UP_MS 20
 #define KILL_ALL_MS 2000
+#define MIN_LAUNCHER_MS 1000
 #define NS_PER_MS 1000000ull
 /* A launcher that dies this often this fast cannot raise its walls. */
 #define RELAUNCH_BURST 64
@@ -505,6 +506,19 @@ int init_kill_all(pid_one *one, uint32_t reason)
 	return is_done ? 0 : -ETIMEDOUT;
 }
 
+/*
+ * Who asks waited for a launcher longer than this one lives, when it is a
+ * replacement of just now: several threads that waited for the one before
+ * ask one after the other, and must not kill what the first of them got.
+ */
+static void end_stalled_launcher(pid_one *one)
+{
+	uint64_t age = ab_clock_boot_ns() - one->replaced_ns;
+
+	if (one->launcher_pid && age >= MIN_LAUNCHER_MS * NS_PER_MS)
+		kill(one->launcher_pid, SIGKILL);
+}
+
 static void on_link(pid_one *one)
 {
 	uint8_t message[64];
@@ -529,10 +543,9 @@ static void on_link(pid_one *one)
 		return;
 	if (kind == AB_MSG_LINK_KILL_ALL)
 		result = init_kill_all(one, AB_REASON_KILLED);
-	else if (kind == AB_MSG_LINK_RELAUNCH && one->launcher_pid)
-		kill(one->launcher_pid, SIGKILL);
-	else if (kind != AB_MSG_LINK_RELAUNCH &&
-		 kind != AB_MSG_LINK_STATISTICS)
+	else if (kind == AB_MSG_LINK_RELAUNCH)
+		end_stalled_launcher(one);
+	else if (kind != AB_MSG_LINK_STATISTICS)
 		result = -EINVAL;
 	reply(one, serial, result);
 }
@@ -543,7 +556,10 @@ static void start_launcher(pid_one *one, int link_fd)
 
 	if (pid == 0)
 		init_launcher(one->box, link_fd);
-	one->relaunch_total += link_fd < 0;
+	if (link_fd < 0) {
+		one->relaunch_total++;
+		one->replaced_ns = ab_clock_boot_ns();
+	}
 	one->launcher_pid = pid > 0 ? pid : 0;
 	one->relaunch_at_ns = 0;
 	if (pid < 0) /* the agent's fork bomb: try again */

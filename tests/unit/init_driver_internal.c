@@ -417,30 +417,25 @@ static _Noreturn void storm(pid_t pid, int signum)
 
 /*
  * Its children outlive it: some sleep, and some pass their life on to a
- * child all the time, so that a list of them is old before it is read. Their
- * number never grows and all of them end by themselves: this runs on a host
- * without a limit as well.
+ * child again and again, so that a list of them is old before it is read.
+ * It runs on a host without a limit as well, so it forks 64 times in all and
+ * every one of them ends by its own alarm.
  */
 static _Noreturn void bomb(void)
 {
-	enum { SLEEPERS = 60, RUNNERS = 6 };
-	uint64_t end = ab_clock_boot_ns() + 6000000000ull;
+	enum { SLEEPERS = 19, RUNNERS = 5, LIVES = 9 };
 
 	for (int i = 0; i < SLEEPERS + RUNNERS; i++) {
 		if (fork())
 			continue;
-		if (i < SLEEPERS) {
-			alarm(6);
-			pause();
-		}
-		while (ab_clock_boot_ns() < end) {
-			pid_t child = fork();
-
-			if (child)
+		for (int life = 1; i >= SLEEPERS && life < LIVES; life++) {
+			alarm(10);
+			usleep(2000);
+			if (fork())
 				_exit(0);
-			usleep(500);
 		}
-		_exit(0);
+		alarm(10);
+		pause();
 	}
 	_exit(0);
 }
@@ -540,6 +535,28 @@ START_TEST(a_starved_launcher_is_replaced_on_request)
 }
 END_TEST
 
+START_TEST(a_launcher_just_replaced_is_not_replaced_again)
+{
+	ab_msg_reply reply;
+	ab_msg_exited m;
+
+	raise_box();
+	/* as from many threads that waited for the same one */
+	for (int i = 0; i < 8; i++) {
+		ck_assert_int_eq(ih_request(&box, AB_MSG_RELAUNCH, 0, -1,
+					    &reply, NULL),
+				 0);
+		nap_ms(10);
+	}
+	ck_assert_int_eq(run((const char *[]){"true", NULL}, &m), 0);
+	ck_assert_int_eq(ih_request(&box, AB_MSG_STATISTICS, 0, -1, &reply,
+				    NULL),
+			 0);
+	ck_assert_uint_eq(reply.values[3], 1);
+	end_box();
+}
+END_TEST
+
 START_TEST(kill_all_ends_every_process_and_the_box_goes_on)
 {
 	const char *argv[] = {"/bin/sh", "-c",
@@ -628,7 +645,6 @@ START_TEST(kill_all_without_a_pid_namespace_leaves_nobody)
 	raise_box();
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(run(argv, &m), 0);
-		nap_ms(30);
 		ck_assert_int_gt(count_processes(mark), 0);
 		ck_assert_int_eq(ih_request(&box, AB_MSG_KILL_ALL, 0, -1,
 					    &reply, NULL),
@@ -1122,6 +1138,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, nothing_of_pid_one_or_the_launcher_can_be_read);
 	tcase_add_test(tc, a_killed_or_stopped_launcher_does_not_stop_the_box);
 	tcase_add_test(tc, a_starved_launcher_is_replaced_on_request);
+	tcase_add_test(tc, a_launcher_just_replaced_is_not_replaced_again);
 	tcase_add_test(tc, kill_all_ends_every_process_and_the_box_goes_on);
 	tcase_add_test(tc, after_kill_all_the_next_command_runs_at_once);
 	tcase_add_test(tc, kill_all_without_a_pid_namespace_leaves_nobody);
