@@ -425,16 +425,19 @@ int32_t ab_audit_record(agentbox_audit *audit, const char *type,
 
 /*
  * Appending is the hot path and a good record needs no positions: jansson
- * reads it alone, with depth and size bounded here (the writer refuses the
- * reals it would take). Only what it refuses is read again for the message.
+ * reads it alone, with depth and size bounded here, and the tree is compared
+ * with the text, since short of memory jansson may shorten it in silence.
+ * Only what fails is read again, for the message.
  */
 static int32_t parse_fields(const char *fields, size_t n, json_t **doc,
 			    agentbox_error **err)
 {
 	if (n <= AB_AUDIT_MAX_INPUT && ab_audit_is_shallow(fields, n))
 		*doc = json_loadb(fields, n, JSON_REJECT_DUPLICATES, NULL);
-	if (*doc)
+	if (*doc && ab_json_is_faithful(fields, n, *doc))
 		return 0;
+	json_decref(*doc);
+	*doc = NULL;
 	return ab_json_parse(fields, n, AB_AUDIT_MAX_INPUT, doc, NULL, err);
 }
 

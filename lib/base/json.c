@@ -578,7 +578,7 @@ static bool is_same(witness *w, const token *t, const json_t *v)
 	}
 }
 
-static bool is_faithful(const char *text, size_t n, const json_t *value)
+bool ab_json_is_faithful(const char *text, size_t n, const json_t *value)
 {
 	ab_autofree char *scratch = ab_calloc(n + 1, 1);
 	witness w = {.scratch = scratch};
@@ -624,7 +624,7 @@ int32_t ab_json_parse(const char *text, size_t n, size_t max, json_t **out,
 			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	if (!value)
 		return refuse_syntax(text, n, &e, err);
-	if (!is_faithful(text, n, value))
+	if (!ab_json_is_faithful(text, n, value))
 		return ab_error_nomem(err);
 	if (index && index_new(index, text, n))
 		return ab_error_nomem(err);

@@ -9,6 +9,8 @@
 #define AB_BASE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "agentbox/base.h"
 #include "base/attr.h"
@@ -29,6 +31,14 @@ int32_t ab_json_parse(const char *text, size_t n, size_t max, json_t **out,
 		      ab_json_index **index, agentbox_error **err);
 void ab_json_index_free(ab_json_index *index);
 AB_DEFINE_AUTO(ab_json_index, ab_json_index_free)
+
+/*
+ * Does the tree say what the text says? jansson 2.14 may shorten a string or
+ * number without an error when memory is short; ab_json_parse() asks this
+ * itself. For text that jansson has taken and whose depth the caller has
+ * bounded. False also for reals, and when there is no memory to find out.
+ */
+bool ab_json_is_faithful(const char *text, size_t n, const json_t *value);
 
 /*
  * Position of the value at a JSON pointer (RFC 6901), 1-based. Returns 0 and

@@ -6,6 +6,8 @@
 #include "config.h"
 
 #include "audit_help.h"
+#include "base/alloc.h"
+#include "base/json.h"
 
 static fixture fx;
 static uint64_t fake_real = 1700000000000000000ull, fake_boot = 1000000000;
@@ -557,6 +559,101 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+static void *counted_malloc(size_t n)
+{
+	return ab_realloc(NULL, n, 1);
+}
+
+/* jansson short of memory: the record is whole, or it is refused. */
+static bool append_long(void *data)
+{
+	static char json[900];
+	agentbox_audit *a = data;
+	agentbox_error *err = NULL;
+	int32_t rc;
+
+	memset(json, 'x', sizeof(json));
+	memcpy(json, "{\"argv\":[\"", 10);
+	memcpy(json + sizeof(json) - 4, "\"]}", 3);
+	rc = agentbox_audit_append(a, "note", json, sizeof(json) - 1, &err);
+	ck_assert(rc == 0 || rc == AGENTBOX_ENOMEM || rc == AGENTBOX_EPARSE);
+	agentbox_error_free(err);
+	return rc == 0;
+}
+
+START_TEST(a_shortage_never_shortens_what_is_recorded)
+{
+	agentbox_audit *a = audit_at(&fx, false);
+	size_t n = 0;
+	char *all, *save = NULL;
+	int records = 0;
+
+	if (!ab_torture_available()) {
+		agentbox_audit_unref(a);
+		ab_test_skip("torture", "no fault injection in this build");
+		return;
+	}
+	OK(agentbox_audit_open(a, &err));
+	/* this process only: jansson's memory is counted with ours */
+	json_set_alloc_funcs(counted_malloc, free);
+	ck_assert_uint_ge(ab_torture(append_long, a, 4000, NULL), 5);
+	json_set_alloc_funcs(malloc, free);
+	agentbox_audit_unref(a);
+	all = slurp(fx.log, &n);
+	for (char *line = strtok_r(all, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		json_t *doc = json_loads(line, 0, NULL);
+		json_t *argv = json_object_get(doc, "argv");
+
+		if (strcmp(field(doc, "type"), "note") == 0) {
+			ck_assert_uint_eq(json_array_size(argv), 1);
+			ck_assert_uint_eq(json_string_length(json_array_get(
+						  argv, 0)),
+					  900 - 10 - 4);
+			records++;
+		}
+		json_decref(doc);
+	}
+	ck_assert_int_ge(records, 1);
+	free(all);
+}
+END_TEST
+
+/* Two writers make one form: what they print differs in no character. */
+START_TEST(the_record_writer_and_the_canonical_writer_agree)
+{
+	char buf[256];
+
+	for (unsigned c = 1; c < 0x110000; c += c < 0x3000 ? 1 : 251) {
+		ab_audit_writer w = { .buf = buf, .max = sizeof(buf) };
+		agentbox_bytes *b = NULL;
+		json_t *doc;
+
+		if (c >= 0xd800 && c < 0xe000)
+			continue;
+		if (c < 0x10000)
+			snprintf(buf, sizeof(buf), "{\"k\\u%04x\":[\"\\u%04x\"]}",
+				 c, c);
+		else
+			snprintf(buf, sizeof(buf),
+				 "{\"k\":[\"\\u%04x\\u%04x\",-%u]}",
+				 0xd800 + ((c - 0x10000) >> 10),
+				 0xdc00 + ((c - 0x10000) & 0x3ff), c);
+		doc = json_loads(buf, 0, NULL);
+		ck_assert_msg(doc != NULL, "%s", buf);
+		ab_audit_write_value(&w, doc, 0);
+		ck_assert_int_eq(ab_json_canonical(doc, &b, NULL), 0);
+		ck_assert_msg(w.len == agentbox_bytes_get_size(b) &&
+				      memcmp(buf, agentbox_bytes_get_data(b),
+					     w.len) == 0,
+			      "U+%04X: %.*s and %s", c, (int)w.len, buf,
+			      agentbox_bytes_get_data(b));
+		agentbox_bytes_free(b);
+		json_decref(doc);
+	}
+}
+END_TEST
+
 #define ADD(name) tcase_add_test(tc, name)
 
 int main(void)
@@ -579,6 +676,8 @@ int main(void)
 	ADD(windows_heads_and_syncs_are_due_by_the_clock);
 	ADD(every_random_edit_is_found_with_an_anchor);
 	ADD(every_allocation_may_fail);
+	ADD(a_shortage_never_shortens_what_is_recorded);
+	ADD(the_record_writer_and_the_canonical_writer_agree);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
