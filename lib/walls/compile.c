@@ -266,6 +266,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	out->tier = b->input->tier;
 	out->expected_walls = expected_walls(&b->plan);
 	out->has_watches = b->plan.watch_count != 0;
+	out->home = ab_build_has_tree(b) ? AB_BOX_HOME : NULL;
 	if (b->plan.workspace_inside[0]) {
 		out->workspace_inside = ab_strdup(b->plan.workspace_inside);
 		if (!out->workspace_inside)

@@ -273,15 +273,13 @@ static rung limit_files(ab_build *b)
 		       .hard = true };
 }
 
-static rung limit_wall(ab_build *b)
+static rung limit_wall(void)
 {
-	if (ab_build_has_tree(b))
-		return (rung){ .mechanism = "agentbox-init",
-			       .scope = "command", .hard = true };
 	return (rung){ .mechanism = "agentbox-init", .scope = "command",
-		       .note = "without a pid namespace a process can leave "
-			       "its command's process group",
-		       .fix = "use a machine with user namespaces" };
+		       .note = "the command and its process group are ended; a "
+			       "process that left the group lives until the "
+			       "box ends",
+		       .fix = "end the box itself at that time" };
 }
 
 /* Resource limits of each process, which a bare box may lift again. */
@@ -295,7 +293,7 @@ static rung climb_bare(ab_build *b, uint32_t limit)
 	else if (limit == AB_LIMIT_DISK)
 		r = limit_disk(b);
 	else if (limit == AB_LIMIT_WALL)
-		r = limit_wall(b);
+		r = limit_wall();
 	r.hard = false;
 	r.note = "a bare box has no walls: nothing holds it to its limits";
 	if (!r.fix)
@@ -319,7 +317,7 @@ static rung climb(ab_build *b, uint32_t limit)
 	case AB_LIMIT_FILES:
 		return limit_files(b);
 	case AB_LIMIT_WALL:
-		return limit_wall(b);
+		return limit_wall();
 	case AB_LIMIT_COUNT:
 		break;
 	}

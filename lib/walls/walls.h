@@ -53,6 +53,9 @@ typedef struct ab_compiled {
 	char *quarantine;   /* directory made, or NULL; removed when empty */
 	bool has_watches;   /* settle before an exit is delivered */
 	char *workspace_inside; /* NULL: no workspace */
+	/* HOME of commands for which nobody set one; NULL in a tier without a
+	   tree, where that directory does not exist */
+	const char *home;
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
 	json_t *description; /* the plan for people: plan_to_json */
