@@ -26,6 +26,8 @@
 #include "wire/message.h"
 
 #define MAX_TABLE (16u << 20)
+/* While the host replaces the same file again and again. */
+#define MAX_LOOKS 20u
 
 static void send_event(const watcher *w, uint32_t kind, const guarded *g,
 		       const char *detail)
@@ -242,6 +244,16 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 	_exit(0);
 }
 
+/* Whoever looks for it on the host finds nothing: no process for that. */
+static bool is_absent(const guarded *g)
+{
+	struct stat st;
+
+	return fstatat(AT_FDCWD, g->host, &st,
+		       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
+	       (errno == ENOENT || errno == ENOTDIR);
+}
+
 /*
  * Nothing is there any more. What covered it has nothing to cover. What was
  * protected becomes a name that must not appear; but the host may be about
@@ -269,6 +281,10 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 static int judge(watcher *w, guarded *g, int r, bool settling)
 {
 	if (r == -ENOENT || r == -ENOTDIR) {
+		/* else the host replaced it again, under our hands */
+		g->is_absent = is_absent(g);
+		if (!g->is_absent)
+			return -EAGAIN;
 		on_removed(w, g, settling);
 		return 0;
 	}
@@ -318,17 +334,7 @@ static int remount_missing(watcher *w, bool settling)
 	return failed;
 }
 
-/* Whoever looks for it on the host finds nothing: no process for that. */
-static bool is_absent(const guarded *g)
-{
-	struct stat st;
-
-	return fstatat(AT_FDCWD, g->host, &st,
-		       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
-	       (errno == ENOENT || errno == ENOTDIR);
-}
-
-int init_check_mounts(watcher *w, bool settling)
+static int look(watcher *w, bool settling)
 {
 	ab_autofree char *table = NULL;
 	size_t n = 0;
@@ -351,9 +357,20 @@ int init_check_mounts(watcher *w, bool settling)
 			continue;
 		g->is_absent = is_absent(g);
 		if (g->is_absent)
-			(void)judge(w, g, -ENOENT, settling);
+			on_removed(w, g, settling);
 		else
 			missing = true;
 	}
 	return missing ? remount_missing(w, settling) : 0;
+}
+
+int init_check_mounts(watcher *w, bool settling)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; r == -EAGAIN && i < MAX_LOOKS; i++)
+		r = look(w, settling);
+	if (r == -EAGAIN)
+		w->check_at_ns = w->next_check_ns;
+	return r;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abtest.h"
@@ -343,6 +344,7 @@ static int linger(const char *script)
 
 START_TEST(what_the_host_replaces_is_protected_while_a_command_runs)
 {
+	ab_msg_reply reply;
 	int channel;
 
 	raise_box();
@@ -360,10 +362,37 @@ START_TEST(what_the_host_replaces_is_protected_while_a_command_runs)
 	ck_assert_int_eq(rename(at(".git/hooks"), at(".git/old")), 0);
 	ck_assert_int_eq(mkdir(at(".git/hooks"), 0755), 0);
 	ck_assert(ih_wait_event(&box, AB_EVENT_REPROTECTED, 2000));
-	agent("(echo evil >.git/hooks/pre-commit) 2>/dev/null || echo ro",
-	      "ro\n");
+	agent("echo evil >.git/hooks/pre-commit 2>/dev/null", NULL);
+	/* or it was seen as removed, and then made by nobody knows whom */
+	ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply, NULL),
+			 0);
+	ck_assert_int_lt(access(at(".git/hooks/pre-commit"), F_OK), 0);
 	close(channel);
 	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_the_host_replaces_many_times_is_never_taken_for_removed)
+{
+	ab_msg_reply reply;
+	int channel;
+
+	raise_box();
+	channel = linger("sleep 60");
+	for (int i = 0; i < 500; i++) {
+		put(".git/config.lock", "[user]\n");
+		ck_assert_int_eq(rename(at(".git/config.lock"),
+					at(".git/config")),
+				 0);
+	}
+	ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply, NULL),
+			 0);
+	ck_assert_int_eq(reply.result, 0);
+	agent("(echo evil >.git/config) 2>/dev/null || echo ro", "ro\n");
+	ck_assert_int_eq(access(at(".git/config"), F_OK), 0);
+	close(channel);
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(access(at(".git/config"), F_OK), 0);
 }
 END_TEST
 
@@ -459,6 +488,170 @@ START_TEST(a_link_in_place_of_a_directory_is_quarantined)
 			       "refs/.git/refs/x/.envrc"));
 	ck_assert_int_eq(access(at("fine"), F_OK), 0);
 	ck_assert_int_eq(access(at(".config"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(names_among_the_objects_of_git_are_quarantined)
+{
+	ck_assert_int_eq(mkdir(at(".git/objects"), 0755), 0);
+	raise_box();
+	agent("mkdir .git/objects/info .git/refs .git/logs;"
+	      "echo evil >.git/objects/.envrc; echo evil >.git/logs/.envrc;"
+	      "mkdir -p .git/refs/x/.git/hooks; echo fine >.git/refs/x/y",
+	      "");
+	settle(3, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+			       ".git/objects/.envrc"));
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+			       ".git/refs/x/.git/hooks"));
+	ck_assert_int_eq(access(at(".git/refs/x/y"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(links_that_lead_to_where_the_same_pattern_holds_may_stay)
+{
+	watch("**/.git/modules/**/config");
+	raise_box();
+	agent("mkdir -p a/.git b m/.git/modules/x/refs;"
+	      "ln -s ../a/.git b/.git; ln -s refs m/.git/modules/x/link;"
+	      "ln -s ../../../../sub m/.git/modules/x/out; ln -s a a2",
+	      "");
+	settle(1, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+			       "m/.git/modules/x/out"));
+	agent("mkdir a/.git/hooks; ls b/.git/hooks", "");
+	settle(1, 0, 0);
+	/* from there on it is judged as any: moved, exchanged, case */
+	agent("mkdir c; mv b/.git c/.GIT; ln -s ../sub c/x; mv c/x b/.git", "");
+	settle(1, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "b/.git"));
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+static void watch_worktrees(void)
+{
+	watch("**/.git/commondir");
+	watch("**/.git/worktrees/*/commondir");
+	watch("**/.git/worktrees/*/gitdir");
+	watch("**/.git/worktrees/*/config.worktree");
+}
+
+#define WORKTREE \
+	"mkdir -p .git/worktrees/wt wt; echo ../.. >.git/worktrees/wt/commondir;" \
+	"echo /workspace/wt/.git >.git/worktrees/wt/gitdir;" \
+	"echo 'gitdir: /workspace/.git/worktrees/wt' >wt/.git;"
+
+START_TEST(a_linked_work_tree_may_be_made)
+{
+	watch_worktrees();
+	raise_box();
+	agent(WORKTREE, "");
+	settle(0, 0, 0);
+	agent("cat wt/.git .git/worktrees/wt/commondir",
+	      "gitdir: /workspace/.git/worktrees/wt\n../..\n");
+	settle(0, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(a_linked_work_tree_may_not_be_turned_elsewhere)
+{
+	watch_worktrees();
+	raise_box();
+	agent(WORKTREE "mkdir data", "");
+	settle(0, 0, 0);
+	/* written in place: no event tells */
+	agent("echo 'gitdir: ../data' >wt/.git", "");
+	ck_assert_int_gt(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	settle(1, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, "wt/.git"));
+	agent("echo 'gitdir: ../.git/worktrees/wt' >wt/.git", "");
+	settle(0, 0, 0);
+	/* its common directory: then the .git that relied on it goes too */
+	agent("echo ../../../data >.git/worktrees/wt/commondir", "");
+	settle(2, 0, 0);
+	ck_assert_int_lt(access(at("wt/.git"), F_OK), 0);
+	agent("mkdir -p data/.git; echo 'gitdir: ../data/.git' >wt/.git", "");
+	settle(1, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(paths_too_long_to_look_at_are_quarantined)
+{
+	raise_box();
+	agent("n=$(printf '%0250d' 0); i=0; while [ $i -lt 20 ]; do "
+	      "mkdir $n && cd -P $n; i=$((i+1)); done 2>/dev/null;"
+	      "echo evil >.envrc",
+	      NULL);
+	settle(1, 0, 0);
+	settle(0, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+START_TEST(what_cannot_be_moved_freezes_until_it_can)
+{
+	ab_msg_reply reply;
+
+	raise_box();
+	ck_assert_int_eq(rmdir(quarantine), 0);
+	agent("echo evil >.envrc", "");
+	for (int i = 0; i < 2; i++) {
+		box.event_count = 0;
+		ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply,
+					    NULL),
+				 0);
+		ck_assert_int_lt(reply.result, 0);
+		ck_assert_uint_eq(reply.values[2], 1);
+		ck_assert(ih_saw_event(&box, AB_EVENT_UNPROTECTED, ".envrc"));
+	}
+	/* the host removes it by hand */
+	ck_assert_int_eq(unlink(at(".envrc")), 0);
+	settle(0, 0, 0);
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
+}
+END_TEST
+
+static double settle_ms(uint64_t quarantined)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	settle(quarantined, 0, 0);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	return (double)(b.tv_sec - a.tv_sec) * 1e3 +
+	       (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+}
+
+/* Bounds are wide, the machine may be busy; what it took is printed. */
+START_TEST(a_large_workspace_is_looked_through_quickly)
+{
+	double ms;
+
+	for (int i = 0; i < 200; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "d%d", i);
+		ck_assert_int_eq(mkdir(at(name), 0755), 0);
+		for (int j = 0; j < 100; j++) {
+			snprintf(name, sizeof(name), "d%d/f%d", i, j);
+			put(name, "");
+		}
+	}
+	raise_box();
+	settle(0, 0, 0);
+	agent("cat .git/config >/dev/null", "");
+	ck_assert_int_eq(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	/* more events than the queue holds */
+	agent("cd sub; seq 20000 | xargs touch; echo evil >../d7/.envrc", "");
+	ms = settle_ms(1);
+	printf("# 20000 files, all looked through: %.1f ms\n", ms);
+	ck_assert(ms < 2000);
 	ck_assert(ih_end(&box));
 }
 END_TEST
@@ -625,12 +818,23 @@ static Suite *suite(void)
 		       what_the_host_removes_may_not_come_back_from_the_agent);
 	tcase_add_test(tc,
 		       what_the_host_replaces_is_protected_while_a_command_runs);
+	tcase_add_test(
+		tc,
+		what_the_host_replaces_many_times_is_never_taken_for_removed);
 	tcase_add_test(tc,
 		       what_is_removed_while_a_command_runs_may_not_come_back);
 	tcase_add_test(tc,
 		       what_is_hidden_stays_hidden_when_the_host_replaces_it);
 	tcase_add_test(tc, what_cannot_be_mounted_again_freezes_the_box);
 	tcase_add_test(tc, a_link_in_place_of_a_directory_is_quarantined);
+	tcase_add_test(tc, names_among_the_objects_of_git_are_quarantined);
+	tcase_add_test(tc,
+		       links_that_lead_to_where_the_same_pattern_holds_may_stay);
+	tcase_add_test(tc, a_linked_work_tree_may_be_made);
+	tcase_add_test(tc, a_linked_work_tree_may_not_be_turned_elsewhere);
+	tcase_add_test(tc, paths_too_long_to_look_at_are_quarantined);
+	tcase_add_test(tc, what_cannot_be_moved_freezes_until_it_can);
+	tcase_add_test(tc, a_large_workspace_is_looked_through_quickly);
 	tcase_add_test(tc, a_directory_above_cannot_hide_one_by_its_mode);
 	tcase_add_test(tc, what_is_too_deep_to_look_at_is_quarantined);
 	tcase_add_test(tc, what_a_box_leaves_at_its_end_is_quarantined);
