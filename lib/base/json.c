@@ -184,8 +184,13 @@ static bool is_real(const char *text, const token *t)
 static int32_t refuse_token(const char *text, const token *t, unsigned depth,
 			    unsigned nodes, agentbox_error **err)
 {
+	bool has_real = t->kind == 'n' && is_real(text, t);
 	char where[WHERE_SIZE];
 
+	/* a good document has many tokens: print no place that nobody needs */
+	if (depth <= AB_MAX_JSON_DEPTH && nodes <= AB_MAX_JSON_NODES &&
+	    !has_real)
+		return AGENTBOX_OK;
 	where_of(where, t->line, t->column);
 	if (depth > AB_MAX_JSON_DEPTH)
 		return ab_error_set(err, AGENTBOX_ELIMIT, where,
@@ -195,11 +200,9 @@ static int32_t refuse_token(const char *text, const token *t, unsigned depth,
 		return ab_error_set(err, AGENTBOX_ELIMIT, where,
 				    "JSON has more than %d keys and values",
 				    AB_MAX_JSON_NODES);
-	if (t->kind == 'n' && is_real(text, t))
-		return ab_error_set(err, AGENTBOX_EPARSE, where,
-				    "a number with a fraction or an exponent "
-				    "is not allowed; write an integer");
-	return AGENTBOX_OK;
+	return ab_error_set(err, AGENTBOX_EPARSE, where,
+			    "a number with a fraction or an exponent "
+			    "is not allowed; write an integer");
 }
 
 static int32_t check_tokens(const char *text, size_t n, agentbox_error **err)
