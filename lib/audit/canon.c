@@ -6,6 +6,9 @@
  * verifier in another language needs no code of ours. Secrets are replaced
  * and long strings cut on the way, in that order: a cut never leaves half a
  * secret. Refuses reals, depth over 16 and too many keys.
+ * base/canonical.c writes the same form into memory that grows; this one has
+ * a line of fixed size, and bytes that are not UTF-8 to replace. A unit test
+ * holds the two together, character by character.
  * Spec: agentbox-audit(5), "CANONICAL FORM".
  */
 #include "config.h"

@@ -3,7 +3,8 @@
  * Canonical JSON text: the bytes that digests and signatures are made over.
  * It refuses reals, whose text is a matter of taste, and unbounded depth.
  * Written here and not by json_dumps(), so that no change of that library
- * can change a digest. Spec: json.h, RFC 8785.
+ * can change a digest. The audit log writes the same form with a writer of
+ * its own, and says there why. Spec: json.h, RFC 8785.
  */
 #include "config.h"
 
