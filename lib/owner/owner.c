@@ -141,9 +141,8 @@ static int32_t take_name(agentbox_owner *o, agentbox_error **err)
 	char file[AB_OWNER_MAX_NAME + 8];
 
 	snprintf(file, sizeof(file), ".%s.lock", o->name);
-	o->name_lock_fd = openat(o->dirfd, file,
-				 O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-				 0600);
+	o->name_lock_fd = ab_fd_lift(openat(o->dirfd, file, O_RDWR | O_CREAT |
+					    O_NOFOLLOW | O_CLOEXEC, 0600));
 	if (o->name_lock_fd < 0)
 		return ab_error_sys(err, errno, AB_OWNER_DIR,
 				    "cannot make '%s'", file);
@@ -153,33 +152,48 @@ static int32_t take_name(agentbox_owner *o, agentbox_error **err)
 	return 0;
 }
 
-static int32_t listen_here(agentbox_owner *o, agentbox_error **err)
+/*
+ * Bound under a name nobody connects to and renamed once it listens: a socket
+ * that refuses connections is a dead owner's and is removed. 0 or -errno.
+ */
+static int bind_and_listen(agentbox_owner *o)
 {
 	struct sockaddr_un address;
 	char id[AB_ID_SIZE];
 
 	int rc = ab_id_new(id);
 	if (rc < 0)
-		return ab_error_sys(err, -rc, "", "no random bits");
-	/* Bound under a name nobody looks for and renamed once it listens: a
-	   socket that refuses connections is a dead owner's and is removed. */
-	snprintf(o->socket_name, sizeof(o->socket_name), ".%d-%.16s",
-		 (int)o->pid, id);
+		return rc;
+	snprintf(o->socket_name, sizeof(o->socket_name), ".%d-%.*s",
+		 (int)o->pid, AB_OWNER_EPOCH_LEN, id);
 	rc = ab_owner_address(o->dirfd, o->socket_name, &address);
 	if (rc < 0)
-		return ab_error_sys(err, -rc, AB_OWNER_DIR, "socket name");
-	o->listen_fd = socket(AF_UNIX,
-			      SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (o->listen_fd < 0 ||
-	    bind(o->listen_fd, (struct sockaddr *)&address,
-		 sizeof(address)) < 0 ||
+		return rc;
+	ab_autofd int fd = ab_fd_lift(socket(AF_UNIX, SOCK_SEQPACKET |
+					     SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    fchmodat(o->dirfd, o->socket_name, 0600, 0) < 0 ||
-	    listen(o->listen_fd, AB_OWNER_MAX_CLIENTS) < 0 ||
+	    listen(fd, AB_OWNER_MAX_CLIENTS) < 0 ||
 	    renameat(o->dirfd, o->socket_name, o->dirfd,
 		     o->socket_name + 1) < 0)
-		return ab_error_sys(err, errno, AB_OWNER_DIR,
-				    "cannot listen in the state directory");
+		return -errno;
 	memmove(o->socket_name, o->socket_name + 1, strlen(o->socket_name));
+	o->listen_fd = ab_steal_fd(&fd);
+	return 0;
+}
+
+static int32_t listen_here(agentbox_owner *o, agentbox_error **err)
+{
+	int rc = -ENOENT;
+
+	/* Seen from another pid namespace we are dead, and the socket may be
+	   removed before it listens: then the next one. */
+	for (int i = 0; i < 5 && rc == -ENOENT; i++)
+		rc = bind_and_listen(o);
+	if (rc < 0)
+		return ab_error_sys(err, -rc, AB_OWNER_DIR,
+				    "cannot listen in the state directory");
 	o->listen_source.kind = SOURCE_LISTEN;
 	if (watch(o, o->listen_fd, &o->listen_source) < 0)
 		return ab_error_sys(err, errno, "", "epoll");
@@ -201,12 +215,12 @@ int32_t agentbox_owner_new(agentbox_context *context, const char *name,
 	o->context = ab_context_use(context);
 	if (name)
 		memcpy(o->name, name, strlen(name));
-	int32_t rc = ab_owner_open_dir(context, true, &o->dirfd, err);
+	int32_t rc = ab_owner_open_dir(context, &o->dirfd, err);
 	if (rc == 0 && name)
 		rc = take_name(o, err);
 	if (rc < 0)
 		return rc;
-	o->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	o->epoll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
 	if (o->epoll_fd < 0)
 		return ab_error_sys(err, errno, "", "epoll");
 	rc = listen_here(o, err);

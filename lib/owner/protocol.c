@@ -13,12 +13,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "owner/protocol.h"
 #include "sandbox/sandbox.h"
@@ -33,7 +36,7 @@ bool ab_owner_name_ok(const char *name)
 	return n && !name[n] && n <= AB_OWNER_MAX_NAME && name[0] != '.';
 }
 
-int32_t ab_owner_open_dir(agentbox_context *context, bool create, int *dirfd,
+int32_t ab_owner_open_dir(agentbox_context *context, int *dirfd,
 			  agentbox_error **err)
 {
 	ab_autofd int state = -1;
@@ -42,13 +45,13 @@ int32_t ab_owner_open_dir(agentbox_context *context, bool create, int *dirfd,
 	int32_t rc = ab_context_open_state(context, &state, err);
 	if (rc < 0)
 		return rc;
-	if (create && mkdirat(state, AB_OWNER_DIR, 0700) < 0 && errno != EEXIST)
+	if (mkdirat(state, AB_OWNER_DIR, 0700) < 0 && errno != EEXIST)
 		return ab_error_sys(err, errno, AB_OWNER_DIR,
 				    "cannot make '%s' in the state directory",
 				    AB_OWNER_DIR);
-	ab_autofd int fd = openat(state, AB_OWNER_DIR,
-				  O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-				  O_CLOEXEC);
+	ab_autofd int fd = ab_fd_lift(openat(state, AB_OWNER_DIR,
+					     O_RDONLY | O_DIRECTORY |
+					     O_NOFOLLOW | O_CLOEXEC));
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_error_sys(err, errno, AB_OWNER_DIR,
 				    "cannot open '%s' in the state directory",
@@ -80,11 +83,20 @@ int ab_owner_connect(int dirfd, const char *name)
 	int rc = ab_owner_address(dirfd, name, &address);
 	if (rc < 0)
 		return rc;
-	ab_autofd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ab_autofd int fd = ab_fd_lift(socket(AF_UNIX, SOCK_SEQPACKET |
+					     SOCK_CLOEXEC, 0));
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+	/* connect(2) waits for room in the owner's queue as a send does, and
+	   a non-blocking one is not finished later (unix(7)). */
+	const struct timeval limit = { .tv_sec = AB_OWNER_CONNECT_MS / 1000 };
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
 		return -errno;
+	uint64_t deadline = ab_clock_boot_ns() +
+			    AB_OWNER_CONNECT_MS * UINT64_C(1000000);
+	while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		if (errno != EINTR || ab_clock_left_ms(deadline) == 0)
+			return errno == EINTR ? -EAGAIN : -errno;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return -errno;
 	if (peer.uid != geteuid())

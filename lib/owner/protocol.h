@@ -2,8 +2,14 @@
 /*
  * What an owner and a remote say to each other, over SOCK_SEQPACKET. Each
  * request is u32 kind, u32 fd count, u32 serial, then its fields; each answer
- * AB_OWNER_ANSWER, 0, serial, i32 code, bytes text. Requests whose text or
- * command does not fit a datagram carry it in a sealed memfd as first fd.
+ * AB_OWNER_ANSWER, u32 fd count, the request's serial, i32 code, bytes text. A
+ * request's text or command is in a sealed memfd, and so is the text of an
+ * answer that is long: then the answer carries one fd and empty bytes.
+ *
+ * A spawn's channel speaks wire/box.h, with the owner in the launcher's and
+ * PID 1's place and one message more: AB_MSG_FAILED right before AB_MSG_EXITED
+ * says that the command has ended with this status, but protected paths could
+ * not be settled after it.
  */
 #ifndef AB_OWNER_PROTOCOL_H
 #define AB_OWNER_PROTOCOL_H
@@ -26,15 +32,17 @@
 #define AB_OWNER_MAX_CLIENTS 64
 #define AB_OWNER_MAX_REQUESTS 64
 #define AB_OWNER_MAX_NAME 64
+/* Sockets are PID-EPOCH, with a '.' in front until they listen. */
+#define AB_OWNER_EPOCH_LEN 16
+/* At most this long for a connect, a send, and the answer to a list. */
+#define AB_OWNER_CONNECT_MS 5000
 #define AB_OWNER_DIR "owners"
 
 /* Letters, digits, '.', '_', '-'; no leading '.'; 1 to 64 bytes. */
 bool ab_owner_name_ok(const char *name);
 
-/*
- * The directory of owners' sockets, made 0700 when `create`; owned O_PATH fd.
- */
-int32_t ab_owner_open_dir(agentbox_context *context, bool create, int *dirfd,
+/* The directory of owners' sockets, made 0700; owned fd, for reading. */
+int32_t ab_owner_open_dir(agentbox_context *context, int *dirfd,
 			  agentbox_error **err);
 
 /*
@@ -43,7 +51,11 @@ int32_t ab_owner_open_dir(agentbox_context *context, bool create, int *dirfd,
  */
 struct sockaddr_un;
 int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out);
-/* Connect and check that the peer is this user. fd or -errno. */
+/*
+ * Connect and check that the peer is this user. fd or -errno; -EAGAIN when
+ * the owner took no connection within AB_OWNER_CONNECT_MS, as for sends on
+ * the fd. -ECONNREFUSED: nobody listens.
+ */
 int ab_owner_connect(int dirfd, const char *name);
 
 /* A command as bytes, without its descriptors. */

@@ -7,12 +7,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -21,7 +27,6 @@
 #include "sandbox/sandbox.h"
 #include "wire/message.h"
 
-#define CONNECT_TIMEOUT_MS 5000
 #define MAX_OWNERS 4096
 
 struct agentbox_remote {
@@ -38,8 +43,10 @@ void agentbox_remote_free(agentbox_remote *remote)
 	if (!remote)
 		return;
 	int saved = errno;
-	if (remote->fd >= 0)
-		close(remote->fd);
+	/* The owner sees the end though a forked child holds a copy. */
+	if (remote->user == getpid())
+		shutdown(remote->fd, SHUT_RDWR);
+	close(remote->fd);
 	free(remote);
 	errno = saved;
 }
@@ -55,56 +62,113 @@ static int32_t usable(const agentbox_remote *remote, agentbox_error **err)
 	return 0;
 }
 
+static int32_t timed_out(int64_t ms, agentbox_error **err)
+{
+	return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+			    "no answer of the owner within %lld ms",
+			    (long long)ms);
+}
+
 static int32_t lost(int rc, agentbox_error **err)
 {
+	if (rc == -EAGAIN) /* ab_owner_connect() bounds every send */
+		return timed_out(AB_OWNER_CONNECT_MS, err);
 	return ab_error_sys_code(err, AGENTBOX_ECLOSED, rc ? -rc : ECONNRESET,
 				 "", "the owner of the box no longer answers");
 }
 
-/* The answer to `serial`; its text owned in *text when code is 0. */
-static int32_t await_answer(int fd, uint32_t serial, int64_t timeout_ms,
-			    agentbox_bytes **text, agentbox_error **err)
+typedef struct answered {
+	uint32_t serial;
+	int32_t code;
+	const char *text; /* borrowed from the datagram */
+	size_t size;
+	int memfd; /* owned; the text, or -1 */
+} answered;
+
+static int32_t read_answer(int fd, uint8_t *buf, size_t size, answered *a,
+			   agentbox_error **err)
 {
-	ab_autofree uint8_t *buf = ab_calloc(1, AB_MAX_MESSAGE);
-	int memfd[1] = { -1 };
-	size_t fds = 0, n = 0;
+	size_t fds = 0;
 	ab_reader r;
 
-	if (!buf)
-		return ab_error_nomem(err);
-	int ready = ab_fd_poll(fd, POLLIN, timeout_ms);
-	if (ready == 0)
-		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
-				    "no answer of the owner within %lld ms",
-				    (long long)timeout_ms);
-	ssize_t got = ready < 0 ? ready
-		      : ab_message_recv(fd, buf, AB_MAX_MESSAGE, memfd, 1,
-					&fds, 0);
-	ab_autofd int big = memfd[0];
+	a->memfd = -1;
+	ssize_t got = ab_message_recv(fd, buf, size, &a->memfd, 1, &fds, 0);
 	if (got <= 0)
 		return lost((int)got, err);
 	ab_reader_init(&r, buf, (size_t)got);
 	uint32_t kind = ab_get_u32(&r), announced = ab_get_u32(&r);
-	uint32_t told = ab_get_u32(&r);
-	int32_t code = ab_get_i32(&r);
-	const char *p = ab_get_bytes(&r, &n);
-	if (kind != AB_OWNER_ANSWER || announced != fds || told != serial ||
-	    code > 0 || !ab_reader_done(&r))
-		return ab_error_set(err, AGENTBOX_EPROTO, "",
-				    "malformed answer of the owner");
-	if (code < 0)
-		return ab_error_set(err, code, "", "%.*s",
-				    n > 900 ? 900 : (int)n, p);
+	a->serial = ab_get_u32(&r);
+	a->code = ab_get_i32(&r);
+	a->text = ab_get_bytes(&r, &a->size);
+	if (kind == AB_OWNER_ANSWER && announced == fds && a->code <= 0 &&
+	    ab_reader_done(&r))
+		return 0;
+	if (a->memfd >= 0)
+		close(a->memfd);
+	a->memfd = -1;
+	return ab_error_set(err, AGENTBOX_EPROTO, "",
+			    "malformed answer of the owner");
+}
+
+/*
+ * The answer to `serial`. What answers an older request, one that was not
+ * waited for to the end, is dropped.
+ */
+static int32_t await_serial(int fd, uint32_t serial, int64_t timeout_ms,
+			    uint8_t *buf, size_t size, answered *a,
+			    agentbox_error **err)
+{
+	uint64_t deadline = timeout_ms < 0 || timeout_ms > INT32_MAX ? 0
+		: ab_clock_boot_ns() + (uint64_t)timeout_ms * 1000000;
+
+	for (;;) {
+		int64_t left = ab_clock_left_ms(deadline);
+		int ready = ab_fd_poll(fd, POLLIN, left);
+		if (ready < 0)
+			return lost(ready, err);
+		if (ready == 0)
+			return timed_out(timeout_ms, err);
+		int32_t rc = read_answer(fd, buf, size, a, err);
+		if (rc < 0 || a->serial == serial)
+			return rc;
+		if (a->memfd >= 0)
+			close(a->memfd);
+		if ((int32_t)(a->serial - serial) > 0)
+			return ab_error_set(err, AGENTBOX_EPROTO, "",
+					    "an answer to no request");
+		if (left == 0)
+			return timed_out(timeout_ms, err);
+	}
+}
+
+/* The answer to `serial`; its text owned in *text when its code is 0. */
+static int32_t await_answer(int fd, uint32_t serial, int64_t timeout_ms,
+			    agentbox_bytes **text, agentbox_error **err)
+{
+	ab_autofree uint8_t *buf = ab_calloc(1, AB_MAX_MESSAGE);
 	ab_autofree char *content = NULL;
-	if (big >= 0) {
-		int rc = ab_fd_check_sealed(big, AB_OWNER_MAX_TEXT, &n);
+	answered a;
+
+	if (!buf)
+		return ab_error_nomem(err);
+	int32_t code = await_serial(fd, serial, timeout_ms, buf,
+				    AB_MAX_MESSAGE, &a, err);
+	if (code < 0)
+		return code;
+	ab_autofd int memfd = a.memfd;
+	if (a.code < 0)
+		return ab_error_set(err, a.code, "", "%.*s",
+				    a.size > 900 ? 900 : (int)a.size, a.text);
+	if (memfd >= 0) {
+		int rc = ab_fd_check_sealed(memfd, AB_OWNER_MAX_TEXT, &a.size);
 		if (rc == 0)
-			rc = ab_fd_slurp(big, AB_OWNER_MAX_TEXT, &content, &n);
+			rc = ab_fd_slurp(memfd, AB_OWNER_MAX_TEXT, &content,
+					 &a.size);
 		if (rc < 0)
 			return lost(rc, err);
-		p = content;
+		a.text = content;
 	}
-	*text = ab_bytes_from(p, n);
+	*text = ab_bytes_from(a.text, a.size);
 	return *text ? 0 : ab_error_nomem(err);
 }
 
@@ -129,7 +193,7 @@ static int32_t list_of(int fd, json_t **out, agentbox_error **err)
 	int rc = ab_message_send(fd, w.data, w.len, NULL, 0, 0);
 	if (rc < 0)
 		return lost(rc, err);
-	int32_t code = await_answer(fd, 1, CONNECT_TIMEOUT_MS, &text, err);
+	int32_t code = await_answer(fd, 1, AB_OWNER_CONNECT_MS, &text, err);
 	if (code == 0)
 		code = ab_json_parse(agentbox_bytes_get_data(text),
 				     agentbox_bytes_get_size(text),
@@ -144,51 +208,118 @@ static int32_t list_of(int fd, json_t **out, agentbox_error **err)
 }
 
 /*
- * Calls `each` with a connection to every live owner until it returns
- * non-zero, which is then returned.
+ * Called with a connection to every live owner until it returns non-zero;
+ * but after AGENTBOX_ETIMEOUT the others are still asked.
  */
 typedef int32_t (*each_owner)(void *data, int fd, agentbox_error **err);
 
-static int32_t for_each_owner(agentbox_context *context, each_owner each,
-			      void *data, agentbox_error **err)
+typedef struct walk {
+	int dirfd;
+	each_owner each;
+	void *data;
+	bool is_silent; /* out: an owner did not answer in time */
+} walk;
+
+/* The socket of an owner that died before it was renamed to its name. */
+static bool is_stillborn(const char *name)
+{
+	char *end = NULL;
+
+	if (name[0] != '.' || name[1] < '1' || name[1] > '9')
+		return false;
+	long pid = strtol(name + 1, &end, 10);
+	return pid <= INT32_MAX && *end == '-' &&
+	       strlen(end + 1) == AB_OWNER_EPOCH_LEN &&
+	       strspn(end + 1, "0123456789abcdef") == AB_OWNER_EPOCH_LEN &&
+	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* 1: the entry was removed. */
+static int32_t visit(walk *w, const char *name, int32_t *result,
+		     agentbox_error **err)
+{
+	bool is_owner = ab_owner_name_ok(name);
+	struct stat st;
+
+	*result = 0;
+	if (!is_owner && !is_stillborn(name))
+		return 0;
+	/* What was put here by others refuses connections too. */
+	if (fstatat(w->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISSOCK(st.st_mode))
+		return 0;
+	ab_autofd int fd = ab_owner_connect(w->dirfd, name);
+	/* Nobody listens: the owner died without tidying up. A name is never
+	   used twice, so nothing live is removed. One that is alive in
+	   another pid namespace and between bind() and rename makes a new
+	   socket when its first one is gone. */
+	if (fd == -ECONNREFUSED)
+		return unlinkat(w->dirfd, name, 0) == 0;
+	if (fd >= 0 && is_owner)
+		*result = w->each(w->data, fd, err);
+	if (fd == -EAGAIN || *result == AGENTBOX_ETIMEOUT) {
+		w->is_silent = true;
+		*result = 0;
+	}
+	return 0;
+}
+
+static int32_t for_each_owner(agentbox_context *context, walk *w,
+			      agentbox_error **err)
 {
 	ab_autofd int dirfd = -1;
-	int32_t rc = ab_owner_open_dir(context, true, &dirfd, err);
+	int32_t rc = ab_owner_open_dir(context, &dirfd, err);
 	if (rc < 0)
 		return rc;
 	int copy = ab_fd_dup(dirfd);
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir) {
+		rc = ab_error_sys(err, copy < 0 ? -copy : errno, AB_OWNER_DIR,
+				  "cannot read '%s'", AB_OWNER_DIR);
 		if (copy >= 0)
 			close(copy);
-		return ab_error_nomem(err);
+		return rc;
 	}
+	w->dirfd = dirfd;
 	struct dirent *e;
-	for (int seen = 0; rc == 0 && seen < MAX_OWNERS &&
-	     (e = readdir(dir)) != NULL; seen++) {
-		if (!ab_owner_name_ok(e->d_name))
-			continue;
-		ab_autofd int fd = ab_owner_connect(dirfd, e->d_name);
-		/* Nobody listens: the owner died without tidying up. A name
-		   is never used twice, so nothing live is removed. */
-		if (fd == -ECONNREFUSED)
-			unlinkat(dirfd, e->d_name, 0);
-		if (fd >= 0)
-			rc = each(data, fd, err);
+	size_t kept = 0;
+	while (rc == 0 && (errno = 0, e = readdir(dir)) != NULL) {
+		if (visit(w, e->d_name, &rc, err) == 0 &&
+		    ++kept > MAX_OWNERS && rc == 0)
+			rc = ab_error_set(err, AGENTBOX_ELIMIT, AB_OWNER_DIR,
+					  "more than %d entries in '%s' of the "
+					  "state directory", MAX_OWNERS,
+					  AB_OWNER_DIR);
 	}
+	if (rc == 0 && errno)
+		rc = ab_error_sys(err, errno, AB_OWNER_DIR, "cannot read '%s'",
+				  AB_OWNER_DIR);
 	closedir(dir);
 	return rc;
 }
 
+/*
+ * An owner that ends or lies while asked hides only its own boxes: 1 with
+ * the list, 0 without, or an error of ours.
+ */
+static int32_t ask_list(int fd, json_t **list, agentbox_error **err)
+{
+	int32_t rc = list_of(fd, list, NULL);
+
+	if (rc == AGENTBOX_ENOMEM)
+		return ab_error_nomem(err);
+	return rc == AGENTBOX_ETIMEOUT ? rc : rc == 0;
+}
+
 static int32_t add_list(void *data, int fd, agentbox_error **err)
 {
-	/* An owner that ends or lies while asked hides only its own boxes. */
 	ab_auto(json_t) *list = NULL;
 
-	if (list_of(fd, &list, NULL) == 0 &&
-	    json_array_extend(data, json_object_get(list, "boxes")) < 0)
-		return ab_error_nomem(err);
-	return 0;
+	int32_t rc = ask_list(fd, &list, err);
+	if (rc <= 0)
+		return rc;
+	return json_array_extend(data, json_object_get(list, "boxes")) < 0
+	       ? ab_error_nomem(err) : 0;
 }
 
 int32_t agentbox_remote_list(agentbox_context *context, agentbox_bytes **json,
@@ -200,7 +331,8 @@ int32_t agentbox_remote_list(agentbox_context *context, agentbox_bytes **json,
 	ab_auto(json_t) *all = json_array();
 	if (!all)
 		return ab_error_nomem(err);
-	int32_t rc = for_each_owner(context, add_list, all, err);
+	walk w = { .each = add_list, .data = all };
+	int32_t rc = for_each_owner(context, &w, err);
 	if (rc < 0)
 		return rc;
 	return ab_json_canonical(all, json, err);
@@ -226,8 +358,9 @@ static int32_t look(void *data, int fd, agentbox_error **err)
 	size_t i;
 	json_t *box;
 
-	if (list_of(fd, &list, NULL) < 0)
-		return 0;
+	int32_t rc = ask_list(fd, &list, err);
+	if (rc <= 0)
+		return rc;
 	bool hit = s->key && names(list, s->key, s->value);
 	json_array_foreach(json_object_get(list, "boxes"), i, box)
 		hit |= !s->key && (names(box, "id", s->value) ||
@@ -244,10 +377,16 @@ static int32_t open_found(agentbox_context *context, search *s,
 			  const char *box, agentbox_remote **remote,
 			  agentbox_error **err)
 {
-	int32_t rc = for_each_owner(context, look, s, err);
+	walk w = { .each = look, .data = s };
+	int32_t rc = for_each_owner(context, &w, err);
 	if (rc < 0)
 		return rc;
 	ab_autofd int fd = s->fd;
+	if (fd < 0 && w.is_silent)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+				    "an owner does not answer; whether there "
+				    "is a %s '%s' is not known",
+				    s->key ? "owner" : "box", s->value);
 	if (fd < 0)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "",
 				    "no live %s '%s' in this state directory",
@@ -257,6 +396,7 @@ static int32_t open_found(agentbox_context *context, search *s,
 		return ab_error_nomem(err);
 	r->user = getpid();
 	r->fd = ab_steal_fd(&fd);
+	r->serial = 1; /* the list that found it */
 	memcpy(r->box, box, strlen(box));
 	*remote = r;
 	return 0;

@@ -19,7 +19,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abtest.h"
@@ -105,6 +107,8 @@ static void serve_child(void (*body)(void))
 		ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
 		while (agentbox_owner_next_request(owner, &q, NULL) == 0) {
 			char *copy = strdup(agentbox_request_get_json(q));
+			if (strcmp(copy, "slow") == 0)
+				poll(NULL, 0, 300);
 			agentbox_request_reply(q, strcmp(copy, "fail") == 0
 					       ? AGENTBOX_EDENIED : 0,
 					       copy, NULL);
@@ -428,6 +432,146 @@ START_TEST(a_client_is_let_go_although_a_forked_child_lives)
 }
 END_TEST
 
+static void client_is_impatient(void)
+{
+	agentbox_remote *remote = NULL;
+	agentbox_bytes *reply = NULL;
+	size_t n = 300000;
+	char *big = malloc(n + 1);
+
+	memset(big, 'x', n);
+	big[n] = '\0';
+	MUST(agentbox_remote_open_owner(new_context(), "keeper", &remote,
+					NULL) == 0);
+	int next_fd = dup(0);
+	close(next_fd);
+	/* The parent stops for a while when it reads "slow". */
+	MUST(agentbox_remote_call(remote, "slow", 50, &reply, NULL) ==
+	     AGENTBOX_ETIMEOUT);
+	MUST(agentbox_remote_call(remote, big, 0, &reply, NULL) ==
+	     AGENTBOX_ETIMEOUT);
+	for (int i = 0; i < 3; i++) {
+		char text[16];
+		snprintf(text, sizeof(text), "[%d]", i);
+		MUST(agentbox_remote_call(remote, text, 10000, &reply,
+					  NULL) == 0);
+		MUST(strcmp(agentbox_bytes_get_data(reply), text) == 0);
+		agentbox_bytes_free(reply);
+	}
+	/* The late answer to the big text was a descriptor. */
+	int fd = dup(0);
+	MUST(fd == next_fd);
+	free(big);
+}
+
+START_TEST(an_answer_that_comes_too_late_is_dropped)
+{
+	serve_child(client_is_impatient);
+}
+END_TEST
+
+static void add_owner_entry(const char *name)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/owners/%s", state, name);
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static bool has_owner_entry(const char *name)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/owners/%s", state, name);
+	return access(path, F_OK) == 0;
+}
+
+START_TEST(a_directory_with_too_many_entries_is_an_error)
+{
+	agentbox_remote *remote = NULL;
+	agentbox_bytes *json = NULL;
+	char name[32];
+
+	agentbox_owner_free(owner);
+	owner = NULL;
+	for (int i = 0; i < 4200; i++) {
+		snprintf(name, sizeof(name), "junk-%d", i);
+		add_owner_entry(name);
+	}
+	ck_assert_int_eq(agentbox_remote_list(context, &json, NULL),
+			 AGENTBOX_ELIMIT);
+	ck_assert_int_eq(agentbox_remote_open(context, "mine", &remote, NULL),
+			 AGENTBOX_ELIMIT);
+	ck_assert_ptr_null(json);
+	ck_assert_ptr_null(remote);
+}
+END_TEST
+
+/* A stopped owner whose queue of connections is full. */
+START_TEST(a_stopped_owner_is_waited_for_a_bounded_time)
+{
+	agentbox_remote *remote = NULL;
+	agentbox_error *err = NULL;
+	int fds[AB_OWNER_MAX_CLIENTS + 1];
+	struct timespec before, after;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
+		ck_assert_int_ge(fds[i] = connect_raw(), 0);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	ck_assert_int_eq(agentbox_remote_open(context, "mine", &remote, &err),
+			 AGENTBOX_ETIMEOUT);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ck_assert_int_ge(after.tv_sec - before.tv_sec, 1);
+	ck_assert_int_le(after.tv_sec - before.tv_sec, 20);
+	agentbox_error_free(err);
+	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
+		close(fds[i]);
+}
+END_TEST
+
+/* Bound, but never renamed: what a killed agentbox_owner_new() leaves. */
+static void bind_unborn(pid_t pid, char *name, size_t size)
+{
+	char path[4200];
+	struct sockaddr_un a;
+
+	snprintf(name, size, ".%d-0123456789abcdef", (int)pid);
+	snprintf(path, sizeof(path), "%s/owners", state);
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(ab_owner_address(dir, name, &a), 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	close(fd);
+	close(dir);
+}
+
+START_TEST(a_socket_that_never_listened_goes_with_its_process)
+{
+	char dead[64], alive[64];
+	agentbox_bytes *json = NULL;
+
+	agentbox_owner_free(owner);
+	owner = NULL;
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	bind_unborn(pid, dead, sizeof(dead));
+	bind_unborn(getpid(), alive, sizeof(alive));
+	add_owner_entry(".1-lock");
+	add_owner_entry(".dies.lock");
+	ck_assert_int_eq(agentbox_remote_list(context, &json, NULL), 0);
+	agentbox_bytes_free(json);
+	ck_assert(!has_owner_entry(dead));
+	ck_assert(has_owner_entry(alive));
+	ck_assert(has_owner_entry(".1-lock"));
+	ck_assert(has_owner_entry(".dies.lock"));
+}
+END_TEST
+
 START_TEST(a_name_has_one_live_owner)
 {
 	agentbox_owner *second = NULL;
@@ -512,6 +656,10 @@ int main(void)
 	tcase_add_test(t,
 		a_forked_child_that_frees_its_copy_does_not_disturb_the_owner);
 	tcase_add_test(t, a_client_is_let_go_although_a_forked_child_lives);
+	tcase_add_test(t, an_answer_that_comes_too_late_is_dropped);
+	tcase_add_test(t, a_directory_with_too_many_entries_is_an_error);
+	tcase_add_test(t, a_stopped_owner_is_waited_for_a_bounded_time);
+	tcase_add_test(t, a_socket_that_never_listened_goes_with_its_process);
 	tcase_add_test(t, a_name_has_one_live_owner);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);
