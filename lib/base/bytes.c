@@ -145,19 +145,6 @@ bool ab_bytes_is_over(const agentbox_bytes *b)
 	return b && b->is_over;
 }
 
-void ab_bytes_reset(agentbox_bytes *b)
-{
-	b->size = 0;
-	b->data[0] = '\0';
-	b->is_bad = false;
-	b->is_over = false;
-}
-
-char *ab_bytes_mut(agentbox_bytes *b)
-{
-	return b->data;
-}
-
 const char *agentbox_bytes_get_data(const agentbox_bytes *bytes)
 {
 	return bytes ? bytes->data : "";

@@ -23,11 +23,7 @@ bool ab_bytes_appendf(agentbox_bytes *b, const char *fmt, ...) AB_PRINTF(2, 3);
 bool ab_bytes_ok(const agentbox_bytes *b);
 /* Bad because of the maximum, not for want of memory. */
 bool ab_bytes_is_over(const agentbox_bytes *b);
-/* Back to empty and good; keeps the memory. */
-void ab_bytes_reset(agentbox_bytes *b);
 /* A copy as agentbox_bytes; NULL on ENOMEM. */
 agentbox_bytes *ab_bytes_from(const void *p, size_t n);
-/* Mutable view, for fixing up lengths in place. */
-char *ab_bytes_mut(agentbox_bytes *b);
 
 #endif

@@ -25,7 +25,7 @@ struct agentbox_error {
 	const char *where;
 };
 
-/* Never written to: prefix and free know it by its address. */
+/* Never written to: agentbox_error_free() knows it by its address. */
 static const agentbox_error nomem = {
 	.code = AGENTBOX_ENOMEM,
 	.sys_errno = ENOMEM,
@@ -184,33 +184,6 @@ int32_t ab_error_nomem(agentbox_error **err)
 	if (err)
 		*err = nomem_error();
 	return AGENTBOX_ENOMEM;
-}
-
-void ab_error_prefix(agentbox_error **err, const char *fmt, ...)
-{
-	char message[AB_MAX_ERROR_TEXT];
-	agentbox_error *old, *made;
-	size_t len;
-	va_list ap;
-	int saved = errno;
-
-	if (!err || !*err || *err == &nomem)
-		return;
-	old = *err;
-	va_start(ap, fmt);
-	format_line(message, sizeof(message), fmt, ap);
-	va_end(ap);
-	len = strlen(message);
-	make_line(message, sizeof(message),
-		  (int)len + snprintf(message + len, sizeof(message) - len,
-				      ": %s", old->message));
-	made = make(old->code, old->sys_errno, old->where, message);
-	/* without memory the old text is better than none */
-	if (made != &nomem) {
-		agentbox_error_free(old);
-		*err = made;
-	}
-	errno = saved;
 }
 
 int32_t ab_error_move(agentbox_error **to, agentbox_error **from)

@@ -32,10 +32,6 @@ int32_t ab_error_sys_code(agentbox_error **err, int32_t code, int sys_errno,
 
 int32_t ab_error_nomem(agentbox_error **err);
 
-/* Put "context: " before the message of *err; no-op when err or *err NULL. */
-void ab_error_prefix(agentbox_error **err, const char *fmt, ...)
-	AB_PRINTF(2, 3);
-
 /* Move *from into *to (or free it when `to` is NULL); returns its code. */
 int32_t ab_error_move(agentbox_error **to, agentbox_error **from);
 

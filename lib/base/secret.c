@@ -50,9 +50,3 @@ bool ab_secret_equal(const void *a, const void *b, size_t n)
 {
 	return a && b && n && sodium_memcmp(a, b, n) == 0;
 }
-
-void ab_secret_wipe(void *p, size_t n)
-{
-	if (p)
-		sodium_memzero(p, n);
-}

@@ -18,6 +18,5 @@ void ab_secret_free(void *p);
  * secrets are not a match.
  */
 bool ab_secret_equal(const void *a, const void *b, size_t n);
-void ab_secret_wipe(void *p, size_t n);
 
 #endif

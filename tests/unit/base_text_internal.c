@@ -88,12 +88,6 @@ START_TEST(bytes_grow_to_the_maximum_and_not_past_it)
 	ck_assert(ab_bytes_is_over(b));
 	ck_assert_uint_eq(strlen(agentbox_bytes_get_data(b)), 1000);
 	ck_assert(!ab_bytes_append(b, "", 0));
-	ab_bytes_reset(b);
-	ck_assert(ab_bytes_ok(b) && !ab_bytes_is_over(b));
-	ck_assert_str_eq(agentbox_bytes_get_data(b), "");
-	ck_assert(ab_bytes_append_str(b, "again"));
-	ab_bytes_mut(b)[0] = 'A';
-	ck_assert_str_eq(agentbox_bytes_get_data(b), "Again");
 }
 END_TEST
 
@@ -205,10 +199,6 @@ START_TEST(a_message_that_is_cut_says_so)
 	ck_assert_str_eq(m + strlen(m) - 4, "y...");
 	m = agentbox_error_get_where(err);
 	ck_assert_str_eq(m + strlen(m) - 4, "y...");
-	ab_error_prefix(&err, "in %s", "front");
-	m = agentbox_error_get_message(err);
-	ck_assert_int_eq(strncmp(m, "in front: yyy", 13), 0);
-	ck_assert_str_eq(m + strlen(m) - 4, "y...");
 	agentbox_error_free(err);
 }
 END_TEST
@@ -229,19 +219,15 @@ START_TEST(the_errno_text_fits_at_every_length)
 }
 END_TEST
 
-START_TEST(prefix_and_move_keep_the_rest)
+START_TEST(moving_an_error_keeps_the_rest)
 {
 	agentbox_error *err = NULL, *to = NULL;
 
-	ab_error_prefix(NULL, "x");
-	ab_error_prefix(&err, "x");
-	ck_assert_ptr_null(err);
 	ab_error_sys(&err, EIO, "w", "read");
-	ab_error_prefix(&err, "step %d", 2);
-	ck_assert_str_eq(agentbox_error_get_message(err),
-			 "step 2: read: input/output error");
 	ck_assert_int_eq(ab_error_move(&to, &err), AGENTBOX_ESYS);
 	ck_assert_ptr_null(err);
+	ck_assert_str_eq(agentbox_error_get_message(to),
+			 "read: input/output error");
 	ck_assert_str_eq(agentbox_error_get_where(to), "w");
 	ck_assert_int_eq(agentbox_error_get_errno(to), EIO);
 	ck_assert_int_eq(ab_error_move(NULL, &to), AGENTBOX_ESYS);
@@ -257,7 +243,6 @@ START_TEST(making_an_error_keeps_errno)
 
 	errno = EXDEV;
 	ab_error_sys(&err, EIO, NULL, "x");
-	ab_error_prefix(&err, "y");
 	ck_assert_int_eq(errno, EXDEV);
 	agentbox_error_free(err);
 }
@@ -274,14 +259,10 @@ static bool torture_error(void *data)
 	ck_assert_int_eq(r, AGENTBOX_EPOLICY);
 	ck_assert_ptr_nonnull(err);
 	good = agentbox_error_get_code(err) == AGENTBOX_EPOLICY;
-	ab_error_prefix(&err, "more");
 	if (!good) {
 		ck_assert_str_eq(agentbox_error_get_message(err),
 				 "out of memory");
 		ck_assert_int_eq(agentbox_error_get_errno(err), ENOMEM);
-	} else {
-		good = strcmp(agentbox_error_get_message(err),
-			      "more: text") == 0;
 	}
 	agentbox_error_free(err);
 	return good;
@@ -311,7 +292,7 @@ START_TEST(every_failed_allocation_is_an_ordinary_error)
 		ab_test_skip("torture", "no fault injection in this build");
 		return;
 	}
-	ck_assert_uint_ge(ab_torture(torture_error, NULL, 100, &tolerated), 2);
+	ck_assert_uint_ge(ab_torture(torture_error, NULL, 100, &tolerated), 1);
 	ck_assert_uint_eq(tolerated, 0);
 	ck_assert_uint_ge(ab_torture(torture_bytes, NULL, 100, &tolerated), 8);
 	ck_assert_uint_eq(tolerated, 0);
@@ -412,9 +393,6 @@ START_TEST(secrets_compare_by_content_and_absent_ones_never_match)
 	ck_assert(!ab_secret_equal(a, b, 0));
 	ck_assert(!ab_secret_equal(NULL, NULL, 16));
 	ck_assert(!ab_secret_equal(a, NULL, 16));
-	ab_secret_wipe(a, 16);
-	ck_assert_mem_eq(a, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-	ab_secret_wipe(NULL, 16);
 	ab_secret_free(a);
 	ab_secret_free(b);
 	ab_secret_free(NULL);
@@ -446,7 +424,7 @@ int main(void)
 	tcase_add_test(tc, a_message_is_one_line_whatever_is_quoted);
 	tcase_add_test(tc, a_message_that_is_cut_says_so);
 	tcase_add_test(tc, the_errno_text_fits_at_every_length);
-	tcase_add_test(tc, prefix_and_move_keep_the_rest);
+	tcase_add_test(tc, moving_an_error_keeps_the_rest);
 	tcase_add_test(tc, making_an_error_keeps_errno);
 	tcase_add_test(tc, every_failed_allocation_is_an_ordinary_error);
 	tcase_add_test(tc, sha256_gives_the_published_vectors);
