@@ -58,6 +58,14 @@ static void leave(check *c)
 	c->depth--;
 }
 
+/* The code of what went wrong, never 0: a refusal without words refuses too. */
+static int32_t failed(const check *c)
+{
+	int32_t code = c->err ? agentbox_error_get_code(*c->err) : 0;
+
+	return code < 0 ? code : ab_error_nomem(c->err);
+}
+
 /* RFC 6901 escapes for one key; a key too long for the pointer is cut off. */
 static size_t put_key(char *out, size_t room, const char *key)
 {
@@ -581,7 +589,7 @@ static int32_t check_key(check *c, const ab_field *table, const json_t *object,
 			    "a fragment cannot extend another policy");
 	made_value = check_value(c, f, value);
 	if (!made_value)
-		return agentbox_error_get_code(c->err ? *c->err : NULL);
+		return failed(c);
 	/* 0 is "inherit", never "without end" (C07) */
 	if (strcmp(f->key, "max_restarts") == 0 &&
 	    json_integer_value(made_value) == 0) {
@@ -683,10 +691,10 @@ static int32_t check_tree(check *c, const json_t *document, json_t **tree)
 	ab_auto(json_t) *made_tree = check_object(c, ab_schema, document);
 
 	if (!made_tree)
-		return agentbox_error_get_code(*c->err);
+		return failed(c);
 	if (check_hosts_twice(c, document, made_tree) < 0 ||
 	    check_syscalls_twice(c, document, made_tree) < 0)
-		return agentbox_error_get_code(*c->err);
+		return failed(c);
 	*tree = ab_steal(&made_tree);
 	return 0;
 }
