@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -31,6 +32,8 @@
 #include "wire/message.h"
 
 #define EVENTS_PER_DISPATCH 64
+/* How long no client is accepted after there was no descriptor for one. */
+#define ACCEPT_PAUSE_MS 200
 
 /* First member of everything an epoll event can point at. */
 enum source_kind { SOURCE_LISTEN, SOURCE_CLIENT, SOURCE_JOB, SOURCE_REMOTE };
@@ -82,6 +85,7 @@ struct agentbox_owner {
 	int dirfd, listen_fd, epoll_fd;
 	int name_lock_fd;
 	source listen_source;
+	uint64_t listen_again_ns; /* not listening until then; 0: listening */
 	served *boxes;
 	client *clients;
 	size_t client_count;
@@ -266,13 +270,32 @@ static void sweep(agentbox_owner *o)
 	}
 }
 
-/* The process's channel is readable: it has ended. */
+/*
+ * The process's channel is readable: it has ended. Its status is told even
+ * when settling after it failed, but behind that failure: a client that does
+ * not know the failure does not take the status for a good one.
+ */
 static void job_ended(job *j)
 {
-	uint8_t memory[256];
+	ab_auto(agentbox_error) *error = NULL;
+	uint8_t memory[2048];
 	ab_writer w;
+	int sent = 0;
 
-	if (agentbox_process_wait(j->process, 0, NULL) == 0) {
+	int32_t rc = agentbox_process_wait(j->process, 0, &error);
+	if (rc == AGENTBOX_ETIMEOUT)
+		return; /* not yet */
+	if (rc < 0 && j->process->ended && !j->process->lost) {
+		char text[1024];
+		snprintf(text, sizeof(text), "%s",
+			 agentbox_error_get_message(error));
+		ab_msg_failed m = { .stage = "protect", .message = text };
+		ab_writer_init_fixed(&w, memory, sizeof(memory));
+		ab_msg_put_failed(&w, AB_MSG_FAILED, &m);
+		sent = ab_message_send(j->remote_fd, w.data, w.len, NULL, 0,
+				       MSG_DONTWAIT);
+	}
+	if (sent == 0 && j->process->ended && !j->process->lost) {
 		ab_writer_init_fixed(&w, memory, sizeof(memory));
 		ab_msg_put_exited(&w, &j->process->exited);
 		ab_message_send(j->remote_fd, w.data, w.len, NULL, 0,
@@ -576,13 +599,34 @@ static void client_ready(agentbox_owner *o, client *c)
 			close(fds[i]);
 }
 
+/*
+ * A client that cannot be accepted stays in the queue and keeps the listener
+ * readable: look away for a while, not at every poll of the host.
+ */
+static void pause_listening(agentbox_owner *o)
+{
+	unwatch(o, o->listen_fd);
+	o->listen_again_ns = ab_clock_boot_ns() +
+			     ACCEPT_PAUSE_MS * UINT64_C(1000000);
+}
+
+static void resume_listening(agentbox_owner *o)
+{
+	if (o->listen_again_ns && ab_clock_boot_ns() >= o->listen_again_ns &&
+	    watch(o, o->listen_fd, &o->listen_source) == 0)
+		o->listen_again_ns = 0;
+}
+
 static void accept_client(agentbox_owner *o)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	ab_autofd int fd = accept4(o->listen_fd, NULL, NULL,
-				   SOCK_CLOEXEC | SOCK_NONBLOCK);
+	ab_autofd int fd = ab_fd_lift(accept4(o->listen_fd, NULL, NULL,
+					      SOCK_CLOEXEC | SOCK_NONBLOCK));
+	if (fd < 0 && errno != EAGAIN && errno != EINTR &&
+	    errno != ECONNABORTED)
+		pause_listening(o);
 	if (fd < 0 || o->client_count >= AB_OWNER_MAX_CLIENTS ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
 	    peer.uid != geteuid())
@@ -658,10 +702,13 @@ int32_t agentbox_owner_get_fd(const agentbox_owner *o)
 
 int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *o)
 {
-	for (const agentbox_request *q = o ? o->requests : NULL; q; q = q->next)
+	if (!o)
+		return -1;
+	for (const agentbox_request *q = o->requests; q; q = q->next)
 		if (!q->handed_out)
 			return 0;
-	return -1;
+	return o->listen_again_ns
+	       ? (int32_t)ab_clock_left_ms(o->listen_again_ns) : -1;
 }
 
 int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
@@ -671,6 +718,7 @@ int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
 	int32_t rc = usable(o, err);
 	if (rc < 0)
 		return rc;
+	resume_listening(o);
 	int n = epoll_wait(o->epoll_fd, events, EVENTS_PER_DISPATCH, 0);
 	if (n < 0 && errno != EINTR)
 		return ab_error_sys(err, errno, "", "epoll");

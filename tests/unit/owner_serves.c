@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -572,6 +573,123 @@ START_TEST(a_socket_that_never_listened_goes_with_its_process)
 }
 END_TEST
 
+START_TEST(without_a_free_descriptor_the_owner_does_not_spin)
+{
+	struct rlimit before, none;
+
+	int client = connect_raw();
+	ck_assert_int_ge(client, 0);
+	int next = dup(0);
+	ck_assert_int_ge(next, 0);
+	close(next);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)next;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert(!is_quiet());
+	ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+	bool quiet = is_quiet();
+	int32_t ms = agentbox_owner_get_timeout_ms(owner);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert(quiet);
+	ck_assert_int_gt(ms, 0);
+	ck_assert_int_le(ms, 1000);
+	poll(NULL, 0, ms);
+	ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+	ck_assert_int_eq(agentbox_owner_get_timeout_ms(owner), -1);
+	dispatch_until_quiet();
+	serve_child(client_calls);
+	close(client);
+}
+END_TEST
+
+/* A box whose quarantine fails: the state is on another file system. */
+static bool setup_unsettled_box(const char *test)
+{
+	agentbox_policy *plain = NULL, *policy = NULL;
+	agentbox_error *err = NULL;
+	char workspace[4200];
+	struct stat a, b;
+
+	snprintf(workspace, sizeof(workspace), "%s/ws-XXXXXX",
+		 ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(workspace));
+	teardown();
+	snprintf(state, sizeof(state), "/dev/shm/agentbox-owner-XXXXXX");
+	if (!mkdtemp(state) || stat(state, &a) < 0 ||
+	    stat(workspace, &b) < 0 || a.st_dev == b.st_dev) {
+		ab_test_skip(test, "a second file system at /dev/shm");
+		return false;
+	}
+	context = new_context();
+	ck_assert_int_eq(agentbox_owner_new(context, NULL, &owner, NULL), 0);
+	ck_assert_int_eq(agentbox_policy_builtin(context, "workspace", &plain,
+						 NULL), 0);
+	int32_t made = agentbox_policy_with_workspace(plain, workspace, NULL,
+						      &policy, &err);
+	ck_assert_msg(made == 0, "%s", agentbox_error_get_message(err));
+	int32_t rc = agentbox_sandbox_new(context, policy, NULL, &box, &err);
+	agentbox_policy_unref(policy);
+	agentbox_policy_unref(plain);
+	if (rc == AGENTBOX_EWALL) {
+		ab_test_skip(test, agentbox_error_get_message(err));
+		agentbox_error_free(err);
+		return false;
+	}
+	ck_assert_msg(rc == 0, "%s", agentbox_error_get_message(err));
+	ck_assert_int_eq(agentbox_owner_add(owner, box, "mine", NULL), 0);
+	return true;
+}
+
+static void client_sees_that_settling_failed(void)
+{
+	/* More than a move to another file system is allowed to copy. */
+	const char *argv[] = { "sh", "-c",
+		"head -c 73400320 /dev/zero >.envrc; exit 7" };
+	agentbox_remote *remote = NULL;
+	agentbox_command *command = NULL;
+	agentbox_process *process = NULL;
+	uint8_t buf[2048];
+	ab_msg_failed failed;
+	ab_msg_exited exited;
+	size_t fds = 0;
+	ab_reader r;
+
+	MUST(agentbox_remote_open(new_context(), "mine", &remote, NULL) == 0);
+	MUST(agentbox_command_new(argv, 3, &command, NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &process, NULL) == 0);
+	MUST(ab_fd_poll(process->channel_fd, POLLIN, 20000) > 0);
+	ssize_t n = ab_message_recv(process->channel_fd, buf, sizeof(buf),
+				    NULL, 0, &fds, 0);
+	MUST(n > 0);
+	ab_reader_init(&r, buf, (size_t)n);
+	MUST(ab_get_u32(&r) == AB_MSG_FAILED && ab_get_u32(&r) == 0);
+	MUST(ab_msg_get_failed(&r, &failed) == 0);
+	MUST(strcmp(failed.stage, "protect") == 0 && failed.message[0]);
+	MUST(ab_fd_poll(process->channel_fd, POLLIN, 1000) > 0);
+	n = ab_message_recv(process->channel_fd, buf, sizeof(buf), NULL, 0,
+			    &fds, 0);
+	MUST(n > 0);
+	ab_reader_init(&r, buf, (size_t)n);
+	MUST(ab_get_u32(&r) == AB_MSG_EXITED && ab_get_u32(&r) == 0);
+	MUST(ab_msg_get_exited(&r, &exited) == 0);
+	MUST(WIFEXITED(exited.status) && WEXITSTATUS(exited.status) == 7);
+	agentbox_process_free(process);
+}
+
+START_TEST(a_status_whose_settling_failed_is_told_with_the_failure)
+{
+	char command[64];
+
+	if (setup_unsettled_box(
+		"a_status_whose_settling_failed_is_told_with_the_failure"))
+		serve_child(client_sees_that_settling_failed);
+	teardown();
+	snprintf(command, sizeof(command), "rm -rf %.40s", state);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(a_name_has_one_live_owner)
 {
 	agentbox_owner *second = NULL;
@@ -660,6 +778,9 @@ int main(void)
 	tcase_add_test(t, a_directory_with_too_many_entries_is_an_error);
 	tcase_add_test(t, a_stopped_owner_is_waited_for_a_bounded_time);
 	tcase_add_test(t, a_socket_that_never_listened_goes_with_its_process);
+	tcase_add_test(t, without_a_free_descriptor_the_owner_does_not_spin);
+	tcase_add_test(t,
+		a_status_whose_settling_failed_is_told_with_the_failure);
 	tcase_add_test(t, a_name_has_one_live_owner);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);
