@@ -38,6 +38,9 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	FILE_OF(".git/objects/info/alternates"),
 	/* `update = !command` */
 	FILE_OF(".gitmodules"),
+	/* extensions, hooks and aliases of the others */
+	FILE_OF(".hg/hgrc"),
+	FILE_OF(".jj/repo/config.toml"),
 	/* a home as the workspace */
 	FILE_OF(".gitconfig"),
 	DIR_OF(".config/git"),
@@ -85,11 +88,14 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	FILE_OF(".mise.toml"),
 	FILE_OF(".mise.local.toml"),
 	DIR_OF(".mise"),
+	DIR_OF(".config/mise"),
 	FILE_OF(".exrc"),
 	FILE_OF(".vimrc"),
 	FILE_OF(".nvimrc"),
 	FILE_OF(".nvim.lua"),
+	FILE_OF(".lazy.lua"),
 	FILE_OF(".dir-locals.el"),
+	FILE_OF(".dir-locals-2.el"),
 	FILE_OF(".gdbinit"),
 	FILE_OF(".lldbinit"),
 	FILE_OF(".tmux.conf"),
@@ -103,7 +109,7 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	DIR_OF(".devcontainer"),
 	FILE_OF(".devcontainer.json"),
 	FILE_OF("*.code-workspace"),
-	FILE_OF(".sublime-project"),
+	FILE_OF("*.sublime-project"),
 
 	/* agent programs: hooks, servers, permissions */
 	FILE_OF(".mcp.json"),
@@ -129,8 +135,11 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	/* run by git or a build on the host without being asked */
 	DIR_OF(".husky"),
 	FILE_OF(".pre-commit-config.yaml"),
-	FILE_OF("lefthook.yml"),
-	FILE_OF(".lefthook.yml"),
+	FILE_OF("lefthook.*"),
+	FILE_OF(".lefthook.*"),
+	FILE_OF("lefthook-local.*"),
+	FILE_OF(".lefthook-local.*"),
+	FILE_OF("bunfig.toml"),
 	FILE_OF(".npmrc"),
 	FILE_OF(".yarnrc"),
 	FILE_OF(".yarnrc.yml"),

@@ -293,7 +293,11 @@ START_TEST(protected_patterns_are_sound_and_cover_the_known_names)
 		".git/hooks", ".git/config", ".git/modules/x/hooks", ".bashrc",
 		".bash_profile", ".profile", ".zshrc", ".zprofile", ".zshenv",
 		".envrc", ".mcp.json", ".vscode", ".idea", ".claude", ".codex",
-		".cursor", ".gemini", ".gitmodules", ".git/info/attributes"
+		".cursor", ".gemini", ".gitmodules", ".git/info/attributes",
+		".hg/hgrc", ".jj/repo/config.toml", "x.sublime-project",
+		".dir-locals-2.el", ".lazy.lua", "lefthook.yaml",
+		"lefthook-local.toml", ".lefthook-local.yml", "bunfig.toml",
+		".config/mise"
 	};
 	agentbox_policy *p = parse(
 		"{\"agentbox\":1,\"protect\":[\"builtin:code-that-runs-later\","
