@@ -692,6 +692,8 @@ int32_t ab_tree_compile(ab_build *b, agentbox_error **err)
 	} else {
 		ab_build_note(b, "no private /tmp, home, /proc or /dev: set "
 			      "TMPDIR to a directory of the workspace");
+		/* a rule for /dev/pts would open every terminal of the uid */
+		ab_build_note(b, "no terminal: the host's would be in reach");
 	}
 	return hide_state(b, err);
 }
