@@ -632,8 +632,8 @@ START_TEST(the_record_writer_and_the_canonical_writer_agree)
 		if (c >= 0xd800 && c < 0xe000)
 			continue;
 		if (c < 0x10000)
-			snprintf(buf, sizeof(buf), "{\"k\\u%04x\":[\"\\u%04x\"]}",
-				 c, c);
+			snprintf(buf, sizeof(buf),
+				 "{\"k\\u%04x\":[\"\\u%04x\"]}", c, c);
 		else
 			snprintf(buf, sizeof(buf),
 				 "{\"k\":[\"\\u%04x\\u%04x\",-%u]}",
