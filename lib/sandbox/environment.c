@@ -73,9 +73,11 @@ static bool passes(const ab_policy_env *env, const char *name)
 	return false;
 }
 
-static bool fill(env_list *l, const ab_policy_env *env,
+static bool fill(env_list *l, const ab_policy_env *env, const char *home,
 		 const agentbox_command *c)
 {
+	if (home && !put(l, "HOME", home))
+		return false;
 	for (size_t i = 0; i < env->set_count; i++)
 		if (!put(l, env->set_names[i], env->set_values[i]))
 			return false;
@@ -99,17 +101,17 @@ static bool fill(env_list *l, const ab_policy_env *env,
 	return true;
 }
 
-int32_t ab_environment_build(const agentbox_policy *policy,
+int32_t ab_environment_build(const agentbox_policy *policy, const char *home,
 			     const agentbox_command *command, char ***out,
 			     size_t *n, agentbox_error **err)
 {
 	const ab_policy_env *env = &ab_policy_get(policy)->env;
-	env_list l = { .room = env->set_count + command->env_count + 1 };
+	env_list l = { .room = env->set_count + command->env_count + 2 };
 
 	l.items = ab_calloc(l.room, sizeof(*l.items));
 	if (!l.items)
 		return ab_error_nomem(err);
-	if (!fill(&l, env, command)) {
+	if (!fill(&l, env, home, command)) {
 		ab_environment_free(l.items);
 		return ab_error_nomem(err);
 	}

@@ -116,22 +116,35 @@ int32_t agentbox_process_get_pid(const agentbox_process *p)
 	return p ? (int32_t)p->pid : -1;
 }
 
-/* What is on the channel: the exit, or its end. */
+/*
+ * What is on the channel: the exit, or its end. The owner of another
+ * process's box says before the exit that settling failed.
+ */
 static int32_t read_end(agentbox_process *p, agentbox_error **err)
 {
-	uint8_t buf[512];
+	uint8_t buf[2048];
 	size_t fd_count = 0;
-	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), NULL, 0,
-				    &fd_count, 0);
+	ab_msg_failed failed;
 	ab_reader r;
 
+	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), NULL, 0,
+				    &fd_count, 0);
 	if (n <= 0) {
 		p->ended = p->lost = true;
 		return 0;
 	}
 	ab_reader_init(&r, buf, (size_t)n);
-	uint32_t kind = ab_get_u32(&r);
-	if (kind == AB_MSG_EXITED && ab_get_u32(&r) == 0 &&
+	uint32_t kind = ab_get_u32(&r), fds = ab_get_u32(&r);
+	if (kind == AB_MSG_FAILED && fds == 0 && !p->box && !p->unprotected &&
+	    ab_msg_get_failed(&r, &failed) == 0) {
+		p->unprotected = true;
+		if (ab_fd_poll(p->channel_fd, POLLIN,
+			       AB_DEFAULT_SPAWN_DEADLINE_MS) > 0)
+			return read_end(p, err); /* once: the flag is set */
+		p->ended = p->lost = true;
+		return 0;
+	}
+	if (kind == AB_MSG_EXITED && fds == 0 &&
 	    ab_msg_get_exited(&r, &p->exited) == 0) {
 		p->ended = true;
 		return 0;
@@ -150,8 +163,13 @@ static int32_t settle(agentbox_process *p, agentbox_error **err)
 {
 	if (p->settled)
 		return 0;
+	if (!p->box && p->unprotected) /* its owner settled, or could not */
+		return ab_error_set(err, AGENTBOX_EWALL, "protect",
+				    "protected paths of box %s could not be "
+				    "put right after process %u", p->box_id,
+				    p->pid);
 	if (!p->box)
-		return 0; /* its owner settled before it told us */
+		return 0;
 	int32_t rc = p->lost ? 0 : ab_box_settle(p->box, p->relayed, err);
 	p->settled = rc == 0;
 	if (!p->recorded) {

@@ -117,6 +117,7 @@ struct agentbox_process {
 	bool ended;   /* no more messages will come */
 	bool settled; /* protected paths were settled after the end */
 	bool recorded; /* its end is in the audit */
+	bool unprotected; /* remote: settling after it failed */
 	bool relayed; /* a relay must be flushed before the end is told */
 	bool lost;    /* ended without a status: the box went away */
 	ab_msg_exited exited;
@@ -174,8 +175,11 @@ void ab_events_publish(agentbox_sandbox *box);
  */
 int32_t ab_box_settle(agentbox_sandbox *box, bool force, agentbox_error **err);
 
-/* environment.c: owned NULL-terminated "NAME=value" array, count in *n. */
-int32_t ab_environment_build(const agentbox_policy *policy,
+/*
+ * environment.c: owned NULL-terminated "NAME=value" array, count in *n. `home`
+ * (or NULL) is HOME unless the policy or the command says otherwise.
+ */
+int32_t ab_environment_build(const agentbox_policy *policy, const char *home,
 			     const agentbox_command *command, char ***out,
 			     size_t *n, agentbox_error **err);
 void ab_environment_free(char **envp);

@@ -225,7 +225,8 @@ static int32_t seal(ab_build *b, agentbox_error **err)
 static uint32_t expected_walls(const ab_plan *plan)
 {
 	static const uint32_t pairs[][2] = {
-		{ AB_NS_USER, AB_WALL_USERNS }, { AB_NS_MOUNT, AB_WALL_MOUNTNS },
+		{ AB_NS_USER, AB_WALL_USERNS },
+		{ AB_NS_MOUNT, AB_WALL_MOUNTNS },
 		{ AB_NS_PID, AB_WALL_PIDNS },	{ AB_NS_IPC, AB_WALL_IPCNS },
 		{ AB_NS_UTS, AB_WALL_UTSNS },
 		{ AB_NS_CGROUP, AB_WALL_CGROUPNS },
