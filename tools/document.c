@@ -18,8 +18,7 @@
 #include "text.h"
 #include "tool.h"
 
-/* More than the library takes, so that the refusal is the library's. */
-#define MOST_DOCUMENT (2u << 20)
+#define MOST_DOCUMENT (1u << 20) /* the library's limit of a document */
 
 static int read_all(tool *t, const char *name, char **text, size_t *n)
 {
@@ -46,7 +45,7 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 	}
 	if (!standard)
 		fcntl(fd, F_SETFL, 0);
-	while (got > 0 && have < MOST_DOCUMENT) {
+	while (got > 0 && have <= MOST_DOCUMENT) {
 		char *grown = realloc(buf, room);
 		if (!grown)
 			break;
@@ -64,6 +63,13 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 		return tool_refuse(t, TOOL_BAD_INPUT, "ESYS", name,
 				   "cannot read the policy: %s",
 				   strerror(saved));
+	}
+	if (have > MOST_DOCUMENT) {
+		free(buf);
+		return tool_refuse(t, TOOL_BAD_INPUT, "ELIMIT",
+				   standard ? "standard input" : name,
+				   "the policy has more than %u bytes",
+				   MOST_DOCUMENT);
 	}
 	*text = buf;
 	*n = have;

@@ -248,6 +248,16 @@ def an_unreadable_policy_is_refused():
 
 
 @test
+def a_policy_that_is_too_long_is_refused_with_the_limit():
+    path = write("long.json", GOOD + " " * (3 << 20))
+    done = says(status(tool("policy", "check", path), 3), path,
+                "more than 1048576 bytes")
+    expect("2097152" not in done.text, done)
+    exact = write("exact.json", GOOD + " " * ((1 << 20) - len(GOOD)))
+    status(tool("policy", "check", exact), 0)
+
+
+@test
 def show_prints_a_policy_with_the_same_digest():
     shown = status(tool("policy", "show", write("good.json", GOOD)), 0)
     again = tool("policy", "digest", write("shown.json", shown.out.decode()))
