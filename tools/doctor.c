@@ -166,8 +166,13 @@ int tool_doctor(tool *t, const tool_args *args)
 	text_progress_begin("raising empty boxes");
 	int32_t rc = agentbox_walls_probe(t->context, &bytes, &err);
 	text_progress_end();
-	if (rc < 0)
-		return tool_fail(t, err, NULL);
+	if (rc < 0) {
+		bool helper = rc == AGENTBOX_EHELPER;
+		int status = tool_fail(t, err, NULL);
+		if (helper)
+			tool_note_helper();
+		return status;
+	}
 	json_t *doc = tool_json_of(bytes);
 	const char *best = text_of(doc, "best_tier");
 	int status = *best && strcmp(best, "none") != 0 ? TOOL_OK

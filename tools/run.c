@@ -121,22 +121,32 @@ static void advise(agentbox_error *err)
 			  agentbox_error_get_where(err));
 		break;
 	case AGENTBOX_EHELPER:
-		text_note("is libagentbox completely installed? --helper-dir "
-			  "names another place");
+		tool_note_helper();
 		break;
 	default:
 		break;
 	}
 }
 
+/* The library knows no options: its message names the directory. */
+static bool is_about_state(const session *s, const agentbox_error *err)
+{
+	const char *where = agentbox_error_get_where(err);
+
+	return (!*where || (s->t->state && !strcmp(where, s->t->state))) &&
+	       strstr(agentbox_error_get_message(err), "state directory");
+}
+
 static int fail_box(session *s, agentbox_error *err)
 {
 	int32_t code = agentbox_error_get_code(err);
-	int status = code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND
+	bool state = is_about_state(s, err);
+	const char *where = state ? "--state" : agentbox_error_get_where(err);
+	int status = state ? TOOL_NO_BOX
+		     : code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND
 		     : code == AGENTBOX_EPOLICY ? TOOL_BAD_INPUT : TOOL_NO_BOX;
 	char *line = tool_format("the box cannot be raised: %s%s%s [%s]",
-				 agentbox_error_get_where(err),
-				 *agentbox_error_get_where(err) ? ": " : "",
+				 where, *where ? ": " : "",
 				 agentbox_error_get_message(err),
 				 agentbox_error_name(code));
 
@@ -146,9 +156,8 @@ static int fail_box(session *s, agentbox_error *err)
 	if (s->t->json)
 		tool_print_json(s->t, json_pack(
 			"{s:i, s:{s:s, s:s, s:s}}", "exit", status, "error",
-			"code", agentbox_error_name(code), "where",
-			agentbox_error_get_where(err), "message",
-			agentbox_error_get_message(err)));
+			"code", agentbox_error_name(code), "where", where,
+			"message", agentbox_error_get_message(err)));
 	agentbox_error_free(err);
 	return status;
 }
@@ -171,13 +180,6 @@ static int raise_box(session *s)
 				  &s->box, &err);
 	text_progress_end();
 	agentbox_sandbox_options_free(options);
-	if (rc < 0 && agentbox_policy_is_bare(s->plan.policy)) {
-		agentbox_error_free(err);
-		return tool_refuse(s->t, TOOL_NO_BOX, "EUNSUPPORTED", "bare",
-				   "this policy raises no wall, and this build "
-				   "runs commands in boxes only; choose "
-				   "another policy");
-	}
 	if (rc < 0)
 		return fail_box(s, err);
 	const char *tier = agentbox_sandbox_get_tier(s->box);
@@ -231,6 +233,9 @@ static int dry_run(session *s)
 	json_t *plan = tool_json_of(bytes);
 	if (s->t->json)
 		return tool_print_json(s->t, plan);
+	if (agentbox_policy_is_bare(s->plan.policy))
+		text_warning("this box would be BARE: no wall would stand "
+			     "around the command");
 	text_note("this box would be raised; nothing was");
 	report_plan(plan);
 	json_decref(plan);
@@ -480,38 +485,114 @@ static int status_of_end(session *s)
 	return status >= 0 ? status : TOOL_INTERNAL;
 }
 
-static int tell_end(session *s, int status, json_t *walls, json_t *limits)
+/* The command's status is known, its workspace is not to be trusted. */
+static void tell_unsettled(session *s, int own)
+{
+	char *line = tool_format(
+		"the command ended with status %d, but protected paths could "
+		"not be put right: %s [%s]", own,
+		agentbox_error_get_message(s->unsettled),
+		agentbox_error_name(agentbox_error_get_code(s->unsettled)));
+
+	text_error(line ? line : "protected paths could not be put right");
+	free(line);
+	text_note("look at what is named above before anything on the host "
+		  "uses the workspace");
+}
+
+static void forget_unsettled(session *s)
+{
+	agentbox_error_free(s->unsettled);
+	s->unsettled = NULL;
+}
+
+static json_t *unsettled_error(const session *s)
+{
+	const agentbox_error *err = s->unsettled;
+
+	return !err ? NULL : json_pack(
+		"{s:s, s:s, s:s}", "code",
+		agentbox_error_name(agentbox_error_get_code(err)), "where",
+		agentbox_error_get_where(err), "message",
+		agentbox_error_get_message(err));
+}
+
+static int tell_end(session *s, json_t *walls, json_t *limits)
 {
 	agentbox_bytes *bytes = NULL;
+	int own = status_of_end(s);
+	int status = s->unsettled ? TOOL_NO_BOX : own;
+
+	if (s->unsettled)
+		tell_unsettled(s, own);
 
 	if (!s->t->json) {
 		tell_reason(s, agentbox_process_get_reason(s->process));
+		forget_unsettled(s);
 		json_decref(walls);
 		json_decref(limits);
 		return status;
 	}
 	agentbox_process_to_json(s->process, &bytes, NULL);
 	int rc = tool_print_json(s->t, json_pack(
-		"{s:i, s:s, s:s, s:s, s:O, s:o*, s:o*, s:o*}", "exit", status,
-		"box", agentbox_sandbox_get_id(s->box), "tier",
+		"{s:i, s:s, s:s, s:s, s:O, s:o*, s:o*, s:o*, s:o*}", "exit",
+		status, "box", agentbox_sandbox_get_id(s->box), "tier",
 		agentbox_sandbox_get_tier(s->box), "config_hash",
 		agentbox_policy_get_digest(s->plan.policy), "events",
 		s->events, "process", tool_json_of(bytes), "walls", walls,
-		"limits", limits));
+		"limits", limits, "error", unsettled_error(s)));
+	forget_unsettled(s);
 	return rc ? rc : status;
+}
+
+/* Keep the first failure to put protected paths right; `err` is taken. */
+static void keep_unsettled(session *s, agentbox_error *err)
+{
+	if (s->unsettled)
+		agentbox_error_free(err);
+	else
+		s->unsettled = err;
 }
 
 static int wait_end(session *s)
 {
 	agentbox_error *err = NULL;
 	int rc = session_loop(s);
+	int32_t got = rc ? 0 : agentbox_process_wait(s->process, 0, &err);
 
-	if (!rc && agentbox_process_wait(s->process, 0, &err) < 0 &&
-	    strcmp(agentbox_process_get_reason(s->process), "closed") != 0)
+	if (got == AGENTBOX_EWALL)
+		keep_unsettled(s, err), err = NULL;
+	else if (got < 0 && strcmp(agentbox_process_get_reason(s->process),
+				   "closed") != 0)
 		rc = tool_fail(s->t, err, NULL), err = NULL;
 	agentbox_error_free(err);
 	session_take_events(s);
 	session_flush(s, false);
+	return rc;
+}
+
+/*
+ * End the box while its last events can still be read: what a process that
+ * the command left behind did is known only when that is dead.
+ */
+static int end_box(session *s)
+{
+	agentbox_error *err = NULL;
+	int rc = 0;
+
+	if (!s->box || s->ended)
+		return 0;
+	s->ended = true;
+	int32_t got = agentbox_sandbox_end(s->box, &err);
+	session_take_events(s);
+	if (s->process)
+		session_flush(s, true);
+	terminal_restore();
+	session_tell_events(s);
+	if (got == AGENTBOX_EWALL)
+		keep_unsettled(s, err);
+	else if (got < 0)
+		rc = tool_fail(s->t, err, NULL);
 	return rc;
 }
 
@@ -535,21 +616,28 @@ static int run_in_box(session *s, bool shell)
 		return rc;
 	json_t *walls = s->t->json ? walls_of(s) : NULL;
 	json_t *limits = s->t->json ? limits_of(s) : NULL;
-	int status = status_of_end(s);
-	terminal_restore();
-	session_tell_events(s);
-	return tell_end(s, status, walls, limits);
+	rc = end_box(s);
+	if (!rc)
+		return tell_end(s, walls, limits);
+	json_decref(walls);
+	json_decref(limits);
+	return rc;
 }
 
-static void end(session *s)
+static int end(session *s)
 {
+	int rc = end_box(s);
+
+	if (s->unsettled) /* and no command's end was told with it */
+		rc = tool_fail(s->t, s->unsettled, NULL);
+	s->unsettled = NULL;
+	terminal_restore();
 	agentbox_sandbox_free(s->box);
 	s->box = NULL;
-	if (s->process)
-		session_flush(s, true);
-	terminal_restore();
 	agentbox_process_free(s->process);
+	s->process = NULL;
 	streams_end(s);
+	return rc;
 }
 
 static int session_main(tool *t, const tool_args *args, bool shell)
@@ -580,9 +668,9 @@ static int session_main(tool *t, const tool_args *args, bool shell)
 	}
 	if (!rc)
 		rc = run_in_box(&s, shell);
-	end(&s);
+	int ended = end(&s);
 	int closed = close_audit(&s);
-	rc = rc ? rc : closed;
+	rc = rc ? rc : ended ? ended : closed;
 out:
 	agentbox_audit_unref(s.audit);
 	tool_plan_end(&s.plan);

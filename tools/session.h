@@ -41,6 +41,8 @@ typedef struct session {
 	agentbox_process *process;
 	json_t *events; /* what the box reported, for people and --json */
 	size_t events_told;
+	bool ended; /* the box was ended; its handle is left */
+	agentbox_error *unsettled; /* protected paths are not right, or NULL */
 
 	int signal_fd;
 	sigset_t handled, before;

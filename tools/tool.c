@@ -125,6 +125,35 @@ static void hear_log(void *data, int32_t level, const char *message)
 		text_note("%s", message);
 }
 
+/*
+ * A tool that was built and not installed has its helpers in the build tree;
+ * owned, NULL when this is no build tree. The library judges who may write
+ * there, as it does everywhere.
+ */
+static char *helpers_of_build(void)
+{
+	static const char *const tails[] = { "/tools/.libs", "/tools" };
+	char *exe = realpath("/proc/self/exe", NULL);
+	char *slash = exe ? strrchr(exe, '/') : NULL;
+	char *dir = NULL;
+
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; slash && !dir && i < 2; i++) {
+		size_t n = strlen(tails[i]), all = strlen(exe);
+		if (all <= n || strcmp(exe + all - n, tails[i]) != 0)
+			continue;
+		exe[all - n] = '\0';
+		char *mark = tool_format("%s/config.status", exe);
+		if (mark && access(mark, F_OK) == 0)
+			dir = tool_format("%s/libexec", exe);
+		free(mark);
+		break;
+	}
+	free(exe);
+	return dir;
+}
+
 int tool_open(tool *t, const tool_args *args)
 {
 	const char *state = tool_get(args, "--state");
@@ -135,8 +164,8 @@ int tool_open(tool *t, const tool_args *args)
 	if (t->state_owned)
 		clean_path(t->state_owned);
 	t->state = t->state_owned;
-	if (helpers)
-		t->helper_dir_owned = tool_absolute(helpers);
+	t->helper_dir_owned = helpers ? tool_absolute(helpers)
+				      : helpers_of_build();
 	if (agentbox_context_new(&t->context, &err) < 0 ||
 	    agentbox_context_set_log(t->context, hear_log, t, &err) < 0)
 		return tool_fail(t, err, NULL);
@@ -217,6 +246,12 @@ int tool_fail(tool *t, agentbox_error *err, const char *about)
 {
 	return tool_fail_as(t, tool_status_of(agentbox_error_get_code(err)),
 			    err, about);
+}
+
+void tool_note_helper(void)
+{
+	text_note("is libagentbox completely installed? --helper-dir names "
+		  "another place");
 }
 
 int tool_refuse(tool *t, int status, const char *code, const char *about,

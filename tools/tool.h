@@ -116,6 +116,8 @@ int tool_fail_as(tool *t, int status, agentbox_error *err, const char *about);
 int tool_refuse(tool *t, int status, const char *code, const char *about,
 		const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/* What to do when a helper program cannot be used. */
+void tool_note_helper(void);
 /* The exit status for a code of the library. */
 int tool_status_of(int32_t code);
 

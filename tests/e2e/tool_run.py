@@ -4,8 +4,10 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import tool_lib
@@ -84,10 +86,31 @@ def wrong_options_of_run_are_told_by_name():
 
 
 @test
-def a_bare_policy_is_never_taken_for_a_box():
-    done = tool("run", "--bare", "--", "true")
-    says(done, "BARE" if done.status == 0 else "raises no wall")
-    expect(done.status in (0, 125), done)
+def a_bare_run_says_so_and_ends_as_the_command_ends():
+    for options in (["--bare"], ["--builtin", "bare"]):
+        done = sh("cat; echo out; echo err >&2; exit 7", *options,
+                  stdin=b"in\n")
+        says(status(done, 7), "BARE", "err")
+        expect(done.out == b"in\nout\n", done)
+    says(status(sh("kill -TERM $$", "--bare"), 143), "BARE")
+    says(status(tool("run", "--bare", "--", "no-such-program"), 127), "BARE")
+    doc = status(sh("exit 3", "--bare", "--json"), 3)
+    says(doc, "BARE")
+    expect(doc.json["tier"] == "bare" and doc.json["exit"] == 3, doc)
+
+
+@test
+def a_bare_dry_run_says_that_no_wall_would_stand():
+    done = status(tool("run", "--bare", "--dry-run", "--", "true"), 0)
+    says(done, "BARE")
+
+
+@test
+def a_bare_run_without_helper_is_told_as_any_other():
+    p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", TOP, "--bare",
+                        "true"], cwd=WORK, env=environment(),
+                       capture_output=True, timeout=20)
+    expect(p.returncode == 125 and b"EHELPER" in p.stderr, p)
 
 
 @test
@@ -413,6 +436,78 @@ def a_planted_hook_is_reported_before_the_end():
     expect(not os.path.exists(os.path.join(repo, ".envrc")), done)
     if done.status == 0:
         says(done, ".envrc")
+
+
+@box_test
+def what_a_left_process_plants_after_the_commands_end_is_told():
+    path = os.path.join(WORK, "left")
+    os.makedirs(path)
+    # A terminal that nobody reads holds the tool between both ends.
+    reader, terminal = os.openpty()
+    p = start("run", "--no-tty", "--", "sh", "-c", "(setsid sh -c 'sleep 1; "
+              "echo evil >.envrc; echo x >planted' </dev/null >/dev/null 2>&1 "
+              "&); head -c 20000 /dev/zero", cwd=path, stdout=terminal)
+    os.close(terminal)
+    until(lambda: os.path.exists(os.path.join(path, "planted")), "it plants")
+    expect(p.poll() is None, "it did not wait")
+    try:
+        while os.read(reader, 65536):
+            pass
+    except OSError:  # the other side is closed
+        pass
+    os.close(reader)
+    _, err = p.communicate(timeout=20)
+    expect(p.returncode == 0 and b".envrc' is protected" in err, err)
+    expect(not os.path.exists(os.path.join(path, ".envrc")), "it is there")
+
+
+@box_test
+def what_cannot_be_moved_away_is_an_error_of_its_own():
+    state = tempfile.mkdtemp(prefix="state", dir="/dev/shm")
+    try:
+        if os.stat(state).st_dev == os.stat(WORK).st_dev:
+            raise tool_lib.Skip("one file system holds both directories")
+        path = os.path.join(WORK, "big")
+        os.makedirs(path, exist_ok=True)
+        # More than is copied to another file system.
+        script = "head -c 70M /dev/zero >.envrc; exit 3"
+        done = status(sh(script, "--state", state, cwd=path), 125)
+        says(done, ".envrc", "ended with status 3", "[EWALL]")
+        os.unlink(os.path.join(path, ".envrc"))
+        doc = status(sh(script, "--state", state, "--json", cwd=path),
+                     125).json
+        expect(doc["error"]["code"] == "EWALL" and doc["exit"] == 125, doc)
+        expect(doc["process"]["exit_status"] == 3, doc)
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+        shutil.rmtree(os.path.join(WORK, "big"), ignore_errors=True)
+
+
+@test
+def a_state_directory_that_cannot_be_is_told_by_its_option():
+    flat = write("flat", "")
+    for state in (flat, flat + "/below", "/proc/nothing/here"):
+        done = status(tool("run", "--state", state, "--", "true"), 125)
+        says(done, "--state", state)
+
+
+@test
+def a_tool_in_its_build_tree_finds_its_helpers():
+    beside = os.path.join(os.path.dirname(tool_lib.TOOL), "..", "libexec")
+    if not os.path.exists(os.path.join(beside, "agentbox-init")):
+        raise tool_lib.Skip("this tool is not in a build tree")
+    p = subprocess.run([tool_lib.TOOL, "doctor"], cwd=WORK, timeout=20,
+                       env=environment(), capture_output=True)
+    expect(p.returncode in (0, 125) and b"EHELPER" not in p.stderr, p)
+
+
+@test
+def doctor_without_helper_says_what_to_do():
+    p = subprocess.run([tool_lib.TOOL, "doctor", "--helper-dir", TOP],
+                       cwd=WORK, env=environment(), capture_output=True,
+                       timeout=20)
+    expect(p.returncode == 125 and b"--helper-dir names another" in p.stderr,
+           p)
 
 
 @box_test
