@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_BOXES 1000
 #define DEFAULT_IDLE_S 10
@@ -52,11 +53,15 @@ static void on_signal(int signum)
 	told_to_end = 1;
 }
 
-static int reply_error(agentbox_request *q, int32_t code, agentbox_error *err)
+/* Takes err, which is NULL when memory for it, or for anything, was short. */
+static void reply_error(agentbox_request *q, int32_t code, agentbox_error *err)
 {
-	agentbox_request_reply(q, code, agentbox_error_get_message(err), NULL);
+	const char *text = agentbox_error_get_message(err);
+
+	agentbox_request_reply(q, code, text[0] ? text
+			       : code == AGENTBOX_ENOMEM ? "out of memory"
+			       : "the keeper failed", NULL);
 	agentbox_error_free(err);
-	return -1;
 }
 
 static int32_t raise_box(keeper *k, const json_t *policy_json, kept *out,
@@ -184,24 +189,47 @@ static void dispatch_boxes(keeper *k)
 	}
 }
 
-static int run(keeper *k)
+static size_t list_fds(const keeper *k, struct pollfd *fds, int *timeout_ms)
+{
+	size_t n = 0;
+
+	fds[n++] = (struct pollfd){ .fd = agentbox_owner_get_fd(k->owner),
+				    .events = POLLIN };
+	*timeout_ms = agentbox_owner_get_timeout_ms(k->owner);
+	for (size_t i = 0; i < k->count; i++) {
+		const agentbox_sandbox *box = k->boxes[i].box;
+		int ms = agentbox_sandbox_get_timeout_ms(box);
+
+		if (ms >= 0 && (*timeout_ms < 0 || ms < *timeout_ms))
+			*timeout_ms = ms;
+		fds[n++] = (struct pollfd){ .fd = agentbox_sandbox_get_fd(box),
+					    .events = POLLIN };
+	}
+	return n;
+}
+
+/*
+ * The signals that end the keeper are blocked but while it sleeps, so that
+ * one that comes between the look at told_to_end and the sleep is not lost.
+ */
+static int run(keeper *k, const sigset_t *awake)
 {
 	struct pollfd fds[1 + MAX_BOXES];
 	agentbox_request *q = NULL;
 
 	while (!told_to_end) {
-		size_t n = 0;
-		fds[n++] = (struct pollfd){
-			.fd = agentbox_owner_get_fd(k->owner),
-			.events = POLLIN };
-		for (size_t i = 0; i < k->count; i++)
-			fds[n++] = (struct pollfd){
-				.fd = agentbox_sandbox_get_fd(k->boxes[i].box),
-				.events = POLLIN };
-		int ready = poll(fds, n, k->count ? -1 : k->idle_ms);
+		int ms;
+		size_t n = list_fds(k, fds, &ms);
+		bool idle = !k->count && ms < 0;
+
+		if (idle)
+			ms = k->idle_ms;
+		struct timespec limit = { .tv_sec = ms / 1000,
+					  .tv_nsec = ms % 1000 * 1000000L };
+		int ready = ppoll(fds, n, ms < 0 ? NULL : &limit, awake);
 		if (ready < 0 && errno != EINTR)
 			return 70;
-		if (ready == 0 && !k->count)
+		if (ready == 0 && idle)
 			return 0;
 		if (agentbox_owner_dispatch(k->owner, NULL) < 0)
 			return 70;
@@ -232,7 +260,12 @@ static int32_t open_audit(keeper *k, const char *path, agentbox_error **err)
 	return rc;
 }
 
-int main(int argc, char **argv)
+typedef struct arguments {
+	const char *state, *helpers, *audit;
+	long idle_s;
+} arguments;
+
+static bool read_arguments(int argc, char **argv, arguments *a)
 {
 	static const struct option options[] = {
 		{ "state", required_argument, NULL, 's' },
@@ -241,52 +274,75 @@ int main(int argc, char **argv)
 		{ "idle", required_argument, NULL, 'i' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static keeper k;
-	const char *state = NULL, *helpers = NULL, *audit = NULL;
-	agentbox_error *err = NULL;
-	long idle = DEFAULT_IDLE_S;
+	char *end = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		char *end = NULL;
 		switch (c) {
 		case 's':
-			state = optarg;
+			a->state = optarg;
 			break;
 		case 'h':
-			helpers = optarg;
+			a->helpers = optarg;
 			break;
 		case 'a':
-			audit = optarg;
+			a->audit = optarg;
 			break;
 		case 'i':
-			idle = strtol(optarg, &end, 10);
-			if (*end || idle < 0 || idle > 86400)
-				return 2;
+			a->idle_s = strtol(optarg, &end, 10);
+			if (end == optarg || *end || a->idle_s < 0 ||
+			    a->idle_s > 86400)
+				return false;
 			break;
 		default:
-			return 2;
+			return false;
 		}
 	}
-	if (!state || optind != argc) {
+	return a->state && optind == argc;
+}
+
+static int32_t start(keeper *k, const arguments *a, agentbox_error **err)
+{
+	k->idle_ms = (int)a->idle_s * 1000;
+	int32_t rc = agentbox_context_new(&k->context, err);
+	if (rc == 0)
+		rc = agentbox_context_set_state_dir(k->context, a->state, err);
+	if (rc == 0 && a->helpers)
+		rc = agentbox_context_set_helper_dir(k->context, a->helpers,
+						     err);
+	if (rc == 0)
+		rc = open_audit(k, a->audit, err);
+	if (rc == 0)
+		rc = agentbox_owner_new(k->context, "keeper", &k->owner, err);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static keeper k;
+	arguments a = { .idle_s = DEFAULT_IDLE_S };
+	agentbox_error *err = NULL;
+	struct sigaction end = { .sa_handler = on_signal };
+	sigset_t ending, awake;
+
+	if (!read_arguments(argc, argv, &a)) {
 		fprintf(stderr, "usage: agentbox-keeper --state DIR "
 			"[--helper-dir DIR] [--audit FILE] [--idle SECONDS]\n");
 		return 2;
 	}
-	k.idle_ms = (int)idle * 1000;
-	struct sigaction end = { .sa_handler = on_signal };
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGINT);
+	sigprocmask(SIG_BLOCK, &ending, &awake);
+	sigdelset(&awake, SIGTERM);
+	sigdelset(&awake, SIGINT);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGINT, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
 
-	if (agentbox_context_new(&k.context, &err) < 0 ||
-	    agentbox_context_set_state_dir(k.context, state, &err) < 0 ||
-	    (helpers && agentbox_context_set_helper_dir(k.context, helpers,
-							&err) < 0) ||
-	    open_audit(&k, audit, &err) < 0 ||
-	    agentbox_owner_new(k.context, "keeper", &k.owner, &err) < 0)
+	if (start(&k, &a, &err) < 0)
 		return complain(err);
-	int status = run(&k);
+	int status = run(&k, &awake);
 	while (k.count)
 		let_go(&k, k.count - 1);
 	agentbox_owner_free(k.owner);

@@ -25,6 +25,7 @@ static const char up[] =
 static char state[4096];
 static agentbox_context *context;
 static pid_t keeper;
+static const char *idle = "1"; /* seconds */
 
 static void start_keeper(void)
 {
@@ -37,7 +38,7 @@ static void start_keeper(void)
 	ck_assert_int_ge(keeper, 0);
 	if (keeper == 0) {
 		execl(program, "agentbox-keeper", "--state", state,
-		      "--helper-dir", ab_test_helper_dir(), "--idle", "1",
+		      "--helper-dir", ab_test_helper_dir(), "--idle", idle,
 		      (char *)NULL);
 		_exit(127);
 	}
@@ -174,6 +175,31 @@ START_TEST(an_idle_keeper_goes_away)
 }
 END_TEST
 
+/* Its loop must not sleep through a signal, whenever that comes. */
+START_TEST(a_keeper_that_is_told_to_end_ends)
+{
+	static const int signals[] = { SIGTERM, SIGINT };
+
+	idle = "1000"; /* being idle must not end it first */
+	for (int i = 0; i < 20; i++) {
+		int status = -1;
+
+		if (!keeper)
+			start_keeper();
+		agentbox_remote_free(reach());
+		poll(NULL, 0, i % 4);
+		ck_assert_int_eq(kill(keeper, signals[i % 2]), 0);
+		for (int ms = 0; ms < 10000; ms += 10) {
+			if (waitpid(keeper, &status, WNOHANG) == keeper)
+				break;
+			poll(NULL, 0, 10);
+		}
+		ck_assert_int_eq(status, 0);
+		keeper = 0;
+	}
+}
+END_TEST
+
 START_TEST(a_second_keeper_for_one_directory_is_refused)
 {
 	int status = -1;
@@ -197,6 +223,7 @@ int main(void)
 	tcase_add_test(t, a_kept_box_serves_one_command_line_after_another);
 	tcase_add_test(t, a_bad_policy_is_refused_with_its_place);
 	tcase_add_test(t, an_idle_keeper_goes_away);
+	tcase_add_test(t, a_keeper_that_is_told_to_end_ends);
 	tcase_add_test(t, a_second_keeper_for_one_directory_is_refused);
 	suite_add_tcase(s, t);
 
