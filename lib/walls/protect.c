@@ -5,7 +5,8 @@
  * themselves so that they cannot be renamed away, and what does not exist
  * yet becomes a watch for agentbox-init.
  *
- * Refuses a workspace it cannot look through within AB_MAX_SCAN_* and links
+ * What is too deep, has too long a path or is closed by its mode is held as
+ * a whole. Refuses a workspace of more than AB_MAX_SCAN_ENTRIES and links
  * that lead in a circle. It never writes to the host.
  * Spec: DESIGN.md section 6, RECIPES.md section 8p, cases 1-23 and 103.
  */
@@ -29,6 +30,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/limits.h"
 #include "path/glob.h"
 #include "path/lexical.h"
 
@@ -43,7 +45,6 @@ typedef struct level {
 	size_t path_len; /* of the directory, relative to the workspace */
 	size_t roots;	 /* repository roots known here and above */
 	bool guarded;	 /* all of it is protected */
-	bool dull;	 /* only links are looked for */
 } level;
 
 /* A depth-first walk of the workspace, without following links. */
@@ -53,6 +54,7 @@ typedef struct walk {
 	size_t roots[AB_MAX_SCAN_DEPTH + 1]; /* path lengths */
 	size_t root_count;
 	char path[AB_MAX_PATH]; /* relative */
+	size_t max_path;	/* longer ones are not looked at */
 	bool links;		/* second round: look for hard links only */
 } walk;
 
@@ -395,23 +397,6 @@ static int32_t several_names(ab_protect *p, const walk *w, int dirfd,
 	return 0;
 }
 
-/* Big, and nothing in it is a name that a pattern could mean. */
-static bool skip_dir(const char *path, const char *name)
-{
-	static const char *const git[] = { "objects", "refs", "logs", "lfs",
-					   "annex" };
-	size_t n = strlen(path) - strlen(name);
-
-	if (n < 5 || strncmp(path + n - 5, ".git/", 5) != 0 ||
-	    (n > 5 && path[n - 6] != '/'))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(git); i++) {
-		if (strcmp(name, git[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * A directory of the same mount. What is mounted below a workspace may be a
  * server that does not answer: it is not even opened, and not looked through.
@@ -446,6 +431,38 @@ static void note_mount(ab_protect *p, const char *path)
 			      "protected in it is not held", path);
 }
 
+/*
+ * What cannot be looked through may hold anything: all of it is read-only.
+ * No error, or an agent could make its workspace one that is never raised.
+ */
+static int32_t hold_unseen(ab_protect *p, const walk *w, const char *why,
+			   agentbox_error **err)
+{
+	char host[AB_MAX_PATH];
+	int32_t rc;
+
+	/* held and said in the first round, or by what is above */
+	if (w->links || w->levels[w->depth - 1].guarded)
+		return 0;
+	rc = host_of(p, w->path, host, sizeof(host), err);
+	if (!rc)
+		rc = ab_protect_hold(p, host, true, err);
+	if (!rc && p->unseen++ < MAX_LISTED)
+		ab_build_note(p->b, "a directory is %s, so it is not looked "
+			      "through and read-only in the box: '%.200s%s'",
+			      why, w->path,
+			      strlen(w->path) > 200 ? "..." : "");
+	return rc;
+}
+
+static bool is_own(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_uid == geteuid();
+}
+
 static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 		     agentbox_error **err)
 {
@@ -454,16 +471,16 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 	int fd;
 
 	if (w->depth >= AB_MAX_SCAN_DEPTH)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
-				    "the workspace is deeper than %d "
-				    "directories (bound AB_MAX_SCAN_DEPTH) at "
-				    "'%s'; use an overlay",
-				    AB_MAX_SCAN_DEPTH, w->path);
+		return hold_unseen(p, w, "deeper than AB_MAX_SCAN_DEPTH", err);
 	fd = open_level(p, dirfd, name);
 	if (fd < 0 && errno == EXDEV && !w->links)
 		note_mount(p, w->path);
-	/* what we cannot read the agent cannot either */
-	if (fd < 0 && (errno == EACCES || errno == ENOENT || errno == EXDEV))
+	/* its owner, the agent, could change its mode; nobody else's */
+	if (fd < 0 && errno == EACCES && w->depth)
+		return is_own(dirfd, name) ?
+			       hold_unseen(p, w, "closed by its mode", err) :
+			       0;
+	if (fd < 0 && (errno == ENOENT || errno == EXDEV))
 		return 0;
 	if (fd < 0)
 		return ab_error_sys(err, errno, "protect",
@@ -537,7 +554,7 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 	const level above = w->levels[w->depth - 1];
 	int fd = dirfd(above.dir);
 	bool dir = is_type(fd, e, DT_DIR, S_IFDIR);
-	bool done = above.guarded, plain = w->links || above.dull || done;
+	bool done = above.guarded, plain = w->links || done;
 	size_t depth = w->depth;
 	int32_t rc = check_bounds(p, err);
 
@@ -553,11 +570,8 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 			       several_names(p, w, fd, e->d_name, done, err) :
 			       0;
 	rc = enter(p, w, fd, e->d_name, err);
-	if (!rc && w->depth > depth) {
+	if (!rc && w->depth > depth)
 		w->levels[depth].guarded = done;
-		w->levels[depth].dull = above.dull ||
-					skip_dir(w->path, e->d_name);
-	}
 	return rc;
 }
 
@@ -577,10 +591,31 @@ static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
 		return 0;
 	n = snprintf(w->path + l->path_len, sizeof(w->path) - l->path_len,
 		     "%s%s", l->path_len ? "/" : "", e->d_name);
-	if (n < 0 || (size_t)n >= sizeof(w->path) - l->path_len)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
-				    "a path below '%s' is too long", w->path);
+	if (n < 0 || l->path_len + (size_t)n > w->max_path) {
+		int32_t rc;
+
+		w->path[l->path_len] = '\0';
+		if (!l->path_len)
+			return ab_error_set(err, AGENTBOX_ELIMIT,
+					    "workspace.path",
+					    "the path of the workspace is too "
+					    "long");
+		rc = hold_unseen(p, w, "the way to paths that are too long",
+				 err);
+		leave(w);
+		return rc;
+	}
 	return visit(p, w, e, err);
+}
+
+/* A path must have a name on the host and in the box, and room for more. */
+static size_t find_max_path(const ab_build *b)
+{
+	size_t host = strlen(b->workspace.path);
+	size_t inside = strlen(b->plan.workspace_inside);
+	size_t used = (host > inside ? host : inside) + AB_SCAN_PATH_RESERVE;
+
+	return used < AB_MAX_PATH ? AB_MAX_PATH - used : 0;
 }
 
 static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
@@ -592,6 +627,7 @@ static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
 		return ab_error_nomem(err);
 	w->links = links;
 	w->root_count = 1; /* the workspace itself, path length 0 */
+	w->max_path = find_max_path(p->b);
 	rc = enter(p, w, p->b->workspace.fd, ".", err);
 	while (!rc && w->depth)
 		rc = step_walk(p, w, err);
@@ -740,6 +776,9 @@ static void report_links(ab_protect *p)
 		ab_build_note(p->b, "more than %u files have several names; "
 			      "the rest was not counted",
 			      AB_MAX_LINKED_INODES);
+	if (p->unseen > MAX_LISTED)
+		ab_build_note(p->b, "%zu directories of the workspace were not "
+			      "looked through and are read-only", p->unseen);
 	if (p->skipped > MAX_LISTED)
 		ab_build_note(p->b, "%zu mounts below the workspace were not "
 			      "looked through", p->skipped);

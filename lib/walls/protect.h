@@ -26,6 +26,7 @@ typedef struct ab_protect {
 	ab_inodes inodes; /* files with several names */
 	bool links_guarded; /* one of them is protected */
 	size_t skipped; /* mounts below the workspace */
+	size_t unseen;	/* directories held because they were not read */
 	uint64_t deadline; /* of the scan, ab_clock_boot_ns() */
 	/* per pattern: its last component where that is literal text */
 	const char **names;

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,6 +119,20 @@ static int find(const json_t *plan, const char *kind, const char *at)
 			return (int)i;
 	}
 	return -1;
+}
+
+/* Steps of a kind below the workspace. */
+static size_t count(const json_t *plan, const char *kind)
+{
+	json_t *step;
+	size_t i, n = 0;
+
+	json_array_foreach(json_object_get(plan, "mounts"), i, step)
+		n += strcmp(json_string_value(json_object_get(step, "kind")),
+			    kind) == 0 &&
+		     strncmp(json_string_value(json_object_get(step, "at")),
+			     "/w/", 3) == 0;
+	return n;
 }
 
 static bool watches(const json_t *plan, const char *pattern)
@@ -435,12 +450,77 @@ START_TEST(a_mount_below_the_workspace_is_noted_and_not_entered)
 }
 END_TEST
 
-START_TEST(a_workspace_deeper_than_the_bound_is_refused_by_its_name)
+/* An agent can make them: an error would be its way to block the host. */
+START_TEST(what_is_too_deep_is_held_as_a_whole)
 {
-	shell("d=w; for i in $(seq 1 %d); do d=$d/d; done; mkdir -p $d",
+	char deep[8 + 2 * AB_MAX_SCAN_DEPTH] = "/w";
+	json_t *p;
+
+	shell("d=w; for i in $(seq 1 %d); do d=$d/d; done; mkdir -p $d; "
+	      "touch $d/.envrc w/d/.envrc",
 	      AB_MAX_SCAN_DEPTH + 1);
-	ck_assert_ptr_null(plan_of("\".envrc\"", "", AGENTBOX_ELIMIT,
-				   "AB_MAX_SCAN_DEPTH"));
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "AB_MAX_SCAN_DEPTH"));
+	ck_assert_int_ge(find(p, "protect", "/w/d/.envrc"), 0);
+	for (size_t i = 0; i < AB_MAX_SCAN_DEPTH; i++)
+		memcpy(deep + 2 + 2 * i, "/d", 3);
+	ck_assert_int_ge(find(p, "protect", deep), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(what_has_too_long_a_path_is_held_as_a_whole)
+{
+	char name[251] = "", path[300];
+	json_t *p;
+	int fd;
+
+	memset(name, 'n', 250);
+	snprintf(path, sizeof(path), "%s/w", dir);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < 16; i++) {
+		int next;
+
+		ck_assert_int_eq(mkdirat(fd, name, 0755), 0);
+		next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ck_assert_int_ge(next, 0);
+		close(fd);
+		fd = next;
+	}
+	close(fd);
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert(notes(p, "too long"));
+	/* one thing is held, the directory where it gets too long */
+	ck_assert_uint_eq(count(p, "protect"), 1);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(names_among_the_objects_of_git_are_held)
+{
+	json_t *p;
+
+	shell("mkdir -p w/.git/objects/info w/.git/refs/x && "
+	      "touch w/.git/objects/info/alternates w/.git/refs/x/.envrc");
+	p = plan_of("\"builtin:code-that-runs-later\"", "", 0, "");
+	ck_assert_int_ge(
+		find(p, "protect", "/w/.git/objects/info/alternates"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.git/refs/x/.envrc"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(what_its_owner_has_closed_is_held_as_a_whole)
+{
+	json_t *p;
+
+	/* root reads it all the same */
+	shell("mkdir -p w/c && touch w/c/.envrc && chmod 0 w/c");
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect",
+			      geteuid() ? "/w/c" : "/w/c/.envrc"), 0);
+	json_decref(p);
+	shell("chmod 700 w/c");
 }
 END_TEST
 
@@ -523,7 +603,10 @@ int main(void)
 	tcase_add_test(tc,
 		       a_mount_below_the_workspace_is_noted_and_not_entered);
 	tcase_add_test(
-		tc, a_workspace_deeper_than_the_bound_is_refused_by_its_name);
+		tc, what_is_too_deep_is_held_as_a_whole);
+	tcase_add_test(tc, what_has_too_long_a_path_is_held_as_a_whole);
+	tcase_add_test(tc, names_among_the_objects_of_git_are_held);
+	tcase_add_test(tc, what_its_owner_has_closed_is_held_as_a_whole);
 	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
 	tcase_add_test(tc, names_of_any_bytes_are_paths_and_nothing_else);
 	tcase_add_test(tc, git_configuration_is_read_as_git_reads_it);
