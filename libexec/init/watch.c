@@ -136,7 +136,7 @@ static unsigned char type_of(int dirfd, const struct dirent *e)
 void init_fail_path(watcher *w, const char *path, int sys_errno)
 {
 	w->failed++;
-	w->is_lost = true; /* the next settle looks at everything again */
+	w->is_doubtful = true; /* the next settle looks at everything again */
 	w->last_errno = sys_errno;
 	init_send_event(w->box->control_fd, AB_MSG_EVENT, AB_EVENT_UNPROTECTED,
 			path, strerror(sys_errno));
@@ -359,6 +359,8 @@ static void drain(watcher *w)
 	static _Alignas(struct inotify_event) char buffer[65536];
 	ssize_t n;
 
+	w->is_lost |= w->is_doubtful;
+	w->is_doubtful = false;
 	/* after a fall-back nothing is read: see there */
 	while (!w->is_rescan &&
 	       (n = read(w->box->inotify_fd, buffer, sizeof(buffer))) > 0) {

@@ -55,6 +55,7 @@ struct watcher {
 	bool is_judging;  /* else: what is there at start */
 	bool is_whole;	  /* a look-through of everything runs */
 	bool is_lost;	  /* something could not be judged by itself */
+	bool is_doubtful; /* something failed in the last settle */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
 	size_t max_path;  /* of a path below the workspace */
