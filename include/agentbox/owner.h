@@ -54,14 +54,24 @@ AGENTBOX_API int32_t agentbox_owner_remove(agentbox_owner *owner,
 					   agentbox_sandbox *sandbox,
 					   agentbox_error **err);
 
-/* As for a box: poll the fd, dispatch, then next_request until EAGAIN. */
+/*
+ * As for a box: poll the fd for at most the timeout, dispatch, then
+ * next_request until EAGAIN. Out of descriptors, the owner accepts nobody for
+ * a while and the timeout says how long.
+ */
 AGENTBOX_API int32_t agentbox_owner_get_fd(const agentbox_owner *owner);
 AGENTBOX_API int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *owner);
 /*
- * Serve what is there: lists, kills, spawns and their ends. A spawn waits
- * for the launcher of its box, at most the spawn deadline; nothing else
- * blocks. A client that misbehaves loses its connection, others notice
- * nothing.
+ * Serve what is there: lists, kills, spawns and their ends. It never waits
+ * for a client: one that does not read its answers, or misbehaves, loses its
+ * connection, and others notice nothing. It does wait for the box: for what
+ * agentbox_sandbox_spawn() waits for, which is the launcher and, after a
+ * change in the workspace, the settling of protected paths; for that settling
+ * when a command has ended; and for the box's answer to a kill. With a box
+ * that works these are milliseconds. With one that was stopped each such
+ * request takes at most 30 seconds, a spawn several of them. A host that must
+ * not wait that long dispatches in a thread of its own. Errors: EINVAL,
+ * EFORKED, ESYS; what fails for a client is told to the client.
  */
 AGENTBOX_API int32_t agentbox_owner_dispatch(agentbox_owner *owner,
 					     agentbox_error **err);
@@ -89,17 +99,24 @@ AGENTBOX_API void agentbox_request_free(agentbox_request *request);
 /*
  * Every box of every live owner in the state directory, as a JSON array of
  * {"id", "name", "tier", "owner_pid", "owner_name", "policy", "config_hash"}.
- * Sockets of dead owners are removed on the way.
+ * Sockets of dead owners are removed on the way. An owner that does not
+ * answer is waited for at most 5 seconds to connect and 5 to answer, and its
+ * boxes are missing. AGENTBOX_ELIMIT: more than 4096 entries are in the
+ * directory of sockets, so that not every owner was seen.
  */
 AGENTBOX_API int32_t agentbox_remote_list(agentbox_context *context,
 					  agentbox_bytes **json,
 					  agentbox_error **err);
-/* Connect to the owner of a box, by box id or box name. */
+/*
+ * Connect to the owner of a box, by box id or box name. AGENTBOX_ENOTFOUND
+ * when no live owner has it; AGENTBOX_ETIMEOUT when that is not known, for an
+ * owner did not answer in time (as above); AGENTBOX_ELIMIT as above.
+ */
 AGENTBOX_API int32_t agentbox_remote_open(agentbox_context *context,
 					  const char *box,
 					  agentbox_remote **remote,
 					  agentbox_error **err);
-/* Connect to an owner by its name. AGENTBOX_ENOTFOUND when none is live. */
+/* The same for an owner, by its name. */
 AGENTBOX_API int32_t agentbox_remote_open_owner(agentbox_context *context,
 						const char *name,
 						agentbox_remote **remote,
@@ -108,8 +125,10 @@ AGENTBOX_API void agentbox_remote_free(agentbox_remote *remote);
 
 /*
  * Send a JSON text to the host program behind the owner and wait for its
- * answer, at most timeout_ms (-1: for ever). A negative code of its answer
- * is returned with its text as message.
+ * answer, at most timeout_ms (-1: for ever) after the text was handed over,
+ * which takes at most 5 seconds. A negative code of its answer is returned
+ * with its text as message. After AGENTBOX_ETIMEOUT the request may still be
+ * carried out; its late answer is dropped and the remote can be used on.
  */
 AGENTBOX_API int32_t agentbox_remote_call(agentbox_remote *remote,
 					  const char *json, int64_t timeout_ms,
@@ -118,7 +137,9 @@ AGENTBOX_API int32_t agentbox_remote_call(agentbox_remote *remote,
 /*
  * agentbox_sandbox_spawn() in the box the remote was opened for. The process
  * handle works as a local one: its descriptors are this process's, its end
- * is told after the owner settled protected paths. It outlives the remote.
+ * is told after the owner settled protected paths. When the owner could not
+ * settle them, agentbox_process_wait() is AGENTBOX_EWALL with the status
+ * known, each time: another wait asks nobody. It outlives the remote.
  */
 AGENTBOX_API int32_t agentbox_remote_spawn(agentbox_remote *remote,
 					   const agentbox_command *command,

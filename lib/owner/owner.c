@@ -283,7 +283,7 @@ static void job_ended(job *j)
 	int sent = 0;
 
 	int32_t rc = agentbox_process_wait(j->process, 0, &error);
-	if (rc == AGENTBOX_ETIMEOUT)
+	if (rc == AGENTBOX_ETIMEOUT && !j->process->ended)
 		return; /* not yet */
 	if (rc < 0 && j->process->ended && !j->process->lost) {
 		char text[1024];
