@@ -99,7 +99,7 @@ static void end_processes(init_box *box)
 	if (box->pid_one <= 0)
 		return;
 	kill(box->pid_one, SIGKILL);
-	if (box->plan.tier == AB_TIER_LANDLOCK) {
+	if (box->plan.tier >= AB_TIER_LANDLOCK) {
 		hunt();
 		return;
 	}

@@ -79,7 +79,11 @@ typedef struct init_box {
 } init_box;
 
 /* report.c */
-/* Fill in why, and return -1. sys_errno positive; advice may be "". */
+/*
+ * Fill in why, and return -1. sys_errno positive; advice, one sentence about
+ * what is refused and what to do, may be "". The stage (fmt) begins with the
+ * name of the wall: lib/walls/report.c goes by it.
+ */
 int init_fail(init_box *box, int sys_errno, const char *advice,
 	      const char *fmt, ...) AB_PRINTF(4, 5);
 /* One line for the walls report; cut silently when there are too many. */
@@ -105,6 +109,13 @@ int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd);
 /* A detached new file system. size 0: default. mode 0: default. */
 int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs);
 int init_new_fs(const char *type, const char *const *options, uint64_t attrs);
+/* Is it not this mount, but every one? err: what open_tree(2) answered. */
+bool init_mounting_is_refused(int err);
+#define INIT_NO_MOUNTING "the calls that mount are refused here"
+#define INIT_NO_USERNS                                                  \
+	"user namespaces are refused here: see "                        \
+	"user.max_user_namespaces, kernel.unprivileged_userns_clone "   \
+	"and kernel.apparmor_restrict_unprivileged_userns"
 /* The tree of a BIND step, with everything that the step asks for. */
 int init_clone_source(init_box *box, const ab_plan_step *s);
 /* The holder of a root host opens and clones every host tree. */

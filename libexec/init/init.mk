@@ -63,6 +63,15 @@ nodist_tests_unit_init_protect_internal_SOURCES = build-id.h
 tests_unit_init_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_init_protect_internal_CFLAGS = $(UNIT_CFLAGS)
 
+check_PROGRAMS += tests/unit/init_lacks_internal
+UNIT_TESTS += tests/unit/init_lacks_internal
+tests_unit_init_lacks_internal_SOURCES = \
+	tests/unit/init_lacks_internal.c \
+	tests/unit/init_harness.c tests/unit/init_harness.h
+nodist_tests_unit_init_lacks_internal_SOURCES = build-id.h
+tests_unit_init_lacks_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_init_lacks_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/plan_internal tests/unit/boxmsg_internal
 UNIT_TESTS += tests/unit/plan_internal tests/unit/boxmsg_internal
 tests_unit_plan_internal_SOURCES = tests/unit/plan_internal.c

@@ -103,7 +103,7 @@ static int raise_box(init_box *box)
 	if (read_plan(box) || init_prepare_trees(box) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
-	if (box->plan.tier == AB_TIER_LANDLOCK &&
+	if (box->plan.tier >= AB_TIER_LANDLOCK &&
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		return init_fail(box, errno, "", "subreaper");
 	box->pid_one = init_make_child(box);

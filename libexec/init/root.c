@@ -20,6 +20,8 @@
 #include "sys.h"
 
 #define MAX_OWN 64
+/* Only PID 1 ever writes there: mount points and the plan's small files. */
+#define ROOT_BYTES (256ull << 20)
 
 /* Sources of HIDE, in the root tmpfs until they are cloned. */
 #define HIDDEN_DIR ".agentbox-hidden-dir"
@@ -354,12 +356,30 @@ static const char *advice(const ab_plan_step *s, int err)
 		return "the path goes through a symbolic link";
 	if (err == EINVAL && s->kind == AB_STEP_BIND)
 		return "mounts below it: make the mount recursive";
-	if (err == EPERM && s->kind == AB_STEP_PROC)
-		return "a new /proc is refused inside this container";
 	if (err == ENOENT && s->kind == AB_STEP_BIND)
 		return "source or mount point is missing, and mount points "
 		       "are not made in host directories";
 	return "";
+}
+
+/* A wall that is not to be had by its name, else the step. */
+static int fail_step(init_box *box, uint32_t i, int err)
+{
+	const ab_plan_step *s = &box->plan.steps[i];
+	char text[AB_MAX_NAME];
+
+	if (s->kind == AB_STEP_BIND && init_mounting_is_refused(err))
+		return init_fail(box, err, INIT_NO_MOUNTING, "mountns");
+	/* not when it is the mount point that is wrong */
+	if (s->kind == AB_STEP_PROC && err != ENOENT && err != ENOTDIR &&
+	    err != ELOOP && err != EROFS) {
+		snprintf(text, sizeof(text),
+			 "a new /proc is refused here, as inside a container; "
+			 "mounts[%u] '%.100s'", i, s->target);
+		return init_fail(box, err, text, "proc");
+	}
+	return init_fail(box, err, advice(s, err), "mounts[%u] %s", i,
+			 s->target);
 }
 
 static int do_steps(builder *b)
@@ -376,8 +396,7 @@ static int do_steps(builder *b)
 				  i, s->target);
 			continue;
 		}
-		return init_fail(b->box, -r, advice(s, -r), "mounts[%u] %s", i,
-				 s->target);
+		return fail_step(b->box, i, -r);
 	}
 	if (b->has_hidden && (unlinkat(b->root_fd, HIDDEN_FILE, 0) ||
 			      unlinkat(b->root_fd, HIDDEN_DIR, AT_REMOVEDIR)))
@@ -432,7 +451,10 @@ int init_build_root(init_box *box)
 	r = ab_sys_mount(NULL, "/", NULL, AB_MS_REC | AB_MS_PRIVATE);
 	if (r < 0)
 		return init_fail(box, -r, "", "mountns");
-	root = init_new_tmpfs(0, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	root = init_new_tmpfs(ROOT_BYTES, 0755,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (root == -EPERM || root == -ENOSYS)
+		return init_fail(box, -root, INIT_NO_MOUNTING, "mountns");
 	if (root < 0)
 		return init_fail(box, -root, "", "root");
 	/* attached first: before 6.x nothing may be mounted in a detached

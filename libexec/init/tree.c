@@ -21,6 +21,10 @@
 #include "base/fd.h"
 #include "sys.h"
 
+#define BYTES_PER_INODE 4096u
+#define MIN_INODES 1024u
+#define MAX_INODES 262144u
+
 uint64_t init_mount_attrs(uint32_t flags)
 {
 	uint64_t attrs = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
@@ -74,17 +78,33 @@ int init_new_fs(const char *type, const char *const *options, uint64_t attrs)
 	return ab_fd_lift(ab_sys_fsmount(fs, (unsigned)attrs));
 }
 
+/*
+ * An empty file costs about a KiB of the kernel's own memory, which `size`
+ * does not count: at most one per page of the size. tmpfs(5) nr_inodes.
+ */
+static uint64_t inodes_of(uint64_t size)
+{
+	uint64_t n = size / BYTES_PER_INODE;
+
+	if (size == 0 || n > MAX_INODES)
+		return MAX_INODES;
+	return n < MIN_INODES ? MIN_INODES : n;
+}
+
 int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs)
 {
-	char size_text[32], mode_text[16];
-	const char *options[] = {"mode", mode_text, NULL, NULL, NULL};
+	char size_text[32], mode_text[16], inodes_text[32];
+	const char *options[] = {"mode", mode_text,   "nr_inodes", inodes_text,
+				 NULL,	 NULL,	      NULL};
 
 	snprintf(mode_text, sizeof(mode_text), "%o", mode ? mode : 0755);
+	snprintf(inodes_text, sizeof(inodes_text), "%llu",
+		 (unsigned long long)inodes_of(size));
 	if (size) {
 		snprintf(size_text, sizeof(size_text), "%llu",
 			 (unsigned long long)size);
-		options[2] = "size";
-		options[3] = size_text;
+		options[4] = "size";
+		options[5] = size_text;
 	}
 	return init_new_fs("tmpfs", options, attrs);
 }
@@ -123,13 +143,15 @@ static int open_mapped_userns(const init_box *box, const ab_plan_step *s,
 /*
  * A user namespace that maps the owner on disk to the box's kernel ids, for
  * MOUNT_ATTR_IDMAP. A namespace needs a process to be born in; it sleeps
- * until it is killed.
+ * until it is killed. is_refused: there are no such namespaces here.
  */
-static int make_idmap(const init_box *box, const ab_plan_step *s)
+static int make_idmap(const init_box *box, const ab_plan_step *s,
+		      bool *is_refused)
 {
 	pid_t pid = ab_sys_clone(CLONE_NEWUSER | SIGCHLD);
 	int fd;
 
+	*is_refused = pid < 0;
 	if (pid < 0)
 		return pid;
 	if (pid == 0) {
@@ -148,11 +170,12 @@ int init_clone_source(init_box *box, const ab_plan_step *s)
 {
 	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
 	ab_autofd int userns = -1;
+	bool is_refused;
 
 	if (fd < 0)
 		return fd;
 	if (box->plan.map_by_holder && (s->flags & AB_MOUNT_IDMAP)) {
-		userns = make_idmap(box, s);
+		userns = make_idmap(box, s, &is_refused);
 		if (userns < 0)
 			return userns;
 	}
@@ -160,11 +183,39 @@ int init_clone_source(init_box *box, const ab_plan_step *s)
 			       userns);
 }
 
+bool init_mounting_is_refused(int err)
+{
+	ab_autofd int tree = -1;
+
+	if (err != EPERM && err != ENOSYS)
+		return false;
+	tree = ab_sys_open_tree(AT_FDCWD, "/",
+				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+					AT_RECURSIVE);
+	return tree == -err;
+}
+
+/* The wall that is not to be had, else the step whose tree cannot be made. */
+static int fail_tree(init_box *box, uint32_t i, int err, bool is_mapped)
+{
+	const ab_plan_step *s = &box->plan.steps[i];
+
+	if (init_mounting_is_refused(err))
+		return init_fail(box, err, INIT_NO_MOUNTING, "mountns");
+	return init_fail(box, err,
+			 is_mapped ? "the file system may not be able to map "
+				     "ids"
+				   : "",
+			 "%s[%u] %s", is_mapped ? "idmap" : "mounts", i,
+			 s->source);
+}
+
 static int prepare_tree(init_box *box, uint32_t i)
 {
 	const ab_plan_step *s = &box->plan.steps[i];
 	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
 	ab_autofd int userns = -1;
+	bool is_refused;
 
 	if (fd == -ENOENT && (s->flags & AB_MOUNT_OPTIONAL))
 		return 0;
@@ -176,7 +227,10 @@ static int prepare_tree(init_box *box, uint32_t i)
 					 : "",
 				 "mounts[%u] %s", i, s->source);
 	if (s->flags & AB_MOUNT_IDMAP) {
-		userns = make_idmap(box, s);
+		userns = make_idmap(box, s, &is_refused);
+		if (userns < 0 && is_refused)
+			return init_fail(box, -userns, INIT_NO_USERNS,
+					 "userns");
 		if (userns < 0)
 			return init_fail(box, -userns, "", "idmap[%u] %s", i,
 					 s->source);
@@ -184,12 +238,7 @@ static int prepare_tree(init_box *box, uint32_t i)
 	box->tree_fds[i] = init_clone_tree(fd, s->flags,
 					   init_mount_attrs(s->flags), userns);
 	if (box->tree_fds[i] < 0)
-		return init_fail(box, -box->tree_fds[i],
-				 userns >= 0 ? "the file system may not be "
-					       "able to map ids"
-					     : "",
-				 "%s[%u] %s", userns >= 0 ? "idmap" : "mounts",
-				 i, s->source);
+		return fail_tree(box, i, -box->tree_fds[i], userns >= 0);
 	if (userns >= 0)
 		box->walls |= AB_WALL_IDMAP;
 	return 0;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/fd.h"
 #include "sys.h"
@@ -30,14 +31,15 @@ static const struct {
 	uint32_t ours;
 	uint32_t wall;
 	unsigned long kernel;
+	const char *name;
 } namespaces[] = {
-	{AB_NS_USER, AB_WALL_USERNS, CLONE_NEWUSER},
-	{AB_NS_MOUNT, AB_WALL_MOUNTNS, CLONE_NEWNS},
-	{AB_NS_PID, AB_WALL_PIDNS, CLONE_NEWPID},
-	{AB_NS_IPC, AB_WALL_IPCNS, CLONE_NEWIPC},
-	{AB_NS_UTS, AB_WALL_UTSNS, CLONE_NEWUTS},
-	{AB_NS_CGROUP, AB_WALL_CGROUPNS, CLONE_NEWCGROUP},
-	{AB_NS_NET, AB_WALL_NETNS, CLONE_NEWNET},
+	{AB_NS_USER, AB_WALL_USERNS, CLONE_NEWUSER, "userns"},
+	{AB_NS_MOUNT, AB_WALL_MOUNTNS, CLONE_NEWNS, "mountns"},
+	{AB_NS_PID, AB_WALL_PIDNS, CLONE_NEWPID, "pidns"},
+	{AB_NS_IPC, AB_WALL_IPCNS, CLONE_NEWIPC, "ipcns"},
+	{AB_NS_UTS, AB_WALL_UTSNS, CLONE_NEWUTS, "utsns"},
+	{AB_NS_CGROUP, AB_WALL_CGROUPNS, CLONE_NEWCGROUP, "cgroupns"},
+	{AB_NS_NET, AB_WALL_NETNS, CLONE_NEWNET, "netns"},
 };
 
 int init_prepare_cgroups(init_box *box)
@@ -82,8 +84,30 @@ static int come_back(init_box *box)
 	return 0;
 }
 
+/* All together were refused: which one is it? */
+static const char *find_refused(unsigned long flags)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(namespaces); i++) {
+		unsigned long one = namespaces[i].kernel;
+		pid_t pid;
+
+		if (!(flags & one))
+			continue;
+		/* only the owner of a user namespace may make the others */
+		pid = ab_sys_clone(one | (flags & CLONE_NEWUSER) | SIGCHLD);
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0)
+			return namespaces[i].name;
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return "userns";
+}
+
 pid_t init_make_child(init_box *box)
 {
+	const char *refused = "userns";
 	unsigned long flags = SIGCHLD;
 	int saved;
 	pid_t pid;
@@ -107,21 +131,21 @@ pid_t init_make_child(init_box *box)
 	saved = pid < 0 ? -pid : 0;
 	if (pid == 0)
 		return 0;
+	if (pid < 0)
+		refused = find_refused(flags);
 	if (come_back(box)) {
 		if (pid > 0)
 			kill(pid, SIGKILL);
 		return -1;
 	}
 	if (pid < 0)
-		return init_fail(
-			box, saved,
-			saved == EPERM || saved == ENOSPC
-				? "user namespaces are refused here: see "
-				  "user.max_user_namespaces, "
-				  "kernel.unprivileged_userns_clone and "
-				  "kernel.apparmor_restrict_unprivileged_userns"
-				: "",
-			"userns");
+		return init_fail(box, saved,
+				 !strcmp(refused, "userns") &&
+						 (saved == EPERM ||
+						  saved == ENOSPC)
+					 ? INIT_NO_USERNS
+					 : "",
+				 "%s", refused);
 	return pid;
 }
 
@@ -190,7 +214,7 @@ static int lend_namespaces(init_box *box)
 	int fds[2], r;
 
 	if (!init_needs_settling(&box->plan) ||
-	    box->plan.tier == AB_TIER_LANDLOCK)
+	    box->plan.tier >= AB_TIER_LANDLOCK)
 		return 0;
 	user = open(paths[0], O_RDONLY | O_CLOEXEC);
 	mnt = open(paths[1], O_RDONLY | O_CLOEXEC);

@@ -117,6 +117,11 @@ int init_drop_privileges(init_box *box)
 	bool owns = box->plan.namespaces & AB_NS_USER;
 	int r;
 
+	/* no walls: the commands keep what the host has, also for sudo(8) */
+	if (box->plan.tier == AB_TIER_BARE)
+		return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+			       ? init_fail(box, errno, "", "dumpable")
+			       : 0;
 	/* before the capabilities that allow it are gone */
 	if (owns && prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0))
 		return init_fail(box, errno, "", "capabilities: securebits");
