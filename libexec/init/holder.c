@@ -186,7 +186,7 @@ static void take_namespaces(holder *h, uint32_t kind, const int *fds,
 
 static void on_link(holder *h)
 {
-	static uint8_t message[3 * AB_MAX_PATH];
+	static uint8_t message[4 * AB_MAX_PATH + 64];
 	ab_msg_failed failed;
 	ab_msg_ready ready;
 	ab_msg_event event;

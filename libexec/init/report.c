@@ -28,8 +28,12 @@ int init_fail(init_box *box, int sys_errno, const char *advice,
 	vsnprintf(f->stage, sizeof(f->stage), fmt, ap);
 	va_end(ap);
 	f->sys_errno = sys_errno;
-	snprintf(f->message, sizeof(f->message), "%s%s%s", strerror(sys_errno),
-		 advice[0] ? "; " : "", advice);
+	/* what sys_errno means, the host says in its own words */
+	if (advice[0])
+		snprintf(f->message, sizeof(f->message), "%s", advice);
+	else
+		snprintf(f->message, sizeof(f->message), "cannot set up '%s'",
+			 f->stage);
 	return -1;
 }
 
@@ -65,6 +69,55 @@ void init_send_failure(const init_box *box, int sock)
 		(void)ab_message_send(sock, w.data, w.len, NULL, 0, 0);
 }
 
+/* Length of the UTF-8 sequence at s, 0 when there is none (RFC 3629). */
+static size_t sequence(const unsigned char *s)
+{
+	static const struct {
+		unsigned char first, last, low, high; /* high: of the second */
+		size_t n;
+	} rows[] = {
+		{0x01, 0x7f, 0, 0, 1},	     {0xc2, 0xdf, 0x80, 0xbf, 2},
+		{0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+		{0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
+		{0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		if (s[0] < rows[i].first || s[0] > rows[i].last)
+			continue;
+		if (rows[i].n > 1 &&
+		    (s[1] < rows[i].low || s[1] > rows[i].high))
+			return 0;
+		for (size_t k = 2; k < rows[i].n; k++) {
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		}
+		return rows[i].n;
+	}
+	return 0;
+}
+
+/* A name is bytes, a report is text: what is no UTF-8 becomes \xNN. */
+static void make_text(char *to, size_t size, const char *from)
+{
+	size_t used = 0;
+
+	while (*from && used + 5 < size) {
+		size_t n = sequence((const unsigned char *)from);
+
+		if (n) {
+			memcpy(to + used, from, n);
+			used += n;
+			from += n;
+			continue;
+		}
+		used += (size_t)snprintf(to + used, size - used, "\\x%02x",
+					 (unsigned)(unsigned char)*from++);
+	}
+	to[used] = '\0';
+}
+
 /*
  * An event must not block the box when nobody reads: the socket's buffer
  * holds hundreds, and a host that reads none of them has stopped working.
@@ -72,10 +125,15 @@ void init_send_failure(const init_box *box, int sock)
 void init_send_event(int sock, uint32_t message, uint32_t kind,
 		     const char *object, const char *detail)
 {
-	ab_msg_event m = {.kind = kind, .object = object, .detail = detail};
-	uint8_t memory[3 * AB_MAX_PATH];
+	char object_text[2 * AB_MAX_PATH], detail_text[2 * AB_MAX_PATH];
+	ab_msg_event m = {.kind = kind,
+			  .object = object_text,
+			  .detail = detail_text};
+	uint8_t memory[4 * AB_MAX_PATH + 64];
 	ab_writer w;
 
+	make_text(object_text, sizeof(object_text), object);
+	make_text(detail_text, sizeof(detail_text), detail);
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_msg_put_event(&w, message, &m);
 	if (!w.bad)

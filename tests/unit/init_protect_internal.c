@@ -688,6 +688,18 @@ START_TEST(what_is_too_deep_to_look_at_is_quarantined)
 }
 END_TEST
 
+START_TEST(a_name_that_is_no_text_is_reported_all_the_same)
+{
+	raise_box();
+	agent("d=$(printf 'i\\377\\303\\251'); mkdir $d; echo evil >$d/.envrc", "");
+	settle(1, 0, 0);
+	ck_assert_msg(ih_saw_event(&box, AB_EVENT_QUARANTINED,
+				   "i\\xff\303\251/.envrc"),
+		      "%s", box.events);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
 START_TEST(what_a_box_leaves_at_its_end_is_quarantined)
 {
 	int channel;
@@ -837,6 +849,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_large_workspace_is_looked_through_quickly);
 	tcase_add_test(tc, a_directory_above_cannot_hide_one_by_its_mode);
 	tcase_add_test(tc, what_is_too_deep_to_look_at_is_quarantined);
+	tcase_add_test(tc, a_name_that_is_no_text_is_reported_all_the_same);
 	tcase_add_test(tc, what_a_box_leaves_at_its_end_is_quarantined);
 	tcase_add_test(tc, a_box_leaves_the_workspace_as_it_was);
 	tcase_add_test(tc, a_relayed_file_is_written_before_settle_answers);
