@@ -126,6 +126,29 @@ static void remove_cgroup(const char *path)
 	}
 }
 
+/*
+ * Whoever closes an inotify instance last waits some 15 ms for the kernel to
+ * have forgotten its watches, and the host waits for our exit. So the last
+ * reference is one of the kernel's own: an io_uring's table of files, which a
+ * worker takes down after we are gone. A child left behind to close it would
+ * be the orphan, and then the zombie, of a host that is PID 1 of a container.
+ * Where io_uring is switched off the end just takes longer. Nothing is ever
+ * submitted to the ring. io_uring_setup(2), io_uring_register(2).
+ */
+static void leave_to_kernel(int fd)
+{
+	enum { REGISTER_FILES = 2, PARAMS_SIZE = 120 };
+	_Alignas(8) unsigned char params[PARAMS_SIZE] = {0};
+	long ring;
+
+	if (fd < 0)
+		return;
+	ring = syscall(SYS_io_uring_setup, 1, params);
+	if (ring >= 0)
+		(void)syscall(SYS_io_uring_register, ring, REGISTER_FILES, &fd,
+			      1);
+}
+
 _Noreturn void init_end_box(holder *h, const init_failure *failure)
 {
 	init_box *box = h->box;
@@ -138,5 +161,6 @@ _Noreturn void init_end_box(holder *h, const init_failure *failure)
 	/* last: who hears of the failure may rely on nothing being left */
 	if (failure)
 		init_send_failure(box, box->control_fd);
+	leave_to_kernel(box->inotify_fd);
 	_exit(failure ? 1 : 0);
 }
