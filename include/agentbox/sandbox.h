@@ -123,8 +123,19 @@ AGENTBOX_API int32_t agentbox_sandbox_next_event(agentbox_sandbox *sandbox,
 						 agentbox_event **event,
 						 agentbox_error **err);
 /*
- * "quarantined", "reprotected", "unprotected", "created", "launcher",
- * "limit" or "ended"; static. Object and detail are borrowed, never NULL.
+ * "quarantined", "reprotected", "unprotected", "launcher", "limit" or
+ * "ended"; static. Object and detail are borrowed, never NULL; bytes that are
+ * no UTF-8 are written \xNN in them.
+ *
+ * Quarantined is what appears under a protected name, also when the host's
+ * own user made it: who did cannot be told. It is moved, never overwritten;
+ * the detail is where it is now.
+ *
+ * A host that replaces a protected file detaches its read-only mount. While
+ * commands run it is made again by agentbox-init, as a rule within a
+ * millisecond; in that window a command can open the new file for writing,
+ * and what is open stays open. Where that is too much, stop the commands
+ * first or use a workspace of mode "overlay".
  */
 AGENTBOX_API const char *agentbox_event_get_kind(const agentbox_event *event);
 AGENTBOX_API const char *agentbox_event_get_object(const agentbox_event *event);

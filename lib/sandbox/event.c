@@ -26,8 +26,6 @@ const char *ab_event_kind_name(uint32_t kind)
 		return "limit";
 	case AB_EVENT_ENDED:
 		return "ended";
-	case AB_EVENT_CREATED:
-		return "created";
 	}
 	return NULL;
 }

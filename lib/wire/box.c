@@ -78,7 +78,7 @@ int ab_msg_get_event(ab_reader *r, ab_msg_event *m)
 	m->kind = ab_get_u32(r);
 	m->object = ab_get_str(r);
 	m->detail = ab_get_str(r);
-	if (m->kind < AB_EVENT_QUARANTINED || m->kind > AB_EVENT_CREATED)
+	if (m->kind < AB_EVENT_QUARANTINED || m->kind > AB_EVENT_ENDED)
 		r->bad = true;
 	return done(r);
 }

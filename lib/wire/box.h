@@ -109,8 +109,8 @@ enum ab_event_kind {
 	AB_EVENT_UNPROTECTED = 3, /* could not be protected again: frozen */
 	AB_EVENT_LAUNCHER = 4,	  /* launcher was replaced */
 	AB_EVENT_LIMIT = 5,	  /* a polled limit ended something */
-	AB_EVENT_ENDED = 6,	  /* the box is gone */
-	AB_EVENT_CREATED = 7	  /* executable config created, reported only */
+	AB_EVENT_ENDED = 6	  /* the box is gone */
+	/* 7 is not used */
 };
 
 typedef struct ab_msg_event {
