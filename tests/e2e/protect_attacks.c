@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Ways around the protected names of a direct workspace: links, `.git` files,
+ * places nobody looks at, modes, depth. Each is an attack on the host's user
+ * who works in the same directory; rows 2, 9-14 and 19 of
+ * tests/e2e/SANDBOX-CASES.md.
+ */
+#include "box.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DATA "mkdir -p data/hooks data/objects data/refs; " \
+	"echo 'ref: refs/heads/master' >data/HEAD; " \
+	"printf '[core]\\nfsmonitor=touch pwn;\\n' >data/config; "
+
+static bool is_name(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+/* What the box made at ws/name is gone from there, and was reported. */
+static void quarantined(const char *name)
+{
+	CHECK(!is_name(ws_path(name)),
+	      "%s stands on the host after the command's end", name);
+	CHECK(box_event("quarantined", name, 0), "no event for %s", name);
+}
+
+static void case_019_a_link_cannot_stand_for_a_directory_above(void)
+{
+	static const char *const links[] = {
+		"r/.git", ".cargo", ".config", ".ssh", "r/.Git", NULL
+	};
+
+	box_raise(NULL, NULL);
+	box_sh(DATA "mkdir r cc");
+	for (size_t i = 0; links[i]; i++) {
+		box_forget_events();
+		box_sh("ln -s %s %s", i % 4 ? "cc" : "../data", links[i]);
+		quarantined(links[i]);
+	}
+	/* made under another name */
+	box_forget_events();
+	box_sh("ln -s ../data r/x; mv r/x r/.git");
+	quarantined("r/.git");
+	box_sh("ln -s src fine");
+	CHECK(is_name(ws_path("fine")), "an ordinary link is gone");
+}
+
+static void case_009_a_git_file_cannot_name_a_directory_of_the_agent(void)
+{
+	box_raise(NULL, NULL);
+	box_sh(DATA "mkdir r; echo 'gitdir: ../data' >r/.git");
+	quarantined("r/.git");
+	box_forget_events();
+	box_sh("echo 'gitdir: /tmp/data' >r/.git");
+	quarantined("r/.git");
+}
+
+static void case_009_a_linked_work_tree_can_be_used(void)
+{
+	struct outcome o;
+
+	if (!host_has("git"))
+		e2e_skip("git is not installed");
+	box_raise(NULL, NULL);
+	o = BOX_RUN("git", "init", "-q", "/tmp/r");
+	if (o.status != 0)
+		e2e_skip("git does not run in the box: %s", o.err);
+	box_sh("mkdir -p .git/worktrees/wt wt; "
+	       "echo ../.. >.git/worktrees/wt/commondir; "
+	       "echo /workspace/wt/.git >.git/worktrees/wt/gitdir; "
+	       "cp .git/HEAD .git/worktrees/wt/HEAD; "
+	       "echo 'gitdir: /workspace/.git/worktrees/wt' >wt/.git");
+	CHECK(!box_event("quarantined", NULL, 0), "a work tree was broken");
+	o = BOX_RUN("git", "-c", "safe.directory=*", "-C", "wt", "rev-parse",
+		    "--git-common-dir");
+	CHECK(o.status == 0, "%s", o.err);
+	box_sh("mkdir data; echo 'gitdir: ../data' >wt/.git");
+	quarantined("wt/.git");
+}
+
+static void case_014_nothing_is_hidden_in_git_itself(void)
+{
+	box_raise(NULL, NULL);
+	box_sh("mkdir -p .git/objects/info; "
+	       "echo /x >.git/objects/info/alternates");
+	quarantined(".git/objects/info/alternates");
+	box_sh("mkdir -p .git/refs/x/.git/hooks .git/logs; "
+	       "echo evil >.git/refs/x/.envrc; echo evil >.git/logs/.envrc");
+	quarantined(".git/refs/x/.git/hooks");
+	quarantined(".git/refs/x/.envrc");
+	quarantined(".git/logs/.envrc");
+}
+
+static void case_014_a_mode_hides_nothing(void)
+{
+	box_raise(NULL, NULL);
+	box_sh("mkdir a");
+	box_sh("mkdir a/b; echo evil >a/b/.envrc; mkdir -p a/b/.vscode; "
+	       "echo x >a/b/.vscode/tasks.json; chmod 000 a/b a");
+	quarantined("a/b/.envrc");
+	quarantined("a/b/.vscode");
+}
+
+static void case_014_depth_hides_nothing_and_blocks_nobody(void)
+{
+	char *name = e2e_text("%s", ws_path("d"));
+
+	box_raise(NULL, NULL);
+	box_sh("d=.; i=0; while [ $i -lt 66 ]; do d=$d/d; i=$((i+1)); done; "
+	       "mkdir -p $d; echo evil >$d/.envrc; ln -s $d deep");
+	CHECK(!host_exists(ws_path("deep/.envrc")), "hidden by its depth");
+	CHECK(box_event("quarantined", NULL, 0), "not reported");
+	box_end();
+	/* what the host has made itself does not stop the next box */
+	for (int i = 0; i < 70; i++) {
+		if (!is_name(name))
+			host_mkdir(name);
+		name = e2e_text("%s/d", name);
+	}
+	box_raise(NULL, NULL);
+	ATTACK("OK", "create /workspace/fine");
+	box_sh("d=.; i=0; while [ $i -lt 64 ]; do d=$d/d; i=$((i+1)); done; "
+	       "echo evil >$d/.envrc");
+	CHECK(!box_event("unprotected", NULL, 0), "the box is frozen");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct e2e_case cases[] = {
+		CASE(case_019_a_link_cannot_stand_for_a_directory_above),
+		CASE(case_009_a_git_file_cannot_name_a_directory_of_the_agent),
+		CASE(case_009_a_linked_work_tree_can_be_used),
+		CASE(case_014_nothing_is_hidden_in_git_itself),
+		CASE(case_014_a_mode_hides_nothing),
+		CASE(case_014_depth_hides_nothing_and_blocks_nobody),
+		CASES_END,
+	};
+
+	return e2e_main(argc, argv, cases);
+}
