@@ -79,7 +79,6 @@ static void add_rule(watcher *w, const char *text, bool is_head)
 	}
 	r->text = text;
 	r->is_head = is_head;
-	r->is_owned = is_head;
 	r->next = *first;
 	*first = (uint32_t)++w->rule_count;
 }

@@ -66,16 +66,6 @@ int init_open_parent(watcher *w, const char *path)
 	return at;
 }
 
-int init_open_passable(watcher *w, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	ab_autofd int parent = init_open_parent(w, path);
-
-	return parent < 0 ? parent
-			  : init_open_beneath(parent, slash ? slash + 1 : path,
-					      O_DIRECTORY | O_NOFOLLOW);
-}
-
 /* A file of mode 0 is the agent's as well. */
 static int open_to_read(int from, const char *name)
 {

@@ -27,7 +27,6 @@ typedef struct guarded {
 typedef struct name_rule {
 	const char *text;
 	bool is_head;
-	bool is_owned; /* text */
 	uint32_t next; /* in its bucket; 0: none, else index + 1 */
 } name_rule;
 
@@ -114,12 +113,8 @@ void init_quarantine(watcher *w, const char *path);
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);
 
-/*
- * Below the workspace, O_PATH, whatever the modes above: the directory a
- * path is in, and a directory itself.
- */
+/* The parent of path, every directory on the way made passable; or -errno. */
 int init_open_parent(watcher *w, const char *path);
-int init_open_passable(watcher *w, const char *path);
 
 /* guard.c */
 bool init_is_guarded_step(const ab_plan *plan, uint32_t i);
