@@ -347,8 +347,9 @@ static void api_job_control_works(void)
 	text = read_pty(fd, "Stopped", 3000);
 	CHECK(strstr(text, "Stopped"), "^Z: %s", text);
 	CHECK(!strstr(text, "no job control"), "%s", text);
-	REQUIRE(write(fd, "kill -9 %1\n", 11) == 11, "%m");
-	text = read_pty(fd, "Killed", 500);
+	/* "wait", or a shell that has not reaped it yet refuses to exit */
+	REQUIRE(write(fd, "kill -9 %1; wait %1\n", 20) == 20, "%m");
+	text = read_pty(fd, "Killed", 3000);
 	REQUIRE(write(fd, "exit 5\n", 7) == 7, "%m");
 	text = read_pty(fd, NULL, 1500);
 	CHECK(agentbox_process_wait(p, 1000, &err) == 0, "%s: %s",
