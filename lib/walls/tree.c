@@ -629,7 +629,47 @@ static void add_etc(ab_build *b)
 		 host_net ? host_text(b, "/etc/resolv.conf") : "");
 }
 
-/* Case 33: the state directory is seen by no box. */
+static bool has_step(const ab_build *b, uint32_t kind, const char *target)
+{
+	for (uint32_t i = 0; i < b->plan.step_count; i++) {
+		const ab_plan_step *s = &b->plan.steps[i];
+
+		if (s->kind == kind && s->target &&
+		    strcmp(s->target, target) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* No directory above a mask may be moved away, and another made there. */
+static void pin_above(ab_build *b, const ab_view *v, const char *rest)
+{
+	for (const char *p = strchr(rest, '/'); p; p = strchr(p + 1, '/')) {
+		char *part = ab_build_own(
+			b, ab_asprintf("%.*s", (int)(p - rest), rest));
+		const char *at = ab_build_join(b, v->inside, part);
+
+		if (!at)
+			return; /* sticky */
+		if (!has_step(b, AB_STEP_SELF, at) &&
+		    !has_step(b, AB_STEP_BIND, at))
+			ab_build_step(b, AB_STEP_SELF, AB_MOUNT_RECURSIVE, at);
+	}
+}
+
+static void mask_state(ab_build *b, const ab_view *v, const char *rest)
+{
+	const char *at = ab_build_join(b, v->inside, rest);
+
+	/* two mounts may show it at one place */
+	if (!at || has_step(b, AB_STEP_HIDE, at))
+		return;
+	if (v->write)
+		pin_above(b, v, rest);
+	ab_build_step(b, AB_STEP_HIDE, 0, at);
+}
+
+/* Case 33: the state directory is seen by no box, nor can it be replaced. */
 static int32_t hide_state(ab_build *b, agentbox_error **err)
 {
 	const char *state = ab_context_state_dir(b->context);
@@ -670,8 +710,7 @@ static int32_t hide_state(ab_build *b, agentbox_error **err)
 					  "namespace",
 					  canonical, v->host);
 		else if (rest)
-			ab_build_step(b, AB_STEP_HIDE, 0,
-				      ab_build_join(b, v->inside, rest));
+			mask_state(b, v, rest);
 	}
 	free(canonical);
 	return rc;

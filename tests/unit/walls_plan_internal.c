@@ -331,6 +331,58 @@ START_TEST(the_state_directory_is_hidden_from_every_mount)
 }
 END_TEST
 
+static int position(const ab_plan *plan, uint32_t kind, const char *target)
+{
+	int found = -1;
+
+	for (uint32_t i = 0; i < plan->step_count; i++) {
+		if (plan->steps[i].kind != kind ||
+		    strcmp(plan->steps[i].target, target) != 0)
+			continue;
+		ck_assert_msg(found < 0, "%s twice", target);
+		found = (int)i;
+	}
+	return found;
+}
+
+START_TEST(what_leads_to_the_hidden_state_directory_cannot_be_moved)
+{
+	ab_probe p = user_probe();
+	agentbox_context *above = context;
+	const ab_plan_step *pin;
+	ab_compiled c;
+	char at[400];
+	loaded l;
+
+	snprintf(at, sizeof(at), "umask 077 && mkdir -p '%s/a/b/state'", dir);
+	ck_assert_int_eq(system(at), 0);
+	snprintf(at, sizeof(at), "%s/a/b/state", dir);
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+	ck_assert_int_eq(agentbox_context_set_state_dir(context, at, NULL), 0);
+	/* seen twice at one place, and once read-only */
+	c = compile(parse("{\"agentbox\":1,\"require\":[],\"mounts\":["
+			  "{\"from\":\"%s\",\"to\":\"/m\",\"access\":"
+			  "\"write\"},{\"from\":\"%s/a\",\"to\":\"/m/a\","
+			  "\"access\":\"write\"},{\"from\":\"%s\",\"to\":"
+			  "\"/r\",\"access\":\"read\"}]}",
+			  dir, dir, dir),
+		    &p, AB_TIER_FULL);
+	l = load(&c);
+	ck_assert_int_eq(position(&l.plan, AB_STEP_SELF, "/m/a"), -1);
+	ck_assert_int_ge(position(&l.plan, AB_STEP_SELF, "/m/a/b"), 0);
+	ck_assert_int_gt(position(&l.plan, AB_STEP_HIDE, "/m/a/b/state"),
+			 position(&l.plan, AB_STEP_SELF, "/m/a/b"));
+	ck_assert_int_eq(position(&l.plan, AB_STEP_SELF, "/m"), -1);
+	ck_assert_int_eq(position(&l.plan, AB_STEP_SELF, "/r/a"), -1);
+	ck_assert_int_ge(position(&l.plan, AB_STEP_HIDE, "/r/a/b/state"), 0);
+	pin = step(&l.plan, AB_STEP_SELF, "/m/a/b");
+	ck_assert_uint_eq(pin->flags, AB_MOUNT_RECURSIVE);
+	unload(&l, &c);
+	agentbox_context_unref(context);
+	context = above;
+}
+END_TEST
+
 START_TEST(landlock_rights_are_cut_to_every_level)
 {
 	static const uint64_t masks[] = { 0,	  0x1fff, 0x3fff, 0x7fff,
@@ -1100,6 +1152,8 @@ int main(void)
 	tcase_add_test(tc, a_missing_path_is_named_and_an_optional_one_skipped);
 	tcase_add_test(tc, what_this_build_lacks_is_refused_and_not_left_out);
 	tcase_add_test(tc, the_state_directory_is_hidden_from_every_mount);
+	tcase_add_test(
+		tc, what_leads_to_the_hidden_state_directory_cannot_be_moved);
 	tcase_add_test(tc, landlock_rights_are_cut_to_every_level);
 	tcase_add_test(tc, required_features_fail_closed_by_name);
 	tcase_add_test(tc, the_landlock_tier_refuses_what_needs_mounts);
