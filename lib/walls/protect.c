@@ -89,6 +89,29 @@ static const ab_view *writable_view(const ab_protect *p, const char *host)
 	return best && best->write ? best : NULL;
 }
 
+/*
+ * Behind a mask of the box nothing is to be held: it is not to be seen, and
+ * a mount there would be one on the mask.
+ */
+static bool is_masked(const ab_protect *p, const char *host)
+{
+	const ab_view *view = writable_view(p, host);
+	char inside[AB_MAX_PATH];
+
+	if (!view || ab_path_join(view->inside,
+				  ab_path_rest(host, view->host), inside,
+				  sizeof(inside)) < 0)
+		return false;
+	for (uint32_t i = 0; i < p->b->plan.step_count; i++) {
+		const ab_plan_step *s = &p->b->plan.steps[i];
+
+		if (s->kind == AB_STEP_HIDE && s->target &&
+		    ab_path_is_below(inside, s->target))
+			return true;
+	}
+	return false;
+}
+
 static int32_t put(ab_protect *p, const char *host, const ab_view *view,
 		   bool dir, agentbox_error **err)
 {
@@ -152,7 +175,7 @@ int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 	int32_t rc;
 
 	if (!view || strcmp(host, view->host) == 0 || is_held(p, host) ||
-	    lstat(host, &st) < 0)
+	    is_masked(p, host) || lstat(host, &st) < 0)
 		return 0;
 	rc = put(p, host, view, S_ISDIR(st.st_mode), err);
 	if (!rc && p->count > n)
@@ -548,6 +571,16 @@ static int32_t check_bounds(ab_protect *p, agentbox_error **err)
 	return 0;
 }
 
+/* Is the directory the walk stands before masked in the box? */
+static bool is_masked_here(const ab_protect *p, const walk *w)
+{
+	char host[AB_MAX_PATH];
+
+	return ab_path_join(p->b->workspace.path, w->path, host,
+			    sizeof(host)) > 0 &&
+	       is_masked(p, host);
+}
+
 static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 		     agentbox_error **err)
 {
@@ -558,6 +591,8 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 	size_t depth = w->depth;
 	int32_t rc = check_bounds(p, err);
 
+	if (!rc && dir && is_masked_here(p, w))
+		return 0;
 	if (!rc && !plain) {
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
 		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
@@ -680,6 +715,19 @@ static int32_t add_pins(ab_protect *p, agentbox_error **err)
 	return 0;
 }
 
+/* What leads to the state directory has its pins, from tree.c. */
+static bool has_pin(const ab_build *b, const char *target)
+{
+	for (uint32_t i = 0; i < b->plan.step_count; i++) {
+		const ab_plan_step *s = &b->plan.steps[i];
+
+		if (s->kind == AB_STEP_SELF && s->target &&
+		    strcmp(s->target, target) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void emit(ab_protect *p)
 {
 	const ab_guarded *above = NULL, *last = NULL;
@@ -699,6 +747,8 @@ static void emit(ab_protect *p)
 		if (above && ab_path_is_below(g->inside, above->inside))
 			continue; /* read-only with all below already */
 		last = g;
+		if (!g->readonly && !nofollow && has_pin(p->b, g->inside))
+			continue;
 		if (g->readonly && g->dir)
 			above = g;
 		if (g->readonly)

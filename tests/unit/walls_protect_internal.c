@@ -547,6 +547,34 @@ START_TEST(names_of_any_bytes_are_paths_and_nothing_else)
 }
 END_TEST
 
+START_TEST(nothing_is_held_behind_a_mask)
+{
+	char state[400];
+	json_t *p;
+
+	shell("cd w && umask 077 && mkdir -p l/state/audit l/share sec/d && "
+	      "touch l/state/.envrc l/state/audit/.envrc l/share/.envrc "
+	      "sec/.envrc sec/d/.envrc && ln -s state/audit l/.vscode && "
+	      "ln -s sec/d .vscode");
+	snprintf(state, sizeof(state), "%s/w/l/state", dir);
+	ck_assert_int_eq(agentbox_context_set_state_dir(context, state, NULL),
+			 0);
+	p = plan_of("\".envrc\",\".vscode\",\"state\"",
+		    "{\"to\":\"/w/sec\",\"access\":\"hide\"}", 0, "");
+	ck_assert_int_ge(find(p, "hide", "/w/l/state"), 0);
+	ck_assert_int_ge(find(p, "hide", "/w/sec"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/l/share/.envrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/l/.vscode"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.vscode"), 0);
+	ck_assert_uint_eq(count(p, "protect"), 3);
+	/* one for the state directory and for what is protected */
+	ck_assert_int_ge(find(p, "pin", "/w/l"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/l/share"), 0);
+	ck_assert_uint_eq(count(p, "pin"), 2);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(git_configuration_is_read_as_git_reads_it)
 {
 	static const struct {
@@ -609,6 +637,7 @@ int main(void)
 	tcase_add_test(tc, what_its_owner_has_closed_is_held_as_a_whole);
 	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
 	tcase_add_test(tc, names_of_any_bytes_are_paths_and_nothing_else);
+	tcase_add_test(tc, nothing_is_held_behind_a_mask);
 	tcase_add_test(tc, git_configuration_is_read_as_git_reads_it);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
