@@ -190,7 +190,8 @@ static int make_again(const guarded *g, int root, int tree)
 	case AB_STEP_BIND:
 		return tree < 0 ? tree : init_bind_tree(root, path, tree);
 	case AB_STEP_TMPFS:
-		fs = init_new_tmpfs(s->size, s->mode, init_mount_attrs(s->flags));
+		fs = init_new_tmpfs(s->size, s->mode,
+				    init_mount_attrs(s->flags));
 		return fs < 0 ? fs : init_bind_tree(root, path, fs);
 	case AB_STEP_PROC:
 	case AB_STEP_DEV:

@@ -877,7 +877,7 @@ static Suite *suite(void)
 	tcase_add_test(tc,
 		       what_the_host_removes_may_not_come_back_from_the_agent);
 	tcase_add_test(tc,
-		       what_the_host_replaces_is_protected_while_a_command_runs);
+		what_the_host_replaces_is_protected_while_a_command_runs);
 	tcase_add_test(
 		tc,
 		what_the_host_replaces_many_times_is_never_taken_for_removed);
@@ -889,7 +889,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_link_in_place_of_a_directory_is_quarantined);
 	tcase_add_test(tc, names_among_the_objects_of_git_are_quarantined);
 	tcase_add_test(tc,
-		       links_that_lead_to_where_the_same_pattern_holds_may_stay);
+		links_that_lead_to_where_the_same_pattern_holds_may_stay);
 	tcase_add_test(tc, a_linked_work_tree_may_be_made);
 	tcase_add_test(tc, a_linked_work_tree_may_not_be_turned_elsewhere);
 	tcase_add_test(tc, paths_too_long_to_look_at_are_quarantined);
