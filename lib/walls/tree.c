@@ -661,12 +661,14 @@ static void mask_state(ab_build *b, const ab_view *v, const char *rest)
 {
 	const char *at = ab_build_join(b, v->inside, rest);
 
-	/* two mounts may show it at one place */
-	if (!at || has_step(b, AB_STEP_HIDE, at))
-		return;
+	if (!at)
+		return; /* sticky */
+	/* over a mask that the policy has there: a pin takes it along */
 	if (v->write)
 		pin_above(b, v, rest);
-	ab_build_step(b, AB_STEP_HIDE, 0, at);
+	/* two mounts, or the policy, may have it at one place */
+	if (!has_step(b, AB_STEP_HIDE, at))
+		ab_build_step(b, AB_STEP_HIDE, 0, at);
 }
 
 /* Case 33: the state directory is seen by no box, nor can it be replaced. */

@@ -575,6 +575,23 @@ START_TEST(nothing_is_held_behind_a_mask)
 }
 END_TEST
 
+START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
+{
+	char state[400];
+	json_t *p;
+
+	shell("cd w && umask 077 && mkdir -p l/state");
+	snprintf(state, sizeof(state), "%s/w/l/state", dir);
+	ck_assert_int_eq(agentbox_context_set_state_dir(context, state, NULL),
+			 0);
+	p = plan_of("", "{\"to\":\"/w/l/state\",\"access\":\"hide\"}", 0,
+		    "");
+	ck_assert_uint_eq(count(p, "hide"), 1);
+	ck_assert_int_ge(find(p, "pin", "/w/l"), 0);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(git_configuration_is_read_as_git_reads_it)
 {
 	static const struct {
@@ -638,6 +655,8 @@ int main(void)
 	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
 	tcase_add_test(tc, names_of_any_bytes_are_paths_and_nothing_else);
 	tcase_add_test(tc, nothing_is_held_behind_a_mask);
+	tcase_add_test(
+		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, git_configuration_is_read_as_git_reads_it);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
