@@ -45,20 +45,21 @@ static const struct {
 static int bind_node(int dev_fd, size_t i)
 {
 	char path[32];
-	ab_autofd int fd = -1, tree = -1, at = -1;
+	ab_autofd int tree = -1, at = -1;
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/dev/%s", nodes[i].name);
-	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
+	tree = ab_fd_lift(ab_sys_open_tree(
+		AT_FDCWD, path,
+		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
+	if (tree < 0)
+		return tree;
+	/* of the very thing that was cloned */
+	if (fstat(tree, &st))
 		return -errno;
 	if (!S_ISCHR(st.st_mode) ||
 	    st.st_rdev != makedev(nodes[i].major, nodes[i].minor))
 		return -ENODEV;
-	tree = ab_fd_lift(ab_sys_open_tree(
-		fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
-	if (tree < 0)
-		return tree;
 	at = openat(dev_fd, nodes[i].name,
 		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (at < 0)

@@ -131,8 +131,6 @@ int init_enter_namespaces(init_box *box);
 /* root.c, dev.c */
 int init_build_root(init_box *box);
 int init_detach_host(init_box *box);
-int init_mount_point(int root_fd, const char *target, bool is_dir,
-		     const uint64_t *own_devs, size_t own_count);
 int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 
 /* protect.c: 0 or -errno; path is relative to root_fd */

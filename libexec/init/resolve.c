@@ -78,15 +78,25 @@ int init_open_beneath(int dirfd, const char *path, int flags)
 	return ab_fd_lift(fd);
 }
 
-int init_open_host(const char *path, uint64_t dev, uint64_t ino)
+static int walk_from_root(const char *path, int flags)
 {
 	ab_autofd int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root < 0 ? -errno : ab_fd_lift(walk(root, path, flags));
+}
+
+int init_open_host(const char *path, uint64_t dev, uint64_t ino)
+{
 	ab_autofd int fd = -1;
 	struct stat st;
 
-	if (root < 0)
-		return -errno;
-	fd = init_open_beneath(root, path + 1, O_NOFOLLOW);
+	/* "/" is the root of every name space, so nothing is beneath it */
+	fd = ab_fd_lift(ab_sys_openat2(AT_FDCWD, path,
+				       O_PATH | O_CLOEXEC | O_NOFOLLOW,
+				       RESOLVE_NO_SYMLINKS |
+					       RESOLVE_NO_MAGICLINKS));
+	if (fd == -ENOSYS || fd == -EPERM)
+		fd = walk_from_root(path + 1, O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st))

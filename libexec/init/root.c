@@ -47,14 +47,16 @@ static int own(builder *b, int fd)
 	return 0;
 }
 
-static bool is_own(const uint64_t *own_devs, size_t n, int fd)
+static bool is_own(const builder *b, int fd)
 {
 	struct stat st;
 
+	if (fd == b->root_fd)
+		return true;
 	if (fstat(fd, &st))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (own_devs[i] == st.st_dev)
+	for (size_t i = 0; i < b->own_count; i++) {
+		if (b->own_devs[i] == st.st_dev)
 			return true;
 	}
 	return false;
@@ -82,36 +84,51 @@ static int open_entry(int dir_fd, const char *name)
 }
 
 /*
+ * One component below `at`, made where it is missing and the place is ours.
+ * is_missing: it is known to be, on the way in; it was made, on the way out.
+ */
+static int open_component(builder *b, int at, const char *name, bool is_dir,
+			  bool *is_missing)
+{
+	int next = *is_missing ? -ENOENT : open_entry(at, name), r;
+
+	*is_missing = false;
+	if (next != -ENOENT || !is_own(b, at))
+		return next;
+	r = make_entry(at, name, is_dir);
+	*is_missing = true;
+	return r ? r : open_entry(at, name);
+}
+
+/*
  * The mount point as an O_PATH fd, made with its parents where it is missing
  * and the place is ours; -ENOENT where it is not.
  */
-int init_mount_point(int root_fd, const char *target, bool is_dir,
-		     const uint64_t *own_devs, size_t own_count)
+static int open_mount_point(builder *b, const char *target, bool is_dir)
 {
 	char name[AB_MAX_NAME + 1];
-	int at = init_open_beneath(root_fd, target + 1, O_NOFOLLOW);
+	int at = init_open_beneath(b->root_fd, target + 1, O_NOFOLLOW);
+	bool is_missing;
 
 	if (at != -ENOENT)
 		return at;
-	at = ab_fd_dup(root_fd);
+	at = b->root_fd;
+	/* what leads there may be there, the one name below the root is not */
+	is_missing = !strchr(target + 1, '/');
 	for (target++; at >= 0 && *target;) {
 		size_t n = strcspn(target, "/");
 		bool is_last = target[n] == '\0';
-		int next, r = 0;
+		int next = -ENAMETOOLONG;
 
-		if (n > AB_MAX_NAME) {
-			close(at);
-			return -ENAMETOOLONG;
+		if (n <= AB_MAX_NAME) {
+			memcpy(name, target, n);
+			name[n] = '\0';
+			next = open_component(b, at, name, is_dir || !is_last,
+					      &is_missing);
 		}
-		memcpy(name, target, n);
-		name[n] = '\0';
 		target += n + !is_last;
-		next = open_entry(at, name);
-		if (next == -ENOENT && is_own(own_devs, own_count, at)) {
-			r = make_entry(at, name, is_dir || !is_last);
-			next = r ? r : open_entry(at, name);
-		}
-		close(at);
+		if (at != b->root_fd)
+			close(at);
 		at = next;
 	}
 	return at;
@@ -119,8 +136,7 @@ int init_mount_point(int root_fd, const char *target, bool is_dir,
 
 static int attach(builder *b, int tree_fd, const char *target, bool is_dir)
 {
-	ab_autofd int at = init_mount_point(b->root_fd, target, is_dir,
-					    b->own_devs, b->own_count);
+	ab_autofd int at = open_mount_point(b, target, is_dir);
 
 	if (at < 0)
 		return at;
@@ -224,29 +240,35 @@ static int step_dev(builder *b, const ab_plan_step *s)
 	return ab_sys_mount_setattr(at, "", AT_EMPTY_PATH, &attr);
 }
 
-/* The parent directory of target, made if need be, and the last name. */
-static int open_parent(builder *b, const char *target, const char **name)
+/*
+ * The parent directory of target, made if need be, and the last name. The
+ * root's own descriptor is only borrowed: *made is what to close, or -1.
+ */
+static int open_parent(builder *b, const char *target, const char **name,
+		       int *made)
 {
 	char dir[AB_MAX_PATH];
 	const char *slash = strrchr(target, '/');
 
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - target), target);
 	*name = slash + 1;
-	if (!dir[0])
-		return ab_fd_dup(b->root_fd);
-	return init_mount_point(b->root_fd, dir, true, b->own_devs,
-				b->own_count);
+	*made = -1;
+	if (slash == target)
+		return b->root_fd;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - target), target);
+	*made = open_mount_point(b, dir, true);
+	return *made;
 }
 
 static int step_entry(builder *b, const ab_plan_step *s)
 {
 	const char *name;
-	ab_autofd int dir = open_parent(b, s->target, &name);
+	ab_autofd int made = -1;
 	ab_autofd int fd = -1;
+	int dir = open_parent(b, s->target, &name, &made);
 
 	if (dir < 0)
 		return dir;
-	if (!is_own(b->own_devs, b->own_count, dir)) {
+	if (!is_own(b, dir)) {
 		fd = open_entry(dir, name);
 		return fd >= 0 && s->kind == AB_STEP_DIR ? 0 : -EROFS;
 	}
