@@ -38,6 +38,22 @@ uint64_t init_mount_attrs(uint32_t flags)
 	return attrs;
 }
 
+/*
+ * With what is mounted below, where all of it can be mapped; else the tree
+ * itself: a file system below that cannot (FUSE, say) keeps its own ids.
+ */
+static int map_ids(int tree, int userns_fd, unsigned recursive)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP,
+				  .userns_fd = (uint64_t)userns_fd};
+	int r = ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH | recursive,
+				     &attr);
+
+	if (r < 0 && recursive)
+		r = ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH, &attr);
+	return r;
+}
+
 int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd)
 {
 	unsigned recursive = flags & AB_MOUNT_RECURSIVE ? AT_RECURSIVE : 0;
@@ -51,11 +67,9 @@ int init_clone_tree(int fd, uint32_t flags, uint64_t attr_set, int userns_fd)
 
 	if (tree < 0)
 		return tree;
-	if (userns_fd >= 0) {
-		attr.attr_set |= MOUNT_ATTR_IDMAP;
-		attr.userns_fd = (uint64_t)userns_fd;
-	}
 	r = ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &attr);
+	if (r == 0 && userns_fd >= 0)
+		r = map_ids(tree, userns_fd, recursive);
 	return r < 0 ? r : ab_steal_fd(&tree);
 }
 
