@@ -159,6 +159,26 @@ void ab_build_cgroup(ab_build *b, const char *path)
 	b->nomem = true;
 }
 
+json_t *ab_build_text(const char *s)
+{
+	char text[4 * AB_MAX_PATH];
+	json_t *plain = json_string(s);
+	size_t used = 0;
+	bool high = false;
+
+	for (const char *p = s; *p && !high; p++)
+		high = (unsigned char)*p >= 0x80;
+	if (plain || !high)
+		return plain;
+	for (; *s && used + 5 < sizeof(text); s++) {
+		unsigned c = (unsigned char)*s;
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 c < 0x80 ? "%c" : "\\x%02x", c);
+	}
+	return json_stringn(text, used);
+}
+
 void ab_build_note(ab_build *b, const char *fmt, ...)
 {
 	char text[AB_MAX_ERROR_TEXT];
@@ -167,7 +187,7 @@ void ab_build_note(ab_build *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (json_array_append_new(b->out->notes, json_string(text)) != 0)
+	if (json_array_append_new(b->out->notes, ab_build_text(text)) != 0)
 		b->nomem = true;
 }
 

@@ -93,6 +93,8 @@ void ab_build_watch(ab_build *b, const char *pattern);
 void ab_build_pin(ab_build *b, int fd);
 void ab_build_cgroup(ab_build *b, const char *path);
 void ab_build_note(ab_build *b, const char *fmt, ...) AB_PRINTF(2, 3);
+/* Names are bytes: what is no UTF-8 has \xNN for each high byte. */
+json_t *ab_build_text(const char *s);
 void ab_build_end(ab_build *b);
 
 /* resolve.c */

@@ -317,9 +317,9 @@ static int describe_step(json_t *list, const ab_plan_step *s)
 				   json_string(self && !readonly ?
 						       "pin" :
 						       step_name(s->kind)));
-	bad |= json_object_set_new(o, "at", json_string(s->target));
+	bad |= json_object_set_new(o, "at", ab_build_text(s->target));
 	if (s->source[0])
-		bad |= json_object_set_new(o, "from", json_string(s->source));
+		bad |= json_object_set_new(o, "from", ab_build_text(s->source));
 	if (bind || self)
 		bad |= json_object_set_new(o, "access",
 					   json_string(readonly ? "read" :
@@ -350,13 +350,13 @@ static json_t *describe_lists(const ab_plan *plan)
 		snprintf(access, sizeof(access), "0x%" PRIx64,
 			 plan->rules[i].access);
 		bad |= json_array_append_new(
-			rules, json_pack("{s:s,s:s}", "path",
-					 plan->rules[i].path, "access",
-					 access));
+			rules, json_pack("{s:o,s:s}", "path",
+					 ab_build_text(plan->rules[i].path),
+					 "access", access));
 	}
 	for (uint32_t i = 0; i < plan->watch_count && !bad; i++)
 		bad |= json_array_append_new(
-			watches, json_string(plan->watches[i].pattern));
+			watches, ab_build_text(plan->watches[i].pattern));
 	bad |= json_object_set_new(o, "mounts", mounts);
 	bad |= json_object_set_new(o, "landlock_rules", rules);
 	bad |= json_object_set_new(o, "watches", watches);

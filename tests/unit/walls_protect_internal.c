@@ -592,6 +592,21 @@ START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 }
 END_TEST
 
+START_TEST(a_name_that_is_no_text_is_escaped_and_no_error)
+{
+	json_t *p;
+
+	shell("cd w && : > \"$(printf 'a\\377.lock')\" && : > "
+	      "\"$(printf '\\303\\244.lock')\" && "
+	      "ln \"$(printf 'a\\377.lock')\" ../out/n");
+	p = plan_of("\"*.lock\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/a\\xff.lock"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/\303\244.lock"), 0);
+	ck_assert(notes(p, "a\\xff.lock"));
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(git_configuration_is_read_as_git_reads_it)
 {
 	static const struct {
@@ -657,6 +672,7 @@ int main(void)
 	tcase_add_test(tc, nothing_is_held_behind_a_mask);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
+	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
 	tcase_add_test(tc, git_configuration_is_read_as_git_reads_it);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
