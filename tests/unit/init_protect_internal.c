@@ -704,7 +704,8 @@ END_TEST
 START_TEST(a_name_that_is_no_text_is_reported_all_the_same)
 {
 	raise_box();
-	agent("d=$(printf 'i\\377\\303\\251'); mkdir $d; echo evil >$d/.envrc", "");
+	agent("d=$(printf 'i\\377\\303\\251'); mkdir $d; echo evil >$d/.envrc",
+	      "");
 	settle(1, 0, 0);
 	ck_assert_msg(ih_saw_event(&box, AB_EVENT_QUARANTINED,
 				   "i\\xff\303\251/.envrc"),
