@@ -178,8 +178,30 @@ static unsigned depth_of(const char *path)
 	return n;
 }
 
+/*
+ * A state directory inside the workspace (a home): what was moved there is not
+ * moved again. The box cannot reach it, it is masked.
+ */
+static void find_own(watcher *w)
+{
+	const char *q = w->box->plan.quarantine_host;
+	const char *host = w->box->plan.workspace_host;
+	size_t n = strlen(host);
+	const char *slash;
+
+	if (strncmp(q, host, n) != 0 || q[n] != '/')
+		return;
+	slash = strrchr(q, '/');
+	if (slash <= q + n)
+		return;
+	w->own = q + n + 1;
+	w->own_len = (size_t)(slash - w->own);
+}
+
 static void visit(watcher *w, char *path, size_t len, unsigned char type)
 {
+	if (w->own && len == w->own_len && memcmp(path, w->own, len) == 0)
+		return;
 	w->entries++;
 	if (w->is_judging && init_is_unwanted(w, path, type)) {
 		init_quarantine(w, path);
@@ -491,6 +513,7 @@ static int look_at_start(watcher *w)
 	if (init_index_names(w))
 		return init_fail(w->box, ENOMEM, "", "protect");
 	w->max_path = find_max_path(p);
+	find_own(w);
 	scan_all(w);
 	if (w->last_errno)
 		return init_fail(w->box, w->last_errno, "",

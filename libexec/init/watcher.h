@@ -36,6 +36,8 @@ typedef struct name_rule {
 struct watcher {
 	init_box *box;
 	int workspace_fd;  /* O_PATH */
+	const char *own; /* where quarantines lie in the workspace, or NULL */
+	size_t own_len;
 	int quarantine_fd; /* O_PATH */
 	int namespace_fds[2]; /* user, mount; from PID 1 */
 	/* our own: polling it takes the notice away (proc(5)) */
