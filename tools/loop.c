@@ -163,9 +163,6 @@ static void tell_event(const json_t *e)
 	if (!strcmp(kind, "quarantined"))
 		text_warning("'%s' is protected and was created in the box; "
 			     "it was moved away%s%s", object, dash, detail);
-	else if (!strcmp(kind, "created"))
-		text_warning("'%s' was created: it can run code later%s%s",
-			     object, dash, detail);
 	else if (!strcmp(kind, "unprotected"))
 		text_warning("'%s' could not be protected again; no further "
 			     "command starts%s%s", object, dash, detail);
