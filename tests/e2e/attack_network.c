@@ -161,8 +161,14 @@ static long do_listen(char **argv)
 	}
 	printf("listening\n");
 	fflush(stdout);
-	printf("%s\n", poll(&p, 1, (int)number(argv[2])) == 1 ?
-	       "connected" : "nobody");
+	if (poll(&p, 1, (int)number(argv[2])) != 1) {
+		printf("nobody\n");
+		return 0;
+	}
+	printf("connected\n");
+	/* wait for the peer to close: leaving first would reset its connect */
+	p.fd = accept(fd, NULL, NULL);
+	poll(&p, 1, (int)number(argv[2]));
 	return 0;
 }
 
