@@ -349,11 +349,6 @@ const ab_policy *ab_policy_get(const agentbox_policy *policy)
 	return &policy->plain.policy;
 }
 
-agentbox_context *ab_policy_context(const agentbox_policy *policy)
-{
-	return policy->context;
-}
-
 const void *ab_policy_section(const agentbox_policy *policy, const char *key)
 {
 	return json_object_get(policy->tree, key[0] == '/' ? key + 1 : key);

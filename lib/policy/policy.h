@@ -247,9 +247,6 @@ typedef struct ab_policy {
 /* The plain data of a handle; borrowed, never NULL. */
 const ab_policy *ab_policy_get(const agentbox_policy *policy);
 
-/* Borrowed; the context the policy was made with. */
-agentbox_context *ab_policy_context(const agentbox_policy *policy);
-
 /*
  * A part of the document that has no plain form yet ("/routes", "/secrets",
  * "/tools", "/scope", "/shield", "/commands", "/git", "/snapshot"), as the

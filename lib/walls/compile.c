@@ -266,7 +266,6 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 		return rc;
 	out->tier = b->input->tier;
 	out->expected_walls = expected_walls(&b->plan);
-	out->has_watches = b->plan.watch_count != 0;
 	out->home = ab_build_has_tree(b) ? AB_BOX_HOME : NULL;
 	if (b->plan.workspace_inside[0]) {
 		out->workspace_inside = ab_strdup(b->plan.workspace_inside);
@@ -290,7 +289,6 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	plan->tier = b->input->tier;
 	plan->workspace_inside = plan->workspace_host = "";
 	plan->quarantine_host = "";
-	plan->spawn_deadline_ms = AB_SPAWN_DEADLINE_MS;
 	plan->oom_score_adj = OOM_SCORE;
 	set_namespaces(b);
 	set_ids(b);

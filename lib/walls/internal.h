@@ -21,7 +21,6 @@
 #define AB_BOX_HOME "/home/agent"
 #define AB_BOX_ID 1000u
 #define AB_DEFAULT_PRIVATE_BYTES (UINT64_C(1) << 30)
-#define AB_SPAWN_DEADLINE_MS 5000u
 /* of the processes in pids: PID 1, launcher, holder's own child */
 #define AB_PIDS_OF_OURS 3u
 

@@ -51,7 +51,6 @@ typedef struct ab_compiled {
 	char **cgroups;	    /* directories made; removed by _end */
 	size_t cgroup_count;
 	char *quarantine;   /* directory made, or NULL; removed when empty */
-	bool has_watches;   /* settle before an exit is delivered */
 	char *workspace_inside; /* NULL: no workspace */
 	/* HOME of commands for which nobody set one; NULL in a tier without a
 	   tree, where that directory does not exist */

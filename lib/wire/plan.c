@@ -23,7 +23,6 @@
 #define PLAN_MAX_CGROUPS 16u
 #define PLAN_MAX_SECCOMP (4096u * 8u) /* BPF_MAXINSNS of 8 bytes */
 #define PLAN_RLIMIT_NLIMITS 16u	      /* getrlimit(2) */
-#define PLAN_MAX_DEADLINE_MS (10u * 60 * 1000)
 
 #define STEP_FLAGS                                                      \
 	(AB_MOUNT_RDONLY | AB_MOUNT_NOEXEC | AB_MOUNT_NOSYMFOLLOW |     \
@@ -94,7 +93,6 @@ static void put_workspace(ab_writer *w, const ab_plan *p)
 	ab_put_u32(w, p->watch_count);
 	for (uint32_t i = 0; i < p->watch_count; i++)
 		ab_put_str(w, p->watches[i].pattern);
-	ab_put_u32(w, p->spawn_deadline_ms);
 	ab_put_i32(w, p->oom_score_adj);
 }
 
@@ -309,10 +307,8 @@ static void get_workspace(ab_reader *r, ab_plan *p)
 	if (n && (!p->workspace_host[0] || !p->workspace_inside[0] ||
 		  !p->quarantine_host[0]))
 		r->bad = true;
-	p->spawn_deadline_ms = ab_get_u32(r);
 	p->oom_score_adj = ab_get_i32(r);
-	if (p->spawn_deadline_ms > PLAN_MAX_DEADLINE_MS ||
-	    p->oom_score_adj < -1000 || p->oom_score_adj > 1000)
+	if (p->oom_score_adj < -1000 || p->oom_score_adj > 1000)
 		r->bad = true;
 }
 

@@ -168,7 +168,6 @@ typedef struct ab_plan {
 	ab_plan_watch *watches;
 	uint32_t watch_count;
 
-	uint32_t spawn_deadline_ms;
 	/* oom_score_adj for box processes; 0 leaves it. */
 	int32_t oom_score_adj;
 } ab_plan;

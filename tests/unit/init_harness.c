@@ -131,7 +131,6 @@ void ih_plan_init(ih_plan *plan)
 	p->watches = plan->watches;
 	p->seccomp = filter;
 	p->seccomp_len = sizeof(filter);
-	p->spawn_deadline_ms = 5000;
 	ih_bind(plan, "/usr", "/usr", AB_MOUNT_RDONLY | AB_MOUNT_RECURSIVE);
 	add_links(plan);
 	ih_step(plan, AB_STEP_PROC, "/proc");

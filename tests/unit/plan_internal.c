@@ -70,7 +70,6 @@ static ab_plan sample(void)
 		.quarantine_host = "/srv/q",
 		.watches = watches,
 		.watch_count = 2,
-		.spawn_deadline_ms = 5000,
 		.oom_score_adj = -7,
 	};
 }
@@ -175,7 +174,6 @@ START_TEST(impossible_values_are_refused)
 	REFUSED(p.workspace_host = "");
 	REFUSED(p.quarantine_host = "");
 	REFUSED(p.quarantine_host = "relative");
-	REFUSED(p.spawn_deadline_ms = UINT32_MAX);
 	REFUSED(p.oom_score_adj = 1001);
 }
 END_TEST
