@@ -242,7 +242,7 @@ static void end_job(job *j)
 		return;
 	j->gone = true;
 	end_socket(j->owner, &j->remote_fd);
-	unwatch(j->owner, j->process->channel_fd);
+	unwatch(j->owner, agentbox_process_get_fd(j->process));
 	agentbox_process_free(j->process); /* ends what still runs */
 	j->process = NULL;
 }
@@ -283,9 +283,10 @@ static void job_ended(job *j)
 	int sent = 0;
 
 	int32_t rc = agentbox_process_wait(j->process, 0, &error);
-	if (rc == AGENTBOX_ETIMEOUT && !j->process->ended)
+	if (rc == AGENTBOX_ETIMEOUT && !ab_process_has_ended(j->process))
 		return; /* not yet */
-	if (rc < 0 && j->process->ended && !j->process->lost) {
+	const ab_msg_exited *exited = ab_process_exited(j->process);
+	if (rc < 0 && exited) {
 		char text[1024];
 		snprintf(text, sizeof(text), "%s",
 			 agentbox_error_get_message(error));
@@ -295,9 +296,9 @@ static void job_ended(job *j)
 		sent = ab_message_send(j->remote_fd, w.data, w.len, NULL, 0,
 				       MSG_DONTWAIT);
 	}
-	if (sent == 0 && j->process->ended && !j->process->lost) {
+	if (sent == 0 && exited) {
 		ab_writer_init_fixed(&w, memory, sizeof(memory));
-		ab_msg_put_exited(&w, &j->process->exited);
+		ab_msg_put_exited(&w, exited);
 		ab_message_send(j->remote_fd, w.data, w.len, NULL, 0,
 				MSG_DONTWAIT);
 	}
@@ -346,14 +347,15 @@ static int32_t start_job(agentbox_owner *o, agentbox_sandbox *box, int *channel,
 	j->next = o->jobs;
 	o->jobs = j;
 
+	int pty_fd = ab_process_pty_fd(j->process);
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_STARTED);
-	ab_put_u32(&w, j->process->pty_fd >= 0);
-	ab_put_u32(&w, j->process->pid);
-	int sent = ab_message_send(j->remote_fd, w.data, w.len,
-				   &j->process->pty_fd, j->process->pty_fd >= 0,
-				   MSG_DONTWAIT);
-	if (sent < 0 || watch(o, j->process->channel_fd, &j->source) < 0 ||
+	ab_put_u32(&w, pty_fd >= 0);
+	ab_put_u32(&w, (uint32_t)agentbox_process_get_pid(j->process));
+	int sent = ab_message_send(j->remote_fd, w.data, w.len, &pty_fd,
+				   pty_fd >= 0, MSG_DONTWAIT);
+	if (sent < 0 ||
+	    watch(o, agentbox_process_get_fd(j->process), &j->source) < 0 ||
 	    watch(o, j->remote_fd, &j->remote_source) < 0) {
 		end_job(j);
 		return ab_error_set(err, AGENTBOX_ESYS, "",
@@ -415,14 +417,15 @@ static void answer_error(client *c, uint32_t serial, int32_t code,
 
 static json_t *describe(const agentbox_owner *o, const served *s)
 {
+	agentbox_policy *policy = ab_box_policy(s->box);
+
 	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s}",
 			 "id", agentbox_sandbox_get_id(s->box),
 			 "name", s->name,
 			 "tier", agentbox_sandbox_get_tier(s->box),
 			 "owner_pid", (int)o->pid, "owner_name", o->name,
-			 "policy", agentbox_policy_get_name(s->box->policy),
-			 "config_hash",
-			 agentbox_policy_get_digest(s->box->policy));
+			 "policy", agentbox_policy_get_name(policy),
+			 "config_hash", agentbox_policy_get_digest(policy));
 }
 
 static void serve_list(agentbox_owner *o, client *c, uint32_t serial)
@@ -519,7 +522,7 @@ static int32_t serve_spawn(agentbox_owner *o, const char *name, int *fds,
 	if (rc < 0)
 		return rc;
 	ab_reader_init(&r, bytes, n);
-	rc = ab_owner_get_command(&r, fds + 2, fd_count - 2, &command, err);
+	rc = ab_command_get(&r, fds + 2, fd_count - 2, &command, err);
 	if (rc == 0)
 		rc = start_job(o, box, &fds[0], command, err);
 	return rc;

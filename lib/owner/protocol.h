@@ -58,10 +58,4 @@ int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out);
  */
 int ab_owner_connect(int dirfd, const char *name);
 
-/* A command as bytes, without its descriptors. */
-void ab_owner_put_command(ab_writer *w, const agentbox_command *command);
-/* The command with `fds` (borrowed) as its descriptors; judged again. */
-int32_t ab_owner_get_command(ab_reader *r, const int *fds, size_t fd_count,
-			     agentbox_command **out, agentbox_error **err);
-
 #endif

@@ -460,7 +460,7 @@ static int32_t pack_command(const agentbox_command *c, int *memfd,
 	ab_writer w;
 
 	ab_writer_init(&w, AB_OWNER_MAX_COMMAND);
-	ab_owner_put_command(&w, c);
+	ab_command_put(&w, c);
 	int fd = w.bad ? -E2BIG : ab_fd_memfd_sealed("agentbox-command",
 						     w.data, w.len);
 	ab_writer_end(&w);
@@ -500,8 +500,7 @@ int32_t agentbox_remote_spawn(agentbox_remote *remote,
 	size_t n = 0;
 	fds[n++] = theirs;
 	fds[n++] = memfd;
-	for (size_t i = 0; i < c->fd_count; i++)
-		fds[n++] = c->fds[i].fd;
+	n += ab_command_fds(c, fds + n);
 	start_request(&w, memory, sizeof(memory), AB_OWNER_SPAWN, (uint32_t)n,
 		      ++remote->serial);
 	ab_put_str(&w, remote->box);
@@ -510,14 +509,14 @@ int32_t agentbox_remote_spawn(agentbox_remote *remote,
 	ab_auto(agentbox_bytes) *answer = NULL;
 	rc = sent < 0 ? lost(sent, err)
 	     : await_answer(remote->fd, remote->serial,
-			    3 * AB_DEFAULT_SPAWN_DEADLINE_MS, &answer, err);
+			    3 * AB_SPAWN_DEADLINE_MS, &answer, err);
 	if (rc == 0)
-		rc = ab_process_await_started(p, c->argv[0],
-					      AB_DEFAULT_SPAWN_DEADLINE_MS,
-					      err);
+		rc = ab_process_await_started(p, ab_command_name(c),
+					      AB_SPAWN_DEADLINE_MS, err);
 	if (rc == AGENTBOX_EAGAIN)
 		rc = ab_error_set(err, AGENTBOX_ETIMEOUT, "",
-				  "the owner did not start '%s'", c->argv[0]);
+				  "the owner did not start '%s'",
+				  ab_command_name(c));
 	if (rc < 0) {
 		agentbox_process_free(p);
 		return rc;

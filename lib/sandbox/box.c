@@ -22,7 +22,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 #include "wire/message.h"
 
 #define STOP_TIMEOUT_MS 5000
@@ -93,6 +93,11 @@ void ab_box_unref(agentbox_sandbox *box)
 	pthread_mutex_destroy(&box->settle_lock);
 	pthread_mutex_destroy(&box->lock);
 	free(box);
+}
+
+agentbox_policy *ab_box_policy(const agentbox_sandbox *box)
+{
+	return box->policy;
 }
 
 int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err)

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 #define MAX_READS 16
 

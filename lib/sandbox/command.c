@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 #ifndef NSFS_MAGIC
 #define NSFS_MAGIC 0x6e736673

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 #include "wire/message.h"
 
 /*

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 typedef struct env_list {
 	char **items;

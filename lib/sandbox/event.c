@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/alloc.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 const char *ab_event_kind_name(uint32_t kind)
 {

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 #include "wire/message.h"
 
 int32_t ab_process_new(agentbox_sandbox *box, const char *box_id,
@@ -116,6 +116,21 @@ int32_t agentbox_process_get_pid(const agentbox_process *p)
 	return p ? (int32_t)p->pid : -1;
 }
 
+bool ab_process_has_ended(const agentbox_process *p)
+{
+	return p->ended;
+}
+
+const ab_msg_exited *ab_process_exited(const agentbox_process *p)
+{
+	return p->ended && !p->lost ? &p->exited : NULL;
+}
+
+int ab_process_pty_fd(const agentbox_process *p)
+{
+	return p->pty_fd;
+}
+
 /*
  * What is on the channel: the exit, or its end. The owner of another
  * process's box says before the exit that settling failed.
@@ -139,7 +154,7 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 	    ab_msg_get_failed(&r, &failed) == 0) {
 		p->unprotected = true;
 		if (ab_fd_poll(p->channel_fd, POLLIN,
-			       AB_DEFAULT_SPAWN_DEADLINE_MS) > 0)
+			       AB_SPAWN_DEADLINE_MS) > 0)
 			return read_end(p, err); /* once: the flag is set */
 		p->ended = p->lost = true;
 		return 0;

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 /* Audit text is UTF-8; a byte string that is not goes in as hex. */
 static json_t *text(const char *s)

@@ -7,6 +7,8 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/control.c \
 	lib/sandbox/environment.c \
 	lib/sandbox/event.c \
+	lib/sandbox/internal.h \
+	lib/sandbox/pack.c \
 	lib/sandbox/process.c \
 	lib/sandbox/record.c \
 	lib/sandbox/sandbox.h \

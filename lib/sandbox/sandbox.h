@@ -1,128 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of a box handle, shared by the files of this room. A box is
- * counted: its owner's handle is one reference, every process handle is
- * another, so that a process outlives agentbox_sandbox_free() with its
- * status.
+ * What other rooms may use of a box beyond its public header: the owner
+ * stands between a box and another process, so it passes on what the
+ * handles keep to themselves. The bodies are in internal.h.
  */
 #ifndef AB_SANDBOX_SANDBOX_H
 #define AB_SANDBOX_SANDBOX_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "agentbox/sandbox.h"
-#include "base/hash.h"
 #include "base/limits.h"
-#include "base/spawn.h"
-#include "walls/walls.h"
 #include "wire/box.h"
+#include "wire/codec.h"
 
-#define AB_DEFAULT_START_TIMEOUT_MS 10000
-#define AB_DEFAULT_SPAWN_DEADLINE_MS 5000
+/* How long the launcher may take to start a command. */
+#define AB_SPAWN_DEADLINE_MS 5000
+/* How long the holder may take to answer a request. */
 #define AB_REQUEST_TIMEOUT_MS 30000
-#define AB_MAX_QUEUED_EVENTS 1024
 
-struct agentbox_event {
-	uint32_t kind; /* enum ab_event_kind */
-	char *object, *detail;
-	agentbox_event *next;
-};
-
-/*
- * What happened, in order. An event is `fresh` until it was recorded, which
- * runs host code (the audit's sink) and so holds no lock. The wake descriptor
- * tells the host's loop of events that another thread took off the socket.
- */
-typedef struct ab_event_queue {
-	pthread_mutex_t lock;
-	agentbox_event *fresh, **fresh_tail;
-	agentbox_event *ready, **ready_tail;
-	size_t count;	    /* of both */
-	uint64_t dropped, unprotected_dropped; /* told when it is empty */
-	uint64_t unprotected; /* ever seen */
-	bool ended_told;
-	int wake_fd, poll_fd; /* made by the first get_fd(), or -1 */
-} ab_event_queue;
-
-struct agentbox_sandbox_options {
-	agentbox_audit *audit;
-	uint32_t timeout_ms;
-};
-
-struct agentbox_sandbox {
-	atomic_uint refs;
-	pid_t owner; /* getpid() of the process that made it */
-	char id[AB_ID_SIZE];
-
-	agentbox_context *context;
-	agentbox_policy *policy;
-	agentbox_audit *audit; /* may be NULL */
-	ab_compiled compiled;
-	uint32_t tier; /* as raised; outlives `compiled` */
-	agentbox_bytes *walls_json, *limits_json;
-
-	ab_helper helper;
-	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
-	int spawn_fd;	  /* to the launcher; datagrams need no lock */
-	int mountinfo_fd; /* POLLPRI: the mount table changed; or -1 */
-	int watch_fd;	  /* inotify, only polled here; or -1 */
-	atomic_bool ended;
-	bool lowered; /* by agentbox_sandbox_end() */
-	bool watched; /* it has protected paths to settle */
-
-	pthread_mutex_t settle_lock; /* taken before `lock` */
-	bool unprotected;	     /* the last settle failed */
-
-	pthread_mutex_t lock; /* the control socket and what follows */
-	uint32_t serial;
-	uint64_t relaunched_ns; /* when the launcher was last replaced */
-
-	ab_event_queue events;
-};
-
-typedef struct ab_fd_slot {
-	int target, fd;
-	bool relay; /* a regular file: goes through a pipe of the holder */
-	bool into_box;
-} ab_fd_slot;
-
-typedef struct ab_env_entry {
-	char *name, *value; /* value NULL: remove */
-	bool from_host;
-} ab_env_entry;
-
-struct agentbox_command {
-	char **argv; /* NULL-terminated */
-	size_t argc;
-	char *cwd; /* NULL: the workspace */
-	ab_env_entry *env;
-	size_t env_count;
-	ab_fd_slot fds[AB_MAX_EXTRA_FDS];
-	size_t fd_count;
-	bool pty;
-	uint16_t rows, cols;
-	uint32_t wall_ms;
-};
-
-struct agentbox_process {
-	pid_t owner;
-	char box_id[AB_ID_SIZE];
-	agentbox_sandbox *box; /* a reference; NULL: another process's box */
-	int channel_fd;
-	int pty_fd;
-	uint32_t pid;
-	bool ended;   /* no more messages will come */
-	bool settled; /* protected paths were settled after the end */
-	bool recorded; /* its end is in the audit */
-	bool unprotected; /* remote: settling after it failed */
-	bool relayed; /* a relay must be flushed before the end is told */
-	bool lost;    /* ended without a status: the box went away */
-	ab_msg_exited exited;
-	uint64_t dropped_out, dropped_err; /* by capture */
-};
+/* The policy it was raised with; borrowed. */
+agentbox_policy *ab_box_policy(const agentbox_sandbox *box);
 
 /*
  * process.c: a handle for a channel (taken, also on failure) that speaks the
@@ -134,67 +32,25 @@ int32_t ab_process_new(agentbox_sandbox *box, const char *box_id,
 /* Wait for STARTED at most timeout_ms; AGENTBOX_EAGAIN when it is not there. */
 int32_t ab_process_await_started(agentbox_process *p, const char *name,
 				 int64_t timeout_ms, agentbox_error **err);
+/* It runs no more, whether its status is known or not. */
+bool ab_process_has_ended(const agentbox_process *p);
+/* Its status, borrowed; NULL while it runs and when the box did not tell. */
+const ab_msg_exited *ab_process_exited(const agentbox_process *p);
+/* The host's side of its terminal, borrowed; -1: none. */
+int ab_process_pty_fd(const agentbox_process *p);
 
-agentbox_sandbox *ab_box_ref(agentbox_sandbox *box);
-void ab_box_unref(agentbox_sandbox *box);
-/* EFORKED in a forked child, ECLOSED when the box has ended, else 0. */
-int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err);
-
+/* pack.c: a command as bytes, without its descriptors. */
+void ab_command_put(ab_writer *w, const agentbox_command *command);
 /*
- * uid.c: claim a kernel uid that no other box has; the claim lives as long
- * as *claim_fd (owned). Without a pool of ids nothing is claimed.
+ * The command with `fds` (borrowed) as its descriptors. Built by the public
+ * calls, so bytes and descriptors from outside are judged as the host's own.
  */
-int32_t ab_uid_claim(const ab_probe *probe, const char *box_id,
-		     uint32_t *uid_try, int *claim_fd, agentbox_error **err);
-
-/* control.c */
-
-/*
- * Send a request to the holder and wait for its reply; events that arrive
- * meanwhile are queued. fd_in (or -1) goes along; fd_out (or NULL) takes the
- * one fd of the reply. 0 or an error; a dead holder marks the box ended.
- */
-int32_t ab_control_request(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
-			   int fd_in, int *fd_out, ab_msg_reply *reply,
-			   agentbox_error **err);
-/* Read what is there without blocking; lock is taken inside. */
-int32_t ab_control_drain(agentbox_sandbox *box, agentbox_error **err);
-
-/* event.c */
-void ab_events_init(ab_event_queue *q);
-void ab_events_end(ab_event_queue *q);
-/* Decode an AB_MSG_EVENT as a fresh one. 0, -EPROTO or -ENOMEM. */
-int ab_events_push(agentbox_sandbox *box, const void *p, size_t n);
-/* Record what is fresh and let next_event see it; no lock may be held. */
-void ab_events_publish(agentbox_sandbox *box);
-
-/*
- * If a protected path may have changed since the last time (or `force`), let
- * the holder put things right. EWALL when it could not: spawning is frozen
- * until a later settle succeeds.
- */
-int32_t ab_box_settle(agentbox_sandbox *box, bool force, agentbox_error **err);
-
-/*
- * environment.c: owned NULL-terminated "NAME=value" array, count in *n. `home`
- * (or NULL) is HOME unless the policy or the command says otherwise.
- */
-int32_t ab_environment_build(const agentbox_policy *policy, const char *home,
-			     const agentbox_command *command, char ***out,
-			     size_t *n, agentbox_error **err);
-void ab_environment_free(char **envp);
-
-/* record.c: the audit records of a box; all are no-ops without an audit. */
-int32_t ab_record_box(agentbox_sandbox *box, const char *type,
-		      agentbox_error **err);
-int32_t ab_record_command(agentbox_sandbox *box,
-			  const agentbox_command *command,
-			  agentbox_error **err);
-int32_t ab_record_exit(agentbox_sandbox *box, const agentbox_process *process,
-		       agentbox_error **err);
-int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *event,
-			agentbox_error **err);
-
-const char *ab_event_kind_name(uint32_t kind);
+int32_t ab_command_get(ab_reader *r, const int *fds, size_t fd_count,
+		       agentbox_command **out, agentbox_error **err);
+/* argv[0]; borrowed. */
+const char *ab_command_name(const agentbox_command *command);
+/* Its descriptors, borrowed, in the order of ab_command_put(); the count. */
+size_t ab_command_fds(const agentbox_command *command,
+		      int fds[AB_MAX_EXTRA_FDS]);
 
 #endif

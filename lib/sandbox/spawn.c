@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 #include "wire/message.h"
 
 /* What the launcher takes: libexec/init/launcher.c. */
@@ -170,7 +170,7 @@ static int32_t await_started(agentbox_process *p, const char *name,
 	for (int tries = 0; tries < 2; tries++) {
 		uint64_t began = ab_clock_boot_ns();
 		int32_t rc = ab_process_await_started(
-			p, name, AB_DEFAULT_SPAWN_DEADLINE_MS, err);
+			p, name, AB_SPAWN_DEADLINE_MS, err);
 		if (rc != AGENTBOX_EAGAIN)
 			return rc;
 		rc = replace_launcher(p->box, began, err);
@@ -224,7 +224,7 @@ static int32_t send_command(agentbox_sandbox *box, const agentbox_command *c,
 		o->fds[o->count++] = slots[i];
 	rc = send_to_launcher(box, &w, o,
 			      ab_clock_boot_ns() +
-			      AB_DEFAULT_SPAWN_DEADLINE_MS * 1000000ull);
+			      AB_SPAWN_DEADLINE_MS * 1000000ull);
 	close(pair[1]);
 	if (rc < 0)
 		return ab_error_sys_code(err, rc == -ETIMEDOUT

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 #define MAX_TRIES 64
 

@@ -28,7 +28,7 @@
 #include "abtest.h"
 #include "base/fd.h"
 #include "owner/protocol.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 #include "wire/message.h"
 
 static char state[4096];
@@ -346,7 +346,7 @@ static void client_spawns_on_the_kept_channel(void)
 
 	MUST(agentbox_command_new(argv, 1, &command, NULL) == 0);
 	ab_writer_init(&bytes, AB_OWNER_MAX_COMMAND);
-	ab_owner_put_command(&bytes, command);
+	ab_command_put(&bytes, command);
 	int fds[2] = { kept_channel[1], ab_fd_memfd_sealed("t", bytes.data,
 							   bytes.len) };
 	ab_writer_init_fixed(&request, memory, sizeof(memory));

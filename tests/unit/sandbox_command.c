@@ -18,7 +18,7 @@
 
 #include "abtest.h"
 #include "base/alloc.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/internal.h"
 
 static agentbox_command *command(void)
 {
