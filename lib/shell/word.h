@@ -6,7 +6,9 @@
  * A word is bytes of which stretches may be uncertain. Those are *holes*,
  * sorted by position and never overlapping. Bytes outside a hole are exactly
  * what the command gets. A guard that decides on a word must decide for every
- * value the holes can take: a word with a hole equals no literal.
+ * value the holes can take: a word with a hole equals no literal. The text
+ * with the holes' own bytes in it is the likeliest reading (an unset variable
+ * is empty), which a guard may judge as well, never instead.
  *
  * Everything here is borrowed from the arena of the check that made it.
  */
@@ -28,7 +30,13 @@ enum ab_hole_kind {
 	AB_HOLE_PATTERN,
 	/* the bytes of the hole stand for the home directory of the user (`~`,
 	 * $HOME) or, as `~name`, of another; when home is known they are it */
-	AB_HOLE_HOME
+	AB_HOLE_HOME,
+	/* any bytes, but the bytes of the hole are the likely ones: `rm` in
+	 * ${UNKNOWN:-rm} and in $(which rm) */
+	AB_HOLE_LIKELY,
+	/* the bytes of the hole are the name of an end of a process
+	 * substitution, /dev/fd/63; origin says of which */
+	AB_HOLE_PROC
 };
 
 /* Bytes begin..end-1 of the text that was given to the check. */
@@ -36,11 +44,21 @@ struct ab_span {
 	uint32_t begin, end;
 };
 
+struct ab_stream; /* shell/shell.h */
+
 struct ab_hole {
 	uint32_t at, len; /* in ab_word.text */
 	enum ab_hole_kind kind;
 	struct ab_span span;
 	const char *name; /* of the variable, NUL-terminated; or NULL */
+	struct ab_stream *origin; /* whose bytes these are; or NULL */
+};
+
+/* Where the bytes from `at` up to the next entry's `at` came from: one to one
+ * when span is as long as they are, else each from all of span. */
+struct ab_map {
+	uint32_t at;
+	struct ab_span span;
 };
 
 struct ab_word {
@@ -48,11 +66,12 @@ struct ab_word {
 	uint32_t len;
 	uint32_t hole_count;
 	const struct ab_hole *holes;
-	struct ab_span span;	    /* of the whole word */
-	const struct ab_span *map;  /* where byte i of text came from: `len`
-				     * entries; NULL: span of the whole word,
-				     * or begin + i when span is as long */
-	bool is_quoted;		    /* some part of it was quoted */
+	struct ab_span span; /* of the whole word */
+	/* map_count entries, the first with at 0; none: like one entry with
+	 * the span of the whole word */
+	const struct ab_map *map;
+	uint32_t map_count;
+	bool is_quoted; /* some part of it was quoted */
 };
 
 /* No holes: the command gets exactly these bytes. */
@@ -60,5 +79,11 @@ static inline bool ab_word_is_exact(const struct ab_word *w)
 {
 	return w->hole_count == 0;
 }
+
+/*
+ * Where text[at .. at+len-1] came from: from the start of the first byte's
+ * stretch to the end of the last one's. len 0 is the place before text[at].
+ */
+struct ab_span ab_word_span(const struct ab_word *w, uint32_t at, uint32_t len);
 
 #endif

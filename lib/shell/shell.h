@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a shell would do with a text: ab_shell_parse() makes a tree of any
+ * bytes, ab_shell_run() walks it in the order of execution with everything
+ * resolved that the text alone decides, and tells a visitor each command.
+ *
+ * Nothing is executed, opened or looked up. No heap, no recursion, constant C
+ * stack; time is linear in the text and in what the limits allow to be
+ * visited twice. Grammar: POSIX sh and bash 5.2 as bash reads it, with extglob on.
+ *
+ * What it refuses to do: guess. A value that the text does not decide is a
+ * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
+ * that differs is a hole. A text beyond the limits ends with
+ * AB_SHELL_LIMIT, which a guard must not allow.
+ *
+ * Everything handed out lives in the arena. What a visitor is given lives
+ * until its callback returns, unless said otherwise.
+ */
+#ifndef AB_SHELL_SHELL_H
+#define AB_SHELL_SHELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "shell/word.h"
+
+enum ab_shell_status {
+	AB_SHELL_OK = 0,
+	AB_SHELL_UNTERMINATED, /* the text ends inside something */
+	AB_SHELL_SYNTAX,
+	AB_SHELL_LIMIT,	  /* a limit was met; something was not looked at */
+	AB_SHELL_STOPPED  /* the visitor said so */
+};
+
+/* The first thing that went wrong, also inside a text that was pushed. */
+struct ab_shell_result {
+	enum ab_shell_status status;
+	struct ab_span span; /* in the original text */
+	const char *message; /* static: "unterminated quote"; NULL when OK */
+};
+
+/* 0 means the default, which stands behind each. */
+struct ab_shell_limits {
+	uint32_t bytes;	   /* of a text; 1 MiB */
+	uint32_t depth;	   /* of nested constructs; 256 */
+	uint32_t texts;	   /* pushed texts and calls inside each other; 16 */
+	uint32_t words;	   /* words that one command may grow to; 4096 */
+	uint32_t value;	   /* bytes a value may grow to; 64 KiB */
+	uint32_t variables; /* 2048; more are holes */
+	uint32_t steps; /* commands visited; 64 Ki + 1 per 4 bytes of text */
+};
+
+struct ab_shell_tree; /* made by parse, read by run and print */
+
+/*
+ * Parses text[0..len-1], which is copied. After UNTERMINATED and SYNTAX the
+ * tree holds what was understood, before and after the place, so that a guard
+ * finds the guarded words in it; such a tree is a guess. NULL, with LIMIT,
+ * when the text is too long or the arena too small. An arena of
+ * AB_SHELL_ARENA(len) is never too small for parsing.
+ */
+const struct ab_shell_tree *ab_shell_parse(struct ab_arena *arena,
+					   const char *text, size_t len,
+					   const struct ab_shell_limits *limits,
+					   struct ab_shell_result *result);
+
+/* Enough for any text of len bytes; a usual line needs a tenth. */
+#define AB_SHELL_ARENA(len) (65536 + (size_t)(len) * 96)
+
+/* The tree as text, for tests: the length it has, of which size-1 bytes and a
+ * NUL are written. */
+size_t ab_shell_print(const struct ab_shell_tree *tree, char *text,
+		      size_t size);
+
+/*
+ * A channel that bytes go through: a pipe, the output of a substitution, what
+ * a compound command is redirected to, a here-string that `read` reads. NULL
+ * where one is expected: the terminal, or whatever the shell itself was given.
+ * Lives as long as the run.
+ */
+enum ab_stream_kind {
+	AB_STREAM_PIPE = 1,	/* between two commands of a pipeline */
+	AB_STREAM_COMMAND,	/* $(...) or `...` */
+	AB_STREAM_PROC_IN,	/* <(...): the commands inside write it */
+	AB_STREAM_PROC_OUT,	/* >(...): the commands inside read it */
+	AB_STREAM_REDIRECT,	/* stdin or stdout of a redirected compound */
+	AB_STREAM_COPROC,
+	AB_STREAM_JOIN	  /* bytes of one of several streams */
+};
+
+struct ab_stream {
+	enum ab_stream_kind kind;
+	/* The visitor's own, 0 at first. Set it when a command writes to the
+	 * stream. A JOIN has the bits of its parts. */
+	uint32_t taint;
+	struct ab_span span;
+	/* All that is ever written to it, when that is known: echo and printf
+	 * of constants, cat of a here-document, : and true. May have holes.
+	 * Complete once its commands were visited. Or NULL. */
+	const struct ab_word *value;
+};
+
+static inline uint32_t ab_hole_taint(const struct ab_hole *hole)
+{
+	return hole->origin ? hole->origin->taint : 0;
+}
+
+enum ab_redir_kind {
+	AB_REDIR_READ = 1,	/* <  */
+	AB_REDIR_WRITE,		/* >  */
+	AB_REDIR_CLOBBER,	/* >| */
+	AB_REDIR_APPEND,	/* >> */
+	AB_REDIR_READ_WRITE,	/* <> */
+	AB_REDIR_WRITE_BOTH,	/* &> and >&FILE: stdout and stderr */
+	AB_REDIR_APPEND_BOTH,	/* &>> */
+	AB_REDIR_DUP_IN,	/* <&  target: digits, digits-, - or a hole */
+	AB_REDIR_DUP_OUT,	/* >& */
+	AB_REDIR_HERE_DOC,	/* << and <<-; target is the body, expanded */
+	AB_REDIR_HERE_STRING	/* <<< target is the text, with its newline */
+};
+
+struct ab_shell_redir {
+	enum ab_redir_kind kind;
+	int32_t fd;	     /* what it is for; -1: {name}> chose one */
+	bool is_quoted;	     /* here-document: the delimiter was quoted */
+	struct ab_word target;
+	struct ab_span span; /* from the operator to the target's end */
+};
+
+struct ab_shell_assign {
+	const char *name; /* NUL-terminated; "a" for a[1]=x */
+	uint32_t name_len;
+	bool is_append;	  /* += */
+	bool is_array;	  /* a=(...) or a[i]=...: value_count may be != 1 */
+	const struct ab_word *values;
+	uint32_t value_count;
+	struct ab_span span; /* of all of it */
+};
+
+/* Where a command stands. */
+enum ab_shell_place {
+	AB_SHELL_BACKGROUND = 1 << 0,	/* & at the end of its list */
+	AB_SHELL_NEGATED = 1 << 1,	/* ! */
+	AB_SHELL_CONDITION = 1 << 2,	/* of if, while, until */
+	AB_SHELL_MAYBE = 1 << 3,	/* after && or ||, in if, case, loops */
+	AB_SHELL_LOOP = 1 << 4,		/* in the body of a loop */
+	AB_SHELL_ENDLESS = 1 << 5,	/* `while :`, `for ((;;))` around it */
+	AB_SHELL_SUBSHELL = 1 << 6,	/* its effects on the shell are lost */
+	AB_SHELL_SUBSTITUTION = 1 << 7, /* in $(), ``, <(), >() */
+	AB_SHELL_DEFINITION = 1 << 8,	/* in a function's body that nobody
+					 * called: arguments unknown */
+	AB_SHELL_CALLED = 1 << 9,	/* in a function's body, called */
+	AB_SHELL_AGAIN = 1 << 10,	/* seen before: a loop's next round */
+	AB_SHELL_GUESS = 1 << 11,	/* the text has a syntax error */
+	AB_SHELL_PIPE_BOTH = 1 << 12	/* |& takes its stderr too */
+};
+
+struct ab_shell_place_of {
+	uint32_t flags;		/* enum ab_shell_place */
+	uint32_t depth;		/* texts and calls around it */
+	/* What the surroundings give it as stdin and stdout, before its own
+	 * redirections. */
+	struct ab_stream *in, *out;
+	uint32_t pipe_index, pipe_count; /* 0 of 1 outside of a pipeline */
+	const char *function;	/* innermost function around it, or NULL */
+	void *tag;		/* of the innermost pushed text, or NULL */
+};
+
+struct ab_shell_function {
+	const char *name; /* NUL-terminated; lives as long as the run */
+	uint32_t name_len;
+	struct ab_span span; /* of the definition */
+};
+
+/* One simple command. argc 0: assignments or redirections alone. */
+struct ab_shell_command {
+	struct ab_span span;
+	const struct ab_word *argv;
+	uint32_t argc;
+	const struct ab_shell_assign *assigns;
+	uint32_t assign_count;
+	const struct ab_shell_redir *redirs;
+	uint32_t redir_count;
+	struct ab_shell_place_of place;
+	/* argv[0] names it; its body comes next, with the arguments, unless
+	 * the visitor answers AB_SHELL_SKIP; or NULL */
+	const struct ab_shell_function *callee;
+	/* What it prints, when that is known (struct ab_stream), or NULL. */
+	const struct ab_word *output;
+};
+
+enum ab_shell_scope_kind {
+	AB_SCOPE_PIPELINE = 1,	/* of two or more */
+	AB_SCOPE_STAGE,		/* an element of it; its own subshell */
+	AB_SCOPE_SUBSHELL,	/* (...) and what runs with & */
+	AB_SCOPE_GROUP,		/* {...} */
+	AB_SCOPE_BRANCH,	/* what may not run; the state joins at its end */
+	AB_SCOPE_LOOP,		/* for, while, until, select: all its rounds */
+	AB_SCOPE_IF,
+	AB_SCOPE_CASE,		/* words: the subject */
+	AB_SCOPE_SUBSTITUTION,	/* out (PROC_OUT: in) is its stream */
+	AB_SCOPE_DEFINITION,	/* a body where it is defined */
+	AB_SCOPE_CALL,		/* a body where it is called */
+	AB_SCOPE_TEXT,		/* what the visitor pushed */
+	AB_SCOPE_COPROC,
+	AB_SCOPE_TEST,		/* [[ ]]: words: its operands */
+	AB_SCOPE_ARITH		/* (( )) */
+};
+
+/* begin and end of a scope; both get the same values. place is how it stands
+ * outside; in and out are what the commands inside see. */
+struct ab_shell_scope {
+	enum ab_shell_scope_kind kind;
+	struct ab_span span;
+	struct ab_shell_place_of place;
+	struct ab_stream *in, *out;
+	const struct ab_shell_redir *redirs; /* of the compound */
+	uint32_t redir_count;
+	const struct ab_word *words; /* of for, case, select, [[ ]] */
+	uint32_t word_count;
+	const struct ab_shell_function *function; /* DEFINITION, CALL */
+};
+
+struct ab_shell_run; /* lives while ab_shell_run() does */
+
+/* What a callback answers. */
+enum ab_shell_answer {
+	AB_SHELL_GO = 0,
+	AB_SHELL_SKIP, /* command: do not visit the function's body */
+	AB_SHELL_STOP  /* end the run with AB_SHELL_STOPPED */
+};
+
+/* Any may be NULL. A command is told before its effects (assignments,
+ * `export`, `cd` is no effect here) are in the state. What $(...) in its words
+ * does was told before it; what >(...) does comes after it. */
+struct ab_shell_visitor {
+	enum ab_shell_answer (*command)(void *user, struct ab_shell_run *run,
+					const struct ab_shell_command *command);
+	enum ab_shell_answer (*begin)(void *user, struct ab_shell_run *run,
+				      const struct ab_shell_scope *scope);
+	enum ab_shell_answer (*end)(void *user, struct ab_shell_run *run,
+				    const struct ab_shell_scope *scope);
+};
+
+/* What is known outside of the text. Zeroed: nothing. */
+struct ab_shell_context {
+	const char *home, *cwd; /* absolute, or NULL; $HOME and $PWD */
+	uint32_t home_len, cwd_len;
+};
+
+/*
+ * Visits what the tree would execute. The tree is the arena's latest or
+ * older; result is that of the parse and is made worse, never better.
+ */
+void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
+		  const struct ab_shell_context *context,
+		  const struct ab_shell_visitor *visitor, void *user,
+		  struct ab_shell_result *result);
+
+/*
+ * For callbacks.
+ */
+
+/* A text that the command just told would run: `eval`, `bash -c`, trap... */
+struct ab_shell_text {
+	struct ab_word text; /* holes in it stay holes */
+	bool is_child; /* a new shell: args are $0, $1...; its effects are lost,
+			* it knows exported variables and no functions. false:
+			* the shell itself: eval, source, trap */
+	const struct ab_word *args; /* copied */
+	uint32_t arg_count;
+	/* NULL: those of the command */
+	struct ab_stream *in, *out;
+	void *tag; /* for the commands inside: place.tag */
+};
+
+/*
+ * Visit it when the callback (command only) has returned; several in the
+ * order of the calls. False: a limit was met, and the run will end with LIMIT.
+ */
+bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text);
+
+/* The words joined by spaces, as eval does; lives until the callback returns.
+ * False: LIMIT. */
+bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
+		   uint32_t count, struct ab_word *out);
+
+/*
+ * Variables. A name that no shell can have (with a space) is the visitor's
+ * own: a place for state that must follow subshells and joins, such as the
+ * working directory. Unknown, unset, and arrays: NULL.
+ */
+const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
+				   const char *name, size_t len,
+				   bool *is_exported);
+/* value NULL: unknown from now on. The value is copied. False: LIMIT. */
+bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
+		  const struct ab_word *value);
+/* A variable that takes what comes from a stream (`nc | read x` by a command
+ * that the shell does not know). */
+bool ab_shell_set_from(struct ab_shell_run *run, const char *name, size_t len,
+		       struct ab_stream *stream);
+/* Nothing is known any more: eval or source of what nobody knows. The run does
+ * this itself after eval, source and `.` when nothing was pushed. */
+void ab_shell_forget(struct ab_shell_run *run);
+
+/* A new stream, for what a visitor starts itself. NULL: LIMIT. */
+struct ab_stream *ab_shell_stream(struct ab_shell_run *run,
+				  struct ab_span span);
+
+/* What echo, printf, `:`, true print: false when that is not known. */
+bool ab_shell_output(struct ab_shell_run *run, const struct ab_word *argv,
+		     uint32_t argc, struct ab_word *out);
+
+/* The function of that name as known now, or NULL. */
+const struct ab_shell_function *
+ab_shell_function(const struct ab_shell_run *run, const char *name, size_t len);
+
+#endif

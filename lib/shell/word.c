@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From bytes of a word back to the text they were written as (shell/word.h).
+ */
+#include "config.h"
+
+#include "shell/word.h"
+
+/* The last entry of the map that begins at or before `at`. */
+static uint32_t entry_of(const struct ab_word *w, uint32_t at)
+{
+	uint32_t low = 0, high = w->map_count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (w->map[middle].at <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Where the byte at `at`, or the place before it, came from. */
+static struct ab_span span_of(const struct ab_word *w, uint32_t at)
+{
+	struct ab_span span = w->span;
+	uint32_t first = 0, last = w->len;
+
+	if (w->map_count) {
+		uint32_t i = entry_of(w, at);
+
+		span = w->map[i].span;
+		first = w->map[i].at;
+		if (i + 1 < w->map_count)
+			last = w->map[i + 1].at;
+	}
+	if (span.end - span.begin != last - first || at >= last)
+		return span;
+	span.begin += at - first;
+	span.end = span.begin + 1;
+	return span;
+}
+
+struct ab_span ab_word_span(const struct ab_word *w, uint32_t at, uint32_t len)
+{
+	struct ab_span first = span_of(w, at), last;
+
+	if (len == 0) {
+		first.end = first.begin;
+		return first;
+	}
+	last = span_of(w, at + len - 1);
+	if (last.begin < first.begin)
+		first.begin = last.begin;
+	if (last.end > first.end)
+		first.end = last.end;
+	return first;
+}
