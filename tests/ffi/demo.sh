@@ -49,6 +49,20 @@ demo_build() { # name flags...
 demo_build demo
 demo_build mutant "$TMPDIR/mutant.c" -Wl,--wrap=agentbox_policy_parse
 
+# make demo comes before Check is installed, and builds a fuzz target's replay
+if ${cc%% *} -M -D_GNU_SOURCE -I"$AB_TEST_BUILDDIR" -I"$AB_TEST_SRCDIR" \
+	-I"$AB_TEST_SRCDIR/lib" -I"$AB_TEST_SRCDIR/include" \
+	-I"$AB_TEST_SRCDIR/tests/lib" "$AB_TEST_SRCDIR/tests/lib/env.c" \
+	"$AB_TEST_SRCDIR/tests/lib/leak.c" \
+	"$AB_TEST_SRCDIR/tests/lib/torture.c" \
+	"$AB_TEST_SRCDIR/tests/lib/fuzz_replay.c" \
+	"$AB_TEST_SRCDIR/tests/fuzz/base_json.c" >"$TMPDIR/needs" 2>&1 &&
+	! grep -q '/check\.h' "$TMPDIR/needs"; then
+	ok "the demo builds without Check"
+else
+	not_ok "the demo builds without Check" "$(cat "$TMPDIR/needs")"
+fi
+
 stage_set "$TMPDIR/work"
 "$TMPDIR/demo" "$TMPDIR/work" "$AB_TEST_HELPER_DIR" no-build \
 	>"$TMPDIR/out" 2>&1

@@ -9,7 +9,6 @@
 
 #include "abtest.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -237,23 +236,4 @@ __attribute__((constructor)) void ab_leak_checker(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	process_mark = ab_leak_mark_new();
 	atexit(at_exit);
-}
-
-static ab_leak_mark *test_mark;
-
-void ab_leak_setup(void)
-{
-	test_mark = ab_leak_mark_new();
-}
-
-void ab_leak_teardown(void)
-{
-	char text[4096] = "";
-	size_t n = 1;
-
-	if (test_mark)
-		n = ab_leak_report(test_mark, text, sizeof(text));
-	ab_leak_mark_free(test_mark);
-	test_mark = NULL;
-	ck_assert_msg(n == 0, "%s", text);
 }

@@ -5,6 +5,9 @@ tests_lib_libabtest_a_SOURCES = \
 	tests/lib/env.c \
 	tests/lib/leak.c \
 	tests/lib/torture.c
+if HAVE_CHECK
+tests_lib_libabtest_a_SOURCES += tests/lib/leak_check.c
+endif
 tests_lib_libabtest_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_lib_libabtest_a_CFLAGS = $(UNIT_CFLAGS)
 
