@@ -344,7 +344,7 @@ static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
 	uint64_t deadline = ab_clock_boot_ns() + timeout_ms * 1000000ull;
 	ab_probe probe;
 
-	int32_t rc = ab_probe_machine(&probe, err);
+	int32_t rc = ab_probe_machine(&probe, box->policy, err);
 	if (rc < 0)
 		return rc;
 	ab_compile_input input = { .box_id = box->id, .probe = &probe,
@@ -552,7 +552,7 @@ int32_t agentbox_sandbox_plan_to_json(agentbox_context *context,
 	if (!context || !policy || !json)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "context, policy or json is NULL");
-	int32_t rc = ab_probe_machine(&probe, err);
+	int32_t rc = ab_probe_machine(&probe, policy, err);
 	if (rc < 0)
 		return rc;
 	ab_compile_input input = { .box_id = id, .probe = &probe,

@@ -272,6 +272,9 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 		if (!out->workspace_inside)
 			return ab_error_nomem(err);
 	}
+	/* for people: no box reads it */
+	if (!b->input->dry)
+		return 0;
 	out->description = ab_describe(&b->plan, out->notes, out->limits);
 	return out->description ? 0 : ab_error_nomem(err);
 }

@@ -368,7 +368,7 @@ int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 				    "context and json must not be NULL");
 	if (!doc || !missing)
 		return ab_error_nomem(err);
-	rc = ab_probe_machine(&p, err);
+	rc = ab_probe_machine(&p, NULL, err);
 	if (!rc)
 		rc = probe_tiers(context, &p, doc, missing, err);
 	if (rc)

@@ -99,6 +99,12 @@ void ab_build_end(ab_build *b);
 /* resolve.c */
 
 /*
+ * Open an absolute host path on which no link is, nor any other spelling of
+ * it: then it is its own canonical name. 0, or -errno and *out is as it was:
+ * -ELOOP for a link, -ENOSYS and others where this cannot be asked at all.
+ */
+int ab_host_open_plain(const char *path, ab_hostpath *out);
+/*
  * Follow the links of an absolute host path once and open what is there,
  * O_PATH. ENOTFOUND, EACCES, ESYS with `where`.
  */

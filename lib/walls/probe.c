@@ -216,8 +216,39 @@ static void probe_groups(ab_probe *p)
 		p->group_count += groups[i] != p->egid;
 }
 
-int32_t ab_probe_machine(ab_probe *out, agentbox_error **err)
+static void probe_cgroups(ab_probe *p)
 {
+	ab_autofree char *own = read_proc("/proc/self/cgroup");
+	ab_autofree char *mounts = read_proc("/proc/self/mountinfo");
+
+	if (own && mounts)
+		ab_probe_cgroups(p, own, mounts);
+}
+
+/* Does the policy set what a cgroup could hold? */
+static bool asks_for_cgroups(const ab_policy *policy)
+{
+	static const enum ab_policy_limit limits[] = {
+		AB_LIMIT_MEMORY, AB_LIMIT_CPUS, AB_LIMIT_PIDS
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(limits); i++) {
+		if (policy->limits.value[limits[i]].state == AB_POLICY_SET)
+			return true;
+	}
+	return false;
+}
+
+static bool asks_for(const ab_policy *policy, enum ab_policy_feature feature)
+{
+	return !policy || ((policy->require | policy->prefer) &
+			   AB_FEATURE_BIT(feature));
+}
+
+int32_t ab_probe_machine(ab_probe *out, agentbox_policy *handle,
+			 agentbox_error **err)
+{
+	const ab_policy *policy = handle ? ab_policy_get(handle) : NULL;
 	ab_probe p = { 0 };
 	struct utsname u;
 
@@ -230,20 +261,17 @@ int32_t ab_probe_machine(ab_probe *out, agentbox_error **err)
 	p.egid = (uint32_t)getegid();
 	p.landlock_abi = probe_landlock();
 	p.seccomp = probe_seccomp();
-	p.openat2 = probe_openat2();
-	p.mount_beneath = probe_beneath(&p);
-	p.noswap = probe_noswap(&p);
-	p.peer_pidfd = probe_peer_pidfd();
+	/* of these two a policy never asks */
+	p.openat2 = !policy && probe_openat2();
+	p.mount_beneath = !policy && probe_beneath(&p);
+	p.noswap = asks_for(policy, AB_FEATURE_NOSWAP) && probe_noswap(&p);
+	p.peer_pidfd = asks_for(policy, AB_FEATURE_PIDFD_PEER) &&
+		       probe_peer_pidfd();
 	p.root = p.euid == 0 && has_caps();
 	probe_pool(&p);
 	probe_groups(&p);
-	{
-		ab_autofree char *own = read_proc("/proc/self/cgroup");
-		ab_autofree char *mounts = read_proc("/proc/self/mountinfo");
-
-		if (own && mounts)
-			ab_probe_cgroups(&p, own, mounts);
-	}
+	if (!policy || asks_for_cgroups(policy))
+		probe_cgroups(&p);
 	*out = p;
 	return 0;
 }

@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -73,12 +75,52 @@ static int32_t by_realpath(const char *path, const char *where, ab_hostpath *h,
 	return 0;
 }
 
+static void set_inode(ab_hostpath *h, const struct stat *st)
+{
+	h->dev = st->st_dev;
+	h->ino = st->st_ino;
+	h->mode = st->st_mode;
+	h->uid = st->st_uid;
+	h->gid = st->st_gid;
+}
+
+int ab_host_open_plain(const char *path, ab_hostpath *out)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	size_t n = strlen(path);
+	struct stat st;
+	int fd;
+
+	if (ab_path_check_absolute(path, n) < 0)
+		return -EINVAL;
+	fd = ab_fd_lift((int)syscall(SYS_openat2, AT_FDCWD, path, &how,
+				     sizeof(how)));
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0) {
+		int saved = errno;
+
+		close(fd);
+		return -saved;
+	}
+	/* not initialised before: it is large, and asked for often */
+	memcpy(out->path, path, n + 1);
+	out->fd = fd;
+	set_inode(out, &st);
+	return 0;
+}
+
 int32_t ab_host_resolve(const char *path, const char *where, ab_hostpath *out,
 			agentbox_error **err)
 {
-	ab_hostpath h = { .fd = -1 };
+	ab_hostpath h;
 	struct stat st;
 
+	if (ab_host_open_plain(path, out) == 0)
+		return 0;
 	h.fd = ab_fd_lift(open(path, O_PATH | O_CLOEXEC));
 	if (h.fd < 0)
 		return ab_error_sys(err, errno, where, "cannot resolve '%s'",
@@ -92,11 +134,7 @@ int32_t ab_host_resolve(const char *path, const char *where, ab_hostpath *out,
 		if (rc)
 			return rc;
 	}
-	h.dev = st.st_dev;
-	h.ino = st.st_ino;
-	h.mode = st.st_mode;
-	h.uid = st.st_uid;
-	h.gid = st.st_gid;
+	set_inode(&h, &st);
 	*out = h;
 	return 0;
 }
@@ -200,8 +238,8 @@ int32_t ab_host_check_links(const ab_build *b, const char *path,
 	char name[AB_MAX_NAME + 1], link[AB_MAX_PATH];
 	walk w = { .links = 0 };
 
-	/* written as it is: no link was on the way */
-	if (strcmp(path, host->path) == 0)
+	/* written as it is: no link was on the way; or no box makes links */
+	if (strcmp(path, host->path) == 0 || b->writable_count == 0)
 		return 0;
 	if (strlen(path) >= sizeof(w.at))
 		return ab_error_set(err, AGENTBOX_ELIMIT, where,

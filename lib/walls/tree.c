@@ -40,7 +40,7 @@ typedef struct item {
 	const ab_policy_mount *mount;
 	uint64_t size;
 	uint32_t mode;
-	bool is_link; /* of the host, to be shown under its own name */
+	bool is_late; /* a link of the host, shown under its own name */
 } item;
 
 static int compare_items(const void *a, const void *b)
@@ -152,7 +152,7 @@ static char *read_pinned(ab_build *b, const ab_hostpath *h, size_t *n)
 	*n = (size_t)st.st_size;
 	text = ab_build_own(b, ab_calloc(*n + 1, 1));
 	/* being written to at this moment: then as a mount */
-	if (!text || ab_fd_read_full(fd, text, *n + 1) != (ssize_t)*n)
+	if (!text || read(fd, text, *n + 1) != (ssize_t)*n)
 		return NULL;
 	b->copied += *n;
 	return text;
@@ -220,27 +220,55 @@ static int32_t check_socket(ab_build *b, const ab_hostpath *h,
 	return 0;
 }
 
-static int32_t add_mount(ab_build *b, const item *it, bool links,
+static bool is_link_by_name(const ab_policy_mount *m)
+{
+	char text[AB_MAX_PATH];
+
+	return strcmp(m->from, m->to) == 0 &&
+	       ab_host_is_link(m->from, text, sizeof(text));
+}
+
+/* Open it->mount, or leave it for later; *h.fd is -1 when there is nothing. */
+static int32_t open_source(item *it, bool links, const char *where,
+			   ab_hostpath *h, agentbox_error **err)
+{
+	const ab_policy_mount *m = it->mount;
+	agentbox_error *e = NULL;
+	int32_t rc;
+	int r;
+
+	h->fd = -1;
+	if (it->is_late != links)
+		return 0;
+	r = links ? -ELOOP : ab_host_open_plain(m->from, h);
+	if (r == 0 || (r == -ENOENT && m->optional))
+		return 0;
+	if (!links && is_link_by_name(m)) {
+		it->is_late = true;
+		return 0;
+	}
+	rc = ab_host_resolve(m->from, where, h, &e);
+	if (rc == AGENTBOX_ENOTFOUND && m->optional) {
+		agentbox_error_free(e);
+		return 0;
+	}
+	return rc ? ab_error_move(err, &e) : 0;
+}
+
+static int32_t add_mount(ab_build *b, item *it, bool links,
 			 agentbox_error **err)
 {
 	const ab_policy_mount *m = it->mount;
-	ab_hostpath h = { .fd = -1 };
-	agentbox_error *e = NULL;
+	ab_hostpath h;
 	char where[AB_MAX_PATH + 16];
 	int32_t rc;
 
 	snprintf(where, sizeof(where), "mounts[%s]", m->to);
 	if (m->access == AB_ACCESS_HIDE)
 		return links ? 0 : add_hide(b, m, where, err);
-	if (it->is_link != links)
-		return 0;
-	rc = ab_host_resolve(m->from, where, &h, &e);
-	if (rc == AGENTBOX_ENOTFOUND && m->optional) {
-		agentbox_error_free(e);
-		return 0;
-	}
-	if (rc)
-		return ab_error_move(err, &e);
+	rc = open_source(it, links, where, &h, err);
+	if (rc || h.fd < 0)
+		return rc;
 	rc = ab_host_check(&h, where, err);
 	if (!rc)
 		rc = ab_host_check_links(b, m->from, &h, where, err);
@@ -365,16 +393,7 @@ uint64_t ab_tree_private_bytes(const ab_build *b)
 static int32_t add_items(ab_build *b, item *items, size_t n,
 			 agentbox_error **err)
 {
-	char text[AB_MAX_PATH];
-
 	qsort(items, n, sizeof(*items), compare_items);
-	for (size_t i = 0; i < n; i++) {
-		const ab_policy_mount *m = items[i].mount;
-
-		items[i].is_link = m && m->from &&
-				   strcmp(m->from, m->to) == 0 &&
-				   ab_host_is_link(m->from, text, sizeof(text));
-	}
 	for (size_t i = 0; i < n; i++) {
 		int32_t rc = 0;
 

@@ -41,7 +41,13 @@ typedef struct ab_probe {
 	char kernel[128];
 } ab_probe;
 
-int32_t ab_probe_machine(ab_probe *out, agentbox_error **err);
+/*
+ * policy: who does not ask for a thing is not told of it, since asking takes
+ * time: cgroups without a limit that could use one, and features that are
+ * neither required nor preferred, count as absent. NULL: everything.
+ */
+int32_t ab_probe_machine(ab_probe *out, agentbox_policy *policy,
+			 agentbox_error **err);
 
 /* Everything one cold start needs; freed with ab_compiled_end(). */
 typedef struct ab_compiled {
@@ -57,7 +63,7 @@ typedef struct ab_compiled {
 	const char *home;
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
-	json_t *description; /* the plan for people: plan_to_json */
+	json_t *description; /* the plan for people; of a dry one only */
 	uint32_t tier;
 	uint32_t expected_walls; /* AB_WALL_* init must report */
 } ab_compiled;

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -961,6 +962,65 @@ START_TEST(a_path_is_resolved_to_its_canonical_name)
 }
 END_TEST
 
+/* Without links and in one spelling only; else it is resolved the long way. */
+START_TEST(a_plain_path_is_opened_as_it_is_written)
+{
+	static const struct {
+		const char *path;
+		int result;
+	} rows[] = {
+		{ "/a/b", 0 },	       { "/a/none", -ENOENT },
+		{ "/l/b", -ELOOP },    { "/a/m", -ELOOP },
+		{ "/gone", -ELOOP },   { "/a//b", -EINVAL },
+		{ "/a/../a", -EINVAL }, { "/a/./b", -EINVAL },
+		{ "/a/b/", -EINVAL },
+	};
+	char path[600];
+
+	shell("mkdir -p '%s/a/b' && ln -s a '%s/l' && ln -s b '%s/a/m' && "
+	      "ln -s none '%s/gone'", dir, dir, dir, dir);
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		ab_hostpath h = { .fd = -1 };
+
+		snprintf(path, sizeof(path), "%s%s", dir, rows[i].path);
+		ck_assert_int_eq(ab_host_open_plain(path, &h), rows[i].result);
+		ck_assert_int_eq(h.fd >= 0, rows[i].result == 0);
+		if (h.fd < 0)
+			continue;
+		ck_assert_str_eq(h.path, path);
+		ck_assert(S_ISDIR(h.mode));
+		close(h.fd);
+	}
+}
+END_TEST
+
+/* What a policy asks for is probed as for nobody in particular. */
+START_TEST(a_policy_is_told_of_what_it_asks_for)
+{
+	agentbox_policy *few = parse("{\"agentbox\":1,\"require\":[]}");
+	agentbox_policy *many = parse("{\"agentbox\":1,\"require\":[],"
+				      "\"prefer\":[\"noswap\",\"peer-pidfd\"],"
+				      "\"limits\":{\"pids\":9}}");
+	ab_probe all, some;
+
+	ck_assert_int_eq(ab_probe_machine(&all, NULL, NULL), 0);
+	ck_assert_int_eq(ab_probe_machine(&some, many, NULL), 0);
+	ck_assert_int_eq(some.noswap, all.noswap);
+	ck_assert_int_eq(some.peer_pidfd, all.peer_pidfd);
+	ck_assert_int_eq(some.cgroup1_pids, all.cgroup1_pids);
+	ck_assert_int_eq(some.cgroup2_pids, all.cgroup2_pids);
+	ck_assert_str_eq(some.cgroup1_pids_path, all.cgroup1_pids_path);
+	ck_assert_str_eq(some.cgroup2_path, all.cgroup2_path);
+	ck_assert_int_eq(ab_probe_machine(&some, few, NULL), 0);
+	ck_assert(!some.cgroup1_pids && !some.cgroup2_pids);
+	ck_assert_int_eq(some.landlock_abi, all.landlock_abi);
+	ck_assert_int_eq(some.seccomp, all.seccomp);
+	ck_assert_int_eq(some.uid_pool, all.uid_pool);
+	agentbox_policy_unref(few);
+	agentbox_policy_unref(many);
+}
+END_TEST
+
 #define LINKS \
 	"{\"agentbox\":1,\"require\":[],\"mounts\":[{\"from\":\"%s\"," \
 	"\"to\":\"/m\",\"access\":\"%s\"},{\"from\":\"%s/out\"," \
@@ -1170,6 +1230,8 @@ int main(void)
 	tcase_add_test(tc, the_report_claims_only_what_init_raised);
 	tcase_add_test(tc, small_files_of_etc_are_given_as_a_copy);
 	tcase_add_test(tc, a_path_is_resolved_to_its_canonical_name);
+	tcase_add_test(tc, a_plain_path_is_opened_as_it_is_written);
+	tcase_add_test(tc, a_policy_is_told_of_what_it_asks_for);
 	tcase_add_test(tc, a_host_path_through_a_link_of_a_box_is_refused);
 	tcase_add_test(tc, only_a_box_with_a_tree_has_a_home);
 	tcase_add_test(tc,
