@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Manual pages, one line each:   dist_man_MANS += man/agentbox_base.3
 dist_man_MANS += man/agentbox_base.3
+dist_man_MANS += man/agentbox_guard.3
 dist_man_MANS += man/agentbox_owner.3
 dist_man_MANS += man/agentbox_sandbox.3
 dist_man_MANS += man/agentbox.1

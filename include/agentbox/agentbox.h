@@ -5,6 +5,7 @@
 
 #include <agentbox/audit.h>
 #include <agentbox/base.h>
+#include <agentbox/guard.h>
 #include <agentbox/owner.h>
 #include <agentbox/policy.h>
 #include <agentbox/sandbox.h>

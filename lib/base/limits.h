@@ -27,6 +27,10 @@
 #define AB_MAX_AUDIT_RECORD 65536
 #define AB_MAX_ERROR_TEXT 1024
 
+/* One text or argv that a guard judges, and all the memory of one check. */
+#define AB_MAX_CHECK_TEXT (4u << 20)
+#define AB_MAX_CHECK_MEMORY (512u << 20)
+
 #define AB_MAX_PROTECTED 4096
 #define AB_MAX_SCAN_ENTRIES 5000000
 #define AB_MAX_SCAN_DEPTH 64

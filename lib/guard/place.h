@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of a place: paths as text, clean and absolute, or NULL for what
+ * is not known. Spec: agentbox/guard.h.
+ */
+#ifndef AB_GUARD_PLACE_H
+#define AB_GUARD_PLACE_H
+
+#include "agentbox/guard.h"
+#include "base/attr.h"
+
+AB_DEFINE_AUTO(agentbox_place, agentbox_place_free)
+
+#define AB_MAX_TEMP_DIRS 16
+
+/* NUL-terminated, its length beside it; text NULL: not known. */
+struct ab_place_path {
+	char *text; /* owned */
+	size_t len;
+};
+
+struct agentbox_place {
+	struct ab_place_path cwd, home, root;
+	struct ab_place_path temp[AB_MAX_TEMP_DIRS];
+	size_t temp_count;
+};
+
+#endif
