@@ -43,7 +43,7 @@ configured: packages
 	@want='$(CONFIGURE_FLAGS)'; have=$$(cat $(BUILD)/.flags 2>/dev/null); \
 	if ! test -f $(BUILD)/Makefile || \
 	   { test -n "$$want" && test "$$want" != "$$have"; } || \
-	   { grep -q '^HAVE_CHECK_FALSE = $$' $(BUILD)/Makefile && \
+	   { grep -qF 'S["HAVE_CHECK_FALSE"]=""' $(BUILD)/config.status && \
 	     pkg-config --exists check; }; then \
 		cd $(BUILD) && ../configure -q $${want:-$$have} && \
 		printf '%s' "$${want:-$$have}" >.flags; \
