@@ -282,6 +282,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 static int32_t build(ab_build *b, agentbox_error **err)
 {
 	ab_plan *plan = &b->plan;
+	uint64_t key = 0;
 	int32_t rc = check_input(b, err);
 
 	if (rc)
@@ -301,11 +302,15 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	if (rc)
 		return rc;
 	if (ab_build_is_bare(b)) {
+		/* no filter asks for it */
+		plan->mark_key = b->probe->marks;
 		rc = ab_tree_find_workspace(b, err);
 		return rc ? rc : finish(b, err);
 	}
 	rc = ab_walls_seccomp(b->handle, b->input->tier, &plan->seccomp,
-			      &plan->seccomp_len, err);
+			      &plan->seccomp_len, &key, err);
+	if (b->probe->marks)
+		plan->mark_key = key;
 	if (!rc)
 		rc = ab_tree_compile(b, err);
 	if (!rc)

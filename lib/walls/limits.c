@@ -273,12 +273,25 @@ static rung limit_files(ab_build *b)
 		       .hard = true };
 }
 
-static rung limit_wall(void)
+/*
+ * Hard where every process can be found (a /proc of the box's own) and told
+ * whose it is (wire/plan.h, AB_MARK_RESOURCE).
+ */
+static rung limit_wall(const ab_build *b)
 {
+	if (b->probe->marks && b->input->tier == AB_TIER_FULL)
+		return (rung){ .mechanism = "agentbox-init",
+			       .scope = "command", .hard = true,
+			       .note = "every process that descends from the "
+				       "command is ended" };
 	return (rung){ .mechanism = "agentbox-init", .scope = "command",
-		       .note = "the command and its process group are ended; a "
-			       "process that left the group lives until the "
-			       "box ends",
+		       .note = b->probe->marks && !ab_build_has_tree(b) ?
+				       "what descends from the command is "
+				       "looked for among all processes; no "
+				       "namespace holds it" :
+				       "the command and its process group are "
+				       "ended; a process that left the group "
+				       "lives until the box ends",
 		       .fix = "end the box itself at that time" };
 }
 
@@ -293,7 +306,7 @@ static rung climb_bare(ab_build *b, uint32_t limit)
 	else if (limit == AB_LIMIT_DISK)
 		r = limit_disk(b);
 	else if (limit == AB_LIMIT_WALL)
-		r = limit_wall();
+		r = limit_wall(b);
 	r.hard = false;
 	r.note = "a bare box has no walls: nothing holds it to its limits";
 	if (!r.fix)
@@ -317,7 +330,7 @@ static rung climb(ab_build *b, uint32_t limit)
 	case AB_LIMIT_FILES:
 		return limit_files(b);
 	case AB_LIMIT_WALL:
-		return limit_wall();
+		return limit_wall(b);
 	case AB_LIMIT_COUNT:
 		break;
 	}

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -28,6 +29,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "wire/plan.h"
 
 #define MAX_PROC_TEXT (4u << 20)
 
@@ -117,6 +119,24 @@ static bool probe_peer_pidfd(void)
 	close(pair[0]);
 	close(pair[1]);
 	return good;
+}
+
+/*
+ * The limit that marks commands must be free to be set, downwards from
+ * infinity. A limit at no address tells a kernel that would set it (EFAULT) from a
+ * filter around us that refuses (EPERM), and sets nothing.
+ */
+static bool probe_marks(void)
+{
+	struct rlimit now;
+
+	return getrlimit(AB_MARK_RESOURCE, &now) == 0 &&
+	       now.rlim_cur == RLIM_INFINITY && now.rlim_max == RLIM_INFINITY &&
+	       sizeof(now.rlim_cur) == sizeof(uint64_t) &&
+	       sizeof(long) == sizeof(uint64_t) &&
+	       syscall(SYS_prlimit64, 0, AB_MARK_RESOURCE, (void *)1, NULL) <
+		       0 &&
+	       errno == EFAULT;
 }
 
 static bool has_caps(void)
@@ -267,6 +287,7 @@ int32_t ab_probe_machine(ab_probe *out, agentbox_policy *handle,
 	p.noswap = asks_for(policy, AB_FEATURE_NOSWAP) && probe_noswap(&p);
 	p.peer_pidfd = asks_for(policy, AB_FEATURE_PIDFD_PEER) &&
 		       probe_peer_pidfd();
+	p.marks = probe_marks();
 	p.root = p.euid == 0 && has_caps();
 	probe_pool(&p);
 	probe_groups(&p);

@@ -15,6 +15,7 @@
 
 #include "walls/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -28,20 +29,26 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "walls/syscalls.h"
+#include "wire/plan.h"
 
 #define X32_BIT 0x40000000u
-#define PROLOGUE_LEN 11
+#define PROLOGUE_LEN 26
 #define MAX_FILTER_INSNS 4096 /* BPF_MAXINSNS of the kernel */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ARG0_LOW ((uint32_t)offsetof(struct seccomp_data, args))
+#define ARG_LOW 0u
 #else
-#define ARG0_LOW ((uint32_t)offsetof(struct seccomp_data, args) + 4)
+#define ARG_LOW 4u
 #endif
+#define LOW(i) \
+	((uint32_t)offsetof(struct seccomp_data, args) + 8u * (i) + ARG_LOW)
+#define HIGH(i) (LOW(i) ^ 4u)
 
 typedef struct filter {
 	size_t n;
+	uint64_t key;
 	uint8_t data[];
 } filter;
 
@@ -302,34 +309,67 @@ static int32_t add_strict(scmp_filter_ctx ctx, const choice *c,
 	return 0;
 }
 
+/* Instructions by name: a jump says how many it skips, to a place below. */
+#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (at))
+#define IF(op, value, then, other) \
+	BPF_JUMP(BPF_JMP | BPF_##op | BPF_K, (value), (then), (other))
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
+
+static uint32_t number_of(const char *name)
+{
+	int nr = seccomp_syscall_resolve_name(name);
+
+	/* of a call this architecture has not: no number is that */
+	return nr < 0 ? UINT32_MAX : (uint32_t)nr;
+}
+
 /*
  * Before libseccomp's program, for the native architecture only (foreign
  * ones are its business, and it kills them): ENOSYS for numbers past the
- * tables, and personality(2) refused but for 0 (as it is) and 0xffffffff
- * (the query). The kernel takes the persona as an unsigned int.
+ * tables; personality(2) refused but for 0 (as it is) and 0xffffffff (the
+ * query; the kernel takes the persona as an unsigned int); the mark of a
+ * command set by nobody without the key (wire/plan.h; the kernel takes the
+ * resource as an unsigned int, and a NULL new limit only asks).
  */
-static void prologue(struct sock_filter out[PROLOGUE_LEN], bool personality)
+static void prologue(struct sock_filter out[PROLOGUE_LEN], bool personality,
+		     uint64_t key)
 {
-	uint32_t nr_personality =
-		(uint32_t)seccomp_syscall_resolve_name("personality");
-	const struct sock_filter code[PROLOGUE_LEN] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 0,
-			 9),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 7, 0),
-		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, AB_SYSCALL_NEWEST, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-			 personality ? nr_personality : UINT32_MAX, 0, 5),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG0_LOW),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 2, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	enum { SETRLIMIT = 11, PRLIMIT = 13, KEY = 19, REFUSE = 23, UNKNOWN,
+	       ACCEPT, GO_ON };
+	const uint32_t nr_personality =
+		personality ? number_of("personality") : UINT32_MAX;
+	const struct sock_filter code[] = {
+		/* 0 */ LOAD(offsetof(struct seccomp_data, arch)),
+		/* 1 */ IF(JEQ, seccomp_arch_native(), 0, GO_ON - 2),
+		/* 2 */ LOAD(offsetof(struct seccomp_data, nr)),
+		/* 3 */ IF(JGE, X32_BIT, GO_ON - 4, 0),
+		/* 4 */ IF(JGT, AB_SYSCALL_NEWEST, UNKNOWN - 5, 0),
+		/* 5 */ IF(JEQ, number_of("prlimit64"), PRLIMIT - 6, 0),
+		/* 6 */ IF(JEQ, number_of("setrlimit"), SETRLIMIT - 7, 0),
+		/* 7 */ IF(JEQ, nr_personality, 0, GO_ON - 8),
+		/* 8 */ LOAD(LOW(0)),
+		/* 9 */ IF(JEQ, 0, GO_ON - 10, 0),
+		/* 10 */ IF(JEQ, UINT32_MAX, GO_ON - 11, REFUSE - 11),
+		/* SETRLIMIT */ LOAD(LOW(0)),
+		/* 12 */ IF(JEQ, AB_MARK_RESOURCE, REFUSE - 13, GO_ON - 13),
+		/* PRLIMIT */ LOAD(LOW(1)),
+		/* 14 */ IF(JEQ, AB_MARK_RESOURCE, 0, GO_ON - 15),
+		/* 15 */ LOAD(LOW(2)),
+		/* 16 */ IF(JEQ, 0, 0, KEY - 17),
+		/* 17 */ LOAD(HIGH(2)),
+		/* 18 */ IF(JEQ, 0, GO_ON - 19, 0),
+		/* KEY */ LOAD(LOW(4)),
+		/* 20 */ IF(JEQ, (uint32_t)key, 0, REFUSE - 21),
+		/* 21 */ LOAD(HIGH(4)),
+		/* 22 */ IF(JEQ, (uint32_t)(key >> 32), ACCEPT - 23, 0),
+		/* REFUSE */ RETURN(SECCOMP_RET_ERRNO | EPERM),
+		/* UNKNOWN */ RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+		/* ACCEPT */ RETURN(SECCOMP_RET_ALLOW),
 	};
 
+	static_assert(AB_ARRAY_LEN(code) == PROLOGUE_LEN &&
+			      PROLOGUE_LEN == (int)GO_ON,
+		      "the jumps fit");
 	memcpy(out, code, sizeof(code));
 }
 
@@ -363,7 +403,13 @@ static int32_t export(scmp_filter_ctx ctx, bool personality, filter **out,
 	if (!f)
 		return ab_error_nomem(err);
 	f->n = head + (size_t)size;
-	prologue((struct sock_filter *)(void *)f->data, personality);
+	/* 0 means that commands bear no mark */
+	while (f->key == 0 && rc >= 0)
+		rc = ab_random(&f->key, sizeof(f->key));
+	if (rc < 0)
+		return ab_error_sys(err, -rc, "seccomp",
+				    "no random number for the filter");
+	prologue((struct sock_filter *)(void *)f->data, personality, f->key);
 	if (lseek(fd, 0, SEEK_SET) != 0 ||
 	    ab_fd_read_full(fd, f->data + head, (size_t)size) != size)
 		return ab_error_sys(err, errno, "seccomp",
@@ -426,7 +472,8 @@ static cache *get_cache(agentbox_policy *policy)
 }
 
 int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
-			 const void **out, size_t *n, agentbox_error **err)
+			 const void **out, size_t *n, uint64_t *key,
+			 agentbox_error **err)
 {
 	const ab_policy *p = ab_policy_get(policy);
 	const choice c = {
@@ -455,5 +502,6 @@ int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
 	}
 	*out = f->data;
 	*n = f->n;
+	*key = f->key;
 	return 0;
 }

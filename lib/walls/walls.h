@@ -26,6 +26,7 @@ typedef struct ab_probe {
 	bool mount_beneath;    /* 6.5 */
 	bool noswap;	       /* 6.4 */
 	bool peer_pidfd;       /* SO_PEERPIDFD, 6.5 */
+	bool marks;	       /* commands can be marked, wire/plan.h */
 	bool uid_pool;	       /* root: ids for boxes are mapped here */
 	uint32_t uid_pool_first, uid_pool_count;
 	uint32_t euid, egid;
@@ -132,9 +133,11 @@ json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
 
 /*
  * The agent's seccomp filter for a policy's syscalls section, as the bytes
- * of a struct sock_filter array. Cached in the policy: compiled once.
+ * of a struct sock_filter array, and its key (plan.h, mark_key). Cached in the
+ * policy: compiled once.
  */
 int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
-			 const void **filter, size_t *n, agentbox_error **err);
+			 const void **filter, size_t *n, uint64_t *key,
+			 agentbox_error **err);
 
 #endif

@@ -7,7 +7,7 @@
  *  channel  host <-> launcher/PID 1  one per command, made by the host and
  *           sent along: started or failed from the launcher, exited from
  *           PID 1; signals from the host to PID 1; its end-of-stream on the
- *           host's side ends the command's process group
+ *           host's side ends the command and what descends from it
  *
  * So a waiting host thread touches only its command's channel, several
  * threads share a box without a lock of ours, and the exit status survives a
@@ -161,9 +161,11 @@ typedef struct ab_msg_register {
 /*
  * Why a command ended; 0 unless something of ours ended it.
  *
- * WALL, KILLED, CLOSED: SIGKILL went to the command's process group. What it
- * moved out of its group before (setsid(2), a double fork) goes on until
- * KILL_ALL or the end of the box, which reach every process.
+ * WALL, KILLED, CLOSED: SIGKILL went to all that descends from the command,
+ * and EXITED is told when nothing of it is left, two seconds later at most.
+ * Where commands bear no mark (plan.h) it went to the process group and to
+ * who still had his parents; the others go on until KILL_ALL or the end of the
+ * box, which reach every process.
  * MEMORY: a polled limit, or SIGKILL while the count of OOM kills in the
  * box's cgroup rose. The kernel names no victim: of two commands that end by
  * SIGKILL together, the first to be reaped is told. A command that outlives

@@ -79,6 +79,7 @@ static void put_walls(ab_writer *w, const ab_plan *p)
 	ab_put_u32(w, p->cgroup_count);
 	for (uint32_t i = 0; i < p->cgroup_count; i++)
 		ab_put_str(w, p->cgroups[i]);
+	ab_put_u64(w, p->mark_key);
 	ab_put_u64(w, p->polled_memory);
 	ab_put_u64(w, p->polled_pids);
 }
@@ -280,6 +281,7 @@ static void get_limits(ab_reader *r, ab_plan *p)
 	p->cgroup_count = n;
 	for (uint32_t i = 0; i < n && !r->bad; i++)
 		p->cgroups[i] = get_path(r, false);
+	p->mark_key = ab_get_u64(r);
 	p->polled_memory = ab_get_u64(r);
 	p->polled_pids = ab_get_u64(r);
 }

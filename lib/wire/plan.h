@@ -103,6 +103,18 @@ typedef struct ab_plan_rule {
 	uint64_t access; /* LANDLOCK_ACCESS_FS_*, already cut to the ABI */
 } ab_plan_rule;
 
+/*
+ * A command and all that descends from it bear the same mark, wherever it
+ * goes: the values of a resource limit that the kernel has not looked at since
+ * 2.4.25, RLIMIT_LOCKS of getrlimit(2). The soft one is when the command began
+ * (CLOCK_BOOTTIME, ns; one launcher starts one command at a time), the hard
+ * one when its time is over, or RLIM_INFINITY. fork(2) and execve(2) keep
+ * them, and the filter lets nobody set them who does not pass mark_key as the
+ * fifth argument of prlimit64(2), which that call does not have: it is known
+ * to agentbox-init alone, whose memory the agent cannot read.
+ */
+#define AB_MARK_RESOURCE 10u
+
 typedef struct ab_plan_rlimit {
 	uint32_t resource; /* RLIMIT_* of this architecture */
 	uint64_t soft, hard;
@@ -153,6 +165,12 @@ typedef struct ab_plan {
 	/* Existing cgroup directories to enter; removed at the end. */
 	const char **cgroups;
 	uint32_t cgroup_count;
+
+	/*
+	 * What the filter asks of who marks a command, 0: commands bear no
+	 * mark. See AB_MARK_RESOURCE.
+	 */
+	uint64_t mark_key;
 
 	/* Polled limits, 0 for none: bytes of resident memory of all box
 	   processes, CPU is never polled. */

@@ -112,6 +112,24 @@ static void set_limits(init_command *c)
 	}
 }
 
+/*
+ * What the command is, and when its time is over: for all that descends from
+ * it, and not to be changed by them (wire/plan.h, AB_MARK_RESOURCE).
+ */
+static void set_mark(init_command *c)
+{
+	uint64_t began_ns = atomic_load(&c->box->shared->started_ns);
+	uint64_t mark[2] = {began_ns, ~0ull};
+
+	if (!c->box->plan.mark_key)
+		return;
+	if (c->spawn->wall_ms)
+		mark[1] = began_ns + c->spawn->wall_ms * 1000000ull;
+	if (syscall(SYS_prlimit64, 0, AB_MARK_RESOURCE, mark, NULL,
+		    c->box->plan.mark_key))
+		fail(c, "mark", errno);
+}
+
 static const char *search_path(const ab_msg_spawn *s)
 {
 	for (uint32_t i = 0; i < s->envc; i++) {
@@ -170,6 +188,7 @@ _Noreturn void init_exec(init_command *c)
 	if (chdir(s->cwd))
 		fail(c, "cwd", errno);
 	set_limits(c);
+	set_mark(c);
 	fail(c, "exec",
 	     strchr(s->argv[0], '/') ? try_exec(s, s->argv[0])
 				     : exec_in_path(s));

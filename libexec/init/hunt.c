@@ -177,6 +177,21 @@ static size_t stop_running(const census *c, int proc_fd)
 	return n;
 }
 
+bool init_is_below(int proc_fd, pid_t pid, pid_t top)
+{
+	char name[16];
+	seen s = {.parent = pid};
+
+	for (int i = 0; i < MAX_SEEN && s.parent > 1; i++) {
+		if (s.parent == top)
+			return true;
+		snprintf(name, sizeof(name), "%d", (int)s.parent);
+		if (!read_stat(proc_fd, name, &s))
+			return false;
+	}
+	return false;
+}
+
 void init_kill_below(pid_t top)
 {
 	ab_autofd int proc_fd =

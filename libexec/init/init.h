@@ -73,7 +73,7 @@ typedef struct init_box {
 
 	/* inside */
 	int ruleset_fd;
-	int proc_fd; /* the box's /proc, for polled limits; -1 */
+	int proc_fd; /* PID 1's view of all processes of the box; -1 */
 	int register_fd, register_launcher_fd;
 	init_shared *shared;
 } init_box;
@@ -158,6 +158,8 @@ int init_raise_walls(const init_box *box, const char **stage);
  * reaps what ended, and calls again until it has no child.
  */
 void init_kill_below(pid_t top);
+/* Is top an ancestor of pid, now? */
+bool init_is_below(int proc_fd, pid_t pid, pid_t top);
 
 /* pid1.c */
 _Noreturn void init_pid_one(init_box *box);

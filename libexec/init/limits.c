@@ -74,7 +74,11 @@ void init_prepare_polling(pid_one *one)
 {
 	const ab_plan *p = &one->box->plan;
 
-	one->box->proc_fd = -1;
+	/* in a tier without a tree it is the host's, and enough for marks */
+	one->box->proc_fd =
+		one->box->walls & AB_WALL_PROC || p->tier >= AB_TIER_LANDLOCK
+			? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+			: -1;
 	if (!p->polled_memory && !p->polled_pids)
 		return;
 	/* without the box's own /proc the count would be the host's */
@@ -82,7 +86,6 @@ void init_prepare_polling(pid_one *one)
 		init_note(one->box, "polled limits need a /proc in the box");
 		return;
 	}
-	one->box->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (one->box->proc_fd >= 0)
 		one->poll_at_ns = 1;
 }
@@ -132,18 +135,6 @@ static void count(pid_one *one, DIR *dir, usage *u)
 	}
 }
 
-/* The command in whose session pid is; NULL when it left all of them. */
-static command *owner_of(pid_one *one, pid_t pid)
-{
-	pid_t session = getsid(pid);
-
-	for (command *c = one->commands; c; c = c->next) {
-		if (!c->has_ended && c->pid == session)
-			return c;
-	}
-	return NULL;
-}
-
 void init_poll_limits(pid_one *one, uint64_t now_ns)
 {
 	const ab_plan *p = &one->box->plan;
@@ -166,11 +157,11 @@ void init_poll_limits(pid_one *one, uint64_t now_ns)
 				AB_EVENT_LIMIT, "pids", "all commands ended");
 	} else if (p->polled_memory && u.bytes > p->polled_memory &&
 		   u.largest > 1) {
-		command *c = owner_of(one, u.largest);
+		command *c = init_owner_of(one, u.largest);
 
 		kill(u.largest, SIGKILL);
 		if (c)
-			init_kill_command(c, AB_REASON_MEMORY);
+			init_kill_command(one, c, AB_REASON_MEMORY);
 		init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
 				AB_EVENT_LIMIT, "memory",
 				"the largest process and its command ended");

@@ -75,7 +75,7 @@ static void close_channel(pid_one *one, command *c)
 	c->channel_fd = -1;
 }
 
-void init_kill_command(command *c, uint32_t reason)
+static void kill_group(command *c, uint32_t reason)
 {
 	if (c->has_ended)
 		return;
@@ -83,6 +83,19 @@ void init_kill_command(command *c, uint32_t reason)
 		c->reason = reason;
 	kill(-c->pid, SIGKILL);
 	kill(c->pid, SIGKILL);
+}
+
+void init_kill_command(pid_one *one, command *c, uint32_t reason)
+{
+	if (c->has_ended)
+		return;
+	/* without marks: whose parents are still there; itself not before */
+	if (!one->box->plan.mark_key && one->box->proc_fd >= 0 &&
+	    kill(c->pid, SIGSTOP) == 0)
+		init_kill_below(c->pid);
+	kill_group(c, reason);
+	if (one->box->plan.mark_key)
+		init_start_hunt(one, c);
 }
 
 static uint64_t micros(const struct timeval *t)
@@ -128,7 +141,7 @@ static void free_ended(pid_one *one)
 	while (*at) {
 		command *c = *at;
 
-		if (!c->has_ended) {
+		if (!c->has_ended || c->looks_left) {
 			at = &c->next;
 			continue;
 		}
@@ -204,7 +217,7 @@ static void set_ended(pid_one *one, command *c, int status, uint64_t ended_ns,
  *   Between L2 and L4: in_flight is P and P is not registered, though all
  *   registrations were read after its death: P is killed, its channel is
  *   closed. After L4: P is a command like any other. What a killed P left
- *   outside its group is the agent's orphan, as of any command.
+ *   outside its group bears its mark, as of any command (descent.c).
  * - A registration that cannot be taken (no memory, no descriptor) kills P
  *   and forgets its early end; the channel closes and the host hears that.
  *
@@ -216,10 +229,28 @@ static bool is_early(const pid_one *one, pid_t pid, uint64_t started_ns)
 	return one->early.pid == pid && one->early.started_ns == started_ns;
 }
 
+/* What it left behind bears its mark; nobody is to hear of its end. */
+static void hunt_unregistered(pid_one *one, uint64_t started_ns)
+{
+	command *c = one->box->plan.mark_key ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c)
+		return;
+	c->channel_fd = -1;
+	c->has_ended = one->has_ended = true;
+	c->started_ns = started_ns;
+	c->next = one->commands;
+	one->commands = c;
+	one->command_count++;
+	init_start_hunt(one, c);
+}
+
 /* It will never be registered: nobody could end it or hear of its end. */
 static void kill_unregistered(pid_one *one, pid_t pid, uint64_t started_ns)
 {
 	bool was_reaped = is_early(one, pid, started_ns);
+
+	hunt_unregistered(one, started_ns);
 
 	if (was_reaped)
 		one->early.pid = 0;
@@ -246,8 +277,10 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	c->pid = (pid_t)m->pid;
 	c->channel_fd = channel_fd;
 	c->started_ns = m->started_ns;
-	if (m->wall_ms)
+	if (m->wall_ms) {
 		c->deadline_ns = c->started_ns + m->wall_ms * NS_PER_MS;
+		init_keep_time(one, c->deadline_ns);
+	}
 	c->next = one->commands;
 	one->commands = c;
 	one->command_count++;
@@ -426,7 +459,7 @@ static void on_channel(pid_one *one, command *c)
 	if (n == -EAGAIN || n == -EPROTO)
 		return;
 	if (n <= 0) {
-		init_kill_command(c, AB_REASON_CLOSED);
+		init_kill_command(one, c, AB_REASON_CLOSED);
 		close_channel(one, c);
 		return;
 	}
@@ -434,6 +467,10 @@ static void on_channel(pid_one *one, command *c)
 	if (ab_get_u32(&r) != AB_MSG_SIGNAL || ab_get_u32(&r) != 0 ||
 	    ab_msg_get_signal(&r, &m))
 		return;
+	if (m.signum == SIGKILL && m.group) {
+		init_kill_command(one, c, AB_REASON_KILLED);
+		return;
+	}
 	if (m.signum == SIGKILL && !c->reason)
 		c->reason = AB_REASON_KILLED;
 	kill(m.group ? -c->pid : c->pid, m.signum);
@@ -486,7 +523,7 @@ int init_kill_all(pid_one *one, uint32_t reason)
 
 	catch_up(one);
 	for (command *c = one->commands; c; c = c->next)
-		init_kill_command(c, reason);
+		kill_group(c, reason);
 	one->is_killing = true;
 	for (;;) {
 		if (one->box->plan.namespaces & AB_NS_PID)
@@ -572,9 +609,15 @@ static void expire(pid_one *one)
 
 	for (command *c = one->commands; c; c = c->next) {
 		if (c->deadline_ns && c->deadline_ns <= now) {
-			init_kill_command(c, AB_REASON_WALL);
+			init_kill_command(one, c, AB_REASON_WALL);
 			c->deadline_ns = 0;
 		}
+	}
+	if ((one->hunt_at_ns && one->hunt_at_ns <= now) ||
+	    (one->over_at_ns && one->over_at_ns <= now)) {
+		/* who is over and not registered yet has his own reason */
+		read_registrations(one, true);
+		init_hunt(one, now);
 	}
 	if (one->relaunch_at_ns && one->relaunch_at_ns <= now)
 		start_launcher(one, -1);
@@ -593,6 +636,8 @@ static int next_timeout(const pid_one *one)
 	uint64_t at = one->relaunch_at_ns;
 
 	earlier(&at, one->poll_at_ns);
+	earlier(&at, one->hunt_at_ns);
+	earlier(&at, one->over_at_ns);
 	for (const command *c = one->commands; c; c = c->next)
 		earlier(&at, c->deadline_ns);
 	return (int)ab_clock_left_ms(at);
@@ -617,10 +662,10 @@ static void serve(pid_one *one)
 		else
 			on_channel(one, (command *)(uintptr_t)tag);
 	}
-	if (one->has_ended)
-		free_ended(one);
 	if (timeout >= 0)
 		expire(one);
+	if (one->has_ended)
+		free_ended(one);
 }
 
 /* Stdio of the box, not of the host. */

@@ -22,6 +22,9 @@ typedef struct command {
 	uint64_t started_ns, ended_ns, deadline_ns;
 	struct rusage usage;
 	uint64_t oom_seen; /* kills of the memory limit before it started */
+	/* what descends from it is being ended; its end is told after that */
+	uint32_t looks_left;
+	uint64_t hunt_end_ns;
 } command;
 
 typedef struct pid_one {
@@ -46,11 +49,26 @@ typedef struct pid_one {
 	bool is_killing; /* nobody is continued or replaced meanwhile */
 	uint64_t relaunch_ns, relaunch_count, relaunch_total, relaunch_at_ns;
 	uint64_t poll_at_ns;
+	/* descent.c: the next look, and how long after it another */
+	uint64_t hunt_at_ns, hunt_wait_ns;
+	uint64_t over_at_ns;  /* the first time limit that ends; 0: none */
+	uint32_t looks_left; /* for who has outlived his time limit */
 } pid_one;
 
-void init_kill_command(command *c, uint32_t reason);
+/* With all that descends from it. */
+void init_kill_command(pid_one *one, command *c, uint32_t reason);
 /* Everybody in the box, the launcher too, which is replaced. 0 or -errno. */
 int init_kill_all(pid_one *one, uint32_t reason);
+
+/* descent.c: what descends from a command. */
+/* What is of this command shall end; it is held back until then. */
+void init_start_hunt(pid_one *one, command *c);
+/* At this time something has to be ended that outlived its command. */
+void init_keep_time(pid_one *one, uint64_t over_ns);
+/* One look, or two: kill whom it finds, and say when to look again. */
+void init_hunt(pid_one *one, uint64_t now_ns);
+/* The command that pid descends from and that has not ended, or NULL. */
+command *init_owner_of(pid_one *one, pid_t pid);
 
 /* limits.c: polled limits, where the kernel has no hard ones. */
 void init_prepare_polling(pid_one *one);

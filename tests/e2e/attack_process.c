@@ -233,6 +233,23 @@ static long raise_rlimit(char **argv)
 	return result(setrlimit((unsigned int)number(argv[0]), &limit));
 }
 
+/*
+ * Give back the very limits it has, by each of the calls that can, with
+ * words of our own where the kernel looks at none.
+ */
+static long same_rlimit(char **argv)
+{
+	unsigned int which = (unsigned int)number(argv[0]);
+	uint64_t limit[2];
+
+	if (syscall(SYS_prlimit64, 0, which, NULL, limit) < 0)
+		return -errno;
+	if (number(argv[1]))
+		return result(syscall(SYS_setrlimit, which, limit));
+	return result(syscall(SYS_prlimit64, 0, which, limit, NULL,
+			      number(argv[2]), number(argv[2])));
+}
+
 static long set_setuid(char **argv)
 {
 	return result(setresuid((uid_t)number(argv[0]),
@@ -380,6 +397,30 @@ static long do_daemon(char **argv)
 	return 0;
 }
 
+/*
+ * Runs away from whoever wants to kill it: forks and ends for ever, so that
+ * no process of it lives long, each in a session of its own. argv[0]: how
+ * many of that kind at once.
+ */
+static long do_run_away(char **argv)
+{
+	long runners = number(argv[0]);
+
+	setsid();
+	printf("running\n");
+	fflush(stdout);
+	while (--runners > 0 && fork() > 0)
+		;
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid > 0)
+			_exit(0);
+		if (pid == 0)
+			setsid();
+	}
+}
+
 static long do_signal(char **argv)
 {
 	signal((int)number(argv[0]), SIG_DFL);
@@ -440,6 +481,7 @@ const struct attack attacks_process[] = {
 	{ "ids", 0, show_ids },
 	{ "rlimit", 1, show_rlimit },
 	{ "raise-rlimit", 1, raise_rlimit },
+	{ "same-rlimit", 3, same_rlimit },
 	{ "setuid", 1, set_setuid },
 	{ "prctl-mm", 0, prctl_mm },
 	{ "prctl-dumpable", 1, prctl_dumpable },
@@ -452,6 +494,7 @@ const struct attack attacks_process[] = {
 	{ "tty-take", 1, tty_take },
 	{ "processes", 0, list_processes },
 	{ "do-daemon", 1, do_daemon },
+	{ "do-run-away", 1, do_run_away },
 	{ "do-signal", 1, do_signal },
 	{ "do-stop", 0, do_stop },
 	{ "do-exit", 1, do_exit },

@@ -446,6 +446,142 @@ static void api_kill_and_kill_all(void)
 	CHECK(!strstr(attack_detail(), "sleep"), "left: %s", attack_detail());
 }
 
+/*
+ * Every way out of a process group and of a family: a session of its own, a
+ * double fork, nohup. Each sleeps for a time of its own, to be found by it.
+ */
+#define LEAVE_GROUP(seconds) \
+	"setsid sleep " seconds "1 & (setsid sh -c 'sleep " seconds "2 & ' &); " \
+	"nohup sleep " seconds "3 >/dev/null 2>&1 & " \
+	"(sh -c '(setsid sleep " seconds "4 &) &' &); sleep 0.3; echo left; "
+
+/* How many processes of the box sleep for a time that begins like this. */
+static int sleepers(const char *seconds)
+{
+	struct outcome o = box_sh("grep -lz '^%s.$' /proc/[0-9]*/cmdline "
+				  "2>/dev/null | wc -l", seconds);
+
+	REQUIRE(o.status == 0, "%s", o.err);
+	return atoi(o.out);
+}
+
+/* They are gone when the end is told, not some time after. */
+static void api_kill_ends_what_left_the_group(void)
+{
+	agentbox_process *p, *other;
+	agentbox_error *err = NULL;
+
+	box_raise(NULL, NULL);
+	other = BOX_START(-1, "/bin/sh", "-c", LEAVE_GROUP("77") "sleep 775");
+	p = BOX_START(-1, "/bin/sh", "-c", LEAVE_GROUP("88") "sleep 885");
+	e2e_sleep_ms(800);
+	CHECK(sleepers("88") == 5, "%d run before", sleepers("88"));
+	CHECK(agentbox_process_kill(p, SIGKILL, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	wait_for(p, 3000);
+	CHECK(strcmp(agentbox_process_get_reason(p), "killed") == 0, "%s",
+	      agentbox_process_get_reason(p));
+	CHECK(sleepers("88") == 0, "%d run after", sleepers("88"));
+	CHECK(sleepers("77") == 5, "%d of another command", sleepers("77"));
+	agentbox_process_free(p);
+	/* freeing it ends it as well; nobody waits for that */
+	agentbox_process_free(other);
+	for (int i = 0; i < 20 && sleepers("77"); i++)
+		e2e_sleep_ms(50);
+	CHECK(sleepers("77") == 0, "%d run after", sleepers("77"));
+}
+
+static void api_wall_ends_what_left_the_group(void)
+{
+	agentbox_process *p;
+	int64_t start = e2e_now_ms();
+
+	box_raise(NULL, "\"limits\":{\"wall\":\"1500ms\"}");
+	p = BOX_START(-1, "/bin/sh", "-c", LEAVE_GROUP("88") "sleep 885");
+	wait_for(p, 5000);
+	CHECK(strcmp(agentbox_process_get_reason(p), "wall") == 0, "%s",
+	      agentbox_process_get_reason(p));
+	CHECK(e2e_now_ms() - start < 4000, "took %lld ms",
+	      (long long)(e2e_now_ms() - start));
+	CHECK(sleepers("88") == 0, "%d run after", sleepers("88"));
+	agentbox_process_free(p);
+}
+
+/* A command that ends in time leaves nothing beyond it either. */
+static void api_wall_ends_what_a_command_left_behind(void)
+{
+	struct outcome o;
+
+	box_raise(NULL, "\"limits\":{\"wall\":\"2s\"}");
+	o = box_sh(LEAVE_GROUP("88") "exit 3");
+	CHECK(o.status == 3, "status %d", o.status);
+	CHECK(sleepers("88") == 4, "%d run before", sleepers("88"));
+	e2e_sleep_ms(1000);
+	o = box_sh("setsid sleep 991 & sleep 0.2");
+	e2e_sleep_ms(900);
+	CHECK(sleepers("88") == 0, "%d run after", sleepers("88"));
+	CHECK(sleepers("99") == 1, "the later command's time is its own");
+	e2e_sleep_ms(1500);
+	CHECK(sleepers("99") == 0, "%d run after", sleepers("99"));
+}
+
+/* How many processes are made in a tenth of a second, ours included. */
+static int made(void)
+{
+	int before = atoi(box_sh("echo $$").out);
+
+	e2e_sleep_ms(100);
+	return atoi(box_sh("echo $$").out) - before;
+}
+
+static void api_kill_catches_who_runs_away(void)
+{
+	agentbox_error *err = NULL;
+
+	box_raise(NULL, "\"limits\":{\"pids\":1000}");
+	for (int i = 0; i < 5; i++) {
+		struct outcome o;
+		agentbox_process *p =
+			BOX_START(-1, "/bin/sh", "-c",
+				  "/attack/attacker do-run-away 4 & "
+				  "exec sleep 100");
+		int64_t start;
+
+		e2e_sleep_ms(200);
+		CHECK(made() > 50, "the control: they do not run");
+		start = e2e_now_ms();
+		CHECK(agentbox_process_kill(p, SIGKILL, &err) == 0, "%s",
+		      agentbox_error_get_message(err));
+		wait_for(p, 5000);
+		CHECK(e2e_now_ms() - start < 1500, "took %lld ms",
+		      (long long)(e2e_now_ms() - start));
+		agentbox_process_free(p);
+		o = box_sh("cat /proc/[0-9]*/comm | sort | uniq -c");
+		CHECK(!strstr(o.out, "attacker") && !strstr(o.out, "sleep"),
+		      "left: %s", o.out);
+		CHECK(made() < 20, "they still run");
+	}
+}
+
+/* What tells whose child a process is, it cannot change. */
+static void api_descent_cannot_be_forged(void)
+{
+	box_raise(NULL, NULL);
+	CONTROL("OK", "same-rlimit 10 0 0");
+	CONTROL("OK", "same-rlimit 10 1 0");
+	ATTACK("OK", "same-rlimit 7 0 0");
+	ATTACK("OK", "same-rlimit 7 1 0");
+	ATTACK("OK", "rlimit 10");
+	ATTACK("EPERM", "same-rlimit 10 0 0");
+	ATTACK("EPERM", "same-rlimit 10 0 1");
+	ATTACK("EPERM", "same-rlimit 10 0 -1");
+	ATTACK("EPERM", "same-rlimit 10 1 0");
+	/* the kernel looks at the lower half of the number only */
+	ATTACK("EPERM", "same-rlimit 0x10000000a 0 0");
+	CHECK(strstr(box_limits(), "every process that descends"), "%s",
+	      box_limits());
+}
+
 static void api_wait_fd_becomes_readable(void)
 {
 	agentbox_process *p;
@@ -656,6 +792,11 @@ int main(int argc, char **argv)
 		CASE(case_064_statuses_are_exact),
 		CASE(case_064_stopped_is_not_ended),
 		CASE(api_kill_and_kill_all),
+	CASE(api_kill_ends_what_left_the_group),
+	CASE(api_wall_ends_what_left_the_group),
+	CASE(api_wall_ends_what_a_command_left_behind),
+	CASE(api_kill_catches_who_runs_away),
+	CASE(api_descent_cannot_be_forged),
 		CASE(api_wait_fd_becomes_readable),
 		CASE(api_wall_clock_limit),
 		CASE(api_report_has_usage_and_times),

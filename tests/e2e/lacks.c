@@ -163,6 +163,29 @@ static const char *same_attack(const char *fmt, ...)
 	e2e_expect(__FILE__, __LINE__, "landlock tier", (expected), \
 		   e2e_text(__VA_ARGS__), same_attack(__VA_ARGS__))
 
+/* Soft without a pid namespace, and yet it finds who left the group. */
+static void kill_reaches_descendants(void)
+{
+	size_t before = host_descendants();
+	agentbox_process *p;
+	agentbox_error *err = NULL;
+
+	p = BOX_START(-1, "/bin/sh", "-c",
+		      "setsid sleep 881 & (setsid sh -c 'sleep 882 &' &); "
+		      "exec sleep 883");
+	for (int i = 0; i < 50 && host_descendants() != before + 3; i++)
+		e2e_sleep_ms(20);
+	CHECK(host_descendants() == before + 3, "%zu run",
+	      host_descendants() - before);
+	CHECK(agentbox_process_kill(p, SIGKILL, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	CHECK(agentbox_process_wait(p, 3000, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	CHECK(host_descendants() == before, "%zu are left",
+	      host_descendants() - before);
+	agentbox_process_free(p);
+}
+
 static void inner_landlock_tier(void)
 {
 	char *document = same_paths("workspace", only_landlock);
@@ -192,6 +215,7 @@ static void inner_landlock_tier(void)
 	SAME("EPERM", "unshare 0x10000000");
 	SAME("EPERM", "add-key");
 	CHECK(!host_exists("/var/tmp/agentbox-e2e-planted"), "planted");
+	kill_reaches_descendants();
 }
 
 static void inner_proc_tier(void)

@@ -477,7 +477,8 @@ static void run_attack(const char *how, char *out, size_t size)
 {
 	char script[128];
 
-	snprintf(script, sizeof(script), "/attack attack %s %u", how,
+	/* a launcher killed before it has told of a command takes it along */
+	snprintf(script, sizeof(script), "sleep 0.1; /attack attack %s %u", how,
 		 box.launcher);
 	ck_assert_int_eq(ih_shell(&box, script, out, size), 0);
 }

@@ -62,6 +62,7 @@ static ab_plan sample(void)
 		.cgroups = cgroups,
 		.cgroup_count = 1,
 		.polled_memory = 1,
+		.mark_key = 0x0123456789abcdef,
 		.polled_pids = 2,
 		.workspace_inside = "/workspace",
 		.workspace_host = "/srv/w",

@@ -492,6 +492,36 @@ END_TEST
 	"\"pids\":20,\"cpus\":1,\"files\":100,\"disk\":\"1MiB\","         \
 	"\"wall\":\"1m\",\"require\":[%s]}}"
 
+START_TEST(a_time_limit_is_hard_where_descent_can_be_told)
+{
+	static const struct {
+		uint32_t tier;
+		bool marks, hard;
+		const char *note;
+	} rows[] = {
+		{ AB_TIER_FULL, true, true, "every process that descends" },
+		{ AB_TIER_FULL, false, false, "left the group" },
+		/* no /proc: nobody can be found */
+		{ AB_TIER_NO_PROC, true, false, "left the group" },
+		{ AB_TIER_LANDLOCK, true, false, "no namespace holds it" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		ab_probe p = user_probe();
+		ab_compiled c;
+		loaded l;
+
+		p.marks = rows[i].marks;
+		c = compile(parse(LIMITS, ""), &p, rows[i].tier);
+		l = load(&c);
+		ck_assert_int_eq(is_hard(&c, "wall"), rows[i].hard);
+		ck_assert(limit_notes(&c, "wall", rows[i].note));
+		ck_assert_int_eq(l.plan.mark_key != 0, rows[i].marks);
+		unload(&l, &c);
+	}
+}
+END_TEST
+
 START_TEST(a_user_without_cgroups_gets_rlimits_and_polling)
 {
 	ab_probe p = user_probe();
@@ -505,7 +535,7 @@ START_TEST(a_user_without_cgroups_gets_rlimits_and_polling)
 	ck_assert(is_hard(&c, "pids"));
 	ck_assert_str_eq(mechanism(&c, "cpus"), "none");
 	ck_assert(is_hard(&c, "files"));
-	/* setsid(1) leaves the process group that is ended */
+	/* no marks here: setsid(1) leaves the process group that is ended */
 	ck_assert(!is_hard(&c, "wall"));
 	ck_assert(limit_notes(&c, "wall", "left the group"));
 	ck_assert_str_eq(mechanism(&c, "disk"), "tmpfs");
@@ -1205,6 +1235,7 @@ int main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_time_limit_is_hard_where_descent_can_be_told);
 	tcase_add_test(tc, an_empty_policy_is_a_box_of_its_own_things_only);
 	tcase_add_test(tc, a_mount_is_read_only_and_pinned_by_inode);
 	tcase_add_test(

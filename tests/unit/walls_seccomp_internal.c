@@ -201,6 +201,7 @@ static void judge_row(const json_t *row, const char *line)
 	agentbox_error *err = NULL;
 	struct seccomp_data d;
 	const void *filter = NULL;
+	uint64_t key = 0;
 	size_t n = 0;
 	answer a;
 
@@ -211,7 +212,7 @@ static void judge_row(const json_t *row, const char *line)
 	ck_assert_msg(policy != NULL, "%s: %s", line,
 		      agentbox_error_get_message(err));
 	ck_assert_msg(ab_walls_seccomp(policy, tier_of(row), &filter, &n,
-				       &err) == 0,
+				       &key, &err) == 0,
 		      "%s: %s", line, agentbox_error_get_message(err));
 	a = interpret(filter, n / sizeof(struct sock_filter), &d);
 	ck_assert_msg(
@@ -237,6 +238,7 @@ static void refuse_row(const json_t *row, const char *line)
 	agentbox_policy *policy;
 	agentbox_error *err = NULL;
 	const void *filter = NULL;
+	uint64_t key = 0;
 	size_t n = 0;
 
 	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
@@ -244,7 +246,7 @@ static void refuse_row(const json_t *row, const char *line)
 	/* the parser may know as much and refuse first */
 	if (policy) {
 		ck_assert_msg(ab_walls_seccomp(policy, AB_TIER_FULL, &filter,
-					       &n, &err) ==
+					       &n, &key, &err) ==
 				      AGENTBOX_EPOLICY,
 			      "%s: accepted", line);
 		ck_assert_str_eq(agentbox_error_get_where(err), where);
@@ -269,13 +271,14 @@ static const void *builtin_filter(agentbox_context **context,
 {
 	json_t *row = json_pack("{s:s}", "profile", profile);
 	const void *filter = NULL;
+	uint64_t key = 0;
 
 	ck_assert_int_eq(agentbox_context_new(context, NULL), 0);
 	*policy = make_policy(*context, row, NULL);
 	json_decref(row);
 	ck_assert_ptr_nonnull(*policy);
 	ck_assert_int_eq(ab_walls_seccomp(*policy, AB_TIER_FULL, &filter, n,
-					  NULL),
+					  &key, NULL),
 			 0);
 	return filter;
 }
@@ -285,17 +288,20 @@ START_TEST(the_filter_is_compiled_once_per_policy_and_tier)
 	agentbox_context *context = NULL;
 	agentbox_policy *policy = NULL;
 	const void *again = NULL, *other = NULL;
+	uint64_t key = 0, other_key = 0;
 	size_t n = 0, m = 0;
 	const void *filter = builtin_filter(&context, &policy, "default", &n);
 
 	ck_assert_int_eq(ab_walls_seccomp(policy, AB_TIER_NO_PROC, &again, &m,
-					  NULL),
+					  &key, NULL),
 			 0);
 	ck_assert_ptr_eq(again, filter);
 	ck_assert_int_eq(ab_walls_seccomp(policy, AB_TIER_LANDLOCK, &other, &m,
-					  NULL),
+					  &other_key, NULL),
 			 0);
 	ck_assert_ptr_ne(other, filter);
+	ck_assert_uint_ne(key, 0);
+	ck_assert_uint_ne(key, other_key);
 	agentbox_policy_unref(policy);
 	agentbox_context_unref(context);
 }
