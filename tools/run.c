@@ -558,7 +558,7 @@ static int wait_end(session *s)
 {
 	agentbox_error *err = NULL;
 	int rc = session_loop(s);
-	int32_t got = rc ? 0 : agentbox_process_wait(s->process, 0, &err);
+	int32_t got = rc ? 0 : agentbox_process_wait(s->process, -1, &err);
 
 	if (got == AGENTBOX_EWALL)
 		keep_unsettled(s, err), err = NULL;

@@ -66,8 +66,9 @@ AGENTBOX_API int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *owner);
  * for a client: one that does not read its answers, or misbehaves, loses its
  * connection, and others notice nothing. It does wait for the box: for what
  * agentbox_sandbox_spawn() waits for, which is the launcher and, after a
- * change in the workspace, the settling of protected paths; for that settling
- * when a command has ended; and for the box's answer to a kill. With a box
+ * change in the workspace, the settling of protected paths; and for the box's
+ * answer to a kill. The end of a command is not waited for, nor the settling
+ * after it: the timeout says when to look again. With a box
  * that works these are milliseconds. With one that was stopped each such
  * request takes at most 30 seconds, a spawn several of them. A host that must
  * not wait that long dispatches in a thread of its own. Errors: EINVAL,

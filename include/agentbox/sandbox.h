@@ -10,9 +10,11 @@
  * agentbox_sandbox_spawn(), agentbox_sandbox_capture() and
  * agentbox_sandbox_kill_all(); everything else on a box, and each command
  * and process handle, belongs to one thread at a time. agentbox_process_kill()
- * may be called from any thread. In a forked child of the process that made
- * them, boxes and processes return AGENTBOX_EFORKED; free() there releases
- * memory and descriptors and leaves the box alone.
+ * may be called from any thread. agentbox_sandbox_end() and
+ * agentbox_sandbox_free() want the box for themselves: see there. In a forked
+ * child of the process that made them, boxes and processes return
+ * AGENTBOX_EFORKED; free() there releases memory and descriptors and leaves
+ * the box alone.
  */
 #ifndef AGENTBOX_SANDBOX_H
 #define AGENTBOX_SANDBOX_H
@@ -67,15 +69,23 @@ AGENTBOX_API int32_t agentbox_sandbox_new(
 /*
  * End every process of the box and remove everything: processes, mounts,
  * cgroups, files. Returns when they are gone and protected paths were
- * settled for the last time; the handle stays, for the last events. No other
- * call may be running on the box. Process handles stay valid and answer
+ * settled for the last time; the handle stays, for the last events.
+ *
+ * No other call may be running on the box, in any thread: who spawns from
+ * several threads joins them first, or holds a lock of his own. What is
+ * spawned or killed later returns AGENTBOX_ECLOSED. Process handles are not
+ * meant: calls on them may be running, and they stay valid and answer
  * ECLOSED or their recorded status. AGENTBOX_EWALL when what the last
  * processes left at protected names could not be put right: the events say
  * what. A second call returns 0.
  */
 AGENTBOX_API int32_t agentbox_sandbox_end(agentbox_sandbox *sandbox,
 					  agentbox_error **err);
-/* The same, and the handle goes; the last events are in the audit only. */
+/*
+ * The same, and the handle goes; the last events are in the audit only. The
+ * rule about other calls is the same and lasts: none may be running, and none
+ * may begin, for the handle is no more. Process handles stay valid.
+ */
 AGENTBOX_API void agentbox_sandbox_free(agentbox_sandbox *sandbox);
 
 /* 128 random bits as 32 hex digits. Borrowed. */
@@ -105,7 +115,10 @@ AGENTBOX_API int32_t agentbox_sandbox_plan_to_json(
 	agentbox_context *context, agentbox_policy *policy,
 	agentbox_bytes **json, agentbox_error **err);
 
-/* SIGKILL every process the agent has in the box; the box stays usable. */
+/*
+ * SIGKILL every process the agent has in the box; the box stays usable.
+ * Threads: as agentbox_sandbox_spawn().
+ */
 AGENTBOX_API int32_t agentbox_sandbox_kill_all(agentbox_sandbox *sandbox,
 					       agentbox_error **err);
 
@@ -198,7 +211,8 @@ AGENTBOX_API int32_t agentbox_command_set_wall(agentbox_command *command,
  * AGENTBOX_ENOTFOUND / AGENTBOX_EACCES when the program cannot be executed
  * in the box, AGENTBOX_ETIMEOUT when the launcher did not answer within the
  * spawn deadline (it is then replaced), AGENTBOX_ECLOSED when the box ended.
- * The walls are inherited: nothing is raised per command.
+ * The walls are inherited: nothing is raised per command. From any thread,
+ * but not beside agentbox_sandbox_end() or agentbox_sandbox_free().
  */
 AGENTBOX_API int32_t agentbox_sandbox_spawn(agentbox_sandbox *sandbox,
 					    const agentbox_command *command,
@@ -210,6 +224,7 @@ AGENTBOX_API int32_t agentbox_sandbox_spawn(agentbox_sandbox *sandbox,
  * each are kept; what follows is read and dropped, and counted in
  * agentbox_process_to_json(). `out` and `err_out` may be NULL, then that
  * stream goes where the command says. Blocks until the command has ended.
+ * Threads: as agentbox_sandbox_spawn().
  */
 AGENTBOX_API int32_t agentbox_sandbox_capture(agentbox_sandbox *sandbox,
 					      const agentbox_command *command,
@@ -219,16 +234,19 @@ AGENTBOX_API int32_t agentbox_sandbox_capture(agentbox_sandbox *sandbox,
 					      agentbox_bytes **err_out,
 					      agentbox_error **err);
 
-/* Readable when wait() would not block. Borrowed. */
+/* Readable when the command has ended, and from then on. Borrowed. */
 AGENTBOX_API int32_t agentbox_process_get_fd(const agentbox_process *process);
 /* Process id inside the box. */
 AGENTBOX_API int32_t agentbox_process_get_pid(const agentbox_process *process);
 /*
- * Wait until the command has ended: timeout in ms, 0 only looks, -1 for ever.
- * AGENTBOX_ETIMEOUT when it has not, AGENTBOX_ECLOSED when the box ended
- * without a status. Protected paths were settled before this returns 0; when
- * they could not be, AGENTBOX_EWALL: the status is known, the workspace is
- * not to be trusted, and another wait tries to settle again.
+ * Wait until the command has ended and protected paths were settled after
+ * it: timeout in ms for both, 0 only looks, -1 for ever. AGENTBOX_ETIMEOUT
+ * when either is not so yet; until it is, the getters below say "running".
+ * The settling goes on meanwhile, as a rule for less than a millisecond, and
+ * the fd stays readable: look again. AGENTBOX_ECLOSED when the box ended
+ * without a status. AGENTBOX_EWALL when protected paths could not be
+ * settled: the status is known, the workspace is not to be trusted, and
+ * another wait tries to settle again.
  */
 AGENTBOX_API int32_t agentbox_process_wait(agentbox_process *process,
 					   int64_t timeout_ms,

@@ -34,6 +34,8 @@
 #define EVENTS_PER_DISPATCH 64
 /* How long no client is accepted after there was no descriptor for one. */
 #define ACCEPT_PAUSE_MS 200
+/* How often a box is looked at that settles after a command. */
+#define SETTLE_POLL_MS 1
 
 /* First member of everything an epoll event can point at. */
 enum source_kind { SOURCE_LISTEN, SOURCE_CLIENT, SOURCE_JOB, SOURCE_REMOTE };
@@ -62,6 +64,7 @@ typedef struct job {
 	source remote_source;
 	int remote_fd;
 	bool gone;
+	bool is_settling; /* it has ended; the box was asked to settle */
 	agentbox_owner *owner;
 	agentbox_sandbox *box;
 	agentbox_process *process;
@@ -283,8 +286,14 @@ static void job_ended(job *j)
 	int sent = 0;
 
 	int32_t rc = agentbox_process_wait(j->process, 0, &error);
-	if (rc == AGENTBOX_ETIMEOUT && !ab_process_has_ended(j->process))
-		return; /* not yet */
+	if (rc == AGENTBOX_ETIMEOUT) {
+		/* not yet; its channel stays readable once it has ended */
+		if (ab_process_has_ended(j->process) && !j->is_settling) {
+			unwatch(j->owner, agentbox_process_get_fd(j->process));
+			j->is_settling = true;
+		}
+		return;
+	}
 	const ab_msg_exited *exited = ab_process_exited(j->process);
 	if (rc < 0 && exited) {
 		char text[1024];
@@ -710,6 +719,9 @@ int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *o)
 	for (const agentbox_request *q = o->requests; q; q = q->next)
 		if (!q->handed_out)
 			return 0;
+	for (const job *j = o->jobs; j; j = j->next)
+		if (j->is_settling)
+			return SETTLE_POLL_MS;
 	return o->listen_again_ns
 	       ? (int32_t)ab_clock_left_ms(o->listen_again_ns) : -1;
 }
@@ -747,6 +759,9 @@ int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
 			break;
 		}
 	}
+	for (job *j = o->jobs; j; j = j->next)
+		if (j->is_settling && !j->gone)
+			job_ended(j);
 	sweep(o);
 	return 0;
 }

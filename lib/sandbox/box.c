@@ -422,8 +422,6 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
 static int last_drain(agentbox_sandbox *box)
 {
 	uint64_t deadline = ab_clock_boot_ns() + STOP_TIMEOUT_MS * 1000000ull;
-	uint8_t buf[AB_MAX_MESSAGE];
-	size_t fds = 0;
 
 	shutdown(box->helper.control_fd, SHUT_WR);
 	for (;;) {
@@ -431,15 +429,11 @@ static int last_drain(agentbox_sandbox *box)
 				    ab_clock_left_ms(deadline));
 		if (rc <= 0)
 			return rc ? rc : -ETIMEDOUT;
-		ssize_t n = ab_message_recv(box->helper.control_fd, buf,
-					    sizeof(buf), NULL, 0, &fds,
-					    MSG_DONTWAIT);
-		if (n == 0 || n == -ECONNRESET)
+		rc = ab_control_take(box, 0, NULL, NULL);
+		if (rc == -ECONNRESET)
 			return 0;
-		if (n == -EAGAIN)
-			continue;
-		if (n < 0 || ab_events_push(box, buf, (size_t)n) < 0)
-			return -EPROTO;
+		if (rc < 0 && rc != -EAGAIN)
+			return rc;
 	}
 }
 
@@ -458,6 +452,7 @@ int32_t agentbox_sandbox_end(agentbox_sandbox *box, agentbox_error **err)
 	pthread_mutex_lock(&box->lock);
 	uint64_t before = box->events.unprotected;
 	rc = last_drain(box);
+	ab_settle_finish(box);
 	if (rc == 0 && box->events.unprotected > before)
 		rc = -EBUSY;
 	atomic_store(&box->ended, true);

@@ -50,6 +50,22 @@ struct agentbox_sandbox_options {
 	uint32_t timeout_ms;
 };
 
+/*
+ * A settle under way, one at a time. What is sent is changed with both locks
+ * held, so either is enough to read it; the answer is taken off the socket
+ * by whoever reads that.
+ */
+typedef struct ab_settle {
+	bool is_sent; /* and its answer was not looked at yet */
+	uint64_t begun; /* how many; the number of the last one */
+	uint64_t deadline;
+	uint32_t serial;
+	int32_t result; /* of the last one that was answered */
+
+	bool is_answered; /* these two: `lock` */
+	ab_msg_reply reply;
+} ab_settle;
+
 struct agentbox_sandbox {
 	atomic_uint refs;
 	pid_t owner; /* getpid() of the process that made it */
@@ -72,7 +88,8 @@ struct agentbox_sandbox {
 	bool watched; /* it has protected paths to settle */
 
 	pthread_mutex_t settle_lock; /* taken before `lock` */
-	bool unprotected;	     /* the last settle failed */
+	bool unprotected; /* the last settle failed, or is not done yet */
+	ab_settle settle;
 
 	pthread_mutex_t lock; /* the control socket and what follows */
 	uint32_t serial;
@@ -114,6 +131,8 @@ struct agentbox_process {
 	uint32_t pid;
 	bool ended;   /* no more messages will come */
 	bool settled; /* protected paths were settled after the end */
+	bool untold;  /* ended, and not known yet whether that was settled */
+	uint64_t ticket; /* of ab_box_settle() */
 	bool recorded; /* its end is in the audit */
 	bool unprotected; /* remote: settling after it failed */
 	bool relayed; /* a relay must be flushed before the end is told */
@@ -147,6 +166,21 @@ int32_t ab_control_request(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
 /* Read what is there without blocking; lock is taken inside. */
 int32_t ab_control_drain(agentbox_sandbox *box, agentbox_error **err);
 
+/* For settle.c and the end of a box, which hold `lock`. */
+
+/* Send a request, which takes `serial`. 0 or -errno; never blocks. */
+int ab_control_send(agentbox_sandbox *box, uint32_t kind, uint32_t arg,
+		    int fd_in, uint32_t *serial);
+/*
+ * Take one datagram without waiting: 1 when it is the reply to `serial` (not
+ * 0), 0 for an event, which is queued, and for the answer to a settle, -EAGAIN
+ * when there is none, else -errno: the box is to be broken.
+ */
+int ab_control_take(agentbox_sandbox *box, uint32_t serial, int *fd_out,
+		    ab_msg_reply *reply);
+/* End the connection, and with it the box. */
+void ab_control_break(agentbox_sandbox *box);
+
 /* event.c */
 void ab_events_init(ab_event_queue *q);
 void ab_events_end(ab_event_queue *q);
@@ -156,11 +190,16 @@ int ab_events_push(agentbox_sandbox *box, const void *p, size_t n);
 void ab_events_publish(agentbox_sandbox *box);
 
 /*
- * If a protected path may have changed since the last time (or `force`), let
- * the holder put things right. EWALL when it could not: spawning is frozen
- * until a later settle succeeds.
+ * settle.c: if a protected path may have changed since the last time (or
+ * `force`), let the holder put things right, until the deadline (boot-time
+ * ns; 0: for ever). AGENTBOX_EAGAIN when it has not answered by then: the
+ * next call with the same *ticket (0 at first) goes on. EWALL when it could
+ * not be done: spawning is frozen until a later settle succeeds.
  */
-int32_t ab_box_settle(agentbox_sandbox *box, bool force, agentbox_error **err);
+int32_t ab_box_settle(agentbox_sandbox *box, bool force, uint64_t *ticket,
+		      uint64_t deadline, agentbox_error **err);
+/* Take account of an answer that has come; both locks held. */
+void ab_settle_finish(agentbox_sandbox *box);
 
 /*
  * environment.c: owned NULL-terminated "NAME=value" array, count in *n. `home`

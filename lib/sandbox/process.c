@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -133,7 +134,8 @@ int ab_process_pty_fd(const agentbox_process *p)
 
 /*
  * What is on the channel: the exit, or its end. The owner of another
- * process's box says before the exit that settling failed.
+ * process's box says before the exit that settling failed; then the process
+ * has not ended yet for the caller.
  */
 static int32_t read_end(agentbox_process *p, agentbox_error **err)
 {
@@ -143,7 +145,9 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 	ab_reader r;
 
 	ssize_t n = ab_message_recv(p->channel_fd, buf, sizeof(buf), NULL, 0,
-				    &fd_count, 0);
+				    &fd_count, MSG_DONTWAIT);
+	if (n == -EAGAIN)
+		return 0;
 	if (n <= 0) {
 		p->ended = p->lost = true;
 		return 0;
@@ -153,10 +157,6 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 	if (kind == AB_MSG_FAILED && fds == 0 && !p->box && !p->unprotected &&
 	    ab_msg_get_failed(&r, &failed) == 0) {
 		p->unprotected = true;
-		if (ab_fd_poll(p->channel_fd, POLLIN,
-			       AB_SPAWN_DEADLINE_MS) > 0)
-			return read_end(p, err); /* once: the flag is set */
-		p->ended = p->lost = true;
 		return 0;
 	}
 	if (kind == AB_MSG_EXITED && fds == 0 &&
@@ -169,12 +169,42 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 			    "malformed end of process %u", p->pid);
 }
 
+/* Boot-time ns; 0: for ever. One that no clock reaches is for ever, too. */
+static uint64_t deadline_of(int64_t timeout_ms)
+{
+	if (timeout_ms < 0 || timeout_ms > INT64_MAX / 1000000 / 2)
+		return 0;
+	return ab_clock_boot_ns() + (uint64_t)timeout_ms * 1000000;
+}
+
+/* Until the end is on the channel. */
+static int32_t await_end(agentbox_process *p, uint64_t deadline,
+			 agentbox_error **err)
+{
+	while (!p->ended) {
+		int ready = ab_fd_poll(p->channel_fd, POLLIN,
+				       ab_clock_left_ms(deadline));
+		if (ready == 0 && ab_clock_left_ms(deadline) == 0)
+			return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+					    "process %u still runs", p->pid);
+		if (ready < 0)
+			return ab_error_sys(err, -ready, "",
+					    "cannot wait for process %u",
+					    p->pid);
+		int32_t rc = read_end(p, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 /*
  * Before the end is told: what appeared at protected names is moved away,
  * relayed files are complete. When that fails the wait fails, and may be
  * tried again. A box that ended in order settled at its end.
  */
-static int32_t settle(agentbox_process *p, agentbox_error **err)
+static int32_t settle(agentbox_process *p, uint64_t deadline,
+		      agentbox_error **err)
 {
 	if (p->settled)
 		return 0;
@@ -185,7 +215,14 @@ static int32_t settle(agentbox_process *p, agentbox_error **err)
 				    p->pid);
 	if (!p->box)
 		return 0;
-	int32_t rc = p->lost ? 0 : ab_box_settle(p->box, p->relayed, err);
+	int32_t rc = p->lost ? 0 : ab_box_settle(p->box, p->relayed,
+						 &p->ticket, deadline, err);
+	p->untold = rc == AGENTBOX_EAGAIN;
+	if (p->untold)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "protect",
+				    "process %u has ended; what it did at "
+				    "protected paths is still looked at",
+				    p->pid);
 	p->settled = rc == 0;
 	if (!p->recorded) {
 		int32_t recorded = ab_record_exit(p->box, p,
@@ -203,21 +240,11 @@ int32_t agentbox_process_wait(agentbox_process *p, int64_t timeout_ms,
 	int32_t rc = usable(p, err);
 	if (rc < 0)
 		return rc;
-	if (!p->ended) {
-		int ready = ab_fd_poll(p->channel_fd, POLLIN,
-				       timeout_ms < 0 ? -1 : timeout_ms);
-		if (ready == 0)
-			return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
-					    "process %u still runs after %lld "
-					    "ms", p->pid,
-					    (long long)timeout_ms);
-		if (ready < 0)
-			return ab_error_sys(err, -ready, "",
-					    "cannot wait for process %u",
-					    p->pid);
-		rc = read_end(p, err);
-	}
-	int32_t settled = settle(p, rc < 0 ? NULL : err);
+	uint64_t deadline = deadline_of(timeout_ms);
+	rc = await_end(p, deadline, err);
+	if (!p->ended)
+		return rc;
+	int32_t settled = settle(p, deadline, rc < 0 ? NULL : err);
 	if (rc < 0 || settled < 0)
 		return rc < 0 ? rc : settled;
 	if (p->lost)
@@ -227,23 +254,29 @@ int32_t agentbox_process_wait(agentbox_process *p, int64_t timeout_ms,
 	return 0;
 }
 
+/* Its end is for the caller to know. */
+static bool is_told(const agentbox_process *p)
+{
+	return p && p->ended && !p->untold;
+}
+
 int32_t agentbox_process_get_exit_status(const agentbox_process *p)
 {
-	if (!p || !p->ended || p->lost || !WIFEXITED(p->exited.status))
+	if (!is_told(p) || p->lost || !WIFEXITED(p->exited.status))
 		return -1;
 	return WEXITSTATUS(p->exited.status);
 }
 
 int32_t agentbox_process_get_signal(const agentbox_process *p)
 {
-	if (!p || !p->ended || p->lost || !WIFSIGNALED(p->exited.status))
+	if (!is_told(p) || p->lost || !WIFSIGNALED(p->exited.status))
 		return 0;
 	return WTERMSIG(p->exited.status);
 }
 
 const char *agentbox_process_get_reason(const agentbox_process *p)
 {
-	if (!p || !p->ended)
+	if (!is_told(p))
 		return "running";
 	if (p->lost)
 		return "closed";

@@ -12,5 +12,6 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/process.c \
 	lib/sandbox/record.c \
 	lib/sandbox/sandbox.h \
+	lib/sandbox/settle.c \
 	lib/sandbox/spawn.c \
 	lib/sandbox/uid.c

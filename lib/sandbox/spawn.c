@@ -244,9 +244,10 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	if (!box || !c || !process)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox, command or process is NULL");
+	uint64_t ticket = 0;
 	int32_t rc = ab_box_usable(box, err);
 	if (rc == 0)
-		rc = ab_box_settle(box, false, err);
+		rc = ab_box_settle(box, false, &ticket, 0, err);
 	if (rc == 0)
 		rc = ab_record_command(box, c, err);
 	if (rc < 0)

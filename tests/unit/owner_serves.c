@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,7 +89,26 @@ static void teardown(void)
 	context = NULL;
 }
 
-/* Run `body` in a child while we serve; calls are answered by echo. */
+/* One turn of the host's loop; calls are answered by echo. */
+static void serve_turn(void)
+{
+	struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
+			    .events = POLLIN };
+	agentbox_request *q = NULL;
+
+	poll(&p, 1, 20);
+	ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
+	while (agentbox_owner_next_request(owner, &q, NULL) == 0) {
+		char *copy = strdup(agentbox_request_get_json(q));
+		if (strcmp(copy, "slow") == 0)
+			poll(NULL, 0, 300);
+		agentbox_request_reply(q, strcmp(copy, "fail") == 0
+				       ? AGENTBOX_EDENIED : 0, copy, NULL);
+		free(copy);
+	}
+}
+
+/* Run `body` in a child while we serve. */
 static void serve_child(void (*body)(void))
 {
 	fflush(NULL);
@@ -99,25 +119,9 @@ static void serve_child(void (*body)(void))
 		_exit(0);
 	}
 	int status = -1;
-	for (;;) {
-		struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
-				    .events = POLLIN };
-		agentbox_request *q = NULL;
-
-		poll(&p, 1, 20);
-		ck_assert_int_eq(agentbox_owner_dispatch(owner, NULL), 0);
-		while (agentbox_owner_next_request(owner, &q, NULL) == 0) {
-			char *copy = strdup(agentbox_request_get_json(q));
-			if (strcmp(copy, "slow") == 0)
-				poll(NULL, 0, 300);
-			agentbox_request_reply(q, strcmp(copy, "fail") == 0
-					       ? AGENTBOX_EDENIED : 0,
-					       copy, NULL);
-			free(copy);
-		}
-		if (waitpid(pid, &status, WNOHANG) == pid)
-			break;
-	}
+	do
+		serve_turn();
+	while (waitpid(pid, &status, WNOHANG) != pid);
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
 		      "the client failed: status %d", status);
 }
@@ -690,6 +694,86 @@ START_TEST(a_status_whose_settling_failed_is_told_with_the_failure)
 }
 END_TEST
 
+static int command_stdin[2], started[2];
+
+static void client_ends_after_a_line(void)
+{
+	const char *argv[] = { "sh", "-c", "read x; echo >.envrc; exit 3" };
+	agentbox_remote *remote = NULL;
+	agentbox_command *command = NULL;
+	agentbox_process *process = NULL;
+
+	MUST(agentbox_remote_open(new_context(), "mine", &remote, NULL) == 0);
+	MUST(agentbox_command_new(argv, 3, &command, NULL) == 0);
+	MUST(agentbox_command_set_fd(command, 0, command_stdin[0], NULL) == 0);
+	MUST(agentbox_remote_spawn(remote, command, &process, NULL) == 0);
+	MUST(write(started[1], "s", 1) == 1);
+	MUST(agentbox_process_wait(process, 20000, NULL) == 0);
+	MUST(agentbox_process_get_exit_status(process) == 3);
+	agentbox_process_free(process);
+}
+
+static long signal_holder(int signum)
+{
+	return syscall(SYS_pidfd_send_signal, box->helper.pidfd, signum, NULL,
+		       0);
+}
+
+/* A command ends while the holder of its box is stopped. */
+static void serve_beside_a_stopped_holder(void)
+{
+	struct pollfd p = { .fd = started[0], .events = POLLIN };
+	bool settling = false;
+
+	while (poll(&p, 1, 0) == 0)
+		serve_turn();
+	ck_assert_int_eq(signal_holder(SIGSTOP), 0);
+	ck_assert_int_eq(write(command_stdin[1], "\n", 1), 1);
+	for (int i = 0; i < 20; i++) {
+		struct timespec before, after;
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		serve_turn();
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		ck_assert_int_le(after.tv_sec - before.tv_sec, 1);
+		int32_t ms = agentbox_owner_get_timeout_ms(owner);
+		settling |= ms > 0 && ms < 20;
+	}
+	ck_assert(settling);
+	ck_assert_int_eq(signal_holder(SIGCONT), 0);
+}
+
+START_TEST(the_owner_does_not_wait_while_a_box_settles)
+{
+	const char *name = "the_owner_does_not_wait_while_a_box_settles";
+	char command[64];
+	int status = 0;
+
+	if (setup_unsettled_box(name)) {
+		ck_assert_int_eq(pipe2(command_stdin, O_CLOEXEC), 0);
+		ck_assert_int_eq(pipe2(started, O_CLOEXEC), 0);
+		fflush(NULL);
+		pid_t pid = fork();
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0) {
+			client_ends_after_a_line();
+			_exit(0);
+		}
+		serve_beside_a_stopped_holder();
+		while (waitpid(pid, &status, WNOHANG) != pid)
+			serve_turn();
+		ck_assert_int_eq(status, 0);
+		for (int i = 0; i < 2; i++) {
+			close(command_stdin[i]);
+			close(started[i]);
+		}
+	}
+	teardown();
+	snprintf(command, sizeof(command), "rm -rf %.40s", state);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(a_name_has_one_live_owner)
 {
 	agentbox_owner *second = NULL;
@@ -781,6 +865,7 @@ int main(void)
 	tcase_add_test(t, without_a_free_descriptor_the_owner_does_not_spin);
 	tcase_add_test(t,
 		a_status_whose_settling_failed_is_told_with_the_failure);
+	tcase_add_test(t, the_owner_does_not_wait_while_a_box_settles);
 	tcase_add_test(t, a_name_has_one_live_owner);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);

@@ -12,3 +12,9 @@ tests_unit_sandbox_command_SOURCES = tests/unit/sandbox_command.c
 tests_unit_sandbox_command_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_sandbox_command_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_sandbox_command_LDADD = $(UNIT_LIBS) -lutil
+check_PROGRAMS += tests/unit/sandbox_settle_internal
+UNIT_TESTS += tests/unit/sandbox_settle_internal
+tests_unit_sandbox_settle_internal_SOURCES = \
+	tests/unit/sandbox_settle_internal.c
+tests_unit_sandbox_settle_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_sandbox_settle_internal_CFLAGS = $(UNIT_CFLAGS)
