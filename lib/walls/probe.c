@@ -129,14 +129,16 @@ static bool probe_peer_pidfd(void)
 static bool probe_marks(void)
 {
 	struct rlimit now;
+	long r;
 
-	return getrlimit(AB_MARK_RESOURCE, &now) == 0 &&
-	       now.rlim_cur == RLIM_INFINITY && now.rlim_max == RLIM_INFINITY &&
-	       sizeof(now.rlim_cur) == sizeof(uint64_t) &&
-	       sizeof(long) == sizeof(uint64_t) &&
-	       syscall(SYS_prlimit64, 0, AB_MARK_RESOURCE, (void *)1, NULL) <
-		       0 &&
-	       errno == EFAULT;
+	/* both times in nanoseconds must fit, in the kernel too */
+	if (sizeof(now.rlim_cur) != sizeof(uint64_t) ||
+	    sizeof(long) != sizeof(uint64_t) ||
+	    getrlimit(AB_MARK_RESOURCE, &now) < 0 ||
+	    now.rlim_cur != RLIM_INFINITY || now.rlim_max != RLIM_INFINITY)
+		return false;
+	r = syscall(SYS_prlimit64, 0, AB_MARK_RESOURCE, (void *)1, NULL);
+	return r < 0 && errno == EFAULT;
 }
 
 static bool has_caps(void)
