@@ -94,6 +94,12 @@ agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 	return s;
 }
 
+void box_needs_namespaces(void)
+{
+	if (!host_can_make_namespaces())
+		e2e_skip("this kernel refuses user namespaces here");
+}
+
 agentbox_sandbox *box_raise_document(const char *document)
 {
 	char *where, *message;
@@ -106,9 +112,8 @@ agentbox_sandbox *box_raise_document(const char *document)
 			 message);
 	REQUIRE(sandbox, "%s at '%s': %s", agentbox_error_name(code), where,
 		message);
-	if (strcmp(agentbox_sandbox_get_tier(sandbox), "full") != 0 &&
-	    !host_can_make_namespaces())
-		e2e_skip("this kernel refuses user namespaces here");
+	if (strcmp(agentbox_sandbox_get_tier(sandbox), "full") != 0)
+		box_needs_namespaces();
 	return sandbox;
 }
 

@@ -120,6 +120,8 @@ agentbox_context *box_context(void);
 char *box_document(const char *builtin, const char *mounts, const char *keys);
 /* A document becomes a policy, or the case ends. */
 agentbox_policy *box_policy(const char *document);
+/* Skips the case where none of the namespaces of `full` can be had. */
+void box_needs_namespaces(void);
 /* Raise it, or the case ends; skips when the machine cannot by `full`. */
 agentbox_sandbox *box_raise(const char *mounts, const char *keys);
 agentbox_sandbox *box_raise_document(const char *document);

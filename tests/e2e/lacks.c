@@ -390,6 +390,7 @@ static void case_085_without_seccomp(void)
 
 static void case_085_without_network_namespaces(void)
 {
+	box_needs_namespaces();
 	lacking("netns", "inner_netns");
 }
 

@@ -30,6 +30,7 @@ static pid_t start_host(int *eof_fd, int fork_first, int *worker)
 	pid_t pid;
 	ssize_t n;
 
+	box_needs_namespaces();
 	REQUIRE(pipe2(life, O_CLOEXEC) == 0 && pipe2(ready, O_CLOEXEC) == 0,
 		"%m");
 	box_context();
@@ -316,6 +317,7 @@ static void without_standard_descriptors(int first, int last)
 
 static void case_095_host_with_closed_standard_descriptors(void)
 {
+	box_needs_namespaces();
 	box_context();
 	without_standard_descriptors(0, 0);
 	without_standard_descriptors(1, 2);

@@ -196,6 +196,7 @@ static void case_030_odd_names_in_a_policy(void)
 	};
 	char longest[256];
 
+	box_needs_namespaces();
 	memset(longest, 'n', 255);
 	longest[255] = 0;
 	for (size_t i = 0; i <= sizeof(names) / sizeof(*names); i++) {

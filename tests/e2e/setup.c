@@ -202,6 +202,7 @@ static void case_089_workspace_path_is_a_link(void)
 {
 	char *doc;
 
+	box_needs_namespaces();
 	host_symlink("ws", host_path("link"));
 	doc = e2e_text("{\"agentbox\":1,\"extends\":\"builtin:workspace\","
 		       "\"workspace\":{\"path\":\"%s\",\"at\":"

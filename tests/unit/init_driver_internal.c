@@ -1181,11 +1181,7 @@ int main(int argc, char **argv)
 	}
 	snprintf(helper, sizeof(helper), "%s/agentbox-init",
 		 ab_test_helper_dir());
-	ih_plan_init(&plan);
-	if (ih_raise(&box, helper, &plan.p) == -ECANCELED &&
-	    !strncmp(box.failed_stage, "userns", 6))
-		ab_test_skip_all("user namespaces are refused here");
-	ih_end(&box);
+	ih_needs_namespaces(helper);
 	runner = srunner_create(suite());
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "abtest.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "build-id.h"
@@ -302,6 +303,25 @@ int ih_raise(ih_box *box, const char *helper, const ab_plan *plan)
 		r = ih_raise_bytes(box, helper, w.data, w.len, true);
 	ab_writer_end(&w);
 	return r;
+}
+
+void ih_needs_namespaces(const char *helper)
+{
+	static const char *const walls[] = {"userns", "mountns"};
+	static ih_plan plan;
+	static ih_box box;
+	char why[128];
+
+	ih_plan_init(&plan);
+	if (ih_raise(&box, helper, &plan.p) == -ECANCELED)
+		for (size_t i = 0; i < AB_ARRAY_LEN(walls); i++) {
+			if (strcmp(box.failed_stage, walls[i]))
+				continue;
+			snprintf(why, sizeof(why), "%s is refused here",
+				 walls[i]);
+			ab_test_skip_all(why);
+		}
+	ih_end(&box);
 }
 
 bool ih_end(ih_box *box)

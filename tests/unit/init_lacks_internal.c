@@ -203,11 +203,7 @@ int main(void)
 
 	snprintf(helper, sizeof(helper), "%s/agentbox-init",
 		 ab_test_helper_dir());
-	ih_plan_init(&plan);
-	if (ih_raise(&box, helper, &plan.p) == -ECANCELED &&
-	    !strncmp(box.failed_stage, "userns", 6))
-		ab_test_skip_all("user namespaces are refused here");
-	ih_end(&box);
+	ih_needs_namespaces(helper);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, ab_leak_teardown);
 	tcase_add_test(tc, a_missing_user_namespace_is_named);
