@@ -78,7 +78,7 @@ bool ab_audit_is_secret_name(const char *name, size_t n);
 int64_t ab_audit_redact(const ab_audit_secrets *s, const char *p, size_t n,
 			char **out, size_t *out_n);
 
-/* canon.c: the one writer of canonical JSON for records */
+/* canon.c: canonical JSON for records */
 typedef struct ab_audit_writer {
 	char *buf; /* borrowed */
 	size_t len, max;

@@ -16,7 +16,7 @@ libagentbox_la_SOURCES += \
 	lib/base/arena.h \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/bytes.c lib/base/bytes.h \
-	lib/base/canonical.c \
+	lib/base/canonical.c lib/base/canonical.h \
 	lib/base/clock.c lib/base/clock.h \
 	lib/base/context.c lib/base/context.h \
 	lib/base/error.c lib/base/error.h \

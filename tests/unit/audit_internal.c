@@ -619,7 +619,7 @@ START_TEST(a_shortage_never_shortens_what_is_recorded)
 }
 END_TEST
 
-/* Two writers make one form: what they print differs in no character. */
+/* What a record holds differs in no character from canonical text. */
 START_TEST(the_record_writer_and_the_canonical_writer_agree)
 {
 	char buf[256];
