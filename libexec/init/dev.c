@@ -45,7 +45,7 @@ static const struct {
 static int bind_node(int dev_fd, size_t i)
 {
 	char path[32];
-	ab_autofd int tree = -1, at = -1;
+	ab_autofd int tree = -1;
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/dev/%s", nodes[i].name);
@@ -60,13 +60,11 @@ static int bind_node(int dev_fd, size_t i)
 	if (!S_ISCHR(st.st_mode) ||
 	    st.st_rdev != makedev(nodes[i].major, nodes[i].minor))
 		return -ENODEV;
-	at = openat(dev_fd, nodes[i].name,
-		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444);
-	if (at < 0)
+	/* nobody else is in here to put something in its place */
+	if (mknodat(dev_fd, nodes[i].name, S_IFREG | 0444, 0))
 		return -errno;
-	return ab_sys_move_mount(tree, "", at, "",
-				 MOVE_MOUNT_F_EMPTY_PATH |
-					 MOVE_MOUNT_T_EMPTY_PATH);
+	return ab_sys_move_mount(tree, "", dev_fd, nodes[i].name,
+				 MOVE_MOUNT_F_EMPTY_PATH);
 }
 
 static int mount_in(int dev_fd, const char *name, int fs_fd)

@@ -32,8 +32,39 @@ typedef struct builder {
 	int root_fd;
 	uint64_t own_devs[MAX_OWN]; /* file systems made here */
 	size_t own_count;
-	bool has_hidden;
+	/* sources of HIDE, -1 until there is one */
+	int hidden_dir_fd, hidden_file_fd;
+	/* the directory of the step before, "" when there is none: steps come
+	   sorted, and most have the directory of their neighbour */
+	char parent[AB_MAX_PATH];
+	int parent_fd;
+	bool parent_is_own;
 } builder;
+
+static void forget_parent(builder *b)
+{
+	if (b->parent_fd >= 0)
+		close(b->parent_fd);
+	b->parent_fd = -1;
+	b->parent[0] = '\0';
+}
+
+static void builder_end(builder *b)
+{
+	forget_parent(b);
+	ab_cleanup_fd(&b->hidden_dir_fd);
+	ab_cleanup_fd(&b->hidden_file_fd);
+}
+
+/* What is mounted at `target` covers a directory there and below. */
+static void forget_covered(builder *b, const char *target)
+{
+	size_t n = strlen(target);
+
+	if (strncmp(b->parent, target, n) == 0 &&
+	    (b->parent[n] == '\0' || b->parent[n] == '/'))
+		forget_parent(b);
+}
 
 static int own(builder *b, int fd)
 {
@@ -62,20 +93,13 @@ static bool is_own(const builder *b, int fd)
 	return false;
 }
 
-/* Make `name` in a directory of ours. */
+/* Make `name` in a directory of ours; -EEXIST when something is there. */
 static int make_entry(int dir_fd, const char *name, bool is_dir)
 {
-	int fd;
+	int r = is_dir ? mkdirat(dir_fd, name, 0755)
+		       : mknodat(dir_fd, name, S_IFREG | 0444, 0);
 
-	if (is_dir)
-		return mkdirat(dir_fd, name, 0755) && errno != EEXIST ? -errno
-								      : 0;
-	fd = openat(dir_fd, name,
-		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444);
-	if (fd < 0)
-		return errno == EEXIST ? 0 : -errno;
-	close(fd);
-	return 0;
+	return r ? -errno : 0;
 }
 
 static int open_entry(int dir_fd, const char *name)
@@ -87,7 +111,7 @@ static int open_entry(int dir_fd, const char *name)
  * One component below `at`, made where it is missing and the place is ours.
  * is_missing: it is known to be, on the way in; it was made, on the way out.
  */
-static int open_component(builder *b, int at, const char *name, bool is_dir,
+static int open_component(builder *b, int at, const char *name,
 			  bool *is_missing)
 {
 	int next = *is_missing ? -ENOENT : open_entry(at, name), r;
@@ -95,16 +119,16 @@ static int open_component(builder *b, int at, const char *name, bool is_dir,
 	*is_missing = false;
 	if (next != -ENOENT || !is_own(b, at))
 		return next;
-	r = make_entry(at, name, is_dir);
+	r = make_entry(at, name, true);
 	*is_missing = true;
-	return r ? r : open_entry(at, name);
+	return r && r != -EEXIST ? r : open_entry(at, name);
 }
 
 /*
- * The mount point as an O_PATH fd, made with its parents where it is missing
+ * The directory as an O_PATH fd, made with its parents where it is missing
  * and the place is ours; -ENOENT where it is not.
  */
-static int open_mount_point(builder *b, const char *target, bool is_dir)
+static int open_directory(builder *b, const char *target)
 {
 	char name[AB_MAX_NAME + 1];
 	int at = init_open_beneath(b->root_fd, target + 1, O_NOFOLLOW);
@@ -123,8 +147,7 @@ static int open_mount_point(builder *b, const char *target, bool is_dir)
 		if (n <= AB_MAX_NAME) {
 			memcpy(name, target, n);
 			name[n] = '\0';
-			next = open_component(b, at, name, is_dir || !is_last,
-					      &is_missing);
+			next = open_component(b, at, name, &is_missing);
 		}
 		target += n + !is_last;
 		if (at != b->root_fd)
@@ -134,10 +157,55 @@ static int open_mount_point(builder *b, const char *target, bool is_dir)
 	return at;
 }
 
+/*
+ * The directory that holds the last name of target, borrowed, made if need
+ * be. *is_own: mount points and files may be made in it.
+ */
+static int open_parent(builder *b, const char *target, const char **name,
+		       bool *is_own_dir)
+{
+	const char *slash = strrchr(target, '/');
+	size_t n = (size_t)(slash - target);
+
+	*name = slash + 1;
+	*is_own_dir = true;
+	if (n == 0)
+		return b->root_fd;
+	if (strncmp(b->parent, target, n) != 0 || b->parent[n] != '\0') {
+		char dir[AB_MAX_PATH];
+		int fd;
+
+		snprintf(dir, sizeof(dir), "%.*s", (int)n, target);
+		fd = open_directory(b, dir);
+		if (fd < 0)
+			return fd;
+		forget_parent(b);
+		memcpy(b->parent, dir, n + 1);
+		b->parent_fd = fd;
+		b->parent_is_own = is_own(b, fd);
+	}
+	*is_own_dir = b->parent_is_own;
+	return b->parent_fd;
+}
+
 static int attach(builder *b, int tree_fd, const char *target, bool is_dir)
 {
-	ab_autofd int at = open_mount_point(b, target, is_dir);
+	const char *name;
+	bool is_own_dir;
+	ab_autofd int at = -1;
+	int dir = open_parent(b, target, &name, &is_own_dir);
+	int r;
 
+	if (dir < 0)
+		return dir;
+	/* what was made here just now is no link: nobody else is in here */
+	r = is_own_dir && *name ? make_entry(dir, name, is_dir) : -EEXIST;
+	if (r == 0)
+		return ab_sys_move_mount(tree_fd, "", dir, name,
+					 MOVE_MOUNT_F_EMPTY_PATH);
+	if (r != -EEXIST)
+		return r;
+	at = open_entry(dir, name);
 	if (at < 0)
 		return at;
 	return ab_sys_move_mount(tree_fd, "", at, "",
@@ -221,54 +289,31 @@ static int step_mqueue(builder *b, const ab_plan_step *s)
 static int step_dev(builder *b, const ab_plan_step *s)
 {
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-	int fd = init_new_tmpfs(64 * 1024, 0755,
-				MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-	ab_autofd int at = -1;
-	int r = attach_new(b, fd < 0 ? fd : ab_fd_dup(fd), s->target);
+	ab_autofd int fd = init_new_tmpfs(64 * 1024, 0755,
+					  MOUNT_ATTR_NOSUID |
+						  MOUNT_ATTR_NOEXEC);
+	int r = fd < 0 ? fd : attach(b, fd, s->target, true);
 
-	if (fd >= 0)
-		close(fd);
-	if (r)
-		return r;
-	at = init_open_beneath(b->root_fd, s->target + 1, O_DIRECTORY);
-	if (at < 0)
-		return at;
-	r = init_build_dev(b->box, at, s->size);
+	if (r == 0)
+		r = own(b, fd);
+	if (r == 0)
+		r = init_build_dev(b->box, fd, s->size);
 	if (r)
 		return r;
 	/* device nodes work on a read-only mount; new files do not */
-	return ab_sys_mount_setattr(at, "", AT_EMPTY_PATH, &attr);
-}
-
-/*
- * The parent directory of target, made if need be, and the last name. The
- * root's own descriptor is only borrowed: *made is what to close, or -1.
- */
-static int open_parent(builder *b, const char *target, const char **name,
-		       int *made)
-{
-	char dir[AB_MAX_PATH];
-	const char *slash = strrchr(target, '/');
-
-	*name = slash + 1;
-	*made = -1;
-	if (slash == target)
-		return b->root_fd;
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - target), target);
-	*made = open_mount_point(b, dir, true);
-	return *made;
+	return ab_sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr);
 }
 
 static int step_entry(builder *b, const ab_plan_step *s)
 {
 	const char *name;
-	ab_autofd int made = -1;
+	bool is_own_dir;
 	ab_autofd int fd = -1;
-	int dir = open_parent(b, s->target, &name, &made);
+	int dir = open_parent(b, s->target, &name, &is_own_dir);
 
 	if (dir < 0)
 		return dir;
-	if (!is_own(b, dir)) {
+	if (!is_own_dir) {
 		fd = open_entry(dir, name);
 		return fd >= 0 && s->kind == AB_STEP_DIR ? 0 : -EROFS;
 	}
@@ -292,37 +337,35 @@ static int step_entry(builder *b, const ab_plan_step *s)
  * cheaper than a file system each. The names are removed at the end, the
  * clones keep what they show.
  */
-static int make_hidden(builder *b)
+static int open_hidden(builder *b, bool is_dir)
 {
-	int fd;
+	int *fd = is_dir ? &b->hidden_dir_fd : &b->hidden_file_fd;
+	const char *name = is_dir ? HIDDEN_DIR : HIDDEN_FILE;
+	int r;
 
-	if (b->has_hidden)
-		return 0;
-	if (mkdirat(b->root_fd, HIDDEN_DIR, 0555))
+	if (*fd >= 0)
+		return *fd;
+	r = is_dir ? mkdirat(b->root_fd, name, 0555)
+		   : mknodat(b->root_fd, name, S_IFREG, 0);
+	if (r)
 		return -errno;
-	fd = openat(b->root_fd, HIDDEN_FILE,
-		    O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	b->has_hidden = true;
-	return 0;
+	*fd = open_entry(b->root_fd, name);
+	return *fd;
 }
 
 static int step_hide(builder *b, const ab_plan_step *s)
 {
 	ab_autofd int at = init_open_beneath(b->root_fd, s->target + 1,
 					     O_NOFOLLOW);
-	ab_autofd int source = -1, tree = -1;
-	int r, is_dir;
+	ab_autofd int tree = -1;
+	int is_dir, source;
 
 	if (at < 0)
 		return at;
 	is_dir = fd_is_dir(at);
-	r = is_dir < 0 ? is_dir : make_hidden(b);
-	if (r)
-		return r;
-	source = open_entry(b->root_fd, is_dir ? HIDDEN_DIR : HIDDEN_FILE);
+	if (is_dir < 0)
+		return is_dir;
+	source = open_hidden(b, is_dir);
 	if (source < 0)
 		return source;
 	tree = init_clone_tree(source, 0,
@@ -410,6 +453,7 @@ static int do_steps(builder *b)
 		const ab_plan_step *s = &b->box->plan.steps[i];
 		int r = do_step(b, i);
 
+		forget_covered(b, s->target);
 		if (r == 0)
 			continue;
 		if ((s->flags & AB_MOUNT_OPTIONAL) &&
@@ -420,8 +464,9 @@ static int do_steps(builder *b)
 		}
 		return fail_step(b->box, i, -r);
 	}
-	if (b->has_hidden && (unlinkat(b->root_fd, HIDDEN_FILE, 0) ||
-			      unlinkat(b->root_fd, HIDDEN_DIR, AT_REMOVEDIR)))
+	if ((b->hidden_file_fd >= 0 && unlinkat(b->root_fd, HIDDEN_FILE, 0)) ||
+	    (b->hidden_dir_fd >= 0 &&
+	     unlinkat(b->root_fd, HIDDEN_DIR, AT_REMOVEDIR)))
 		return init_fail(b->box, errno, "", "mounts hide");
 	return 0;
 }
@@ -465,7 +510,11 @@ int init_detach_host(init_box *box)
 
 int init_build_root(init_box *box)
 {
-	builder b = {.box = box, .root_fd = -1};
+	builder b = {.box = box,
+		     .root_fd = -1,
+		     .hidden_dir_fd = -1,
+		     .hidden_file_fd = -1,
+		     .parent_fd = -1};
 	ab_autofd int root = -1;
 	int r;
 
@@ -489,7 +538,7 @@ int init_build_root(init_box *box)
 	r = own(&b, root);
 	if (r)
 		return init_fail(box, -r, "", "root");
-	if (do_steps(&b))
-		return -1;
-	return switch_root(box, root);
+	r = do_steps(&b);
+	builder_end(&b);
+	return r ? -1 : switch_root(box, root);
 }

@@ -42,14 +42,28 @@ static const struct {
 	{AB_NS_NET, AB_WALL_NETNS, CLONE_NEWNET, "netns"},
 };
 
+/*
+ * PID 1 moves itself, one thread. By "tasks", which only cgroup v1 has, the
+ * kernel moves the writer at once; by cgroup.procs it first stops every fork
+ * and exit of the machine, which takes a grace period of milliseconds.
+ */
+static int open_cgroup(const char *dir)
+{
+	static const char *const names[] = {"tasks", "cgroup.procs"};
+	char path[AB_MAX_PATH + 32];
+	int fd = -1;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && fd < 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	}
+	return fd;
+}
+
 int init_prepare_cgroups(init_box *box)
 {
-	char path[AB_MAX_PATH + 32];
-
 	for (uint32_t i = 0; i < box->plan.cgroup_count; i++) {
-		snprintf(path, sizeof(path), "%s/cgroup.procs",
-			 box->plan.cgroups[i]);
-		box->cgroup_fds[i] = open(path, O_WRONLY | O_CLOEXEC);
+		box->cgroup_fds[i] = open_cgroup(box->plan.cgroups[i]);
 		if (box->cgroup_fds[i] < 0)
 			return init_fail(box, errno, "", "cgroup %s",
 					 box->plan.cgroups[i]);

@@ -809,6 +809,23 @@ START_TEST(mount_points_are_not_made_in_host_trees)
 }
 END_TEST
 
+/* What is below a mount is the mount's, also when the step before was not. */
+START_TEST(nothing_is_made_under_a_mount_that_came_between)
+{
+	char stage[64];
+
+	ih_step(&plan, AB_STEP_FILE, "/over/one");
+	ih_bind(&plan, "/usr/share", "/over",
+		AB_MOUNT_RDONLY | AB_MOUNT_RECURSIVE);
+	ih_step(&plan, AB_STEP_FILE, "/over/two");
+	snprintf(stage, sizeof(stage), "mounts[%u] /over/two",
+		 plan.p.step_count - 1);
+	ck_assert_int_eq(ih_raise(&box, helper, &plan.p), -ECANCELED);
+	ck_assert_str_eq(box.failed_stage, stage);
+	ck_assert_int_eq(box.failed_errno, EROFS);
+}
+END_TEST
+
 START_TEST(files_links_and_hidden_paths_are_made)
 {
 	ab_plan_step *s = ih_step(&plan, AB_STEP_FILE, "/etc/hello");
@@ -1150,6 +1167,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_plan_that_is_not_ours_is_refused);
 	tcase_add_test(tc, a_swapped_source_is_refused_by_name);
 	tcase_add_test(tc, mount_points_are_not_made_in_host_trees);
+	tcase_add_test(tc, nothing_is_made_under_a_mount_that_came_between);
 	tcase_add_test(tc, files_links_and_hidden_paths_are_made);
 	tcase_add_test(tc, the_weakest_tier_runs_and_leaves_nothing);
 	tcase_add_test(
