@@ -5,10 +5,12 @@
  * its boxes (a tool, a second host) serves them on a socket in the state
  * directory, inside its own dispatch; the others use a remote.
  *
- * The socket is a hard control only against other users: it lies in a
- * directory of mode 0700 and the peer's user id is checked (unix(7),
- * SO_PEERCRED). Any process of the same user may use it, as it could use
- * ptrace(2). Boxes never see it: the state directory is masked in every box.
+ * The socket is a hard control against other users and against boxes. It
+ * lies in a directory of mode 0700 that is masked in the owner's boxes, and
+ * the peer must have the same user id and live in the same user namespace
+ * (unix(7), SO_PEERCRED, SO_PEERPIDFD; user_namespaces(7)), which no box
+ * does. Any other process of the same user may use it, as it could use
+ * ptrace(2). Both sides need /proc and must be dumpable (prctl(2)).
  *
  * Threads: an owner and a remote belong to one thread at a time. In a forked
  * child both return AGENTBOX_EFORKED.

@@ -631,17 +631,13 @@ static void resume_listening(agentbox_owner *o)
 
 static void accept_client(agentbox_owner *o)
 {
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
 	ab_autofd int fd = ab_fd_lift(accept4(o->listen_fd, NULL, NULL,
 					      SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (fd < 0 && errno != EAGAIN && errno != EINTR &&
 	    errno != ECONNABORTED)
 		pause_listening(o);
 	if (fd < 0 || o->client_count >= AB_OWNER_MAX_CLIENTS ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-	    peer.uid != geteuid())
+	    !ab_owner_peer_is_ours(fd))
 		return;
 	client *c = ab_new(client);
 	if (!c)

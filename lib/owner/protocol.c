@@ -72,9 +72,6 @@ int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out)
 int ab_owner_connect(int dirfd, const char *name)
 {
 	struct sockaddr_un address;
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
 	int rc = ab_owner_address(dirfd, name, &address);
 	if (rc < 0)
 		return rc;
@@ -92,9 +89,7 @@ int ab_owner_connect(int dirfd, const char *name)
 	while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		if (errno != EINTR || ab_clock_left_ms(deadline) == 0)
 			return errno == EINTR ? -EAGAIN : -errno;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return -errno;
-	if (peer.uid != geteuid())
+	if (!ab_owner_peer_is_ours(fd))
 		return -EACCES;
 	return ab_steal_fd(&fd);
 }

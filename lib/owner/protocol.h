@@ -52,10 +52,13 @@ int32_t ab_owner_open_dir(agentbox_context *context, int *dirfd,
 struct sockaddr_un;
 int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out);
 /*
- * Connect and check that the peer is this user. fd or -errno; -EAGAIN when
+ * Connect and check that the peer is ours. fd or -errno; -EAGAIN when
  * the owner took no connection within AB_OWNER_CONNECT_MS, as for sends on
  * the fd. -ECONNREFUSED: nobody listens.
  */
 int ab_owner_connect(int dirfd, const char *name);
+/* The process at the other end is this user's and lives in our user
+   namespace: no box. */
+bool ab_owner_peer_is_ours(int fd);
 
 #endif

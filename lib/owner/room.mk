@@ -2,6 +2,7 @@
 # Sources of lib/owner.
 libagentbox_la_SOURCES += \
 	lib/owner/owner.c \
+	lib/owner/peer.c \
 	lib/owner/protocol.c \
 	lib/owner/protocol.h \
 	lib/owner/remote.c

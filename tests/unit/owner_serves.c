@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,6 +295,74 @@ static int connect_raw(void)
 	closedir(dir);
 	return fd;
 }
+
+/* A list request on a raw connection: is there an answer? */
+static bool lists_raw(int fd)
+{
+	const uint32_t request[3] = { AB_OWNER_LIST, 0, 1 };
+	char answer[256];
+
+	MUST(fd >= 0);
+	(void)!send(fd, request, sizeof(request), MSG_NOSIGNAL);
+	MUST(ab_fd_poll(fd, POLLIN, 10000) > 0);
+	return recv(fd, answer, sizeof(answer), 0) > 0;
+}
+
+static void write_map(const char *path, unsigned int id)
+{
+	char map[32];
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int n = snprintf(map, sizeof(map), "%u %u 1", id, id);
+
+	MUST(fd >= 0 && write(fd, map, (size_t)n) == n);
+	close(fd);
+}
+
+/* As a box does that sees the state directory: the same user id, but not the
+   same user namespace. Connected before or after, it makes no difference. */
+static void client_lives_in_another_user_namespace(void)
+{
+	unsigned int uid = geteuid();
+	char path[4200];
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct dirent *e;
+
+	MUST(lists_raw(connect_raw()));
+	MUST(unshare(CLONE_NEWUSER) == 0);
+	write_map("/proc/self/uid_map", uid);
+	MUST(geteuid() == uid);
+	/* the client's own check refuses as well */
+	MUST(connect_raw() == -EACCES);
+	snprintf(path, sizeof(path), "%s/owners", state);
+	MUST(chdir(path) == 0);
+	DIR *dir = opendir(".");
+	MUST(dir);
+	while ((e = readdir(dir)) && e->d_name[0] == '.')
+		;
+	MUST(e);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%.100s", e->d_name);
+	closedir(dir);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	MUST(connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0);
+	MUST(!lists_raw(fd));
+}
+
+START_TEST(a_process_of_a_box_is_refused)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) ? 1 : 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (status != 0) {
+		ab_test_skip("a_process_of_a_box_is_refused",
+			     "user namespaces are refused here");
+		return;
+	}
+	serve_child(client_lives_in_another_user_namespace);
+}
+END_TEST
 
 /* Bytes that are no protocol, then a client that behaves. */
 static void client_misbehaves(void)
@@ -853,6 +922,7 @@ int main(void)
 	tcase_add_test(t, a_client_signals_its_command_and_kills_all);
 	tcase_add_test(t, what_does_not_exist_is_not_found);
 	tcase_add_test(t, a_host_program_answers_calls);
+	tcase_add_test(t, a_process_of_a_box_is_refused);
 	tcase_add_test(t, a_client_that_misbehaves_disturbs_nobody);
 	tcase_add_test(t, a_kept_copy_of_a_channel_does_not_disturb_the_owner);
 	tcase_add_test(t,
