@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,135 +17,26 @@
 #include "base/limits.h"
 #include "policy/items.h"
 #include "policy/tree.h"
-
-#define MAX_WAY 8
-#define POINTER_SIZE 512
-
-/* The way from the root: a key, or the number of an element. */
-typedef struct step {
-	const char *key;
-	size_t number;
-} step;
+#include "policy/way.h"
 
 typedef struct check {
 	const agentbox_context *context;
-	const ab_json_index *index;
-	agentbox_error **err;
+	ab_way way;
 	bool fragment;
-	step way[MAX_WAY];
-	size_t depth;
 	size_t entries;
 	char item[AB_ITEM_SIZE];
 } check;
 
-static void enter_key(check *c, const char *key)
-{
-	if (c->depth < MAX_WAY)
-		c->way[c->depth] = (step){ .key = key };
-	c->depth++;
-}
-
-static void enter_number(check *c, size_t number)
-{
-	if (c->depth < MAX_WAY)
-		c->way[c->depth] = (step){ .number = number };
-	c->depth++;
-}
-
-static void leave(check *c)
-{
-	c->depth--;
-}
-
-/* The code of what went wrong, never 0: a refusal without words refuses too. */
-static int32_t failed(const check *c)
-{
-	int32_t code = c->err ? agentbox_error_get_code(*c->err) : 0;
-
-	return code < 0 ? code : ab_error_nomem(c->err);
-}
-
-/* RFC 6901 escapes for one key; a key too long for the pointer is cut off. */
-static size_t put_key(char *out, size_t room, const char *key)
-{
-	size_t n = 0;
-
-	for (; *key && n + 3 < room; key++) {
-		if (*key == '~' || *key == '/') {
-			out[n++] = '~';
-			out[n++] = *key == '~' ? '0' : '1';
-		} else {
-			out[n++] = *key;
-		}
-	}
-	out[n] = '\0';
-	return n;
-}
-
-/* The pointer and the dotted form people read: /a/0/b and a[0].b */
-static void write_way(const check *c, char pointer[POINTER_SIZE],
-		      char dotted[POINTER_SIZE])
-{
-	size_t p = 0;
-	size_t d = 0;
-
-	pointer[0] = dotted[0] = '\0';
-	for (size_t i = 0; i < c->depth && i < MAX_WAY; i++) {
-		const step *s = &c->way[i];
-
-		if (p + 32 > POINTER_SIZE || d + 32 > POINTER_SIZE)
-			return;
-		pointer[p++] = '/';
-		pointer[p] = '\0';
-		if (s->key) {
-			p += put_key(pointer + p, POINTER_SIZE - p, s->key);
-			d += (size_t)snprintf(dotted + d, POINTER_SIZE - d,
-					      "%s%.100s", d ? "." : "", s->key);
-		} else {
-			p += (size_t)snprintf(pointer + p, POINTER_SIZE - p,
-					      "%zu", s->number);
-			d += (size_t)snprintf(dotted + d, POINTER_SIZE - d,
-					      "[%zu]", s->number);
-		}
-	}
-}
-
-static AB_PRINTF(3, 4) int32_t fail(check *c, int32_t code, const char *fmt,
-				    ...)
-{
-	char pointer[POINTER_SIZE];
-	char dotted[POINTER_SIZE];
-	char where[POINTER_SIZE + 32];
-	char text[AB_MAX_ERROR_TEXT];
-	unsigned line;
-	unsigned column;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	write_way(c, pointer, dotted);
-	if (!c->index ||
-	    ab_json_index_find(c->index, pointer, &line, &column) < 0)
-		return ab_error_set(c->err, code, pointer, "%s%s%s", dotted,
-				    dotted[0] ? ": " : "", text);
-	snprintf(where, sizeof(where), "%s%s%u:%u", pointer,
-		 pointer[0] ? " " : "", line, column);
-	return ab_error_set(c->err, code, where,
-			    "%s%sline %u column %u: %s", dotted,
-			    dotted[0] ? ": " : "", line, column, text);
-}
-
 static json_t *fail_value(check *c, const char *value, const char *why)
 {
-	fail(c, AGENTBOX_EPOLICY, "\"%.80s%s\" %s", value,
-	     strlen(value) > 80 ? "..." : "", why);
+	ab_way_fail(&c->way, AGENTBOX_EPOLICY, "\"%.80s%s\" %s", value,
+		    strlen(value) > 80 ? "..." : "", why);
 	return NULL;
 }
 
 static json_t *out_of_memory(check *c)
 {
-	ab_error_nomem(c->err);
+	ab_error_nomem(c->way.err);
 	return NULL;
 }
 
@@ -178,8 +68,8 @@ static const char *type_name(const json_t *v)
 
 static json_t *wrong_type(check *c, const json_t *v, const char *wanted)
 {
-	fail(c, AGENTBOX_EPOLICY, "expected %s, found %s", wanted,
-	     type_name(v));
+	ab_way_fail(&c->way, AGENTBOX_EPOLICY, "expected %s, found %s", wanted,
+		    type_name(v));
 	return NULL;
 }
 
@@ -218,7 +108,8 @@ static json_t *check_enum(check *c, const ab_field *f, const json_t *v)
 				      f->names[i]);
 	if (!s)
 		return wrong_type(c, v, known);
-	fail(c, AGENTBOX_EPOLICY, "\"%.80s\" is not known; write %s", s, known);
+	ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+		    "\"%.80s\" is not known; write %s", s, known);
 	return NULL;
 }
 
@@ -232,8 +123,9 @@ static json_t *check_int(check *c, const ab_field *f, const json_t *v)
 					  "a whole number or \"none\"" :
 					  "a whole number");
 	if (n < (json_int_t)f->min || n > (json_int_t)f->max) {
-		fail(c, AGENTBOX_EPOLICY, "%lld is not between %u and %u",
-		     (long long)n, f->min, f->max);
+		ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+			    "%lld is not between %u and %u", (long long)n,
+			    f->min, f->max);
 		return NULL;
 	}
 	return made(c, json_integer(n));
@@ -249,9 +141,9 @@ static json_t *check_cpus(check *c, const ab_field *f, const json_t *v)
 		json_int_t n = json_integer_value(v);
 
 		if (n < (f->flags & AB_F_ZERO ? 0 : 1) || n > 1000000) {
-			fail(c, AGENTBOX_EPOLICY,
-			     "%lld is not a count of CPUs; write 2 or "
-			     "\"1500m\"", (long long)n);
+			ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				    "%lld is not a count of CPUs; write 2 or "
+				    "\"1500m\"", (long long)n);
 			return NULL;
 		}
 		return made(c, json_integer(n));
@@ -310,13 +202,13 @@ static int32_t check_record(check *c, const ab_field *f, json_t *record)
 		bool from = json_object_get(record, "from");
 
 		if (hide && from)
-			return fail(c, AGENTBOX_EPOLICY,
-				    "\"%.80s\" is hidden; \"from\" has no "
-				    "meaning there", to);
+			return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+					   "\"%.80s\" is hidden; \"from\" has "
+					   "no meaning there", to);
 		if (!hide && !from)
-			return fail(c, AGENTBOX_EPOLICY,
-				    "the mount at \"%.80s\" has no \"from\"",
-				    to);
+			return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+					   "the mount at \"%.80s\" has no "
+					   "\"from\"", to);
 		/* false is what absent means: one spelling */
 		if (!json_is_true(json_object_get(record, "exec")))
 			json_object_del(record, "exec");
@@ -326,9 +218,10 @@ static int32_t check_record(check *c, const ab_field *f, json_t *record)
 	if (f->rule == AB_R_RECORD_SUBSET &&
 	    !json_object_get(record, "command") ==
 		    !json_object_get(record, "url"))
-		return fail(c, AGENTBOX_EPOLICY,
-			    "server \"%.80s\" needs one of \"command\" and "
-			    "\"url\"", ab_tree_string(record, "name"));
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "server \"%.80s\" needs one of \"command\" "
+				   "and \"url\"",
+				   ab_tree_string(record, "name"));
 	return 0;
 }
 
@@ -353,7 +246,7 @@ static int32_t check_unique(check *c, const ab_field *f, const json_t *list)
 	ab_autofree struct seen *v = ab_calloc(n ? n : 1, sizeof(*v));
 
 	if (!v)
-		return ab_error_nomem(c->err);
+		return ab_error_nomem(c->way.err);
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct seen){
 			ab_tree_string(json_array_get(list, i), f->key_field), i
@@ -362,11 +255,12 @@ static int32_t check_unique(check *c, const ab_field *f, const json_t *list)
 	for (size_t i = 1; i < n; i++) {
 		if (strcmp(v[i - 1].key, v[i].key) != 0)
 			continue;
-		enter_number(c, v[i].number);
-		enter_key(c, f->key_field);
-		return fail(c, AGENTBOX_EPOLICY,
-			    "\"%.80s\" is already the \"%s\" of %s[%zu]",
-			    v[i].key, f->key_field, f->key, v[i - 1].number);
+		ab_way_number(&c->way, v[i].number);
+		ab_way_key(&c->way, f->key_field);
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "\"%.80s\" is already the \"%s\" of %s[%zu]",
+				   v[i].key, f->key_field, f->key,
+				   v[i - 1].number);
 	}
 	return 0;
 }
@@ -385,7 +279,7 @@ static json_t *check_hosts(check *c, const ab_field *f, const json_t *v)
 		const json_t *item = json_array_get(v, i);
 		const char *s = json_string_value(item);
 
-		enter_number(c, i);
+		ab_way_number(&c->way, i);
 		if (!s)
 			return wrong_type(c, item, "a host pattern");
 		if (!ab_host_parse(s, &hosts[i], why))
@@ -397,12 +291,13 @@ static json_t *check_hosts(check *c, const ab_field *f, const json_t *v)
 		    ab_host_is_broad(&hosts[i]))
 			ab_log(c->context, AGENTBOX_LOG_WARNING,
 			       "%s[%zu]: \"%s\" is over-broad", f->key, i, s);
-		leave(c);
+		ab_way_leave(&c->way);
 	}
 	if (ab_host_set_init(&set, ab_steal(&hosts), n) < 0) {
 		ab_host_set_end(&set);
-		fail(c, AGENTBOX_ELIMIT,
-		     "one host has more than %d port ranges", AB_HOST_RANGES);
+		ab_way_fail(&c->way, AGENTBOX_ELIMIT,
+			    "one host has more than %d port ranges",
+			    AB_HOST_RANGES);
 		return NULL;
 	}
 	out = ab_tree_from_hosts(&set);
@@ -433,24 +328,18 @@ static json_t *canonical_list(check *c, const ab_field *f, json_t *list)
 	}
 }
 
-static size_t list_max(const ab_field *f)
-{
-	if (f->type == AB_T_RECORDS || f->type == AB_T_ORDERED)
-		return AB_MAX_POLICY_MOUNTS;
-	return f->type == AB_T_SET && f->max ? f->max : AB_MAX_POLICY_ENTRIES;
-}
-
 static json_t *check_list(check *c, const ab_field *f, const json_t *v)
 {
 	bool records = f->type == AB_T_RECORDS || f->type == AB_T_ORDERED;
-	size_t max = list_max(f);
+	size_t max = ab_schema_list_max(f);
 	size_t n = json_array_size(v);
 	ab_auto(json_t) *list = NULL;
 
 	if (!json_is_array(v))
 		return wrong_type(c, v, "a list");
 	if (n > max) {
-		fail(c, AGENTBOX_ELIMIT, "%zu entries; at most %zu", n, max);
+		ab_way_fail(&c->way, AGENTBOX_ELIMIT,
+			    "%zu entries; at most %zu", n, max);
 		return NULL;
 	}
 	if (f->type == AB_T_HOSTS)
@@ -461,13 +350,13 @@ static json_t *check_list(check *c, const ab_field *f, const json_t *v)
 	for (size_t i = 0; i < n; i++) {
 		json_t *item;
 
-		enter_number(c, i);
+		ab_way_number(&c->way, i);
 		item = check_element(c, f, json_array_get(v, i));
 		if (!item || json_array_append_new(list, item) < 0)
 			return item ? out_of_memory(c) : NULL;
 		if (records && check_record(c, f, item) < 0)
 			return NULL;
-		leave(c);
+		ab_way_leave(&c->way);
 	}
 	if (records && check_unique(c, f, list) < 0)
 		return NULL;
@@ -486,19 +375,19 @@ static json_t *check_map(check *c, const ab_field *f, const json_t *v)
 	if (!out)
 		return out_of_memory(c);
 	if (json_object_size(v) > AB_MAX_POLICY_ENTRIES) {
-		fail(c, AGENTBOX_ELIMIT, "more than %d entries",
-		     AB_MAX_POLICY_ENTRIES);
+		ab_way_fail(&c->way, AGENTBOX_ELIMIT, "more than %d entries",
+			    AB_MAX_POLICY_ENTRIES);
 		return NULL;
 	}
 	json_object_foreach ((json_t *)(uintptr_t)v, key, value) {
-		enter_key(c, key);
+		ab_way_key(&c->way, key);
 		if (!f->item(key, strlen(key), c->item, why))
 			return fail_value(c, key, why);
 		if (!json_is_string(value))
 			return wrong_type(c, value, "a string");
 		if (json_object_set(out, key, value) < 0)
 			return out_of_memory(c);
-		leave(c);
+		ab_way_leave(&c->way);
 	}
 	return ab_steal(&out);
 }
@@ -553,18 +442,19 @@ static int32_t unknown_key(check *c, const ab_field *table, const char *key)
 		ab_autofree char *plain = ab_memdup0(key, n - 1);
 
 		if (plain && ab_schema_find(table, plain, &append))
-			return fail(c, AGENTBOX_EPOLICY,
-				    "\"%.80s\": only a list can be added to; "
-				    "write \"%.80s\"", key, plain);
+			return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+					   "\"%.80s\": only a list can be "
+					   "added to; write \"%.80s\"", key,
+					   plain);
 	}
 	near = ab_schema_nearest(table, key);
 	if (near)
-		return fail(c, AGENTBOX_EPOLICY,
-			    "unknown key \"%.80s\"; did you mean \"%s\"?", key,
-			    near);
-	return fail(c, AGENTBOX_EPOLICY,
-		    "unknown key \"%.80s\"; keys of your own start with \"x-\"",
-		    key);
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "unknown key \"%.80s\"; did you mean "
+				   "\"%s\"?", key, near);
+	return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+			   "unknown key \"%.80s\"; keys of your own start with "
+			   "\"x-\"", key);
 }
 
 static int32_t check_key(check *c, const ab_field *table, const json_t *object,
@@ -576,20 +466,21 @@ static int32_t check_key(check *c, const ab_field *table, const json_t *object,
 
 	if (strncmp(key, "x-", 2) == 0) {
 		if (json_object_set(out, key, value) < 0)
-			return ab_error_nomem(c->err);
+			return ab_error_nomem(c->way.err);
 		return 0;
 	}
 	if (!f)
 		return unknown_key(c, table, key);
 	if (append && json_object_get(object, f->key))
-		return fail(c, AGENTBOX_EPOLICY,
-			    "both \"%s\" and \"%s\" are given", f->key, key);
-	if (c->fragment && c->depth == 1 && strcmp(key, "extends") == 0)
-		return fail(c, AGENTBOX_EPOLICY,
-			    "a fragment cannot extend another policy");
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "both \"%s\" and \"%s\" are given", f->key,
+				   key);
+	if (c->fragment && c->way.depth == 1 && strcmp(key, "extends") == 0)
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "a fragment cannot extend another policy");
 	made_value = check_value(c, f, value);
 	if (!made_value)
-		return failed(c);
+		return ab_way_failed(&c->way);
 	/* 0 is "inherit", never "without end" (C07) */
 	if (strcmp(f->key, "max_restarts") == 0 &&
 	    json_integer_value(made_value) == 0) {
@@ -597,7 +488,7 @@ static int32_t check_key(check *c, const ab_field *table, const json_t *object,
 		return 0;
 	}
 	if (json_object_set_new(out, key, made_value) < 0)
-		return ab_error_nomem(c->err);
+		return ab_error_nomem(c->way.err);
 	return 0;
 }
 
@@ -613,22 +504,23 @@ static json_t *check_object(check *c, const ab_field *table, const json_t *v)
 	if (!out)
 		return out_of_memory(c);
 	json_object_foreach ((json_t *)(uintptr_t)v, key, value) {
-		enter_key(c, key);
+		ab_way_key(&c->way, key);
 		if (check_key(c, table, v, key, value, out) < 0)
 			return NULL;
-		leave(c);
+		ab_way_leave(&c->way);
 	}
 	for (const ab_field *f = table; f->key; f++) {
 		if (!(f->flags & AB_F_REQUIRED) ||
 		    json_object_get(out, f->key) ||
-		    (c->fragment && c->depth == 0))
+		    (c->fragment && c->way.depth == 0))
 			continue;
 		if (f->type == AB_T_INT)
-			fail(c, AGENTBOX_EPOLICY,
-			     "\"%s\" is missing; write \"%s\": 1", f->key,
-			     f->key);
+			ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				    "\"%s\" is missing; write \"%s\": 1",
+				    f->key, f->key);
 		else
-			fail(c, AGENTBOX_EPOLICY, "\"%s\" is missing", f->key);
+			ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				    "\"%s\" is missing", f->key);
 		return NULL;
 	}
 	return ab_steal(&out);
@@ -644,7 +536,7 @@ static int32_t check_hosts_twice(check *c, const json_t *document,
 	ab_host_set deny = { 0 };
 	int32_t r = ab_tree_to_hosts(ab_tree_get(tree, "network", "deny"),
 				     "/network/deny",
-				     &deny, c->err);
+				     &deny, c->way.err);
 
 	for (size_t i = 0; r == 0 && i < json_array_size(allow); i++) {
 		const char *s = json_string_value(json_array_get(allow, i));
@@ -654,12 +546,12 @@ static int32_t check_hosts_twice(check *c, const json_t *document,
 		if (!ab_host_parse(s, &host, why) ||
 		    !ab_host_set_covers(&deny, &host, true))
 			continue;
-		enter_key(c, "network");
-		enter_key(c, "allow");
-		enter_number(c, i);
-		r = fail(c, AGENTBOX_EPOLICY,
-			 "\"%.80s\" is also denied; remove it from one of "
-			 "the lists", s);
+		ab_way_key(&c->way, "network");
+		ab_way_key(&c->way, "allow");
+		ab_way_number(&c->way, i);
+		r = ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				"\"%.80s\" is also denied; remove it from one "
+				"of the lists", s);
 	}
 	ab_host_set_end(&deny);
 	return r;
@@ -676,12 +568,12 @@ static int32_t check_syscalls_twice(check *c, const json_t *document,
 
 		if (!ab_tree_has(deny, s))
 			continue;
-		enter_key(c, "syscalls");
-		enter_key(c, "allow");
-		enter_number(c, i);
-		return fail(c, AGENTBOX_EPOLICY,
-			    "\"%.80s\" is also denied; remove it from one of "
-			    "the lists", s);
+		ab_way_key(&c->way, "syscalls");
+		ab_way_key(&c->way, "allow");
+		ab_way_number(&c->way, i);
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "\"%.80s\" is also denied; remove it from "
+				   "one of the lists", s);
 	}
 	return 0;
 }
@@ -691,10 +583,10 @@ static int32_t check_tree(check *c, const json_t *document, json_t **tree)
 	ab_auto(json_t) *made_tree = check_object(c, ab_schema, document);
 
 	if (!made_tree)
-		return failed(c);
+		return ab_way_failed(&c->way);
 	if (check_hosts_twice(c, document, made_tree) < 0 ||
 	    check_syscalls_twice(c, document, made_tree) < 0)
-		return failed(c);
+		return ab_way_failed(&c->way);
 	*tree = ab_steal(&made_tree);
 	return 0;
 }
@@ -709,188 +601,10 @@ int32_t ab_tree_check(const agentbox_context *context, const json_t *document,
 	if (!c)
 		return ab_error_nomem(err);
 	c->context = context;
-	c->index = index;
-	c->err = &local;
+	c->way.index = index;
+	c->way.err = &local;
 	c->fragment = fragment;
 	if (check_tree(c, document, tree) < 0)
-		return ab_error_move(err, &local);
-	return 0;
-}
-
-/* --- the whole --------------------------------------------------------- */
-
-static int32_t check_orchestration(check *c, const json_t *tree)
-{
-	const json_t *require = json_object_get(tree, "require");
-	const char *network = ab_tree_string(json_object_get(tree, "network"),
-					     "mode");
-	const char *mode = ab_tree_string(tree, "mode");
-
-	if (!json_is_true(ab_tree_get(tree, "orchestration", "enabled")))
-		return 0;
-	enter_key(c, "orchestration");
-	enter_key(c, "enabled");
-	if (mode && strcmp(mode, "bare") == 0)
-		return fail(c, AGENTBOX_EPOLICY,
-			    "a bare box may not orchestrate: it has no walls "
-			    "to pass on");
-	if (network && strcmp(network, "host") == 0)
-		return fail(c, AGENTBOX_EPOLICY,
-			    "a box with network mode \"host\" may not "
-			    "orchestrate; use \"gateway\" or \"none\"");
-	if (require && !ab_tree_has(require, "netns"))
-		return fail(c, AGENTBOX_EPOLICY,
-			    "without the network wall a box may not "
-			    "orchestrate; add \"netns\" to \"require\"");
-	leave(c);
-	leave(c);
-	return 0;
-}
-
-static int32_t check_bare(check *c, const json_t *tree)
-{
-	static const char *const none[] = { "secrets", "routes" };
-	const char *mode = ab_tree_string(tree, "mode");
-
-	if (!mode || strcmp(mode, "bare") != 0)
-		return 0;
-	for (size_t i = 0; i < AB_ARRAY_LEN(none); i++) {
-		if (json_array_size(json_object_get(tree, none[i])) == 0)
-			continue;
-		enter_key(c, none[i]);
-		return fail(c, AGENTBOX_EPOLICY,
-			    "a bare box holds no secrets and no routes");
-	}
-	return 0;
-}
-
-static int32_t check_routes(check *c, const json_t *tree)
-{
-	const json_t *routes = json_object_get(tree, "routes");
-	const json_t *secrets = json_object_get(tree, "secrets");
-
-	for (size_t i = 0; i < json_array_size(routes); i++) {
-		const json_t *inject =
-			json_object_get(json_array_get(routes, i), "inject");
-		const char *name = ab_tree_string(inject, "secret");
-		size_t j = 0;
-
-		while (name && j < json_array_size(secrets) &&
-		       strcmp(ab_tree_string(json_array_get(secrets, j),
-					     "name"), name) != 0)
-			j++;
-		if (!name || j < json_array_size(secrets))
-			continue;
-		enter_key(c, "routes");
-		return fail(c, AGENTBOX_EPOLICY,
-			    "route \"%.80s\" injects \"%.80s\", which "
-			    "\"secrets\" does not list",
-			    ab_tree_string(json_array_get(routes, i),
-					   "prefix"), name);
-	}
-	return 0;
-}
-
-static int32_t check_places(check *c, const json_t *tree)
-{
-	const json_t *workspace = json_object_get(tree, "workspace");
-	const json_t *mounts = json_object_get(tree, "mounts");
-	const char *at = ab_tree_string(workspace, "at");
-	const char *path = ab_tree_string(workspace, "path");
-
-	if (at && strcmp(at, "same") == 0)
-		at = path;
-	else if (!at && path)
-		at = "/workspace";
-	for (size_t i = 0; at && i < json_array_size(mounts); i++) {
-		const char *to = ab_tree_string(json_array_get(mounts, i),
-						"to");
-
-		if (strcmp(to, at) != 0)
-			continue;
-		enter_key(c, "workspace");
-		return fail(c, AGENTBOX_EPOLICY,
-			    "the workspace and a mount are both at \"%.80s\"",
-			    at);
-	}
-	return 0;
-}
-
-static int32_t check_same(check *c, const json_t *tree)
-{
-	const json_t *workspace = json_object_get(tree, "workspace");
-	const char *at = ab_tree_string(workspace, "at");
-	const char *path = ab_tree_string(workspace, "path");
-	char why[AB_WHY_SIZE];
-
-	if (!at || !path || strcmp(at, "same") != 0 ||
-	    ab_item_target(path, strlen(path), c->item, why))
-		return 0;
-	enter_key(c, "workspace");
-	enter_key(c, "path");
-	return fail(c, AGENTBOX_EPOLICY, "\"%.80s\" %s", path, why);
-}
-
-/* Merging and narrowing add lists up; the bounds of the parser hold. */
-static int32_t check_sizes(check *c, const ab_field *table,
-			   const json_t *object)
-{
-	for (const ab_field *f = table; f->key; f++) {
-		const json_t *v = json_object_get(object, f->key);
-		size_t n = json_array_size(v);
-		int32_t r = 0;
-
-		enter_key(c, f->key);
-		if (f->type == AB_T_OBJECT && v)
-			r = check_sizes(c, f->table, v);
-		else if (n > list_max(f))
-			r = fail(c, AGENTBOX_ELIMIT,
-				 "%zu entries; at most %zu", n, list_max(f));
-		if (r < 0)
-			return r;
-		leave(c);
-	}
-	return 0;
-}
-
-static int32_t check_role(check *c, const json_t *tree)
-{
-	const json_t *role = json_object_get(tree, "role");
-
-	if (!role || json_object_get(role, "kind"))
-		return 0;
-	enter_key(c, "role");
-	return fail(c, AGENTBOX_EPOLICY,
-		    "\"kind\" is missing; write \"engineer\" or \"manager\"");
-}
-
-int32_t ab_tree_check_places(const json_t *tree, agentbox_error **err)
-{
-	agentbox_error *local = NULL;
-	ab_autofree check *c = ab_new(check);
-
-	if (!c)
-		return ab_error_nomem(err);
-	c->err = &local;
-	if (check_places(c, tree) < 0)
-		return ab_error_move(err, &local);
-	return 0;
-}
-
-int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
-			    agentbox_error **err)
-{
-	agentbox_error *local = NULL;
-	ab_autofree check *c = ab_new(check);
-
-	if (!c)
-		return ab_error_nomem(err);
-	c->index = index;
-	c->err = &local;
-	if (check_sizes(c, ab_schema, tree) < 0 ||
-	    check_orchestration(c, tree) < 0 || check_bare(c, tree) < 0 ||
-	    check_routes(c, tree) < 0 || check_places(c, tree) < 0 ||
-	    check_same(c, tree) < 0 || check_role(c, tree) < 0)
 		return ab_error_move(err, &local);
 	return 0;
 }

@@ -18,4 +18,6 @@ libagentbox_la_SOURCES += \
 	lib/policy/schema.c lib/policy/schema.h \
 	lib/policy/tree.c lib/policy/tree.h \
 	lib/policy/value.c lib/policy/value.h \
-	lib/policy/view.c lib/policy/view.h
+	lib/policy/view.c lib/policy/view.h \
+	lib/policy/way.c lib/policy/way.h \
+	lib/policy/whole.c

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "policy/items.h"
 
 const char *const ab_schema_features[] = {
@@ -381,6 +382,13 @@ const char *ab_schema_nearest(const ab_field *table, const char *key)
 		}
 	}
 	return best && least <= 2 + strlen(best) / 4 ? best : NULL;
+}
+
+size_t ab_schema_list_max(const ab_field *f)
+{
+	if (f->type == AB_T_RECORDS || f->type == AB_T_ORDERED)
+		return AB_MAX_POLICY_MOUNTS;
+	return f->type == AB_T_SET && f->max ? f->max : AB_MAX_POLICY_ENTRIES;
 }
 
 int ab_schema_index(const ab_field *field, const char *s)

@@ -90,6 +90,8 @@ const ab_field *ab_schema_find(const ab_field *table, const char *key,
 /* The key of the table that `key` was probably meant to be, or NULL. */
 const char *ab_schema_nearest(const ab_field *table, const char *key);
 bool ab_schema_is_list(const ab_field *field);
+/* The most entries a list may have. */
+size_t ab_schema_list_max(const ab_field *field);
 /* Index of s in field->names, -1 when it is not there. */
 int ab_schema_index(const ab_field *field, const char *s);
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What only the whole document can get wrong, after extends, merges and
+ * narrowing: sections that contradict each other, lists that grew too long,
+ * a role without a kind. Spec: policy/tree.h, agentbox-policy(5).
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "policy/items.h"
+#include "policy/tree.h"
+#include "policy/way.h"
+
+static int32_t check_orchestration(ab_way *w, const json_t *tree)
+{
+	const json_t *require = json_object_get(tree, "require");
+	const char *network = ab_tree_string(json_object_get(tree, "network"),
+					     "mode");
+	const char *mode = ab_tree_string(tree, "mode");
+
+	if (!json_is_true(ab_tree_get(tree, "orchestration", "enabled")))
+		return 0;
+	ab_way_key(w, "orchestration");
+	ab_way_key(w, "enabled");
+	if (mode && strcmp(mode, "bare") == 0)
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "a bare box may not orchestrate: it has no "
+				   "walls to pass on");
+	if (network && strcmp(network, "host") == 0)
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "a box with network mode \"host\" may not "
+				   "orchestrate; use \"gateway\" or \"none\"");
+	if (require && !ab_tree_has(require, "netns"))
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "without the network wall a box may not "
+				   "orchestrate; add \"netns\" to \"require\"");
+	ab_way_leave(w);
+	ab_way_leave(w);
+	return 0;
+}
+
+static int32_t check_bare(ab_way *w, const json_t *tree)
+{
+	static const char *const none[] = { "secrets", "routes" };
+	const char *mode = ab_tree_string(tree, "mode");
+
+	if (!mode || strcmp(mode, "bare") != 0)
+		return 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(none); i++) {
+		if (json_array_size(json_object_get(tree, none[i])) == 0)
+			continue;
+		ab_way_key(w, none[i]);
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "a bare box holds no secrets and no routes");
+	}
+	return 0;
+}
+
+static int32_t check_routes(ab_way *w, const json_t *tree)
+{
+	const json_t *routes = json_object_get(tree, "routes");
+	const json_t *secrets = json_object_get(tree, "secrets");
+
+	for (size_t i = 0; i < json_array_size(routes); i++) {
+		const json_t *inject =
+			json_object_get(json_array_get(routes, i), "inject");
+		const char *name = ab_tree_string(inject, "secret");
+		size_t j = 0;
+
+		while (name && j < json_array_size(secrets) &&
+		       strcmp(ab_tree_string(json_array_get(secrets, j),
+					     "name"), name) != 0)
+			j++;
+		if (!name || j < json_array_size(secrets))
+			continue;
+		ab_way_key(w, "routes");
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "route \"%.80s\" injects \"%.80s\", which "
+				   "\"secrets\" does not list",
+				   ab_tree_string(json_array_get(routes, i),
+						  "prefix"), name);
+	}
+	return 0;
+}
+
+static int32_t check_places(ab_way *w, const json_t *tree)
+{
+	const json_t *workspace = json_object_get(tree, "workspace");
+	const json_t *mounts = json_object_get(tree, "mounts");
+	const char *at = ab_tree_string(workspace, "at");
+	const char *path = ab_tree_string(workspace, "path");
+
+	if (at && strcmp(at, "same") == 0)
+		at = path;
+	else if (!at && path)
+		at = "/workspace";
+	for (size_t i = 0; at && i < json_array_size(mounts); i++) {
+		const char *to = ab_tree_string(json_array_get(mounts, i),
+						"to");
+
+		if (strcmp(to, at) != 0)
+			continue;
+		ab_way_key(w, "workspace");
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "the workspace and a mount are both at "
+				   "\"%.80s\"", at);
+	}
+	return 0;
+}
+
+static int32_t check_same(ab_way *w, const json_t *tree)
+{
+	const json_t *workspace = json_object_get(tree, "workspace");
+	const char *at = ab_tree_string(workspace, "at");
+	const char *path = ab_tree_string(workspace, "path");
+	char item[AB_ITEM_SIZE];
+	char why[AB_WHY_SIZE];
+
+	if (!at || !path || strcmp(at, "same") != 0 ||
+	    ab_item_target(path, strlen(path), item, why))
+		return 0;
+	ab_way_key(w, "workspace");
+	ab_way_key(w, "path");
+	return ab_way_fail(w, AGENTBOX_EPOLICY, "\"%.80s\" %s", path, why);
+}
+
+/* Merging and narrowing add lists up; the bounds of the parser hold. */
+static int32_t check_sizes(ab_way *w, const ab_field *table,
+			   const json_t *object)
+{
+	for (const ab_field *f = table; f->key; f++) {
+		const json_t *v = json_object_get(object, f->key);
+		size_t n = json_array_size(v);
+		int32_t r = 0;
+
+		ab_way_key(w, f->key);
+		if (f->type == AB_T_OBJECT && v)
+			r = check_sizes(w, f->table, v);
+		else if (n > ab_schema_list_max(f))
+			r = ab_way_fail(w, AGENTBOX_ELIMIT,
+					"%zu entries; at most %zu", n,
+					ab_schema_list_max(f));
+		if (r < 0)
+			return r;
+		ab_way_leave(w);
+	}
+	return 0;
+}
+
+static int32_t check_role(ab_way *w, const json_t *tree)
+{
+	const json_t *role = json_object_get(tree, "role");
+
+	if (!role || json_object_get(role, "kind"))
+		return 0;
+	ab_way_key(w, "role");
+	return ab_way_fail(w, AGENTBOX_EPOLICY, "\"kind\" is missing; write "
+			   "\"engineer\" or \"manager\"");
+}
+
+int32_t ab_tree_check_places(const json_t *tree, agentbox_error **err)
+{
+	agentbox_error *local = NULL;
+	ab_way w = { .err = &local };
+
+	if (check_places(&w, tree) < 0)
+		return ab_error_move(err, &local);
+	return 0;
+}
+
+int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
+			    agentbox_error **err)
+{
+	agentbox_error *local = NULL;
+	ab_way w = { .index = index, .err = &local };
+
+	if (check_sizes(&w, ab_schema, tree) < 0 ||
+	    check_orchestration(&w, tree) < 0 || check_bare(&w, tree) < 0 ||
+	    check_routes(&w, tree) < 0 || check_places(&w, tree) < 0 ||
+	    check_same(&w, tree) < 0 || check_role(&w, tree) < 0)
+		return ab_error_move(err, &local);
+	return 0;
+}
