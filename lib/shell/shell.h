@@ -6,7 +6,8 @@
  *
  * Nothing is executed, opened or looked up. No heap, no recursion, constant C
  * stack; time is linear in the text and in what the limits allow to be
- * visited twice. Grammar: POSIX sh and bash 5.2 as bash reads it, with extglob on.
+ * visited twice. Grammar: POSIX sh and bash 5.2 as bash reads it, with extglob
+ * on.
  *
  * What it refuses to do: guess. A value that the text does not decide is a
  * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
@@ -196,7 +197,7 @@ enum ab_shell_scope_kind {
 	AB_SCOPE_STAGE,		/* an element of it; its own subshell */
 	AB_SCOPE_SUBSHELL,	/* (...) and what runs with & */
 	AB_SCOPE_GROUP,		/* {...} */
-	AB_SCOPE_BRANCH,	/* what may not run; the state joins at its end */
+	AB_SCOPE_BRANCH,	/* what may not run; states join at its end */
 	AB_SCOPE_LOOP,		/* for, while, until, select: all its rounds */
 	AB_SCOPE_IF,
 	AB_SCOPE_CASE,		/* words: the subject */

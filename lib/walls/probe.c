@@ -123,8 +123,8 @@ static bool probe_peer_pidfd(void)
 
 /*
  * The limit that marks commands must be free to be set, downwards from
- * infinity. A limit at no address tells a kernel that would set it (EFAULT) from a
- * filter around us that refuses (EPERM), and sets nothing.
+ * infinity. A limit at no address tells a kernel that would set it (EFAULT)
+ * from a filter around us that refuses (EPERM), and sets nothing.
  */
 static bool probe_marks(void)
 {
