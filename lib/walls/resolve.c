@@ -231,16 +231,16 @@ static const char *writable_around(const ab_build *b, const char *link)
 	return NULL;
 }
 
-int32_t ab_host_check_links(const ab_build *b, const char *path,
-			    const ab_hostpath *host, const char *where,
-			    agentbox_error **err)
+static int32_t check_walk(const ab_build *b, const char *path,
+			  const ab_hostpath *host, const char *where,
+			  agentbox_error **err)
 {
 	char name[AB_MAX_NAME + 1], link[AB_MAX_PATH];
-	walk w = { .links = 0 };
+	walk w;
 
-	/* written as it is: no link was on the way; or no box makes links */
-	if (strcmp(path, host->path) == 0 || b->writable_count == 0)
-		return 0;
+	/* not initialised whole: it is large */
+	w.links = 0;
+	w.at[0] = '\0';
 	if (strlen(path) >= sizeof(w.at))
 		return ab_error_set(err, AGENTBOX_ELIMIT, where,
 				    "path '%s' is too long", path);
@@ -265,6 +265,16 @@ int32_t ab_host_check_links(const ab_build *b, const char *path,
 				    "link changed",
 				    path, host->path);
 	return 0;
+}
+
+int32_t ab_host_check_links(const ab_build *b, const char *path,
+			    const ab_hostpath *host, const char *where,
+			    agentbox_error **err)
+{
+	/* written as it is: no link was on the way; or no box makes links */
+	if (strcmp(path, host->path) == 0 || b->writable_count == 0)
+		return 0;
+	return check_walk(b, path, host, where, err);
 }
 
 bool ab_host_is_link(const char *p, char *buf, size_t size)
