@@ -325,7 +325,8 @@ int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
 				ab_job_ready(j);
 			break;
 		case SOURCE_REMOTE:
-			j = (ab_job *)((char *)s - offsetof(ab_job, remote_source));
+			j = (ab_job *)((char *)s -
+				       offsetof(ab_job, remote_source));
 			if (!j->gone)
 				ab_job_told(j);
 			break;
