@@ -41,10 +41,10 @@ char *tool_audit_beside(const tool *t, const char *log, const char *kind)
 	/* The directory by its real name; the file may not exist yet. */
 	*slash = '\0';
 	char *dir = realpath(*path ? path : "/", NULL);
-	full = dir ? tool_format("%s/%s", dir, slash + 1) : NULL;
+	full = dir ? text_format("%s/%s", dir, slash + 1) : NULL;
 	free(dir);
 	if (full)
-		out = tool_format("%s/audit/%.64s-%016llx.%s", t->state,
+		out = text_format("%s/audit/%.64s-%016llx.%s", t->state,
 				  slash + 1,
 				  (unsigned long long)hash_path(full), kind);
 end:
@@ -106,7 +106,7 @@ static int choose_files(tool *t, const tool_args *args, char **fallback,
 	*count = (size_t)args->operand_count;
 	if (*count)
 		return 0;
-	*fallback = t->state ? tool_format("%s/audit.jsonl", t->state) : NULL;
+	*fallback = t->state ? text_format("%s/audit.jsonl", t->state) : NULL;
 	if (!*fallback || access(*fallback, F_OK) < 0)
 		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND",
 				   *fallback ? *fallback : "audit",
@@ -153,13 +153,6 @@ typedef struct listing {
 	uint64_t count;
 } listing;
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
 /* The words of a recorded command on one line; owned. */
 static char *words_of(const json_t *argv)
 {
@@ -168,7 +161,7 @@ static char *words_of(const json_t *argv)
 	size_t i;
 
 	json_array_foreach(argv, i, v) {
-		char *grown = tool_format("%s%s%s", out ? out : "",
+		char *grown = text_format("%s%s%s", out ? out : "",
 					  i ? " " : "",
 					  json_is_string(v)
 					  ? json_string_value(v) : "?");
@@ -189,10 +182,10 @@ static char *about_of(const json_t *o)
 	if (json_is_array(json_object_get(o, "argv")))
 		return words_of(json_object_get(o, "argv"));
 	if (json_integer_value(signum) > 0)
-		return tool_format("signal %lld",
+		return text_format("signal %lld",
 				   (long long)json_integer_value(signum));
 	if (json_is_integer(status) && s >= 0)
-		return tool_format("exit %lld", s);
+		return text_format("exit %lld", s);
 	if (json_is_string(subject))
 		return strdup(json_string_value(subject));
 	return subject ? json_dumps(subject, JSON_COMPACT | JSON_ENCODE_ANY)
@@ -210,7 +203,7 @@ static char *line_for_people(const json_t *o)
 
 	if (!strcmp(reason, "exited")) /* the status says it */
 		reason = "";
-	char *line = tool_format("%s  %-8.8s  %-14s  %-5s  %s%s%s%s%s%s",
+	char *line = text_format("%s  %-8.8s  %-14s  %-5s  %s%s%s%s%s%s",
 				 text_of(o, "timestamp"), *box ? box : "-",
 				 text_of(o, "type"), verdict,
 				 about ? about : "", *rule ? "  rule " : "",
@@ -235,7 +228,7 @@ static int32_t show_line(void *data, const char *line, size_t n)
 	json_t *o = json_loadb(line, n, 0, NULL);
 	char *raw = o ? line_for_people(o) : strndup(line, n);
 	char *clean = raw ? text_clean(raw) : NULL;
-	char *out = clean ? tool_format("%s\n", clean) : NULL;
+	char *out = clean ? text_format("%s\n", clean) : NULL;
 	l->rc = out ? tool_write_out(l->t, out, strlen(out)) : TOOL_INTERNAL;
 	free(out);
 	free(clean);
@@ -310,7 +303,7 @@ static void tell_verified(const json_t *report, size_t files)
 	text_item(stderr, 10, !strcmp(text_of(report, "status"), "verified")
 		  ? TEXT_GOOD : TEXT_BAD, "status", text_of(report, "status"));
 	if (json_is_integer(n)) {
-		char *s = tool_format("%lld in %zu file%s",
+		char *s = text_format("%lld in %zu file%s",
 				      (long long)json_integer_value(n), files,
 				      files == 1 ? "" : "s");
 		if (s)
@@ -322,7 +315,7 @@ static void tell_verified(const json_t *report, size_t files)
 		  ? "unanchored: records missing at the end would not show; "
 		    "give --anchor FILE" : tail);
 	if (json_is_integer(bad)) {
-		char *s = tool_format("seq %lld: %s",
+		char *s = text_format("seq %lld: %s",
 				      (long long)json_integer_value(bad),
 				      text_of(report, "reason"));
 		if (s)

@@ -97,9 +97,9 @@ static int unknown_option(const tool_command *c, const char *word)
 		consider(&near, o->name);
 	for (const tool_option *o = c ? c->options : NULL; o && o->name; o++)
 		consider(&near, o->name);
-	message = near.name ? tool_format("unknown option '%s'; did you mean "
+	message = near.name ? text_format("unknown option '%s'; did you mean "
 					  "'%s'?", near.word, near.name)
-		  : tool_format("unknown option '%s'", near.word);
+		  : text_format("unknown option '%s'", near.word);
 	text_error(message ? message : "unknown option");
 	free(message);
 	free(name);
@@ -118,13 +118,13 @@ static int take_option(tool_args *args, int argc, char **argv, int *at)
 	if (!o)
 		return unknown_option(args->command, word);
 	if (!o->argument && value)
-		message = tool_format("option '%s' takes no value", o->name);
+		message = text_format("option '%s' takes no value", o->name);
 	else if (o->argument && !value && *at + 1 >= argc)
-		message = tool_format("option '%s' needs %s", o->name,
+		message = text_format("option '%s' needs %s", o->name,
 				      o->argument);
 	else if (!(o->flags & TOOL_REPEAT) && o->argument &&
 		 tool_has(args, o->name))
-		message = tool_format("option '%s' is given twice", o->name);
+		message = text_format("option '%s' is given twice", o->name);
 	if (message) {
 		text_error(message);
 		free(message);
@@ -173,7 +173,7 @@ static char *names_of(const char *group, nearest *near)
 			continue;
 		last = name;
 		consider(near, name);
-		char *grown = tool_format("%s%s%s", list, *list ? ", " : "",
+		char *grown = text_format("%s%s%s", list, *list ? ", " : "",
 					  name);
 		free(list);
 		list = grown;
@@ -185,12 +185,12 @@ static int unknown_command(const char *group, const char *word)
 {
 	nearest near = { .word = word ? word : "", .best = 99 };
 	char *names = names_of(group, &near);
-	char *what = word ? tool_format("unknown command '%s%s%s'",
+	char *what = word ? text_format("unknown command '%s%s%s'",
 					group ? group : "", group ? " " : "",
 					word)
-		     : group ? tool_format("'%s' needs a command", group)
-			     : tool_format("a command is needed");
-	char *message = tool_format("%s%s%s%s; there are: %s",
+		     : group ? text_format("'%s' needs a command", group)
+			     : text_format("a command is needed");
+	char *message = text_format("%s%s%s%s; there are: %s",
 				    what ? what : "",
 				    word && near.name ? "; did you mean '" : "",
 				    word && near.name ? near.name : "",
@@ -211,7 +211,7 @@ static int unknown_command(const char *group, const char *word)
 static void help_options(const tool_option *table)
 {
 	for (; table->name; table++) {
-		char *label = tool_format("  %s%s%s", table->name,
+		char *label = text_format("  %s%s%s", table->name,
 					  table->argument ? " " : "",
 					  table->argument ? table->argument
 							  : "");
@@ -226,7 +226,7 @@ static void help_commands(const char *group)
 	for (const tool_command *c = tool_commands; c->name; c++) {
 		if (group && (!c->group || strcmp(c->group, group)))
 			continue;
-		char *label = tool_format("  %s%s%s", c->group ? c->group : "",
+		char *label = text_format("  %s%s%s", c->group ? c->group : "",
 					  c->group ? " " : "", c->name);
 		if (label)
 			text_item(stdout, 20, TEXT_BOLD, label, c->summary);
@@ -290,7 +290,7 @@ static int list_tables(void)
 {
 	list_rows("", tool_global_options);
 	for (const tool_command *c = tool_commands; c->name; c++) {
-		char *path = tool_format("%s%s%s", c->group ? c->group : "",
+		char *path = text_format("%s%s%s", c->group ? c->group : "",
 					 c->group ? " " : "", c->name);
 		if (!path)
 			return TOOL_INTERNAL;
@@ -335,7 +335,7 @@ static int check_operands(tool *t, const tool_args *args)
 					   o->name, "%s", o->refusal);
 	}
 	if (args->operand_count < min) {
-		char *m = tool_format("%s%s%s: %s is missing",
+		char *m = text_format("%s%s%s: %s is missing",
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
 				      c->synopsis);
@@ -344,7 +344,7 @@ static int check_operands(tool *t, const tool_args *args)
 		return usage_end(c);
 	}
 	if (c->max >= 0 && args->operand_count > c->max) {
-		char *m = tool_format("%s%s%s: '%s' is one operand too many",
+		char *m = text_format("%s%s%s: '%s' is one operand too many",
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
 				      args->operands[c->max]);

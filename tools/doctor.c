@@ -16,18 +16,6 @@
 
 #define COLUMN 14
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static bool is_true(const json_t *o, const char *key)
-{
-	return json_is_true(json_object_get(o, key));
-}
-
 static long long number_of(const json_t *o, const char *key)
 {
 	return (long long)json_integer_value(json_object_get(o, key));
@@ -36,7 +24,7 @@ static long long number_of(const json_t *o, const char *key)
 /* `body` is taken. */
 static void row(enum text_color color, const char *name, char *body)
 {
-	char *label = tool_format("  %s", name);
+	char *label = text_format("  %s", name);
 
 	if (label && body)
 		text_item(stderr, COLUMN, color, label, body);
@@ -62,18 +50,18 @@ static void tell_tier(const char *name, const char *worth, const json_t *t)
 	if (!t)
 		return;
 	if (is_true(t, "available")) {
-		row(TEXT_GOOD, name, tool_format("yes: %s", worth));
+		row(TEXT_GOOD, name, text_format("yes: %s", worth));
 		return;
 	}
-	row(TEXT_BAD, name, tool_format("no: %s", *cause ? cause : message));
+	row(TEXT_BAD, name, text_format("no: %s", *cause ? cause : message));
 	if (*stage)
-		row(TEXT_PLAIN, "", tool_format(
+		row(TEXT_PLAIN, "", text_format(
 			"refused at %s%s%s", stage,
 			*message && *cause && strcmp(cause, message) != 0
 			? ": " : "",
 			*cause && strcmp(cause, message) != 0 ? message : ""));
 	if (*fix)
-		row(TEXT_PLAIN, "", tool_format("to fix it: %s", fix));
+		row(TEXT_PLAIN, "", text_format("to fix it: %s", fix));
 }
 
 /* Which controller is held by which version; limits rest on them. */
@@ -87,7 +75,7 @@ static void tell_cgroups(const json_t *cgroups)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *by = is_true(v2, names[i]) ? "v2"
 				 : *text_of(v1, names[i]) ? "v1" : "none";
-		char *grown = tool_format("%s%s%s %s", line ? line : "",
+		char *grown = text_format("%s%s%s %s", line ? line : "",
 					  i ? ", " : "", names[i], by);
 		free(line);
 		line = grown;
@@ -103,7 +91,7 @@ static void tell_machine(const json_t *doc)
 
 	row(TEXT_PLAIN, "kernel", strdup(text_of(doc, "kernel")));
 	row(TEXT_PLAIN, "landlock", abi
-	    ? tool_format("level %lld%s%s%s", abi,
+	    ? text_format("level %lld%s%s%s", abi,
 			  is_true(landlock, "truncate") ? ", truncate" : "",
 			  is_true(landlock, "net") ? ", net" : "",
 			  is_true(landlock, "scope") ? ", scope" : "")
@@ -111,7 +99,7 @@ static void tell_machine(const json_t *doc)
 	row(TEXT_PLAIN, "seccomp", strdup(is_true(doc, "seccomp") ? "yes"
 							    : "none"));
 	tell_cgroups(json_object_get(doc, "cgroups"));
-	row(TEXT_PLAIN, "you", tool_format(
+	row(TEXT_PLAIN, "you", text_format(
 		"uid %lld%s, %lld supplementary groups%s",
 		number_of(ids, "uid"), is_true(ids, "root") ? " (root)" : "",
 		number_of(ids, "supplementary_groups"),
@@ -131,7 +119,7 @@ static void tell_missing(const json_t *missing)
 		const char *what = text_of(m, "what");
 		row(TEXT_WARN, what, strdup(text_of(m, "cause")));
 		if (*text_of(m, "fix"))
-			row(TEXT_PLAIN, "", tool_format(
+			row(TEXT_PLAIN, "", text_format(
 				"to fix it: %s", text_of(m, "fix")));
 	}
 }

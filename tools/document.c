@@ -110,7 +110,7 @@ static int fail_option(tool *t, agentbox_error *err, const char *option,
 	const char *line = strstr(message, ": line ");
 	const char *rest = line ? strstr(line + 2, ": ") : NULL;
 	int32_t code = agentbox_error_get_code(err);
-	char *about = tool_format("%s %s", option, value);
+	char *about = text_format("%s %s", option, value);
 	int rc = tool_refuse(t, tool_status_of(code),
 			     agentbox_error_name(code), about, "%.*s%s",
 			     line ? (int)(line - message) : 0, message,
@@ -187,7 +187,7 @@ static int apply_limits(tool *t, tool_plan *plan, const char *option,
 			      (value[0] != '0' || !value[1]);
 		json_t *v = number ? json_integer(strtoll(value, NULL, 10))
 				   : json_string(value);
-		char *about = tool_format("%s=%s", one, value);
+		char *about = text_format("%s=%s", one, value);
 		rc = lay_over(t, plan, json_pack("{s:{s:o}}", "limits", one, v),
 			      option, about ? about : one);
 		free(about);
@@ -203,7 +203,7 @@ static char *place_in_box(const tool_plan *plan, const char *path,
 	const char *rest = plan->host_workspace && plan->box_workspace && real
 			   ? tool_below(real, plan->host_workspace) : NULL;
 
-	return rest ? tool_format("%s%s", plan->box_workspace, rest)
+	return rest ? text_format("%s%s", plan->box_workspace, rest)
 		    : strdup(path);
 }
 
@@ -376,9 +376,9 @@ int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--cwd",
 				   "an empty path names nothing");
 	if (top && rest && *rest)
-		plan->cwd = tool_format("%s%s", top, rest);
+		plan->cwd = text_format("%s%s", top, rest);
 	else if (given && given[0] != '/')
-		plan->cwd = tool_format("%s/%s", top ? top : "", given);
+		plan->cwd = text_format("%s/%s", top ? top : "", given);
 	else if (given && !(top && rest))
 		plan->cwd = strdup(given);
 	free(here);

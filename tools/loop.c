@@ -146,13 +146,6 @@ void session_take_events(session *s)
 	}
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
 static void tell_event(const json_t *e)
 {
 	const char *kind = text_of(e, "kind");

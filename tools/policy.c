@@ -65,7 +65,7 @@ int tool_policy_digest(tool *t, const tool_args *args)
 	if (t->json) {
 		rc = tool_print_json(t, json_pack("{s:s}", "digest", digest));
 	} else {
-		char *line = tool_format("%s\n", digest);
+		char *line = text_format("%s\n", digest);
 		rc = line ? tool_write_out(t, line, strlen(line))
 			  : TOOL_INTERNAL;
 		free(line);

@@ -18,22 +18,10 @@
 
 #define COLUMN 18
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static bool is_true(const json_t *o, const char *key)
-{
-	return json_is_true(json_object_get(o, key));
-}
-
 /* One row; `body` is taken. */
 static void row(enum text_color color, const char *name, char *body)
 {
-	char *label = tool_format("  %s", name);
+	char *label = text_format("  %s", name);
 
 	if (label && body)
 		text_item(stderr, COLUMN, color, label, body);
@@ -58,12 +46,12 @@ static void wall(const char *name, const json_t *w)
 
 	if (stands)
 		row(hard ? TEXT_GOOD : TEXT_WARN, name,
-		    tool_format("stands, %s%s%s%s%s", hard ? "hard" : "soft",
+		    text_format("stands, %s%s%s%s%s", hard ? "hard" : "soft",
 				*text_of(w, "holder") ? ", held by " : "",
 				text_of(w, "holder"), *note ? ": " : "",
 				note));
 	else
-		row(TEXT_WARN, name, tool_format("missing%s%s",
+		row(TEXT_WARN, name, text_format("missing%s%s",
 						 *note ? ": " : "", note));
 }
 
@@ -89,21 +77,21 @@ static char *quantity(const char *name, long long n)
 			n /= 1024;
 			u++;
 		}
-		return tool_format("%lld%s", n, units[u]);
+		return text_format("%lld%s", n, units[u]);
 	}
 	if (!strcmp(name, "cpus") && n % 1000 == 0)
-		return tool_format("%lld", n / 1000);
+		return text_format("%lld", n / 1000);
 	if (!strcmp(name, "cpus"))
-		return tool_format("%lldm", n);
+		return text_format("%lldm", n);
 	if (!strcmp(name, "wall") && n % 3600000 == 0)
-		return tool_format("%lldh", n / 3600000);
+		return text_format("%lldh", n / 3600000);
 	if (!strcmp(name, "wall") && n % 60000 == 0)
-		return tool_format("%lldm", n / 60000);
+		return text_format("%lldm", n / 60000);
 	if (!strcmp(name, "wall") && n % 1000 == 0)
-		return tool_format("%llds", n / 1000);
+		return text_format("%llds", n / 1000);
 	if (!strcmp(name, "wall"))
-		return tool_format("%lldms", n);
-	return tool_format("%lld", n);
+		return text_format("%lldms", n);
+	return text_format("%lld", n);
 }
 
 static void limit(const char *name, const json_t *l)
@@ -118,12 +106,12 @@ static void limit(const char *name, const json_t *l)
 	if (!much)
 		row(TEXT_WARN, name, strdup("no limit asked for"));
 	else if (!strcmp(text_of(l, "mechanism"), "none"))
-		row(TEXT_BAD, name, tool_format("%s, nothing holds it%s%s",
+		row(TEXT_BAD, name, text_format("%s, nothing holds it%s%s",
 						much, *note ? ": " : "",
 						note));
 	else
 		row(hard ? TEXT_GOOD : TEXT_WARN, name,
-		    tool_format("%s, %s, by %s per %s%s%s", much,
+		    text_format("%s, %s, by %s per %s%s%s", much,
 				hard ? "hard" : "soft",
 				text_of(l, "mechanism"), text_of(l, "scope"),
 				*note ? ": " : "", note));
@@ -150,7 +138,7 @@ static void mount(const json_t *m)
 	row(!strcmp(access, "write") ? TEXT_WARN : TEXT_PLAIN,
 	    *access && !strcmp(text_of(m, "kind"), "bind") ? access
 	    : text_of(m, "kind"),
-	    tool_format("%s%s%s%s", at, *from && !same ? " from " : "",
+	    text_format("%s%s%s%s", at, *from && !same ? " from " : "",
 			same ? "" : from,
 			json_is_false(json_object_get(m, "exec"))
 			? ", noexec" : ""));
@@ -164,14 +152,14 @@ void report_plan(const json_t *plan)
 
 	row(TEXT_BOLD, "tier", strdup(text_of(plan, "tier")));
 	json_array_foreach(namespaces, i, v) {
-		char *grown = tool_format("%s%s%s", list ? list : "",
+		char *grown = text_format("%s%s%s", list ? list : "",
 					  i ? ", " : "",
 					  json_string_value(v));
 		free(list);
 		list = grown;
 	}
 	row(TEXT_BOLD, "namespaces", list);
-	row(TEXT_BOLD, "landlock", tool_format(
+	row(TEXT_BOLD, "landlock", text_format(
 		"level %lld, %zu rules", (long long)json_integer_value(
 			json_object_get(plan, "landlock_abi")),
 		json_array_size(json_object_get(plan, "landlock_rules"))));

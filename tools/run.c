@@ -31,7 +31,7 @@ static int shield_log(session *s, const char *log)
 	if (slash) {
 		*slash = '\0';
 		dir = realpath(*path ? path : "/", NULL);
-		full = dir ? tool_format("%s/%s", dir, slash + 1) : NULL;
+		full = dir ? text_format("%s/%s", dir, slash + 1) : NULL;
 	}
 	if (full && s->plan.host_workspace)
 		rest = tool_below(full, s->plan.host_workspace);
@@ -70,7 +70,7 @@ static int open_audit(session *s)
 	if (!log)
 		return 0;
 	if (t->state) {
-		char *dir = tool_format("%s/audit", t->state);
+		char *dir = text_format("%s/audit", t->state);
 		mkdir(t->state, 0700);
 		if (dir && mkdir(dir, 0700) < 0 && errno != EEXIST)
 			rc = tool_refuse(t, TOOL_REFUSED, "EACCES", "--audit",
@@ -145,7 +145,7 @@ static int fail_box(session *s, agentbox_error *err)
 	int status = state ? TOOL_NO_BOX
 		     : code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND
 		     : code == AGENTBOX_EPOLICY ? TOOL_BAD_INPUT : TOOL_NO_BOX;
-	char *line = tool_format("the box cannot be raised: %s%s%s [%s]",
+	char *line = text_format("the box cannot be raised: %s%s%s [%s]",
 				 where, *where ? ": " : "",
 				 agentbox_error_get_message(err),
 				 agentbox_error_name(code));
@@ -292,7 +292,7 @@ static char *find_on_host(const char *name)
 	}
 	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL;
 	     dir && !found; dir = strtok_r(NULL, ":", &save)) {
-		found = tool_format("%s/%s", dir, name);
+		found = text_format("%s/%s", dir, name);
 		if (found && access(found, X_OK) < 0) {
 			free(found);
 			found = NULL;
@@ -354,8 +354,8 @@ static void set_prompt(session *s, agentbox_command *command, bool posix)
 	char id[9] = "";
 
 	strncat(id, agentbox_sandbox_get_id(s->box), 8);
-	char *name = tool_format("box %s", id);
-	char *prompt = tool_format(posix ? "(box %s) $ " : "(box %s) \\w \\$ ",
+	char *name = text_format("box %s", id);
+	char *prompt = text_format(posix ? "(box %s) $ " : "(box %s) \\w \\$ ",
 				   id);
 	agentbox_command_set_env(command, "AGENTBOX_BOX", id, NULL);
 	if (prompt)
@@ -456,7 +456,7 @@ static void tell_reason(session *s, const char *reason)
 		if (json_is_integer(v))
 			snprintf(buf, sizeof(buf), "%lld",
 				 (long long)json_integer_value(v));
-		char *line = tool_format(
+		char *line = text_format(
 			"ended by the %s of %s (limits.%s); --limit %s=... "
 			"changes it", table[i].what,
 			json_is_string(v) ? json_string_value(v) : buf,
@@ -488,7 +488,7 @@ static int status_of_end(session *s)
 /* The command's status is known, its workspace is not to be trusted. */
 static void tell_unsettled(session *s, int own)
 {
-	char *line = tool_format(
+	char *line = text_format(
 		"the command ended with status %d, but protected paths could "
 		"not be put right: %s [%s]", own,
 		agentbox_error_get_message(s->unsettled),

@@ -185,14 +185,29 @@ out:
 	free(clean);
 }
 
+char *text_vformat(const char *format, va_list ap)
+{
+	char *s = NULL;
+
+	return vasprintf(&s, format, ap) < 0 ? NULL : s;
+}
+
+char *text_format(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	char *s = text_vformat(format, ap);
+	va_end(ap);
+	return s;
+}
+
 void text_line(FILE *f, const char *format, ...)
 {
 	va_list ap;
-	char *s = NULL;
 
 	va_start(ap, format);
-	if (vasprintf(&s, format, ap) < 0)
-		s = NULL;
+	char *s = text_vformat(format, ap);
 	va_end(ap);
 	if (!s)
 		return;
@@ -227,11 +242,10 @@ void text_error(const char *message)
 static void put_va(enum text_color color, const char *kind, const char *format,
 		   va_list ap)
 {
-	char *s = NULL;
+	char *s = text_vformat(format, ap);
 
-	if (vasprintf(&s, format, ap) < 0)
-		return;
-	put_prefixed(color, kind, s);
+	if (s)
+		put_prefixed(color, kind, s);
 	free(s);
 }
 
@@ -253,6 +267,18 @@ void text_warning(const char *format, ...)
 	va_end(ap);
 }
 
+const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+bool is_true(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
 static bool is_scalar(const json_t *v)
 {
 	return !json_is_object(v) && !json_is_array(v);
@@ -271,25 +297,28 @@ static const char *scalar(const json_t *v, char *buf, size_t size)
 	return json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "-";
 }
 
+/* `out` (taken) and one item more, "key value" or a value; NULL: no scalar. */
+static char *with_item(char *out, const char *key, const json_t *v)
+{
+	char buf[32], *grown = NULL;
+
+	if (out && is_scalar(v))
+		grown = text_format("%s%s%s%s%s", out, *out ? ", " : "", key,
+				    *key ? " " : "",
+				    scalar(v, buf, sizeof(buf)));
+	free(out);
+	return grown;
+}
+
 /* An array of scalars on one line; owned. */
 static char *joined(const json_t *list)
 {
 	char *out = strdup("");
-	char buf[32];
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(list, i, v) {
-		char *grown = NULL;
-		if (!out || !is_scalar(v) ||
-		    asprintf(&grown, "%s%s%s", out, i ? ", " : "",
-			     scalar(v, buf, sizeof(buf))) < 0)
-			grown = NULL;
-		free(out);
-		out = grown;
-		if (!out)
-			return NULL;
-	}
+	json_array_foreach(list, i, v)
+		out = with_item(out, "", v);
 	return out;
 }
 
@@ -297,21 +326,11 @@ static char *joined(const json_t *list)
 static char *flat(const json_t *object)
 {
 	char *out = strdup("");
-	char buf[32];
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)object, key, v) {
-		char *grown = NULL;
-		if (!out || !is_scalar(v) ||
-		    asprintf(&grown, "%s%s%s %s", out, *out ? ", " : "", key,
-			     scalar(v, buf, sizeof(buf))) < 0)
-			grown = NULL;
-		free(out);
-		out = grown;
-		if (!out)
-			return NULL;
-	}
+	json_object_foreach((json_t *)object, key, v)
+		out = with_item(out, key, v);
 	return out;
 }
 

@@ -35,8 +35,18 @@ void text_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void text_warning(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
+/* Printed text; owned, NULL without memory. */
+char *text_format(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+char *text_vformat(const char *format, va_list ap)
+	__attribute__((format(printf, 1, 0)));
 /* A copy fit for a terminal; owned, NULL without memory. */
 char *text_clean(const char *s);
+
+/* Of a document of the library's: "" when it is no string, false when no
+   boolean. Borrowed. */
+const char *text_of(const json_t *object, const char *key);
+bool is_true(const json_t *object, const char *key);
 
 /* Any JSON as an indented outline. */
 void text_outline(FILE *f, int indent, const json_t *value);

@@ -21,18 +21,6 @@
 
 #include "text.h"
 
-char *tool_format(const char *format, ...)
-{
-	va_list ap;
-	char *s = NULL;
-
-	va_start(ap, format);
-	if (vasprintf(&s, format, ap) < 0)
-		s = NULL;
-	va_end(ap);
-	return s;
-}
-
 /* Drop ".", ".." and doubled slashes of an absolute path, in place. */
 static void clean_path(char *path)
 {
@@ -65,7 +53,7 @@ char *tool_absolute(const char *path)
 		out = strdup(path);
 	} else {
 		char *cwd = getcwd(NULL, 0);
-		out = cwd ? tool_format("%s/%s", cwd, path) : NULL;
+		out = cwd ? text_format("%s/%s", cwd, path) : NULL;
 		free(cwd);
 	}
 	if (out)
@@ -91,14 +79,14 @@ static char *default_state(void)
 	const char *home = getenv("HOME");
 
 	if (state && state[0] == '/')
-		return tool_format("%s/agentbox", state);
+		return text_format("%s/agentbox", state);
 	if (!home || home[0] != '/') {
 		struct passwd *pw = getpwuid(geteuid());
 		home = pw ? pw->pw_dir : NULL;
 	}
 	if (!home || home[0] != '/')
 		return NULL;
-	return tool_format("%s/.local/state/agentbox", home);
+	return text_format("%s/.local/state/agentbox", home);
 }
 
 void tool_make_state_parents(const tool *t)
@@ -144,9 +132,9 @@ static char *helpers_of_build(void)
 		if (all <= n || strcmp(exe + all - n, tails[i]) != 0)
 			continue;
 		exe[all - n] = '\0';
-		char *mark = tool_format("%s/config.status", exe);
+		char *mark = text_format("%s/config.status", exe);
 		if (mark && access(mark, F_OK) == 0)
-			dir = tool_format("%s/libexec", exe);
+			dir = text_format("%s/libexec", exe);
 		free(mark);
 		break;
 	}
@@ -218,7 +206,7 @@ static void say_failure(tool *t, int status, const char *code,
 {
 	/* The message repeats `where` for documents; a stage is added. */
 	bool stage = where[0] && where[0] != '/' && !strstr(message, where);
-	char *line = tool_format("%s%s%s%s%s [%s]", about ? about : "",
+	char *line = text_format("%s%s%s%s%s [%s]", about ? about : "",
 				 about ? ": " : "", stage ? where : "",
 				 stage ? ": " : "", message, code);
 
@@ -258,11 +246,9 @@ int tool_refuse(tool *t, int status, const char *code, const char *about,
 		const char *format, ...)
 {
 	va_list ap;
-	char *message = NULL;
 
 	va_start(ap, format);
-	if (vasprintf(&message, format, ap) < 0)
-		message = NULL;
+	char *message = text_vformat(format, ap);
 	va_end(ap);
 	say_failure(t, status, code, "", about, message ? message : "");
 	free(message);
@@ -301,7 +287,7 @@ int tool_print_json(tool *t, json_t *root)
 	t->json_written = true;
 	json_decref(root);
 	if (text) {
-		char *line = tool_format("%s\n", text);
+		char *line = text_format("%s\n", text);
 		if (line)
 			rc = tool_write_out(t, line, strlen(line));
 		free(line);

@@ -132,8 +132,6 @@ json_t *tool_json_of(agentbox_bytes *bytes);
 char *tool_absolute(const char *path);
 /* `path` below `top`: the rest ("" when equal, else "/..."), or NULL. */
 const char *tool_below(const char *path, const char *top);
-char *tool_format(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
 
 /* document.c: policies from files and options */
 

@@ -164,27 +164,14 @@ static int32_t read_failed(ab_reader *r, failure *why, agentbox_error **err)
 static int32_t judge_walls(const agentbox_sandbox *box, const ab_msg_ready *m,
 			   agentbox_error **err)
 {
-	static const struct {
-		uint32_t wall;
-		const char *name;
-	} names[] = {
-		{ AB_WALL_USERNS, "userns" }, { AB_WALL_MOUNTNS, "mountns" },
-		{ AB_WALL_PIDNS, "pidns" }, { AB_WALL_IPCNS, "ipcns" },
-		{ AB_WALL_UTSNS, "utsns" }, { AB_WALL_CGROUPNS, "cgroupns" },
-		{ AB_WALL_NETNS, "netns" }, { AB_WALL_ROOTFS, "rootfs" },
-		{ AB_WALL_PROC, "proc" }, { AB_WALL_CAPS, "caps" },
-		{ AB_WALL_NNP, "no_new_privs" },
-		{ AB_WALL_LANDLOCK, "landlock" },
-		{ AB_WALL_SECCOMP, "seccomp" }, { AB_WALL_CGROUP, "cgroup" },
-	};
 	uint32_t missing = box->compiled.expected_walls & ~m->walls;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-		if (missing & names[i].wall)
-			return ab_error_set(err, AGENTBOX_EWALL, names[i].name,
-					    "agentbox-init did not raise the "
-					    "wall '%s' that the plan asks for",
-					    names[i].name);
+	if (missing)
+		return ab_error_set(err, AGENTBOX_EWALL,
+				    ab_walls_first_name(missing),
+				    "agentbox-init did not raise the wall "
+				    "'%s' that the plan asks for",
+				    ab_walls_first_name(missing));
 	return 0;
 }
 

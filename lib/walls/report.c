@@ -221,6 +221,14 @@ static const wall_name wall_names[] = {
 	  "the workspace is mapped to the box's own kernel uid" },
 };
 
+const char *ab_walls_first_name(uint32_t walls)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(wall_names); i++)
+		if (walls & wall_names[i].bit)
+			return wall_names[i].name;
+	return "unknown";
+}
+
 static int add_wall(json_t *out, const wall_name *w, bool stands, uint32_t abi)
 {
 	json_t *o = json_object();

@@ -124,6 +124,9 @@ bool ab_walls_may_skip_idmap(agentbox_policy *policy, bool no_idmap,
 /* "full", "no-proc", "landlock", "bare". */
 const char *ab_walls_tier_name(uint32_t tier);
 
+/* The name of the first of some walls (AB_WALL_* bits); static. */
+const char *ab_walls_first_name(uint32_t walls);
+
 /*
  * The walls report from what init says it raised (AB_WALL_* bits), the
  * tier and the notes; owned.
