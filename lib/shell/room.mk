@@ -2,5 +2,8 @@
 # Sources of lib/shell. No public headers: hosts meet the parser through the
 # guard.
 libagentbox_la_SOURCES += \
-	lib/shell/shell.h \
+	lib/shell/chars.c \
+	lib/shell/lex.c \
+	lib/shell/parse.c lib/shell/parser.h \
+	lib/shell/shell.h lib/shell/tree.h \
 	lib/shell/word.c lib/shell/word.h

@@ -70,11 +70,6 @@ const struct ab_shell_tree *ab_shell_parse(struct ab_arena *arena,
 /* Enough for any text of len bytes; a usual line needs a tenth. */
 #define AB_SHELL_ARENA(len) (65536 + (size_t)(len) * 96)
 
-/* The tree as text, for tests: the length it has, of which size-1 bytes and a
- * NUL are written. */
-size_t ab_shell_print(const struct ab_shell_tree *tree, char *text,
-		      size_t size);
-
 /*
  * A channel that bytes go through: a pipe, the output of a substitution, what
  * a compound command is redirected to, a here-string that `read` reads. NULL

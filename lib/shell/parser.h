@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The parser's own state, shared by its two halves: parse.c knows commands,
+ * lex.c knows words. Nesting lives on one explicit stack of frames.
+ */
+#ifndef AB_SHELL_PARSER_H
+#define AB_SHELL_PARSER_H
+
+#include "shell/tree.h"
+
+/* Classes of bytes. Soft ones stay in a plain word and set its flag of the
+ * same value; the others end the quick scan. */
+enum {
+	CLS_SOFT = WORD_PLAIN_SOFT,
+	CLS_HARD = 1 << 4,
+	CLS_END = CLS_HARD,
+	CLS_OPEN,
+	CLS_ANGLE,
+	CLS_DOLLAR,
+	CLS_BACKQUOTE,
+	CLS_SINGLE,
+	CLS_DOUBLE,
+	CLS_BACKSLASH,
+	CLS_NUL,
+	/* a second table, only where it matters */
+	CLS_NAME = 1 << 6,  /* letter or _ */
+	CLS_DIGIT = 1 << 7
+};
+
+extern const unsigned char ab_shell_class[256];
+/* CLS_NAME, CLS_DIGIT */
+extern const unsigned char ab_shell_name[256];
+
+enum state {
+	/* commands */
+	S_COMMAND, /* a command or the end of the list */
+	S_ARGS,	   /* inside a simple command */
+	S_AFTER,   /* after a compound: redirections, then an operator */
+	S_IF,
+	S_THEN,
+	S_ELSE,
+	S_LOOP, /* the condition of while was read */
+	S_BODY, /* do or { is next, after for's head */
+	S_DO,	/* the body was read */
+	S_PAREN,
+	S_BRACE,
+	S_FOR_WORDS,
+	S_CASE_WORD,
+	S_CASE_PATTERN,
+	S_CASE_BODY,
+	S_FUNCTION, /* the body is next */
+	S_COND,
+	S_ARRAY,
+	/* words */
+	S_WORD,
+	S_DOUBLE,
+	S_PARAM,      /* the argument of ${x...} */
+	S_PARAM_OP,   /* after its subscript */
+	S_SUBSCRIPT,  /* [...] of a parameter or an assignment */
+	S_ARITH,
+	S_EXTGLOB,
+	S_HERE /* the body of a here-document */
+};
+
+enum closer {
+	CLOSE_EOF,
+	CLOSE_PAREN, /* ( */
+	CLOSE_SUBST, /* $( <( >(: may be empty */
+	CLOSE_BRACE,
+	CLOSE_THEN,
+	CLOSE_FI, /* fi, elif, else */
+	CLOSE_ELSE_FI,
+	CLOSE_DO,
+	CLOSE_DONE,
+	CLOSE_CASE, /* ;; and its kin, esac: may be empty */
+	CLOSE_ONE   /* after one compound command: a function's body */
+};
+
+enum {
+	/* list */
+	FRAME_NEEDS = 1, /* an operator waits for its right side */
+	FRAME_PREFIX = 2, /* !, time, coproc were seen for the next command */
+	/* word */
+	FRAME_ASSIGN_OK = 4,
+	FRAME_REGEX = 8,
+	FRAME_QUOTED = 16,
+	FRAME_IN_PARAM = 32, /* S_SUBSCRIPT: of a parameter */
+	FRAME_SEP = 64,	     /* S_PARAM: a separator may come */
+	FRAME_BRACKET = 128, /* S_ARITH: $[ */
+	FRAME_COMMAND = 256, /* S_ARITH: ((, without a word around it */
+	FRAME_PATTERN_OP = 512
+};
+
+struct frame {
+	struct frame *below, *above;
+	uint8_t state, closer;
+	uint8_t op;	 /* cond: what is expected */
+	uint16_t flags;
+	uint16_t prefix; /* CMD_BANG, CMD_TIME, CMD_COPROC of the next command */
+	uint32_t parens;
+	uint32_t count;
+	uint32_t begin;
+	struct cmd *cur, **tail, **first, *andor, *pipe;
+	struct word **wtail;
+	struct redir **rtail;
+	struct clause *clause, **ctail;
+	/* the word being read, shared by the frames of one word */
+	struct frame *root;
+	struct word *word;
+	struct part **ptail, *part;
+	/* here-documents that wait outside of a $(...) */
+	struct redir *waiting, **waiting_tail;
+};
+
+struct parser {
+	struct ab_arena *arena;
+	unsigned char *s;
+	uint32_t pos, len;
+	struct frame *top;
+	uint32_t depth, max_depth;
+	struct redir *waiting, **waiting_tail; /* here-documents to be read */
+	bool source; /* NULs are holes */
+	uint64_t lookahead; /* bytes that may be read ahead */
+	bool no_arith;	    /* no )) is left for a (( */
+	uint32_t semicolons; /* of the last arithmetic */
+	uint32_t substs;     /* $( around */
+	enum ab_shell_status status;
+	uint32_t error_begin, error_end;
+	const char *message;
+	bool is_unwinding, is_done;
+	union {
+		struct cmd cmd;
+		struct word word;
+		struct part part;
+		struct redir redir;
+		struct clause clause;
+		struct param param;
+		struct frame frame;
+	} spare; /* what an exhausted arena gives; the tree is dropped then */
+};
+
+/* From the arena, or the spare one when it is full. Not cleared. */
+void *ab_parser_alloc(struct parser *p, size_t size);
+struct frame *ab_parser_enter(struct parser *p, enum state state);
+void ab_parser_leave(struct parser *p);
+/* Notes the first error; the caller's step returns. */
+void ab_parser_error(struct parser *p, enum ab_shell_status status,
+		     uint32_t begin, uint32_t end, const char *message);
+/* A new frame for a list of commands, whose first goes to *tail. */
+void ab_parser_enter_list(struct parser *p, struct cmd **tail,
+			  enum closer closer);
+
+/* lex.c */
+/* Blanks, line continuations and comments. */
+void ab_lex_blanks(struct parser *p);
+/* Reads a word at pos into w, to the end or pushes the frame that does. */
+void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
+/* A step of a frame of words. */
+void ab_lex_step(struct parser *p);
+/* ((: whether the matching )) comes. */
+bool ab_lex_is_arith(struct parser *p, uint32_t at);
+/* At a newline: reads the here-documents that wait. */
+void ab_lex_here_documents(struct parser *p);
+/* The next byte after line continuations; does not move. */
+uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at);
+
+#endif

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Fuzz targets of shell; see tests/fuzz/path.mk for the form.
+check_PROGRAMS += tests/fuzz/shell_parse
+FUZZ_TARGETS += tests/fuzz/shell_parse
+tests_fuzz_shell_parse_SOURCES = tests/fuzz/shell_parse.c $(FUZZ_MAIN)
+tests_fuzz_shell_parse_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_shell_parse_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_shell_parse_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

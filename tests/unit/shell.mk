@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Unit tests of shell (see tests/lib/abtest.h).
+check_PROGRAMS += tests/unit/shell_data
+UNIT_TESTS += tests/unit/shell_data
+tests_unit_shell_data_SOURCES = tests/unit/shell_data.c \
+	tests/unit/shell_print.c tests/unit/shell_print.h
+tests_unit_shell_data_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_shell_data_CFLAGS = $(UNIT_CFLAGS)
