@@ -463,7 +463,7 @@ static void param_braces(struct parser *p, struct frame *f, uint32_t at)
 		f->part = part;
 		return;
 	}
-	part = add_part(p, root, PART_PARAM, at - 1, at, 
+	part = add_part(p, root, PART_PARAM, at - 1, at,
 			quoted ? PART_QUOTED : 0);
 	param = ab_parser_alloc(p, sizeof(*param));
 	memset(param, 0, sizeof(*param));
@@ -1177,12 +1177,14 @@ static const unsigned char *delimiter_of(struct parser *p,
 		*len = 0;
 		return p->s;
 	}
-	for (const struct part *part = w->parts; part; part = part->next)
-		if (part->end > part->begin && n + part->end - part->begin <= *len) {
-			memcpy(text + n, p->s + part->begin,
-			       part->end - part->begin);
-			n += part->end - part->begin;
-		}
+	for (const struct part *part = w->parts; part; part = part->next) {
+		uint32_t more = part->end - part->begin;
+
+		if (part->end <= part->begin || n + more > *len)
+			continue;
+		memcpy(text + n, p->s + part->begin, more);
+		n += more;
+	}
 	*len = n;
 	return text;
 }
@@ -1206,7 +1208,8 @@ static void read_body(struct parser *p, struct redir *r)
 		end = newline ? (uint32_t)(newline - s) : p->len;
 		is_last = end - begin == len &&
 			  memcmp(s + begin, delimiter, len) == 0;
-		if (!r->is_quoted && newline && ends_in_backslash(s, begin, end))
+		if (!r->is_quoted && newline &&
+		    ends_in_backslash(s, begin, end))
 			end = joined_line(p, begin, delimiter, len, &is_last);
 		next = end < p->len ? end + 1 : p->len;
 		if (!is_last && p->substs && end - begin > len &&

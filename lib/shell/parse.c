@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "base/attr.h"
+
 enum reserved {
 	R_NONE,
 	R_BANG,
@@ -174,8 +176,7 @@ static enum reserved reserved_text(const unsigned char *s, uint32_t len)
 {
 	if (len > 8 || !reserved_first[s[0]])
 		return R_NONE;
-	for (size_t i = 0; i < sizeof(reserved_words) / sizeof(reserved_words[0]);
-	     i++)
+	for (size_t i = 0; i < AB_ARRAY_LEN(reserved_words); i++)
 		if (reserved_words[i].len == len &&
 		    memcmp(reserved_words[i].text, s, len) == 0)
 			return (enum reserved)reserved_words[i].reserved;
@@ -815,7 +816,7 @@ static uint32_t redir_operator(const struct parser *p, struct redir *r)
 	};
 	const unsigned char *s = p->s + p->pos;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
 		if (memcmp(table[i].text, s, table[i].len) == 0) {
 			r->kind = table[i].kind;
 			r->is_stripped = s[1] == '<' && s[2] == '-';
@@ -830,11 +831,7 @@ static int32_t redir_fd(const struct parser *p, const struct redir *r,
 	uint32_t fd = 0;
 
 	if (!number)
-		return r->kind == AB_REDIR_READ || r->kind >= AB_REDIR_HERE_DOC ||
-				       r->kind == AB_REDIR_READ_WRITE ||
-				       r->kind == AB_REDIR_DUP_IN ?
-			       0 :
-			       1;
+		return p->s[r->begin] != '<';
 	if (p->s[number->begin] == '{')
 		return -1;
 	for (uint32_t i = number->begin; i < number->end; i++)
@@ -897,8 +894,7 @@ static bool is_assign_builtin(const struct parser *p, const struct word *w)
 
 	if (w->parts || len < 3 || len > 8)
 		return false;
-	for (size_t i = 0;
-	     i < sizeof(assign_builtins) / sizeof(assign_builtins[0]); i++)
+	for (size_t i = 0; i < AB_ARRAY_LEN(assign_builtins); i++)
 		if (memcmp(assign_builtins[i], p->s + w->begin, len) == 0 &&
 		    assign_builtins[i][len] == 0)
 			return true;

@@ -96,7 +96,7 @@ struct frame {
 	uint8_t state, closer;
 	uint8_t op;	 /* cond: what is expected */
 	uint16_t flags;
-	uint16_t prefix; /* CMD_BANG, CMD_TIME, CMD_COPROC of the next command */
+	uint16_t prefix; /* CMD_BANG, CMD_TIME, CMD_COPROC: of the next */
 	uint32_t parens;
 	uint32_t count;
 	uint32_t begin;

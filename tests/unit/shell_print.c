@@ -143,8 +143,8 @@ static void print_word(FILE *out, const unsigned char *s,
 
 		p = print_part(out, s, p, stack, &depth);
 		/* a subscript was the last thing inside of ${x[1]} */
-		if (at->kind == PART_END && depth && stack[depth - 1][0] == '}' &&
-		    at->flags == 0 && s[at->begin] == ']' &&
+		if (at->kind == PART_END && depth &&
+		    stack[depth - 1][0] == '}' && s[at->begin] == ']' &&
 		    s[at->begin + 1] == '}') {
 			depth--;
 			fputc('}', out);
@@ -167,8 +167,9 @@ static void print_words(FILE *out, const unsigned char *s,
 static void print_redirs(FILE *out, const unsigned char *s,
 			 const struct redir *redirs)
 {
-	static const char *const ops[] = { "",	 "<",	">",  ">|", ">>", "<>",
-					   "&>", "&>>", "<&", ">&", "<<", "<<<" };
+	static const char *const ops[] = { "",	 "<",  ">",  ">|", ">>",  "<>",
+					   "&>", "&>>", "<&", ">&", "<<",
+					   "<<<" };
 
 	for (const struct redir *r = redirs; r; r = r->next) {
 		fputc(' ', out);
