@@ -4,7 +4,21 @@
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
 	lib/guard/decision.c lib/guard/decision.h \
-	lib/guard/git.h \
+	lib/guard/git.c lib/guard/git.h \
+	lib/guard/git_acts.c \
+	lib/guard/git_commands.c \
+	lib/guard/git_config.c \
+	lib/guard/git_env.c \
+	lib/guard/git_hardened.c \
+	lib/guard/git_judge.c \
+	lib/guard/git_option.h \
+	lib/guard/git_options.c \
+	lib/guard/git_options_local.c \
+	lib/guard/git_options_read.c \
+	lib/guard/git_path.c \
+	lib/guard/git_table.h \
+	lib/guard/git_walk.c lib/guard/git_walk.h \
+	lib/guard/git_word.c \
 	lib/guard/guard.c lib/guard/guard.h \
 	lib/guard/place.c lib/guard/place.h \
 	lib/guard/show.c

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The front of the git check: is it git, which options come before the
+ * subcommand, which subcommand is it. git(1) under OPTIONS. Also programs
+ * that pass on to git: hub, gh, glab, jj.
+ */
+#include "config.h"
+
+#include "guard/git_walk.h"
+
+#include <string.h>
+
+enum program {
+	PROGRAM_NONE,
+	PROGRAM_GIT,	/* git, hub */
+	PROGRAM_DASHED, /* git-status */
+	PROGRAM_GH,
+	PROGRAM_JJ,
+	PROGRAM_RUNS,	/* gitk, scalar */
+	PROGRAM_OTHER	/* tig, lazygit */
+};
+
+static const struct {
+	const char *name;
+	enum program program;
+} programs[] = {
+	{"git", PROGRAM_GIT},	   {"hub", PROGRAM_GIT},
+	{"gh", PROGRAM_GH},	   {"glab", PROGRAM_GH},
+	{"jj", PROGRAM_JJ},	   {"gitk", PROGRAM_RUNS},
+	{"scalar", PROGRAM_RUNS},  {"git-cola", PROGRAM_OTHER},
+	{"gitui", PROGRAM_OTHER},  {"tig", PROGRAM_OTHER},
+	{"lazygit", PROGRAM_OTHER}, {"gitg", PROGRAM_OTHER},
+	{"gitweb", PROGRAM_RUNS},
+};
+
+/* What gh and glab do with the repository by running git. */
+static const struct {
+	const char *noun, *verb; /* verb NULL: any */
+	enum ab_git_act act;
+} passes[] = {
+	{"repo", "sync", GIT_REMOTE},	   {"repo", "clone", GIT_REMOTE},
+	{"repo", "fork", GIT_REMOTE},	   {"repo", "create", GIT_REMOTE},
+	{"repo", "rename", GIT_REMOTE},	   {"repo", "delete", GIT_REMOTE},
+	{"repo", "set-default", GIT_CONFIG}, {"pr", "checkout", GIT_TOPOLOGY},
+	{"co", NULL, GIT_TOPOLOGY},	   {"pr", "create", GIT_REMOTE},
+	{"pr", "new", GIT_REMOTE},	   {"pr", "merge", GIT_REMOTE},
+	{"pr", "update-branch", GIT_REMOTE}, {"mr", "checkout", GIT_TOPOLOGY},
+	{"mr", "create", GIT_REMOTE},	   {"mr", "merge", GIT_REMOTE},
+	{"mr", "rebase", GIT_REMOTE},	   {"issue", "develop", GIT_BRANCH},
+	{"gist", "clone", GIT_REMOTE},	   {"release", "create", GIT_REMOTE},
+	{"auth", "setup-git", GIT_CONFIG_RUNS},
+	{"auth", "git-credential", GIT_CREDENTIAL},
+};
+
+/* hub has these besides the commands of git: they change a remote. */
+static const char *const hub_verbs[] = {
+	"sync", "fork", "create", "delete", "pull-request", "pr", "release",
+};
+
+/* Options of git itself that change nothing. */
+static const char *const inert_globals[] = {
+	"-P", "--no-pager", "--no-optional-locks", "--no-replace-objects",
+	"--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs",
+	"--icase-pathspecs", "--no-lazy-fetch", "--no-advice",
+};
+/* These print something and nothing else happens. */
+static const char *const printing_globals[] = {
+	"--exec-path", "--html-path", "--man-path", "--info-path",
+	"--version", "-v",
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+struct name {
+	const char *text;
+	size_t len;
+	enum program program;
+	bool is_folded; /* GIT: git where case does not count */
+	bool is_hub;
+};
+
+/* The program's name: what follows the last slash, all of it known. */
+static bool base_name(const struct ab_word *w, struct name *n)
+{
+	size_t begin = w->len;
+
+	while (begin > 0 && w->text[begin - 1] != '/')
+		begin--;
+	/* a hole behind the last slash: any name */
+	if (ab_git_unread_from(w, begin) <= w->len ||
+	    (!begin && ab_git_unread_from(w, 0) <= w->len))
+		return false;
+	n->text = w->text + begin;
+	n->len = w->len - begin;
+	if (n->len > 4 &&
+	    ab_git_is_fold(n->text + n->len - 4, 4, ".exe"))
+		n->len -= 4;
+	return n->len > 0;
+}
+
+static bool name_program(const struct ab_word *w, struct name *n)
+{
+	n->program = PROGRAM_NONE;
+	n->is_folded = false;
+	if (!base_name(w, n))
+		return false;
+	for (size_t i = 0; i < COUNT(programs); i++) {
+		if (!ab_git_is_fold(n->text, n->len, programs[i].name))
+			continue;
+		n->program = programs[i].program;
+		n->is_folded = memcmp(n->text, programs[i].name, n->len) != 0;
+		n->is_hub = n->program == PROGRAM_GIT &&
+			    programs[i].name[0] == 'h';
+		/* of the short names only git is git in capitals */
+		return !n->is_folded || n->program == PROGRAM_GIT;
+	}
+	if (n->len > 4 && ab_git_is_fold(n->text, 4, "git-")) {
+		n->program = PROGRAM_DASHED;
+		n->is_folded = memcmp(n->text, "git-", 4) != 0;
+	}
+	return n->program != PROGRAM_NONE;
+}
+
+bool ab_git_is_command(const struct ab_word *word)
+{
+	struct name n;
+
+	return name_program(word, &n);
+}
+
+static bool is_listed(const struct ab_word *w, const char *const *list,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ab_git_is(w, list[i]))
+			return true;
+	return false;
+}
+
+static bool starts(const struct ab_word *w, const char *text)
+{
+	size_t len = strlen(text);
+
+	return w->len >= len && memcmp(w->text, text, len) == 0 &&
+	       ab_git_unsure_from(w, 0) >= len;
+}
+
+static void judge_directory(struct ab_git_walk *walk, size_t word)
+{
+	const struct ab_word *w = &walk->words[word];
+
+	if (ab_git_is(w, ""))
+		return;
+	if (ab_git_enter(walk, w).where != WHERE_INSIDE)
+		ab_git_found_word(walk, GIT_DIRECTORY_OUT, word);
+}
+
+/* --git-dir and its like: only what the host registered. */
+static void judge_repository(struct ab_git_walk *walk, size_t word,
+			     size_t begin, bool is_git_dir)
+{
+	const struct ab_word *w = &walk->words[word];
+
+	if (is_git_dir && walk->context->git_dir.text &&
+	    ab_git_same_path(walk, w, begin, walk->context->git_dir))
+		return;
+	ab_git_found(walk, GIT_REPOSITORY, word, begin, w->len);
+}
+
+enum value_kind { DIRECTORY, KEY, KEY_ENV, GIT_DIR, OTHER_DIR, ASKED };
+
+static void judge_global(struct ab_git_walk *walk, enum value_kind kind,
+			 size_t word, size_t begin)
+{
+	switch (kind) {
+	case DIRECTORY:
+		judge_directory(walk, word);
+		break;
+	case KEY:
+	case KEY_ENV:
+		ab_git_judge_key(walk, word, begin, kind == KEY_ENV);
+		break;
+	case GIT_DIR:
+	case OTHER_DIR:
+		judge_repository(walk, word, begin, kind == GIT_DIR);
+		break;
+	case ASKED:
+		ab_git_found_word(walk, GIT_GLOBAL, word);
+		break;
+	}
+}
+
+static const struct {
+	const char *name;
+	enum value_kind kind;
+} valued[] = {
+	{"-C", DIRECTORY},	  {"-c", KEY},
+	{"--config-env", KEY_ENV}, {"--git-dir", GIT_DIR},
+	{"--work-tree", OTHER_DIR}, {"--namespace", OTHER_DIR},
+	{"--super-prefix", ASKED}, {"--attr-source", ASKED},
+};
+
+/* An option with a value: the index behind it, or 0. */
+static size_t valued_global(struct ab_git_walk *walk, size_t word)
+{
+	const struct ab_word *w = &walk->words[word];
+
+	for (size_t i = 0; i < COUNT(valued); i++) {
+		const char *name = valued[i].name;
+		size_t len = strlen(name);
+
+		if (ab_git_is(w, name)) {
+			if (word + 1 >= walk->count)
+				return word + 1;
+			if (ab_git_may_split(&walk->words[word + 1]))
+				ab_git_found_word(walk, GIT_DYNAMIC, word + 1);
+			judge_global(walk, valued[i].kind, word + 1, 0);
+			return word + 2;
+		}
+		if (name[1] == '-' && w->len > len && w->text[len] == '=' &&
+		    starts(w, name) && ab_git_unsure_from(w, 0) > len) {
+			judge_global(walk, valued[i].kind, word, len + 1);
+			return word + 1;
+		}
+	}
+	/* glued: git takes -calias.x=y for an unknown option */
+	if (starts(w, "-c") && w->len > 2) {
+		ab_git_found_word(walk, GIT_GLOBAL, word);
+		ab_git_judge_key(walk, word, 2, false);
+		return word + 1;
+	}
+	return 0;
+}
+
+/*
+ * Reads the options before the subcommand: the index of that, or the count
+ * when there is none.
+ */
+static size_t globals(struct ab_git_walk *walk, size_t from)
+{
+	size_t i = from;
+
+	while (i < walk->count) {
+		const struct ab_word *w = &walk->words[i];
+		size_t next;
+
+		/* may be options, a command, or nothing at all */
+		if (ab_git_is_guess(w))
+			ab_git_found_word(walk, GIT_DYNAMIC, i);
+		if (ab_git_may_be_option(w) || ab_git_may_split(w)) {
+			ab_git_found_word(walk, GIT_DYNAMIC, i);
+			if (w->len && !ab_git_may_be_option(w))
+				return i;
+			i++;
+			continue;
+		}
+		if (!w->len || w->text[0] != '-')
+			return i;
+		if (is_listed(w, printing_globals, COUNT(printing_globals)) ||
+		    ab_git_is(w, "--help") || ab_git_is(w, "-h") ||
+		    starts(w, "--list-cmds="))
+			return walk->count;
+		next = valued_global(walk, i);
+		if (!next && starts(w, "--exec-path="))
+			ab_git_found_word(walk, GIT_EXEC_PATH, i);
+		else if (!next && !is_listed(w, inert_globals,
+					     COUNT(inert_globals)))
+			ab_git_found_word(walk, GIT_GLOBAL, i);
+		i = next ? next : i + 1;
+	}
+	return walk->count;
+}
+
+/* Every command the words before the hole could become is denied. */
+static void judge_half_command(struct ab_git_walk *walk, size_t word)
+{
+	const struct ab_word *w = &walk->words[word];
+	size_t unsure = w->hole_count ? w->holes[0].at : w->len;
+	const struct ab_git_command *c;
+	size_t count;
+	enum ab_git_act act = GIT_OK;
+
+	ab_git_found_word(walk, GIT_DYNAMIC, word);
+	c = ab_git_commands(&count);
+	for (size_t i = 0; unsure && i < count; i++) {
+		if (strncmp(c[i].name, w->text, unsure) != 0)
+			continue;
+		if (ab_git_finding_of(c[i].act)->verdict != AB_GIT_DENY)
+			return;
+		act = c[i].act;
+	}
+	ab_git_found_word(walk, act, word);
+}
+
+static void judge_command(struct ab_git_walk *walk, size_t word,
+			  const char *name, size_t len)
+{
+	const struct ab_git_command *c = ab_git_command_find(name, len);
+
+	if (!c) {
+		ab_git_found_word(walk, GIT_UNKNOWN_COMMAND, word);
+		return;
+	}
+	walk->command = c;
+	walk->flags = c->preset;
+	ab_git_start(walk, word);
+	ab_git_walk_words(walk, word + 1);
+}
+
+static void judge_git(struct ab_git_walk *walk, bool is_hub)
+{
+	size_t at = globals(walk, 1);
+	const struct ab_word *w;
+
+	if (at >= walk->count)
+		return;
+	w = &walk->words[at];
+	if (ab_git_is_guess(w))
+		ab_git_found_word(walk, GIT_DYNAMIC, at);
+	if (ab_git_unread_from(w, 0) <= w->len)
+		judge_half_command(walk, at);
+	else if (is_hub && is_listed(w, hub_verbs, COUNT(hub_verbs)))
+		ab_git_found_word(walk, GIT_REMOTE, at);
+	else
+		judge_command(walk, at, w->text, w->len);
+}
+
+/* The next word that is no option; -R and its like take a value. */
+static size_t next_noun(const struct ab_git_walk *walk, size_t from)
+{
+	size_t i = from;
+
+	while (i < walk->count && walk->words[i].len &&
+	       walk->words[i].text[0] == '-') {
+		bool has_value = ab_git_is(&walk->words[i], "-R") ||
+				 ab_git_is(&walk->words[i], "--repo") ||
+				 ab_git_is(&walk->words[i], "--repository") ||
+				 ab_git_is(&walk->words[i], "--hostname");
+
+		i += has_value ? 2 : 1;
+	}
+	return i;
+}
+
+/* gh and glab do much that is not git's: only what runs git is judged. */
+static void judge_gh(struct ab_git_walk *walk)
+{
+	size_t noun = next_noun(walk, 1);
+	size_t verb = next_noun(walk, noun + 1);
+
+	walk->result->verdict = AB_GIT_NONE;
+	if (noun >= walk->count)
+		return;
+	for (size_t i = 0; i < COUNT(passes); i++) {
+		if (!ab_git_is(&walk->words[noun], passes[i].noun))
+			continue;
+		if (passes[i].verb &&
+		    (verb >= walk->count ||
+		     !ab_git_is(&walk->words[verb], passes[i].verb)))
+			continue;
+		ab_git_found_word(walk, passes[i].act,
+				  passes[i].verb ? verb : noun);
+		return;
+	}
+}
+
+static void judge_jj(struct ab_git_walk *walk)
+{
+	static const char *const remote[] = {"push", "fetch", "clone",
+					     "remote"};
+	static const char *const harmless[] = {"version", "help", "--version",
+					       "--help", "-h"};
+	size_t noun = next_noun(walk, 1);
+	size_t verb = next_noun(walk, noun + 1);
+
+	if (walk->count > 1 &&
+	    is_listed(&walk->words[1], harmless, COUNT(harmless)))
+		return;
+	ab_git_found_word(walk, GIT_OTHER_TOOL, 0);
+	if (noun >= walk->count || !ab_git_is(&walk->words[noun], "git") ||
+	    verb >= walk->count)
+		return;
+	ab_git_found_word(walk,
+			  is_listed(&walk->words[verb], remote, COUNT(remote))
+				  ? GIT_REMOTE
+				  : GIT_TOPOLOGY,
+			  verb);
+}
+
+static void judge_program(struct ab_git_walk *walk, const struct name *n)
+{
+	switch (n->program) {
+	case PROGRAM_NONE:
+		break;
+	case PROGRAM_GIT:
+		judge_git(walk, n->is_hub);
+		break;
+	case PROGRAM_DASHED:
+		ab_git_found_word(walk, GIT_DASHED, 0);
+		judge_command(walk, 0, n->text + 4, n->len - 4);
+		break;
+	case PROGRAM_GH:
+		judge_gh(walk);
+		break;
+	case PROGRAM_JJ:
+		judge_jj(walk);
+		break;
+	case PROGRAM_RUNS:
+		ab_git_found_word(walk, GIT_RUNS, 0);
+		break;
+	case PROGRAM_OTHER:
+		ab_git_found_word(walk, GIT_OTHER_TOOL, 0);
+		break;
+	}
+}
+
+/* No program gets a word with a NUL in it: what it gets is not known. */
+static void judge_nul(struct ab_git_walk *walk)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->words[i].len &&
+		    memchr(walk->words[i].text, '\0', walk->words[i].len))
+			ab_git_found_word(walk, GIT_DYNAMIC, i);
+}
+
+void ab_git_check(const struct ab_word *words, size_t count,
+		  const struct ab_git_context *context,
+		  struct ab_git_result *result)
+{
+	char room[AB_GIT_PATH_MAX];
+	struct name name = {0};
+	struct ab_git_walk walk = {
+		.words = words,
+		.count = count,
+		.context = context,
+		.result = result,
+		.cwd = context->cwd,
+		.cwd_room = room,
+		.first = AB_GIT_NO_WORD,
+		.noted = AB_GIT_NO_WORD,
+		.unsure = AB_GIT_NO_WORD,
+	};
+
+	*result = (struct ab_git_result){
+		.verdict = AB_GIT_NONE,
+		.word = AB_GIT_NOWHERE,
+		.env = AB_GIT_NOWHERE,
+	};
+	if (!count || !name_program(&words[0], &name))
+		return;
+	result->verdict = AB_GIT_ALLOW;
+	judge_program(&walk, &name);
+	if (result->verdict == AB_GIT_NONE)
+		return;
+	if (name.is_folded)
+		ab_git_found_word(&walk, GIT_DASHED, 0);
+	ab_git_judge_env(&walk);
+	judge_nul(&walk);
+}

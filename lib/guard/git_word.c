@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Questions about words with holes. Each answer holds for every value that
+ * the holes can take.
+ */
+#include "config.h"
+
+#include "guard/git_walk.h"
+
+#include <string.h>
+
+bool ab_git_is(const struct ab_word *word, const char *text)
+{
+	size_t len = strlen(text);
+
+	return !word->hole_count && word->len == len &&
+	       memcmp(word->text, text, len) == 0;
+}
+
+bool ab_git_is_fold(const char *text, size_t len, const char *lower)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		char c = text[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		if (!lower[i] || c != lower[i])
+			return false;
+	}
+	return !lower[i];
+}
+
+/* Its bytes are what is read, or close enough. */
+static bool is_sure(const struct ab_hole *h)
+{
+	return h->kind == AB_HOLE_PATTERN || h->kind == AB_HOLE_PROC;
+}
+
+size_t ab_git_unsure_from(const struct ab_word *word, size_t from)
+{
+	for (uint32_t i = 0; i < word->hole_count; i++) {
+		const struct ab_hole *h = &word->holes[i];
+
+		if (!is_sure(h) && h->at >= from)
+			return h->at;
+	}
+	return (size_t)word->len + 1;
+}
+
+size_t ab_git_unread_from(const struct ab_word *word, size_t from)
+{
+	for (uint32_t i = 0; i < word->hole_count; i++) {
+		const struct ab_hole *h = &word->holes[i];
+
+		if (!is_sure(h) && h->kind != AB_HOLE_LIKELY && h->at >= from)
+			return h->at;
+	}
+	return (size_t)word->len + 1;
+}
+
+bool ab_git_is_guess(const struct ab_word *word)
+{
+	for (uint32_t i = 0; i < word->hole_count; i++)
+		if (word->holes[i].kind == AB_HOLE_LIKELY)
+			return true;
+	return false;
+}
+
+bool ab_git_may_split(const struct ab_word *word)
+{
+	for (uint32_t i = 0; i < word->hole_count; i++)
+		if (word->holes[i].kind == AB_HOLE_FIELDS)
+			return true;
+	return false;
+}
+
+const struct ab_hole *ab_git_hole_at(const struct ab_word *word, size_t at)
+{
+	for (uint32_t i = 0; i < word->hole_count; i++) {
+		if (word->holes[i].at == at)
+			return &word->holes[i];
+		if (word->holes[i].at > at)
+			break;
+	}
+	return NULL;
+}
+
+/* The shell keeps an absolute path in these, unless somebody assigned. */
+bool ab_git_is_absolute_hole(const struct ab_hole *hole)
+{
+	return hole->kind == AB_HOLE_HOME ||
+	       (hole->name && strcmp(hole->name, "PWD") == 0);
+}
+
+/*
+ * A pattern may only stand for names that are there, and those hold no slash:
+ * such an option could neither name a place elsewhere nor run what the agent
+ * cannot run as it is. So `git add *` is what it looks like.
+ */
+bool ab_git_may_be_option(const struct ab_word *word)
+{
+	const struct ab_hole *h = ab_git_hole_at(word, 0);
+
+	return h && !is_sure(h) && h->kind != AB_HOLE_LIKELY &&
+	       !ab_git_is_absolute_hole(h);
+}
