@@ -27,8 +27,11 @@
 #include "path/lexical.h"
 
 #define MAX_NET_FILE 65536
-/* Of host files given by value: one, and all of a box together. */
-#define MAX_COPY 65536
+/*
+ * Of host files given by value: one, and all of a box together. A larger one
+ * costs more to copy, page by page, than to mount.
+ */
+#define MAX_COPY 16384
 #define MAX_COPIES (1u << 20)
 
 enum item_kind { ITEM_MOUNT, ITEM_WORKSPACE, ITEM_TMPFS };

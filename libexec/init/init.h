@@ -125,7 +125,9 @@ int init_prepare_trees(init_box *box);
 int init_prepare_cgroups(init_box *box);
 /* Make PID 1. Returns its pid, 0 in the child, or -1 and the failure. */
 pid_t init_make_child(init_box *box);
-/* In the child: id maps, cgroups, oom score. */
+/* In the child, before it shares its memory. */
+void init_set_oom_score(init_box *box);
+/* In the child: id maps, cgroups. */
 int init_enter_namespaces(init_box *box);
 
 /* root.c, dev.c */

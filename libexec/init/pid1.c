@@ -721,6 +721,7 @@ static int become_pid_one(pid_one *one)
 	if (setsid() < 0)
 		return init_fail(box, errno, "", "session");
 	init_open_oom_counter(one);
+	init_set_oom_score(box);
 	if (init_start_network(box) || init_enter_namespaces(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK)

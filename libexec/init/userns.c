@@ -257,11 +257,29 @@ static int drop_ids(init_box *box)
 	return 0;
 }
 
-int init_enter_namespaces(init_box *box)
+/*
+ * While nobody shares our memory: with whoever does, the kernel keeps it the
+ * same and looks through every process of the machine for them (proc(5)).
+ */
+void init_set_oom_score(init_box *box)
 {
 	char text[16];
+	int r;
 
+	if (!box->plan.oom_score_adj)
+		return;
 	/* dumpable only now: /proc/self is root's otherwise (proc(5)) */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	snprintf(text, sizeof(text), "%d", box->plan.oom_score_adj);
+	r = write_self("/proc/self/oom_score_adj", text);
+	if (r)
+		init_note(box, "oom_score_adj was refused: %s", strerror(-r));
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int init_enter_namespaces(init_box *box)
+{
+	/* the files of /proc/self are ours only then, see above */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if ((box->plan.namespaces & AB_NS_USER) && write_maps(box))
 		return -1;
@@ -269,15 +287,6 @@ int init_enter_namespaces(init_box *box)
 		return -1;
 	/* setresuid made us undumpable again */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (box->plan.oom_score_adj) {
-		int r;
-
-		snprintf(text, sizeof(text), "%d", box->plan.oom_score_adj);
-		r = write_self("/proc/self/oom_score_adj", text);
-		if (r)
-			init_note(box, "oom_score_adj was refused: %s",
-				  strerror(-r));
-	}
 	if (enter_cgroups(box) || lend_namespaces(box))
 		return -1;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -809,6 +809,20 @@ START_TEST(mount_points_are_not_made_in_host_trees)
 }
 END_TEST
 
+START_TEST(commands_are_the_first_to_go_when_memory_is_short)
+{
+	char out[64];
+
+	plan.p.oom_score_adj = 300;
+	raise_box();
+	ck_assert_int_eq(ih_shell(&box, "cat /proc/self/oom_score_adj", out,
+				  sizeof(out)),
+			 0);
+	ck_assert_str_eq(out, "300\n");
+	end_box();
+}
+END_TEST
+
 /* What is below a mount is the mount's, also when the step before was not. */
 START_TEST(nothing_is_made_under_a_mount_that_came_between)
 {
@@ -1167,6 +1181,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_plan_that_is_not_ours_is_refused);
 	tcase_add_test(tc, a_swapped_source_is_refused_by_name);
 	tcase_add_test(tc, mount_points_are_not_made_in_host_trees);
+	tcase_add_test(tc,
+		       commands_are_the_first_to_go_when_memory_is_short);
 	tcase_add_test(tc, nothing_is_made_under_a_mount_that_came_between);
 	tcase_add_test(tc, files_links_and_hidden_paths_are_made);
 	tcase_add_test(tc, the_weakest_tier_runs_and_leaves_nothing);
