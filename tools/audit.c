@@ -352,7 +352,7 @@ int tool_audit_verify(tool *t, const tool_args *args)
 	if (report && t->json)
 		rc = tool_print_json(t, json_incref(report));
 	if (done < 0)
-		rc = tool_fail(t, err, count == 1 ? paths[0] : NULL);
+		rc = tool_fail(t, err, report && count == 1 ? paths[0] : NULL);
 	json_decref(report);
 out:
 	free(fallback);

@@ -15,15 +15,16 @@
 
 #define LONGEST_NAME 32
 
+static int usage_of(const char *group, const char *name)
+{
+	text_note("see agentbox %s%s%s%s--help", group ? group : "",
+		  group ? " " : "", name, *name ? " " : "");
+	return TOOL_USAGE;
+}
+
 static int usage_end(const tool_command *c)
 {
-	if (c)
-		text_note("see agentbox %s%s%s --help",
-			  c->group ? c->group : "", c->group ? " " : "",
-			  c->name);
-	else
-		text_note("see agentbox --help");
-	return TOOL_USAGE;
+	return usage_of(c ? c->group : NULL, c ? c->name : "");
 }
 
 /* Edits from a to b; both are short names of ours or cut to be. */
@@ -205,7 +206,7 @@ static int unknown_command(const char *group, const char *word)
 	free(names);
 	free(what);
 	free(message);
-	return usage_end(NULL);
+	return usage_of(group, "");
 }
 
 static void help_options(const tool_option *table)
@@ -248,9 +249,9 @@ static int help(const tool_command *c, const char *group)
 {
 	text_begin(stdout);
 	if (c) {
-		text_line(stdout, "usage: agentbox %s%s%s [options] %s",
+		text_line(stdout, "usage: agentbox %s%s%s [options]%s%s",
 			  c->group ? c->group : "", c->group ? " " : "",
-			  c->name, c->synopsis);
+			  c->name, *c->synopsis ? " " : "", c->synopsis);
 		putchar('\n');
 		text_line(stdout, "%s.", c->summary);
 		if (c->detail)
@@ -314,13 +315,25 @@ static int version(void)
 /* What answers without running anything. */
 static int answered(const tool_args *args, const char *group)
 {
-	if (tool_has(args, "--help"))
+	if (args->is_help || tool_has(args, "--help"))
 		return help(args->command, group);
 	if (tool_has(args, "--version"))
 		return version();
 	if (tool_has(args, "--list-options"))
 		return list_tables();
 	return -1;
+}
+
+/* The word for operand `n` in the synopsis; what is in brackets is optional. */
+static const char *operand_name(const tool_command *c, int n)
+{
+	const char *word = c->synopsis;
+
+	while (*word == '[' || n-- > 0) {
+		word += strcspn(word, " ");
+		word += *word == ' ';
+	}
+	return word;
 }
 
 static int check_operands(tool *t, const tool_args *args)
@@ -335,10 +348,11 @@ static int check_operands(tool *t, const tool_args *args)
 					   o->name, "%s", o->refusal);
 	}
 	if (args->operand_count < min) {
-		char *m = text_format("%s%s%s: %s is missing",
+		const char *lacks = operand_name(c, args->operand_count);
+		char *m = text_format("%s%s%s: %.*s is missing",
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
-				      c->synopsis);
+				      (int)strcspn(lacks, " "), lacks);
 		text_error(m ? m : "an operand is missing");
 		free(m);
 		return usage_end(c);
@@ -364,6 +378,10 @@ static int take_operand(tool_args *args, const char **group, char *word)
 	}
 	if (!*group && group_exists(word)) {
 		*group = word;
+		return -1;
+	}
+	if (!*group && !args->is_help && !strcmp(word, "help")) {
+		args->is_help = true;
 		return -1;
 	}
 	args->command = find_command(*group, word);

@@ -129,7 +129,7 @@ const tool_command tool_commands[] = {
 	  "agentbox run --walls -- true\n",
 	  1, -1, true, tool_run },
 	{ NULL, "shell", "", "",
-	  "the same, interactive: a shell in a box",
+	  "an interactive shell in a box",
 	  box_options,
 	  "Your shell if it exists in the box, else /bin/bash, /bin/sh. What "
 	  "it leaves running ends with it.",

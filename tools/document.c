@@ -20,6 +20,16 @@
 
 #define MOST_DOCUMENT (1u << 20) /* the library's limit of a document */
 
+static bool is_builtin(const char *name)
+{
+	const char *one;
+
+	for (size_t i = 0; (one = agentbox_policy_builtin_name(i)); i++)
+		if (!strcmp(name, one))
+			return true;
+	return false;
+}
+
 static int read_all(tool *t, const char *name, char **text, size_t *n)
 {
 	bool standard = !strcmp(name, "-");
@@ -30,6 +40,10 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 	char *buf = NULL;
 	ssize_t got = 1;
 
+	if (fd < 0 && errno == ENOENT && is_builtin(name))
+		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", name,
+				   "cannot open the policy: no such file; the "
+				   "built-in policy is builtin:%s", name);
 	if (fd < 0)
 		return tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND
 				   : errno == EACCES ? TOOL_REFUSED

@@ -77,6 +77,7 @@ typedef struct tool_args {
 	size_t value_count;
 	char **operands; /* NULL-terminated */
 	int operand_count;
+	bool is_help; /* "agentbox help ..." */
 } tool_args;
 
 /*

@@ -52,7 +52,8 @@ def options_that_lack_or_have_a_value_wrongly_are_named():
 
 @test
 def missing_and_superfluous_operands_are_named():
-    says(status(tool("run"), 2), "CMD")
+    says(status(tool("run"), 2), "run: CMD is missing")
+    says(status(tool("policy", "narrow", "a"), 2), "CHILD is missing")
     says(status(tool("policy", "check"), 2), "FILE is missing")
     says(status(tool("policy", "check", "a", "b"), 2), "'b'")
 
@@ -79,6 +80,35 @@ def help_goes_to_standard_output_and_exits_0():
         done = status(tool(*args), 0)
         expect(done.out.startswith(b"usage: agentbox"), done)
         expect(not done.err, done)
+
+
+@test
+def help_is_a_command_too():
+    for command in ([], ["run"], ["policy"], ["audit", "verify"]):
+        expect(status(tool("help", *command), 0).out ==
+               tool(*command, "--help").out, command)
+    says(status(tool("help", "nonesuch"), 2), "unknown command 'nonesuch'")
+
+
+@test
+def usage_lines_end_where_they_end():
+    for command in ("doctor", "shell", "policy check"):
+        done = status(tool(*command.split(), "--help"), 0)
+        expect(not any(line.endswith(b" ") for line in done.out.splitlines()),
+               done)
+
+
+@test
+def a_command_of_a_group_is_explained_there():
+    says(status(tool("policy"), 2), "see agentbox policy --help")
+    says(status(tool("audit", "nonesuch"), 2), "see agentbox audit --help")
+
+
+@test
+def a_built_in_policy_named_like_a_file_is_explained():
+    says(status(tool("run", "--policy", "strict", "true"), 4), "builtin:strict")
+    expect("builtin" not in status(tool("policy", "check", "none"), 4).text,
+           "no built-in policy has that name")
 
 
 @test
