@@ -73,6 +73,182 @@ AGENTBOX_API agentbox_guard *agentbox_guard_ref(agentbox_guard *guard);
 /* NULL is accepted; errno is kept. Since: 1.0 */
 AGENTBOX_API void agentbox_guard_unref(agentbox_guard *guard);
 
+/* --- paths ---------------------------------------------------------------- */
+
+/* What is about to be done with a path. */
+#define AGENTBOX_ACTION_READ 1
+/* change the contents; make the file where there is none */
+#define AGENTBOX_ACTION_WRITE 2
+#define AGENTBOX_ACTION_CREATE 3
+#define AGENTBOX_ACTION_MKDIR 4
+#define AGENTBOX_ACTION_DELETE 5
+/* the name that a rename takes away, and the one that it gives */
+#define AGENTBOX_ACTION_RENAME 6
+#define AGENTBOX_ACTION_REPLACE 7
+/* the file that a hard link gives another name; the new name is CREATE */
+#define AGENTBOX_ACTION_LINK 8
+#define AGENTBOX_ACTION_SYMLINK 9
+#define AGENTBOX_ACTION_CHMOD 10
+#define AGENTBOX_ACTION_TRUNCATE 11
+#define AGENTBOX_ACTION_UTIME 12
+/* extended attributes, ACLs among them */
+#define AGENTBOX_ACTION_XATTR 13
+/* always refused */
+#define AGENTBOX_ACTION_CHOWN 14
+#define AGENTBOX_ACTION_MKNOD 15
+/* the name of a UNIX socket */
+#define AGENTBOX_ACTION_BIND 16
+
+/*
+ * Judge one action on the path of n bytes. A relative path starts at `dirfd`,
+ * which is -1 for the root or a directory at or below it (borrowed); an
+ * absolute one must begin with a name of the root or of a worktree. The
+ * working directory of the process never counts.
+ *
+ * First the shape: no `..`, NUL, empty path, nothing too long. Then the real
+ * place, as the kernel resolves it through links. A path outside is refused
+ * with the reason "Path escapes workspace.". DELETE, RENAME, REPLACE, LINK,
+ * MKDIR, SYMLINK and BIND mean a link at the end itself, the others what it
+ * leads to. Nothing need exist.
+ *
+ * The answer is about now: between a check and a later open(2) of the same
+ * path the tree can change. The functions below have no such window.
+ * Errors: EINVAL (NULL, unknown action, dirfd below -1), EFORKED, ELIMIT,
+ * ENOMEM; the verdict is then DENY.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_check_path(agentbox_guard *guard,
+					       int32_t action, int32_t dirfd,
+					       const char *path, size_t n,
+					       agentbox_decision **decision,
+					       agentbox_error **err);
+
+/*
+ * 1 when the path, seen from the root, may be written, else 0: every error
+ * is 0 too.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_allow_write(agentbox_guard *guard,
+						const char *path, size_t n);
+
+/* --- acting on paths ------------------------------------------------------ */
+
+/*
+ * Each of these judges as agentbox_guard_check_path() and then acts on what
+ * it judged: the object is reached from the guard's own directory fd without
+ * following a link that was not judged, so nothing that happens in the tree
+ * meanwhile leads the call elsewhere.
+ *
+ * They return 0 when it is done. AGENTBOX_EDENIED: the guard refused, the
+ * message is the reason. The decision says so too; `decision` may be NULL.
+ * Other errors: those of a check; ENOTFOUND, EEXIST, EACCES, ESYS as the
+ * kernel answered; EBUSY: the path would not hold still.
+ */
+
+#define AGENTBOX_OPEN_READ 1
+#define AGENTBOX_OPEN_WRITE 2
+/* the next four with WRITE only */
+#define AGENTBOX_OPEN_CREATE 4
+/* with CREATE: AGENTBOX_EEXIST when there is anything, a link included */
+#define AGENTBOX_OPEN_EXCLUSIVE 8
+#define AGENTBOX_OPEN_TRUNCATE 16
+#define AGENTBOX_OPEN_APPEND 32
+/* with READ only: a directory and nothing else */
+#define AGENTBOX_OPEN_DIRECTORY 64
+/* a link at the end is refused */
+#define AGENTBOX_OPEN_NOFOLLOW 128
+
+/*
+ * Open a file, or with DIRECTORY a directory. `mode` (at most 0777) is for a
+ * file that is made, as in open(2). *fd is the caller's, CLOEXEC. Never
+ * blocks on a FIFO, never opens a device. Nothing is truncated before the
+ * open file was judged.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_open(agentbox_guard *guard, uint32_t flags,
+					 uint32_t mode, int32_t dirfd,
+					 const char *path, size_t n,
+					 int32_t *fd,
+					 agentbox_decision **decision,
+					 agentbox_error **err);
+
+/*
+ * With `parents` not 0 the directories above are made as well, and one that
+ * is there already is no error.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_mkdir(agentbox_guard *guard,
+					  int32_t dirfd, const char *path,
+					  size_t n, uint32_t mode,
+					  int32_t parents,
+					  agentbox_decision **decision,
+					  agentbox_error **err);
+
+/* A file, link or socket; an empty directory. Since: 1.0 */
+AGENTBOX_API int32_t agentbox_guard_unlink(agentbox_guard *guard,
+					   int32_t dirfd, const char *path,
+					   size_t n,
+					   agentbox_decision **decision,
+					   agentbox_error **err);
+AGENTBOX_API int32_t agentbox_guard_rmdir(agentbox_guard *guard,
+					  int32_t dirfd, const char *path,
+					  size_t n,
+					  agentbox_decision **decision,
+					  agentbox_error **err);
+
+/* AGENTBOX_EEXIST when `to` is there */
+#define AGENTBOX_RENAME_NOREPLACE 1
+/* both names change places */
+#define AGENTBOX_RENAME_EXCHANGE 2
+
+/* Both ends are judged. Since: 1.0 */
+AGENTBOX_API int32_t agentbox_guard_rename(
+	agentbox_guard *guard, int32_t from_dirfd, const char *from,
+	size_t from_n, int32_t to_dirfd, const char *to, size_t to_n,
+	uint32_t flags, agentbox_decision **decision, agentbox_error **err);
+
+/*
+ * Another name for a regular file; both ends are judged. From then on the
+ * guard lets neither be written.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_link(
+	agentbox_guard *guard, int32_t from_dirfd, const char *from,
+	size_t from_n, int32_t to_dirfd, const char *to, size_t to_n,
+	agentbox_decision **decision, agentbox_error **err);
+
+/*
+ * A symbolic link. Its text must be relative and, read from where the link
+ * is, stay in the directory that may be written; nothing need be there.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_symlink(
+	agentbox_guard *guard, const char *text, size_t text_n, int32_t dirfd,
+	const char *path, size_t n, agentbox_decision **decision,
+	agentbox_error **err);
+
+/* At most 0777: no set-id bits (EINVAL). Since: 1.0 */
+AGENTBOX_API int32_t agentbox_guard_chmod(agentbox_guard *guard,
+					  int32_t dirfd, const char *path,
+					  size_t n, uint32_t mode,
+					  agentbox_decision **decision,
+					  agentbox_error **err);
+
+/* Since: 1.0 */
+AGENTBOX_API int32_t agentbox_guard_truncate(agentbox_guard *guard,
+					     int32_t dirfd, const char *path,
+					     size_t n, uint64_t size,
+					     agentbox_decision **decision,
+					     agentbox_error **err);
+
+/* Nanoseconds since 1970. Since: 1.0 */
+AGENTBOX_API int32_t agentbox_guard_set_times(agentbox_guard *guard,
+					      int32_t dirfd, const char *path,
+					      size_t n, int64_t access_ns,
+					      int64_t modify_ns,
+					      agentbox_decision **decision,
+					      agentbox_error **err);
+
 /* --- the place ------------------------------------------------------------ */
 
 /*

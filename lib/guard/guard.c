@@ -400,7 +400,9 @@ int32_t agentbox_guard_new(agentbox_policy *policy, int32_t root_dirfd,
 	g->root_fd = -1;
 	g->policy = agentbox_policy_ref(policy);
 	g->is_role = ab_policy_get(policy)->role.kind != AB_ROLE_NONE;
-	r = take_root(g, root_dirfd, err);
+	r = ab_protect_init(&g->protect, ab_policy_get(policy), err);
+	if (r == 0)
+		r = take_root(g, root_dirfd, err);
 	if (r == 0)
 		r = add_areas(g, err);
 	if (r < 0)
@@ -427,6 +429,7 @@ void agentbox_guard_unref(agentbox_guard *guard)
 	for (size_t i = 0; i < guard->area_count; i++)
 		end_area(&guard->areas[i]);
 	free(guard->areas);
+	ab_protect_end(&guard->protect);
 	ab_cleanup_fd(&guard->root_fd);
 	free(guard->root_name);
 	free(guard->root_alias);

@@ -21,6 +21,7 @@
 #include "agentbox/guard.h"
 #include "base/attr.h"
 #include "base/error.h"
+#include "guard/protect.h"
 #include "policy/policy.h"
 
 AB_DEFINE_AUTO(agentbox_guard, agentbox_guard_unref)
@@ -49,6 +50,7 @@ struct agentbox_guard {
 	char *root_alias; /* owned: how the policy calls it; may be NULL */
 	struct ab_guard_area *areas; /* owned */
 	size_t area_count;
+	struct ab_protect_set protect;
 	bool is_role; /* protected/ of the root is never writable */
 };
 

@@ -3,6 +3,7 @@
 #   libagentbox_la_SOURCES += lib/guard/x.c lib/guard/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
+	lib/guard/act.c \
 	lib/guard/decision.c lib/guard/decision.h \
 	lib/guard/git.c lib/guard/git.h \
 	lib/guard/git_acts.c \
@@ -21,4 +22,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/git_word.c \
 	lib/guard/guard.c lib/guard/guard.h \
 	lib/guard/place.c lib/guard/place.h \
-	lib/guard/show.c
+	lib/guard/protect.c lib/guard/protect.h \
+	lib/guard/show.c \
+	lib/guard/target.c lib/guard/target.h \
+	lib/guard/write.c lib/guard/write.h

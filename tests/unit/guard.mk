@@ -13,3 +13,16 @@ tests_unit_guard_git_internal_SOURCES = tests/unit/guard_git_internal.c \
 	tests/unit/guard_git_rows.c tests/unit/guard_git_rows.h
 tests_unit_guard_git_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_git_internal_CFLAGS = $(UNIT_CFLAGS)
+check_PROGRAMS += tests/unit/guard_write
+UNIT_TESTS += tests/unit/guard_write
+tests_unit_guard_write_SOURCES = tests/unit/guard_write.c \
+	tests/unit/guard_tree.c tests/unit/guard_tree.h
+tests_unit_guard_write_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_write_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_act
+UNIT_TESTS += tests/unit/guard_act
+tests_unit_guard_act_SOURCES = tests/unit/guard_act.c \
+	tests/unit/guard_tree.c tests/unit/guard_tree.h
+tests_unit_guard_act_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_act_CFLAGS = $(UNIT_CFLAGS)
