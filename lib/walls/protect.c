@@ -74,33 +74,54 @@ static bool room(ab_protect *p, void *pp, size_t count, size_t size)
 	return true;
 }
 
-/* The writable tree of the box that shows a host path; NULL: none. */
-static const ab_view *writable_view(const ab_protect *p, const char *host)
+/* The place a view has for a host path, into out; false: none. */
+static bool place_in(const ab_view *v, const char *host, char *out, size_t size)
 {
-	const ab_view *best = NULL;
+	return v->host && ab_path_is_below(host, v->host) &&
+	       ab_path_join(v->inside, ab_path_rest(host, v->host), out,
+			    size) >= 0;
+}
 
+/* Does the box see and write a host path in this tree of it? */
+static bool writes_in(const ab_protect *p, const ab_view *v, const char *host)
+{
+	char inside[AB_MAX_PATH];
+
+	if (!v->write || !place_in(v, host, inside, sizeof(inside)))
+		return false;
+	/* a mount of the box further down may cover it there */
+	for (size_t i = 0; i < p->b->view_count; i++) {
+		const ab_view *other = &p->b->views[i];
+
+		if (other->inside && ab_path_is_below(inside, other->inside) &&
+		    strlen(other->inside) > strlen(v->inside))
+			return false;
+	}
+	return true;
+}
+
+/* A path has a name of its own in some writable tree: not just its root. */
+static bool is_writable(const ab_protect *p, const char *host)
+{
 	for (size_t i = 0; i < p->b->view_count; i++) {
 		const ab_view *v = &p->b->views[i];
 
-		if (v->host && ab_path_is_below(host, v->host) &&
-		    (!best || strlen(v->host) > strlen(best->host)))
-			best = v;
+		if (writes_in(p, v, host) && strcmp(host, v->host) != 0)
+			return true;
 	}
-	return best && best->write ? best : NULL;
+	return false;
 }
 
 /*
  * Behind a mask of the box nothing is to be held: it is not to be seen, and
  * a mount there would be one on the mask.
  */
-static bool is_masked(const ab_protect *p, const char *host)
+static bool is_masked_in(const ab_protect *p, const ab_view *v,
+			 const char *host)
 {
-	const ab_view *view = writable_view(p, host);
 	char inside[AB_MAX_PATH];
 
-	if (!view || ab_path_join(view->inside,
-				  ab_path_rest(host, view->host), inside,
-				  sizeof(inside)) < 0)
+	if (!place_in(v, host, inside, sizeof(inside)))
 		return false;
 	for (uint32_t i = 0; i < p->b->plan.step_count; i++) {
 		const ab_plan_step *s = &p->b->plan.steps[i];
@@ -110,6 +131,23 @@ static bool is_masked(const ab_protect *p, const char *host)
 			return true;
 	}
 	return false;
+}
+
+/* Masked wherever it could be written. */
+static bool is_masked(const ab_protect *p, const char *host)
+{
+	bool masked = false;
+
+	for (size_t i = 0; i < p->b->view_count; i++) {
+		const ab_view *v = &p->b->views[i];
+
+		if (!writes_in(p, v, host))
+			continue;
+		if (!is_masked_in(p, v, host))
+			return false;
+		masked = true;
+	}
+	return masked;
 }
 
 static int32_t put(ab_protect *p, const char *host, const ab_view *view,
@@ -157,29 +195,49 @@ static void watch_path(ab_protect *p, const char *host)
 	ab_build_watch(p->b, ab_build_str(p->b, out));
 }
 
-static bool is_held(const ab_protect *p, const char *host)
+static bool is_held(const ab_protect *p, const ab_view *view, const char *host)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		if (p->set[i].readonly && strcmp(p->set[i].host, host) == 0)
+		if (p->set[i].readonly && p->set[i].view == view &&
+		    strcmp(p->set[i].host, host) == 0)
 			return true;
 	}
 	return false;
 }
 
+static int32_t hold_in(ab_protect *p, const ab_view *view, const char *host,
+		       bool readonly, bool dir, agentbox_error **err)
+{
+	size_t n = p->count;
+	int32_t rc;
+
+	if (!writes_in(p, view, host) || is_held(p, view, host) ||
+	    is_masked_in(p, view, host))
+		return 0;
+	if (strcmp(host, view->host) == 0) {
+		if (readonly && strcmp(host, p->b->workspace.path) != 0)
+			ab_build_note(p->b, "'%s' is protected, and the policy "
+				      "gives it to be written as '%s'",
+				      host, view->inside);
+		return 0;
+	}
+	rc = put(p, host, view, dir, err);
+	if (!rc && p->count > n)
+		p->set[n].readonly = readonly;
+	return rc;
+}
+
 int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 			agentbox_error **err)
 {
-	const ab_view *view = writable_view(p, host);
-	size_t n = p->count;
 	struct stat st;
-	int32_t rc;
+	int32_t rc = 0;
 
-	if (!view || strcmp(host, view->host) == 0 || is_held(p, host) ||
-	    is_masked(p, host) || lstat(host, &st) < 0)
+	if (lstat(host, &st) < 0)
 		return 0;
-	rc = put(p, host, view, S_ISDIR(st.st_mode), err);
-	if (!rc && p->count > n)
-		p->set[n].readonly = readonly;
+	for (size_t i = 0; i < p->b->view_count && !rc; i++)
+		rc = hold_in(p, &p->b->views[i], host, readonly,
+			     S_ISDIR(st.st_mode), err);
 	return rc;
 }
 
@@ -187,7 +245,7 @@ void ab_protect_watch(ab_protect *p, const char *host)
 {
 	if (ab_path_is_below(host, p->b->workspace.path))
 		watch_path(p, host);
-	else if (writable_view(p, host))
+	else if (is_writable(p, host))
 		ab_build_note(p->b, "'%s' is not there yet and would be "
 			      "protected: outside the workspace nothing "
 			      "watches for it",
@@ -214,13 +272,12 @@ int32_t ab_protect_add_itself(ab_protect *p, const char *host,
 
 int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err)
 {
-	const ab_view *view = writable_view(p, host);
 	char end[AB_MAX_PATH];
 	struct stat st;
 	bool there;
 	int32_t rc;
 
-	if (!view || strcmp(host, view->host) == 0)
+	if (!is_writable(p, host))
 		return 0;
 	if (lstat(host, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
 		return ab_error_sys(err, errno, "protect",
@@ -282,7 +339,7 @@ static int32_t through_link(ab_protect *p, const char *host, const char *tail,
 	bool there;
 	int32_t rc;
 
-	if (!writable_view(p, host))
+	if (!is_writable(p, host))
 		return 0;
 	rc = ab_protect_follow(p, host, real, &there, err);
 	if (!rc && !there)

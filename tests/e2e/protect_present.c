@@ -401,6 +401,26 @@ static void case_024_alias_of_the_same_inode_is_protected(void)
 	git_is_unchanged();
 }
 
+/* Another mount of a part takes nothing away where the workspace shows it. */
+static void case_024_another_mount_takes_no_protection_away(void)
+{
+	host_repository(ws_path("sub"));
+	host_write(ws_path("other/.envrc"), "export A=1\n");
+	git_before = host_tree(ws_path(".git/hooks"));
+	box_raise(e2e_text("{\"from\":\"%s\",\"to\":\"/ro\","
+			   "\"access\":\"read\"},{\"from\":\"%s\","
+			   "\"to\":\"/rw\",\"access\":\"write\"}",
+			   ws_path("sub"), ws_path("other")), NULL);
+	ATTACK("OK", "create /workspace/sub/new.c");
+	ATTACK(REFUSED, "create /workspace/sub/.git/hooks/pre-commit");
+	ATTACK(REFUSED, "write /workspace/sub/.git/config");
+	ATTACK(PINNED, "rename /workspace/sub /workspace/sub2");
+	ATTACK("OK", "create /rw/new.c");
+	ATTACK(REFUSED, "write /rw/.envrc");
+	ATTACK(REFUSED, "write /workspace/other/.envrc");
+	git_is_unchanged();
+}
+
 static void case_026_spellings_are_all_the_same_path(void)
 {
 	static const char *const spellings[] = {
@@ -498,6 +518,7 @@ int main(int argc, char **argv)
 		CASE(case_022_tmpfile_cannot_be_linked_into_hooks),
 		CASE(case_023_proc_paths_lead_nowhere_else),
 		CASE(case_024_alias_of_the_same_inode_is_protected),
+		CASE(case_024_another_mount_takes_no_protection_away),
 		CASE(case_026_spellings_are_all_the_same_path),
 		CASE(case_027_attributes_of_protected_files),
 		CASE(case_028_protected_files_cannot_be_truncated),

@@ -602,6 +602,57 @@ START_TEST(nothing_is_held_behind_a_mask)
 }
 END_TEST
 
+START_TEST(a_path_is_held_wherever_the_box_can_write_it)
+{
+	char mounts[1024];
+	json_t *p;
+
+	shell(REPOSITORY("w/sub/.git") " && touch w/.npmrc w/sub/.envrc && "
+	      "mkdir w/tmp && touch w/tmp/.envrc");
+	/* a second, read-only look at a part of the workspace */
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/w/sub\",\"to\":\"/data\",\"access\":"
+		 "\"read\"},{\"from\":\"%s/w/.npmrc\",\"to\":"
+		 "\"/home/agent/.npmrc\",\"access\":\"read\"}",
+		 dir, dir);
+	p = plan_of(BUILTIN, mounts, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/sub/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/sub/.git"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.npmrc"), 0);
+	ck_assert_int_eq(find(p, "protect", "/data/.git/hooks"), -1);
+	json_decref(p);
+	/* a writable one, and two places where the workspace is covered */
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/w/sub\",\"to\":\"/data\",\"access\":"
+		 "\"write\"},{\"from\":\"%s/out\",\"to\":\"/w/sub\","
+		 "\"access\":\"read\"},{\"to\":\"/w/tmp\",\"access\":"
+		 "\"hide\"},{\"from\":\"%s/w/tmp\",\"to\":\"/t\","
+		 "\"access\":\"write\"}",
+		 dir, dir, dir);
+	p = plan_of(BUILTIN, mounts, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/data/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/data/.envrc"), 0);
+	ck_assert_int_ge(find(p, "pin", "/data/.git"), 0);
+	ck_assert_int_eq(find(p, "protect", "/w/sub/.envrc"), -1);
+	ck_assert_int_ge(find(p, "protect", "/t/.envrc"), 0);
+	ck_assert_int_eq(find(p, "protect", "/w/tmp/.envrc"), -1);
+	json_decref(p);
+	/* both write: both are held */
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/w/sub\",\"to\":\"/data\",\"access\":"
+		 "\"write\"},{\"from\":\"%s/w/.npmrc\",\"to\":"
+		 "\"/home/agent/.npmrc\",\"access\":\"write\"}",
+		 dir, dir);
+	p = plan_of(BUILTIN, mounts, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/data/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/sub/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.npmrc"), 0);
+	/* by name given to be written: that is what the policy says */
+	ck_assert(notes(p, "/home/agent/.npmrc"));
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -697,6 +748,8 @@ int main(void)
 	tcase_add_test(tc, more_protected_paths_than_the_bound_are_refused);
 	tcase_add_test(tc, names_of_any_bytes_are_paths_and_nothing_else);
 	tcase_add_test(tc, nothing_is_held_behind_a_mask);
+	tcase_add_test(tc,
+		       a_path_is_held_wherever_the_box_can_write_it);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
