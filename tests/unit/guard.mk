@@ -26,3 +26,15 @@ tests_unit_guard_act_SOURCES = tests/unit/guard_act.c \
 	tests/unit/guard_tree.c tests/unit/guard_tree.h
 tests_unit_guard_act_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_act_CFLAGS = $(UNIT_CFLAGS)
+
+# The same for two seconds in make check and for a minute in make check-long.
+check_PROGRAMS += tests/unit/guard_race tests/unit/guard_race_long
+UNIT_TESTS += tests/unit/guard_race
+CHECK_LONG_TESTS += tests/unit/guard_race_long
+tests_unit_guard_race_SOURCES = tests/unit/guard_race.c \
+	tests/unit/guard_tree.c tests/unit/guard_tree.h
+tests_unit_guard_race_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_race_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_guard_race_long_SOURCES = $(tests_unit_guard_race_SOURCES)
+tests_unit_guard_race_long_CPPFLAGS = $(UNIT_CPPFLAGS) -DRACE_SECONDS=60
+tests_unit_guard_race_long_CFLAGS = $(UNIT_CFLAGS)
