@@ -156,7 +156,8 @@ int tool_doctor(tool *t, const tool_args *args)
 	text_progress_end();
 	if (rc < 0) {
 		bool helper = rc == AGENTBOX_EHELPER;
-		int status = tool_fail(t, err, NULL);
+		bool state = tool_is_about_state(t, err);
+		int status = tool_fail(t, err, state ? "--state" : NULL);
 		if (helper)
 			tool_note_helper();
 		return status;

@@ -128,19 +128,10 @@ static void advise(agentbox_error *err)
 	}
 }
 
-/* The library knows no options: its message names the directory. */
-static bool is_about_state(const session *s, const agentbox_error *err)
-{
-	const char *where = agentbox_error_get_where(err);
-
-	return (!*where || (s->t->state && !strcmp(where, s->t->state))) &&
-	       strstr(agentbox_error_get_message(err), "state directory");
-}
-
 static int fail_box(session *s, agentbox_error *err)
 {
 	int32_t code = agentbox_error_get_code(err);
-	bool state = is_about_state(s, err);
+	bool state = tool_is_about_state(s->t, err);
 	const char *where = state ? "--state" : agentbox_error_get_where(err);
 	int status = state ? TOOL_NO_BOX
 		     : code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND

@@ -236,6 +236,14 @@ int tool_fail(tool *t, agentbox_error *err, const char *about)
 			    err, about);
 }
 
+bool tool_is_about_state(const tool *t, const agentbox_error *err)
+{
+	const char *where = agentbox_error_get_where(err);
+
+	return (!*where || (t->state && !strcmp(where, t->state))) &&
+	       strstr(agentbox_error_get_message(err), "state directory");
+}
+
 void tool_note_helper(void)
 {
 	text_note("is libagentbox completely installed? --helper-dir names "
