@@ -18,8 +18,9 @@
  *
  * An audit is made, configured, opened and then shared: after
  * agentbox_audit_open() every function here may be called on it from any
- * thread. Setters return AGENTBOX_EBUSY once it is open. In a forked child
- * every function except unref returns AGENTBOX_EFORKED.
+ * thread. Setters return AGENTBOX_EINVAL for a value out of range and
+ * AGENTBOX_EBUSY once it is open. In a forked child every function except
+ * unref returns AGENTBOX_EFORKED.
  */
 #ifndef AGENTBOX_AUDIT_H
 #define AGENTBOX_AUDIT_H
@@ -206,11 +207,14 @@ AGENTBOX_API int32_t agentbox_audit_append(agentbox_audit *audit,
 					   const char *type, const char *fields,
 					   size_t n, agentbox_error **err);
 
-/* Write counted denials and make everything durable (not with NEVER). */
+/*
+ * Write counted denials and make everything durable (not with NEVER).
+ * Errors, here, in dispatch and in close: as append.
+ */
 AGENTBOX_API int32_t agentbox_audit_flush(agentbox_audit *audit,
 					  agentbox_error **err);
 
-/* Milliseconds until dispatch has something to do; -1: nothing. */
+/* Milliseconds until dispatch has something to do; -1: nothing, not open. */
 AGENTBOX_API int64_t agentbox_audit_get_timeout_ms(agentbox_audit *audit);
 
 /* Do what is due: sync, end of a denial window, a head by time. */

@@ -9,7 +9,12 @@
  *    or unset on entry; it is only written on failure.
  *  - `new` makes an object with one owner, `free` ends it. `ref`/`unref`
  *    share an immutable one. `free` and `unref` accept NULL.
- *  - Borrowed pointers live as long as the object they came from.
+ *  - Borrowed pointers live as long as the object they came from. What a
+ *    function hands out as agentbox_bytes or agentbox_error is owned by the
+ *    caller and belongs to one thread at a time.
+ *  - Any function may return AGENTBOX_EINVAL for an argument that is NULL or
+ *    out of range, and AGENTBOX_ENOMEM; other codes stand with the function.
+ *  - Everything is since 1.0 unless it says otherwise.
  *  - The library never forks, prints, exits, starts threads, reads the
  *    environment or changes process-wide state.
  */
@@ -54,19 +59,23 @@ extern "C" {
 #define AGENTBOX_ESYS (-11)
 /* a bound of the library or the policy was reached */
 #define AGENTBOX_ELIMIT (-12)
+/* it did not happen in the time that was given */
 #define AGENTBOX_ETIMEOUT (-13)
 /* the object has ended (box gone, process already reaped) */
 #define AGENTBOX_ECLOSED (-14)
+/* somebody else has it, or it is too late for this call */
 #define AGENTBOX_EBUSY (-15)
 /* a handle was used in a forked child of the process that made it */
 #define AGENTBOX_EFORKED (-16)
 /* nothing is ready; not an error, *err is not set */
 #define AGENTBOX_EAGAIN (-17)
+/* the name is taken */
 #define AGENTBOX_EEXIST (-18)
 /* the feature is not in this build or this kernel */
 #define AGENTBOX_EUNSUPPORTED (-19)
 /* a record, chain or signature does not verify */
 #define AGENTBOX_ETAMPERED (-20)
+/* the other side, or a callback, gave it up */
 #define AGENTBOX_ECANCELED (-21)
 
 /* Log levels for agentbox_log_fn. */
@@ -128,8 +137,11 @@ AGENTBOX_API int32_t agentbox_context_set_helper_dir(agentbox_context *context,
  * Directory for what outlives a call (owner sockets, quarantine, overlays):
  * an absolute path, copied, created 0700 when first needed. It must belong
  * to the caller, be closed to others and not be a symbolic link, or what
- * needs it fails with AGENTBOX_EDENIED. NULL, the default: none, and what
- * needs it says so. AGENTBOX_EINVAL, AGENTBOX_EBUSY: as above.
+ * needs it fails with AGENTBOX_EDENIED; where it cannot be made, with what
+ * the kernel says (AGENTBOX_EACCES, ENOTFOUND, ESYS). No box sees it: it is
+ * hidden in every mount that holds it. NULL, the default: none, and what
+ * needs one fails with AGENTBOX_EINVAL. AGENTBOX_EINVAL, AGENTBOX_EBUSY of
+ * this call: as above.
  */
 AGENTBOX_API int32_t agentbox_context_set_state_dir(agentbox_context *context,
 						    const char *path,

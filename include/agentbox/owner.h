@@ -32,8 +32,10 @@ typedef struct agentbox_remote agentbox_remote;
 /*
  * Start to serve on `<state directory>/owners/<pid>-<epoch>`; the epoch is
  * random, so that a recycled pid is another owner. The context must have a
- * state directory (AGENTBOX_EINVAL). `name` may be NULL; with a name the
- * owner is unique: AGENTBOX_EEXIST when a live one has it.
+ * state directory (AGENTBOX_EINVAL; other errors of it as there). `name` (1
+ * to 64 letters, digits, '.', '_', '-', no leading '.') may be NULL; with a
+ * name the owner is unique: AGENTBOX_EEXIST when a live one has it.
+ * AGENTBOX_EACCES when the directory of sockets is open to others.
  */
 AGENTBOX_API int32_t agentbox_owner_new(agentbox_context *context,
 					const char *name,

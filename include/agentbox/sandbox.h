@@ -57,9 +57,12 @@ AGENTBOX_API int32_t agentbox_sandbox_options_set_timeout(
  *
  * Errors: AGENTBOX_EWALL when a required wall cannot be raised (`where`
  * names it: "userns", "landlock", "limits.memory", ...), AGENTBOX_EHELPER,
- * AGENTBOX_ENOTFOUND for a path of the policy, AGENTBOX_EPOLICY for a policy
- * that asks for something that needs a feature this build lacks,
- * AGENTBOX_ETIMEOUT.
+ * AGENTBOX_ENOTFOUND for a path of the policy, AGENTBOX_EDENIED for one that
+ * no box may have (the state directory, /proc, /run; `where` names the mount),
+ * AGENTBOX_EUNSUPPORTED for a policy that asks for something
+ * this build lacks, AGENTBOX_ETIMEOUT, those of
+ * agentbox_context_set_state_dir() and, with an audit, of
+ * agentbox_audit_append().
  */
 AGENTBOX_API int32_t agentbox_sandbox_new(
 	agentbox_context *context, agentbox_policy *policy,
@@ -168,7 +171,10 @@ AGENTBOX_API int32_t agentbox_command_new(const char *const *argv, size_t argc,
 					  agentbox_command **command,
 					  agentbox_error **err);
 AGENTBOX_API void agentbox_command_free(agentbox_command *command);
-/* Directory inside the box; default: the workspace, else "/". */
+/*
+ * Directory inside the box, absolute (AGENTBOX_EINVAL); default: the
+ * workspace, else "/".
+ */
 AGENTBOX_API int32_t agentbox_command_set_cwd(agentbox_command *command,
 					      const char *path,
 					      agentbox_error **err);
@@ -192,12 +198,17 @@ AGENTBOX_API int32_t agentbox_command_set_host_env(agentbox_command *command,
  * (AGENTBOX_EDENIED): openat(fd, "../..") leaves the box. A regular file is
  * relayed through a pipe, because the box could reopen it with more rights
  * through /proc/self/fd. 0-2 without a descriptor are /dev/null; all others
- * are closed. The descriptor is duplicated here and closed by free.
+ * are closed. The descriptor is duplicated here and closed by free. `target`
+ * is 0 to 1023, and one set twice keeps the last; AGENTBOX_ELIMIT for too
+ * many.
  */
 AGENTBOX_API int32_t agentbox_command_set_fd(agentbox_command *command,
 					     int32_t target, int32_t fd,
 					     agentbox_error **err);
-/* 0-2 are a new terminal of the box, the controlling one of the command. */
+/*
+ * 0-2 are a new terminal of the box, the controlling one of the command; its
+ * host side: agentbox_process_open_pty(). 1 to 65535 rows and columns.
+ */
 AGENTBOX_API int32_t agentbox_command_set_pty(agentbox_command *command,
 					      uint32_t rows, uint32_t columns,
 					      agentbox_error **err);
@@ -210,7 +221,11 @@ AGENTBOX_API int32_t agentbox_command_set_wall(agentbox_command *command,
  * Run a command in the box. Returns when it was started or could not be:
  * AGENTBOX_ENOTFOUND / AGENTBOX_EACCES when the program cannot be executed
  * in the box, AGENTBOX_ETIMEOUT when the launcher did not answer within the
- * spawn deadline (it is then replaced), AGENTBOX_ECLOSED when the box ended.
+ * spawn deadline of 5 seconds (it is then replaced), AGENTBOX_ECLOSED when
+ * the box ended, AGENTBOX_EWALL while its protected paths cannot be settled,
+ * AGENTBOX_ELIMIT for arguments and environment that are too long,
+ * and with an audit what agentbox_audit_append() returns: what cannot be
+ * recorded does not run.
  * The walls are inherited: nothing is raised per command. From any thread,
  * but not beside agentbox_sandbox_end() or agentbox_sandbox_free().
  */
@@ -224,6 +239,8 @@ AGENTBOX_API int32_t agentbox_sandbox_spawn(agentbox_sandbox *sandbox,
  * each are kept; what follows is read and dropped, and counted in
  * agentbox_process_to_json(). `out` and `err_out` may be NULL, then that
  * stream goes where the command says. Blocks until the command has ended.
+ * Errors as spawn and wait; AGENTBOX_EINVAL for a command with a terminal.
+ * After AGENTBOX_EWALL of the wait, what ran is handed out all the same.
  * Threads: as agentbox_sandbox_spawn().
  */
 AGENTBOX_API int32_t agentbox_sandbox_capture(agentbox_sandbox *sandbox,
@@ -268,11 +285,17 @@ AGENTBOX_API const char *agentbox_process_get_reason(
 AGENTBOX_API int32_t agentbox_process_to_json(const agentbox_process *process,
 					      agentbox_bytes **json,
 					      agentbox_error **err);
-/* Signal the command's process group. From any thread. */
+/*
+ * Signal (1 to 64) the command's process group. From any thread.
+ * AGENTBOX_ECLOSED when it has ended, AGENTBOX_EBUSY when many signals wait.
+ */
 AGENTBOX_API int32_t agentbox_process_kill(agentbox_process *process,
 					   int32_t signum,
 					   agentbox_error **err);
-/* A new descriptor (CLOEXEC, caller's) of the terminal's host side. */
+/*
+ * A new descriptor (CLOEXEC, caller's) of the terminal's host side;
+ * AGENTBOX_EINVAL without a terminal.
+ */
 AGENTBOX_API int32_t agentbox_process_open_pty(agentbox_process *process,
 					       int32_t *fd,
 					       agentbox_error **err);

@@ -17,8 +17,9 @@ extern "C" {
  * seccomp, cgroup layout and delegation, namespaces, and for each thing
  * missing what a person can do about it. Tiers are probed by really raising
  * an empty box through agentbox-init: no guess from version numbers.
- * Any thread; takes a few milliseconds. Errors: AGENTBOX_EHELPER,
- * AGENTBOX_ENOMEM.
+ * Any thread; takes a few milliseconds per tier, and leaves nothing behind
+ * but the state directory, which it makes as a box would. Errors:
+ * AGENTBOX_EHELPER, and those of agentbox_context_set_state_dir().
  */
 AGENTBOX_API int32_t agentbox_walls_probe(agentbox_context *context,
 					  agentbox_bytes **json,

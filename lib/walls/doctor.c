@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -358,9 +357,7 @@ int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 {
 	ab_auto(json_t) *doc = json_object();
 	ab_auto(json_t) *missing = json_array();
-	agentbox_bytes *out;
 	ab_probe p;
-	char *text;
 	int32_t rc;
 
 	if (!context || !json)
@@ -376,11 +373,5 @@ int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 	if (add_facts(doc, &p) || add_missing_facts(missing, &p) ||
 	    json_object_set(doc, "missing", missing))
 		return ab_error_nomem(err);
-	text = json_dumps(doc, JSON_SORT_KEYS | JSON_COMPACT);
-	out = text ? ab_bytes_from(text, strlen(text)) : NULL;
-	free(text);
-	if (!out)
-		return ab_error_nomem(err);
-	*json = out;
-	return 0;
+	return ab_json_canonical(doc, json, err);
 }

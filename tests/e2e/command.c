@@ -777,6 +777,49 @@ static void api_capture_is_bounded(void)
 	agentbox_command_free(c);
 }
 
+static void api_errors_are_the_ones_of_the_manual(void)
+{
+	const char *argv[] = { "true" };
+	agentbox_command *c = NULL, *pty = NULL;
+	agentbox_process *p = NULL;
+	agentbox_bytes *out = NULL;
+	int32_t fd = -1;
+
+	agentbox_sandbox *b = box_raise(NULL, NULL);
+	REQUIRE(agentbox_command_new(argv, 1, &c, NULL) == 0 &&
+		agentbox_command_new(argv, 1, &pty, NULL) == 0, "command");
+	CHECK(agentbox_command_set_cwd(c, "tmp", NULL) == AGENTBOX_EINVAL,
+	      "a relative directory");
+	CHECK(agentbox_command_set_fd(c, 1024, 0, NULL) == AGENTBOX_EINVAL,
+	      "a descriptor out of range");
+	CHECK(agentbox_command_set_pty(c, 0, 80, NULL) == AGENTBOX_EINVAL,
+	      "a terminal without rows");
+	REQUIRE(agentbox_command_set_pty(pty, 24, 80, NULL) == 0, "pty");
+	CHECK(agentbox_sandbox_capture(b, pty, 9, &p, &out, NULL, NULL) ==
+	      AGENTBOX_EINVAL && !p && !out, "capture of a terminal");
+	REQUIRE(agentbox_sandbox_capture(b, c, 9, &p, &out, NULL, NULL) == 0,
+		"capture");
+	CHECK(agentbox_process_kill(p, 0, NULL) == AGENTBOX_EINVAL &&
+	      agentbox_process_kill(p, 65, NULL) == AGENTBOX_EINVAL,
+	      "no signals");
+	CHECK(agentbox_process_kill(p, SIGTERM, NULL) == AGENTBOX_ECLOSED,
+	      "a signal to what has ended");
+	CHECK(agentbox_process_open_pty(p, &fd, NULL) == AGENTBOX_EINVAL &&
+	      agentbox_process_resize(p, 1, 1, NULL) == AGENTBOX_EINVAL,
+	      "a terminal where there is none");
+	agentbox_process_free(p);
+	p = NULL;
+
+	CHECK(agentbox_sandbox_end(b, NULL) == 0 &&
+	      agentbox_sandbox_end(b, NULL) == 0, "ended twice");
+	CHECK(agentbox_sandbox_spawn(b, c, &p, NULL) == AGENTBOX_ECLOSED &&
+	      agentbox_sandbox_kill_all(b, NULL) == AGENTBOX_ECLOSED && !p,
+	      "an ended box");
+	agentbox_bytes_free(out);
+	agentbox_command_free(c);
+	agentbox_command_free(pty);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -792,15 +835,16 @@ int main(int argc, char **argv)
 		CASE(case_064_statuses_are_exact),
 		CASE(case_064_stopped_is_not_ended),
 		CASE(api_kill_and_kill_all),
-	CASE(api_kill_ends_what_left_the_group),
-	CASE(api_wall_ends_what_left_the_group),
-	CASE(api_wall_ends_what_a_command_left_behind),
-	CASE(api_kill_catches_who_runs_away),
-	CASE(api_descent_cannot_be_forged),
+		CASE(api_kill_ends_what_left_the_group),
+		CASE(api_wall_ends_what_left_the_group),
+		CASE(api_wall_ends_what_a_command_left_behind),
+		CASE(api_kill_catches_who_runs_away),
+		CASE(api_descent_cannot_be_forged),
 		CASE(api_wait_fd_becomes_readable),
 		CASE(api_wall_clock_limit),
 		CASE(api_report_has_usage_and_times),
 		CASE(api_capture_is_bounded),
+		CASE(api_errors_are_the_ones_of_the_manual),
 		CASE(case_058_nothing_survives_the_box),
 		CASE(case_063_daemon_holding_stdout_does_not_hang),
 		CASE(case_099_a_plain_refusal_is_not_called_a_wall),

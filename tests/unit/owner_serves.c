@@ -904,7 +904,8 @@ START_TEST(without_a_state_directory_there_is_no_owner)
 	agentbox_owner *o = NULL;
 
 	agentbox_context_new(&c, NULL);
-	ck_assert_int_lt(agentbox_owner_new(c, NULL, &o, NULL), 0);
+	ck_assert_int_eq(agentbox_owner_new(c, NULL, &o, NULL),
+			 AGENTBOX_EINVAL);
 	ck_assert_ptr_null(o);
 	agentbox_context_unref(c);
 }
