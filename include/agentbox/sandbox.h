@@ -144,8 +144,10 @@ AGENTBOX_API int32_t agentbox_sandbox_next_event(agentbox_sandbox *sandbox,
  * no UTF-8 are written \xNN in them.
  *
  * Quarantined is what appears under a protected name, also when the host's
- * own user made it: who did cannot be told. It is moved, never overwritten;
- * the detail is where it is now.
+ * own user made it: who did cannot be told. While a command runs that waits
+ * for its end. It is renamed, into the state directory or, where that is on
+ * another file system, beside where it was; never copied, overwritten or
+ * removed. The detail is where it is now.
  *
  * A host that replaces a protected file detaches its read-only mount. While
  * commands run it is made again by agentbox-init, as a rule within a

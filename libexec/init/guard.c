@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@
 
 /* Names that appear in a busy workspace cost one look in this time. */
 #define CHECK_EVERY_NS 10000000ull
+/* The same while a command runs, or where nothing tells of a name. */
+#define LOOK_EVERY_NS 1000000000ull
 
 enum { GUARD_MOUNTS, GUARD_NAMES };
 
@@ -148,8 +151,11 @@ int init_start_guarding(holder *h, int mountinfo_fd)
 	w->mountinfo_fd = mountinfo_fd;
 	w->edge_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
 	if (w->edge_fd < 0 ||
-	    epoll_ctl(w->edge_fd, EPOLL_CTL_ADD, h->box->inotify_fd, &e))
+	    (h->box->inotify_fd >= 0 &&
+	     epoll_ctl(w->edge_fd, EPOLL_CTL_ADD, h->box->inotify_fd, &e)))
 		return init_fail(h->box, errno, "", "mountinfo");
+	if (init_is_blind(w))
+		w->names_at_ns = ab_clock_boot_ns() + LOOK_EVERY_NS;
 	return 0;
 }
 
@@ -159,15 +165,63 @@ void init_watch_parents(watcher *w)
 		watch_parent(w, &w->guarded[i]);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 int64_t init_poll_guard(const holder *h, struct pollfd *fds)
 {
 	const watcher *w = h->watcher;
 
 	fds[GUARD_MOUNTS].fd = w && w->guarded_count ? w->mountinfo_fd : -1;
 	fds[GUARD_MOUNTS].events = POLLPRI;
-	fds[GUARD_NAMES].fd = w && w->guarded_count ? w->edge_fd : -1;
+	fds[GUARD_NAMES].fd = w ? w->edge_fd : -1;
 	fds[GUARD_NAMES].events = POLLIN;
-	return w ? ab_clock_left_ms(w->check_at_ns) : -1;
+	return w ? ab_clock_left_ms(earlier(w->check_at_ns, w->names_at_ns))
+		 : -1;
+}
+
+static void look_at_mounts(watcher *w, bool is_due, uint64_t now)
+{
+	if (!is_due && (!w->check_at_ns || w->check_at_ns > now))
+		return;
+	w->check_at_ns = 0;
+	w->next_check_ns = now + CHECK_EVERY_NS;
+	(void)init_check_mounts(w, false);
+}
+
+/* Nobody will settle soon: no command of the host's is there to end. */
+static bool is_idle(const watcher *w)
+{
+	const init_shared *s = w->box->shared;
+	bool is_starting = atomic_load(&s->in_flight) ||
+			   atomic_load(&s->heard) < atomic_load(&s->told);
+
+	return !is_starting && !atomic_load(&s->command_count);
+}
+
+/*
+ * While a command runs the names wait for its end, when the host settles; its
+ * end may also be something nobody has asked for yet. Where no event tells,
+ * they are looked at from time to time, for a tenth of the time at most.
+ */
+static void look_at_names(watcher *w, uint64_t now)
+{
+	uint64_t took;
+
+	if (!w->names_at_ns || w->names_at_ns > now)
+		return;
+	if (!is_idle(w)) {
+		w->names_at_ns = now + LOOK_EVERY_NS;
+		return;
+	}
+	w->names_at_ns = 0;
+	init_settle_unasked(w);
+	if (!init_is_blind(w))
+		return;
+	took = ab_clock_boot_ns() - now;
+	w->names_at_ns = now + 10 * took + LOOK_EVERY_NS;
 }
 
 void init_serve_guard(holder *h, const struct pollfd *fds)
@@ -175,24 +229,24 @@ void init_serve_guard(holder *h, const struct pollfd *fds)
 	watcher *w = h->watcher;
 	bool is_due = fds[GUARD_MOUNTS].revents != 0;
 	struct epoll_event e;
-	uint64_t now;
+	uint64_t now, next;
 
-	if (!w || (!is_due && !fds[GUARD_NAMES].revents && !w->check_at_ns))
+	if (!w || !h->is_ready ||
+	    (!is_due && !fds[GUARD_NAMES].revents && !w->check_at_ns &&
+	     !w->names_at_ns))
 		return;
 	now = ab_clock_boot_ns();
 	if (fds[GUARD_NAMES].revents) {
-		/* takes the edge; the events are for the host to see */
+		/* takes the edge; the events stay, for the host to see */
 		(void)epoll_wait(w->edge_fd, &e, 1, 0);
-		if (!w->check_at_ns)
-			w->check_at_ns = w->next_check_ns > now
-						 ? w->next_check_ns
-						 : now;
+		next = w->next_check_ns > now ? w->next_check_ns : now;
+		if (w->guarded_count)
+			w->check_at_ns = earlier(w->check_at_ns, next);
+		if (w->box->plan.watch_count)
+			w->names_at_ns = earlier(w->names_at_ns, next);
 	}
-	if (!is_due && (!w->check_at_ns || w->check_at_ns > now))
-		return;
-	w->check_at_ns = 0;
-	w->next_check_ns = now + CHECK_EVERY_NS;
-	(void)init_check_mounts(w, false);
+	look_at_mounts(w, is_due, now);
+	look_at_names(w, now);
 }
 
 /*

@@ -146,7 +146,7 @@ static void on_ready(holder *h, ab_msg_ready *m)
 		    init_start_guarding(h, open_mountinfo(box)))
 			init_end_box(h, &box->failure);
 		fds[1] = box->mountinfo_fd;
-		fds[2] = box->inotify_fd;
+		fds[2] = box->notice_fd;
 		count = 3;
 	}
 	m->pid_one = (uint32_t)box->pid_one;

@@ -38,12 +38,16 @@ typedef struct init_failure {
  * not_started: the one that failed and never became a command.
  * before_exec: the one that has not left the launcher's memory yet; the
  * kernel clears it at exec and exit (set_tid_address(2)).
+ * command_count: those PID 1 knows of that have not ended; for the holder.
+ * told, heard: registrations the launcher has sent, and PID 1 has read.
  */
 typedef struct init_shared {
 	_Atomic uint64_t started_ns;
 	_Atomic uint32_t in_flight;
 	_Atomic uint32_t not_started;
 	_Atomic uint32_t before_exec;
+	_Atomic uint32_t command_count;
+	_Atomic uint32_t told, heard;
 } init_shared;
 
 typedef struct init_box {
@@ -59,6 +63,7 @@ typedef struct init_box {
 	int spawn_host_fd, spawn_inside_fd;
 	int mountinfo_fd;
 	int inotify_fd;
+	int notice_fd; /* for the host: readable when it must settle */
 
 	/* host trees, opened before the namespaces by a root host; by step */
 	int *tree_fds;

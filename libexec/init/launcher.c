@@ -102,6 +102,7 @@ static void register_command(const init_command *c, pid_t pid,
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_msg_put_register(&w, &m);
+	atomic_fetch_add(&c->box->shared->told, 1);
 	/* PID 1 kills whoever was in flight when we end */
 	if (w.bad || ab_message_send(REGISTER_FD, w.data, w.len,
 				     &c->channel_fd, 1, 0))

@@ -98,9 +98,17 @@ static int prepare_sockets(init_box *box)
 	return 0;
 }
 
+static int share_memory(init_box *box)
+{
+	box->shared = mmap(NULL, sizeof(*box->shared), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return box->shared == MAP_FAILED ? init_fail(box, errno, "", "memory")
+					 : 0;
+}
+
 static int raise_box(init_box *box)
 {
-	if (read_plan(box) || init_prepare_trees(box) ||
+	if (share_memory(box) || read_plan(box) || init_prepare_trees(box) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK &&
@@ -122,6 +130,7 @@ int main(void)
 		.spawn_inside_fd = -1,
 		.mountinfo_fd = -1,
 		.inotify_fd = -1,
+		.notice_fd = -1,
 		.pid_one_pidfd = -1,
 		.ruleset_fd = -1,
 		.proc_fd = -1,

@@ -65,6 +65,14 @@ static command *find(pid_one *one, pid_t pid)
 	return c;
 }
 
+/* The holder may know how many there are. */
+static void count_commands(pid_one *one, int by)
+{
+	one->command_count += (uint64_t)(int64_t)by;
+	atomic_store(&one->box->shared->command_count,
+		     (uint32_t)one->command_count);
+}
+
 static void close_channel(pid_one *one, command *c)
 {
 	if (c->channel_fd < 0)
@@ -150,7 +158,7 @@ static void free_ended(pid_one *one)
 		close_channel(one, c);
 		*at = c->next;
 		free(c);
-		one->command_count--;
+		count_commands(one, -1);
 	}
 }
 
@@ -241,7 +249,7 @@ static void hunt_unregistered(pid_one *one, uint64_t started_ns)
 	c->started_ns = started_ns;
 	c->next = one->commands;
 	one->commands = c;
-	one->command_count++;
+	count_commands(one, 1);
 	init_start_hunt(one, c);
 }
 
@@ -267,6 +275,7 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	command *c = calloc(1, sizeof(*c));
 
 	one->registered_ns = m->started_ns;
+	atomic_fetch_add(&one->box->shared->heard, 1);
 	if (channel_fd < 0 || !c || watch(one, channel_fd, (uintptr_t)c)) {
 		kill_unregistered(one, (pid_t)m->pid, m->started_ns);
 		if (channel_fd >= 0)
@@ -283,7 +292,7 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	}
 	c->next = one->commands;
 	one->commands = c;
-	one->command_count++;
+	count_commands(one, 1);
 	one->spawn_count++;
 	c->oom_seen = one->oom_count;
 	one->oom_count = init_count_oom_kills(one);
@@ -338,6 +347,7 @@ static void forget_launcher(pid_one *one, int status)
 		kill_unregistered(one, in_flight, started_ns);
 	atomic_store(&shared->in_flight, 0);
 	atomic_store(&shared->before_exec, 0);
+	atomic_store(&shared->heard, atomic_load(&shared->told));
 	one->early.pid = 0;
 }
 
@@ -692,9 +702,7 @@ static int prepare(pid_one *one)
 	sigset_t mask;
 	int pair[2];
 
-	box->shared = mmap(NULL, sizeof(*box->shared), PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (box->shared == MAP_FAILED || ab_fd_seqpacket_pair(pair))
+	if (ab_fd_seqpacket_pair(pair))
 		return init_fail(box, errno, "", "launcher");
 	box->register_fd = pair[0];
 	box->register_launcher_fd = pair[1];

@@ -2,8 +2,10 @@
 /*
  * Protected names that must not appear in a direct workspace. One inotify
  * instance watches every directory; the host polls it and asks to settle
- * before it delivers a command's end, so a quiet command costs nothing. What
- * matches a pattern and was not there at start is quarantined.
+ * before it delivers a command's end, so a quiet command costs nothing. While
+ * no command runs the holder looks by itself: a process that was left behind
+ * plants names at any time. What matches a pattern and was not there at start
+ * is quarantined.
  *
  * It reads names, never contents, follows no link and leaves the box no way
  * to hide a directory by its mode or its depth. A link that takes the place
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -77,10 +80,29 @@ static bool remember(watcher *w, int wd, const char *path)
 }
 
 /*
- * The host polls the inotify fd. When it cannot tell any more, it must stay
- * readable for ever, so that every command is settled: a removed watch leaves
- * an event, and nothing is read after it.
+ * The host polls the notice fd, which is readable while there are events or
+ * a demand: so it settles before it starts or ends a command.
  */
+static void demand(watcher *w)
+{
+	(void)eventfd_write(w->demand_fd, 1);
+}
+
+bool init_is_blind(const watcher *w)
+{
+	return w->is_rescan || w->pointer_count;
+}
+
+/* Not while there may be something that no event tells. */
+static void drop_demand(watcher *w)
+{
+	eventfd_t n;
+
+	if (!init_is_blind(w) && !w->is_doubtful)
+		(void)eventfd_read(w->demand_fd, &n);
+}
+
+/* From here on only looking tells. */
 static void fall_back(watcher *w, const char *why)
 {
 	if (w->is_rescan)
@@ -89,16 +111,7 @@ static void fall_back(watcher *w, const char *why)
 	init_note(w->box,
 		  "workspace: %s; it is looked through after every command",
 		  why);
-	for (size_t wd = 0; wd < w->dir_room; wd++) {
-		if (w->dirs[wd]) {
-			inotify_rm_watch(w->box->inotify_fd, (int)wd);
-			return;
-		}
-	}
-	/* no watch at all: the host has not got the fd yet */
-	ab_cleanup_fd(&w->box->inotify_fd);
-	w->box->inotify_fd =
-		ab_fd_lift(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+	demand(w);
 }
 
 static void watch_dir(watcher *w, int fd, const char *path)
@@ -163,7 +176,7 @@ static void on_trouble(watcher *w, const char *path, int sys_errno)
 static void refuse_tree(watcher *w, const char *path, int sys_errno)
 {
 	if (w->is_judging && path[0] && !init_is_held(w, path))
-		init_quarantine(w, path);
+		init_quarantine_outside(w, path);
 	else if (!init_is_held(w, path))
 		on_trouble(w, path, sys_errno);
 }
@@ -384,19 +397,6 @@ static void on_event(watcher *w, const struct inotify_event *e)
 	w->total += w->entries;
 }
 
-/*
- * An event that nobody reads: the host, which polls, settles after every
- * command. A watch that is removed leaves one.
- */
-static void leave_event(watcher *w)
-{
-	int wd = inotify_add_watch(w->box->inotify_fd, "/proc/self",
-				   IN_DELETE_SELF | IN_DONT_FOLLOW);
-
-	if (wd < 0 || inotify_rm_watch(w->box->inotify_fd, wd))
-		fall_back(w, "inotify has no room");
-}
-
 static void drain(watcher *w)
 {
 	static _Alignas(struct inotify_event) char buffer[65536];
@@ -418,8 +418,8 @@ static void drain(watcher *w)
 	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
 		scan_all(w);
 	init_check_pointers(w);
-	if (w->pointer_count && !w->is_rescan)
-		leave_event(w);
+	if (init_is_blind(w))
+		demand(w);
 }
 
 void init_keep_namespaces(watcher *w, const int fds[2])
@@ -459,6 +459,7 @@ int init_settle(holder *h, uint64_t values[4])
 	w->last_errno = 0;
 	r = init_check_mounts(w, true);
 	settle_names(w);
+	drop_demand(w);
 	/* the host starts nothing before a settle that succeeds */
 	if (r == 0)
 		r = -w->last_errno;
@@ -467,6 +468,22 @@ int init_settle(holder *h, uint64_t values[4])
 		w->told[i] = *counts[i];
 	}
 	return r;
+}
+
+/*
+ * The demand comes first: a host that looks while events are taken from the
+ * queue and not judged yet has to wait for its turn.
+ */
+void init_settle_unasked(watcher *w)
+{
+	uint64_t quarantined = w->quarantined, failed = w->failed;
+
+	demand(w);
+	settle_names(w);
+	if (w->quarantined == quarantined && w->failed == failed)
+		drop_demand(w);
+	/* it is tried again, and counted, when the host settles */
+	w->failed = failed;
 }
 
 void init_settle_last(holder *h)
@@ -505,6 +522,24 @@ static size_t find_max_path(const ab_plan *p)
 	return used < AB_MAX_PATH ? AB_MAX_PATH - used : 0;
 }
 
+static int open_notice(watcher *w)
+{
+	init_box *box = w->box;
+	struct epoll_event e = {.events = EPOLLIN};
+
+	box->inotify_fd = ab_fd_lift(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+	w->demand_fd = ab_fd_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	box->notice_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
+	if (w->demand_fd < 0 || box->notice_fd < 0 ||
+	    epoll_ctl(box->notice_fd, EPOLL_CTL_ADD, w->demand_fd, &e))
+		return init_fail(box, errno, "", "protect");
+	if (box->inotify_fd < 0)
+		fall_back(w, "inotify is not available");
+	else if (epoll_ctl(box->notice_fd, EPOLL_CTL_ADD, box->inotify_fd, &e))
+		return init_fail(box, errno, "", "protect");
+	return 0;
+}
+
 /* What is there now is the host's. */
 static int look_at_start(watcher *w)
 {
@@ -529,16 +564,15 @@ int init_start_watching(holder *h)
 			    .quarantine_fd = -1,
 			    .namespace_fds = {-1, -1},
 			    .mountinfo_fd = -1,
+			    .demand_fd = -1,
 			    .edge_fd = -1};
 
 	if (!init_needs_settling(&h->box->plan))
 		return 0;
 	w.box = h->box;
 	h->watcher = &w;
-	h->box->inotify_fd = ab_fd_lift(inotify_init1(IN_CLOEXEC |
-						      IN_NONBLOCK));
-	if (h->box->inotify_fd < 0)
-		fall_back(&w, "inotify is not available");
+	if (open_notice(&w))
+		return -1;
 	if (init_list_guarded(&w))
 		return init_fail(h->box, ENOMEM, "", "protect");
 	if (open_places(&w))

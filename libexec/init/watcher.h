@@ -46,6 +46,8 @@ struct watcher {
 	int edge_fd;
 	uint64_t next_check_ns; /* not before, CLOCK_BOOTTIME */
 	uint64_t check_at_ns;	/* one is due then; 0: none */
+	uint64_t names_at_ns;	/* the same for names, while no command runs */
+	int demand_fd;	   /* eventfd: the host has to settle, see demand() */
 	char **dirs;	   /* by watch descriptor, relative paths, owned */
 	size_t dir_room;
 	size_t watch_count;
@@ -106,11 +108,20 @@ bool init_is_pointer(const char *path);
 /* Quarantine those that are no longer what they were. */
 void init_check_pointers(watcher *w);
 
-/* watch.c: this path could not be judged, or not be moved. */
+/*
+ * watch.c: look at the names that appeared without being asked; the host is
+ * made to settle before it starts or ends a command if there was any.
+ */
+void init_settle_unasked(watcher *w);
+/* Can names appear, or change, without an event? */
+bool init_is_blind(const watcher *w);
+/* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
 
-/* quarantine.c: move one entry away and report it. */
+/* quarantine.c: take one entry out of the way and report it. */
 void init_quarantine(watcher *w, const char *path);
+/* The same for what must not stay in the workspace under any name. */
+void init_quarantine_outside(watcher *w, const char *path);
 
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);

@@ -469,11 +469,12 @@ def what_cannot_be_moved_away_is_an_error_of_its_own():
             raise tool_lib.Skip("one file system holds both directories")
         path = os.path.join(WORK, "big")
         os.makedirs(path, exist_ok=True)
-        # More than is copied to another file system.
-        script = "head -c 70M /dev/zero >.envrc; exit 3"
+        # Too deep to be looked through, and the quarantine is elsewhere.
+        script = ("d=deep; for i in $(seq 70); do d=$d/d; done; "
+                  "mkdir -p $d; exit 3")
         done = status(sh(script, "--state", state, cwd=path), 125)
-        says(done, ".envrc", "ended with status 3", "[EWALL]")
-        os.unlink(os.path.join(path, ".envrc"))
+        says(done, "deep/d/", "ended with status 3", "[EWALL]")
+        shutil.rmtree(os.path.join(path, "deep"))
         doc = status(sh(script, "--state", state, "--json", cwd=path),
                      125).json
         expect(doc["error"]["code"] == "EWALL" and doc["exit"] == 125, doc)

@@ -205,8 +205,7 @@ START_TEST(a_quiet_command_leaves_nothing_to_settle)
 {
 	raise_box();
 	agent("cat .git/config; echo x >sub/../.git/../sub/file || true", NULL);
-	/* that was not quiet */
-	ck_assert_int_gt(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	/* that was not quiet: it is looked at here, or by the holder itself */
 	settle(0, 0, 0);
 	agent("cat .git/config; echo more >sub/file; ls -R >/dev/null", NULL);
 	ck_assert_int_eq(ab_fd_poll(box.inotify, POLLIN, 0), 0);
@@ -244,31 +243,64 @@ START_TEST(protected_names_that_appear_are_quarantined)
 }
 END_TEST
 
-START_TEST(quarantine_works_across_file_systems)
+/* Nothing is copied or removed: it is renamed where it is. */
+START_TEST(on_another_file_system_what_appears_is_set_aside)
 {
-	char path[8700];
 	struct stat st;
 
-	/* of a box before this one: it stays */
-	snprintf(path, sizeof(path), "%s/000001-.vscode", quarantine);
-	ck_assert_int_eq(mkdir(path, 0700), 0);
 	raise_box();
-	agent("mkdir -p .vscode/deep; echo evil >.vscode/deep/t;"
-	      "ln -s /etc/passwd .vscode/link; mkfifo .vscode/fifo;"
-	      "echo evil >.envrc; chmod 0 .vscode/deep",
+	agent("mkdir -p sub/.vscode/deep; echo evil >sub/.vscode/deep/t;"
+	      "mkfifo sub/.vscode/fifo; truncate -s 1T .envrc;"
+	      "mkdir agentbox-quarantine-000004; chmod 0 sub/.vscode/deep",
 	      "");
 	settle(2, 0, 0);
-	ck_assert_int_lt(access(at(".vscode"), F_OK), 0);
+	ck_assert_int_lt(access(at("sub/.vscode"), F_OK), 0);
 	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
-	snprintf(path, sizeof(path), "%s/000002-.vscode/deep/t", quarantine);
-	ck_assert_int_eq(access(path, F_OK), 0);
-	snprintf(path, sizeof(path), "%s/000002-.vscode/link", quarantine);
-	ck_assert_int_eq(lstat(path, &st), 0);
-	ck_assert(S_ISLNK(st.st_mode));
-	snprintf(path, sizeof(path), "%s/000002-.vscode/fifo", quarantine);
-	ck_assert_int_lt(lstat(path, &st), 0);
-	snprintf(path, sizeof(path), "%s/000001-.vscode", quarantine);
-	ck_assert_int_eq(rmdir(path), 0);
+	/* and back again, as often as he likes */
+	agent("for f in agentbox-quarantine-*; do "
+	      "test -f $f && mv $f .envrc; done; test -f .envrc && echo back",
+	      "back\n");
+	settle(1, 0, 0);
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
+	agent("cat sub/agentbox-quarantine-*/deep/t 2>/dev/null;"
+	      "chmod 700 sub/agentbox-quarantine-*/deep;"
+	      "cat sub/agentbox-quarantine-*/deep/t; ls -A sub | wc -l;"
+	      "find . -name '*.vscode' -o -name .envrc",
+	      NULL);
+	settle(0, 0, 0);
+	ck_assert_int_eq(stat(quarantine, &st), 0);
+	ck_assert_uint_eq(st.st_nlink, 2);
+	ck_assert_int_eq(rmdir(quarantine), 0); /* empty */
+	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* Where every name in a directory is protected, the top takes it. */
+START_TEST(what_is_set_aside_is_under_no_pattern)
+{
+	watch("sub/**");
+	raise_box();
+	agent("echo evil >sub/x", "");
+	settle(1, 0, 0);
+	agent("ls sub; cat agentbox-quarantine-*", "evil\n");
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* What nobody can look through must not stay, whatever it is called. */
+START_TEST(what_cannot_be_looked_through_is_not_set_aside)
+{
+	ab_msg_reply reply;
+
+	raise_box();
+	agent("d=.; i=0; while [ $i -lt 66 ]; do d=$d/d; i=$((i+1)); done;"
+	      "mkdir -p $d; echo evil >$d/.envrc",
+	      "");
+	ck_assert_int_eq(ih_request(&box, AB_MSG_SETTLE, 0, -1, &reply, NULL),
+			 0);
+	ck_assert_int_lt(reply.result, 0);
+	ck_assert_uint_eq(reply.values[2], 1);
 	ck_assert(ih_end(&box));
 }
 END_TEST
@@ -730,6 +762,51 @@ START_TEST(what_a_box_leaves_at_its_end_is_quarantined)
 }
 END_TEST
 
+static bool is_gone_within(const char *path, int ms)
+{
+	for (; ms > 0 && access(path, F_OK) == 0; ms -= 5)
+		usleep(5000);
+	return access(path, F_OK) < 0;
+}
+
+/* The host is idle, it runs nothing and does not settle. */
+START_TEST(what_a_left_process_plants_is_quarantined_at_once)
+{
+	raise_box();
+	agent("(setsid sh -c 'sleep 0.3; mkdir -p sub/new/.vscode;"
+	      "echo evil >.envrc; : >done; sleep 60' >/dev/null 2>&1 &)",
+	      "");
+	for (int i = 0; i < 1000 && access(at("done"), F_OK); i++)
+		usleep(5000);
+	ck_assert(is_gone_within(at(".envrc"), 5000));
+	ck_assert(is_gone_within(at("sub/new/.vscode"), 5000));
+	/* what happened is still to be told, before a command starts */
+	ck_assert_int_gt(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	settle(2, 0, 0);
+	ck_assert_int_eq(ab_fd_poll(box.inotify, POLLIN, 0), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* A command makes and removes such names for its own use; it may end first. */
+START_TEST(what_a_running_command_makes_waits_for_its_end)
+{
+	int channel;
+
+	raise_box();
+	channel = linger("echo evil >.envrc; sleep 60");
+	for (int i = 0; i < 1000 && access(at(".envrc"), F_OK); i++)
+		usleep(5000);
+	usleep(1200000);
+	ck_assert_int_eq(access(at(".envrc"), F_OK), 0);
+	/* it ends, and the host is busy elsewhere */
+	close(channel);
+	ck_assert(is_gone_within(at(".envrc"), 5000));
+	settle(1, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
 static bool io_uring_is_here(void)
 {
 	_Alignas(8) unsigned char params[120] = {0};
@@ -900,6 +977,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_is_too_deep_to_look_at_is_quarantined);
 	tcase_add_test(tc, a_name_that_is_no_text_is_reported_all_the_same);
 	tcase_add_test(tc, what_a_box_leaves_at_its_end_is_quarantined);
+	tcase_add_test(tc, what_a_left_process_plants_is_quarantined_at_once);
+	tcase_add_test(tc, what_a_running_command_makes_waits_for_its_end);
 	tcase_add_test(
 		tc, the_end_of_a_watched_box_does_not_wait_for_its_watches);
 	tcase_add_test(tc, a_box_leaves_the_workspace_as_it_was);
@@ -909,7 +988,10 @@ static Suite *suite(void)
 	suite_add_tcase(s, tc);
 	tcase_set_timeout(apart, 60);
 	tcase_add_checked_fixture(apart, setup_apart, teardown);
-	tcase_add_test(apart, quarantine_works_across_file_systems);
+	tcase_add_test(apart,
+		       on_another_file_system_what_appears_is_set_aside);
+	tcase_add_test(apart, what_is_set_aside_is_under_no_pattern);
+	tcase_add_test(apart, what_cannot_be_looked_through_is_not_set_aside);
 	suite_add_tcase(s, apart);
 	return s;
 }
