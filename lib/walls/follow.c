@@ -5,7 +5,8 @@
  * what the box could replace of them is held as well. Where the way ends in
  * nothing, that name may not appear, and its directory may not be moved.
  *
- * Refuses circles and paths that do not fit. It opens and changes nothing.
+ * A circle leads nowhere. Refuses paths that do not fit. It opens and changes
+ * nothing.
  * Spec: path_resolution(7); DESIGN.md section 6, cases 15-19.
  */
 #include "config.h"
@@ -54,15 +55,19 @@ static bool next(way *w, int *error)
 	return true;
 }
 
-/* `path` is a link with this text: hold it and go where it says. */
+/*
+ * `path` is a link with this text: hold it and go where it says. A circle leads
+ * nowhere: every link in it was held, so nobody makes it lead anywhere.
+ */
 static int32_t through(ab_protect *p, way *w, const char *path,
 		       agentbox_error **err)
 {
 	char text[AB_MAX_PATH], joined[sizeof(w->rest)];
+	int32_t rc;
 	int n;
 
 	if (++w->links > MAX_LINKS)
-		return fail(ELOOP, path, err);
+		return 0;
 	if (!ab_host_is_link(path, text, sizeof(text)))
 		return fail(EAGAIN, path, err);
 	n = snprintf(joined, sizeof(joined), "%s/%s", text, w->rest);
@@ -71,7 +76,8 @@ static int32_t through(ab_protect *p, way *w, const char *path,
 	memcpy(w->rest, joined, (size_t)n + 1);
 	if (text[0] == '/')
 		w->at[0] = '\0';
-	return ab_protect_hold(p, path, true, err);
+	rc = ab_protect_hold(p, path, true, err);
+	return rc ? rc : 1;
 }
 
 /*
@@ -91,6 +97,9 @@ static int32_t ends(ab_protect *p, const way *w, const char *path,
 	    snprintf(whole, sizeof(whole), "%s/%.*s", path, (int)n, rest) <
 		    (int)sizeof(whole))
 		path = whole;
+	/* the name and a link in place of what is above are both noticed */
+	if (w->links == 0 && ab_protect_is_awaited(p, path))
+		return 0;
 	ab_protect_watch(p, path);
 	/* moved away, its place could be taken by a link */
 	return w->at[0] ? ab_protect_hold(p, w->at, false, err) : 0;
@@ -101,7 +110,6 @@ static int32_t step(ab_protect *p, way *w, agentbox_error **err)
 {
 	char path[AB_MAX_PATH];
 	struct stat st;
-	int32_t rc;
 
 	if (strcmp(w->name, ".") == 0)
 		return 1;
@@ -123,10 +131,8 @@ static int32_t step(ab_protect *p, way *w, agentbox_error **err)
 			       ends(p, w, path, err) :
 			       fail(errno, path, err);
 	}
-	if (S_ISLNK(st.st_mode)) {
-		rc = through(p, w, path, err);
-		return rc ? rc : 1;
-	}
+	if (S_ISLNK(st.st_mode))
+		return through(p, w, path, err);
 	/* a file where a directory should be: it stays one */
 	if (!S_ISDIR(st.st_mode) && w->rest[strspn(w->rest, "/")])
 		return ab_protect_hold(p, path, true, err);

@@ -229,7 +229,7 @@ static int32_t protect_children(ab_protect *p, const char *dir,
 
 		if (e->d_name[0] == '.')
 			continue;
-		if (++p->entries > AB_MAX_SCAN_ENTRIES)
+		if (++p->entries > p->max_entries)
 			break; /* the scan itself reports the bound */
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISDIR(st.st_mode) ||
@@ -257,11 +257,12 @@ static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
 	struct stat st;
 	int32_t rc = 0;
 
-	if (depth > MAX_GITDIR_DEPTH)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
-				    "git directories are nested deeper than %d "
-				    "at '%s'",
-				    MAX_GITDIR_DEPTH, dir);
+	if (depth > MAX_GITDIR_DEPTH) {
+		ab_build_note(p->b, "git directories are nested deeper than "
+			      "%d, so one is read-only as a whole: '%.200s'",
+			      MAX_GITDIR_DEPTH, dir);
+		return ab_protect_hold(p, dir, true, err);
+	}
 	if (ab_path_join(dir, "HEAD", path, sizeof(path)) < 0)
 		return 0;
 	if (lstat(path, &st) < 0)

@@ -5,9 +5,10 @@
  * themselves so that they cannot be renamed away, and what does not exist
  * yet becomes a watch for agentbox-init.
  *
- * What is too deep, has too long a path or is closed by its mode is held as
- * a whole. Refuses a workspace of more than AB_MAX_SCAN_ENTRIES and links
- * that lead in a circle. It never writes to the host.
+ * What is too deep, has too long a path, is closed by its mode or has too much
+ * in it is held as a whole (fit.c): an agent that plants such things denies
+ * itself those places, and not its host the next box. It never writes to the
+ * host.
  * Spec: DESIGN.md section 6, RECIPES.md section 8p, cases 1-23 and 103.
  */
 #include "config.h"
@@ -35,6 +36,8 @@
 #include "path/lexical.h"
 
 #define MAX_LISTED 8 /* names in one note */
+/* While they are collected; then as many mounts as AB_MAX_PROTECTED. */
+#define MAX_HELD (2 * AB_MAX_PROTECTED)
 #define SCAN_SECONDS 20
 #define CLOCK_EVERY 256
 #define LEVEL_FLAGS \
@@ -44,6 +47,7 @@ typedef struct level {
 	DIR *dir;
 	size_t path_len; /* of the directory, relative to the workspace */
 	size_t roots;	 /* repository roots known here and above */
+	uint64_t before; /* entries seen before it */
 	bool guarded;	 /* all of it is protected */
 } level;
 
@@ -56,6 +60,9 @@ typedef struct walk {
 	char path[AB_MAX_PATH]; /* relative */
 	size_t max_path;	/* longer ones are not looked at */
 	bool links;		/* second round: look for hard links only */
+	/* right below the workspace: which had the most entries so far */
+	char most_name[AB_MAX_NAME + 1];
+	uint64_t most;
 } walk;
 
 static bool room(ab_protect *p, void *pp, size_t count, size_t size)
@@ -150,29 +157,59 @@ static bool is_masked(const ab_protect *p, const char *host)
 	return masked;
 }
 
-static int32_t put(ab_protect *p, const char *host, const ab_view *view,
-		   bool dir, agentbox_error **err)
+/* `view` shows a directory that is held, with this in it. */
+static bool is_below_whole(const ab_protect *p, const ab_view *view,
+			   const char *host)
 {
-	const char *inside = ab_build_join(p->b, view->inside,
-					   ab_path_rest(host, view->host));
-	const char *copy = ab_build_str(p->b, host);
+	for (size_t i = 0; i < p->whole_count; i++) {
+		if (ab_path_is_below(host, p->whole[i]) &&
+		    ab_path_is_below(p->whole[i], view->host) &&
+		    strcmp(p->whole[i], view->host) != 0)
+			return true;
+	}
+	return false;
+}
 
-	if (!inside || !copy)
-		return 0; /* sticky */
-	if (p->count >= AB_MAX_PROTECTED)
+static int32_t put(ab_protect *p, const char *host, const ab_view *view,
+		   bool readonly, bool dir, agentbox_error **err)
+{
+	const char *inside, *copy;
+	int32_t rc = 0;
+
+	if (p->count >= MAX_HELD)
+		rc = ab_protect_fit(p, err);
+	if (!rc && p->count >= MAX_HELD)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
-				    "more than %d protected paths (bound "
-				    "AB_MAX_PROTECTED), at '%s'",
-				    AB_MAX_PROTECTED, host);
-	if (!room(p, &p->set, p->count, sizeof(*p->set)))
+				    "more than %d protected paths outside the "
+				    "workspace, at '%s'", MAX_HELD, host);
+	if (rc || !view->write || is_below_whole(p, view, host))
+		return rc;
+	inside = ab_build_join(p->b, view->inside,
+			       ab_path_rest(host, view->host));
+	copy = ab_build_str(p->b, host);
+	if (!inside || !copy ||
+	    !room(p, &p->set, p->count, sizeof(*p->set)))
 		return 0; /* sticky */
 	p->set[p->count++] = (ab_guarded){
 		.inside = inside,
 		.host = copy,
 		.view = view,
-		.readonly = true,
+		.readonly = readonly,
 		.dir = dir,
 	};
+	return 0;
+}
+
+int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
+			      agentbox_error **err)
+{
+	const char *copy = ab_build_str(p->b, host);
+	int32_t rc = ab_protect_hold(p, host, true, err);
+
+	if (rc || !copy ||
+	    !room(p, &p->whole, p->whole_count, sizeof(*p->whole)))
+		return rc;
+	p->whole[p->whole_count++] = copy;
 	return 0;
 }
 
@@ -208,9 +245,6 @@ static bool is_held(const ab_protect *p, const ab_view *view, const char *host)
 static int32_t hold_in(ab_protect *p, const ab_view *view, const char *host,
 		       bool readonly, bool dir, agentbox_error **err)
 {
-	size_t n = p->count;
-	int32_t rc;
-
 	if (!writes_in(p, view, host) || is_held(p, view, host) ||
 	    is_masked_in(p, view, host))
 		return 0;
@@ -221,10 +255,7 @@ static int32_t hold_in(ab_protect *p, const ab_view *view, const char *host,
 				      host, view->inside);
 		return 0;
 	}
-	rc = put(p, host, view, dir, err);
-	if (!rc && p->count > n)
-		p->set[n].readonly = readonly;
-	return rc;
+	return put(p, host, view, readonly, dir, err);
 }
 
 int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
@@ -239,6 +270,27 @@ int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 		rc = hold_in(p, &p->b->views[i], host, readonly,
 			     S_ISDIR(st.st_mode), err);
 	return rc;
+}
+
+bool ab_protect_is_awaited(const ab_protect *p, const char *host)
+{
+	const ab_policy *policy = p->b->policy;
+	const char *rest = ab_path_rest(host, p->b->workspace.path);
+
+	for (size_t i = 0; rest && *rest && i < policy->protect_count; i++) {
+		const ab_policy_protect *pat = &policy->protect[i];
+		char below[AB_MAX_PATH];
+
+		/* as in add_watches() */
+		if (ab_glob_match(pat->pattern, rest, AB_GLOB_FOLD))
+			return true;
+		if (pat->repository &&
+		    snprintf(below, sizeof(below), "**/%s", pat->pattern) <
+			    (int)sizeof(below) &&
+		    ab_glob_match(below, rest, AB_GLOB_FOLD))
+			return true;
+	}
+	return false;
 }
 
 void ab_protect_watch(ab_protect *p, const char *host)
@@ -571,6 +623,7 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 		return ab_error_nomem(err);
 	}
 	l->path_len = strlen(w->path);
+	l->before = p->entries;
 	l->roots = w->root_count;
 	w->depth++;
 	if (w->depth > 1 &&
@@ -612,20 +665,51 @@ static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
 	return ab_gitdir_protect(p, host, top, err);
 }
 
-static int32_t check_bounds(ab_protect *p, agentbox_error **err)
+/* Why no more is looked at, or NULL. */
+static const char *out_of_bounds(ab_protect *p)
 {
-	if (++p->entries > AB_MAX_SCAN_ENTRIES)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
-				    "the workspace has more than %d entries "
-				    "(bound AB_MAX_SCAN_ENTRIES); use an "
-				    "overlay",
-				    AB_MAX_SCAN_ENTRIES);
+	if (++p->entries > p->max_entries)
+		return "it has too many entries (bound AB_MAX_SCAN_ENTRIES)";
 	if (p->entries % CLOCK_EVERY == 0 && ab_clock_boot_ns() > p->deadline)
+		return "it could not be looked through in time";
+	return NULL;
+}
+
+/*
+ * Of the directories right below the top one, the one with the most in it
+ * is held as a whole, and what it took is forgotten: the one that was, or
+ * the one that is just looked through. When that is no help, the workspace.
+ */
+static int32_t cut_short(ab_protect *p, walk *w, const char *why,
+			 agentbox_error **err)
+{
+	char host[AB_MAX_PATH], name[AB_MAX_NAME + 1];
+	uint64_t here;
+	int32_t rc;
+
+	if (w->links || w->depth < 2 || ab_clock_boot_ns() > p->deadline)
+		return ab_protect_freeze(p, why, err);
+	here = p->entries - w->levels[1].before;
+	if (w->most > here) {
+		snprintf(name, sizeof(name), "%s", w->most_name);
+		p->entries -= w->most;
+		w->levels[1].before -= w->most;
+		w->most = 0;
+	} else {
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)w->levels[1].path_len, w->path);
+		p->entries = w->levels[1].before;
+		while (w->depth > 1)
+			leave(w);
+	}
+	ab_build_note(p->b, "a directory is not looked through and read-only "
+		      "in the box: '%s': %s", name, why);
+	rc = host_of(p, name, host, sizeof(host), err);
+	if (!rc && ab_protect_is_shown(p, host))
 		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
-				    "the workspace could not be looked through "
-				    "in %d s; use an overlay",
-				    SCAN_SECONDS);
-	return 0;
+				    "'%s' and a mount of it can be written: %s",
+				    name, why);
+	return rc ? rc : ab_protect_hold_whole(p, host, err);
 }
 
 /* Is the directory the walk stands before masked in the box? */
@@ -646,11 +730,14 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 	bool dir = is_type(fd, e, DT_DIR, S_IFDIR);
 	bool done = above.guarded, plain = w->links || done;
 	size_t depth = w->depth;
-	int32_t rc = check_bounds(p, err);
+	const char *why = out_of_bounds(p);
+	int32_t rc = 0;
 
-	if (!rc && dir && is_masked_here(p, w))
+	if (why)
+		return cut_short(p, w, why, err);
+	if (dir && is_masked_here(p, w))
 		return 0;
-	if (!rc && !plain) {
+	if (!plain) {
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
 		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
 			rc = visit_git(p, w, err);
@@ -667,6 +754,17 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 	return rc;
 }
 
+static void compare_top(const ab_protect *p, walk *w)
+{
+	uint64_t n = p->entries - w->levels[1].before;
+
+	if (n <= w->most || w->levels[1].guarded)
+		return;
+	w->most = n;
+	snprintf(w->most_name, sizeof(w->most_name), "%.*s", AB_MAX_NAME,
+		 w->path);
+}
+
 static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
 {
 	level *l = &w->levels[w->depth - 1];
@@ -676,6 +774,8 @@ static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
 	w->path[l->path_len] = '\0';
 	e = readdir(l->dir);
 	if (!e) {
+		if (w->depth == 2)
+			compare_top(p, w);
 		leave(w);
 		return 0;
 	}
@@ -721,7 +821,7 @@ static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
 	w->root_count = 1; /* the workspace itself, path length 0 */
 	w->max_path = find_max_path(p->b);
 	rc = enter(p, w, p->b->workspace.fd, ".", err);
-	while (!rc && w->depth)
+	while (!rc && w->depth && !p->frozen)
 		rc = step_walk(p, w, err);
 	while (w->depth)
 		leave(w);
@@ -763,10 +863,9 @@ static int32_t add_pins(ab_protect *p, agentbox_error **err)
 			    ab_path_is_below(p->set[i - 1].host, host) &&
 			    strcmp(p->set[i - 1].host, host) != 0)
 				break;
-			rc = put(p, host, view, true, err);
+			rc = put(p, host, view, false, true, err);
 			if (rc || p->b->nomem)
 				return rc;
-			p->set[p->count - 1].readonly = false;
 		}
 	}
 	return 0;
@@ -900,16 +999,17 @@ static int32_t mark_below(ab_protect *p, int dirfd, const char *name,
 	int fd = open_level(p, dirfd, name);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
+	const char *why;
 	int32_t rc = 0;
 
 	if (fd >= 0 && !dir)
 		close(fd);
-	while (dir && !rc && (e = readdir(dir)) != NULL) {
+	while (dir && !rc && !p->frozen && (e = readdir(dir)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		rc = check_bounds(p, err);
-		if (!rc)
-			rc = mark_guarded(p, fd, e->d_name, depth + 1, err);
+		why = out_of_bounds(p);
+		rc = why ? ab_protect_freeze(p, why, err) :
+			   mark_guarded(p, fd, e->d_name, depth + 1, err);
 	}
 	if (dir)
 		closedir(dir);
@@ -934,9 +1034,9 @@ static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
 		return 0;
 	e = ab_inodes_add(&p->inodes, &st);
 	if (!e && p->inodes.full)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
-				    "more than %u files of the workspace have "
-				    "several names", AB_MAX_LINKED_INODES);
+		return ab_protect_freeze(p, "more files have several names "
+					 "than can be told apart (bound "
+					 "AB_MAX_LINKED_INODES)", err);
 	if (!e) {
 		p->b->nomem = true;
 		return 0;
@@ -950,7 +1050,8 @@ static int32_t hold_links(ab_protect *p, agentbox_error **err)
 	size_t n = p->count;
 	int32_t rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
+	p->entries = 0;
+	for (size_t i = 0; i < n && !rc && !p->frozen; i++) {
 		const ab_guarded *g = &p->set[i];
 		ab_autofd int fd = -1;
 
@@ -966,8 +1067,9 @@ static int32_t hold_links(ab_protect *p, agentbox_error **err)
 		if (fd >= 0)
 			rc = mark_below(p, fd, ".", 0, err);
 	}
-	if (rc || !p->links_guarded)
+	if (rc || !p->links_guarded || p->frozen)
 		return rc;
+	p->entries = 0;
 	return scan(p, true, err);
 }
 
@@ -975,15 +1077,19 @@ static int32_t compile(ab_protect *p, agentbox_error **err)
 {
 	int32_t rc = scan(p, false, err);
 
-	if (!rc && p->inodes.count && !p->b->nomem)
+	if (!rc && p->inodes.count && !p->b->nomem && !p->frozen)
 		rc = hold_links(p, err);
+	if (!rc && !p->b->nomem && p->count)
+		rc = ab_protect_fit(p, err);
 	if (!rc && !p->b->nomem && p->count)
 		rc = add_pins(p, err);
 	if (rc || p->b->nomem)
 		return rc;
 	if (p->count)
 		emit(p);
-	add_watches(p);
+	/* where nothing can be written, nothing can appear */
+	if (!p->frozen)
+		add_watches(p);
 	report_links(p);
 	return 0;
 }
@@ -1014,12 +1120,15 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 		return 0;
 	}
 	p.git = protects_git(b->policy);
+	p.max_entries = b->input->max_entries ? b->input->max_entries :
+						AB_MAX_SCAN_ENTRIES;
 	p.deadline = ab_clock_boot_ns() + SCAN_SECONDS * UINT64_C(1000000000);
 	rc = index_names(&p, err);
 	if (!rc)
 		rc = compile(&p, err);
 	free(p.names);
 	free(p.set);
+	free(p.whole);
 	ab_inodes_end(&p.inodes);
 	return rc;
 }

@@ -27,10 +27,15 @@ typedef struct ab_protect {
 	bool links_guarded; /* one of them is protected */
 	size_t skipped; /* mounts below the workspace */
 	size_t unseen;	/* directories held because they were not read */
+	bool frozen;	/* the workspace itself is read-only */
+	/* directories held whole, as too much is in them */
+	const char **whole;
+	size_t whole_count;
 	uint64_t deadline; /* of the scan, ab_clock_boot_ns() */
 	/* per pattern: its last component where that is literal text */
 	const char **names;
-	uint64_t entries; /* seen by the scan, against AB_MAX_SCAN_ENTRIES */
+	uint64_t entries; /* seen by the scan, against max_entries */
+	uint64_t max_entries; /* AB_MAX_SCAN_ENTRIES, less in tests */
 	bool git;	  /* the policy protects what git runs */
 } ab_protect;
 
@@ -38,7 +43,7 @@ typedef struct ab_protect {
  * Protect what is at an absolute host path without links before its last
  * component. A link is bound itself and what it names is protected too.
  * Nothing there: a watch. Not in a writable tree of the box: nothing to do.
- * ELIMIT, ELOOP as ESYS with the path.
+ * ELIMIT.
  */
 int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err);
 
@@ -52,6 +57,25 @@ int32_t ab_protect_add_itself(ab_protect *p, const char *host,
  */
 int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 			agentbox_error **err);
+
+/* Hold a directory of the workspace; what is below it needs nothing more. */
+int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
+			      agentbox_error **err);
+
+/* fit.c: hold directories as a whole until the mounts are few enough. */
+int32_t ab_protect_fit(ab_protect *p, agentbox_error **err);
+
+/*
+ * Nothing of the workspace can be written in this box, and `why` is noted.
+ * ELIMIT where the box could write to it by another mount.
+ */
+int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err);
+
+/* Is it, or a part of it, in another tree of the box that can be written? */
+bool ab_protect_is_shown(const ab_protect *p, const char *host);
+
+/* A missing name that agentbox-init waits for wherever it is. */
+bool ab_protect_is_awaited(const ab_protect *p, const char *host);
 
 /* A host path that may not appear; outside the workspace only a note. */
 void ab_protect_watch(ab_protect *p, const char *host);

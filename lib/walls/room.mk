@@ -7,6 +7,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/cgroup.c lib/walls/cgroup.h \
 	lib/walls/compile.c \
 	lib/walls/doctor.c \
+	lib/walls/fit.c \
 	lib/walls/follow.c \
 	lib/walls/gitdir.c \
 	lib/walls/internal.h \

@@ -76,6 +76,7 @@ typedef struct ab_compile_input {
 	bool dry;		   /* make nothing: no cgroups, directories */
 	uint32_t uid_try;	   /* counts up when a kernel uid is taken */
 	bool no_idmap;		   /* see ab_walls_may_skip_idmap() */
+	uint64_t max_entries;	   /* for tests; 0: AB_MAX_SCAN_ENTRIES */
 } ab_compile_input;
 
 /*

@@ -119,7 +119,7 @@ int init_list_guarded(watcher *w)
 			g->rest = s->target + n + 1;
 		w->guarded_count++;
 	}
-	return 0;
+	return init_list_sealed(w);
 }
 
 /* What the scan of the workspace does not watch. */

@@ -182,6 +182,40 @@ bool init_is_held(const watcher *w, const char *path)
 	return false;
 }
 
+static int compare_rest(const void *a, const void *b)
+{
+	const guarded *const *x = a, *const *y = b;
+
+	return strcmp((*x)->rest, (*y)->rest);
+}
+
+int init_list_sealed(watcher *w)
+{
+	w->sealed = calloc(w->guarded_count + 1, sizeof(const guarded *));
+	if (!w->sealed)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		const guarded *g = &w->guarded[i];
+
+		if (g->rest && g->step->kind == AB_STEP_SELF &&
+		    (g->flags & AB_MOUNT_RDONLY))
+			w->sealed[w->sealed_count++] = g;
+	}
+	qsort(w->sealed, w->sealed_count, sizeof(const guarded *),
+	      compare_rest);
+	return 0;
+}
+
+bool init_is_sealed(const watcher *w, const char *path)
+{
+	const guarded key = {.rest = path}, *of = &key;
+	const guarded *const *found =
+		bsearch(&of, w->sealed, w->sealed_count,
+			sizeof(const guarded *), compare_rest);
+
+	return found && !(*found)->is_gone;
+}
+
 int init_keep_known(watcher *w, const char *path)
 {
 	char **known = realloc(w->known, (w->known_count + 1) *

@@ -223,7 +223,8 @@ static void visit(watcher *w, char *path, size_t len, unsigned char type)
 	if (!w->is_judging && init_is_named(w, path, type) &&
 	    !init_is_held(w, path) && init_keep_known(w, path))
 		on_trouble(w, path, ENOMEM);
-	if (type == DT_DIR)
+	/* nobody in the box can make anything in a read-only one */
+	if (type == DT_DIR && !init_is_sealed(w, path))
 		scan(w, path, len);
 }
 

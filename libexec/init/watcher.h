@@ -65,6 +65,8 @@ struct watcher {
 	uint32_t serial;  /* of quarantined names */
 	guarded *guarded;
 	size_t guarded_count;
+	const guarded **sealed; /* the read-only ones, by their paths */
+	size_t sealed_count;
 	uint64_t quarantined, reprotected, failed; /* since the start */
 	uint64_t told[3]; /* of these, in the last reply to a SETTLE */
 	int last_errno;	  /* of a path that failed since then, positive */
@@ -85,6 +87,9 @@ struct watcher {
 int init_index_names(watcher *w);
 /* What the walls hold, leads to it, or was there at start. */
 bool init_is_held(const watcher *w, const char *path);
+/* This path itself is bound read-only. */
+int init_list_sealed(watcher *w);
+bool init_is_sealed(const watcher *w, const char *path);
 /* Some rule is about this path, held or not. type: DT_*. */
 bool init_is_named(const watcher *w, const char *path, unsigned char type);
 /* Some pattern names this path itself; held or not. */

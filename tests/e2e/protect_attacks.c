@@ -131,6 +131,37 @@ static void case_014_depth_hides_nothing_and_blocks_nobody(void)
 	CHECK(!box_event("unprotected", NULL, 0), "the box is frozen");
 }
 
+/*
+ * An agent leaves what makes a workspace hard to look through: the next box
+ * is raised over it, writable where it can be, and protected all the same.
+ */
+static void case_014_a_plant_does_not_keep_the_next_box(void)
+{
+	e2e_seconds(60);
+	box_raise(NULL, NULL);
+	/* a circle where the host's hooks path leads, once it is set */
+	box_sh("mkdir tools n && ln -s tools/b tools/a && ln -s a tools/b; "
+	       "cd n && seq 1500 | sed 's,$,/.git/objects,' | xargs mkdir -p; "
+	       "for i in *; do echo ref: refs/heads/m >$i/.git/HEAD; done");
+	box_sh("cd .git; for i in $(seq 20); do mkdir -p modules/m/objects && "
+	       "cd modules/m && echo ref: refs/heads/m >HEAD || exit 1; done");
+	box_sh("mkdir -p z && cd z && seq 4200 | xargs mkdir && chmod 0 *");
+	box_end();
+	host_write(ws_path(".git/config"),
+		   "[core]\n\thooksPath = tools/a/hooks\n");
+	box_raise(NULL, NULL);
+	ATTACK("OK", "create /workspace/src/still-writable");
+	ATTACK("OK", "create /workspace/n/1/file");
+	ATTACK("EROFS|EACCES", "write /workspace/.git/config");
+	/* what names the host's hooks cannot be turned to the agent's */
+	ATTACK("EROFS|EBUSY|EACCES", "unlink /workspace/tools/a");
+	box_sh("mkdir -p n/7/.git/hooks && echo evil >n/7/.git/hooks/x");
+	CHECK(!host_exists(ws_path("n/7/.git/hooks")), "a hook stands");
+	box_end();
+	host_run((const char *const[]){ "chmod", "-R", "u+rwx", ws_path("z"),
+					NULL }, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -139,6 +170,7 @@ int main(int argc, char **argv)
 		CASE(case_009_a_linked_work_tree_can_be_used),
 		CASE(case_014_nothing_is_hidden_in_git_itself),
 		CASE(case_014_a_mode_hides_nothing),
+		CASE(case_014_a_plant_does_not_keep_the_next_box),
 		CASE(case_014_depth_hides_nothing_and_blocks_nobody),
 		CASES_END,
 	};
