@@ -94,8 +94,9 @@ static int await(agentbox_sandbox *box, agentbox_process *process)
 			return -1;
 		if (read_events(box) < 0)
 			return -1;
-		/* a timeout of 0 only looks */
-		rc = agentbox_process_wait(process, 0, &err);
+		/* 0 only looks; an end takes a moment to be settled */
+		rc = agentbox_process_wait(process, fds[0].revents ? 10 : 0,
+					   &err);
 		if (rc == 0)
 			return read_events(box);
 		if (rc != AGENTBOX_ETIMEOUT)

@@ -262,7 +262,8 @@ AGENTBOX_API int32_t agentbox_process_get_pid(const agentbox_process *process);
  * it: timeout in ms for both, 0 only looks, -1 for ever. AGENTBOX_ETIMEOUT
  * when either is not so yet; until it is, the getters below say "running".
  * The settling goes on meanwhile, as a rule for less than a millisecond, and
- * the fd stays readable: look again. AGENTBOX_ECLOSED when the box ended
+ * the fd stays readable: wait again, with a timeout of a few milliseconds, or
+ * a loop of looks spins. AGENTBOX_ECLOSED when the box ended
  * without a status. AGENTBOX_EWALL when protected paths could not be
  * settled: the status is known, the workspace is not to be trusted, and
  * another wait tries to settle again.
