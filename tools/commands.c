@@ -84,6 +84,29 @@ const tool_option tool_global_options[] = {
 static const tool_option box_options[] = { BOX_OPTIONS, END };
 static const tool_option no_options[] = { END };
 
+static const tool_option check_options[] = {
+	{ "--policy", "FILE", "policy", 0,
+	  "the policy document; \"-\" reads standard input", NULL },
+	{ "--builtin", "NAME", "builtin", 0,
+	  "a built-in policy; default: the role's, else workspace", NULL },
+	{ "--role", "KIND", "role", 0, "manager or engineer", NULL },
+	{ "--team-dir", "DIR", "dir", 0,
+	  "the team directory, which a role is about", NULL },
+	{ "--agent", "NAME", "", 0, "whose directory an engineer writes",
+	  NULL },
+	{ "--workspace", "DIR", "dir", 0,
+	  "the workspace, without a role; default: the policy's, else the "
+	  "current directory", NULL },
+	{ "--cwd", "DIR", "dir", 0,
+	  "where relative paths start; default: the current directory", NULL },
+	{ "--jsonl", NULL, "", 0,
+	  "judge rows {\"id\", \"path\"} on standard input, one decision a "
+	  "line on standard output, in the same order", NULL },
+	{ "--explain", NULL, "", 0,
+	  "show what was looked at and every rule that fired", NULL },
+	END
+};
+
 #define FILTER_OPTIONS                                                        \
 	{ "--run", "ID", "", 0, "only records of this run", NULL },           \
 	{ "--box", "ID", "", 0, "only records of this box", NULL },           \
@@ -135,6 +158,19 @@ const tool_command tool_commands[] = {
 	  "it leaves running ends with it.",
 	  "agentbox shell\nagentbox shell --workspace ~/src/project\n",
 	  0, 0, false, tool_shell },
+	{ "check", "write", "PATH...", "file",
+	  "may the agent write these paths",
+	  check_options,
+	  "Nothing is written. The exit status is the worst verdict: 0 allow, "
+	  "10 ask, 11 deny.",
+	  "agentbox check write src/main.c\n"
+	  "agentbox check write --role engineer --team-dir ~/team --agent ada "
+	  "shared/notes\n",
+	  0, -1, false, tool_check_write },
+	{ "check", "read", "PATH...", "file",
+	  "may the agent read these paths",
+	  check_options, NULL, "agentbox check read --explain ../secret\n",
+	  0, -1, false, tool_check_read },
 	{ "policy", "check", "FILE", "policy",
 	  "is FILE a good policy document",
 	  no_options,

@@ -24,6 +24,8 @@ enum tool_status {
 	TOOL_NOT_FOUND = 4,
 	TOOL_REFUSED = 5,
 	TOOL_TAMPERED = 6,
+	TOOL_ASK = 10,
+	TOOL_DENY = 11,
 	TOOL_INTERNAL = 70,
 	TOOL_TIMED_OUT = 124,
 	TOOL_NO_BOX = 125,
@@ -161,6 +163,8 @@ void tool_plan_end(tool_plan *plan);
 int tool_doctor(tool *t, const tool_args *args);
 int tool_run(tool *t, const tool_args *args);
 int tool_shell(tool *t, const tool_args *args);
+int tool_check_write(tool *t, const tool_args *args);
+int tool_check_read(tool *t, const tool_args *args);
 int tool_policy_check(tool *t, const tool_args *args);
 int tool_policy_show(tool *t, const tool_args *args);
 int tool_policy_digest(tool *t, const tool_args *args);

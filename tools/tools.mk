@@ -3,6 +3,7 @@
 bin_PROGRAMS += tools/agentbox
 tools_agentbox_SOURCES = \
 	tools/audit.c \
+	tools/check.c \
 	tools/cli.c \
 	tools/commands.c \
 	tools/doctor.c \

@@ -4,3 +4,4 @@ E2E_TESTS += tests/e2e/tool_usage.py
 E2E_TESTS += tests/e2e/tool_run.py
 E2E_TESTS += tests/e2e/tool_terminal.py
 E2E_TESTS += tests/e2e/tool_audit.py
+E2E_TESTS += tests/e2e/tool_check.py

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox check: ask the guards, do nothing. Every judgement is the
+ * library's (agentbox_guard(3)); here are the options that make a guard, the
+ * rows of --jsonl, and the exit status: the worst verdict of all.
+ */
+#include "config.h"
+
+#include <agentbox/guard.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+#include "tool.h"
+
+struct check {
+	tool *t;
+	const tool_args *args;
+	agentbox_guard *guard;
+	agentbox_place *place;
+	agentbox_decision *decision;
+	int cwd_fd;
+	int32_t worst; /* AGENTBOX_VERDICT_* */
+	json_t *all;   /* decisions, for --json */
+	int bad_rows;
+};
+
+/* --- the guard --- */
+
+static json_t *role_of(const tool_args *args, char *team)
+{
+	const char *kind = tool_get(args, "--role");
+	const char *agent = tool_get(args, "--agent");
+
+	return json_pack("{s:{s:s*, s:s*, s:s*}}", "role", "kind", kind,
+			 "team_dir", team, "agent", agent);
+}
+
+/* The role's options laid over the policy, so that it checks them. */
+static int lay_role(struct check *c, agentbox_policy **policy)
+{
+	const char *dir = tool_get(c->args, "--team-dir");
+	/* an empty one stays empty: the policy says that it is no directory */
+	char *team = dir ? (*dir ? tool_absolute(dir) : strdup("")) : NULL;
+	json_t *role = role_of(c->args, team);
+	char *text = role ? json_dumps(role, JSON_COMPACT) : NULL;
+	agentbox_policy *laid = NULL;
+	agentbox_error *err = NULL;
+	int rc = TOOL_BAD_INPUT;
+
+	if (text && agentbox_policy_merge(*policy, text, strlen(text), &laid,
+					  &err) == 0) {
+		agentbox_policy_unref(*policy);
+		*policy = laid;
+		rc = 0;
+	} else {
+		rc = text ? tool_fail_as(c->t, TOOL_BAD_INPUT, err, NULL) :
+			    tool_refuse(c->t, TOOL_BAD_INPUT, "EINVAL", NULL,
+					"--role, --team-dir and --agent are "
+					"text");
+	}
+	free(text);
+	free(team);
+	json_decref(role);
+	return rc;
+}
+
+static int read_policy(struct check *c, agentbox_policy **policy)
+{
+	const char *file = tool_get(c->args, "--policy");
+	const char *builtin = tool_get(c->args, "--builtin");
+	const char *kind = tool_get(c->args, "--role");
+	bool role = kind || tool_has(c->args, "--team-dir") ||
+		    tool_has(c->args, "--agent");
+	char *name;
+	int rc;
+
+	if (file && builtin)
+		return tool_refuse(c->t, TOOL_USAGE, "EINVAL", NULL,
+				   "--policy and --builtin exclude each other");
+	if (kind && !file && !builtin &&
+	    (!strcmp(kind, "manager") || !strcmp(kind, "engineer")))
+		builtin = kind;
+	name = file ? strdup(file) :
+		      text_format("builtin:%s", builtin ? builtin :
+							  "workspace");
+	if (!name)
+		return TOOL_INTERNAL;
+	rc = tool_read_policy(c->t, name, policy);
+	free(name);
+	return rc || !role ? rc : lay_role(c, policy);
+}
+
+/* What the policy names is the root; else --workspace, else where we are. */
+static int open_root(struct check *c, agentbox_policy *policy, int *fd)
+{
+	agentbox_bytes *bytes = NULL;
+	json_t *document;
+	const char *named;
+	const char *dir;
+
+	if (agentbox_policy_to_json(policy, &bytes, NULL) < 0)
+		return TOOL_INTERNAL;
+	document = tool_json_of(bytes);
+	named = text_of(json_object_get(document, "role"), "team_dir");
+	if (!*named && !json_object_get(document, "role"))
+		named = text_of(json_object_get(document, "workspace"),
+				"path");
+	dir = tool_get(c->args, "--workspace");
+	dir = dir ? dir : *named ? named : ".";
+	*fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = *fd >= 0 ? 0 :
+		 tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND", dir,
+			     "cannot open the directory: %s", strerror(errno));
+	json_decref(document);
+	return rc;
+}
+
+static int make_place(struct check *c)
+{
+	const char *cwd = tool_get(c->args, "--cwd");
+	const char *home = getenv("HOME");
+	const char *temp = getenv("TMPDIR");
+	agentbox_error *err = NULL;
+	char *real;
+
+	c->cwd_fd = open(cwd ? cwd : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->cwd_fd < 0)
+		return tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND",
+				   cwd ? cwd : ".",
+				   "cannot open the directory: %s",
+				   strerror(errno));
+	real = realpath(cwd ? cwd : ".", NULL);
+	if (agentbox_place_new(&c->place, &err) < 0 ||
+	    (real && agentbox_place_set_cwd(c->place, real, strlen(real),
+					    &err) < 0) ||
+	    agentbox_place_add_temp(c->place, "/tmp", 4, &err) < 0) {
+		free(real);
+		return tool_fail(c->t, err, "--cwd");
+	}
+	free(real);
+	/* what is no clean absolute path is not known */
+	if (home)
+		agentbox_place_set_home(c->place, home, strlen(home), NULL);
+	if (temp)
+		agentbox_place_add_temp(c->place, temp, strlen(temp), NULL);
+	return 0;
+}
+
+static int open_check(struct check *c)
+{
+	agentbox_policy *policy = NULL;
+	agentbox_error *err = NULL;
+	int root = -1;
+	int rc = read_policy(c, &policy);
+
+	if (!rc)
+		rc = open_root(c, policy, &root);
+	if (!rc)
+		rc = make_place(c);
+	if (!rc && agentbox_guard_new(policy, root, &c->guard, &err) < 0)
+		rc = tool_fail_as(c->t, TOOL_BAD_INPUT, err, NULL);
+	if (root >= 0)
+		close(root);
+	agentbox_policy_unref(policy);
+	return rc;
+}
+
+static void end_check(struct check *c)
+{
+	agentbox_decision_free(c->decision);
+	agentbox_place_free(c->place);
+	agentbox_guard_unref(c->guard);
+	json_decref(c->all);
+	if (c->cwd_fd >= 0)
+		close(c->cwd_fd);
+}
+
+/* --- judging --- */
+
+static int32_t judge_path(struct check *c, int32_t action, const char *path,
+			  size_t n, agentbox_error **err)
+{
+	return agentbox_guard_check_path(c->guard, action, c->cwd_fd, path, n,
+					 &c->decision, err);
+}
+
+static void note_verdict(struct check *c)
+{
+	int32_t verdict = agentbox_decision_get_verdict(c->decision);
+
+	if (verdict > c->worst)
+		c->worst = verdict;
+}
+
+static const char *verdict_name(int32_t verdict)
+{
+	return verdict == AGENTBOX_VERDICT_ALLOW ? "allow" :
+	       verdict == AGENTBOX_VERDICT_ASK	 ? "ask" :
+						   "deny";
+}
+
+static int explain(struct check *c)
+{
+	agentbox_bytes *text = NULL;
+	agentbox_error *err = NULL;
+
+	if (agentbox_decision_explain(c->decision, &text, &err) < 0)
+		return tool_fail(c->t, err, NULL);
+	fputs(agentbox_bytes_get_data(text), stderr);
+	agentbox_bytes_free(text);
+	return 0;
+}
+
+/* For people: a line, what to do instead, or everything with --explain. */
+static int tell(struct check *c, const char *subject)
+{
+	const agentbox_decision *d = c->decision;
+	const char *other = agentbox_decision_get_alternative(d);
+	char *clean;
+
+	if (tool_has(c->args, "--explain"))
+		return explain(c);
+	clean = text_clean(subject);
+	if (agentbox_decision_get_verdict(d) == AGENTBOX_VERDICT_ALLOW)
+		text_line(stderr, "allow: %s", clean ? clean : "");
+	else
+		text_line(stderr, "%s: %s: %s [%s]",
+			  verdict_name(agentbox_decision_get_verdict(d)),
+			  clean ? clean : "", agentbox_decision_get_reason(d),
+			  agentbox_decision_get_rule(d));
+	if (*other)
+		text_line(stderr, "  instead: %s", other);
+	free(clean);
+	return 0;
+}
+
+/* One decision is there: told, or kept for the document. */
+static int take_decision(struct check *c, const char *subject)
+{
+	agentbox_bytes *json = NULL;
+	agentbox_error *err = NULL;
+
+	note_verdict(c);
+	if (!c->t->json)
+		return tell(c, subject);
+	if (tool_has(c->args, "--explain")) {
+		int rc = explain(c);
+		if (rc)
+			return rc;
+	}
+	if (agentbox_decision_to_json(c->decision, &json, &err) < 0)
+		return tool_fail(c->t, err, NULL);
+	return json_array_append_new(c->all, tool_json_of(json)) == 0 ?
+		       0 :
+		       TOOL_INTERNAL;
+}
+
+/* --- rows --- */
+
+/* {"id": ...} of a row, "," at its end; "" when there is none. Owned. */
+static char *id_text(const json_t *row)
+{
+	const json_t *id = json_object_get(row, "id");
+	char *value = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) :
+			   NULL;
+	char *text = value ? text_format("\"id\":%s,", value) : strdup("");
+
+	free(value);
+	return text;
+}
+
+static int print_row(struct check *c, const json_t *row)
+{
+	agentbox_bytes *json = NULL;
+	agentbox_error *err = NULL;
+	char *id = id_text(row);
+	char *line = NULL;
+	int rc = TOOL_INTERNAL;
+
+	if (agentbox_decision_to_json(c->decision, &json, &err) < 0) {
+		free(id);
+		return tool_fail(c->t, err, NULL);
+	}
+	/* the object without its opening brace */
+	if (id)
+		line = text_format("{%s%s\n", id,
+				   agentbox_bytes_get_data(json) + 1);
+	if (line)
+		rc = tool_write_out(c->t, line, strlen(line));
+	agentbox_bytes_free(json);
+	free(line);
+	free(id);
+	return rc;
+}
+
+static int print_bad_row(struct check *c, const json_t *row, const char *why)
+{
+	char *id = id_text(row);
+	char *line = id ? text_format("{%s\"verdict\":\"deny\",\"rule\":"
+				      "\"row\",\"reason\":\"%s\"}\n", id, why) :
+			  NULL;
+	int rc = line ? tool_write_out(c->t, line, strlen(line)) :
+			TOOL_INTERNAL;
+
+	c->bad_rows++;
+	c->worst = AGENTBOX_VERDICT_DENY;
+	free(line);
+	free(id);
+	return rc;
+}
+
+/* What is wrong with a row, or NULL: the decision is there. */
+static const char *judge_row(struct check *c, const json_t *row,
+			     int32_t action, agentbox_error **err)
+{
+	const json_t *path = json_object_get(row, "path");
+
+	if (!json_is_object(row))
+		return "the row is not a JSON object";
+	if (json_object_get(row, "cmd") || json_object_get(row, "argv"))
+		return "a command is not for check write and check read";
+	if (!json_is_string(path))
+		return "the row has no path";
+	judge_path(c, action, json_string_value(path),
+		   json_string_length(path), err);
+	return NULL;
+}
+
+static int take_row(struct check *c, const char *line, size_t n,
+		    int32_t action)
+{
+	json_t *row = json_loadb(line, n, JSON_ALLOW_NUL |
+						  JSON_REJECT_DUPLICATES, NULL);
+	agentbox_error *err = NULL;
+	const char *why = judge_row(c, row, action, &err);
+	int rc;
+
+	if (why) {
+		rc = print_bad_row(c, row, why);
+	} else if (err) {
+		agentbox_error_free(err);
+		rc = print_bad_row(c, row, "the row could not be judged");
+	} else {
+		note_verdict(c);
+		rc = print_row(c, row);
+	}
+	json_decref(row);
+	return rc;
+}
+
+static int take_rows(struct check *c, int32_t action)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int rc = 0;
+
+	while (rc == 0 && (n = getline(&line, &room, stdin)) >= 0) {
+		while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+			n--;
+		if (n > 0)
+			rc = take_row(c, line, (size_t)n, action);
+	}
+	if (rc == 0 && ferror(stdin))
+		rc = tool_refuse(c->t, TOOL_BAD_INPUT, "ESYS", NULL,
+				 "cannot read standard input: %s",
+				 strerror(errno));
+	free(line);
+	return rc;
+}
+
+/* --- both --- */
+
+static int status_of(const struct check *c)
+{
+	if (c->bad_rows)
+		return TOOL_BAD_INPUT;
+	return c->worst <= AGENTBOX_VERDICT_ALLOW ? TOOL_OK :
+	       c->worst == AGENTBOX_VERDICT_ASK	  ? TOOL_ASK :
+						    TOOL_DENY;
+}
+
+static int take_paths(struct check *c, int32_t action)
+{
+	int rc = 0;
+
+	for (int i = 0; i < c->args->operand_count && rc == 0; i++) {
+		const char *path = c->args->operands[i];
+		agentbox_error *err = NULL;
+
+		if (judge_path(c, action, path, strlen(path), &err) < 0)
+			return tool_fail(c->t, err, path);
+		rc = take_decision(c, path);
+	}
+	if (rc == 0 && c->t->json)
+		rc = tool_print_json(
+			c->t, json_pack("{s:s, s:O}", "verdict",
+					verdict_name(c->worst), "decisions",
+					c->all));
+	return rc;
+}
+
+static int check_paths(tool *t, const tool_args *args, int32_t action)
+{
+	struct check c = { .t = t, .args = args, .cwd_fd = -1,
+			   .all = json_array() };
+	bool rows = tool_has(args, "--jsonl");
+	int rc;
+
+	if (rows == (args->operand_count > 0))
+		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				 rows ? "with --jsonl the paths come on "
+					"standard input" :
+					"PATH is missing");
+	else
+		rc = open_check(&c);
+	if (rc == 0)
+		rc = rows ? take_rows(&c, action) : take_paths(&c, action);
+	if (rc == 0)
+		rc = status_of(&c);
+	end_check(&c);
+	return rc;
+}
+
+int tool_check_write(tool *t, const tool_args *args)
+{
+	return check_paths(t, args, AGENTBOX_ACTION_WRITE);
+}
+
+int tool_check_read(tool *t, const tool_args *args)
+{
+	return check_paths(t, args, AGENTBOX_ACTION_READ);
+}
