@@ -342,6 +342,21 @@ static size_t next_noun(const struct ab_git_walk *walk, size_t from)
 	return i;
 }
 
+/* Is it the name, or could it become it? */
+static bool may_be(const struct ab_git_walk *walk, size_t word,
+		   const char *name, bool *is_sure)
+{
+	const struct ab_word *w;
+
+	if (word >= walk->count)
+		return false;
+	w = &walk->words[word];
+	if (ab_git_unread_from(w, 0) > w->len && !ab_git_is_guess(w))
+		return ab_git_is(w, name);
+	*is_sure = false;
+	return true;
+}
+
 /* gh and glab do much that is not git's: only what runs git is judged. */
 static void judge_gh(struct ab_git_walk *walk)
 {
@@ -349,18 +364,16 @@ static void judge_gh(struct ab_git_walk *walk)
 	size_t verb = next_noun(walk, noun + 1);
 
 	walk->result->verdict = AB_GIT_NONE;
-	if (noun >= walk->count)
-		return;
 	for (size_t i = 0; i < COUNT(passes); i++) {
-		if (!ab_git_is(&walk->words[noun], passes[i].noun))
+		size_t at = passes[i].verb ? verb : noun;
+		bool is_sure = true;
+
+		if (!may_be(walk, noun, passes[i].noun, &is_sure) ||
+		    (passes[i].verb &&
+		     !may_be(walk, verb, passes[i].verb, &is_sure)))
 			continue;
-		if (passes[i].verb &&
-		    (verb >= walk->count ||
-		     !ab_git_is(&walk->words[verb], passes[i].verb)))
-			continue;
-		ab_git_found_word(walk, passes[i].act,
-				  passes[i].verb ? verb : noun);
-		return;
+		ab_git_found_word(walk, is_sure ? passes[i].act : GIT_DYNAMIC,
+				  at);
 	}
 }
 

@@ -212,15 +212,14 @@ static bool is_system_dir(const char *text, size_t len)
  */
 static bool is_safe_path(const struct ab_word *w)
 {
+	const struct ab_hole *h = w->hole_count ? w->holes : NULL;
 	size_t begin = 0;
 
 	for (size_t i = 0; i <= w->len; i++) {
-		const struct ab_hole *h = ab_git_hole_at(w, i);
-
-		if (h && i == begin && h->name && strcmp(h->name, "PATH") == 0)
-			return i == w->len || w->text[i] == ':';
-		if (h)
-			return false;
+		if (h && h->at == i)
+			return i == begin && h->name &&
+			       strcmp(h->name, "PATH") == 0 &&
+			       (i == w->len || w->text[i] == ':');
 		if (i < w->len && w->text[i] != ':')
 			continue;
 		if (!is_system_dir(w->text + begin, i - begin))

@@ -5,43 +5,50 @@
  * and overrules what the repository's own would run.
  *
  * Keys with a name of the repository's choosing in them cannot be overruled
- * from outside: filter.x.clean, diff.x.textconv, diff.x.command,
- * merge.x.driver; nor can diff.external, for which --no-ext-diff must be
- * given. Against these helps only that the agent cannot write .git/config:
- * that is the wall, this is the belt. Source: git-config(1), git(1).
+ * from outside: filter.x.clean, merge.x.driver, alias.x, diff.x.textconv and
+ * diff.x.command; nor can diff.external (give --no-ext-diff --no-textconv to
+ * every diff) and core.worktree (set GIT_DIR and GIT_WORK_TREE). Against
+ * these helps only that the agent cannot write .git/config: that is the wall,
+ * this is the belt. Source: git-config(1), git(1).
  */
 #include "config.h"
 
 #include "guard/git.h"
 
-/* The value git sees last is that of the command line: the same keys go into
- * GIT_CONFIG_COUNT and into -c, either suffices. */
+/*
+ * Keys that git reads last. In the environment by GIT_CONFIG_COUNT, so that
+ * it suffices alone; as -c for who cannot set the environment, which does
+ * less: transports of the repository's own naming stay.
+ */
 #define OVERRIDES(X)                                                           \
-	X(0, "core.fsmonitor", "false") \
-	X(1, "core.hooksPath", "/dev/null") \
-	X(2, "core.sshCommand", "false") \
-	X(3, "core.gitProxy", "false") \
-	X(4, "core.askPass", "false") \
-	X(5, "core.pager", "cat") \
-	X(6, "core.editor", "false") \
-	X(7, "core.attributesFile", "/dev/null") \
-	X(8, "core.alternateRefsCommand", "false") \
-	X(9, "credential.helper", "") \
-	X(10, "gpg.program", "false") \
-	X(11, "gpg.ssh.program", "false") \
-	X(12, "gpg.x509.program", "false") \
-	X(13, "protocol.allow", "never") \
-	X(14, "safe.bareRepository", "explicit") \
-	X(15, "submodule.recurse", "false") \
-	X(16, "fetch.recurseSubmodules", "false") \
-	X(17, "log.showSignature", "false") \
-	X(18, "commit.gpgSign", "false") \
-	X(19, "tag.gpgSign", "false") \
-	X(20, "gc.auto", "0") \
-	X(21, "maintenance.auto", "false") \
-	X(22, "uploadpack.packObjectsHook", "false")
+	X(0, "core.fsmonitor", "false")                                        \
+	X(1, "core.hooksPath", "/dev/null")                                    \
+	X(2, "core.sshCommand", "false")                                       \
+	X(3, "core.gitProxy", "false")                                         \
+	X(4, "core.askPass", "false")                                          \
+	X(5, "core.pager", "cat")                                              \
+	X(6, "core.editor", "false")                                           \
+	X(7, "core.attributesFile", "/dev/null")                               \
+	X(8, "core.alternateRefsCommand", "false")                             \
+	X(9, "credential.helper", "")                                          \
+	X(10, "gpg.program", "false")                                          \
+	X(11, "gpg.ssh.program", "false")                                      \
+	X(12, "gpg.x509.program", "false")                                     \
+	X(13, "gpg.ssh.defaultKeyCommand", "false")                            \
+	X(14, "commit.gpgSign", "false")                                       \
+	X(15, "tag.gpgSign", "false")                                          \
+	X(16, "log.showSignature", "false")                                    \
+	X(17, "protocol.allow", "never")                                       \
+	X(18, "protocol.ext.allow", "never")                                   \
+	X(19, "protocol.file.allow", "never")                                  \
+	X(20, "safe.bareRepository", "explicit")                               \
+	X(21, "submodule.recurse", "false")                                    \
+	X(22, "fetch.recurseSubmodules", "false")                              \
+	X(23, "uploadpack.packObjectsHook", "false")                           \
+	X(24, "gc.auto", "0")                                                  \
+	X(25, "maintenance.auto", "false")
 
-#define OVERRIDE_COUNT "23"
+#define OVERRIDE_COUNT "26"
 
 static const char *const environment[] = {
 	"GIT_CONFIG_NOSYSTEM=1",

@@ -123,11 +123,13 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 			ab_git_found(walk, GIT_PATH_OUT, word, begin, w->len);
 		break;
 	case VALUE_PRETTY:
-		if (asks_signature(text, w->len - begin))
+		if (ab_git_unsure_from(w, begin) <= w->len ||
+		    asks_signature(text, w->len - begin))
 			ab_git_found(walk, GIT_SIGNATURE, word, begin, w->len);
 		break;
 	case VALUE_REF_FORMAT:
-		if (has_signature_atom(text, w->len - begin))
+		if (ab_git_unsure_from(w, begin) <= w->len ||
+		    has_signature_atom(text, w->len - begin))
 			ab_git_found(walk, GIT_SIGNATURE, word, begin, w->len);
 		break;
 	case VALUE_ARCHIVE:
@@ -156,8 +158,9 @@ static void judge_moved(struct ab_git_walk *walk, size_t word)
 	struct ab_git_place place =
 		ab_git_place_of(walk, &walk->words[word], 0);
 
-	if (place.is_git_dir || (place.where != WHERE_INSIDE &&
-				 place.where != WHERE_UNKNOWN))
+	if (place.where == WHERE_UNKNOWN)
+		ab_git_found_word(walk, GIT_PATH_ASK, word);
+	else if (place.is_git_dir || place.where != WHERE_INSIDE)
 		ab_git_found_word(walk, GIT_PATH_OUT, word);
 }
 
@@ -324,6 +327,24 @@ static void judge_remove(struct ab_git_walk *walk)
 		ab_git_found_word(walk, GIT_PATH_ASK, walk->unsure);
 }
 
+/*
+ * Two paths alone may be outside, and are then compared as with --no-index;
+ * git refuses any other path outside. A word that may split may be two.
+ */
+static void judge_diff(struct ab_git_walk *walk)
+{
+	bool is_pair = walk->operands == 2 &&
+		       (walk->after == 2 || !walk->has_dashes);
+
+	if (walk->unsure == AB_GIT_NO_WORD)
+		return;
+	if (walk->after == walk->operands &&
+	    ab_git_may_split(&walk->words[walk->unsure]))
+		is_pair = true;
+	if (is_pair || (walk->flags & FLAG_NO_INDEX))
+		ab_git_found_word(walk, GIT_PATH_ASK, walk->unsure);
+}
+
 /* The word to point at when it is the command that decides. */
 static size_t blame(const struct ab_git_walk *walk)
 {
@@ -344,8 +365,7 @@ void ab_git_judge_end(struct ab_git_walk *walk)
 			ab_git_found_word(walk, GIT_REVERSE, walk->at);
 		break;
 	case OPERANDS_DIFF:
-		if ((f & FLAG_NO_INDEX) && walk->unsure != AB_GIT_NO_WORD)
-			ab_git_found_word(walk, GIT_PATH_ASK, walk->unsure);
+		judge_diff(walk);
 		break;
 	case OPERANDS_GREP:
 		if ((f & FLAG_PATTERN) && walk->noted != AB_GIT_NO_WORD)

@@ -158,8 +158,8 @@ SET(index)
 END(index)
 
 SET(mk)
-	N("-z"), N("batch"), N("missing"), N("missing-ok"), V("prefix"),
-	N("strict"),
+	N("-z"), N("batch"), N("ignore-cache-tree"), N("missing"),
+	N("missing-ok"), V("prefix"), N("strict"),
 END(mk)
 
 SET(move)
@@ -247,7 +247,7 @@ SET(repack)
 	N("-l"), N("-m"), N("-n"), N("-q"), N("cruft"), V("cruft-expiration"),
 	N("delta-islands"), V("depth"), X("expire-to", NEED, OK, WRITE_ASK, 0),
 	V("filter"), X("filter-to", NEED, OK, WRITE_ASK, 0), V("geometric"),
-	V("keep-pack"), N("keep-unreachable"), V("max-pack-size"),
+	V("keep-pack"), N("keep-unreachable"), N("local"), V("max-pack-size"),
 	V("name-hash-version"), N("pack-kept-objects"), N("path-walk"),
 	N("quiet"), V("threads"), V("unpack-unreachable"), V("window"),
 	V("window-memory"), N("write-bitmap-index"), N("write-midx"),
@@ -266,7 +266,7 @@ SET(export)
 	X("export-marks", NEED, OK, WRITE_ASK, 0), N("fake-missing-tagger"),
 	N("full-tree"), X("import-marks", NEED, OK, READ_ASK, 0),
 	X("import-marks-if-exists", NEED, OK, READ_ASK, 0), N("mark-tags"),
-	N("no-data"), G("progress"), V("reencode"),
+	N("no-data"), V("progress"), V("reencode"),
 	N("reference-excluded-parents"), V("refspec"), N("show-original-ids"),
 	V("signed-commits"), V("signed-tags"), V("tag-of-filtered-object"),
 	N("use-done-feature"),

@@ -30,7 +30,8 @@ END(archive)
 SET(cat_file)
 	N("-Z"), N("-e"), N("-p"), N("-s"), N("-t"), N("-z"),
 	N("allow-unknown-type"), G("batch"), N("batch-all-objects"),
-	G("batch-check"), G("batch-command"), N("buffer"), V("filter"),
+	G("batch-check"), G("batch-command"), N("buffer"),
+	X("filter", NEED, CONFIGURED, ANY, 0),
 	X("filters", NONE, CONFIGURED, ANY, 0), N("follow-symlinks"),
 	N("mailmap"), V("path"), X("textconv", NONE, CONFIGURED, ANY, 0),
 	N("unordered"), N("use-mailmap"),

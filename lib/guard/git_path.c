@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define MAX_HOLES 64
+
 struct path {
 	char text[AB_GIT_PATH_MAX]; /* "/a/b"; the root is empty */
 	size_t len;
@@ -77,11 +79,13 @@ static bool start_at_hole(struct path *p, const struct ab_git_walk *walk,
 	return true;
 }
 
-/* ".*" matches ".." too. */
+/* ".*" matches ".." too. Of very many holes nobody looks at each. */
 static bool is_dot_pattern(const struct ab_word *word, size_t begin, size_t end)
 {
 	if (begin >= end || word->text[begin] != '.')
 		return false;
+	if (word->hole_count > MAX_HOLES)
+		return true;
 	for (uint32_t i = 0; i < word->hole_count; i++) {
 		const struct ab_hole *h = &word->holes[i];
 

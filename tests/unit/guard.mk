@@ -38,3 +38,18 @@ tests_unit_guard_race_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_guard_race_long_SOURCES = $(tests_unit_guard_race_SOURCES)
 tests_unit_guard_race_long_CPPFLAGS = $(UNIT_CPPFLAGS) -DRACE_SECONDS=60
 tests_unit_guard_race_long_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_git_table_internal
+UNIT_TESTS += tests/unit/guard_git_table_internal
+tests_unit_guard_git_table_internal_SOURCES = \
+	tests/unit/guard_git_table_internal.c \
+	tests/unit/guard_git_rows.c tests/unit/guard_git_rows.h
+tests_unit_guard_git_table_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_git_table_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_git_hostile_internal
+UNIT_TESTS += tests/unit/guard_git_hostile_internal
+tests_unit_guard_git_hostile_internal_SOURCES = \
+	tests/unit/guard_git_hostile_internal.c
+tests_unit_guard_git_hostile_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_git_hostile_internal_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Fuzz targets of guard; tests/fuzz/path.mk says how to add one.
+check_PROGRAMS += tests/fuzz/guard_git
+FUZZ_TARGETS += tests/fuzz/guard_git
+tests_fuzz_guard_git_SOURCES = tests/fuzz/guard_git.c $(FUZZ_MAIN)
+tests_fuzz_guard_git_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_guard_git_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_guard_git_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
