@@ -7,14 +7,17 @@
 # DEMO += examples/demo/demo.sh   is what make demo runs (program or script).
 # tests/ffi/examples.sh compiles them against an installation and runs them.
 
-EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited
-EXAMPLES += examples/hello examples/agent_loop examples/audited
+EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited \
+	examples/guard
+EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = $(PUBLIC_LIBS)
 examples_agent_loop_SOURCES = examples/agent_loop.c
 examples_agent_loop_LDADD = $(PUBLIC_LIBS)
 examples_audited_SOURCES = examples/audited.c
 examples_audited_LDADD = $(PUBLIC_LIBS)
+examples_guard_SOURCES = examples/guard.c
+examples_guard_LDADD = $(PUBLIC_LIBS)
 
 # examples/demo/intruder.c is compiled in the box, by the demo.
 EXTRA_PROGRAMS += examples/demo/demo

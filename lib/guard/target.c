@@ -350,6 +350,7 @@ static enum ab_target_why enter_area(const agentbox_guard *g,
 
 /* A walk along a path that has links in it. */
 struct walk {
+	int at; /* owned: the directory t->path, -1: not open */
 	char todo[AB_MAX_PATH * 2]; /* components still to be looked at */
 	unsigned links;
 	unsigned steps;
@@ -404,13 +405,23 @@ static enum ab_target_why restart(const agentbox_guard *g, struct walk *w,
 	return AB_TARGET_GOOD;
 }
 
-/* The directory that the walk stands in. */
-static int open_at(const agentbox_guard *g, const struct ab_target *t)
+static void leave(struct walk *w)
+{
+	ab_cleanup_fd(&w->at);
+	w->at = -1;
+}
+
+/* Open the directory that the walk stands in, when it is not: 0 or -errno. */
+static int stand(const agentbox_guard *g, struct walk *w,
+		 const struct ab_target *t)
 {
 	int base = t->area && !t->area->below ? t->area->fd : g->root_fd;
 
-	return open_below(base, t->path, LOOK | O_DIRECTORY,
-			  AB_PATH_NO_SYMLINKS);
+	if (w->at >= 0)
+		return 0;
+	w->at = open_below(base, t->path, LOOK | O_DIRECTORY,
+			   AB_PATH_NO_SYMLINKS);
+	return w->at < 0 ? w->at : 0;
 }
 
 static enum ab_target_why take_link(const agentbox_guard *g, int fd,
@@ -421,7 +432,10 @@ static enum ab_target_why take_link(const agentbox_guard *g, int fd,
 
 	if (n <= 0 || ++w->links > AB_MAX_LINKS || !push_link(w, link, n))
 		return refuse(t, AB_TARGET_LINKS, NULL);
-	return link[0] == '/' ? restart(g, w, t) : AB_TARGET_GOOD;
+	if (link[0] != '/')
+		return AB_TARGET_GOOD;
+	leave(w);
+	return restart(g, w, t);
 }
 
 /* Cut the first component off what is to do; "" when there is none. */
@@ -459,14 +473,14 @@ static enum ab_target_why step(const agentbox_guard *g, struct walk *w,
 			       const char *name, bool follow,
 			       struct ab_target *t, bool *done)
 {
-	ab_autofd int at = open_at(g, t);
 	ab_autofd int fd = -1;
 	struct stat st;
 	bool last = w->todo[strspn(w->todo, "/")] == '\0';
+	int r = stand(g, w, t);
 
-	if (at < 0)
-		return refuse_errno(t, -at);
-	fd = openat(at, name, LOOK);
+	if (r < 0)
+		return refuse_errno(t, -r);
+	fd = openat(w->at, name, LOOK);
 	if (fd < 0 && errno != ENOENT)
 		return refuse_errno(t, errno);
 	if (fd >= 0 && fstat(fd, &st) < 0)
@@ -476,7 +490,11 @@ static enum ab_target_why step(const agentbox_guard *g, struct walk *w,
 	if (!append_name(t, name))
 		return refuse(t, AB_TARGET_SHAPE, "is too long");
 	*done = fd < 0;
-	return fd < 0 ? take_missing(w, t) : AB_TARGET_GOOD;
+	if (fd < 0)
+		return take_missing(w, t);
+	leave(w);
+	w->at = ab_steal_fd(&fd);
+	return AB_TARGET_GOOD;
 }
 
 /*
@@ -508,6 +526,7 @@ static enum ab_target_why walk_links(const agentbox_guard *g, struct walk *w,
 				return refuse(t, AB_TARGET_ESCAPES, NULL);
 			/* right as text: what is walked has no links */
 			drop_last(t->path);
+			leave(w);
 			continue;
 		}
 		why = step(g, w, name, follow, t, &done);
@@ -560,6 +579,7 @@ enum ab_target_why ab_target_find(const agentbox_guard *guard, int dirfd,
 	t->why = AB_TARGET_GOOD;
 	t->detail = NULL;
 	t->error = 0;
+	w.at = -1;
 	w.links = w.steps = 0;
 	why = take_shape(guard, dirfd, path, n, t);
 	if (why != AB_TARGET_GOOD)
@@ -571,6 +591,7 @@ enum ab_target_why ab_target_find(const agentbox_guard *guard, int dirfd,
 		ab_cleanup_fd(&t->fd);
 		t->fd = -1;
 		why = walk_links(guard, &w, follow, t);
+		leave(&w);
 		if (why != AB_TARGET_GOOD)
 			return t->why = why;
 	}

@@ -19,3 +19,9 @@ tests_bench_spawn_SOURCES = \
 	tests/bench/table.c
 tests_bench_spawn_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_spawn_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread
+
+# one check of a path
+EXTRA_PROGRAMS += tests/bench/guard_path
+BENCHES += tests/bench/guard_path
+tests_bench_guard_path_SOURCES = tests/bench/guard_path.c
+tests_bench_guard_path_LDADD = $(PUBLIC_LIBS)

@@ -35,14 +35,8 @@ build() { # name
 build hello
 build agent_loop
 build audited
+build guard
 ffi_workspace
-"$TMPDIR/agent_loop" "$TMPDIR/ws" "$TMPDIR/state" </dev/null \
-	>"$TMPDIR/out" 2>&1
-if [ $? -eq 125 ] && grep -q "(EWALL)" "$TMPDIR/out"; then
-	# the built-in policy asks for walls this machine does not have
-	skip "the examples run" "$(cat "$TMPDIR/out")"
-	tap_done
-fi
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
 check() {
@@ -58,6 +52,24 @@ check() {
 		not_ok "$check_name" "status $rc: $(cat "$TMPDIR/out")"
 	fi
 }
+
+# needs no box
+check "guard writes what it may, and records it" 0 '"verdict":"allow"' \
+	"$TMPDIR/guard" "$TMPDIR/ws" new.txt hello
+check "and it is there" 0 "^hello$" cat "$TMPDIR/ws/new.txt"
+check "guard refuses in the known words" 1 "^Path escapes workspace\.$" \
+	"$TMPDIR/guard" "$TMPDIR/ws" ../new.txt hello
+check "guard records the refusal" 1 '"rule":"path.protected"' \
+	"$TMPDIR/guard" "$TMPDIR/ws" .git/hooks/pre-commit '#!/bin/sh'
+check "guard explains itself" 2 "usage" "$TMPDIR/guard"
+
+"$TMPDIR/agent_loop" "$TMPDIR/ws" "$TMPDIR/state" </dev/null \
+	>"$TMPDIR/out" 2>&1
+if [ $? -eq 125 ] && grep -q "(EWALL)" "$TMPDIR/out"; then
+	# the built-in policy asks for walls this machine does not have
+	skip "the examples run" "$(cat "$TMPDIR/out")"
+	tap_done
+fi
 
 check "hello prints what the command printed" 0 "from the workspace" \
 	"$TMPDIR/hello" "$TMPDIR/ws" cat file
