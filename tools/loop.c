@@ -153,7 +153,10 @@ static void tell_event(const json_t *e)
 	const char *detail = text_of(e, "detail");
 	const char *dash = *detail ? ": " : "";
 
-	if (!strcmp(kind, "quarantined"))
+	/* a count of lost ones; else the detail is a path or a reason */
+	if (!strcmp(object, "events") && detail[0] >= '0' && detail[0] <= '9')
+		text_warning("%s", detail);
+	else if (!strcmp(kind, "quarantined"))
 		text_warning("'%s' is protected and was created in the box; "
 			     "it was moved away%s%s", object, dash, detail);
 	else if (!strcmp(kind, "unprotected"))

@@ -102,7 +102,11 @@ typedef struct ab_msg_failed {
 	const char *message; /* one line, what to do when we know */
 } ab_msg_failed;
 
-/* Kinds of events, with the object they are about. */
+/*
+ * Kinds of events, with the object they are about. What the host did not read
+ * in time is told of by one event of the worst kind that was lost, with the
+ * object "events" and how many of which kind there were.
+ */
 enum ab_event_kind {
 	AB_EVENT_QUARANTINED = 1, /* protected name appeared, moved away */
 	AB_EVENT_REPROTECTED = 2, /* host replaced it; bind made again */

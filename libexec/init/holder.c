@@ -68,6 +68,8 @@ static void do_request(holder *h, const ab_msg_request *q, int fd)
 	ab_msg_reply m = {.serial = q->serial};
 	int reply_fd = -1;
 
+	/* so nothing that is found now is lost */
+	h->box->host_reads = q->kind == AB_MSG_SETTLE;
 	switch (q->kind) {
 	case AB_MSG_RELAUNCH:
 		ask_pid_one(h, AB_MSG_LINK_RELAUNCH, q->serial);
@@ -88,6 +90,8 @@ static void do_request(holder *h, const ab_msg_request *q, int fd)
 	default:
 		m.result = -EINVAL;
 	}
+	(void)init_tell_lost(h->box);
+	h->box->host_reads = false;
 	send_reply(h, &m, reply_fd);
 	if (reply_fd >= 0)
 		close(reply_fd);
@@ -220,8 +224,7 @@ static void on_link(holder *h)
 		pass_failure(h, &failed);
 	else if (kind == AB_MSG_LINK_EVENT &&
 		 ab_msg_get_event(&r, &event) == 0)
-		init_send_event(h->box->control_fd, AB_MSG_EVENT, event.kind,
-				event.object, event.detail);
+		init_tell(h->box, event.kind, event.object, event.detail);
 	else if (kind == AB_MSG_LINK_REPLY &&
 		 ab_msg_get_reply(&r, &reply) == 0)
 		send_reply(h, &reply, -1);
@@ -240,8 +243,7 @@ static void on_pid_one_end(holder *h)
 			  "pid 1");
 		init_end_box(h, &h->box->failure);
 	}
-	init_send_event(h->box->control_fd, AB_MSG_EVENT, AB_EVENT_ENDED,
-			"box", "its first process ended");
+	init_tell(h->box, AB_EVENT_ENDED, "box", "its first process ended");
 	init_end_box(h, NULL);
 }
 
@@ -258,6 +260,9 @@ static void serve(holder *h)
 	size_t n = POLL_FIXED + init_poll_relays(h, fds + POLL_FIXED);
 	int64_t timeout = init_poll_guard(h, fds + POLL_GUARD);
 
+	/* read or not, it learns that it has missed something */
+	if (!init_tell_lost(h->box))
+		fds[POLL_CONTROL].events |= POLLOUT;
 	if (ab_fd_poll_many(fds, n, timeout) < 0)
 		init_end_box(h, NULL);
 	if (fds[POLL_HOST].revents)

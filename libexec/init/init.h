@@ -70,6 +70,9 @@ typedef struct init_box {
 	/* cgroup.procs, opened with the holder's rights */
 	int cgroup_fds[16];
 
+	bool host_reads;  /* it waits for our answer to a request */
+	uint32_t lost[8]; /* events by kind that the host could not take */
+
 	pid_t pid_one; /* in the holder's pid namespace */
 	int pid_one_pidfd;
 
@@ -95,8 +98,15 @@ int init_fail(init_box *box, int sys_errno, const char *advice,
 void init_note(init_box *box, const char *fmt, ...) AB_PRINTF(2, 3);
 /* AB_MSG_FAILED from box->failure on a socket; errors are ignored. */
 void init_send_failure(const init_box *box, int sock);
-void init_send_event(int sock, uint32_t message, uint32_t kind,
-		     const char *object, const char *detail);
+/* Never blocks: 0, or -EAGAIN when there is no room. */
+int init_send_event(int sock, uint32_t message, uint32_t kind,
+		    const char *object, const char *detail);
+
+/* tell.c: the holder's events */
+void init_tell(init_box *box, uint32_t kind, const char *object,
+	       const char *detail);
+/* What was lost so far; false: there is no room for that either. */
+bool init_tell_lost(init_box *box);
 
 /* resolve.c: paths without links */
 /*

@@ -27,6 +27,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/resolve.c \
 	libexec/init/root.c \
 	libexec/init/sys.h \
+	libexec/init/tell.c \
 	libexec/init/tree.c \
 	libexec/init/userns.c \
 	libexec/init/walls.c \

@@ -157,8 +157,7 @@ static void quarantine(watcher *w, const char *path, bool may_stay)
 	if (!take_away(w, path, may_stay, where, sizeof(where)))
 		return;
 	w->quarantined++;
-	init_send_event(w->box->control_fd, AB_MSG_EVENT, AB_EVENT_QUARANTINED,
-			path, where);
+	init_tell(w->box, AB_EVENT_QUARANTINED, path, where);
 }
 
 void init_quarantine(watcher *w, const char *path)

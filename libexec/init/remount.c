@@ -32,8 +32,7 @@
 static void send_event(const watcher *w, uint32_t kind, const guarded *g,
 		       const char *detail)
 {
-	init_send_event(w->box->control_fd, AB_MSG_EVENT, kind,
-			g->rest ? g->rest : g->target, detail);
+	init_tell(w->box, kind, g->rest ? g->rest : g->target, detail);
 }
 
 /* \040 and the like, in place. proc(5). */

@@ -8,6 +8,7 @@
 
 #include "init.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,10 +121,10 @@ static void make_text(char *to, size_t size, const char *from)
 
 /*
  * An event must not block the box when nobody reads: the socket's buffer
- * holds hundreds, and a host that reads none of them has stopped working.
+ * holds hundreds; tell.c counts what does not fit.
  */
-void init_send_event(int sock, uint32_t message, uint32_t kind,
-		     const char *object, const char *detail)
+int init_send_event(int sock, uint32_t message, uint32_t kind,
+		    const char *object, const char *detail)
 {
 	char object_text[2 * AB_MAX_PATH], detail_text[2 * AB_MAX_PATH];
 	ab_msg_event m = {.kind = kind,
@@ -136,7 +137,7 @@ void init_send_event(int sock, uint32_t message, uint32_t kind,
 	make_text(detail_text, sizeof(detail_text), detail);
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_msg_put_event(&w, message, &m);
-	if (!w.bad)
-		(void)ab_message_send(sock, w.data, w.len, NULL, 0,
-				      MSG_DONTWAIT);
+	return w.bad ? -EMSGSIZE
+		     : ab_message_send(sock, w.data, w.len, NULL, 0,
+				       MSG_DONTWAIT);
 }

@@ -152,8 +152,7 @@ void init_fail_path(watcher *w, const char *path, int sys_errno)
 	w->failed++;
 	w->is_doubtful = true; /* the next settle looks at everything again */
 	w->last_errno = sys_errno;
-	init_send_event(w->box->control_fd, AB_MSG_EVENT, AB_EVENT_UNPROTECTED,
-			path, strerror(sys_errno));
+	init_tell(w->box, AB_EVENT_UNPROTECTED, path, strerror(sys_errno));
 }
 
 /*

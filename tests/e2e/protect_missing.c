@@ -50,6 +50,58 @@ static void case_002_missing_hooks_are_quarantined(void)
 		       host_tree(ws_path(".git/config")));
 }
 
+/* How many names were told of as moved away, and how many as lost. */
+static unsigned int told_of(unsigned int *lost)
+{
+	agentbox_event *event = NULL;
+	unsigned int told = 0, n;
+
+	agentbox_sandbox_dispatch(box(), NULL);
+	while (agentbox_sandbox_next_event(box(), &event, NULL) == 0) {
+		const char *kind = agentbox_event_get_kind(event);
+		const char *object = agentbox_event_get_object(event);
+		const char *detail = agentbox_event_get_detail(event);
+
+		if (strcmp(kind, "quarantined") == 0 &&
+		    strcmp(object, "events") == 0 &&
+		    sscanf(detail, "%u events were lost", &n) == 1)
+			*lost += n;
+		else if (strcmp(kind, "quarantined") == 0)
+			told++;
+		agentbox_event_free(event);
+	}
+	return told;
+}
+
+/* However many there are: no name is moved away in silence. */
+static void case_002_each_of_many_is_reported(void)
+{
+	unsigned int told, lost = 0;
+
+	e2e_seconds(60);
+	box_raise(NULL, NULL);
+	box_sh("seq 900 | sed 's,^,d,' | xargs mkdir && for d in d*; do "
+	       "echo evil >$d/.envrc; done");
+	CHECK(!host_exists(ws_path("d1/.envrc")), "it stands");
+	told = told_of(&lost);
+	CHECK(told == 900 && lost == 0, "%u of 900, %u lost", told, lost);
+	/* nobody reads while nobody waits: then how many is what is told */
+	told = 0;
+	box_sh("setsid sh -c 'sleep 0.2; for d in d*; do echo evil >$d/.envrc; "
+	       "done' >/dev/null 2>&1 &");
+	for (int i = 0; i < 200 && !host_exists(ws_path("d99/.envrc")) ; i++)
+		e2e_sleep_ms(10);
+	for (int i = 0; i < 500 && host_exists(ws_path("d99/.envrc")); i++)
+		e2e_sleep_ms(10);
+	e2e_sleep_ms(500);
+	for (int i = 0; i < 10 && told + lost < 900; i++) {
+		told += told_of(&lost);
+		e2e_sleep_ms(50);
+	}
+	CHECK(told + lost == 900, "%u told, %u lost", told, lost);
+	CHECK(lost > 0, "the control: the socket held all of them");
+}
+
 /* The report comes before the exit, not some time later. */
 static void case_002_quarantine_precedes_the_exit(void)
 {
@@ -413,6 +465,7 @@ int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_002_missing_hooks_are_quarantined),
+		CASE(case_002_each_of_many_is_reported),
 		CASE(case_002_quarantine_precedes_the_exit),
 		CASE(case_011_new_repository_is_reported),
 		CASE(case_012_submodule_commands_are_reported),
