@@ -6,3 +6,10 @@ tests_fuzz_guard_git_SOURCES = tests/fuzz/guard_git.c $(FUZZ_MAIN)
 tests_fuzz_guard_git_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_guard_git_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_guard_git_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/guard_path
+FUZZ_TARGETS += tests/fuzz/guard_path
+tests_fuzz_guard_path_SOURCES = tests/fuzz/guard_path.c $(FUZZ_MAIN)
+tests_fuzz_guard_path_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_guard_path_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_guard_path_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,6 +416,54 @@ START_TEST(f27_the_working_directory_does_not_count)
 }
 END_TEST
 
+#define THREADS 16
+#define CHECKS 300
+
+static void *check_in_thread(void *data)
+{
+	long *wrong = data;
+	agentbox_decision *d = NULL;
+
+	for (int i = 0; i < CHECKS; i++) {
+		int32_t fd = -1;
+
+		if (agentbox_guard_check_path(g, W, -1, "shared/s", 8, &d,
+					      NULL) < 0 ||
+		    agentbox_decision_get_verdict(d) != ALLOW ||
+		    agentbox_guard_check_path(g, W, -1, "secret", 6, &d,
+					      NULL) < 0 ||
+		    agentbox_decision_get_verdict(d) != DENY ||
+		    agentbox_guard_open(g, OR, 0, -1, "shared/s", 8, &fd, NULL,
+					NULL) < 0)
+			++*wrong;
+		if (fd >= 0)
+			close(fd);
+	}
+	agentbox_decision_free(d);
+	return NULL;
+}
+
+START_TEST(f27_sixteen_threads_share_a_guard_while_the_cwd_moves)
+{
+	pthread_t threads[THREADS];
+	long wrong[THREADS] = { 0 };
+	int here = open(".", O_PATH | O_CLOEXEC);
+
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL,
+						check_in_thread, &wrong[i]),
+				 0);
+	for (int i = 0; i < 200; i++)
+		ck_assert_int_eq(chdir(at(i % 2 ? "outside" : "team")), 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		ck_assert_int_eq(wrong[i], 0);
+	}
+	ck_assert_int_eq(fchdir(here), 0);
+	close(here);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("guard act");
@@ -437,6 +486,8 @@ int main(void)
 	tcase_add_test(tc, a_symbolic_link_stays_where_its_maker_writes);
 	tcase_add_test(tc, f23_modes_sizes_and_times);
 	tcase_add_test(tc, f27_the_working_directory_does_not_count);
+	tcase_add_test(tc,
+		       f27_sixteen_threads_share_a_guard_while_the_cwd_moves);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);

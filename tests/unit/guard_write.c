@@ -894,6 +894,47 @@ START_TEST(a_moved_team_is_still_the_team)
 }
 END_TEST
 
+static bool torture(void *data)
+{
+	int fd = open(team, O_PATH | O_CLOEXEC);
+	agentbox_guard *g = NULL;
+	agentbox_decision *d = NULL;
+	int32_t r = agentbox_guard_new(data, fd, &g, NULL);
+
+	close(fd);
+	if (r == 0)
+		r = agentbox_guard_check_path(g, W, -1, "shared/s", 8, &d,
+					      NULL);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 r == 0 ? ALLOW : DENY);
+	ck_assert(r == 0 || r == AGENTBOX_ENOMEM);
+	agentbox_decision_free(d);
+	agentbox_guard_unref(g);
+	return r == 0;
+}
+
+START_TEST(every_allocation_of_a_guard_may_fail)
+{
+	char json[16384];
+	agentbox_policy *p = NULL;
+	agentbox_policy *q = NULL;
+	uint64_t tolerated = 0;
+
+	snprintf(json, sizeof(json),
+		 "{\"role\":{\"team_dir\":\"%s\",\"agent\":\"alice\","
+		 "\"worktrees\":[\"%s/wt/repo-T1\"]}}", team, base);
+	ck_assert_int_eq(agentbox_policy_builtin(context, "engineer", &p,
+						 NULL), 0);
+	ck_assert_int_eq(agentbox_policy_merge(p, json, strlen(json), &q,
+					       NULL), 0);
+	if (ab_torture_available())
+		ck_assert_uint_ge(ab_torture(torture, q, 500, &tolerated), 10);
+	ck_assert_uint_eq(tolerated, 0);
+	agentbox_policy_unref(q);
+	agentbox_policy_unref(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("guard write");
@@ -935,6 +976,7 @@ int main(void)
 	tcase_add_test(tc, paths_start_at_the_fd_that_is_given);
 	tcase_add_test(tc, a_forked_child_makes_its_own_guard);
 	tcase_add_test(tc, a_moved_team_is_still_the_team);
+	tcase_add_test(tc, every_allocation_of_a_guard_may_fail);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);
