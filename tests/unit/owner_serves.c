@@ -716,9 +716,10 @@ static bool setup_unsettled_box(const char *test)
 
 static void client_sees_that_settling_failed(void)
 {
-	/* More than a move to another file system is allowed to copy. */
+	/* Too deep to be looked through, and too far to be moved away. */
 	const char *argv[] = { "sh", "-c",
-		"head -c 73400320 /dev/zero >.envrc; exit 7" };
+		"d=deep; for i in $(seq 70); do d=$d/d; done; mkdir -p $d;"
+		"exit 7" };
 	agentbox_remote *remote = NULL;
 	agentbox_command *command = NULL;
 	agentbox_process *process = NULL;
