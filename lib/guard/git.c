@@ -75,9 +75,23 @@ struct name {
 	const char *text;
 	size_t len;
 	enum program program;
-	bool is_folded; /* GIT: git where case does not count */
+	bool is_odd; /* GIT, ./git, git.exe: may be another program */
 	bool is_hub;
 };
+
+/* Where only an administrator puts programs. */
+static bool is_system_dir(const struct ab_word *w, size_t len)
+{
+	static const char *const dirs[] = {"/usr/bin", "/bin", "/usr/local/bin",
+					   "/opt/homebrew/bin"};
+
+	for (size_t i = 0; i < COUNT(dirs); i++)
+		if (len == strlen(dirs[i]) &&
+		    memcmp(w->text, dirs[i], len) == 0 &&
+		    ab_git_unsure_from(w, 0) > w->len)
+			return true;
+	return false;
+}
 
 /* The program's name: what follows the last slash, all of it known. */
 static bool base_name(const struct ab_word *w, struct name *n)
@@ -92,31 +106,36 @@ static bool base_name(const struct ab_word *w, struct name *n)
 		return false;
 	n->text = w->text + begin;
 	n->len = w->len - begin;
+	n->is_odd = ab_git_is_guess(w) ||
+		    (begin && !is_system_dir(w, begin - 1));
 	if (n->len > 4 &&
-	    ab_git_is_fold(n->text + n->len - 4, 4, ".exe"))
+	    ab_git_is_fold(n->text + n->len - 4, 4, ".exe")) {
 		n->len -= 4;
+		n->is_odd = true;
+	}
 	return n->len > 0;
 }
 
 static bool name_program(const struct ab_word *w, struct name *n)
 {
+	bool is_folded;
+
 	n->program = PROGRAM_NONE;
-	n->is_folded = false;
 	if (!base_name(w, n))
 		return false;
 	for (size_t i = 0; i < COUNT(programs); i++) {
 		if (!ab_git_is_fold(n->text, n->len, programs[i].name))
 			continue;
 		n->program = programs[i].program;
-		n->is_folded = memcmp(n->text, programs[i].name, n->len) != 0;
+		is_folded = memcmp(n->text, programs[i].name, n->len) != 0;
+		n->is_odd |= is_folded;
 		n->is_hub = n->program == PROGRAM_GIT &&
 			    programs[i].name[0] == 'h';
 		/* of the short names only git is git in capitals */
-		return !n->is_folded || n->program == PROGRAM_GIT;
+		return !is_folded || n->program == PROGRAM_GIT;
 	}
 	if (n->len > 4 && ab_git_is_fold(n->text, 4, "git-")) {
 		n->program = PROGRAM_DASHED;
-		n->is_folded = memcmp(n->text, "git-", 4) != 0;
 	}
 	return n->program != PROGRAM_NONE;
 }
@@ -465,7 +484,7 @@ void ab_git_check(const struct ab_word *words, size_t count,
 	judge_program(&walk, &name);
 	if (result->verdict == AB_GIT_NONE)
 		return;
-	if (name.is_folded)
+	if (name.is_odd)
 		ab_git_found_word(&walk, GIT_DASHED, 0);
 	ab_git_judge_env(&walk);
 	judge_nul(&walk);

@@ -242,6 +242,17 @@ static bool is_pager(const char *text, size_t len)
 	return is_one_of(text, len, pagers);
 }
 
+/* "%G?" runs the signature program, and a name of one's own may hold it. */
+static bool is_pretty(const char *text, size_t len)
+{
+	static const char *const known[] = {"oneline", "short", "medium",
+					    "full", "fuller", "reference",
+					    "email", "raw", NULL};
+
+	return is_one_of(text, len, known) ||
+	       (memchr(text, '%', len) && !memchr(text, 'G', len));
+}
+
 static bool is_editor(const char *text, size_t len)
 {
 	static const char *const editors[] = {"true", ":", "cat", NULL};
@@ -273,10 +284,7 @@ static enum ab_git_act key_act(enum inert inert, const char *value, size_t len,
 	case INERT_EMPTY:
 		return len ? GIT_KEY : GIT_OK;
 	case INERT_PRETTY:
-		/* "%G?" runs the signature program, an alias may hold one */
-		return memchr(value, 'G', len) || !memchr(value, '%', len)
-			       ? GIT_SIGNATURE
-			       : GIT_OK;
+		return is_pretty(value, len) ? GIT_OK : GIT_SIGNATURE;
 	case INERT_HOOKS:
 		return ab_git_is_fold(value, len, "/dev/null") ? GIT_KEY_HOOKS
 							       : GIT_KEY;

@@ -115,6 +115,14 @@ void ab_git_judge_value(struct ab_git_walk *walk, enum ab_git_value value,
 	case VALUE_WRITE_ASK:
 		judge_write(walk, true, word, begin);
 		break;
+	case VALUE_SUFFIX:
+		/* "/../x": a directory of the first name may be there */
+		if (ab_git_unsure_from(w, begin) <= w->len)
+			ab_git_found(walk, GIT_PATH_ASK, word, begin, w->len);
+		else if (w->len > begin && memchr(text, '/', w->len - begin))
+			ab_git_found(walk, GIT_WRITES_OUT, word, begin,
+				     w->len);
+		break;
 	case VALUE_BELOW:
 		where = ab_git_place_of(walk, w, begin).where;
 		if (where == WHERE_UNKNOWN)

@@ -76,8 +76,8 @@ END(revisions)
 SET(log)
 	V("-L"), N("-q"), N("clear-decorations"), G("decorate"),
 	V("decorate-refs"), V("decorate-refs-exclude"), N("follow"),
-	N("log-size"), N("mailmap"), N("quiet"), N("root"), N("show-root"),
-	N("source"), N("use-mailmap"),
+	N("i-still-use-this"), N("log-size"), N("mailmap"), N("quiet"),
+	N("root"), N("show-root"), N("source"), N("use-mailmap"),
 END(log)
 
 SET(ref_filter)

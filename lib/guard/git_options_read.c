@@ -107,8 +107,9 @@ SET(format_patch)
 	X("output-directory", NEED, OK, WRITE, 0), N("progress"), N("quiet"),
 	V("range-diff"), V("reroll-count"), G("rfc"), V("signature"),
 	X("signature-file", NEED, OK, READ_ASK, 0), N("signoff"),
-	V("start-number"), N("stdout"), V("subject-prefix"), V("suffix"),
-	G("thread"), V("to"), N("zero-commit"),
+	V("start-number"), N("stdout"), V("subject-prefix"),
+	X("suffix", NEED, OK, SUFFIX, 0), G("thread"), V("to"),
+	N("zero-commit"),
 END(format_patch)
 
 SET(fsck)

@@ -242,6 +242,21 @@ struct ab_git_place ab_git_place_of(const struct ab_git_walk *walk,
 	return judge(&p, walk);
 }
 
+/* Names what to leave out: of everything, when nothing else is named. */
+static bool is_exclusion(const char *text, size_t len)
+{
+	static const char word[] = "exclude";
+
+	if (len > 1 && text[1] != '(')
+		return text[1] == '!' || text[1] == '^' ||
+		       (len > 2 && text[1] == '/' &&
+			(text[2] == '!' || text[2] == '^'));
+	for (size_t i = 2; i + sizeof(word) - 1 <= len && text[i] != ')'; i++)
+		if (memcmp(text + i, word, sizeof(word) - 1) == 0)
+			return true;
+	return false;
+}
+
 /* Nothing but wildcards, dots and slashes, so everything matches. */
 static bool is_everything(const char *text, size_t len)
 {
@@ -275,7 +290,8 @@ struct ab_git_place ab_git_pathspec_of(const struct ab_git_walk *walk,
 		       word->text[at])
 			at++;
 	/* git refuses what leads out of the worktree */
-	place.is_tree = is_everything(word->text + at, word->len - at);
+	place.is_tree = is_everything(word->text + at, word->len - at) ||
+			is_exclusion(word->text, word->len);
 	if (ab_git_unsure_from(word, 0) <= word->len)
 		place.where = WHERE_UNKNOWN;
 	return place;

@@ -59,6 +59,7 @@ enum ab_git_act {
 	GIT_PAGER,
 	GIT_BROWSER,
 	GIT_INTERACTIVE,
+	GIT_PATCH,
 	GIT_CONFIG,
 	GIT_CONFIG_RUNS,
 	GIT_CONFIG_IDENTITY,
@@ -129,6 +130,7 @@ enum ab_git_value {
 	VALUE_READ_ASK, /* a file git merely reads: outside is asked about */
 	VALUE_WRITE,	/* a file or directory that is written */
 	VALUE_WRITE_ASK,/* the same, asked about also inside */
+	VALUE_SUFFIX,	/* the end of the name of a file that is written */
 	VALUE_BELOW,	/* a directory put in front of other paths */
 	VALUE_PRETTY,	/* %G? and the like run a program */
 	VALUE_REF_FORMAT,
@@ -241,7 +243,7 @@ const struct ab_git_command *ab_git_commands(size_t *count);
 	X(symbolic_ref) X(sparse) X(worktree_list) X(add) X(apply)             \
 	X(branch) X(clean) X(commit) X(config) X(hash_object) X(index)         \
 	X(mk) X(move) X(remove) X(reset) X(restore) X(tag) X(gc) X(repack)     \
-	X(init) X(export)
+	X(init) X(export) X(revert)
 #define AB_GIT_DECLARE_SET(name)                                               \
 	extern const struct ab_git_set ab_git_set_##name;
 AB_GIT_SETS_ALL(AB_GIT_DECLARE_SET)

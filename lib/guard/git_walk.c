@@ -26,6 +26,10 @@ void ab_git_found(struct ab_git_walk *walk, enum ab_git_act act, size_t word,
 	struct ab_git_result *r = walk->result;
 	enum ab_git_verdict v = f->verdict;
 
+	/* a dialogue hangs at worst: only who is strict minds */
+	if (act == GIT_PATCH &&
+	    (walk->context->has_tty || profile != AB_GIT_STRICT))
+		return;
 	if (v == AB_GIT_DENY && f->relaxes && profile == AB_GIT_RELAXED)
 		v = AB_GIT_ASK;
 	if (v == AB_GIT_ASK && profile != AB_GIT_DEFAULT &&

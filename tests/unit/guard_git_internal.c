@@ -134,7 +134,7 @@ START_TEST(every_row_is_judged_as_it_says)
 }
 END_TEST
 
-/* --- what holds for every row -- */
+/* --- what holds for every row --- */
 
 static enum ab_git_verdict verdict_in(struct row *r,
 				      enum ab_git_profile profile)
@@ -288,7 +288,7 @@ START_TEST(the_place_is_the_word_that_decides)
 }
 END_TEST
 
-/* --- the corpus -- */
+/* --- the corpus --- */
 
 struct rate {
 	char category[32];

@@ -175,7 +175,7 @@ enum ab_git_verdict row_check(struct row_command *c,
 	return result->verdict;
 }
 
-/* --- simple lines -- */
+/* --- simple lines --- */
 
 struct splitter {
 	const char *p;

@@ -16,7 +16,7 @@
 #include "guard/git_table.h"
 #include "guard_git_rows.h"
 
-/* --- order -- */
+/* --- order --- */
 
 START_TEST(commands_and_options_are_sorted)
 {
@@ -66,7 +66,7 @@ START_TEST(every_command_is_found_by_its_name)
 }
 END_TEST
 
-/* --- advice -- */
+/* --- advice --- */
 
 START_TEST(what_an_alternative_says_to_run_is_allowed)
 {
@@ -94,7 +94,7 @@ START_TEST(what_an_alternative_says_to_run_is_allowed)
 }
 END_TEST
 
-/* --- abbreviations and bundles -- */
+/* --- abbreviations and bundles --- */
 
 static enum ab_git_verdict judge(const char *command, const char *option,
 				 const char *value)
@@ -224,7 +224,7 @@ START_TEST(a_bundle_is_never_milder)
 }
 END_TEST
 
-/* --- the installed git -- */
+/* --- the installed git --- */
 
 static char repository[2048];
 
@@ -351,7 +351,7 @@ START_TEST(every_command_of_the_installed_git_is_in_the_table)
 }
 END_TEST
 
-/* --- time -- */
+/* --- time --- */
 
 enum shape {
 	MANY_OPERANDS,
