@@ -158,7 +158,9 @@ static void tell_event(const json_t *e)
 		text_warning("%s", detail);
 	else if (!strcmp(kind, "quarantined"))
 		text_warning("'%s' is protected and was created in the box; "
-			     "it was moved away%s%s", object, dash, detail);
+			     "it was moved away%s%s%s", object, dash, detail,
+			     strstr(object, ".git/") ?
+			     " (agentbox(7), repositories made in a box)" : "");
 	else if (!strcmp(kind, "unprotected"))
 		text_warning("'%s' could not be protected again; no further "
 			     "command starts%s%s", object, dash, detail);
