@@ -153,8 +153,9 @@ void init_poll_limits(pid_one *one, uint64_t now_ns)
 	closedir(dir);
 	if (p->polled_pids && u.pids > p->polled_pids) {
 		(void)init_kill_all(one, AB_REASON_PIDS);
-		(void)init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
-				AB_EVENT_LIMIT, "pids", "all commands ended");
+		(void)init_send_event(one->box->link_inside_fd,
+				      AB_MSG_LINK_EVENT, AB_EVENT_LIMIT,
+				      "pids", "all commands ended");
 	} else if (p->polled_memory && u.bytes > p->polled_memory &&
 		   u.largest > 1) {
 		command *c = init_owner_of(one, u.largest);
@@ -162,8 +163,9 @@ void init_poll_limits(pid_one *one, uint64_t now_ns)
 		kill(u.largest, SIGKILL);
 		if (c)
 			init_kill_command(one, c, AB_REASON_MEMORY);
-		(void)init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
-				AB_EVENT_LIMIT, "memory",
-				"the largest process and its command ended");
+		(void)init_send_event(
+			one->box->link_inside_fd, AB_MSG_LINK_EVENT,
+			AB_EVENT_LIMIT, "memory",
+			"the largest process and its command ended");
 	}
 }

@@ -365,9 +365,10 @@ static void replace_launcher(pid_one *one)
 	}
 	start_launcher(one, -1);
 	if (one->launcher_pid)
-		(void)init_send_event(one->box->link_inside_fd, AB_MSG_LINK_EVENT,
-				AB_EVENT_LAUNCHER, "launcher",
-				"it was killed; another took its place");
+		(void)init_send_event(one->box->link_inside_fd,
+				      AB_MSG_LINK_EVENT, AB_EVENT_LAUNCHER,
+				      "launcher",
+				      "it was killed; another took its place");
 }
 
 /*
