@@ -122,7 +122,7 @@ static void forget(agentbox_decision *d, enum ab_decision_kind kind)
 	d->is_ended = d->is_failed = d->has_best = false;
 	d->finding_count = d->finding_total = 0;
 	d->command_count = d->command_total = 0;
-	ab_arena_init(&d->arena, NULL, 0);
+	d->arena = (struct ab_arena){ 0 };
 }
 
 int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
