@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The standard streams of the command. Pipes, sockets and files go into the
- * box as they are (the library relays regular files). What must not go in is
- * relayed here: our own terminal, other character devices, files open for
- * reading and writing. Directories and the like are refused by the library.
+ * The standard streams of the command. Pipes and files go into the box (the
+ * library relays regular files). What must not go in is relayed here: our own
+ * terminal, other character devices, sockets, which carry the host's network,
+ * and files open for reading and writing. Directories and the like are
+ * refused by the library.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,15 +30,22 @@ static bool must_relay(int fd)
 		return false;
 	if (S_ISCHR(st.st_mode))
 		return st.st_rdev != NULL_DEVICE;
+	if (S_ISSOCK(st.st_mode))
+		return true;
 	return S_ISREG(st.st_mode) && (flags & O_ACCMODE) == O_RDWR;
 }
 
-static bool same_terminal(int a, int b)
+/* One terminal or one socket. */
+static bool same_stream(int a, int b)
 {
 	struct stat x, y;
 
-	return isatty(a) && isatty(b) && fstat(a, &x) == 0 &&
-	       fstat(b, &y) == 0 && x.st_rdev == y.st_rdev;
+	if (fstat(a, &x) < 0 || fstat(b, &y) < 0)
+		return false;
+	if (isatty(a) && isatty(b))
+		return x.st_rdev == y.st_rdev;
+	return S_ISSOCK(x.st_mode) && S_ISSOCK(y.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static void close_side(int *fd, bool own)
@@ -75,8 +85,8 @@ static int relay(session *s, agentbox_command *command, int target, int fd)
 	p->own_to = target == 0;
 	p->keyboard = !target && isatty(fd);
 	int32_t rc = agentbox_command_set_fd(command, target, theirs, &err);
-	/* Two streams of one terminal keep their order in one pipe. */
-	if (rc == 0 && target == 1 && same_terminal(1, 2) && !s->pty)
+	/* Two streams of one thing keep their order in one pipe. */
+	if (rc == 0 && target == 1 && same_stream(1, 2) && !s->pty)
 		rc = agentbox_command_set_fd(command, 2, theirs, &err);
 	close(theirs);
 	return rc < 0 ? fail_stream(s, err, target) : 0;
@@ -88,7 +98,7 @@ static int plan_one(session *s, agentbox_command *command, int target)
 	int fd = target == 1 && s->t->json ? 2 : target;
 
 	if (target == 2 && s->pumps[PUMP_OUT].open && !s->pty &&
-	    same_terminal(1, 2))
+	    same_stream(1, 2))
 		return 0;
 	if (must_relay(fd))
 		return relay(s, command, target, fd);
@@ -232,8 +242,12 @@ static void pump_read(session *s, pump *p)
 static void pump_write(session *s, pump *p)
 {
 	size_t n = p->end - p->start;
+	ssize_t done = send(p->to, p->bytes + p->start, n,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
+
 	/* Small enough that a terminal which said POLLOUT takes it. */
-	ssize_t done = write(p->to, p->bytes + p->start, n > 2048 ? 2048 : n);
+	if (done < 0 && errno == ENOTSOCK)
+		done = write(p->to, p->bytes + p->start, n > 2048 ? 2048 : n);
 
 	if (done < 0 && (errno == EAGAIN || errno == EINTR))
 		return;

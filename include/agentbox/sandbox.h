@@ -197,7 +197,12 @@ AGENTBOX_API int32_t agentbox_command_set_host_env(agentbox_command *command,
  * Descriptor `target` of the command is a duplicate of `fd`. Pipes, sockets,
  * terminals and regular files are accepted; directories, O_PATH, block
  * devices and descriptors of namespaces or mounts are refused
- * (AGENTBOX_EDENIED): openat(fd, "../..") leaves the box. A regular file is
+ * (AGENTBOX_EDENIED): openat(fd, "../..") leaves the box. A socket carries
+ * the network it was made in: unless the policy's network mode is `host`,
+ * agentbox_sandbox_spawn() refuses all but connected UNIX stream and seqpacket
+ * sockets (AGENTBOX_EDENIED at `fd`). Flags such as O_NONBLOCK belong to what
+ * is shared: the box can set them for whoever holds the same pipe or socket,
+ * so give it one of its own. A regular file is
  * relayed through a pipe, because the box could reopen it with more rights
  * through /proc/self/fd. 0-2 without a descriptor are /dev/null; all others
  * are closed. The descriptor is duplicated here and closed by free. `target`

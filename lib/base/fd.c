@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -264,5 +265,35 @@ int ab_fd_set_nonblock(int fd, int on)
 	want = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
 	if (want != flags && fcntl(fd, F_SETFL, want))
 		return -errno;
+	return 0;
+}
+
+static int socket_option(int fd, int option)
+{
+	socklen_t n = sizeof(int);
+	int value = 0;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &n) ? -errno : value;
+}
+
+/*
+ * connect(2), unix(7): AF_UNSPEC dissolves a datagram socket's connection,
+ * and one of TCP; a UNIX stream's stays. A peer that closed leaves ENOTCONN
+ * or not, by kernel; nothing is lost with refusing it.
+ */
+int ab_fd_check_connected_unix(int fd)
+{
+	struct sockaddr_un peer;
+	socklen_t n = sizeof(peer);
+	int domain = socket_option(fd, SO_DOMAIN);
+	int type = domain < 0 ? domain : socket_option(fd, SO_TYPE);
+
+	if (type < 0)
+		return type;
+	if (domain != AF_UNIX ||
+	    (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		return -EPERM;
+	if (getpeername(fd, (struct sockaddr *)(void *)&peer, &n))
+		return errno == ENOTCONN ? -EPERM : -errno;
 	return 0;
 }

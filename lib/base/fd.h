@@ -45,5 +45,11 @@ int ab_fd_memfd_sealed(const char *name, const void *p, size_t n);
  */
 int ab_fd_check_sealed(int fd, size_t max, size_t *n);
 int ab_fd_set_nonblock(int fd, int on);
+/*
+ * 0 when fd is a connected UNIX stream or seqpacket socket, which reaches its
+ * one peer for ever; -EPERM for any other, which its holder can send
+ * elsewhere in the network namespace it was made in; else -errno.
+ */
+int ab_fd_check_connected_unix(int fd);
 
 #endif

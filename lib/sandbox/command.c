@@ -186,8 +186,10 @@ static int32_t judge_fd(int fd, ab_fd_slot *slot, agentbox_error **err)
 
 	slot->relay = false;
 	switch (st.st_mode & S_IFMT) {
-	case S_IFIFO:
 	case S_IFSOCK:
+		slot->socket = true; /* judged at spawn, by the policy */
+		return 0;
+	case S_IFIFO:
 		return 0;
 	case S_IFCHR:
 		if (isatty(fd) || st.st_rdev == 0x0103)

@@ -102,6 +102,7 @@ typedef struct ab_fd_slot {
 	int target, fd;
 	bool relay; /* a regular file: goes through a pipe of the holder */
 	bool into_box;
+	bool socket;
 } ab_fd_slot;
 
 typedef struct ab_env_entry {

@@ -40,6 +40,32 @@ static void outgoing_end(outgoing *o)
 		close(o->owned[i]);
 }
 
+/*
+ * A socket is of the network namespace it was made in: with one of TCP, as
+ * inetd(8) gives them, a box would have the host's network. The launcher
+ * looks again.
+ */
+static int32_t judge_sockets(const agentbox_sandbox *box,
+			     const agentbox_command *c, agentbox_error **err)
+{
+	if (box->compiled.host_sockets)
+		return 0;
+	for (size_t i = 0; i < c->fd_count; i++) {
+		const ab_fd_slot *slot = &c->fds[i];
+		int rc = slot->socket ? ab_fd_check_connected_unix(slot->fd)
+				      : 0;
+		if (rc < 0)
+			return ab_error_sys_code(
+				err, AGENTBOX_EDENIED, rc == -EPERM ? 0 : -rc,
+				"fd", "descriptor %d of the command would be a "
+				"socket that carries the host's network; "
+				"unless the policy's network mode is 'host', "
+				"only connected UNIX stream sockets go into a "
+				"box: relay it through a pipe", slot->target);
+	}
+	return 0;
+}
+
 /* The fds of a command; a regular file becomes a pipe the holder pumps. */
 static int32_t gather_fds(agentbox_sandbox *box, const agentbox_command *c,
 			  int *slots, outgoing *o, agentbox_error **err)
@@ -192,7 +218,9 @@ static int32_t send_command(agentbox_sandbox *box, const agentbox_command *c,
 	ab_msg_spawn m;
 	ab_writer w;
 
-	int32_t rc = gather_fds(box, c, slots, o, err);
+	int32_t rc = judge_sockets(box, c, err);
+	if (rc == 0)
+		rc = gather_fds(box, c, slots, o, err);
 	if (rc < 0)
 		return rc;
 	uint32_t fd_count = 1 + o->target_count;

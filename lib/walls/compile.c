@@ -116,6 +116,14 @@ static void set_namespaces(ab_build *b)
 		b->plan.namespaces &= ~AB_NS_NET;
 }
 
+/* A socket of the host's carries its network past every wall of ours. */
+static void set_host_sockets(ab_build *b)
+{
+	b->out->host_sockets = ab_build_is_bare(b) ||
+			       b->policy->network.mode == AB_NET_HOST;
+	b->plan.host_sockets = b->out->host_sockets;
+}
+
 /* The policy's name where it is a host name, else ours (RFC 1123). */
 static const char *pick_hostname(ab_build *b)
 {
@@ -295,6 +303,7 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	plan->quarantine_host = "";
 	plan->oom_score_adj = OOM_SCORE;
 	set_namespaces(b);
+	set_host_sockets(b);
 	set_ids(b);
 	rc = ab_require_check(b, err);
 	if (!rc)

@@ -62,6 +62,7 @@ typedef struct ab_compiled {
 	/* HOME of commands for which nobody set one; NULL in a tier without a
 	   tree, where that directory does not exist */
 	const char *home;
+	bool host_sockets;  /* as in the plan */
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
 	json_t *description; /* the plan for people; of a dry one only */

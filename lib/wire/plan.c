@@ -56,6 +56,7 @@ static void put_identity(ab_writer *w, const ab_plan *p)
 	ab_put_u32(w, p->gid_outside);
 	ab_put_u32(w, p->map_by_holder);
 	ab_put_u32(w, p->drop_groups);
+	ab_put_u32(w, p->host_sockets);
 }
 
 static void put_walls(ab_writer *w, const ab_plan *p)
@@ -189,12 +190,14 @@ static void get_identity(ab_reader *r, ab_plan *p)
 	p->gid_outside = ab_get_u32(r);
 	p->map_by_holder = ab_get_u32(r);
 	p->drop_groups = ab_get_u32(r);
+	p->host_sockets = ab_get_u32(r);
 	if (r->bad)
 		return;
 	if (!box_id_is_good(p->box_id) || strlen(p->hostname) > 64 ||
 	    p->tier < AB_TIER_FULL || p->tier > AB_TIER_BARE ||
 	    (p->namespaces & ~AB_NS_ALL) || p->map_by_holder > 1 ||
-	    p->drop_groups > 1 || p->uid_inside == UINT32_MAX ||
+	    p->drop_groups > 1 || p->host_sockets > 1 ||
+	    p->uid_inside == UINT32_MAX ||
 	    p->gid_inside == UINT32_MAX || p->uid_outside == UINT32_MAX ||
 	    p->gid_outside == UINT32_MAX)
 		r->bad = true;

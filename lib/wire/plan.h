@@ -144,6 +144,11 @@ typedef struct ab_plan {
 	uint32_t map_by_holder;
 	uint32_t drop_groups; /* holder must clear supplementary groups */
 
+	/* 1: the policy gives the host's network, so commands may be given
+	   sockets of every kind, each of which carries the network it was
+	   made in. 0: connected UNIX streams only. */
+	uint32_t host_sockets;
+
 	ab_plan_step *steps;
 	uint32_t step_count;
 

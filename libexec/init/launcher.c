@@ -150,9 +150,10 @@ static void start(init_command *c)
 
 /*
  * Directories, O_PATH and mount fds lead out of the box (RECIPES.md section
- * 2). The host refuses them too; this wall does not depend on it.
+ * 2), and most sockets to the network they were made in. The host refuses
+ * them too; this wall does not depend on it.
  */
-static bool fds_are_harmless(const int *fds, size_t count)
+static bool fds_are_harmless(const init_box *box, const int *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct stat st;
@@ -161,6 +162,9 @@ static bool fds_are_harmless(const int *fds, size_t count)
 		if (flags < 0 || (flags & O_PATH) || fstat(fds[i], &st) ||
 		    S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode) ||
 		    S_ISBLK(st.st_mode))
+			return false;
+		if (S_ISSOCK(st.st_mode) && !box->plan.host_sockets &&
+		    ab_fd_check_connected_unix(fds[i]))
 			return false;
 	}
 	return true;
@@ -185,10 +189,11 @@ static void handle_body(const init_box *box, const void *body, size_t n,
 	if (spawn.target_count != count)
 		send_not_started(channel, "fds", EPROTO,
 				 "fds and their numbers do not match");
-	else if (!fds_are_harmless(fds, count))
+	else if (!fds_are_harmless(box, fds, count))
 		send_not_started(channel, "fds", EPERM,
 				 "directories, O_PATH and block device fds "
-				 "do not enter a box");
+				 "and sockets of the network do not enter a "
+				 "box");
 	else
 		start(&c);
 	ab_msg_spawn_end(&spawn);

@@ -155,6 +155,86 @@ static void case_076_inherited_sockets_are_closed(void)
 	close(fd);
 }
 
+/* Spawns true with `fd` as its standard input; closes it. */
+static int32_t give(int fd)
+{
+	const char *argv[] = { "/bin/true" };
+	agentbox_command *c = NULL;
+	agentbox_process *p = NULL;
+	int32_t r;
+
+	REQUIRE(fd >= 0, "%m");
+	REQUIRE(agentbox_command_new(argv, 1, &c, NULL) == 0, "command");
+	r = agentbox_command_set_fd(c, 0, fd, NULL);
+	if (r == 0)
+		r = agentbox_sandbox_spawn(box(), c, &p, NULL);
+	close(fd);
+	if (r == 0)
+		r = agentbox_process_wait(p, 5000, NULL);
+	agentbox_process_free(p);
+	agentbox_command_free(c);
+	return r;
+}
+
+static int half_pair(int type, int *other)
+{
+	int pair[2];
+
+	REQUIRE(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) == 0, "%m");
+	*other = pair[1];
+	return pair[0];
+}
+
+/* Both ends of a connection over the host's loopback. */
+static int accepted(int *other)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	int port, listener = host_listen(&port, SOCK_CLOEXEC);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_port = htons((uint16_t)port);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(fd >= 0 && connect(fd, (void *)&at, sizeof(at)) == 0, "%m");
+	*other = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	return fd;
+}
+
+/* connect(2) with AF_UNSPEC, and the next address is the box's choice. */
+static void case_076_a_given_socket_carries_no_network(void)
+{
+	int other, port;
+
+	raise_without_network();
+	CHECK(give(accepted(&other)) == AGENTBOX_EDENIED, "TCP, connected");
+	close(other);
+	CHECK(give(host_listen(&port, SOCK_CLOEXEC)) == AGENTBOX_EDENIED,
+	      "TCP, listening");
+	CHECK(give(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) ==
+	      AGENTBOX_EDENIED, "UDP");
+	CHECK(give(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0)) ==
+	      AGENTBOX_EDENIED, "netlink");
+	CHECK(give(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) ==
+	      AGENTBOX_EDENIED, "UNIX, without a peer");
+	CHECK(give(half_pair(SOCK_DGRAM, &other)) == AGENTBOX_EDENIED,
+	      "UNIX, datagrams");
+	close(other);
+	CHECK(give(half_pair(SOCK_STREAM, &other)) == 0, "UNIX, connected");
+	close(other);
+	CHECK(give(half_pair(SOCK_SEQPACKET, &other)) == 0, "UNIX, packets");
+	close(other);
+}
+
+static void api_the_hosts_network_comes_with_its_sockets(void)
+{
+	int other;
+
+	box_raise(NULL, "\"network\":{\"mode\":\"host\"},"
+		  "\"require\":[\"userns\",\"mountns\",\"pidns\"]");
+	CHECK(give(accepted(&other)) == 0, "TCP, connected");
+	close(other);
+}
+
 static void case_077_listeners_of_the_box_are_not_reachable(void)
 {
 	agentbox_process *p;
@@ -230,6 +310,8 @@ int main(int argc, char **argv)
 		CASE(case_072_abstract_sockets_are_out_of_reach),
 		CASE(case_073_datagram_pairs_reach_no_path),
 		CASE(case_076_inherited_sockets_are_closed),
+		CASE(case_076_a_given_socket_carries_no_network),
+		CASE(api_the_hosts_network_comes_with_its_sockets),
 		CASE(case_077_listeners_of_the_box_are_not_reachable),
 		CASE(case_079_without_proxy_variables_there_is_no_route),
 		CASE(case_110_a_listener_on_any_is_not_a_trap),

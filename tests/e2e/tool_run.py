@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -209,6 +210,42 @@ def a_file_open_for_both_is_relayed_both_ways():
                            stdout=f, env=environment(), timeout=20)
     with open(path) as f:
         expect(f.read() == "second\n", "written")
+
+
+def over(pair, script, **kw):
+    """The tool with one end of a connection as its streams; what came back."""
+    ours, theirs = pair
+    with ours, theirs:
+        p = subprocess.Popen(command("run", "--", "sh", "-c", script),
+                             cwd=WORK, env=environment(), stdin=theirs,
+                             stdout=theirs, stderr=kw.get("stderr", theirs))
+        theirs.close()
+        ours.settimeout(20)
+        ours.sendall(kw.get("data", b""))
+        ours.shutdown(socket.SHUT_WR)
+        seen = b"".join(iter(lambda: ours.recv(65536), b""))
+    return p.wait(timeout=20), seen
+
+
+def connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        return ours, listener.accept()[0]
+
+
+@box_test
+def a_socket_is_relayed_and_never_enters_the_box():
+    look = "readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2"
+    for pair in (connection(), socket.socketpair()):
+        code, seen = over(pair, look)
+        expect(code == 0 and seen.count(b"pipe:") == 3, seen)
+    data = os.urandom(300000)
+    for pair in (connection(), socket.socketpair()):
+        expect(over(pair, "cat", data=data) == (0, data), "bytes changed")
+    code, seen = over(connection(), "for i in 1 2 3 4 5; do echo $i; "
+                      "echo $i >&2; done; exit 3")
+    expect(code == 3 and seen.split() ==
+           [b"%d" % (i // 2) for i in range(2, 12)], seen)
 
 
 @box_test

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -226,6 +227,71 @@ START_TEST(directories_and_path_fds_do_not_enter)
 		close(channel);
 		close(fds[i]);
 	}
+	end_box();
+}
+END_TEST
+
+/* What the launcher says to a socket at fd 5: 0, or the error. */
+static int give_socket(int fd)
+{
+	const char *argv[] = {"true", NULL};
+	int channel = ih_spawn(&box,
+			       &(ih_command){.argv = argv,
+					     .fds = &fd,
+					     .targets = (uint32_t[]){5},
+					     .fd_count = 1});
+	ab_msg_exited m;
+	int r = ih_started(&box, channel, NULL);
+
+	if (r > 0)
+		r = ih_exited(channel, &m);
+	else
+		ck_assert_str_eq(box.failed_stage, "fds");
+	close(channel);
+	return r;
+}
+
+static int give_pair(int type)
+{
+	int pair[2], r;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair), 0);
+	r = give_socket(pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+	return r;
+}
+
+static int give_new(int family, int type)
+{
+	int fd = socket(family, type | SOCK_CLOEXEC, 0), r;
+
+	ck_assert_int_ge(fd, 0);
+	r = give_socket(fd);
+	close(fd);
+	return r;
+}
+
+START_TEST(sockets_of_the_host_do_not_enter)
+{
+	raise_box();
+	ck_assert_int_eq(give_pair(SOCK_STREAM), 0);
+	ck_assert_int_eq(give_pair(SOCK_SEQPACKET), 0);
+	ck_assert_int_lt(give_pair(SOCK_DGRAM), 0);
+	ck_assert_int_lt(give_new(AF_UNIX, SOCK_STREAM), 0);
+	ck_assert_int_lt(give_new(AF_INET, SOCK_STREAM), 0);
+	ck_assert_int_lt(give_new(AF_INET, SOCK_DGRAM), 0);
+	ck_assert_int_lt(give_new(AF_NETLINK, SOCK_RAW), 0);
+	end_box();
+}
+END_TEST
+
+START_TEST(with_the_hosts_network_its_sockets_enter)
+{
+	plan.p.host_sockets = 1;
+	raise_box();
+	ck_assert_int_eq(give_new(AF_INET, SOCK_STREAM), 0);
+	ck_assert_int_eq(give_pair(SOCK_DGRAM), 0);
 	end_box();
 }
 END_TEST
@@ -1161,6 +1227,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_cannot_be_started_says_why);
 	tcase_add_test(tc, fds_land_exactly_where_they_are_wanted);
 	tcase_add_test(tc, directories_and_path_fds_do_not_enter);
+	tcase_add_test(tc, sockets_of_the_host_do_not_enter);
+	tcase_add_test(tc, with_the_hosts_network_its_sockets_enter);
 	tcase_add_test(tc, a_long_argument_list_travels_in_a_memfd);
 	tcase_add_test(tc,
 		       signals_reach_the_group_and_a_closed_channel_kills_it);

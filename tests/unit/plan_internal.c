@@ -46,6 +46,7 @@ static ab_plan sample(void)
 		.uid_outside = 100000,
 		.gid_outside = 100001,
 		.map_by_holder = 1,
+		.host_sockets = 1,
 		.drop_groups = 1,
 		.steps = steps,
 		.step_count = AB_ARRAY_LEN(steps),
@@ -103,6 +104,7 @@ START_TEST(a_plan_survives_the_round_trip)
 	ck_assert_str_eq(out.hostname, "host");
 	ck_assert_uint_eq(out.uid_outside, 100000);
 	ck_assert_uint_eq(out.gid_inside, 1001);
+	ck_assert_uint_eq(out.host_sockets, 1);
 	ck_assert_uint_eq(out.step_count, 4);
 	ck_assert_uint_eq(out.steps[0].ino, 1ull << 40);
 	ck_assert_str_eq(out.steps[1].source, "usr/bin");
@@ -171,6 +173,7 @@ START_TEST(impossible_values_are_refused)
 	REFUSED(p.box_id = "0123456789ABCDEF0123456789abcdef");
 	REFUSED(p.uid_outside = UINT32_MAX);
 	REFUSED(p.map_by_holder = 2);
+	REFUSED(p.host_sockets = 2);
 	REFUSED(p.seccomp_len = 12);
 	REFUSED(p.workspace_host = "");
 	REFUSED(p.quarantine_host = "");
