@@ -105,6 +105,19 @@ static int32_t ends(ab_protect *p, const way *w, const char *path,
 	return w->at[0] ? ab_protect_hold(p, w->at, false, err) : 0;
 }
 
+/*
+ * Where we may not look the agent may not go; but closed by a mode, a
+ * directory of our own is open again when he says so.
+ */
+static int32_t hold_closed(ab_protect *p, const way *w, agentbox_error **err)
+{
+	struct stat st;
+
+	if (lstat(w->at, &st) < 0 || st.st_uid != geteuid())
+		return 0;
+	return ab_protect_hold(p, w->at, true, err);
+}
+
 /* 1: go on, 0: the end, negative: an error. */
 static int32_t step(ab_protect *p, way *w, agentbox_error **err)
 {
@@ -124,9 +137,9 @@ static int32_t step(ab_protect *p, way *w, agentbox_error **err)
 			 sizeof(path)) < 0)
 		return fail(ENAMETOOLONG, w->at, err);
 	if (lstat(path, &st) < 0) {
-		/* where we may not look the agent may not go */
+		/* its owner could open it, and then it leads on */
 		if (errno == EACCES)
-			return 0;
+			return hold_closed(p, w, err);
 		return errno == ENOENT || errno == ENOTDIR ?
 			       ends(p, w, path, err) :
 			       fail(errno, path, err);

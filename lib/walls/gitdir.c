@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where git finds what it runs: hooks and configuration of a repository, of
- * the common directory of a work tree, of submodules below .git/modules, the
- * directory core.hooksPath names and the files that include.path names.
- * Everything of it that lies in a writable tree of the box gets protected;
- * what lies elsewhere cannot be written anyway.
+ * the common directory of a work tree, of submodules below .git/modules; what
+ * the configuration leads to is for gitvalue.c. Everything of it that lies in
+ * a writable tree of the box gets protected; what lies elsewhere cannot be
+ * written anyway.
  *
- * Reads only what git itself reads, bounded, and believes none of it: a
- * value it does not understand protects nothing less, because the files are
- * read-only before anybody could change them.
+ * Reads only what git itself reads, bounded. What a box may write decides
+ * nothing: a box before this one may have changed it for this moment. What
+ * cannot be read or searched is held as a whole.
  * Spec: gitrepository-layout(5), git-config(1), githooks(5); cases 9, 10.
  */
 #include "config.h"
 
 #include "walls/protect.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,284 +29,192 @@
 #include "base/fd.h"
 #include "path/lexical.h"
 
-#define MAX_CONFIG (1u << 20)
-#define MAX_POINTER 8192
+#define MAX_POINTER (1u << 20) /* git's own bound of a .git file */
 #define MAX_GITDIR_DEPTH 8
+#define MAX_NOTES 8
+#define TOO_DEEP "git directories are nested deeper than is looked at"
 
-/* One `key = value` after another of a configuration text. */
-typedef struct config {
-	const char *p;
-	char section[64], key[64], value[AB_MAX_PATH];
-} config;
+/* The git directories that are being looked at, from the outermost. */
+typedef struct chain {
+	const struct chain *above; /* NULL: the first */
+	const char *dir;
+	unsigned depth;
+} chain;
 
-static void lower(char *out, size_t size, const char *p, size_t n)
+/* Too much, or not to be looked at: read-only with all that is in it. */
+static int32_t hold_all(ab_protect *p, const char *dir, const char *why,
+			agentbox_error **err)
 {
-	size_t i;
-
-	for (i = 0; i < n && i + 1 < size; i++)
-		out[i] = (char)tolower((unsigned char)p[i]);
-	out[i] = '\0';
+	if (p->unseen++ < MAX_NOTES)
+		ab_build_note(p->b, "%s, so it is read-only as a whole: "
+			      "'%.200s'", why, dir);
+	return ab_protect_hold_whole(p, dir, err);
 }
 
-/* Quotes and the simple escapes; a comment ends an unquoted value. */
-static void read_value(config *c, const char *p, const char *end)
+static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
+			   const chain *above, agentbox_error **err);
+
+static bool has(const char *dir, const char *name, int *error)
 {
-	size_t n = 0, keep = 0;
-	bool quoted = false;
+	char path[AB_MAX_PATH];
+	struct stat st;
 
-	for (; p < end && n + 1 < sizeof(c->value); p++) {
-		if (*p == '"') {
-			quoted = !quoted;
-			keep = n;
-			continue;
-		}
-		if (!quoted && (*p == '#' || *p == ';'))
-			break;
-		if (*p == '\\' && p + 1 < end)
-			p++;
-		c->value[n++] = *p;
-		if (quoted || !isspace((unsigned char)*p))
-			keep = n;
-	}
-	c->value[keep] = '\0';
-}
-
-static void read_section(config *c, const char *p, const char *end)
-{
-	const char *from = ++p;
-
-	while (p < end && *p != ']' && *p != '"' &&
-	       !isspace((unsigned char)*p))
-		p++;
-	lower(c->section, sizeof(c->section), from, (size_t)(p - from));
-}
-
-static bool next(config *c)
-{
-	while (c->p && *c->p) {
-		const char *line = c->p;
-		const char *end = strchr(line, '\n');
-		const char *eq;
-
-		if (!end)
-			end = line + strlen(line);
-		c->p = *end ? end + 1 : end;
-		while (line < end && isspace((unsigned char)*line))
-			line++;
-		if (line < end && *line == '[') {
-			read_section(c, line, end);
-			/* git allows a key after the bracket */
-			line = memchr(line, ']', (size_t)(end - line));
-			if (!line)
-				continue;
-			line++;
-			while (line < end && isspace((unsigned char)*line))
-				line++;
-		}
-		eq = memchr(line, '=', (size_t)(end - line));
-		if (!eq || *line == '#' || *line == ';')
-			continue;
-		for (const char *k = eq; k > line; k--) {
-			if (isspace((unsigned char)k[-1]))
-				continue;
-			lower(c->key, sizeof(c->key), line, (size_t)(k - line));
-			break;
-		}
-		eq++;
-		while (eq < end && isspace((unsigned char)*eq))
-			eq++;
-		read_value(c, eq, end);
+	if (ab_path_join(dir, name, path, sizeof(path)) < 0)
+		return false;
+	if (lstat(path, &st) == 0)
 		return true;
+	if (errno != ENOENT && errno != ENOTDIR)
+		*error = errno;
+	return false;
+}
+
+/*
+ * Any part of a git directory: a box could have taken another part away, to
+ * put it back when it is not looked at.
+ */
+static bool has_parts(const char *dir, int *error)
+{
+	static const char *const parts[] = { "HEAD", "config", "hooks",
+					     "objects", "commondir", "gitdir",
+					     "config.worktree" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		if (has(dir, parts[i], error))
+			return true;
 	}
 	return false;
 }
 
-bool ab_gitdir_config(const char *text, const char *section, const char *key,
-		      char *out, size_t size)
+/* What a git directory has of its own is no place for submodules. */
+static bool is_inner(const char *name)
 {
-	config c = { .p = text };
-	bool found = false;
+	static const char *const names[] = { "objects", "refs", "logs", "info",
+					     "hooks", "modules", "worktrees" };
 
-	while (next(&c)) {
-		if (strcmp(c.section, section) != 0 ||
-		    strcmp(c.key, key) != 0 || strlen(c.value) >= size)
-			continue;
-		memcpy(out, c.value, strlen(c.value) + 1);
-		found = true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
 	}
-	return found;
+	return false;
 }
 
-/* A small regular file of the workspace; NULL when it is anything else. */
-static char *slurp(const char *path, size_t max)
-{
-	/* NONBLOCK: a FIFO planted there must not hold the host */
-	ab_autofd int fd = ab_fd_lift(open(path, O_RDONLY | O_NOFOLLOW |
-							 O_NONBLOCK |
-							 O_CLOEXEC));
-	struct stat st;
-	char *text = NULL;
-	size_t n;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    ab_fd_slurp(fd, max, &text, &n) != 0)
-		return NULL;
-	return text;
-}
-
-/* `value` as git takes it, relative to `base`, into out. False: not ours. */
-static bool to_path(const char *base, const char *value, char *out, size_t size)
-{
-	int n;
-
-	if (!*value || *value == '~' || *value == '%')
-		return false; /* a home or git's own prefix: not a workspace */
-	n = *value == '/' ? snprintf(out, size, "%s", value) :
-			    snprintf(out, size, "%s/%s", base, value);
-	return n > 0 && (size_t)n < size;
-}
+static int32_t protect_child(ab_protect *p, const char *child, const char *top,
+			     const chain *above, agentbox_error **err);
 
 /*
- * Protect a path as written in a file: where it leads, every link on the way,
- * and the name that is missing.
+ * Directories of the same kind below: submodules, linked work trees. Submodules
+ * may have slashes in their names, so all are looked into; own: those that a
+ * git directory has besides its own.
  */
-static int32_t add_written(ab_protect *p, const char *base, const char *value,
-			   agentbox_error **err)
+static int32_t protect_children(ab_protect *p, const char *path, bool own,
+				const char *top, const chain *above,
+				agentbox_error **err)
 {
-	char path[2 * AB_MAX_PATH], end[AB_MAX_PATH];
-	bool there;
-	int32_t rc;
-
-	if (!to_path(base, value, path, sizeof(path)))
-		return 0;
-	rc = ab_protect_follow(p, path, end, &there, err);
-	return rc || !there ? rc : ab_protect_add(p, end, err);
-}
-
-static int32_t add_configured(ab_protect *p, const char *dir, const char *file,
-			      const char *top, agentbox_error **err)
-{
-	char path[AB_MAX_PATH];
-	ab_autofree char *text = NULL;
-	config c = { 0 };
-	int32_t rc = 0;
-
-	if (ab_path_join(dir, file, path, sizeof(path)) < 0)
-		return 0;
-	text = slurp(path, MAX_CONFIG);
-	c.p = text;
-	while (!rc && next(&c)) {
-		if (strcmp(c.section, "core") == 0 &&
-		    strcmp(c.key, "hookspath") == 0)
-			rc = add_written(p, top, c.value, err);
-		else if ((strcmp(c.section, "include") == 0 ||
-			  strcmp(c.section, "includeif") == 0) &&
-			 strcmp(c.key, "path") == 0)
-			rc = add_written(p, dir, c.value, err);
-	}
-	return rc;
-}
-
-static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
-			   unsigned depth, agentbox_error **err);
-
-/* Directories of the same kind below: submodules, linked work trees. */
-static int32_t protect_children(ab_protect *p, const char *dir,
-				const char *name, const char *top,
-				unsigned depth, agentbox_error **err)
-{
-	char path[AB_MAX_PATH], child[AB_MAX_PATH];
+	char child[AB_MAX_PATH];
 	struct dirent *e;
-	DIR *d;
+	DIR *d = opendir(path);
 	int32_t rc = 0;
 
-	if (ab_path_join(dir, name, path, sizeof(path)) < 0)
+	if (!d && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	d = opendir(path);
-	while (d && !rc && (e = readdir(d)) != NULL) {
+	if (!d)
+		return hold_all(p, path, "a directory of submodules cannot be "
+					 "read", err);
+	while (!rc && !p->frozen && (e = readdir(d)) != NULL) {
 		struct stat st;
 
-		if (e->d_name[0] == '.')
+		if (strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 || (own && is_inner(e->d_name)))
 			continue;
-		if (++p->entries > p->max_entries)
-			break; /* the scan itself reports the bound */
+		if (++p->entries > p->max_entries) {
+			rc = hold_all(p, path, "there are too many submodules",
+				      err);
+			break;
+		}
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISDIR(st.st_mode) ||
-		    ab_path_join(path, e->d_name, child, sizeof(child)) < 0)
+		    !S_ISDIR(st.st_mode))
 			continue;
-		rc = protect_dir(p, child, top, depth + 1, err);
+		if (ab_path_join(path, e->d_name, child, sizeof(child)) < 0)
+			rc = hold_all(p, path, "paths in it are too long",
+				      err);
+		else
+			rc = protect_child(p, child, top, above, err);
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 	return rc;
 }
 
-/*
- * One git directory. Submodules may have slashes in their names, so what is
- * not a git directory itself below modules/ is looked into as well.
- */
-static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
-			   unsigned depth, agentbox_error **err)
+static int32_t protect_child(ab_protect *p, const char *child, const char *top,
+			     const chain *above, agentbox_error **err)
 {
-	static const char *const names[] = { "hooks", "config", "commondir",
-					     "config.worktree", "gitdir",
-					     "info/attributes",
-					     "objects/info/alternates" };
-	char path[AB_MAX_PATH];
-	struct stat st;
-	int32_t rc = 0;
+	const chain here = { .above = above,
+			     .dir = child,
+			     .depth = above->depth + 1 };
+	int error = 0;
+	bool is_dir = has_parts(child, &error);
+	int32_t rc;
 
-	if (depth > MAX_GITDIR_DEPTH) {
-		ab_build_note(p->b, "git directories are nested deeper than "
-			      "%d, so one is read-only as a whole: '%.200s'",
-			      MAX_GITDIR_DEPTH, dir);
-		return ab_protect_hold(p, dir, true, err);
-	}
-	if (ab_path_join(dir, "HEAD", path, sizeof(path)) < 0)
-		return 0;
-	if (lstat(path, &st) < 0)
-		return depth ? protect_children(p, dir, "", top, depth, err) :
-			       0;
-	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !rc; i++) {
-		/* the first three count as soon as they appear: watched */
-		if (ab_path_join(dir, names[i], path, sizeof(path)) < 0 ||
-		    (i > 2 && lstat(path, &st) < 0))
-			continue;
-		rc = ab_protect_add(p, path, err);
-	}
-	if (!rc)
-		rc = add_configured(p, dir, "config", top, err);
-	if (!rc)
-		rc = add_configured(p, dir, "config.worktree", top, err);
-	if (!rc)
-		rc = protect_children(p, dir, "modules", top, depth, err);
-	if (!rc)
-		rc = protect_children(p, dir, "worktrees", top, depth, err);
-	return rc;
+	if (error)
+		return hold_all(p, child, "a git directory cannot be searched",
+				err);
+	if (here.depth > MAX_GITDIR_DEPTH)
+		return hold_all(p, child, TOO_DEEP, err);
+	rc = is_dir ? protect_dir(p, child, top, above, err) : 0;
+	return rc ? rc : protect_children(p, child, is_dir, top, &here, err);
+}
+
+static int32_t protect_below(ab_protect *p, const char *dir, const char *name,
+			     const char *top, const chain *here,
+			     agentbox_error **err)
+{
+	char path[AB_MAX_PATH];
+
+	if (ab_path_join(dir, name, path, sizeof(path)) < 0)
+		return 0; /* the kernel takes no such path either */
+	return protect_children(p, path, false, top, here, err);
 }
 
 /*
- * Where the first line of a pointer file after `prefix` leads. *there is false
- * when it is no pointer or leads nowhere; then that is watched.
+ * Where a path that is written in a file leads. *there is false when it leads
+ * nowhere; then that is watched.
  */
+static int32_t follow_written(ab_protect *p, const char *base,
+			      const char *value, char *out, bool *there,
+			      agentbox_error **err)
+{
+	char path[2 * AB_MAX_PATH];
+	int n = *value == '/' ? snprintf(path, sizeof(path), "%s", value) :
+				snprintf(path, sizeof(path), "%s/%s", base,
+					 value);
+
+	*there = false;
+	if (!*value || n < 0 || (size_t)n >= sizeof(path) || n >= AB_MAX_PATH)
+		return 0; /* the kernel takes no such path either */
+	return ab_protect_follow(p, path, out, there, err);
+}
+
+/* What a pointer file says after `prefix`, as git reads it. */
 static int32_t read_pointer(ab_protect *p, const char *file,
 			    const char *prefix, const char *base, char *out,
 			    bool *there, agentbox_error **err)
 {
-	ab_autofree char *text = slurp(file, MAX_POINTER);
-	char path[2 * AB_MAX_PATH];
+	ab_autofree char *text = NULL;
+	char end[AB_MAX_PATH];
+	size_t n;
+	int32_t rc = ab_protect_follow(p, file, end, there, err);
 
+	if (!rc && *there)
+		rc = ab_protect_read(p, end, MAX_POINTER, &text, &n, err);
 	*there = false;
-	if (!text || strncmp(text, prefix, strlen(prefix)) != 0)
-		return 0;
-	text[strcspn(text, "\r\n")] = '\0';
-	if (!to_path(base, text + strlen(prefix), path, sizeof(path)))
-		return 0;
-	return ab_protect_follow(p, path, out, there, err);
+	if (rc || !text || strncmp(text, prefix, strlen(prefix)) != 0)
+		return rc;
+	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		text[--n] = '\0';
+	return follow_written(p, base, text + strlen(prefix), out, there, err);
 }
 
 static int32_t protect_common(ab_protect *p, const char *dir, const char *top,
-			      agentbox_error **err)
+			      const chain *here, agentbox_error **err)
 {
 	char path[AB_MAX_PATH], common[AB_MAX_PATH];
 	bool there;
@@ -316,7 +223,68 @@ static int32_t protect_common(ab_protect *p, const char *dir, const char *top,
 	if (ab_path_join(dir, "commondir", path, sizeof(path)) < 0)
 		return 0;
 	rc = read_pointer(p, path, "", dir, common, &there, err);
-	return rc || !there ? rc : protect_dir(p, common, top, 0, err);
+	return rc || !there ? rc : protect_dir(p, common, top, here, err);
+}
+
+/* The names themselves. */
+static int32_t protect_names(ab_protect *p, const char *dir,
+			     agentbox_error **err)
+{
+	static const char *const names[] = { "hooks", "config", "commondir",
+					     "config.worktree", "gitdir",
+					     "info/attributes",
+					     "objects/info/alternates" };
+	char path[AB_MAX_PATH];
+	int32_t rc = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !rc; i++) {
+		int error = 0;
+		bool there = has(dir, names[i], &error);
+
+		if (error)
+			return hold_all(p, dir, "a git directory cannot be "
+						"searched", err);
+		/* the first three count as soon as they appear: watched */
+		if (i > 2 && !there)
+			continue;
+		if (ab_path_join(dir, names[i], path, sizeof(path)) < 0)
+			return hold_all(p, dir, "paths in it are too long",
+					err);
+		rc = ab_protect_add(p, path, err);
+	}
+	return rc;
+}
+
+/*
+ * One git directory, because its place says so: nothing that is in it or is
+ * not decides that, as a box before this one may have arranged it.
+ */
+static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
+			   const chain *above, agentbox_error **err)
+{
+	const chain here = { .above = above,
+			     .dir = dir,
+			     .depth = above ? above->depth + 1 : 0 };
+	int32_t rc;
+
+	for (const chain *c = above; c; c = c->above) {
+		if (strcmp(c->dir, dir) == 0)
+			return 0;
+	}
+	if (here.depth > MAX_GITDIR_DEPTH)
+		return hold_all(p, dir, TOO_DEEP, err);
+	rc = protect_names(p, dir, err);
+	if (!rc)
+		rc = ab_gitdir_follow(p, dir, "config", top, err);
+	if (!rc)
+		rc = ab_gitdir_follow(p, dir, "config.worktree", top, err);
+	if (!rc)
+		rc = protect_common(p, dir, top, &here, err);
+	if (!rc)
+		rc = protect_below(p, dir, "modules", top, &here, err);
+	if (!rc)
+		rc = protect_below(p, dir, "worktrees", top, &here, err);
+	return rc;
 }
 
 int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
@@ -330,16 +298,14 @@ int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 	if (lstat(git, &st) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
-		return protect_dir(p, git, top, 0, err);
+		return protect_dir(p, git, top, NULL, err);
 	/* a file or a link says where the repository is: it stays as it is */
 	rc = ab_protect_add_itself(p, git, err);
 	if (rc)
 		return rc;
-	rc = S_ISREG(st.st_mode) ?
-		     read_pointer(p, git, "gitdir: ", top, dir, &there, err) :
-		     ab_protect_follow(p, git, dir, &there, err);
-	if (rc || !there)
-		return rc;
-	rc = protect_dir(p, dir, top, 0, err);
-	return rc ? rc : protect_common(p, dir, top, err);
+	if (S_ISREG(st.st_mode))
+		rc = read_pointer(p, git, "gitdir: ", top, dir, &there, err);
+	else
+		rc = ab_protect_follow(p, git, dir, &there, err);
+	return rc || !there ? rc : protect_dir(p, dir, top, NULL, err);
 }

@@ -96,11 +96,17 @@ int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 			  agentbox_error **err);
 
 /*
- * The value of a key of a git configuration text, the last one, unquoted
- * into out; false when there is none. section and key in lower case. Exposed
- * for tests.
+ * gitvalue.c: what a configuration file of a git directory leads to, with all
+ * that it includes.
  */
-bool ab_gitdir_config(const char *text, const char *section, const char *key,
-		      char *out, size_t size);
+int32_t ab_gitdir_follow(ab_protect *p, const char *dir, const char *file,
+			 const char *top, agentbox_error **err);
+
+/*
+ * The n bytes of a regular file that says what is run, as owned text; NULL
+ * when there is none. What is there and cannot be read freezes the workspace.
+ */
+int32_t ab_protect_read(ab_protect *p, const char *path, size_t max,
+			char **text, size_t *n, agentbox_error **err);
 
 #endif

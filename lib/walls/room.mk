@@ -9,7 +9,9 @@ libagentbox_la_SOURCES += \
 	lib/walls/doctor.c \
 	lib/walls/fit.c \
 	lib/walls/follow.c \
+	lib/walls/gitconfig.c lib/walls/gitconfig.h \
 	lib/walls/gitdir.c \
+	lib/walls/gitvalue.c \
 	lib/walls/internal.h \
 	lib/walls/inodes.c lib/walls/inodes.h \
 	lib/walls/landlock.c \

@@ -162,12 +162,40 @@ static void case_014_a_plant_does_not_keep_the_next_box(void)
 					NULL }, NULL);
 }
 
+/*
+ * HEAD has to stay writable. Gone for the moment in which the next box is
+ * raised, it must not take away what the configuration leads to.
+ */
+static void case_009_a_missing_head_hides_no_repository(void)
+{
+	host_mkdir(ws_path("myhooks"));
+	host_write(ws_path("inc.cfg"), "[core]\n\thooksPath = myhooks\n");
+	host_write(ws_path(".git/config"),
+		   "[core]\n[include]\n\tpath = ../inc.cfg\n");
+	host_repository(ws_path("t"));
+	REQUIRE(rename(ws_path("t/.git"), ws_path("store")) == 0, "%m");
+	host_write(ws_path("sep/.git"), "gitdir: ../store\n");
+	box_raise(NULL, NULL);
+	box_sh("mv .git/HEAD .git/H; mv store/HEAD store/H");
+	box_end();
+	box_raise(NULL, NULL);
+	ATTACK("OK", "create /workspace/src/new.c");
+	ATTACK("EROFS|EACCES", "write /workspace/inc.cfg");
+	ATTACK("EROFS|EACCES", "create /workspace/myhooks/pre-commit");
+	ATTACK("EROFS|EACCES", "create /workspace/store/hooks/pre-commit");
+	ATTACK("EROFS|EACCES", "write /workspace/store/config");
+	box_sh("mv .git/H .git/HEAD; mv store/H store/HEAD");
+	box_end();
+	CHECK(host_exists(ws_path("store/HEAD")), "HEAD was not put back");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_019_a_link_cannot_stand_for_a_directory_above),
 		CASE(case_009_a_git_file_cannot_name_a_directory_of_the_agent),
 		CASE(case_009_a_linked_work_tree_can_be_used),
+		CASE(case_009_a_missing_head_hides_no_repository),
 		CASE(case_014_nothing_is_hidden_in_git_itself),
 		CASE(case_014_a_mode_hides_nothing),
 		CASE(case_014_a_plant_does_not_keep_the_next_box),

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "agentbox/policy.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "walls/gitconfig.h"
 #include "walls/protect.h"
 #include "walls/walls.h"
 
@@ -794,6 +796,183 @@ START_TEST(a_path_is_held_wherever_the_box_can_write_it)
 }
 END_TEST
 
+START_TEST(what_a_box_can_change_decides_nothing)
+{
+	json_t *p;
+
+	/* HEAD stays writable: another box may have taken it away */
+	shell(REPOSITORY("w/.git") " && " REPOSITORY("w/.git/modules/a/b")
+	      " && " REPOSITORY("w/store") " && cd w && mkdir sep hk && "
+	      "touch inc.cfg && "
+	      "printf '[core]\\nhooksPath=hk\\n[include]\\npath=../inc.cfg\\n' "
+	      ">.git/config && rm .git/HEAD store/HEAD "
+	      ".git/modules/a/b/HEAD && : > .git/modules/a/HEAD && "
+	      "echo 'gitdir: ../store' >sep/.git");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/hk"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/inc.cfg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/store/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/store/config"), 0);
+	json_decref(p);
+	p = plan_of("\".git/hooks\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/.git/modules/a/b/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.git/modules/a/b/config"), 0);
+	json_decref(p);
+	/* nor does a mode, which only an ordinary user heeds */
+	shell("mkdir -p w/d && mv w/inc.cfg w/d && printf "
+	      "'[include]\\npath=../d/inc.cfg\\n' >w/.git/config && "
+	      "chmod 0 w/d w/.git/modules/a");
+	p = plan_of("\".git/hooks\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect",
+			      geteuid() ? "/w/d" : "/w/d/inc.cfg"), 0);
+	ck_assert_int_ge(find(p, "protect",
+			      geteuid() ? "/w/.git/modules/a" :
+					  "/w/.git/modules/a/b/hooks"), 0);
+	json_decref(p);
+	shell("chmod 700 w/d w/.git/modules/a");
+}
+END_TEST
+
+START_TEST(a_configuration_that_cannot_be_read_lets_nothing_be_written)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/.git") " && truncate -s 3M w/.git/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert(!is_writable(p));
+	ck_assert(notes(p, ".git/config") && notes(p, "EFBIG"));
+	json_decref(p);
+	shell(": >w/.git/config && chmod 0 w/.git/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert(is_writable(p) == (geteuid() == 0));
+	json_decref(p);
+}
+END_TEST
+
+/* F_SETLEASE by another process, which lets go when it is asked. */
+START_TEST(a_lease_is_waited_for)
+{
+	int ready[2];
+	json_t *p;
+	pid_t pid;
+	char c;
+
+	shell(REPOSITORY("w/.git") " && : >w/inc.cfg && printf "
+	      "'[include]\\npath=../inc.cfg\\n' >w/.git/config");
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		char path[300];
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/w/.git/config", dir);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		signal(SIGIO, SIG_IGN);
+		c = fcntl(fd, F_SETLEASE, F_WRLCK) ? 'n' : 'y';
+		if (write(ready[1], &c, 1) == 1)
+			usleep(300000);
+		_exit(0);
+	}
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (c == 'y') {
+		p = plan_of(BUILTIN, "", 0, "");
+		ck_assert_int_ge(find(p, "protect", "/w/inc.cfg"), 0);
+		json_decref(p);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	if (c != 'y')
+		ab_test_skip("a_lease_is_waited_for", "no leases here");
+}
+END_TEST
+
+START_TEST(what_a_configuration_includes_is_followed)
+{
+	const char *base = strrchr(dir, '/') + 1;
+	json_t *p;
+
+	shell(REPOSITORY("w/.git") " && cd w && mkdir h1 hk ws h3 out && "
+	      "printf '[include]\\npath=../c/one.cfg\\n' >.git/config && "
+	      "mkdir c && ln -s c lc && "
+	      "printf '[core]hooksPath=h1\\n[includeIf \"gitdir:x\"]\\n"
+	      "path=two.cfg\\n' >c/one.cfg && "
+	      "printf '[include]\\npath=~/%s/w/lc/three.cfg\\n[include]path="
+	      "two.cfg\\n' >c/two.cfg && "
+	      "printf '[core]\\nhooksPath = ~ada/w/h\\\\\\n3\\n' "
+	      ">c/three.cfg && "
+	      "printf '[core]worktree=../../../ws\\nhooksPath=hk\\n' >wt.cfg",
+	      base);
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/c/one.cfg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/h1"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/c/two.cfg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/lc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/c/three.cfg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/h3"), 0);
+	json_decref(p);
+	/* the work tree of a submodule is what its configuration says */
+	shell("cd w && mkdir -p .git/modules/x ws/hk && : >ws/hk/h && "
+	      "mv wt.cfg .git/modules/x/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/ws/hk"), 0);
+	json_decref(p);
+	/* a configuration that is a link is one */
+	shell("cd w && mv .git/config cfg && ln -s ../cfg .git/config && "
+	      "printf '[core]hooksPath=h3\\n[include]path=../c/two.cfg\\n' "
+	      ">cfg && : >c/two.cfg");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/cfg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/h3"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/c/two.cfg"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(programs_of_the_workspace_that_git_runs_are_held)
+{
+	static const char *const held[] = {
+		"tools/fs.sh", "tools/clean", "tools/tc.py", "a b/ssh", "gpg",
+		"tools/alias", "tools/show", "tools/cred", "tools/drv",
+		"tools/up",
+	};
+	char path[64];
+	json_t *p;
+
+	shell(REPOSITORY("w/.git") " && cd w && mkdir tools 'a b' && touch "
+	      "README data 'a b/ssh' gpg && for i in fs.sh clean tc.py alias "
+	      "show cred drv up not; do : >tools/$i; done && cat "
+	      ">.git/config <<'E'\n"
+	      "[core]\n\tfsmonitor = tools/fs.sh\n"
+	      "\tsshCommand = \\\"a b/ssh\\\" -i key\n"
+	      "[filter \"x\"]\n\tclean = sh -c 'tools/clean --in=%%f'\n"
+	      "\tsmudge = cat\n"
+	      "[diff \"y\"] textconv = python3 ./tools/tc.py\n"
+	      "[gpg] program = gpg\n"
+	      "[alias]\n\tx = !tools/alias \"$@\"\n\tl = log tools/not\n"
+	      "\ts = \"!$(git rev-parse --show-toplevel)/tools/show\"\n"
+	      "[credential \"https://a\"] helper = !tools/cred\n"
+	      "[merge \"z\"] driver = tools/drv %%O %%A\n"
+	      "[submodule \"s\"] update = !tools/up\n"
+	      "\turl = tools/not\n"
+	      "[user] name = data\n"
+	      "[difftool \"d\"] cmd = tools/later.sh\n"
+	      "E\n");
+	p = plan_of(BUILTIN, "", 0, "");
+	for (size_t i = 0; i < AB_ARRAY_LEN(held); i++) {
+		snprintf(path, sizeof(path), "/w/%s", held[i]);
+		ck_assert_msg(find(p, "protect", path) >= 0, "%s", path);
+	}
+	ck_assert_int_eq(find(p, "protect", "/w/tools/not"), -1);
+	ck_assert_int_eq(find(p, "protect", "/w/data"), -1);
+	ck_assert_int_eq(find(p, "protect", "/w/tools"), -1);
+	ck_assert(watches(p, "tools/later.sh"));
+	ck_assert(notes(p, "core.fsmonitor"));
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -839,12 +1018,24 @@ START_TEST(git_configuration_is_read_as_git_reads_it)
 		{ "# [core]\n;hooksPath=x\n[core\n", NULL },
 		{ "[core]\n\thooksPath\n", NULL },
 		{ "", NULL },
+		/* continued lines, escapes, either line end, a mark */
+		{ "[core]\nhooksPath = h\\\nk\n", "hk" },
+		{ "[core]\r\nhooksPath = h\\\r\nk\r\n", "hk" },
+		{ "[core]\nhooksPath = \"a\\tb\\n\\\\\\\"\"", "a\tb\n\\\"" },
+		{ "\xef\xbb\xbf[core]hooksPath=x", "x" },
+		{ "[core \"s]\"]hooksPath=x", "x" },
+		{ "[core.sub]hooksPath=x", "x" },
+		{ "[corex]hooksPath=x", NULL },
+		{ "[core]\nbad line\nhooksPath=x", "x" },
+		{ "[core]\na = \"open\nhooksPath=x", "x" },
+		{ "[core]\nhooksPath = a  b  # c", "a  b" },
+		{ "[core]\nhooksPath = a \"\"", "a " },
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
 		char out[64] = "";
-		bool found = ab_gitdir_config(rows[i].text, "core",
-					      "hookspath", out, sizeof(out));
+		bool found = ab_gitconfig_find(rows[i].text, "core",
+					       "hookspath", out, sizeof(out));
 
 		ck_assert_msg(found == (rows[i].value != NULL), "row %zu", i);
 		if (found)
@@ -901,6 +1092,13 @@ int main(void)
 	tcase_add_test(tc, nothing_is_held_behind_a_mask);
 	tcase_add_test(tc,
 		       a_path_is_held_wherever_the_box_can_write_it);
+	tcase_add_test(tc, what_a_box_can_change_decides_nothing);
+	tcase_add_test(
+		tc,
+		a_configuration_that_cannot_be_read_lets_nothing_be_written);
+	tcase_add_test(tc, a_lease_is_waited_for);
+	tcase_add_test(tc, what_a_configuration_includes_is_followed);
+	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
