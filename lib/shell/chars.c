@@ -33,8 +33,8 @@ const unsigned char ab_shell_class[256] = {
 };
 
 const unsigned char ab_shell_name[256] = {
-	['0' ... '9'] = CLS_DIGIT,
-	['A' ... 'Z'] = CLS_NAME,
-	['a' ... 'z'] = CLS_NAME,
-	['_'] = CLS_NAME,
+	['0' ... '9'] = AB_DIGIT,
+	['A' ... 'Z'] = AB_NAME,
+	['a' ... 'z'] = AB_NAME,
+	['_'] = AB_NAME,
 };

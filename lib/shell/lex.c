@@ -15,7 +15,7 @@
 
 static bool is_name_start(unsigned char c)
 {
-	return ab_shell_name[c] & CLS_NAME;
+	return ab_shell_name[c] & AB_NAME;
 }
 
 static bool is_name(unsigned char c)
@@ -440,7 +440,7 @@ static uint32_t param_name(const struct parser *p, uint32_t at,
 		return name_end(p, at);
 	if (is_special(s[at]))
 		return at + 1;
-	while (ab_shell_name[s[at]] == CLS_DIGIT)
+	while (ab_shell_name[s[at]] == AB_DIGIT)
 		at++;
 	return at;
 }

@@ -883,7 +883,7 @@ static bool is_fd(const struct parser *p, const struct word *w)
 			;
 		return i == end - 1 && end - w->begin > 2;
 	}
-	while (i < end && ab_shell_name[s[i]] == CLS_DIGIT)
+	while (i < end && ab_shell_name[s[i]] == AB_DIGIT)
 		i++;
 	return i == end;
 }
@@ -1513,6 +1513,29 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		result->span = ab_tree_span(tree, p.error_begin, p.error_end);
 		result->message = p.message;
 	}
+	return tree;
+}
+
+const struct ab_shell_tree *ab_tree_plain(struct ab_arena *arena,
+					  const struct ab_word *source,
+					  unsigned char *text, uint32_t len)
+{
+	struct ab_shell_tree *tree = ab_arena_low(arena, sizeof(*tree));
+	struct word *word = ab_arena_low(arena, sizeof(*word));
+	struct ab_word *copy = ab_arena_low(arena, sizeof(*copy));
+
+	if (!tree || !word || !copy)
+		return NULL;
+	memset(tree, 0, sizeof(*tree));
+	memset(word, 0, sizeof(*word));
+	*copy = *source;
+	copy->text = (const char *)text;
+	copy->len = len;
+	word->end = len;
+	tree->text = text;
+	tree->len = len;
+	tree->source = copy;
+	tree->word = word;
 	return tree;
 }
 

@@ -21,15 +21,10 @@ enum {
 	CLS_SINGLE,
 	CLS_DOUBLE,
 	CLS_BACKSLASH,
-	CLS_NUL,
-	/* a second table, only where it matters */
-	CLS_NAME = 1 << 6,  /* letter or _ */
-	CLS_DIGIT = 1 << 7
+	CLS_NUL
 };
 
 extern const unsigned char ab_shell_class[256];
-/* CLS_NAME, CLS_DIGIT */
-extern const unsigned char ab_shell_name[256];
 
 enum state {
 	/* commands */

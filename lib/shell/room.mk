@@ -2,8 +2,18 @@
 # Sources of lib/shell. No public headers: hosts meet the parser through the
 # guard.
 libagentbox_la_SOURCES += \
+	lib/shell/arith.c \
+	lib/shell/brace.c \
+	lib/shell/builtin.c \
 	lib/shell/chars.c \
+	lib/shell/compound.c \
+	lib/shell/expand.c \
 	lib/shell/lex.c \
+	lib/shell/output.c \
+	lib/shell/param.c \
 	lib/shell/parse.c lib/shell/parser.h \
+	lib/shell/run.c \
 	lib/shell/shell.h lib/shell/tree.h \
+	lib/shell/state.c lib/shell/state.h \
+	lib/shell/visit.c \
 	lib/shell/word.c lib/shell/word.h

@@ -129,7 +129,8 @@ struct ab_shell_assign {
 	const char *name; /* NUL-terminated; "a" for a[1]=x */
 	uint32_t name_len;
 	bool is_append;	  /* += */
-	bool is_array;	  /* a=(...) or a[i]=...: value_count may be != 1 */
+	bool is_array;	  /* a=(...) or a[i]=... */
+	bool is_list;	  /* a=(...): value_count may be != 1 */
 	const struct ab_word *values;
 	uint32_t value_count;
 	struct ab_span span; /* of all of it */

@@ -12,6 +12,10 @@
 struct cmd;
 struct word;
 
+/* What a byte is in a name: 0, AB_NAME, AB_DIGIT. */
+enum { AB_NAME = 1 << 6, AB_DIGIT = 1 << 7 };
+extern const unsigned char ab_shell_name[256];
+
 enum part_kind {
 	PART_TEXT = 1,	/* begin..end as it stands */
 	PART_ANSI,	/* inside of $'...', escapes not decoded */
@@ -112,6 +116,7 @@ struct redir {
 	uint32_t fd_name, fd_name_len; /* {name}> */
 	uint8_t kind;			/* enum ab_redir_kind */
 	bool is_quoted, is_stripped;	/* delimiter; <<- */
+	const struct ab_shell_tree *tree; /* of the body, made by the run */
 };
 
 enum cmd_kind {
@@ -177,6 +182,9 @@ struct ab_shell_tree {
 	struct cmd *list;
 	/* What the text was taken from; NULL: it is the original. */
 	const struct ab_word *source;
+	/* The holes of source as they were, with their bytes. */
+	const struct ab_hole *hole_texts;
+	const char *hole_bytes;
 	/* A here-document's body, an arithmetic text: one word, no commands */
 	struct word *word;
 	bool is_guess;
@@ -198,6 +206,11 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		    struct ab_shell_result *result);
 
 #define AB_SHELL_PAD 8
+
+/* A tree whose word is all of the text as it stands. */
+const struct ab_shell_tree *ab_tree_plain(struct ab_arena *arena,
+					  const struct ab_word *source,
+					  unsigned char *text, uint32_t len);
 
 /* The limits with defaults in place. */
 struct ab_shell_limits

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a simple command does to the shell itself: assignments, and the
+ * builtins that set, declare, read, shift and name things.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+typedef void (*effect_fn)(struct ab_shell_run *run,
+			  const struct ab_shell_tree *tree,
+			  const struct ab_shell_command *c,
+			  const struct ab_word *argv, uint32_t argc);
+
+static uint32_t name_len(const struct ab_word *w, uint32_t from)
+{
+	uint32_t i = from;
+
+	if (i < w->len && (ab_shell_name[(unsigned char)w->text[i]] == AB_NAME))
+		while (i < w->len && ab_shell_name[(unsigned char)w->text[i]])
+			i++;
+	return i - from;
+}
+
+/* Whether bytes before `end` lie in a hole. */
+static bool is_exact_before(const struct ab_word *w, uint32_t end)
+{
+	return !w->hole_count || w->holes[0].at >= end;
+}
+
+/* text[from..] of a word as a word. */
+static struct ab_word tail_of(struct ab_shell_run *run,
+			      const struct ab_word *w, uint32_t from)
+{
+	struct ab_word out = *w;
+	struct ab_hole *holes;
+
+	out.text += from;
+	out.len -= from;
+	out.span = ab_word_span(w, from, out.len);
+	out.map = NULL;
+	out.map_count = 0;
+	if (w->hole_count) {
+		holes = ab_run_low(run, w->hole_count * sizeof(*holes));
+		if (!holes) {
+			out.hole_count = 0;
+			return out;
+		}
+		for (uint32_t i = 0; i < w->hole_count; i++) {
+			holes[i] = w->holes[i];
+			holes[i].at -= from;
+		}
+		out.holes = holes;
+	}
+	return out;
+}
+
+/* The first origin among words, so that a value that is made of them and is
+ * not known still says where it comes from. */
+static struct ab_stream *origin_of(const struct ab_word *words,
+				   uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < words[i].hole_count; k++)
+			if (words[i].holes[k].origin)
+				return words[i].holes[k].origin;
+	return NULL;
+}
+
+static const struct value *appended(struct ab_shell_run *run,
+				    const struct ab_shell_assign *a)
+{
+	const struct value *old = ab_run_value(run, a->name, a->name_len);
+	struct segments list = { NULL, &list.first };
+	struct fields f = { 0 };
+
+	if (a->is_array && old->kind == VALUE_ARRAY) {
+		uint32_t count = old->count + a->value_count;
+		struct ab_word *all = ab_run_low(run, count * sizeof(*all));
+
+		if (!all || count > run->limits.words)
+			return ab_run_unknown(run, NULL);
+		if (old->count)
+			memcpy(all, old->words, old->count * sizeof(*all));
+		if (a->value_count)
+			memcpy(all + old->count, a->values,
+			       a->value_count * sizeof(*all));
+		return ab_run_array(run, all, count);
+	}
+	if (a->is_array || a->value_count != 1 ||
+	    (old->kind != VALUE_SCALAR && old->kind != VALUE_UNSET))
+		return ab_run_unknown(run, old->origin ?
+						   old->origin :
+						   origin_of(a->values,
+							     a->value_count));
+	if (old->kind == VALUE_SCALAR)
+		ab_segments_add_word(run, &list, old->words, SEGMENT_QUOTED);
+	ab_segments_add_word(run, &list, a->values, SEGMENT_QUOTED);
+	ab_expand_fields(run, list.first, EXPAND_ONE, &f);
+	return f.count ? ab_run_scalar(run, f.words) :
+			 ab_run_unknown(run, NULL);
+}
+
+/* a[1]=x with a known index that extends or replaces. */
+static const struct value *element(struct ab_shell_run *run,
+				   const struct ab_shell_assign *a)
+{
+	return ab_run_unknown(run, origin_of(a->values, a->value_count));
+}
+
+static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
+{
+	const struct variable *v = ab_run_find(run, a->name, a->name_len);
+	const struct value *value;
+
+	if (v && (v->flags & VARIABLE_INTEGER)) {
+		int64_t n;
+		char *digits = ab_run_low(run, 24);
+		struct ab_word w = { 0 };
+
+		value = ab_run_unknown(run, NULL);
+		if (digits && a->value_count == 1 && !a->is_append &&
+		    a->values->hole_count == 0 &&
+		    ab_arith(run, a->values->text, a->values->len, &n)) {
+			w.text = digits;
+			w.len = ab_decimal(digits, n);
+			w.span = a->span;
+			value = ab_run_scalar(run, &w);
+		}
+	} else if (a->is_append) {
+		value = appended(run, a);
+	} else if (a->is_list) {
+		value = ab_run_array(run, a->values, a->value_count);
+	} else if (a->is_array) {
+		value = element(run, a);
+	} else if (a->value_count == 1) {
+		value = ab_run_scalar(run, a->values);
+	} else {
+		value = ab_run_unknown(run, NULL);
+	}
+	ab_run_assign(run, a->name, a->name_len, value, 0);
+}
+
+/* The options at the start: how many words, and their letters. */
+static uint32_t options(const struct ab_word *argv, uint32_t argc,
+			char letters[16])
+{
+	uint32_t i = 1, n = 0;
+
+	for (; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+
+		if (w->len < 2 || (w->text[0] != '-' && w->text[0] != '+'))
+			break;
+		if (ab_word_equals(w, "--")) {
+			i++;
+			break;
+		}
+		for (uint32_t k = 1; k < w->len && n < 15; k++)
+			if (w->text[0] == '-')
+				letters[n++] = w->text[k];
+	}
+	letters[n] = '\0';
+	return i;
+}
+
+/* Keeps a value for the caller of the function it is local to. */
+static void note_local(struct ab_shell_run *run, const char *name,
+		       uint32_t len)
+{
+	struct undo *u;
+	struct variable *v;
+
+	if (!run->call)
+		return;
+	v = ab_run_find(run, name, len);
+	if (!v) {
+		ab_run_assign(run, name, len, NULL, 0);
+		v = ab_run_find(run, name, len);
+	}
+	u = ab_run_high(run, sizeof(*u));
+	if (!v || !u)
+		return;
+	u->variable = v;
+	u->value = ab_run_value(run, name, len);
+	u->older = run->call->locals;
+	run->call->locals = u;
+}
+
+/* export, readonly, declare, typeset, local */
+static void effect_declare(struct ab_shell_run *run,
+			   const struct ab_shell_tree *tree,
+			   const struct ab_shell_command *c,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	char letters[16];
+	uint32_t i = options(argv, argc, letters), flags = 0;
+	bool is_export = ab_word_equals(argv, "export");
+	bool is_local = ab_word_equals(argv, "local") ||
+			(run->call && !is_export &&
+			 !ab_word_equals(argv, "readonly") &&
+			 !strchr(letters, 'g'));
+
+	(void)tree;
+	(void)c;
+	if (strchr(letters, 'f') || strchr(letters, 'p'))
+		return;
+	if (is_export || strchr(letters, 'x'))
+		flags |= VARIABLE_EXPORTED;
+	if (strchr(letters, 'i'))
+		flags |= VARIABLE_INTEGER;
+	for (; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		uint32_t len = name_len(w, 0);
+		const struct value *value;
+		struct ab_word text;
+
+		if (!len || !is_exact_before(w, len))
+			continue;
+		if (is_local)
+			note_local(run, w->text, len);
+		if (len == w->len) {
+			value = ab_run_value(run, w->text, len);
+			if (is_local && !flags)
+				value = &ab_run_unset;
+			ab_run_assign(run, w->text, len, value, flags);
+			continue;
+		}
+		value = ab_run_unknown(run, origin_of(w, 1));
+		if (w->text[len] == '=' && !(flags & VARIABLE_INTEGER) &&
+		    !strchr(letters, 'n') && !strchr(letters, 'u') &&
+		    !strchr(letters, 'l') && !strchr(letters, 'a') &&
+		    !strchr(letters, 'A')) {
+			text = tail_of(run, w, len + 1);
+			value = ab_run_scalar(run, &text);
+		}
+		ab_run_assign(run, w->text, len, value, flags);
+	}
+}
+
+static void effect_unset(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct ab_shell_command *c,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	char letters[16];
+	uint32_t i = options(argv, argc, letters);
+
+	(void)tree;
+	(void)c;
+	if (strchr(letters, 'f'))
+		return;
+	for (; i < argc; i++) {
+		uint32_t len = name_len(&argv[i], 0);
+
+		if (len && is_exact_before(&argv[i], len))
+			ab_run_assign(run, argv[i].text, len,
+				      len == argv[i].len ?
+					      &ab_run_unset :
+					      ab_run_unknown(run, NULL),
+				      0);
+	}
+}
+
+/* What `read` reads: the word, or the stream it comes from. */
+static const struct ab_word *input_of(const struct ab_shell_command *c,
+				      struct ab_stream **origin)
+{
+	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
+
+	*origin = c->place.in;
+	/* in a loop it reads another line each time */
+	if (c->place.flags & AB_SHELL_LOOP)
+		word = NULL;
+	for (uint32_t i = 0; i < c->redir_count; i++) {
+		const struct ab_shell_redir *r = &c->redirs[i];
+
+		if (r->fd != 0)
+			continue;
+		*origin = origin_of(&r->target, 1);
+		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target : NULL;
+	}
+	return word;
+}
+
+/* One line without blanks around it for one name; else nobody knows. */
+static const struct value *read_value(struct ab_shell_run *run,
+				      const struct ab_word *in)
+{
+	struct ab_word w = *in;
+	const char *newline = memchr(w.text, '\n', w.len);
+	uint32_t len = newline ? (uint32_t)(newline - w.text) : w.len;
+
+	if (in->hole_count && newline &&
+	    in->holes[in->hole_count - 1].at > len)
+		return ab_run_unknown(run, origin_of(in, 1));
+	if (memchr(w.text, '\\', len) ||
+	    (len && (w.text[0] == ' ' || w.text[len - 1] == ' ')))
+		return ab_run_unknown(run, origin_of(in, 1));
+	w.len = len;
+	while (w.map_count > 1 && w.map[w.map_count - 1].at >= len)
+		w.map_count--;
+	return ab_run_scalar(run, &w);
+}
+
+static void effect_read(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct ab_shell_command *c,
+			const struct ab_word *argv, uint32_t argc)
+{
+	struct ab_stream *origin;
+	const struct ab_word *in = input_of(c, &origin);
+	uint32_t names = 0, last = 0;
+	bool plain = true;
+
+	(void)tree;
+	for (uint32_t i = 1; i < argc; i++) {
+		uint32_t len = name_len(&argv[i], 0);
+
+		if (argv[i].len && argv[i].text[0] == '-') {
+			plain = plain && ab_word_equals(&argv[i], "-r");
+			continue;
+		}
+		if (!len || !is_exact_before(&argv[i], len))
+			continue;
+		names++;
+		last = i;
+		ab_run_assign(run, argv[i].text, len,
+			      ab_run_unknown(run, origin), 0);
+	}
+	if (names == 0)
+		ab_run_assign(run, ab_word_equals(argv, "read") ? "REPLY" :
+								   "MAPFILE",
+			      ab_word_equals(argv, "read") ? 5 : 7,
+			      ab_run_unknown(run, origin), 0);
+	else if (names == 1 && plain && in && ab_word_equals(argv, "read"))
+		ab_run_assign(run, argv[last].text, name_len(&argv[last], 0),
+			      read_value(run, in), 0);
+}
+
+/* printf -v NAME */
+static void effect_printf(struct ab_shell_run *run,
+			  const struct ab_shell_tree *tree,
+			  const struct ab_shell_command *c,
+			  const struct ab_word *argv, uint32_t argc)
+{
+	struct ab_word out;
+	struct ab_word *rest;
+	uint32_t len;
+
+	(void)tree;
+	(void)c;
+	if (argc < 4 || !ab_word_equals(&argv[1], "-v"))
+		return;
+	len = name_len(&argv[2], 0);
+	if (!len || !is_exact_before(&argv[2], len))
+		return;
+	rest = ab_run_low(run, (argc - 2) * sizeof(*rest));
+	if (!rest)
+		return;
+	rest[0] = argv[0];
+	memcpy(rest + 1, argv + 3, (argc - 3) * sizeof(*rest));
+	if (len == argv[2].len && ab_output_of(run, rest, argc - 2, &out))
+		ab_run_assign(run, argv[2].text, len,
+			      ab_run_scalar(run, &out), 0);
+	else
+		ab_run_assign(run, argv[2].text, len,
+			      ab_run_unknown(run, origin_of(argv, argc)), 0);
+}
+
+static bool may_split(const struct ab_word *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < words[i].hole_count; k++)
+			if (words[i].holes[k].kind == AB_HOLE_FIELDS)
+				return true;
+	return false;
+}
+
+/* set [--] ARGS */
+static void effect_set(struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree,
+		       const struct ab_shell_command *c,
+		       const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = 1;
+
+	(void)tree;
+	(void)c;
+	while (i < argc && argv[i].len > 1 &&
+	       (argv[i].text[0] == '-' || argv[i].text[0] == '+') &&
+	       !ab_word_equals(&argv[i], "--"))
+		i += argv[i].text[argv[i].len - 1] == 'o' ? 2 : 1;
+	if (i >= argc)
+		return;
+	if (ab_word_equals(&argv[i], "--"))
+		i++;
+	ab_run_assign(run, "@", 1,
+		      may_split(argv + i, argc - i) ?
+			      ab_run_unknown(run, origin_of(argv, argc)) :
+			      ab_run_array(run, argv + i, argc - i),
+		      0);
+}
+
+static void effect_shift(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct ab_shell_command *c,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	const struct value *all = ab_run_value(run, "@", 1);
+	int64_t n = 1;
+	struct value *rest;
+
+	(void)tree;
+	(void)c;
+	if (all->kind != VALUE_ARRAY)
+		return;
+	if (argc > 1 && (argv[1].hole_count ||
+			 !ab_arith(run, argv[1].text, argv[1].len, &n))) {
+		ab_run_assign(run, "@", 1, NULL, 0);
+		return;
+	}
+	if (n < 0 || n > all->count)
+		return;
+	rest = ab_run_high(run, sizeof(*rest));
+	if (!rest)
+		return;
+	*rest = *all;
+	rest->words += n;
+	rest->count -= (uint32_t)n;
+	ab_run_assign(run, "@", 1, rest, 0);
+}
+
+/* Names that an assignment operator, ++ or -- follows or precedes. */
+void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *w)
+{
+	const char *s = w->text;
+	uint32_t len = w->len;
+
+	for (uint32_t i = 0; i < len; i++) {
+		uint32_t begin = i, end;
+		int64_t n;
+		bool changes = false, is_plain;
+
+		if (ab_shell_name[(unsigned char)s[i]] == AB_DIGIT) {
+			while (i + 1 < len &&
+			       ab_shell_name[(unsigned char)s[i + 1]])
+				i++;
+			continue;
+		}
+		if (!ab_shell_name[(unsigned char)s[i]])
+			continue;
+		end = i + name_len(w, i);
+		i = end - 1;
+		changes = begin >= 2 && s[begin - 1] == s[begin - 2] &&
+			  (s[begin - 1] == '+' || s[begin - 1] == '-');
+		while (end < len && (s[end] == ' ' || s[end] == '\t'))
+			end++;
+		if (end < len && s[end] == '[')
+			changes = true;
+		is_plain = end + 1 < len && s[end] == '=' && s[end + 1] != '=';
+		changes = changes || is_plain;
+		for (uint32_t k = end; !changes && k < len && k < end + 3; k++)
+			changes = s[k] == '=' && k > end &&
+				  strchr("+-*/%<>&^|", s[k - 1]) &&
+				  !(k + 1 < len && s[k + 1] == '=') &&
+				  !(k == end + 1 &&
+				    (s[end] == '<' || s[end] == '>'));
+		changes = changes || (end + 1 < len && s[end] == s[end + 1] &&
+				      (s[end] == '+' || s[end] == '-'));
+		if (!changes)
+			continue;
+		if (is_plain && begin == 0 && w->hole_count == 0 &&
+		    !memchr(s, ',', len) &&
+		    ab_arith(run, s + end + 1, len - end - 1, &n)) {
+			struct ab_word number = { .span = w->span };
+			char *digits = ab_run_low(run, 24);
+
+			if (!digits)
+				return;
+			number.text = digits;
+			number.len = ab_decimal(digits, n);
+			ab_run_assign(run, s, name_len(w, 0),
+				      ab_run_scalar(run, &number), 0);
+			return;
+		}
+		ab_run_assign(run, s + begin, name_len(w, begin), NULL, 0);
+	}
+}
+
+static void effect_let(struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree,
+		       const struct ab_shell_command *c,
+		       const struct ab_word *argv, uint32_t argc)
+{
+	(void)tree;
+	(void)c;
+	for (uint32_t i = 1; i < argc; i++)
+		ab_arith_effects(run, &argv[i]);
+}
+
+static void effect_getopts(struct ab_shell_run *run,
+			   const struct ab_shell_tree *tree,
+			   const struct ab_shell_command *c,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	(void)tree;
+	(void)c;
+	if (argc > 2 && argv[2].hole_count == 0)
+		ab_run_assign(run, argv[2].text, argv[2].len, NULL, 0);
+	ab_run_assign(run, "OPTARG", 6, NULL, 0);
+}
+
+/* cd to a plain absolute path is known; anything else is not. */
+static void effect_cd(struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree,
+		      const struct ab_shell_command *c,
+		      const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *to = &argv[argc - 1];
+
+	(void)tree;
+	(void)c;
+	ab_run_assign(run, "OLDPWD", 6, ab_run_value(run, "PWD", 3), 0);
+	if (argc == 2 && to->hole_count == 0 && to->len &&
+	    to->text[0] == '/' && !memmem(to->text, to->len, "..", 2))
+		ab_run_assign(run, "PWD", 3, ab_run_scalar(run, to), 0);
+	else
+		ab_run_assign(run, "PWD", 3, NULL, 0);
+}
+
+/* Where in the tree a new line begins after `at`. */
+static uint32_t next_line(const struct ab_shell_tree *tree, uint32_t at)
+{
+	const unsigned char *end =
+		memchr(tree->text + at, '\n', tree->len - at);
+
+	return end ? (uint32_t)(end - tree->text) : tree->len;
+}
+
+static void effect_alias(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct ab_shell_command *c,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		const char *eq = memchr(w->text, '=', w->len);
+		uint32_t len = eq ? (uint32_t)(eq - w->text) : 0;
+		struct alias *a;
+		struct ab_word value;
+		char *name;
+
+		if (!len || !is_exact_before(w, len + 1))
+			continue;
+		if (run->alias_count++ >= 64) {
+			ab_run_limit(run, "too many aliases");
+			return;
+		}
+		a = ab_run_high(run, sizeof(*a));
+		name = ab_run_high(run, len + 1);
+		value = tail_of(run, w, len + 1);
+		if (!a || !name)
+			return;
+		memcpy(name, w->text, len);
+		name[len] = '\0';
+		memset(a, 0, sizeof(*a));
+		a->name = name;
+		a->len = len;
+		a->value = ab_run_keep(run, &value);
+		a->tree = tree;
+		/* an alias counts from the next line on */
+		a->visible = tree->source ? 0 : next_line(tree, c->span.end);
+		if (!a->value)
+			return;
+		a->next = run->aliases;
+		run->aliases = a;
+	}
+}
+
+static const struct {
+	char name[12];
+	effect_fn effect;
+} effects[] = {
+	{ "export", effect_declare },	{ "readonly", effect_declare },
+	{ "declare", effect_declare },	{ "typeset", effect_declare },
+	{ "local", effect_declare },	{ "unset", effect_unset },
+	{ "read", effect_read },	{ "mapfile", effect_read },
+	{ "readarray", effect_read },	{ "printf", effect_printf },
+	{ "set", effect_set },		{ "shift", effect_shift },
+	{ "let", effect_let },		{ "getopts", effect_getopts },
+	{ "cd", effect_cd },		{ "pushd", effect_cd },
+	{ "popd", effect_cd },		{ "alias", effect_alias },
+};
+
+/* First letters of the table, so that most commands cost nothing. */
+static const bool effect_first[256] = {
+	['e'] = true, ['r'] = true, ['d'] = true, ['t'] = true, ['l'] = true,
+	['u'] = true, ['m'] = true, ['p'] = true, ['s'] = true, ['g'] = true,
+	['c'] = true, ['a'] = true, ['b'] = true,
+};
+
+void ab_builtin_effects(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct ab_shell_command *c)
+{
+	const struct ab_word *argv = c->argv;
+	uint32_t argc = c->argc;
+
+	if (argc == 0) {
+		for (uint32_t i = 0; i < c->assign_count; i++)
+			assign(run, &c->assigns[i]);
+		return;
+	}
+	if (!argv->len || !effect_first[(unsigned char)argv->text[0]] ||
+	    argv->hole_count)
+		return;
+	while (argc > 1 && (ab_word_equals(argv, "command") ||
+			    ab_word_equals(argv, "builtin"))) {
+		argv++;
+		argc--;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(effects); i++)
+		if (argv->len && argv->text[0] == effects[i].name[0] &&
+		    ab_word_equals(argv, effects[i].name)) {
+			effects[i].effect(run, tree, c, argv, argc);
+			return;
+		}
+}

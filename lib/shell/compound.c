@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Compound commands in a run. A branch is visited and taken back, and what
+ * its variables were is joined with the other ways at the end. A loop over a
+ * known list is visited item by item; any other loop once as it is, and once
+ * more with everything unknown that the first round changed.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+enum {
+	MAX_ITEMS = 16,	 /* of a list that are visited one by one */
+	MAX_FACTOR = 64, /* rounds of loops inside each other */
+	MAX_SIZE = 1 << 18 /* bytes that the rounds of one loop may make */
+};
+
+/* Phases of every compound command. */
+enum { PHASE_WORDS, PHASE_BEGIN, PHASE_FIRST };
+
+static bool is_loop(const struct cmd *cmd)
+{
+	return cmd->kind >= CMD_WHILE && cmd->kind <= CMD_CFOR;
+}
+
+static enum ab_shell_scope_kind scope_of(const struct cmd *cmd)
+{
+	switch ((enum cmd_kind)cmd->kind) {
+	case CMD_SUBSHELL:
+		return AB_SCOPE_SUBSHELL;
+	case CMD_IF:
+		return AB_SCOPE_IF;
+	case CMD_CASE:
+		return AB_SCOPE_CASE;
+	case CMD_COND:
+		return AB_SCOPE_TEST;
+	case CMD_ARITH:
+		return AB_SCOPE_ARITH;
+	case CMD_FUNCTION:
+		return AB_SCOPE_DEFINITION;
+	case CMD_WHILE:
+	case CMD_UNTIL:
+	case CMD_FOR:
+	case CMD_SELECT:
+	case CMD_CFOR:
+		return AB_SCOPE_LOOP;
+	case CMD_SIMPLE:
+	case CMD_GROUP:
+		break;
+	}
+	return AB_SCOPE_GROUP;
+}
+
+/* `:` or `true` and nothing else (`false` for until). */
+static bool is_endless(const struct ab_shell_tree *tree,
+		       const struct cmd *cmd)
+{
+	const struct cmd *cond = cmd->clauses ? cmd->clauses->cond : NULL;
+	const struct word *w = cond ? cond->words : NULL;
+	const char *text;
+	uint32_t len;
+
+	if (cmd->kind == CMD_CFOR) {
+		text = (const char *)tree->text + cmd->words->begin;
+		return memmem(text, cmd->words->end - cmd->words->begin, ";;",
+			      2);
+	}
+	if (!w || cond->next || cond->kind != CMD_SIMPLE || w->parts)
+		return false;
+	text = (const char *)tree->text + w->begin;
+	len = w->end - w->begin;
+	if (cmd->kind == CMD_UNTIL)
+		return len == 5 && memcmp(text, "false", 5) == 0;
+	return (len == 1 && (text[0] == ':' || text[0] == '1')) ||
+	       (len == 4 && memcmp(text, "true", 4) == 0);
+}
+
+static void expand_words(struct ab_shell_run *run, struct visit_frame *f)
+{
+	enum expand_mode mode = EXPAND_FIELDS;
+	const struct cmd *cmd = f->cmd;
+
+	if (cmd->kind == CMD_COND)
+		mode = EXPAND_PATTERN;
+	if (cmd->kind == CMD_CASE || cmd->kind == CMD_ARITH ||
+	    cmd->kind == CMD_CFOR)
+		mode = EXPAND_ONE;
+	for (const struct word *w = cmd->words; w; w = w->next)
+		ab_expand_word(run, f->tree, w, mode, &f->words);
+	if ((cmd->kind == CMD_FOR || cmd->kind == CMD_SELECT) &&
+	    !(cmd->flags & CMD_HAS_WORDS)) {
+		const struct value *all = ab_run_value(run, "@", 1);
+
+		/* for x; do: the arguments */
+		for (uint32_t i = 0;
+		     all->kind == VALUE_ARRAY && i < all->count; i++) {
+			struct segments list = { NULL, &list.first };
+
+			ab_segments_add_word(run, &list, &all->words[i],
+					     SEGMENT_QUOTED);
+			ab_expand_fields(run, list.first, EXPAND_ONE,
+					 &f->words);
+		}
+		if (all->kind != VALUE_ARRAY) {
+			struct segments list = { NULL, &list.first };
+
+			ab_segments_hole(run, &list, AB_HOLE_FIELDS,
+					 f->scope.span, "@", all->origin);
+			ab_expand_fields(run, list.first, EXPAND_FIELDS,
+					 &f->words);
+		}
+	}
+}
+
+/* stdin and stdout of the compound when they are redirected. */
+static void redirect(struct ab_shell_run *run, struct visit_frame *f)
+{
+	for (uint32_t i = 0; i < f->scope.redir_count; i++) {
+		const struct ab_shell_redir *r = &f->scope.redirs[i];
+		bool both = r->kind == AB_REDIR_WRITE_BOTH ||
+			    r->kind == AB_REDIR_APPEND_BOTH;
+		struct stream *s;
+
+		if (r->fd != 0 && r->fd != 1 && !both)
+			continue;
+		s = ab_run_stream(run, AB_STREAM_REDIRECT, r->span);
+		if (!s)
+			return;
+		if (r->fd == 0 && !both)
+			f->inner.in = &s->public;
+		else
+			f->inner.out = &s->public;
+		if (r->kind >= AB_REDIR_HERE_DOC)
+			s->public.value = ab_run_keep(run, &r->target);
+		else
+			s->is_unknown = r->fd == 0;
+	}
+}
+
+static void begin(struct ab_shell_run *run, struct visit_frame *f)
+{
+	struct ab_shell_redir *redirs = NULL;
+	const struct cmd *cmd = f->cmd;
+
+	f->scope.kind = scope_of(cmd);
+	f->scope.span = ab_tree_span(f->tree, cmd->begin, cmd->end);
+	f->scope.place = f->place;
+	f->scope.redir_count =
+		cmd->redirs ? ab_visit_redirs(run, f->tree, cmd, &redirs) : 0;
+	f->scope.redirs = redirs;
+	if (cmd->words)
+		expand_words(run, f);
+	else if (cmd->kind == CMD_FOR || cmd->kind == CMD_SELECT)
+		expand_words(run, f);
+	f->scope.words = f->words.words;
+	f->scope.word_count = f->words.count;
+	f->inner = f->place;
+	f->inner.flags &= ~(uint32_t)(AB_SHELL_NEGATED | AB_SHELL_PIPE_BOTH);
+	redirect(run, f);
+	f->scope.in = f->inner.in;
+	f->scope.out = f->inner.out;
+	if (cmd->kind != CMD_FUNCTION)
+		ab_visit_begin(run, &f->scope);
+}
+
+static void finish(struct ab_shell_run *run, struct visit_frame *f)
+{
+	ab_visit_end(run, &f->scope);
+	ab_visit_leave(run);
+}
+
+/*
+ * Branches.
+ */
+
+static void visit_branch(struct ab_shell_run *run, struct visit_frame *f,
+			 const struct cmd *body)
+{
+	f->undo = ab_run_branch(run);
+	f->is_branch = true;
+	run->uncertain++;
+	f->inner.flags |= AB_SHELL_MAYBE;
+	f->inner.flags &= ~(uint32_t)AB_SHELL_CONDITION;
+	ab_visit_list(run, f->tree, body, &f->inner);
+}
+
+static void end_branch(struct ab_shell_run *run, struct visit_frame *f)
+{
+	if (!f->is_branch)
+		return;
+	f->is_branch = false;
+	run->uncertain--;
+	f->branches++;
+	ab_run_back(run, f->undo, &f->outcomes);
+}
+
+static void step_if(struct ab_shell_run *run, struct visit_frame *f)
+{
+	end_branch(run, f);
+	if (f->phase == PHASE_FIRST)
+		f->clause = f->cmd->clauses;
+	f->phase = PHASE_FIRST + 1;
+	if (!f->clause) {
+		ab_run_join(run, f->outcomes, f->branches + !f->is_sure);
+		finish(run, f);
+		return;
+	}
+	/* the condition, when it was not yet; then the body */
+	if (f->clause->cond && f->index == 0) {
+		struct ab_shell_place_of place = f->inner;
+
+		f->index = 1;
+		place.flags |= AB_SHELL_CONDITION;
+		ab_visit_list(run, f->tree, f->clause->cond, &place);
+		return;
+	}
+	f->index = 0;
+	f->is_sure = !f->clause->cond; /* there is an else */
+	visit_branch(run, f, f->clause->body);
+	f->clause = f->clause->next;
+}
+
+static void step_case(struct ab_shell_run *run, struct visit_frame *f)
+{
+	const struct word *w;
+
+	end_branch(run, f);
+	if (f->phase == PHASE_FIRST)
+		f->clause = f->cmd->clauses;
+	f->phase = PHASE_FIRST + 1;
+	if (!f->clause) {
+		ab_run_join(run, f->outcomes, f->branches + !f->is_sure);
+		finish(run, f);
+		return;
+	}
+	w = f->clause->words;
+	f->is_sure |= w && !w->parts && w->end == w->begin + 1 &&
+		      f->tree->text[w->begin] == '*';
+	visit_branch(run, f, f->clause->body);
+	f->clause = f->clause->next;
+}
+
+/*
+ * Loops.
+ */
+
+static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
+{
+	uint64_t size = f->cmd->end - f->cmd->begin;
+
+	f->undo = ab_run_branch(run);
+	run->uncertain++;
+	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
+	if (is_endless(f->tree, f->cmd))
+		f->inner.flags |= AB_SHELL_ENDLESS;
+	if (f->cmd->kind == CMD_CFOR && f->words.count)
+		ab_arith_effects(run, &f->words.words[0]);
+	f->factor = run->factor;
+	f->count = f->words.count < MAX_ITEMS ? f->words.count : MAX_ITEMS;
+	if (f->cmd->kind != CMD_FOR)
+		f->count = 1;
+	if (run->factor * (f->count + 1) > MAX_FACTOR ||
+	    size * f->count > MAX_SIZE)
+		f->count = 1;
+	run->factor *= f->count + 1;
+	if (run->factor > MAX_FACTOR) {
+		/* no second round: the first knows nothing */
+		f->is_again = true;
+		ab_shell_forget(run);
+		run->factor = MAX_FACTOR;
+	}
+}
+
+/* What item i of a for is; false: no more, or nobody knows. */
+static const struct value *item(struct ab_shell_run *run,
+				struct visit_frame *f)
+{
+	const struct ab_word *w = &f->words.words[f->index];
+	struct ab_word copy = *w;
+
+	if (w->hole_count == 1 && w->holes[0].kind == AB_HOLE_FIELDS &&
+	    w->len == 0)
+		return ab_run_unknown(run, w->holes[0].origin);
+	return ab_run_scalar(run, &copy);
+}
+
+static bool is_definite(const struct visit_frame *f)
+{
+	if (f->words.count > f->count)
+		return false;
+	for (uint32_t i = 0; i < f->words.count; i++)
+		for (uint32_t k = 0; k < f->words.words[i].hole_count; k++)
+			if (f->words.words[i].holes[k].kind == AB_HOLE_FIELDS ||
+			    f->words.words[i].holes[k].kind == AB_HOLE_PATTERN)
+				return false;
+	return true;
+}
+
+static void visit_round(struct ab_shell_run *run, struct visit_frame *f)
+{
+	const struct clause *c = f->cmd->clauses;
+	struct ab_shell_place_of place = f->inner;
+
+	/* the body first on the stack, the condition above it */
+	if (!c)
+		return;
+	place.flags &= ~(uint32_t)AB_SHELL_CONDITION;
+	ab_visit_list(run, f->tree, c->body, &place);
+	place.flags |= AB_SHELL_CONDITION;
+	ab_visit_list(run, f->tree, c->cond, &place);
+}
+
+static void set_item(struct ab_shell_run *run, struct visit_frame *f,
+		     const struct value *value)
+{
+	ab_run_assign(run, (const char *)f->tree->text + f->cmd->name,
+		      f->cmd->name_len, value, 0);
+}
+
+static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
+{
+	ab_run_blur(run, f->undo);
+	if (--run->branch_depth == 0)
+		run->trail = f->undo;
+	run->uncertain--;
+	run->factor = f->factor;
+	finish(run, f);
+}
+
+static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
+{
+	bool is_for = f->cmd->kind == CMD_FOR;
+
+	if (f->phase == PHASE_FIRST) {
+		f->phase++;
+		begin_loop(run, f);
+		f->index = 0;
+	} else {
+		f->inner.flags |= AB_SHELL_AGAIN;
+	}
+	if (is_for && f->index < f->count && f->words.count &&
+	    !f->is_again) {
+		set_item(run, f, item(run, f));
+		f->index++;
+		visit_round(run, f);
+		return;
+	}
+	if (is_for && f->words.count == 0) {
+		end_loop(run, f);
+		return;
+	}
+	if (!is_for && f->index == 0) {
+		f->index = 1;
+		if (f->cmd->kind == CMD_SELECT)
+			set_item(run, f, NULL);
+		visit_round(run, f);
+		return;
+	}
+	/* one more round with what has changed unknown, if that matters */
+	if (f->branches == 0 &&
+	    (f->is_again ? is_for :
+			   (!is_for || !is_definite(f)) &&
+				   (ab_run_blur(run, f->undo) ||
+				    (is_for && f->words.count > f->count)))) {
+		f->branches = 1;
+		if (is_for)
+			set_item(run, f, NULL);
+		visit_round(run, f);
+		return;
+	}
+	end_loop(run, f);
+}
+
+/*
+ * The others.
+ */
+
+static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
+{
+	bool is_subshell = f->cmd->kind == CMD_SUBSHELL;
+
+	if (f->phase++ == PHASE_FIRST) {
+		if (is_subshell) {
+			f->undo = ab_run_branch(run);
+			f->inner.flags |= AB_SHELL_SUBSHELL;
+		}
+		if (f->cmd->clauses)
+			ab_visit_list(run, f->tree, f->cmd->clauses->body,
+				      &f->inner);
+		return;
+	}
+	if (is_subshell)
+		ab_run_back(run, f->undo, NULL);
+	finish(run, f);
+}
+
+static struct function *define(struct ab_shell_run *run,
+			       struct visit_frame *f)
+{
+	struct function *function = ab_run_high(run, sizeof(*function));
+	uint32_t len = f->cmd->name_len;
+	char *name = ab_run_high(run, len + 1);
+
+	if (!function || !name)
+		return NULL;
+	memcpy(name, f->tree->text + f->cmd->name, len);
+	name[len] = '\0';
+	memset(function, 0, sizeof(*function));
+	function->public.name = name;
+	function->public.name_len = len;
+	function->public.span = f->scope.span;
+	function->tree = f->tree;
+	function->body = f->cmd->clauses ? f->cmd->clauses->body : NULL;
+	if (run->function_count >= 1024) {
+		ab_run_limit(run, "too many functions");
+		return NULL;
+	}
+	ab_run_define(run, function);
+	return function;
+}
+
+static void step_function(struct ab_shell_run *run, struct visit_frame *f)
+{
+	if (f->phase++ == PHASE_FIRST) {
+		f->function = define(run, f);
+		if (!f->function)
+			return;
+		f->scope.function = &f->function->public;
+		f->undo = ab_run_branch(run);
+		ab_run_assign(run, "@", 1, ab_run_unknown(run, NULL), 0);
+		f->inner.flags |= AB_SHELL_DEFINITION;
+		f->inner.function = f->function->public.name;
+		f->inner.in = f->inner.out = NULL;
+		f->scope.in = f->scope.out = NULL;
+		run->uncertain++;
+		f->function->active = 2; /* a call of itself is not visited */
+		ab_visit_begin(run, &f->scope);
+		ab_visit_list(run, f->tree, f->function->body, &f->inner);
+		return;
+	}
+	if (f->function) {
+		f->function->active = 0;
+		run->uncertain--;
+		ab_run_back(run, f->undo, NULL);
+	}
+	finish(run, f);
+}
+
+void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
+{
+	switch (f->phase) {
+	case PHASE_WORDS:
+		f->phase++;
+		ab_visit_words(run, f, f->cmd, false);
+		return;
+	case PHASE_BEGIN:
+		begin(run, f);
+		f->phase++;
+		return;
+	default:
+		break;
+	}
+	if (is_loop(f->cmd)) {
+		step_loop(run, f);
+		return;
+	}
+	switch ((enum cmd_kind)f->cmd->kind) {
+	case CMD_IF:
+		step_if(run, f);
+		break;
+	case CMD_CASE:
+		step_case(run, f);
+		break;
+	case CMD_FUNCTION:
+		step_function(run, f);
+		break;
+	case CMD_ARITH:
+		if (f->words.count)
+			ab_arith_effects(run, &f->words.words[0]);
+		finish(run, f);
+		break;
+	case CMD_COND:
+		finish(run, f);
+		break;
+	default:
+		step_simple_body(run, f);
+		break;
+	}
+}

@@ -1,0 +1,931 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Words to fields: parameters, substitutions that were visited, braces,
+ * tilde, field splitting, patterns (bash(1), EXPANSION). Works on a list of
+ * segments that point to bytes which exist already; bytes are copied once,
+ * when a field is made of more than one segment.
+ *
+ * All of it is scratch memory of the command. What all expansions of a run
+ * may copy is bounded; beyond that a value is a hole.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+/* A segment of no text, so that a full arena needs no checks: the run ends
+ * at its next step. */
+static struct segment *new_segment(struct ab_shell_run *run,
+				   struct segments *list)
+{
+	struct segment *s = ab_run_low(run, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	memset(s, 0, sizeof(*s));
+	s->text = "";
+	*list->tail = s;
+	list->tail = &s->next;
+	return s;
+}
+
+struct segment *ab_segments_add(struct ab_shell_run *run,
+				struct segments *list, const char *text,
+				uint32_t len, struct ab_span span,
+				uint32_t flags)
+{
+	struct segment *s = new_segment(run, list);
+
+	if (!s)
+		return NULL;
+	s->text = text;
+	s->len = len;
+	s->span = span;
+	s->flags = (uint8_t)flags;
+	return s;
+}
+
+struct segment *ab_segments_hole(struct ab_shell_run *run,
+				 struct segments *list, enum ab_hole_kind kind,
+				 struct ab_span span, const char *name,
+				 struct ab_stream *origin)
+{
+	struct segment *s = new_segment(run, list);
+
+	if (!s)
+		return NULL;
+	s->hole = (uint8_t)kind;
+	s->span = span;
+	s->name = name;
+	s->origin = origin;
+	s->flags = kind == AB_HOLE_FIELDS ? 0 : SEGMENT_QUOTED;
+	return s;
+}
+
+/* text[begin..end-1] of the word, cut where its map is cut. */
+static void add_stretch(struct ab_shell_run *run, struct segments *list,
+			const struct ab_word *word, uint32_t begin,
+			uint32_t end, uint32_t flags)
+{
+	uint32_t i = 0;
+
+	if (word->map_count < 2) {
+		if (begin < end)
+			ab_segments_add(run, list, word->text + begin,
+					end - begin,
+					ab_word_span(word, begin, end - begin),
+					flags);
+		return;
+	}
+	while (i + 1 < word->map_count && word->map[i + 1].at <= begin)
+		i++;
+	for (; begin < end; i++) {
+		uint32_t last = i + 1 < word->map_count &&
+						word->map[i + 1].at < end ?
+					word->map[i + 1].at :
+					end;
+
+		ab_segments_add(run, list, word->text + begin, last - begin,
+				ab_word_span(word, begin, last - begin),
+				flags);
+		begin = last;
+	}
+}
+
+/* The bytes and holes of a value. */
+void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
+			  const struct ab_word *word, uint32_t flags)
+{
+	uint32_t at = 0;
+
+	if (word->len > run->expansion) {
+		ab_segments_hole(run, list, AB_HOLE_FIELDS, word->span, NULL,
+				 NULL);
+		return;
+	}
+	run->expansion -= word->len;
+	if (word->len == 0 && word->hole_count == 0) {
+		ab_segments_add(run, list, "", 0, word->span, flags);
+		return;
+	}
+	for (uint32_t i = 0; i < word->hole_count; i++) {
+		const struct ab_hole *h = &word->holes[i];
+		enum ab_hole_kind kind = h->kind;
+		struct segment *s;
+
+		add_stretch(run, list, word, at, h->at, flags);
+		if (kind == AB_HOLE_FIELDS && (flags & SEGMENT_QUOTED))
+			kind = AB_HOLE_BYTES;
+		if (kind == AB_HOLE_BYTES && (flags & SEGMENT_SPLIT))
+			kind = AB_HOLE_FIELDS;
+		s = ab_segments_hole(run, list, kind, h->span, h->name,
+				     h->origin);
+		if (s) {
+			s->text = word->text + h->at;
+			s->len = h->len;
+		}
+		at = h->at + h->len;
+	}
+	add_stretch(run, list, word, at, word->len, flags);
+}
+
+/*
+ * Fields.
+ */
+
+struct builder {
+	struct ab_shell_run *run;
+	struct fields *out;
+	enum expand_mode mode;
+	const char *ifs; /* separators */
+	uint32_t ifs_len;
+	/* the field that is being collected: segments first..last */
+	struct segments field;
+	bool is_field; /* something makes it a word */
+};
+
+static bool is_separator(const struct builder *b, char c)
+{
+	return memchr(b->ifs, c, b->ifs_len);
+}
+
+static bool is_white(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+static struct ab_word *new_field(struct ab_shell_run *run, struct fields *out)
+{
+	if (out->count == out->room) {
+		uint32_t room = out->room ? out->room * 2 : 8;
+		struct ab_word *words;
+
+		if (out->count >= run->limits.words) {
+			ab_run_limit(run, "too many words in one command");
+			return NULL;
+		}
+		words = ab_run_low(run, room * sizeof(*words));
+		if (!words)
+			return NULL;
+		if (out->count)
+			memcpy(words, out->words, out->count * sizeof(*words));
+		out->words = words;
+		out->room = room;
+	}
+	memset(&out->words[out->count], 0, sizeof(struct ab_word));
+	return &out->words[out->count++];
+}
+
+/* Unquoted pattern characters of a field on its way into bytes. */
+struct globs {
+	uint32_t bracket; /* where an open [ is, or UINT32_MAX */
+	uint32_t paren;	  /* where @( is */
+	uint32_t parens;
+};
+
+static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
+		     uint32_t len, struct ab_span span)
+{
+	struct ab_hole *h;
+
+	/* what begins inside of the pattern is part of it */
+	while (w->hole_count && holes[w->hole_count - 1].at >= at)
+		w->hole_count--;
+	if (w->hole_count) {
+		h = &holes[w->hole_count - 1];
+		if (h->kind == AB_HOLE_PATTERN && h->at + h->len == at) {
+			h->len += len;
+			h->span.end = span.end;
+			return;
+		}
+	}
+	h = &holes[w->hole_count++];
+	memset(h, 0, sizeof(*h));
+	h->at = at;
+	h->len = len;
+	h->kind = AB_HOLE_PATTERN;
+	h->span = span;
+}
+
+/* Looks for pattern characters in unquoted bytes that came to w->text. */
+static void find_globs(struct ab_word *w, struct ab_hole *holes,
+		       struct globs *g, uint32_t begin,
+		       const struct segment *s)
+{
+	bool exact = s->span.end - s->span.begin == s->len;
+
+	for (uint32_t i = begin; i < begin + s->len; i++) {
+		char c = w->text[i];
+		struct ab_span span = s->span;
+
+		if (exact) {
+			span.begin += i - begin;
+			span.end = span.begin + 1;
+		}
+		if (g->paren != UINT32_MAX) {
+			g->parens += c == '(';
+			if (c == ')' && --g->parens == 0) {
+				add_hole(w, holes, g->paren, i + 1 - g->paren,
+					 span);
+				g->paren = UINT32_MAX;
+			}
+		} else if (c == '(' && i && strchr("?*+@!", w->text[i - 1])) {
+			g->paren = i - 1;
+			g->parens = 1;
+		} else if (c == '*' || c == '?') {
+			if (g->bracket == UINT32_MAX)
+				add_hole(w, holes, i, 1, span);
+		} else if (c == '[' && g->bracket == UINT32_MAX) {
+			g->bracket = i;
+		} else if (c == ']' && g->bracket != UINT32_MAX &&
+			   i > g->bracket + 1) {
+			add_hole(w, holes, g->bracket, i + 1 - g->bracket,
+				 span);
+			g->bracket = UINT32_MAX;
+		}
+	}
+}
+
+/* [ was no pattern after all: * and ? behind it are. */
+static void close_globs(struct ab_word *w, struct ab_hole *holes,
+			struct globs *g)
+{
+	if (g->paren != UINT32_MAX)
+		add_hole(w, holes, g->paren, w->len - g->paren, w->span);
+	else if (g->bracket != UINT32_MAX &&
+		 (memchr(w->text + g->bracket, '*', w->len - g->bracket) ||
+		  memchr(w->text + g->bracket, '?', w->len - g->bracket)))
+		add_hole(w, holes, g->bracket, w->len - g->bracket, w->span);
+}
+
+static uint32_t count_globs(const struct segment *s)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < s->len; i++)
+		switch (s->text[i]) {
+		case '*':
+		case '?':
+		case ']':
+		case '(':
+			count++;
+			break;
+		default:
+			break;
+		}
+	return count;
+}
+
+static bool wants_globs(const struct builder *b, const struct segment *s)
+{
+	return !s->hole && !(s->flags & SEGMENT_QUOTED) &&
+	       (b->mode == EXPAND_FIELDS || b->mode == EXPAND_PATTERN);
+}
+
+/* One segment without anything special: no copy. */
+static bool simple_field(const struct builder *b, const struct segment *s,
+			 struct ab_word *w)
+{
+	if (s->next || s->hole || (wants_globs(b, s) && count_globs(s)))
+		return false;
+	w->text = s->text;
+	w->len = s->len;
+	w->span = s->span;
+	w->is_quoted = s->flags & SEGMENT_QUOTED;
+	return true;
+}
+
+static void measure(const struct builder *b, const struct segment *s,
+		    size_t *len, uint32_t *holes, uint32_t *maps)
+{
+	for (; s; s = s->next) {
+		*len += s->len;
+		*holes += s->hole ? 1 : 0;
+		(*maps)++;
+		if (wants_globs(b, s))
+			*holes += count_globs(s) + 1;
+	}
+	(*holes)++;
+}
+
+static void put_segment(const struct builder *b, struct ab_word *w, char *text,
+			struct ab_hole *holes, struct globs *g,
+			const struct segment *s)
+{
+	uint32_t begin = w->len;
+
+	if (s->len)
+		memcpy(text + begin, s->text, s->len);
+	w->len += s->len;
+	w->is_quoted |= !s->hole && (s->flags & SEGMENT_QUOTED);
+	if (s->hole) {
+		struct ab_hole *h = &holes[w->hole_count++];
+
+		h->at = begin;
+		h->len = s->len;
+		h->kind = (enum ab_hole_kind)s->hole;
+		h->span = s->span;
+		h->name = s->name;
+		h->origin = s->origin;
+	} else if (wants_globs(b, s)) {
+		find_globs(w, holes, g, begin, s);
+	}
+}
+
+/* Whether the new stretch at..len continues the last one of the map. */
+static bool continues(const struct ab_map *last, uint32_t at,
+		      struct ab_span span, uint32_t len)
+{
+	return last->span.end - last->span.begin == at - last->at &&
+	       last->span.end == span.begin && span.end - span.begin == len;
+}
+
+static void end_field(struct builder *b)
+{
+	struct globs g = { UINT32_MAX, UINT32_MAX, 0 };
+	struct segment *first = b->field.first;
+	size_t len = 0;
+	uint32_t hole_room = 0, map_room = 0;
+	struct ab_word *w;
+	struct ab_hole *holes;
+	struct ab_map *map;
+	char *text;
+
+	b->field.first = NULL;
+	b->field.tail = &b->field.first;
+	b->is_field = false;
+	w = new_field(b->run, b->out);
+	if (!w)
+		return;
+	w->text = "";
+	if (!first || simple_field(b, first, w))
+		return;
+	measure(b, first, &len, &hole_room, &map_room);
+	text = ab_run_low(b->run, len + 1);
+	holes = ab_run_low(b->run, hole_room * sizeof(*holes));
+	map = ab_run_low(b->run, map_room * sizeof(*map));
+	if (!text || !holes || !map)
+		return;
+	w->text = text;
+	w->holes = holes;
+	w->map = map;
+	w->span = first->span;
+	for (const struct segment *s = first; s; s = s->next) {
+		if (s->span.begin < w->span.begin)
+			w->span.begin = s->span.begin;
+		if (s->span.end > w->span.end)
+			w->span.end = s->span.end;
+		if (w->map_count && continues(&map[w->map_count - 1], w->len,
+					      s->span, s->len))
+			map[w->map_count - 1].span.end = s->span.end;
+		else if (s->len || s->hole)
+			map[w->map_count++] =
+				(struct ab_map){ w->len, s->span };
+		put_segment(b, w, text, holes, &g, s);
+	}
+	close_globs(w, holes, &g);
+	if (!w->hole_count)
+		w->holes = NULL;
+	if (w->map_count <= 1) {
+		if (w->map_count)
+			w->span = map[0].span;
+		w->map_count = 0;
+		w->map = NULL;
+	}
+}
+
+static void take(struct builder *b, struct segment *s)
+{
+	*b->field.tail = s;
+	b->field.tail = &s->next;
+	s->next = NULL;
+	b->is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
+}
+
+/* An unquoted expansion: separators in it end fields. */
+static void split(struct builder *b, const struct segment *s)
+{
+	bool exact = s->span.end - s->span.begin == s->len;
+	uint32_t at = 0;
+
+	while (at < s->len) {
+		uint32_t begin = at;
+		struct segments piece = { NULL, &piece.first };
+		struct ab_span span = s->span;
+
+		while (at < s->len && !is_separator(b, s->text[at]))
+			at++;
+		if (exact) {
+			span.begin += begin;
+			span.end = s->span.begin + at;
+		}
+		if (at > begin &&
+		    ab_segments_add(b->run, &piece, s->text + begin,
+				    at - begin, span, 0))
+			take(b, piece.first);
+		if (at >= s->len)
+			return;
+		/* white separators in a row are one; others each end one */
+		if (b->is_field || !is_white(s->text[at]))
+			end_field(b);
+		if (is_white(s->text[at]))
+			while (at < s->len && is_white(s->text[at]) &&
+			       is_separator(b, s->text[at]))
+				at++;
+		else
+			at++;
+		if (b->run->arena->is_full)
+			return;
+	}
+}
+
+static void set_ifs(struct builder *b)
+{
+	const struct value *v = ab_run_value(b->run, "IFS", 3);
+
+	b->ifs = " \t\n";
+	b->ifs_len = 3;
+	if (v->kind == VALUE_SCALAR && v->words[0].hole_count == 0) {
+		b->ifs = v->words[0].text;
+		b->ifs_len = v->words[0].len;
+	}
+}
+
+void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
+		      enum expand_mode mode, struct fields *out)
+{
+	struct builder b = { .run = run, .out = out, .mode = mode };
+	struct segment *next;
+	bool none = false;
+
+	b.field.tail = &b.field.first;
+	if (mode == EXPAND_FIELDS)
+		set_ifs(&b);
+	for (; list; list = next) {
+		next = list->next;
+		if (list->flags & SEGMENT_NONE) {
+			none = true;
+		} else if (list->flags & SEGMENT_BREAK) {
+			if (mode == EXPAND_FIELDS) {
+				if (b.is_field)
+					end_field(&b);
+			} else {
+				list->text = " ";
+				list->len = 1;
+				take(&b, list);
+			}
+		} else if ((list->flags & SEGMENT_SPLIT) && !list->hole &&
+			   mode == EXPAND_FIELDS) {
+			split(&b, list);
+		} else {
+			take(&b, list);
+		}
+	}
+	/* "$@" of nothing is no word, also in quotes */
+	if (none && b.field.first) {
+		bool any = false;
+
+		for (struct segment *s = b.field.first; s; s = s->next)
+			any |= s->len || s->hole;
+		b.is_field &= any;
+	}
+	if (b.is_field || mode != EXPAND_FIELDS)
+		end_field(&b);
+}
+
+/*
+ * From parts to segments.
+ */
+
+/* The hole of the source that stands at `at`. */
+static const struct ab_hole *source_hole(const struct ab_shell_tree *tree,
+					 uint32_t at)
+{
+	uint32_t low = 0, high;
+
+	if (!tree->source)
+		return NULL;
+	high = tree->source->hole_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (tree->source->holes[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < tree->source->hole_count &&
+	    tree->source->holes[low].at == at)
+		return &tree->source->holes[low];
+	return NULL;
+}
+
+static void add_source_hole(struct ab_shell_run *run,
+			    const struct ab_shell_tree *tree,
+			    const struct part *part, struct segments *list)
+{
+	const struct ab_hole *h = source_hole(tree, part->begin);
+	enum ab_hole_kind kind;
+	struct segment *s;
+
+	if (!h)
+		return;
+	kind = h->kind;
+	if (kind == AB_HOLE_BYTES && !(part->flags & PART_QUOTED))
+		kind = AB_HOLE_FIELDS;
+	if (kind == AB_HOLE_FIELDS && (part->flags & PART_QUOTED))
+		kind = AB_HOLE_BYTES;
+	s = ab_segments_hole(run, list, kind, h->span, h->name, h->origin);
+	if (s && tree->hole_texts) {
+		const struct ab_hole *original =
+			&tree->hole_texts[h - tree->source->holes];
+
+		s->text = tree->hole_bytes + original->at;
+		s->len = original->len;
+	}
+}
+
+/* ~ at the start of unquoted text: how many bytes it takes. */
+static uint32_t add_tilde(struct ab_shell_run *run, const char *text,
+			  uint32_t len, bool is_value, bool is_last,
+			  struct ab_span span, struct segments *list)
+{
+	uint32_t end = 1;
+	struct segment *s;
+
+	while (end < len && text[end] != '/' &&
+	       !(is_value && text[end] == ':')) {
+		unsigned char c = (unsigned char)text[end];
+
+		if (!ab_shell_name[c] && c != '-' && c != '+' && c != '.')
+			return 0;
+		end++;
+	}
+	if (end == len && !is_last)
+		return 0; /* quoted or expanded bytes follow */
+	if (span.end - span.begin == len)
+		span.end = span.begin + end;
+	if (end == 2 && (text[1] == '+' || text[1] == '-')) {
+		const char *name = text[1] == '+' ? "PWD" : "OLDPWD";
+		const struct value *v =
+			ab_run_value(run, name, strlen(name));
+
+		if (v->kind == VALUE_SCALAR)
+			ab_segments_add_word(run, list, v->words,
+					     SEGMENT_QUOTED);
+		else
+			ab_segments_hole(run, list, AB_HOLE_BYTES, span, name,
+					 v->origin);
+		return end;
+	}
+	s = ab_segments_hole(run, list, AB_HOLE_HOME, span, NULL, NULL);
+	if (s) {
+		s->text = text;
+		s->len = end;
+		if (end == 1 && run->context->home) {
+			s->text = run->context->home;
+			s->len = run->context->home_len;
+		}
+	}
+	return end;
+}
+
+/* Unquoted text as written: tilde where it may be, then the rest. */
+static void add_text(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, uint32_t begin,
+		     uint32_t end, bool at_start, bool is_value, bool is_last,
+		     struct segments *list)
+{
+	const char *text = (const char *)tree->text;
+
+	while (begin < end) {
+		uint32_t next = end;
+		const char *colon;
+
+		if (at_start && text[begin] == '~')
+			begin += add_tilde(run, text + begin, end - begin,
+					   is_value, is_last,
+					   ab_tree_span(tree, begin, end),
+					   list);
+		if (is_value &&
+		    (colon = memmem(text + begin, end - begin, ":~", 2)))
+			next = (uint32_t)(colon - text) + 1;
+		if (next > begin)
+			ab_segments_add(run, list, text + begin, next - begin,
+					ab_tree_span(tree, begin, next), 0);
+		begin = next;
+		at_start = true;
+	}
+}
+
+/* $'...' */
+static void add_ansi(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part,
+		     struct segments *list)
+{
+	const unsigned char *s = tree->text;
+	uint32_t at = part->begin, begin = at;
+
+	ab_segments_add(run, list, "", 0, ab_tree_span(tree, at, at),
+			SEGMENT_QUOTED);
+	while (at < part->end) {
+		char *out;
+		uint32_t used, len;
+
+		if (s[at] != '\\') {
+			at++;
+			continue;
+		}
+		if (at > begin)
+			ab_segments_add(run, list, (const char *)s + begin,
+					at - begin,
+					ab_tree_span(tree, begin, at),
+					SEGMENT_QUOTED);
+		out = ab_run_low(run, 8);
+		if (!out)
+			return;
+		len = ab_decode_escape(s + at, part->end - at, out, &used,
+				       true);
+		if (len == 1 && out[0] == 0)
+			return; /* the string ends at a NUL */
+		ab_segments_add(run, list, out, len,
+				ab_tree_span(tree, at, at + used),
+				SEGMENT_QUOTED);
+		at = begin = at + used;
+	}
+	if (at > begin)
+		ab_segments_add(run, list, (const char *)s + begin, at - begin,
+				ab_tree_span(tree, begin, at), SEGMENT_QUOTED);
+}
+
+/* What a substitution gave. */
+static void add_output(struct ab_shell_run *run,
+		       const struct ab_shell_tree *tree,
+		       const struct part *part, struct segments *list)
+{
+	bool quoted = part->flags & PART_QUOTED;
+	struct ab_span span = ab_tree_span(tree, part->begin, part->end);
+
+	if (part->stream && part->stream->value)
+		ab_segments_add_word(run, list, part->stream->value,
+				     quoted ? SEGMENT_QUOTED : SEGMENT_SPLIT);
+	else
+		ab_segments_hole(run, list,
+				 quoted ? AB_HOLE_BYTES : AB_HOLE_FIELDS, span,
+				 NULL, part->stream);
+}
+
+static void add_process(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct part *part, struct segments *list)
+{
+	struct segment *s = ab_segments_hole(
+		run, list, AB_HOLE_PROC,
+		ab_tree_span(tree, part->begin, part->end), NULL,
+		part->stream);
+
+	if (s) {
+		s->text = "/dev/fd/63";
+		s->len = 10;
+	}
+}
+
+/* What is open around the parts: ${ with its argument, or $(( ))  */
+struct open {
+	struct open *below;
+	const struct part *part;
+	struct segment **tail; /* of the list when it began */
+	struct segment *index; /* what [...] gave */
+	bool is_index;
+};
+
+static void add_arith(struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree,
+		      const struct part *part, struct segment *args,
+		      struct segments *list)
+{
+	struct fields f = { 0 };
+	int64_t number;
+	char *digits = ab_run_low(run, 24);
+	struct ab_span span = ab_tree_span(tree, part->begin, part->end);
+
+	ab_expand_fields(run, args, EXPAND_ONE, &f);
+	if (digits && f.count && f.words[0].hole_count == 0 &&
+	    ab_arith(run, f.words[0].text, f.words[0].len, &number)) {
+		ab_segments_add(run, list, digits, ab_decimal(digits, number),
+				span, SEGMENT_QUOTED);
+		return;
+	}
+	ab_segments_hole(run, list, AB_HOLE_BYTES, span, NULL, NULL);
+}
+
+/* Cuts the segments since the open part began off the list. */
+static struct segment *cut(struct segments *list, struct open *o)
+{
+	struct segment *args = *o->tail;
+
+	*o->tail = NULL;
+	list->tail = o->tail;
+	return args;
+}
+
+static struct open *close_part(struct ab_shell_run *run,
+			       const struct ab_shell_tree *tree,
+			       struct open *o, const struct part *end,
+			       struct segments *list)
+{
+	struct segment *args = cut(list, o);
+
+	if (o->is_index) {
+		o->is_index = false;
+		o->index = args;
+		if (o->part->u.param->has_args)
+			return o;
+		args = NULL;
+	}
+	(void)end;
+	if (o->part->kind == PART_ARITH)
+		add_arith(run, tree, o->part, args, list);
+	else
+		ab_expand_param(run, tree, o->part, list, &args, o->index);
+	return o->below;
+}
+
+static struct open *open_part(struct ab_shell_run *run, struct open *below,
+			      const struct part *part, struct segments *list)
+{
+	struct open *o = ab_run_low(run, sizeof(*o));
+
+	if (!o)
+		return below;
+	memset(o, 0, sizeof(*o));
+	o->below = below;
+	o->part = part;
+	o->tail = list->tail;
+	return o;
+}
+
+static void add_part(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part,
+		     bool at_start, bool is_value, struct segments *list)
+{
+	switch ((enum part_kind)part->kind) {
+	case PART_TEXT:
+		if (part->flags & PART_QUOTED)
+			ab_segments_add(run, list,
+					(const char *)tree->text + part->begin,
+					part->end - part->begin,
+					ab_tree_span(tree, part->begin,
+						     part->end),
+					SEGMENT_QUOTED);
+		else
+			add_text(run, tree, part->begin, part->end, at_start,
+				 is_value, !part->next, list);
+		break;
+	case PART_ANSI:
+		add_ansi(run, tree, part, list);
+		break;
+	case PART_COMMAND:
+	case PART_BACKQUOTE:
+	case PART_FUNSUB:
+		add_output(run, tree, part, list);
+		break;
+	case PART_PROC_IN:
+	case PART_PROC_OUT:
+		add_process(run, tree, part, list);
+		break;
+	case PART_HOLE:
+		add_source_hole(run, tree, part, list);
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_parts(struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree,
+		      const struct part *part, bool is_value,
+		      struct segments *list)
+{
+	struct open *o = NULL;
+	bool at_start = true;
+	struct segment *mark;
+
+	for (; part && !run->arena->is_full; part = part->next) {
+		switch ((enum part_kind)part->kind) {
+		case PART_PARAM:
+			if (part->u.param->has_args ||
+			    part->u.param->has_index)
+				o = open_part(run, o, part, list);
+			else
+				ab_expand_param(run, tree, part, list, NULL,
+						NULL);
+			break;
+		case PART_ARITH:
+			o = open_part(run, o, part, list);
+			break;
+		case PART_INDEX:
+			if (o)
+				o->is_index = true;
+			break;
+		case PART_SEP:
+			mark = new_segment(run, list);
+			if (mark)
+				mark->flags = SEGMENT_MARK;
+			break;
+		case PART_END:
+			if (o)
+				o = close_part(run, tree, o, part, list);
+			break;
+		default:
+			add_part(run, tree, part, at_start && !o, is_value,
+				 list);
+			break;
+		}
+		at_start = false;
+	}
+	while (o) /* the text ended inside */
+		o = close_part(run, tree, o, NULL, list);
+}
+
+static void split_braces(struct ab_shell_run *run, struct segment *list,
+			 struct fields *out)
+{
+	uint32_t count = 0;
+	struct segment **lists = ab_expand_braces(run, list, &count);
+
+	if (!lists) {
+		ab_expand_fields(run, list, EXPAND_FIELDS, out);
+		return;
+	}
+	for (uint32_t i = 0; i < count && !run->arena->is_full; i++)
+		ab_expand_fields(run, lists[i], EXPAND_FIELDS, out);
+}
+
+void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+		    const struct word *word, enum expand_mode mode,
+		    struct fields *out)
+{
+	struct segments list = { NULL, &list.first };
+	const struct part *parts = word->parts;
+	bool is_value = mode == EXPAND_VALUE || (mode == EXPAND_ONE &&
+						 word->assign);
+
+	if (!parts) {
+		uint32_t begin = word->begin;
+
+		if (mode == EXPAND_VALUE)
+			begin += word->assign;
+		if (!(word->flags & (mode == EXPAND_FIELDS ?
+					     WORD_PLAIN_SOFT & ~WORD_EQUALS :
+					     WORD_TILDE | WORD_GLOB))) {
+			struct ab_word *w = new_field(run, out);
+
+			if (!w)
+				return;
+			w->text = (const char *)tree->text + begin;
+			w->len = word->end - begin;
+			w->span = ab_tree_span(tree, begin, word->end);
+			return;
+		}
+		if (is_value && mode == EXPAND_ONE && word->assign) {
+			/* declare x=~ */
+			ab_segments_add(run, &list,
+					(const char *)tree->text + begin,
+					word->assign,
+					ab_tree_span(tree, begin,
+						     begin + word->assign),
+					0);
+			begin += word->assign;
+		}
+		add_text(run, tree, begin, word->end, true, is_value, true,
+			 &list);
+	} else {
+		if (mode == EXPAND_VALUE)
+			while (parts && parts->kind != PART_ASSIGN)
+				parts = parts->next;
+		if (parts && parts->kind == PART_ASSIGN)
+			parts = parts->next;
+		add_parts(run, tree, parts, is_value, &list);
+	}
+	if (mode == EXPAND_FIELDS && (word->flags & WORD_BRACE))
+		split_braces(run, list.first, out);
+	else
+		ab_expand_fields(run, list.first, mode, out);
+}
+
+void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+		   const struct word *word, enum expand_mode mode,
+		   struct ab_word *out)
+{
+	struct ab_word room[1];
+	struct fields fields = { room, 0, 1 };
+
+	ab_expand_word(run, tree, word, mode, &fields);
+	if (fields.count) {
+		*out = fields.words[0];
+		return;
+	}
+	memset(out, 0, sizeof(*out));
+	out->text = "";
+	out->span = ab_tree_span(tree, word->begin, word->end);
+}

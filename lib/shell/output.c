@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a command prints when its arguments decide that: echo, printf, and
+ * those that print nothing.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+static bool is_octal(unsigned char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+static int hex_digit(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static uint32_t put_utf8(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | (c >> 18 & 7));
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* Up to `most` digits of a number after the escape's letter. */
+static uint32_t hex_number(const unsigned char *s, uint32_t len, uint32_t most,
+			   uint32_t *used)
+{
+	uint32_t value = 0, i = 2;
+
+	while (i < len && i < 2 + most && hex_digit(s[i]) >= 0)
+		value = value * 16 + (uint32_t)hex_digit(s[i++]);
+	*used = i;
+	return value;
+}
+
+/* The escape at s[0] == '\\', of which len bytes are there: at most 4 bytes
+ * into out. */
+uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
+			  uint32_t *used, bool is_ansi)
+{
+	static const char from[] = "abefnrtvE\\\"'?";
+	static const char to[] = "\a\b\033\f\n\r\t\v\033\\\"'?";
+	const char *known;
+	uint32_t value = 0, i;
+
+	*used = len < 2 ? len : 2;
+	out[0] = '\\';
+	if (len < 2)
+		return 1;
+	known = s[1] ? strchr(from, s[1]) : NULL;
+	if (known && (is_ansi || (s[1] != '\'' && s[1] != '?'))) {
+		out[0] = to[known - from];
+		return 1;
+	}
+	if (is_octal(s[1])) {
+		uint32_t most = !is_ansi && s[1] == '0' ? 5 : 4;
+
+		for (i = 1; i < len && i < most && is_octal(s[i]); i++)
+			value = value * 8 + s[i] - '0';
+		*used = i;
+		out[0] = (char)value;
+		return 1;
+	}
+	switch (s[1]) {
+	case 'x':
+		value = hex_number(s, len, 2, used);
+		if (*used == 2)
+			break;
+		out[0] = (char)value;
+		return 1;
+	case 'u':
+	case 'U':
+		value = hex_number(s, len, s[1] == 'u' ? 4 : 8, used);
+		if (*used == 2)
+			break;
+		return put_utf8(out, value & 0x1fffff);
+	case 'c':
+		if (!is_ansi || len < 3)
+			break;
+		*used = 3;
+		out[0] = (char)(s[2] & 0x1f);
+		return 1;
+	default:
+		break;
+	}
+	out[1] = (char)s[1];
+	return 2;
+}
+
+/* Adds a word with its backslash escapes decoded. False at \c: no more. */
+static bool add_decoded(struct ab_shell_run *run, struct segments *list,
+			const struct ab_word *w, bool is_echo)
+{
+	uint32_t at = 0, begin = 0;
+
+	if (w->hole_count || !memchr(w->text, '\\', w->len)) {
+		ab_segments_add_word(run, list, w, SEGMENT_QUOTED);
+		return true;
+	}
+	while (at < w->len) {
+		uint32_t used, len;
+		char *out;
+
+		if (w->text[at] != '\\') {
+			at++;
+			continue;
+		}
+		if (at > begin)
+			ab_segments_add(run, list, w->text + begin, at - begin,
+					ab_word_span(w, begin, at - begin),
+					SEGMENT_QUOTED);
+		if (at + 1 < w->len && w->text[at + 1] == 'c')
+			return false;
+		out = ab_run_low(run, 8);
+		if (!out)
+			return false;
+		len = ab_decode_escape((const unsigned char *)w->text + at,
+				       w->len - at, out, &used, false);
+		/* echo -e knows octal as \0NNN only */
+		if (is_echo && used > 2 && w->text[at + 1] >= '1' &&
+		    w->text[at + 1] <= '7') {
+			len = used = 2;
+			out[0] = '\\';
+			out[1] = w->text[at + 1];
+		}
+		ab_segments_add(run, list, out, len,
+				ab_word_span(w, at, used), SEGMENT_QUOTED);
+		at = begin = at + used;
+	}
+	if (at > begin)
+		ab_segments_add(run, list, w->text + begin, at - begin,
+				ab_word_span(w, begin, at - begin),
+				SEGMENT_QUOTED);
+	return true;
+}
+
+static bool has_fields(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind == AB_HOLE_FIELDS ||
+		    w->holes[i].kind == AB_HOLE_PATTERN)
+			return true;
+	return false;
+}
+
+/* -n, -e, -E and their bundles. */
+static bool echo_option(const struct ab_word *w, bool *newline, bool *decode)
+{
+	if (w->hole_count || w->len < 2 || w->text[0] != '-')
+		return false;
+	for (uint32_t i = 1; i < w->len; i++)
+		if (!strchr("neE", w->text[i]) || !w->text[i])
+			return false;
+	for (uint32_t i = 1; i < w->len; i++) {
+		if (w->text[i] == 'n')
+			*newline = false;
+		else
+			*decode = w->text[i] == 'e';
+	}
+	return true;
+}
+
+static void print_echo(struct ab_shell_run *run, struct segments *list,
+		       const struct ab_word *argv, uint32_t argc)
+{
+	bool newline = true, decode = false;
+	uint32_t i = 1;
+
+	while (i < argc && echo_option(&argv[i], &newline, &decode))
+		i++;
+	for (uint32_t first = i; i < argc && !run->arena->is_full; i++) {
+		if (i > first)
+			ab_segments_add(run, list, " ", 1, argv[i].span,
+					SEGMENT_QUOTED);
+		if (!decode)
+			ab_segments_add_word(run, list, &argv[i],
+					     SEGMENT_QUOTED);
+		else if (!add_decoded(run, list, &argv[i], true))
+			return;
+	}
+	if (newline)
+		ab_segments_add(run, list, "\n", 1, argv[0].span,
+				SEGMENT_QUOTED);
+}
+
+/* One directive of a format at f[at] == '%': false when it is not followed. */
+static bool directive(struct ab_shell_run *run, struct segments *list,
+		      const struct ab_word *format, uint32_t *at,
+		      const struct ab_word *argument, bool *took)
+{
+	uint32_t i = *at + 1;
+	char *digits;
+	int64_t n;
+
+	if (i >= format->len)
+		return false;
+	*at = i + 1;
+	*took = format->text[i] != '%';
+	switch (format->text[i]) {
+	case '%':
+		ab_segments_add(run, list, "%", 1,
+				ab_word_span(format, i, 1), SEGMENT_QUOTED);
+		return true;
+	case 's':
+		if (argument)
+			ab_segments_add_word(run, list, argument,
+					     SEGMENT_QUOTED);
+		return true;
+	case 'b':
+		return !argument ||
+		       add_decoded(run, list, argument, true);
+	case 'c':
+		if (argument && argument->hole_count)
+			return false;
+		if (argument && argument->len)
+			ab_segments_add(run, list, argument->text, 1,
+					ab_word_span(argument, 0, 1),
+					SEGMENT_QUOTED);
+		return true;
+	case 'd':
+	case 'i':
+		digits = ab_run_low(run, 24);
+		n = 0;
+		if (!digits ||
+		    (argument &&
+		     (argument->hole_count ||
+		      !ab_arith(run, argument->text, argument->len, &n))))
+			return false;
+		ab_segments_add(run, list, digits, ab_decimal(digits, n),
+				format->span, SEGMENT_QUOTED);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The format once, with arguments from *next on. */
+static bool format_once(struct ab_shell_run *run, struct segments *list,
+			const struct ab_word *format,
+			const struct ab_word *argv, uint32_t argc,
+			uint32_t *next)
+{
+	uint32_t at = 0;
+
+	while (at < format->len) {
+		uint32_t begin = at;
+		bool took = false;
+		struct ab_word text = *format;
+
+		while (at < format->len && format->text[at] != '%')
+			at++;
+		if (at > begin) {
+			text.text += begin;
+			text.len = at - begin;
+			text.map_count = 0;
+			text.span = ab_word_span(format, begin, at - begin);
+			if (!add_decoded(run, list, &text, false))
+				return true;
+			continue;
+		}
+		if (!directive(run, list, format, &at,
+			       *next < argc ? &argv[*next] : NULL, &took))
+			return false;
+		if (took && *next < argc)
+			(*next)++;
+	}
+	return true;
+}
+
+static bool print_printf(struct ab_shell_run *run, struct segments *list,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = 1, before;
+
+	if (i < argc && ab_word_equals(&argv[i], "--"))
+		i++;
+	if (i >= argc || argv[i].hole_count ||
+	    (argv[i].len && argv[i].text[0] == '-'))
+		return false;
+	argv += i;
+	argc -= i;
+	i = 1;
+	do {
+		before = i;
+		if (run->arena->is_full ||
+		    !format_once(run, list, &argv[0], argv, argc, &i))
+			return false;
+	} while (i < argc && i > before);
+	return true;
+}
+
+/* Builtins that print nothing with these arguments. */
+static bool is_silent(const struct ab_word *argv, uint32_t argc)
+{
+	static const char *const always[] = { ":",     "true",	 "false",
+					      "cd",    "unset",	 "shift",
+					      "return", "break", "continue",
+					      "exit",  "shopt", "wait",
+					      "test",  "[",	"sleep" };
+	static const char *const with_arguments[] = {
+		"export", "readonly", "local", "declare", "typeset", "set",
+		"trap"
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(always); i++)
+		if (ab_word_equals(&argv[0], always[i]))
+			return true;
+	for (size_t i = 0; argc > 1 && i < AB_ARRAY_LEN(with_arguments); i++)
+		if (ab_word_equals(&argv[0], with_arguments[i]))
+			return argv[1].len && argv[1].text[0] != '-';
+	return false;
+}
+
+/* which NAME, command -v NAME, type -p NAME: most likely a path to it. */
+static bool print_path(struct ab_shell_run *run, struct segments *list,
+		       const struct ab_word *argv, uint32_t argc)
+{
+	struct segment *s;
+	const struct ab_word *name = &argv[argc - 1];
+
+	if (!(argc == 2 && ab_word_equals(&argv[0], "which")) &&
+	    !(argc == 3 && ab_word_equals(&argv[0], "command") &&
+	      ab_word_equals(&argv[1], "-v")) &&
+	    !(argc == 3 && ab_word_equals(&argv[0], "type") &&
+	      (ab_word_equals(&argv[1], "-p") ||
+	       ab_word_equals(&argv[1], "-P"))))
+		return false;
+	if (name->hole_count || name->len == 0)
+		return false;
+	s = ab_segments_hole(run, list, AB_HOLE_LIKELY, name->span, NULL,
+			     NULL);
+	if (s) {
+		s->text = name->text;
+		s->len = name->len;
+	}
+	return true;
+}
+
+static bool print_pwd(struct ab_shell_run *run, struct segments *list,
+		      const struct ab_word *argv, uint32_t argc)
+{
+	const struct value *v = ab_run_value(run, "PWD", 3);
+
+	if (argc != 1 || v->kind != VALUE_SCALAR)
+		return false;
+	ab_segments_add_word(run, list, v->words, SEGMENT_QUOTED);
+	ab_segments_add(run, list, "\n", 1, argv[0].span, SEGMENT_QUOTED);
+	return true;
+}
+
+bool ab_output_of(struct ab_shell_run *run, const struct ab_word *argv,
+		  uint32_t argc, struct ab_word *out)
+{
+	struct segments list = { NULL, &list.first };
+	struct fields fields = { 0 };
+	const struct ab_word *name = argv;
+	bool known;
+
+	if (argc == 0 || name->hole_count)
+		return false;
+	for (uint32_t i = 1; i < argc; i++)
+		if (has_fields(&argv[i]))
+			return false;
+	if (ab_word_equals(name, "builtin") && argc > 1)
+		return false;
+	if (ab_word_equals(name, "echo")) {
+		print_echo(run, &list, argv, argc);
+		known = true;
+	} else if (ab_word_equals(name, "printf")) {
+		known = print_printf(run, &list, argv, argc);
+	} else if (ab_word_equals(name, "pwd")) {
+		known = print_pwd(run, &list, argv, argc);
+	} else {
+		known = is_silent(argv, argc) ||
+			print_path(run, &list, argv, argc);
+	}
+	if (!known || run->arena->is_full)
+		return false;
+	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
+	if (!fields.count)
+		return false;
+	*out = fields.words[0];
+	if (!out->len && !out->hole_count)
+		out->span = name->span;
+	return true;
+}

@@ -1,0 +1,791 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ${...}: what a parameter gives when its value and its argument are known,
+ * and a hole that says whose value it would be when not (bash(1), Parameter
+ * Expansion).
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+/* One expansion while it is worked on. */
+struct expansion {
+	struct ab_shell_run *run;
+	const struct param *param;
+	struct segments *list;
+	struct ab_span span;
+	uint32_t flags; /* SEGMENT_QUOTED or SEGMENT_SPLIT */
+	const char *name; /* NUL-terminated */
+	const struct value *value;
+	const struct ab_word *word; /* the scalar it is, or NULL */
+	bool is_all;		    /* $@ or a[@] */
+	char all;		    /* '@' or '*' */
+};
+
+static void add_word(struct expansion *e, const struct ab_word *word)
+{
+	ab_segments_add_word(e->run, e->list, word, e->flags);
+}
+
+static void add_bytes(struct expansion *e, const char *text, uint32_t len)
+{
+	ab_segments_add(e->run, e->list, text, len, e->span, e->flags);
+}
+
+static void add_unknown(struct expansion *e)
+{
+	ab_segments_hole(e->run, e->list,
+			 e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES :
+						     AB_HOLE_FIELDS,
+			 e->span, e->name, e->value->origin);
+}
+
+/* Segments of the argument as one word. */
+static void argument(struct expansion *e, struct segment *list,
+		     enum expand_mode mode, struct ab_word *out)
+{
+	struct fields f = { 0 };
+
+	ab_expand_fields(e->run, list, mode, &f);
+	if (f.count)
+		*out = f.words[0];
+	else
+		memset(out, 0, sizeof(*out));
+	if (!out->text)
+		out->text = "";
+}
+
+static void append(struct expansion *e, struct segment *args)
+{
+	if (!args)
+		return;
+	*e->list->tail = args;
+	while (args->next)
+		args = args->next;
+	e->list->tail = &args->next;
+}
+
+/* The argument is what it is when the parameter is unset, as far as anyone
+ * knows. */
+static void add_likely(struct expansion *e, struct segment *args)
+{
+	struct ab_word w;
+	struct segment *s;
+
+	argument(e, args, EXPAND_ONE, &w);
+	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
+			     e->name, e->value->origin);
+	if (s) {
+		s->text = w.text;
+		s->len = w.len;
+	}
+}
+
+static const char *name_of(struct ab_shell_run *run, const char *text,
+			   uint32_t len)
+{
+	const struct variable *v = ab_run_find(run, text, len);
+	char *name;
+
+	if (v)
+		return v->name;
+	name = ab_run_high(run, len + 1);
+	if (!name)
+		return NULL;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	return name;
+}
+
+/*
+ * Values.
+ */
+
+/* A positional parameter, from 1. */
+static const struct ab_word *positional(const struct value *all, uint32_t n)
+{
+	static const struct ab_word empty = { .text = "" };
+
+	if (all->kind != VALUE_ARRAY || n == 0)
+		return NULL;
+	return n <= all->count ? &all->words[n - 1] : &empty;
+}
+
+static uint32_t number_of(const char *text, uint32_t len)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < len && n < 1000000; i++)
+		n = n * 10 + (uint32_t)(text[i] - '0');
+	return n;
+}
+
+static void find_positional(struct expansion *e, const char *text,
+			    uint32_t len)
+{
+	uint32_t n = number_of(text, len);
+
+	e->value = ab_run_value(e->run, "@", 1);
+	if (n == 0) {
+		e->value = ab_run_value(e->run, "0", 1);
+		e->word = e->value->kind == VALUE_SCALAR ? e->value->words :
+							   NULL;
+		return;
+	}
+	e->word = positional(e->value, n);
+	if (e->word && n > e->value->count)
+		e->value = &ab_run_unset;
+}
+
+/* What names begin with a digit or are a sign. */
+static bool find_special(struct expansion *e, const char *text, uint32_t len)
+{
+	char *digits;
+	struct ab_word *w;
+
+	if (len && text[0] >= '0' && text[0] <= '9') {
+		find_positional(e, text, len);
+		return true;
+	}
+	if (len != 1 || (ab_shell_name[(unsigned char)text[0]]))
+		return false;
+	e->value = ab_run_value(e->run, text, 1);
+	if (text[0] == '@' || text[0] == '*') {
+		e->value = ab_run_value(e->run, "@", 1);
+		e->is_all = true;
+		e->all = text[0];
+	} else if (text[0] == '#') {
+		e->value = ab_run_value(e->run, "@", 1);
+		w = ab_run_low(e->run, sizeof(*w));
+		digits = ab_run_low(e->run, 24);
+		if (e->value->kind == VALUE_ARRAY && w && digits) {
+			memset(w, 0, sizeof(*w));
+			w->text = digits;
+			w->len = ab_decimal(digits, e->value->count);
+			w->span = e->span;
+			e->word = w;
+		}
+	}
+	return true;
+}
+
+/* a[i] with i known, a[@] and a[*]; without an index a[0]. */
+static void find_element(struct expansion *e, struct segment *index)
+{
+	struct ab_word w;
+	int64_t i = 0;
+
+	e->word = NULL;
+	if (e->value->kind == VALUE_SCALAR)
+		e->word = e->value->words;
+	if (!e->param->has_index) {
+		if (e->value->kind == VALUE_ARRAY && e->value->count)
+			e->word = e->value->words;
+		return;
+	}
+	if (e->param->letter && e->param->op != OP_AT) {
+		e->is_all = true;
+		e->all = e->param->letter;
+		return;
+	}
+	argument(e, index, EXPAND_ONE, &w);
+	if (w.hole_count || !ab_arith(e->run, w.text, w.len, &i)) {
+		e->word = NULL;
+		return;
+	}
+	if (e->value->kind != VALUE_ARRAY)
+		return;
+	if (i < 0)
+		i += e->value->count;
+	if (i >= 0 && i < e->value->count)
+		e->word = &e->value->words[i];
+	else
+		e->value = &ab_run_unset;
+}
+
+/* What is known of a variable that the text never set. */
+static void find_default(struct expansion *e)
+{
+	const struct ab_shell_context *c = e->run->context;
+	static const struct ab_word shell = { .text = "/bin/sh", .len = 7 };
+	static const struct ab_word ifs = { .text = " \t\n", .len = 3 };
+	struct segment *s;
+
+	if (strcmp(e->name, "HOME") == 0) {
+		s = ab_segments_hole(e->run, e->list, AB_HOLE_HOME, e->span,
+				     e->name, NULL);
+		if (s) {
+			s->text = c->home ? c->home : "~";
+			s->len = c->home ? c->home_len : 1;
+		}
+	} else if (strcmp(e->name, "IFS") == 0) {
+		add_word(e, &ifs);
+	} else if (strcmp(e->name, "SHELL") == 0 ||
+		   strcmp(e->name, "BASH") == 0) {
+		s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
+				     e->name, NULL);
+		if (s) {
+			s->text = shell.text;
+			s->len = shell.len;
+		}
+	} else {
+		add_unknown(e);
+	}
+}
+
+static void find_value(struct expansion *e, const char *text, uint32_t len,
+		       struct segment *index)
+{
+	e->is_all = false;
+	e->word = NULL;
+	if (!find_special(e, text, len)) {
+		e->value = ab_run_value(e->run, text, len);
+		find_element(e, index);
+	}
+	e->name = name_of(e->run, text, len);
+}
+
+/* ${!ref}: the variable that ref names. */
+static void follow(struct expansion *e)
+{
+	const struct ab_word *w = e->word;
+	uint32_t i = 0;
+
+	if (!w || w->hole_count || w->len == 0) {
+		e->value = ab_run_unknown(e->run, e->value->origin);
+		e->word = NULL;
+		return;
+	}
+	while (i < w->len && ab_shell_name[(unsigned char)w->text[i]])
+		i++;
+	if (i == w->len) {
+		find_value(e, w->text, w->len, NULL);
+		return;
+	}
+	e->value = ab_run_unknown(e->run, NULL);
+	e->word = NULL;
+}
+
+/*
+ * Operators.
+ */
+
+static bool is_known(const struct expansion *e)
+{
+	return e->word || e->value->kind == VALUE_UNSET ||
+	       (e->is_all && e->value->kind == VALUE_ARRAY);
+}
+
+/* Unset, or empty when the operator has a colon; only when it is known. */
+static bool is_missing(const struct expansion *e)
+{
+	if (e->is_all)
+		return e->value->count == 0;
+	if (!e->word)
+		return true;
+	if (e->value->kind == VALUE_UNSET)
+		return true;
+	return e->param->has_colon && e->word->len == 0 &&
+	       e->word->hole_count == 0;
+}
+
+/* A value whose holes may make it empty is neither. */
+static bool may_be_empty(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind == AB_HOLE_HOME ||
+		    w->holes[i].kind == AB_HOLE_PROC ||
+		    w->holes[i].kind == AB_HOLE_PATTERN)
+			return false;
+	if (!w->hole_count)
+		return false;
+	for (uint32_t i = 0, at = 0; i < w->hole_count; i++) {
+		if (w->holes[i].at > at)
+			return false;
+		at = w->holes[i].at + w->holes[i].len;
+		if (i + 1 == w->hole_count && at < w->len)
+			return false;
+	}
+	return true;
+}
+
+static void add_all(struct expansion *e)
+{
+	const struct value *v = e->value;
+	bool quoted = e->flags & SEGMENT_QUOTED;
+	struct segment *s;
+
+	if (v->kind == VALUE_SCALAR) {
+		add_word(e, v->words);
+		return;
+	}
+	if (v->kind != VALUE_ARRAY) {
+		if (v->kind == VALUE_UNSET)
+			return;
+		/* "$@" may be many words or none */
+		s = ab_segments_hole(e->run, e->list, AB_HOLE_FIELDS, e->span,
+				     e->name, v->origin);
+		if (s && quoted && e->all == '*')
+			s->hole = AB_HOLE_BYTES;
+		return;
+	}
+	if (v->count == 0 && quoted && e->all == '@') {
+		s = ab_segments_add(e->run, e->list, "", 0, e->span, 0);
+		if (s)
+			s->flags = SEGMENT_NONE;
+	}
+	for (uint32_t i = 0; i < v->count && !e->run->arena->is_full; i++) {
+		if (i && quoted && e->all == '*') {
+			add_bytes(e, " ", 1);
+		} else if (i) {
+			s = ab_segments_add(e->run, e->list, "", 0, e->span, 0);
+			if (s)
+				s->flags = SEGMENT_BREAK;
+		}
+		add_word(e, &v->words[i]);
+	}
+}
+
+static void add_value(struct expansion *e)
+{
+	if (e->is_all)
+		add_all(e);
+	else if (e->word)
+		add_word(e, e->word);
+	else if (e->value->kind == VALUE_UNSET)
+		add_bytes(e, "", 0);
+	else if (!e->value->origin && e->value->kind == VALUE_UNKNOWN)
+		find_default(e);
+	else
+		add_unknown(e);
+}
+
+/* $0 $# $? $$ $- and, for all we care, $HOME. */
+static bool is_always_set(const char *name)
+{
+	return strcmp(name, "HOME") == 0 ||
+	       (name[0] && !name[1] && strchr("0#?$-", name[0]));
+}
+
+static void default_value(struct expansion *e, struct segment *args)
+{
+	bool known = is_known(e) && !(e->word && may_be_empty(e->word));
+
+	if (e->param->op == OP_OTHER) {
+		if (known ? !is_missing(e) : is_always_set(e->name))
+			append(e, args);
+		else if (!known)
+			add_likely(e, args);
+		return;
+	}
+	if (e->param->op == OP_ERROR) {
+		add_value(e);
+		return;
+	}
+	if (known && !is_missing(e)) {
+		add_value(e);
+		return;
+	}
+	if (known) {
+		if (e->param->op == OP_ASSIGN) {
+			struct ab_word w;
+
+			argument(e, args, EXPAND_ONE, &w);
+			ab_run_assign(e->run, e->name, strlen(e->name),
+				      ab_run_scalar(e->run, &w), 0);
+			add_word(e, &w);
+			return;
+		}
+		append(e, args);
+		return;
+	}
+	if (!e->word && !e->value->origin && strcmp(e->name, "HOME") == 0)
+		add_value(e);
+	else
+		add_likely(e, args);
+}
+
+/* Does pattern match text[0..len-1] wholly? Steps are counted down; an
+ * unanswered question is -1. */
+static int match(const struct ab_word *pattern, uint32_t p, const char *text,
+		 uint32_t len, uint64_t *steps)
+{
+	uint32_t star_p = UINT32_MAX, star_t = 0, t = 0, hole = 0;
+
+	while (hole < pattern->hole_count && pattern->holes[hole].at < p)
+		hole++;
+	for (;;) {
+		bool special = false;
+		char c = 0;
+
+		if ((*steps)-- == 0)
+			return -1;
+		if (p < pattern->len) {
+			hole = 0;
+			while (hole < pattern->hole_count &&
+			       pattern->holes[hole].at +
+					       pattern->holes[hole].len <=
+				       p)
+				hole++;
+			special = hole < pattern->hole_count &&
+				  pattern->holes[hole].at <= p;
+			c = pattern->text[p];
+			if (special && c != '*' && c != '?')
+				return -1; /* brackets: not worth it */
+		}
+		if (p < pattern->len && special && c == '*') {
+			star_p = ++p;
+			star_t = t;
+			continue;
+		}
+		if (t == len) {
+			if (p == pattern->len)
+				return 1;
+			if (special)
+				return 0;
+			return 0;
+		}
+		if (p < pattern->len && (special || text[t] == c)) {
+			p++;
+			t++;
+			continue;
+		}
+		if (star_p == UINT32_MAX)
+			return 0;
+		p = star_p;
+		t = ++star_t;
+	}
+}
+
+static bool is_pattern(const struct ab_word *w)
+{
+	if (w->hole_count > 8)
+		return false;
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind != AB_HOLE_PATTERN)
+			return false;
+	return true;
+}
+
+/* text[begin..end-1] of the value. */
+static void add_slice(struct expansion *e, uint32_t begin, uint32_t end)
+{
+	struct ab_span span;
+
+	if (begin >= end) {
+		add_bytes(e, "", 0);
+		return;
+	}
+	span = ab_word_span(e->word, begin, end - begin);
+	ab_segments_add(e->run, e->list, e->word->text + begin, end - begin,
+			span, e->flags);
+}
+
+/* # ## % %%. False: not decided. */
+static bool trim(struct expansion *e, struct segment *args)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
+	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
+	uint64_t steps = e->run->expansion < 65536 ? e->run->expansion : 65536;
+	uint64_t before = steps;
+	struct ab_word pattern;
+	uint32_t len = e->word->len;
+
+	argument(e, args, EXPAND_PATTERN, &pattern);
+	if (!is_pattern(&pattern))
+		return false;
+	for (uint32_t i = 0; i <= len; i++) {
+		uint32_t n = is_long ? len - i : i;
+		int r = is_prefix ? match(&pattern, 0, e->word->text, n,
+					  &steps) :
+				    match(&pattern, 0,
+					  e->word->text + len - n, n, &steps);
+
+		if (r < 0)
+			return false;
+		if (r > 0) {
+			e->run->expansion -= before - steps;
+			add_slice(e, is_prefix ? n : 0,
+				  is_prefix ? len : len - n);
+			return true;
+		}
+	}
+	e->run->expansion -= before - steps;
+	add_word(e, e->word);
+	return true;
+}
+
+/* The segment after the separator; the list before it ends there. */
+static struct segment *after_mark(struct segment **list)
+{
+	for (struct segment **s = list; *s; s = &(*s)->next)
+		if ((*s)->flags & SEGMENT_MARK) {
+			struct segment *rest = (*s)->next;
+
+			*s = NULL;
+			return rest;
+		}
+	return NULL;
+}
+
+/* / // /# /% with a pattern that is no pattern but `*` at most. */
+static bool replace(struct expansion *e, struct segment *args)
+{
+	struct segment *rest = after_mark(&args);
+	struct ab_word pattern, to;
+	enum param_op op = (enum param_op)e->param->op;
+	uint32_t len = e->word->len, at = 0;
+
+	argument(e, args, EXPAND_PATTERN, &pattern);
+	argument(e, rest, EXPAND_ONE, &to);
+	if (pattern.hole_count)
+		return false;
+	if (pattern.len == 0) {
+		if (op == OP_REPLACE_PREFIX)
+			add_word(e, &to);
+		add_word(e, e->word);
+		if (op == OP_REPLACE_SUFFIX)
+			add_word(e, &to);
+		return true;
+	}
+	while (at < len && !e->run->arena->is_full) {
+		const char *found = memmem(e->word->text + at, len - at,
+					   pattern.text, pattern.len);
+		uint32_t where;
+
+		if (op == OP_REPLACE_SUFFIX && len >= pattern.len)
+			found = memcmp(e->word->text + len - pattern.len,
+				       pattern.text, pattern.len) == 0 ?
+					e->word->text + len - pattern.len :
+					NULL;
+		if (!found)
+			break;
+		where = (uint32_t)(found - e->word->text);
+		if (op == OP_REPLACE_PREFIX && where != 0)
+			break;
+		if (where > at)
+			add_slice(e, at, where);
+		add_word(e, &to);
+		at = where + pattern.len;
+		if (op != OP_REPLACE_ALL)
+			break;
+	}
+	if (at < len || len == 0)
+		add_slice(e, at, len);
+	return true;
+}
+
+static bool number_in(struct expansion *e, struct segment *args, int64_t *n)
+{
+	struct ab_word w;
+
+	argument(e, args, EXPAND_ONE, &w);
+	return w.hole_count == 0 && ab_arith(e->run, w.text, w.len, n);
+}
+
+/* ${x:offset:length} */
+static bool slice(struct expansion *e, struct segment *args)
+{
+	struct segment *rest, *second = NULL;
+	bool has_length = false;
+	int64_t begin, count = 0, len;
+
+	for (rest = args; rest; rest = rest->next)
+		has_length |= (rest->flags & SEGMENT_MARK) != 0;
+	second = after_mark(&args);
+	if (has_length && !number_in(e, second, &count))
+		return false;
+	/* ${ANYTHING:0:0} is nothing */
+	if (has_length && count == 0 && second) {
+		add_bytes(e, "", 0);
+		return true;
+	}
+	if (!e->word || e->word->hole_count || !number_in(e, args, &begin))
+		return false;
+	len = e->word->len;
+	if (begin < 0)
+		begin += len;
+	if (begin < 0 || begin > len)
+		begin = len;
+	if (!has_length)
+		count = len - begin;
+	if (count < 0)
+		count += len - begin;
+	if (count < 0)
+		count = 0;
+	if (count > len - begin)
+		count = len - begin;
+	add_slice(e, (uint32_t)begin, (uint32_t)(begin + count));
+	return true;
+}
+
+/* ^ ^^ , ,, without a pattern. */
+static bool change_case(struct expansion *e, struct segment *args)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL;
+	bool up = op == OP_UPPER || op == OP_UPPER_ALL;
+	uint32_t len = e->word->len;
+	char *text;
+
+	if (args && (args->len || args->hole || args->next))
+		return false;
+	if (len > e->run->expansion)
+		return false;
+	e->run->expansion -= len;
+	text = ab_run_low(e->run, len + 1);
+	if (!text)
+		return false;
+	for (uint32_t i = 0; i < len; i++) {
+		char c = e->word->text[i];
+
+		if (all || i == 0) {
+			if (up && c >= 'a' && c <= 'z')
+				c = (char)(c - 32);
+			if (!up && c >= 'A' && c <= 'Z')
+				c = (char)(c + 32);
+		}
+		text[i] = c;
+	}
+	ab_segments_add(e->run, e->list, text, len,
+			ab_word_span(e->word, 0, len), e->flags);
+	return true;
+}
+
+static bool length(struct expansion *e)
+{
+	char *digits = ab_run_low(e->run, 24);
+	uint32_t n;
+
+	if (!digits || !is_known(e) || (e->word && e->word->hole_count))
+		return false;
+	if (e->is_all)
+		n = e->value->count;
+	else
+		n = e->word ? e->word->len : 0;
+	ab_segments_add(e->run, e->list, digits, ab_decimal(digits, n),
+			e->span, e->flags | SEGMENT_QUOTED);
+	return true;
+}
+
+/* @Q @E @P ...: only where the value stays as it is. */
+static bool transform(struct expansion *e)
+{
+	if (!e->word || e->word->hole_count)
+		return false;
+	for (uint32_t i = 0; i < e->word->len; i++) {
+		unsigned char c = (unsigned char)e->word->text[i];
+
+		if (!ab_shell_name[c] && !strchr("/.,: -+%", c))
+			return false;
+	}
+	if (!e->param->letter || !strchr("EPUuL", e->param->letter))
+		return false;
+	if (e->param->letter == 'P' || e->param->letter == 'E') {
+		add_word(e, e->word);
+		return true;
+	}
+	return false;
+}
+
+/* The home directory: what trims a slash leaves it alone. */
+static bool is_home_trim(struct expansion *e, struct segment *args)
+{
+	struct ab_word w;
+
+	if (e->word || e->value->origin || strcmp(e->name, "HOME") != 0 ||
+	    e->param->op != OP_SUFFIX)
+		return false;
+	argument(e, args, EXPAND_PATTERN, &w);
+	return w.len == 1 && w.text[0] == '/';
+}
+
+static bool operate(struct expansion *e, struct segment *args)
+{
+	enum param_op op = (enum param_op)e->param->op;
+
+	if (op == OP_LENGTH)
+		return length(e);
+	if (op == OP_SLICE)
+		return !e->is_all && slice(e, args);
+	if (is_home_trim(e, args)) {
+		add_value(e);
+		return true;
+	}
+	if (e->is_all)
+		return false;
+	if (!e->word && e->value->kind == VALUE_UNSET) {
+		add_bytes(e, "", 0);
+		return true;
+	}
+	if (!e->word || e->word->hole_count)
+		return false;
+	switch (op) {
+	case OP_PREFIX:
+	case OP_PREFIX_LONG:
+	case OP_SUFFIX:
+	case OP_SUFFIX_LONG:
+		return trim(e, args);
+	case OP_REPLACE:
+	case OP_REPLACE_ALL:
+	case OP_REPLACE_PREFIX:
+	case OP_REPLACE_SUFFIX:
+		return replace(e, args);
+	case OP_UPPER:
+	case OP_UPPER_ALL:
+	case OP_LOWER:
+	case OP_LOWER_ALL:
+		return change_case(e, args);
+	case OP_AT:
+		return transform(e);
+	default:
+		return false;
+	}
+}
+
+void ab_expand_param(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part,
+		     struct segments *list, struct segment **args,
+		     struct segment *index)
+{
+	const struct param *param = part->u.param;
+	struct segment *arg = args ? *args : NULL;
+	struct expansion e = {
+		.run = run,
+		.param = param,
+		.list = list,
+		.span = ab_tree_span(tree, part->begin, part->end),
+		.flags = part->flags & PART_QUOTED ? SEGMENT_QUOTED :
+						     SEGMENT_SPLIT,
+	};
+
+	find_value(&e, (const char *)tree->text + param->name,
+		   param->name_len, index);
+	if (!e.name)
+		return;
+	if (param->is_indirect && param->op != OP_NAMES) {
+		follow(&e);
+		if (!e.name)
+			return;
+	}
+	switch ((enum param_op)param->op) {
+	case OP_NONE:
+		add_value(&e);
+		break;
+	case OP_DEFAULT:
+	case OP_ASSIGN:
+	case OP_ERROR:
+	case OP_OTHER:
+		default_value(&e, arg);
+		break;
+	case OP_NAMES:
+	case OP_BAD:
+		add_unknown(&e);
+		break;
+	default:
+		if (!operate(&e, arg))
+			add_unknown(&e);
+		break;
+	}
+}

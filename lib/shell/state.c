@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a run knows: variables with the trail that takes them back, joins of
+ * branches, streams. Everything that outlives a command is copied to the high
+ * end of the arena.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+const struct value ab_run_unset = { .kind = VALUE_UNSET };
+static const struct value unknown_value = { .kind = VALUE_UNKNOWN };
+
+void ab_run_limit(struct ab_shell_run *run, const char *message)
+{
+	if (run->result->status == AB_SHELL_LIMIT)
+		return;
+	run->result->status = AB_SHELL_LIMIT;
+	run->result->message = message;
+	run->result->span = (struct ab_span){ 0, 0 };
+	if (run->command)
+		run->result->span = run->command->span;
+}
+
+/* The arena is full: the run ends at the next step. Until then memory comes
+ * from here, so that nobody has to look. */
+void *ab_run_low(struct ab_shell_run *run, size_t size)
+{
+	void *p = ab_arena_low(run->arena, size);
+
+	if (!p)
+		ab_run_limit(run, "the arena is too small");
+	return p;
+}
+
+void *ab_run_high(struct ab_shell_run *run, size_t size)
+{
+	void *p = ab_arena_high(run->arena, size);
+
+	if (!p)
+		ab_run_limit(run, "the arena is too small");
+	return p;
+}
+
+static uint32_t bucket_of(const char *name, size_t len)
+{
+	uint32_t h = (uint32_t)len;
+
+	for (size_t i = 0; i < len && i < 16; i++)
+		h = h * 31 + (unsigned char)name[i];
+	return (h ^ (h >> 6)) % VARIABLE_BUCKETS;
+}
+
+struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
+			     size_t len)
+{
+	struct variable *v = run->variables[bucket_of(name, len)];
+
+	while (v && (v->len != len || memcmp(v->name, name, len) != 0))
+		v = v->chain;
+	return v;
+}
+
+const struct value *ab_run_value(const struct ab_shell_run *run,
+				 const char *name, size_t len)
+{
+	const struct variable *v = ab_run_find(run, name, len);
+
+	if (!v || v->when < run->forgotten)
+		return &unknown_value;
+	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED))
+		return &unknown_value;
+	return v->value;
+}
+
+static struct variable *make_variable(struct ab_shell_run *run,
+				      const char *name, size_t len)
+{
+	struct variable *v;
+	uint32_t bucket = bucket_of(name, len);
+	char *copy;
+
+	if (run->variable_count >= run->limits.variables)
+		return NULL;
+	v = ab_run_high(run, sizeof(*v));
+	copy = ab_run_high(run, len + 1);
+	if (!v || !copy)
+		return NULL;
+	memcpy(copy, name, len);
+	copy[len] = '\0';
+	memset(v, 0, sizeof(*v));
+	v->name = copy;
+	v->len = (uint32_t)len;
+	v->value = &unknown_value;
+	v->chain = run->variables[bucket];
+	run->variables[bucket] = v;
+	run->variable_count++;
+	return v;
+}
+
+static void set_value(struct ab_shell_run *run, struct variable *v,
+		      const struct value *value)
+{
+	if (run->branch_depth) {
+		struct undo *u = ab_run_high(run, sizeof(*u));
+
+		if (!u)
+			return;
+		u->older = run->trail;
+		u->variable = v;
+		u->value = v->value;
+		u->when = v->when;
+		run->trail = u;
+	}
+	v->value = value;
+	v->when = ++run->clock;
+}
+
+void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
+		   const struct value *value, uint32_t flags)
+{
+	struct variable *v = ab_run_find(run, name, len);
+
+	if (!value)
+		value = &unknown_value;
+	if (!v)
+		v = make_variable(run, name, len);
+	if (!v)
+		return; /* one more than we follow: it stays unknown */
+	v->flags |= flags;
+	set_value(run, v, value);
+}
+
+/* Whether the bytes stay where they are as long as the run. */
+static bool is_kept(const struct ab_shell_run *run, const char *text)
+{
+	const char *root = (const char *)run->root->text;
+
+	return (text >= root && text <= root + run->root->len) ||
+	       ((const unsigned char *)text >= run->arena->high &&
+		(const unsigned char *)text < run->arena_end);
+}
+
+const struct ab_word *ab_run_keep(struct ab_shell_run *run,
+				  const struct ab_word *word)
+{
+	size_t text = is_kept(run, word->text) ? 0 : word->len;
+	size_t holes = word->hole_count * sizeof(*word->holes);
+	size_t map = word->map_count * sizeof(*word->map);
+	struct ab_word *w;
+	char *p;
+
+	if (text > run->expansion)
+		return NULL;
+	run->expansion -= text;
+	w = ab_run_high(run, sizeof(*w) + holes + map + text);
+	if (!w)
+		return NULL;
+	*w = *word;
+	p = (char *)(w + 1);
+	if (holes)
+		w->holes = memcpy(p, word->holes, holes);
+	p += holes;
+	if (map)
+		w->map = memcpy(p, word->map, map);
+	p += map;
+	if (text)
+		w->text = memcpy(p, word->text, text);
+	return w;
+}
+
+const struct value *ab_run_unknown(struct ab_shell_run *run,
+				   struct ab_stream *origin)
+{
+	struct value *value;
+
+	if (!origin)
+		return &unknown_value;
+	value = ab_run_high(run, sizeof(*value));
+	if (!value)
+		return &unknown_value;
+	memset(value, 0, sizeof(*value));
+	value->kind = VALUE_UNKNOWN;
+	value->origin = origin;
+	return value;
+}
+
+const struct value *ab_run_scalar(struct ab_shell_run *run,
+				  const struct ab_word *word)
+{
+	const struct ab_word *kept;
+	struct value *value;
+
+	if (word->len > run->limits.value ||
+	    !(kept = ab_run_keep(run, word)) ||
+	    !(value = ab_run_high(run, sizeof(*value))))
+		return ab_run_unknown(
+			run, word->hole_count ? word->holes[0].origin : NULL);
+	value->words = kept;
+	value->count = 1;
+	value->kind = VALUE_SCALAR;
+	value->origin = NULL;
+	return value;
+}
+
+const struct value *ab_run_array(struct ab_shell_run *run,
+				 const struct ab_word *words, uint32_t count)
+{
+	struct value *value = ab_run_high(run, sizeof(*value));
+	struct ab_word *copy = ab_run_high(run, count * sizeof(*copy));
+
+	if (!value || !copy)
+		return &unknown_value;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = ab_run_keep(run, &words[i]);
+
+		if (!w || words[i].len > run->limits.value)
+			return &unknown_value;
+		copy[i] = *w;
+	}
+	value->words = copy;
+	value->count = count;
+	value->kind = VALUE_ARRAY;
+	value->origin = NULL;
+	return value;
+}
+
+/*
+ * Branches.
+ */
+
+static bool same_word(const struct ab_word *a, const struct ab_word *b)
+{
+	if (a->len != b->len || a->hole_count != b->hole_count ||
+	    memcmp(a->text, b->text, a->len) != 0)
+		return false;
+	for (uint32_t i = 0; i < a->hole_count; i++)
+		if (a->holes[i].at != b->holes[i].at ||
+		    a->holes[i].len != b->holes[i].len ||
+		    a->holes[i].kind != b->holes[i].kind ||
+		    a->holes[i].origin != b->holes[i].origin ||
+		    a->holes[i].name != b->holes[i].name)
+			return false;
+	return true;
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+	if (a == b)
+		return true;
+	if (a->kind != b->kind || a->count != b->count ||
+	    a->origin != b->origin)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!same_word(&a->words[i], &b->words[i]))
+			return false;
+	return true;
+}
+
+/* The first stream a value comes from. */
+static struct ab_stream *origin_of(const struct value *value)
+{
+	if (value->origin)
+		return value->origin;
+	for (uint32_t i = 0; i < value->count; i++)
+		for (uint32_t k = 0; k < value->words[i].hole_count; k++)
+			if (value->words[i].holes[k].origin)
+				return value->words[i].holes[k].origin;
+	return NULL;
+}
+
+static uint32_t taint_of(const struct value *value)
+{
+	uint32_t taint = value->origin ? value->origin->taint : 0;
+
+	for (uint32_t i = 0; i < value->count; i++)
+		for (uint32_t k = 0; k < value->words[i].hole_count; k++)
+			taint |= ab_hole_taint(&value->words[i].holes[k]);
+	return taint;
+}
+
+static const struct value *join_values(struct ab_shell_run *run,
+				       const struct value *a,
+				       const struct value *b)
+{
+	struct ab_stream *x, *y;
+	struct stream *stream;
+
+	if (same_value(a, b))
+		return a;
+	x = origin_of(a);
+	y = origin_of(b);
+	if (x == y || !x || !y)
+		return ab_run_unknown(run, x ? x : y);
+	stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
+	if (!stream)
+		return &unknown_value;
+	stream->public.taint = taint_of(a) | taint_of(b);
+	return ab_run_unknown(run, &stream->public);
+}
+
+struct undo *ab_run_branch(struct ab_shell_run *run)
+{
+	run->branch_depth++;
+	return run->trail;
+}
+
+void ab_run_back(struct ab_shell_run *run, struct undo *mark,
+		 struct outcome **outcomes)
+{
+	uint64_t stamp = ++run->clock;
+
+	run->branch_depth--;
+	for (; run->trail != mark; run->trail = run->trail->older) {
+		struct variable *v = run->trail->variable;
+
+		if (outcomes && v->stamp != stamp) {
+			struct outcome *o = ab_run_high(run, sizeof(*o));
+
+			v->stamp = stamp;
+			if (o) {
+				o->next = *outcomes;
+				o->variable = v;
+				o->value = v->when < run->forgotten ?
+						   &unknown_value :
+						   v->value;
+				*outcomes = o;
+			}
+		}
+		v->value = run->trail->value;
+		v->when = run->trail->when;
+	}
+}
+
+void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
+		 uint32_t branches)
+{
+	uint64_t stamp = ++run->clock;
+	struct outcome *o;
+
+	for (o = outcomes; o; o = o->next) {
+		struct variable *v = o->variable;
+
+		if (v->stamp == stamp) {
+			v->joined = join_values(run, v->joined, o->value);
+			v->joins++;
+			continue;
+		}
+		v->stamp = stamp;
+		v->joined = o->value;
+		v->joins = 1;
+	}
+	for (o = outcomes; o; o = o->next) {
+		struct variable *v = o->variable;
+		const struct value *now;
+
+		if (v->stamp != stamp)
+			continue;
+		v->stamp = 0;
+		now = ab_run_value(run, v->name, v->len);
+		if (v->joins < branches)
+			v->joined = join_values(run, v->joined, now);
+		if (!same_value(v->joined, now) || v->when < run->forgotten)
+			set_value(run, v, v->joined);
+	}
+}
+
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
+{
+	bool changed = false;
+
+	for (struct undo *u = run->trail; u != mark; u = u->older) {
+		struct variable *v = u->variable;
+
+		if (same_value(u->value, v->value))
+			continue;
+		/* in place: this assignment is on the trail already */
+		v->value = join_values(run, u->value, v->value);
+		if (v->value->kind != VALUE_UNKNOWN)
+			v->value = &unknown_value;
+		changed = true;
+	}
+	return changed;
+}
+
+/*
+ * Streams.
+ */
+
+struct stream *ab_run_stream(struct ab_shell_run *run,
+			     enum ab_stream_kind kind, struct ab_span span)
+{
+	struct stream *s = ab_run_high(run, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	memset(s, 0, sizeof(*s));
+	s->public.kind = kind;
+	s->public.span = span;
+	s->tail = &s->pieces;
+	s->uncertain = run->uncertain;
+	return s;
+}
+
+void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
+		  const struct ab_word *word)
+{
+	/* public is the first member */
+	struct stream *s = (struct stream *)(void *)stream;
+	struct piece *piece;
+
+	if (s->is_unknown)
+		return;
+	if (word && word->len == 0 && word->hole_count == 0)
+		return;
+	if (!word || run->uncertain != s->uncertain ||
+	    !(piece = ab_run_high(run, sizeof(*piece))) ||
+	    !(piece->word = ab_run_keep(run, word))) {
+		s->is_unknown = true;
+		return;
+	}
+	piece->next = NULL;
+	*s->tail = piece;
+	s->tail = &piece->next;
+}
+
+static const struct ab_word empty_word = { .text = "" };
+
+/* Trailing newlines go, as $(...) does it. */
+static const struct ab_word *without_newlines(struct ab_shell_run *run,
+					      const struct ab_word *word)
+{
+	uint32_t len = word->len;
+	struct ab_word *w;
+
+	while (len && word->text[len - 1] == '\n' &&
+	       (!word->hole_count ||
+		word->holes[word->hole_count - 1].at +
+				word->holes[word->hole_count - 1].len <
+			len))
+		len--;
+	if (len == word->len)
+		return word;
+	w = ab_run_high(run, sizeof(*w));
+	if (!w)
+		return NULL;
+	*w = *word;
+	w->len = len;
+	while (w->map_count && w->map[w->map_count - 1].at >= len &&
+	       w->map_count > 1)
+		w->map_count--;
+	return w;
+}
+
+static const struct ab_word *join_pieces(struct ab_shell_run *run,
+					 const struct piece *piece)
+{
+	struct segments list = { NULL, &list.first };
+	struct fields fields = { 0 };
+
+	for (; piece; piece = piece->next)
+		ab_segments_add_word(run, &list, piece->word, SEGMENT_QUOTED);
+	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
+	return fields.count ? ab_run_keep(run, &fields.words[0]) : NULL;
+}
+
+void ab_run_close(struct ab_shell_run *run, struct stream *s,
+		  bool is_substitution)
+{
+	const struct ab_word *value = &empty_word;
+	void *mark = run->arena->low;
+
+	if (s->is_unknown)
+		return;
+	if (s->pieces)
+		value = s->pieces->next ? join_pieces(run, s->pieces) :
+					  s->pieces->word;
+	if (value && is_substitution)
+		value = without_newlines(run, value);
+	s->public.value = value;
+	ab_arena_release(run->arena, mark);
+}
+
+void ab_run_define(struct ab_shell_run *run, struct function *f)
+{
+	f->chain = run->functions;
+	run->functions = f;
+	run->function_count++;
+	run->function_mask |= (uint64_t)1 << bucket_of(f->public.name,
+						       f->public.name_len);
+}
+
+struct function *ab_run_function(const struct ab_shell_run *run,
+				 const char *name, size_t len)
+{
+	struct function *f = run->functions;
+
+	if (!(run->function_mask >> bucket_of(name, len) & 1))
+		return NULL;
+	while (f && (f->public.name_len != len ||
+		     memcmp(f->public.name, name, len) != 0))
+		f = f->chain;
+	return f;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of a run: what is known of variables, functions and streams, and
+ * the stack of what is being visited. Shared by the files of lib/shell that
+ * make up the run; nobody else includes it.
+ */
+#ifndef AB_SHELL_STATE_H
+#define AB_SHELL_STATE_H
+
+#include <string.h>
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "shell/tree.h"
+
+enum value_kind {
+	VALUE_UNSET,
+	VALUE_UNKNOWN,
+	VALUE_SCALAR, /* words[0] */
+	VALUE_ARRAY   /* words[0..count-1], at 0..count-1 */
+};
+
+/* Immutable once made; lives at the high end of the arena. */
+struct value {
+	const struct ab_word *words;
+	uint32_t count;
+	uint8_t kind; /* enum value_kind */
+	struct ab_stream *origin;
+};
+
+enum variable_flags {
+	VARIABLE_EXPORTED = 1,
+	VARIABLE_INTEGER = 2,
+	VARIABLE_READONLY = 4,
+	VARIABLE_NAMEREF = 8
+};
+
+struct variable {
+	struct variable *chain;
+	const char *name; /* NUL-terminated */
+	uint32_t len, flags;
+	const struct value *value;
+	uint64_t when;	/* what was forgotten later than this is unknown */
+	uint64_t stamp; /* of the branch that saw it last */
+	uint32_t joins;
+	const struct value *joined;
+};
+
+/* A value that an assignment replaced, newest first. */
+struct undo {
+	struct undo *older;
+	struct variable *variable;
+	const struct value *value;
+	uint64_t when;
+};
+
+/* What a variable was at the end of one of several branches. */
+struct outcome {
+	struct outcome *next;
+	struct variable *variable;
+	const struct value *value;
+};
+
+struct function {
+	struct function *chain;
+	struct ab_shell_function public;
+	const struct ab_shell_tree *tree;
+	const struct cmd *body;
+	uint32_t active;
+};
+
+struct alias {
+	struct alias *next;
+	const char *name;
+	uint32_t len;
+	const struct ab_word *value;
+	const struct ab_shell_tree *tree;
+	uint32_t visible; /* where in that tree it begins to count */
+	bool is_active;
+};
+
+/* Output of a command, in order. */
+struct piece {
+	struct piece *next;
+	const struct ab_word *word;
+};
+
+struct stream {
+	struct ab_stream public;
+	struct piece *pieces, **tail;
+	uint32_t uncertain; /* run->uncertain when it was made */
+	bool is_unknown;    /* something unknown was written */
+};
+
+/* A piece of a word while it is put together. */
+enum segment_flags {
+	SEGMENT_QUOTED = 1,
+	SEGMENT_SPLIT = 2, /* of an unquoted expansion: fields split in it */
+	SEGMENT_BREAK = 4, /* no text: a field ends here ("$@") */
+	SEGMENT_MARK = 8,  /* no text: a separator in ${x/a/b} */
+	SEGMENT_BRACE = 16, /* one of { , } outside of quotes */
+	SEGMENT_NONE = 32  /* "$@" of nothing: quotes that make no word */
+};
+
+struct segment {
+	struct segment *next;
+	const char *text;
+	uint32_t len;
+	struct ab_span span;
+	uint8_t flags, hole; /* enum ab_hole_kind, or 0 */
+	const char *name;
+	struct ab_stream *origin;
+};
+
+struct segments {
+	struct segment *first, **tail;
+};
+
+struct fields {
+	struct ab_word *words;
+	uint32_t count, room;
+};
+
+enum visit {
+	VISIT_LIST,	/* commands one after the other */
+	VISIT_SIMPLE,	/* a simple command whose words run commands */
+	VISIT_COMPOUND,
+	VISIT_SUBSTITUTION,
+	VISIT_TEXT,	/* pushed */
+	VISIT_CALL,
+	VISIT_WORDS	/* substitutions of words, for what lies below */
+};
+
+/* A variable that a command sets for its own time. */
+struct passing {
+	struct passing *next;
+	const char *name;
+	uint32_t len;
+	const struct value *value;
+};
+
+struct visit_frame {
+	struct visit_frame *below, *above;
+	uint8_t kind, phase, op;
+	bool is_background, is_branch, is_again, is_late, is_sure;
+	const struct ab_shell_tree *tree;
+	const struct cmd *cmd;	/* SIMPLE, COMPOUND */
+	const struct cmd *at;	/* LIST: the command that is next or runs */
+	const struct clause *clause;
+	/* WORDS: where it is */
+	struct word *word, *outer;
+	struct part *part, *outer_part;
+	struct redir *redir;
+	const struct ab_shell_tree *inner_tree; /* of a here-document */
+	/* how it stands itself, and how what is in it stands */
+	struct ab_shell_place_of place, inner;
+	void *mark; /* arena low when it began */
+	uint32_t functions; /* run->function_count when it began */
+	/* marks: of its branch, of a pipeline's stage, of a list with & */
+	struct undo *undo, *stage_undo, *list_undo;
+	struct outcome *outcomes;
+	uint32_t branches, index, count, factor;
+	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
+	struct ab_stream *pipe; /* LIST: out of the stage before */
+	struct part *target;	/* SUBSTITUTION: who gets the stream */
+	struct fields words;	/* COMPOUND */
+	struct ab_shell_scope scope;
+	/* TEXT, CALL */
+	const struct value *saved; /* "@" */
+	struct undo *locals;
+	struct function *function;
+	struct alias *alias;
+	struct pushed *pushed;
+	uint64_t child;
+};
+
+/* A text that waits for its command's callback to return. */
+struct pushed {
+	struct pushed *next;
+	struct ab_shell_text text;
+	struct passing *passing;
+	struct alias *alias;
+};
+
+#define VARIABLE_BUCKETS 64
+
+struct ab_shell_run {
+	struct ab_arena *arena;
+	const unsigned char *arena_end; /* where high was at first */
+	const struct ab_shell_visitor *visitor;
+	void *user;
+	struct ab_shell_result *result;
+	const struct ab_shell_context *context;
+	const struct ab_shell_tree *root;
+	struct ab_shell_limits limits;
+
+	struct variable *variables[VARIABLE_BUCKETS];
+	uint32_t variable_count;
+	struct undo *trail;
+	uint32_t branch_depth; /* assignments are noted when > 0 */
+	uint64_t clock, forgotten, child;
+	struct function *functions;
+	uint64_t function_mask; /* a bit per bucket that holds one */
+	uint32_t function_count, alias_count;
+	struct alias *aliases;
+	struct visit_frame *call; /* the innermost, for `local` */
+
+	struct visit_frame *top;
+	struct pushed *pushed, **pushed_tail;
+	bool is_stopped;
+	uint32_t uncertain;
+	uint32_t steps;
+	uint64_t expansion; /* bytes that expansions may still make */
+	uint32_t text_depth;
+	uint64_t text_budget;
+	uint32_t factor; /* how often what is visited is visited anew */
+	const struct ab_shell_command *command;
+};
+
+/* state.c */
+void *ab_run_low(struct ab_shell_run *run, size_t size);
+void *ab_run_high(struct ab_shell_run *run, size_t size);
+void ab_run_limit(struct ab_shell_run *run, const char *message);
+struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
+			     size_t len);
+/* What it is now: never NULL. name need not exist. */
+const struct value *ab_run_value(const struct ab_shell_run *run,
+				 const char *name, size_t len);
+void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
+		   const struct value *value, uint32_t flags);
+/* A word that stays. */
+const struct ab_word *ab_run_keep(struct ab_shell_run *run,
+				  const struct ab_word *word);
+const struct value *ab_run_scalar(struct ab_shell_run *run,
+				  const struct ab_word *word);
+const struct value *ab_run_array(struct ab_shell_run *run,
+				 const struct ab_word *words, uint32_t count);
+const struct value *ab_run_unknown(struct ab_shell_run *run,
+				   struct ab_stream *origin);
+extern const struct value ab_run_unset;
+
+/* Branches: begin gives a mark; back goes to the state at the mark and keeps
+ * what the variables were; join makes of the state and all that was kept what
+ * is true after any of `branches`. */
+struct undo *ab_run_branch(struct ab_shell_run *run);
+void ab_run_back(struct ab_shell_run *run, struct undo *mark,
+		 struct outcome **outcomes);
+void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
+		 uint32_t branches);
+/* After a loop that began at mark: what changed in it is unknown. True when
+ * something did. */
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark);
+
+struct stream *ab_run_stream(struct ab_shell_run *run,
+			     enum ab_stream_kind kind, struct ab_span span);
+/* Something was written to it: word, or NULL when nobody knows what. */
+void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
+		  const struct ab_word *word);
+/* Its value from now on. */
+void ab_run_close(struct ab_shell_run *run, struct stream *stream,
+		  bool is_substitution);
+void ab_run_define(struct ab_shell_run *run, struct function *f);
+struct function *ab_run_function(const struct ab_shell_run *run,
+				 const char *name, size_t len);
+
+/* expand.c: words to fields, in scratch memory */
+enum expand_mode {
+	EXPAND_FIELDS = 0, /* braces, splitting, patterns */
+	EXPAND_ONE,	   /* one word, no splitting; patterns stay text */
+	EXPAND_PATTERN,	   /* one word, patterns are holes */
+	EXPAND_VALUE	   /* of an assignment: what follows PART_ASSIGN */
+};
+
+void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+		    const struct word *word, enum expand_mode mode,
+		    struct fields *out);
+/* One word, whatever happens. */
+void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+		   const struct word *word, enum expand_mode mode,
+		   struct ab_word *out);
+/* Segments to fields. */
+void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
+		      enum expand_mode mode, struct fields *out);
+void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
+			  const struct ab_word *word, uint32_t flags);
+struct segment *ab_segments_add(struct ab_shell_run *run,
+				struct segments *list, const char *text,
+				uint32_t len, struct ab_span span,
+				uint32_t flags);
+struct segment *ab_segments_hole(struct ab_shell_run *run,
+				 struct segments *list, enum ab_hole_kind kind,
+				 struct ab_span span, const char *name,
+				 struct ab_stream *origin);
+
+/* param.c */
+void ab_expand_param(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct part *part,
+		     struct segments *list, struct segment **args,
+		     struct segment *index);
+/* Is there something to run in ${x@P}? Its text, or NULL. */
+
+/* brace.c: makes more lists of one; NULL when there is nothing to expand.
+ * *count lists. A limit: one list that is a hole. */
+struct segment **ab_expand_braces(struct ab_shell_run *run,
+				  struct segment *list, uint32_t *count);
+
+/* arith.c */
+bool ab_arith(struct ab_shell_run *run, const char *text, uint32_t len,
+	      int64_t *value);
+/* Decimal digits of value. */
+uint32_t ab_decimal(char text[24], int64_t value);
+
+/* output.c */
+bool ab_output_of(struct ab_shell_run *run, const struct ab_word *argv,
+		  uint32_t argc, struct ab_word *out);
+/* $'...' and printf escapes */
+uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
+			  uint32_t *used, bool is_ansi);
+
+/* builtin.c: what a command does to the state */
+void ab_builtin_effects(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct ab_shell_command *c);
+/* The variables that an arithmetic text may change. */
+void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *text);
+
+/* visit.c: frames */
+struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
+				   const struct ab_shell_tree *tree,
+				   const struct ab_shell_place_of *place);
+void ab_visit_leave(struct ab_shell_run *run);
+void ab_visit_list(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+		   const struct cmd *list,
+		   const struct ab_shell_place_of *place);
+void ab_visit_begin(struct ab_shell_run *run,
+		    const struct ab_shell_scope *scope);
+void ab_visit_end(struct ab_shell_run *run,
+		  const struct ab_shell_scope *scope);
+/* Whether words, redirections or patterns run commands. */
+bool ab_visit_needs_words(const struct cmd *cmd);
+void ab_visit_words(struct ab_shell_run *run, const struct visit_frame *f,
+		    const struct cmd *cmd, bool is_late);
+void ab_visit_command(struct ab_shell_run *run,
+		      const struct ab_shell_tree *tree, const struct cmd *cmd,
+		      const struct ab_shell_place_of *place);
+void ab_visit_call(struct ab_shell_run *run, struct function *function,
+		   const struct ab_shell_command *c, struct passing *passing);
+void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
+		     const struct ab_shell_place_of *place);
+/* Redirections, expanded. */
+uint32_t ab_visit_redirs(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct cmd *cmd, struct ab_shell_redir **out);
+void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f);
+void ab_visit_step_substitution(struct ab_shell_run *run,
+				struct visit_frame *f);
+void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f);
+void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f);
+void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f);
+
+static inline bool ab_word_equals(const struct ab_word *w, const char *text)
+{
+	return w->hole_count == 0 && strlen(text) == w->len &&
+	       memcmp(w->text, text, w->len) == 0;
+}
+
+#endif
