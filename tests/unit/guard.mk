@@ -53,3 +53,10 @@ tests_unit_guard_git_hostile_internal_SOURCES = \
 	tests/unit/guard_git_hostile_internal.c
 tests_unit_guard_git_hostile_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_git_hostile_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_git_real_internal
+UNIT_TESTS += tests/unit/guard_git_real_internal
+tests_unit_guard_git_real_internal_SOURCES = \
+	tests/unit/guard_git_real_internal.c
+tests_unit_guard_git_real_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_git_real_internal_CFLAGS = $(UNIT_CFLAGS)
