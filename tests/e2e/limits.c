@@ -231,8 +231,10 @@ static void case_098_flood_of_events(void)
 	int64_t start = e2e_now_ms();
 
 	box_raise(NULL, NULL);
-	o = box_sh("i=0; while [ $i -lt 1000 ]; do mkdir d$i; "
-		   "echo evil >d$i/.envrc; i=$((i+1)); done");
+	/* no process per name: they come faster, on a busy machine too */
+	o = box_sh("seq 1000 | sed 's,^,d,' | xargs mkdir; i=1; "
+		   "while [ $i -le 1000 ]; do echo evil >d$i/.envrc; "
+		   "i=$((i+1)); done");
 	e2e_note("%lld ms, %s", (long long)(e2e_now_ms() - start), o.reason);
 	CHECK(o.result == 0, "%s", o.error);
 	int status;
