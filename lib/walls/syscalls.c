@@ -67,6 +67,21 @@
 #define FLAGS_NEW_CLONE UINT64_C(0x7e020000)
 #define FLAGS_NEW_UNSHARE UINT64_C(0x7e020080)
 
+#define FCNTL_SETLEASE 1024
+#define FCNTL_NEWEST 1038 /* F_SET_FILE_RW_HINT */
+/*
+ * fcntl(2) "Leases": who holds one stops every open(2) of the file for
+ * fs.lease-break-time, 45 s, and a file that may only be read is enough: the
+ * host's programs, and the next box over the same workspace. From Linux 6.19
+ * F_SETDELEG does it to directories; it and what comes after it did not exist
+ * for us. To programs both are missing, as on many file systems. F_GETLEASE
+ * asks, F_NOTIFY tells the caller what inotify does and stops nobody.
+ */
+#define DENY_LEASE(name) \
+	{ name, 0, D | C, EINVAL, { { AB_CMP_BITS, 1, LOW32, \
+				      FCNTL_SETLEASE } } }, \
+	{ name, 0, D | C, EINVAL, { { AB_CMP_GT, 1, 0, FCNTL_NEWEST } } }
+
 #define NR_TIOCSTI 0x5412
 #define NR_TIOCLINUX 0x541C
 #define NR_TIOCSETD 0x5423
@@ -137,6 +152,9 @@ const ab_row ab_rows_default[] = {
 	DENY_OPEN("openat", 2, FLAG_CREAT),
 	DENY_OPEN("openat", 2, FLAG_TMPFILE),
 	DENY_NR_CORE("openat2", 437, ENOSYS),
+
+	DENY_LEASE("fcntl"),
+	DENY_LEASE("fcntl64"),
 
 	/* operations this filter would never see */
 	DENY_NR_CORE("io_uring_setup", 425, ENOSYS),
@@ -285,6 +303,18 @@ const size_t ab_rows_landlock_count =
 	{ name, 0, S, 0, \
 	  { { AB_CMP_BITS, arg, FLAG_CREAT | FLAG_TMPFILE, 0 } } }, \
 	OK_MODE(name, arg + 1)
+#define OK_FCNTL_IS(name, v) \
+	{ name, 0, S, 0, { { AB_CMP_BITS, 1, LOW32, v } } }
+/* what is common to all systems, then Linux's own but for leases */
+#define OK_FCNTL(name) \
+	{ name, 0, S, 0, { { AB_CMP_BITS, 1, 0xfffffc00, 0 } } }, \
+	OK_FCNTL_IS(name, 1025), OK_FCNTL_IS(name, 1026), \
+	OK_FCNTL_IS(name, 1027), OK_FCNTL_IS(name, 1028), \
+	OK_FCNTL_IS(name, 1030), OK_FCNTL_IS(name, 1031), \
+	OK_FCNTL_IS(name, 1032), OK_FCNTL_IS(name, 1033), \
+	OK_FCNTL_IS(name, 1034), OK_FCNTL_IS(name, 1035), \
+	OK_FCNTL_IS(name, 1036), OK_FCNTL_IS(name, 1037), \
+	OK_FCNTL_IS(name, FCNTL_NEWEST)
 #define OK_FAMILY(v) { "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, v } } }
 
 const ab_row ab_rows_strict[] = {
@@ -356,7 +386,7 @@ const ab_row ab_rows_strict[] = {
 	OK("pwritev2"), OK("lseek"), OK("_llseek"), OK("sendfile"),
 	OK("sendfile64"), OK("splice"), OK("tee"), OK("vmsplice"),
 	OK("copy_file_range"), OK("dup"), OK("dup2"), OK("dup3"), OK("pipe"),
-	OK("pipe2"), OK("fcntl"), OK("fcntl64"), OK("flock"), OK("fsync"),
+	OK("pipe2"), OK_FCNTL("fcntl"), OK_FCNTL("fcntl64"), OK("flock"), OK("fsync"),
 	OK("fdatasync"), OK("sync"), OK("syncfs"), OK("sync_file_range"),
 	OK("truncate"), OK("ftruncate"), OK("truncate64"), OK("ftruncate64"),
 	OK("fallocate"), OK("fadvise64"), OK("fadvise64_64"),

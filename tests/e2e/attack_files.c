@@ -180,6 +180,14 @@ static long file_utimes(char **argv)
 				AT_SYMLINK_NOFOLLOW));
 }
 
+/* Whoever opens it now waits for us. */
+static long file_lease(char **argv)
+{
+	int fd = open(argv[0], O_RDONLY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : result(fcntl(fd, F_SETLEASE, F_WRLCK));
+}
+
 static long file_truncate(char **argv)
 {
 	return result(truncate(argv[0], 0));
@@ -377,6 +385,7 @@ const struct attack attacks_files[] = {
 	{ "getcwd", 0, cwd_get },
 	{ "open-rdwr", 1, file_open_rdwr },
 	{ "read", 1, file_read },
+	{ "lease", 1, file_lease },
 	{ "stat", 1, file_stat },
 	{ "unlink", 1, file_unlink },
 	{ "rmdir", 1, dir_remove },

@@ -214,6 +214,7 @@ static void inner_landlock_tier(void)
 	SAME("EAFNOSUPPORT|EPERM|EACCES", "socket 10 2 0");
 	SAME("EPERM", "unshare 0x10000000");
 	SAME("EPERM", "add-key");
+	SAME("EINVAL", "lease %s", ws_path("README"));
 	CHECK(!host_exists("/var/tmp/agentbox-e2e-planted"), "planted");
 	kill_reaches_descendants();
 }

@@ -327,6 +327,26 @@ static void case_104_directories_are_refused_as_descriptors(void)
 	close(fds[1]);
 }
 
+/* The host's next open(2) of the file would wait for 45 seconds. */
+static void leases_are_refused(const char *builtin)
+{
+	box_raise_document(box_document(builtin, NULL, NULL));
+	host_write(host_path("leased"), "");
+	CONTROL("OK", "lease %s", host_path("leased"));
+	ATTACK("EINVAL|EPERM", "lease /workspace/README");
+	ATTACK("EINVAL|EPERM", "lease /workspace/.git/config");
+}
+
+static void api_no_lease_stops_the_host(void)
+{
+	leases_are_refused("workspace");
+}
+
+static void api_no_lease_of_a_review(void)
+{
+	leases_are_refused("review");
+}
+
 static void case_105_write_only_log_cannot_be_reopened(void)
 {
 	const char *path = host_path("log");
@@ -425,6 +445,8 @@ int main(int argc, char **argv)
 		CASE(case_071_granted_socket_is_reachable),
 		CASE(case_104_directories_are_refused_as_descriptors),
 		CASE(case_105_write_only_log_cannot_be_reopened),
+		CASE(api_no_lease_stops_the_host),
+		CASE(api_no_lease_of_a_review),
 		CASE(case_106_no_channel_through_builtin_workspace),
 		CASE(case_106_no_channel_through_builtin_strict),
 		CASE(case_106_no_channel_through_builtin_review),

@@ -125,6 +125,7 @@ static const struct {
 	{ "KILL", SECCOMP_RET_KILL_PROCESS },
 	{ "EPERM", SECCOMP_RET_ERRNO | EPERM },
 	{ "ENOSYS", SECCOMP_RET_ERRNO | ENOSYS },
+	{ "EINVAL", SECCOMP_RET_ERRNO | EINVAL },
 	{ "EAFNOSUPPORT", SECCOMP_RET_ERRNO | EAFNOSUPPORT },
 	{ "EPROTONOSUPPORT", SECCOMP_RET_ERRNO | EPROTONOSUPPORT },
 };
@@ -366,6 +367,10 @@ static int try_modes(void)
 	wrong += expect(syscall(452, AT_FDCWD, path, 04755, 0), EPERM);
 	wrong += expect(syscall(437, AT_FDCWD, path, NULL, (size_t)0), ENOSYS);
 	wrong += chmod(path, 0700) < 0;
+	wrong += expect(fcntl(fd, F_SETLEASE, F_WRLCK), EINVAL);
+	wrong += expect(syscall(SYS_fcntl, fd, 0x100000400ul, F_WRLCK), EINVAL);
+	wrong += fcntl(fd, F_GETLEASE) != F_UNLCK;
+	wrong += fcntl(fd, F_SETFL, O_APPEND) < 0;
 	close(fd);
 	unlink(path);
 	rmdir(dir);
