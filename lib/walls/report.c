@@ -110,7 +110,7 @@ int32_t ab_require_check(ab_build *b, agentbox_error **err)
 			      "service the host can reach, it can");
 	else if (b->input->tier == AB_TIER_LANDLOCK)
 		ab_build_note(b, "no network namespace: new sockets are refused "
-			      "by seccomp; inherited ones work");
+			      "by seccomp, but for pairs of connected streams");
 	return 0;
 }
 

@@ -217,6 +217,12 @@ static bool row_applies(const ab_row *row, const choice *c)
 	return (row->flags & (c->strict ? AB_ROW_STRICT : AB_ROW_DEFAULT)) != 0;
 }
 
+static bool is_named(const choice *c, const ab_row *row)
+{
+	return list_has(&c->syscalls->deny, row->name) ||
+	       list_has(&c->syscalls->allow, row->name);
+}
+
 /* Whole-call rules of the policy go first; rows of the same call are out. */
 static int32_t add_named(scmp_filter_ctx ctx, const choice *c,
 			 agentbox_error **err)
@@ -256,9 +262,7 @@ static int32_t add_default(scmp_filter_ctx ctx, const choice *c,
 	for (size_t i = 0; i < n; i++) {
 		int32_t rc;
 
-		if (!row_applies(&rows[i], c) ||
-		    list_has(&c->syscalls->deny, rows[i].name) ||
-		    list_has(&c->syscalls->allow, rows[i].name))
+		if (!row_applies(&rows[i], c) || is_named(c, &rows[i]))
 			continue;
 		/* one rule refuses all of socket(2): no finer ones beside it */
 		if (whole_socket && strcmp(rows[i].name, "socket") == 0 &&
@@ -273,7 +277,8 @@ static int32_t add_default(scmp_filter_ctx ctx, const choice *c,
 
 /*
  * In an allow list a refusing row of the landlock tier takes back what the
- * strict row allows: the whole call, or one value of it.
+ * strict row allows: the whole call, or one value of it. What is left of the
+ * value an allowing row gives back.
  */
 static int32_t add_narrowed(scmp_filter_ctx ctx, const choice *c,
 			    const ab_row *row, agentbox_error **err)
@@ -281,7 +286,8 @@ static int32_t add_narrowed(scmp_filter_ctx ctx, const choice *c,
 	for (size_t i = 0; i < ab_rows_landlock_count; i++) {
 		const ab_row *cut = &ab_rows_landlock[i];
 
-		if (!row_applies(cut, c) || strcmp(cut->name, row->name) != 0)
+		if (!row_applies(cut, c) || !cut->action ||
+		    strcmp(cut->name, row->name) != 0)
 			continue;
 		if (cut->arg[0].compare == AB_CMP_NONE)
 			return 0;
@@ -295,18 +301,19 @@ static int32_t add_narrowed(scmp_filter_ctx ctx, const choice *c,
 static int32_t add_strict(scmp_filter_ctx ctx, const choice *c,
 			  agentbox_error **err)
 {
-	for (size_t i = 0; i < ab_rows_strict_count; i++) {
-		const ab_row *row = &ab_rows_strict[i];
-		int32_t rc;
+	int32_t rc = 0;
 
-		if (list_has(&c->syscalls->deny, row->name) ||
-		    list_has(&c->syscalls->allow, row->name))
-			continue;
-		rc = add_narrowed(ctx, c, row, err);
-		if (rc)
-			return rc;
+	for (size_t i = 0; i < ab_rows_strict_count && !rc; i++) {
+		if (!is_named(c, &ab_rows_strict[i]))
+			rc = add_narrowed(ctx, c, &ab_rows_strict[i], err);
 	}
-	return 0;
+	for (size_t i = 0; i < ab_rows_landlock_count && !rc; i++) {
+		const ab_row *row = &ab_rows_landlock[i];
+
+		if (row_applies(row, c) && !row->action && !is_named(c, row))
+			rc = add_row(ctx, row, err);
+	}
+	return rc;
 }
 
 /* Instructions by name: a jump says how many it skips, to a place below. */

@@ -267,11 +267,20 @@ const size_t ab_rows_default_count =
  * Without namespaces the filter is the network wall and the wall between
  * System V objects, signals' cousins and the host. A path socket cannot be
  * told apart here (the address is behind a pointer), so no new UNIX socket
- * can be made; a socketpair reaches nobody else.
+ * can be made. One end of a pair of streams or packets reaches the other and
+ * nobody else; a datagram socket sends to any path (unix(7)), and SOCK_RAW is
+ * one.
  */
 const ab_row ab_rows_landlock[] = {
 	{ "socket", 0, D | S | C | L | N, EPERM, { { 0 } } },
 	{ "socket", 0, D | S | C | L, EPERM, { { AB_CMP_BITS, 0, LOW32, 1 } } },
+	{ "socketpair", 0, D | C | L, EPERM, { { AB_CMP_BITS, 1, 0xf, 2 } } },
+	{ "socketpair", 0, D | C | L, EPERM, { { AB_CMP_BITS, 1, 0xf, 3 } } },
+	{ "socketpair", 0, S | L, EPERM, { { AB_CMP_BITS, 0, LOW32, 1 } } },
+	{ "socketpair", 0, S | L, 0, { { AB_CMP_BITS, 0, LOW32, 1 },
+				       { AB_CMP_BITS, 1, 0xf, 1 } } },
+	{ "socketpair", 0, S | L, 0, { { AB_CMP_BITS, 0, LOW32, 1 },
+				       { AB_CMP_BITS, 1, 0xf, 5 } } },
 	{ "shmget", 0, D | S | L, EPERM, { { 0 } } },
 	{ "shmat", 0, D | S | L, EPERM, { { 0 } } },
 	{ "shmctl", 0, D | S | L, EPERM, { { 0 } } },

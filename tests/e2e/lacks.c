@@ -186,6 +186,16 @@ static void kill_reaches_descendants(void)
 	agentbox_process_free(p);
 }
 
+/* No new socket, and none of a pair that can choose whom it sends to. */
+static void no_path_socket_is_reached(void)
+{
+	int fd = host_listen_unix(host_path("outside.sock"));
+
+	SAME("EPERM", "connect-unix %s", host_path("outside.sock"));
+	SAME("EPERM", "pair-connect %s", host_path("outside.sock"));
+	close(fd);
+}
+
 static void inner_landlock_tier(void)
 {
 	char *document = same_paths("workspace", only_landlock);
@@ -216,6 +226,7 @@ static void inner_landlock_tier(void)
 	SAME("EPERM", "add-key");
 	SAME("EINVAL", "lease %s", ws_path("README"));
 	CHECK(!host_exists("/var/tmp/agentbox-e2e-planted"), "planted");
+	no_path_socket_is_reached();
 	kill_reaches_descendants();
 }
 
