@@ -59,8 +59,10 @@ typedef struct agentbox_decision agentbox_decision;
  * Errors: EINVAL (NULL argument; the fd is no directory, or is the root of
  * the file system, or is not the role's team_dir), EPOLICY (engineer without
  * an agent; an agent name that is no name; a worktree that is the root, the
- * team directory, above it or in protected/), ENOTFOUND (the agent's
- * directory or a worktree is not there), ENOMEM, ESYS.
+ * team directory, above it or in protected/), ENOTFOUND (the policy's team_dir
+ * is not there), EACCES, ENOMEM, ESYS. A directory of the agent or a worktree
+ * that is not there is no error: it gives nothing, and a worktree gives
+ * nothing until a new guard is made.
  * Since: 1.0
  */
 AGENTBOX_API int32_t agentbox_guard_new(agentbox_policy *policy,
