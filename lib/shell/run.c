@@ -810,10 +810,30 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 {
 	const struct variable *v = ab_run_find(run, name, len);
 	const struct value *value = ab_run_value(run, name, len);
+	struct ab_word *w;
+	struct ab_hole *hole;
 
 	if (is_exported)
 		*is_exported = v && (v->flags & VARIABLE_EXPORTED);
-	return value->kind == VALUE_SCALAR ? value->words : NULL;
+	if (value->kind == VALUE_SCALAR)
+		return value->words;
+	if (!v || value->kind != VALUE_UNKNOWN)
+		return NULL;
+	w = ab_arena_low(run->arena, sizeof(*w));
+	hole = ab_arena_low(run->arena, sizeof(*hole));
+	if (!w || !hole)
+		return NULL; /* the run ends with LIMIT */
+	memset(w, 0, sizeof(*w));
+	memset(hole, 0, sizeof(*hole));
+	w->text = "";
+	w->holes = hole;
+	w->hole_count = 1;
+	hole->kind = AB_HOLE_BYTES;
+	hole->name = v->name;
+	hole->origin = value->origin;
+	if (value->origin)
+		w->span = hole->span = value->origin->span;
+	return w;
 }
 
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
