@@ -292,6 +292,60 @@ AGENTBOX_API int32_t agentbox_place_add_temp(agentbox_place *place,
 					     const char *path, size_t n,
 					     agentbox_error **err);
 
+/* --- git ------------------------------------------------------------------ */
+
+/*
+ * May the agent run this git command? `count` arguments with their lengths,
+ * the first is git, a path to it, or a program that passes on to it; anything
+ * else is DENY. No shell reads them: quotes and $ mean nothing. `place` may be
+ * NULL: then nothing is known but the guard's root. *decision is used or made.
+ *
+ * Reading, adding and committing is allowed; what moves branches, touches a
+ * remote, loses work, runs programs or changes configuration is denied; what
+ * all worktrees share is asked about, and so is what the table does not know.
+ * With the policy's git.profile "strict", ASK is DENY.
+ *
+ * Errors: EINVAL (NULL guard, decision or argument), EFORKED, ELIMIT, ENOMEM;
+ * the verdict is DENY then.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_check_git(agentbox_guard *guard,
+					      const agentbox_place *place,
+					      const char *const *args,
+					      const size_t *lens,
+					      size_t count,
+					      agentbox_decision **decision,
+					      agentbox_error **err);
+
+/*
+ * 0 when the verdict is ALLOW, 1 for everything else: ASK, DENY, NONE and
+ * every error.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_blocked_git(agentbox_guard *guard,
+						const agentbox_place *place,
+						const char *const *args,
+						const size_t *lens,
+						size_t count);
+
+/*
+ * For a host that must run git itself where an agent could write: entry `i`
+ * of an environment, "NAME=value", NULL past the last. Add PATH and whatever
+ * else is needed. The configuration of system and user is left aside and
+ * hooks, fsmonitor, pagers, editors, helpers and transports are off; what the
+ * repository names itself (filters, merge drivers, textconv, aliases,
+ * diff.external) is not, see agentbox_guard(3). Static.
+ * Since: 1.0
+ */
+AGENTBOX_API const char *agentbox_guard_git_environment(size_t i);
+/*
+ * The configuration in it as arguments between git and its subcommand, "-c"
+ * and "key=value" in turn, for who cannot set the environment: weaker, the
+ * transports that a repository names stay. Static.
+ * Since: 1.0
+ */
+AGENTBOX_API const char *agentbox_guard_git_argument(size_t i);
+
 /* --- the decision --------------------------------------------------------- */
 
 /*

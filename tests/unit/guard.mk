@@ -60,3 +60,9 @@ tests_unit_guard_git_real_internal_SOURCES = \
 	tests/unit/guard_git_real_internal.c
 tests_unit_guard_git_real_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_git_real_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_git
+UNIT_TESTS += tests/unit/guard_git
+tests_unit_guard_git_SOURCES = tests/unit/guard_git.c
+tests_unit_guard_git_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_git_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The git check through the public interface: a verdict with its rule, place
+ * and command; the profile of the policy; everything else is blocked.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abtest.h"
+#include "agentbox/guard.h"
+
+static agentbox_context *context;
+static agentbox_policy *policy;
+static agentbox_guard *guard;
+static agentbox_place *place;
+static agentbox_decision *decision;
+
+static void make_guard(const char *text)
+{
+	agentbox_guard_unref(guard);
+	agentbox_policy_unref(policy);
+	guard = NULL;
+	policy = NULL;
+	ck_assert_int_eq(agentbox_policy_parse(context, text, strlen(text),
+					       &policy, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_guard_new(policy, -1, &guard, NULL), 0);
+}
+
+static void setup(void)
+{
+	guard = NULL;
+	policy = NULL;
+	decision = NULL;
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+	make_guard("{\"agentbox\":1,\"git\":{\"profile\":\"default\"}}");
+	ck_assert_int_eq(agentbox_place_new(&place, NULL), 0);
+	ck_assert_int_eq(agentbox_place_set_cwd(place, "/srv/repo/sub", 13,
+						NULL),
+			 0);
+	ck_assert_int_eq(agentbox_place_set_root(place, "/srv/repo", 9, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_place_add_temp(place, "/tmp", 4, NULL), 0);
+}
+
+static void teardown(void)
+{
+	agentbox_decision_free(decision);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+	agentbox_policy_unref(policy);
+	agentbox_context_unref(context);
+}
+
+static size_t lengths(const char *const *args, size_t *lens)
+{
+	size_t n = 0;
+
+	for (; args[n]; n++)
+		lens[n] = strlen(args[n]);
+	return n;
+}
+
+static int32_t verdict(const char *const *args)
+{
+	size_t lens[16];
+	size_t n = lengths(args, lens);
+	int32_t blocked = agentbox_guard_blocked_git(guard, place, args, lens,
+						     n);
+	int32_t v;
+
+	ck_assert_int_eq(agentbox_guard_check_git(guard, place, args, lens, n,
+						  &decision, NULL),
+			 0);
+	v = agentbox_decision_get_verdict(decision);
+	ck_assert_int_eq(blocked, v != AGENTBOX_VERDICT_ALLOW);
+	return v;
+}
+
+#define VERDICT(...) verdict((const char *const[]){__VA_ARGS__, NULL})
+
+START_TEST(a_command_is_judged)
+{
+	ck_assert_int_eq(VERDICT("git", "status"), AGENTBOX_VERDICT_ALLOW);
+	ck_assert_str_eq(agentbox_decision_get_rule(decision), "");
+	ck_assert_int_eq(VERDICT("git", "stash"), AGENTBOX_VERDICT_ASK);
+	ck_assert_int_eq(VERDICT("git", "add", "../x"), AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(VERDICT("git", "add", "../../x"),
+			 AGENTBOX_VERDICT_ASK);
+	ck_assert_int_eq(VERDICT("git", "commit", "-F", "/tmp/m"),
+			 AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(VERDICT("git", "commit", "-m", "$(git push)"),
+			 AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(VERDICT("git", "push"), AGENTBOX_VERDICT_DENY);
+}
+END_TEST
+
+START_TEST(the_decision_says_what_where_and_why)
+{
+	size_t n;
+
+	VERDICT("git", "commit", "-anm", "x");
+	ck_assert_str_eq(agentbox_decision_get_rule(decision), "git.rewrite");
+	ck_assert_int_eq(agentbox_decision_get_severity(decision),
+			 AGENTBOX_SEVERITY_MEDIUM);
+	ck_assert_str_eq(agentbox_decision_get_reason(decision),
+			 "skips the commit hooks");
+	ck_assert_str_ne(agentbox_decision_get_alternative(decision), "");
+	ck_assert_uint_eq(agentbox_decision_get_begin(decision), 13);
+	ck_assert_uint_eq(agentbox_decision_get_end(decision), 14);
+	ck_assert_uint_eq(agentbox_decision_get_argc(decision), 4);
+	ck_assert_str_eq(agentbox_decision_get_arg(decision, 2, &n), "-anm");
+	ck_assert_uint_eq(n, 4);
+}
+END_TEST
+
+START_TEST(what_is_not_git_is_denied)
+{
+	ck_assert_int_eq(VERDICT("ls"), AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(VERDICT("gh", "issue", "list"),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(agentbox_guard_check_git(guard, place, NULL, NULL, 0,
+						  &decision, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(decision),
+			 AGENTBOX_VERDICT_DENY);
+}
+END_TEST
+
+START_TEST(strict_asks_nobody)
+{
+	make_guard("{\"agentbox\":1,\"git\":{\"profile\":\"strict\"}}");
+	ck_assert_int_eq(VERDICT("git", "stash"), AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(VERDICT("git", "status"), AGENTBOX_VERDICT_ALLOW);
+	make_guard("{\"agentbox\":1}");
+	ck_assert_int_eq(VERDICT("git", "stash"), AGENTBOX_VERDICT_ASK);
+}
+END_TEST
+
+START_TEST(without_a_place_no_path_is_inside)
+{
+	const char *const args[] = {"git", "commit", "-F", "m", NULL};
+	size_t lens[8];
+	size_t n = lengths(args, lens);
+
+	ck_assert_int_eq(agentbox_guard_blocked_git(guard, NULL, args, lens, n),
+			 1);
+	ck_assert_int_eq(agentbox_guard_blocked_git(guard, NULL, args, lens, 1),
+			 0);
+}
+END_TEST
+
+START_TEST(errors_are_denials)
+{
+	const char *const args[] = {"git", NULL};
+	const size_t lens[] = {3, 1};
+	const size_t much[] = {3, (size_t)1 << 30};
+
+	ck_assert_int_eq(agentbox_guard_check_git(NULL, place, args, lens, 1,
+						  &decision, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_decision_get_verdict(decision),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(agentbox_guard_check_git(guard, place, args, lens, 2,
+						  &decision, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_guard_check_git(guard, place, args, NULL, 1,
+						  &decision, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_guard_check_git(guard, place, args, lens, 1,
+						  NULL, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_guard_check_git(
+				 guard, place, (const char *const[]){"git", ""},
+				 much, 2, &decision, NULL),
+			 AGENTBOX_ELIMIT);
+	ck_assert_int_eq(agentbox_decision_get_verdict(decision),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(agentbox_guard_blocked_git(NULL, place, args, lens, 1),
+			 1);
+}
+END_TEST
+
+START_TEST(the_hardened_environment_has_an_end)
+{
+	size_t n = 0;
+	bool has_hooks = false;
+
+	while (agentbox_guard_git_environment(n)) {
+		has_hooks |= strstr(agentbox_guard_git_environment(n),
+				    "core.hooksPath") != NULL;
+		n++;
+	}
+	ck_assert_uint_gt(n, 20);
+	ck_assert(has_hooks);
+	for (n = 0; agentbox_guard_git_argument(n); n++)
+		;
+	ck_assert_uint_gt(n, 20);
+	ck_assert_uint_eq(n % 2, 0);
+}
+END_TEST
+
+static bool one_check(void *data)
+{
+	const char *const args[] = {"git", "push"};
+	const size_t lens[] = {3, 4};
+	agentbox_decision *d = NULL;
+	int32_t r = agentbox_guard_check_git(guard, place, args, lens, 2, &d,
+					     NULL);
+
+	(void)data;
+	ck_assert(r == 0 || r == AGENTBOX_ENOMEM);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_DENY);
+	agentbox_decision_free(d);
+	return r == 0;
+}
+
+START_TEST(out_of_memory_is_a_denial)
+{
+	if (ab_torture_available())
+		ck_assert_uint_gt(ab_torture(one_check, NULL, 100, NULL), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("guard_git");
+	TCase *t = tcase_create("public");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, a_command_is_judged);
+	tcase_add_test(t, the_decision_says_what_where_and_why);
+	tcase_add_test(t, what_is_not_git_is_denied);
+	tcase_add_test(t, strict_asks_nobody);
+	tcase_add_test(t, without_a_place_no_path_is_inside);
+	tcase_add_test(t, errors_are_denials);
+	tcase_add_test(t, the_hardened_environment_has_an_end);
+	tcase_add_test(t, out_of_memory_is_a_denial);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
