@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,7 +122,8 @@ static void advise(agentbox_error *err)
 			  agentbox_error_get_where(err));
 		break;
 	case AGENTBOX_EHELPER:
-		tool_note_helper();
+		if (agentbox_error_get_errno(err) != ETOOMANYREFS)
+			tool_note_helper();
 		break;
 	default:
 		break;
@@ -153,6 +155,21 @@ static int fail_box(session *s, agentbox_error *err)
 	return status;
 }
 
+/*
+ * Descriptors in flight are counted per user and compared with the soft limit
+ * of whoever sends one (unix(7)): with ours above that of the boxes none of
+ * them can keep us from starting commands. Our box took the old one.
+ */
+static void raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 static int raise_box(session *s)
 {
 	agentbox_sandbox_options *options = NULL;
@@ -173,6 +190,7 @@ static int raise_box(session *s)
 	agentbox_sandbox_options_free(options);
 	if (rc < 0)
 		return fail_box(s, err);
+	raise_files();
 	const char *tier = agentbox_sandbox_get_tier(s->box);
 	if (!strcmp(tier, "bare"))
 		text_warning("this box is BARE: no wall stands around the "

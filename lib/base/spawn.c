@@ -382,6 +382,22 @@ void ab_helper_stop(ab_helper *helper, int64_t timeout_ms)
 
 /* --- hello -------------------------------------------------------------- */
 
+/* ETOOMANYREFS: unix(7), the descriptors in flight of a whole user. */
+static int32_t refuse_unsaid(const program *p, ab_reader *r,
+			     agentbox_error **err)
+{
+	int32_t sys_errno = ab_get_i32(r);
+
+	if (!ab_reader_done(r) || sys_errno <= 0)
+		sys_errno = EPROTO;
+	return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno, NULL,
+				 "helper '%s' in '%s' cannot say hello%s",
+				 p->name, p->dir, sys_errno == ETOOMANYREFS ?
+				 "; raise the hard limit of open files, or end "
+				 "whoever of this user keeps descriptors in "
+				 "flight" : "");
+}
+
 /* The receiver has judged framing and fd count; this judges the words. */
 static int32_t judge_hello(const program *p, const void *m, size_t n,
 			   agentbox_error **err)
@@ -393,6 +409,8 @@ static int32_t judge_hello(const program *p, const void *m, size_t n,
 	ab_reader_init(&r, m, n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
+	if (kind == AB_MSG_NO_HELLO)
+		return refuse_unsaid(p, &r, err);
 	build_id = ab_get_str(&r);
 	if (r.bad || kind != AB_MSG_HELLO)
 		return ab_error_set(err, AGENTBOX_EHELPER, NULL,

@@ -261,6 +261,16 @@ static rung limit_disk(ab_build *b)
 			      "or with a quota" };
 }
 
+/* unix(7), inotify(7), pipe(7): what the kernel counts by user. */
+static const char *shared_note(ab_build *b)
+{
+	if (b->pool)
+		return NULL;
+	return ab_build_own(b, ab_asprintf(
+		"descriptors in flight, inotify instances and pipe pages are "
+		"counted per user: shared with all of uid %u", b->probe->euid));
+}
+
 static rung limit_files(ab_build *b)
 {
 	struct rlimit now = { 0 };
@@ -270,7 +280,7 @@ static rung limit_files(ab_build *b)
 		v = now.rlim_max;
 	ab_build_rlimit(b, RLIMIT_NOFILE, v);
 	return (rung){ .mechanism = "rlimit", .scope = "process",
-		       .hard = true };
+		       .hard = true, .note = shared_note(b) };
 }
 
 /*

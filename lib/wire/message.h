@@ -35,5 +35,11 @@ ssize_t ab_message_recv(int sock, void *p, size_t size, int *fds,
 #define AB_MSG_HELLO 1u
 int ab_message_send_hello(int sock, const char *build_id, const char *name,
 			  int pidfd);
+/*
+ * Instead of it, from a helper that cannot say it: u32 kind, u32 fds=0,
+ * i32 errno. Sent last, so errors are ignored.
+ */
+#define AB_MSG_NO_HELLO 2u
+void ab_message_send_no_hello(int sock, int sys_errno);
 
 #endif

@@ -101,6 +101,7 @@ static void place_fds(init_command *c)
 static void set_limits(init_command *c)
 {
 	const ab_plan *p = &c->box->plan;
+	bool has_files = false;
 
 	for (uint32_t i = 0; i < p->rlimit_count; i++) {
 		struct rlimit limit = {.rlim_cur = p->rlimits[i].soft,
@@ -109,7 +110,10 @@ static void set_limits(init_command *c)
 		if (setrlimit((int)p->rlimits[i].resource,
 			      &limit))
 			fail(c, "limits", errno);
+		has_files |= p->rlimits[i].resource == RLIMIT_NOFILE;
 	}
+	if (!has_files && setrlimit(RLIMIT_NOFILE, &c->box->own_files))
+		fail(c, "limits", errno);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/attr.h"
@@ -75,6 +76,8 @@ typedef struct init_box {
 
 	pid_t pid_one; /* in the holder's pid namespace */
 	int pid_one_pidfd;
+
+	struct rlimit own_files; /* as we came, before we raised it */
 
 	uint32_t walls; /* AB_WALL_* raised so far */
 	uint32_t launcher_pid;

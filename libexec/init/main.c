@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -50,11 +51,30 @@ static int open_host(void)
 static int say_hello(void)
 {
 	ab_autofd int self = ab_sys_pidfd_open(getpid());
+	int r = self < 0 ? self
+			 : ab_message_send_hello(INIT_CONTROL_FD, AB_BUILD_ID,
+						 "agentbox-init", self);
 
-	if (self < 0)
-		return self;
-	return ab_message_send_hello(INIT_CONTROL_FD, AB_BUILD_ID,
-				     "agentbox-init", self);
+	if (r)
+		ab_message_send_no_hello(INIT_CONTROL_FD, -r);
+	return r;
+}
+
+/*
+ * unix(7), ETOOMANYREFS: descriptors in flight are counted per user and
+ * compared with the limit of whoever sends one. With ours above that of the
+ * agent, who is the same user to the kernel, he cannot use up what we need.
+ * Commands get the limit that we came with, or the plan's.
+ */
+static void raise_files(init_box *box)
+{
+	struct rlimit all;
+
+	if (getrlimit(RLIMIT_NOFILE, &box->own_files))
+		return;
+	all = box->own_files;
+	all.rlim_cur = all.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &all);
 }
 
 static int read_plan(init_box *box)
@@ -140,6 +160,7 @@ int main(void)
 
 	int failed;
 
+	raise_files(&box);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "agentbox-init", 0, 0, 0);
 	if (ab_sys_close_range(INIT_FIRST_FD, ~0u, 0) < 0)

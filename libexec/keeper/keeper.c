@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define MAX_BOXES 1000
@@ -43,6 +44,7 @@ typedef struct keeper {
 	kept boxes[MAX_BOXES];
 	size_t count;
 	int idle_ms;
+	struct rlimit files; /* as we came */
 } keeper;
 
 static volatile sig_atomic_t told_to_end;
@@ -64,6 +66,19 @@ static void reply_error(agentbox_request *q, int32_t code, agentbox_error *err)
 	agentbox_error_free(err);
 }
 
+/*
+ * Descriptors in flight are counted per user and compared with the soft limit
+ * of whoever sends one (unix(7)): ours is above that of a box, which can then
+ * not use up what we need. A box gets the limit that we came with.
+ */
+static void raise_files(const keeper *k)
+{
+	struct rlimit all = k->files;
+
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static int32_t raise_box(keeper *k, const json_t *policy_json, kept *out,
 			 agentbox_error **err)
 {
@@ -80,9 +95,11 @@ static int32_t raise_box(keeper *k, const json_t *policy_json, kept *out,
 		rc = agentbox_sandbox_options_new(&options, err);
 	if (rc == 0)
 		rc = agentbox_sandbox_options_set_audit(options, k->audit, err);
+	setrlimit(RLIMIT_NOFILE, &k->files);
 	if (rc == 0)
 		rc = agentbox_sandbox_new(k->context, policy, options,
 					  &out->box, err);
+	raise_files(k);
 	agentbox_sandbox_options_free(options);
 	agentbox_policy_unref(policy);
 	return rc;
@@ -340,6 +357,8 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
 
+	getrlimit(RLIMIT_NOFILE, &k.files);
+	raise_files(&k);
 	if (start(&k, &a, &err) < 0)
 		return complain(err);
 	int status = run(&k, &awake);

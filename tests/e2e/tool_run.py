@@ -4,10 +4,12 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -306,6 +308,47 @@ def closed_streams_are_dev_null_for_the_command():
          *command("run", "--", "sh", "-c", "cat; echo x; exit 9")],
         cwd=WORK, env=environment(), timeout=20)
     expect(p.returncode == 9, p)
+
+
+HOG = """import array, resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (512, 512))
+kept = []
+try:
+    for i in range(100):
+        a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        kept += [a, b]
+        a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                            array.array("i", [0] * 250))])
+except OSError:
+    pass
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (
+        256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+@box_test
+def descriptors_in_flight_stop_no_box():
+    """As another box of the same user could keep them; root has no bound."""
+    hog = subprocess.Popen([sys.executable, "-c", HOG], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE)
+    try:
+        expect(hog.stdout.readline() == b"\n", "the hog is not ready")
+        status(sh("exit 7", preexec_fn=few_files), 7)
+    finally:
+        hog.communicate()
+
+
+@box_test
+def a_command_has_the_limit_of_files_that_the_tool_had():
+    done = status(sh("ulimit -Sn", "--bare", preexec_fn=few_files), 0)
+    expect(done.out == b"256\n", done)
+    done = status(sh("ulimit -Sn", preexec_fn=few_files), 0)
+    expect(int(done.out) > 256, done)
 
 
 @box_test

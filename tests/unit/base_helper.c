@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -133,6 +134,8 @@ static void misbehave(const char *name)
 		hello("0123\033[31m-other", name);
 	else if (strcmp(name, "wrong-name") == 0)
 		hello(id, "somebody-else");
+	else if (strcmp(name, "cannot") == 0)
+		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, ETOOMANYREFS);
 	else if (strcmp(name, "no-pidfd") == 0)
 		send_raw(AB_MSG_HELLO, 1, id, name);
 	else if (strcmp(name, "no-fd") == 0)

@@ -332,6 +332,7 @@ static const struct {
 	{"garbage", HELLO_MS, "something else than hello"},
 	{"short", HELLO_MS, "no proper hello"},
 	{"closes", HELLO_MS, "ended before its hello"},
+	{"cannot", HELLO_MS, "cannot say hello; raise the hard limit"},
 	{"dies", HELLO_MS, "ended before its hello (exit status 3)"},
 	{"killed", HELLO_MS, "ended before its hello (signal 9)"},
 	{"silent", 100, "did not say hello within 100 ms"},
