@@ -130,7 +130,8 @@ struct agentbox_process {
 	int channel_fd;
 	int pty_fd;
 	uint32_t pid;
-	bool ended;   /* no more messages will come */
+	/* no more messages will come; kill looks at it from any thread */
+	atomic_bool ended;
 	bool settled; /* protected paths were settled after the end */
 	bool untold;  /* ended, and not known yet whether that was settled */
 	uint64_t ticket; /* of ab_box_settle() */

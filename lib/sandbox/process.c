@@ -149,7 +149,8 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 	if (n == -EAGAIN)
 		return 0;
 	if (n <= 0) {
-		p->ended = p->lost = true;
+		p->lost = true;
+		p->ended = true;
 		return 0;
 	}
 	ab_reader_init(&r, buf, (size_t)n);
@@ -164,7 +165,8 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 		p->ended = true;
 		return 0;
 	}
-	p->ended = p->lost = true;
+	p->lost = true;
+	p->ended = true;
 	return ab_error_set(err, AGENTBOX_EPROTO, "channel",
 			    "malformed end of process %u", p->pid);
 }
@@ -343,6 +345,10 @@ int32_t agentbox_process_kill(agentbox_process *p, int32_t signum,
 	if (signum < 1 || signum > 64)
 		return ab_error_set(err, AGENTBOX_EINVAL, "signal",
 				    "%d is no signal", signum);
+	/* its end is told a moment before its channel closes */
+	if (p->ended)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "",
+				    "process %u has ended", p->pid);
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_msg_put_signal(&w, &m);
 	int sent = ab_message_send(p->channel_fd, w.data, w.len, NULL, 0,
