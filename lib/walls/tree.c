@@ -663,19 +663,62 @@ static bool has_step(const ab_build *b, uint32_t kind, const char *target)
 	return false;
 }
 
-/* No directory above a mask may be moved away, and another made there. */
+/* No directory above a cover may be moved away, and another made there. */
 static void pin_above(ab_build *b, const ab_view *v, const char *rest)
 {
 	for (const char *p = strchr(rest, '/'); p; p = strchr(p + 1, '/')) {
 		char *part = ab_build_own(
 			b, ab_asprintf("%.*s", (int)(p - rest), rest));
 		const char *at = ab_build_join(b, v->inside, part);
+		const char *host = ab_build_join(b, v->host, part);
+		struct stat st;
 
-		if (!at)
+		if (!at || !host)
 			return; /* sticky */
+		/* what is covered later may not be there yet */
+		if (lstat(host, &st) < 0 || !S_ISDIR(st.st_mode))
+			return;
 		if (!has_step(b, AB_STEP_SELF, at) &&
 		    !has_step(b, AB_STEP_BIND, at))
 			ab_build_step(b, AB_STEP_SELF, AB_MOUNT_RECURSIVE, at);
+	}
+}
+
+/* The tree of the host that a mount point lies in; NULL: in none. */
+static const ab_view *tree_around(const ab_build *b, const char *at)
+{
+	const ab_view *best = NULL;
+
+	for (size_t i = 0; i < b->view_count; i++) {
+		const ab_view *v = &b->views[i];
+
+		if (v->inside && strcmp(v->inside, at) != 0 &&
+		    ab_path_is_below(at, v->inside) &&
+		    (!best || strlen(v->inside) > strlen(best->inside)))
+			best = v;
+	}
+	return best && best->host ? best : NULL;
+}
+
+/*
+ * A mount moves along with the directory above it: the agent could take away
+ * what he may not write, and have a hidden file stand at a path that nobody
+ * covers again when the host replaces it.
+ */
+static void pin_covers(ab_build *b)
+{
+	for (uint32_t i = 0, n = b->plan.step_count; i < n; i++) {
+		const ab_plan_step *s = &b->plan.steps[i];
+		const char *at = s->target;
+		const ab_view *v;
+
+		if (!at || (s->kind != AB_STEP_HIDE &&
+			    s->kind != AB_STEP_BIND &&
+			    s->kind != AB_STEP_TMPFS))
+			continue;
+		v = tree_around(b, at);
+		if (v && v->write)
+			pin_above(b, v, ab_path_rest(at, v->inside));
 	}
 }
 
@@ -758,5 +801,7 @@ int32_t ab_tree_compile(ab_build *b, agentbox_error **err)
 		/* a rule for /dev/pts would open every terminal of the uid */
 		ab_build_note(b, "no terminal: the host's would be in reach");
 	}
+	if (ab_build_has_tree(b))
+		pin_covers(b);
 	return hide_state(b, err);
 }

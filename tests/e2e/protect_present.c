@@ -477,6 +477,28 @@ static void case_029_no_writable_mapping(void)
 	git_is_unchanged();
 }
 
+/* Case 37's cover: what leads to it stays where it is. */
+static void case_037_what_leads_to_a_cover_cannot_be_moved(void)
+{
+	host_write(ws_path("sub/.env"), "secret\n");
+	host_write(ws_path("keep/ro/file"), "mine\n");
+	box_raise(e2e_text("{\"from\":\"%s\",\"to\":\"/workspace/keep/ro\","
+			   "\"access\":\"read\"},{\"to\":"
+			   "\"/workspace/sub/.env\",\"access\":\"hide\"}",
+			   ws_path("keep/ro")), NULL);
+	ATTACK("OK", "mkdir /workspace/.vscode2");
+	ATTACK(PINNED, "rename /workspace/sub /workspace/sub2");
+	ATTACK(PINNED, "rename /workspace/keep /workspace/.vscode2/keep");
+	ATTACK("EROFS|EACCES", "create /workspace/keep/ro/x");
+	ATTACK("OK", "create /workspace/keep/x");
+	/* the host saves it by a rename: it is covered again */
+	host_write(ws_path("sub/new"), "secret two\n");
+	REQUIRE(rename(ws_path("sub/new"), ws_path("sub/.env")) == 0, "%m");
+	CHECK(!strstr(box_sh("cat sub/.env").out, "secret"),
+	      "a hidden file was read");
+	CHECK(host_exists(ws_path("keep/ro/file")), "moved away");
+}
+
 static void case_103_nested_repository_cannot_be_moved(void)
 {
 	char *hooks;
@@ -523,6 +545,7 @@ int main(int argc, char **argv)
 		CASE(case_027_attributes_of_protected_files),
 		CASE(case_028_protected_files_cannot_be_truncated),
 		CASE(case_029_no_writable_mapping),
+		CASE(case_037_what_leads_to_a_cover_cannot_be_moved),
 		CASE(case_103_nested_repository_cannot_be_moved),
 		CASES_END,
 	};

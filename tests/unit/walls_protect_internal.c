@@ -973,6 +973,28 @@ START_TEST(programs_of_the_workspace_that_git_runs_are_held)
 }
 END_TEST
 
+START_TEST(nothing_above_a_cover_can_be_moved)
+{
+	char mounts[1024];
+	json_t *p;
+
+	shell("cd w && mkdir -p a/b/ro a/h t/u && touch a/h/.env");
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/w/a/b/ro\",\"to\":\"/w/a/b/ro\","
+		 "\"access\":\"read\"},{\"to\":\"/w/a/h/.env\","
+		 "\"access\":\"hide\"},{\"to\":\"/w/none/x\","
+		 "\"access\":\"hide\"}", dir);
+	p = plan_of("", mounts, 0, "");
+	ck_assert_int_ge(find(p, "pin", "/w/a"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/a/b"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/a/h"), 0);
+	/* what is not there cannot be moved either */
+	ck_assert_int_eq(find(p, "pin", "/w/none"), -1);
+	ck_assert_uint_eq(count(p, "pin"), 3);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -1099,6 +1121,7 @@ int main(void)
 	tcase_add_test(tc, a_lease_is_waited_for);
 	tcase_add_test(tc, what_a_configuration_includes_is_followed);
 	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
+	tcase_add_test(tc, nothing_above_a_cover_can_be_moved);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
