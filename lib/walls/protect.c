@@ -46,7 +46,6 @@
 typedef struct level {
 	DIR *dir;
 	size_t path_len; /* of the directory, relative to the workspace */
-	size_t roots;	 /* repository roots known here and above */
 	uint64_t before; /* entries seen before it */
 	bool guarded;	 /* all of it is protected */
 } level;
@@ -55,8 +54,6 @@ typedef struct level {
 typedef struct walk {
 	level levels[AB_MAX_SCAN_DEPTH];
 	size_t depth;
-	size_t roots[AB_MAX_SCAN_DEPTH + 1]; /* path lengths */
-	size_t root_count;
 	char path[AB_MAX_PATH]; /* relative */
 	size_t max_path;	/* longer ones are not looked at */
 	bool links;		/* second round: look for hard links only */
@@ -349,6 +346,12 @@ static int32_t host_of(ab_protect *p, const char *relative, char *out,
 	return 0;
 }
 
+/* With a slash, and yet not from the top of the workspace only. */
+static bool is_anywhere(const ab_policy_protect *pat)
+{
+	return pat->repository && strchr(pat->pattern, '/');
+}
+
 /*
  * Where a pattern stands: 1 the path is protected, 2 it is a proper ancestor
  * of something the pattern names (`tail` is what is left), 0 neither.
@@ -452,7 +455,11 @@ static int32_t index_names(ab_protect *p, agentbox_error **err)
 	return 0;
 }
 
-/* One entry against every pattern, from every repository root above it. */
+/*
+ * One entry against every pattern. What belongs to a repository is looked for
+ * in every directory, as by agentbox-init: what makes a directory one is for
+ * its program to say.
+ */
 static int32_t judge(ab_protect *p, walk *w, bool is_link, bool *done,
 		     agentbox_error **err)
 {
@@ -464,17 +471,16 @@ static int32_t judge(ab_protect *p, walk *w, bool is_link, bool *done,
 
 	for (size_t i = 0; i < policy->protect_count && !rc && !*done; i++) {
 		const ab_policy_protect *pat = &policy->protect[i];
-		size_t roots = pat->repository ? w->root_count : 1;
+		const char *from = w->path;
 
 		if (!may_match(p, i, name, is_link))
 			continue;
 		rc = host_of(p, w->path, host, sizeof(host), err);
-		for (size_t r = 0; r < roots && !rc && !*done; r++) {
-			size_t skip = w->roots[r];
-
-			rc = judge_pattern(p, pat,
-					   w->path + (skip ? skip + 1 : 0),
-					   host, is_link, done, err);
+		while (from && !rc && !*done) {
+			rc = judge_pattern(p, pat, from, host, is_link, done,
+					   err);
+			from = is_anywhere(pat) ? strchr(from, '/') : NULL;
+			from += from != NULL;
 		}
 	}
 	return rc;
@@ -599,7 +605,6 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 		     agentbox_error **err)
 {
 	level *l = &w->levels[w->depth];
-	struct stat st;
 	int fd;
 
 	if (w->depth >= AB_MAX_SCAN_DEPTH)
@@ -624,12 +629,7 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 	}
 	l->path_len = strlen(w->path);
 	l->before = p->entries;
-	l->roots = w->root_count;
 	w->depth++;
-	if (w->depth > 1 &&
-	    fstatat(fd, ".git", &st,
-		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
-		w->roots[w->root_count++] = l->path_len;
 	return 0;
 }
 
@@ -639,7 +639,6 @@ static void leave(walk *w)
 
 	closedir(l->dir);
 	w->path[l->path_len] = '\0';
-	w->root_count = l->roots;
 }
 
 static bool is_type(int dirfd, const struct dirent *e, unsigned char type,
@@ -818,7 +817,6 @@ static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
 	if (!w)
 		return ab_error_nomem(err);
 	w->links = links;
-	w->root_count = 1; /* the workspace itself, path length 0 */
 	w->max_path = find_max_path(p->b);
 	rc = enter(p, w, p->b->workspace.fd, ".", err);
 	while (!rc && w->depth && !p->frozen)
@@ -925,9 +923,8 @@ static void add_watches(ab_protect *p)
 		const ab_policy_protect *pat = &policy->protect[i];
 
 		ab_build_watch(p->b, pat->pattern);
-		if (!pat->repository || !strchr(pat->pattern, '/'))
+		if (!is_anywhere(pat))
 			continue;
-		/* a repository made later: any directory may become one */
 		ab_build_watch(p->b,
 			       ab_build_own(p->b, ab_asprintf("**/%s",
 							      pat->pattern)));

@@ -973,6 +973,42 @@ START_TEST(programs_of_the_workspace_that_git_runs_are_held)
 }
 END_TEST
 
+START_TEST(names_with_a_slash_are_held_in_every_directory)
+{
+	static const char *const names[] = {
+		"sub/.hg/hgrc", "crates/foo/.cargo/config.toml",
+		"jj/.jj/repo/config.toml", "d/.config/mise", "u/v/.ssh/rc",
+	};
+	char path[64];
+	json_t *p;
+
+	shell("cd w && mkdir -p sub/.hg crates/foo/.cargo jj/.jj/repo "
+	      "d/.config/mise u/v/.ssh x && touch sub/.hg/hgrc "
+	      "crates/foo/.cargo/config.toml jj/.jj/repo/config.toml "
+	      "u/v/.ssh/rc x/config.toml && mkdir real n && touch real/hgrc "
+	      "&& ln -s ../real n/.hg && ln -s real other");
+	p = plan_of(BUILTIN, "", 0, "");
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		snprintf(path, sizeof(path), "/w/%s", names[i]);
+		ck_assert_msg(find(p, "protect", path) >= 0, "%s", path);
+	}
+	ck_assert_int_eq(find(p, "protect", "/w/x/config.toml"), -1);
+	/* a link above such a name */
+	ck_assert_int_ge(find(p, "protect", "/w/n/.hg"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/real/hgrc"), 0);
+	ck_assert_int_eq(find(p, "protect", "/w/other"), -1);
+	json_decref(p);
+	/* a pattern of the policy itself is from the top */
+	p = plan_of("\"x/config.toml\"", "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/x/config.toml"), 0);
+	json_decref(p);
+	shell("mkdir -p w/y/x && touch w/y/x/config.toml");
+	p = plan_of("\"x/config.toml\"", "", 0, "");
+	ck_assert_int_eq(find(p, "protect", "/w/y/x/config.toml"), -1);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(nothing_above_a_cover_can_be_moved)
 {
 	char mounts[1024];
@@ -1121,6 +1157,7 @@ int main(void)
 	tcase_add_test(tc, a_lease_is_waited_for);
 	tcase_add_test(tc, what_a_configuration_includes_is_followed);
 	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
+	tcase_add_test(tc, names_with_a_slash_are_held_in_every_directory);
 	tcase_add_test(tc, nothing_above_a_cover_can_be_moved);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
