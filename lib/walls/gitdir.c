@@ -244,8 +244,8 @@ static int32_t protect_names(ab_protect *p, const char *dir,
 		if (error)
 			return hold_all(p, dir, "a git directory cannot be "
 						"searched", err);
-		/* the first three count as soon as they appear: watched */
-		if (i > 2 && !there)
+		/* the first four count as soon as they appear: watched */
+		if (i > 3 && !there)
 			continue;
 		if (ab_path_join(dir, names[i], path, sizeof(path)) < 0)
 			return hold_all(p, dir, "paths in it are too long",

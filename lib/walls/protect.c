@@ -48,6 +48,7 @@ typedef struct level {
 	size_t path_len; /* of the directory, relative to the workspace */
 	uint64_t before; /* entries seen before it */
 	bool guarded;	 /* all of it is protected */
+	bool objects, refs; /* it has: then it is a git directory */
 } level;
 
 /* A depth-first walk of the workspace, without following links. */
@@ -269,11 +270,27 @@ int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 	return rc;
 }
 
+/* What git runs in a directory that has become one: init_is_bare_part(). */
+static bool is_bare_part(const ab_protect *p, const char *host)
+{
+	static const char *const names[] = { "config", "config.worktree",
+					     "hooks", "commondir" };
+	const char *rest = p->bare ? ab_path_rest(host, p->bare) : NULL;
+
+	for (size_t i = 0; rest && i < AB_ARRAY_LEN(names); i++) {
+		if (strcmp(rest, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool ab_protect_is_awaited(const ab_protect *p, const char *host)
 {
 	const ab_policy *policy = p->b->policy;
 	const char *rest = ab_path_rest(host, p->b->workspace.path);
 
+	if (is_bare_part(p, host))
+		return true;
 	for (size_t i = 0; rest && *rest && i < policy->protect_count; i++) {
 		const ab_policy_protect *pat = &policy->protect[i];
 		char below[AB_MAX_PATH];
@@ -652,6 +669,19 @@ static bool is_type(int dirfd, const struct dirent *e, unsigned char type,
 	       (st.st_mode & S_IFMT) == mode;
 }
 
+/* The .git itself included: it is looked at because of its name. */
+static bool is_below_git(const char *path)
+{
+	const char *end;
+
+	for (; *path; path = *end ? end + 1 : end) {
+		end = path + strcspn(path, "/");
+		if (end - path == 4 && strncasecmp(path, ".git", 4) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
 {
 	char host[AB_MAX_PATH], top[AB_MAX_PATH];
@@ -662,6 +692,52 @@ static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
 	snprintf(top, sizeof(top), "%s", host);
 	*strrchr(top, '/') = '\0';
 	return ab_gitdir_protect(p, host, top, err);
+}
+
+/*
+ * A git directory of another name, by structure: git finds it when it is run
+ * in there. Not by its HEAD, which a box may have taken away for this moment;
+ * objects and refs are held in their places, so no box can.
+ */
+static int32_t visit_bare(ab_protect *p, const walk *w, agentbox_error **err)
+{
+	static const char *const parts[] = { "objects", "refs" };
+	const level *l = &w->levels[w->depth - 1];
+	char dir[AB_MAX_PATH], host[AB_MAX_PATH], path[AB_MAX_PATH];
+	size_t n;
+	int32_t rc;
+
+	snprintf(path, sizeof(path), "%.*s", (int)l->path_len, w->path);
+	if (is_below_git(path))
+		return 0;
+	rc = host_of(p, path, dir, sizeof(dir), err);
+	n = p->count;
+	p->bare = dir;
+	if (!rc)
+		rc = ab_gitdir_protect(p, dir, dir, err);
+	p->bare = NULL;
+	if (rc || p->count == n)
+		return rc; /* what is not there yet is waited for */
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts) && !rc; i++) {
+		if (ab_path_join(dir, parts[i], host, sizeof(host)) > 0)
+			rc = ab_protect_hold(p, host, false, err);
+	}
+	return rc;
+}
+
+/* See every name; when the last part of a git directory was seen, look. */
+static int32_t see_part(ab_protect *p, walk *w, const char *name, bool dir,
+			agentbox_error **err)
+{
+	level *l = &w->levels[w->depth - 1];
+
+	if (!dir && strcmp(name, "commondir") == 0)
+		return visit_bare(p, w, err);
+	if (!dir || (l->objects && l->refs))
+		return 0;
+	l->objects |= strcmp(name, "objects") == 0;
+	l->refs |= strcmp(name, "refs") == 0;
+	return l->objects && l->refs ? visit_bare(p, w, err) : 0;
 }
 
 /* Why no more is looked at, or NULL. */
@@ -740,6 +816,8 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
 		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
 			rc = visit_git(p, w, err);
+		if (!rc && p->git)
+			rc = see_part(p, w, e->d_name, dir, err);
 	}
 	if (rc)
 		return rc;

@@ -37,6 +37,7 @@ typedef struct ab_protect {
 	uint64_t entries; /* seen by the scan, against max_entries */
 	uint64_t max_entries; /* AB_MAX_SCAN_ENTRIES, less in tests */
 	bool git;	  /* the policy protects what git runs */
+	const char *bare; /* a git directory by structure, looked at now */
 } ab_protect;
 
 /*

@@ -15,6 +15,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/launcher.c \
 	libexec/init/limits.c \
 	libexec/init/main.c \
+	libexec/init/bare.c \
 	libexec/init/names.c \
 	libexec/init/net.c \
 	libexec/init/pid1.c libexec/init/pid1.h \

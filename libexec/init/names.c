@@ -116,6 +116,8 @@ int init_index_names(watcher *w)
 		const char *pattern = p->watches[i].pattern;
 		const char *s = pattern;
 
+		w->is_git |= ab_glob_match(pattern, ".git/config", 0) ||
+			     ab_glob_match(pattern, ".git/hooks", 0);
 		add_rule(w, pattern, false);
 		while ((s = strchr(s, '/'))) {
 			size_t n = (size_t)(s++ - pattern);
@@ -129,7 +131,7 @@ int init_index_names(watcher *w)
 			add_rule(w, head, true);
 		}
 	}
-	return 0;
+	return init_list_inodes(w);
 }
 
 static bool matches(const name_rule *r, const char *path)
@@ -152,7 +154,7 @@ bool init_is_named(const watcher *w, const char *path, unsigned char type)
 				return true;
 		}
 	}
-	return false;
+	return init_is_bare_part(w, path);
 }
 
 bool init_is_protected(const watcher *w, const char *path)
@@ -310,6 +312,13 @@ static bool stands_in(watcher *w, const name_rule *r, const char *path,
 	       !init_take_pointer(w, path);
 }
 
+/* Not the host's, and not a pointer that may stand. */
+static bool is_planted(watcher *w, const char *path)
+{
+	return !init_is_held(w, path) && !init_is_moved(w, path) &&
+	       !(init_is_pointer(path) && init_take_pointer(w, path));
+}
+
 bool init_is_unwanted(watcher *w, const char *path, unsigned char type)
 {
 	uint32_t first[2] = {w->buckets[bucket_of(last_of(path))], w->any};
@@ -321,11 +330,12 @@ bool init_is_unwanted(watcher *w, const char *path, unsigned char type)
 			if ((r->is_head && type == DT_DIR) || !matches(r, path))
 				continue;
 			if (r->is_head ? stands_in(w, r, path, type) :
-					 !init_is_held(w, path) &&
-						 !(init_is_pointer(path) &&
-						   init_take_pointer(w, path)))
+					 is_planted(w, path))
 				return true;
 		}
 	}
+	if (init_is_bare_part(w, path))
+		return is_planted(w, path);
+	init_check_bare(w, path);
 	return false;
 }

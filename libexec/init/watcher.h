@@ -30,6 +30,13 @@ typedef struct name_rule {
 	uint32_t next; /* in its bucket; 0: none, else index + 1 */
 } name_rule;
 
+/* A file for good: its number alone is given to another when it is gone. */
+typedef struct inode_id {
+	uint32_t dev_major, dev_minor, ns;
+	uint64_t ino;
+	int64_t seconds;
+} inode_id;
+
 #define INIT_NAME_BUCKETS 512u
 #define INIT_MAX_POINTERS 256u
 
@@ -67,6 +74,9 @@ struct watcher {
 	size_t guarded_count;
 	const guarded **sealed; /* the read-only ones, by their paths */
 	size_t sealed_count;
+	inode_id *inodes; /* of these, where they have a birth time */
+	size_t inode_count;
+	bool is_git; /* some pattern protects what git runs */
 	uint64_t quarantined, reprotected, failed; /* since the start */
 	uint64_t told[3]; /* of these, in the last reply to a SETTLE */
 	int last_errno;	  /* of a path that failed since then, positive */
@@ -104,6 +114,16 @@ int init_keep_known(watcher *w, const char *path);
  */
 bool init_lead(const char *dir, size_t dir_len, const char *text, char *out,
 	       size_t size);
+
+/* bare.c: git directories by structure, what the host has moved. */
+/* Would git run this, in a directory that is one but is called otherwise? */
+bool init_is_bare_part(const watcher *w, const char *path);
+/* With this name a directory may be one: quarantine what git would run. */
+void init_check_bare(watcher *w, const char *path);
+/* Remember what is bound read-only. 0 or -ENOMEM. */
+int init_list_inodes(watcher *w);
+/* It was bound read-only elsewhere: only the host can have moved it. */
+bool init_is_moved(const watcher *w, const char *path);
 
 /* pointers.c: .git files and what they name. */
 /* A new pointer file at path may stay; it is looked at again every time. */

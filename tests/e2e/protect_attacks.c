@@ -7,6 +7,7 @@
  */
 #include "box.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -189,6 +190,78 @@ static void case_009_a_missing_head_hides_no_repository(void)
 	CHECK(host_exists(ws_path("store/HEAD")), "HEAD was not put back");
 }
 
+#define BARE "mkdir -p %s/worktree %s/objects %s/refs; " \
+	"printf '[core]\\nfsmonitor=touch pwn\\n' >%s/config; " \
+	"mkdir %s/hooks; echo 'ref: refs/heads/m' >%s/HEAD"
+
+/* git takes it for a repository wherever it is run, whatever its name. */
+static void case_011_a_bare_repository_has_no_configuration(void)
+{
+	static const char *const ends[] = {"HEAD", "objects", "refs"};
+
+	host_write(ws_path("data/config"), "fine\n");
+	host_write(ws_path("data/hooks/x"), "fine\n");
+	host_write(ws_path("old/HEAD"), "ref: refs/heads/m\n");
+	host_write(ws_path("old/config"), "[core]\n");
+	host_mkdir(ws_path("old/objects"));
+	host_mkdir(ws_path("old/refs"));
+	box_raise(NULL, NULL);
+	box_sh(BARE, "a", "a", "a", "a", "a", "a");
+	quarantined("a/config");
+	quarantined("a/hooks");
+	CHECK(is_name(ws_path("a/HEAD")), "more than needed was taken");
+	ATTACK("EROFS|EACCES", "write /workspace/old/config");
+	/* whichever part comes last */
+	for (size_t i = 0; i < 3; i++) {
+		box_forget_events();
+		box_sh(BARE, "b", "b", "b", "b", "b", "b");
+		box_sh("rm -rf b/config b/hooks; mv b/%s b/x; "
+		       "echo evil >b/config", ends[i]);
+		box_sh("mv b/x b/%s", ends[i]);
+		quarantined("b/config");
+		box_sh("rm -rf b");
+	}
+	box_forget_events();
+	box_sh("mkdir c; echo x >c/HEAD; echo ../a >c/commondir");
+	quarantined("c/commondir");
+	box_forget_events();
+	box_sh("mkdir old/hooks");
+	quarantined("old/hooks");
+	box_forget_events();
+	box_sh("echo more >data/config; mkdir -p data/refs d2/hooks; "
+	       "echo x >d2/config");
+	CHECK(!box_event("quarantined", NULL, 0), "an ordinary name is gone");
+	CHECK(is_name(ws_path("d2/config")), "d2/config is gone");
+}
+
+/* What the person moves stays the person's: it is bound, and moves along. */
+static void case_103_a_repository_that_the_host_moves_stays_whole(void)
+{
+	struct statx st;
+	char *config;
+
+	host_repository(ws_path("sub"));
+	config = host_read(ws_path("sub/.git/config"));
+	REQUIRE(statx(AT_FDCWD, ws_path("sub/.git/config"), 0, STATX_BTIME,
+		      &st) == 0, "%m");
+	if (!(st.stx_mask & STATX_BTIME))
+		e2e_skip("this file system has no birth times");
+	box_raise(NULL, NULL);
+	box_sh("true");
+	REQUIRE(rename(ws_path("sub"), ws_path("sub2")) == 0, "%m");
+	box_sh("true");
+	CHECK(strcmp(host_read(ws_path("sub2/.git/config")), config) == 0,
+	      "the configuration is gone");
+	CHECK(is_name(ws_path("sub2/.git/hooks")), "the hooks are gone");
+	CHECK(!box_event("quarantined", NULL, 0), "the host's own was taken");
+	ATTACK("EROFS|EACCES", "write /workspace/sub2/.git/config");
+	/* another one there is a plant as before */
+	box_sh("mkdir -p sub/.git; echo evil >sub/.git/config");
+	quarantined("sub/.git/config");
+	box_sh("mkdir -p sub3/.git; cp sub2/.git/config sub3/.git/config");
+	quarantined("sub3/.git/config");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -196,6 +269,8 @@ int main(int argc, char **argv)
 		CASE(case_009_a_git_file_cannot_name_a_directory_of_the_agent),
 		CASE(case_009_a_linked_work_tree_can_be_used),
 		CASE(case_009_a_missing_head_hides_no_repository),
+		CASE(case_011_a_bare_repository_has_no_configuration),
+		CASE(case_103_a_repository_that_the_host_moves_stays_whole),
 		CASE(case_014_nothing_is_hidden_in_git_itself),
 		CASE(case_014_a_mode_hides_nothing),
 		CASE(case_014_a_plant_does_not_keep_the_next_box),

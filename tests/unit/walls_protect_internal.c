@@ -1031,6 +1031,45 @@ START_TEST(nothing_above_a_cover_can_be_moved)
 }
 END_TEST
 
+START_TEST(a_bare_repository_is_found_by_its_structure)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/vendor/x") " && cd w && mkdir -p vendor/x/refs "
+	      "plain/hooks plain/objects new/objects new/refs && "
+	      "touch plain/config plain/HEAD && printf "
+	      "'[core]fsmonitor=vendor.sh\\n' >vendor/x/config && "
+	      ": >vendor/x/vendor.sh && rm vendor/x/HEAD");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/vendor/x/config"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/vendor/x/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/vendor/x/vendor.sh"), 0);
+	/* without them it would be found no more */
+	ck_assert_int_ge(find(p, "pin", "/w/vendor/x/objects"), 0);
+	ck_assert_int_ge(find(p, "pin", "/w/vendor/x/refs"), 0);
+	ck_assert_int_eq(find(p, "protect", "/w/plain/config"), -1);
+	ck_assert_int_eq(find(p, "protect", "/w/plain/hooks"), -1);
+	/* nothing to be held yet: it costs nothing */
+	ck_assert_int_eq(find(p, "pin", "/w/new/objects"), -1);
+	ck_assert(!watches(p, "new/config"));
+	json_decref(p);
+	/* the workspace itself, and a policy that is not about git */
+	shell("cd w && mkdir objects refs hooks && touch config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/config"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/hooks"), 0);
+	json_decref(p);
+	p = plan_of("\".envrc\"", "", 0, "");
+	ck_assert_uint_eq(count(p, "protect"), 0);
+	json_decref(p);
+	/* HEAD and a commondir are enough as well */
+	shell("cd w && mkdir lw && echo ../vendor/x >lw/commondir");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/lw/commondir"), 0);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -1159,6 +1198,7 @@ int main(void)
 	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
 	tcase_add_test(tc, names_with_a_slash_are_held_in_every_directory);
 	tcase_add_test(tc, nothing_above_a_cover_can_be_moved);
+	tcase_add_test(tc, a_bare_repository_is_found_by_its_structure);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
