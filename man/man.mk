@@ -10,4 +10,6 @@ dist_man_MANS += man/agentbox_audit.3
 dist_man_MANS += man/agentbox-audit.5
 dist_man_MANS += man/agentbox_walls.3
 dist_man_MANS += man/agentbox_policy.3
+dist_man_MANS += man/agentbox_rules.3
+dist_man_MANS += man/agentbox-rules.5
 dist_man_MANS += man/agentbox-policy.5

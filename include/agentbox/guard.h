@@ -346,6 +346,94 @@ AGENTBOX_API const char *agentbox_guard_git_environment(size_t i);
  */
 AGENTBOX_API const char *agentbox_guard_git_argument(size_t i);
 
+/* --- commands ------------------------------------------------------------- */
+
+/*
+ * May the agent run this line of shell? The text is read as sh and bash read
+ * it; every command it would run is judged, also inside sh -c, eval, xargs,
+ * find -exec, ssh, here-documents and functions. `place` may be NULL: then
+ * nothing is known but the guard's root. *decision is used or made.
+ *
+ * It sees the text only: not scripts on disk, configuration, or programs that
+ * it does not know. Those are for the box.
+ *
+ * Errors: EINVAL (NULL guard, decision or text), EFORKED, ELIMIT, ENOMEM; the
+ * verdict is DENY then.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_check_shell(agentbox_guard *guard,
+						const agentbox_place *place,
+						const char *text, size_t n,
+						agentbox_decision **decision,
+						agentbox_error **err);
+
+/*
+ * The same for a command that no shell will read: `count` arguments with
+ * their lengths, the first is the program. Quotes and $ mean nothing in it.
+ * Errors: as above.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_check_argv(agentbox_guard *guard,
+					       const agentbox_place *place,
+					       const char *const *args,
+					       const size_t *lens,
+					       size_t count,
+					       agentbox_decision **decision,
+					       agentbox_error **err);
+
+/*
+ * 0 when the verdict on the line is ALLOW, 1 for everything else: ASK, DENY,
+ * NONE and every error.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_blocked_shell(agentbox_guard *guard,
+						  const agentbox_place *place,
+						  const char *text, size_t n);
+
+/* --- rules ---------------------------------------------------------------- */
+
+/*
+ * Rules of a host or a project, in the format of agentbox-rules(5), for
+ * agentbox_guard_new_with_rules(). They come after the built-in rules. A
+ * HOST's may loosen what is not fixed; a PROJECT's can only tighten.
+ */
+#define AGENTBOX_RULES_HOST 1
+#define AGENTBOX_RULES_PROJECT 2
+
+typedef struct agentbox_rules agentbox_rules;
+
+/* Errors: EINVAL, ENOMEM. Since: 1.0 */
+AGENTBOX_API int32_t agentbox_rules_new(agentbox_rules **rules,
+					agentbox_error **err);
+/* NULL is accepted. Since: 1.0 */
+AGENTBOX_API void agentbox_rules_free(agentbox_rules *rules);
+
+/*
+ * Add a pack; `name` is for messages. Every rule is proved by its examples
+ * and its alternative before this returns 0; a pack that fails leaves `rules`
+ * as it was, and `where` is "NAME:line:column".
+ * Errors: EINVAL, EPARSE (not understood), EPOLICY (an example fails), ELIMIT
+ * (8 packs, 1 MiB each), ENOMEM.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_rules_add(agentbox_rules *rules, int32_t layer,
+					const char *name, const char *text,
+					size_t n, agentbox_error **err);
+
+/* The built-in pack as text, NUL-terminated, its length in *n. Since: 1.0 */
+AGENTBOX_API const char *agentbox_rules_get_builtin(size_t *n);
+
+/*
+ * agentbox_guard_new() with these rules besides; `rules` is borrowed for the
+ * call and may be NULL.
+ * Errors: those of agentbox_guard_new().
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_guard_new_with_rules(
+	agentbox_policy *policy, int32_t root_dirfd,
+	const agentbox_rules *rules, agentbox_guard **guard,
+	agentbox_error **err);
+
 /* --- the decision --------------------------------------------------------- */
 
 /*

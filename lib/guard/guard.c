@@ -381,6 +381,16 @@ static int32_t add_areas(agentbox_guard *g, agentbox_error **err)
 int32_t agentbox_guard_new(agentbox_policy *policy, int32_t root_dirfd,
 			   agentbox_guard **guard, agentbox_error **err)
 {
+	return agentbox_guard_new_with_rules(policy, root_dirfd, NULL, guard,
+					     err);
+}
+
+int32_t agentbox_guard_new_with_rules(agentbox_policy *policy,
+				      int32_t root_dirfd,
+				      const agentbox_rules *rules,
+				      agentbox_guard **guard,
+				      agentbox_error **err)
+{
 	ab_auto(agentbox_guard) *g = NULL;
 	int32_t r;
 
@@ -405,6 +415,8 @@ int32_t agentbox_guard_new(agentbox_policy *policy, int32_t root_dirfd,
 		r = take_root(g, root_dirfd, err);
 	if (r == 0)
 		r = add_areas(g, err);
+	if (r == 0)
+		r = ab_guard_rules_init(&g->rules, policy, rules, err);
 	if (r < 0)
 		return r;
 	*guard = ab_steal(&g);
@@ -433,6 +445,7 @@ void agentbox_guard_unref(agentbox_guard *guard)
 	ab_cleanup_fd(&guard->root_fd);
 	free(guard->root_name);
 	free(guard->root_alias);
+	ab_guard_rules_end(&guard->rules);
 	agentbox_policy_unref(guard->policy);
 	free(guard);
 	errno = saved;

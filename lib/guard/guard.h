@@ -22,6 +22,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "guard/protect.h"
+#include "guard/rules.h"
 #include "policy/policy.h"
 
 AB_DEFINE_AUTO(agentbox_guard, agentbox_guard_unref)
@@ -51,6 +52,7 @@ struct agentbox_guard {
 	struct ab_guard_area *areas; /* owned */
 	size_t area_count;
 	struct ab_protect_set protect;
+	struct ab_guard_rules rules; /* owned: of the shell check */
 	bool is_role; /* protected/ of the root is never writable */
 };
 

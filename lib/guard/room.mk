@@ -27,3 +27,38 @@ libagentbox_la_SOURCES += \
 	lib/guard/show.c \
 	lib/guard/target.c lib/guard/target.h \
 	lib/guard/write.c lib/guard/write.h
+
+# The shell check and its rules.
+libagentbox_la_SOURCES += \
+	lib/guard/argv.c \
+	lib/guard/check.h \
+	lib/guard/check_shell.c \
+	lib/guard/code.c \
+	lib/guard/command.c lib/guard/command.h \
+	lib/guard/files.c \
+	lib/guard/match.c \
+	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
+	lib/guard/pack_program.c \
+	lib/guard/pack_read.c \
+	lib/guard/pack_rule.c \
+	lib/guard/pack_verify.c \
+	lib/guard/path.c \
+	lib/guard/rules.c lib/guard/rules.h \
+	lib/guard/runs.c \
+	lib/guard/shell.c lib/guard/shell.h \
+	lib/guard/text.c lib/guard/text.h \
+	lib/guard/value.c
+
+# The built-in rules are text; the library holds them as a string.
+EXTRA_DIST += lib/guard/base.rules
+nodist_libagentbox_la_SOURCES += lib/guard/base_rules.c
+BUILT_SOURCES += lib/guard/base_rules.c
+CLEANFILES += lib/guard/base_rules.c
+lib/guard/base_rules.c: $(srcdir)/lib/guard/base.rules
+	$(AM_V_GEN)$(MKDIR_P) lib/guard && { \
+		printf '#include "guard/pack.h"\nconst char ab_base_rules[] =\n'; \
+		sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' \
+			-e 's/$$/\\n"/' $(srcdir)/lib/guard/base.rules; \
+		printf ';\nconst size_t ab_base_rules_len ='; \
+		printf ' sizeof(ab_base_rules) - 1;\n'; \
+	} >$@.new && mv $@.new $@

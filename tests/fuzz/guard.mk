@@ -13,3 +13,17 @@ tests_fuzz_guard_path_SOURCES = tests/fuzz/guard_path.c $(FUZZ_MAIN)
 tests_fuzz_guard_path_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_guard_path_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_guard_path_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/guard_pack
+FUZZ_TARGETS += tests/fuzz/guard_pack
+tests_fuzz_guard_pack_SOURCES = tests/fuzz/guard_pack.c $(FUZZ_MAIN)
+tests_fuzz_guard_pack_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_guard_pack_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_guard_pack_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/guard_shell
+FUZZ_TARGETS += tests/fuzz/guard_shell
+tests_fuzz_guard_shell_SOURCES = tests/fuzz/guard_shell.c $(FUZZ_MAIN)
+tests_fuzz_guard_shell_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_guard_shell_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_guard_shell_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

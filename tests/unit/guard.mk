@@ -66,3 +66,21 @@ UNIT_TESTS += tests/unit/guard_git
 tests_unit_guard_git_SOURCES = tests/unit/guard_git.c
 tests_unit_guard_git_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_git_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_pack_internal
+UNIT_TESTS += tests/unit/guard_pack_internal
+tests_unit_guard_pack_internal_SOURCES = tests/unit/guard_pack_internal.c
+tests_unit_guard_pack_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_pack_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_shell_corpus
+UNIT_TESTS += tests/unit/guard_shell_corpus
+tests_unit_guard_shell_corpus_SOURCES = tests/unit/guard_shell_corpus.c
+tests_unit_guard_shell_corpus_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_shell_corpus_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_shell
+UNIT_TESTS += tests/unit/guard_shell
+tests_unit_guard_shell_SOURCES = tests/unit/guard_shell.c
+tests_unit_guard_shell_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_shell_CFLAGS = $(UNIT_CFLAGS)

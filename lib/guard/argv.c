@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Options and operands of a command, by the grammar of its program: bundles,
+ * glued values, abbreviations, `--`, subcommands. What the grammar does not
+ * know is an option without a value.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+void *ab_check_alloc(struct ab_check *c, size_t size)
+{
+	void *p = ab_arena_low(c->scratch, size);
+
+	if (!p)
+		c->is_broken = true;
+	return p;
+}
+
+bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
+		   uint32_t len, struct ab_word *out)
+{
+	if (at > w->len)
+		at = w->len;
+	if (len > w->len - at)
+		len = w->len - at;
+	*out = *w;
+	out->text = w->text + at;
+	out->len = len;
+	out->span = ab_word_span(w, at, len);
+	out->map = NULL;
+	out->map_count = 0;
+	out->hole_count = 0;
+	if (!w->hole_count)
+		return true;
+	struct ab_hole *holes =
+		ab_check_alloc(c, w->hole_count * sizeof(*holes));
+
+	if (!holes)
+		return false;
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		struct ab_hole h = w->holes[i];
+
+		if (h.at + h.len < at || h.at > at + len ||
+		    (h.at < at && h.at + h.len == at))
+			continue;
+		uint32_t from = h.at > at ? h.at - at : 0;
+		uint32_t end = h.at + h.len > at + len ? len
+						       : h.at + h.len - at;
+
+		h.at = from;
+		h.len = end > from ? end - from : 0;
+		holes[out->hole_count++] = h;
+	}
+	out->holes = holes;
+	return true;
+}
+
+/* --- reading ------------------------------------------------------------ */
+
+struct scan {
+	struct ab_check *c;
+	struct ab_use *use;
+	uint32_t i; /* the word at hand */
+	bool is_ended;
+};
+
+static const struct ab_option *options_of(const struct scan *s, uint32_t *n)
+{
+	const struct ab_program *p = s->use->program;
+
+	*n = p->option_count;
+	return s->c->pack->options + p->option;
+}
+
+static void add_value(struct scan *s, uint8_t group, uint32_t option,
+		      uint32_t word, uint32_t at)
+{
+	struct ab_use *u = s->use;
+
+	u->options |= UINT64_C(1) << group;
+	if (word >= u->count)
+		return;
+	u->values[u->value_count++] = (struct ab_value){
+		.group = group, .word = word, .at = at, .option = option
+	};
+}
+
+/* --name or --name=value; also -name of the long style. */
+static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
+{
+	const char *eq = memchr(w->text, '=', w->len);
+	uint32_t len = eq ? (uint32_t)(eq - w->text) : w->len, n, hits = 0;
+	const struct ab_option *all = options_of(s, &n), *best = NULL;
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ab_option *o = &all[i];
+		uint32_t skip = 0;
+
+		/* -name may be written --name in the long style */
+		if (dash == 1 && w->len > 1 && w->text[1] == '-' &&
+		    o->name[1] != '-')
+			skip = 1;
+		if (len - skip > o->len || memcmp(w->text + skip, o->name,
+						  len - skip) != 0)
+			continue;
+		if (len - skip == o->len) {
+			best = o;
+			mask = UINT64_C(1) << o->group;
+			hits = 1;
+			break;
+		}
+		if (dash == 1 || o->name[1] != '-' || len < 3)
+			continue;
+		best = o;
+		mask |= UINT64_C(1) << o->group;
+		hits++;
+	}
+	if (!best)
+		return false;
+	/* an ambiguous abbreviation may be any of them */
+	s->use->options |= mask;
+	if (eq)
+		add_value(s, best->group, s->i, s->i, len + 1);
+	else if (best->arity == 1 && s->i + 1 < s->use->count) {
+		add_value(s, best->group, s->i, s->i + 1, 0);
+		s->i++;
+	}
+	return hits > 0;
+}
+
+/* -abc, -avalue; `from` is 1 behind a dash and 0 for tar's bundle. */
+static void short_options(struct scan *s, const struct ab_word *w,
+			  uint32_t from)
+{
+	uint32_t n, last = s->i;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t k = from; k < w->len; k++) {
+		const struct ab_option *o = NULL;
+
+		for (uint32_t i = 0; i < n && !o; i++) {
+			if (all[i].len == 2 && all[i].name[0] == '-' &&
+			    all[i].name[1] == w->text[k])
+				o = &all[i];
+		}
+		if (!o) {
+			s->use->is_unsure = true;
+			continue;
+		}
+		s->use->options |= UINT64_C(1) << o->group;
+		if (!o->arity)
+			continue;
+		if (!from) { /* tar: values follow as words, in order */
+			add_value(s, o->group, s->i, ++last, 0);
+			continue;
+		}
+		if (k + 1 < w->len || o->arity == 2)
+			add_value(s, o->group, s->i, s->i, k + 1);
+		else
+			add_value(s, o->group, s->i, ++last, 0);
+		break;
+	}
+	s->i = last;
+}
+
+static bool is_help(const struct ab_word *w)
+{
+	return (w->len == 6 && !memcmp(w->text, "--help", 6)) ||
+	       (w->len == 9 && !memcmp(w->text, "--version", 9));
+}
+
+static bool is_known(const struct scan *s, const struct ab_word *w)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].len == w->len &&
+		    !memcmp(all[i].name, w->text, w->len))
+			return true;
+	}
+	return false;
+}
+
+static void option_word(struct scan *s, const struct ab_word *w)
+{
+	const struct ab_program *p = s->use->program;
+
+	if (is_help(w) && !p->keeps_help && !is_known(s, w)) {
+		s->use->is_help = true;
+		return;
+	}
+	if (*w->text == '+') {
+		uint32_t n;
+		const struct ab_option *all = options_of(s, &n);
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (all[i].name[0] == '+')
+				add_value(s, all[i].group, s->i, s->i, 1);
+		}
+		return;
+	}
+	if (p->style == AB_STYLE_LONG) {
+		if (!long_option(s, w, 1) && w->text[1] != '-')
+			short_options(s, w, 1);
+		return;
+	}
+	if (w->len > 1 && w->text[1] == '-') {
+		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len))
+			s->use->is_unsure = true;
+		return;
+	}
+	short_options(s, w, 1);
+}
+
+/* The subcommand that an operand names, or NULL. */
+static const struct ab_program *sub_of(const struct scan *s,
+				       const struct ab_word *w)
+{
+	const struct ab_program *p = s->use->program;
+	char name[128];
+
+	/* only the first word of a level names a subcommand */
+	if (!p->has_subs || s->use->operand_count != s->use->base[p->depth] ||
+	    w->hole_count || w->len > 60 ||
+	    p->name_len + w->len + 1 > sizeof(name) || p->depth >= 6)
+		return NULL;
+	memcpy(name, p->name, p->name_len);
+	name[p->name_len] = '/';
+	memcpy(name + p->name_len + 1, w->text, w->len);
+	return ab_pack_program(s->c->pack, name, p->name_len + 1 + w->len);
+}
+
+/* NAME=value before the command of env, sudo... */
+static bool is_assignment(const struct ab_word *w)
+{
+	uint32_t n = 0;
+
+	while (n < w->len && (w->text[n] == '_' ||
+			      (w->text[n] >= 'A' && w->text[n] <= 'Z') ||
+			      (w->text[n] >= 'a' && w->text[n] <= 'z') ||
+			      (n && w->text[n] >= '0' && w->text[n] <= '9') ||
+			      (n && w->text[n] == '%')))
+		n++;
+	return n && n < w->len && w->text[n] == '=';
+}
+
+static void operand(struct scan *s, const struct ab_word *w)
+{
+	struct ab_use *u = s->use;
+	const struct ab_program *sub = s->is_ended ? NULL : sub_of(s, w);
+
+	if (u->program->has_env && is_assignment(w)) {
+		const char *eq = memchr(w->text, '=', w->len);
+		struct ab_word value;
+		uint32_t n = (uint32_t)(eq - w->text);
+
+		if (ab_word_slice(s->c, w, n + 1, w->len, &value))
+			ab_check_env(s->c, w->text, n, &value);
+		if (!u->program->is_builtin)
+			return;
+	}
+	u->operands[u->operand_count++] = s->i;
+	if (sub) {
+		u->program = sub;
+		u->base[sub->depth] = u->operand_count;
+		return;
+	}
+	if (u->program->style == AB_STYLE_POSIX && !u->program->has_subs)
+		s->is_ended = true;
+}
+
+static bool has_plus(const struct scan *s)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].name[0] == '+')
+			return true;
+	}
+	return false;
+}
+
+/* `su -`, `env - CMD`: where the table has that option. */
+static bool is_lone_dash(const struct scan *s, const struct ab_word *w)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t i = 0; i < n && w->len == 1; i++) {
+		if (all[i].len == 1 && all[i].name[0] == *w->text)
+			return true;
+	}
+	return false;
+}
+
+/* -, + as options of their own. */
+static bool lone_dash(struct scan *s, const struct ab_word *w)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+
+	for (uint32_t i = 0; i < n && w->len == 1; i++) {
+		if (all[i].len == 1 && all[i].name[0] == *w->text) {
+			s->use->options |= UINT64_C(1) << all[i].group;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void one_word(struct scan *s, const struct ab_word *w)
+{
+	const struct ab_program *p = s->use->program;
+	bool is_option = (w->len > 1 || is_lone_dash(s, w)) && w->len &&
+			 (*w->text == '-' ||
+			  (*w->text == '+' && has_plus(s))) &&
+			 !(w->hole_count && w->holes[0].at == 0);
+
+	if (s->is_ended || p->style == AB_STYLE_PLAIN || !is_option) {
+		bool first = !s->use->operand_count && s->i == 1;
+
+		if (p->style == AB_STYLE_TAR && first && !is_option &&
+		    w->len && memchr("cxturAd", w->text[0], 7) &&
+		    !memchr(w->text, '.', w->len))
+			short_options(s, w, 0);
+		else
+			operand(s, w);
+		return;
+	}
+	if (w->len == 1 && lone_dash(s, w))
+		return;
+	if (w->len == 2 && *w->text == '-' && w->text[1] == '-') {
+		s->is_ended = true;
+		return;
+	}
+	option_word(s, w);
+}
+
+bool ab_use_read(struct ab_check *c, const struct ab_program *p,
+		 const struct ab_word *words, uint32_t count,
+		 struct ab_use *use)
+{
+	struct scan s = { .c = c, .use = use };
+
+	use->program = p;
+	use->words = words;
+	use->count = count;
+	use->operands = ab_check_alloc(c, (count + 1) * sizeof(uint32_t));
+	use->values = ab_check_alloc(c, (count + 1) * 2 *
+						sizeof(*use->values));
+	if (!use->operands || !use->values)
+		return false;
+	for (s.i = 1; s.i < count; s.i++)
+		one_word(&s, &words[s.i]);
+	return true;
+}
+
+/* --- words of a role ---------------------------------------------------- */
+
+bool ab_role_applies(const struct ab_use *use, const struct ab_role *role)
+{
+	uint32_t n = use->operand_count - use->base[use->program->depth];
+
+	return (!role->need || (use->options & role->need)) &&
+	       !(use->options & role->unless) &&
+	       (role->none != 1 || !n) && (role->none != 2 || n);
+}
+
+static void each_operand(struct ab_check *c, const struct ab_use *use,
+			 const struct ab_role *role, uint32_t from,
+			 uint32_t end, ab_role_fn *fn)
+{
+	uint32_t base = use->base[use->program->depth];
+
+	for (uint32_t i = base + from; i < base + end; i++)
+		fn(c, use, role, &use->words[use->operands[i]]);
+}
+
+static void each_value(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, ab_role_fn *fn)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		uint32_t at = v->at;
+		struct ab_word value;
+
+		if (!(role->mask & (UINT64_C(1) << v->group)))
+			continue;
+		if (role->select == AB_SEL_AT) { /* @FILE or name=@FILE */
+			const char *sign = at < w->len
+				? memchr(w->text + at, '@', w->len - at)
+				: NULL;
+
+			if (!sign)
+				continue;
+			at = (uint32_t)(sign - w->text) + 1;
+		}
+		if (ab_word_slice(c, w, at, w->len, &value))
+			fn(c, use, role, &value);
+	}
+}
+
+static void each_key(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_role *role, ab_role_fn *fn)
+{
+	uint32_t n = (uint32_t)strlen(role->text);
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+		struct ab_word value;
+
+		if (w->len > n && w->text[n] == '=' &&
+		    !memcmp(w->text, role->text, n) &&
+		    ab_word_slice(c, w, n + 1, w->len, &value))
+			fn(c, use, role, &value);
+	}
+}
+
+void ab_role_each(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role, ab_role_fn *fn)
+{
+	uint32_t n = use->operand_count - use->base[use->program->depth];
+
+	switch ((enum ab_select)role->select) {
+	case AB_SEL_NTH:
+		if (n >= role->a)
+			each_operand(c, use, role, role->a - 1, role->a, fn);
+		break;
+	case AB_SEL_FROM:
+		if (n >= role->a)
+			each_operand(c, use, role, role->a - 1, n, fn);
+		break;
+	case AB_SEL_LAST:
+		if (n)
+			each_operand(c, use, role, n - 1, n, fn);
+		break;
+	case AB_SEL_BUT_LAST:
+		if (n)
+			each_operand(c, use, role, 0, n - 1, fn);
+		break;
+	case AB_SEL_OPTION:
+	case AB_SEL_AT:
+		each_value(c, use, role, fn);
+		break;
+	case AB_SEL_KEY:
+		each_key(c, use, role, fn);
+		break;
+	case AB_SEL_NONE:
+	case AB_SEL_UNTIL:
+		break;
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One check against a pack: what is known around the command, the commands
+ * taken apart, what was found. Shared by the files of the shell check; the
+ * way in is guard/shell.h.
+ *
+ * Memory is the check's scratch arena, given back command by command. When it
+ * runs out the check ends with the rule parse.limit, which denies.
+ */
+#ifndef AB_GUARD_CHECK_H
+#define AB_GUARD_CHECK_H
+
+#include "base/arena.h"
+#include "guard/pack.h"
+#include "guard/shell.h"
+#include "shell/shell.h"
+#include "shell/word.h"
+
+#define AB_CHECK_MAX_DEPTH 64	/* wrappers around a command */
+#define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
+#define AB_CHECK_MAX_PARTS 256	/* components of a path */
+
+struct ab_chain {
+	const struct ab_chain *up;
+	const char *name;
+	uint32_t len;
+};
+
+/* The words of one command against its program. */
+struct ab_use {
+	const struct ab_program *program; /* the deepest; NULL: not known */
+	const struct ab_word *words;	  /* words[0] names it */
+	uint32_t count;
+	uint64_t options; /* groups that are present */
+	uint32_t *operands; /* numbers of words */
+	uint32_t operand_count;
+	uint32_t base[8]; /* first operand at each depth of subcommands */
+	struct ab_value {
+		uint8_t group;
+		uint32_t word, at; /* the value is words[word] from byte at */
+		uint32_t option;   /* the word of the option */
+	} *values;
+	uint32_t value_count;
+	bool is_help;	  /* --help or --version: does nothing else */
+	bool is_unsure;	  /* an option of a wrapper that is not in the table */
+	uint32_t in_taint; /* of stdin */
+	const struct ab_word *in_text; /* all of stdin, when known */
+	bool has_stdin;	  /* something is piped or redirected to it */
+	const struct ab_word *env_value; /* of the assignment at hand */
+};
+
+struct ab_check {
+	const struct ab_pack *pack;
+	const struct ab_shell_place_text *place;
+	struct ab_arena *scratch; /* given back after each command */
+	struct ab_arena *high;	  /* what lives as long as the check */
+	struct ab_shell_run *run;	   /* NULL: an argv alone */
+	const struct ab_shell_command *command; /* being visited; or NULL */
+	const struct ab_chain *chain;
+	uint32_t flags;		  /* of the command: enum ab_shell_place */
+	uint32_t depth;
+	uint32_t out_taint;	  /* of what the command prints */
+	uint32_t saved_taint;
+	bool is_strict, is_broken;
+	bool is_excused;  /* the command may do what would be asked about */
+	bool in_is_file; /* stdin is a file of the disk */
+	const struct ab_word *cwd; /* NULL: unknown */
+	ab_guard_report *report;
+	ab_guard_command *told;
+	const struct ab_shell_assign *assigns; /* of the command at hand */
+	uint32_t assign_count;
+	void *user;
+	const struct ab_use *use; /* for reports */
+};
+
+void *ab_check_alloc(struct ab_check *c, size_t size);
+/* A finding of clause or rule; word NULL: the whole command. */
+void ab_check_clause(struct ab_check *c, const struct ab_clause *clause,
+		     const struct ab_word *word);
+void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
+		    const struct ab_word *word);
+
+/* --- argv.c --- */
+bool ab_use_read(struct ab_check *c, const struct ab_program *p,
+		 const struct ab_word *words, uint32_t count,
+		 struct ab_use *use);
+/* w from byte `at`, at most len bytes. */
+bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
+		   uint32_t len, struct ab_word *out);
+/* Calls fn for each word that a role selects; false: out of memory. */
+typedef void ab_role_fn(struct ab_check *c, const struct ab_use *use,
+			const struct ab_role *role, const struct ab_word *w);
+bool ab_role_applies(const struct ab_use *use, const struct ab_role *role);
+void ab_role_each(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role, ab_role_fn *fn);
+
+/* --- path.c --- */
+uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w);
+/* The word as an absolute path in scratch; NULL when it is not known. */
+const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
+			 uint32_t *len);
+
+/* --- match.c --- */
+bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_clause *clause, uint32_t base);
+bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
+		   const struct ab_word *w);
+bool ab_value_check(struct ab_check *c, uint8_t value,
+		    const struct ab_word *w);
+void ab_check_path(struct ab_check *c, const struct ab_use *use,
+		   enum ab_role_kind kind, const struct ab_word *w);
+void ab_check_flow(struct ab_check *c, const struct ab_use *use,
+		   enum ab_sink sink, uint32_t taint,
+		   const struct ab_word *w);
+void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
+		  const struct ab_word *value);
+uint32_t ab_word_taint(const struct ab_word *w);
+bool ab_glob_text(const char *pattern, const char *text, size_t n);
+
+/* --- text.c, code.c --- */
+void ab_check_text(struct ab_check *c, const char *lang,
+		   const struct ab_word *text);
+void ab_check_code(struct ab_check *c, const struct ab_use *use,
+		   const char *lang, const struct ab_word *text);
+
+/* --- command.c --- */
+/* Judges one command. */
+void ab_check_words(struct ab_check *c, const struct ab_word *words,
+		    uint32_t count, uint32_t in_taint,
+		    const struct ab_word *in_text, bool has_stdin);
+/* A text for a shell: of now, or of a child with arguments. */
+void ab_check_script(struct ab_check *c, const struct ab_word *text,
+		     bool is_child, const struct ab_word *args,
+		     uint32_t arg_count, const char *how);
+
+#endif

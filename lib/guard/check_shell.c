@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The shell check as a host calls it: the guard's rules, the place and the
+ * text go to guard/shell.h, what it finds goes into the decision.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "agentbox/guard.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "guard/check.h"
+#include "guard/decision.h"
+#include "guard/guard.h"
+#include "guard/place.h"
+#include "guard/shell.h"
+
+/* Commands that are remembered by their words, to name them once. */
+#define SEEN 8
+#define MAX_WRAPPERS 16
+
+struct sink {
+	agentbox_decision *d;
+	struct {
+		const struct ab_word *words;
+		uint32_t count, index;
+	} seen[SEEN];
+	uint32_t next;
+};
+
+static const char *copy_name(agentbox_decision *d, const char *s, uint32_t n)
+{
+	char *p = ab_arena_high(&d->arena, n + 1);
+
+	if (!p)
+		return "";
+	memcpy(p, s, n);
+	p[n] = '\0';
+	return p;
+}
+
+static uint32_t add_command(struct sink *s, const struct ab_word *words,
+			    uint32_t count, const struct ab_chain *chain,
+			    struct ab_span span, bool is_found)
+{
+	const char *wrappers[MAX_WRAPPERS];
+	struct ab_resolved r = { .words = words, .count = count,
+				 .span = span };
+	uint32_t n = 0;
+
+	for (const struct ab_chain *k = chain; k; k = k->up)
+		n++;
+	for (const struct ab_chain *k = chain; k; k = k->up) {
+		if (--n < MAX_WRAPPERS) {
+			wrappers[n] = copy_name(s->d, k->name, k->len);
+			if (r.wrapper_count <= n)
+				r.wrapper_count = n + 1;
+		}
+	}
+	r.wrappers = wrappers;
+	uint32_t index = ab_decision_add_command(s->d, &r, is_found);
+
+	s->seen[s->next % SEEN].words = words;
+	s->seen[s->next % SEEN].count = count;
+	s->seen[s->next % SEEN].index = index;
+	s->next++;
+	return index;
+}
+
+static void on_command(void *user, const struct ab_word *words,
+		       uint32_t count, const struct ab_chain *chain,
+		       struct ab_span span)
+{
+	add_command(user, words, count, chain, span, false);
+}
+
+static uint32_t command_of(struct sink *s, const struct ab_shell_found *f)
+{
+	if (!f->words)
+		return AB_NO_COMMAND;
+	for (uint32_t i = 0; i < SEEN; i++) {
+		if (s->seen[i].words == f->words &&
+		    s->seen[i].count == f->count &&
+		    s->seen[i].index != AB_NO_COMMAND)
+			return s->seen[i].index;
+	}
+	return add_command(s, f->words, f->count, f->chain, f->span, true);
+}
+
+static void on_found(void *user, const struct ab_shell_found *f)
+{
+	struct sink *s = user;
+	struct ab_finding finding = {
+		.verdict = f->verdict,
+		.severity = f->severity,
+		.rule = f->rule ? f->rule : "",
+		.reason = f->reason ? f->reason : "",
+		.alternative = f->alternative,
+		.span = f->span,
+		.command = command_of(s, f),
+		.word = UINT32_MAX,
+	};
+
+	ab_decision_add(s->d, &finding);
+}
+
+static struct ab_known_path known(const struct ab_place_path *p)
+{
+	return (struct ab_known_path){ .text = p->text,
+				       .len = (uint32_t)p->len };
+}
+
+/* The place for the check of a text; temps has AB_MAX_TEMP_DIRS entries. */
+static void make_place(const agentbox_guard *guard,
+		       const agentbox_place *place,
+		       struct ab_known_path *temps,
+		       struct ab_shell_place_text *out)
+{
+	const char *root = ab_guard_root_text(guard, place);
+
+	*out = (struct ab_shell_place_text){
+		.root = { root, root ? (uint32_t)strlen(root) : 0 },
+		.is_strict = guard->rules.is_strict,
+		.is_git_strict = guard->rules.is_git_strict,
+	};
+	if (!place)
+		return;
+	out->cwd = known(&place->cwd);
+	out->home = known(&place->home);
+	for (size_t i = 0; i < place->temp_count; i++)
+		temps[i] = known(&place->temp[i]);
+	out->temps = temps;
+	out->temp_count = (uint32_t)place->temp_count;
+}
+
+static int32_t finish(agentbox_decision *d, bool is_good)
+{
+	if (!is_good)
+		ab_decision_fail(d);
+	ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+	return 0;
+}
+
+int32_t agentbox_guard_check_shell(agentbox_guard *guard,
+				   const agentbox_place *place,
+				   const char *text, size_t n,
+				   agentbox_decision **decision,
+				   agentbox_error **err)
+{
+	struct ab_known_path temps[AB_MAX_TEMP_DIRS];
+	struct ab_shell_place_text where;
+	agentbox_decision *d = ab_decision_use(decision, err);
+	int32_t r = d ? 0 : decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
+
+	if (r == 0)
+		r = ab_guard_check_handle(guard, err);
+	if (r == 0 && !text && n)
+		r = ab_error_set(err, AGENTBOX_EINVAL, "text",
+				 "text must not be NULL");
+	if (r == 0)
+		r = ab_decision_begin(d, guard, AB_DECIDE_SHELL,
+				      text ? text : "", n,
+				      ab_shell_check_room(n), err);
+	if (r < 0)
+		return r;
+	make_place(guard, place, temps, &where);
+	struct sink s = { .d = d };
+	struct ab_shell_request q = {
+		.pack = guard->rules.pack, .place = &where,
+		.arena = &d->arena, .report = on_found,
+		.command = on_command, .user = &s,
+	};
+
+	return finish(d, ab_shell_check_text(&q, d->text, d->text_len));
+}
+
+/* --- argv ----------------------------------------------------------------- */
+
+static int32_t check_args(const char *const *args, const size_t *lens,
+			  size_t count, size_t *total, agentbox_error **err)
+{
+	*total = 0;
+	if ((!args || !lens) && count)
+		return ab_error_set(err, AGENTBOX_EINVAL, "args",
+				    "args and lens must not be NULL");
+	if (count > AB_MAX_ARGS)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "args",
+				    "at most %d arguments", AB_MAX_ARGS);
+	for (size_t i = 0; i < count; i++) {
+		if (!args[i] && lens[i])
+			return ab_error_set(err, AGENTBOX_EINVAL, "args",
+					    "argument %zu is NULL", i);
+		if (!ab_add_size(*total, lens[i], total) ||
+		    !ab_add_size(*total, 1, total) ||
+		    *total > AB_MAX_ARGV_BYTES)
+			return ab_error_set(err, AGENTBOX_ELIMIT, "args",
+					    "at most %u bytes",
+					    AB_MAX_ARGV_BYTES);
+	}
+	return 0;
+}
+
+/* The arguments joined with blanks, and each as a word of that text. */
+static void join_args(char *text, struct ab_word *words,
+		      const char *const *args, const size_t *lens,
+		      size_t count)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			text[at++] = ' ';
+		if (lens[i])
+			memcpy(text + at, args[i], lens[i]);
+		words[i] = (struct ab_word){
+			.text = text + at,
+			.len = (uint32_t)lens[i],
+			.span = { (uint32_t)at, (uint32_t)(at + lens[i]) },
+			.is_quoted = true,
+		};
+		at += lens[i];
+	}
+}
+
+int32_t agentbox_guard_check_argv(agentbox_guard *guard,
+				  const agentbox_place *place,
+				  const char *const *args, const size_t *lens,
+				  size_t count, agentbox_decision **decision,
+				  agentbox_error **err)
+{
+	struct ab_known_path temps[AB_MAX_TEMP_DIRS];
+	struct ab_shell_place_text where;
+	agentbox_decision *d = ab_decision_use(decision, err);
+	int32_t r = d ? 0 : decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
+	size_t total = 0;
+
+	if (r == 0)
+		r = ab_guard_check_handle(guard, err);
+	if (r == 0)
+		r = check_args(args, lens, count, &total, err);
+	if (r < 0)
+		return r;
+	r = ab_decision_begin(d, guard, AB_DECIDE_ARGV, "", 0,
+			      ab_shell_check_room(total) + total + 64 +
+				      (count + 1) * sizeof(struct ab_word),
+			      err);
+	if (r < 0)
+		return r;
+	char *text = ab_arena_high(&d->arena, total + 1);
+	struct ab_word *words =
+		ab_arena_high(&d->arena, (count + 1) * sizeof(*words));
+
+	if (!text || !words)
+		return ab_error_nomem(err);
+	join_args(text, words, args, lens, count);
+	d->text_len = total ? total - 1 : 0;
+	text[d->text_len] = '\0';
+	d->text = text;
+	make_place(guard, place, temps, &where);
+	struct sink s = { .d = d };
+	struct ab_shell_request q = {
+		.pack = guard->rules.pack, .place = &where,
+		.arena = &d->arena, .report = on_found,
+		.command = on_command, .user = &s,
+	};
+
+	return finish(d, ab_shell_check_argv(&q, words, count));
+}
+
+int32_t agentbox_guard_blocked_shell(agentbox_guard *guard,
+				     const agentbox_place *place,
+				     const char *text, size_t n)
+{
+	ab_auto(agentbox_decision) *d = NULL;
+
+	if (agentbox_guard_check_shell(guard, place, text, n, &d, NULL) < 0)
+		return 1;
+	return agentbox_decision_get_verdict(d) != AGENTBOX_VERDICT_ALLOW;
+}

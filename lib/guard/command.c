@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One command with its words: which program, which of its rules, what it
+ * does with paths, what it runs in turn.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "guard/command.h"
+#include "path/glob.h"
+
+/* --- names -------------------------------------------------------------- */
+
+static const struct ab_program *find_name(const struct ab_pack *pack,
+					  const char *name, uint32_t n)
+{
+	const struct ab_program *p = ab_pack_program(pack, name, n);
+	char text[64];
+	uint32_t k = n;
+
+	if (p || !n || n > 60)
+		return p;
+	if (n > 4 && !strncasecmp(name + n - 4, ".exe", 4))
+		return ab_pack_program(pack, name, n - 4);
+	/* python3.11, gcc-12 */
+	while (k && ((name[k - 1] >= '0' && name[k - 1] <= '9') ||
+		     name[k - 1] == '.' || name[k - 1] == '-'))
+		k--;
+	if (k && k < n && (p = ab_pack_program(pack, name, k)))
+		return p;
+	/* mkfs.ext4 is mkfs.* */
+	const char *dot = memchr(name, '.', n);
+
+	if (!dot || dot == name)
+		return NULL;
+	k = (uint32_t)(dot - name);
+	memcpy(text, name, k);
+	memcpy(text + k, ".*", 2);
+	return ab_pack_program(pack, text, k + 2);
+}
+
+static uint32_t base_of(const struct ab_word *w)
+{
+	const char *slash = memrchr(w->text, '/', w->len);
+
+	return slash ? (uint32_t)(slash - w->text) + 1 : 0;
+}
+
+bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
+{
+	uint32_t base = base_of(w);
+
+	return find_name(c->pack, w->text + base, w->len - base) != NULL;
+}
+
+/* Whether the name is decided by the text: the last component is. */
+static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
+{
+	uint32_t base = base_of(w);
+	bool unknown = false;
+
+	*has_pattern = false;
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind == AB_HOLE_PATTERN) {
+			*has_pattern = true;
+			continue;
+		}
+		if (h->kind == AB_HOLE_HOME || h->kind == AB_HOLE_PROC ||
+		    h->at + h->len < base ||
+		    (base && h->at + h->len == base && h->len) ||
+		    (base && h->at < base))
+			continue;
+		if (h->kind == AB_HOLE_LIKELY &&
+		    (!h->name || !strcmp(h->name, "SHELL")))
+			continue;
+		unknown = true;
+	}
+	return unknown;
+}
+
+static bool is_odd_name(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		unsigned char b = (unsigned char)w->text[i];
+
+		if (b < 0x20 || b >= 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* --- paths -------------------------------------------------------------- */
+
+/* `php artisan ...`, `python manage.py ...`: the script has rules itself. */
+static void run_script(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *w)
+{
+	uint32_t base = base_of(w), i = 0;
+	const struct ab_program *p =
+		ab_pack_program(c->pack, w->text + base, w->len - base);
+
+	while (i < use->count && &use->words[i] != w)
+		i++;
+	if (p && p->links && i < use->count &&
+	    !ab_has_role(c, use->program, AB_ROLE_STDIN_SHELL))
+		ab_run_words(c, use, use->words + i, use->count - i);
+}
+
+static void path_word(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *w)
+{
+	uint32_t taint;
+
+	if (ab_is_stdin_name(w) && role->kind != AB_ROLE_REMOVE)
+		return;
+	if (role->kind == AB_ROLE_SAVE) {
+		/* scp: only what comes from another machine */
+		if (role->select == AB_SEL_BUT_LAST &&
+		    !memchr(w->text, ':', w->len))
+			return;
+		ab_file_save(c, w, AB_TAINT_REMOTE, NULL,
+			     role->select != AB_SEL_OPTION);
+		return;
+	}
+	ab_check_path(c, use, (enum ab_role_kind)role->kind, w);
+	switch ((enum ab_role_kind)role->kind) {
+	case AB_ROLE_READ:
+	case AB_ROLE_SHOW:
+		taint = ab_word_taint(w);
+		for (uint32_t i = 0; i < w->hole_count; i++) {
+			if (w->holes[i].kind == AB_HOLE_PROC)
+				c->out_taint |= taint;
+		}
+		c->out_taint |= ab_file_taint(c, w);
+		break;
+	case AB_ROLE_WRITE:
+		if (use->program->is_pass)
+			ab_file_save(c, w, use->in_taint, use->in_text,
+				     false);
+		break;
+	case AB_ROLE_RUN:
+		ab_file_run(c, use, w);
+		run_script(c, use, w);
+		break;
+	default:
+		break;
+	}
+}
+
+/* let 'a[$(...)]=1': bash expands what stands in the subscript. */
+static void arith_word(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, const struct ab_word *w)
+{
+	(void)use;
+	(void)role;
+	if (memmem(w->text, w->len, "$(", 2) || memchr(w->text, '`', w->len))
+		ab_check_script(c, w, false, NULL, 0, NULL);
+}
+
+static void chdir_word(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, const struct ab_word *w)
+{
+	(void)use;
+	(void)role;
+	c->cwd = ab_cwd_after(c, w);
+}
+
+static void apply_role(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	switch ((enum ab_role_kind)role->kind) {
+	case AB_ROLE_SHELL:
+	case AB_ROLE_EVAL:
+		ab_run_shell(c, use, role);
+		break;
+	case AB_ROLE_ARITH:
+		ab_role_each(c, use, role, arith_word);
+		break;
+	case AB_ROLE_WRAP:
+		ab_run_wrap(c, use, role);
+		break;
+	case AB_ROLE_CODE:
+		ab_role_each(c, use, role, ab_run_code);
+		break;
+	case AB_ROLE_TEXT:
+		ab_run_text(c, use, role);
+		break;
+	case AB_ROLE_CHDIR:
+		ab_role_each(c, use, role, chdir_word);
+		break;
+	case AB_ROLE_OUTPUT:
+		c->out_taint |= role->taint;
+		break;
+	case AB_ROLE_STDIN_SHELL:
+	case AB_ROLE_STDIN_CODE:
+	case AB_ROLE_STDIN_TEXT:
+	case AB_ROLE_STDIN_ARGS:
+		break;
+	default:
+		ab_role_each(c, use, role, path_word);
+	}
+}
+
+/* --- the command -------------------------------------------------------- */
+
+static void check_clauses(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_program *p = use->program;
+
+	for (;;) {
+		for (uint32_t at = p->links; at;) {
+			const struct ab_link *link = &c->pack->links[at - 1];
+			const struct ab_clause *clause =
+				&c->pack->clauses[link->clause];
+
+			at = link->next;
+			if (ab_tests_hold(c, use, clause, use->base[p->depth]))
+				ab_check_clause(c, clause, NULL);
+		}
+		if (!p->parent)
+			break;
+		p = &c->pack->programs[p->parent - 1];
+	}
+}
+
+/* A host's rule lets this command do what would be asked about. */
+static bool is_excused(struct ab_check *c, const struct ab_use *use)
+{
+	uint32_t base = use->base[use->program->depth];
+
+	for (uint32_t at = use->program->links; at;) {
+		const struct ab_link *link = &c->pack->links[at - 1];
+		const struct ab_clause *clause =
+			&c->pack->clauses[link->clause];
+
+		at = link->next;
+		if (clause->verdict == AB_V_ALLOW &&
+		    ab_tests_hold(c, use, clause, base))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t argument_taint(const struct ab_use *use)
+{
+	uint32_t taint = 0;
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (use->words[i].hole_count)
+			taint |= ab_word_taint(&use->words[i]);
+	}
+	return taint;
+}
+
+/* `tool completion bash`: functions for the shell that asks for them. */
+static bool is_completion(const struct ab_word *w)
+{
+	return !w->hole_count &&
+	       ((w->len == 10 && !memcmp(w->text, "completion", 10)) ||
+		(w->len == 11 && !memcmp(w->text, "completions", 11)));
+}
+
+/* What the output of a program is made of, but for its roles. */
+static void default_output(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_program *p = use->program;
+	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_CRED | AB_TAINT_ENV |
+			AB_TAINT_DECODE;
+
+	if (p && (p->is_builtin || ab_has_role(c, p, AB_ROLE_OUTPUT)))
+		;
+	else if (use->count > 1 && is_completion(&use->words[1]))
+		c->out_taint |= AB_TAINT_HOOK;
+	else
+		c->out_taint |= AB_TAINT_FILE;
+	if (p && (p->is_pass || p->is_wrapper))
+		c->out_taint |= use->in_taint & keep;
+	c->out_taint |= argument_taint(use) & keep;
+}
+
+static void judge_use(struct ab_check *c, struct ab_use *use)
+{
+	const struct ab_program *p = use->program;
+	const struct ab_word *cwd = c->cwd;
+
+	check_clauses(c, use);
+	if (p->is_net) {
+		ab_check_flow(c, use, AB_SINK_NET, argument_taint(use), NULL);
+		if (use->has_stdin)
+			ab_check_flow(c, use, AB_SINK_NET, use->in_taint,
+				      NULL);
+	}
+	for (uint32_t i = 0; i < p->role_count; i++) {
+		const struct ab_role *role = &c->pack->roles[p->role + i];
+
+		if (role->kind >= AB_ROLE_STDIN_SHELL &&
+		    role->kind <= AB_ROLE_STDIN_TEXT)
+			ab_run_stdin(c, use, role);
+		else if (ab_role_applies(use, role))
+			apply_role(c, use, role);
+	}
+	c->cwd = cwd;
+}
+
+static void judge_program(struct ab_check *c, const struct ab_program *p,
+			  const struct ab_word *words, uint32_t count,
+			  uint32_t in_taint, const struct ab_word *in_text,
+			  bool has_stdin)
+{
+	const struct ab_use *outer = c->use;
+	struct ab_use use = { .in_taint = in_taint, .in_text = in_text,
+			      .has_stdin = has_stdin };
+
+	bool was_excused = c->is_excused;
+
+	use.words = words;
+	use.count = count;
+	c->use = &use;
+	c->is_excused = false;
+	if (p && ab_use_read(c, p, words, count, &use)) {
+		c->is_excused = c->pack->has_excuses && is_excused(c, &use);
+		if (p->is_git)
+			ab_check_git(c, words, count);
+		if (!use.is_help)
+			judge_use(c, &use);
+	}
+	if (!p || !p->is_git)
+		ab_check_git(c, words, count);
+	default_output(c, &use);
+	c->use = outer;
+	c->is_excused = was_excused;
+}
+
+/* A name with a pattern in it may be any program that it matches. */
+static void judge_pattern(struct ab_check *c, const struct ab_word *words,
+			  uint32_t count, uint32_t in_taint,
+			  const struct ab_word *in_text, bool has_stdin)
+{
+	uint32_t base = base_of(&words[0]), tried = 0;
+	uint32_t n = words[0].len - base, letters = 0;
+
+	ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, &words[0]);
+	for (uint32_t i = base; i < words[0].len; i++)
+		letters += !memchr("*?[]!^-", words[0].text[i], 7);
+	/* what may be any program is only asked about */
+	if (n > 63 || !letters)
+		return;
+	for (uint32_t i = 0; i < c->pack->programs_count; i++) {
+		const struct ab_program *p = &c->pack->programs[i];
+
+		if (p->depth || !ab_glob_match_name(words[0].text + base, n,
+						    p->name, p->name_len, 0))
+			continue;
+		if (++tried > AB_CHECK_MAX_NAMES) {
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
+			return;
+		}
+		void *mark = c->scratch->low;
+
+		judge_program(c, p, words, count, in_taint, in_text,
+			      has_stdin);
+		ab_arena_release(c->scratch, mark);
+	}
+}
+
+static const struct ab_program *lower_name(struct ab_check *c,
+					   const struct ab_word *w)
+{
+	uint32_t base = base_of(w), n = w->len - base;
+	char text[64];
+	bool changed = false;
+
+	if (n >= sizeof(text))
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		char ch = w->text[base + i];
+
+		text[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
+		changed |= text[i] != ch;
+	}
+	return changed ? find_name(c->pack, text, n) : NULL;
+}
+
+static void judge_name(struct ab_check *c, const struct ab_word *words,
+		       uint32_t count, uint32_t in_taint,
+		       const struct ab_word *in_text, bool has_stdin)
+{
+	bool has_pattern;
+	bool lenient = c->flags & AB_SHELL_DEFINITION;
+	bool unknown = is_unknown_name(&words[0], &has_pattern);
+	uint32_t base = base_of(&words[0]);
+
+	if (unknown) {
+		uint32_t taint = ab_word_taint(&words[0]);
+
+		if (!lenient)
+			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
+		ab_check_flow(c, NULL, AB_SINK_EVAL,
+			      taint & (AB_TAINT_REMOTE | AB_TAINT_CRED),
+			      words);
+	}
+	/* $SUDO rm: what is not set leaves the next word; `time -v rm` */
+	if (count > 1 && ((unknown && !words[0].len) ||
+			  (words[0].len > 1 && *words[0].text == '-' &&
+			   ab_names_program(c, &words[1])))) {
+		ab_check_words(c, words + 1, count - 1, in_taint, in_text,
+			       has_stdin);
+		return;
+	}
+	if (has_pattern) {
+		judge_pattern(c, words, count, in_taint, in_text, has_stdin);
+		return;
+	}
+	const char *eq = memchr(words[0].text, '=', words[0].len);
+
+	if (eq) /* env BASH_FUNC_x%%=..., which is no name for a shell */
+		ab_check_env(c, words[0].text,
+			     (uint32_t)(eq - words[0].text), &words[0]);
+	if (is_odd_name(&words[0]) || (!words[0].len && !unknown))
+		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
+	const struct ab_program *p = find_name(
+		c->pack, words[0].text + base, words[0].len - base);
+
+	if (!p && (p = lower_name(c, words)) && p->links)
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
+	else if (!p && base)
+		ab_file_run(c, c->use, &words[0]);
+	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
+}
+
+void ab_check_words(struct ab_check *c, const struct ab_word *words,
+		    uint32_t count, uint32_t in_taint,
+		    const struct ab_word *in_text, bool has_stdin)
+{
+	void *mark = c->scratch->low;
+
+	if (!count || c->is_broken)
+		return;
+	if (c->depth >= AB_CHECK_MAX_DEPTH) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
+		return;
+	}
+	c->depth++;
+	if (c->told)
+		c->told(c->user, words, count, c->chain,
+			(struct ab_span){ words[0].span.begin,
+					  words[count - 1].span.end });
+	judge_name(c, words, count, in_taint, in_text, has_stdin);
+	c->depth--;
+	ab_arena_release(c->scratch, mark);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The parts of command.c: runs.c and files.c. */
+#ifndef AB_GUARD_COMMAND_H
+#define AB_GUARD_COMMAND_H
+
+#include "guard/check.h"
+
+/* A program of the table is called like this. */
+bool ab_names_program(const struct ab_check *c, const struct ab_word *w);
+
+/* --- runs.c --- */
+bool ab_has_role(const struct ab_check *c, const struct ab_program *p,
+		 enum ab_role_kind kind);
+/* -, /dev/stdin and its other names. */
+bool ab_is_stdin_name(const struct ab_word *w);
+/* The command that a wrapper holds. */
+void ab_run_words(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *words, uint32_t count);
+void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role);
+void ab_run_shell(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role);
+void ab_run_code(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role, const struct ab_word *w);
+void ab_run_text(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role);
+void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role);
+
+/* --- files.c --- */
+/*
+ * Files that the text itself writes, by their path: what was put in, or
+ * where it came from. is_url: the name is the last component of an address.
+ */
+void ab_file_save(struct ab_check *c, const struct ab_word *path,
+		  uint32_t taint, const struct ab_word *content, bool is_url);
+/* A variable that holds bytes of unknown value from there. */
+bool ab_mark_variable(struct ab_check *c, const char *name, uint32_t len,
+		      uint32_t taint);
+uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
+/* The file is run: by its path, by a shell, by source. */
+void ab_file_run(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *path);
+
+/* The working directory after `cd WORD`; NULL: unknown. */
+const struct ab_word *ab_cwd_after(struct ab_check *c,
+				   const struct ab_word *w);
+
+void ab_check_git(struct ab_check *c, const struct ab_word *words,
+		  uint32_t count);
+void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,
+			 const struct ab_word *value);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Conditions of rules against a command: tests, accesses to paths, flows of
+ * bytes, assignments. And the report of what was found.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+/* --- reports ------------------------------------------------------------ */
+
+static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
+		   const struct ab_word *word)
+{
+	const struct ab_rule *rule = &c->pack->rules[number];
+	struct ab_shell_found found = {
+		.rule = rule->id,
+		.reason = rule->reason,
+		.alternative = rule->alternative,
+		.number = number,
+		.verdict = verdict,
+		.severity = rule->severity,
+		.chain = c->chain,
+	};
+
+	if (rule->verdict == AB_V_ALLOW || verdict == AB_V_ALLOW)
+		return; /* a host switched it off */
+	if (verdict == AB_V_ASK && c->is_excused)
+		return;
+	/* what a credential rule saw goes where the output goes */
+	if (!strncmp(rule->id, "cred.", 5))
+		c->out_taint |= strcmp(rule->id, "cred.env-dump") ?
+					AB_TAINT_CRED : AB_TAINT_ENV;
+	if (verdict == AB_V_ASK && c->is_strict && rule->is_strict)
+		found.verdict = AB_V_DENY;
+	if (c->use) {
+		found.words = c->use->words;
+		found.count = c->use->count;
+	}
+	if (word)
+		found.span = word->span;
+	else if (c->use && c->use->count) {
+		found.span.begin = c->use->words[0].span.begin;
+		found.span.end = c->use->words[c->use->count - 1].span.end;
+	}
+	if (found.span.end <= found.span.begin && c->command)
+		found.span = c->command->span;
+	c->report(c->user, &found);
+}
+
+void ab_check_clause(struct ab_check *c, const struct ab_clause *clause,
+		     const struct ab_word *word)
+{
+	report(c, clause->rule, clause->verdict, word);
+}
+
+void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
+		    const struct ab_word *word)
+{
+	uint16_t number = c->pack->known[known];
+
+	if (number == UINT16_MAX) {
+		c->is_broken = true; /* a pack without it: fail closed */
+		return;
+	}
+	report(c, number, verdict, word);
+}
+
+/* --- predicates --------------------------------------------------------- */
+
+/* `*` any bytes, `?` one; no classes, no slash rules. */
+bool ab_glob_text(const char *pattern, const char *text, size_t n)
+{
+	const char *star = NULL;
+	size_t i = 0, back = 0;
+
+	while (i < n) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			back = i;
+		} else if (*pattern && (*pattern == '?' ||
+					*pattern == text[i])) {
+			pattern++;
+			i++;
+		} else if (star) {
+			pattern = star;
+			i = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
+		   const struct ab_word *w)
+{
+	switch ((enum ab_pred_kind)pred->kind) {
+	case AB_PRED_CLASS:
+		return ab_path_classes(c, w) & pred->classes;
+	case AB_PRED_VALUE:
+		return ab_value_check(c, pred->value, w);
+	case AB_PRED_GLOB:
+		break;
+	}
+	for (uint32_t i = 0; i < pred->count; i++) {
+		if (ab_glob_text(c->pack->strings[pred->first + i], w->text,
+				 w->len))
+			return true;
+	}
+	return false;
+}
+
+/* --- tests -------------------------------------------------------------- */
+
+static bool any_value(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_test *t)
+{
+	const struct ab_pred *pred = &c->pack->preds[t->pred];
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		struct ab_word value;
+
+		if ((t->mask & (UINT64_C(1) << v->group)) &&
+		    ab_word_slice(c, &use->words[v->word], v->at, UINT32_MAX,
+				  &value) &&
+		    ab_pred_holds(c, pred, &value))
+			return true;
+	}
+	return false;
+}
+
+static bool is_glob(const struct ab_pack *pack, const struct ab_pred *pred,
+		    const char *text)
+{
+	return pred->kind == AB_PRED_GLOB && pred->count == 1 &&
+	       !strcmp(pack->strings[pred->first], text);
+}
+
+/* Words one after the other from the first operand; `**` skips. */
+static bool words_hold(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t, uint32_t base)
+{
+	uint32_t i = 0, k = base, star = UINT32_MAX, back = 0;
+
+	while (i < t->count) {
+		const struct ab_pred *pred = &c->pack->preds[t->pred + i];
+
+		if (is_glob(c->pack, pred, "**")) {
+			star = ++i;
+			back = k;
+		} else if (k < use->operand_count &&
+			   ab_pred_holds(c, pred,
+					 &use->words[use->operands[k]])) {
+			i++;
+			k++;
+		} else if (star != UINT32_MAX && back < use->operand_count) {
+			i = star;
+			k = ++back;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool operand_holds(struct ab_check *c, const struct ab_use *use,
+			  const struct ab_test *t, uint32_t base)
+{
+	const struct ab_pred *pred = &c->pack->preds[t->pred];
+	uint32_t n = use->operand_count - base;
+
+	if (t->a == UINT8_MAX)
+		return n && ab_pred_holds(c, pred,
+				&use->words[use->operands[base + n - 1]]);
+	if (t->a)
+		return n >= t->a &&
+		       ab_pred_holds(c, pred,
+				&use->words[use->operands[base + t->a - 1]]);
+	for (uint32_t i = base; i < use->operand_count; i++) {
+		if (ab_pred_holds(c, pred, &use->words[use->operands[i]]))
+			return true;
+	}
+	return false;
+}
+
+static bool word_holds(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t)
+{
+	const struct ab_pred *pred = &c->pack->preds[t->pred];
+	uint32_t from = t->a ? use->count - 1 : 1;
+
+	for (uint32_t i = from; i && i < use->count; i++) {
+		if (ab_pred_holds(c, pred, &use->words[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool any_hole(const struct ab_use *use, uint32_t base)
+{
+	for (uint32_t i = base; i < use->operand_count; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+
+		for (uint32_t k = 0; k < w->hole_count; k++) {
+			if (w->holes[k].kind != AB_HOLE_PATTERN &&
+			    w->holes[k].kind != AB_HOLE_HOME &&
+			    w->holes[k].kind != AB_HOLE_PROC)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool test_holds(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t, uint32_t base)
+{
+	uint32_t n = use->operand_count - base;
+
+	switch ((enum ab_test_kind)t->kind) {
+	case AB_TEST_OPTION:
+		return use->options & t->mask;
+	case AB_TEST_VALUE:
+		return any_value(c, use, t);
+	case AB_TEST_WORDS:
+		return words_hold(c, use, t, base);
+	case AB_TEST_OPERAND:
+		return operand_holds(c, use, t, base);
+	case AB_TEST_WORD:
+		return word_holds(c, use, t);
+	case AB_TEST_COUNT:
+		return n >= t->a && (t->b == UINT8_MAX || n <= t->b);
+	case AB_TEST_STDIN:
+		return use->in_taint & t->mask;
+	case AB_TEST_HOLE:
+		return any_hole(use, base);
+	case AB_TEST_ENV:
+		return use->env_value &&
+		       ab_pred_holds(c, &c->pack->preds[t->pred],
+				     use->env_value);
+	case AB_TEST_NAME:
+		return use->count && ab_pred_holds(c, &c->pack->preds[t->pred],
+						   &use->words[0]);
+	}
+	return false;
+}
+
+bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_clause *clause, uint32_t base)
+{
+	for (uint32_t i = 0; i < clause->test_count; i++) {
+		const struct ab_test *t = &c->pack->tests[clause->test + i];
+
+		if (test_holds(c, use, t, base) == t->is_not)
+			return false;
+	}
+	return true;
+}
+
+/* --- paths, flows, assignments ------------------------------------------ */
+
+static const struct ab_use no_use;
+
+void ab_check_path(struct ab_check *c, const struct ab_use *use,
+		   enum ab_role_kind kind, const struct ab_word *w)
+{
+	uint32_t at = c->pack->path_links[kind];
+
+	if (!at)
+		return;
+	void *mark = c->scratch->low;
+	uint64_t classes = ab_path_classes(c, w);
+
+	if (!(classes & c->pack->path_mask[kind]))
+		at = 0;
+	while (at) {
+		const struct ab_link *link = &c->pack->links[at - 1];
+		const struct ab_clause *clause =
+			&c->pack->clauses[link->clause];
+
+		at = link->next;
+		if ((classes & clause->classes) &&
+		    !(classes & clause->unless) &&
+		    ab_tests_hold(c, use ? use : &no_use, clause, 0))
+			ab_check_clause(c, clause, w);
+	}
+	if (kind == AB_ROLE_SHOW)
+		ab_check_path(c, use, AB_ROLE_READ, w);
+	else
+		ab_arena_release(c->scratch, mark);
+}
+
+void ab_check_flow(struct ab_check *c, const struct ab_use *use,
+		   enum ab_sink sink, uint32_t taint, const struct ab_word *w)
+{
+	uint32_t at = c->pack->flow_links[sink];
+
+	if (!(taint & c->pack->flow_mask[sink]))
+		return;
+	while (at) {
+		const struct ab_link *link = &c->pack->links[at - 1];
+		const struct ab_clause *clause =
+			&c->pack->clauses[link->clause];
+
+		at = link->next;
+		if ((taint & clause->taint) &&
+		    ab_tests_hold(c, use ? use : &no_use, clause, 0))
+			ab_check_clause(c, clause, w);
+	}
+}
+
+static void env_entry(struct ab_check *c, uint32_t at, const char *name,
+		      uint32_t len, uint32_t hash,
+		      const struct ab_word *value)
+{
+	struct ab_use use = { .env_value = value };
+
+	while (at) {
+		const struct ab_env *e = &c->pack->envs[at - 1];
+		const struct ab_clause *clause = &c->pack->clauses[e->clause];
+
+		at = e->next;
+		if (e->is_prefix ? len < e->len : e->hash != hash ||
+						  len != e->len)
+			continue;
+		if (!memcmp(e->name, name, e->len) &&
+		    ab_tests_hold(c, &use, clause, 0))
+			ab_check_clause(c, clause, value);
+	}
+}
+
+void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
+		  const struct ab_word *value)
+{
+	uint32_t hash = ab_pack_hash(name, len);
+
+	env_entry(c, c->pack->env_buckets[hash % AB_ENV_BUCKETS], name, len,
+		  hash, value);
+	env_entry(c, c->pack->env_prefixes, name, len, hash, value);
+	if (len > 4 && !memcmp(name, "GIT_", 4))
+		ab_check_git_assign(c, name, len, value);
+}
+
+uint32_t ab_word_taint(const struct ab_word *w)
+{
+	uint32_t taint = 0;
+
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind == AB_HOLE_PATTERN || h->kind == AB_HOLE_HOME ||
+		    h->kind == AB_HOLE_LIKELY)
+			continue;
+		uint32_t bits = ab_hole_taint(h);
+
+		if (!h->origin)
+			bits = AB_TAINT_VAR;
+		else if (!bits)
+			bits = AB_TAINT_FILE;
+		taint |= bits;
+	}
+	return taint;
+}

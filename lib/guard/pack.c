@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The tables of a pack: growing them while it is read, finding things in them
+ * afterwards. See pack.h.
+ */
+#include "config.h"
+
+#include "guard/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "guard/pack_internal.h"
+
+uint32_t ab_pack_hash(const char *p, size_t n)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)p[i]) * 16777619u;
+	return h ^ (h >> 15);
+}
+
+bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size)
+{
+	if (count < *room)
+		return true;
+	if (*room >= AB_PACK_MAX_ITEMS)
+		return false;
+	uint32_t more = *room ? *room * 2 : 64;
+	void *p = ab_realloc(*table, more, size);
+
+	if (!p)
+		return false;
+	*table = p;
+	*room = more;
+	return true;
+}
+
+struct ab_pack *ab_pack_new(void)
+{
+	struct ab_pack *pack = ab_new(struct ab_pack);
+
+	if (!pack)
+		return NULL;
+	for (size_t i = 0; i < AB_ARRAY_LEN(pack->known); i++)
+		pack->known[i] = UINT16_MAX;
+	return pack;
+}
+
+void ab_pack_free(struct ab_pack *pack)
+{
+	if (!pack)
+		return;
+#define X(name, type) free(pack->name);
+	AB_TABLES(X)
+#undef X
+	for (size_t i = 0; i < AB_ARRAY_LEN(pack->text); i++)
+		free(pack->text[i]);
+	free(pack);
+}
+
+const struct ab_program *ab_pack_program(const struct ab_pack *pack,
+					 const char *name, size_t n)
+{
+	uint32_t hash = ab_pack_hash(name, n);
+	uint32_t at = pack->buckets[hash % AB_PACK_BUCKETS];
+
+	while (at) {
+		const struct ab_program *p = &pack->programs[at - 1];
+
+		if (p->hash == hash && p->name_len == n &&
+		    !memcmp(p->name, name, n))
+			return p;
+		at = p->next;
+	}
+	return NULL;
+}
+
+uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n)
+{
+	for (uint32_t i = 0; i < pack->rules_count; i++) {
+		const char *have = pack->rules[i].id;
+
+		if (!strncmp(have, id, n) && !have[n])
+			return (uint16_t)i;
+	}
+	return UINT16_MAX;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A rule pack: classes of paths, programs with their option grammars, rules.
+ * Text in, an immutable table out; after loading any thread may read it. The
+ * format is agentbox-rules(5). Three layers go into one table: the built-in
+ * pack, the host's, the project's; the last can only tighten.
+ *
+ * Refuses, with line and column: anything it does not know, a name that is
+ * not defined, a bound of guard/pack.h, a layer that loosens what it may not.
+ */
+#ifndef AB_GUARD_PACK_H
+#define AB_GUARD_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agentbox/base.h"
+#include "base/attr.h"
+
+#define AB_PACK_MAX_BYTES (1u << 20)
+#define AB_PACK_MAX_RULES 512
+#define AB_PACK_MAX_CLASSES 64
+#define AB_PACK_MAX_GROUPS 64	 /* options of one program */
+#define AB_PACK_MAX_ITEMS 60000 /* of any one table */
+#define AB_PACK_MAX_TOKENS 512	 /* in one line */
+#define AB_PACK_MAX_TEXTS 16
+
+enum ab_pack_layer { AB_LAYER_BASE, AB_LAYER_HOST, AB_LAYER_PROJECT };
+
+enum ab_pack_verdict { AB_V_NONE, AB_V_ALLOW, AB_V_ASK, AB_V_DENY };
+
+/* Where a stream of bytes came from. */
+enum ab_taint {
+	AB_TAINT_REMOTE = 1u << 0, /* the network */
+	AB_TAINT_DECODE = 1u << 1, /* a decoder or a transformation */
+	AB_TAINT_CRED = 1u << 2,   /* a credential file */
+	AB_TAINT_ENV = 1u << 3,	   /* the environment as a whole */
+	AB_TAINT_FILE = 1u << 4,   /* a program's output, a file's content */
+	AB_TAINT_HOOK = 1u << 5,   /* ssh-agent -s and its kind */
+	AB_TAINT_TEMP = 1u << 6,   /* the name of a new temporary file */
+	AB_TAINT_VAR = 1u << 7	   /* a variable nobody set here */
+};
+
+/* Who takes it. */
+enum ab_sink {
+	AB_SINK_SHELL, /* a shell's script: stdin, -c, source */
+	AB_SINK_EVAL,
+	AB_SINK_CODE, /* another interpreter's program */
+	AB_SINK_RUN,  /* a file that is run */
+	AB_SINK_NET,
+	AB_SINK_TEXT, /* a database client */
+	AB_SINK_COUNT
+};
+
+enum ab_style {
+	AB_STYLE_GNU,	/* -ab, --long, anywhere */
+	AB_STYLE_POSIX, /* the same, before the first operand */
+	AB_STYLE_LONG,	/* -long as one word */
+	AB_STYLE_TAR,	/* the first operand may be a bundle */
+	AB_STYLE_PLAIN	/* no options: all words are operands */
+};
+
+/* What a program does with some of its words. */
+enum ab_role_kind {
+	AB_ROLE_READ,
+	AB_ROLE_SHOW, /* reads and prints */
+	AB_ROLE_LIST,
+	AB_ROLE_WRITE,
+	AB_ROLE_DELETE,
+	AB_ROLE_REMOVE, /* with everything below */
+	AB_ROLE_TREE,	/* changes mode or owner of everything below */
+	AB_ROLE_SEND,	/* a file goes to the network */
+	AB_ROLE_SAVE,	/* what was downloaded is written */
+	AB_ROLE_RUN,	/* the file is run */
+	AB_ROLE_TRUNCATE,
+	AB_ROLE_KINDS,
+	AB_ROLE_SHELL = AB_ROLE_KINDS, /* text for a shell */
+	AB_ROLE_EVAL,
+	AB_ROLE_ARITH, /* may hold substitutions in subscripts */
+	AB_ROLE_WRAP, /* words of another command */
+	AB_ROLE_CODE, /* a program in `lang` */
+	AB_ROLE_TEXT, /* statements in `lang` */
+	AB_ROLE_CHDIR,
+	AB_ROLE_STDIN_SHELL,
+	AB_ROLE_STDIN_CODE,
+	AB_ROLE_STDIN_TEXT,
+	AB_ROLE_STDIN_ARGS, /* xargs */
+	AB_ROLE_OUTPUT
+};
+
+enum ab_select {
+	AB_SEL_NONE,
+	AB_SEL_NTH,    /* operand a */
+	AB_SEL_FROM,   /* operands a, a+1, ... */
+	AB_SEL_LAST,
+	AB_SEL_BUT_LAST,
+	AB_SEL_OPTION, /* values of the options in mask */
+	AB_SEL_KEY,    /* of=FILE */
+	AB_SEL_UNTIL,  /* words after the options in mask up to `;` or `+` */
+	AB_SEL_AT      /* @FILE in the values of the options in mask */
+};
+
+struct ab_role {
+	uint8_t kind, select, a;
+	uint8_t none; /* 1: only without operands, 2: only with */
+	uint32_t taint;
+	uint64_t mask, need, unless; /* option groups */
+	const char *text;	     /* key or language */
+};
+
+struct ab_option {
+	const char *name; /* with its dashes */
+	uint8_t len, group, arity; /* 0 none, 1 one, 2 only glued */
+};
+
+enum ab_pred_kind { AB_PRED_GLOB, AB_PRED_CLASS, AB_PRED_VALUE };
+
+struct ab_pred {
+	uint8_t kind, count;
+	uint8_t value;	  /* AB_PRED_VALUE: ab_value_check() */
+	uint64_t classes; /* AB_PRED_CLASS */
+	uint32_t first;	  /* AB_PRED_GLOB: pack->strings[first..] */
+};
+
+enum ab_test_kind {
+	AB_TEST_OPTION,
+	AB_TEST_VALUE,	 /* of an option */
+	AB_TEST_WORDS,	 /* positional words: preds first..first+count */
+	AB_TEST_OPERAND, /* select a: 1.. nth, 0 any, 255 last */
+	AB_TEST_WORD,	 /* any word after the name, 255 the last */
+	AB_TEST_COUNT,	 /* operands at least a, at most b */
+	AB_TEST_STDIN,
+	AB_TEST_HOLE, /* operand a has an unknown part */
+	AB_TEST_ENV,  /* the value of the assignment */
+	AB_TEST_NAME  /* of the program */
+};
+
+struct ab_test {
+	uint8_t kind, a, b;
+	bool is_not;
+	uint64_t mask;
+	uint32_t pred, count; /* pack->preds */
+};
+
+struct ab_clause {
+	uint16_t rule;
+	uint8_t verdict;
+	uint16_t test_count;
+	uint32_t test;
+	uint64_t classes, unless; /* of a path clause */
+	uint32_t taint;		  /* of a flow clause */
+	const char *lang;	  /* of a text clause */
+	uint32_t token, token_count; /* pack->strings, of a text clause */
+	bool is_bounded;	  /* text: up to the end of a statement */
+};
+
+struct ab_link {
+	uint32_t clause, next; /* index + 1 */
+};
+
+struct ab_program {
+	const char *name;
+	uint32_t hash, name_len;
+	uint32_t next; /* in its bucket, index + 1 */
+	uint32_t parent; /* index + 1 */
+	uint8_t style, group_count, depth;
+	bool has_subs, is_net, has_env; /* NAME=value operands first */
+	bool is_git; /* the git table judges it first */
+	bool is_wrapper, keeps_help, is_pass, is_builtin;
+	uint32_t option, option_count;
+	uint32_t role, role_count;
+	uint32_t links; /* clauses, index + 1 */
+	uint32_t output; /* taint of what it prints */
+};
+
+struct ab_rule {
+	const char *id, *reason, *alternative;
+	bool is_command; /* the alternative is one */
+	uint8_t verdict, severity, layer;
+	bool is_strict; /* denied in the strict profile */
+	bool is_fixed;	/* no layer may loosen it */
+	uint32_t line;
+};
+
+struct ab_example {
+	uint16_t rule;
+	bool is_match;
+	const char *text;
+	uint32_t len, line;
+};
+
+struct ab_class {
+	const char *name;
+	uint32_t pattern, pattern_count;
+};
+
+struct ab_path_pattern {
+	const char *text;
+	uint8_t class_bit, base; /* 0 anywhere, 1 absolute, 2 home */
+	bool is_not;
+	uint16_t component, component_count; /* pack->parts */
+	uint32_t part;
+	uint32_t key_hash, next; /* in its bucket, index + 1 */
+};
+
+struct ab_part {
+	const char *text;
+	uint16_t len;
+	uint8_t kind; /* 0 literal, 1 glob, 2 `**` */
+};
+
+struct ab_env {
+	const char *name;
+	uint32_t len, hash, next, clause; /* index + 1 */
+	bool is_prefix;
+};
+
+struct ab_set {
+	const char *name;
+	uint32_t first, count; /* strings */
+};
+
+/* Classes that are computed, bits below the named ones. */
+enum {
+	AB_CLASS_ROOT,
+	AB_CLASS_TOP,
+	AB_CLASS_HOME,
+	AB_CLASS_PARENT,
+	AB_CLASS_WORKTREE,
+	AB_CLASS_EVERYTHING,
+	AB_CLASS_INSIDE,
+	AB_CLASS_TEMP,
+	AB_CLASS_OUTSIDE,
+	AB_CLASS_GIT,
+	AB_CLASS_HOLE,
+	AB_CLASS_UNKNOWN,
+	AB_CLASS_SUBDIR,
+	AB_CLASS_ANY,
+	AB_CLASS_COMPUTED
+};
+#define AB_CLASS(name) (UINT64_C(1) << AB_CLASS_##name)
+
+#define AB_TABLES(X)                                                         \
+	X(programs, struct ab_program)                                        \
+	X(options, struct ab_option)                                          \
+	X(roles, struct ab_role)                                              \
+	X(tests, struct ab_test)                                              \
+	X(preds, struct ab_pred)                                              \
+	X(clauses, struct ab_clause)                                          \
+	X(links, struct ab_link)                                              \
+	X(rules, struct ab_rule)                                              \
+	X(examples, struct ab_example)                                        \
+	X(classes, struct ab_class)                                           \
+	X(patterns, struct ab_path_pattern)                                   \
+	X(parts, struct ab_part)                                              \
+	X(envs, struct ab_env)                                                \
+	X(sets, struct ab_set)                                                \
+	X(strings, const char *)
+
+#define AB_PACK_BUCKETS 4096
+#define AB_PATH_BUCKETS 512
+#define AB_ENV_BUCKETS 128
+
+struct ab_pack {
+#define X(name, type)                                                         \
+	type *name;                                                           \
+	uint32_t name##_count, name##_room;
+	AB_TABLES(X)
+#undef X
+	/* a copy of each text that was read; everything points in here */
+	char *text[AB_PACK_MAX_TEXTS];
+	uint32_t text_count;
+	const char *name, *version;
+	bool has_excuses; /* a rule of a host allows something */
+	uint32_t buckets[AB_PACK_BUCKETS];
+	uint32_t path_buckets[AB_PATH_BUCKETS];
+	uint32_t path_free; /* patterns without a literal component */
+	uint32_t env_buckets[AB_ENV_BUCKETS];
+	uint32_t env_prefixes;
+	uint32_t path_links[AB_ROLE_KINDS];
+	uint64_t path_mask[AB_ROLE_KINDS];
+	uint32_t flow_links[AB_SINK_COUNT];
+	uint32_t flow_mask[AB_SINK_COUNT];
+	uint32_t text_links;
+	/* rules that the code itself finds, by their id; 0xffff when absent */
+	uint16_t known[16];
+};
+
+enum ab_known {
+	AB_KNOWN_LIMIT,
+	AB_KNOWN_UNTERMINATED,
+	AB_KNOWN_CONTROL,
+	AB_KNOWN_DYNAMIC,
+	AB_KNOWN_FORKBOMB,
+	AB_KNOWN_SHADOW,
+	AB_KNOWN_SSH,
+	AB_KNOWN_OPAQUE,
+	AB_KNOWN_COUNT
+};
+
+/*
+ * Reads one layer into the pack, after the layers below it. `where` of an
+ * error is "NAME:line:column". On failure the pack may only be freed.
+ */
+int32_t ab_pack_read(struct ab_pack *pack, enum ab_pack_layer layer,
+		     const char *name, const char *text, size_t n,
+		     agentbox_error **err) AB_MUST_CHECK;
+struct ab_pack *ab_pack_new(void);
+void ab_pack_free(struct ab_pack *pack);
+
+/* The built-in pack as text. */
+extern const char ab_base_rules[];
+extern const size_t ab_base_rules_len;
+
+uint32_t ab_pack_hash(const char *p, size_t n);
+/* By its name, "docker/run" for a subcommand; NULL when not in the table. */
+const struct ab_program *ab_pack_program(const struct ab_pack *pack,
+					 const char *name, size_t n);
+/* A rule's number or 0xffff. */
+uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shared by the files that read packs. The reader holds one line, cut into
+ * words in place; every string of the tables points into the layer's text.
+ */
+#ifndef AB_GUARD_PACK_INTERNAL_H
+#define AB_GUARD_PACK_INTERNAL_H
+
+#include "base/error.h"
+#include "guard/pack.h"
+
+struct ab_pack_reader {
+	struct ab_pack *pack;
+	enum ab_pack_layer layer;
+	const char *name;
+	agentbox_error **err;
+	uint32_t line;
+	char *start;		  /* of the line, for columns */
+	char *words[AB_PACK_MAX_TOKENS];
+	uint32_t count;
+	char *rest; /* of the line behind the first word, uncut copy */
+	/* the open block */
+	int block;
+	uint32_t first, last; /* programs of the block */
+	uint16_t rule;
+	uint8_t verdict; /* of the clause being read */
+};
+
+bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size);
+
+/* A new zeroed entry of a table; NULL: bound or memory. */
+#define ab_pack_add(pack, name)                                              \
+	(ab_pack_grow((void **)&(pack)->name, (pack)->name##_count,          \
+		      &(pack)->name##_room, sizeof(*(pack)->name))           \
+		 ? (memset(&(pack)->name[(pack)->name##_count], 0,           \
+			   sizeof(*(pack)->name)),                           \
+		    &(pack)->name[(pack)->name##_count++])                   \
+		 : NULL)
+
+/* Sets the error at `at` (a byte of the line) and returns its code. */
+int32_t ab_pack_bad(struct ab_pack_reader *r, const char *at, const char *fmt,
+		    ...) AB_PRINTF(3, 4);
+int32_t ab_pack_full(struct ab_pack_reader *r);
+
+/* A program line inside a block, words[0..]. */
+int32_t ab_pack_read_program(struct ab_pack_reader *r);
+int32_t ab_pack_open_program(struct ab_pack_reader *r);
+/* A rule's line. */
+int32_t ab_pack_open_rule(struct ab_pack_reader *r);
+int32_t ab_pack_read_rule(struct ab_pack_reader *r);
+/* The group mask of "-a|--long" in a program. */
+int32_t ab_pack_options(struct ab_pack_reader *r, const struct ab_program *p,
+			char *text, uint64_t *mask);
+/* "remote|decode" */
+int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint);
+int32_t ab_pack_classes(struct ab_pack_reader *r, char *text, uint64_t *mask);
+/* The program numbers of "a,b,@set"; names are made when `make`. */
+int32_t ab_pack_programs(struct ab_pack_reader *r, char *text, bool make,
+			 uint32_t *list, uint32_t *count);
+/* Number of a predicate on values ("mode-777") or -1. */
+int ab_value_named(const char *name);
+
+#endif

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a word means as a path: resolved as text against the working
+ * directory, split into components, put into classes. Links are not followed:
+ * that is for the walls.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "path/glob.h"
+
+struct part {
+	const char *text;
+	uint32_t len;
+	uint8_t kind; /* 0 exact, 1 a pattern, 2 with an unknown part */
+};
+
+struct path {
+	struct part parts[AB_CHECK_MAX_PARTS];
+	uint32_t count;
+	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
+	bool has_hole, is_too_long, went_up;
+};
+
+static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
+{
+	if ((!len && kind != 2) || (len == 1 && *text == '.' && !kind))
+		return;
+	if (len == 2 && !kind && text[0] == '.' && text[1] == '.') {
+		if (p->count)
+			p->count--;
+		else if (p->from != FROM_ROOT) {
+			p->from = FROM_NOWHERE;
+			p->went_up = true;
+		}
+		return;
+	}
+	if (p->count == AB_CHECK_MAX_PARTS) {
+		p->is_too_long = true;
+		return;
+	}
+	p->parts[p->count++] = (struct part){ text, len, kind };
+}
+
+static void push_text(struct path *p, const char *text, uint32_t len)
+{
+	for (uint32_t i = 0; i < len;) {
+		const char *slash = memchr(text + i, '/', len - i);
+		uint32_t end = slash ? (uint32_t)(slash - text) : len;
+
+		push(p, text + i, end - i, 0);
+		i = end + 1;
+	}
+}
+
+static bool named(const struct ab_hole *h, const char *name)
+{
+	return h->name && !strcmp(h->name, name);
+}
+
+/* A hole that starts the word: what is known of where that is. */
+static bool start_at_hole(struct path *p, const struct ab_hole *h)
+{
+	if (h->kind == AB_HOLE_HOME && !h->len) {
+		p->from = FROM_HOME;
+		return true;
+	}
+	if (named(h, "TMPDIR") || named(h, "RUNNER_TEMP") ||
+	    named(h, "TEMP") || named(h, "TMP") ||
+	    (ab_hole_taint(h) & AB_TAINT_TEMP)) {
+		p->from = FROM_TEMP;
+		return true;
+	}
+	return false;
+}
+
+static uint8_t kind_of(const struct ab_word *w, uint32_t at, uint32_t end,
+		       uint32_t *h)
+{
+	uint8_t kind = 0;
+
+	while (*h < w->hole_count && w->holes[*h].at + w->holes[*h].len < at)
+		(*h)++;
+	for (uint32_t i = *h; i < w->hole_count && w->holes[i].at <= end;
+	     i++) {
+		const struct ab_hole *hole = &w->holes[i];
+		uint32_t hole_end = hole->at + hole->len;
+
+		if (hole->len ? hole_end <= at || hole->at >= end
+			      : hole->at < at)
+			continue;
+		if (hole->kind == AB_HOLE_PATTERN && kind < 1)
+			kind = 1;
+		else if (hole->kind == AB_HOLE_BYTES ||
+			 hole->kind == AB_HOLE_FIELDS)
+			kind = 2;
+	}
+	return kind;
+}
+
+static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
+		  uint32_t *at)
+{
+	const struct ab_word *cwd = c->cwd;
+
+	if (w->hole_count && w->holes[0].at == 0 &&
+	    (w->holes[0].kind == AB_HOLE_BYTES ||
+	     w->holes[0].kind == AB_HOLE_FIELDS ||
+	     (w->holes[0].kind == AB_HOLE_HOME && !w->holes[0].len))) {
+		if (start_at_hole(p, &w->holes[0]))
+			return;
+		p->from = FROM_NOWHERE;
+		p->has_hole = true;
+		return;
+	}
+	p->from = FROM_ROOT;
+	if (w->len && *w->text == '/')
+		return;
+	/* ~name that nobody resolved */
+	if (w->len && *w->text == '~' && w->hole_count &&
+	    w->holes[0].kind == AB_HOLE_HOME) {
+		p->from = FROM_HOME;
+		*at = w->holes[0].len;
+		return;
+	}
+	if (cwd)
+		push_text(p, cwd->text, cwd->len);
+	else
+		p->from = FROM_NOWHERE;
+}
+
+static void resolve(struct ab_check *c, const struct ab_word *w,
+		    struct path *p)
+{
+	uint32_t at = 0, h = 0, len = w->len;
+
+	/* the line end of another system */
+	if (len && w->text[len - 1] == '\r')
+		len--;
+	p->count = 0;
+	p->has_hole = p->is_too_long = p->went_up = false;
+	start(c, p, w, &at);
+	for (uint32_t i = at; i < len;) {
+		const char *slash = memchr(w->text + i, '/', len - i);
+		uint32_t end = slash ? (uint32_t)(slash - w->text) : len;
+		uint8_t kind = w->hole_count ? kind_of(w, i, end, &h) : 0;
+
+		/* the hole that the path starts at is no hole in it */
+		if (kind == 2 && i == 0 && p->from != FROM_ROOT &&
+		    w->holes[0].at == 0)
+			kind = 0;
+		if (kind == 2)
+			p->has_hole = true;
+		push(p, w->text + i, end - i, kind);
+		i = end + 1;
+	}
+	/* a hole behind the last slash */
+	if (w->hole_count && w->len && w->text[w->len - 1] == '/' &&
+	    w->holes[w->hole_count - 1].at == w->len &&
+	    kind_of(w, w->len, w->len, &h) == 2)
+		p->has_hole = true;
+}
+
+/* --- computed classes --------------------------------------------------- */
+
+static bool is_top(const struct part *part)
+{
+	static const char *const tops[] = {
+		"bin",	"boot", "dev",	"etc",	"home", "lib",	 "lib32",
+		"lib64", "media", "mnt", "opt", "proc", "root", "run",
+		"sbin", "srv",	"sys",	"tmp",	"usr",	"var",	 "Users",
+		"System", "Library", "Applications", "Volumes", "private",
+		"nix", "snap", "lost+found", "cygdrive",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(tops); i++) {
+		if (strlen(tops[i]) == part->len &&
+		    !memcmp(tops[i], part->text, part->len))
+			return true;
+	}
+	return false;
+}
+
+static bool part_is(const struct part *part, const char *text)
+{
+	size_t n = strlen(text);
+
+	return part->len == n && !memcmp(part->text, text, n);
+}
+
+/* Every name there is: `*`, `.*`, `?*`. */
+static bool is_all(const struct part *part)
+{
+	if (part->kind != 1)
+		return false;
+	for (uint32_t i = 0; i < part->len; i++) {
+		if (!memchr("*?.[]!^@()", part->text[i], 10))
+			return false;
+	}
+	return true;
+}
+
+/* A directory as text against the first `count` components. */
+static bool same_dir(const struct path *p, uint32_t count,
+		     const struct ab_known_path *dir, bool *is_below,
+		     bool *is_above)
+{
+	uint32_t i = 0, at = 1;
+
+	*is_below = *is_above = false;
+	if (!dir->text || p->from != FROM_ROOT)
+		return false;
+	while (at < dir->len) {
+		const char *slash = memchr(dir->text + at, '/', dir->len - at);
+		uint32_t end = slash ? (uint32_t)(slash - dir->text)
+				     : dir->len;
+
+		if (i == count) {
+			*is_above = true;
+			return false;
+		}
+		if (p->parts[i].kind ||
+		    p->parts[i].len != end - at ||
+		    memcmp(p->parts[i].text, dir->text + at, end - at) != 0)
+			return false;
+		i++;
+		at = end + 1;
+	}
+	*is_below = i < count;
+	return i == count;
+}
+
+static bool is_home(const struct ab_check *c, const struct path *p,
+		    uint32_t count)
+{
+	bool below, above;
+
+	if (p->from == FROM_HOME)
+		return count == 0;
+	if (p->from != FROM_ROOT)
+		return false;
+	if (same_dir(p, count, &c->place->home, &below, &above))
+		return true;
+	return (count == 1 && part_is(&p->parts[0], "root")) ||
+	       (count == 2 && (part_is(&p->parts[0], "home") ||
+			       part_is(&p->parts[0], "Users")));
+}
+
+/* The directory itself: the first `count` components. */
+static uint64_t dir_class(const struct ab_check *c, const struct path *p,
+			  uint32_t count, bool is_content)
+{
+	uint64_t mask = 0;
+	bool below, above;
+
+	if (is_home(c, p, count))
+		mask |= AB_CLASS(HOME);
+	if (p->from != FROM_ROOT)
+		return mask;
+	if (!count)
+		return mask | AB_CLASS(ROOT);
+	if (count == 1 && is_top(&p->parts[0]) &&
+	    !(is_content && part_is(&p->parts[0], "tmp")))
+		mask |= AB_CLASS(TOP);
+	if (same_dir(p, count, &c->place->root, &below, &above))
+		mask |= is_content ? AB_CLASS(EVERYTHING)
+				   : AB_CLASS(WORKTREE);
+	if (above)
+		mask |= AB_CLASS(PARENT);
+	return mask;
+}
+
+static bool in_temp(const struct ab_check *c, const struct path *p)
+{
+	bool below, above;
+
+	if (p->from == FROM_TEMP)
+		return true;
+	if (p->from != FROM_ROOT || !p->count)
+		return false;
+	if (part_is(&p->parts[0], "tmp"))
+		return p->count > 1;
+	if (p->count > 2 && part_is(&p->parts[0], "var") &&
+	    part_is(&p->parts[1], "tmp"))
+		return true;
+	if (p->count > 2 && part_is(&p->parts[0], "dev") &&
+	    part_is(&p->parts[1], "shm"))
+		return true;
+	for (uint32_t i = 0; i < c->place->temp_count; i++) {
+		if (same_dir(p, p->count, &c->place->temps[i], &below,
+			     &above) || below)
+			return true;
+	}
+	return false;
+}
+
+static bool pattern_may_be(const struct part *part, const char *name,
+			   size_t len)
+{
+	/* a name with a dot in front is matched by a dot only */
+	if (*name == '.' && part->text[0] != '.' && part->text[0] != '{' &&
+	    part->text[0] != '@' && part->text[0] != '[')
+		return false;
+	if (is_all(part))
+		return *name != '.' || part->text[0] == '.';
+	for (uint32_t i = 0; i < part->len; i++) {
+		if (part->text[i] == '(')
+			return true; /* extglob: may be anything */
+	}
+	return ab_glob_match_name(part->text, part->len, name, len, 0);
+}
+
+static bool has_git(const struct path *p)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct part *part = &p->parts[i];
+
+		if (part->kind == 1 ? pattern_may_be(part, ".git", 4)
+				    : part->len == 4 &&
+					      !strncasecmp(part->text, ".git",
+							   4))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t computed(const struct ab_check *c, const struct path *p)
+{
+	uint64_t mask = AB_CLASS(ANY);
+	bool below, above;
+	uint32_t n = p->count;
+
+	if (p->has_hole)
+		mask |= AB_CLASS(HOLE);
+	if (p->from == FROM_NOWHERE)
+		mask |= AB_CLASS(UNKNOWN);
+	mask |= dir_class(c, p, n, false);
+	if (n && is_all(&p->parts[n - 1]))
+		mask |= dir_class(c, p, n - 1, true);
+	else if (n == 1 && p->parts[0].kind == 1 && p->from == FROM_ROOT)
+		mask |= AB_CLASS(ROOT);
+	if (has_git(p))
+		mask |= AB_CLASS(GIT);
+	if (in_temp(c, p))
+		return mask | AB_CLASS(TEMP);
+	same_dir(p, n, &c->place->root, &below, &above);
+	if (below)
+		mask |= AB_CLASS(INSIDE);
+	if (below && p->parts[n - 1].kind == 0)
+		mask |= AB_CLASS(SUBDIR);
+	if (p->from == FROM_HOME ||
+	    (p->from == FROM_ROOT && !below && !(mask & (AB_CLASS(WORKTREE)))))
+		mask |= AB_CLASS(OUTSIDE);
+	if (p->went_up)
+		mask |= AB_CLASS(OUTSIDE);
+	return mask;
+}
+
+/* --- classes of the pack ------------------------------------------------ */
+
+static bool part_matches(const struct ab_part *want, const struct part *have,
+			 bool is_not)
+{
+	/* a pattern is taken away only when all that it matches is */
+	if (is_not && have->kind == 1)
+		return ab_glob_match_name(want->text, want->len, have->text,
+					  have->len, 0);
+	if (have->kind == 2) /* any one name, where the pattern takes any */
+		return want->kind == 1 && want->len == 1;
+	if (have->kind == 1) {
+		if (want->kind == 0)
+			return pattern_may_be(have, want->text, want->len);
+		if (is_all(have))
+			return false;
+	}
+	if (want->kind == 0)
+		return want->len == have->len &&
+		       !memcmp(want->text, have->text, want->len);
+	return ab_glob_match_name(want->text, want->len, have->text,
+				  have->len, 0);
+}
+
+/* Components from..p->count against the pattern's, with one `**` at most
+   remembered, as in path/glob.c. */
+static bool parts_match(const struct ab_pack *pack,
+			const struct ab_path_pattern *pattern,
+			const struct path *p, uint32_t from)
+{
+	const struct ab_part *want = pack->parts + pattern->part;
+	uint32_t n = pattern->component_count, i = 0, k = from;
+	uint32_t star = UINT32_MAX, back = 0;
+
+	while (k < p->count) {
+		if (i < n && want[i].kind == 2) {
+			star = i++;
+			back = k;
+		} else if (i < n && part_matches(&want[i], &p->parts[k],
+						 pattern->is_not)) {
+			i++;
+			k++;
+		} else if (star != UINT32_MAX) {
+			i = star + 1;
+			k = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (i < n && want[i].kind == 2)
+		i++;
+	return i == n;
+}
+
+static bool pattern_matches(const struct ab_check *c,
+			    const struct ab_path_pattern *pattern,
+			    const struct path *p)
+{
+	if (pattern->base == 1)
+		return p->from == FROM_ROOT &&
+		       parts_match(c->pack, pattern, p, 0);
+	if (pattern->base == 0) {
+		for (uint32_t from = 0; from <= p->count; from++) {
+			if (parts_match(c->pack, pattern, p, from))
+				return true;
+		}
+		return false;
+	}
+	if (p->from == FROM_HOME)
+		return parts_match(c->pack, pattern, p, 0);
+	for (uint32_t n = 1; n <= 8 && n <= p->count; n++) {
+		if (is_home(c, p, n) && parts_match(c->pack, pattern, p, n))
+			return true;
+	}
+	return false;
+}
+
+static void try_chain(const struct ab_check *c, uint32_t at,
+		      const struct path *p, const struct part *key,
+		      uint64_t *yes, uint64_t *no)
+{
+	uint32_t hash = key ? ab_pack_hash(key->text, key->len) : 0;
+
+	while (at) {
+		const struct ab_path_pattern *pattern =
+			&c->pack->patterns[at - 1];
+
+		at = pattern->next;
+		if (key && pattern->key_hash != hash)
+			continue;
+		if (pattern_matches(c, pattern, p))
+			*(pattern->is_not ? no : yes) |=
+				UINT64_C(1) << pattern->class_bit;
+	}
+}
+
+static uint64_t listed(const struct ab_check *c, const struct path *p)
+{
+	uint64_t yes = 0, no = 0;
+	bool has_pattern = false;
+
+	for (uint32_t i = 0; i < p->count; i++)
+		has_pattern |= p->parts[i].kind == 1;
+	if (has_pattern) {
+		for (uint32_t i = 0; i < c->pack->patterns_count; i++) {
+			const struct ab_path_pattern *pattern =
+				&c->pack->patterns[i];
+
+			if (pattern_matches(c, pattern, p))
+				*(pattern->is_not ? &no : &yes) |=
+					UINT64_C(1) << pattern->class_bit;
+		}
+		return yes & ~no;
+	}
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct part *part = &p->parts[i];
+		uint32_t hash = ab_pack_hash(part->text, part->len);
+
+		try_chain(c, c->pack->path_buckets[hash % AB_PATH_BUCKETS], p,
+			  part, &yes, &no);
+	}
+	if (p->count)
+		try_chain(c, c->pack->path_free, p, NULL, &yes, &no);
+	return yes & ~no;
+}
+
+uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
+{
+	struct path p;
+
+	if (!w->len && !w->hole_count)
+		return AB_CLASS(ANY);
+	resolve(c, w, &p);
+	if (p.is_too_long)
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, w);
+	return computed(c, &p) | listed(c, &p);
+}
+
+const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
+			 uint32_t *len)
+{
+	struct path p;
+	size_t size = 1;
+
+	resolve(c, w, &p);
+	if (p.from != FROM_ROOT || p.has_hole || p.is_too_long)
+		return NULL;
+	for (uint32_t i = 0; i < p.count; i++)
+		size += p.parts[i].len + 1;
+	char *text = ab_check_alloc(c, size + 1);
+	uint32_t n = 0;
+
+	if (!text)
+		return NULL;
+	for (uint32_t i = 0; i < p.count; i++) {
+		if (p.parts[i].kind)
+			return NULL;
+		text[n++] = '/';
+		memcpy(text + n, p.parts[i].text, p.parts[i].len);
+		n += p.parts[i].len;
+	}
+	if (!n)
+		text[n++] = '/';
+	text[n] = '\0';
+	*len = n;
+	return text;
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a command runs in turn: other commands behind wrappers, texts for
+ * shells, inline programs, statements, and what its stdin brings.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "guard/command.h"
+
+/* --- running other things ----------------------------------------------- */
+
+static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
+					uint32_t len)
+{
+	struct ab_chain *chain = ab_arena_high(c->high, sizeof(*chain));
+
+	if (!chain) {
+		c->is_broken = true;
+		return c->chain;
+	}
+	*chain = (struct ab_chain){ .up = c->chain, .name = name,
+				    .len = len };
+	return chain;
+}
+
+void ab_check_script(struct ab_check *c, const struct ab_word *text,
+		     bool is_child, const struct ab_word *args,
+		     uint32_t arg_count, const char *how)
+{
+	struct ab_shell_text push = { .text = *text, .is_child = is_child,
+				      .args = args, .arg_count = arg_count };
+	const struct ab_chain *chain = c->chain;
+
+	if (c->use && c->use->program)
+		chain = add_chain(c, how ? how : c->use->program->name,
+				  how ? (uint32_t)strlen(how)
+				      : c->use->program->name_len);
+	push.tag = (void *)(uintptr_t)chain;
+	if (!ab_shell_push(c->run, &push))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
+}
+
+void ab_run_words(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *words, uint32_t count)
+{
+	const struct ab_chain *chain = c->chain;
+
+	if (!count)
+		return;
+	c->chain = add_chain(c, use->program->name, use->program->name_len);
+	ab_check_words(c, words, count, use->in_taint, use->in_text,
+		       use->has_stdin);
+	c->chain = chain;
+}
+
+/* The words of a find -exec with `{}` put in, or of xargs with its input. */
+static bool fill_words(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *from, uint32_t count,
+		       const char *mark, const struct ab_word *value,
+		       struct ab_word *to)
+{
+	uint32_t n = (uint32_t)strlen(mark);
+
+	(void)use;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = &from[i];
+		const char *hit = memmem(w->text, w->len, mark, n);
+
+		to[i] = *w;
+		if (!hit || !n)
+			continue;
+		uint32_t at = (uint32_t)(hit - w->text);
+		uint32_t len = w->len - n + value->len;
+		char *text = ab_check_alloc(c, len + 1);
+		struct ab_hole *holes = NULL;
+
+		if (!text)
+			return false;
+		memcpy(text, w->text, at);
+		memcpy(text + at, value->text, value->len);
+		memcpy(text + at + value->len, hit + n, w->len - at - n);
+		if (value->hole_count) {
+			holes = ab_check_alloc(c, value->hole_count *
+							  sizeof(*holes));
+			if (!holes)
+				return false;
+			for (uint32_t k = 0; k < value->hole_count; k++) {
+				holes[k] = value->holes[k];
+				holes[k].at += at;
+			}
+		}
+		to[i].text = text;
+		to[i].len = len;
+		to[i].holes = holes;
+		to[i].hole_count = value->hole_count;
+		to[i].map = NULL;
+		to[i].map_count = 0;
+	}
+	return true;
+}
+
+/* One hole that stands for all arguments that stdin brings. */
+static bool stdin_word(struct ab_check *c, const struct ab_use *use,
+		       struct ab_word *out)
+{
+	struct ab_hole *h = ab_check_alloc(c, sizeof(*h));
+
+	if (!h)
+		return false;
+	*h = (struct ab_hole){ .kind = AB_HOLE_FIELDS };
+	if (use->in_taint) {
+		h->origin = ab_shell_stream(c->run, use->words[0].span);
+		if (!h->origin)
+			return false;
+		h->origin->taint = use->in_taint;
+	}
+	*out = (struct ab_word){ .text = "", .holes = h, .hole_count = 1,
+				 .span = use->words[0].span };
+	return true;
+}
+
+/* The words of a text, split at blanks and newlines; at most `room`. */
+static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
+			    struct ab_word *out, uint32_t room)
+{
+	uint32_t n = 0, i = 0;
+
+	while (i < text->len && n < room) {
+		while (i < text->len && memchr(" \t\n", text->text[i], 3))
+			i++;
+		uint32_t from = i;
+
+		while (i < text->len && !memchr(" \t\n", text->text[i], 3))
+			i++;
+		if (i > from &&
+		    !ab_word_slice(c, text, from, i - from, &out[n++]))
+			return 0;
+	}
+	if (!text->len && text->hole_count && n < room)
+		out[n++] = *text;
+	return n;
+}
+
+#define MAX_INPUT 256 /* words of a known stdin that xargs appends */
+
+static void run_xargs(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *words, uint32_t count)
+{
+	struct ab_word value, *all;
+	const char *mark = NULL;
+	uint32_t extra = 0;
+	char text[32];
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		const struct ab_word *o = &use->words[v->option];
+
+		if (o->len < 2 || (o->text[1] != 'I' && o->text[1] != 'i' &&
+				   memcmp(o->text, "--replace",
+					  o->len < 9 ? o->len : 9) != 0))
+			continue;
+		uint32_t n = w->len - v->at;
+
+		if (n && n < sizeof(text)) {
+			memcpy(text, w->text + v->at, n);
+			text[n] = '\0';
+			mark = text;
+		}
+	}
+	if (!stdin_word(c, use, &value))
+		return;
+	all = ab_check_alloc(c, (count + MAX_INPUT + 2) * sizeof(*all));
+	if (!all)
+		return;
+	if (mark) {
+		if (use->in_text)
+			value = *use->in_text;
+		while (value.len && value.text[value.len - 1] == '\n')
+			value.len--;
+		if (fill_words(c, use, words, count, mark, &value, all))
+			ab_run_words(c, use, all, count);
+		return;
+	}
+	memcpy(all, words, count * sizeof(*all));
+	if (!count) { /* xargs alone echoes */
+		return;
+	}
+	if (use->in_text)
+		extra = split_words(c, use->in_text, all + count, MAX_INPUT);
+	if (!use->in_text || extra == MAX_INPUT)
+		all[count + extra++] = value;
+	ab_run_words(c, use, all, count + extra);
+}
+
+/* find START -exec words {} ; */
+static void run_find(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_word *words, uint32_t count)
+{
+	struct ab_word *all = ab_check_alloc(c, (count + 1) * sizeof(*all));
+	struct ab_word value = { .text = "./{}", .len = 4,
+				 .span = use->words[0].span };
+
+	if (use->operand_count) {
+		const struct ab_word *start = &use->words[use->operands[0]];
+		char *text = ab_check_alloc(c, start->len + 4);
+
+		if (!text)
+			return;
+		memcpy(text, start->text, start->len);
+		memcpy(text + start->len, "/{}", 3);
+		value = *start;
+		value.text = text;
+		value.len = start->len + 3;
+		value.map = NULL;
+		value.map_count = 0;
+	}
+	if (all && fill_words(c, use, words, count, "{}", &value, all))
+		ab_run_words(c, use, all, count);
+}
+
+static bool is_text(const struct ab_word *w, const char *text)
+{
+	return !w->hole_count && strlen(text) == w->len &&
+	       !memcmp(text, w->text, w->len);
+}
+
+bool ab_has_role(const struct ab_check *c, const struct ab_program *p,
+		     enum ab_role_kind kind)
+{
+	for (uint32_t i = 0; i < p->role_count; i++) {
+		if (c->pack->roles[p->role + i].kind == kind)
+			return true;
+	}
+	return false;
+}
+
+/* Words behind an option, up to `;` or `+` (find) or the end. */
+static void until_role(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		uint32_t from = v->word, end = from;
+
+		if (!(role->mask & (UINT64_C(1) << v->group)) || v->at)
+			continue;
+		while (end < use->count) {
+			const struct ab_word *w = &use->words[end];
+
+			if (w->len == 1 && (*w->text == ';' ||
+					    (*w->text == '+' && end > from)))
+				break;
+			end++;
+		}
+		run_find(c, use, use->words + from, end - from);
+	}
+}
+
+void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role)
+{
+	uint32_t base = use->base[use->program->depth];
+	uint32_t n = use->operand_count - base;
+
+	if (role->select == AB_SEL_UNTIL) {
+		until_role(c, use, role);
+		return;
+	}
+	if (n < role->a) {
+		if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS) &&
+		    role->a == 1)
+			run_xargs(c, use, NULL, 0);
+		return;
+	}
+	uint32_t first = use->operands[base + role->a - 1];
+
+	if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS)) {
+		run_xargs(c, use, use->words + first, use->count - first);
+		return;
+	}
+	if (is_text(&use->words[first], "--"))
+		first++;
+	/* an option that is not in the table may have taken the first words */
+	uint32_t tries = use->is_unsure ? 3 : 1;
+
+	for (uint32_t i = 0; i < tries && first + i < use->count; i++) {
+		if (!i || ab_names_program(c, &use->words[first + i]))
+			ab_run_words(c, use, use->words + first + i,
+				     use->count - first - i);
+	}
+}
+
+/* --- texts -------------------------------------------------------------- */
+
+/* echo x; parallel 'cmd {}' ::: a b: the commands are one text each. */
+static void run_parallel(struct ab_check *c, const struct ab_use *use,
+			 uint32_t first)
+{
+	uint32_t end = first, tried = 0;
+	struct ab_word *all, text;
+
+	while (end < use->count &&
+	       !(use->words[end].len >= 3 &&
+		 !memcmp(use->words[end].text, ":::", 3)))
+		end++;
+	all = ab_check_alloc(c, (end - first + 1) * sizeof(*all));
+	if (!all)
+		return;
+	for (uint32_t i = end + 1; (i < use->count || !tried) && tried < 16;
+	     i++, tried++) {
+		struct ab_word value;
+		uint32_t n = end - first;
+		bool has_mark = false;
+
+		if (i < use->count)
+			value = use->words[i];
+		else if (!stdin_word(c, use, &value))
+			return;
+		for (uint32_t k = first; k < end; k++)
+			has_mark |= memmem(use->words[k].text,
+					   use->words[k].len, "{}", 2) != NULL;
+		if (!fill_words(c, use, use->words + first, n, "{}", &value,
+				all))
+			return;
+		if (!has_mark)
+			all[n++] = value;
+		if (ab_shell_join(c->run, all, n, &text))
+			ab_check_script(c, &text, true, NULL, 0, NULL);
+	}
+}
+
+/* A value put into a text is a word of it; a text that is all value is not
+   known at all. */
+static uint32_t part_taint(uint32_t taint, uint32_t len)
+{
+	return len ? taint & ~(uint32_t)(AB_TAINT_VAR | AB_TAINT_FILE)
+		   : taint;
+}
+
+static void shell_word(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, const struct ab_word *w)
+{
+	uint32_t taint = ab_word_taint(w);
+	bool is_eval = role->kind == AB_ROLE_EVAL;
+
+	if (taint)
+		ab_check_flow(c, use,
+			      is_eval ? AB_SINK_EVAL : AB_SINK_SHELL,
+			      part_taint(taint, w->len && !is_eval), w);
+	ab_check_script(c, w, !is_eval, NULL, 0, NULL);
+}
+
+void ab_run_shell(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	uint32_t base = use->base[use->program->depth];
+	uint32_t n = use->operand_count - base;
+	struct ab_word text;
+
+	if (role->select == AB_SEL_NTH && n >= role->a) {
+		/* sh -c TEXT NAME ARGS */
+		const struct ab_word *w =
+			&use->words[use->operands[base + role->a - 1]];
+		uint32_t rest = use->operands[base + role->a - 1] + 1;
+		uint32_t taint = ab_word_taint(w);
+
+		if (taint)
+			ab_check_flow(c, use, AB_SINK_SHELL,
+				      part_taint(taint, w->len), w);
+		ab_check_script(c, w, role->kind == AB_ROLE_SHELL,
+				use->words + rest, use->count - rest, NULL);
+		return;
+	}
+	if (role->select != AB_SEL_FROM) {
+		ab_role_each(c, use, role, shell_word);
+		return;
+	}
+	if (n < role->a)
+		return;
+	uint32_t first = use->operands[base + role->a - 1];
+
+	if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS)) {
+		run_parallel(c, use, first);
+		return;
+	}
+	if (!strcmp(use->program->name, "alias")) {
+		for (uint32_t i = first; i < use->count; i++) {
+			const struct ab_word *w = &use->words[i];
+			const char *eq = memchr(w->text, '=', w->len);
+			struct ab_word value;
+
+			if (eq && ab_word_slice(c, w,
+						(uint32_t)(eq - w->text) + 1,
+						w->len, &value))
+				ab_check_script(c, &value, false, NULL, 0,
+						NULL);
+		}
+		return;
+	}
+	if (ab_shell_join(c->run, use->words + first, use->count - first,
+			  &text))
+		shell_word(c, use, role, &text);
+}
+
+/* Where the words of tcl's exec, spawn or system begin; 0: no such. */
+static uint32_t tcl_command(const char *line, uint32_t n)
+{
+	static const char *const names[] = { "exec ", "spawn ", "system " };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const char *hit = memmem(line, n, names[i], strlen(names[i]));
+
+		if (hit && (hit == line || memchr(" \t[{;", hit[-1], 5)))
+			return (uint32_t)(hit - line) +
+			       (uint32_t)strlen(names[i]);
+	}
+	return 0;
+}
+
+/* Recipes of a makefile, RUN lines of a container's. */
+static void check_lines(struct ab_check *c, const char *lang,
+			const struct ab_word *text)
+{
+	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
+
+	for (uint32_t i = 0; i < text->len;) {
+		const char *end = memchr(text->text + i, '\n', text->len - i);
+		uint32_t stop = end ? (uint32_t)(end - text->text)
+				    : text->len;
+		const char *line = text->text + i;
+		uint32_t n = stop - i, at = 0;
+		struct ab_word w;
+
+		if (is_make) {
+			const char *semi = memchr(line, ';', n);
+
+			if (n && *line == '\t')
+				at = 1;
+			else if (semi && memchr(line, ':',
+						(size_t)(semi - line)))
+				at = (uint32_t)(semi - line) + 1;
+		} else if (is_tcl) {
+			at = tcl_command(line, n);
+		} else if (n > 4 && !strncasecmp(line, "run ", 4)) {
+			at = 4;
+		}
+		while (at && is_make && at < n && memchr("@-+ ", line[at], 4))
+			at++;
+		if (at && ab_word_slice(c, text, i + at, n - at, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		i = stop + 1;
+	}
+}
+
+void ab_run_code(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *w)
+{
+	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
+	    !strcmp(role->text, "tcl"))
+		check_lines(c, role->text, w);
+	else
+		ab_check_code(c, use, role->text, w);
+}
+
+static void text_word(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role, const struct ab_word *w)
+{
+	ab_check_flow(c, use, AB_SINK_TEXT,
+		      part_taint(ab_word_taint(w), w->len), w);
+	ab_check_text(c, role->text, w);
+}
+
+void ab_run_text(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_role *role)
+{
+	uint32_t base = use->base[use->program->depth];
+	struct ab_word text;
+
+	if (role->select != AB_SEL_FROM) {
+		ab_role_each(c, use, role, text_word);
+		return;
+	}
+	if (use->operand_count - base < role->a)
+		return;
+	uint32_t first = use->operands[base + role->a - 1];
+
+	if (ab_shell_join(c->run, use->words + first, use->count - first,
+			  &text))
+		text_word(c, use, role, &text);
+}
+
+/* --- stdin -------------------------------------------------------------- */
+
+bool ab_is_stdin_name(const struct ab_word *w)
+{
+	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0",
+					     "/proc/self/fd/0" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (!w->hole_count && strlen(names[i]) == w->len &&
+		    !memcmp(names[i], w->text, w->len))
+			return true;
+	}
+	return false;
+}
+
+static bool reads_stdin(const struct ab_use *use, const struct ab_role *role)
+{
+	uint32_t base = use->base[use->program->depth];
+	struct ab_role plain = *role;
+
+	if (ab_role_applies(use, role))
+		return true;
+	plain.none = 0;
+	return role->none == 1 && use->operand_count > base &&
+	       ab_is_stdin_name(&use->words[use->operands[base]]) &&
+	       ab_role_applies(use, &plain);
+}
+
+void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role)
+{
+	uint32_t taint = use->in_taint;
+
+	if (!use->has_stdin || !reads_stdin(use, role))
+		return;
+	if (use->in_text)
+		taint = ab_word_taint(use->in_text);
+	else if (!taint && !(c->in_is_file &&
+			     role->kind != AB_ROLE_STDIN_TEXT))
+		taint = AB_TAINT_FILE;
+	switch ((enum ab_role_kind)role->kind) {
+	case AB_ROLE_STDIN_SHELL:
+		if (use->in_text)
+			ab_check_script(c, use->in_text, true, NULL, 0, NULL);
+		if (!use->in_text || !use->in_text->len)
+			ab_check_flow(c, use, AB_SINK_SHELL, taint, NULL);
+		else
+			ab_check_flow(c, use, AB_SINK_SHELL,
+				      part_taint(taint, 1), NULL);
+		break;
+	case AB_ROLE_STDIN_CODE:
+		if (use->in_text)
+			ab_run_code(c, use, role, use->in_text);
+		ab_check_flow(c, use, AB_SINK_CODE, taint, NULL);
+		break;
+	case AB_ROLE_STDIN_TEXT:
+		if (use->in_text)
+			ab_check_text(c, role->text, use->in_text);
+		if (!use->in_text || !use->in_text->len)
+			ab_check_flow(c, use, AB_SINK_TEXT, taint, NULL);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The visitor of the shell check: what stands around a command (streams,
+ * redirections, the working directory, functions) is made ready here and
+ * command.c judges the words. See shell.h.
+ */
+#include "config.h"
+
+#include "guard/shell.h"
+
+#include <string.h>
+
+#include "guard/check.h"
+#include "guard/command.h"
+
+#define CWD " cwd"
+#define DIRS " dirs"
+#define SCRATCH_BYTES (192u << 10)
+
+struct visit {
+	struct ab_check check;
+	struct ab_arena scratch;
+	void *scratch_begin;
+	struct ab_word first_cwd;
+	/* an argv that is judged in place of the text's one command */
+	const struct ab_word *argv;
+	size_t argc;
+};
+
+size_t ab_shell_check_room(size_t n)
+{
+	return AB_SHELL_ARENA(n) + SCRATCH_BYTES + 64;
+}
+
+/* --- the text as bytes -------------------------------------------------- */
+
+static bool is_odd_byte(unsigned char b)
+{
+	return b < 0x20 ? b != '\t' && b != '\n' : b == 0x7f;
+}
+
+/* Directions and invisible characters, by their UTF-8. */
+static bool is_invisible(const unsigned char *p, size_t n)
+{
+	if (n < 3)
+		return false;
+	if (p[0] == 0xef)
+		return p[1] == 0xbb && p[2] == 0xbf; /* U+FEFF */
+	if (p[0] != 0xe2)
+		return false;
+	if (p[1] == 0x80) /* 200B 200C 200E 200F, 202A to 202E */
+		return p[2] == 0x8b || p[2] == 0x8c || p[2] == 0x8e ||
+		       p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae);
+	/* 2060 to 2064, 2066 to 2069 */
+	return p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xa9;
+}
+
+static void check_bytes(struct ab_check *c, const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	struct ab_word w = { .text = text };
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char b = p[i];
+
+		if (b >= 0x20 && b < 0x7f)
+			continue;
+		/* the line ends of another system are no trick */
+		if (b == '\r' && i + 1 < n && p[i + 1] == '\n')
+			continue;
+		if (!is_odd_byte(b) && !is_invisible(p + i, n - i))
+			continue;
+		w.span = (struct ab_span){ (uint32_t)i, (uint32_t)i + 1 };
+		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, &w);
+		return;
+	}
+}
+
+/* --- state -------------------------------------------------------------- */
+
+static void prepare(struct visit *v, struct ab_shell_run *run,
+		    const struct ab_shell_place_of *place)
+{
+	struct ab_check *c = &v->check;
+	bool is_exported;
+
+	v->scratch.low = v->scratch_begin;
+	c->run = run;
+	c->flags = place->flags;
+	c->chain = place->tag;
+	c->use = NULL;
+	c->depth = 0;
+	c->out_taint = 0;
+	c->in_is_file = false;
+	c->assigns = NULL;
+	c->assign_count = 0;
+	for (const struct ab_chain *k = c->chain; k; k = k->up)
+		c->depth++;
+	c->cwd = ab_shell_get(run, CWD, sizeof(CWD) - 1, &is_exported);
+	if (!c->cwd)
+		c->cwd = v->first_cwd.len ? &v->first_cwd : NULL;
+	else if (c->cwd->hole_count || !c->cwd->len)
+		c->cwd = NULL;
+}
+
+static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
+{
+	static const struct ab_word unknown = { .text = "" };
+
+	if (!ab_shell_set(c->run, CWD, sizeof(CWD) - 1,
+			  cwd ? cwd : &unknown))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+}
+
+static bool word_is(const struct ab_word *w, const char *text)
+{
+	return !w->hole_count && strlen(text) == w->len &&
+	       !memcmp(text, w->text, w->len);
+}
+
+/* The first line of a list of directories, the rest in *rest. */
+static bool first_line(struct ab_check *c, const struct ab_word *list,
+		       struct ab_word *first, struct ab_word *rest)
+{
+	const char *end = list->len ? memchr(list->text, '\n', list->len)
+				    : NULL;
+	uint32_t n = end ? (uint32_t)(end - list->text) : list->len;
+
+	return ab_word_slice(c, list, 0, n, first) &&
+	       ab_word_slice(c, list, end ? n + 1 : n, list->len, rest);
+}
+
+static void push_dir(struct ab_check *c, const struct ab_word *cwd)
+{
+	bool is_exported;
+	const struct ab_word *old = ab_shell_get(c->run, DIRS,
+						 sizeof(DIRS) - 1,
+						 &is_exported);
+	uint32_t n = (cwd ? cwd->len : 0), more = old ? old->len : 0;
+	char *text = ab_check_alloc(c, n + more + 2);
+
+	if (!text)
+		return;
+	if (n)
+		memcpy(text, cwd->text, n);
+	text[n] = '\n';
+	if (more)
+		memcpy(text + n + 1, old->text, more);
+	struct ab_word list = { .text = text, .len = n + 1 + more };
+
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list);
+}
+
+static void pop_dir(struct ab_check *c)
+{
+	bool is_exported;
+	const struct ab_word *list = ab_shell_get(c->run, DIRS,
+						  sizeof(DIRS) - 1,
+						  &is_exported);
+	struct ab_word first, rest;
+
+	if (!list || list->hole_count || !list->len ||
+	    !first_line(c, list, &first, &rest)) {
+		set_cwd(c, NULL);
+		return;
+	}
+	set_cwd(c, first.len ? &first : NULL);
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest);
+}
+
+/* cd, pushd, popd. */
+static void change_dir(struct ab_check *c, const struct ab_word *argv,
+		       uint32_t argc)
+{
+	const struct ab_word *to = NULL;
+	struct ab_word home = { .text = c->place->home.text,
+				.len = c->place->home.len };
+	bool is_push = argc && word_is(argv, "pushd");
+
+	if (argc && word_is(argv, "popd")) {
+		pop_dir(c);
+		return;
+	}
+	if (!argc || (!word_is(argv, "cd") && !is_push))
+		return;
+	for (uint32_t i = 1; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		bool is_option = w->len > 1 && *w->text == '-' &&
+				 !w->hole_count;
+
+		if (!is_option)
+			to = w;
+	}
+	if (!to && !is_push && home.text)
+		to = &home;
+	if (is_push)
+		push_dir(c, c->cwd);
+	set_cwd(c, to && !word_is(to, "-") ? ab_cwd_after(c, to) : NULL);
+}
+
+/* --- redirections ------------------------------------------------------- */
+
+struct input {
+	uint32_t taint;
+	const struct ab_word *text;
+	bool has;
+};
+
+static bool is_class(const struct ab_check *c, uint64_t classes,
+		     const char *name)
+{
+	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
+		if (!strcmp(c->pack->classes[i].name, name))
+			return classes & (UINT64_C(1)
+					  << (i + AB_CLASS_COMPUTED));
+	}
+	return false;
+}
+
+static bool is_net_device(struct ab_check *c, const struct ab_word *w)
+{
+	return w->len > 9 && !memcmp(w->text, "/dev/", 5) &&
+	       is_class(c, ab_path_classes(c, w), "net-device");
+}
+
+static const char *fd_variable(int32_t fd)
+{
+	static const char names[10][6] = { " fd 0", " fd 1", " fd 2", " fd 3",
+					   " fd 4", " fd 5", " fd 6", " fd 7",
+					   " fd 8", " fd 9" };
+
+	return names[fd >= 0 && fd < 10 ? fd : 0];
+}
+
+static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
+		       struct input *in)
+{
+	const struct ab_word *w = &r->target;
+	uint32_t before = c->out_taint;
+
+	c->out_taint = 0;
+	ab_check_path(c, c->use, AB_ROLE_SHOW, w);
+	uint32_t taint = c->out_taint | ab_file_taint(c, w);
+
+	c->out_taint = before | (taint & AB_TAINT_CRED);
+	if (is_net_device(c, w))
+		taint |= AB_TAINT_REMOTE;
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].kind != AB_HOLE_PROC)
+			continue;
+		taint |= ab_word_taint(w);
+		if (w->holes[i].origin)
+			in->text = w->holes[i].origin->value;
+	}
+	if (r->fd > 0)
+		return;
+	in->taint = taint;
+	in->has = true;
+	c->in_is_file = !taint;
+}
+
+static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
+		   struct input *in)
+{
+	bool is_exported;
+	const struct ab_word *w = &r->target;
+
+	if (w->len != 1 || w->hole_count || *w->text < '3' || *w->text > '9')
+		return;
+	const struct ab_word *have = ab_shell_get(
+		c->run, fd_variable(*w->text - '0'), 5, &is_exported);
+
+	in->has = true;
+	in->text = NULL;
+	in->taint = have ? ab_word_taint(have) : AB_TAINT_FILE;
+}
+
+static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
+			struct input *in, bool is_empty)
+{
+	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
+	if (is_empty && r->kind != AB_REDIR_APPEND &&
+	    r->kind != AB_REDIR_APPEND_BOTH)
+		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
+	if (!is_net_device(c, &r->target))
+		return;
+	/* both ways: what comes back is read by whoever shares it */
+	in->has = true;
+	in->taint |= AB_TAINT_REMOTE;
+	if (r->fd >= 3)
+		(void)ab_mark_variable(c, fd_variable(r->fd), 5,
+				       AB_TAINT_REMOTE);
+}
+
+/* The redirections in order; *out is the last file that stdout goes to. */
+static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
+			 uint32_t count, bool is_empty, struct input *in,
+			 const struct ab_shell_redir **out)
+{
+	*out = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_shell_redir *r = &all[i];
+
+		switch (r->kind) {
+		case AB_REDIR_READ:
+			read_redir(c, r, in);
+			break;
+		case AB_REDIR_READ_WRITE:
+			write_redir(c, r, in, false);
+			break;
+		case AB_REDIR_WRITE:
+		case AB_REDIR_CLOBBER:
+		case AB_REDIR_APPEND:
+			write_redir(c, r, in, is_empty);
+			if (r->fd == 1 || r->fd < 0)
+				*out = r;
+			break;
+		case AB_REDIR_WRITE_BOTH:
+		case AB_REDIR_APPEND_BOTH:
+			write_redir(c, r, in, is_empty);
+			*out = r;
+			break;
+		case AB_REDIR_HERE_DOC:
+		case AB_REDIR_HERE_STRING:
+			if (r->fd > 0)
+				break;
+			in->has = true;
+			in->text = &r->target;
+			in->taint = ab_word_taint(&r->target);
+			break;
+		case AB_REDIR_DUP_IN:
+			dup_in(c, r, in);
+			break;
+		case AB_REDIR_DUP_OUT:
+			if (r->target.len > 1)
+				write_redir(c, r, in, false);
+			break;
+		}
+	}
+}
+
+/* --- commands ----------------------------------------------------------- */
+
+static bool is_fork_bomb(const struct ab_shell_command *m)
+{
+	uint32_t flags = m->place.flags;
+
+	if (m->argc && m->place.function &&
+	    word_is(&m->argv[0], m->place.function) &&
+	    (flags & AB_SHELL_BACKGROUND || m->place.pipe_count > 1))
+		return true;
+	return (flags & AB_SHELL_ENDLESS) && (flags & AB_SHELL_BACKGROUND) &&
+	       (flags & AB_SHELL_LOOP);
+}
+
+static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
+{
+	static const struct ab_word unknown = { .text = "" };
+
+	for (uint32_t i = 0; i < m->assign_count; i++) {
+		const struct ab_shell_assign *a = &m->assigns[i];
+
+		ab_check_env(c, a->name, a->name_len,
+			     a->value_count ? &a->values[0] : &unknown);
+	}
+}
+
+static bool prints_nothing(const struct ab_shell_command *m)
+{
+	return !m->argc || word_is(&m->argv[0], ":") ||
+	       word_is(&m->argv[0], "true");
+}
+
+/* What the command writes into a file, when that is known. */
+static const struct ab_word *known_output(struct ab_check *c,
+					  const struct ab_shell_command *m,
+					  const struct input *in,
+					  struct ab_word *room)
+{
+	if (m->output)
+		return m->output;
+	if (m->argc && ab_shell_output(c->run, m->argv, m->argc, room))
+		return room;
+	if (m->argc == 1 && word_is(&m->argv[0], "cat"))
+		return in->text;
+	return NULL;
+}
+
+static void check_output(struct ab_check *c, const struct ab_shell_command *m,
+			 const struct ab_shell_redir *out,
+			 const struct input *in)
+{
+	struct ab_word room;
+	const struct ab_word *known;
+
+	if (!out) {
+		if (m->place.out)
+			m->place.out->taint |= c->out_taint;
+		return;
+	}
+	if (!m->argc)
+		return;
+	known = out->kind != AB_REDIR_APPEND &&
+				out->kind != AB_REDIR_APPEND_BOTH
+			? known_output(c, m, in, &room)
+			: NULL;
+	ab_file_save(c, &out->target, c->out_taint,
+		     known && known->len ? known : NULL, false);
+}
+
+static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
+				       const struct ab_shell_command *m)
+{
+	struct visit *v = user;
+	struct ab_check *c = &v->check;
+	struct input in = { 0 };
+	const struct ab_shell_redir *out;
+	const struct ab_word *argv = m->argv;
+	uint32_t argc = m->argc;
+
+	prepare(v, run, &m->place);
+	c->command = m;
+	if (v->argv) {
+		argv = v->argv;
+		argc = (uint32_t)v->argc;
+		v->argv = NULL;
+	} else if (is_fork_bomb(m)) {
+		ab_check_known(c, AB_KNOWN_FORKBOMB, AB_V_DENY, NULL);
+	}
+	if (m->place.in) {
+		in.has = true;
+		in.taint = m->place.in->taint;
+		in.text = m->place.in->value;
+	}
+	check_assigns(c, m);
+	c->assigns = m->assigns;
+	c->assign_count = m->assign_count;
+	struct ab_use use = { .words = argv, .count = argc };
+
+	c->use = &use;
+	check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), &in,
+		     &out);
+	c->use = NULL;
+	if (!m->callee)
+		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
+	check_output(c, m, out, &in);
+	change_dir(c, argv, argc);
+	c->command = NULL;
+	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
+}
+
+/* A function over the name of a program that has rules. */
+static void check_shadow(struct ab_check *c,
+			 const struct ab_shell_function *f)
+{
+	const struct ab_program *p =
+		ab_pack_program(c->pack, f->name, f->name_len);
+	struct ab_word w = { .text = f->name, .len = f->name_len,
+			     .span = f->span };
+
+	if (p && (p->links || p->is_wrapper || p->is_git ||
+		  ab_has_role(c, p, AB_ROLE_DELETE) ||
+		  ab_has_role(c, p, AB_ROLE_WRITE)))
+		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
+}
+
+static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
+				     const struct ab_shell_scope *s)
+{
+	struct visit *v = user;
+	struct ab_check *c = &v->check;
+	struct input in = { 0 };
+	const struct ab_shell_redir *out;
+
+	if (s->kind == AB_SCOPE_DEFINITION && s->function) {
+		prepare(v, run, &s->place);
+		check_shadow(c, s->function);
+	}
+	if (!s->redir_count)
+		return AB_SHELL_GO;
+	prepare(v, run, &s->place);
+	check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
+	if (in.has && s->in)
+		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
+	return AB_SHELL_GO;
+}
+
+static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
+				   const struct ab_shell_scope *s)
+{
+	(void)run;
+	(void)s;
+	struct visit *v = user;
+
+	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
+}
+
+/* --- the check ---------------------------------------------------------- */
+
+static void check_result(struct visit *v, const struct ab_shell_result *r)
+{
+	struct ab_check *c = &v->check;
+	struct ab_word w = { .text = "", .span = r->span };
+
+	switch (r->status) {
+	case AB_SHELL_OK:
+	case AB_SHELL_STOPPED:
+		break;
+	case AB_SHELL_UNTERMINATED:
+	case AB_SHELL_SYNTAX:
+		ab_check_known(c, AB_KNOWN_UNTERMINATED, AB_V_ASK, &w);
+		break;
+	case AB_SHELL_LIMIT:
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, &w);
+		break;
+	}
+}
+
+static bool begin_visit(struct visit *v, const struct ab_shell_request *q)
+{
+	void *memory = ab_arena_high(q->arena, SCRATCH_BYTES);
+
+	*v = (struct visit){ 0 };
+	v->check.pack = q->pack;
+	v->check.place = q->place;
+	v->check.is_strict = q->place->is_strict;
+	v->check.report = q->report;
+	v->check.told = q->command;
+	v->check.user = q->user;
+	v->check.high = q->arena;
+	if (!memory)
+		return false;
+	ab_arena_init(&v->scratch, memory, SCRATCH_BYTES);
+	v->scratch_begin = v->scratch.low;
+	v->check.scratch = &v->scratch;
+	if (q->place->cwd.text)
+		v->first_cwd = (struct ab_word){ .text = q->place->cwd.text,
+						 .len = q->place->cwd.len };
+	return true;
+}
+
+static bool run_visit(struct visit *v, const struct ab_shell_request *q,
+		      const char *text, size_t n)
+{
+	static const struct ab_shell_visitor visitor = {
+		.command = on_command, .begin = on_begin, .end = on_end
+	};
+	struct ab_shell_context context = {
+		.home = q->place->home.text, .home_len = q->place->home.len,
+		.cwd = q->place->cwd.text, .cwd_len = q->place->cwd.len,
+	};
+	struct ab_shell_result result = { 0 };
+	const struct ab_shell_tree *tree =
+		ab_shell_parse(q->arena, text, n, NULL, &result);
+
+	if (tree)
+		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
+	if (!v->check.is_broken)
+		check_result(v, &result);
+	if (v->check.is_broken)
+		ab_check_known(&v->check, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	return !v->check.is_broken;
+}
+
+bool ab_shell_check_text(const struct ab_shell_request *q, const char *text,
+			 size_t n)
+{
+	struct visit v;
+
+	if (!begin_visit(&v, q))
+		return false;
+	check_bytes(&v.check, text, n);
+	/* what would end the text at its first NUL sees another one */
+	size_t cut = strnlen(text, n);
+
+	if (cut < n && !run_visit(&v, q, text, cut))
+		return false;
+	return run_visit(&v, q, text, n);
+}
+
+bool ab_shell_check_argv(const struct ab_shell_request *q,
+			 const struct ab_word *words, size_t count)
+{
+	static const struct ab_word none = { .text = "" };
+	struct visit v;
+
+	if (!begin_visit(&v, q))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		/* execve(2) would end the argument there */
+		if (memchr(words[i].text, 0, words[i].len))
+			ab_check_known(&v.check, AB_KNOWN_CONTROL, AB_V_ASK,
+				       &words[i]);
+	}
+	/* a command to stand for it: texts can be pushed from its place */
+	v.argv = count ? words : &none;
+	v.argc = count ? count : 1;
+	return run_visit(&v, q, ":", 1);
+}

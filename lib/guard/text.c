@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Statements in a text: SQL that reaches a client, calls in an inline
+ * program. The text is cut into tokens (words, strings, signs; comments go),
+ * the tokens into statements, and the token rules of the language are looked
+ * for in each. This is no parser: it does not know what a statement means.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+#include "guard/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Tokens of a statement that are looked at together, and how many of them
+   stay when a statement is longer. */
+#define WINDOW 512
+#define OVERLAP 16
+
+static bool is_word(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_' || ch == '$' ||
+	       (unsigned char)ch >= 0x80;
+}
+
+static bool at(const struct ab_lexer *x, const char *sign)
+{
+	size_t n = strlen(sign);
+
+	return x->len - x->pos >= n && !memcmp(x->text + x->pos, sign, n);
+}
+
+static void to_line_end(struct ab_lexer *x)
+{
+	const char *end = memchr(x->text + x->pos, '\n', x->len - x->pos);
+
+	x->pos = end ? (uint32_t)(end - x->text) : x->len;
+}
+
+static bool comment(struct ab_lexer *x)
+{
+	bool is_sql = x->lang == AB_LANG_SQL;
+
+	if (at(x, "/*") && x->lang != AB_LANG_SHELLISH) {
+		/* mysql runs what stands in such a comment */
+		if (is_sql && at(x, "/*!")) {
+			x->pos += 3;
+			return true;
+		}
+		const char *end = memmem(x->text + x->pos + 2,
+					 x->len - x->pos - 2, "*/", 2);
+
+		x->pos = end ? (uint32_t)(end - x->text) + 2 : x->len;
+		return true;
+	}
+	if ((is_sql && at(x, "--")) ||
+	    (x->lang == AB_LANG_C && at(x, "//") &&
+	     (!x->pos || x->text[x->pos - 1] != ':')) ||
+	    (x->lang == AB_LANG_SHELLISH && at(x, "#")) ||
+	    (x->lang == AB_LANG_LUA && at(x, "--")) ||
+	    (x->lang == AB_LANG_LISP && at(x, ";"))) {
+		to_line_end(x);
+		return true;
+	}
+	return false;
+}
+
+static void string(struct ab_lexer *x, struct ab_token *t)
+{
+	char quote = x->text[x->pos];
+	uint32_t i = x->pos + 1;
+
+	/* '''...''' and """...""" */
+	if (x->len - x->pos >= 6 && x->text[i] == quote &&
+	    x->text[i + 1] == quote && x->lang == AB_LANG_SHELLISH) {
+		char three[3] = { quote, quote, quote };
+		const char *end = memmem(x->text + i + 2, x->len - i - 2,
+					 three, 3);
+
+		t->at = i + 2;
+		t->len = (end ? (uint32_t)(end - x->text) : x->len) - t->at;
+		x->pos = end ? t->at + t->len + 3 : x->len;
+		return;
+	}
+	while (i < x->len && x->text[i] != quote) {
+		if (x->text[i] == '\\' && i + 1 < x->len)
+			i++;
+		i++;
+	}
+	if (i > x->len)
+		i = x->len;
+	t->at = x->pos + 1;
+	t->len = i - t->at;
+	x->pos = i < x->len ? i + 1 : i;
+}
+
+bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
+{
+	*t = (struct ab_token){ 0 };
+	while (x->pos < x->len) {
+		char ch = x->text[x->pos];
+
+		if (ch == '\n')
+			t->is_line = true;
+		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r')
+			x->pos++;
+		else if (!comment(x))
+			break;
+	}
+	if (x->pos >= x->len)
+		return false;
+	char ch = x->text[x->pos];
+
+	t->at = x->pos;
+	t->quote = 0;
+	if (ch == '\'' || ch == '"' || ch == '`') {
+		t->quote = ch;
+		string(x, t);
+		/* "name" and `name` are names in SQL */
+		t->kind = x->lang == AB_LANG_SQL && ch != '\''
+				  ? AB_TOKEN_WORD
+				  : AB_TOKEN_STRING;
+		return true;
+	}
+	if (is_word(ch)) {
+		t->kind = AB_TOKEN_WORD;
+		while (x->pos < x->len && is_word(x->text[x->pos]))
+			x->pos++;
+	} else {
+		t->kind = AB_TOKEN_SIGN;
+		x->pos += ch == '\\' && x->pos + 1 < x->len ? 2 : 1;
+	}
+	t->len = x->pos - t->at;
+	return true;
+}
+
+/* --- rules -------------------------------------------------------------- */
+
+struct window {
+	const char *text;
+	struct ab_token tokens[WINDOW];
+	uint32_t count;
+	bool is_start; /* tokens[0] begins a statement */
+};
+
+static bool token_is(const struct window *w, uint32_t i, const char *want)
+{
+	const struct ab_token *t = &w->tokens[i];
+
+	if (!strcmp(want, "%string"))
+		return t->kind == AB_TOKEN_STRING;
+	if (!strcmp(want, "%word"))
+		return t->kind == AB_TOKEN_WORD;
+	if (!strcmp(want, "*"))
+		return true;
+	if (t->kind == AB_TOKEN_STRING)
+		return false;
+	for (const char *p = want; p;) {
+		const char *bar = strchr(p, '|');
+		size_t n = bar ? (size_t)(bar - p) : strlen(p);
+
+		if (!n && bar) /* the sign itself */
+			n = 1;
+		if (n == t->len && !strncasecmp(p, w->text + t->at, n))
+			return true;
+		p = bar ? bar + 1 : NULL;
+	}
+	return false;
+}
+
+static bool none_after(const struct window *w, uint32_t from, const char *want)
+{
+	for (uint32_t i = from; i < w->count; i++) {
+		if (token_is(w, i, want))
+			return false;
+	}
+	return true;
+}
+
+/* The rule's tokens from token `i` on; each gap is as short as it can be. */
+static bool match_from(const struct window *w, const char *const *want,
+		       uint32_t n, uint32_t i)
+{
+	uint32_t k = 0, gap = UINT32_MAX, back = 0;
+
+	while (k < n) {
+		const char *s = want[k];
+
+		if (!strcmp(s, "^")) {
+			if (i != 0 || !w->is_start)
+				return false;
+			k++;
+			continue;
+		}
+		if (!strcmp(s, "..")) {
+			gap = ++k;
+			back = i;
+			continue;
+		}
+		if (s[0] == '!' && s[1]) {
+			if (!none_after(w, i, s + 1))
+				return false;
+			k++;
+			continue;
+		}
+		bool is_not = !strncmp(s, "not:", 4);
+
+		if (i < w->count && token_is(w, i, is_not ? s + 4 : s) !=
+					    is_not) {
+			i++;
+			k++;
+		} else if (gap != UINT32_MAX && back < w->count) {
+			k = gap;
+			i = ++back;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void look(struct ab_check *c, const char *lang, const struct window *w,
+		 const struct ab_word *text)
+{
+	uint32_t at = c->pack->text_links;
+
+	while (at && w->count) {
+		const struct ab_link *link = &c->pack->links[at - 1];
+		const struct ab_clause *clause =
+			&c->pack->clauses[link->clause];
+		const char *const *want = c->pack->strings + clause->token;
+
+		at = link->next;
+		if (strcmp(clause->lang, lang) != 0)
+			continue;
+		for (uint32_t i = 0; i < w->count; i++) {
+			struct ab_word found;
+
+			if (**want != '^' && **want != '%' &&
+			    !token_is(w, i, *want))
+				continue;
+			if (!match_from(w, want, clause->token_count, i)) {
+				if (**want == '^')
+					break;
+				continue;
+			}
+			if (ab_word_slice(c, text, w->tokens[i].at,
+					  w->tokens[i].len, &found))
+				ab_check_clause(c, clause, &found);
+			break;
+		}
+	}
+}
+
+static bool ends_statement(const struct ab_lexer *x, const struct ab_token *t)
+{
+	return t->kind == AB_TOKEN_SIGN && t->len == 1 &&
+	       x->text[t->at] == ';' && x->lang == AB_LANG_SQL;
+}
+
+enum ab_lang ab_lang_of(const char *lang)
+{
+	static const struct {
+		const char *name;
+		enum ab_lang lang;
+	} langs[] = {
+		{ "sql", AB_LANG_SQL },	   { "python", AB_LANG_SHELLISH },
+		{ "perl", AB_LANG_SHELLISH }, { "ruby", AB_LANG_SHELLISH },
+		{ "r", AB_LANG_SHELLISH }, { "tcl", AB_LANG_SHELLISH },
+		{ "awk", AB_LANG_SHELLISH }, { "lua", AB_LANG_LUA },
+		{ "lisp", AB_LANG_LISP },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(langs); i++) {
+		if (!strcmp(langs[i].name, lang))
+			return langs[i].lang;
+	}
+	return AB_LANG_C;
+}
+
+void ab_check_text(struct ab_check *c, const char *lang,
+		   const struct ab_word *text)
+{
+	struct ab_lexer x = { .text = text->text, .len = text->len,
+			      .lang = ab_lang_of(lang) };
+	void *mark = c->scratch->low;
+	struct window *w = ab_check_alloc(c, sizeof(*w));
+	struct ab_token t;
+
+	if (!w)
+		return;
+	w->text = text->text;
+	w->count = 0;
+	w->is_start = true;
+	while (ab_lexer_next(&x, &t)) {
+		bool is_end = ends_statement(&x, &t);
+
+		if (is_end || w->count == WINDOW) {
+			uint32_t keep = is_end ? 0 : OVERLAP;
+
+			look(c, lang, w, text);
+			memmove(w->tokens, w->tokens + w->count - keep,
+				keep * sizeof(t));
+			w->count = keep;
+			w->is_start = is_end;
+		}
+		if (!is_end)
+			w->tokens[w->count++] = t;
+	}
+	look(c, lang, w, text);
+	ab_arena_release(c->scratch, mark);
+}

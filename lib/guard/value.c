@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Kinds of values that a pattern cannot say: file modes, addresses, remote
+ * paths. In a pack: `%1=:mode-777`.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+#include "guard/pack_internal.h"
+
+#include <string.h>
+
+enum value {
+	VALUE_MODE_777,
+	VALUE_MODE_WORLD,
+	VALUE_MODE_STICKY,
+	VALUE_MODE_SETUID,
+	VALUE_MODE_NONE,
+	VALUE_URL,
+	VALUE_REMOTE_PATH,
+	VALUE_LOCALHOST,
+	VALUE_HUGE,
+	VALUE_FOREIGN_PATH,
+	VALUE_EMPTY,
+	VALUE_HOLE,
+	VALUE_BIND_ROOT,
+	VALUE_NUMBER,
+	VALUE_TAINTED,
+	VALUE_LABEL_HOLE,
+	VALUE_METADATA,
+	VALUE_UMASK,
+	VALUE_PARENT,
+	VALUE_SECRET_NAME,
+	VALUE_COUNT
+};
+
+static const char *const names[VALUE_COUNT] = {
+	"mode-777",	"mode-world",	"mode-sticky", "mode-setuid",
+	"mode-none",	"url",		"remote-path", "localhost",
+	"huge",		"foreign-path", "empty",       "hole",
+	"bind-root",	"number",	"secret",      "secret-or-output",
+	"metadata",	"umask",	"parent",      "secret-variable",
+};
+
+int ab_value_named(const char *name)
+{
+	for (int i = 0; i < VALUE_COUNT; i++) {
+		if (!strcmp(names[i], name))
+			return i;
+	}
+	return -1;
+}
+
+/* What a mode gives: bits as in chmod(2), setuid ones kept. */
+struct mode {
+	uint32_t gives;	 /* of 07777, set or added */
+	bool is_octal, is_good;
+};
+
+static bool octal_mode(const char *s, uint32_t n, struct mode *m)
+{
+	uint32_t value = 0;
+
+	if (!n || n > 6)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '7')
+			return false;
+		value = value * 8 + (uint32_t)(s[i] - '0');
+	}
+	*m = (struct mode){ .gives = value, .is_octal = true,
+			    .is_good = true };
+	return true;
+}
+
+/* One clause of a symbolic mode: [ugoa]*[-+=][rwxXst]* */
+static bool symbolic_clause(const char *s, uint32_t n, struct mode *m)
+{
+	uint32_t i = 0, who = 0, bits;
+
+	while (i < n && memchr("ugoa", s[i], 4)) {
+		who |= s[i] == 'u' ? 0700u
+		     : s[i] == 'g' ? 0070u
+		     : s[i] == 'o' ? 0007u
+				   : 0777u;
+		i++;
+	}
+	if (i == n || !memchr("+-=", s[i], 3))
+		return false;
+	/* without anybody named the umask keeps others from writing */
+	bool is_masked = !who;
+	uint32_t mask = who ? who : 0755u;
+	char op = s[i++];
+
+	bits = 0;
+	for (; i < n; i++) {
+		switch (s[i]) {
+		case 'r':
+			bits |= 0444u & mask;
+			break;
+		case 'w':
+			bits |= 0222u & mask;
+			break;
+		case 'x':
+		case 'X':
+			bits |= 0111u & mask;
+			break;
+		case 's':
+			bits |= (is_masked ? 0700u : mask) & 0700u ? 04000u
+								   : 0u;
+			bits |= mask & 0070u ? 02000u : 0u;
+			break;
+		case 't':
+		case 'u':
+		case 'g':
+		case 'o':
+			break;
+		default:
+			return false;
+		}
+	}
+	if (op != '-')
+		m->gives |= bits;
+	return true;
+}
+
+static struct mode mode_of(const struct ab_word *w)
+{
+	struct mode m = { 0 };
+
+	if (octal_mode(w->text, w->len, &m))
+		return m;
+	m.is_good = w->len > 0;
+	for (uint32_t at = 0; at < w->len && m.is_good;) {
+		const char *comma = memchr(w->text + at, ',', w->len - at);
+		uint32_t end = comma ? (uint32_t)(comma - w->text) : w->len;
+
+		m.is_good = symbolic_clause(w->text + at, end - at, &m);
+		at = end + 1;
+	}
+	if (!m.is_good)
+		m.gives = 0;
+	return m;
+}
+
+static bool starts(const struct ab_word *w, const char *text)
+{
+	size_t n = strlen(text);
+
+	return w->len >= n && !memcmp(w->text, text, n);
+}
+
+static bool contains(const struct ab_word *w, const char *text)
+{
+	return memmem(w->text, w->len, text, strlen(text)) != NULL;
+}
+
+static bool is_url(const struct ab_word *w)
+{
+	return starts(w, "http://") || starts(w, "https://") ||
+	       starts(w, "ftp://") || starts(w, "git+") ||
+	       starts(w, "git://") || starts(w, "git@");
+}
+
+/* host:path or user@host:path, or an rsync: or sftp: address. */
+static bool is_remote_path(const struct ab_word *w)
+{
+	const char *colon = memchr(w->text, ':', w->len);
+
+	if (starts(w, "rsync://") || starts(w, "sftp://") ||
+	    starts(w, "scp://"))
+		return true;
+	if (!colon || colon == w->text)
+		return false;
+	return !memchr(w->text, '/', (size_t)(colon - w->text));
+}
+
+static bool is_localhost(const struct ab_word *w)
+{
+	const char *s = w->text, *end = s + w->len;
+	const char *scheme = memmem(s, w->len, "://", 3);
+
+	if (scheme)
+		s = scheme + 3;
+	size_t n = (size_t)(end - s);
+
+	return (n >= 9 && !memcmp(s, "localhost", 9)) ||
+	       (n >= 4 && !memcmp(s, "127.", 4)) ||
+	       (n >= 5 && !memcmp(s, "[::1]", 5)) ||
+	       (n >= 7 && !memcmp(s, "0.0.0.0", 7));
+}
+
+/* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
+static bool is_huge(const struct ab_word *w)
+{
+	double value = 0;
+	uint32_t i = 0;
+
+	while (i < w->len && w->text[i] >= '0' && w->text[i] <= '9')
+		value = value * 10 + (w->text[i++] - '0');
+	if (!i)
+		return false;
+	if (i < w->len) {
+		switch (w->text[i] & ~0x20) {
+		case 'K':
+			value *= 1 << 10;
+			break;
+		case 'M':
+			value *= 1 << 20;
+			break;
+		case 'G':
+			value *= 1 << 30;
+			break;
+		case 'T':
+		case 'P':
+		case 'E':
+			return value > 0;
+		}
+	}
+	return value > (double)(1 << 30);
+}
+
+/* A PATH with a directory that is not the system's and not what was in it
+   before: also the worktree's, for what lies there the agent wrote. */
+static bool is_foreign_path(struct ab_check *c, const struct ab_word *w)
+{
+	uint64_t bin = 0;
+
+	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
+		if (!strcmp(c->pack->classes[i].name, "bin-dir"))
+			bin = UINT64_C(1) << (i + AB_CLASS_COMPUTED);
+	}
+	for (uint32_t at = 0; at <= w->len;) {
+		const char *colon = at < w->len
+			? memchr(w->text + at, ':', w->len - at) : NULL;
+		uint32_t end = colon ? (uint32_t)(colon - w->text) : w->len;
+		struct ab_word dir;
+
+		if (!ab_word_slice(c, w, at, end - at, &dir))
+			return true;
+		at = end + 1;
+		if (!dir.len && dir.hole_count)
+			continue;
+		uint64_t classes = ab_path_classes(c, &dir);
+
+		if (!(classes & (bin | AB_CLASS(HOLE))))
+			return true;
+	}
+	return false;
+}
+
+static bool is_bind_root(const struct ab_word *w)
+{
+	/* /:/x, /etc:/x, /home... : a host directory that is the system's */
+	static const char *const bad[] = { "/:", "/etc:", "/etc/", "/root:",
+					   "/home:", "/var:", "/usr:",
+					   "/proc:", "/sys:", "/dev:",
+					   "/boot:", "/run:", "/var/run:",
+					   "/lib:", "/bin:" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++) {
+		if (starts(w, bad[i]))
+			return true;
+	}
+	return contains(w, "docker.sock") || contains(w, "containerd.sock") ||
+	       contains(w, "podman.sock") || contains(w, "src=/,") ||
+	       contains(w, "source=/,") || contains(w, "src=/etc") ||
+	       contains(w, "crio.sock");
+}
+
+static bool is_metadata(const struct ab_word *w)
+{
+	static const char *const hosts[] = {
+		"169.254.169.254", "metadata.google.internal", "fd00:ec2::254",
+		"169.254.170.2",   "100.100.100.200", "0xa9fea9fe",
+		"2852039166", "[fd00:ec2", "metadata.azure.com",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (contains(w, hosts[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_parent_name(const char *name)
+{
+	return !strcmp(name, "PPID");
+}
+
+static bool is_secret_name(const char *name)
+{
+	static const char *const parts[] = { "SECRET", "TOKEN",	  "PASSWORD",
+					     "PASSWD", "API_KEY", "APIKEY",
+					     "PRIVATE_KEY", "CREDENTIAL",
+					     "ACCESS_KEY" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		if (strstr(name, parts[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_variable(const struct ab_word *w,
+			 bool (*is_name)(const char *name))
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].name && is_name(w->holes[i].name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_number(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return false;
+	}
+	return w->len > 0;
+}
+
+/* 000, 0, 0002, 00: lets others write. */
+static bool is_relaxed_umask(const struct ab_word *w)
+{
+	struct mode m = { 0 };
+
+	return octal_mode(w->text, w->len, &m) && !(m.gives & 02);
+}
+
+bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
+{
+	struct mode m = { 0 };
+
+	if (value <= VALUE_MODE_NONE)
+		m = mode_of(w);
+	switch ((enum value)value) {
+	case VALUE_MODE_777:
+		return (m.gives & 01777) == 0777;
+	case VALUE_MODE_WORLD:
+		return (m.gives & 02) && !(m.gives & 01000);
+	case VALUE_MODE_STICKY:
+		return (m.gives & 02) && (m.gives & 01000);
+	case VALUE_MODE_SETUID:
+		return m.gives & 06000;
+	case VALUE_MODE_NONE:
+		return m.is_octal && !(m.gives & 0777);
+	case VALUE_URL:
+		return is_url(w);
+	case VALUE_REMOTE_PATH:
+		return is_remote_path(w);
+	case VALUE_LOCALHOST:
+		return is_localhost(w);
+	case VALUE_HUGE:
+		return is_huge(w);
+	case VALUE_FOREIGN_PATH:
+		return is_foreign_path(c, w);
+	case VALUE_EMPTY:
+		return !w->len && !w->hole_count;
+	case VALUE_HOLE:
+		return ab_word_taint(w) != 0;
+	case VALUE_BIND_ROOT:
+		return is_bind_root(w);
+	case VALUE_NUMBER:
+		return is_number(w);
+	case VALUE_TAINTED:
+		return ab_word_taint(w) & (AB_TAINT_CRED | AB_TAINT_ENV);
+	case VALUE_LABEL_HOLE:
+		return ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR;
+	case VALUE_METADATA:
+		return is_metadata(w);
+	case VALUE_UMASK:
+		return is_relaxed_umask(w);
+	case VALUE_PARENT:
+		return has_variable(w, is_parent_name);
+	case VALUE_SECRET_NAME:
+		return has_variable(w, is_secret_name);
+	case VALUE_COUNT:
+		break;
+	}
+	return false;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The shell check through the public header: what a decision says, what the
+ * place and the policy change, what ends in DENY. The lines themselves are in
+ * guard_shell_corpus.c and in the examples of the pack.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abtest.h"
+#include "agentbox/guard.h"
+
+static agentbox_guard *make_guard(const char *more)
+{
+	char text[4096];
+	agentbox_context *context = NULL;
+	agentbox_policy *policy = NULL;
+	agentbox_guard *guard = NULL;
+	agentbox_error *err = NULL;
+	int32_t r;
+
+	snprintf(text, sizeof(text), "{\"agentbox\": 1, \"mode\": \"bare\"%s}",
+		 more);
+	ck_assert_uint_lt(strlen(more), 3000);
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+	r = agentbox_policy_parse(context, text, strlen(text), &policy, &err);
+	ck_assert_msg(r == 0, "%s", agentbox_error_get_message(err));
+	r = agentbox_guard_new(policy, -1, &guard, &err);
+	ck_assert_msg(r == 0, "%s: %s", agentbox_error_get_where(err),
+		      agentbox_error_get_message(err));
+	agentbox_policy_unref(policy);
+	agentbox_context_unref(context);
+	return guard;
+}
+
+static agentbox_place *make_place(void)
+{
+	agentbox_place *place = NULL;
+
+	ck_assert_int_eq(agentbox_place_new(&place, NULL), 0);
+	ck_assert_int_eq(agentbox_place_set_cwd(place, "/srv/repo", 9, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_place_set_root(place, "/srv/repo", 9, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_place_set_home(place, "/home/u", 7, NULL),
+			 0);
+	return place;
+}
+
+static int32_t check(agentbox_guard *guard, const agentbox_place *place,
+		     const char *text, agentbox_decision **d)
+{
+	ck_assert_int_eq(agentbox_guard_check_shell(guard, place, text,
+						    strlen(text), d, NULL),
+			 0);
+	return agentbox_decision_get_verdict(*d);
+}
+
+START_TEST(a_decision_says_what_where_and_why)
+{
+	static const char text[] = "echo hi && sudo env A=1 rm -rf /";
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	size_t n = 0;
+
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "fs.rm-root");
+	ck_assert_int_eq(agentbox_decision_get_severity(d),
+			 AGENTBOX_SEVERITY_CRITICAL);
+	ck_assert_str_ne(agentbox_decision_get_reason(d), "");
+	ck_assert_str_eq(agentbox_decision_get_alternative(d), "rm -rf build");
+	ck_assert_uint_eq(agentbox_decision_get_begin(d), 31);
+	ck_assert_uint_eq(agentbox_decision_get_end(d), 32);
+	ck_assert_uint_eq(agentbox_decision_get_argc(d), 3);
+	ck_assert_int_eq(memcmp(agentbox_decision_get_arg(d, 0, &n), "rm", 2),
+			 0);
+	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 0), "sudo");
+	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 1), "env");
+	ck_assert_ptr_null(agentbox_decision_get_wrapper(d, 2));
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(a_span_points_into_the_text_through_decoding)
+{
+	static const char text[] = "bash -c 'echo \"$(rm -rf ~)\"'";
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "fs.rm-home");
+	ck_assert_uint_eq(agentbox_decision_get_begin(d),
+			  (size_t)(strchr(text, '~') - text));
+	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 0), "bash");
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(an_argument_is_data_where_no_shell_reads_it)
+{
+	static const char *const args[] = { "echo", "$(rm -rf /)", "|", "sh" };
+	static const size_t lens[] = { 4, 11, 1, 2 };
+	static const char *const shell[] = { "sh", "-c", "rm -rf /" };
+	static const size_t shell_lens[] = { 2, 2, 8 };
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, place, args, lens, 4,
+						   &d, NULL), 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, place, shell,
+						   shell_lens, 3, &d, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(agentbox_decision_get_begin(d), 13);
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, place, NULL, NULL, 0,
+						   &d, NULL), 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_ASK);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_not_inside)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(check(guard, place, "rm -rf build", &d),
+			 AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(check(guard, NULL, "rm -rf build", &d),
+			 AGENTBOX_VERDICT_ASK);
+	ck_assert_int_eq(check(guard, NULL, "rm -rf /", &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(check(guard, place, "cd \"$X\"; rm -rf *", &d),
+			 AGENTBOX_VERDICT_ASK);
+	ck_assert_int_eq(check(guard, place, "cd sub && rm -rf ../../..", &d),
+			 AGENTBOX_VERDICT_DENY);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(the_simple_question_blocks_all_but_allow)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+
+	ck_assert_int_eq(agentbox_guard_blocked_shell(guard, place, "ls", 2),
+			 0);
+	ck_assert_int_eq(agentbox_guard_blocked_shell(guard, place, "sudo x",
+						      6), 1);
+	ck_assert_int_eq(agentbox_guard_blocked_shell(guard, place,
+						      "rm -rf /", 8), 1);
+	ck_assert_int_eq(agentbox_guard_blocked_shell(NULL, place, "ls", 2),
+			 1);
+	ck_assert_int_eq(agentbox_guard_blocked_shell(guard, place, NULL, 2),
+			 1);
+	ck_assert_int_eq(agentbox_guard_blocked_shell(guard, place, "", 0), 0);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+/* --- policy --------------------------------------------------------------- */
+
+struct policy_case {
+	const char *policy, *line;
+	int32_t verdict;
+	const char *rule;
+};
+
+static const struct policy_case cases[] = {
+	{ "", "sudo ls", 2, "exec.sudo" },
+	{ ", \"commands\": {\"profile\": \"strict\"}", "sudo ls", 3,
+	  "exec.sudo" },
+	{ ", \"commands\": {\"profile\": \"strict\"}", "mkfifo p", 1, "" },
+	{ ", \"git\": {\"profile\": \"strict\"}", "git stash", 3,
+	  "git.shared" },
+	{ "", "git stash", 2, "git.shared" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"no-make\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"make install*\", \"reason\": \"why\"}]}",
+	  "make -j2 install-all", 3, "policy.no-make" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"no-make\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"make install*\"}]}",
+	  "make check", 1, "" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"r\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"rm -rf *\"}]}",
+	  "rm -f --recursive build", 3, "policy.r" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"r\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"rm -rf *\"}]}", "rm -r build", 1, "" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"exec.sudo\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"*\"}]}", "sudo ls", 3, "exec.sudo" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"exec.sudo\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"*\"}]}", "sudo ls", 1, "" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"exec.sudo\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"*\"}]}", "sudo rm -rf /", 3,
+	  "fs.rm-root" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"ours\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"ssh build.example *\"}]}",
+	  "ssh build.example ls", 1, "" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"ours\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"ssh build.example *\"}]}",
+	  "ssh other.example ls", 2, "exec.ssh-remote" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"ours\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"ssh build.example *\"}]}",
+	  "ssh build.example rm -rf /", 3, "fs.rm-root" },
+	{ ", \"git\": {\"rules\": [{\"id\": \"no-add\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"add -A\"}]}", "git add -A", 3,
+	  "policy-git.no-add" },
+	{ ", \"git\": {\"rules\": [{\"id\": \"st\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"git stash *\"}]}", "git stash", 1, "" },
+	{ ", \"git\": {\"rules\": [{\"id\": \"p\", \"verdict\": "
+	  "\"allow\", \"pattern\": \"push\"}]}", "git push", 3,
+	  "git.remote" },
+};
+
+START_TEST(the_policy_has_its_say)
+{
+	const struct policy_case *t = &cases[_i];
+	agentbox_guard *guard = make_guard(t->policy);
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_msg(check(guard, place, t->line, &d) == t->verdict,
+		      "%s with %s: %d by %s", t->line, t->policy,
+		      agentbox_decision_get_verdict(d),
+		      agentbox_decision_get_rule(d));
+	ck_assert_str_eq(agentbox_decision_get_rule(d), t->rule);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(too_much_is_denied_and_no_error)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	char *text = malloc(400001);
+
+	ck_assert_ptr_nonnull(text);
+	for (int i = 0; i < 400000; i += 2)
+		memcpy(text + i, "$(", 2);
+	text[400000] = '\0';
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "parse.limit");
+	free(text);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("guard_shell");
+	TCase *t = tcase_create("shell");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, a_decision_says_what_where_and_why);
+	tcase_add_test(t, a_span_points_into_the_text_through_decoding);
+	tcase_add_test(t, an_argument_is_data_where_no_shell_reads_it);
+	tcase_add_test(t, what_is_not_known_is_not_inside);
+	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
+	tcase_add_loop_test(t, the_policy_has_its_say, 0,
+			    (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(t, too_much_is_denied_and_no_error);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
