@@ -81,6 +81,7 @@ struct agentbox_sandbox {
 	ab_helper helper;
 	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
 	int spawn_fd;	  /* to the launcher; datagrams need no lock */
+	atomic_uint relays; /* groups given out, wire/box.h */
 	int mountinfo_fd; /* POLLPRI: the mount table changed; or -1 */
 	int watch_fd;	  /* inotify, only polled here; or -1 */
 	atomic_bool ended;

@@ -23,6 +23,9 @@
 /* What the launcher takes: libexec/init/launcher.c. */
 #define MAX_COMMAND_BYTES (AB_MAX_ARGV_BYTES + AB_MAX_MESSAGE)
 
+/* Fits above the direction in the argument of AB_MSG_RELAY. */
+#define MAX_RELAY_GROUP (UINT32_MAX >> 1)
+
 /* What is lent to one spawn and closed after it. */
 typedef struct outgoing {
 	int fds[2 + AB_MAX_EXTRA_FDS]; /* channel, [memfd,] then slots */
@@ -31,7 +34,7 @@ typedef struct outgoing {
 	size_t owned_count;
 	uint32_t targets[AB_MAX_EXTRA_FDS];
 	uint32_t target_count;
-	bool relayed;
+	uint32_t relays; /* their group, 0: there are none */
 } outgoing;
 
 static void outgoing_end(outgoing *o)
@@ -75,9 +78,12 @@ static int32_t gather_fds(agentbox_sandbox *box, const agentbox_command *c,
 		int fd = slot->fd;
 		if (slot->relay) {
 			ab_msg_reply reply = { 0 };
-			int32_t rc = ab_control_request(box, AB_MSG_RELAY,
-							slot->into_box, fd, &fd,
-							&reply, err);
+			while (!o->relays)
+				o->relays = ++box->relays & MAX_RELAY_GROUP;
+			int32_t rc = ab_control_request(
+				box, AB_MSG_RELAY,
+				o->relays << 1 | slot->into_box, fd, &fd,
+				&reply, err);
 			if (rc < 0)
 				return rc;
 			if (reply.result < 0 || fd < 0)
@@ -86,7 +92,6 @@ static int32_t gather_fds(agentbox_sandbox *box, const agentbox_command *c,
 					"fd", "cannot relay the file for "
 					"descriptor %d", slot->target);
 			o->owned[o->owned_count++] = fd;
-			o->relayed = true;
 		}
 		slots[i] = fd;
 		o->targets[i] = (uint32_t)slot->target;
@@ -118,6 +123,7 @@ static void fill_message(const agentbox_sandbox *box, const agentbox_command *c,
 		.rows = c->rows,
 		.cols = c->cols,
 		.wall_ms = effective_wall(box, c),
+		.relays = o->relays,
 		.cwd = c->cwd ? c->cwd
 		       : box->compiled.workspace_inside
 		       ? box->compiled.workspace_inside : "/",
@@ -292,7 +298,7 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	ab_environment_free(envp);
 	outgoing_end(&o);
 	if (rc == 0) {
-		p->relayed = o.relayed;
+		p->relayed = o.relays != 0;
 		rc = await_started(p, c->argv[0], err);
 	}
 	if (rc < 0) {

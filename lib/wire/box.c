@@ -125,6 +125,7 @@ void ab_msg_put_spawn(ab_writer *w, const ab_msg_spawn *m)
 	ab_put_u32(w, m->rows);
 	ab_put_u32(w, m->cols);
 	ab_put_u32(w, m->wall_ms);
+	ab_put_u32(w, m->relays);
 	ab_put_str(w, m->cwd);
 	ab_put_u32(w, m->target_count);
 	for (uint32_t i = 0; i < m->target_count; i++)
@@ -193,6 +194,7 @@ int ab_msg_get_spawn(ab_reader *r, ab_msg_spawn *m)
 	m->rows = (uint16_t)rows;
 	m->cols = (uint16_t)cols;
 	m->wall_ms = ab_get_u32(r);
+	m->relays = ab_get_u32(r);
 	m->cwd = ab_get_str(r);
 	m->targets = get_targets(r, &m->target_count);
 	m->argv = get_strings(r, AB_MAX_ARGS, &m->argc);
@@ -220,6 +222,7 @@ void ab_msg_put_register(ab_writer *w, const ab_msg_register *m)
 	ab_put_u32(w, m->pid);
 	ab_put_u32(w, m->wall_ms);
 	ab_put_u64(w, m->started_ns);
+	ab_put_u32(w, m->relays);
 }
 
 int ab_msg_get_register(ab_reader *r, ab_msg_register *m)
@@ -227,6 +230,7 @@ int ab_msg_get_register(ab_reader *r, ab_msg_register *m)
 	m->pid = ab_get_u32(r);
 	m->wall_ms = ab_get_u32(r);
 	m->started_ns = ab_get_u64(r);
+	m->relays = ab_get_u32(r);
 	/* 0 and 1 would make kill(2) mean everybody or ourselves */
 	if (m->pid < 2 || m->pid > INT32_MAX)
 		r->bad = true;

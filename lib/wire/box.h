@@ -43,8 +43,9 @@ enum ab_box_message {
 	AB_MSG_STATISTICS = 35, /* counts for verify and tests: commands
 				   now, commands ever, launcher's pid in the
 				   box, launchers replaced */
-	AB_MSG_RELAY = 36,     /* fd: a regular file; arg 0 out of the box,
-				  1 into the box; reply carries the pipe */
+	AB_MSG_RELAY = 36,     /* fd: a regular file; arg bit 0: 0 out of the
+				  box, 1 into the box; above it the group of
+				  ab_msg_spawn; reply carries the pipe */
 	/* spawn, host -> launcher */
 	AB_MSG_SPAWN = 48, /* ab_msg_spawn; fds: channel, then spawn.fds */
 	AB_MSG_SPAWN_BIG = 49, /* fds: channel, sealed memfd with an
@@ -65,7 +66,9 @@ enum ab_box_message {
 	AB_MSG_LINK_REPLY = 101,
 	AB_MSG_LINK_STATISTICS = 102,
 	/* fds: user and mount namespace; PID 1 -> holder */
-	AB_MSG_LINK_NAMESPACES = 103
+	AB_MSG_LINK_NAMESPACES = 103,
+	/* u32 group: the command of these relays has ended */
+	AB_MSG_LINK_RELAYS = 104
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */
@@ -145,6 +148,7 @@ typedef struct ab_msg_spawn {
 	uint32_t flags;
 	uint16_t rows, cols;
 	uint32_t wall_ms; /* 0: none */
+	uint32_t relays;  /* its relays end with it; 0: it has none */
 	const char *cwd;
 	/* target fd number in the command for each fd after the fixed ones */
 	const uint32_t *targets;
@@ -160,6 +164,7 @@ typedef struct ab_msg_register {
 	uint32_t pid;
 	uint32_t wall_ms;
 	uint64_t started_ns; /* CLOCK_BOOTTIME, before it was made */
+	uint32_t relays;
 } ab_msg_register;
 
 /*

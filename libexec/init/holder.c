@@ -228,6 +228,8 @@ static void on_link(holder *h)
 	else if (kind == AB_MSG_LINK_REPLY &&
 		 ab_msg_get_reply(&r, &reply) == 0)
 		send_reply(h, &reply, -1);
+	else if (kind == AB_MSG_LINK_RELAYS)
+		init_end_relays(h, ab_get_u32(&r));
 }
 
 static void on_pid_one_end(holder *h)

@@ -27,11 +27,14 @@ typedef struct holder {
 _Noreturn void init_end_box(holder *h, const init_failure *failure);
 
 /* relay.c */
-int init_add_relay(holder *h, int file_fd, uint32_t direction, int *pipe_fd);
+/* arg: of AB_MSG_RELAY */
+int init_add_relay(holder *h, int file_fd, uint32_t arg, int *pipe_fd);
 size_t init_poll_relays(holder *h, struct pollfd *fds);
 void init_serve_relays(holder *h, const struct pollfd *fds, size_t n);
 /* Everything that is in a pipe now reaches its file before this returns. */
 void init_flush_relays(holder *h);
+/* The same for the relays of a group, which then end. */
+void init_end_relays(holder *h, uint32_t group);
 
 /* watch.c */
 int init_start_watching(holder *h);

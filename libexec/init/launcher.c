@@ -96,7 +96,8 @@ static void register_command(const init_command *c, pid_t pid,
 {
 	ab_msg_register m = {.pid = (uint32_t)pid,
 			     .wall_ms = c->spawn->wall_ms,
-			     .started_ns = started_ns};
+			     .started_ns = started_ns,
+			     .relays = c->spawn->relays};
 	uint8_t memory[32];
 	ab_writer w;
 

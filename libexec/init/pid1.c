@@ -37,8 +37,8 @@
 #define TAG_LAST 3u
 #define MAX_EVENTS 32
 
-/* kind, fd count, pid, wall_ms, started_ns */
-#define REGISTER_SIZE 24
+/* kind, fd count, pid, wall_ms, started_ns, relays */
+#define REGISTER_SIZE 28
 
 #define CATCH_UP_MS 20
 #define KILL_ALL_MS 2000
@@ -140,6 +140,25 @@ static void send_exited(command *c)
 				      MSG_DONTWAIT);
 }
 
+/*
+ * What a command left behind writes no more into the host's files. A message
+ * that finds no room is lost: then its relays end with their last writer.
+ */
+static void end_relays(const pid_one *one, const command *c)
+{
+	uint8_t memory[16];
+	ab_writer w;
+
+	if (!c->relays)
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LINK_RELAYS);
+	ab_put_u32(&w, 0);
+	ab_put_u32(&w, c->relays);
+	(void)ab_message_send(one->box->link_inside_fd, w.data, w.len, NULL, 0,
+			      MSG_DONTWAIT);
+}
+
 /* Tell how the commands ended that did, and forget them. */
 static void free_ended(pid_one *one)
 {
@@ -153,6 +172,7 @@ static void free_ended(pid_one *one)
 			at = &c->next;
 			continue;
 		}
+		end_relays(one, c);
 		if (c->channel_fd >= 0)
 			send_exited(c);
 		close_channel(one, c);
@@ -285,6 +305,7 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	}
 	c->pid = (pid_t)m->pid;
 	c->channel_fd = channel_fd;
+	c->relays = m->relays;
 	c->started_ns = m->started_ns;
 	if (m->wall_ms) {
 		c->deadline_ns = c->started_ns + m->wall_ms * NS_PER_MS;

@@ -21,6 +21,7 @@ typedef struct command {
 	uint32_t reason;
 	uint64_t started_ns, ended_ns, deadline_ns;
 	struct rusage usage;
+	uint32_t relays; /* which end with it; 0: none */
 	uint64_t oom_seen; /* kills of the memory limit before it started */
 	/* what descends from it is being ended; its end is told after that */
 	uint32_t looks_left;

@@ -4,7 +4,10 @@
  * holds the file itself. A write-only descriptor could be opened again for
  * reading through /proc (RECIPES.md section 2, sandbox case 105).
  * The holder copies in its own loop; what a command left in its pipe is
- * written out before a SETTLE is answered. Spec: wire/box.h AB_MSG_RELAY.
+ * written out before a SETTLE is answered. A relay belongs to a command: with
+ * its end the pipe ends for whoever it left behind, who could otherwise fill
+ * the host's disk, and all places for relays, at leisure.
+ * Spec: wire/box.h AB_MSG_RELAY.
  */
 #include "config.h"
 
@@ -14,6 +17,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,10 +26,9 @@
 #define CHUNK 65536
 /* Between two looks at the control socket. */
 #define CHUNKS_AT_ONCE 16
-/* A command that writes while it is flushed does not hold up the reply. */
-#define CHUNKS_IN_FLUSH 4096
 
 struct relay {
+	uint32_t group; /* 0: of no command */
 	int file_fd, pipe_fd;
 	bool is_into; /* into the box: file -> pipe */
 	size_t at, n; /* of buffer still to be written into the pipe */
@@ -55,12 +58,12 @@ static int check_file(int fd, bool is_into)
 	return 0;
 }
 
-int init_add_relay(holder *h, int file_fd, uint32_t direction, int *pipe_fd)
+int init_add_relay(holder *h, int file_fd, uint32_t arg, int *pipe_fd)
 {
 	size_t i = 0;
-	int pair[2], mine;
+	int pair[2], mine = (int)(arg & 1); /* 1: we write, it reads */
 	relay *r;
-	int ret = direction > 1 ? -EINVAL : check_file(file_fd, direction == 1);
+	int ret = check_file(file_fd, mine == 1);
 
 	if (ret)
 		return ret;
@@ -73,8 +76,8 @@ int init_add_relay(holder *h, int file_fd, uint32_t direction, int *pipe_fd)
 		free(r);
 		return -ENOMEM;
 	}
-	mine = direction == 1; /* we write, the command reads */
-	r->is_into = direction == 1;
+	r->group = arg >> 1;
+	r->is_into = mine == 1;
 	r->pipe_fd = pair[mine];
 	r->file_fd = ab_fd_dup(file_fd);
 	if (r->file_fd < 0 || ab_fd_set_nonblock(r->pipe_fd, 1)) {
@@ -89,8 +92,8 @@ int init_add_relay(holder *h, int file_fd, uint32_t direction, int *pipe_fd)
 	return 0;
 }
 
-/* Out of the box. 1: more may come, 0: not now, -1: the end. */
-static int pump_out(relay *r)
+/* Out of the box. How much, and more may come; 0: not now, -1: the end. */
+static ssize_t pump_out(relay *r)
 {
 	ssize_t n = read(r->pipe_fd, r->buffer, sizeof(r->buffer));
 
@@ -99,10 +102,10 @@ static int pump_out(relay *r)
 	/* a full disk: the command gets SIGPIPE, as it would from the file */
 	if (n == 0 || ab_fd_write_full(r->file_fd, r->buffer, (size_t)n))
 		return -1;
-	return 1;
+	return n;
 }
 
-static int pump_into(relay *r)
+static ssize_t pump_into(relay *r)
 {
 	ssize_t n;
 
@@ -117,12 +120,12 @@ static int pump_into(relay *r)
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	r->at += (size_t)n;
-	return 1;
+	return n;
 }
 
 static void pump(holder *h, size_t i, int chunks)
 {
-	int r = 1;
+	ssize_t r = 1;
 
 	while (r > 0 && chunks-- > 0)
 		r = h->relays[i]->is_into ? pump_into(h->relays[i])
@@ -152,10 +155,41 @@ void init_serve_relays(holder *h, const struct pollfd *fds, size_t n)
 	}
 }
 
+/* Only what is there now: who goes on writing holds nobody up. False at the
+   end. */
+static bool flush(relay *r)
+{
+	int left = 0;
+
+	if (r->is_into)
+		return true;
+	if (ioctl(r->pipe_fd, FIONREAD, &left))
+		return false;
+	for (;;) {
+		ssize_t n = pump_out(r);
+
+		if (n <= 0)
+			return n == 0;
+		if (left <= n)
+			return true;
+		left -= (int)n;
+	}
+}
+
 void init_flush_relays(holder *h)
 {
 	for (size_t i = 0; i < INIT_MAX_RELAYS; i++) {
-		if (h->relays[i] && !h->relays[i]->is_into)
-			pump(h, i, CHUNKS_IN_FLUSH);
+		if (h->relays[i] && !flush(h->relays[i]))
+			drop(h, i);
+	}
+}
+
+void init_end_relays(holder *h, uint32_t group)
+{
+	for (size_t i = 0; group && i < INIT_MAX_RELAYS; i++) {
+		if (!h->relays[i] || h->relays[i]->group != group)
+			continue;
+		(void)flush(h->relays[i]);
+		drop(h, i);
 	}
 }

@@ -262,6 +262,63 @@ static void api_regular_files_as_stdio(void)
 	close(out);
 }
 
+static agentbox_process *start_into(const char *script, int out)
+{
+	agentbox_command *c = COMMAND("/bin/sh", "-c", script);
+	agentbox_error *err = NULL;
+
+	REQUIRE(agentbox_command_set_fd(c, 1, out, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	return spawn(c);
+}
+
+static size_t size_of(const char *path)
+{
+	return strlen(host_read(path));
+}
+
+/* What it left behind writes on, and the host's file stays as it is. */
+static void api_a_relay_ends_with_its_command(void)
+{
+	const char *path = host_path("out.txt");
+	int out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	agentbox_process *p;
+
+	box_raise(NULL, NULL);
+	p = start_into("trap '' PIPE; (setsid sh -c 'i=0; while sleep .02; do "
+		       "echo late || : >/workspace/refused; done' &); "
+		       "printf %070000d 7; exit 4", out);
+	wait_for(p, 5000);
+	CHECK(agentbox_process_get_exit_status(p) == 4, "status");
+	agentbox_process_free(p);
+	CHECK(size_of(path) >= 70000, "%zu bytes", size_of(path));
+	for (int i = 0; i < 250 && !host_exists(ws_path("refused")); i++)
+		e2e_sleep_ms(20);
+	CHECK(host_exists(ws_path("refused")), "it writes on");
+	size_t before = size_of(path);
+	e2e_sleep_ms(200);
+	CHECK(size_of(path) == before, "%zu bytes more",
+	      size_of(path) - before);
+	close(out);
+}
+
+/* More than the holder has places for. */
+static void api_left_processes_take_no_relay_away(void)
+{
+	int out = open(host_path("out.txt"), O_WRONLY | O_CREAT | O_CLOEXEC,
+		       0600);
+
+	box_raise(NULL, NULL);
+	for (int i = 0; i < 70; i++) {
+		agentbox_process *p = start_into("(setsid sleep 60 &); true",
+						 out);
+
+		wait_for(p, 5000);
+		agentbox_process_free(p);
+	}
+	close(out);
+}
+
 /* Reads the terminal until `until` appears or it ends. */
 static char *read_pty(int fd, const char *until, int ms)
 {
@@ -830,6 +887,8 @@ int main(int argc, char **argv)
 		CASE(api_environment_is_what_the_policy_passes),
 		CASE(case_095_descriptors_are_exactly_those_listed),
 		CASE(api_regular_files_as_stdio),
+		CASE(api_a_relay_ends_with_its_command),
+		CASE(api_left_processes_take_no_relay_away),
 		CASE(api_terminal_of_the_box),
 		CASE(api_job_control_works),
 		CASE(case_064_statuses_are_exact),

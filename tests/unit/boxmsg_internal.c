@@ -93,7 +93,7 @@ START_TEST(exits_signals_and_registrations_survive)
 	ab_msg_exited e = {.status = 256, .reason = AB_REASON_WALL,
 			   .nivcsw = 9}, e2;
 	ab_msg_signal s = {9, 1}, s2;
-	ab_msg_register g = {17, 1000, 1ull << 60}, g2;
+	ab_msg_register g = {17, 1000, 1ull << 60, 5}, g2;
 
 	begin();
 	ab_msg_put_exited(&w, &e);
@@ -110,6 +110,7 @@ START_TEST(exits_signals_and_registrations_survive)
 	ck_assert_int_eq(ab_msg_get_register(&r, &g2), 0);
 	ck_assert_uint_eq(g2.wall_ms, 1000);
 	ck_assert_uint_eq(g2.started_ns, 1ull << 60);
+	ck_assert_uint_eq(g2.relays, 5);
 }
 END_TEST
 
@@ -132,7 +133,7 @@ START_TEST(numbers_that_would_mean_everybody_are_refused)
 	ck_assert_int_eq(signal_refused(-9, 0), -EPROTO);
 	ck_assert_int_eq(signal_refused(9, 2), -EPROTO);
 	for (size_t i = 0; i < 4; i++) {
-		ab_msg_register g = {pids[i], 0, 0};
+		ab_msg_register g = {pids[i], 0, 0, 0};
 
 		begin();
 		ab_msg_put_register(&w, &g);
@@ -151,6 +152,7 @@ static ab_msg_spawn spawn_of(const uint32_t *targets, uint32_t count)
 			      .rows = 2,
 			      .cols = 3,
 			      .wall_ms = 4,
+			      .relays = 6,
 			      .cwd = "/w",
 			      .targets = targets,
 			      .target_count = count,
@@ -176,6 +178,7 @@ START_TEST(a_spawn_survives)
 
 	ck_assert_int_eq(get_spawn(&m, &out), 0);
 	ck_assert_uint_eq(out.cols, 3);
+	ck_assert_uint_eq(out.relays, 6);
 	ck_assert_uint_eq(out.targets[1], 1023);
 	ck_assert_str_eq(out.argv[1], "b");
 	ck_assert_ptr_null(out.argv[2]);
