@@ -25,6 +25,8 @@ struct check {
 	agentbox_place *place;
 	agentbox_decision *decision;
 	int cwd_fd;
+	int32_t action; /* of paths */
+	bool is_text;	/* commands, not paths */
 	int32_t worst; /* AGENTBOX_VERDICT_* */
 	json_t *all;   /* decisions, for --json */
 	int bad_rows;
@@ -96,6 +98,40 @@ static int read_policy(struct check *c, agentbox_policy **policy)
 	return rc || !role ? rc : lay_role(c, policy);
 }
 
+/*
+ * A check of commands looks at text only, so a directory that is not there is
+ * known by its name; a check of paths needs it.
+ */
+static int open_dir(struct check *c, const char *dir, int *fd)
+{
+	*fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*fd >= 0 || c->is_text)
+		return 0;
+	return tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND", dir,
+			   "cannot open the directory: %s", strerror(errno));
+}
+
+typedef int32_t (*place_fn)(agentbox_place *place, const char *path, size_t n,
+			    agentbox_error **err);
+
+/* The path as the kernel knows it, else as it is written. */
+static int know_path(struct check *c, place_fn set, const char *dir,
+		     const char *option)
+{
+	agentbox_error *err = NULL;
+	char *path = realpath(dir, NULL);
+	int rc = 0;
+
+	if (!path)
+		path = tool_absolute(dir);
+	if (!path)
+		return TOOL_INTERNAL;
+	if (set(c->place, path, strlen(path), &err) < 0)
+		rc = tool_fail_as(c->t, TOOL_BAD_INPUT, err, option);
+	free(path);
+	return rc;
+}
+
 /* What the policy names is the root; else --workspace, else where we are. */
 static int open_root(struct check *c, agentbox_policy *policy, int *fd)
 {
@@ -113,10 +149,9 @@ static int open_root(struct check *c, agentbox_policy *policy, int *fd)
 				"path");
 	dir = tool_get(c->args, "--workspace");
 	dir = dir ? dir : *named ? named : ".";
-	*fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = *fd >= 0 ? 0 :
-		 tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND", dir,
-			     "cannot open the directory: %s", strerror(errno));
+	int rc = open_dir(c, dir, fd);
+	if (!rc && *fd < 0)
+		rc = know_path(c, agentbox_place_set_root, dir, "--workspace");
 	json_decref(document);
 	return rc;
 }
@@ -127,29 +162,21 @@ static int make_place(struct check *c)
 	const char *home = getenv("HOME");
 	const char *temp = getenv("TMPDIR");
 	agentbox_error *err = NULL;
-	char *real;
+	int rc;
 
-	c->cwd_fd = open(cwd ? cwd : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (c->cwd_fd < 0)
-		return tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND",
-				   cwd ? cwd : ".",
-				   "cannot open the directory: %s",
-				   strerror(errno));
-	real = realpath(cwd ? cwd : ".", NULL);
+	cwd = cwd ? cwd : ".";
 	if (agentbox_place_new(&c->place, &err) < 0 ||
-	    (real && agentbox_place_set_cwd(c->place, real, strlen(real),
-					    &err) < 0) ||
-	    agentbox_place_add_temp(c->place, "/tmp", 4, &err) < 0) {
-		free(real);
-		return tool_fail(c->t, err, "--cwd");
-	}
-	free(real);
+	    agentbox_place_add_temp(c->place, "/tmp", 4, &err) < 0)
+		return tool_fail(c->t, err, NULL);
+	rc = open_dir(c, cwd, &c->cwd_fd);
+	if (!rc)
+		rc = know_path(c, agentbox_place_set_cwd, cwd, "--cwd");
 	/* what is no clean absolute path is not known */
 	if (home)
 		agentbox_place_set_home(c->place, home, strlen(home), NULL);
 	if (temp)
 		agentbox_place_add_temp(c->place, temp, strlen(temp), NULL);
-	return 0;
+	return rc;
 }
 
 static int open_check(struct check *c)
@@ -160,9 +187,9 @@ static int open_check(struct check *c)
 	int rc = read_policy(c, &policy);
 
 	if (!rc)
-		rc = open_root(c, policy, &root);
-	if (!rc)
 		rc = make_place(c);
+	if (!rc)
+		rc = open_root(c, policy, &root);
 	if (!rc && agentbox_guard_new(policy, root, &c->guard, &err) < 0)
 		rc = tool_fail_as(c->t, TOOL_BAD_INPUT, err, NULL);
 	if (root >= 0)
@@ -183,11 +210,18 @@ static void end_check(struct check *c)
 
 /* --- judging --- */
 
-static int32_t judge_path(struct check *c, int32_t action, const char *path,
-			  size_t n, agentbox_error **err)
+static int32_t judge_path(struct check *c, const char *path, size_t n,
+			  agentbox_error **err)
 {
-	return agentbox_guard_check_path(c->guard, action, c->cwd_fd, path, n,
-					 &c->decision, err);
+	return agentbox_guard_check_path(c->guard, c->action, c->cwd_fd, path,
+					 n, &c->decision, err);
+}
+
+static int32_t judge_line(struct check *c, const char *line, size_t n,
+			  agentbox_error **err)
+{
+	return agentbox_guard_check_shell(c->guard, c->place, line, n,
+					  &c->decision, err);
 }
 
 static void note_verdict(struct check *c)
@@ -315,30 +349,66 @@ static int print_bad_row(struct check *c, const json_t *row, const char *why)
 	return rc;
 }
 
+/* The strings of an array; -1 when it is none. */
+static int32_t judge_array(struct check *c, const json_t *array,
+			   const char **why, agentbox_error **err)
+{
+	size_t n = json_array_size(array);
+	const char **args = calloc(n + 1, sizeof(*args));
+	size_t *lens = calloc(n + 1, sizeof(*lens));
+	int32_t r = -1;
+
+	*why = n && args && lens ? NULL : "argv is no list of arguments";
+	for (size_t i = 0; i < n && !*why; i++) {
+		const json_t *one = json_array_get(array, i);
+
+		args[i] = json_string_value(one);
+		lens[i] = json_string_length(one);
+		if (!args[i])
+			*why = "an argument is no string";
+	}
+	if (!*why)
+		r = agentbox_guard_check_argv(c->guard, c->place, args, lens,
+					      n, &c->decision, err);
+	free(lens);
+	free(args);
+	return r;
+}
+
 /* What is wrong with a row, or NULL: the decision is there. */
 static const char *judge_row(struct check *c, const json_t *row,
-			     int32_t action, agentbox_error **err)
+			     agentbox_error **err)
 {
 	const json_t *path = json_object_get(row, "path");
+	const json_t *line = json_object_get(row, "cmd");
+	const json_t *argv = json_object_get(row, "argv");
+	const char *why = NULL;
 
 	if (!json_is_object(row))
 		return "the row is not a JSON object";
-	if (json_object_get(row, "cmd") || json_object_get(row, "argv"))
+	if (!c->is_text && (line || argv))
 		return "a command is not for check write and check read";
-	if (!json_is_string(path))
-		return "the row has no path";
-	judge_path(c, action, json_string_value(path),
-		   json_string_length(path), err);
-	return NULL;
+	if (c->is_text && line && json_is_string(line) && !argv)
+		judge_line(c, json_string_value(line),
+			   json_string_length(line), err);
+	else if (c->is_text && argv && !line)
+		judge_array(c, argv, &why, err);
+	else if (c->is_text)
+		why = "the row has neither cmd nor argv, or both";
+	else if (!json_is_string(path))
+		why = "the row has no path";
+	else
+		judge_path(c, json_string_value(path),
+			   json_string_length(path), err);
+	return why;
 }
 
-static int take_row(struct check *c, const char *line, size_t n,
-		    int32_t action)
+static int take_row(struct check *c, const char *line, size_t n)
 {
 	json_t *row = json_loadb(line, n, JSON_ALLOW_NUL |
 						  JSON_REJECT_DUPLICATES, NULL);
 	agentbox_error *err = NULL;
-	const char *why = judge_row(c, row, action, &err);
+	const char *why = judge_row(c, row, &err);
 	int rc;
 
 	if (why) {
@@ -354,7 +424,7 @@ static int take_row(struct check *c, const char *line, size_t n,
 	return rc;
 }
 
-static int take_rows(struct check *c, int32_t action)
+static int take_rows(struct check *c)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -365,7 +435,7 @@ static int take_rows(struct check *c, int32_t action)
 		while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
 			n--;
 		if (n > 0)
-			rc = take_row(c, line, (size_t)n, action);
+			rc = take_row(c, line, (size_t)n);
 	}
 	if (rc == 0 && ferror(stdin))
 		rc = tool_refuse(c->t, TOOL_BAD_INPUT, "ESYS", NULL,
@@ -386,7 +456,7 @@ static int status_of(const struct check *c)
 						    TOOL_DENY;
 }
 
-static int take_paths(struct check *c, int32_t action)
+static int take_paths(struct check *c)
 {
 	int rc = 0;
 
@@ -394,46 +464,125 @@ static int take_paths(struct check *c, int32_t action)
 		const char *path = c->args->operands[i];
 		agentbox_error *err = NULL;
 
-		if (judge_path(c, action, path, strlen(path), &err) < 0)
+		if (judge_path(c, path, strlen(path), &err) < 0)
 			return tool_fail(c->t, err, path);
 		rc = take_decision(c, path);
 	}
-	if (rc == 0 && c->t->json)
+	return rc;
+}
+
+static int take_line(struct check *c)
+{
+	const char *line = c->args->operands[0];
+	agentbox_error *err = NULL;
+
+	if (judge_line(c, line, strlen(line), &err) < 0)
+		return tool_fail(c->t, err, NULL);
+	return take_decision(c, line);
+}
+
+/* The operands as a command; `first` (may be NULL) goes before them. */
+static int take_words(struct check *c, const char *first)
+{
+	size_t count = (size_t)c->args->operand_count + (first ? 1 : 0);
+	const char **args = calloc(count, sizeof(*args));
+	size_t *lens = calloc(count, sizeof(*lens));
+	agentbox_error *err = NULL;
+	int rc = TOOL_INTERNAL;
+
+	if (args && lens) {
+		size_t at = 0;
+
+		if (first)
+			args[at++] = first;
+		for (int i = 0; i < c->args->operand_count; i++)
+			args[at++] = c->args->operands[i];
+		for (size_t i = 0; i < count; i++)
+			lens[i] = strlen(args[i]);
+		rc = agentbox_guard_check_argv(c->guard, c->place, args, lens,
+					       count, &c->decision,
+					       &err) < 0 ?
+			     tool_fail(c->t, err, NULL) :
+			     take_decision(c, args[0]);
+	}
+	free(lens);
+	free(args);
+	return rc;
+}
+
+static int take_argv(struct check *c)
+{
+	return take_words(c, NULL);
+}
+
+static int take_git(struct check *c)
+{
+	return take_words(c, "git");
+}
+
+static int run_check(struct check *c, int (*take)(struct check *c),
+		     const char *operand)
+{
+	bool rows = tool_has(c->args, "--jsonl");
+	int rc;
+
+	c->cwd_fd = -1;
+	c->all = json_array();
+	if (!rows && !c->args->operand_count)
+		rc = tool_refuse(c->t, TOOL_USAGE, "EINVAL", NULL,
+				 "%s is missing", operand);
+	else if (rows && c->args->operand_count)
+		rc = tool_refuse(c->t, TOOL_USAGE, "EINVAL", NULL,
+				 "with --jsonl the rows come on standard "
+				 "input");
+	else
+		rc = open_check(c);
+	if (rc == 0)
+		rc = rows ? take_rows(c) : take(c);
+	if (rc == 0 && c->t->json && !rows)
 		rc = tool_print_json(
 			c->t, json_pack("{s:s, s:O}", "verdict",
 					verdict_name(c->worst), "decisions",
 					c->all));
-	return rc;
-}
-
-static int check_paths(tool *t, const tool_args *args, int32_t action)
-{
-	struct check c = { .t = t, .args = args, .cwd_fd = -1,
-			   .all = json_array() };
-	bool rows = tool_has(args, "--jsonl");
-	int rc;
-
-	if (rows == (args->operand_count > 0))
-		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
-				 rows ? "with --jsonl the paths come on "
-					"standard input" :
-					"PATH is missing");
-	else
-		rc = open_check(&c);
 	if (rc == 0)
-		rc = rows ? take_rows(&c, action) : take_paths(&c, action);
-	if (rc == 0)
-		rc = status_of(&c);
-	end_check(&c);
+		rc = status_of(c);
+	end_check(c);
 	return rc;
 }
 
 int tool_check_write(tool *t, const tool_args *args)
 {
-	return check_paths(t, args, AGENTBOX_ACTION_WRITE);
+	struct check c = { .t = t, .args = args,
+			   .action = AGENTBOX_ACTION_WRITE };
+
+	return run_check(&c, take_paths, "PATH");
 }
 
 int tool_check_read(tool *t, const tool_args *args)
 {
-	return check_paths(t, args, AGENTBOX_ACTION_READ);
+	struct check c = { .t = t, .args = args,
+			   .action = AGENTBOX_ACTION_READ };
+
+	return run_check(&c, take_paths, "PATH");
+}
+
+int tool_check_shell(tool *t, const tool_args *args)
+{
+	struct check c = { .t = t, .args = args, .is_text = true };
+
+	return run_check(&c, take_line, "LINE");
+}
+
+int tool_check_argv(tool *t, const tool_args *args)
+{
+	struct check c = { .t = t, .args = args, .is_text = true };
+
+	return run_check(&c, take_argv, "CMD");
+}
+
+int tool_check_git(tool *t, const tool_args *args)
+{
+	struct check c = { .t = t, .args = args, .is_text = true };
+
+	return run_check(&c, take_git, "ARG");
 }

@@ -100,8 +100,9 @@ static const tool_option check_options[] = {
 	{ "--cwd", "DIR", "dir", 0,
 	  "where relative paths start; default: the current directory", NULL },
 	{ "--jsonl", NULL, "", 0,
-	  "judge rows {\"id\", \"path\"} on standard input, one decision a "
-	  "line on standard output, in the same order", NULL },
+	  "judge rows {\"id\", \"path\" or \"cmd\" or \"argv\"} on standard "
+	  "input, one decision a line on standard output, in the same order",
+	  NULL },
 	{ "--explain", NULL, "", 0,
 	  "show what was looked at and every rule that fired", NULL },
 	END
@@ -171,6 +172,23 @@ const tool_command tool_commands[] = {
 	  "may the agent read these paths",
 	  check_options, NULL, "agentbox check read --explain ../secret\n",
 	  0, -1, false, tool_check_read },
+	{ "check", "shell", "[--] LINE", "",
+	  "may the agent run this line of shell",
+	  check_options,
+	  "Nothing is run. Every command that a shell would run is judged, "
+	  "wherever in the line it hides.",
+	  "agentbox check shell 'make && git push'\n"
+	  "agentbox check shell --explain 'cd /tmp; rm -rf *'\n",
+	  0, 1, true, tool_check_shell },
+	{ "check", "argv", "[--] CMD [ARG...]", "command",
+	  "may the agent run this command, which no shell reads",
+	  check_options, NULL,
+	  "agentbox check argv -- rm -rf build\n",
+	  0, -1, true, tool_check_argv },
+	{ "check", "git", "[--] ARG...", "",
+	  "may the agent run git with these arguments",
+	  check_options, NULL, "agentbox check git -- push --force\n",
+	  0, -1, true, tool_check_git },
 	{ "policy", "check", "FILE", "policy",
 	  "is FILE a good policy document",
 	  no_options,

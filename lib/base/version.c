@@ -14,7 +14,7 @@
 #include "build-id.h"
 #endif
 
-static const char *const features[] = {"audit", "box", "policy"};
+static const char *const features[] = {"audit", "box", "guard", "policy"};
 
 const char *agentbox_version(void)
 {

@@ -157,9 +157,74 @@ def bad_rows_are_denied_and_said_at_the_end():
 
 
 @test
+def a_line_of_shell_is_judged():
+    status(tool("check", "shell", "ls -la && make check"), 0)
+    done = says(status(tool("check", "shell", "cd /tmp && sudo rm -rf /"),
+                       11), "deny", "instead:")
+    expect(done.out == b"", done)
+    says(status(tool("check", "shell", "--", "rm -rf $X"), 10), "ask")
+    status(tool("check", "shell", "echo 'unfinished"), 10)
+
+
+@test
+def what_decided_is_shown_below_the_line():
+    done = status(tool("check", "shell", "--explain",
+                       "cd /tmp && sudo rm -rf /"), 11)
+    lines = done.text.splitlines()
+    at = [i for i, line in enumerate(lines) if "^^" in line]
+    expect(at and "sudo rm -rf /" in lines[at[0] - 1], done)
+    expect("commands as they would be run:" in done.text, done)
+
+
+@test
+def an_argv_is_read_by_no_shell():
+    status(tool("check", "argv", "--", "echo", "$(rm -rf /)", "; rm -rf /"),
+           0)
+    status(tool("check", "argv", "rm", "-rf", "/"), 11)
+    doc = status(tool("check", "argv", "--json", "--", "sudo", "rm", "-rf",
+                      "/"), 11).json
+    expect(doc["decisions"][0]["argv"] == ["rm", "-rf", "/"], doc)
+    expect("sudo" in doc["decisions"][0]["wrappers"], doc)
+
+
+@test
+def git_is_judged_alone_and_in_a_line_alike():
+    for words, wanted in ((["status"], 0), (["push", "--force"], 11),
+                          (["commit", "-m", "$(git push)"], 0),
+                          (["-C", "/tmp", "push"], 11)):
+        status(tool("check", "git", "--", *words), wanted)
+        status(tool("check", "argv", "--", "git", *words), wanted)
+    status(tool("check", "shell", "make && git push --force"), 11)
+
+
+@test
+def rows_of_commands_are_answered_in_order():
+    done = status(tool("check", "shell", "--jsonl", stdin=jsonl(
+        {"id": "a", "cmd": "ls"}, {"id": "b", "cmd": "rm -rf /"},
+        {"id": "c", "argv": ["git", "push"]}, {"id": "d", "path": "x"},
+        {"id": "e", "argv": []}, {"id": "f", "argv": ["ls", 1]},
+        {"id": "g", "cmd": "ls", "argv": ["ls"]},
+        {"id": "h", "cmd": "echo \0"})), 3)
+    got = rows(done)
+    expect([r["id"] for r in got] == list("abcdefgh"), got)
+    expect([r["verdict"] for r in got[:7]] ==
+           ["allow", "deny", "deny", "deny", "deny", "deny", "deny"], got)
+
+
+@test
+def directories_that_are_only_text_need_not_be_there():
+    where = ["--workspace", "/srv/no/repo", "--cwd", "/srv/no/repo"]
+    status(tool("check", "shell", *where, "rm -rf build"), 0)
+    status(tool("check", "shell", *where, "rm -rf /srv/no"), 11)
+
+
+@test
 def without_paths_it_says_what_is_missing():
     says(status(tool("check", "write"), 2), "PATH is missing")
     says(status(tool("check", "write", "--jsonl", "x"), 2), "standard input")
+    says(status(tool("check", "shell"), 2), "LINE is missing")
+    says(status(tool("check", "argv", "--"), 2), "CMD is missing")
+    says(status(tool("check", "shell", "a", "b"), 2), "'b'")
     expect(status(tool("check", "write", "--jsonl", stdin=b""), 0).out == b"",
            "")
 
