@@ -38,13 +38,27 @@ int32_t ab_pack_bad(struct ab_pack_reader *r, const char *at, const char *fmt,
 	return ab_error_set(r->err, AGENTBOX_EPARSE, where, "%s", text);
 }
 
+/* Has any table as many entries as it may have? */
+static bool is_at_limit(const struct ab_pack *pack)
+{
+#define X(name, type)                                                         \
+	if (pack->name##_room >= AB_PACK_MAX_ITEMS)                           \
+		return true;
+	AB_TABLES(X)
+#undef X
+	return false;
+}
+
 int32_t ab_pack_full(struct ab_pack_reader *r)
 {
 	char where[300];
 
+	if (!is_at_limit(r->pack))
+		return ab_error_nomem(r->err);
 	snprintf(where, sizeof(where), "%.200s:%u:1", r->name, r->line);
 	return ab_error_set(r->err, AGENTBOX_ELIMIT, where,
-			    "no memory for more entries, or too many");
+			    "a pack has at most %d entries of a kind",
+			    AB_PACK_MAX_ITEMS);
 }
 
 static bool is_blank(char c)

@@ -127,7 +127,7 @@ int32_t agentbox_rules_add(agentbox_rules *rules, int32_t layer,
 struct writer {
 	char *text; /* owned */
 	size_t len, room;
-	bool is_full;
+	bool is_full, has_no_memory;
 };
 
 static void put(struct writer *w, const char *s, size_t n)
@@ -144,7 +144,7 @@ static void put(struct writer *w, const char *s, size_t n)
 		char *p = ab_realloc(w->text, room, 1);
 
 		if (!p) {
-			w->is_full = true;
+			w->is_full = w->has_no_memory = true;
 			return;
 		}
 		w->text = p;
@@ -309,9 +309,10 @@ static int32_t read_section(struct ab_pack *pack,
 	*is_strict = profile && !strcmp(profile, "strict");
 	json_array_foreach(rules, i, rule)
 		put_rule(&w, pack, rule, is_git);
-	if (w.is_full)
-		r = ab_error_set(err, AGENTBOX_ELIMIT, key,
-				 "too many rules, or no memory");
+	if (w.has_no_memory)
+		r = ab_error_nomem(err);
+	else if (w.is_full)
+		r = ab_error_set(err, AGENTBOX_ELIMIT, key, "too many rules");
 	else if (w.len)
 		r = ab_pack_read(pack, AB_LAYER_HOST,
 				 is_git ? "policy git.rules"

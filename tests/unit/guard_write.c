@@ -907,7 +907,8 @@ static bool torture(void *data)
 					      NULL);
 	ck_assert_int_eq(agentbox_decision_get_verdict(d),
 			 r == 0 ? ALLOW : DENY);
-	ck_assert(r == 0 || r == AGENTBOX_ENOMEM);
+	ck_assert_msg(r == 0 || r == AGENTBOX_ENOMEM, "%s",
+		      agentbox_error_name(r));
 	agentbox_decision_free(d);
 	agentbox_guard_unref(g);
 	return r == 0;
