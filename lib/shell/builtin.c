@@ -55,18 +55,6 @@ static struct ab_word tail_of(struct ab_shell_run *run,
 	return out;
 }
 
-/* The first origin among words, so that a value that is made of them and is
- * not known still says where it comes from. */
-static struct ab_stream *origin_of(const struct ab_word *words,
-				   uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < words[i].hole_count; k++)
-			if (words[i].holes[k].origin)
-				return words[i].holes[k].origin;
-	return NULL;
-}
-
 static const struct value *appended(struct ab_shell_run *run,
 				    const struct ab_shell_assign *a)
 {
@@ -89,10 +77,10 @@ static const struct value *appended(struct ab_shell_run *run,
 	}
 	if (a->is_array || a->value_count != 1 ||
 	    (old->kind != VALUE_SCALAR && old->kind != VALUE_UNSET))
-		return ab_run_unknown(run, old->origin ?
-						   old->origin :
-						   origin_of(a->values,
-							     a->value_count));
+		return ab_run_unknown(
+			run, old->origin ? old->origin :
+					   ab_run_blend(run, a->values,
+							a->value_count));
 	if (old->kind == VALUE_SCALAR)
 		ab_segments_add_word(run, &list, old->words, SEGMENT_QUOTED);
 	ab_segments_add_word(run, &list, a->values, SEGMENT_QUOTED);
@@ -105,7 +93,8 @@ static const struct value *appended(struct ab_shell_run *run,
 static const struct value *element(struct ab_shell_run *run,
 				   const struct ab_shell_assign *a)
 {
-	return ab_run_unknown(run, origin_of(a->values, a->value_count));
+	return ab_run_unknown(
+		run, ab_run_blend(run, a->values, a->value_count));
 }
 
 static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
@@ -226,7 +215,7 @@ static void effect_declare(struct ab_shell_run *run,
 			ab_run_assign(run, w->text, len, value, flags);
 			continue;
 		}
-		value = ab_run_unknown(run, origin_of(w, 1));
+		value = ab_run_unknown(run, ab_run_blend(run, w, 1));
 		if (w->text[len] == '=' && !(flags & VARIABLE_INTEGER) &&
 		    !strchr(letters, 'n') && !strchr(letters, 'u') &&
 		    !strchr(letters, 'l') && !strchr(letters, 'a') &&
@@ -263,7 +252,8 @@ static void effect_unset(struct ab_shell_run *run,
 }
 
 /* What `read` reads: the word, or the stream it comes from. */
-static const struct ab_word *input_of(const struct ab_shell_command *c,
+static const struct ab_word *input_of(struct ab_shell_run *run,
+				      const struct ab_shell_command *c,
 				      struct ab_stream **origin)
 {
 	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
@@ -277,7 +267,7 @@ static const struct ab_word *input_of(const struct ab_shell_command *c,
 
 		if (r->fd != 0)
 			continue;
-		*origin = origin_of(&r->target, 1);
+		*origin = ab_run_blend(run, &r->target, 1);
 		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target : NULL;
 	}
 	return word;
@@ -293,10 +283,10 @@ static const struct value *read_value(struct ab_shell_run *run,
 
 	if (in->hole_count && newline &&
 	    in->holes[in->hole_count - 1].at > len)
-		return ab_run_unknown(run, origin_of(in, 1));
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
 	if (memchr(w.text, '\\', len) ||
 	    (len && (w.text[0] == ' ' || w.text[len - 1] == ' ')))
-		return ab_run_unknown(run, origin_of(in, 1));
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
 	w.len = len;
 	while (w.map_count > 1 && w.map[w.map_count - 1].at >= len)
 		w.map_count--;
@@ -309,7 +299,7 @@ static void effect_read(struct ab_shell_run *run,
 			const struct ab_word *argv, uint32_t argc)
 {
 	struct ab_stream *origin;
-	const struct ab_word *in = input_of(c, &origin);
+	const struct ab_word *in = input_of(run, c, &origin);
 	uint32_t names = 0, last = 0;
 	bool plain = true;
 
@@ -365,7 +355,9 @@ static void effect_printf(struct ab_shell_run *run,
 			      ab_run_scalar(run, &out), 0);
 	else
 		ab_run_assign(run, argv[2].text, len,
-			      ab_run_unknown(run, origin_of(argv, argc)), 0);
+			      ab_run_unknown(run,
+					     ab_run_blend(run, argv, argc)),
+			      0);
 }
 
 static bool may_split(const struct ab_word *words, uint32_t count)
@@ -397,7 +389,8 @@ static void effect_set(struct ab_shell_run *run,
 		i++;
 	ab_run_assign(run, "@", 1,
 		      may_split(argv + i, argc - i) ?
-			      ab_run_unknown(run, origin_of(argv, argc)) :
+			      ab_run_unknown(run,
+					     ab_run_blend(run, argv, argc)) :
 			      ab_run_array(run, argv + i, argc - i),
 		      0);
 }
@@ -429,6 +422,45 @@ static void effect_shift(struct ab_shell_run *run,
 	rest->words += n;
 	rest->count -= (uint32_t)n;
 	ab_run_assign(run, "@", 1, rest, 0);
+}
+
+/* a[...] */
+static bool has_subscript(const struct ab_word *w)
+{
+	uint32_t len = name_len(w, 0);
+
+	return len && len < w->len && w->text[len] == '[';
+}
+
+/* What these take for names and numbers is expanded once more, so that $(...)
+ * in a quoted subscript is run. */
+static void visit_subscripts(struct ab_shell_run *run,
+			     const struct ab_shell_command *c,
+			     const struct ab_word *argv, uint32_t argc)
+{
+	static const char *const declare[] = { "declare", "typeset", "local",
+					       "export", "readonly", "read",
+					       "unset",	 "mapfile",
+					       "readarray", "getopts" };
+	bool is_let = ab_word_equals(argv, "let"), is_declare = false;
+	bool is_test = ab_word_equals(argv, "test") ||
+		       ab_word_equals(argv, "[") ||
+		       ab_word_equals(argv, "printf");
+	char letters[16];
+
+	for (size_t i = 0; i < 10 && !is_let && !is_test; i++)
+		is_declare = is_declare || ab_word_equals(argv, declare[i]);
+	if (is_declare) {
+		options(argv, argc, letters);
+		is_let = (ab_word_equals(argv, "declare") ||
+			  ab_word_equals(argv, "typeset") ||
+			  ab_word_equals(argv, "local")) &&
+			 strchr(letters, 'i');
+	}
+	for (uint32_t i = 1; i < argc; i++)
+		if (is_let || (is_declare && has_subscript(&argv[i])) ||
+		    (is_test && ab_word_equals(&argv[i - 1], "-v")))
+			ab_visit_embedded(run, &argv[i], &c->place);
 }
 
 /* Names that an assignment operator, ++ or -- follows or precedes. */
@@ -597,7 +629,7 @@ static const struct {
 static const bool effect_first[256] = {
 	['e'] = true, ['r'] = true, ['d'] = true, ['t'] = true, ['l'] = true,
 	['u'] = true, ['m'] = true, ['p'] = true, ['s'] = true, ['g'] = true,
-	['c'] = true, ['a'] = true, ['b'] = true,
+	['c'] = true, ['a'] = true, ['b'] = true, ['['] = true,
 };
 
 void ab_builtin_effects(struct ab_shell_run *run,
@@ -620,8 +652,13 @@ void ab_builtin_effects(struct ab_shell_run *run,
 		argv++;
 		argc--;
 	}
-	for (size_t i = 0; i < AB_ARRAY_LEN(effects); i++)
-		if (argv->len && argv->text[0] == effects[i].name[0] &&
+	if (run->call && (ab_word_equals(argv, "return") ||
+			  ab_word_equals(argv, "break") ||
+			  ab_word_equals(argv, "continue")))
+		run->call->is_sure = true; /* not all of it may run */
+	visit_subscripts(run, c, argv, argc);
+	for (size_t i = 0; argv->len && i < AB_ARRAY_LEN(effects); i++)
+		if (argv->text[0] == effects[i].name[0] &&
 		    ab_word_equals(argv, effects[i].name)) {
 			effects[i].effect(run, tree, c, argv, argc);
 			return;

@@ -446,6 +446,18 @@ static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 	finish(run, f);
 }
 
+/* -v a[$(b)] in [[ ]] runs b, also when it is quoted. */
+static bool visit_operands(struct ab_shell_run *run, struct visit_frame *f)
+{
+	bool any = false;
+
+	for (uint32_t i = 1; i < f->words.count; i++)
+		if (ab_word_equals(&f->words.words[i - 1], "-v"))
+			any |= ab_visit_embedded(run, &f->words.words[i],
+						 &f->inner);
+	return any;
+}
+
 void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
 {
 	switch (f->phase) {
@@ -480,6 +492,8 @@ void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
 		finish(run, f);
 		break;
 	case CMD_COND:
+		if (f->phase++ == PHASE_FIRST && visit_operands(run, f))
+			return;
 		finish(run, f);
 		break;
 	default:

@@ -97,12 +97,15 @@ void ab_segments_add_word(struct ab_shell_run *run, struct segments *list,
 {
 	uint32_t at = 0;
 
-	if (word->len > run->expansion) {
+	uint64_t cost = (uint64_t)word->len + 16 * word->hole_count +
+			4 * word->map_count;
+
+	if (cost > run->expansion) {
 		ab_segments_hole(run, list, AB_HOLE_FIELDS, word->span, NULL,
-				 NULL);
+				 ab_run_blend(run, word, 1));
 		return;
 	}
-	run->expansion -= word->len;
+	run->expansion -= cost;
 	if (word->len == 0 && word->hole_count == 0) {
 		ab_segments_add(run, list, "", 0, word->span, flags);
 		return;
@@ -709,6 +712,8 @@ static void add_arith(struct ab_shell_run *run,
 	struct ab_span span = ab_tree_span(tree, part->begin, part->end);
 
 	ab_expand_fields(run, args, EXPAND_ONE, &f);
+	if (f.count)
+		ab_arith_effects(run, &f.words[0]);
 	if (digits && f.count && f.words[0].hole_count == 0 &&
 	    ab_arith(run, f.words[0].text, f.words[0].len, &number)) {
 		ab_segments_add(run, list, digits, ab_decimal(digits, number),

@@ -67,15 +67,20 @@ static struct part *add_part(struct parser *p, struct frame *root,
 			     enum part_kind kind, uint32_t begin, uint32_t end,
 			     uint32_t flags)
 {
-	struct part *part = ab_parser_alloc(p, sizeof(*part));
+	bool is_long = kind == PART_PARAM || kind == PART_ARRAY ||
+		       (kind >= PART_COMMAND && kind <= PART_PROC_OUT);
+	struct part *part = ab_parser_alloc(
+		p, is_long ? sizeof(*part) : offsetof(struct part, u));
 
 	part->next = NULL;
 	part->begin = begin;
 	part->end = end;
 	part->kind = (uint8_t)kind;
 	part->flags = (uint8_t)flags;
-	part->u.list = NULL;
-	part->stream = NULL;
+	if (is_long) {
+		part->u.list = NULL;
+		part->stream = NULL;
+	}
 	*root->ptail = part;
 	root->ptail = &part->next;
 	return part;
@@ -402,6 +407,8 @@ static void param_tail(struct parser *p, struct frame *root,
 		param->op = OP_NAMES;
 	else if (param->op == OP_NONE)
 		param_op(p, param);
+	if (param->op == OP_AT && param->letter == 'P')
+		root->word->flags |= WORD_SUBST;
 	param->has_args = true;
 	f = enter_word(p, S_PARAM, root, flags & FRAME_QUOTED);
 	f->begin = part->begin;

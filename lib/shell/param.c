@@ -481,13 +481,21 @@ static void add_slice(struct expansion *e, uint32_t begin, uint32_t end)
 			span, e->flags);
 }
 
+/* Steps of the matcher cost more than bytes that are copied. */
+static void charge(struct ab_shell_run *run, uint64_t steps)
+{
+	run->expansion -= steps * 8 < run->expansion ? steps * 8 :
+						       run->expansion;
+}
+
 /* # ## % %%. False: not decided. */
 static bool trim(struct expansion *e, struct segment *args)
 {
 	enum param_op op = (enum param_op)e->param->op;
 	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
 	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
-	uint64_t steps = e->run->expansion < 65536 ? e->run->expansion : 65536;
+	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
+							4096;
 	uint64_t before = steps;
 	struct ab_word pattern;
 	uint32_t len = e->word->len;
@@ -502,16 +510,18 @@ static bool trim(struct expansion *e, struct segment *args)
 				    match(&pattern, 0,
 					  e->word->text + len - n, n, &steps);
 
-		if (r < 0)
+		if (r < 0) {
+			charge(e->run, before - steps);
 			return false;
+		}
 		if (r > 0) {
-			e->run->expansion -= before - steps;
+			charge(e->run, before - steps);
 			add_slice(e, is_prefix ? n : 0,
 				  is_prefix ? len : len - n);
 			return true;
 		}
 	}
-	e->run->expansion -= before - steps;
+	charge(e->run, before - steps);
 	add_word(e, e->word);
 	return true;
 }

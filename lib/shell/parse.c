@@ -178,6 +178,7 @@ static enum reserved reserved_text(const unsigned char *s, uint32_t len)
 		return R_NONE;
 	for (size_t i = 0; i < AB_ARRAY_LEN(reserved_words); i++)
 		if (reserved_words[i].len == len &&
+		    reserved_words[i].text[0] == (char)s[0] &&
 		    memcmp(reserved_words[i].text, s, len) == 0)
 			return (enum reserved)reserved_words[i].reserved;
 	return R_NONE;
@@ -895,7 +896,8 @@ static bool is_assign_builtin(const struct parser *p, const struct word *w)
 	if (w->parts || len < 3 || len > 8)
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(assign_builtins); i++)
-		if (memcmp(assign_builtins[i], p->s + w->begin, len) == 0 &&
+		if (assign_builtins[i][0] == (char)p->s[w->begin] &&
+		    memcmp(assign_builtins[i], p->s + w->begin, len) == 0 &&
 		    assign_builtins[i][len] == 0)
 			return true;
 	return false;

@@ -114,7 +114,7 @@ enum ab_redir_kind {
 	AB_REDIR_DUP_IN,	/* <&  target: digits, digits-, - or a hole */
 	AB_REDIR_DUP_OUT,	/* >& */
 	AB_REDIR_HERE_DOC,	/* << and <<-; target is the body, expanded */
-	AB_REDIR_HERE_STRING	/* <<< target is the text, with its newline */
+	AB_REDIR_HERE_STRING	/* <<< target is the text, without a newline */
 };
 
 struct ab_shell_redir {

@@ -147,12 +147,13 @@ const struct ab_word *ab_run_keep(struct ab_shell_run *run,
 	size_t text = is_kept(run, word->text) ? 0 : word->len;
 	size_t holes = word->hole_count * sizeof(*word->holes);
 	size_t map = word->map_count * sizeof(*word->map);
+	size_t cost = text + (holes + map) / 4;
 	struct ab_word *w;
 	char *p;
 
-	if (text > run->expansion)
+	if (cost > run->expansion)
 		return NULL;
-	run->expansion -= text;
+	run->expansion -= cost;
 	w = ab_run_high(run, sizeof(*w) + holes + map + text);
 	if (!w)
 		return NULL;
@@ -185,17 +186,49 @@ const struct value *ab_run_unknown(struct ab_shell_run *run,
 	return value;
 }
 
+struct ab_stream *ab_run_blend(struct ab_shell_run *run,
+			       const struct ab_word *words, uint32_t count)
+{
+	struct ab_stream *first = NULL;
+	struct stream *blend = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < words[i].hole_count; k++) {
+			struct ab_stream *s = words[i].holes[k].origin;
+
+			if (!s || s == first)
+				continue;
+			if (!first) {
+				first = s;
+				continue;
+			}
+			if (!blend)
+				blend = ab_run_stream(run, AB_STREAM_JOIN,
+						      first->span);
+			if (blend)
+				blend->public.taint |=
+					first->taint | s->taint;
+		}
+	return blend ? &blend->public : first;
+}
+
+/* Words that grow by being put together again and again end here. */
+static bool is_too_long(const struct ab_shell_run *run,
+			const struct ab_word *word)
+{
+	return word->len > run->limits.value || word->hole_count > 64 ||
+	       word->map_count > 1024;
+}
+
 const struct value *ab_run_scalar(struct ab_shell_run *run,
 				  const struct ab_word *word)
 {
 	const struct ab_word *kept;
 	struct value *value;
 
-	if (word->len > run->limits.value ||
-	    !(kept = ab_run_keep(run, word)) ||
+	if (is_too_long(run, word) || !(kept = ab_run_keep(run, word)) ||
 	    !(value = ab_run_high(run, sizeof(*value))))
-		return ab_run_unknown(
-			run, word->hole_count ? word->holes[0].origin : NULL);
+		return ab_run_unknown(run, ab_run_blend(run, word, 1));
 	value->words = kept;
 	value->count = 1;
 	value->kind = VALUE_SCALAR;
@@ -212,10 +245,13 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 	if (!value || !copy)
 		return &unknown_value;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct ab_word *w = ab_run_keep(run, &words[i]);
+		const struct ab_word *w = is_too_long(run, &words[i]) ?
+						  NULL :
+						  ab_run_keep(run, &words[i]);
 
-		if (!w || words[i].len > run->limits.value)
-			return &unknown_value;
+		if (!w)
+			return ab_run_unknown(
+				run, ab_run_blend(run, words, count));
 		copy[i] = *w;
 	}
 	value->words = copy;
@@ -257,28 +293,6 @@ static bool same_value(const struct value *a, const struct value *b)
 	return true;
 }
 
-/* The first stream a value comes from. */
-static struct ab_stream *origin_of(const struct value *value)
-{
-	if (value->origin)
-		return value->origin;
-	for (uint32_t i = 0; i < value->count; i++)
-		for (uint32_t k = 0; k < value->words[i].hole_count; k++)
-			if (value->words[i].holes[k].origin)
-				return value->words[i].holes[k].origin;
-	return NULL;
-}
-
-static uint32_t taint_of(const struct value *value)
-{
-	uint32_t taint = value->origin ? value->origin->taint : 0;
-
-	for (uint32_t i = 0; i < value->count; i++)
-		for (uint32_t k = 0; k < value->words[i].hole_count; k++)
-			taint |= ab_hole_taint(&value->words[i].holes[k]);
-	return taint;
-}
-
 static const struct value *join_values(struct ab_shell_run *run,
 				       const struct value *a,
 				       const struct value *b)
@@ -288,14 +302,14 @@ static const struct value *join_values(struct ab_shell_run *run,
 
 	if (same_value(a, b))
 		return a;
-	x = origin_of(a);
-	y = origin_of(b);
+	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
+	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
 	if (x == y || !x || !y)
 		return ab_run_unknown(run, x ? x : y);
 	stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
 	if (!stream)
 		return &unknown_value;
-	stream->public.taint = taint_of(a) | taint_of(b);
+	stream->public.taint = x->taint | y->taint;
 	return ab_run_unknown(run, &stream->public);
 }
 

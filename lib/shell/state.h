@@ -173,6 +173,9 @@ struct visit_frame {
 	struct alias *alias;
 	struct pushed *pushed;
 	uint64_t child;
+	struct function *functions_before;
+	struct alias *aliases_before;
+	uint64_t function_mask;
 };
 
 /* A text that waits for its command's callback to return. */
@@ -236,6 +239,9 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 				  const struct ab_word *word);
 const struct value *ab_run_array(struct ab_shell_run *run,
 				 const struct ab_word *words, uint32_t count);
+/* Where all of the words come from: a stream with the taint of them all. */
+struct ab_stream *ab_run_blend(struct ab_shell_run *run,
+			       const struct ab_word *words, uint32_t count);
 const struct value *ab_run_unknown(struct ab_shell_run *run,
 				   struct ab_stream *origin);
 extern const struct value ab_run_unset;
@@ -346,6 +352,9 @@ void ab_visit_command(struct ab_shell_run *run,
 		      const struct ab_shell_place_of *place);
 void ab_visit_call(struct ab_shell_run *run, struct function *function,
 		   const struct ab_shell_command *c, struct passing *passing);
+/* True: text has commands in it, and a frame that visits them. */
+bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
+		       const struct ab_shell_place_of *place);
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
 		     const struct ab_shell_place_of *place);
 /* Redirections, expanded. */

@@ -78,13 +78,13 @@ struct part {
 	struct part *next;
 	uint32_t begin, end;
 	uint8_t kind, flags;
+	/* only where the kind says so: the others end here */
 	union {
 		struct param *param;
 		struct cmd *list;
 		struct word *words;
-		/* what the substitution gave, set by the run */
 	} u;
-	struct ab_stream *stream;
+	struct ab_stream *stream; /* what it gave, set by the run */
 };
 
 enum word_flags {

@@ -277,7 +277,11 @@ static struct visit_frame *enter_substitution(struct ab_shell_run *run,
 					   AB_STREAM_COMMAND;
 	struct ab_span span = ab_tree_span(words->tree, part->begin,
 					   part->end);
-	struct stream *stream = ab_run_stream(run, kind, span);
+	/* what >(...) reads has a stream since its word was looked at; public
+	 * is the first member */
+	struct stream *stream = kind == AB_STREAM_PROC_OUT && part->stream ?
+					(struct stream *)(void *)part->stream :
+					ab_run_stream(run, kind, span);
 	struct visit_frame *f = ab_visit_enter(run, VISIT_SUBSTITUTION,
 					       words->tree, &words->place);
 
@@ -431,6 +435,53 @@ static bool is_due(const struct visit_frame *f, const struct part *part)
 	}
 }
 
+/* A text that is no command, but whose $(...) and `...` are run: visited as
+ * `: "text"`. */
+bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
+		       const struct ab_shell_place_of *place)
+{
+	struct segments list = { NULL, &list.first };
+	struct fields fields = { 0 };
+	struct pushed pushed = { 0 };
+	const struct ab_word *kept;
+
+	if (!memmem(word->text, word->len, "$(", 2) &&
+	    !memchr(word->text, '`', word->len))
+		return false;
+	ab_segments_add(run, &list, ": \"", 3, word->span, SEGMENT_QUOTED);
+	ab_segments_add_word(run, &list, word, SEGMENT_QUOTED);
+	ab_segments_add(run, &list, "\"", 1, word->span, SEGMENT_QUOTED);
+	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
+	kept = fields.count ? ab_run_keep(run, &fields.words[0]) : NULL;
+	if (!kept || kept->len > run->text_budget) {
+		ab_run_limit(run, "too much text to look at");
+		return false;
+	}
+	run->text_budget -= kept->len;
+	pushed.text.text = *kept;
+	pushed.text.in = place->in;
+	pushed.text.out = place->out;
+	pushed.text.tag = place->tag;
+	ab_visit_pushed(run, &pushed, place);
+	return true;
+}
+
+/* ${x@P} runs the commands that are in the value of x. */
+static bool prompt_commands(struct ab_shell_run *run,
+			       const struct visit_frame *f,
+			       const struct part *part)
+{
+	const struct param *param = part->u.param;
+	const struct value *v;
+
+	if (param->op != OP_AT || param->letter != 'P')
+		return false;
+	v = ab_run_value(run, (const char *)f->tree->text + param->name,
+			 param->name_len);
+	return v->kind == VALUE_SCALAR &&
+	       ab_visit_embedded(run, v->words, &f->place);
+}
+
 void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f)
 {
 	while (!run->arena->is_full) {
@@ -461,6 +512,9 @@ void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f)
 				ab_tree_span(f->tree, part->begin, part->end));
 
 			part->stream = s ? &s->public : NULL;
+		} else if (part->kind == PART_PARAM && !f->is_late) {
+			if (prompt_commands(run, f, part))
+				return;
 		} else if (is_due(f, part)) {
 			const struct ab_shell_tree *tree = f->tree;
 
@@ -543,6 +597,12 @@ static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 	begin_passing(run, f, f->pushed->passing, true);
 	f->child = run->child;
 	run->child = ++run->clock;
+	f->functions_before = run->functions;
+	f->function_mask = run->function_mask;
+	f->aliases_before = run->aliases;
+	run->functions = NULL;
+	run->function_mask = 0;
+	run->aliases = NULL;
 	f->inner.flags |= AB_SHELL_SUBSHELL;
 	f->inner.function = NULL;
 	ab_run_assign(run, "@", 1,
@@ -594,6 +654,9 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 		f->alias->is_active = false;
 	if (f->pushed->text.is_child) {
 		run->child = f->child;
+		run->functions = f->functions_before;
+		run->function_mask = f->function_mask;
+		run->aliases = f->aliases_before;
 		ab_run_back(run, f->undo, NULL);
 	} else {
 		end_passing(run, f);
@@ -608,8 +671,10 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 	struct visit_frame *f;
 
 	if (function->active >= 2 || run->text_depth >= run->limits.texts) {
-		/* what it does there was seen, but not how often */
-		ab_shell_forget(run);
+		/* what it does there was seen, but not how often; what a
+		 * definition does to the state is taken back anyway */
+		if (!(c->place.flags & AB_SHELL_DEFINITION))
+			ab_shell_forget(run);
 		return;
 	}
 	f = ab_visit_enter(run, VISIT_CALL, function->tree, &c->place);
@@ -635,6 +700,7 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 	begin_passing(run, f, passing, false);
 	ab_run_assign(run, "@", 1,
 		      ab_run_array(run, c->argv + 1, c->argc - 1), 0);
+	f->undo = ab_run_branch(run);
 }
 
 void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
@@ -649,6 +715,11 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 	f->function->active--;
 	run->text_depth--;
 	run->call = (struct visit_frame *)(uintptr_t)f->child;
+	/* it may have ended before any of its assignments */
+	if (f->is_sure)
+		ab_run_blur(run, f->undo);
+	if (--run->branch_depth == 0)
+		run->trail = f->undo;
 	end_passing(run, f);
 	ab_run_assign(run, "@", 1, f->saved, 0);
 	ab_visit_end(run, &f->scope);

@@ -6,3 +6,9 @@ tests_unit_shell_data_SOURCES = tests/unit/shell_data.c \
 	tests/unit/shell_print.c tests/unit/shell_print.h
 tests_unit_shell_data_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_shell_data_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/shell_run
+UNIT_TESTS += tests/unit/shell_run
+tests_unit_shell_run_SOURCES = tests/unit/shell_run.c
+tests_unit_shell_run_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_shell_run_CFLAGS = $(UNIT_CFLAGS)
