@@ -29,13 +29,13 @@ typedef struct span {
 	size_t len;    /* of the directory's path, without the view's */
 } span;
 
-static ab_view *workspace_view(const ab_protect *p)
+/* Of the tree that is looked through. */
+static ab_view *root_view(const ab_protect *p)
 {
 	for (size_t i = 0; i < p->b->view_count; i++) {
 		ab_view *v = &p->b->views[i];
 
-		if (v->write && v->host &&
-		    strcmp(v->host, p->b->workspace.path) == 0)
+		if (v->write && v->host && strcmp(v->host, p->root) == 0)
 			return v;
 	}
 	return NULL;
@@ -137,7 +137,7 @@ static int32_t collapse(ab_protect *p, const span *s, agentbox_error **err)
 
 bool ab_protect_is_shown(const ab_protect *p, const char *host)
 {
-	const ab_view *view = workspace_view(p);
+	const ab_view *view = root_view(p);
 
 	for (size_t i = 0; i < p->b->view_count; i++) {
 		const ab_view *v = &p->b->views[i];
@@ -149,14 +149,10 @@ bool ab_protect_is_shown(const ab_protect *p, const char *host)
 	return false;
 }
 
-int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err)
+static void freeze_view(ab_protect *p, ab_view *view)
 {
-	ab_view *view = workspace_view(p);
 	size_t kept = 0;
 
-	if (!view || ab_protect_is_shown(p, p->b->workspace.path))
-		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
-				    "%s; use an overlay", why);
 	for (uint32_t i = 0; i < p->b->plan.step_count; i++) {
 		ab_plan_step *s = &p->b->plan.steps[i];
 
@@ -165,21 +161,79 @@ int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err)
 			s->flags |= AB_MOUNT_RDONLY;
 	}
 	view->write = false;
-	p->frozen = true;
+	p->halt = true;
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->set[i].view != view)
 			p->set[kept++] = p->set[i];
 	}
 	p->count = kept;
-	ab_build_note(p->b, "the workspace is read-only in this box: %s", why);
+}
+
+int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err)
+{
+	bool is_workspace = strcmp(p->root, p->b->workspace.path) == 0;
+
+	if (is_workspace &&
+	    (!root_view(p) || ab_protect_is_shown(p, p->root)))
+		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",
+				    "%s; use an overlay", why);
+	for (size_t i = 0; i < p->b->view_count; i++) {
+		ab_view *v = &p->b->views[i];
+
+		if (!v->write || !v->host ||
+		    !ab_path_is_below(v->host, p->root))
+			continue;
+		p->frozen |= strcmp(v->host, p->b->workspace.path) == 0;
+		freeze_view(p, v);
+	}
+	if (is_workspace)
+		ab_build_note(p->b, "the workspace is read-only in this box: "
+			      "%s", why);
+	else
+		ab_build_note(p->b, "'%s' is read-only in this box: %s",
+			      p->root, why);
 	return 0;
+}
+
+/* The tree that takes the most mounts; the set is sorted. */
+static const ab_view *heaviest_view(const ab_protect *p)
+{
+	const ab_view *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < p->b->view_count; i++) {
+		span s = find_view(p, &p->b->views[i]);
+		size_t n = count_mounts(p, s.first, s.count);
+
+		if (n > most) {
+			best = &p->b->views[i];
+			most = n;
+		}
+	}
+	return best;
+}
+
+/* Nothing smaller is enough. */
+static int32_t freeze_heaviest(ab_protect *p, const ab_view *view,
+			       agentbox_error **err)
+{
+	const char *root = p->root;
+	int32_t rc;
+
+	if (view)
+		p->root = view->host;
+	rc = ab_protect_freeze(p, "protecting what is in it takes more "
+			       "mounts than a box may have (bound "
+			       "AB_MAX_PROTECTED)", err);
+	p->root = root;
+	return rc;
 }
 
 int32_t ab_protect_fit(ab_protect *p, agentbox_error **err)
 {
-	const ab_view *view = workspace_view(p);
+	const ab_view *view = NULL;
 
-	for (int i = 0; view && i < MAX_COLLAPSES; i++) {
+	for (int i = 0; i < MAX_COLLAPSES; i++) {
 		size_t all, need;
 		span at, next;
 		int32_t rc;
@@ -189,6 +243,7 @@ int32_t ab_protect_fit(ab_protect *p, agentbox_error **err)
 		if (all <= AB_MAX_PROTECTED || p->b->nomem)
 			return 0;
 		need = all - AB_MAX_PROTECTED;
+		view = heaviest_view(p);
 		at = find_view(p, view);
 		next = heaviest(p, &at);
 		/* deeper, as long as one directory alone is enough */
@@ -198,13 +253,10 @@ int32_t ab_protect_fit(ab_protect *p, agentbox_error **err)
 		}
 		if (at.len == 0)
 			at = next;
-		if (at.count < 2)
-			break;
-		rc = collapse(p, &at, err);
+		rc = at.count < 2 ? freeze_heaviest(p, view, err) :
+				    collapse(p, &at, err);
 		if (rc)
 			return rc;
 	}
-	return ab_protect_freeze(p, "protecting what is in it takes more "
-				 "mounts than a box may have (bound "
-				 "AB_MAX_PROTECTED)", err);
+	return freeze_heaviest(p, view, err);
 }

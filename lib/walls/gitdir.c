@@ -120,7 +120,7 @@ static int32_t protect_children(ab_protect *p, const char *path, bool own,
 	if (!d)
 		return hold_all(p, path, "a directory of submodules cannot be "
 					 "read", err);
-	while (!rc && !p->frozen && (e = readdir(d)) != NULL) {
+	while (!rc && !p->halt && (e = readdir(d)) != NULL) {
 		struct stat st;
 
 		if (strcmp(e->d_name, ".") == 0 ||

@@ -390,7 +390,7 @@ static int32_t read_config(source *s, const char *path, agentbox_error **err)
 	if (!ab_gitconfig_init(&c, text, n))
 		return ab_error_nomem(err);
 	find_tree(s, &c);
-	while (!rc && !s->p->frozen && ab_gitconfig_next(&c))
+	while (!rc && !s->p->halt && ab_gitconfig_next(&c))
 		rc = take_value(s, &c, base, err);
 	ab_gitconfig_end(&c);
 	return rc;
@@ -412,7 +412,7 @@ int32_t ab_gitdir_follow(ab_protect *p, const char *dir, const char *file,
 	s->dir = dir;
 	s->top = top;
 	rc = add_file(s, path, err);
-	for (; s->at < s->file_count && !rc && !p->frozen; s->at++)
+	for (; s->at < s->file_count && !rc && !p->halt; s->at++)
 		rc = read_config(s, s->files[s->at].path, err);
 	free(s);
 	return rc;

@@ -357,7 +357,7 @@ int32_t ab_protect_add(ab_protect *p, const char *host, agentbox_error **err)
 static int32_t host_of(ab_protect *p, const char *relative, char *out,
 		       size_t size, agentbox_error **err)
 {
-	if (ab_path_join(p->b->workspace.path, relative, out, size) < 0)
+	if (ab_path_join(p->root, relative, out, size) < 0)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
 				    "path '%s' is too long", relative);
 	return 0;
@@ -517,7 +517,9 @@ static void count_name(ab_protect *p, const walk *w, const struct stat *st,
 	e->guarded |= guarded;
 	p->links_guarded |= guarded;
 	if (!e->name && p->inodes.names < AB_MAX_LINKED_NAMES) {
-		e->name = ab_build_str(p->b, w->path);
+		e->name = p->root == p->b->workspace.path ?
+				  ab_build_str(p->b, w->path) :
+				  ab_build_join(p->b, p->root, w->path);
 		p->inodes.names++;
 	}
 }
@@ -569,7 +571,7 @@ static int open_level(const ab_protect *p, int dirfd, const char *name)
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
 		fd = openat(dirfd, name, LEVEL_FLAGS);
 		if (fd >= 0 && fstat(fd, &st) == 0 &&
-		    st.st_dev != p->b->workspace.dev) {
+		    st.st_dev != p->root_dev) {
 			close(fd);
 			errno = EXDEV;
 			return -1;
@@ -787,12 +789,20 @@ static int32_t cut_short(ab_protect *p, walk *w, const char *why,
 	return rc ? rc : ab_protect_hold_whole(p, host, err);
 }
 
+/* The workspace in another tree has been looked through by itself. */
+static bool is_workspace_here(const ab_protect *p, const walk *w)
+{
+	const char *rest = ab_path_rest(p->b->workspace.path, p->root);
+
+	return rest && *rest && strcmp(rest, w->path) == 0;
+}
+
 /* Is the directory the walk stands before masked in the box? */
 static bool is_masked_here(const ab_protect *p, const walk *w)
 {
 	char host[AB_MAX_PATH];
 
-	return ab_path_join(p->b->workspace.path, w->path, host,
+	return ab_path_join(p->root, w->path, host,
 			    sizeof(host)) > 0 &&
 	       is_masked(p, host);
 }
@@ -825,6 +835,8 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 		return is_type(fd, e, DT_REG, S_IFREG) ?
 			       several_names(p, w, fd, e->d_name, done, err) :
 			       0;
+	if (is_workspace_here(p, w))
+		return 0;
 	rc = enter(p, w, fd, e->d_name, err);
 	if (!rc && w->depth > depth)
 		w->levels[depth].guarded = done;
@@ -878,30 +890,103 @@ static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
 }
 
 /* A path must have a name on the host and in the box, and room for more. */
-static size_t find_max_path(const ab_build *b)
+static size_t find_max_path(const ab_protect *p)
 {
-	size_t host = strlen(b->workspace.path);
-	size_t inside = strlen(b->plan.workspace_inside);
+	size_t host = strlen(p->root);
+	size_t inside = strlen(p->root_inside);
 	size_t used = (host > inside ? host : inside) + AB_SCAN_PATH_RESERVE;
 
 	return used < AB_MAX_PATH ? AB_MAX_PATH - used : 0;
 }
 
-static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
+/* Look through one tree, whose directory is open. */
+static int32_t scan_tree(ab_protect *p, int fd, bool links,
+			 agentbox_error **err)
 {
 	walk *w = ab_new(walk);
 	int32_t rc;
 
 	if (!w)
 		return ab_error_nomem(err);
+	p->halt = false;
+	p->deadline = ab_clock_boot_ns() + SCAN_SECONDS * UINT64_C(1000000000);
 	w->links = links;
-	w->max_path = find_max_path(p->b);
-	rc = enter(p, w, p->b->workspace.fd, ".", err);
-	while (!rc && w->depth && !p->frozen)
+	w->max_path = find_max_path(p);
+	rc = enter(p, w, fd, ".", err);
+	while (!rc && w->depth && !p->halt)
 		rc = step_walk(p, w, err);
 	while (w->depth)
 		leave(w);
 	free(w);
+	return rc;
+}
+
+static void stand_in_workspace(ab_protect *p)
+{
+	p->root = p->b->workspace.path;
+	p->root_inside = p->b->plan.workspace_inside;
+	p->root_dev = p->b->workspace.dev;
+}
+
+/* Is all of one directory looked through where the other one is? */
+static bool is_part_of(const char *host, const char *of)
+{
+	struct stat a, b;
+
+	return strcmp(host, of) != 0 && ab_path_is_below(host, of) &&
+	       lstat(host, &a) == 0 && lstat(of, &b) == 0 &&
+	       a.st_dev == b.st_dev;
+}
+
+/* Another tree of the host that the box writes to, not a part of one. */
+static bool is_root(const ab_protect *p, const ab_view *view)
+{
+	if (!view->write || !view->dir || !view->host ||
+	    strcmp(view->host, p->b->workspace.path) == 0)
+		return false;
+	for (const ab_view *v = p->b->views;
+	     v < p->b->views + p->b->view_count; v++) {
+		if (!v->write || !v->dir || !v->host)
+			continue;
+		if (v < view && strcmp(v->host, view->host) == 0)
+			return false;
+		if (is_part_of(view->host, v->host))
+			return false;
+	}
+	return true;
+}
+
+static int32_t scan_root(ab_protect *p, const ab_view *view, bool links,
+			 agentbox_error **err)
+{
+	ab_autofd int fd = ab_fd_lift(open(view->host, O_PATH | O_DIRECTORY |
+							       O_NOFOLLOW |
+							       O_CLOEXEC));
+	struct stat st;
+
+	p->root = view->host;
+	p->root_inside = view->inside;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ab_protect_freeze(p, "it cannot be opened", err);
+	p->root_dev = st.st_dev;
+	if (!links)
+		ab_build_note(p->b, "'%s': the protected names that are there "
+			      "are read-only, but nothing watches for new "
+			      "ones outside the workspace", view->inside);
+	return scan_tree(p, fd, links, err);
+}
+
+static int32_t scan(ab_protect *p, bool links, agentbox_error **err)
+{
+	int32_t rc;
+
+	stand_in_workspace(p);
+	rc = scan_tree(p, p->b->workspace.fd, links, err);
+	for (size_t i = 0; i < p->b->view_count && !rc; i++) {
+		if (is_root(p, &p->b->views[i]))
+			rc = scan_root(p, &p->b->views[i], links, err);
+	}
+	stand_in_workspace(p);
 	return rc;
 }
 
@@ -1079,7 +1164,7 @@ static int32_t mark_below(ab_protect *p, int dirfd, const char *name,
 
 	if (fd >= 0 && !dir)
 		close(fd);
-	while (dir && !rc && !p->frozen && (e = readdir(dir)) != NULL) {
+	while (dir && !rc && !p->halt && (e = readdir(dir)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		why = out_of_bounds(p);
@@ -1126,7 +1211,7 @@ static int32_t hold_links(ab_protect *p, agentbox_error **err)
 	int32_t rc = 0;
 
 	p->entries = 0;
-	for (size_t i = 0; i < n && !rc && !p->frozen; i++) {
+	for (size_t i = 0; i < n && !rc && !p->halt; i++) {
 		const ab_guarded *g = &p->set[i];
 		ab_autofd int fd = -1;
 
@@ -1197,7 +1282,6 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 	p.git = protects_git(b->policy);
 	p.max_entries = b->input->max_entries ? b->input->max_entries :
 						AB_MAX_SCAN_ENTRIES;
-	p.deadline = ab_clock_boot_ns() + SCAN_SECONDS * UINT64_C(1000000000);
 	rc = index_names(&p, err);
 	if (!rc)
 		rc = compile(&p, err);

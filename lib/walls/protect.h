@@ -28,6 +28,10 @@ typedef struct ab_protect {
 	size_t skipped; /* mounts below the workspace */
 	size_t unseen;	/* directories held because they were not read */
 	bool frozen;	/* the workspace itself is read-only */
+	/* the tree that is looked through: where it is, on what */
+	const char *root, *root_inside;
+	uint64_t root_dev;
+	bool halt;	/* it is read-only now: nothing more to look for */
 	/* directories held whole, as too much is in them */
 	const char **whole;
 	size_t whole_count;
@@ -67,7 +71,8 @@ int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
 int32_t ab_protect_fit(ab_protect *p, agentbox_error **err);
 
 /*
- * Nothing of the workspace can be written in this box, and `why` is noted.
+ * Nothing of the workspace, or of the other tree that is looked through, can
+ * be written in this box, and `why` is noted.
  * ELIMIT where the box could write to it by another mount.
  */
 int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err);

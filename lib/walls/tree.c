@@ -258,6 +258,24 @@ static int32_t open_source(item *it, bool links, const char *where,
 	return rc ? ab_error_move(err, &e) : 0;
 }
 
+/*
+ * What a role gives read-only in a tree that it writes has to be there: a box
+ * could make it, and every later one would trust what is in it.
+ */
+static int32_t check_missing(const ab_build *b, const ab_policy_mount *m,
+			     const char *where, agentbox_error **err)
+{
+	const ab_view *v = view_at(b, m->to);
+	struct stat st;
+
+	if (!m->from_role || m->access != AB_ACCESS_READ || !v || !v->write ||
+	    lstat(m->from, &st) == 0)
+		return 0;
+	return ab_error_set(err, AGENTBOX_ENOTFOUND, where,
+			    "'%s' is not there, and the box could make it: "
+			    "make the directory first", m->from);
+}
+
 static int32_t add_mount(ab_build *b, item *it, bool links,
 			 agentbox_error **err)
 {
@@ -270,6 +288,8 @@ static int32_t add_mount(ab_build *b, item *it, bool links,
 	if (m->access == AB_ACCESS_HIDE)
 		return links ? 0 : add_hide(b, m, where, err);
 	rc = open_source(it, links, where, &h, err);
+	if (!rc && h.fd < 0 && !links)
+		rc = check_missing(b, m, where, err);
 	if (rc || h.fd < 0)
 		return rc;
 	rc = ab_host_check(&h, where, err);

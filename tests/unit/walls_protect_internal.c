@@ -1070,6 +1070,75 @@ START_TEST(a_bare_repository_is_found_by_its_structure)
 }
 END_TEST
 
+START_TEST(other_trees_that_can_be_written_are_held_as_well)
+{
+	char mounts[1024];
+	json_t *p;
+
+	shell("mkdir -p out/d/.vscode && touch out/.envrc out/d/.vscode/x && "
+	      REPOSITORY("out/r/.git") " && touch w/.npmrc && "
+	      "ln out/.envrc w/alias");
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/out\",\"to\":\"/o\",\"access\":"
+		 "\"write\"}", dir);
+	p = plan_of(BUILTIN, mounts, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/o/.envrc"), 0);
+	ck_assert_int_ge(find(p, "protect", "/o/d/.vscode"), 0);
+	ck_assert_int_ge(find(p, "pin", "/o/d"), 0);
+	ck_assert_int_ge(find(p, "protect", "/o/r/.git/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.npmrc"), 0);
+	/* a name in one tree of a protected file in the other */
+	ck_assert_int_ge(find(p, "protect", "/w/alias"), 0);
+	ck_assert(notes(p, "nothing watches"));
+	json_decref(p);
+	/* too much there is not the workspace's matter */
+	shell("cd out && seq 4200 | sed 's,$,.lock,' | xargs touch");
+	p = plan_of("\"*.lock\",\".npmrc\"", mounts, 0, "");
+	ck_assert(is_writable(p));
+	ck_assert(notes(p, "out' is read-only"));
+	ck_assert_int_ge(find(p, "protect", "/w/.npmrc"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(the_trees_of_a_role_are_held_and_its_protected_is_there)
+{
+	char mounts[1024];
+	json_t *p;
+
+	shell("mkdir -p team/shared team/tasks && " REPOSITORY(
+		"team/tasks/t/.git") " && touch team/shared/.envrc && "
+	      "mv w team/w && ln -s team/w w");
+	snprintf(mounts, sizeof(mounts),
+		 "],\"role\":{\"kind\":\"manager\",\"team_dir\":"
+		 "\"%s/team\"},\"secrets\":[", dir);
+	ck_assert_ptr_null(plan_of(BUILTIN, mounts, AGENTBOX_ENOTFOUND,
+				   "team/protected"));
+	shell("mkdir team/protected && touch team/w/.envrc");
+	p = plan_of(BUILTIN, mounts, 0, "");
+	snprintf(mounts, sizeof(mounts), "%s/team/tasks/t/.git/hooks", dir);
+	ck_assert_int_ge(find(p, "protect", mounts), 0);
+	snprintf(mounts, sizeof(mounts), "%s/team/shared/.envrc", dir);
+	ck_assert_int_ge(find(p, "protect", mounts), 0);
+	/* the workspace is in it, under two names */
+	snprintf(mounts, sizeof(mounts), "%s/team/w/.envrc", dir);
+	ck_assert_int_ge(find(p, "protect", mounts), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.envrc"), 0);
+	json_decref(p);
+	snprintf(mounts, sizeof(mounts),
+		 "],\"role\":{\"kind\":\"engineer\",\"team_dir\":"
+		 "\"%s/team\",\"agent\":\"ada\",\"worktrees\":["
+		 "\"%s/team/tasks/t\"]},\"secrets\":[", dir, dir);
+	shell("rmdir team/protected");
+	p = plan_of(BUILTIN, mounts, 0, "");
+	snprintf(mounts, sizeof(mounts), "%s/team/tasks/t/.git/hooks", dir);
+	ck_assert_int_ge(find(p, "protect", mounts), 0);
+	snprintf(mounts, sizeof(mounts), "%s/team/shared/.envrc", dir);
+	ck_assert_int_ge(find(p, "protect", mounts), 0);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -1199,6 +1268,9 @@ int main(void)
 	tcase_add_test(tc, names_with_a_slash_are_held_in_every_directory);
 	tcase_add_test(tc, nothing_above_a_cover_can_be_moved);
 	tcase_add_test(tc, a_bare_repository_is_found_by_its_structure);
+	tcase_add_test(tc, other_trees_that_can_be_written_are_held_as_well);
+	tcase_add_test(
+		tc, the_trees_of_a_role_are_held_and_its_protected_is_there);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
