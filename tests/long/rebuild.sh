@@ -23,7 +23,7 @@ rebuild() {
 
 # The rebuilt suite without the meta tests, whose subject is the plain build.
 suite() { # title
-	if make -C "$tree" -s check \
+	if make -C "$tree" -s check RUNFLAGS='--timeout 900' \
 		TESTS='$(filter-out meta:%,$(check_suite))' >"$log" 2>&1; then
 		grep '^skipped:' "$log"
 		echo "ok 1 - $1: $(grep ' passed, ' "$log" | tail -n 1)"

@@ -817,28 +817,22 @@ static bool io_uring_is_here(void)
 	return ring >= 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The kernel takes 15 ms to take watches down; the host does not wait. */
 START_TEST(the_end_of_a_watched_box_does_not_wait_for_its_watches)
 {
-	uint64_t took[9];
+	uint64_t least = UINT64_MAX, took;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(took); i++) {
+	for (int i = 0; i < 9; i++) {
 		raise_box();
-		took[i] = ab_clock_boot_ns();
+		took = ab_clock_boot_ns();
 		ck_assert(ih_end(&box));
-		took[i] = ab_clock_boot_ns() - took[i];
+		took = ab_clock_boot_ns() - took;
+		least = took < least ? took : least;
 	}
-	qsort(took, AB_ARRAY_LEN(took), sizeof(*took), compare);
-	printf("# the end took %.1f ms\n", (double)took[4] / 1e6);
+	printf("# the end took %.1f ms\n", (double)least / 1e6);
+	/* the kernel never takes less; a busy machine has one good round */
 	if (io_uring_is_here())
-		ck_assert_uint_lt(took[4], 10000000);
+		ck_assert_uint_lt(least, 10000000);
 }
 END_TEST
 
