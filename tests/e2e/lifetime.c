@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +247,7 @@ static void case_091_host_with_nocldwait(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-static volatile bool reaping;
+static atomic_bool reaping;
 
 static void *reap(void *data)
 {
