@@ -163,6 +163,30 @@ bool init_is_protected(const watcher *w, const char *path)
 }
 
 /*
+ * A read-only mount over a part of the workspace does not hold what another
+ * mount gives to be written: the same files have another name there. What is
+ * bound onto itself is so in each of them.
+ */
+static bool is_only_way(const watcher *w, const guarded *g)
+{
+	const ab_plan *p = &w->box->plan;
+
+	if (g->step->kind == AB_STEP_SELF)
+		return true;
+	for (uint32_t i = 0; i < p->step_count; i++) {
+		const ab_plan_step *s = &p->steps[i];
+
+		if (s->kind != AB_STEP_BIND || (s->flags & AB_MOUNT_RDONLY) ||
+		    !strcmp(s->target, p->workspace_inside))
+			continue;
+		if (is_below(g->host, s->source) ||
+		    is_below(s->source, g->host))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Bound by us: itself, what leads to it, or what lies in a read-only tree.
  * The agent cannot have made those; the host may replace them.
  */
@@ -174,7 +198,8 @@ bool init_is_held(const watcher *w, const char *path)
 		if (!g->rest || g->is_gone)
 			continue;
 		if (is_below(g->rest, path) ||
-		    ((g->flags & AB_MOUNT_RDONLY) && is_below(path, g->rest)))
+		    ((g->flags & AB_MOUNT_RDONLY) && is_below(path, g->rest) &&
+		     is_only_way(w, g)))
 			return true;
 	}
 	for (size_t i = 0; i < w->known_count; i++) {

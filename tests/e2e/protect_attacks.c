@@ -262,6 +262,22 @@ static void case_103_a_repository_that_the_host_moves_stays_whole(void)
 	quarantined("sub3/.git/config");
 }
 
+/* Read-only at one place, and given to be written at another. */
+static void case_024_a_name_made_by_another_way_is_seen(void)
+{
+	host_mkdir(ws_path("keep/ro"));
+	host_write(ws_path("keep/ro/.npmrc"), "a=b\n");
+	box_raise(e2e_text("{\"from\":\"%s\",\"to\":\"/workspace/keep/ro\","
+			   "\"access\":\"read\"},{\"from\":\"%s\","
+			   "\"to\":\"/rw\",\"access\":\"write\"}",
+			   ws_path("keep/ro"), ws_path("keep")), NULL);
+	ATTACK("EROFS|EACCES", "create /workspace/keep/ro/.envrc");
+	ATTACK("EROFS|EACCES", "write /rw/ro/.npmrc");
+	box_sh("echo evil >/rw/ro/.envrc");
+	quarantined("keep/ro/.envrc");
+	CHECK(is_name(ws_path("keep/ro/.npmrc")), "the host's own is gone");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -271,6 +287,7 @@ int main(int argc, char **argv)
 		CASE(case_009_a_missing_head_hides_no_repository),
 		CASE(case_011_a_bare_repository_has_no_configuration),
 		CASE(case_103_a_repository_that_the_host_moves_stays_whole),
+		CASE(case_024_a_name_made_by_another_way_is_seen),
 		CASE(case_014_nothing_is_hidden_in_git_itself),
 		CASE(case_014_a_mode_hides_nothing),
 		CASE(case_014_a_plant_does_not_keep_the_next_box),
