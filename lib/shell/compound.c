@@ -446,6 +446,50 @@ static void step_function(struct ab_shell_run *run, struct visit_frame *f)
 	finish(run, f);
 }
 
+/* Two words without an operator between them: ((rm -rf x)) is arithmetic to
+ * bash, which fails, but commands in subshells to a POSIX shell. */
+static bool looks_like_command(const struct ab_word *w)
+{
+	const char *s = w->text, *end = s + w->len;
+
+	while (s < end && (*s == '(' || *s == ' ' || *s == '\t' || *s == '\n'))
+		s++;
+	if (s == end || ab_shell_name[(unsigned char)*s] != AB_NAME)
+		return false;
+	while (s < end && (ab_shell_name[(unsigned char)*s] ||
+			   strchr("./-", *s)))
+		s++;
+	if (s == end || (*s != ' ' && *s != '\t' && *s != ';'))
+		return false;
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	if (s == end)
+		return false;
+	if (*s == '-' || *s == '>' || *s == '<')
+		return s + 1 < end &&
+		       (ab_shell_name[(unsigned char)s[1]] == AB_NAME ||
+			s[1] == '-' || s[1] == '/');
+	return ab_shell_name[(unsigned char)*s] || strchr("./~;'\"*$", *s);
+}
+
+static bool visit_as_commands(struct ab_shell_run *run, struct visit_frame *f)
+{
+	struct pushed pushed = { 0 };
+	const struct ab_word *kept;
+
+	if (!f->words.count || !looks_like_command(&f->words.words[0]))
+		return false;
+	kept = ab_run_keep(run, &f->words.words[0]);
+	if (!kept)
+		return false;
+	pushed.text.text = *kept;
+	pushed.text.in = f->inner.in;
+	pushed.text.out = f->inner.out;
+	pushed.text.tag = f->inner.tag;
+	ab_visit_pushed(run, &pushed, &f->inner);
+	return true;
+}
+
 /* -v a[$(b)] in [[ ]] runs b, also when it is quoted. */
 static bool visit_operands(struct ab_shell_run *run, struct visit_frame *f)
 {
@@ -487,8 +531,12 @@ void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
 		step_function(run, f);
 		break;
 	case CMD_ARITH:
-		if (f->words.count)
-			ab_arith_effects(run, &f->words.words[0]);
+		if (f->phase++ == PHASE_FIRST) {
+			if (f->words.count)
+				ab_arith_effects(run, &f->words.words[0]);
+			if (visit_as_commands(run, f))
+				return;
+		}
 		finish(run, f);
 		break;
 	case CMD_COND:

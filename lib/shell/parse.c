@@ -1436,7 +1436,7 @@ ab_shell_limits_of(const struct ab_shell_limits *limits, size_t len)
 	l.value = l.value ? l.value : 1u << 16;
 	l.variables = l.variables ? l.variables : 2048;
 	if (!l.steps)
-		l.steps = 65536 + (uint32_t)(len / 4);
+		l.steps = 16384 + (uint32_t)(len / 2);
 	return l;
 }
 
