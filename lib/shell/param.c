@@ -57,12 +57,13 @@ static void argument(struct expansion *e, struct segment *list,
 
 static void append(struct expansion *e, struct segment *args)
 {
-	if (!args)
-		return;
-	*e->list->tail = args;
-	while (args->next)
-		args = args->next;
-	e->list->tail = &args->next;
+	/* unquoted, its own blanks separate too */
+	for (*e->list->tail = args; args; args = args->next) {
+		if (!(e->flags & SEGMENT_QUOTED) &&
+		    !(args->flags & SEGMENT_QUOTED))
+			args->flags |= SEGMENT_SPLIT;
+		e->list->tail = &args->next;
+	}
 }
 
 /* The argument is what it is when the parameter is unset, as far as anyone

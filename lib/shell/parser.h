@@ -57,6 +57,38 @@ enum state {
 	S_HERE /* the body of a here-document */
 };
 
+enum reserved {
+	R_NONE,
+	R_BANG,
+	R_TIME,
+	R_COPROC,
+	/* begin a compound command */
+	R_IF,
+	R_WHILE,
+	R_UNTIL,
+	R_FOR,
+	R_SELECT,
+	R_CASE,
+	R_FUNCTION,
+	R_OPEN,
+	R_COND,
+	/* end a list */
+	R_THEN,
+	R_ELIF,
+	R_ELSE,
+	R_FI,
+	R_DO,
+	R_DONE,
+	R_ESAC,
+	R_CLOSE,
+	R_PAREN,
+	R_TERM, /* ;; */
+	R_TERM_FALL,
+	R_TERM_NEXT,
+	R_ONE, /* the only command of a function's body */
+	R_STRAY /* `in` and `]]`, which nothing begins */
+};
+
 enum closer {
 	CLOSE_EOF,
 	CLOSE_PAREN, /* ( */
@@ -146,17 +178,87 @@ void ab_parser_enter_list(struct parser *p, struct cmd **tail,
 			  enum closer closer);
 
 /* lex.c */
+struct part *ab_lex_part(struct parser *p, struct frame *root,
+			 enum part_kind kind, uint32_t begin, uint32_t end,
+			 uint32_t flags);
+/* A frame of the word that root reads; NULL: of a word of its own. */
+struct frame *ab_lex_enter(struct parser *p, enum state state,
+			   struct frame *root, uint32_t flags);
+/* The end of the name at `at`; `at` itself when there is none. */
+uint32_t ab_lex_name_end(const struct parser *p, uint32_t at);
+/* From `at` to the next `quote` that no backslash precedes; len: none. */
+uint32_t ab_lex_find(const struct parser *p, uint32_t at, unsigned char quote);
+/* $'...' and `...` with the quote at `at`; "..." */
+bool ab_lex_raw(struct parser *p, struct frame *f, uint32_t at,
+		enum part_kind kind);
+void ab_lex_double(struct parser *p, struct frame *f, uint32_t at);
+/* $(, <(, >( with its parenthesis at `at`. */
+void ab_lex_substitution(struct parser *p, struct frame *f, uint32_t at,
+			 enum part_kind kind);
 /* Blanks, line continuations and comments. */
 void ab_lex_blanks(struct parser *p);
 /* Reads a word at pos into w, to the end or pushes the frame that does. */
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
 /* A step of a frame of words. */
 void ab_lex_step(struct parser *p);
-/* ((: whether the matching )) comes. */
-bool ab_lex_is_arith(struct parser *p, uint32_t at);
-/* At a newline: reads the here-documents that wait. */
-void ab_lex_here_documents(struct parser *p);
 /* The next byte after line continuations; does not move. */
 uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at);
+
+/* dollar.c */
+/* ((: whether the matching )) comes. */
+bool ab_lex_is_arith(struct parser *p, uint32_t at);
+/* Whether $ at `at` begins something; then ab_lex_dollar() reads it. */
+bool ab_lex_is_dollar(const struct parser *p, const struct frame *f,
+		      uint32_t at);
+void ab_lex_dollar(struct parser *p, struct frame *f, uint32_t at);
+/* After name and subscript of ${: `}` or an operator with its argument. */
+void ab_lex_param_tail(struct parser *p, struct frame *root,
+		       struct part *part, uint32_t flags);
+
+/* here.c */
+/* At a newline: reads the here-documents that wait. */
+void ab_lex_here_documents(struct parser *p);
+
+/* parse.c */
+/* Notes `message` for the token at begin..pos, and goes behind it. */
+void ab_parse_unexpected(struct parser *p, uint32_t begin,
+			 const char *message);
+void ab_parse_newline(struct parser *p);
+void ab_parse_skip_newlines(struct parser *p);
+struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
+			 enum cmd_kind kind, uint32_t begin);
+void ab_parse_finish(struct frame *f, enum cmd_op op);
+/* `r` was read at begin..pos where a command could stand. */
+void ab_parse_close(struct parser *p, struct frame *f, enum reserved r,
+		    uint32_t begin);
+/* `{` of a plain word or what else is reserved; R_NONE. */
+enum reserved ab_parse_reserved(const struct parser *p, const struct word *w);
+/* The reserved word at pos, which may hold line continuations. Does not
+ * move; *end is behind it. */
+enum reserved ab_parse_peek(const struct parser *p, uint32_t *end);
+
+/* parse_compound.c */
+void ab_parse_start_compound(struct parser *p, struct frame *list,
+			     struct cmd *cmd, enum reserved r);
+/* ( at pos; cmd NULL: a new one. */
+void ab_parse_start_subshell(struct parser *p, struct frame *list,
+			     struct cmd *cmd);
+void ab_parse_start_arith(struct parser *p, struct frame *list);
+void ab_parse_start_body(struct parser *p, struct frame *list,
+			 struct cmd *cmd);
+/* A list of the compound command on top was closed by `r`. */
+void ab_parse_continue(struct parser *p, enum reserved r);
+void ab_parse_step_compound(struct parser *p, struct frame *f);
+/* Is the word at pos this one? */
+bool ab_parse_is_word(const struct parser *p, const char *text, uint32_t len);
+
+/* parse_simple.c */
+void ab_parse_step_args(struct parser *p, struct frame *f);
+void ab_parse_step_after(struct parser *p, struct frame *f);
+/* A redirection whose operator is at pos; `number` is the word before it. */
+void ab_parse_redir(struct parser *p, struct frame *f,
+		    const struct word *number);
+/* Whether the plain word, with < or > right behind it, is part of that. */
+bool ab_parse_is_fd(const struct parser *p, const struct word *w);
 
 #endif

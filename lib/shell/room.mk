@@ -7,13 +7,19 @@ libagentbox_la_SOURCES += \
 	lib/shell/builtin.c \
 	lib/shell/chars.c \
 	lib/shell/compound.c \
+	lib/shell/dollar.c \
 	lib/shell/expand.c \
+	lib/shell/fields.c \
+	lib/shell/here.c \
 	lib/shell/lex.c \
 	lib/shell/output.c \
 	lib/shell/param.c \
 	lib/shell/parse.c lib/shell/parser.h \
+	lib/shell/parse_compound.c \
+	lib/shell/parse_simple.c \
 	lib/shell/run.c \
 	lib/shell/shell.h lib/shell/tree.h \
+	lib/shell/simple.c \
 	lib/shell/state.c lib/shell/state.h \
 	lib/shell/visit.c \
 	lib/shell/word.c lib/shell/word.h

@@ -46,7 +46,7 @@ void ab_visit_leave(struct ab_shell_run *run)
 	run->top = f->below;
 }
 
-static void answer(struct ab_shell_run *run, enum ab_shell_answer a)
+void ab_visit_answer(struct ab_shell_run *run, enum ab_shell_answer a)
 {
 	if (a == AB_SHELL_STOP)
 		run->is_stopped = true;
@@ -56,14 +56,15 @@ void ab_visit_begin(struct ab_shell_run *run,
 		    const struct ab_shell_scope *scope)
 {
 	if (run->visitor->begin && !run->is_stopped)
-		answer(run, run->visitor->begin(run->user, run, scope));
+		ab_visit_answer(run,
+				run->visitor->begin(run->user, run, scope));
 }
 
 void ab_visit_end(struct ab_shell_run *run,
 		  const struct ab_shell_scope *scope)
 {
 	if (run->visitor->end && !run->is_stopped)
-		answer(run, run->visitor->end(run->user, run, scope));
+		ab_visit_answer(run, run->visitor->end(run->user, run, scope));
 }
 
 void ab_visit_list(struct ab_shell_run *run, const struct ab_shell_tree *tree,
@@ -83,344 +84,6 @@ void ab_visit_list(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 	f->at = list;
 }
 
-/*
- * Simple commands.
- */
-
-uint32_t ab_visit_redirs(struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 const struct cmd *cmd, struct ab_shell_redir **out)
-{
-	uint32_t count = 0;
-	struct ab_shell_redir *all;
-
-	*out = NULL;
-	for (const struct redir *r = cmd->redirs; r; r = r->next)
-		count++;
-	if (!count || !(all = ab_run_low(run, count * sizeof(*all))))
-		return 0;
-	*out = all;
-	for (const struct redir *r = cmd->redirs; r; r = r->next, all++) {
-		uint32_t end = r->target.end > r->begin ? r->target.end :
-							  r->begin;
-
-		all->kind = (enum ab_redir_kind)r->kind;
-		all->fd = r->fd;
-		all->is_quoted = r->is_quoted;
-		all->span = ab_tree_span(tree, r->begin, end);
-		if (r->tree) {
-			ab_expand_one(run, r->tree, r->tree->word, EXPAND_ONE,
-				      &all->target);
-		} else if (r->kind == AB_REDIR_HERE_DOC) {
-			memset(&all->target, 0, sizeof(all->target));
-			all->target.text = (const char *)tree->text + r->body;
-			all->target.len = r->body_end - r->body;
-			all->target.span =
-				ab_tree_span(tree, r->body, r->body_end);
-		} else {
-			ab_expand_one(run, tree, &r->target,
-				      r->kind == AB_REDIR_HERE_STRING ?
-					      EXPAND_ONE :
-					      EXPAND_PATTERN,
-				      &all->target);
-		}
-		/* >& and <& with a name mean a file */
-		if (r->kind == AB_REDIR_DUP_OUT &&
-		    all->target.hole_count == 0 && all->target.len &&
-		    all->target.text[0] != '-' &&
-		    !(ab_shell_name[(unsigned char)all->target.text[0]] &
-		      AB_DIGIT))
-			all->kind = AB_REDIR_WRITE_BOTH;
-	}
-	return count;
-}
-
-static void expand_assign(struct ab_shell_run *run,
-			  const struct ab_shell_tree *tree,
-			  const struct word *w, struct ab_shell_assign *a)
-{
-	const char *text = (const char *)tree->text + w->begin;
-	uint32_t len = 0;
-	struct fields values = { 0 };
-	const struct part *array = w->parts;
-	char *name;
-
-	while (len < w->assign && ab_shell_name[(unsigned char)text[len]])
-		len++;
-	memset(a, 0, sizeof(*a));
-	a->name = "";
-	a->span = ab_tree_span(tree, w->begin, w->end);
-	name = ab_run_low(run, len + 1);
-	if (!name)
-		return;
-	memcpy(name, text, len);
-	name[len] = '\0';
-	a->name = name;
-	a->name_len = len;
-	a->is_append = w->assign > 1 && text[w->assign - 2] == '+';
-	a->is_array = text[len] == '[';
-	while (array && array->kind != PART_ARRAY)
-		array = array->next;
-	if (!array) {
-		ab_expand_word(run, tree, w, EXPAND_VALUE, &values);
-	} else {
-		a->is_array = a->is_list = true;
-		for (const struct word *e = array->u.words; e; e = e->next)
-			ab_expand_word(run, tree, e,
-				       e->assign ? EXPAND_VALUE :
-						   EXPAND_FIELDS,
-				       &values);
-	}
-	a->values = values.words;
-	a->value_count = values.count;
-}
-
-static bool is_declare(const struct ab_word *w)
-{
-	static const char *const names[] = { "export", "local", "readonly",
-					     "declare", "typeset" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-		if (ab_word_equals(w, names[i]))
-			return true;
-	return false;
-}
-
-/* argv and assignments of a simple command. */
-static void expand_command(struct ab_shell_run *run,
-			   const struct ab_shell_tree *tree,
-			   const struct cmd *cmd, struct ab_shell_command *c)
-{
-	struct fields argv = { 0 };
-	struct ab_shell_assign *assigns = NULL;
-	uint32_t words = 0, assign_count = 0;
-	bool has_call = false, declares = false;
-
-	for (const struct word *w = cmd->words; w; w = w->next) {
-		words++;
-		assign_count += w->assign != 0;
-	}
-	argv.room = words;
-	if (words)
-		argv.words = ab_run_low(run, words * sizeof(*argv.words));
-	if (assign_count)
-		assigns = ab_run_low(run, assign_count * sizeof(*assigns));
-	if ((words && !argv.words) || (assign_count && !assigns))
-		return;
-	c->assigns = assigns;
-	for (const struct word *w = cmd->words; w; w = w->next) {
-		if (w->assign && !has_call) {
-			expand_assign(run, tree, w,
-				      &assigns[c->assign_count++]);
-			continue;
-		}
-		ab_expand_word(run, tree, w,
-			       w->assign && declares ? EXPAND_ONE :
-						       EXPAND_FIELDS,
-			       &argv);
-		if (!has_call && argv.count)
-			declares = is_declare(&argv.words[0]);
-		has_call = true;
-	}
-	c->argv = argv.words;
-	c->argc = argv.count;
-}
-
-/* What goes to stdout does not go to the stream. */
-static bool redirects(const struct ab_shell_command *c, int32_t fd)
-{
-	for (uint32_t i = 0; i < c->redir_count; i++)
-		if (c->redirs[i].fd == fd ||
-		    c->redirs[i].kind == AB_REDIR_WRITE_BOTH ||
-		    c->redirs[i].kind == AB_REDIR_APPEND_BOTH)
-			return true;
-	return false;
-}
-
-/* cat of what is known: a here-document, or what it reads. */
-static const struct ab_word *cat_output(const struct ab_shell_command *c)
-{
-	const struct ab_word *in = c->place.in ? c->place.in->value : NULL;
-
-	if (!ab_word_equals(&c->argv[0], "cat") || c->argc > 2 ||
-	    (c->argc == 2 && !ab_word_equals(&c->argv[1], "-")))
-		return NULL;
-	for (uint32_t i = 0; i < c->redir_count; i++)
-		if (c->redirs[i].fd == 0)
-			in = c->redirs[i].kind >= AB_REDIR_HERE_DOC ?
-				     &c->redirs[i].target :
-				     NULL;
-	return in;
-}
-
-static void find_output(struct ab_shell_run *run, struct ab_shell_command *c,
-			struct ab_word *room)
-{
-	if (c->callee || !c->argc)
-		return;
-	if (ab_output_of(run, c->argv, c->argc, room))
-		c->output = room;
-	else
-		c->output = cat_output(c);
-}
-
-static struct passing *keep_assigns(struct ab_shell_run *run,
-				    const struct ab_shell_command *c)
-{
-	struct passing *list = NULL;
-
-	for (uint32_t i = c->assign_count; i-- > 0;) {
-		const struct ab_shell_assign *a = &c->assigns[i];
-		struct passing *p = ab_run_high(run, sizeof(*p));
-		char *name = ab_run_high(run, a->name_len + 1);
-
-		if (!p || !name)
-			return list;
-		memcpy(name, a->name, a->name_len + 1);
-		p->name = name;
-		p->len = a->name_len;
-		p->value = a->value_count == 1 && !a->is_append ?
-				   ab_run_scalar(run, a->values) :
-				   ab_run_unknown(run, NULL);
-		p->next = list;
-		list = p;
-	}
-	return list;
-}
-
-/* An alias stands for its text with the rest of the command behind it. */
-static bool visit_alias(struct ab_shell_run *run,
-			const struct ab_shell_tree *tree,
-			const struct cmd *cmd,
-			const struct ab_shell_place_of *place)
-{
-	const struct word *w = cmd->words;
-	struct ab_shell_text text = { 0 };
-	struct segments list = { NULL, &list.first };
-	struct fields fields = { 0 };
-	struct pushed pushed = { 0 };
-	struct alias *a = run->aliases;
-	struct ab_word rest = { 0 };
-	const struct ab_word *kept;
-	uint32_t len = w->end - w->begin;
-
-	if (w->parts || w->assign || cmd->redirs)
-		return false;
-	while (a && (a->len != len ||
-		     memcmp(a->name, tree->text + w->begin, len) != 0))
-		a = a->next;
-	if (!a || a->is_active ||
-	    (a->tree == tree && w->begin < a->visible) ||
-	    run->text_depth >= run->limits.texts)
-		return false;
-	rest.text = (const char *)tree->text + w->end;
-	rest.len = cmd->end > w->end ? cmd->end - w->end : 0;
-	rest.span = ab_tree_span(tree, w->end, w->end + rest.len);
-	ab_segments_add_word(run, &list, a->value, SEGMENT_QUOTED);
-	ab_segments_add_word(run, &list, &rest, SEGMENT_QUOTED);
-	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
-	kept = fields.count ? ab_run_keep(run, &fields.words[0]) : NULL;
-	if (!kept)
-		return false;
-	text.text = *kept;
-	text.in = place->in;
-	text.out = place->out;
-	text.tag = place->tag;
-	pushed.text = text;
-	pushed.alias = a;
-	ab_visit_pushed(run, &pushed, place);
-	return true;
-}
-
-/* The frames of what the callback pushed, so that the first is on top. */
-static void visit_pushed(struct ab_shell_run *run, struct pushed *list,
-			 const struct ab_shell_command *c)
-{
-	struct pushed *reversed = NULL, *next;
-	struct passing *passing = keep_assigns(run, c);
-
-	for (; list; list = next) {
-		next = list->next;
-		list->next = reversed;
-		list->passing = passing;
-		reversed = list;
-	}
-	for (; reversed; reversed = reversed->next)
-		ab_visit_pushed(run, reversed, &c->place);
-}
-
-static void command_done(struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 const struct ab_shell_command *c, bool skip)
-{
-	struct pushed *pushed = run->pushed;
-
-	run->pushed = NULL;
-	run->pushed_tail = &run->pushed;
-	ab_builtin_effects(run, tree, c);
-	if (!pushed && c->argc &&
-	    (ab_word_equals(&c->argv[0], "eval") ||
-	     ab_word_equals(&c->argv[0], "source") ||
-	     ab_word_equals(&c->argv[0], ".")))
-		ab_shell_forget(run);
-	if (c->place.out && !pushed && !(c->callee && !skip) &&
-	    !redirects(c, 1) && (c->argc || c->redir_count))
-		ab_run_write(run, c->place.out, c->argc ? c->output : NULL);
-	if (c->callee && !skip) {
-		struct function *f = ab_run_function(run, c->callee->name,
-						     c->callee->name_len);
-
-		if (f)
-			ab_visit_call(run, f, c, keep_assigns(run, c));
-	}
-	if (pushed)
-		visit_pushed(run, pushed, c);
-}
-
-static void visit_simple(struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 const struct cmd *cmd,
-			 const struct ab_shell_place_of *place)
-{
-	struct ab_shell_command c;
-	struct ab_shell_redir *redirs;
-	void *mark = run->arena->low;
-	struct ab_word output;
-	enum ab_shell_answer a = AB_SHELL_GO;
-	struct function *f;
-
-	if (run->aliases && cmd->words &&
-	    visit_alias(run, tree, cmd, place))
-		return;
-	memset(&c, 0, sizeof(c));
-	c.place = *place;
-	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
-	expand_command(run, tree, cmd, &c);
-	c.redir_count = cmd->redirs ?
-				ab_visit_redirs(run, tree, cmd, &redirs) :
-				0;
-	if (c.redir_count)
-		c.redirs = redirs;
-	if (run->functions && c.argc && c.argv[0].hole_count == 0) {
-		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);
-		if (f)
-			c.callee = &f->public;
-	}
-	if (place->out && !run->arena->is_full)
-		find_output(run, &c, &output);
-	if (run->arena->is_full)
-		return;
-	run->command = &c;
-	if (run->visitor->command)
-		a = run->visitor->command(run->user, run, &c);
-	answer(run, a);
-	if (!run->is_stopped)
-		command_done(run, tree, &c, a == AB_SHELL_SKIP);
-	run->command = NULL;
-	/* what the frames above need was copied */
-	ab_arena_release(run->arena, mark);
-}
-
 /* Words first, then the command, then what >(...) does. */
 static void step_simple(struct ab_shell_run *run, struct visit_frame *f)
 {
@@ -429,7 +92,7 @@ static void step_simple(struct ab_shell_run *run, struct visit_frame *f)
 		ab_visit_words(run, f, f->cmd, false);
 		break;
 	case 1:
-		visit_simple(run, f->tree, f->cmd, &f->place);
+		ab_visit_simple(run, f->tree, f->cmd, &f->place);
 		break;
 	case 2:
 		ab_visit_words(run, f, f->cmd, true);
@@ -450,7 +113,7 @@ void ab_visit_command(struct ab_shell_run *run,
 		if (!cmd->words && !cmd->redirs)
 			return;
 		if (!ab_visit_needs_words(cmd)) {
-			visit_simple(run, tree, cmd, place);
+			ab_visit_simple(run, tree, cmd, place);
 			return;
 		}
 	}

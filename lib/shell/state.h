@@ -285,6 +285,8 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		   const struct word *word, enum expand_mode mode,
 		   struct ab_word *out);
+/* fields.c */
+struct ab_word *ab_fields_new(struct ab_shell_run *run, struct fields *out);
 /* Segments to fields. */
 void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 		      enum expand_mode mode, struct fields *out);
@@ -356,6 +358,11 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
 		       const struct ab_shell_place_of *place);
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
+		     const struct ab_shell_place_of *place);
+void ab_visit_answer(struct ab_shell_run *run, enum ab_shell_answer a);
+/* simple.c */
+void ab_visit_simple(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct cmd *cmd,
 		     const struct ab_shell_place_of *place);
 /* Redirections, expanded. */
 uint32_t ab_visit_redirs(struct ab_shell_run *run,

@@ -12,3 +12,9 @@ UNIT_TESTS += tests/unit/shell_run
 tests_unit_shell_run_SOURCES = tests/unit/shell_run.c
 tests_unit_shell_run_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_shell_run_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/shell_bash
+UNIT_TESTS += tests/unit/shell_bash
+tests_unit_shell_bash_SOURCES = tests/unit/shell_bash.c
+tests_unit_shell_bash_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_shell_bash_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From segments to the fields that a command gets: splitting at separators,
+ * unquoted patterns as holes, and the map back to the text. Bytes are copied
+ * once, and only when a field is made of more than one segment.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+struct builder {
+	struct ab_shell_run *run;
+	struct fields *out;
+	enum expand_mode mode;
+	const char *ifs; /* separators */
+	uint32_t ifs_len;
+	/* the field that is being collected: segments first..last */
+	struct segments field;
+	bool is_field; /* something makes it a word */
+};
+
+static bool is_separator(const struct builder *b, char c)
+{
+	return memchr(b->ifs, c, b->ifs_len);
+}
+
+static bool is_white(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+struct ab_word *ab_fields_new(struct ab_shell_run *run, struct fields *out)
+{
+	if (out->count == out->room) {
+		uint32_t room = out->room ? out->room * 2 : 8;
+		struct ab_word *words;
+
+		if (out->count >= run->limits.words) {
+			ab_run_limit(run, "too many words in one command");
+			return NULL;
+		}
+		words = ab_run_low(run, room * sizeof(*words));
+		if (!words)
+			return NULL;
+		if (out->count)
+			memcpy(words, out->words, out->count * sizeof(*words));
+		out->words = words;
+		out->room = room;
+	}
+	memset(&out->words[out->count], 0, sizeof(struct ab_word));
+	return &out->words[out->count++];
+}
+
+/* Unquoted pattern characters of a field on its way into bytes. */
+struct globs {
+	uint32_t bracket; /* where an open [ is, or UINT32_MAX */
+	uint32_t paren;	  /* where @( is */
+	uint32_t parens;
+};
+
+static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
+		     uint32_t len, struct ab_span span)
+{
+	struct ab_hole *h;
+
+	/* what begins inside of the pattern is part of it */
+	while (w->hole_count && holes[w->hole_count - 1].at >= at)
+		w->hole_count--;
+	if (w->hole_count) {
+		h = &holes[w->hole_count - 1];
+		if (h->kind == AB_HOLE_PATTERN && h->at + h->len == at) {
+			h->len += len;
+			h->span.end = span.end;
+			return;
+		}
+	}
+	h = &holes[w->hole_count++];
+	memset(h, 0, sizeof(*h));
+	h->at = at;
+	h->len = len;
+	h->kind = AB_HOLE_PATTERN;
+	h->span = span;
+}
+
+/* Looks for pattern characters in unquoted bytes that came to w->text. */
+static void find_globs(struct ab_word *w, struct ab_hole *holes,
+		       struct globs *g, uint32_t begin,
+		       const struct segment *s)
+{
+	bool exact = s->span.end - s->span.begin == s->len;
+
+	for (uint32_t i = begin; i < begin + s->len; i++) {
+		char c = w->text[i];
+		struct ab_span span = s->span;
+
+		if (exact) {
+			span.begin += i - begin;
+			span.end = span.begin + 1;
+		}
+		if (g->paren != UINT32_MAX) {
+			g->parens += c == '(';
+			if (c == ')' && --g->parens == 0) {
+				add_hole(w, holes, g->paren, i + 1 - g->paren,
+					 span);
+				g->paren = UINT32_MAX;
+			}
+		} else if (c == '(' && i && strchr("?*+@!", w->text[i - 1])) {
+			g->paren = i - 1;
+			g->parens = 1;
+		} else if (c == '*' || c == '?') {
+			if (g->bracket == UINT32_MAX)
+				add_hole(w, holes, i, 1, span);
+		} else if (c == '[' && g->bracket == UINT32_MAX) {
+			g->bracket = i;
+		} else if (c == ']' && g->bracket != UINT32_MAX &&
+			   i > g->bracket + 1) {
+			add_hole(w, holes, g->bracket, i + 1 - g->bracket,
+				 span);
+			g->bracket = UINT32_MAX;
+		}
+	}
+}
+
+/* [ was no pattern after all: * and ? behind it are. */
+static void close_globs(struct ab_word *w, struct ab_hole *holes,
+			struct globs *g)
+{
+	if (g->paren != UINT32_MAX)
+		add_hole(w, holes, g->paren, w->len - g->paren, w->span);
+	else if (g->bracket != UINT32_MAX &&
+		 (memchr(w->text + g->bracket, '*', w->len - g->bracket) ||
+		  memchr(w->text + g->bracket, '?', w->len - g->bracket)))
+		add_hole(w, holes, g->bracket, w->len - g->bracket, w->span);
+}
+
+static uint32_t count_globs(const struct segment *s)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < s->len; i++)
+		switch (s->text[i]) {
+		case '*':
+		case '?':
+		case ']':
+		case '(':
+			count++;
+			break;
+		default:
+			break;
+		}
+	return count;
+}
+
+static bool wants_globs(const struct builder *b, const struct segment *s)
+{
+	return !s->hole && !(s->flags & SEGMENT_QUOTED) &&
+	       (b->mode == EXPAND_FIELDS || b->mode == EXPAND_PATTERN);
+}
+
+/* One segment without anything special: no copy. */
+static bool simple_field(const struct builder *b, const struct segment *s,
+			 struct ab_word *w)
+{
+	if (s->next || s->hole || (wants_globs(b, s) && count_globs(s)))
+		return false;
+	w->text = s->text;
+	w->len = s->len;
+	w->span = s->span;
+	w->is_quoted = s->flags & SEGMENT_QUOTED;
+	return true;
+}
+
+static void measure(const struct builder *b, const struct segment *s,
+		    size_t *len, uint32_t *holes, uint32_t *maps)
+{
+	for (; s; s = s->next) {
+		*len += s->len;
+		*holes += s->hole ? 1 : 0;
+		(*maps)++;
+		if (wants_globs(b, s))
+			*holes += count_globs(s) + 1;
+	}
+	(*holes)++;
+}
+
+static void put_segment(const struct builder *b, struct ab_word *w, char *text,
+			struct ab_hole *holes, struct globs *g,
+			const struct segment *s)
+{
+	uint32_t begin = w->len;
+
+	if (s->len)
+		memcpy(text + begin, s->text, s->len);
+	w->len += s->len;
+	w->is_quoted |= !s->hole && (s->flags & SEGMENT_QUOTED);
+	if (s->hole) {
+		struct ab_hole *h = &holes[w->hole_count++];
+
+		h->at = begin;
+		h->len = s->len;
+		h->kind = (enum ab_hole_kind)s->hole;
+		h->span = s->span;
+		h->name = s->name;
+		h->origin = s->origin;
+	} else if (wants_globs(b, s)) {
+		find_globs(w, holes, g, begin, s);
+	}
+}
+
+/* Whether the new stretch at..len continues the last one of the map. */
+static bool continues(const struct ab_map *last, uint32_t at,
+		      struct ab_span span, uint32_t len)
+{
+	return last->span.end - last->span.begin == at - last->at &&
+	       last->span.end == span.begin && span.end - span.begin == len;
+}
+
+static void end_field(struct builder *b)
+{
+	struct globs g = { UINT32_MAX, UINT32_MAX, 0 };
+	struct segment *first = b->field.first;
+	size_t len = 0;
+	uint32_t hole_room = 0, map_room = 0;
+	struct ab_word *w;
+	struct ab_hole *holes;
+	struct ab_map *map;
+	char *text;
+
+	b->field.first = NULL;
+	b->field.tail = &b->field.first;
+	b->is_field = false;
+	w = ab_fields_new(b->run, b->out);
+	if (!w)
+		return;
+	w->text = "";
+	if (!first || simple_field(b, first, w))
+		return;
+	measure(b, first, &len, &hole_room, &map_room);
+	text = ab_run_low(b->run, len + 1);
+	holes = ab_run_low(b->run, hole_room * sizeof(*holes));
+	map = ab_run_low(b->run, map_room * sizeof(*map));
+	if (!text || !holes || !map)
+		return;
+	w->text = text;
+	w->holes = holes;
+	w->map = map;
+	w->span = first->span;
+	for (const struct segment *s = first; s; s = s->next) {
+		if (s->span.begin < w->span.begin)
+			w->span.begin = s->span.begin;
+		if (s->span.end > w->span.end)
+			w->span.end = s->span.end;
+		if (w->map_count && continues(&map[w->map_count - 1], w->len,
+					      s->span, s->len))
+			map[w->map_count - 1].span.end = s->span.end;
+		else if (s->len || s->hole)
+			map[w->map_count++] =
+				(struct ab_map){ w->len, s->span };
+		put_segment(b, w, text, holes, &g, s);
+	}
+	close_globs(w, holes, &g);
+	if (!w->hole_count)
+		w->holes = NULL;
+	if (w->map_count <= 1) {
+		if (w->map_count)
+			w->span = map[0].span;
+		w->map_count = 0;
+		w->map = NULL;
+	}
+}
+
+static void take(struct builder *b, struct segment *s)
+{
+	*b->field.tail = s;
+	b->field.tail = &s->next;
+	s->next = NULL;
+	b->is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
+}
+
+/* An unquoted expansion: separators in it end fields. */
+static void split(struct builder *b, const struct segment *s)
+{
+	bool exact = s->span.end - s->span.begin == s->len;
+	uint32_t at = 0;
+
+	while (at < s->len) {
+		uint32_t begin = at;
+		struct segments piece = { NULL, &piece.first };
+		struct ab_span span = s->span;
+
+		while (at < s->len && !is_separator(b, s->text[at]))
+			at++;
+		if (exact) {
+			span.begin += begin;
+			span.end = s->span.begin + at;
+		}
+		if (at > begin &&
+		    ab_segments_add(b->run, &piece, s->text + begin,
+				    at - begin, span, 0))
+			take(b, piece.first);
+		if (at >= s->len)
+			return;
+		/* white separators in a row are one; others each end one */
+		if (b->is_field || !is_white(s->text[at]))
+			end_field(b);
+		if (is_white(s->text[at]))
+			while (at < s->len && is_white(s->text[at]) &&
+			       is_separator(b, s->text[at]))
+				at++;
+		else
+			at++;
+		if (b->run->arena->is_full)
+			return;
+	}
+}
+
+static void set_ifs(struct builder *b)
+{
+	const struct value *v = ab_run_value(b->run, "IFS", 3);
+
+	b->ifs = " \t\n";
+	b->ifs_len = 3;
+	if (v->kind == VALUE_SCALAR && v->words[0].hole_count == 0) {
+		b->ifs = v->words[0].text;
+		b->ifs_len = v->words[0].len;
+	}
+}
+
+void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
+		      enum expand_mode mode, struct fields *out)
+{
+	struct builder b = { .run = run, .out = out, .mode = mode };
+	struct segment *next;
+	bool none = false;
+
+	b.field.tail = &b.field.first;
+	if (mode == EXPAND_FIELDS)
+		set_ifs(&b);
+	for (; list; list = next) {
+		next = list->next;
+		if (list->flags & SEGMENT_NONE) {
+			none = true;
+		} else if (list->flags & SEGMENT_BREAK) {
+			if (mode == EXPAND_FIELDS) {
+				if (b.is_field)
+					end_field(&b);
+			} else {
+				list->text = " ";
+				list->len = 1;
+				take(&b, list);
+			}
+		} else if ((list->flags & SEGMENT_SPLIT) && !list->hole &&
+			   mode == EXPAND_FIELDS) {
+			split(&b, list);
+		} else {
+			take(&b, list);
+		}
+	}
+	/* "$@" of nothing is no word, also in quotes */
+	if (none && b.field.first) {
+		bool any = false;
+
+		for (struct segment *s = b.field.first; s; s = s->next)
+			any |= s->len || s->hole;
+		b.is_field &= any;
+	}
+	if (b.is_field || mode != EXPAND_FIELDS)
+		end_field(&b);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Simple commands: words, assignments, redirections, and the operators after
+ * them; `name ()` and `coproc name`, which turn out to be more.
+ */
+#include "config.h"
+
+#include "shell/parser.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+/* Builtins whose arguments may be assignments of arrays. */
+static const char assign_builtins[][10] = {
+	"declare", "export", "local", "readonly", "typeset",
+	"alias",   "eval",   "let",
+};
+
+/* The operator of a redirection at pos: its length, 0 when there is none. */
+static uint32_t redir_operator(const struct parser *p, struct redir *r)
+{
+	static const struct {
+		char text[4];
+		uint8_t len, kind;
+	} table[] = {
+		{ "&>>", 3, AB_REDIR_APPEND_BOTH },
+		{ "<<<", 3, AB_REDIR_HERE_STRING },
+		{ "<<-", 3, AB_REDIR_HERE_DOC },
+		{ "<<", 2, AB_REDIR_HERE_DOC },
+		{ "<&", 2, AB_REDIR_DUP_IN },
+		{ "<>", 2, AB_REDIR_READ_WRITE },
+		{ ">>", 2, AB_REDIR_APPEND },
+		{ ">&", 2, AB_REDIR_DUP_OUT },
+		{ ">|", 2, AB_REDIR_CLOBBER },
+		{ "&>", 2, AB_REDIR_WRITE_BOTH },
+		{ "<", 1, AB_REDIR_READ },
+		{ ">", 1, AB_REDIR_WRITE },
+	};
+	const unsigned char *s = p->s + p->pos;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+		if (memcmp(table[i].text, s, table[i].len) == 0) {
+			r->kind = table[i].kind;
+			r->is_stripped = s[1] == '<' && s[2] == '-';
+			return table[i].len;
+		}
+	return 0;
+}
+
+static int32_t redir_fd(const struct parser *p, const struct redir *r,
+			const struct word *number)
+{
+	uint32_t fd = 0;
+
+	if (!number)
+		return p->s[r->begin] != '<';
+	if (p->s[number->begin] == '{')
+		return -1;
+	for (uint32_t i = number->begin; i < number->end; i++)
+		fd = fd < 100000 ? fd * 10 + p->s[i] - '0' : fd;
+	return (int32_t)fd;
+}
+
+/* A redirection whose operator is at pos; `number` is the word before it. */
+void ab_parse_redir(struct parser *p, struct frame *f,
+		      const struct word *number)
+{
+	struct redir *r = ab_parser_alloc(p, sizeof(*r));
+	uint32_t len;
+
+	memset(r, 0, sizeof(*r));
+	r->begin = number ? number->begin : p->pos;
+	len = redir_operator(p, r);
+	r->fd = redir_fd(p, r, number);
+	if (r->fd < 0) {
+		r->fd_name = number->begin + 1;
+		r->fd_name_len = number->end - number->begin - 2;
+	}
+	p->pos += len;
+	ab_lex_blanks(p);
+	*f->rtail = r;
+	f->rtail = &r->next;
+	ab_lex_word(p, &r->target, 0);
+	if (p->top == f && r->target.begin == r->target.end) {
+		ab_parse_unexpected(p, p->pos, "a redirection needs a target");
+		return;
+	}
+	if (r->kind == AB_REDIR_HERE_DOC) {
+		r->waiting = NULL;
+		*p->waiting_tail = r;
+		p->waiting_tail = &r->waiting;
+	}
+}
+
+/* Whether the plain word, with < or > right behind it, is part of that. */
+bool ab_parse_is_fd(const struct parser *p, const struct word *w)
+{
+	const unsigned char *s = p->s;
+	uint32_t i = w->begin, end = w->end;
+
+	if (w->parts || i == end || (s[p->pos] != '<' && s[p->pos] != '>'))
+		return false;
+	if (s[i] == '{' && s[end - 1] == '}') {
+		for (i++; i < end - 1 && ab_shell_name[s[i]]; i++)
+			;
+		return i == end - 1 && end - w->begin > 2;
+	}
+	while (i < end && ab_shell_name[s[i]] == AB_DIGIT)
+		i++;
+	return i == end;
+}
+
+static bool is_assign_builtin(const struct parser *p, const struct word *w)
+{
+	uint32_t len = w->end - w->begin;
+
+	if (w->parts || len < 3 || len > 8)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(assign_builtins); i++)
+		if (assign_builtins[i][0] == (char)p->s[w->begin] &&
+		    memcmp(assign_builtins[i], p->s + w->begin, len) == 0 &&
+		    assign_builtins[i][len] == 0)
+			return true;
+	return false;
+}
+
+/* A complete word has joined the simple command. */
+static void note_word(const struct parser *p, struct frame *f,
+		      const struct word *w)
+{
+	f->word = NULL;
+	if (w->assign || (f->cur->flags & CMD_HAS_CALL))
+		return;
+	f->cur->flags |= CMD_HAS_CALL;
+	f->op = is_assign_builtin(p, w);
+}
+
+/* NAME () of a function: `(` is at pos. */
+static void function_parens(struct parser *p, struct frame *f)
+{
+	struct cmd *cmd = f->cur;
+	struct word *w = cmd->words;
+	uint32_t begin = p->pos++;
+
+	ab_lex_blanks(p);
+	if (p->s[p->pos] != ')' || !w || w->next || w->assign || cmd->redirs) {
+		p->pos = begin;
+		ab_parse_unexpected(p, begin, "unexpected '('");
+		return;
+	}
+	p->pos++;
+	cmd->kind = CMD_FUNCTION;
+	cmd->name = w->begin;
+	cmd->name_len = w->end - w->begin;
+	cmd->words = NULL;
+	f->wtail = &cmd->words;
+	ab_parse_start_body(p, f, cmd);
+}
+
+/* ;, &, | and newline after a command. False: none of them is here. */
+static bool operator_after(struct parser *p, struct frame *f)
+{
+	const unsigned char *s = p->s;
+	uint32_t at = p->pos, next = ab_lex_skip_joins(p, at + 1);
+	enum cmd_op op;
+
+	switch (s[at]) {
+	case '\n':
+		f->cur->end = f->cur->kind == CMD_SIMPLE ? at : f->cur->end;
+		ab_parse_finish(f, CMD_OP_NEXT);
+		ab_parse_newline(p);
+		return true;
+	case ';':
+		op = CMD_OP_NEXT;
+		if (s[next] == ';' || s[next] == '&') {
+			/* left to step_command() */
+			ab_parse_finish(f, CMD_OP_NEXT);
+			return true;
+		}
+		break;
+	case '&':
+		op = s[next] == '&' ? CMD_OP_AND : CMD_OP_AMP;
+		break;
+	case '|':
+		op = s[next] == '|' ? CMD_OP_OR :
+		     s[next] == '&' ? CMD_OP_PIPE_BOTH :
+				      CMD_OP_PIPE;
+		break;
+	default:
+		return false;
+	}
+	p->pos = op == CMD_OP_AND || op == CMD_OP_OR || op == CMD_OP_PIPE_BOTH ?
+			 next + 1 :
+			 at + 1;
+	ab_parse_finish(f, op);
+	return true;
+}
+
+/* Common to simple commands and what follows a compound: true when the token
+ * at pos was dealt with. */
+static bool step_tail(struct parser *p, struct frame *f)
+{
+	const unsigned char *s = p->s + p->pos;
+
+	switch (s[0]) {
+	case '&':
+		if (s[1] == '>') {
+			ab_parse_redir(p, f, NULL);
+			return true;
+		}
+		/* fall through */
+	case '\n':
+	case ';':
+	case '|':
+		if (f->closer == CLOSE_ONE) {
+			ab_parse_finish(f, CMD_OP_END);
+			ab_parse_close(p, f, R_ONE, p->pos);
+			return true;
+		}
+		return operator_after(p, f);
+	case '<':
+	case '>':
+		if (s[1] == '(')
+			return false;
+		ab_parse_redir(p, f, NULL);
+		return true;
+	case ')':
+		if (f->closer == CLOSE_ONE) {
+			ab_parse_finish(f, CMD_OP_END);
+			ab_parse_close(p, f, R_ONE, p->pos);
+			return true;
+		}
+		ab_parse_finish(f, CMD_OP_END);
+		return true;
+	case '\0':
+		if (p->pos < p->len)
+			return false;
+		ab_parse_finish(f, CMD_OP_END);
+		if (f->closer == CLOSE_ONE)
+			ab_parse_close(p, f, R_ONE, p->pos);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* coproc NAME compound: the word before was a name. */
+static bool coproc_name(struct parser *p, struct frame *f)
+{
+	struct cmd *cmd = f->cur;
+	enum reserved r;
+	uint32_t end;
+
+	if (!(cmd->flags & CMD_COPROC) || !cmd->words || cmd->words->next ||
+	    cmd->redirs)
+		return false;
+	r = ab_parse_peek(p, &end);
+	if (p->s[p->pos] != '(' && (r < R_IF || r > R_COND))
+		return false;
+	cmd->name = cmd->words->begin;
+	cmd->name_len = cmd->words->end - cmd->words->begin;
+	cmd->words = NULL;
+	if (p->s[p->pos] == '(') {
+		ab_parse_start_subshell(p, f, cmd);
+		return true;
+	}
+	p->pos = end;
+	ab_parse_start_compound(p, f, cmd, r);
+	return true;
+}
+
+void ab_parse_step_args(struct parser *p, struct frame *f)
+{
+	if (f->word)
+		note_word(p, f, f->word);
+	while (!p->is_unwinding) {
+		uint32_t flags;
+		struct word *w;
+
+		ab_lex_blanks(p);
+		if (step_tail(p, f))
+			return;
+		if (coproc_name(p, f))
+			return;
+		if (p->s[p->pos] == '(') {
+			function_parens(p, f);
+			return;
+		}
+		flags = !(f->cur->flags & CMD_HAS_CALL) || f->op ?
+				FRAME_ASSIGN_OK :
+				0;
+		w = ab_parser_alloc(p, sizeof(*w));
+		ab_lex_word(p, w, flags);
+		if (p->top == f && ab_parse_is_fd(p, w)) {
+			ab_parse_redir(p, f, w);
+			return;
+		}
+		*f->wtail = w;
+		f->wtail = &w->next;
+		if (p->top != f) {
+			f->word = w;
+			return;
+		}
+		note_word(p, f, w);
+		f->cur->end = p->pos;
+	}
+}
+
+/* After a compound command: redirections, an operator, or at once what ends
+ * the list around it, as in `fi done` and `} }`. */
+void ab_parse_step_after(struct parser *p, struct frame *f)
+{
+	struct word w = { 0 };
+	enum reserved r;
+	uint32_t end;
+
+	ab_lex_blanks(p);
+	if (step_tail(p, f))
+		return;
+	w.begin = w.end = p->pos;
+	while (ab_shell_class[p->s[w.end]] < CLS_HARD)
+		w.end++;
+	p->pos = w.end;
+	if (ab_parse_is_fd(p, &w)) {
+		ab_parse_redir(p, f, &w);
+		return;
+	}
+	p->pos = w.begin;
+	r = ab_parse_peek(p, &end);
+	if (f->closer == CLOSE_EOF || r < R_THEN || r > R_CLOSE) {
+		ab_parse_unexpected(p, w.begin,
+			   "unexpected word after a compound command");
+		return;
+	}
+	ab_parse_finish(f, CMD_OP_END);
+	if (f->closer == CLOSE_ONE) {
+		ab_parse_close(p, f, R_ONE, w.begin);
+		return;
+	}
+	p->pos = end;
+	ab_parse_close(p, f, r, w.begin);
+}
+
