@@ -25,3 +25,14 @@ EXTRA_PROGRAMS += tests/bench/guard_path
 BENCHES += tests/bench/guard_path
 tests_bench_guard_path_SOURCES = tests/bench/guard_path.c
 tests_bench_guard_path_LDADD = $(PUBLIC_LIBS)
+
+# one check of a shell line; growth, heap, stack, and the peers
+EXTRA_PROGRAMS += tests/bench/guard_shell
+BENCHES += tests/bench/guard_shell
+tests_bench_guard_shell_SOURCES = \
+	tests/bench/guard_shell.c \
+	tests/bench/guard_shell.h \
+	tests/bench/guard_shell_peers.c \
+	tests/bench/guard_shell_texts.c
+tests_bench_guard_shell_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_bench_guard_shell_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread
