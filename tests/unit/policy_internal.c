@@ -297,7 +297,29 @@ START_TEST(protected_patterns_are_sound_and_cover_the_known_names)
 		".hg/hgrc", ".jj/repo/config.toml", "x.sublime-project",
 		".dir-locals-2.el", ".lazy.lua", "lefthook.yaml",
 		"lefthook-local.toml", ".lefthook-local.yml", "bunfig.toml",
-		".config/mise"
+		".config/mise", "mise.local.toml", ".mise.local.toml",
+		"mise.ci.toml", "mise/config.toml", "mise/config.ci.toml",
+		".crush.json", "crushrc", "opencode.jsonc", "kilo.json",
+		".github/hooks", "rust-toolchain.toml", "Rust-Toolchain",
+		".helix", ".lvimrc", ".vim", ".config/nvim", ".emacs.d",
+		".ghci", ".ocamlinit", ".iex.exs", ".pdbrc", ".octaverc",
+		".byebugrc", ".perldb", ".Renviron", ".direnvrc",
+		".xsessionrc", ".xonshrc", ".config/nushell", ".psqlrc",
+		".local/share/systemd", ".aws/config", ".kube/config",
+		".docker/config.json", ".tool-versions", ".bundle/config",
+		".mvn", ".yarn/releases", ".pnpmfile.mjs", ".overcommit.yml",
+		".lefthook", "lefthook.jsonc", "tools/bazel",
+		"jupyter_server_config.py", "commitlint.config.js",
+		".local/lib"
+	};
+	/* what an agent is there to write */
+	static const char *const free_names[] = {
+		"Makefile", "package.json", "Cargo.toml", "mise", ".config",
+		"config.toml", "README", ".github/workflows/ci.yml", "x.pth",
+		".gitignore", ".editorconfig", ".env", "tools/build", ".cargo",
+		".yarn", ".yarn/cache", "gradle.properties", "build.gradle",
+		".gradle", ".docker", ".local", "lib", "model.pth",
+		".python-version"
 	};
 	agentbox_policy *p = parse(
 		"{\"agentbox\":1,\"protect\":[\"builtin:code-that-runs-later\","
@@ -315,6 +337,13 @@ START_TEST(protected_patterns_are_sound_and_cover_the_known_names)
 			found |= ab_glob_match(d->protect[i].pattern, names[n],
 					       AB_GLOB_FOLD);
 		ck_assert_msg(found, "%s", names[n]);
+	}
+	for (size_t n = 0; n < AB_ARRAY_LEN(free_names); n++) {
+		for (size_t i = 0; i < d->protect_count; i++)
+			ck_assert_msg(!ab_glob_match(d->protect[i].pattern,
+						     free_names[n],
+						     AB_GLOB_FOLD),
+				      "%s", free_names[n]);
 	}
 	agentbox_policy_unref(p);
 }
