@@ -68,6 +68,8 @@ static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
 		w->hole_count--;
 	if (w->hole_count) {
 		h = &holes[w->hole_count - 1];
+		if (h->kind == AB_HOLE_PATTERN && h->at + h->len > at)
+			h->len = at - h->at; /* ? of ?( was one already */
 		if (h->kind == AB_HOLE_PATTERN && h->at + h->len == at) {
 			h->len += len;
 			h->span.end = span.end;
@@ -104,7 +106,8 @@ static void find_globs(struct ab_word *w, struct ab_hole *holes,
 					 span);
 				g->paren = UINT32_MAX;
 			}
-		} else if (c == '(' && i && strchr("?*+@!", w->text[i - 1])) {
+		} else if (c == '(' && i > begin &&
+			   strchr("?*+@!", w->text[i - 1])) {
 			g->paren = i - 1;
 			g->parens = 1;
 		} else if (c == '*' || c == '?') {

@@ -535,12 +535,22 @@ static void step(struct parser *p)
 	}
 }
 
+/* An operator that waits for its right side in vain is none. */
+static void end_list(struct frame *f)
+{
+	struct cmd *last = (struct cmd *)(void *)f->tail; /* its next is first */
+
+	if (f->state <= S_AFTER && f->tail != f->first)
+		last->op = CMD_OP_NEXT;
+}
+
 /* After an error: every frame above the first is closed where it stands. */
 static void unwind(struct parser *p)
 {
 	struct frame *f;
 
 	for (f = p->top; f->below; f = f->below) {
+		end_list(f);
 		if (f->word && f->state >= S_WORD) {
 			f->word->end = p->pos;
 			if (!f->word->parts && f->root == f)
@@ -563,6 +573,7 @@ static void unwind(struct parser *p)
 		ab_parse_finish(f, CMD_OP_NEXT);
 	}
 	f->state = S_COMMAND;
+	end_list(f);
 	f->flags = 0;
 	f->prefix = 0;
 	f->pipe = f->andor = NULL;

@@ -93,6 +93,8 @@ static enum ab_shell_answer command(void *user, struct ab_shell_run *run,
 	return AB_SHELL_GO;
 }
 
+static int depth;
+
 static enum ab_shell_answer scope(void *user, struct ab_shell_run *run,
 				  const struct ab_shell_scope *s)
 {
@@ -108,10 +110,24 @@ static enum ab_shell_answer scope(void *user, struct ab_shell_run *run,
 	return AB_SHELL_GO;
 }
 
+static enum ab_shell_answer begin_scope(void *user, struct ab_shell_run *run,
+					const struct ab_shell_scope *s)
+{
+	depth++;
+	return scope(user, run, s);
+}
+
+static enum ab_shell_answer end_scope(void *user, struct ab_shell_run *run,
+				      const struct ab_shell_scope *s)
+{
+	depth--;
+	return scope(user, run, s);
+}
+
 static void run_in(const uint8_t *data, size_t size, size_t room)
 {
 	static const struct ab_shell_visitor visitor = {
-		.command = command, .begin = scope, .end = scope
+		.command = command, .begin = begin_scope, .end = end_scope
 	};
 	static const struct ab_shell_context context = {
 		.home = "/home/u", .home_len = 7
@@ -134,6 +150,8 @@ static void run_in(const uint8_t *data, size_t size, size_t room)
 	check((result.status == AB_SHELL_OK) == (result.message == NULL));
 	check(result.span.begin <= result.span.end &&
 	      result.span.end <= size);
+	check(depth == 0 || result.status == AB_SHELL_LIMIT);
+	depth = 0;
 	free(memory);
 }
 
