@@ -370,6 +370,7 @@ bool ab_role_applies(const struct ab_use *use, const struct ab_role *role)
 	uint32_t n = use->operand_count - use->base[use->program->depth];
 
 	return (!role->need || (use->options & role->need)) &&
+	       (!role->also || (use->options & role->also)) &&
 	       !(use->options & role->unless) &&
 	       (role->none != 1 || !n) && (role->none != 2 || n);
 }

@@ -105,7 +105,8 @@ struct ab_role {
 	uint8_t kind, select, a;
 	uint8_t none; /* 1: only without operands, 2: only with */
 	uint32_t taint;
-	uint64_t mask, need, unless; /* option groups */
+	uint64_t mask;			   /* option groups: the values of */
+	uint64_t need, also, unless;	   /* one of each but the last */
 	const char *text;	     /* key or language */
 };
 

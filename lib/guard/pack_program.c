@@ -319,8 +319,9 @@ static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 			role->none = (*value == 'n') == is_if ? 1 : 2;
 		else
 			rc = ab_pack_options(r, p, value,
-					     is_if ? &role->need
-						   : &role->unless);
+					     !is_if	  ? &role->unless
+					     : role->need ? &role->also
+							  : &role->need);
 		if (rc < 0)
 			return rc;
 	}

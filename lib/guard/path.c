@@ -421,6 +421,19 @@ static bool pattern_matches(const struct ab_check *c,
 	if (pattern->base == 1)
 		return p->from == FROM_ROOT &&
 		       parts_match(c->pack, pattern, p, 0);
+	/* `**` and one name: the last */
+	if (pattern->base == 0 && pattern->component_count == 1) {
+		const struct ab_part *want = &c->pack->parts[pattern->part];
+		const struct part *last = p->count ? &p->parts[p->count - 1]
+						   : NULL;
+		char end = want->text[want->len - 1];
+
+		if (!last || (last->kind != 1 && end != '*' && end != '?' &&
+			      end != ']' &&
+			      (!last->len || last->text[last->len - 1] != end)))
+			return false;
+		return part_matches(want, last, pattern->is_not);
+	}
 	if (pattern->base == 0) {
 		for (uint32_t from = 0; from <= p->count; from++) {
 			if (parts_match(c->pack, pattern, p, from))

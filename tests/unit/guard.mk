@@ -84,3 +84,9 @@ UNIT_TESTS += tests/unit/guard_shell
 tests_unit_guard_shell_SOURCES = tests/unit/guard_shell.c
 tests_unit_guard_shell_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_shell_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/guard_shell_real
+UNIT_TESTS += tests/unit/guard_shell_real
+tests_unit_guard_shell_real_SOURCES = tests/unit/guard_shell_real.c
+tests_unit_guard_shell_real_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_shell_real_CFLAGS = $(UNIT_CFLAGS)
