@@ -74,7 +74,7 @@ static const struct ab_option *options_of(const struct scan *s, uint32_t *n)
 	const struct ab_program *p = s->use->program;
 
 	*n = p->option_count;
-	return s->c->pack->options + p->option;
+	return p->option_count ? s->c->pack->options + p->option : NULL;
 }
 
 static void add_value(struct scan *s, uint8_t group, uint32_t option,

@@ -44,7 +44,8 @@ int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)
 int32_t ab_pack_options(struct ab_pack_reader *r, const struct ab_program *p,
 			char *text, uint64_t *mask)
 {
-	const struct ab_option *all = r->pack->options + p->option;
+	const struct ab_option *all = p->option_count
+		? r->pack->options + p->option : NULL;
 
 	*mask = 0;
 	for (char *s = text; s;) {

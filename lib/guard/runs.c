@@ -187,10 +187,9 @@ static void run_xargs(struct ab_check *c, const struct ab_use *use,
 			ab_run_words(c, use, all, count);
 		return;
 	}
-	memcpy(all, words, count * sizeof(*all));
-	if (!count) { /* xargs alone echoes */
+	if (!count) /* xargs alone echoes */
 		return;
-	}
+	memcpy(all, words, count * sizeof(*all));
 	if (use->in_text)
 		extra = split_words(c, use->in_text, all + count, MAX_INPUT);
 	if (!use->in_text || extra == MAX_INPUT)
