@@ -90,11 +90,32 @@ static void put_colored(FILE *f, enum text_color color, const char *s)
 	fprintf(f, "%s%s\033[0m", color_code(color), s);
 }
 
-/* C0, DEL and, in UTF-8, C1: all that a terminal obeys. */
-static bool is_control(const unsigned char *s)
+/* U+2028-E, U+200B-F, U+2060-F: order, width and lines of what is around. */
+static bool is_format(const unsigned char *s)
 {
-	return (*s < 0x20 && *s != '\n') || *s == 0x7f ||
-	       (*s == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f);
+	return (s[1] == 0x80 && s[2] >= 0x8b && s[2] <= 0x8f) ||
+	       (s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
+	       (s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf);
+}
+
+/*
+ * The bytes at `s` that change what is shown around them, 0 for none: C0, DEL
+ * and, in UTF-8, C1, which a terminal obeys; what turns the direction of text
+ * or has no width (Unicode Annex 9, section 2), so that one name shows as
+ * another: the above, U+061C, U+FEFF and the tags U+E0000-7F.
+ */
+static int hidden(const unsigned char *s)
+{
+	if ((*s < 0x20 && *s != '\n') || *s == 0x7f)
+		return 1;
+	if ((*s == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f) ||
+	    (*s == 0xd8 && s[1] == 0x9c))
+		return 2;
+	if ((*s == 0xe2 && is_format(s)) ||
+	    (*s == 0xef && s[1] == 0xbb && s[2] == 0xbf))
+		return 3;
+	return *s == 0xf3 && s[1] == 0xa0 && (s[2] == 0x80 || s[2] == 0x81) &&
+	       s[3] ? 4 : 0;
 }
 
 char *text_clean(const char *s)
@@ -105,14 +126,13 @@ char *text_clean(const char *s)
 
 	if (!out)
 		return NULL;
-	for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
-		if (is_control(p)) {
-			to += sprintf(to, "\\x%02x", *p);
-			if (*p == 0xc2)
-				to += sprintf(to, "\\x%02x", *++p);
-		} else {
-			*to++ = (char)*p;
-		}
+	for (const unsigned char *p = (const unsigned char *)s; *p;) {
+		int escape = hidden(p);
+
+		if (!escape)
+			*to++ = (char)*p++;
+		for (; escape > 0; escape--)
+			to += sprintf(to, "\\x%02x", *p++);
 	}
 	*to = '\0';
 	return out;

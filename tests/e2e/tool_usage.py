@@ -172,6 +172,19 @@ def names_cannot_drive_the_terminal():
 
 
 @test
+def a_name_cannot_turn_or_hide_the_text_around_it():
+    hidden = ("\u202a\u202e\u2066\u2069\u200b\u200f\u061c\ufeff\u2028\u2060"
+              "\U000e0041\x85")
+    for c in hidden:
+        done = tool("run", "--workspace", "/no/a%sb" % c, "true")
+        expect(c not in done.text and "".join(
+            "\\x%02x" % b for b in c.encode()) in done.text, done)
+    for c in "\u00e9\u4e2d\u201c\u2026\u2070\U0001f600\ufb01\u0627":
+        done = tool("run", "--workspace", "/no/a%sb" % c, "true")
+        expect("a%sb" % c in done.text, done)
+
+
+@test
 def a_closed_reader_ends_it_quietly():
     for args in ("--list-options", "policy show builtin:workspace"):
         p = subprocess.run(["sh", "-c", "'%s' %s | head -n 1" % (
