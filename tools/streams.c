@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The standard streams of the command. Pipes and files go into the box (the
- * library relays regular files). What must not go in is relayed here: our own
- * terminal, other character devices, sockets, which carry the host's network,
- * and files open for reading and writing. Directories and the like are
- * refused by the library.
+ * The standard streams of the command. Pipes, opened anew, and files go into
+ * the box (the library relays regular files). What must not go in is relayed
+ * here: our own terminal, other character devices, sockets, which carry the
+ * host's network, and files open for reading and writing. Directories and the
+ * like are refused by the library.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ static bool must_relay(int fd)
 	return S_ISREG(st.st_mode) && (flags & O_ACCMODE) == O_RDWR;
 }
 
-/* One terminal or one socket. */
+/* One terminal, socket or pipe. */
 static bool same_stream(int a, int b)
 {
 	struct stat x, y;
@@ -44,7 +44,7 @@ static bool same_stream(int a, int b)
 		return false;
 	if (isatty(a) && isatty(b))
 		return x.st_rdev == y.st_rdev;
-	return S_ISSOCK(x.st_mode) && S_ISSOCK(y.st_mode) &&
+	return (S_ISSOCK(x.st_mode) || S_ISFIFO(x.st_mode)) &&
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
@@ -92,6 +92,33 @@ static int relay(session *s, agentbox_command *command, int target, int fd)
 	return rc < 0 ? fail_stream(s, err, target) : 0;
 }
 
+/*
+ * A pipe, opened once more: O_NONBLOCK and the like belong to an open file,
+ * not to the pipe (fcntl(2)), so what the box sets on its own is none of
+ * those who share ours. -1 when it cannot be: the pipe of another user, or
+ * no /proc.
+ */
+static int open_again(int fd)
+{
+	char path[40];
+	int flags = fcntl(fd, F_GETFL);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* fifo(7): not to wait here for a named one's other side */
+	int again = flags < 0 ? -1 : open(path, (flags & O_ACCMODE) |
+					  O_NONBLOCK | O_CLOEXEC);
+	if (again >= 0)
+		fcntl(again, F_SETFL, flags & (O_NONBLOCK | O_DIRECT));
+	return again;
+}
+
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 static int plan_one(session *s, agentbox_command *command, int target)
 {
 	agentbox_error *err = NULL;
@@ -100,11 +127,14 @@ static int plan_one(session *s, agentbox_command *command, int target)
 	if (target == 2 && s->pumps[PUMP_OUT].open && !s->pty &&
 	    same_stream(1, 2))
 		return 0;
-	if (must_relay(fd))
+	int again = is_pipe(fd) ? open_again(fd) : -1;
+	if (must_relay(fd) || (is_pipe(fd) && again < 0))
 		return relay(s, command, target, fd);
-	if (agentbox_command_set_fd(command, target, fd, &err) < 0)
-		return fail_stream(s, err, target);
-	return 0;
+	int32_t rc = agentbox_command_set_fd(command, target,
+					     again < 0 ? fd : again, &err);
+	if (again >= 0)
+		close(again);
+	return rc < 0 ? fail_stream(s, err, target) : 0;
 }
 
 int streams_plan(session *s, agentbox_command *command)

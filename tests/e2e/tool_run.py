@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """agentbox run and doctor without a terminal: statuses, streams, signals."""
 
+import fcntl
 import json
 import os
 import resource
@@ -248,6 +249,46 @@ def a_socket_is_relayed_and_never_enters_the_box():
                       "echo $i >&2; done; exit 3")
     expect(code == 3 and seen.split() ==
            [b"%d" % (i // 2) for i in range(2, 12)], seen)
+
+
+SET_FLAGS = """import fcntl, os
+for fd in range(3):
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)
+"""
+
+
+@box_test
+def flags_that_the_box_sets_on_pipes_stay_its_own():
+    if status(tool("run", "--", "sh", "-c", "command -v python3 || true"),
+              0).out == b"":
+        raise tool_lib.Skip("no python3 in the box")
+    pipes = [os.pipe() for _ in range(3)]
+    ours = [pipes[0][0], pipes[1][1], pipes[2][1]]
+    before = [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in ours]
+    p = subprocess.run(command("run", "--", "python3", "-c", SET_FLAGS),
+                       cwd=WORK, env=environment(), stdin=ours[0],
+                       stdout=ours[1], stderr=ours[2], timeout=20)
+    after = [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in ours]
+    for fd in [fd for pair in pipes for fd in pair]:
+        os.close(fd)
+    expect(p.returncode == 0 and before == after, (p, before, after))
+
+
+@box_test
+def a_pipe_that_cannot_be_opened_again_is_relayed():
+    """A named one whose readers are gone, as another user's pipe is."""
+    path = os.path.join(TOP, "fifo")
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(path, os.O_WRONLY)
+    os.close(reader)
+    with open(os.devnull) as null:
+        p = subprocess.run(command("run", "--", "readlink", "/proc/self/fd/1"),
+                           cwd=WORK, env=environment(), stdin=null,
+                           stdout=writer, stderr=subprocess.PIPE, timeout=20)
+    os.close(writer)
+    os.unlink(path)
+    expect(p.returncode in (0, 141), p)
 
 
 @box_test
