@@ -538,7 +538,8 @@ static void step(struct parser *p)
 /* An operator that waits for its right side in vain is none. */
 static void end_list(struct frame *f)
 {
-	struct cmd *last = (struct cmd *)(void *)f->tail; /* its next is first */
+	/* next is the first member */
+	struct cmd *last = (struct cmd *)(void *)f->tail;
 
 	if (f->state <= S_AFTER && f->tail != f->first)
 		last->op = CMD_OP_NEXT;
