@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 
-/* What stays with a decision from one check to the next, at most. */
+/* What stays with a decision from one check to the next; more of it only
+   while the checks are as large. */
 #define KEEP_BYTES ((size_t)8 << 20)
 #define LEAST_BYTES ((size_t)8 << 10)
 
@@ -89,7 +90,8 @@ static bool make_room(agentbox_decision *d, size_t size)
 {
 	size_t want = LEAST_BYTES;
 
-	if (size <= d->memory_size && d->memory_size <= KEEP_BYTES)
+	if (size <= d->memory_size &&
+	    (d->memory_size <= KEEP_BYTES || size > d->memory_size / 8))
 		return true;
 	while (want < size)
 		want *= 2;

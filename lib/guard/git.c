@@ -119,12 +119,17 @@ static bool base_name(const struct ab_word *w, struct name *n)
 static bool name_program(const struct ab_word *w, struct name *n)
 {
 	bool is_folded;
+	char first;
 
 	n->program = PROGRAM_NONE;
 	if (!base_name(w, n))
 		return false;
+	/* every command comes here; few begin like one of these */
+	first = (char)(n->text[0] | 0x20);
+
 	for (size_t i = 0; i < COUNT(programs); i++) {
-		if (!ab_git_is_fold(n->text, n->len, programs[i].name))
+		if (first != programs[i].name[0] ||
+		    !ab_git_is_fold(n->text, n->len, programs[i].name))
 			continue;
 		n->program = programs[i].program;
 		is_folded = memcmp(n->text, programs[i].name, n->len) != 0;

@@ -268,18 +268,14 @@ bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 
 static const struct ab_use no_use;
 
-void ab_check_path(struct ab_check *c, const struct ab_use *use,
-		   enum ab_role_kind kind, const struct ab_word *w)
+static void check_access(struct ab_check *c, const struct ab_use *use,
+			 enum ab_role_kind kind, const struct ab_word *w,
+			 uint64_t classes)
 {
 	uint32_t at = c->pack->path_links[kind];
 
-	if (!at)
-		return;
-	void *mark = c->scratch->low;
-	uint64_t classes = ab_path_classes(c, w);
-
 	if (!(classes & c->pack->path_mask[kind]))
-		at = 0;
+		return;
 	while (at) {
 		const struct ab_link *link = &c->pack->links[at - 1];
 		const struct ab_clause *clause =
@@ -291,10 +287,23 @@ void ab_check_path(struct ab_check *c, const struct ab_use *use,
 		    ab_tests_hold(c, use ? use : &no_use, clause, 0))
 			ab_check_clause(c, clause, w);
 	}
-	if (kind == AB_ROLE_SHOW)
-		ab_check_path(c, use, AB_ROLE_READ, w);
-	else
-		ab_arena_release(c->scratch, mark);
+}
+
+void ab_check_path(struct ab_check *c, const struct ab_use *use,
+		   enum ab_role_kind kind, const struct ab_word *w)
+{
+	bool is_show = kind == AB_ROLE_SHOW; /* which is a read, too */
+
+	if (!c->pack->path_links[kind] &&
+	    !(is_show && c->pack->path_links[AB_ROLE_READ]))
+		return;
+	void *mark = c->scratch->low;
+	uint64_t classes = ab_path_classes(c, w);
+
+	check_access(c, use, kind, w, classes);
+	if (is_show)
+		check_access(c, use, AB_ROLE_READ, w, classes);
+	ab_arena_release(c->scratch, mark);
 }
 
 void ab_check_flow(struct ab_check *c, const struct ab_use *use,

@@ -200,6 +200,7 @@ struct ab_path_pattern {
 	const char *text;
 	uint8_t class_bit, base; /* 0 anywhere, 1 absolute, 2 home */
 	bool is_not;
+	bool is_deep; /* has a `**`: any number of components */
 	uint16_t component, component_count; /* pack->parts */
 	uint32_t part;
 	uint32_t key_hash, next; /* in its bucket, index + 1 */
@@ -209,6 +210,7 @@ struct ab_part {
 	const char *text;
 	uint16_t len;
 	uint8_t kind; /* 0 literal, 1 glob, 2 `**` */
+	char first, last; /* what a name begins and ends with; 0: anything */
 };
 
 struct ab_env {

@@ -231,6 +231,21 @@ static int32_t open_class(struct ab_pack_reader *r)
 	return 0;
 }
 
+static void read_part(struct ab_part *part, const char *text, size_t n)
+{
+	part->text = text;
+	part->len = (uint16_t)n;
+	part->kind = n == 2 && !memcmp(text, "**", 2) ? 2 : 0;
+	for (size_t i = 0; i < n && !part->kind; i++) {
+		if (strchr("*?[", text[i]))
+			part->kind = 1;
+	}
+	if (!strchr("*?[\\", text[0]))
+		part->first = text[0];
+	if (!strchr("*?]\\", text[n - 1]))
+		part->last = text[n - 1];
+}
+
 static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 			 const char *text)
 {
@@ -249,13 +264,8 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 
 		if (!part || n > 255)
 			return ab_pack_full(r);
-		part->text = text;
-		part->len = (uint16_t)n;
-		part->kind = n == 2 && !memcmp(text, "**", 2) ? 2 : 0;
-		for (size_t i = 0; i < n && !part->kind; i++) {
-			if (strchr("*?[", text[i]))
-				part->kind = 1;
-		}
+		read_part(part, text, n);
+		p->is_deep |= part->kind == 2;
 		if (!part->kind) {
 			key = text;
 			key_len = n;

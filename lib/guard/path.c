@@ -380,6 +380,10 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 	if (want->kind == 0)
 		return want->len == have->len &&
 		       !memcmp(want->text, have->text, want->len);
+	if (have->kind == 0 && have->len &&
+	    ((want->first && want->first != have->text[0]) ||
+	     (want->last && want->last != have->text[have->len - 1])))
+		return false;
 	return ab_glob_match_name(want->text, want->len, have->text,
 				  have->len, 0);
 }
@@ -394,6 +398,8 @@ static bool parts_match(const struct ab_pack *pack,
 	uint32_t n = pattern->component_count, i = 0, k = from;
 	uint32_t star = UINT32_MAX, back = 0;
 
+	if (!pattern->is_deep && n != p->count - from)
+		return false;
 	while (k < p->count) {
 		if (i < n && want[i].kind == 2) {
 			star = i++;
@@ -435,6 +441,12 @@ static bool pattern_matches(const struct ab_check *c,
 		return part_matches(want, last, pattern->is_not);
 	}
 	if (pattern->base == 0) {
+		uint32_t n = pattern->component_count;
+
+		/* without a `**` it is the end of the path that counts */
+		if (!pattern->is_deep)
+			return n <= p->count &&
+			       parts_match(c->pack, pattern, p, p->count - n);
 		for (uint32_t from = 0; from <= p->count; from++) {
 			if (parts_match(c->pack, pattern, p, from))
 				return true;

@@ -472,7 +472,7 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   bool *is_exported)
 {
 	const struct variable *v = ab_run_find(run, name, len);
-	const struct value *value = ab_run_value(run, name, len);
+	const struct value *value = ab_run_value_of(run, v);
 	struct ab_word *w;
 	struct ab_hole *hole;
 

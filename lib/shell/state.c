@@ -61,16 +61,20 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 	return v;
 }
 
-const struct value *ab_run_value(const struct ab_shell_run *run,
-				 const char *name, size_t len)
+const struct value *ab_run_value_of(const struct ab_shell_run *run,
+				    const struct variable *v)
 {
-	const struct variable *v = ab_run_find(run, name, len);
-
 	if (!v || v->when < run->forgotten)
 		return &unknown_value;
 	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED))
 		return &unknown_value;
 	return v->value;
+}
+
+const struct value *ab_run_value(const struct ab_shell_run *run,
+				 const char *name, size_t len)
+{
+	return ab_run_value_of(run, ab_run_find(run, name, len));
 }
 
 static struct variable *make_variable(struct ab_shell_run *run,

@@ -230,6 +230,9 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 /* What it is now: never NULL. name need not exist. */
 const struct value *ab_run_value(const struct ab_shell_run *run,
 				 const char *name, size_t len);
+/* The same for what ab_run_find() gave, also NULL. */
+const struct value *ab_run_value_of(const struct ab_shell_run *run,
+				    const struct variable *v);
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags);
 /* A word that stays. */

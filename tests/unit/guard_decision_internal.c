@@ -291,6 +291,32 @@ START_TEST(a_second_check_of_the_size_allocates_nothing)
 }
 END_TEST
 
+/* A large room serves the next large check, and no small one keeps it. */
+START_TEST(a_large_room_stays_while_checks_are_large)
+{
+	const size_t large = (size_t)20 << 20;
+	agentbox_decision *d = begin(LINE, strlen(LINE));
+	const size_t small = d->memory_size;
+	size_t have;
+
+	ck_assert_int_eq(ab_decision_begin(d, NULL, AB_DECIDE_SHELL, LINE,
+					   strlen(LINE), large, NULL), 0);
+	have = d->memory_size;
+	ck_assert_uint_ge(have, large);
+	if (ab_torture_available())
+		ab_alloc_fail_after(0);
+	ck_assert_int_eq(ab_decision_begin(d, NULL, AB_DECIDE_SHELL, LINE,
+					   strlen(LINE), large / 2, NULL), 0);
+	if (ab_torture_available())
+		ck_assert_uint_eq(ab_alloc_count(), 0);
+	ck_assert_uint_eq(d->memory_size, have);
+	ck_assert_int_eq(ab_decision_begin(d, NULL, AB_DECIDE_SHELL, LINE,
+					   strlen(LINE), 4096, NULL), 0);
+	ck_assert_uint_eq(d->memory_size, small);
+	agentbox_decision_free(d);
+}
+END_TEST
+
 START_TEST(too_much_text_is_refused)
 {
 	agentbox_decision *d = NULL;
@@ -396,6 +422,7 @@ int main(void)
 	tcase_add_test(tc, a_line_cannot_write_on_the_terminal);
 	tcase_add_test(tc, a_span_beyond_the_text_is_harmless);
 	tcase_add_test(tc, a_second_check_of_the_size_allocates_nothing);
+	tcase_add_test(tc, a_large_room_stays_while_checks_are_large);
 	tcase_add_test(tc, too_much_text_is_refused);
 	tcase_add_test(tc, every_allocation_may_fail);
 	tcase_add_test(tc, a_place_takes_clean_absolute_paths);

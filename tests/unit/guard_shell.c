@@ -138,6 +138,37 @@ START_TEST(an_argument_is_data_where_no_shell_reads_it)
 }
 END_TEST
 
+/* Bytes are looked at eight at a time. */
+START_TEST(an_odd_byte_is_found_wherever_it_is)
+{
+	static const char *const odd[] = { "\x01", "\x1f", "\x7f", "\r",
+					   "\xe2\x80\x8b", "\xef\xbb\xbf" };
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		for (size_t at = 5; at < 40; at++) {
+			char text[] = "echo                                  "
+				      "          .";
+
+			memcpy(text + at, odd[i], strlen(odd[i]));
+			ck_assert_int_eq(check(guard, place, text, &d),
+					 AGENTBOX_VERDICT_ASK);
+			ck_assert_uint_eq(agentbox_decision_get_begin(d), at);
+			ck_assert_uint_eq(agentbox_decision_get_end(d),
+					  at + 1);
+		}
+	}
+	/* ~ and what is plain UTF-8 are not odd */
+	ck_assert_int_eq(check(guard, place, "echo ~~~~~~~~~ \xc3\xa4\xc3\xbf",
+			       &d), AGENTBOX_VERDICT_ALLOW);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_not_inside)
 {
 	agentbox_guard *guard = make_guard("");
@@ -282,6 +313,7 @@ static Suite *suite(void)
 	tcase_add_test(t, a_decision_says_what_where_and_why);
 	tcase_add_test(t, a_span_points_into_the_text_through_decoding);
 	tcase_add_test(t, an_argument_is_data_where_no_shell_reads_it);
+	tcase_add_test(t, an_odd_byte_is_found_wherever_it_is);
 	tcase_add_test(t, what_is_not_known_is_not_inside);
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
 	tcase_add_loop_test(t, the_policy_has_its_say, 0,
