@@ -425,17 +425,20 @@ static void step_word(struct parser *p, struct frame *f)
 	}
 }
 
+/* What is not plain text in double quotes. */
+static const bool double_stop[256] = {
+	[0] = true, ['$'] = true, ['`'] = true, ['"'] = true, ['\\'] = true,
+};
+
 static void step_double(struct parser *p, struct frame *f)
 {
 	const unsigned char *s = p->s;
 	uint32_t at = p->pos, from = at;
 
 	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
-
-		if (t < CLS_DOLLAR || t == CLS_SINGLE)
-			continue;
-		switch (t) {
+		while (!double_stop[s[at]])
+			at++;
+		switch (ab_shell_class[s[at]]) {
 		case CLS_NUL:
 			if (!nul(p, f, from, at))
 				unterminated(p, f->begin,

@@ -15,28 +15,41 @@
 
 #include "base/attr.h"
 
+/* Sorted by the first byte. */
 static const struct {
 	char text[9];
 	uint8_t len, reserved;
 } reserved_words[] = {
-	{ "!", 1, R_BANG },	  { "{", 1, R_OPEN },
-	{ "}", 1, R_CLOSE },	  { "[[", 2, R_COND },
-	{ "if", 2, R_IF },	  { "fi", 2, R_FI },
-	{ "do", 2, R_DO },	  { "for", 3, R_FOR },
-	{ "then", 4, R_THEN },	  { "elif", 4, R_ELIF },
-	{ "else", 4, R_ELSE },	  { "done", 4, R_DONE },
-	{ "case", 4, R_CASE },	  { "esac", 4, R_ESAC },
-	{ "time", 4, R_TIME },	  { "while", 5, R_WHILE },
-	{ "until", 5, R_UNTIL },  { "select", 6, R_SELECT },
-	{ "coproc", 6, R_COPROC }, { "function", 8, R_FUNCTION },
-	{ "in", 2, R_STRAY },	  { "]]", 2, R_STRAY },
+	{ "", 0, R_NONE },
+	{ "!", 1, R_BANG },
+	{ "[[", 2, R_COND },
+	{ "]]", 2, R_STRAY },
+	{ "case", 4, R_CASE },
+	{ "coproc", 6, R_COPROC },
+	{ "do", 2, R_DO },
+	{ "done", 4, R_DONE },
+	{ "elif", 4, R_ELIF },
+	{ "else", 4, R_ELSE },
+	{ "esac", 4, R_ESAC },
+	{ "fi", 2, R_FI },
+	{ "for", 3, R_FOR },
+	{ "function", 8, R_FUNCTION },
+	{ "if", 2, R_IF },
+	{ "in", 2, R_STRAY },
+	{ "select", 6, R_SELECT },
+	{ "then", 4, R_THEN },
+	{ "time", 4, R_TIME },
+	{ "until", 5, R_UNTIL },
+	{ "while", 5, R_WHILE },
+	{ "{", 1, R_OPEN },
+	{ "}", 1, R_CLOSE },
 };
 
-/* Bytes that a reserved word can begin with. */
-static const bool reserved_first[256] = {
-	['!'] = true, ['{'] = true, ['}'] = true, ['['] = true, ['i'] = true,
-	['f'] = true, ['d'] = true, ['t'] = true, ['e'] = true, ['c'] = true,
-	['w'] = true, ['u'] = true, ['s'] = true, [']'] = true,
+/* Where in the table the words with this first byte begin; 0: none does. */
+static const uint8_t reserved_first[256] = {
+	['!'] = 1,  ['['] = 2,	[']'] = 3,  ['c'] = 4,	['d'] = 6,
+	['e'] = 8,  ['f'] = 11, ['i'] = 14, ['s'] = 16, ['t'] = 17,
+	['u'] = 19, ['w'] = 20, ['{'] = 21, ['}'] = 22,
 };
 
 void *ab_parser_alloc(struct parser *p, size_t size)
@@ -136,11 +149,14 @@ static void leave_substitution(struct parser *p, const struct frame *f)
 
 static enum reserved reserved_text(const unsigned char *s, uint32_t len)
 {
-	if (len > 8 || !reserved_first[s[0]])
+	size_t i = reserved_first[s[0]];
+
+	if (!i || len > 8)
 		return R_NONE;
-	for (size_t i = 0; i < AB_ARRAY_LEN(reserved_words); i++)
+	for (; i < AB_ARRAY_LEN(reserved_words) &&
+	       reserved_words[i].text[0] == (char)s[0];
+	     i++)
 		if (reserved_words[i].len == len &&
-		    reserved_words[i].text[0] == (char)s[0] &&
 		    memcmp(reserved_words[i].text, s, len) == 0)
 			return (enum reserved)reserved_words[i].reserved;
 	return R_NONE;

@@ -9,6 +9,10 @@
  * visited twice. Grammar: POSIX sh and bash 5.2 as bash reads it, with extglob
  * on.
  *
+ * Aliases count from the line after their definition on. What a command may
+ * do that lies outside of the text is not seen: files, the environment, what
+ * is installed, what another shell than bash makes of it.
+ *
  * What it refuses to do: guess. A value that the text does not decide is a
  * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
  * that differs is a hole. A text beyond the limits ends with
@@ -184,7 +188,8 @@ struct ab_shell_command {
 	/* argv[0] names it; its body comes next, with the arguments, unless
 	 * the visitor answers AB_SHELL_SKIP; or NULL */
 	const struct ab_shell_function *callee;
-	/* What it prints, when that is known (struct ab_stream), or NULL. */
+	/* What it prints, when it writes to place.out and that is known
+	 * (struct ab_stream), or NULL; see ab_shell_output(). */
 	const struct ab_word *output;
 };
 

@@ -380,7 +380,8 @@ void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f);
 
 static inline bool ab_word_equals(const struct ab_word *w, const char *text)
 {
-	return w->hole_count == 0 && strlen(text) == w->len &&
+	return w->hole_count == 0 && w->len && w->text[0] == text[0] &&
+	       strlen(text) == w->len &&
 	       memcmp(w->text, text, w->len) == 0;
 }
 

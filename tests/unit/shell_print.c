@@ -62,9 +62,6 @@ static const struct part *print_part(FILE *out, const unsigned char *s,
 		print_param(out, s, p->u.param);
 		if (p->u.param->has_args || p->u.param->has_index)
 			stack[(*depth)++] = "}";
-		/* an index closes itself before the argument begins */
-		if (p->u.param->has_index && !p->u.param->has_args)
-			stack[*depth - 1] = "}";
 		break;
 	case PART_SEP:
 		fputs(" / ", out);
@@ -110,15 +107,8 @@ static const struct part *print_part(FILE *out, const unsigned char *s,
 		fputc('?', out);
 		break;
 	case PART_END:
-		if (*depth) {
-			const char *close = stack[--*depth];
-
-			fputs(close, out);
-			/* ${x[1]} has no argument that would close it */
-			if (close[0] == ']' && *depth &&
-			    !(p->next && p->next->kind == PART_SEP))
-				fputs("", out);
-		}
+		if (*depth)
+			fputs(stack[--*depth], out);
 		break;
 	}
 	return p->next;
