@@ -2,8 +2,9 @@
 /*
  * What the shell check costs: usual lines of 100 bytes with one decision used
  * again, real scripts (ci_real.jsonl of AGENTBOX_CORPUS, or of
- * ../shared/corpus beside the project, when it is there), time that grows with the text on texts made to be slow, heap allocations, C
- * stack, and the same lines for the peers that are installed. A table, then
+ * ../shared/corpus beside the project, when it is there), time that grows
+ * with the text on texts made to be slow, heap allocations, C stack, and the
+ * same lines for the peers that are installed. A table, then
  * one JSON object; targets of DESIGN.md section 15 are printed, not judged.
  */
 #include "guard_shell.h"
