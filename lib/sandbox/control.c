@@ -175,9 +175,11 @@ int32_t ab_control_drain(agentbox_sandbox *box, agentbox_error **err)
 		ab_events_publish(box);
 		return 0;
 	}
-	/* Also after the end: what was said before it is still to be read. */
+	/* Also after the end: what was said before it is still to be read,
+	   until agentbox_sandbox_end() has read it and closed the socket. */
 	while (rc == 0)
-		rc = ab_control_take(box, 0, NULL, NULL);
+		rc = box->helper.control_fd < 0
+		     ? -EAGAIN : ab_control_take(box, 0, NULL, NULL);
 	if (rc != -EAGAIN)
 		ab_control_break(box);
 	pthread_mutex_unlock(&box->lock);

@@ -869,6 +869,8 @@ static void api_errors_are_the_ones_of_the_manual(void)
 
 	CHECK(agentbox_sandbox_end(b, NULL) == 0 &&
 	      agentbox_sandbox_end(b, NULL) == 0, "ended twice");
+	CHECK(agentbox_sandbox_dispatch(b, NULL) == 0 &&
+	      agentbox_sandbox_dispatch(b, NULL) == 0, "a loop looks once more");
 	CHECK(agentbox_sandbox_spawn(b, c, &p, NULL) == AGENTBOX_ECLOSED &&
 	      agentbox_sandbox_kill_all(b, NULL) == AGENTBOX_ECLOSED && !p,
 	      "an ended box");
