@@ -85,9 +85,11 @@ void terminal_restore(void);
 bool terminal_is_raw(void);
 void terminal_size(uint32_t *rows, uint32_t *columns);
 /*
- * Is `c` the suspend key of the box's terminal, and would it stop the
- * command that the tool started (and not a job of a shell in the box)?
+ * Is `c` the suspend key of our terminal and of the box's, and would it stop
+ * the command that the tool started (and not a job of a shell in the box)?
  */
 bool terminal_suspends(int master, char c);
+/* What was typed after the suspend key is for nobody. */
+void terminal_flush(void);
 
 #endif

@@ -263,9 +263,11 @@ static void pump_read(session *s, pump *p)
 	for (size_t i = 0; i < p->end; i++) {
 		if (!terminal_suspends(s->master, p->bytes[i]))
 			continue;
-		memmove(p->bytes + i, p->bytes + i + 1, p->end - i - 1);
-		p->end--;
+		/* the rest of a paste must not become the shell's input */
+		p->end = i;
+		terminal_flush();
 		session_suspend(s, true);
+		return;
 	}
 }
 

@@ -119,6 +119,11 @@ bool terminal_suspends(int master, char c)
 	struct termios in;
 	pid_t leader = tcgetsid(master);
 
+	/* What the box calls its key is its own matter: with `stty susp e` it
+	   would put a person into his shell in the middle of a line. */
+	if (raw_fd < 0 || !(saved.c_lflag & ISIG) ||
+	    (unsigned char)c != saved.c_cc[VSUSP])
+		return false;
 	/* tty_ioctl(4): asked at the master, these answer for the slave. */
 	if (tcgetattr(master, &in) < 0 || !(in.c_lflag & ISIG) ||
 	    in.c_cc[VSUSP] == _POSIX_VDISABLE ||
@@ -126,4 +131,11 @@ bool terminal_suspends(int master, char c)
 		return false;
 	return leader > 0 && tcgetpgrp(master) == leader &&
 	       !ignores_suspend(leader);
+}
+
+/* termios(3): as the key does without us, unless NOFLSH says otherwise. */
+void terminal_flush(void)
+{
+	if (raw_fd >= 0 && !(saved.c_lflag & NOFLSH))
+		tcflush(raw_fd, TCIFLUSH);
 }

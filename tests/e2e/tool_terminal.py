@@ -173,6 +173,39 @@ def the_suspend_key_stops_tool_and_command_until_fg():
 
 
 @box_test
+def the_box_does_not_choose_the_key_that_suspends():
+    for key in ("e", "' '"):
+        with host_shell() as t:
+            t.type("box -- sh -c \"stty susp %s; echo u''p; cat\"\n" % key)
+            t.wait_for("up")
+            until(t.raw, "raw")
+            t.type("some letters; echo host''ile\n")
+            while t.read(0.5):
+                pass
+            expect(b"host> " not in t.seen and b"hostile" not in t.seen and
+                   b"Stopped" not in t.seen and t.raw(), t.seen)
+            t.type("\x03")
+
+
+@box_test
+def what_follows_the_suspend_key_reaches_nobody():
+    with host_shell() as t:
+        t.type("box -- sh -c 'echo u''p; cat'\n")
+        t.wait_for("up")
+        until(t.raw, "raw")
+        t.type("\x1aecho host''ile\n")
+        t.wait_for("Stopped")
+        t.wait_for("host> ")
+        t.type("fg\n")
+        until(t.raw, "raw mode again")
+        t.type("again\n")
+        t.wait_for("again\r\nagain")
+        expect(b"hostile" not in t.seen and b"host''ile" not in t.seen,
+               t.seen)
+        t.type("\x03")
+
+
+@box_test
 def without_a_terminal_of_its_own_it_suspends_all_the_same():
     with host_shell() as t:
         t.type("box --no-tty -- sh -c 'echo u''p; cat'\n")
