@@ -20,6 +20,7 @@
 #include "audit/audit.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/canonical.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -421,6 +422,49 @@ int32_t ab_audit_record(agentbox_audit *audit, const char *type,
 	if (rc != 0)
 		return rc;
 	return leave(audit, ab_audit_log_append(audit, type, fields, err));
+}
+
+/* p,n with each byte that is no UTF-8 written out; owned. */
+static json_t *escaped(const char *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	ab_autofree char *text = n > SIZE_MAX / 4 ? NULL : ab_calloc(n + 1, 4);
+	size_t used = 0;
+
+	for (size_t i = 0; text && i < n;) {
+		size_t len = ab_canonical_char(p + i, n - i);
+
+		if (len) {
+			memcpy(text + used, p + i, len);
+			used += len;
+			i += len;
+			continue;
+		}
+		memcpy(text + used, "\\x", 2);
+		text[used + 2] = digits[(unsigned char)p[i] >> 4];
+		text[used + 3] = digits[(unsigned char)p[i] & 15];
+		used += 4;
+		i++;
+	}
+	return text ? json_stringn(text, used) : NULL;
+}
+
+json_t *ab_audit_text(agentbox_audit *audit, const char *p, size_t n)
+{
+	ab_autofree char *clean = NULL;
+	size_t clean_n = 0;
+	int64_t found;
+	json_t *text = json_stringn(p, n);
+
+	if (text || !audit)
+		return text ? text : escaped(p, n);
+	if (enter(audit, NULL) != 0)
+		return NULL;
+	found = ab_audit_redact(&audit->secrets, p, n, &clean, &clean_n);
+	(void)leave(audit, 0);
+	if (found < 0)
+		return NULL;
+	return clean ? escaped(clean, clean_n) : escaped(p, n);
 }
 
 /*

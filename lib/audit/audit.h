@@ -22,4 +22,11 @@ AB_DEFINE_AUTO(agentbox_audit, agentbox_audit_unref)
 int32_t ab_audit_record(agentbox_audit *audit, const char *type,
 			const json_t *fields, agentbox_error **err);
 
+/*
+ * A byte string as a field; owned, NULL without memory. Bytes that are no
+ * UTF-8 become \xNN; secrets are replaced before that, since what an escape
+ * cuts in two is not found again.
+ */
+json_t *ab_audit_text(agentbox_audit *audit, const char *p, size_t n);
+
 #endif

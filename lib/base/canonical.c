@@ -84,6 +84,14 @@ static size_t decode(const unsigned char *p, size_t n, unsigned *cp)
 	return len;
 }
 
+size_t ab_canonical_char(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	unsigned cp;
+
+	return u[0] < 0x80 ? 1 : decode(u, n, &cp);
+}
+
 /* One character at p; returns its length. */
 static size_t put_char(ab_canonical *c, const unsigned char *p, size_t n)
 {

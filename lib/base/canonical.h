@@ -35,5 +35,7 @@ int32_t ab_canonical_value(ab_canonical *c, const json_t *value,
 			   unsigned depth);
 /* The inside of a string. What is not UTF-8 becomes \ufffd, byte by byte. */
 void ab_canonical_text(ab_canonical *c, const char *p, size_t n);
+/* The length of the UTF-8 character at p, n > 0; 0: there is none. */
+size_t ab_canonical_char(const char *p, size_t n);
 
 #endif

@@ -11,26 +11,13 @@
 #include <unistd.h>
 
 #include "audit/audit.h"
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "sandbox/internal.h"
 
-/* Audit text is UTF-8; a byte string that is not goes in as hex. */
-static json_t *text(const char *s)
+static json_t *text(const agentbox_sandbox *box, const char *s)
 {
-	json_t *t = json_string(s);
-	if (t)
-		return t;
-	size_t n = strlen(s);
-	char *buf = ab_calloc(1, AB_HEX_SIZE(n) + 4);
-	if (!buf)
-		return NULL;
-	memcpy(buf, "hex:", 4);
-	ab_hex((const uint8_t *)s, n, buf + 4);
-	t = json_string(buf);
-	free(buf);
-	return t;
+	return ab_audit_text(box->audit, s, strlen(s));
 }
 
 static json_t *start_fields(const agentbox_sandbox *box, const char *subject)
@@ -39,7 +26,7 @@ static json_t *start_fields(const agentbox_sandbox *box, const char *subject)
 			 "actor", "box", box->id,
 			 "uid", (int)getuid(), "euid", (int)geteuid(),
 			 "pid", (int)box->owner,
-			 "subject", text(subject), "config_hash",
+			 "subject", text(box, subject), "config_hash",
 			 agentbox_policy_get_digest(box->policy));
 }
 
@@ -82,7 +69,7 @@ int32_t ab_record_command(agentbox_sandbox *box, const agentbox_command *c,
 		return 0;
 	json_t *argv = json_array();
 	for (size_t i = 0; argv && i < c->argc; i++)
-		if (json_array_append_new(argv, text(c->argv[i])) < 0) {
+		if (json_array_append_new(argv, text(box, c->argv[i])) < 0) {
 			json_decref(argv);
 			argv = NULL;
 		}
@@ -113,6 +100,6 @@ int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *e,
 		return 0;
 	json_t *f = start_fields(box, e->object);
 	add(&f, "event", json_string(ab_event_kind_name(e->kind)));
-	add(&f, "reason", text(e->detail));
+	add(&f, "reason", text(box, e->detail));
 	return record(box, "box.event", f, err);
 }
