@@ -124,8 +124,10 @@ static bool name_program(const struct ab_word *w, struct name *n)
 	n->program = PROGRAM_NONE;
 	if (!base_name(w, n))
 		return false;
-	/* every command comes here; few begin like one of these */
+	/* every command comes here; few begin like one of the table */
 	first = (char)(n->text[0] | 0x20);
+	if (first < 'g' || first > 't')
+		return false;
 
 	for (size_t i = 0; i < COUNT(programs); i++) {
 		if (first != programs[i].name[0] ||

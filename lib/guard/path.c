@@ -462,6 +462,19 @@ static bool pattern_matches(const struct ab_check *c,
 	return false;
 }
 
+/* Most patterns that have no key are one name, and fail at its ends. */
+static bool is_other_name(const struct ab_pack *pack,
+			  const struct ab_path_pattern *pattern,
+			  const struct part *have)
+{
+	const struct ab_part *want = &pack->parts[pattern->part];
+
+	return pattern->component_count == 1 && !pattern->is_deep &&
+	       !have->kind && have->len &&
+	       ((want->first && want->first != have->text[0]) ||
+		(want->last && want->last != have->text[have->len - 1]));
+}
+
 static void try_chain(const struct ab_check *c, uint32_t at,
 		      const struct path *p, const struct part *key,
 		      uint64_t *yes, uint64_t *no)
@@ -473,7 +486,9 @@ static void try_chain(const struct ab_check *c, uint32_t at,
 			&c->pack->patterns[at - 1];
 
 		at = pattern->next;
-		if (key && pattern->key_hash != hash)
+		if (key ? pattern->key_hash != hash
+			: is_other_name(c->pack, pattern,
+					&p->parts[p->count - 1]))
 			continue;
 		if (pattern_matches(c, pattern, p))
 			*(pattern->is_not ? no : yes) |=
