@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The suite again under sanitizers and valgrind, and the fuzz targets for a
-# minute each. These build and choose users themselves, so they run once.
+# The suite again under sanitizers and valgrind, and the fuzz targets for some
+# minutes each. These build and choose users themselves, so they run once.
 CHECK_LONG_ONCE += \
 	tests/long/asan.sh \
 	tests/long/tsan.sh \
