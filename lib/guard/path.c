@@ -24,7 +24,11 @@ struct path {
 	uint32_t count;
 	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
 	bool has_hole, is_too_long, went_up;
+	bool has_homes;
+	uint16_t homes; /* bit n: the first n components are a home */
 };
+
+#define MAX_HOME 8 /* components of a home */
 
 static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 {
@@ -142,7 +146,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	if (len && w->text[len - 1] == '\r')
 		len--;
 	p->count = 0;
-	p->has_hole = p->is_too_long = p->went_up = false;
+	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
 		const char *slash = memchr(w->text + i, '/', len - i);
@@ -420,9 +424,21 @@ static bool parts_match(const struct ab_pack *pack,
 	return i == n;
 }
 
+/* Asked for by every pattern below a home, and the same for all of them. */
+static uint16_t homes_of(const struct ab_check *c, struct path *p)
+{
+	if (!p->has_homes) {
+		p->has_homes = true;
+		p->homes = 0;
+		for (uint32_t n = 1; n <= MAX_HOME && n <= p->count; n++)
+			p->homes |= (uint16_t)(is_home(c, p, n) << n);
+	}
+	return p->homes;
+}
+
 static bool pattern_matches(const struct ab_check *c,
 			    const struct ab_path_pattern *pattern,
-			    const struct path *p)
+			    struct path *p)
 {
 	if (pattern->base == 1)
 		return p->from == FROM_ROOT &&
@@ -455,8 +471,10 @@ static bool pattern_matches(const struct ab_check *c,
 	}
 	if (p->from == FROM_HOME)
 		return parts_match(c->pack, pattern, p, 0);
-	for (uint32_t n = 1; n <= 8 && n <= p->count; n++) {
-		if (is_home(c, p, n) && parts_match(c->pack, pattern, p, n))
+	uint16_t homes = homes_of(c, p);
+
+	for (uint32_t n = 1; homes >> n; n++) {
+		if (homes >> n & 1 && parts_match(c->pack, pattern, p, n))
 			return true;
 	}
 	return false;
@@ -476,7 +494,7 @@ static bool is_other_name(const struct ab_pack *pack,
 }
 
 static void try_chain(const struct ab_check *c, uint32_t at,
-		      const struct path *p, const struct part *key,
+		      struct path *p, const struct part *key,
 		      uint64_t *yes, uint64_t *no)
 {
 	uint32_t hash = key ? ab_pack_hash(key->text, key->len) : 0;
@@ -496,7 +514,7 @@ static void try_chain(const struct ab_check *c, uint32_t at,
 	}
 }
 
-static uint64_t listed(const struct ab_check *c, const struct path *p)
+static uint64_t listed(const struct ab_check *c, struct path *p)
 {
 	uint64_t yes = 0, no = 0;
 	bool has_pattern = false;

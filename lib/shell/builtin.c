@@ -449,7 +449,9 @@ static void visit_subscripts(struct ab_shell_run *run,
 	char letters[16];
 
 	for (size_t i = 0; i < 10 && !is_let && !is_test; i++)
-		is_declare = is_declare || ab_word_equals(argv, declare[i]);
+		is_declare = is_declare ||
+			     (argv->len && argv->text[0] == declare[i][0] &&
+			      ab_word_equals(argv, declare[i]));
 	if (is_declare) {
 		options(argv, argc, letters);
 		is_let = (ab_word_equals(argv, "declare") ||

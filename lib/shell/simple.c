@@ -100,8 +100,8 @@ static bool is_declare(const struct ab_word *w)
 	static const char *const names[] = { "export", "local", "readonly",
 					     "declare", "typeset" };
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-		if (ab_word_equals(w, names[i]))
+	for (size_t i = 0; w->len && i < AB_ARRAY_LEN(names); i++)
+		if (w->text[0] == names[i][0] && ab_word_equals(w, names[i]))
 			return true;
 	return false;
 }
