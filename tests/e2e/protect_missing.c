@@ -94,7 +94,7 @@ static void case_002_each_of_many_is_reported(void)
 	for (int i = 0; i < 500 && host_exists(ws_path("d99/.envrc")); i++)
 		e2e_sleep_ms(10);
 	e2e_sleep_ms(500);
-	for (int i = 0; i < 10 && told + lost < 900; i++) {
+	for (int i = 0; i < 200 && told + lost < 900; i++) {
 		told += told_of(&lost);
 		e2e_sleep_ms(50);
 	}
