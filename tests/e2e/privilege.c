@@ -172,6 +172,8 @@ static void case_048_signals_stay_inside(void)
 	agentbox_process_free(bystander);
 	CHECK(kill(victim, 0) == 0 && waitpid(victim, NULL, WNOHANG) == 0,
 	      "a process of the host was killed");
+	/* what the launcher was starting as it died is told as lost */
+	box_attack("clone 0");
 	ATTACK("OK", "clone 0");
 	kill(victim, SIGKILL);
 	waitpid(victim, NULL, 0);
