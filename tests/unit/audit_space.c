@@ -38,7 +38,7 @@ static bool enter_small_disk(const char *dir)
 			return false;
 		close(fd);
 	}
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0)
 		return false;
 	return mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0777") == 0;
 }
