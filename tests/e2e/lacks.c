@@ -173,7 +173,7 @@ static void kill_reaches_descendants(void)
 	p = BOX_START(-1, "/bin/sh", "-c",
 		      "setsid sleep 881 & (setsid sh -c 'sleep 882 &' &); "
 		      "exec sleep 883");
-	for (int i = 0; i < 50 && host_descendants() != before + 3; i++)
+	for (int i = 0; i < 500 && host_descendants() != before + 3; i++)
 		e2e_sleep_ms(20);
 	CHECK(host_descendants() == before + 3, "%zu run",
 	      host_descendants() - before);
