@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The shell check as a host calls it: the guard's rules, the place and the
- * text go to guard/shell.h, what it finds goes into the decision.
+ * The checks of text and of arguments as a host calls them: the guard's
+ * rules, the place and the text go to guard/shell.h, what it finds goes into
+ * the decision. Who asks about git means git: anything else is refused.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include "base/limits.h"
 #include "guard/check.h"
 #include "guard/decision.h"
+#include "guard/git.h"
 #include "guard/guard.h"
 #include "guard/place.h"
 #include "guard/shell.h"
@@ -224,14 +226,56 @@ static void join_args(char *text, struct ab_word *words,
 	}
 }
 
-int32_t agentbox_guard_check_argv(agentbox_guard *guard,
-				  const agentbox_place *place,
-				  const char *const *args, const size_t *lens,
-				  size_t count, agentbox_decision **decision,
-				  agentbox_error **err)
+/* The arguments in the decision's arena, as its text; NULL: out of memory. */
+static struct ab_word *take_args(agentbox_decision *d, const char *const *args,
+				 const size_t *lens, size_t count,
+				 size_t total)
+{
+	char *text = ab_arena_high(&d->arena, total + 1);
+	struct ab_word *words =
+		ab_arena_high(&d->arena, (count + 1) * sizeof(*words));
+
+	if (!text || !words) {
+		ab_decision_fail(d);
+		return NULL;
+	}
+	join_args(text, words, args, lens, count);
+	d->text_len = total ? total - 1 : 0;
+	text[d->text_len] = '\0';
+	d->text = text;
+	return words;
+}
+
+/* What comes of no git at all does not depend on the place. */
+static bool is_git(const struct ab_word *words, size_t count)
+{
+	const struct ab_git_context nowhere = { 0 };
+	struct ab_git_result r;
+
+	ab_git_check(words, count, &nowhere, &r);
+	return r.verdict != AB_GIT_NONE;
+}
+
+static const struct ab_finding not_git = {
+	.verdict = AGENTBOX_VERDICT_DENY,
+	.severity = AGENTBOX_SEVERITY_MEDIUM,
+	.rule = "git.unknown",
+	.reason = "not a git command",
+	.alternative = "give git and its arguments",
+	.command = AB_NO_COMMAND,
+	.word = UINT32_MAX,
+};
+
+/* A git command is judged by the same rules however it is asked about. */
+static int32_t check_words(agentbox_guard *guard, enum ab_decision_kind kind,
+			   const agentbox_place *place,
+			   const char *const *args, const size_t *lens,
+			   size_t count, agentbox_decision **decision,
+			   agentbox_error **err)
 {
 	struct ab_known_path temps[AB_MAX_TEMP_DIRS];
 	struct ab_shell_place_text where;
+	struct ab_word *words;
 	agentbox_decision *d = ab_decision_use(decision, err);
 	int32_t r = d ? 0 : decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
 	size_t total = 0;
@@ -240,33 +284,73 @@ int32_t agentbox_guard_check_argv(agentbox_guard *guard,
 		r = ab_guard_check_handle(guard, err);
 	if (r == 0)
 		r = check_args(args, lens, count, &total, err);
+	if (r == 0)
+		r = ab_decision_begin(d, guard, kind, "", 0,
+				      ab_shell_check_room(total) + total + 64 +
+					      (count + 1) * sizeof(*words),
+				      err);
 	if (r < 0)
 		return r;
-	r = ab_decision_begin(d, guard, AB_DECIDE_ARGV, "", 0,
-			      ab_shell_check_room(total) + total + 64 +
-				      (count + 1) * sizeof(struct ab_word),
-			      err);
-	if (r < 0)
-		return r;
-	char *text = ab_arena_high(&d->arena, total + 1);
-	struct ab_word *words =
-		ab_arena_high(&d->arena, (count + 1) * sizeof(*words));
-
-	if (!text || !words)
+	words = take_args(d, args, lens, count, total);
+	if (!words)
 		return ab_error_nomem(err);
-	join_args(text, words, args, lens, count);
-	d->text_len = total ? total - 1 : 0;
-	text[d->text_len] = '\0';
-	d->text = text;
-	make_place(guard, place, temps, &where);
 	struct sink s = { .d = d };
+
+	if (kind == AB_DECIDE_GIT && !is_git(words, count)) {
+		ab_decision_add(d, &not_git);
+		return finish(d, true);
+	}
+	make_place(guard, place, temps, &where);
 	struct ab_shell_request q = {
 		.pack = guard->rules.pack, .place = &where,
 		.arena = &d->arena, .report = on_found,
 		.command = on_command, .user = &s,
 	};
 
-	return finish(d, ab_shell_check_argv(&q, words, count));
+	return finish(d, ab_shell_check_argv(&q, words, (uint32_t)count));
+}
+
+int32_t agentbox_guard_check_argv(agentbox_guard *guard,
+				  const agentbox_place *place,
+				  const char *const *args, const size_t *lens,
+				  size_t count, agentbox_decision **decision,
+				  agentbox_error **err)
+{
+	return check_words(guard, AB_DECIDE_ARGV, place, args, lens, count,
+			   decision, err);
+}
+
+int32_t agentbox_guard_check_git(agentbox_guard *guard,
+				 const agentbox_place *place,
+				 const char *const *args, const size_t *lens,
+				 size_t count, agentbox_decision **decision,
+				 agentbox_error **err)
+{
+	return check_words(guard, AB_DECIDE_GIT, place, args, lens, count,
+			   decision, err);
+}
+
+int32_t agentbox_guard_blocked_git(agentbox_guard *guard,
+				   const agentbox_place *place,
+				   const char *const *args, const size_t *lens,
+				   size_t count)
+{
+	ab_auto(agentbox_decision) *d = NULL;
+
+	if (agentbox_guard_check_git(guard, place, args, lens, count, &d,
+				     NULL) < 0)
+		return 1;
+	return agentbox_decision_get_verdict(d) != AGENTBOX_VERDICT_ALLOW;
+}
+
+const char *agentbox_guard_git_environment(size_t i)
+{
+	return ab_git_environment(i);
+}
+
+const char *agentbox_guard_git_argument(size_t i)
+{
+	return ab_git_arguments(i);
 }
 
 int32_t agentbox_guard_blocked_shell(agentbox_guard *guard,

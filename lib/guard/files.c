@@ -257,7 +257,8 @@ void ab_check_git(struct ab_check *c, const struct ab_word *words,
 				words[count - 1].span.end };
 
 	if (r.word < count)
-		span = words[r.word].span;
+		span = ab_word_span(&words[r.word], r.begin,
+				    r.end - r.begin);
 	else if (r.env < n)
 		span = c->assigns[r.env].span;
 	git_report(c, &r, words, count, span);

@@ -7,7 +7,6 @@ libagentbox_la_SOURCES += \
 	lib/guard/decision.c lib/guard/decision.h \
 	lib/guard/git.c lib/guard/git.h \
 	lib/guard/git_acts.c \
-	lib/guard/git_check.c \
 	lib/guard/git_commands.c \
 	lib/guard/git_config.c \
 	lib/guard/git_env.c \

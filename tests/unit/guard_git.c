@@ -130,6 +130,18 @@ START_TEST(what_is_not_git_is_denied)
 }
 END_TEST
 
+/* The policy's own rules bind whoever asks about git alone as well. */
+START_TEST(rules_of_the_policy_count)
+{
+	make_guard("{\"agentbox\":1,\"git\":{\"rules\":[{\"id\":"
+		   "\"no-commit\",\"pattern\":\"commit *\","
+		   "\"verdict\":\"deny\"}]}}");
+	ck_assert_int_eq(VERDICT("git", "commit", "-m", "x"),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(VERDICT("git", "status"), AGENTBOX_VERDICT_ALLOW);
+}
+END_TEST
+
 START_TEST(strict_asks_nobody)
 {
 	make_guard("{\"agentbox\":1,\"git\":{\"profile\":\"strict\"}}");
@@ -237,6 +249,7 @@ int main(void)
 	tcase_add_test(t, a_command_is_judged);
 	tcase_add_test(t, the_decision_says_what_where_and_why);
 	tcase_add_test(t, what_is_not_git_is_denied);
+	tcase_add_test(t, rules_of_the_policy_count);
 	tcase_add_test(t, strict_asks_nobody);
 	tcase_add_test(t, without_a_place_no_path_is_inside);
 	tcase_add_test(t, errors_are_denials);
