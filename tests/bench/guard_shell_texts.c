@@ -26,7 +26,7 @@ const char *const bench_lines[] = {
 	"--maxfail=3 2>&1 | tail -n 40 > test.log.txt",
 	"if [ -f package.json ]; then npm ci --no-audit; else echo \"no "
 	"package.json in $(pwd)\" >&2; exit 1; fi; true",
-	"curl -fsSL https://registry.npmjs.org/left-pad | jq -r "
+	"curl -fsSL https://registry.example.com/leftpad | jq -r "
 	"'.versions | keys | last' | tee /tmp/version.latest",
 	"export NODE_ENV=test PORT=3000; timeout 60 node --test "
 	"--test-reporter=spec test/api.test.js || echo \"rc=$?\"",
