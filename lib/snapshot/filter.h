@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which names of a tree may be in a snapshot (DESIGN.md section 8). Judged by
+ * name alone: what a file holds is content.h's question, what kind of thing
+ * it is the walk's. The rules are data (names.c); a host adds patterns in the
+ * manner of gitignore(5). Nothing in the tree can re-include anything.
+ *
+ * Pure and immutable once made; any thread. Compiled into agentbox-copy and
+ * agentbox-git. Whatever cannot be judged is left out.
+ */
+#ifndef AB_SNAPSHOT_FILTER_H
+#define AB_SNAPSHOT_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agentbox/base.h"
+#include "base/attr.h"
+#include "wire/codec.h"
+
+/* A pattern longer, or with more `**`, is refused when the filter is made. */
+#define AB_FILTER_PATTERN_MAX 4096
+#define AB_FILTER_DOUBLE_STARS_MAX 8
+#define AB_FILTER_PATTERNS_MAX 4096
+
+enum ab_filter_profile {
+	AB_FILTER_STRICT, /* tiers X, S and B out, C kept when clean */
+	AB_FILTER_REQUIRED /* the required names only; `.env*` without
+			      exception */
+};
+
+/* What a host asks for. Everything borrowed. */
+typedef struct ab_filter_options {
+	enum ab_filter_profile profile;
+	const char *const *exclude; /* patterns that leave out more */
+	size_t exclude_count;
+	const char *const *include; /* exact paths, or patterns, that bring
+				       back what tiers S, B and exclude took;
+				       tier X only when written "force:" */
+	size_t include_count;
+} ab_filter_options;
+
+/* Why something is not in a snapshot; a stable name each. */
+enum ab_left_out {
+	AB_KEPT = 0,
+	AB_OUT_NAME,	      /* "name": a rule of the table */
+	AB_OUT_HOST,	      /* "exclude": a pattern of the host */
+	AB_OUT_TREE,	      /* "ignore-file": .agentboxignore of the tree */
+	AB_OUT_ENCODING,      /* "name-encoding": no UTF-8, control bytes,
+				 backslash */
+	AB_OUT_STRUCTURE,     /* "structure": bare repository, environment */
+	AB_OUT_CONTENT,	      /* "content": a secret was found in it */
+	AB_OUT_ALIAS,	      /* "alias": another name of what was left out */
+	AB_OUT_LINK,	      /* "symlink" */
+	AB_OUT_SPECIAL,	      /* "special": FIFO, socket, device */
+	AB_OUT_MOUNT,	      /* "mount": another file system begins there */
+	AB_OUT_SIZE,	      /* "size": over the limit of one file */
+	AB_OUT_DEPTH,	      /* "depth" */
+	AB_OUT_RACED,	      /* "raced": was something else when opened */
+	AB_OUT_TORN,	      /* "torn": changed while it was read */
+	AB_OUT_UNREADABLE,    /* "unreadable": the source may not read it */
+	AB_OUT_COLLISION,     /* "collision": the name is taken at the
+				 destination */
+	AB_OUT_REASONS
+};
+const char *ab_left_out_name(enum ab_left_out reason);
+
+typedef struct ab_filter_verdict {
+	enum ab_left_out reason; /* AB_KEPT: kept if its content is clean */
+	char tier;		 /* 'X' 'S' 'C' 'B' 'A', or 0: no rule */
+	const char *rule;	 /* the pattern or the rule's id; borrowed from
+				    the filter; "" when none */
+} ab_filter_verdict;
+
+/*
+ * The names in a directory, for rules that ask what else is there
+ * (`target/` beside Cargo.toml; HEAD, objects/ and refs/ in one place).
+ */
+typedef struct ab_filter_names {
+	bool (*has)(const void *data, const char *name, bool is_directory);
+	const void *data;
+} ab_filter_names;
+
+typedef struct ab_filter ab_filter;
+
+/*
+ * Errors: AGENTBOX_EPOLICY with the pattern as `where` ("exclude[3]") when
+ * one is malformed, too long or has too many `**`; AGENTBOX_ELIMIT for too
+ * many; AGENTBOX_ENOMEM.
+ */
+int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
+		      agentbox_error **err);
+void ab_filter_free(ab_filter *filter);
+AB_DEFINE_AUTO(ab_filter, ab_filter_free)
+
+/* The options as bytes for a helper's plan, and a filter from them. */
+void ab_filter_put(ab_writer *w, const ab_filter_options *options);
+int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err);
+
+/*
+ * A tree's own .agentboxignore (any bytes, at most AB_FILTER_IGNORE_MAX): it
+ * may only leave out more. Malformed lines are skipped, and counted in
+ * `skipped` when it is not NULL. The result is a set that the caller gives to
+ * ab_filter_name() beside the filter.
+ */
+#define AB_FILTER_IGNORE_MAX 65536
+#define AB_FILTER_IGNORE_NAME ".agentboxignore"
+typedef struct ab_filter_ignore ab_filter_ignore;
+int ab_filter_ignore_parse(const void *p, size_t n, ab_filter_ignore **out,
+			   size_t *skipped);
+void ab_filter_ignore_free(ab_filter_ignore *ignore);
+
+/*
+ * Judge one name: `path` is relative to the root of the tree, clean, its
+ * last component the name (n bytes, not NUL-terminated: any bytes but NUL).
+ * The components above it were judged and kept before. `siblings` are the
+ * names beside it; NULL: unknown, then a rule that asks leaves it out only
+ * when it is certain. `ignore` may be NULL.
+ */
+void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
+		    const char *path, size_t n, bool is_directory,
+		    const ab_filter_names *siblings, ab_filter_verdict *out);
+
+/* Judge a directory by what is in it, before anything of it is copied. */
+void ab_filter_listing(const ab_filter *filter, const char *path, size_t n,
+		       const ab_filter_names *entries, ab_filter_verdict *out);
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sources of lib/snapshot. Append, e.g.:
+#   libagentbox_la_SOURCES += lib/snapshot/x.c lib/snapshot/x.h
+# Public headers in include/agentbox/ are picked up by themselves.
+libagentbox_la_SOURCES += \
+	lib/snapshot/content.h \
+	lib/snapshot/filter.h
