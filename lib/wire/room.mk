@@ -17,3 +17,6 @@ LIBC_ONLY_FILES += \
 libagentbox_la_SOURCES += \
 	lib/wire/box.c lib/wire/box.h \
 	lib/wire/plan.c lib/wire/plan.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/copy.c lib/wire/copy.h
