@@ -19,17 +19,18 @@
 #include "guard/place.h"
 #include "guard/shell.h"
 
-/* Commands that are remembered by their words, to name them once. */
+/* The last commands, in which most findings are: each is named once. */
 #define SEEN 8
+/* How much of one is compared, for each finding: it is about what is shown,
+   and all findings may be in one long command. */
+#define SAME_WORDS 16
+#define SAME_BYTES 64
 #define MAX_WRAPPERS 16
 
 struct sink {
 	agentbox_decision *d;
-	struct {
-		const struct ab_word *words;
-		uint32_t count, index;
-	} seen[SEEN];
-	uint32_t next;
+	uint32_t seen[SEEN]; /* what ab_decision_add_command() gave */
+	uint32_t count;	     /* of all commands so far */
 };
 
 static const char *copy_name(agentbox_decision *d, const char *s, uint32_t n)
@@ -41,6 +42,23 @@ static const char *copy_name(agentbox_decision *d, const char *s, uint32_t n)
 	memcpy(p, s, n);
 	p[n] = '\0';
 	return p;
+}
+
+static bool are_words(const struct ab_resolved *r, const struct ab_word *words,
+		      uint32_t count)
+{
+	if (r->count != count)
+		return false;
+	for (uint32_t i = 0; i < count && i < SAME_WORDS; i++) {
+		const struct ab_word *a = &r->words[i], *b = &words[i];
+		uint32_t n = a->len < SAME_BYTES ? a->len : SAME_BYTES;
+
+		if (a->span.begin != b->span.begin ||
+		    a->span.end != b->span.end || a->len != b->len ||
+		    (n && memcmp(a->text, b->text, n) != 0))
+			return false;
+	}
+	return true;
 }
 
 static uint32_t add_command(struct sink *s, const struct ab_word *words,
@@ -64,31 +82,46 @@ static uint32_t add_command(struct sink *s, const struct ab_word *words,
 	r.wrappers = wrappers;
 	uint32_t index = ab_decision_add_command(s->d, &r, is_found);
 
-	s->seen[s->next % SEEN].words = words;
-	s->seen[s->next % SEEN].count = count;
-	s->seen[s->next % SEEN].index = index;
-	s->next++;
+	s->seen[s->count++ % SEEN] = index;
 	return index;
+}
+
+/*
+ * The command of these words among the last ones. By what they say and where:
+ * their memory is that of other words as soon as the command is over.
+ */
+static uint32_t find_command(const struct sink *s, const struct ab_word *words,
+			     uint32_t count, uint32_t most)
+{
+	for (uint32_t i = 0; i < most && i < s->count; i++) {
+		uint32_t index = s->seen[(s->count - 1 - i) % SEEN];
+
+		if (index != AB_NO_COMMAND &&
+		    are_words(&s->d->commands[index], words, count))
+			return index;
+	}
+	return AB_NO_COMMAND;
 }
 
 static void on_command(void *user, const struct ab_word *words,
 		       uint32_t count, const struct ab_chain *chain,
 		       struct ab_span span)
 {
-	add_command(user, words, count, chain, span, false);
+	/* its redirections were judged before it */
+	if (find_command(user, words, count, 1) == AB_NO_COMMAND)
+		add_command(user, words, count, chain, span, false);
 }
 
 static uint32_t command_of(struct sink *s, const struct ab_shell_found *f)
 {
 	if (!f->words)
 		return AB_NO_COMMAND;
-	for (uint32_t i = 0; i < SEEN; i++) {
-		if (s->seen[i].words == f->words &&
-		    s->seen[i].count == f->count &&
-		    s->seen[i].index != AB_NO_COMMAND)
-			return s->seen[i].index;
-	}
-	return add_command(s, f->words, f->count, f->chain, f->span, true);
+	uint32_t index = find_command(s, f->words, f->count, SEEN);
+
+	return index != AB_NO_COMMAND ?
+		       index :
+		       add_command(s, f->words, f->count, f->chain, f->span,
+				   true);
 }
 
 static void on_found(void *user, const struct ab_shell_found *f)

@@ -65,11 +65,23 @@ void agentbox_decision_free(agentbox_decision *d)
 	free(d);
 }
 
+static void forget(agentbox_decision *d, enum ab_decision_kind kind)
+{
+	d->kind = kind;
+	d->text = "";
+	d->text_len = 0;
+	d->is_ended = d->is_failed = d->has_best = false;
+	d->finding_count = d->finding_total = 0;
+	d->command_count = d->command_total = 0;
+	d->arena = (struct ab_arena){ 0 };
+}
+
 agentbox_decision *ab_decision_use(agentbox_decision **decision,
 				   agentbox_error **err)
 {
 	if (decision && *decision) {
-		(*decision)->is_ended = false;
+		/* a check that fails at once must not show the one before */
+		forget(*decision, AB_DECIDE_NOTHING);
 		return *decision;
 	}
 	if (agentbox_decision_new(decision, err) < 0)
@@ -114,17 +126,6 @@ static char *copy_high(agentbox_decision *d, const void *p, size_t n)
 		memcpy(q, p, n);
 	q[n] = '\0';
 	return q;
-}
-
-static void forget(agentbox_decision *d, enum ab_decision_kind kind)
-{
-	d->kind = kind;
-	d->text = "";
-	d->text_len = 0;
-	d->is_ended = d->is_failed = d->has_best = false;
-	d->finding_count = d->finding_total = 0;
-	d->command_count = d->command_total = 0;
-	d->arena = (struct ab_arena){ 0 };
 }
 
 int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
@@ -254,8 +255,7 @@ int32_t ab_decision_end(agentbox_decision *d, int32_t base)
 
 /* --- reading ----------------------------------------------------------- */
 
-/* What decided; NULL for an ALLOW that nothing was found in. */
-static const struct ab_finding *deciding(const agentbox_decision *d)
+const struct ab_finding *ab_decision_deciding(const agentbox_decision *d)
 {
 	if (!d || !d->is_ended)
 		return &unfinished;
@@ -271,42 +271,42 @@ int32_t agentbox_decision_get_verdict(const agentbox_decision *d)
 
 int32_t agentbox_decision_get_severity(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->severity : AGENTBOX_SEVERITY_NONE;
 }
 
 const char *agentbox_decision_get_rule(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->rule : "";
 }
 
 const char *agentbox_decision_get_reason(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->reason : "";
 }
 
 const char *agentbox_decision_get_alternative(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f && f->alternative ? f->alternative : "";
 }
 
 size_t agentbox_decision_get_begin(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->span.begin : 0;
 }
 
 size_t agentbox_decision_get_end(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->span.end : 0;
 }
@@ -314,7 +314,7 @@ size_t agentbox_decision_get_end(const agentbox_decision *d)
 /* The command that decided; with none, the first. */
 static const struct ab_resolved *deciding_command(const agentbox_decision *d)
 {
-	const struct ab_finding *f = deciding(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	if (!d || !d->is_ended || !d->command_count)
 		return NULL;

@@ -91,8 +91,8 @@ struct agentbox_decision {
 };
 
 /*
- * *decision, made when it is NULL. NULL with *err set on EINVAL (no address)
- * and ENOMEM.
+ * *decision, made when it is NULL; what it held of the last check is gone.
+ * NULL with *err set on EINVAL (no address) and ENOMEM.
  */
 agentbox_decision *ab_decision_use(agentbox_decision **decision,
 				   agentbox_error **err);
@@ -132,5 +132,11 @@ const char *ab_decision_say(agentbox_decision *d, const char *fmt, ...)
  * findings. Returns it.
  */
 int32_t ab_decision_end(agentbox_decision *d, int32_t base);
+
+/*
+ * What decided. NULL: an ALLOW in which nothing was found. For NULL and for a
+ * decision that is not ended a finding that says so.
+ */
+const struct ab_finding *ab_decision_deciding(const agentbox_decision *d);
 
 #endif

@@ -153,26 +153,18 @@ static void json_finding(agentbox_bytes *b, const agentbox_decision *d,
 		json_argv(b, &d->commands[0], max_args);
 }
 
-static const struct ab_finding unfinished = {
-	.rule = "guard.unfinished",
-	.reason = "the check did not come to an end",
-	.severity = AGENTBOX_SEVERITY_HIGH,
-	.command = AB_NO_COMMAND,
-};
-
 static void json_decision(agentbox_bytes *b, const agentbox_decision *d,
 			  size_t max_subject, size_t max_args)
 {
-	const struct ab_finding *f = d->has_best ? &d->best : NULL;
 	size_t n = d->text_len < max_subject ? d->text_len : max_subject;
 
 	ab_bytes_append_char(b, '{');
 	json_finding(b, d, agentbox_decision_get_verdict(d),
-		     d->is_ended ? f : &unfinished, max_args);
+		     ab_decision_deciding(d), max_args);
 	json_member(b, "kind", kind_names[d->kind]);
 	ab_bytes_append_str(b, ",\"subject\":");
 	json_string(b, d->text, n);
-	if (d->guard)
+	if (d->guard && d->kind != AB_DECIDE_NOTHING)
 		json_member(b, "config_hash",
 			    agentbox_policy_get_digest(d->guard->policy));
 }
@@ -192,7 +184,7 @@ static void json_findings(agentbox_bytes *b, const agentbox_decision *d)
 				 d->finding_total - d->finding_count);
 }
 
-/* *b is taken in any case. */
+/* *b goes to the caller when it is whole. */
 static int32_t hand_over(agentbox_bytes **b, agentbox_bytes **out,
 			 agentbox_error **err)
 {
@@ -269,14 +261,16 @@ static size_t show_char(agentbox_bytes *b, const unsigned char *p, size_t n,
 	char hex[8];
 
 	/* C1 controls are U+0080..U+009F, bidirectional ones could reorder
-	   what is read: Unicode TR 9 */
+	   what is read: Unicode TR 9. Longer than two bytes are most of them,
+	   and what is wider than a column; U+061C is the one that is not. */
 	if (len == 1 && p[0] >= 0x20 && p[0] != 0x7f) {
 		if (b)
 			ab_bytes_append_char(b, (char)p[0]);
 		*columns = 1;
 		return 1;
 	}
-	if (len == 2 && !(p[0] == 0xc2 && p[1] < 0xa1)) {
+	if (len == 2 && !(p[0] == 0xc2 && p[1] < 0xa1) &&
+	    !(p[0] == 0xd8 && p[1] == 0x9c)) {
 		if (b)
 			ab_bytes_append(b, p, len);
 		*columns = 1;
@@ -309,6 +303,41 @@ static size_t show_range(agentbox_bytes *b, const char *text, size_t begin,
 		total += columns;
 	}
 	return total;
+}
+
+/* Three or four bytes that reorder what is read, or cannot be seen at all:
+   U+200B to 200F, 2028 to 202E, 2060 to 206F, FEFF, the tags. */
+static bool is_invisible(const unsigned char *p, size_t len)
+{
+	if (len == 4)
+		return p[0] == 0xf3 && p[1] == 0xa0;
+	if (p[0] == 0xef)
+		return p[1] == 0xbb && p[2] == 0xbf;
+	if (p[0] != 0xe2 || p[1] > 0x81)
+		return false;
+	return p[1] == 0x81 ? p[2] >= 0xa0 && p[2] <= 0xaf :
+			      (p[2] >= 0x8b && p[2] <= 0x8f) ||
+				      (p[2] >= 0xa8 && p[2] <= 0xae);
+}
+
+/* What a rule says: in any language, and maybe of a project, which nobody has
+   to trust. Nothing stands below it, so its columns are not counted. */
+static void show_text(agentbox_bytes *b, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = strlen(text);
+	size_t columns;
+
+	for (size_t i = 0; i < n;) {
+		size_t len = utf8_length(p + i, n - i);
+
+		if (len < 3 || is_invisible(p + i, len)) {
+			i += show_char(b, p + i, n - i, &columns);
+			continue;
+		}
+		ab_bytes_append(b, p + i, len);
+		i += len;
+	}
 }
 
 static void repeat(agentbox_bytes *b, char c, size_t n)
@@ -349,12 +378,18 @@ static void show_carets(agentbox_bytes *b, const agentbox_decision *d,
 static void show_finding(agentbox_bytes *b, const agentbox_decision *d,
 			 const struct ab_finding *f)
 {
-	ab_bytes_appendf(b, "  %s %s (%s): %s\n", verdict_names[f->verdict],
-			 f->rule, severity_name(f->severity), f->reason);
+	ab_bytes_appendf(b, "  %s ", verdict_names[f->verdict]);
+	show_text(b, f->rule);
+	ab_bytes_appendf(b, " (%s): ", severity_name(f->severity));
+	show_text(b, f->reason);
+	ab_bytes_append_char(b, '\n');
 	if (f->span.end > f->span.begin)
 		show_carets(b, d, f->span);
-	if (f->alternative)
-		ab_bytes_appendf(b, "    instead: %s\n", f->alternative);
+	if (!f->alternative)
+		return;
+	ab_bytes_append_str(b, "    instead: ");
+	show_text(b, f->alternative);
+	ab_bytes_append_char(b, '\n');
 }
 
 /* Quotes around what a reader could take for two words. */
@@ -377,8 +412,11 @@ static void show_word(agentbox_bytes *b, const struct ab_word *w)
 static void show_command(agentbox_bytes *b, const struct ab_resolved *c)
 {
 	ab_bytes_append_str(b, "  ");
-	for (uint32_t i = 0; i < c->wrapper_count; i++)
-		ab_bytes_appendf(b, "[%s] ", c->wrappers[i]);
+	for (uint32_t i = 0; i < c->wrapper_count; i++) {
+		ab_bytes_append_char(b, '[');
+		show_text(b, c->wrappers[i]);
+		ab_bytes_append_str(b, "] ");
+	}
 	for (uint32_t i = 0; i < c->count; i++) {
 		if (i)
 			ab_bytes_append_char(b, ' ');
@@ -393,13 +431,16 @@ static void show_command(agentbox_bytes *b, const struct ab_resolved *c)
 
 static void explain(agentbox_bytes *b, const agentbox_decision *d)
 {
-	const char *rule = agentbox_decision_get_rule(d);
-	const char *reason = agentbox_decision_get_reason(d);
+	const struct ab_finding *f = ab_decision_deciding(d);
 
 	ab_bytes_append_str(
 		b, verdict_names[agentbox_decision_get_verdict(d)]);
-	if (*rule)
-		ab_bytes_appendf(b, " %s: %s", rule, reason);
+	if (f) {
+		ab_bytes_append_char(b, ' ');
+		show_text(b, f->rule);
+		ab_bytes_append_str(b, ": ");
+		show_text(b, f->reason);
+	}
 	ab_bytes_append_char(b, '\n');
 	if (!d->finding_count)
 		show_carets(b, d, (struct ab_span){ 0, 0 });

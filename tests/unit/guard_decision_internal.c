@@ -250,6 +250,39 @@ START_TEST(a_line_cannot_write_on_the_terminal)
 }
 END_TEST
 
+/* A rule's words may be those of a project. */
+START_TEST(a_rule_cannot_write_on_the_terminal)
+{
+	static const char *const wrappers[] = { "su\x1b[1mdo" };
+	struct ab_word word = { .text = "x", .len = 1 };
+	struct ab_resolved command = { &word, 1, wrappers, 1, { 0, 1 } };
+	struct ab_finding odd = deny;
+	agentbox_decision *d = begin("x", 1);
+	agentbox_bytes *text = NULL;
+
+	odd.rule = "a.\x1b[2J";
+	odd.reason = "\xe2\x80\xae\xd8\x9c\xc2\x9b\x7f \xe8\xb5\xa4\xc3\xa4";
+	odd.alternative = "\xef\xbb\xbf\xe2\x81\xa6\xf3\xa0\x80\x81\r";
+	ck_assert_uint_eq(ab_decision_add_command(d, &command, true), 0);
+	ab_decision_add(d, &odd);
+	ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+	ck_assert_int_eq(agentbox_decision_explain(d, &text, NULL), 0);
+	ck_assert_str_eq(agentbox_bytes_get_data(text),
+			 "deny a.\\x1b[2J: \\xe2\\x80\\xae\\xd8\\x9c\\xc2"
+			 "\\x9b\\x7f \xe8\xb5\xa4\xc3\xa4\n"
+			 "  deny a.\\x1b[2J (low): \\xe2\\x80\\xae\\xd8\\x9c"
+			 "\\xc2\\x9b\\x7f \xe8\xb5\xa4\xc3\xa4\n"
+			 "    x\n"
+			 "    instead: \\xef\\xbb\\xbf\\xe2\\x81\\xa6\\xf3"
+			 "\\xa0\\x80\\x81\\x0d\n"
+			 "commands as they would be run:\n"
+			 "  [su\\x1b[1mdo] x\n"
+			 "    from 0-0\n");
+	agentbox_bytes_free(text);
+	agentbox_decision_free(d);
+}
+END_TEST
+
 START_TEST(a_span_beyond_the_text_is_harmless)
 {
 	agentbox_decision *d = begin("short", 5);
@@ -420,6 +453,7 @@ int main(void)
 	tcase_add_test(tc, json_holds_any_bytes);
 	tcase_add_test(tc, people_see_carets_below_what_was_found);
 	tcase_add_test(tc, a_line_cannot_write_on_the_terminal);
+	tcase_add_test(tc, a_rule_cannot_write_on_the_terminal);
 	tcase_add_test(tc, a_span_beyond_the_text_is_harmless);
 	tcase_add_test(tc, a_second_check_of_the_size_allocates_nothing);
 	tcase_add_test(tc, a_large_room_stays_while_checks_are_large);

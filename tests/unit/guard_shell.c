@@ -108,6 +108,74 @@ START_TEST(a_span_points_into_the_text_through_decoding)
 }
 END_TEST
 
+/* The whole of a decision as JSON. */
+static char *json_of(const agentbox_decision *d)
+{
+	agentbox_bytes *b = NULL;
+	char *text;
+
+	ck_assert_int_eq(agentbox_decision_to_json(d, &b, NULL), 0);
+	text = strndup(agentbox_bytes_get_data(b), agentbox_bytes_get_size(b));
+	ck_assert_ptr_nonnull(text);
+	agentbox_bytes_free(b);
+	return text;
+}
+
+START_TEST(a_failed_check_says_nothing_of_the_one_before)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	char *json;
+
+	ck_assert_int_eq(check(guard, place, "rm -rf /", &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(agentbox_guard_check_shell(guard, place, NULL, 2, &d,
+						    NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "guard.unfinished");
+	ck_assert_uint_eq(agentbox_decision_get_argc(d), 0);
+	json = json_of(d);
+	ck_assert_msg(!strstr(json, "rm -rf") && !strstr(json, "config_hash") &&
+		      strstr(json, "\"findings\":[]"), "%s", json);
+	free(json);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+/* Line, the words of the command that decided. */
+static const char *const deciding[][4] = {
+	{ "ls a b; rm -rf /; ls c d", "rm", "-rf", "/" },
+	{ "sudo ls -l a; sudo rm -rf /", "rm", "-rf", "/" },
+	{ "ls a b; rm -rf / 2>&1", "rm", "-rf", "/" },
+	{ "ls a b; echo a b >/etc/passwd", "echo", "a", "b" },
+	{ "echo c d >/etc/passwd; echo a b", "echo", "c", "d" },
+	{ "ls 1 2; ls 3 4; ls 5 6; ls 7 8; ls 9 a; ls b c; ls d e; ls f g;"
+	  " ls h i; ls j k; rm -rf /; ls l m", "rm", "-rf", "/" },
+};
+
+START_TEST(the_command_that_decided_is_the_one_named)
+{
+	const char *const *t = deciding[_i];
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(check(guard, place, t[0], &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(agentbox_decision_get_argc(d), 3);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(agentbox_decision_get_arg(d, i, NULL),
+				 t[i + 1]);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(an_argument_is_data_where_no_shell_reads_it)
 {
 	static const char *const args[] = { "echo", "$(rm -rf /)", "|", "sh" };
@@ -312,6 +380,9 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_decision_says_what_where_and_why);
 	tcase_add_test(t, a_span_points_into_the_text_through_decoding);
+	tcase_add_test(t, a_failed_check_says_nothing_of_the_one_before);
+	tcase_add_loop_test(t, the_command_that_decided_is_the_one_named, 0,
+			    (int)(sizeof(deciding) / sizeof(deciding[0])));
 	tcase_add_test(t, an_argument_is_data_where_no_shell_reads_it);
 	tcase_add_test(t, an_odd_byte_is_found_wherever_it_is);
 	tcase_add_test(t, what_is_not_known_is_not_inside);
