@@ -30,14 +30,23 @@ enum ab_filter_profile {
 			      exception */
 };
 
-/* What a host asks for. Everything borrowed. */
+/*
+ * What a host asks for; everything borrowed. Patterns as in gitignore(5),
+ * without `!`: no slash inside, a name in any directory; with one, from the
+ * root of the tree; a trailing slash, directories only. ASCII case does not
+ * count in `exclude`, it does in `include`.
+ */
 typedef struct ab_filter_options {
 	enum ab_filter_profile profile;
 	const char *const *exclude; /* patterns that leave out more */
 	size_t exclude_count;
-	const char *const *include; /* exact paths, or patterns, that bring
-				       back what tiers S, B and exclude took;
-				       tier X only when written "force:" */
+	/*
+	 * Exact paths, or patterns, that bring back what tiers S, B and
+	 * exclude took; tier X only when written "force:". No required name
+	 * comes back (the templates of `.env` do), nor what is left out for
+	 * its encoding, its structure as a repository, or by the tree.
+	 */
+	const char *const *include;
 	size_t include_count;
 } ab_filter_options;
 
@@ -66,20 +75,49 @@ enum ab_left_out {
 };
 const char *ab_left_out_name(enum ab_left_out reason);
 
+/* Left out by its name, unless its content proves that it is public. */
+enum ab_filter_proof {
+	AB_PROOF_NONE = 0,
+	AB_PROOF_PEM, /* nothing but certificates, public keys, parameters */
+	AB_PROOF_PGP  /* nothing but PGP signatures or public keys, armoured */
+};
+#define AB_FILTER_PROOF_MAX 1048576
+
 typedef struct ab_filter_verdict {
 	enum ab_left_out reason; /* AB_KEPT: kept if its content is clean */
 	char tier;		 /* 'X' 'S' 'C' 'B' 'A', or 0: no rule */
-	const char *rule;	 /* the pattern or the rule's id; borrowed from
-				    the filter; "" when none */
+	/*
+	 * Of a regular file that is left out: it may be kept all the same
+	 * when ab_filter_proves() says so of its whole content.
+	 */
+	enum ab_filter_proof proof;
+	/*
+	 * Of a directory that is left out: `include` names something below
+	 * it. It may be walked, and only what ab_filter_name() keeps there
+	 * is kept, if the mark goes with it.
+	 */
+	bool is_passage;
+	/* Of a directory: to be given back in ab_filter_names.mark. */
+	uint32_t mark;
+	const char *rule; /* the pattern or the rule's id; borrowed from the
+			     filter (the ignore set); "" when none */
 } ab_filter_verdict;
 
 /*
- * The names in a directory, for rules that ask what else is there
+ * The names in one directory, for rules that ask what else is there
  * (`target/` beside Cargo.toml; HEAD, objects/ and refs/ in one place).
  */
 typedef struct ab_filter_names {
+	/* Exactly this name, and of this kind. */
 	bool (*has)(const void *data, const char *name, bool is_directory);
+	/*
+	 * The i-th name in any order, or NULL past the end. Names come out
+	 * before anything was judged. The function may be NULL: unknown.
+	 */
+	const char *(*at)(const void *data, size_t i, bool *is_directory);
 	const void *data;
+	/* What the verdict on this directory said last; 0 for the root. */
+	uint32_t mark;
 } ab_filter_names;
 
 typedef struct ab_filter ab_filter;
@@ -114,16 +152,32 @@ void ab_filter_ignore_free(ab_filter_ignore *ignore);
 /*
  * Judge one name: `path` is relative to the root of the tree, clean, its
  * last component the name (n bytes, not NUL-terminated: any bytes but NUL).
- * The components above it were judged and kept before. `siblings` are the
- * names beside it; NULL: unknown, then a rule that asks leaves it out only
- * when it is certain. `ignore` may be NULL.
+ * The components above it were judged and kept before, or are a passage.
+ * `siblings` are the names beside it, itself among them; NULL or one without
+ * `at`: unknown, then a rule that asks leaves out only what is certain. So
+ * siblings may be NULL only when no directory above is a passage. `ignore`
+ * may be NULL.
  */
 void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 		    const char *path, size_t n, bool is_directory,
 		    const ab_filter_names *siblings, ab_filter_verdict *out);
 
-/* Judge a directory by what is in it, before anything of it is copied. */
+/*
+ * Judge a directory by what is in it, before anything of it is copied; its
+ * name was kept (or is a passage) and entries->mark is what was said then.
+ * Not for the root of the tree. *out has the mark for the names below.
+ */
 void ab_filter_listing(const ab_filter *filter, const char *path, size_t n,
 		       const ab_filter_names *entries, ab_filter_verdict *out);
+
+/*
+ * Is the whole content of a file, at most AB_FILTER_PROOF_MAX bytes, what
+ * `proof` asks for? The content scan has its say as well.
+ */
+bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n);
+
+/* The rules, for the manual, tests and `agentbox snapshot explain`. */
+size_t ab_filter_rule_count(void);
+const char *ab_filter_rule(size_t i, char *tier);
 
 #endif
