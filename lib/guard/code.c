@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MAX_STRINGS 64 /* of one call */
+#define MAX_TOKENS 512
 
 enum call_kind {
 	CALL_NONE,
@@ -185,10 +186,18 @@ static void add_hole(struct code *k, struct ab_word *w)
 struct args {
 	struct ab_word words[MAX_STRINGS];
 	uint32_t count;
-	uint32_t number; /* the last number, as chmod has it */
-	struct ab_token number_token;
-	bool has_computed;
+	struct ab_token number_token; /* the last number, as chmod has it */
+	bool is_cut; /* there is more of it */
 };
+
+static void add_string(struct code *k, struct args *a,
+		       const struct ab_token *t)
+{
+	if (a->count == MAX_STRINGS)
+		a->is_cut = true;
+	else if (make_word(k, t, &a->words[a->count]))
+		a->count++;
+}
 
 /* qw(rm -rf /) and %w[...]: words without quotes. */
 static void bare_words(struct code *k, struct args *a)
@@ -204,11 +213,10 @@ static void bare_words(struct code *k, struct args *a)
 
 		while (end < x->len && !memchr(" \t\n)]}>", x->text[end], 7))
 			end++;
-		if (end > from && a->count < MAX_STRINGS) {
+		if (end > from) {
 			struct ab_token t = { .at = from, .len = end - from };
 
-			if (make_word(k, &t, &a->words[a->count]))
-				a->count++;
+			add_string(k, a, &t);
 		}
 		from = end;
 		while (from < x->len && memchr(" \t\n", x->text[from], 3))
@@ -221,9 +229,7 @@ static void bare_words(struct code *k, struct args *a)
 		while (from + t.len < x->len &&
 		       !memchr(" \t\n)]}>", x->text[from + t.len], 7))
 			t.len++;
-		if (a->count < MAX_STRINGS &&
-		    make_word(k, &t, &a->words[a->count]))
-			a->count++;
+		add_string(k, a, &t);
 		from += t.len;
 	}
 	x->pos = from < x->len ? from + 1 : from;
@@ -249,13 +255,17 @@ static void read_args(struct code *k, struct args *a)
 	bool first = true;
 
 	a->count = 0;
-	a->has_computed = false;
+	a->is_cut = false;
 	a->number_token.len = 0;
-	for (uint32_t n = 0; n < 512; n++) {
+	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 
 		if (!ab_lexer_next(&k->x, &t))
 			break;
+		if (n == MAX_TOKENS) {
+			a->is_cut = true;
+			break;
+		}
 		if (!first && !depth &&
 		    (is_sign(k, &t, ';') || is_sign(k, &t, '}') ||
 		     t.is_line)) {
@@ -269,17 +279,13 @@ static void read_args(struct code *k, struct args *a)
 			 memchr(")]}", k->text->text[t.at], 3) && --depth <= 0)
 			break;
 		if (t.kind == AB_TOKEN_STRING) {
-			if (a->count < MAX_STRINGS &&
-			    make_word(k, &t, &a->words[a->count]))
-				a->count++;
+			add_string(k, a, &t);
 		} else if (is_text(k, &t, "qw") || is_text(k, &t, "w")) {
 			bare_words(k, a);
-		} else if (t.kind == AB_TOKEN_WORD) {
-			if (k->text->text[t.at] >= '0' &&
-			    k->text->text[t.at] <= '9')
-				a->number_token = t;
-			else
-				a->has_computed = true;
+		} else if (t.kind == AB_TOKEN_WORD &&
+			   k->text->text[t.at] >= '0' &&
+			   k->text->text[t.at] <= '9') {
+			a->number_token = t;
 		}
 		/* "rm " + x, "rm " . $x */
 		if (last.kind == AB_TOKEN_STRING && a->count &&
@@ -346,6 +352,9 @@ static void judge_call(struct code *k, enum call_kind kind, struct args *a)
 
 	switch (kind) {
 	case CALL_SHELL:
+		if (a->is_cut)
+			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
+				       k->text);
 		run_call(k, a);
 		return;
 	case CALL_OPEN:

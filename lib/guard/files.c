@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "guard/command.h"
 #include "guard/git.h"
 
@@ -37,8 +38,12 @@ static const char *file_name(struct ab_check *c, const struct ab_word *path,
 	const char *text = ab_path_text(c, path, &n);
 	char *name;
 
-	if (!text || n > 1024)
+	if (!text)
 		return NULL;
+	if (n >= AB_MAX_PATH) { /* no such path, and nobody can follow it */
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+		return NULL;
+	}
 	/* the shell keeps the names of its variables where they are */
 	name = is_kept ? ab_arena_high(c->high, n + skip + 1)
 		       : ab_check_alloc(c, n + skip + 1);

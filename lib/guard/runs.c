@@ -297,6 +297,8 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 
 /* --- texts -------------------------------------------------------------- */
 
+#define MAX_COMMANDS 256 /* of one parallel */
+
 /* echo x; parallel 'cmd {}' ::: a b: the commands are one text each. */
 static void run_parallel(struct ab_check *c, const struct ab_use *use,
 			 uint32_t first)
@@ -311,12 +313,15 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 	all = ab_check_alloc(c, (end - first + 1) * sizeof(*all));
 	if (!all)
 		return;
-	for (uint32_t i = end + 1; (i < use->count || !tried) && tried < 16;
-	     i++, tried++) {
+	for (uint32_t i = end + 1; i < use->count || !tried; i++, tried++) {
 		struct ab_word value;
 		uint32_t n = end - first;
 		bool has_mark = false;
 
+		if (tried == MAX_COMMANDS) {
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+			return;
+		}
 		if (i < use->count)
 			value = use->words[i];
 		else if (!stdin_word(c, use, &value))

@@ -8,6 +8,8 @@
 
 #include "guard/shell.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "guard/check.h"
@@ -16,6 +18,7 @@
 #define CWD " cwd"
 #define DIRS " dirs"
 #define SCRATCH_BYTES (192u << 10)
+#define FD_NAME 32 /* bytes of " fd N" */
 
 struct visit {
 	struct ab_check check;
@@ -239,13 +242,22 @@ static bool is_net_device(struct ab_check *c, const struct ab_word *w)
 	       is_class(c, ab_path_classes(c, w), "net-device");
 }
 
-static const char *fd_variable(int32_t fd)
+/* The variable that holds what descriptor fd is; -1: one that a {name} chose,
+   which are all one. */
+static uint32_t fd_variable(int64_t fd, char name[FD_NAME])
 {
-	static const char names[10][6] = { " fd 0", " fd 1", " fd 2", " fd 3",
-					   " fd 4", " fd 5", " fd 6", " fd 7",
-					   " fd 8", " fd 9" };
+	return (uint32_t)snprintf(name, FD_NAME, " fd %" PRId64, fd);
+}
 
-	return names[fd >= 0 && fd < 10 ? fd : 0];
+static void mark_fd(struct ab_check *c, int32_t fd, uint32_t taint)
+{
+	char name[FD_NAME];
+
+	if (fd >= 0 && fd < 3)
+		return;
+	if (!ab_mark_variable(c, name, fd_variable(fd < 0 ? -1 : fd, name),
+			      taint))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 }
 
 static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
@@ -268,23 +280,37 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		if (w->holes[i].origin)
 			in->text = w->holes[i].origin->value;
 	}
-	if (r->fd > 0)
+	if (r->fd != 0) {
+		if (taint)
+			mark_fd(c, r->fd, taint);
 		return;
+	}
 	in->taint = taint;
 	in->has = true;
 	c->in_is_file = !taint;
 }
 
+/* <&5, <&5-, <&$n: what was opened as that, or may have been. */
 static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
 		   struct input *in)
 {
 	bool is_exported;
 	const struct ab_word *w = &r->target;
+	uint32_t n = w->len && w->text[w->len - 1] == '-' ? w->len - 1 : w->len;
+	char name[FD_NAME];
+	int64_t fd = 0;
 
-	if (w->len != 1 || w->hole_count || *w->text < '3' || *w->text > '9')
+	for (uint32_t i = 0; i < n && fd <= INT32_MAX; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return;
+		fd = fd * 10 + (w->text[i] - '0');
+	}
+	if (w->hole_count)
+		fd = -1;
+	else if (!n || fd < 3)
 		return;
 	const struct ab_word *have = ab_shell_get(
-		c->run, fd_variable(*w->text - '0'), 5, &is_exported);
+		c->run, name, fd_variable(fd, name), &is_exported);
 
 	in->has = true;
 	in->text = NULL;
@@ -303,9 +329,7 @@ static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	/* both ways: what comes back is read by whoever shares it */
 	in->has = true;
 	in->taint |= AB_TAINT_REMOTE;
-	if (r->fd >= 3)
-		(void)ab_mark_variable(c, fd_variable(r->fd), 5,
-				       AB_TAINT_REMOTE);
+	mark_fd(c, r->fd, AB_TAINT_REMOTE);
 }
 
 /* The redirections in order; *out is the last file that stdout goes to. */

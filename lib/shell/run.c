@@ -506,14 +506,14 @@ bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 		      value ? ab_run_scalar(run, value) :
 			      ab_run_unknown(run, NULL),
 		      0);
-	return !run->arena->is_full;
+	return run->result->status != AB_SHELL_LIMIT;
 }
 
 bool ab_shell_set_from(struct ab_shell_run *run, const char *name, size_t len,
 		       struct ab_stream *stream)
 {
 	ab_run_assign(run, name, len, ab_run_unknown(run, stream), 0);
-	return !run->arena->is_full;
+	return run->result->status != AB_SHELL_LIMIT;
 }
 
 void ab_shell_forget(struct ab_shell_run *run)

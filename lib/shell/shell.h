@@ -53,7 +53,7 @@ struct ab_shell_limits {
 	uint32_t texts;	   /* pushed texts and calls inside each other; 16 */
 	uint32_t words;	   /* words that one command may grow to; 4096 */
 	uint32_t value;	   /* bytes a value may grow to; 64 KiB */
-	uint32_t variables; /* 2048; more are holes */
+	uint32_t variables; /* 2048, the visitor's own among them */
 	uint32_t steps; /* commands visited; 16 Ki + 1 per 2 bytes of text */
 };
 

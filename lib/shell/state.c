@@ -84,8 +84,11 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	uint32_t bucket = bucket_of(name, len);
 	char *copy;
 
-	if (run->variable_count >= run->limits.variables)
+	if (run->variable_count >= run->limits.variables) {
+		/* one of the visitor's own may be among those not followed */
+		ab_run_limit(run, "too many variables");
 		return NULL;
+	}
 	v = ab_run_high(run, sizeof(*v));
 	copy = ab_run_high(run, len + 1);
 	if (!v || !copy)
@@ -130,7 +133,7 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 	if (!v)
 		v = make_variable(run, name, len);
 	if (!v)
-		return; /* one more than we follow: it stays unknown */
+		return; /* the run ends with LIMIT */
 	v->flags |= flags;
 	set_value(run, v, value);
 }
