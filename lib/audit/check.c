@@ -269,7 +269,7 @@ int ab_audit_checker_line(ab_audit_checker *c, const char *line, size_t n)
 	int rc = ab_audit_scan(line, n, &f);
 
 	if (!c->hash_fn)
-		c->hash_fn = ab_audit_hash_pick();
+		c->hash_fn = ab_sha256_pick();
 	if (was_suspect)
 		return settle(c, rc == 0 && f.seq == c->seq + 1 &&
 					 prev_is(&f, c->hash));

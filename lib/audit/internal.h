@@ -44,17 +44,6 @@
 #define AB_AUDIT_SIG_SIZE 64
 #define AB_AUDIT_KEY_HEX AB_HEX_SIZE(32)
 
-/*
- * sha256.c: libsodium's, or the processor's own instructions where it has
- * them. Asking the processor costs microseconds in a virtual machine, so
- * the answer is kept in the handle that needs it.
- */
-typedef void (*ab_audit_hash_fn)(const void *p, size_t n,
-				 uint8_t out[AB_SHA256_SIZE]);
-ab_audit_hash_fn ab_audit_hash_pick(void);
-void ab_audit_sha256_portable(const void *p, size_t n,
-			      uint8_t out[AB_SHA256_SIZE]);
-
 /* redact.c */
 typedef struct ab_audit_secrets {
 	uint8_t *arena; /* owned, guarded */
@@ -210,7 +199,7 @@ int ab_audit_reader_next(ab_audit_reader *r, const char **line, size_t *n);
 
 /* check.c: the verifying automaton */
 typedef struct ab_audit_checker {
-	ab_audit_hash_fn hash_fn; /* picked at the first line */
+	ab_sha256_fn hash_fn; /* picked at the first line */
 	/* wanted */
 	char pin[AB_AUDIT_KEY_HEX]; /* "" when not pinned */
 	bool has_anchor, has_start;
@@ -312,7 +301,7 @@ struct agentbox_audit {
 	uint32_t head_records, keep;
 	char *key_path, *anchor_path; /* owned */
 	ab_audit_clock_fn real_ns, boot_ns;
-	ab_audit_hash_fn hash_fn;
+	ab_sha256_fn hash_fn;
 
 	ab_audit_sink sink;
 	ab_audit_key key;

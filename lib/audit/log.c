@@ -447,7 +447,7 @@ int32_t ab_audit_log_open(agentbox_audit *a, agentbox_error **err)
 						       -1;
 	int32_t rc;
 
-	a->hash_fn = ab_audit_hash_pick();
+	a->hash_fn = ab_sha256_pick();
 	a->head_boot_ns = a->boot_ns();
 	rc = ab_audit_key_open(&a->key, a->key_path, syncs(a), err);
 	if (rc == 0)

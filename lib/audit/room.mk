@@ -5,5 +5,5 @@ libagentbox_la_SOURCES += lib/audit/audit.c lib/audit/audit.h \
 	lib/audit/flood.c lib/audit/internal.h lib/audit/key.c \
 	lib/audit/log.c lib/audit/reader.c lib/audit/record.c \
 	lib/audit/redact.c lib/audit/resume.c lib/audit/rotate.c \
-	lib/audit/scan.c lib/audit/sha256.c lib/audit/show.c \
+	lib/audit/scan.c lib/audit/show.c \
 	lib/audit/sink.c lib/audit/verify.c

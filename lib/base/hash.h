@@ -3,6 +3,7 @@
 #ifndef AB_BASE_HASH_H
 #define AB_BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,28 @@
 #define AB_DIGEST_SIZE 72
 
 void ab_sha256(const void *p, size_t n, uint8_t out[AB_SHA256_SIZE]);
+
+/*
+ * For those who hash much: libsodium's code, or the processor's own
+ * instructions where it has them. Asking the processor costs microseconds in
+ * a virtual machine, so ask once and keep the answer.
+ */
+typedef void (*ab_sha256_fn)(const void *p, size_t n,
+			     uint8_t out[AB_SHA256_SIZE]);
+ab_sha256_fn ab_sha256_pick(void);
+void ab_sha256_portable(const void *p, size_t n, uint8_t out[AB_SHA256_SIZE]);
+
+/* The same in pieces; `fn` is what was picked. */
+typedef struct ab_sha256_stream {
+	uint64_t state[16];
+	ab_sha256_fn fn;
+	bool fast;
+} ab_sha256_stream;
+
+void ab_sha256_begin(ab_sha256_stream *s, ab_sha256_fn fn);
+void ab_sha256_add(ab_sha256_stream *s, const void *p, size_t n);
+void ab_sha256_end(ab_sha256_stream *s, uint8_t out[AB_SHA256_SIZE]);
+
 void ab_digest(const void *p, size_t n, char out[AB_DIGEST_SIZE]);
 void ab_hex(const uint8_t *p, size_t n, char *out);
 /* 0, or -EINVAL when `hex` is not exactly 2*n lower-case hex digits. */

@@ -25,5 +25,6 @@ libagentbox_la_SOURCES += \
 	lib/base/json.c lib/base/json.h \
 	lib/base/limits.h \
 	lib/base/secret.c lib/base/secret.h \
+	lib/base/sha256.c \
 	lib/base/spawn.c lib/base/spawn.h \
 	lib/base/version.c

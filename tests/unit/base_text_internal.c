@@ -312,6 +312,31 @@ START_TEST(sha256_gives_the_published_vectors)
 }
 END_TEST
 
+START_TEST(sha256_in_pieces_is_sha256_of_the_whole)
+{
+	static const size_t steps[] = { 1, 3, 55, 56, 63, 64, 65, 128, 1000 };
+	uint8_t text[1500], whole[AB_SHA256_SIZE], parts[AB_SHA256_SIZE];
+	ab_sha256_fn fns[] = { ab_sha256_pick(), ab_sha256_portable };
+	ab_sha256_stream s;
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (uint8_t)(i * 31 + i / 7);
+	for (size_t f = 0; f < 2; f++)
+		for (size_t i = 0; i < AB_ARRAY_LEN(steps); i++)
+			for (size_t n = 0; n <= sizeof(text); n += 77) {
+				ab_sha256_portable(text, n, whole);
+				ab_sha256_begin(&s, fns[f]);
+				for (size_t at = 0; at < n; at += steps[i])
+					ab_sha256_add(&s, text + at,
+						      n - at < steps[i] ?
+							      n - at :
+							      steps[i]);
+				ab_sha256_end(&s, parts);
+				ck_assert_mem_eq(whole, parts, sizeof(whole));
+			}
+}
+END_TEST
+
 START_TEST(hex_goes_both_ways_and_refuses_the_rest)
 {
 	const uint8_t in[] = {0x00, 0x9f, 0xff};
@@ -428,6 +453,7 @@ int main(void)
 	tcase_add_test(tc, making_an_error_keeps_errno);
 	tcase_add_test(tc, every_failed_allocation_is_an_ordinary_error);
 	tcase_add_test(tc, sha256_gives_the_published_vectors);
+	tcase_add_test(tc, sha256_in_pieces_is_sha256_of_the_whole);
 	tcase_add_test(tc, hex_goes_both_ways_and_refuses_the_rest);
 	tcase_add_test(tc, ids_are_32_hex_digits_and_differ);
 	tcase_add_test(tc, timestamps_agree_with_the_c_library);
