@@ -12,6 +12,17 @@
 #define AB_MUST_CHECK __attribute__((warn_unused_result))
 #define AB_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* A large local that is written before it is read: the compiler's zeroing of
+   locals would cost more than what is done with it. */
+#if defined(__has_attribute)
+#if __has_attribute(uninitialized)
+#define AB_UNINITIALIZED __attribute__((uninitialized))
+#endif
+#endif
+#ifndef AB_UNINITIALIZED
+#define AB_UNINITIALIZED
+#endif
+
 /* free() through the variable's address, for the cleanup attribute. */
 void ab_cleanup_free(void *pp);
 /* close() keeping errno; -1 is ignored. */

@@ -224,7 +224,7 @@ static const struct ab_program *sub_of(const struct scan *s,
 				       const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
-	char name[128];
+	AB_UNINITIALIZED char name[128];
 
 	/* only the first word of a level names a subcommand */
 	if (!p->has_subs || s->use->operand_count != s->use->base[p->depth] ||

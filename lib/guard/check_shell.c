@@ -65,7 +65,7 @@ static uint32_t add_command(struct sink *s, const struct ab_word *words,
 			    uint32_t count, const struct ab_chain *chain,
 			    struct ab_span span, bool is_found)
 {
-	const char *wrappers[MAX_WRAPPERS];
+	AB_UNINITIALIZED const char *wrappers[MAX_WRAPPERS];
 	struct ab_resolved r = { .words = words, .count = count,
 				 .span = span };
 	uint32_t n = 0;

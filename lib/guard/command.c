@@ -19,7 +19,7 @@ static const struct ab_program *find_name(const struct ab_pack *pack,
 					  const char *name, uint32_t n)
 {
 	const struct ab_program *p = ab_pack_program(pack, name, n);
-	char text[64];
+	AB_UNINITIALIZED char text[64];
 	uint32_t k = n;
 
 	if (p || !n || n > 60)
@@ -373,7 +373,7 @@ static const struct ab_program *lower_name(struct ab_check *c,
 					   const struct ab_word *w)
 {
 	uint32_t base = base_of(w), n = w->len - base;
-	char text[64];
+	AB_UNINITIALIZED char text[64];
 	bool changed = false;
 
 	if (n >= sizeof(text))

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/attr.h"
+
 enum program {
 	PROGRAM_NONE,
 	PROGRAM_GIT,	/* git, hub */
@@ -466,7 +468,7 @@ void ab_git_check(const struct ab_word *words, size_t count,
 		  const struct ab_git_context *context,
 		  struct ab_git_result *result)
 {
-	char room[AB_GIT_PATH_MAX];
+	AB_UNINITIALIZED char room[AB_GIT_PATH_MAX];
 	struct name name = {0};
 	struct ab_git_walk walk = {
 		.words = words,

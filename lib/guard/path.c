@@ -546,7 +546,7 @@ static uint64_t listed(const struct ab_check *c, struct path *p)
 
 uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 {
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 
 	if (!w->len && !w->hole_count)
 		return AB_CLASS(ANY);
@@ -559,7 +559,7 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 			 uint32_t *len)
 {
-	struct path p;
+	AB_UNINITIALIZED struct path p;
 	size_t size = 1;
 
 	resolve(c, w, &p);
