@@ -188,19 +188,19 @@ static void pop_dir(struct ab_check *c)
 }
 
 /* cd, pushd, popd. */
-static void change_dir(struct ab_check *c, const struct ab_word *argv,
-		       uint32_t argc)
+static void change_dir(struct ab_check *c, enum ab_builtin builtin,
+		       const struct ab_word *argv, uint32_t argc)
 {
 	const struct ab_word *to = NULL;
 	struct ab_word home = { .text = c->place->home.text,
 				.len = c->place->home.len };
-	bool is_push = argc && word_is(argv, "pushd");
+	bool is_push = builtin == AB_BUILTIN_PUSHD;
 
-	if (argc && word_is(argv, "popd")) {
+	if (builtin == AB_BUILTIN_POPD) {
 		pop_dir(c);
 		return;
 	}
-	if (!argc || (!word_is(argv, "cd") && !is_push))
+	if (builtin != AB_BUILTIN_CD && !is_push)
 		return;
 	for (uint32_t i = 1; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
@@ -407,8 +407,8 @@ static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 
 static bool prints_nothing(const struct ab_shell_command *m)
 {
-	return !m->argc || word_is(&m->argv[0], ":") ||
-	       word_is(&m->argv[0], "true");
+	return !m->argc || m->builtin == AB_BUILTIN_COLON ||
+	       m->builtin == AB_BUILTIN_TRUE;
 }
 
 /* What the command writes into a file, when that is known. */
@@ -421,7 +421,7 @@ static const struct ab_word *known_output(struct ab_check *c,
 		return m->output;
 	if (m->argc && ab_shell_output(c->run, m->argv, m->argc, room))
 		return room;
-	if (m->argc == 1 && word_is(&m->argv[0], "cat"))
+	if (m->argc == 1 && m->builtin == AB_BUILTIN_CAT)
 		return in->text;
 	return NULL;
 }
@@ -457,12 +457,14 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	const struct ab_shell_redir *out;
 	const struct ab_word *argv = m->argv;
 	uint32_t argc = m->argc;
+	enum ab_builtin builtin = m->builtin;
 
 	prepare(v, run, &m->place);
 	c->command = m;
 	if (v->argv) {
 		argv = v->argv;
 		argc = (uint32_t)v->argc;
+		builtin = ab_shell_builtin(argv);
 		v->argv = NULL;
 	} else if (is_fork_bomb(m)) {
 		ab_check_known(c, AB_KNOWN_FORKBOMB, AB_V_DENY, NULL);
@@ -484,7 +486,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	if (!m->callee)
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
 	check_output(c, m, out, &in);
-	change_dir(c, argv, argc);
+	change_dir(c, builtin, argv, argc);
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
@@ -522,17 +524,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
 	if (in.has && s->in)
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
-	return AB_SHELL_GO;
-}
-
-static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
-				   const struct ab_shell_scope *s)
-{
-	(void)run;
-	(void)s;
-	struct visit *v = user;
-
-	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
+	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
 /* --- the check ---------------------------------------------------------- */
@@ -582,8 +574,13 @@ static bool begin_visit(struct visit *v, const struct ab_shell_request *q)
 static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		      const char *text, size_t n)
 {
+	/* these have neither redirections nor a name */
 	static const struct ab_shell_visitor visitor = {
-		.command = on_command, .begin = on_begin, .end = on_end
+		.command = on_command,
+		.begin = on_begin,
+		.untold = 1u << AB_SCOPE_PIPELINE | 1u << AB_SCOPE_STAGE |
+			  1u << AB_SCOPE_BRANCH | 1u << AB_SCOPE_COPROC |
+			  1u << AB_SCOPE_SUBSTITUTION,
 	};
 	struct ab_shell_context context = {
 		.home = q->place->home.text, .home_len = q->place->home.len,

@@ -436,32 +436,30 @@ static bool has_subscript(const struct ab_word *w)
  * in a quoted subscript is run. */
 static void visit_subscripts(struct ab_shell_run *run,
 			     const struct ab_shell_command *c,
+			     enum ab_builtin builtin,
 			     const struct ab_word *argv, uint32_t argc)
 {
-	static const char *const declare[] = { "declare", "typeset", "local",
-					       "export", "readonly", "read",
-					       "unset",	 "mapfile",
-					       "readarray", "getopts" };
-	bool is_let = ab_word_equals(argv, "let"), is_declare = false;
-	bool is_test = ab_word_equals(argv, "test") ||
-		       ab_word_equals(argv, "[") ||
-		       ab_word_equals(argv, "printf");
+	const uint64_t declare = AB_BUILTIN(DECLARE) | AB_BUILTIN(TYPESET) |
+				 AB_BUILTIN(LOCAL);
+	const uint64_t names = declare | AB_BUILTIN(EXPORT) |
+			       AB_BUILTIN(READONLY) | AB_BUILTIN(READ) |
+			       AB_BUILTIN(UNSET) | AB_BUILTIN(MAPFILE) |
+			       AB_BUILTIN(READARRAY) | AB_BUILTIN(GETOPTS);
+	const uint64_t tests = AB_BUILTIN(TEST) | AB_BUILTIN(BRACKET) |
+			       AB_BUILTIN(PRINTF);
+	uint64_t bit = UINT64_C(1) << builtin;
+	bool is_let = builtin == AB_BUILTIN_LET;
 	char letters[16];
 
-	for (size_t i = 0; i < 10 && !is_let && !is_test; i++)
-		is_declare = is_declare ||
-			     (argv->len && argv->text[0] == declare[i][0] &&
-			      ab_word_equals(argv, declare[i]));
-	if (is_declare) {
+	if (!is_let && !(bit & (names | tests)))
+		return;
+	if (bit & declare) {
 		options(argv, argc, letters);
-		is_let = (ab_word_equals(argv, "declare") ||
-			  ab_word_equals(argv, "typeset") ||
-			  ab_word_equals(argv, "local")) &&
-			 strchr(letters, 'i');
+		is_let = strchr(letters, 'i');
 	}
 	for (uint32_t i = 1; i < argc; i++)
-		if (is_let || (is_declare && has_subscript(&argv[i])) ||
-		    (is_test && ab_word_equals(&argv[i - 1], "-v")))
+		if (is_let || ((bit & names) && has_subscript(&argv[i])) ||
+		    ((bit & tests) && ab_word_equals(&argv[i - 1], "-v")))
 			ab_visit_embedded(run, &argv[i], &c->place);
 }
 
@@ -612,26 +610,26 @@ static void effect_alias(struct ab_shell_run *run,
 	}
 }
 
-static const struct {
-	char name[12];
-	effect_fn effect;
-} effects[] = {
-	{ "export", effect_declare },	{ "readonly", effect_declare },
-	{ "declare", effect_declare },	{ "typeset", effect_declare },
-	{ "local", effect_declare },	{ "unset", effect_unset },
-	{ "read", effect_read },	{ "mapfile", effect_read },
-	{ "readarray", effect_read },	{ "printf", effect_printf },
-	{ "set", effect_set },		{ "shift", effect_shift },
-	{ "let", effect_let },		{ "getopts", effect_getopts },
-	{ "cd", effect_cd },		{ "pushd", effect_cd },
-	{ "popd", effect_cd },		{ "alias", effect_alias },
-};
-
-/* First letters of the table, so that most commands cost nothing. */
-static const bool effect_first[256] = {
-	['e'] = true, ['r'] = true, ['d'] = true, ['t'] = true, ['l'] = true,
-	['u'] = true, ['m'] = true, ['p'] = true, ['s'] = true, ['g'] = true,
-	['c'] = true, ['a'] = true, ['b'] = true, ['['] = true,
+static const effect_fn effects[] = {
+	[AB_BUILTIN_EXPORT] = effect_declare,
+	[AB_BUILTIN_READONLY] = effect_declare,
+	[AB_BUILTIN_DECLARE] = effect_declare,
+	[AB_BUILTIN_TYPESET] = effect_declare,
+	[AB_BUILTIN_LOCAL] = effect_declare,
+	[AB_BUILTIN_UNSET] = effect_unset,
+	[AB_BUILTIN_READ] = effect_read,
+	[AB_BUILTIN_MAPFILE] = effect_read,
+	[AB_BUILTIN_READARRAY] = effect_read,
+	[AB_BUILTIN_PRINTF] = effect_printf,
+	[AB_BUILTIN_SET] = effect_set,
+	[AB_BUILTIN_SHIFT] = effect_shift,
+	[AB_BUILTIN_LET] = effect_let,
+	[AB_BUILTIN_GETOPTS] = effect_getopts,
+	[AB_BUILTIN_CD] = effect_cd,
+	[AB_BUILTIN_PUSHD] = effect_cd,
+	[AB_BUILTIN_POPD] = effect_cd,
+	[AB_BUILTIN_ALIAS] = effect_alias,
+	[AB_BUILTIN_WHICH] = NULL, /* the last name there is */
 };
 
 void ab_builtin_effects(struct ab_shell_run *run,
@@ -639,6 +637,7 @@ void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_command *c)
 {
 	const struct ab_word *argv = c->argv;
+	enum ab_builtin builtin = c->builtin;
 	uint32_t argc = c->argc;
 
 	if (argc == 0) {
@@ -646,23 +645,18 @@ void ab_builtin_effects(struct ab_shell_run *run,
 			assign(run, &c->assigns[i]);
 		return;
 	}
-	if (!argv->len || !effect_first[(unsigned char)argv->text[0]] ||
-	    argv->hole_count)
-		return;
-	while (argc > 1 && (ab_word_equals(argv, "command") ||
-			    ab_word_equals(argv, "builtin"))) {
-		argv++;
+	while (argc > 1 && (builtin == AB_BUILTIN_COMMAND ||
+			    builtin == AB_BUILTIN_BUILTIN)) {
+		builtin = ab_shell_builtin(++argv);
 		argc--;
 	}
-	if (run->call && (ab_word_equals(argv, "return") ||
-			  ab_word_equals(argv, "break") ||
-			  ab_word_equals(argv, "continue")))
+	if (builtin == AB_BUILTIN_NONE)
+		return;
+	if (run->call && (builtin == AB_BUILTIN_RETURN ||
+			  builtin == AB_BUILTIN_BREAK ||
+			  builtin == AB_BUILTIN_CONTINUE))
 		run->call->is_sure = true; /* not all of it may run */
-	visit_subscripts(run, c, argv, argc);
-	for (size_t i = 0; argv->len && i < AB_ARRAY_LEN(effects); i++)
-		if (argv->text[0] == effects[i].name[0] &&
-		    ab_word_equals(argv, effects[i].name)) {
-			effects[i].effect(run, tree, c, argv, argc);
-			return;
-		}
+	visit_subscripts(run, c, builtin, argv, argc);
+	if (effects[builtin])
+		effects[builtin](run, tree, c, argv, argc);
 }

@@ -498,6 +498,40 @@ static void split_braces(struct ab_shell_run *run, struct segment *list,
 		ab_expand_fields(run, lists[i], EXPAND_FIELDS, out);
 }
 
+static bool is_quoted_text(const struct part *part)
+{
+	return part && part->kind == PART_TEXT && (part->flags & PART_QUOTED);
+}
+
+/* What is nothing but '...' or "..." without an expansion: the part that has
+ * the bytes. A "" comes in front of those in double quotes. */
+static const struct part *literal(const struct part *part)
+{
+	if (!is_quoted_text(part))
+		return NULL;
+	if (part->next && part->begin == part->end)
+		part = part->next;
+	return is_quoted_text(part) && !part->next ? part : NULL;
+}
+
+static bool add_literal(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct part *part, struct fields *out)
+{
+	struct ab_word *w;
+
+	if (!part)
+		return false;
+	w = ab_fields_new(run, out);
+	if (w) {
+		w->text = (const char *)tree->text + part->begin;
+		w->len = part->end - part->begin;
+		w->span = ab_tree_span(tree, part->begin, part->end);
+		w->is_quoted = true;
+	}
+	return true;
+}
+
 void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		    const struct word *word, enum expand_mode mode,
 		    struct fields *out)
@@ -542,6 +576,8 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 				parts = parts->next;
 		if (parts && parts->kind == PART_ASSIGN)
 			parts = parts->next;
+		if (add_literal(run, tree, literal(parts), out))
+			return;
 		add_parts(run, tree, parts, is_value, &list);
 	}
 	if (mode == EXPAND_FIELDS && (word->flags & WORD_BRACE))

@@ -12,7 +12,7 @@ struct builder {
 	struct ab_shell_run *run;
 	struct fields *out;
 	enum expand_mode mode;
-	const char *ifs; /* separators */
+	const char *ifs; /* separators; NULL: nobody asked yet */
 	uint32_t ifs_len;
 	/* the field that is being collected: segments first..last */
 	struct segments field;
@@ -160,16 +160,25 @@ static bool wants_globs(const struct builder *b, const struct segment *s)
 	       (b->mode == EXPAND_FIELDS || b->mode == EXPAND_PATTERN);
 }
 
-/* One segment without anything special: no copy. */
-static bool simple_field(const struct builder *b, const struct segment *s,
+/* All bytes in one segment without anything special: no copy. */
+static bool simple_field(const struct builder *b, const struct segment *first,
 			 struct ab_word *w)
 {
-	if (s->next || s->hole || (wants_globs(b, s) && count_globs(s)))
+	const struct segment *one = first->next ? NULL : first;
+	bool is_quoted = false;
+
+	for (const struct segment *s = first; s; s = s->next) {
+		if (s->hole || (s->len && one && one != s))
+			return false;
+		is_quoted |= (s->flags & SEGMENT_QUOTED) != 0;
+		one = s->len ? s : one;
+	}
+	if (!one || (wants_globs(b, one) && count_globs(one)))
 		return false;
-	w->text = s->text;
-	w->len = s->len;
-	w->span = s->span;
-	w->is_quoted = s->flags & SEGMENT_QUOTED;
+	w->text = one->text;
+	w->len = one->len;
+	w->span = one->span;
+	w->is_quoted = is_quoted;
 	return true;
 }
 
@@ -280,12 +289,26 @@ static void take(struct builder *b, struct segment *s)
 	b->is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
 }
 
+static void set_ifs(struct builder *b)
+{
+	const struct value *v = ab_run_value(b->run, "IFS", 3);
+
+	b->ifs = " \t\n";
+	b->ifs_len = 3;
+	if (v->kind == VALUE_SCALAR && v->words[0].hole_count == 0) {
+		b->ifs = v->words[0].text;
+		b->ifs_len = v->words[0].len;
+	}
+}
+
 /* An unquoted expansion: separators in it end fields. */
 static void split(struct builder *b, const struct segment *s)
 {
 	bool exact = s->span.end - s->span.begin == s->len;
 	uint32_t at = 0;
 
+	if (!b->ifs)
+		set_ifs(b);
 	while (at < s->len) {
 		uint32_t begin = at;
 		struct segments piece = { NULL, &piece.first };
@@ -317,18 +340,6 @@ static void split(struct builder *b, const struct segment *s)
 	}
 }
 
-static void set_ifs(struct builder *b)
-{
-	const struct value *v = ab_run_value(b->run, "IFS", 3);
-
-	b->ifs = " \t\n";
-	b->ifs_len = 3;
-	if (v->kind == VALUE_SCALAR && v->words[0].hole_count == 0) {
-		b->ifs = v->words[0].text;
-		b->ifs_len = v->words[0].len;
-	}
-}
-
 void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 		      enum expand_mode mode, struct fields *out)
 {
@@ -337,8 +348,6 @@ void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 	bool none = false;
 
 	b.field.tail = &b.field.first;
-	if (mode == EXPAND_FIELDS)
-		set_ifs(&b);
 	for (; list; list = next) {
 		next = list->next;
 		if (list->flags & SEGMENT_NONE) {

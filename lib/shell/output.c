@@ -316,38 +316,38 @@ static bool print_printf(struct ab_shell_run *run, struct segments *list,
 }
 
 /* Builtins that print nothing with these arguments. */
-static bool is_silent(const struct ab_word *argv, uint32_t argc)
+static bool is_silent(enum ab_builtin builtin, const struct ab_word *argv,
+		      uint32_t argc)
 {
-	static const char *const always[] = { ":",     "true",	 "false",
-					      "cd",    "unset",	 "shift",
-					      "return", "break", "continue",
-					      "exit",  "shopt", "wait",
-					      "test",  "[",	"sleep" };
-	static const char *const with_arguments[] = {
-		"export", "readonly", "local", "declare", "typeset", "set",
-		"trap"
-	};
+	const uint64_t always =
+		AB_BUILTIN(COLON) | AB_BUILTIN(TRUE) | AB_BUILTIN(FALSE) |
+		AB_BUILTIN(CD) | AB_BUILTIN(UNSET) | AB_BUILTIN(SHIFT) |
+		AB_BUILTIN(RETURN) | AB_BUILTIN(BREAK) |
+		AB_BUILTIN(CONTINUE) | AB_BUILTIN(EXIT) | AB_BUILTIN(SHOPT) |
+		AB_BUILTIN(WAIT) | AB_BUILTIN(TEST) | AB_BUILTIN(BRACKET) |
+		AB_BUILTIN(SLEEP);
+	const uint64_t with_arguments =
+		AB_BUILTIN(EXPORT) | AB_BUILTIN(READONLY) | AB_BUILTIN(LOCAL) |
+		AB_BUILTIN(DECLARE) | AB_BUILTIN(TYPESET) | AB_BUILTIN(SET) |
+		AB_BUILTIN(TRAP);
+	uint64_t bit = UINT64_C(1) << builtin;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(always); i++)
-		if (ab_word_equals(&argv[0], always[i]))
-			return true;
-	for (size_t i = 0; argc > 1 && i < AB_ARRAY_LEN(with_arguments); i++)
-		if (ab_word_equals(&argv[0], with_arguments[i]))
-			return argv[1].len && argv[1].text[0] != '-';
-	return false;
+	return (bit & always) || ((bit & with_arguments) && argc > 1 &&
+				  argv[1].len && argv[1].text[0] != '-');
 }
 
 /* which NAME, command -v NAME, type -p NAME: most likely a path to it. */
 static bool print_path(struct ab_shell_run *run, struct segments *list,
-		       const struct ab_word *argv, uint32_t argc)
+		       enum ab_builtin builtin, const struct ab_word *argv,
+		       uint32_t argc)
 {
 	struct segment *s;
 	const struct ab_word *name = &argv[argc - 1];
 
-	if (!(argc == 2 && ab_word_equals(&argv[0], "which")) &&
-	    !(argc == 3 && ab_word_equals(&argv[0], "command") &&
+	if (!(argc == 2 && builtin == AB_BUILTIN_WHICH) &&
+	    !(argc == 3 && builtin == AB_BUILTIN_COMMAND &&
 	      ab_word_equals(&argv[1], "-v")) &&
-	    !(argc == 3 && ab_word_equals(&argv[0], "type") &&
+	    !(argc == 3 && builtin == AB_BUILTIN_TYPE &&
 	      (ab_word_equals(&argv[1], "-p") ||
 	       ab_word_equals(&argv[1], "-P"))))
 		return false;
@@ -374,39 +374,44 @@ static bool print_pwd(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* What it prints is put together in *list. */
+static bool print(struct ab_shell_run *run, struct segments *list,
+		  const struct ab_word *argv, uint32_t argc)
+{
+	enum ab_builtin builtin = ab_shell_builtin(argv);
+
+	if (builtin == AB_BUILTIN_NONE ||
+	    (builtin == AB_BUILTIN_BUILTIN && argc > 1))
+		return false;
+	for (uint32_t i = 1; i < argc; i++)
+		if (has_fields(&argv[i]))
+			return false;
+	if (builtin == AB_BUILTIN_ECHO) {
+		print_echo(run, list, argv, argc);
+		return true;
+	}
+	if (builtin == AB_BUILTIN_PRINTF)
+		return print_printf(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_PWD)
+		return print_pwd(run, list, argv, argc);
+	return is_silent(builtin, argv, argc) ||
+	       print_path(run, list, builtin, argv, argc);
+}
+
 bool ab_output_of(struct ab_shell_run *run, const struct ab_word *argv,
 		  uint32_t argc, struct ab_word *out)
 {
 	struct segments list = { NULL, &list.first };
 	struct fields fields = { 0 };
-	const struct ab_word *name = argv;
-	bool known;
 
-	if (argc == 0 || name->hole_count)
-		return false;
-	for (uint32_t i = 1; i < argc; i++)
-		if (has_fields(&argv[i]))
-			return false;
-	if (ab_word_equals(name, "builtin") && argc > 1)
-		return false;
-	if (ab_word_equals(name, "echo")) {
-		print_echo(run, &list, argv, argc);
-		known = true;
-	} else if (ab_word_equals(name, "printf")) {
-		known = print_printf(run, &list, argv, argc);
-	} else if (ab_word_equals(name, "pwd")) {
-		known = print_pwd(run, &list, argv, argc);
-	} else {
-		known = is_silent(argv, argc) ||
-			print_path(run, &list, argv, argc);
-	}
-	if (!known || run->arena->is_full)
+	if (argc == 0 || !print(run, &list, argv, argc) ||
+	    run->arena->is_full)
 		return false;
 	ab_expand_fields(run, list.first, EXPAND_ONE, &fields);
 	if (!fields.count)
 		return false;
 	*out = fields.words[0];
 	if (!out->len && !out->hole_count)
-		out->span = name->span;
+		out->span = argv->span;
 	return true;
 }

@@ -633,14 +633,6 @@ ab_shell_limits_of(const struct ab_shell_limits *limits, size_t len)
 	return l;
 }
 
-struct ab_span ab_tree_span(const struct ab_shell_tree *tree, uint32_t begin,
-			    uint32_t end)
-{
-	if (tree->source)
-		return ab_word_span(tree->source, begin, end - begin);
-	return (struct ab_span){ begin, end };
-}
-
 static void refuse(struct ab_shell_result *result, const char *message)
 {
 	result->status = AB_SHELL_LIMIT;

@@ -55,7 +55,8 @@ void ab_visit_answer(struct ab_shell_run *run, enum ab_shell_answer a)
 void ab_visit_begin(struct ab_shell_run *run,
 		    const struct ab_shell_scope *scope)
 {
-	if (run->visitor->begin && !run->is_stopped)
+	if (run->visitor->begin && !run->is_stopped &&
+	    !(run->visitor->untold >> scope->kind & 1))
 		ab_visit_answer(run,
 				run->visitor->begin(run->user, run, scope));
 }
@@ -63,7 +64,8 @@ void ab_visit_begin(struct ab_shell_run *run,
 void ab_visit_end(struct ab_shell_run *run,
 		  const struct ab_shell_scope *scope)
 {
-	if (run->visitor->end && !run->is_stopped)
+	if (run->visitor->end && !run->is_stopped &&
+	    !(run->visitor->untold >> scope->kind & 1))
 		ab_visit_answer(run, run->visitor->end(run->user, run, scope));
 }
 
@@ -134,7 +136,8 @@ static void list_scope(struct ab_shell_run *run, struct visit_frame *f,
 {
 	struct ab_shell_scope scope;
 
-	if (!(is_end ? run->visitor->end : run->visitor->begin))
+	if (!(is_end ? run->visitor->end : run->visitor->begin) ||
+	    run->visitor->untold >> kind & 1)
 		return;
 	memset(&scope, 0, sizeof(scope));
 	scope.kind = kind;

@@ -175,11 +175,61 @@ struct ab_shell_function {
 	struct ab_span span; /* of the definition */
 };
 
+/* Commands that have a part in what a run knows; the other names: NONE. */
+enum ab_builtin {
+	AB_BUILTIN_NONE,
+	AB_BUILTIN_ALIAS,
+	AB_BUILTIN_BRACKET,
+	AB_BUILTIN_BREAK,
+	AB_BUILTIN_BUILTIN,
+	AB_BUILTIN_CAT,
+	AB_BUILTIN_CD,
+	AB_BUILTIN_COLON,
+	AB_BUILTIN_COMMAND,
+	AB_BUILTIN_CONTINUE,
+	AB_BUILTIN_DECLARE,
+	AB_BUILTIN_DOT,
+	AB_BUILTIN_ECHO,
+	AB_BUILTIN_EVAL,
+	AB_BUILTIN_EXIT,
+	AB_BUILTIN_EXPORT,
+	AB_BUILTIN_FALSE,
+	AB_BUILTIN_GETOPTS,
+	AB_BUILTIN_LET,
+	AB_BUILTIN_LOCAL,
+	AB_BUILTIN_MAPFILE,
+	AB_BUILTIN_POPD,
+	AB_BUILTIN_PRINTF,
+	AB_BUILTIN_PUSHD,
+	AB_BUILTIN_PWD,
+	AB_BUILTIN_READ,
+	AB_BUILTIN_READARRAY,
+	AB_BUILTIN_READONLY,
+	AB_BUILTIN_RETURN,
+	AB_BUILTIN_SET,
+	AB_BUILTIN_SHIFT,
+	AB_BUILTIN_SHOPT,
+	AB_BUILTIN_SLEEP,
+	AB_BUILTIN_SOURCE,
+	AB_BUILTIN_TEST,
+	AB_BUILTIN_TRAP,
+	AB_BUILTIN_TRUE,
+	AB_BUILTIN_TYPE,
+	AB_BUILTIN_TYPESET,
+	AB_BUILTIN_UNSET,
+	AB_BUILTIN_WAIT,
+	AB_BUILTIN_WHICH
+};
+#define AB_BUILTIN(name) (UINT64_C(1) << AB_BUILTIN_##name)
+
+enum ab_builtin ab_shell_builtin(const struct ab_word *w);
+
 /* One simple command. argc 0: assignments or redirections alone. */
 struct ab_shell_command {
 	struct ab_span span;
 	const struct ab_word *argv;
 	uint32_t argc;
+	enum ab_builtin builtin; /* argv[0] */
 	const struct ab_shell_assign *assigns;
 	uint32_t assign_count;
 	const struct ab_shell_redir *redirs;
@@ -244,6 +294,8 @@ struct ab_shell_visitor {
 				      const struct ab_shell_scope *scope);
 	enum ab_shell_answer (*end)(void *user, struct ab_shell_run *run,
 				    const struct ab_shell_scope *scope);
+	/* bits 1 << enum ab_shell_scope_kind: these are not told */
+	uint32_t untold;
 };
 
 /* What is known outside of the text. Zeroed: nothing. */

@@ -95,15 +95,29 @@ static void expand_assign(struct ab_shell_run *run,
 	a->value_count = values.count;
 }
 
-static bool is_declare(const struct ab_word *w)
+static bool declares(const struct ab_word *w)
 {
-	static const char *const names[] = { "export", "local", "readonly",
-					     "declare", "typeset" };
+	return (UINT64_C(1) << ab_shell_builtin(w)) &
+	       (AB_BUILTIN(EXPORT) | AB_BUILTIN(LOCAL) |
+		AB_BUILTIN(READONLY) | AB_BUILTIN(DECLARE) |
+		AB_BUILTIN(TYPESET));
+}
 
-	for (size_t i = 0; w->len && i < AB_ARRAY_LEN(names); i++)
-		if (w->text[0] == names[i][0] && ab_word_equals(w, names[i]))
-			return true;
-	return false;
+/* A word without anything to expand: most are. */
+static bool is_plain(const struct word *w)
+{
+	return !w->parts && !w->assign &&
+	       !(w->flags & (WORD_PLAIN_SOFT & ~WORD_EQUALS));
+}
+
+static void add_plain(const struct ab_shell_tree *tree, const struct word *w,
+		      struct fields *argv)
+{
+	argv->words[argv->count++] = (struct ab_word){
+		.text = (const char *)tree->text + w->begin,
+		.len = w->end - w->begin,
+		.span = ab_tree_span(tree, w->begin, w->end),
+	};
 }
 
 /* argv and assignments of a simple command. */
@@ -114,7 +128,7 @@ static void expand_command(struct ab_shell_run *run,
 	struct fields argv = { 0 };
 	struct ab_shell_assign *assigns = NULL;
 	uint32_t words = 0, assign_count = 0;
-	bool has_call = false, declares = false;
+	bool has_call = false, has_name = false;
 
 	for (const struct word *w = cmd->words; w; w = w->next) {
 		words++;
@@ -134,16 +148,22 @@ static void expand_command(struct ab_shell_run *run,
 				      &assigns[c->assign_count++]);
 			continue;
 		}
-		ab_expand_word(run, tree, w,
-			       w->assign && declares ? EXPAND_ONE :
-						       EXPAND_FIELDS,
-			       &argv);
-		if (!has_call && argv.count)
-			declares = is_declare(&argv.words[0]);
+		if (is_plain(w) && argv.count < argv.room)
+			add_plain(tree, w, &argv);
+		else
+			ab_expand_word(run, tree, w,
+				       w->assign && has_name &&
+						       declares(argv.words) ?
+					       EXPAND_ONE :
+					       EXPAND_FIELDS,
+				       &argv);
+		has_name = has_call ? has_name : argv.count > 0;
 		has_call = true;
 	}
 	c->argv = argv.words;
 	c->argc = argv.count;
+	c->builtin = argv.count ? ab_shell_builtin(&argv.words[0]) :
+				  AB_BUILTIN_NONE;
 }
 
 /* What goes to stdout does not go to the stream. */
@@ -162,7 +182,7 @@ static const struct ab_word *cat_output(const struct ab_shell_command *c)
 {
 	const struct ab_word *in = c->place.in ? c->place.in->value : NULL;
 
-	if (!ab_word_equals(&c->argv[0], "cat") || c->argc > 2 ||
+	if (c->builtin != AB_BUILTIN_CAT || c->argc > 2 ||
 	    (c->argc == 2 && !ab_word_equals(&c->argv[1], "-")))
 		return NULL;
 	for (uint32_t i = 0; i < c->redir_count; i++)
@@ -278,10 +298,9 @@ static void command_done(struct ab_shell_run *run,
 	run->pushed = NULL;
 	run->pushed_tail = &run->pushed;
 	ab_builtin_effects(run, tree, c);
-	if (!pushed && c->argc &&
-	    (ab_word_equals(&c->argv[0], "eval") ||
-	     ab_word_equals(&c->argv[0], "source") ||
-	     ab_word_equals(&c->argv[0], ".")))
+	if (!pushed && (c->builtin == AB_BUILTIN_EVAL ||
+			c->builtin == AB_BUILTIN_SOURCE ||
+			c->builtin == AB_BUILTIN_DOT))
 		ab_shell_forget(run);
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))

@@ -217,7 +217,12 @@ struct ab_shell_limits
 ab_shell_limits_of(const struct ab_shell_limits *limits, size_t len);
 
 /* begin..end of the tree's text as a span of the original. */
-struct ab_span ab_tree_span(const struct ab_shell_tree *tree, uint32_t begin,
-			    uint32_t end);
+static inline struct ab_span ab_tree_span(const struct ab_shell_tree *tree,
+					  uint32_t begin, uint32_t end)
+{
+	if (tree->source)
+		return ab_word_span(tree->source, begin, end - begin);
+	return (struct ab_span){ begin, end };
+}
 
 #endif
