@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The suite again under sanitizers and valgrind, and the fuzz targets for some
-# minutes each. These build and choose users themselves, so they run once.
+# The suite from a release tarball, under sanitizers and under valgrind, and
+# the fuzz targets for some minutes each. These build and choose users themselves, so they run once.
 CHECK_LONG_ONCE += \
+	tests/long/dist.sh \
 	tests/long/asan.sh \
 	tests/long/tsan.sh \
 	tests/long/valgrind.sh \

@@ -2,6 +2,7 @@
 META_TESTS += \
 	tests/meta/abi \
 	tests/meta/build-id \
+	tests/meta/dist \
 	tests/meta/exports \
 	tests/meta/headers \
 	tests/meta/imports \

@@ -7,7 +7,7 @@
 list=$AB_TEST_SRCDIR/.ci/packages
 tool=$AB_TEST_SRCDIR/.ci/install-packages
 if [ ! -f "$list" ]; then
-	skip_all "a release tarball has no .ci"
+	skip_all "the list of packages is not here"
 fi
 mkdir bin
 PATH=$PWD/bin:$PATH
