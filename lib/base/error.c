@@ -186,6 +186,16 @@ int32_t ab_error_nomem(agentbox_error **err)
 	return AGENTBOX_ENOMEM;
 }
 
+int32_t ab_error_copy(agentbox_error **to, const agentbox_error *from)
+{
+	if (!from)
+		return ab_error_nomem(to);
+	if (to)
+		*to = make(from->code, from->sys_errno, from->where,
+			   from->message);
+	return from->code;
+}
+
 int32_t ab_error_move(agentbox_error **to, agentbox_error **from)
 {
 	agentbox_error *e = ab_steal(from);

@@ -32,6 +32,9 @@ int32_t ab_error_sys_code(agentbox_error **err, int32_t code, int sys_errno,
 
 int32_t ab_error_nomem(agentbox_error **err);
 
+/* A copy of `from` (NULL: ENOMEM) into *to; returns its code. */
+int32_t ab_error_copy(agentbox_error **to, const agentbox_error *from);
+
 /* Move *from into *to (or free it when `to` is NULL); returns its code. */
 int32_t ab_error_move(agentbox_error **to, agentbox_error **from);
 

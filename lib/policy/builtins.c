@@ -97,6 +97,7 @@ static const char workspace[] = JSON({
 		"max_files": 1000000,
 		"deadline": "60s"
 	},
+	"peering": "none",
 	"orchestration": { "enabled": false },
 	"require": ["userns", "mountns", "pidns", "netns", "landlock",
 		    "seccomp"],

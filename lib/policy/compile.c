@@ -439,6 +439,7 @@ static void compile_top(ab_policy_plain *out, const json_t *tree)
 	p->template_ = ab_tree_string(run.object, "template");
 	p->image = ab_tree_string(run.object, "image");
 	p->mode = read_enum(&top, "mode");
+	p->peering = read_enum(&top, "peering");
 	p->require = require ? read_mask(require, ab_schema_features) :
 		     p->mode == AB_MODE_BARE ? 0 :
 					       AB_REQUIRE_DEFAULT;

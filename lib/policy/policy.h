@@ -203,6 +203,11 @@ typedef struct ab_policy_network {
 	ab_policy_number budget_requests, budget_bytes, budget_tokens;
 } ab_policy_network;
 
+enum ab_policy_peering {
+	AB_PEERING_NONE = 0,
+	AB_PEERING_READ = 1 /* grants of peers are shown in the box */
+};
+
 typedef struct ab_policy_orchestration {
 	bool enabled;
 	uint64_t max_children, max_depth;
@@ -232,6 +237,7 @@ typedef struct ab_policy {
 	ab_policy_lifecycle lifecycle;
 	ab_policy_network network;
 	ab_policy_orchestration orchestration;
+	uint32_t peering; /* enum ab_policy_peering; absent reads NONE */
 	uint32_t require; /* AB_FEATURE_BIT; absent reads AB_REQUIRE_DEFAULT */
 	uint32_t prefer;
 } ab_policy;

@@ -34,6 +34,7 @@ static const char *const orphans[] = { "cascade", "refuse", "orphan", NULL };
 static const char *const net_modes[] = { "none", "gateway", "host", NULL };
 static const char *const shields[] = { "deny", "ask", "audit", "off", NULL };
 static const char *const git_copies[] = { "none", "head", "range", NULL };
+static const char *const peerings[] = { "none", "read", NULL };
 static const char *const verdicts[] = { "deny", "ask", "allow", NULL };
 
 #define END { .key = NULL }
@@ -288,6 +289,7 @@ const ab_field ab_schema[] = {
 	OBJECT("commands", guard_table),
 	OBJECT("git", guard_table),
 	OBJECT("snapshot", snapshot_table),
+	ENUM("peering", peerings, 0),
 	OBJECT("orchestration", orchestration_table),
 	SET("require", ab_item_feature, AB_R_SUPERSET),
 	SET("prefer", ab_item_feature, AB_R_FREE),

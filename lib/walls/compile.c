@@ -325,6 +325,8 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	if (!rc)
 		rc = ab_protect_compile(b, err);
 	if (!rc)
+		rc = ab_share_compile(b, err);
+	if (!rc)
 		rc = ab_landlock_compile(b, err);
 	if (!rc)
 		rc = make_quarantine(b, err);
@@ -387,6 +389,7 @@ void ab_compiled_end(ab_compiled *c)
 	if (c->quarantine)
 		rmdir(c->quarantine); /* keeps what was moved there */
 	free(c->quarantine);
+	ab_share_end(c);
 	free(c->workspace_inside);
 	json_decref(c->limits);
 	json_decref(c->notes);

@@ -132,6 +132,9 @@ int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err);
 int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);
 int32_t ab_protect_compile(ab_build *b, agentbox_error **err);
 int32_t ab_limits_compile(ab_build *b, agentbox_error **err);
+/* share.c: the mount at which grants appear, when the policy asks for it. */
+int32_t ab_share_compile(ab_build *b, agentbox_error **err);
+void ab_share_end(ab_compiled *c);
 /* The mask of landlock rights that exist at an ABI. */
 uint64_t ab_landlock_fs_mask(uint32_t abi);
 

@@ -22,6 +22,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/report.c \
 	lib/walls/resolve.c \
 	lib/walls/seccomp.c \
+	lib/walls/share.c \
 	lib/walls/syscalls.c lib/walls/syscalls.h \
 	lib/walls/tree.c \
 	lib/walls/walls.h

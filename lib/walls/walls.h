@@ -50,6 +50,15 @@ typedef struct ab_probe {
 int32_t ab_probe_machine(ab_probe *out, agentbox_policy *policy,
 			 agentbox_error **err);
 
+/*
+ * What a box sees of its peers: `.shared` in its workspace shows
+ * <state>/boxes/<id>/shared. The directories beside it are the host's.
+ */
+#define AB_SHARE_NAME ".shared"
+#define AB_SHARE_SHOWN "shared"
+#define AB_SHARE_STAGING "staging"
+#define AB_SHARE_RECORDS "records"
+
 /* Everything one cold start needs; freed with ab_compiled_end(). */
 typedef struct ab_compiled {
 	int plan_fd;	    /* sealed memfd */
@@ -58,6 +67,10 @@ typedef struct ab_compiled {
 	char **cgroups;	    /* directories made; removed by _end */
 	size_t cgroup_count;
 	char *quarantine;   /* directory made, or NULL; removed when empty */
+	/* what peers share with it, made by share.c; removed by _end */
+	char *share;	     /* <state>/boxes/<id>, or NULL */
+	int share_point_fd;  /* the mount point in the workspace, locked */
+	int share_parent_fd; /* the workspace */
 	char *workspace_inside; /* NULL: no workspace */
 	/* HOME of commands for which nobody set one; NULL in a tier without a
 	   tree, where that directory does not exist */

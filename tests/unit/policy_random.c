@@ -431,6 +431,7 @@ static const struct widening {
 	{ "/tools/allow", "{\"tools\":{\"allow\":[\"wider:x\"]}}", false },
 	{ "/snapshot/include",
 	  "{\"snapshot\":{\"include\":[\".env\"]}}", true },
+	{ "/peering", "{\"peering\":\"read\"}", true },
 	{ "/orchestration/max_children",
 	  "{\"orchestration\":{\"max_children\":999}}", true },
 	{ "/orchestration/max_total_memory",
