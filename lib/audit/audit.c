@@ -460,7 +460,8 @@ json_t *ab_audit_text(agentbox_audit *audit, const char *p, size_t n)
 		return text ? text : escaped(p, n);
 	if (enter(audit, NULL) != 0)
 		return NULL;
-	found = ab_audit_redact(&audit->secrets, p, n, &clean, &clean_n);
+	found = ab_audit_redact(&audit->secrets, p, n, (ab_audit_span){ 0, 0 },
+				&clean, &clean_n);
 	(void)leave(audit, 0);
 	if (found < 0)
 		return NULL;

@@ -49,7 +49,8 @@ static size_t cut_at(const char *p, size_t n, size_t max)
 	return keep;
 }
 
-void ab_audit_write_string(ab_audit_writer *w, const char *p, size_t n)
+static void write_string(ab_audit_writer *w, const char *p, size_t n,
+			 ab_audit_span known)
 {
 	ab_canonical c = { .data = w, .put = append };
 	ab_autofree char *clean = NULL;
@@ -57,7 +58,8 @@ void ab_audit_write_string(ab_audit_writer *w, const char *p, size_t n)
 	int64_t found = 0;
 
 	if (w->secrets)
-		found = ab_audit_redact(w->secrets, p, n, &clean, &clean_n);
+		found = ab_audit_redact(w->secrets, p, n, known, &clean,
+					&clean_n);
 	if (found < 0) {
 		w->has_no_memory = true;
 		return;
@@ -80,6 +82,11 @@ void ab_audit_write_string(ab_audit_writer *w, const char *p, size_t n)
 		append(w, mark, (size_t)len);
 	}
 	append(w, "\"", 1);
+}
+
+void ab_audit_write_string(ab_audit_writer *w, const char *p, size_t n)
+{
+	write_string(w, p, n, (ab_audit_span){ 0, 0 });
 }
 
 static void write_redacted(ab_audit_writer *w)
@@ -114,6 +121,7 @@ static bool has_secret_key(ab_audit_writer *w, const json_t *object)
 		ab_autofree char *clean = NULL;
 		size_t n = 0;
 		int64_t found = ab_audit_redact(w->secrets, key, strlen(key),
+						(ab_audit_span){ 0, 0 },
 						&clean, &n);
 
 		if (found < 0)
@@ -135,12 +143,39 @@ static bool put_object(void *data, const json_t *object)
 	return true;
 }
 
+/* Strings in a row are arguments: one says what the next one is. */
+static bool put_array(void *data, const json_t *array)
+{
+	ab_audit_writer *w = data;
+	ab_audit_arguments a = { 0 };
+	size_t n = json_array_size(array);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!json_is_string(json_array_get(array, i)))
+			return false;
+	}
+	if (!w->secrets || n < 2)
+		return false;
+	append(w, "[", 1);
+	for (size_t i = 0; i < n && !w->is_full; i++) {
+		const json_t *v = json_array_get(array, i);
+		const char *p = json_string_value(v);
+		size_t len = json_string_length(v);
+
+		if (i)
+			append(w, ",", 1);
+		write_string(w, p, len, ab_audit_argument(&a, p, len));
+	}
+	append(w, "]", 1);
+	return true;
+}
+
 void ab_audit_write_value(ab_audit_writer *w, const json_t *value,
 			  unsigned depth)
 {
 	ab_canonical c = { .data = w, .put = append,
 			   .put_string = put_string, .put_object = put_object,
-			   .put_member = put_member,
+			   .put_array = put_array, .put_member = put_member,
 			   .depth_max = AB_MAX_JSON_DEPTH + 1,
 			   .keys_max = AB_AUDIT_MAX_KEYS };
 

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "agentbox/audit.h"
+#include "audit/arguments.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/limits.h"
@@ -59,13 +60,16 @@ int32_t ab_audit_secrets_add(ab_audit_secrets *s, const char *p, size_t n,
 void ab_audit_secrets_free(ab_audit_secrets *s);
 /* The value under this name is a secret by its name. */
 bool ab_audit_is_secret_name(const char *name, size_t n);
+/* Past spaces and a word like Bearer. */
+size_t ab_audit_skip_scheme(const char *p, size_t n, size_t i);
 /*
  * A copy of p,n with secrets replaced, in *out (owned, NUL-terminated), when
- * there is something to replace; *out stays NULL when there is not. Returns
- * how many were replaced, or -ENOMEM.
+ * there is something to replace; *out stays NULL when there is not. `known`
+ * is a part that is one by what stands before the text. Returns how many were
+ * replaced, or -ENOMEM.
  */
 int64_t ab_audit_redact(const ab_audit_secrets *s, const char *p, size_t n,
-			char **out, size_t *out_n);
+			ab_audit_span known, char **out, size_t *out_n);
 
 /* canon.c: canonical JSON for records */
 typedef struct ab_audit_writer {

@@ -2,11 +2,11 @@
 /*
  * Keeps secrets out of records. Three nets: byte strings the host registered,
  * names that say their value is a secret, and the common spellings of such
- * values inside a string (name=value, "name": value, --name value, Bearer x,
- * user:password in a URL). The first is exact, the others are soft: they
- * catch mistakes, not somebody who encodes a secret on purpose. Refuses to
- * keep a secret anywhere but in guarded memory. Spec: agentbox-audit(5),
- * "REDACTION".
+ * values inside a string (name=value, "name": value, Bearer x, user:password
+ * in a URL, options and words that take one: arguments.c). The first is exact,
+ * the others are soft: they catch mistakes, not somebody who encodes a secret
+ * on purpose. Refuses to keep a secret anywhere but in guarded memory.
+ * Spec: agentbox-audit(5), "REDACTION".
  */
 #include "config.h"
 
@@ -24,17 +24,34 @@
 #define MARK_LEN (sizeof(MARK) - 1)
 #define LONGEST_NAME 64
 
-static const char *const whole_names[] = {
-	"authorization", "proxy_authorization", "password", "passwd", "pwd",
-	"passphrase", "secret", "secrets", "token", "api_key", "apikey",
-	"x_api_key", "private_key", "access_key", "secret_key", "cookie",
-	"set_cookie", "credential", "credentials", "bearer", "session_key",
+#define NAME(s)              \
+	{                    \
+		sizeof(s) - 1, s \
+	}
+struct name {
+	uint8_t len;
+	char text[20];
 };
 
-static const char *const name_endings[] = {
-	"_password", "_passwd", "_passphrase", "_secret", "_token",
-	"_api_key", "_apikey", "_private_key", "_secret_key", "_access_key",
-	"_authorization", "_credentials",
+static const struct name whole_names[] = {
+	NAME("authorization"), NAME("proxy_authorization"), NAME("pwd"),
+	NAME("secret"), NAME("secrets"), NAME("token"), NAME("api_key"),
+	NAME("x_api_key"), NAME("private_key"), NAME("access_key"),
+	NAME("secret_key"), NAME("cookie"), NAME("set_cookie"),
+	NAME("credential"), NAME("credentials"), NAME("bearer"),
+	NAME("session_key"), NAME("passcode"), NAME("sshpass"),
+	NAME("rediscli_auth"),
+};
+
+/* What a name ends in, or is. */
+static const struct name name_endings[] = {
+	NAME("password"), NAME("passwd"), NAME("passphrase"), NAME("apikey"),
+	NAME("authtoken"), NAME("_secret"), NAME("_token"), NAME("_pass"),
+	NAME("_pwd"), NAME("_passcode"), NAME("_api_key"),
+	NAME("_private_key"), NAME("_secret_key"), NAME("_access_key"),
+	NAME("_account_key"), NAME("_encryption_key"), NAME("_signing_key"),
+	NAME("_master_key"), NAME("_authorization"), NAME("_credential"),
+	NAME("_credentials"),
 };
 
 int32_t ab_audit_secrets_add(ab_audit_secrets *s, const char *p, size_t n,
@@ -82,32 +99,55 @@ static char fold(char c)
 	return c == '-' ? '_' : c;
 }
 
-bool ab_audit_is_secret_name(const char *name, size_t n)
+static bool is_upper(char c)
 {
-	char low[LONGEST_NAME + 1];
+	return c >= 'A' && c <= 'Z';
+}
 
-	if (!n || n > LONGEST_NAME)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		low[i] = fold(name[i]);
-	low[n] = '\0';
+/* A word begins: the T of accessToken, the K of APIKey. */
+static bool begins_word(const char *name, size_t n, size_t i)
+{
+	return i && is_upper(name[i]) && name[i - 1] != '_' &&
+	       name[i - 1] != '-' &&
+	       (!is_upper(name[i - 1]) ||
+		(i + 1 < n && name[i + 1] >= 'a' && name[i + 1] <= 'z'));
+}
+
+static bool is_listed(const char *low, size_t n)
+{
 	for (size_t i = 0; i < AB_ARRAY_LEN(whole_names); i++) {
-		if (strcmp(low, whole_names[i]) == 0)
+		const struct name *w = &whole_names[i];
+
+		if (n == w->len && memcmp(low, w->text, n) == 0)
 			return true;
 	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(name_endings); i++) {
-		size_t len = strlen(name_endings[i]);
+		const struct name *e = &name_endings[i];
 
-		if (n > len && strcmp(low + n - len, name_endings[i]) == 0)
+		if (n >= e->len && low[n - 1] == e->text[e->len - 1] &&
+		    memcmp(low + n - e->len, e->text, e->len) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* A part of the text that is replaced. */
-typedef struct span {
-	size_t at, len;
-} span;
+bool ab_audit_is_secret_name(const char *name, size_t n)
+{
+	char low[LONGEST_NAME], parted[2 * LONGEST_NAME];
+	size_t len = 0;
+
+	if (!n || n > LONGEST_NAME)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		low[i] = fold(name[i]);
+		if (begins_word(name, n, i))
+			parted[len++] = '_';
+		parted[len++] = low[i];
+	}
+	return is_listed(low, n) || (len > n && is_listed(parted, len));
+}
+
+typedef ab_audit_span span;
 
 static bool is_name_char(char c)
 {
@@ -135,22 +175,30 @@ static bool has_word(const char *p, size_t n, size_t i, const char *word)
 	return true;
 }
 
-/* The value that starts at or after i, past quotes and an auth scheme. */
-static span value_span(const char *p, size_t n, size_t i)
+size_t ab_audit_skip_scheme(const char *p, size_t n, size_t i)
 {
 	static const char *const schemes[] = { "bearer ", "basic ", "token ",
 					       "digest " };
+
+	while (i < n && p[i] == ' ')
+		i++;
+	for (size_t k = 0; k < AB_ARRAY_LEN(schemes); k++) {
+		if (has_word(p, n, i, schemes[k]))
+			i += strlen(schemes[k]);
+	}
+	return i;
+}
+
+/* The value that starts at or after i, past quotes and an auth scheme. */
+static span value_span(const char *p, size_t n, size_t i)
+{
 	span s;
 
 	while (i < n && (p[i] == ' ' || p[i] == '\\'))
 		i++;
 	if (i < n && (p[i] == '"' || p[i] == '\''))
 		i++;
-	for (size_t k = 0; k < AB_ARRAY_LEN(schemes); k++) {
-		if (has_word(p, n, i, schemes[k]))
-			i += strlen(schemes[k]);
-	}
-	s.at = i;
+	s.at = i = ab_audit_skip_scheme(p, n, i);
 	while (i < n && !ends_value(p[i]))
 		i++;
 	s.len = i - s.at;
@@ -164,17 +212,11 @@ static span after_name(const char *p, size_t n, size_t i)
 	span none = { 0, 0 };
 
 	while (end && (p[end - 1] == ' ' || p[end - 1] == '"' ||
-		       p[end - 1] == '\'' || p[end - 1] == '\\') &&
-	       p[i] != ' ')
+		       p[end - 1] == '\'' || p[end - 1] == '\\'))
 		end--;
 	from = end;
 	while (from && is_name_char(p[from - 1]) && end - from < LONGEST_NAME)
 		from--;
-	if (p[i] == ' ') {
-		/* only "--password x": prose has the words as well */
-		if (end - from < 3 || p[from] != '-' || p[from + 1] != '-')
-			return none;
-	}
 	while (from < end && p[from] == '-')
 		from++;
 	if (!ab_audit_is_secret_name(p + from, end - from))
@@ -214,7 +256,7 @@ static span soft_span(const char *p, size_t n, size_t i)
 	case ' ':
 		if (i >= 6 && has_word(p, n, i - 6, "bearer"))
 			return value_span(p, n, i + 1);
-		return after_name(p, n, i);
+		return none;
 	default:
 		return none;
 	}
@@ -284,24 +326,26 @@ static bool has_any(const ab_audit_secrets *s, const char *p, size_t n)
 		    soft_span(p, n, i).len)
 			return true;
 	}
-	return false;
+	return ab_audit_mark_arguments(p, n, NULL);
 }
 
 int64_t ab_audit_redact(const ab_audit_secrets *s, const char *p, size_t n,
-			char **out, size_t *out_n)
+			ab_audit_span known, char **out, size_t *out_n)
 {
 	ab_autofree char *mask = NULL;
 	char *text;
 	size_t len = 0, max = 0;
 	int64_t count = 0;
 
-	if (!has_any(s, p, n))
+	if (!known.len && !has_any(s, p, n))
 		return 0;
 	mask = ab_calloc(n + 1, 1);
 	if (!mask)
 		return -ENOMEM;
 	mark_hard(s, p, n, mask);
 	mark_soft(p, n, mask);
+	ab_audit_mark_arguments(p, n, mask);
+	memset(mask + known.at, 1, known.len);
 	for (size_t i = 0; i < n; i++) {
 		if (mask[i] && (!i || !mask[i - 1]))
 			max += MARK_LEN;

@@ -209,6 +209,8 @@ static void put_array(ab_canonical *c, const json_t *array, unsigned depth)
 {
 	size_t n = json_array_size(array);
 
+	if (c->put_array && c->put_array(c->data, array))
+		return;
 	put(c, "[", 1);
 	for (size_t i = 0; i < n && !c->rc; i++) {
 		if (i)

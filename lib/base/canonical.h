@@ -18,9 +18,10 @@ typedef struct ab_canonical {
 	/* Takes the next bytes; false ends the walk. */
 	bool (*put)(void *data, const char *p, size_t n);
 	/* Each may be NULL; else it writes what stands in place of the string
-	   value, and answers whether it did so for the object or member. */
+	   value, and answers whether it did so for the others. */
 	void (*put_string)(void *data, const char *p, size_t n);
 	bool (*put_object)(void *data, const json_t *object);
+	bool (*put_array)(void *data, const json_t *array);
 	bool (*put_member)(void *data, const char *key, const json_t *value);
 	unsigned depth_max;
 	size_t keys_max; /* of one object */

@@ -26,3 +26,11 @@ tests_unit_audit_space_SOURCES = tests/unit/audit_space.c \
 	tests/unit/audit_help.h
 tests_unit_audit_space_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_audit_space_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/audit_redact
+UNIT_TESTS += tests/unit/audit_redact
+tests_unit_audit_redact_SOURCES = tests/unit/audit_redact.c \
+	tests/unit/audit_help.h
+tests_unit_audit_redact_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_audit_redact_CFLAGS = $(UNIT_CFLAGS)
+EXTRA_DIST += tests/data/audit-redact.jsonl
