@@ -5,3 +5,8 @@
 libagentbox_la_SOURCES += \
 	lib/snapshot/content.h \
 	lib/snapshot/filter.h
+
+libagentbox_la_SOURCES += \
+	lib/snapshot/line.c lib/snapshot/line.h \
+	lib/snapshot/manifest.c lib/snapshot/manifest.h \
+	lib/snapshot/record.c lib/snapshot/record.h
