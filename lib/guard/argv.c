@@ -188,6 +188,24 @@ static bool is_known(const struct scan *s, const struct ab_word *w)
 	return false;
 }
 
+/* +x: any option with a plus that the table has; the first has the value, for
+   a word has no more than one (ab_use_read()). */
+static void plus_option(struct scan *s)
+{
+	uint32_t n;
+	const struct ab_option *all = options_of(s, &n);
+	bool has_value = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].name[0] != '+')
+			continue;
+		s->use->options |= UINT64_C(1) << all[i].group;
+		if (!has_value)
+			add_value(s, all[i].group, s->i, s->i, 1);
+		has_value = true;
+	}
+}
+
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -197,13 +215,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		return;
 	}
 	if (*w->text == '+') {
-		uint32_t n;
-		const struct ab_option *all = options_of(s, &n);
-
-		for (uint32_t i = 0; i < n; i++) {
-			if (all[i].name[0] == '+')
-				add_value(s, all[i].group, s->i, s->i, 1);
-		}
+		plus_option(s);
 		return;
 	}
 	if (p->style == AB_STYLE_LONG) {
@@ -353,6 +365,7 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 	use->program = p;
 	use->words = words;
 	use->count = count;
+	/* an operand or a value of each word, and one of tar's bundle */
 	use->operands = ab_check_alloc(c, (count + 1) * sizeof(uint32_t));
 	use->values = ab_check_alloc(c, (count + 1) * 2 *
 						sizeof(*use->values));

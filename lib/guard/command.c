@@ -15,34 +15,6 @@
 
 /* --- names -------------------------------------------------------------- */
 
-static const struct ab_program *find_name(const struct ab_pack *pack,
-					  const char *name, uint32_t n)
-{
-	const struct ab_program *p = ab_pack_program(pack, name, n);
-	AB_UNINITIALIZED char text[64];
-	uint32_t k = n;
-
-	if (p || !n || n > 60)
-		return p;
-	if (n > 4 && !strncasecmp(name + n - 4, ".exe", 4))
-		return ab_pack_program(pack, name, n - 4);
-	/* python3.11, gcc-12 */
-	while (k && ((name[k - 1] >= '0' && name[k - 1] <= '9') ||
-		     name[k - 1] == '.' || name[k - 1] == '-'))
-		k--;
-	if (k && k < n && (p = ab_pack_program(pack, name, k)))
-		return p;
-	/* mkfs.ext4 is mkfs.* */
-	const char *dot = memchr(name, '.', n);
-
-	if (!dot || dot == name)
-		return NULL;
-	k = (uint32_t)(dot - name);
-	memcpy(text, name, k);
-	memcpy(text + k, ".*", 2);
-	return ab_pack_program(pack, text, k + 2);
-}
-
 static uint32_t base_of(const struct ab_word *w)
 {
 	const char *slash = memrchr(w->text, '/', w->len);
@@ -54,7 +26,7 @@ bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
 {
 	uint32_t base = base_of(w);
 
-	return find_name(c->pack, w->text + base, w->len - base) != NULL;
+	return ab_pack_find(c->pack, w->text + base, w->len - base) != NULL;
 }
 
 /* Whether the name is decided by the text: the last component is. */
@@ -384,7 +356,7 @@ static const struct ab_program *lower_name(struct ab_check *c,
 		text[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
 		changed |= text[i] != ch;
 	}
-	return changed ? find_name(c->pack, text, n) : NULL;
+	return changed ? ab_pack_find(c->pack, text, n) : NULL;
 }
 
 static void judge_name(struct ab_check *c, const struct ab_word *words,
@@ -424,7 +396,7 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 			     (uint32_t)(eq - words[0].text), &words[0]);
 	if (is_odd_name(&words[0]) || (!words[0].len && !unknown))
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
-	const struct ab_program *p = find_name(
+	const struct ab_program *p = ab_pack_find(
 		c->pack, words[0].text + base, words[0].len - base);
 
 	if (!p && (p = lower_name(c, words)) && p->links)

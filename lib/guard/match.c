@@ -204,6 +204,18 @@ static bool word_holds(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
+static bool name_holds(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_test *t)
+{
+	const struct ab_word *w = use->count ? &use->words[0] : NULL;
+	const char *slash = w ? memrchr(w->text, '/', w->len) : NULL;
+	uint32_t at = slash ? (uint32_t)(slash - w->text) + 1 : 0;
+	struct ab_word name;
+
+	return w && ab_word_slice(c, w, at, w->len, &name) &&
+	       ab_pred_holds(c, &c->pack->preds[t->pred], &name);
+}
+
 static bool any_hole(const struct ab_use *use, uint32_t base)
 {
 	for (uint32_t i = base; i < use->operand_count; i++) {
@@ -246,8 +258,7 @@ static bool test_holds(struct ab_check *c, const struct ab_use *use,
 		       ab_pred_holds(c, &c->pack->preds[t->pred],
 				     use->env_value);
 	case AB_TEST_NAME:
-		return use->count && ab_pred_holds(c, &c->pack->preds[t->pred],
-						   &use->words[0]);
+		return name_holds(c, use, t);
 	}
 	return false;
 }

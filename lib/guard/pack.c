@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "guard/pack_internal.h"
@@ -76,6 +77,34 @@ const struct ab_program *ab_pack_program(const struct ab_pack *pack,
 		at = p->next;
 	}
 	return NULL;
+}
+
+const struct ab_program *ab_pack_find(const struct ab_pack *pack,
+				      const char *name, size_t n)
+{
+	const struct ab_program *p = ab_pack_program(pack, name, n);
+	char text[64];
+	size_t k = n;
+
+	if (p || !n || n > 60)
+		return p;
+	if (n > 4 && !strncasecmp(name + n - 4, ".exe", 4))
+		return ab_pack_program(pack, name, n - 4);
+	/* python3.11, gcc-12 */
+	while (k && ((name[k - 1] >= '0' && name[k - 1] <= '9') ||
+		     name[k - 1] == '.' || name[k - 1] == '-'))
+		k--;
+	if (k && k < n && (p = ab_pack_program(pack, name, k)))
+		return p;
+	/* mkfs.ext4 is mkfs.* */
+	const char *dot = memchr(name, '.', n);
+
+	if (!dot || dot == name)
+		return NULL;
+	k = (size_t)(dot - name);
+	memcpy(text, name, k);
+	memcpy(text + k, ".*", 2);
+	return ab_pack_program(pack, text, k + 2);
 }
 
 uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n)

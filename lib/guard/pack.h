@@ -134,7 +134,7 @@ enum ab_test_kind {
 	AB_TEST_STDIN,
 	AB_TEST_HOLE, /* operand a has an unknown part */
 	AB_TEST_ENV,  /* the value of the assignment */
-	AB_TEST_NAME  /* of the program */
+	AB_TEST_NAME  /* of the program, without its directory */
 };
 
 struct ab_test {
@@ -165,7 +165,7 @@ struct ab_program {
 	uint32_t hash, name_len;
 	uint32_t next; /* in its bucket, index + 1 */
 	uint32_t parent; /* index + 1 */
-	uint8_t style, group_count, depth;
+	uint8_t style, group_count, depth, layer;
 	bool has_subs, is_net, has_env; /* NAME=value operands first */
 	bool is_git; /* the git table judges it first */
 	bool is_wrapper, keeps_help, is_pass, is_builtin;
@@ -320,6 +320,10 @@ uint32_t ab_pack_hash(const char *p, size_t n);
 /* By its name, "docker/run" for a subcommand; NULL when not in the table. */
 const struct ab_program *ab_pack_program(const struct ab_pack *pack,
 					 const char *name, size_t n);
+/* The program that a command of this name is: also python3.11, git.exe and
+   mkfs.ext4 where the table has python, git and mkfs.*; or NULL. */
+const struct ab_program *ab_pack_find(const struct ab_pack *pack,
+				      const char *name, size_t n);
 /* A rule's number or 0xffff. */
 uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n);
 

@@ -23,6 +23,7 @@ struct ab_pack_reader {
 	int block;
 	uint32_t first, last; /* programs of the block */
 	uint16_t rule;
+	bool is_changed; /* the rule is one of an earlier layer */
 	uint8_t verdict; /* of the clause being read */
 };
 
@@ -40,7 +41,11 @@ bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size);
 /* Sets the error at `at` (a byte of the line) and returns its code. */
 int32_t ab_pack_bad(struct ab_pack_reader *r, const char *at, const char *fmt,
 		    ...) AB_PRINTF(3, 4);
+/* ELIMIT or ENOMEM: a table is full, or cannot grow. */
 int32_t ab_pack_full(struct ab_pack_reader *r);
+/* ELIMIT: "at most MAX WHAT". */
+int32_t ab_pack_too_many(struct ab_pack_reader *r, uint32_t max,
+			 const char *what);
 
 /* A program line inside a block, words[0..]. */
 int32_t ab_pack_read_program(struct ab_pack_reader *r);
@@ -54,9 +59,20 @@ int32_t ab_pack_options(struct ab_pack_reader *r, const struct ab_program *p,
 /* "remote|decode" */
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint);
 int32_t ab_pack_classes(struct ab_pack_reader *r, char *text, uint64_t *mask);
-/* The program numbers of "a,b,@set"; names are made when `make`. */
+/*
+ * The programs of "a,b,@set". make: they must be new, else names that are not
+ * there are made. `as`: the name, which the program has by a rule only
+ * (ab_pack_find(): python3.11); else NULL.
+ */
+struct ab_pack_list {
+	uint32_t count;
+	struct {
+		uint32_t program;
+		const char *as;
+	} items[AB_PACK_MAX_TOKENS];
+};
 int32_t ab_pack_programs(struct ab_pack_reader *r, char *text, bool make,
-			 uint32_t *list, uint32_t *count);
+			 struct ab_pack_list *list);
 /* Number of a predicate on values ("mode-777") or -1. */
 int ab_value_named(const char *name);
 

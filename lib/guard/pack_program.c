@@ -66,20 +66,54 @@ int32_t ab_pack_options(struct ab_pack_reader *r, const struct ab_program *p,
 	return 0;
 }
 
+/*
+ * May this layer make a program of that name? What the table says of a
+ * program is found by the name of the command, so a new name can take a
+ * command out of the rules of the old one: "sudo/rm" is no wrapper, and
+ * "python3.11" would run no inline program. `up`: the program of a subcommand.
+ */
+static int32_t check_new(struct ab_pack_reader *r, const char *name, size_t n,
+			 const struct ab_program *up, bool make)
+{
+	const struct ab_program *p = up ? NULL : ab_pack_find(r->pack, name, n);
+
+	if (r->layer == AB_LAYER_BASE)
+		return 0;
+	if (up && !make)
+		return ab_pack_bad(r, name,
+				   "'%s' has no subcommand '%.*s'; say it in "
+				   "two words", up->name,
+				   (int)(n - up->name_len - 1),
+				   name + up->name_len + 1);
+	if (r->layer != AB_LAYER_PROJECT)
+		return 0;
+	if (up && up->layer != AB_LAYER_PROJECT)
+		return ab_pack_bad(r, name, "a project adds no subcommand to "
+				   "'%s'", up->name);
+	if (p)
+		return ab_pack_bad(r, name, "'%.*s' is '%s' already", (int)n,
+				   name, p->name);
+	return 0;
+}
+
 static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
-			    uint32_t *number)
+			    bool make, uint32_t *number)
 {
 	struct ab_pack *pack = r->pack;
 	uint32_t parent = 0;
 	char *slash = memrchr(name, '/', n);
+	const struct ab_program *up =
+		slash ? ab_pack_program(pack, name, (size_t)(slash - name)) :
+			NULL;
+	int32_t rc;
 
-	if (slash) {
-		const struct ab_program *up =
-			ab_pack_program(pack, name, (size_t)(slash - name));
-
-		if (!up)
-			return ab_pack_bad(r, name, "no program '%.*s'",
-					   (int)(slash - name), name);
+	if (slash && !up)
+		return ab_pack_bad(r, name, "no program '%.*s'",
+				   (int)(slash - name), name);
+	rc = check_new(r, name, n, up, make);
+	if (rc < 0)
+		return rc;
+	if (up) {
 		parent = (uint32_t)(up - pack->programs) + 1;
 		pack->programs[parent - 1].has_subs = true;
 	}
@@ -89,6 +123,7 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 		return ab_pack_full(r);
 	p->name = name;
 	p->name_len = (uint32_t)n;
+	p->layer = (uint8_t)r->layer;
 	p->hash = ab_pack_hash(name, n);
 	p->parent = parent;
 	p->depth = parent ? (uint8_t)(pack->programs[parent - 1].depth + 1) : 0;
@@ -98,33 +133,55 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 	return 0;
 }
 
+/* What a command of that name is without being in the table. */
+static const struct ab_program *other_name(const struct ab_pack *pack,
+					   const char *name, size_t n)
+{
+	const struct ab_program *p = ab_pack_find(pack, name, n);
+	char lower[64];
+
+	if (p || n > sizeof(lower))
+		return p;
+	for (size_t i = 0; i < n; i++)
+		lower[i] = name[i] >= 'A' && name[i] <= 'Z' ?
+				   (char)(name[i] | 0x20) :
+				   name[i];
+	return ab_pack_find(pack, lower, n);
+}
+
+/* name[n] is NUL. */
 static int32_t one_program(struct ab_pack_reader *r, char *name, size_t n,
-			   bool make, uint32_t *list, uint32_t *count)
+			   bool make, struct ab_pack_list *list)
 {
 	const struct ab_program *have = ab_pack_program(r->pack, name, n);
+	const char *as = NULL;
 	uint32_t number = 0;
 
-	if (*count == AB_PACK_MAX_TOKENS)
-		return ab_pack_full(r);
+	if (list->count == AB_PACK_MAX_TOKENS)
+		return ab_pack_too_many(r, AB_PACK_MAX_TOKENS, "programs");
 	if (!n || n > 63)
 		return ab_pack_bad(r, name, "a program needs a name");
 	if (have && make)
 		return ab_pack_bad(r, name, "program '%.*s' is there already",
 				   (int)n, name);
+	if (!have && !make && r->layer != AB_LAYER_BASE &&
+	    (have = other_name(r->pack, name, n)))
+		as = name;
 	if (!have) {
-		int32_t rc = make_program(r, name, n, &number);
+		int32_t rc = make_program(r, name, n, make, &number);
 
 		if (rc < 0)
 			return rc;
 	} else {
 		number = (uint32_t)(have - r->pack->programs);
 	}
-	list[(*count)++] = number;
+	list->items[list->count].program = number;
+	list->items[list->count++].as = as;
 	return 0;
 }
 
 static int32_t set_programs(struct ab_pack_reader *r, char *name, size_t n,
-			    bool make, uint32_t *list, uint32_t *count)
+			    bool make, struct ab_pack_list *list)
 {
 	for (uint32_t i = 0; i < r->pack->sets_count; i++) {
 		struct ab_set set = r->pack->sets[i];
@@ -134,8 +191,7 @@ static int32_t set_programs(struct ab_pack_reader *r, char *name, size_t n,
 		for (uint32_t k = 0; k < set.count; k++) {
 			char *s = (char *)(uintptr_t)
 					  r->pack->strings[set.first + k];
-			int32_t rc = one_program(r, s, strlen(s), make, list,
-						 count);
+			int32_t rc = one_program(r, s, strlen(s), make, list);
 
 			if (rc < 0)
 				return rc;
@@ -146,17 +202,19 @@ static int32_t set_programs(struct ab_pack_reader *r, char *name, size_t n,
 }
 
 int32_t ab_pack_programs(struct ab_pack_reader *r, char *text, bool make,
-			 uint32_t *list, uint32_t *count)
+			 struct ab_pack_list *list)
 {
 	for (char *p = text; p;) {
 		char *end = strchr(p, ',');
 		size_t n = end ? (size_t)(end - p) : strlen(p);
 		int32_t rc;
 
+		if (end)
+			*end = '\0';
 		if (*p == '@')
-			rc = set_programs(r, p + 1, n - 1, make, list, count);
+			rc = set_programs(r, p + 1, n - 1, make, list);
 		else
-			rc = one_program(r, p, n, make, list, count);
+			rc = one_program(r, p, n, make, list);
 		if (rc < 0)
 			return rc;
 		p = end ? end + 1 : NULL;
@@ -190,12 +248,12 @@ static int32_t inherit(struct ab_pack_reader *r, struct ab_program *p)
 
 int32_t ab_pack_open_program(struct ab_pack_reader *r)
 {
-	uint32_t list[AB_PACK_MAX_TOKENS], count = 0;
+	struct ab_pack_list list = { .count = 0 };
 
 	r->first = r->pack->programs_count;
 	for (uint32_t i = 1; i < r->count; i++) {
-		int32_t rc = ab_pack_programs(r, r->words[i], true, list,
-					      &count);
+		int32_t rc = ab_pack_programs(r, r->words[i], true, &list);
+
 		if (rc < 0)
 			return rc;
 	}
@@ -235,7 +293,8 @@ static int32_t add_option(struct ab_pack_reader *r, char *spec)
 	}
 	spec[n] = '\0';
 	if (p->group_count == AB_PACK_MAX_GROUPS)
-		return ab_pack_full(r);
+		return ab_pack_too_many(r, AB_PACK_MAX_GROUPS,
+					"options of a program");
 	for (char *s = spec; s;) {
 		char *end = strchr(s, ',');
 		size_t len = end ? (size_t)(end - s) : strlen(s);
@@ -284,7 +343,7 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 	} else if (*s >= '1' && *s <= '9') {
 		role->a = (uint8_t)(*s - '0');
 		role->select = s[1] == '-' ? AB_SEL_FROM : AB_SEL_NTH;
-	} else if (!strncmp(s, "key:", 4)) {
+	} else if (!strncmp(s, "key:", 4) && !role->text) {
 		role->select = AB_SEL_KEY;
 		role->text = s + 4;
 	} else if (!strncmp(s, "until:", 6)) {
@@ -357,6 +416,7 @@ static int32_t plain_role(struct ab_pack_reader *r, struct ab_role *role,
 			  uint32_t *next)
 {
 	uint32_t at = 1, kind;
+	int32_t rc;
 
 	for (kind = 0; kind < AB_ARRAY_LEN(role_names); kind++) {
 		if (!strcmp(role_names[kind], r->words[0]))
@@ -376,7 +436,13 @@ static int32_t plain_role(struct ab_pack_reader *r, struct ab_role *role,
 	if (at >= r->count)
 		return ab_pack_bad(r, r->words[0], "of which words?");
 	*next = at + 1;
-	return read_selector(r, r->words[at], role);
+	rc = read_selector(r, r->words[at], role);
+	/* all words from one on: no other selection has a first one */
+	if (rc == 0 && kind == AB_ROLE_WRAP && !role->a &&
+	    role->select != AB_SEL_UNTIL)
+		return ab_pack_bad(r, r->words[at],
+				   "wrap 2, wrap 2- or wrap until:-exec");
+	return rc;
 }
 
 static int32_t add_role(struct ab_pack_reader *r)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "guard/pack_internal.h"
 
 enum block { BLOCK_NONE, BLOCK_CLASS, BLOCK_SET, BLOCK_PROGRAM, BLOCK_RULE };
@@ -59,6 +60,16 @@ int32_t ab_pack_full(struct ab_pack_reader *r)
 	return ab_error_set(r->err, AGENTBOX_ELIMIT, where,
 			    "a pack has at most %d entries of a kind",
 			    AB_PACK_MAX_ITEMS);
+}
+
+int32_t ab_pack_too_many(struct ab_pack_reader *r, uint32_t max,
+			 const char *what)
+{
+	char where[300];
+
+	snprintf(where, sizeof(where), "%.200s:%u:1", r->name, r->line);
+	return ab_error_set(r->err, AGENTBOX_ELIMIT, where, "at most %u %s",
+			    max, what);
 }
 
 static bool is_blank(char c)
@@ -221,7 +232,7 @@ static int32_t open_class(struct ab_pack_reader *r)
 					   r->words[1]);
 	}
 	if (pack->classes_count + AB_CLASS_COMPUTED >= AB_PACK_MAX_CLASSES)
-		return ab_pack_full(r);
+		return ab_pack_too_many(r, AB_PACK_MAX_CLASSES, "classes");
 	struct ab_class *c = ab_pack_add(pack, classes);
 
 	if (!c)
@@ -260,9 +271,12 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 			text++;
 			continue;
 		}
+		if (n > AB_MAX_NAME)
+			return ab_pack_too_many(r, AB_MAX_NAME,
+						"bytes in a name of a path");
 		struct ab_part *part = ab_pack_add(r->pack, parts);
 
-		if (!part || n > 255)
+		if (!part)
 			return ab_pack_full(r);
 		read_part(part, text, n);
 		p->is_deep |= part->kind == 2;
@@ -388,6 +402,10 @@ static int32_t raw_line(struct ab_pack_reader *r, char *line, bool *done)
 		return ab_pack_bad(r, line, "nothing behind '%s'", names[i]);
 	struct ab_rule *rule = &r->pack->rules[r->rule];
 
+	if (r->is_changed && r->layer == AB_LAYER_PROJECT && i >= 2 && i <= 4)
+		return ab_pack_bad(r, line,
+				   "a project does not say why or what instead "
+				   "for '%s'", rule->id);
 	if (i == 2) {
 		rule->reason = rest;
 		return 0;

@@ -61,7 +61,8 @@ static int32_t change_rule(struct ab_pack_reader *r, struct ab_rule *rule,
 
 		if (c->rule != r->rule)
 			continue;
-		if (c->verdict < verdict || r->layer == AB_LAYER_HOST)
+		if (c->verdict < verdict ||
+		    (r->layer == AB_LAYER_HOST && !rule->is_fixed))
 			c->verdict = (uint8_t)verdict;
 	}
 	return 0;
@@ -100,10 +101,11 @@ int32_t ab_pack_open_rule(struct ab_pack_reader *r)
 		return ab_pack_bad(r, r->words[1],
 				   "an id looks like 'domain.name'");
 	r->rule = ab_pack_rule(r->pack, r->words[1], strlen(r->words[1]));
-	if (r->rule != UINT16_MAX)
+	r->is_changed = r->rule != UINT16_MAX;
+	if (r->is_changed)
 		return change_rule(r, &r->pack->rules[r->rule], verdict);
 	if (r->pack->rules_count == AB_PACK_MAX_RULES)
-		return ab_pack_full(r);
+		return ab_pack_too_many(r, AB_PACK_MAX_RULES, "rules");
 	if (verdict == AB_V_ALLOW && r->layer == AB_LAYER_PROJECT)
 		return ab_pack_bad(r, r->words[2],
 				   "a project can only tighten");
@@ -134,9 +136,12 @@ static int32_t add_globs(struct ab_pack_reader *r, char *text,
 	pred->first = r->pack->strings_count;
 	for (char *p = text; p;) {
 		char *end = strchr(p, '|');
+		if (pred->count == UINT8_MAX)
+			return ab_pack_too_many(r, UINT8_MAX,
+						"patterns of one value");
 		const char **s = ab_pack_add(r->pack, strings);
 
-		if (!s || pred->count == UINT8_MAX)
+		if (!s)
 			return ab_pack_full(r);
 		if (end)
 			*end = '\0';
@@ -347,19 +352,51 @@ static bool names_options(const struct ab_pack_reader *r, uint32_t i)
 	return false;
 }
 
-/* Options differ from program to program: a clause for each. */
+/* The clause once more, for a command that goes by this name only. */
+static int32_t add_named(struct ab_pack_reader *r, uint32_t *number,
+			 const char *name)
+{
+	struct ab_clause clause = r->pack->clauses[*number];
+	uint32_t from = clause.test;
+	struct ab_test named = { .kind = AB_TEST_NAME };
+	struct ab_pred pred = { .kind = AB_PRED_GLOB, .count = 1,
+				.first = r->pack->strings_count };
+	const char **s = ab_pack_add(r->pack, strings);
+	struct ab_pred *p = s ? ab_pack_add(r->pack, preds) : NULL;
+
+	if (!p)
+		return ab_pack_full(r);
+	*s = name;
+	*p = pred;
+	named.pred = r->pack->preds_count - 1;
+	clause.test = r->pack->tests_count;
+	for (uint32_t i = 0; i <= clause.test_count; i++) {
+		struct ab_test *t = ab_pack_add(r->pack, tests);
+
+		if (!t)
+			return ab_pack_full(r);
+		*t = i < clause.test_count ? r->pack->tests[from + i] : named;
+	}
+	clause.test_count++;
+	return add_clause(r, &clause, number);
+}
+
+/* The programs share the clause, and so the options of its tests. */
 static int32_t when_clause(struct ab_pack_reader *r, uint32_t from)
 {
-	uint32_t list[AB_PACK_MAX_TOKENS], count = 0, number = 0;
+	struct ab_pack_list list = { .count = 0 };
 	const struct ab_program *before = NULL;
+	uint32_t number = 0;
 
 	if (from >= r->count)
 		return ab_pack_bad(r, r->words[0], "when PROGRAM TEST...");
-	int32_t rc = ab_pack_programs(r, r->words[from], false, list, &count);
+	int32_t rc = ab_pack_programs(r, r->words[from], false, &list);
 
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		struct ab_program *p = &r->pack->programs[list[i]];
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
+		struct ab_program *p =
+			&r->pack->programs[list.items[i].program];
 		struct ab_clause clause = { 0 };
+		uint32_t link;
 
 		if (before && before->option != p->option &&
 		    names_options(r, from + 1))
@@ -372,10 +409,12 @@ static int32_t when_clause(struct ab_pack_reader *r, uint32_t from)
 			if (rc == 0)
 				rc = add_clause(r, &clause, &number);
 		}
+		link = number;
+		if (rc == 0 && list.items[i].as)
+			rc = add_named(r, &link, list.items[i].as);
 		if (rc == 0)
-			rc = add_link(r, &r->pack->programs[list[i]].links,
-				      number);
-		before = &r->pack->programs[list[i]];
+			rc = add_link(r, &p->links, link);
+		before = p;
 	}
 	return rc;
 }
@@ -524,6 +563,10 @@ int32_t ab_pack_read_rule(struct ab_pack_reader *r)
 	const char *what = at < r->count ? r->words[at] : "";
 
 	r->verdict = own >= AB_V_ASK ? (uint8_t)own : rule->verdict;
+	/* what a host lets pass, it lets pass alone */
+	if (r->verdict == AB_V_ALLOW && r->layer == AB_LAYER_PROJECT)
+		return ab_pack_bad(r, r->words[0],
+				   "a project can only tighten");
 	if (!strcmp(what, "when"))
 		return when_clause(r, at + 1);
 	if (!strcmp(what, "path"))

@@ -58,7 +58,11 @@ static int32_t judge(const struct ab_pack *pack, const char *text, size_t n,
 	o->verdict = AB_V_ALLOW;
 	o->is_found = false;
 	o->rule = "";
-	(void)ab_shell_check_text(&q, text, n);
+	/* its finding may be lost: nothing was proved */
+	if (!ab_shell_check_text(&q, text, n))
+		return ab_error_set(err, AGENTBOX_ELIMIT, "",
+				    "an example takes more memory than any "
+				    "check has");
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "abtest.h"
 #include "agentbox/guard.h"
+#include "guard/check.h"
 #include "guard/pack.h"
 #include "guard/shell.h"
 
@@ -100,6 +101,10 @@ static const struct broken broken[] = {
 	{ "rule x.y deny\n\twhen @nothing\n", "p:2:8", "no set" },
 	{ "rule parse.limit ask\n", "p:1:18", "cannot be loosened" },
 	{ "pack a\n", "p:1:1", "pack NAME VERSION" },
+	{ "program zz\n\twrap last\n", "p:2:7", "wrap 2" },
+	{ "program zz\n\topt -x=\n\twrap -x\n", "p:3:7", "wrap 2" },
+	{ "program zz\n\tcode python key:of\n", "p:2:14", "no words" },
+	{ "rule x.y deny\n\twhen sudo/rm\n", "p:2:7", "in two words" },
 };
 
 START_TEST(a_broken_pack_is_refused_with_its_place)
@@ -115,6 +120,52 @@ START_TEST(a_broken_pack_is_refused_with_its_place)
 	ck_assert_msg(strstr(agentbox_error_get_message(err), b->message),
 		      "%s", agentbox_error_get_message(err));
 	agentbox_error_free(err);
+	ab_pack_free(pack);
+}
+END_TEST
+
+/* Bounds other than that of a table: the pack is too large, not the memory. */
+static const struct {
+	const char *before, *unit; /* # is the number */
+	int count;
+} large[] = {
+	{ "program zz\n\topt", " -x#", AB_PACK_MAX_GROUPS + 1 },
+	{ "", "rule x.y# deny\n", AB_PACK_MAX_RULES + 1 },
+	{ "", "class c#\n", AB_PACK_MAX_CLASSES },
+	{ "class c /", "a", 256 },
+	{ "rule x.y deny\n\twhen ls a", "|b#", 256 },
+	{ "set s", " p#", 60 },
+	{ "rule x.y deny\n\twhen z", ",p#", AB_PACK_MAX_TOKENS },
+};
+
+START_TEST(a_bound_is_told_as_one)
+{
+	struct ab_pack *pack = base_pack();
+	agentbox_error *err = NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int32_t r;
+
+	ck_assert_ptr_nonnull(f);
+	fputs(large[_i].before, f);
+	for (int i = 0; i < large[_i].count; i++)
+		for (const char *p = large[_i].unit; *p; p++)
+			if (*p == '#')
+				fprintf(f, "%d", i);
+			else
+				fputc(*p, f);
+	fclose(f);
+	r = ab_pack_read(pack, AB_LAYER_HOST, "p", text, len, &err);
+	if (large[_i].count == 60)
+		ck_assert_int_eq(r, 0);
+	else
+		ck_assert_msg(r == AGENTBOX_ELIMIT &&
+			      strstr(agentbox_error_get_message(err),
+				     "at most"),
+			      "%d: %s", r, agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	free(text);
 	ab_pack_free(pack);
 }
 END_TEST
@@ -187,6 +238,167 @@ START_TEST(a_project_can_tighten_and_add_but_not_loosen)
 }
 END_TEST
 
+/*
+ * A pack that is read with the line still denied, or refused: what a project
+ * says must not take a command out of the rules.
+ */
+#define RM_PYTHON "python3.11 -c 'import os; os.system(\"rm -rf /\")'"
+#define OURS(verdict, when)                                                    \
+	"rule x.y " verdict "\n\treason r\n\tadvice a\n\twhen " when "\n"
+
+static const struct {
+	int layer;
+	const char *text, *line;
+	int least; /* verdict; 0: the pack is refused */
+} takes[] = {
+	{ AB_LAYER_PROJECT, "program sudo/rm\n", "sudo rm -rf /", 0 },
+	{ AB_LAYER_PROJECT, "program rm/..\n", "rm -rf ..", 0 },
+	{ AB_LAYER_PROJECT, "program python3.11\n", RM_PYTHON, 0 },
+	{ AB_LAYER_PROJECT, "program rm.exe\n", "rm.exe -rf /", 0 },
+	{ AB_LAYER_PROJECT, "program mine\nprogram mine/rm\n", "rm -rf /",
+	  AB_V_DENY },
+	{ AB_LAYER_PROJECT, OURS("ask", "sudo/rm"), "sudo rm -rf /", 0 },
+	{ AB_LAYER_PROJECT, OURS("ask", "sudo rm"), "sudo rm -rf /",
+	  AB_V_DENY },
+	{ AB_LAYER_PROJECT, OURS("ask", "python3.11 x"), RM_PYTHON,
+	  AB_V_DENY },
+	{ AB_LAYER_PROJECT, OURS("ask", "python3.11 x"), "python3.11 x",
+	  AB_V_ASK },
+	{ AB_LAYER_PROJECT, OURS("ask", "python3.11 x"),
+	  "/usr/bin/python3.11 x", AB_V_ASK },
+	{ AB_LAYER_PROJECT, OURS("ask", "ls,RM x"), "RM -rf /", AB_V_DENY },
+	{ AB_LAYER_HOST, OURS("deny", "python3.11 x"), RM_PYTHON, AB_V_DENY },
+	{ AB_LAYER_HOST, OURS("deny", "cat,python3.11,python3.12 x"),
+	  "python3.12 x", AB_V_DENY },
+	{ AB_LAYER_PROJECT, "rule fs.rm-root deny\n\treason nothing\n",
+	  "rm -rf /", 0 },
+	{ AB_LAYER_PROJECT, "rule fs.rm-root deny\n\tadvice go on\n",
+	  "rm -rf /", 0 },
+	{ AB_LAYER_PROJECT, "rule fs.rm-root deny\n\ttry ls\n", "rm -rf /",
+	  0 },
+	{ AB_LAYER_PROJECT, "rule exec.sudo deny\n\twhen doas x\n",
+	  "doas x", AB_V_DENY },
+};
+
+struct worst {
+	int verdict;
+};
+
+static void see(void *user, const struct ab_shell_found *found)
+{
+	struct worst *w = user;
+
+	if (found->verdict > w->verdict)
+		w->verdict = found->verdict;
+}
+
+/* The verdict on the line by this pack alone. */
+static int judge(const struct ab_pack *pack, const char *line)
+{
+	static const struct ab_shell_place_text place = {
+		.cwd = { "/srv/repo", 9 },
+		.root = { "/srv/repo", 9 },
+	};
+	size_t n = strlen(line), room = ab_shell_check_room(n);
+	void *memory = malloc(room);
+	struct worst w = { AB_V_ALLOW };
+	struct ab_arena arena;
+	struct ab_shell_request q = { .pack = pack, .place = &place,
+				      .arena = &arena, .report = see,
+				      .user = &w };
+
+	ck_assert_ptr_nonnull(memory);
+	ab_arena_init(&arena, memory, room);
+	if (!ab_shell_check_text(&q, line, n))
+		w.verdict = AB_V_DENY;
+	free(memory);
+	return w.verdict;
+}
+
+START_TEST(a_pack_takes_no_command_out_of_the_rules)
+{
+	struct ab_pack *pack = base_pack();
+	agentbox_error *err = NULL;
+	int32_t r = ab_pack_read(pack, (enum ab_pack_layer)takes[_i].layer,
+				 "p", takes[_i].text, strlen(takes[_i].text),
+				 &err);
+
+	ck_assert_msg((r < 0) == !takes[_i].least, "%s: %s", takes[_i].text,
+		      r < 0 ? agentbox_error_get_message(err) : "accepted");
+	if (r == 0)
+		ck_assert_msg(judge(pack, takes[_i].line) >= takes[_i].least,
+			      "%s allows %s", takes[_i].text, takes[_i].line);
+	agentbox_error_free(err);
+	ab_pack_free(pack);
+}
+END_TEST
+
+/* What a host lets pass is not for a project to widen. */
+START_TEST(a_project_adds_nothing_to_what_a_host_lets_pass)
+{
+	static const char ours[] = OURS("allow low", "ssh build");
+	static const char more[] = "rule x.y allow\n\twhen sudo\n";
+	struct ab_pack *pack = base_pack();
+
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "h", ours,
+				      strlen(ours), NULL), 0);
+	ck_assert_int_eq(judge(pack, "sudo ls"), AB_V_ASK);
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_PROJECT, "p", more,
+				      strlen(more), NULL), AGENTBOX_EPARSE);
+	ck_assert_int_eq(judge(pack, "sudo ls"), AB_V_ASK);
+	ab_pack_free(pack);
+}
+END_TEST
+
+/* The verdict of a rule is that of its mildest condition. */
+START_TEST(what_is_fixed_keeps_its_conditions)
+{
+	static const char text[] = "rule x.y ask high fixed\n\tdeny when ls\n";
+	static const char same[] = "rule x.y ask\n";
+	struct ab_pack *pack = base_pack();
+
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_BASE, "b", text,
+				      strlen(text), NULL), 0);
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "h", same,
+				      strlen(same), NULL), 0);
+	ck_assert_int_eq(judge(pack, "ls"), AB_V_DENY);
+	ab_pack_free(pack);
+}
+END_TEST
+
+/* A word has at most one value, however many options begin with a plus. */
+START_TEST(many_plus_options_take_no_room_of_others)
+{
+	static const struct ab_word words[] = {
+		{ .text = "zz", .len = 2 }, { .text = "+a", .len = 2 },
+		{ .text = "+b", .len = 2 }, { .text = "+c", .len = 2 },
+	};
+	struct ab_pack *pack = base_pack();
+	char text[1024] = "program zz\n\topt";
+	size_t n = strlen(text);
+	unsigned char memory[4096];
+	struct ab_arena arena;
+	struct ab_check check = { .pack = pack, .scratch = &arena };
+	struct ab_use use = { 0 };
+
+	for (int i = 0; i < 60; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, " +%c%c=",
+				      'a' + i % 26, 'a' + i / 26);
+	n += (size_t)snprintf(text + n, sizeof(text) - n,
+			      "\nrule x.y deny\n\twhen zz +ac %%1=last\n");
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "p", text, n,
+				      NULL), 0);
+	ab_arena_init(&arena, memory, sizeof(memory));
+	ck_assert(ab_use_read(&check, ab_pack_program(pack, "zz", 2), words, 4,
+			      &use));
+	ck_assert_uint_eq(use.value_count, 3);
+	ck_assert_uint_eq(use.options, (UINT64_C(1) << 60) - 1);
+	ck_assert_int_eq(judge(pack, "zz +a +b +c +d +e last"), AB_V_DENY);
+	ck_assert_int_eq(judge(pack, "zz +a +b +c +d +e first"), AB_V_ALLOW);
+	ab_pack_free(pack);
+}
+END_TEST
+
 START_TEST(examples_that_fail_refuse_the_pack)
 {
 	agentbox_error *err = NULL;
@@ -255,6 +467,13 @@ static Suite *suite(void)
 			    (int)(sizeof(broken) / sizeof(broken[0])));
 	tcase_add_test(t, a_pack_with_nul_or_too_many_bytes_is_refused);
 	tcase_add_test(t, a_project_can_tighten_and_add_but_not_loosen);
+	tcase_add_loop_test(t, a_bound_is_told_as_one, 0,
+			    (int)(sizeof(large) / sizeof(large[0])));
+	tcase_add_loop_test(t, a_pack_takes_no_command_out_of_the_rules, 0,
+			    (int)(sizeof(takes) / sizeof(takes[0])));
+	tcase_add_test(t, a_project_adds_nothing_to_what_a_host_lets_pass);
+	tcase_add_test(t, what_is_fixed_keeps_its_conditions);
+	tcase_add_test(t, many_plus_options_take_no_room_of_others);
 	tcase_add_test(t, examples_that_fail_refuse_the_pack);
 	tcase_add_test(t, a_pack_survives_every_failed_allocation);
 	suite_add_tcase(s, t);

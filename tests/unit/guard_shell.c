@@ -323,6 +323,16 @@ static const struct policy_case cases[] = {
 	{ ", \"commands\": {\"rules\": [{\"id\": \"ours\", \"verdict\": "
 	  "\"allow\", \"pattern\": \"ssh build.example *\"}]}",
 	  "ssh build.example rm -rf /", 3, "fs.rm-root" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"py\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"python3.11 x*\"}]}", "python3.11 xy", 3,
+	  "policy.py" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"py\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"python3.11 x*\"}]}", "python3.12 xy", 1,
+	  "" },
+	{ ", \"commands\": {\"rules\": [{\"id\": \"py\", \"verdict\": "
+	  "\"deny\", \"pattern\": \"python3.11 x*\"}]}",
+	  "python3.11 -c 'import os; os.system(\"rm -rf /\")'", 3,
+	  "fs.rm-root" },
 	{ ", \"git\": {\"rules\": [{\"id\": \"no-add\", \"verdict\": "
 	  "\"deny\", \"pattern\": \"add -A\"}]}", "git add -A", 3,
 	  "policy-git.no-add" },
