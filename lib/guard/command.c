@@ -401,7 +401,8 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 
 	if (!p && (p = lower_name(c, words)) && p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
-	else if (!p && base)
+	/* what the text put there, whatever it is called */
+	if (base)
 		ab_file_run(c, c->use, &words[0]);
 	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
 }
