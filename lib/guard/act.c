@@ -401,11 +401,10 @@ static struct timespec from_ns(int64_t ns)
 {
 	const int64_t second = 1000000000;
 	int64_t rest = ns % second;
+	int64_t before = rest < 0; /* ns - rest could be less than there is */
 
-	if (rest < 0)
-		rest += second;
-	return (struct timespec){ .tv_sec = (ns - rest) / second,
-				  .tv_nsec = rest };
+	return (struct timespec){ .tv_sec = ns / second - before,
+				  .tv_nsec = rest + before * second };
 }
 
 int32_t agentbox_guard_set_times(agentbox_guard *guard, int32_t dirfd,
@@ -534,20 +533,16 @@ static int make_directory(const struct ab_target *t, mode_t mode)
 static int make_above(struct call *c, const struct ab_target *t, mode_t mode,
 		      struct ab_path_judgement *j)
 {
-	char part[AB_MAX_PATH];
+	/* of t only: it holds no fd, for nothing is there */
+	struct ab_target up = *t;
 
 	for (size_t i = t->in_area; t->path[i]; i++) {
-		ab_autotarget struct ab_target up;
 		int r;
 
-		up.fd = -1;
 		if (t->path[i] != '/' || i == t->in_area)
 			continue;
-		memcpy(part, t->path, i);
-		part[i] = '\0';
-		up = *t;
-		up.fd = -1;
-		memcpy(up.path, part, i + 1);
+		memcpy(up.path, t->path, i);
+		up.path[i] = '\0';
 		if (!ab_write_judge(c->guard, AGENTBOX_ACTION_MKDIR, &up, j))
 			return -EPERM;
 		r = make_directory(&up, mode);

@@ -176,15 +176,19 @@ static struct ab_guard_area *next_area(agentbox_guard *g, bool write)
 	return a;
 }
 
-static void remember_inode(struct ab_guard_area *a, int *fd)
+/* Without its inode an area would be what has its name below the root. */
+static int32_t remember_inode(struct ab_guard_area *a, int *fd,
+			      agentbox_error **err)
 {
 	struct stat st;
 
 	if (fstat(*fd, &st) < 0)
-		return;
+		return ab_error_sys(err, errno, "", "cannot look at a "
+				    "directory of the guard");
 	a->dev = st.st_dev;
 	a->ino = st.st_ino;
 	a->fd = ab_steal_fd(fd);
+	return 0;
 }
 
 /* A directory of the team, by its name; where it is a mount of its own, the
@@ -207,9 +211,7 @@ static int32_t add_team_area(agentbox_guard *g, const char *below, bool is_own,
 		return 0;
 	fd = ab_path_open_beneath(g->root_fd, below, DIR_FLAGS, 0,
 				  AB_PATH_NO_SYMLINKS);
-	if (fd >= 0)
-		remember_inode(a, &fd);
-	return 0;
+	return fd >= 0 ? remember_inode(a, &fd, err) : 0;
 }
 
 static bool is_first_component(const char *path, const char *name)
@@ -282,7 +284,9 @@ static int32_t add_worktree(agentbox_guard *g, const char *path,
 	if (r < 0)
 		return r;
 	a = next_area(g, true);
-	remember_inode(a, &fd);
+	r = remember_inode(a, &fd, err);
+	if (r < 0)
+		return r;
 	a->alias = ab_strdup(path);
 	if (below)
 		a->below = ab_strdup(below);
@@ -302,6 +306,7 @@ static int32_t add_protected_beside(agentbox_guard *g, agentbox_error **err)
 	struct ab_guard_area *a;
 	struct stat st;
 	ab_autofd int fd = -1;
+	int32_t r;
 	int n;
 
 	if (!slash)
@@ -315,7 +320,9 @@ static int32_t add_protected_beside(agentbox_guard *g, agentbox_error **err)
 	    (st.st_dev == g->root_dev && st.st_ino == g->root_ino))
 		return 0;
 	a = next_area(g, false);
-	remember_inode(a, &fd);
+	r = remember_inode(a, &fd, err);
+	if (r < 0)
+		return r;
 	a->name = ab_strdup(path);
 	return a->name ? 0 : ab_error_nomem(err);
 }

@@ -345,8 +345,11 @@ const char *ab_protect_find(const struct ab_protect_set *set, const char *path,
 	size_t n = strlen(path);
 	const char *found = find(set, path, holds);
 
-	if (found || n >= sizeof(folded) || !needs_folding(path, n))
+	if (found || !needs_folding(path, n))
 		return found;
+	/* an ab_target's path is never as long; what is not looked at is */
+	if (n >= sizeof(folded))
+		return "a path that long";
 	if (!fold_path(path, n, folded))
 		return NULL;
 	return find(set, folded, holds);

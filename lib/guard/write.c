@@ -27,9 +27,11 @@
 /* makes or means something that is no directory */
 #define ON_FILE 0x10u
 #define NEVER 0x20u
+/* nothing of these: an action that is not in the table is not known */
+#define LOOKS 0x40u
 
 static const unsigned actions[] = {
-	[AGENTBOX_ACTION_READ] = 0,
+	[AGENTBOX_ACTION_READ] = LOOKS,
 	[AGENTBOX_ACTION_WRITE] = MODIFIES | ON_INODE,
 	[AGENTBOX_ACTION_CREATE] = MODIFIES | ON_INODE | MOVES | ON_FILE,
 	[AGENTBOX_ACTION_MKDIR] = MODIFIES | ON_NAME,
@@ -50,7 +52,7 @@ static const unsigned actions[] = {
 bool ab_action_is_known(int32_t action)
 {
 	return action >= AGENTBOX_ACTION_READ &&
-	       (size_t)action < AB_ARRAY_LEN(actions);
+	       (size_t)action < AB_ARRAY_LEN(actions) && actions[action];
 }
 
 bool ab_action_is_on_name(int32_t action)
@@ -133,7 +135,7 @@ static const char *in_area(const struct ab_target *t)
 	return t->path + t->in_area;
 }
 
-/* Is the last component of the first `depth` named so? */
+/* Is the first component named so? */
 static bool first_is(const char *path, const char *name)
 {
 	return ab_protect_is_name(path, strcspn(path, "/"), name);
@@ -202,7 +204,7 @@ static bool uses_object(unsigned what)
 static bool judge_inode(unsigned what, const struct ab_target *t,
 			struct ab_path_judgement *j)
 {
-	mode_t type = t->st.st_mode & S_IFMT;
+	mode_t type = t->fd >= 0 ? t->st.st_mode & S_IFMT : 0;
 
 	if (t->is_dir_form && (t->fd >= 0 ? type != S_IFDIR :
 					    (what & ON_FILE) != 0))

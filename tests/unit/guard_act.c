@@ -398,6 +398,13 @@ START_TEST(f23_modes_sizes_and_times)
 	ck_assert_int_eq(st.st_atim.tv_nsec, 500000001);
 	ck_assert_int_eq(st.st_mtim.tv_sec, -1);
 	ck_assert_int_eq(st.st_mtim.tv_nsec, 999999999);
+	/* a file system may not reach as far, but both ends have their side */
+	ck_assert_int_eq(agentbox_guard_set_times(g, -1, "shared/s", 8,
+						  INT64_MAX, INT64_MIN, NULL,
+						  NULL), 0);
+	ck_assert_int_eq(stat(at("team/shared/s"), &st), 0);
+	ck_assert_int_gt(st.st_atim.tv_sec, 0);
+	ck_assert_int_lt(st.st_mtim.tv_sec, 0);
 	ck_assert_int_eq(agentbox_guard_set_times(g, -1, "agents/bob/b", 12, 0,
 						  0, NULL, NULL),
 			 AGENTBOX_EDENIED);
