@@ -383,7 +383,7 @@ void ab_helper_stop(ab_helper *helper, int64_t timeout_ms)
 /* --- hello -------------------------------------------------------------- */
 
 /* ETOOMANYREFS: unix(7), the descriptors in flight of a whole user. */
-static int32_t refuse_unsaid(const program *p, ab_reader *r,
+static int32_t refuse_unsaid(const ab_launch *p, ab_reader *r,
 			     agentbox_error **err)
 {
 	int32_t sys_errno = ab_get_i32(r);
@@ -399,7 +399,7 @@ static int32_t refuse_unsaid(const program *p, ab_reader *r,
 }
 
 /* The receiver has judged framing and fd count; this judges the words. */
-static int32_t judge_hello(const program *p, const void *m, size_t n,
+static int32_t judge_hello(const ab_launch *p, const void *m, size_t n,
 			   agentbox_error **err)
 {
 	const char *build_id, *name;
@@ -431,7 +431,7 @@ static int32_t judge_hello(const program *p, const void *m, size_t n,
 	return AGENTBOX_OK;
 }
 
-static int32_t receive_hello(const program *p, int control, int *pidfd,
+static int32_t receive_hello(const ab_launch *p, int control, int *pidfd,
 			     agentbox_error **err)
 {
 	uint8_t message[HELLO_SIZE];
@@ -464,7 +464,7 @@ static int32_t receive_hello(const program *p, int control, int *pidfd,
 }
 
 /* ECLOSED, without an error made, when the helper ended. */
-static int32_t await_hello(const program *p, int control, int watch,
+static int32_t await_hello(const ab_launch *p, int control, int watch,
 			   int64_t timeout_ms, int *pidfd,
 			   agentbox_error **err)
 {
@@ -496,7 +496,7 @@ static int32_t await_hello(const program *p, int control, int watch,
 }
 
 /* The helper closed its socket or is gone: say how it ended, if we know. */
-static int32_t refuse_ended(const program *p, bool is_known,
+static int32_t refuse_ended(const ab_launch *p, bool is_known,
 			    const siginfo_t *si, agentbox_error **err)
 {
 	if (!is_known)
@@ -511,17 +511,25 @@ static int32_t refuse_ended(const program *p, bool is_known,
 			    si->si_status);
 }
 
-/* A process that was refused: the socket first, it may be waiting there. */
-static int discard(int *control, int watch, bool has_ended, siginfo_t *si)
+/*
+ * A process that was refused: the socket first, it may be waiting there. 1
+ * when `si` tells how it ended.
+ */
+static int discard(ab_launch *l, int64_t timeout_ms, siginfo_t *si)
 {
-	close(ab_steal_fd(control));
+	int known = 0;
+
+	close(ab_steal_fd(&l->control_fd));
 	/* without a pidfd it was gone and reaped before we could look */
-	if (watch < 0)
-		return 0;
-	return end_by_pidfd(watch, has_ended ? 200 : 0, si);
+	if (l->watch_fd >= 0)
+		known = end_by_pidfd(l->watch_fd, timeout_ms, si);
+	ab_cleanup_fd(&l->watch_fd);
+	l->watch_fd = -1;
+	l->pid = 0;
+	return known;
 }
 
-static int32_t check_start(const char *name, const ab_helper *out,
+static int32_t check_start(const char *name, const void *out,
 			   agentbox_error **err)
 {
 	if (!name || !*name || strchr(name, '/') || !out)
@@ -530,15 +538,13 @@ static int32_t check_start(const char *name, const ab_helper *out,
 	return AGENTBOX_OK;
 }
 
-int32_t ab_helper_start(agentbox_context *context, const char *name,
-			int plan_fd, int64_t timeout_ms, ab_helper *out,
-			agentbox_error **err)
+int32_t ab_helper_launch(agentbox_context *context, const char *name,
+			 int plan_fd, ab_launch *out, agentbox_error **err)
 {
 	program p = {.name = name, .dirfd = -1, .fd = -1};
-	ab_autofd int control = -1, watch = -1, pidfd = -1;
-	siginfo_t si;
+	ab_autofd int control = -1;
 	pid_t pid = -1;
-	int known, raised;
+	int raised;
 	int32_t r = check_start(name, out, err);
 
 	if (r)
@@ -554,20 +560,60 @@ int32_t ab_helper_start(agentbox_context *context, const char *name,
 	program_end(&p);
 	if (r)
 		return r;
+	out->name = name;
+	memcpy(out->dir, p.dir, sizeof(out->dir));
+	out->pid = pid;
+	out->control_fd = ab_steal_fd(&control);
 	/*
 	 * Of our own child, at once: a number that a careless host reaped and
 	 * the kernel gave to another within these microseconds is not feared.
 	 */
-	watch = ab_fd_lift(pidfd_open(pid, 0));
-	r = await_hello(&p, control, watch, timeout_ms, &pidfd, err);
+	out->watch_fd = ab_fd_lift(pidfd_open(pid, 0));
+	return AGENTBOX_OK;
+}
+
+int32_t ab_helper_greet(ab_launch *l, int64_t timeout_ms, ab_helper *out,
+			agentbox_error **err)
+{
+	ab_autofd int pidfd = -1;
+	siginfo_t si;
+	int known;
+	int32_t r = await_hello(l, l->control_fd, l->watch_fd, timeout_ms,
+				&pidfd, err);
+
 	if (r == AGENTBOX_OK) {
-		out->control_fd = ab_steal_fd(&control);
+		out->control_fd = ab_steal_fd(&l->control_fd);
 		out->pidfd = ab_steal_fd(&pidfd);
-		out->pid = pid;
+		out->pid = l->pid;
+		ab_cleanup_fd(&l->watch_fd);
+		l->watch_fd = -1;
+		l->pid = 0;
 		return r;
 	}
-	known = discard(&control, watch, r == AGENTBOX_ECLOSED, &si);
+	known = discard(l, r == AGENTBOX_ECLOSED ? 200 : 0, &si);
 	if (r == AGENTBOX_ECLOSED)
-		return refuse_ended(&p, known, &si, err);
+		return refuse_ended(l, known, &si, err);
 	return r;
+}
+
+void ab_helper_cancel(ab_launch *l, int64_t timeout_ms)
+{
+	int saved = errno;
+	siginfo_t si;
+
+	if (l->pid > 0)
+		(void)discard(l, timeout_ms, &si);
+	errno = saved;
+}
+
+int32_t ab_helper_start(agentbox_context *context, const char *name,
+			int plan_fd, int64_t timeout_ms, ab_helper *out,
+			agentbox_error **err)
+{
+	ab_launch l;
+	int32_t r = check_start(name, out, err);
+
+	if (!r)
+		r = ab_helper_launch(context, name, plan_fd, &l, err);
+	return r ? r : ab_helper_greet(&l, timeout_ms, out, err);
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "agentbox/base.h"
+#include "base/limits.h"
 
 #define AB_HELPER_CONTROL_FD 3
 #define AB_HELPER_PLAN_FD 4
@@ -34,6 +35,26 @@ typedef struct ab_helper {
 int32_t ab_helper_start(agentbox_context *context, const char *name,
 			int plan_fd, int64_t timeout_ms, ab_helper *out,
 			agentbox_error **err);
+
+/*
+ * The same in two steps, so that a host can go on meanwhile: a helper that was
+ * started and has not said hello yet. ab_helper_greet() takes it in any case;
+ * ab_helper_cancel() ends it as ab_helper_stop() does, and accepts a zeroed or
+ * a taken one.
+ */
+typedef struct ab_launch {
+	const char *name;      /* borrowed */
+	char dir[AB_MAX_PATH]; /* where it was found, for messages */
+	int control_fd;	       /* owned */
+	int watch_fd;	       /* owned: a pidfd of our own, or -1 */
+	pid_t pid;
+} ab_launch;
+
+int32_t ab_helper_launch(agentbox_context *context, const char *name,
+			 int plan_fd, ab_launch *out, agentbox_error **err);
+int32_t ab_helper_greet(ab_launch *launch, int64_t timeout_ms, ab_helper *out,
+			agentbox_error **err);
+void ab_helper_cancel(ab_launch *launch, int64_t timeout_ms);
 
 /*
  * Close the control socket, which ends the helper and all below it; wait up

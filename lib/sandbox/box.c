@@ -271,6 +271,72 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 	}
 }
 
+/* agentbox-init while the plan is compiled. */
+typedef struct early {
+	agentbox_context *context;
+	ab_launch launch;
+	int32_t rc;
+	agentbox_error *error; /* told when nothing else went wrong */
+} early;
+
+static void begin(void *data, int head_fd)
+{
+	early *e = data;
+
+	e->rc = ab_helper_launch(e->context, "agentbox-init", head_fd,
+				 &e->launch, &e->error);
+}
+
+static void cancel(void *data)
+{
+	early *e = data;
+
+	ab_helper_cancel(&e->launch, STOP_TIMEOUT_MS);
+}
+
+static int32_t send_plan(agentbox_sandbox *box, agentbox_error **err)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_PLAN);
+	ab_put_u32(&w, 1);
+	int rc = ab_message_send(box->helper.control_fd, w.data, w.len,
+				 &box->compiled.plan_fd, 1, 0);
+	/* who has said why is heard first, by await_ready() */
+	if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
+		return ab_error_sys_code(err, AGENTBOX_EHELPER, -rc, "init",
+					 "cannot send the plan");
+	return 0;
+}
+
+/*
+ * agentbox-init makes the namespaces while the host looks at its files: both
+ * take about as long. It mounts nothing before it has the whole plan.
+ */
+static int32_t compile_and_start(agentbox_sandbox *box,
+				 ab_compile_input *input, uint64_t deadline,
+				 agentbox_error **err)
+{
+	early e = { .context = box->context };
+	const ab_compile_early hooks = { begin, cancel, &e };
+	int32_t rc;
+
+	input->early = &hooks;
+	rc = ab_walls_compile(box->context, box->policy, input, &box->compiled,
+			      err);
+	input->early = NULL;
+	if (rc == 0 && e.rc)
+		rc = ab_error_move(err, &e.error);
+	else
+		agentbox_error_free(e.error);
+	if (rc == 0)
+		rc = ab_helper_greet(&e.launch, ab_clock_left_ms(deadline),
+				     &box->helper, err);
+	return rc ? rc : send_plan(box, err);
+}
+
 /* One attempt. */
 static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
 			uint64_t deadline, failure *why)
@@ -280,13 +346,7 @@ static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
 				  &box->uid_fd, err);
 	if (rc < 0)
 		return rc;
-	rc = ab_walls_compile(box->context, box->policy, input, &box->compiled,
-			      err);
-	if (rc == 0)
-		rc = ab_helper_start(box->context, "agentbox-init",
-				     box->compiled.plan_fd,
-				     ab_clock_left_ms(deadline), &box->helper,
-				     err);
+	rc = compile_and_start(box, input, deadline, err);
 	if (rc == 0)
 		rc = await_ready(box, deadline, why, err);
 	if (rc < 0) {

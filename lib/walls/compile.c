@@ -202,30 +202,47 @@ static int32_t set_cgroups(ab_build *b, agentbox_error **err)
 	return 0;
 }
 
-static int32_t seal(ab_build *b, agentbox_error **err)
+static int32_t seal(const ab_plan *plan, int *fd, agentbox_error **err)
 {
 	ab_writer w;
 	bool full;
-	int rc;
+	int rc, made = -1;
 
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
-	rc = ab_plan_encode(&b->plan, &w);
+	rc = ab_plan_encode(plan, &w);
 	/* it doubles: a writer that stopped below half ran out of memory */
 	full = w.len > AB_MAX_PLAN_BYTES / 2;
 	if (rc == 0)
-		b->out->plan_fd =
-			ab_fd_memfd_sealed("agentbox-plan", w.data, w.len);
+		made = ab_fd_memfd_sealed("agentbox-plan", w.data, w.len);
 	ab_writer_end(&w);
 	if (rc < 0 && !full)
 		return ab_error_nomem(err);
 	if (rc < 0)
 		return ab_error_sys_code(err, AGENTBOX_ELIMIT, -rc, "plan",
 					 "the plan does not fit its bounds");
-	if (b->out->plan_fd < 0) {
-		rc = -b->out->plan_fd;
-		b->out->plan_fd = -1;
-		return ab_error_sys(err, rc, "plan", "cannot seal the plan");
-	}
+	if (made < 0)
+		return ab_error_sys(err, -made, "plan", "cannot seal the plan");
+	*fd = made;
+	return 0;
+}
+
+/* What is decided by now lets agentbox-init begin. */
+static int32_t begin_early(ab_build *b, agentbox_error **err)
+{
+	const ab_compile_early *early = b->input->early;
+	ab_plan head = ab_plan_head(&b->plan);
+	ab_autofd int fd = -1;
+	int32_t rc;
+
+	if (!early)
+		return 0;
+	if (b->nomem)
+		return ab_error_nomem(err);
+	rc = seal(&head, &fd, err);
+	if (rc)
+		return rc;
+	b->has_begun = true;
+	early->begin(early->data, fd);
 	return 0;
 }
 
@@ -263,13 +280,11 @@ static uint32_t expected_walls(const ab_plan *plan)
 static int32_t finish(ab_build *b, agentbox_error **err)
 {
 	ab_compiled *out = b->out;
-	int32_t rc = set_cgroups(b, err);
+	int32_t rc;
 
-	if (rc)
-		return rc;
 	if (b->nomem)
 		return ab_error_nomem(err);
-	rc = seal(b, err);
+	rc = seal(&b->plan, &out->plan_fd, err);
 	if (rc)
 		return rc;
 	out->tier = b->input->tier;
@@ -308,6 +323,10 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	rc = ab_require_check(b, err);
 	if (!rc)
 		rc = ab_limits_compile(b, err);
+	if (!rc)
+		rc = set_cgroups(b, err);
+	if (!rc)
+		rc = begin_early(b, err);
 	if (rc)
 		return rc;
 	if (ab_build_is_bare(b)) {
@@ -350,6 +369,8 @@ int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
 	made.limits = json_object();
 	made.notes = json_array();
 	rc = made.limits && made.notes ? build(&b, err) : ab_error_nomem(err);
+	if (rc && b.has_begun)
+		input->early->cancel(input->early->data);
 	ab_build_end(&b);
 	if (rc)
 		ab_compiled_end(&made);

@@ -62,6 +62,7 @@ typedef struct ab_build {
 
 	size_t copied; /* bytes of host files in the plan */
 	bool pool;     /* the box gets a kernel uid of its own */
+	bool has_begun; /* input->early knows the head of the plan */
 	ab_hostpath workspace; /* fd -1: none */
 } ab_build;
 

@@ -83,6 +83,18 @@ typedef struct ab_compiled {
 	uint32_t expected_walls; /* AB_WALL_* init must report */
 } ab_compiled;
 
+/*
+ * Who wants to start agentbox-init before the plan is whole. begin: called
+ * once with the sealed head of the plan (borrowed; plan.h, is_head), before
+ * any path of the policy is looked at. cancel: called when compiling failed
+ * after that, before anything that was made is removed.
+ */
+typedef struct ab_compile_early {
+	void (*begin)(void *data, int head_fd);
+	void (*cancel)(void *data);
+	void *data;
+} ab_compile_early;
+
 typedef struct ab_compile_input {
 	const char *box_id;	   /* 32 hex digits */
 	const ab_probe *probe;
@@ -91,6 +103,7 @@ typedef struct ab_compile_input {
 	uint32_t uid_try;	   /* counts up when a kernel uid is taken */
 	bool no_idmap;		   /* see ab_walls_may_skip_idmap() */
 	uint64_t max_entries;	   /* for tests; 0: AB_MAX_SCAN_ENTRIES */
+	const ab_compile_early *early; /* NULL: nobody */
 } ab_compile_input;
 
 /*

@@ -46,6 +46,9 @@ enum ab_box_message {
 	AB_MSG_RELAY = 36,     /* fd: a regular file; arg bit 0: 0 out of the
 				  box, 1 into the box; above it the group of
 				  ab_msg_spawn; reply carries the pipe */
+	/* before READY, once, and only when the plan given at the start was a
+	   head; fd: the sealed memfd of the whole. No answer of its own. */
+	AB_MSG_PLAN = 37,
 	/* spawn, host -> launcher */
 	AB_MSG_SPAWN = 48, /* ab_msg_spawn; fds: channel, then spawn.fds */
 	AB_MSG_SPAWN_BIG = 49, /* fds: channel, sealed memfd with an
@@ -68,7 +71,11 @@ enum ab_box_message {
 	/* fds: user and mount namespace; PID 1 -> holder */
 	AB_MSG_LINK_NAMESPACES = 103,
 	/* u32 group: the command of these relays has ended */
-	AB_MSG_LINK_RELAYS = 104
+	AB_MSG_LINK_RELAYS = 104,
+	/* holder -> PID 1. u32: how many trees follow; fd: the plan */
+	AB_MSG_LINK_PLAN = 105,
+	/* holder -> PID 1. u32 step for each fd: its tree, of a root host */
+	AB_MSG_LINK_TREES = 106
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */

@@ -96,6 +96,7 @@ static void put_workspace(ab_writer *w, const ab_plan *p)
 	for (uint32_t i = 0; i < p->watch_count; i++)
 		ab_put_str(w, p->watches[i].pattern);
 	ab_put_i32(w, p->oom_score_adj);
+	ab_put_u32(w, p->is_head);
 }
 
 int ab_plan_encode(const ab_plan *plan, ab_writer *w)
@@ -317,6 +318,21 @@ static void get_workspace(ab_reader *r, ab_plan *p)
 		r->bad = true;
 }
 
+/* What a head says nothing about is not in it. */
+static void get_head(ab_reader *r, ab_plan *p)
+{
+	p->is_head = ab_get_u32(r);
+	if (p->is_head > 1)
+		r->bad = true;
+	if (p->is_head &&
+	    (p->step_count || p->rule_count || p->landlock_abi ||
+	     p->seccomp_len || p->rlimit_count || p->mark_key ||
+	     p->polled_memory || p->polled_pids || p->watch_count ||
+	     p->workspace_inside[0] || p->workspace_host[0] ||
+	     p->quarantine_host[0]))
+		r->bad = true;
+}
+
 int ab_plan_decode(const void *data, size_t n, const char *build_id,
 		   ab_plan *out)
 {
@@ -339,6 +355,7 @@ int ab_plan_decode(const void *data, size_t n, const char *build_id,
 		r.bad = true;
 	get_limits(&r, &p);
 	get_workspace(&r, &p);
+	get_head(&r, &p);
 	if (!ab_reader_done(&r)) {
 		ab_plan_end(&p);
 		return -EPROTO;
@@ -355,4 +372,50 @@ void ab_plan_end(ab_plan *plan)
 	free(plan->cgroups);
 	free(plan->watches);
 	memset(plan, 0, sizeof(*plan));
+}
+
+ab_plan ab_plan_head(const ab_plan *p)
+{
+	return (ab_plan){
+		.build_id = p->build_id,
+		.box_id = p->box_id,
+		.hostname = p->hostname,
+		.tier = p->tier,
+		.namespaces = p->namespaces,
+		.uid_inside = p->uid_inside,
+		.gid_inside = p->gid_inside,
+		.uid_outside = p->uid_outside,
+		.gid_outside = p->gid_outside,
+		.map_by_holder = p->map_by_holder,
+		.drop_groups = p->drop_groups,
+		.host_sockets = p->host_sockets,
+		.cgroups = p->cgroups,
+		.cgroup_count = p->cgroup_count,
+		.oom_score_adj = p->oom_score_adj,
+		.is_head = 1,
+	};
+}
+
+bool ab_plan_continues(const ab_plan *whole, const ab_plan *head)
+{
+	if (whole->is_head || !head->is_head ||
+	    strcmp(whole->box_id, head->box_id) != 0 ||
+	    strcmp(whole->hostname, head->hostname) != 0 ||
+	    whole->tier != head->tier ||
+	    whole->namespaces != head->namespaces ||
+	    whole->uid_inside != head->uid_inside ||
+	    whole->gid_inside != head->gid_inside ||
+	    whole->uid_outside != head->uid_outside ||
+	    whole->gid_outside != head->gid_outside ||
+	    whole->map_by_holder != head->map_by_holder ||
+	    whole->drop_groups != head->drop_groups ||
+	    whole->host_sockets != head->host_sockets ||
+	    whole->oom_score_adj != head->oom_score_adj ||
+	    whole->cgroup_count != head->cgroup_count)
+		return false;
+	for (uint32_t i = 0; i < head->cgroup_count; i++) {
+		if (strcmp(whole->cgroups[i], head->cgroups[i]) != 0)
+			return false;
+	}
+	return true;
 }

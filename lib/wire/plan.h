@@ -13,6 +13,7 @@
 #ifndef AB_WIRE_PLAN_H
 #define AB_WIRE_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -193,6 +194,14 @@ typedef struct ab_plan {
 
 	/* oom_score_adj for box processes; 0 leaves it. */
 	int32_t oom_score_adj;
+
+	/*
+	 * 1: a head, the part that does not depend on the host's files: the
+	 * identity above, cgroups and oom_score_adj, no step and no rule. The
+	 * namespaces are made from it while the host looks at its files;
+	 * AB_MSG_PLAN brings the whole, and nothing is mounted before.
+	 */
+	uint32_t is_head;
 } ab_plan;
 
 /* 0 or -errno. The writer owns the bytes. */
@@ -206,5 +215,10 @@ int ab_plan_encode(const ab_plan *plan, ab_writer *w);
  */
 int ab_plan_decode(const void *p, size_t n, const char *build_id, ab_plan *out);
 void ab_plan_end(ab_plan *plan);
+
+/* The head of a plan; the arrays are the plan's own. */
+ab_plan ab_plan_head(const ab_plan *plan);
+/* Does `whole` say the same as `head` where that one says something? */
+bool ab_plan_continues(const ab_plan *whole, const ab_plan *head);
 
 #endif

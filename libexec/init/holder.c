@@ -97,6 +97,18 @@ static void do_request(holder *h, const ab_msg_request *q, int fd)
 		close(reply_fd);
 }
 
+/* The whole plan: PID 1 goes on with it, and the holder has its own part. */
+static void on_plan(holder *h, uint32_t kind, int fd, size_t count)
+{
+	if (kind != AB_MSG_PLAN || count != 1) {
+		init_fail(h->box, EPROTO, "", "plan");
+		init_end_box(h, &h->box->failure);
+	}
+	if (init_take_plan(h->box, fd) || init_start_watching(h))
+		init_end_box(h, &h->box->failure);
+	close(fd);
+}
+
 static void on_control(holder *h)
 {
 	uint8_t message[256];
@@ -116,6 +128,10 @@ static void on_control(holder *h)
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
+	if (h->box->awaits_plan) {
+		on_plan(h, kind, fd, count);
+		return;
+	}
 	/* RELAY comes with its file, the others with nothing */
 	if (ab_msg_get_request(&r, kind, &q) == 0 &&
 	    count == (q.kind == AB_MSG_RELAY))
@@ -286,6 +302,7 @@ static void close_inside(init_box *box)
 	close(INIT_PLAN_FD);
 	close(box->link_inside_fd);
 	close(box->spawn_inside_fd);
+	/* of a head there are none */
 	for (uint32_t i = 0; i < box->plan.step_count; i++)
 		ab_cleanup_fd(&box->tree_fds[i]);
 	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
@@ -305,7 +322,7 @@ _Noreturn void init_holder(init_box *box)
 		init_fail(box, -box->pid_one_pidfd, "", "pidfd");
 		init_end_box(&h, &box->failure);
 	}
-	if (init_start_watching(&h))
+	if (!box->awaits_plan && init_start_watching(&h))
 		init_end_box(&h, &box->failure);
 	for (;;)
 		serve(&h);

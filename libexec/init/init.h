@@ -53,8 +53,7 @@ typedef struct init_shared {
 
 typedef struct init_box {
 	ab_plan plan;
-	const void *plan_map;
-	size_t plan_size;
+	bool awaits_plan; /* it has the head only */
 	init_failure failure;
 	char notes[2048]; /* newline-separated */
 
@@ -136,8 +135,18 @@ bool init_mounting_is_refused(int err);
 	"and kernel.apparmor_restrict_unprivileged_userns"
 /* The tree of a BIND step, with everything that the step asks for. */
 int init_clone_source(init_box *box, const ab_plan_step *s);
+/* Room for the tree of each step; there is none yet. */
+int init_list_trees(init_box *box);
 /* The holder of a root host opens and clones every host tree. */
 int init_prepare_trees(init_box *box);
+
+/* late.c: the plan's head at the start, the whole of it later */
+/* A sealed plan of our own build; the whole must continue its head. */
+int init_read_plan(init_box *box, int plan_fd);
+/* The holder: read it, prepare the trees, and hand both to PID 1. */
+int init_take_plan(init_box *box, int plan_fd);
+/* PID 1: wait for both. */
+int init_await_plan(init_box *box);
 
 /* userns.c */
 int init_prepare_cgroups(init_box *box);
@@ -147,6 +156,8 @@ pid_t init_make_child(init_box *box);
 void init_set_oom_score(init_box *box);
 /* In the child: id maps, cgroups. */
 int init_enter_namespaces(init_box *box);
+/* In the child, while the host's /proc is there: what the holder needs. */
+int init_lend_namespaces(init_box *box);
 
 /* root.c, dev.c */
 int init_build_root(init_box *box);

@@ -12,6 +12,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/holder.c libexec/init/holder.h \
 	libexec/init/hunt.c \
 	libexec/init/init.h \
+	libexec/init/late.c \
 	libexec/init/launcher.c \
 	libexec/init/limits.c \
 	libexec/init/main.c \
@@ -65,6 +66,15 @@ tests_unit_init_protect_internal_SOURCES = \
 nodist_tests_unit_init_protect_internal_SOURCES = build-id.h
 tests_unit_init_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_init_protect_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/init_late_internal
+UNIT_TESTS += tests/unit/init_late_internal
+tests_unit_init_late_internal_SOURCES = \
+	tests/unit/init_late_internal.c \
+	tests/unit/init_harness.c tests/unit/init_harness.h
+nodist_tests_unit_init_late_internal_SOURCES = build-id.h
+tests_unit_init_late_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_init_late_internal_CFLAGS = $(UNIT_CFLAGS)
 
 check_PROGRAMS += tests/unit/init_lacks_internal
 UNIT_TESTS += tests/unit/init_lacks_internal

@@ -3,7 +3,6 @@
  * agentbox-init: raises one box from a sealed plan and keeps it. This file
  * is the helper contract of DESIGN.md section 2: fd 3 control, fd 4 plan,
  * nothing else; hello before the plan is honoured; the host's life is ours.
- * It refuses a plan that is not sealed, of another build, or malformed.
  */
 #include "config.h"
 
@@ -77,30 +76,6 @@ static void raise_files(init_box *box)
 	(void)setrlimit(RLIMIT_NOFILE, &all);
 }
 
-static int read_plan(init_box *box)
-{
-	size_t n = 0;
-	int r = ab_fd_check_sealed(INIT_PLAN_FD, AB_MAX_PLAN_BYTES, &n);
-	void *map;
-
-	if (r || n == 0)
-		return init_fail(box, r ? -r : EPROTO,
-				 "the plan must be a sealed memfd", "plan");
-	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, INIT_PLAN_FD, 0);
-	if (map == MAP_FAILED)
-		return init_fail(box, errno, "", "plan");
-	box->plan_map = map;
-	box->plan_size = n;
-	r = ab_plan_decode(map, n, AB_BUILD_ID, &box->plan);
-	if (r)
-		return init_fail(box, -r,
-				 r == -ESTALE ? "library and agentbox-init "
-						"are of different builds"
-					      : "",
-				 "plan");
-	return 0;
-}
-
 static int prepare_sockets(init_box *box)
 {
 	int pair[2];
@@ -128,9 +103,11 @@ static int share_memory(init_box *box)
 
 static int raise_box(init_box *box)
 {
-	if (share_memory(box) || read_plan(box) || init_prepare_trees(box) ||
+	if (share_memory(box) || init_read_plan(box, INIT_PLAN_FD) ||
+	    (!box->plan.is_head && init_prepare_trees(box)) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
+	box->awaits_plan = box->plan.is_head;
 	if (box->plan.tier >= AB_TIER_LANDLOCK &&
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		return init_fail(box, errno, "", "subreaper");

@@ -752,7 +752,8 @@ static int become_pid_one(pid_one *one)
 		return init_fail(box, errno, "", "session");
 	init_open_oom_counter(one);
 	init_set_oom_score(box);
-	if (init_start_network(box) || init_enter_namespaces(box))
+	if (init_start_network(box) || init_enter_namespaces(box) ||
+	    init_await_plan(box) || init_lend_namespaces(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

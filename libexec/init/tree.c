@@ -258,7 +258,7 @@ static int prepare_tree(init_box *box, uint32_t i)
 	return 0;
 }
 
-int init_prepare_trees(init_box *box)
+int init_list_trees(init_box *box)
 {
 	uint32_t n = box->plan.step_count;
 
@@ -267,6 +267,15 @@ int init_prepare_trees(init_box *box)
 		return init_fail(box, ENOMEM, "", "mounts");
 	for (uint32_t i = 0; i < n; i++)
 		box->tree_fds[i] = -1;
+	return 0;
+}
+
+int init_prepare_trees(init_box *box)
+{
+	uint32_t n = box->plan.step_count;
+
+	if (init_list_trees(box))
+		return -1;
 	/* an ordinary user may not clone here: root.c does it inside */
 	if (!box->plan.map_by_holder)
 		return 0;

@@ -215,35 +215,6 @@ static int enter_cgroups(init_box *box)
 	return 0;
 }
 
-/*
- * The holder must be able to come back to make a bind again; once we are not
- * dumpable, it may not open these any more (ptrace(2), access mode checks).
- */
-static int lend_namespaces(init_box *box)
-{
-	const char *const paths[] = {"/proc/self/ns/user", "/proc/self/ns/mnt"};
-	uint8_t header[AB_MESSAGE_HEADER];
-	ab_writer w;
-	ab_autofd int user = -1, mnt = -1;
-	int fds[2], r;
-
-	if (!init_needs_settling(&box->plan) ||
-	    box->plan.tier >= AB_TIER_LANDLOCK)
-		return 0;
-	user = open(paths[0], O_RDONLY | O_CLOEXEC);
-	mnt = open(paths[1], O_RDONLY | O_CLOEXEC);
-	fds[0] = user;
-	fds[1] = mnt;
-	if (user < 0 || mnt < 0)
-		return init_fail(box, errno, "", "namespaces");
-	ab_writer_init_fixed(&w, header, sizeof(header));
-	ab_put_u32(&w, AB_MSG_LINK_NAMESPACES);
-	ab_put_u32(&w, 2);
-	r = ab_message_send(box->link_inside_fd, w.data, w.len, fds, 2,
-			    0);
-	return r ? init_fail(box, -r, "", "namespaces") : 0;
-}
-
 /* A root host without a user namespace (tier landlock): its ids for good. */
 static int drop_ids(init_box *box)
 {
@@ -287,11 +258,40 @@ int init_enter_namespaces(init_box *box)
 		return -1;
 	/* setresuid made us undumpable again */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (enter_cgroups(box) || lend_namespaces(box))
+	if (enter_cgroups(box))
 		return -1;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if ((box->plan.namespaces & AB_NS_UTS) && box->plan.hostname[0] &&
 	    sethostname(box->plan.hostname, strlen(box->plan.hostname)))
 		return init_fail(box, errno, "", "hostname");
 	return 0;
+}
+
+/*
+ * The holder must be able to come back to make a bind again, and may not open
+ * these itself: we are not dumpable (ptrace(2), access mode checks).
+ */
+int init_lend_namespaces(init_box *box)
+{
+	const char *const paths[] = {"/proc/self/ns/user", "/proc/self/ns/mnt"};
+	uint8_t header[AB_MESSAGE_HEADER];
+	ab_writer w;
+	ab_autofd int user = -1, mnt = -1;
+	int fds[2], r;
+
+	if (!init_needs_settling(&box->plan) ||
+	    box->plan.tier >= AB_TIER_LANDLOCK)
+		return 0;
+	user = open(paths[0], O_RDONLY | O_CLOEXEC);
+	mnt = open(paths[1], O_RDONLY | O_CLOEXEC);
+	fds[0] = user;
+	fds[1] = mnt;
+	if (user < 0 || mnt < 0)
+		return init_fail(box, errno, "", "namespaces");
+	ab_writer_init_fixed(&w, header, sizeof(header));
+	ab_put_u32(&w, AB_MSG_LINK_NAMESPACES);
+	ab_put_u32(&w, 2);
+	r = ab_message_send(box->link_inside_fd, w.data, w.len, fds, 2,
+			    0);
+	return r ? init_fail(box, -r, "", "namespaces") : 0;
 }

@@ -265,6 +265,40 @@ START_TEST(a_host_that_reaps_blindly_can_start_and_stop)
 }
 END_TEST
 
+START_TEST(a_start_in_two_steps_is_a_start)
+{
+	ab_helper h = {.control_fd = -1};
+	ab_launch l = {0};
+
+	copy_helper("good");
+	copy_helper("dies");
+	ck_assert_int_eq(ab_helper_launch(context, "good", -1, &l, NULL), 0);
+	ck_assert_int_eq(ab_helper_greet(&l, HELLO_MS, &h, NULL), 0);
+	/* taken: nothing is left of it */
+	ab_helper_cancel(&l, HELLO_MS);
+	stop(&h);
+	ck_assert_int_eq(ab_helper_launch(context, "dies", -1, &l, NULL), 0);
+	ck_assert_int_eq(ab_helper_greet(&l, HELLO_MS, &h, NULL),
+			 AGENTBOX_EHELPER);
+	ab_helper_cancel(&l, HELLO_MS);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+END_TEST
+
+START_TEST(a_cancelled_start_leaves_nobody)
+{
+	ab_launch l = {0};
+
+	ab_helper_cancel(&l, HELLO_MS);
+	copy_helper("good");
+	ck_assert_int_eq(ab_helper_launch(context, "good", -1, &l, NULL), 0);
+	ab_helper_cancel(&l, HELLO_MS);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+	ab_helper_cancel(&l, HELLO_MS);
+}
+END_TEST
+
 static void *start_many(void *data)
 {
 	for (int i = 0; i < 10; i++) {
@@ -530,6 +564,8 @@ int main(void)
 	tcase_add_test(tc, a_host_without_standard_streams_can_start_one);
 	tcase_add_test(tc, a_host_that_ignores_sigchld_can_start_and_stop);
 	tcase_add_test(tc, a_host_that_reaps_blindly_can_start_and_stop);
+	tcase_add_test(tc, a_start_in_two_steps_is_a_start);
+	tcase_add_test(tc, a_cancelled_start_leaves_nobody);
 	tcase_add_test(tc, threads_start_helpers_side_by_side);
 	tcase_add_test(tc, a_stubborn_helper_is_killed);
 	tcase_add_test(tc, stopping_nothing_touches_nothing);

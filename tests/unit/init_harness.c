@@ -228,7 +228,8 @@ static int receive(int fd, void *p, size_t n, int *fds, size_t max,
 	return (int)ab_message_recv(fd, p, n, fds, max, count, 0);
 }
 
-static int greet(ih_box *box)
+/* rest_fd: of the whole plan, -1: there was no head before it. */
+static int greet(ih_box *box, int rest_fd)
 {
 	uint8_t message[4096];
 	ab_reader r;
@@ -242,6 +243,15 @@ static int greet(ih_box *box)
 	if (ab_get_u32(&r) != AB_MSG_HELLO || count != 1)
 		return -EPROTO;
 	box->pidfd = fds[0];
+	if (rest_fd >= 0) {
+		const uint32_t plan[2] = {AB_MSG_PLAN, 1};
+
+		n = ab_message_send(box->control, plan, sizeof(plan), &rest_fd,
+				    1, 0);
+		/* it has ended and said why */
+		if (n && n != -EPIPE && n != -ECONNRESET)
+			return n;
+	}
 	n = receive(box->control, message, sizeof(message), fds, 3, &count);
 	if (n <= 0)
 		return n ? n : -EPIPE;
@@ -259,8 +269,8 @@ static int greet(ih_box *box)
 	}
 }
 
-int ih_raise_bytes(ih_box *box, const char *helper, const void *p, size_t n,
-		   bool sealed)
+static int raise_parts(ih_box *box, const char *helper, const void *p, size_t n,
+		       bool sealed, int rest_fd)
 {
 	int plan_fd = sealed ? ab_fd_memfd_sealed("plan", p, n)
 			     : memfd_create("plan", MFD_CLOEXEC);
@@ -277,7 +287,7 @@ int ih_raise_bytes(ih_box *box, const char *helper, const void *p, size_t n,
 	close(plan_fd);
 	if (r)
 		return r;
-	r = greet(box);
+	r = greet(box, rest_fd);
 	if (r) {
 		char stage[256], message[600];
 		int saved = box->failed_errno;
@@ -289,6 +299,26 @@ int ih_raise_bytes(ih_box *box, const char *helper, const void *p, size_t n,
 		memcpy(box->failed_message, message, sizeof(message));
 		box->failed_errno = saved;
 	}
+	return r;
+}
+
+int ih_raise_bytes(ih_box *box, const char *helper, const void *p, size_t n,
+		   bool sealed)
+{
+	return raise_parts(box, helper, p, n, sealed, -1);
+}
+
+int ih_raise_two(ih_box *box, const char *helper, const ab_plan *head,
+		 int rest_fd)
+{
+	ab_writer w;
+	int r;
+
+	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
+	r = ab_plan_encode(head, &w);
+	if (r == 0)
+		r = raise_parts(box, helper, w.data, w.len, true, rest_fd);
+	ab_writer_end(&w);
 	return r;
 }
 

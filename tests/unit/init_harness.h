@@ -55,6 +55,9 @@ void ih_needs_namespaces(const char *helper);
 /* The same from any plan bytes. */
 int ih_raise_bytes(ih_box *box, const char *helper, const void *p, size_t n,
 		   bool sealed);
+/* A head, then the plan that rest_fd (borrowed) is. */
+int ih_raise_two(ih_box *box, const char *helper, const ab_plan *head,
+		 int rest_fd);
 /* Closes control and waits; true when the helper ended within 2 s. */
 bool ih_end(ih_box *box);
 

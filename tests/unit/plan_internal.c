@@ -179,6 +179,72 @@ START_TEST(impossible_values_are_refused)
 	REFUSED(p.quarantine_host = "");
 	REFUSED(p.quarantine_host = "relative");
 	REFUSED(p.oom_score_adj = 1001);
+	REFUSED(p.is_head = 2);
+	REFUSED(p.is_head = 1);
+}
+END_TEST
+
+#define OF_HEAD_REFUSED(change)                          \
+	do {                                             \
+		ab_plan whole = sample();                \
+		ab_plan p = ab_plan_head(&whole);        \
+		change;                                  \
+		ck_assert_int_eq(refused(&p), -EPROTO);  \
+	} while (0)
+
+START_TEST(a_head_holds_what_needs_no_files_and_nothing_else)
+{
+	ab_plan in = sample(), out;
+	const ab_plan head = ab_plan_head(&in);
+	ab_writer w;
+
+	ck_assert_int_eq(round_trip(&head, &out, &w), 0);
+	ck_assert_uint_eq(out.is_head, 1);
+	ck_assert_uint_eq(out.step_count, 0);
+	ck_assert_uint_eq(out.uid_outside, 100000);
+	ck_assert_str_eq(out.cgroups[0], cgroups[0]);
+	ck_assert(ab_plan_continues(&in, &out));
+	ck_assert(!ab_plan_continues(&out, &out));
+	ck_assert(!ab_plan_continues(&in, &in));
+	ab_plan_end(&out);
+	ab_writer_end(&w);
+	OF_HEAD_REFUSED((p.steps = steps, p.step_count = 1));
+	OF_HEAD_REFUSED((p.rlimits = rlimits, p.rlimit_count = 1));
+	OF_HEAD_REFUSED((p.seccomp = program, p.seccomp_len = 8));
+	OF_HEAD_REFUSED(p.landlock_abi = 1);
+	OF_HEAD_REFUSED(p.mark_key = 1);
+	OF_HEAD_REFUSED(p.polled_memory = 1);
+	OF_HEAD_REFUSED(p.workspace_inside = "/w");
+	OF_HEAD_REFUSED(p.quarantine_host = "/q");
+}
+END_TEST
+
+#define NOT_CONTINUED(change)                                \
+	do {                                                 \
+		ab_plan p = sample();                        \
+		const ab_plan head = ab_plan_head(&p);       \
+		change;                                      \
+		ck_assert(!ab_plan_continues(&p, &head));    \
+	} while (0)
+
+START_TEST(a_whole_says_what_its_head_said)
+{
+	static const char *others[] = {"/sys/fs/cgroup/y"};
+
+	NOT_CONTINUED(p.box_id = "f123456789abcdef0123456789abcdef");
+	NOT_CONTINUED(p.hostname = "x");
+	NOT_CONTINUED(p.tier = AB_TIER_NO_PROC);
+	NOT_CONTINUED(p.namespaces &= ~AB_NS_NET);
+	NOT_CONTINUED(p.uid_inside++);
+	NOT_CONTINUED(p.gid_inside++);
+	NOT_CONTINUED(p.uid_outside++);
+	NOT_CONTINUED(p.gid_outside++);
+	NOT_CONTINUED(p.map_by_holder = 0);
+	NOT_CONTINUED(p.drop_groups = 0);
+	NOT_CONTINUED(p.host_sockets = 0);
+	NOT_CONTINUED(p.oom_score_adj = 0);
+	NOT_CONTINUED(p.cgroup_count = 0);
+	NOT_CONTINUED(p.cgroups = others);
 }
 END_TEST
 
@@ -268,6 +334,8 @@ int main(void)
 	tcase_add_test(tc, every_cut_and_every_extra_byte_is_refused);
 	tcase_add_test(tc, another_build_stops_at_the_first_string);
 	tcase_add_test(tc, impossible_values_are_refused);
+	tcase_add_test(tc, a_head_holds_what_needs_no_files_and_nothing_else);
+	tcase_add_test(tc, a_whole_says_what_its_head_said);
 	tcase_add_test(tc, impossible_steps_are_refused);
 	tcase_add_test(tc, impossible_rules_and_limits_are_refused);
 	tcase_add_test(tc, every_failed_allocation_is_an_error);

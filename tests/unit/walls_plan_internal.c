@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "agentbox/policy.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "walls/cgroup.h"
 #include "walls/internal.h"
@@ -1226,6 +1227,67 @@ START_TEST(every_failed_allocation_of_a_compile_is_out_of_memory)
 }
 END_TEST
 
+typedef struct seen {
+	int begun, cancelled;
+	ab_plan head;
+	void *map;
+	size_t n;
+} seen;
+
+static void begin(void *data, int head_fd)
+{
+	seen *s = data;
+
+	s->begun++;
+	ck_assert_int_eq(ab_fd_check_sealed(head_fd, AB_MAX_PLAN_BYTES, &s->n),
+			 0);
+	s->map = mmap(NULL, s->n, PROT_READ, MAP_PRIVATE, head_fd, 0);
+	ck_assert(s->map != MAP_FAILED);
+	ck_assert_int_eq(ab_plan_decode(s->map, s->n, agentbox_build_id(),
+					&s->head), 0);
+}
+
+static void cancel(void *data)
+{
+	((seen *)data)->cancelled++;
+}
+
+START_TEST(who_begins_early_gets_the_head_of_the_plan)
+{
+	ab_probe p = user_probe();
+	seen s = { 0 };
+	const ab_compile_early early = { begin, cancel, &s };
+	const ab_compile_input in = { .box_id = ID,
+				      .probe = &p,
+				      .tier = AB_TIER_FULL,
+				      .early = &early };
+	agentbox_policy *good = parse("{\"agentbox\":1," USR "}");
+	agentbox_policy *bad = parse("{\"agentbox\":1,\"mounts\":[{\"from\":"
+				     "\"/nonesuch\",\"to\":\"/x\","
+				     "\"access\":\"read\"}]}");
+	ab_compiled c = { 0 };
+	loaded l;
+
+	ck_assert_int_eq(ab_walls_compile(context, good, &in, &c, NULL), 0);
+	ck_assert_int_eq(s.begun, 1);
+	ck_assert_int_eq(s.cancelled, 0);
+	l = load(&c);
+	ck_assert(ab_plan_continues(&l.plan, &s.head));
+	unload(&l, &c);
+	ab_plan_end(&s.head);
+	munmap(s.map, s.n);
+	/* what fails after that is told to who began */
+	ck_assert_int_eq(ab_walls_compile(context, bad, &in, &c, NULL),
+			 AGENTBOX_ENOTFOUND);
+	ck_assert_int_eq(s.begun, 2);
+	ck_assert_int_eq(s.cancelled, 1);
+	ab_plan_end(&s.head);
+	munmap(s.map, s.n);
+	agentbox_policy_unref(good);
+	agentbox_policy_unref(bad);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("walls_plan");
@@ -1276,6 +1338,7 @@ int main(void)
 	tcase_add_test(tc, bare_is_neither_required_nor_reached_by_weakening);
 	tcase_add_test(
 		tc, every_failed_allocation_of_a_compile_is_out_of_memory);
+	tcase_add_test(tc, who_begins_early_gets_the_head_of_the_plan);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
