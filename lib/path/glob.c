@@ -218,6 +218,13 @@ bool ab_glob_match_below(const char *pattern, const char *path, unsigned flags)
 	return match(pattern, path, true, flags);
 }
 
+bool ab_glob_match_anchored(const char *pattern, size_t p_len,
+			    const char *path, size_t n, unsigned flags)
+{
+	return match_path(pattern, pattern + p_len, path, path + n, false,
+			  flags);
+}
+
 /* One component without its slash: brackets closed, backslashes paired. */
 static int check_component(const char *p, size_t n)
 {

@@ -40,6 +40,13 @@ bool ab_glob_match(const char *pattern, const char *path, unsigned flags);
 bool ab_glob_match_below(const char *pattern, const char *path,
 			 unsigned flags);
 
+/*
+ * A checked pattern of p_len bytes, no trailing slash, from the root of the
+ * path on, whether it has a slash or not; neither is NUL-terminated.
+ */
+bool ab_glob_match_anchored(const char *pattern, size_t p_len,
+			    const char *path, size_t n, unsigned flags);
+
 /* One component against a pattern component of p_len bytes without `**`. */
 bool ab_glob_match_name(const char *pattern, size_t p_len, const char *name,
 			size_t n_len, unsigned flags);

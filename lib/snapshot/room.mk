@@ -3,10 +3,19 @@
 #   libagentbox_la_SOURCES += lib/snapshot/x.c lib/snapshot/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
-	lib/snapshot/content.h \
-	lib/snapshot/filter.h
+	lib/snapshot/content.h
 
 libagentbox_la_SOURCES += \
 	lib/snapshot/line.c lib/snapshot/line.h \
 	lib/snapshot/manifest.c lib/snapshot/manifest.h \
 	lib/snapshot/record.c lib/snapshot/record.h
+
+libagentbox_la_SOURCES += \
+	lib/snapshot/filter.c lib/snapshot/filter.h \
+	lib/snapshot/filter_new.c lib/snapshot/internal.h \
+	lib/snapshot/fold.c lib/snapshot/fold.h lib/snapshot/fold_table.c \
+	lib/snapshot/match.c lib/snapshot/match.h \
+	lib/snapshot/names.c lib/snapshot/names.h \
+	lib/snapshot/pattern.c lib/snapshot/pattern.h \
+	lib/snapshot/place.c lib/snapshot/place.h \
+	lib/snapshot/proof.c

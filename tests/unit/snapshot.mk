@@ -5,3 +5,11 @@ UNIT_TESTS += tests/unit/snapshot_manifest_internal
 tests_unit_snapshot_manifest_internal_SOURCES = tests/unit/snapshot_manifest_internal.c
 tests_unit_snapshot_manifest_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_snapshot_manifest_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/snapshot_filter_internal
+UNIT_TESTS += tests/unit/snapshot_filter_internal
+tests_unit_snapshot_filter_internal_SOURCES = \
+	tests/unit/snapshot_filter_internal.c \
+	tests/unit/snapshot_names.c tests/unit/snapshot_names.h
+tests_unit_snapshot_filter_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_snapshot_filter_internal_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names folded and undecorated, see fold.h. Characters first: what NFKC and
+ * case folding make ASCII becomes ASCII, what has no width goes (UAX 15 and
+ * UAX 44, Default_Ignorable_Code_Point; HFS+ ignores some of them, so that
+ * git's own CVE-2014-9390 list is among them). Accents stay, since no rule
+ * has one, but not on a dot-name: there they can only be a disguise.
+ */
+#include "config.h"
+
+#include "snapshot/fold.h"
+
+#include <errno.h>
+#include <string.h>
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+size_t ab_fold_char(const char *p, size_t n, uint32_t *c)
+{
+	unsigned char b = (unsigned char)p[0];
+	size_t len = b < 0x80 ? 1 : b < 0xc2 ? 0 : b < 0xe0 ? 2 : b < 0xf0 ? 3
+			     : b < 0xf5				    ? 4
+								    : 0;
+
+	if (len == 0 || len > n)
+		return 0;
+	*c = len == 1 ? b : b & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if (((unsigned char)p[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | ((unsigned char)p[i] & 0x3f);
+	}
+	if ((len == 3 && *c < 0x800) || (len == 4 && *c < 0x10000) ||
+	    (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff)
+		return 0;
+	return len;
+}
+
+/* Seen by nobody: format characters, fillers, variation selectors. */
+static bool is_invisible(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{0xad, 0xad},	    {0x34f, 0x34f},	{0x600, 0x605},
+		{0x61c, 0x61c},	    {0x6dd, 0x6dd},	{0x70f, 0x70f},
+		{0x8e2, 0x8e2},	    {0x115f, 0x1160},	{0x17b4, 0x17b5},
+		{0x180b, 0x180f},   {0x200b, 0x200f},	{0x2028, 0x202e},
+		{0x2060, 0x206f},   {0x2800, 0x2800},	{0x3164, 0x3164},
+		{0xfe00, 0xfe0f},   {0xfeff, 0xfeff},	{0xffa0, 0xffa0},
+		{0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x1bca0, 0x1bca3},
+		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ranges) && c >= ranges[i][0]; i++)
+		if (c <= ranges[i][1])
+			return true;
+	return false;
+}
+
+static bool is_mark(uint32_t c)
+{
+	return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
+	       (c >= 0x1dc0 && c <= 0x1dff) || (c >= 0x20d0 && c <= 0x20ff) ||
+	       (c >= 0xfe20 && c <= 0xfe2f);
+}
+
+/* The letter below the accent, or 0. */
+static char latin(uint32_t c)
+{
+	char base = '-';
+
+	if (c >= 0xc0 && c < 0x250)
+		base = ab_fold_latin[c - 0xc0];
+	else if (c >= 0x1e00 && c < 0x1f00)
+		base = ab_fold_latin_more[c - 0x1e00];
+	return base == '-' ? '\0' : base;
+}
+
+/* One character that is ASCII to the eye; 0: it is not. */
+static char fold_run(uint32_t c)
+{
+	size_t low = 0;
+	size_t high = ab_fold_run_count;
+
+	/* mathematical alphabets and digits; the holes are unassigned */
+	if (c >= 0x1d400 && c <= 0x1d6a3)
+		return (char)('a' + (c - 0x1d400) % 26);
+	if (c >= 0x1d7ce && c <= 0x1d7ff)
+		return (char)('0' + (c - 0x1d7ce) % 10);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct ab_fold_run *r = &ab_fold_runs[mid];
+
+		if (c < r->first)
+			high = mid;
+		else if (c > r->last)
+			low = mid + 1;
+		else
+			return lower((char)((uint32_t)r->ascii + c - r->first));
+	}
+	return '\0';
+}
+
+static const char *fold_text(uint32_t c)
+{
+	size_t low = 0;
+	size_t high = ab_fold_text_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c == ab_fold_texts[mid].c)
+			return ab_fold_texts[mid].ascii;
+		if (c < ab_fold_texts[mid].c)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
+}
+
+static void put(ab_form *form, const char *p, size_t n)
+{
+	if (n > sizeof(form->text) - 1 - form->len)
+		n = sizeof(form->text) - 1 - form->len; /* cannot be */
+	memcpy(form->text + form->len, p, n);
+	form->len += n;
+}
+
+static void fold_one(ab_form *form, uint32_t c, const char *p, size_t n,
+		     bool strip_marks)
+{
+	const char *text;
+	char ascii;
+
+	if (is_invisible(c) || (strip_marks && is_mark(c)))
+		return;
+	ascii = fold_run(c);
+	if (!ascii && strip_marks)
+		ascii = latin(c);
+	text = ascii ? NULL : fold_text(c);
+	if (ascii)
+		put(form, &ascii, 1);
+	else if (text)
+		put(form, text, strlen(text));
+	else
+		put(form, p, n);
+}
+
+static int fold(ab_form *form, const char *name, size_t n, bool strip_marks)
+{
+	form->len = 0;
+	form->is_plain = true;
+	for (size_t i = 0; i < n;) {
+		uint32_t c;
+		size_t len = ab_fold_char(name + i, n - i, &c);
+
+		/* C1 controls reach a terminal as the escape does */
+		if (len == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+		    c == '\\')
+			return -EILSEQ;
+		if (c < 0x80) {
+			char ascii = lower((char)c);
+
+			put(form, &ascii, 1);
+		} else {
+			form->is_plain = false;
+			fold_one(form, c, name + i, len, strip_marks);
+		}
+		i += len;
+	}
+	return 0;
+}
+
+int ab_form_begin(ab_form *form, const char *name, size_t n)
+{
+	size_t i = 0;
+	int r;
+
+	if (n > AB_MAX_NAME)
+		return -ENAMETOOLONG;
+	r = fold(form, name, n, false);
+	if (r < 0 || form->is_plain)
+		return r;
+	while (i < form->len && form->text[i] == ' ')
+		i++;
+	return i < form->len && form->text[i] == '.'
+		       ? fold(form, name, n, true)
+		       : 0;
+}
+
+static void cut(ab_form *form, size_t at, size_t n)
+{
+	memmove(form->text + at, form->text + at + n, form->len - at - n);
+	form->len -= n;
+	form->is_plain = false;
+}
+
+static bool begins(const ab_form *form, const char *s)
+{
+	size_t n = strlen(s);
+
+	return form->len > n && memcmp(form->text, s, n) == 0;
+}
+
+/* Does s stand right before `end`, with something before it? */
+static bool ends_at(const ab_form *form, size_t end, const char *s)
+{
+	size_t n = strlen(s);
+
+	return end > n && memcmp(form->text + end - n, s, n) == 0;
+}
+
+/* Spaces around, dots behind; of dots in front one stays. */
+static bool trim(ab_form *form)
+{
+	size_t front = 0;
+	bool has_dot = false;
+	size_t before = form->len;
+
+	while (form->len > 0 && (form->text[form->len - 1] == ' ' ||
+				 form->text[form->len - 1] == '.'))
+		form->len--;
+	while (front < form->len &&
+	       (form->text[front] == ' ' || form->text[front] == '.'))
+		has_dot |= form->text[front++] == '.';
+	if (front > has_dot)
+		cut(form, 0, front - has_dot);
+	if (front > 0 && has_dot)
+		form->text[0] = '.';
+	if (form->len == before)
+		return false;
+	form->is_plain = false;
+	return true;
+}
+
+static int hex(char c)
+{
+	return is_digit(c)	      ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
+}
+
+/* %20 and all other printable ones. */
+static bool decode(ab_form *form)
+{
+	size_t to = 0;
+	size_t from = 0;
+
+	while (from < form->len) {
+		char c = form->text[from];
+		int high = -1;
+		int low = -1;
+
+		if (c == '%' && from + 2 < form->len) {
+			high = hex(form->text[from + 1]);
+			low = hex(form->text[from + 2]);
+		}
+		if (high >= 2 && high < 8 && low >= 0 && !(high == 7 && low == 15)) {
+			c = lower((char)(high * 16 + low));
+			from += 2;
+		}
+		form->text[to++] = c;
+		from++;
+	}
+	if (to == form->len)
+		return false;
+	form->len = to;
+	form->is_plain = false;
+	return true;
+}
+
+static bool strip_front(ab_form *form)
+{
+	static const char *const fronts[] = {".#", "._", "~$", "copy of ",
+					     "backup of "};
+	const char *colon = memchr(form->text, ':', form->len);
+
+	if (form->len > 2 && form->text[0] == '#' &&
+	    form->text[form->len - 1] == '#') {
+		form->len--;
+		cut(form, 0, 1);
+		return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
+		if (begins(form, fronts[i])) {
+			cut(form, 0, strlen(fronts[i]));
+			return true;
+		}
+	}
+	if (!colon || colon == form->text)
+		return false;
+	/* a stream of NTFS: .git::$INDEX_ALLOCATION is .git */
+	form->len = (size_t)(colon - form->text);
+	form->is_plain = false;
+	return true;
+}
+
+/* " (1)", " (copy)", " 2" that end at `end`: their length. */
+static size_t copy_mark(const ab_form *form, size_t end)
+{
+	static const char *const marks[] = {
+		" (copy)", " - copy", " copy", "-copy", "_copy", ".copy",
+		" backup", "-backup", "_backup", ".backup", "-bak", "_bak",
+		".bak", "-old", "_old", ".old", "-orig", "_orig", ".orig"};
+	size_t at = end;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++)
+		if (ends_at(form, end, marks[i]))
+			return strlen(marks[i]);
+	if (at > 1 && form->text[at - 1] == ')')
+		at--;
+	while (at > 1 && is_digit(form->text[at - 1]) && end - at < 5)
+		at--;
+	if (at == end)
+		return 0;
+	if (form->text[end - 1] == ')') {
+		if (form->text[at - 1] != '(' || end - at < 2 || at < 2)
+			return 0;
+		at--;
+		at -= at > 1 && form->text[at - 1] == ' ';
+		return end - at;
+	}
+	return form->text[at - 1] == ' ' && at > 1 ? end - at + 1 : 0;
+}
+
+/* Before the last suffix or at the end. */
+static bool strip_copy_mark(ab_form *form)
+{
+	const char *dot = memrchr(form->text, '.', form->len);
+	size_t end = dot && dot > form->text ? (size_t)(dot - form->text)
+					     : form->len;
+	size_t n = copy_mark(form, form->len);
+
+	if (n > 0) {
+		form->len -= n;
+		form->is_plain = false;
+		return true;
+	}
+	n = end < form->len ? copy_mark(form, end) : 0;
+	if (n > 0)
+		cut(form, end - n, n);
+	return n > 0;
+}
+
+static bool strip_suffix(ab_form *form)
+{
+	static const char *const ends[] = {
+		"~",	    ".bak",	 ".old",     ".orig",	 ".save",
+		".swp",	    ".swo",	 ".swn",     ".tmp",	 ".temp",
+		".copy",    ".backup",	 ".bk",	     ".bck",	 ".sav",
+		".new",	    ".prev",	 ".rpmsave", ".rpmorig", ".rpmnew",
+		".pacsave", ".pacnew",	 ".dpkg-old", ".dpkg-new",
+		".dpkg-dist", ".dpkg-tmp", ".ucf-old", ".ucf-dist",
+		".ucf-new", ".part",	 ".partial", ".crdownload",
+		".disabled", ".gz",	 ".bz2",     ".xz",	 ".zst",
+		".lz4",	    ".lzma",	 ".z",	     ".b64",	 ".base64",
+		".bak1",    ".bak2"};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		if (ends_at(form, form->len, ends[i])) {
+			form->len -= strlen(ends[i]);
+			form->is_plain = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ".1", "~1", "-20240131", ".2024-01-31_12:00" */
+static bool strip_number(ab_form *form, bool is_manual)
+{
+	size_t at = form->len;
+	size_t digits = 0;
+
+	while (at > 0 && (is_digit(form->text[at - 1]) ||
+			  (digits && strchr("-_:t", form->text[at - 1])))) {
+		digits += is_digit(form->text[at - 1]);
+		at--;
+	}
+	if (digits >= 6 && at > 1 && strchr(".-_", form->text[at]))
+		at++;
+	if (digits == 0 || at < 2 || !strchr(".-_~", form->text[at - 1]))
+		return false;
+	if (digits < 6 &&
+	    (form->len - at != digits || digits > 2 ||
+	     !strchr(".~", form->text[at - 1]) ||
+	     (is_manual && form->text[at - 1] == '.')))
+		return false;
+	form->len = at - 1;
+	form->is_plain = false;
+	return true;
+}
+
+bool ab_form_next(ab_form *form, bool is_manual)
+{
+	return trim(form) || decode(form) || strip_front(form) ||
+	       strip_suffix(form) || strip_copy_mark(form) ||
+	       strip_number(form, is_manual);
+}
+
+bool ab_form_short_name(ab_form *form)
+{
+	const char *tilde = memchr(form->text, '~', form->len);
+	size_t at = tilde ? (size_t)(tilde - form->text) : 0;
+
+	if (at == 0 || at > 6 || at + 1 == form->len ||
+	    !is_digit(form->text[at + 1]) || form->text[0] == '.')
+		return false;
+	form->len = at + 1;
+	memmove(form->text + 1, form->text, at);
+	form->text[0] = '.';
+	form->is_plain = false;
+	return true;
+}
+
+bool ab_form_swap_name(ab_form *form)
+{
+	if (form->len < 6 || form->text[0] != '.' ||
+	    memcmp(form->text + form->len - 4, ".sw", 3) != 0)
+		return false;
+	cut(form, 0, 1);
+	return true;
+}
