@@ -102,8 +102,15 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	}
 	ab_check_path(c, use, (enum ab_role_kind)role->kind, w);
 	switch ((enum ab_role_kind)role->kind) {
+	case AB_ROLE_LIST:
+	case AB_ROLE_DELETE:
+		if (use->program->is_pass)
+			ab_file_read(c, w);
+		break;
 	case AB_ROLE_READ:
 	case AB_ROLE_SHOW:
+		if (use->program->is_pass)
+			ab_file_read(c, w);
 		taint = ab_word_taint(w);
 		for (uint32_t i = 0; i < w->hole_count; i++) {
 			if (w->holes[i].kind == AB_HOLE_PROC)
@@ -113,8 +120,10 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_WRITE:
 		if (use->program->is_pass)
-			ab_file_save(c, w, use->in_taint, use->in_text,
-				     false);
+			ab_file_copy(c, use, w);
+		break;
+	case AB_ROLE_SEND:
+		ab_check_flow(c, use, AB_SINK_NET, ab_file_taint(c, w), w);
 		break;
 	case AB_ROLE_RUN:
 		ab_file_run(c, use, w);
@@ -261,6 +270,8 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 	const struct ab_program *p = use->program;
 	const struct ab_word *cwd = c->cwd;
 
+	c->copy_taint = 0;
+	c->copy_text = c->copy_from = NULL;
 	check_clauses(c, use);
 	if (p->is_net) {
 		ab_check_flow(c, use, AB_SINK_NET, argument_taint(use), NULL);
@@ -402,8 +413,9 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	if (!p && (p = lower_name(c, words)) && p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* what the text put there, whatever it is called */
-	if (base)
-		ab_file_run(c, c->use, &words[0]);
+	if (base && ab_file_command(c, words, count, in_taint, in_text,
+				    has_stdin))
+		return;
 	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
 }
 

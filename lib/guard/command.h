@@ -34,13 +34,27 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
  */
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url);
-/* A variable that holds bytes of unknown value from there. */
-bool ab_mark_variable(struct ab_check *c, const char *name, uint32_t len,
-		      uint32_t taint);
+/* What can be read from a file descriptor of the shell; content may be NULL:
+   bytes of unknown value from there. */
+void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
+		const struct ab_word *content);
+const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd);
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
-/* The file is run: by its path, by a shell, by source. */
+/* The file is run by the program of use: a shell, source, an interpreter. */
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path);
+/* words[0] is the path of a file that is run; true: it was judged as what
+   its contents say that it is. */
+bool ab_file_command(struct ab_check *c, const struct ab_word *words,
+		     uint32_t count, uint32_t in_taint,
+		     const struct ab_word *in_text, bool has_stdin);
+/* What a file holds, as far as the text says; or NULL. */
+const struct ab_word *ab_file_content(struct ab_check *c,
+				      const struct ab_word *path);
+/* A program that copies: what it reads, and then where it goes. */
+void ab_file_read(struct ab_check *c, const struct ab_word *path);
+void ab_file_copy(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path);
 
 /* The working directory after `cd WORD`; NULL: unknown. */
 const struct ab_word *ab_cwd_after(struct ab_check *c,

@@ -8,6 +8,8 @@
 
 #include "guard/check.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -15,11 +17,14 @@
 #include "guard/git.h"
 
 #define FILE_PREFIX " file "
+#define FD_NAME 32 /* bytes of " fd N" */
+#define COPY_MARK "\177ELF " /* the path of a program follows */
 
 /* --- files -------------------------------------------------------------- */
 
-bool ab_mark_variable(struct ab_check *c, const char *name, uint32_t len,
-		      uint32_t taint)
+/* A variable that holds bytes of unknown value from there. */
+static bool mark_variable(struct ab_check *c, const char *name, uint32_t len,
+			  uint32_t taint, enum ab_shell_owner owner)
 {
 	struct ab_hole hole = { .kind = AB_HOLE_BYTES };
 	struct ab_word word = { .text = "", .holes = &hole, .hole_count = 1 };
@@ -28,7 +33,7 @@ bool ab_mark_variable(struct ab_check *c, const char *name, uint32_t len,
 	if (!hole.origin)
 		return false;
 	hole.origin->taint = taint;
-	return ab_shell_set(c->run, name, len, &word);
+	return ab_shell_set(c->run, name, len, &word, owner);
 }
 
 static const char *file_name(struct ab_check *c, const struct ab_word *path,
@@ -96,18 +101,70 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	if (!variable)
 		return;
 	if (content)
-		good = ab_shell_set(c->run, variable, len, content);
+		good = ab_shell_set(c->run, variable, len, content,
+				    AB_SHELL_SHARED);
 	else
-		good = ab_mark_variable(c, variable, len, taint & keep);
+		good = mark_variable(c, variable, len, taint & keep,
+				     AB_SHELL_SHARED);
 	if (!good)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
-static const struct ab_word *file_content(struct ab_check *c,
-					  const struct ab_word *path)
+/* The variable that holds what descriptor fd is; -1: one that a {name} chose,
+   which are all one. */
+static uint32_t fd_variable(int64_t fd, char name[FD_NAME])
+{
+	return (uint32_t)snprintf(name, FD_NAME, " fd %" PRId64, fd);
+}
+
+void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
+		const struct ab_word *content)
+{
+	char name[FD_NAME];
+	uint32_t len = fd_variable(fd < 0 ? -1 : fd, name);
+	bool good = content ? ab_shell_set(c->run, name, len, content,
+					   AB_SHELL_INHERITED)
+			    : mark_variable(c, name, len, taint,
+					    AB_SHELL_INHERITED);
+
+	if (!good)
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+}
+
+const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd)
+{
+	char name[FD_NAME];
+	bool is_exported;
+
+	return ab_shell_get(c->run, name, fd_variable(fd, name),
+			    &is_exported);
+}
+
+/* /dev/fd/3 and the like: the 3; or -1. */
+static int32_t fd_of(const struct ab_word *w)
+{
+	static const char *const names[] = { "/dev/fd/", "/proc/self/fd/" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		uint32_t n = (uint32_t)strlen(names[i]);
+
+		if (!w->hole_count && w->len == n + 1 &&
+		    !memcmp(w->text, names[i], n) && w->text[n] >= '0' &&
+		    w->text[n] <= '9')
+			return w->text[n] - '0';
+	}
+	return -1;
+}
+
+const struct ab_word *ab_file_content(struct ab_check *c,
+				      const struct ab_word *path)
 {
 	uint32_t len;
 	bool is_exported;
+	int32_t fd = fd_of(path);
+
+	if (fd >= 0)
+		return ab_fd_content(c, fd);
 	const char *variable = file_name(c, path, false, &len);
 
 	return variable ? ab_shell_get(c->run, variable, len, &is_exported)
@@ -116,7 +173,7 @@ static const struct ab_word *file_content(struct ab_check *c,
 
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
 {
-	const struct ab_word *w = file_content(c, path);
+	const struct ab_word *w = ab_file_content(c, path);
 
 	return w ? ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR : 0;
 }
@@ -143,19 +200,199 @@ static bool run_stream(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
+/* The words behind #!, at most two. */
+static uint32_t first_line_words(struct ab_check *c,
+				 const struct ab_word *content,
+				 struct ab_word *out)
+{
+	const char *end = memchr(content->text, '\n', content->len);
+	uint32_t stop = end ? (uint32_t)(end - content->text) : content->len;
+	uint32_t i = 2, count = 0;
+
+	while (count < 2) {
+		while (i < stop && memchr(" \t", content->text[i], 2))
+			i++;
+		uint32_t from = i;
+
+		while (i < stop && !memchr(" \t", content->text[i], 2))
+			i++;
+		if (i == from ||
+		    !ab_word_slice(c, content, from, i - from, &out[count]))
+			break;
+		/* env -S splits, and so do we */
+		if (!count || i - from != 2 ||
+		    memcmp(content->text + from, "-S", 2) != 0)
+			count++;
+	}
+	return count;
+}
+
+/* How a program reads the file that it runs: as its stdin, or inline. */
+static const struct ab_role *reading_role(struct ab_check *c,
+					  const struct ab_program *p)
+{
+	const struct ab_role *code = NULL;
+
+	for (uint32_t i = 0; i < p->role_count; i++) {
+		const struct ab_role *role = &c->pack->roles[p->role + i];
+
+		if (role->kind == AB_ROLE_STDIN_SHELL ||
+		    role->kind == AB_ROLE_STDIN_CODE ||
+		    role->kind == AB_ROLE_STDIN_TEXT)
+			return role;
+		if (role->kind == AB_ROLE_CODE && !code)
+			code = role;
+	}
+	return code;
+}
+
+/* sh FILE ARGS: how many words there are from the file on, itself one. */
+static uint32_t words_from(const struct ab_use *use,
+			   const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < use->operand_count; i++) {
+		if (&use->words[use->operands[i]] == path)
+			return use->count - use->operands[i];
+	}
+	return 0;
+}
+
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
-	if (run_stream(c, use, path))
-		return;
-	const struct ab_word *content = file_content(c, path);
+	const struct ab_program *p = use->program;
+	const struct ab_word *content;
+	const struct ab_role *role;
 
-	if (!content)
+	if (run_stream(c, use, path) || !(content = ab_file_content(c, path)))
 		return;
 	ab_check_flow(c, use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
-	if (content->len)
-		ab_check_script(c, content, true, NULL, 0, NULL);
+	role = reading_role(c, p);
+	if (!content->len || !role)
+		return;
+	if (role->kind == AB_ROLE_STDIN_SHELL)
+		ab_check_script(c, content, !p->is_builtin, path,
+				words_from(use, path), NULL);
+	else if (role->kind == AB_ROLE_STDIN_TEXT)
+		ab_check_text(c, role->text, content);
+	else
+		ab_run_code(c, use, role, content);
+}
+
+/* The file is the command: a script of a shell, or of what its first line
+   names, or a copy of a program. */
+bool ab_file_command(struct ab_check *c, const struct ab_word *words,
+		     uint32_t count, uint32_t in_taint,
+		     const struct ab_word *in_text, bool has_stdin)
+{
+	const struct ab_word *content = ab_file_content(c, &words[0]);
+	uint32_t skip = sizeof(COPY_MARK) - 1, n;
+	struct ab_word *all;
+
+	if (!content)
+		return false;
+	ab_check_flow(c, c->use, AB_SINK_RUN,
+		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
+	if (content->len < 3)
+		return false;
+	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
+	if (!all)
+		return false;
+	memcpy(all + 2, words, count * sizeof(*all));
+	if (content->len > skip && !memcmp(content->text, COPY_MARK, skip)) {
+		if (!ab_word_slice(c, content, skip, UINT32_MAX, &all[2]))
+			return false;
+		all[2].span = words[0].span;
+		ab_check_words(c, all + 2, count, in_taint, in_text,
+			       has_stdin);
+		return true;
+	}
+	if (memcmp(content->text, "#!", 2) != 0) {
+		ab_check_script(c, content, true, words, count, NULL);
+		return false;
+	}
+	n = first_line_words(c, content, all);
+	if (!n)
+		return false;
+	memmove(all + n, all + 2, count * sizeof(*all));
+	ab_check_words(c, all, n + count, in_taint, in_text, has_stdin);
+	return true;
+}
+
+/* --- copies ------------------------------------------------------------- */
+
+/* Where `from` goes when `to` is a directory. */
+static bool inside_word(struct ab_check *c, const struct ab_word *from,
+			const struct ab_word *to, struct ab_word *out)
+{
+	const char *slash = from->len ? memrchr(from->text, '/', from->len)
+				      : NULL;
+	const char *name = slash ? slash + 1 : from->text;
+	uint32_t n = from->len - (uint32_t)(name - from->text);
+	char *text = ab_check_alloc(c, to->len + n + 2);
+
+	if (!text || !n)
+		return false;
+	memcpy(text, to->text, to->len);
+	text[to->len] = '/';
+	memcpy(text + to->len + 1, name, n);
+	*out = *to;
+	out->text = text;
+	out->len = to->len + 1 + n;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+/* A copy of /bin/rm is rm. */
+static const struct ab_word *program_copy(struct ab_check *c,
+					  const struct ab_word *path)
+{
+	uint32_t skip = sizeof(COPY_MARK) - 1;
+	const char *slash = memrchr(path->text, '/', path->len);
+	struct ab_word *w;
+	char *text;
+
+	if (path->hole_count || !slash || slash - path->text < 4 ||
+	    memcmp(slash - 3, "bin", 3) != 0 || !ab_names_program(c, path))
+		return NULL;
+	w = ab_check_alloc(c, sizeof(*w));
+	text = ab_check_alloc(c, path->len + skip + 1);
+	if (!w || !text)
+		return NULL;
+	memcpy(text, COPY_MARK, skip);
+	memcpy(text + skip, path->text, path->len);
+	*w = (struct ab_word){ .text = text, .len = path->len + skip,
+			       .span = path->span };
+	return w;
+}
+
+void ab_file_read(struct ab_check *c, const struct ab_word *path)
+{
+	const struct ab_word *content = ab_file_content(c, path);
+
+	c->copy_taint |= content ? ab_word_taint(content) &
+					   ~(uint32_t)AB_TAINT_VAR
+				 : 0;
+	if (!content)
+		content = program_copy(c, path);
+	c->copy_text = content && content->len ? content : NULL;
+	c->copy_from = path;
+}
+
+void ab_file_copy(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path)
+{
+	const struct ab_word *text = use->in_text ? use->in_text
+						  : c->copy_text;
+	uint32_t taint = use->in_taint | c->copy_taint;
+	struct ab_word in;
+
+	ab_file_save(c, path, taint, text, false);
+	if (c->copy_from && (text || taint) &&
+	    inside_word(c, c->copy_from, path, &in))
+		ab_file_save(c, &in, taint, text, false);
 }
 
 /* --- the working directory ---------------------------------------------- */

@@ -8,8 +8,6 @@
 
 #include "guard/shell.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "guard/check.h"
@@ -18,7 +16,6 @@
 #define CWD " cwd"
 #define DIRS " dirs"
 #define SCRATCH_BYTES (192u << 10)
-#define FD_NAME 32 /* bytes of " fd N" */
 
 struct visit {
 	struct ab_check check;
@@ -28,6 +25,7 @@ struct visit {
 	/* an argv that is judged in place of the text's one command */
 	const struct ab_word *argv;
 	size_t argc;
+	bool has_input; /* an exec gave the shell another stdin */
 };
 
 size_t ab_shell_check_room(size_t n)
@@ -127,7 +125,7 @@ static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
 	static const struct ab_word unknown = { .text = "" };
 
 	if (!ab_shell_set(c->run, CWD, sizeof(CWD) - 1,
-			  cwd ? cwd : &unknown))
+			  cwd ? cwd : &unknown, AB_SHELL_INHERITED))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 }
 
@@ -167,7 +165,8 @@ static void push_dir(struct ab_check *c, const struct ab_word *cwd)
 		memcpy(text + n + 1, old->text, more);
 	struct ab_word list = { .text = text, .len = n + 1 + more };
 
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list);
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list,
+			   AB_SHELL_OWN);
 }
 
 static void pop_dir(struct ab_check *c)
@@ -184,7 +183,8 @@ static void pop_dir(struct ab_check *c)
 		return;
 	}
 	set_cwd(c, first.len ? &first : NULL);
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest);
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest,
+			   AB_SHELL_OWN);
 }
 
 /* cd, pushd, popd. */
@@ -242,22 +242,11 @@ static bool is_net_device(struct ab_check *c, const struct ab_word *w)
 	       is_class(c, ab_path_classes(c, w), "net-device");
 }
 
-/* The variable that holds what descriptor fd is; -1: one that a {name} chose,
-   which are all one. */
-static uint32_t fd_variable(int64_t fd, char name[FD_NAME])
+static void open_fd(struct ab_check *c, const struct ab_shell_redir *r,
+		    uint32_t taint, const struct ab_word *text)
 {
-	return (uint32_t)snprintf(name, FD_NAME, " fd %" PRId64, fd);
-}
-
-static void mark_fd(struct ab_check *c, int32_t fd, uint32_t taint)
-{
-	char name[FD_NAME];
-
-	if (fd >= 0 && fd < 3)
-		return;
-	if (!ab_mark_variable(c, name, fd_variable(fd < 0 ? -1 : fd, name),
-			      taint))
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	if ((taint || text) && (r->fd < 0 || r->fd >= 3))
+		ab_fd_save(c, r->fd, taint, text);
 }
 
 static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
@@ -273,20 +262,22 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	c->out_taint = before | (taint & AB_TAINT_CRED);
 	if (is_net_device(c, w))
 		taint |= AB_TAINT_REMOTE;
+	const struct ab_word *text = ab_file_content(c, w);
+
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		if (w->holes[i].kind != AB_HOLE_PROC)
 			continue;
 		taint |= ab_word_taint(w);
 		if (w->holes[i].origin)
-			in->text = w->holes[i].origin->value;
+			text = w->holes[i].origin->value;
 	}
+	if (text && !text->len)
+		text = NULL;
 	if (r->fd != 0) {
-		if (taint)
-			mark_fd(c, r->fd, taint);
+		open_fd(c, r, taint, text);
 		return;
 	}
-	in->taint = taint;
-	in->has = true;
+	*in = (struct input){ .taint = taint, .text = text, .has = true };
 	c->in_is_file = !taint;
 }
 
@@ -294,10 +285,8 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
 		   struct input *in)
 {
-	bool is_exported;
 	const struct ab_word *w = &r->target;
 	uint32_t n = w->len && w->text[w->len - 1] == '-' ? w->len - 1 : w->len;
-	char name[FD_NAME];
 	int64_t fd = 0;
 
 	for (uint32_t i = 0; i < n && fd <= INT32_MAX; i++) {
@@ -309,27 +298,46 @@ static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
 		fd = -1;
 	else if (!n || fd < 3)
 		return;
-	const struct ab_word *have = ab_shell_get(
-		c->run, name, fd_variable(fd, name), &is_exported);
+	const struct ab_word *have = ab_fd_content(c, fd);
 
 	in->has = true;
-	in->text = NULL;
+	in->text = have && have->len ? have : NULL;
 	in->taint = have ? ab_word_taint(have) : AB_TAINT_FILE;
+}
+
+static bool is_append(const struct ab_shell_redir *r)
+{
+	return r->kind == AB_REDIR_APPEND || r->kind == AB_REDIR_APPEND_BOTH;
+}
+
+/* Into a file, and nowhere else. */
+static bool writes_stdout(const struct ab_shell_redir *r)
+{
+	switch (r->kind) {
+	case AB_REDIR_WRITE:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_APPEND:
+		return r->fd == 1 || r->fd < 0;
+	case AB_REDIR_WRITE_BOTH:
+	case AB_REDIR_APPEND_BOTH:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 			struct input *in, bool is_empty)
 {
 	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
-	if (is_empty && r->kind != AB_REDIR_APPEND &&
-	    r->kind != AB_REDIR_APPEND_BOTH)
+	if (is_empty && !is_append(r))
 		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
 	if (!is_net_device(c, &r->target))
 		return;
 	/* both ways: what comes back is read by whoever shares it */
 	in->has = true;
 	in->taint |= AB_TAINT_REMOTE;
-	mark_fd(c, r->fd, AB_TAINT_REMOTE);
+	open_fd(c, r, AB_TAINT_REMOTE, NULL);
 }
 
 /* The redirections in order; *out is the last file that stdout goes to. */
@@ -351,19 +359,18 @@ static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		case AB_REDIR_WRITE:
 		case AB_REDIR_CLOBBER:
 		case AB_REDIR_APPEND:
-			write_redir(c, r, in, is_empty);
-			if (r->fd == 1 || r->fd < 0)
-				*out = r;
-			break;
 		case AB_REDIR_WRITE_BOTH:
 		case AB_REDIR_APPEND_BOTH:
 			write_redir(c, r, in, is_empty);
-			*out = r;
+			if (writes_stdout(r))
+				*out = r;
 			break;
 		case AB_REDIR_HERE_DOC:
 		case AB_REDIR_HERE_STRING:
-			if (r->fd > 0)
+			if (r->fd != 0) {
+				open_fd(c, r, 0, &r->target);
 				break;
+			}
 			in->has = true;
 			in->text = &r->target;
 			in->taint = ab_word_taint(&r->target);
@@ -440,10 +447,7 @@ static void check_output(struct ab_check *c, const struct ab_shell_command *m,
 	}
 	if (!m->argc)
 		return;
-	known = out->kind != AB_REDIR_APPEND &&
-				out->kind != AB_REDIR_APPEND_BOTH
-			? known_output(c, m, in, &room)
-			: NULL;
+	known = is_append(out) ? NULL : known_output(c, m, in, &room);
 	ab_file_save(c, &out->target, c->out_taint,
 		     known && known->len ? known : NULL, false);
 }
@@ -473,6 +477,12 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		in.has = true;
 		in.taint = m->place.in->taint;
 		in.text = m->place.in->value;
+	} else if (v->has_input) {
+		const struct ab_word *have = ab_fd_content(c, 0);
+
+		in.has = have != NULL;
+		in.taint = have ? ab_word_taint(have) : 0;
+		in.text = have && have->len ? have : NULL;
 	}
 	check_assigns(c, m);
 	c->assigns = m->assigns;
@@ -487,6 +497,11 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
 	check_output(c, m, out, &in);
 	change_dir(c, builtin, argv, argc);
+	if (m->redir_count && argc == 1 && word_is(argv, "exec") && in.has) {
+		/* the shell's own stdin from now on */
+		ab_fd_save(c, 0, in.taint, in.text);
+		v->has_input = true;
+	}
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
@@ -525,6 +540,37 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	if (in.has && s->in)
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
+}
+
+/* What the commands of a compound wrote into its file. */
+static void save_output(struct ab_check *c, const struct ab_shell_scope *s)
+{
+	const struct ab_shell_redir *out = NULL;
+	const struct ab_word *value = s->out ? s->out->value : NULL;
+
+	for (uint32_t i = 0; i < s->redir_count; i++) {
+		const struct ab_shell_redir *r = &s->redirs[i];
+
+		if (writes_stdout(r))
+			out = r;
+	}
+	if (out && s->out)
+		ab_file_save(c, &out->target, s->out->taint,
+			     value && value->len && !is_append(out) ? value
+								    : NULL,
+			     false);
+}
+
+static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
+				   const struct ab_shell_scope *s)
+{
+	struct visit *v = user;
+
+	if (s->redir_count) {
+		prepare(v, run, &s->place);
+		save_output(&v->check, s);
+	}
+	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
 /* --- the check ---------------------------------------------------------- */
@@ -578,6 +624,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	static const struct ab_shell_visitor visitor = {
 		.command = on_command,
 		.begin = on_begin,
+		.end = on_end,
 		.untold = 1u << AB_SCOPE_PIPELINE | 1u << AB_SCOPE_STAGE |
 			  1u << AB_SCOPE_BRANCH | 1u << AB_SCOPE_COPROC |
 			  1u << AB_SCOPE_SUBSTITUTION,

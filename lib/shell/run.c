@@ -503,12 +503,15 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 }
 
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
-		  const struct ab_word *value)
+		  const struct ab_word *value, enum ab_shell_owner owner)
 {
+	static const uint32_t flags[] = { 0, VARIABLE_EXPORTED,
+					  VARIABLE_SHARED };
+
 	ab_run_assign(run, name, len,
 		      value ? ab_run_scalar(run, value) :
 			      ab_run_unknown(run, NULL),
-		      0);
+		      flags[owner]);
 	return run->result->status != AB_SHELL_LIMIT;
 }
 

@@ -350,9 +350,18 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* Whose it is: a shell's own and its subshells'; that of a shell and of all
+ * that it starts; everybody's, as a file is: what a subshell does to it stays
+ * done. */
+enum ab_shell_owner {
+	AB_SHELL_OWN,
+	AB_SHELL_INHERITED,
+	AB_SHELL_SHARED
+};
+
 /* value NULL: unknown from now on. The value is copied. False: LIMIT. */
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
-		  const struct ab_word *value);
+		  const struct ab_word *value, enum ab_shell_owner owner);
 /* A variable that takes what comes from a stream (`nc | read x` by a command
  * that the shell does not know). */
 bool ab_shell_set_from(struct ab_shell_run *run, const char *name, size_t len,

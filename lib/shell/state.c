@@ -64,7 +64,11 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v)
 {
-	if (!v || v->when < run->forgotten)
+	if (!v)
+		return &unknown_value;
+	if (v->flags & VARIABLE_SHARED)
+		return v->value;
+	if (v->when < run->forgotten)
 		return &unknown_value;
 	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED))
 		return &unknown_value;
@@ -326,30 +330,49 @@ struct undo *ab_run_branch(struct ab_shell_run *run)
 	return run->trail;
 }
 
+/* What a branch leaves in a variable. */
+static void keep_outcome(struct ab_shell_run *run, struct variable *v,
+			 struct outcome **outcomes)
+{
+	struct outcome *o = ab_run_high(run, sizeof(*o));
+	bool is_kept = v->flags & VARIABLE_SHARED || v->when >= run->forgotten;
+
+	if (!o)
+		return;
+	o->next = *outcomes;
+	o->variable = v;
+	o->value = is_kept ? v->value : &unknown_value;
+	*outcomes = o;
+}
+
 void ab_run_back(struct ab_shell_run *run, struct undo *mark,
 		 struct outcome **outcomes)
 {
 	uint64_t stamp = ++run->clock;
+	struct undo *shared = NULL, *u;
 
 	run->branch_depth--;
-	for (; run->trail != mark; run->trail = run->trail->older) {
-		struct variable *v = run->trail->variable;
+	while ((u = run->trail) != mark) {
+		struct variable *v = u->variable;
 
-		if (outcomes && v->stamp != stamp) {
-			struct outcome *o = ab_run_high(run, sizeof(*o));
-
-			v->stamp = stamp;
-			if (o) {
-				o->next = *outcomes;
-				o->variable = v;
-				o->value = v->when < run->forgotten ?
-						   &unknown_value :
-						   v->value;
-				*outcomes = o;
-			}
+		run->trail = u->older;
+		/* a subshell ends, and what it did to the world stays */
+		if (!outcomes && v->flags & VARIABLE_SHARED) {
+			u->older = shared;
+			shared = u;
+			continue;
 		}
-		v->value = run->trail->value;
-		v->when = run->trail->when;
+		if (outcomes && v->stamp != stamp) {
+			v->stamp = stamp;
+			keep_outcome(run, v, outcomes);
+		}
+		v->value = u->value;
+		v->when = u->when;
+	}
+	while (run->branch_depth && (u = shared)) {
+		shared = u->older;
+		u->older = run->trail;
+		run->trail = u;
 	}
 }
 
@@ -381,7 +404,9 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		now = ab_run_value(run, v->name, v->len);
 		if (v->joins < branches)
 			v->joined = join_values(run, v->joined, now);
-		if (!same_value(v->joined, now) || v->when < run->forgotten)
+		if (!same_value(v->joined, now) ||
+		    (v->when < run->forgotten &&
+		     !(v->flags & VARIABLE_SHARED)))
 			set_value(run, v, v->joined);
 	}
 }

@@ -33,7 +33,8 @@ enum variable_flags {
 	VARIABLE_EXPORTED = 1,
 	VARIABLE_INTEGER = 2,
 	VARIABLE_READONLY = 4,
-	VARIABLE_NAMEREF = 8
+	VARIABLE_NAMEREF = 8,
+	VARIABLE_SHARED = 16 /* of no shell: AB_SHELL_SHARED */
 };
 
 struct variable {

@@ -87,7 +87,8 @@ static enum ab_shell_answer command(void *user, struct ab_shell_run *run,
 		text.arg_count = c->argc - 3;
 		ab_shell_push(run, &text);
 	} else if (c->argc > 1 && is(&c->argv[0], "cd")) {
-		ab_shell_set(run, " cwd", 4, &c->argv[1]);
+		ab_shell_set(run, " cwd", 4, &c->argv[1],
+			     AB_SHELL_OWN);
 	}
 	ab_shell_get(run, " cwd", 4, NULL);
 	return AB_SHELL_GO;

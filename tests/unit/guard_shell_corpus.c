@@ -3,7 +3,9 @@
  * The labelled lines of tests/data/corpus/, judged as a host would: cwd is
  * /srv/repo, a worktree; HOME is /home/u. A label is the least verdict; a row
  * in tests/data/disputed.jsonl has the right label there, with the reason.
- * Prints the rate of each category.
+ * Prints the rate of each category. And the lines of
+ * tests/data/guard-lines.jsonl, which got past a guard or were refused for
+ * nothing: each of them is judged exactly as it says.
  */
 #include "config.h"
 
@@ -211,6 +213,51 @@ START_TEST(the_labelled_lines_are_judged_as_they_are_labelled)
 }
 END_TEST
 
+static unsigned wrong;
+
+static void judge_exactly(const json_t *row)
+{
+	const char *id = json_string_value(json_object_get(row, "id"));
+	const char *expect = json_string_value(json_object_get(row, "expect"));
+	const char *rule = json_string_value(json_object_get(row, "rule"));
+	int got = judge(row);
+	const char *by = agentbox_decision_get_rule(decision);
+
+	if (got == verdict_of(expect) && (!rule || !strcmp(rule, by)))
+		return;
+	wrong++;
+	printf("# %s: verdict %d (%s), not %s (%s)\n", id, got, by, expect,
+	       rule ? rule : "any rule");
+}
+
+START_TEST(the_lines_that_were_found_are_judged_exactly)
+{
+	char path[4096], *line = NULL;
+	size_t room = 0;
+	unsigned rows = 0;
+
+	set_up();
+	snprintf(path, sizeof(path), "%s/tests/data/guard-lines.jsonl",
+		 ab_test_srcdir());
+	FILE *f = fopen(path, "r");
+
+	ck_assert_msg(f != NULL, "cannot open %s", path);
+	while (getline(&line, &room, f) > 0) {
+		json_t *row = json_loads(line, JSON_ALLOW_NUL, NULL);
+
+		ck_assert_msg(row != NULL, "row %u is not JSON", rows + 1);
+		judge_exactly(row);
+		json_decref(row);
+		rows++;
+	}
+	free(line);
+	fclose(f);
+	ck_assert_uint_ge(rows, 50);
+	ck_assert_msg(!wrong, "%u rows are judged otherwise", wrong);
+	tear_down();
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("guard_shell_corpus");
@@ -218,6 +265,7 @@ static Suite *suite(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, the_labelled_lines_are_judged_as_they_are_labelled);
+	tcase_add_test(t, the_lines_that_were_found_are_judged_exactly);
 	suite_add_tcase(s, t);
 	return s;
 }

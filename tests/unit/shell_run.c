@@ -406,7 +406,8 @@ static enum ab_shell_answer own(void *user, struct ab_shell_run *run,
 		print_word(out, w);
 	fputc(';', out);
 	if (c->argc == 2 && is(c->argv, "cd"))
-		ck_assert(ab_shell_set(run, " cwd", 4, &c->argv[1]));
+		ck_assert(ab_shell_set(run, " cwd", 4, &c->argv[1],
+			     AB_SHELL_OWN));
 	return AB_SHELL_GO;
 }
 
