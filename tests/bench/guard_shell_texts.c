@@ -149,6 +149,17 @@ static const struct {
 	{ "env -S", "", "env -S 'a b' ", "" },
 	{ "git -c", "git ", "-c a=b ", "" },
 	{ "xargs", "", "xargs -I{} ", "" },
+	{ "git add a b", "git add ", "a/../../x ", "" },
+	{ "git log --oneline", "git log ", "--oneline ", "" },
+	{ "git log --n: many it may be", "git log ", "--n ", "" },
+	{ "git: one long option", "git log --", "a", "" },
+	{ "git: one long bundle", "git log -", "p", "" },
+	{ "git: one long number", "git log -", "1", "" },
+	{ "git: one long path", "git log --output=", "a/../", "" },
+	{ "git: one long format", "git log --format=", "%h", "" },
+	{ "git: one long pattern", "git config --get-regexp abc", "xt", "" },
+	{ "git: a path of patterns", "git add ", "./.*/", "" },
+	{ "a long PATH", "PATH=", "/usr/bin:", "" },
 };
 
 const char *generator_name(size_t i)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The tables of the git check: in order, at one with the git that is
- * installed, and read so that no abbreviation, bundle or length gets around
- * them.
+ * installed, and read so that no abbreviation or bundle gets around them. What
+ * long words cost is measured by tests/bench/guard_shell.c.
  */
 #include "config.h"
 
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "abtest.h"
 #include "guard/git_table.h"
@@ -351,177 +350,6 @@ START_TEST(every_command_of_the_installed_git_is_in_the_table)
 }
 END_TEST
 
-/* --- time --- */
-
-enum shape {
-	MANY_OPERANDS,
-	MANY_OPTIONS,
-	MANY_PREFIXES,
-	LONG_OPTION,
-	LONG_BUNDLE,
-	LONG_NUMBER,
-	LONG_PATH,
-	LONG_FORMAT,
-	LONG_PATTERN,
-	MANY_HOLES,
-	MANY_ENV_DIRS,
-	SHAPES
-};
-
-struct big {
-	struct ab_word *words;
-	size_t count;
-	char *text;
-	struct ab_hole *holes;
-	struct ab_word value;
-	struct ab_git_assign assign;
-};
-
-static void long_word(struct big *b, const char *head, const char *part,
-		      size_t n)
-{
-	size_t len = strlen(part);
-	size_t at = strlen(head);
-
-	memcpy(b->text, head, at);
-	for (; at + len <= n; at += len)
-		memcpy(b->text + at, part, len);
-	b->words[b->count++] =
-		(struct ab_word){.text = b->text, .len = (uint32_t)at};
-}
-
-static void many_words(struct big *b, const char *text, size_t n)
-{
-	size_t len = strlen(text);
-
-	for (size_t i = 0; i < n / (len + 1); i++)
-		b->words[b->count++] =
-			(struct ab_word){.text = text, .len = (uint32_t)len};
-}
-
-static void add_word(struct big *b, const char *text)
-{
-	b->words[b->count++] =
-		(struct ab_word){.text = text, .len = (uint32_t)strlen(text)};
-}
-
-static void many_holes(struct big *b, size_t n)
-{
-	struct ab_word *w;
-
-	long_word(b, "", "./.*/", n);
-	w = &b->words[b->count - 1];
-	w->holes = b->holes;
-	w->hole_count = w->len / 5;
-	for (uint32_t i = 0; i < w->hole_count; i++)
-		b->holes[i] = (struct ab_hole){.at = i * 5 + 3, .len = 1,
-					       .kind = AB_HOLE_PATTERN};
-}
-
-static void many_dirs(struct big *b, size_t n, struct ab_git_context *context)
-{
-	long_word(b, "", "/usr/bin:", n);
-	b->value = b->words[--b->count];
-	b->assign = (struct ab_git_assign){.name = {"PATH", 4},
-					   .value = &b->value};
-	context->env = &b->assign;
-	context->env_count = 1;
-}
-
-static void build(struct big *b, enum shape shape, size_t n,
-		  struct ab_git_context *context)
-{
-	b->count = 0;
-	add_word(b, "git");
-	add_word(b, shape == LONG_PATTERN ? "config" : "log");
-	switch (shape) {
-	case MANY_OPERANDS:
-		b->words[1] = (struct ab_word){.text = "add", .len = 3};
-		many_words(b, "a/../../x", n);
-		break;
-	case MANY_OPTIONS:
-		many_words(b, "--oneline", n);
-		break;
-	case MANY_PREFIXES:
-		many_words(b, "--n", n);
-		break;
-	case LONG_OPTION:
-		long_word(b, "--", "a", n);
-		break;
-	case LONG_BUNDLE:
-		long_word(b, "-", "p", n);
-		break;
-	case LONG_NUMBER:
-		long_word(b, "-", "1", n);
-		break;
-	case LONG_PATH:
-		long_word(b, "--output=", "a/../", n);
-		break;
-	case LONG_FORMAT:
-		long_word(b, "--format=", "%h", n);
-		break;
-	case LONG_PATTERN:
-		add_word(b, "--get-regexp");
-		long_word(b, "abc", "xt", n);
-		break;
-	case MANY_HOLES:
-		many_holes(b, n);
-		break;
-	case MANY_ENV_DIRS:
-		many_dirs(b, n, context);
-		break;
-	case SHAPES:
-		break;
-	}
-}
-
-static double seconds(struct big *b, enum shape shape, size_t n)
-{
-	double best = 1e9;
-
-	for (int round = 0; round < 5; round++) {
-		struct ab_git_context context;
-		struct ab_git_result result;
-		struct timespec begin, end;
-		double s;
-
-		row_context(&context);
-		build(b, shape, n, &context);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-		ab_git_check(b->words, b->count, &context, &result);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-		s = (double)(end.tv_sec - begin.tv_sec) +
-		    (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
-		if (s < best)
-			best = s;
-	}
-	return best;
-}
-
-START_TEST(time_grows_with_the_length)
-{
-	size_t n = (size_t)1 << 20;
-	struct big b = {0};
-
-	b.words = calloc(n, sizeof(*b.words));
-	b.text = malloc(n);
-	b.holes = calloc(n / 5 + 1, sizeof(*b.holes));
-	ck_assert(b.words && b.text && b.holes);
-	for (int shape = 0; shape < SHAPES; shape++) {
-		double half = seconds(&b, (enum shape)shape, n / 2);
-		double full = seconds(&b, (enum shape)shape, n);
-
-		/* below this it is noise */
-		ck_assert_msg(full < 0.001 || full / half < 3,
-			      "shape %d: %f s, then %f s", shape, half, full);
-		ck_assert_msg(full < 2, "shape %d: %f s", shape, full);
-	}
-	free(b.words);
-	free(b.text);
-	free(b.holes);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("guard_git_table");
@@ -537,7 +365,6 @@ int main(void)
 	tcase_add_test(t, a_bundle_is_never_milder);
 	tcase_add_test(t, the_installed_git_has_no_option_that_is_not_known);
 	tcase_add_test(t, every_command_of_the_installed_git_is_in_the_table);
-	tcase_add_test(t, time_grows_with_the_length);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
