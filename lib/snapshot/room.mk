@@ -2,8 +2,20 @@
 # Sources of lib/snapshot. Append, e.g.:
 #   libagentbox_la_SOURCES += lib/snapshot/x.c lib/snapshot/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
+# The content scan, which helpers compile as well.
+CONTENT_FILES = \
+	lib/snapshot/content.c lib/snapshot/content.h \
+	lib/snapshot/content_anchor.c \
+	lib/snapshot/content_internal.h \
+	lib/snapshot/content_key.c \
+	lib/snapshot/content_lines.c \
+	lib/snapshot/content_login.c \
+	lib/snapshot/content_rules.c \
+	lib/snapshot/content_shape.c \
+	lib/snapshot/content_value.c
+
 libagentbox_la_SOURCES += \
-	lib/snapshot/content.h
+	$(CONTENT_FILES)
 
 libagentbox_la_SOURCES += \
 	lib/snapshot/line.c lib/snapshot/line.h \

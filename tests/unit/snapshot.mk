@@ -13,3 +13,12 @@ tests_unit_snapshot_filter_internal_SOURCES = \
 	tests/unit/snapshot_names.c tests/unit/snapshot_names.h
 tests_unit_snapshot_filter_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_snapshot_filter_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/snapshot_content_internal
+UNIT_TESTS += tests/unit/snapshot_content_internal
+tests_unit_snapshot_content_internal_SOURCES = \
+	tests/unit/content_text.c tests/unit/content_text.h \
+	tests/unit/snapshot_content_internal.c
+tests_unit_snapshot_content_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_snapshot_content_internal_CFLAGS = $(UNIT_CFLAGS)
+EXTRA_DIST += tests/data/snapshot-content.jsonl

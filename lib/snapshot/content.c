@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The content scan as a stream. Bytes are collected in a window; the
+ * prefilter names places, and the rows that may begin there look at a fixed
+ * number of bytes around them, so nothing depends on the chunks. UTF-16 text
+ * is told by its NULs, block by block of the file, and its low bytes are
+ * scanned as a second stream. What is found ends the work on the file.
+ * Contract: content.h.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/attr.h"
+
+/* Bytes that are scanned in one go, and places found at once. */
+#define WINDOW 65536
+#define PLACES 1024
+/* Kept behind: what a verifier sees, and the anchor before its print. */
+#define KEPT (AB_CONTENT_BACK + AB_CONTENT_ANCHOR)
+/* A verifier may compute, not read, an address a little before its bytes. */
+#define FRONT 64
+/* UTF-16 is told by blocks of this many bytes of the file. */
+#define BLOCK 256
+#define ROOM (KEPT + BLOCK + WINDOW + AB_CONTENT_AHEAD)
+#define PIECES (2 * ROOM / BLOCK + 4)
+
+/* A half of a finding that waits for its keyword. */
+typedef struct slot {
+	bool has_word, is_waiting;
+	ab_content_finding finding;
+} slot;
+
+/* Bytes of the second stream, and where in the file they are from. */
+typedef struct piece {
+	size_t at;
+	uint64_t offset;
+} piece;
+
+/* One stream: the file's bytes, or the text in its UTF-16. */
+typedef struct lane {
+	uint8_t *bytes; /* ROOM of them, FRONT before, padding behind */
+	size_t have, scanned;
+	uint64_t base;	/* how many bytes were there before bytes[0] */
+	uint64_t lines; /* line ends among those */
+	bool is_wide;
+	slot slots[AB_CONTENT_SLOTS];
+} lane;
+
+
+struct ab_content {
+	ab_content_anchors anchors;
+	ab_content_find find;
+	enum ab_content_level level;
+	unsigned kind;
+	bool is_found;
+	ab_content_finding finding;
+	lane raw, wide;
+	/* UTF-16: the next block, and how the one before it was */
+	uint64_t block;
+	int before;
+	bool is_joined; /* the block before went into the second stream */
+	piece pieces[PIECES];
+	size_t piece_count;
+	uint8_t memory[2][FRONT + ROOM + AB_CONTENT_PAD];
+};
+
+ab_content *ab_content_new(void)
+{
+	ab_content *s = ab_new(ab_content);
+
+	if (!s)
+		return NULL;
+	ab_content_anchors_make(&s->anchors);
+	s->find = ab_content_find_best();
+	s->raw.bytes = s->memory[0] + FRONT;
+	s->wide.bytes = s->memory[1] + FRONT;
+	s->wide.is_wide = true;
+	s->level = AB_CONTENT_OFF;
+	return s;
+}
+
+void ab_content_free(ab_content *s)
+{
+	if (!s)
+		return;
+	/* it holds what files held */
+	explicit_bzero(s->memory, sizeof(s->memory));
+	free(s);
+}
+
+void ab_content_set_find(ab_content *s, ab_content_find find)
+{
+	s->find = find;
+}
+
+static unsigned kind_of(const char *path, size_t n)
+{
+	static const char *const locks[] = {
+		"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+		"pnpm-lock.yaml",    "poetry.lock",	    "pipfile.lock",
+		"uv.lock",	     "pdm.lock",	    "cargo.lock",
+		"composer.lock",     "gemfile.lock",	    "go.sum",
+		"flake.lock",	     "bun.lock",	    "deno.lock",
+		"packages.lock.json", "podfile.lock",	    "mix.lock",
+		"pubspec.lock",	     "gradle.lockfile",
+	};
+	const char *slash = n ? memrchr(path, '/', n) : NULL;
+	const char *name = slash ? slash + 1 : path;
+	size_t len = slash ? n - (size_t)(name - path) : n;
+	const uint8_t *p = (const uint8_t *)name;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(locks); i++) {
+		if (len == strlen(locks[i]) &&
+		    ab_content_has(p, len, locks[i]))
+			return AB_CONTENT_LOCK_FILE;
+	}
+	return len && ab_content_has(p, len, "npmrc") ? AB_CONTENT_NPMRC : 0;
+}
+
+static void lane_begin(lane *l)
+{
+	l->have = l->scanned = 0;
+	l->base = l->lines = 0;
+	memset(l->slots, 0, sizeof(l->slots));
+}
+
+void ab_content_begin(ab_content *s, enum ab_content_level level,
+		      const char *path, size_t n)
+{
+	s->level = level;
+	s->kind = level == AB_CONTENT_OFF ? 0 : kind_of(path, n);
+	s->is_found = false;
+	memset(&s->finding, 0, sizeof(s->finding));
+	lane_begin(&s->raw);
+	lane_begin(&s->wide);
+	s->block = 0;
+	s->before = 0;
+	s->is_joined = false;
+	s->piece_count = 0;
+}
+
+static uint64_t count_lines(const uint8_t *p, size_t n)
+{
+	uint64_t lines = 0;
+
+	while (n) {
+		size_t part = n < 255 ? n : 255;
+		uint8_t sum = 0; /* a byte: the compiler can count 16 at once */
+
+		for (size_t i = 0; i < part; i++)
+			sum = (uint8_t)(sum + (p[i] == '\n'));
+		lines += sum;
+		p += part;
+		n -= part;
+	}
+	return lines;
+}
+
+/* Where in the file the byte at `at` of the second stream is from. */
+static uint64_t wide_offset(const ab_content *s, size_t at)
+{
+	uint64_t offset = 0;
+
+	for (size_t i = 0; i < s->piece_count && s->pieces[i].at <= at; i++)
+		offset = s->pieces[i].offset +
+			 2 * (uint64_t)(at - s->pieces[i].at);
+	return offset;
+}
+
+static ab_content_finding finding_at(const ab_content *s, const lane *l,
+				     const ab_content_row *row,
+				     const uint8_t *p)
+{
+	size_t at = (size_t)(p - l->bytes);
+	ab_content_finding f = { .rule = row->id, .tier = row->tier };
+
+	if (l->is_wide) {
+		f.offset = wide_offset(s, at);
+	} else {
+		f.offset = l->base + at;
+		f.line = l->lines + count_lines(l->bytes, at) + 1;
+	}
+	return f;
+}
+
+static void report(ab_content *s, const ab_content_finding *f)
+{
+	if (s->is_found)
+		return;
+	s->is_found = true;
+	s->finding = *f;
+}
+
+/* A row matched: alone it is a finding, else half of one. */
+static void matched(ab_content *s, lane *l, const ab_content_row *row,
+		    const uint8_t *first)
+{
+	size_t needs = AB_ROW_NEEDED(row->flags);
+	size_t word = AB_ROW_WORDED(row->flags);
+	size_t clears = AB_ROW_CLEARED(row->flags);
+	ab_content_finding f;
+	slot *half;
+
+	if (clears) {
+		memset(&l->slots[clears], 0, sizeof(l->slots[clears]));
+		return;
+	}
+	half = &l->slots[word ? word : needs];
+	if (word) {
+		half->has_word = true;
+		if (half->is_waiting)
+			report(s, &half->finding);
+		return;
+	}
+	if (needs && !half->has_word && half->is_waiting)
+		return;
+	f = finding_at(s, l, row, first);
+	if (!needs || half->has_word) {
+		report(s, &f);
+		return;
+	}
+	half->is_waiting = true;
+	half->finding = f;
+}
+
+static void try_row(ab_content *s, lane *l, const ab_content_row *row,
+		    size_t at)
+{
+	size_t hi = l->have - at > AB_CONTENT_AHEAD ? at + AB_CONTENT_AHEAD :
+						      l->have;
+	size_t lo = at > AB_CONTENT_BACK ? at - AB_CONTENT_BACK : 0;
+	ab_content_window w = { .lo = l->bytes + lo,
+				.hi = l->bytes + hi,
+				.at = l->bytes + at,
+				.kind = s->kind };
+	ab_content_match m;
+
+	if (row->tier == 'M' && s->level != AB_CONTENT_STRICT)
+		return;
+	if ((row->flags & AB_ROW_NOT_LOCK) && (s->kind & AB_CONTENT_LOCK_FILE))
+		return;
+	if (!ab_content_shape(row->shape, row->flags & AB_ROW_FOLD, &w, &m))
+		return;
+	if (row->verify && !row->verify(&w, &m))
+		return;
+	if (!ab_content_value(row, &w, &m))
+		return;
+	/* in a program or an image only what is sure by its form */
+	if (row->tier == 'M' && memchr(w.lo, 0, (size_t)(w.hi - w.lo)))
+		return;
+	matched(s, l, row, m.first);
+}
+
+static void try_place(ab_content *s, lane *l, size_t at)
+{
+	uint32_t key = ab_content_key(l->bytes + at);
+	size_t i = s->anchors.heads[ab_content_head(key)];
+
+	for (; i && !s->is_found; i = s->anchors.prints[i - 1].next) {
+		const ab_content_print *print = &s->anchors.prints[i - 1];
+
+		if (print->key == key && print->offset <= at)
+			try_row(s, l, &ab_content_rows[print->row],
+				at - print->offset);
+	}
+}
+
+/* Scan what has all its bytes behind it, or everything at the end. */
+static void scan(ab_content *s, lane *l, bool is_end)
+{
+	size_t to = l->have;
+	uint32_t found[PLACES];
+
+	memset(l->bytes + l->have, 0, AB_CONTENT_PAD);
+	if (!is_end)
+		to = to > AB_CONTENT_AHEAD ? to - AB_CONTENT_AHEAD : 0;
+	while (l->scanned < to && !s->is_found) {
+		size_t n = s->find(&s->anchors, l->bytes, &l->scanned, to,
+				   found, PLACES);
+
+		for (size_t i = 0; i < n && !s->is_found; i++)
+			try_place(s, l, found[i]);
+	}
+}
+
+/* Forget the first n bytes. */
+static void drop(ab_content *s, lane *l, size_t n)
+{
+	if (!n)
+		return;
+	if (!l->is_wide) {
+		l->lines += count_lines(l->bytes, n);
+	} else {
+		size_t gone = 0;
+
+		while (gone + 1 < s->piece_count &&
+		       s->pieces[gone + 1].at <= n)
+			gone++;
+		s->piece_count -= gone;
+		memmove(s->pieces, s->pieces + gone,
+			s->piece_count * sizeof(*s->pieces));
+		for (size_t i = 0; i < s->piece_count; i++) {
+			piece *p = &s->pieces[i];
+
+			if (p->at < n) {
+				p->offset += 2 * (uint64_t)(n - p->at);
+				p->at = n;
+			}
+			p->at -= n;
+		}
+	}
+	memmove(l->bytes, l->bytes + n, l->have - n);
+	l->have -= n;
+	l->scanned -= n;
+	l->base += n;
+}
+
+static void wide_push(ab_content *s, const uint8_t *p, size_t n, int parity,
+		      uint64_t offset)
+{
+	lane *l = &s->wide;
+	size_t from = parity == 2 ? 1 : 0;
+
+	if (l->have + BLOCK > ROOM || s->piece_count + 2 > PIECES) {
+		scan(s, l, false);
+		if (l->scanned > KEPT)
+			drop(s, l, l->scanned - KEPT);
+	}
+	if (!s->is_joined)
+		l->bytes[l->have++] = '\n';
+	s->pieces[s->piece_count].at = l->have;
+	s->pieces[s->piece_count++].offset = offset + from;
+	for (; from < n; from += 2) {
+		/* another letter than ASCII's is no letter of a token */
+		bool is_ascii = from == 0 || p[from - 1] == 0 ||
+				from + 1 == n || p[from + 1] == 0;
+
+		l->bytes[l->have++] = is_ascii ? p[from] : '\n';
+	}
+}
+
+/* Is this UTF-16? 1: text in the even bytes, 2: in the odd ones. */
+static int parity_of(const uint8_t *p, size_t n)
+{
+	size_t zeros[2] = { 0, 0 };
+
+	if (!memchr(p, 0, n))
+		return 0;
+	for (size_t i = 0; i + 1 < n; i += 2) {
+		zeros[0] += p[i] == 0;
+		zeros[1] += p[i + 1] == 0;
+	}
+	if (zeros[1] * 16 >= n && zeros[1] >= 4 * zeros[0])
+		return 1;
+	if (zeros[0] * 16 >= n && zeros[0] >= 4 * zeros[1])
+		return 2;
+	return 0;
+}
+
+/* Tell which blocks of the file are UTF-16; they and those beside them. */
+static void widen(ab_content *s, bool is_end)
+{
+	lane *l = &s->raw;
+	uint64_t end = l->base + l->have;
+
+	while (s->block < end && !s->is_found) {
+		const uint8_t *p = l->bytes + (s->block - l->base);
+		size_t left = (size_t)(end - s->block);
+		size_t n = left < BLOCK ? left : BLOCK;
+		size_t next = left < 2 * BLOCK ? left - n : BLOCK;
+		int parity, after, as;
+
+		if (next < BLOCK && !is_end)
+			return;
+		parity = parity_of(p, n);
+		after = parity_of(p + n, next);
+		as = parity ? parity : s->before ? s->before : after;
+		if (as)
+			wide_push(s, p, n, as, s->block);
+		s->is_joined = as != 0;
+		s->before = parity;
+		s->block += n;
+	}
+}
+
+bool ab_content_feed(ab_content *s, const void *p, size_t n)
+{
+	const uint8_t *from = p;
+	lane *l = &s->raw;
+
+	if (s->level == AB_CONTENT_OFF)
+		return false;
+	while (n && !s->is_found) {
+		size_t room = ROOM - l->have;
+		size_t part = n < room ? n : room;
+
+		memcpy(l->bytes + l->have, from, part);
+		l->have += part;
+		from += part;
+		n -= part;
+		if (l->have < ROOM)
+			break;
+		scan(s, l, false);
+		widen(s, false);
+		if (!s->is_found)
+			drop(s, l, l->scanned - KEPT);
+	}
+	return s->is_found;
+}
+
+bool ab_content_end(ab_content *s, ab_content_finding *finding)
+{
+	if (s->level != AB_CONTENT_OFF && !s->is_found) {
+		scan(s, &s->raw, true);
+		if (!s->is_found)
+			widen(s, true);
+		if (!s->is_found)
+			scan(s, &s->wide, true);
+	}
+	if (s->is_found && finding)
+		*finding = s->finding;
+	s->level = AB_CONTENT_OFF;
+	return s->is_found;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The parts of the content scan: rules (a table), anchors (which rule may
+ * begin where), shapes and values (is it one, is it a placeholder), and the
+ * stream that joins them. For content*.c and its tests.
+ *
+ * What a verifier may see is fixed: AB_CONTENT_BACK bytes before the anchor
+ * and AB_CONTENT_AHEAD from it, cut at the ends of the file and nowhere else.
+ * So a verdict cannot depend on how the file was cut into chunks.
+ */
+#ifndef AB_SNAPSHOT_CONTENT_INTERNAL_H
+#define AB_SNAPSHOT_CONTENT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/content.h"
+
+#define AB_CONTENT_BACK 512
+#define AB_CONTENT_AHEAD 1024
+/* No anchor is longer; further bytes of a literal are the shape's. */
+#define AB_CONTENT_ANCHOR 16
+/* What may be read behind the bytes a prefilter gets. */
+#define AB_CONTENT_PAD 64
+
+/* The bytes around one anchor. at == lo only where the file begins. */
+typedef struct ab_content_window {
+	const uint8_t *lo, *hi; /* [lo, hi) may be read */
+	const uint8_t *at;	/* the anchor's first byte */
+	unsigned kind;		/* AB_CONTENT_LOCK_FILE ... */
+} ab_content_window;
+
+/* What a name says about a file. */
+#define AB_CONTENT_LOCK_FILE 1u /* full of hashes */
+#define AB_CONTENT_NPMRC 2u
+
+/* What a rule found: the secret, and of it the part that varies. */
+typedef struct ab_content_match {
+	const uint8_t *first, *value, *end;
+} ab_content_match;
+
+/* *m is the anchor when called, the secret when true. */
+typedef bool (*ab_content_verify)(const ab_content_window *w,
+				  ab_content_match *m);
+
+/* Flags of a row. */
+#define AB_ROW_FOLD 0x1u	/* the anchor in any case */
+#define AB_ROW_MIXED 0x2u	/* not all digits, capitals or small letters */
+#define AB_ROW_CASES 0x80u	/* capitals and small letters */
+#define AB_ROW_LONELY 0x4u	/* not inside base64: no '+' or '/' beside */
+#define AB_ROW_NOT_LOCK 0x8u	/* not in lock files */
+#define AB_ROW_CHECKSUM 0x10u	/* a right checksum is proof */
+#define AB_ROW_LITERAL 0x20u	/* nothing varies: no value to judge */
+#define AB_ROW_DIGIT 0x40u	/* a digit */
+/* Two halves that make a finding together, in either order. */
+#define AB_ROW_NEEDS(slot) ((uint32_t)(slot) << 16)  /* the secret */
+#define AB_ROW_WORD(slot) ((uint32_t)(slot) << 20)   /* its keyword */
+#define AB_ROW_CLEARS(slot) ((uint32_t)(slot) << 24) /* a new document */
+#define AB_ROW_NEEDED(flags) ((flags) >> 16 & 0xf)
+#define AB_ROW_WORDED(flags) ((flags) >> 20 & 0xf)
+#define AB_ROW_CLEARED(flags) ((flags) >> 24 & 0xf)
+#define AB_CONTENT_SLOTS 8
+
+/*
+ * One spelling of one rule; rows of one rule stand together. A shape says it
+ * all (content_shape.c has the notation) and its beginning is the anchor; or
+ * `shape` is the anchor alone and `verify` looks around it.
+ */
+typedef struct ab_content_row {
+	const char *id;
+	char tier;
+	const char *shape;
+	ab_content_verify verify;
+	uint8_t entropy; /* at least, in tenths of a bit per byte; 0: any */
+	uint32_t flags;
+} ab_content_row;
+
+extern const ab_content_row ab_content_rows[];
+extern const size_t ab_content_row_count;
+
+/* content_shape.c */
+bool ab_content_class(char class, uint8_t c);
+/* One step of a shape: the class (0: a literal), how many, and the rest. */
+const char *ab_content_step(const char *shape, char *class, uint8_t *literal,
+			    size_t *min, size_t *max);
+bool ab_content_shape(const char *shape, bool fold,
+		      const ab_content_window *w, ab_content_match *m);
+/* p behind at most `max` bytes of a class. */
+const uint8_t *ab_content_run(char class, const uint8_t *p,
+			      const uint8_t *hi, size_t max);
+/* The place where as many end before p; never before w->lo. */
+const uint8_t *ab_content_back(char class, const ab_content_window *w,
+			       const uint8_t *p, size_t max);
+/* Is `text` (in small letters, in any case with fold) at p? */
+bool ab_content_at(const ab_content_window *w, const uint8_t *p,
+		   const char *text, bool fold);
+/* Only white space between the beginning of the line and p? */
+bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p);
+bool ab_content_is_word(uint8_t c);
+/* Is the byte before p, or p itself, no part of a word? */
+bool ab_content_begins(const ab_content_window *w, const uint8_t *p);
+bool ab_content_ends(const ab_content_window *w, const uint8_t *p);
+
+/* content_value.c */
+unsigned ab_content_entropy(const uint8_t *p, size_t n);
+/* In a token that a machine made, and in a password that people choose. */
+bool ab_content_is_sample(const uint8_t *p, size_t n);
+bool ab_content_is_weak(const uint8_t *p, size_t n);
+bool ab_content_is_local(const uint8_t *host, size_t n);
+bool ab_content_checksum(const uint8_t *p, size_t n);
+bool ab_content_has(const uint8_t *p, size_t n, const char *lower);
+bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
+		      const ab_content_match *m);
+/* Decode base64, skipping what is no letter of it; how many bytes. */
+size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
+			 size_t room);
+
+/* content_key.c, content_login.c, content_lines.c: what is no shape */
+bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_putty(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_jwt_b64(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_openai(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_azure_ad(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_azure_devops(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_terraform(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_mailchimp(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_discord(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_discord_near(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_slack_legacy(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_ado(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_curl(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
+
+/* content_anchor.c: where may which row begin? */
+#define AB_CONTENT_HEADS 4096
+#define AB_CONTENT_PRINTS 2048
+
+/* Three bytes of an anchor, and how far they are behind its beginning. */
+typedef struct ab_content_print {
+	uint32_t key;
+	uint16_t row;
+	uint16_t next; /* 0: none; numbers are one too high */
+	uint8_t offset;
+} ab_content_print;
+
+typedef struct ab_content_anchors {
+	uint8_t low[3][16], high[3][16]; /* nibbles to buckets */
+	uint64_t pairs[1024];		 /* first two bytes of some print */
+	uint16_t heads[AB_CONTENT_HEADS];
+	ab_content_print prints[AB_CONTENT_PRINTS];
+	size_t count;
+} ab_content_anchors;
+
+/*
+ * Where prints begin in p[from, to): at most `max` positions in order, the
+ * place to go on in *from. Two bytes and AB_CONTENT_PAD behind `to` can be
+ * read. Every implementation gives the same answer.
+ */
+typedef size_t (*ab_content_find)(const ab_content_anchors *a,
+				  const uint8_t *p, size_t *from, size_t to,
+				  uint32_t *out, size_t max);
+
+void ab_content_anchors_make(ab_content_anchors *a);
+size_t ab_content_find_portable(const ab_content_anchors *a, const uint8_t *p,
+				size_t *from, size_t to, uint32_t *out,
+				size_t max);
+/* The fastest that this processor has. */
+ab_content_find ab_content_find_best(void);
+
+static inline uint32_t ab_content_key(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+}
+
+static inline uint32_t ab_content_head(uint32_t key)
+{
+	return key * 2654435761u >> 20;
+}
+
+/* For tests: another prefilter than the best. */
+void ab_content_set_find(ab_content *scanner, ab_content_find find);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Keys and tokens whose anchor stands in their middle, or which have to be
+ * decoded before they can be told: the rules of content_rules.c that are no
+ * shape. Each looks at most AB_CONTENT_BACK and AB_CONTENT_AHEAD far.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define run ab_content_run
+#define back ab_content_back
+
+bool ab_verify_word(const ab_content_window *w, ab_content_match *m)
+{
+	(void)w;
+	(void)m;
+	return true;
+}
+
+/* Behind the header: at least 64 characters of base64, in lines. */
+static bool has_body(const uint8_t *p, const uint8_t *hi)
+{
+	size_t sum = 0;
+
+	while (p < hi) {
+		const uint8_t *end = run('E', p, hi, AB_CONTENT_AHEAD);
+		size_t n = (size_t)(end - p);
+
+		/* a line or its tail; the words of a comment are shorter */
+		if (n >= 16 && ab_content_entropy(p, n) >= 25)
+			sum += n;
+		if (sum >= 64)
+			return true;
+		if (hi - end >= 5 && memcmp(end, "-----", 5) == 0)
+			return false;
+		p = end + 1;
+	}
+	return false;
+}
+
+/* "-----BEGIN" and at most 40 of [ A-Z0-9_-] before p. */
+static const uint8_t *armour(const ab_content_window *w, const uint8_t *p)
+{
+	for (size_t i = 0; i <= 40; i++, p--) {
+		if (ab_content_at(w, p - 10, "-----BEGIN", false))
+			return p - 10;
+		if (p == w->lo ||
+		    !(ab_content_class('a', p[-1]) || p[-1] == ' ' ||
+		      p[-1] == '_'))
+			return NULL;
+	}
+	return NULL;
+}
+
+bool ab_verify_pem(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = m->end;
+
+	m->first = armour(w, w->at);
+	if (!m->first)
+		return false;
+	if (ab_content_at(w, p, " BLOCK", false))
+		p += 6;
+	return ab_content_at(w, p, "-----", false) && has_body(p + 5, w->hi);
+}
+
+/* The letters of base64 around the anchor, without line ends. */
+static size_t letters(const ab_content_window *w, uint8_t *out, size_t room)
+{
+	const uint8_t *p = w->at;
+	size_t n = 0;
+
+	for (size_t i = 0; i < 100 && p > w->lo; i++) {
+		if (!ab_content_class('E', p[-1]) &&
+		    !ab_content_class('s', p[-1]))
+			break;
+		p--;
+	}
+	for (; p < w->hi && n < room; p++) {
+		if (ab_content_class('B', *p))
+			out[n++] = *p;
+		else if (!ab_content_class('s', *p))
+			break;
+	}
+	return n;
+}
+
+static bool is_armoured(const uint8_t *p, size_t n)
+{
+	ab_content_window w = { .lo = p, .hi = p + n, .at = p };
+
+	while ((size_t)(w.hi - w.at) > 11) {
+		const uint8_t *at = memchr(w.at, 'P',
+					   (size_t)(w.hi - w.at) - 10);
+
+		if (!at)
+			return false;
+		/* the first dashes may be lost to the alignment */
+		if (memcmp(at, "PRIVATE KEY", 11) == 0 &&
+		    ab_content_has(p, (size_t)(at - p), "---begin"))
+			return true;
+		w.at = at + 1;
+	}
+	return false;
+}
+
+bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t text[320], plain[256];
+	size_t n = letters(w, text, sizeof(text));
+
+	if (run('B', m->end, w->hi, 20) - m->end < 20)
+		return false;
+	for (size_t phase = 0; phase < 4 && phase < n; phase++) {
+		size_t len = ab_content_decode(text + phase, n - phase, plain,
+					       sizeof(plain));
+
+		if (is_armoured(plain, len))
+			return true;
+	}
+	return false;
+}
+
+bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const kinds[] = { "ssh-", "ecdsa-", "ed25519",
+					     "ed448", "rsa", "dss" };
+	const uint8_t *p = m->end;
+
+	p = run('s', p, w->hi, 2);
+	for (size_t i = 0; i < AB_ARRAY_LEN(kinds); i++) {
+		if (ab_content_at(w, p, kinds[i], false))
+			return true;
+	}
+	return false;
+}
+
+bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = run('s', m->end, w->hi, 16);
+
+	if (!ab_content_begins_line(w, w->at) || p == w->hi || *p != '=')
+		return false;
+	m->value = run('s', p + 1, w->hi, 16);
+	m->end = run('B', m->value, w->hi, 44);
+	return m->end - m->value == 43 && m->end < w->hi && *m->end == '=';
+}
+
+/* jwt.io's and everybody's: {"sub":"1234567890", ... */
+#define JWT_SAMPLE "eyJzdWIiOiIxMjM0NTY3ODkwIi"
+
+bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m)
+{
+	bool is_cut = w->hi - w->at == AB_CONTENT_AHEAD;
+	const uint8_t *p = run('W', m->end, w->hi, AB_CONTENT_AHEAD);
+
+	if (p - m->end < 15 || !ab_content_at(w, p, ".eyJ", false))
+		return false;
+	m->value = ++p;
+	if (ab_content_at(w, p, JWT_SAMPLE, false))
+		return false;
+	m->end = run('W', p, w->hi, AB_CONTENT_AHEAD);
+	if (m->end - p < 18)
+		return false;
+	if (m->end == w->hi)
+		return is_cut;
+	if (*m->end != '.')
+		return false;
+	p = m->end + 1;
+	m->end = run('W', p, w->hi, AB_CONTENT_AHEAD);
+	return m->end - p >= 10 || (m->end == w->hi && is_cut);
+}
+
+bool ab_verify_jwt_b64(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t plain[AB_CONTENT_AHEAD];
+	const uint8_t *end = run('B', w->at, w->hi, AB_CONTENT_AHEAD);
+	size_t n = ab_content_decode(w->at, (size_t)(end - w->at), plain,
+				     sizeof(plain));
+	ab_content_window in = { .lo = plain, .hi = plain + n, .at = plain };
+	ab_content_match token = { .first = plain, .end = plain + 3 };
+
+	if (w->at > w->lo && ab_content_class('B', w->at[-1]))
+		return false;
+	m->value = w->at;
+	m->end = end;
+	if (n < 60 || memcmp(plain, "eyJ", 3) != 0)
+		return false;
+	/* its end may be beyond what is seen */
+	if (ab_verify_jwt(&in, &token))
+		return true;
+	return end - w->at == AB_CONTENT_AHEAD && token.value &&
+	       token.value > plain;
+}
+
+bool ab_verify_openai(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('W', w, w->at, 256);
+
+	for (; w->at - p >= 23; p++) {
+		if (ab_content_at(w, p, "sk-", false) &&
+		    ab_content_begins(w, p))
+			break;
+	}
+	if (w->at - p < 23)
+		return false;
+	m->first = p;
+	m->value = p + 3;
+	p = m->end;
+	m->end = run('W', p, w->hi, 256);
+	return m->end - p >= 20;
+}
+
+/* abc8Q~ and 31 to 34 more: the anchor is "8Q~". */
+bool ab_verify_azure_ad(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('t', w, w->at, 4);
+
+	if (w->at - p != 3)
+		return false;
+	m->first = m->value = p;
+	p = w->at + 3;
+	m->end = run('t', p, w->hi, 35);
+	return m->end - p >= 31 && m->end - p <= 34;
+}
+
+bool ab_verify_azure_devops(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('A', w, w->at, 77);
+
+	if (w->at - p != 76 || !ab_content_begins(w, p))
+		return false;
+	m->first = m->value = p;
+	p = m->end;
+	m->end = run('A', p, w->hi, 5);
+	return m->end - p == 4 && ab_content_ends(w, m->end);
+}
+
+bool ab_verify_terraform(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('A', w, w->at, 15);
+
+	if (w->at - p != 14 || !ab_content_begins(w, p))
+		return false;
+	m->first = p;
+	m->value = m->end;
+	m->end = run('=', m->value, w->hi, 70);
+	return m->end - m->value >= 60;
+}
+
+/* 8 to 10 digits before ":AA", 32 or 33 of base64url behind. */
+bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('d', w, w->at, 11);
+
+	if (w->at - p < 8 || w->at - p > 10 || !ab_content_begins(w, p))
+		return false;
+	m->first = p;
+	m->value = m->end;
+	m->end = run('W', m->value, w->hi, 33);
+	return m->end - m->value >= 32 && ab_content_ends(w, m->end);
+}
+
+/* 32 of hex before "-us" and a number. */
+bool ab_verify_mailchimp(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('h', w, w->at, 33);
+
+	if (w->at - p != 32 || !ab_content_begins(w, p))
+		return false;
+	m->first = m->value = p;
+	p = run('d', m->end, w->hi, 1);
+	m->end = w->at;
+	return ab_content_ends(w, p);
+}
+
+/*
+ * A bot's token by its outline alone, which is too little anywhere but near
+ * the word. (One that begins with a user's id is found without.)
+ */
+bool ab_verify_discord_near(const ab_content_window *w, ab_content_match *m)
+{
+	ab_content_window in = *w;
+
+	in.at = w->at - w->lo > 256 ? w->at - 256 : w->lo;
+	for (; in.at < w->hi && in.at - w->at < 512; in.at++) {
+		if (ab_content_class('0', *in.at) &&
+		    ab_content_shape("!%0%W{23,25}.%W{6}.%W{27,38}!", false,
+				     &in, m) &&
+		    ab_content_entropy(m->value,
+				       (size_t)(m->end - m->value)) >= 40)
+			return true;
+	}
+	return false;
+}
+
+/* xoxa- xoxr- xoxo- xoxs-, numbers, and a tail. */
+bool ab_verify_slack_legacy(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = m->end, *end;
+	size_t groups = 0;
+
+	if (!ab_content_begins(w, w->at))
+		return false;
+	m->value = p;
+	for (;; p = end + 1, groups++) {
+		end = run('d', p, w->hi, 32);
+		if (end == p || end == w->hi || *end != '-' || groups == 8)
+			break;
+	}
+	m->end = run('A', p, w->hi, 48);
+	return groups && m->end - p >= 8;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Secrets that are known by where in a line they stand: password hashes,
+ * .npmrc entries, Kubernetes manifests.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#define run ab_content_run
+#define back ab_content_back
+
+/* The name of "name:" that fills the line before p. */
+static const uint8_t *line_name(const ab_content_window *w, const uint8_t *p,
+				char class, size_t max)
+{
+	const uint8_t *name;
+
+	if (p == w->lo || p[-1] != ':')
+		return NULL;
+	name = back(class, w, p - 1, max);
+	if (name == p - 1 || (name > w->lo && name[-1] != '\n'))
+		return NULL;
+	return name;
+}
+
+static const uint8_t *printable(const uint8_t *p, const uint8_t *hi,
+				uint8_t stop)
+{
+	while (p < hi && *p > ' ' && *p != stop)
+		p++;
+	return p;
+}
+
+bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m)
+{
+	/* '.' is [A-Za-z0-9_.=-] */
+	m->first = line_name(w, w->at, '.', 64);
+	if (!m->first)
+		return false;
+	m->value = m->end;
+	m->end = printable(m->value, w->hi, 0);
+	return m->end - m->value >= 20;
+}
+
+bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m)
+{
+	m->first = line_name(w, w->at, 'W', 32);
+	if (!m->first)
+		return false;
+	m->value = m->end;
+	m->end = printable(m->value, w->hi, ':');
+	return m->end - m->value >= 20 && m->end < w->hi && *m->end == ':';
+}
+
+/* _auth is base64 of user:password; anything else may be a variable. */
+static bool is_pair(const uint8_t *p, const uint8_t *end)
+{
+	uint8_t plain[256];
+	size_t n = ab_content_decode(p, (size_t)(end - p), plain,
+				     sizeof(plain));
+	const uint8_t *colon = memchr(plain, ':', n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (plain[i] < ' ' || plain[i] > '~')
+			return false;
+	}
+	return colon &&
+	       !ab_content_is_weak(colon + 1,
+				   (size_t)(plain + n - colon) - 1);
+}
+
+/* [//registry/:]_auth=..., _password=...; the anchor is the name. */
+bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at;
+	bool is_scoped;
+
+	while (p > w->lo && p[-1] > ' ' && w->at - p < 300)
+		p--;
+	is_scoped = w->at - p > 3 && p[0] == '/' && p[1] == '/' &&
+		    w->at[-1] == ':';
+	if ((p != w->at && !is_scoped) || !ab_content_begins_line(w, p))
+		return false;
+	m->first = p;
+	/* the anchor ends with '=' or the white space before it */
+	p = run('s', m->end - 1, w->hi, 4);
+	if (p == w->hi || *p != '=')
+		return false;
+	m->value = run('s', p + 1, w->hi, 4);
+	m->end = run('E', m->value, w->hi, 512);
+	if (m->end - m->value < 8 || (m->end < w->hi && *m->end > ' '))
+		return false;
+	return is_scoped || (w->kind & AB_CONTENT_NPMRC) ||
+	       is_pair(m->value, m->end);
+}
+
+/* kind: Secret, alone in its line. */
+bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at;
+
+	while (p > w->lo && (p[-1] == ' ' || p[-1] == '-'))
+		p--;
+	if (p > w->lo && p[-1] != '\n')
+		return false;
+	p = m->end;
+	while (p < w->hi && (*p == ' ' || *p == '"' || *p == '\''))
+		p++;
+	return p == w->hi || *p == '\n' || *p == '\r' || *p == '#';
+}
+
+static const uint8_t *line_end(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *end = memchr(p, '\n', (size_t)(hi - p));
+
+	return end ? end : hi;
+}
+
+/* A value that a template fills in, or that is none. */
+static bool is_filled_in(const uint8_t *p, size_t n)
+{
+	return n < 3 || *p == '$' || *p == '{' || *p == '#' || *p == '*' ||
+	       ab_content_has(p, n, "{{") || ab_content_has(p, n, "${") ||
+	       ab_content_has(p, n, "<") || ab_content_is_sample(p, n);
+}
+
+/* `key: value`, or a line of a block: is there a secret in it? */
+static bool is_data(const uint8_t *p, const uint8_t *end, bool is_encoded,
+		    bool *is_block)
+{
+	const uint8_t *value = p, *colon = memchr(p, ':', (size_t)(end - p));
+	uint8_t plain[256];
+	size_t n;
+
+	if (colon && !*is_block)
+		value = colon + 1;
+	while (value < end && (*value == ' ' || *value == '"' ||
+			       *value == '\''))
+		value++;
+	while (end > value && (end[-1] <= ' ' || end[-1] == '"' ||
+			       end[-1] == '\''))
+		end--;
+	n = (size_t)(end - value);
+	*is_block = n && (*value == '|' || *value == '>');
+	if (*is_block || is_filled_in(value, n))
+		return false;
+	if (!is_encoded)
+		return !ab_content_is_weak(value, n);
+	if (run('E', value, end, n) != end)
+		return false;
+	n = ab_content_decode(value, n, plain, sizeof(plain));
+	return n >= 3 && !ab_content_is_weak(plain, n);
+}
+
+/* data: or stringData:, and below it at least one value that is one. */
+bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
+{
+	bool is_encoded = *w->at == 'd', is_block = false;
+	const uint8_t *p = w->at, *end;
+	size_t indent;
+
+	while (p > w->lo && p[-1] == ' ')
+		p--;
+	if (p > w->lo && p[-1] != '\n')
+		return false;
+	indent = (size_t)(w->at - p);
+	end = line_end(m->end, w->hi);
+	p = run('s', m->end, end, 64);
+	if (p < end && *p != '#')
+		return false;
+	while (end < w->hi) {
+		p = end + 1;
+		while (p < w->hi && *p == ' ')
+			p++;
+		if (p == w->hi || ((size_t)(p - end - 1) <= indent &&
+				   *p != '\n' && *p != '\r' && *p != '#'))
+			return false;
+		end = line_end(p, w->hi);
+		if (*p != '#' && is_data(p, end, is_encoded, &is_block))
+			return true;
+	}
+	return false;
+}
+
+/* "---" alone: what comes is another document. */
+bool ab_verify_document(const ab_content_window *w, ab_content_match *m)
+{
+	return m->end == w->hi || *m->end <= ' ';
+}

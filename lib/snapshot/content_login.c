@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passwords and keys that are known by the words around them: URLs, headers,
+ * connection strings, command lines. People choose them, so what
+ * documentation and tests write in their place has to be told apart: see
+ * content_value.c.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define run ab_content_run
+#define back ab_content_back
+
+static bool is_weak(const uint8_t *p, const uint8_t *end)
+{
+	return ab_content_is_weak(p, (size_t)(end - p));
+}
+
+/* p behind [^set and white space]{0,max} */
+static const uint8_t *until(const uint8_t *p, const uint8_t *hi,
+			    const char *set, size_t max)
+{
+	for (; max && p < hi && *p > ' ' && !strchr(set, *p); max--)
+		p++;
+	return p;
+}
+
+/*
+ * aws_secret_access_key = "...", SecretAccessKey: ... The anchor is the
+ * name's beginning; "key" ends it.
+ */
+bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = run('W', w->at, w->hi, 40), *q;
+
+	if (!ab_content_at(w, p - 3, "key", true))
+		return false;
+	for (q = p; q < w->hi && q - p < 6 && *q != '=' && *q != ':'; q++) {
+		if (*q == '\n')
+			return false;
+	}
+	if (q == w->hi || q - p == 6)
+		return false;
+	for (q++; q < w->hi && (*q == '=' || *q == '>' || *q == '`' ||
+				ab_content_class('q', *q) ||
+				ab_content_class('s', *q));
+	     q++) {
+		if (q - p > 16)
+			return false;
+	}
+	m->value = q;
+	m->end = run('B', q, w->hi, 41);
+	return m->end - q == 40 && ab_content_ends(w, m->end) &&
+	       !(m->end < w->hi && *m->end == '=');
+}
+
+typedef struct login {
+	const uint8_t *scheme, *user, *pass, *host, *end;
+} login;
+
+/* scheme://user:pass@host around an anchor "://". */
+static bool url_login(const ab_content_window *w, const char *not_in,
+		      size_t max, login *l)
+{
+	const uint8_t *p = w->at + 3;
+
+	l->scheme = w->at;
+	while (l->scheme > w->lo && w->at - l->scheme < 16 &&
+	       (ab_content_class('L', l->scheme[-1]) || l->scheme[-1] == '+'))
+		l->scheme--;
+	l->user = p;
+	p = until(p, w->hi, not_in, 65);
+	if (p == w->hi || *p != ':' || p - l->user > 64)
+		return false;
+	l->pass = ++p;
+	p = until(p, w->hi, not_in, max + 1);
+	if (p == w->hi || *p != '@' || p - l->pass < 3)
+		return false;
+	l->host = ++p;
+	l->end = run('.', p, w->hi, 255);
+	return l->end > l->host && ab_content_begins(w, l->scheme);
+}
+
+static bool is_scheme(const ab_content_window *w, const login *l,
+		      const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(names[i]);
+
+		if ((size_t)(w->at - l->scheme) == n &&
+		    ab_content_at(w, l->scheme, names[i], true))
+			return true;
+	}
+	return false;
+}
+
+bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const schemes[] = { "http", "https" };
+	static const char *const hosts[] = { "github", "gitlab", "bitbucket",
+					     "dev.azure" };
+	login l;
+
+	if (!url_login(w, "/:@\"'<>`", 256, &l) ||
+	    !is_scheme(w, &l, schemes, AB_ARRAY_LEN(schemes)))
+		return false;
+	m->first = l.scheme;
+	m->value = l.pass;
+	m->end = l.host - 1;
+	if (is_weak(m->value, m->end))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (ab_content_at(w, l.host, hosts[i], false) &&
+		    ab_content_ends(w, l.host + strlen(hosts[i])))
+			return true;
+	}
+	return false;
+}
+
+bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const schemes[] = {
+		"postgres", "postgresql", "mysql",	"mariadb", "mongodb",
+		"redis",    "rediss",	  "amqp",	"amqps",   "mssql",
+		"clickhouse", "cockroachdb", "mongodb+srv",
+	};
+	login l;
+
+	if (!url_login(w, "/:@\"'<>`{}$", 128, &l) ||
+	    !is_scheme(w, &l, schemes, AB_ARRAY_LEN(schemes)))
+		return false;
+	m->first = l.scheme;
+	m->value = l.pass;
+	m->end = l.host - 1;
+	return !is_weak(m->value, m->end) &&
+	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
+}
+
+/* server=...; ... password=...; the anchor is the last name. */
+bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const samples[] = { "localhost", "127.0.0.1",
+					       "(local", "example",
+					       "myserver", "yourserver" };
+	const uint8_t *p = w->at, *server = NULL, *end;
+
+	m->value = m->end;
+	m->end = until(m->value, w->hi, ";\"'", 256);
+	if (m->end - m->value < 4 || is_weak(m->value, m->end))
+		return false;
+	for (; !server && w->at - p < 350; p--) {
+		if (ab_content_at(w, p, "server=", true) ||
+		    ab_content_at(w, p, "data source=", true))
+			server = p;
+		if (p == w->lo || p[-1] == '\n')
+			break;
+	}
+	if (!server)
+		return false;
+	m->first = server;
+	end = memchr(server, ';', (size_t)(w->at - server));
+	if (!end || end - server > 140)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
+		if (ab_content_has(server, (size_t)(end - server),
+				   samples[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ", ", "=", "': '" and so on between a name and its value. */
+static const uint8_t *assigned(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *from = p;
+
+	while (p < hi && p - from < 12 &&
+	       (ab_content_class('q', *p) || ab_content_class('s', *p) ||
+		*p == '=' || *p == ':' || *p == ',' || *p == '>' ||
+		*p == '`'))
+		p++;
+	return p == from ? NULL : p;
+}
+
+bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = m->end;
+
+	if (p < w->hi && (*p == '_' || *p == '-'))
+		p++;
+	if (!ab_content_at(w, p, "key", true))
+		return false;
+	m->value = assigned(p + 3, w->hi);
+	if (!m->value)
+		return false;
+	m->end = run('h', m->value, w->hi, 33);
+	return m->end - m->value == 32 && ab_content_ends(w, m->end);
+}
+
+/* Basic: what it says when decoded. */
+static bool is_basic(const uint8_t *p, const uint8_t *end)
+{
+	uint8_t plain[256];
+	size_t n = ab_content_decode(p, (size_t)(end - p), plain,
+				     sizeof(plain));
+	const uint8_t *colon = memchr(plain, ':', n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (plain[i] < ' ' || plain[i] == 0x7f)
+			return false;
+	}
+	return colon && !is_weak(colon + 1, plain + n);
+}
+
+bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = assigned(m->end, w->hi);
+	bool is_bearer;
+
+	if (!p)
+		return false;
+	is_bearer = ab_content_at(w, p, "bearer", true);
+	if (!is_bearer && !ab_content_at(w, p, "basic", true))
+		return false;
+	p += is_bearer ? 6 : 5;
+	m->value = run('s', p, w->hi, 8);
+	m->end = m->value;
+	while (m->end < w->hi && (ab_content_class('.', *m->end) ||
+				  ab_content_class('B', *m->end)))
+		m->end++;
+	if (m->value == p || m->end - m->value < 20)
+		return false;
+	return is_bearer || is_basic(m->value, m->end);
+}
+
+/* user:password at p, perhaps quoted. */
+static bool user_pass(const ab_content_window *w, const uint8_t *p,
+		      ab_content_match *m)
+{
+	const uint8_t *user;
+
+	if (p < w->hi && (*p == '"' || *p == '\''))
+		p++;
+	user = p;
+	p = until(p, w->hi, ":\"'$", 65);
+	if (p == w->hi || *p != ':' || p == user || p - user > 64)
+		return false;
+	m->value = p + 1;
+	m->end = until(p + 1, w->hi, "\"'$`\\", 256);
+	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
+}
+
+/* curl ... -u user:password, on one line or one continued with '\'. */
+bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = m->end;
+
+	if (!ab_content_begins(w, w->at))
+		return false;
+	for (; p + 3 < w->hi && p - w->at < 204; p++) {
+		if (*p == '\n' && p[-1] != '\\')
+			return false;
+		if (!ab_content_class('s', *p))
+			continue;
+		if (ab_content_at(w, p + 1, "-u ", false))
+			return user_pass(w, p + 4, m);
+		if (ab_content_at(w, p + 1, "--user ", false) ||
+		    ab_content_at(w, p + 1, "--user=", false))
+			return user_pass(w, p + 8, m);
+	}
+	return false;
+}
+
+bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = run('s', m->end, w->hi, 8);
+
+	if (!ab_content_begins(w, w->at) || p == m->end ||
+	    !ab_content_at(w, p, "-p", false))
+		return false;
+	p = run('s', p + 2, w->hi, 8);
+	if (p < w->hi && (*p == '"' || *p == '\''))
+		p++;
+	m->value = p;
+	m->end = until(p, w->hi, "\"'$`", 256);
+	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
+}
+
+/* `name` and the word behind it; NULL when it is not there. */
+static const uint8_t *field(const ab_content_window *w, const uint8_t **p,
+			    const char *name, const uint8_t **end)
+{
+	const uint8_t *from;
+
+	if (!ab_content_at(w, *p, name, false))
+		return NULL;
+	*p += strlen(name);
+	from = run('s', *p, w->hi, 64);
+	*end = until(from, w->hi, "", 256);
+	if (from == *p || from == *end)
+		return NULL;
+	*p = run('s', *end, w->hi, 64);
+	return from;
+}
+
+bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at, *host, *host_end, *end;
+
+	if (!ab_content_begins_line(w, w->at))
+		return false;
+	host = field(w, &p, "machine", &host_end);
+	if (!host || !field(w, &p, "login", &end))
+		return false;
+	m->value = field(w, &p, "password", &end);
+	if (!m->value)
+		return false;
+	m->end = end;
+	return end - m->value >= 4 && !is_weak(m->value, end) &&
+	       !ab_content_is_local(host, (size_t)(host_end - host));
+}
+
+/* machine api.wandb.ai: enough alone, unless a sample follows. */
+bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = back('s', w, w->at, 64), *end;
+
+	if (p == w->at || !ab_content_at(w, p - 7, "machine", false) ||
+	    !ab_content_begins(w, p - 7) || !ab_content_ends(w, m->end))
+		return false;
+	m->first = p - 7;
+	p = run('s', m->end, w->hi, 64);
+	if (!field(w, &p, "login", &end))
+		return true;
+	m->value = field(w, &p, "password", &end);
+	return !m->value || !is_weak(m->value, end);
+}

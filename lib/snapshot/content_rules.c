@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the content scan looks for: one row for each spelling of a rule, by
+ * what it belongs to. Tier H is sure by its form; tier M needs words around
+ * it, entropy or a look at samples, and counts in strict snapshots only.
+ *
+ * T is a shape (content_shape.c has the notation) with the least entropy of
+ * its varying part, in tenths of a bit per byte; V is an anchor and the
+ * function that looks around it.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define T(id, tier, shape, entropy, flags) \
+	{ id, tier, shape, NULL, entropy, flags }
+#define V(id, tier, anchor, verify, entropy, flags) \
+	{ id, tier, anchor, ab_verify_##verify, entropy, flags }
+
+#define FOLD AB_ROW_FOLD
+#define MIXED AB_ROW_MIXED
+#define CASES AB_ROW_CASES
+#define DIGIT AB_ROW_DIGIT
+#define LONELY AB_ROW_LONELY
+#define NOT_LOCK AB_ROW_NOT_LOCK
+#define CHECKSUM AB_ROW_CHECKSUM
+#define LITERAL AB_ROW_LITERAL
+#define NEEDS AB_ROW_NEEDS
+#define WORD AB_ROW_WORD
+#define CLEARS AB_ROW_CLEARS
+
+/* What makes a finding together: the number of a slot. */
+#define TWILIO 1
+#define MAILGUN 2
+#define K8S 3
+
+const ab_content_row ab_content_rows[] = {
+	/* cloud */
+	T("aws-access-key-id", 'H', "!AKIA%2{16}!", 25, 0),
+	T("aws-access-key-id", 'H', "!ASIA%2{16}!", 25, 0),
+	T("aws-access-key-id", 'H', "!ABIA%2{16}!", 25, 0),
+	T("aws-access-key-id", 'H', "!ACCA%2{16}!", 25, 0),
+	V("aws-secret-key-assign", 'M', "aws%w", aws_secret, 40, FOLD | CASES),
+	V("aws-secret-key-assign", 'M', "secretaccesskey", aws_secret, 40, FOLD | CASES),
+	V("aws-secret-key-assign", 'M', "secret_access_key", aws_secret, 40, FOLD | CASES),
+	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, LONELY),
+	T("aws-bedrock-short", 'H', "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
+	T("aws-mws", 'H', "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
+	T("gcp-api-key", 'M', "!AIza%W{35}!", 35, CASES),
+	T("gcp-oauth-secret", 'H', "!GOCSPX-%W{28}!", 30, MIXED),
+	T("gcp-oauth-access", 'H', "!ya29.%W{30,}", 30, MIXED),
+	T("gcp-service-account-json", 'H', "private_key_id%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%h{40}%q", 28, 0),
+	T("azure-storage-connstr", 'H', "AccountKey=%B{86}==", 40, CASES),
+	V("azure-ad-secret", 'H', "%dQ~%t", azure_ad, 35, MIXED),
+	V("azure-devops-pat-new", 'H', "AZDO", azure_devops, 40, MIXED),
+	T("digitalocean", 'H', "!doo_v1_%h{64}!", 30, 0),
+	T("digitalocean", 'H', "!dop_v1_%h{64}!", 30, 0),
+	T("digitalocean", 'H', "!dor_v1_%h{64}!", 30, 0),
+	T("cloudflare-origin-ca", 'H', "!v1.0-%h{24}-%h{146}!", 30, 0),
+	T("fly-io", 'H', "!fo1_%W{43}!", 30, MIXED),
+	T("fly-io", 'H', "!fm1a_%B{100,}", 30, MIXED),
+	T("fly-io", 'H', "!fm1r_%B{100,}", 30, MIXED),
+	T("fly-io", 'H', "!fm2_%B{100,}", 30, MIXED),
+	T("alibaba-ak", 'H', "!LTAI%A{20}!", 30, MIXED | LONELY),
+	T("heroku-v2", 'H', "!HRKU-AA%W{58}!", 30, MIXED),
+	T("pulumi", 'H', "!pul-%h{40}!", 28, 0),
+	T("databricks", 'H', "!dapi%h{32}!", 28, 0),
+	V("terraform-cloud", 'H', ".atlasv1.", terraform, 30, MIXED),
+
+	/* code hosts */
+	T("github-pat-classic", 'H', "!ghp_%A{36}!", 35, CHECKSUM | MIXED),
+	T("github-oauth", 'H', "!gho_%A{36}!", 35, CHECKSUM | MIXED),
+	T("github-app", 'H', "!ghu_%A{36,255}!", 35, CHECKSUM | MIXED),
+	T("github-app", 'H', "!ghs_%A{36,255}!", 35, CHECKSUM | MIXED),
+	T("github-refresh", 'H', "!ghr_%A{36,76}!", 35, CHECKSUM | MIXED),
+	T("github-fine", 'H', "!github_pat_%A{22}_%A{59}!", 35, MIXED),
+	T("gitlab-pat", 'H', "!glpat-%W{20,}", 30, 0),
+	T("gitlab-other", 'H', "!gldt-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glft-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glrt-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glptt-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glcbt-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glagent-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!gloas-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glsoat-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glimt-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glffct-%W{20,}", 30, MIXED),
+	T("gitlab-runner-old", 'H', "!GR1348941%W{20}!", 30, 0),
+	T("bitbucket-app-pw", 'H', "!ATBB%A{32}!", 30, MIXED),
+
+	/* services */
+	T("atlassian-api", 'H', "!ATATT3%={180,200}", 30, MIXED),
+
+	/* code hosts */
+	V("url-basic-auth-git", 'H', "://", url_git, 0, 0),
+
+	/* models */
+	T("anthropic", 'H', "!sk-ant-api%d{2}-%W{80,}", 30, MIXED),
+	T("anthropic", 'H', "!sk-ant-admin%d{2}-%W{80,}", 30, MIXED),
+	T("anthropic", 'H', "!sk-ant-oat%d{2}-%W{80,}", 30, MIXED),
+	T("anthropic", 'H', "!sk-ant-ort%d{2}-%W{80,}", 30, MIXED),
+	T("anthropic", 'H', "!sk-ant-sid%d{2}-%W{80,}", 30, MIXED),
+	V("openai-project", 'H', "T3BlbkFJ", openai, 30, MIXED),
+	T("huggingface", 'H', "!hf_%L{34}!", 35, CASES),
+	T("huggingface-org", 'H', "!api_org_%L{34}!", 30, CASES),
+	T("openrouter", 'H', "!sk-or-v1-%h{64}!", 30, 0),
+	T("groq", 'H', "!gsk_%A{52}!", 30, MIXED),
+	T("perplexity", 'H', "!pplx-%A{48}!", 30, 0),
+	T("xai", 'H', "!xai-%A{80}!", 30, MIXED),
+	T("replicate", 'M', "!r8_%A{37}!", 35, CASES | DIGIT),
+	T("tavily", 'H', "!tvly-dev-%A{20,}", 30, 0),
+	T("tavily", 'H', "!tvly-prod-%A{20,}", 30, 0),
+	T("tavily", 'H', "!tvly-%A{20,}", 30, 0),
+	T("firecrawl", 'M', "!fc-%h{32}!", 30, NOT_LOCK | DIGIT),
+	T("langsmith", 'H', "!lsv2_pt_%h{32}_%h{10}!", 30, 0),
+	T("langsmith", 'H', "!lsv2_sk_%h{32}_%h{10}!", 30, 0),
+	T("e2b", 'H', "!e2b_%h{40}!", 28, 0),
+	V("wandb-netrc", 'H', "api.wandb.ai", wandb, 0, LITERAL),
+
+	/* chat */
+	T("slack-bot", 'H', "!xoxb-%d{8,14}-%a{18,}", 30, 0),
+	T("slack-user", 'H', "!xoxp-%d{10,13}-%d{10,13}-%d{10,13}-%a{28,34}", 30, 0),
+	T("slack-user", 'H', "!xoxe-%d{10,13}-%d{10,13}-%d{10,13}-%a{28,34}", 30, 0),
+	V("slack-legacy", 'H', "xoxa-", slack_legacy, 28, 0),
+	V("slack-legacy", 'H', "xoxr-", slack_legacy, 28, 0),
+	V("slack-legacy", 'H', "xoxo-", slack_legacy, 28, 0),
+	V("slack-legacy", 'H', "xoxs-", slack_legacy, 28, 0),
+	T("slack-config", 'H', "!xoxe.xoxb-%d-%U{100,}", 30, 0),
+	T("slack-config", 'H', "!xoxe.xoxp-%d-%U{100,}", 30, 0),
+	T("slack-app", 'H', "!xapp-%d-%U{1,32}-%d{1,32}-%l{1,}", 28, 0),
+	T("slack-webhook", 'H', "hooks.slack.com/services/%B{40,56}", 35, 0),
+	T("slack-webhook", 'H', "hooks.slack.com/workflows/%B{40,56}", 35, 0),
+	T("slack-webhook", 'H', "hooks.slack.com/triggers/%B{40,56}", 35, 0),
+	T("discord-bot", 'M', "!%0%1%3%4%0%1%3%4%0%1%3%4%0%1%3%4%0%1%3%4%W{3,6}.%W{6}.%W{27,38}!", 35, 0),
+	V("discord-bot", 'M', "discord", discord_near, 35, FOLD | CASES | DIGIT),
+	T("discord-webhook", 'H', "discord.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
+	T("discord-webhook", 'H', "discordapp.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
+	V("telegram-bot", 'H', ":AA", telegram, 35, MIXED),
+	T("teams-webhook", 'H', "webhook.office.com/webhookb2/%x{36}@", 25, 0),
+
+	/* payment */
+	T("stripe-secret", 'H', "!sk_live_%A{10,99}!", 28, 0),
+	T("stripe-secret", 'H', "!rk_live_%A{10,99}!", 28, 0),
+	T("stripe-secret", 'M', "!sk_test_%A{20,99}!", 35, CASES),
+	T("stripe-secret", 'M', "!rk_test_%A{20,99}!", 35, CASES),
+	T("stripe-webhook", 'H', "!whsec_%B{32,}", 35, 0),
+	T("square", 'H', "!sq0atp-%W{22,43}", 30, 0),
+	T("square", 'H', "!sq0csp-%W{22,43}", 30, 0),
+	T("square", 'M', "!EAAA%W{60}!", 40, CASES | DIGIT | LONELY),
+	T("braintree", 'H', "access_token$production$%l{16}$%h{32}", 30, 0),
+	T("shopify", 'H', "!shpat_%H{32}!", 28, 0),
+	T("shopify", 'H', "!shpca_%H{32}!", 28, 0),
+	T("shopify", 'H', "!shppa_%H{32}!", 28, 0),
+	T("shopify", 'H', "!shpss_%H{32}!", 28, 0),
+	T("plaid", 'H', "!access-production-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
+	T("plaid", 'H', "!access-development-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
+
+	/* mail */
+	T("sendgrid", 'H', "!SG.%W{22}.%W{43}!", 35, MIXED),
+	T("mailgun", 'M', "!key-%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(MAILGUN)),
+	V("mailgun", 'M', "mailgun", word, 0, FOLD | LITERAL | WORD(MAILGUN)),
+	V("mailchimp", 'M', "-us%d", mailchimp, 28, NOT_LOCK | DIGIT),
+	T("sendinblue", 'H', "!xkeysib-%h{64}-%A{16}!", 30, 0),
+	T("twilio", 'M', "!SK%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
+	V("twilio", 'M', "twilio", word, 0, FOLD | LITERAL | WORD(TWILIO)),
+
+	/* package registries */
+	T("npm-token", 'H', "!npm_%A{36}!", 35, CHECKSUM | MIXED),
+	T("npm-legacy-authtoken", 'H', ":_authToken%s{0,8}=%s{0,8}%n{8,}", 25, 0),
+	V("npm-auth-b64", 'H', "_auth=", npm_auth, 0, 0),
+	V("npm-auth-b64", 'H', "_auth%s", npm_auth, 0, 0),
+	V("npm-auth-b64", 'H', "_password=", npm_auth, 0, 0),
+	V("npm-auth-b64", 'H', "_password%s", npm_auth, 0, 0),
+	T("pypi", 'H', "!pypi-AgEIcHlwaS5vcmc%W{50,}", 30, 0),
+	T("pypi", 'H', "!pypi-AgENdGVzdC5weXBpLm9yZw%W{50,}", 30, 0),
+	T("rubygems", 'H', "!rubygems_%h{48}!", 30, 0),
+	T("nuget", 'H', "!oy2%l{43}!", 35, LONELY | DIGIT),
+	T("crates-io", 'M', "!cio%A{32}!", 35, LONELY | CASES | DIGIT),
+	T("clojars", 'H', "!CLOJARS_%h{60}!", 30, 0),
+	T("docker-hub", 'H', "!dckr_pat_%W{27,32}!", 30, MIXED),
+	T("docker-hub", 'H', "!dckr_oat_%W{27,32}!", 30, MIXED),
+	T("artifactory", 'H', "!AKCp%A{69}!", 40, LONELY | CASES),
+	T("artifactory", 'H', "!cmVmd%A{59}!", 45, LONELY | CASES),
+
+	/* keys */
+	V("pem-private", 'H', "PRIVATE KEY", pem, 0, LITERAL),
+	V("putty-key", 'H', "PuTTY-User-Key-File-2:", putty, 0, LITERAL),
+	V("putty-key", 'H', "PuTTY-User-Key-File-3:", putty, 0, LITERAL),
+	T("openssh-b64", 'H', "b3BlbnNzaC1rZXktdjE%E{40,}", 0, LITERAL),
+	V("pem-b64", 'M', "LS0tLS1CRUdJTi", pem_b64, 0, LITERAL),
+	V("pem-b64", 'M', "0tLS0tQkVHSU4g", pem_b64, 0, LITERAL),
+	V("pem-b64", 'M', "tLS0tLUJFR0lOI", pem_b64, 0, LITERAL),
+	V("pem-b64", 'M', "UFJJVkFURSBLRV", pem_b64, 0, LITERAL),
+	V("pem-b64", 'M', "BSSVZBVEUgS0VZ", pem_b64, 0, LITERAL),
+	V("pem-b64", 'M', "QUklWQVRFIEtFW", pem_b64, 0, LITERAL),
+	T("age-key", 'H', "AGE-SECRET-KEY-1%k{58}", 30, 0),
+	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
+
+	/* sessions */
+	V("jwt", 'M', "!eyJ", jwt, 35, 0),
+	V("jwt", 'M', "ZXlK", jwt_b64, 0, LITERAL),
+	T("vault", 'H', "!hvs.%W{24,300}", 35, MIXED),
+	T("vault", 'H', "!hvb.%W{24,300}", 35, MIXED),
+	T("vault", 'H', "!hvr.%W{24,300}", 35, MIXED),
+	T("onepassword-sa", 'H', "!ops_eyJ%B{250,}", 30, MIXED),
+	T("onepassword-key", 'H', "!A3-%U{6}-%U{11}-%U{5}-%U{5}-%U{5}!", 30, 0),
+	T("onepassword-key", 'H', "!A3-%U{6}-%U{6}-%U{5}-%U{5}-%U{5}-%U{5}!", 30, 0),
+	T("doppler", 'H', "!dp.pt.%g{40,}", 30, MIXED),
+	T("doppler", 'H', "!dp.st.%g{40,}", 30, MIXED),
+	T("doppler", 'H', "!dp.ct.%g{40,}", 30, MIXED),
+	T("doppler", 'H', "!dp.sa.%g{40,}", 30, MIXED),
+	T("doppler", 'H', "!dp.scim.%g{40,}", 30, MIXED),
+	T("doppler", 'H', "!dp.audit.%g{40,}", 30, MIXED),
+	T("openshift", 'H', "!sha256~%W{43}!", 30, MIXED),
+	V("k8s-secret-yaml", 'M', "kind: Secret", k8s_kind, 0, LITERAL | NEEDS(K8S)),
+	V("k8s-secret-yaml", 'M', "kind: \"Secret", k8s_kind, 0, LITERAL | NEEDS(K8S)),
+	V("k8s-secret-yaml", 'M', "kind: 'Secret", k8s_kind, 0, LITERAL | NEEDS(K8S)),
+	V("k8s-secret-yaml", 'M', "data:", k8s_data, 0, LITERAL | WORD(K8S)),
+	V("k8s-secret-yaml", 'M', "stringData:", k8s_data, 0, LITERAL | WORD(K8S)),
+	V("k8s-secret-yaml", 'M', "\n---", document, 0, LITERAL | CLEARS(K8S)),
+	V("http-basic-header", 'M', "authorization", http_auth, 33, FOLD | DIGIT),
+
+	/* databases */
+	V("db-url", 'M', "://", url_db, 0, 0),
+	V("ado-connstr", 'M', "password=", ado, 0, FOLD),
+	V("ado-connstr", 'M', "pwd=", ado, 0, FOLD),
+
+	/* services */
+	T("grafana", 'H', "!glsa_%A{32}_%H{8}!", 30, MIXED),
+	T("grafana", 'H', "!glc_%B{32,}", 35, MIXED),
+	T("grafana", 'H', "!eyJrIjoi%A{70,}", 35, MIXED),
+	T("sentry", 'H', "!sntrys_eyJ%+{40,}", 30, MIXED),
+	T("sentry", 'H', "!sntryu_%h{64}", 30, 0),
+	T("newrelic", 'H', "!NRAK-%U{27}!", 30, 0),
+	V("datadog", 'M', "dd_api", datadog, 28, FOLD | DIGIT),
+	V("datadog", 'M', "dd-api", datadog, 28, FOLD | DIGIT),
+	V("datadog", 'M', "ddapi", datadog, 28, FOLD | DIGIT),
+	T("dynatrace", 'H', "!dt0%z%d%d.%U{24}.%U{64}!", 35, 0),
+	T("linear", 'H', "!lin_api_%A{40,64}!", 30, MIXED),
+	T("linear", 'H', "!lin_oauth_%A{40,64}!", 30, MIXED),
+	T("notion", 'H', "!ntn_%d{11}%A{35}!", 30, MIXED),
+	T("notion", 'H', "!secret_%A{43}!", 35, MIXED | DIGIT),
+	T("postman", 'H', "!PMAK-%h{24}-%h{34}!", 30, 0),
+	T("airtable", 'H', "!pat%A{14}.%h{64}!", 30, 0),
+	T("figma", 'H', "!figd_%W{40,}", 35, MIXED),
+	T("figma", 'H', "!figo_%W{40,}", 35, MIXED),
+	T("figma", 'H', "!figu_%W{40,}", 35, MIXED),
+	T("figma", 'H', "!figr_%W{40,}", 35, MIXED),
+	T("okta-ssws", 'H', "SSWS%s{1,8}00%W{40}!", 30, MIXED),
+	T("sourcegraph", 'H', "!sgp_%H{16}_%H{40}!", 30, 0),
+	T("sourcegraph", 'H', "!sgp_local_%H{40}!", 30, 0),
+	T("sourcegraph", 'H', "!sgp_%H{40}!", 30, 0),
+	T("planetscale", 'H', "!pscale_tkn_%.{32,64}", 30, MIXED),
+	T("planetscale", 'H', "!pscale_oauth_%.{32,64}", 30, MIXED),
+	T("planetscale", 'H', "!pscale_pw_%.{32,64}", 30, MIXED),
+	T("supabase", 'H', "!sbp_%h{40}!", 28, 0),
+	T("supabase", 'H', "!sb_secret_%W{30,}", 30, MIXED),
+	T("vercel", 'M', "!vcp_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "!vci_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "!vck_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "!vcr_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "!vcs_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "!vca_%A{50,60}!", 35, CASES),
+	T("tailscale", 'H', "!tskey-auth-%A{1,64}-%A{20,}", 30, 0),
+	T("tailscale", 'H', "!tskey-api-%A{1,64}-%A{20,}", 30, 0),
+	T("tailscale", 'H', "!tskey-client-%A{1,64}-%A{20,}", 30, 0),
+	T("tailscale", 'H', "!tskey-scim-%A{1,64}-%A{20,}", 30, 0),
+	T("tailscale", 'H', "!tskey-webhook-%A{1,64}-%A{20,}", 30, 0),
+	T("easypost", 'H', "!EZAK%A{54}!", 30, MIXED),
+	T("easypost", 'H', "!EZTK%A{54}!", 30, MIXED),
+	T("octopus", 'M', "!API-%U{26}!", 35, DIGIT),
+
+	/* command lines */
+	V("curl-user", 'M', "curl", curl, 0, 0),
+	V("sshpass", 'H', "sshpass", sshpass, 0, 0),
+	V("netrc-line", 'H', "machine%s", netrc, 0, 0),
+
+	/* password hashes */
+	V("shadow-hash", 'H', "$6$", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$5$", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$y$", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$2b$", shadow_line, 30, 0),
+	V("htpasswd-hash", 'H', "$apr1$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "$2a$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "$2b$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "$2y$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "$6$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "{SHA}", hash_line, 30, 0),
+};
+const size_t ab_content_row_count = AB_ARRAY_LEN(ab_content_rows);
+
+static bool begins_rule(size_t row)
+{
+	return row == 0 || strcmp(ab_content_rows[row].id,
+				  ab_content_rows[row - 1].id) != 0;
+}
+
+size_t ab_content_rule_count(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ab_content_row_count; i++) {
+		if (begins_rule(i))
+			n++;
+	}
+	return n;
+}
+
+const char *ab_content_rule_id(size_t i)
+{
+	for (size_t row = 0; row < ab_content_row_count; row++) {
+		if (begins_rule(row) && i-- == 0)
+			return ab_content_rows[row].id;
+	}
+	return NULL;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shapes: how a secret is written. A shape is matched once, from left to
+ * right, each step taking as much as it can; nothing is tried again, so the
+ * time is the length. In a shape
+ *
+ *   !       no letter, digit or '_' is beside this place
+ *   %X      one byte of class X (ab_content_class())
+ *   %X{n}   n of them; %X{n,m} from n to m; %X{n,} n or more
+ *   other   itself
+ *
+ * The value of what matched, which has to look random, begins at the first
+ * class that is neither white space nor a quote.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_upper(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(uint8_t c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_alnum(uint8_t c)
+{
+	return is_digit(c) || is_lower(c) || is_upper(c);
+}
+
+static bool is_one_of(uint8_t c, const char *set)
+{
+	for (; *set; set++) {
+		if (c == (uint8_t)*set)
+			return true;
+	}
+	return false;
+}
+
+bool ab_content_is_word(uint8_t c)
+{
+	return is_alnum(c) || c == '_';
+}
+
+bool ab_content_class(char class, uint8_t c)
+{
+	switch (class) {
+	case 'd':
+		return is_digit(c);
+	case 'z':
+		return is_lower(c);
+	case 'L':
+		return is_lower(c) || is_upper(c);
+	case 'A':
+		return is_alnum(c);
+	case 'h':
+		return is_digit(c) || (c >= 'a' && c <= 'f');
+	case 'H':
+		return is_digit(c) || (c >= 'a' && c <= 'f') ||
+		       (c >= 'A' && c <= 'F');
+	case 'x': /* a UUID */
+		return ab_content_class('h', c) || c == '-';
+	case 'U':
+		return is_upper(c) || is_digit(c);
+	case 'l':
+		return is_lower(c) || is_digit(c);
+	case '2': /* base32 */
+		return is_upper(c) || (c >= '2' && c <= '7');
+	case 'k': /* bech32, in capitals */
+		return is_one_of(c, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L");
+	case 'W': /* base64url */
+		return ab_content_is_word(c) || c == '-';
+	case '=':
+		return ab_content_class('W', c) || c == '=';
+	case '.':
+		return ab_content_class('=', c) || c == '.';
+	case 'a':
+		return is_alnum(c) || c == '-';
+	case 'g':
+		return is_alnum(c) || c == '.';
+	case 't':
+		return ab_content_class('W', c) || c == '~' || c == '.';
+	case 'B':
+		return is_alnum(c) || c == '+' || c == '/';
+	case 'E':
+		return ab_content_class('B', c) || c == '=';
+	case '+':
+		return ab_content_class('E', c) || c == '_';
+	case 's':
+		return c == ' ' || (c >= '\t' && c <= '\r');
+	case 'q':
+		return c == '"' || c == '\'' || c == '\\';
+	case 'n': /* a value in an ini file, no ${VARIABLE} */
+		return c > ' ' && c < 0x7f && c != '$' && c != '"' &&
+		       c != '\'' && c != '\\';
+	/* the parts of "aws_key", "awsSecret" ... behind "aws" */
+	case 'w':
+		return is_one_of(c, "_-sakSAK");
+	/* decimal digits in base64, by place: all of a Discord user's id */
+	case '0':
+		return c == 'M' || c == 'N' || c == 'O';
+	case '1':
+		return is_one_of(c, "DTjz");
+	case '3':
+		return is_one_of(c, "AEIMQUYcgk");
+	case '4':
+		return (c >= 'w' && c <= 'z') || (c >= '0' && c <= '5');
+	}
+	return false;
+}
+
+const char *ab_content_step(const char *shape, char *class, uint8_t *literal,
+			    size_t *min, size_t *max)
+{
+	*class = 0;
+	*literal = (uint8_t)*shape;
+	*min = *max = 1;
+	if (*shape++ != '%')
+		return shape;
+	*class = *shape++;
+	if (*shape != '{')
+		return shape;
+	for (*min = 0, shape++; *shape >= '0' && *shape <= '9'; shape++)
+		*min = *min * 10 + (size_t)(*shape - '0');
+	*max = *min;
+	if (*shape == ',') {
+		for (*max = 0, shape++; *shape >= '0' && *shape <= '9';
+		     shape++)
+			*max = *max * 10 + (size_t)(*shape - '0');
+		if (!*max)
+			*max = AB_CONTENT_AHEAD;
+	}
+	return shape + 1;
+}
+
+bool ab_content_begins(const ab_content_window *w, const uint8_t *p)
+{
+	return p == w->lo || !ab_content_is_word(p[-1]);
+}
+
+bool ab_content_ends(const ab_content_window *w, const uint8_t *p)
+{
+	return p == w->hi || !ab_content_is_word(*p);
+}
+
+static uint8_t lower(uint8_t c)
+{
+	return is_upper(c) ? (uint8_t)(c - 'A' + 'a') : c;
+}
+
+const uint8_t *ab_content_run(char class, const uint8_t *p,
+			      const uint8_t *hi, size_t max)
+{
+	for (; max && p < hi && ab_content_class(class, *p); max--)
+		p++;
+	return p;
+}
+
+const uint8_t *ab_content_back(char class, const ab_content_window *w,
+			       const uint8_t *p, size_t max)
+{
+	for (; max && p > w->lo && ab_content_class(class, p[-1]); max--)
+		p--;
+	return p;
+}
+
+bool ab_content_at(const ab_content_window *w, const uint8_t *p,
+		   const char *text, bool fold)
+{
+	if (p < w->lo)
+		return false;
+	for (; *text; text++, p++) {
+		if (p >= w->hi || (fold ? lower(*p) : *p) != (uint8_t)*text)
+			return false;
+	}
+	return true;
+}
+
+bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p)
+{
+	while (p > w->lo && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return p == w->lo || p[-1] == '\n';
+}
+
+bool ab_content_shape(const char *shape, bool fold,
+		      const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at;
+
+	m->first = p;
+	m->value = NULL;
+	while (*shape) {
+		const uint8_t *from = p;
+		uint8_t literal;
+		size_t min, max;
+		char class;
+
+		if (*shape == '!') {
+			if (p == w->at ? !ab_content_begins(w, p) :
+					 !ab_content_ends(w, p))
+				return false;
+			shape++;
+			continue;
+		}
+		shape = ab_content_step(shape, &class, &literal, &min, &max);
+		if (class && class != 's' && class != 'q' && !m->value)
+			m->value = p;
+		if (class)
+			p = ab_content_run(class, p, w->hi, max);
+		else if (p < w->hi && (fold ? lower(*p) : *p) == literal)
+			p++;
+		if ((size_t)(p - from) < min)
+			return false;
+	}
+	m->end = p;
+	if (!m->value)
+		m->value = p;
+	return true;
+}

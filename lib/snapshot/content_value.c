@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Is it a secret, or what documentation, tests and generators write in the
+ * place of one? Samples are told by words, by repetition and by little
+ * entropy; passwords that people choose by a list of those that protect
+ * nothing. A right checksum is proof and ends the question.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+static uint8_t fold(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 'a') : c;
+}
+
+bool ab_content_has(const uint8_t *p, size_t n, const char *lower)
+{
+	size_t len = strlen(lower);
+
+	for (size_t i = 0; i + len <= n; i++) {
+		size_t k = 0;
+
+		while (k < len && fold(p[i + k]) == (uint8_t)lower[k])
+			k++;
+		if (k == len)
+			return true;
+	}
+	return false;
+}
+
+static bool is_text(const uint8_t *p, size_t n, const char *lower)
+{
+	return n == strlen(lower) && ab_content_has(p, n, lower);
+}
+
+/* log2(x) in 1/256, by squaring: no libm, no table. */
+static uint32_t log2_of(uint32_t x)
+{
+	uint32_t whole = 31 - (uint32_t)__builtin_clz(x), out = whole << 8;
+	uint64_t y = ((uint64_t)x << 31) >> whole; /* 1 <= y < 2, 31 bits */
+
+	for (uint32_t bit = 128; bit; bit >>= 1) {
+		y = y * y >> 31;
+		if (y >> 32) {
+			y >>= 1;
+			out |= bit;
+		}
+	}
+	return out;
+}
+
+unsigned ab_content_entropy(const uint8_t *p, size_t n)
+{
+	uint16_t count[256] = { 0 };
+	uint64_t sum = 0;
+
+	if (n > AB_CONTENT_AHEAD)
+		n = AB_CONTENT_AHEAD;
+	if (n < 2)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		count[p[i]]++;
+	for (size_t i = 0; i < 256; i++) {
+		if (count[i])
+			sum += (uint64_t)count[i] * log2_of(count[i]);
+	}
+	return (unsigned)((log2_of((uint32_t)n) - sum / n) * 10 / 256);
+}
+
+/* One byte again and again, or "xxxxx" anywhere. */
+static bool repeats(const uint8_t *p, size_t n)
+{
+	uint16_t count[256] = { 0 }, most = 0;
+	size_t run = 0;
+
+	if (n > AB_CONTENT_AHEAD)
+		n = AB_CONTENT_AHEAD;
+	for (size_t i = 0; i < n; i++) {
+		uint8_t c = fold(p[i]);
+
+		if (++count[c] > most)
+			most = count[c];
+		run = i && c == fold(p[i - 1]) ? run + 1 : 1;
+		if ((c == 'x' || c == '*') && run == 5)
+			return true;
+	}
+	return most * 10u > n * 6;
+}
+
+/* A short word counts only where it is a word: "your-token", not "xYour". */
+static bool has_word(const uint8_t *p, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i + len <= n; i++) {
+		if ((i == 0 || p[i - 1] == '-' || p[i - 1] == '_') &&
+		    is_text(p + i, len, word) &&
+		    (i + len == n || p[i + len] == '-' || p[i + len] == '_'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_template(const uint8_t *p, size_t n)
+{
+	static const char *const marks[] = { "${", "{{", "<", "%(", "$(",
+					     "#{", "process.env", "os.environ",
+					     "getenv", "****", "...", "%s" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++) {
+		if (ab_content_has(p, n, marks[i]))
+			return true;
+	}
+	return false;
+}
+
+bool ab_content_is_sample(const uint8_t *p, size_t n)
+{
+	static const char *const anywhere[] = { "example", "changeme",
+						"redacted", "placeholder",
+						"dummy", "replace" };
+	static const char *const words[] = { "your", "test", "todo", "fake",
+					     "sample", "secret", "token",
+					     "here", "insert", "my" };
+
+	if (n > AB_CONTENT_AHEAD)
+		n = AB_CONTENT_AHEAD;
+	for (size_t i = 0; i < AB_ARRAY_LEN(anywhere); i++) {
+		if (ab_content_has(p, n, anywhere[i]))
+			return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (has_word(p, n, words[i]))
+			return true;
+	}
+	return repeats(p, n) || is_template(p, n);
+}
+
+static const char *const weak_words[] = {
+	"pass",	    "passwd",	"password", "pw",	"pwd",	   "secret",
+	"s3cr3t",   "s3cret",	"admin",    "root",	"user",	   "username",
+	"guest",    "test",	"testing",  "tester",	"postgres", "postgresql",
+	"mysql",    "mariadb",	"redis",    "mongo",	"mongodb", "rabbitmq",
+	"foo",	    "bar",	"baz",	    "foobar",	"qwerty",  "letmein",
+	"demo",	    "dev",	"develop",  "local",	"abc",	   "abc123",
+	"hunter2",  "welcome",	"token",    "key",	"apikey",  "api_key",
+	"string",   "value",	"none",	    "null",	"true",	   "false",
+	"p4ssw0rd", "p4ssword", "passw0rd", "p@ssw0rd", "p@ssword", "default",
+	"pass123",  "pass1234",	"password1", "password123", "admin123",
+	"test123",  "test1234",	"root123",  "toor",	"sa",	   "docker",
+};
+
+/* What in a chosen password says that it is none. */
+static const char *const weak_parts[] = {
+	"example", "changeme", "change_me", "change-me", "dummy", "redacted",
+	"placeholder", "your", "todo", "xxxx", "insert", "replace", "sample",
+};
+
+static bool is_wordy(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint8_t c = fold(p[i]);
+
+		if (!(c >= 'a' && c <= 'z') && c != '_' && c != '-')
+			return false;
+	}
+	return true;
+}
+
+static bool is_plain(const uint8_t *p, size_t n)
+{
+	bool digits = true, capitals = true, small = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			digits = false;
+		if (!(p[i] >= 'A' && p[i] <= 'Z') && p[i] != '_')
+			capitals = false;
+		if (!(p[i] >= 'a' && p[i] <= 'z') && p[i] != '_' &&
+		    p[i] != '-')
+			small = false;
+	}
+	/* a number to count with, the NAME of a variable, one short word */
+	return (digits && n < 9) || capitals || (small && n < 8);
+}
+
+bool ab_content_is_weak(const uint8_t *p, size_t n)
+{
+	if (n > AB_CONTENT_AHEAD)
+		n = AB_CONTENT_AHEAD;
+	for (size_t i = 0; i < AB_ARRAY_LEN(weak_words); i++) {
+		if (is_text(p, n, weak_words[i]))
+			return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(weak_parts); i++) {
+		if (ab_content_has(p, n, weak_parts[i]))
+			return true;
+	}
+	if (is_wordy(p, n) && (ab_content_has(p, n, "pass") ||
+			       ab_content_has(p, n, "secret")))
+		return true;
+	if (n && (p[0] == '$' || p[0] == '{' || p[0] == '[' || p[0] == '@' ||
+		  p[0] == '('))
+		return true;
+	return is_plain(p, n) || repeats(p, n) || is_template(p, n);
+}
+
+bool ab_content_is_local(const uint8_t *host, size_t n)
+{
+	static const char *const parts[] = { "localhost", "example.",
+					     ".example", "host.docker." };
+	static const char *const ends[] = { ".local", ".test", ".invalid",
+					    ".localdomain" };
+	bool dot = false;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		if (ab_content_has(host, n, parts[i]))
+			return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n >= len && is_text(host + n - len, len, ends[i]))
+			return true;
+	}
+	if (n >= 4 && memcmp(host, "127.", 4) == 0)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		dot = dot || host[i] == '.';
+	/* one label: a service of the same machine's compose file */
+	return !dot || is_text(host, n, "0.0.0.0");
+}
+
+static uint32_t crc32_of(const uint8_t *p, size_t n)
+{
+	uint32_t crc = ~0u;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+bool ab_content_checksum(const uint8_t *p, size_t n)
+{
+	static const char digits[] = "0123456789"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz";
+	uint32_t crc;
+
+	if (n < 7)
+		return false;
+	crc = crc32_of(p, n - 6);
+	for (size_t i = 0; i < 6; i++, crc /= 62) {
+		if (p[n - 1 - i] != (uint8_t)digits[crc % 62])
+			return false;
+	}
+	return true;
+}
+
+/* What documentation prints and everybody has, in small letters. */
+static const char *const samples[] = {
+	/* Azurite's account; Stripe's documentation; RFC 7617 section 2 */
+	"eby8vdm02xnocqflquwjpllmetlcdxj1ouzft50usrz6ifsufq2uvercz4i6tq/k1szfp"
+	"totr/kbhbeksogmgw==",
+	"4ec39hqlyjwdarjtt1zdp7dc",
+	"qwxhzgrpbjpvcgvuihnlc2ftzq==",
+};
+
+#define KIND_UPPER 1u
+#define KIND_LOWER 2u
+#define KIND_DIGIT 4u
+
+static unsigned kinds(const uint8_t *p, size_t n)
+{
+	unsigned out = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] >= 'A' && p[i] <= 'Z')
+			out |= KIND_UPPER;
+		else if (p[i] >= 'a' && p[i] <= 'z')
+			out |= KIND_LOWER;
+		else if (p[i] >= '0' && p[i] <= '9')
+			out |= KIND_DIGIT;
+	}
+	return out;
+}
+
+/* What a random one has for certain, or nearly. */
+static bool has_kinds(uint32_t flags, const uint8_t *p, size_t n)
+{
+	unsigned k = kinds(p, n);
+
+	if ((flags & AB_ROW_MIXED) && (k & (k - 1)) == 0)
+		return false;
+	if ((flags & AB_ROW_CASES) &&
+	    (k & (KIND_UPPER | KIND_LOWER)) != (KIND_UPPER | KIND_LOWER))
+		return false;
+	return !(flags & AB_ROW_DIGIT) || (k & KIND_DIGIT);
+}
+
+/* In the middle of base64 every short beginning occurs. */
+static bool is_lonely(const ab_content_window *w, const ab_content_match *m)
+{
+	return !(m->first > w->lo &&
+		 (m->first[-1] == '+' || m->first[-1] == '/')) &&
+	       !(m->end < w->hi && (*m->end == '+' || *m->end == '/'));
+}
+
+bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
+		      const ab_content_match *m)
+{
+	const uint8_t *p = m->value;
+	size_t n = (size_t)(m->end - m->value);
+
+	if (row->flags & AB_ROW_LITERAL)
+		return true;
+	if ((row->flags & AB_ROW_CHECKSUM) && ab_content_checksum(p, n))
+		return true;
+	if ((row->flags & AB_ROW_LONELY) && !is_lonely(w, m))
+		return false;
+	if (!has_kinds(row->flags, p, n))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
+		if (is_text(p, n, samples[i]))
+			return false;
+	}
+	return ab_content_entropy(p, n) >= row->entropy &&
+	       !ab_content_is_sample(p, n);
+}
+
+static int sextet(uint8_t c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == '+' || c == '-')
+		return 62;
+	return c == '/' || c == '_' ? 63 : -1;
+}
+
+size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
+			 size_t room)
+{
+	uint32_t bits = 0;
+	size_t have = 0, len = 0;
+
+	for (size_t i = 0; i < n && len < room; i++) {
+		int v = sextet(p[i]);
+
+		if (v < 0)
+			continue;
+		bits = bits << 6 | (uint32_t)v;
+		have += 6;
+		if (have >= 8) {
+			have -= 8;
+			out[len++] = (uint8_t)(bits >> have);
+		}
+	}
+	return len;
+}

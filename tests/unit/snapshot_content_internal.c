@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The content scan: every rule with what it finds and what it leaves
+ * (tests/data/snapshot-content.jsonl: {rule, hit: [...], miss: [...]}, texts
+ * are templates of content_text.h), and that neither chunks, nor the
+ * prefilter, nor UTF-16 change an answer.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abtest.h"
+#include "base/attr.h"
+#include "content_text.h"
+#include "snapshot/content_internal.h"
+
+#define RULES 115
+#define TEXTS 1024
+
+static ab_content *scanner;
+static json_t *rows;
+static content_random seed = { 88172645463325252u };
+
+static void set_up(void)
+{
+	char path[4096], *line = NULL;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/tests/data/snapshot-content.jsonl",
+		 ab_test_srcdir());
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	rows = json_array();
+	while (getline(&line, &room, f) > 0) {
+		json_t *row = json_loads(line, 0, NULL);
+
+		ck_assert_msg(row != NULL, "%s", line);
+		json_array_append_new(rows, row);
+	}
+	free(line);
+	fclose(f);
+	scanner = ab_content_new();
+	ck_assert_ptr_nonnull(scanner);
+}
+
+static void tear_down(void)
+{
+	ab_content_free(scanner);
+	json_decref(rows);
+}
+
+static bool scan_as(enum ab_content_level level, const char *path,
+		    const char *p, size_t n, ab_content_finding *finding)
+{
+	memset(finding, 0, sizeof(*finding));
+	ab_content_begin(scanner, level, path, strlen(path));
+	ab_content_feed(scanner, p, n);
+	return ab_content_end(scanner, finding);
+}
+
+static bool scan(const char *p, size_t n, ab_content_finding *finding)
+{
+	return scan_as(AB_CONTENT_STRICT, "notes.txt", p, n, finding);
+}
+
+static const char *rule_of(const json_t *row)
+{
+	return json_string_value(json_object_get(row, "rule"));
+}
+
+/* For each text of one list of every row. */
+typedef void (*each_fn)(const char *rule, const char *template,
+			const char *p, size_t n);
+
+static void each(const char *list, each_fn fn)
+{
+	json_t *row, *text;
+	size_t i, k, n;
+
+	json_array_foreach(rows, i, row) {
+		json_array_foreach(json_object_get(row, list), k, text) {
+			const char *template = json_string_value(text);
+			char *p = content_text(&seed, template, &n);
+
+			fn(rule_of(row), template, p, n);
+			free(p);
+		}
+	}
+}
+
+START_TEST(every_rule_has_a_row_with_both_answers)
+{
+	size_t i;
+	json_t *row;
+
+	ck_assert_uint_eq(ab_content_rule_count(), RULES);
+	ck_assert_ptr_null(ab_content_rule_id(RULES));
+	ck_assert_uint_eq(json_array_size(rows), RULES);
+	json_array_foreach(rows, i, row) {
+		size_t k = 0;
+
+		while (k < RULES &&
+		       strcmp(ab_content_rule_id(k), rule_of(row)) != 0)
+			k++;
+		ck_assert_msg(k < RULES, "%s", rule_of(row));
+		ck_assert_msg(json_array_size(json_object_get(row, "hit")) &&
+				      json_array_size(
+					      json_object_get(row, "miss")),
+			      "%s", rule_of(row));
+	}
+}
+END_TEST
+
+static void is_hit(const char *rule, const char *template, const char *p,
+		   size_t n)
+{
+	ab_content_finding f;
+
+	ck_assert_msg(scan(p, n, &f), "%s: missed %s: %s", rule, template, p);
+	ck_assert_msg(strcmp(f.rule, rule) == 0, "%s instead of %s: %s",
+		      f.rule, rule, template);
+	ck_assert_uint_lt(f.offset, n);
+	ck_assert_uint_ge(f.line, 1);
+}
+
+static void is_miss(const char *rule, const char *template, const char *p,
+		    size_t n)
+{
+	ab_content_finding f;
+
+	ck_assert_msg(!scan(p, n, &f), "%s: %s in %s: %s", rule, f.rule,
+		      template, p);
+}
+
+/* Random texts: many rounds, so that a rare one that fails shows. */
+START_TEST(every_hit_is_found_and_every_miss_is_not)
+{
+	for (int round = 0; round < 50; round++) {
+		each("hit", is_hit);
+		each("miss", is_miss);
+	}
+}
+END_TEST
+
+static void is_wide(const char *rule, const char *template, const char *p,
+		    size_t n)
+{
+	ab_content_finding f;
+
+	for (size_t big = 0; big < 2; big++) {
+		for (size_t before = 0; before < 1100; before += 545) {
+			char *wide = calloc(2, n + before);
+
+			memset(wide, '\n', before);
+			for (size_t i = 0; i < n; i++)
+				wide[before + 2 * i + big] = p[i];
+			ck_assert_msg(scan(wide, before + 2 * n, &f),
+				      "%s: missed in UTF-16: %s", rule,
+				      template);
+			ck_assert_str_eq(f.rule, rule);
+			ck_assert_uint_eq(f.line, 0);
+			ck_assert_uint_ge(f.offset, before ? before - 2 : 0);
+			ck_assert_uint_lt(f.offset, before + 2 * n);
+			free(wide);
+		}
+	}
+}
+
+START_TEST(utf16_is_seen_through)
+{
+	each("hit", is_wide);
+}
+END_TEST
+
+/* All of it in chunks of random sizes, and by the other prefilter. */
+static void same_in_chunks(const char *p, size_t n)
+{
+	ab_content_finding whole, part;
+	bool found = scan(p, n, &whole), again;
+
+	for (int round = 0; round < 6; round++) {
+		size_t most = round == 0 ? 1 :
+					   1 + content_next(&seed) % 3000;
+
+		memset(&part, 0, sizeof(part));
+		ab_content_set_find(scanner, round & 1 ?
+						     ab_content_find_portable :
+						     ab_content_find_best());
+		ab_content_begin(scanner, AB_CONTENT_STRICT, "notes.txt", 9);
+		for (size_t i = 0, len; i < n; i += len) {
+			len = 1 + content_next(&seed) % most;
+			len = len > n - i ? n - i : len;
+			if (ab_content_feed(scanner, p + i, len))
+				break;
+		}
+		again = ab_content_end(scanner, &part);
+		ck_assert_int_eq(again, found);
+		ck_assert_ptr_eq(part.rule, whole.rule);
+		ck_assert_int_eq(part.tier, whole.tier);
+		ck_assert_uint_eq(part.offset, whole.offset);
+		ck_assert_uint_eq(part.line, whole.line);
+	}
+	ab_content_set_find(scanner, ab_content_find_best());
+}
+
+static char *filler(size_t n)
+{
+	static const char words[] = "int main(void) { return (path + key) * "
+				    "2; } // https://a.b/c \"Secret\" = eyJ "
+				    "curl data: kind: \t\n-us SG.x AKIA ghp_";
+	char *p = malloc(n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = words[content_next(&seed) % (sizeof(words) - 1)];
+	return p;
+}
+
+static void at_an_edge(const char *rule, const char *template, const char *p,
+		       size_t n)
+{
+	/* around what content.c scans in one go, and a little before its end */
+	size_t before = 65000 + content_next(&seed) % 2600;
+	size_t after = content_next(&seed) % 3000;
+	char *text = filler(before + n + after);
+	ab_content_finding f;
+
+	text[before - 1] = '\n';
+	memcpy(text + before, p, n);
+	text[before + n] = '\n';
+	ck_assert_msg(scan(text, before + n + after, &f), "%s: missed at %zu",
+		      template, before);
+	ck_assert_str_eq(f.rule, rule);
+	ck_assert_uint_ge(f.offset, before);
+	ck_assert_uint_lt(f.offset, before + n);
+	same_in_chunks(text, before + n + after);
+	free(text);
+}
+
+START_TEST(chunks_change_nothing)
+{
+	each("hit", at_an_edge);
+	for (int i = 0; i < 50; i++) {
+		size_t n = content_next(&seed) % 200000;
+		char *text = filler(n);
+
+		same_in_chunks(text, n);
+		free(text);
+	}
+}
+END_TEST
+
+static void differ(const uint8_t *p, size_t n, const ab_content_anchors *a)
+{
+	uint32_t x[64], y[64];
+	size_t i = 0, k = 0, xn, yn, x_all = 0, y_all = 0;
+	ab_content_find best = ab_content_find_best();
+
+	/* they may stop at different places: compare what they say in all */
+	while (i < n || k < n) {
+		xn = best(a, p, &i, n, x, 64);
+		yn = ab_content_find_portable(a, p, &k, n, y, 64);
+		for (size_t j = 0; j < xn; j++)
+			x_all = x_all * 31 + x[j];
+		for (size_t j = 0; j < yn; j++)
+			y_all = y_all * 31 + y[j];
+	}
+	ck_assert_uint_eq(x_all, y_all);
+}
+
+START_TEST(both_prefilters_name_the_same_places)
+{
+	ab_content_anchors *a = malloc(sizeof(*a));
+
+	ab_content_anchors_make(a);
+	ck_assert_uint_lt(a->count, AB_CONTENT_PRINTS);
+	for (int round = 0; round < 200; round++) {
+		size_t n = content_next(&seed) % 5000;
+		char *text = filler(n + AB_CONTENT_PAD);
+
+		for (size_t i = 0; round % 2 && i < n; i++) {
+			/* prints, whole and broken */
+			size_t one = content_next(&seed) % a->count;
+
+			if (i % 3 == 0 && i + 3 < n)
+				memcpy(text + i, &a->prints[one].key,
+				       1 + content_next(&seed) % 3);
+		}
+		differ((const uint8_t *)text, n, a);
+		free(text);
+	}
+	free(a);
+}
+END_TEST
+
+static void in_level(const char *rule, const char *template, const char *p,
+		     size_t n)
+{
+	ab_content_finding f;
+	char tier;
+
+	(void)template;
+	ck_assert(scan(p, n, &f));
+	tier = f.tier;
+	ck_assert_int_eq(scan_as(AB_CONTENT_HIGH, "x", p, n, &f), tier == 'H');
+	ck_assert(!scan_as(AB_CONTENT_OFF, "x", p, n, &f));
+	ck_assert_ptr_null(f.rule);
+	(void)rule;
+}
+
+START_TEST(levels_choose_the_tiers)
+{
+	each("hit", in_level);
+}
+END_TEST
+
+START_TEST(a_finding_says_where)
+{
+	char *p, *text;
+	size_t n, len;
+	ab_content_finding f;
+
+	p = content_text(&seed, "a\nb\n  x = gh^^p_^C30^\n", &n);
+	ck_assert(scan(p, n, &f));
+	ck_assert_uint_eq(f.offset, 10);
+	ck_assert_uint_eq(f.line, 3);
+	ck_assert_int_eq(f.tier, 'H');
+	/* far behind, where the beginning is forgotten */
+	len = 1000000;
+	text = malloc(len + n);
+	memset(text, 'a', len);
+	for (size_t i = 99; i < len; i += 100)
+		text[i] = '\n';
+	memcpy(text + len, p, n);
+	ck_assert(scan(text, len + n, &f));
+	ck_assert_uint_eq(f.offset, len + 10);
+	ck_assert_uint_eq(f.line, 10003);
+	free(text);
+	free(p);
+}
+END_TEST
+
+START_TEST(names_decide_where_the_table_says)
+{
+	ab_content_finding f;
+	char *p;
+	size_t n;
+
+	p = content_text(&seed, "x fc^^-^h32^\n", &n);
+	ck_assert(scan_as(AB_CONTENT_STRICT, "a/notes", p, n, &f));
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "a/Cargo.lock", p, n, &f));
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "Cargo.lock", p, n, &f));
+	free(p);
+	p = content_text(&seed, "_auth^^=^A20^\n", &n);
+	ck_assert(scan_as(AB_CONTENT_STRICT, "a/my.npmrc.old", p, n, &f));
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "a/my.py", p, n, &f));
+	free(p);
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "", "", 0, &f));
+}
+END_TEST
+
+START_TEST(in_binary_files_only_tier_h_counts)
+{
+	ab_content_finding f;
+	char *p;
+	size_t n;
+
+	p = content_text(&seed, "..\n^^AI^^za^W35^ ", &n);
+	ck_assert(scan(p, n, &f));
+	p[0] = '\0';
+	ck_assert(!scan(p, n, &f));
+	free(p);
+	p = content_text(&seed, "..\n^^gh^^p_^C30^ ", &n);
+	p[0] = '\0';
+	ck_assert(scan(p, n, &f));
+	free(p);
+}
+END_TEST
+
+START_TEST(a_scanner_is_as_new_for_each_file)
+{
+	ab_content_finding f;
+	char *p, *q;
+	size_t n, m;
+
+	p = content_text(&seed, "twilio gh^^p_^C30^", &n);
+	q = content_text(&seed, "S^^K^h32^", &m);
+	for (int i = 0; i < 3; i++) {
+		ck_assert(scan(p, n, &f));
+		ck_assert(!scan(q, m, &f));
+	}
+	free(p);
+	free(q);
+}
+END_TEST
+
+static bool make_one(void *data)
+{
+	ab_content *s = ab_content_new();
+
+	(void)data;
+	ab_content_free(s);
+	return s != NULL;
+}
+
+START_TEST(without_memory_there_is_no_scanner)
+{
+	if (!ab_torture_available())
+		return;
+	ck_assert_uint_eq(ab_torture(make_one, NULL, 10, NULL), 1);
+	ab_content_free(NULL);
+}
+END_TEST
+
+#define ADD(name) tcase_add_test(tc, name)
+
+int main(void)
+{
+	Suite *suite = suite_create("snapshot content");
+	TCase *tc = tcase_create("content");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_set_timeout(tc, 120);
+	ADD(every_rule_has_a_row_with_both_answers);
+	ADD(every_hit_is_found_and_every_miss_is_not);
+	ADD(utf16_is_seen_through);
+	ADD(chunks_change_nothing);
+	ADD(both_prefilters_name_the_same_places);
+	ADD(levels_choose_the_tiers);
+	ADD(a_finding_says_where);
+	ADD(names_decide_where_the_table_says);
+	ADD(in_binary_files_only_tier_h_counts);
+	ADD(a_scanner_is_as_new_for_each_file);
+	ADD(without_memory_there_is_no_scanner);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
