@@ -263,7 +263,7 @@ static bool decode(ab_form *form)
 			high = hex(form->text[from + 1]);
 			low = hex(form->text[from + 2]);
 		}
-		if (high >= 2 && high < 8 && low >= 0 && !(high == 7 && low == 15)) {
+		if (high >= 2 && low >= 0 && high * 16 + low < 127) {
 			c = lower((char)(high * 16 + low));
 			from += 2;
 		}

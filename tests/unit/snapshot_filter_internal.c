@@ -99,8 +99,9 @@ static void check_row(const json_t *row, const char *id)
 	    v.is_passage != json_is_true(json_object_get(row, "passage")) ||
 	    (v.proof != AB_PROOF_NONE) !=
 		    json_is_true(json_object_get(row, "proof"))) {
-		fprintf(stderr, "%s: %s by \"%s\" tier %c passage %d proof %d\n",
-			id, ab_left_out_name(v.reason), v.rule,
+		fprintf(stderr,
+			"%s: %s by \"%s\" tier %c passage %d proof %d\n", id,
+			ab_left_out_name(v.reason), v.rule,
 			v.tier ? v.tier : '-', v.is_passage, (int)v.proof);
 		wrong++;
 	}
