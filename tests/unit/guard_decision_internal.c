@@ -106,6 +106,53 @@ START_TEST(the_worst_finding_decides)
 }
 END_TEST
 
+START_TEST(of_equals_the_first_decides)
+{
+	agentbox_decision *d = begin(LINE, strlen(LINE));
+	struct ab_finding second = ask;
+
+	second.rule = "b.ask";
+	ab_decision_add(d, &ask);
+	ab_decision_add(d, &second);
+	ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "a.ask");
+	ck_assert_str_eq(agentbox_decision_get_alternative(d), "");
+	agentbox_decision_free(d);
+}
+END_TEST
+
+/* The least verdict of the end against one finding; 0: there is none. */
+START_TEST(the_end_is_the_worse_of_both)
+{
+	static const struct {
+		int32_t base, found, verdict;
+		const char *rule;
+	} rows[] = {
+		{ 1, 0, 1, "" },	{ 1, 1, 1, "a.ask" },
+		{ 1, 2, 2, "a.ask" },	{ 1, 3, 3, "a.ask" },
+		{ 2, 0, 2, "guard.unfinished" },
+		{ 2, 1, 2, "guard.unfinished" },
+		{ 2, 2, 2, "a.ask" },	{ 2, 3, 3, "a.ask" },
+		{ 3, 0, 3, "guard.unfinished" },
+		{ 3, 2, 3, "guard.unfinished" },
+		{ 3, 3, 3, "a.ask" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		agentbox_decision *d = begin("x", 1);
+		struct ab_finding f = ask;
+
+		f.verdict = rows[i].found;
+		if (f.verdict)
+			ab_decision_add(d, &f);
+		ck_assert_int_eq(ab_decision_end(d, rows[i].base),
+				 rows[i].verdict);
+		ck_assert_str_eq(agentbox_decision_get_rule(d), rows[i].rule);
+		agentbox_decision_free(d);
+	}
+}
+END_TEST
+
 START_TEST(no_verdict_is_a_denial)
 {
 	static const int32_t odd[] = { AGENTBOX_VERDICT_NONE, -1, 4, 1000 };
@@ -178,6 +225,96 @@ START_TEST(the_command_that_decided_is_shown)
 	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 0), "sudo");
 	ck_assert_ptr_null(agentbox_decision_get_wrapper(d, 1));
 	agentbox_decision_free(d);
+}
+END_TEST
+
+/* The command of a finding; with none the first, if there is no other or
+   nothing was found. */
+START_TEST(no_command_is_shown_that_may_be_the_wrong_one)
+{
+	for (uint32_t commands = 0; commands < 3; commands++) {
+		for (int finding = 0; finding < 3; finding++) {
+			agentbox_decision *d = begin(LINE, strlen(LINE));
+			struct ab_finding f = ask;
+			bool shown = commands && (finding != 1 ||
+						  commands == 1);
+
+			for (uint32_t i = 0; i < commands; i++) {
+				struct ab_word w = { .text = i ? "b" : "a",
+						     .len = 1 };
+				struct ab_resolved c = { &w, 1, NULL, 0,
+							 { 0, 1 } };
+
+				ck_assert_uint_eq(ab_decision_add_command(
+							  d, &c, true), i);
+			}
+			f.command = finding == 1 || !commands ?
+					    AB_NO_COMMAND :
+					    commands - 1;
+			if (finding)
+				ab_decision_add(d, &f);
+			ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+			ck_assert_uint_eq(agentbox_decision_get_argc(d), shown);
+			if (shown)
+				ck_assert_str_eq(
+					agentbox_decision_get_arg(d, 0, NULL),
+					finding == 2 && commands == 2 ? "b" :
+									"a");
+			agentbox_decision_free(d);
+		}
+	}
+}
+END_TEST
+
+START_TEST(so_many_commands_are_kept_and_no_more)
+{
+	agentbox_decision *d = begin("x", 1);
+	struct ab_word w = { .text = "x", .len = 1 };
+	struct ab_resolved c = { &w, 1, NULL, 0, { 0, 1 } };
+	size_t room = 128 * AB_MAX_COMMANDS;
+
+	ck_assert_int_eq(ab_decision_begin(d, NULL, AB_DECIDE_SHELL, "x", 1,
+					   room, NULL), 0);
+	for (uint32_t i = 0; i < AB_MAX_SHOWN_COMMANDS; i++)
+		ck_assert_uint_eq(ab_decision_add_command(d, &c, false), i);
+	ck_assert_uint_eq(ab_decision_add_command(d, &c, false),
+			  AB_NO_COMMAND);
+	for (uint32_t i = AB_MAX_SHOWN_COMMANDS; i < AB_MAX_COMMANDS; i++)
+		ck_assert_uint_eq(ab_decision_add_command(d, &c, true), i);
+	ck_assert_uint_eq(ab_decision_add_command(d, &c, true),
+			  AB_NO_COMMAND);
+	ck_assert_int_eq(ab_decision_end(d, AGENTBOX_VERDICT_ALLOW),
+			 AGENTBOX_VERDICT_ALLOW);
+	agentbox_decision_free(d);
+}
+END_TEST
+
+/* Wherever the memory ends. */
+START_TEST(a_command_that_cannot_be_copied_is_a_denial)
+{
+	bool was_kept = false;
+
+	for (size_t used = 0; used < 9000; used += 8) {
+		agentbox_decision *d = begin(LINE, strlen(LINE));
+		struct ab_word words[] = { { .text = "rm", .len = 2 },
+					   { .text = "/", .len = 1 } };
+		static const char *const wrappers[] = { "sudo" };
+		struct ab_resolved c = { words, 2, wrappers, 1, { 0, 1 } };
+		uint32_t index;
+
+		if (!ab_arena_low(&d->arena, used)) {
+			agentbox_decision_free(d);
+			break;
+		}
+		index = ab_decision_add_command(d, &c, true);
+		ck_assert_int_eq(ab_decision_end(d, AGENTBOX_VERDICT_ALLOW),
+				 index == 0 ? AGENTBOX_VERDICT_ALLOW :
+					      AGENTBOX_VERDICT_DENY);
+		was_kept |= index == 0;
+		ck_assert(index == 0 || index == AB_NO_COMMAND);
+		agentbox_decision_free(d);
+	}
+	ck_assert(was_kept);
 }
 END_TEST
 
@@ -446,6 +583,11 @@ int main(void)
 	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(tc, a_decision_nobody_ended_is_a_denial);
 	tcase_add_test(tc, the_worst_finding_decides);
+	tcase_add_test(tc, of_equals_the_first_decides);
+	tcase_add_test(tc, the_end_is_the_worse_of_both);
+	tcase_add_test(tc, no_command_is_shown_that_may_be_the_wrong_one);
+	tcase_add_test(tc, so_many_commands_are_kept_and_no_more);
+	tcase_add_test(tc, a_command_that_cannot_be_copied_is_a_denial);
 	tcase_add_test(tc, no_verdict_is_a_denial);
 	tcase_add_test(tc, what_was_lost_is_a_denial);
 	tcase_add_test(tc, more_findings_than_are_kept_still_decide);

@@ -176,6 +176,83 @@ START_TEST(the_command_that_decided_is_the_one_named)
 }
 END_TEST
 
+/* Line, the commands that are shown: one each, also where something in its
+   redirections or in it was found, and for each round of a loop. */
+static const struct {
+	const char *line;
+	const char *shown[5];
+} shown[] = {
+	{ "echo c d >/etc/passwd; echo a b", { "echo c d", "echo a b" } },
+	{ "for i in 1 2; do rm $i /etc/x; done",
+	  { "rm 1 /etc/x", "rm 2 /etc/x" } },
+	{ "for i in 1 2; do rm /etc/x; done", { "rm /etc/x" } },
+	{ "a x; b x; a x", { "a x", "b x", "a x" } },
+	{ "sudo rm /etc/x /etc/y", { "sudo rm /etc/x /etc/y",
+				     "rm /etc/x /etc/y" } },
+	{ "for i in ab cd; do echo 12345678901234567890123456789012345678901"
+	  "23456789012345678901$i; done",
+	  { "echo 12345678901234567890123456789012345678901"
+	    "23456789012345678901ab",
+	    "echo 12345678901234567890123456789012345678901"
+	    "23456789012345678901cd" } },
+};
+
+START_TEST(each_command_is_shown_once)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	agentbox_bytes *text = NULL;
+	const char *at;
+	int count = 0;
+
+	check(guard, place, shown[_i].line, &d);
+	ck_assert_int_eq(agentbox_decision_explain(d, &text, NULL), 0);
+	at = strstr(agentbox_bytes_get_data(text), "would be run:\n");
+	ck_assert_ptr_nonnull(at);
+	for (const char *p = at; (p = strstr(p, "\n    from")); p++)
+		count++;
+	for (size_t i = 0; shown[_i].shown[i]; i++) {
+		char wanted[256];
+
+		count--;
+
+		snprintf(wanted, sizeof(wanted), "%s\n    from",
+			 shown[_i].shown[i]);
+		at = strstr(at + 1, wanted);
+		ck_assert_msg(at != NULL, "%s: %s in %s", shown[_i].line,
+			      wanted, agentbox_bytes_get_data(text));
+	}
+	ck_assert_msg(!count, "%s: %s", shown[_i].line,
+		      agentbox_bytes_get_data(text));
+	agentbox_bytes_free(text);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+START_TEST(a_decision_outlives_the_last_use_of_its_guard)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_decision *d = NULL;
+	char *json;
+
+	check(guard, NULL, "ls", &d);
+	agentbox_guard_unref(guard);
+	json = json_of(d);
+	ck_assert_msg(strstr(json, "\"config_hash\":\"sha256:"), "%s", json);
+	free(json);
+	guard = make_guard(", \"git\": {\"profile\": \"strict\"}");
+	check(guard, NULL, "git stash", &d);
+	agentbox_guard_unref(guard);
+	json = json_of(d);
+	ck_assert_msg(strstr(json, "\"config_hash\":\"sha256:"), "%s", json);
+	free(json);
+	agentbox_decision_free(d);
+}
+END_TEST
+
 START_TEST(an_argument_is_data_where_no_shell_reads_it)
 {
 	static const char *const args[] = { "echo", "$(rm -rf /)", "|", "sh" };
@@ -493,6 +570,9 @@ static Suite *suite(void)
 	tcase_add_test(t, a_failed_check_says_nothing_of_the_one_before);
 	tcase_add_loop_test(t, the_command_that_decided_is_the_one_named, 0,
 			    (int)(sizeof(deciding) / sizeof(deciding[0])));
+	tcase_add_loop_test(t, each_command_is_shown_once, 0,
+			    (int)(sizeof(shown) / sizeof(shown[0])));
+	tcase_add_test(t, a_decision_outlives_the_last_use_of_its_guard);
 	tcase_add_test(t, an_argument_is_data_where_no_shell_reads_it);
 	tcase_add_test(t, an_odd_byte_is_found_wherever_it_is);
 	tcase_add_test(t, what_is_not_known_is_not_inside);
