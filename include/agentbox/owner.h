@@ -103,7 +103,8 @@ AGENTBOX_API void agentbox_request_free(agentbox_request *request);
 
 /*
  * Every box of every live owner in the state directory, as a JSON array of
- * {"id", "name", "tier", "owner_pid", "owner_name", "policy", "config_hash"}.
+ * {"id", "name", "tier", "owner_pid", "owner_name", "policy", "config_hash",
+ * "account", "reads_peers", "snapshot", "workspace": {"path", "dev", "ino"}}.
  * Sockets of dead owners are removed on the way. An owner that does not
  * answer is waited for at most 5 seconds to connect and 5 to answer, and its
  * boxes are missing. AGENTBOX_ELIMIT: more than 4096 entries are in the

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "owner/internal.h"
+#include "policy/policy.h"
 #include "sandbox/sandbox.h"
 #include "wire/message.h"
 
@@ -75,14 +76,24 @@ static void answer_error(ab_client *c, uint32_t serial, int32_t code,
 static json_t *describe(const agentbox_owner *o, const ab_served *s)
 {
 	agentbox_policy *policy = ab_box_policy(s->box);
+	const json_t *snapshot = ab_policy_section(policy, "/snapshot");
+	ab_box_facts facts;
 
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s}",
+	ab_box_facts_of(s->box, &facts);
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s?, s:b, s:O?, "
+			 "s:{s:s?, s:I, s:I}}",
 			 "id", agentbox_sandbox_get_id(s->box),
 			 "name", s->name,
 			 "tier", agentbox_sandbox_get_tier(s->box),
 			 "owner_pid", (int)o->pid, "owner_name", o->name,
 			 "policy", agentbox_policy_get_name(policy),
-			 "config_hash", agentbox_policy_get_digest(policy));
+			 "config_hash", agentbox_policy_get_digest(policy),
+			 "account", facts.account,
+			 "reads_peers", facts.is_reader,
+			 "snapshot", (json_t *)(uintptr_t)snapshot,
+			 "workspace", "path", facts.workspace,
+			 "dev", (json_int_t)facts.workspace_dev,
+			 "ino", (json_int_t)facts.workspace_ino);
 }
 
 static void serve_list(agentbox_owner *o, ab_client *c, uint32_t serial)

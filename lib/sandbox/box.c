@@ -433,6 +433,20 @@ static agentbox_sandbox *make(agentbox_context *context,
 	return box;
 }
 
+void ab_box_facts_of(const agentbox_sandbox *box, ab_box_facts *facts)
+{
+	const ab_compiled *c = &box->compiled;
+
+	*facts = (ab_box_facts){
+		.account = ab_policy_get(box->policy)->account,
+		.workspace = c->workspace_host,
+		.workspace_dev = c->workspace_dev,
+		.workspace_ino = c->workspace_ino,
+		.is_reader = c->share != NULL,
+		.owner = box->owner,
+	};
+}
+
 int32_t agentbox_sandbox_new(agentbox_context *context,
 			     agentbox_policy *policy,
 			     const agentbox_sandbox_options *options,

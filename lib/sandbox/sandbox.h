@@ -8,6 +8,8 @@
 #define AB_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "agentbox/sandbox.h"
 #include "base/limits.h"
@@ -21,6 +23,16 @@
 
 /* The policy it was raised with; borrowed. */
 agentbox_policy *ab_box_policy(const agentbox_sandbox *box);
+
+/* What peering asks of a box; strings are borrowed. */
+typedef struct ab_box_facts {
+	const char *account;   /* NULL: the policy names none */
+	const char *workspace; /* on the host, without links; NULL: none */
+	uint64_t workspace_dev, workspace_ino;
+	bool is_reader; /* it has a `.shared` */
+	pid_t owner;
+} ab_box_facts;
+void ab_box_facts_of(const agentbox_sandbox *box, ab_box_facts *facts);
 
 /*
  * process.c: a handle for a channel (taken, also on failure) that speaks the

@@ -292,7 +292,10 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	out->home = ab_build_has_tree(b) ? AB_BOX_HOME : NULL;
 	if (b->plan.workspace_inside[0]) {
 		out->workspace_inside = ab_strdup(b->plan.workspace_inside);
-		if (!out->workspace_inside)
+		out->workspace_host = ab_strdup(b->plan.workspace_host);
+		out->workspace_dev = b->plan.workspace_dev;
+		out->workspace_ino = b->plan.workspace_ino;
+		if (!out->workspace_inside || !out->workspace_host)
 			return ab_error_nomem(err);
 	}
 	/* for people: no box reads it */
@@ -412,6 +415,7 @@ void ab_compiled_end(ab_compiled *c)
 	free(c->quarantine);
 	ab_share_end(c);
 	free(c->workspace_inside);
+	free(c->workspace_host);
 	json_decref(c->limits);
 	json_decref(c->notes);
 	json_decref(c->description);

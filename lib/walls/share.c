@@ -66,11 +66,15 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 				    path);
 	shown = ab_asprintf("%s/" AB_SHARE_SHOWN, path);
 	b->out->share = ab_steal(&path);
-	dir = ab_fd_lift(open(b->out->share, O_PATH | O_DIRECTORY |
+	dir = ab_fd_lift(open(b->out->share, O_RDONLY | O_DIRECTORY |
 			      O_NOFOLLOW | O_CLOEXEC));
-	if (dir < 0)
-		return ab_error_sys(err, -dir, WHERE, "cannot open '%s'",
-				    b->out->share);
+	if (dir < 0 || flock(dir, LOCK_SH | LOCK_NB) < 0)
+		return ab_error_sys(err, dir < 0 ? -dir : errno, WHERE,
+				    "cannot lock '%s'", b->out->share);
+	b->out->share_lock_fd = ab_fd_dup(dir);
+	if (b->out->share_lock_fd < 0)
+		return ab_error_sys(err, -b->out->share_lock_fd, WHERE,
+				    "no descriptor left");
 	for (size_t i = 0; rc == 0 && i < AB_ARRAY_LEN(parts); i++) {
 		rc = make_dir(dir, parts[i].name, parts[i].mode, err);
 		/* whatever the umask: each box has a uid of its own */
@@ -207,5 +211,7 @@ void ab_share_end(ab_compiled *c)
 	}
 	if (c->share)
 		rmdir(c->share);
+	if (c->share_lock_fd > 0)
+		close(c->share_lock_fd);
 	free(c->share);
 }

@@ -71,7 +71,10 @@ typedef struct ab_compiled {
 	char *share;	     /* <state>/boxes/<id>, or NULL */
 	int share_point_fd;  /* the mount point in the workspace, locked */
 	int share_parent_fd; /* the workspace */
+	int share_lock_fd;   /* the directory, locked while the box lives */
 	char *workspace_inside; /* NULL: no workspace */
+	char *workspace_host;	/* canonical, without links */
+	uint64_t workspace_dev, workspace_ino;
 	/* HOME of commands for which nobody set one; NULL in a tier without a
 	   tree, where that directory does not exist */
 	const char *home;

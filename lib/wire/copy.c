@@ -20,7 +20,7 @@
 	 AB_COPY_FD_RECORD | AB_COPY_FD_STREAM)
 #define ALL_FLAGS                                                          \
 	(AB_COPY_REPLACE | AB_COPY_NO_HASHES | AB_COPY_ZIP |               \
-	 AB_COPY_KEEP_OLD | AB_COPY_HOLD)
+	 AB_COPY_KEEP_OLD | AB_COPY_HOLD | AB_COPY_UNLINK)
 
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)
 {

@@ -41,6 +41,7 @@ enum ab_copy_job {
 				   directories go on reading it */
 #define AB_COPY_HOLD 0x10u	/* MAKE: say STAGED and wait for PUBLISH, so
 				   that agentbox-git can add a repository */
+#define AB_COPY_UNLINK 0x20u	/* SCRUB: do not truncate, only unlink */
 
 typedef struct ab_copy_plan {
 	const char *build_id; /* a helper of another build stops here */
