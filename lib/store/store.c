@@ -212,8 +212,9 @@ static int32_t refuse_version(int64_t application, int64_t version,
 {
 	if (application != APPLICATION_ID)
 		return ab_error_set(err, AGENTBOX_ETAMPERED, AB_STORE_NAME,
-				    "'" AB_STORE_NAME "' in the state directory "
-				    "is a database of something else");
+				    "'" AB_STORE_NAME "' in the state "
+				    "directory is a database of something "
+				    "else");
 	return ab_error_set(err, AGENTBOX_EUNSUPPORTED, AB_STORE_NAME,
 			    "the store has version %lld, and this library "
 			    "knows %zu: a later one made it",
@@ -280,7 +281,8 @@ static int32_t make_file(agentbox_context *context, char **path,
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return ab_error_set(err, AGENTBOX_EDENIED, AB_STORE_NAME,
 				    "the store is not a file of this user");
-	*path = ab_asprintf("%s/" AB_STORE_NAME, ab_context_state_dir(context));
+	*path = ab_asprintf("%s/" AB_STORE_NAME,
+			    ab_context_state_dir(context));
 	return *path ? 0 : ab_error_nomem(err);
 }
 

@@ -198,7 +198,7 @@ START_TEST(a_link_in_its_place_is_refused)
 }
 END_TEST
 
-START_TEST(a_forked_child_is_refused_and_leaves_the_locks_alone)
+START_TEST(a_forked_child_is_refused_and_keeps_the_locks)
 {
 	ab_store *s = open_store();
 	int status = -1;
@@ -276,7 +276,7 @@ int main(void)
 	tcase_add_test(tc, another_database_is_refused_and_left_alone);
 	tcase_add_test(tc, rubbish_is_refused);
 	tcase_add_test(tc, a_link_in_its_place_is_refused);
-	tcase_add_test(tc, a_forked_child_is_refused_and_leaves_the_locks_alone);
+	tcase_add_test(tc, a_forked_child_is_refused_and_keeps_the_locks);
 	tcase_add_test(tc, processes_decide_one_at_a_time);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);
