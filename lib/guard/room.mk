@@ -3,7 +3,8 @@
 #   libagentbox_la_SOURCES += lib/guard/x.c lib/guard/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
-	lib/guard/act.c \
+	lib/guard/act.c lib/guard/act.h \
+	lib/guard/act_name.c \
 	lib/guard/decision.c lib/guard/decision.h \
 	lib/guard/git.c lib/guard/git.h \
 	lib/guard/git_acts.c \

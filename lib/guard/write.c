@@ -3,7 +3,7 @@
  * The write guard's rules as a table over actions, and the check of one path.
  * It refuses what lies outside, what the role may not write, protected names,
  * files that have another name somewhere, and everything that is neither
- * file nor directory. It changes nothing: act.c does.
+ * file nor directory. It changes nothing: act.c and act_name.c do.
  * Spec: DESIGN.md section 7, agentbox/guard.h.
  */
 #include "config.h"
