@@ -20,6 +20,12 @@ tests_unit_guard_write_SOURCES = tests/unit/guard_write.c \
 tests_unit_guard_write_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_write_CFLAGS = $(UNIT_CFLAGS)
 
+check_PROGRAMS += tests/unit/guard_protect_internal
+UNIT_TESTS += tests/unit/guard_protect_internal
+tests_unit_guard_protect_internal_SOURCES = tests/unit/guard_protect_internal.c
+tests_unit_guard_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_protect_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/guard_act
 UNIT_TESTS += tests/unit/guard_act
 tests_unit_guard_act_SOURCES = tests/unit/guard_act.c \
