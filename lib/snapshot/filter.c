@@ -138,6 +138,11 @@ static void hit(void *data, const struct ab_name_rule *rule)
 		j->mark |= ab_place_mark(rule, &j->place);
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 static void look(struct judge *j, const ab_form *form)
 {
 	j->place.form = form->text;
@@ -145,41 +150,50 @@ static void look(struct judge *j, const ab_form *form)
 	ab_match_form(j->filter->match, form->text, form->len, hit, j);
 }
 
+/* Text below secrets/, whatever its name; unless a stronger rule spoke. */
+static void look_below(struct judge *j, const ab_form *form)
+{
+	const struct ab_name_rule *const *rule = j->filter->below;
+
+	if (j->place.is_directory || j->filter->profile != AB_FILTER_STRICT ||
+	    j->place.parent_len == 0 || rank(j->best) > 1 || j->wanted)
+		return;
+	for (; *rule; rule++) {
+		j->place.form = form->text;
+		j->place.form_len = form->len;
+		if (ab_place_below(*rule, &j->place)) {
+			j->best = *rule;
+			return;
+		}
+	}
+}
+
 /* Every form of the name, until a required rule has it. */
 static void look_at_forms(struct judge *j, ab_form *form)
 {
-	bool is_manual = ab_place_is_manual(j->place.path,
-					    j->place.parent_len);
-	ab_form other = *form;
+	bool has_other = form->text[0] == '.' ||
+			 memchr(form->text, '~', form->len);
+	bool is_manual = false;
+	ab_form other;
 
+	if (form->len && is_digit(form->text[form->len - 1]))
+		is_manual = ab_place_is_manual(j->place.path,
+					       j->place.parent_len);
+	if (has_other)
+		other = *form;
 	j->is_written = form->is_plain;
 	look(j, form);
+	look_below(j, form);
 	j->is_written = false;
 	while (rank(j->best) < 8 && ab_form_next(form, is_manual))
 		look(j, form);
+	if (!has_other)
+		return;
 	if (ab_form_swap_name(&other)) {
 		while (rank(j->best) < 8 && ab_form_next(&other, false))
 			look(j, &other);
 	} else if (ab_form_short_name(&other)) {
 		look(j, &other);
-	}
-}
-
-static void look_below(struct judge *j, const ab_form *form)
-{
-	if (j->place.is_directory || j->filter->profile != AB_FILTER_STRICT ||
-	    j->place.parent_len == 0 || rank(j->best) > 1 || j->wanted)
-		return;
-	j->place.form = form->text;
-	j->place.form_len = form->len;
-	for (size_t i = 0; i < ab_name_rule_count; i++) {
-		const struct ab_name_rule *rule = &ab_name_rules[i];
-
-		if (rule->when == AB_WHEN_BELOW &&
-		    ab_place_below(rule, &j->place)) {
-			j->best = rule;
-			return;
-		}
 	}
 }
 
@@ -337,16 +351,13 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 	const char *name = path + (j.place.parent_len ? j.place.parent_len + 1
 						      : 0);
 	ab_form form;
-	ab_form first;
 
 	*out = (ab_filter_verdict){
 		.reason = AB_OUT_ENCODING, .rule = "name-encoding"};
 	if (!is_name(name, (size_t)(path + n - name)) ||
 	    ab_form_begin(&form, name, (size_t)(path + n - name)) < 0)
 		return;
-	first = form;
 	look_at_forms(&j, &form);
-	look_below(&j, &first);
 	*out = (ab_filter_verdict){.rule = ""};
 	if (judge_by_rules(&j, out) ||
 	    judge_by_patterns(filter, ignore, &j.place, out))

@@ -52,6 +52,16 @@ static int32_t take(ab_patterns *patterns, const char *list,
 	return 0;
 }
 
+static void find_below(ab_filter *filter)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ab_name_rule_count; i++)
+		if (ab_name_rules[i].when == AB_WHEN_BELOW &&
+		    count < AB_FILTER_BELOW_MAX)
+			filter->below[count++] = &ab_name_rules[i];
+}
+
 int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 		      agentbox_error **err)
 {
@@ -72,6 +82,7 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 	if (!filter)
 		return ab_error_nomem(err);
 	filter->profile = options->profile;
+	find_below(filter);
 	filter->match = ab_match_new();
 	if (!filter->match)
 		return ab_error_nomem(err);

@@ -154,26 +154,36 @@ static void fold_one(ab_form *form, uint32_t c, const char *p, size_t n,
 		put(form, p, n);
 }
 
+/* ASCII text at the beginning of p, copied as lower case: its length. */
+static size_t fold_ascii(ab_form *form, const char *p, size_t n)
+{
+	size_t i = 0;
+
+	if (n > sizeof(form->text) - 1 - form->len)
+		n = sizeof(form->text) - 1 - form->len; /* cannot be */
+	for (; i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '\\'; i++)
+		form->text[form->len + i] = lower(p[i]);
+	form->len += i;
+	return i;
+}
+
 static int fold(ab_form *form, const char *name, size_t n, bool strip_marks)
 {
 	form->len = 0;
 	form->is_plain = true;
 	for (size_t i = 0; i < n;) {
 		uint32_t c;
-		size_t len = ab_fold_char(name + i, n - i, &c);
+		size_t len;
 
+		i += fold_ascii(form, name + i, n - i);
+		if (i == n)
+			break;
+		len = ab_fold_char(name + i, n - i, &c);
 		/* C1 controls reach a terminal as the escape does */
-		if (len == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-		    c == '\\')
+		if (len == 0 || c < 0xa0)
 			return -EILSEQ;
-		if (c < 0x80) {
-			char ascii = lower((char)c);
-
-			put(form, &ascii, 1);
-		} else {
-			form->is_plain = false;
-			fold_one(form, c, name + i, len, strip_marks);
-		}
+		form->is_plain = false;
+		fold_one(form, c, name + i, len, strip_marks);
 		i += len;
 	}
 	return 0;
@@ -210,14 +220,6 @@ static bool begins(const ab_form *form, const char *s)
 	return form->len > n && memcmp(form->text, s, n) == 0;
 }
 
-/* Does s stand right before `end`, with something before it? */
-static bool ends_at(const ab_form *form, size_t end, const char *s)
-{
-	size_t n = strlen(s);
-
-	return end > n && memcmp(form->text + end - n, s, n) == 0;
-}
-
 /* Spaces around, dots behind; of dots in front one stays. */
 static bool trim(ab_form *form)
 {
@@ -225,6 +227,10 @@ static bool trim(ab_form *form)
 	bool has_dot = false;
 	size_t before = form->len;
 
+	if (before > 1 && !strchr(" .", form->text[before - 1]) &&
+	    form->text[0] != ' ' &&
+	    (form->text[0] != '.' || !strchr(" .", form->text[1])))
+		return false;
 	while (form->len > 0 && (form->text[form->len - 1] == ' ' ||
 				 form->text[form->len - 1] == '.'))
 		form->len--;
@@ -254,6 +260,8 @@ static bool decode(ab_form *form)
 	size_t to = 0;
 	size_t from = 0;
 
+	if (!memchr(form->text, '%', form->len))
+		return false;
 	while (from < form->len) {
 		char c = form->text[from];
 		int high = -1;
@@ -290,7 +298,7 @@ static bool strip_front(ab_form *form)
 		return true;
 	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
-		if (begins(form, fronts[i])) {
+		if (form->text[0] == fronts[i][0] && begins(form, fronts[i])) {
 			cut(form, 0, strlen(fronts[i]));
 			return true;
 		}
@@ -306,15 +314,29 @@ static bool strip_front(ab_form *form)
 /* " (1)", " (copy)", " 2" that end at `end`: their length. */
 static size_t copy_mark(const ab_form *form, size_t end)
 {
-	static const char *const marks[] = {
-		" (copy)", " - copy", " copy", "-copy", "_copy", ".copy",
-		" backup", "-backup", "_backup", ".backup", "-bak", "_bak",
-		".bak", "-old", "_old", ".old", "-orig", "_orig", ".orig"};
+	static const struct {
+		size_t n;
+		const char *text;
+	} marks[] = {
+#define MARK(s) {sizeof(s) - 1, s}
+		MARK(" (copy)"), MARK(" - copy"), MARK(" copy"), MARK("-copy"),
+		MARK("_copy"),	 MARK(".copy"),	  MARK(" backup"),
+		MARK("-backup"), MARK("_backup"), MARK(".backup"),
+		MARK("-bak"),	 MARK("_bak"),	  MARK(".bak"),	 MARK("-old"),
+		MARK("_old"),	 MARK(".old"),	  MARK("-orig"), MARK("_orig"),
+		MARK(".orig")
+#undef MARK
+	};
 	size_t at = end;
 
+	if (end < 2 || !strchr("ypkdg)0123456789", form->text[end - 1]))
+		return 0;
 	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++)
-		if (ends_at(form, end, marks[i]))
-			return strlen(marks[i]);
+		if (end > marks[i].n &&
+		    form->text[end - marks[i].n] == marks[i].text[0] &&
+		    memcmp(form->text + end - marks[i].n, marks[i].text,
+			   marks[i].n) == 0)
+			return marks[i].n;
 	if (at > 1 && form->text[at - 1] == ')')
 		at--;
 	while (at > 1 && is_digit(form->text[at - 1]) && end - at < 5)
@@ -353,20 +375,30 @@ static bool strip_copy_mark(ab_form *form)
 static bool strip_suffix(ab_form *form)
 {
 	static const char *const ends[] = {
-		"~",	    ".bak",	 ".old",     ".orig",	 ".save",
-		".swp",	    ".swo",	 ".swn",     ".tmp",	 ".temp",
-		".copy",    ".backup",	 ".bk",	     ".bck",	 ".sav",
-		".new",	    ".prev",	 ".rpmsave", ".rpmorig", ".rpmnew",
-		".pacsave", ".pacnew",	 ".dpkg-old", ".dpkg-new",
-		".dpkg-dist", ".dpkg-tmp", ".ucf-old", ".ucf-dist",
-		".ucf-new", ".part",	 ".partial", ".crdownload",
-		".disabled", ".gz",	 ".bz2",     ".xz",	 ".zst",
-		".lz4",	    ".lzma",	 ".z",	     ".b64",	 ".base64",
-		".bak1",    ".bak2"};
+		"b64",	   "backup",	"bak",	    "bak1",	"bak2",
+		"base64",  "bck",	"bk",	    "bz2",	"copy",
+		"crdownload", "disabled", "dpkg-dist", "dpkg-new", "dpkg-old",
+		"dpkg-tmp", "gz",	"lz4",	    "lzma",	"new",
+		"old",	   "orig",	"pacnew",   "pacsave",	"part",
+		"partial", "prev",	"rpmnew",   "rpmorig",	"rpmsave",
+		"sav",	   "save",	"swn",	    "swo",	"swp",
+		"temp",	   "tmp",	"ucf-dist", "ucf-new",	"ucf-old",
+		"xz",	   "z",		"zst"};
+	const char *dot = memrchr(form->text, '.', form->len);
+	size_t n = form->len;
 
+	if (n > 1 && form->text[n - 1] == '~') {
+		form->len = n - 1;
+		form->is_plain = false;
+		return true;
+	}
+	if (!dot || dot == form->text)
+		return false;
+	n = (size_t)(form->text + form->len - dot) - 1;
 	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
-		if (ends_at(form, form->len, ends[i])) {
-			form->len -= strlen(ends[i]);
+		if (dot[1] == ends[i][0] && strlen(ends[i]) == n &&
+		    memcmp(dot + 1, ends[i], n) == 0) {
+			form->len -= n + 1;
 			form->is_plain = false;
 			return true;
 		}

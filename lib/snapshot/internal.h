@@ -10,10 +10,14 @@
 #include "snapshot/pattern.h"
 #include "snapshot/place.h"
 
+#define AB_FILTER_BELOW_MAX 4
+
 struct ab_filter {
 	enum ab_filter_profile profile;
 	ab_patterns exclude, include;
 	ab_match *match;
+	/* the rules about what is below a directory; NULL ends them */
+	const struct ab_name_rule *below[AB_FILTER_BELOW_MAX + 1];
 };
 
 struct ab_filter_ignore {

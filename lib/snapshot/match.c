@@ -23,7 +23,12 @@ struct ab_match {
 	uint16_t slots[SLOTS];	  /* rule + 1; equal keys side by side */
 	uint16_t first[256];	  /* globs by their first byte: rule + 1 */
 	uint16_t last[256];	  /* else by their last byte */
-	uint16_t next[RULES_MAX]; /* of a glob, in its list */
+	struct glob {
+		const char *p; /* its last component, n bytes */
+		uint16_t next; /* in its list: rule + 1 */
+		uint8_t n;
+		uint8_t head, tail; /* literal bytes at its ends */
+	} globs[RULES_MAX];
 };
 
 const char *ab_match_last(const char *pattern, size_t *n)
@@ -38,13 +43,25 @@ const char *ab_match_last(const char *pattern, size_t *n)
 	return slash ? slash + 1 : pattern;
 }
 
-static uint32_t hash(enum kind kind, const char *p, size_t n)
+/* Backwards, so that one pass over a name has the hash of each suffix. */
+static uint32_t hash_on(uint32_t h, char c)
 {
-	uint32_t h = 2166136261u ^ (uint32_t)kind; /* FNV-1a */
+	return (h ^ (unsigned char)c) * 16777619u; /* FNV-1a */
+}
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * 16777619u;
-	return h ^ h >> 15;
+static uint32_t slot_of(enum kind kind, uint32_t h)
+{
+	h ^= (uint32_t)kind << 12;
+	return (h ^ h >> 15) % SLOTS;
+}
+
+static uint32_t hash(const char *p, size_t n)
+{
+	uint32_t h = 2166136261u;
+
+	while (n > 0)
+		h = hash_on(h, p[--n]);
+	return h;
 }
 
 static bool is_literal(const char *p, size_t n)
@@ -53,6 +70,25 @@ static bool is_literal(const char *p, size_t n)
 		if (strchr("*?[\\", p[i]))
 			return false;
 	return true;
+}
+
+static size_t literal_head(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && is_literal(p + i, 1))
+		i++;
+	return i;
+}
+
+static size_t literal_tail(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	/* a bracket ends a set */
+	while (i < n && is_literal(p + n - i - 1, 1) && p[n - i - 1] != ']')
+		i++;
+	return i;
 }
 
 /* Where a name is cut for its suffixes. */
@@ -90,7 +126,7 @@ static void insert(ab_match *match, size_t rule)
 	uint16_t *head;
 
 	if (kind != KIND_GLOB) {
-		uint32_t at = hash(kind, p, n) % SLOTS;
+		uint32_t at = slot_of(kind, hash(p, n));
 
 		while (match->slots[at])
 			at = (at + 1) % SLOTS;
@@ -101,7 +137,13 @@ static void insert(ab_match *match, size_t rule)
 	head = p[0] == '*' || p[0] == '[' || p[0] == '?'
 		       ? &match->last[(unsigned char)p[n - 1]]
 		       : &match->first[(unsigned char)p[0]];
-	match->next[rule] = *head;
+	match->globs[rule] = (struct glob){
+		.p = p,
+		.next = *head,
+		.n = (uint8_t)n,
+		.head = (uint8_t)literal_head(p, n),
+		.tail = (uint8_t)literal_tail(p, n),
+	};
 	*head = (uint16_t)(rule + 1);
 }
 
@@ -124,12 +166,12 @@ void ab_match_free(ab_match *match)
 	free(match);
 }
 
-static void look_up(const ab_match *match, enum kind kind, const char *p,
-		    size_t n,
+static void look_up(const ab_match *match, enum kind kind, uint32_t h,
+		    const char *p, size_t n,
 		    void (*hit)(void *, const struct ab_name_rule *),
 		    void *data)
 {
-	uint32_t at = hash(kind, p, n) % SLOTS;
+	uint32_t at = slot_of(kind, h);
 
 	for (; match->slots[at]; at = (at + 1) % SLOTS) {
 		const struct ab_name_rule *rule =
@@ -148,13 +190,15 @@ static void try_globs(const ab_match *match, uint16_t head, const char *form,
 		      void (*hit)(void *, const struct ab_name_rule *),
 		      void *data)
 {
-	for (; head; head = match->next[head - 1]) {
-		const struct ab_name_rule *rule = &ab_name_rules[head - 1];
-		size_t len;
-		const char *p = ab_match_last(rule->pattern, &len);
+	for (; head; head = match->globs[head - 1].next) {
+		const struct glob *g = &match->globs[head - 1];
 
-		if (ab_glob_match_name(p, len, form, n, 0))
-			hit(data, rule);
+		if (n >= g->head && n >= g->tail &&
+		    memcmp(g->p, form, g->head) == 0 &&
+		    memcmp(g->p + g->n - g->tail, form + n - g->tail,
+			   g->tail) == 0 &&
+		    ab_glob_match_name(g->p, g->n, form, n, 0))
+			hit(data, &ab_name_rules[head - 1]);
 	}
 }
 
@@ -162,22 +206,25 @@ void ab_match_form(const ab_match *match, const char *form, size_t n,
 		   void (*hit)(void *data, const struct ab_name_rule *rule),
 		   void *data)
 {
+	uint32_t h = hash("", 0);
+	size_t end = 0; /* of what stands between this dot and the next */
+
 	if (n == 0)
 		return;
-	look_up(match, KIND_EXACT, form, n, hit, data);
-	for (size_t i = 0; i < n; i++) {
-		const char *dot;
-
+	for (size_t i = n; i-- > 0;) {
+		h = hash_on(h, form[i]);
 		if (!is_cut(form[i]))
 			continue;
-		look_up(match, KIND_SUFFIX, form + i, n - i, hit, data);
-		if (form[i] != '.' || i + 1 == n)
+		look_up(match, KIND_SUFFIX, h, form + i, n - i, hit, data);
+		if (form[i] != '.')
 			continue;
-		dot = memchr(form + i + 1, '.', n - i - 1);
-		if (dot)
-			look_up(match, KIND_INFIX, form + i + 1,
-				(size_t)(dot - form) - i - 1, hit, data);
+		if (end)
+			look_up(match, KIND_INFIX,
+				hash(form + i + 1, end - i - 1), form + i + 1,
+				end - i - 1, hit, data);
+		end = i;
 	}
+	look_up(match, KIND_EXACT, h, form, n, hit, data);
 	try_globs(match, match->first[(unsigned char)form[0]], form, n, hit,
 		  data);
 	try_globs(match, match->last[(unsigned char)form[n - 1]], form, n, hit,

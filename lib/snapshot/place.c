@@ -380,18 +380,36 @@ static bool is_log(const char *p, size_t n)
 	       (suffix[0] >= '0' && suffix[0] <= '9');
 }
 
+/* Is a directory above called so? */
+static bool is_in_word(const ab_place *place, const char *word, size_t n)
+{
+	const char *p = place->path;
+	const char *end = p + place->parent_len;
+
+	while ((size_t)(end - p) >= n) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		size_t len = (size_t)((slash ? slash : end) - p);
+		size_t i = 0;
+
+		while (len == n && i < n && lower(p[i]) == word[i])
+			i++;
+		if (i == n)
+			return true;
+		if (!slash)
+			return false;
+		p = slash + 1;
+	}
+	return false;
+}
+
 bool ab_place_below(const struct ab_name_rule *rule, const ab_place *place)
 {
 	size_t n = strlen(rule->pattern) - 1; /* without the slash */
-	char word[32];
-	const char *list[1] = {word};
 
-	if (place->is_directory || n >= sizeof(word))
-		return false;
-	memcpy(word, rule->pattern, n);
-	word[n] = '\0';
-	return !is_source(place->form, place->form_len) &&
-	       IS_IN(place, list) && !is_form(place, ".gitkeep") &&
+	return !place->is_directory &&
+	       is_in_word(place, rule->pattern, n) &&
+	       !is_source(place->form, place->form_len) &&
+	       !is_form(place, ".gitkeep") &&
 	       !is_form(place, ".keep") &&
 	       (rule->tier == 'S' || is_log(place->form, place->form_len));
 }
