@@ -6,31 +6,7 @@
  */
 #include "config.h"
 
-#include "shell/state.h"
-
-/* One expansion while it is worked on. */
-struct expansion {
-	struct ab_shell_run *run;
-	const struct param *param;
-	struct segments *list;
-	struct ab_span span;
-	uint32_t flags; /* SEGMENT_QUOTED or SEGMENT_SPLIT */
-	const char *name; /* NUL-terminated */
-	const struct value *value;
-	const struct ab_word *word; /* the scalar it is, or NULL */
-	bool is_all;		    /* $@ or a[@] */
-	char all;		    /* '@' or '*' */
-};
-
-static void add_word(struct expansion *e, const struct ab_word *word)
-{
-	ab_segments_add_word(e->run, e->list, word, e->flags);
-}
-
-static void add_bytes(struct expansion *e, const char *text, uint32_t len)
-{
-	ab_segments_add(e->run, e->list, text, len, e->span, e->flags);
-}
+#include "shell/param.h"
 
 static void add_unknown(struct expansion *e)
 {
@@ -40,8 +16,7 @@ static void add_unknown(struct expansion *e)
 			 e->span, e->name, e->value->origin);
 }
 
-/* Segments of the argument as one word. */
-static void argument(struct expansion *e, struct segment *list,
+void ab_param_argument(struct expansion *e, struct segment *list,
 		     enum expand_mode mode, struct ab_word *out)
 {
 	struct fields f = { 0 };
@@ -73,7 +48,7 @@ static void add_likely(struct expansion *e, struct segment *args)
 	struct ab_word w;
 	struct segment *s;
 
-	argument(e, args, EXPAND_ONE, &w);
+	ab_param_argument(e, args, EXPAND_ONE, &w);
 	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
 			     e->name, e->value->origin);
 	if (s) {
@@ -189,7 +164,7 @@ static void find_element(struct expansion *e, struct segment *index)
 		e->all = e->param->letter;
 		return;
 	}
-	argument(e, index, EXPAND_ONE, &w);
+	ab_param_argument(e, index, EXPAND_ONE, &w);
 	if (w.hole_count || !ab_arith(e->run, w.text, w.len, &i)) {
 		e->word = NULL;
 		return;
@@ -220,7 +195,7 @@ static void find_default(struct expansion *e)
 			s->len = c->home ? c->home_len : 1;
 		}
 	} else if (strcmp(e->name, "IFS") == 0) {
-		add_word(e, &ifs);
+		ab_param_add_word(e, &ifs);
 	} else if (strcmp(e->name, "SHELL") == 0 ||
 		   strcmp(e->name, "BASH") == 0) {
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
@@ -317,7 +292,7 @@ static void add_all(struct expansion *e)
 	struct segment *s;
 
 	if (v->kind == VALUE_SCALAR) {
-		add_word(e, v->words);
+		ab_param_add_word(e, v->words);
 		return;
 	}
 	if (v->kind != VALUE_ARRAY) {
@@ -337,13 +312,13 @@ static void add_all(struct expansion *e)
 	}
 	for (uint32_t i = 0; i < v->count && !e->run->arena->is_full; i++) {
 		if (i && quoted && e->all == '*') {
-			add_bytes(e, " ", 1);
+			ab_param_add_bytes(e, " ", 1);
 		} else if (i) {
 			s = ab_segments_add(e->run, e->list, "", 0, e->span, 0);
 			if (s)
 				s->flags = SEGMENT_BREAK;
 		}
-		add_word(e, &v->words[i]);
+		ab_param_add_word(e, &v->words[i]);
 	}
 }
 
@@ -352,9 +327,9 @@ static void add_value(struct expansion *e)
 	if (e->is_all)
 		add_all(e);
 	else if (e->word)
-		add_word(e, e->word);
+		ab_param_add_word(e, e->word);
 	else if (e->value->kind == VALUE_UNSET)
-		add_bytes(e, "", 0);
+		ab_param_add_bytes(e, "", 0);
 	else if (!e->value->origin && e->value->kind == VALUE_UNKNOWN)
 		find_default(e);
 	else
@@ -391,10 +366,10 @@ static void default_value(struct expansion *e, struct segment *args)
 		if (e->param->op == OP_ASSIGN) {
 			struct ab_word w;
 
-			argument(e, args, EXPAND_ONE, &w);
+			ab_param_argument(e, args, EXPAND_ONE, &w);
 			ab_run_assign(e->run, e->name, strlen(e->name),
 				      ab_run_scalar(e->run, &w), 0);
-			add_word(e, &w);
+			ab_param_add_word(e, &w);
 			return;
 		}
 		append(e, args);
@@ -404,264 +379,6 @@ static void default_value(struct expansion *e, struct segment *args)
 		add_value(e);
 	else
 		add_likely(e, args);
-}
-
-/* Does pattern match text[0..len-1] wholly? Steps are counted down; an
- * unanswered question is -1. */
-static int match(const struct ab_word *pattern, uint32_t p, const char *text,
-		 uint32_t len, uint64_t *steps)
-{
-	uint32_t star_p = UINT32_MAX, star_t = 0, t = 0, hole = 0;
-
-	while (hole < pattern->hole_count && pattern->holes[hole].at < p)
-		hole++;
-	for (;;) {
-		bool special = false;
-		char c = 0;
-
-		if ((*steps)-- == 0)
-			return -1;
-		if (p < pattern->len) {
-			hole = 0;
-			while (hole < pattern->hole_count &&
-			       pattern->holes[hole].at +
-					       pattern->holes[hole].len <=
-				       p)
-				hole++;
-			special = hole < pattern->hole_count &&
-				  pattern->holes[hole].at <= p;
-			c = pattern->text[p];
-			if (special && c != '*' && c != '?')
-				return -1; /* brackets: not worth it */
-		}
-		if (p < pattern->len && special && c == '*') {
-			star_p = ++p;
-			star_t = t;
-			continue;
-		}
-		if (t == len) {
-			if (p == pattern->len)
-				return 1;
-			if (special)
-				return 0;
-			return 0;
-		}
-		if (p < pattern->len && (special || text[t] == c)) {
-			p++;
-			t++;
-			continue;
-		}
-		if (star_p == UINT32_MAX)
-			return 0;
-		p = star_p;
-		t = ++star_t;
-	}
-}
-
-static bool is_pattern(const struct ab_word *w)
-{
-	if (w->hole_count > 8)
-		return false;
-	for (uint32_t i = 0; i < w->hole_count; i++)
-		if (w->holes[i].kind != AB_HOLE_PATTERN)
-			return false;
-	return true;
-}
-
-/* text[begin..end-1] of the value. */
-static void add_slice(struct expansion *e, uint32_t begin, uint32_t end)
-{
-	struct ab_span span;
-
-	if (begin >= end) {
-		add_bytes(e, "", 0);
-		return;
-	}
-	span = ab_word_span(e->word, begin, end - begin);
-	ab_segments_add(e->run, e->list, e->word->text + begin, end - begin,
-			span, e->flags);
-}
-
-/* Steps of the matcher cost more than bytes that are copied. */
-static void charge(struct ab_shell_run *run, uint64_t steps)
-{
-	run->expansion -= steps * 8 < run->expansion ? steps * 8 :
-						       run->expansion;
-}
-
-/* # ## % %%. False: not decided. */
-static bool trim(struct expansion *e, struct segment *args)
-{
-	enum param_op op = (enum param_op)e->param->op;
-	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
-	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
-	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
-							4096;
-	uint64_t before = steps;
-	struct ab_word pattern;
-	uint32_t len = e->word->len;
-
-	argument(e, args, EXPAND_PATTERN, &pattern);
-	if (!is_pattern(&pattern))
-		return false;
-	for (uint32_t i = 0; i <= len; i++) {
-		uint32_t n = is_long ? len - i : i;
-		int r = is_prefix ? match(&pattern, 0, e->word->text, n,
-					  &steps) :
-				    match(&pattern, 0,
-					  e->word->text + len - n, n, &steps);
-
-		if (r < 0) {
-			charge(e->run, before - steps);
-			return false;
-		}
-		if (r > 0) {
-			charge(e->run, before - steps);
-			add_slice(e, is_prefix ? n : 0,
-				  is_prefix ? len : len - n);
-			return true;
-		}
-	}
-	charge(e->run, before - steps);
-	add_word(e, e->word);
-	return true;
-}
-
-/* The segment after the separator; the list before it ends there. */
-static struct segment *after_mark(struct segment **list)
-{
-	for (struct segment **s = list; *s; s = &(*s)->next)
-		if ((*s)->flags & SEGMENT_MARK) {
-			struct segment *rest = (*s)->next;
-
-			*s = NULL;
-			return rest;
-		}
-	return NULL;
-}
-
-/* / // /# /% with a pattern that is no pattern but `*` at most. */
-static bool replace(struct expansion *e, struct segment *args)
-{
-	struct segment *rest = after_mark(&args);
-	struct ab_word pattern, to;
-	enum param_op op = (enum param_op)e->param->op;
-	uint32_t len = e->word->len, at = 0;
-
-	argument(e, args, EXPAND_PATTERN, &pattern);
-	argument(e, rest, EXPAND_ONE, &to);
-	if (pattern.hole_count)
-		return false;
-	if (pattern.len == 0) {
-		if (op == OP_REPLACE_PREFIX)
-			add_word(e, &to);
-		add_word(e, e->word);
-		if (op == OP_REPLACE_SUFFIX)
-			add_word(e, &to);
-		return true;
-	}
-	while (at < len && !e->run->arena->is_full) {
-		const char *found = memmem(e->word->text + at, len - at,
-					   pattern.text, pattern.len);
-		uint32_t where;
-
-		if (op == OP_REPLACE_SUFFIX && len >= pattern.len)
-			found = memcmp(e->word->text + len - pattern.len,
-				       pattern.text, pattern.len) == 0 ?
-					e->word->text + len - pattern.len :
-					NULL;
-		if (!found)
-			break;
-		where = (uint32_t)(found - e->word->text);
-		if (op == OP_REPLACE_PREFIX && where != 0)
-			break;
-		if (where > at)
-			add_slice(e, at, where);
-		add_word(e, &to);
-		at = where + pattern.len;
-		if (op != OP_REPLACE_ALL)
-			break;
-	}
-	if (at < len || len == 0)
-		add_slice(e, at, len);
-	return true;
-}
-
-static bool number_in(struct expansion *e, struct segment *args, int64_t *n)
-{
-	struct ab_word w;
-
-	argument(e, args, EXPAND_ONE, &w);
-	return w.hole_count == 0 && ab_arith(e->run, w.text, w.len, n);
-}
-
-/* ${x:offset:length} */
-static bool slice(struct expansion *e, struct segment *args)
-{
-	struct segment *rest, *second = NULL;
-	bool has_length = false;
-	int64_t begin, count = 0, len;
-
-	for (rest = args; rest; rest = rest->next)
-		has_length |= (rest->flags & SEGMENT_MARK) != 0;
-	second = after_mark(&args);
-	if (has_length && !number_in(e, second, &count))
-		return false;
-	/* ${ANYTHING:0:0} is nothing */
-	if (has_length && count == 0 && second) {
-		add_bytes(e, "", 0);
-		return true;
-	}
-	if (!e->word || e->word->hole_count || !number_in(e, args, &begin))
-		return false;
-	len = e->word->len;
-	if (begin < 0)
-		begin += len;
-	if (begin < 0 || begin > len)
-		begin = len;
-	if (!has_length)
-		count = len - begin;
-	if (count < 0)
-		count += len - begin;
-	if (count < 0)
-		count = 0;
-	if (count > len - begin)
-		count = len - begin;
-	add_slice(e, (uint32_t)begin, (uint32_t)(begin + count));
-	return true;
-}
-
-/* ^ ^^ , ,, without a pattern. */
-static bool change_case(struct expansion *e, struct segment *args)
-{
-	enum param_op op = (enum param_op)e->param->op;
-	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL;
-	bool up = op == OP_UPPER || op == OP_UPPER_ALL;
-	uint32_t len = e->word->len;
-	char *text;
-
-	if (args && (args->len || args->hole || args->next))
-		return false;
-	if (len > e->run->expansion)
-		return false;
-	e->run->expansion -= len;
-	text = ab_run_low(e->run, len + 1);
-	if (!text)
-		return false;
-	for (uint32_t i = 0; i < len; i++) {
-		char c = e->word->text[i];
-
-		if (all || i == 0) {
-			if (up && c >= 'a' && c <= 'z')
-				c = (char)(c - 32);
-			if (!up && c >= 'A' && c <= 'Z')
-				c = (char)(c + 32);
-		}
-		text[i] = c;
-	}
-	ab_segments_add(e->run, e->list, text, len,
-			ab_word_span(e->word, 0, len), e->flags);
-	return true;
 }
 
 static bool length(struct expansion *e)
@@ -680,26 +397,6 @@ static bool length(struct expansion *e)
 	return true;
 }
 
-/* @Q @E @P ...: only where the value stays as it is. */
-static bool transform(struct expansion *e)
-{
-	if (!e->word || e->word->hole_count)
-		return false;
-	for (uint32_t i = 0; i < e->word->len; i++) {
-		unsigned char c = (unsigned char)e->word->text[i];
-
-		if (!ab_shell_name[c] && !strchr("/.,: -+%", c))
-			return false;
-	}
-	if (!e->param->letter || !strchr("EPUuL", e->param->letter))
-		return false;
-	if (e->param->letter == 'P' || e->param->letter == 'E') {
-		add_word(e, e->word);
-		return true;
-	}
-	return false;
-}
-
 /* The home directory: what trims a slash leaves it alone. */
 static bool is_home_trim(struct expansion *e, struct segment *args)
 {
@@ -708,7 +405,7 @@ static bool is_home_trim(struct expansion *e, struct segment *args)
 	if (e->word || e->value->origin || strcmp(e->name, "HOME") != 0 ||
 	    e->param->op != OP_SUFFIX)
 		return false;
-	argument(e, args, EXPAND_PATTERN, &w);
+	ab_param_argument(e, args, EXPAND_PATTERN, &w);
 	return w.len == 1 && w.text[0] == '/';
 }
 
@@ -719,7 +416,7 @@ static bool operate(struct expansion *e, struct segment *args)
 	if (op == OP_LENGTH)
 		return length(e);
 	if (op == OP_SLICE)
-		return !e->is_all && slice(e, args);
+		return !e->is_all && ab_param_slice(e, args);
 	if (is_home_trim(e, args)) {
 		add_value(e);
 		return true;
@@ -727,32 +424,12 @@ static bool operate(struct expansion *e, struct segment *args)
 	if (e->is_all)
 		return false;
 	if (!e->word && e->value->kind == VALUE_UNSET) {
-		add_bytes(e, "", 0);
+		ab_param_add_bytes(e, "", 0);
 		return true;
 	}
 	if (!e->word || e->word->hole_count)
 		return false;
-	switch (op) {
-	case OP_PREFIX:
-	case OP_PREFIX_LONG:
-	case OP_SUFFIX:
-	case OP_SUFFIX_LONG:
-		return trim(e, args);
-	case OP_REPLACE:
-	case OP_REPLACE_ALL:
-	case OP_REPLACE_PREFIX:
-	case OP_REPLACE_SUFFIX:
-		return replace(e, args);
-	case OP_UPPER:
-	case OP_UPPER_ALL:
-	case OP_LOWER:
-	case OP_LOWER_ALL:
-		return change_case(e, args);
-	case OP_AT:
-		return transform(e);
-	default:
-		return false;
-	}
+	return ab_param_edit(e, args);
 }
 
 void ab_expand_param(struct ab_shell_run *run,

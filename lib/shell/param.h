@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ${...} in two files: param.c finds what is expanded, param_edit.c cuts and
+ * changes it. Nobody else includes this.
+ */
+#ifndef AB_SHELL_PARAM_H
+#define AB_SHELL_PARAM_H
+
+#include "shell/state.h"
+
+/* One expansion while it is worked on. */
+struct expansion {
+	struct ab_shell_run *run;
+	const struct param *param;
+	struct segments *list;
+	struct ab_span span;
+	uint32_t flags; /* SEGMENT_QUOTED or SEGMENT_SPLIT */
+	const char *name; /* NUL-terminated */
+	const struct value *value;
+	const struct ab_word *word; /* the scalar it is, or NULL */
+	bool is_all;		    /* $@ or a[@] */
+	char all;		    /* '@' or '*' */
+};
+
+/* To the expansion's list, quoted as it is. */
+static inline void ab_param_add_word(struct expansion *e,
+				     const struct ab_word *word)
+{
+	ab_segments_add_word(e->run, e->list, word, e->flags);
+}
+
+static inline void ab_param_add_bytes(struct expansion *e, const char *text,
+				      uint32_t len)
+{
+	ab_segments_add(e->run, e->list, text, len, e->span, e->flags);
+}
+
+/* Segments of an argument as one word; text is never NULL. */
+void ab_param_argument(struct expansion *e, struct segment *list,
+		       enum expand_mode mode, struct ab_word *out);
+
+/*
+ * # % / ^ , @ of a word that is known, and ${x:offset:length}. False: it is
+ * not decided, and nothing was added.
+ */
+bool ab_param_edit(struct expansion *e, struct segment *args);
+bool ab_param_slice(struct expansion *e, struct segment *args);
+
+#endif

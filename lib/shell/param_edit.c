@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an operator of ${...} makes of a value that is known: trimming,
+ * replacing, cutting, upper and lower case (bash(1), Parameter Expansion).
+ * Refuses to decide what would take more steps than are left.
+ */
+#include "config.h"
+
+#include "shell/param.h"
+
+/* Does pattern match text[0..len-1] wholly? Steps are counted down; an
+ * unanswered question is -1. */
+static int match(const struct ab_word *pattern, uint32_t p, const char *text,
+		 uint32_t len, uint64_t *steps)
+{
+	uint32_t star_p = UINT32_MAX, star_t = 0, t = 0, hole = 0;
+
+	while (hole < pattern->hole_count && pattern->holes[hole].at < p)
+		hole++;
+	for (;;) {
+		bool special = false;
+		char c = 0;
+
+		if ((*steps)-- == 0)
+			return -1;
+		if (p < pattern->len) {
+			hole = 0;
+			while (hole < pattern->hole_count &&
+			       pattern->holes[hole].at +
+					       pattern->holes[hole].len <=
+				       p)
+				hole++;
+			special = hole < pattern->hole_count &&
+				  pattern->holes[hole].at <= p;
+			c = pattern->text[p];
+			if (special && c != '*' && c != '?')
+				return -1; /* brackets: not worth it */
+		}
+		if (p < pattern->len && special && c == '*') {
+			star_p = ++p;
+			star_t = t;
+			continue;
+		}
+		if (t == len) {
+			if (p == pattern->len)
+				return 1;
+			if (special)
+				return 0;
+			return 0;
+		}
+		if (p < pattern->len && (special || text[t] == c)) {
+			p++;
+			t++;
+			continue;
+		}
+		if (star_p == UINT32_MAX)
+			return 0;
+		p = star_p;
+		t = ++star_t;
+	}
+}
+
+static bool is_pattern(const struct ab_word *w)
+{
+	if (w->hole_count > 8)
+		return false;
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind != AB_HOLE_PATTERN)
+			return false;
+	return true;
+}
+
+/* text[begin..end-1] of the value. */
+static void add_slice(struct expansion *e, uint32_t begin, uint32_t end)
+{
+	struct ab_span span;
+
+	if (begin >= end) {
+		ab_param_add_bytes(e, "", 0);
+		return;
+	}
+	span = ab_word_span(e->word, begin, end - begin);
+	ab_segments_add(e->run, e->list, e->word->text + begin, end - begin,
+			span, e->flags);
+}
+
+/* Steps of the matcher cost more than bytes that are copied. */
+static void charge(struct ab_shell_run *run, uint64_t steps)
+{
+	run->expansion -= steps * 8 < run->expansion ? steps * 8 :
+						       run->expansion;
+}
+
+/* # ## % %%. False: not decided. */
+static bool trim(struct expansion *e, struct segment *args)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool is_prefix = op == OP_PREFIX || op == OP_PREFIX_LONG;
+	bool is_long = op == OP_PREFIX_LONG || op == OP_SUFFIX_LONG;
+	uint64_t steps = e->run->expansion / 8 < 4096 ? e->run->expansion / 8 :
+							4096;
+	uint64_t before = steps;
+	struct ab_word pattern;
+	uint32_t len = e->word->len;
+
+	ab_param_argument(e, args, EXPAND_PATTERN, &pattern);
+	if (!is_pattern(&pattern))
+		return false;
+	for (uint32_t i = 0; i <= len; i++) {
+		uint32_t n = is_long ? len - i : i;
+		int r = is_prefix ? match(&pattern, 0, e->word->text, n,
+					  &steps) :
+				    match(&pattern, 0,
+					  e->word->text + len - n, n, &steps);
+
+		if (r < 0) {
+			charge(e->run, before - steps);
+			return false;
+		}
+		if (r > 0) {
+			charge(e->run, before - steps);
+			add_slice(e, is_prefix ? n : 0,
+				  is_prefix ? len : len - n);
+			return true;
+		}
+	}
+	charge(e->run, before - steps);
+	ab_param_add_word(e, e->word);
+	return true;
+}
+
+/* The segment after the separator; the list before it ends there. */
+static struct segment *after_mark(struct segment **list)
+{
+	for (struct segment **s = list; *s; s = &(*s)->next)
+		if ((*s)->flags & SEGMENT_MARK) {
+			struct segment *rest = (*s)->next;
+
+			*s = NULL;
+			return rest;
+		}
+	return NULL;
+}
+
+/* / // /# /% with a pattern that is no pattern but `*` at most. */
+static bool replace(struct expansion *e, struct segment *args)
+{
+	struct segment *rest = after_mark(&args);
+	struct ab_word pattern, to;
+	enum param_op op = (enum param_op)e->param->op;
+	uint32_t len = e->word->len, at = 0;
+
+	ab_param_argument(e, args, EXPAND_PATTERN, &pattern);
+	ab_param_argument(e, rest, EXPAND_ONE, &to);
+	if (pattern.hole_count)
+		return false;
+	if (pattern.len == 0) {
+		if (op == OP_REPLACE_PREFIX)
+			ab_param_add_word(e, &to);
+		ab_param_add_word(e, e->word);
+		if (op == OP_REPLACE_SUFFIX)
+			ab_param_add_word(e, &to);
+		return true;
+	}
+	while (at < len && !e->run->arena->is_full) {
+		const char *found = memmem(e->word->text + at, len - at,
+					   pattern.text, pattern.len);
+		uint32_t where;
+
+		if (op == OP_REPLACE_SUFFIX && len >= pattern.len)
+			found = memcmp(e->word->text + len - pattern.len,
+				       pattern.text, pattern.len) == 0 ?
+					e->word->text + len - pattern.len :
+					NULL;
+		if (!found)
+			break;
+		where = (uint32_t)(found - e->word->text);
+		if (op == OP_REPLACE_PREFIX && where != 0)
+			break;
+		if (where > at)
+			add_slice(e, at, where);
+		ab_param_add_word(e, &to);
+		at = where + pattern.len;
+		if (op != OP_REPLACE_ALL)
+			break;
+	}
+	if (at < len || len == 0)
+		add_slice(e, at, len);
+	return true;
+}
+
+static bool number_in(struct expansion *e, struct segment *args, int64_t *n)
+{
+	struct ab_word w;
+
+	ab_param_argument(e, args, EXPAND_ONE, &w);
+	return w.hole_count == 0 && ab_arith(e->run, w.text, w.len, n);
+}
+
+/* ${x:offset:length} */
+bool ab_param_slice(struct expansion *e, struct segment *args)
+{
+	struct segment *rest, *second = NULL;
+	bool has_length = false;
+	int64_t begin, count = 0, len;
+
+	for (rest = args; rest; rest = rest->next)
+		has_length |= (rest->flags & SEGMENT_MARK) != 0;
+	second = after_mark(&args);
+	if (has_length && !number_in(e, second, &count))
+		return false;
+	/* ${ANYTHING:0:0} is nothing */
+	if (has_length && count == 0 && second) {
+		ab_param_add_bytes(e, "", 0);
+		return true;
+	}
+	if (!e->word || e->word->hole_count || !number_in(e, args, &begin))
+		return false;
+	len = e->word->len;
+	if (begin < 0)
+		begin += len;
+	if (begin < 0 || begin > len)
+		begin = len;
+	if (!has_length)
+		count = len - begin;
+	if (count < 0)
+		count += len - begin;
+	if (count < 0)
+		count = 0;
+	if (count > len - begin)
+		count = len - begin;
+	add_slice(e, (uint32_t)begin, (uint32_t)(begin + count));
+	return true;
+}
+
+/* ^ ^^ , ,, without a pattern. */
+static bool change_case(struct expansion *e, struct segment *args)
+{
+	enum param_op op = (enum param_op)e->param->op;
+	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL;
+	bool up = op == OP_UPPER || op == OP_UPPER_ALL;
+	uint32_t len = e->word->len;
+	char *text;
+
+	if (args && (args->len || args->hole || args->next))
+		return false;
+	if (len > e->run->expansion)
+		return false;
+	e->run->expansion -= len;
+	text = ab_run_low(e->run, len + 1);
+	if (!text)
+		return false;
+	for (uint32_t i = 0; i < len; i++) {
+		char c = e->word->text[i];
+
+		if (all || i == 0) {
+			if (up && c >= 'a' && c <= 'z')
+				c = (char)(c - 32);
+			if (!up && c >= 'A' && c <= 'Z')
+				c = (char)(c + 32);
+		}
+		text[i] = c;
+	}
+	ab_segments_add(e->run, e->list, text, len,
+			ab_word_span(e->word, 0, len), e->flags);
+	return true;
+}
+
+/* @E @P: only where the value stays as it is. */
+static bool transform(struct expansion *e)
+{
+	if (!e->word || e->word->hole_count)
+		return false;
+	for (uint32_t i = 0; i < e->word->len; i++) {
+		unsigned char c = (unsigned char)e->word->text[i];
+
+		if (!ab_shell_name[c] && !strchr("/.,: -+%", c))
+			return false;
+	}
+	if (e->param->letter != 'P' && e->param->letter != 'E')
+		return false;
+	ab_param_add_word(e, e->word);
+	return true;
+}
+
+bool ab_param_edit(struct expansion *e, struct segment *args)
+{
+	switch ((enum param_op)e->param->op) {
+	case OP_PREFIX:
+	case OP_PREFIX_LONG:
+	case OP_SUFFIX:
+	case OP_SUFFIX_LONG:
+		return trim(e, args);
+	case OP_REPLACE:
+	case OP_REPLACE_ALL:
+	case OP_REPLACE_PREFIX:
+	case OP_REPLACE_SUFFIX:
+		return replace(e, args);
+	case OP_UPPER:
+	case OP_UPPER_ALL:
+	case OP_LOWER:
+	case OP_LOWER_ALL:
+		return change_case(e, args);
+	case OP_AT:
+		return transform(e);
+	default:
+		return false;
+	}
+}
