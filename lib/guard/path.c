@@ -25,10 +25,39 @@ struct path {
 	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
 	bool has_hole, is_too_long, went_up;
 	bool has_homes;
+	const struct ab_word *cwd;
 	uint16_t homes; /* bit n: the first n components are a home */
 };
 
 #define MAX_HOME 8 /* components of a home */
+
+static void push_text(struct path *p, const char *text, uint32_t len);
+
+static bool part_is(const struct part *part, const char *text)
+{
+	size_t n = strlen(text);
+
+	return part->len == n && !memcmp(part->text, text, n);
+}
+
+/* /proc/self/root and /proc/self/cwd lead elsewhere. */
+static void leave_proc(struct path *p)
+{
+	const struct ab_word *cwd = p->cwd;
+	bool is_self = part_is(&p->parts[1], "self") ||
+		       part_is(&p->parts[1], "thread-self");
+
+	if (part_is(&p->parts[2], "root")) {
+		p->count = 0;
+	} else if (part_is(&p->parts[2], "cwd")) {
+		p->count = 0;
+		p->cwd = NULL;
+		if (is_self && cwd)
+			push_text(p, cwd->text, cwd->len);
+		else
+			p->from = FROM_NOWHERE;
+	}
+}
 
 static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 {
@@ -48,6 +77,9 @@ static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 		return;
 	}
 	p->parts[p->count++] = (struct part){ text, len, kind };
+	if (p->count == 3 && p->from == FROM_ROOT &&
+	    part_is(&p->parts[0], "proc"))
+		leave_proc(p);
 }
 
 static void push_text(struct path *p, const char *text, uint32_t len)
@@ -124,6 +156,15 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 	p->from = FROM_ROOT;
 	if (w->len && *w->text == '/')
 		return;
+	/* an address that is a path: file:///x, file://localhost/x */
+	if (w->len > 7 && !strncasecmp(w->text, "file:/", 6)) {
+		const char *slash = memchr(w->text + 7, '/', w->len - 7);
+
+		*at = w->text[6] != '/' || !slash
+			      ? 5
+			      : (uint32_t)(slash - w->text);
+		return;
+	}
 	/* ~name that nobody resolved */
 	if (w->len && *w->text == '~' && w->hole_count &&
 	    w->holes[0].kind == AB_HOLE_HOME) {
@@ -147,6 +188,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		len--;
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
+	p->cwd = c->cwd;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
 		const char *slash = memchr(w->text + i, '/', len - i);
@@ -187,13 +229,6 @@ static bool is_top(const struct part *part)
 			return true;
 	}
 	return false;
-}
-
-static bool part_is(const struct part *part, const char *text)
-{
-	size_t n = strlen(text);
-
-	return part->len == n && !memcmp(part->text, text, n);
 }
 
 /* Every name there is: `*`, `.*`, `?*`. */
@@ -378,6 +413,8 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 	if (have->kind == 1) {
 		if (want->kind == 0)
 			return pattern_may_be(have, want->text, want->len);
+		if (want->len == 1 && want->text[0] == '*')
+			return true;
 		if (is_all(have))
 			return false;
 	}

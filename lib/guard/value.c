@@ -9,6 +9,7 @@
 #include "guard/pack_internal.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum value {
 	VALUE_MODE_777,
@@ -31,6 +32,7 @@ enum value {
 	VALUE_UMASK,
 	VALUE_PARENT,
 	VALUE_SECRET_NAME,
+	VALUE_BIND_HOME,
 	VALUE_COUNT
 };
 
@@ -40,6 +42,7 @@ static const char *const names[VALUE_COUNT] = {
 	"huge",		"foreign-path", "empty",       "hole",
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
+	"bind-home",
 };
 
 int ab_value_named(const char *name)
@@ -175,19 +178,90 @@ static bool is_remote_path(const struct ab_word *w)
 	return !memchr(w->text, '/', (size_t)(colon - w->text));
 }
 
-static bool is_localhost(const struct ab_word *w)
+/* Where the host of an address begins, and how long it is. */
+static const char *host_of(const struct ab_word *w, uint32_t *len)
 {
 	const char *s = w->text, *end = s + w->len;
 	const char *scheme = memmem(s, w->len, "://", 3);
 
 	if (scheme)
 		s = scheme + 3;
-	size_t n = (size_t)(end - s);
+	for (const char *p = s; p < end && !memchr("/?#\\", *p, 4); p++) {
+		if (*p == '@') /* who, and not where */
+			s = p + 1;
+	}
+	const char *stop = s;
 
-	return (n >= 9 && !memcmp(s, "localhost", 9)) ||
-	       (n >= 4 && !memcmp(s, "127.", 4)) ||
-	       (n >= 5 && !memcmp(s, "[::1]", 5)) ||
-	       (n >= 7 && !memcmp(s, "0.0.0.0", 7));
+	if (s < end && *s == '[') {
+		while (stop < end && *stop != ']')
+			stop++;
+		stop += stop < end;
+	}
+	while (stop < end && !memchr(":/?#\\", *stop, 5))
+		stop++;
+	*len = (uint32_t)(stop - s);
+	return s;
+}
+
+/* The numbers of an address as inet_aton(3) reads them; false: a name. */
+static bool number_host(const char *s, uint32_t n, uint32_t *address)
+{
+	uint32_t i = 0, count = 0;
+	uint64_t part[4];
+
+	while (i < n && count < 4) {
+		uint32_t base = 10, digits = 0;
+		uint64_t value = 0;
+
+		if (s[i] == '0' && i + 1 < n && (s[i + 1] | 32) == 'x') {
+			base = 16;
+			i += 2;
+		} else if (s[i] == '0') {
+			base = 8;
+		}
+		for (; i < n && s[i] != '.'; i++, digits++) {
+			char ch = (char)(s[i] | 32);
+			uint32_t d = s[i] >= '0' && s[i] <= '9'
+					     ? (uint32_t)(s[i] - '0')
+				     : ch >= 'a' && ch <= 'f'
+					     ? (uint32_t)(ch - 'a') + 10
+					     : 99;
+
+			if (d >= base || value > UINT32_MAX)
+				return false;
+			value = value * base + d;
+		}
+		if (!digits)
+			return false;
+		part[count++] = value;
+		i += i < n;
+	}
+	if (!count || i < n)
+		return false;
+	uint64_t all = part[count - 1];
+
+	if (all >> (8 * (5 - count)))
+		return false;
+	for (uint32_t k = 0; k + 1 < count; k++) {
+		if (part[k] > 255)
+			return false;
+		all |= part[k] << (24 - 8 * k);
+	}
+	*address = (uint32_t)all;
+	return true;
+}
+
+static bool is_localhost(const struct ab_word *w)
+{
+	uint32_t n, address;
+	const char *s = host_of(w, &n);
+
+	if (w->hole_count && w->holes[0].at < (uint32_t)(s - w->text) + n)
+		return false;
+	return (n == 9 && !strncasecmp(s, "localhost", 9)) ||
+	       (n == 5 && !memcmp(s, "[::1]", 5)) ||
+	       (number_host(s, n, &address) &&
+		(address >> 24 == 127 || !address));
 }
 
 /* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
@@ -249,23 +323,83 @@ static bool is_foreign_path(struct ab_check *c, const struct ab_word *w)
 	return false;
 }
 
-static bool is_bind_root(const struct ab_word *w)
+/* What a container gets of the host: SRC:DST, or type=bind,src=SRC,... */
+static bool bind_source(struct ab_check *c, const struct ab_word *w,
+			struct ab_word *out)
 {
-	/* /:/x, /etc:/x, /home... : a host directory that is the system's */
-	static const char *const bad[] = { "/:", "/etc:", "/etc/", "/root:",
-					   "/home:", "/var:", "/usr:",
-					   "/proc:", "/sys:", "/dev:",
-					   "/boot:", "/run:", "/var/run:",
-					   "/lib:", "/bin:" };
+	static const char *const keys[] = { "src=", "source=" };
+	uint32_t at = 0, end = 0;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++) {
-		if (starts(w, bad[i]))
+	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++) {
+		const char *hit = memmem(w->text, w->len, keys[i],
+					 strlen(keys[i]));
+
+		if (hit && (hit == w->text || hit[-1] == ','))
+			at = (uint32_t)(hit - w->text) +
+			     (uint32_t)strlen(keys[i]);
+	}
+	for (end = at; end < w->len; end++) {
+		if (w->text[end] == (at ? ',' : ':'))
+			break;
+	}
+	if (!at && end == w->len) /* a volume without a name */
+		return false;
+	return ab_word_slice(c, w, at, end - at, out);
+}
+
+/* A host directory that is the system's, or a door to the daemon. */
+static bool is_bind_root(struct ab_check *c, const struct ab_word *w)
+{
+	static const char *const exact[] = { "/", "/root", "/home", "/var",
+					     "/usr", "/proc", "/sys", "/dev",
+					     "/boot", "/run", "/var/run",
+					     "/lib", "/bin", "/etc" };
+	static const char *const fine[] = { "/etc/localtime", "/etc/timezone",
+					    "/etc/hosts", "/etc/hostname",
+					    "/etc/resolv.conf",
+					    "/etc/ssl/certs",
+					    "/etc/machine-id",
+					    "/etc/os-release" };
+	struct ab_word source;
+	uint32_t n;
+
+	if (contains(w, "docker.sock") || contains(w, "containerd.sock") ||
+	    contains(w, "podman.sock") || contains(w, "crio.sock"))
+		return true;
+	if (!bind_source(c, w, &source) || !source.len ||
+	    !(*source.text == '/' || *source.text == '.'))
+		return false;
+	const char *path = ab_path_text(c, &source, &n);
+
+	if (!path)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(exact); i++) {
+		if (!strcmp(path, exact[i]))
 			return true;
 	}
-	return contains(w, "docker.sock") || contains(w, "containerd.sock") ||
-	       contains(w, "podman.sock") || contains(w, "src=/,") ||
-	       contains(w, "source=/,") || contains(w, "src=/etc") ||
-	       contains(w, "crio.sock");
+	for (size_t i = 0; i < AB_ARRAY_LEN(fine); i++) {
+		if (!strcmp(path, fine[i]))
+			return false;
+	}
+	return !strncmp(path, "/etc/", 5);
+}
+
+/* A home, or where its keys are. */
+static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
+{
+	uint64_t want = AB_CLASS(HOME);
+	struct ab_word source;
+
+	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
+		const char *name = c->pack->classes[i].name;
+
+		if (!strcmp(name, "cred-ssh") || !strcmp(name, "cred-cloud") ||
+		    !strcmp(name, "cred-token") ||
+		    !strcmp(name, "cred-system"))
+			want |= UINT64_C(1) << (i + AB_CLASS_COMPUTED);
+	}
+	return bind_source(c, w, &source) &&
+	       (ab_path_classes(c, &source) & want);
 }
 
 static bool is_metadata(const struct ab_word *w)
@@ -275,12 +409,16 @@ static bool is_metadata(const struct ab_word *w)
 		"169.254.170.2",   "100.100.100.200", "0xa9fea9fe",
 		"2852039166", "[fd00:ec2", "metadata.azure.com",
 	};
+	uint32_t n, address;
+	const char *s = host_of(w, &n);
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
 		if (contains(w, hosts[i]))
 			return true;
 	}
-	return false;
+	return number_host(s, n, &address) &&
+	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
+		address == 0x646464c8);
 }
 
 static bool is_parent_name(const char *name)
@@ -361,7 +499,9 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_HOLE:
 		return ab_word_taint(w) != 0;
 	case VALUE_BIND_ROOT:
-		return is_bind_root(w);
+		return is_bind_root(c, w);
+	case VALUE_BIND_HOME:
+		return is_bind_home(c, w);
 	case VALUE_NUMBER:
 		return is_number(w);
 	case VALUE_TAINTED:
