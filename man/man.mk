@@ -13,3 +13,5 @@ dist_man_MANS += man/agentbox_policy.3
 dist_man_MANS += man/agentbox_rules.3
 dist_man_MANS += man/agentbox-rules.5
 dist_man_MANS += man/agentbox-policy.5
+dist_man_MANS += man/agentbox_peering.3
+dist_man_MANS += man/agentbox_snapshot.3

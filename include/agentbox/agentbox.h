@@ -7,8 +7,10 @@
 #include <agentbox/base.h>
 #include <agentbox/guard.h>
 #include <agentbox/owner.h>
+#include <agentbox/peering.h>
 #include <agentbox/policy.h>
 #include <agentbox/sandbox.h>
+#include <agentbox/snapshot.h>
 #include <agentbox/walls.h>
 
 #endif

@@ -31,3 +31,10 @@ libagentbox_la_SOURCES += \
 	lib/snapshot/pattern.c lib/snapshot/pattern.h \
 	lib/snapshot/place.c lib/snapshot/place.h \
 	lib/snapshot/proof.c
+
+libagentbox_la_SOURCES += \
+	lib/snapshot/copy.c \
+	lib/snapshot/describe.c \
+	lib/snapshot/job.c lib/snapshot/job.h \
+	lib/snapshot/options.c \
+	lib/snapshot/snapshot.h

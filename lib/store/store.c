@@ -189,7 +189,7 @@ int64_t ab_store_changes(const ab_store *store)
 	return sqlite3_changes(store->db);
 }
 
-/* --- its version ------------------------------------------------------------ */
+/* --- its version --- */
 
 static int32_t take_number(void *data, const char *const *columns,
 			   size_t count, agentbox_error **err)
@@ -261,7 +261,7 @@ static int32_t migrate(ab_store *s, agentbox_error **err)
 	return rc;
 }
 
-/* --- open and close --------------------------------------------------------- */
+/* --- open and close --- */
 
 /* Made here, 0600 whatever the umask, so that SQLite finds it. */
 static int32_t make_file(agentbox_context *context, char **path,

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A filtered, read-only, point-in-time copy of a source tree: what one agent
+ * may read of another's work. Source arrives whole; secrets, histories,
+ * credentials of tools, dependency stores and links do not.
+ *
+ * Hard control: what was not copied does not exist in the copy. Two filters
+ * decide, both fixed by the host: names (agentbox_snapshot(3)) and content. A
+ * name of which nothing is known, with a content no rule finds, is copied:
+ * the filters catch what has a name or a form. Nothing in the tree can bring
+ * anything back; its `.agentboxignore` can only leave out more.
+ *
+ * A snapshot is a directory NAME with directories of mode 0555 and files of
+ * mode 0444 (0555 where the source has an x bit), and the reader's manifest
+ * in NAME/.agentbox/manifest. Beside it lies `.NAME.agentbox` (0600), the
+ * host's record: options, state of the source, what was left out.
+ *
+ * Every call starts a job: agentbox-copy, a process of its own with the
+ * source's rights and never more, without capabilities, behind Landlock and
+ * seccomp (landlock(7), seccomp(2)). As root it reads with the uid and gid of
+ * the source's root directory and what it writes belongs to a third uid.
+ * Ended at any moment, by cancel, deadline, or its host's death, it leaves the
+ * generation before as it was.
+ *
+ * Threads: a job belongs to one thread at a time, but
+ * agentbox_snapshot_cancel() may be called from any. Options belong to one
+ * thread. In a forked child of the process that started it a job returns
+ * AGENTBOX_EFORKED.
+ *
+ * Descriptors given are borrowed and duplicated. Directories may be O_PATH.
+ */
+#ifndef AGENTBOX_SNAPSHOT_H
+#define AGENTBOX_SNAPSHOT_H
+
+#include <agentbox/audit.h>
+#include <agentbox/base.h>
+#include <agentbox/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct agentbox_snapshot_options agentbox_snapshot_options;
+typedef struct agentbox_snapshot agentbox_snapshot;
+
+/*
+ * What to copy and how much of it. Defaults: profile "strict", content
+ * "strict", hashes, git "none", 4 GiB and 1,000,000 files in all, 50 MiB a
+ * file, depth 128, a deadline of 60 s. Setters copy; AGENTBOX_EINVAL for what
+ * is not listed.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_new(
+	agentbox_snapshot_options **options, agentbox_error **err);
+AGENTBOX_API void agentbox_snapshot_options_free(
+	agentbox_snapshot_options *options);
+/*
+ * Take over the `snapshot` section of a policy (agentbox-policy(5)): exclude
+ * and include are added, the rest replaces. AGENTBOX_ELIMIT: too many
+ * patterns.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_policy(
+	agentbox_snapshot_options *options, agentbox_policy *policy,
+	agentbox_error **err);
+/*
+ * "strict": every table of agentbox_snapshot(3). "required": the required
+ * names only, for those who need exactly these; links, special files, aliases
+ * and content are judged all the same.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_profile(
+	agentbox_snapshot_options *options, const char *profile,
+	agentbox_error **err);
+/*
+ * Patterns in the manner of gitignore(5), at most 4 KiB and eight `**` each.
+ * Exclude leaves out more. Include brings back what exclude or the weaker
+ * tables left out; what the tables call a secret only with "force:" in front.
+ * What it brings back is scanned. A malformed pattern is AGENTBOX_EPOLICY.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_add_exclude(
+	agentbox_snapshot_options *options, const char *pattern,
+	agentbox_error **err);
+AGENTBOX_API int32_t agentbox_snapshot_options_add_include(
+	agentbox_snapshot_options *options, const char *pattern,
+	agentbox_error **err);
+/*
+ * Secrets in what files hold: "strict" leaves out what any rule finds, "high"
+ * what the precise rules find, "off" scans nothing. A finding names the rule
+ * and the line, never the secret.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_content(
+	agentbox_snapshot_options *options, const char *level,
+	agentbox_error **err);
+/* 0: no SHA-256 in the manifest; verify then compares sizes and modes. */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_hashes(
+	agentbox_snapshot_options *options, int32_t on, agentbox_error **err);
+/* In bytes, numbers and milliseconds; 0 is AGENTBOX_EINVAL. */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_max_bytes(
+	agentbox_snapshot_options *options, uint64_t bytes,
+	agentbox_error **err);
+AGENTBOX_API int32_t agentbox_snapshot_options_set_max_files(
+	agentbox_snapshot_options *options, uint64_t files,
+	agentbox_error **err);
+AGENTBOX_API int32_t agentbox_snapshot_options_set_max_file(
+	agentbox_snapshot_options *options, uint64_t bytes,
+	agentbox_error **err);
+AGENTBOX_API int32_t agentbox_snapshot_options_set_max_depth(
+	agentbox_snapshot_options *options, uint32_t depth,
+	agentbox_error **err);
+AGENTBOX_API int32_t agentbox_snapshot_options_set_deadline(
+	agentbox_snapshot_options *options, uint64_t milliseconds,
+	agentbox_error **err);
+/* Each job's start and end are recorded; what cannot be is not done. */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_audit(
+	agentbox_snapshot_options *options, agentbox_audit *audit,
+	agentbox_error **err);
+
+/*
+ * Start to copy the tree at `source_fd` to the new directory `name` below
+ * `dest_fd`. `source_name` is for people and for agentbox_snapshot_describe():
+ * the path, say; it is not looked up. `options` may be NULL. `name` is one
+ * component without a leading dot.
+ *
+ * Errors here: AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
+ * of the kernel. The job's own come with agentbox_snapshot_wait():
+ * AGENTBOX_ELIMIT over a limit, AGENTBOX_ETIMEOUT at the deadline,
+ * AGENTBOX_ESYS, AGENTBOX_EACCES; nothing was published then.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_copy(
+	agentbox_context *context, int32_t source_fd, const char *source_name,
+	int32_t dest_fd, const char *name,
+	const agentbox_snapshot_options *options, agentbox_snapshot **job,
+	agentbox_error **err);
+/*
+ * The next generation of a snapshot, from the same tree: AGENTBOX_EDENIED
+ * when `source_fd` is another directory than the record names. What did not
+ * change (inode, ctime, size, mtime) is taken over from the generation
+ * before; nothing changed: no new generation. The new one takes the name in
+ * one rename (renameat2(2), RENAME_EXCHANGE). NULL options: those of the
+ * record. AGENTBOX_ENOTFOUND: no snapshot has this name. AGENTBOX_EBUSY:
+ * another job is at it.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_refresh(
+	agentbox_context *context, int32_t source_fd, int32_t dest_fd,
+	const char *name, const agentbox_snapshot_options *options,
+	agentbox_snapshot **job, agentbox_error **err);
+/* What a copy would leave out, and why. Writes nothing. */
+AGENTBOX_API int32_t agentbox_snapshot_explain(
+	agentbox_context *context, int32_t source_fd,
+	const agentbox_snapshot_options *options, agentbox_snapshot **job,
+	agentbox_error **err);
+/*
+ * Compare a snapshot with its manifest: names, modes, sizes, hashes, nothing
+ * besides. wait() is AGENTBOX_ETAMPERED when they differ; the report says
+ * where.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_verify(
+	agentbox_context *context, int32_t dest_fd, const char *name,
+	agentbox_snapshot **job, agentbox_error **err);
+/*
+ * End a snapshot for those who still hold it: its name goes first, then each
+ * file is truncated and unlinked, so that open descriptors read nothing and
+ * mappings end with SIGBUS (mmap(2)). The files of a snapshot are linked with
+ * its own older generations only.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_scrub(
+	agentbox_context *context, int32_t dest_fd, const char *name,
+	agentbox_snapshot **job, agentbox_error **err);
+
+/* The record of a snapshot as JSON: source, options, generation, counts. */
+AGENTBOX_API int32_t agentbox_snapshot_describe(
+	int32_t dest_fd, const char *name, agentbox_bytes **json,
+	agentbox_error **err);
+
+/*
+ * A job in a host's own loop: poll the fd (borrowed) for reading, at most
+ * get_timeout_ms (-1: no timeout), then dispatch. It never blocks. Each
+ * dispatch brings the progress up to date.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_get_fd(const agentbox_snapshot *job);
+AGENTBOX_API int32_t agentbox_snapshot_get_timeout_ms(
+	const agentbox_snapshot *job);
+AGENTBOX_API int32_t agentbox_snapshot_dispatch(agentbox_snapshot *job,
+						agentbox_error **err);
+/*
+ * Dispatch until the job has ended, at most timeout_ms (0 only looks, -1 for
+ * ever): 0 when it did what it should, AGENTBOX_ETIMEOUT with the `where`
+ * "wait" when it has not ended yet, else why it failed, each time anew.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_wait(agentbox_snapshot *job,
+					    int64_t timeout_ms,
+					    agentbox_error **err);
+/* Ask it to stop; wait() is AGENTBOX_ECANCELED unless it was done before. */
+AGENTBOX_API int32_t agentbox_snapshot_cancel(agentbox_snapshot *job,
+					      agentbox_error **err);
+/* "walk", "copy", "publish", "clean", then "done" or "failed". Static. */
+AGENTBOX_API const char *agentbox_snapshot_get_phase(
+	const agentbox_snapshot *job);
+/* Done so far, and how many there will be; 0 while that is not known. */
+AGENTBOX_API uint64_t agentbox_snapshot_get_files(const agentbox_snapshot *job);
+AGENTBOX_API uint64_t agentbox_snapshot_get_files_in_all(
+	const agentbox_snapshot *job);
+AGENTBOX_API uint64_t agentbox_snapshot_get_bytes(const agentbox_snapshot *job);
+/* "sha256:..." of the manifest, "" before the end. Borrowed. */
+AGENTBOX_API const char *agentbox_snapshot_get_digest(
+	const agentbox_snapshot *job);
+/*
+ * The counts after the end: generation, files, directories, bytes, copied,
+ * linked, left_out, torn, raced, unchanged, swap_ns, digest.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
+					       agentbox_bytes **json,
+					       agentbox_error **err);
+/*
+ * After the end, one JSON document a line: what was left out {"path",
+ * "reason", "rule", "tier", "line"}, or for verify what is wrong {"path",
+ * "problem"}. For the host and the owner of the source: a name can be a
+ * secret too, so no reader gets it.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_report(const agentbox_snapshot *job,
+					      agentbox_bytes **lines,
+					      agentbox_error **err);
+/* A job that still runs is cancelled and waited for, at most 2 s. */
+AGENTBOX_API void agentbox_snapshot_free(agentbox_snapshot *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The handle: the store, the boxes of this process, lists, and the end of
+ * what boxes that are gone have left. A reader is alive while its directory is
+ * locked (lib/walls/share.c), a source while its owner's process lives.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "peering/internal.h"
+#include "walls/walls.h"
+
+/* Younger directories may not be locked yet by the box that makes them. */
+#define SWEEP_AGE_S 10
+
+int32_t ab_peering_usable(const agentbox_peering *p, agentbox_error **err)
+{
+	if (!p)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "peering is NULL");
+	if (p->owner != getpid())
+		return ab_error_set(err, AGENTBOX_EFORKED, "",
+				    "the peering belongs to process %d; a "
+				    "forked child cannot use it",
+				    (int)p->owner);
+	return 0;
+}
+
+void agentbox_peering_free(agentbox_peering *peering)
+{
+	if (!peering)
+		return;
+	int saved = errno;
+	while (peering->boxes) {
+		ab_known *k = peering->boxes;
+		peering->boxes = k->next;
+		free(k);
+	}
+	ab_store_close(peering->store);
+	agentbox_audit_unref(peering->audit);
+	agentbox_context_unref(peering->context);
+	free(peering);
+	errno = saved;
+}
+
+/* --- sweeping --- */
+
+/* Every grant of a box, as reader or source. */
+static int32_t revoke_all(agentbox_peering *p, const char *column,
+			  const char *box, const char *reason,
+			  agentbox_error **err)
+{
+	ab_auto(json_t) *ids = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_ids(p->store, column, box, &ids, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(ids, i, v) {
+		rc = ab_peer_revoke_now(p, json_string_value(v), reason, err);
+		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
+			return rc;
+		/* another process was faster */
+		if (rc < 0 && err) {
+			agentbox_error_free(*err);
+			*err = NULL;
+		}
+	}
+	return 0;
+}
+
+/* The lock of a box that is gone can be had. */
+static bool is_gone(int boxes, const char *id)
+{
+	struct stat st;
+	ab_autofd int fd = ab_fd_lift(openat(boxes, id, O_RDONLY | O_DIRECTORY |
+					     O_NOFOLLOW | O_CLOEXEC));
+
+	return fd >= 0 && fstat(fd, &st) == 0 &&
+	       (uint64_t)st.st_ctim.tv_sec + SWEEP_AGE_S <
+		       ab_clock_real_ns() / 1000000000 &&
+	       flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void remove_dirs(int boxes, const char *id)
+{
+	static const char *const parts[] = { AB_SHARE_SHOWN, AB_SHARE_STAGING,
+					     AB_SHARE_RECORDS };
+	ab_autofd int dir = ab_fd_lift(openat(boxes, id, O_RDONLY |
+					      O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC));
+
+	for (size_t i = 0; dir >= 0 && i < AB_ARRAY_LEN(parts); i++)
+		unlinkat(dir, parts[i], AT_REMOVEDIR);
+	unlinkat(boxes, id, AT_REMOVEDIR);
+}
+
+static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
+{
+	ab_autofd int state = -1;
+	int32_t rc = ab_context_open_state(p->context, &state, err);
+	if (rc < 0)
+		return rc;
+	int boxes = ab_fd_lift(openat(state, "boxes", O_RDONLY | O_DIRECTORY |
+				      O_NOFOLLOW | O_CLOEXEC));
+	if (boxes < 0)
+		return 0; /* nobody ever read here */
+	DIR *dir = fdopendir(boxes);
+	if (!dir) {
+		close(boxes);
+		return ab_error_nomem(err);
+	}
+	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;) {
+		if (strlen(e->d_name) != AB_ID_SIZE - 1 ||
+		    !is_gone(dirfd(dir), e->d_name))
+			continue;
+		rc = revoke_all(p, "reader", e->d_name, "reader gone", err);
+		if (rc == 0)
+			remove_dirs(dirfd(dir), e->d_name);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int32_t sweep_sources(agentbox_peering *p, agentbox_error **err)
+{
+	ab_auto(json_t) *rows = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_owners(p->store, &rows, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(rows, i, v) {
+		pid_t pid = (pid_t)json_integer_value(
+			json_object_get(v, "pid"));
+		uint64_t started = (uint64_t)json_integer_value(
+			json_object_get(v, "started"));
+		if (ab_peer_started(pid) == started)
+			continue;
+		rc = ab_peer_revoke_now(p, json_string_value(
+						json_object_get(v, "id")),
+					"source gone", err);
+		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
+			return rc;
+		if (rc < 0 && err) {
+			agentbox_error_free(*err);
+			*err = NULL;
+		}
+	}
+	return 0;
+}
+
+/* --- the public calls --- */
+
+int32_t agentbox_peering_new(agentbox_context *context, agentbox_audit *audit,
+			     agentbox_peering **peering, agentbox_error **err)
+{
+	if (!context || !peering)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "context or peering is NULL");
+	ab_auto(agentbox_peering) *p = ab_new(agentbox_peering);
+	if (!p)
+		return ab_error_nomem(err);
+	p->owner = getpid();
+	p->context = ab_context_use(context);
+	p->audit = audit ? agentbox_audit_ref(audit) : NULL;
+	int32_t rc = ab_store_open(context, &p->store, err);
+	if (rc == 0)
+		rc = sweep_readers(p, err);
+	if (rc == 0)
+		rc = sweep_sources(p, err);
+	if (rc < 0)
+		return rc;
+	*peering = ab_steal(&p);
+	return 0;
+}
+
+static bool name_ok(const char *s)
+{
+	size_t n = strnlen(s, AB_PEER_BOX_NAME_MAX + 1);
+
+	if (n == 0 || n > AB_PEER_BOX_NAME_MAX || s[0] == '.')
+		return false;
+	return strspn(s, "abcdefghijklmnopqrstuvwxyz"
+			 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
+}
+
+static ab_known **find_known(agentbox_peering *p,
+			     const agentbox_sandbox *sandbox)
+{
+	ab_known **at = &p->boxes;
+
+	while (*at && (*at)->sandbox != sandbox)
+		at = &(*at)->next;
+	return at;
+}
+
+int32_t agentbox_peering_add(agentbox_peering *peering,
+			     agentbox_sandbox *sandbox, const char *name,
+			     agentbox_error **err)
+{
+	int32_t rc = ab_peering_usable(peering, err);
+	if (rc < 0)
+		return rc;
+	if (!sandbox || (name && !name_ok(name)))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "no box, or '%s' is no box name",
+				    name ? name : "");
+	for (const ab_known *k = peering->boxes; k; k = k->next)
+		if (k->sandbox == sandbox ||
+		    (name && strcmp(k->name, name) == 0))
+			return ab_error_set(err, AGENTBOX_EEXIST, "name",
+					    "box '%s' is known already",
+					    name ? name :
+					    agentbox_sandbox_get_id(sandbox));
+	ab_known *k = ab_new(ab_known);
+	if (!k)
+		return ab_error_nomem(err);
+	k->sandbox = sandbox;
+	if (name)
+		memcpy(k->name, name, strlen(name));
+	k->next = peering->boxes;
+	peering->boxes = k;
+	return 0;
+}
+
+int32_t agentbox_peering_remove(agentbox_peering *peering,
+				agentbox_sandbox *sandbox,
+				agentbox_error **err)
+{
+	int32_t rc = ab_peering_usable(peering, err);
+	if (rc < 0)
+		return rc;
+	ab_known **at = find_known(peering, sandbox);
+	if (!*at)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "sandbox",
+				    "the box was not made known");
+	const char *id = agentbox_sandbox_get_id(sandbox);
+	rc = revoke_all(peering, "source", id, "source ended", err);
+	if (rc == 0)
+		rc = revoke_all(peering, "reader", id, "reader ended", err);
+	if (rc < 0)
+		return rc;
+	ab_known *k = *at;
+	*at = k->next;
+	free(k);
+	return 0;
+}
+
+int32_t agentbox_peering_list(agentbox_peering *peering, int32_t all,
+			      agentbox_bytes **json, agentbox_error **err)
+{
+	ab_auto(json_t) *rows = NULL;
+	int32_t rc = ab_peering_usable(peering, err);
+
+	if (rc == 0 && !json)
+		rc = ab_error_set(err, AGENTBOX_EINVAL, "", "json is NULL");
+	if (rc == 0)
+		rc = ab_grant_list(peering->store, all != 0, &rows, err);
+	return rc < 0 ? rc : ab_json_canonical(rows, json, err);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The directories of a reader (lib/walls/share.c makes them): `shared`, which
+ * its box shows, and beside it what no box shows, `staging` and `records`.
+ * Everything below is opened from the state directory without links.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "peering/internal.h"
+#include "walls/walls.h"
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static int open_dir(int dirfd, const char *name)
+{
+	return ab_fd_lift(openat(dirfd, name, DIR_FLAGS));
+}
+
+void ab_places_end(ab_places *p)
+{
+	ab_cleanup_fd(&p->lock);
+	ab_cleanup_fd(&p->records);
+	ab_cleanup_fd(&p->staging);
+	ab_cleanup_fd(&p->shown);
+	ab_cleanup_fd(&p->dir);
+	*p = (ab_places)AB_PLACES_NONE;
+}
+
+int32_t ab_places_open(agentbox_peering *peering, const char *reader,
+		       ab_places *out, agentbox_error **err)
+{
+	ab_autofd int state = -1;
+	ab_autofd int boxes = -1;
+	ab_places p = AB_PLACES_NONE;
+
+	int32_t rc = ab_context_open_state(peering->context, &state, err);
+	if (rc < 0)
+		return rc;
+	boxes = open_dir(state, "boxes");
+	if (boxes >= 0)
+		p.dir = open_dir(boxes, reader);
+	if (p.dir >= 0) {
+		p.shown = open_dir(p.dir, AB_SHARE_SHOWN);
+		p.staging = open_dir(p.dir, AB_SHARE_STAGING);
+		p.records = open_dir(p.dir, AB_SHARE_RECORDS);
+	}
+	int first = boxes < 0 ? boxes : p.dir < 0 ? p.dir :
+		    p.shown < 0 ? p.shown : p.staging < 0 ? p.staging :
+		    p.records;
+	if (first < 0) {
+		ab_places_end(&p);
+		return ab_error_sys_code(err, first == -ENOENT ?
+					 AGENTBOX_ECLOSED : AGENTBOX_ESYS,
+					 -first, "reader",
+					 "box %s has no place for what peers "
+					 "share", reader);
+	}
+	*out = p;
+	return 0;
+}
+
+int32_t ab_places_lock(ab_places *places, const char *name,
+		       agentbox_error **err)
+{
+	char file[AB_PEER_NAME_MAX + 16];
+
+	snprintf(file, sizeof(file), ".%s.lock", name);
+	int fd = ab_fd_lift(openat(places->records, file,
+				   O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+				   0600));
+	if (fd < 0)
+		return ab_error_sys(err, -fd, "records", "cannot make '%s'",
+				    file);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return ab_error_set(err, AGENTBOX_EBUSY, "grant",
+				    "another job is at '%s' of this reader",
+				    name);
+	}
+	places->lock = fd;
+	return 0;
+}
+
+void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE])
+{
+	snprintf(out, AB_REVOKED_SIZE, "revoked-%s", grant);
+}
+
+int ab_places_hide(const ab_places *places, const char *name,
+		   const char *grant)
+{
+	char to[AB_REVOKED_SIZE];
+
+	ab_revoked_name(grant, to);
+	if (renameat(places->shown, name, places->staging, to) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -errno;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The jobs of the public header: which directories each one needs. A plain
+ * snapshot keeps its tree, its staging directory and its record in the one
+ * directory it was asked for.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "snapshot/job.h"
+
+/* The record's name, and that of a staging directory, must fit too. */
+#define MAX_NAME (AB_MAX_NAME - 32)
+
+int32_t ab_snapshot_check_name(const char *name, agentbox_error **err)
+{
+	if (!name)
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "name is NULL");
+	size_t n = strnlen(name, MAX_NAME + 1);
+	if (n == 0 || n > MAX_NAME || name[0] == '.' || strchr(name, '/'))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "the name of a snapshot is one component "
+				    "of 1 to %d bytes without a leading dot",
+				    MAX_NAME);
+	return 0;
+}
+
+static int32_t start(agentbox_context *context, ab_snapshot_job *job,
+		     agentbox_snapshot **out, agentbox_error **err)
+{
+	if (!context || !out)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "%s is NULL",
+				    context ? "job" : "context");
+	return ab_snapshot_start(context, job, out, err);
+}
+
+/* A job on the snapshot `name` in dest_fd. */
+static int32_t start_at(agentbox_context *context, ab_snapshot_job *job,
+			int32_t dest_fd, const char *name,
+			agentbox_snapshot **out, agentbox_error **err)
+{
+	char record[AB_SNAPSHOT_RECORD_SIZE];
+	int32_t rc = ab_snapshot_check_name(name, err);
+
+	if (rc < 0)
+		return rc;
+	ab_snapshot_record_name(name, record);
+	job->dest_fd = job->staging_fd = job->record_fd = dest_fd;
+	job->dest_name = name;
+	job->record_name = record;
+	job->stream_fd = -1;
+	job->source_uid = job->source_gid = AB_SNAPSHOT_OWNER;
+	return start(context, job, out, err);
+}
+
+int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
+			       const char *source_name, int32_t dest_fd,
+			       const char *name,
+			       const agentbox_snapshot_options *options,
+			       agentbox_snapshot **job, agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_MAKE, .source_fd = source_fd,
+			      .source_name = source_name, .options = options };
+
+	return start_at(context, &j, dest_fd, name, job, err);
+}
+
+int32_t agentbox_snapshot_refresh(agentbox_context *context,
+				  int32_t source_fd, int32_t dest_fd,
+				  const char *name,
+				  const agentbox_snapshot_options *options,
+				  agentbox_snapshot **job,
+				  agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_MAKE,
+			      .flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD,
+			      .source_fd = source_fd, .options = options };
+
+	return start_at(context, &j, dest_fd, name, job, err);
+}
+
+int32_t agentbox_snapshot_explain(agentbox_context *context,
+				  int32_t source_fd,
+				  const agentbox_snapshot_options *options,
+				  agentbox_snapshot **job,
+				  agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_EXPLAIN, .source_fd = source_fd,
+			      .dest_fd = -1, .staging_fd = -1, .record_fd = -1,
+			      .stream_fd = -1, .options = options,
+			      .source_uid = AB_SNAPSHOT_OWNER,
+			      .source_gid = AB_SNAPSHOT_OWNER };
+
+	return start(context, &j, job, err);
+}
+
+int32_t agentbox_snapshot_verify(agentbox_context *context, int32_t dest_fd,
+				 const char *name, agentbox_snapshot **job,
+				 agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_VERIFY, .source_fd = -1 };
+
+	return start_at(context, &j, dest_fd, name, job, err);
+}
+
+int32_t agentbox_snapshot_scrub(agentbox_context *context, int32_t dest_fd,
+				const char *name, agentbox_snapshot **job,
+				agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_SCRUB, .source_fd = -1 };
+
+	return start_at(context, &j, dest_fd, name, job, err);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the record of a snapshot says, for the host. The record lies in a
+ * directory that others may write to: it is believed only whole.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "snapshot/job.h"
+#include "snapshot/record.h"
+
+/* Of a record: 4 million files of 250 bytes of path. */
+#define MAX_RECORD (UINT64_C(1) << 30)
+
+static json_t *describe(const ab_record *r)
+{
+	char digest[AB_DIGEST_SIZE] = "sha256:";
+
+	ab_hex(r->tail.manifest, AB_SHA256_SIZE, digest + strlen(digest));
+	return json_pack("{s:s%, s:I, s:s, s:I, s:I, s:I, s:I}",
+			 "source", r->source_name,
+			 (size_t)r->head.source_name_len,
+			 "generation", (json_int_t)r->head.generation,
+			 "digest", digest,
+			 "files", (json_int_t)r->tail.files,
+			 "directories", (json_int_t)r->tail.directories,
+			 "bytes", (json_int_t)r->tail.bytes,
+			 "left_out", (json_int_t)r->tail.left_out);
+}
+
+static int32_t read_record(int dest_fd, const char *name, char **text,
+			   size_t *n, agentbox_error **err)
+{
+	char file[AB_SNAPSHOT_RECORD_SIZE];
+	struct stat st;
+
+	ab_snapshot_record_name(name, file);
+	ab_autofd int fd = ab_fd_lift(openat(dest_fd, file, O_RDONLY |
+					     O_NOFOLLOW | O_NONBLOCK |
+					     O_CLOEXEC));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ab_error_sys(err, fd < 0 ? -fd : errno, name,
+				    "no record of a snapshot '%s'", name);
+	if (!S_ISREG(st.st_mode))
+		return ab_error_set(err, AGENTBOX_ETAMPERED, name,
+				    "the record of '%s' is no file", name);
+	int r = ab_fd_slurp(fd, MAX_RECORD, text, n);
+	return r < 0 ? ab_error_sys(err, -r, name,
+				    "cannot read the record of '%s'", name) :
+		       0;
+}
+
+int32_t agentbox_snapshot_describe(int32_t dest_fd, const char *name,
+				   agentbox_bytes **json, agentbox_error **err)
+{
+	ab_autofree char *text = NULL;
+	ab_record record;
+	size_t n = 0;
+
+	if (!json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "json is NULL");
+	int32_t rc = ab_snapshot_check_name(name, err);
+	if (rc == 0)
+		rc = read_record(dest_fd, name, &text, &n, err);
+	if (rc < 0)
+		return rc;
+	int r = ab_record_open(&record, text, n, ab_sha256_pick());
+	if (r < 0)
+		return ab_error_set(err, r == -ESTALE ? AGENTBOX_EUNSUPPORTED :
+				    AGENTBOX_ETAMPERED, name,
+				    r == -ESTALE ?
+				    "another version of the library made "
+				    "snapshot '%s'" :
+				    "the record of snapshot '%s' is not whole",
+				    name);
+	ab_auto(json_t) *v = describe(&record);
+	return v ? ab_json_canonical(v, json, err) : ab_error_nomem(err);
+}

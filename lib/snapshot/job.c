@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A job of agentbox-copy as its host sees it: started with a sealed plan and
+ * the directories, told of by messages, ended by one. What the helper sends
+ * is checked as bytes of a stranger. The control socket stays open until
+ * free(), so that cancel may come from any thread.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/spawn.h"
+#include "snapshot/job.h"
+#include "wire/message.h"
+
+#define HELPER "agentbox-copy"
+#define START_TIMEOUT_MS 10000
+/* How long past its deadline a job may take to say so itself. */
+#define GRACE_MS 5000
+#define END_TIMEOUT_MS 2000
+/* JSON lines of what was left out; a tree of long names reaches it last. */
+#define MAX_REPORT (UINT64_C(1) << 30)
+#define MAX_MESSAGES 64
+/* The owner of what a root host's jobs write: neither a user nor a box. */
+#define OUTPUT_ID 65533u
+
+enum job_state { JOB_RUNNING, JOB_DONE, JOB_FAILED };
+
+struct agentbox_snapshot {
+	pid_t owner;
+	agentbox_context *context;
+	agentbox_audit *audit;
+	ab_helper helper;
+	uint32_t job;
+	bool holds;	   /* it will say STAGED, once */
+	uint64_t deadline; /* CLOCK_BOOTTIME ns */
+	enum job_state state;
+	ab_copy_progress progress;
+	ab_copy_done done;
+	char digest[AB_DIGEST_SIZE];
+	agentbox_error *error; /* with JOB_FAILED */
+	int report_fd;	       /* -1: none */
+	int staged_fd;	       /* -1: not staged, or told to publish */
+	char *subject;	       /* source's name, for the audit */
+};
+
+void ab_snapshot_record_name(const char *name,
+			     char out[AB_SNAPSHOT_RECORD_SIZE])
+{
+	size_t n = strnlen(name, AB_MAX_NAME);
+
+	out[0] = '.';
+	memcpy(out + 1, name, n);
+	memcpy(out + 1 + n, ".agentbox", sizeof(".agentbox"));
+}
+
+static const char *job_name(uint32_t job)
+{
+	static const char *const names[] = {
+		[AB_COPY_MAKE] = "copy",     [AB_COPY_EXPLAIN] = "explain",
+		[AB_COPY_VERIFY] = "verify", [AB_COPY_PACK] = "pack",
+		[AB_COPY_UNPACK] = "unpack", [AB_COPY_SCRUB] = "scrub",
+	};
+	return job < AB_ARRAY_LEN(names) && names[job] ? names[job] : "";
+}
+
+/* --- the end --- */
+
+static int32_t record(agentbox_snapshot *s, const char *type,
+		      const char *verdict, agentbox_error **err)
+{
+	if (!s->audit)
+		return 0;
+	ab_auto(json_t) *f = json_pack(
+		"{s:{s:i, s:i, s:i}, s:o*, s:s, s:s}", "actor",
+		"uid", (int)getuid(), "euid", (int)geteuid(), "pid",
+		(int)s->owner, "subject",
+		ab_audit_text(s->audit, s->subject, strlen(s->subject)),
+		"action", job_name(s->job), "verdict", verdict);
+	if (f && s->state == JOB_DONE &&
+	    (json_object_set_new(f, "digest", json_string(s->digest)) < 0 ||
+	     json_object_set_new(f, "files", json_integer(
+			(json_int_t)s->done.files)) < 0 ||
+	     json_object_set_new(f, "left_out", json_integer(
+			(json_int_t)s->done.left_out)) < 0))
+		return ab_error_nomem(err);
+	if (f && s->error &&
+	    json_object_set_new(f, "reason",
+				ab_audit_text(s->audit,
+					      agentbox_error_get_message(
+						      s->error),
+					      strlen(agentbox_error_get_message(
+						      s->error)))) < 0)
+		return ab_error_nomem(err);
+	return f ? ab_audit_record(s->audit, type, f, err) :
+		   ab_error_nomem(err);
+}
+
+static void fail(agentbox_snapshot *s, agentbox_error **error)
+{
+	s->state = JOB_FAILED;
+	agentbox_error_free(s->error);
+	s->error = *error;
+	*error = NULL;
+	record(s, "snapshot.end", "error", NULL);
+}
+
+static void end_well(agentbox_snapshot *s)
+{
+	agentbox_error *error = NULL;
+
+	s->state = JOB_DONE;
+	if (record(s, "snapshot.end", "allow", &error) < 0)
+		fail(s, &error);
+}
+
+static int32_t lost(agentbox_snapshot *s, const char *what,
+		    agentbox_error **err)
+{
+	return ab_error_set(err, AGENTBOX_EHELPER, HELPER,
+			    HELPER " %s; job \"%s\" was not finished, and what "
+			    "was published before is as it was", what,
+			    job_name(s->job));
+}
+
+/* --- messages --- */
+
+static void take_report(agentbox_snapshot *s, int *fd)
+{
+	size_t n;
+
+	if (s->report_fd >= 0 || *fd < 0 ||
+	    ab_fd_check_sealed(*fd, MAX_REPORT, &n) < 0)
+		return;
+	s->report_fd = ab_steal_fd(fd);
+}
+
+static int take_done(agentbox_snapshot *s, ab_reader *r, int *fd)
+{
+	agentbox_error *error = NULL;
+	ab_copy_done m;
+
+	if (ab_copy_done_get(r, &m) < 0 || strlen(m.digest) >= AB_DIGEST_SIZE)
+		return -EPROTO;
+	take_report(s, fd);
+	if (s->report_fd < 0)
+		return -EPROTO;
+	memcpy(s->digest, m.digest, strlen(m.digest) + 1);
+	s->done = m;
+	s->done.digest = s->digest;
+	if (s->job == AB_COPY_VERIFY && m.left_out) {
+		ab_error_set(&error, AGENTBOX_ETAMPERED, s->subject,
+			     "'%s' is not what its manifest says: %llu places "
+			     "differ; the report names them", s->subject,
+			     (unsigned long long)m.left_out);
+		fail(s, &error);
+	} else {
+		end_well(s);
+	}
+	return 0;
+}
+
+static int take_failed(agentbox_snapshot *s, ab_reader *r, int *fd)
+{
+	agentbox_error *error = NULL;
+	ab_copy_failed m;
+
+	if (ab_copy_failed_get(r, &m) < 0)
+		return -EPROTO;
+	if (m.sys_errno)
+		ab_error_sys_code(&error, m.code, m.sys_errno, m.where, "%s",
+				  m.message);
+	else
+		ab_error_set(&error, m.code, m.where, "%s", m.message);
+	take_report(s, fd);
+	fail(s, &error);
+	return 0;
+}
+
+static int take_message(agentbox_snapshot *s, const uint8_t *p, size_t n,
+			int *fd)
+{
+	ab_reader r;
+
+	ab_reader_init(&r, p, n);
+	uint32_t kind = ab_get_u32(&r), announced = ab_get_u32(&r);
+	if (r.bad || announced != (*fd >= 0))
+		return -EPROTO;
+	switch (kind) {
+	case AB_MSG_COPY_PROGRESS:
+		return ab_copy_progress_get(&r, &s->progress);
+	case AB_MSG_COPY_DONE:
+		return take_done(s, &r, fd);
+	case AB_MSG_COPY_FAILED:
+		return take_failed(s, &r, fd);
+	case AB_MSG_COPY_STAGED:
+		if (!s->holds || *fd < 0 || !ab_reader_done(&r))
+			return -EPROTO;
+		s->holds = false;
+		s->staged_fd = ab_steal_fd(fd);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+/* What waits on the socket, no more than a bounded number of messages. */
+static int32_t pump(agentbox_snapshot *s, agentbox_error **err)
+{
+	ab_autofree uint8_t *buf = ab_calloc(1, AB_MAX_MESSAGE);
+	agentbox_error *error = NULL;
+
+	if (!buf)
+		return ab_error_nomem(err);
+	for (int i = 0; i < MAX_MESSAGES && s->state == JOB_RUNNING; i++) {
+		ab_autofd int fd = -1;
+		size_t fds = 0;
+		ssize_t n = ab_message_recv(s->helper.control_fd, buf,
+					    AB_MAX_MESSAGE, &fd, 1, &fds,
+					    MSG_DONTWAIT);
+		if (n == -EAGAIN)
+			break;
+		if (n <= 0) {
+			lost(s, "ended without a word", &error);
+			fail(s, &error);
+		} else if (take_message(s, buf, (size_t)n, &fd) < 0) {
+			ab_error_set(&error, AGENTBOX_EPROTO, HELPER,
+				     HELPER " sent what it may not send");
+			fail(s, &error);
+		}
+	}
+	return 0;
+}
+
+static int32_t usable(const agentbox_snapshot *s, agentbox_error **err)
+{
+	if (!s)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "job is NULL");
+	if (s->owner != getpid())
+		return ab_error_set(err, AGENTBOX_EFORKED, "",
+				    "the job belongs to process %d; a forked "
+				    "child cannot use it", (int)s->owner);
+	return 0;
+}
+
+/* --- a host's loop --- */
+
+int32_t agentbox_snapshot_get_fd(const agentbox_snapshot *job)
+{
+	return job ? job->helper.control_fd : -1;
+}
+
+int32_t agentbox_snapshot_get_timeout_ms(const agentbox_snapshot *job)
+{
+	if (!job || job->state != JOB_RUNNING)
+		return -1;
+	return (int32_t)ab_clock_left_ms(job->deadline);
+}
+
+int32_t agentbox_snapshot_dispatch(agentbox_snapshot *job,
+				   agentbox_error **err)
+{
+	agentbox_error *error = NULL;
+	int32_t rc = usable(job, err);
+
+	if (rc < 0 || job->state != JOB_RUNNING)
+		return rc;
+	rc = pump(job, err);
+	if (rc == 0 && job->state == JOB_RUNNING &&
+	    ab_clock_left_ms(job->deadline) == 0) {
+		/* its control socket stays: cancel may be using it */
+		(void)pidfd_send_signal(job->helper.pidfd, SIGKILL, NULL, 0);
+		ab_error_set(&error, AGENTBOX_ETIMEOUT, "deadline",
+			     "job \"%s\" did not end at its deadline and was "
+			     "killed", job_name(job->job));
+		fail(job, &error);
+	}
+	return rc;
+}
+
+static int32_t outcome(const agentbox_snapshot *s, agentbox_error **err)
+{
+	return s->state == JOB_DONE ? 0 : ab_error_copy(err, s->error);
+}
+
+int32_t agentbox_snapshot_wait(agentbox_snapshot *job, int64_t timeout_ms,
+			       agentbox_error **err)
+{
+	int32_t rc = usable(job, err);
+	uint64_t until = timeout_ms < 0 ? 0 : ab_clock_boot_ns() +
+				(uint64_t)timeout_ms * 1000000;
+
+	while (rc == 0) {
+		rc = agentbox_snapshot_dispatch(job, err);
+		if (rc < 0 || job->state != JOB_RUNNING)
+			break;
+		int64_t left = timeout_ms < 0 ? -1 : ab_clock_left_ms(until);
+		int64_t own = agentbox_snapshot_get_timeout_ms(job);
+		if (left == 0)
+			return ab_error_set(err, AGENTBOX_ETIMEOUT, "wait",
+					    "job \"%s\" has not ended after "
+					    "%lld ms", job_name(job->job),
+					    (long long)timeout_ms);
+		if (own >= 0 && (left < 0 || own < left))
+			left = own;
+		int ready = ab_fd_poll(job->helper.control_fd, POLLIN, left);
+		if (ready < 0)
+			return ab_error_sys(err, -ready, HELPER,
+					    "cannot wait for " HELPER);
+	}
+	return rc < 0 ? rc : outcome(job, err);
+}
+
+/* One word to the helper. */
+static int32_t tell(agentbox_snapshot *job, uint32_t kind,
+		    agentbox_error **err)
+{
+	uint8_t memory[16];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, kind);
+	ab_put_u32(&w, 0);
+	int sent = ab_message_send(job->helper.control_fd, w.data, w.len, NULL,
+				   0, MSG_DONTWAIT);
+	/* who has ended, or was asked often, need not be asked again */
+	if (sent < 0 && sent != -EPIPE && sent != -EAGAIN &&
+	    sent != -ECONNRESET)
+		return ab_error_sys(err, -sent, HELPER,
+				    "cannot speak to " HELPER);
+	return 0;
+}
+
+int32_t agentbox_snapshot_cancel(agentbox_snapshot *job, agentbox_error **err)
+{
+	int32_t rc = usable(job, err);
+
+	return rc < 0 ? rc : tell(job, AB_MSG_COPY_CANCEL, err);
+}
+
+void agentbox_snapshot_free(agentbox_snapshot *job)
+{
+	if (!job)
+		return;
+	int saved = errno;
+	if (job->owner == getpid()) {
+		if (job->state == JOB_RUNNING)
+			agentbox_snapshot_cancel(job, NULL);
+		ab_helper_stop(&job->helper, END_TIMEOUT_MS);
+	} else {
+		close(job->helper.control_fd);
+		close(job->helper.pidfd);
+	}
+	ab_cleanup_fd(&job->report_fd);
+	ab_cleanup_fd(&job->staged_fd);
+	agentbox_error_free(job->error);
+	agentbox_audit_unref(job->audit);
+	agentbox_context_unref(job->context);
+	free(job->subject);
+	free(job);
+	errno = saved;
+}
+
+int ab_snapshot_staged_fd(const agentbox_snapshot *job)
+{
+	return job->staged_fd;
+}
+
+int32_t ab_snapshot_publish(agentbox_snapshot *job, agentbox_error **err)
+{
+	int32_t rc = tell(job, AB_MSG_COPY_PUBLISH, err);
+
+	if (rc == 0)
+		ab_cleanup_fd(&job->staged_fd);
+	job->staged_fd = -1;
+	return rc;
+}
+
+/* --- what it says --- */
+
+const char *agentbox_snapshot_get_phase(const agentbox_snapshot *job)
+{
+	static const char *const names[] = {
+		[AB_PHASE_WALK] = "walk",
+		[AB_PHASE_COPY] = "copy",
+		[AB_PHASE_PUBLISH] = "publish",
+		[AB_PHASE_CLEAN] = "clean",
+	};
+
+	if (!job || job->state == JOB_FAILED)
+		return "failed";
+	if (job->state == JOB_DONE)
+		return "done";
+	return job->progress.phase ? names[job->progress.phase] : "walk";
+}
+
+uint64_t agentbox_snapshot_get_files(const agentbox_snapshot *job)
+{
+	return job ? job->progress.files : 0;
+}
+
+uint64_t agentbox_snapshot_get_files_in_all(const agentbox_snapshot *job)
+{
+	return job ? job->progress.files_in_all : 0;
+}
+
+uint64_t agentbox_snapshot_get_bytes(const agentbox_snapshot *job)
+{
+	return job ? job->progress.bytes : 0;
+}
+
+const char *agentbox_snapshot_get_digest(const agentbox_snapshot *job)
+{
+	return job && job->state == JOB_DONE ? job->digest : "";
+}
+
+const ab_copy_done *ab_snapshot_done(const agentbox_snapshot *job)
+{
+	return job->state == JOB_DONE ? &job->done : NULL;
+}
+
+/* It ended well, or with findings: its numbers and lines are there. */
+static int32_t has_ended(const agentbox_snapshot *job, agentbox_error **err)
+{
+	int32_t rc = usable(job, err);
+
+	if (rc == 0 && job->state == JOB_RUNNING)
+		rc = ab_error_set(err, AGENTBOX_EBUSY, "",
+				  "job \"%s\" has not ended",
+				  job_name(job->job));
+	return rc;
+}
+
+int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
+				  agentbox_bytes **json, agentbox_error **err)
+{
+	if (!json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "json is NULL");
+	int32_t rc = has_ended(job, err);
+	if (rc == 0)
+		rc = outcome(job, err);
+	if (rc < 0)
+		return rc;
+
+	const ab_copy_done *d = &job->done;
+	ab_auto(json_t) *v = json_pack(
+		"{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+		"s:s}",
+		"job", job_name(job->job), "unchanged", (int)d->unchanged,
+		"generation", (json_int_t)d->generation,
+		"files", (json_int_t)d->files,
+		"directories", (json_int_t)d->directories,
+		"bytes", (json_int_t)d->bytes,
+		"copied", (json_int_t)d->copied,
+		"linked", (json_int_t)d->linked,
+		"left_out", (json_int_t)d->left_out,
+		"torn", (json_int_t)d->torn,
+		"raced", (json_int_t)d->raced,
+		"swap_ns", (json_int_t)d->swap_ns, "digest", job->digest);
+	return v ? ab_json_canonical(v, json, err) : ab_error_nomem(err);
+}
+
+int32_t agentbox_snapshot_report(const agentbox_snapshot *job,
+				 agentbox_bytes **lines, agentbox_error **err)
+{
+	struct stat st;
+
+	if (!lines)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "lines is NULL");
+	int32_t rc = has_ended(job, err);
+	if (rc < 0)
+		return rc;
+	if (job->report_fd < 0)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "report",
+				    "job \"%s\" ended without a report",
+				    job_name(job->job));
+	if (fstat(job->report_fd, &st) < 0 ||
+	    lseek(job->report_fd, 0, SEEK_SET) < 0)
+		return ab_error_sys(err, errno, "report",
+				    "cannot read the report");
+	ab_autofree char *text = NULL;
+	size_t n = 0;
+	int got = ab_fd_slurp(job->report_fd, (size_t)MAX_REPORT, &text, &n);
+	if (got < 0)
+		return ab_error_sys(err, -got, "report",
+				    "cannot read the report");
+	agentbox_bytes *b = ab_bytes_from(text, n);
+	if (!b)
+		return ab_error_nomem(err);
+	*lines = b;
+	return 0;
+}
+
+/* --- the start --- */
+
+static int32_t check_dir(int fd, const char *what, struct stat *st,
+			 agentbox_error **err)
+{
+	if (fstat(fd, st) < 0)
+		return ab_error_sys(err, errno, what, "no descriptor of a "
+				    "directory");
+	if (!S_ISDIR(st->st_mode))
+		return ab_error_set(err, AGENTBOX_EINVAL, what,
+				    "the descriptor is not of a directory");
+	return 0;
+}
+
+static int32_t put_filter(ab_writer *w, const agentbox_snapshot_options *o,
+			  agentbox_error **err)
+{
+	ab_filter_options f = {
+		.profile = o->profile,
+		.exclude = (const char *const *)o->exclude.items,
+		.exclude_count = o->exclude.count,
+		.include = (const char *const *)o->include.items,
+		.include_count = o->include.count,
+	};
+
+	ab_writer_init(w, AB_MAX_PLAN_BYTES);
+	ab_filter_put(w, &f);
+	return w->bad ? ab_error_set(err, AGENTBOX_ELIMIT, "options",
+				     "the patterns are too many for a job") :
+			0;
+}
+
+/* As root: read with the rights of who owns the tree, write as a third. */
+static void set_rights(ab_copy_plan *plan, const ab_snapshot_job *job,
+		       const struct stat *source)
+{
+	plan->source_uid = plan->source_gid = UINT32_MAX;
+	plan->output_uid = plan->output_gid = UINT32_MAX;
+	if (geteuid() != 0)
+		return;
+	if (job->source_fd >= 0) {
+		bool owner = job->source_uid == AB_SNAPSHOT_OWNER;
+		plan->source_uid = owner ? source->st_uid : job->source_uid;
+		plan->source_gid = owner ? source->st_gid : job->source_gid;
+	}
+	plan->output_uid = plan->output_gid = OUTPUT_ID;
+}
+
+static int32_t make_plan(const ab_snapshot_job *job,
+			 const agentbox_snapshot_options *o, int *plan_fd,
+			 agentbox_error **err)
+{
+	struct stat source = { 0 }, st;
+	int32_t rc = 0;
+	ab_writer filter, w;
+
+	if (job->source_fd >= 0)
+		rc = check_dir(job->source_fd, "source", &source, err);
+	if (rc == 0 && job->dest_fd >= 0)
+		rc = check_dir(job->dest_fd, "destination", &st, err);
+	if (rc < 0)
+		return rc;
+	rc = put_filter(&filter, o, err);
+	ab_copy_plan plan = {
+		.build_id = agentbox_build_id(),
+		.job = job->job,
+		.fds = (job->source_fd >= 0 ? AB_COPY_FD_SOURCE : 0) |
+		       (job->dest_fd >= 0 ? AB_COPY_FD_DEST : 0) |
+		       (job->staging_fd >= 0 ? AB_COPY_FD_STAGING : 0) |
+		       (job->record_fd >= 0 ? AB_COPY_FD_RECORD : 0) |
+		       (job->stream_fd >= 0 ? AB_COPY_FD_STREAM : 0),
+		.flags = job->flags | (o->hashes ? 0 : AB_COPY_NO_HASHES),
+		.max_bytes = o->max_bytes,
+		.max_files = o->max_files,
+		.max_file_bytes = o->max_file_bytes,
+		.deadline_ms = o->deadline_ms,
+		.max_depth = o->max_depth,
+		.content_level = o->content,
+		.dest_name = job->dest_name ? job->dest_name : "",
+		.record_name = job->record_name ? job->record_name : "",
+		.source_name = job->source_name ? job->source_name : "",
+		.filter = filter.data,
+		.filter_len = filter.len,
+	};
+	set_rights(&plan, job, &source);
+	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
+	if (rc == 0)
+		ab_copy_plan_put(&w, &plan);
+	if (rc == 0 && w.bad)
+		rc = ab_error_set(err, AGENTBOX_ELIMIT, "options",
+				  "the plan of the job is too long");
+	if (rc == 0) {
+		int fd = ab_fd_memfd_sealed("agentbox-copy", w.data, w.len);
+		if (fd < 0)
+			rc = ab_error_sys(err, -fd, HELPER,
+					  "cannot make a memfd");
+		else
+			*plan_fd = fd;
+	}
+	ab_writer_end(&w);
+	ab_writer_end(&filter);
+	return rc;
+}
+
+static int32_t send_go(agentbox_snapshot *s, const ab_snapshot_job *job,
+		       agentbox_error **err)
+{
+	const int all[AB_COPY_MAX_FDS] = { job->source_fd, job->dest_fd,
+					   job->staging_fd, job->record_fd,
+					   job->stream_fd };
+	int fds[AB_COPY_MAX_FDS];
+	size_t count = 0;
+	uint8_t memory[16];
+	ab_writer w;
+
+	for (size_t i = 0; i < AB_COPY_MAX_FDS; i++)
+		if (all[i] >= 0)
+			fds[count++] = all[i];
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_COPY_GO);
+	ab_put_u32(&w, (uint32_t)count);
+	int sent = ab_message_send(s->helper.control_fd, w.data, w.len, fds,
+				   count, 0);
+	return sent < 0 ? ab_error_sys_code(err, AGENTBOX_EHELPER, -sent,
+					    HELPER, "cannot hand " HELPER
+					    " its directories") :
+			  0;
+}
+
+static agentbox_snapshot *make(agentbox_context *context,
+			       const ab_snapshot_job *job,
+			       const agentbox_snapshot_options *o)
+{
+	agentbox_snapshot *s = ab_new(agentbox_snapshot);
+
+	if (!s)
+		return NULL;
+	s->owner = getpid();
+	s->context = ab_context_use(context);
+	s->audit = o->audit ? agentbox_audit_ref(o->audit) : NULL;
+	s->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
+	s->job = job->job;
+	s->holds = job->flags & AB_COPY_HOLD;
+	s->deadline = ab_clock_boot_ns() +
+		      (o->deadline_ms + GRACE_MS) * UINT64_C(1000000);
+	s->report_fd = s->staged_fd = -1;
+	s->subject = ab_strdup(job->source_name ? job->source_name :
+			       job->dest_name ? job->dest_name : "");
+	if (!s->subject) {
+		agentbox_snapshot_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+int32_t ab_snapshot_start(agentbox_context *context,
+			  const ab_snapshot_job *job, agentbox_snapshot **out,
+			  agentbox_error **err)
+{
+	agentbox_snapshot_options defaults;
+	const agentbox_snapshot_options *o = job->options;
+	ab_autofd int plan_fd = -1;
+
+	if (!o) {
+		ab_snapshot_options_init(&defaults);
+		o = &defaults;
+	}
+	int32_t rc = make_plan(job, o, &plan_fd, err);
+	if (rc < 0)
+		return rc;
+	ab_auto(agentbox_snapshot) *s = make(context, job, o);
+	if (!s)
+		return ab_error_nomem(err);
+	rc = record(s, "snapshot.start", "allow", err);
+	if (rc == 0)
+		rc = ab_helper_start(context, HELPER, plan_fd, START_TIMEOUT_MS,
+				     &s->helper, err);
+	if (rc == 0)
+		rc = send_go(s, job, err);
+	if (rc < 0)
+		return rc;
+	*out = ab_steal(&s);
+	return 0;
+}

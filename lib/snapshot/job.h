@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside of the host's half of lib/snapshot: options as plain data, and what
+ * a job is made from.
+ */
+#ifndef AB_SNAPSHOT_JOB_H
+#define AB_SNAPSHOT_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agentbox/snapshot.h"
+#include "snapshot/content.h"
+#include "snapshot/filter.h"
+#include "snapshot/snapshot.h"
+
+/* A growing list of owned strings. */
+typedef struct ab_patterns {
+	char **items;
+	size_t count;
+} ab_patterns;
+
+struct agentbox_snapshot_options {
+	enum ab_filter_profile profile;
+	enum ab_content_level content;
+	bool hashes;
+	uint64_t max_bytes, max_files, max_file_bytes, deadline_ms;
+	uint32_t max_depth;
+	ab_patterns exclude, include;
+	agentbox_audit *audit; /* a reference, or NULL */
+};
+
+/* A name that a plain snapshot may have. */
+int32_t ab_snapshot_check_name(const char *name, agentbox_error **err);
+void ab_snapshot_options_init(agentbox_snapshot_options *options);
+
+#endif

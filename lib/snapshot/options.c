@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The options of a snapshot: plain values with defaults that are safe. Every
+ * pattern is tried when it is given, so that a bad one is told where it was
+ * written and not by a job.
+ */
+#include "config.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "policy/policy.h"
+#include "policy/value.h"
+#include "snapshot/job.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(4) << 30)
+#define DEFAULT_MAX_FILES UINT64_C(1000000)
+#define DEFAULT_MAX_FILE_BYTES (UINT64_C(50) << 20)
+#define DEFAULT_MAX_DEPTH 128u
+#define DEFAULT_DEADLINE_MS UINT64_C(60000)
+/* The deepest tree whose directories can all be held open at once. */
+#define MAX_DEPTH 512u
+
+void ab_snapshot_options_init(agentbox_snapshot_options *options)
+{
+	*options = (agentbox_snapshot_options){
+		.profile = AB_FILTER_STRICT,
+		.content = AB_CONTENT_STRICT,
+		.hashes = true,
+		.max_bytes = DEFAULT_MAX_BYTES,
+		.max_files = DEFAULT_MAX_FILES,
+		.max_file_bytes = DEFAULT_MAX_FILE_BYTES,
+		.max_depth = DEFAULT_MAX_DEPTH,
+		.deadline_ms = DEFAULT_DEADLINE_MS,
+	};
+}
+
+int32_t agentbox_snapshot_options_new(agentbox_snapshot_options **out,
+				      agentbox_error **err)
+{
+	if (!out)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	agentbox_snapshot_options *o = ab_new(agentbox_snapshot_options);
+	if (!o)
+		return ab_error_nomem(err);
+	ab_snapshot_options_init(o);
+	*out = o;
+	return 0;
+}
+
+static void patterns_end(ab_patterns *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->items[i]);
+	free(p->items);
+}
+
+void agentbox_snapshot_options_free(agentbox_snapshot_options *options)
+{
+	if (!options)
+		return;
+	patterns_end(&options->exclude);
+	patterns_end(&options->include);
+	agentbox_audit_unref(options->audit);
+	free(options);
+}
+
+static int32_t given(const agentbox_snapshot_options *options, const void *p,
+		     const char *what, agentbox_error **err)
+{
+	if (options && p)
+		return 0;
+	return ab_error_set(err, AGENTBOX_EINVAL, "", "%s is NULL",
+			    options ? what : "options");
+}
+
+int32_t agentbox_snapshot_options_set_profile(
+	agentbox_snapshot_options *options, const char *profile,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, profile, "profile", err);
+
+	if (rc < 0)
+		return rc;
+	if (strcmp(profile, "strict") == 0)
+		options->profile = AB_FILTER_STRICT;
+	else if (strcmp(profile, "required") == 0)
+		options->profile = AB_FILTER_REQUIRED;
+	else
+		return ab_error_set(err, AGENTBOX_EINVAL, "profile",
+				    "\"%s\" is no profile; give \"strict\" or "
+				    "\"required\"", profile);
+	return 0;
+}
+
+int32_t agentbox_snapshot_options_set_content(
+	agentbox_snapshot_options *options, const char *level,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, level, "level", err);
+
+	if (rc < 0)
+		return rc;
+	if (strcmp(level, "strict") == 0)
+		options->content = AB_CONTENT_STRICT;
+	else if (strcmp(level, "high") == 0)
+		options->content = AB_CONTENT_HIGH;
+	else if (strcmp(level, "off") == 0)
+		options->content = AB_CONTENT_OFF;
+	else
+		return ab_error_set(err, AGENTBOX_EINVAL, "content",
+				    "\"%s\" is no level; give \"strict\", "
+				    "\"high\" or \"off\"", level);
+	return 0;
+}
+
+/* One pattern alone makes a filter, or is refused in the filter's words. */
+static int32_t try_pattern(const char *pattern, bool is_include,
+			   agentbox_error **err)
+{
+	ab_auto(ab_filter) *filter = NULL;
+	const char *const one[] = { pattern };
+	ab_filter_options o = { .profile = AB_FILTER_STRICT };
+
+	if (is_include) {
+		o.include = one;
+		o.include_count = 1;
+	} else {
+		o.exclude = one;
+		o.exclude_count = 1;
+	}
+	return ab_filter_new(&o, &filter, err);
+}
+
+static int32_t add(ab_patterns *list, const char *pattern, bool is_include,
+		   agentbox_error **err)
+{
+	int32_t rc = try_pattern(pattern, is_include, err);
+
+	if (rc < 0)
+		return rc;
+	if (list->count >= AB_FILTER_PATTERNS_MAX)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "",
+				    "more than %d patterns",
+				    AB_FILTER_PATTERNS_MAX);
+	char *copy = ab_strdup(pattern);
+	char **items = copy ? ab_realloc(list->items, list->count + 1,
+					 sizeof(*items)) : NULL;
+	if (!items) {
+		free(copy);
+		return ab_error_nomem(err);
+	}
+	list->items = items;
+	list->items[list->count++] = copy;
+	return 0;
+}
+
+int32_t agentbox_snapshot_options_add_exclude(
+	agentbox_snapshot_options *options, const char *pattern,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, pattern, "pattern", err);
+
+	return rc < 0 ? rc : add(&options->exclude, pattern, false, err);
+}
+
+int32_t agentbox_snapshot_options_add_include(
+	agentbox_snapshot_options *options, const char *pattern,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, pattern, "pattern", err);
+
+	return rc < 0 ? rc : add(&options->include, pattern, true, err);
+}
+
+int32_t agentbox_snapshot_options_set_hashes(
+	agentbox_snapshot_options *options, int32_t on, agentbox_error **err)
+{
+	int32_t rc = given(options, options, "", err);
+
+	if (rc == 0)
+		options->hashes = on != 0;
+	return rc;
+}
+
+static int32_t set(agentbox_snapshot_options *options, uint64_t *field,
+		   uint64_t value, uint64_t max, const char *what,
+		   agentbox_error **err)
+{
+	if (!options)
+		return given(options, NULL, "", err);
+	if (value == 0 || value > max)
+		return ab_error_set(err, AGENTBOX_EINVAL, what,
+				    "%s is 1 to %llu", what,
+				    (unsigned long long)max);
+	*field = value;
+	return 0;
+}
+
+int32_t agentbox_snapshot_options_set_max_bytes(
+	agentbox_snapshot_options *options, uint64_t bytes,
+	agentbox_error **err)
+{
+	return set(options, options ? &options->max_bytes : NULL, bytes,
+		   INT64_MAX, "max_bytes", err);
+}
+
+int32_t agentbox_snapshot_options_set_max_files(
+	agentbox_snapshot_options *options, uint64_t files,
+	agentbox_error **err)
+{
+	return set(options, options ? &options->max_files : NULL, files,
+		   UINT32_MAX, "max_files", err);
+}
+
+int32_t agentbox_snapshot_options_set_max_file(
+	agentbox_snapshot_options *options, uint64_t bytes,
+	agentbox_error **err)
+{
+	return set(options, options ? &options->max_file_bytes : NULL, bytes,
+		   INT64_MAX, "max_file_bytes", err);
+}
+
+int32_t agentbox_snapshot_options_set_max_depth(
+	agentbox_snapshot_options *options, uint32_t depth,
+	agentbox_error **err)
+{
+	uint64_t value = depth;
+	int32_t rc = set(options, &value, depth, MAX_DEPTH, "max_depth", err);
+
+	if (rc == 0)
+		options->max_depth = depth;
+	return rc;
+}
+
+int32_t agentbox_snapshot_options_set_deadline(
+	agentbox_snapshot_options *options, uint64_t milliseconds,
+	agentbox_error **err)
+{
+	return set(options, options ? &options->deadline_ms : NULL,
+		   milliseconds, INT32_MAX, "deadline", err);
+}
+
+int32_t agentbox_snapshot_options_set_audit(
+	agentbox_snapshot_options *options, agentbox_audit *audit,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, options, "", err);
+
+	if (rc < 0)
+		return rc;
+	agentbox_audit *old = options->audit;
+	options->audit = audit ? agentbox_audit_ref(audit) : NULL;
+	agentbox_audit_unref(old);
+	return 0;
+}
+
+/* --- a policy's section --- */
+
+static int32_t add_all(ab_patterns *list, const json_t *array, bool is_include,
+		       agentbox_error **err)
+{
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const char *s = json_string_value(json_array_get(array, i));
+		int32_t rc = s ? add(list, s, is_include, err) :
+				 ab_error_set(err, AGENTBOX_EPOLICY,
+					      "/snapshot",
+					      "a pattern is no string");
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
+					const void *tree, agentbox_error **err)
+{
+	const json_t *section = tree;
+	int32_t rc = 0;
+	char why[AB_WHY_SIZE];
+	const char *bytes = json_string_value(
+		json_object_get(section, "max_bytes"));
+	const char *deadline = json_string_value(
+		json_object_get(section, "deadline"));
+	const json_t *files = json_object_get(section, "max_files");
+	uint64_t v;
+
+	/* What the policy's own check let through fits; else it is told. */
+	if (bytes && rc == 0)
+		rc = ab_value_size(bytes, false, &v, why) ?
+			     agentbox_snapshot_options_set_max_bytes(
+				     options, v, err) :
+			     ab_error_set(err, AGENTBOX_EPOLICY,
+					  "/snapshot/max_bytes", "%s", why);
+	if (deadline && rc == 0)
+		rc = ab_value_duration(deadline, &v, why) ?
+			     agentbox_snapshot_options_set_deadline(
+				     options, v, err) :
+			     ab_error_set(err, AGENTBOX_EPOLICY,
+					  "/snapshot/deadline", "%s", why);
+	if (files && rc == 0)
+		rc = agentbox_snapshot_options_set_max_files(
+			options, (uint64_t)json_integer_value(files), err);
+	if (rc == 0)
+		rc = add_all(&options->exclude,
+			     json_object_get(section, "exclude"), false, err);
+	if (rc == 0)
+		rc = add_all(&options->include,
+			     json_object_get(section, "include"), true, err);
+	return rc;
+}
+
+int32_t agentbox_snapshot_options_set_policy(
+	agentbox_snapshot_options *options, agentbox_policy *policy,
+	agentbox_error **err)
+{
+	int32_t rc = given(options, policy, "policy", err);
+	if (rc < 0)
+		return rc;
+	const void *section = ab_policy_section(policy, "/snapshot");
+	return section ? ab_snapshot_options_set_section(options, section, err)
+		       : 0;
+}
