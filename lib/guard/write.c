@@ -147,12 +147,10 @@ static bool first_is(const char *path, const char *name)
  */
 static bool is_own_config(const struct ab_target *t)
 {
-	static const char *const names[] = { "config.yaml", "config.yml",
-					     "config.json", "config.toml" };
 	const char *rest = in_area(t);
 
-	for (size_t i = 0; t->area->is_own && i < AB_ARRAY_LEN(names); i++) {
-		if (first_is(rest, names[i]))
+	for (size_t i = 0; t->area->is_own && ab_policy_own_config[i]; i++) {
+		if (first_is(rest, ab_policy_own_config[i]))
 			return true;
 	}
 	return false;

@@ -289,4 +289,10 @@ void *ab_policy_cache_put(agentbox_policy *policy, void *value,
 int32_t ab_policy_translate(agentbox_policy *parent, agentbox_policy *child,
 			    agentbox_policy **out, agentbox_error **err);
 
+/*
+ * In an engineer's agent directory: what carries his limits, and so is not his
+ * to write. The guard and the box read it; NULL at the end.
+ */
+extern const char *const ab_policy_own_config[];
+
 #endif

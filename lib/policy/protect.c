@@ -434,3 +434,7 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	FILE_OF(".guile"), /* guile */
 	{ .pattern = NULL },
 };
+
+const char *const ab_policy_own_config[] = { "config.yaml", "config.yml",
+					     "config.json", "config.toml",
+					     NULL };

@@ -458,7 +458,7 @@ static int32_t index_names(ab_protect *p, agentbox_error **err)
 {
 	const ab_policy *policy = p->b->policy;
 
-	p->names = ab_calloc(policy->protect_count, sizeof(*p->names));
+	p->names = ab_calloc(policy->protect_count + 1, sizeof(*p->names));
 	if (!p->names)
 		return ab_error_nomem(err);
 	for (size_t i = 0; i < policy->protect_count; i++) {
@@ -1235,8 +1235,12 @@ static int32_t hold_links(ab_protect *p, agentbox_error **err)
 
 static int32_t compile(ab_protect *p, agentbox_error **err)
 {
-	int32_t rc = scan(p, false, err);
+	int32_t rc;
 
+	stand_in_workspace(p);
+	rc = p->b->policy->protect_count ? scan(p, false, err) : 0;
+	if (!rc && ab_protect_has_role(p->b->policy))
+		rc = ab_protect_role(p, err);
 	if (!rc && p->inodes.count && !p->b->nomem && !p->frozen)
 		rc = hold_links(p, err);
 	if (!rc && !p->b->nomem && p->count)
@@ -1271,7 +1275,8 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 	ab_protect p = { .b = b };
 	int32_t rc;
 
-	if (b->workspace.fd < 0 || b->policy->protect_count == 0)
+	if (b->workspace.fd < 0 || (b->policy->protect_count == 0 &&
+				    !ab_protect_has_role(b->policy)))
 		return 0;
 	if (!ab_build_has_tree(b)) {
 		ab_build_note(b, "existing protected paths are not read-only "

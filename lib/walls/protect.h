@@ -67,6 +67,10 @@ int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
 			      agentbox_error **err);
 
+/* role.c: an engineer's own config.*, whatever the policy protects. */
+bool ab_protect_has_role(const ab_policy *policy);
+int32_t ab_protect_role(ab_protect *p, agentbox_error **err);
+
 /* fit.c: hold directories as a whole until the mounts are few enough. */
 int32_t ab_protect_fit(ab_protect *p, agentbox_error **err);
 

@@ -21,6 +21,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/protect.c lib/walls/protect.h \
 	lib/walls/report.c \
 	lib/walls/resolve.c \
+	lib/walls/role.c \
 	lib/walls/seccomp.c \
 	lib/walls/share.c \
 	lib/walls/syscalls.c lib/walls/syscalls.h \

@@ -1141,6 +1141,45 @@ START_TEST(the_trees_of_a_role_are_held_and_its_protected_is_there)
 }
 END_TEST
 
+START_TEST(an_engineers_own_config_is_held)
+{
+	char role[1024], path[400];
+	json_t *p;
+
+	shell("mkdir -p team/shared team/agents/ada team/agents/bob && "
+	      "cd team/agents/ada && touch Config.YAML config.yaml.bak "
+	      "journal real.json && ln -s real.json config.json && "
+	      "touch ../bob/config.yaml");
+	snprintf(role, sizeof(role),
+		 "],\"role\":{\"kind\":\"engineer\",\"team_dir\":"
+		 "\"%s/team\",\"agent\":\"ada\"},\"secrets\":[", dir);
+	for (int with = 0; with < 2; with++) {
+		p = plan_of(with ? BUILTIN : "", role, 0, "");
+		snprintf(path, sizeof(path), "%s/team/agents/ada/Config.YAML",
+			 dir);
+		ck_assert_int_ge(find(p, "protect", path), 0);
+		snprintf(path, sizeof(path), "%s/team/agents/ada/config.json",
+			 dir);
+		ck_assert_int_ge(find(p, "protect", path), 0);
+		snprintf(path, sizeof(path), "%s/team/agents/ada/real.json",
+			 dir);
+		ck_assert_int_ge(find(p, "protect", path), 0);
+		snprintf(path, sizeof(path), "%s/team/agents/ada/journal",
+			 dir);
+		ck_assert_int_lt(find(p, "protect", path), 0);
+		ck_assert(notes(p, "a config.* that is not yet in"));
+		json_decref(p);
+	}
+	/* where it lies in the workspace it is waited for */
+	shell("rm -r team/agents/ada && mkdir team/agents/ada && "
+	      "rmdir w && ln -s team/agents w");
+	p = plan_of("", role, 0, "");
+	ck_assert(watches(p, "ada/config.toml"));
+	ck_assert(!notes(p, "a config.* that is not yet in"));
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(a_state_directory_that_the_policy_hides_is_pinned_too)
 {
 	char state[400];
@@ -1273,6 +1312,7 @@ int main(void)
 	tcase_add_test(tc, other_trees_that_can_be_written_are_held_as_well);
 	tcase_add_test(
 		tc, the_trees_of_a_role_are_held_and_its_protected_is_there);
+	tcase_add_test(tc, an_engineers_own_config_is_held);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
 	tcase_add_test(tc, a_name_that_is_no_text_is_escaped_and_no_error);
