@@ -297,3 +297,27 @@ int ab_fd_check_connected_unix(int fd)
 		return errno == ENOTCONN ? -EPERM : -errno;
 	return 0;
 }
+
+int ab_fd_check_unix_name(int fd)
+{
+	struct sockaddr_un name;
+	socklen_t n = sizeof(name);
+
+	if (getsockname(fd, (struct sockaddr *)(void *)&name, &n))
+		return -errno;
+	return n > sizeof(sa_family_t) ? 0 : -EPERM;
+}
+
+int ab_fd_take_unix_name(int fd)
+{
+	const struct sockaddr_un any = { .sun_family = AF_UNIX };
+	int rc = ab_fd_check_unix_name(fd);
+
+	if (rc != -EPERM)
+		return rc;
+	if (bind(fd, (const struct sockaddr *)(const void *)&any,
+		 sizeof(sa_family_t)) < 0 && errno != EINVAL)
+		return -errno;
+	/* another thread may have been first */
+	return ab_fd_check_unix_name(fd);
+}

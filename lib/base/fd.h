@@ -51,5 +51,16 @@ int ab_fd_set_nonblock(int fd, int on);
  * elsewhere in the network namespace it was made in; else -errno.
  */
 int ab_fd_check_connected_unix(int fd);
+/*
+ * Such a socket without a name can be given a free one of the abstract names
+ * of the network namespace it was made in by whoever holds it, once. 0 when
+ * it has one; -EPERM when not; else -errno.
+ */
+int ab_fd_check_unix_name(int fd);
+/*
+ * Gives it a name nobody has, so that nobody else can: bind(2) without an
+ * address, unix(7), "Autobind feature". 0 also when it had one.
+ */
+int ab_fd_take_unix_name(int fd);
 
 #endif

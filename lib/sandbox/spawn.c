@@ -45,8 +45,8 @@ static void outgoing_end(outgoing *o)
 
 /*
  * A socket is of the network namespace it was made in: with one of TCP, as
- * inetd(8) gives them, a box would have the host's network. The launcher
- * looks again.
+ * inetd(8) gives them, a box would have the host's network, and to one without
+ * a name it could give one of the host's. The launcher looks again.
  */
 static int32_t judge_sockets(const agentbox_sandbox *box,
 			     const agentbox_command *c, agentbox_error **err)
@@ -65,6 +65,14 @@ static int32_t judge_sockets(const agentbox_sandbox *box,
 				"unless the policy's network mode is 'host', "
 				"only connected UNIX stream sockets go into a "
 				"box: relay it through a pipe", slot->target);
+		if (slot->socket)
+			rc = ab_fd_take_unix_name(slot->fd);
+		if (rc < 0)
+			return ab_error_sys_code(
+				err, AGENTBOX_EDENIED, -rc, "fd",
+				"descriptor %d of the command would be a "
+				"socket without a name, and cannot be given "
+				"one", slot->target);
 	}
 	return 0;
 }

@@ -165,7 +165,8 @@ static bool fds_are_harmless(const init_box *box, const int *fds, size_t count)
 		    S_ISBLK(st.st_mode))
 			return false;
 		if (S_ISSOCK(st.st_mode) && !box->plan.host_sockets &&
-		    ab_fd_check_connected_unix(fds[i]))
+		    (ab_fd_check_connected_unix(fds[i]) ||
+		     ab_fd_check_unix_name(fds[i])))
 			return false;
 	}
 	return true;

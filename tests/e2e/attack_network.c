@@ -130,6 +130,15 @@ static long net_bind_unix(char **argv)
 	return fd < 0 ? -errno : result(bind(fd, (void *)&to, n));
 }
 
+/* A name for a socket this process was given. */
+static long net_bind_given(char **argv)
+{
+	struct sockaddr_un to;
+	socklen_t n = unix_address(argv[1], &to);
+
+	return result(bind((int)number(argv[0]), (void *)&to, n));
+}
+
 /* Listens and connects to itself: loopback works inside. */
 static long net_loopback(char **argv)
 {
@@ -262,6 +271,7 @@ const struct attack attacks_network[] = {
 	{ "connect-unix", 1, net_connect_unix },
 	{ "pair-connect", 1, net_pair_connect },
 	{ "bind-unix", 1, net_bind_unix },
+	{ "bind-given", 2, net_bind_given },
 	{ "loopback", 1, net_loopback },
 	{ "flood-queue", 2, net_flood_queue },
 	{ "receive-fd", 1, net_receive_fd },

@@ -200,6 +200,44 @@ static int accepted(int *other)
 	return fd;
 }
 
+/* What the attacker says of binding the socket it was given. */
+static void bind_given(int type, const char *name, char *line, size_t size)
+{
+	const char *argv[] = { "/attack/attacker", "bind-given", "0", name };
+	agentbox_command *c = NULL;
+	agentbox_process *p = NULL;
+	int other, out[2], fd = half_pair(type, &other);
+	ssize_t n;
+
+	REQUIRE(pipe2(out, O_CLOEXEC) == 0, "%m");
+	REQUIRE(agentbox_command_new(argv, 4, &c, NULL) == 0 &&
+		agentbox_command_set_fd(c, 0, fd, NULL) == 0 &&
+		agentbox_command_set_fd(c, 1, out[1], NULL) == 0 &&
+		agentbox_sandbox_spawn(box(), c, &p, NULL) == 0, "spawn");
+	close(fd);
+	close(out[1]);
+	REQUIRE(agentbox_process_wait(p, 5000, NULL) == 0, "wait");
+	n = read(out[0], line, size - 1);
+	line[n > 0 ? n : 0] = 0;
+	close(out[0]);
+	close(other);
+	agentbox_process_free(p);
+	agentbox_command_free(c);
+}
+
+/* Abstract names are the network's, and the socket is of the host's. */
+static void case_076_a_given_socket_takes_no_name_of_the_host(void)
+{
+	char name[64], line[128];
+
+	snprintf(name, sizeof(name), "@agentbox-e2e-%d", (int)getpid());
+	raise_without_network();
+	bind_given(SOCK_STREAM, name, line, sizeof(line));
+	CHECK(strcmp(line, "bind-given EINVAL\n") == 0, "%s", line);
+	bind_given(SOCK_SEQPACKET, name, line, sizeof(line));
+	CHECK(strcmp(line, "bind-given EINVAL\n") == 0, "%s", line);
+}
+
 /* connect(2) with AF_UNSPEC, and the next address is the box's choice. */
 static void case_076_a_given_socket_carries_no_network(void)
 {
@@ -311,6 +349,7 @@ int main(int argc, char **argv)
 		CASE(case_073_datagram_pairs_reach_no_path),
 		CASE(case_076_inherited_sockets_are_closed),
 		CASE(case_076_a_given_socket_carries_no_network),
+		CASE(case_076_a_given_socket_takes_no_name_of_the_host),
 		CASE(api_the_hosts_network_comes_with_its_sockets),
 		CASE(case_077_listeners_of_the_box_are_not_reachable),
 		CASE(case_079_without_proxy_variables_there_is_no_route),
