@@ -30,6 +30,13 @@ void ab_test_skip(const char *name, const char *reason);
 void ab_test_skip_all(const char *reason) __attribute__((noreturn));
 
 /*
+ * How many times slower than usual this program may be (AB_TEST_SLOWNESS, as
+ * under valgrind), 1 where nothing is said. For bounds in seconds; how time
+ * grows is judged as ever.
+ */
+double ab_test_slowness(void);
+
+/*
  * Leaks between two points of one process. `ab_leak_report` writes one line
  * per leak into text and returns how many there are; it waits up to a second
  * for processes that are about to end.

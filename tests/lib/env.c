@@ -39,6 +39,13 @@ const char *ab_test_tmpdir(void)
 	return env_or("TMPDIR", "/tmp");
 }
 
+double ab_test_slowness(void)
+{
+	double times = strtod(env_or("AB_TEST_SLOWNESS", "1"), NULL);
+
+	return times > 1 ? times : 1;
+}
+
 void ab_test_skip(const char *name, const char *reason)
 {
 	printf("# SKIP %s: %s\n", name, reason);
