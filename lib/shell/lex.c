@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Words: quoting, parameters, where a substitution begins and ends. What
+ * Words: quoting, where a substitution begins and ends; what stands inside of
+ * ${...}, subscripts and arithmetic is in lex_inside.c. What
  * bash leaves for later is left for later here too: the inside of backquotes,
  * of $'...' and of here-documents is only delimited.
  *
@@ -86,7 +87,7 @@ struct part *ab_lex_part(struct parser *p, struct frame *root,
 	return part;
 }
 
-static void add_text(struct parser *p, struct frame *f, uint32_t begin,
+void ab_lex_text(struct parser *p, struct frame *f, uint32_t begin,
 		     uint32_t end)
 {
 	if (begin < end)
@@ -106,11 +107,9 @@ struct frame *ab_lex_enter(struct parser *p, enum state state,
 	return f;
 }
 
-/* A NUL at `at`: a hole of the source, or nothing at all, as in bash. False
- * at the end of the text. */
-static bool nul(struct parser *p, struct frame *f, uint32_t from, uint32_t at)
+bool ab_lex_nul(struct parser *p, struct frame *f, uint32_t from, uint32_t at)
 {
-	add_text(p, f, from, at);
+	ab_lex_text(p, f, from, at);
 	p->pos = at;
 	if (at >= p->len)
 		return false;
@@ -121,8 +120,7 @@ static bool nul(struct parser *p, struct frame *f, uint32_t from, uint32_t at)
 	return true;
 }
 
-/* The text between single quotes: one part, or more around NULs. */
-static void add_quoted(struct parser *p, struct frame *f, uint32_t begin,
+void ab_lex_quoted(struct parser *p, struct frame *f, uint32_t begin,
 		       uint32_t end)
 {
 	const unsigned char *zero;
@@ -140,7 +138,7 @@ static void add_quoted(struct parser *p, struct frame *f, uint32_t begin,
 	ab_lex_part(p, f->root, PART_TEXT, begin, end, PART_QUOTED);
 }
 
-static void unterminated(struct parser *p, uint32_t begin, const char *message)
+void ab_lex_unterminated(struct parser *p, uint32_t begin, const char *message)
 {
 	p->pos = p->len;
 	ab_parser_error(p, AB_SHELL_UNTERMINATED, begin, p->len, message);
@@ -153,10 +151,10 @@ static bool single_quotes(struct parser *p, struct frame *f, uint32_t at)
 		memchr(p->s + at + 1, '\'', p->len - at - 1);
 	uint32_t last = end ? (uint32_t)(end - p->s) : p->len;
 
-	add_quoted(p, f, at + 1, last);
+	ab_lex_quoted(p, f, at + 1, last);
 	p->pos = last + 1;
 	if (!end)
-		unterminated(p, at, "unterminated single quote");
+		ab_lex_unterminated(p, at, "unterminated single quote");
 	return end;
 }
 
@@ -183,7 +181,7 @@ bool ab_lex_raw(struct parser *p, struct frame *f, uint32_t at,
 		 f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
 	p->pos = end + 1;
 	if (end == p->len)
-		unterminated(p, at, kind == PART_ANSI ?
+		ab_lex_unterminated(p, at, kind == PART_ANSI ?
 					    "unterminated single quote" :
 					    "unterminated backquote");
 	return end < p->len;
@@ -215,9 +213,8 @@ static void backslash(struct parser *p, struct frame *f, uint32_t at)
 	}
 }
 
-/* A backslash in double quotes, or where `extra` may be escaped as well. */
-static void backslash_quoted(struct parser *p, struct frame *f, uint32_t at,
-			     char extra)
+void ab_lex_escaped(struct parser *p, struct frame *f, uint32_t at,
+		    char extra)
 {
 	unsigned char c = p->s[at + 1];
 
@@ -247,14 +244,12 @@ void ab_lex_substitution(struct parser *p, struct frame *f,
 	p->top->begin = at - 1;
 }
 
-/* What $, ` and quotes do in every frame alike; `from` is where the text
- * before begins. False: an ordinary byte after all. */
-static bool common(struct parser *p, struct frame *f, uint32_t from,
+bool ab_lex_common(struct parser *p, struct frame *f, uint32_t from,
 		   uint32_t at)
 {
 	if (p->s[at] == '$' && !ab_lex_is_dollar(p, f, at))
 		return false;
-	add_text(p, f, from, at);
+	ab_lex_text(p, f, from, at);
 	switch (p->s[at]) {
 	case '$':
 		ab_lex_dollar(p, f, at);
@@ -274,10 +269,10 @@ static bool common(struct parser *p, struct frame *f, uint32_t from,
 	}
 }
 
-static void leave_word(struct parser *p, struct frame *f, uint32_t from,
+void ab_lex_leave_word(struct parser *p, struct frame *f, uint32_t from,
 		       uint32_t at)
 {
-	add_text(p, f, from, at);
+	ab_lex_text(p, f, from, at);
 	if (!f->word->parts)
 		ab_lex_part(p, f, PART_TEXT, at, at, 0);
 	f->word->end = at;
@@ -322,7 +317,7 @@ static bool assignment(struct parser *p, struct frame *f, uint32_t from,
 	uint32_t begin = f->word->begin;
 
 	if (p->s[at] == '=' && is_assign_name(p, begin, at)) {
-		add_text(p, f, from, at + 1);
+		ab_lex_text(p, f, from, at + 1);
 		begin_value(p, f, at);
 		return true;
 	}
@@ -330,7 +325,7 @@ static bool assignment(struct parser *p, struct frame *f, uint32_t from,
 	if (p->s[at] == '[' && (ab_lex_name_end(p, begin) == at ||
 				(at == begin && f->closer == CLOSE_PAREN)) &&
 	    (at > begin || f->closer == CLOSE_PAREN)) {
-		add_text(p, f, from, at + 1);
+		ab_lex_text(p, f, from, at + 1);
 		p->pos = at + 1;
 		ab_lex_enter(p, S_SUBSCRIPT, f->root, 0);
 		return true;
@@ -348,7 +343,7 @@ static bool after_subscript(struct parser *p, struct frame *f)
 	f->flags &= (uint16_t)~FRAME_ASSIGN_OK;
 	if (p->s[at] != '=')
 		return false;
-	add_text(p, f, p->pos, at + 1);
+	ab_lex_text(p, f, p->pos, at + 1);
 	begin_value(p, f, at);
 	return true;
 }
@@ -390,36 +385,36 @@ static void step_word(struct parser *p, struct frame *f)
 		}
 		switch (t) {
 		case CLS_NUL:
-			if (!nul(p, f, from, at))
-				leave_word(p, f, at, at);
+			if (!ab_lex_nul(p, f, from, at))
+				ab_lex_leave_word(p, f, at, at);
 			return;
 		case CLS_END:
 			if (s[at] == '|' && (f->flags & FRAME_REGEX))
 				continue;
-			leave_word(p, f, from, at);
+			ab_lex_leave_word(p, f, from, at);
 			return;
 		case CLS_OPEN:
 			if (!is_open_inside(p, f, from, at) &&
 			    !(f->flags & FRAME_REGEX)) {
-				leave_word(p, f, from, at);
+				ab_lex_leave_word(p, f, from, at);
 				return;
 			}
-			add_text(p, f, from, at + 1);
+			ab_lex_text(p, f, from, at + 1);
 			p->pos = at + 1;
 			ab_lex_enter(p, S_EXTGLOB, f->root, 0);
 			return;
 		case CLS_ANGLE:
 			if (s[at + 1] != '(') {
-				leave_word(p, f, from, at);
+				ab_lex_leave_word(p, f, from, at);
 				return;
 			}
-			add_text(p, f, from, at);
+			ab_lex_text(p, f, from, at);
 			ab_lex_substitution(p, f, at + 1,
 					     s[at] == '<' ? PART_PROC_IN :
 							    PART_PROC_OUT);
 			return;
 		default:
-			if (common(p, f, from, at))
+			if (ab_lex_common(p, f, from, at))
 				return;
 		}
 	}
@@ -440,21 +435,21 @@ static void step_double(struct parser *p, struct frame *f)
 			at++;
 		switch (ab_shell_class[s[at]]) {
 		case CLS_NUL:
-			if (!nul(p, f, from, at))
-				unterminated(p, f->begin,
+			if (!ab_lex_nul(p, f, from, at))
+				ab_lex_unterminated(p, f->begin,
 					     "unterminated double quote");
 			return;
 		case CLS_DOUBLE:
-			add_text(p, f, from, at);
+			ab_lex_text(p, f, from, at);
 			p->pos = at + 1;
 			ab_parser_leave(p);
 			return;
 		case CLS_BACKSLASH:
-			add_text(p, f, from, at);
-			backslash_quoted(p, f, at, '"');
+			ab_lex_text(p, f, from, at);
+			ab_lex_escaped(p, f, at, '"');
 			return;
 		default:
-			if (common(p, f, from, at))
+			if (ab_lex_common(p, f, from, at))
 				return;
 		}
 	}
@@ -472,252 +467,16 @@ static void step_here(struct parser *p, struct frame *f)
 		if (t < CLS_DOLLAR || t == CLS_SINGLE || t == CLS_DOUBLE)
 			continue;
 		if (t == CLS_NUL) {
-			if (!nul(p, f, from, at))
-				leave_word(p, f, at, at);
+			if (!ab_lex_nul(p, f, from, at))
+				ab_lex_leave_word(p, f, at, at);
 			return;
 		}
 		if (t == CLS_BACKSLASH) {
-			add_text(p, f, from, at);
-			backslash_quoted(p, f, at, 0);
+			ab_lex_text(p, f, from, at);
+			ab_lex_escaped(p, f, at, 0);
 			return;
 		}
-		if (common(p, f, from, at))
-			return;
-	}
-}
-
-/* ' in "${x:-'...'}" stands for itself, but bash pairs it. */
-static void literal_quotes(struct parser *p, struct frame *f, uint32_t at)
-{
-	const unsigned char *end =
-		memchr(p->s + at + 1, '\'', p->len - at - 1);
-	uint32_t last = end ? (uint32_t)(end - p->s) : p->len;
-
-	ab_lex_part(p, f->root, PART_TEXT, at, at + 1, PART_QUOTED);
-	add_quoted(p, f, at + 1, last);
-	if (!end) {
-		unterminated(p, at, "unterminated single quote");
-		return;
-	}
-	ab_lex_part(p, f->root, PART_TEXT, last, last + 1, PART_QUOTED);
-	p->pos = last + 1;
-}
-
-static void leave_param(struct parser *p, struct frame *f, uint32_t at)
-{
-	if (f->part->kind == PART_FUNSUB) {
-		/* only its bytes count; what was read in it is dropped */
-		f->part->end = at;
-		f->part->next = NULL;
-		f->root->ptail = &f->part->next;
-	} else {
-		f->part->end = at + 1;
-		ab_lex_part(p, f->root, PART_END, at, at, 0);
-	}
-	p->pos = at + 1;
-	ab_parser_leave(p);
-}
-
-/* What a frame inside of ${ does at a byte that is not ordinary. */
-static void param_byte(struct parser *p, struct frame *f, uint32_t from,
-		       uint32_t at)
-{
-	bool quoted = f->flags & FRAME_QUOTED;
-
-	add_text(p, f, from, at);
-	if (p->s[at] == '\'' && quoted && !(f->flags & FRAME_PATTERN_OP))
-		literal_quotes(p, f, at);
-	else if (p->s[at] == '\\' && quoted)
-		backslash_quoted(p, f, at, p->s[at + 1] == '"' ? '"' : '}');
-	else if (p->s[at] == '<' || p->s[at] == '>')
-		ab_lex_substitution(p, f, at + 1,
-				     p->s[at] == '<' ? PART_PROC_IN :
-						       PART_PROC_OUT);
-	else if (!common(p, f, at, at)) {
-		add_text(p, f, at, at + 1);
-		p->pos = at + 1;
-	}
-}
-
-static void step_param(struct parser *p, struct frame *f)
-{
-	const unsigned char *s = p->s;
-	uint32_t at = p->pos, from = at;
-
-	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
-
-		if (s[at] == '}') {
-			add_text(p, f, from, at);
-			leave_param(p, f, at);
-			return;
-		}
-		if ((f->flags & FRAME_SEP) &&
-		    s[at] == (f->part->u.param->op == OP_SLICE ? ':' : '/')) {
-			add_text(p, f, from, at);
-			ab_lex_part(p, f->root, PART_SEP, at, at + 1, 0);
-			f->flags &= (uint16_t)~FRAME_SEP;
-			p->pos = at + 1;
-			return;
-		}
-		if (t < CLS_ANGLE ||
-		    (t == CLS_ANGLE &&
-		     (s[at + 1] != '(' || (f->flags & FRAME_QUOTED))))
-			continue;
-		if (t == CLS_NUL) {
-			if (!nul(p, f, from, at))
-				unterminated(p, f->begin, "unterminated '${'");
-			return;
-		}
-		param_byte(p, f, from, at);
-		return;
-	}
-}
-
-/* After the subscript of ${x[...]. */
-static void step_param_op(struct parser *p, struct frame *f)
-{
-	struct part *part = f->part;
-	struct frame *root = f->root;
-	uint32_t flags = f->flags;
-
-	ab_parser_leave(p);
-	ab_lex_param_tail(p, root, part, flags);
-}
-
-static void leave_subscript(struct parser *p, struct frame *f, uint32_t from,
-			    uint32_t at)
-{
-	p->pos = at + 1;
-	if (!(f->flags & FRAME_IN_PARAM)) {
-		add_text(p, f, from, at + 1);
-		ab_parser_leave(p);
-		return;
-	}
-	add_text(p, f, from, at);
-	ab_lex_part(p, f->root, PART_END, at, at, 0);
-	if (at == f->begin + 1 &&
-	    (p->s[at - 1] == '@' || p->s[at - 1] == '*'))
-		f->part->u.param->letter = (char)p->s[at - 1];
-	f->state = S_PARAM_OP;
-}
-
-static void step_subscript(struct parser *p, struct frame *f)
-{
-	const unsigned char *s = p->s;
-	uint32_t at = p->pos, from = at;
-
-	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
-
-		if (s[at] == '[')
-			f->parens++;
-		if (s[at] == ']' && f->parens-- == 0) {
-			leave_subscript(p, f, from, at);
-			return;
-		}
-		if (t < CLS_DOLLAR)
-			continue;
-		if (t == CLS_NUL) {
-			if (!nul(p, f, from, at))
-				unterminated(p, f->begin, "unterminated '['");
-			return;
-		}
-		if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
-			add_text(p, f, from, at);
-			literal_quotes(p, f, at);
-			return;
-		}
-		if (common(p, f, from, at))
-			return;
-	}
-}
-
-static void leave_arith(struct parser *p, struct frame *f, uint32_t from,
-			uint32_t at)
-{
-	bool is_bracket = f->flags & FRAME_BRACKET;
-
-	add_text(p, f, from, at);
-	p->semicolons = f->count;
-	if (f->flags & FRAME_COMMAND) {
-		leave_word(p, f, at, at);
-	} else {
-		ab_lex_part(p, f->root, PART_END, at, at, 0);
-		ab_parser_leave(p);
-	}
-	p->pos = at + 1;
-	if (is_bracket)
-		return;
-	if (p->s[at + 1] == ')')
-		p->pos++;
-	else
-		ab_parser_error(p, AB_SHELL_SYNTAX, at, at + 1,
-				"arithmetic needs '))'");
-}
-
-static void step_arith(struct parser *p, struct frame *f)
-{
-	const unsigned char *s = p->s;
-	bool is_bracket = f->flags & FRAME_BRACKET;
-	uint32_t at = p->pos, from = at;
-
-	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
-
-		if (s[at] == (is_bracket ? '[' : '(')) {
-			f->parens++;
-		} else if (s[at] == (is_bracket ? ']' : ')')) {
-			if (f->parens-- == 0) {
-				leave_arith(p, f, from, at);
-				return;
-			}
-		} else if (s[at] == ';' && f->parens == 0) {
-			f->count++;
-		}
-		if (t < CLS_DOLLAR)
-			continue;
-		if (t == CLS_NUL) {
-			if (!nul(p, f, from, at))
-				unterminated(p, f->begin,
-					     "unterminated arithmetic");
-			return;
-		}
-		if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
-			add_text(p, f, from, at);
-			literal_quotes(p, f, at);
-			return;
-		}
-		if (common(p, f, from, at))
-			return;
-	}
-}
-
-static void step_extglob(struct parser *p, struct frame *f)
-{
-	const unsigned char *s = p->s;
-	uint32_t at = p->pos, from = at;
-
-	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
-
-		if (s[at] == '(') {
-			f->parens++;
-		} else if (s[at] == ')' && f->parens-- == 0) {
-			add_text(p, f, from, at + 1);
-			p->pos = at + 1;
-			ab_parser_leave(p);
-			return;
-		}
-		if (t < CLS_DOLLAR)
-			continue;
-		if (t == CLS_NUL) {
-			if (!nul(p, f, from, at))
-				unterminated(p, f->begin,
-					     "unterminated pattern");
-			return;
-		}
-		if (common(p, f, from, at))
+		if (ab_lex_common(p, f, from, at))
 			return;
 	}
 }
@@ -734,19 +493,19 @@ void ab_lex_step(struct parser *p)
 		step_double(p, f);
 		break;
 	case S_PARAM:
-		step_param(p, f);
+		ab_lex_step_param(p, f);
 		break;
 	case S_PARAM_OP:
-		step_param_op(p, f);
+		ab_lex_step_param_op(p, f);
 		break;
 	case S_SUBSCRIPT:
-		step_subscript(p, f);
+		ab_lex_step_subscript(p, f);
 		break;
 	case S_ARITH:
-		step_arith(p, f);
+		ab_lex_step_arith(p, f);
 		break;
 	case S_EXTGLOB:
-		step_extglob(p, f);
+		ab_lex_step_extglob(p, f);
 		break;
 	default:
 		step_here(p, f);

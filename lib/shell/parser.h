@@ -195,6 +195,28 @@ void ab_lex_double(struct parser *p, struct frame *f, uint32_t at);
 /* $(, <(, >( with its parenthesis at `at`. */
 void ab_lex_substitution(struct parser *p, struct frame *f, uint32_t at,
 			 enum part_kind kind);
+/* begin..end as it stands, quoted when the frame is; nothing when empty. */
+void ab_lex_text(struct parser *p, struct frame *f, uint32_t begin,
+		 uint32_t end);
+/* begin..end between single quotes: one part, or more around NULs. */
+void ab_lex_quoted(struct parser *p, struct frame *f, uint32_t begin,
+		   uint32_t end);
+/* A NUL at `at`: a hole of the source, or nothing at all, as in bash. False
+ * at the end of the text. */
+bool ab_lex_nul(struct parser *p, struct frame *f, uint32_t from, uint32_t at);
+/* What began at `begin` does not end: the rest of the text is gone. */
+void ab_lex_unterminated(struct parser *p, uint32_t begin,
+			 const char *message);
+/* A backslash in double quotes, or where `extra` may be escaped as well. */
+void ab_lex_escaped(struct parser *p, struct frame *f, uint32_t at,
+		    char extra);
+/* What $, ` and quotes do in every frame alike; `from` is where the text
+ * before begins. False: an ordinary byte after all. */
+bool ab_lex_common(struct parser *p, struct frame *f, uint32_t from,
+		   uint32_t at);
+/* The frame's word ends at `at`. */
+void ab_lex_leave_word(struct parser *p, struct frame *f, uint32_t from,
+		       uint32_t at);
 /* Blanks, line continuations and comments. */
 void ab_lex_blanks(struct parser *p);
 /* Reads a word at pos into w, to the end or pushes the frame that does. */
@@ -203,6 +225,14 @@ void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
 void ab_lex_step(struct parser *p);
 /* The next byte after line continuations; does not move. */
 uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at);
+
+/* lex_inside.c: a step in ${...}, after its subscript, in [...], in
+ * arithmetic, in a pattern's parentheses */
+void ab_lex_step_param(struct parser *p, struct frame *f);
+void ab_lex_step_param_op(struct parser *p, struct frame *f);
+void ab_lex_step_subscript(struct parser *p, struct frame *f);
+void ab_lex_step_arith(struct parser *p, struct frame *f);
+void ab_lex_step_extglob(struct parser *p, struct frame *f);
 
 /* dollar.c */
 /* ((: whether the matching )) comes. */

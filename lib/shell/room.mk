@@ -12,6 +12,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/fields.c \
 	lib/shell/here.c \
 	lib/shell/lex.c \
+	lib/shell/lex_inside.c \
 	lib/shell/names.c \
 	lib/shell/output.c \
 	lib/shell/param.c lib/shell/param.h \
