@@ -85,8 +85,8 @@ void ab_box_unref(agentbox_sandbox *box)
 	if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
 		return;
 	ab_events_end(&box->events);
-	agentbox_bytes_free(box->walls_json);
-	agentbox_bytes_free(box->limits_json);
+	json_decref(box->notes);
+	json_decref(box->limits);
 	agentbox_audit_unref(box->audit);
 	agentbox_policy_unref(box->policy);
 	agentbox_context_unref(box->context);
@@ -203,16 +203,11 @@ static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 	rc = judge_walls(box, &m, err);
 	if (rc < 0)
 		return rc;
-	json_t *report = ab_walls_report(m.walls, m.landlock_abi,
-					 box->compiled.tier,
-					 box->compiled.notes);
-	rc = report ? ab_json_canonical(report, &box->walls_json, err)
-		    : ab_error_nomem(err);
-	json_decref(report);
-	if (rc == 0)
-		rc = ab_json_canonical(box->compiled.limits,
-				       &box->limits_json, err);
-	return rc;
+	box->walls = m.walls;
+	box->landlock_abi = m.landlock_abi;
+	box->notes = ab_steal(&box->compiled.notes);
+	box->limits = ab_steal(&box->compiled.limits);
+	return 0;
 }
 
 /* Wait for READY or FAILED. Events may come first (skipped mounts). */
@@ -568,32 +563,30 @@ const char *agentbox_sandbox_get_tier(const agentbox_sandbox *box)
 	return ab_walls_tier_name(box->tier);
 }
 
-static int32_t copy_json(const agentbox_bytes *from, agentbox_bytes **json,
-			 agentbox_error **err)
-{
-	if (!from || !json)
-		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "sandbox or json is NULL");
-	agentbox_bytes *copy = ab_bytes_from(agentbox_bytes_get_data(from),
-					     agentbox_bytes_get_size(from));
-	if (!copy)
-		return ab_error_nomem(err);
-	*json = copy;
-	return 0;
-}
-
+/* Made when somebody asks: a box that nobody asks about is raised sooner. */
 int32_t agentbox_sandbox_walls_to_json(const agentbox_sandbox *box,
 				       agentbox_bytes **json,
 				       agentbox_error **err)
 {
-	return copy_json(box ? box->walls_json : NULL, json, err);
+	if (!box || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox or json is NULL");
+	json_t *report = ab_walls_report(box->walls, box->landlock_abi,
+					 box->tier, box->notes);
+	int32_t rc = report ? ab_json_canonical(report, json, err)
+			    : ab_error_nomem(err);
+	json_decref(report);
+	return rc;
 }
 
 int32_t agentbox_sandbox_limits_to_json(const agentbox_sandbox *box,
 					agentbox_bytes **json,
 					agentbox_error **err)
 {
-	return copy_json(box ? box->limits_json : NULL, json, err);
+	if (!box || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox or json is NULL");
+	return ab_json_canonical(box->limits, json, err);
 }
 
 int32_t agentbox_sandbox_plan_to_json(agentbox_context *context,

@@ -76,7 +76,9 @@ struct agentbox_sandbox {
 	agentbox_audit *audit; /* may be NULL */
 	ab_compiled compiled;
 	uint32_t tier; /* as raised; outlives `compiled` */
-	agentbox_bytes *walls_json, *limits_json;
+	/* what init raised, and what compiling had to say: the reports */
+	uint32_t walls, landlock_abi;
+	json_t *notes, *limits;
 
 	ab_helper helper;
 	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
