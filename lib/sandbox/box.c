@@ -479,6 +479,9 @@ static int last_drain(agentbox_sandbox *box)
 {
 	uint64_t deadline = ab_clock_boot_ns() + STOP_TIMEOUT_MS * 1000000ull;
 
+	/* the launcher goes while the holder ends the others */
+	if (box->spawn_fd >= 0)
+		shutdown(box->spawn_fd, SHUT_WR);
 	shutdown(box->helper.control_fd, SHUT_WR);
 	for (;;) {
 		int rc = ab_fd_poll(box->helper.control_fd, POLLIN,

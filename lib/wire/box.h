@@ -75,7 +75,16 @@ enum ab_box_message {
 	/* holder -> PID 1. u32: how many trees follow; fd: the plan */
 	AB_MSG_LINK_PLAN = 105,
 	/* holder -> PID 1. u32 step for each fd: its tree, of a root host */
-	AB_MSG_LINK_TREES = 106
+	AB_MSG_LINK_TREES = 106,
+	/* stage, PID 1 <-> its first launcher, until the box is ready */
+	/* launcher: i32 errno of the network namespace, i32 of loopback,
+	   i32 of the file of u32 step; fd: the namespace, where one was asked
+	   for and could be made */
+	AB_MSG_STAGE_DONE = 112,
+	AB_MSG_STAGE_PLAN = 113, /* fd: the whole plan */
+	/* u32 walls, u64 device and inode of /, str notes; fd: the ruleset,
+	   where there is one */
+	AB_MSG_STAGE_GO = 114
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */

@@ -85,6 +85,9 @@ typedef struct init_box {
 	int ruleset_fd;
 	int proc_fd; /* PID 1's view of all processes of the box; -1 */
 	int register_fd, register_launcher_fd;
+	int root_fd;  /* the box's root, while it is built */
+	int stage_fd; /* PID 1's end, to the first launcher; or -1 */
+	pid_t first_launcher;
 	init_shared *shared;
 } init_box;
 
@@ -160,7 +163,14 @@ int init_enter_namespaces(init_box *box);
 int init_lend_namespaces(init_box *box);
 
 /* root.c, dev.c */
+/* An empty root, not in use yet: all that needs no plan. */
+int init_begin_root(init_box *box);
+/* All steps but the files that the first launcher writes, if there is one. */
 int init_build_root(init_box *box);
+/* In the first launcher: those files. 0 or -errno, *step says which. */
+int init_write_files(const init_box *box, uint32_t *step);
+int init_fail_step(init_box *box, uint32_t step, int err);
+int init_switch_root(init_box *box);
 int init_detach_host(init_box *box);
 int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 
@@ -173,15 +183,31 @@ int init_bind_nothing(int root_fd, const char *path);
 int init_bind_tree(int root_fd, const char *path, int tree_fd);
 
 /* net.c */
-int init_start_network(init_box *box);
-int init_join_network(init_box *box);
+/* A new network namespace for the caller, with loopback up: 0 or errno. */
+int init_make_network(int proc_fd, int *ns_fd, int *loopback_errno);
+
+/* first.c: the first launcher, which begins before the tree is built */
+/* Unless the tier has no namespaces. */
+int init_start_first(init_box *box);
+/* It may read what is to come of the plan. */
+void init_pass_plan(const init_box *box, int plan_fd);
+/* It has written its files; join the network namespace that it has made. */
+int init_join_first(init_box *box);
+/* The tree stands, PID 1 has dropped everything: it raises its own walls and
+   says that the box is ready. False: it is not there any more. */
+bool init_release_first(init_box *box);
 
 /* walls.c */
 int init_prepare_landlock(init_box *box);
+/* What can be given up before mounts are made; children inherit it. */
+int init_bound_privileges(init_box *box);
 /* PID 1's own drops; the launcher inherits them. */
 int init_drop_privileges(init_box *box);
-/* Landlock and seccomp, in the launcher. 0 or -errno, *stage says which. */
-int init_raise_walls(const init_box *box, const char **stage);
+/* The two of the launcher: 0 or -errno. */
+int init_raise_landlock(const init_box *box);
+int init_raise_seccomp(const init_box *box);
+/* Stdio of the box, not of the host. */
+int init_open_null(init_box *box);
 
 /* hunt.c */
 /*
@@ -198,7 +224,15 @@ _Noreturn void init_pid_one(init_box *box);
 /* launcher.c */
 /* link_fd: where to report that the walls stand, or -1 for a replacement. */
 _Noreturn void init_launcher(init_box *box, int link_fd);
+/* Its own descriptors at the lowest numbers, keep at 6 or -1, no others. */
+int init_settle_fds(const init_box *box, int link_fd, int keep_fd);
+#define INIT_LAUNCHER_LINK_FD 5
+#define INIT_LAUNCHER_KEPT_FD 6
+_Noreturn void init_serve_commands(const init_box *box);
+void init_report_ready(init_box *box, uint32_t walls);
 #define INIT_LAUNCHER_FAILED 66
+/* The host has shut the socket it would send commands on: it ends the box. */
+#define INIT_LAUNCHER_DONE 67
 
 /* exec.c */
 typedef struct init_command {

@@ -8,6 +8,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/dev.c \
 	libexec/init/end.c \
 	libexec/init/exec.c \
+	libexec/init/first.c \
 	libexec/init/guard.c \
 	libexec/init/holder.c libexec/init/holder.h \
 	libexec/init/hunt.c \
@@ -75,6 +76,15 @@ tests_unit_init_late_internal_SOURCES = \
 nodist_tests_unit_init_late_internal_SOURCES = build-id.h
 tests_unit_init_late_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_init_late_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/init_first_internal
+UNIT_TESTS += tests/unit/init_first_internal
+tests_unit_init_first_internal_SOURCES = \
+	tests/unit/init_first_internal.c \
+	tests/unit/init_harness.c tests/unit/init_harness.h
+nodist_tests_unit_init_first_internal_SOURCES = build-id.h
+tests_unit_init_first_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_init_first_internal_CFLAGS = $(UNIT_CFLAGS)
 
 check_PROGRAMS += tests/unit/init_lacks_internal
 UNIT_TESTS += tests/unit/init_lacks_internal

@@ -176,6 +176,7 @@ int init_await_plan(init_box *box)
 	trees = ab_get_u32(&r);
 	if (count != 1 || !ab_reader_done(&r))
 		return init_fail(box, EPROTO, "", "plan");
+	init_pass_plan(box, fds[0]);
 	if (init_read_plan(box, fds[0]) || init_list_trees(box))
 		return -1;
 	close(fds[0]);

@@ -30,7 +30,7 @@
 
 #define SPAWN_FD 3
 #define REGISTER_FD 4
-#define FIRST_COMMAND_FD 5
+#define FIRST_COMMAND_FD INIT_LAUNCHER_LINK_FD
 #define STACK_SIZE (128u * 1024)
 /* channel, memfd, stdio and extra fds */
 #define MAX_FDS (2 + 3 + AB_MAX_EXTRA_FDS)
@@ -241,31 +241,29 @@ static void handle(const init_box *box, size_t n, const int *fds, size_t count)
 }
 
 /* Only what it needs, at the lowest numbers. Not the link: see pid1.c. */
-static int settle_fds(const init_box *box, int link_fd)
+int init_settle_fds(const init_box *box, int link_fd, int keep_fd)
 {
-	int spawn = ab_fd_dup_from(box->spawn_inside_fd, 64);
-	int reg = ab_fd_dup_from(box->register_launcher_fd, 64);
-	int ruleset = box->ruleset_fd;
-	int link = link_fd < 0 ? -1 : ab_fd_dup_from(link_fd, 64);
+	const int from[] = {box->spawn_inside_fd, box->register_launcher_fd,
+			    link_fd, keep_fd};
+	int lifted[AB_ARRAY_LEN(from)];
 
-	if (spawn < 0 || reg < 0 || (link_fd >= 0 && link < 0))
-		return -EMFILE;
-	if (ruleset >= 0)
-		ruleset = ab_fd_dup_from(ruleset, 64);
-	if (dup3(spawn, SPAWN_FD, O_CLOEXEC) < 0 ||
-	    dup3(reg, REGISTER_FD, O_CLOEXEC) < 0)
-		return -errno;
-	/* 5: link, 6: ruleset, until the walls stand */
-	if (link >= 0 && dup3(link, FIRST_COMMAND_FD, O_CLOEXEC) < 0)
-		return -errno;
-	if (ruleset >= 0 && dup3(ruleset, FIRST_COMMAND_FD + 1, O_CLOEXEC) < 0)
-		return -errno;
-	return ab_sys_close_range(FIRST_COMMAND_FD + 2, ~0u, 0);
+	for (size_t i = 0; i < AB_ARRAY_LEN(from); i++) {
+		lifted[i] = from[i] < 0 ? -1 : ab_fd_dup_from(from[i], 64);
+		if (from[i] >= 0 && lifted[i] < 0)
+			return -EMFILE;
+	}
+	/* 5: link, 6: what is needed until the walls stand */
+	for (size_t i = 0; i < AB_ARRAY_LEN(from); i++) {
+		if (lifted[i] >= 0 &&
+		    dup3(lifted[i], SPAWN_FD + (int)i, O_CLOEXEC) < 0)
+			return -errno;
+	}
+	return ab_sys_close_range(INIT_LAUNCHER_KEPT_FD + 1, ~0u, 0);
 }
 
-static void report_ready(init_box *box, int link_fd)
+void init_report_ready(init_box *box, uint32_t walls)
 {
-	ab_msg_ready m = {.walls = box->walls,
+	ab_msg_ready m = {.walls = walls,
 			  .landlock_abi = box->plan.landlock_abi,
 			  .launcher = (uint32_t)getpid(),
 			  .notes = box->notes};
@@ -274,8 +272,28 @@ static void report_ready(init_box *box, int link_fd)
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_msg_put_ready(&w, AB_MSG_LINK_READY, 0, &m);
-	if (w.bad || ab_message_send(link_fd, w.data, w.len, NULL, 0, 0))
+	if (w.bad || ab_message_send(INIT_LAUNCHER_LINK_FD, w.data, w.len, NULL,
+				     0, 0))
 		_exit(1);
+}
+
+_Noreturn void init_serve_commands(const init_box *box)
+{
+	ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
+	for (;;) {
+		int fds[MAX_FDS];
+		size_t count = 0;
+		ssize_t n = ab_message_recv(SPAWN_FD, message, sizeof(message),
+					    fds, MAX_FDS, &count, 0);
+
+		if (n > 0)
+			handle(box, (size_t)n, fds, count);
+		else if (n == 0)
+			/* the host wants no more; PID 1 has its word too */
+			_exit(INIT_LAUNCHER_DONE);
+		if (count)
+			ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
+	}
 }
 
 _Noreturn void init_launcher(init_box *box, int link_fd)
@@ -289,31 +307,24 @@ _Noreturn void init_launcher(init_box *box, int link_fd)
 	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
 	if (box->plan.tier >= AB_TIER_LANDLOCK)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	r = settle_fds(box, link_fd);
+	r = init_settle_fds(box, link_fd, box->ruleset_fd);
 	if (box->ruleset_fd >= 0)
-		box->ruleset_fd = FIRST_COMMAND_FD + 1;
-	if (r == 0)
-		r = init_raise_walls(box, &stage);
+		box->ruleset_fd = INIT_LAUNCHER_KEPT_FD;
+	if (r == 0) {
+		stage = "landlock";
+		r = init_raise_landlock(box);
+	}
+	if (r == 0) {
+		stage = "seccomp";
+		r = init_raise_seccomp(box);
+	}
 	if (r) {
 		init_fail(box, -r, "", "%s", stage);
 		if (link_fd >= 0)
-			init_send_failure(box, FIRST_COMMAND_FD);
+			init_send_failure(box, INIT_LAUNCHER_LINK_FD);
 		_exit(INIT_LAUNCHER_FAILED);
 	}
 	if (link_fd >= 0)
-		report_ready(box, FIRST_COMMAND_FD);
-	ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
-	for (;;) {
-		int fds[MAX_FDS];
-		size_t count = 0;
-		ssize_t n = ab_message_recv(SPAWN_FD, message, sizeof(message),
-					    fds, MAX_FDS, &count, 0);
-
-		if (n > 0)
-			handle(box, (size_t)n, fds, count);
-		else if (n == 0)
-			pause(); /* the host is gone; PID 1 follows */
-		if (count)
-			ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
-	}
+		init_report_ready(box, box->walls);
+	init_serve_commands(box);
 }

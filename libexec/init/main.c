@@ -133,6 +133,8 @@ int main(void)
 		.proc_fd = -1,
 		.register_fd = -1,
 		.register_launcher_fd = -1,
+		.root_fd = -1,
+		.stage_fd = -1,
 	};
 
 	int failed;

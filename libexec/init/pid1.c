@@ -353,16 +353,31 @@ static void read_registrations(pid_one *one, bool all)
 	} while (all);
 }
 
+/* It says so, or its own filter refused what it had to do. */
+static bool could_not_begin(int status)
+{
+	return (WIFEXITED(status) &&
+		WEXITSTATUS(status) == INIT_LAUNCHER_FAILED) ||
+	       (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+/* Nobody would ask a replacement for anything. */
+static bool is_done(int status)
+{
+	return WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_DONE;
+}
+
 /* What it was at is undone; its socket is read by the next one. */
 static void forget_launcher(pid_one *one, int status)
 {
 	init_shared *shared = one->box->shared;
 	pid_t in_flight = (pid_t)atomic_load(&shared->in_flight);
 	uint64_t started_ns = atomic_load(&shared->started_ns);
+	bool was_first = one->launcher_pid == one->first_pid;
 
 	one->launcher_pid = 0;
 	/* a replacement without walls would be no launcher */
-	if (WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_FAILED)
+	if (could_not_begin(status) && !was_first)
 		_exit(1);
 	if (in_flight > 1 && one->registered_ns != started_ns)
 		kill_unregistered(one, in_flight, started_ns);
@@ -441,6 +456,7 @@ static bool reap(pid_one *one)
 		struct rusage usage;
 		int status;
 		pid_t pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage);
+		bool was_first;
 		command *c;
 
 		if (pid <= 0)
@@ -451,8 +467,11 @@ static bool reap(pid_one *one)
 		}
 		if (pid == one->launcher_pid) {
 			read_registrations(one, true);
+			was_first = pid == one->first_pid;
 			forget_launcher(one, status);
-			if (!one->is_killing)
+			if (was_first && could_not_begin(status))
+				start_launcher(one, one->box->link_inside_fd);
+			else if (!one->is_killing && !is_done(status))
 				replace_launcher(one);
 			continue;
 		}
@@ -700,21 +719,15 @@ static void serve(pid_one *one)
 		free_ended(one);
 }
 
-/* Stdio of the box, not of the host. */
-static int open_null(init_box *box)
+static int open_register(init_box *box)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int pair[2];
+	int r = ab_fd_seqpacket_pair(pair);
 
-	if (fd < 0) {
-		init_note(box, "no /dev/null in the box: %s", strerror(errno));
-		return 0;
-	}
-	for (int i = 0; i <= 2; i++) {
-		if (fd != i && dup2(fd, i) < 0)
-			return init_fail(box, errno, "", "stdio");
-	}
-	if (fd > 2)
-		close(fd);
+	if (r)
+		return init_fail(box, -r, "", "launcher");
+	box->register_fd = pair[0];
+	box->register_launcher_fd = pair[1];
 	return 0;
 }
 
@@ -722,12 +735,7 @@ static int prepare(pid_one *one)
 {
 	init_box *box = one->box;
 	sigset_t mask;
-	int pair[2];
 
-	if (ab_fd_seqpacket_pair(pair))
-		return init_fail(box, errno, "", "launcher");
-	box->register_fd = pair[0];
-	box->register_launcher_fd = pair[1];
 	sigfillset(&mask);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&mask);
@@ -752,15 +760,18 @@ static int become_pid_one(pid_one *one)
 		return init_fail(box, errno, "", "session");
 	init_open_oom_counter(one);
 	init_set_oom_score(box);
-	if (init_start_network(box) || init_enter_namespaces(box) ||
-	    init_await_plan(box) || init_lend_namespaces(box))
+	if (init_enter_namespaces(box) || init_bound_privileges(box) ||
+	    open_register(box) || init_begin_root(box) ||
+	    init_start_first(box) || init_await_plan(box) ||
+	    init_lend_namespaces(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	else if (init_build_root(box))
 		return -1;
-	if (open_null(box) || init_prepare_landlock(box) ||
-	    init_join_network(box))
+	/* here, while the first launcher may still be at its part */
+	if (init_prepare_landlock(box) || init_join_first(box) ||
+	    init_switch_root(box) || init_open_null(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK ? chdir("/")
 					       : init_detach_host(box))
@@ -785,7 +796,10 @@ _Noreturn void init_pid_one(init_box *box)
 		init_send_failure(box, box->link_inside_fd);
 		_exit(1);
 	}
-	start_launcher(&one, box->link_inside_fd);
+	if (init_release_first(box))
+		one.launcher_pid = one.first_pid = box->first_launcher;
+	else
+		start_launcher(&one, box->link_inside_fd);
 	if (!one.launcher_pid) {
 		init_fail(box, EAGAIN, "", "launcher");
 		init_send_failure(box, box->link_inside_fd);

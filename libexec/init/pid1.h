@@ -46,6 +46,7 @@ typedef struct pid_one {
 	int oom_fd;
 	uint64_t oom_count;
 	pid_t launcher_pid;
+	pid_t first_pid; /* of the one that first.c has made */
 	uint64_t replaced_ns; /* when the launcher that runs took over */
 	bool is_killing; /* nobody is continued or replaced meanwhile */
 	uint64_t relaunch_ns, relaunch_count, relaunch_total, relaunch_at_ns;

@@ -20,6 +20,7 @@
 #include "sys.h"
 
 #define MAX_OWN 64
+#define MAX_SEARCHED 256
 /* Only PID 1 ever writes there: mount points and the plan's small files. */
 #define ROOT_BYTES (256ull << 20)
 
@@ -428,7 +429,7 @@ static const char *advice(const ab_plan_step *s, int err)
 }
 
 /* A wall that is not to be had by its name, else the step. */
-static int fail_step(init_box *box, uint32_t i, int err)
+int init_fail_step(init_box *box, uint32_t i, int err)
 {
 	const ab_plan_step *s = &box->plan.steps[i];
 	char text[AB_MAX_NAME];
@@ -447,12 +448,57 @@ static int fail_step(init_box *box, uint32_t i, int err)
 			 s->target);
 }
 
+/*
+ * Files whose directory is in the root and stays so depend on no mount, nor a
+ * mount on them: they can be written beside the others. Who has very many
+ * steps does not look for them.
+ */
+static bool is_free_file(const ab_plan *p, uint32_t i)
+{
+	const char *path = p->steps[i].target;
+
+	if (p->steps[i].kind != AB_STEP_FILE || p->step_count > MAX_SEARCHED)
+		return false;
+	for (uint32_t k = 0; k < p->step_count; k++) {
+		const ab_plan_step *s = &p->steps[k];
+		size_t n = strlen(s->target);
+
+		if (k != i && s->kind != AB_STEP_DIR &&
+		    strncmp(path, s->target, n) == 0 &&
+		    (path[n] == '/' || path[n] == '\0'))
+			return false;
+	}
+	return true;
+}
+
+int init_write_files(const init_box *box, uint32_t *step)
+{
+	builder b = {.root_fd = box->root_fd,
+		     .hidden_dir_fd = -1,
+		     .hidden_file_fd = -1,
+		     .parent_fd = -1};
+	int r = own(&b, box->root_fd);
+
+	for (uint32_t i = 0; i < box->plan.step_count && r == 0; i++) {
+		*step = i;
+		if (is_free_file(&box->plan, i))
+			r = step_entry(&b, &box->plan.steps[i]);
+	}
+	builder_end(&b);
+	return r;
+}
+
 static int do_steps(builder *b)
 {
+	const bool has_helper = b->box->stage_fd >= 0;
+
 	for (uint32_t i = 0; i < b->box->plan.step_count; i++) {
 		const ab_plan_step *s = &b->box->plan.steps[i];
-		int r = do_step(b, i);
+		int r;
 
+		if (has_helper && is_free_file(&b->box->plan, i))
+			continue;
+		r = do_step(b, i);
 		forget_covered(b, s->target);
 		if (r == 0)
 			continue;
@@ -462,7 +508,7 @@ static int do_steps(builder *b)
 				  i, s->target);
 			continue;
 		}
-		return fail_step(b->box, i, -r);
+		return init_fail_step(b->box, i, -r);
 	}
 	if ((b->hidden_file_fd >= 0 && unlinkat(b->root_fd, HIDDEN_FILE, 0)) ||
 	    (b->hidden_dir_fd >= 0 &&
@@ -475,22 +521,25 @@ static int do_steps(builder *b)
  * Our root under the host's, which covers it at "." until it is detached.
  * RECIPES.md section 1.
  */
-static int switch_root(init_box *box, int root_fd)
+int init_switch_root(init_box *box)
 {
 	int r;
 
-	if (fchdir(root_fd))
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
+		return 0;
+	if (fchdir(box->root_fd))
 		return init_fail(box, errno, "", "root");
 	r = ab_sys_pivot_root(".", ".");
 	if (r < 0)
 		return init_fail(box, -r, "", "root pivot");
+	close(box->root_fd);
+	box->root_fd = -1;
 	return 0;
 }
 
 /*
  * Not part of building: detaching waits until every processor has been out
- * of the kernel once, and the thread that makes the network namespace is in
- * it for long.
+ * of the kernel once, and who makes the network namespace is in it for long.
  */
 int init_detach_host(init_box *box)
 {
@@ -508,37 +557,42 @@ int init_detach_host(init_box *box)
 	return 0;
 }
 
-int init_build_root(init_box *box)
+int init_begin_root(init_box *box)
 {
-	builder b = {.box = box,
-		     .root_fd = -1,
-		     .hidden_dir_fd = -1,
-		     .hidden_file_fd = -1,
-		     .parent_fd = -1};
-	ab_autofd int root = -1;
 	int r;
 
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
+		return 0;
 	/* nothing of ours may reach the host's tree, nor the reverse */
 	r = ab_sys_mount(NULL, "/", NULL, AB_MS_REC | AB_MS_PRIVATE);
 	if (r < 0)
 		return init_fail(box, -r, "", "mountns");
-	root = init_new_tmpfs(ROOT_BYTES, 0755,
-			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	if (root == -EPERM || root == -ENOSYS)
-		return init_fail(box, -root, INIT_NO_MOUNTING, "mountns");
-	if (root < 0)
-		return init_fail(box, -root, "", "root");
+	box->root_fd = init_new_tmpfs(ROOT_BYTES, 0755,
+				      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (box->root_fd == -EPERM || box->root_fd == -ENOSYS)
+		return init_fail(box, -box->root_fd, INIT_NO_MOUNTING,
+				 "mountns");
+	if (box->root_fd < 0)
+		return init_fail(box, -box->root_fd, "", "root");
 	/* attached first: before 6.x nothing may be mounted in a detached
 	   tree. On top of "/", which our own root lies below. */
-	r = ab_sys_move_mount(root, "", AT_FDCWD, "/",
+	r = ab_sys_move_mount(box->root_fd, "", AT_FDCWD, "/",
 			      MOVE_MOUNT_F_EMPTY_PATH);
-	if (r < 0)
-		return init_fail(box, -r, "", "root attach");
-	b.root_fd = root;
-	r = own(&b, root);
+	return r < 0 ? init_fail(box, -r, "", "root attach") : 0;
+}
+
+int init_build_root(init_box *box)
+{
+	builder b = {.box = box,
+		     .root_fd = box->root_fd,
+		     .hidden_dir_fd = -1,
+		     .hidden_file_fd = -1,
+		     .parent_fd = -1};
+	int r = own(&b, b.root_fd);
+
 	if (r)
 		return init_fail(box, -r, "", "root");
 	r = do_steps(&b);
 	builder_end(&b);
-	return r ? -1 : switch_root(box, root);
+	return r ? -1 : 0;
 }

@@ -11,6 +11,7 @@
 #include "init.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -66,7 +67,8 @@ int init_prepare_landlock(init_box *box)
 		.handled_access_net = p->landlock_net,
 		.scoped = p->landlock_scope,
 	};
-	ab_autofd int root_fd = -1;
+	ab_autofd int host_root_fd = -1;
+	int root_fd = box->root_fd;
 
 	box->ruleset_fd = -1;
 	if (p->landlock_abi == 0)
@@ -78,7 +80,10 @@ int init_prepare_landlock(init_box *box)
 				 "the kernel has another Landlock than the "
 				 "plan was made for",
 				 "landlock");
-	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* a tier without a tree of its own */
+	if (root_fd < 0)
+		root_fd = host_root_fd =
+			open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
 		return init_fail(box, errno, "", "landlock");
 	for (uint32_t i = 0; i < p->rule_count; i++) {
@@ -109,19 +114,14 @@ static int drop_bounding_set(void)
 	 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |    \
 	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-int init_drop_privileges(init_box *box)
+int init_bound_privileges(init_box *box)
 {
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {{0}};
 	bool owns = box->plan.namespaces & AB_NS_USER;
 	int r;
 
 	/* no walls: the commands keep what the host has, also for sudo(8) */
 	if (box->plan.tier == AB_TIER_BARE)
-		return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-			       ? init_fail(box, errno, "", "dumpable")
-			       : 0;
+		return 0;
 	/* before the capabilities that allow it are gone */
 	if (owns && prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0))
 		return init_fail(box, errno, "", "capabilities: securebits");
@@ -130,14 +130,27 @@ int init_drop_privileges(init_box *box)
 		return init_fail(box, -r, "", "capabilities: bounding set");
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
 		return init_fail(box, errno, "", "capabilities: ambient");
-	if (syscall(SYS_capset, &header, none))
-		return init_fail(box, errno, "", "capabilities");
-	box->walls |= AB_WALL_CAPS;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return init_fail(box, errno, "", "no_new_privs");
 	box->walls |= AB_WALL_NNP;
+	return 0;
+}
+
+int init_drop_privileges(init_box *box)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+
+	if (box->plan.tier != AB_TIER_BARE) {
+		if (syscall(SYS_capset, &header, none))
+			return init_fail(box, errno, "", "capabilities");
+		box->walls |= AB_WALL_CAPS;
+	}
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return init_fail(box, errno, "", "dumpable");
+	if (box->plan.tier == AB_TIER_BARE)
+		return 0;
 	if (box->ruleset_fd >= 0)
 		box->walls |= AB_WALL_LANDLOCK;
 	if (box->plan.seccomp_len)
@@ -145,26 +158,43 @@ int init_drop_privileges(init_box *box)
 	return 0;
 }
 
-int init_raise_walls(const init_box *box, const char **stage)
+int init_raise_landlock(const init_box *box)
 {
+	return box->ruleset_fd < 0
+		       ? 0
+		       : ab_sys_landlock_restrict(box->ruleset_fd);
+}
+
+int init_raise_seccomp(const init_box *box)
+{
+	/* the kernel copies it and does not write */
 	struct sock_fprog program = {
 		.len = (unsigned short)(box->plan.seccomp_len /
 					sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)box->plan.seccomp,
 	};
-	int r;
 
-	*stage = "landlock";
-	if (box->ruleset_fd >= 0) {
-		r = ab_sys_landlock_restrict(box->ruleset_fd);
-		if (r < 0)
-			return r;
-	}
-	*stage = "seccomp";
 	if (!program.len)
 		return 0;
-	/* the kernel copies it and does not write */
-	program.filter = (struct sock_filter *)(uintptr_t)box->plan.seccomp;
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
-		return -errno;
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+		       ? -errno
+		       : 0;
+}
+
+/* Stdio of the box, not of the host. */
+int init_open_null(init_box *box)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		init_note(box, "no /dev/null in the box: %s", strerror(errno));
+		return 0;
+	}
+	for (int i = 0; i <= 2; i++) {
+		if (fd != i && dup2(fd, i) < 0)
+			return init_fail(box, errno, "", "stdio");
+	}
+	if (fd > 2)
+		close(fd);
 	return 0;
 }

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The first launcher. It is forked before the tree is built, so that what does
+ * not need the tree is done on another processor meanwhile: it makes the
+ * network namespace, writes the tree's files while PID 1 makes the mounts,
+ * drops its capabilities and loads the filter. When the tree stands PID 1 says
+ * go; it takes its root, adds Landlock and tells the
+ * holder that the box is ready. It serves no command before that.
+ *
+ * Its walls are those of every launcher, in another order: the filter comes
+ * before Landlock. A policy may refuse what Landlock is entered with; then, as
+ * after any other trouble, it just ends, and PID 1 starts a launcher that does
+ * all in the usual order and says what is wrong. Spec: DESIGN.md section 6.
+ */
+#include "config.h"
+
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys.h"
+#include "wire/message.h"
+
+/* --- the launcher's side ------------------------------------------------- */
+
+/* The next message of PID 1, of this kind; its end is ours. */
+static int hear(int stage_fd, uint32_t kind, uint8_t *message, size_t size,
+		int *fd, ab_reader *r)
+{
+	size_t count = 0;
+	ssize_t n = ab_message_recv(stage_fd, message, size, fd, 1, &count, 0);
+
+	if (n <= 0)
+		return -EPROTO;
+	ab_reader_init(r, message, (size_t)n);
+	return ab_get_u32(r) == kind && ab_get_u32(r) == count ? 0 : -EPROTO;
+}
+
+static int hear_plan(init_box *box, int stage_fd)
+{
+	uint8_t message[AB_MESSAGE_HEADER];
+	ab_autofd int fd = -1;
+	ab_reader r;
+
+	if (!box->awaits_plan)
+		return 0;
+	if (hear(stage_fd, AB_MSG_STAGE_PLAN, message, sizeof(message), &fd,
+		 &r) ||
+	    !ab_reader_done(&r))
+		return -EPROTO;
+	return init_read_plan(box, fd) ? -EPROTO : 0;
+}
+
+/* The network and the files of the tree. */
+static int make_and_tell(init_box *box, int stage_fd, int proc_fd)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 16];
+	int ns_fd = -1, loopback = 0, failed = 0, file = 0, r;
+	uint32_t step = 0;
+	ab_writer w;
+
+	if (box->plan.namespaces & AB_NS_NET)
+		failed = init_make_network(proc_fd, &ns_fd, &loopback);
+	if (!failed && hear_plan(box, stage_fd))
+		return -EPROTO;
+	if (!failed)
+		file = -init_write_files(box, &step);
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_DONE);
+	ab_put_u32(&w, ns_fd >= 0);
+	ab_put_i32(&w, failed);
+	ab_put_i32(&w, loopback);
+	ab_put_i32(&w, file);
+	ab_put_u32(&w, step);
+	r = ab_message_send(stage_fd, w.data, w.len, &ns_fd, ns_fd >= 0, 0);
+	return r || failed || file ? -EPROTO : 0;
+}
+
+/* Is it the root that PID 1 has built? Nothing of the host's stays in use. */
+static int take_root(init_box *box, uint64_t dev, uint64_t ino)
+{
+	struct stat st;
+
+	if (chdir("/") || stat("/", &st))
+		return -errno;
+	if (st.st_dev != dev || st.st_ino != ino)
+		return -ESTALE;
+	return init_open_null(box) ? -EIO : 0;
+}
+
+static int await_go(init_box *box, uint32_t *walls)
+{
+	static uint8_t message[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
+	uint64_t dev, ino;
+	ab_reader r;
+	int fd = -1;
+
+	if (hear(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_GO, message,
+		 sizeof(message), &fd, &r))
+		return -EPROTO;
+	*walls = ab_get_u32(&r);
+	dev = ab_get_u64(&r);
+	ino = ab_get_u64(&r);
+	snprintf(box->notes, sizeof(box->notes), "%s", ab_get_str(&r));
+	if (!ab_reader_done(&r) || (fd >= 0) != (box->plan.landlock_abi != 0))
+		return -EPROTO;
+	box->ruleset_fd = fd;
+	return take_root(box, dev, ino);
+}
+
+/*
+ * A filter may also answer in the kernel's place that all is well; only the
+ * kernel knows that -1 is no ruleset.
+ */
+static bool may_enter_landlock(const init_box *box)
+{
+	return !box->plan.landlock_abi ||
+	       ab_sys_landlock_restrict(-1) == -EBADF;
+}
+
+/* Whatever goes wrong ends it, and PID 1 knows what to do. */
+static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
+{
+	uint32_t walls = 0;
+
+	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
+	if (chdir("/") || make_and_tell(box, stage_fd, proc_fd) ||
+	    init_drop_privileges(box) ||
+	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
+	    init_raise_seccomp(box) || !may_enter_landlock(box) ||
+	    await_go(box, &walls) ||
+	    init_raise_landlock(box))
+		_exit(INIT_LAUNCHER_FAILED);
+	init_report_ready(box, walls);
+	init_serve_commands(box);
+}
+
+/* --- the side of PID 1 --------------------------------------------------- */
+
+int init_start_first(init_box *box)
+{
+	int pair[2], proc_fd, r;
+	pid_t pid;
+
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
+		return 0;
+	r = ab_fd_seqpacket_pair(pair);
+	if (r)
+		return init_fail(box, -r, "", "launcher");
+	box->stage_fd = pair[0];
+	/* the tree may have none, or its own */
+	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return init_fail(box, errno, "", "netns");
+	pid = ab_sys_clone(SIGCHLD);
+	if (pid == 0)
+		first_launcher(box, pair[1], proc_fd);
+	close(proc_fd);
+	/* so that its end is seen */
+	close(pair[1]);
+	if (pid < 0)
+		return init_fail(box, -pid, "", "launcher");
+	box->first_launcher = pid;
+	return 0;
+}
+
+void init_pass_plan(const init_box *box, int plan_fd)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+
+	if (box->stage_fd < 0)
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_PLAN);
+	ab_put_u32(&w, 1);
+	/* an error: it has ended, which is seen later */
+	(void)ab_message_send(box->stage_fd, w.data, w.len, &plan_fd, 1, 0);
+}
+
+static int join_network(init_box *box, int ns_fd, int loopback)
+{
+	if (setns(ns_fd, CLONE_NEWNET))
+		return init_fail(box, errno, "", "netns");
+	box->walls |= AB_WALL_NETNS;
+	if (loopback)
+		init_note(box, "loopback stays down: %s", strerror(loopback));
+	else
+		box->walls |= AB_WALL_LOOPBACK;
+	return 0;
+}
+
+int init_join_first(init_box *box)
+{
+	uint8_t message[AB_MESSAGE_HEADER + 16];
+	bool has_net = box->plan.namespaces & AB_NS_NET;
+	int failed, loopback, file;
+	ab_autofd int fd = -1;
+	uint32_t step;
+	ab_reader r;
+
+	if (box->stage_fd < 0)
+		return 0;
+	if (hear(box->stage_fd, AB_MSG_STAGE_DONE, message, sizeof(message),
+		 &fd, &r))
+		return init_fail(box, EIO, "it ended", "launcher");
+	failed = ab_get_i32(&r);
+	loopback = ab_get_i32(&r);
+	file = ab_get_i32(&r);
+	step = ab_get_u32(&r);
+	if (failed)
+		return init_fail(box, failed, "", "netns");
+	if (!ab_reader_done(&r) || has_net != (fd >= 0) ||
+	    step > box->plan.step_count)
+		return init_fail(box, EPROTO, "", "launcher");
+	if (file)
+		return init_fail_step(box, step, file);
+	return has_net ? join_network(box, fd, loopback) : 0;
+}
+
+bool init_release_first(init_box *box)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
+	struct stat st;
+	ab_writer w;
+	int r = -1;
+
+	if (box->stage_fd < 0)
+		return false;
+	if (stat("/", &st) == 0) {
+		ab_writer_init_fixed(&w, memory, sizeof(memory));
+		ab_put_u32(&w, AB_MSG_STAGE_GO);
+		ab_put_u32(&w, box->ruleset_fd >= 0);
+		ab_put_u32(&w, box->walls);
+		ab_put_u64(&w, st.st_dev);
+		ab_put_u64(&w, st.st_ino);
+		ab_put_str(&w, box->notes);
+		r = w.bad ? -1
+			  : ab_message_send(box->stage_fd, w.data, w.len,
+					    &box->ruleset_fd,
+					    box->ruleset_fd >= 0, 0);
+	}
+	close(box->stage_fd);
+	box->stage_fd = -1;
+	return r == 0;
+}
