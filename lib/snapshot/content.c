@@ -264,7 +264,8 @@ static void try_place(ab_content *s, lane *l, size_t at)
 	for (; i && !s->is_found; i = s->anchors.prints[i - 1].next) {
 		const ab_content_print *print = &s->anchors.prints[i - 1];
 
-		if (print->key == key && print->offset <= at)
+		if (ab_content_is_print(print, key, l->bytes[at + 3]) &&
+		    print->offset <= at)
 			try_row(s, l, &ab_content_rows[print->row],
 				at - print->offset);
 	}

@@ -152,19 +152,27 @@ bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
 
 /* content_anchor.c: where may which row begin? */
 #define AB_CONTENT_HEADS 4096
-#define AB_CONTENT_PRINTS 2048
+#define AB_CONTENT_PRINTS 1024
 
-/* Three bytes of an anchor, and how far they are behind its beginning. */
+/* Four bytes of an anchor, and how far they are behind its beginning. */
+#define AB_CONTENT_PRINT 4
+#ifndef AB_CONTENT_GROUPS
+#define AB_CONTENT_GROUPS 4 /* of eight buckets */
+#endif
 typedef struct ab_content_print {
-	uint32_t key;
+	uint64_t last[4]; /* which bytes the fourth may be */
+	uint32_t key;	  /* the first three */
 	uint16_t row;
 	uint16_t next; /* 0: none; numbers are one too high */
 	uint8_t offset;
 } ab_content_print;
 
 typedef struct ab_content_anchors {
-	uint8_t low[3][16], high[3][16]; /* nibbles to buckets */
-	uint64_t pairs[1024];		 /* first two bytes of some print */
+	/* nibbles to buckets */
+	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];
+	uint8_t high[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];
+	/* pairs of bytes: bit 0, 1 or 2: that begin there in some print */
+	uint8_t pairs[65536];
 	uint16_t heads[AB_CONTENT_HEADS];
 	ab_content_print prints[AB_CONTENT_PRINTS];
 	size_t count;
@@ -172,8 +180,7 @@ typedef struct ab_content_anchors {
 
 /*
  * Where prints begin in p[from, to): at most `max` positions in order, the
- * place to go on in *from. Two bytes and AB_CONTENT_PAD behind `to` can be
- * read. Every implementation gives the same answer.
+ * place to go on in *from. AB_CONTENT_PAD bytes behind `to` can be read. Every implementation gives the same answer.
  */
 typedef size_t (*ab_content_find)(const ab_content_anchors *a,
 				  const uint8_t *p, size_t *from, size_t to,
@@ -194,6 +201,12 @@ static inline uint32_t ab_content_key(const uint8_t *p)
 static inline uint32_t ab_content_head(uint32_t key)
 {
 	return key * 2654435761u >> 20;
+}
+
+static inline bool ab_content_is_print(const ab_content_print *print,
+				       uint32_t key, uint8_t last)
+{
+	return print->key == key && (print->last[last >> 6] >> (last & 63) & 1);
 }
 
 /* For tests: another prefilter than the best. */

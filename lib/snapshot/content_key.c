@@ -157,9 +157,9 @@ bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
 bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m)
 {
 	bool is_cut = w->hi - w->at == AB_CONTENT_AHEAD;
-	const uint8_t *p = run('W', m->end, w->hi, AB_CONTENT_AHEAD);
+	const uint8_t *p = run('W', w->at + 3, w->hi, AB_CONTENT_AHEAD);
 
-	if (p - m->end < 15 || !ab_content_at(w, p, ".eyJ", false))
+	if (p - w->at < 18 || !ab_content_at(w, p, ".eyJ", false))
 		return false;
 	m->value = ++p;
 	if (ab_content_at(w, p, JWT_SAMPLE, false))
@@ -183,7 +183,7 @@ bool ab_verify_jwt_b64(const ab_content_window *w, ab_content_match *m)
 	size_t n = ab_content_decode(w->at, (size_t)(end - w->at), plain,
 				     sizeof(plain));
 	ab_content_window in = { .lo = plain, .hi = plain + n, .at = plain };
-	ab_content_match token = { .first = plain, .end = plain + 3 };
+	ab_content_match token = { .first = plain };
 
 	if (w->at > w->lo && ab_content_class('B', w->at[-1]))
 		return false;
@@ -261,7 +261,7 @@ bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m)
 	if (w->at - p < 8 || w->at - p > 10 || !ab_content_begins(w, p))
 		return false;
 	m->first = p;
-	m->value = m->end;
+	m->value = w->at + 3;
 	m->end = run('W', m->value, w->hi, 33);
 	return m->end - m->value >= 32 && ab_content_ends(w, m->end);
 }

@@ -40,7 +40,7 @@ bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m)
 	m->first = line_name(w, w->at, '.', 64);
 	if (!m->first)
 		return false;
-	m->value = m->end;
+	m->value = w->at + 3;
 	m->end = printable(m->value, w->hi, 0);
 	return m->end - m->value >= 20;
 }
@@ -50,7 +50,7 @@ bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m)
 	m->first = line_name(w, w->at, 'W', 32);
 	if (!m->first)
 		return false;
-	m->value = m->end;
+	m->value = w->at + 3;
 	m->end = printable(m->value, w->hi, ':');
 	return m->end - m->value >= 20 && m->end < w->hi && *m->end == ':';
 }

@@ -96,7 +96,7 @@ const ab_content_row ab_content_rows[] = {
 	T("atlassian-api", 'H', "!ATATT3%={180,200}", 30, MIXED),
 
 	/* code hosts */
-	V("url-basic-auth-git", 'H', "://", url_git, 0, 0),
+	V("url-basic-auth-git", 'H', "://%p", url_git, 0, 0),
 
 	/* models */
 	T("anthropic", 'H', "!sk-ant-api%d{2}-%W{80,}", 30, MIXED),
@@ -139,7 +139,7 @@ const ab_content_row ab_content_rows[] = {
 	V("discord-bot", 'M', "discord", discord_near, 35, FOLD | CASES | DIGIT),
 	T("discord-webhook", 'H', "discord.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
 	T("discord-webhook", 'H', "discordapp.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
-	V("telegram-bot", 'H', ":AA", telegram, 35, MIXED),
+	V("telegram-bot", 'H', ":AA%W", telegram, 35, MIXED),
 	T("teams-webhook", 'H', "webhook.office.com/webhookb2/%x{36}@", 25, 0),
 
 	/* payment */
@@ -201,7 +201,7 @@ const ab_content_row ab_content_rows[] = {
 	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
 
 	/* sessions */
-	V("jwt", 'M', "!eyJ", jwt, 35, 0),
+	V("jwt", 'M', "!eyJ%A", jwt, 35, 0),
 	V("jwt", 'M', "ZXlK", jwt_b64, 0, LITERAL),
 	T("vault", 'H', "!hvs.%W{24,300}", 35, MIXED),
 	T("vault", 'H', "!hvb.%W{24,300}", 35, MIXED),
@@ -225,7 +225,7 @@ const ab_content_row ab_content_rows[] = {
 	V("http-basic-header", 'M', "authorization", http_auth, 33, FOLD | DIGIT),
 
 	/* databases */
-	V("db-url", 'M', "://", url_db, 0, 0),
+	V("db-url", 'M', "://%p", url_db, 0, 0),
 	V("ado-connstr", 'M', "password=", ado, 0, FOLD),
 	V("ado-connstr", 'M', "pwd=", ado, 0, FOLD),
 
@@ -280,15 +280,15 @@ const ab_content_row ab_content_rows[] = {
 	V("netrc-line", 'H', "machine%s", netrc, 0, 0),
 
 	/* password hashes */
-	V("shadow-hash", 'H', "$6$", shadow_line, 30, 0),
-	V("shadow-hash", 'H', "$5$", shadow_line, 30, 0),
-	V("shadow-hash", 'H', "$y$", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$6$%S", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$5$%S", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$y$%S", shadow_line, 30, 0),
 	V("shadow-hash", 'H', "$2b$", shadow_line, 30, 0),
 	V("htpasswd-hash", 'H', "$apr1$", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "$2a$", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "$2b$", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "$2y$", hash_line, 30, 0),
-	V("htpasswd-hash", 'H', "$6$", hash_line, 30, 0),
+	V("htpasswd-hash", 'H', "$6$%S", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "{SHA}", hash_line, 30, 0),
 };
 const size_t ab_content_row_count = AB_ARRAY_LEN(ab_content_rows);

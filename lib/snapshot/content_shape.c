@@ -98,6 +98,10 @@ bool ab_content_class(char class, uint8_t c)
 		return c == ' ' || (c >= '\t' && c <= '\r');
 	case 'q':
 		return c == '"' || c == '\'' || c == '\\';
+	case 'p':
+		return c > ' ' && c < 0x7f;
+	case 'S': /* crypt(5) */
+		return is_alnum(c) || c == '.' || c == '/';
 	case 'n': /* a value in an ini file, no ${VARIABLE} */
 		return c > ' ' && c < 0x7f && c != '$' && c != '"' &&
 		       c != '\'' && c != '\\';
