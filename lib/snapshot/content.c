@@ -49,6 +49,7 @@ typedef struct lane {
 	uint64_t lines; /* line ends among those */
 	bool is_wide;
 	slot slots[AB_CONTENT_SLOTS];
+	const uint8_t *marks[AB_MARKS];
 } lane;
 
 
@@ -127,6 +128,7 @@ static void lane_begin(lane *l)
 	l->have = l->scanned = 0;
 	l->base = l->lines = 0;
 	memset(l->slots, 0, sizeof(l->slots));
+	memset(l->marks, 0, sizeof(l->marks));
 }
 
 void ab_content_begin(ab_content *s, enum ab_content_level level,
@@ -237,7 +239,8 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	ab_content_window w = { .lo = l->bytes + lo,
 				.hi = l->bytes + hi,
 				.at = l->bytes + at,
-				.kind = s->kind };
+				.kind = s->kind,
+				.marks = l->marks };
 	ab_content_match m;
 
 	if (row->tier == 'M' && s->level != AB_CONTENT_STRICT)
@@ -314,6 +317,12 @@ static void drop(ab_content *s, lane *l, size_t n)
 			}
 			p->at -= n;
 		}
+	}
+	for (size_t i = 0; i < AB_MARKS; i++) {
+		if (l->marks[i])
+			l->marks[i] = l->marks[i] - l->bytes > (ptrdiff_t)n ?
+					      l->marks[i] - n :
+					      NULL;
 	}
 	memmove(l->bytes, l->bytes + n, l->have - n);
 	l->have -= n;

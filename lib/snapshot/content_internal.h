@@ -24,11 +24,24 @@
 /* What may be read behind the bytes a prefilter gets. */
 #define AB_CONTENT_PAD 64
 
+/*
+ * How far verifiers that search have searched in vain: what one anchor's
+ * search covered the next one's need not, so no text makes them slow.
+ */
+enum ab_content_mark {
+	AB_MARK_ADO,
+	AB_MARK_CURL,
+	AB_MARK_DISCORD,
+	AB_MARK_OPENAI,
+	AB_MARKS
+};
+
 /* The bytes around one anchor. at == lo only where the file begins. */
 typedef struct ab_content_window {
 	const uint8_t *lo, *hi; /* [lo, hi) may be read */
 	const uint8_t *at;	/* the anchor's first byte */
 	unsigned kind;		/* AB_CONTENT_LOCK_FILE ... */
+	const uint8_t **marks;	/* AB_MARKS of them; NULL: none yet */
 } ab_content_window;
 
 /* What a name says about a file. */
@@ -53,6 +66,7 @@ typedef bool (*ab_content_verify)(const ab_content_window *w,
 #define AB_ROW_CHECKSUM 0x10u	/* a right checksum is proof */
 #define AB_ROW_LITERAL 0x20u	/* nothing varies: no value to judge */
 #define AB_ROW_DIGIT 0x40u	/* a digit */
+#define AB_ROW_CHOSEN 0x100u	/* people may have chosen it: no weak one */
 /* Two halves that make a finding together, in either order. */
 #define AB_ROW_NEEDS(slot) ((uint32_t)(slot) << 16)  /* the secret */
 #define AB_ROW_WORD(slot) ((uint32_t)(slot) << 20)   /* its keyword */

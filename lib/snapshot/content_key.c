@@ -69,19 +69,13 @@ bool ab_verify_pem(const ab_content_window *w, ab_content_match *m)
 	return ab_content_at(w, p, "-----", false) && has_body(p + 5, w->hi);
 }
 
-/* The letters of base64 around the anchor, without line ends. */
-static size_t letters(const ab_content_window *w, uint8_t *out, size_t room)
+/* At most `max` letters of base64 from p, without line ends. */
+static size_t letters(const uint8_t *p, const uint8_t *hi, uint8_t *out,
+		      size_t max)
 {
-	const uint8_t *p = w->at;
 	size_t n = 0;
 
-	for (size_t i = 0; i < 100 && p > w->lo; i++) {
-		if (!ab_content_class('E', p[-1]) &&
-		    !ab_content_class('s', p[-1]))
-			break;
-		p--;
-	}
-	for (; p < w->hi && n < room; p++) {
+	for (; p < hi && n < max; p++) {
 		if (ab_content_class('B', *p))
 			out[n++] = *p;
 		else if (!ab_content_class('s', *p))
@@ -90,40 +84,42 @@ static size_t letters(const ab_content_window *w, uint8_t *out, size_t room)
 	return n;
 }
 
-static bool is_armoured(const uint8_t *p, size_t n)
+/* The same before p, the last ones; how many. */
+static size_t letters_before(const ab_content_window *w, uint8_t *out,
+			     size_t max)
 {
-	ab_content_window w = { .lo = p, .hi = p + n, .at = p };
+	size_t n = 0;
 
-	while ((size_t)(w.hi - w.at) > 11) {
-		const uint8_t *at = memchr(w.at, 'P',
-					   (size_t)(w.hi - w.at) - 10);
-
-		if (!at)
-			return false;
-		/* the first dashes may be lost to the alignment */
-		if (memcmp(at, "PRIVATE KEY", 11) == 0 &&
-		    ab_content_has(p, (size_t)(at - p), "---begin"))
-			return true;
-		w.at = at + 1;
+	for (const uint8_t *p = w->at; p > w->lo && n < max; p--) {
+		if (ab_content_class('B', p[-1]))
+			out[max - ++n] = p[-1];
+		else if (!ab_content_class('s', p[-1]))
+			break;
 	}
-	return false;
+	return n;
 }
 
+/*
+ * "-----BEGIN" or "PRIVATE KEY" in base64. The anchor's first letter says how
+ * it is aligned: where the next group of four begins.
+ */
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m)
 {
-	uint8_t text[320], plain[256];
-	size_t n = letters(w, text, sizeof(text));
+	size_t skip = *w->at == '0' || *w->at == 'B' ? 2 :
+		      *w->at == 't' || *w->at == 'Q' ? 1 :
+						       0;
+	bool is_begin = *w->at == 'L' || *w->at == '0' || *w->at == 't';
+	uint8_t text[192], plain[144];
+	size_t before = is_begin ? 0 : letters_before(w, text, 88), n, from;
 
 	if (run('B', m->end, w->hi, 20) - m->end < 20)
 		return false;
-	for (size_t phase = 0; phase < 4 && phase < n; phase++) {
-		size_t len = ab_content_decode(text + phase, n - phase, plain,
-					       sizeof(plain));
-
-		if (is_armoured(plain, len))
-			return true;
-	}
-	return false;
+	memmove(text, text + 88 - before, before);
+	n = before + letters(w->at, w->hi, text + before, 88);
+	from = (before + skip) % 4;
+	n = ab_content_decode(text + from, n - from, plain, sizeof(plain));
+	return ab_content_has(plain, n, "begin") &&
+	       memmem(plain, n, "PRIVATE KEY", 11);
 }
 
 bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)
@@ -151,8 +147,9 @@ bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
 	return m->end - m->value == 43 && m->end < w->hi && *m->end == '=';
 }
 
-/* jwt.io's and everybody's: {"sub":"1234567890", ... */
-#define JWT_SAMPLE "eyJzdWIiOiIxMjM0NTY3ODkwIi"
+/* jwt.io's and everybody's {"sub":"1234567890", and PyJWT's manual. */
+static const char *const jwt_samples[] = { "eyJzdWIiOiIxMjM0NTY3ODkwIi",
+					   "eyJzb21lIjoicGF5bG9hZCJ9" };
 
 bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m)
 {
@@ -162,8 +159,10 @@ bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m)
 	if (p - w->at < 18 || !ab_content_at(w, p, ".eyJ", false))
 		return false;
 	m->value = ++p;
-	if (ab_content_at(w, p, JWT_SAMPLE, false))
-		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(jwt_samples); i++) {
+		if (ab_content_at(w, p, jwt_samples[i], false))
+			return false;
+	}
 	m->end = run('W', p, w->hi, AB_CONTENT_AHEAD);
 	if (m->end - p < 18)
 		return false;
@@ -179,14 +178,17 @@ bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m)
 bool ab_verify_jwt_b64(const ab_content_window *w, ab_content_match *m)
 {
 	uint8_t plain[AB_CONTENT_AHEAD];
-	const uint8_t *end = run('B', w->at, w->hi, AB_CONTENT_AHEAD);
-	size_t n = ab_content_decode(w->at, (size_t)(end - w->at), plain,
-				     sizeof(plain));
-	ab_content_window in = { .lo = plain, .hi = plain + n, .at = plain };
+	ab_content_window in = { .lo = plain, .at = plain };
 	ab_content_match token = { .first = plain };
+	const uint8_t *end;
+	size_t n;
 
 	if (w->at > w->lo && ab_content_class('B', w->at[-1]))
 		return false;
+	end = run('B', w->at, w->hi, AB_CONTENT_AHEAD);
+	n = ab_content_decode(w->at, (size_t)(end - w->at), plain,
+			      sizeof(plain));
+	in.hi = plain + n;
 	m->value = w->at;
 	m->end = end;
 	if (n < 60 || memcmp(plain, "eyJ", 3) != 0)
@@ -200,15 +202,23 @@ bool ab_verify_jwt_b64(const ab_content_window *w, ab_content_match *m)
 
 bool ab_verify_openai(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('W', w, w->at, 256);
+	const uint8_t **mark = &w->marks[AB_MARK_OPENAI];
+	const uint8_t *p = w->at - w->lo > 256 ? w->at - 256 : w->lo;
+	bool is_seen = false;
 
+	if (*mark > p)
+		p = *mark;
+	p = back('W', w, w->at, (size_t)(w->at - p));
 	for (; w->at - p >= 23; p++) {
-		if (ab_content_at(w, p, "sk-", false) &&
-		    ab_content_begins(w, p))
+		is_seen = ab_content_at(w, p, "sk-", false) &&
+			  ab_content_begins(w, p);
+		if (is_seen)
 			break;
 	}
-	if (w->at - p < 23)
+	if (!is_seen) {
+		*mark = w->at - w->lo > 23 ? w->at - 22 : *mark;
 		return false;
+	}
 	m->first = p;
 	m->value = p + 3;
 	p = m->end;
@@ -285,9 +295,12 @@ bool ab_verify_mailchimp(const ab_content_window *w, ab_content_match *m)
  */
 bool ab_verify_discord_near(const ab_content_window *w, ab_content_match *m)
 {
+	const uint8_t **mark = &w->marks[AB_MARK_DISCORD];
 	ab_content_window in = *w;
 
 	in.at = w->at - w->lo > 256 ? w->at - 256 : w->lo;
+	if (*mark > in.at)
+		in.at = *mark;
 	for (; in.at < w->hi && in.at - w->at < 512; in.at++) {
 		if (ab_content_class('0', *in.at) &&
 		    ab_content_shape("!%0%W{23,25}.%W{6}.%W{27,38}!", false,
@@ -296,6 +309,7 @@ bool ab_verify_discord_near(const ab_content_window *w, ab_content_match *m)
 				       (size_t)(m->end - m->value)) >= 40)
 			return true;
 	}
+	*mark = in.at;
 	return false;
 }
 

@@ -141,25 +141,39 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
 }
 
+/* "server=" or "data source=" before the anchor, in its line. */
+static const uint8_t *server_of(const ab_content_window *w)
+{
+	const uint8_t *lo = w->at - w->lo > 350 ? w->at - 350 : w->lo, *p;
+
+	if (w->marks[AB_MARK_ADO] > lo)
+		lo = w->marks[AB_MARK_ADO];
+	p = memrchr(lo, '\n', (size_t)(w->at - lo));
+	if (p)
+		lo = p;
+	for (p = w->at; (p = memrchr(lo, '=', (size_t)(p - lo)));) {
+		if (ab_content_at(w, p - 6, "server=", true))
+			return p - 6;
+		if (ab_content_at(w, p - 11, "data source=", true))
+			return p - 11;
+	}
+	w->marks[AB_MARK_ADO] = w->at;
+	return NULL;
+}
+
 /* server=...; ... password=...; the anchor is the last name. */
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const samples[] = { "localhost", "127.0.0.1",
 					       "(local", "example",
 					       "myserver", "yourserver" };
-	const uint8_t *p = w->at, *server = NULL, *end;
+	const uint8_t *server, *end;
 
 	m->value = m->end;
 	m->end = until(m->value, w->hi, ";\"'", 256);
-	if (m->end - m->value < 4 || is_weak(m->value, m->end))
+	if (m->end - m->value < 4)
 		return false;
-	for (; !server && w->at - p < 350; p--) {
-		if (ab_content_at(w, p, "server=", true) ||
-		    ab_content_at(w, p, "data source=", true))
-			server = p;
-		if (p == w->lo || p[-1] == '\n')
-			break;
-	}
+	server = server_of(w);
 	if (!server)
 		return false;
 	m->first = server;
@@ -171,7 +185,7 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 				   samples[i]))
 			return false;
 	}
-	return true;
+	return !is_weak(m->value, m->end);
 }
 
 /* ", ", "=", "': '" and so on between a name and its value. */
@@ -252,19 +266,24 @@ static bool user_pass(const ab_content_window *w, const uint8_t *p,
 		return false;
 	m->value = p + 1;
 	m->end = until(p + 1, w->hi, "\"'$`\\", 256);
+	/* in a sentence */
+	while (m->end > m->value && strchr(",.;:)", m->end[-1]))
+		m->end--;
 	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
 }
 
 /* curl ... -u user:password, on one line or one continued with '\'. */
 bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = m->end;
+	const uint8_t **mark = &w->marks[AB_MARK_CURL], *p = m->end;
 
 	if (!ab_content_begins(w, w->at))
 		return false;
+	if (*mark > p)
+		p = *mark;
 	for (; p + 3 < w->hi && p - w->at < 204; p++) {
 		if (*p == '\n' && p[-1] != '\\')
-			return false;
+			break;
 		if (!ab_content_class('s', *p))
 			continue;
 		if (ab_content_at(w, p + 1, "-u ", false))
@@ -273,6 +292,7 @@ bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 		    ab_content_at(w, p + 1, "--user=", false))
 			return user_pass(w, p + 8, m);
 	}
+	*mark = p;
 	return false;
 }
 
@@ -325,7 +345,7 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 	       !ab_content_is_local(host, (size_t)(host_end - host));
 }
 
-/* machine api.wandb.ai: enough alone, unless a sample follows. */
+/* The host's name in a netrc: enough alone, unless a sample follows. */
 bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *p = back('s', w, w->at, 64), *end;

@@ -25,6 +25,7 @@
 #define MIXED AB_ROW_MIXED
 #define CASES AB_ROW_CASES
 #define DIGIT AB_ROW_DIGIT
+#define CHOSEN AB_ROW_CHOSEN
 #define LONELY AB_ROW_LONELY
 #define NOT_LOCK AB_ROW_NOT_LOCK
 #define CHECKSUM AB_ROW_CHECKSUM
@@ -48,7 +49,8 @@ const ab_content_row ab_content_rows[] = {
 	V("aws-secret-key-assign", 'M', "secretaccesskey", aws_secret, 40, FOLD | CASES),
 	V("aws-secret-key-assign", 'M', "secret_access_key", aws_secret, 40, FOLD | CASES),
 	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, LONELY),
-	T("aws-bedrock-short", 'H', "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
+	T("aws-bedrock-short", 'H', "bedrock-api-key-"
+	  "YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
 	T("aws-mws", 'H', "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
 	T("gcp-api-key", 'M', "!AIza%W{35}!", 35, CASES),
 	T("gcp-oauth-secret", 'H', "!GOCSPX-%W{28}!", 30, MIXED),
@@ -170,7 +172,7 @@ const ab_content_row ab_content_rows[] = {
 
 	/* package registries */
 	T("npm-token", 'H', "!npm_%A{36}!", 35, CHECKSUM | MIXED),
-	T("npm-legacy-authtoken", 'H', ":_authToken%s{0,8}=%s{0,8}%n{8,}", 25, 0),
+	T("npm-legacy-authtoken", 'H', ":_authToken%s{0,8}=%s{0,8}%n{8,}", 25, CHOSEN),
 	V("npm-auth-b64", 'H', "_auth=", npm_auth, 0, 0),
 	V("npm-auth-b64", 'H', "_auth%s", npm_auth, 0, 0),
 	V("npm-auth-b64", 'H', "_password=", npm_auth, 0, 0),

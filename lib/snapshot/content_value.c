@@ -18,16 +18,20 @@ static uint8_t fold(uint8_t c)
 	return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 'a') : c;
 }
 
+/* Does p begin with it? n bytes may be looked at. */
+static bool starts(const uint8_t *p, size_t n, const char *lower)
+{
+	for (; *lower; p++, lower++, n--) {
+		if (!n || fold(*p) != (uint8_t)*lower)
+			return false;
+	}
+	return true;
+}
+
 bool ab_content_has(const uint8_t *p, size_t n, const char *lower)
 {
-	size_t len = strlen(lower);
-
-	for (size_t i = 0; i + len <= n; i++) {
-		size_t k = 0;
-
-		while (k < len && fold(p[i + k]) == (uint8_t)lower[k])
-			k++;
-		if (k == len)
+	for (; n; p++, n--) {
+		if (starts(p, n, lower))
 			return true;
 	}
 	return false;
@@ -35,7 +39,7 @@ bool ab_content_has(const uint8_t *p, size_t n, const char *lower)
 
 static bool is_text(const uint8_t *p, size_t n, const char *lower)
 {
-	return n == strlen(lower) && ab_content_has(p, n, lower);
+	return starts(p, n, lower) && strlen(lower) == n;
 }
 
 /* log2(x) in 1/256, by squaring: no libm, no table. */
@@ -147,12 +151,11 @@ static const char *const weak_words[] = {
 	"guest",    "test",	"testing",  "tester",	"postgres", "postgresql",
 	"mysql",    "mariadb",	"redis",    "mongo",	"mongodb", "rabbitmq",
 	"foo",	    "bar",	"baz",	    "foobar",	"qwerty",  "letmein",
-	"demo",	    "dev",	"develop",  "local",	"abc",	   "abc123",
-	"hunter2",  "welcome",	"token",    "key",	"apikey",  "api_key",
+	"demo",	    "dev",	"develop",  "local",	"abc",	   "docker",
+	"welcome",  "token",	"key",	    "apikey",	"api_key", "login",
 	"string",   "value",	"none",	    "null",	"true",	   "false",
 	"p4ssw0rd", "p4ssword", "passw0rd", "p@ssw0rd", "p@ssword", "default",
-	"pass123",  "pass1234",	"password1", "password123", "admin123",
-	"test123",  "test1234",	"root123",  "toor",	"sa",	   "docker",
+	"toor",	    "sa",	"pass;word",
 };
 
 /* What in a chosen password says that it is none. */
@@ -185,16 +188,27 @@ static bool is_plain(const uint8_t *p, size_t n)
 		    p[i] != '-')
 			small = false;
 	}
-	/* a number to count with, the NAME of a variable, one short word */
-	return (digits && n < 9) || capitals || (small && n < 8);
+	/* a number to count with, the NAME of a variable, a word or two */
+	return (digits && n < 9) || capitals || (small && n < 12);
 }
 
 bool ab_content_is_weak(const uint8_t *p, size_t n)
 {
+	size_t stem;
+
 	if (n > AB_CONTENT_AHEAD)
 		n = AB_CONTENT_AHEAD;
+	for (; n && (*p == '"' || *p == '\'' || *p == '\\' || *p == '#'); n--)
+		p++;
+	while (n && (p[n - 1] == '"' || p[n - 1] == '\''))
+		n--;
+	/* user1, pass1234: what counts is the word */
+	for (stem = n; stem && n - stem < 4 && p[stem - 1] >= '0' &&
+		       p[stem - 1] <= '9';)
+		stem--;
 	for (size_t i = 0; i < AB_ARRAY_LEN(weak_words); i++) {
-		if (is_text(p, n, weak_words[i]))
+		if (is_text(p, stem, weak_words[i]) ||
+		    is_text(p, n, weak_words[i]))
 			return true;
 	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(weak_parts); i++) {
@@ -207,7 +221,8 @@ bool ab_content_is_weak(const uint8_t *p, size_t n)
 	if (n && (p[0] == '$' || p[0] == '{' || p[0] == '[' || p[0] == '@' ||
 		  p[0] == '('))
 		return true;
-	return is_plain(p, n) || repeats(p, n) || is_template(p, n);
+	return is_plain(p, n) || is_plain(p, stem) || repeats(p, n) ||
+	       is_template(p, n);
 }
 
 bool ab_content_is_local(const uint8_t *host, size_t n)
@@ -267,11 +282,13 @@ bool ab_content_checksum(const uint8_t *p, size_t n)
 
 /* What documentation prints and everybody has, in small letters. */
 static const char *const samples[] = {
-	/* Azurite's account; Stripe's documentation; RFC 7617 section 2 */
+	/* Azurite's account; Stripe's documentation; RFC 7617 section 2 and
+	 * RFC 6749 section 4.4.2 */
 	"eby8vdm02xnocqflquwjpllmetlcdxj1ouzft50usrz6ifsufq2uvercz4i6tq/k1szfp"
 	"totr/kbhbeksogmgw==",
 	"4ec39hqlyjwdarjtt1zdp7dc",
 	"qwxhzgrpbjpvcgvuihnlc2ftzq==",
+	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
 };
 
 #define KIND_UPPER 1u
@@ -332,6 +349,8 @@ bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 		if (is_text(p, n, samples[i]))
 			return false;
 	}
+	if ((row->flags & AB_ROW_CHOSEN) && ab_content_is_weak(p, n))
+		return false;
 	return ab_content_entropy(p, n) >= row->entropy &&
 	       !ab_content_is_sample(p, n);
 }
