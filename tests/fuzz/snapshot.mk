@@ -6,3 +6,12 @@ tests_fuzz_snapshot_manifest_SOURCES = tests/fuzz/snapshot_manifest.c $(FUZZ_MAI
 tests_fuzz_snapshot_manifest_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_snapshot_manifest_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_snapshot_manifest_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/snapshot_content
+FUZZ_TARGETS += tests/fuzz/snapshot_content
+tests_fuzz_snapshot_content_SOURCES = tests/fuzz/snapshot_content.c \
+	tests/unit/content_text.c tests/unit/content_text.h $(FUZZ_MAIN)
+tests_fuzz_snapshot_content_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/tests/unit
+tests_fuzz_snapshot_content_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_snapshot_content_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

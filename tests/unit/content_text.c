@@ -9,6 +9,10 @@
 
 #include "snapshot/content_internal.h"
 
+/* Templates may be a fuzzer's. */
+#define DEPTH 4
+#define LONGEST 4096
+
 typedef struct text {
 	char *p;
 	size_t n, room;
@@ -37,13 +41,14 @@ static void put(text *t, char c)
 
 static char any_of(content_random *r, char class)
 {
-	for (;;) {
+	for (int tries = 0; tries < 10000; tries++) {
 		uint8_t c = (uint8_t)(content_next(r) >> 40);
 
 		/* '=' ends base64 and is not in the middle of it */
 		if (ab_content_class(class, c) && c != '=')
 			return (char)c;
 	}
+	return '?'; /* no such class */
 }
 
 static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -95,21 +100,23 @@ static void put_checked(text *t, content_random *r, size_t n)
 }
 
 static const char *expand(text *t, content_random *r, const char *p,
-			  bool is_nested);
+			  unsigned depth);
 
 /* At the letter behind '^'; the place behind the closing one. */
-static const char *command(text *t, content_random *r, const char *p)
+static const char *command(text *t, content_random *r, const char *p,
+			   unsigned depth)
 {
 	text inner = { NULL, 0, 0 };
 	char *end, class = *p;
 	size_t n;
 
-	if (*p == '^')
-		return p + 1;
+	if (*p == '^' || !*p || depth > DEPTH)
+		return *p ? p + 1 : p;
 	n = strtoul(p + 1, &end, 10);
+	n = n > LONGEST ? LONGEST : n;
 	if ((class == 'B' || class == 'U') &&
 	    (end == p + 1 || *end != '^')) {
-		p = expand(&inner, r, p + 1, true);
+		p = expand(&inner, r, p + 1, depth + 1);
 		put_base64(t, inner.p, inner.n, class == 'U');
 		free(inner.p);
 		return p;
@@ -125,11 +132,11 @@ static const char *command(text *t, content_random *r, const char *p)
 		for (size_t i = 0; i < n; i++)
 			put(t, any_of(r, class));
 	}
-	return end + 1;
+	return *end ? end + 1 : end;
 }
 
 static const char *expand(text *t, content_random *r, const char *p,
-			  bool is_nested)
+			  unsigned depth)
 {
 	while (*p) {
 		if (*p != '^') {
@@ -137,12 +144,12 @@ static const char *expand(text *t, content_random *r, const char *p,
 			continue;
 		}
 		/* the end of what is nested, unless something opens */
-		if (is_nested && p[1] != '^' &&
+		if (depth && p[1] != '^' &&
 		    !(strchr("UC", p[1]) && p[1]) &&
 		    !(p[1] && strchr("ABWhHUl2dzLk", p[1]) &&
 		      p[2] >= '0' && p[2] <= '9'))
 			return p + 1;
-		p = command(t, r, p + 1);
+		p = command(t, r, p + 1, depth);
 	}
 	return p;
 }
@@ -151,7 +158,7 @@ char *content_text(content_random *r, const char *template, size_t *n)
 {
 	text t = { NULL, 0, 0 };
 
-	expand(&t, r, template, false);
+	expand(&t, r, template, 0);
 	*n = t.n;
 	return t.p;
 }
