@@ -291,6 +291,66 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 	c->cwd = cwd;
 }
 
+static void on_probe(void *user, const struct ab_shell_found *f)
+{
+	uint8_t *worst = user;
+
+	if (f->verdict > *worst)
+		*worst = f->verdict;
+}
+
+static bool is_count(const struct ab_word *w)
+{
+	return w->len && !w->hole_count && *w->text >= '0' && *w->text <= '9';
+}
+
+/* What a wrapper would be used for; `reboot` may be a subcommand. */
+static bool is_likely_inner(const struct ab_check *c, const struct ab_word *w)
+{
+	uint32_t base = base_of(w);
+	const struct ab_program *p =
+		ab_pack_find(c->pack, w->text + base, w->len - base);
+
+	return p && (p->is_git || p->is_wrapper ||
+		     ab_has_role(c, p, AB_ROLE_REMOVE) ||
+		     ab_has_role(c, p, AB_ROLE_DELETE) ||
+		     ab_has_role(c, p, AB_ROLE_WRITE) ||
+		     ab_has_role(c, p, AB_ROLE_SHELL));
+}
+
+/* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
+   table and may run what its words are. Asked about when that is denied. */
+static void probe_words(struct ab_check *c, const struct ab_word *words,
+			uint32_t count)
+{
+	uint32_t i = 1;
+	uint8_t worst = 0;
+	struct ab_check before = *c;
+
+	while (i < count && is_count(&words[i]))
+		i++;
+	if (i < count && !is_likely_inner(c, &words[i])) {
+		while (i < count && !(words[i].len == 2 &&
+				      !memcmp(words[i].text, "--", 2)))
+			i++;
+		i++;
+	}
+	if (i + 1 >= count || c->is_probe || !ab_names_program(c, &words[i]))
+		return;
+	c->report = on_probe;
+	c->user = &worst;
+	c->told = NULL;
+	c->is_probe = true;
+	ab_check_words(c, words + i, count - i, 0, NULL, false);
+	c->report = before.report;
+	c->user = before.user;
+	c->told = before.told;
+	c->is_probe = false;
+	c->out_taint = before.out_taint;
+	if (worst == AB_V_DENY)
+		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[i]);
+}
+
 static void judge_program(struct ab_check *c, const struct ab_program *p,
 			  const struct ab_word *words, uint32_t count,
 			  uint32_t in_taint, const struct ab_word *in_text,
@@ -315,6 +375,8 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	}
 	if (!p || !p->is_git)
 		ab_check_git(c, words, count);
+	if (!p && count > 2 && words[0].len)
+		probe_words(c, words, count);
 	default_output(c, &use);
 	c->use = outer;
 	c->is_excused = was_excused;
@@ -405,6 +467,12 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	if (eq) /* env BASH_FUNC_x%%=..., which is no name for a shell */
 		ab_check_env(c, words[0].text,
 			     (uint32_t)(eq - words[0].text), &words[0]);
+	/* !rm: the last one in the history that began like this */
+	if (words[0].len > 1 && *words[0].text == '!' && !words[0].is_quoted)
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
+	/* /proc/self/exe: whoever runs it */
+	if (words[0].len > 6 && !memcmp(words[0].text, "/proc/", 6))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	if (is_odd_name(&words[0]) || (!words[0].len && !unknown))
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
 	const struct ab_program *p = ab_pack_find(

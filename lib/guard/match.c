@@ -356,9 +356,72 @@ static void env_entry(struct ab_check *c, uint32_t at, const char *name,
 	}
 }
 
+/* A variable whose value somebody runs as a command. */
+static bool is_command_variable(const char *name, uint32_t len)
+{
+	static const char *const names[] = {
+		"PAGER", "MANPAGER", "EDITOR", "VISUAL", "LESSOPEN",
+		"LESSCLOSE", "BROWSER", "FCEDIT", "SUDO_EDITOR",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	}
+	return false;
+}
+
+/* a[$(...)]: what arithmetic runs when it comes across the value. */
+static bool has_subscript(const struct ab_word *value)
+{
+	const char *s = value->text, *end = s + value->len;
+
+	while ((s = memchr(s, '[', (size_t)(end - s)))) {
+		const char *stop = memchr(s, ']', (size_t)(end - s));
+		char before = s > value->text ? s[-1] : ' ';
+		bool is_name = (before >= 'a' && before <= 'z') ||
+			       (before >= 'A' && before <= 'Z') ||
+			       before == '_';
+
+		if (!stop)
+			return false;
+		if (is_name && (memmem(s, (size_t)(stop - s), "$(", 2) ||
+				memchr(s, '`', (size_t)(stop - s))))
+			return true;
+		s++;
+	}
+	return false;
+}
+
+/* The value is text now and a command later. */
+static void check_late_value(struct ab_check *c, const char *name,
+			     uint32_t len, const struct ab_word *value)
+{
+	struct ab_word text;
+	uint32_t from = 0;
+
+	if (is_command_variable(name, len)) {
+		/* lesspipe: |CMD, ||CMD, |-CMD */
+		while (from < value->len &&
+		       memchr("|- ", value->text[from], 3))
+			from++;
+		if (ab_word_slice(c, value, from, UINT32_MAX, &text) &&
+		    text.len)
+			ab_check_script(c, &text, true, NULL, 0, NULL);
+		return;
+	}
+	/* a prompt is no number */
+	if (len >= 2 && name[0] == 'P' && (name[1] == 'S' || name[1] == 'R'))
+		return;
+	if (has_subscript(value))
+		ab_check_script(c, value, false, NULL, 0, NULL);
+}
+
 void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 		  const struct ab_word *value)
 {
+	if (value->len && c->run)
+		check_late_value(c, name, len, value);
 	uint32_t hash = ab_pack_hash(name, len);
 
 	env_entry(c, c->pack->env_buckets[hash % AB_ENV_BUCKETS], name, len,

@@ -21,6 +21,7 @@ static const char *const known[AB_KNOWN_COUNT] = {
 	[AB_KNOWN_SHADOW] = "exec.path-hijack",
 	[AB_KNOWN_SSH] = "exec.ssh-remote",
 	[AB_KNOWN_OPAQUE] = "exec.interp-opaque",
+	[AB_KNOWN_WRAPPER] = "exec.wrapper",
 };
 
 static int word_in(const char *word, const char *const *list, size_t n)

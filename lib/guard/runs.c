@@ -124,18 +124,21 @@ static bool stdin_word(struct ab_check *c, const struct ab_use *use,
 	return true;
 }
 
-/* The words of a text, split at blanks and newlines; at most `room`. */
+/* The words of a text, split at what `ends` them; at most `room`. */
 static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
+			    const char *ends, uint32_t end_count,
 			    struct ab_word *out, uint32_t room)
 {
 	uint32_t n = 0, i = 0;
 
 	while (i < text->len && n < room) {
-		while (i < text->len && memchr(" \t\n", text->text[i], 3))
+		while (i < text->len &&
+		       memchr(ends, text->text[i], end_count))
 			i++;
 		uint32_t from = i;
 
-		while (i < text->len && !memchr(" \t\n", text->text[i], 3))
+		while (i < text->len &&
+		       !memchr(ends, text->text[i], end_count))
 			i++;
 		if (i > from &&
 		    !ab_word_slice(c, text, from, i - from, &out[n++]))
@@ -147,6 +150,27 @@ static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
 }
 
 #define MAX_INPUT 256 /* words of a known stdin that xargs appends */
+#define MAX_SINGLE 16 /* of them each alone */
+
+/* -x, -xVALUE or the long form among the words before the command. */
+static bool has_option(const struct ab_use *use, const char *brief,
+		       const char *name)
+{
+	uint32_t end = use->operand_count ? use->operands[0] : use->count;
+
+	for (uint32_t i = 1; i < end; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len >= 2 && (!memcmp(w->text, brief, 2) ||
+				    (w->len >= 4 && w->text[1] == '-' &&
+				     !strncmp(w->text, name,
+					      w->len < strlen(name)
+						      ? w->len
+						      : strlen(name)))))
+			return true;
+	}
+	return false;
+}
 
 static void run_xargs(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_word *words, uint32_t count)
@@ -190,11 +214,50 @@ static void run_xargs(struct ab_check *c, const struct ab_use *use,
 	if (!count) /* xargs alone echoes */
 		return;
 	memcpy(all, words, count * sizeof(*all));
-	if (use->in_text)
-		extra = split_words(c, use->in_text, all + count, MAX_INPUT);
+	if (use->in_text) {
+		/* -0 and -d: not at blanks */
+		bool is_raw = has_option(use, "-0", "--null") ||
+			      has_option(use, "-d", "--delimiter");
+
+		extra = split_words(c, use->in_text,
+				    is_raw ? "\n\0" : " \t\n",
+				    is_raw ? 2 : 3, all + count, MAX_INPUT);
+	}
 	if (!use->in_text || extra == MAX_INPUT)
 		all[count + extra++] = value;
 	ab_run_words(c, use, all, count + extra);
+	/* sh -c gets one of them at a time */
+	for (uint32_t i = 1; i < extra && i < MAX_SINGLE; i++) {
+		all[count] = all[count + i];
+		ab_run_words(c, use, all, count + 1);
+	}
+}
+
+static bool is_text(const struct ab_word *w, const char *text)
+{
+	return !w->hole_count && strlen(text) == w->len &&
+	       !memcmp(text, w->text, w->len);
+}
+
+/* What find's -name says without a pattern; else *name stays. */
+static void find_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *name)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+
+		if (v->at || w->hole_count || !w->len ||
+		    (!is_text(&use->words[v->option], "-name") &&
+		     !is_text(&use->words[v->option], "-iname")))
+			continue;
+		for (uint32_t k = 0; k < w->len; k++) {
+			if (memchr("*?[\\", w->text[k], 4))
+				return;
+		}
+		(void)ab_word_slice(c, w, 0, UINT32_MAX, name);
+		return;
+	}
 }
 
 /* find START -exec words {} ; */
@@ -207,26 +270,24 @@ static void run_find(struct ab_check *c, const struct ab_use *use,
 
 	if (use->operand_count) {
 		const struct ab_word *start = &use->words[use->operands[0]];
-		char *text = ab_check_alloc(c, start->len + 4);
+		struct ab_word name = { .text = "{}", .len = 2 };
+
+		find_name(c, use, &name);
+		char *text = ab_check_alloc(c, start->len + name.len + 2);
 
 		if (!text)
 			return;
 		memcpy(text, start->text, start->len);
-		memcpy(text + start->len, "/{}", 3);
+		text[start->len] = '/';
+		memcpy(text + start->len + 1, name.text, name.len);
 		value = *start;
 		value.text = text;
-		value.len = start->len + 3;
+		value.len = start->len + 1 + name.len;
 		value.map = NULL;
 		value.map_count = 0;
 	}
 	if (all && fill_words(c, use, words, count, "{}", &value, all))
 		ab_run_words(c, use, all, count);
-}
-
-static bool is_text(const struct ab_word *w, const char *text)
-{
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
 }
 
 bool ab_has_role(const struct ab_check *c, const struct ab_program *p,
@@ -261,6 +322,41 @@ static void until_role(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* docker run --entrypoint rm IMAGE -rf /: the words from operand `at` on are
+   what it gets. */
+static bool run_entrypoint(struct ab_check *c, const struct ab_use *use,
+			   uint32_t at)
+{
+	static const char name[] = "--entrypoint";
+	struct ab_word *all;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *o = &use->words[v->option];
+
+		if (o->len < sizeof(name) - 1 ||
+		    memcmp(o->text, name, sizeof(name) - 1) != 0)
+			continue;
+		uint32_t from = at <= use->operand_count
+					? use->operands[at - 1]
+					: use->count;
+		uint32_t count = use->count - from;
+
+		all = ab_check_alloc(c, (count + 1) * sizeof(*all));
+		if (!all || !ab_word_slice(c, &use->words[v->word], v->at,
+					   UINT32_MAX, &all[0]))
+			return true;
+		if (!all[0].len && !all[0].hole_count) /* none, then */
+			return false;
+		if (count)
+			memcpy(all + 1, use->words + from,
+			       count * sizeof(*all));
+		ab_run_words(c, use, all, count + 1);
+		return true;
+	}
+	return false;
+}
+
 void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role)
 {
@@ -271,6 +367,8 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		until_role(c, use, role);
 		return;
 	}
+	if (run_entrypoint(c, use, base + role->a))
+		return;
 	if (n < role->a) {
 		if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS) &&
 		    role->a == 1)

@@ -187,6 +187,19 @@ static void pop_dir(struct ab_check *c)
 			   AB_SHELL_OWN);
 }
 
+/* CDPATH=/etc; cd ssh: where that leads is not in the word. */
+static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
+{
+	bool is_exported, is_set = false;
+
+	if (!to->len || *to->text == '/' || *to->text == '.' ||
+	    (to->hole_count && !to->holes[0].at))
+		return false;
+	for (uint32_t i = 0; i < c->assign_count; i++)
+		is_set |= !strcmp(c->assigns[i].name, "CDPATH");
+	return is_set || ab_shell_get(c->run, "CDPATH", 6, &is_exported);
+}
+
 /* cd, pushd, popd. */
 static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		       const struct ab_word *argv, uint32_t argc)
@@ -214,7 +227,9 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		to = &home;
 	if (is_push)
 		push_dir(c, c->cwd);
-	set_cwd(c, to && !word_is(to, "-") ? ab_cwd_after(c, to) : NULL);
+	if (to && (word_is(to, "-") || uses_cdpath(c, to)))
+		to = NULL;
+	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
 }
 
 /* --- redirections ------------------------------------------------------- */

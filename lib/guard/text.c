@@ -124,9 +124,11 @@ bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
 				  : AB_TOKEN_STRING;
 		return true;
 	}
-	if (is_word(ch)) {
+	if (is_word(ch) || (ch == '-' && x->lang == AB_LANG_LISP)) {
 		t->kind = AB_TOKEN_WORD;
-		while (x->pos < x->len && is_word(x->text[x->pos]))
+		while (x->pos < x->len &&
+		       (is_word(x->text[x->pos]) ||
+			(x->text[x->pos] == '-' && x->lang == AB_LANG_LISP)))
 			x->pos++;
 	} else {
 		t->kind = AB_TOKEN_SIGN;
