@@ -148,7 +148,7 @@ int ab_record_open(ab_record *record, const void *p, size_t n,
 	if (record->tail.report_len > n)
 		return -EPROTO;
 	report = padded((size_t)record->tail.report_len);
-	if (report > n || record->tail.old_name[AB_RECORD_OLD_SIZE - 1])
+	if (report > n)
 		return -EPROTO;
 	record->source_name = (const char *)record->p + sizeof(record->head);
 	record->first = sizeof(record->head) +

@@ -24,7 +24,6 @@
 #include "base/limits.h"
 
 #define AB_RECORD_BOOT_SIZE 16
-#define AB_RECORD_OLD_SIZE 64
 
 /* What holds for all of it. A record of other options is not comparable. */
 typedef struct ab_record_head {
@@ -60,8 +59,6 @@ typedef struct ab_record_tail {
 	uint64_t tree_dev, tree_ino; /* the published directory */
 	uint64_t report_len;
 	uint8_t manifest[AB_SHA256_SIZE]; /* digest of the manifest */
-	char old_name[AB_RECORD_OLD_SIZE]; /* the generation before, kept in
-					      the staging directory; "" */
 	uint8_t checksum[AB_SHA256_SIZE]; /* over all before it */
 } ab_record_tail;
 

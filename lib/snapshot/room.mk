@@ -20,7 +20,8 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/snapshot/line.c lib/snapshot/line.h \
 	lib/snapshot/manifest.c lib/snapshot/manifest.h \
-	lib/snapshot/record.c lib/snapshot/record.h
+	lib/snapshot/record.c lib/snapshot/record.h \
+	lib/snapshot/report.c lib/snapshot/report.h
 
 libagentbox_la_SOURCES += \
 	lib/snapshot/filter.c lib/snapshot/filter.h \

@@ -278,9 +278,10 @@ static void copy_helper(void)
 {
 	int status;
 	const char *from = e2e_text("%s/agentbox-init", ab_test_helper_dir());
+	const char *copy = e2e_text("%s/agentbox-copy", ab_test_helper_dir());
 
 	host_mkdir(host_path("helper"));
-	HOST_RUN(&status, "cp", from, host_path("helper/agentbox-init"));
+	HOST_RUN(&status, "cp", from, copy, host_path("helper"));
 	REQUIRE(status == 0, "cannot copy %s", from);
 	setenv("AB_TEST_HELPER_DIR", host_path("helper"), 1);
 }

@@ -135,3 +135,6 @@ tests_e2e_long_runs_LDADD = $(E2E_BOX_LIBS)
 
 # The tool.
 include tests/e2e/tool.mk
+
+# Snapshots.
+include tests/e2e/snapshot.mk

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The walked tree beside the record of the generation before, both in byte
+ * order: what has the same inode, ctime, size, mtime and mode is taken over
+ * unread (cases 66, 75: mtime alone proves nothing). Refuses to take over a
+ * file that was written so shortly before it was read that its times cannot
+ * tell, unless its bytes are the same.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reading.h"
+
+typedef struct comparison {
+	reading *g;
+	ab_record_cursor cursor;
+	ab_record_entry entry; /* of the record, when has_entry */
+	const char *path;
+	size_t at; /* where the entry lies */
+	bool has_entry, differs;
+	path here;
+} comparison;
+
+static void advance(comparison *c)
+{
+	const ab_record *old = &c->g->job->old;
+	int r;
+
+	c->at = c->cursor.pos ? c->cursor.pos : old->first;
+	r = ab_record_next(old, &c->cursor, &c->entry, &c->path);
+	c->has_entry = r == 1;
+	if (r < 0)
+		c->differs = true;
+}
+
+/* The record's cursor goes to this path; is it there? */
+static bool seek(comparison *c, const char *p, size_t n)
+{
+	while (c->has_entry) {
+		int by = ab_record_order(c->path, c->entry.path_len, p, n);
+
+		if (by == 0)
+			return true;
+		if (by > 0)
+			return false;
+		c->differs = true; /* it is gone */
+		advance(c);
+	}
+	return false;
+}
+
+static bool is_same(comparison *c, const entry *e, const entry_stat *st)
+{
+	const ab_record_entry *was = &c->entry;
+
+	if (!st->mode || was->ino != st->ino || was->size != st->size ||
+	    was->ctime_ns != st->ctime_ns || was->mtime_ns != st->mtime_ns ||
+	    was->mode != st->mode)
+		return false;
+	/* a directory that came to be left out may hold its other name */
+	if (st->nlink > 1 && e->reason == AB_KEPT &&
+	    is_left_out(&c->g->walk, st->ino, st->nlink))
+		return false;
+	return !(was->flags & AB_RECORD_RACY) ||
+	       is_same_content(c->g, c->here.text, was);
+}
+
+static void compare_file(comparison *c, uint32_t index)
+{
+	entry *e = &c->g->tree.entries[index];
+
+	if (e->reason != AB_KEPT && !e->proof)
+		return;
+	if (!seek(c, c->here.text, c->here.len))
+		return;
+	if (is_same(c, e, &c->g->tree.stats[index])) {
+		e->flags |= ENTRY_MATCH;
+		e->first = (uint32_t)(c->at / 8);
+		e->reason = AB_KEPT;
+	} else {
+		c->differs = true;
+	}
+	advance(c);
+}
+
+static void compare_dir(comparison *c, const entry *e)
+{
+	bool is_there;
+
+	c->here.text[c->here.len] = '/';
+	is_there = seek(c, c->here.text, c->here.len + 1);
+	c->here.text[c->here.len] = 0;
+	if (is_there)
+		advance(c);
+	else if (!(e->flags & ENTRY_PASSAGE))
+		c->differs = true;
+}
+
+static void compare_below(comparison *c, uint32_t index)
+{
+	const tree *t = &c->g->tree;
+	const entry *dir = &t->entries[index];
+
+	for (uint32_t i = 0; i < dir->count; i++) {
+		const entry *e = &t->entries[dir->first + i];
+		size_t len = c->here.len;
+
+		if (!path_push(&c->here, entry_name(t, e), e->name_len))
+			continue;
+		if (e->kind == ENTRY_FILE)
+			compare_file(c, dir->first + i);
+		if (is_walked(e)) {
+			compare_dir(c, e);
+			/* depth is bounded by COPY_MAX_DEPTH */
+			compare_below(c, dir->first + i);
+		}
+		path_pop(&c->here, len);
+	}
+}
+
+bool compare_with_record(reading *g)
+{
+	comparison *c = ab_new(comparison);
+	bool same;
+
+	if (!c)
+		return false;
+	c->g = g;
+	advance(c);
+	compare_below(c, 0);
+	same = !c->differs && !c->has_entry;
+	free(c);
+	return same;
+}

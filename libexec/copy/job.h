@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox-copy: one job (wire/copy.h), up to three processes.
+ *
+ *   supervisor  this process as it was started. Talks to the host, keeps the
+ *               deadline, makes and publishes the staging directory, removes
+ *               generations. Sees no name and no byte of the source.
+ *   reader      the source's rights, read-only. Walks, judges names, reads and
+ *               scans files, and puts what is kept into the ring.
+ *   writer      the output's owner, held to the staging directory and the
+ *               generation before. Takes from the ring, believes nothing in
+ *               it, and makes directories, files, manifest and record.
+ *
+ * So hostile bytes are looked at where nothing can be written, and what
+ * writes never opens anything of the source. The ring is the buffer that
+ * files are read into, so a byte is copied twice, as read(2) and write(2)
+ * alone would, and what was scanned is what is published.
+ */
+#ifndef AB_COPY_JOB_H
+#define AB_COPY_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+#include "ring.h"
+#include "snapshot/filter.h"
+#include "snapshot/record.h"
+#include "wire/copy.h"
+
+#define COPY_CONTROL_FD 3
+#define COPY_PLAN_FD 4
+#define COPY_FIRST_FD 5
+/* Each level of a tree is an open descriptor while it is walked. */
+#define COPY_MAX_DEPTH 512
+/* Seconds between two words about progress, as ms. */
+#define COPY_PROGRESS_MS 100
+
+/* What the reader has done so far; written by it, shown by the supervisor. */
+typedef struct copy_counters {
+	_Atomic uint32_t phase;
+	_Atomic uint64_t files, bytes, files_in_all;
+} copy_counters;
+
+typedef struct copy_job {
+	ab_copy_plan plan;
+	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
+	int host_pidfd;
+	uint64_t deadline_ns; /* CLOCK_BOOTTIME, 0: none */
+	ab_sha256_fn hash;
+	uint8_t options[AB_SHA256_SIZE];
+	copy_counters *counters; /* shared */
+	ring ring;		 /* shared */
+
+	/* the generation there, when it may be taken over from */
+	const void *old_map; /* the record's bytes, or NULL */
+	size_t old_size;
+	ab_record old;
+	bool has_old;
+} copy_job;
+
+/* A failure, where it was noticed. */
+typedef struct copy_failure {
+	int32_t code, sys_errno;
+	char where[1024];
+	char message[512];
+} copy_failure;
+
+/* What goes between the processes, on a seqpacket socket each. */
+enum copy_word {
+	COPY_WORD_FAILED = 1, /* copy_failure as ab_copy_failed */
+	COPY_WORD_BUILD,      /* reader: something is to be written */
+	COPY_WORD_READ,	      /* reader: copy_read; fd: the report */
+	COPY_WORD_START,      /* to the writer; fds: tree, record, and the
+				 old tree where there is one */
+	COPY_WORD_REPORT,     /* to the writer: copy_read; fd: the report */
+	COPY_WORD_WROTE	      /* writer: copy_wrote */
+};
+
+typedef struct copy_read {
+	uint32_t unchanged;
+	uint32_t damaged; /* the old generation is not what its record says */
+	uint64_t files, directories, bytes, copied, linked;
+	uint64_t left_out, torn, raced;
+} copy_read;
+
+typedef struct copy_wrote {
+	uint64_t files, directories, bytes, copied, linked, collisions;
+	uint8_t digest[AB_SHA256_SIZE];
+} copy_wrote;
+
+/* words.c: 0 or -errno */
+int copy_send_word(int sock, enum copy_word word, const void *p, size_t n,
+		   const int *fds, size_t fd_count);
+/* The size of the payload, or -errno; -ECONNRESET at the end. */
+ssize_t copy_receive_word(int sock, enum copy_word *word, void *p,
+			  size_t size, int *fds, size_t max_fds,
+			  size_t *fd_count, int flags);
+void copy_send_failure(int sock, const copy_failure *failure);
+/* Fills *failure and returns -1, so that `return copy_fail(...)` ends. */
+int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
+	      const char *where, const char *message);
+
+/* rights.c */
+enum copy_role { COPY_READER = 1, COPY_WRITER = 2, COPY_SUPERVISOR = 4 };
+/* Where a role may act, beside descriptors it holds; -1: not there. */
+typedef struct copy_place {
+	int fds[3];
+	bool write;
+} copy_place;
+/*
+ * Take the role for good: ids (all ones: as they are), no groups, limits,
+ * no new privileges, not dumpable, Landlock, seccomp. The supervisor keeps
+ * the capabilities that deleting another user's files takes. 0 or -errno
+ * with the stage.
+ */
+int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
+		   const copy_place *place, const char **stage);
+
+/* reader.c, writer.c, verify.c: the other processes; never return. */
+void copy_reader(copy_job *job, int sock) __attribute__((noreturn));
+void copy_writer(copy_job *job, int sock) __attribute__((noreturn));
+void copy_verifier(copy_job *job, int sock, int tree_fd)
+	__attribute__((noreturn));
+
+/* supervise.c: the whole job; the exit status. */
+int copy_supervise(copy_job *job);
+
+#endif

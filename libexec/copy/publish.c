@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a staged tree to a published one. The record first, then the tree, each
+ * by one rename: a record says which inode it describes, so one that does not
+ * fit the tree beside it, because of a crash between the two, is seen and not
+ * used. Whoever holds the record's lock is the only one who publishes; a scrub
+ * takes the names away and wins. Spec: job.h, cases 39, 70-73, 110.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agentbox/base.h"
+#include "base/attr.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "build-id.h"
+#include "supervise.h"
+
+#define RECORD_MAX ((size_t)8 << 30)
+
+static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
+		const char *message)
+{
+	return copy_fail(&s->failure, code, sys_errno, where, message);
+}
+
+/* --- what is there -------------------------------------------------------- */
+
+/* The file of this name, locked, and still of this name; -errno. */
+static int open_locked(int dirfd, const char *name)
+{
+	for (;;) {
+		int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW |
+						     O_NONBLOCK | O_CLOEXEC);
+		struct stat st, named;
+		int r;
+
+		if (fd < 0)
+			return -errno;
+		r = staging_lock(fd);
+		if (r == 0 && fstat(fd, &st) == 0 &&
+		    fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)
+			return ab_fd_lift(fd);
+		close(fd);
+		if (r)
+			return r;
+	}
+}
+
+static int open_tree(const copy_job *job)
+{
+	int fd = openat(job->dest_fd, job->plan.dest_name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : ab_fd_lift(fd);
+}
+
+/* The options that decide what is in a tree, and the rules by the build. */
+static void digest_options(copy_job *job)
+{
+	const ab_copy_plan *p = &job->plan;
+	uint64_t numbers[3] = { p->max_file_bytes,
+				(uint64_t)p->max_depth << 32 |
+					p->content_level,
+				p->flags & AB_COPY_NO_HASHES };
+	ab_sha256_stream sum;
+
+	ab_sha256_begin(&sum, job->hash);
+	ab_sha256_add(&sum, AB_BUILD_ID, sizeof(AB_BUILD_ID));
+	ab_sha256_add(&sum, numbers, sizeof(numbers));
+	ab_sha256_add(&sum, p->filter, p->filter_len);
+	ab_sha256_end(&sum, job->options);
+}
+
+static void read_boot(uint8_t boot[AB_RECORD_BOOT_SIZE])
+{
+	/* without it no two boots are the same */
+	(void)ab_random(boot, AB_RECORD_BOOT_SIZE);
+	ab_autofd int fd = open("/proc/sys/kernel/random/boot_id",
+				O_RDONLY | O_CLOEXEC);
+	char text[64];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+
+	if (n <= 0)
+		return;
+	memset(boot, 0, AB_RECORD_BOOT_SIZE);
+	for (ssize_t i = 0; i < n; i++)
+		boot[i % AB_RECORD_BOOT_SIZE] =
+			(uint8_t)(boot[i % AB_RECORD_BOOT_SIZE] * 31 +
+				  (uint8_t)text[i]);
+}
+
+/* Does the record tell of this source, this tree, these options? */
+static bool is_usable(const supervision *s)
+{
+	const copy_job *job = s->job;
+	const ab_record *old = &job->old;
+	struct stat source, tree;
+
+	return fstat(job->source_fd, &source) == 0 &&
+	       fstat(s->old_tree_fd, &tree) == 0 &&
+	       old->head.source_dev == source.st_dev &&
+	       old->head.source_ino == source.st_ino &&
+	       old->tail.tree_dev == tree.st_dev &&
+	       old->tail.tree_ino == tree.st_ino &&
+	       memcmp(old->head.boot, s->boot, sizeof(s->boot)) == 0 &&
+	       memcmp(old->head.options, job->options,
+		      sizeof(job->options)) == 0;
+}
+
+/* A record that is not whole is no record; it is replaced all the same. */
+static bool load_record(supervision *s, int fd)
+{
+	copy_job *job = s->job;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    (uint64_t)st.st_size > RECORD_MAX)
+		return false;
+	job->old_size = (size_t)st.st_size;
+	job->old_map = mmap(NULL, job->old_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (job->old_map == MAP_FAILED ||
+	    ab_record_open(&job->old, job->old_map, job->old_size, job->hash))
+		return false;
+	s->generation = job->old.head.generation;
+	return true;
+}
+
+int copy_open_old(supervision *s)
+{
+	copy_job *job = s->job;
+	bool replace = job->plan.flags & AB_COPY_REPLACE;
+
+	digest_options(job);
+	read_boot(s->boot);
+	s->old_tree_fd = open_tree(job);
+	if (replace && s->old_tree_fd < 0)
+		return fail(s, s->old_tree_fd == -ENOENT ? AGENTBOX_ENOTFOUND
+							 : AGENTBOX_ESYS,
+			    -s->old_tree_fd, job->plan.dest_name,
+			    "there is no generation to refresh");
+	if (!replace && s->old_tree_fd != -ENOENT)
+		return fail(s, AGENTBOX_EEXIST, 0, job->plan.dest_name,
+			    "the destination is there");
+	s->old_record_fd = open_locked(job->record_fd, job->plan.record_name);
+	if (s->old_record_fd == -EWOULDBLOCK)
+		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
+			    "another job is at work on it");
+	if (s->old_record_fd < 0 && s->old_record_fd != -ENOENT)
+		return fail(s, AGENTBOX_ESYS, -s->old_record_fd,
+			    job->plan.record_name, "cannot open the record");
+	/* so that no sweep takes it once it lies in the staging directory */
+	if (replace && staging_lock(s->old_tree_fd))
+		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
+			    "another job is at work on it");
+	if (s->old_record_fd >= 0 && load_record(s, s->old_record_fd))
+		job->has_old = replace && is_usable(s);
+	return 0;
+}
+
+int copy_open_for_verify(supervision *s)
+{
+	copy_job *job = s->job;
+	ab_autofd int fd = -1;
+
+	s->old_tree_fd = open_tree(job);
+	if (s->old_tree_fd < 0)
+		return fail(s, s->old_tree_fd == -ENOENT ? AGENTBOX_ENOTFOUND
+							 : AGENTBOX_ESYS,
+			    -s->old_tree_fd, job->plan.dest_name,
+			    "cannot open the snapshot");
+	if (job->record_fd < 0)
+		return 0;
+	fd = openat(job->record_fd, job->plan.record_name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || !load_record(s, fd))
+		return fail(s, AGENTBOX_ETAMPERED, fd < 0 ? errno : 0,
+			    job->plan.record_name, "the record is not whole");
+	job->has_old = true;
+	return 0;
+}
+
+/* --- making --------------------------------------------------------------- */
+
+int copy_start_writer(supervision *s)
+{
+	copy_job *job = s->job;
+	const ab_copy_plan *p = &job->plan;
+	ab_record_head head = { .generation = s->generation + 1 };
+	int fds[3] = { -1, -1, s->old_tree_fd };
+	struct stat st;
+	int r;
+
+	s->tree_fd = staging_make_dir(job->staging_fd, s->tree_name);
+	if (s->tree_fd < 0)
+		return fail(s, AGENTBOX_ESYS, -s->tree_fd, "staging",
+			    "cannot make the staging directory");
+	s->record_fd = staging_make_file(job->record_fd, s->record_name);
+	if (s->record_fd < 0)
+		return fail(s, AGENTBOX_ESYS, -s->record_fd, "record",
+			    "cannot make the record");
+	if ((p->output_uid != UINT32_MAX || p->output_gid != UINT32_MAX) &&
+	    fchown(s->tree_fd, p->output_uid, p->output_gid))
+		return fail(s, AGENTBOX_EACCES, errno, "staging",
+			    "cannot give the staging directory away");
+	if (fstat(job->source_fd, &st))
+		return fail(s, AGENTBOX_ESYS, errno, "source", "cannot look");
+	head.source_dev = st.st_dev;
+	head.source_ino = st.st_ino;
+	memcpy(head.options, job->options, sizeof(head.options));
+	memcpy(head.boot, s->boot, sizeof(head.boot));
+	fds[0] = s->tree_fd;
+	fds[1] = s->record_fd;
+	r = copy_send_word(s->writer.sock, COPY_WORD_START, &head,
+			   sizeof(head), fds, job->has_old ? 3 : 2);
+	return r ? fail(s, AGENTBOX_EHELPER, -r, "writer",
+			"cannot start the writer")
+		 : 0;
+}
+
+void copy_abandon(supervision *s)
+{
+	if (s->tree_name[0])
+		(void)staging_remove(s->job->staging_fd, s->tree_name, false,
+				     NULL);
+	if (s->record_name[0])
+		(void)unlinkat(s->job->record_fd, s->record_name, 0);
+	s->tree_name[0] = 0;
+	s->record_name[0] = 0;
+}
+
+/* --- publishing ----------------------------------------------------------- */
+
+static bool has_record(const supervision *s)
+{
+	return s->old_record_fd >= 0;
+}
+
+static int publish_record(const supervision *s)
+{
+	const copy_job *job = s->job;
+
+	/* an exchange fails when a scrub has taken the old one away */
+	return copy_rename(job->record_fd, s->record_name, job->record_fd,
+			   job->plan.record_name,
+			   has_record(s) ? RENAME_EXCHANGED : RENAME_NEW);
+}
+
+static void unpublish_record(const supervision *s)
+{
+	const copy_job *job = s->job;
+
+	if (has_record(s))
+		(void)copy_rename(job->record_fd, s->record_name,
+				  job->record_fd, job->plan.record_name,
+				  RENAME_EXCHANGED);
+	else
+		(void)copy_rename(job->record_fd, job->plan.record_name,
+				  job->record_fd, s->record_name, RENAME_NEW);
+}
+
+/* The generation before lies at the staging name now. */
+static void put_away_old(supervision *s)
+{
+	const copy_job *job = s->job;
+	char slot[STAGING_NAME], going[STAGING_NAME];
+	struct stat st;
+
+	if ((job->plan.flags & AB_COPY_KEEP_OLD) &&
+	    fstat(job->dest_fd, &st) == 0 &&
+	    staging_new_name(".incomplete", going) == 0) {
+		staging_old_name(job, st.st_dev, st.st_ino, slot);
+		if (copy_rename(job->staging_fd, slot, job->staging_fd, going,
+				RENAME_NEW))
+			going[0] = 0;
+		(void)copy_rename(job->staging_fd, s->tree_name,
+				  job->staging_fd, slot, RENAME_NEW);
+		memcpy(s->tree_name, going, sizeof(going));
+	}
+	if (s->tree_name[0])
+		(void)staging_remove(job->staging_fd, s->tree_name, false,
+				     NULL);
+	s->tree_name[0] = 0;
+}
+
+int copy_publish(supervision *s)
+{
+	copy_job *job = s->job;
+	bool replace = job->plan.flags & AB_COPY_REPLACE;
+	uint64_t begin;
+	int r;
+
+	atomic_store(&job->counters->phase, AB_PHASE_PUBLISH);
+	if (fchmod(s->tree_fd, 0555))
+		return fail(s, AGENTBOX_ESYS, errno, "publish",
+			    "cannot finish the tree");
+	r = publish_record(s);
+	if (r)
+		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST : AGENTBOX_ESYS,
+			    -r, "publish", "cannot publish the record");
+	begin = ab_clock_mono_ns();
+	r = copy_rename(job->staging_fd, s->tree_name, job->dest_fd,
+			job->plan.dest_name,
+			replace ? RENAME_EXCHANGED : RENAME_NEW);
+	s->swap_ns = ab_clock_mono_ns() - begin;
+	if (r) {
+		unpublish_record(s);
+		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST :
+			       r == -ENOENT ? AGENTBOX_ENOTFOUND
+					    : AGENTBOX_ESYS,
+			    -r, "publish", "cannot publish the tree");
+	}
+	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
+	if (has_record(s))
+		(void)unlinkat(job->record_fd, s->record_name, 0);
+	s->record_name[0] = 0;
+	if (replace)
+		put_away_old(s);
+	s->tree_name[0] = 0;
+	return 0;
+}
+
+/* --- scrubbing ------------------------------------------------------------ */
+
+/* Move it out of its name and end it. 1: it was not there. */
+static int scrub_tree(supervision *s, int dirfd, const char *name,
+		      uint64_t *files)
+{
+	const copy_job *job = s->job;
+	char going[STAGING_NAME];
+	int r = staging_new_name(".scrub", going);
+
+	if (r == 0)
+		r = copy_rename(dirfd, name, job->staging_fd, going,
+				RENAME_NEW);
+	if (r == -ENOENT)
+		return 1;
+	if (r == 0)
+		r = staging_remove(job->staging_fd, going, true, files);
+	return r ? fail(s, AGENTBOX_ESYS, -r, name,
+			"cannot end all of the snapshot")
+		 : 0;
+}
+
+int copy_scrub(supervision *s, ab_copy_done *done)
+{
+	copy_job *job = s->job;
+	char slot[STAGING_NAME];
+	struct stat st;
+	int now, old = 1;
+
+	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
+	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, &done->files);
+	if (job->record_fd >= 0)
+		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
+	if (fstat(job->dest_fd, &st) == 0) {
+		staging_old_name(job, st.st_dev, st.st_ino, slot);
+		old = scrub_tree(s, job->staging_fd, slot, &done->files);
+	}
+	if (now < 0 || old < 0)
+		return -1;
+	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,
+				 job->plan.dest_name, "there is no snapshot")
+			  : 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rights of one role, taken for good. What a kernel lacks of Landlock is
+ * left out: the ids and seccomp stand without it. Everything else that fails
+ * ends the job. Spec: DESIGN.md section 2, credentials(7), capabilities(7),
+ * landlock(7), seccomp(2).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "job.h"
+
+/* linux/landlock.h, which an older build machine may lack */
+#define LANDLOCK_VERSION 1u
+#define FS_WRITE_FILE (UINT64_C(1) << 1)
+#define FS_READ_FILE (UINT64_C(1) << 2)
+#define FS_READ_DIR (UINT64_C(1) << 3)
+#define FS_REMOVE_DIR (UINT64_C(1) << 4)
+#define FS_REMOVE_FILE (UINT64_C(1) << 5)
+#define FS_MAKE_DIR (UINT64_C(1) << 7)
+#define FS_MAKE_REG (UINT64_C(1) << 8)
+#define FS_LEVEL_1 ((UINT64_C(1) << 13) - 1)
+#define FS_REFER (UINT64_C(1) << 13)
+#define FS_TRUNCATE (UINT64_C(1) << 14)
+#define FS_READ (FS_READ_FILE | FS_READ_DIR)
+#define FS_WRITE                                                        \
+	(FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |     \
+	 FS_MAKE_DIR | FS_MAKE_REG | FS_REFER | FS_TRUNCATE)
+
+struct path_beneath {
+	uint64_t access;
+	int32_t fd;
+} __attribute__((packed));
+
+static int landlock(const copy_place *place)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   LANDLOCK_VERSION);
+	uint64_t handled = FS_LEVEL_1;
+	ab_autofd int set = -1;
+
+	/* level 1 forbids every rename and link between directories */
+	if (abi < 1 || (abi < 2 && place->write))
+		return 0;
+	if (abi >= 2)
+		handled |= FS_REFER;
+	if (abi >= 3)
+		handled |= FS_TRUNCATE;
+	set = (int)syscall(SYS_landlock_create_ruleset, &handled,
+			   sizeof(handled), 0);
+	if (set < 0)
+		return -errno;
+	for (size_t i = 0; i < AB_ARRAY_LEN(place->fds); i++) {
+		struct path_beneath rule = {
+			.access = (place->write ? FS_WRITE : FS_READ) &
+				  handled,
+			.fd = place->fds[i],
+		};
+
+		if (rule.fd >= 0 && syscall(SYS_landlock_add_rule, set, 1,
+					    &rule, 0))
+			return -errno;
+	}
+	return syscall(SYS_landlock_restrict_self, set, 0) ? -errno : 0;
+}
+
+/* --- seccomp ------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#define ALL (COPY_READER | COPY_WRITER | COPY_SUPERVISOR)
+#define WRITERS (COPY_WRITER | COPY_SUPERVISOR)
+
+/* Who may call what. Everything else ends the process. */
+static const struct {
+	uint16_t nr;
+	uint8_t roles;
+} allowed[] = {
+	{ SYS_openat2, ALL },
+	{ SYS_openat, ALL },
+	{ SYS_read, ALL },
+	{ SYS_close, ALL },
+	{ SYS_fstat, ALL },
+	{ SYS_newfstatat, ALL },
+	{ SYS_statx, ALL },
+	{ SYS_write, ALL },
+	{ SYS_utimensat, WRITERS },
+	{ SYS_getdents64, ALL },
+	{ SYS_mkdirat, WRITERS },
+	{ SYS_linkat, WRITERS },
+	{ SYS_unlinkat, WRITERS },
+	{ SYS_fchmod, WRITERS },
+	{ SYS_fchmodat, WRITERS },
+	{ SYS_ftruncate, ALL },
+	{ SYS_pread64, ALL },
+	{ SYS_pwrite64, WRITERS },
+	{ SYS_lseek, ALL },
+	{ SYS_renameat2, COPY_SUPERVISOR },
+	{ SYS_fchown, COPY_SUPERVISOR },
+	{ SYS_flock, COPY_SUPERVISOR },
+	{ SYS_pidfd_send_signal, COPY_SUPERVISOR },
+	{ SYS_waitid, COPY_SUPERVISOR },
+	{ SYS_wait4, COPY_SUPERVISOR },
+	{ SYS_sendmsg, ALL },
+	{ SYS_recvmsg, ALL },
+	{ SYS_ppoll, ALL },
+#ifdef SYS_poll
+	{ SYS_poll, ALL },
+#endif
+	{ SYS_memfd_create, ALL },
+	{ SYS_fcntl, ALL },
+	{ SYS_mmap, ALL },
+	{ SYS_munmap, ALL },
+	{ SYS_mremap, ALL },
+	{ SYS_mprotect, ALL },
+	{ SYS_madvise, ALL },
+	{ SYS_brk, ALL },
+	{ SYS_clock_gettime, ALL },
+	{ SYS_getrandom, ALL },
+	{ SYS_gettid, ALL },
+	{ SYS_sysinfo, ALL }, /* qsort(3) asks how much memory there is */
+	{ SYS_getpid, ALL },
+	{ SYS_geteuid, ALL },
+	{ SYS_rt_sigreturn, ALL },
+	{ SYS_restart_syscall, ALL },
+	{ SYS_rt_sigprocmask, ALL },
+	{ SYS_exit, ALL },
+	{ SYS_exit_group, ALL },
+#ifdef __SANITIZE_ADDRESS__
+	/* what the sanitizer's runtime asks for */
+	{ SYS_futex, ALL },
+	{ SYS_sigaltstack, ALL },
+	{ SYS_rt_sigaction, ALL },
+	{ SYS_sched_yield, ALL },
+	{ SYS_readlink, ALL },
+	{ SYS_getrlimit, ALL },
+	{ SYS_prlimit64, ALL },
+#endif
+};
+
+static void put(struct sock_fprog *program, uint16_t code, uint32_t k,
+		uint8_t jt, uint8_t jf)
+{
+	program->filter[program->len++] =
+		(struct sock_filter){ code, jt, jf, k };
+}
+
+/* mmap(2) and mprotect(2) of anything executable are no business of ours. */
+static void put_memory(struct sock_fprog *program, uint32_t nr)
+{
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
+	put(program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t), 0, 0);
+	put(program, BPF_JMP | BPF_JSET | BPF_K, 4 /* PROT_EXEC */, 0, 1);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+static int seccomp(enum copy_role role)
+{
+	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 24];
+	struct sock_fprog program = { .filter = filter };
+
+	put(&program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, arch), 0, 0);
+	put(&program, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	/* x32's numbers have bit 30 and are in no line below */
+	put(&program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr), 0, 0);
+	put_memory(&program, SYS_mmap);
+	put_memory(&program, SYS_mprotect);
+	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++) {
+		if (!(allowed[i].roles & role))
+			continue;
+		put(&program, BPF_JMP | BPF_JEQ | BPF_K, allowed[i].nr, 0, 1);
+		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	}
+	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+		       ? -errno
+		       : 0;
+}
+
+/* --- ids and capabilities ------------------------------------------------- */
+
+#define SECUREBITS                                                  \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |                     \
+	 SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |   \
+	 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |    \
+	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+/* Without CAP_SETPCAP it cannot be touched, and means nothing. */
+static void drop_bounding_set(void)
+{
+	for (int cap = 0; cap <= 63; cap++) {
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+			return;
+	}
+}
+
+static int take_ids(uint32_t uid, uint32_t gid)
+{
+	bool is_root = geteuid() == 0;
+
+	if (is_root && setgroups(0, NULL))
+		return -errno;
+	if (gid != UINT32_MAX && setresgid(gid, gid, gid))
+		return -errno;
+	if (uid != UINT32_MAX && setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+static int set_capabilities(uint64_t keep)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct sets[2];
+
+	memset(sets, 0, sizeof(sets));
+	for (size_t i = 0; i < 2; i++) {
+		sets[i].effective = (uint32_t)(keep >> (32 * i));
+		sets[i].permitted = sets[i].effective;
+	}
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, sets) ? -errno : 0;
+}
+
+static uint64_t capabilities_now(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct sets[2];
+
+	memset(sets, 0, sizeof(sets));
+	if (syscall(SYS_capget, &header, sets))
+		return 0;
+	return sets[0].permitted | (uint64_t)sets[1].permitted << 32;
+}
+
+static void set_limits(enum copy_role role, const ab_copy_plan *plan)
+{
+	struct rlimit none = { 0, 0 }, files, size = { 0, 0 };
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	/* the manifest, the record and the report are bounded by the files */
+	if (role == COPY_WRITER &&
+	    !__builtin_add_overflow(plan->max_bytes, (rlim_t)4 << 30,
+				    &size.rlim_cur)) {
+		size.rlim_max = size.rlim_cur;
+		(void)setrlimit(RLIMIT_FSIZE, &size);
+	}
+}
+
+int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
+		   const copy_place *place, const char **stage)
+{
+	uint64_t keep = 0;
+	int r = 0;
+
+	set_limits(role, plan);
+	*stage = "ids";
+	(void)prctl(PR_SET_SECUREBITS, SECUREBITS & ~(unsigned)
+		    (SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED),
+		    0, 0, 0);
+	drop_bounding_set();
+	if (role == COPY_READER)
+		r = take_ids(plan->source_uid, plan->source_gid);
+	else if (role == COPY_WRITER)
+		r = take_ids(plan->output_uid, plan->output_gid);
+	else
+		keep = capabilities_now() &
+		       (UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_FOWNER |
+			UINT64_C(1) << CAP_DAC_OVERRIDE |
+			UINT64_C(1) << CAP_DAC_READ_SEARCH |
+			UINT64_C(1) << CAP_KILL);
+	if (r)
+		return r;
+	*stage = "capabilities";
+	r = set_capabilities(keep);
+	if (r)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -errno;
+	*stage = "landlock";
+	r = landlock(place);
+	if (r)
+		return r;
+	*stage = "seccomp";
+	return seccomp(role);
+}

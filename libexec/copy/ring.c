@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ring between reader and writer. Refuses, on the taker's side, counts
+ * and lengths that do not fit. Spec: ring.h, eventfd(2).
+ */
+#include "config.h"
+
+#include "ring.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/fd.h"
+
+/* Waking somebody costs more than a small file: do it for several. */
+#define TELL_TAKER ((size_t)256 << 10)
+#define TELL_PUTTER (RING_SIZE / 2)
+
+static int map_twice(uint8_t **out)
+{
+	ab_autofd int fd = memfd_create("ring", MFD_CLOEXEC);
+	uint8_t *p;
+
+	if (fd < 0 || ftruncate(fd, (off_t)RING_SIZE))
+		return -errno;
+	p = mmap(NULL, 2 * RING_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		 -1, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	for (size_t i = 0; i < 2; i++) {
+		if (mmap(p + i * RING_SIZE, RING_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+			return -errno;
+	}
+	*out = p;
+	return 0;
+}
+
+int ring_make(ring *r)
+{
+	void *shared = mmap(NULL, sizeof(ring_shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	memset(r, 0, sizeof(*r));
+	if (shared == MAP_FAILED)
+		return -errno;
+	r->shared = shared;
+	r->put_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
+	r->take_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
+	if (r->put_event < 0 || r->take_event < 0)
+		return -EMFILE;
+	return map_twice(&r->data);
+}
+
+static void wake(int event)
+{
+	uint64_t one = 1;
+
+	while (write(event, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void sleep_on(int event)
+{
+	uint64_t count;
+
+	while (read(event, &count, sizeof(count)) < 0 && errno == EINTR)
+		;
+}
+
+void ring_flush(ring *r)
+{
+	r->told = r->put;
+	atomic_store(&r->shared->put, r->put);
+	if (atomic_exchange(&r->shared->taker_waits, 0))
+		wake(r->take_event);
+}
+
+static size_t room(ring *r)
+{
+	return RING_SIZE -
+	       (size_t)(r->put - atomic_load(&r->shared->taken));
+}
+
+ring_record *ring_reserve(ring *r, size_t name_len, size_t data_len)
+{
+	size_t need = sizeof(ring_record) + ring_padded(name_len) +
+		      ring_padded(data_len);
+
+	while (room(r) < need) {
+		ring_flush(r);
+		atomic_store(&r->shared->putter_waits, 1);
+		if (room(r) < need)
+			sleep_on(r->put_event);
+		atomic_store(&r->shared->putter_waits, 0);
+	}
+	return (ring_record *)(void *)(r->data + r->put % RING_SIZE);
+}
+
+static uint64_t size_of(const ring_record *record)
+{
+	return sizeof(*record) + ring_padded(record->name_len) +
+	       ring_padded(record->data_len);
+}
+
+void ring_commit(ring *r, const ring_record *record)
+{
+	r->put += size_of(record);
+	if (r->put - r->told >= TELL_TAKER)
+		ring_flush(r);
+}
+
+static size_t ready(ring *r)
+{
+	return (size_t)(atomic_load(&r->shared->put) - r->taken);
+}
+
+static void wait_for_record(ring *r)
+{
+	while (!ready(r)) {
+		/* nothing is left to take, so there is room */
+		if (atomic_exchange(&r->shared->putter_waits, 0))
+			wake(r->put_event);
+		atomic_store(&r->shared->taker_waits, 1);
+		if (!ready(r))
+			sleep_on(r->take_event);
+		atomic_store(&r->shared->taker_waits, 0);
+	}
+}
+
+int ring_take(ring *r, ring_record *out, const char **name,
+	      const uint8_t **data)
+{
+	const uint8_t *at = r->data + r->taken % RING_SIZE;
+	size_t have;
+
+	wait_for_record(r);
+	have = ready(r);
+	if (have > RING_SIZE || have < sizeof(*out))
+		return -EPROTO;
+	memcpy(out, at, sizeof(*out));
+	if (out->name_len > AB_MAX_NAME || out->data_len > RING_DATA_MAX ||
+	    size_of(out) > have)
+		return -EPROTO;
+	*name = (const char *)at + sizeof(*out);
+	*data = at + sizeof(*out) + ring_padded(out->name_len);
+	return 0;
+}
+
+void ring_release(ring *r, const ring_record *record)
+{
+	r->taken += size_of(record);
+	atomic_store(&r->shared->taken, r->taken);
+	if (ready(r) < RING_SIZE - TELL_PUTTER &&
+	    atomic_load(&r->shared->putter_waits) &&
+	    atomic_exchange(&r->shared->putter_waits, 0))
+		wake(r->put_event);
+}

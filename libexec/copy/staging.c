@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Staging names, locks, sweeping and removing. Refuses to remove what somebody
+ * holds locked, and never leaves the directory it was given: no link is
+ * followed. Spec: staging.h, flock(2), case 71.
+ */
+#include "config.h"
+
+#include "staging.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fd.h"
+#include "tree.h"
+
+#define PREFIX ".agentbox-"
+#define DIGITS 16
+#define TRIES 8
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+/* A tree of ours is no deeper; another is not ours. */
+#define REMOVE_DEPTH (COPY_MAX_DEPTH + 8)
+
+int copy_rename(int from, const char *name, int to, const char *as,
+		unsigned flags)
+{
+	return syscall(SYS_renameat2, from, name, to, as, flags) ? -errno : 0;
+}
+
+int staging_lock(int fd)
+{
+	int r;
+
+	do {
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	} while (r && errno == EINTR);
+	return r ? -errno : 0;
+}
+
+int staging_new_name(const char *suffix, char name[STAGING_NAME])
+{
+	uint8_t bytes[DIGITS / 2];
+	char hex[AB_HEX_SIZE(DIGITS / 2)];
+	int r = ab_random(bytes, sizeof(bytes));
+
+	if (r)
+		return r;
+	ab_hex(bytes, sizeof(bytes), hex);
+	snprintf(name, STAGING_NAME, PREFIX "%s%s", hex, suffix);
+	return 0;
+}
+
+void staging_old_name(const copy_job *job, uint64_t dest_dev,
+		      uint64_t dest_ino, char name[STAGING_NAME])
+{
+	char text[AB_MAX_NAME + 64];
+	uint8_t sum[AB_SHA256_SIZE];
+	char hex[AB_HEX_SIZE(DIGITS / 2)];
+	int n = snprintf(text, sizeof(text), "%llu/%llu/%s",
+			 (unsigned long long)dest_dev,
+			 (unsigned long long)dest_ino, job->plan.dest_name);
+
+	job->hash(text, (size_t)n, sum);
+	ab_hex(sum, DIGITS / 2, hex);
+	snprintf(name, STAGING_NAME, PREFIX "%s.old", hex);
+}
+
+/*
+ * Ours from the moment it is locked and still has its name: a sweep may have
+ * come between.
+ */
+static bool is_still(int fd, int dirfd, const char *name)
+{
+	struct stat st, named;
+
+	return staging_lock(fd) == 0 && fstat(fd, &st) == 0 &&
+	       fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
+}
+
+int staging_make_dir(int dirfd, char name[STAGING_NAME])
+{
+	for (int i = 0; i < TRIES; i++) {
+		int r = staging_new_name(".incomplete", name), fd;
+
+		if (r)
+			return r;
+		if (mkdirat(dirfd, name, 0700)) {
+			if (errno == EEXIST)
+				continue;
+			return -errno;
+		}
+		fd = openat(dirfd, name, DIR_FLAGS);
+		if (fd >= 0 && is_still(fd, dirfd, name))
+			return ab_fd_lift(fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return -EBUSY;
+}
+
+int staging_make_file(int dirfd, char name[STAGING_NAME])
+{
+	for (int i = 0; i < TRIES; i++) {
+		int r = staging_new_name(".record", name), fd;
+
+		if (r)
+			return r;
+		fd = openat(dirfd, name,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+		if (fd < 0 && errno != EEXIST)
+			return -errno;
+		if (fd >= 0 && is_still(fd, dirfd, name))
+			return ab_fd_lift(fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return -EBUSY;
+}
+
+/* --- removing ------------------------------------------------------------- */
+
+typedef struct removal {
+	bool truncate;
+	int error; /* the first */
+	uint64_t files;
+} removal;
+
+static void note(removal *r, int sys_errno)
+{
+	if (!r->error && sys_errno != ENOENT)
+		r->error = -sys_errno;
+}
+
+static void truncate_file(removal *r, int dirfd, const char *name)
+{
+	const int flags = O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK |
+			  O_NOCTTY | O_CLOEXEC;
+	int fd = openat(dirfd, name, flags);
+
+	if (fd < 0 && errno == EACCES &&
+	    fchmodat(dirfd, name, 0600, 0) == 0)
+		fd = openat(dirfd, name, flags);
+	if (fd < 0) {
+		note(r, errno);
+		return;
+	}
+	close(fd);
+}
+
+static void remove_in(removal *r, int dirfd, const char *name, size_t depth);
+
+static void remove_name(removal *r, int dirfd, const raw_dirent *d,
+			size_t depth)
+{
+	if (d->type == DT_DIR) {
+		remove_in(r, dirfd, d->name, depth);
+		return;
+	}
+	if (r->truncate && d->type == DT_REG)
+		truncate_file(r, dirfd, d->name);
+	r->files++;
+	if (unlinkat(dirfd, d->name, 0) == 0)
+		return;
+	if (errno == EISDIR)
+		remove_in(r, dirfd, d->name, depth);
+	else
+		note(r, errno);
+}
+
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' &&
+	       (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* One reading of the directory; how many names it had. */
+static size_t remove_names(removal *r, int fd, uint8_t *raw, size_t depth)
+{
+	size_t seen = 0;
+	long n;
+
+	while ((n = read_names(fd, raw)) > 0) {
+		for (long at = 0; at < n;) {
+			const raw_dirent *d = (const void *)(raw + at);
+
+			at += d->len;
+			if (is_dots(d->name))
+				continue;
+			seen++;
+			remove_name(r, fd, d, depth + 1);
+		}
+	}
+	if (n < 0)
+		note(r, (int)-n);
+	return seen;
+}
+
+static void remove_in(removal *r, int dirfd, const char *name, size_t depth)
+{
+	int fd = depth > REMOVE_DEPTH ? -1 : openat(dirfd, name, DIR_FLAGS);
+	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
+
+	if (!raw) {
+		note(r, depth > REMOVE_DEPTH ? ELOOP : fd < 0 ? errno : ENOMEM);
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	/* the owner must be able to write it; root is not asked */
+	if (geteuid() != 0)
+		(void)fchmod(fd, 0700);
+	/* names may be passed over while others go: read until none is met */
+	for (int i = 0; i < TRIES && remove_names(r, fd, raw, depth); i++)
+		(void)lseek(fd, 0, SEEK_SET);
+	free(raw);
+	close(fd);
+	if (unlinkat(dirfd, name, AT_REMOVEDIR))
+		note(r, errno);
+}
+
+int staging_remove(int dirfd, const char *name, bool truncate,
+		   uint64_t *files)
+{
+	removal r = { .truncate = truncate };
+
+	remove_in(&r, dirfd, name, 0);
+	if (files)
+		*files += r.files;
+	return r.error;
+}
+
+/* --- sweeping ------------------------------------------------------------- */
+
+/* The suffix of a name that a killed job may have left, or NULL. */
+static const char *suffix_of(const char *name)
+{
+	static const char *const known[] = { ".incomplete", ".scrub",
+					     ".record" };
+	size_t at = sizeof(PREFIX) - 1;
+
+	if (strncmp(name, PREFIX, at) != 0)
+		return NULL;
+	if (strspn(name + at, "0123456789abcdef") != DIGITS)
+		return NULL;
+	at += DIGITS;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(name + at, known[i]) == 0)
+			return known[i];
+	}
+	return NULL;
+}
+
+static void sweep_name(int dirfd, const char *name, const char *suffix)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+					     O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return;
+	if (staging_lock(fd) == 0) {
+		if (strcmp(suffix, ".record") == 0)
+			(void)unlinkat(dirfd, name, 0);
+		else
+			(void)staging_remove(dirfd, name,
+					     strcmp(suffix, ".scrub") == 0,
+					     NULL);
+	}
+	close(fd);
+}
+
+void staging_sweep(int dirfd)
+{
+	int fd = dirfd < 0 ? -1 : openat(dirfd, ".", DIR_FLAGS);
+	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
+	long n;
+
+	while (raw && (n = read_names(fd, raw)) > 0) {
+		for (long at = 0; at < n;) {
+			const raw_dirent *d = (const void *)(raw + at);
+			const char *suffix = suffix_of(d->name);
+
+			at += d->len;
+			if (suffix)
+				sweep_name(dirfd, d->name, suffix);
+		}
+	}
+	free(raw);
+	if (fd >= 0)
+		close(fd);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What lies beside snapshots while a job runs, and what is left when one was
+ * killed. Every name begins with ".agentbox-" and 16 random hex digits:
+ *
+ *   .incomplete  a tree that is being made, or no longer needed
+ *   .scrub       a tree that is being ended: its files are truncated too
+ *   .record      a record that is being written
+ *
+ * Whoever works on one holds a lock (flock(2)) on it, which ends with him.
+ * ".agentbox-<of the snapshot>.old" is the generation before and stays.
+ */
+#ifndef AB_COPY_STAGING_H
+#define AB_COPY_STAGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job.h"
+
+#define STAGING_NAME 48
+
+/* A new empty directory (0700) or file (0600), locked; its fd or -errno. */
+int staging_make_dir(int dirfd, char name[STAGING_NAME]);
+int staging_make_file(int dirfd, char name[STAGING_NAME]);
+/* A name that is not taken. 0 or -errno. */
+int staging_new_name(const char *suffix, char name[STAGING_NAME]);
+/* The one place where the generation before may stay. */
+void staging_old_name(const copy_job *job, uint64_t dest_dev,
+		      uint64_t dest_ino, char name[STAGING_NAME]);
+
+/* Remove what nobody works on. Best effort. */
+void staging_sweep(int dirfd);
+
+/*
+ * Remove a tree and everything in it; with `truncate` every file is made
+ * empty first, for those who hold it open. 0 or -errno of the first failure,
+ * after trying everything; counts may be NULL.
+ */
+int staging_remove(int dirfd, const char *name, bool truncate,
+		   uint64_t *files);
+
+/* flock(2) now or -EWOULDBLOCK. */
+int staging_lock(int fd);
+
+int copy_rename(int from, const char *name, int to, const char *as,
+		unsigned flags);
+#define RENAME_NEW 1u	    /* RENAME_NOREPLACE */
+#define RENAME_EXCHANGED 2u /* RENAME_EXCHANGE */
+
+#endif

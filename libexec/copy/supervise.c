@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The supervisor: starts the other processes, listens to the host, to them
+ * and to the clock, and has the last word. Whatever ends the job, nothing of
+ * it is left but what was published; what a SIGKILL leaves is swept at the
+ * next start. Spec: job.h, wire/copy.h, cases 57, 60, 61, 71-73.
+ */
+#include "config.h"
+
+#include "supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agentbox/base.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "snapshot/report.h"
+#include "wire/message.h"
+
+static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
+		const char *message)
+{
+	return copy_fail(&s->failure, code, sys_errno, where, message);
+}
+
+/* --- processes ------------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* A process of the job keeps what it works on and nothing else. */
+static void close_all_but(int *keep, size_t n)
+{
+	unsigned next = COPY_CONTROL_FD;
+
+	qsort(keep, n, sizeof(*keep), by_number);
+	for (size_t i = 0; i < n; i++) {
+		if (keep[i] < (int)next)
+			continue;
+		if (keep[i] > (int)next)
+			(void)syscall(SYS_close_range, next,
+				      (unsigned)keep[i] - 1, 0);
+		next = (unsigned)keep[i] + 1;
+	}
+	(void)syscall(SYS_close_range, next, ~0u, 0);
+}
+
+enum which { READER, WRITER, VERIFIER };
+
+static void be(supervision *s, enum which which, int sock, pid_t parent)
+{
+	copy_job *job = s->job;
+	int keep[] = { sock, job->ring.put_event, job->ring.take_event,
+		       which == READER	 ? job->source_fd
+		       : which == VERIFIER ? s->old_tree_fd
+					   : sock };
+
+	/* before the ids change: PR_SET_PDEATHSIG(2const) is lost with them */
+	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
+		_exit(1);
+	if (which == READER)
+		copy_reader(job, sock);
+	if (which == VERIFIER)
+		copy_verifier(job, sock, s->old_tree_fd);
+	copy_writer(job, sock);
+}
+
+static int start(supervision *s, helper *h, enum which which)
+{
+	pid_t parent = getpid();
+	int pair[2];
+	int r = ab_fd_seqpacket_pair(pair);
+
+	if (r)
+		return fail(s, AGENTBOX_ESYS, -r, "start", "no socket");
+	h->pid = fork();
+	if (h->pid == 0)
+		be(s, which, pair[1], parent);
+	close(pair[1]);
+	h->sock = pair[0];
+	if (h->pid < 0)
+		return fail(s, AGENTBOX_ESYS, errno, "start", "cannot fork");
+	h->pidfd = ab_fd_lift(pidfd_open(h->pid, 0));
+	return h->pidfd < 0 ? fail(s, AGENTBOX_ESYS, -h->pidfd, "start",
+				   "no pidfd")
+			    : 0;
+}
+
+static void stop(helper *h)
+{
+	siginfo_t si;
+
+	if (h->pid <= 0)
+		return;
+	if (h->pidfd >= 0)
+		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
+	ab_cleanup_fd(&h->sock);
+	h->sock = -1;
+	/* one that hangs in a dead file system is left to the kernel */
+	if (h->pidfd >= 0 && ab_fd_poll(h->pidfd, POLLIN, 2000) > 0)
+		(void)waitid(P_PIDFD, (id_t)h->pidfd, &si, WEXITED | WNOHANG);
+	ab_cleanup_fd(&h->pidfd);
+	h->pidfd = -1;
+	h->pid = 0;
+}
+
+/* --- the host ------------------------------------------------------------- */
+
+static void send_progress(supervision *s)
+{
+	const copy_counters *c = s->job->counters;
+	ab_copy_progress m = {
+		.phase = atomic_load(&c->phase),
+		.files = atomic_load(&c->files),
+		.bytes = atomic_load(&c->bytes),
+		.files_in_all = atomic_load(&c->files_in_all),
+	};
+	uint64_t now = ab_clock_boot_ns();
+	uint8_t memory[128];
+	ab_writer w;
+
+	if (now - s->told_ns < COPY_PROGRESS_MS * UINT64_C(1000000))
+		return;
+	s->told_ns = now;
+	if (m.phase < AB_PHASE_WALK || m.phase > AB_PHASE_CLEAN)
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_copy_progress_put(&w, &m);
+	/* a host that does not listen misses it */
+	(void)ab_message_send(COPY_CONTROL_FD, w.data, w.len, NULL, 0,
+			      MSG_DONTWAIT);
+}
+
+static int cancelled(supervision *s)
+{
+	s->cancelled = true;
+	return fail(s, AGENTBOX_ECANCELED, 0, "", "the host gave it up");
+}
+
+static int hear_host(supervision *s)
+{
+	uint8_t memory[256];
+	size_t count = 0;
+	int fds[1];
+	ssize_t n = ab_message_recv(COPY_CONTROL_FD, memory, sizeof(memory),
+				    fds, 0, &count, MSG_DONTWAIT);
+	uint32_t kind;
+
+	if (n == -EAGAIN)
+		return 0;
+	if (n < AB_MESSAGE_HEADER)
+		return cancelled(s);
+	memcpy(&kind, memory, sizeof(kind));
+	if (kind != AB_MSG_COPY_PUBLISH || !s->has_wrote)
+		return cancelled(s);
+	s->may_publish = true;
+	return 0;
+}
+
+/* --- the others ----------------------------------------------------------- */
+
+static int failed_by(supervision *s, const void *p, ssize_t n,
+		     const char *who)
+{
+	copy_failure f;
+
+	if (n != (ssize_t)sizeof(f))
+		return fail(s, AGENTBOX_EPROTO, 0, who, "it said nonsense");
+	memcpy(&f, p, sizeof(f));
+	f.where[sizeof(f.where) - 1] = 0;
+	f.message[sizeof(f.message) - 1] = 0;
+	if (f.code >= 0)
+		f.code = AGENTBOX_EPROTO;
+	s->failure = f;
+	/* the generation there is not what its record says */
+	if (f.code == AGENTBOX_ETAMPERED && s->job->record_fd >= 0)
+		(void)unlinkat(s->job->record_fd, s->job->plan.record_name, 0);
+	return -1;
+}
+
+static int take_read(supervision *s, const void *p, ssize_t n, int fd)
+{
+	size_t size;
+
+	if (fd < 0)
+		return fail(s, AGENTBOX_EPROTO, 0, "reader", "no report");
+	s->report_fd = fd;
+	if (n != (ssize_t)sizeof(s->read) ||
+	    ab_fd_check_sealed(fd, AB_REPORT_MAX, &size))
+		return fail(s, AGENTBOX_EPROTO, 0, "reader",
+			    "the report is not sealed");
+	memcpy(&s->read, p, sizeof(s->read));
+	s->has_read = true;
+	s->reader.wanted = false;
+	if (!s->writer.wanted)
+		return 0;
+	if (copy_send_word(s->writer.sock, COPY_WORD_REPORT, &s->read,
+			   sizeof(s->read), &fd, 1))
+		return fail(s, AGENTBOX_EHELPER, 0, "writer", "it is gone");
+	return 0;
+}
+
+static int hear(supervision *s, helper *h)
+{
+	const char *who = h == &s->reader ? "reader" : "writer";
+	uint8_t memory[sizeof(copy_failure) + 64];
+	enum copy_word word = 0;
+	size_t count = 0;
+	int fd = -1;
+	ssize_t n = copy_receive_word(h->sock, &word, memory, sizeof(memory),
+				      &fd, 1, &count, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return 0;
+	if (n < 0) {
+		ab_cleanup_fd(&h->sock);
+		h->sock = -1;
+		return h->wanted ? fail(s, AGENTBOX_EHELPER, 0, who,
+					"it ended before its work was done")
+				 : 0;
+	}
+	if (word == COPY_WORD_FAILED)
+		return failed_by(s, memory, n, who);
+	if (word == COPY_WORD_BUILD && h == &s->reader && !s->writer.wanted &&
+	    s->writer.pid > 0) {
+		s->writer.wanted = true;
+		return copy_start_writer(s);
+	}
+	if (word == COPY_WORD_READ && h == &s->reader && !s->has_read)
+		return take_read(s, memory, n, fd);
+	if (word == COPY_WORD_WROTE && h == &s->writer &&
+	    n == (ssize_t)sizeof(s->wrote)) {
+		memcpy(&s->wrote, memory, sizeof(s->wrote));
+		s->has_wrote = true;
+		h->wanted = false;
+		return 0;
+	}
+	return fail(s, AGENTBOX_EPROTO, 0, who, "it said something else");
+}
+
+static int64_t time_left(const supervision *s)
+{
+	int64_t left = ab_clock_left_ms(s->job->deadline_ns);
+
+	return left >= 0 && left < COPY_PROGRESS_MS ? left : COPY_PROGRESS_MS;
+}
+
+/* One look at everybody. */
+static int listen_once(supervision *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = COPY_CONTROL_FD, .events = POLLIN },
+		{ .fd = s->job->host_pidfd, .events = POLLIN },
+		{ .fd = s->reader.sock, .events = POLLIN },
+		{ .fd = s->writer.sock, .events = POLLIN },
+	};
+	int n = ab_fd_poll_many(fds, 4, time_left(s));
+
+	if (n < 0)
+		return fail(s, AGENTBOX_ESYS, -n, "poll", "cannot wait");
+	if (fds[1].revents || (fds[0].revents & POLLERR))
+		return cancelled(s);
+	if (fds[0].revents && hear_host(s))
+		return -1;
+	if (s->job->deadline_ns &&
+	    ab_clock_boot_ns() >= s->job->deadline_ns)
+		return fail(s, AGENTBOX_ETIMEOUT, 0, "", "deadline_ms is over");
+	if (fds[2].revents && hear(s, &s->reader))
+		return -1;
+	if (fds[3].revents && s->writer.sock >= 0 && hear(s, &s->writer))
+		return -1;
+	send_progress(s);
+	return 0;
+}
+
+static int say_staged(supervision *s)
+{
+	uint32_t head[2] = { AB_MSG_COPY_STAGED, 1 };
+	int r = ab_message_send(COPY_CONTROL_FD, head, sizeof(head),
+				&s->tree_fd, 1, 0);
+
+	return r ? cancelled(s) : 0;
+}
+
+/* --- jobs ----------------------------------------------------------------- */
+
+static int take_role(supervision *s)
+{
+	const copy_job *job = s->job;
+	const copy_place place = {
+		{ job->dest_fd, job->staging_fd, job->record_fd }, true
+	};
+	const char *stage = "";
+	int r = copy_take_role(COPY_SUPERVISOR, &job->plan, &place, &stage);
+
+	return r ? fail(s, AGENTBOX_EWALL, -r, stage,
+			"the supervisor cannot give its rights away")
+		 : 0;
+}
+
+static int run_make(supervision *s)
+{
+	staging_sweep(s->job->staging_fd);
+	staging_sweep(s->job->record_fd);
+	if (copy_open_old(s) || start(s, &s->reader, READER) ||
+	    start(s, &s->writer, WRITER) || take_role(s))
+		return -1;
+	s->reader.wanted = true;
+	while (s->reader.wanted || s->writer.wanted) {
+		if (listen_once(s))
+			return -1;
+	}
+	if (s->read.unchanged)
+		return 0;
+	if (s->job->plan.flags & AB_COPY_HOLD) {
+		if (say_staged(s))
+			return -1;
+		while (!s->may_publish) {
+			if (listen_once(s))
+				return -1;
+		}
+	}
+	/* the last moment at which the host may give it up */
+	if (hear_host(s))
+		return -1;
+	return copy_publish(s);
+}
+
+static int run_reader_alone(supervision *s, enum which which)
+{
+	if ((which == VERIFIER && copy_open_for_verify(s)) ||
+	    start(s, &s->reader, which) || take_role(s))
+		return -1;
+	s->reader.wanted = true;
+	while (s->reader.wanted) {
+		if (listen_once(s))
+			return -1;
+	}
+	return 0;
+}
+
+static int run_scrub(supervision *s, ab_copy_done *done)
+{
+	staging_sweep(s->job->staging_fd);
+	if (take_role(s))
+		return -1;
+	s->report_fd = ab_fd_memfd_sealed("agentbox-report", "", 0);
+	return copy_scrub(s, done);
+}
+
+static void fill_done(const supervision *s, ab_copy_done *done, char *digest)
+{
+	const ab_copy_plan *p = &s->job->plan;
+	const uint8_t *sum = s->wrote.digest;
+
+	done->left_out = s->read.left_out + s->wrote.collisions;
+	done->torn = s->read.torn;
+	done->raced = s->read.raced;
+	done->digest = "";
+	if (p->job != AB_COPY_MAKE) {
+		done->files = s->read.files;
+		done->directories = s->read.directories;
+		done->bytes = s->read.bytes;
+		return;
+	}
+	done->unchanged = s->read.unchanged;
+	done->generation = s->generation + !s->read.unchanged;
+	done->swap_ns = s->swap_ns;
+	done->files = s->wrote.files;
+	done->directories = s->wrote.directories;
+	done->bytes = s->wrote.bytes;
+	done->copied = s->wrote.copied;
+	done->linked = s->wrote.linked;
+	if (s->read.unchanged) {
+		const ab_record_tail *tail = &s->job->old.tail;
+
+		done->files = tail->files;
+		done->directories = tail->directories;
+		done->bytes = tail->bytes;
+		sum = tail->manifest;
+	}
+	memcpy(digest, "sha256:", 7);
+	ab_hex(sum, AB_SHA256_SIZE, digest + 7);
+	done->digest = digest;
+}
+
+static int run(supervision *s, ab_copy_done *done)
+{
+	switch ((enum ab_copy_job)s->job->plan.job) {
+	case AB_COPY_MAKE:
+		return run_make(s);
+	case AB_COPY_EXPLAIN:
+		return run_reader_alone(s, READER);
+	case AB_COPY_VERIFY:
+		return run_reader_alone(s, VERIFIER);
+	case AB_COPY_SCRUB:
+		return run_scrub(s, done);
+	case AB_COPY_PACK:
+	case AB_COPY_UNPACK:
+		break;
+	}
+	return fail(s, AGENTBOX_EUNSUPPORTED, 0, "job",
+		    "archives are not in this build");
+}
+
+static uint32_t fds_of(uint32_t job)
+{
+	switch ((enum ab_copy_job)job) {
+	case AB_COPY_MAKE:
+		return AB_COPY_FD_SOURCE | AB_COPY_FD_DEST |
+		       AB_COPY_FD_STAGING | AB_COPY_FD_RECORD;
+	case AB_COPY_EXPLAIN:
+		return AB_COPY_FD_SOURCE;
+	case AB_COPY_VERIFY:
+		return AB_COPY_FD_DEST;
+	case AB_COPY_SCRUB:
+		return AB_COPY_FD_DEST | AB_COPY_FD_STAGING;
+	case AB_COPY_PACK:
+	case AB_COPY_UNPACK:
+		break;
+	}
+	return 0;
+}
+
+static void send_end(supervision *s, const ab_copy_done *done)
+{
+	/* names of the source may stand in it: paths of any bytes */
+	const ab_copy_failed m = { .code = s->failure.code,
+				   .sys_errno = s->failure.sys_errno,
+				   .where = s->failure.where,
+				   .message = s->failure.message };
+	uint8_t memory[2048 + AB_DIGEST_SIZE];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	if (done)
+		ab_copy_done_put(&w, done);
+	else
+		ab_copy_failed_put(&w, s->report_fd >= 0, &m);
+	(void)ab_message_send(COPY_CONTROL_FD, w.data, w.len, &s->report_fd,
+			      s->report_fd >= 0, 0);
+}
+
+int copy_supervise(copy_job *job)
+{
+	char digest[AB_DIGEST_SIZE] = "";
+	ab_copy_done done = { .digest = digest };
+	supervision s = {
+		.job = job,
+		.reader = { .pidfd = -1, .sock = -1 },
+		.writer = { .pidfd = -1, .sock = -1 },
+		.old_tree_fd = -1,
+		.old_record_fd = -1,
+		.tree_fd = -1,
+		.record_fd = -1,
+		.report_fd = -1,
+	};
+	int r;
+
+	if ((job->plan.fds & fds_of(job->plan.job)) != fds_of(job->plan.job))
+		r = fail(&s, AGENTBOX_EINVAL, 0, "fds",
+			 "the job lacks a directory");
+	else
+		r = run(&s, &done);
+	stop(&s.reader);
+	stop(&s.writer);
+	if (r) {
+		copy_abandon(&s);
+		send_end(&s, NULL);
+		return 1;
+	}
+	fill_done(&s, &done, digest);
+	send_end(&s, &done);
+	return 0;
+}

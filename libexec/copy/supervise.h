@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The supervisor's inside: what it holds for one job. */
+#ifndef AB_COPY_SUPERVISE_H
+#define AB_COPY_SUPERVISE_H
+
+#include "job.h"
+#include "staging.h"
+
+/* One of the other processes. */
+typedef struct helper {
+	pid_t pid;  /* 0: none */
+	int pidfd, sock;
+	bool wanted; /* its end is a failure of the job */
+} helper;
+
+typedef struct supervision {
+	copy_job *job;
+	copy_failure failure;
+	helper reader, writer;
+	bool cancelled;
+	uint64_t told_ns; /* of the last progress */
+
+	/* the generation there */
+	int old_tree_fd;  /* locked; -1: none */
+	int old_record_fd; /* locked; -1: none */
+	uint8_t boot[AB_RECORD_BOOT_SIZE];
+	uint64_t generation; /* of the record there; 0: none */
+
+	/* what is being made; "" names: nothing */
+	char tree_name[STAGING_NAME], record_name[STAGING_NAME];
+	int tree_fd, record_fd;
+
+	copy_read read;
+	copy_wrote wrote;
+	bool has_read, has_wrote, may_publish;
+	int report_fd;
+	uint64_t swap_ns;
+} supervision;
+
+/* publish.c; each 0, or -1 with s->failure. */
+/* What is there: opened and locked; the record, when it may be used. */
+int copy_open_old(supervision *s);
+int copy_open_for_verify(supervision *s);
+/* A staging directory and a record, and the writer told of them. */
+int copy_start_writer(supervision *s);
+int copy_publish(supervision *s);
+/* Nothing of this job is left. */
+void copy_abandon(supervision *s);
+int copy_scrub(supervision *s, ab_copy_done *done);
+
+#endif

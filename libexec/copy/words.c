@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the processes of one job say to each other: a word, a payload of fixed
+ * size, descriptors. Refuses anything longer, shorter or unknown.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agentbox/base.h"
+#include "job.h"
+#include "wire/message.h"
+
+#define WORD_MAX 4096
+
+int copy_send_word(int sock, enum copy_word word, const void *p, size_t n,
+		   const int *fds, size_t fd_count)
+{
+	uint32_t head[2] = { (uint32_t)word, (uint32_t)fd_count };
+	uint8_t memory[WORD_MAX];
+
+	if (n > sizeof(memory) - sizeof(head))
+		return -EINVAL;
+	memcpy(memory, head, sizeof(head));
+	if (n)
+		memcpy(memory + sizeof(head), p, n);
+	return ab_message_send(sock, memory, sizeof(head) + n, fds, fd_count,
+			       0);
+}
+
+ssize_t copy_receive_word(int sock, enum copy_word *word, void *p,
+			  size_t size, int *fds, size_t max_fds,
+			  size_t *fd_count, int flags)
+{
+	uint8_t memory[WORD_MAX];
+	uint32_t head[2];
+	ssize_t n = ab_message_recv(sock, memory, sizeof(memory), fds, max_fds,
+				    fd_count, flags);
+
+	if (n <= 0)
+		return n ? n : -ECONNRESET;
+	n -= (ssize_t)sizeof(head);
+	if (n < 0 || (size_t)n > size)
+		return -EPROTO;
+	memcpy(head, memory, sizeof(head));
+	*word = (enum copy_word)head[0];
+	memcpy(p, memory + sizeof(head), (size_t)n);
+	return n;
+}
+
+void copy_send_failure(int sock, const copy_failure *failure)
+{
+	(void)copy_send_word(sock, COPY_WORD_FAILED, failure, sizeof(*failure),
+			     NULL, 0);
+}
+
+int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
+	      const char *where, const char *message)
+{
+	memset(failure, 0, sizeof(*failure));
+	failure->code = code;
+	failure->sys_errno = sys_errno;
+	snprintf(failure->where, sizeof(failure->where), "%s", where);
+	snprintf(failure->message, sizeof(failure->message), "%s", message);
+	return -1;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The writer: takes from the ring and makes directories, files, the manifest
+ * and the record. It believes nothing it takes: a name is one component, a
+ * level that was not entered is not left, and nothing is made outside the
+ * staging directory, which no link can lead out of because it makes none.
+ * Spec: job.h, DESIGN.md section 8, cases 39, 43-47, 63.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agentbox/base.h"
+#include "base/alloc.h"
+#include "base/fd.h"
+#include "snapshot/manifest.h"
+#include "snapshot/report.h"
+#include "tree.h"
+
+#define BUFFER_SIZE ((size_t)256 << 10)
+/* Report and record: seconds do not matter here, a hung peer does. */
+#define DIR_MODE 0555
+
+typedef struct made_level {
+	int fd, old_fd; /* O_PATH; old_fd -1: not in the generation before */
+	int64_t mtime_ns;
+	size_t path_len;
+} made_level;
+
+typedef struct writing {
+	copy_job *job;
+	copy_failure failure;
+	int tree_fd, record_fd, old_fd, manifest_fd;
+	made_level levels[COPY_MAX_DEPTH + 1];
+	size_t depth;
+	path path;
+	ab_line line;
+	uint8_t *buffer; /* owned, of the manifest */
+	size_t buffered;
+	ab_record_out record;
+	ab_record_head head;
+	copy_wrote wrote;
+	/* a large file that is being written; fd -1: none */
+	int large_fd;
+	uint64_t large_size;
+	char large_name[AB_MAX_NAME + 1];
+	mode_t large_mode;
+} writing;
+
+static int fail(writing *g, int sys_errno, const char *message)
+{
+	return copy_fail(&g->failure, AGENTBOX_ESYS, sys_errno, g->path.text,
+			 message);
+}
+
+static int refuse(writing *g, const char *message)
+{
+	return copy_fail(&g->failure, AGENTBOX_EPROTO, 0, g->path.text,
+			 message);
+}
+
+static int flush(writing *g)
+{
+	int r = ab_fd_write_full(g->manifest_fd, g->buffer, g->buffered);
+
+	g->buffered = 0;
+	return r ? fail(g, -r, "cannot write the manifest") : 0;
+}
+
+static int put_manifest(writing *g, const ab_record_entry *s)
+{
+	ab_manifest_entry e = {
+		.path = g->path.text,
+		.path_len = g->path.len,
+		.mode = s->flags & AB_RECORD_EXEC ? 0555 : 0444,
+		.size = s->size,
+		.has_hash = !(g->job->plan.flags & AB_COPY_NO_HASHES),
+	};
+
+	memcpy(e.sha256, s->sha256, sizeof(e.sha256));
+	ab_manifest_put(&g->line, &e);
+	if (g->buffered + g->line.len > BUFFER_SIZE && flush(g))
+		return -1;
+	memcpy(g->buffer + g->buffered, g->line.text, g->line.len);
+	g->buffered += g->line.len;
+	return 0;
+}
+
+/* The file at the path is complete. */
+static int note_file(writing *g, const ab_record_entry *source)
+{
+	ab_record_entry e = *source;
+
+	e.path_len = (uint32_t)g->path.len;
+	e.reserved = 0;
+	ab_record_add(&g->record, &e, g->path.text);
+	g->wrote.files++;
+	g->wrote.bytes += e.size;
+	return put_manifest(g, &e);
+}
+
+/* --- names ---------------------------------------------------------------- */
+
+static bool is_component(const char *name, size_t n)
+{
+	return n && n <= AB_MAX_NAME && !memchr(name, '/', n) &&
+	       !memchr(name, 0, n) && !(n == 1 && name[0] == '.') &&
+	       !(n == 2 && name[0] == '.' && name[1] == '.');
+}
+
+/* A name out of the ring: copied first, then judged. */
+static int take_name(writing *g, const ring_record *r, const char *in_ring,
+		     char name[AB_MAX_NAME + 1])
+{
+	memcpy(name, in_ring, r->name_len);
+	name[r->name_len] = 0;
+	if (!is_component(name, r->name_len))
+		return refuse(g, "the reader sent no name");
+	if (g->depth == 1 && strcmp(name, AB_MANIFEST_DIR) == 0)
+		return refuse(g, "the reader sent the manifest's name");
+	if (!path_push(&g->path, name, r->name_len))
+		return refuse(g, "the reader sent too long a path");
+	return 0;
+}
+
+/* --- directories ---------------------------------------------------------- */
+
+static int open_dir(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+					     O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int put_dir(writing *g, const ring_record *r, const char *in_ring)
+{
+	made_level *above = &g->levels[g->depth - 1], *l = above + 1;
+	char name[AB_MAX_NAME + 1];
+	ab_record_entry e = r->source;
+	size_t len = g->path.len;
+
+	if (g->depth > COPY_MAX_DEPTH)
+		return refuse(g, "the reader went too deep");
+	if (take_name(g, r, in_ring, name))
+		return -1;
+	if (mkdirat(above->fd, name, 0700))
+		return fail(g, errno, "cannot make the directory");
+	l->fd = open_dir(above->fd, name);
+	if (l->fd < 0)
+		return fail(g, -l->fd, "cannot open the directory");
+	l->old_fd = above->old_fd < 0 ? -1 : open_dir(above->old_fd, name);
+	l->mtime_ns = e.mtime_ns;
+	l->path_len = len;
+	g->depth++;
+	g->path.text[g->path.len] = '/';
+	e.path_len = (uint32_t)g->path.len + 1;
+	e.reserved = 0;
+	ab_record_add(&g->record, &e, g->path.text);
+	g->path.text[g->path.len] = 0;
+	g->wrote.directories++;
+	return 0;
+}
+
+static struct timespec time_of(int64_t ns)
+{
+	struct timespec t = { .tv_sec = ns / 1000000000,
+			      .tv_nsec = ns % 1000000000 };
+
+	if (t.tv_nsec < 0) {
+		t.tv_nsec += 1000000000;
+		t.tv_sec--;
+	}
+	return t;
+}
+
+static int finish_dir(writing *g, made_level *l)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   time_of(l->mtime_ns) };
+	const char *name = g->path.text + (l->path_len ? l->path_len + 1 : 0);
+	int above = l[-1].fd, r = 0;
+
+	if (fchmodat(above, name, DIR_MODE, 0) ||
+	    utimensat(above, name, times, AT_SYMLINK_NOFOLLOW))
+		r = fail(g, errno, "cannot finish the directory");
+	close(l->fd);
+	if (l->old_fd >= 0)
+		close(l->old_fd);
+	path_pop(&g->path, l->path_len);
+	return r;
+}
+
+static int leave_dir(writing *g)
+{
+	if (g->depth <= 1 || g->large_fd >= 0)
+		return refuse(g, "the reader left what it did not enter");
+	return finish_dir(g, &g->levels[--g->depth]);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+/* The new file, or -1: failed, or *taken: the name is taken. */
+static int make_file(writing *g, const char *name, mode_t mode, bool *taken)
+{
+	int fd = openat(g->levels[g->depth - 1].fd, name,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			mode);
+
+	*taken = fd < 0 && errno == EEXIST;
+	if (*taken)
+		g->wrote.collisions++;
+	else if (fd < 0)
+		(void)fail(g, errno, "cannot make the file");
+	return fd;
+}
+
+static int finish_file(writing *g, int fd, const ab_record_entry *source)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   time_of(source->mtime_ns) };
+
+	if (futimens(fd, times))
+		return fail(g, errno, "cannot set the file's time");
+	g->wrote.copied++;
+	return note_file(g, source);
+}
+
+static mode_t mode_of(const ring_record *r)
+{
+	return r->source.flags & AB_RECORD_EXEC ? 0555 : 0444;
+}
+
+static int put_file(writing *g, const ring_record *r, const char *in_ring,
+		    const uint8_t *data)
+{
+	char name[AB_MAX_NAME + 1];
+	size_t len = g->path.len;
+	bool taken;
+	int fd, rc;
+
+	if (r->data_len != r->source.size)
+		return refuse(g, "the reader sent another size");
+	if (take_name(g, r, in_ring, name))
+		return -1;
+	fd = make_file(g, name, mode_of(r), &taken);
+	if (fd < 0) {
+		path_pop(&g->path, len);
+		return taken ? 0 : -1;
+	}
+	rc = ab_fd_write_full(fd, data, r->data_len);
+	rc = rc ? fail(g, -rc, "cannot write the file")
+		: finish_file(g, fd, &r->source);
+	close(fd);
+	if (rc == 0)
+		path_pop(&g->path, len);
+	return rc;
+}
+
+static int put_data(writing *g, const ring_record *r, const uint8_t *data)
+{
+	int rc;
+
+	if (g->large_fd < 0)
+		return refuse(g, "the reader sent data of no file");
+	rc = ab_fd_write_full(g->large_fd, data, r->data_len);
+	g->large_size += r->data_len;
+	return rc ? fail(g, -rc, "cannot write the file") : 0;
+}
+
+static int begin_large(writing *g, const ring_record *r, const char *in_ring,
+		       const uint8_t *data)
+{
+	size_t len = g->path.len;
+	bool taken;
+
+	if (g->large_fd >= 0)
+		return refuse(g, "the reader sent two files at once");
+	if (take_name(g, r, in_ring, g->large_name))
+		return -1;
+	g->large_size = 0;
+	g->large_fd = make_file(g, g->large_name, mode_of(r), &taken);
+	/* into nothing, so that what follows has a place */
+	if (g->large_fd < 0 && taken) {
+		g->large_name[0] = 0;
+		g->large_fd = memfd_create("taken", MFD_CLOEXEC);
+	}
+	if (g->large_fd < 0)
+		return -1;
+	path_pop(&g->path, len);
+	return put_data(g, r, data);
+}
+
+static int end_large(writing *g, const ring_record *r, bool keep)
+{
+	size_t len = g->path.len;
+	int fd = g->large_fd, rc = 0;
+
+	g->large_fd = -1;
+	if (fd < 0)
+		return keep ? refuse(g, "the reader ended no file") : 0;
+	if (keep && g->large_size != r->source.size)
+		rc = refuse(g, "the reader sent another size");
+	else if (!g->large_name[0])
+		rc = 0;
+	else if (!keep &&
+		 unlinkat(g->levels[g->depth - 1].fd, g->large_name, 0))
+		rc = fail(g, errno, "cannot remove a file");
+	else if (keep && !path_push(&g->path, g->large_name,
+				    strlen(g->large_name)))
+		rc = refuse(g, "the path is too long");
+	else if (keep)
+		rc = finish_file(g, fd, &r->source);
+	path_pop(&g->path, len);
+	close(fd);
+	return rc;
+}
+
+static int put_link(writing *g, const ring_record *r, const char *in_ring)
+{
+	const made_level *l = &g->levels[g->depth - 1];
+	char name[AB_MAX_NAME + 1];
+	size_t len = g->path.len;
+
+	if (take_name(g, r, in_ring, name))
+		return -1;
+	if (l->old_fd < 0 || linkat(l->old_fd, name, l->fd, name, 0)) {
+		int sys_errno = l->old_fd < 0 ? ENOENT : errno;
+
+		/* case-insensitive destinations: as when it was made */
+		if (sys_errno == EEXIST) {
+			g->wrote.collisions++;
+			path_pop(&g->path, len);
+			return 0;
+		}
+		if (sys_errno != ENOENT && sys_errno != EMLINK)
+			return fail(g, sys_errno, "cannot link the file");
+		return copy_fail(&g->failure, AGENTBOX_ETAMPERED, sys_errno,
+				 g->path.text,
+				 "the generation before lacks the file");
+	}
+	g->wrote.linked++;
+	if (note_file(g, &r->source))
+		return -1;
+	path_pop(&g->path, len);
+	return 0;
+}
+
+static int put_one(writing *g, const ring_record *r, const char *name,
+		   const uint8_t *data)
+{
+	if (g->large_fd >= 0 && r->kind != RING_DATA && r->kind != RING_END &&
+	    r->kind != RING_DROP)
+		return refuse(g, "the reader left a file open");
+	switch ((enum ring_kind)r->kind) {
+	case RING_DIR:
+		return put_dir(g, r, name);
+	case RING_UP:
+		return leave_dir(g);
+	case RING_FILE:
+		return put_file(g, r, name, data);
+	case RING_BEGIN:
+		return begin_large(g, r, name, data);
+	case RING_DATA:
+		return put_data(g, r, data);
+	case RING_END:
+		return end_large(g, r, true);
+	case RING_DROP:
+		return end_large(g, r, false);
+	case RING_LINK:
+		return put_link(g, r, name);
+	case RING_FINISH:
+		break;
+	}
+	return refuse(g, "the reader sent something else");
+}
+
+static int take_all(writing *g)
+{
+	for (;;) {
+		const uint8_t *data;
+		const char *name;
+		ring_record r;
+
+		if (ring_take(&g->job->ring, &r, &name, &data))
+			return refuse(g, "the ring is broken");
+		if (r.kind == RING_FINISH)
+			break;
+		if (put_one(g, &r, name, data))
+			return -1;
+		ring_release(&g->job->ring, &r);
+	}
+	return g->depth == 1 && g->large_fd < 0
+		       ? 0
+		       : refuse(g, "the reader ended in the middle");
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static int begin(writing *g)
+{
+	static const char dir[] = AB_MANIFEST_DIR;
+	ab_autofd int dirfd = -1;
+	struct stat st;
+	int r;
+
+	g->buffer = ab_calloc(BUFFER_SIZE, 1);
+	if (!g->buffer)
+		return fail(g, ENOMEM, "out of memory");
+	if (mkdirat(g->tree_fd, dir, 0700))
+		return fail(g, errno, "cannot make the manifest's directory");
+	dirfd = open_dir(g->tree_fd, dir);
+	g->manifest_fd = dirfd < 0 ? -1
+				   : openat(dirfd, AB_MANIFEST_NAME,
+					    O_RDWR | O_CREAT | O_EXCL |
+						    O_NOFOLLOW | O_CLOEXEC,
+					    0444);
+	if (g->manifest_fd < 0 || fstat(g->tree_fd, &st) ||
+	    lseek(g->manifest_fd, (off_t)ab_manifest_head_size(), SEEK_SET) < 0)
+		return fail(g, errno, "cannot make the manifest");
+	r = ab_record_begin(&g->record, g->record_fd, g->job->hash, &g->head,
+			    g->job->plan.source_name);
+	if (r)
+		return fail(g, -r, "out of memory");
+	g->levels[0] = (made_level){ .fd = g->tree_fd, .old_fd = g->old_fd };
+	g->depth = 1;
+	return 0;
+}
+
+static int finish_manifest(writing *g)
+{
+	const ab_manifest_head head = {
+		.files = g->wrote.files,
+		.bytes = g->wrote.bytes,
+		.has_hashes = !(g->job->plan.flags & AB_COPY_NO_HASHES),
+	};
+	struct stat st;
+	void *map;
+
+	if (flush(g))
+		return -1;
+	ab_manifest_put_head(&g->line, &head);
+	if (pwrite(g->manifest_fd, g->line.text, g->line.len, 0) !=
+		    (ssize_t)g->line.len ||
+	    fstat(g->manifest_fd, &st))
+		return fail(g, errno, "cannot write the manifest");
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED,
+		   g->manifest_fd, 0);
+	if (map == MAP_FAILED)
+		return fail(g, errno, "cannot read the manifest");
+	g->job->hash(map, (size_t)st.st_size, g->wrote.digest);
+	munmap(map, (size_t)st.st_size);
+	if (fchmodat(g->tree_fd, AB_MANIFEST_DIR, DIR_MODE, 0))
+		return fail(g, errno, "cannot finish the manifest");
+	return 0;
+}
+
+/* The report comes through the supervisor, sealed, when all is read. */
+static int finish_record(writing *g, int sock)
+{
+	ab_record_tail tail = { .files = g->wrote.files,
+				.directories = g->wrote.directories,
+				.bytes = g->wrote.bytes };
+	enum copy_word word;
+	size_t count = 0, n = 0;
+	struct stat st;
+	copy_read read;
+	void *map = NULL;
+	int fd = -1, r;
+
+	memset(&read, 0, sizeof(read));
+	if (copy_receive_word(sock, &word, &read, sizeof(read), &fd, 1, &count,
+			      0) != (ssize_t)sizeof(read) ||
+	    word != COPY_WORD_REPORT || count != 1)
+		return refuse(g, "no report came");
+	tail.left_out = read.left_out;
+	memcpy(tail.manifest, g->wrote.digest, sizeof(tail.manifest));
+	if (fstat(g->tree_fd, &st) || ab_fd_check_sealed(fd, AB_REPORT_MAX,
+							 &n))
+		return fail(g, EPROTO, "the report is not sealed");
+	tail.tree_dev = st.st_dev;
+	tail.tree_ino = st.st_ino;
+	if (n)
+		map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return fail(g, errno, "cannot read the report");
+	r = ab_record_finish(&g->record, map, n, &tail);
+	close(fd);
+	return r ? fail(g, -r, "cannot write the record") : 0;
+}
+
+static int write_all(writing *g, int sock)
+{
+	int r;
+
+	if (begin(g) || take_all(g) || finish_manifest(g) ||
+	    finish_record(g, sock))
+		return -1;
+	r = copy_send_word(sock, COPY_WORD_WROTE, &g->wrote, sizeof(g->wrote),
+			   NULL, 0);
+	return r ? fail(g, -r, "nobody listens") : 0;
+}
+
+/* Everything it will work on comes with the first word. */
+static int receive_start(writing *g, int sock)
+{
+	enum copy_word word;
+	size_t count = 0;
+	int fds[3];
+
+	if (copy_receive_word(sock, &word, &g->head, sizeof(g->head), fds, 3,
+			      &count, 0) != (ssize_t)sizeof(g->head) ||
+	    word != COPY_WORD_START || count < 2)
+		return -1;
+	g->tree_fd = fds[0];
+	g->record_fd = fds[1];
+	g->old_fd = count == 3 ? fds[2] : -1;
+	return 0;
+}
+
+void copy_writer(copy_job *job, int sock)
+{
+	writing *g = ab_new(writing);
+	const char *stage = "memory";
+	int r;
+
+	/* not wanted: nothing was to be written */
+	if (!g || receive_start(g, sock))
+		_exit(1);
+	g->job = job;
+	g->large_fd = -1;
+	g->manifest_fd = -1;
+	const copy_place place = { { g->tree_fd, g->old_fd, -1 }, true };
+
+	r = copy_take_role(COPY_WRITER, &job->plan, &place, &stage);
+	if (r)
+		(void)copy_fail(&g->failure, AGENTBOX_EWALL, -r, stage,
+				"the writer cannot take the output's rights");
+	if (r || write_all(g, sock)) {
+		copy_send_failure(sock, &g->failure);
+		_exit(1);
+	}
+	_exit(0);
+}
