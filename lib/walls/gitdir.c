@@ -256,6 +256,33 @@ static int32_t protect_names(ab_protect *p, const char *dir,
 }
 
 /*
+ * The configuration of a user whose home is a tree of this box: what it leads
+ * to, from this work tree. Another home cannot be written here, but may name
+ * something here: agentbox_walls(3) says so.
+ */
+static int32_t follow_homes(ab_protect *p, const char *top,
+			    agentbox_error **err)
+{
+	static const char *const files[] = { ".gitconfig",
+					     ".config/git/config" };
+	int32_t rc = 0;
+
+	for (size_t i = 0; i < p->b->view_count && !rc && !p->halt; i++) {
+		const ab_view *v = &p->b->views[i];
+
+		for (size_t k = 0; k < AB_ARRAY_LEN(files) && !rc; k++) {
+			int error = 0;
+
+			if (v->host && v->write && v->dir &&
+			    (has(v->host, files[k], &error) || error))
+				rc = ab_gitdir_follow(p, v->host, files[k],
+						      top, err);
+		}
+	}
+	return rc;
+}
+
+/*
  * One git directory, because its place says so: nothing that is in it or is
  * not decides that, as a box before this one may have arranged it.
  */
@@ -278,6 +305,8 @@ static int32_t protect_dir(ab_protect *p, const char *dir, const char *top,
 		rc = ab_gitdir_follow(p, dir, "config", top, err);
 	if (!rc)
 		rc = ab_gitdir_follow(p, dir, "config.worktree", top, err);
+	if (!rc && !above)
+		rc = follow_homes(p, top, err);
 	if (!rc)
 		rc = protect_common(p, dir, top, &here, err);
 	if (!rc)
@@ -308,4 +337,48 @@ int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 	else
 		rc = ab_protect_follow(p, git, dir, &there, err);
 	return rc || !there ? rc : protect_dir(p, dir, top, NULL, err);
+}
+
+/* A jj repository: its configuration, and the git directory it lives on. */
+static int32_t protect_jj(ab_protect *p, const char *repo, const char *top,
+			  agentbox_error **err)
+{
+	static const char *const names[] = { "config.toml",
+					     "store/git_target" };
+	char path[AB_MAX_PATH], base[AB_MAX_PATH], git[AB_MAX_PATH];
+	bool there;
+	int32_t rc = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !rc; i++) {
+		if (ab_path_join(repo, names[i], path, sizeof(path)) < 0)
+			return 0;
+		rc = ab_protect_add(p, path, err);
+	}
+	if (rc || ab_path_join(repo, "store", base, sizeof(base)) < 0)
+		return rc;
+	rc = read_pointer(p, path, "", base, git, &there, err);
+	return rc || !there ? rc : protect_dir(p, git, top, NULL, err);
+}
+
+int32_t ab_jjdir_protect(ab_protect *p, const char *repo, const char *top,
+			 agentbox_error **err)
+{
+	char base[AB_MAX_PATH], dir[AB_MAX_PATH];
+	struct stat st;
+	bool there;
+	int32_t rc;
+
+	if (lstat(repo, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return protect_jj(p, repo, top, err);
+	/* of a workspace that was added: it says where the repository is */
+	rc = ab_protect_add_itself(p, repo, err);
+	snprintf(base, sizeof(base), "%s", repo);
+	*strrchr(base, '/') = '\0';
+	if (!rc && S_ISREG(st.st_mode))
+		rc = read_pointer(p, repo, "", base, dir, &there, err);
+	else if (!rc)
+		rc = ab_protect_follow(p, repo, dir, &there, err);
+	return rc || !there ? rc : protect_jj(p, dir, top, err);
 }

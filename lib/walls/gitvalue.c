@@ -267,6 +267,50 @@ static int32_t take_everywhere(source *s, const ab_gitconfig *c,
 	return rc;
 }
 
+/* Where the words of a line are, after `cd x`, `git -C x`, `make -C x`. */
+typedef struct place {
+	char dir[AB_MAX_PATH]; /* "": where the line begins */
+	bool is_next; /* the next word is one */
+} place;
+
+static bool names_place(const char *word)
+{
+	return strcmp(word, "cd") == 0 || strcmp(word, "pushd") == 0 ||
+	       strcmp(word, "-C") == 0;
+}
+
+static void go(place *at, const char *word)
+{
+	char dir[2 * AB_MAX_PATH];
+	int n = *word == '/' || !*at->dir ?
+			snprintf(dir, sizeof(dir), "%s", word) :
+			snprintf(dir, sizeof(dir), "%s/%s", at->dir, word);
+
+	if (n > 0 && (size_t)n < sizeof(at->dir))
+		memcpy(at->dir, dir, (size_t)n + 1);
+}
+
+/* A word as it is, and from where the line has gone. */
+static int32_t take_there(source *s, const ab_gitconfig *c, place *at,
+			  const char *word, bool is_first,
+			  agentbox_error **err)
+{
+	char path[2 * AB_MAX_PATH];
+	int32_t rc = take_everywhere(s, c, word, is_first, err);
+	bool was_next = at->is_next;
+
+	if (rc || !*word)
+		return rc;
+	at->is_next = !was_next && names_place(word);
+	if (was_next)
+		go(at, word);
+	if (was_next || at->is_next || !*at->dir || *word == '/' ||
+	    *word == '~' || *word == '-' || strlen(word) >= AB_MAX_PATH)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", at->dir, word);
+	return take_everywhere(s, c, path, strncmp(word, "./", 2) == 0, err);
+}
+
 /*
  * A line for the shell: every piece between what parts words, and the line
  * as one word. The name of a variable is no word.
@@ -274,6 +318,7 @@ static int32_t take_everywhere(source *s, const ab_gitconfig *c,
 static int32_t take_words(source *s, const ab_gitconfig *c, char *line,
 			  agentbox_error **err)
 {
+	place at = { .dir = "" };
 	bool is_first = true;
 	int32_t rc = 0;
 
@@ -282,8 +327,9 @@ static int32_t take_words(source *s, const ab_gitconfig *c, char *line,
 		char after = line[n];
 
 		line[n] = '\0';
-		rc = take_everywhere(s, c, line, is_first, err);
+		rc = take_there(s, c, &at, line, is_first, err);
 		is_first = is_first && n == 0;
+		at.is_next = at.is_next && (!after || !strchr(";&|\n", after));
 		line += n + (after != '\0');
 		while (after == '$' && (isalnum((unsigned char)*line) ||
 					*line == '_'))

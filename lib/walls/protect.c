@@ -696,6 +696,28 @@ static int32_t visit_git(ab_protect *p, const walk *w, agentbox_error **err)
 	return ab_gitdir_protect(p, host, top, err);
 }
 
+/* `.jj/repo` */
+static bool is_jj(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n >= 8 && strcasecmp(path + n - 8, ".jj/repo") == 0 &&
+	       (n == 8 || path[n - 9] == '/');
+}
+
+static int32_t visit_jj(ab_protect *p, const walk *w, agentbox_error **err)
+{
+	char host[AB_MAX_PATH], top[AB_MAX_PATH];
+	int32_t rc = host_of(p, w->path, host, sizeof(host), err);
+
+	if (rc)
+		return rc;
+	snprintf(top, sizeof(top), "%s", host);
+	*strrchr(top, '/') = '\0';
+	*strrchr(top, '/') = '\0';
+	return ab_jjdir_protect(p, host, top, err);
+}
+
 /*
  * A git directory of another name, by structure: git finds it when it is run
  * in there. Not by its HEAD, which a box may have taken away for this moment;
@@ -826,6 +848,8 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
 		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
 			rc = visit_git(p, w, err);
+		if (!rc && !done && p->git && is_jj(w->path))
+			rc = visit_jj(p, w, err);
 		if (!rc && p->git)
 			rc = see_part(p, w, e->d_name, dir, err);
 	}

@@ -106,6 +106,14 @@ int32_t ab_gitdir_protect(ab_protect *p, const char *git, const char *top,
 			  agentbox_error **err);
 
 /*
+ * The `repo` in a `.jj`: a directory or, where a workspace was added to one,
+ * a file that says where it is. `top` is the work tree. jj runs the tools its
+ * configuration names, and git in the directory behind it.
+ */
+int32_t ab_jjdir_protect(ab_protect *p, const char *repo, const char *top,
+			 agentbox_error **err);
+
+/*
  * gitvalue.c: what a configuration file of a git directory leads to, with all
  * that it includes.
  */

@@ -975,6 +975,77 @@ START_TEST(programs_of_the_workspace_that_git_runs_are_held)
 }
 END_TEST
 
+START_TEST(a_line_that_goes_somewhere_is_followed_there)
+{
+	json_t *p;
+
+	shell("mkdir -p w/x/deep w/b && " REPOSITORY("w/.git") " && "
+	      "touch w/x/y w/x/deep/z w/b/w.sh w/free w/x/free && "
+	      "printf '[alias]\na = !cd x && ./y\n"
+	      "b = !cd x && cd deep && sh z\nc = !make -C b w.sh\n"
+	      "d = !cd && free\ne = !cd x && ./later\n' "
+	      ">w/.git/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/x/y"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/x/deep/z"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/b/w.sh"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/free"), 0);
+	ck_assert_int_lt(find(p, "protect", "/w/x/free"), 0);
+	ck_assert(watches(p, "x/later"));
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_home_in_the_box_leads_to_hooks_in_each_repository)
+{
+	char mounts[400];
+	json_t *p;
+
+	shell("mkdir -p home/.config/git home/hooks w/sub/hk w/.githooks && "
+	      REPOSITORY("w/.git") " && " REPOSITORY("w/sub/.git") " && "
+	      "printf '[core]hooksPath=~/hooks\n[include]path=more\n' "
+	      ">home/.gitconfig && printf '[core]hooksPath=hk\n' >home/more "
+	      "&& printf '[core]hooksPath=.githooks\n' "
+	      ">home/.config/git/config");
+	snprintf(mounts, sizeof(mounts),
+		 "{\"from\":\"%s/home\",\"to\":\"/h\",\"access\":"
+		 "\"write\"}", dir);
+	p = plan_of(BUILTIN, mounts, 0, "");
+	ck_assert_int_ge(find(p, "protect", "/h/hooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/h/more"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/sub/hk"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/.githooks"), 0);
+	ck_assert(watches(p, "sub/.githooks"));
+	json_decref(p);
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_lt(find(p, "protect", "/w/.githooks"), 0);
+	json_decref(p);
+}
+END_TEST
+
+START_TEST(a_jj_workspace_leads_to_its_repository)
+{
+	json_t *p;
+
+	shell("mkdir -p w/main/.jj/repo/store w/second/.jj w/lone/.jj "
+	      "w/other/store w/gitdir && " REPOSITORY("w/gitdir") " && "
+	      "touch w/main/.jj/repo/config.toml w/other/config.toml && "
+	      "printf ../../../../gitdir >w/main/.jj/repo/store/git_target && "
+	      "printf ../../main/.jj/repo >w/second/.jj/repo && "
+	      "printf '%%s/w/other\\n' \"$PWD\" >w/lone/.jj/repo");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/second/.jj/repo"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/lone/.jj/repo"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/other/config.toml"), 0);
+	ck_assert_int_ge(find(p, "protect",
+			      "/w/main/.jj/repo/store/git_target"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/gitdir/hooks"), 0);
+	/* the repository itself is worked with */
+	ck_assert_int_lt(find(p, "protect", "/w/main/.jj/repo"), 0);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(names_with_a_slash_are_held_in_every_directory)
 {
 	static const char *const names[] = {
@@ -1306,6 +1377,10 @@ int main(void)
 	tcase_add_test(tc, a_lease_is_waited_for);
 	tcase_add_test(tc, what_a_configuration_includes_is_followed);
 	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
+	tcase_add_test(tc, a_line_that_goes_somewhere_is_followed_there);
+	tcase_add_test(tc,
+		       a_home_in_the_box_leads_to_hooks_in_each_repository);
+	tcase_add_test(tc, a_jj_workspace_leads_to_its_repository);
 	tcase_add_test(tc, names_with_a_slash_are_held_in_every_directory);
 	tcase_add_test(tc, nothing_above_a_cover_can_be_moved);
 	tcase_add_test(tc, a_bare_repository_is_found_by_its_structure);
