@@ -274,8 +274,9 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 	g->is_gone = true;
 	w->reprotected++;
 	send_event(w, AB_EVENT_REPROTECTED, g,
-		   "it was removed on the host; whoever makes it again, it is "
-		   "moved away");
+		   "it was removed on the host, or moved away with its "
+		   "protection; whoever makes it again here, it goes to "
+		   "quarantine");
 }
 
 static int judge(watcher *w, guarded *g, int r, bool settling)
