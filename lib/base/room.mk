@@ -27,4 +27,5 @@ libagentbox_la_SOURCES += \
 	lib/base/secret.c lib/base/secret.h \
 	lib/base/sha256.c \
 	lib/base/spawn.c lib/base/spawn.h \
+	lib/base/utf8.h \
 	lib/base/version.c

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "path/glob.h"
 
 /* --- names --- */
@@ -81,27 +82,6 @@ static const char *fold_character(uint32_t c)
 	return NULL;
 }
 
-/* One character of 2 to 4 bytes; 1 and *c 0 for anything else. */
-static size_t decode(const unsigned char *p, size_t n, uint32_t *c)
-{
-	size_t len = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 :
-		     p[0] >= 0xe0 && p[0] < 0xf0 ? 3 :
-		     p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 1;
-
-	*c = 0;
-	if (len == 1 || len > n)
-		return 1;
-	*c = p[0] & (0xffu >> (len + 1));
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			*c = 0;
-			return 1;
-		}
-		*c = *c << 6 | (p[i] & 0x3fu);
-	}
-	return len;
-}
-
 /* Drop dots and spaces at the end, but not all of a name. */
 static size_t trim(const char *name, size_t n)
 {
@@ -125,15 +105,15 @@ static bool fold_path(const char *path, size_t n, char *out)
 	for (size_t i = 0; i < n;) {
 		const char *as;
 		uint32_t c;
-		size_t len = decode((const unsigned char *)path + i, n - i,
-				    &c);
+		size_t len = ab_utf8_decode(path + i, n - i, &c);
 
-		if (c == 0 && path[i] == '/') {
+		if (path[i] == '/') {
 			differs |= trim(out + start, at - start) != at - start;
 			at = start + trim(out + start, at - start);
 			start = at + 1;
 		}
-		as = c ? fold_character(c) : NULL;
+		len = len ? len : 1;
+		as = c >= 0x80 ? fold_character(c) : NULL;
 		if (as) {
 			differs = true;
 			memcpy(out + at, as, strlen(as));

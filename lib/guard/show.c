@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "guard/decision.h"
 #include "guard/guard.h"
 
@@ -36,27 +37,6 @@ static const char *severity_name(int32_t severity)
 	if (severity < 0 || severity > AGENTBOX_SEVERITY_CRITICAL)
 		return "critical";
 	return severity_names[severity];
-}
-
-/* Bytes of the UTF-8 character at p (n left): 1 to 4, or 0: not UTF-8. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-	size_t len = p[0] < 0x80 ? 1 :
-		     p[0] >= 0xc2 && p[0] < 0xe0 ? 2 :
-		     p[0] >= 0xe0 && p[0] < 0xf0 ? 3 :
-		     p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* overlong, surrogates, beyond U+10FFFF: RFC 3629 section 3 */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return len;
 }
 
 /* --- JSON --- */
@@ -89,19 +69,19 @@ static void json_char(agentbox_bytes *b, unsigned char c)
 
 static void json_string(agentbox_bytes *b, const char *text, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	size_t i = 0;
 
 	ab_bytes_append_char(b, '"');
 	while (i < n) {
-		size_t len = utf8_length(p + i, n - i);
+		uint32_t c;
+		size_t len = ab_utf8_decode(text + i, n - i, &c);
 
 		if (len == 0)
 			ab_bytes_append_str(b, "\xef\xbf\xbd");
 		else if (len == 1)
-			json_char(b, p[i]);
+			json_char(b, (unsigned char)c);
 		else
-			ab_bytes_append(b, p + i, len);
+			ab_bytes_append(b, text + i, len);
 		i += len ? len : 1;
 	}
 	ab_bytes_append_char(b, '"');
@@ -250,39 +230,42 @@ int32_t agentbox_decision_record(const agentbox_decision *decision,
 
 /* --- text --- */
 
+/* Does it write on a terminal, reorder what is read (Unicode TR 9), or can it
+   not be seen at all? C0, C1 and DEL; U+200B to 200F, 2028 to 202E, 2060 to
+   206F, 061C, FEFF, the tags. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad ||
+	       c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
+	       c == 0xfeff || (c >= 0xe0000 && c <= 0xe0fff);
+}
+
 /*
  * One character of the checked text as it is shown; returns its bytes and
- * puts the columns it takes into *columns.
+ * puts the columns it takes into *columns. What may be wider than one, longer
+ * than two bytes, is spelled out, or the carets would stand elsewhere.
  */
-static size_t show_char(agentbox_bytes *b, const unsigned char *p, size_t n,
+static size_t show_char(agentbox_bytes *b, const char *p, size_t n,
 			size_t *columns)
 {
-	size_t len = utf8_length(p, n);
+	uint32_t c;
+	size_t len = ab_utf8_decode(p, n, &c);
 	char hex[8];
 
-	/* C1 controls are U+0080..U+009F, bidirectional ones could reorder
-	   what is read: Unicode TR 9. Longer than two bytes are most of them,
-	   and what is wider than a column; U+061C is the one that is not. */
-	if (len == 1 && p[0] >= 0x20 && p[0] != 0x7f) {
-		if (b)
-			ab_bytes_append_char(b, (char)p[0]);
-		*columns = 1;
-		return 1;
-	}
-	if (len == 2 && !(p[0] == 0xc2 && p[1] < 0xa1) &&
-	    !(p[0] == 0xd8 && p[1] == 0x9c)) {
+	if (len && len <= 2 && !is_control(c)) {
 		if (b)
 			ab_bytes_append(b, p, len);
 		*columns = 1;
 		return len;
 	}
-	if (len == 1 && (p[0] == '\n' || p[0] == '\t')) {
+	if (len == 1 && (c == '\n' || c == '\t')) {
 		if (b)
-			ab_bytes_append_str(b, p[0] == '\n' ? "\\n" : "\\t");
+			ab_bytes_append_str(b, c == '\n' ? "\\n" : "\\t");
 		*columns = 2;
 		return 1;
 	}
-	snprintf(hex, sizeof(hex), "\\x%02x", p[0]);
+	snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)*p);
 	if (b)
 		ab_bytes_append_str(b, hex);
 	*columns = 4;
@@ -298,44 +281,28 @@ static size_t show_range(agentbox_bytes *b, const char *text, size_t begin,
 	while (begin < end) {
 		size_t columns;
 
-		begin += show_char(b, (const unsigned char *)text + begin,
-				   end - begin, &columns);
+		begin += show_char(b, text + begin, end - begin, &columns);
 		total += columns;
 	}
 	return total;
-}
-
-/* Three or four bytes that reorder what is read, or cannot be seen at all:
-   U+200B to 200F, 2028 to 202E, 2060 to 206F, FEFF, the tags. */
-static bool is_invisible(const unsigned char *p, size_t len)
-{
-	if (len == 4)
-		return p[0] == 0xf3 && p[1] == 0xa0;
-	if (p[0] == 0xef)
-		return p[1] == 0xbb && p[2] == 0xbf;
-	if (p[0] != 0xe2 || p[1] > 0x81)
-		return false;
-	return p[1] == 0x81 ? p[2] >= 0xa0 && p[2] <= 0xaf :
-			      (p[2] >= 0x8b && p[2] <= 0x8f) ||
-				      (p[2] >= 0xa8 && p[2] <= 0xae);
 }
 
 /* What a rule says: in any language, and maybe of a project, which nobody has
    to trust. Nothing stands below it, so its columns are not counted. */
 static void show_text(agentbox_bytes *b, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	size_t n = strlen(text);
 	size_t columns;
 
 	for (size_t i = 0; i < n;) {
-		size_t len = utf8_length(p + i, n - i);
+		uint32_t c;
+		size_t len = ab_utf8_decode(text + i, n - i, &c);
 
-		if (len < 3 || is_invisible(p + i, len)) {
-			i += show_char(b, p + i, n - i, &columns);
+		if (len < 3 || is_control(c)) {
+			i += show_char(b, text + i, n - i, &columns);
 			continue;
 		}
-		ab_bytes_append(b, p + i, len);
+		ab_bytes_append(b, text + i, len);
 		i += len;
 	}
 }

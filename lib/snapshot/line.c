@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const char hex_digits[] = "0123456789abcdef";
 
 void ab_line_begin(ab_line *line)
@@ -44,36 +46,12 @@ void ab_line_number(ab_line *line, uint64_t v)
 	put(line, digits + i, sizeof(digits) - i);
 }
 
-/* RFC 3629: the length of the character at p; 0: there is none. */
-static size_t utf8_length(const char *at, size_t n)
+/* The length of the character at p; 0: there is none. */
+static size_t utf8_length(const char *p, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)at;
-	unsigned char low = 0x80, high = 0xbf;
-	size_t len;
+	uint32_t c;
 
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (len > n)
-		return 0;
-	/* no overlong forms, no surrogates, nothing past U+10FFFF */
-	if (p[0] == 0xe0)
-		low = 0xa0;
-	else if (p[0] == 0xed)
-		high = 0x9f;
-	else if (p[0] == 0xf0)
-		low = 0x90;
-	else if (p[0] == 0xf4)
-		high = 0x8f;
-	if (p[1] < low || p[1] > high)
-		return 0;
-	for (size_t i = 2; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	return len;
+	return ab_utf8_decode(p, n, &c);
 }
 
 static bool is_plain(unsigned char c)

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/secret.h"
+#include "base/utf8.h"
 
 #include "abtest.h"
 
@@ -337,6 +338,46 @@ START_TEST(sha256_in_pieces_is_sha256_of_the_whole)
 }
 END_TEST
 
+/* Every character there is, as RFC 3629 section 3 writes it. */
+START_TEST(utf8_is_read_strictly)
+{
+	static const char *const bad[] = {
+		"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x7f",
+		"\xc2\xc0", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe2\x80",
+		"\xe2\x80x", "\xed\xa0\x80", "\xed\xbf\xbf",
+		"\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80", "\xf8\x88\x80\x80\x80", "\xff",
+	};
+	uint32_t got;
+
+	for (uint32_t c = 0; c <= 0x10ffff; c++) {
+		unsigned char s[4] = { (unsigned char)c };
+		size_t n = 1;
+
+		if (c >= 0xd800 && c <= 0xdfff)
+			continue;
+		if (c >= 0x80) {
+			n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+			for (size_t i = n; i-- > 1;)
+				s[i] = (unsigned char)(0x80 |
+					(c >> 6 * (n - 1 - i) & 0x3f));
+			s[0] = (unsigned char)(0xf0 << (4 - n) |
+					       c >> 6 * (n - 1));
+		}
+		/* an assertion for each would take seconds */
+		if (ab_utf8_decode(s, n, &got) != n || got != c ||
+		    (n > 1 && ab_utf8_decode(s, n - 1, &got) != 0))
+			ck_abort_msg("U+%04X", c);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		got = 1;
+		ck_assert_uint_eq(ab_utf8_decode(bad[i], strlen(bad[i]),
+						 &got), 0);
+		ck_assert_uint_eq(got, 0);
+	}
+}
+END_TEST
+
 START_TEST(hex_goes_both_ways_and_refuses_the_rest)
 {
 	const uint8_t in[] = {0x00, 0x9f, 0xff};
@@ -454,6 +495,7 @@ int main(void)
 	tcase_add_test(tc, every_failed_allocation_is_an_ordinary_error);
 	tcase_add_test(tc, sha256_gives_the_published_vectors);
 	tcase_add_test(tc, sha256_in_pieces_is_sha256_of_the_whole);
+	tcase_add_test(tc, utf8_is_read_strictly);
 	tcase_add_test(tc, hex_goes_both_ways_and_refuses_the_rest);
 	tcase_add_test(tc, ids_are_32_hex_digits_and_differ);
 	tcase_add_test(tc, timestamps_agree_with_the_c_library);

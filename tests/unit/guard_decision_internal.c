@@ -420,6 +420,127 @@ START_TEST(a_rule_cannot_write_on_the_terminal)
 }
 END_TEST
 
+static const struct {
+	const char *bytes;
+	bool is_shown;
+} characters[] = {
+	{ "\x1f", false },	    { " ", true },
+	{ "~", true },		    { "\x7f", false },
+	{ "\xc2\x80", false },	    { "\xc2\xa0", false },
+	{ "\xc2\xa1", true },	    { "\xc2\xac", true },
+	{ "\xc2\xad", false },	    { "\xc2\xae", true },
+	{ "\xd8\x9b", true },	    { "\xd8\x9c", false },
+	{ "\xd8\x9d", true },	    { "\xe2\x80\x8a", true },
+	{ "\xe2\x80\x8b", false }, { "\xe2\x80\x8f", false },
+	{ "\xe2\x80\x90", true },  { "\xe2\x80\xa7", true },
+	{ "\xe2\x80\xa8", false }, { "\xe2\x80\xae", false },
+	{ "\xe2\x80\xaf", true },  { "\xe2\x81\x9f", true },
+	{ "\xe2\x81\xa0", false }, { "\xe2\x81\xaf", false },
+	{ "\xe2\x81\xb0", true },  { "\xef\xbb\xbe", true },
+	{ "\xef\xbb\xbf", false }, { "\xef\xbc\x80", true },
+	{ "\xf3\x9f\xbf\xbf", true },
+	{ "\xf3\xa0\x80\x80", false },
+	{ "\xf3\xa0\xbf\xbf", false },
+	{ "\xf3\xa1\x80\x80", true }, { "\xed\xa0\x80", false },
+};
+
+/* In a rule each is shown as it is or spelled out; in the line none that may
+   be wider than a column is shown. */
+START_TEST(a_character_is_shown_or_spelled_out)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(characters); i++) {
+		const char *bytes = characters[i].bytes;
+		agentbox_decision *d = begin(bytes, strlen(bytes));
+		struct ab_finding odd = ask;
+		agentbox_bytes *text = NULL;
+		char hex[32] = "", in_rule[64], in_line[64];
+
+		for (size_t k = 0; bytes[k]; k++)
+			snprintf(hex + 4 * k, 5, "\\x%02x",
+				 (unsigned char)bytes[k]);
+		snprintf(in_rule, sizeof(in_rule), "a.ask: %s\n",
+			 characters[i].is_shown ? bytes : hex);
+		snprintf(in_line, sizeof(in_line), "\n    %s\n",
+			 characters[i].is_shown && strlen(bytes) < 3 ? bytes :
+								       hex);
+		odd.reason = bytes;
+		odd.span = (struct ab_span){ 0, (uint32_t)strlen(bytes) };
+		ab_decision_add(d, &odd);
+		ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+		ck_assert_int_eq(agentbox_decision_explain(d, &text, NULL), 0);
+		ck_assert_msg(strstr(agentbox_bytes_get_data(text), in_rule) &&
+			      strstr(agentbox_bytes_get_data(text), in_line),
+			      "%zu: %s", i, agentbox_bytes_get_data(text));
+		agentbox_bytes_free(text);
+		agentbox_decision_free(d);
+	}
+}
+END_TEST
+
+/* What an ALLOW says of its commands, and words that need quotes. */
+START_TEST(json_names_the_command_of_an_allow_when_there_is_one)
+{
+	for (uint32_t commands = 0; commands < 3; commands++) {
+		agentbox_decision *d = begin(LINE, strlen(LINE));
+		agentbox_bytes *json = NULL, *text = NULL;
+		struct ab_word w[] = { { .text = "a b", .len = 3 },
+				       { .text = "", .len = 0 },
+				       { .text = "c'", .len = 2 },
+				       { .text = "d", .len = 1 } };
+		struct ab_resolved c = { w, 4, NULL, 0, { 0, 1 } };
+
+		for (uint32_t i = 0; i < commands; i++)
+			ab_decision_add_command(d, &c, false);
+		ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+		ck_assert_int_eq(agentbox_decision_to_json(d, &json, NULL), 0);
+		ck_assert_int_eq(!!strstr(agentbox_bytes_get_data(json),
+					  "\"argv\":[\"a b\",\"\",\"c'\","
+					  "\"d\"]"), commands == 1);
+		ck_assert_ptr_null(strstr(agentbox_bytes_get_data(json),
+					  "left_out"));
+		ck_assert_int_eq(agentbox_decision_explain(d, &text, NULL), 0);
+		ck_assert_int_eq(!!strstr(agentbox_bytes_get_data(text),
+					  "'a b' '' 'c'' d\n"),
+				 commands > 0);
+		agentbox_bytes_free(text);
+		agentbox_bytes_free(json);
+		agentbox_decision_free(d);
+	}
+}
+END_TEST
+
+START_TEST(a_severity_has_its_name)
+{
+	static const struct {
+		int32_t severity;
+		const char *name;
+	} rows[] = { { -1, "critical" }, { 0, "none" },	  { 1, "low" },
+		     { 2, "medium" },	 { 3, "high" },	  { 4, "critical" },
+		     { 5, "critical" } };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		agentbox_decision *d = begin("x", 1);
+		struct ab_finding f = ask;
+		agentbox_bytes *json = NULL;
+		char wanted[64];
+
+		f.severity = rows[i].severity;
+		ab_decision_add(d, &f);
+		ab_decision_end(d, AGENTBOX_VERDICT_ALLOW);
+		snprintf(wanted, sizeof(wanted), "\"severity\":\"%s\",",
+			 rows[i].name);
+		ck_assert_int_eq(agentbox_decision_to_json(d, &json, NULL), 0);
+		ck_assert_ptr_nonnull(strstr(agentbox_bytes_get_data(json),
+					     wanted));
+		/* and no place where there is none */
+		ck_assert_ptr_null(strstr(agentbox_bytes_get_data(json),
+					  "\"span\""));
+		agentbox_bytes_free(json);
+		agentbox_decision_free(d);
+	}
+}
+END_TEST
+
 START_TEST(a_span_beyond_the_text_is_harmless)
 {
 	agentbox_decision *d = begin("short", 5);
@@ -596,6 +717,9 @@ int main(void)
 	tcase_add_test(tc, people_see_carets_below_what_was_found);
 	tcase_add_test(tc, a_line_cannot_write_on_the_terminal);
 	tcase_add_test(tc, a_rule_cannot_write_on_the_terminal);
+	tcase_add_test(tc, a_character_is_shown_or_spelled_out);
+	tcase_add_test(tc, json_names_the_command_of_an_allow_when_there_is_one);
+	tcase_add_test(tc, a_severity_has_its_name);
 	tcase_add_test(tc, a_span_beyond_the_text_is_harmless);
 	tcase_add_test(tc, a_second_check_of_the_size_allocates_nothing);
 	tcase_add_test(tc, a_large_room_stays_while_checks_are_large);

@@ -336,6 +336,54 @@ START_TEST(what_is_not_known_is_not_inside)
 }
 END_TEST
 
+/* Where the agent may change what it likes: agentbox_place_set_root(). */
+static const struct {
+	const char *policy, *cwd, *root, *line;
+	int32_t verdict;
+} roots[] = {
+	{ ", \"workspace\": {\"path\": \"/srv/x\", \"at\": \"/w\"}", NULL,
+	  NULL, "rm -rf /w/build", 1 },
+	{ ", \"workspace\": {\"path\": \"/srv/x\", \"at\": \"/w\"}", "/w/s",
+	  NULL, "rm -rf build", 1 },
+	{ ", \"workspace\": {\"path\": \"/srv/x\", \"at\": \"/w\"}", "/e",
+	  NULL, "rm -rf build", 2 },
+	{ ", \"workspace\": {\"path\": \"/srv/x\", \"at\": \"/w\"}", "/w",
+	  "/w/s", "rm -rf build", 2 },
+	{ ", \"workspace\": {\"at\": \"/w\"}", NULL, NULL, "rm -rf /w/build",
+	  2 },
+	{ ", \"workspace\": {\"at\": \"/w\"}", "/w/s", NULL, "rm -rf build",
+	  1 },
+	{ ", \"workspace\": {\"at\": \"/w\"}", "/e", NULL, "rm -rf build",
+	  2 },
+	{ "", "/w/s", NULL, "rm -rf build", 2 },
+	{ "", "/w/s", "/w", "rm -rf build", 1 },
+};
+
+START_TEST(the_root_is_what_is_known_of_it)
+{
+	agentbox_guard *guard = make_guard(roots[_i].policy);
+	agentbox_place *place = NULL;
+	agentbox_decision *d = NULL;
+
+	if (roots[_i].cwd) {
+		ck_assert_int_eq(agentbox_place_new(&place, NULL), 0);
+		ck_assert_int_eq(agentbox_place_set_cwd(place, roots[_i].cwd,
+							strlen(roots[_i].cwd),
+							NULL), 0);
+	}
+	if (roots[_i].root)
+		ck_assert_int_eq(agentbox_place_set_root(
+					 place, roots[_i].root,
+					 strlen(roots[_i].root), NULL), 0);
+	ck_assert_msg(check(guard, place, roots[_i].line, &d) ==
+		      roots[_i].verdict, "%d: %s by %s", _i, roots[_i].line,
+		      agentbox_decision_get_rule(d));
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(the_simple_question_blocks_all_but_allow)
 {
 	agentbox_guard *guard = make_guard("");
@@ -576,6 +624,8 @@ static Suite *suite(void)
 	tcase_add_test(t, an_argument_is_data_where_no_shell_reads_it);
 	tcase_add_test(t, an_odd_byte_is_found_wherever_it_is);
 	tcase_add_test(t, what_is_not_known_is_not_inside);
+	tcase_add_loop_test(t, the_root_is_what_is_known_of_it, 0,
+			    (int)(sizeof(roots) / sizeof(roots[0])));
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
 	tcase_add_loop_test(t, the_policy_has_its_say, 0,
 			    (int)(sizeof(cases) / sizeof(cases[0])));

@@ -622,6 +622,8 @@ START_TEST(f21_a_worktree_opens_itself_and_no_more)
 	refuses_worktree(base);
 	refuses_worktree(at("team/protected"));
 	refuses_worktree(at("team/protected/keys"));
+	make_dir("team/protected/wt");
+	refuses_worktree(at("team/protected/wt"));
 	refuses_worktree(at("team/agents"));
 	refuses_worktree(at("team/charter.md"));
 	make_symlink(team, "link-to-team");
@@ -639,6 +641,24 @@ START_TEST(f21_a_worktree_opens_itself_and_no_more)
 	denies_by(g, W, "worktrees/t2/x", "path.role");
 	denies_by(g, W, "worktrees/t1/.git/hooks/x", "path.protected");
 	escapes(g, W, at("not-there/x"));
+	agentbox_guard_unref(g);
+}
+END_TEST
+
+START_TEST(f21_a_worktree_beside_protected_is_one)
+{
+	char json[8192];
+	agentbox_guard *g;
+	int32_t code;
+
+	make_dir("team/protected-not");
+	snprintf(json, sizeof(json),
+		 "{\"role\":{\"agent\":\"alice\",\"worktrees\":"
+		 "[\"%s/protected-not\"]}}", team);
+	g = guard_of("engineer", json, "team", &code);
+	ck_assert_int_eq(code, 0);
+	allows(g, W, "protected-not/x");
+	denies_by(g, W, "protected/x", "path.protected");
 	agentbox_guard_unref(g);
 }
 END_TEST
@@ -967,6 +987,7 @@ int main(void)
 	tcase_add_test(tc, f19_a_folding_directory_is_found_by_inode);
 	tcase_add_test(tc, f20_composed_and_decomposed_names_are_two);
 	tcase_add_test(tc, f21_a_worktree_opens_itself_and_no_more);
+	tcase_add_test(tc, f21_a_worktree_beside_protected_is_one);
 	tcase_add_test(tc, f22_a_worktree_that_was_replaced_is_another);
 	tcase_add_test(tc, f23_every_class_of_change_is_judged);
 	tcase_add_test(tc, f24_an_engineer_does_not_raise_its_own_limits);
