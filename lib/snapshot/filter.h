@@ -79,7 +79,8 @@ const char *ab_left_out_name(enum ab_left_out reason);
 enum ab_filter_proof {
 	AB_PROOF_NONE = 0,
 	AB_PROOF_PEM, /* nothing but certificates, public keys, parameters */
-	AB_PROOF_PGP  /* nothing but PGP signatures or public keys, armoured */
+	AB_PROOF_PGP, /* nothing but PGP signatures or public keys, armoured */
+	AB_PROOF_ASC  /* the same, or text without anything armoured */
 };
 #define AB_FILTER_PROOF_MAX 1048576
 

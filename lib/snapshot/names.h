@@ -19,6 +19,9 @@ enum ab_name_when {
 	AB_WHEN_LONE,	     /* no one of a family of names without suffix */
 	AB_WHEN_NUMBER,	     /* core.1234, no page of a manual */
 	AB_WHEN_NO_TEMPLATE, /* not in a directory of templates */
+	AB_WHEN_NO_FIXTURE,  /* not among tests and examples, which need it */
+	AB_WHEN_NO_MANUAL,   /* not among documents */
+	AB_WHEN_NO_SUM,	     /* no checksum or signature of an archive */
 	AB_WHEN_DUMP,	     /* SQL that is a dump, not a program's schema */
 	AB_WHEN_STRAY,	     /* a patch outside of what packagers keep */
 	AB_WHEN_NOT_TYPES,   /* index.js.flow declares types */

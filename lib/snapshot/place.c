@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/limits.h"
 
 static char lower(char c)
 {
@@ -88,7 +89,7 @@ static bool is_source(const char *p, size_t n)
 		"news",		"notice",	"owners",	"package.json",
 		"pom.xml",	"procfile",	"pyproject.toml", "rakefile",
 		"readme",	"readme.txt",	"setup.cfg",	"todo",
-		"tsconfig.json", "vagrantfile"};
+		"tsconfig.json", "usage",	"vagrantfile"};
 	size_t len;
 	const char *suffix = suffix_of(p, n, &len);
 
@@ -217,12 +218,49 @@ static bool is_lone(const ab_place *place)
 	return n && n->at && !is_of_a_family(n);
 }
 
+/* A chart's template of a secret, or the schema of one. */
 static bool is_template(const ab_place *place)
 {
-	size_t n;
-	const char *name = parent_name(place->path, place->parent_len, &n);
+	static const char *const places[] = {"crd", "crds", "schema",
+					     "schemas", "templates"};
 
-	return n == 9 && memcmp(name, "templates", 9) == 0;
+	return IS_IN(place, places);
+}
+
+/* Tests need their data, whatever it is called. */
+static bool is_fixture(const ab_place *place)
+{
+	static const char *const places[] = {
+		"__fixtures__", "__snapshots__", "__tests__", "e2e",
+		"example",	"examples",	 "expected",  "fixture",
+		"fixtures",	"golden",	 "goldens",   "mocks",
+		"regress",	"sample",	 "samples",   "selftest",
+		"spec",		"specs",	 "t",	      "test",
+		"test-data",	"test_data",	 "testdata",  "tests",
+		"testsuite",	"unittests"};
+
+	return IS_IN(place, places);
+}
+
+static bool is_document(const ab_place *place)
+{
+	static const char *const places[] = {"doc", "docs", "documentation",
+					     "man", "manual"};
+
+	return IS_IN(place, places);
+}
+
+/* Of x.tar.gz.sha256 only the first part is an archive's name. */
+static bool is_sum(const ab_place *place)
+{
+	static const char *const suffixes[] = {
+		"asc",	  "b2",	  "md5",    "minisig",	 "sha1",
+		"sha224", "sha256", "sha256sum", "sha384", "sha512",
+		"sha512sum", "sig", "sign", "sum"};
+	size_t len;
+	const char *suffix = suffix_of(place->form, place->form_len, &len);
+
+	return len && ONE_OF(suffix, len, suffixes);
 }
 
 /* Is `word` in the name, between what is no letter? */
@@ -264,11 +302,26 @@ static bool is_dump(const ab_place *place)
 		"upgrade.sql",	 "views.sql"};
 
 	if (has_word(place, "dump") || has_word(place, "backup"))
-		return true;
+		return !is_fixture(place);
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
 		if (is_form(place, names[i]))
 			return false;
 	return !IS_IN(place, places);
+}
+
+/* The name without its suffix stands beside it: a patch of that file. */
+static bool is_beside_its_stem(const ab_place *place)
+{
+	char stem[2 * AB_MAX_NAME + 3];
+	size_t len;
+	const char *suffix = suffix_of(place->form, place->form_len, &len);
+	size_t n = (size_t)(suffix - place->form);
+
+	if (n < 2 || n > sizeof(stem))
+		return false;
+	memcpy(stem, place->form, n - 1);
+	stem[n - 1] = '\0';
+	return has(place->siblings, stem, false);
 }
 
 static bool is_stray(const ab_place *place)
@@ -287,7 +340,7 @@ static bool is_stray(const ab_place *place)
 	if (IS_IN(place, places) || memmem(parent, len, "patch", 5) ||
 	    HAS_FILE(n, "series", "PKGBUILD", "APKBUILD", "default.nix",
 		     "package.nix", "conanfile.py", "meta.yaml") ||
-	    HAS_SUFFIX(n, suffixes))
+	    HAS_SUFFIX(n, suffixes) || is_beside_its_stem(place))
 		return false;
 	return place->parent_len == 0 ||
 	       !HAS_FILE(n, "Makefile", "Dockerfile", "CMakeLists.txt");
@@ -344,6 +397,12 @@ bool ab_place_agrees(const struct ab_name_rule *rule, const ab_place *place)
 		return is_dump_number(place);
 	case AB_WHEN_NO_TEMPLATE:
 		return !is_template(place);
+	case AB_WHEN_NO_FIXTURE:
+		return !is_fixture(place);
+	case AB_WHEN_NO_MANUAL:
+		return !is_document(place);
+	case AB_WHEN_NO_SUM:
+		return !is_sum(place);
 	case AB_WHEN_DUMP:
 		return is_dump(place);
 	case AB_WHEN_STRAY:
@@ -402,12 +461,26 @@ static bool is_in_word(const ab_place *place, const char *word, size_t n)
 	return false;
 }
 
+/* Settings that are part of a program, since they lie in its package. */
+static bool is_of_a_package(const ab_place *place)
+{
+	static const char *const suffixes[] = {"json", "toml", "xml", "yaml",
+					       "yml"};
+	size_t len;
+	const char *suffix = suffix_of(place->form, place->form_len, &len);
+
+	return len && ONE_OF(suffix, len, suffixes) &&
+	       HAS_FILE(place->siblings, "__init__.py", "mod.rs", "BUILD",
+			"BUILD.bazel", "doc.go", "package-info.java");
+}
+
 bool ab_place_below(const struct ab_name_rule *rule, const ab_place *place)
 {
 	size_t n = strlen(rule->pattern) - 1; /* without the slash */
 
 	return !place->is_directory &&
 	       is_in_word(place, rule->pattern, n) &&
+	       !is_of_a_package(place) &&
 	       !is_source(place->form, place->form_len) &&
 	       !is_form(place, ".gitkeep") &&
 	       !is_form(place, ".keep") &&
@@ -451,9 +524,8 @@ uint32_t ab_place_mark(const struct ab_name_rule *rule, const ab_place *place)
 	/* A package that was published has none of these beside dist/. */
 	if (HAS_FILE(n, "package.json") &&
 	    (HAS_FILE(n, ".gitignore", ".git", "package-lock.json",
-		      "yarn.lock", "pnpm-lock.yaml", "bun.lock",
-		      "bun.lockb") ||
-	     HAS_DIRECTORY(n, ".git", "node_modules")))
+		      "pnpm-lock.yaml", "bun.lock", "bun.lockb") ||
+	     has(n, ".git", true)))
 		mark |= BESIDE_PACKAGE;
 	if (HAS_FILE(n, "setup.py", "pyproject.toml", "setup.cfg"))
 		mark |= BESIDE_PYTHON;

@@ -2,7 +2,8 @@
 /*
  * Files whose name says key and whose content says that it is public: every
  * armoured block in them is of a kind that is (RFC 7468, RFC 9580). One block
- * of another kind, a byte that is no text, or no block at all: not proven.
+ * of another kind, a byte that is no text, or, but for .asc, no block at all:
+ * not proven.
  * What stands between the blocks is the content scan's.
  */
 #include "config.h"
@@ -36,21 +37,22 @@ static bool is_label(const char *p, size_t n, const char *const *labels,
 	return false;
 }
 
-static bool has_only(const char *p, size_t n, const char *const *labels,
-		     size_t count)
+/* How many blocks there are, all of these kinds; -1: one of another kind. */
+static long count_blocks(const char *p, size_t n, const char *const *labels,
+			 size_t count)
 {
 	const char *end = p + n;
-	size_t blocks = 0;
+	long blocks = 0;
 
 	for (;;) {
 		const char *at = memmem(p, (size_t)(end - p), BEGIN,
 					sizeof(BEGIN) - 1);
 
 		if (!at)
-			return blocks > 0;
+			return blocks;
 		p = at + sizeof(BEGIN) - 1;
 		if (!is_label(p, (size_t)(end - p), labels, count))
-			return false;
+			return -1;
 		blocks++;
 	}
 }
@@ -64,7 +66,8 @@ bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 		"PUBLIC KEY",	       "RSA PUBLIC KEY",
 		"EC PARAMETERS",       "DH PARAMETERS",
 		"DSA PARAMETERS",      "X9.42 DH PARAMETERS",
-		"ATTRIBUTE CERTIFICATE"};
+		"ATTRIBUTE CERTIFICATE", "PKCS7",
+		"CMS"};
 	static const char *const pgp[] = {"PGP SIGNATURE",
 					  "PGP PUBLIC KEY BLOCK",
 					  "PGP SIGNED MESSAGE"};
@@ -73,9 +76,11 @@ bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 		return false;
 	switch (proof) {
 	case AB_PROOF_PEM:
-		return has_only(p, n, pem, AB_ARRAY_LEN(pem));
+		return count_blocks(p, n, pem, AB_ARRAY_LEN(pem)) > 0;
 	case AB_PROOF_PGP:
-		return has_only(p, n, pgp, AB_ARRAY_LEN(pgp));
+		return count_blocks(p, n, pgp, AB_ARRAY_LEN(pgp)) > 0;
+	case AB_PROOF_ASC: /* AsciiDoc has the suffix as well */
+		return count_blocks(p, n, pgp, AB_ARRAY_LEN(pgp)) >= 0;
 	case AB_PROOF_NONE:
 		break;
 	}

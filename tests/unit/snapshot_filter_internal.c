@@ -131,8 +131,282 @@ START_TEST(every_row_has_its_verdict)
 	}
 	free(line);
 	fclose(f);
-	ck_assert_uint_ge(rows, 10);
+	ck_assert_uint_ge(rows, 2500);
 	ck_assert_msg(wrong == 0, "%zu of %zu rows, see above", wrong, rows);
+}
+END_TEST
+
+START_TEST(every_rule_is_found_by_itself)
+{
+	ab_filter_options options = {.profile = AB_FILTER_STRICT};
+	ab_filter *filter = NULL;
+
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL), 0);
+	for (size_t i = 0; i < ab_filter_rule_count(); i++) {
+		char tier = 0;
+		const char *rule = ab_filter_rule(i, &tier);
+		ab_filter_verdict v;
+
+		ck_assert_ptr_nonnull(strchr("XSCBA", tier));
+		if (strpbrk(rule, "*?[") || rule[strlen(rule) - 1] == '/')
+			continue;
+		ab_filter_name(filter, NULL, rule, strlen(rule), false, NULL,
+			       &v);
+		/* what never decides alone has no place here to agree */
+		ck_assert_msg(v.tier != 0 ||
+			      strstr(" core cookies identity shadow passwd "
+				     "secrets typescript ", rule),
+			      "rule %s", rule);
+		for (size_t k = 0; k < i; k++) {
+			char other;
+
+			ck_assert_msg(strcmp(rule, ab_filter_rule(k, &other)),
+				      "rule %s is there twice", rule);
+		}
+	}
+	ck_assert_ptr_null(ab_filter_rule(ab_filter_rule_count(), NULL));
+	ab_filter_free(filter);
+}
+END_TEST
+
+START_TEST(every_reason_has_a_name_of_its_own)
+{
+	for (int i = 0; i < AB_OUT_REASONS; i++)
+		for (int k = 0; k < i; k++)
+			ck_assert_str_ne(
+				ab_left_out_name((enum ab_left_out)i),
+				ab_left_out_name((enum ab_left_out)k));
+	ck_assert_str_eq(ab_left_out_name(AB_OUT_REASONS), "unknown");
+}
+END_TEST
+
+/* A pattern the filter refuses, with `where`; NULL: a run of n "**". */
+static const struct {
+	const char *pattern;
+	size_t stars, length;
+} bad_patterns[] = {
+	{"", 0, 0},	   {"!a", 0, 0},    {"../a", 0, 0}, {"a//b", 0, 0},
+	{"a/./b", 0, 0},   {"[a", 0, 0},    {"a\\", 0, 0},  {"/", 0, 0},
+	{"//a", 0, 0},	   {NULL, 9, 0},    {NULL, 50, 0},  {NULL, 0, 4097},
+	{NULL, 0, 300},	   {"force:", 0, 0},
+};
+
+static char *bad_pattern(size_t i, char *text)
+{
+	size_t n = 0;
+
+	if (bad_patterns[i].pattern)
+		return strcpy(text, bad_patterns[i].pattern);
+	for (size_t k = 0; k < bad_patterns[i].stars; k++)
+		n += (size_t)sprintf(text + n, "**/a/");
+	for (size_t k = 0; k < bad_patterns[i].length; k++)
+		text[n++] = 'a';
+	text[n] = '\0';
+	return text;
+}
+
+START_TEST(a_pattern_that_cannot_be_kept_is_refused)
+{
+	char text[8192];
+	const char *list[] = {"good", "*.c", bad_pattern((size_t)_i, text)};
+	ab_filter_options options = {.exclude = list, .exclude_count = 3};
+	ab_filter *filter = NULL;
+	agentbox_error *err = NULL;
+
+	if (strcmp(text, "force:") != 0) { /* a name like any other there */
+		ck_assert_int_eq(ab_filter_new(&options, &filter, &err),
+				 AGENTBOX_EPOLICY);
+		ck_assert_str_eq(agentbox_error_get_where(err), "exclude[2]");
+		agentbox_error_free(err);
+		err = NULL;
+	}
+	options = (ab_filter_options){.include = list, .include_count = 3};
+	ck_assert_int_eq(ab_filter_new(&options, &filter, &err),
+			 AGENTBOX_EPOLICY);
+	ck_assert_str_eq(agentbox_error_get_where(err), "include[2]");
+	agentbox_error_free(err);
+	ck_assert_ptr_null(filter);
+}
+END_TEST
+
+START_TEST(a_filter_has_limits)
+{
+	static const char *many[AB_FILTER_PATTERNS_MAX + 1];
+	ab_filter_options options = {.exclude = many,
+				     .exclude_count = AB_FILTER_PATTERNS_MAX};
+	ab_filter *filter = NULL;
+
+	for (size_t i = 0; i <= AB_FILTER_PATTERNS_MAX; i++)
+		many[i] = "a/**/b/**/c/**/d/**/e/**/f/**/g/**/h";
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL), 0);
+	ab_filter_free(filter);
+	filter = NULL;
+	options.exclude_count++;
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL),
+			 AGENTBOX_ELIMIT);
+	options = (ab_filter_options){.profile = (enum ab_filter_profile)2};
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL),
+			 AGENTBOX_EPOLICY);
+	ck_assert_ptr_null(filter);
+}
+END_TEST
+
+static const char *const some_excludes[] = {"*.md", "docs/**"};
+static const char *const some_includes[] = {"force:a.key", "b.sql"};
+static const ab_filter_options some_options = {
+	.profile = AB_FILTER_STRICT,
+	.exclude = some_excludes,
+	.exclude_count = 2,
+	.include = some_includes,
+	.include_count = 2,
+};
+
+static enum ab_left_out reason_of(const ab_filter *filter, const char *path)
+{
+	ab_filter_verdict v;
+
+	ab_filter_name(filter, NULL, path, strlen(path), false, NULL, &v);
+	return v.reason;
+}
+
+START_TEST(a_filter_survives_the_plan)
+{
+	ab_filter *filter = NULL;
+	ab_writer w;
+	ab_reader r;
+
+	ab_writer_init(&w, 4096);
+	ab_filter_put(&w, &some_options);
+	ck_assert(!w.bad);
+	ab_reader_init(&r, w.data, w.len);
+	ck_assert_int_eq(ab_filter_get(&r, &filter, NULL), 0);
+	ck_assert(ab_reader_done(&r));
+	ck_assert_int_eq(reason_of(filter, "a.md"), AB_OUT_HOST);
+	ck_assert_int_eq(reason_of(filter, "docs/x"), AB_OUT_HOST);
+	ck_assert_int_eq(reason_of(filter, "a.key"), AB_KEPT);
+	ck_assert_int_eq(reason_of(filter, "b.key"), AB_OUT_NAME);
+	ck_assert_int_eq(reason_of(filter, "b.sql"), AB_KEPT);
+	ab_filter_free(filter);
+	for (size_t n = 0; n < w.len; n++) {
+		filter = NULL;
+		ab_reader_init(&r, w.data, n);
+		ck_assert_int_lt(ab_filter_get(&r, &filter, NULL), 0);
+		ck_assert_ptr_null(filter);
+	}
+	ab_writer_end(&w);
+}
+END_TEST
+
+START_TEST(an_ignore_file_counts_what_it_cannot_take)
+{
+	static const char text[] = "a\n!b\n../c\n\n# d\n[e\n*.f\n\0g\n";
+	static char big[AB_FILTER_IGNORE_MAX + 1];
+	ab_filter_ignore *ignore = NULL;
+	size_t skipped = 0;
+
+	ck_assert_int_eq(ab_filter_ignore_parse(text, sizeof(text) - 1,
+						&ignore, &skipped), 0);
+	ck_assert_uint_eq(skipped, 4);
+	ab_filter_ignore_free(ignore);
+	ignore = NULL;
+	memset(big, '\n', sizeof(big));
+	ck_assert_int_eq(ab_filter_ignore_parse(big, sizeof(big), &ignore,
+						NULL), -EFBIG);
+	ck_assert_ptr_null(ignore);
+	for (size_t i = 0; i + 1 < sizeof(big); i += 2)
+		big[i] = 'a';
+	ck_assert_int_eq(ab_filter_ignore_parse(big, sizeof(big) - 1, &ignore,
+						&skipped), 0);
+	ck_assert_uint_eq(skipped,
+			  AB_FILTER_IGNORE_MAX / 2 - AB_FILTER_PATTERNS_MAX);
+	ab_filter_ignore_free(ignore);
+	ck_assert_int_eq(ab_filter_ignore_parse("", 0, &ignore, &skipped), 0);
+	ab_filter_ignore_free(ignore);
+}
+END_TEST
+
+#define PEM(label) "-----BEGIN " label "-----\nMIIB\n-----END " label "-----\n"
+
+static const struct {
+	enum ab_filter_proof proof;
+	bool holds;
+	const char *text;
+} proofs[] = {
+	{AB_PROOF_PEM, true, PEM("CERTIFICATE")},
+	{AB_PROOF_PEM, true, "s=x\n" PEM("CERTIFICATE") PEM("PUBLIC KEY")},
+	{AB_PROOF_PEM, false, PEM("CERTIFICATE") PEM("PRIVATE KEY")},
+	{AB_PROOF_PEM, false, PEM("RSA PRIVATE KEY")},
+	{AB_PROOF_PEM, false, PEM("ENCRYPTED PRIVATE KEY")},
+	{AB_PROOF_PEM, false, PEM("PUBLIC KEYS")},
+	{AB_PROOF_PEM, false, "-----BEGIN CERTIFICATE"},
+	{AB_PROOF_PEM, false, "no block"},
+	{AB_PROOF_PEM, false, ""},
+	{AB_PROOF_PEM, false, PEM("CERTIFICATE") "\x01"},
+	{AB_PROOF_PEM, false, PEM("PGP SIGNATURE")},
+	{AB_PROOF_PGP, true, PEM("PGP SIGNATURE")},
+	{AB_PROOF_PGP, true, PEM("PGP PUBLIC KEY BLOCK")},
+	{AB_PROOF_PGP, false, PEM("PGP PRIVATE KEY BLOCK")},
+	{AB_PROOF_PGP, false, PEM("PGP MESSAGE")},
+	{AB_PROOF_PGP, false, "text"},
+	{AB_PROOF_ASC, true, "= A manual\n\ntext\n"},
+	{AB_PROOF_ASC, true, PEM("PGP SIGNATURE")},
+	{AB_PROOF_ASC, false, "text\n" PEM("PGP PRIVATE KEY BLOCK")},
+	{AB_PROOF_ASC, false, PEM("CERTIFICATE")},
+	{AB_PROOF_NONE, false, PEM("CERTIFICATE")},
+};
+
+START_TEST(only_what_is_public_proves_itself)
+{
+	const char *text = proofs[_i].text;
+	static char big[AB_FILTER_PROOF_MAX + 1];
+
+	ck_assert_int_eq(ab_filter_proves(proofs[_i].proof, text,
+					  strlen(text)), proofs[_i].holds);
+	memset(big, '\n', sizeof(big));
+	memcpy(big, text, strlen(text));
+	ck_assert(!ab_filter_proves(proofs[_i].proof, big, sizeof(big)));
+	ck_assert_int_eq(ab_filter_proves(proofs[_i].proof, big,
+					  sizeof(big) - 1),
+			 proofs[_i].holds);
+}
+END_TEST
+
+static bool make_all(void *data)
+{
+	const ab_writer *w = data;
+	ab_filter *filter = NULL;
+	ab_filter_ignore *ignore = NULL;
+	ab_reader r;
+	int32_t rc;
+	int ignored;
+
+	ab_reader_init(&r, w->data, w->len);
+	rc = ab_filter_get(&r, &filter, NULL);
+	ck_assert(rc == 0 || rc == AGENTBOX_ENOMEM);
+	ck_assert_int_eq(rc == 0, filter != NULL);
+	ignored = ab_filter_ignore_parse("a\nb\nc", 5, &ignore, NULL);
+	ck_assert(ignored == 0 || ignored == -ENOMEM);
+	ck_assert_int_eq(ignored == 0, ignore != NULL);
+	ab_filter_free(filter);
+	ab_filter_ignore_free(ignore);
+	return rc == 0 && ignored == 0;
+}
+
+START_TEST(every_failed_allocation_makes_no_filter)
+{
+	uint64_t tolerated = 0;
+	ab_writer w;
+
+	ab_writer_init(&w, 4096);
+	ab_filter_put(&w, &some_options);
+	if (ab_torture_available()) {
+		ck_assert_uint_ge(ab_torture(make_all, &w, 100, &tolerated),
+				  12);
+		ck_assert_uint_eq(tolerated, 0);
+	} else {
+		ck_assert(make_all(&w));
+	}
+	ab_writer_end(&w);
 }
 END_TEST
 
@@ -143,6 +417,16 @@ static Suite *filter_suite(void)
 
 	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(tc, every_row_has_its_verdict);
+	tcase_add_test(tc, every_rule_is_found_by_itself);
+	tcase_add_test(tc, every_reason_has_a_name_of_its_own);
+	tcase_add_loop_test(tc, a_pattern_that_cannot_be_kept_is_refused, 0,
+			    AB_ARRAY_LEN(bad_patterns));
+	tcase_add_test(tc, a_filter_has_limits);
+	tcase_add_test(tc, a_filter_survives_the_plan);
+	tcase_add_test(tc, an_ignore_file_counts_what_it_cannot_take);
+	tcase_add_loop_test(tc, only_what_is_public_proves_itself, 0,
+			    AB_ARRAY_LEN(proofs));
+	tcase_add_test(tc, every_failed_allocation_makes_no_filter);
 	suite_add_tcase(s, tc);
 	return s;
 }
