@@ -61,6 +61,11 @@ const tool_option tool_global_options[] = {
 	  "give the command a terminal of its own; default: when standard "   \
 	  "input, output and error are terminals", NULL },            \
 	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
+	{ "--name", "NAME", "", 0,                                            \
+	  "let other calls of this tool reach the box by this name", NULL },  \
+	{ "--peering", NULL, "", 0,                                           \
+	  "give the box a place for what peers share (agentbox peer)",        \
+	  NULL },                                                             \
 	{ "--audit", "FILE", "file", 0,                                       \
 	  "record the box's life in this log", NULL },                        \
 	{ "--walls", NULL, "", 0,                                             \
@@ -105,6 +110,56 @@ static const tool_option check_options[] = {
 	  NULL },
 	{ "--explain", NULL, "", 0,
 	  "show what was looked at and every rule that fired", NULL },
+	END
+};
+
+#define SNAPSHOT_OPTIONS                                                      \
+	{ "--policy", "FILE", "policy", 0,                                    \
+	  "take the snapshot section of this policy", NULL },                 \
+	{ "--exclude", "PATTERN", "", TOOL_REPEAT,                            \
+	  "leave out more, as in gitignore(5)", NULL },                       \
+	{ "--include", "PATTERN", "", TOOL_REPEAT,                            \
+	  "bring back what a weaker rule leaves out", NULL },                 \
+	{ "--profile", "NAME", "", 0,                                         \
+	  "strict (default), or required: the required names only", NULL },  \
+	{ "--content", "LEVEL", "", 0,                                        \
+	  "strict (default), high or off: how content is looked through",    \
+	  NULL },                                                             \
+	{ "--max-bytes", "N", "", 0, "the most bytes in all", NULL },         \
+	{ "--max-files", "N", "", 0, "the most files in all", NULL },         \
+	{ "--deadline", "SECONDS", "", 0, "the most time; default 60", NULL }
+
+static const tool_option explain_options[] = { SNAPSHOT_OPTIONS, END };
+static const tool_option copy_options[] = {
+	SNAPSHOT_OPTIONS,
+	{ "--no-hashes", NULL, "", 0, "no SHA-256 in the manifest", NULL },
+	END
+};
+
+#define PEER_OPTIONS                                                          \
+	{ "--reader", "BOX", "", 0, "the box that reads, by id or name",      \
+	  NULL },                                                             \
+	{ "--source", "BOX", "", 0,                                           \
+	  "the box whose workspace is read, by id or name", NULL },           \
+	{ "--audit", "FILE", "file", 0, "record it in this log", NULL }
+
+static const tool_option grant_options[] = {
+	PEER_OPTIONS,
+	{ "--as", "NAME", "", 0,
+	  "its name below .shared; default: the id of the source", NULL },
+	SNAPSHOT_OPTIONS, END
+};
+static const tool_option refresh_options[] = {
+	PEER_OPTIONS, SNAPSHOT_OPTIONS, END
+};
+static const tool_option revoke_options[] = {
+	PEER_OPTIONS,
+	{ "--revoke", "HOW", "", 0,
+	  "scrub (default), detach, or kill", NULL },
+	END
+};
+static const tool_option list_options[] = {
+	{ "--all", NULL, "", 0, "also those that were revoked", NULL },
 	END
 };
 
@@ -217,6 +272,68 @@ const tool_command tool_commands[] = {
 	  no_options, NULL,
 	  "agentbox policy narrow parent.json child.json >cut.json\n",
 	  2, 2, false, tool_policy_narrow },
+	{ "snapshot", "copy", "SRC DST", "dir",
+	  "a filtered, read-only copy of the tree SRC at DST",
+	  copy_options,
+	  "DST is made, in a directory that is there. Secrets by name and "
+	  "content, histories, dependency stores and links are left out; "
+	  "'agentbox snapshot explain SRC' tells what and why.",
+	  "agentbox snapshot copy ~/src/project /tmp/project\n"
+	  "agentbox snapshot copy --exclude '*.bin' . ../for-review\n",
+	  2, 2, false, tool_snapshot_copy },
+	{ "snapshot", "refresh", "DST", "dir",
+	  "the next generation of a copy, with the options it was made with",
+	  copy_options,
+	  "What did not change is taken over. DST shows the old tree or the "
+	  "new one, never neither.",
+	  "agentbox snapshot refresh /tmp/project\n",
+	  1, 1, false, tool_snapshot_refresh },
+	{ "snapshot", "explain", "SRC", "dir",
+	  "what a copy of SRC would leave out, and why",
+	  explain_options,
+	  "One line a place: path, reason, rule. A finding names the rule and "
+	  "the line, never the secret.",
+	  "agentbox snapshot explain .\n",
+	  1, 1, false, tool_snapshot_explain },
+	{ "snapshot", "verify", "DST", "dir",
+	  "is a copy what its manifest says",
+	  no_options,
+	  "Exit status 0 when it is, 6 with the places that differ when not.",
+	  "agentbox snapshot verify /tmp/project\n",
+	  1, 1, false, tool_snapshot_verify },
+	{ "snapshot", "scrub", "DST", "dir",
+	  "end a copy, also for who still has files of it open",
+	  no_options, NULL,
+	  "agentbox snapshot scrub /tmp/project\n",
+	  1, 1, false, tool_snapshot_scrub },
+	{ "peer", "grant", "", "",
+	  "let one live box read a snapshot of another's workspace",
+	  grant_options,
+	  "It appears below .shared in the reader's workspace. The reader "
+	  "must have been raised with --peering or such a policy. What is "
+	  "copied: the snapshot section of the source's policy, or the "
+	  "options here.",
+	  "agentbox shell --name writer\n"
+	  "agentbox shell --name reviewer --peering --workspace ../review\n"
+	  "agentbox peer grant --reader reviewer --source writer --as code\n",
+	  0, 0, false, tool_peer_grant },
+	{ "peer", "refresh", "", "",
+	  "share the source's workspace as it is now",
+	  refresh_options, NULL,
+	  "agentbox peer refresh --reader reviewer --source writer\n",
+	  0, 0, false, tool_peer_refresh },
+	{ "peer", "revoke", "", "",
+	  "end a grant",
+	  revoke_options,
+	  "Its name is gone at once. scrub empties every file, also for who "
+	  "has it open; detach lets those read on; kill ends the reader's "
+	  "processes first.",
+	  "agentbox peer revoke --reader reviewer --source writer\n",
+	  0, 0, false, tool_peer_revoke },
+	{ "peer", "list", "", "",
+	  "who reads whom",
+	  list_options, NULL, "agentbox peer list --json\n",
+	  0, 0, false, tool_peer_list },
 	{ "audit", "show", "[FILE...]", "file",
 	  "the records of a log, oldest first",
 	  filter_options,

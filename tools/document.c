@@ -415,6 +415,9 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 		else if (!strcmp(name, "--read") || !strcmp(name, "--write") ||
 			 !strcmp(name, "--hide"))
 			rc = apply_mount(t, plan, name, value);
+		else if (!strcmp(name, "--peering"))
+			rc = lay_over(t, plan, json_pack("{s:s}", "peering",
+							 "read"), name, NULL);
 	}
 	if (!rc)
 		rc = hide_state(t, plan);

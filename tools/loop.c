@@ -17,7 +17,7 @@
 
 #define BACKGROUND_MS 300 /* how often to look whether we are in front */
 #define LAST_BYTES_MS 1000
-#define MOST_POLLFDS (3 + 2 * PUMPS)
+#define MOST_POLLFDS (4 + 2 * PUMPS)
 
 static const int signals[] = { SIGINT,	SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
 			       SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
@@ -193,9 +193,25 @@ static int timeout_of(session *s, bool front)
 
 	if (s->audit)
 		ms = shorter(ms, agentbox_audit_get_timeout_ms(s->audit));
+	if (s->owner)
+		ms = shorter(ms, agentbox_owner_get_timeout_ms(s->owner));
 	if (!front || (s->raw_wanted && !terminal_is_raw()))
 		ms = shorter(ms, BACKGROUND_MS);
 	return shorter(ms, -1);
+}
+
+/* Others reach the box; nobody else answers what only a host could. */
+static void serve(session *s)
+{
+	agentbox_request *request = NULL;
+
+	agentbox_owner_dispatch(s->owner, NULL);
+	while (agentbox_owner_next_request(s->owner, &request, NULL) == 0) {
+		agentbox_request_reply(request, AGENTBOX_EUNSUPPORTED,
+				       "'agentbox run' takes no requests",
+				       NULL);
+		request = NULL;
+	}
 }
 
 /* One look at everything; true when the command has ended. */
@@ -210,6 +226,10 @@ static int turn(session *s)
 		.fd = agentbox_process_get_fd(s->process), .events = POLLIN };
 	fds[n++] = (struct pollfd){ .fd = agentbox_sandbox_get_fd(s->box),
 				    .events = POLLIN };
+	/* an entry without a descriptor is passed over, poll(2) */
+	fds[n++] = (struct pollfd){
+		.fd = s->owner ? agentbox_owner_get_fd(s->owner) : -1,
+		.events = POLLIN };
 	for (int i = 0; i < PUMPS; i++)
 		n += pump_poll(&s->pumps[i], fds + n, front);
 	if (poll(fds, n, timeout_of(s, front)) < 0 && errno != EINTR)
@@ -228,6 +248,8 @@ static int turn(session *s)
 	}
 	if (s->audit)
 		agentbox_audit_dispatch(s->audit, NULL);
+	if (s->owner)
+		serve(s);
 	return fds[1].revents != 0;
 }
 

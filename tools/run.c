@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <agentbox/peering.h>
+
 #include "report.h"
 #include "session.h"
 #include "text.h"
@@ -201,6 +203,39 @@ static int raise_box(session *s)
 	return tool_plan_start(s->t, s->args, &s->plan,
 			       !strcmp(tier, "full") ||
 			       !strcmp(tier, "no-proc"));
+}
+
+/* Under --name the box is reached by other calls of the tool. */
+static int serve_box(session *s)
+{
+	const char *name = tool_get(s->args, "--name");
+	agentbox_error *err = NULL;
+
+	if (!name)
+		return 0;
+	if (agentbox_owner_new(s->t->context, NULL, &s->owner, &err) < 0 ||
+	    agentbox_owner_add(s->owner, s->box, name, &err) < 0)
+		return tool_fail(s->t, err, tool_is_about_state(s->t, err) ?
+				 "--state" : "--name");
+	return 0;
+}
+
+/* What peers shared with it, or read of it, ends with it. */
+static void end_grants(session *s)
+{
+	agentbox_peering *peering = NULL;
+	agentbox_error *err = NULL;
+
+	agentbox_owner_free(s->owner);
+	s->owner = NULL;
+	if (agentbox_peering_new(s->t->context, s->audit, &peering, &err) < 0 ||
+	    agentbox_peering_add(peering, s->box, NULL, &err) < 0 ||
+	    agentbox_peering_remove(peering, s->box, &err) < 0)
+		text_warning("what peers shared with box %s is not ended: %s",
+			     agentbox_sandbox_get_id(s->box),
+			     agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	agentbox_peering_free(peering);
 }
 
 static json_t *walls_of(session *s)
@@ -592,6 +627,8 @@ static int end_box(session *s)
 	if (!s->box || s->ended)
 		return 0;
 	s->ended = true;
+	if (s->owner)
+		end_grants(s);
 	int32_t got = agentbox_sandbox_end(s->box, &err);
 	session_take_events(s);
 	if (s->process)
@@ -611,6 +648,9 @@ static int run_in_box(session *s, bool shell)
 	const tool_args *a = s->args;
 	int rc;
 
+	rc = serve_box(s);
+	if (rc)
+		return rc;
 	if (tool_has(a, "--walls") && !s->t->json)
 		tell_walls(s);
 	s->interrupted = session_pending_signal(s);

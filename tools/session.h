@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <agentbox/audit.h>
+#include <agentbox/owner.h>
 #include <agentbox/sandbox.h>
 
 #include "tool.h"
@@ -38,6 +39,7 @@ typedef struct session {
 	tool_plan plan;
 	agentbox_audit *audit;
 	agentbox_sandbox *box;
+	agentbox_owner *owner; /* serves it under --name, or NULL */
 	agentbox_process *process;
 	json_t *events; /* what the box reported, for people and --json */
 	size_t events_told;

@@ -8,12 +8,15 @@ tools_agentbox_SOURCES = \
 	tools/commands.c \
 	tools/doctor.c \
 	tools/document.c \
+	tools/job.c tools/job.h \
 	tools/loop.c \
+	tools/peer.c \
 	tools/policy.c \
 	tools/report.c \
 	tools/report.h \
 	tools/run.c \
 	tools/session.h \
+	tools/snapshot.c \
 	tools/streams.c \
 	tools/terminal.c \
 	tools/text.c \

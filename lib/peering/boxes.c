@@ -132,8 +132,8 @@ static int32_t find_remote(agentbox_peering *p, const char *box,
 			return take_remote(v, out, err);
 	}
 	return ab_error_set(err, AGENTBOX_ENOTFOUND, "box",
-			    "no live box has the id or name '%s'; "
-			    "\"agentbox doctor\" lists what lives", box);
+			    "no live box has the id or name '%s', or its "
+			    "owner does not serve it", box);
 }
 
 int32_t ab_peer_box_find(agentbox_peering *p, const char *box,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/context.h"
@@ -102,7 +103,9 @@ int ab_places_hide(const ab_places *places, const char *name,
 	char to[AB_REVOKED_SIZE];
 
 	ab_revoked_name(grant, to);
-	if (renameat(places->shown, name, places->staging, to) == 0)
+	/* who moves a directory to another parent must be able to write it */
+	if (fchmodat(places->shown, name, 0755, 0) == 0 &&
+	    renameat(places->shown, name, places->staging, to) == 0)
 		return 1;
 	return errno == ENOENT ? 0 : -errno;
 }

@@ -272,12 +272,10 @@ static void put_away_old(supervision *s)
 {
 	const copy_job *job = s->job;
 	char slot[STAGING_NAME], going[STAGING_NAME];
-	struct stat st;
 
 	if ((job->plan.flags & AB_COPY_KEEP_OLD) &&
-	    fstat(job->dest_fd, &st) == 0 &&
+	    staging_old_name(job, slot) == 0 &&
 	    staging_new_name(".incomplete", going) == 0) {
-		staging_old_name(job, st.st_dev, st.st_ino, slot);
 		if (copy_rename(job->staging_fd, slot, job->staging_fd, going,
 				RENAME_NEW))
 			going[0] = 0;
@@ -291,6 +289,22 @@ static void put_away_old(supervision *s)
 	s->tree_name[0] = 0;
 }
 
+/*
+ * A directory that goes to another parent must be writable for who moves it,
+ * for its ".." changes (rename(2), EACCES); root need not ask. What readers
+ * see of the mode meanwhile is on a read-only mount.
+ */
+static int set_roots(const supervision *s, bool replace, mode_t mode)
+{
+	const copy_job *job = s->job;
+
+	if (fchmod(s->tree_fd, mode))
+		return -errno;
+	if (replace && fchmodat(job->dest_fd, job->plan.dest_name, mode, 0))
+		return -errno;
+	return 0;
+}
+
 int copy_publish(supervision *s)
 {
 	copy_job *job = s->job;
@@ -299,8 +313,10 @@ int copy_publish(supervision *s)
 	int r;
 
 	atomic_store(&job->counters->phase, AB_PHASE_PUBLISH);
-	if (fchmod(s->tree_fd, 0555))
-		return fail(s, AGENTBOX_ESYS, errno, "publish",
+	r = set_roots(s, replace, 0755);
+	if (r)
+		return fail(s, r == -ENOENT ? AGENTBOX_ENOTFOUND
+					    : AGENTBOX_ESYS, -r, "publish",
 			    "cannot finish the tree");
 	r = publish_record(s);
 	if (r)
@@ -311,6 +327,8 @@ int copy_publish(supervision *s)
 			job->plan.dest_name,
 			replace ? RENAME_EXCHANGED : RENAME_NEW);
 	s->swap_ns = ab_clock_mono_ns() - begin;
+	if (r == 0 && fchmod(s->tree_fd, 0555))
+		r = -errno;
 	if (r) {
 		unpublish_record(s);
 		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST :
@@ -344,7 +362,8 @@ static int scrub_tree(supervision *s, int dirfd, const char *name,
 	if (r == -ENOENT)
 		return 1;
 	if (r == 0)
-		r = staging_remove(job->staging_fd, going, true, files);
+		r = staging_remove(job->staging_fd, going,
+				   !(job->plan.flags & AB_COPY_UNLINK), files);
 	return r ? fail(s, AGENTBOX_ESYS, -r, name,
 			"cannot end all of the snapshot")
 		 : 0;
@@ -354,17 +373,14 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 {
 	copy_job *job = s->job;
 	char slot[STAGING_NAME];
-	struct stat st;
 	int now, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, &done->files);
 	if (job->record_fd >= 0)
 		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
-	if (fstat(job->dest_fd, &st) == 0) {
-		staging_old_name(job, st.st_dev, st.st_ino, slot);
+	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, &done->files);
-	}
 	if (now < 0 || old < 0)
 		return -1;
 	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,

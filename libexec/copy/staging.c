@@ -59,19 +59,23 @@ int staging_new_name(const char *suffix, char name[STAGING_NAME])
 	return 0;
 }
 
-void staging_old_name(const copy_job *job, uint64_t dest_dev,
-		      uint64_t dest_ino, char name[STAGING_NAME])
+int staging_old_name(const copy_job *job, char name[STAGING_NAME])
 {
 	char text[AB_MAX_NAME + 64];
 	uint8_t sum[AB_SHA256_SIZE];
 	char hex[AB_HEX_SIZE(DIGITS / 2)];
+	struct stat st;
+
+	if (job->record_fd < 0 || fstat(job->record_fd, &st))
+		return -ENOENT;
 	int n = snprintf(text, sizeof(text), "%llu/%llu/%s",
-			 (unsigned long long)dest_dev,
-			 (unsigned long long)dest_ino, job->plan.dest_name);
+			 (unsigned long long)st.st_dev,
+			 (unsigned long long)st.st_ino, job->plan.record_name);
 
 	job->hash(text, (size_t)n, sum);
 	ab_hex(sum, DIGITS / 2, hex);
 	snprintf(name, STAGING_NAME, PREFIX "%s.old", hex);
+	return 0;
 }
 
 /*

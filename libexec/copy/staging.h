@@ -26,9 +26,12 @@ int staging_make_dir(int dirfd, char name[STAGING_NAME]);
 int staging_make_file(int dirfd, char name[STAGING_NAME]);
 /* A name that is not taken. 0 or -errno. */
 int staging_new_name(const char *suffix, char name[STAGING_NAME]);
-/* The one place where the generation before may stay. */
-void staging_old_name(const copy_job *job, uint64_t dest_dev,
-		      uint64_t dest_ino, char name[STAGING_NAME]);
+/*
+ * The one place where the generation before may stay. It belongs to the
+ * record: who ends a snapshot has taken its name away before. -ENOENT: there
+ * is no record to belong to.
+ */
+int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
 
 /* Remove what nobody works on. Best effort. */
 void staging_sweep(int dirfd);

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One box reads another's work: what a grant shows, what a refresh changes,
+ * what a revoke takes from who still holds it, and who is refused. Rows of
+ * the snapshot cases, sections H and I (tests/e2e/SNAPSHOT-CASES.md).
+ */
+#include "box.h"
+
+#include <agentbox/peering.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READS "\"peering\": \"read\""
+
+static agentbox_peering *peering;
+static agentbox_sandbox *source;
+static agentbox_process *held; /* who holds something of a grant */
+
+/* The source is a box over base/peer; the reader is the box of the case. */
+static agentbox_sandbox *raise_source(const char *keys)
+{
+	char *where, *message;
+	int32_t code;
+	char *document = e2e_text(
+		"{\"agentbox\":1,\"extends\":\"builtin:workspace\",%s%s"
+		"\"workspace\":{\"path\":\"%s\",\"at\":\"/workspace\"}}",
+		keys ? keys : "", keys ? "," : "", host_path("peer"));
+	agentbox_sandbox *s = box_try(document, &code, &where, &message);
+
+	REQUIRE(s, "the source: %s", message);
+	return s;
+}
+
+static void begin_with(agentbox_audit *audit, const char *source_keys,
+		       const char *reader_keys)
+{
+	agentbox_error *err = NULL;
+
+	box_needs_namespaces();
+	host_write(host_path("peer/src/a.c"), "one\n");
+	host_write(host_path("peer/docs/plan.txt"), "plan\n");
+	host_write(host_path("peer/.env"), "TOKEN=x\n");
+	source = raise_source(source_keys);
+	box_raise(NULL, reader_keys);
+	REQUIRE(agentbox_peering_new(box_context(), audit, &peering, &err) == 0,
+		"peering: %s", agentbox_error_get_message(err));
+	REQUIRE(agentbox_peering_add(peering, source, "writer", NULL) == 0 &&
+		agentbox_peering_add(peering, box(), "reader", NULL) == 0,
+		"add");
+}
+
+static void begin(void)
+{
+	begin_with(NULL, NULL, READS);
+}
+
+static void finish(void)
+{
+	agentbox_error *err = NULL;
+
+	agentbox_process_free(held);
+	CHECK(agentbox_peering_remove(peering, source, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	CHECK(agentbox_peering_remove(peering, box(), &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_peering_free(peering);
+	agentbox_sandbox_free(source);
+	unlink(host_path("state/store.db"));
+	unlink(host_path("state/store.db-wal"));
+	unlink(host_path("state/store.db-shm"));
+}
+
+/* The job's end; its message when it failed. */
+static int32_t ended(agentbox_peer_job *job, char **message)
+{
+	agentbox_error *err = NULL;
+	int32_t rc = agentbox_peer_job_wait(job, 8000, &err);
+
+	*message = e2e_text("%s", agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	agentbox_peer_job_free(job);
+	return rc;
+}
+
+/* Grants; the id, kept. */
+static const char *grant(const char *name)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message, *id;
+
+	REQUIRE(agentbox_peering_grant(peering, "reader", "writer", name, NULL,
+				       &job, &err) == 0,
+		"grant: %s", agentbox_error_get_message(err));
+	id = e2e_text("%s", agentbox_peer_job_get_grant(job));
+	REQUIRE(ended(job, &message) == 0, "granted: %s", message);
+	return id;
+}
+
+static void refresh(const char *id)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message;
+
+	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
+		"refresh: %s", agentbox_error_get_message(err));
+	REQUIRE(ended(job, &message) == 0, "refreshed: %s", message);
+}
+
+static void end_grant(const char *id, const char *how)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message;
+
+	REQUIRE(agentbox_peering_revoke(peering, id, how, &job, &err) == 0,
+		"revoke: %s", agentbox_error_get_message(err));
+	REQUIRE(ended(job, &message) == 0, "revoked: %s", message);
+}
+
+/* Why a grant is refused: the code, and the message kept. */
+static int32_t refused(const char *reader, const char *from, const char *name,
+		       char **message)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	int32_t rc = agentbox_peering_grant(peering, reader, from, name, NULL,
+					    &job, &err);
+
+	CHECK(rc < 0, "granted %s to %s as %s", from, reader,
+	      name ? name : "");
+	*message = e2e_text("%s", agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	agentbox_peer_job_free(job);
+	return rc;
+}
+
+static void case_099_the_reader_sees_source_and_no_secret(void)
+{
+	struct outcome o;
+
+	begin();
+	grant("code");
+	o = box_sh("cat .shared/code/src/a.c .shared/code/docs/plan.txt; "
+		   "ls -A .shared/code; cat .shared/code/.env");
+	CHECK(strncmp(o.out, "one\nplan\n", 9) == 0, "read: %s", o.out);
+	CHECK(!strstr(o.out, ".env") && !strstr(o.out, "TOKEN"), "leaked: %s",
+	      o.out);
+	CHECK(strstr(o.out, "docs\nsrc\n"), "listed: %s", o.out);
+	o = box_sh("echo x >>.shared/code/src/a.c || rm -rf .shared/code || "
+		   "chmod u+w .shared/code/src/a.c || touch .shared/code/n");
+	CHECK(o.status != 0, "written");
+	finish();
+}
+
+static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
+{
+	const char *id;
+	struct outcome o;
+
+	begin();
+	id = grant("code");
+	held = BOX_START(-1, "sh", "-c", "cd .shared/code/src; : >/tmp/in; "
+		  "while [ ! -e /tmp/go ]; do sleep 0.01; done; "
+		  "cat a.c >/tmp/out; : >/tmp/done");
+	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
+	host_write(host_path("peer/src/a.c"), "two\n");
+	host_write(host_path("peer/src/b.c"), "new\n");
+	unlink(host_path("peer/docs/plan.txt"));
+	refresh(id);
+	o = box_sh("cat .shared/code/src/*.c; ls .shared/code/docs; "
+		   ": >/tmp/go; while [ ! -e /tmp/done ]; do sleep 0.01; "
+		   "done; cat /tmp/out");
+	CHECK(strcmp(o.out, "two\nnew\none\n") == 0, "seen: %s%s", o.out,
+	      o.err);
+	finish();
+}
+
+/* Rows 108-110: an open file, a directory, a mapping. */
+static void case_110_scrub_takes_what_is_held(void)
+{
+	const char *id;
+	struct outcome o;
+
+	if (!host_has("python3"))
+		e2e_skip("python3 is not installed");
+	begin();
+	host_write(host_path("peer/src/big"), e2e_text("%09999d\n", 7));
+	id = grant("code");
+	held = BOX_START(-1, "python3", "-c",
+		  "import mmap,os,signal,sys,time\n"
+		  "f=open('.shared/code/src/big','rb',0)\n"
+		  "d=os.open('.shared/code/src',os.O_RDONLY)\n"
+		  "m=mmap.mmap(f.fileno(),0,prot=mmap.PROT_READ)\n"
+		  "os.chdir('.shared/code/docs')\n"
+		  "open('/tmp/in','w')\n"
+		  "while not os.path.exists('/tmp/go'): time.sleep(0.01)\n"
+		  "out=open('/tmp/out','w')\n"
+		  "f.seek(0); out.write('fd %d\\n' % len(f.read()))\n"
+		  "for where in (lambda: os.open('big',os.O_RDONLY,dir_fd=d),\n"
+		  "              lambda: os.open('plan.txt',os.O_RDONLY)):\n"
+		  "  try:\n"
+		  "    where(); out.write('opened\\n')\n"
+		  "  except OSError as e: out.write('gone\\n')\n"
+		  "out.flush()\n"
+		  "pid=os.fork()\n"
+		  "if pid==0:\n"
+		  "  m[0]; os._exit(0)\n"
+		  "out.write('map %d\\n' % os.waitpid(pid,0)[1]); out.flush()\n"
+		  "open('/tmp/done','w')\n");
+	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
+	end_grant(id, NULL);
+	o = box_sh("ls .shared; : >/tmp/go; while [ ! -e /tmp/done ]; do "
+		   "sleep 0.01; done; cat /tmp/out");
+	CHECK(strcmp(o.out, "fd 0\ngone\ngone\nmap 7\n") == 0,
+	      "held: %s%s", o.out, o.err);
+	finish();
+}
+
+static void case_109_detach_leaves_what_is_open(void)
+{
+	const char *id;
+	struct outcome o;
+
+	begin();
+	id = grant("code");
+	held = BOX_START(-1, "sh", "-c", "exec 3<.shared/code/src/a.c; : >/tmp/in; "
+		  "while [ ! -e /tmp/go ]; do sleep 0.01; done; "
+		  "cat <&3 >/tmp/out; : >/tmp/done");
+	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
+	end_grant(id, "detach");
+	o = box_sh("ls .shared; : >/tmp/go; while [ ! -e /tmp/done ]; do "
+		   "sleep 0.01; done; cat /tmp/out");
+	CHECK(strcmp(o.out, "one\n") == 0, "held: %s%s", o.out, o.err);
+	finish();
+}
+
+static void case_110_kill_ends_the_readers_processes(void)
+{
+	const char *id;
+
+	begin();
+	id = grant("code");
+	held = BOX_START(-1, "sh", "-c", "cd .shared/code; sleep 60");
+	end_grant(id, "kill");
+	CHECK(agentbox_process_wait(held, 5000, NULL) == 0, "it lives");
+	finish();
+}
+
+static void case_116_who_is_refused(void)
+{
+	static const char *const names[] = { "..", "a/b", ".env", "A", "",
+					     "-x", "a\nb", "a b" };
+	char *message, longest[80];
+
+	begin();
+	CHECK(refused("reader", "reader", NULL, &message) == AGENTBOX_EINVAL,
+	      "self: %s", message);
+	CHECK(refused("writer", "reader", NULL, &message) ==
+		      AGENTBOX_EUNSUPPORTED, "no place: %s", message);
+	CHECK(refused("reader", "nobody", NULL, &message) ==
+		      AGENTBOX_ENOTFOUND, "nobody: %s", message);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		CHECK(refused("reader", "writer", names[i], &message) ==
+			      AGENTBOX_EINVAL, "%s: %s", names[i], message);
+	memset(longest, 'a', 64);
+	longest[64] = '\0';
+	CHECK(refused("reader", "writer", longest, &message) ==
+		      AGENTBOX_EINVAL, "64 bytes: %s", message);
+	grant("code");
+	CHECK(refused("reader", "writer", "code", &message) ==
+		      AGENTBOX_EEXIST, "twice: %s", message);
+	finish();
+}
+
+static void case_116_accounts_are_not_crossed(void)
+{
+	char *message;
+
+	begin_with(NULL, "\"account\":\"acme\"", READS);
+	CHECK(refused("reader", "writer", NULL, &message) == AGENTBOX_EDENIED,
+	      "one without: %s", message);
+	finish();
+}
+
+static void case_116_the_same_account_may(void)
+{
+	begin_with(NULL, "\"account\":\"acme\"",
+		   READS ", \"account\":\"acme\"");
+	grant(NULL);
+	finish();
+}
+
+/* Row 116: what is shared with the source is not shared on. */
+static void case_116_nothing_is_shared_on(void)
+{
+	struct outcome o;
+
+	begin();
+	host_write(host_path("peer/.shared/third/x.c"), "of a third\n");
+	grant("code");
+	o = box_sh("ls -A .shared/code");
+	CHECK(!strstr(o.out, ".shared"), "shared on: %s", o.out);
+	finish();
+}
+
+/* Row 31: the workspace is another directory now. */
+static void case_031_a_replaced_workspace_is_not_shared(void)
+{
+	char *message;
+
+	begin();
+	CHECK(rename(host_path("peer"), host_path("peer-was")) == 0, "%m");
+	host_write(host_path("peer/src/other.c"), "other\n");
+	CHECK(refused("reader", "writer", NULL, &message) == AGENTBOX_EDENIED,
+	      "another: %s", message);
+	HOST_RUN(NULL, "rm", "-r", host_path("peer"));
+	host_symlink(host_path("outside"), host_path("peer"));
+	CHECK(refused("reader", "writer", NULL, &message) < 0, "a link: %s",
+	      message);
+	unlink(host_path("peer"));
+	CHECK(rename(host_path("peer-was"), host_path("peer")) == 0, "%m");
+	grant("code");
+	finish();
+}
+
+static void case_117_the_end_of_the_source_ends_the_grant(void)
+{
+	agentbox_error *err = NULL;
+	struct outcome o;
+
+	begin();
+	grant("code");
+	CHECK(agentbox_peering_remove(peering, source, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	o = box_sh("ls -A .shared");
+	CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
+	CHECK(agentbox_peering_add(peering, source, NULL, NULL) == 0, "add");
+	finish();
+}
+
+/* Row 115, and the durable record: another handle knows, and ends it. */
+static void case_115_another_process_of_the_user_can_revoke(void)
+{
+	agentbox_peering *mine = peering;
+	agentbox_bytes *json = NULL;
+	const char *id;
+	struct outcome o;
+
+	begin();
+	id = grant("code");
+	mine = peering;
+	REQUIRE(agentbox_peering_new(box_context(), NULL, &peering, NULL) == 0,
+		"a second handle");
+	REQUIRE(agentbox_peering_list(peering, 0, &json, NULL) == 0, "list");
+	CHECK(strstr(agentbox_bytes_get_data(json), id), "listed: %s",
+	      agentbox_bytes_get_data(json));
+	agentbox_bytes_free(json);
+	end_grant(id, "scrub");
+	agentbox_peering_free(peering);
+	peering = mine;
+	o = box_sh("ls -A .shared");
+	CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
+	agentbox_peer_job *job = NULL;
+	CHECK(agentbox_peering_revoke(peering, id, NULL, &job, NULL) ==
+		      AGENTBOX_ENOTFOUND, "revoked twice");
+	finish();
+}
+
+static void case_073_a_revoke_wins_over_a_refresh(void)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	const char *id;
+	char *message;
+	struct outcome o;
+
+	begin();
+	id = grant("code");
+	host_write(host_path("peer/src/a.c"), "two\n");
+	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
+		"refresh: %s", agentbox_error_get_message(err));
+	end_grant(id, NULL);
+	CHECK(ended(job, &message) < 0, "refreshed after the revoke");
+	o = box_sh("ls -A .shared");
+	CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
+	finish();
+}
+
+static void case_072_two_jobs_at_one_grant(void)
+{
+	agentbox_peer_job *job = NULL, *other = NULL;
+	agentbox_error *err = NULL;
+	const char *id;
+	char *message;
+
+	begin();
+	id = grant("code");
+	host_write(host_path("peer/src/a.c"), "two\n");
+	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
+		"refresh: %s", agentbox_error_get_message(err));
+	CHECK(agentbox_peering_refresh(peering, id, NULL, &other, NULL) ==
+		      AGENTBOX_EBUSY, "two at once");
+	CHECK(ended(job, &message) == 0, "the first: %s", message);
+	finish();
+}
+
+/* Rows 122 and I: both sides, with counts and digests; none, no grant. */
+static void case_122_it_is_recorded_on_both_sides(void)
+{
+	agentbox_audit *audit = NULL;
+	agentbox_error *err = NULL;
+	const char *log = host_path("log/audit.jsonl");
+	char *text;
+
+	host_mkdir(host_path("log"));
+	REQUIRE(agentbox_audit_new(box_context(), &audit, &err) == 0 &&
+		agentbox_audit_set_path(audit, log, &err) == 0 &&
+		agentbox_audit_open(audit, &err) == 0,
+		"audit: %s", agentbox_error_get_message(err));
+	begin_with(audit, NULL, READS);
+	end_grant(grant("code"), NULL);
+	finish();
+	CHECK(agentbox_audit_close(audit, NULL) == 0, "close");
+	agentbox_audit_unref(audit);
+	text = host_read(log);
+	REQUIRE(text, "no log");
+	static const char *const types[] = { "peer.grant", "peer.granted",
+					     "peer.revoke", "peer.revoked" };
+	for (size_t i = 0; i < 4; i++) {
+		char *word = e2e_text("\"type\":\"%s\"", types[i]);
+		char *first = strstr(text, word);
+		char *second = first ? strstr(first + 1, word) : NULL;
+		CHECK(second && !strstr(second + 1, word),
+		      "%s is not there twice: %s", types[i], text);
+	}
+	CHECK(strstr(text, "\"side\":\"reader\"") &&
+	      strstr(text, "\"side\":\"source\"") &&
+	      strstr(text, "\"digest\":\"sha256:") &&
+	      strstr(text, "\"left_out\":1"), "fields: %s", text);
+}
+
+static const struct e2e_case cases[] = {
+	CASE(case_031_a_replaced_workspace_is_not_shared),
+	CASE(case_070_a_refresh_is_seen_and_who_stayed_reads_on),
+	CASE(case_072_two_jobs_at_one_grant),
+	CASE(case_073_a_revoke_wins_over_a_refresh),
+	CASE(case_099_the_reader_sees_source_and_no_secret),
+	CASE(case_109_detach_leaves_what_is_open),
+	CASE(case_110_kill_ends_the_readers_processes),
+	CASE(case_110_scrub_takes_what_is_held),
+	CASE(case_115_another_process_of_the_user_can_revoke),
+	CASE(case_116_accounts_are_not_crossed),
+	CASE(case_116_nothing_is_shared_on),
+	CASE(case_116_the_same_account_may),
+	CASE(case_116_who_is_refused),
+	CASE(case_117_the_end_of_the_source_ends_the_grant),
+	CASE(case_122_it_is_recorded_on_both_sides),
+	CASES_END
+};
+
+int main(int argc, char **argv)
+{
+	return e2e_main(argc, argv, cases);
+}

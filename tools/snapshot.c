@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox snapshot: filtered copies of a source tree, made, refreshed,
+ * explained, verified, ended. Specification: agentbox(1),
+ * agentbox_snapshot(3).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "text.h"
+
+/* --- options --- */
+
+static int32_t set_number(agentbox_snapshot_options *o, const char *name,
+			  const char *value, agentbox_error **err)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long long n = strtoull(value, &end, 10);
+
+	if (errno || !*value || *end || *value == '-' || *value == '+')
+		n = 0; /* which the library refuses by name */
+	if (!strcmp(name, "--max-bytes"))
+		return agentbox_snapshot_options_set_max_bytes(o, n, err);
+	if (!strcmp(name, "--max-files"))
+		return agentbox_snapshot_options_set_max_files(o, n, err);
+	return agentbox_snapshot_options_set_deadline(o, n * 1000, err);
+}
+
+static int32_t set_option(agentbox_snapshot_options *o, const char *name,
+			  const char *value, agentbox_error **err)
+{
+	if (!strcmp(name, "--exclude"))
+		return agentbox_snapshot_options_add_exclude(o, value, err);
+	if (!strcmp(name, "--include"))
+		return agentbox_snapshot_options_add_include(o, value, err);
+	if (!strcmp(name, "--profile"))
+		return agentbox_snapshot_options_set_profile(o, value, err);
+	if (!strcmp(name, "--content"))
+		return agentbox_snapshot_options_set_content(o, value, err);
+	if (!strcmp(name, "--no-hashes"))
+		return agentbox_snapshot_options_set_hashes(o, 0, err);
+	if (!strcmp(name, "--max-bytes") || !strcmp(name, "--max-files") ||
+	    !strcmp(name, "--deadline"))
+		return set_number(o, name, value, err);
+	return 0; /* of the tool, or of the command */
+}
+
+int tool_snapshot_options(tool *t, const tool_args *args,
+			  agentbox_snapshot_options **options)
+{
+	const char *file = tool_get(args, "--policy");
+	agentbox_policy *policy = NULL;
+	agentbox_error *err = NULL;
+	int rc = file ? tool_read_policy(t, file, &policy) : 0;
+
+	if (rc)
+		return rc;
+	const char *about = file;
+	int32_t r = agentbox_snapshot_options_new(options, &err);
+	if (r == 0 && policy)
+		r = agentbox_snapshot_options_set_policy(*options, policy,
+							 &err);
+	agentbox_policy_unref(policy);
+	for (size_t i = 0; r == 0 && i < args->value_count; i++) {
+		about = args->values[i].option->name;
+		r = set_option(*options, about, args->values[i].value, &err);
+	}
+	if (r == 0)
+		return 0;
+	agentbox_snapshot_options_free(*options);
+	*options = NULL;
+	return tool_fail_as(t, TOOL_USAGE, err, about);
+}
+
+bool tool_snapshot_has_options(const tool_args *args)
+{
+	static const char *const names[] = {
+		"--policy", "--exclude", "--include", "--profile",
+		"--content", "--no-hashes", "--max-bytes", "--max-files",
+		"--deadline",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (tool_has(args, names[i]))
+			return true;
+	return false;
+}
+
+/* --- places --- */
+
+static int open_source(tool *t, const char *path, int *fd)
+{
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd >= 0)
+		return 0;
+	return tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND
+			   : errno == EACCES ? TOOL_REFUSED : TOOL_BAD_INPUT,
+			   errno == ENOENT ? "ENOTFOUND" : "EACCES", path,
+			   "cannot open the directory: %s", strerror(errno));
+}
+
+typedef struct place {
+	char *path;	  /* owned, absolute */
+	const char *name; /* in it */
+	int fd;		  /* the directory that holds it */
+} place;
+
+static void place_end(place *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->path);
+}
+
+/* DST is a name in a directory that is there. */
+static int open_place(tool *t, const char *path, place *p)
+{
+	*p = (place){ .path = tool_absolute(path), .fd = -1 };
+	char *slash = p->path ? strrchr(p->path, '/') : NULL;
+
+	if (!slash)
+		return TOOL_INTERNAL;
+	if (!slash[1])
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", path,
+				   "is no name for a snapshot");
+	*slash = '\0';
+	int rc = open_source(t, slash == p->path ? "/" : p->path, &p->fd);
+	*slash = '/';
+	p->name = slash + 1;
+	return rc;
+}
+
+/* --- the jobs --- */
+
+static int end_job(tool *t, agentbox_snapshot *job, const char *about,
+		   bool lines)
+{
+	int rc = tool_job_wait(t, job, about, lines);
+
+	agentbox_snapshot_free(job);
+	return rc;
+}
+
+int tool_snapshot_copy(tool *t, const tool_args *args)
+{
+	agentbox_snapshot_options *options = NULL;
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	char *name = tool_absolute(args->operands[0]);
+	place dst = { .fd = -1 };
+	int source = -1;
+	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+
+	if (!rc)
+		rc = tool_snapshot_options(t, args, &options);
+	if (!rc)
+		rc = open_source(t, args->operands[0], &source);
+	if (!rc)
+		rc = open_place(t, args->operands[1], &dst);
+	if (!rc && agentbox_snapshot_copy(t->context, source, name, dst.fd,
+					  dst.name, options, &job, &err) < 0)
+		rc = tool_fail(t, err, args->operands[1]);
+	if (!rc)
+		rc = end_job(t, job, args->operands[1], false);
+	agentbox_snapshot_options_free(options);
+	if (source >= 0)
+		close(source);
+	place_end(&dst);
+	free(name);
+	return rc;
+}
+
+/* Where the record says it came from; owned, NULL after saying why not. */
+static char *source_of(tool *t, const place *dst, const char *about, int *rc)
+{
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+
+	if (agentbox_snapshot_describe(dst->fd, dst->name, &bytes, &err) < 0) {
+		*rc = tool_fail(t, err, about);
+		return NULL;
+	}
+	json_t *v = tool_json_of(bytes);
+	char *source = strdup(text_of(v, "source"));
+	json_decref(v);
+	if (!source)
+		*rc = TOOL_INTERNAL;
+	return source;
+}
+
+int tool_snapshot_refresh(tool *t, const tool_args *args)
+{
+	const char *about = args->operands[0];
+	agentbox_snapshot_options *options = NULL;
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	place dst = { .fd = -1 };
+	char *source = NULL;
+	int fd = -1;
+	int rc = tool_open(t, args);
+
+	/* without options of its own: those it was made with */
+	if (!rc && tool_snapshot_has_options(args))
+		rc = tool_snapshot_options(t, args, &options);
+	if (!rc)
+		rc = open_place(t, about, &dst);
+	if (!rc)
+		source = source_of(t, &dst, about, &rc);
+	if (!rc)
+		rc = open_source(t, source, &fd);
+	if (!rc && agentbox_snapshot_refresh(t->context, fd, dst.fd, dst.name,
+					     options, &job, &err) < 0)
+		rc = tool_fail(t, err, about);
+	if (!rc)
+		rc = end_job(t, job, about, false);
+	agentbox_snapshot_options_free(options);
+	if (fd >= 0)
+		close(fd);
+	free(source);
+	place_end(&dst);
+	return rc;
+}
+
+int tool_snapshot_explain(tool *t, const tool_args *args)
+{
+	const char *about = args->operands[0];
+	agentbox_snapshot_options *options = NULL;
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	int fd = -1;
+	int rc = tool_open(t, args);
+
+	if (!rc)
+		rc = tool_snapshot_options(t, args, &options);
+	if (!rc)
+		rc = open_source(t, about, &fd);
+	if (!rc && agentbox_snapshot_explain(t->context, fd, options, &job,
+					     &err) < 0)
+		rc = tool_fail(t, err, about);
+	if (!rc)
+		rc = end_job(t, job, about, true);
+	agentbox_snapshot_options_free(options);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int at_place(tool *t, const tool_args *args,
+		    int32_t (*start)(agentbox_context *, int32_t, const char *,
+				     agentbox_snapshot **, agentbox_error **),
+		    bool lines)
+{
+	const char *about = args->operands[0];
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	place dst = { .fd = -1 };
+	int rc = tool_open(t, args);
+
+	if (!rc)
+		rc = open_place(t, about, &dst);
+	if (!rc && start(t->context, dst.fd, dst.name, &job, &err) < 0)
+		rc = tool_fail(t, err, about);
+	if (!rc)
+		rc = end_job(t, job, about, lines);
+	place_end(&dst);
+	return rc;
+}
+
+int tool_snapshot_verify(tool *t, const tool_args *args)
+{
+	return at_place(t, args, agentbox_snapshot_verify, true);
+}
+
+int tool_snapshot_scrub(tool *t, const tool_args *args)
+{
+	return at_place(t, args, agentbox_snapshot_scrub, false);
+}
