@@ -11,6 +11,19 @@
  * file system (case 25). Files that are meant to be edited and only run when
  * a person says so (Makefile, package.json) are not here: they are listed in
  * the change report (case 32). Spec: DESIGN.md section 6, cases 1-15.
+ *
+ * Compared in November 2026 with what the programs document themselves:
+ * lefthook ("Config file name"), lint-staged (configFiles.js), commitlint
+ * ("Config via file"), pnpm (".pnpmfile.cjs"), mise ("Configuration"), Helix
+ * ("languages.toml files"), lua-language-server ("Configuration File"),
+ * bazelisk, Jupyter (jupyter_core: the current directory until 4.11), Crush
+ * ("Configuration File Locations", "Hooks"; not found there: crushrc), Kilo
+ * ("Config File Locations"), Copilot ("Hooks configuration"), opencode
+ * ("Plugins"), Droid ("Hooks"), OpenHands ("Repository Customization"), Qwen
+ * Code (its settings schema), DuckDB (CLI), iex(1), GHCi ("The .ghci file"),
+ * ocaml (toplevel), pry ("Pry rc"), PsySH ("Configuration"), sqlite3(1),
+ * curl ("config"). git, shells, editors and ssh are as their man pages say.
+ * The others are from experience.
  */
 #include "config.h"
 
@@ -146,11 +159,13 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	/* pagers, shell escapes, use_askpass, LESSOPEN */
 	FILE_OF(".psqlrc"), /* psql: \! */
 	FILE_OF(".sqliterc"), /* sqlite3: .shell */
+	DIR_OF(".config/sqlite3"), /* the same */
 	FILE_OF(".my.cnf"), /* mysql: pager */
 	FILE_OF(".mongoshrc.js"), /* mongosh */
 	FILE_OF(".duckdbrc"), /* duckdb: .shell */
 	FILE_OF(".wgetrc"), /* use_askpass */
 	FILE_OF(".curlrc"), /* writes any file */
+	FILE_OF(".config/curlrc"), /* the same */
 	FILE_OF(".lesskey"), /* less: LESSOPEN */
 	DIR_OF(".config/lesskey"), /* the same */
 
@@ -399,6 +414,7 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	/* interpreters and debuggers: read in the directory, or in a home */
 	FILE_OF(".irbrc"), /* irb */
 	FILE_OF(".pryrc"), /* pry */
+	DIR_OF(".config/pry"), /* pry */
 	FILE_OF(".Rprofile"), /* R */
 	FILE_OF(".Renviron"), /* R */
 	FILE_OF(".RData"), /* R: .First of a saved image */
@@ -424,12 +440,16 @@ const ab_policy_protect ab_code_that_runs_later[] = {
 	FILE_OF(".perldb"), /* perl -d */
 	FILE_OF(".ghci"), /* ghci */
 	FILE_OF(".ghc/ghci.conf"), /* ghci */
+	FILE_OF(".config/ghc/ghci.conf"), /* ghci */
 	FILE_OF(".ocamlinit"), /* ocaml */
+	DIR_OF(".config/ocaml"), /* ocaml: init.ml */
 	FILE_OF(".iex.exs"), /* iex */
 	FILE_OF(".erlang"), /* erl */
 	FILE_OF(".octaverc"), /* octave */
 	FILE_OF(".julia/config/startup.jl"), /* julia */
 	FILE_OF(".psysh.php"), /* PsySH */
+	DIR_OF(".config/psysh"), /* PsySH */
+	DIR_OF(".psysh"), /* PsySH */
 	FILE_OF(".sbclrc"), /* sbcl */
 	FILE_OF(".guile"), /* guile */
 	{ .pattern = NULL },

@@ -21,6 +21,7 @@
 #include "path/glob.h"
 #include "path/lexical.h"
 #include "policy/hosts.h"
+#include "policy/compile.h"
 #include "policy/policy.h"
 #include "policy/schema.h"
 #include "policy/value.h"
@@ -197,6 +198,12 @@ START_TEST(every_key_and_name_is_in_the_manual)
 	check_documented(ab_schema);
 	for (size_t i = 0; ab_schema_features[i]; i++)
 		ck_assert_ptr_nonnull(strstr(manual, ab_schema_features[i]));
+	for (size_t i = 0; ab_code_that_runs_later[i].pattern; i++) {
+		const char *name = ab_code_that_runs_later[i].pattern;
+
+		ck_assert_msg(strstr(manual, name) != NULL,
+			      "agentbox-policy(5) does not name '%s'", name);
+	}
 	free(manual);
 }
 END_TEST
