@@ -64,6 +64,7 @@ struct ab_check {
 	bool is_strict, is_broken;
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is a file of the disk */
+	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

@@ -87,7 +87,8 @@ static const struct {
 	{ "delete-file", OTHER, CALL_DELETE },
 	{ "rename", ALL, CALL_RENAME },	     { "move", PY, CALL_RENAME },
 	{ "renameSync", JS, CALL_RENAME },   { "mv", RUBY, CALL_RENAME },
-	{ "open", ALL, CALL_OPEN },	     { "fopen", PHP, CALL_OPEN },
+	{ "expanduser", PY, CALL_READ },     { "expand_path", RUBY, CALL_READ },
+	{ "cmd", OTHER, CALL_SHELL },	     { "open", ALL, CALL_OPEN },	     { "fopen", PHP, CALL_OPEN },
 	{ "Path", PY, CALL_READ },	     { "readFileSync", JS, CALL_READ },
 	{ "readFile", JS, CALL_READ },	     { "readTextFile", JS, CALL_READ },
 	{ "readTextFileSync", JS, CALL_READ },
@@ -346,6 +347,57 @@ static void run_call(struct code *k, struct args *a)
 		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
 }
 
+/* Path("x").write_text(...): what is done with it stands behind it. */
+static enum call_kind path_method(const struct code *k)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind;
+	} methods[] = {
+		{ "write_text", CALL_WRITE }, { "write_bytes", CALL_WRITE },
+		{ "touch", CALL_WRITE },      { "mkdir", CALL_WRITE },
+		{ "symlink_to", CALL_WRITE }, { "hardlink_to", CALL_WRITE },
+		{ "unlink", CALL_DELETE },    { "rmdir", CALL_DELETE },
+		{ "rename", CALL_DELETE },    { "replace", CALL_DELETE },
+	};
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	/* (home / "x").unlink() closes another one */
+	do {
+		if (!ab_lexer_next(&x, &t))
+			return CALL_READ;
+	} while (is_sign(k, &t, ')'));
+	if (!is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
+		return CALL_READ;
+	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
+		if (is_text(k, &t, methods[i].name))
+			return (enum call_kind)methods[i].kind;
+	}
+	return CALL_READ;
+}
+
+/* "~/x" for what expands it. */
+static void expand_home(struct code *k, struct ab_word *w)
+{
+	const struct ab_known_path *home = &k->c->place->home;
+	char *text;
+
+	if (!home->text || w->len < 2 || memcmp(w->text, "~/", 2) != 0)
+		return;
+	text = ab_check_alloc(k->c, home->len + w->len);
+	if (!text)
+		return;
+	memcpy(text, home->text, home->len);
+	memcpy(text + home->len, w->text + 1, w->len - 1);
+	w->text = text;
+	w->len += home->len - 1;
+	w->holes = NULL;
+	w->hole_count = 0;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
 static void judge_call(struct code *k, enum call_kind kind, struct args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
@@ -468,6 +520,11 @@ static void scan_code(struct code *k, struct args *a)
 			struct ab_token begin = t;
 
 			read_args(k, a);
+			if (is_text(k, &begin, "Path"))
+				kind = path_method(k);
+			else if (a->count && (is_text(k, &begin, "expanduser") ||
+					      is_text(k, &begin, "expand_path")))
+				expand_home(k, &a->words[0]);
 			judge_call(k, kind, a);
 			/* calls may stand inside each other */
 			k->x = here;

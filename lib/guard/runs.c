@@ -226,11 +226,15 @@ static void run_xargs(struct ab_check *c, const struct ab_use *use,
 	if (!use->in_text || extra == MAX_INPUT)
 		all[count + extra++] = value;
 	ab_run_words(c, use, all, count + extra);
-	/* sh -c gets one of them at a time */
+	/* sh -c gets one of them at a time; not again for each xargs in it */
+	if (c->is_single)
+		return;
+	c->is_single = true;
 	for (uint32_t i = 1; i < extra && i < MAX_SINGLE; i++) {
 		all[count] = all[count + i];
 		ab_run_words(c, use, all, count + 1);
 	}
+	c->is_single = false;
 }
 
 static bool is_text(const struct ab_word *w, const char *text)
@@ -445,12 +449,24 @@ static uint32_t part_taint(uint32_t taint, uint32_t len)
 		   : taint;
 }
 
+/* What a ${x:-...} stands for is likely, and not known. */
+static bool is_likely(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].kind == AB_HOLE_LIKELY)
+			return true;
+	}
+	return false;
+}
+
 static void shell_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
 	uint32_t taint = ab_word_taint(w);
 	bool is_eval = role->kind == AB_ROLE_EVAL;
 
+	if (is_eval && is_likely(w))
+		taint |= AB_TAINT_VAR;
 	if (taint)
 		ab_check_flow(c, use,
 			      is_eval ? AB_SINK_EVAL : AB_SINK_SHELL,

@@ -401,6 +401,13 @@ static struct open *open_part(struct ab_shell_run *run, struct open *below,
 	return o;
 }
 
+/* Of the word, or of the word in a ${x:-...}. */
+static bool is_last_part(const struct part *part)
+{
+	return !part->next || part->next->kind == PART_END ||
+	       part->next->kind == PART_SEP;
+}
+
 static void add_part(struct ab_shell_run *run,
 		     const struct ab_shell_tree *tree, const struct part *part,
 		     bool at_start, bool is_value, struct segments *list)
@@ -416,7 +423,7 @@ static void add_part(struct ab_shell_run *run,
 					SEGMENT_QUOTED);
 		else
 			add_text(run, tree, part->begin, part->end, at_start,
-				 is_value, !part->next, list);
+				 is_value, is_last_part(part), list);
 		break;
 	case PART_ANSI:
 		add_ansi(run, tree, part, list);
@@ -448,12 +455,17 @@ static void add_parts(struct ab_shell_run *run,
 	struct segment *mark;
 
 	for (; part && !run->arena->is_full; part = part->next) {
+		bool was_start = at_start;
+
+		at_start = false;
 		switch ((enum part_kind)part->kind) {
 		case PART_PARAM:
 			if (part->u.param->has_args ||
-			    part->u.param->has_index)
+			    part->u.param->has_index) {
 				o = open_part(run, o, part, list);
-			else
+				/* ${x:-~} */
+				at_start = !part->u.param->has_index;
+			} else
 				ab_expand_param(run, tree, part, list, NULL,
 						NULL);
 			break;
@@ -474,11 +486,10 @@ static void add_parts(struct ab_shell_run *run,
 				o = close_part(run, tree, o, part, list);
 			break;
 		default:
-			add_part(run, tree, part, at_start && !o, is_value,
+			add_part(run, tree, part, was_start, is_value && !o,
 				 list);
 			break;
 		}
-		at_start = false;
 	}
 	while (o) /* the text ended inside */
 		o = close_part(run, tree, o, NULL, list);

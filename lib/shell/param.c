@@ -343,6 +343,22 @@ static bool is_always_set(const char *name)
 	       (name[0] && !name[1] && strchr("0#?$-", name[0]));
 }
 
+/* ${x:=y}: from then on it is likely y. The segment was just added. */
+static void assign_likely(struct expansion *e)
+{
+	struct segment *s = (struct segment *)(void *)((char *)e->list->tail -
+				offsetof(struct segment, next));
+	struct ab_hole hole = { .len = s->len, .span = e->span,
+				.kind = AB_HOLE_LIKELY, .name = e->name,
+				.origin = e->value->origin };
+	struct ab_word w = { .text = s->text, .len = s->len,
+			     .span = e->span, .holes = &hole,
+			     .hole_count = 1 };
+
+	ab_run_assign(e->run, e->name, strlen(e->name),
+		      ab_run_scalar(e->run, &w), 0);
+}
+
 static void default_value(struct expansion *e, struct segment *args)
 {
 	bool known = is_known(e) && !(e->word && may_be_empty(e->word));
@@ -375,10 +391,13 @@ static void default_value(struct expansion *e, struct segment *args)
 		append(e, args);
 		return;
 	}
-	if (!e->word && !e->value->origin && strcmp(e->name, "HOME") == 0)
+	if (!e->word && !e->value->origin && strcmp(e->name, "HOME") == 0) {
 		add_value(e);
-	else
-		add_likely(e, args);
+		return;
+	}
+	add_likely(e, args);
+	if (e->param->op == OP_ASSIGN && !e->param->has_index)
+		assign_likely(e);
 }
 
 static bool length(struct expansion *e)

@@ -122,6 +122,18 @@ static void source_bytes(struct source *s, const struct ab_word *w,
 	}
 }
 
+/* "${x:-rm -rf /}" is a command when it is a text: read it as one. */
+static bool is_likely_text(const struct ab_word *w, const struct ab_hole *h)
+{
+	if (h->kind != AB_HOLE_LIKELY)
+		return false;
+	for (uint32_t i = 0; i < h->len; i++) {
+		if (memchr(" \t\n;|&<>(){}`$", w->text[h->at + i], 14))
+			return true;
+	}
+	return false;
+}
+
 static bool source_of(struct ab_shell_run *run, const struct ab_word *w,
 		      struct source *s)
 {
@@ -133,7 +145,7 @@ static bool source_of(struct ab_shell_run *run, const struct ab_word *w,
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
-		if (h->kind == AB_HOLE_PATTERN)
+		if (h->kind == AB_HOLE_PATTERN || is_likely_text(w, h))
 			continue;
 		source_bytes(s, w, at, h->at);
 		source_map(s, h->span, 1);
