@@ -101,3 +101,8 @@ char *ab_asprintf(const char *fmt, ...)
 	va_end(ap);
 	return text;
 }
+
+void ab_clear(void *p, size_t n)
+{
+	memset(p, 0, n);
+}

@@ -106,8 +106,9 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 		if (dash == 1 && w->len > 1 && w->text[1] == '-' &&
 		    o->name[1] != '-')
 			skip = 1;
-		if (len - skip > o->len || memcmp(w->text + skip, o->name,
-						  len - skip) != 0)
+		if (len - skip > o->len ||
+		    (len - skip > 2 && o->third != w->text[skip + 2]) ||
+		    memcmp(w->text + skip, o->name, len - skip) != 0)
 			continue;
 		if (len - skip == o->len) {
 			best = o;
@@ -145,8 +146,7 @@ static void short_options(struct scan *s, const struct ab_word *w,
 		const struct ab_option *o = NULL;
 
 		for (uint32_t i = 0; i < n && !o; i++) {
-			if (all[i].len == 2 && all[i].name[0] == '-' &&
-			    all[i].name[1] == w->text[k])
+			if (all[i].letter == w->text[k] && w->text[k])
 				o = &all[i];
 		}
 		if (!o) {
@@ -331,6 +331,12 @@ static bool lone_dash(struct scan *s, const struct ab_word *w)
 static void one_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
+
+	if (w->len > 1 && *w->text != '-' && *w->text != '+' &&
+	    p->style != AB_STYLE_TAR) {
+		operand(s, w);
+		return;
+	}
 	bool is_option = (w->len > 1 || is_lone_dash(s, w)) && w->len &&
 			 (*w->text == '-' ||
 			  (*w->text == '+' && has_plus(s))) &&

@@ -19,6 +19,7 @@
 #define AB_CHECK_MAX_DEPTH 64	/* wrappers around a command */
 #define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
 #define AB_CHECK_MAX_PARTS 256	/* components of a path */
+#define AB_CHECK_KNOWN_PATHS 16
 
 struct ab_chain {
 	const struct ab_chain *up;
@@ -66,10 +67,17 @@ struct ab_check {
 	bool in_is_file; /* stdin is a file of the disk */
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
+	bool has_files;	 /* the text wrote one that is followed */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
 	const struct ab_word *copy_text, *copy_from;
 	const struct ab_word *cwd; /* NULL: unknown */
+	/* the command's own words, and what is known of the first as paths
+	   from the directory in which it began */
+	const struct ab_word *argv, *first_cwd;
+	uint32_t argc;
+	uint32_t classes_known; /* a bit for each */
+	uint64_t classes[AB_CHECK_KNOWN_PATHS];
 	ab_guard_report *report;
 	ab_guard_command *told;
 	const struct ab_shell_assign *assigns; /* of the command at hand */

@@ -79,7 +79,8 @@ static uint32_t add_command(struct sink *s, const struct ab_word *words,
 				r.wrapper_count = n + 1;
 		}
 	}
-	r.wrappers = wrappers;
+	if (r.wrapper_count)
+		r.wrappers = wrappers;
 	uint32_t index = ab_decision_add_command(s->d, &r, is_found);
 
 	s->seen[s->count++ % SEEN] = index;
@@ -184,7 +185,7 @@ int32_t agentbox_guard_check_shell(agentbox_guard *guard,
 				   agentbox_decision **decision,
 				   agentbox_error **err)
 {
-	struct ab_known_path temps[AB_MAX_TEMP_DIRS];
+	AB_UNINITIALIZED struct ab_known_path temps[AB_MAX_TEMP_DIRS];
 	struct ab_shell_place_text where;
 	agentbox_decision *d = ab_decision_use(decision, err);
 	int32_t r = d ? 0 : decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
@@ -208,6 +209,9 @@ int32_t agentbox_guard_check_shell(agentbox_guard *guard,
 		.command = on_command, .user = &s,
 	};
 
+	/* the parser's copy of the text is the first at the low end */
+	d->kept = (const char *)d->arena.low;
+	d->kept_len = n;
 	return finish(d, ab_shell_check_text(&q, d->text, d->text_len));
 }
 
@@ -306,7 +310,7 @@ static int32_t check_words(agentbox_guard *guard, enum ab_decision_kind kind,
 			   size_t count, agentbox_decision **decision,
 			   agentbox_error **err)
 {
-	struct ab_known_path temps[AB_MAX_TEMP_DIRS];
+	AB_UNINITIALIZED struct ab_known_path temps[AB_MAX_TEMP_DIRS];
 	struct ab_shell_place_text where;
 	struct ab_word *words;
 	agentbox_decision *d = ab_decision_use(decision, err);

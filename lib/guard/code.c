@@ -494,7 +494,7 @@ static void loose_string(struct code *k, const struct ab_token *t)
 	/* print | "sh" */
 	const struct ab_program *p = ab_pack_program(k->c->pack, w.text, w.len);
 
-	if (k->lang == AWK && p && ab_has_role(k->c, p, AB_ROLE_STDIN_SHELL))
+	if (k->lang == AWK && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
 		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
 			      &w);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "guard/command.h"
 #include "path/glob.h"
 
@@ -32,10 +33,13 @@ bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
 /* Whether the name is decided by the text: the last component is. */
 static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
 {
-	uint32_t base = base_of(w);
 	bool unknown = false;
 
 	*has_pattern = false;
+	if (!w->hole_count)
+		return false;
+	uint32_t base = base_of(w);
+
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
 
@@ -56,15 +60,22 @@ static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
 	return unknown;
 }
 
-static bool is_odd_name(const struct ab_word *w)
-{
-	for (uint32_t i = 0; i < w->len; i++) {
-		unsigned char b = (unsigned char)w->text[i];
+/* What stands in a name, by one look at each byte. */
+enum { HAS_ODD = 1, HAS_SLASH = 2, HAS_EQUALS = 4, HAS_CAPITAL = 8 };
 
-		if (b < 0x20 || b >= 0x7f)
-			return true;
-	}
-	return false;
+static const uint8_t name_bytes[256] = {
+	[0 ... 0x1f] = HAS_ODD, [0x7f ... 0xff] = HAS_ODD,
+	['/'] = HAS_SLASH,	['='] = HAS_EQUALS,
+	['A' ... 'Z'] = HAS_CAPITAL,
+};
+
+static unsigned spelling(const struct ab_word *w)
+{
+	unsigned has = 0;
+
+	for (uint32_t i = 0; i < w->len; i++)
+		has |= name_bytes[(unsigned char)w->text[i]];
+	return has;
 }
 
 /* --- paths -------------------------------------------------------------- */
@@ -80,7 +91,7 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 	while (i < use->count && &use->words[i] != w)
 		i++;
 	if (p && p->links && i < use->count &&
-	    !ab_has_role(c, use->program, AB_ROLE_STDIN_SHELL))
+	    !ab_has_role(use->program, AB_ROLE_STDIN_SHELL))
 		ab_run_words(c, use, use->words + i, use->count - i);
 }
 
@@ -140,7 +151,9 @@ static void arith_word(struct ab_check *c, const struct ab_use *use,
 {
 	(void)use;
 	(void)role;
-	if (memmem(w->text, w->len, "$(", 2) || memchr(w->text, '`', w->len))
+	if ((memchr(w->text, '$', w->len) &&
+	     memmem(w->text, w->len, "$(", 2)) ||
+	    memchr(w->text, '`', w->len))
 		ab_check_script(c, w, false, NULL, 0, NULL);
 }
 
@@ -254,7 +267,7 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_CRED | AB_TAINT_ENV |
 			AB_TAINT_DECODE;
 
-	if (p && (p->is_builtin || ab_has_role(c, p, AB_ROLE_OUTPUT)))
+	if (p && (p->is_builtin || ab_has_role(p, AB_ROLE_OUTPUT)))
 		;
 	else if (use->count > 1 && is_completion(&use->words[1]))
 		c->out_taint |= AB_TAINT_HOOK;
@@ -312,10 +325,10 @@ static bool is_likely_inner(const struct ab_check *c, const struct ab_word *w)
 		ab_pack_find(c->pack, w->text + base, w->len - base);
 
 	return p && (p->is_git || p->is_wrapper ||
-		     ab_has_role(c, p, AB_ROLE_REMOVE) ||
-		     ab_has_role(c, p, AB_ROLE_DELETE) ||
-		     ab_has_role(c, p, AB_ROLE_WRITE) ||
-		     ab_has_role(c, p, AB_ROLE_SHELL));
+		     ab_has_role(p, AB_ROLE_REMOVE) ||
+		     ab_has_role(p, AB_ROLE_DELETE) ||
+		     ab_has_role(p, AB_ROLE_WRITE) ||
+		     ab_has_role(p, AB_ROLE_SHELL));
 }
 
 /* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
@@ -325,7 +338,7 @@ static void probe_words(struct ab_check *c, const struct ab_word *words,
 {
 	uint32_t i = 1;
 	uint8_t worst = 0;
-	struct ab_check before = *c;
+	AB_UNINITIALIZED struct ab_check before;
 
 	while (i < count && is_count(&words[i]))
 		i++;
@@ -337,6 +350,7 @@ static void probe_words(struct ab_check *c, const struct ab_word *words,
 	}
 	if (i + 1 >= count || c->is_probe || !ab_names_program(c, &words[i]))
 		return;
+	before = *c;
 	c->report = on_probe;
 	c->user = &worst;
 	c->told = NULL;
@@ -351,29 +365,48 @@ static void probe_words(struct ab_check *c, const struct ab_word *words,
 		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[i]);
 }
 
+/* What was not found under its very name is looked at by its name again. */
+static bool may_be_git(const struct ab_program *p, const struct ab_word *w)
+{
+	if (!p || w->hole_count || p->name_len > w->len)
+		return !p || !p->is_git;
+	return !p->is_git && (p->is_git_name || p->name_len < w->len);
+}
+
+/* No rule and no role looks at its words: echo and its kind. */
+static bool is_inert(const struct ab_program *p)
+{
+	return !p->links && !p->role_count && !p->is_net && !p->has_subs &&
+	       !p->has_env && !p->is_git;
+}
+
 static void judge_program(struct ab_check *c, const struct ab_program *p,
 			  const struct ab_word *words, uint32_t count,
 			  uint32_t in_taint, const struct ab_word *in_text,
 			  bool has_stdin)
 {
 	const struct ab_use *outer = c->use;
-	struct ab_use use = { .in_taint = in_taint, .in_text = in_text,
-			      .has_stdin = has_stdin };
-
 	bool was_excused = c->is_excused;
+	AB_UNINITIALIZED struct ab_use use;
 
+	ab_clear(&use, sizeof(use));
+	use.in_taint = in_taint;
+	use.in_text = in_text;
+	use.has_stdin = has_stdin;
 	use.words = words;
 	use.count = count;
 	c->use = &use;
 	c->is_excused = false;
-	if (p && ab_use_read(c, p, words, count, &use)) {
+	if (p && is_inert(p)) {
+		use.program = p;
+	} else if (p && ab_use_read(c, p, words, count, &use)) {
 		c->is_excused = c->pack->has_excuses && is_excused(c, &use);
 		if (p->is_git)
 			ab_check_git(c, words, count);
 		if (!use.is_help)
 			judge_use(c, &use);
 	}
-	if (!p || !p->is_git)
+	if (may_be_git(p, words))
 		ab_check_git(c, words, count);
 	if (!p && count > 2 && words[0].len)
 		probe_words(c, words, count);
@@ -439,7 +472,8 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	bool has_pattern;
 	bool lenient = c->flags & AB_SHELL_DEFINITION;
 	bool unknown = is_unknown_name(&words[0], &has_pattern);
-	uint32_t base = base_of(&words[0]);
+	unsigned has = spelling(&words[0]);
+	uint32_t base = has & HAS_SLASH ? base_of(&words[0]) : 0;
 
 	if (unknown) {
 		uint32_t taint = ab_word_taint(&words[0]);
@@ -462,7 +496,9 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 		judge_pattern(c, words, count, in_taint, in_text, has_stdin);
 		return;
 	}
-	const char *eq = memchr(words[0].text, '=', words[0].len);
+	const char *eq = has & HAS_EQUALS ? memchr(words[0].text, '=',
+						   words[0].len)
+					  : NULL;
 
 	if (eq) /* env BASH_FUNC_x%%=..., which is no name for a shell */
 		ab_check_env(c, words[0].text,
@@ -473,12 +509,13 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	/* /proc/self/exe: whoever runs it */
 	if (words[0].len > 6 && !memcmp(words[0].text, "/proc/", 6))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
-	if (is_odd_name(&words[0]) || (!words[0].len && !unknown))
+	if ((has & HAS_ODD) || (!words[0].len && !unknown))
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
 	const struct ab_program *p = ab_pack_find(
 		c->pack, words[0].text + base, words[0].len - base);
 
-	if (!p && (p = lower_name(c, words)) && p->links)
+	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
+	    p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* what the text put there, whatever it is called */
 	if (base && ab_file_command(c, words, count, in_taint, in_text,

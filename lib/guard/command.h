@@ -9,8 +9,11 @@
 bool ab_names_program(const struct ab_check *c, const struct ab_word *w);
 
 /* --- runs.c --- */
-bool ab_has_role(const struct ab_check *c, const struct ab_program *p,
-		 enum ab_role_kind kind);
+static inline bool ab_has_role(const struct ab_program *p,
+			       enum ab_role_kind kind)
+{
+	return p->role_kinds >> kind & 1;
+}
 /* -, /dev/stdin and its other names. */
 bool ab_is_stdin_name(const struct ab_word *w);
 /* The command that a wrapper holds. */

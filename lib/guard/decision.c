@@ -73,6 +73,7 @@ static void forget(agentbox_decision *d, enum ab_decision_kind kind)
 	d->is_ended = d->is_failed = d->has_best = false;
 	d->finding_count = d->finding_total = 0;
 	d->command_count = d->command_total = 0;
+	d->kept_len = 0;
 	d->arena = (struct ab_arena){ 0 };
 }
 
@@ -151,6 +152,11 @@ int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
 	return 0;
 }
 
+static bool is_kept(const agentbox_decision *d, const char *text)
+{
+	return (uintptr_t)text - (uintptr_t)d->kept < d->kept_len;
+}
+
 static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 			 struct ab_resolved *to)
 {
@@ -165,8 +171,12 @@ static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct ab_word *w = &from->words[i];
 
-		words[i] = (struct ab_word){ .len = w->len, .span = w->span,
-					     .is_quoted = w->is_quoted };
+		words[i] = *w;
+		words[i].holes = NULL;
+		words[i].map = NULL;
+		words[i].hole_count = words[i].map_count = 0;
+		if (is_kept(d, w->text))
+			continue;
 		words[i].text = copy_high(d, w->text, w->len);
 		if (!words[i].text)
 			return false;
@@ -234,6 +244,35 @@ const char *ab_decision_say(agentbox_decision *d, const char *fmt, ...)
 	return d->message;
 }
 
+/* The command that decided; with none, the first. */
+static const struct ab_resolved *deciding_command(const agentbox_decision *d)
+{
+	const struct ab_finding *f = ab_decision_deciding(d);
+
+	if (!d || !d->is_ended || !d->command_count)
+		return NULL;
+	if (f && f->command < d->command_count)
+		return &d->commands[f->command];
+	return f && d->command_count > 1 ? NULL : &d->commands[0];
+}
+
+/* Who reads an argument gets a string. */
+static bool end_words(agentbox_decision *d)
+{
+	const struct ab_resolved *c = deciding_command(d);
+	struct ab_word *words = c ? (struct ab_word *)(uintptr_t)c->words
+				  : NULL;
+
+	for (uint32_t i = 0; c && i < c->count; i++) {
+		if (!is_kept(d, words[i].text))
+			continue;
+		words[i].text = copy_high(d, words[i].text, words[i].len);
+		if (!words[i].text)
+			return false;
+	}
+	return true;
+}
+
 int32_t ab_decision_end(agentbox_decision *d, int32_t base)
 {
 	struct ab_finding f = unfinished;
@@ -250,6 +289,11 @@ int32_t ab_decision_end(agentbox_decision *d, int32_t base)
 		ab_decision_add(d, &f);
 	d->verdict = d->has_best ? d->best.verdict : base;
 	d->is_ended = true;
+	if (!end_words(d)) {
+		d->command_count = 0;
+		ab_decision_add(d, &failed);
+		d->verdict = d->best.verdict;
+	}
 	return d->verdict;
 }
 
@@ -309,18 +353,6 @@ size_t agentbox_decision_get_end(const agentbox_decision *d)
 	const struct ab_finding *f = ab_decision_deciding(d);
 
 	return f ? f->span.end : 0;
-}
-
-/* The command that decided; with none, the first. */
-static const struct ab_resolved *deciding_command(const agentbox_decision *d)
-{
-	const struct ab_finding *f = ab_decision_deciding(d);
-
-	if (!d || !d->is_ended || !d->command_count)
-		return NULL;
-	if (f && f->command < d->command_count)
-		return &d->commands[f->command];
-	return f && d->command_count > 1 ? NULL : &d->commands[0];
 }
 
 size_t agentbox_decision_get_argc(const agentbox_decision *d)

@@ -75,6 +75,8 @@ struct agentbox_decision {
 	enum ab_decision_kind kind;
 	const char *text; /* a copy in the arena, with a NUL behind it */
 	size_t text_len;
+	const char *kept; /* bytes that stay as they are: words in it are */
+	size_t kept_len;  /* not copied before they are shown; or 0 */
 
 	int32_t verdict; /* once it is_ended; until then it is DENY */
 	bool is_ended;
@@ -108,8 +110,10 @@ int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
 
 /*
  * Copies words and wrappers (text and span; holes and map stay behind) to the
- * far end of the arena. `is_found`: some finding will be about it. The index
- * for ab_finding.command, or AB_NO_COMMAND when the list is full, which is no
+ * far end of the arena. The text of a word in d->kept is copied, with a NUL
+ * behind it, when the decision ends and only for the command that decided.
+ * `is_found`: some finding will be about it. The index for
+ * ab_finding.command, or AB_NO_COMMAND when the list is full, which is no
  * failure: only what is shown gets shorter.
  */
 uint32_t ab_decision_add_command(agentbox_decision *d,

@@ -100,6 +100,7 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 
 	if (!variable)
 		return;
+	c->has_files = true;
 	if (content)
 		good = ab_shell_set(c->run, variable, len, content,
 				    AB_SHELL_SHARED);
@@ -159,12 +160,15 @@ static int32_t fd_of(const struct ab_word *w)
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path)
 {
-	uint32_t len;
+	uint32_t len, cwd = c->cwd ? c->cwd->len : 0;
 	bool is_exported;
 	int32_t fd = fd_of(path);
 
 	if (fd >= 0)
 		return ab_fd_content(c, fd);
+	/* too long a path is refused by file_name() */
+	if (!c->has_files && path->len + cwd + 2 < AB_MAX_PATH)
+		return NULL;
 	const char *variable = file_name(c, path, false, &len);
 
 	return variable ? ab_shell_get(c->run, variable, len, &is_exported)

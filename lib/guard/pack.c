@@ -14,15 +14,6 @@
 #include "base/alloc.h"
 #include "guard/pack_internal.h"
 
-uint32_t ab_pack_hash(const char *p, size_t n)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * 16777619u;
-	return h ^ (h >> 15);
-}
-
 bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size)
 {
 	if (count < *room)

@@ -113,6 +113,8 @@ struct ab_role {
 struct ab_option {
 	const char *name; /* with its dashes */
 	uint8_t len, group, arity; /* 0 none, 1 one, 2 only glued */
+	char letter; /* of a short option; 0: it is another */
+	char third;  /* byte of the name: tells most apart; 0: none */
 };
 
 enum ab_pred_kind { AB_PRED_GLOB, AB_PRED_CLASS, AB_PRED_VALUE };
@@ -168,9 +170,11 @@ struct ab_program {
 	uint8_t style, group_count, depth, layer;
 	bool has_subs, is_net, has_env; /* NAME=value operands first */
 	bool is_git; /* the git table judges it first */
+	bool is_git_name; /* or at all */
 	bool is_wrapper, keeps_help, is_pass, is_builtin;
 	uint32_t option, option_count;
 	uint32_t role, role_count;
+	uint32_t role_kinds; /* a bit for each enum ab_role_kind it has */
 	uint32_t links; /* clauses, index + 1 */
 	uint32_t output; /* taint of what it prints */
 };
@@ -204,6 +208,7 @@ struct ab_path_pattern {
 	uint16_t component, component_count; /* pack->parts */
 	uint32_t part;
 	uint32_t key_hash, next; /* in its bucket, index + 1 */
+	uint32_t next_end; /* in path_first or path_last */
 };
 
 struct ab_part {
@@ -278,7 +283,10 @@ struct ab_pack {
 	bool has_excuses; /* a rule of a host allows something */
 	uint32_t buckets[AB_PACK_BUCKETS];
 	uint32_t path_buckets[AB_PATH_BUCKETS];
-	uint32_t path_free; /* patterns without a literal component */
+	/* patterns without a literal component: all; those of one name that
+	   begins with a byte, or ends with one; the rest */
+	uint32_t path_free, path_first[256], path_last[256], path_rest;
+	uint64_t path_keys[256]; /* lengths of literals that begin so */
 	uint32_t env_buckets[AB_ENV_BUCKETS];
 	uint32_t env_prefixes;
 	uint32_t path_links[AB_ROLE_KINDS];
@@ -317,7 +325,21 @@ void ab_pack_free(struct ab_pack *pack);
 extern const char ab_base_rules[];
 extern const size_t ab_base_rules_len;
 
-uint32_t ab_pack_hash(const char *p, size_t n);
+static inline uint32_t ab_pack_hash(const char *p, size_t n)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)p[i]) * 16777619u;
+	return h ^ (h >> 15);
+}
+
+/* A bit for the length of a name in path_keys. */
+static inline uint64_t ab_pack_length(size_t n)
+{
+	return UINT64_C(1) << (n < 63 ? n : 63);
+}
+
 /* By its name, "docker/run" for a subcommand; NULL when not in the table. */
 const struct ab_program *ab_pack_program(const struct ab_pack *pack,
 					 const char *name, size_t n);

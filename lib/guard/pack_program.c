@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "guard/git.h"
 #include "guard/pack_internal.h"
 
 static const struct {
@@ -125,6 +126,8 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 	p->name_len = (uint32_t)n;
 	p->layer = (uint8_t)r->layer;
 	p->hash = ab_pack_hash(name, n);
+	p->is_git_name = ab_git_is_command(
+		&(struct ab_word){ .text = name, .len = (uint32_t)n });
 	p->parent = parent;
 	p->depth = parent ? (uint8_t)(pack->programs[parent - 1].depth + 1) : 0;
 	p->next = pack->buckets[p->hash % AB_PACK_BUCKETS];
@@ -309,6 +312,8 @@ static int32_t add_option(struct ab_pack_reader *r, char *spec)
 		o->len = (uint8_t)len;
 		o->group = p->group_count;
 		o->arity = arity;
+		o->letter = len == 2 && *s == '-' ? s[1] : '\0';
+		o->third = len > 2 ? s[2] : '\0';
 		p->option_count++;
 		s = end ? end + 1 : NULL;
 	}
@@ -471,6 +476,7 @@ static int32_t add_role(struct ab_pack_reader *r)
 		return ab_pack_full(r);
 	*have = role;
 	r->pack->programs[r->first].role_count++;
+	r->pack->programs[r->first].role_kinds |= UINT32_C(1) << role.kind;
 	if (role.kind >= AB_ROLE_SHELL && role.kind <= AB_ROLE_WRAP)
 		r->pack->programs[r->first].is_wrapper = true;
 	return 0;
@@ -536,6 +542,7 @@ int32_t ab_pack_read_program(struct ab_pack_reader *r)
 		to->name = keep.name;
 		to->name_len = keep.name_len;
 		to->hash = keep.hash;
+		to->is_git_name = keep.is_git_name;
 		to->next = keep.next;
 		to->parent = keep.parent;
 		to->depth = keep.depth;

@@ -257,6 +257,23 @@ static void read_part(struct ab_part *part, const char *text, size_t n)
 		part->last = text[n - 1];
 }
 
+/* A pattern without a literal: by what its one name begins or ends with. */
+static void add_free(struct ab_pack *pack, struct ab_path_pattern *p)
+{
+	const struct ab_part *part = &pack->parts[p->part];
+	bool is_name = p->component_count == 1 && !p->is_deep;
+	uint32_t *list = &pack->path_rest;
+
+	if (is_name && part->first)
+		list = &pack->path_first[(unsigned char)part->first];
+	else if (is_name && part->last)
+		list = &pack->path_last[(unsigned char)part->last];
+	p->next_end = *list;
+	*list = pack->patterns_count;
+	p->next = pack->path_free;
+	pack->path_free = pack->patterns_count;
+}
+
 static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 			 const char *text)
 {
@@ -287,12 +304,16 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 		p->component_count++;
 		text += n;
 	}
-	uint32_t *bucket = &r->pack->path_free;
-
-	if (key) {
-		p->key_hash = ab_pack_hash(key, key_len);
-		bucket = &r->pack->path_buckets[p->key_hash % AB_PATH_BUCKETS];
+	if (!key) {
+		add_free(r->pack, p);
+		return 0;
 	}
+	p->key_hash = ab_pack_hash(key, key_len);
+	r->pack->path_keys[(unsigned char)*key] |= ab_pack_length(key_len);
+
+	uint32_t *bucket =
+		&r->pack->path_buckets[p->key_hash % AB_PATH_BUCKETS];
+
 	p->next = *bucket;
 	*bucket = r->pack->patterns_count;
 	return 0;

@@ -253,24 +253,20 @@ static bool same_dir(const struct path *p, uint32_t count,
 	*is_below = *is_above = false;
 	if (!dir->text || p->from != FROM_ROOT)
 		return false;
-	while (at < dir->len) {
-		const char *slash = memchr(dir->text + at, '/', dir->len - at);
-		uint32_t end = slash ? (uint32_t)(slash - dir->text)
-				     : dir->len;
+	for (; i < count && at < dir->len; i++) {
+		const struct part *part = &p->parts[i];
+		uint32_t end = at + part->len;
 
-		if (i == count) {
-			*is_above = true;
+		if (part->kind || end > dir->len ||
+		    dir->text[at] != *part->text ||
+		    (end < dir->len && dir->text[end] != '/') ||
+		    memcmp(part->text, dir->text + at, part->len) != 0)
 			return false;
-		}
-		if (p->parts[i].kind ||
-		    p->parts[i].len != end - at ||
-		    memcmp(p->parts[i].text, dir->text + at, end - at) != 0)
-			return false;
-		i++;
 		at = end + 1;
 	}
+	*is_above = at < dir->len;
 	*is_below = i < count;
-	return i == count;
+	return !*is_above && !*is_below;
 }
 
 static bool is_home(const struct ab_check *c, const struct path *p,
@@ -291,11 +287,12 @@ static bool is_home(const struct ab_check *c, const struct path *p,
 
 /* The directory itself: the first `count` components. */
 static uint64_t dir_class(const struct ab_check *c, const struct path *p,
-			  uint32_t count, bool is_content)
+			  uint32_t count, bool is_content, bool *is_below)
 {
 	uint64_t mask = 0;
-	bool below, above;
+	bool above;
 
+	*is_below = false;
 	if (is_home(c, p, count))
 		mask |= AB_CLASS(HOME);
 	if (p->from != FROM_ROOT)
@@ -305,7 +302,7 @@ static uint64_t dir_class(const struct ab_check *c, const struct path *p,
 	if (count == 1 && is_top(&p->parts[0]) &&
 	    !(is_content && part_is(&p->parts[0], "tmp")))
 		mask |= AB_CLASS(TOP);
-	if (same_dir(p, count, &c->place->root, &below, &above))
+	if (same_dir(p, count, &c->place->root, is_below, &above))
 		mask |= is_content ? AB_CLASS(EVERYTHING)
 				   : AB_CLASS(WORKTREE);
 	if (above)
@@ -370,23 +367,22 @@ static bool has_git(const struct path *p)
 static uint64_t computed(const struct ab_check *c, const struct path *p)
 {
 	uint64_t mask = AB_CLASS(ANY);
-	bool below, above;
+	bool below, unused;
 	uint32_t n = p->count;
 
 	if (p->has_hole)
 		mask |= AB_CLASS(HOLE);
 	if (p->from == FROM_NOWHERE)
 		mask |= AB_CLASS(UNKNOWN);
-	mask |= dir_class(c, p, n, false);
+	mask |= dir_class(c, p, n, false, &below);
 	if (n && is_all(&p->parts[n - 1]))
-		mask |= dir_class(c, p, n - 1, true);
+		mask |= dir_class(c, p, n - 1, true, &unused);
 	else if (n == 1 && p->parts[0].kind == 1 && p->from == FROM_ROOT)
 		mask |= AB_CLASS(ROOT);
 	if (has_git(p))
 		mask |= AB_CLASS(GIT);
 	if (in_temp(c, p))
 		return mask | AB_CLASS(TEMP);
-	same_dir(p, n, &c->place->root, &below, &above);
 	if (below)
 		mask |= AB_CLASS(INSIDE);
 	if (below && p->parts[n - 1].kind == 0)
@@ -517,37 +513,61 @@ static bool pattern_matches(const struct ab_check *c,
 	return false;
 }
 
-/* Most patterns that have no key are one name, and fail at its ends. */
-static bool is_other_name(const struct ab_pack *pack,
-			  const struct ab_path_pattern *pattern,
-			  const struct part *have)
+static void try_pattern(const struct ab_check *c,
+			const struct ab_path_pattern *pattern, struct path *p,
+			uint64_t *yes, uint64_t *no)
 {
-	const struct ab_part *want = &pack->parts[pattern->part];
-
-	return pattern->component_count == 1 && !pattern->is_deep &&
-	       !have->kind && have->len &&
-	       ((want->first && want->first != have->text[0]) ||
-		(want->last && want->last != have->text[have->len - 1]));
+	if (pattern_matches(c, pattern, p))
+		*(pattern->is_not ? no : yes) |= UINT64_C(1)
+						 << pattern->class_bit;
 }
 
-static void try_chain(const struct ab_check *c, uint32_t at,
-		      struct path *p, const struct part *key,
-		      uint64_t *yes, uint64_t *no)
+static void try_end(const struct ab_check *c, uint32_t at, struct path *p,
+		    uint64_t *yes, uint64_t *no)
 {
-	uint32_t hash = key ? ab_pack_hash(key->text, key->len) : 0;
-
 	while (at) {
 		const struct ab_path_pattern *pattern =
 			&c->pack->patterns[at - 1];
 
-		at = pattern->next;
-		if (key ? pattern->key_hash != hash
-			: is_other_name(c->pack, pattern,
-					&p->parts[p->count - 1]))
-			continue;
-		if (pattern_matches(c, pattern, p))
-			*(pattern->is_not ? no : yes) |=
-				UINT64_C(1) << pattern->class_bit;
+		try_pattern(c, pattern, p, yes, no);
+		at = pattern->next_end;
+	}
+}
+
+/* Patterns without a literal: by the first or the last byte of the name. */
+static void try_free(const struct ab_check *c, struct path *p, uint64_t *yes,
+		     uint64_t *no)
+{
+	const struct ab_pack *pack = c->pack;
+	const struct part *last = &p->parts[p->count - 1];
+
+	if (last->kind || !last->len) { /* may be any name */
+		for (uint32_t at = pack->path_free; at;
+		     at = pack->patterns[at - 1].next)
+			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
+		return;
+	}
+	try_end(c, pack->path_first[(unsigned char)last->text[0]], p, yes, no);
+	try_end(c, pack->path_last[(unsigned char)last->text[last->len - 1]],
+		p, yes, no);
+	try_end(c, pack->path_rest, p, yes, no);
+}
+
+/* Patterns that have this component. */
+static void try_key(const struct ab_check *c, const struct part *key,
+		    struct path *p, uint64_t *yes, uint64_t *no)
+{
+	const struct ab_pack *pack = c->pack;
+
+	if (!key->len || !(pack->path_keys[(unsigned char)*key->text] &
+			   ab_pack_length(key->len)))
+		return;
+	uint32_t hash = ab_pack_hash(key->text, key->len);
+
+	for (uint32_t at = pack->path_buckets[hash % AB_PATH_BUCKETS]; at;
+	     at = pack->patterns[at - 1].next) {
+		if (pack->patterns[at - 1].key_hash == hash)
+			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
 	}
 }
 
@@ -559,38 +579,48 @@ static uint64_t listed(const struct ab_check *c, struct path *p)
 	for (uint32_t i = 0; i < p->count; i++)
 		has_pattern |= p->parts[i].kind == 1;
 	if (has_pattern) {
-		for (uint32_t i = 0; i < c->pack->patterns_count; i++) {
-			const struct ab_path_pattern *pattern =
-				&c->pack->patterns[i];
-
-			if (pattern_matches(c, pattern, p))
-				*(pattern->is_not ? &no : &yes) |=
-					UINT64_C(1) << pattern->class_bit;
-		}
+		for (uint32_t i = 0; i < c->pack->patterns_count; i++)
+			try_pattern(c, &c->pack->patterns[i], p, &yes, &no);
 		return yes & ~no;
 	}
-	for (uint32_t i = 0; i < p->count; i++) {
-		const struct part *part = &p->parts[i];
-		uint32_t hash = ab_pack_hash(part->text, part->len);
-
-		try_chain(c, c->pack->path_buckets[hash % AB_PATH_BUCKETS], p,
-			  part, &yes, &no);
-	}
+	for (uint32_t i = 0; i < p->count; i++)
+		try_key(c, &p->parts[i], p, &yes, &no);
 	if (p->count)
-		try_chain(c, c->pack->path_free, p, NULL, &yes, &no);
+		try_free(c, p, &yes, &no);
 	return yes & ~no;
 }
 
-uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
+static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
+			     bool *is_too_long)
 {
 	AB_UNINITIALIZED struct path p;
 
+	resolve(c, w, &p);
+	*is_too_long = p.is_too_long;
+	return computed(c, &p) | listed(c, &p);
+}
+
+/* Many rules ask about the words of one command. */
+uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
+{
+	size_t i = ((uintptr_t)w - (uintptr_t)c->argv) / sizeof(*w);
+	bool is_own = i < c->argc && i < AB_CHECK_KNOWN_PATHS &&
+		      &c->argv[i] == w && c->cwd == c->first_cwd;
+	bool is_too_long;
+	uint64_t classes;
+
 	if (!w->len && !w->hole_count)
 		return AB_CLASS(ANY);
-	resolve(c, w, &p);
-	if (p.is_too_long)
+	if (is_own && (c->classes_known >> i & 1))
+		return c->classes[i];
+	classes = find_classes(c, w, &is_too_long);
+	if (is_too_long) {
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, w);
-	return computed(c, &p) | listed(c, &p);
+	} else if (is_own) {
+		c->classes_known |= UINT32_C(1) << i;
+		c->classes[i] = classes;
+	}
+	return classes;
 }
 
 const char *ab_path_text(struct ab_check *c, const struct ab_word *w,

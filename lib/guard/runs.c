@@ -294,16 +294,6 @@ static void run_find(struct ab_check *c, const struct ab_use *use,
 		ab_run_words(c, use, all, count);
 }
 
-bool ab_has_role(const struct ab_check *c, const struct ab_program *p,
-		     enum ab_role_kind kind)
-{
-	for (uint32_t i = 0; i < p->role_count; i++) {
-		if (c->pack->roles[p->role + i].kind == kind)
-			return true;
-	}
-	return false;
-}
-
 /* Words behind an option, up to `;` or `+` (find) or the end. */
 static void until_role(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
@@ -374,14 +364,14 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 	if (run_entrypoint(c, use, base + role->a))
 		return;
 	if (n < role->a) {
-		if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS) &&
+		if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS) &&
 		    role->a == 1)
 			run_xargs(c, use, NULL, 0);
 		return;
 	}
 	uint32_t first = use->operands[base + role->a - 1];
 
-	if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS)) {
+	if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS)) {
 		run_xargs(c, use, use->words + first, use->count - first);
 		return;
 	}
@@ -503,7 +493,7 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		return;
 	uint32_t first = use->operands[base + role->a - 1];
 
-	if (ab_has_role(c, use->program, AB_ROLE_STDIN_ARGS)) {
+	if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS)) {
 		run_parallel(c, use, first);
 		return;
 	}

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "guard/check.h"
 #include "guard/command.h"
 
@@ -56,16 +57,28 @@ static bool is_invisible(const unsigned char *p, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xa9;
 }
 
-/* No byte of the eight is below 0x20 or above 0x7e: none is special. */
+#define BLOCK 32
+
+/* No byte of the block is special; compilers make vectors of this. */
 static bool are_plain(const unsigned char *p)
 {
-	const uint64_t ones = UINT64_MAX / 255;
-	uint64_t v;
+	unsigned char odd = 0;
 
-	memcpy(&v, p, sizeof(v));
-	/* the top bit of each: it has one, gets one by + 1 or by a borrow;
-	   what carries or borrows into the next byte is found itself */
-	return !((v | (v + ones) | (v - 0x20 * ones)) & (0x80 * ones));
+	for (size_t i = 0; i < BLOCK; i++)
+		odd |= ((unsigned char)(p[i] - 0x20) > 0x5e) & (p[i] != '\n') &
+		       (p[i] != '\t');
+	return !odd;
+}
+
+/* The first of n bytes is none that a line should hold. */
+static bool is_trick(const unsigned char *p, size_t n)
+{
+	if (*p >= 0x20 && *p < 0x7f)
+		return false;
+	/* the line ends of another system are no trick */
+	if (*p == '\r' && n > 1 && p[1] == '\n')
+		return false;
+	return is_odd_byte(*p) || is_invisible(p, n);
 }
 
 static void check_bytes(struct ab_check *c, const char *text, size_t n)
@@ -73,19 +86,16 @@ static void check_bytes(struct ab_check *c, const char *text, size_t n)
 	const unsigned char *p = (const unsigned char *)text;
 	struct ab_word w = { .text = text };
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char b = p[i];
+	for (size_t i = 0; i < n;) {
+		size_t end = n - i < BLOCK ? n : i + BLOCK;
 
-		if (n - i > 8 && are_plain(p + i)) {
-			i += 7;
+		if (end == i + BLOCK && are_plain(p + i)) {
+			i = end;
 			continue;
 		}
-		if (b >= 0x20 && b < 0x7f)
-			continue;
-		/* the line ends of another system are no trick */
-		if (b == '\r' && i + 1 < n && p[i + 1] == '\n')
-			continue;
-		if (!is_odd_byte(b) && !is_invisible(p + i, n - i))
+		while (i < end && !is_trick(p + i, n - i))
+			i++;
+		if (i == end)
 			continue;
 		w.span = (struct ab_span){ (uint32_t)i, (uint32_t)i + 1 };
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, &w);
@@ -118,6 +128,9 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 		c->cwd = v->first_cwd.len ? &v->first_cwd : NULL;
 	else if (c->cwd->hole_count || !c->cwd->len)
 		c->cwd = NULL;
+	c->first_cwd = c->cwd;
+	c->argc = 0;
+	c->classes_known = 0;
 }
 
 static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
@@ -213,8 +226,6 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		pop_dir(c);
 		return;
 	}
-	if (builtin != AB_BUILTIN_CD && !is_push)
-		return;
 	for (uint32_t i = 1; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
 		bool is_option = w->len > 1 && *w->text == '-' &&
@@ -448,23 +459,33 @@ static const struct ab_word *known_output(struct ab_check *c,
 	return NULL;
 }
 
-static void check_output(struct ab_check *c, const struct ab_shell_command *m,
+/* What goes to the file. */
+static void save_command(struct ab_check *c, const struct ab_shell_command *m,
 			 const struct ab_shell_redir *out,
 			 const struct input *in)
 {
 	struct ab_word room;
 	const struct ab_word *known;
 
-	if (!out) {
-		if (m->place.out)
-			m->place.out->taint |= c->out_taint;
-		return;
-	}
-	if (!m->argc)
-		return;
 	known = is_append(out) ? NULL : known_output(c, m, in, &room);
 	ab_file_save(c, &out->target, c->out_taint,
 		     known && known->len ? known : NULL, false);
+}
+
+/* The last file that stdout goes to, or NULL. */
+static const struct ab_shell_redir *
+check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
+		     const struct ab_word *argv, uint32_t argc,
+		     struct input *in)
+{
+	struct ab_use use = { .words = argv, .count = argc };
+	const struct ab_shell_redir *out;
+
+	c->use = &use;
+	check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), in,
+		     &out);
+	c->use = NULL;
+	return out;
 }
 
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
@@ -473,7 +494,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	struct visit *v = user;
 	struct ab_check *c = &v->check;
 	struct input in = { 0 };
-	const struct ab_shell_redir *out;
+	const struct ab_shell_redir *out = NULL;
 	const struct ab_word *argv = m->argv;
 	uint32_t argc = m->argc;
 	enum ab_builtin builtin = m->builtin;
@@ -499,19 +520,22 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		in.taint = have ? ab_word_taint(have) : 0;
 		in.text = have && have->len ? have : NULL;
 	}
+	c->argv = argv;
+	c->argc = argc;
 	check_assigns(c, m);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
-	struct ab_use use = { .words = argv, .count = argc };
-
-	c->use = &use;
-	check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), &in,
-		     &out);
-	c->use = NULL;
+	if (m->redir_count)
+		out = check_command_redirs(c, m, argv, argc, &in);
 	if (!m->callee)
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
-	check_output(c, m, out, &in);
-	change_dir(c, builtin, argv, argc);
+	if (out && m->argc)
+		save_command(c, m, out, &in);
+	else if (!out && m->place.out)
+		m->place.out->taint |= c->out_taint;
+	if ((UINT64_C(1) << builtin) &
+	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD)))
+		change_dir(c, builtin, argv, argc);
 	if (m->redir_count && argc == 1 && word_is(argv, "exec") && in.has) {
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in.taint, in.text);
@@ -531,8 +555,8 @@ static void check_shadow(struct ab_check *c,
 			     .span = f->span };
 
 	if (p && (p->links || p->is_wrapper || p->is_git ||
-		  ab_has_role(c, p, AB_ROLE_DELETE) ||
-		  ab_has_role(c, p, AB_ROLE_WRITE)))
+		  ab_has_role(p, AB_ROLE_DELETE) ||
+		  ab_has_role(p, AB_ROLE_WRITE)))
 		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
 }
 
@@ -613,7 +637,7 @@ static bool begin_visit(struct visit *v, const struct ab_shell_request *q)
 {
 	void *memory = ab_arena_high(q->arena, SCRATCH_BYTES);
 
-	*v = (struct visit){ 0 };
+	ab_clear(v, sizeof(*v));
 	v->check.pack = q->pack;
 	v->check.place = q->place;
 	v->check.is_strict = q->place->is_strict;
@@ -664,7 +688,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 bool ab_shell_check_text(const struct ab_shell_request *q, const char *text,
 			 size_t n)
 {
-	struct visit v;
+	AB_UNINITIALIZED struct visit v;
 
 	if (!begin_visit(&v, q))
 		return false;

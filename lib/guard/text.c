@@ -151,23 +151,26 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
 
-	if (!strcmp(want, "%string"))
+	if (*want == '%' && !strcmp(want, "%string"))
 		return t->kind == AB_TOKEN_STRING;
-	if (!strcmp(want, "%word"))
+	if (*want == '%' && !strcmp(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
-	if (!strcmp(want, "*"))
+	if (*want == '*' && !want[1])
 		return true;
 	if (t->kind == AB_TOKEN_STRING)
 		return false;
 	for (const char *p = want; p;) {
-		const char *bar = strchr(p, '|');
-		size_t n = bar ? (size_t)(bar - p) : strlen(p);
+		const char *end = p;
 
-		if (!n && bar) /* the sign itself */
+		while (*end && *end != '|')
+			end++;
+		size_t n = (size_t)(end - p);
+
+		if (!n && *end) /* the sign itself */
 			n = 1;
 		if (n == t->len && !strncasecmp(p, w->text + t->at, n))
 			return true;
-		p = bar ? bar + 1 : NULL;
+		p = *end ? end + 1 : NULL;
 	}
 	return false;
 }

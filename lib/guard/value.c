@@ -155,7 +155,10 @@ static bool starts(const struct ab_word *w, const char *text)
 
 static bool contains(const struct ab_word *w, const char *text)
 {
-	return memmem(w->text, w->len, text, strlen(text)) != NULL;
+	const char *first = memchr(w->text, *text, w->len);
+
+	return first && memmem(first, (size_t)(w->text + w->len - first), text,
+			       strlen(text)) != NULL;
 }
 
 static bool is_url(const struct ab_word *w)

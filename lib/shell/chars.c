@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What each byte is to the lexer. Every byte that is not here is ordinary,
- * also CR, NBSP and what is no UTF-8: bash sees no blank in them.
+ * What each byte is to the lexer, and the scans that need no frame. Every byte
+ * that is not in the table is ordinary, also CR, NBSP and what is no UTF-8:
+ * bash sees no blank in them.
  */
 #include "config.h"
 
 #include "shell/parser.h"
+
+#include <string.h>
 
 const unsigned char ab_shell_class[256] = {
 	[0] = CLS_NUL,
@@ -38,3 +41,44 @@ const unsigned char ab_shell_name[256] = {
 	['a' ... 'z'] = AB_NAME,
 	['_'] = AB_NAME,
 };
+
+/* The end of the name at `at`; `at` itself when there is none. */
+uint32_t ab_lex_name_end(const struct parser *p, uint32_t at)
+{
+	if (ab_shell_name[p->s[at]] & AB_NAME)
+		while (ab_shell_name[p->s[at]])
+			at++;
+	return at;
+}
+
+void ab_lex_blanks_more(struct parser *p)
+{
+	const unsigned char *s = p->s;
+	uint32_t at = p->pos;
+
+	for (;;) {
+		while (s[at] == ' ' || s[at] == '\t')
+			at++;
+		if (s[at] == '\\' && s[at + 1] == '\n') {
+			at += 2;
+		} else if (s[at] == '#') {
+			const unsigned char *end =
+				memchr(s + at, '\n', p->len - at);
+
+			at = end ? (uint32_t)(end - s) : p->len;
+		} else if (s[at] == 0 && at < p->len && !p->source) {
+			at++; /* bash drops it */
+		} else {
+			break;
+		}
+	}
+	p->pos = at;
+}
+
+/* From `at` to the next `quote` that no backslash precedes; len: none. */
+uint32_t ab_lex_find(const struct parser *p, uint32_t at, unsigned char quote)
+{
+	while (at < p->len && p->s[at] != quote)
+		at += p->s[at] == '\\' ? 2 : 1;
+	return at < p->len ? at : p->len;
+}

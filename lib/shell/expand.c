@@ -79,14 +79,18 @@ static void add_stretch(struct ab_shell_run *run, struct segments *list,
 	while (i + 1 < word->map_count && word->map[i + 1].at <= begin)
 		i++;
 	for (; begin < end; i++) {
-		uint32_t last = i + 1 < word->map_count &&
-						word->map[i + 1].at < end ?
-					word->map[i + 1].at :
-					end;
+		uint32_t next = i + 1 < word->map_count ? word->map[i + 1].at :
+							  word->len;
+		uint32_t last = next < end ? next : end;
+		struct ab_span span = word->map[i].span;
 
+		/* as ab_word_span(), whose entry is at hand */
+		if (span.end - span.begin == next - word->map[i].at) {
+			span.begin += begin - word->map[i].at;
+			span.end = span.begin + (last - begin);
+		}
 		ab_segments_add(run, list, word->text + begin, last - begin,
-				ab_word_span(word, begin, last - begin),
-				flags);
+				span, flags);
 		begin = last;
 	}
 }
@@ -241,7 +245,7 @@ static void add_text(struct ab_shell_run *run,
 					   is_value, is_last,
 					   ab_tree_span(tree, begin, end),
 					   list);
-		if (is_value &&
+		if (is_value && memchr(text + begin, '~', end - begin) &&
 		    (colon = memmem(text + begin, end - begin, ":~", 2)))
 			next = (uint32_t)(colon - text) + 1;
 		if (next > begin)

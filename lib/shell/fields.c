@@ -340,6 +340,21 @@ static void split(struct builder *b, const struct segment *s)
 	}
 }
 
+/* Nothing splits the list or ends a field in it. */
+static bool is_one_field(const struct segment *list, enum expand_mode mode,
+			 bool *is_field)
+{
+	*is_field = mode != EXPAND_FIELDS;
+	for (const struct segment *s = list; s; s = s->next) {
+		if ((s->flags & (SEGMENT_NONE | SEGMENT_BREAK)) ||
+		    ((s->flags & SEGMENT_SPLIT) && !s->hole &&
+		     mode == EXPAND_FIELDS))
+			return false;
+		*is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
+	}
+	return true;
+}
+
 void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 		      enum expand_mode mode, struct fields *out)
 {
@@ -347,6 +362,13 @@ void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 	struct segment *next;
 	bool none = false;
 
+	if (is_one_field(list, mode, &b.is_field)) {
+		b.field.first = list;
+		if (b.is_field)
+			end_field(&b);
+		return;
+	}
+	b.is_field = false;
 	b.field.tail = &b.field.first;
 	for (; list; list = next) {
 		next = list->next;

@@ -14,56 +14,6 @@
 
 #include <string.h>
 
-static bool is_name_start(unsigned char c)
-{
-	return ab_shell_name[c] & AB_NAME;
-}
-
-static bool is_name(unsigned char c)
-{
-	return ab_shell_name[c] != 0;
-}
-
-/* The end of the name at `at`; `at` itself when there is none. */
-uint32_t ab_lex_name_end(const struct parser *p, uint32_t at)
-{
-	if (is_name_start(p->s[at]))
-		while (is_name(p->s[at]))
-			at++;
-	return at;
-}
-
-uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at)
-{
-	while (p->s[at] == '\\' && p->s[at + 1] == '\n')
-		at += 2;
-	return at;
-}
-
-void ab_lex_blanks(struct parser *p)
-{
-	const unsigned char *s = p->s;
-	uint32_t at = p->pos;
-
-	for (;;) {
-		while (s[at] == ' ' || s[at] == '\t')
-			at++;
-		if (s[at] == '\\' && s[at + 1] == '\n') {
-			at += 2;
-		} else if (s[at] == '#') {
-			const unsigned char *end =
-				memchr(s + at, '\n', p->len - at);
-
-			at = end ? (uint32_t)(end - s) : p->len;
-		} else if (s[at] == 0 && at < p->len && !p->source) {
-			at++; /* bash drops it */
-		} else {
-			break;
-		}
-	}
-	p->pos = at;
-}
-
 struct part *ab_lex_part(struct parser *p, struct frame *root,
 			     enum part_kind kind, uint32_t begin, uint32_t end,
 			     uint32_t flags)
@@ -156,15 +106,6 @@ static bool single_quotes(struct parser *p, struct frame *f, uint32_t at)
 	if (!end)
 		ab_lex_unterminated(p, at, "unterminated single quote");
 	return end;
-}
-
-/* From `at` to the next `quote` that no backslash precedes; len: none. */
-uint32_t ab_lex_find(const struct parser *p, uint32_t at,
-			       unsigned char quote)
-{
-	while (at < p->len && p->s[at] != quote)
-		at += p->s[at] == '\\' ? 2 : 1;
-	return at < p->len ? at : p->len;
 }
 
 /* $'...' with the quote at `at`, or `...` */
@@ -481,10 +422,8 @@ static void step_here(struct parser *p, struct frame *f)
 	}
 }
 
-void ab_lex_step(struct parser *p)
+static void step(struct parser *p, struct frame *f)
 {
-	struct frame *f = p->top;
-
 	switch ((enum state)f->state) {
 	case S_WORD:
 		step_word(p, f);
@@ -511,6 +450,15 @@ void ab_lex_step(struct parser *p)
 		step_here(p, f);
 		break;
 	}
+}
+
+/* Steps until something else than a word is on top. */
+void ab_lex_step(struct parser *p)
+{
+	do {
+		step(p, p->top);
+	} while (p->top->state >= S_WORD && !p->is_unwinding &&
+		 !p->arena->is_full);
 }
 
 /* Whether the plain word begin..end must be looked at piece by piece. */

@@ -67,17 +67,17 @@ static const uint8_t names_first[256] = {
 	['t'] = 34, ['u'] = 39, ['w'] = 40,
 };
 
-enum ab_builtin ab_shell_builtin(const struct ab_word *w)
+enum ab_builtin ab_shell_builtin_of(const char *name, size_t len)
 {
 	size_t i;
 
-	if (w->hole_count || !w->len)
+	if (!len)
 		return AB_BUILTIN_NONE;
-	i = names_first[(unsigned char)w->text[0]];
-	for (; i && i < AB_ARRAY_LEN(names) && names[i].text[0] == w->text[0];
+	i = names_first[(unsigned char)name[0]];
+	for (; i && i < AB_ARRAY_LEN(names) && names[i].text[0] == name[0];
 	     i++)
-		if (names[i].len == w->len &&
-		    memcmp(names[i].text, w->text, w->len) == 0)
+		if (names[i].len == len &&
+		    memcmp(names[i].text, name, len) == 0)
 			return (enum ab_builtin)names[i].builtin;
 	return AB_BUILTIN_NONE;
 }

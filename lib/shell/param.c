@@ -183,11 +183,12 @@ static void find_element(struct expansion *e, struct segment *index)
 static void find_default(struct expansion *e)
 {
 	const struct ab_shell_context *c = e->run->context;
-	static const struct ab_word shell = { .text = "/bin/sh", .len = 7 };
 	static const struct ab_word ifs = { .text = " \t\n", .len = 3 };
 	struct segment *s;
 
-	if (strcmp(e->name, "HOME") == 0) {
+	if (!strchr("HISB", e->name[0])) {
+		add_unknown(e);
+	} else if (strcmp(e->name, "HOME") == 0) {
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_HOME, e->span,
 				     e->name, NULL);
 		if (s) {
@@ -201,8 +202,8 @@ static void find_default(struct expansion *e)
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
 				     e->name, NULL);
 		if (s) {
-			s->text = shell.text;
-			s->len = shell.len;
+			s->text = "/bin/sh";
+			s->len = 7;
 		}
 	} else {
 		add_unknown(e);

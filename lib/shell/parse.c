@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/attr.h"
 
 /* Sorted by the first byte. */
@@ -51,13 +52,6 @@ static const uint8_t reserved_first[256] = {
 	['e'] = 8,  ['f'] = 11, ['i'] = 14, ['s'] = 16, ['t'] = 17,
 	['u'] = 19, ['w'] = 20, ['{'] = 21, ['}'] = 22,
 };
-
-void *ab_parser_alloc(struct parser *p, size_t size)
-{
-	void *memory = ab_arena_low(p->arena, size);
-
-	return memory ? memory : &p->spare;
-}
 
 struct frame *ab_parser_enter(struct parser *p, enum state state)
 {
@@ -667,7 +661,7 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		    struct ab_shell_result *result)
 {
 	struct ab_shell_tree *tree = ab_arena_low(arena, sizeof(*tree));
-	struct parser p;
+	AB_UNINITIALIZED struct parser p;
 
 	if (!tree) {
 		refuse(result, "the arena is too small");
@@ -679,7 +673,7 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 	tree->len = len;
 	tree->source = source;
 	tree->limits = *limits;
-	memset(&p, 0, sizeof(p));
+	ab_clear(&p, sizeof(p));
 	p.arena = arena;
 	p.s = text;
 	p.len = len;

@@ -11,12 +11,6 @@
 
 #include "base/attr.h"
 
-/* Builtins whose arguments may be assignments of arrays. */
-static const char assign_builtins[][10] = {
-	"declare", "export", "local", "readonly", "typeset",
-	"alias",   "eval",   "let",
-};
-
 /* The operator of a redirection at pos: its length, 0 when there is none. */
 static uint32_t redir_operator(const struct parser *p, struct redir *r)
 {
@@ -40,7 +34,8 @@ static uint32_t redir_operator(const struct parser *p, struct redir *r)
 	const unsigned char *s = p->s + p->pos;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
-		if (memcmp(table[i].text, s, table[i].len) == 0) {
+		if (table[i].text[0] == (char)s[0] &&
+		    memcmp(table[i].text, s, table[i].len) == 0) {
 			r->kind = table[i].kind;
 			r->is_stripped = s[1] == '<' && s[2] == '-';
 			return table[i].len;
@@ -111,18 +106,13 @@ bool ab_parse_is_fd(const struct parser *p, const struct word *w)
 	return i == end;
 }
 
-static bool is_assign_builtin(const struct parser *p, const struct word *w)
+/* Builtins whose arguments may be assignments of arrays. */
+static bool takes_arrays(enum ab_builtin builtin)
 {
-	uint32_t len = w->end - w->begin;
-
-	if (w->parts || len < 3 || len > 8)
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(assign_builtins); i++)
-		if (assign_builtins[i][0] == (char)p->s[w->begin] &&
-		    memcmp(assign_builtins[i], p->s + w->begin, len) == 0 &&
-		    assign_builtins[i][len] == 0)
-			return true;
-	return false;
+	return (UINT64_C(1) << builtin) &
+	       (AB_BUILTIN(DECLARE) | AB_BUILTIN(EXPORT) | AB_BUILTIN(LOCAL) |
+		AB_BUILTIN(READONLY) | AB_BUILTIN(TYPESET) |
+		AB_BUILTIN(ALIAS) | AB_BUILTIN(EVAL) | AB_BUILTIN(LET));
 }
 
 /* A complete word has joined the simple command. */
@@ -133,7 +123,10 @@ static void note_word(const struct parser *p, struct frame *f,
 	if (w->assign || (f->cur->flags & CMD_HAS_CALL))
 		return;
 	f->cur->flags |= CMD_HAS_CALL;
-	f->op = is_assign_builtin(p, w);
+	if (!w->parts)
+		f->cur->builtin = (uint8_t)ab_shell_builtin_of(
+			(const char *)p->s + w->begin, w->end - w->begin);
+	f->op = takes_arrays((enum ab_builtin)f->cur->builtin);
 }
 
 /* NAME () of a function: `(` is at pos. */
@@ -275,15 +268,16 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 	if (f->word)
 		note_word(p, f, f->word);
 	while (!p->is_unwinding) {
+		const unsigned char *s = p->s;
 		uint32_t flags;
 		struct word *w;
 
 		ab_lex_blanks(p);
-		if (step_tail(p, f))
+		if (ab_shell_class[s[p->pos]] >= CLS_HARD && step_tail(p, f))
 			return;
-		if (coproc_name(p, f))
+		if ((f->cur->flags & CMD_COPROC) && coproc_name(p, f))
 			return;
-		if (p->s[p->pos] == '(') {
+		if (s[p->pos] == '(') {
 			function_parens(p, f);
 			return;
 		}
@@ -292,7 +286,8 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 				0;
 		w = ab_parser_alloc(p, sizeof(*w));
 		ab_lex_word(p, w, flags);
-		if (p->top == f && ab_parse_is_fd(p, w)) {
+		if (p->top == f && ab_shell_class[s[p->pos]] == CLS_ANGLE &&
+		    ab_parse_is_fd(p, w)) {
 			ab_parse_redir(p, f, w);
 			return;
 		}

@@ -167,7 +167,13 @@ struct parser {
 };
 
 /* From the arena, or the spare one when it is full. Not cleared. */
-void *ab_parser_alloc(struct parser *p, size_t size);
+static inline void *ab_parser_alloc(struct parser *p, size_t size)
+{
+	void *memory = ab_arena_low(p->arena, size);
+
+	return memory ? memory : &p->spare;
+}
+
 struct frame *ab_parser_enter(struct parser *p, enum state state);
 void ab_parser_leave(struct parser *p);
 /* Notes the first error; the caller's step returns. */
@@ -217,14 +223,30 @@ bool ab_lex_common(struct parser *p, struct frame *f, uint32_t from,
 /* The frame's word ends at `at`. */
 void ab_lex_leave_word(struct parser *p, struct frame *f, uint32_t from,
 		       uint32_t at);
-/* Blanks, line continuations and comments. */
-void ab_lex_blanks(struct parser *p);
+/* Blanks, line continuations and comments; spaces alone are most of them. */
+void ab_lex_blanks_more(struct parser *p);
+static inline void ab_lex_blanks(struct parser *p)
+{
+	const unsigned char *s = p->s + p->pos;
+
+	while (*s == ' ')
+		s++;
+	p->pos = (uint32_t)(s - p->s);
+	if ((*s <= '#' && *s != '"' && *s != '\n') || *s == '\\')
+		ab_lex_blanks_more(p);
+}
+
 /* Reads a word at pos into w, to the end or pushes the frame that does. */
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
 /* A step of a frame of words. */
 void ab_lex_step(struct parser *p);
 /* The next byte after line continuations; does not move. */
-uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at);
+static inline uint32_t ab_lex_skip_joins(const struct parser *p, uint32_t at)
+{
+	while (p->s[at] == '\\' && p->s[at + 1] == '\n')
+		at += 2;
+	return at;
+}
 
 /* lex_inside.c: a step in ${...}, after its subscript, in [...], in
  * arithmetic, in a pattern's parentheses */

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/alloc.h"
 #include "shell/state.h"
 
 struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
@@ -23,7 +24,11 @@ struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
 		if (below)
 			below->above = f;
 	}
-	memset(f, 0, sizeof(*f));
+	/* only what has redirections and words of its own looks behind it */
+	ab_clear(f, kind == VISIT_LIST || kind == VISIT_SIMPLE ||
+				    kind == VISIT_WORDS ?
+			    offsetof(struct visit_frame, words) :
+			    sizeof(*f));
 	f->below = below;
 	f->above = above;
 	f->kind = (uint8_t)kind;
@@ -131,14 +136,11 @@ void ab_visit_command(struct ab_shell_run *run,
  * Lists.
  */
 
-static void list_scope(struct ab_shell_run *run, struct visit_frame *f,
+static void tell_scope(struct ab_shell_run *run, struct visit_frame *f,
 		       enum ab_shell_scope_kind kind, bool is_end)
 {
 	struct ab_shell_scope scope;
 
-	if (!(is_end ? run->visitor->end : run->visitor->begin) ||
-	    run->visitor->untold >> kind & 1)
-		return;
 	memset(&scope, 0, sizeof(scope));
 	scope.kind = kind;
 	scope.place = f->place;
@@ -153,6 +155,14 @@ static void list_scope(struct ab_shell_run *run, struct visit_frame *f,
 		ab_visit_end(run, &scope);
 	else
 		ab_visit_begin(run, &scope);
+}
+
+static void list_scope(struct ab_shell_run *run, struct visit_frame *f,
+		       enum ab_shell_scope_kind kind, bool is_end)
+{
+	if ((is_end ? !!run->visitor->end : !!run->visitor->begin) &&
+	    !(run->visitor->untold >> kind & 1))
+		tell_scope(run, f, kind, is_end);
 }
 
 static void open_background(struct ab_shell_run *run, struct visit_frame *f)
@@ -378,12 +388,12 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 		  const struct ab_shell_visitor *visitor, void *user,
 		  struct ab_shell_result *result)
 {
-	struct ab_shell_run run;
+	AB_UNINITIALIZED struct ab_shell_run run;
 	struct ab_shell_place_of place = { .pipe_count = 1 };
 
 	if (!tree)
 		return;
-	memset(&run, 0, sizeof(run));
+	ab_clear(&run, sizeof(run));
 	run.arena = arena;
 	run.arena_end = arena->high;
 	run.visitor = visitor;

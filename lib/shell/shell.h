@@ -60,11 +60,11 @@ struct ab_shell_limits {
 struct ab_shell_tree; /* made by parse, read by run and print */
 
 /*
- * Parses text[0..len-1], which is copied. After UNTERMINATED and SYNTAX the
- * tree holds what was understood, before and after the place, so that a guard
- * finds the guarded words in it; such a tree is a guess. NULL, with LIMIT,
- * when the text is too long or the arena too small. An arena of
- * AB_SHELL_ARENA(len) is never too small for parsing.
+ * Parses text[0..len-1], which is copied first, to the low end. After
+ * UNTERMINATED and SYNTAX the tree holds what was understood, before and after
+ * the place, so that a guard finds the guarded words in it; such a tree is a
+ * guess. NULL, with LIMIT, when the text is too long or the arena too small.
+ * An arena of AB_SHELL_ARENA(len) is never too small for parsing.
  */
 const struct ab_shell_tree *ab_shell_parse(struct ab_arena *arena,
 					   const char *text, size_t len,
@@ -222,7 +222,12 @@ enum ab_builtin {
 };
 #define AB_BUILTIN(name) (UINT64_C(1) << AB_BUILTIN_##name)
 
-enum ab_builtin ab_shell_builtin(const struct ab_word *w);
+enum ab_builtin ab_shell_builtin_of(const char *name, size_t len);
+static inline enum ab_builtin ab_shell_builtin(const struct ab_word *w)
+{
+	return w->hole_count ? AB_BUILTIN_NONE :
+			       ab_shell_builtin_of(w->text, w->len);
+}
 
 /* One simple command. argc 0: assignments or redirections alone. */
 struct ab_shell_command {

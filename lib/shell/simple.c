@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/alloc.h"
 #include "shell/state.h"
 
 uint32_t ab_visit_redirs(struct ab_shell_run *run,
@@ -129,6 +130,7 @@ static void expand_command(struct ab_shell_run *run,
 	struct ab_shell_assign *assigns = NULL;
 	uint32_t words = 0, assign_count = 0;
 	bool has_call = false, has_name = false;
+	const struct word *name = NULL;
 
 	for (const struct word *w = cmd->words; w; w = w->next) {
 		words++;
@@ -158,12 +160,15 @@ static void expand_command(struct ab_shell_run *run,
 					       EXPAND_FIELDS,
 				       &argv);
 		has_name = has_call ? has_name : argv.count > 0;
+		name = has_call ? name : w;
 		has_call = true;
 	}
 	c->argv = argv.words;
 	c->argc = argv.count;
-	c->builtin = argv.count ? ab_shell_builtin(&argv.words[0]) :
-				  AB_BUILTIN_NONE;
+	if (argv.count)
+		c->builtin = name && is_plain(name) ?
+				     (enum ab_builtin)cmd->builtin :
+				     ab_shell_builtin(&argv.words[0]);
 }
 
 /* What goes to stdout does not go to the stream. */
@@ -321,17 +326,17 @@ void ab_visit_simple(struct ab_shell_run *run,
 			 const struct cmd *cmd,
 			 const struct ab_shell_place_of *place)
 {
-	struct ab_shell_command c;
+	AB_UNINITIALIZED struct ab_shell_command c;
 	struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
-	struct ab_word output;
+	AB_UNINITIALIZED struct ab_word output;
 	enum ab_shell_answer a = AB_SHELL_GO;
 	struct function *f;
 
 	if (run->aliases && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
 		return;
-	memset(&c, 0, sizeof(c));
+	ab_clear(&c, sizeof(c));
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
 	expand_command(run, tree, cmd, &c);

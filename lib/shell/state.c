@@ -22,32 +22,15 @@ void ab_run_limit(struct ab_shell_run *run, const char *message)
 		run->result->span = run->command->span;
 }
 
-/* The arena is full: the run ends at the next step. Until then memory comes
- * from here, so that nobody has to look. */
-void *ab_run_low(struct ab_shell_run *run, size_t size)
-{
-	void *p = ab_arena_low(run->arena, size);
-
-	if (!p)
-		ab_run_limit(run, "the arena is too small");
-	return p;
-}
-
-void *ab_run_high(struct ab_shell_run *run, size_t size)
-{
-	void *p = ab_arena_high(run->arena, size);
-
-	if (!p)
-		ab_run_limit(run, "the arena is too small");
-	return p;
-}
-
+/* Names differ at their ends and in the middle. */
 static uint32_t bucket_of(const char *name, size_t len)
 {
 	uint32_t h = (uint32_t)len;
 
-	for (size_t i = 0; i < len && i < 16; i++)
-		h = h * 31 + (unsigned char)name[i];
+	if (len)
+		h += 7u * (unsigned char)name[0] +
+		     31u * (unsigned char)name[len / 2] +
+		     127u * (unsigned char)name[len - 1];
 	return (h ^ (h >> 6)) % VARIABLE_BUCKETS;
 }
 

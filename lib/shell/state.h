@@ -223,9 +223,26 @@ struct ab_shell_run {
 };
 
 /* state.c */
-void *ab_run_low(struct ab_shell_run *run, size_t size);
-void *ab_run_high(struct ab_shell_run *run, size_t size);
 void ab_run_limit(struct ab_shell_run *run, const char *message);
+/* NULL when the arena is full, and the run ends at the next step. */
+static inline void *ab_run_low(struct ab_shell_run *run, size_t size)
+{
+	void *p = ab_arena_low(run->arena, size);
+
+	if (!p)
+		ab_run_limit(run, "the arena is too small");
+	return p;
+}
+
+static inline void *ab_run_high(struct ab_shell_run *run, size_t size)
+{
+	void *p = ab_arena_high(run->arena, size);
+
+	if (!p)
+		ab_run_limit(run, "the arena is too small");
+	return p;
+}
+
 struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 			     size_t len);
 /* What it is now: never NULL. name need not exist. */

@@ -173,6 +173,7 @@ struct cmd {
 	uint32_t begin, end;
 	uint32_t pipe_count; /* on the first of a pipeline */
 	uint8_t kind, op, flags;
+	uint8_t builtin; /* enum ab_builtin: of its name, when that is plain */
 	uint32_t name, name_len; /* of function, for, coproc */
 };
 
