@@ -194,7 +194,8 @@ typedef struct ab_content_anchors {
 
 /*
  * Where prints begin in p[from, to): at most `max` positions in order, the
- * place to go on in *from. AB_CONTENT_PAD bytes behind `to` can be read. Every implementation gives the same answer.
+ * place to go on in *from. AB_CONTENT_PAD bytes behind `to` can be read. Every
+ * implementation gives the same answer.
  */
 typedef size_t (*ab_content_find)(const ab_content_anchors *a,
 				  const uint8_t *p, size_t *from, size_t to,

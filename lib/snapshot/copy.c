@@ -6,8 +6,11 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "snapshot/job.h"
@@ -57,6 +60,23 @@ static int32_t start_at(agentbox_context *context, ab_snapshot_job *job,
 	return start(context, job, out, err);
 }
 
+/* A refresh is of the tree that was copied, and of no other. */
+static int32_t same_source(int source_fd, const ab_record *record,
+			   agentbox_error **err)
+{
+	struct stat st;
+
+	if (fstat(source_fd, &st) < 0)
+		return ab_error_sys(err, errno, "source",
+				    "no descriptor of a directory");
+	if (st.st_dev != record->head.source_dev ||
+	    st.st_ino != record->head.source_ino)
+		return ab_error_set(err, AGENTBOX_EDENIED, "source",
+				    "the snapshot was made from another "
+				    "directory");
+	return 0;
+}
+
 int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
 			       const char *source_name, int32_t dest_fd,
 			       const char *name,
@@ -76,10 +96,31 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 				  agentbox_snapshot **job,
 				  agentbox_error **err)
 {
+	ab_autofree char *text = NULL, *source = NULL;
+	ab_record record;
 	ab_snapshot_job j = { .job = AB_COPY_MAKE,
 			      .flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD,
 			      .source_fd = source_fd, .options = options };
 
+	int32_t rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
+					     options ? NULL : err);
+	if (rc < 0 && !options)
+		return rc;
+	/* without a record that can be read everything is read anew */
+	if (rc == 0) {
+		source = ab_memdup0(record.source_name,
+				    record.head.source_name_len);
+		if (!source)
+			return ab_error_nomem(err);
+		rc = same_source(source_fd, &record, err);
+		if (rc < 0)
+			return rc;
+		j.source_name = source;
+	}
+	if (!options) {
+		j.choice = record.choice;
+		j.choice_len = (size_t)record.head.choice_len;
+	}
 	return start_at(context, &j, dest_fd, name, job, err);
 }
 

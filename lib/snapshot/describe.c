@@ -39,8 +39,8 @@ static json_t *describe(const ab_record *r)
 			 "left_out", (json_int_t)r->tail.left_out);
 }
 
-static int32_t read_record(int dest_fd, const char *name, char **text,
-			   size_t *n, agentbox_error **err)
+static int32_t slurp(int dest_fd, const char *name, char **text, size_t *n,
+		     agentbox_error **err)
 {
 	char file[AB_SNAPSHOT_RECORD_SIZE];
 	struct stat st;
@@ -61,29 +61,40 @@ static int32_t read_record(int dest_fd, const char *name, char **text,
 		       0;
 }
 
+int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
+				ab_record *record, agentbox_error **err)
+{
+	size_t n = 0;
+	int32_t rc = ab_snapshot_check_name(name, err);
+
+	if (rc == 0)
+		rc = slurp(dest_fd, name, text, &n, err);
+	if (rc < 0)
+		return rc;
+	int r = ab_record_open(record, *text, n, ab_sha256_pick());
+	if (r == -ESTALE)
+		return ab_error_set(err, AGENTBOX_EUNSUPPORTED, name,
+				    "another version of the library made "
+				    "snapshot '%s'; make it anew", name);
+	if (r < 0)
+		return ab_error_set(err, AGENTBOX_ETAMPERED, name,
+				    "the record of snapshot '%s' is not whole; "
+				    "give the options, or make it anew", name);
+	return 0;
+}
+
 int32_t agentbox_snapshot_describe(int32_t dest_fd, const char *name,
 				   agentbox_bytes **json, agentbox_error **err)
 {
 	ab_autofree char *text = NULL;
 	ab_record record;
-	size_t n = 0;
 
 	if (!json)
 		return ab_error_set(err, AGENTBOX_EINVAL, "", "json is NULL");
-	int32_t rc = ab_snapshot_check_name(name, err);
-	if (rc == 0)
-		rc = read_record(dest_fd, name, &text, &n, err);
+	int32_t rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
+					     err);
 	if (rc < 0)
 		return rc;
-	int r = ab_record_open(&record, text, n, ab_sha256_pick());
-	if (r < 0)
-		return ab_error_set(err, r == -ESTALE ? AGENTBOX_EUNSUPPORTED :
-				    AGENTBOX_ETAMPERED, name,
-				    r == -ESTALE ?
-				    "another version of the library made "
-				    "snapshot '%s'" :
-				    "the record of snapshot '%s' is not whole",
-				    name);
 	ab_auto(json_t) *v = describe(&record);
 	return v ? ab_json_canonical(v, json, err) : ab_error_nomem(err);
 }

@@ -559,11 +559,12 @@ static void set_rights(ab_copy_plan *plan, const ab_snapshot_job *job,
 
 static int32_t make_plan(const ab_snapshot_job *job,
 			 const agentbox_snapshot_options *o, int *plan_fd,
-			 agentbox_error **err)
+			 uint64_t *deadline_ms, agentbox_error **err)
 {
 	struct stat source = { 0 }, st;
 	int32_t rc = 0;
 	ab_writer filter, w;
+	ab_reader r;
 
 	if (job->source_fd >= 0)
 		rc = check_dir(job->source_fd, "source", &source, err);
@@ -594,6 +595,11 @@ static int32_t make_plan(const ab_snapshot_job *job,
 		.filter_len = filter.len,
 	};
 	set_rights(&plan, job, &source);
+	ab_reader_init(&r, job->choice, job->choice_len);
+	if (rc == 0 && job->choice && ab_copy_choice_get(&r, &plan) < 0)
+		rc = ab_error_set(err, AGENTBOX_ETAMPERED, "options",
+				  "the record's options cannot be read");
+	*deadline_ms = plan.deadline_ms;
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
 	if (rc == 0)
 		ab_copy_plan_put(&w, &plan);
@@ -640,7 +646,8 @@ static int32_t send_go(agentbox_snapshot *s, const ab_snapshot_job *job,
 
 static agentbox_snapshot *make(agentbox_context *context,
 			       const ab_snapshot_job *job,
-			       const agentbox_snapshot_options *o)
+			       const agentbox_snapshot_options *o,
+			       uint64_t deadline_ms)
 {
 	agentbox_snapshot *s = ab_new(agentbox_snapshot);
 
@@ -653,7 +660,7 @@ static agentbox_snapshot *make(agentbox_context *context,
 	s->job = job->job;
 	s->holds = job->flags & AB_COPY_HOLD;
 	s->deadline = ab_clock_boot_ns() +
-		      (o->deadline_ms + GRACE_MS) * UINT64_C(1000000);
+		      (deadline_ms + GRACE_MS) * UINT64_C(1000000);
 	s->report_fd = s->staged_fd = -1;
 	s->subject = ab_strdup(job->source_name ? job->source_name :
 			       job->dest_name ? job->dest_name : "");
@@ -676,10 +683,11 @@ int32_t ab_snapshot_start(agentbox_context *context,
 		ab_snapshot_options_init(&defaults);
 		o = &defaults;
 	}
-	int32_t rc = make_plan(job, o, &plan_fd, err);
+	uint64_t deadline_ms = 0;
+	int32_t rc = make_plan(job, o, &plan_fd, &deadline_ms, err);
 	if (rc < 0)
 		return rc;
-	ab_auto(agentbox_snapshot) *s = make(context, job, o);
+	ab_auto(agentbox_snapshot) *s = make(context, job, o, deadline_ms);
 	if (!s)
 		return ab_error_nomem(err);
 	rc = record(s, "snapshot.start", "allow", err);

@@ -13,6 +13,7 @@
 #include "agentbox/snapshot.h"
 #include "snapshot/content.h"
 #include "snapshot/filter.h"
+#include "snapshot/record.h"
 #include "snapshot/snapshot.h"
 
 /* A growing list of owned strings. */
@@ -31,6 +32,9 @@ struct agentbox_snapshot_options {
 	agentbox_audit *audit; /* a reference, or NULL */
 };
 
+/* The record of a plain snapshot; *record points into *text, owned. */
+int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
+				ab_record *record, agentbox_error **err);
 /* A name that a plain snapshot may have. */
 int32_t ab_snapshot_check_name(const char *name, agentbox_error **err);
 void ab_snapshot_options_init(agentbox_snapshot_options *options);

@@ -62,7 +62,8 @@ static void put(ab_record_out *out, const void *p, size_t n)
 }
 
 int ab_record_begin(ab_record_out *out, int fd, ab_sha256_fn fn,
-		    ab_record_head *head, const char *source_name)
+		    ab_record_head *head, const char *source_name,
+		    const void *choice, size_t choice_len)
 {
 	memset(out, 0, sizeof(*out));
 	out->fd = fd;
@@ -73,8 +74,10 @@ int ab_record_begin(ab_record_out *out, int fd, ab_sha256_fn fn,
 	head->magic = MAGIC;
 	head->version = RECORD_VERSION;
 	head->source_name_len = (uint32_t)strnlen(source_name, AB_MAX_PATH);
+	head->choice_len = choice_len;
 	put(out, head, sizeof(*head));
 	put(out, source_name, head->source_name_len);
+	put(out, choice, choice_len);
 	return 0;
 }
 
@@ -145,14 +148,21 @@ int ab_record_open(ab_record *record, const void *p, size_t n,
 	    padded(record->head.source_name_len) > n)
 		return -EPROTO;
 	n -= padded(record->head.source_name_len);
+	if (record->head.choice_len > AB_RECORD_CHOICE_MAX ||
+	    padded((size_t)record->head.choice_len) > n)
+		return -EPROTO;
+	n -= padded((size_t)record->head.choice_len);
 	if (record->tail.report_len > n)
 		return -EPROTO;
 	report = padded((size_t)record->tail.report_len);
 	if (report > n)
 		return -EPROTO;
 	record->source_name = (const char *)record->p + sizeof(record->head);
+	record->choice = record->source_name +
+			 padded(record->head.source_name_len);
 	record->first = sizeof(record->head) +
-			padded(record->head.source_name_len);
+			padded(record->head.source_name_len) +
+			padded((size_t)record->head.choice_len);
 	record->end = record->first + n - report;
 	record->report = (const char *)record->p + record->end;
 	return 0;

@@ -7,7 +7,7 @@
  * with a version and a SHA-256 over all of it at the end: a record that is
  * anything else than whole is no record, and everything is read anew.
  *
- *   head, source name | entry, path ... | report | tail
+ *   head, source name, choice | entry, path ... | report | tail
  *
  * Every part is padded to eight bytes. Entries are in byte order of their
  * paths, a directory's path ends in '/'. Pure but for ab_record_out, which
@@ -36,7 +36,11 @@ typedef struct ab_record_head {
 	/* after a power cut the copies may be empty: nothing is taken over
 	   from a generation of another boot */
 	uint8_t boot[AB_RECORD_BOOT_SIZE];
+	uint64_t choice_len;
 } ab_record_head;
+
+/* The options as their host chose them, ab_copy_choice_put(). */
+#define AB_RECORD_CHOICE_MAX AB_MAX_PLAN_BYTES
 
 /* The file changed when it was read, or in the clock tick before: its times
    prove nothing. */
@@ -72,9 +76,10 @@ typedef struct ab_record_out {
 	uint64_t entries;
 } ab_record_out;
 
-/* Fills magic, version and source_name_len of *head. 0 or -ENOMEM. */
+/* Fills magic, version and the lengths of *head. 0 or -ENOMEM. */
 int ab_record_begin(ab_record_out *out, int fd, ab_sha256_fn fn,
-		    ab_record_head *head, const char *source_name);
+		    ab_record_head *head, const char *source_name,
+		    const void *choice, size_t choice_len);
 void ab_record_add(ab_record_out *out, const ab_record_entry *entry,
 		   const char *path);
 /* Fills entries, report_len and checksum of *tail. 0 or -errno. Ends `out`. */
@@ -89,6 +94,7 @@ typedef struct ab_record {
 	ab_record_head head;
 	ab_record_tail tail;
 	const char *source_name; /* not NUL-terminated: head.source_name_len */
+	const void *choice; /* head.choice_len bytes */
 	const char *report;
 } ab_record;
 

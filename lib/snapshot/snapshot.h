@@ -27,6 +27,8 @@ typedef struct ab_snapshot_job {
 	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
 	const char *dest_name, *record_name, *source_name;
 	const agentbox_snapshot_options *options;
+	const void *choice; /* of a record, instead of options; or NULL */
+	size_t choice_len;
 	/* as root: whose rights read the source; all ones: who owns it */
 	uint32_t source_uid, source_gid;
 } ab_snapshot_job;

@@ -93,6 +93,37 @@ int ab_copy_plan_get(ab_reader *r, const char *build_id, ab_copy_plan *out)
 	return 0;
 }
 
+void ab_copy_choice_put(ab_writer *w, const ab_copy_plan *p)
+{
+	ab_put_u32(w, p->flags & AB_COPY_NO_HASHES);
+	ab_put_u64(w, p->max_bytes);
+	ab_put_u64(w, p->max_files);
+	ab_put_u64(w, p->max_file_bytes);
+	ab_put_u64(w, p->deadline_ms);
+	ab_put_u32(w, p->max_depth);
+	ab_put_u32(w, p->content_level);
+	ab_put_bytes(w, p->filter, p->filter_len);
+}
+
+int ab_copy_choice_get(ab_reader *r, ab_copy_plan *out)
+{
+	ab_copy_plan p = *out;
+	uint32_t flags = ab_get_u32(r);
+
+	p.flags = (p.flags & ~AB_COPY_NO_HASHES) | flags;
+	p.max_bytes = ab_get_u64(r);
+	p.max_files = ab_get_u64(r);
+	p.max_file_bytes = ab_get_u64(r);
+	p.deadline_ms = ab_get_u64(r);
+	p.max_depth = ab_get_u32(r);
+	p.content_level = ab_get_u32(r);
+	p.filter = ab_get_bytes(r, &p.filter_len);
+	if (!ab_reader_done(r) || (flags & ~AB_COPY_NO_HASHES))
+		return -EPROTO;
+	*out = p;
+	return 0;
+}
+
 void ab_copy_progress_put(ab_writer *w, const ab_copy_progress *m)
 {
 	ab_put_u32(w, AB_MSG_COPY_PROGRESS);

@@ -111,6 +111,12 @@ typedef struct ab_copy_failed {
  */
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *plan);
 int ab_copy_plan_get(ab_reader *r, const char *build_id, ab_copy_plan *plan);
+/*
+ * What of a plan somebody chose, for the record: limits, content, filter and
+ * AB_COPY_NO_HASHES. get sets these of *plan and leaves the rest.
+ */
+void ab_copy_choice_put(ab_writer *w, const ab_copy_plan *plan);
+int ab_copy_choice_get(ab_reader *r, ab_copy_plan *plan);
 /* put: kind, fd count, fields; get: r stands after kind and fd count. */
 void ab_copy_progress_put(ab_writer *w, const ab_copy_progress *m);
 int ab_copy_progress_get(ab_reader *r, ab_copy_progress *m);

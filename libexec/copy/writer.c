@@ -407,6 +407,7 @@ static int begin(writing *g)
 {
 	static const char dir[] = AB_MANIFEST_DIR;
 	ab_autofd int dirfd = -1;
+	ab_writer choice;
 	struct stat st;
 	int r;
 
@@ -424,8 +425,13 @@ static int begin(writing *g)
 	if (g->manifest_fd < 0 || fstat(g->tree_fd, &st) ||
 	    lseek(g->manifest_fd, (off_t)ab_manifest_head_size(), SEEK_SET) < 0)
 		return fail(g, errno, "cannot make the manifest");
-	r = ab_record_begin(&g->record, g->record_fd, g->job->hash, &g->head,
-			    g->job->plan.source_name);
+	ab_writer_init(&choice, AB_RECORD_CHOICE_MAX);
+	ab_copy_choice_put(&choice, &g->job->plan);
+	r = choice.bad ? -ENOMEM :
+		ab_record_begin(&g->record, g->record_fd, g->job->hash,
+				&g->head, g->job->plan.source_name,
+				choice.data, choice.len);
+	ab_writer_end(&choice);
 	if (r)
 		return fail(g, -r, "out of memory");
 	g->levels[0] = (made_level){ .fd = g->tree_fd, .old_fd = g->old_fd };

@@ -478,7 +478,7 @@ START_TEST(a_character_is_shown_or_spelled_out)
 END_TEST
 
 /* What an ALLOW says of its commands, and words that need quotes. */
-START_TEST(json_names_the_command_of_an_allow_when_there_is_one)
+START_TEST(json_names_the_command_of_an_allow_if_there_is_one)
 {
 	for (uint32_t commands = 0; commands < 3; commands++) {
 		agentbox_decision *d = begin(LINE, strlen(LINE));
@@ -718,7 +718,7 @@ int main(void)
 	tcase_add_test(tc, a_line_cannot_write_on_the_terminal);
 	tcase_add_test(tc, a_rule_cannot_write_on_the_terminal);
 	tcase_add_test(tc, a_character_is_shown_or_spelled_out);
-	tcase_add_test(tc, json_names_the_command_of_an_allow_when_there_is_one);
+	tcase_add_test(tc, json_names_the_command_of_an_allow_if_there_is_one);
 	tcase_add_test(tc, a_severity_has_its_name);
 	tcase_add_test(tc, a_span_beyond_the_text_is_harmless);
 	tcase_add_test(tc, a_second_check_of_the_size_allocates_nothing);

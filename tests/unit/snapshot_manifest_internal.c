@@ -143,7 +143,7 @@ static size_t make_record(uint8_t *to, size_t room)
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(ab_record_begin(&out, fd, ab_sha256_pick(), &head,
-					 "/some/where"), 0);
+					 "/some/where", "chosen", 6), 0);
 	for (size_t i = 0; i < 4; i++) {
 		ab_record_entry e = { .ino = i + 1, .ctime_ns = -5,
 				      .path_len = (uint32_t)strlen(
@@ -172,6 +172,8 @@ START_TEST(a_record_is_read_as_it_was_written)
 	ck_assert_uint_eq(record.tail.files, 3);
 	ck_assert_uint_eq(record.head.source_name_len, 11);
 	ck_assert_mem_eq(record.source_name, "/some/where", 11);
+	ck_assert_uint_eq(record.head.choice_len, 6);
+	ck_assert_mem_eq(record.choice, "chosen", 6);
 	ck_assert_uint_eq(record.tail.report_len, 7);
 	ck_assert_mem_eq(record.report, "report\n", 7);
 	for (size_t i = 0; i < 4; i++) {
