@@ -220,6 +220,23 @@ static bool is_included(const ab_filter *f, const ab_place *place, char tier,
 	return false;
 }
 
+/* What an include must overcome in a passage; 0: this is none. */
+static char passage_tier(uint32_t mark)
+{
+	uint32_t level = mark & MARK_PASSAGE;
+
+	return level == 0 ? '\0' : level == 1 ? 'S' : 'X';
+}
+
+static enum ab_left_out passage_reason(uint32_t mark)
+{
+	uint32_t reason = mark >> MARK_REASON_SHIFT & MARK_REASON;
+
+	return reason > AB_KEPT && reason < AB_OUT_REASONS
+		       ? (enum ab_left_out)reason
+		       : AB_OUT_NAME;
+}
+
 static bool is_passage(const ab_filter *f, const ab_place *place, char tier)
 {
 	for (size_t i = 0; place->is_directory && i < f->include.count; i++) {
@@ -248,16 +265,16 @@ static void leave_out(const ab_filter *f, const ab_place *place,
 		      char tier, const char *rule)
 {
 	uint32_t before = place->siblings ? place->siblings->mark : 0;
-	uint32_t level = tier == 'X' ? 2 : 1;
 
-	if ((before & MARK_PASSAGE) > level)
-		level = before & MARK_PASSAGE;
 	out->reason = reason;
 	out->rule = rule;
-	if (tier == 0 || !is_passage(f, place, level == 2 ? 'X' : 'S'))
+	if (tier && passage_tier(before) == 'X')
+		tier = 'X';
+	if (!tier || !is_passage(f, place, tier))
 		return;
 	out->is_passage = true;
-	out->mark = level | (uint32_t)reason << MARK_REASON_SHIFT;
+	out->mark = (tier == 'X' ? 2u : 1u) |
+		    (uint32_t)reason << MARK_REASON_SHIFT;
 }
 
 /* What the rules of the table say; true: it is left out. */
@@ -307,13 +324,10 @@ static bool judge_by_patterns(const ab_filter *f,
 		leave_out(f, place, out, AB_OUT_HOST, 'S', p->text);
 		return true;
 	}
-	if ((mark & MARK_PASSAGE) &&
-	    !is_included(f, place, (mark & MARK_PASSAGE) == 2 ? 'X' : 'S',
-			 false)) {
-		leave_out(f, place, out,
-			  (enum ab_left_out)(mark >> MARK_REASON_SHIFT &
-					     MARK_REASON),
-			  'S', "left-out-above");
+	if (passage_tier(mark) &&
+	    !is_included(f, place, passage_tier(mark), false)) {
+		leave_out(f, place, out, passage_reason(mark), 'S',
+			  "left-out-above");
 		return true;
 	}
 	return false;

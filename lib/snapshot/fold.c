@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
@@ -21,27 +23,6 @@ static char lower(char c)
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-size_t ab_fold_char(const char *p, size_t n, uint32_t *c)
-{
-	unsigned char b = (unsigned char)p[0];
-	size_t len = b < 0x80 ? 1 : b < 0xc2 ? 0 : b < 0xe0 ? 2 : b < 0xf0 ? 3
-			     : b < 0xf5				    ? 4
-								    : 0;
-
-	if (len == 0 || len > n)
-		return 0;
-	*c = len == 1 ? b : b & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if (((unsigned char)p[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | ((unsigned char)p[i] & 0x3f);
-	}
-	if ((len == 3 && *c < 0x800) || (len == 4 && *c < 0x10000) ||
-	    (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff)
-		return 0;
-	return len;
 }
 
 /* Seen by nobody: format characters, fillers, variation selectors. */
@@ -178,7 +159,7 @@ static int fold(ab_form *form, const char *name, size_t n, bool strip_marks)
 		i += fold_ascii(form, name + i, n - i);
 		if (i == n)
 			break;
-		len = ab_fold_char(name + i, n - i, &c);
+		len = ab_utf8_decode(name + i, n - i, &c);
 		/* C1 controls reach a terminal as the escape does */
 		if (len == 0 || c < 0xa0)
 			return -EILSEQ;

@@ -43,9 +43,6 @@ bool ab_form_short_name(ab_form *form);
 /* .name.swp as the "name.swp" whose swap it is; false: none such. */
 bool ab_form_swap_name(ab_form *form);
 
-/* Length of a UTF-8 character and the character; 0: malformed. */
-size_t ab_fold_char(const char *p, size_t n, uint32_t *c);
-
 struct ab_fold_run {
 	uint32_t first, last;
 	char ascii; /* of the first; the next ones follow */

@@ -15,3 +15,10 @@ tests_fuzz_snapshot_content_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/tests/unit
 tests_fuzz_snapshot_content_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_snapshot_content_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/snapshot_filter
+FUZZ_TARGETS += tests/fuzz/snapshot_filter
+tests_fuzz_snapshot_filter_SOURCES = tests/fuzz/snapshot_filter.c $(FUZZ_MAIN)
+tests_fuzz_snapshot_filter_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_snapshot_filter_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_snapshot_filter_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
