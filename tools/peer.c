@@ -128,7 +128,9 @@ int tool_peer_grant(tool *t, const tool_args *args)
 	if (!rc && agentbox_peering_grant(p.peering, reader, source,
 					  tool_get(args, "--as"), options,
 					  &job, &err) < 0)
-		rc = tool_fail(t, err, NULL);
+		rc = agentbox_error_get_code(err) == AGENTBOX_EINVAL ?
+			     tool_fail_as(t, TOOL_USAGE, err, NULL) :
+			     tool_fail(t, err, NULL);
 	if (!rc)
 		rc = end_job(t, job, source);
 	agentbox_snapshot_options_free(options);

@@ -14,7 +14,9 @@
 #include "build-id.h"
 #endif
 
-static const char *const features[] = {"audit", "box", "guard", "policy"};
+static const char *const features[] = {
+	"audit", "box", "guard", "peering", "policy", "snapshot"
+};
 
 const char *agentbox_version(void)
 {

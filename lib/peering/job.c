@@ -428,7 +428,7 @@ static int32_t open_source(const ab_grant *g, int *fd, agentbox_error **err)
 	ab_autofd int dir = ab_fd_lift((int)syscall(
 		SYS_openat2, AT_FDCWD, g->workspace, &how, sizeof(how)));
 	if (dir < 0 || fstat(dir, &st) < 0)
-		return ab_error_sys(err, dir < 0 ? -dir : errno, "source",
+		return ab_error_sys(err, errno, "source",
 				    "cannot open the workspace '%s'",
 				    g->workspace);
 	if (st.st_dev != g->dev || st.st_ino != g->ino)

@@ -24,7 +24,9 @@
 
 static int open_dir(int dirfd, const char *name)
 {
-	return ab_fd_lift(openat(dirfd, name, DIR_FLAGS));
+	int fd = openat(dirfd, name, DIR_FLAGS);
+
+	return fd < 0 ? -errno : ab_fd_lift(fd);
 }
 
 void ab_places_end(ab_places *p)
@@ -80,8 +82,8 @@ int32_t ab_places_lock(ab_places *places, const char *name,
 				   O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
 				   0600));
 	if (fd < 0)
-		return ab_error_sys(err, -fd, "records", "cannot make '%s'",
-				    file);
+		return ab_error_sys(err, errno, "records",
+				    "cannot make '%s'", file);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
 		return ab_error_set(err, AGENTBOX_EBUSY, "grant",

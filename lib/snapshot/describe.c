@@ -50,7 +50,7 @@ static int32_t slurp(int dest_fd, const char *name, char **text, size_t *n,
 					     O_NOFOLLOW | O_NONBLOCK |
 					     O_CLOEXEC));
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_error_sys(err, fd < 0 ? -fd : errno, name,
+		return ab_error_sys(err, errno, name,
 				    "no record of a snapshot '%s'", name);
 	if (!S_ISREG(st.st_mode))
 		return ab_error_set(err, AGENTBOX_ETAMPERED, name,

@@ -276,7 +276,7 @@ static int32_t make_file(agentbox_context *context, char **path,
 					     O_CLOEXEC, 0600));
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_error_sys(err, fd < 0 ? -fd : errno, AB_STORE_NAME,
+		return ab_error_sys(err, errno, AB_STORE_NAME,
 				    "cannot make the store");
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return ab_error_set(err, AGENTBOX_EDENIED, AB_STORE_NAME,

@@ -69,7 +69,7 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 	dir = ab_fd_lift(open(b->out->share, O_RDONLY | O_DIRECTORY |
 			      O_NOFOLLOW | O_CLOEXEC));
 	if (dir < 0 || flock(dir, LOCK_SH | LOCK_NB) < 0)
-		return ab_error_sys(err, dir < 0 ? -dir : errno, WHERE,
+		return ab_error_sys(err, errno, WHERE,
 				    "cannot lock '%s'", b->out->share);
 	b->out->share_lock_fd = ab_fd_dup(dir);
 	if (b->out->share_lock_fd < 0)
@@ -122,7 +122,7 @@ static int32_t make_point(ab_build *b, agentbox_error **err)
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 				   O_CLOEXEC));
 	if (fd < 0)
-		return ab_error_sys(err, -fd, WHERE,
+		return ab_error_sys(err, errno, WHERE,
 				    "'%s/" AB_SHARE_NAME "' is not a directory "
 				    "of this host's; move it away",
 				    b->workspace.path);

@@ -63,6 +63,8 @@ def command(*args):
     argv = [TOOL]
     if HELPERS and args and args[0] in ("run", "shell", "doctor"):
         return argv + [args[0], "--helper-dir", HELPERS, *args[1:]]
+    if HELPERS and args and args[0] in ("snapshot", "peer"):
+        return argv + [*args[:2], "--helper-dir", HELPERS, *args[2:]]
     return argv + list(args)
 
 

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""agentbox snapshot and agentbox peer as people and scripts use them."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from tool_lib import (TOP, WAIT, WORK, box_test, command, environment, expect,
+                      main, says, status, test, tool)
+
+SRC = os.path.join(TOP, "src")
+DST = os.path.join(TOP, "dst")
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def tree():
+    """A small project with what must not be read."""
+    for path in (SRC, DST):
+        if os.path.isdir(path):
+            subprocess.run(["chmod", "-R", "u+w", path], check=True)
+            shutil.rmtree(path)
+    for name in os.listdir(TOP):
+        if name.startswith(".dst"):
+            os.unlink(os.path.join(TOP, name))
+    write(SRC + "/main.c", "int main(void) { return 0; }\n")
+    write(SRC + "/lib/a.c", "int a;\n")
+    write(SRC + "/.env", "TOKEN=1\n")
+    write(SRC + "/.git/config", "[remote]\n")
+    os.symlink("/etc/passwd", SRC + "/link")
+
+
+def files(top):
+    found = set()
+    for base, _, names in os.walk(top):
+        found |= {os.path.relpath(os.path.join(base, n), top) for n in names}
+    return found
+
+
+@test
+def a_copy_has_the_source_and_not_the_secrets():
+    tree()
+    says(status(tool("snapshot", "copy", SRC, DST), 0), "2 files",
+         "3 left out")
+    expect(files(DST) == {"main.c", "lib/a.c", ".agentbox/manifest"},
+           files(DST))
+    expect(os.stat(DST + "/main.c").st_mode & 0o777 == 0o444, "mode")
+
+
+@test
+def explain_names_each_place_and_its_reason():
+    tree()
+    lines = status(tool("snapshot", "explain", SRC), 0).out.decode()
+    for line in (".env\tname", ".git\tname", "link\tsymlink"):
+        expect(line in lines, lines)
+    report = status(tool("snapshot", "explain", "--json", SRC),
+                    0).json["report"]
+    expect([e["path"] for e in report] == [".env", ".git", "link"], report)
+    expect(not os.path.exists(DST), "it wrote")
+
+
+@test
+def a_refresh_remembers_its_options():
+    tree()
+    status(tool("snapshot", "copy", "--exclude", "*.bin", SRC, DST), 0)
+    write(SRC + "/x.bin", "binary")
+    write(SRC + "/new.c", "int n;\n")
+    status(tool("snapshot", "refresh", DST), 0)
+    expect("new.c" in files(DST) and "x.bin" not in files(DST), files(DST))
+    says(status(tool("snapshot", "refresh", DST), 0), "unchanged")
+
+
+@test
+def verify_tells_what_was_changed():
+    tree()
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    says(status(tool("snapshot", "verify", DST), 0), "2 files")
+    os.chmod(DST + "/main.c", 0o644)
+    write(DST + "/main.c", "int main(void) { return 1; }\n")
+    os.chmod(DST + "/main.c", 0o444)
+    expect(b"main.c" in status(tool("snapshot", "verify", DST), 6).out)
+
+
+@test
+def scrub_leaves_nothing_to_read():
+    tree()
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    with open(DST + "/main.c") as held:
+        status(tool("snapshot", "scrub", DST), 0)
+        expect(held.read() == "", "still there")
+    expect(not [n for n in os.listdir(TOP) if "dst" in n], os.listdir(TOP))
+
+
+@test
+def a_name_that_is_taken_is_refused_and_left():
+    tree()
+    write(DST + "/mine", "mine")
+    status(tool("snapshot", "copy", SRC, DST), 5)
+    expect(files(DST) == {"mine"}, files(DST))
+
+
+@test
+def what_is_wrong_is_named():
+    tree()
+    says(status(tool("snapshot", "copy", SRC + "x", DST), 4), SRC + "x")
+    says(status(tool("snapshot", "refresh", DST), 4), "no record")
+    says(status(tool("snapshot", "copy", "--exclude", "a[", SRC, DST), 2),
+         "--exclude")
+    says(status(tool("snapshot", "copy", "--profile", "lax", SRC, DST), 2),
+         "lax")
+    says(status(tool("snapshot", "copy", "--max-files", "0", SRC, DST), 2),
+         "max_files")
+    status(tool("snapshot", "copy", "--max-files", "1", SRC, DST), 5)
+    expect(not os.path.exists(DST), "half made")
+
+
+@test
+def peers_need_two_boxes():
+    says(status(tool("peer", "grant"), 2), "--reader BOX and --source BOX")
+    says(status(tool("peer", "grant", "--reader", "a", "--source", "b"), 4),
+         "'a'")
+    says(status(tool("peer", "list"), 0), "no box is granted anything")
+
+
+@box_test
+def one_box_reads_another():
+    tree()
+    room = os.path.join(TOP, "reader")
+    os.makedirs(room, exist_ok=True)
+    boxes = [subprocess.Popen(
+        command("run", "--workspace", where, "--name", name, *more, "--",
+                "sleep", "60"), env=environment(), cwd=WORK)
+        for where, name, more in ((SRC, "writer", ()),
+                                  (room, "reader", ("--peering",)))]
+    try:
+        both = ["--reader", "reader", "--source", "writer"]
+        end = time.monotonic() + WAIT
+        while tool("peer", "grant", *both, "--as", "code").status != 0:
+            expect(time.monotonic() < end, "never granted")
+            time.sleep(0.1)
+        grants = tool("peer", "list", "--json").json
+        expect(len(grants) == 1 and grants[0]["name"] == "code" and
+               grants[0]["files"] == 2, grants)
+        write(SRC + "/more.c", "int m;\n")
+        says(status(tool("peer", "refresh", *both), 0), "3 files")
+        says(status(tool("peer", "revoke", *both, "--revoke", "maybe"), 2),
+             "maybe")
+        status(tool("peer", "revoke", *both), 0)
+        expect(tool("peer", "list", "--json").json == [], "listed")
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.wait()
+    expect(not os.path.exists(room + "/.shared"), "the mount point is left")
+
+
+if __name__ == "__main__":
+    main()
