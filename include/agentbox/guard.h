@@ -440,8 +440,9 @@ AGENTBOX_API int32_t agentbox_guard_new_with_rules(
  * A decision before any check: DENY. Every check takes the address of a
  * decision: where that is NULL a new one is made, which the caller then owns
  * as if it had come from here; the next check uses it again. One thread at
- * a time. Borrowed results live until the next check with it.
- * Errors: ENOMEM.
+ * a time. Borrowed results live until the next check with it, and cannot be
+ * what that checks: EINVAL.
+ * Errors: EINVAL, ENOMEM.
  * Since: 1.0
  */
 AGENTBOX_API int32_t agentbox_decision_new(agentbox_decision **decision,

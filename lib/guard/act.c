@@ -57,6 +57,10 @@ int32_t ab_act_begin(struct ab_act *c, agentbox_decision **decision,
 		r = check_end(from, to ? "from" : "path", c->err);
 	if (r == 0 && to)
 		r = check_end(to, "to", c->err);
+	if (r == 0)
+		r = ab_decision_check_input(c->decision, from->path, c->err);
+	if (r == 0 && to)
+		r = ab_decision_check_input(c->decision, to->path, c->err);
 	if (r < 0)
 		return r;
 	memcpy(text, from->path, n);

@@ -361,18 +361,22 @@ int32_t agentbox_guard_symlink(agentbox_guard *guard, const char *text,
 	ab_autoact struct ab_act c = { .guard = guard, .err = err };
 	struct ab_act_path e = { dirfd, path, n, 0 };
 	char copy[AB_MAX_PATH];
-	int32_t r = ab_act_begin(&c, decision, &e, NULL);
+	size_t kept = text && text_n < sizeof(copy) ? text_n : 0;
+	int32_t r;
 
+	/* now: the decision that is begun anew may have lent it */
+	if (kept)
+		memcpy(copy, text, kept);
+	copy[kept] = '\0';
+	r = ab_act_begin(&c, decision, &e, NULL);
 	if (r < 0)
 		return r;
-	if (!text || text_n == 0 || memchr(text, '\0', text_n))
-		return ab_error_set(err, AGENTBOX_EINVAL, "text",
-				    "the text of a link is empty or has a NUL");
 	if (text_n >= sizeof(copy))
 		return ab_error_set(err, AGENTBOX_ELIMIT, "text",
 				    "the text of a link has %zu bytes",
 				    text_n);
-	memcpy(copy, text, text_n);
-	copy[text_n] = '\0';
+	if (!kept || strlen(copy) != kept)
+		return ab_error_set(err, AGENTBOX_EINVAL, "text",
+				    "the text of a link is empty or has a NUL");
 	return make_link(&c, &e, copy);
 }

@@ -196,6 +196,8 @@ int32_t agentbox_guard_check_shell(agentbox_guard *guard,
 		r = ab_error_set(err, AGENTBOX_EINVAL, "text",
 				 "text must not be NULL");
 	if (r == 0)
+		r = ab_decision_check_input(d, text, err);
+	if (r == 0)
 		r = ab_decision_begin(d, guard, AB_DECIDE_SHELL,
 				      text ? text : "", n,
 				      ab_shell_check_room(n), err);
@@ -217,8 +219,9 @@ int32_t agentbox_guard_check_shell(agentbox_guard *guard,
 
 /* --- argv ----------------------------------------------------------------- */
 
-static int32_t check_args(const char *const *args, const size_t *lens,
-			  size_t count, size_t *total, agentbox_error **err)
+static int32_t check_args(const agentbox_decision *d, const char *const *args,
+			  const size_t *lens, size_t count, size_t *total,
+			  agentbox_error **err)
 {
 	*total = 0;
 	if ((!args || !lens) && count)
@@ -237,6 +240,10 @@ static int32_t check_args(const char *const *args, const size_t *lens,
 			return ab_error_set(err, AGENTBOX_ELIMIT, "args",
 					    "at most %u bytes",
 					    AB_MAX_ARGV_BYTES);
+		int32_t r = ab_decision_check_input(d, args[i], err);
+
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -320,7 +327,7 @@ static int32_t check_words(agentbox_guard *guard, enum ab_decision_kind kind,
 	if (r == 0)
 		r = ab_guard_check_handle(guard, err);
 	if (r == 0)
-		r = check_args(args, lens, count, &total, err);
+		r = check_args(d, args, lens, count, &total, err);
 	if (r == 0)
 		r = ab_decision_begin(d, guard, kind, "", 0,
 				      ab_shell_check_room(total) + total + 64 +

@@ -129,6 +129,19 @@ static char *copy_high(agentbox_decision *d, const void *p, size_t n)
 	return q;
 }
 
+int32_t ab_decision_check_input(const agentbox_decision *d, const void *p,
+				agentbox_error **err)
+{
+	uintptr_t at = (uintptr_t)p;
+
+	if (at - (uintptr_t)d->memory >= d->memory_size &&
+	    at - (uintptr_t)d->message >= sizeof(d->message))
+		return 0;
+	return ab_error_set(err, AGENTBOX_EINVAL, "decision",
+			    "what is to be checked was lent by this decision; "
+			    "copy it, or use another one");
+}
+
 int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
 			  enum ab_decision_kind kind, const char *text,
 			  size_t n, size_t room, agentbox_error **err)

@@ -100,6 +100,13 @@ agentbox_decision *ab_decision_use(agentbox_decision **decision,
 				   agentbox_error **err);
 
 /*
+ * EINVAL when p is in the decision's own memory: a check with it writes over
+ * what it lent, and may free it. For all that is to be checked, before begin.
+ */
+int32_t ab_decision_check_input(const agentbox_decision *d, const void *p,
+				agentbox_error **err);
+
+/*
  * Forget the last check; from here on DENY. `guard` is referenced (NULL is
  * accepted). The arena has `room` bytes besides a copy of the text; they are
  * not touched before they are used. 0, or ENOMEM, ELIMIT.

@@ -297,6 +297,8 @@ int32_t agentbox_guard_check_path(agentbox_guard *guard, int32_t action,
 		return decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
 	r = check_call(guard, action, dirfd, path, n, err);
 	if (r == 0)
+		r = ab_decision_check_input(d, path, err);
+	if (r == 0)
 		r = ab_decision_begin(d, guard, AB_DECIDE_PATH,
 				      path ? path : "", n, 0, err);
 	if (r < 0)

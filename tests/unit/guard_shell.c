@@ -384,6 +384,64 @@ START_TEST(the_root_is_what_is_known_of_it)
 }
 END_TEST
 
+/* A check overwrites and may free what the decision lent. */
+START_TEST(what_a_decision_lends_cannot_be_checked_with_it)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL, *other = NULL;
+	const char *args[] = { "ls", NULL };
+	size_t lens[] = { 2, 0 };
+
+	for (int way = 0; way < 5; way++) {
+		int32_t r = 0;
+		int fd = -1;
+
+		check(guard, place, "sudo rm -rf /", &d);
+		args[1] = agentbox_decision_get_arg(d, 2, &lens[1]);
+		ck_assert_str_eq(args[1], "/");
+		switch (way) {
+		case 0:
+			r = agentbox_guard_check_shell(guard, place, args[1],
+						       lens[1], &d, NULL);
+			break;
+		case 1:
+			r = agentbox_guard_check_argv(guard, place, args, lens,
+						      2, &d, NULL);
+			break;
+		case 2:
+			r = agentbox_guard_check_git(guard, place, args, lens,
+						     2, &d, NULL);
+			break;
+		case 3:
+			r = agentbox_guard_check_path(
+				guard, AGENTBOX_ACTION_READ, -1, args[1],
+				lens[1], &d, NULL);
+			break;
+		case 4:
+			r = agentbox_guard_open(guard, AGENTBOX_OPEN_READ, 0,
+						-1, args[1], lens[1], &fd, &d,
+						NULL);
+			break;
+		}
+		ck_assert_int_eq(r, AGENTBOX_EINVAL);
+		ck_assert_int_eq(agentbox_decision_get_verdict(d),
+				 AGENTBOX_VERDICT_DENY);
+	}
+	/* with another one it can */
+	check(guard, place, "sudo rm -rf /", &d);
+	args[1] = agentbox_decision_get_arg(d, 2, &lens[1]);
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, place, args, lens, 2,
+						   &other, NULL), 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(other),
+			 AGENTBOX_VERDICT_ALLOW);
+	agentbox_decision_free(other);
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(the_simple_question_blocks_all_but_allow)
 {
 	agentbox_guard *guard = make_guard("");
@@ -626,6 +684,7 @@ static Suite *suite(void)
 	tcase_add_test(t, what_is_not_known_is_not_inside);
 	tcase_add_loop_test(t, the_root_is_what_is_known_of_it, 0,
 			    (int)(sizeof(roots) / sizeof(roots[0])));
+	tcase_add_test(t, what_a_decision_lends_cannot_be_checked_with_it);
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
 	tcase_add_loop_test(t, the_policy_has_its_say, 0,
 			    (int)(sizeof(cases) / sizeof(cases[0])));
