@@ -196,6 +196,17 @@ static void plus_option(struct scan *s)
 	const struct ab_option *all = options_of(s, &n);
 	bool has_value = false;
 
+	/* bash +o NAME */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ab_word *w = &s->use->words[s->i];
+
+		if (all[i].len == 2 && all[i].arity == 1 && w->len == 2 &&
+		    !memcmp(all[i].name, w->text, 2)) {
+			add_value(s, all[i].group, s->i, s->i + 1, 0);
+			s->i++;
+			return;
+		}
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (all[i].name[0] != '+')
 			continue;
@@ -210,7 +221,9 @@ static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
 
-	if (is_help(w) && !p->keeps_help && !is_known(s, w)) {
+	/* to what is part of the shell it is one as the first word only */
+	if (is_help(w) && !p->keeps_help && !is_known(s, w) &&
+	    (!p->is_builtin || s->i == 1)) {
 		s->use->is_help = true;
 		return;
 	}
@@ -356,7 +369,8 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	if (w->len == 1 && lone_dash(s, w))
 		return;
 	if (w->len == 2 && *w->text == '-' && w->text[1] == '-') {
-		s->is_ended = true;
+		/* find -- / -delete */
+		s->is_ended = p->style != AB_STYLE_LONG;
 		return;
 	}
 	option_word(s, w);

@@ -26,7 +26,9 @@ enum call_kind {
 	CALL_OPEN, /* by its mode */
 	CALL_CHMOD,
 	CALL_SQL,
-	CALL_RENAME
+	CALL_RENAME,
+	CALL_COPY,
+	CALL_CODE /* of the same language */
 };
 
 enum {
@@ -100,6 +102,17 @@ static const struct {
 	{ "file_put_contents", PHP, CALL_WRITE },
 	{ "write", RUBY, CALL_WRITE },	     { "truncate", ALL, CALL_WRITE },
 	{ "truncateSync", JS, CALL_WRITE },  { "copyfile", PY, CALL_RENAME },
+	{ "copy", (uint8_t)(PY | PERL | PHP), CALL_COPY },
+	{ "copy2", PY, CALL_COPY },	     { "copytree", PY, CALL_COPY },
+	{ "copyFileSync", JS, CALL_COPY },   { "cpSync", JS, CALL_COPY },
+	{ "copyFile", JS, CALL_COPY },	     { "cp", RUBY, CALL_COPY },
+	{ "cp_r", RUBY, CALL_COPY },	     { "symlinkSync", JS, CALL_COPY },
+	{ "makedirs", PY, CALL_WRITE },	     { "mkdirSync", JS, CALL_WRITE },
+	{ "mkdir_p", RUBY, CALL_WRITE },     { "touch", RUBY, CALL_WRITE },
+	{ "createWriteStream", JS, CALL_WRITE },
+	{ "createReadStream", JS, CALL_READ },
+	{ "exec", PY, CALL_CODE },	     { "eval", (uint8_t)(PY | JS),
+					       CALL_CODE },
 	{ "symlink", ALL, CALL_RENAME },     { "chmod", ALL, CALL_CHMOD },
 	{ "chmodSync", JS, CALL_CHMOD },     { "execute", PY, CALL_SQL },
 	{ "executescript", PY, CALL_SQL },   { "executemany", PY, CALL_SQL },
@@ -112,6 +125,7 @@ struct code {
 	const struct ab_use *use;
 	const struct ab_word *text;
 	struct ab_lexer x;
+	const char *name; /* of the language */
 	uint8_t lang;
 	struct ab_token before; /* the token before the one at hand */
 };
@@ -299,12 +313,46 @@ static void read_args(struct code *k, struct args *a)
 	k->before = last;
 }
 
+/* perl and ruby: open(F, "CMD |"), open("| CMD"), open(F, "-|", "CMD"). */
+static bool open_command(struct code *k, struct args *a)
+{
+	struct ab_word w = a->words[0], rest;
+	uint32_t from = 0, len = w.len;
+
+	if (!(k->lang & (PERL | RUBY)) || !w.len)
+		return false;
+	if (w.len == 2 && a->count > 1 &&
+	    (!memcmp(w.text, "-|", 2) || !memcmp(w.text, "|-", 2))) {
+		w = a->words[1];
+		len = w.len;
+	} else if (*w.text == '|') {
+		from = 1;
+	} else if (w.text[w.len - 1] == '|') {
+		len--;
+	} else {
+		return false;
+	}
+	if (ab_word_slice(k->c, &w, from, len - from, &rest) && rest.len) {
+		ab_check_script(k->c, &rest, true, NULL, 0, NULL);
+		/* what is printed into a shell is not seen */
+		const struct ab_program *p = ab_pack_program(
+			k->c->pack, rest.text, rest.len);
+
+		if (from && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
+				      AB_TAINT_DECODE, &rest);
+	}
+	return true;
+}
+
 static void open_call(struct code *k, struct args *a)
 {
 	enum ab_role_kind kind = AB_ROLE_READ;
 	uint32_t at = 0;
 
 	if (!a->count)
+		return;
+	if (open_command(k, a))
 		return;
 	/* perl: open(F, ">", "x") and open(F, ">x") */
 	for (uint32_t i = 0; i < a->count; i++) {
@@ -412,6 +460,18 @@ static void judge_call(struct code *k, enum call_kind kind, struct args *a)
 	case CALL_OPEN:
 		open_call(k, a);
 		return;
+	case CALL_CODE:
+		if (a->count == 1 && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
+			k->c->depth++;
+			ab_check_code(k->c, k->use, k->name, &a->words[0]);
+			k->c->depth--;
+		}
+		return;
+	case CALL_COPY:
+		if (a->count > 1)
+			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
+				      &a->words[1]);
+		break;
 	case CALL_CHMOD:
 		chmod_call(k, a);
 		return;
@@ -656,7 +716,7 @@ static void scan_sed(struct code *k)
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
-	struct code k = { .c = c, .use = use, .text = text,
+	struct code k = { .c = c, .use = use, .text = text, .name = lang,
 			  .lang = lang_bit(lang) };
 	uint32_t taint = ab_word_taint(text);
 

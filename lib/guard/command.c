@@ -492,6 +492,13 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 			       has_stdin);
 		return;
 	}
+	/* time -f FORMAT rm */
+	if (count > 2 && words[0].len == 2 && *words[0].text == '-' &&
+	    ab_names_program(c, &words[2])) {
+		ab_check_words(c, words + 2, count - 2, in_taint, in_text,
+			       has_stdin);
+		return;
+	}
 	if (has_pattern) {
 		judge_pattern(c, words, count, in_taint, in_text, has_stdin);
 		return;

@@ -362,6 +362,7 @@ static bool is_command_variable(const char *name, uint32_t len)
 	static const char *const names[] = {
 		"PAGER", "MANPAGER", "EDITOR", "VISUAL", "LESSOPEN",
 		"LESSCLOSE", "BROWSER", "FCEDIT", "SUDO_EDITOR",
+		"RSYNC_RSH",
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {

@@ -197,6 +197,8 @@ static void run_xargs(struct ab_check *c, const struct ab_use *use,
 			mark = text;
 		}
 	}
+	if (!mark && has_option(use, "-i", "--replace"))
+		mark = "{}";
 	if (!stdin_word(c, use, &value))
 		return;
 	all = ab_check_alloc(c, (count + MAX_INPUT + 2) * sizeof(*all));
