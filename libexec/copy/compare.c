@@ -74,8 +74,10 @@ static void compare_file(comparison *c, uint32_t index)
 
 	if (e->reason != AB_KEPT && !e->proof)
 		return;
-	if (!seek(c, c->here.text, c->here.len))
+	if (!seek(c, c->here.text, c->here.len)) {
+		c->g->unknown++;
 		return;
+	}
 	if (is_same(c, e, &c->g->tree.stats[index])) {
 		e->flags |= ENTRY_MATCH;
 		e->first = (uint32_t)(c->at / 8);

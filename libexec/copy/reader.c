@@ -323,7 +323,7 @@ static int make(passing *p, int sock)
 	bool same = g->job->has_old && compare_with_record(g);
 
 	/* nothing differs but what the record does not know: look at it */
-	if (same && run_pass(p, PASS_PROBE))
+	if (same && g->unknown && run_pass(p, PASS_PROBE))
 		return -1;
 	if (same && !g->finds_new) {
 		memset(&g->counts, 0, sizeof(g->counts));

@@ -25,6 +25,7 @@ typedef struct reading {
 	/* directories above are not yet in the ring: something below them is
 	   only kept when it has been read */
 	bool is_pending;
+	uint64_t unknown; /* files the record does not know */
 	bool finds_new; /* PASS_PROBE found something to keep */
 	copy_read counts;
 	path path;

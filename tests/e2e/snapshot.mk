@@ -16,3 +16,23 @@ tests_e2e_snapshot_make_SOURCES = tests/e2e/snapshot_make.c
 tests_e2e_snapshot_make_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_snapshot_make_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_make_LDADD = $(E2E_COPY_LIBS)
+check_PROGRAMS += tests/e2e/snapshot_rows
+E2E_TESTS += tests/e2e/snapshot_rows
+tests_e2e_snapshot_rows_SOURCES = tests/e2e/snapshot_rows.c
+tests_e2e_snapshot_rows_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_rows_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_rows_LDADD = $(E2E_COPY_LIBS)
+
+# A short form, and minutes of it.
+check_PROGRAMS += tests/e2e/snapshot_race tests/e2e/snapshot_race_long
+E2E_TESTS += tests/e2e/snapshot_race
+CHECK_LONG_TESTS += tests/e2e/snapshot_race_long
+tests_e2e_snapshot_race_SOURCES = tests/e2e/snapshot_race.c
+tests_e2e_snapshot_race_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_race_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_race_LDADD = $(E2E_COPY_LIBS)
+tests_e2e_snapshot_race_long_SOURCES = tests/e2e/snapshot_race.c
+tests_e2e_snapshot_race_long_CPPFLAGS = $(E2E_BOX_CPPFLAGS) \
+	-DRACE_SECONDS=180 -DKILLS=1000
+tests_e2e_snapshot_race_long_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_race_long_LDADD = $(E2E_COPY_LIBS)
