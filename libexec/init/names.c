@@ -332,9 +332,12 @@ static bool stands_in(watcher *w, const name_rule *r, const char *path,
 		return errno != ENOENT;
 	if (S_ISLNK(st.st_mode))
 		return !leads_to_the_same(w, r, parent, path);
-	/* "gitdir: ..." is git's own kind of link */
-	return S_ISREG(st.st_mode) && !strcasecmp(last_of(path), ".git") &&
-	       !init_take_pointer(w, path);
+	if (!S_ISREG(st.st_mode))
+		return false;
+	/* "gitdir: ..." is git's own kind of link; jj's is a bare path, to a
+	   repository whose names nobody knows as one */
+	return strcasecmp(last_of(path), ".git") ? init_is_jj(path) :
+						   !init_take_pointer(w, path);
 }
 
 /* Not the host's, and not a pointer that may stand. */

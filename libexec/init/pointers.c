@@ -38,6 +38,14 @@ static bool is_in_worktrees(const char *path)
 	       ab_glob_match("**/.git/worktrees/*/gitdir", path, 0);
 }
 
+bool init_is_jj(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n >= 8 && !strcasecmp(path + n - 8, ".jj/repo") &&
+	       (n == 8 || path[n - 9] == '/');
+}
+
 bool init_is_pointer(const char *path)
 {
 	return is_in_worktrees(path) || !strcasecmp(last_of(path), ".git");

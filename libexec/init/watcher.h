@@ -130,6 +130,8 @@ bool init_is_moved(const watcher *w, const char *path);
 bool init_take_pointer(watcher *w, const char *path);
 /* Is it of a kind that init_take_pointer understands? */
 bool init_is_pointer(const char *path);
+/* The place of jj's repository: a file there says where it is instead. */
+bool init_is_jj(const char *path);
 /* Quarantine those that are no longer what they were. */
 void init_check_pointers(watcher *w);
 

@@ -228,6 +228,26 @@ static void case_014_every_way_to_make_a_name_is_seen(void)
 	}
 }
 
+/* A repository of jj may be made, a file that names another may not. */
+static void case_014_a_jj_workspace_is_quarantined(void)
+{
+	struct outcome o;
+
+	host_mkdir(ws_path("old"));
+	host_mkdir(ws_path("old/.jj"));
+	host_write(ws_path("old/.jj/repo"), "../../main\n");
+	box_raise(NULL, NULL);
+	o = box_sh("mkdir -p new/.jj/repo/store evil lone/.jj && "
+		   "echo '[ui]' >evil/config.toml && "
+		   "printf ../../evil >lone/.jj/repo");
+	CHECK(o.status == 0, "%s", o.err);
+	quarantined("lone/.jj/repo");
+	CHECK(host_exists(ws_path("new/.jj/repo/store")), "it is gone");
+	CHECK(host_exists(ws_path("old/.jj/repo")), "the host's is gone");
+	o = box_sh("printf ../../evil >old/.jj/repo");
+	CHECK(o.status != 0 && strstr(o.err, "Read-only"), "%s", o.err);
+}
+
 /* Made in a directory that is made in the same command, and moved in. */
 static void case_014_moved_in_directories_are_searched(void)
 {
@@ -472,6 +492,7 @@ int main(int argc, char **argv)
 		CASE(case_013_missing_startup_files_are_quarantined),
 		CASE(case_014_missing_configuration_is_quarantined),
 		CASE(case_014_every_way_to_make_a_name_is_seen),
+		CASE(case_014_a_jj_workspace_is_quarantined),
 		CASE(case_014_moved_in_directories_are_searched),
 		CASE(case_030_odd_names_in_a_policy),
 		CASE(case_030_bytes_json_cannot_hold_are_refused),
