@@ -14,6 +14,7 @@
 #include "abtest.h"
 #include "agentbox/guard.h"
 #include "guard/check.h"
+#include "guard/git.h"
 #include "guard/pack.h"
 #include "guard/shell.h"
 
@@ -367,6 +368,31 @@ START_TEST(what_is_fixed_keeps_its_conditions)
 END_TEST
 
 /* A word has at most one value, however many options begin with a plus. */
+/* Commands whose program is no git name are not asked whether they are git:
+   so it must be known of each, also of the later ones of a block. */
+START_TEST(a_program_knows_whether_its_name_is_gits)
+{
+	static const char text[] = "program zz,gitg,zy\n\topt -a\n";
+	struct ab_pack *pack = base_pack();
+	uint32_t count = 0;
+
+	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "p", text,
+				      sizeof(text) - 1, NULL), 0);
+	for (uint32_t i = 0; i < pack->programs_count; i++) {
+		const struct ab_program *p = &pack->programs[i];
+		struct ab_word name = { .text = p->name, .len = p->name_len };
+
+		ck_assert_msg(p->is_git_name == ab_git_is_command(&name),
+			      "%.*s", (int)p->name_len, p->name);
+		count += p->is_git_name;
+	}
+	ck_assert_uint_ge(count, 5);
+	ck_assert(ab_pack_program(pack, "gitg", 4)->is_git_name);
+	ck_assert(!ab_pack_program(pack, "zy", 2)->is_git_name);
+	ab_pack_free(pack);
+}
+END_TEST
+
 START_TEST(many_plus_options_take_no_room_of_others)
 {
 	static const struct ab_word words[] = {
@@ -474,6 +500,7 @@ static Suite *suite(void)
 	tcase_add_test(t, a_project_adds_nothing_to_what_a_host_lets_pass);
 	tcase_add_test(t, what_is_fixed_keeps_its_conditions);
 	tcase_add_test(t, many_plus_options_take_no_room_of_others);
+	tcase_add_test(t, a_program_knows_whether_its_name_is_gits);
 	tcase_add_test(t, examples_that_fail_refuse_the_pack);
 	tcase_add_test(t, a_pack_survives_every_failed_allocation);
 	suite_add_tcase(s, t);

@@ -432,6 +432,42 @@ START_TEST(a_visitors_own_variable_follows_subshells_and_joins)
 }
 END_TEST
 
+/* The table is searched from where the first byte begins in it. */
+START_TEST(every_builtin_is_found_by_its_name_alone)
+{
+	static const char names[][10] = {
+		".",	     ":",	 "[",	   "alias",   "break",
+		"builtin",   "cat",	 "cd",	   "command", "continue",
+		"declare",   "echo",	 "eval",   "exit",    "export",
+		"false",     "getopts",	 "let",	   "local",   "mapfile",
+		"popd",	     "printf",	 "pushd",  "pwd",     "read",
+		"readarray", "readonly", "return", "set",     "shift",
+		"shopt",     "sleep",	 "source", "test",    "trap",
+		"true",	     "type",	 "typeset", "unset",  "wait",
+		"which",
+	};
+	uint64_t found = 0;
+
+	ck_assert_uint_eq(sizeof(names) / sizeof(*names), AB_BUILTIN_WHICH);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i]);
+		enum ab_builtin builtin = ab_shell_builtin_of(names[i], n);
+		char more[12];
+
+		ck_assert_uint_ne(builtin, AB_BUILTIN_NONE);
+		found |= UINT64_C(1) << builtin;
+		memcpy(more, names[i], n);
+		more[n] = 'x';
+		ck_assert_uint_eq(ab_shell_builtin_of(more, n + 1),
+				  AB_BUILTIN_NONE);
+		ck_assert_uint_ne(ab_shell_builtin_of(names[i], n - 1),
+				  builtin);
+	}
+	ck_assert_int_eq(__builtin_popcountll(found), AB_BUILTIN_WHICH);
+	ck_assert_uint_eq(ab_shell_builtin_of("Echo", 4), AB_BUILTIN_NONE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shell_run");
@@ -449,6 +485,7 @@ int main(void)
 	tcase_add_test(tc, any_arena_is_enough_or_a_limit);
 	tcase_add_test(tc, a_span_leads_back_through_every_layer);
 	tcase_add_test(tc, a_visitor_can_stop_the_run);
+	tcase_add_test(tc, every_builtin_is_found_by_its_name_alone);
 	tcase_add_test(tc, a_visitors_own_variable_follows_subshells_and_joins);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
