@@ -8,8 +8,9 @@
 # tests/ffi/examples.sh compiles them against an installation and runs them.
 
 EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited \
-	examples/guard
-EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard
+	examples/guard examples/peers
+EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard \
+	examples/peers
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = $(PUBLIC_LIBS)
 examples_agent_loop_SOURCES = examples/agent_loop.c
@@ -18,6 +19,8 @@ examples_audited_SOURCES = examples/audited.c
 examples_audited_LDADD = $(PUBLIC_LIBS)
 examples_guard_SOURCES = examples/guard.c
 examples_guard_LDADD = $(PUBLIC_LIBS)
+examples_peers_SOURCES = examples/peers.c
+examples_peers_LDADD = $(PUBLIC_LIBS)
 
 # examples/demo/intruder.c is compiled in the box, by the demo.
 EXTRA_PROGRAMS += examples/demo/demo

@@ -36,6 +36,7 @@ build hello
 build agent_loop
 build audited
 build guard
+build peers
 ffi_workspace
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
@@ -99,4 +100,16 @@ check "audited records the command" 0 '"argv":\["cat","file"\].*command.start' \
 	cat "$TMPDIR/log1/audit.jsonl"
 check "audited wants a directory of its own" 2 "usage" \
 	"$TMPDIR/audited" "$TMPDIR/ws" "$TMPDIR/log2" true
+
+mkdir "$TMPDIR/author" "$TMPDIR/reviewer"
+echo "int shared;" >"$TMPDIR/author/a.c"
+echo "TOKEN=1" >"$TMPDIR/author/.env"
+check "peers lets the reviewer read the author's work" 0 "^int shared;$" \
+	"$TMPDIR/peers" "$TMPDIR/author" "$TMPDIR/reviewer" \
+	cat .shared/author/a.c
+check "and not the author's secrets" 1 "" \
+	"$TMPDIR/peers" "$TMPDIR/author" "$TMPDIR/reviewer" \
+	cat .shared/author/.env
+[ -z "$(ls -A "$TMPDIR/reviewer")" ] && ok "and nothing of it is left" ||
+	not_ok "and nothing of it is left" "$(ls -la "$TMPDIR/reviewer")"
 tap_done
