@@ -146,20 +146,29 @@ void ab_content_begin(ab_content *s, enum ab_content_level level,
 	s->piece_count = 0;
 }
 
+/* Eight bytes at once: Warren, Hacker's Delight, section 6-1. */
 static uint64_t count_lines(const uint8_t *p, size_t n)
 {
+	const uint64_t ones = UINT64_MAX / 255, low = 127 * ones;
 	uint64_t lines = 0;
 
-	while (n) {
-		size_t part = n < 255 ? n : 255;
-		uint8_t sum = 0; /* a byte: the compiler can count 16 at once */
+	while (n >= 8) {
+		size_t words = n / 8 < 255 ? n / 8 : 255;
+		uint64_t sum = 0; /* of each of the eight, below 256 */
 
-		for (size_t i = 0; i < part; i++)
-			sum = (uint8_t)(sum + (p[i] == '\n'));
-		lines += sum;
-		p += part;
-		n -= part;
+		n -= 8 * words;
+		for (; words; words--, p += 8) {
+			uint64_t x;
+
+			memcpy(&x, p, 8);
+			x ^= '\n' * ones;
+			sum += ~(((x & low) + low) | x) >> 7 & ones;
+		}
+		for (; sum; sum >>= 8)
+			lines += sum & 255;
 	}
+	for (; n; n--)
+		lines += *p++ == '\n';
 	return lines;
 }
 

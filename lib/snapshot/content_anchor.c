@@ -379,6 +379,8 @@ AVX2 static inline uint32_t pass(const masks *m, const uint8_t *p)
 					_mm256_shuffle_epi8(m->high[g][i],
 							    high[i])));
 		any = _mm256_or_si256(any, all);
+		/* group by group, or the compiler runs out of registers */
+		__asm__ volatile("" : : : "memory");
 	}
 	return ~(uint32_t)_mm256_movemask_epi8(
 		_mm256_cmpeq_epi8(any, _mm256_setzero_si256()));
