@@ -138,11 +138,11 @@ bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)
 
 bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = run('s', m->end, w->hi, 16);
+	const uint8_t *p = run('s', m->end, w->hi, 32);
 
 	if (!ab_content_begins_line(w, w->at) || p == w->hi || *p != '=')
 		return false;
-	m->value = run('s', p + 1, w->hi, 16);
+	m->value = run('s', p + 1, w->hi, 32);
 	m->end = run('B', m->value, w->hi, 44);
 	return m->end - m->value == 43 && m->end < w->hi && *m->end == '=';
 }
@@ -226,14 +226,22 @@ bool ab_verify_openai(const ab_content_window *w, ab_content_match *m)
 	return m->end - p >= 20;
 }
 
+/* Does a word begin n bytes before the anchor, all of one class? */
+static bool begins_before(char class, const ab_content_window *w, size_t n)
+{
+	const uint8_t *p = back(class, w, w->at, n);
+
+	return (size_t)(w->at - p) == n && ab_content_begins(w, p);
+}
+
 /* abc8Q~ and 31 to 34 more: the anchor is "8Q~". */
 bool ab_verify_azure_ad(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('t', w, w->at, 4);
+	const uint8_t *p;
 
-	if (w->at - p != 3)
+	if (!begins_before('t', w, 3))
 		return false;
-	m->first = m->value = p;
+	m->first = m->value = w->at - 3;
 	p = w->at + 3;
 	m->end = run('t', p, w->hi, 35);
 	return m->end - p >= 31 && m->end - p <= 34;
@@ -241,23 +249,20 @@ bool ab_verify_azure_ad(const ab_content_window *w, ab_content_match *m)
 
 bool ab_verify_azure_devops(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('A', w, w->at, 77);
+	const uint8_t *p = m->end;
 
-	if (w->at - p != 76 || !ab_content_begins(w, p))
+	if (!begins_before('A', w, 76))
 		return false;
-	m->first = m->value = p;
-	p = m->end;
+	m->first = m->value = w->at - 76;
 	m->end = run('A', p, w->hi, 5);
 	return m->end - p == 4 && ab_content_ends(w, m->end);
 }
 
 bool ab_verify_terraform(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('A', w, w->at, 15);
-
-	if (w->at - p != 14 || !ab_content_begins(w, p))
+	if (!begins_before('A', w, 14))
 		return false;
-	m->first = p;
+	m->first = w->at - 14;
 	m->value = m->end;
 	m->end = run('=', m->value, w->hi, 70);
 	return m->end - m->value >= 60;
@@ -266,11 +271,13 @@ bool ab_verify_terraform(const ab_content_window *w, ab_content_match *m)
 /* 8 to 10 digits before ":AA", 32 or 33 of base64url behind. */
 bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('d', w, w->at, 11);
+	size_t n = 8;
 
-	if (w->at - p < 8 || w->at - p > 10 || !ab_content_begins(w, p))
+	while (n <= 10 && !begins_before('d', w, n))
+		n++;
+	if (n > 10)
 		return false;
-	m->first = p;
+	m->first = w->at - n;
 	m->value = w->at + 3;
 	m->end = run('W', m->value, w->hi, 33);
 	return m->end - m->value >= 32 && ab_content_ends(w, m->end);
@@ -279,11 +286,11 @@ bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m)
 /* 32 of hex before "-us" and a number. */
 bool ab_verify_mailchimp(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('h', w, w->at, 33);
+	const uint8_t *p;
 
-	if (w->at - p != 32 || !ab_content_begins(w, p))
+	if (!begins_before('h', w, 32))
 		return false;
-	m->first = m->value = p;
+	m->first = m->value = w->at - 32;
 	p = run('d', m->end, w->hi, 1);
 	m->end = w->at;
 	return ab_content_ends(w, p);
@@ -324,7 +331,7 @@ bool ab_verify_slack_legacy(const ab_content_window *w, ab_content_match *m)
 	m->value = p;
 	for (;; p = end + 1, groups++) {
 		end = run('d', p, w->hi, 32);
-		if (end == p || end == w->hi || *end != '-' || groups == 8)
+		if (end == p || end == w->hi || *end != '-' || groups == 16)
 			break;
 	}
 	m->end = run('A', p, w->hi, 48);

@@ -86,10 +86,10 @@ bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m)
 		return false;
 	m->first = p;
 	/* the anchor ends with '=' or the white space before it */
-	p = run('s', m->end - 1, w->hi, 4);
+	p = run('b', m->end - 1, w->hi, 32);
 	if (p == w->hi || *p != '=')
 		return false;
-	m->value = run('s', p + 1, w->hi, 4);
+	m->value = run('b', p + 1, w->hi, 32);
 	m->end = run('E', m->value, w->hi, 512);
 	if (m->end - m->value < 8 || (m->end < w->hi && *m->end > ' '))
 		return false;
@@ -107,7 +107,7 @@ bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m)
 	if (p > w->lo && p[-1] != '\n')
 		return false;
 	p = m->end;
-	while (p < w->hi && (*p == ' ' || *p == '"' || *p == '\''))
+	while (p < w->hi && *p == ' ')
 		p++;
 	return p == w->hi || *p == '\n' || *p == '\r' || *p == '#';
 }

@@ -16,6 +16,9 @@
 #define run ab_content_run
 #define back ab_content_back
 
+/* White space between two words, at most. */
+#define SPACE 32
+
 static bool is_weak(const uint8_t *p, const uint8_t *end)
 {
 	return ab_content_is_weak(p, (size_t)(end - p));
@@ -37,8 +40,12 @@ static const uint8_t *until(const uint8_t *p, const uint8_t *hi,
 bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *p = run('W', w->at, w->hi, 40), *q;
+	bool is_key = false;
 
-	if (!ab_content_at(w, p - 3, "key", true))
+	/* "key", and at most five more */
+	for (q = p; !is_key && q - w->at >= 3 && p - q <= 5; q--)
+		is_key = ab_content_at(w, q - 3, "key", true);
+	if (!is_key)
 		return false;
 	for (q = p; q < w->hi && q - p < 6 && *q != '=' && *q != ':'; q++) {
 		if (*q == '\n')
@@ -50,7 +57,7 @@ bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
 				ab_content_class('q', *q) ||
 				ab_content_class('s', *q));
 	     q++) {
-		if (q - p > 16)
+		if (q - p > SPACE + 16)
 			return false;
 	}
 	m->value = q;
@@ -60,19 +67,15 @@ bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
 }
 
 typedef struct login {
-	const uint8_t *scheme, *user, *pass, *host, *end;
+	const uint8_t *user, *pass, *host, *end;
 } login;
 
-/* scheme://user:pass@host around an anchor "://". */
+/* user:pass@host behind an anchor "://". */
 static bool url_login(const ab_content_window *w, const char *not_in,
 		      size_t max, login *l)
 {
 	const uint8_t *p = w->at + 3;
 
-	l->scheme = w->at;
-	while (l->scheme > w->lo && w->at - l->scheme < 16 &&
-	       (ab_content_class('L', l->scheme[-1]) || l->scheme[-1] == '+'))
-		l->scheme--;
 	l->user = p;
 	p = until(p, w->hi, not_in, 65);
 	if (p == w->hi || *p != ':' || p - l->user > 64)
@@ -83,20 +86,21 @@ static bool url_login(const ab_content_window *w, const char *not_in,
 		return false;
 	l->host = ++p;
 	l->end = run('.', p, w->hi, 255);
-	return l->end > l->host && ab_content_begins(w, l->scheme);
+	return l->end > l->host;
 }
 
-static bool is_scheme(const ab_content_window *w, const login *l,
-		      const char *const *names, size_t count)
+/* Where the one of `names` that is the anchor's scheme begins, or NULL. */
+static const uint8_t *scheme(const ab_content_window *w,
+			     const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		size_t n = strlen(names[i]);
+		const uint8_t *p = w->at - strlen(names[i]);
 
-		if ((size_t)(w->at - l->scheme) == n &&
-		    ab_content_at(w, l->scheme, names[i], true))
-			return true;
+		if (ab_content_at(w, p, names[i], true) &&
+		    ab_content_begins(w, p))
+			return p;
 	}
-	return false;
+	return NULL;
 }
 
 bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
@@ -106,10 +110,9 @@ bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
 					     "dev.azure" };
 	login l;
 
-	if (!url_login(w, "/:@\"'<>`", 256, &l) ||
-	    !is_scheme(w, &l, schemes, AB_ARRAY_LEN(schemes)))
+	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	if (!m->first || !url_login(w, "/:@\"'<>`", 256, &l))
 		return false;
-	m->first = l.scheme;
 	m->value = l.pass;
 	m->end = l.host - 1;
 	if (is_weak(m->value, m->end))
@@ -122,6 +125,14 @@ bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
 	return false;
 }
 
+static bool is_strong(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+
+	return n >= 12 && ab_content_entropy(p, n) >= 30 &&
+	       run('z', p, end, n) != end && run('U', p, end, n) != end;
+}
+
 bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const schemes[] = {
@@ -131,14 +142,18 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 	};
 	login l;
 
-	if (!url_login(w, "/:@\"'<>`{}$", 128, &l) ||
-	    !is_scheme(w, &l, schemes, AB_ARRAY_LEN(schemes)))
+	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	if (!m->first || !url_login(w, "/:@\"'<>`{}$", 128, &l))
 		return false;
-	m->first = l.scheme;
 	m->value = l.pass;
 	m->end = l.host - 1;
-	return !is_weak(m->value, m->end) &&
-	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
+	if (is_weak(m->value, m->end) ||
+	    ab_content_is_local(l.host, (size_t)(l.end - l.host)))
+		return false;
+	/* in a compose file a service has one label; so has an intranet's
+	 * host, but that password is not made up in passing */
+	return memchr(l.host, '.', (size_t)(l.end - l.host)) ||
+	       is_strong(m->value, m->end);
 }
 
 /* "server=" or "data source=" before the anchor, in its line. */
@@ -170,7 +185,7 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *server, *end;
 
 	m->value = m->end;
-	m->end = until(m->value, w->hi, ";\"'", 256);
+	m->end = until(m->value, w->hi, ";\"'<", 256);
 	if (m->end - m->value < 4)
 		return false;
 	server = server_of(w);
@@ -193,7 +208,7 @@ static const uint8_t *assigned(const uint8_t *p, const uint8_t *hi)
 {
 	const uint8_t *from = p;
 
-	while (p < hi && p - from < 12 &&
+	while (p < hi && p - from < SPACE &&
 	       (ab_content_class('q', *p) || ab_content_class('s', *p) ||
 		*p == '=' || *p == ':' || *p == ',' || *p == '>' ||
 		*p == '`'))
@@ -242,7 +257,7 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 	if (!is_bearer && !ab_content_at(w, p, "basic", true))
 		return false;
 	p += is_bearer ? 6 : 5;
-	m->value = run('s', p, w->hi, 8);
+	m->value = run('s', p, w->hi, SPACE);
 	m->end = m->value;
 	while (m->end < w->hi && (ab_content_class('.', *m->end) ||
 				  ab_content_class('B', *m->end)))
@@ -265,7 +280,7 @@ static bool user_pass(const ab_content_window *w, const uint8_t *p,
 	if (p == w->hi || *p != ':' || p == user || p - user > 64)
 		return false;
 	m->value = p + 1;
-	m->end = until(p + 1, w->hi, "\"'$`\\", 256);
+	m->end = until(p + 1, w->hi, "\"'$`\\<", 256);
 	/* in a sentence */
 	while (m->end > m->value && strchr(",.;:)", m->end[-1]))
 		m->end--;
@@ -286,7 +301,8 @@ bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 			break;
 		if (!ab_content_class('s', *p))
 			continue;
-		if (ab_content_at(w, p + 1, "-u ", false))
+		if (ab_content_at(w, p + 1, "-u ", false) ||
+		    ab_content_at(w, p + 1, "-u=", false))
 			return user_pass(w, p + 4, m);
 		if (ab_content_at(w, p + 1, "--user ", false) ||
 		    ab_content_at(w, p + 1, "--user=", false))
@@ -298,16 +314,16 @@ bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 
 bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = run('s', m->end, w->hi, 8);
+	const uint8_t *p = run('s', m->end, w->hi, SPACE);
 
 	if (!ab_content_begins(w, w->at) || p == m->end ||
 	    !ab_content_at(w, p, "-p", false))
 		return false;
-	p = run('s', p + 2, w->hi, 8);
+	p = run('s', p + 2, w->hi, SPACE);
 	if (p < w->hi && (*p == '"' || *p == '\''))
 		p++;
 	m->value = p;
-	m->end = until(p, w->hi, "\"'$`", 256);
+	m->end = until(p, w->hi, "\"'$`<", 256);
 	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
 }
 

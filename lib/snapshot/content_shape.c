@@ -10,7 +10,7 @@
  *   other   itself
  *
  * The value of what matched, which has to look random, begins at the first
- * class that is neither white space nor a quote.
+ * class that is neither white space nor a quote ('s', 'b', 'q').
  */
 #include "config.h"
 
@@ -96,6 +96,8 @@ bool ab_content_class(char class, uint8_t c)
 		return ab_content_class('E', c) || c == '_';
 	case 's':
 		return c == ' ' || (c >= '\t' && c <= '\r');
+	case 'b':
+		return c == ' ' || c == '\t';
 	case 'q':
 		return c == '"' || c == '\'' || c == '\\';
 	case 'p':
@@ -103,8 +105,7 @@ bool ab_content_class(char class, uint8_t c)
 	case 'S': /* crypt(5) */
 		return is_alnum(c) || c == '.' || c == '/';
 	case 'n': /* a value in an ini file, no ${VARIABLE} */
-		return c > ' ' && c < 0x7f && c != '$' && c != '"' &&
-		       c != '\'' && c != '\\';
+		return c > ' ' && c < 0x7f && !is_one_of(c, "$\"'\\<>");
 	/* the parts of "aws_key", "awsSecret" ... behind "aws" */
 	case 'w':
 		return is_one_of(c, "_-sakSAK");
@@ -147,7 +148,13 @@ const char *ab_content_step(const char *shape, char *class, uint8_t *literal,
 
 bool ab_content_begins(const ab_content_window *w, const uint8_t *p)
 {
-	return p == w->lo || !ab_content_is_word(p[-1]);
+	if (p == w->lo || !ab_content_is_word(p[-1]))
+		return true;
+	/* "\\n" in a string, "%3D" in a URL: the letter is not of the word */
+	if (p - w->lo >= 2 && p[-2] == '\\')
+		return is_one_of(p[-1], "nrtbf");
+	return p - w->lo >= 3 && p[-3] == '%' &&
+	       ab_content_class('H', p[-2]) && ab_content_class('H', p[-1]);
 }
 
 bool ab_content_ends(const ab_content_window *w, const uint8_t *p)
@@ -216,7 +223,7 @@ bool ab_content_shape(const char *shape, bool fold,
 			continue;
 		}
 		shape = ab_content_step(shape, &class, &literal, &min, &max);
-		if (class && class != 's' && class != 'q' && !m->value)
+		if (class && !is_one_of((uint8_t)class, "sbq") && !m->value)
 			m->value = p;
 		if (class)
 			p = ab_content_run(class, p, w->hi, max);

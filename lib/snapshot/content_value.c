@@ -112,9 +112,13 @@ static bool has_word(const uint8_t *p, size_t n, const char *word)
 
 static bool is_template(const uint8_t *p, size_t n)
 {
-	static const char *const marks[] = { "${", "{{", "<", "%(", "$(",
-					     "#{", "process.env", "os.environ",
+	static const char *const marks[] = { "${", "{{", "%(", "$(", "#{",
+					     "process.env", "os.environ",
 					     "getenv", "****", "...", "%s" };
+	const uint8_t *open = memchr(p, '<', n);
+
+	if (open && memchr(open, '>', n - (size_t)(open - p)))
+		return true;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++) {
 		if (ab_content_has(p, n, marks[i]))
@@ -175,21 +179,29 @@ static bool is_wordy(const uint8_t *p, size_t n)
 	return true;
 }
 
+/* NAME_OF_A_VARIABLE */
+static bool is_name(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!(p[i] >= 'A' && p[i] <= 'Z') && p[i] != '_')
+			return false;
+	}
+	return true;
+}
+
 static bool is_plain(const uint8_t *p, size_t n)
 {
-	bool digits = true, capitals = true, small = true;
+	bool digits = true, small = true;
 
 	for (size_t i = 0; i < n; i++) {
 		if (p[i] < '0' || p[i] > '9')
 			digits = false;
-		if (!(p[i] >= 'A' && p[i] <= 'Z') && p[i] != '_')
-			capitals = false;
 		if (!(p[i] >= 'a' && p[i] <= 'z') && p[i] != '_' &&
 		    p[i] != '-')
 			small = false;
 	}
-	/* a number to count with, the NAME of a variable, a word or two */
-	return (digits && n < 9) || capitals || (small && n < 12);
+	/* a number to count with, a word or two */
+	return (digits && n < 9) || (small && n < 12);
 }
 
 bool ab_content_is_weak(const uint8_t *p, size_t n)
@@ -221,7 +233,7 @@ bool ab_content_is_weak(const uint8_t *p, size_t n)
 	if (n && (p[0] == '$' || p[0] == '{' || p[0] == '[' || p[0] == '@' ||
 		  p[0] == '('))
 		return true;
-	return is_plain(p, n) || is_plain(p, stem) || repeats(p, n) ||
+	return is_plain(p, n) || is_name(p, stem) || repeats(p, n) ||
 	       is_template(p, n);
 }
 
@@ -231,7 +243,13 @@ bool ab_content_is_local(const uint8_t *host, size_t n)
 					     ".example", "host.docker." };
 	static const char *const ends[] = { ".local", ".test", ".invalid",
 					    ".localdomain" };
-	bool dot = false;
+	static const char *const whole[] = {
+		"0.0.0.0", "example",  "host",	  "hostname", "server",
+		"db",	   "database", "postgres", "postgresql", "pg",
+		"mysql",   "mariadb",  "redis",	  "mongo",    "mongodb",
+		"rabbitmq", "rabbit",  "amqp",	  "mq",	      "queue",
+		"broker",  "cache",    "clickhouse", "cockroach", "mssql",
+	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
 		if (ab_content_has(host, n, parts[i]))
@@ -243,12 +261,11 @@ bool ab_content_is_local(const uint8_t *host, size_t n)
 		if (n >= len && is_text(host + n - len, len, ends[i]))
 			return true;
 	}
-	if (n >= 4 && memcmp(host, "127.", 4) == 0)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		dot = dot || host[i] == '.';
-	/* one label: a service of the same machine's compose file */
-	return !dot || is_text(host, n, "0.0.0.0");
+	for (size_t i = 0; i < AB_ARRAY_LEN(whole); i++) {
+		if (is_text(host, n, whole[i]))
+			return true;
+	}
+	return n >= 4 && memcmp(host, "127.", 4) == 0;
 }
 
 static uint32_t crc32_of(const uint8_t *p, size_t n)
