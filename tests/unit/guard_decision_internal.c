@@ -14,6 +14,7 @@
 #include "base/attr.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "guard/decision.h"
 #include "guard/place.h"
 
@@ -608,6 +609,21 @@ START_TEST(a_large_room_stays_while_checks_are_large)
 }
 END_TEST
 
+START_TEST(as_much_text_as_is_allowed_is_taken)
+{
+	char *text = calloc(1, AB_MAX_CHECK_TEXT);
+	agentbox_decision *d = NULL;
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_nonnull(ab_decision_use(&d, NULL));
+	ck_assert_int_eq(ab_decision_begin(d, NULL, AB_DECIDE_SHELL, text,
+					   AB_MAX_CHECK_TEXT, 0, NULL), 0);
+	ck_assert_uint_eq(d->text_len, AB_MAX_CHECK_TEXT);
+	agentbox_decision_free(d);
+	free(text);
+}
+END_TEST
+
 START_TEST(too_much_text_is_refused)
 {
 	agentbox_decision *d = NULL;
@@ -723,6 +739,7 @@ int main(void)
 	tcase_add_test(tc, a_span_beyond_the_text_is_harmless);
 	tcase_add_test(tc, a_second_check_of_the_size_allocates_nothing);
 	tcase_add_test(tc, a_large_room_stays_while_checks_are_large);
+	tcase_add_test(tc, as_much_text_as_is_allowed_is_taken);
 	tcase_add_test(tc, too_much_text_is_refused);
 	tcase_add_test(tc, every_allocation_may_fail);
 	tcase_add_test(tc, a_place_takes_clean_absolute_paths);

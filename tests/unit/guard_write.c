@@ -344,7 +344,9 @@ START_TEST(f15_nothing_is_expanded)
 	agentbox_guard *g = engineer();
 	agentbox_guard *m = manager();
 	static const char *const no[] = { "~/x", "~", "~bob/x", "$HOME/x",
-					  "${HOME}/x", "$(pwd)/x" };
+					  "${HOME}/x", "$(pwd)/x", "$A", "$Z",
+					  "${", "$(" };
+	static const char *const yes[] = { "$", "$a", "$1", "$[", "$@" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(no); i++) {
 		denies(g, W, no[i]);
@@ -355,8 +357,48 @@ START_TEST(f15_nothing_is_expanded)
 	allows(g, W, "shared/$HOME/x");
 	allows(m, W, "$id.tsx");
 	allows(m, W, "~notes");
+	for (size_t i = 0; i < AB_ARRAY_LEN(yes); i++)
+		allows(m, W, yes[i]);
 	agentbox_guard_unref(g);
 	agentbox_guard_unref(m);
+}
+END_TEST
+
+/* The kernel's name of a directory that is gone, as another one's name. */
+START_TEST(f11_a_directory_that_is_gone_is_not_the_one_of_its_name)
+{
+	agentbox_guard *g = engineer();
+	agentbox_decision *d = NULL;
+	int fd;
+
+	make_dir("team/shared/d");
+	fd = open(at("team/shared/d"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(agentbox_guard_check_path(g, W, fd, "x", 1, &d, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d), ALLOW);
+	ck_assert_int_eq(rmdir(at("team/shared/d")), 0);
+	make_dir("team/shared/d (deleted)");
+	ck_assert_int_eq(agentbox_guard_check_path(g, W, fd, "x", 1, &d, NULL),
+			 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d), DENY);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "path.escape");
+	close(fd);
+	agentbox_decision_free(d);
+	agentbox_guard_unref(g);
+}
+END_TEST
+
+START_TEST(f16_a_name_may_be_as_long_as_the_kernel_takes_it)
+{
+	agentbox_guard *g = engineer();
+	char name[300] = "shared/";
+
+	memset(name + 7, 'b', 256);
+	denies_by(g, W, name, "path.shape");
+	name[7 + 255] = '\0';
+	allows(g, W, name);
+	agentbox_guard_unref(g);
 }
 END_TEST
 
@@ -979,7 +1021,10 @@ int main(void)
 	tcase_add_test(tc, f10_a_dangling_link_makes_no_file_outside);
 	tcase_add_test(tc, f12_a_file_with_another_name_is_not_written);
 	tcase_add_test(tc, f14_spellings_count_as_what_they_mean);
+	tcase_add_test(tc,
+		       f11_a_directory_that_is_gone_is_not_the_one_of_its_name);
 	tcase_add_test(tc, f15_nothing_is_expanded);
+	tcase_add_test(tc, f16_a_name_may_be_as_long_as_the_kernel_takes_it);
 	tcase_add_test(tc, f16_malformed_paths_are_refused_bytewise);
 	tcase_add_test(tc, f17_magic_links_lead_nowhere);
 	tcase_add_test(tc, f18_mount_points_are_walls);
