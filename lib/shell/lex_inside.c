@@ -110,6 +110,26 @@ void ab_lex_step_param_op(struct parser *p, struct frame *f)
 	ab_lex_param_tail(p, root, part, flags);
 }
 
+/* A byte at which the step of a subscript or of arithmetic is over; false: an
+   ordinary one after all. */
+static bool takes_over(struct parser *p, struct frame *f, uint32_t from,
+		       uint32_t at, const char *unterminated)
+{
+	unsigned char t = ab_shell_class[p->s[at]];
+
+	if (t == CLS_NUL) {
+		if (!ab_lex_nul(p, f, from, at))
+			ab_lex_unterminated(p, f->begin, unterminated);
+		return true;
+	}
+	if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
+		ab_lex_text(p, f, from, at);
+		literal_quotes(p, f, at);
+		return true;
+	}
+	return ab_lex_common(p, f, from, at);
+}
+
 static void leave_subscript(struct parser *p, struct frame *f, uint32_t from,
 			    uint32_t at)
 {
@@ -143,18 +163,7 @@ void ab_lex_step_subscript(struct parser *p, struct frame *f)
 		}
 		if (t < CLS_DOLLAR)
 			continue;
-		if (t == CLS_NUL) {
-			if (!ab_lex_nul(p, f, from, at))
-				ab_lex_unterminated(p, f->begin,
-						    "unterminated '['");
-			return;
-		}
-		if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
-			ab_lex_text(p, f, from, at);
-			literal_quotes(p, f, at);
-			return;
-		}
-		if (ab_lex_common(p, f, from, at))
+		if (takes_over(p, f, from, at, "unterminated '['"))
 			return;
 	}
 }
@@ -203,18 +212,7 @@ void ab_lex_step_arith(struct parser *p, struct frame *f)
 		}
 		if (t < CLS_DOLLAR)
 			continue;
-		if (t == CLS_NUL) {
-			if (!ab_lex_nul(p, f, from, at))
-				ab_lex_unterminated(p, f->begin,
-					     "unterminated arithmetic");
-			return;
-		}
-		if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
-			ab_lex_text(p, f, from, at);
-			literal_quotes(p, f, at);
-			return;
-		}
-		if (ab_lex_common(p, f, from, at))
+		if (takes_over(p, f, from, at, "unterminated arithmetic"))
 			return;
 	}
 }
