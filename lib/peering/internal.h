@@ -120,12 +120,16 @@ void ab_places_end(ab_places *places);
 int32_t ab_places_lock(ab_places *places, const char *name,
 		       agentbox_error **err);
 /* The name under which a revoked tree waits for its end. */
+#define AB_REVOKED_PREFIX "revoked-"
 #define AB_REVOKED_SIZE (AB_ID_SIZE + 16)
 void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE]);
 /* Take it away from the reader: 1, or 0 when it was not there; -errno. */
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant);
 
+/* job.c: end such a tree, and wait for it; 0 also when another does. */
+int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
+			const char *name, agentbox_error **err);
 /*
  * job.c: revoke and wait for the end, for boxes that are gone. `reason` is
  * for the record.

@@ -660,6 +660,27 @@ static int32_t start_scrub(agentbox_peer_job *j, uint32_t flags,
 	return ab_snapshot_start(j->peering->context, &job, &j->copy, err);
 }
 
+int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
+			const char *name, agentbox_error **err)
+{
+	ab_auto(agentbox_snapshot) *scrub = NULL;
+	agentbox_error *error = NULL;
+	ab_snapshot_job job = { .job = AB_COPY_SCRUB, .source_fd = -1,
+				.dest_fd = places->staging,
+				.staging_fd = places->staging,
+				.record_fd = -1, .stream_fd = -1,
+				.dest_name = name };
+
+	int32_t rc = ab_snapshot_start(p->context, &job, &scrub, &error);
+	if (rc == 0)
+		rc = agentbox_snapshot_wait(scrub, -1, &error);
+	if (rc == AGENTBOX_ENOTFOUND) {
+		agentbox_error_free(error);
+		return 0;
+	}
+	return rc < 0 ? ab_error_move(err, &error) : 0;
+}
+
 /* The row is revoked: from here on errors are told, and stop nothing. */
 static void carry_out(agentbox_peer_job *j, const char *how)
 {

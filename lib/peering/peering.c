@@ -112,6 +112,29 @@ static void remove_dirs(int boxes, const char *id)
 	unlinkat(boxes, id, AT_REMOVEDIR);
 }
 
+/* What a revoke did not finish, because its host died meanwhile. */
+static int32_t finish_revokes(agentbox_peering *p, const char *reader,
+			      agentbox_error **err)
+{
+	ab_places places = AB_PLACES_NONE;
+	int32_t rc = ab_places_open(p, reader, &places, NULL);
+
+	if (rc < 0)
+		return 0; /* it is being made, or removed */
+	int copy = ab_fd_dup(places.staging);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir && copy >= 0)
+		close(copy);
+	for (struct dirent *e; dir && rc == 0 && (e = readdir(dir)) != NULL;)
+		if (strncmp(e->d_name, AB_REVOKED_PREFIX,
+			    strlen(AB_REVOKED_PREFIX)) == 0)
+			rc = ab_places_scrub(p, &places, e->d_name, err);
+	if (dir)
+		closedir(dir);
+	ab_places_end(&places);
+	return rc;
+}
+
 static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
 {
 	ab_autofd int state = -1;
@@ -128,8 +151,10 @@ static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
 		return ab_error_nomem(err);
 	}
 	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;) {
-		if (strlen(e->d_name) != AB_ID_SIZE - 1 ||
-		    !is_gone(dirfd(dir), e->d_name))
+		if (strlen(e->d_name) != AB_ID_SIZE - 1)
+			continue;
+		rc = finish_revokes(p, e->d_name, err);
+		if (rc < 0 || !is_gone(dirfd(dir), e->d_name))
 			continue;
 		rc = revoke_all(p, "reader", e->d_name, "reader gone", err);
 		if (rc == 0)

@@ -96,7 +96,7 @@ int32_t ab_places_lock(ab_places *places, const char *name,
 
 void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE])
 {
-	snprintf(out, AB_REVOKED_SIZE, "revoked-%s", grant);
+	snprintf(out, AB_REVOKED_SIZE, AB_REVOKED_PREFIX "%s", grant);
 }
 
 int ab_places_hide(const ab_places *places, const char *name,

@@ -51,7 +51,7 @@ struct agentbox_snapshot {
 	ab_helper helper;
 	uint32_t job;
 	bool holds;	   /* it will say STAGED, once */
-	uint64_t deadline; /* CLOCK_BOOTTIME ns */
+	uint64_t deadline; /* CLOCK_BOOTTIME ns; 0: none */
 	enum job_state state;
 	ab_copy_progress progress;
 	ab_copy_done done;
@@ -595,6 +595,8 @@ static int32_t make_plan(const ab_snapshot_job *job,
 		.filter_len = filter.len,
 	};
 	set_rights(&plan, job, &source);
+	if (job->job == AB_COPY_SCRUB)
+		plan.deadline_ms = 0; /* half an end is none */
 	ab_reader_init(&r, job->choice, job->choice_len);
 	if (rc == 0 && job->choice && ab_copy_choice_get(&r, &plan) < 0)
 		rc = ab_error_set(err, AGENTBOX_ETAMPERED, "options",
@@ -659,8 +661,9 @@ static agentbox_snapshot *make(agentbox_context *context,
 	s->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	s->job = job->job;
 	s->holds = job->flags & AB_COPY_HOLD;
-	s->deadline = ab_clock_boot_ns() +
-		      (deadline_ms + GRACE_MS) * UINT64_C(1000000);
+	if (deadline_ms)
+		s->deadline = ab_clock_boot_ns() +
+			      (deadline_ms + GRACE_MS) * UINT64_C(1000000);
 	s->report_fd = s->staged_fd = -1;
 	s->subject = ab_strdup(job->source_name ? job->source_name :
 			       job->dest_name ? job->dest_name : "");

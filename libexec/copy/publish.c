@@ -296,11 +296,8 @@ static void put_away_old(supervision *s)
  */
 static int set_roots(const supervision *s, bool replace, mode_t mode)
 {
-	const copy_job *job = s->job;
-
-	if (fchmod(s->tree_fd, mode))
-		return -errno;
-	if (replace && fchmodat(job->dest_fd, job->plan.dest_name, mode, 0))
+	if (fchmod(s->tree_fd, mode) ||
+	    (replace && fchmod(s->old_tree_fd, mode)))
 		return -errno;
 	return 0;
 }
@@ -315,8 +312,7 @@ int copy_publish(supervision *s)
 	atomic_store(&job->counters->phase, AB_PHASE_PUBLISH);
 	r = set_roots(s, replace, 0755);
 	if (r)
-		return fail(s, r == -ENOENT ? AGENTBOX_ENOTFOUND
-					    : AGENTBOX_ESYS, -r, "publish",
+		return fail(s, AGENTBOX_ESYS, -r, "publish",
 			    "cannot finish the tree");
 	r = publish_record(s);
 	if (r)

@@ -372,6 +372,30 @@ static void case_115_another_process_of_the_user_can_revoke(void)
 	finish();
 }
 
+/* A host that died in a revoke: the next one ends it, for who holds it too. */
+static void case_110_a_revoke_that_was_cut_short_is_finished(void)
+{
+	const char *left = NULL;
+	agentbox_peering *next = NULL;
+	agentbox_error *err = NULL;
+	char text[8] = "";
+
+	begin();
+	left = host_path("state/boxes/%s/staging/revoked-"
+			 "0123456789abcdef0123456789abcdef",
+			 agentbox_sandbox_get_id(box()));
+	host_write(e2e_text("%s/src/a.c", left), "one\n");
+	FILE *f = fopen(e2e_text("%s/src/a.c", left), "r");
+	REQUIRE(f, "open");
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(!host_exists(left), "it is left");
+	CHECK(!fgets(text, sizeof(text), f), "read: %s", text);
+	fclose(f);
+	agentbox_peering_free(next);
+	finish();
+}
+
 static void case_073_a_revoke_wins_over_a_refresh(void)
 {
 	agentbox_peer_job *job = NULL;
@@ -452,6 +476,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_073_a_revoke_wins_over_a_refresh),
 	CASE(case_099_the_reader_sees_source_and_no_secret),
 	CASE(case_109_detach_leaves_what_is_open),
+	CASE(case_110_a_revoke_that_was_cut_short_is_finished),
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
 	CASE(case_115_another_process_of_the_user_can_revoke),
