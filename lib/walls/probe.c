@@ -210,11 +210,14 @@ bool ab_probe_pick_pool(const char *map, uint32_t *first, uint32_t *count)
 
 static void probe_pool(ab_probe *p)
 {
-	ab_autofree char *uids = read_proc("/proc/self/uid_map");
-	ab_autofree char *gids = read_proc("/proc/self/gid_map");
+	ab_autofree char *uids = NULL, *gids = NULL;
 	uint32_t gid_first, gid_count;
 
-	if (!p->root || !uids || !gids ||
+	if (!p->root)
+		return;
+	uids = read_proc("/proc/self/uid_map");
+	gids = read_proc("/proc/self/gid_map");
+	if (!uids || !gids ||
 	    !ab_probe_pick_pool(uids, &p->uid_pool_first,
 				&p->uid_pool_count) ||
 	    !ab_probe_pick_pool(gids, &gid_first, &gid_count))
