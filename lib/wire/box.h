@@ -82,9 +82,9 @@ enum ab_box_message {
 	   for and could be made */
 	AB_MSG_STAGE_DONE = 112,
 	AB_MSG_STAGE_PLAN = 113, /* fd: the whole plan */
-	/* u32 walls, u64 device and inode of /, str notes; fd: the ruleset,
-	   where there is one */
-	AB_MSG_STAGE_GO = 114
+	/* u64 device and inode of /; fd: the ruleset, where there is one */
+	AB_MSG_STAGE_ROOT = 114,
+	AB_MSG_STAGE_GO = 115 /* u32 walls, str notes */
 };
 
 /* What was raised. Bits of `walls`, also used by verify. */

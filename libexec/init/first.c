@@ -84,7 +84,10 @@ static int make_and_tell(init_box *box, int stage_fd, int proc_fd)
 	return r || failed || file ? -EPROTO : 0;
 }
 
-/* Is it the root that PID 1 has built? Nothing of the host's stays in use. */
+/*
+ * Is it the root that PID 1 has built? What is mounted on it, until PID 1 has
+ * detached that, is not found by a path that begins there.
+ */
 static int take_root(init_box *box, uint64_t dev, uint64_t ino)
 {
 	struct stat st;
@@ -96,24 +99,36 @@ static int take_root(init_box *box, uint64_t dev, uint64_t ino)
 	return init_open_null(box) ? -EIO : 0;
 }
 
+static int await_root(init_box *box)
+{
+	uint8_t message[AB_MESSAGE_HEADER + 16];
+	uint64_t dev, ino;
+	ab_reader r;
+
+	if (hear(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_ROOT, message,
+		 sizeof(message), &box->ruleset_fd, &r))
+		return -EPROTO;
+	dev = ab_get_u64(&r);
+	ino = ab_get_u64(&r);
+	if (!ab_reader_done(&r) ||
+	    (box->ruleset_fd >= 0) != (box->plan.landlock_abi != 0))
+		return -EPROTO;
+	return take_root(box, dev, ino);
+}
+
 static int await_go(init_box *box, uint32_t *walls)
 {
 	static uint8_t message[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
-	uint64_t dev, ino;
 	ab_reader r;
 	int fd = -1;
 
 	if (hear(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_GO, message,
-		 sizeof(message), &fd, &r))
+		 sizeof(message), &fd, &r) ||
+	    fd >= 0)
 		return -EPROTO;
 	*walls = ab_get_u32(&r);
-	dev = ab_get_u64(&r);
-	ino = ab_get_u64(&r);
 	snprintf(box->notes, sizeof(box->notes), "%s", ab_get_str(&r));
-	if (!ab_reader_done(&r) || (fd >= 0) != (box->plan.landlock_abi != 0))
-		return -EPROTO;
-	box->ruleset_fd = fd;
-	return take_root(box, dev, ino);
+	return ab_reader_done(&r) ? 0 : -EPROTO;
 }
 
 /*
@@ -136,8 +151,8 @@ static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
 	    init_drop_privileges(box) ||
 	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
 	    init_raise_seccomp(box) || !may_enter_landlock(box) ||
-	    await_go(box, &walls) ||
-	    init_raise_landlock(box))
+	    await_root(box) || init_raise_landlock(box) ||
+	    await_go(box, &walls))
 		_exit(INIT_LAUNCHER_FAILED);
 	init_report_ready(box, walls);
 	init_serve_commands(box);
@@ -226,28 +241,39 @@ int init_join_first(init_box *box)
 	return has_net ? join_network(box, fd, loopback) : 0;
 }
 
+void init_show_root(const init_box *box)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 16];
+	struct stat st;
+	ab_writer w;
+
+	if (box->stage_fd < 0 || stat("/", &st))
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_ROOT);
+	ab_put_u32(&w, box->ruleset_fd >= 0);
+	ab_put_u64(&w, st.st_dev);
+	ab_put_u64(&w, st.st_ino);
+	/* an error: it has ended, which is seen later */
+	(void)ab_message_send(box->stage_fd, w.data, w.len, &box->ruleset_fd,
+			      box->ruleset_fd >= 0, 0);
+}
+
 bool init_release_first(init_box *box)
 {
 	uint8_t memory[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
-	struct stat st;
 	ab_writer w;
-	int r = -1;
+	int r;
 
 	if (box->stage_fd < 0)
 		return false;
-	if (stat("/", &st) == 0) {
-		ab_writer_init_fixed(&w, memory, sizeof(memory));
-		ab_put_u32(&w, AB_MSG_STAGE_GO);
-		ab_put_u32(&w, box->ruleset_fd >= 0);
-		ab_put_u32(&w, box->walls);
-		ab_put_u64(&w, st.st_dev);
-		ab_put_u64(&w, st.st_ino);
-		ab_put_str(&w, box->notes);
-		r = w.bad ? -1
-			  : ab_message_send(box->stage_fd, w.data, w.len,
-					    &box->ruleset_fd,
-					    box->ruleset_fd >= 0, 0);
-	}
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_GO);
+	ab_put_u32(&w, 0);
+	ab_put_u32(&w, box->walls);
+	ab_put_str(&w, box->notes);
+	r = w.bad ? -EMSGSIZE
+		  : ab_message_send(box->stage_fd, w.data, w.len, NULL, 0, 0);
 	close(box->stage_fd);
 	box->stage_fd = -1;
 	return r == 0;

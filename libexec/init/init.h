@@ -172,6 +172,7 @@ int init_write_files(const init_box *box, uint32_t *step);
 int init_fail_step(init_box *box, uint32_t step, int err);
 int init_switch_root(init_box *box);
 int init_detach_host(init_box *box);
+int init_seal_root(init_box *box);
 int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 
 /* protect.c: 0 or -errno; path is relative to root_fd */
@@ -193,8 +194,10 @@ int init_start_first(init_box *box);
 void init_pass_plan(const init_box *box, int plan_fd);
 /* It has written its files; join the network namespace that it has made. */
 int init_join_first(init_box *box);
-/* The tree stands, PID 1 has dropped everything: it raises its own walls and
-   says that the box is ready. False: it is not there any more. */
+/* The tree is the root: it enters it, and Landlock. */
+void init_show_root(const init_box *box);
+/* PID 1 has dropped everything: it says that the box is ready. False: it is
+   not there any more. */
 bool init_release_first(init_box *box);
 
 /* walls.c */

@@ -751,6 +751,28 @@ static int prepare(pid_one *one)
 	return 0;
 }
 
+/* The landlock tier and the bare one: in the host's tree. */
+static int begin_bare(init_box *box)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (init_open_null(box) || init_prepare_landlock(box))
+		return -1;
+	return chdir("/") ? init_fail(box, errno, "", "root") : 0;
+}
+
+/* What is joined comes late: meanwhile the first launcher does its part. */
+static int begin_tree(init_box *box)
+{
+	if (init_build_root(box) || init_prepare_landlock(box) ||
+	    init_switch_root(box))
+		return -1;
+	init_show_root(box);
+	return init_open_null(box) || init_detach_host(box) ||
+			       init_join_first(box) || init_seal_root(box)
+		       ? -1
+		       : 0;
+}
+
 /* Everything the box's first process must do while it still may. */
 static int become_pid_one(pid_one *one)
 {
@@ -765,17 +787,9 @@ static int become_pid_one(pid_one *one)
 	    init_start_first(box) || init_await_plan(box) ||
 	    init_lend_namespaces(box))
 		return -1;
-	if (box->plan.tier >= AB_TIER_LANDLOCK)
-		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	else if (init_build_root(box))
+	if (box->plan.tier >= AB_TIER_LANDLOCK ? begin_bare(box)
+					       : begin_tree(box))
 		return -1;
-	/* here, while the first launcher may still be at its part */
-	if (init_prepare_landlock(box) || init_join_first(box) ||
-	    init_switch_root(box) || init_open_null(box))
-		return -1;
-	if (box->plan.tier >= AB_TIER_LANDLOCK ? chdir("/")
-					       : init_detach_host(box))
-		return init_fail(box, errno, "", "root");
 	init_prepare_polling(one);
 	return init_drop_privileges(box) || prepare(one) ? -1 : 0;
 }

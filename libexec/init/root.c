@@ -525,8 +525,6 @@ int init_switch_root(init_box *box)
 {
 	int r;
 
-	if (box->plan.tier >= AB_TIER_LANDLOCK)
-		return 0;
 	if (fchdir(box->root_fd))
 		return init_fail(box, errno, "", "root");
 	r = ab_sys_pivot_root(".", ".");
@@ -537,20 +535,21 @@ int init_switch_root(init_box *box)
 	return 0;
 }
 
-/*
- * Not part of building: detaching waits until every processor has been out
- * of the kernel once, and who makes the network namespace is in it for long.
- */
+/* The first launcher may still write its files: not read-only yet. */
 int init_detach_host(init_box *box)
 {
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	int r = ab_sys_umount2(".", AB_MNT_DETACH);
 
 	if (r < 0)
 		return init_fail(box, -r, "", "root detach");
-	if (chdir("/"))
-		return init_fail(box, errno, "", "root");
-	r = ab_sys_mount_setattr(AT_FDCWD, "/", 0, &attr);
+	return chdir("/") ? init_fail(box, errno, "", "root") : 0;
+}
+
+int init_seal_root(init_box *box)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	int r = ab_sys_mount_setattr(AT_FDCWD, "/", 0, &attr);
+
 	if (r < 0)
 		return init_fail(box, -r, "", "root read-only");
 	box->walls |= AB_WALL_ROOTFS;
