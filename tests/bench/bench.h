@@ -44,6 +44,8 @@ int run_program(const char *const *argv, const int fds[3]);
 /* As bwrap would build the mounts of a plan (agentbox_sandbox_plan_to_json);
    NULL-terminated, owned by the caller with its strings. */
 char **bwrap_of_plan(const char *plan_json);
+/* What each of the two has in the cold comparison. */
+void print_sides(const char *plan_json);
 void argv_free(char **argv);
 /* Every peer there is; base: the plain spawn; scratch: a directory. */
 void bench_peers(struct series *base, char **bwrap, const char *scratch);

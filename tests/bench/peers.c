@@ -55,6 +55,49 @@ static const char *text(const json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
+/* What bubblewrap is not asked for, though it could be. */
+typedef struct left_out {
+	size_t files, masks;
+} left_out;
+
+static left_out count_left_out(const json_t *mounts)
+{
+	left_out n = { 0, 0 };
+	const json_t *step;
+	size_t i;
+
+	json_array_foreach(mounts, i, step) {
+		const char *kind = text(step, "kind");
+
+		if (!kind)
+			continue;
+		n.files += strcmp(kind, "file") == 0;
+		n.masks += strcmp(kind, "hide") == 0 ||
+			   strcmp(kind, "protect") == 0;
+	}
+	return n;
+}
+
+void print_sides(const char *plan_json)
+{
+	json_t *plan = json_loads(plan_json, 0, NULL);
+	json_t *mounts = json_object_get(plan, "mounts");
+	left_out n = count_left_out(mounts);
+
+	printf("  both: user, mount, pid, net (loopback up), ipc, uts and "
+	       "cgroup namespaces;\n  the same %zu binds, links and file "
+	       "systems; no capabilities, no_new_privs\n",
+	       json_array_size(mounts) - n.files - n.masks);
+	printf("  box only: %zu files in /etc by value, %zu masks in /proc, "
+	       "Landlock, a filter of\n  %d instructions; raised once for many "
+	       "commands; waits until all of it is gone.\n  bubblewrap's own "
+	       "wait ends with the command; the kernel clears up after it\n",
+	       n.files, n.masks,
+	       (int)json_integer_value(
+		       json_object_get(plan, "seccomp_instructions")));
+	json_decref(plan);
+}
+
 static void push_step(char **argv, size_t *n, const json_t *step)
 {
 	const char *kind = text(step, "kind"), *at = text(step, "at");

@@ -224,6 +224,16 @@ static char **equivalent_bwrap(agentbox_policy *policy)
 	return argv;
 }
 
+static void say_sides(agentbox_policy *policy)
+{
+	agentbox_bytes *plan = NULL;
+	agentbox_error *err = NULL;
+
+	must(agentbox_sandbox_plan_to_json(context, policy, &plan, &err), &err);
+	print_sides(agentbox_bytes_get_data(plan));
+	agentbox_bytes_free(plan);
+}
+
 static bool works(char **argv)
 {
 	struct stdio s = open_stdio();
@@ -266,6 +276,7 @@ static void bench_cold(char **bwrap)
 		  peer ? &other : NULL, 0);
 	table_row("box, limits and a protected workspace", &full,
 		  peer ? &other : NULL, 0);
+	say_sides(plain);
 	series_free(&cold);
 	series_free(&limited);
 	series_free(&full);
