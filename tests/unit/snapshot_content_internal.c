@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "abtest.h"
+#include "base/alloc.h"
 #include "base/attr.h"
 #include "content_text.h"
 #include "snapshot/content_internal.h"
@@ -416,6 +417,44 @@ START_TEST(without_memory_there_is_no_scanner)
 }
 END_TEST
 
+START_TEST(a_scan_needs_no_memory)
+{
+	ab_content_finding f;
+	size_t n;
+	char *p = content_text(&seed, "a = gh^^p_^C30^\n", &n);
+
+#ifdef AB_FAULT_INJECTION
+	ab_alloc_fail_after(1);
+#endif
+	ck_assert(scan(p, n, &f));
+#ifdef AB_FAULT_INJECTION
+	ck_assert_uint_eq(ab_alloc_count(), 0);
+	ab_alloc_fail_after(0);
+#endif
+	free(p);
+}
+END_TEST
+
+START_TEST(one_long_line_is_no_matter)
+{
+	size_t n, len = 65536;
+	char *line = malloc(len), *p;
+	ab_content_finding f;
+
+	memset(line, 'a', len);
+	p = content_text(&seed, " gh^^p_^C30^", &n);
+	ab_content_begin(scanner, AB_CONTENT_STRICT, "x.js", 4);
+	for (int i = 0; i < 512; i++)
+		ck_assert(!ab_content_feed(scanner, line, len));
+	ab_content_feed(scanner, p, n);
+	ck_assert(ab_content_end(scanner, &f));
+	ck_assert_uint_eq(f.offset, 512 * len + 1);
+	ck_assert_uint_eq(f.line, 1);
+	free(line);
+	free(p);
+}
+END_TEST
+
 #define ADD(name) tcase_add_test(tc, name)
 
 int main(void)
@@ -438,6 +477,8 @@ int main(void)
 	ADD(in_binary_files_only_tier_h_counts);
 	ADD(a_scanner_is_as_new_for_each_file);
 	ADD(without_memory_there_is_no_scanner);
+	ADD(a_scan_needs_no_memory);
+	ADD(one_long_line_is_no_matter);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
