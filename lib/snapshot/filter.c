@@ -20,6 +20,9 @@
 #define MARK_REASON_SHIFT 2 /* why the directory was left out */
 #define MARK_REASON 0x1fu
 
+/* Nobody's program decorates a name so often: it hides one. */
+#define FORMS_MAX 32
+
 static const char *const reason_names[AB_OUT_REASONS] = {
 	[AB_KEPT] = "kept",
 	[AB_OUT_NAME] = "name",
@@ -66,6 +69,7 @@ struct judge {
 	const struct ab_name_rule *best;
 	const struct ab_name_rule *wanted; /* tier A */
 	bool is_written; /* the form is the name as it was written */
+	unsigned steps;	 /* forms looked at */
 	uint32_t mark;	  /* place.h's, of a directory */
 };
 
@@ -143,11 +147,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static void look(struct judge *j, const ab_form *form)
+/* False: no more, this name has been through too many forms. */
+static bool look(struct judge *j, const ab_form *form)
 {
 	j->place.form = form->text;
 	j->place.form_len = form->len;
 	ab_match_form(j->filter->match, form->text, form->len, hit, j);
+	return ++j->steps < FORMS_MAX;
 }
 
 /* Text below secrets/, whatever its name; unless a stronger rule spoke. */
@@ -185,13 +191,15 @@ static void look_at_forms(struct judge *j, ab_form *form)
 	look(j, form);
 	look_below(j, form);
 	j->is_written = false;
-	while (rank(j->best) < 8 && ab_form_next(form, is_manual))
-		look(j, form);
+	while (rank(j->best) < 8 && ab_form_next(form, is_manual) &&
+	       look(j, form))
+		;
 	if (!has_other)
 		return;
 	if (ab_form_swap_name(&other)) {
-		while (rank(j->best) < 8 && ab_form_next(&other, false))
-			look(j, &other);
+		while (rank(j->best) < 8 && ab_form_next(&other, false) &&
+		       look(j, &other))
+			;
 	} else if (ab_form_short_name(&other)) {
 		look(j, &other);
 	}
@@ -372,6 +380,8 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 	    ab_form_begin(&form, name, (size_t)(path + n - name)) < 0)
 		return;
 	look_at_forms(&j, &form);
+	if (j.steps >= FORMS_MAX)
+		return;
 	*out = (ab_filter_verdict){.rule = ""};
 	if (judge_by_rules(&j, out) ||
 	    judge_by_patterns(filter, ignore, &j.place, out))

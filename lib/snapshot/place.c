@@ -591,13 +591,23 @@ static bool is_environment(uint32_t mark, const ab_filter_names *e)
 		has(e, "lib", true) && has(e, "include", true));
 }
 
+static bool has_either(const ab_filter_names *e, const char *name)
+{
+	return has(e, name, true) || has(e, name, false);
+}
+
+/*
+ * A directory of git's, whatever it is called. Parts of it may be links or
+ * elsewhere; its config is here, with the tokens.
+ */
 static const char *repository(const ab_filter_names *e)
 {
 	if (has(e, "HEAD", false) &&
-	    ((has(e, "objects", true) &&
-	      (has(e, "refs", true) || has(e, "packed-refs", false) ||
-	       has(e, "reftable", true))) ||
-	     has(e, "commondir", false)))
+	    (has(e, "commondir", false) ||
+	     (has_either(e, "objects") &&
+	      (has_either(e, "refs") || has(e, "packed-refs", false) ||
+	       has(e, "reftable", true) || has(e, "config", false))) ||
+	     (has_either(e, "refs") && has(e, "config", false))))
 		return "bare-repository";
 	if (has(e, "format", false) && has(e, "db", true) &&
 	    has(e, "hooks", true) && has(e, "locks", true))
