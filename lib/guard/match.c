@@ -394,6 +394,39 @@ static bool has_subscript(const struct ab_word *value)
 	return false;
 }
 
+#define MAX_IN_PROMPT 16
+
+/* The commands in a prompt, which is text around them. */
+static void check_prompt(struct ab_check *c, const struct ab_word *value)
+{
+	const char *s = value->text;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < value->len && found < MAX_IN_PROMPT; i++) {
+		uint32_t from = i + 1, end = from, depth = 1;
+		struct ab_word text;
+
+		if (s[i] == '`') {
+			while (end < value->len && s[end] != '`')
+				end++;
+		} else if (s[i] == '$' && from < value->len &&
+			   s[from] == '(') {
+			for (end = ++from; end < value->len; end++) {
+				depth += s[end] == '(';
+				depth -= s[end] == ')';
+				if (!depth)
+					break;
+			}
+		} else {
+			continue;
+		}
+		if (ab_word_slice(c, value, from, end - from, &text))
+			ab_check_script(c, &text, true, NULL, 0, NULL);
+		found++;
+		i = end;
+	}
+}
+
 /* The value is text now and a command later. */
 static void check_late_value(struct ab_check *c, const char *name,
 			     uint32_t len, const struct ab_word *value)
@@ -411,9 +444,10 @@ static void check_late_value(struct ab_check *c, const char *name,
 			ab_check_script(c, &text, true, NULL, 0, NULL);
 		return;
 	}
-	/* a prompt is no number */
-	if (len >= 2 && name[0] == 'P' && (name[1] == 'S' || name[1] == 'R'))
+	if (len == 3 && !memcmp(name, "PS", 2)) {
+		check_prompt(c, value);
 		return;
+	}
 	if (has_subscript(value))
 		ab_check_script(c, value, false, NULL, 0, NULL);
 }

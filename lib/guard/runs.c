@@ -451,12 +451,32 @@ static bool is_likely(const struct ab_word *w)
 	return false;
 }
 
+/* env -S writes a blank as \_ too. */
+static void plain_blanks(struct ab_check *c, struct ab_word *w)
+{
+	char *text;
+
+	if (!memmem(w->text, w->len, "\\_", 2) ||
+	    !(text = ab_check_alloc(c, w->len + 1)))
+		return;
+	memcpy(text, w->text, w->len);
+	for (uint32_t i = 0; i + 1 < w->len; i++) {
+		if (text[i] == '\\' && text[i + 1] == '_')
+			text[i] = text[i + 1] = ' ';
+	}
+	w->text = text;
+}
+
 static void shell_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
 	uint32_t taint = ab_word_taint(w);
 	bool is_eval = role->kind == AB_ROLE_EVAL;
+	struct ab_word text = *w;
 
+	if (!strcmp(use->program->name, "env"))
+		plain_blanks(c, &text);
+	w = &text;
 	if (is_eval && is_likely(w))
 		taint |= AB_TAINT_VAR;
 	if (taint)
