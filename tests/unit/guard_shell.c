@@ -442,6 +442,68 @@ START_TEST(what_a_decision_lends_cannot_be_checked_with_it)
 }
 END_TEST
 
+START_TEST(as_many_wrappers_as_are_kept_are_shown)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	char text[256] = "sudo ";
+
+	for (int i = 0; i < 20; i++)
+		strcat(text, "nice ");
+	strcat(text, "rm -rf /");
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_str_eq(agentbox_decision_get_arg(d, 0, NULL), "rm");
+	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 0), "sudo");
+	ck_assert_str_eq(agentbox_decision_get_wrapper(d, 15), "nice");
+	ck_assert_ptr_null(agentbox_decision_get_wrapper(d, 16));
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
+#define MOST_ARGS 65536
+#define MOST_BYTES (2u << 20)
+
+START_TEST(as_many_arguments_as_the_kernel_takes_are_judged)
+{
+	agentbox_guard *guard = make_guard("");
+	agentbox_decision *d = NULL;
+	char *long_one = malloc(MOST_BYTES);
+	const char **args = calloc(MOST_ARGS + 1, sizeof(*args));
+	size_t *lens = calloc(MOST_ARGS + 1, sizeof(*lens));
+
+	ck_assert(long_one && args && lens);
+	memset(long_one, 'a', MOST_BYTES);
+	for (size_t i = 0; i <= MOST_ARGS; i++)
+		args[i] = "";
+	args[0] = "echo";
+	lens[0] = 4;
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, NULL, args, lens,
+						   MOST_ARGS, &d, NULL), 0);
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, NULL, args, lens,
+						   MOST_ARGS + 1, &d, NULL),
+			 AGENTBOX_ELIMIT);
+	/* a byte for the end of each, as execve(2) counts */
+	args[1] = long_one;
+	lens[1] = MOST_BYTES - 6;
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, NULL, args, lens, 2,
+						   &d, NULL), 0);
+	lens[1]++;
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, NULL, args, lens, 2,
+						   &d, NULL), AGENTBOX_ELIMIT);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_DENY);
+	free(lens);
+	free(args);
+	free(long_one);
+	agentbox_decision_free(d);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(the_simple_question_blocks_all_but_allow)
 {
 	agentbox_guard *guard = make_guard("");
@@ -685,6 +747,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, the_root_is_what_is_known_of_it, 0,
 			    (int)(sizeof(roots) / sizeof(roots[0])));
 	tcase_add_test(t, what_a_decision_lends_cannot_be_checked_with_it);
+	tcase_add_test(t, as_many_wrappers_as_are_kept_are_shown);
+	tcase_add_test(t, as_many_arguments_as_the_kernel_takes_are_judged);
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
 	tcase_add_loop_test(t, the_policy_has_its_say, 0,
 			    (int)(sizeof(cases) / sizeof(cases[0])));
