@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The prefilter: where in the bytes may a rule begin? From each anchor the
- * three bytes that are rarest in source code are taken (its print). One pass
- * finds the prints: with AVX2 by looking up the nibbles of 32 places at once
- * in masks of eight buckets of prints, otherwise by a bitmap of the first two
+ * four bytes in a row that are rarest in source code are taken (its print).
+ * One pass finds the prints: with AVX2 by looking up the nibbles of 32 places
+ * at once in masks of 24 buckets of prints, otherwise by a table of pairs of
  * bytes. Whatever passes is compared with the prints themselves, so both give
  * the same places.
  */
