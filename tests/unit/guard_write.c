@@ -339,6 +339,26 @@ START_TEST(f14_spellings_count_as_what_they_mean)
 }
 END_TEST
 
+/* Links on the way are followed, the one at the end is what is meant. */
+START_TEST(f13_a_link_at_the_end_behind_a_link_is_itself)
+{
+	agentbox_guard *g = engineer();
+
+	make_dir("team/shared/real");
+	make_symlink("real", "team/shared/way");
+	make_symlink("/etc", "team/shared/real/out");
+	allows(g, AGENTBOX_ACTION_DELETE, "shared/way/out");
+	allows(g, AGENTBOX_ACTION_RENAME, "shared/way/out");
+	escapes(g, W, "shared/way/out");
+	escapes(g, R, "shared/way/out");
+	ck_assert_int_eq(agentbox_guard_unlink(g, -1, "shared/way/out", 14,
+					       NULL, NULL), 0);
+	ck_assert(!is_there("team/shared/real/out"));
+	ck_assert(is_there("team/shared/real"));
+	agentbox_guard_unref(g);
+}
+END_TEST
+
 START_TEST(f15_nothing_is_expanded)
 {
 	agentbox_guard *g = engineer();
@@ -1023,6 +1043,7 @@ int main(void)
 	tcase_add_test(tc, f14_spellings_count_as_what_they_mean);
 	tcase_add_test(tc,
 		       f11_a_directory_that_is_gone_is_not_the_one_of_its_name);
+	tcase_add_test(tc, f13_a_link_at_the_end_behind_a_link_is_itself);
 	tcase_add_test(tc, f15_nothing_is_expanded);
 	tcase_add_test(tc, f16_a_name_may_be_as_long_as_the_kernel_takes_it);
 	tcase_add_test(tc, f16_malformed_paths_are_refused_bytewise);
