@@ -411,6 +411,33 @@ START_TEST(f23_modes_sizes_and_times)
 }
 END_TEST
 
+START_TEST(the_text_of_a_link_is_counted_by_its_names)
+{
+	static const struct {
+		const char *text;
+		int32_t code;
+	} rows[] = {
+		{ "x", 0 },	    { "./x", 0 },
+		{ "a/..", 0 },	    { "..x/..", 0 },
+		{ ".a/..", 0 },	    { "a/./..", 0 },
+		{ "a//b/../..", 0 }, { "a./..", 0 },
+		{ "..", AGENTBOX_EDENIED }, { "./..", AGENTBOX_EDENIED },
+		{ "././../x", AGENTBOX_EDENIED },
+		{ "a/../..", AGENTBOX_EDENIED },
+		{ "a/./../..", AGENTBOX_EDENIED },
+		{ "/etc", AGENTBOX_EDENIED },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		ck_assert_msg(agentbox_guard_symlink(
+				      g, rows[i].text, strlen(rows[i].text), -1,
+				      "shared/link", 11, NULL, NULL) ==
+				      rows[i].code, "%s", rows[i].text);
+		unlink(at("team/shared/link"));
+	}
+}
+END_TEST
+
 START_TEST(f27_the_working_directory_does_not_count)
 {
 	int here = open(".", O_PATH | O_CLOEXEC);
@@ -492,6 +519,7 @@ int main(void)
 	tcase_add_test(tc, f13_both_ends_of_a_link_are_judged);
 	tcase_add_test(tc, a_symbolic_link_stays_where_its_maker_writes);
 	tcase_add_test(tc, f23_modes_sizes_and_times);
+	tcase_add_test(tc, the_text_of_a_link_is_counted_by_its_names);
 	tcase_add_test(tc, f27_the_working_directory_does_not_count);
 	tcase_add_test(tc,
 		       f27_sixteen_threads_share_a_guard_while_the_cwd_moves);
