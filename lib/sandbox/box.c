@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/audit.h"
@@ -289,6 +290,39 @@ static void cancel(void *data)
 	ab_helper_cancel(&e->launch, STOP_TIMEOUT_MS);
 }
 
+/*
+ * Without a descriptor: who has used up those that a user may have in flight
+ * (unix(7), ETOOMANYREFS), a box of ours perhaps, must not keep us from
+ * raising another.
+ */
+static int send_plan_bytes(agentbox_sandbox *box)
+{
+	uint8_t memory[AB_PLAN_CHUNK];
+	struct stat st;
+	ab_writer w;
+
+	if (fstat(box->compiled.plan_fd, &st) < 0)
+		return -errno;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_PLAN);
+	ab_put_u32(&w, 0);
+	ab_put_u64(&w, (uint64_t)st.st_size);
+	int rc = ab_message_send(box->helper.control_fd, w.data, w.len, NULL,
+				 0, 0);
+	for (off_t at = 0; rc == 0 && at < st.st_size;) {
+		ssize_t n = pread(box->compiled.plan_fd,
+				  memory + AB_MESSAGE_HEADER,
+				  sizeof(memory) - AB_MESSAGE_HEADER, at);
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		rc = ab_message_send(box->helper.control_fd, memory,
+				     AB_MESSAGE_HEADER + (size_t)n, NULL, 0,
+				     0);
+		at += n;
+	}
+	return rc;
+}
+
 static int32_t send_plan(agentbox_sandbox *box, agentbox_error **err)
 {
 	uint8_t memory[AB_MESSAGE_HEADER];
@@ -299,6 +333,8 @@ static int32_t send_plan(agentbox_sandbox *box, agentbox_error **err)
 	ab_put_u32(&w, 1);
 	int rc = ab_message_send(box->helper.control_fd, w.data, w.len,
 				 &box->compiled.plan_fd, 1, 0);
+	if (rc == -ETOOMANYREFS)
+		rc = send_plan_bytes(box);
 	/* who has said why is heard first, by await_ready() */
 	if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
 		return ab_error_sys_code(err, AGENTBOX_EHELPER, -rc, "init",

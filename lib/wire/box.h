@@ -47,7 +47,9 @@ enum ab_box_message {
 				  box, 1 into the box; above it the group of
 				  ab_msg_spawn; reply carries the pipe */
 	/* before READY, once, and only when the plan given at the start was a
-	   head; fd: the sealed memfd of the whole. No answer of its own. */
+	   head; fd: the sealed memfd of the whole. No answer of its own.
+	   Without an fd: u64 size, and the plan in messages of this kind, each
+	   of at most AB_PLAN_CHUNK bytes with its header. */
 	AB_MSG_PLAN = 37,
 	/* spawn, host -> launcher */
 	AB_MSG_SPAWN = 48, /* ab_msg_spawn; fds: channel, then spawn.fds */
@@ -86,6 +88,8 @@ enum ab_box_message {
 	AB_MSG_STAGE_ROOT = 114,
 	AB_MSG_STAGE_GO = 115 /* u32 walls, str notes */
 };
+
+#define AB_PLAN_CHUNK 16384
 
 /* What was raised. Bits of `walls`, also used by verify. */
 #define AB_WALL_USERNS 0x0001u

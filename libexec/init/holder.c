@@ -21,7 +21,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/fd.h"
+#include "base/limits.h"
 #include "sys.h"
 #include "wire/message.h"
 
@@ -97,9 +99,40 @@ static void do_request(holder *h, const ab_msg_request *q, int fd)
 		close(reply_fd);
 }
 
-/* The whole plan: PID 1 goes on with it, and the holder has its own part. */
-static void on_plan(holder *h, uint32_t kind, int fd, size_t count)
+/* The plan as bytes, `size` of them: a sealed memfd of our own, or -errno. */
+static int receive_plan(holder *h, uint64_t size)
 {
+	ab_autofree uint8_t *plan = NULL, *chunk = NULL;
+	size_t have = 0, count = 0;
+
+	if (size == 0 || size > AB_MAX_PLAN_BYTES)
+		return -EPROTO;
+	plan = ab_calloc(1, (size_t)size);
+	chunk = ab_calloc(1, AB_PLAN_CHUNK);
+	if (!plan || !chunk)
+		return -ENOMEM;
+	while (have < size) {
+		ssize_t n = ab_message_recv(h->box->control_fd, chunk,
+					    AB_PLAN_CHUNK, NULL, 0, &count, 0);
+		size_t got = n > AB_MESSAGE_HEADER ?
+				     (size_t)n - AB_MESSAGE_HEADER : 0;
+
+		if (got == 0 || got > size - have)
+			return n < 0 ? (int)n : -EPROTO;
+		memcpy(plan + have, chunk + AB_MESSAGE_HEADER, got);
+		have += got;
+	}
+	return ab_fd_memfd_sealed("agentbox-plan", plan, have);
+}
+
+/* The whole plan: PID 1 goes on with it, and the holder has its own part. */
+static void on_plan(holder *h, uint32_t kind, ab_reader *r, int fd,
+		    size_t count)
+{
+	if (kind == AB_MSG_PLAN && count == 0) {
+		fd = receive_plan(h, ab_get_u64(r));
+		count = fd >= 0 && ab_reader_done(r);
+	}
 	if (kind != AB_MSG_PLAN || count != 1) {
 		init_fail(h->box, EPROTO, "", "plan");
 		init_end_box(h, &h->box->failure);
@@ -129,7 +162,7 @@ static void on_control(holder *h)
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
 	if (h->box->awaits_plan) {
-		on_plan(h, kind, fd, count);
+		on_plan(h, kind, &r, fd, count);
 		return;
 	}
 	/* RELAY comes with its file, the others with nothing */
