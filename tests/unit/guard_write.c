@@ -510,7 +510,7 @@ static bool own_mounts(void)
 		if (!put("/proc/self/gid_map", map))
 			return false;
 	}
-	return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	return mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 /* Runs body in a child with a mount namespace of its own. */
@@ -550,9 +550,9 @@ static void mounts_body(void)
 
 	make_dir("team/agents/alice/m");
 	make_file("team/agents/alice/file", "f");
-	if (mount(at("outside"), at("team/agents/alice/m"), NULL, MS_BIND,
+	if (mount(at("outside"), at("team/agents/alice/m"), "none", MS_BIND,
 		  NULL) < 0 ||
-	    mount(at("outside/secret"), at("team/agents/alice/file"), NULL,
+	    mount(at("outside/secret"), at("team/agents/alice/file"), "none",
 		  MS_BIND, NULL) < 0)
 		_exit(77);
 	g = engineer();
@@ -565,7 +565,7 @@ static void mounts_body(void)
 	must(ask(g, W, "agents/alice/a") == ALLOW);
 	agentbox_guard_unref(g);
 	/* an area that is a mount itself was put there by the host */
-	must(mount(at("outside/dir"), at("team/shared"), NULL, MS_BIND,
+	must(mount(at("outside/dir"), at("team/shared"), "none", MS_BIND,
 		   NULL) == 0);
 	g = engineer();
 	must(ask(g, W, "shared/new") == ALLOW);
