@@ -456,7 +456,7 @@ START_TEST(a_mount_below_the_workspace_is_noted_and_not_entered)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		if (!enter_mount_namespace() ||
-		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 		    chdir(dir) || mount("none", "w/m", "tmpfs", 0, NULL))
 			_exit(77);
 		shell("touch w/m/.envrc w/d/.envrc");
