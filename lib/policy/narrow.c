@@ -177,6 +177,19 @@ static int32_t narrow_order(ab_narrow *n, const ab_field *f, const json_t *p,
 	return cut_values(n, bound, c);
 }
 
+/* The child's own x- keys; the parent's are its own. */
+static int32_t keep_own_keys(ab_narrow *n, const json_t *c, json_t *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)c, key, value)
+		if (strncmp(key, "x-", 2) == 0 &&
+		    json_object_set(out, key, value) < 0)
+			return ab_error_nomem(n->err);
+	return 0;
+}
+
 /* --- the role ---------------------------------------------------------- */
 
 /*
@@ -261,6 +274,8 @@ static int32_t narrow_role(ab_narrow *n, const json_t *p, const json_t *c,
 		r = narrow_role_key(n, "agent", !manager, p, c, role);
 	if (r == 0)
 		r = narrow_worktrees(n, p, c, manager, role);
+	if (r == 0)
+		r = keep_own_keys(n, c, role);
 	if (r == 0)
 		*out = ab_steal(&role);
 	return r;
@@ -382,19 +397,6 @@ static int32_t narrow_field(ab_narrow *n, const ab_field *f, const json_t *p,
 	if (r == 0 && value && json_object_set(out, f->key, value) < 0)
 		return ab_error_nomem(n->err);
 	return r;
-}
-
-/* The child's own x- keys; the parent's are its own. */
-static int32_t keep_own_keys(ab_narrow *n, const json_t *c, json_t *out)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach ((json_t *)(uintptr_t)c, key, value)
-		if (strncmp(key, "x-", 2) == 0 &&
-		    json_object_set(out, key, value) < 0)
-			return ab_error_nomem(n->err);
-	return 0;
 }
 
 static int32_t walk(ab_narrow *n, const ab_field *table, const json_t *p,

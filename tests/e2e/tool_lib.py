@@ -31,6 +31,10 @@ HOME = os.path.join(TOP, "home")
 WORK = os.path.join(TOP, "work")
 WAIT = 20  # seconds until something that should happen counts as lost
 
+# Who starts the tests may have these ignored, and what is ignored stays so.
+for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+    signal.signal(_signal, signal.SIG_DFL)
+
 tests = []
 
 
