@@ -117,28 +117,33 @@ static void remove_records(const agentbox_peer_job *j)
 	unlinkat(j->places.records, lock, 0);
 }
 
+/*
+ * What was published, or may have been, goes: first its name, whatever the
+ * store then says; nobody is left who could give it back.
+ */
+static void take_back(agentbox_peer_job *j, agentbox_error **error)
+{
+	if (j->copy)
+		ab_snapshot_kill(j->copy);
+	if (j->places.shown >= 0)
+		(void)ab_places_hide(&j->places, j->grant.name, j->grant.id);
+	ab_store_rollback(j->peering->store);
+	ab_places_end(&j->places); /* its lock too */
+	ab_peer_revoke_now(j->peering, j->grant.id,
+			   agentbox_error_get_message(*error), NULL);
+	end(j, error);
+}
+
+/* A grant that failed is none; of a refresh the generation before stays. */
 static void fail(agentbox_peer_job *j, agentbox_error **error)
 {
 	record(j, j->kind == JOB_GRANT ? "peer.grant" :
 	       j->kind == JOB_REFRESH ? "peer.refresh" : "peer.revoke",
 	       "error", agentbox_error_get_message(*error), NULL);
-	if (j->kind == JOB_GRANT) {
-		/* nothing was published, or it was taken back */
-		ab_store_rollback(j->peering->store);
-		ab_grant_revoke(j->peering->store, j->grant.id,
-				agentbox_error_get_message(*error), NULL);
-		remove_records(j);
-	}
-	end(j, error);
-}
-
-/* What was published goes again, at once. */
-static void take_back(agentbox_peer_job *j, agentbox_error **error)
-{
-	ab_places_end(&j->places); /* its lock too */
-	ab_peer_revoke_now(j->peering, j->grant.id,
-			   agentbox_error_get_message(*error), NULL);
-	end(j, error);
+	if (j->kind == JOB_GRANT)
+		take_back(j, error);
+	else
+		end(j, error);
 }
 
 static int32_t mark_live(agentbox_peer_job *j, agentbox_error **err)
@@ -170,6 +175,7 @@ static void publish(agentbox_peer_job *j)
 	int32_t rc = ab_store_begin(store, &error);
 	if (rc == 0)
 		rc = ab_grant_check(store, j->grant.id, &error);
+	bool told = rc == 0;
 	if (rc == 0)
 		rc = ab_snapshot_publish(j->copy, &error);
 	if (rc == 0)
@@ -184,12 +190,15 @@ static void publish(agentbox_peer_job *j)
 		return;
 	}
 	ab_store_rollback(store);
+	/* told to publish and not told that it could not: it may have */
+	if (told && (ab_snapshot_done(j->copy) || rc == AGENTBOX_EHELPER ||
+		     rc == AGENTBOX_EPROTO || rc == AGENTBOX_ETIMEOUT)) {
+		take_back(j, &error);
+		return;
+	}
 	agentbox_snapshot_cancel(j->copy, NULL);
 	agentbox_snapshot_wait(j->copy, CANCEL_TIMEOUT_MS, NULL);
-	if (ab_snapshot_done(j->copy))
-		take_back(j, &error);
-	else
-		fail(j, &error);
+	fail(j, &error);
 }
 
 /* The copy has ended without being staged: unchanged, or it failed. */
@@ -210,10 +219,12 @@ static void scrub_ended(agentbox_peer_job *j)
 {
 	agentbox_error *error = NULL;
 
-	if (j->copy && agentbox_snapshot_wait(j->copy, 0, &error) < 0) {
+	int32_t rc = j->copy ? agentbox_snapshot_wait(j->copy, 0, &error) : 0;
+	if (rc < 0 && rc != AGENTBOX_ENOTFOUND) {
 		fail(j, &error);
 		return;
 	}
+	agentbox_error_free(ab_steal(&error)); /* nothing was there to end */
 	remove_records(j);
 	if (record(j, "peer.revoked", "allow", "", &error) == 0 && j->error)
 		agentbox_error_free(ab_steal(&error));
@@ -705,7 +716,7 @@ static void carry_out(agentbox_peer_job *j, const char *how)
 		rc = ab_error_sys(&error, -hidden, "reader",
 				  "cannot take '%s' from box %s",
 				  j->grant.name, j->grant.reader);
-	else if (rc == 0 && hidden > 0)
+	else if (rc == 0)
 		rc = start_scrub(j, strcmp(how, "detach") == 0 ?
 				    AB_COPY_UNLINK : 0, &error);
 	if (rc < 0)

@@ -261,6 +261,12 @@ static int32_t usable(const agentbox_snapshot *s, agentbox_error **err)
 	return 0;
 }
 
+/* Its control socket stays: cancel may be using it. */
+static void kill_helper(const agentbox_snapshot *s)
+{
+	(void)pidfd_send_signal(s->helper.pidfd, SIGKILL, NULL, 0);
+}
+
 /* --- a host's loop --- */
 
 int32_t agentbox_snapshot_get_fd(const agentbox_snapshot *job)
@@ -286,8 +292,7 @@ int32_t agentbox_snapshot_dispatch(agentbox_snapshot *job,
 	rc = pump(job, err);
 	if (rc == 0 && job->state == JOB_RUNNING &&
 	    ab_clock_left_ms(job->deadline) == 0) {
-		/* its control socket stays: cancel may be using it */
-		(void)pidfd_send_signal(job->helper.pidfd, SIGKILL, NULL, 0);
+		kill_helper(job);
 		ab_error_set(&error, AGENTBOX_ETIMEOUT, "deadline",
 			     "job \"%s\" did not end at its deadline and was "
 			     "killed", job_name(job->job));
@@ -377,6 +382,21 @@ void agentbox_snapshot_free(agentbox_snapshot *job)
 	free(job->subject);
 	free(job);
 	errno = saved;
+}
+
+void ab_snapshot_kill(agentbox_snapshot *job)
+{
+	agentbox_error *error = NULL;
+
+	if (job->state != JOB_RUNNING)
+		return;
+	kill_helper(job);
+	(void)ab_fd_poll(job->helper.pidfd, POLLIN, END_TIMEOUT_MS);
+	(void)pump(job, NULL);
+	if (job->state != JOB_RUNNING)
+		return;
+	lost(job, "was ended", &error);
+	fail(job, &error);
 }
 
 int ab_snapshot_staged_fd(const agentbox_snapshot *job)

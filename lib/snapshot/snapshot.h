@@ -46,6 +46,12 @@ int32_t ab_snapshot_start(agentbox_context *context,
 int ab_snapshot_staged_fd(const agentbox_snapshot *job);
 int32_t ab_snapshot_publish(agentbox_snapshot *job, agentbox_error **err);
 
+/*
+ * End it now, whatever it is at, and wait until it can do nothing more: what
+ * it has published by then stays.
+ */
+void ab_snapshot_kill(agentbox_snapshot *job);
+
 /* The options of a policy's `snapshot` section (a const json_t *). */
 int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,

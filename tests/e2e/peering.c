@@ -396,6 +396,29 @@ static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 	finish();
 }
 
+/* A copier that dies when it has published leaves this: a name, no grant. */
+static void case_071_a_grant_that_failed_shows_nothing(void)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message, *shown;
+	struct outcome o;
+
+	begin();
+	shown = e2e_text("%s/code/half.c",
+			 host_path("state/boxes/%s/shared",
+				   agentbox_sandbox_get_id(box())));
+	host_write(shown, "half\n");
+	REQUIRE(agentbox_peering_grant(peering, "reader", "writer", "code",
+				       NULL, &job, &err) == 0,
+		"grant: %s", agentbox_error_get_message(err));
+	CHECK(ended(job, &message) < 0, "granted over what is there");
+	o = box_sh("ls -A .shared");
+	CHECK(strcmp(o.out, "") == 0, "shown without a grant: %s", o.out);
+	grant("code");
+	finish();
+}
+
 static void case_073_a_revoke_wins_over_a_refresh(void)
 {
 	agentbox_peer_job *job = NULL;
@@ -472,6 +495,7 @@ static void case_122_it_is_recorded_on_both_sides(void)
 static const struct e2e_case cases[] = {
 	CASE(case_031_a_replaced_workspace_is_not_shared),
 	CASE(case_070_a_refresh_is_seen_and_who_stayed_reads_on),
+	CASE(case_071_a_grant_that_failed_shows_nothing),
 	CASE(case_072_two_jobs_at_one_grant),
 	CASE(case_073_a_revoke_wins_over_a_refresh),
 	CASE(case_099_the_reader_sees_source_and_no_secret),
