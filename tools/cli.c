@@ -358,7 +358,8 @@ static int check_operands(tool *t, const tool_args *args)
 		return usage_end(c);
 	}
 	if (c->max >= 0 && args->operand_count > c->max) {
-		char *m = text_format("%s%s%s: '%s' is one operand too many",
+		char *m = text_format(c->max ? "%s%s%s: '%s' is one operand too many"
+				      : "%s%s%s: '%s': it takes options only",
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
 				      args->operands[c->max]);

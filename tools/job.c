@@ -40,6 +40,7 @@ static long long count_of(const json_t *v, const char *key)
 
 void tool_job_tell(const json_t *counts, const char *about)
 {
+	long long files = count_of(counts, "files");
 	double size = (double)count_of(counts, "bytes");
 	const char *unit = "bytes";
 
@@ -56,12 +57,12 @@ void tool_job_tell(const json_t *counts, const char *about)
 		return;
 	}
 	if (!strcmp(job, "verify")) {
-		text_note("%s: as its manifest says, %lld files", about,
-			  count_of(counts, "files"));
+		text_note("%s: as its manifest says, %lld file%s", about, files,
+			  files == 1 ? "" : "s");
 		return;
 	}
-	text_note("%s: %lld files, %.*f %s%s; %lld left out%s", about,
-		  count_of(counts, "files"), *unit == 'b' ? 0 : 1, size, unit,
+	text_note("%s: %lld file%s, %.*f %s%s; %lld left out%s", about, files,
+		  files == 1 ? "" : "s", *unit == 'b' ? 0 : 1, size, unit,
 		  is_true(counts, "unchanged") ? ", unchanged" : "",
 		  count_of(counts, "left_out"),
 		  strcmp(job, "explain") != 0 && count_of(counts, "left_out") ?

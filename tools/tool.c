@@ -208,8 +208,9 @@ static void say_failure(tool *t, int status, const char *code,
 			const char *where, const char *about,
 			const char *message)
 {
-	/* The message repeats `where` for documents; a stage is added. */
-	bool stage = where[0] && where[0] != '/' && !strstr(message, where);
+	/* The message repeats `where` for documents; a stage is added, once. */
+	bool stage = where[0] && where[0] != '/' && !strstr(message, where) &&
+		     !(about && !strcmp(about, where));
 	char *line = text_format("%s%s%s%s%s [%s]", about ? about : "",
 				 about ? ": " : "", stage ? where : "",
 				 stage ? ": " : "", message, code);

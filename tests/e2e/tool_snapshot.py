@@ -102,6 +102,8 @@ def a_name_that_is_taken_is_refused_and_left():
     tree()
     write(DST + "/mine", "mine")
     status(tool("snapshot", "copy", SRC, DST), 5)
+    done = status(tool("snapshot", "copy", SRC, "dst", cwd=TOP), 5)
+    expect(done.err.count(b"dst") == 1, done.err)
     expect(files(DST) == {"mine"}, files(DST))
 
 
@@ -123,6 +125,7 @@ def what_is_wrong_is_named():
 @test
 def peers_need_two_boxes():
     says(status(tool("peer", "grant"), 2), "--reader BOX and --source BOX")
+    says(status(tool("peer", "grant", "a", "b"), 2), "takes options only")
     says(status(tool("peer", "grant", "--reader", "a", "--source", "b"), 4),
          "'a'")
     says(status(tool("peer", "list"), 0), "no box is granted anything")
