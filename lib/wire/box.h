@@ -28,7 +28,8 @@
 enum ab_box_message {
 	/* control, holder -> host */
 	/* ab_msg_ready; fds: spawn, and with a protected workspace (a watch
-	   or a SELF step in the plan) mountinfo and inotify: 1 or 3 */
+	   or a SELF step in the plan) mountinfo and inotify: 1 or 3. PID 1
+	   says it itself when the holder has nothing to add */
 	AB_MSG_READY = 16,
 	AB_MSG_FAILED = 17, /* ab_msg_failed; the box was not raised */
 	AB_MSG_EVENT = 18,  /* ab_msg_event */
@@ -74,10 +75,13 @@ enum ab_box_message {
 	AB_MSG_LINK_NAMESPACES = 103,
 	/* u32 group: the command of these relays has ended */
 	AB_MSG_LINK_RELAYS = 104,
-	/* holder -> PID 1. u32: how many trees follow; fd: the plan */
+	/* holder -> PID 1. u32: how many trees follow, u32 walls of their
+	   making; fd: the plan */
 	AB_MSG_LINK_PLAN = 105,
 	/* holder -> PID 1. u32 step for each fd: its tree, of a root host */
 	AB_MSG_LINK_TREES = 106,
+	/* PID 1 -> holder: READY was sent to the host */
+	AB_MSG_LINK_TOLD = 107,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked
@@ -86,7 +90,9 @@ enum ab_box_message {
 	AB_MSG_STAGE_PLAN = 113, /* fd: the whole plan */
 	/* u64 device and inode of /; fd: the ruleset, where there is one */
 	AB_MSG_STAGE_ROOT = 114,
-	AB_MSG_STAGE_GO = 115 /* u32 walls, str notes */
+	AB_MSG_STAGE_GO = 115,
+	/* launcher: Landlock and the filter hold it */
+	AB_MSG_STAGE_WALLS = 116
 };
 
 #define AB_PLAN_CHUNK 16384

@@ -3,9 +3,10 @@
  * The first launcher. It is forked before the tree is built, so that what does
  * not need the tree is done on another processor meanwhile: it makes the
  * network namespace, writes the tree's files while PID 1 makes the mounts,
- * drops its capabilities and loads the filter. When the tree stands PID 1 says
- * go; it takes its root, adds Landlock and tells the
- * holder that the box is ready. It serves no command before that.
+ * drops its capabilities and loads the filter. When the tree stands it takes
+ * its root, adds Landlock and says so to PID 1, which says go, and to the host
+ * that the box is ready, once it has dropped everything itself. No command is
+ * served before that.
  *
  * Its walls are those of every launcher, in another order: the filter comes
  * before Landlock. A policy may refuse what Landlock is entered with; then, as
@@ -19,7 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -42,6 +43,17 @@ static int hear(int stage_fd, uint32_t kind, uint8_t *message, size_t size,
 		return -EPROTO;
 	ab_reader_init(r, message, (size_t)n);
 	return ab_get_u32(r) == kind && ab_get_u32(r) == count ? 0 : -EPROTO;
+}
+
+/* The same, of a message that says nothing else. */
+static int hear_word(int stage_fd, uint32_t kind)
+{
+	uint8_t message[AB_MESSAGE_HEADER];
+	ab_autofd int fd = -1;
+	ab_reader r;
+	int failed = hear(stage_fd, kind, message, sizeof(message), &fd, &r);
+
+	return failed || fd >= 0 || !ab_reader_done(&r) ? -EPROTO : 0;
 }
 
 static int hear_plan(init_box *box, int stage_fd)
@@ -116,19 +128,21 @@ static int await_root(init_box *box)
 	return take_root(box, dev, ino);
 }
 
-static int await_go(init_box *box, uint32_t *walls)
+static int say_walls(void)
 {
-	static uint8_t message[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
-	ab_reader r;
-	int fd = -1;
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
 
-	if (hear(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_GO, message,
-		 sizeof(message), &fd, &r) ||
-	    fd >= 0)
-		return -EPROTO;
-	*walls = ab_get_u32(&r);
-	snprintf(box->notes, sizeof(box->notes), "%s", ab_get_str(&r));
-	return ab_reader_done(&r) ? 0 : -EPROTO;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_WALLS);
+	ab_put_u32(&w, 0);
+	return ab_message_send(INIT_LAUNCHER_KEPT_FD, w.data, w.len, NULL, 0,
+			       0);
+}
+
+static int await_go(void)
+{
+	return hear_word(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_GO);
 }
 
 /*
@@ -144,21 +158,27 @@ static bool may_enter_landlock(const init_box *box)
 /* Whatever goes wrong ends it, and PID 1 knows what to do. */
 static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
 {
-	uint32_t walls = 0;
-
 	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
 	if (chdir("/") || make_and_tell(box, stage_fd, proc_fd) ||
 	    init_drop_privileges(box) ||
 	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
 	    init_raise_seccomp(box) || !may_enter_landlock(box) ||
-	    await_root(box) || init_raise_landlock(box) ||
-	    await_go(box, &walls))
+	    await_root(box) || init_raise_landlock(box) || say_walls() ||
+	    await_go())
 		_exit(INIT_LAUNCHER_FAILED);
-	init_report_ready(box, walls);
 	init_serve_commands(box);
 }
 
 /* --- the side of PID 1 --------------------------------------------------- */
+
+/* The host's /proc knows us by the number that the host does. */
+static void find_outside(init_box *box, int proc_fd)
+{
+	char text[16] = "";
+
+	if (readlinkat(proc_fd, "self", text, sizeof(text) - 1) > 0)
+		box->pid_outside = (uint32_t)strtoul(text, NULL, 10);
+}
 
 int init_start_first(init_box *box)
 {
@@ -175,6 +195,7 @@ int init_start_first(init_box *box)
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return init_fail(box, errno, "", "netns");
+	find_outside(box, proc_fd);
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
 		first_launcher(box, pair[1], proc_fd);
@@ -259,22 +280,65 @@ void init_show_root(const init_box *box)
 			      box->ruleset_fd >= 0, 0);
 }
 
+/* Straight to the host, which has one word to wait for. */
+static int tell_host(const init_box *box, const ab_msg_ready *m)
+{
+	uint8_t memory[sizeof(box->notes) + 64];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_msg_put_ready(&w, AB_MSG_READY, 1, m);
+	return w.bad ? -EMSGSIZE
+		     : ab_message_send(box->control_fd, w.data, w.len,
+				       &box->spawn_host_fd, 1, 0);
+}
+
+/* Not before its hello, nor where it watches something for the host. */
+static bool has_to_pass_holder(const init_box *box)
+{
+	return !box->began_with_head || init_needs_settling(&box->plan);
+}
+
+static int tell_ready(const init_box *box)
+{
+	const ab_msg_ready m = {.walls = box->walls,
+				.landlock_abi = box->plan.landlock_abi,
+				.pid_one = box->pid_outside,
+				.launcher = (uint32_t)box->first_launcher,
+				.notes = box->notes};
+	uint8_t memory[sizeof(box->notes) + 64];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	if (has_to_pass_holder(box) || tell_host(box, &m)) {
+		ab_msg_put_ready(&w, AB_MSG_LINK_READY, 0, &m);
+	} else {
+		ab_put_u32(&w, AB_MSG_LINK_TOLD);
+		ab_put_u32(&w, 0);
+	}
+	return w.bad ? -EMSGSIZE
+		     : ab_message_send(box->link_inside_fd, w.data, w.len,
+				       NULL, 0, 0);
+}
+
 bool init_release_first(init_box *box)
 {
-	uint8_t memory[AB_MESSAGE_HEADER + 64 + sizeof(box->notes)];
+	uint8_t memory[AB_MESSAGE_HEADER];
 	ab_writer w;
-	int r;
+	bool stands = box->stage_fd >= 0 &&
+		      hear_word(box->stage_fd, AB_MSG_STAGE_WALLS) == 0;
 
-	if (box->stage_fd < 0)
-		return false;
+	/* nobody inside can end it: one that is gone now is replaced */
+	if (stands && tell_ready(box))
+		_exit(1);
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_STAGE_GO);
 	ab_put_u32(&w, 0);
-	ab_put_u32(&w, box->walls);
-	ab_put_str(&w, box->notes);
-	r = w.bad ? -EMSGSIZE
-		  : ab_message_send(box->stage_fd, w.data, w.len, NULL, 0, 0);
-	close(box->stage_fd);
+	if (stands)
+		(void)ab_message_send(box->stage_fd, w.data, w.len, NULL, 0,
+				      0);
+	if (box->stage_fd >= 0)
+		close(box->stage_fd);
 	box->stage_fd = -1;
-	return r == 0;
+	return stands;
 }

@@ -183,6 +183,13 @@ static int open_mountinfo(const init_box *box)
 	return fd < 0 ? -errno : ab_fd_lift(fd);
 }
 
+static void set_ready(holder *h)
+{
+	close(h->box->spawn_host_fd);
+	h->box->spawn_host_fd = -1;
+	h->is_ready = true;
+}
+
 static void on_ready(holder *h, ab_msg_ready *m)
 {
 	init_box *box = h->box;
@@ -209,9 +216,7 @@ static void on_ready(holder *h, ab_msg_ready *m)
 	if (w.bad || ab_message_send(box->control_fd, w.data, w.len, fds,
 				     count, 0))
 		init_end_box(h, NULL);
-	close(box->spawn_host_fd);
-	box->spawn_host_fd = -1;
-	h->is_ready = true;
+	set_ready(h);
 }
 
 /* A string of the message is only borrowed: it goes out before the next. */
@@ -268,6 +273,8 @@ static void on_link(holder *h)
 	if (kind == AB_MSG_LINK_READY && !h->is_ready &&
 	    ab_msg_get_ready(&r, &ready) == 0)
 		on_ready(h, &ready);
+	else if (kind == AB_MSG_LINK_TOLD && !h->is_ready)
+		set_ready(h);
 	else if (kind == AB_MSG_FAILED && !h->is_ready &&
 		 ab_msg_get_failed(&r, &failed) == 0)
 		pass_failure(h, &failed);

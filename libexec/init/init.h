@@ -54,6 +54,7 @@ typedef struct init_shared {
 typedef struct init_box {
 	ab_plan plan;
 	bool awaits_plan; /* it has the head only */
+	bool began_with_head; /* who has the whole knows that hello was said */
 	init_failure failure;
 	char notes[2048]; /* newline-separated */
 
@@ -88,6 +89,7 @@ typedef struct init_box {
 	int root_fd;  /* the box's root, while it is built */
 	int stage_fd; /* PID 1's end, to the first launcher; or -1 */
 	pid_t first_launcher;
+	uint32_t pid_outside; /* PID 1's own, as the host sees it; or 0 */
 	init_shared *shared;
 } init_box;
 
@@ -196,8 +198,8 @@ void init_pass_plan(const init_box *box, int plan_fd);
 int init_join_first(init_box *box);
 /* The tree is the root: it enters it, and Landlock. */
 void init_show_root(const init_box *box);
-/* PID 1 has dropped everything: it says that the box is ready. False: it is
-   not there any more. */
+/* PID 1 has dropped everything: when its walls stand as well, the host is told
+   that the box is ready, and it may serve. False: it is not there any more. */
 bool init_release_first(init_box *box);
 
 /* walls.c */

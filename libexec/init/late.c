@@ -78,13 +78,14 @@ static int send_trees(init_box *box, const uint32_t *steps, const int *fds,
 
 static int send_plan(init_box *box, int plan_fd, uint32_t trees)
 {
-	uint8_t memory[AB_MESSAGE_HEADER + 4];
+	uint8_t memory[AB_MESSAGE_HEADER + 8];
 	ab_writer w;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_LINK_PLAN);
 	ab_put_u32(&w, 1);
 	ab_put_u32(&w, trees);
+	ab_put_u32(&w, box->walls & AB_WALL_IDMAP);
 	return ab_message_send(box->link_holder_fd, w.data, w.len, &plan_fd, 1,
 			       0);
 }
@@ -113,14 +114,20 @@ static int hand_over(init_box *box, int plan_fd)
 	return r;
 }
 
+/*
+ * An ordinary user's PID 1 makes the trees itself and has its plan at once:
+ * it judges that as we do, and whoever finds a fault ends the box.
+ */
 int init_take_plan(init_box *box, int plan_fd)
 {
-	int r;
+	const bool has_trees = box->plan.map_by_holder;
+	int r = has_trees ? 0 : send_plan(box, plan_fd, 0);
 
 	if (init_read_plan(box, plan_fd) || init_prepare_trees(box))
 		return -1;
 	box->awaits_plan = false;
-	r = hand_over(box, plan_fd);
+	if (has_trees)
+		r = hand_over(box, plan_fd);
 	for (uint32_t i = 0; i < box->plan.step_count; i++)
 		ab_cleanup_fd(&box->tree_fds[i]);
 	/* PID 1 is gone: it has said why, or the holder sees it end */
@@ -174,6 +181,7 @@ int init_await_plan(init_box *box)
 		    &count, &r))
 		return -1;
 	trees = ab_get_u32(&r);
+	box->walls |= ab_get_u32(&r);
 	if (count != 1 || !ab_reader_done(&r))
 		return init_fail(box, EPROTO, "", "plan");
 	init_pass_plan(box, fds[0]);

@@ -107,7 +107,7 @@ static int raise_box(init_box *box)
 	    (!box->plan.is_head && init_prepare_trees(box)) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
-	box->awaits_plan = box->plan.is_head;
+	box->awaits_plan = box->began_with_head = box->plan.is_head;
 	if (box->plan.tier >= AB_TIER_LANDLOCK &&
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		return init_fail(box, errno, "", "subreaper");

@@ -784,14 +784,14 @@ static int become_pid_one(pid_one *one)
 	init_set_oom_score(box);
 	if (init_enter_namespaces(box) || init_bound_privileges(box) ||
 	    open_register(box) || init_begin_root(box) ||
-	    init_start_first(box) || init_await_plan(box) ||
+	    init_start_first(box) || prepare(one) || init_await_plan(box) ||
 	    init_lend_namespaces(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK ? begin_bare(box)
 					       : begin_tree(box))
 		return -1;
 	init_prepare_polling(one);
-	return init_drop_privileges(box) || prepare(one) ? -1 : 0;
+	return init_drop_privileges(box);
 }
 
 _Noreturn void init_pid_one(init_box *box)
@@ -801,18 +801,19 @@ _Noreturn void init_pid_one(init_box *box)
 
 	prctl(PR_SET_NAME, "agentbox-pid1", 0, 0, 0);
 	umask(022);
-	close(box->control_fd);
 	close(INIT_PLAN_FD);
 	close(box->host_pidfd);
 	close(box->link_holder_fd);
-	close(box->spawn_host_fd);
 	if (become_pid_one(&one)) {
 		init_send_failure(box, box->link_inside_fd);
 		_exit(1);
 	}
 	if (init_release_first(box))
 		one.launcher_pid = one.first_pid = box->first_launcher;
-	else
+	/* the host's, and for nothing else than to say that all stands */
+	close(box->control_fd);
+	close(box->spawn_host_fd);
+	if (!one.launcher_pid)
 		start_launcher(&one, box->link_inside_fd);
 	if (!one.launcher_pid) {
 		init_fail(box, EAGAIN, "", "launcher");
