@@ -109,7 +109,7 @@ static int make_policy(struct demo *d, bool weaker, agentbox_error **err)
 		"{s:i, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:i, s:s}}", "agentbox",
 		1, "extends", "builtin:workspace", "name", "demo", "workspace",
 		"path", d->tree, "at", "/workspace", "limits", "memory", "2GiB",
-		"pids", DEMO_PIDS, "wall", "2m");
+		"pids", DEMO_PIDS, "wall", "15m");
 	char *text;
 	int32_t rc;
 
@@ -370,11 +370,11 @@ static void build_and_test(struct demo *d)
 	heading("A REAL BUILD and its tests in the box", "%s", "");
 	if (d->build &&
 	    step(d, NULL, "../configure -q --disable-static") &&
-	    step(d, "make -j2 libagentbox.la",
-		 "make -s build-id.h && make -s -j2 libagentbox.la"))
-		step(d, "compile and run a test of the JSON reader",
-		     "make -s tests/fuzz/base_json && tests/fuzz/base_json "
-		     "../tests/fuzz/corpus/base_json");
+	    step(d, "make -j2 libexec/agentbox-init",
+		 "make -s build-id.h && make -s -j2 libexec/agentbox-init"))
+		step(d, "compile and run a test of its plans",
+		     "make -s tests/fuzz/plan && tests/fuzz/plan "
+		     "../tests/fuzz/corpus/plan");
 	step(d, "cc -o intruder ../examples/demo/intruder.c",
 	     "${CC:-cc} -o intruder ../examples/demo/intruder.c");
 }

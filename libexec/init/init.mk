@@ -106,7 +106,10 @@ tests_unit_boxmsg_internal_CFLAGS = $(UNIT_CFLAGS)
 
 check_PROGRAMS += tests/fuzz/plan tests/fuzz/control
 FUZZ_TARGETS += tests/fuzz/plan tests/fuzz/control
-tests_fuzz_plan_SOURCES = tests/fuzz/plan.c $(FUZZ_MAIN)
+# Of the library only what it reads: the demo builds it inside its box.
+tests_fuzz_plan_SOURCES = tests/fuzz/plan.c $(FUZZ_MAIN) \
+	lib/base/alloc.c lib/wire/codec.c lib/wire/plan.c
+tests_fuzz_plan_LDADD = $(LEAK_LDFLAGS) tests/lib/libabtest.a $(CHECK_LIBS)
 tests_fuzz_plan_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_plan_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_plan_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
