@@ -463,8 +463,13 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn)
 {
 	uint32_t n = use->operand_count - use->base[use->program->depth];
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
 
 	switch ((enum ab_select)role->select) {
+	case AB_SEL_HERE:
+		fn(c, use, role, &here);
+		break;
 	case AB_SEL_NTH:
 		if (n >= role->a)
 			each_operand(c, use, role, role->a - 1, role->a, fn);

@@ -67,6 +67,7 @@ struct ab_check {
 	bool in_is_file; /* stdin is a file of the disk */
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
+	bool is_reading; /* only what is read counts */
 	bool has_files;	 /* the text wrote one that is followed */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

@@ -30,6 +30,23 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 
+/* --- xargs.c --- */
+/* The words of a find -exec with `{}` put in, or of xargs with its input. */
+bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *from, uint32_t count,
+		   const char *mark, const struct ab_word *value,
+		   struct ab_word *to);
+/* One hole that stands for all arguments that stdin brings. */
+bool ab_stdin_word(struct ab_check *c, const struct ab_use *use,
+		   struct ab_word *out);
+void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *words, uint32_t count);
+void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *words, uint32_t count);
+/* find prints names into a pipe, or head passes them on: `| xargs` will read
+   them. */
+void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
+
 /* --- files.c --- */
 /*
  * Files that the text itself writes, by their path: what was put in, or

@@ -98,7 +98,8 @@ enum ab_select {
 	AB_SEL_OPTION, /* values of the options in mask */
 	AB_SEL_KEY,    /* of=FILE */
 	AB_SEL_UNTIL,  /* words after the options in mask up to `;` or `+` */
-	AB_SEL_AT      /* @FILE in the values of the options in mask */
+	AB_SEL_AT,     /* @FILE in the values of the options in mask */
+	AB_SEL_HERE    /* no word: the working directory */
 };
 
 struct ab_role {
@@ -172,6 +173,7 @@ struct ab_program {
 	bool is_git; /* the git table judges it first */
 	bool is_git_name; /* or at all */
 	bool is_wrapper, keeps_help, is_pass, is_builtin;
+	bool is_names; /* prints names of what lies below its operands */
 	uint32_t option, option_count;
 	uint32_t role, role_count;
 	uint32_t role_kinds; /* a bit for each enum ab_role_kind it has */
@@ -244,6 +246,7 @@ enum {
 	AB_CLASS_HOLE,
 	AB_CLASS_UNKNOWN,
 	AB_CLASS_SUBDIR,
+	AB_CLASS_CHECKED,
 	AB_CLASS_ANY,
 	AB_CLASS_COMPUTED
 };

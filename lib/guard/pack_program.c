@@ -348,6 +348,8 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 	} else if (*s >= '1' && *s <= '9') {
 		role->a = (uint8_t)(*s - '0');
 		role->select = s[1] == '-' ? AB_SEL_FROM : AB_SEL_NTH;
+	} else if (!strcmp(s, "here")) {
+		role->select = AB_SEL_HERE;
 	} else if (!strncmp(s, "key:", 4) && !role->text) {
 		role->select = AB_SEL_KEY;
 		role->text = s + 4;
@@ -505,6 +507,8 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->has_env = true;
 	else if (!strcmp(word, "pass"))
 		p->is_pass = true;
+	else if (!strcmp(word, "names"))
+		p->is_names = true;
 	else if (!strcmp(word, "nohelp"))
 		p->keeps_help = true;
 	else if (!strcmp(word, "git"))

@@ -21,7 +21,7 @@ enum block { BLOCK_NONE, BLOCK_CLASS, BLOCK_SET, BLOCK_PROGRAM, BLOCK_RULE };
 static const char *const computed[AB_CLASS_COMPUTED] = {
 	"root",	  "top",     "home",	"parent", "worktree",
 	"everything", "inside", "temp", "outside", "git",
-	"hole",	  "unknown", "subdir",	"any",
+	"hole",	  "unknown", "subdir",	"checked", "any",
 };
 
 int32_t ab_pack_bad(struct ab_pack_reader *r, const char *at, const char *fmt,

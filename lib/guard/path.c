@@ -24,7 +24,7 @@ struct path {
 	uint32_t count;
 	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
 	bool has_hole, is_too_long, went_up;
-	bool has_homes;
+	bool has_homes, is_checked;
 	const struct ab_word *cwd;
 	uint16_t homes; /* bit n: the first n components are a home */
 };
@@ -149,6 +149,10 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 	     (w->holes[0].kind == AB_HOLE_HOME && !w->holes[0].len))) {
 		if (start_at_hole(p, &w->holes[0]))
 			return;
+		p->is_checked = w->holes[0].is_checked &&
+				w->holes[0].kind == AB_HOLE_BYTES &&
+				w->hole_count == 1 && w->len &&
+				*w->text == '/';
 		p->from = FROM_NOWHERE;
 		p->has_hole = true;
 		return;
@@ -188,6 +192,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		len--;
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
+	p->is_checked = false;
 	p->cwd = c->cwd;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
@@ -364,6 +369,19 @@ static bool has_git(const struct path *p)
 	return false;
 }
 
+/* "${VAR:?}/name/...": never empty, and a name behind it that no directory of
+   the system has, should it be `/`. */
+static bool is_checked(const struct path *p)
+{
+	if (!p->is_checked || p->went_up || !p->count || is_top(&p->parts[0]))
+		return false;
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (p->parts[i].kind)
+			return false;
+	}
+	return true;
+}
+
 static uint64_t computed(const struct ab_check *c, const struct path *p)
 {
 	uint64_t mask = AB_CLASS(ANY);
@@ -374,6 +392,8 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 		mask |= AB_CLASS(HOLE);
 	if (p->from == FROM_NOWHERE)
 		mask |= AB_CLASS(UNKNOWN);
+	if (is_checked(p))
+		mask |= AB_CLASS(CHECKED);
 	mask |= dir_class(c, p, n, false, &below);
 	if (n && is_all(&p->parts[n - 1]))
 		mask |= dir_class(c, p, n - 1, true, &unused);

@@ -47,7 +47,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \
 	lib/guard/text.c lib/guard/text.h \
-	lib/guard/value.c
+	lib/guard/value.c \
+	lib/guard/xargs.c
 
 # The built-in rules are text; the library holds them as a string.
 EXTRA_DIST += lib/guard/base.rules

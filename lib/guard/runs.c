@@ -36,6 +36,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 				      .args = args, .arg_count = arg_count };
 	const struct ab_chain *chain = c->chain;
 
+	if (c->is_reading)
+		return;
 	if (c->use && c->use->program)
 		chain = add_chain(c, how ? how : c->use->program->name,
 				  how ? (uint32_t)strlen(how)
@@ -58,242 +60,10 @@ void ab_run_words(struct ab_check *c, const struct ab_use *use,
 	c->chain = chain;
 }
 
-/* The words of a find -exec with `{}` put in, or of xargs with its input. */
-static bool fill_words(struct ab_check *c, const struct ab_use *use,
-		       const struct ab_word *from, uint32_t count,
-		       const char *mark, const struct ab_word *value,
-		       struct ab_word *to)
-{
-	uint32_t n = (uint32_t)strlen(mark);
-
-	(void)use;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ab_word *w = &from[i];
-		const char *hit = memmem(w->text, w->len, mark, n);
-
-		to[i] = *w;
-		if (!hit || !n)
-			continue;
-		uint32_t at = (uint32_t)(hit - w->text);
-		uint32_t len = w->len - n + value->len;
-		char *text = ab_check_alloc(c, len + 1);
-		struct ab_hole *holes = NULL;
-
-		if (!text)
-			return false;
-		memcpy(text, w->text, at);
-		memcpy(text + at, value->text, value->len);
-		memcpy(text + at + value->len, hit + n, w->len - at - n);
-		if (value->hole_count) {
-			holes = ab_check_alloc(c, value->hole_count *
-							  sizeof(*holes));
-			if (!holes)
-				return false;
-			for (uint32_t k = 0; k < value->hole_count; k++) {
-				holes[k] = value->holes[k];
-				holes[k].at += at;
-			}
-		}
-		to[i].text = text;
-		to[i].len = len;
-		to[i].holes = holes;
-		to[i].hole_count = value->hole_count;
-		to[i].map = NULL;
-		to[i].map_count = 0;
-	}
-	return true;
-}
-
-/* One hole that stands for all arguments that stdin brings. */
-static bool stdin_word(struct ab_check *c, const struct ab_use *use,
-		       struct ab_word *out)
-{
-	struct ab_hole *h = ab_check_alloc(c, sizeof(*h));
-
-	if (!h)
-		return false;
-	*h = (struct ab_hole){ .kind = AB_HOLE_FIELDS };
-	if (use->in_taint) {
-		h->origin = ab_shell_stream(c->run, use->words[0].span);
-		if (!h->origin)
-			return false;
-		h->origin->taint = use->in_taint;
-	}
-	*out = (struct ab_word){ .text = "", .holes = h, .hole_count = 1,
-				 .span = use->words[0].span };
-	return true;
-}
-
-/* The words of a text, split at what `ends` them; at most `room`. */
-static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
-			    const char *ends, uint32_t end_count,
-			    struct ab_word *out, uint32_t room)
-{
-	uint32_t n = 0, i = 0;
-
-	while (i < text->len && n < room) {
-		while (i < text->len &&
-		       memchr(ends, text->text[i], end_count))
-			i++;
-		uint32_t from = i;
-
-		while (i < text->len &&
-		       !memchr(ends, text->text[i], end_count))
-			i++;
-		if (i > from &&
-		    !ab_word_slice(c, text, from, i - from, &out[n++]))
-			return 0;
-	}
-	if (!text->len && text->hole_count && n < room)
-		out[n++] = *text;
-	return n;
-}
-
-#define MAX_INPUT 256 /* words of a known stdin that xargs appends */
-#define MAX_SINGLE 16 /* of them each alone */
-
-/* -x, -xVALUE or the long form among the words before the command. */
-static bool has_option(const struct ab_use *use, const char *brief,
-		       const char *name)
-{
-	uint32_t end = use->operand_count ? use->operands[0] : use->count;
-
-	for (uint32_t i = 1; i < end; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (w->len >= 2 && (!memcmp(w->text, brief, 2) ||
-				    (w->len >= 4 && w->text[1] == '-' &&
-				     !strncmp(w->text, name,
-					      w->len < strlen(name)
-						      ? w->len
-						      : strlen(name)))))
-			return true;
-	}
-	return false;
-}
-
-static void run_xargs(struct ab_check *c, const struct ab_use *use,
-		      const struct ab_word *words, uint32_t count)
-{
-	struct ab_word value, *all;
-	const char *mark = NULL;
-	uint32_t extra = 0;
-	char text[32];
-
-	for (uint32_t i = 0; i < use->value_count; i++) {
-		const struct ab_value *v = &use->values[i];
-		const struct ab_word *w = &use->words[v->word];
-		const struct ab_word *o = &use->words[v->option];
-
-		if (o->len < 2 || (o->text[1] != 'I' && o->text[1] != 'i' &&
-				   memcmp(o->text, "--replace",
-					  o->len < 9 ? o->len : 9) != 0))
-			continue;
-		uint32_t n = w->len - v->at;
-
-		if (n && n < sizeof(text)) {
-			memcpy(text, w->text + v->at, n);
-			text[n] = '\0';
-			mark = text;
-		}
-	}
-	if (!mark && has_option(use, "-i", "--replace"))
-		mark = "{}";
-	if (!stdin_word(c, use, &value))
-		return;
-	all = ab_check_alloc(c, (count + MAX_INPUT + 2) * sizeof(*all));
-	if (!all)
-		return;
-	if (mark) {
-		if (use->in_text)
-			value = *use->in_text;
-		while (value.len && value.text[value.len - 1] == '\n')
-			value.len--;
-		if (fill_words(c, use, words, count, mark, &value, all))
-			ab_run_words(c, use, all, count);
-		return;
-	}
-	if (!count) /* xargs alone echoes */
-		return;
-	memcpy(all, words, count * sizeof(*all));
-	if (use->in_text) {
-		/* -0 and -d: not at blanks */
-		bool is_raw = has_option(use, "-0", "--null") ||
-			      has_option(use, "-d", "--delimiter");
-
-		extra = split_words(c, use->in_text,
-				    is_raw ? "\n\0" : " \t\n",
-				    is_raw ? 2 : 3, all + count, MAX_INPUT);
-	}
-	if (!use->in_text || extra == MAX_INPUT)
-		all[count + extra++] = value;
-	ab_run_words(c, use, all, count + extra);
-	/* sh -c gets one of them at a time; not again for each xargs in it */
-	if (c->is_single)
-		return;
-	c->is_single = true;
-	for (uint32_t i = 1; i < extra && i < MAX_SINGLE; i++) {
-		all[count] = all[count + i];
-		ab_run_words(c, use, all, count + 1);
-	}
-	c->is_single = false;
-}
-
 static bool is_text(const struct ab_word *w, const char *text)
 {
 	return !w->hole_count && strlen(text) == w->len &&
 	       !memcmp(text, w->text, w->len);
-}
-
-/* What find's -name says without a pattern; else *name stays. */
-static void find_name(struct ab_check *c, const struct ab_use *use,
-		      struct ab_word *name)
-{
-	for (uint32_t i = 0; i < use->value_count; i++) {
-		const struct ab_value *v = &use->values[i];
-		const struct ab_word *w = &use->words[v->word];
-
-		if (v->at || w->hole_count || !w->len ||
-		    (!is_text(&use->words[v->option], "-name") &&
-		     !is_text(&use->words[v->option], "-iname")))
-			continue;
-		for (uint32_t k = 0; k < w->len; k++) {
-			if (memchr("*?[\\", w->text[k], 4))
-				return;
-		}
-		(void)ab_word_slice(c, w, 0, UINT32_MAX, name);
-		return;
-	}
-}
-
-/* find START -exec words {} ; */
-static void run_find(struct ab_check *c, const struct ab_use *use,
-		     const struct ab_word *words, uint32_t count)
-{
-	struct ab_word *all = ab_check_alloc(c, (count + 1) * sizeof(*all));
-	struct ab_word value = { .text = "./{}", .len = 4,
-				 .span = use->words[0].span };
-
-	if (use->operand_count) {
-		const struct ab_word *start = &use->words[use->operands[0]];
-		struct ab_word name = { .text = "{}", .len = 2 };
-
-		find_name(c, use, &name);
-		char *text = ab_check_alloc(c, start->len + name.len + 2);
-
-		if (!text)
-			return;
-		memcpy(text, start->text, start->len);
-		text[start->len] = '/';
-		memcpy(text + start->len + 1, name.text, name.len);
-		value = *start;
-		value.text = text;
-		value.len = start->len + 1 + name.len;
-		value.map = NULL;
-		value.map_count = 0;
-	}
-	if (all && fill_words(c, use, words, count, "{}", &value, all))
-		ab_run_words(c, use, all, count);
 }
 
 /* Words behind an option, up to `;` or `+` (find) or the end. */
@@ -314,7 +84,7 @@ static void until_role(struct ab_check *c, const struct ab_use *use,
 				break;
 			end++;
 		}
-		run_find(c, use, use->words + from, end - from);
+		ab_wrap_find(c, use, use->words + from, end - from);
 	}
 }
 
@@ -368,13 +138,13 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 	if (n < role->a) {
 		if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS) &&
 		    role->a == 1)
-			run_xargs(c, use, NULL, 0);
+			ab_wrap_xargs(c, use, NULL, 0);
 		return;
 	}
 	uint32_t first = use->operands[base + role->a - 1];
 
 	if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS)) {
-		run_xargs(c, use, use->words + first, use->count - first);
+		ab_wrap_xargs(c, use, use->words + first, use->count - first);
 		return;
 	}
 	if (is_text(&use->words[first], "--"))
@@ -418,12 +188,12 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 		}
 		if (i < use->count)
 			value = use->words[i];
-		else if (!stdin_word(c, use, &value))
+		else if (!ab_stdin_word(c, use, &value))
 			return;
 		for (uint32_t k = first; k < end; k++)
 			has_mark |= memmem(use->words[k].text,
 					   use->words[k].len, "{}", 2) != NULL;
-		if (!fill_words(c, use, use->words + first, n, "{}", &value,
+		if (!ab_fill_words(c, use, use->words + first, n, "{}", &value,
 				all))
 			return;
 		if (!has_mark)

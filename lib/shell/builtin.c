@@ -62,7 +62,7 @@ static const struct value *appended(struct ab_shell_run *run,
 	struct segments list = { NULL, &list.first };
 	struct fields f = { 0 };
 
-	if (a->is_array && old->kind == VALUE_ARRAY) {
+	if (a->is_array && old->kind == VALUE_ARRAY && !a->is_sparse) {
 		uint32_t count = old->count + a->value_count;
 		struct ab_word *all = ab_run_low(run, count * sizeof(*all));
 
@@ -118,7 +118,7 @@ static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
 		}
 	} else if (a->is_append) {
 		value = appended(run, a);
-	} else if (a->is_list) {
+	} else if (a->is_list && !a->is_sparse) {
 		value = ab_run_array(run, a->values, a->value_count);
 	} else if (a->is_array) {
 		value = element(run, a);
@@ -251,6 +251,15 @@ static void effect_unset(struct ab_shell_run *run,
 	}
 }
 
+/* < <(...) of what is known */
+static const struct ab_word *proc_text(const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PROC &&
+			       w->holes->len == w->len && w->holes->origin ?
+		       w->holes->origin->value :
+		       NULL;
+}
+
 /* What `read` reads: the word, or the stream it comes from. */
 static const struct ab_word *input_of(struct ab_shell_run *run,
 				      const struct ab_shell_command *c,
@@ -268,7 +277,8 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 		if (r->fd != 0)
 			continue;
 		*origin = ab_run_blend(run, &r->target, 1);
-		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target : NULL;
+		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target :
+						      proc_text(&r->target);
 	}
 	return word;
 }
@@ -293,6 +303,112 @@ static const struct value *read_value(struct ab_shell_run *run,
 	return ab_run_scalar(run, &w);
 }
 
+/* What of a known text becomes elements: lines, or the fields of the first. */
+struct cut {
+	const char *ends;
+	uint32_t end_count;
+	bool is_lines, keeps_ends;
+};
+
+static uint32_t next_piece(const struct cut *cut, const struct ab_word *in,
+			   uint32_t *at)
+{
+	uint32_t i = *at;
+
+	if (!cut->is_lines)
+		while (i < in->len && memchr(cut->ends, in->text[i],
+					     cut->end_count))
+			i++;
+	*at = i;
+	while (i < in->len &&
+	       !memchr(cut->ends, in->text[i], cut->end_count))
+		i++;
+	return i;
+}
+
+/* The elements of a[] that `read -a` and mapfile make of a known text. */
+static const struct value *read_array(struct ab_shell_run *run,
+				      const struct ab_word *in,
+				      const struct cut *cut)
+{
+	struct ab_stream *origin = ab_run_blend(run, in, 1);
+	struct fields f = { 0 };
+
+	if (in->hole_count || (!cut->is_lines &&
+			       memchr(in->text, '\\', in->len)))
+		return ab_run_unknown(run, origin);
+	for (uint32_t at = 0; at < in->len;) {
+		uint32_t end = next_piece(cut, in, &at), last = end;
+		struct ab_word *w;
+
+		if (at == in->len)
+			break;
+		last += cut->keeps_ends && end < in->len;
+		w = ab_fields_new(run, &f);
+		if (!w)
+			return ab_run_unknown(run, origin);
+		w->text = in->text + at;
+		w->len = last - at;
+		w->span = ab_word_span(in, at, last - at);
+		at = end + 1;
+	}
+	return ab_run_array(run, f.words, f.count);
+}
+
+/* read -a: the first line by IFS, which is blanks here or nobody knows. */
+static const struct value *read_fields(struct ab_shell_run *run,
+				       const struct ab_shell_command *c,
+				       const struct ab_word *in)
+{
+	struct cut cut = { 0 };
+	struct ab_word line = *in;
+	const char *newline = memchr(in->text, '\n', in->len);
+
+	if (newline)
+		line.len = (uint32_t)(newline - in->text);
+	for (uint32_t i = 0; i < c->assign_count; i++)
+		if (strcmp(c->assigns[i].name, "IFS") == 0)
+			return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	for (uint32_t i = 0; i < cut.end_count; i++)
+		if (!memchr(" \t\n", cut.ends[i], 3))
+			return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	return read_array(run, &line, &cut);
+}
+
+/* Options that change neither what is read nor where it goes. */
+static bool has_only(const char *letters, const char *known)
+{
+	return letters[strspn(letters, known)] == '\0';
+}
+
+/* mapfile NAME: an element for each line */
+static void effect_mapfile(struct ab_shell_run *run,
+			   const struct ab_shell_tree *tree,
+			   const struct ab_shell_command *c,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	char letters[16];
+	uint32_t i = options(argv, argc, letters), len;
+	struct ab_stream *origin;
+	const struct ab_word *in = input_of(run, c, &origin);
+	struct ab_word none = { .text = "MAPFILE", .len = 7 };
+	const struct ab_word *name = argc > 1 ? &argv[argc - 1] : &none;
+	const struct value *value = ab_run_unknown(run, origin);
+	struct cut cut = { "\n", 1, true, !strchr(letters, 't') };
+
+	(void)tree;
+	if (i >= argc)
+		name = &none;
+	len = name_len(name, 0);
+	if (!len || !is_exact_before(name, len))
+		return;
+	if (in && has_only(letters, "t") && i + 1 >= argc)
+		value = read_array(run, in, &cut);
+	ab_run_assign(run, name->text, len, value, 0);
+}
+
 static void effect_read(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c,
@@ -301,31 +417,35 @@ static void effect_read(struct ab_shell_run *run,
 	struct ab_stream *origin;
 	const struct ab_word *in = input_of(run, c, &origin);
 	uint32_t names = 0, last = 0;
-	bool plain = true;
+	bool plain = true, is_array = false;
 
 	(void)tree;
 	for (uint32_t i = 1; i < argc; i++) {
-		uint32_t len = name_len(&argv[i], 0);
+		const struct ab_word *w = &argv[i];
+		uint32_t len = name_len(w, 0);
 
-		if (argv[i].len && argv[i].text[0] == '-') {
-			plain = plain && ab_word_equals(&argv[i], "-r");
+		if (w->len && w->text[0] == '-') {
+			is_array |= ab_word_equals(w, "-a") ||
+				    ab_word_equals(w, "-ra");
+			plain = plain && (ab_word_equals(w, "-r") ||
+					  ab_word_equals(w, "-a") ||
+					  ab_word_equals(w, "-ra"));
 			continue;
 		}
-		if (!len || !is_exact_before(&argv[i], len))
+		if (!len || !is_exact_before(w, len))
 			continue;
 		names++;
 		last = i;
-		ab_run_assign(run, argv[i].text, len,
-			      ab_run_unknown(run, origin), 0);
+		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
+			      0);
 	}
 	if (names == 0)
-		ab_run_assign(run, ab_word_equals(argv, "read") ? "REPLY" :
-								   "MAPFILE",
-			      ab_word_equals(argv, "read") ? 5 : 7,
-			      ab_run_unknown(run, origin), 0);
-	else if (names == 1 && plain && in && ab_word_equals(argv, "read"))
+		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
+	else if (names == 1 && plain && in)
 		ab_run_assign(run, argv[last].text, name_len(&argv[last], 0),
-			      read_value(run, in), 0);
+			      is_array ? read_fields(run, c, in) :
+					 read_value(run, in),
+			      0);
 }
 
 /* printf -v NAME */
@@ -618,8 +738,8 @@ static const effect_fn effects[] = {
 	[AB_BUILTIN_LOCAL] = effect_declare,
 	[AB_BUILTIN_UNSET] = effect_unset,
 	[AB_BUILTIN_READ] = effect_read,
-	[AB_BUILTIN_MAPFILE] = effect_read,
-	[AB_BUILTIN_READARRAY] = effect_read,
+	[AB_BUILTIN_MAPFILE] = effect_mapfile,
+	[AB_BUILTIN_READARRAY] = effect_mapfile,
 	[AB_BUILTIN_PRINTF] = effect_printf,
 	[AB_BUILTIN_SET] = effect_set,
 	[AB_BUILTIN_SHIFT] = effect_shift,

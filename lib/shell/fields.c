@@ -214,6 +214,7 @@ static void put_segment(const struct builder *b, struct ab_word *w, char *text,
 		h->span = s->span;
 		h->name = s->name;
 		h->origin = s->origin;
+		h->is_checked = s->is_checked;
 	} else if (wants_globs(b, s)) {
 		find_globs(w, holes, g, begin, s);
 	}
@@ -283,22 +284,40 @@ static void end_field(struct builder *b)
 
 static void take(struct builder *b, struct segment *s)
 {
+	if (!s)
+		return;
 	*b->field.tail = s;
 	b->field.tail = &s->next;
 	s->next = NULL;
 	b->is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
 }
 
-static void set_ifs(struct builder *b)
+bool ab_run_ifs(const struct ab_shell_run *run, const char **text,
+		uint32_t *len)
 {
-	const struct value *v = ab_run_value(b->run, "IFS", 3);
+	const struct variable *v = ab_run_find(run, "IFS", 3);
+	const struct value *value = ab_run_value_of(run, v);
 
-	b->ifs = " \t\n";
-	b->ifs_len = 3;
-	if (v->kind == VALUE_SCALAR && v->words[0].hole_count == 0) {
-		b->ifs = v->words[0].text;
-		b->ifs_len = v->words[0].len;
-	}
+	*text = " \t\n";
+	*len = 3;
+	/* a shell begins with its own, and so does who forgot */
+	if (!v || value->kind == VALUE_UNSET || v->when < run->forgotten ||
+	    v->when < run->child)
+		return true;
+	if (value->kind != VALUE_SCALAR || value->words->hole_count)
+		return false;
+	*text = value->words->text;
+	*len = value->words->len;
+	return true;
+}
+
+/* Where it is split, nobody knows. */
+static struct segment *any_fields(struct builder *b, const struct segment *s)
+{
+	struct segments list = { NULL, &list.first };
+
+	return ab_segments_hole(b->run, &list, AB_HOLE_FIELDS, s->span, "IFS",
+				NULL);
 }
 
 /* An unquoted expansion: separators in it end fields. */
@@ -307,8 +326,11 @@ static void split(struct builder *b, const struct segment *s)
 	bool exact = s->span.end - s->span.begin == s->len;
 	uint32_t at = 0;
 
-	if (!b->ifs)
-		set_ifs(b);
+	if (!b->ifs && !ab_run_ifs(b->run, &b->ifs, &b->ifs_len)) {
+		take(b, any_fields(b, s));
+		b->ifs = NULL;
+		return;
+	}
 	while (at < s->len) {
 		uint32_t begin = at;
 		struct segments piece = { NULL, &piece.first };
@@ -379,8 +401,7 @@ void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 				if (b.is_field)
 					end_field(&b);
 			} else {
-				list->text = " ";
-				list->len = 1;
+				list->len = (uint32_t)strlen(list->text);
 				take(&b, list);
 			}
 		} else if ((list->flags & SEGMENT_SPLIT) && !list->hole &&

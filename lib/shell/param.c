@@ -286,10 +286,61 @@ static bool may_be_empty(const struct ab_word *w)
 	return true;
 }
 
+/* What stands between the words of "$*": the first byte of IFS, NUL-terminated;
+ * NULL: nobody knows. */
+static const char *joint_of(const struct expansion *e)
+{
+	const char *ifs;
+	uint32_t len;
+	char *text;
+
+	if (!ab_run_ifs(e->run, &ifs, &len))
+		return NULL;
+	if (!len)
+		return "";
+	text = ab_run_low(e->run, 2);
+	if (text) {
+		text[0] = ifs[0];
+		text[1] = '\0';
+	}
+	return text;
+}
+
+static void add_joint(struct expansion *e, const char *joint)
+{
+	struct segment *s;
+
+	if (joint && (!e->is_here || strcmp(joint, " ") == 0)) {
+		ab_param_add_bytes(e, joint, (uint32_t)strlen(joint));
+		return;
+	}
+	/* in a here-document bash takes a blank, and others IFS */
+	s = ab_segments_hole(e->run, e->list,
+			     joint ? AB_HOLE_LIKELY : AB_HOLE_BYTES, e->span,
+			     "IFS", NULL);
+	if (s && joint) {
+		s->text = " ";
+		s->len = 1;
+	}
+}
+
+static void add_break(struct expansion *e, const char *joint)
+{
+	struct segment *s = ab_segments_add(e->run, e->list,
+					    joint ? joint : "", 0, e->span, 0);
+
+	if (!s)
+		return;
+	s->flags = SEGMENT_BREAK;
+	if (!joint)
+		s->hole = AB_HOLE_BYTES;
+}
+
 static void add_all(struct expansion *e)
 {
 	const struct value *v = e->value;
 	bool quoted = e->flags & SEGMENT_QUOTED;
+	const char *joint = " ";
 	struct segment *s;
 
 	if (v->kind == VALUE_SCALAR) {
@@ -311,14 +362,13 @@ static void add_all(struct expansion *e)
 		if (s)
 			s->flags = SEGMENT_NONE;
 	}
+	if (v->count > 1 && e->all == '*')
+		joint = joint_of(e);
 	for (uint32_t i = 0; i < v->count && !e->run->arena->is_full; i++) {
-		if (i && quoted && e->all == '*') {
-			ab_param_add_bytes(e, " ", 1);
-		} else if (i) {
-			s = ab_segments_add(e->run, e->list, "", 0, e->span, 0);
-			if (s)
-				s->flags = SEGMENT_BREAK;
-		}
+		if (i && quoted && e->all == '*')
+			add_joint(e, joint);
+		else if (i)
+			add_break(e, joint);
 		ab_param_add_word(e, &v->words[i]);
 	}
 }
@@ -372,7 +422,12 @@ static void default_value(struct expansion *e, struct segment *args)
 		return;
 	}
 	if (e->param->op == OP_ERROR) {
+		struct segment **tail = e->list->tail;
+
 		add_value(e);
+		/* the shell ends there when it is empty */
+		if (*tail && (*tail)->hole && e->param->has_colon)
+			(*tail)->is_checked = true;
 		return;
 	}
 	if (known && !is_missing(e)) {
@@ -435,8 +490,14 @@ static bool operate(struct expansion *e, struct segment *args)
 
 	if (op == OP_LENGTH)
 		return length(e);
+	if (op == OP_SLICE && e->is_all) {
+		if (!ab_param_slice_all(e, args))
+			return false;
+		add_all(e);
+		return true;
+	}
 	if (op == OP_SLICE)
-		return !e->is_all && ab_param_slice(e, args);
+		return ab_param_slice(e, args);
 	if (is_home_trim(e, args)) {
 		add_value(e);
 		return true;
@@ -466,6 +527,7 @@ void ab_expand_param(struct ab_shell_run *run,
 		.span = ab_tree_span(tree, part->begin, part->end),
 		.flags = part->flags & PART_QUOTED ? SEGMENT_QUOTED :
 						     SEGMENT_SPLIT,
+		.is_here = tree->word,
 	};
 
 	find_value(&e, (const char *)tree->text + param->name,

@@ -20,6 +20,7 @@ struct expansion {
 	const struct ab_word *word; /* the scalar it is, or NULL */
 	bool is_all;		    /* $@ or a[@] */
 	char all;		    /* '@' or '*' */
+	bool is_here;		    /* in a here-document */
 };
 
 /* To the expansion's list, quoted as it is. */
@@ -45,5 +46,8 @@ void ab_param_argument(struct expansion *e, struct segment *list,
  */
 bool ab_param_edit(struct expansion *e, struct segment *args);
 bool ab_param_slice(struct expansion *e, struct segment *args);
+/* ${@:offset:length} and that of an array: its value becomes the words of it.
+ * False: it is not decided. */
+bool ab_param_slice_all(struct expansion *e, struct segment *args);
 
 #endif

@@ -197,39 +197,88 @@ static bool number_in(struct expansion *e, struct segment *args, int64_t *n)
 	return w.hole_count == 0 && ab_arith(e->run, w.text, w.len, n);
 }
 
+struct bounds {
+	int64_t begin, count;
+	bool has_length;
+};
+
+/* The numbers of ${x:offset:length}. */
+static bool slice_numbers(struct expansion *e, struct segment *args,
+			  struct bounds *b)
+{
+	struct segment *rest, *second;
+
+	*b = (struct bounds){ 0 };
+	for (rest = args; rest; rest = rest->next)
+		b->has_length |= (rest->flags & SEGMENT_MARK) != 0;
+	second = after_mark(&args);
+	if (b->has_length && !number_in(e, second, &b->count))
+		return false;
+	/* ${ANYTHING:0:0} is nothing */
+	if (b->has_length && b->count == 0 && second)
+		return true;
+	return number_in(e, args, &b->begin);
+}
+
 /* ${x:offset:length} */
 bool ab_param_slice(struct expansion *e, struct segment *args)
 {
-	struct segment *rest, *second = NULL;
-	bool has_length = false;
-	int64_t begin, count = 0, len;
+	struct bounds b;
+	int64_t len;
 
-	for (rest = args; rest; rest = rest->next)
-		has_length |= (rest->flags & SEGMENT_MARK) != 0;
-	second = after_mark(&args);
-	if (has_length && !number_in(e, second, &count))
+	if (!slice_numbers(e, args, &b))
 		return false;
-	/* ${ANYTHING:0:0} is nothing */
-	if (has_length && count == 0 && second) {
+	if (b.has_length && b.count == 0) {
 		ab_param_add_bytes(e, "", 0);
 		return true;
 	}
-	if (!e->word || e->word->hole_count || !number_in(e, args, &begin))
+	if (!e->word || e->word->hole_count)
 		return false;
 	len = e->word->len;
-	if (begin < 0)
-		begin += len;
-	if (begin < 0 || begin > len)
-		begin = len;
-	if (!has_length)
-		count = len - begin;
-	if (count < 0)
-		count += len - begin;
-	if (count < 0)
-		count = 0;
-	if (count > len - begin)
-		count = len - begin;
-	add_slice(e, (uint32_t)begin, (uint32_t)(begin + count));
+	if (b.begin < 0)
+		b.begin += len;
+	if (b.begin < 0 || b.begin > len)
+		b.begin = len;
+	if (!b.has_length)
+		b.count = len - b.begin;
+	if (b.count < 0)
+		b.count += len - b.begin;
+	if (b.count < 0)
+		b.count = 0;
+	if (b.count > len - b.begin)
+		b.count = len - b.begin;
+	add_slice(e, (uint32_t)b.begin, (uint32_t)(b.begin + b.count));
+	return true;
+}
+
+bool ab_param_slice_all(struct expansion *e, struct segment *args)
+{
+	const struct value *v = e->value;
+	bool is_array = e->param->has_index;
+	struct value *part;
+	struct bounds b;
+
+	if (v->kind != VALUE_ARRAY || !slice_numbers(e, args, &b) ||
+	    b.count < 0)
+		return false;
+	/* $@ counts from $0, which is not in it */
+	if (!is_array && b.begin <= 0 && (b.begin == 0 || -b.begin > v->count))
+		return false;
+	if (!is_array && b.begin > 0)
+		b.begin--;
+	if (b.begin < 0)
+		b.begin += v->count;
+	if (b.begin < 0 || b.begin > v->count)
+		b.begin = v->count;
+	if (!b.has_length || b.count > v->count - b.begin)
+		b.count = v->count - b.begin;
+	part = ab_run_low(e->run, sizeof(*part));
+	if (!part)
+		return false;
+	*part = *v;
+	part->words += b.begin;
+	part->count = (uint32_t)b.count;
+	e->value = part;
 	return true;
 }
 

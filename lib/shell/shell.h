@@ -95,6 +95,8 @@ struct ab_stream {
 	/* The visitor's own, 0 at first. Set it when a command writes to the
 	 * stream. A JOIN has the bits of its parts. */
 	uint32_t taint;
+	/* The same, NULL at first; not joined. */
+	const void *note;
 	struct ab_span span;
 	/* All that is ever written to it, when that is known: echo and printf
 	 * of constants, cat of a here-document, : and true. May have holes.
@@ -135,6 +137,7 @@ struct ab_shell_assign {
 	bool is_append;	  /* += */
 	bool is_array;	  /* a=(...) or a[i]=... */
 	bool is_list;	  /* a=(...): value_count may be != 1 */
+	bool is_sparse;	  /* a=([i]=...): not one after the other from 0 */
 	const struct ab_word *values;
 	uint32_t value_count;
 	struct ab_span span; /* of all of it */

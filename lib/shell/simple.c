@@ -56,6 +56,21 @@ uint32_t ab_visit_redirs(struct ab_shell_run *run,
 	return count;
 }
 
+/* [n]= of an array's element, where n comes next anyway. */
+static bool is_next_index(const struct ab_shell_tree *tree,
+			  const struct word *e, uint32_t next)
+{
+	const unsigned char *s = tree->text + e->begin;
+	uint32_t n = 0, i = 1;
+
+	if (s[0] != '[')
+		return false;
+	for (; i < e->assign && i < 6 && ab_shell_name[s[i]] == AB_DIGIT; i++)
+		n = n * 10 + s[i] - '0';
+	return i > 1 && s[i] == ']' && s[i + 1] == '=' && n == next &&
+	       (s[1] != '0' || i == 2);
+}
+
 static void expand_assign(struct ab_shell_run *run,
 			  const struct ab_shell_tree *tree,
 			  const struct word *w, struct ab_shell_assign *a)
@@ -86,11 +101,14 @@ static void expand_assign(struct ab_shell_run *run,
 		ab_expand_word(run, tree, w, EXPAND_VALUE, &values);
 	} else {
 		a->is_array = a->is_list = true;
-		for (const struct word *e = array->u.words; e; e = e->next)
+		for (const struct word *e = array->u.words; e; e = e->next) {
+			a->is_sparse |= e->assign &&
+					!is_next_index(tree, e, values.count);
 			ab_expand_word(run, tree, e,
 				       e->assign ? EXPAND_VALUE :
 						   EXPAND_FIELDS,
 				       &values);
+		}
 	}
 	a->values = values.words;
 	a->value_count = values.count;

@@ -98,7 +98,8 @@ struct stream {
 enum segment_flags {
 	SEGMENT_QUOTED = 1,
 	SEGMENT_SPLIT = 2, /* of an unquoted expansion: fields split in it */
-	SEGMENT_BREAK = 4, /* no text: a field ends here ("$@") */
+	SEGMENT_BREAK = 4, /* no text: a field ends here ("$@"); one word has
+			    * the string `text` there */
 	SEGMENT_MARK = 8,  /* no text: a separator in ${x/a/b} */
 	SEGMENT_BRACE = 16, /* one of { , } outside of quotes */
 	SEGMENT_NONE = 32  /* "$@" of nothing: quotes that make no word */
@@ -112,6 +113,7 @@ struct segment {
 	uint8_t flags, hole; /* enum ab_hole_kind, or 0 */
 	const char *name;
 	struct ab_stream *origin;
+	bool is_checked; /* of its hole */
 };
 
 struct segments {
@@ -307,6 +309,9 @@ void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		   const struct word *word, enum expand_mode mode,
 		   struct ab_word *out);
 /* fields.c */
+/* What separates fields; false: nobody knows. */
+bool ab_run_ifs(const struct ab_shell_run *run, const char **text,
+		uint32_t *len);
 struct ab_word *ab_fields_new(struct ab_shell_run *run, struct fields *out);
 /* Segments to fields. */
 void ab_expand_fields(struct ab_shell_run *run, struct segment *list,

@@ -52,6 +52,7 @@ struct ab_hole {
 	struct ab_span span;
 	const char *name; /* of the variable, NUL-terminated; or NULL */
 	struct ab_stream *origin; /* whose bytes these are; or NULL */
+	bool is_checked; /* BYTES, FIELDS: of ${x:?}, so never empty */
 };
 
 /* Where the bytes from `at` up to the next entry's `at` came from: one to one

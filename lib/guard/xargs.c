@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * find and xargs: the commands they run, with the words that they put in. What
+ * find comes across is not known, but where it looks and what the names are
+ * like; so what would be read there is judged as if it were named. Spec:
+ * DESIGN.md section 7.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+/* The words of a find -exec with `{}` put in, or of xargs with its input. */
+bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *from, uint32_t count,
+		   const char *mark, const struct ab_word *value,
+		   struct ab_word *to)
+{
+	uint32_t n = (uint32_t)strlen(mark);
+
+	(void)use;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = &from[i];
+		const char *hit = memmem(w->text, w->len, mark, n);
+
+		to[i] = *w;
+		if (!hit || !n)
+			continue;
+		uint32_t at = (uint32_t)(hit - w->text);
+		uint32_t len = w->len - n + value->len;
+		char *text = ab_check_alloc(c, len + 1);
+		struct ab_hole *holes = NULL;
+
+		if (!text)
+			return false;
+		memcpy(text, w->text, at);
+		memcpy(text + at, value->text, value->len);
+		memcpy(text + at + value->len, hit + n, w->len - at - n);
+		if (value->hole_count) {
+			holes = ab_check_alloc(c, value->hole_count *
+							  sizeof(*holes));
+			if (!holes)
+				return false;
+			for (uint32_t k = 0; k < value->hole_count; k++) {
+				holes[k] = value->holes[k];
+				holes[k].at += at;
+			}
+		}
+		to[i].text = text;
+		to[i].len = len;
+		to[i].holes = holes;
+		to[i].hole_count = value->hole_count;
+		to[i].map = NULL;
+		to[i].map_count = 0;
+	}
+	return true;
+}
+
+/* One hole that stands for all arguments that stdin brings. */
+bool ab_stdin_word(struct ab_check *c, const struct ab_use *use,
+		   struct ab_word *out)
+{
+	struct ab_hole *h = ab_check_alloc(c, sizeof(*h));
+
+	if (!h)
+		return false;
+	*h = (struct ab_hole){ .kind = AB_HOLE_FIELDS };
+	if (use->in_taint) {
+		h->origin = ab_shell_stream(c->run, use->words[0].span);
+		if (!h->origin)
+			return false;
+		h->origin->taint = use->in_taint;
+	}
+	*out = (struct ab_word){ .text = "", .holes = h, .hole_count = 1,
+				 .span = use->words[0].span };
+	return true;
+}
+
+/* The words of a text, split at what `ends` them; at most `room`. */
+static uint32_t split_words(struct ab_check *c, const struct ab_word *text,
+			    const char *ends, uint32_t end_count,
+			    struct ab_word *out, uint32_t room)
+{
+	uint32_t n = 0, i = 0;
+
+	while (i < text->len && n < room) {
+		while (i < text->len &&
+		       memchr(ends, text->text[i], end_count))
+			i++;
+		uint32_t from = i;
+
+		while (i < text->len &&
+		       !memchr(ends, text->text[i], end_count))
+			i++;
+		if (i > from &&
+		    !ab_word_slice(c, text, from, i - from, &out[n++]))
+			return 0;
+	}
+	if (!text->len && text->hole_count && n < room)
+		out[n++] = *text;
+	return n;
+}
+
+#define MAX_INPUT 256 /* words of a known stdin that xargs appends */
+#define MAX_SINGLE 16 /* of them each alone */
+
+/* -x, -xVALUE or the long form among the words before the command. */
+static bool has_option(const struct ab_use *use, const char *brief,
+		       const char *name)
+{
+	uint32_t end = use->operand_count ? use->operands[0] : use->count;
+
+	for (uint32_t i = 1; i < end; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len >= 2 && (!memcmp(w->text, brief, 2) ||
+				    (w->len >= 4 && w->text[1] == '-' &&
+				     !strncmp(w->text, name,
+					      w->len < strlen(name)
+						      ? w->len
+						      : strlen(name)))))
+			return true;
+	}
+	return false;
+}
+
+static bool is_text(const struct ab_word *w, const char *text)
+{
+	return !w->hole_count && strlen(text) == w->len &&
+	       !memcmp(text, w->text, w->len);
+}
+
+/* What find's -name says; else *name stays. True: it says something. */
+static bool find_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *name)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+
+		if (v->at || w->hole_count || !w->len ||
+		    (!is_text(&use->words[v->option], "-name") &&
+		     !is_text(&use->words[v->option], "-iname")))
+			continue;
+		return ab_word_slice(c, w, 0, UINT32_MAX, name);
+	}
+	return false;
+}
+
+static bool has_wildcard(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr("*?[\\", w->text[i], 4))
+			return true;
+	}
+	return false;
+}
+
+/* START/NAME: a file that find comes across; is_pattern: NAME is one. */
+static bool found_file(struct ab_check *c, const struct ab_word *start,
+		       const struct ab_word *name, bool is_pattern,
+		       struct ab_word *out)
+{
+	uint32_t count = start->hole_count + is_pattern;
+	char *text = ab_check_alloc(c, start->len + name->len + 2);
+	struct ab_hole *holes = ab_check_alloc(c, (count + 1) *
+							  sizeof(*holes));
+
+	if (!text || !holes)
+		return false;
+	memcpy(text, start->text, start->len);
+	text[start->len] = '/';
+	memcpy(text + start->len + 1, name->text, name->len);
+	if (start->hole_count)
+		memcpy(holes, start->holes,
+		       start->hole_count * sizeof(*holes));
+	if (is_pattern)
+		holes[start->hole_count] = (struct ab_hole){
+			.at = start->len + 1, .len = name->len,
+			.kind = AB_HOLE_PATTERN, .span = name->span };
+	*out = *start;
+	out->text = text;
+	out->len = start->len + 1 + name->len;
+	out->holes = holes;
+	out->hole_count = count;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+struct only {
+	ab_guard_report *report;
+	void *user;
+};
+
+static void on_credential(void *user, const struct ab_shell_found *f)
+{
+	const struct only *only = user;
+
+	if (!strncmp(f->rule, "cred.", 5))
+		only->report(only->user, f);
+}
+
+/* What the words would read is judged, and nothing else about them. */
+static void run_reading(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *words, uint32_t count)
+{
+	struct only only = { c->report, c->user };
+	ab_guard_command *told = c->told;
+
+	/* what is pushed would be judged later, and for all it does */
+	if (c->is_probe || c->is_reading)
+		return;
+	c->report = on_credential;
+	c->user = &only;
+	c->told = NULL;
+	c->is_reading = true;
+	ab_run_words(c, use, words, count);
+	c->is_reading = false;
+	c->report = only.report;
+	c->user = only.user;
+	c->told = told;
+}
+
+static bool is_action(const struct ab_word *w)
+{
+	static const char *const names[] = { "-exec", "-execdir", "-ok",
+					     "-okdir", "-delete", "-fprint",
+					     "-fprint0", "-fls", "-printf",
+					     "-quit", "-ls" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (is_text(w, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What narrows down which files find takes: NAME, or ""; false: who knows. */
+static bool what_is_found(struct ab_check *c, const struct ab_use *use,
+			  struct ab_word *name)
+{
+	name->len = 0;
+	if (find_name(c, use, name))
+		return true;
+	/* -type f is no choice; whatever else there is may be one */
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_word *o = &use->words[use->values[i].option];
+
+		if (!is_text(o, "-type") && !is_text(o, "-maxdepth") &&
+		    !is_text(o, "-mindepth") && !is_action(o))
+			return false;
+	}
+	return true;
+}
+
+#define MAX_STARTS 8 /* of find, that are looked at */
+
+/* What find takes, a word for each place where it starts; their number. */
+static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
+			    struct ab_word out[MAX_STARTS])
+{
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
+	uint32_t n = 0, i = 0;
+	struct ab_word name;
+
+	if (!what_is_found(c, use, &name))
+		return 0;
+	do {
+		out[n] = i < use->operand_count ? use->words[use->operands[i]]
+						: here;
+		if (!name.len || found_file(c, &out[n], &name,
+					    has_wildcard(&name), &out[n]))
+			n++;
+	} while (++i < use->operand_count && n < MAX_STARTS);
+	return n;
+}
+
+/* Kept as long as the check. */
+struct names {
+	uint32_t count;
+	struct ab_word words[MAX_STARTS];
+};
+
+static bool keep_word(struct ab_check *c, const struct ab_word *w,
+		      struct ab_word *out)
+{
+	size_t size = w->hole_count * sizeof(*w->holes);
+	struct ab_hole *holes = ab_arena_high(c->high, size);
+	char *text = ab_arena_high(c->high, w->len + 1);
+
+	if (!holes || !text)
+		return false;
+	*out = *w;
+	memcpy(text, w->text, w->len);
+	if (size)
+		memcpy(holes, w->holes, size);
+	out->text = text;
+	out->holes = holes;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_shell_command *m = c->command;
+	AB_UNINITIALIZED struct ab_word files[MAX_STARTS];
+	struct names *kept;
+	uint32_t n;
+
+	if (!m || !m->place.out || c->is_probe || c->is_reading)
+		return;
+	if (use->program->is_pass && m->place.in)
+		m->place.out->note = m->place.in->note;
+	if (!use->program->is_names || !(n = found_files(c, use, files)))
+		return;
+	kept = ab_arena_high(c->high, sizeof(*kept));
+	if (kept)
+		kept->count = n;
+	for (uint32_t i = 0; kept && i < n; i++) {
+		if (!keep_word(c, &files[i], &kept->words[i]))
+			kept = NULL;
+	}
+	if (!kept)
+		c->is_broken = true;
+	m->place.out->note = kept;
+}
+
+/* CMD NAMES: all[] has room behind its count words. */
+static void read_names(struct ab_check *c, const struct ab_use *use,
+		       const struct names *names, struct ab_word *all,
+		       uint32_t count)
+{
+	if (!names)
+		return;
+	memcpy(all + count, names->words, names->count * sizeof(*all));
+	run_reading(c, use, all, count + names->count);
+}
+
+void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *words, uint32_t count)
+{
+	const struct ab_shell_command *m = c->command;
+	const struct names *names = m && m->place.in ? m->place.in->note
+						     : NULL;
+	uint32_t name_count = names ? names->count : 0;
+	struct ab_word value, *all;
+	const char *mark = NULL;
+	uint32_t extra = 0;
+	char text[32];
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		const struct ab_word *o = &use->words[v->option];
+
+		if (o->len < 2 || (o->text[1] != 'I' && o->text[1] != 'i' &&
+				   memcmp(o->text, "--replace",
+					  o->len < 9 ? o->len : 9) != 0))
+			continue;
+		uint32_t n = w->len - v->at;
+
+		if (n && n < sizeof(text)) {
+			memcpy(text, w->text + v->at, n);
+			text[n] = '\0';
+			mark = text;
+		}
+	}
+	if (!mark && has_option(use, "-i", "--replace"))
+		mark = "{}";
+	if (!ab_stdin_word(c, use, &value))
+		return;
+	all = ab_check_alloc(c, (count + MAX_INPUT + MAX_STARTS) *
+				       sizeof(*all));
+	if (!all)
+		return;
+	if (mark) {
+		if (use->in_text)
+			value = *use->in_text;
+		while (value.len && value.text[value.len - 1] == '\n')
+			value.len--;
+		if (ab_fill_words(c, use, words, count, mark, &value, all))
+			ab_run_words(c, use, all, count);
+		for (uint32_t i = 0; i < name_count; i++) {
+			if (ab_fill_words(c, use, words, count, mark,
+					  &names->words[i], all))
+				run_reading(c, use, all, count);
+		}
+		return;
+	}
+	if (!count) /* xargs alone echoes */
+		return;
+	memcpy(all, words, count * sizeof(*all));
+	if (use->in_text) {
+		/* -0 and -d: not at blanks */
+		bool is_raw = has_option(use, "-0", "--null") ||
+			      has_option(use, "-d", "--delimiter");
+
+		extra = split_words(c, use->in_text,
+				    is_raw ? "\n\0" : " \t\n",
+				    is_raw ? 2 : 3, all + count, MAX_INPUT);
+	}
+	if (!use->in_text || extra == MAX_INPUT)
+		all[count + extra++] = value;
+	ab_run_words(c, use, all, count + extra);
+	/* sh -c gets one of them at a time; not again for each xargs in it */
+	if (c->is_single) {
+		read_names(c, use, names, all, count);
+		return;
+	}
+	c->is_single = true;
+	for (uint32_t i = 1; i < extra && i < MAX_SINGLE; i++) {
+		all[count] = all[count + i];
+		ab_run_words(c, use, all, count + 1);
+	}
+	c->is_single = false;
+	read_names(c, use, names, all, count);
+}
+
+/* find START -exec words {} ; */
+void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *words, uint32_t count)
+{
+	struct ab_word *all = ab_check_alloc(c, (count + 1) * sizeof(*all));
+	struct ab_word value = { .text = "./{}", .len = 4,
+				 .span = use->words[0].span };
+	struct ab_word name = { .text = "{}", .len = 2 };
+	AB_UNINITIALIZED struct ab_word files[MAX_STARTS];
+	uint32_t n;
+
+	if (use->operand_count) {
+		const struct ab_word *start = &use->words[use->operands[0]];
+
+		if (find_name(c, use, &name) && has_wildcard(&name))
+			name = (struct ab_word){ .text = "{}", .len = 2 };
+		if (!found_file(c, start, &name, false, &value))
+			return;
+	}
+	if (all && ab_fill_words(c, use, words, count, "{}", &value, all))
+		ab_run_words(c, use, all, count);
+	n = all ? found_files(c, use, files) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (ab_fill_words(c, use, words, count, "{}", &files[i], all))
+			run_reading(c, use, all, count);
+	}
+}
