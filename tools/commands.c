@@ -136,6 +136,17 @@ static const tool_option copy_options[] = {
 	END
 };
 
+static const tool_option tar_options[] = {
+	SNAPSHOT_OPTIONS,
+	{ "--no-hashes", NULL, "", 0, "no SHA-256 in the manifest", NULL },
+	{ "--output", "FILE", "file", 0,
+	  "write there, to a new file; default: standard output", NULL },
+	{ "--format", "NAME", "", 0,
+	  "tar, tar.gz, tar.zst or zip; default: by FILE's suffix, else tar",
+	  NULL },
+	END
+};
+
 #define PEER_OPTIONS                                                          \
 	{ "--reader", "BOX", "", 0, "the box that reads, by id or name",      \
 	  NULL },                                                             \
@@ -295,6 +306,14 @@ const tool_command tool_commands[] = {
 	  "the line, never the secret.",
 	  "agentbox snapshot explain .\n",
 	  1, 1, false, tool_snapshot_explain },
+	{ "snapshot", "tar", "SRC", "dir",
+	  "what a copy of SRC would have, as an archive",
+	  tar_options,
+	  "The same tree always makes the same bytes. An archive that was cut "
+	  "off by an error has no end, and tar says so.",
+	  "agentbox snapshot tar . | ssh reviewer tar x -C project\n"
+	  "agentbox snapshot tar --output /tmp/project.zip ~/src/project\n",
+	  1, 1, false, tool_snapshot_tar },
 	{ "snapshot", "verify", "DST", "dir",
 	  "is a copy what its manifest says",
 	  no_options,

@@ -65,7 +65,8 @@ void tool_job_tell(const json_t *counts, const char *about)
 		  files == 1 ? "" : "s", *unit == 'b' ? 0 : 1, size, unit,
 		  is_true(counts, "unchanged") ? ", unchanged" : "",
 		  count_of(counts, "left_out"),
-		  strcmp(job, "explain") != 0 && count_of(counts, "left_out") ?
+		  strcmp(job, "explain") != 0 &&
+		  strcmp(job, "unpack") != 0 && count_of(counts, "left_out") ?
 		  " ('agentbox snapshot explain' tells what and why)" : "");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * agentbox snapshot: filtered copies of a source tree, made, refreshed,
- * explained, verified, ended. Specification: agentbox(1),
+ * explained, verified, ended, written to archives. Specification: agentbox(1),
  * agentbox_snapshot(3).
  */
 #include "config.h"
@@ -281,4 +281,93 @@ int tool_snapshot_verify(tool *t, const tool_args *args)
 int tool_snapshot_scrub(tool *t, const tool_args *args)
 {
 	return at_place(t, args, agentbox_snapshot_scrub, false);
+}
+
+/* --- archives --- */
+
+/* "zip" of "x.zip"; NULL when its name does not say. */
+static const char *format_of(const char *file)
+{
+	static const char *const suffixes[][2] = {
+		{ ".zip", "zip" },	   { ".tar.gz", "tar.gz" },
+		{ ".tgz", "tar.gz" },	   { ".tar.zst", "tar.zst" },
+		{ ".tzst", "tar.zst" },
+	};
+	size_t n = file ? strlen(file) : 0;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		size_t k = strlen(suffixes[i][0]);
+
+		if (n > k && !strcmp(file + n - k, suffixes[i][0]))
+			return suffixes[i][1];
+	}
+	return NULL;
+}
+
+/* Standard output, or the new file that is to be one. */
+static int open_output(tool *t, const char *file, int *fd)
+{
+	if (file) {
+		*fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			   0666);
+		return *fd >= 0 ? 0 :
+			tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND :
+						       TOOL_REFUSED,
+				    errno == EEXIST ? "EEXIST" : "EACCES",
+				    file, "cannot make the file: %s",
+				    strerror(errno));
+	}
+	if (t->json)
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--json",
+				   "standard output is for the archive; give "
+				   "--output FILE");
+	if (isatty(STDOUT_FILENO))
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				   "an archive is not for a terminal; give "
+				   "--output FILE, or a pipe");
+	*fd = STDOUT_FILENO;
+	return 0;
+}
+
+static int pack(tool *t, const tool_args *args, const char *name, int source,
+		int out, const agentbox_snapshot_options *options)
+{
+	const char *format = tool_get(args, "--format");
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+
+	if (!format)
+		format = format_of(tool_get(args, "--output"));
+	if (agentbox_snapshot_pack(t->context, source, name, out, format,
+				   options, &job, &err) < 0)
+		return tool_fail_as(t, TOOL_USAGE, err, "--format");
+	return end_job(t, job, args->operands[0], false);
+}
+
+int tool_snapshot_tar(tool *t, const tool_args *args)
+{
+	const char *file = tool_get(args, "--output");
+	agentbox_snapshot_options *options = NULL;
+	char *name = tool_absolute(args->operands[0]);
+	int source = -1, out = -1;
+	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+
+	if (!rc)
+		rc = tool_snapshot_options(t, args, &options);
+	if (!rc)
+		rc = open_source(t, args->operands[0], &source);
+	if (!rc)
+		rc = open_output(t, file, &out);
+	if (!rc)
+		rc = pack(t, args, name, source, out, options);
+	/* half an archive is none */
+	if (rc && file && out >= 0)
+		unlink(file);
+	agentbox_snapshot_options_free(options);
+	if (source >= 0)
+		close(source);
+	if (file && out >= 0)
+		close(out);
+	free(name);
+	return rc;
 }

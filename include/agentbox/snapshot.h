@@ -148,6 +148,21 @@ AGENTBOX_API int32_t agentbox_snapshot_explain(
 	const agentbox_snapshot_options *options, agentbox_snapshot **job,
 	agentbox_error **err);
 /*
+ * The tree that a copy would make, written to `out_fd` as an archive: a file,
+ * a pipe or a socket, from where it stands. `format`: "tar" (also NULL),
+ * "tar.gz", "tar.zst" or "zip". No byte of a file goes out before all of it
+ * was looked through. The same tree makes the same bytes: byte order of the
+ * paths, no owners, whole seconds, files 0444 or 0555; `.agentbox/manifest`
+ * comes last. Without the archive's end when the job fails: what was written
+ * is then to be thrown away. AGENTBOX_EINVAL for another format or a
+ * descriptor that is not open for writing.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_pack(
+	agentbox_context *context, int32_t source_fd, const char *source_name,
+	int32_t out_fd, const char *format,
+	const agentbox_snapshot_options *options, agentbox_snapshot **job,
+	agentbox_error **err);
+/*
  * Compare a snapshot with its manifest: names, modes, sizes, hashes, nothing
  * besides. wait() is AGENTBOX_ETAMPERED when they differ; the report says
  * where.

@@ -15,6 +15,9 @@
 #endif
 
 static const char *const features[] = {
+#ifdef HAVE_ARCHIVES
+	"archives",
+#endif
 	"audit", "box", "guard", "peering", "policy", "snapshot"
 };
 

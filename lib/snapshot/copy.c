@@ -32,8 +32,9 @@ int32_t ab_snapshot_check_name(const char *name, agentbox_error **err)
 	return 0;
 }
 
-static int32_t start(agentbox_context *context, ab_snapshot_job *job,
-		     agentbox_snapshot **out, agentbox_error **err)
+int32_t ab_snapshot_start_job(agentbox_context *context,
+			      const ab_snapshot_job *job,
+			      agentbox_snapshot **out, agentbox_error **err)
 {
 	if (!context || !out)
 		return ab_error_set(err, AGENTBOX_EINVAL, "", "%s is NULL",
@@ -41,10 +42,9 @@ static int32_t start(agentbox_context *context, ab_snapshot_job *job,
 	return ab_snapshot_start(context, job, out, err);
 }
 
-/* A job on the snapshot `name` in dest_fd. */
-static int32_t start_at(agentbox_context *context, ab_snapshot_job *job,
-			int32_t dest_fd, const char *name,
-			agentbox_snapshot **out, agentbox_error **err)
+int32_t ab_snapshot_start_at(agentbox_context *context, ab_snapshot_job *job,
+			     int32_t dest_fd, const char *name,
+			     agentbox_snapshot **out, agentbox_error **err)
 {
 	char record[AB_SNAPSHOT_RECORD_SIZE];
 	int32_t rc = ab_snapshot_check_name(name, err);
@@ -55,9 +55,8 @@ static int32_t start_at(agentbox_context *context, ab_snapshot_job *job,
 	job->dest_fd = job->staging_fd = job->record_fd = dest_fd;
 	job->dest_name = name;
 	job->record_name = record;
-	job->stream_fd = -1;
 	job->source_uid = job->source_gid = AB_SNAPSHOT_OWNER;
-	return start(context, job, out, err);
+	return ab_snapshot_start_job(context, job, out, err);
 }
 
 /* A refresh is of the tree that was copied, and of no other. */
@@ -84,9 +83,10 @@ int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
 			       agentbox_snapshot **job, agentbox_error **err)
 {
 	ab_snapshot_job j = { .job = AB_COPY_MAKE, .source_fd = source_fd,
-			      .source_name = source_name, .options = options };
+			      .source_name = source_name, .stream_fd = -1,
+			      .options = options };
 
-	return start_at(context, &j, dest_fd, name, job, err);
+	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }
 
 int32_t agentbox_snapshot_refresh(agentbox_context *context,
@@ -100,7 +100,8 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 	ab_record record;
 	ab_snapshot_job j = { .job = AB_COPY_MAKE,
 			      .flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD,
-			      .source_fd = source_fd, .options = options };
+			      .source_fd = source_fd, .stream_fd = -1,
+			      .options = options };
 
 	int32_t rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
 					     options ? NULL : err);
@@ -121,7 +122,7 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 		j.choice = record.choice;
 		j.choice_len = (size_t)record.head.choice_len;
 	}
-	return start_at(context, &j, dest_fd, name, job, err);
+	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }
 
 int32_t agentbox_snapshot_explain(agentbox_context *context,
@@ -136,23 +137,25 @@ int32_t agentbox_snapshot_explain(agentbox_context *context,
 			      .source_uid = AB_SNAPSHOT_OWNER,
 			      .source_gid = AB_SNAPSHOT_OWNER };
 
-	return start(context, &j, job, err);
+	return ab_snapshot_start_job(context, &j, job, err);
 }
 
 int32_t agentbox_snapshot_verify(agentbox_context *context, int32_t dest_fd,
 				 const char *name, agentbox_snapshot **job,
 				 agentbox_error **err)
 {
-	ab_snapshot_job j = { .job = AB_COPY_VERIFY, .source_fd = -1 };
+	ab_snapshot_job j = { .job = AB_COPY_VERIFY, .source_fd = -1,
+			      .stream_fd = -1 };
 
-	return start_at(context, &j, dest_fd, name, job, err);
+	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }
 
 int32_t agentbox_snapshot_scrub(agentbox_context *context, int32_t dest_fd,
 				const char *name, agentbox_snapshot **job,
 				agentbox_error **err)
 {
-	ab_snapshot_job j = { .job = AB_COPY_SCRUB, .source_fd = -1 };
+	ab_snapshot_job j = { .job = AB_COPY_SCRUB, .source_fd = -1,
+			      .stream_fd = -1 };
 
-	return start_at(context, &j, dest_fd, name, job, err);
+	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A job of agentbox-copy as its host sees it: started with a sealed plan and
- * the directories, told of by messages, ended by one. What the helper sends
- * is checked as bytes of a stranger. The control socket stays open until
- * free(), so that cancel may come from any thread.
+ * A job of agentbox-copy or agentbox-archive as its host sees it: started
+ * with a sealed plan and the directories, told of by messages, ended by one.
+ * What the helper sends is checked as bytes of a stranger. The control socket
+ * stays open until free(), so that cancel may come from any thread.
  */
 #include "config.h"
 
@@ -31,7 +31,6 @@
 #include "snapshot/job.h"
 #include "wire/message.h"
 
-#define HELPER "agentbox-copy"
 #define START_TIMEOUT_MS 10000
 /* How long past its deadline a job may take to say so itself. */
 #define GRACE_MS 5000
@@ -70,6 +69,14 @@ void ab_snapshot_record_name(const char *name,
 	out[0] = '.';
 	memcpy(out + 1, name, n);
 	memcpy(out + 1 + n, ".agentbox", sizeof(".agentbox"));
+}
+
+/* Archives are parsed where nothing else is. */
+static const char *helper_of(uint32_t job)
+{
+	return job == AB_COPY_PACK || job == AB_COPY_UNPACK ?
+		       "agentbox-archive" :
+		       "agentbox-copy";
 }
 
 static const char *job_name(uint32_t job)
@@ -135,9 +142,11 @@ static void end_well(agentbox_snapshot *s)
 static int32_t lost(agentbox_snapshot *s, const char *what,
 		    agentbox_error **err)
 {
-	return ab_error_set(err, AGENTBOX_EHELPER, HELPER,
-			    HELPER " %s; job \"%s\" was not finished, and what "
-			    "was published before is as it was", what,
+	const char *helper = helper_of(s->job);
+
+	return ab_error_set(err, AGENTBOX_EHELPER, helper,
+			    "%s %s; job \"%s\" was not finished, and what "
+			    "was published before is as it was", helper, what,
 			    job_name(s->job));
 }
 
@@ -242,8 +251,10 @@ static int32_t pump(agentbox_snapshot *s, agentbox_error **err)
 			lost(s, "ended without a word", &error);
 			fail(s, &error);
 		} else if (take_message(s, buf, (size_t)n, &fd) < 0) {
-			ab_error_set(&error, AGENTBOX_EPROTO, HELPER,
-				     HELPER " sent what it may not send");
+			ab_error_set(&error, AGENTBOX_EPROTO,
+				     helper_of(s->job),
+				     "%s sent what it may not send",
+				     helper_of(s->job));
 			fail(s, &error);
 		}
 	}
@@ -328,8 +339,10 @@ int32_t agentbox_snapshot_wait(agentbox_snapshot *job, int64_t timeout_ms,
 			left = own;
 		int ready = ab_fd_poll(job->helper.control_fd, POLLIN, left);
 		if (ready < 0)
-			return ab_error_sys(err, -ready, HELPER,
-					    "cannot wait for " HELPER);
+			return ab_error_sys(err, -ready,
+					    helper_of(job->job),
+					    "cannot wait for %s",
+					    helper_of(job->job));
 	}
 	return rc < 0 ? rc : outcome(job, err);
 }
@@ -349,8 +362,9 @@ static int32_t tell(agentbox_snapshot *job, uint32_t kind,
 	/* who has ended, or was asked often, need not be asked again */
 	if (sent < 0 && sent != -EPIPE && sent != -EAGAIN &&
 	    sent != -ECONNRESET)
-		return ab_error_sys(err, -sent, HELPER,
-				    "cannot speak to " HELPER);
+		return ab_error_sys(err, -sent, helper_of(job->job),
+				    "cannot speak to %s",
+				    helper_of(job->job));
 	return 0;
 }
 
@@ -569,6 +583,9 @@ static void set_rights(ab_copy_plan *plan, const ab_snapshot_job *job,
 	plan->output_uid = plan->output_gid = UINT32_MAX;
 	if (geteuid() != 0)
 		return;
+	/* what an archive is before it is judged is nobody's */
+	if (job->job == AB_COPY_UNPACK)
+		plan->source_uid = plan->source_gid = OUTPUT_ID;
 	if (job->source_fd >= 0) {
 		bool owner = job->source_uid == AB_SNAPSHOT_OWNER;
 		plan->source_uid = owner ? source->st_uid : job->source_uid;
@@ -631,7 +648,7 @@ static int32_t make_plan(const ab_snapshot_job *job,
 	if (rc == 0) {
 		int fd = ab_fd_memfd_sealed("agentbox-copy", w.data, w.len);
 		if (fd < 0)
-			rc = ab_error_sys(err, -fd, HELPER,
+			rc = ab_error_sys(err, -fd, helper_of(job->job),
 					  "cannot make a memfd");
 		else
 			*plan_fd = fd;
@@ -660,9 +677,10 @@ static int32_t send_go(agentbox_snapshot *s, const ab_snapshot_job *job,
 	ab_put_u32(&w, (uint32_t)count);
 	int sent = ab_message_send(s->helper.control_fd, w.data, w.len, fds,
 				   count, 0);
+	const char *helper = helper_of(job->job);
 	return sent < 0 ? ab_error_sys_code(err, AGENTBOX_EHELPER, -sent,
-					    HELPER, "cannot hand " HELPER
-					    " its directories") :
+					    helper, "cannot hand %s its "
+					    "directories", helper) :
 			  0;
 }
 
@@ -715,8 +733,8 @@ int32_t ab_snapshot_start(agentbox_context *context,
 		return ab_error_nomem(err);
 	rc = record(s, "snapshot.start", "allow", err);
 	if (rc == 0)
-		rc = ab_helper_start(context, HELPER, plan_fd, START_TIMEOUT_MS,
-				     &s->helper, err);
+		rc = ab_helper_start(context, helper_of(job->job), plan_fd,
+				     START_TIMEOUT_MS, &s->helper, err);
 	if (rc == 0)
 		rc = send_go(s, job, err);
 	if (rc < 0)

@@ -37,6 +37,13 @@ int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
 				ab_record *record, agentbox_error **err);
 /* A name that a plain snapshot may have. */
 int32_t ab_snapshot_check_name(const char *name, agentbox_error **err);
+/* A job, and one on the snapshot `name` in dest_fd. */
+int32_t ab_snapshot_start_job(agentbox_context *context,
+			      const ab_snapshot_job *job,
+			      agentbox_snapshot **out, agentbox_error **err);
+int32_t ab_snapshot_start_at(agentbox_context *context, ab_snapshot_job *job,
+			     int32_t dest_fd, const char *name,
+			     agentbox_snapshot **out, agentbox_error **err);
 void ab_snapshot_options_init(agentbox_snapshot_options *options);
 
 #endif

@@ -34,6 +34,7 @@ libagentbox_la_SOURCES += \
 	lib/snapshot/proof.c
 
 libagentbox_la_SOURCES += \
+	lib/snapshot/archive.c \
 	lib/snapshot/copy.c \
 	lib/snapshot/describe.c \
 	lib/snapshot/job.c lib/snapshot/job.h \

@@ -20,7 +20,9 @@
 	 AB_COPY_FD_RECORD | AB_COPY_FD_STREAM)
 #define ALL_FLAGS                                                          \
 	(AB_COPY_REPLACE | AB_COPY_NO_HASHES | AB_COPY_ZIP |               \
-	 AB_COPY_KEEP_OLD | AB_COPY_HOLD | AB_COPY_UNLINK)
+	 AB_COPY_KEEP_OLD | AB_COPY_HOLD | AB_COPY_UNLINK |                \
+	 AB_COPY_GZIP | AB_COPY_ZSTD)
+#define FORMATS (AB_COPY_ZIP | AB_COPY_GZIP | AB_COPY_ZSTD)
 
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)
 {
@@ -55,11 +57,14 @@ static bool is_name(const char *s, bool may_be_absent)
 
 static bool is_sane(const ab_copy_plan *p)
 {
+	uint32_t format = p->flags & FORMATS;
 	bool has_dest = p->fds & AB_COPY_FD_DEST;
 	bool has_record = p->fds & AB_COPY_FD_RECORD;
 
 	return p->job >= AB_COPY_MAKE && p->job <= AB_COPY_SCRUB &&
 	       !(p->fds & ~ALL_FDS) && !(p->flags & ~ALL_FLAGS) &&
+	       (p->job == AB_COPY_PACK || !format) &&
+	       (format & (format - 1)) == 0 &&
 	       is_name(p->dest_name, !has_dest) &&
 	       is_name(p->record_name, !has_record);
 }

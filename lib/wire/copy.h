@@ -35,12 +35,14 @@ enum ab_copy_job {
 
 #define AB_COPY_REPLACE 0x01u	/* MAKE: a generation is there: refresh it */
 #define AB_COPY_NO_HASHES 0x02u	/* the manifest has no sha256 */
-#define AB_COPY_ZIP 0x04u	/* PACK: zip instead of tar (pax) */
+#define AB_COPY_ZIP 0x04u	/* PACK: zip instead of tar */
 #define AB_COPY_KEEP_OLD 0x08u	/* keep the generation before this one until
 				   the next: opens in flight and held
 				   directories go on reading it */
 #define AB_COPY_HOLD 0x10u	/* MAKE: say STAGED and wait for PUBLISH, so
 				   that agentbox-git can add a repository */
+#define AB_COPY_GZIP 0x40u	/* PACK: the tar compressed */
+#define AB_COPY_ZSTD 0x80u	/* PACK: the same; at most one of the three */
 #define AB_COPY_UNLINK 0x20u	/* SCRUB: do not truncate, only unlink */
 
 typedef struct ab_copy_plan {

@@ -53,6 +53,7 @@ typedef struct copy_job {
 	uint8_t options[AB_SHA256_SIZE];
 	copy_counters *counters; /* shared */
 	ring ring;		 /* shared */
+	ring other;		 /* of the other stage of an UNPACK */
 
 	/* the generation there, when it may be taken over from */
 	const void *old_map; /* the record's bytes, or NULL */
@@ -76,7 +77,8 @@ enum copy_word {
 	COPY_WORD_START,      /* to the writer; fds: tree, record, and the
 				 old tree where there is one */
 	COPY_WORD_REPORT,     /* to the writer: copy_read; fd: the report */
-	COPY_WORD_WROTE	      /* writer: copy_wrote */
+	COPY_WORD_WROTE,      /* writer: copy_wrote */
+	COPY_WORD_PARSED      /* parser: all of the archive is in the ring */
 };
 
 typedef struct copy_read {
@@ -103,8 +105,18 @@ void copy_send_failure(int sock, const copy_failure *failure);
 int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	      const char *where, const char *message);
 
+/* Is this one component, and neither "." nor ".."? */
+bool copy_is_name(const char *name, size_t n);
+
 /* rights.c */
-enum copy_role { COPY_READER = 1, COPY_WRITER = 2, COPY_SUPERVISOR = 4 };
+enum copy_role {
+	COPY_READER = 1,
+	COPY_WRITER = 2,
+	COPY_SUPERVISOR = 4,
+	COPY_PARSER = 8,    /* no file by name: a stream and the ring */
+	COPY_PACKER = 16,   /* the same */
+	COPY_EXTRACTOR = 32 /* what an archive says, in one directory */
+};
 /* Where a role may act, beside descriptors it holds; -1: not there. */
 typedef struct copy_place {
 	int fds[3];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * agentbox-copy: one job on a tree, a snapshot made, explained, verified or
- * ended. This file is the helper contract of DESIGN.md section 2: fd 3
- * control, fd 4 plan, nothing else; hello before the plan is honoured; the
- * host's life is ours. It refuses a plan that is not sealed, of another
- * build, or malformed. Spec: wire/copy.h, job.h.
+ * ended; and agentbox-archive, the same with archives. This file is the
+ * helper contract of DESIGN.md section 2: fd 3 control, fd 4 plan, nothing
+ * else; hello before the plan is honoured; the host's life is ours. It
+ * refuses a plan that is not sealed, of another build, or malformed. Spec:
+ * wire/copy.h, job.h.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "build-id.h"
-#include "job.h"
+#include "supervise.h"
 #include "wire/message.h"
 
 /* The host, which is our parent still, so its pid was not reused. */
@@ -50,7 +51,7 @@ static int say_hello(void)
 	ab_autofd int self = pidfd_open(getpid(), 0);
 	int r = self < 0 ? -errno
 			 : ab_message_send_hello(COPY_CONTROL_FD, AB_BUILD_ID,
-						 "agentbox-copy", self);
+						 copy_program, self);
 
 	if (r)
 		ab_message_send_no_hello(COPY_CONTROL_FD, -r);
@@ -124,7 +125,7 @@ static int refuse(int r)
 		.code = r == -ESTALE ? AGENTBOX_EHELPER : AGENTBOX_EPROTO,
 		.sys_errno = -r,
 		.where = "plan",
-		.message = r == -ESTALE ? "library and agentbox-copy are of "
+		.message = r == -ESTALE ? "library and helper are of "
 					  "different builds"
 					: "the plan or its directories are "
 					  "not as announced",
@@ -150,7 +151,7 @@ int main(void)
 	int r;
 
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, "agentbox-copy", 0, 0, 0);
+	prctl(PR_SET_NAME, copy_program, 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	umask(0);

@@ -190,7 +190,7 @@ int copy_open_for_verify(supervision *s)
 
 /* --- making --------------------------------------------------------------- */
 
-int copy_start_writer(supervision *s)
+int copy_begin_output(supervision *s)
 {
 	copy_job *job = s->job;
 	const ab_copy_plan *p = &job->plan;

@@ -33,6 +33,8 @@
 #define FS_REMOVE_FILE (UINT64_C(1) << 5)
 #define FS_MAKE_DIR (UINT64_C(1) << 7)
 #define FS_MAKE_REG (UINT64_C(1) << 8)
+#define FS_MAKE_FIFO (UINT64_C(1) << 10)
+#define FS_MAKE_SYM (UINT64_C(1) << 12)
 #define FS_LEVEL_1 ((UINT64_C(1) << 13) - 1)
 #define FS_REFER (UINT64_C(1) << 13)
 #define FS_TRUNCATE (UINT64_C(1) << 14)
@@ -41,13 +43,18 @@
 	(FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE |     \
 	 FS_MAKE_DIR | FS_MAKE_REG | FS_REFER | FS_TRUNCATE)
 
+#define PARSER_MEMORY ((rlim_t)1 << 30)
+
 struct path_beneath {
 	uint64_t access;
 	int32_t fd;
 } __attribute__((packed));
 
-static int landlock(const copy_place *place)
+static int landlock(enum copy_role role, const copy_place *place)
 {
+	const uint64_t marks = role == COPY_EXTRACTOR
+				       ? FS_MAKE_FIFO | FS_MAKE_SYM
+				       : 0;
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
 			   LANDLOCK_VERSION);
 	uint64_t handled = FS_LEVEL_1;
@@ -66,7 +73,7 @@ static int landlock(const copy_place *place)
 		return -errno;
 	for (size_t i = 0; i < AB_ARRAY_LEN(place->fds); i++) {
 		struct path_beneath rule = {
-			.access = (place->write ? FS_WRITE : FS_READ) &
+			.access = (place->write ? FS_WRITE | marks : FS_READ) &
 				  handled,
 			.fd = place->fds[i],
 		};
@@ -86,32 +93,37 @@ static int landlock(const copy_place *place)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-#define ALL (COPY_READER | COPY_WRITER | COPY_SUPERVISOR)
-#define WRITERS (COPY_WRITER | COPY_SUPERVISOR)
+/* Who touches files by name, and who does not. */
+#define FILES                                                      \
+	(COPY_READER | COPY_WRITER | COPY_SUPERVISOR | COPY_EXTRACTOR)
+#define ALL (FILES | COPY_PARSER | COPY_PACKER)
+#define MAKERS (COPY_WRITER | COPY_SUPERVISOR | COPY_EXTRACTOR)
 
 /* Who may call what. Everything else ends the process. */
 static const struct {
 	uint16_t nr;
 	uint8_t roles;
 } allowed[] = {
-	{ SYS_openat2, ALL },
-	{ SYS_openat, ALL },
+	{ SYS_openat2, FILES },
+	{ SYS_openat, FILES },
 	{ SYS_read, ALL },
 	{ SYS_close, ALL },
 	{ SYS_fstat, ALL },
-	{ SYS_newfstatat, ALL },
-	{ SYS_statx, ALL },
+	{ SYS_newfstatat, FILES },
+	{ SYS_statx, FILES },
 	{ SYS_write, ALL },
-	{ SYS_utimensat, WRITERS },
-	{ SYS_getdents64, ALL },
-	{ SYS_mkdirat, WRITERS },
-	{ SYS_linkat, WRITERS },
-	{ SYS_unlinkat, WRITERS },
-	{ SYS_fchmod, WRITERS },
-	{ SYS_fchmodat, WRITERS },
+	{ SYS_utimensat, MAKERS },
+	{ SYS_getdents64, FILES },
+	{ SYS_mkdirat, MAKERS },
+	{ SYS_linkat, MAKERS },
+	{ SYS_symlinkat, COPY_EXTRACTOR },
+	{ SYS_mknodat, COPY_EXTRACTOR },
+	{ SYS_unlinkat, MAKERS },
+	{ SYS_fchmod, MAKERS },
+	{ SYS_fchmodat, MAKERS },
 	{ SYS_ftruncate, ALL },
 	{ SYS_pread64, ALL },
-	{ SYS_pwrite64, WRITERS },
+	{ SYS_pwrite64, MAKERS | COPY_PACKER },
 	{ SYS_lseek, ALL },
 	{ SYS_renameat2, COPY_SUPERVISOR },
 	{ SYS_fchown, COPY_SUPERVISOR },
@@ -268,8 +280,17 @@ static void set_limits(enum copy_role role, const ab_copy_plan *plan)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
+	/* a decompressor's window is chosen by who compressed */
+#ifndef __SANITIZE_ADDRESS__
+	if (role == COPY_PARSER) {
+		const struct rlimit memory = { PARSER_MEMORY, PARSER_MEMORY };
+
+		(void)setrlimit(RLIMIT_AS, &memory);
+	}
+#endif
 	/* the manifest, the record and the report are bounded by the files */
-	if (role == COPY_WRITER &&
+	if ((role == COPY_WRITER || role == COPY_EXTRACTOR ||
+	     role == COPY_PARSER) &&
 	    !__builtin_add_overflow(plan->max_bytes, (rlim_t)4 << 30,
 				    &size.rlim_cur)) {
 		size.rlim_max = size.rlim_cur;
@@ -289,10 +310,10 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 		    (SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED),
 		    0, 0, 0);
 	drop_bounding_set();
-	if (role == COPY_READER)
-		r = take_ids(plan->source_uid, plan->source_gid);
-	else if (role == COPY_WRITER)
+	if (role == COPY_WRITER || role == COPY_PACKER)
 		r = take_ids(plan->output_uid, plan->output_gid);
+	else if (role != COPY_SUPERVISOR)
+		r = take_ids(plan->source_uid, plan->source_gid);
 	else
 		keep = capabilities_now() &
 		       (UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_FOWNER |
@@ -309,7 +330,7 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
 	*stage = "landlock";
-	r = landlock(place);
+	r = landlock(role, place);
 	if (r)
 		return r;
 	*stage = "seccomp";

@@ -57,6 +57,14 @@ int ring_make(ring *r)
 	return map_twice(&r->data);
 }
 
+void ring_leave(ring *r)
+{
+	(void)munmap(r->data, 2 * RING_SIZE);
+	(void)munmap(r->shared, sizeof(ring_shared));
+	memset(r, 0, sizeof(*r));
+	r->put_event = r->take_event = -1;
+}
+
 static void wake(int event)
 {
 	uint64_t one = 1;

@@ -54,6 +54,8 @@ typedef struct ring {
 
 /* 0 or -errno. Both processes inherit it. */
 int ring_make(ring *r);
+/* Who has no business with it cannot touch it any more. */
+void ring_leave(ring *r);
 
 /* Room for a record with so much data, waiting for it; where the name goes
    is after the record, the data after the padded name. */

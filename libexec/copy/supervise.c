@@ -60,29 +60,24 @@ static void close_all_but(int *keep, size_t n)
 	(void)syscall(SYS_close_range, next, ~0u, 0);
 }
 
-enum which { READER, WRITER, VERIFIER };
-
-static void be(supervision *s, enum which which, int sock, pid_t parent)
+static void be(copy_job *job, copy_main *entry, int sock, const int fds[2],
+	       pid_t parent)
 {
-	copy_job *job = s->job;
 	int keep[] = { sock, job->ring.put_event, job->ring.take_event,
-		       which == READER	 ? job->source_fd
-		       : which == VERIFIER ? s->old_tree_fd
-					   : sock };
+		       fds[0], fds[1] };
 
 	/* before the ids change: PR_SET_PDEATHSIG(2const) is lost with them */
 	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
 		_exit(1);
-	if (which == READER)
-		copy_reader(job, sock);
-	if (which == VERIFIER)
-		copy_verifier(job, sock, s->old_tree_fd);
-	copy_writer(job, sock);
+	entry(job, sock, fds);
+	_exit(1);
 }
 
-static int start(supervision *s, helper *h, enum which which)
+int copy_start(supervision *s, helper *h, copy_main *entry, int fd,
+	       int more_fd)
 {
+	const int fds[2] = { fd, more_fd };
 	pid_t parent = getpid();
 	int pair[2];
 	int r = ab_fd_seqpacket_pair(pair);
@@ -91,7 +86,7 @@ static int start(supervision *s, helper *h, enum which which)
 		return fail(s, AGENTBOX_ESYS, -r, "start", "no socket");
 	h->pid = fork();
 	if (h->pid == 0)
-		be(s, which, pair[1], parent);
+		be(s->job, entry, pair[1], fds, parent);
 	close(pair[1]);
 	h->sock = pair[0];
 	if (h->pid < 0)
@@ -102,7 +97,35 @@ static int start(supervision *s, helper *h, enum which which)
 			    : 0;
 }
 
-static void stop(helper *h)
+static void as_reader(copy_job *job, int sock, const int fds[2])
+{
+	(void)fds; /* job->source_fd */
+	copy_reader(job, sock);
+}
+
+static void as_writer(copy_job *job, int sock, const int fds[2])
+{
+	(void)fds;
+	copy_writer(job, sock);
+}
+
+static void as_verifier(copy_job *job, int sock, const int fds[2])
+{
+	copy_verifier(job, sock, fds[0]);
+}
+
+int copy_start_reader(supervision *s)
+{
+	return copy_start(s, &s->reader, as_reader, s->job->source_fd, -1);
+}
+
+int copy_start_writer(supervision *s)
+{
+	s->begin = copy_begin_output;
+	return copy_start(s, &s->writer, as_writer, -1, -1);
+}
+
+void copy_stop(helper *h)
 {
 	siginfo_t si;
 
@@ -240,7 +263,7 @@ static int hear(supervision *s, helper *h)
 	if (word == COPY_WORD_BUILD && h == &s->reader && !s->writer.wanted &&
 	    s->writer.pid > 0) {
 		s->writer.wanted = true;
-		return copy_start_writer(s);
+		return s->begin(s);
 	}
 	if (word == COPY_WORD_READ && h == &s->reader && !s->has_read)
 		return take_read(s, memory, n, fd);
@@ -300,7 +323,17 @@ static int say_staged(supervision *s)
 
 /* --- jobs ----------------------------------------------------------------- */
 
-static int take_role(supervision *s)
+int copy_wait_for_both(supervision *s)
+{
+	s->reader.wanted = true;
+	while (s->reader.wanted || s->writer.wanted) {
+		if (listen_once(s))
+			return -1;
+	}
+	return 0;
+}
+
+int copy_supervisor_role(supervision *s)
 {
 	const copy_job *job = s->job;
 	const copy_place place = {
@@ -318,14 +351,16 @@ static int run_make(supervision *s)
 {
 	staging_sweep(s->job->staging_fd);
 	staging_sweep(s->job->record_fd);
-	if (copy_open_old(s) || start(s, &s->reader, READER) ||
-	    start(s, &s->writer, WRITER) || take_role(s))
+	if (copy_open_old(s) || copy_start_reader(s) ||
+	    copy_start_writer(s) || copy_supervisor_role(s))
 		return -1;
-	s->reader.wanted = true;
-	while (s->reader.wanted || s->writer.wanted) {
-		if (listen_once(s))
-			return -1;
-	}
+	return copy_make(s);
+}
+
+int copy_make(supervision *s)
+{
+	if (copy_wait_for_both(s))
+		return -1;
 	if (s->read.unchanged)
 		return 0;
 	if (s->job->plan.flags & AB_COPY_HOLD) {
@@ -342,23 +377,27 @@ static int run_make(supervision *s)
 	return copy_publish(s);
 }
 
-static int run_reader_alone(supervision *s, enum which which)
+static int run_explain(supervision *s)
 {
-	if ((which == VERIFIER && copy_open_for_verify(s)) ||
-	    start(s, &s->reader, which) || take_role(s))
+	return copy_start_reader(s) || copy_supervisor_role(s) ||
+			       copy_wait_for_both(s)
+		       ? -1
+		       : 0;
+}
+
+static int run_verify(supervision *s)
+{
+	if (copy_open_for_verify(s) ||
+	    copy_start(s, &s->reader, as_verifier, s->old_tree_fd, -1) ||
+	    copy_supervisor_role(s))
 		return -1;
-	s->reader.wanted = true;
-	while (s->reader.wanted) {
-		if (listen_once(s))
-			return -1;
-	}
-	return 0;
+	return copy_wait_for_both(s);
 }
 
 static int run_scrub(supervision *s, ab_copy_done *done)
 {
 	staging_sweep(s->job->staging_fd);
-	if (take_role(s))
+	if (copy_supervisor_role(s))
 		return -1;
 	s->report_fd = ab_fd_memfd_sealed("agentbox-report", "", 0);
 	return copy_scrub(s, done);
@@ -373,14 +412,16 @@ static void fill_done(const supervision *s, ab_copy_done *done, char *digest)
 	done->torn = s->read.torn;
 	done->raced = s->read.raced;
 	done->digest = "";
-	if (p->job != AB_COPY_MAKE) {
+	if (p->job == AB_COPY_EXPLAIN || p->job == AB_COPY_VERIFY ||
+	    p->job == AB_COPY_SCRUB) {
 		done->files = s->read.files;
 		done->directories = s->read.directories;
 		done->bytes = s->read.bytes;
 		return;
 	}
 	done->unchanged = s->read.unchanged;
-	done->generation = s->generation + !s->read.unchanged;
+	if (p->job != AB_COPY_PACK)
+		done->generation = s->generation + !s->read.unchanged;
 	done->swap_ns = s->swap_ns;
 	done->files = s->wrote.files;
 	done->directories = s->wrote.directories;
@@ -406,17 +447,17 @@ static int run(supervision *s, ab_copy_done *done)
 	case AB_COPY_MAKE:
 		return run_make(s);
 	case AB_COPY_EXPLAIN:
-		return run_reader_alone(s, READER);
+		return run_explain(s);
 	case AB_COPY_VERIFY:
-		return run_reader_alone(s, VERIFIER);
+		return run_verify(s);
 	case AB_COPY_SCRUB:
 		return run_scrub(s, done);
 	case AB_COPY_PACK:
+		return copy_pack(s);
 	case AB_COPY_UNPACK:
-		break;
+		return copy_unpack(s);
 	}
-	return fail(s, AGENTBOX_EUNSUPPORTED, 0, "job",
-		    "archives are not in this build");
+	return fail(s, AGENTBOX_EUNSUPPORTED, 0, "job", "there is no such job");
 }
 
 static uint32_t fds_of(uint32_t job)
@@ -432,8 +473,10 @@ static uint32_t fds_of(uint32_t job)
 	case AB_COPY_SCRUB:
 		return AB_COPY_FD_DEST | AB_COPY_FD_STAGING;
 	case AB_COPY_PACK:
+		return AB_COPY_FD_SOURCE | AB_COPY_FD_STREAM;
 	case AB_COPY_UNPACK:
-		break;
+		return AB_COPY_FD_STREAM | AB_COPY_FD_DEST |
+		       AB_COPY_FD_STAGING | AB_COPY_FD_RECORD;
 	}
 	return 0;
 }
@@ -465,6 +508,7 @@ int copy_supervise(copy_job *job)
 		.job = job,
 		.reader = { .pidfd = -1, .sock = -1 },
 		.writer = { .pidfd = -1, .sock = -1 },
+		.begin = copy_begin_output,
 		.old_tree_fd = -1,
 		.old_record_fd = -1,
 		.tree_fd = -1,
@@ -478,8 +522,8 @@ int copy_supervise(copy_job *job)
 			 "the job lacks a directory");
 	else
 		r = run(&s, &done);
-	stop(&s.reader);
-	stop(&s.writer);
+	copy_stop(&s.reader);
+	copy_stop(&s.writer);
 	if (r) {
 		copy_abandon(&s);
 		send_end(&s, NULL);

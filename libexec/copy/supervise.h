@@ -15,6 +15,8 @@ typedef struct helper {
 
 typedef struct supervision {
 	copy_job *job;
+	/* the reader has something to write: tell the writer to begin */
+	int (*begin)(struct supervision *s);
 	copy_failure failure;
 	helper reader, writer;
 	bool cancelled;
@@ -42,10 +44,35 @@ typedef struct supervision {
 int copy_open_old(supervision *s);
 int copy_open_for_verify(supervision *s);
 /* A staging directory and a record, and the writer told of them. */
-int copy_start_writer(supervision *s);
+int copy_begin_output(supervision *s);
 int copy_publish(supervision *s);
 /* Nothing of this job is left. */
 void copy_abandon(supervision *s);
 int copy_scrub(supervision *s, ab_copy_done *done);
+
+/*
+ * supervise.c. What a process of the job is: it has its socket, the ring's
+ * events and these descriptors (-1: none), and does not return.
+ */
+typedef void copy_main(copy_job *job, int sock, const int fds[2]);
+int copy_start(supervision *s, helper *h, copy_main *entry, int fd,
+	       int more_fd);
+int copy_start_reader(supervision *s);
+int copy_start_writer(supervision *s);
+void copy_stop(helper *h);
+/* After the last start. */
+int copy_supervisor_role(supervision *s);
+/* Until neither reader nor writer is wanted. */
+int copy_wait_for_both(supervision *s);
+/* With both started: wait for the tree, hold it if asked to, publish. */
+int copy_make(supervision *s);
+
+/*
+ * archive.c in agentbox-archive; agentbox-copy has no_archive.c, which
+ * refuses: what cannot be parsed there cannot be attacked there.
+ */
+extern const char copy_program[];
+int copy_pack(supervision *s);
+int copy_unpack(supervision *s);
 
 #endif

@@ -56,6 +56,13 @@ void copy_send_failure(int sock, const copy_failure *failure)
 			     NULL, 0);
 }
 
+bool copy_is_name(const char *name, size_t n)
+{
+	return n && n <= AB_MAX_NAME && !memchr(name, '/', n) &&
+	       !memchr(name, 0, n) && !(n == 1 && name[0] == '.') &&
+	       !(n == 2 && name[0] == '.' && name[1] == '.');
+}
+
 int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	      const char *where, const char *message)
 {

@@ -107,20 +107,13 @@ static int note_file(writing *g, const ab_record_entry *source)
 
 /* --- names ---------------------------------------------------------------- */
 
-static bool is_component(const char *name, size_t n)
-{
-	return n && n <= AB_MAX_NAME && !memchr(name, '/', n) &&
-	       !memchr(name, 0, n) && !(n == 1 && name[0] == '.') &&
-	       !(n == 2 && name[0] == '.' && name[1] == '.');
-}
-
 /* A name out of the ring: copied first, then judged. */
 static int take_name(writing *g, const ring_record *r, const char *in_ring,
 		     char name[AB_MAX_NAME + 1])
 {
 	memcpy(name, in_ring, r->name_len);
 	name[r->name_len] = 0;
-	if (!is_component(name, r->name_len))
+	if (!copy_is_name(name, r->name_len))
 		return refuse(g, "the reader sent no name");
 	if (g->depth == 1 && strcmp(name, AB_MANIFEST_DIR) == 0)
 		return refuse(g, "the reader sent the manifest's name");

@@ -288,14 +288,14 @@ static void what_is_held_waits_for_the_word(void)
 	CHECK(snap_has("README"), "not published");
 }
 
-static void archives_are_refused_until_they_are_built(void)
+static void a_job_without_its_descriptors_is_refused(void)
 {
 	copy_task task;
 
 	copy_init(&task, AB_COPY_PACK);
 	copy_end end = copy_do(&task);
 
-	CHECK(end.code == AGENTBOX_EUNSUPPORTED, "%d", end.code);
+	CHECK(end.code == AGENTBOX_EINVAL, "%d", end.code);
 }
 
 static void a_first_snapshot_replaces_nothing(void)
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
 		CASE(verifying_finds_what_was_changed),
 		CASE(an_ended_snapshot_reads_as_nothing),
 		CASE(what_is_held_waits_for_the_word),
-		CASE(archives_are_refused_until_they_are_built),
+		CASE(a_job_without_its_descriptors_is_refused),
 		CASE(a_first_snapshot_replaces_nothing),
 		CASES_END
 	};

@@ -6,3 +6,6 @@ E2E_TESTS += tests/e2e/tool_terminal.py
 E2E_TESTS += tests/e2e/tool_audit.py
 E2E_TESTS += tests/e2e/tool_check.py
 E2E_TESTS += tests/e2e/tool_snapshot.py
+if HAVE_ARCHIVES
+E2E_TESTS += tests/e2e/tool_archive.py
+endif

@@ -57,6 +57,11 @@ START_TEST(the_build_names_its_features_and_no_others)
 	ck_assert_int_eq(agentbox_has_feature("policy"), 1);
 	ck_assert_int_eq(agentbox_has_feature("audit"), 1);
 	ck_assert_int_eq(agentbox_has_feature("guard"), 1);
+#ifdef HAVE_ARCHIVES
+	ck_assert_int_eq(agentbox_has_feature("archives"), 1);
+#else
+	ck_assert_int_eq(agentbox_has_feature("archives"), 0);
+#endif
 	ck_assert_int_eq(agentbox_has_feature("bo"), 0);
 	ck_assert_int_eq(agentbox_has_feature(""), 0);
 	ck_assert_int_eq(agentbox_has_feature("time travel"), 0);
