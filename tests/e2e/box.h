@@ -4,7 +4,8 @@
  * box over it, probes inside, and a comparison of what the host's files were
  * and are.
  *
- * Every case runs in a process of its own, with ten seconds to live, and
+ * Every case runs in a process of its own, with ten seconds to live (as
+ * often as CK_TIMEOUT_MULTIPLIER says, three times under the runner), and
  * prints one line of TAP. What a case starts with:
  *
  *   base/ws        the workspace, a small git repository

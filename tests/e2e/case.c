@@ -178,7 +178,7 @@ static void on_alarm(int signum)
 
 void e2e_seconds(unsigned int seconds)
 {
-	alarm(seconds);
+	alarm(ab_test_patience(seconds));
 }
 
 /* Removes a tree whatever the modes in it are. */
@@ -313,7 +313,7 @@ static void make_host(void)
 static void run_case(const struct e2e_case *c)
 {
 	signal(SIGALRM, on_alarm);
-	alarm(CASE_SECONDS);
+	e2e_seconds(CASE_SECONDS);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	mark = ab_leak_mark_new();
 	make_host();
@@ -325,7 +325,8 @@ static void run_case(const struct e2e_case *c)
 /* A case that its own alarm cannot end is killed: a minute is past all. */
 static void await(pid_t pid, int *status)
 {
-	int64_t until = e2e_now_ms() + (int64_t)e2e_most_seconds * 1000;
+	int64_t until = e2e_now_ms() +
+			(int64_t)ab_test_patience(e2e_most_seconds) * 1000;
 
 	while (waitpid(pid, status, WNOHANG) == 0) {
 		if (e2e_now_ms() > until)

@@ -7,8 +7,8 @@ import os
 import subprocess
 
 import tool_lib
-from tool_lib import (HOME, TOP, WORK, box_test, expect, main, says, status,
-                      test, tool, until, write)
+from tool_lib import (HOME, TOP, WAIT, WORK, box_test, expect, main, says,
+                      status, test, tool, until, write)
 
 LOG = os.path.join(TOP, "log.jsonl")
 
@@ -174,7 +174,7 @@ def a_log_in_use_refuses_a_second_writer():
                            "echo up; read x")
     first.stdout.readline()
     done = tool("run", "--audit", LOG, "--", "true")
-    first.communicate(b"\n", timeout=20)
+    first.communicate(b"\n", timeout=WAIT)
     says(status(done, 5), "[EBUSY]")
 
 

@@ -29,7 +29,8 @@ HELPERS = os.environ.get("AB_TEST_HELPER_DIR")
 TOP = tempfile.mkdtemp(prefix="tool", dir=os.environ.get("TMPDIR"))
 HOME = os.path.join(TOP, "home")
 WORK = os.path.join(TOP, "work")
-WAIT = 20  # seconds until something that should happen counts as lost
+# seconds until something that should happen counts as lost
+WAIT = 20 * max(1, float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1")))
 
 # Who starts the tests may have these ignored, and what is ignored stays so.
 for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):

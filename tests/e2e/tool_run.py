@@ -15,9 +15,9 @@ import tempfile
 import time
 
 import tool_lib
-from tool_lib import (HOME, TOP, WORK, box_test, command, environment, expect,
-                      main, processes, says, start, status, test, tool, until,
-                      write)
+from tool_lib import (HOME, TOP, WAIT, WORK, box_test, command, environment,
+                      expect, main, processes, says, start, status, test, tool,
+                      until, write)
 
 
 def sh(script, *options, **kw):
@@ -43,7 +43,7 @@ def doctor_tells_every_tier_and_agrees_with_its_json():
 def a_missing_helper_is_told_with_what_to_do():
     p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", TOP, "true"],
                        cwd=WORK, env=environment(), capture_output=True,
-                       timeout=20)
+                       timeout=WAIT)
     expect(p.returncode == 125 and b"agentbox-init" in p.stderr and
            b"--helper-dir" in p.stderr, p)
 
@@ -56,10 +56,10 @@ def work_that_takes_longer_than_a_second_says_so():
                    "int main(void) { sleep(2); return 0; }\n")
     cc = os.environ.get("AB_TEST_CC", "cc").split()
     subprocess.run([*cc, "-o", os.path.join(slow, "agentbox-init"), source],
-                   check=True, timeout=60)
+                   check=True, timeout=3 * WAIT)
     p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", slow, "true"],
                        cwd=WORK, env=environment(), capture_output=True,
-                       timeout=20)
+                       timeout=WAIT)
     expect(p.returncode == 125 and b"raising the box..." in p.stderr, p)
 
 
@@ -113,7 +113,7 @@ def a_bare_dry_run_says_that_no_wall_would_stand():
 def a_bare_run_without_helper_is_told_as_any_other():
     p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", TOP, "--bare",
                         "true"], cwd=WORK, env=environment(),
-                       capture_output=True, timeout=20)
+                       capture_output=True, timeout=WAIT)
     expect(p.returncode == 125 and b"EHELPER" in p.stderr, p)
 
 
@@ -193,7 +193,7 @@ def files_pass_on_every_stream():
         p = subprocess.run(command("run", "--", "sh", "-c",
                                    "cat; echo err >&2"), cwd=WORK,
                            env=environment(), stdin=i, stdout=o, stderr=e,
-                           timeout=20)
+                           timeout=WAIT)
     expect(p.returncode == 0, p)
     with open(source, "rb") as i, open(outs[0], "rb") as o:
         expect(i.read() == o.read(), "the copy differs")
@@ -206,11 +206,11 @@ def a_file_open_for_both_is_relayed_both_ways():
     path = write("both", "first\n")
     with open(path, "r+b") as f:
         p = subprocess.run(command("run", "--", "cat"), cwd=WORK, stdin=f,
-                           env=environment(), capture_output=True, timeout=20)
+                           env=environment(), capture_output=True, timeout=WAIT)
     expect(p.stdout == b"first\n", p)
     with open(path, "r+b") as f:
         p = subprocess.run(command("run", "--", "echo", "second"), cwd=WORK,
-                           stdout=f, env=environment(), timeout=20)
+                           stdout=f, env=environment(), timeout=WAIT)
     with open(path) as f:
         expect(f.read() == "second\n", "written")
 
@@ -223,11 +223,11 @@ def over(pair, script, **kw):
                              cwd=WORK, env=environment(), stdin=theirs,
                              stdout=theirs, stderr=kw.get("stderr", theirs))
         theirs.close()
-        ours.settimeout(20)
+        ours.settimeout(WAIT)
         ours.sendall(kw.get("data", b""))
         ours.shutdown(socket.SHUT_WR)
         seen = b"".join(iter(lambda: ours.recv(65536), b""))
-    return p.wait(timeout=20), seen
+    return p.wait(timeout=WAIT), seen
 
 
 def connection():
@@ -267,7 +267,7 @@ def flags_that_the_box_sets_on_pipes_stay_its_own():
     before = [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in ours]
     p = subprocess.run(command("run", "--", "python3", "-c", SET_FLAGS),
                        cwd=WORK, env=environment(), stdin=ours[0],
-                       stdout=ours[1], stderr=ours[2], timeout=20)
+                       stdout=ours[1], stderr=ours[2], timeout=WAIT)
     after = [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in ours]
     for fd in [fd for pair in pipes for fd in pair]:
         os.close(fd)
@@ -285,7 +285,7 @@ def a_pipe_that_cannot_be_opened_again_is_relayed():
     with open(os.devnull) as null:
         p = subprocess.run(command("run", "--", "readlink", "/proc/self/fd/1"),
                            cwd=WORK, env=environment(), stdin=null,
-                           stdout=writer, stderr=subprocess.PIPE, timeout=20)
+                           stdout=writer, stderr=subprocess.PIPE, timeout=WAIT)
     os.close(writer)
     os.unlink(path)
     expect(p.returncode in (0, 141), p)
@@ -296,7 +296,7 @@ def an_endless_device_is_read_as_far_as_wanted():
     with open("/dev/zero", "rb") as f:
         p = subprocess.run(command("run", "--", "head", "-c", "70000"),
                            cwd=WORK, stdin=f, env=environment(),
-                           capture_output=True, timeout=20)
+                           capture_output=True, timeout=WAIT)
     expect(p.returncode == 0 and p.stdout == b"\0" * 70000, p.returncode)
 
 
@@ -304,7 +304,7 @@ def an_endless_device_is_read_as_far_as_wanted():
 def a_directory_on_standard_input_is_refused():
     fd = os.open("/", os.O_RDONLY)
     p = subprocess.run(command("run", "--", "cat"), cwd=WORK, stdin=fd,
-                       env=environment(), capture_output=True, timeout=20)
+                       env=environment(), capture_output=True, timeout=WAIT)
     os.close(fd)
     expect(p.returncode == 5 and b"standard input" in p.stderr, p)
 
@@ -329,7 +329,7 @@ def the_command_dies_of_a_reader_that_left():
     p = subprocess.run(
         ["bash", "-c", '"$@" yes | head -n 1; echo ${PIPESTATUS[0]}', "x",
          *command("run", "--")], cwd=WORK, env=environment(),
-        capture_output=True, timeout=20)
+        capture_output=True, timeout=WAIT)
     expect(p.stdout == b"y\n141\n" and not p.stderr, p)
 
 
@@ -338,7 +338,7 @@ def a_writer_outlives_a_command_that_reads_one_line():
     p = subprocess.run(
         ["bash", "-c", 'yes | "$@" head -n 1; echo ${PIPESTATUS[*]}', "x",
          *command("run", "--")], cwd=WORK, env=environment(),
-        capture_output=True, timeout=20)
+        capture_output=True, timeout=WAIT)
     expect(p.stdout == b"y\n141 0\n", p)
 
 
@@ -347,7 +347,7 @@ def closed_streams_are_dev_null_for_the_command():
     p = subprocess.run(
         ["sh", "-c", '"$@" <&- >&- 2>&-', "x",
          *command("run", "--", "sh", "-c", "cat; echo x; exit 9")],
-        cwd=WORK, env=environment(), timeout=20)
+        cwd=WORK, env=environment(), timeout=WAIT)
     expect(p.returncode == 9, p)
 
 
@@ -409,7 +409,7 @@ def a_command_that_handles_a_signal_ends_as_it_likes():
               "echo up; while :; do sleep 0.05; done")
     p.stdout.readline()
     p.send_signal(signal.SIGTERM)
-    out, _ = p.communicate(timeout=20)
+    out, _ = p.communicate(timeout=WAIT)
     expect(p.returncode == 3 and out == b"caught\n", (p.returncode, out))
 
 
@@ -424,7 +424,7 @@ def an_ignored_signal_stays_ignored():
     p.send_signal(signal.SIGINT)
     time.sleep(0.2)
     expect(p.poll() is None, "it ended")
-    p.communicate(b"\n", timeout=20)
+    p.communicate(b"\n", timeout=WAIT)
     expect(p.returncode == 4, p.returncode)
 
 
@@ -577,7 +577,7 @@ def what_a_left_process_plants_after_the_commands_end_is_told():
     except OSError:  # the other side is closed
         pass
     os.close(reader)
-    _, err = p.communicate(timeout=20)
+    _, err = p.communicate(timeout=WAIT)
     expect(p.returncode == 0 and b".envrc' is protected" in err, err)
     expect(not os.path.exists(os.path.join(path, ".envrc")), "it is there")
 
@@ -621,7 +621,7 @@ def a_tool_in_its_build_tree_finds_its_helpers():
     if not os.path.exists(built):
         raise tool_lib.Skip("the tool of the build tree is not there")
     env = environment(LD_LIBRARY_PATH=os.path.join(build, ".libs"))
-    p = subprocess.run([built, "doctor"], cwd=WORK, timeout=20, env=env,
+    p = subprocess.run([built, "doctor"], cwd=WORK, timeout=WAIT, env=env,
                        capture_output=True)
     expect(p.returncode in (0, 125) and b"EHELPER" not in p.stderr, p)
 
@@ -630,7 +630,7 @@ def a_tool_in_its_build_tree_finds_its_helpers():
 def doctor_without_helper_says_what_to_do():
     p = subprocess.run([tool_lib.TOOL, "doctor", "--helper-dir", TOP],
                        cwd=WORK, env=environment(), capture_output=True,
-                       timeout=20)
+                       timeout=WAIT)
     expect(p.returncode == 125 and b"--helper-dir names another" in p.stderr,
            p)
 

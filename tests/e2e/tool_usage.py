@@ -6,8 +6,8 @@ import os
 import subprocess
 
 import tool_lib
-from tool_lib import (SRC, TOP, WORK, Terminal, environment, expect, main,
-                      says, status, test, tool, write)
+from tool_lib import (SRC, TOP, WAIT, WORK, Terminal, environment, expect,
+                      main, says, status, test, tool, write)
 
 BAD = '{"agentbox": 1,\n  "limits": {"memory": "4 GiB"}}\n'
 GOOD = '{"agentbox": 1, "name": "mine", "extends": "builtin:strict"}\n'
@@ -190,7 +190,7 @@ def a_closed_reader_ends_it_quietly():
     for args in ("--list-options", "policy show builtin:workspace"):
         p = subprocess.run(["sh", "-c", "'%s' %s | head -n 1" % (
             tool_lib.TOOL, args)], env=environment(), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, timeout=20)
+            stderr=subprocess.PIPE, timeout=WAIT)
         expect(not p.stderr and p.stdout.count(b"\n") == 1, p)
 
 
@@ -201,7 +201,7 @@ def a_full_disk_is_not_success():
     with open("/dev/full", "w") as full:
         p = subprocess.run([tool_lib.TOOL, "policy", "digest",
                             "builtin:strict"], env=environment(), stdout=full,
-                           stderr=subprocess.PIPE, timeout=20)
+                           stderr=subprocess.PIPE, timeout=WAIT)
     expect(p.returncode == 70 and b"standard output" in p.stderr, p)
 
 
@@ -210,7 +210,7 @@ def closed_standard_streams_do_no_harm():
     for closing in ("<&-", "<&- >&- 2>&-"):
         p = subprocess.run(["sh", "-c", "'%s' policy check builtin:strict %s"
                             % (tool_lib.TOOL, closing)], env=environment(),
-                           timeout=20, capture_output=True)
+                           timeout=WAIT, capture_output=True)
         expect(p.returncode == 0, p)
 
 
@@ -227,7 +227,7 @@ try run --limit me
 try audit show --verdict d
 try run --work
 ''' % SRC
-    p = subprocess.run(["bash", "-c", script], timeout=20, cwd=WORK,
+    p = subprocess.run(["bash", "-c", script], timeout=WAIT, cwd=WORK,
                        env=environment(TOOL=tool_lib.TOOL),
                        capture_output=True)
     for line in (b"po = policy", b"policy sh = show", b"str = strict",

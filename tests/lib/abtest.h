@@ -37,6 +37,12 @@ void ab_test_skip_all(const char *reason) __attribute__((noreturn));
 double ab_test_slowness(void);
 
 /*
+ * `seconds`, as many times over as CK_TIMEOUT_MULTIPLIER says, which Check
+ * knows too: how long to wait before what should happen counts as lost.
+ */
+unsigned int ab_test_patience(unsigned int seconds);
+
+/*
  * Leaks between two points of one process. `ab_leak_report` writes one line
  * per leak into text and returns how many there are; it waits up to a second
  * for processes that are about to end.

@@ -46,6 +46,13 @@ double ab_test_slowness(void)
 	return times > 1 ? times : 1;
 }
 
+unsigned int ab_test_patience(unsigned int seconds)
+{
+	double times = strtod(env_or("CK_TIMEOUT_MULTIPLIER", "1"), NULL);
+
+	return times > 1 ? (unsigned int)(seconds * times) : seconds;
+}
+
 void ab_test_skip(const char *name, const char *reason)
 {
 	printf("# SKIP %s: %s\n", name, reason);

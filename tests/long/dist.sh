@@ -5,7 +5,7 @@
 . "$AB_TEST_SRCDIR/tests/long/rebuild.sh"
 unset CK_TAP_LOG_FILE_NAME
 rebuild dist
-if make -C "$tree" -s -j2 distcheck RUNFLAGS='--timeout 900' \
+if make -C "$tree" -s -j2 distcheck RUNFLAGS='--timeout 3600' \
 	>"$log" 2>&1; then
 	grep '^skipped:' "$log"
 	echo "ok 1 - make distcheck: $(grep ' passed, ' "$log" | head -n 1)"

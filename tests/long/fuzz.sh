@@ -29,7 +29,7 @@ fuzz() { # target: leaves NAME.good when nothing was found
 	mkdir -p "$here/new/$name"
 	: >"$here/$name.log"
 	[ -x "$tree/$1" ] && "$tree/$1" -max_total_time="$time" \
-		-timeout=10 -rss_limit_mb=2048 -artifact_prefix="$here/" \
+		-timeout=60 -rss_limit_mb=2048 -artifact_prefix="$here/" \
 		"$here/new/$name" "$srcdir/tests/fuzz/corpus/$name" \
 		>"$here/$name.log" 2>&1 && : >"$here/$name.good"
 }
