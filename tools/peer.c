@@ -50,11 +50,10 @@ static int peer_begin(tool *t, const tool_args *args, peer *p)
 {
 	const char *log = tool_get(args, "--audit");
 	agentbox_error *err = NULL;
-	int rc = tool_open(t, args);
+	int rc = 0;
 
-	if (!rc)
-		tool_make_state_parents(t);
-	if (!rc && log)
+	tool_make_state_parents(t);
+	if (log)
 		rc = open_log(t, log, &p->audit);
 	if (!rc && agentbox_peering_new(t->context, p->audit, &p->peering,
 					&err) < 0)

@@ -156,7 +156,7 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 	char *name = tool_absolute(args->operands[0]);
 	place dst = { .fd = -1 };
 	int source = -1;
-	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+	int rc = name ? 0 : TOOL_INTERNAL;
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);
@@ -204,10 +204,10 @@ int tool_snapshot_refresh(tool *t, const tool_args *args)
 	place dst = { .fd = -1 };
 	char *source = NULL;
 	int fd = -1;
-	int rc = tool_open(t, args);
+	int rc = 0;
 
 	/* without options of its own: those it was made with */
-	if (!rc && tool_snapshot_has_options(args))
+	if (tool_snapshot_has_options(args))
 		rc = tool_snapshot_options(t, args, &options);
 	if (!rc)
 		rc = open_place(t, about, &dst);
@@ -235,10 +235,8 @@ int tool_snapshot_explain(tool *t, const tool_args *args)
 	agentbox_snapshot *job = NULL;
 	agentbox_error *err = NULL;
 	int fd = -1;
-	int rc = tool_open(t, args);
+	int rc = tool_snapshot_options(t, args, &options);
 
-	if (!rc)
-		rc = tool_snapshot_options(t, args, &options);
 	if (!rc)
 		rc = open_source(t, about, &fd);
 	if (!rc && agentbox_snapshot_explain(t->context, fd, options, &job,
@@ -261,10 +259,8 @@ static int at_place(tool *t, const tool_args *args,
 	agentbox_snapshot *job = NULL;
 	agentbox_error *err = NULL;
 	place dst = { .fd = -1 };
-	int rc = tool_open(t, args);
+	int rc = open_place(t, about, &dst);
 
-	if (!rc)
-		rc = open_place(t, about, &dst);
 	if (!rc && start(t->context, dst.fd, dst.name, &job, &err) < 0)
 		rc = tool_fail(t, err, about);
 	if (!rc)
@@ -350,7 +346,7 @@ int tool_snapshot_tar(tool *t, const tool_args *args)
 	agentbox_snapshot_options *options = NULL;
 	char *name = tool_absolute(args->operands[0]);
 	int source = -1, out = -1;
-	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+	int rc = name ? 0 : TOOL_INTERNAL;
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);
