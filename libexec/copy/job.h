@@ -48,6 +48,7 @@ typedef struct copy_job {
 	ab_copy_plan plan;
 	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
 	int host_pidfd;
+	pid_t supervisor;
 	uint64_t deadline_ns; /* CLOCK_BOOTTIME, 0: none */
 	ab_sha256_fn hash;
 	uint8_t options[AB_SHA256_SIZE];
@@ -121,6 +122,7 @@ enum copy_role {
 typedef struct copy_place {
 	int fds[3];
 	bool write;
+	pid_t parent; /* to end with it, whatever the ids; 0: with nobody */
 } copy_place;
 /*
  * Take the role for good: ids (all ones: as they are), no groups, limits,
@@ -130,6 +132,9 @@ typedef struct copy_place {
  */
 int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 		   const copy_place *place, const char **stage);
+
+/* Die when the parent does: 0 or -errno. A change of ids undoes it. */
+int copy_end_with(pid_t parent);
 
 /* reader.c, writer.c, verify.c: the other processes; never return. */
 void copy_reader(copy_job *job, int sock) __attribute__((noreturn));

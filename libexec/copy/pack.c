@@ -356,7 +356,8 @@ static bool is_told_to_start(int sock)
 
 void copy_packer(copy_job *job, int sock, const int fds[2])
 {
-	const copy_place nowhere = { { -1, -1, -1 }, false };
+	const copy_place nowhere = { { -1, -1, -1 }, false,
+				     job->supervisor };
 	packing *g = ab_new(packing);
 	const char *stage = "memory";
 	int r;

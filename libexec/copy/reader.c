@@ -361,7 +361,8 @@ static int read_all(passing *p, int sock)
 
 void copy_reader(copy_job *job, int sock)
 {
-	const copy_place place = { { job->source_fd, -1, -1 }, false };
+	const copy_place place = { { job->source_fd, -1, -1 }, false,
+				   job->supervisor };
 	passing *p = ab_new(passing);
 	const char *stage = "memory";
 	int r = p ? copy_take_role(COPY_READER, &job->plan, &place, &stage)

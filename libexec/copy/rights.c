@@ -298,6 +298,13 @@ static void set_limits(enum copy_role role, const ab_copy_plan *plan)
 	}
 }
 
+int copy_end_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
 int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 		   const copy_place *place, const char **stage)
 {
@@ -324,6 +331,10 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 		return r;
 	*stage = "capabilities";
 	r = set_capabilities(keep);
+	if (r)
+		return r;
+	/* lost when the ids changed: PR_SET_PDEATHSIG(2const) */
+	r = place->parent ? copy_end_with(place->parent) : 0;
 	if (r)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -60,15 +59,13 @@ static void close_all_but(int *keep, size_t n)
 	(void)syscall(SYS_close_range, next, ~0u, 0);
 }
 
-static void be(copy_job *job, copy_main *entry, int sock, const int fds[2],
-	       pid_t parent)
+static void be(copy_job *job, copy_main *entry, int sock, const int fds[2])
 {
 	int keep[] = { sock, job->ring.put_event, job->ring.take_event,
 		       fds[0], fds[1] };
 
-	/* before the ids change: PR_SET_PDEATHSIG(2const) is lost with them */
 	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
+	if (copy_end_with(job->supervisor))
 		_exit(1);
 	entry(job, sock, fds);
 	_exit(1);
@@ -78,7 +75,6 @@ int copy_start(supervision *s, helper *h, copy_main *entry, int fd,
 	       int more_fd)
 {
 	const int fds[2] = { fd, more_fd };
-	pid_t parent = getpid();
 	int pair[2];
 	int r = ab_fd_seqpacket_pair(pair);
 
@@ -86,7 +82,7 @@ int copy_start(supervision *s, helper *h, copy_main *entry, int fd,
 		return fail(s, AGENTBOX_ESYS, -r, "start", "no socket");
 	h->pid = fork();
 	if (h->pid == 0)
-		be(s->job, entry, pair[1], fds, parent);
+		be(s->job, entry, pair[1], fds);
 	close(pair[1]);
 	h->sock = pair[0];
 	if (h->pid < 0)
@@ -337,7 +333,7 @@ int copy_supervisor_role(supervision *s)
 {
 	const copy_job *job = s->job;
 	const copy_place place = {
-		{ job->dest_fd, job->staging_fd, job->record_fd }, true
+		{ job->dest_fd, job->staging_fd, job->record_fd }, true, 0
 	};
 	const char *stage = "";
 	int r = copy_take_role(COPY_SUPERVISOR, &job->plan, &place, &stage);
@@ -517,6 +513,7 @@ int copy_supervise(copy_job *job)
 	};
 	int r;
 
+	job->supervisor = getpid();
 	if ((job->plan.fds & fds_of(job->plan.job)) != fds_of(job->plan.job))
 		r = fail(&s, AGENTBOX_EINVAL, 0, "fds",
 			 "the job lacks a directory");

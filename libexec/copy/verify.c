@@ -264,7 +264,8 @@ static int verify_all(verifying *g, int sock)
 
 void copy_verifier(copy_job *job, int sock, int tree_fd)
 {
-	const copy_place place = { { tree_fd, -1, -1 }, false };
+	const copy_place place = { { tree_fd, -1, -1 }, false,
+				   job->supervisor };
 	verifying *g = ab_new(verifying);
 	ab_copy_plan plan = job->plan;
 	const char *stage = "memory";

@@ -535,7 +535,8 @@ void copy_writer(copy_job *job, int sock)
 	g->job = job;
 	g->large_fd = -1;
 	g->manifest_fd = -1;
-	const copy_place place = { { g->tree_fd, g->old_fd, -1 }, true };
+	const copy_place place = { { g->tree_fd, g->old_fd, -1 }, true,
+				   job->supervisor };
 
 	r = copy_take_role(COPY_WRITER, &job->plan, &place, &stage);
 	if (r)

@@ -34,6 +34,7 @@
 
 #define MARKER "OUTSIDE-MARKER-4711"
 #define EXCHANGE 2u
+#define OUTPUT_ID 65533
 
 static unsigned long long seed = 88172645463325252ull;
 
@@ -45,12 +46,22 @@ static unsigned draw(unsigned n)
 	return (unsigned)(seed >> 11) % n;
 }
 
+/* As root with the ids that a root host gives: nothing is left of root's. */
+static void init(copy_task *task, uint32_t job, uint32_t flags)
+{
+	copy_init(task, job);
+	task->plan.flags = flags;
+	if (geteuid() != 0)
+		return;
+	task->plan.source_uid = task->plan.source_gid = 0;
+	task->plan.output_uid = task->plan.output_gid = OUTPUT_ID;
+}
+
 static copy_end do_job(uint32_t job, uint32_t flags)
 {
 	copy_task task;
 
-	copy_init(&task, job);
-	task.plan.flags = flags;
+	init(&task, job, flags);
 	return copy_do(&task);
 }
 
@@ -251,7 +262,7 @@ static void is_whole(unsigned round, bool had_one)
 	/* between the record and the tree they need not fit */
 	copy_task task;
 
-	copy_init(&task, AB_COPY_VERIFY);
+	init(&task, AB_COPY_VERIFY, 0);
 	task.plan.fds = AB_COPY_FD_DEST;
 	copy_end end = copy_do(&task);
 
@@ -296,8 +307,7 @@ static void case_071_killed_at_any_moment(void)
 		if (first)
 			(void)do_job(AB_COPY_SCRUB, 0);
 		change_tree(i);
-		copy_init(&task, AB_COPY_MAKE);
-		task.plan.flags = first ? 0 : AB_COPY_REPLACE;
+		init(&task, AB_COPY_MAKE, first ? 0 : AB_COPY_REPLACE);
 		if (i % 2)
 			task.plan.flags |= AB_COPY_KEEP_OLD;
 		copy_run run = copy_start(&task);
@@ -309,11 +319,41 @@ static void case_071_killed_at_any_moment(void)
 	}
 }
 
+/*
+ * Killed while there is much to do: what it had started must not wait for it
+ * or for one another, for it holds the lock.
+ */
+static void case_071_nobody_outlives_the_first(void)
+{
+	static char text[(64 << 10) + 1];
+	const struct timespec a_moment = { 0, 500000 };
+
+	e2e_seconds(60);
+	memset(text, '\n', sizeof(text) - 1);
+	for (int i = 0; i < 500; i++)
+		host_write(ws_path(e2e_text("m%d/f%d.c", i % 7, i)), text);
+	for (int i = 0; i < 8; i++) {
+		copy_task task;
+		copy_run run;
+
+		init(&task, AB_COPY_MAKE, snap_has("") ? AB_COPY_REPLACE : 0);
+		host_write(ws_path("m1/f1.c"), e2e_text("%d\n", i));
+		if (i % 2)
+			task.plan.max_depth = 100 + (unsigned)i;
+		run = copy_start(&task);
+		for (int k = 0; k < 2000 && !copy_leftovers(task.dest); k++)
+			nanosleep(&a_moment, NULL);
+		kill_at(&run, draw(8000));
+		next_start_cleans_up();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_029_to_034_064_065_swapped_while_it_runs),
 		CASE(case_071_killed_at_any_moment),
+		CASE(case_071_nobody_outlives_the_first),
 		CASES_END
 	};
 
