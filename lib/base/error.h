@@ -11,6 +11,9 @@
 #include "agentbox/base.h"
 #include "base/attr.h"
 
+/* Room for the words after a refused value: `is not a size; write "4GiB"`. */
+#define AB_WHY_SIZE 200
+
 AB_DEFINE_AUTO(agentbox_error, agentbox_error_free)
 
 /* errno part is 0. `where` is "" or NULL for the call itself. */

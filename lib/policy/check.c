@@ -291,6 +291,11 @@ static json_t *check_hosts(check *c, const ab_field *f, const json_t *v)
 		    ab_host_is_broad(&hosts[i]))
 			ab_log(c->context, AGENTBOX_LOG_WARNING,
 			       "%s[%zu]: \"%s\" is over-broad", f->key, i, s);
+		if (c->context && f->rule == AB_R_HOSTS &&
+		    ab_host_is_void(&hosts[i]))
+			ab_log(c->context, AGENTBOX_LOG_WARNING,
+			       "%s[%zu]: \"%s\" is never reached", f->key, i,
+			       s);
 		ab_way_leave(&c->way);
 	}
 	if (ab_host_set_init(&set, ab_steal(&hosts), n) < 0) {

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "path/glob.h"
 #include "path/lexical.h"
-#include "policy/hosts.h"
+#include "net/hosts.h"
 
 static bool refuse(char why[AB_WHY_SIZE], const char *text)
 {

@@ -190,7 +190,7 @@ typedef struct ab_policy_lifecycle {
 
 /*
  * Host patterns in canonical form ("*", "*.example.com:443", "10.0.0.0/8",
- * "[2001:db8::/32]:443,8000-8100"); lib/policy/hosts.h parses and matches.
+ * "[2001:db8::/32]:443,8000-8100"); lib/net/hosts.h parses and matches.
  */
 typedef struct ab_policy_network {
 	uint32_t mode; /* enum ab_policy_netmode; absent reads NONE */

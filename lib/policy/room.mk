@@ -7,7 +7,6 @@ libagentbox_la_SOURCES += \
 	lib/policy/check.c \
 	lib/policy/compile.c lib/policy/compile.h \
 	lib/policy/handle.h \
-	lib/policy/hosts.c lib/policy/hosts.h \
 	lib/policy/items.c lib/policy/items.h \
 	lib/policy/narrow.c lib/policy/narrow.h \
 	lib/policy/narrow_lists.c \

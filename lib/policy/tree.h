@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
-#include "policy/hosts.h"
+#include "net/hosts.h"
 #include "policy/schema.h"
 
 /*

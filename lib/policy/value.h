@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for the words after a refused value: `is not a size; write "4GiB"`. */
-#define AB_WHY_SIZE 200
+#include "base/error.h"
+
 /* The longest canonical number text and its NUL. */
 #define AB_VALUE_SIZE 48
 

@@ -20,8 +20,8 @@ SONAME = "libagentbox.so.1"
 SANITIZED = os.environ.get("AB_TEST_SANITIZED", "").strip()
 
 # DESIGN.md section 3: a room includes only itself and rooms above it.
-ROOMS = ("base wire path policy audit store shell guard scope mcp snapshot "
-         "walls gateway shield sandbox owner peering verify fleet team "
+ROOMS = ("base wire path net policy audit store shell guard scope mcp "
+         "snapshot walls gateway shield sandbox owner peering verify fleet team "
          "worktree").split()
 
 

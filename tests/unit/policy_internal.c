@@ -21,7 +21,7 @@
 #include "path/glob.h"
 #include "path/lexical.h"
 #include "policy/compile.h"
-#include "policy/hosts.h"
+#include "net/hosts.h"
 #include "policy/policy.h"
 #include "policy/schema.h"
 #include "policy/value.h"

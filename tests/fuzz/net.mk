@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Fuzz targets of net and of the gateway's readers; corpora in
+# tests/fuzz/corpus/<target>/.
+check_PROGRAMS += tests/fuzz/net_target
+FUZZ_TARGETS += tests/fuzz/net_target
+tests_fuzz_net_target_SOURCES = tests/fuzz/net_target.c $(FUZZ_MAIN)
+tests_fuzz_net_target_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_net_target_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_net_target_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Unit tests of net and of the gateway's readers. See tests/unit/path.mk.
+check_PROGRAMS += tests/unit/net_target_internal
+UNIT_TESTS += tests/unit/net_target_internal
+tests_unit_net_target_internal_SOURCES = tests/unit/net_target_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_net_target_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_net_target_internal_CFLAGS = $(UNIT_CFLAGS)
+check_PROGRAMS += tests/unit/net_allow_internal
+UNIT_TESTS += tests/unit/net_allow_internal
+tests_unit_net_allow_internal_SOURCES = tests/unit/net_allow_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_net_allow_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_net_allow_internal_CFLAGS = $(UNIT_CFLAGS)
