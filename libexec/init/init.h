@@ -259,5 +259,7 @@ bool init_needs_settling(const ab_plan *plan);
 
 /* holder.c */
 _Noreturn void init_holder(init_box *box);
+/* end.c: the same end for a box whose host has gone or given up already. */
+_Noreturn void init_end_unheard(init_box *box);
 
 #endif

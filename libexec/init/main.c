@@ -151,8 +151,11 @@ int main(void)
 	if (box.host_pidfd < 0)
 		return 1;
 	failed = raise_box(&box);
-	if (say_hello())
+	if (say_hello()) {
+		if (box.pid_one > 0)
+			init_end_unheard(&box);
 		return 1;
+	}
 	if (failed) {
 		init_send_failure(&box, INIT_CONTROL_FD);
 		return 1;

@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,6 +166,18 @@ START_TEST(no_launcher_takes_the_place_of_one_that_is_done)
 }
 END_TEST
 
+/* A host that has given up meanwhile; it waits for the holder only. */
+START_TEST(a_box_nobody_hears_of_is_gone_before_its_holder)
+{
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	ih_plan_init(&plan);
+	ck_assert_int_eq(ih_raise_deaf(helper, &plan.p), 0);
+	/* PID 1 would be ours now */
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("init_first");
@@ -181,6 +195,7 @@ int main(void)
 	tcase_add_test(tc, files_are_where_the_order_of_the_plan_puts_them);
 	tcase_add_test(tc, a_file_that_cannot_be_written_is_named);
 	tcase_add_test(tc, no_launcher_takes_the_place_of_one_that_is_done);
+	tcase_add_test(tc, a_box_nobody_hears_of_is_gone_before_its_holder);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);

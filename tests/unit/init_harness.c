@@ -153,7 +153,7 @@ void ih_plan_flatten(ih_plan *plan)
 	plan->p.gid_outside = plan->p.gid_inside = getegid();
 }
 
-static int start(ih_box *box, const char *helper, int plan_fd)
+static int start(ih_box *box, const char *helper, int plan_fd, bool deaf)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -163,6 +163,8 @@ static int start(ih_box *box, const char *helper, int plan_fd)
 
 	if (r)
 		return r;
+	if (deaf)
+		shutdown(pair[0], SHUT_RD);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
@@ -283,7 +285,7 @@ static int raise_parts(ih_box *box, const char *helper, const void *p, size_t n,
 		return plan_fd;
 	if (!sealed && ab_fd_write_full(plan_fd, p, n))
 		return -EIO;
-	r = start(box, helper, plan_fd);
+	r = start(box, helper, plan_fd, false);
 	close(plan_fd);
 	if (r)
 		return r;
@@ -333,6 +335,27 @@ int ih_raise(ih_box *box, const char *helper, const ab_plan *plan)
 		r = ih_raise_bytes(box, helper, w.data, w.len, true);
 	ab_writer_end(&w);
 	return r;
+}
+
+int ih_raise_deaf(const char *helper, const ab_plan *plan)
+{
+	ih_box box = {.control = -1};
+	ab_writer w;
+	int plan_fd, r;
+
+	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
+	r = ab_plan_encode(plan, &w);
+	plan_fd = r ? r : ab_fd_memfd_sealed("plan", w.data, w.len);
+	ab_writer_end(&w);
+	if (plan_fd < 0)
+		return plan_fd;
+	r = start(&box, helper, plan_fd, true);
+	close(plan_fd);
+	if (r)
+		return r;
+	waitpid(box.pid, NULL, 0);
+	close(box.control);
+	return 0;
 }
 
 void ih_needs_namespaces(const char *helper)

@@ -50,6 +50,8 @@ void ih_plan_flatten(ih_plan *plan);
 
 /* 0, or -errno with failed_* set. helper: path of agentbox-init. */
 int ih_raise(ih_box *box, const char *helper, const ab_plan *plan);
+/* Its hello cannot be sent; returns when it has ended. */
+int ih_raise_deaf(const char *helper, const ab_plan *plan);
 /* Ends the program as skipped where no box can have namespaces or mounts. */
 void ih_needs_namespaces(const char *helper);
 /* The same from any plan bytes. */
