@@ -165,6 +165,9 @@ int ab_record_open(ab_record *record, const void *p, size_t n,
 			padded((size_t)record->head.choice_len);
 	record->end = record->first + n - report;
 	record->report = (const char *)record->p + record->end;
+	if (record->tail.entries >
+	    (record->end - record->first) / sizeof(ab_record_entry))
+		return -EPROTO;
 	return 0;
 }
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The walked tree beside the record of the generation before, both in byte
- * order: what has the same inode, ctime, size, mtime and mode is taken over
- * unread (cases 66, 75: mtime alone proves nothing). Refuses to take over a
- * file that was written so shortly before it was read that its times cannot
- * tell, unless its bytes are the same.
+ * order: what has the same inode, ctime, size, mtime and mode (scout.c looks)
+ * is taken over unread (cases 66, 75: mtime alone proves nothing). Refuses to
+ * take over a file that was written so shortly before it was read that its
+ * times cannot tell, unless its bytes are the same.
  */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "reading.h"
 
 typedef struct comparison {
@@ -52,20 +54,27 @@ static bool seek(comparison *c, const char *p, size_t n)
 	return false;
 }
 
-static bool is_same(comparison *c, const entry *e, const entry_stat *st)
+/* A directory that came to be left out may hold its other name. */
+static bool is_alias(comparison *c)
 {
-	const ab_record_entry *was = &c->entry;
+	ab_autofd int fd = open_beneath(c->g->walk.root_fd, c->here.text,
+					O_PATH);
+	struct stat st;
 
-	if (!st->mode || was->ino != st->ino || was->size != st->size ||
-	    was->ctime_ns != st->ctime_ns || was->mtime_ns != st->mtime_ns ||
-	    was->mode != st->mode)
+	return fd < 0 || fstat(fd, &st) || st.st_ino != c->entry.ino ||
+	       is_left_out(&c->g->walk, st.st_ino, st.st_nlink);
+}
+
+static bool is_same(comparison *c, const entry *e)
+{
+	enum look look = c->g->job->scouting.looks[c->cursor.entries - 1];
+
+	if (look != LOOK_SAME && look != LOOK_LINKED)
 		return false;
-	/* a directory that came to be left out may hold its other name */
-	if (st->nlink > 1 && e->reason == AB_KEPT &&
-	    is_left_out(&c->g->walk, st->ino, st->nlink))
+	if (look == LOOK_LINKED && e->reason == AB_KEPT && is_alias(c))
 		return false;
-	return !(was->flags & AB_RECORD_RACY) ||
-	       is_same_content(c->g, c->here.text, was);
+	return !(c->entry.flags & AB_RECORD_RACY) ||
+	       is_same_content(c->g, c->here.text, &c->entry);
 }
 
 static void compare_file(comparison *c, uint32_t index)
@@ -78,7 +87,7 @@ static void compare_file(comparison *c, uint32_t index)
 		c->g->unknown++;
 		return;
 	}
-	if (is_same(c, e, &c->g->tree.stats[index])) {
+	if (is_same(c, e)) {
 		e->flags |= ENTRY_MATCH;
 		e->first = (uint32_t)(c->at / 8);
 		e->reason = AB_KEPT;
@@ -130,6 +139,7 @@ bool compare_with_record(reading *g)
 
 	if (!c)
 		return false;
+	scouting_finish(g->job);
 	c->g = g;
 	advance(c);
 	compare_below(c, 0);

@@ -13,6 +13,7 @@ COPY_FILES = \
 	libexec/copy/reader.c libexec/copy/reading.h \
 	libexec/copy/rights.c \
 	libexec/copy/ring.c libexec/copy/ring.h \
+	libexec/copy/scout.c \
 	libexec/copy/staging.c libexec/copy/staging.h \
 	libexec/copy/supervise.c libexec/copy/supervise.h \
 	libexec/copy/tree.h \

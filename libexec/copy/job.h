@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agentbox-copy: one job (wire/copy.h), up to three processes.
+ * agentbox-copy: one job (wire/copy.h), up to four processes.
  *
  *   supervisor  this process as it was started. Talks to the host, keeps the
  *               deadline, makes and publishes the staging directory, removes
  *               generations. Sees no name and no byte of the source.
  *   reader      the source's rights, read-only. Walks, judges names, reads and
  *               scans files, and puts what is kept into the ring.
+ *   scout       in a refresh, with the reader's rights: goes through the record
+ *               while the reader walks, and says of each file whether its
+ *               times and its inode are what they were. A stat is what a
+ *               refresh of an unchanged tree costs; so both cores do it.
  *   writer      the output's owner, held to the staging directory and the
  *               generation before. Takes from the ring, believes nothing in
  *               it, and makes directories, files, manifest and record.
@@ -44,6 +48,18 @@ typedef struct copy_counters {
 	_Atomic uint64_t files, bytes, files_in_all;
 } copy_counters;
 
+/* What a look at a file of the record told; `OTHER` also: not there. */
+enum look { LOOK_NONE, LOOK_SAME, LOOK_LINKED, LOOK_OTHER };
+
+/* The record's entries in blocks, each looked at by who claims it first. */
+typedef struct scouting {
+	uint8_t *looks;		   /* shared: enum look, one per entry */
+	_Atomic uint8_t *claimed;  /* shared: one per block */
+	_Atomic uint8_t *finished; /* shared: one per block */
+	int end_fd;  /* the reader's: at its end when the scout has ended */
+	int hold_fd; /* the scout's: the other end */
+} scouting;
+
 typedef struct copy_job {
 	ab_copy_plan plan;
 	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
@@ -61,6 +77,7 @@ typedef struct copy_job {
 	size_t old_size;
 	ab_record old;
 	bool has_old;
+	scouting scouting; /* when has_old */
 } copy_job;
 
 /* A failure, where it was noticed. */
@@ -136,11 +153,16 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 /* Die when the parent does: 0 or -errno. A change of ids undoes it. */
 int copy_end_with(pid_t parent);
 
-/* reader.c, writer.c, verify.c: the other processes; never return. */
+/* reader.c, writer.c, verify.c, scout.c: the other processes; never return. */
 void copy_reader(copy_job *job, int sock) __attribute__((noreturn));
 void copy_writer(copy_job *job, int sock) __attribute__((noreturn));
 void copy_verifier(copy_job *job, int sock, int tree_fd)
 	__attribute__((noreturn));
+void copy_scout(copy_job *job) __attribute__((noreturn));
+/* scout.c: before the processes start. 0 or -errno. */
+int scouting_make(copy_job *job);
+/* The reader's: help, wait for the scout, and do what it left. */
+void scouting_finish(copy_job *job);
 
 /* supervise.c: the whole job; the exit status. */
 int copy_supervise(copy_job *job);

@@ -147,6 +147,7 @@ int main(void)
 		.staging_fd = -1,
 		.record_fd = -1,
 		.stream_fd = -1,
+		.scouting = { .end_fd = -1, .hold_fd = -1 },
 	};
 	int r;
 

@@ -303,8 +303,7 @@ static int prepare(reading *g)
 			  .filter = g->filter,
 			  .failure = &g->failure,
 			  .tree = &g->tree,
-			  .root_fd = g->job->source_fd,
-			  .wants_stats = g->job->has_old };
+			  .root_fd = g->job->source_fd };
 	return 0;
 }
 

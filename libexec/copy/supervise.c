@@ -110,9 +110,35 @@ static void as_verifier(copy_job *job, int sock, const int fds[2])
 	copy_verifier(job, sock, fds[0]);
 }
 
+static void as_scout(copy_job *job, int sock, const int fds[2])
+{
+	(void)sock; /* it has nothing to say */
+	(void)fds;
+	copy_scout(job);
+}
+
+/* Before the reader, for it has most to do; only it may hold its end. */
+static int start_scout(supervision *s)
+{
+	scouting *all = &s->job->scouting;
+	int r;
+
+	if (!s->job->has_old)
+		return 0;
+	r = scouting_make(s->job);
+	if (r)
+		return fail(s, AGENTBOX_ESYS, -r, "start", "no scout");
+	r = copy_start(s, &s->scout, as_scout, s->job->source_fd,
+		       all->hold_fd);
+	ab_cleanup_fd(&all->hold_fd);
+	all->hold_fd = -1;
+	return r;
+}
+
 int copy_start_reader(supervision *s)
 {
-	return copy_start(s, &s->reader, as_reader, s->job->source_fd, -1);
+	return copy_start(s, &s->reader, as_reader, s->job->source_fd,
+			  s->job->scouting.end_fd);
 }
 
 int copy_start_writer(supervision *s)
@@ -347,7 +373,7 @@ static int run_make(supervision *s)
 {
 	staging_sweep(s->job->staging_fd);
 	staging_sweep(s->job->record_fd);
-	if (copy_open_old(s) || copy_start_reader(s) ||
+	if (copy_open_old(s) || start_scout(s) || copy_start_reader(s) ||
 	    copy_start_writer(s) || copy_supervisor_role(s))
 		return -1;
 	return copy_make(s);
@@ -504,6 +530,7 @@ int copy_supervise(copy_job *job)
 		.job = job,
 		.reader = { .pidfd = -1, .sock = -1 },
 		.writer = { .pidfd = -1, .sock = -1 },
+		.scout = { .pidfd = -1, .sock = -1 },
 		.begin = copy_begin_output,
 		.old_tree_fd = -1,
 		.old_record_fd = -1,
@@ -521,6 +548,7 @@ int copy_supervise(copy_job *job)
 		r = run(&s, &done);
 	copy_stop(&s.reader);
 	copy_stop(&s.writer);
+	copy_stop(&s.scout);
 	if (r) {
 		copy_abandon(&s);
 		send_end(&s, NULL);

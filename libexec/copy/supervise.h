@@ -18,7 +18,7 @@ typedef struct supervision {
 	/* the reader has something to write: tell the writer to begin */
 	int (*begin)(struct supervision *s);
 	copy_failure failure;
-	helper reader, writer;
+	helper reader, writer, scout;
 	bool cancelled;
 	uint64_t told_ns; /* of the last progress */
 

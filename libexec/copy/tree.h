@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a walk found: every name of the source, judged, in byte order of the
- * paths. 32 bytes and the name for each, 40 more in a refresh. A directory's
- * names lie in one block; blocks are in the order of the walk.
+ * paths. 32 bytes and the name for each. A directory's names lie in one block;
+ * blocks are in the order of the walk.
  */
 #ifndef AB_COPY_TREE_H
 #define AB_COPY_TREE_H
@@ -31,18 +31,9 @@ typedef struct entry {
 	uint8_t kind, reason, tier, proof, flags, name_len;
 } entry;
 
-/* Of a kept file, in a refresh. */
-typedef struct entry_stat {
-	uint64_t size;
-	int64_t ctime_ns, mtime_ns;
-	uint32_t mode, nlink;
-	uint64_t ino;
-} entry_stat;
-
 typedef struct tree {
 	entry *entries; /* owned; [0] is the root */
 	size_t count, room;
-	entry_stat *stats; /* owned, as many; NULL: not wanted */
 	char *names;	   /* owned, NUL-terminated each */
 	size_t names_len, names_room;
 	const char **rules; /* owned array of borrowed text; [0] is "" */
@@ -83,7 +74,6 @@ typedef struct walk {
 	copy_failure *failure;
 	tree *tree;
 	int root_fd;
-	bool wants_stats;
 } walk;
 
 /* 0, or -1 with *failure. */

@@ -141,19 +141,9 @@ static bool add_name(tree *t, const char *name, size_t n, uint32_t *at)
 
 static bool add_entry(tree *t, const entry *e, const char *name)
 {
-	size_t room = t->room;
-
 	if (!grow((void **)&t->entries, &t->room, t->count + 1,
 		  sizeof(*t->entries)))
 		return false;
-	if (t->stats && t->room != room) {
-		entry_stat *more = ab_realloc(t->stats, t->room,
-					      sizeof(*more));
-
-		if (!more)
-			return false;
-		t->stats = more;
-	}
 	t->entries[t->count] = *e;
 	return add_name(t, name, e->name_len, &t->entries[t->count++].name);
 }
@@ -179,7 +169,6 @@ void tree_end(tree *t)
 {
 	ab_filter_ignore_free(t->ignore);
 	free(t->entries);
-	free(t->stats);
 	free(t->names);
 	free(t->rules);
 	free(t->left);
@@ -402,33 +391,13 @@ static void take_inode(const walking *g, const level *l, entry *e, bool *ask)
 		e->ino = st.st_ino;
 }
 
-static void take_stat(const walking *g, const level *l, uint32_t i)
-{
-	tree *t = g->w->tree;
-	entry_stat *to = &t->stats[i];
-	struct stat st;
-
-	memset(to, 0, sizeof(*to));
-	if (fstatat(l->fd, entry_name(t, &t->entries[i]), &st,
-		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) ||
-	    !S_ISREG(st.st_mode))
-		return;
-	to->size = (uint64_t)st.st_size;
-	to->ctime_ns = time_ns(&st.st_ctim);
-	to->mtime_ns = time_ns(&st.st_mtim);
-	to->mode = st.st_mode;
-	to->nlink = (uint32_t)st.st_nlink;
-	to->ino = st.st_ino;
-	t->entries[i].ino = st.st_ino;
-}
-
 /* What the walk of a directory needs to know of it later on. */
 static int judge_all(walking *g, const level *l, uint32_t *marks)
 {
 	tree *t = g->w->tree;
 	const entry *dir = &t->entries[l->index];
 	const block b = { t, dir->first, dir->count };
-	bool ask = !g->w->wants_stats;
+	bool ask = true;
 
 	for (uint32_t i = 0; i < b.count; i++) {
 		entry *e = &t->entries[b.first + i];
@@ -443,10 +412,7 @@ static int judge_all(walking *g, const level *l, uint32_t *marks)
 		if (e->kind == ENTRY_FILE &&
 		    (e->reason == AB_KEPT || e->proof)) {
 			t->kept_files++;
-			if (g->w->wants_stats)
-				take_stat(g, l, b.first + i);
-			else
-				take_inode(g, l, e, &ask);
+			take_inode(g, l, e, &ask);
 		}
 	}
 	return check_bounds(g);
@@ -646,13 +612,10 @@ int walk_tree(walk *w)
 		return copy_fail(w->failure, AGENTBOX_ENOMEM, 0, ".",
 				 "out of memory for the walk");
 	g->w = w;
-	if (w->wants_stats)
-		t->stats = ab_calloc(1, sizeof(*t->stats));
 	t->rules = ab_calloc(64, sizeof(*t->rules));
 	t->rule_room = 64;
 	t->rule_count = 1;
-	if (!t->rules || (w->wants_stats && !t->stats) ||
-	    !add_entry(t, &root, ""))
+	if (!t->rules || !add_entry(t, &root, ""))
 		r = no_memory(g);
 	else
 		t->rules[0] = "";

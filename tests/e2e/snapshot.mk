@@ -22,6 +22,12 @@ tests_e2e_snapshot_rows_SOURCES = tests/e2e/snapshot_rows.c
 tests_e2e_snapshot_rows_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_snapshot_rows_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_rows_LDADD = $(E2E_COPY_LIBS)
+check_PROGRAMS += tests/e2e/snapshot_record
+E2E_TESTS += tests/e2e/snapshot_record
+tests_e2e_snapshot_record_SOURCES = tests/e2e/snapshot_record.c
+tests_e2e_snapshot_record_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_record_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_record_LDADD = $(E2E_COPY_LIBS)
 
 # A short form, and minutes of it.
 check_PROGRAMS += tests/e2e/snapshot_race tests/e2e/snapshot_race_long
