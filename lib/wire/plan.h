@@ -55,8 +55,9 @@ enum ab_plan_step_kind {
 	/* A fresh tmpfs of `size` bytes (0: kernel default) and `mode`. */
 	AB_STEP_TMPFS = 2,
 	AB_STEP_PROC = 3,
-	/* /dev: tmpfs with null zero full random urandom tty, fd links, shm,
-	   pts (newinstance, ptmx); `size` bounds /dev/shm. */
+	/* /dev: null zero full random urandom tty, fd links, shm, pts
+	   (newinstance, ptmx); `size` bounds /dev/shm. A directory of the
+	   root, or a tmpfs of its own where it is not right below that. */
 	AB_STEP_DEV = 4,
 	AB_STEP_MQUEUE = 5,
 	/* `source` is the link's text. */

@@ -176,7 +176,10 @@ static int open_parent(builder *b, const char *target, const char **name,
 		char dir[AB_MAX_PATH];
 		int fd;
 
-		snprintf(dir, sizeof(dir), "%.*s", (int)n, target);
+		if (n >= sizeof(dir))
+			return -ENAMETOOLONG;
+		memcpy(dir, target, n);
+		dir[n] = '\0';
 		fd = open_directory(b, dir);
 		if (fd < 0)
 			return fd;
@@ -287,7 +290,25 @@ static int step_mqueue(builder *b, const ab_plan_step *s)
 			  s->target);
 }
 
-static int step_dev(builder *b, const ab_plan_step *s)
+/*
+ * Nobody in the box writes to the root itself, which ends up read-only: /dev
+ * can be a directory of it. -EEXIST: it is to be elsewhere, or is there.
+ */
+static int make_root_dir(builder *b, const char *target)
+{
+	const char *name;
+	bool is_own_dir;
+	int dir = open_parent(b, target, &name, &is_own_dir);
+	int fd;
+
+	if (dir != b->root_fd)
+		return dir < 0 ? dir : -EEXIST;
+	fd = make_entry(dir, name, true);
+	return fd ? fd : open_entry(dir, name);
+}
+
+/* A file system of its own, since what is around it may be written to. */
+static int mount_dev(builder *b, const ab_plan_step *s)
 {
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	ab_autofd int fd = init_new_tmpfs(64 * 1024, 0755,
@@ -303,6 +324,15 @@ static int step_dev(builder *b, const ab_plan_step *s)
 		return r;
 	/* device nodes work on a read-only mount; new files do not */
 	return ab_sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr);
+}
+
+static int step_dev(builder *b, const ab_plan_step *s)
+{
+	ab_autofd int fd = make_root_dir(b, s->target);
+
+	if (fd == -EEXIST)
+		return mount_dev(b, s);
+	return fd < 0 ? fd : init_build_dev(b->box, fd, s->size);
 }
 
 static int step_entry(builder *b, const ab_plan_step *s)
@@ -448,6 +478,16 @@ int init_fail_step(init_box *box, uint32_t i, int err)
 			 s->target);
 }
 
+/* Is `path` what `target` names, or below it? */
+static bool is_covered(const char *path, const char *target)
+{
+	while (*target && *target == *path) {
+		target++;
+		path++;
+	}
+	return *target == '\0' && (*path == '/' || *path == '\0');
+}
+
 /*
  * Files whose directory is in the root and stays so depend on no mount, nor a
  * mount on them: they can be written beside the others. Who has very many
@@ -461,11 +501,9 @@ static bool is_free_file(const ab_plan *p, uint32_t i)
 		return false;
 	for (uint32_t k = 0; k < p->step_count; k++) {
 		const ab_plan_step *s = &p->steps[k];
-		size_t n = strlen(s->target);
 
 		if (k != i && s->kind != AB_STEP_DIR &&
-		    strncmp(path, s->target, n) == 0 &&
-		    (path[n] == '/' || path[n] == '\0'))
+		    is_covered(path, s->target))
 			return false;
 	}
 	return true;

@@ -162,7 +162,28 @@ START_TEST(no_file_system_of_a_box_holds_files_without_end)
 				  "/dev/shm",
 				  out, sizeof(out)),
 			 0);
-	ck_assert_str_eq(out, "65536\n1024\n16384\n262144\n1024\n1024\n");
+	/* /dev is of the root */
+	ck_assert_str_eq(out, "65536\n1024\n16384\n262144\n65536\n1024\n");
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* In the root, which ends read-only; in what may be written, by itself. */
+START_TEST(nothing_is_made_in_a_dev_wherever_it_is)
+{
+	static char out[256];
+
+	ih_step(&plan, AB_STEP_DEV, "/tmp/dev");
+	ck_assert_int_eq(ih_raise(&box, helper, &plan.p), 0);
+	ck_assert_int_eq(
+		ih_shell(&box,
+			 "for d in /dev /tmp/dev; do touch $d/x; mkdir $d/y; "
+			 "ln -s x $d/z; rm $d/fd $d/null; mv $d $d.2; "
+			 "echo x >$d/null; ls $d | wc -l; done 2>/dev/null; "
+			 "stat -fc %c /tmp/dev",
+			 out, sizeof(out)),
+		0);
+	ck_assert_str_eq(out, "13\n13\n1024\n");
 	ck_assert(ih_end(&box));
 }
 END_TEST
@@ -217,6 +238,7 @@ int main(void)
 	tcase_add_test(tc, a_refused_proc_is_named);
 	tcase_add_test(tc, a_step_that_fails_is_still_a_step);
 	tcase_add_test(tc, no_file_system_of_a_box_holds_files_without_end);
+	tcase_add_test(tc, nothing_is_made_in_a_dev_wherever_it_is);
 	tcase_add_test(tc, a_bare_box_drops_nothing);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
