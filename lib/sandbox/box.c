@@ -519,6 +519,10 @@ static int last_drain(agentbox_sandbox *box)
 	if (box->spawn_fd >= 0)
 		shutdown(box->spawn_fd, SHUT_WR);
 	shutdown(box->helper.control_fd, SHUT_WR);
+	/* what it has to say of a box without protected paths finds room */
+	if (!box->watched)
+		(void)ab_fd_poll(box->helper.pidfd, POLLIN,
+				 ab_clock_left_ms(deadline));
 	for (;;) {
 		int rc = ab_fd_poll(box->helper.control_fd, POLLIN,
 				    ab_clock_left_ms(deadline));

@@ -90,7 +90,7 @@ enum ab_box_message {
 	AB_MSG_STAGE_PLAN = 113, /* fd: the whole plan */
 	/* u64 device and inode of /; fd: the ruleset, where there is one */
 	AB_MSG_STAGE_ROOT = 114,
-	AB_MSG_STAGE_GO = 115,
+	/* 115 is not used: READY is what commands come after */
 	/* launcher: Landlock and the filter hold it */
 	AB_MSG_STAGE_WALLS = 116
 };

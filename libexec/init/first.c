@@ -4,9 +4,9 @@
  * not need the tree is done on another processor meanwhile: it makes the
  * network namespace, writes the tree's files while PID 1 makes the mounts,
  * drops its capabilities and loads the filter. When the tree stands it takes
- * its root, adds Landlock and says so to PID 1, which says go, and to the host
- * that the box is ready, once it has dropped everything itself. No command is
- * served before that.
+ * its root, adds Landlock, says so to PID 1 and waits for commands. The host
+ * sends none before PID 1, which drops everything itself first, has told it
+ * that the box is ready.
  *
  * Its walls are those of every launcher, in another order: the filter comes
  * before Landlock. A policy may refuse what Landlock is entered with; then, as
@@ -43,17 +43,6 @@ static int hear(int stage_fd, uint32_t kind, uint8_t *message, size_t size,
 		return -EPROTO;
 	ab_reader_init(r, message, (size_t)n);
 	return ab_get_u32(r) == kind && ab_get_u32(r) == count ? 0 : -EPROTO;
-}
-
-/* The same, of a message that says nothing else. */
-static int hear_word(int stage_fd, uint32_t kind)
-{
-	uint8_t message[AB_MESSAGE_HEADER];
-	ab_autofd int fd = -1;
-	ab_reader r;
-	int failed = hear(stage_fd, kind, message, sizeof(message), &fd, &r);
-
-	return failed || fd >= 0 || !ab_reader_done(&r) ? -EPROTO : 0;
 }
 
 static int hear_plan(init_box *box, int stage_fd)
@@ -140,11 +129,6 @@ static int say_walls(void)
 			       0);
 }
 
-static int await_go(void)
-{
-	return hear_word(INIT_LAUNCHER_KEPT_FD, AB_MSG_STAGE_GO);
-}
-
 /*
  * A filter may also answer in the kernel's place that all is well; only the
  * kernel knows that -1 is no ruleset.
@@ -163,8 +147,7 @@ static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
 	    init_drop_privileges(box) ||
 	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
 	    init_raise_seccomp(box) || !may_enter_landlock(box) ||
-	    await_root(box) || init_raise_landlock(box) || say_walls() ||
-	    await_go())
+	    await_root(box) || init_raise_landlock(box) || say_walls())
 		_exit(INIT_LAUNCHER_FAILED);
 	init_serve_commands(box);
 }
@@ -321,22 +304,28 @@ static int tell_ready(const init_box *box)
 				       NULL, 0, 0);
 }
 
+/* That it has raised its walls; its end: it has not. */
+static bool hear_walls(const init_box *box)
+{
+	uint8_t message[AB_MESSAGE_HEADER];
+	ab_autofd int fd = -1;
+	ab_reader r;
+
+	return hear(box->stage_fd, AB_MSG_STAGE_WALLS, message,
+		    sizeof(message), &fd, &r) == 0 &&
+	       fd < 0 && ab_reader_done(&r);
+}
+
 bool init_release_first(init_box *box)
 {
-	uint8_t memory[AB_MESSAGE_HEADER];
-	ab_writer w;
-	bool stands = box->stage_fd >= 0 &&
-		      hear_word(box->stage_fd, AB_MSG_STAGE_WALLS) == 0;
+	bool stands = box->stage_fd >= 0 && hear_walls(box);
 
 	/* nobody inside can end it: one that is gone now is replaced */
 	if (stands && tell_ready(box))
 		_exit(1);
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_STAGE_GO);
-	ab_put_u32(&w, 0);
-	if (stands)
-		(void)ab_message_send(box->stage_fd, w.data, w.len, NULL, 0,
-				      0);
+	/* the next one is not to share its commands */
+	if (!stands && box->first_launcher > 0)
+		kill(box->first_launcher, SIGKILL);
 	if (box->stage_fd >= 0)
 		close(box->stage_fd);
 	box->stage_fd = -1;

@@ -199,7 +199,7 @@ int init_join_first(init_box *box);
 /* The tree is the root: it enters it, and Landlock. */
 void init_show_root(const init_box *box);
 /* PID 1 has dropped everything: when its walls stand as well, the host is told
-   that the box is ready, and it may serve. False: it is not there any more. */
+   that the box is ready. False: it is not there any more. */
 bool init_release_first(init_box *box);
 
 /* walls.c */
