@@ -44,9 +44,29 @@ int run_program(const char *const *argv, const int fds[3]);
 /* As bwrap would build the mounts of a plan (agentbox_sandbox_plan_to_json);
    NULL-terminated, owned by the caller with its strings. */
 char **bwrap_of_plan(const char *plan_json);
-/* What each of the two has in the cold comparison. */
-void print_sides(const char *plan_json);
 void argv_free(char **argv);
+
+/*
+ * The same, with all that bwrap can be asked for of what the box has: the
+ * files by value, the masks, and a filter as long as the box's that allows
+ * everything. What it reads is in memfds.
+ */
+#define MAX_GIVEN 128
+typedef struct equal_bwrap {
+	char **argv;
+	int fds[MAX_GIVEN];
+	size_t fd_count, files, masks, mounts, instructions;
+} equal_bwrap;
+
+void equal_bwrap_make(equal_bwrap *e, const char *plan_json);
+void equal_bwrap_end(equal_bwrap *e);
+/* Until nothing of it is left, in a subreaper without other children: its
+   last process ends after the mounts do. Negative: it could not run. */
+double time_equal_bwrap(const equal_bwrap *e, const int fds[3]);
+/* Wait for every child, also of those that ended. */
+void reap_all(void);
+/* What each side has in the cold comparison. */
+void print_sides(const equal_bwrap *e);
 /* Every peer there is; base: the plain spawn; scratch: a directory. */
 void bench_peers(struct series *base, char **bwrap, const char *scratch);
 

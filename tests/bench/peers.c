@@ -9,10 +9,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +24,8 @@
 
 extern char **environ;
 
-int run_program(const char *const *argv, const int fds[3])
+static int run_with(const char *const *argv, const int fds[3],
+		    const int *given, size_t given_count)
 {
 	posix_spawn_file_actions_t fa;
 	pid_t pid;
@@ -30,6 +34,9 @@ int run_program(const char *const *argv, const int fds[3])
 	posix_spawn_file_actions_init(&fa);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&fa, fds[i], i);
+	/* to itself: it is not closed at exec */
+	for (size_t i = 0; i < given_count; i++)
+		posix_spawn_file_actions_adddup2(&fa, given[i], given[i]);
 	rc = posix_spawnp(&pid, argv[0], &fa, NULL,
 			  (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
@@ -40,6 +47,11 @@ int run_program(const char *const *argv, const int fds[3])
 			return -1;
 	}
 	return status == 0 ? 0 : -1;
+}
+
+int run_program(const char *const *argv, const int fds[3])
+{
+	return run_with(argv, fds, NULL, 0);
 }
 
 /* --- bubblewrap, with the mounts of a plan ------------------------------- */
@@ -53,49 +65,6 @@ static void push(char **argv, size_t *n, const char *word)
 static const char *text(const json_t *o, const char *key)
 {
 	return json_string_value(json_object_get(o, key));
-}
-
-/* What bubblewrap is not asked for, though it could be. */
-typedef struct left_out {
-	size_t files, masks;
-} left_out;
-
-static left_out count_left_out(const json_t *mounts)
-{
-	left_out n = { 0, 0 };
-	const json_t *step;
-	size_t i;
-
-	json_array_foreach(mounts, i, step) {
-		const char *kind = text(step, "kind");
-
-		if (!kind)
-			continue;
-		n.files += strcmp(kind, "file") == 0;
-		n.masks += strcmp(kind, "hide") == 0 ||
-			   strcmp(kind, "protect") == 0;
-	}
-	return n;
-}
-
-void print_sides(const char *plan_json)
-{
-	json_t *plan = json_loads(plan_json, 0, NULL);
-	json_t *mounts = json_object_get(plan, "mounts");
-	left_out n = count_left_out(mounts);
-
-	printf("  both: user, mount, pid, net (loopback up), ipc, uts and "
-	       "cgroup namespaces;\n  the same %zu binds, links and file "
-	       "systems; no capabilities, no_new_privs\n",
-	       json_array_size(mounts) - n.files - n.masks);
-	printf("  box only: %zu files in /etc by value, %zu masks in /proc, "
-	       "Landlock, a filter of\n  %d instructions; raised once for many "
-	       "commands; waits until all of it is gone.\n  bubblewrap's own "
-	       "wait ends with the command; the kernel clears up after it\n",
-	       n.files, n.masks,
-	       (int)json_integer_value(
-		       json_object_get(plan, "seccomp_instructions")));
-	json_decref(plan);
 }
 
 static void push_step(char **argv, size_t *n, const json_t *step)
@@ -144,6 +113,152 @@ char **bwrap_of_plan(const char *plan_json)
 	push(argv, &n, TRUE_PROGRAM);
 	json_decref(plan);
 	return argv;
+}
+
+/*
+ * A memfd that bwrap is to read: what the host has at `path`, or a line where
+ * the box's file is made for it.
+ */
+static int open_data(const char *path)
+{
+	char data[65536] = "made for the box\n";
+	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = memfd_create("bench", MFD_CLOEXEC);
+	ssize_t n = from < 0 ? -1 : read(from, data, sizeof(data));
+
+	if (from >= 0)
+		close(from);
+	if (fd < 0 || write(fd, data, n > 0 ? (size_t)n : strlen(data)) < 0)
+		abort();
+	return fd;
+}
+
+/* As many instructions as the box's filter has; the second skips the rest. */
+static int open_filter(size_t count)
+{
+	struct sock_filter f[4096] = { { 0 } };
+	int fd = memfd_create("bench", MFD_CLOEXEC);
+
+	if (count < 3 || count > 4096)
+		count = 3;
+	for (size_t i = 0; i < count; i++)
+		f[i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)i, 0, 0);
+	f[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+	f[1] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA,
+					    (unsigned)count - 3);
+	f[count - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						    SECCOMP_RET_ALLOW);
+	if (fd < 0 || write(fd, f, count * sizeof(f[0])) < 0)
+		abort();
+	return fd;
+}
+
+static void push_fd(equal_bwrap *e, size_t *n, const char *option, int fd)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", fd);
+	push(e->argv, n, option);
+	push(e->argv, n, number);
+	if (e->fd_count < MAX_GIVEN)
+		e->fds[e->fd_count++] = fd;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The files by value, and what covers a part of /proc. */
+static void push_rest(equal_bwrap *e, size_t *n, const json_t *step)
+{
+	const char *kind = text(step, "kind"), *at = text(step, "at");
+
+	if (!kind || !at)
+		return;
+	if (strcmp(kind, "file") == 0 && e->fd_count + 1 < MAX_GIVEN) {
+		push(e->argv, n, "--perms");
+		push(e->argv, n, "0444");
+		push_fd(e, n, "--file", open_data(at));
+		push(e->argv, n, at);
+		e->files++;
+	} else if (strcmp(kind, "hide") == 0 && is_directory(at)) {
+		push(e->argv, n, "--tmpfs");
+		push(e->argv, n, at);
+		push(e->argv, n, "--remount-ro");
+		push(e->argv, n, at);
+		e->masks++;
+	} else if (strcmp(kind, "hide") == 0 || strcmp(kind, "protect") == 0) {
+		push(e->argv, n, "--ro-bind");
+		push(e->argv, n, *kind == 'h' ? "/dev/null" : at);
+		push(e->argv, n, at);
+		e->masks++;
+	}
+}
+
+void equal_bwrap_make(equal_bwrap *e, const char *plan_json)
+{
+	json_t *plan = json_loads(plan_json, 0, NULL);
+	json_t *mounts = json_object_get(plan, "mounts"), *step;
+	size_t n = 0, i;
+
+	memset(e, 0, sizeof(*e));
+	e->argv = bwrap_of_plan(plan_json);
+	while (e->argv[n])
+		n++;
+	/* before the program, which stands last */
+	free(e->argv[--n]);
+	json_array_foreach(mounts, i, step)
+		push_rest(e, &n, step);
+	e->mounts = json_array_size(mounts) - e->files - e->masks;
+	e->instructions = (size_t)json_integer_value(
+		json_object_get(plan, "seccomp_instructions"));
+	push_fd(e, &n, "--seccomp", open_filter(e->instructions));
+	push(e->argv, &n, TRUE_PROGRAM);
+	json_decref(plan);
+}
+
+void equal_bwrap_end(equal_bwrap *e)
+{
+	for (size_t i = 0; i < e->fd_count; i++)
+		close(e->fds[i]);
+	argv_free(e->argv);
+}
+
+void reap_all(void)
+{
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+}
+
+double time_equal_bwrap(const equal_bwrap *e, const int fds[3])
+{
+	double start;
+	int rc;
+
+	for (size_t i = 0; i < e->fd_count; i++)
+		lseek(e->fds[i], 0, SEEK_SET);
+	start = bench_now_us();
+	rc = run_with((const char *const *)e->argv, fds, e->fds, e->fd_count);
+	reap_all();
+	return rc ? -1 : bench_now_us() - start;
+}
+
+void print_sides(const equal_bwrap *e)
+{
+	printf("  all: user, mount, pid, net (loopback up), ipc, uts and cgroup "
+	       "namespaces;\n  the same %zu binds, links and file systems; no "
+	       "capabilities, no_new_privs\n",
+	       e->mounts);
+	printf("  the same tree: and %zu files in /etc by value, %zu masks in "
+	       "/proc, a filter of\n  %zu instructions; timed until the last "
+	       "process, and so every mount, is gone,\n  as a box is. Its own "
+	       "wait ends with the command, and the kernel clears up later\n",
+	       e->files, e->masks, e->instructions);
+	printf("  box only: Landlock; raised once for many commands\n");
 }
 
 void argv_free(char **argv)

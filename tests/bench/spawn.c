@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,13 +225,13 @@ static char **equivalent_bwrap(agentbox_policy *policy)
 	return argv;
 }
 
-static void say_sides(agentbox_policy *policy)
+static void make_equal(agentbox_policy *policy, equal_bwrap *e)
 {
 	agentbox_bytes *plan = NULL;
 	agentbox_error *err = NULL;
 
 	must(agentbox_sandbox_plan_to_json(context, policy, &plan, &err), &err);
-	print_sides(agentbox_bytes_get_data(plan));
+	equal_bwrap_make(e, agentbox_bytes_get_data(plan));
 	agentbox_bytes_free(plan);
 }
 
@@ -243,44 +244,71 @@ static bool works(char **argv)
 	return ok;
 }
 
+struct cold {
+	struct series plain, limits, full; /* boxes */
+	struct series lean, equal;	   /* bubblewrap */
+};
+
+static void print_cold(struct cold *c, const equal_bwrap *equal)
+{
+	struct series *lean = c->lean.count ? &c->lean : NULL;
+	struct series *same = c->equal.count ? &c->equal : NULL;
+
+	table_head("a box, true in it, and its teardown");
+	if (lean)
+		table_row("bubblewrap, same namespaces and mounts", lean, lean,
+			  0);
+	else
+		table_skip("bubblewrap, same namespaces and mounts",
+			   "not installed, or cannot run here");
+	table_row("box, all namespaces", &c->plain, lean, 0.60);
+	table_row("box, with the built-in limits", &c->limits, lean, 0);
+	table_row("box, limits and a protected workspace", &c->full, lean, 0);
+	if (same) {
+		table_row("bubblewrap, the same tree, until gone", same, same,
+			  0);
+		table_row("box, all namespaces", &c->plain, same, 0.60);
+	}
+	print_sides(equal);
+}
+
+/* One after the other, round by round: what the machine does meets all. */
 static void bench_cold(char **bwrap)
 {
 	agentbox_policy *plain = plain_policy(), *ws = workspace_policy();
 	agentbox_policy *limits = parse("{\"agentbox\":1,"
 					"\"extends\":\"builtin:workspace\"}");
-	struct series cold = { 0 }, limited = { 0 }, full = { 0 };
-	struct series other = { 0 };
+	struct cold c = { 0 };
 	struct stdio s = open_stdio();
 	agentbox_command *command = make_command(&s);
 	bool peer = works(bwrap);
+	equal_bwrap equal;
 
+	/* what bwrap leaves behind is ours to wait for */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	make_equal(plain, &equal);
 	for (int i = 0; i < cold_rounds; i++) {
-		double start;
+		double start, took;
 
-		series_add(&cold, time_cold(plain, command));
-		series_add(&limited, time_cold(limits, command));
-		series_add(&full, time_cold(ws, command));
+		series_add(&c.plain, time_cold(plain, command));
+		series_add(&c.limits, time_cold(limits, command));
+		series_add(&c.full, time_cold(ws, command));
 		start = bench_now_us();
 		if (peer && run_program((const char *const *)bwrap, s.fds) == 0)
-			series_add(&other, bench_now_us() - start);
+			series_add(&c.lean, bench_now_us() - start);
+		reap_all();
+		took = peer ? time_equal_bwrap(&equal, s.fds) : -1;
+		if (took >= 0)
+			series_add(&c.equal, took);
 	}
-	table_head("a box, true in it, and its teardown");
-	if (peer)
-		table_row("bubblewrap --unshare-all, same mounts", &other,
-			  &other, 0);
-	else
-		table_skip("bubblewrap --unshare-all, same mounts",
-			   "not installed, or cannot run here");
-	table_row("box, all namespaces", &cold, peer ? &other : NULL, 0.60);
-	table_row("box, with the built-in limits", &limited,
-		  peer ? &other : NULL, 0);
-	table_row("box, limits and a protected workspace", &full,
-		  peer ? &other : NULL, 0);
-	say_sides(plain);
-	series_free(&cold);
-	series_free(&limited);
-	series_free(&full);
-	series_free(&other);
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	print_cold(&c, &equal);
+	equal_bwrap_end(&equal);
+	series_free(&c.plain);
+	series_free(&c.limits);
+	series_free(&c.full);
+	series_free(&c.lean);
+	series_free(&c.equal);
 	agentbox_command_free(command);
 	close_stdio(&s);
 	agentbox_policy_unref(limits);
