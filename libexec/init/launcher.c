@@ -277,8 +277,21 @@ void init_report_ready(init_box *box, uint32_t walls)
 		_exit(1);
 }
 
+/*
+ * The memory that the first command needs, and the vDSO, which is looked for
+ * at the first use: here, while the host is told that the box is ready.
+ */
+static void warm_up(const init_box *box)
+{
+	(void)ab_clock_boot_ns();
+	atomic_store(&box->shared->not_started, 0);
+	*(volatile char *)&child_stack[STACK_SIZE - 1] = 0;
+	*(volatile uint8_t *)message = 0;
+}
+
 _Noreturn void init_serve_commands(const init_box *box)
 {
+	warm_up(box);
 	ab_sys_close_range(FIRST_COMMAND_FD, ~0u, 0);
 	for (;;) {
 		int fds[MAX_FDS];
