@@ -5,7 +5,7 @@
  * and are.
  *
  * Every case runs in a process of its own, with ten seconds to live (as
- * often as CK_TIMEOUT_MULTIPLIER says, three times under the runner), and
+ * often as CK_TIMEOUT_MULTIPLIER says, ten times under the runner), and
  * prints one line of TAP. What a case starts with:
  *
  *   base/ws        the workspace, a small git repository
