@@ -125,6 +125,10 @@ static const tool_option check_options[] = {
 	{ "--content", "LEVEL", "", 0,                                        \
 	  "strict (default), high or off: how content is looked through",    \
 	  NULL },                                                             \
+	{ "--git", "WHAT", "", 0,                                             \
+	  "none (default), head: the files of that commit and a repository "  \
+	  "of them, or range=BASE: and of where the branch parted from BASE", \
+	  NULL },                                                             \
 	{ "--max-bytes", "N", "", 0, "the most bytes in all", NULL },         \
 	{ "--max-files", "N", "", 0, "the most files in all", NULL },         \
 	{ "--deadline", "SECONDS", "", 0, "the most time; default 60", NULL }

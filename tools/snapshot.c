@@ -33,6 +33,18 @@ static int32_t set_number(agentbox_snapshot_options *o, const char *name,
 	return agentbox_snapshot_options_set_deadline(o, n * 1000, err);
 }
 
+/* none, head, range=BASE */
+static int32_t set_git(agentbox_snapshot_options *o, const char *value,
+		       agentbox_error **err)
+{
+	static const char range[] = "range=";
+
+	if (strncmp(value, range, sizeof(range) - 1) == 0)
+		return agentbox_snapshot_options_set_git(
+			o, "range", value + sizeof(range) - 1, err);
+	return agentbox_snapshot_options_set_git(o, value, NULL, err);
+}
+
 static int32_t set_option(agentbox_snapshot_options *o, const char *name,
 			  const char *value, agentbox_error **err)
 {
@@ -44,6 +56,8 @@ static int32_t set_option(agentbox_snapshot_options *o, const char *name,
 		return agentbox_snapshot_options_set_profile(o, value, err);
 	if (!strcmp(name, "--content"))
 		return agentbox_snapshot_options_set_content(o, value, err);
+	if (!strcmp(name, "--git"))
+		return set_git(o, value, err);
 	if (!strcmp(name, "--no-hashes"))
 		return agentbox_snapshot_options_set_hashes(o, 0, err);
 	if (!strcmp(name, "--max-bytes") || !strcmp(name, "--max-files") ||
@@ -83,7 +97,7 @@ bool tool_snapshot_has_options(const tool_args *args)
 {
 	static const char *const names[] = {
 		"--policy", "--exclude", "--include", "--profile",
-		"--content", "--no-hashes", "--max-bytes", "--max-files",
+		"--content", "--git", "--no-hashes", "--max-bytes", "--max-files",
 		"--deadline",
 	};
 

@@ -55,8 +55,8 @@ AGENTBOX_API void agentbox_snapshot_options_free(
 	agentbox_snapshot_options *options);
 /*
  * Take over the `snapshot` section of a policy (agentbox-policy(5)): exclude
- * and include are added, the rest replaces. AGENTBOX_ELIMIT: too many
- * patterns.
+ * and include are added, the rest replaces. All of it or, when it fails,
+ * nothing. AGENTBOX_ELIMIT: too many patterns.
  */
 AGENTBOX_API int32_t agentbox_snapshot_options_set_policy(
 	agentbox_snapshot_options *options, agentbox_policy *policy,
@@ -89,6 +89,18 @@ AGENTBOX_API int32_t agentbox_snapshot_options_add_include(
 AGENTBOX_API int32_t agentbox_snapshot_options_set_content(
 	agentbox_snapshot_options *options, const char *level,
 	agentbox_error **err);
+/*
+ * What is copied: "none", the directory as it is; "head", the files of the
+ * commit that its repository's HEAD names; "range", the same, and where the
+ * branch parted from `base`: the merge base of HEAD and that branch, tag or
+ * full commit name. Both filters judge both commits, and the snapshot has a
+ * repository of its own (".git") with one commit, or two, of exactly what was
+ * kept: no other history, no configuration, no name, date or message of
+ * anybody. `base` is NULL but for "range". See agentbox_snapshot(3).
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_git(
+	agentbox_snapshot_options *options, const char *mode,
+	const char *base, agentbox_error **err);
 /* 0: no SHA-256 in the manifest; verify then compares sizes and modes. */
 AGENTBOX_API int32_t agentbox_snapshot_options_set_hashes(
 	agentbox_snapshot_options *options, int32_t on, agentbox_error **err);
@@ -219,14 +231,16 @@ AGENTBOX_API const char *agentbox_snapshot_get_digest(
 	const agentbox_snapshot *job);
 /*
  * The counts after the end: generation, files, directories, bytes, copied,
- * linked, left_out, torn, raced, unchanged, swap_ns, digest.
+ * linked, left_out, torn, raced, unchanged, swap_ns, digest; of commits also
+ * git: {head, base, source_head, source_base, base_left_out}.
  */
 AGENTBOX_API int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 					       agentbox_bytes **json,
 					       agentbox_error **err);
 /*
  * After the end, one JSON document a line: what was left out {"path",
- * "reason", "rule", "tier", "line"}, or for verify what is wrong {"path",
+ * "reason", "rule", "tier", "line"}, with "in": "base" what only the base of
+ * a range leaves out, or for verify what is wrong {"path",
  * "problem"}. For the host and the owner of the source: a name can be a
  * secret too, so no reader gets it.
  */

@@ -23,6 +23,33 @@
 /* Of a record: 4 million files of 250 bytes of path. */
 #define MAX_RECORD (UINT64_C(1) << 30)
 
+static int set_id(json_t *v, const char *key, const uint8_t *id)
+{
+	char hex[AB_HEX_SIZE(sizeof(((ab_record_git *)0)->head))];
+
+	ab_hex(id, sizeof(((ab_record_git *)0)->head), hex);
+	return json_object_set_new(v, key, json_string(hex));
+}
+
+/* The commits of a snapshot of commits; -1 without memory. */
+static int add_git(json_t *v, const ab_record_git *g)
+{
+	ab_auto(json_t) *git = json_object();
+
+	if (!g->has_head)
+		return 0;
+	if (!git || set_id(git, "head", g->head) ||
+	    set_id(git, "source_head", g->source_head))
+		return -1;
+	if (g->has_base &&
+	    (set_id(git, "base", g->base) ||
+	     set_id(git, "source_base", g->source_base) ||
+	     json_object_set_new(git, "base_left_out", json_integer(
+			     (json_int_t)g->base_left_out))))
+		return -1;
+	return json_object_set(v, "git", git);
+}
+
 static json_t *describe(const ab_record *r)
 {
 	char digest[AB_DIGEST_SIZE] = "sha256:";
@@ -96,5 +123,7 @@ int32_t agentbox_snapshot_describe(int32_t dest_fd, const char *name,
 	if (rc < 0)
 		return rc;
 	ab_auto(json_t) *v = describe(&record);
+	if (v && add_git(v, &record.tail.git))
+		return ab_error_nomem(err);
 	return v ? ab_json_canonical(v, json, err) : ab_error_nomem(err);
 }

@@ -59,6 +59,9 @@ struct agentbox_snapshot {
 	int report_fd;	       /* -1: none */
 	int staged_fd;	       /* -1: not staged, or told to publish */
 	char *subject;	       /* source's name, for the audit */
+	const char *program;   /* that does it; static */
+	/* where done's commits are */
+	char ids[4][AB_COPY_GIT_ID_SIZE];
 };
 
 void ab_snapshot_record_name(const char *name,
@@ -71,9 +74,11 @@ void ab_snapshot_record_name(const char *name,
 	memcpy(out + 1 + n, ".agentbox", sizeof(".agentbox"));
 }
 
-/* Archives are parsed where nothing else is. */
-static const char *helper_of(uint32_t job)
+/* Archives and repositories are parsed where nothing else is. */
+static const char *helper_of(uint32_t job, uint32_t git_mode)
 {
+	if (git_mode != AB_COPY_GIT_NONE)
+		return "agentbox-git";
 	return job == AB_COPY_PACK || job == AB_COPY_UNPACK ?
 		       "agentbox-archive" :
 		       "agentbox-copy";
@@ -142,12 +147,10 @@ static void end_well(agentbox_snapshot *s)
 static int32_t lost(agentbox_snapshot *s, const char *what,
 		    agentbox_error **err)
 {
-	const char *helper = helper_of(s->job);
-
-	return ab_error_set(err, AGENTBOX_EHELPER, helper,
+	return ab_error_set(err, AGENTBOX_EHELPER, s->program,
 			    "%s %s; job \"%s\" was not finished, and what "
-			    "was published before is as it was", helper, what,
-			    job_name(s->job));
+			    "was published before is as it was", s->program,
+			    what, job_name(s->job));
 }
 
 /* --- messages --- */
@@ -160,6 +163,13 @@ static void take_report(agentbox_snapshot *s, int *fd)
 	    ab_fd_check_sealed(*fd, MAX_REPORT, &n) < 0)
 		return;
 	s->report_fd = ab_steal_fd(fd);
+}
+
+/* A commit's name, which the message's reader has looked at. */
+static const char *keep_id(agentbox_snapshot *s, size_t i, const char *id)
+{
+	memcpy(s->ids[i], id, strlen(id) + 1);
+	return s->ids[i];
 }
 
 static int take_done(agentbox_snapshot *s, ab_reader *r, int *fd)
@@ -175,6 +185,10 @@ static int take_done(agentbox_snapshot *s, ab_reader *r, int *fd)
 	memcpy(s->digest, m.digest, strlen(m.digest) + 1);
 	s->done = m;
 	s->done.digest = s->digest;
+	s->done.git_head = keep_id(s, 0, m.git_head);
+	s->done.git_base = keep_id(s, 1, m.git_base);
+	s->done.source_head = keep_id(s, 2, m.source_head);
+	s->done.source_base = keep_id(s, 3, m.source_base);
 	if (s->job == AB_COPY_VERIFY && m.left_out) {
 		ab_error_set(&error, AGENTBOX_ETAMPERED, s->subject,
 			     "'%s' is not what its manifest says: %llu places "
@@ -251,10 +265,9 @@ static int32_t pump(agentbox_snapshot *s, agentbox_error **err)
 			lost(s, "ended without a word", &error);
 			fail(s, &error);
 		} else if (take_message(s, buf, (size_t)n, &fd) < 0) {
-			ab_error_set(&error, AGENTBOX_EPROTO,
-				     helper_of(s->job),
+			ab_error_set(&error, AGENTBOX_EPROTO, s->program,
 				     "%s sent what it may not send",
-				     helper_of(s->job));
+				     s->program);
 			fail(s, &error);
 		}
 	}
@@ -339,10 +352,9 @@ int32_t agentbox_snapshot_wait(agentbox_snapshot *job, int64_t timeout_ms,
 			left = own;
 		int ready = ab_fd_poll(job->helper.control_fd, POLLIN, left);
 		if (ready < 0)
-			return ab_error_sys(err, -ready,
-					    helper_of(job->job),
+			return ab_error_sys(err, -ready, job->program,
 					    "cannot wait for %s",
-					    helper_of(job->job));
+					    job->program);
 	}
 	return rc < 0 ? rc : outcome(job, err);
 }
@@ -362,9 +374,8 @@ static int32_t tell(agentbox_snapshot *job, uint32_t kind,
 	/* who has ended, or was asked often, need not be asked again */
 	if (sent < 0 && sent != -EPIPE && sent != -EAGAIN &&
 	    sent != -ECONNRESET)
-		return ab_error_sys(err, -sent, helper_of(job->job),
-				    "cannot speak to %s",
-				    helper_of(job->job));
+		return ab_error_sys(err, -sent, job->program,
+				    "cannot speak to %s", job->program);
 	return 0;
 }
 
@@ -483,6 +494,18 @@ static int32_t has_ended(const agentbox_snapshot *job, agentbox_error **err)
 	return rc;
 }
 
+/* The commits; what was left out of the base alone is not in left_out. */
+static json_t *git_of(const ab_copy_done *d)
+{
+	if (!*d->git_base)
+		return json_pack("{s:s, s:s}", "head", d->git_head,
+				 "source_head", d->source_head);
+	return json_pack("{s:s, s:s, s:s, s:s, s:I}", "head", d->git_head,
+			 "base", d->git_base, "source_head", d->source_head,
+			 "source_base", d->source_base, "base_left_out",
+			 (json_int_t)d->base_left_out);
+}
+
 int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 				  agentbox_bytes **json, agentbox_error **err)
 {
@@ -509,7 +532,9 @@ int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 		"torn", (json_int_t)d->torn,
 		"raced", (json_int_t)d->raced,
 		"swap_ns", (json_int_t)d->swap_ns, "digest", job->digest);
-	return v ? ab_json_canonical(v, json, err) : ab_error_nomem(err);
+	if (!v || (*d->git_head && json_object_set_new(v, "git", git_of(d)) < 0))
+		return ab_error_nomem(err);
+	return ab_json_canonical(v, json, err);
 }
 
 int32_t agentbox_snapshot_report(const agentbox_snapshot *job,
@@ -594,9 +619,15 @@ static void set_rights(ab_copy_plan *plan, const ab_snapshot_job *job,
 	plan->output_uid = plan->output_gid = OUTPUT_ID;
 }
 
+/* What a plan says that its host must know as well. */
+typedef struct job_start {
+	uint64_t deadline_ms;
+	const char *program;
+} job_start;
+
 static int32_t make_plan(const ab_snapshot_job *job,
 			 const agentbox_snapshot_options *o, int *plan_fd,
-			 uint64_t *deadline_ms, agentbox_error **err)
+			 job_start *start, agentbox_error **err)
 {
 	struct stat source = { 0 }, st;
 	int32_t rc = 0;
@@ -625,6 +656,8 @@ static int32_t make_plan(const ab_snapshot_job *job,
 		.deadline_ms = o->deadline_ms,
 		.max_depth = o->max_depth,
 		.content_level = o->content,
+		.git_mode = o->git_mode,
+		.git_base = o->git_base ? o->git_base : "",
 		.dest_name = job->dest_name ? job->dest_name : "",
 		.record_name = job->record_name ? job->record_name : "",
 		.source_name = job->source_name ? job->source_name : "",
@@ -638,7 +671,17 @@ static int32_t make_plan(const ab_snapshot_job *job,
 	if (rc == 0 && job->choice && ab_copy_choice_get(&r, &plan) < 0)
 		rc = ab_error_set(err, AGENTBOX_ETAMPERED, "options",
 				  "the record's options cannot be read");
-	*deadline_ms = plan.deadline_ms;
+	if (job->job == AB_COPY_VERIFY || job->job == AB_COPY_SCRUB) {
+		plan.git_mode = AB_COPY_GIT_NONE;
+		plan.git_base = "";
+	}
+	if (rc == 0 && plan.git_mode && job->job != AB_COPY_MAKE &&
+	    job->job != AB_COPY_EXPLAIN)
+		rc = ab_error_set(err, AGENTBOX_EUNSUPPORTED, "git",
+				  "an archive is of a directory; make a "
+				  "snapshot of the commit and pack that");
+	start->deadline_ms = plan.deadline_ms;
+	start->program = helper_of(job->job, plan.git_mode);
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
 	if (rc == 0)
 		ab_copy_plan_put(&w, &plan);
@@ -648,7 +691,7 @@ static int32_t make_plan(const ab_snapshot_job *job,
 	if (rc == 0) {
 		int fd = ab_fd_memfd_sealed("agentbox-copy", w.data, w.len);
 		if (fd < 0)
-			rc = ab_error_sys(err, -fd, helper_of(job->job),
+			rc = ab_error_sys(err, -fd, "plan",
 					  "cannot make a memfd");
 		else
 			*plan_fd = fd;
@@ -677,17 +720,16 @@ static int32_t send_go(agentbox_snapshot *s, const ab_snapshot_job *job,
 	ab_put_u32(&w, (uint32_t)count);
 	int sent = ab_message_send(s->helper.control_fd, w.data, w.len, fds,
 				   count, 0);
-	const char *helper = helper_of(job->job);
 	return sent < 0 ? ab_error_sys_code(err, AGENTBOX_EHELPER, -sent,
-					    helper, "cannot hand %s its "
-					    "directories", helper) :
+					    s->program, "cannot hand %s its "
+					    "directories", s->program) :
 			  0;
 }
 
 static agentbox_snapshot *make(agentbox_context *context,
 			       const ab_snapshot_job *job,
 			       const agentbox_snapshot_options *o,
-			       uint64_t deadline_ms)
+			       const job_start *start)
 {
 	agentbox_snapshot *s = ab_new(agentbox_snapshot);
 
@@ -698,10 +740,12 @@ static agentbox_snapshot *make(agentbox_context *context,
 	s->audit = o->audit ? agentbox_audit_ref(o->audit) : NULL;
 	s->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	s->job = job->job;
+	s->program = start->program;
 	s->holds = job->flags & AB_COPY_HOLD;
-	if (deadline_ms)
+	if (start->deadline_ms)
 		s->deadline = ab_clock_boot_ns() +
-			      (deadline_ms + GRACE_MS) * UINT64_C(1000000);
+			      (start->deadline_ms + GRACE_MS) *
+				      UINT64_C(1000000);
 	s->report_fd = s->staged_fd = -1;
 	s->subject = ab_strdup(job->source_name ? job->source_name :
 			       job->dest_name ? job->dest_name : "");
@@ -724,16 +768,16 @@ int32_t ab_snapshot_start(agentbox_context *context,
 		ab_snapshot_options_init(&defaults);
 		o = &defaults;
 	}
-	uint64_t deadline_ms = 0;
-	int32_t rc = make_plan(job, o, &plan_fd, &deadline_ms, err);
+	job_start start = { 0 };
+	int32_t rc = make_plan(job, o, &plan_fd, &start, err);
 	if (rc < 0)
 		return rc;
-	ab_auto(agentbox_snapshot) *s = make(context, job, o, deadline_ms);
+	ab_auto(agentbox_snapshot) *s = make(context, job, o, &start);
 	if (!s)
 		return ab_error_nomem(err);
 	rc = record(s, "snapshot.start", "allow", err);
 	if (rc == 0)
-		rc = ab_helper_start(context, helper_of(job->job), plan_fd,
+		rc = ab_helper_start(context, s->program, plan_fd,
 				     START_TIMEOUT_MS, &s->helper, err);
 	if (rc == 0)
 		rc = send_go(s, job, err);

@@ -15,6 +15,7 @@
 #include "snapshot/filter.h"
 #include "snapshot/record.h"
 #include "snapshot/snapshot.h"
+#include "wire/copy.h"
 
 /* A growing list of owned strings. */
 typedef struct ab_patterns {
@@ -28,6 +29,8 @@ struct agentbox_snapshot_options {
 	bool hashes;
 	uint64_t max_bytes, max_files, max_file_bytes, deadline_ms;
 	uint32_t max_depth;
+	uint32_t git_mode; /* enum ab_copy_git */
+	char *git_base;	   /* owned, or NULL */
 	ab_patterns exclude, include;
 	agentbox_audit *audit; /* a reference, or NULL */
 };

@@ -26,6 +26,19 @@ static void put_padded(ab_line *line, uint64_t v)
 	ab_line_number(line, v);
 }
 
+static void put_id(ab_line *line, const char *key,
+		   const uint8_t id[AB_MANIFEST_ID_SIZE])
+{
+	char hex[AB_HEX_SIZE(AB_MANIFEST_ID_SIZE)];
+
+	ab_hex(id, AB_MANIFEST_ID_SIZE, hex);
+	ab_line_add(line, key);
+	ab_line_add(line, hex);
+	ab_line_add(line, "\"");
+}
+
+static const char base_key[] = ",\"base\":\"", head_key[] = ",\"head\":\"";
+
 void ab_manifest_put_head(ab_line *line, const ab_manifest_head *head)
 {
 	ab_line_begin(line);
@@ -35,15 +48,23 @@ void ab_manifest_put_head(ab_line *line, const ab_manifest_head *head)
 	put_padded(line, head->bytes);
 	ab_line_add(line, ",\"hash\":");
 	ab_line_add(line, head->has_hashes ? "\"sha256\"" : "  \"none\"");
+	if (head->has_base)
+		put_id(line, base_key, head->git_base);
+	if (head->has_head)
+		put_id(line, head_key, head->git_head);
 	ab_line_add(line, "}\n");
 }
 
-size_t ab_manifest_head_size(void)
+size_t ab_manifest_head_size(bool has_head, bool has_base)
 {
 	static const char text[] = "{\"agentbox_manifest\":1,\"files\":,\"bytes"
 				   "\":,\"hash\":\"sha256\"}\n";
 
-	return sizeof(text) - 1 + 2 * NUMBER_WIDTH;
+	/* a key as it stands there, the id, and a quote */
+	const size_t id = sizeof(head_key) - 1 + 2 * AB_MANIFEST_ID_SIZE + 1;
+
+	return sizeof(text) - 1 + 2 * NUMBER_WIDTH + (has_head ? id : 0) +
+	       (has_base ? id : 0);
 }
 
 void ab_manifest_put(ab_line *line, const ab_manifest_entry *e)
@@ -103,6 +124,16 @@ static void skip_blanks(text *t)
 		t->at++;
 }
 
+static bool take_id(text *t, const char *key, uint8_t id[AB_MANIFEST_ID_SIZE])
+{
+	if (!take(t, key) || t->n - t->at < 2 * AB_MANIFEST_ID_SIZE ||
+	    ab_unhex(t->p + t->at, 2 * AB_MANIFEST_ID_SIZE, id,
+		     AB_MANIFEST_ID_SIZE))
+		return false;
+	t->at += 2 * AB_MANIFEST_ID_SIZE;
+	return take(t, "\"");
+}
+
 bool ab_manifest_is_path(const char *p, size_t n)
 {
 	if (!n || n > AB_MAX_PATH || memchr(p, 0, n))
@@ -129,7 +160,7 @@ int ab_manifest_open(ab_manifest_reader *r, const char *p, size_t n)
 	r->files = 0;
 	r->bytes = 0;
 	r->last_len = 0;
-	r->pos = ab_manifest_head_size();
+	r->pos = ab_manifest_head_size(false, false);
 	if (n < r->pos || !take(&t, "{\"agentbox_manifest\":1,\"files\":"))
 		return -EPROTO;
 	skip_blanks(&t);
@@ -139,8 +170,14 @@ int ab_manifest_open(ab_manifest_reader *r, const char *p, size_t n)
 	if (!take_number(&t, &r->head.bytes) || !take(&t, ",\"hash\":"))
 		return -EPROTO;
 	r->head.has_hashes = take(&t, "\"sha256\"");
+	if (!r->head.has_hashes && !take(&t, "  \"none\""))
+		return -EPROTO;
+	r->head.has_base = take_id(&t, base_key, r->head.git_base);
+	r->head.has_head = take_id(&t, head_key, r->head.git_head);
 	ab_manifest_put_head(&r->again, &r->head);
-	return r->again.len == r->pos && !memcmp(p, r->again.text, r->pos)
+	r->pos = r->again.len;
+	return n >= r->pos && !memcmp(p, r->again.text, r->pos) &&
+			       (r->head.has_head || !r->head.has_base)
 		       ? 0
 		       : -EPROTO;
 }

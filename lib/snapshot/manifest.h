@@ -6,6 +6,7 @@
  * bytes. Its digest is what the record and the audit know a snapshot by.
  *
  *   {"agentbox_manifest":1,"files":N,"bytes":N,"hash":"sha256"}   (or "none")
+ *   (of commits with ,"head":"<id>" or ,"base":"<id>","head":"<id>" at the end)
  *   {"path":"src/a.c","mode":"0444","size":12,"sha256":"..."}
  *
  * N in the header is padded with blanks before it to twenty characters, so
@@ -26,6 +27,10 @@
 /* Where it lies in a snapshot. */
 #define AB_MANIFEST_DIR ".agentbox"
 #define AB_MANIFEST_NAME "manifest"
+/* The same for the files of a repository that was made (".git/..."): their
+   bytes depend on the compressor, so they are not in the digest. */
+#define AB_MANIFEST_REPOSITORY "repository"
+#define AB_MANIFEST_ID_SIZE 20
 
 typedef struct ab_manifest_entry {
 	const char *path; /* borrowed, path_len bytes, not NUL-terminated */
@@ -39,10 +44,13 @@ typedef struct ab_manifest_entry {
 typedef struct ab_manifest_head {
 	uint64_t files, bytes;
 	bool has_hashes;
+	/* the commits of the repository; a base only with a head */
+	bool has_head, has_base;
+	uint8_t git_head[AB_MANIFEST_ID_SIZE], git_base[AB_MANIFEST_ID_SIZE];
 } ab_manifest_head;
 
-/* Every header has this many bytes, with the newline. */
-size_t ab_manifest_head_size(void);
+/* Every header with the same ids has this many bytes, with the newline. */
+size_t ab_manifest_head_size(bool has_head, bool has_base);
 void ab_manifest_put_head(ab_line *line, const ab_manifest_head *head);
 void ab_manifest_put(ab_line *line, const ab_manifest_entry *entry);
 

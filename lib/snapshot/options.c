@@ -65,6 +65,7 @@ void agentbox_snapshot_options_free(agentbox_snapshot_options *options)
 		return;
 	patterns_end(&options->exclude);
 	patterns_end(&options->include);
+	free(options->git_base);
 	agentbox_audit_unref(options->audit);
 	free(options);
 }
@@ -115,6 +116,61 @@ int32_t agentbox_snapshot_options_set_content(
 		return ab_error_set(err, AGENTBOX_EINVAL, "content",
 				    "\"%s\" is no level; give \"strict\", "
 				    "\"high\" or \"off\"", level);
+	return 0;
+}
+
+/* A commit's full name or a reference's, as git-check-ref-format(1) has it:
+   what could mean anything else is refused here. */
+static bool is_base(const char *s)
+{
+	size_t n = strnlen(s, AB_COPY_GIT_BASE_MAX + 1);
+
+	if (!n || n > AB_COPY_GIT_BASE_MAX || *s == '-' || *s == '.' ||
+	    *s == '/' || s[n - 1] == '/' || strstr(s, "..") ||
+	    strstr(s, "//") || strstr(s, "/.") || strstr(s, "@{"))
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s <= 0x20 || *s == 0x7f ||
+		    strchr("~^:?*[\\", *s))
+			return false;
+	return true;
+}
+
+int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
+					  const char *mode, const char *base,
+					  agentbox_error **err)
+{
+	static const char *const names[] = {
+		[AB_COPY_GIT_NONE] = "none",
+		[AB_COPY_GIT_HEAD] = "head",
+		[AB_COPY_GIT_RANGE] = "range",
+	};
+	int32_t rc = given(options, mode, "mode", err);
+	uint32_t i = 0;
+
+	if (rc < 0)
+		return rc;
+	while (i < 3 && strcmp(mode, names[i]) != 0)
+		i++;
+	if (i == 3)
+		return ab_error_set(err, AGENTBOX_EINVAL, "git",
+				    "\"%s\" is no mode; give \"none\", "
+				    "\"head\" or \"range\"", mode);
+	if ((i == AB_COPY_GIT_RANGE) != (base != NULL))
+		return ab_error_set(err, AGENTBOX_EINVAL, "git",
+				    base ? "a base is for \"range\" only" :
+				    "\"range\" needs a base: a branch, a tag, "
+				    "or the full name of a commit");
+	if (base && !is_base(base))
+		return ab_error_set(err, AGENTBOX_EINVAL, "git",
+				    "\"%s\" is neither a reference's name nor "
+				    "a commit's", base);
+	char *copy = base ? ab_strdup(base) : NULL;
+	if (base && !copy)
+		return ab_error_nomem(err);
+	free(options->git_base);
+	options->git_base = copy;
+	options->git_mode = i;
 	return 0;
 }
 
@@ -276,10 +332,28 @@ static int32_t add_all(ab_patterns *list, const json_t *array, bool is_include,
 	return 0;
 }
 
-int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
-					const void *tree, agentbox_error **err)
+/* git and git_base; the latter means nothing without "range". */
+static int32_t set_git(agentbox_snapshot_options *options, const char *git,
+		       const json_t *section, agentbox_error **err)
 {
-	const json_t *section = tree;
+	const char *base = json_string_value(
+		json_object_get(section, "git_base"));
+
+	if (strcmp(git, "range") != 0)
+		return agentbox_snapshot_options_set_git(options, git, NULL,
+							 err);
+	if (!base || !is_base(base))
+		return ab_error_set(err, AGENTBOX_EPOLICY,
+				    "/snapshot/git_base",
+				    "git \"range\" needs a git_base: a branch, "
+				    "a tag, or the full name of a commit");
+	return agentbox_snapshot_options_set_git(options, git, base, err);
+}
+
+static int32_t set_section(agentbox_snapshot_options *options,
+			   const json_t *section, agentbox_error **err)
+{
+	const char *git = json_string_value(json_object_get(section, "git"));
 	int32_t rc = 0;
 	char why[AB_WHY_SIZE];
 	const char *bytes = json_string_value(
@@ -305,12 +379,57 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 	if (files && rc == 0)
 		rc = agentbox_snapshot_options_set_max_files(
 			options, (uint64_t)json_integer_value(files), err);
+	if (git && rc == 0)
+		rc = set_git(options, git, section, err);
 	if (rc == 0)
 		rc = add_all(&options->exclude,
 			     json_object_get(section, "exclude"), false, err);
 	if (rc == 0)
 		rc = add_all(&options->include,
 			     json_object_get(section, "include"), true, err);
+	return rc;
+}
+
+static int32_t copy_all(ab_patterns *to, const ab_patterns *from)
+{
+	to->items = ab_calloc(from->count + 1, sizeof(*to->items));
+	for (; to->items && to->count < from->count; to->count++) {
+		to->items[to->count] = ab_strdup(from->items[to->count]);
+		if (!to->items[to->count])
+			return AGENTBOX_ENOMEM;
+	}
+	return to->items ? 0 : AGENTBOX_ENOMEM;
+}
+
+/* On a copy, so that a section that cannot be taken over changes nothing. */
+int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
+					const void *section,
+					agentbox_error **err)
+{
+	agentbox_snapshot_options *o = ab_new(agentbox_snapshot_options);
+	agentbox_snapshot_options swap;
+	int32_t rc = 0;
+
+	if (!o)
+		return ab_error_nomem(err);
+	*o = *options;
+	o->exclude = o->include = (ab_patterns){ 0 };
+	o->audit = NULL;
+	o->git_base = options->git_base ? ab_strdup(options->git_base) : NULL;
+	if ((options->git_base && !o->git_base) ||
+	    copy_all(&o->exclude, &options->exclude) < 0 ||
+	    copy_all(&o->include, &options->include) < 0)
+		rc = ab_error_nomem(err);
+	if (rc == 0)
+		rc = set_section(o, section, err);
+	if (rc == 0) {
+		swap = *options;
+		*options = *o;
+		options->audit = swap.audit;
+		*o = swap;
+		o->audit = NULL;
+	}
+	agentbox_snapshot_options_free(o);
 	return rc;
 }
 

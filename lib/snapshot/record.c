@@ -14,11 +14,12 @@
 #include "base/fd.h"
 
 #define MAGIC UINT64_C(0x01726f6378626741) /* says the byte order too */
-#define RECORD_VERSION 1u
+#define RECORD_VERSION 2u
 #define BUFFER_SIZE (256u << 10)
 
 _Static_assert(sizeof(ab_record_head) % 8 == 0 &&
 		       sizeof(ab_record_entry) % 8 == 0 &&
+		       sizeof(ab_record_git) % 8 == 0 &&
 		       sizeof(ab_record_tail) % 8 == 0,
 	       "no padding at the end of any part");
 

@@ -47,6 +47,9 @@ typedef struct ab_record_head {
 #define AB_RECORD_RACY 0x1u
 #define AB_RECORD_HASHED 0x2u
 #define AB_RECORD_EXEC 0x4u
+/* Made by us and not of the source: in no record and not in the manifest, but
+   in the list of the repository's own files. Only between processes. */
+#define AB_RECORD_APART 0x8u
 
 typedef struct ab_record_entry {
 	uint64_t ino, size;
@@ -58,11 +61,22 @@ typedef struct ab_record_entry {
 	uint8_t sha256[AB_SHA256_SIZE];
 } ab_record_entry;
 
+/* A snapshot of commits: which. Ids are SHA-1, zeros without. */
+typedef struct ab_record_git {
+	uint32_t has_head, has_base;
+	uint8_t head[20], base[20]; /* that were made */
+	uint8_t source_head[20], source_base[20]; /* of the source */
+	uint64_t base_left_out;
+	uint8_t repository[AB_SHA256_SIZE]; /* digest of its files' list */
+} ab_record_git;
+
 typedef struct ab_record_tail {
 	uint64_t entries, files, directories, bytes, left_out;
 	uint64_t tree_dev, tree_ino; /* the published directory */
 	uint64_t report_len;
 	uint8_t manifest[AB_SHA256_SIZE]; /* digest of the manifest */
+	ab_record_git git;
+	uint8_t state[AB_SHA256_SIZE]; /* of commits: what a refresh compares */
 	uint8_t checksum[AB_SHA256_SIZE]; /* over all before it */
 } ab_record_tail;
 

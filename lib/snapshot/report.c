@@ -67,6 +67,8 @@ void ab_report_left_out(ab_report *report, const char *path, size_t n,
 		ab_line_add(&line, ",\"line\":");
 		ab_line_number(&line, why->line);
 	}
+	if (why->is_base)
+		ab_line_add(&line, ",\"in\":\"base\"");
 	finish(report, &line);
 }
 

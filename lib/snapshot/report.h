@@ -7,6 +7,7 @@
 #ifndef AB_SNAPSHOT_REPORT_H
 #define AB_SNAPSHOT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ typedef struct ab_report_left {
 	const char *rule; /* "": none */
 	char tier;	  /* 0: none */
 	uint64_t line;	  /* 0: unknown */
+	bool is_base;	  /* of a range: in its base */
 } ab_report_left;
 
 void ab_report_left_out(ab_report *report, const char *path, size_t n,

@@ -40,6 +40,8 @@ void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)
 	ab_put_u64(w, p->deadline_ms);
 	ab_put_u32(w, p->max_depth);
 	ab_put_u32(w, p->content_level);
+	ab_put_u32(w, p->git_mode);
+	ab_put_str(w, p->git_base ? p->git_base : "");
 	ab_put_str(w, p->dest_name);
 	ab_put_str(w, p->record_name);
 	ab_put_str(w, p->source_name);
@@ -55,6 +57,15 @@ static bool is_name(const char *s, bool may_be_absent)
 	       strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
 }
 
+static bool is_git(const ab_copy_plan *p)
+{
+	size_t n = strlen(p->git_base);
+
+	return p->git_mode <= AB_COPY_GIT_RANGE &&
+	       n <= AB_COPY_GIT_BASE_MAX &&
+	       (n != 0) == (p->git_mode == AB_COPY_GIT_RANGE);
+}
+
 static bool is_sane(const ab_copy_plan *p)
 {
 	uint32_t format = p->flags & FORMATS;
@@ -62,7 +73,7 @@ static bool is_sane(const ab_copy_plan *p)
 	bool has_record = p->fds & AB_COPY_FD_RECORD;
 
 	return p->job >= AB_COPY_MAKE && p->job <= AB_COPY_SCRUB &&
-	       !(p->fds & ~ALL_FDS) && !(p->flags & ~ALL_FLAGS) &&
+	       !(p->fds & ~ALL_FDS) && !(p->flags & ~ALL_FLAGS) && is_git(p) &&
 	       (p->job == AB_COPY_PACK || !format) &&
 	       (format & (format - 1)) == 0 &&
 	       is_name(p->dest_name, !has_dest) &&
@@ -88,6 +99,8 @@ int ab_copy_plan_get(ab_reader *r, const char *build_id, ab_copy_plan *out)
 	p.deadline_ms = ab_get_u64(r);
 	p.max_depth = ab_get_u32(r);
 	p.content_level = ab_get_u32(r);
+	p.git_mode = ab_get_u32(r);
+	p.git_base = ab_get_str(r);
 	p.dest_name = ab_get_str(r);
 	p.record_name = ab_get_str(r);
 	p.source_name = ab_get_str(r);
@@ -107,6 +120,8 @@ void ab_copy_choice_put(ab_writer *w, const ab_copy_plan *p)
 	ab_put_u64(w, p->deadline_ms);
 	ab_put_u32(w, p->max_depth);
 	ab_put_u32(w, p->content_level);
+	ab_put_u32(w, p->git_mode);
+	ab_put_str(w, p->git_base ? p->git_base : "");
 	ab_put_bytes(w, p->filter, p->filter_len);
 }
 
@@ -122,8 +137,10 @@ int ab_copy_choice_get(ab_reader *r, ab_copy_plan *out)
 	p.deadline_ms = ab_get_u64(r);
 	p.max_depth = ab_get_u32(r);
 	p.content_level = ab_get_u32(r);
+	p.git_mode = ab_get_u32(r);
+	p.git_base = ab_get_str(r);
 	p.filter = ab_get_bytes(r, &p.filter_len);
-	if (!ab_reader_done(r) || (flags & ~AB_COPY_NO_HASHES))
+	if (!ab_reader_done(r) || (flags & ~AB_COPY_NO_HASHES) || !is_git(&p))
 		return -EPROTO;
 	*out = p;
 	return 0;
@@ -151,6 +168,20 @@ int ab_copy_progress_get(ab_reader *r, ab_copy_progress *m)
 		       -EPROTO;
 }
 
+static void put_id(ab_writer *w, const char *id)
+{
+	ab_put_str(w, id ? id : "");
+}
+
+/* A commit's name, or none. */
+static bool is_id(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n == 0 || (n == AB_COPY_GIT_ID_SIZE - 1 &&
+			  strspn(s, "0123456789abcdef") == n);
+}
+
 void ab_copy_done_put(ab_writer *w, const ab_copy_done *m)
 {
 	ab_put_u32(w, AB_MSG_COPY_DONE);
@@ -167,6 +198,11 @@ void ab_copy_done_put(ab_writer *w, const ab_copy_done *m)
 	ab_put_u64(w, m->raced);
 	ab_put_u64(w, m->swap_ns);
 	ab_put_str(w, m->digest);
+	put_id(w, m->git_head);
+	put_id(w, m->git_base);
+	put_id(w, m->source_head);
+	put_id(w, m->source_base);
+	ab_put_u64(w, m->base_left_out);
 }
 
 int ab_copy_done_get(ab_reader *r, ab_copy_done *m)
@@ -183,7 +219,16 @@ int ab_copy_done_get(ab_reader *r, ab_copy_done *m)
 	m->raced = ab_get_u64(r);
 	m->swap_ns = ab_get_u64(r);
 	m->digest = ab_get_str(r);
-	return ab_reader_done(r) && m->unchanged <= 1 ? 0 : -EPROTO;
+	m->git_head = ab_get_str(r);
+	m->git_base = ab_get_str(r);
+	m->source_head = ab_get_str(r);
+	m->source_base = ab_get_str(r);
+	m->base_left_out = ab_get_u64(r);
+	return ab_reader_done(r) && m->unchanged <= 1 && is_id(m->git_head) &&
+			       is_id(m->git_base) && is_id(m->source_head) &&
+			       is_id(m->source_base) ?
+		       0 :
+		       -EPROTO;
 }
 
 void ab_copy_failed_put(ab_writer *w, uint32_t fds, const ab_copy_failed *m)

@@ -40,10 +40,21 @@ enum ab_copy_job {
 				   the next: opens in flight and held
 				   directories go on reading it */
 #define AB_COPY_HOLD 0x10u	/* MAKE: say STAGED and wait for PUBLISH, so
-				   that agentbox-git can add a repository */
+				   that the host can have the last word */
 #define AB_COPY_GZIP 0x40u	/* PACK: the tar compressed */
 #define AB_COPY_ZSTD 0x80u	/* PACK: the same; at most one of the three */
 #define AB_COPY_UNLINK 0x20u	/* SCRUB: do not truncate, only unlink */
+
+/* What is copied: the directory, or commits of the repository in it; these are
+   agentbox-git's jobs, which speaks as agentbox-copy does. */
+enum ab_copy_git {
+	AB_COPY_GIT_NONE = 0,
+	AB_COPY_GIT_HEAD = 1, /* the commit of HEAD */
+	AB_COPY_GIT_RANGE = 2 /* and where it parted from git_base */
+};
+#define AB_COPY_GIT_BASE_MAX 255
+/* A commit's name in hex, and a NUL. */
+#define AB_COPY_GIT_ID_SIZE 41
 
 typedef struct ab_copy_plan {
 	const char *build_id; /* a helper of another build stops here */
@@ -53,6 +64,8 @@ typedef struct ab_copy_plan {
 	uint64_t max_bytes, max_files, max_file_bytes, deadline_ms;
 	uint32_t max_depth;
 	uint32_t content_level; /* enum ab_content_level */
+	uint32_t git_mode;	/* enum ab_copy_git */
+	const char *git_base;	/* "" but for RANGE */
 	const char *dest_name, *record_name;
 	const char *source_name; /* for people, in the record; no lookup */
 	const void *filter; /* ab_filter_put() */
@@ -90,6 +103,10 @@ typedef struct ab_copy_done {
 	uint64_t left_out, torn, raced;
 	uint64_t swap_ns;    /* what the exchange took */
 	const char *digest;  /* "sha256:..." of the manifest; "" without */
+	/* of a repository, "" where there is none: the commits that were made,
+	   and those of the source that they hold what was kept of */
+	const char *git_head, *git_base, *source_head, *source_base;
+	uint64_t base_left_out; /* not in left_out */
 } ab_copy_done;
 
 typedef struct ab_copy_failed {
@@ -103,8 +120,9 @@ typedef struct ab_copy_failed {
  * The report: JSON lines in byte order of the paths, for the host and the
  * source's owner only. MAKE, EXPLAIN, PACK, UNPACK: what was left out
  * {"path", "reason", "rule", "tier", "line"}; VERIFY: what is wrong
- * {"path", "problem"}. Bytes that are no UTF-8 are \xNN in `path`, and
- * "encoded": true says so.
+ * {"path", "problem"}; what only the base of a range leaves out
+ * has "in": "base" and stands after the rest. Bytes that are no UTF-8 are
+ * \xNN in `path`, and "encoded": true says so.
  */
 
 /*
@@ -114,8 +132,8 @@ typedef struct ab_copy_failed {
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *plan);
 int ab_copy_plan_get(ab_reader *r, const char *build_id, ab_copy_plan *plan);
 /*
- * What of a plan somebody chose, for the record: limits, content, filter and
- * AB_COPY_NO_HASHES. get sets these of *plan and leaves the rest.
+ * What of a plan somebody chose, for the record: limits, content, filter, git
+ * and AB_COPY_NO_HASHES. get sets these of *plan and leaves the rest.
  */
 void ab_copy_choice_put(ab_writer *w, const ab_copy_plan *plan);
 int ab_copy_choice_get(ab_reader *r, ab_copy_plan *plan);

@@ -19,6 +19,8 @@
  * writes never opens anything of the source. The ring is the buffer that
  * files are read into, so a byte is copied twice, as read(2) and write(2)
  * alone would, and what was scanned is what is published.
+ *
+ * agentbox-git is this program with another reader (libexec/git).
  */
 #ifndef AB_COPY_JOB_H
 #define AB_COPY_JOB_H
@@ -99,11 +101,19 @@ enum copy_word {
 	COPY_WORD_PARSED      /* parser: all of the archive is in the ring */
 };
 
+/* Which commits were read and made; zeros in a snapshot of a directory. */
+typedef struct copy_git {
+	uint32_t has_head, has_base;
+	uint8_t head[20], base[20], source_head[20], source_base[20];
+	uint8_t state[AB_SHA256_SIZE];
+} copy_git;
+
 typedef struct copy_read {
 	uint32_t unchanged;
 	uint32_t damaged; /* the old generation is not what its record says */
 	uint64_t files, directories, bytes, copied, linked;
-	uint64_t left_out, torn, raced;
+	uint64_t left_out, torn, raced, base_left_out;
+	copy_git git;
 } copy_read;
 
 typedef struct copy_wrote {

@@ -271,9 +271,10 @@ static int take_all(packing *g)
 
 static int begin_manifest(packing *g)
 {
+	off_t head = (off_t)ab_manifest_head_size(false, false);
+
 	g->manifest_fd = memfd_create("manifest", MFD_CLOEXEC);
-	if (g->manifest_fd < 0 ||
-	    lseek(g->manifest_fd, (off_t)ab_manifest_head_size(), SEEK_SET) < 0)
+	if (g->manifest_fd < 0 || lseek(g->manifest_fd, head, SEEK_SET) < 0)
 		return fail(g, errno, "cannot begin the manifest");
 	return 0;
 }

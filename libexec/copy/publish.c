@@ -76,6 +76,8 @@ static void digest_options(copy_job *job)
 	ab_sha256_begin(&sum, job->hash);
 	ab_sha256_add(&sum, AB_BUILD_ID, sizeof(AB_BUILD_ID));
 	ab_sha256_add(&sum, numbers, sizeof(numbers));
+	ab_sha256_add(&sum, &p->git_mode, sizeof(p->git_mode));
+	ab_sha256_add(&sum, p->git_base, strlen(p->git_base) + 1);
 	ab_sha256_add(&sum, p->filter, p->filter_len);
 	ab_sha256_end(&sum, job->options);
 }

@@ -123,7 +123,8 @@ static int start_scout(supervision *s)
 	scouting *all = &s->job->scouting;
 	int r;
 
-	if (!s->job->has_old)
+	/* a commit is looked at by its name */
+	if (!s->job->has_old || s->job->plan.git_mode != AB_COPY_GIT_NONE)
 		return 0;
 	r = scouting_make(s->job);
 	if (r)
@@ -425,8 +426,34 @@ static int run_scrub(supervision *s, ab_copy_done *done)
 	return copy_scrub(s, done);
 }
 
-static void fill_done(const supervision *s, ab_copy_done *done, char *digest)
+/* Where the texts of an ab_copy_done are. */
+typedef struct done_text {
+	char digest[AB_DIGEST_SIZE];
+	char ids[4][AB_COPY_GIT_ID_SIZE];
+} done_text;
+
+static void fill_git(const supervision *s, ab_copy_done *done, done_text *text)
 {
+	const copy_git *git = &s->read.git;
+	const ab_record_git *old = &s->job->old.tail.git;
+	bool same = s->read.unchanged;
+
+	done->base_left_out = same ? old->base_left_out
+				   : s->read.base_left_out;
+	if (!git->has_head)
+		return;
+	ab_hex(same ? old->head : git->head, sizeof(git->head), text->ids[0]);
+	ab_hex(git->source_head, sizeof(git->source_head), text->ids[2]);
+	if (!git->has_base)
+		return;
+	ab_hex(same ? old->base : git->base, sizeof(git->base), text->ids[1]);
+	ab_hex(git->source_base, sizeof(git->source_base), text->ids[3]);
+}
+
+static void fill_done(const supervision *s, ab_copy_done *done,
+		      done_text *text)
+{
+	char *digest = text->digest;
 	const ab_copy_plan *p = &s->job->plan;
 	const uint8_t *sum = s->wrote.digest;
 
@@ -434,6 +461,7 @@ static void fill_done(const supervision *s, ab_copy_done *done, char *digest)
 	done->torn = s->read.torn;
 	done->raced = s->read.raced;
 	done->digest = "";
+	fill_git(s, done, text);
 	if (p->job == AB_COPY_EXPLAIN || p->job == AB_COPY_VERIFY ||
 	    p->job == AB_COPY_SCRUB) {
 		done->files = s->read.files;
@@ -510,7 +538,7 @@ static void send_end(supervision *s, const ab_copy_done *done)
 				   .sys_errno = s->failure.sys_errno,
 				   .where = s->failure.where,
 				   .message = s->failure.message };
-	uint8_t memory[2048 + AB_DIGEST_SIZE];
+	uint8_t memory[2048 + sizeof(done_text)];
 	ab_writer w;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
@@ -524,8 +552,12 @@ static void send_end(supervision *s, const ab_copy_done *done)
 
 int copy_supervise(copy_job *job)
 {
-	char digest[AB_DIGEST_SIZE] = "";
-	ab_copy_done done = { .digest = digest };
+	done_text text = { "", { "" } };
+	ab_copy_done done = { .digest = text.digest,
+			      .git_head = text.ids[0],
+			      .git_base = text.ids[1],
+			      .source_head = text.ids[2],
+			      .source_base = text.ids[3] };
 	supervision s = {
 		.job = job,
 		.reader = { .pidfd = -1, .sock = -1 },
@@ -554,7 +586,7 @@ int copy_supervise(copy_job *job)
 		send_end(&s, NULL);
 		return 1;
 	}
-	fill_done(&s, &done, digest);
+	fill_done(&s, &done, &text);
 	send_end(&s, &done);
 	return 0;
 }

@@ -34,7 +34,7 @@ typedef struct verifying {
 	ab_report report;
 	ab_manifest_reader manifest;
 	ab_manifest_entry next; /* of the manifest, when has_next */
-	bool has_next;
+	bool has_next, has_repository;
 	int tree_fd;
 	uid_t owner;
 	path path;
@@ -141,12 +141,11 @@ static void visit_dir(verifying *g)
 		here(g, "owner");
 }
 
-/* A repository that agentbox-git added is its business to verify. */
+/* A repository that was made has a list of its own. */
 static bool is_elsewhere(const verifying *g)
 {
 	return strcmp(g->path.text, AB_MANIFEST_DIR) == 0 ||
-	       ((g->job->plan.flags & AB_COPY_HOLD) &&
-		strcmp(g->path.text, ".git") == 0);
+	       (g->has_repository && strcmp(g->path.text, ".git") == 0);
 }
 
 static void visit_below(verifying *g, uint32_t index)
@@ -190,7 +189,9 @@ static void check_own_place(verifying *g)
 			at += d->len;
 			if (strcmp(d->name, ".") == 0 ||
 			    strcmp(d->name, "..") == 0 ||
-			    strcmp(d->name, AB_MANIFEST_NAME) == 0)
+			    strcmp(d->name, AB_MANIFEST_NAME) == 0 ||
+			    (g->has_repository &&
+			     strcmp(d->name, AB_MANIFEST_REPOSITORY) == 0))
 				continue;
 			problem(g, AB_MANIFEST_DIR, strlen(AB_MANIFEST_DIR),
 				"extra");
@@ -198,9 +199,9 @@ static void check_own_place(verifying *g)
 	}
 }
 
-static int open_manifest(verifying *g)
+/* One list: its lines are taken from then on. `known` NULL: by nobody. */
+static int open_list(verifying *g, const char *at, const uint8_t *known)
 {
-	static const char at[] = MANIFEST_PATH;
 	ab_autofd int fd = open_beneath(g->tree_fd, at, O_RDONLY);
 	uint8_t sum[AB_SHA256_SIZE];
 	struct stat st;
@@ -208,23 +209,69 @@ static int open_manifest(verifying *g)
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 	    (uint64_t)st.st_size > MANIFEST_MAX || st.st_size == 0) {
-		problem(g, at, sizeof(at) - 1, "missing");
+		problem(g, at, strlen(at), "missing");
 		return 0;
 	}
 	if (st.st_uid != g->owner)
-		problem(g, at, sizeof(at) - 1, "owner");
+		problem(g, at, strlen(at), "owner");
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return copy_fail(&g->failure, AGENTBOX_ESYS, errno, at,
 				 "cannot read the manifest");
 	g->job->hash(map, (size_t)st.st_size, sum);
-	if (g->job->has_old && memcmp(sum, g->job->old.tail.manifest,
-				      sizeof(sum)) != 0)
-		problem(g, at, sizeof(at) - 1, "content");
+	if (known && memcmp(sum, known, sizeof(sum)) != 0)
+		problem(g, at, strlen(at), "content");
 	if (ab_manifest_open(&g->manifest, map, (size_t)st.st_size))
-		problem(g, at, sizeof(at) - 1, "format");
+		problem(g, at, strlen(at), "format");
 	else
 		advance(g);
+	return 0;
+}
+
+static void visit_missing(verifying *g)
+{
+	for (; g->has_next; advance(g))
+		problem(g, g->next.path, g->next.path_len, "missing");
+}
+
+static int verify_tree(verifying *g)
+{
+	const ab_record_tail *tail = &g->job->old.tail;
+
+	if (open_list(g, MANIFEST_PATH, g->job->has_old ? tail->manifest
+							: NULL))
+		return -1;
+	g->has_repository = g->manifest.head.has_head;
+	check_own_place(g);
+	visit_below(g, 0);
+	visit_missing(g);
+	return 0;
+}
+
+/* ".git", which is there and nowhere else but at the root. */
+static int verify_repository(verifying *g)
+{
+	static const char at[] = AB_MANIFEST_DIR "/" AB_MANIFEST_REPOSITORY;
+	const ab_record_tail *tail = &g->job->old.tail;
+	const tree *t = &g->tree;
+	const entry *root = &t->entries[0];
+
+	if (!g->has_repository)
+		return 0;
+	if (open_list(g, at, g->job->has_old ? tail->git.repository : NULL))
+		return -1;
+	g->has_repository = false;
+	for (uint32_t i = 0; i < root->count; i++) {
+		const entry *e = &t->entries[root->first + i];
+
+		if (strcmp(entry_name(t, e), ".git") != 0 || !is_walked(e) ||
+		    !path_push(&g->path, entry_name(t, e), e->name_len))
+			continue;
+		visit_dir(g);
+		visit_below(g, root->first + i);
+		path_pop(&g->path, 0);
+	}
+	visit_missing(g);
 	return 0;
 }
 
@@ -247,12 +294,8 @@ static int verify_all(verifying *g, int sock)
 			  .root_fd = g->tree_fd };
 	if ((st.st_mode & 07777) != 0555)
 		problem(g, ".", 1, "mode");
-	if (walk_tree(&g->walk) || open_manifest(g))
+	if (walk_tree(&g->walk) || verify_tree(g) || verify_repository(g))
 		return -1;
-	check_own_place(g);
-	visit_below(g, 0);
-	for (; g->has_next; advance(g))
-		problem(g, g->next.path, g->next.path_len, "missing");
 	fd = ab_report_seal(&g->report);
 	r = fd < 0 ? fd
 		   : copy_send_word(sock, COPY_WORD_READ, &g->counts,

@@ -33,10 +33,19 @@ typedef struct made_level {
 	size_t path_len;
 } made_level;
 
+/* The list of what is not of the source: a repository's few files. */
+#define APART_ROOM ((size_t)16 << 10)
+typedef struct apart {
+	char text[APART_ROOM];
+	size_t len;
+	uint64_t files, bytes;
+	uint8_t digest[AB_SHA256_SIZE];
+} apart;
+
 typedef struct writing {
 	copy_job *job;
 	copy_failure failure;
-	int tree_fd, record_fd, old_fd, manifest_fd;
+	int tree_fd, record_fd, old_fd, manifest_fd, manifest_dirfd;
 	made_level levels[COPY_MAX_DEPTH + 1];
 	size_t depth;
 	path path;
@@ -46,6 +55,8 @@ typedef struct writing {
 	ab_record_out record;
 	ab_record_head head;
 	copy_wrote wrote;
+	copy_read read; /* what the reader said at the end */
+	apart apart;
 	/* a large file that is being written; fd -1: none */
 	int large_fd;
 	uint64_t large_size;
@@ -92,10 +103,35 @@ static int put_manifest(writing *g, const ab_record_entry *s)
 	return 0;
 }
 
+static int note_apart(writing *g, const ab_record_entry *source)
+{
+	ab_manifest_entry e = {
+		.path = g->path.text,
+		.path_len = g->path.len,
+		.mode = source->flags & AB_RECORD_EXEC ? 0555 : 0444,
+		.size = source->size,
+		.has_hash = true,
+	};
+	apart *a = &g->apart;
+
+	memcpy(e.sha256, source->sha256, sizeof(e.sha256));
+	ab_manifest_put(&g->line, &e);
+	if (g->line.bad || g->line.len > sizeof(a->text) - a->len)
+		return refuse(g, "the reader sent too many files apart");
+	memcpy(a->text + a->len, g->line.text, g->line.len);
+	a->len += g->line.len;
+	a->files++;
+	a->bytes += source->size;
+	return 0;
+}
+
 /* The file at the path is complete. */
 static int note_file(writing *g, const ab_record_entry *source)
 {
 	ab_record_entry e = *source;
+
+	if (source->flags & AB_RECORD_APART)
+		return note_apart(g, source);
 
 	e.path_len = (uint32_t)g->path.len;
 	e.reserved = 0;
@@ -152,6 +188,8 @@ static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 	l->mtime_ns = e.mtime_ns;
 	l->path_len = len;
 	g->depth++;
+	if (e.flags & AB_RECORD_APART)
+		return 0;
 	g->path.text[g->path.len] = '/';
 	e.path_len = (uint32_t)g->path.len + 1;
 	e.reserved = 0;
@@ -221,7 +259,8 @@ static int finish_file(writing *g, int fd, const ab_record_entry *source)
 
 	if (futimens(fd, times))
 		return fail(g, errno, "cannot set the file's time");
-	g->wrote.copied++;
+	if (!(source->flags & AB_RECORD_APART))
+		g->wrote.copied++;
 	return note_file(g, source);
 }
 
@@ -396,6 +435,14 @@ static int take_all(writing *g)
 
 /* --- the whole ------------------------------------------------------------ */
 
+static off_t head_size(const writing *g)
+{
+	uint32_t mode = g->job->plan.git_mode;
+
+	return (off_t)ab_manifest_head_size(mode != AB_COPY_GIT_NONE,
+					    mode == AB_COPY_GIT_RANGE);
+}
+
 static int begin(writing *g)
 {
 	static const char dir[] = AB_MANIFEST_DIR;
@@ -416,8 +463,9 @@ static int begin(writing *g)
 						    O_NOFOLLOW | O_CLOEXEC,
 					    0444);
 	if (g->manifest_fd < 0 || fstat(g->tree_fd, &st) ||
-	    lseek(g->manifest_fd, (off_t)ab_manifest_head_size(), SEEK_SET) < 0)
+	    lseek(g->manifest_fd, head_size(g), SEEK_SET) < 0)
 		return fail(g, errno, "cannot make the manifest");
+	g->manifest_dirfd = ab_steal_fd(&dirfd);
 	ab_writer_init(&choice, AB_RECORD_CHOICE_MAX);
 	ab_copy_choice_put(&choice, &g->job->plan);
 	r = choice.bad ? -ENOMEM :
@@ -432,17 +480,51 @@ static int begin(writing *g)
 	return 0;
 }
 
+/* The list of the repository's files, beside the manifest. */
+static int finish_apart(writing *g)
+{
+	const ab_manifest_head head = { .files = g->apart.files,
+					.bytes = g->apart.bytes,
+					.has_hashes = true };
+	ab_sha256_stream sum;
+	int fd, r;
+
+	if (!g->apart.files)
+		return 0;
+	ab_manifest_put_head(&g->line, &head);
+	ab_sha256_begin(&sum, g->job->hash);
+	ab_sha256_add(&sum, g->line.text, g->line.len);
+	ab_sha256_add(&sum, g->apart.text, g->apart.len);
+	ab_sha256_end(&sum, g->apart.digest);
+	fd = openat(g->manifest_dirfd, AB_MANIFEST_REPOSITORY,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0444);
+	if (fd < 0)
+		return fail(g, errno, "cannot list the repository");
+	r = ab_fd_write_full(fd, g->line.text, g->line.len);
+	if (r == 0)
+		r = ab_fd_write_full(fd, g->apart.text, g->apart.len);
+	close(fd);
+	return r ? fail(g, -r, "cannot list the repository") : 0;
+}
+
 static int finish_manifest(writing *g)
 {
-	const ab_manifest_head head = {
+	const copy_git *git = &g->read.git;
+	uint32_t mode = g->job->plan.git_mode;
+	ab_manifest_head head = {
 		.files = g->wrote.files,
 		.bytes = g->wrote.bytes,
 		.has_hashes = !(g->job->plan.flags & AB_COPY_NO_HASHES),
+		.has_head = mode != AB_COPY_GIT_NONE,
+		.has_base = mode == AB_COPY_GIT_RANGE,
 	};
 	struct stat st;
 	void *map;
 
-	if (flush(g))
+	memcpy(head.git_head, git->head, sizeof(head.git_head));
+	memcpy(head.git_base, git->base, sizeof(head.git_base));
+	if (flush(g) || finish_apart(g))
 		return -1;
 	ab_manifest_put_head(&g->line, &head);
 	if (pwrite(g->manifest_fd, g->line.text, g->line.len, 0) !=
@@ -460,29 +542,51 @@ static int finish_manifest(writing *g)
 	return 0;
 }
 
-/* The report comes through the supervisor, sealed, when all is read. */
-static int finish_record(writing *g, int sock)
+/* It comes through the supervisor, sealed, when all is read. */
+static int receive_report(writing *g, int sock, int *fd, size_t *n)
+{
+	enum copy_word word;
+	size_t count = 0;
+
+	if (copy_receive_word(sock, &word, &g->read, sizeof(g->read), fd, 1,
+			      &count, 0) != (ssize_t)sizeof(g->read) ||
+	    word != COPY_WORD_REPORT || count != 1)
+		return refuse(g, "no report came");
+	if (ab_fd_check_sealed(*fd, AB_REPORT_MAX, n))
+		return fail(g, EPROTO, "the report is not sealed");
+	return 0;
+}
+
+static void fill_git(const writing *g, ab_record_tail *tail)
+{
+	const copy_git *git = &g->read.git;
+	ab_record_git *to = &tail->git;
+
+	to->has_head = git->has_head;
+	to->has_base = git->has_base;
+	memcpy(to->head, git->head, sizeof(to->head));
+	memcpy(to->base, git->base, sizeof(to->base));
+	memcpy(to->source_head, git->source_head, sizeof(to->source_head));
+	memcpy(to->source_base, git->source_base, sizeof(to->source_base));
+	to->base_left_out = g->read.base_left_out;
+	memcpy(to->repository, g->apart.digest, sizeof(to->repository));
+	memcpy(tail->state, git->state, sizeof(tail->state));
+}
+
+static int finish_record(writing *g, int fd, size_t n)
 {
 	ab_record_tail tail = { .files = g->wrote.files,
 				.directories = g->wrote.directories,
 				.bytes = g->wrote.bytes };
-	enum copy_word word;
-	size_t count = 0, n = 0;
 	struct stat st;
-	copy_read read;
 	void *map = NULL;
-	int fd = -1, r;
+	int r;
 
-	memset(&read, 0, sizeof(read));
-	if (copy_receive_word(sock, &word, &read, sizeof(read), &fd, 1, &count,
-			      0) != (ssize_t)sizeof(read) ||
-	    word != COPY_WORD_REPORT || count != 1)
-		return refuse(g, "no report came");
-	tail.left_out = read.left_out;
+	tail.left_out = g->read.left_out;
+	fill_git(g, &tail);
 	memcpy(tail.manifest, g->wrote.digest, sizeof(tail.manifest));
-	if (fstat(g->tree_fd, &st) || ab_fd_check_sealed(fd, AB_REPORT_MAX,
-							 &n))
-		return fail(g, EPROTO, "the report is not sealed");
+	if (fstat(g->tree_fd, &st))
+		return fail(g, errno, "cannot look at the tree");
 	tail.tree_dev = st.st_dev;
 	tail.tree_ino = st.st_ino;
 	if (n)
@@ -490,16 +594,17 @@ static int finish_record(writing *g, int sock)
 	if (map == MAP_FAILED)
 		return fail(g, errno, "cannot read the report");
 	r = ab_record_finish(&g->record, map, n, &tail);
-	close(fd);
 	return r ? fail(g, -r, "cannot write the record") : 0;
 }
 
 static int write_all(writing *g, int sock)
 {
+	ab_autofd int report = -1;
+	size_t n = 0;
 	int r;
 
-	if (begin(g) || take_all(g) || finish_manifest(g) ||
-	    finish_record(g, sock))
+	if (begin(g) || take_all(g) || receive_report(g, sock, &report, &n) ||
+	    finish_manifest(g) || finish_record(g, report, n))
 		return -1;
 	r = copy_send_word(sock, COPY_WORD_WROTE, &g->wrote, sizeof(g->wrote),
 			   NULL, 0);

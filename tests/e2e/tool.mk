@@ -9,3 +9,4 @@ E2E_TESTS += tests/e2e/tool_snapshot.py
 if HAVE_ARCHIVES
 E2E_TESTS += tests/e2e/tool_archive.py
 endif
+E2E_TESTS += tests/e2e/snapshot_git.py

@@ -19,7 +19,7 @@ static void read_manifest(const char *p, size_t n)
 	ab_manifest_reader *r = malloc(sizeof(*r));
 	ab_line *line = malloc(sizeof(*line));
 	ab_manifest_entry e;
-	size_t at = ab_manifest_head_size();
+	size_t at;
 
 	if (!r || !line)
 		abort();
@@ -29,6 +29,7 @@ static void read_manifest(const char *p, size_t n)
 		ab_manifest_put_head(line, &r->head);
 		if (memcmp(line->text, p, line->len) != 0)
 			abort();
+		at = line->len;
 		while ((more = ab_manifest_next(r, &e)) == 1) {
 			if (!ab_manifest_is_path(e.path, e.path_len))
 				abort();

@@ -32,15 +32,21 @@ static void add(const char *path, uint32_t mode, uint64_t size)
 	text_len += line.len;
 }
 
-static void begin(uint64_t files, uint64_t bytes)
+static void begin_with(const ab_manifest_head *head)
 {
-	ab_manifest_head head = { .files = files, .bytes = bytes,
-				  .has_hashes = true };
-
-	ab_manifest_put_head(&line, &head);
-	ck_assert_uint_eq(line.len, ab_manifest_head_size());
+	ab_manifest_put_head(&line, head);
+	ck_assert_uint_eq(line.len, ab_manifest_head_size(head->has_head,
+							  head->has_base));
 	memcpy(text, line.text, line.len);
 	text_len = line.len;
+}
+
+static void begin(uint64_t files, uint64_t bytes)
+{
+	const ab_manifest_head head = { .files = files, .bytes = bytes,
+					.has_hashes = true };
+
+	begin_with(&head);
 }
 
 /* How many entries are read, or -errno. */
@@ -80,6 +86,36 @@ START_TEST(a_manifest_is_read_as_it_was_written)
 	}
 	ck_assert_int_eq(ab_manifest_next(&reader, &e), 0);
 	ck_assert_ptr_nonnull(strstr(text, "\"b\\\\xff\",\"encoded\":true"));
+}
+END_TEST
+
+START_TEST(a_manifest_of_commits_says_which)
+{
+	ab_manifest_head head = { .files = 1, .bytes = 7, .has_hashes = true,
+				  .has_head = true };
+
+	memset(head.git_head, 0x12, sizeof(head.git_head));
+	memset(head.git_base, 0x34, sizeof(head.git_base));
+	for (int i = 0; i < 2; i++) {
+		head.has_base = i;
+		begin_with(&head);
+		add("a.c", 0444, 7);
+		ck_assert_int_eq(count(text, text_len), 1);
+		ck_assert(reader.head.has_head);
+		ck_assert_int_eq(reader.head.has_base, i);
+		ck_assert_int_eq(memcmp(reader.head.git_head, head.git_head,
+					sizeof(head.git_head)), 0);
+		ck_assert_int_eq(i && memcmp(reader.head.git_base,
+					     head.git_base,
+					     sizeof(head.git_base)), 0);
+		for (size_t n = 0; n < text_len; n++)
+			ck_assert_int_eq(count(text, n), -EPROTO);
+	}
+	/* a base is never alone */
+	head.has_head = false;
+	begin_with(&head);
+	add("a.c", 0444, 7);
+	ck_assert_int_eq(count(text, text_len), -EPROTO);
 }
 END_TEST
 
@@ -215,6 +251,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(tc, a_manifest_is_read_as_it_was_written);
+	tcase_add_test(tc, a_manifest_of_commits_says_which);
 	tcase_add_test(tc,
 		       paths_that_are_not_clean_or_not_in_order_are_refused);
 	tcase_add_test(tc,
