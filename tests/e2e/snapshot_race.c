@@ -209,7 +209,8 @@ static void case_029_to_034_064_065_swapped_while_it_runs(void)
 	prepare();
 	pid = start_attacker();
 	until = e2e_now_ms() + RACE_SECONDS * 1000;
-	while (e2e_now_ms() < until && e2e_failures() == 0) {
+	/* on a busy machine a round can take all of that time */
+	while ((e2e_now_ms() < until || rounds < 3) && e2e_failures() == 0) {
 		copy_end end = do_job(AB_COPY_MAKE,
 				      rounds ? AB_COPY_REPLACE : 0);
 
