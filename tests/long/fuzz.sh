@@ -17,6 +17,7 @@ if [ -z "$targets" ]; then
 	exit 77
 fi
 . "$AB_TEST_SRCDIR/tests/long/rebuild.sh"
+goals=$targets
 rebuild fuzz CC=clang CXX=clang++ --enable-fuzz --enable-asan --enable-ubsan
 
 fuzz() { # target: leaves NAME.good when nothing was found

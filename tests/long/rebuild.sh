@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced: rebuild NAME CONFIGURE-OPTION... builds the tree again in
-# $AB_TEST_BUILDDIR/long/NAME and leaves the path in $tree.
+# $AB_TEST_BUILDDIR/long/NAME and leaves the path in $tree. $goals: what of
+# it, everything that a suite needs where nothing is said.
 rebuild() {
 	tree=$AB_TEST_BUILDDIR/long/$1
 	shift
@@ -17,7 +18,9 @@ rebuild() {
 	done
 	if ! { [ -f "$tree/Makefile" ] ||
 		(cd "$tree" && "$srcdir/configure" -q "$@"); } >"$log" 2>&1 ||
-		! make -C "$tree" -j2 check-programs >>"$log" 2>&1; then
+		! make -C "$tree" build-id.h >>"$log" 2>&1 ||
+		! make -C "$tree" -j2 ${goals-check-programs} >>"$log" 2>&1
+	then
 		tail -n 40 "$log"
 		echo "not ok 1 - the tree builds with $*"
 		exit 1
