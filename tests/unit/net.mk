@@ -12,3 +12,10 @@ tests_unit_net_allow_internal_SOURCES = tests/unit/net_allow_internal.c \
 	tests/unit/net_rows.c tests/unit/net_rows.h
 tests_unit_net_allow_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_net_allow_internal_CFLAGS = $(UNIT_CFLAGS)
+check_PROGRAMS += tests/unit/gateway_http_internal
+UNIT_TESTS += tests/unit/gateway_http_internal
+tests_unit_gateway_http_internal_SOURCES = tests/unit/gateway_http_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_gateway_http_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
+tests_unit_gateway_http_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gateway_http_internal_LDADD = $(GATEWAY_TEST_LIBS)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What agentbox-gateway reads from the wire: pure readers and writers, no heap,
+# no kernel. The helper itself is not built yet; tests compile these.
+GATEWAY_READERS = \
+	libexec/gateway/http_chunk.c libexec/gateway/http_chunk.h \
+	libexec/gateway/http_head.c libexec/gateway/http.h \
+	libexec/gateway/http_internal.h \
+	libexec/gateway/http_meaning.c \
+	libexec/gateway/http_path.c libexec/gateway/http_path.h \
+	libexec/gateway/http_target.c \
+	libexec/gateway/http_write.c libexec/gateway/http_write.h
+check_LIBRARIES += tests/lib/libgateway.a
+tests_lib_libgateway_a_SOURCES = $(GATEWAY_READERS)
+tests_lib_libgateway_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)
+tests_lib_libgateway_a_CFLAGS = $(AM_CFLAGS)
+GATEWAY_TEST_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/libexec/gateway \
+	-I$(top_srcdir)/tests/unit
+GATEWAY_TEST_LIBS = tests/lib/libgateway.a $(UNIT_LIBS)
