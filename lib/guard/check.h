@@ -77,6 +77,10 @@ struct ab_check {
 	   from the directory in which it began */
 	const struct ab_word *argv, *first_cwd;
 	uint32_t argc;
+	/* near.c: the last directory that was looked at; text stays */
+	const char *near_dir;
+	uint32_t near_len;
+	bool is_near;
 	uint32_t classes_known; /* a bit for each */
 	uint64_t classes[AB_CHECK_KNOWN_PATHS];
 	ab_guard_report *report;
@@ -110,6 +114,11 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 
 /* --- path.c --- */
 uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w);
+/* --- near.c --- */
+/* A name inside the worktree that no pack lists: its classes are AB_NEAR. */
+bool ab_path_is_near(struct ab_check *c, const struct ab_word *w);
+#define AB_NEAR (AB_CLASS(ANY) | AB_CLASS(INSIDE) | AB_CLASS(SUBDIR))
+/* --- path.c --- */
 /* The word as an absolute path in scratch; NULL when it is not known. */
 const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 			 uint32_t *len);

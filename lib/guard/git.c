@@ -118,17 +118,31 @@ static bool base_name(const struct ab_word *w, struct name *n)
 	return n->len > 0;
 }
 
+/* Some name of the table begins so, in any case. */
+static bool is_first(char ch)
+{
+	const uint32_t letters = 1u << ('g' - 'a') | 1u << ('h' - 'a') |
+				 1u << ('j' - 'a') | 1u << ('l' - 'a') |
+				 1u << ('s' - 'a') | 1u << ('t' - 'a');
+	unsigned letter = (unsigned char)(ch | 0x20) - (unsigned)'a';
+
+	return letter < 26 && (letters >> letter & 1);
+}
+
 static bool name_program(const struct ab_word *w, struct name *n)
 {
 	bool is_folded;
 	char first;
 
 	n->program = PROGRAM_NONE;
+	/* every command comes here; few begin like one of the table */
+	if (!w->hole_count && w->len && *w->text != '/' && *w->text != '.' &&
+	    !is_first(*w->text) && !memchr(w->text, '/', w->len))
+		return false;
 	if (!base_name(w, n))
 		return false;
-	/* every command comes here; few begin like one of the table */
 	first = (char)(n->text[0] | 0x20);
-	if (first < 'g' || first > 't')
+	if (!is_first(first))
 		return false;
 
 	for (size_t i = 0; i < COUNT(programs); i++) {

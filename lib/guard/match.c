@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "guard/command.h"
 
 /* --- reports ------------------------------------------------------------ */
@@ -266,6 +267,10 @@ static bool test_holds(struct ab_check *c, const struct ab_use *use,
 bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_clause *clause, uint32_t base)
 {
+	/* most fail by their options */
+	if ((clause->need && !(use->options & clause->need)) ||
+	    (use->options & clause->never))
+		return false;
 	for (uint32_t i = 0; i < clause->test_count; i++) {
 		const struct ab_test *t = &c->pack->tests[clause->test + i];
 
@@ -340,8 +345,12 @@ static void env_entry(struct ab_check *c, uint32_t at, const char *name,
 		      uint32_t len, uint32_t hash,
 		      const struct ab_word *value)
 {
-	struct ab_use use = { .env_value = value };
+	AB_UNINITIALIZED struct ab_use use;
 
+	if (!at)
+		return;
+	ab_clear(&use, sizeof(use));
+	use.env_value = value;
 	while (at) {
 		const struct ab_env *e = &c->pack->envs[at - 1];
 		const struct ab_clause *clause = &c->pack->clauses[e->clause];

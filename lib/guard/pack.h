@@ -153,6 +153,9 @@ struct ab_clause {
 	uint16_t test_count;
 	uint32_t test;
 	uint64_t classes, unless; /* of a path clause */
+	/* what its tests of options come to: one of these must be there, if
+	   any; none of those may */
+	uint64_t need, never;
 	uint32_t taint;		  /* of a flow clause */
 	const char *lang;	  /* of a text clause */
 	uint32_t token, token_count; /* pack->strings, of a text clause */
@@ -220,6 +223,16 @@ struct ab_part {
 	char first, last; /* what a name begins and ends with; 0: anything */
 };
 
+/* Of each pattern, what tells most apart: where it begins and how the last
+   component does. */
+struct ab_end {
+	char first, last; /* as in ab_part, also of a literal; 0: anything */
+	uint8_t kind;	  /* of that component; 2: nothing is known */
+	uint8_t base;	  /* as in ab_path_pattern */
+	char head; /* the first byte of an absolute one; 0: anything */
+	bool is_not;
+};
+
 struct ab_env {
 	const char *name;
 	uint32_t len, hash, next, clause; /* index + 1 */
@@ -265,6 +278,7 @@ enum {
 	X(classes, struct ab_class)                                           \
 	X(patterns, struct ab_path_pattern)                                   \
 	X(parts, struct ab_part)                                              \
+	X(ends, struct ab_end)                                                \
 	X(envs, struct ab_env)                                                \
 	X(sets, struct ab_set)                                                \
 	X(strings, const char *)

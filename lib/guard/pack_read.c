@@ -257,6 +257,30 @@ static void read_part(struct ab_part *part, const char *text, size_t n)
 		part->last = text[n - 1];
 }
 
+static int32_t add_end(struct ab_pack_reader *r,
+		       const struct ab_path_pattern *p)
+{
+	struct ab_end *end = ab_pack_add(r->pack, ends);
+	const struct ab_part *part;
+
+	if (!end)
+		return ab_pack_full(r);
+	*end = (struct ab_end){ .kind = 2, .base = p->base,
+				.is_not = p->is_not };
+	if (!p->component_count)
+		return 0;
+	part = &r->pack->parts[p->part];
+	if (p->base == 1 && !part->kind)
+		end->head = part->text[0];
+	part = &r->pack->parts[p->part + p->component_count - 1];
+	if (part->kind == 2)
+		return 0;
+	end->kind = part->kind;
+	end->first = part->kind ? part->first : part->text[0];
+	end->last = part->kind ? part->last : part->text[part->len - 1];
+	return 0;
+}
+
 /* A pattern without a literal: by what its one name begins or ends with. */
 static void add_free(struct ab_pack *pack, struct ab_path_pattern *p)
 {
@@ -304,6 +328,10 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 		p->component_count++;
 		text += n;
 	}
+	int32_t rc = add_end(r, p);
+
+	if (rc < 0)
+		return rc;
 	if (!key) {
 		add_free(r->pack, p);
 		return 0;

@@ -335,6 +335,16 @@ static int32_t add_clause(struct ab_pack_reader *r,
 	*c = *clause;
 	c->rule = r->rule;
 	c->verdict = r->verdict;
+	for (uint32_t i = 0; i < c->test_count; i++) {
+		const struct ab_test *t = &r->pack->tests[c->test + i];
+
+		if (t->kind != AB_TEST_OPTION)
+			continue;
+		if (t->is_not)
+			c->never |= t->mask;
+		else if (!c->need)
+			c->need = t->mask;
+	}
 	r->pack->has_excuses |= r->verdict == AB_V_ALLOW;
 	*number = r->pack->clauses_count - 1;
 	return 0;

@@ -437,7 +437,7 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 	if (want->kind == 0)
 		return want->len == have->len &&
 		       !memcmp(want->text, have->text, want->len);
-	if (have->kind == 0 && have->len &&
+	if (have->len &&
 	    ((want->first && want->first != have->text[0]) ||
 	     (want->last && want->last != have->text[have->len - 1])))
 		return false;
@@ -591,6 +591,80 @@ static void try_key(const struct ab_check *c, const struct part *key,
 	}
 }
 
+/* The bytes that a name must begin and end with to be one that a pattern
+   takes; 0: any. */
+struct ends {
+	char first, last;
+};
+
+static char literal_byte(char ch)
+{
+	return memchr("*?[]{}()\\!@+", ch, 13) ? '\0' : ch;
+}
+
+static struct ends ends_of(const struct part *part)
+{
+	if (!part->len || memchr(part->text, '(', part->len) ||
+	    memchr(part->text, '{', part->len))
+		return (struct ends){ 0, 0 };
+	return (struct ends){ literal_byte(part->text[0]),
+			      literal_byte(part->text[part->len - 1]) };
+}
+
+/* The last name decides most: false when it cannot be what is listed. What a
+   listed pattern takes is looked at byte by byte, also in a pattern. */
+static bool may_end(const struct ab_end *end, const struct ends *name,
+		    const struct ends *bytes)
+{
+	const struct ends *have = end->kind ? bytes : name;
+
+	return (!end->first || !have->first || end->first == have->first) &&
+	       (!end->last || !have->last || end->last == have->last);
+}
+
+/* An absolute entry, or one below a home, is not what begins otherwise. */
+static bool may_begin(const struct ab_end *end, const struct path *p,
+		      bool has_home)
+{
+	const struct part *first = &p->parts[0];
+
+	if (end->base == 1)
+		return p->from == FROM_ROOT &&
+		       (!end->head || first->kind ||
+			first->text[0] == end->head);
+	return end->base != 2 || has_home;
+}
+
+/* A path with patterns in it may be what any entry says: the entries that
+   take away count only where one has given. */
+static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
+{
+	const struct ab_pack *pack = c->pack;
+	const struct part *last = &p->parts[p->count - 1];
+	struct ends name = { 0, 0 }, bytes = { 0, 0 };
+	uint64_t yes = 0, no = 0;
+	bool has_home = p->from == FROM_HOME || homes_of(c, p);
+
+	if (last->kind == 1 && last->len) {
+		name = ends_of(last);
+		bytes = (struct ends){ last->text[0],
+				       last->text[last->len - 1] };
+	}
+	for (uint32_t i = 0; i < pack->ends_count; i++) {
+		const struct ab_end *end = &pack->ends[i];
+
+		if (may_begin(end, p, has_home) &&
+		    may_end(end, &name, &bytes) && !end->is_not)
+			try_pattern(c, &pack->patterns[i], p, &yes, &no);
+	}
+	for (uint32_t i = 0; yes && i < pack->ends_count; i++) {
+		if (pack->ends[i].is_not &&
+		    (yes >> pack->patterns[i].class_bit & 1))
+			try_pattern(c, &pack->patterns[i], p, &yes, &no);
+	}
+	return yes & ~no;
+}
+
 static uint64_t listed(const struct ab_check *c, struct path *p)
 {
 	uint64_t yes = 0, no = 0;
@@ -598,11 +672,8 @@ static uint64_t listed(const struct ab_check *c, struct path *p)
 
 	for (uint32_t i = 0; i < p->count; i++)
 		has_pattern |= p->parts[i].kind == 1;
-	if (has_pattern) {
-		for (uint32_t i = 0; i < c->pack->patterns_count; i++)
-			try_pattern(c, &c->pack->patterns[i], p, &yes, &no);
-		return yes & ~no;
-	}
+	if (has_pattern)
+		return listed_patterns(c, p);
 	for (uint32_t i = 0; i < p->count; i++)
 		try_key(c, &p->parts[i], p, &yes, &no);
 	if (p->count)
@@ -633,7 +704,9 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 		return AB_CLASS(ANY);
 	if (is_own && (c->classes_known >> i & 1))
 		return c->classes[i];
-	classes = find_classes(c, w, &is_too_long);
+	is_too_long = false;
+	classes = ab_path_is_near(c, w) ? AB_NEAR
+					: find_classes(c, w, &is_too_long);
 	if (is_too_long) {
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, w);
 	} else if (is_own) {

@@ -36,7 +36,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/files.c \
-	lib/guard/match.c \
+	lib/guard/match.c lib/guard/near.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
 	lib/guard/pack_program.c \
 	lib/guard/pack_read.c \

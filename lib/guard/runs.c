@@ -402,6 +402,8 @@ bool ab_is_stdin_name(const struct ab_word *w)
 	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0",
 					     "/proc/self/fd/0" };
 
+	if (!w->len || (*w->text != '-' && *w->text != '/'))
+		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (!w->hole_count && strlen(names[i]) == w->len &&
 		    !memcmp(names[i], w->text, w->len))

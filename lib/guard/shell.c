@@ -27,6 +27,7 @@ struct visit {
 	const struct ab_word *argv;
 	size_t argc;
 	bool has_input; /* an exec gave the shell another stdin */
+	bool has_moved; /* there is a CWD */
 };
 
 size_t ab_shell_check_room(size_t n)
@@ -123,7 +124,9 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 	c->assign_count = 0;
 	for (const struct ab_chain *k = c->chain; k; k = k->up)
 		c->depth++;
-	c->cwd = ab_shell_get(run, CWD, sizeof(CWD) - 1, &is_exported);
+	c->cwd = v->has_moved ? ab_shell_get(run, CWD, sizeof(CWD) - 1,
+					     &is_exported)
+			      : NULL;
 	if (!c->cwd)
 		c->cwd = v->first_cwd.len ? &v->first_cwd : NULL;
 	else if (c->cwd->hole_count || !c->cwd->len)
@@ -478,8 +481,12 @@ check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 		     const struct ab_word *argv, uint32_t argc,
 		     struct input *in)
 {
-	struct ab_use use = { .words = argv, .count = argc };
+	AB_UNINITIALIZED struct ab_use use;
 	const struct ab_shell_redir *out;
+
+	ab_clear(&use, sizeof(use));
+	use.words = argv;
+	use.count = argc;
 
 	c->use = &use;
 	check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), in,
@@ -534,8 +541,10 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint;
 	if ((UINT64_C(1) << builtin) &
-	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD)))
+	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		change_dir(c, builtin, argv, argc);
+		v->has_moved = true;
+	}
 	if (m->redir_count && argc == 1 && word_is(argv, "exec") && in.has) {
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in.taint, in.text);
@@ -554,7 +563,7 @@ static void check_shadow(struct ab_check *c,
 	struct ab_word w = { .text = f->name, .len = f->name_len,
 			     .span = f->span };
 
-	if (p && (p->links || p->is_wrapper || p->is_git ||
+	if (p && (p->links || p->is_git ||
 		  ab_has_role(p, AB_ROLE_DELETE) ||
 		  ab_has_role(p, AB_ROLE_WRITE)))
 		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);

@@ -181,6 +181,11 @@ static bool is_remote_path(const struct ab_word *w)
 	return !memchr(w->text, '/', (size_t)(colon - w->text));
 }
 
+static bool ends_host(char ch)
+{
+	return ch == '/' || ch == '?' || ch == '#' || ch == '\\';
+}
+
 /* Where the host of an address begins, and how long it is. */
 static const char *host_of(const struct ab_word *w, uint32_t *len)
 {
@@ -189,7 +194,7 @@ static const char *host_of(const struct ab_word *w, uint32_t *len)
 
 	if (scheme)
 		s = scheme + 3;
-	for (const char *p = s; p < end && !memchr("/?#\\", *p, 4); p++) {
+	for (const char *p = s; p < end && !ends_host(*p); p++) {
 		if (*p == '@') /* who, and not where */
 			s = p + 1;
 	}
@@ -200,7 +205,7 @@ static const char *host_of(const struct ab_word *w, uint32_t *len)
 			stop++;
 		stop += stop < end;
 	}
-	while (stop < end && !memchr(":/?#\\", *stop, 5))
+	while (stop < end && *stop != ':' && !ends_host(*stop))
 		stop++;
 	*len = (uint32_t)(stop - s);
 	return s;
