@@ -315,9 +315,18 @@ const tool_command tool_commands[] = {
 	  tar_options,
 	  "The same tree always makes the same bytes. An archive that was cut "
 	  "off by an error has no end, and tar says so.",
-	  "agentbox snapshot tar . | ssh reviewer tar x -C project\n"
+	  "agentbox snapshot tar . | ssh reviewer agentbox snapshot untar - "
+	  "project\n"
 	  "agentbox snapshot tar --output /tmp/project.zip ~/src/project\n",
 	  1, 1, false, tool_snapshot_tar },
+	{ "snapshot", "untar", "ARCHIVE DST", "file",
+	  "a copy at DST of what an archive holds, filtered as a tree is",
+	  copy_options,
+	  "ARCHIVE is tar, tar.gz, tar.zst or zip; '-' reads standard input. "
+	  "What was left out is listed, one line a place. An archive with "
+	  "names that lead out of it, or twice the same, is refused.",
+	  "agentbox snapshot untar project.tar.gz /tmp/project\n",
+	  2, 2, false, tool_snapshot_untar },
 	{ "snapshot", "verify", "DST", "dir",
 	  "is a copy what its manifest says",
 	  no_options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * agentbox snapshot: filtered copies of a source tree, made, refreshed,
- * explained, verified, ended, written to archives. Specification: agentbox(1),
- * agentbox_snapshot(3).
+ * explained, verified, ended, written to archives and read from them.
+ * Specification: agentbox(1), agentbox_snapshot(3).
  */
 #include "config.h"
 
@@ -378,6 +378,51 @@ int tool_snapshot_tar(tool *t, const tool_args *args)
 		close(source);
 	if (file && out >= 0)
 		close(out);
+	free(name);
+	return rc;
+}
+
+static int open_archive(tool *t, const char *file, int *fd)
+{
+	bool is_input = !strcmp(file, "-");
+
+	if (is_input && isatty(STDIN_FILENO))
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				   "standard input is a terminal, not an "
+				   "archive");
+	*fd = is_input ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	return *fd >= 0 ? 0 :
+		tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND : TOOL_REFUSED,
+			    errno == ENOENT ? "ENOTFOUND" : "EACCES", file,
+			    "cannot open the archive: %s", strerror(errno));
+}
+
+int tool_snapshot_untar(tool *t, const tool_args *args)
+{
+	const char *file = args->operands[0];
+	agentbox_snapshot_options *options = NULL;
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	char *name = strcmp(file, "-") ? tool_absolute(file) : strdup(file);
+	place dst = { .fd = -1 };
+	int in = -1;
+	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+
+	if (!rc)
+		rc = tool_snapshot_options(t, args, &options);
+	if (!rc)
+		rc = open_archive(t, file, &in);
+	if (!rc)
+		rc = open_place(t, args->operands[1], &dst);
+	if (!rc && agentbox_snapshot_unpack(t->context, in, name, dst.fd,
+					    dst.name, options, &job, &err) < 0)
+		rc = tool_fail(t, err, args->operands[1]);
+	if (!rc)
+		rc = end_job(t, job, file, true);
+	agentbox_snapshot_options_free(options);
+	if (in > STDERR_FILENO)
+		close(in);
+	place_end(&dst);
 	free(name);
 	return rc;
 }

@@ -179,6 +179,7 @@ int tool_snapshot_explain(tool *t, const tool_args *args);
 int tool_snapshot_verify(tool *t, const tool_args *args);
 int tool_snapshot_scrub(tool *t, const tool_args *args);
 int tool_snapshot_tar(tool *t, const tool_args *args);
+int tool_snapshot_untar(tool *t, const tool_args *args);
 int tool_peer_grant(tool *t, const tool_args *args);
 int tool_peer_refresh(tool *t, const tool_args *args);
 int tool_peer_revoke(tool *t, const tool_args *args);

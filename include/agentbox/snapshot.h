@@ -175,6 +175,23 @@ AGENTBOX_API int32_t agentbox_snapshot_pack(
 	const agentbox_snapshot_options *options, agentbox_snapshot **job,
 	agentbox_error **err);
 /*
+ * The snapshot that a copy would make of what the archive at `in_fd` holds:
+ * tar (plain, gzip, zstd) or zip, told by its first bytes, read from where
+ * the descriptor stands to its end. Names, kinds, content and limits are
+ * judged as in a tree; links and special files are left out. An archive is
+ * refused as a whole, and nothing published: AGENTBOX_EPARSE when it is
+ * none, is cut off, or is followed by more; AGENTBOX_EDENIED when a name is
+ * absolute, has "..", is said twice, or is both a file and a directory;
+ * AGENTBOX_EUNSUPPORTED when it is encrypted; AGENTBOX_ELIMIT when it holds
+ * more than the options allow, or over 64 MiB in less than a hundredth of
+ * that. Such a snapshot is not refreshed: AGENTBOX_EDENIED.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_unpack(
+	agentbox_context *context, int32_t in_fd, const char *source_name,
+	int32_t dest_fd, const char *name,
+	const agentbox_snapshot_options *options, agentbox_snapshot **job,
+	agentbox_error **err);
+/*
  * Compare a snapshot with its manifest: names, modes, sizes, hashes, nothing
  * besides. wait() is AGENTBOX_ETAMPERED when they differ; the report says
  * where.

@@ -80,3 +80,20 @@ int32_t agentbox_snapshot_pack(agentbox_context *context, int32_t source_fd,
 		rc = check_stream(out_fd, O_RDONLY, "archive", err);
 	return rc < 0 ? rc : ab_snapshot_start_job(context, &j, job, err);
 }
+
+int32_t agentbox_snapshot_unpack(agentbox_context *context, int32_t in_fd,
+				 const char *source_name, int32_t dest_fd,
+				 const char *name,
+				 const agentbox_snapshot_options *options,
+				 agentbox_snapshot **job,
+				 agentbox_error **err)
+{
+	ab_snapshot_job j = { .job = AB_COPY_UNPACK, .source_fd = -1,
+			      .source_name = source_name,
+			      .stream_fd = in_fd, .options = options };
+	int32_t rc = check_stream(in_fd, O_WRONLY, "archive", err);
+
+	return rc < 0 ? rc :
+			ab_snapshot_start_at(context, &j, dest_fd, name, job,
+					     err);
+}

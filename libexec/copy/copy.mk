@@ -34,8 +34,11 @@ if HAVE_ARCHIVES
 pkglibexec_PROGRAMS += libexec/agentbox-archive
 libexec_agentbox_archive_SOURCES = $(COPY_FILES) \
 	libexec/copy/archive.c libexec/copy/archives.h \
+	libexec/copy/archive_in.c \
 	libexec/copy/archive_out.c \
-	libexec/copy/pack.c
+	libexec/copy/extract.c \
+	libexec/copy/pack.c \
+	libexec/copy/parse.c
 nodist_libexec_agentbox_archive_SOURCES = build-id.h
 libexec_agentbox_archive_CPPFLAGS = $(libexec_agentbox_copy_CPPFLAGS)
 libexec_agentbox_archive_CFLAGS = $(AM_CFLAGS) $(DEP_CFLAGS) \

@@ -11,6 +11,9 @@
  *               while the reader walks, and says of each file whether its
  *               times and its inode are what they were. A stat is what a
  *               refresh of an unchanged tree costs; so both cores do it.
+ *   packer      in the writer's place when an archive is written; opens nothing
+ *   parser, extractor
+ *               before the reader when an archive is read (archive.c)
  *   writer      the output's owner, held to the staging directory and the
  *               generation before. Takes from the ring, believes nothing in
  *               it, and makes directories, files, manifest and record.
@@ -135,6 +138,9 @@ int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 
 /* Is this one component, and neither "." nor ".."? */
 bool copy_is_name(const char *name, size_t n);
+
+/* Names that are left out count too, but there may be more of them. */
+uint64_t copy_most_entries(const ab_copy_plan *plan);
 
 /* rights.c */
 enum copy_role {

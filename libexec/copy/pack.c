@@ -10,13 +10,10 @@
 #include "config.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include "agentbox/base.h"
 #include "archives.h"
@@ -41,18 +38,6 @@ typedef struct packing {
 	uint64_t large_size;
 	char large_name[AB_MAX_NAME + 1];
 } packing;
-
-int archive_prepare(void)
-{
-	mbstate_t state = { 0 };
-	wchar_t c;
-
-	if (setenv("TZ", "UTC0", 1) || !setlocale(LC_CTYPE, "C.UTF-8"))
-		return -ENOENT;
-	tzset();
-	/* what converts is loaded by its first use */
-	return mbrtowc(&c, "\xc3\xa9", 2, &state) == 2 ? 0 : -EILSEQ;
-}
 
 static int fail(packing *g, int sys_errno, const char *message)
 {

@@ -235,7 +235,8 @@ static int failed_by(supervision *s, const void *p, ssize_t n,
 		f.code = AGENTBOX_EPROTO;
 	s->failure = f;
 	/* the generation there is not what its record says */
-	if (f.code == AGENTBOX_ETAMPERED && s->job->record_fd >= 0)
+	if (f.code == AGENTBOX_ETAMPERED && s->job->record_fd >= 0 &&
+	    !s->is_parsing)
 		(void)unlinkat(s->job->record_fd, s->job->plan.record_name, 0);
 	return -1;
 }
@@ -283,6 +284,13 @@ static int hear(supervision *s, helper *h)
 	}
 	if (word == COPY_WORD_FAILED)
 		return failed_by(s, memory, n, who);
+	if (word == COPY_WORD_PARSED && h == &s->reader && s->is_parsing) {
+		h->wanted = false;
+		return 0;
+	}
+	if (s->is_parsing && h == &s->reader)
+		return fail(s, AGENTBOX_EPROTO, 0, "parser",
+			    "it said something else");
 	if (word == COPY_WORD_BUILD && h == &s->reader && !s->writer.wanted &&
 	    s->writer.pid > 0) {
 		s->writer.wanted = true;

@@ -19,6 +19,7 @@ typedef struct supervision {
 	int (*begin)(struct supervision *s);
 	copy_failure failure;
 	helper reader, writer, scout;
+	bool is_parsing; /* they are the parser and the extractor */
 	bool cancelled;
 	uint64_t told_ns; /* of the last progress */
 

@@ -63,6 +63,16 @@ bool copy_is_name(const char *name, size_t n)
 	       !(n == 2 && name[0] == '.' && name[1] == '.');
 }
 
+uint64_t copy_most_entries(const ab_copy_plan *plan)
+{
+	uint64_t most;
+
+	return !__builtin_mul_overflow(plan->max_files, (uint64_t)8, &most) &&
+			       most > 100000
+		       ? most
+		       : 100000;
+}
+
 int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	      const char *where, const char *message)
 {

@@ -22,3 +22,15 @@ tests_fuzz_snapshot_filter_SOURCES = tests/fuzz/snapshot_filter.c $(FUZZ_MAIN)
 tests_fuzz_snapshot_filter_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_snapshot_filter_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_snapshot_filter_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+if HAVE_ARCHIVES
+check_PROGRAMS += tests/fuzz/snapshot_archive
+FUZZ_TARGETS += tests/fuzz/snapshot_archive
+tests_fuzz_snapshot_archive_SOURCES = tests/fuzz/snapshot_archive.c \
+	libexec/copy/archive_in.c libexec/copy/words.c $(FUZZ_MAIN)
+tests_fuzz_snapshot_archive_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/copy
+tests_fuzz_snapshot_archive_CFLAGS = $(UNIT_CFLAGS) $(LIBARCHIVE_CFLAGS)
+tests_fuzz_snapshot_archive_LDADD = $(UNIT_LIBS) $(LIBARCHIVE_LIBS)
+tests_fuzz_snapshot_archive_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+endif
