@@ -157,7 +157,8 @@ void scouting_finish(copy_job *job)
 
 void copy_scout(copy_job *job)
 {
-	const copy_place place = { { job->source_fd, -1, -1 }, false };
+	const copy_place place = { { job->source_fd, -1, -1 }, false,
+				   job->supervisor };
 	const char *stage;
 
 	/* without it the reader does all of it */

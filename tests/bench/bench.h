@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the spawn benchmark's parts share: a series of times, a table whose
- * rows are ratios, and the programs that are compared.
+ * What the benchmarks of spawning and of snapshots share: a series of times, a
+ * table whose rows are ratios, and the programs that are compared.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -33,12 +33,18 @@ void table_head(const char *title);
 void table_row(const char *what, struct series *s, struct series *base,
 	       double target);
 void table_skip(const char *what, const char *why);
+/* A median with a limit in microseconds of its own. */
+void table_limit(const char *what, struct series *s, double limit_us);
+/* A number; most < 0: none is too many. */
+void table_count(const char *what, double n, double most);
 /* Owned by the caller: every row so far. */
 json_t *table_rows(void);
 void table_set_who(const char *who);
 
 /* --- peers.c ------------------------------------------------------------- */
 
+/* Is it in PATH? */
+bool peer_installed(const char *program);
 /* Start, wait, free; -1 when it did not end with status 0. */
 int run_program(const char *const *argv, const int fds[3]);
 /* As bwrap would build the mounts of a plan (agentbox_sandbox_plan_to_json);

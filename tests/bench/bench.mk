@@ -36,3 +36,16 @@ tests_bench_guard_shell_SOURCES = \
 	tests/bench/guard_shell_texts.c
 tests_bench_guard_shell_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_guard_shell_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread
+
+# a copy of a tree and its refreshes against rsync, cp and tar
+EXTRA_PROGRAMS += tests/bench/snapshot
+BENCHES += tests/bench/snapshot
+tests_bench_snapshot_SOURCES = \
+	tests/bench/bench.h \
+	tests/bench/peers.c \
+	tests/bench/snapshot.c \
+	tests/bench/snapshot.h \
+	tests/bench/snapshot_tree.c \
+	tests/bench/table.c
+tests_bench_snapshot_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_bench_snapshot_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)

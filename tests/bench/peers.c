@@ -270,7 +270,7 @@ void argv_free(char **argv)
 
 /* --- all peers ----------------------------------------------------------- */
 
-static bool installed(const char *program)
+bool peer_installed(const char *program)
 {
 	const char *path = getenv("PATH");
 	char *copy = strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
@@ -321,7 +321,7 @@ static void bench_peer(const char *name, const char *const *argv,
 	struct series s = { 0 };
 	char why[128];
 
-	if (!installed(argv[0])) {
+	if (!peer_installed(argv[0])) {
 		table_skip(name, "not installed");
 	} else if (!can_run(argv, why, sizeof(why))) {
 		table_skip(name, why);
@@ -375,7 +375,7 @@ static void bench_crun(struct series *base, const char *scratch)
 			       state, "run", "--bundle", dir, id, NULL };
 
 	snprintf(id, sizeof(id), "bench-%d", (int)getpid());
-	if (!installed("crun")) {
+	if (!peer_installed("crun")) {
 		table_skip("crun run", "not installed");
 		return;
 	}

@@ -97,6 +97,28 @@ void table_row(const char *what, struct series *s, struct series *base,
 	remember(row);
 }
 
+void table_limit(const char *what, struct series *s, double limit_us)
+{
+	const double p50 = series_at(s, 0.5), p99 = series_at(s, 0.99);
+
+	printf("  %-42s %8.0f %8.0f         <= %.0f us %s\n", what, p50, p99,
+	       limit_us, p50 <= limit_us ? "ok" : "MISSED");
+	fflush(stdout);
+	remember(json_pack("{s:s, s:f, s:f, s:I, s:f, s:b}", "what", what,
+			   "p50_us", p50, "p99_us", p99, "samples",
+			   (json_int_t)s->count, "limit_us", limit_us, "ok",
+			   p50 <= limit_us));
+}
+
+void table_count(const char *what, double n, double most)
+{
+	const char *verdict = most < 0 ? "" : n <= most ? "ok" : "MISSED";
+
+	printf("  %-42s %8.0f                  %s\n", what, n, verdict);
+	fflush(stdout);
+	remember(json_pack("{s:s, s:f}", "what", what, "count", n));
+}
+
 void table_skip(const char *what, const char *why)
 {
 	printf("  %-42s skipped: %s\n", what, why);
