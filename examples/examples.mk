@@ -8,9 +8,9 @@
 # tests/ffi/examples.sh compiles them against an installation and runs them.
 
 EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited \
-	examples/guard examples/peers
+	examples/guard examples/peers examples/docs examples/types
 EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard \
-	examples/peers
+	examples/peers examples/docs examples/types
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = $(PUBLIC_LIBS)
 examples_agent_loop_SOURCES = examples/agent_loop.c
@@ -21,6 +21,10 @@ examples_guard_SOURCES = examples/guard.c
 examples_guard_LDADD = $(PUBLIC_LIBS)
 examples_peers_SOURCES = examples/peers.c
 examples_peers_LDADD = $(PUBLIC_LIBS)
+examples_docs_SOURCES = examples/docs.c
+examples_docs_LDADD = $(PUBLIC_LIBS)
+examples_types_SOURCES = examples/types.c
+examples_types_LDADD = $(PUBLIC_LIBS)
 
 # examples/demo/intruder.c is compiled in the box, by the demo.
 EXTRA_PROGRAMS += examples/demo/demo

@@ -37,6 +37,8 @@ build agent_loop
 build audited
 build guard
 build peers
+build docs
+build types
 ffi_workspace
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
@@ -112,4 +114,28 @@ check "and not the author's secrets" 1 "" \
 	cat .shared/author/.env
 [ -z "$(ls -A "$TMPDIR/reviewer")" ] && ok "and nothing of it is left" ||
 	not_ok "and nothing of it is left" "$(ls -la "$TMPDIR/reviewer")"
+
+# two real trees of this project, read by one writer
+mkdir "$TMPDIR/writer"
+cp -R "$AB_TEST_SRCDIR/include" "$AB_TEST_SRCDIR/man" "$TMPDIR"
+chmod -R u+w "$TMPDIR/include" "$TMPDIR/man"
+check "docs lets one box read several" 0 "^.Nm " \
+	"$TMPDIR/docs" "$TMPDIR/writer" "$TMPDIR/include" "$TMPDIR/man" -- \
+	sh -c 'ls .shared/x1-include/agentbox >index; grep -h "^.Nm " \
+		.shared/x2-man/agentbox.7'
+check "and what it wrote is its own" 0 "^snapshot.h$" \
+	cat "$TMPDIR/writer/index"
+check "docs explains itself" 2 "usage" "$TMPDIR/docs" "$TMPDIR/writer"
+
+mkdir "$TMPDIR/web"
+echo "typedef int order_id;" >"$TMPDIR/include/types.h"
+echo '#include "types.h"' >"$TMPDIR/web/main.c"
+"$TMPDIR/types" "$TMPDIR/include" "$TMPDIR/web" \
+	'echo "typedef long order_id;" >types.h' \
+	'cat .shared/backend/types.h; ls .shared/backend' >"$TMPDIR/types.out" 2>&1
+check "types sees the change after the refresh and not before" 0 \
+	"^int int long $" sh -c \
+	"sed -n 's/^typedef \\(.*\\) order_id;/\\1/p' '$TMPDIR/types.out' |
+	tr '\\n' ' '; echo"
+check "types explains itself" 2 "usage" "$TMPDIR/types"
 tap_done
