@@ -2,13 +2,17 @@
 # What agentbox-gateway reads from the wire: pure readers and writers, no heap,
 # no kernel. The helper itself is not built yet; tests compile these.
 GATEWAY_READERS = \
+	libexec/gateway/dns.c libexec/gateway/dns.h \
 	libexec/gateway/http_chunk.c libexec/gateway/http_chunk.h \
 	libexec/gateway/http_head.c libexec/gateway/http.h \
 	libexec/gateway/http_internal.h \
 	libexec/gateway/http_meaning.c \
 	libexec/gateway/http_path.c libexec/gateway/http_path.h \
 	libexec/gateway/http_target.c \
-	libexec/gateway/http_write.c libexec/gateway/http_write.h
+	libexec/gateway/http_write.c libexec/gateway/http_write.h \
+	libexec/gateway/socks.c libexec/gateway/socks.h \
+	libexec/gateway/sse.c libexec/gateway/sse.h \
+	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h
 check_LIBRARIES += tests/lib/libgateway.a
 tests_lib_libgateway_a_SOURCES = $(GATEWAY_READERS)
 tests_lib_libgateway_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)

@@ -19,3 +19,11 @@ tests_unit_gateway_http_internal_SOURCES = tests/unit/gateway_http_internal.c \
 tests_unit_gateway_http_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_unit_gateway_http_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_gateway_http_internal_LDADD = $(GATEWAY_TEST_LIBS)
+check_PROGRAMS += tests/unit/gateway_readers_internal
+UNIT_TESTS += tests/unit/gateway_readers_internal
+tests_unit_gateway_readers_internal_SOURCES = \
+	tests/unit/gateway_readers_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_gateway_readers_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
+tests_unit_gateway_readers_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gateway_readers_internal_LDADD = $(GATEWAY_TEST_LIBS)
