@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,6 +192,23 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 	return rc;
 }
 
+/* "\xNN" of a path that is not UTF-8, back to the byte. */
+static void decode(char *s)
+{
+	char *to = s;
+	unsigned byte;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && sscanf(s, "\\x%2x", &byte) == 1) {
+			*to++ = (char)byte;
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
 /* Where the record says it came from; owned, NULL after saying why not. */
 static char *source_of(tool *t, const place *dst, const char *about, int *rc)
 {
@@ -203,6 +221,8 @@ static char *source_of(tool *t, const place *dst, const char *about, int *rc)
 	}
 	json_t *v = tool_json_of(bytes);
 	char *source = strdup(text_of(v, "source"));
+	if (source && json_is_true(json_object_get(v, "encoded")))
+		decode(source);
 	json_decref(v);
 	if (!source)
 		*rc = TOOL_INTERNAL;

@@ -146,7 +146,9 @@ AGENTBOX_API int32_t agentbox_snapshot_copy(
  * when `source_fd` is another directory than the record names. What did not
  * change (inode, ctime, size, mtime) is taken over from the generation
  * before; nothing changed: no new generation. The new one takes the name in
- * one rename (renameat2(2), RENAME_EXCHANGE). NULL options: those of the
+ * one rename (renameat2(2), RENAME_EXCHANGE). The generation before stays for
+ * who holds a directory of it; the refresh after removes it and empties its
+ * files, so that a scrub misses nothing. NULL options: those of the
  * record. AGENTBOX_ENOTFOUND: no snapshot has this name. AGENTBOX_EBUSY:
  * another job is at it.
  */
@@ -203,13 +205,19 @@ AGENTBOX_API int32_t agentbox_snapshot_verify(
  * End a snapshot for those who still hold it: its name goes first, then each
  * file is truncated and unlinked, so that open descriptors read nothing and
  * mappings end with SIGBUS (mmap(2)). The files of a snapshot are linked with
- * its own older generations only.
+ * its own older generations only. AGENTBOX_ENOTFOUND: what has the name is no
+ * snapshot (it has no manifest), and stays. A refresh that runs fails.
  */
 AGENTBOX_API int32_t agentbox_snapshot_scrub(
 	agentbox_context *context, int32_t dest_fd, const char *name,
 	agentbox_snapshot **job, agentbox_error **err);
 
-/* The record of a snapshot as JSON: source, options, generation, counts. */
+/*
+ * The record of a snapshot as JSON: {"source", "generation", "digest",
+ * "files", "directories", "bytes", "left_out"}, and "git" for a snapshot of
+ * commits: their names here and in the source. A source name that is not
+ * UTF-8 is written as paths in a report are, and "encoded" is true.
+ */
 AGENTBOX_API int32_t agentbox_snapshot_describe(
 	int32_t dest_fd, const char *name, agentbox_bytes **json,
 	agentbox_error **err);

@@ -71,6 +71,13 @@ void ab_clock_format(uint64_t real_ns, char out[AB_TIMESTAMP_SIZE])
 		 in_day / 60 % 60, in_day % 60, us % 1000000);
 }
 
+uint64_t ab_clock_deadline(int64_t timeout_ms)
+{
+	if (timeout_ms < 0 || timeout_ms > INT64_MAX / (int64_t)NS_PER_MS / 2)
+		return 0;
+	return ab_clock_boot_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+}
+
 int64_t ab_clock_left_ms(uint64_t deadline_boot_ns)
 {
 	uint64_t now;

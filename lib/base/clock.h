@@ -14,6 +14,11 @@ uint64_t ab_clock_real_ns(void);
 /* RFC 3339 UTC with microseconds: 2026-01-31T12:00:00.000000Z */
 void ab_clock_format(uint64_t real_ns, char out[AB_TIMESTAMP_SIZE]);
 /*
+ * The boot-time deadline of a timeout, or 0: none, for one below 0 and for
+ * one that no clock will reach.
+ */
+uint64_t ab_clock_deadline(int64_t timeout_ms);
+/*
  * Milliseconds left until a boot-time deadline, >= 0, rounded up; -1 when the
  * deadline is 0, which means none.
  */

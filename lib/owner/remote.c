@@ -118,8 +118,7 @@ static int32_t await_serial(int fd, uint32_t serial, int64_t timeout_ms,
 			    uint8_t *buf, size_t size, answered *a,
 			    agentbox_error **err)
 {
-	uint64_t deadline = timeout_ms < 0 || timeout_ms > INT32_MAX ? 0
-		: ab_clock_boot_ns() + (uint64_t)timeout_ms * 1000000;
+	uint64_t deadline = ab_clock_deadline(timeout_ms);
 
 	for (;;) {
 		int64_t left = ab_clock_left_ms(deadline);

@@ -166,6 +166,22 @@ static void finish_copy(agentbox_peer_job *j)
 		end(j, &error);
 }
 
+/*
+ * A copy whose generation, record or place was taken away fails with what it
+ * met; why it was is in the store.
+ */
+static void say_revoked(const agentbox_peer_job *j, agentbox_error **error)
+{
+	agentbox_error *revoked = NULL;
+
+	if (ab_grant_check(j->peering->store, j->grant.id, &revoked) ==
+	    AGENTBOX_ECANCELED) {
+		agentbox_error_free(*error);
+		*error = ab_steal(&revoked);
+	}
+	agentbox_error_free(revoked);
+}
+
 /* Staged: publish, unless a revoke was first. */
 static void publish(agentbox_peer_job *j)
 {
@@ -209,6 +225,8 @@ static void copy_ended(agentbox_peer_job *j)
 
 	if (rc == 0)
 		rc = mark_live(j, &error);
+	else
+		say_revoked(j, &error);
 	if (rc < 0)
 		fail(j, &error);
 	else
@@ -285,15 +303,14 @@ int32_t agentbox_peer_job_dispatch(agentbox_peer_job *job,
 int32_t agentbox_peer_job_wait(agentbox_peer_job *job, int64_t timeout_ms,
 			       agentbox_error **err)
 {
-	uint64_t until = timeout_ms < 0 ? 0 : ab_clock_boot_ns() +
-				(uint64_t)timeout_ms * 1000000;
+	uint64_t until = ab_clock_deadline(timeout_ms);
 	int32_t rc = usable(job, err);
 
 	while (rc == 0) {
 		rc = agentbox_peer_job_dispatch(job, err);
 		if (rc < 0 || job->has_ended)
 			break;
-		int64_t left = timeout_ms < 0 ? -1 : ab_clock_left_ms(until);
+		int64_t left = ab_clock_left_ms(until);
 		int64_t own = agentbox_peer_job_get_timeout_ms(job);
 		if (left == 0)
 			return ab_error_set(err, AGENTBOX_ETIMEOUT, "wait",

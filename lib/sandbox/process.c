@@ -171,14 +171,6 @@ static int32_t read_end(agentbox_process *p, agentbox_error **err)
 			    "malformed end of process %u", p->pid);
 }
 
-/* Boot-time ns; 0: for ever. One that no clock reaches is for ever, too. */
-static uint64_t deadline_of(int64_t timeout_ms)
-{
-	if (timeout_ms < 0 || timeout_ms > INT64_MAX / 1000000 / 2)
-		return 0;
-	return ab_clock_boot_ns() + (uint64_t)timeout_ms * 1000000;
-}
-
 /* Until the end is on the channel. */
 static int32_t await_end(agentbox_process *p, uint64_t deadline,
 			 agentbox_error **err)
@@ -242,7 +234,7 @@ int32_t agentbox_process_wait(agentbox_process *p, int64_t timeout_ms,
 	int32_t rc = usable(p, err);
 	if (rc < 0)
 		return rc;
-	uint64_t deadline = deadline_of(timeout_ms);
+	uint64_t deadline = ab_clock_deadline(timeout_ms);
 	rc = await_end(p, deadline, err);
 	if (!p->ended)
 		return rc;

@@ -36,9 +36,18 @@ int32_t ab_snapshot_start_job(agentbox_context *context,
 			      const ab_snapshot_job *job,
 			      agentbox_snapshot **out, agentbox_error **err)
 {
+	const bool reads = job->job == AB_COPY_MAKE ||
+			   job->job == AB_COPY_EXPLAIN ||
+			   job->job == AB_COPY_PACK;
+	const bool has_place = job->job != AB_COPY_EXPLAIN &&
+			       job->job != AB_COPY_PACK;
+
 	if (!context || !out)
 		return ab_error_set(err, AGENTBOX_EINVAL, "", "%s is NULL",
 				    context ? "job" : "context");
+	if ((reads && job->source_fd < 0) || (has_place && job->dest_fd < 0))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "no descriptor of a directory");
 	return ab_snapshot_start(context, job, out, err);
 }
 
@@ -154,8 +163,8 @@ int32_t agentbox_snapshot_scrub(agentbox_context *context, int32_t dest_fd,
 				const char *name, agentbox_snapshot **job,
 				agentbox_error **err)
 {
-	ab_snapshot_job j = { .job = AB_COPY_SCRUB, .source_fd = -1,
-			      .stream_fd = -1 };
+	ab_snapshot_job j = { .job = AB_COPY_SCRUB, .flags = AB_COPY_ASKED,
+			      .source_fd = -1, .stream_fd = -1 };
 
 	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }

@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "snapshot/job.h"
+#include "snapshot/line.h"
 #include "snapshot/record.h"
 
 /* Of a record: 4 million files of 250 bytes of path. */
@@ -50,14 +52,33 @@ static int add_git(json_t *v, const ab_record_git *g)
 	return json_object_set(v, "git", git);
 }
 
+/* {"source"} and, where it is not UTF-8, "encoded", as paths in a report. */
+static json_t *source_of(const ab_record *r)
+{
+	ab_autofree ab_line *line = ab_new(ab_line);
+
+	if (!line)
+		return NULL;
+	ab_line_begin(line);
+	ab_line_add(line, "{");
+	ab_line_path(line, r->source_name, (size_t)r->head.source_name_len);
+	ab_line_add(line, "}");
+	if (line->bad)
+		return NULL;
+	return json_loadb(line->text, line->len, 0, NULL);
+}
+
 static json_t *describe(const ab_record *r)
 {
 	char digest[AB_DIGEST_SIZE] = "sha256:";
+	ab_auto(json_t) *source = source_of(r);
 
+	if (!source)
+		return NULL;
 	ab_hex(r->tail.manifest, AB_SHA256_SIZE, digest + strlen(digest));
-	return json_pack("{s:s%, s:I, s:s, s:I, s:I, s:I, s:I}",
-			 "source", r->source_name,
-			 (size_t)r->head.source_name_len,
+	return json_pack("{s:O, s:O*, s:I, s:s, s:I, s:I, s:I, s:I}",
+			 "source", json_object_get(source, "path"),
+			 "encoded", json_object_get(source, "encoded"),
 			 "generation", (json_int_t)r->head.generation,
 			 "digest", digest,
 			 "files", (json_int_t)r->tail.files,

@@ -334,14 +334,13 @@ int32_t agentbox_snapshot_wait(agentbox_snapshot *job, int64_t timeout_ms,
 			       agentbox_error **err)
 {
 	int32_t rc = usable(job, err);
-	uint64_t until = timeout_ms < 0 ? 0 : ab_clock_boot_ns() +
-				(uint64_t)timeout_ms * 1000000;
+	uint64_t until = ab_clock_deadline(timeout_ms);
 
 	while (rc == 0) {
 		rc = agentbox_snapshot_dispatch(job, err);
 		if (rc < 0 || job->state != JOB_RUNNING)
 			break;
-		int64_t left = timeout_ms < 0 ? -1 : ab_clock_left_ms(until);
+		int64_t left = ab_clock_left_ms(until);
 		int64_t own = agentbox_snapshot_get_timeout_ms(job);
 		if (left == 0)
 			return ab_error_set(err, AGENTBOX_ETIMEOUT, "wait",

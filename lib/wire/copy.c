@@ -21,7 +21,7 @@
 #define ALL_FLAGS                                                          \
 	(AB_COPY_REPLACE | AB_COPY_NO_HASHES | AB_COPY_ZIP |               \
 	 AB_COPY_KEEP_OLD | AB_COPY_HOLD | AB_COPY_UNLINK |                \
-	 AB_COPY_GZIP | AB_COPY_ZSTD)
+	 AB_COPY_GZIP | AB_COPY_ZSTD | AB_COPY_ASKED)
 #define FORMATS (AB_COPY_ZIP | AB_COPY_GZIP | AB_COPY_ZSTD)
 
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)

@@ -44,6 +44,7 @@ enum ab_copy_job {
 #define AB_COPY_GZIP 0x40u	/* PACK: the tar compressed */
 #define AB_COPY_ZSTD 0x80u	/* PACK: the same; at most one of the three */
 #define AB_COPY_UNLINK 0x20u	/* SCRUB: do not truncate, only unlink */
+#define AB_COPY_ASKED 0x100u	/* SCRUB: somebody named it: only a snapshot */
 
 /* What is copied: the directory, or commits of the repository in it; these are
    agentbox-git's jobs, which speaks as agentbox-copy does. */

@@ -21,8 +21,11 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "build-id.h"
+#include "snapshot/manifest.h"
 #include "supervise.h"
 
+/* How long a scrub waits for who is at the same snapshot. */
+#define SCRUB_WAIT_NS (UINT64_C(2) * 1000000000)
 #define RECORD_MAX ((size_t)8 << 30)
 
 static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
@@ -231,8 +234,8 @@ int copy_begin_output(supervision *s)
 void copy_abandon(supervision *s)
 {
 	if (s->tree_name[0])
-		(void)staging_remove(s->job->staging_fd, s->tree_name, false,
-				     NULL);
+		(void)staging_remove(s->job->staging_fd, s->tree_name,
+				     EMPTY_NOTHING, NULL);
 	if (s->record_name[0])
 		(void)unlinkat(s->job->record_fd, s->record_name, 0);
 	s->tree_name[0] = 0;
@@ -269,6 +272,37 @@ static void unpublish_record(const supervision *s)
 				  job->record_fd, s->record_name, RENAME_NEW);
 }
 
+/* Move it out of its name and end it. 1: it was not there. */
+static int scrub_tree(supervision *s, int dirfd, const char *name,
+		      enum staging_empty empty, uint64_t *files)
+{
+	char going[STAGING_NAME];
+	int staging = s->job->staging_fd;
+	int r = staging_new_name(".scrub", going);
+
+	if (r == 0)
+		r = copy_rename(dirfd, name, staging, going, RENAME_NEW);
+	if (r == -ENOENT)
+		return 1;
+	if (r == 0)
+		r = staging_remove(staging, going, empty, files);
+	return r ? fail(s, AGENTBOX_ESYS, -r, name,
+			"cannot end all of the snapshot")
+		 : 0;
+}
+
+/* Was what we published scrubbed since? */
+static bool is_ended(const supervision *s)
+{
+	const copy_job *job = s->job;
+	struct stat st, named;
+
+	return fstat(s->record_fd, &st) ||
+	       fstatat(job->record_fd, job->plan.record_name, &named,
+		       AT_SYMLINK_NOFOLLOW) ||
+	       st.st_ino != named.st_ino || st.st_dev != named.st_dev;
+}
+
 /* The generation before lies at the staging name now. */
 static void put_away_old(supervision *s)
 {
@@ -284,10 +318,14 @@ static void put_away_old(supervision *s)
 		(void)copy_rename(job->staging_fd, s->tree_name,
 				  job->staging_fd, slot, RENAME_NEW);
 		memcpy(s->tree_name, going, sizeof(going));
+		/* a scrub that looked for it before it lay there */
+		if (is_ended(s))
+			(void)scrub_tree(s, job->staging_fd, slot, EMPTY_ALL,
+					 NULL);
 	}
 	if (s->tree_name[0])
-		(void)staging_remove(job->staging_fd, s->tree_name, false,
-				     NULL);
+		(void)staging_remove(job->staging_fd, s->tree_name,
+				     EMPTY_UNSHARED, NULL);
 	s->tree_name[0] = 0;
 }
 
@@ -346,39 +384,66 @@ int copy_publish(supervision *s)
 
 /* --- scrubbing ------------------------------------------------------------ */
 
-/* Move it out of its name and end it. 1: it was not there. */
-static int scrub_tree(supervision *s, int dirfd, const char *name,
-		      uint64_t *files)
+/*
+ * What is to be ended by its public name must be a snapshot; the host's own
+ * trees are.
+ */
+static int check_is_snapshot(supervision *s)
 {
 	const copy_job *job = s->job;
-	char going[STAGING_NAME];
-	int r = staging_new_name(".scrub", going);
+	ab_autofd int dir = -1;
+	ab_autofd int tree = -1;
+	struct stat st;
 
-	if (r == 0)
-		r = copy_rename(dirfd, name, job->staging_fd, going,
-				RENAME_NEW);
-	if (r == -ENOENT)
-		return 1;
-	if (r == 0)
-		r = staging_remove(job->staging_fd, going,
-				   !(job->plan.flags & AB_COPY_UNLINK), files);
-	return r ? fail(s, AGENTBOX_ESYS, -r, name,
-			"cannot end all of the snapshot")
-		 : 0;
+	if (!(job->plan.flags & AB_COPY_ASKED))
+		return 0;
+	tree = open_tree(job);
+	if (tree == -ENOENT)
+		return 0;
+	if (tree >= 0)
+		dir = openat(tree, AB_MANIFEST_DIR, O_PATH | O_DIRECTORY |
+			     O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || fstatat(dir, AB_MANIFEST_NAME, &st,
+			       AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
+			    "what is there is no snapshot, and stays");
+	return 0;
+}
+
+/* A refresh that has published puts the generation before away, and is done. */
+static void wait_for_others(int record)
+{
+	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
+
+	while (record >= 0 && staging_lock(record) == -EWOULDBLOCK &&
+	       ab_clock_boot_ns() < until)
+		(void)ab_fd_poll(-1, 0, 5);
 }
 
 int copy_scrub(supervision *s, ab_copy_done *done)
 {
 	copy_job *job = s->job;
+	enum staging_empty empty = job->plan.flags & AB_COPY_UNLINK
+					   ? EMPTY_NOTHING
+					   : EMPTY_ALL;
+	ab_autofd int record = -1;
 	char slot[STAGING_NAME];
 	int now, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
-	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, &done->files);
+	if (check_is_snapshot(s))
+		return -1;
+	if (job->record_fd >= 0)
+		record = openat(job->record_fd, job->plan.record_name,
+				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, empty,
+			 &done->files);
 	if (job->record_fd >= 0)
 		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
+	wait_for_others(record);
 	if (staging_old_name(job, slot) == 0)
-		old = scrub_tree(s, job->staging_fd, slot, &done->files);
+		old = scrub_tree(s, job->staging_fd, slot, empty,
+				 &done->files);
 	if (now < 0 || old < 0)
 		return -1;
 	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,

@@ -135,7 +135,7 @@ int staging_make_file(int dirfd, char name[STAGING_NAME])
 /* --- removing ------------------------------------------------------------- */
 
 typedef struct removal {
-	bool truncate;
+	enum staging_empty empty;
 	int error; /* the first */
 	uint64_t files;
 } removal;
@@ -162,6 +162,16 @@ static void truncate_file(removal *r, int dirfd, const char *name)
 	close(fd);
 }
 
+static bool is_to_empty(const removal *r, int dirfd, const char *name)
+{
+	struct stat st;
+
+	return r->empty == EMPTY_ALL ||
+	       (r->empty == EMPTY_UNSHARED &&
+		fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		st.st_nlink == 1 && st.st_size > 0);
+}
+
 static void remove_in(removal *r, int dirfd, const char *name, size_t depth);
 
 static void remove_name(removal *r, int dirfd, const raw_dirent *d,
@@ -171,7 +181,7 @@ static void remove_name(removal *r, int dirfd, const raw_dirent *d,
 		remove_in(r, dirfd, d->name, depth);
 		return;
 	}
-	if (r->truncate && d->type == DT_REG)
+	if (d->type == DT_REG && is_to_empty(r, dirfd, d->name))
 		truncate_file(r, dirfd, d->name);
 	r->files++;
 	if (unlinkat(dirfd, d->name, 0) == 0)
@@ -233,10 +243,10 @@ static void remove_in(removal *r, int dirfd, const char *name, size_t depth)
 		note(r, errno);
 }
 
-int staging_remove(int dirfd, const char *name, bool truncate,
+int staging_remove(int dirfd, const char *name, enum staging_empty empty,
 		   uint64_t *files)
 {
-	removal r = { .truncate = truncate };
+	removal r = { .empty = empty };
 
 	remove_in(&r, dirfd, name, 0);
 	if (files)
@@ -277,7 +287,9 @@ static void sweep_name(int dirfd, const char *name, const char *suffix)
 			(void)unlinkat(dirfd, name, 0);
 		else
 			(void)staging_remove(dirfd, name,
-					     strcmp(suffix, ".scrub") == 0,
+					     strcmp(suffix, ".scrub") == 0
+						     ? EMPTY_ALL
+						     : EMPTY_UNSHARED,
 					     NULL);
 	}
 	close(fd);

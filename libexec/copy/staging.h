@@ -3,7 +3,9 @@
  * What lies beside snapshots while a job runs, and what is left when one was
  * killed. Every name begins with ".agentbox-" and 16 random hex digits:
  *
- *   .incomplete  a tree that is being made, or no longer needed
+ *   .incomplete  a tree that is being made, or no longer needed: files that
+ *                have no other name are truncated too, for a reader who still
+ *                holds one could not be reached by a scrub later
  *   .scrub       a tree that is being ended: its files are truncated too
  *   .record      a record that is being written
  *
@@ -36,12 +38,17 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
 /* Remove what nobody works on. Best effort. */
 void staging_sweep(int dirfd);
 
+/* What a removal makes empty first, for those who hold it open. */
+enum staging_empty {
+	EMPTY_NOTHING,
+	EMPTY_UNSHARED, /* files that no other generation has */
+	EMPTY_ALL
+};
 /*
- * Remove a tree and everything in it; with `truncate` every file is made
- * empty first, for those who hold it open. 0 or -errno of the first failure,
- * after trying everything; counts may be NULL.
+ * Remove a tree and everything in it. 0 or -errno of the first failure, after
+ * trying everything; counts may be NULL.
  */
-int staging_remove(int dirfd, const char *name, bool truncate,
+int staging_remove(int dirfd, const char *name, enum staging_empty empty,
 		   uint64_t *files);
 
 /* flock(2) now or -EWOULDBLOCK. */

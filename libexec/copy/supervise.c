@@ -469,9 +469,10 @@ static void fill_done(const supervision *s, ab_copy_done *done,
 	done->torn = s->read.torn;
 	done->raced = s->read.raced;
 	done->digest = "";
+	if (p->job == AB_COPY_SCRUB)
+		return; /* it counted itself */
 	fill_git(s, done, text);
-	if (p->job == AB_COPY_EXPLAIN || p->job == AB_COPY_VERIFY ||
-	    p->job == AB_COPY_SCRUB) {
+	if (p->job == AB_COPY_EXPLAIN || p->job == AB_COPY_VERIFY) {
 		done->files = s->read.files;
 		done->directories = s->read.directories;
 		done->bytes = s->read.bytes;

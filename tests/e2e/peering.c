@@ -421,21 +421,27 @@ static void case_071_a_grant_that_failed_shows_nothing(void)
 
 static void case_073_a_revoke_wins_over_a_refresh(void)
 {
-	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
-	const char *id;
 	char *message;
-	struct outcome o;
 
 	begin();
-	id = grant("code");
-	host_write(host_path("peer/src/a.c"), "two\n");
-	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
-		"refresh: %s", agentbox_error_get_message(err));
-	end_grant(id, NULL);
-	CHECK(ended(job, &message) < 0, "refreshed after the revoke");
-	o = box_sh("ls -A .shared");
-	CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
+	for (int i = 0; i < 6; i++) {
+		agentbox_peer_job *job = NULL;
+		const char *id = grant("code");
+
+		host_write(host_path("peer/src/a.c"), e2e_text("%d\n", i));
+		REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job,
+						 &err) == 0,
+			"refresh: %s", agentbox_error_get_message(err));
+		/* whatever the copy has come to */
+		e2e_sleep_ms(2 * i);
+		end_grant(id, NULL);
+		CHECK(ended(job, &message) == AGENTBOX_ECANCELED, "%d: %s", i,
+		      message);
+		struct outcome o = box_sh("ls -A .shared");
+
+		CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
+	}
 	finish();
 }
 

@@ -39,6 +39,6 @@ tests_e2e_snapshot_race_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_race_LDADD = $(E2E_COPY_LIBS)
 tests_e2e_snapshot_race_long_SOURCES = tests/e2e/snapshot_race.c
 tests_e2e_snapshot_race_long_CPPFLAGS = $(E2E_BOX_CPPFLAGS) \
-	-DRACE_SECONDS=180 -DKILLS=1000
+	-DRACE_SECONDS=180 -DKILLS=1000 -DENDS=1000u
 tests_e2e_snapshot_race_long_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_race_long_LDADD = $(E2E_COPY_LIBS)

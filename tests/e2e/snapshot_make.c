@@ -234,6 +234,27 @@ static void verifying_finds_what_was_changed(void)
 	CHECK(end.done.left_out == 5, "%s", end.report);
 }
 
+/* A scrub could not reach it any more. */
+static void what_is_dropped_reads_as_nothing(void)
+{
+	int changed, same;
+	char c;
+
+	GOOD(make(AB_COPY_KEEP_OLD));
+	changed = open(snap_path("src/main.c"), O_RDONLY | O_CLOEXEC);
+	same = open(snap_path("README"), O_RDONLY | O_CLOEXEC);
+	REQUIRE(changed >= 0 && same >= 0, "open");
+	host_write(ws_path("src/main.c"), "second\n");
+	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	CHECK(pread(changed, &c, 1, 0) == 1, "gone a generation too early");
+	host_write(ws_path("src/main.c"), "third\n");
+	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	CHECK(pread(changed, &c, 1, 0) == 0, "it reads for ever");
+	CHECK(pread(same, &c, 1, 0) == 1, "the generation now lost a file");
+	close(changed);
+	close(same);
+}
+
 static void an_ended_snapshot_reads_as_nothing(void)
 {
 	copy_task task;
@@ -254,6 +275,8 @@ static void an_ended_snapshot_reads_as_nothing(void)
 	copy_end end = copy_do(&task);
 
 	GOOD(end);
+	CHECK(end.done.files >= 4, "%llu ended",
+	      (unsigned long long)end.done.files);
 	CHECK(read(fd, &c, 1) == 0, "an open file reads");
 	CHECK(read(old, &c, 1) == 0, "one of the generation before reads");
 	CHECK(openat(dirfd, "main.c", O_RDONLY) < 0, "a held directory opens");
@@ -326,6 +349,7 @@ int main(int argc, char **argv)
 		CASE(explaining_writes_nothing),
 		CASE(verifying_finds_what_was_changed),
 		CASE(an_ended_snapshot_reads_as_nothing),
+		CASE(what_is_dropped_reads_as_nothing),
 		CASE(what_is_held_waits_for_the_word),
 		CASE(a_job_without_its_descriptors_is_refused),
 		CASE(a_first_snapshot_replaces_nothing),

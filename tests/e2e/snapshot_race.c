@@ -30,6 +30,7 @@
 #ifndef RACE_SECONDS
 #define RACE_SECONDS 4
 #define KILLS 25
+#define ENDS 40u
 #endif
 
 #define MARKER "OUTSIDE-MARKER-4711"
@@ -239,11 +240,16 @@ static void change_tree(unsigned round)
 	host_write(ws_path("round.c"), e2e_text("round %u\n", round));
 }
 
-static void kill_at(copy_run *run, unsigned us)
+static void pause_us(unsigned us)
 {
 	struct timespec t = { 0, us * 1000L };
 
 	nanosleep(&t, NULL);
+}
+
+static void kill_at(copy_run *run, unsigned us)
+{
+	pause_us(us);
 	(void)pidfd_send_signal(run->helper.pidfd, SIGKILL, NULL, 0);
 	ab_helper_stop(&run->helper, 5000);
 }
@@ -327,8 +333,6 @@ static void case_071_killed_at_any_moment(void)
 static void case_071_nobody_outlives_the_first(void)
 {
 	static char text[(64 << 10) + 1];
-	const struct timespec a_moment = { 0, 500000 };
-
 	e2e_seconds(60);
 	memset(text, '\n', sizeof(text) - 1);
 	for (int i = 0; i < 500; i++)
@@ -343,10 +347,61 @@ static void case_071_nobody_outlives_the_first(void)
 			task.plan.max_depth = 100 + (unsigned)i;
 		run = copy_start(&task);
 		for (int k = 0; k < 2000 && !copy_leftovers(task.dest); k++)
-			nanosleep(&a_moment, NULL);
+			pause_us(500);
 		kill_at(&run, draw(8000));
 		next_start_cleans_up();
 	}
+}
+
+/* --- ended while it is refreshed ------------------------------------------ */
+
+static bool is_empty_dir(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	size_t n = 0;
+
+	while (d && (e = readdir(d)))
+		n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+	if (d)
+		closedir(d);
+	return n == 0;
+}
+
+/* Whichever is first: nothing is left, and nobody reads on. */
+static void case_073_a_scrub_wins_over_a_refresh(void)
+{
+	unsigned refreshed = 0, most = 12000;
+
+	e2e_seconds(ENDS / 2 + 60);
+	for (unsigned i = 0; i < ENDS && e2e_failures() == 0; i++) {
+		copy_end end = { 0 }, scrub;
+		copy_task task;
+		char c;
+		int fd;
+
+		change_tree(2 * i);
+		end = do_job(AB_COPY_MAKE, AB_COPY_KEEP_OLD);
+		REQUIRE(end.code == 0, "%d %s", end.code, end.message);
+		fd = open(snap_path("round.c"), O_RDONLY | O_CLOEXEC);
+		REQUIRE(fd >= 0, "round.c");
+		change_tree(2 * i + 1);
+		init(&task, AB_COPY_MAKE, AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
+		copy_run run = copy_start(&task);
+
+		pause_us(draw(most));
+		scrub = do_job(AB_COPY_SCRUB, 0);
+		CHECK(scrub.code == 0, "%d %s", scrub.code, scrub.message);
+		/* about half of them on either side */
+		CHECK(pread(fd, &c, 1, 0) == 0, "a held file reads, %u", i);
+		copy_wait(&run, &end);
+		refreshed += end.code == 0;
+		most = end.code == 0 ? most - most / 16 : most + most / 16;
+		CHECK(is_empty_dir(host_path("out")), "round %u: something is "
+		      "left; refresh: %d %s", i, end.code, end.message);
+		close(fd);
+	}
+	e2e_note("%u of %u were refreshed first", refreshed, ENDS);
 }
 
 int main(int argc, char **argv)
@@ -355,9 +410,10 @@ int main(int argc, char **argv)
 		CASE(case_029_to_034_064_065_swapped_while_it_runs),
 		CASE(case_071_killed_at_any_moment),
 		CASE(case_071_nobody_outlives_the_first),
+		CASE(case_073_a_scrub_wins_over_a_refresh),
 		CASES_END
 	};
 
-	e2e_most_seconds = 2 * (RACE_SECONDS + KILLS) + 120;
+	e2e_most_seconds = 2 * (RACE_SECONDS + KILLS + (int)ENDS) + 180;
 	return e2e_main(argc, argv, cases);
 }

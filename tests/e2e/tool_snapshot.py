@@ -77,6 +77,22 @@ def a_refresh_remembers_its_options():
 
 
 @test
+def a_refresh_finds_a_source_of_any_name():
+    tree()
+    for name in (b"src-\xff\\x41", "src-\u00e9".encode()):
+        source = os.path.join(os.fsencode(TOP), name)
+        os.rename(SRC, source)
+        status(tool("snapshot", "copy", source, DST), 0)
+        with open(source + b"/more.c", "w") as f:
+            f.write("int more;\n")
+        status(tool("snapshot", "refresh", DST), 0)
+        expect("more.c" in files(DST), files(DST))
+        status(tool("snapshot", "scrub", DST), 0)
+        os.rename(source, SRC)
+        os.unlink(SRC + "/more.c")
+
+
+@test
 def verify_tells_what_was_changed():
     tree()
     status(tool("snapshot", "copy", SRC, DST), 0)
@@ -95,6 +111,24 @@ def scrub_leaves_nothing_to_read():
         status(tool("snapshot", "scrub", DST), 0)
         expect(held.read() == "", "still there")
     expect(not [n for n in os.listdir(TOP) if "dst" in n], os.listdir(TOP))
+
+
+@test
+def scrub_ends_nothing_but_a_snapshot():
+    tree()
+    write(DST + "/mine", "mine")
+    for record in (False, True):
+        if record:
+            write(os.path.join(TOP, ".dst.agentbox"), "anything")
+        says(status(tool("snapshot", "scrub", DST), 4), "no snapshot")
+        with open(DST + "/mine") as f:
+            expect(f.read() == "mine", "emptied")
+    os.unlink(os.path.join(TOP, ".dst.agentbox"))
+    shutil.rmtree(DST)
+    os.symlink("src", DST)
+    status(tool("snapshot", "scrub", DST), 4)
+    expect(len(files(SRC)) > 2, files(SRC))
+    os.unlink(DST)
 
 
 @test

@@ -432,6 +432,22 @@ START_TEST(timestamps_agree_with_the_c_library)
 }
 END_TEST
 
+START_TEST(a_timeout_of_any_size_is_a_deadline)
+{
+	static const int64_t never[] = { -1, INT64_MIN, INT64_MAX,
+					 INT64_MAX / 1000000,
+					 INT64_MAX / 1000000 + 1 };
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		ck_assert_uint_eq(ab_clock_deadline(never[i]), 0);
+	ck_assert_int_eq(ab_clock_left_ms(ab_clock_deadline(0)), 0);
+	ck_assert_int_gt(ab_clock_left_ms(ab_clock_deadline(3600000)), 3590000);
+	/* a century is not over at once */
+	ck_assert_int_gt(ab_clock_left_ms(ab_clock_deadline(
+				 INT64_C(3155760000000))), 3155750000000);
+}
+END_TEST
+
 START_TEST(a_deadline_counts_down_to_zero)
 {
 	uint64_t now = ab_clock_boot_ns();
@@ -500,6 +516,7 @@ int main(void)
 	tcase_add_test(tc, ids_are_32_hex_digits_and_differ);
 	tcase_add_test(tc, timestamps_agree_with_the_c_library);
 	tcase_add_test(tc, a_deadline_counts_down_to_zero);
+	tcase_add_test(tc, a_timeout_of_any_size_is_a_deadline);
 	tcase_add_test(tc,
 		       secrets_compare_by_content_and_absent_ones_never_match);
 	suite_add_tcase(s, tc);
