@@ -187,25 +187,32 @@ static int map_index(int dirfd, const char *name, pack *p)
 	if (map == MAP_FAILED)
 		return -errno;
 	p->idx = map;
-	return is_index(p) ? 0 : -EPROTO;
+	return 0;
 }
 
 static int open_pack(int dirfd, const char *name, pack *p)
 {
-	uint8_t head[PACK_HEAD];
 	struct stat st;
 
 	p->fd = open_beneath(dirfd, name, O_RDONLY | O_NONBLOCK);
 	if (p->fd < 0)
 		return p->fd;
-	if (fstat(p->fd, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size < (off_t)(PACK_HEAD + OID_SIZE) ||
+	if (fstat(p->fd, &st) || !S_ISREG(st.st_mode) || st.st_size < 0)
+		return -EPROTO;
+	p->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int pack_check(pack *p)
+{
+	uint8_t head[PACK_HEAD];
+
+	if (p->size < PACK_HEAD + OID_SIZE ||
 	    read_at(p->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    memcmp(head, "PACK", 4) != 0 ||
 	    (be32(head + 4) != 2 && be32(head + 4) != 3))
 		return -EPROTO;
-	p->size = (uint64_t)st.st_size;
-	return 0;
+	return is_index(p) ? 0 : -EPROTO;
 }
 
 int pack_open(int dirfd, const char *name, pack *p)
@@ -222,6 +229,8 @@ int pack_open(int dirfd, const char *name, pack *p)
 	r = map_index(dirfd, name, p);
 	if (r == 0)
 		r = open_pack(dirfd, text, p);
+	if (r == 0)
+		r = pack_check(p);
 	if (r)
 		pack_close(p);
 	return r;

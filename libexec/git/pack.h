@@ -65,6 +65,8 @@ void unpacker_end(unpacker *u);
  * cannot be opened.
  */
 int pack_open(int dirfd, const char *name, pack *p);
+/* Are fd, size, idx and idx_size those of a pack? Sets the rest. 0, -EPROTO. */
+int pack_check(pack *p);
 void pack_close(pack *p);
 /* True and where it lies. */
 bool pack_find(const pack *p, const uint8_t oid[OID_SIZE], uint64_t *at);

@@ -16,8 +16,8 @@ import subprocess
 import time
 import zlib
 
-from tool_lib import (HELPERS, TOP, command, environment, expect, main, says,
-                      status, test, tool)
+from tool_lib import (TOP, box_test, command, environment, expect, main, says,
+                      status, test, tool, until)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -675,6 +675,64 @@ def killed_at_any_moment_it_leaves_the_generation_before():
     is_sound()
     expect(git("show", "HEAD:README", cwd=DST) == "turn 11\n", "the last")
     expect(not leftovers(), leftovers())
+
+
+REVIEW = """
+for i in $(seq 150); do [ -e .shared/code/.git/HEAD ] && break; sleep 0.1; done
+cd .shared/code || exit 9
+g() { git -c 'safe.directory=*' "$@" || exit 8; }
+g status --porcelain
+g log --format=%s
+g diff --name-only HEAD~1
+g blame README | wc -l
+"""
+
+
+@box_test
+def a_reviewer_reads_the_branch_in_his_own_box():
+    project()
+    room = os.path.join(TOP, "reader")
+    os.makedirs(room, exist_ok=True)
+    boxes = [subprocess.Popen(
+        command("run", "--workspace", where, "--name", name, *more),
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for where, name, more in (
+            (SRC, "writer", ("--", "sleep", "60")),
+            (room, "reader", ("--peering", "--", "sh", "-c", REVIEW)))]
+    try:
+        both = ["--reader", "reader", "--source", "writer"]
+        granted = until(lambda: (lambda d: d if d.status == 0 else None)(tool(
+            "peer", "grant", *both, "--as", "code", "--git", "range=main",
+            "--json")), "a grant")
+        expect("base" in granted.json["counts"]["git"], granted)
+        out, err = boxes[1].communicate(timeout=60)
+        expect(out.decode().split("\n") == [
+            "head: what was kept of the branch",
+            "base: what was kept of where the branch began",
+            "README", "src/gone.c", "src/new.c", "2", ""], (out, err))
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.communicate()
+
+
+@test
+def a_policy_says_which_commits():
+    project()
+    for git_section, want in (
+            ({"git": "range", "git_base": "main"}, 2), ({"git": "head"}, 1)):
+        policy = os.path.join(TOP, "policy.json")
+        with open(policy, "w") as f:
+            json.dump({"agentbox": 1, "snapshot": git_section}, f)
+        status(tool("snapshot", "copy", "--policy", policy, SRC, DST), 0)
+        is_sound()
+        expect(len(git("rev-list", "HEAD", cwd=DST).split()) == want, want)
+        remove(DST)
+        os.unlink(os.path.join(TOP, ".dst.agentbox"))
+    with open(policy, "w") as f:
+        json.dump({"agentbox": 1, "snapshot": {"git": "range"}}, f)
+    says(tool("snapshot", "copy", "--policy", policy, SRC, DST), "git_base")
+    expect(not os.path.lexists(DST), "published")
 
 
 # --- what else a source may be ---

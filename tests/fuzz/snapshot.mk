@@ -34,3 +34,14 @@ tests_fuzz_snapshot_archive_CFLAGS = $(UNIT_CFLAGS) $(LIBARCHIVE_CFLAGS)
 tests_fuzz_snapshot_archive_LDADD = $(UNIT_LIBS) $(LIBARCHIVE_LIBS)
 tests_fuzz_snapshot_archive_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
+
+check_PROGRAMS += tests/fuzz/snapshot_git
+FUZZ_TARGETS += tests/fuzz/snapshot_git
+tests_fuzz_snapshot_git_SOURCES = tests/fuzz/snapshot_git.c \
+	libexec/git/delta.c libexec/git/pack.c libexec/copy/walk.c \
+	libexec/copy/words.c $(FUZZ_MAIN)
+tests_fuzz_snapshot_git_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/copy -I$(top_srcdir)/libexec/git
+tests_fuzz_snapshot_git_CFLAGS = $(UNIT_CFLAGS) $(ZLIB_CFLAGS)
+tests_fuzz_snapshot_git_LDADD = $(LDADD) $(ZLIB_LIBS)
+tests_fuzz_snapshot_git_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

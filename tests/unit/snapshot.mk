@@ -22,3 +22,10 @@ tests_unit_snapshot_content_internal_SOURCES = \
 tests_unit_snapshot_content_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_snapshot_content_internal_CFLAGS = $(UNIT_CFLAGS)
 EXTRA_DIST += tests/data/snapshot-content.jsonl
+
+check_PROGRAMS += tests/unit/snapshot_options_internal
+UNIT_TESTS += tests/unit/snapshot_options_internal
+tests_unit_snapshot_options_internal_SOURCES = \
+	tests/unit/snapshot_options_internal.c
+tests_unit_snapshot_options_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_snapshot_options_internal_CFLAGS = $(UNIT_CFLAGS)

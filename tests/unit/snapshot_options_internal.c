@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a snapshot is asked for: commits, and the section of a policy, which
+ * is taken over whole or not at all.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abtest.h"
+#include "base/attr.h"
+#include "snapshot/job.h"
+
+static agentbox_snapshot_options *options;
+
+static void setup(void)
+{
+	ab_leak_setup();
+	ck_assert_int_eq(agentbox_snapshot_options_new(&options, NULL), 0);
+}
+
+static void teardown(void)
+{
+	agentbox_snapshot_options_free(options);
+	ab_leak_teardown();
+}
+
+static int32_t set(const char *mode, const char *base)
+{
+	return agentbox_snapshot_options_set_git(options, mode, base, NULL);
+}
+
+static int32_t take(const char *text)
+{
+	json_t *section = json_loads(text, 0, NULL);
+	int32_t rc;
+
+	ck_assert_ptr_nonnull(section);
+	rc = ab_snapshot_options_set_section(options, section, NULL);
+	json_decref(section);
+	return rc;
+}
+
+START_TEST(a_range_has_a_base_and_nothing_else_has)
+{
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_NONE);
+	ck_assert_int_eq(set("head", NULL), 0);
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_HEAD);
+	ck_assert_int_eq(set("range", "origin/main"), 0);
+	ck_assert_str_eq(options->git_base, "origin/main");
+	ck_assert_int_eq(set("range", NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(set("head", "main"), AGENTBOX_EINVAL);
+	ck_assert_int_eq(set("HEAD", NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(set(NULL, NULL), AGENTBOX_EINVAL);
+	/* what failed changed nothing */
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_RANGE);
+	ck_assert_str_eq(options->git_base, "origin/main");
+	ck_assert_int_eq(set("none", NULL), 0);
+	ck_assert_ptr_null(options->git_base);
+}
+END_TEST
+
+START_TEST(a_base_is_a_name_and_no_expression)
+{
+	static const char *const bad[] = {
+		"", "-x", "/x", "x/", ".x", "a/.b", "a..b", "a//b", "a~1",
+		"a^", "a:b", "a b", "a\tb", "a\nb", "a?", "a*", "a[", "a\\b",
+		"a@{1}", "../x", "a\x7f"
+	};
+	char longest[AB_COPY_GIT_BASE_MAX + 2];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++)
+		ck_assert_msg(set("range", bad[i]) == AGENTBOX_EINVAL, "%s",
+			      bad[i]);
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	ck_assert_int_eq(set("range", longest), AGENTBOX_EINVAL);
+	longest[sizeof(longest) - 2] = 0;
+	ck_assert_int_eq(set("range", longest), 0);
+	ck_assert_int_eq(set("range", "caf\xc3\xa9/it's"), 0);
+}
+END_TEST
+
+START_TEST(a_section_says_which_commits)
+{
+	ck_assert_int_eq(take("{\"git\":\"range\",\"git_base\":\"main\"}"), 0);
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_RANGE);
+	ck_assert_str_eq(options->git_base, "main");
+	/* without the key it stays; a base alone means nothing */
+	ck_assert_int_eq(take("{\"git_base\":\"other\"}"), 0);
+	ck_assert_str_eq(options->git_base, "main");
+	ck_assert_int_eq(take("{\"git\":\"head\",\"git_base\":\"main\"}"), 0);
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_HEAD);
+	ck_assert_ptr_null(options->git_base);
+	ck_assert_int_eq(take("{\"git\":\"range\"}"), AGENTBOX_EPOLICY);
+	ck_assert_int_eq(take("{\"git\":\"range\",\"git_base\":\"-x\"}"),
+			 AGENTBOX_EPOLICY);
+	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_HEAD);
+}
+END_TEST
+
+START_TEST(a_section_that_fails_changes_nothing)
+{
+	agentbox_snapshot_options before;
+
+	ck_assert_int_eq(agentbox_snapshot_options_add_exclude(options, "mine",
+							       NULL), 0);
+	before = *options;
+	ck_assert_int_eq(take("{\"max_bytes\":\"1MiB\",\"max_files\":7,"
+			      "\"git\":\"head\",\"deadline\":\"5s\","
+			      "\"exclude\":[\"good\",\"bad***[\",\"**/**/**/"
+			      "**/**/**/**/**/**/**\"]}"), AGENTBOX_EPOLICY);
+	ck_assert_mem_eq(options, &before, sizeof(before));
+	ck_assert_int_eq(take("{\"max_files\":7,\"exclude\":[\"good\"]}"), 0);
+	ck_assert_uint_eq(options->max_files, 7);
+	ck_assert_uint_eq(options->exclude.count, 2);
+	ck_assert_str_eq(options->exclude.items[0], "mine");
+	ck_assert_str_eq(options->exclude.items[1], "good");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("snapshot_options");
+	TCase *tc = tcase_create("options");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_range_has_a_base_and_nothing_else_has);
+	tcase_add_test(tc, a_base_is_a_name_and_no_expression);
+	tcase_add_test(tc, a_section_says_which_commits);
+	tcase_add_test(tc, a_section_that_fails_changes_nothing);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
