@@ -51,10 +51,26 @@ static bool merge_ports(ab_host *a, const ab_host *b)
 				  (size_t)a->range_count + b->range_count);
 }
 
+static void note_length(ab_host_set *set, const ab_host *h)
+{
+	if (is_address(h))
+		set->lengths[h->kind == AB_HOST_IPV6][h->prefix / 8] |=
+			(uint8_t)(1u << (h->prefix % 8));
+}
+
+static bool has_length(const ab_host_set *set, uint32_t kind, int bits)
+{
+	return set->lengths[kind == AB_HOST_IPV6][bits / 8] &
+	       (1u << (bits % 8));
+}
+
 int ab_host_set_init(ab_host_set *set, ab_host *items, size_t count)
 {
 	size_t used = 0;
 
+	memset(set->lengths, 0, sizeof(set->lengths));
+	for (size_t i = 0; i < count; i++)
+		note_length(set, &items[i]);
 	if (count)
 		qsort(items, count, sizeof(*items), compare_hosts);
 	set->items = items;
@@ -132,6 +148,8 @@ static bool walk_addresses(const ab_host_set *set, const ab_host *c,
 			key.address[bits / 8] &=
 				(uint8_t)~(0x80u >> (bits % 8));
 		key.prefix = (uint8_t)bits;
+		if (!has_length(set, c->kind, bits))
+			continue;
 		if (try_key(set, &key, c, visit, data))
 			return true;
 	}

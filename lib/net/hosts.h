@@ -49,10 +49,12 @@ typedef struct ab_host {
 	ab_host_range ranges[AB_HOST_RANGES];
 } ab_host;
 
-/* A sorted set with one entry per host part. */
+/* A sorted set with one entry per host part. Zeroed: empty. */
 typedef struct ab_host_set {
 	ab_host *items;
 	size_t count;
+	/* which prefix lengths there may be, IPv4 and IPv6: a bit each */
+	uint8_t lengths[2][17];
 } ab_host_set;
 
 /* false: `why` says how to write it. */

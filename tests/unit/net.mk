@@ -27,3 +27,10 @@ tests_unit_gateway_readers_internal_SOURCES = \
 tests_unit_gateway_readers_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_unit_gateway_readers_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_gateway_readers_internal_LDADD = $(GATEWAY_TEST_LIBS)
+check_PROGRAMS += tests/unit/gateway_peer_internal
+UNIT_TESTS += tests/unit/gateway_peer_internal
+tests_unit_gateway_peer_internal_SOURCES = tests/unit/gateway_peer_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_gateway_peer_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
+tests_unit_gateway_peer_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gateway_peer_internal_LDADD = $(GATEWAY_TEST_LIBS)

@@ -99,10 +99,12 @@ START_TEST(one_pattern_and_a_set_of_one_cover_the_same)
 			for (int deny = 0; deny < 2; deny++) {
 				ab_host p;
 				ab_host c;
-				ab_host_set set = { .items = &p, .count = 1 };
+				ab_host_set set;
 
 				ck_assert(ab_host_parse(pool[i], &p, why));
 				ck_assert(ab_host_parse(pool[j], &c, why));
+				ck_assert_int_eq(ab_host_set_init(&set, &p, 1),
+						 0);
 				ck_assert_msg(
 					ab_host_covers(&p, &c, deny) ==
 						ab_host_set_covers(&set, &c,
