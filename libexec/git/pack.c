@@ -143,6 +143,9 @@ bool pack_find(const pack *p, const uint8_t oid[OID_SIZE], uint64_t *at)
 	const uint8_t *large = offsets + (size_t)p->count * 4;
 	const uint8_t *end = p->idx + p->idx_size - TRAILER;
 
+	/* the file may be written to after it was looked at */
+	if (high > p->count)
+		high = p->count;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 		int by = memcmp(oid, oids(p) + (size_t)mid * OID_SIZE,
