@@ -52,22 +52,6 @@ typedef struct filter {
 	uint8_t data[];
 } filter;
 
-/* One per policy; a slot per group of tiers, filled at first need. */
-typedef struct cache {
-	_Atomic(filter *) slot[2];
-} cache;
-
-static void cache_end(void *p)
-{
-	cache *c = p;
-
-	if (!c)
-		return;
-	for (size_t i = 0; i < AB_ARRAY_LEN(c->slot); i++)
-		free(atomic_load(&c->slot[i]));
-	free(c);
-}
-
 static bool list_has(const ab_policy_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -467,17 +451,6 @@ static int32_t compile(const choice *c, filter **out, agentbox_error **err)
 	return rc;
 }
 
-static cache *get_cache(agentbox_policy *policy)
-{
-	cache *c = ab_policy_cache_get(policy);
-
-	if (c)
-		return c;
-	c = ab_new(cache);
-	/* put releases ours when another thread was first */
-	return c ? ab_policy_cache_put(policy, c, cache_end) : NULL;
-}
-
 int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
 			 const void **out, size_t *n, uint64_t *key,
 			 agentbox_error **err)
@@ -489,20 +462,21 @@ int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
 		.landlock = tier == AB_TIER_LANDLOCK,
 		.no_net = p->network.mode != AB_NET_HOST,
 	};
-	cache *cached = get_cache(policy);
-	_Atomic(filter *) *slot;
-	filter *f, *none = NULL;
+	ab_cache *cached = ab_cache_of(policy);
+	_Atomic(void *) *slot;
+	filter *f;
+	void *none = NULL;
 	int32_t rc;
 
 	if (!cached)
 		return ab_error_nomem(err);
-	slot = &cached->slot[c.landlock];
+	slot = &cached->filter[c.landlock];
 	f = atomic_load(slot);
 	if (!f) {
 		rc = compile(&c, &f, err);
 		if (rc)
 			return rc;
-		if (!atomic_compare_exchange_strong(slot, &none, f)) {
+		if (!atomic_compare_exchange_strong(slot, &none, (void *)f)) {
 			free(f);
 			f = none;
 		}
