@@ -173,16 +173,6 @@ static void on_control(holder *h)
 		close(fd);
 }
 
-static int open_mountinfo(const init_box *box)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", box->pid_one);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : ab_fd_lift(fd);
-}
-
 static void set_ready(holder *h)
 {
 	close(h->box->spawn_host_fd);
@@ -199,11 +189,11 @@ static void on_ready(holder *h, ab_msg_ready *m)
 	ab_writer w;
 
 	if (init_needs_settling(&box->plan)) {
-		box->mountinfo_fd = open_mountinfo(box);
+		box->mountinfo_fd = init_open_mountinfo(h->watcher);
 		if (box->mountinfo_fd < 0)
 			init_fail(box, -box->mountinfo_fd, "", "mountinfo");
 		if (box->mountinfo_fd < 0 ||
-		    init_start_guarding(h, open_mountinfo(box)))
+		    init_start_guarding(h, init_open_mountinfo(h->watcher)))
 			init_end_box(h, &box->failure);
 		fds[1] = box->mountinfo_fd;
 		fds[2] = box->notice_fd;

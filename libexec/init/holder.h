@@ -49,6 +49,8 @@ void init_serve_guard(holder *h, const struct pollfd *fds);
 /* The box is dead: what it left behind is quarantined too. */
 void init_settle_last(holder *h);
 
+/* remount.c: the mount table of PID 1, a new one each time; or -errno */
+int init_open_mountinfo(const watcher *w);
 /* Takes both fds: the user and the mount namespace of the box. */
 void init_keep_namespaces(watcher *w, const int fds[2]);
 

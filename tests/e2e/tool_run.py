@@ -583,7 +583,37 @@ def what_a_left_process_plants_after_the_commands_end_is_told():
 
 
 @box_test
+def a_user_has_boxes_where_proc_hides_processes():
+    if os.geteuid() != 0:
+        raise tool_lib.Skip("needs root to mount a /proc with hidepid")
+    home = tempfile.mkdtemp(dir="/tmp")
+    uid = "54399"
+    user = ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"]
+    try:
+        for path in (home, home + "/work"):
+            os.makedirs(path, exist_ok=True)
+            os.chown(path, int(uid), int(uid))
+        argv = command("run", "--state", home + "/state", "--workspace",
+                       home + "/work", "--", "sh", "-c", "echo boxed")
+        if subprocess.run([*user, argv[0], "--version"], env=environment(),
+                          capture_output=True).returncode:
+            raise tool_lib.Skip("the build directory is closed to other users")
+        p = subprocess.run(
+            ["unshare", "-mpf", "--propagation", "private", "sh", "-c",
+             "mount -t proc -o hidepid=2 proc /proc || exit 77; exec \"$@\"",
+             "sh", *user, *argv], cwd=home, env=environment(),
+            capture_output=True, timeout=WAIT)
+        if p.returncode == 77:
+            raise tool_lib.Skip("no /proc can be mounted here")
+        expect(p.stdout == b"boxed\n", p)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@box_test
 def what_cannot_be_moved_away_is_an_error_of_its_own():
+    if not os.access("/dev/shm", os.W_OK):
+        raise tool_lib.Skip("no second file system at /dev/shm")
     state = tempfile.mkdtemp(prefix="state", dir="/dev/shm")
     try:
         if os.stat(state).st_dev == os.stat(WORK).st_dev:
