@@ -17,6 +17,7 @@ enum ab_name_when {
 	AB_WHEN_ALWAYS = 0,
 	AB_WHEN_NOT_SOURCE,  /* no program text or document by its suffix */
 	AB_WHEN_LONE,	     /* no one of a family of names without suffix */
+	AB_WHEN_NO_FAMILY,   /* not one of many files of its suffix, by name */
 	AB_WHEN_NUMBER,	     /* core.1234, no page of a manual */
 	AB_WHEN_NO_TEMPLATE, /* not in a directory of templates */
 	AB_WHEN_NO_FIXTURE,  /* not among tests and examples, which need it */

@@ -218,6 +218,38 @@ static bool is_lone(const ab_place *place)
 	return n && n->at && !is_of_a_family(n);
 }
 
+/*
+ * One of many documents: a command's description among those of all commands,
+ * one part of a translation. Where a manifest lies is a project's own root,
+ * whose few files of this suffix are settings, and there it is a login.
+ */
+static bool is_of_a_table(const ab_place *place)
+{
+	const ab_filter_names *names = place->siblings;
+	const char *own = place->path + place->parent_len;
+	size_t own_len, len, count = 0;
+	const char *suffix = suffix_of(place->form, place->form_len, &own_len);
+
+	if (place->is_directory || place->parent_len == 0 || !own_len ||
+	    place->n - place->parent_len - 1 != place->form_len || *own != '/' ||
+	    !names || !names->at ||
+	    HAS_FILE(names, "package.json", "composer.json", "tsconfig.json"))
+		return false;
+	for (size_t i = 0; i < AB_PLACE_NAMES_MAX; i++) {
+		bool is_directory = true;
+		const char *name = names->at(names->data, i, &is_directory);
+		const char *other;
+
+		if (!name)
+			break;
+		other = suffix_of(name, strlen(name), &len);
+		if (!is_directory && name[0] != '.' && len == own_len &&
+		    memcmp(other, suffix, len) == 0)
+			count++;
+	}
+	return count > 8; /* the name itself is among them */
+}
+
 /* A chart's template of a secret, or the schema of one. */
 static bool is_template(const ab_place *place)
 {
@@ -393,6 +425,8 @@ bool ab_place_agrees(const struct ab_name_rule *rule, const ab_place *place)
 		return !is_source(place->form, place->form_len);
 	case AB_WHEN_LONE:
 		return is_lone(place);
+	case AB_WHEN_NO_FAMILY:
+		return !is_of_a_table(place);
 	case AB_WHEN_NUMBER:
 		return is_dump_number(place);
 	case AB_WHEN_NO_TEMPLATE:
