@@ -231,8 +231,8 @@ static bool is_of_a_table(const ab_place *place)
 	const char *suffix = suffix_of(place->form, place->form_len, &own_len);
 
 	if (place->is_directory || place->parent_len == 0 || !own_len ||
-	    place->n - place->parent_len - 1 != place->form_len || *own != '/' ||
-	    !names || !names->at ||
+	    place->n - place->parent_len - 1 != place->form_len ||
+	    *own != '/' || !names || !names->at ||
 	    HAS_FILE(names, "package.json", "composer.json", "tsconfig.json"))
 		return false;
 	for (size_t i = 0; i < AB_PLACE_NAMES_MAX; i++) {
