@@ -83,6 +83,7 @@ typedef struct copy_job {
 	ab_record old;
 	bool has_old;
 	scouting scouting; /* when has_old */
+	int spool_fd; /* of commits: a file without a name, or -1 */
 } copy_job;
 
 /* A failure, where it was noticed. */

@@ -148,6 +148,7 @@ int main(void)
 		.record_fd = -1,
 		.stream_fd = -1,
 		.scouting = { .end_fd = -1, .hold_fd = -1 },
+		.spool_fd = -1,
 	};
 	int r;
 

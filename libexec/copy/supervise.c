@@ -136,8 +136,31 @@ static int start_scout(supervision *s)
 	return r;
 }
 
+/*
+ * Commits: objects wait on disk, beside the tree they will be in, until all
+ * are there. Where the file system has no O_TMPFILE the reader has memory.
+ */
+static int start_git_reader(supervision *s)
+{
+	copy_job *job = s->job;
+	int r;
+
+	if (job->plan.job == AB_COPY_MAKE)
+		job->spool_fd = ab_fd_lift(openat(
+			job->staging_fd, ".",
+			O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
+			0600));
+	r = copy_start(s, &s->reader, as_reader, job->source_fd,
+		       job->spool_fd);
+	ab_cleanup_fd(&job->spool_fd);
+	job->spool_fd = -1;
+	return r;
+}
+
 int copy_start_reader(supervision *s)
 {
+	if (s->job->plan.git_mode != AB_COPY_GIT_NONE)
+		return start_git_reader(s);
 	return copy_start(s, &s->reader, as_reader, s->job->source_fd,
 			  s->job->scouting.end_fd);
 }

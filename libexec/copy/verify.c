@@ -256,6 +256,8 @@ static int verify_repository(verifying *g)
 	const tree *t = &g->tree;
 	const entry *root = &t->entries[0];
 
+	uint64_t files = g->counts.files;
+
 	if (!g->has_repository)
 		return 0;
 	if (open_list(g, at, g->job->has_old ? tail->git.repository : NULL))
@@ -272,6 +274,8 @@ static int verify_repository(verifying *g)
 		path_pop(&g->path, 0);
 	}
 	visit_missing(g);
+	/* those of the source are told */
+	g->counts.files = files;
 	return 0;
 }
 

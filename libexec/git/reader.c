@@ -231,7 +231,9 @@ static int prepare(git_reading *g)
 
 static int begin_making(git_reading *g)
 {
-	int fd = memfd_create("agentbox-pack", MFD_CLOEXEC);
+	int fd = g->job->spool_fd >= 0
+			 ? g->job->spool_fd
+			 : memfd_create("agentbox-pack", MFD_CLOEXEC);
 	int r = fd < 0 ? -errno : out_begin(&g->build.out, fd);
 
 	if (r)
