@@ -115,6 +115,38 @@ check "and not the author's secrets" 1 "" \
 [ -z "$(ls -A "$TMPDIR/reviewer")" ] && ok "and nothing of it is left" ||
 	not_ok "and nothing of it is left" "$(ls -la "$TMPDIR/reviewer")"
 
+# a branch: its diff and its tests, in the reviewer's own box
+if [ -x "$AB_TEST_HELPER_DIR/agentbox-git" ] && git --version >/dev/null 2>&1
+then
+	mkdir "$TMPDIR/branch" "$TMPDIR/branch/src"
+	commit() { # message
+		git -C "$TMPDIR/branch" add -A && git -C "$TMPDIR/branch" \
+			-c user.name=a -c user.email=a@example.org \
+			commit -qm "$1"
+	}
+	git -C "$TMPDIR/branch" init -q -b main
+	echo "int answer = 41;" >"$TMPDIR/branch/src/a.c"
+	commit one
+	git -C "$TMPDIR/branch" checkout -q -b work
+	echo "int answer = 42;" >"$TMPDIR/branch/src/a.c"
+	echo "grep -q 42 src/a.c && echo tests pass" >"$TMPDIR/branch/check.sh"
+	commit two
+	echo "TOKEN=1" >"$TMPDIR/branch/.env"
+	review='cp -r .shared/author t && chmod -R u+w t && cd t &&
+		git diff HEAD~1 && git rev-list --count HEAD && sh check.sh
+		cd .. && rm -rf t'
+	review() {
+		"$TMPDIR/peers" "$TMPDIR/branch" "$TMPDIR/reviewer" \
+			--base main sh -c "$review" >"$TMPDIR/review.out" 2>&1
+	}
+	check "peers reviews a branch" 0 "" review
+	check "its diff is there" 0 "^+int answer = 42;" cat "$TMPDIR/review.out"
+	check "its tests ran" 0 "^tests pass$" cat "$TMPDIR/review.out"
+	check "two commits and no more" 0 "^2$" cat "$TMPDIR/review.out"
+else
+	skip "peers reviews a branch" "no git, or no agentbox-git"
+fi
+
 # two real trees of this project, read by one writer
 mkdir "$TMPDIR/writer"
 cp -R "$AB_TEST_SRCDIR/include" "$AB_TEST_SRCDIR/man" "$TMPDIR"
