@@ -199,8 +199,12 @@ static void put_end(ab_http_out *out, const ab_http_head *head,
 		    const ab_http_rewrite *rewrite, bool length)
 {
 	bool upgrade = rewrite->upgrade && (head->flags & AB_HTTP_UPGRADE_WS);
+	bool until_close = head->body == AB_HTTP_BODY_CLOSE ||
+			   (head->body == AB_HTTP_BODY_CHUNKED &&
+			    head->kind == AB_HTTP_RESPONSE &&
+			    rewrite->no_chunks);
 
-	if (head->body == AB_HTTP_BODY_CHUNKED) {
+	if (head->body == AB_HTTP_BODY_CHUNKED && !until_close) {
 		ab_http_puts(out, "Transfer-Encoding: chunked\r\n");
 	} else if (length) {
 		ab_http_puts(out, "Content-Length: ");
@@ -210,7 +214,7 @@ static void put_end(ab_http_out *out, const ab_http_head *head,
 	if (upgrade)
 		ab_http_puts(out, "Connection: Upgrade\r\n"
 				  "Upgrade: websocket\r\n");
-	else if (rewrite->close || head->body == AB_HTTP_BODY_CLOSE)
+	else if (rewrite->close || until_close)
 		ab_http_puts(out, "Connection: close\r\n");
 	ab_http_puts(out, "\r\n");
 }

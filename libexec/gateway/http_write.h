@@ -46,6 +46,9 @@ typedef struct ab_http_rewrite {
 	bool upgrade;
 	/* close after this exchange */
 	bool close;
+	/* the client speaks HTTP/1.0: a chunked response is sent as it comes
+	   and ends with the connection (RFC 9112 section 6.1) */
+	bool no_chunks;
 	/* in place of every field of these names that was read */
 	const ab_http_extra *extras;
 	size_t extra_count;

@@ -104,6 +104,8 @@ static void check_written(const json_t *row, const char *id,
 		return;
 	rewrite.strip_credentials = net_flag(row, "route");
 	rewrite.upgrade = net_flag(row, "upgrade");
+	rewrite.no_chunks = net_flag(row, "no-chunks");
+	rewrite.close = net_flag(row, "close");
 	rewrite.extras = &extra;
 	rewrite.extra_count = rewrite.strip_credentials &&
 			      head->kind == AB_HTTP_REQUEST;
