@@ -359,6 +359,9 @@ static void wide_push(ab_content *s, const uint8_t *p, size_t n, int parity,
 		bool is_ascii = from == 0 || p[from - 1] == 0 ||
 				from + 1 == n || p[from + 1] == 0;
 
+		/* half of a byte order mark */
+		if (offset + from < 2 && p[from] >= 0xfe)
+			is_ascii = false;
 		l->bytes[l->have++] = is_ascii ? p[from] : '\n';
 	}
 }

@@ -111,6 +111,8 @@ bool ab_content_at(const ab_content_window *w, const uint8_t *p,
 		   const char *text, bool fold);
 /* Only white space between the beginning of the line and p? */
 bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p);
+/* The same without white space. */
+bool ab_content_is_line(const ab_content_window *w, const uint8_t *p);
 bool ab_content_is_word(uint8_t c);
 /* Is the byte before p, or p itself, no part of a word? */
 bool ab_content_begins(const ab_content_window *w, const uint8_t *p);

@@ -21,7 +21,7 @@ static const uint8_t *line_name(const ab_content_window *w, const uint8_t *p,
 	if (p == w->lo || p[-1] != ':')
 		return NULL;
 	name = back(class, w, p - 1, max);
-	if (name == p - 1 || (name > w->lo && name[-1] != '\n'))
+	if (name == p - 1 || !ab_content_is_line(w, name))
 		return NULL;
 	return name;
 }
@@ -78,7 +78,7 @@ bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *p = w->at;
 	bool is_scoped;
 
-	while (p > w->lo && p[-1] > ' ' && w->at - p < 300)
+	while (p > w->lo && p[-1] > ' ' && p[-1] < 0x7f && w->at - p < 300)
 		p--;
 	is_scoped = w->at - p > 3 && p[0] == '/' && p[1] == '/' &&
 		    w->at[-1] == ':';
@@ -104,7 +104,7 @@ bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m)
 
 	while (p > w->lo && (p[-1] == ' ' || p[-1] == '-'))
 		p--;
-	if (p > w->lo && p[-1] != '\n')
+	if (!ab_content_is_line(w, p))
 		return false;
 	p = m->end;
 	while (p < w->hi && *p == ' ')
@@ -164,7 +164,7 @@ bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
 
 	while (p > w->lo && p[-1] == ' ')
 		p--;
-	if (p > w->lo && p[-1] != '\n')
+	if (!ab_content_is_line(w, p))
 		return false;
 	indent = (size_t)(w->at - p);
 	end = line_end(m->end, w->hi);

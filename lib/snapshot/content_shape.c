@@ -16,6 +16,8 @@
 
 #include "snapshot/content_internal.h"
 
+#include <string.h>
+
 static bool is_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9';
@@ -195,11 +197,18 @@ bool ab_content_at(const ab_content_window *w, const uint8_t *p,
 	return true;
 }
 
+bool ab_content_is_line(const ab_content_window *w, const uint8_t *p)
+{
+	/* a byte order mark is nothing before the first line */
+	return p == w->lo || p[-1] == '\n' ||
+	       (p - w->lo >= 3 && memcmp(p - 3, "\xef\xbb\xbf", 3) == 0);
+}
+
 bool ab_content_begins_line(const ab_content_window *w, const uint8_t *p)
 {
 	while (p > w->lo && (p[-1] == ' ' || p[-1] == '\t'))
 		p--;
-	return p == w->lo || p[-1] == '\n';
+	return ab_content_is_line(w, p);
 }
 
 bool ab_content_shape(const char *shape, bool fold,

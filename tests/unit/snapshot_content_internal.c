@@ -178,6 +178,34 @@ START_TEST(utf16_is_seen_through)
 }
 END_TEST
 
+static void is_marked(const char *rule, const char *template, const char *p,
+		      size_t n)
+{
+	char *text = calloc(2, n + 4);
+	ab_content_finding f;
+
+	memcpy(text, "\xef\xbb\xbf", 3);
+	memcpy(text + 3, p, n);
+	ck_assert_msg(scan(text, n + 3, &f), "%s: missed behind a mark: %s",
+		      rule, template);
+	for (size_t big = 0; big < 2; big++) {
+		memset(text, 0, 2 * n + 2);
+		memcpy(text, big ? "\xfe\xff" : "\xff\xfe", 2);
+		for (size_t i = 0; i < n; i++)
+			text[2 + 2 * i + big] = p[i];
+		ck_assert_msg(scan(text, 2 * n + 2, &f),
+			      "%s: missed in marked UTF-16: %s", rule,
+			      template);
+	}
+	free(text);
+}
+
+START_TEST(a_byte_order_mark_hides_nothing)
+{
+	each("hit", is_marked);
+}
+END_TEST
+
 /* All of it in chunks of random sizes, and by the other prefilter. */
 static void same_in_chunks(const char *p, size_t n)
 {
@@ -469,6 +497,7 @@ int main(void)
 	ADD(every_rule_has_a_row_with_both_answers);
 	ADD(every_hit_is_found_and_every_miss_is_not);
 	ADD(utf16_is_seen_through);
+	ADD(a_byte_order_mark_hides_nothing);
 	ADD(chunks_change_nothing);
 	ADD(both_prefilters_name_the_same_places);
 	ADD(levels_choose_the_tiers);
