@@ -29,6 +29,14 @@ tests_e2e_snapshot_record_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_snapshot_record_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_record_LDADD = $(E2E_COPY_LIBS)
 
+check_PROGRAMS += tests/e2e/snapshot_planted
+E2E_TESTS += tests/e2e/snapshot_planted
+tests_e2e_snapshot_planted_SOURCES = tests/e2e/snapshot_planted.c \
+	tests/unit/content_text.c tests/unit/content_text.h
+tests_e2e_snapshot_planted_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_planted_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_planted_LDADD = $(E2E_COPY_LIBS)
+
 # A short form, and minutes of it.
 check_PROGRAMS += tests/e2e/snapshot_race tests/e2e/snapshot_race_long
 E2E_TESTS += tests/e2e/snapshot_race
