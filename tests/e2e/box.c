@@ -79,9 +79,15 @@ agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 	agentbox_error *err = NULL;
 	agentbox_sandbox *s = NULL;
 	agentbox_policy *policy = box_policy(document);
+	agentbox_sandbox_options *options = NULL;
 
+	REQUIRE(agentbox_sandbox_options_new(&options, &err) == 0 &&
+		agentbox_sandbox_options_set_timeout(
+			options, 1000 * ab_test_patience(10), &err) == 0,
+		"%s", agentbox_error_get_message(err));
 	e2e_doing("agentbox_sandbox_new");
-	*code = agentbox_sandbox_new(box_context(), policy, NULL, &s, &err);
+	*code = agentbox_sandbox_new(box_context(), policy, options, &s, &err);
+	agentbox_sandbox_options_free(options);
 	agentbox_policy_unref(policy);
 	*where = e2e_text("%s", agentbox_error_get_where(err));
 	*message = e2e_text("%s", agentbox_error_get_message(err));
