@@ -32,6 +32,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	R(".openclaw/"), R(".claude/"), R(".codex/"), R(".cursor/"),
 	R(".gemini/"), R(".config/"), R(".vscode/"), R(".idea/"), R(".docker/"),
 	R(".ssh/"), R(".git/"), R(".agentbox/"), R(".shared/"),
+	/* a snapshot's record says what was left out; what jobs leave */
+	R(".*.agentbox"), R(".agentbox-*"),
 	RB("node_modules/"), RB(".yarn/"), RB(".pnpm-store/"),
 
 	/* dotenv; the templates of `.env` are filter.c's, by their suffix */
