@@ -264,6 +264,9 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->is_branch)
 		f->inner.flags |= AB_SHELL_MAYBE;
 	if (cmd->flags & (CMD_BACKGROUND | CMD_COPROC) && !f->is_background) {
+		/* x && y && coproc z: what begins later ends before */
+		if (f->is_branch)
+			close_branch(run, f);
 		open_background(run, f);
 		f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
 	}
