@@ -137,7 +137,7 @@ static const struct {
 #ifdef SYS_poll
 	{ SYS_poll, ALL },
 #endif
-	{ SYS_memfd_create, ALL },
+	{ SYS_memfd_create, FILES | COPY_PACKER },
 	{ SYS_fcntl, ALL },
 	{ SYS_mmap, ALL },
 	{ SYS_munmap, ALL },

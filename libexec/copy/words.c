@@ -10,24 +10,35 @@
 #include <string.h>
 
 #include "agentbox/base.h"
+#include "base/fd.h"
 #include "job.h"
 #include "wire/message.h"
 
 #define WORD_MAX 4096
+/* Ten milliseconds each. */
+#define FLIGHT_TRIES 200
 
 int copy_send_word(int sock, enum copy_word word, const void *p, size_t n,
 		   const int *fds, size_t fd_count)
 {
 	uint32_t head[2] = { (uint32_t)word, (uint32_t)fd_count };
 	uint8_t memory[WORD_MAX];
+	int r;
 
 	if (n > sizeof(memory) - sizeof(head))
 		return -EINVAL;
 	memcpy(memory, head, sizeof(head));
 	if (n)
 		memcpy(memory + sizeof(head), p, n);
-	return ab_message_send(sock, memory, sizeof(head) + n, fds, fd_count,
-			       0);
+	/* all of a user's descriptors in flight count together (unix(7)):
+	   somebody else's will arrive */
+	for (int i = 0;; i++) {
+		r = ab_message_send(sock, memory, sizeof(head) + n, fds,
+				    fd_count, 0);
+		if (r != -ETOOMANYREFS || i == FLIGHT_TRIES)
+			return r;
+		(void)ab_fd_poll(-1, 0, 10);
+	}
 }
 
 ssize_t copy_receive_word(int sock, enum copy_word *word, void *p,
