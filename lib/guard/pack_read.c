@@ -284,13 +284,15 @@ static int32_t add_end(struct ab_pack_reader *r,
 /* A pattern without a literal: by what its one name begins or ends with. */
 static void add_free(struct ab_pack *pack, struct ab_path_pattern *p)
 {
-	const struct ab_part *part = &pack->parts[p->part];
-	bool is_name = p->component_count == 1 && !p->is_deep;
+	/* of no component there may be no part at all: not even the array */
+	const struct ab_part *part = p->component_count == 1 && !p->is_deep
+					     ? &pack->parts[p->part]
+					     : NULL;
 	uint32_t *list = &pack->path_rest;
 
-	if (is_name && part->first)
+	if (part && part->first)
 		list = &pack->path_first[(unsigned char)part->first];
-	else if (is_name && part->last)
+	else if (part && part->last)
 		list = &pack->path_last[(unsigned char)part->last];
 	p->next_end = *list;
 	*list = pack->patterns_count;
