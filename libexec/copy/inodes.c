@@ -204,7 +204,9 @@ bool is_left_out(walk *w, uint64_t ino, uint64_t nlink)
 			return true;
 		collect(w, 0, p);
 		free(p);
-		qsort(t->left, t->left_count, sizeof(*t->left), by_number);
+		if (t->left_count)
+			qsort(t->left, t->left_count, sizeof(*t->left),
+			      by_number);
 		t->has_left = true;
 	}
 	if (t->left_count && bsearch(&ino, t->left, t->left_count,
