@@ -202,8 +202,6 @@ void ab_build_end(ab_build *b)
 	free(b->plan.rlimits);
 	free(b->plan.watches);
 	free(b->plan.cgroups);
-	ab_look_end(b);
-	ab_memo_unref(b->memo);
 	if (b->workspace.fd >= 0)
 		close(b->workspace.fd);
 }

@@ -8,12 +8,9 @@
 #ifndef AB_WALLS_INTERNAL_H
 #define AB_WALLS_INTERNAL_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/limits.h"
@@ -42,8 +39,6 @@ typedef struct ab_view {
 	bool write, exec, dir, device, proc;
 } ab_view;
 
-typedef struct ab_memo ab_memo;
-
 typedef struct ab_build {
 	agentbox_context *context;
 	agentbox_policy *handle;
@@ -69,8 +64,6 @@ typedef struct ab_build {
 	bool pool;     /* the box gets a kernel uid of its own */
 	bool has_begun; /* input->early knows the head of the plan */
 	ab_hostpath workspace; /* fd -1: none */
-	struct ab_looks *looks; /* what the tree was seen from, or NULL */
-	ab_memo *memo;		/* what the steps point into, or NULL */
 } ab_build;
 
 /* A mount namespace, and so a file tree of its own. */
@@ -130,43 +123,6 @@ int32_t ab_host_check_links(const ab_build *b, const char *path,
 			    agentbox_error **err);
 /* True when p is the link text of a symbolic link; text into buf. */
 bool ab_host_is_link(const char *p, char *buf, size_t size);
-
-/* cache.c: what is kept with a policy */
-typedef struct ab_cache {
-	_Atomic(void *) filter[2]; /* seccomp.c; freed */
-	pthread_mutex_t lock;
-	ab_memo *memo;
-} ab_cache;
-
-/* NULL: out of memory. */
-ab_cache *ab_cache_of(agentbox_policy *policy);
-/* A reference, or NULL. */
-ab_memo *ab_cache_get_memo(agentbox_policy *policy);
-/* In place of what is there; takes memo, which may be NULL. */
-void ab_cache_put_memo(agentbox_policy *policy, ab_memo *memo);
-
-/* memo.c: the tree of the compile before, when all is as it was */
-void ab_memo_ref(ab_memo *memo);
-void ab_memo_unref(ab_memo *memo);
-/* True: the steps and views are there, and what they bind is pinned. */
-bool ab_memo_replay(ab_build *b);
-void ab_memo_keep(ab_build *b, bool has_notes);
-/*
- * From begin to end, whoever asks the host says what he saw, or spoils it.
- * path, a string of the policy or static one, is kept.
- */
-void ab_look_begin(ab_build *b);
-void ab_look_end(ab_build *b);
-void ab_look_spoil(ab_build *b);
-void ab_look_nothing(ab_build *b, const char *path);
-void ab_look_bind(ab_build *b, const char *path, const ab_hostpath *host);
-void ab_look_file(ab_build *b, const char *path, const struct stat *st);
-/* host: where it leads; NULL: nowhere */
-void ab_look_link(ab_build *b, const char *path, const char *text,
-		  const ab_hostpath *host);
-/* text: NULL: it is no link */
-void ab_look_text(ab_build *b, const char *path, const char *text);
-void ab_look_access(ab_build *b, const char *path, bool found);
 
 /* tree.c, landlock.c, protect.c, limits.c: parts of one compile */
 int32_t ab_tree_compile(ab_build *b, agentbox_error **err);

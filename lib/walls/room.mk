@@ -4,7 +4,6 @@
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
 	lib/walls/build.c \
-	lib/walls/cache.c \
 	lib/walls/cgroup.c lib/walls/cgroup.h \
 	lib/walls/compile.c \
 	lib/walls/doctor.c \
@@ -18,7 +17,6 @@ libagentbox_la_SOURCES += \
 	lib/walls/landlock.c \
 	lib/walls/layout.c \
 	lib/walls/limits.c \
-	lib/walls/memo.c \
 	lib/walls/probe.c lib/walls/probe.h \
 	lib/walls/protect.c lib/walls/protect.h \
 	lib/walls/report.c \

@@ -52,6 +52,22 @@ typedef struct filter {
 	uint8_t data[];
 } filter;
 
+/* One per policy; a slot per group of tiers, filled at first need. */
+typedef struct cache {
+	_Atomic(filter *) slot[2];
+} cache;
+
+static void cache_end(void *p)
+{
+	cache *c = p;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(c->slot); i++)
+		free(atomic_load(&c->slot[i]));
+	free(c);
+}
+
 static bool list_has(const ab_policy_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -451,6 +467,17 @@ static int32_t compile(const choice *c, filter **out, agentbox_error **err)
 	return rc;
 }
 
+static cache *get_cache(agentbox_policy *policy)
+{
+	cache *c = ab_policy_cache_get(policy);
+
+	if (c)
+		return c;
+	c = ab_new(cache);
+	/* put releases ours when another thread was first */
+	return c ? ab_policy_cache_put(policy, c, cache_end) : NULL;
+}
+
 int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
 			 const void **out, size_t *n, uint64_t *key,
 			 agentbox_error **err)
@@ -462,21 +489,20 @@ int32_t ab_walls_seccomp(agentbox_policy *policy, uint32_t tier,
 		.landlock = tier == AB_TIER_LANDLOCK,
 		.no_net = p->network.mode != AB_NET_HOST,
 	};
-	ab_cache *cached = ab_cache_of(policy);
-	_Atomic(void *) *slot;
-	filter *f;
-	void *none = NULL;
+	cache *cached = get_cache(policy);
+	_Atomic(filter *) *slot;
+	filter *f, *none = NULL;
 	int32_t rc;
 
 	if (!cached)
 		return ab_error_nomem(err);
-	slot = &cached->filter[c.landlock];
+	slot = &cached->slot[c.landlock];
 	f = atomic_load(slot);
 	if (!f) {
 		rc = compile(&c, &f, err);
 		if (rc)
 			return rc;
-		if (!atomic_compare_exchange_strong(slot, &none, (void *)f)) {
+		if (!atomic_compare_exchange_strong(slot, &none, f)) {
 			free(f);
 			f = none;
 		}

@@ -134,15 +134,13 @@ static bool add_link(ab_build *b, const ab_policy_mount *m,
 	    !same_inside(b, h->path) || view_at(b, m->to) ||
 	    view_below(b, m->to))
 		return false;
-	ab_look_link(b, m->from, text, h);
 	s = ab_build_step(b, AB_STEP_SYMLINK, 0, m->to);
 	s->source = ab_build_str(b, text);
 	return true;
 }
 
 /* The bytes of a pinned regular file; NULL: not to be had by value. */
-static char *read_pinned(ab_build *b, const ab_hostpath *h, struct stat *seen,
-			 size_t *n)
+static char *read_pinned(ab_build *b, const ab_hostpath *h, size_t *n)
 {
 	ab_autofd int fd = ab_fd_lift(open(h->path, O_RDONLY | O_NOFOLLOW |
 							   O_NONBLOCK |
@@ -160,7 +158,6 @@ static char *read_pinned(ab_build *b, const ab_hostpath *h, struct stat *seen,
 	if (!text || read(fd, text, *n + 1) != (ssize_t)*n)
 		return NULL;
 	b->copied += *n;
-	*seen = st;
 	return text;
 }
 
@@ -175,7 +172,6 @@ static bool add_copy(ab_build *b, const ab_policy_mount *m,
 	const ab_view view = { .inside = m->to,
 			       .host = ab_build_str(b, h->path) };
 	const char *text;
-	struct stat seen;
 	ab_plan_step *s;
 	size_t n = 0;
 
@@ -183,14 +179,9 @@ static bool add_copy(ab_build *b, const ab_policy_mount *m,
 	    strcmp(m->from, m->to) != 0 || !ab_path_is_below(m->to, "/etc") ||
 	    !S_ISREG(h->mode) || !(h->mode & 0004) || view_at(b, m->to))
 		return false;
-	text = read_pinned(b, h, &seen, &n);
+	text = read_pinned(b, h, &n);
 	if (!text)
 		return false;
-	/* by a link, it is another one's name */
-	if (strcmp(m->from, h->path) == 0)
-		ab_look_file(b, m->from, &seen);
-	else
-		ab_look_spoil(b);
 	s = ab_build_step(b, AB_STEP_FILE, 0, m->to);
 	s->mode = 0444;
 	s->content = text;
@@ -240,20 +231,9 @@ static bool is_link_by_name(const ab_policy_mount *m)
 	       ab_host_is_link(m->from, text, sizeof(text));
 }
 
-static void look_at_dangling(ab_build *b, const char *path)
-{
-	char text[AB_MAX_PATH];
-
-	if (ab_host_is_link(path, text, sizeof(text)))
-		ab_look_link(b, path, text, NULL);
-	else
-		ab_look_spoil(b);
-}
-
 /* Open it->mount, or leave it for later; *h.fd is -1 when there is nothing. */
-static int32_t open_source(ab_build *b, item *it, bool links,
-			   const char *where, ab_hostpath *h,
-			   agentbox_error **err)
+static int32_t open_source(item *it, bool links, const char *where,
+			   ab_hostpath *h, agentbox_error **err)
 {
 	const ab_policy_mount *m = it->mount;
 	agentbox_error *e = NULL;
@@ -264,20 +244,14 @@ static int32_t open_source(ab_build *b, item *it, bool links,
 	if (it->is_late != links)
 		return 0;
 	r = links ? -ELOOP : ab_host_open_plain(m->from, h);
-	if (r == -ENOENT && m->optional)
-		ab_look_nothing(b, m->from);
 	if (r == 0 || (r == -ENOENT && m->optional))
 		return 0;
 	if (!links && is_link_by_name(m)) {
 		it->is_late = true;
 		return 0;
 	}
-	/* seen by add_link(), or not as what it is */
-	if (!links)
-		ab_look_spoil(b);
 	rc = ab_host_resolve(m->from, where, h, &e);
 	if (rc == AGENTBOX_ENOTFOUND && m->optional) {
-		look_at_dangling(b, m->from);
 		agentbox_error_free(e);
 		return 0;
 	}
@@ -313,7 +287,7 @@ static int32_t add_mount(ab_build *b, item *it, bool links,
 	snprintf(where, sizeof(where), "mounts[%s]", m->to);
 	if (m->access == AB_ACCESS_HIDE)
 		return links ? 0 : add_hide(b, m, where, err);
-	rc = open_source(b, it, links, where, &h, err);
+	rc = open_source(it, links, where, &h, err);
 	if (!rc && h.fd < 0 && !links)
 		rc = check_missing(b, m, where, err);
 	if (rc || h.fd < 0)
@@ -332,10 +306,6 @@ static int32_t add_mount(ab_build *b, item *it, bool links,
 		return rc;
 	}
 	check_socket(b, &h, m);
-	if (links || strcmp(m->from, h.path) != 0)
-		ab_look_spoil(b);
-	else
-		ab_look_bind(b, m->from, &h);
 	add_bind(b, &h,
 		 !ab_build_has_tree(b) ? ab_build_str(b, h.path) :
 						      m->to,
@@ -549,15 +519,6 @@ static int32_t collect(ab_build *b, agentbox_error **err)
 	return rc;
 }
 
-static bool is_absent(ab_build *b, const char *path)
-{
-	bool absent = faccessat(AT_FDCWD, path, F_OK, 0) < 0 &&
-		      errno == ENOENT;
-
-	ab_look_access(b, path, !absent);
-	return absent;
-}
-
 /*
  * What /proc tells about the host and not about the box, or lets an owner of
  * uid 0 change: the names that runc, crun and podman mask, and the host's
@@ -587,10 +548,11 @@ static void mask_proc(ab_build *b)
 		{ "/proc/irq", true },
 		{ "/proc/sys", true },
 	};
-	bool whole = !is_absent(b, "/proc/uptime");
+	bool whole = faccessat(AT_FDCWD, "/proc/uptime", F_OK, 0) == 0;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
-		if (whole && is_absent(b, rows[i].path))
+		if (whole && faccessat(AT_FDCWD, rows[i].path, F_OK, 0) < 0 &&
+		    errno == ENOENT)
 			continue;
 		ab_build_step(b, rows[i].readonly ? AB_STEP_SELF : AB_STEP_HIDE,
 			      AB_MOUNT_OPTIONAL |
@@ -639,13 +601,9 @@ static void add_usr_links(ab_build *b)
 		ab_plan_step *s;
 
 		if (mounted_by_policy(b->policy, links[i]) ||
-		    view_at(b, links[i]) || view_below(b, links[i]))
+		    view_at(b, links[i]) || view_below(b, links[i]) ||
+		    !ab_host_is_link(links[i], text, sizeof(text)))
 			continue;
-		if (!ab_host_is_link(links[i], text, sizeof(text))) {
-			ab_look_text(b, links[i], NULL);
-			continue;
-		}
-		ab_look_text(b, links[i], text);
 		snprintf(target, sizeof(target), "%s%s",
 			 text[0] == '/' ? "" : "/", text);
 		if (!same_inside(b, target))
@@ -845,8 +803,7 @@ static int32_t hide_state(ab_build *b, agentbox_error **err)
 	return rc;
 }
 
-/* All but the state directory, which is looked for each time. */
-static int32_t compile_tree(ab_build *b, agentbox_error **err)
+int32_t ab_tree_compile(ab_build *b, agentbox_error **err)
 {
 	int32_t rc = collect(b, err);
 
@@ -866,21 +823,5 @@ static int32_t compile_tree(ab_build *b, agentbox_error **err)
 	}
 	if (ab_build_has_tree(b))
 		pin_covers(b);
-	return 0;
-}
-
-int32_t ab_tree_compile(ab_build *b, agentbox_error **err)
-{
-	size_t notes = json_array_size(b->out->notes);
-	int32_t rc;
-
-	if (!ab_memo_replay(b)) {
-		ab_look_begin(b);
-		rc = compile_tree(b, err);
-		if (rc)
-			return rc;
-		ab_memo_keep(b, json_array_size(b->out->notes) != notes);
-		ab_look_end(b);
-	}
 	return hide_state(b, err);
 }

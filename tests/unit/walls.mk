@@ -25,9 +25,3 @@ UNIT_TESTS += tests/unit/walls_protect_internal
 tests_unit_walls_protect_internal_SOURCES = tests/unit/walls_protect_internal.c
 tests_unit_walls_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_walls_protect_internal_CFLAGS = $(UNIT_CFLAGS)
-
-check_PROGRAMS += tests/unit/walls_memo_internal
-UNIT_TESTS += tests/unit/walls_memo_internal
-tests_unit_walls_memo_internal_SOURCES = tests/unit/walls_memo_internal.c
-tests_unit_walls_memo_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_walls_memo_internal_CFLAGS = $(UNIT_CFLAGS)
