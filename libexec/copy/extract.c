@@ -272,22 +272,10 @@ static int put_data(extracting *g, const ring_record *r, const uint8_t *data)
 	return 0;
 }
 
-static struct timespec time_of(int64_t ns)
-{
-	struct timespec t = { .tv_sec = ns / 1000000000,
-			      .tv_nsec = ns % 1000000000 };
-
-	if (t.tv_nsec < 0) {
-		t.tv_nsec += 1000000000;
-		t.tv_sec--;
-	}
-	return t;
-}
-
 static int end_file(extracting *g)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   time_of(g->mtime_ns) };
+					   copy_time(g->mtime_ns) };
 	int r = 0;
 
 	if (g->fd < 0)
@@ -435,7 +423,7 @@ static int set_dir_times(extracting *g)
 	for (size_t i = 0; i < g->dir_count; i++) {
 		const struct timespec times[2] = {
 			{ .tv_nsec = UTIME_OMIT },
-			time_of(g->dirs[i].mtime_ns)
+			copy_time(g->dirs[i].mtime_ns)
 		};
 		const char *dir = g->texts + g->dirs[i].path;
 

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "ring.h"
@@ -139,6 +140,18 @@ int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 
 /* Is this one component, and neither "." nor ".."? */
 bool copy_is_name(const char *name, size_t n);
+
+static inline struct timespec copy_time(int64_t ns)
+{
+	struct timespec t = { .tv_sec = ns / 1000000000,
+			      .tv_nsec = ns % 1000000000 };
+
+	if (t.tv_nsec < 0) {
+		t.tv_nsec += 1000000000;
+		t.tv_sec--;
+	}
+	return t;
+}
 
 /* Names that are left out count too, but there may be more of them. */
 uint64_t copy_most_entries(const ab_copy_plan *plan);

@@ -57,6 +57,10 @@ typedef struct path {
 bool path_push(path *p, const char *name, size_t n);
 void path_pop(path *p, size_t len);
 
+/* Byte order of whole paths: a directory's name goes on with a slash. */
+int name_order(const char *a, size_t an, bool a_is_dir, const char *b,
+	       size_t bn, bool b_is_dir);
+
 static inline const char *entry_name(const tree *t, const entry *e)
 {
 	return t->names + e->name;

@@ -177,9 +177,8 @@ void tree_end(tree *t)
 
 /* --- order ---------------------------------------------------------------- */
 
-/* Byte order of whole paths: a directory's name goes on with a slash. */
-static int order(const char *a, size_t an, bool a_is_dir, const char *b,
-		 size_t bn, bool b_is_dir)
+int name_order(const char *a, size_t an, bool a_is_dir, const char *b,
+	       size_t bn, bool b_is_dir)
 {
 	size_t least = an < bn ? an : bn;
 	int by = memcmp(a, b, least);
@@ -196,9 +195,9 @@ static int by_path(const void *a, const void *b, void *names)
 {
 	const entry *x = a, *y = b;
 
-	return order((const char *)names + x->name, x->name_len,
-		     x->kind == ENTRY_DIR, (const char *)names + y->name,
-		     y->name_len, y->kind == ENTRY_DIR);
+	return name_order((const char *)names + x->name, x->name_len,
+			  x->kind == ENTRY_DIR, (const char *)names + y->name,
+			  y->name_len, y->kind == ENTRY_DIR);
 }
 
 /* --- what the filter may ask ---------------------------------------------- */
@@ -216,8 +215,9 @@ static bool block_has(const void *data, const char *name, bool is_directory)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const entry *e = &b->tree->entries[b->first + mid];
-		int by = order(name, n, is_directory, entry_name(b->tree, e),
-			       e->name_len, e->kind == ENTRY_DIR);
+		int by = name_order(name, n, is_directory,
+				    entry_name(b->tree, e), e->name_len,
+				    e->kind == ENTRY_DIR);
 
 		if (by == 0)
 			return is_directory == (e->kind == ENTRY_DIR);

@@ -199,22 +199,10 @@ static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 	return 0;
 }
 
-static struct timespec time_of(int64_t ns)
-{
-	struct timespec t = { .tv_sec = ns / 1000000000,
-			      .tv_nsec = ns % 1000000000 };
-
-	if (t.tv_nsec < 0) {
-		t.tv_nsec += 1000000000;
-		t.tv_sec--;
-	}
-	return t;
-}
-
 static int finish_dir(writing *g, made_level *l)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   time_of(l->mtime_ns) };
+					   copy_time(l->mtime_ns) };
 	const char *name = g->path.text + (l->path_len ? l->path_len + 1 : 0);
 	int above = l[-1].fd, r = 0;
 
@@ -255,7 +243,7 @@ static int make_file(writing *g, const char *name, mode_t mode, bool *taken)
 static int finish_file(writing *g, int fd, const ab_record_entry *source)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   time_of(source->mtime_ns) };
+					   copy_time(source->mtime_ns) };
 
 	if (futimens(fd, times))
 		return fail(g, errno, "cannot set the file's time");

@@ -78,27 +78,13 @@ static bool add_node(side *s, const node *e, const char *name)
 	return true;
 }
 
-static int order(const char *a, size_t an, bool a_is_dir, const char *b,
-		 size_t bn, bool b_is_dir)
-{
-	size_t least = an < bn ? an : bn;
-	int by = memcmp(a, b, least);
-	unsigned char ca, cb;
-
-	if (by)
-		return by;
-	ca = an > least ? (unsigned char)a[least] : a_is_dir ? '/' : 0;
-	cb = bn > least ? (unsigned char)b[least] : b_is_dir ? '/' : 0;
-	return ca < cb ? -1 : ca > cb;
-}
-
 static int by_path(const void *a, const void *b, void *names)
 {
 	const node *x = a, *y = b;
 
-	return order((const char *)names + x->name, x->name_len,
-		     x->kind == NODE_DIR, (const char *)names + y->name,
-		     y->name_len, y->kind == NODE_DIR);
+	return name_order((const char *)names + x->name, x->name_len,
+			  x->kind == NODE_DIR, (const char *)names + y->name,
+			  y->name_len, y->kind == NODE_DIR);
 }
 
 static node *find(const side *s, const node *dir, const char *name, size_t n,
@@ -109,8 +95,8 @@ static node *find(const side *s, const node *dir, const char *name, size_t n,
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		node *e = &s->nodes[dir->first + mid];
-		int by = order(name, n, is_dir, node_name(s, e), e->name_len,
-			       e->kind == NODE_DIR);
+		int by = name_order(name, n, is_dir, node_name(s, e),
+				    e->name_len, e->kind == NODE_DIR);
 
 		if (by == 0)
 			return is_dir == (e->kind == NODE_DIR) ? e : NULL;
