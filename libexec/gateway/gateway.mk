@@ -10,6 +10,7 @@ GATEWAY_READERS = \
 	libexec/gateway/http_path.c libexec/gateway/http_path.h \
 	libexec/gateway/http_target.c \
 	libexec/gateway/http_write.c libexec/gateway/http_write.h \
+	libexec/gateway/loop.c libexec/gateway/loop.h \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
 	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h
