@@ -17,6 +17,7 @@
 #include "path/glob.h"
 #include "path/lexical.h"
 #include "net/hosts.h"
+#include "policy/presets.h"
 
 static bool refuse(char why[AB_WHY_SIZE], const char *text)
 {
@@ -338,14 +339,60 @@ bool ab_item_upstream(const char *s, size_t n, char *out,
 	return keep(s, n, out);
 }
 
+bool ab_item_preset(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	size_t used;
+
+	for (const ab_preset *p = ab_presets; p->name; p++)
+		if (strlen(p->name) == n && memcmp(p->name, s, n) == 0)
+			return keep(s, n, out);
+	used = (size_t)snprintf(why, AB_WHY_SIZE, "is no preset; known:");
+	for (const ab_preset *p = ab_presets; p->name && used < AB_WHY_SIZE;
+	     p++)
+		used += (size_t)snprintf(why + used, AB_WHY_SIZE - used, " %s",
+					 p->name);
+	return false;
+}
+
+bool ab_item_scheme(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	if (n == 0 || n > 64 || !only(s, n, "!#$%&'*+-.^_`|~"))
+		return refuse(why, "is not the name of a scheme; write "
+				   "\"Bearer\", \"Basic\" or \"token\"");
+	return keep(s, n, out);
+}
+
+bool ab_item_user(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	bool good = n > 0 && n <= 128;
+
+	for (size_t i = 0; good && i < n; i++)
+		good = s[i] > ' ' && s[i] < 0x7f && s[i] != ':';
+	if (!good)
+		return refuse(why, "is not the name of a user: up to 128 "
+				   "characters of ASCII, no space, no colon");
+	return keep(s, n, out);
+}
+
 bool ab_item_header(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 {
+	/* framing and the connection are the gateway's */
+	static const char *const ours[] = {
+		"host", "connection", "content-length", "transfer-encoding",
+		"upgrade", "te", "trailer", "expect", "keep-alive",
+		"proxy-connection",
+	};
+
 	if (n == 0 || n > 64 || !only(s, n, "-_"))
 		return refuse(why, "is not the name of a header");
 	keep(s, n, out);
 	for (size_t i = 0; i < n; i++)
 		if (out[i] >= 'A' && out[i] <= 'Z')
 			out[i] = (char)(out[i] + ('a' - 'A'));
+	for (size_t i = 0; i < AB_ARRAY_LEN(ours); i++)
+		if (strcmp(out, ours[i]) == 0)
+			return refuse(why, "is a header of the connection; "
+					   "no secret goes there");
 	return true;
 }
 

@@ -42,6 +42,12 @@ bool ab_item_delivery(const char *s, size_t n, char *out,
 bool ab_item_prefix(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_upstream(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);
+/* A known preset of a route: policy/presets.h. */
+bool ab_item_preset(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
+/* The word before a credential: a token (RFC 9110 section 11.1). */
+bool ab_item_scheme(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
+/* The user of Basic authentication: printable ASCII, no space, no colon. */
+bool ab_item_user(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_header(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_digest(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_tool(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);

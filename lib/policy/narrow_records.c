@@ -58,6 +58,18 @@ static bool same_member(const json_t *a, const json_t *b, const char *key)
 	return x && y ? equal(x, y) : x == y;
 }
 
+/* Where a route leads, and how the secret gets there. */
+static bool is_same_route(const json_t *p, const json_t *c)
+{
+	static const char *const keys[] = { "upstream", "preset", "kind",
+					    "ca", "inject" };
+	bool same = true;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++)
+		same = same && same_member(p, c, keys[i]);
+	return same;
+}
+
 /*
  * What of a child's record remains beside the parent's: *out NULL for
  * nothing.
@@ -70,8 +82,7 @@ static int32_t narrow_record(ab_narrow *n, const ab_field *f, const json_t *p,
 	if (fits && f->rule == AB_R_RECORD_SUBSET)
 		fits = equal(held, c);
 	if (fits && f->rule == AB_R_ROUTES)
-		fits = same_member(held, c, "upstream") &&
-		       same_member(held, c, "inject");
+		fits = is_same_route(held, c);
 	if (!fits)
 		return cut_record(n, f, p, c);
 	return ab_narrow_object(n, f->table, held, c, out);

@@ -13,7 +13,9 @@ libagentbox_la_SOURCES += \
 	lib/policy/narrow_mounts.c \
 	lib/policy/narrow_records.c \
 	lib/policy/policy.c lib/policy/policy.h \
+	lib/policy/presets.c lib/policy/presets.h \
 	lib/policy/protect.c \
+	lib/policy/routes.c lib/policy/routes.h \
 	lib/policy/schema.c lib/policy/schema.h \
 	lib/policy/tree.c lib/policy/tree.h \
 	lib/policy/value.c lib/policy/value.h \

@@ -35,6 +35,8 @@ static const char *const net_modes[] = { "none", "gateway", "host", NULL };
 static const char *const shields[] = { "deny", "ask", "audit", "off", NULL };
 static const char *const git_copies[] = { "none", "head", "range", NULL };
 static const char *const peerings[] = { "none", "read", NULL };
+static const char *const route_kinds[] = { "git", "http", NULL };
+static const char *const route_rights[] = { "read", "write", NULL };
 static const char *const verdicts[] = { "deny", "ask", "allow", NULL };
 
 #define END { .key = NULL }
@@ -166,13 +168,21 @@ static const ab_field network_table[] = {
 static const ab_field inject_table[] = {
 	STRING_REQ("secret", ab_item_secret, AB_R_SAME),
 	STRING("header", ab_item_header, AB_R_SAME),
-	STRING("scheme", ab_item_text, AB_R_SAME),
+	STRING("scheme", ab_item_scheme, AB_R_SAME),
+	STRING("user", ab_item_user, AB_R_SAME),
 	END
 };
 
 static const ab_field route_table[] = {
 	STRING_REQ("prefix", ab_item_prefix, AB_R_SAME),
-	STRING_REQ("upstream", ab_item_upstream, AB_R_SAME),
+	STRING("upstream", ab_item_upstream, AB_R_SAME),
+	STRING("preset", ab_item_preset, AB_R_SAME),
+	{ .key = "kind", .type = AB_T_ENUM, .rule = AB_R_SAME,
+	  .names = route_kinds, .fallback = 1 },
+	ENUM("access", route_rights, 1),
+	SET("open", ab_item_prefix, AB_R_SUBSET),
+	BOOL("websocket", 0),
+	STRING("ca", ab_item_path, AB_R_SAME),
 	OBJECT("inject", inject_table),
 	OBJECT("rate", rate_table),
 	END

@@ -59,6 +59,45 @@ static int32_t check_bare(ab_way *w, const json_t *tree)
 	return 0;
 }
 
+/* A route leads somewhere, and one to a repository says how far it goes. */
+static const char *judge_route(const json_t *route)
+{
+	const char *kind = ab_tree_string(route, "kind");
+	const char *preset = ab_tree_string(route, "preset");
+
+	if (!preset && !ab_tree_string(route, "upstream"))
+		return "has no \"upstream\" and no \"preset\"";
+	if (!kind || strcmp(kind, "git") != 0)
+		return NULL;
+	if (!ab_tree_string(route, "access"))
+		return "to a repository has no \"access\": write \"read\" "
+		       "for fetch alone, or \"write\"";
+	if (preset || json_object_get(route, "open") ||
+	    json_object_get(route, "websocket"))
+		return "to a repository has no \"preset\", \"open\" or "
+		       "\"websocket\"";
+	return NULL;
+}
+
+static int32_t check_route_forms(ab_way *w, const json_t *tree)
+{
+	const json_t *routes = json_object_get(tree, "routes");
+
+	for (size_t i = 0; i < json_array_size(routes); i++) {
+		const json_t *route = json_array_get(routes, i);
+		const char *why = judge_route(route);
+
+		if (!why)
+			continue;
+		ab_way_key(w, "routes");
+		ab_way_number(w, i);
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "route \"%.80s\" %s",
+				   ab_tree_string(route, "prefix"), why);
+	}
+	return 0;
+}
+
 static int32_t check_routes(ab_way *w, const json_t *tree)
 {
 	const json_t *routes = json_object_get(tree, "routes");
@@ -179,7 +218,8 @@ int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
 
 	if (check_sizes(&w, ab_schema, tree) < 0 ||
 	    check_orchestration(&w, tree) < 0 || check_bare(&w, tree) < 0 ||
-	    check_routes(&w, tree) < 0 || check_places(&w, tree) < 0 ||
+	    check_routes(&w, tree) < 0 || check_route_forms(&w, tree) < 0 ||
+	    check_places(&w, tree) < 0 ||
 	    check_same(&w, tree) < 0 || check_role(&w, tree) < 0)
 		return ab_error_move(err, &local);
 	return 0;

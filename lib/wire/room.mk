@@ -20,3 +20,6 @@ libagentbox_la_SOURCES += \
 
 libagentbox_la_SOURCES += \
 	lib/wire/copy.c lib/wire/copy.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/route.c lib/wire/route.h

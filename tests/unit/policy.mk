@@ -25,3 +25,9 @@ tests_unit_policy_internal_SOURCES = tests/unit/policy_internal.c \
 	tests/unit/policy_random.c tests/unit/policy_random.h
 tests_unit_policy_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/policy_routes_internal
+UNIT_TESTS += tests/unit/policy_routes_internal
+tests_unit_policy_routes_internal_SOURCES = tests/unit/policy_routes_internal.c
+tests_unit_policy_routes_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_routes_internal_CFLAGS = $(UNIT_CFLAGS)

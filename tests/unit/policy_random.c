@@ -213,6 +213,17 @@ static void random_secrets(uint64_t *seed, json_t *d)
 			put(r, "rate", json_pack("{s:i}", "requests_per_minute",
 						 (int)below(seed, 3) + 1));
 		if (maybe(seed))
+			put(r, "access", json_string(maybe(seed) ? "read" :
+								   "write"));
+		if (maybe(seed))
+			put(r, "open", json_pack("[s]", maybe(seed) ? "/x" :
+								      "/y"));
+		if (maybe(seed))
+			put(r, "websocket", json_boolean(maybe(seed)));
+		if (maybe(seed))
+			put(r, "preset", json_string(maybe(seed) ? "openai" :
+								   "xai"));
+		if (maybe(seed))
 			json_array_append(routes, r);
 		json_decref(r);
 	}
