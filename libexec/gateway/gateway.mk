@@ -3,6 +3,7 @@
 # no kernel. The helper itself is not built yet; tests compile these.
 GATEWAY_READERS = \
 	libexec/gateway/dns.c libexec/gateway/dns.h \
+	libexec/gateway/git_http.c libexec/gateway/git_http.h \
 	libexec/gateway/http_chunk.c libexec/gateway/http_chunk.h \
 	libexec/gateway/http_head.c libexec/gateway/http.h \
 	libexec/gateway/http_internal.h \
@@ -10,7 +11,10 @@ GATEWAY_READERS = \
 	libexec/gateway/http_path.c libexec/gateway/http_path.h \
 	libexec/gateway/http_target.c \
 	libexec/gateway/http_write.c libexec/gateway/http_write.h \
+	libexec/gateway/inject.c libexec/gateway/inject.h \
+	libexec/gateway/key.c libexec/gateway/key.h \
 	libexec/gateway/loop.c libexec/gateway/loop.h \
+	libexec/gateway/route_table.c libexec/gateway/route_table.h \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
 	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h

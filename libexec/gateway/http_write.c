@@ -147,10 +147,22 @@ static bool is_credential(const char *buf, ab_http_span name)
 	return false;
 }
 
+static bool is_listed(const char *buf, ab_http_span name,
+		      const char *const *list)
+{
+	for (; list && *list; list++)
+		if (ab_http_name_is(buf, name, *list))
+			return true;
+	return false;
+}
+
 static bool is_dropped(const ab_http_head *head, const char *buf,
 		       ab_http_span name, const ab_http_rewrite *rewrite)
 {
 	if (is_one_of(buf, name, hop, AB_ARRAY_LEN(hop)))
+		return true;
+	if (is_listed(buf, name, rewrite->drop) ||
+	    (rewrite->only && !is_listed(buf, name, rewrite->only)))
 		return true;
 	for (size_t i = 0; i < rewrite->extra_count; i++)
 		if (ab_http_name_is(buf, name, rewrite->extras[i].name))

@@ -42,6 +42,10 @@ typedef struct ab_http_rewrite {
 	size_t path_len;
 	/* drop the client's credentials and its word about who it is */
 	bool strip_credentials;
+	/* lists of names in lower case that end with NULL; NULL is none: of
+	   what is left, drop these; keep no others than those */
+	const char *const *drop;
+	const char *const *only;
 	/* pass a websocket upgrade on; else it is stripped */
 	bool upgrade;
 	/* close after this exchange */

@@ -40,3 +40,11 @@ tests_unit_gateway_loop_internal_SOURCES = tests/unit/gateway_loop_internal.c
 tests_unit_gateway_loop_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_unit_gateway_loop_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_gateway_loop_internal_LDADD = $(GATEWAY_TEST_LIBS)
+check_PROGRAMS += tests/unit/gateway_route_internal
+UNIT_TESTS += tests/unit/gateway_route_internal
+tests_unit_gateway_route_internal_SOURCES = \
+	tests/unit/gateway_route_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_gateway_route_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
+tests_unit_gateway_route_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gateway_route_internal_LDADD = $(GATEWAY_TEST_LIBS)

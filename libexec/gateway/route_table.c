@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of routes and its verdicts. Spec: route_table.h. */
+#include "config.h"
+
+#include "route_table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "git_http.h"
+#include "http_internal.h"
+
+static const struct {
+	const char *name;
+	unsigned status;
+	const char *text;
+} reasons[] = {
+	[AB_ROUTE_UNJUDGED] = { "unjudged", 500, "the request was not judged" },
+	[AB_ROUTE_OK] = { "ok", 200, "" },
+	[AB_ROUTE_NONE] = { "no_route", 404, "no route has this path" },
+	[AB_ROUTE_FORM] = { "route_form", 400, "a route takes a path alone" },
+	[AB_ROUTE_PATH] = { "route_path", 400,
+			    "the path could be read in two ways" },
+	[AB_ROUTE_LONG] = { "route_long", 414, "the path is too long" },
+	[AB_ROUTE_METHOD] = { "route_method", 405,
+			      "this route is for reading" },
+	[AB_ROUTE_CLOSED] = { "route_closed", 403,
+			      "this path is closed; the policy can open it" },
+	[AB_ROUTE_QUERY] = { "query_credential", 400,
+			     "the query holds a credential or a method" },
+	[AB_ROUTE_NOT_GIT] = { "not_git", 403,
+			       "this route is one repository: fetch and push "
+			       "over smart HTTP" },
+	[AB_ROUTE_PUSH] = { "push_denied", 403,
+			    "the policy allows fetch here, not push" },
+	[AB_ROUTE_UPGRADE] = { "upgrade_denied", 403,
+			       "the policy allows no websocket here" },
+	[AB_ROUTE_NO_KEY] = { "no_key", 401,
+			      "the key of the box is missing or wrong" },
+	[AB_ROUTE_NO_SECRET] = { "no_secret", 503,
+				 "the host has not given this route its "
+				 "secret" },
+	[AB_ROUTE_RATE] = { "rate", 429, "too many requests a minute" },
+	[AB_ROUTE_CONNECTIONS] = { "connections", 429,
+				   "too many requests at once" },
+	[AB_ROUTE_UPSTREAM] = { "upstream", 502,
+				"the upstream cannot be reached" },
+	[AB_ROUTE_TLS] = { "upstream_tls", 502,
+			   "the upstream could not be verified" },
+	[AB_ROUTE_ANSWER] = { "upstream_answer", 502,
+			      "the upstream's answer is refused" },
+	[AB_ROUTE_CUT] = { "upstream_cut", 502,
+			   "the upstream ended too early" },
+	[AB_ROUTE_SLOW] = { "upstream_timeout", 504,
+			    "the upstream took too long" },
+	[AB_ROUTE_BODY] = { "body", 400, "the body is malformed" },
+	[AB_ROUTE_STALLED] = { "stalled", 408,
+			       "the rest of the request did not come" },
+	[AB_ROUTE_MEMORY] = { "memory", 503, "out of memory" },
+};
+
+static_assert(AB_ARRAY_LEN(reasons) == AB_ROUTE_REASON_COUNT,
+	      "a reason without a name");
+
+const char *ab_route_reason_name(enum ab_route_reason reason)
+{
+	return (size_t)reason < AB_ARRAY_LEN(reasons) ? reasons[reason].name :
+							"unknown";
+}
+
+const char *ab_route_reason_text(enum ab_route_reason reason)
+{
+	return (size_t)reason < AB_ARRAY_LEN(reasons) ? reasons[reason].text :
+							"refused";
+}
+
+unsigned ab_route_reason_status(enum ab_route_reason reason)
+{
+	return (size_t)reason < AB_ARRAY_LEN(reasons) ?
+		       reasons[reason].status : 500;
+}
+
+/* --- the table ------------------------------------------------------------ */
+
+/* One block for all strings and lists of a route, so that one free ends it. */
+typedef struct memory {
+	char *p;
+	size_t used, size;
+} memory;
+
+static const char *take(memory *m, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *at = m->p ? m->p + m->used : NULL;
+
+	if (at)
+		memcpy(at, s, n);
+	m->used += n;
+	return at;
+}
+
+static const char *const *take_list(memory *m, const char *const *items,
+				    size_t count)
+{
+	const char **list;
+
+	m->used = (m->used + sizeof(char *) - 1) & ~(sizeof(char *) - 1);
+	list = m->p ? (const char **)(void *)(m->p + m->used) : NULL;
+	m->used += count * sizeof(char *);
+	for (size_t i = 0; i < count; i++) {
+		const char *s = take(m, items[i]);
+
+		if (list)
+			list[i] = s;
+	}
+	return list;
+}
+
+/* Without memory it measures. */
+static void copy_spec(ab_wire_route *to, const ab_wire_route *from, memory *m)
+{
+	*to = *from;
+	to->closed = take_list(m, from->closed, from->closed_count);
+	to->open = take_list(m, from->open, from->open_count);
+	to->prefix = take(m, from->prefix);
+	to->host = take(m, from->host);
+	to->base = take(m, from->base);
+	to->secret = take(m, from->secret);
+	to->header = take(m, from->header);
+	to->scheme = take(m, from->scheme);
+	to->user = take(m, from->user);
+}
+
+static int init_route(ab_route *route, const ab_wire_route *from)
+{
+	memory m = { 0 };
+	ab_wire_route spec;
+
+	if (ab_target_host(from->host, strlen(from->host), &route->target) !=
+	    AB_TARGET_OK)
+		return -EINVAL;
+	route->target.port = (uint16_t)from->port;
+	copy_spec(&spec, from, &m);
+	m.p = ab_calloc(1, m.used);
+	if (!m.p)
+		return -ENOMEM;
+	m.used = 0;
+	copy_spec(&route->spec, from, &m);
+	route->memory = m.p;
+	return 0;
+}
+
+static int by_prefix(const void *a, const void *b)
+{
+	return strcmp(((const ab_route *)a)->spec.prefix,
+		      ((const ab_route *)b)->spec.prefix);
+}
+
+int ab_route_table_init(ab_route_table *table, const ab_wire_route *list,
+			size_t count, size_t *at)
+{
+	int r = 0;
+
+	*table = (ab_route_table){ 0 };
+	*at = 0;
+	if (count > AB_ROUTES_MAX)
+		return -EINVAL;
+	table->items = ab_calloc(count + 1, sizeof(*table->items));
+	if (!table->items)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		*at = i;
+		table->count = i + 1;
+		r = init_route(&table->items[i], &list[i]);
+	}
+	if (r == 0 && count)
+		qsort(table->items, count, sizeof(*table->items), by_prefix);
+	for (size_t i = 1; r == 0 && i < count; i++)
+		if (by_prefix(&table->items[i - 1], &table->items[i]) == 0)
+			r = -EINVAL;
+	if (r < 0)
+		ab_route_table_end(table);
+	return r;
+}
+
+void ab_route_table_end(ab_route_table *table)
+{
+	for (size_t i = 0; table->items && i < table->count; i++)
+		free(table->items[i].memory);
+	free(table->items);
+	*table = (ab_route_table){ 0 };
+}
+
+/* --- the verdict ---------------------------------------------------------- */
+
+/* The longest prefix that the path is or lies below. */
+static const ab_route *find_route(const ab_route_table *table,
+				  const char *path, size_t n)
+{
+	const ab_route *found = NULL;
+	size_t longest = 0;
+	size_t rest;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (ab_path_below(path, n, table->items[i].spec.prefix,
+				  &rest) && rest > longest) {
+			found = &table->items[i];
+			longest = rest;
+		}
+	return found;
+}
+
+/* Like ab_path_below(), case apart: some servers do not care for it. */
+static size_t below(const char *path, size_t n, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return n >= len && strncasecmp(path, prefix, len) == 0 &&
+			       (n == len || path[len] == '/') ?
+		       len : 0;
+}
+
+static size_t longest_below(const char *path, size_t n,
+			    const char *const *list, size_t count)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t len = below(path, n, list[i]);
+
+		longest = len > longest ? len : longest;
+	}
+	return longest;
+}
+
+static bool is_closed(const ab_wire_route *spec, const char *path, size_t n)
+{
+	return longest_below(path, n, spec->closed, spec->closed_count) >
+	       longest_below(path, n, spec->open, spec->open_count);
+}
+
+/* Rights that depend on the path want it without an encoded slash. */
+static bool depends_on_path(const ab_wire_route *spec)
+{
+	return spec->kind == AB_ROUTE_GIT || spec->closed_count;
+}
+
+/* The name of a parameter, decoded and in lower case; false: too long to be
+   one of ours. */
+static bool read_name(const char *s, size_t n, char *out, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '%' && i + 2 < n && ab_http_hex(s[i + 1]) >= 0 &&
+		    ab_http_hex(s[i + 2]) >= 0) {
+			c = (unsigned char)(ab_http_hex(s[i + 1]) << 4 |
+					    ab_http_hex(s[i + 2]));
+			i += 2;
+		}
+		if (len + 1 >= size)
+			return false;
+		if (c >= 'A' && c <= 'Z')
+			c = (unsigned char)(c + ('a' - 'A'));
+		out[len++] = (char)(c == '-' ? '_' : c);
+	}
+	out[len] = '\0';
+	return true;
+}
+
+/* "-" is written "_" here. What names a caller, and what makes a server read
+   another method or other fields than those that were judged. */
+static const char *const refused_parameters[] = {
+	"access_token", "api_key",	  "apikey",	    "auth_token",
+	"authorization", "bearer_token",  "client_secret",  "id_token",
+	"oauth_token",	"private_token",  "job_token",	    "refresh_token",
+	"x_api_key",	"x_goog_api_key", "x_auth_token",   "$httpheaders",
+	"$http_headers", "$httpmethod",	  "_method",	    "x_http_method",
+	"x_http_method_override",	  "x_method_override",
+};
+/* only where we put a credential of ours in */
+static const char *const refused_beside_ours[] = { "key", "token" };
+
+static bool is_refused(const char *name, bool injects)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(refused_parameters); i++)
+		if (strcmp(name, refused_parameters[i]) == 0)
+			return true;
+	for (size_t i = 0; injects && i < AB_ARRAY_LEN(refused_beside_ours);
+	     i++)
+		if (strcmp(name, refused_beside_ours[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool query_is_clean(const char *s, size_t n, bool injects)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		size_t end = at;
+		size_t name;
+		char text[32];
+
+		while (end < n && s[end] != '&' && s[end] != ';')
+			end++;
+		for (name = at; name < end && s[name] != '=';)
+			name++;
+		if (read_name(s + at, name - at, text, sizeof(text)) &&
+		    is_refused(text, injects))
+			return false;
+		at = end + 1;
+	}
+	return true;
+}
+
+static bool is_reading(const char *buf, ab_http_span method)
+{
+	return (method.len == 3 && memcmp(buf + method.at, "GET", 3) == 0) ||
+	       (method.len == 4 && memcmp(buf + method.at, "HEAD", 4) == 0);
+}
+
+static enum ab_route_reason judge_http(const ab_route_verdict *v,
+				       const ab_http_head *head,
+				       const char *buf, size_t base)
+{
+	const ab_wire_route *spec = &v->route->spec;
+	const char *query = v->path + v->query;
+
+	if (!(spec->flags & AB_ROUTE_WRITE) && !is_reading(buf, head->method))
+		return AB_ROUTE_METHOD;
+	/* the upstream may stand in front of another, below a path of its own
+	   or not: closed is what is closed in either reading */
+	if (is_closed(spec, v->path + base, v->query - base) ||
+	    is_closed(spec, v->path, v->query))
+		return AB_ROUTE_CLOSED;
+	if (v->query < v->len &&
+	    !query_is_clean(query + 1, v->len - v->query - 1,
+			    spec->secret[0] != '\0'))
+		return AB_ROUTE_QUERY;
+	if ((head->flags & AB_HTTP_UPGRADE_WS) &&
+	    !(spec->flags & AB_ROUTE_WEBSOCKET))
+		return AB_ROUTE_UPGRADE;
+	return AB_ROUTE_OK;
+}
+
+static enum ab_route_reason judge_git(const ab_route_verdict *v,
+				      const ab_http_head *head,
+				      const char *buf, size_t base)
+{
+	bool has_query = v->query < v->len;
+	const char *query = v->path + v->query + has_query;
+
+	if (head->flags & AB_HTTP_UPGRADE_WS)
+		return AB_ROUTE_UPGRADE;
+	switch (ab_git_request(buf + head->method.at, head->method.len,
+			       v->path + base, v->query - base, query,
+			       v->len - v->query - has_query)) {
+	case AB_GIT_FETCH:
+		return AB_ROUTE_OK;
+	case AB_GIT_PUSH:
+		return v->route->spec.flags & AB_ROUTE_WRITE ? AB_ROUTE_OK :
+							       AB_ROUTE_PUSH;
+	case AB_GIT_NEITHER:
+		break;
+	}
+	return AB_ROUTE_NOT_GIT;
+}
+
+/* The part of the target before "?", and where that is. */
+static size_t path_len(const char *s, size_t n)
+{
+	const char *mark = memchr(s, '?', n);
+
+	return mark ? (size_t)(mark - s) : n;
+}
+
+static enum ab_route_reason path_failed(ab_route_verdict *v,
+					enum ab_path_reason reason)
+{
+	v->path_reason = (uint8_t)reason;
+	return reason == AB_PATH_LONG ? AB_ROUTE_LONG : AB_ROUTE_PATH;
+}
+
+/* base, what follows the prefix, and the query as it came. */
+static bool write_path(ab_route_verdict *v, const char *path, size_t n,
+		       const char *query, size_t query_len)
+{
+	const ab_wire_route *spec = &v->route->spec;
+	size_t prefix = strlen(spec->prefix);
+	size_t base = strlen(spec->base);
+	size_t rest = n - prefix;
+
+	if (base + rest + 1 + query_len > sizeof(v->path))
+		return false;
+	memcpy(v->path, spec->base, base);
+	memcpy(v->path + base, path + prefix, rest);
+	v->len = base + rest;
+	if (v->len == 0)
+		v->path[v->len++] = '/';
+	v->query = v->len;
+	memcpy(v->path + v->len, query, query_len);
+	v->len += query_len;
+	return true;
+}
+
+static enum ab_route_reason judge(const ab_route_table *table,
+				  const ab_http_head *head, const char *buf,
+				  ab_route_verdict *v)
+{
+	const char *s = buf + head->path.at;
+	size_t n = path_len(s, head->path.len);
+	char path[AB_HTTP_TARGET_MAX];
+	enum ab_path_reason reason;
+	size_t len;
+	size_t base;
+
+	if (head->kind != AB_HTTP_REQUEST || head->reason != AB_HTTP_OK ||
+	    head->form != AB_HTTP_FORM_ORIGIN)
+		return AB_ROUTE_FORM;
+	reason = ab_path_normalise(s, n, AB_PATH_KEEP_SLASH, path,
+				   sizeof(path), &len);
+	if (reason != AB_PATH_OK)
+		return path_failed(v, reason);
+	v->route = find_route(table, path, len);
+	if (!v->route)
+		return AB_ROUTE_NONE;
+	if (depends_on_path(&v->route->spec))
+		reason = ab_path_normalise(s, n, 0, path, sizeof(path), &len);
+	if (reason != AB_PATH_OK)
+		return path_failed(v, reason);
+	if (!write_path(v, path, len, s + n, head->path.len - n))
+		return AB_ROUTE_LONG;
+	base = strlen(v->route->spec.base);
+	return v->route->spec.kind == AB_ROUTE_GIT ?
+		       judge_git(v, head, buf, base) :
+		       judge_http(v, head, buf, base);
+}
+
+enum ab_route_reason ab_route_judge(const ab_route_table *table,
+				    const ab_http_head *head, const char *buf,
+				    ab_route_verdict *out)
+{
+	out->reason = AB_ROUTE_UNJUDGED;
+	out->path_reason = AB_PATH_UNREAD;
+	out->route = NULL;
+	out->len = out->query = 0;
+	out->reason = (uint8_t)judge(table, head, buf, out);
+	return out->reason;
+}
+
+/* --- fields --------------------------------------------------------------- */
+
+/* Answered by us, or read by some servers in place of what was judged. */
+static const char *const dropped[] = {
+	"expect", "x-http-method", "x-http-method-override",
+	"x-method-override", "x-original-url", "x-original-method",
+	"x-rewrite-url", "x-original-host", "x-host", "origin", "referer",
+	NULL
+};
+
+void ab_route_fields(const ab_route *route, const char *const **only,
+		     const char *const **drop)
+{
+	*only = route->spec.kind == AB_ROUTE_GIT ? ab_git_fields : NULL;
+	*drop = dropped;
+}
