@@ -42,15 +42,12 @@ static int open_locked(int dirfd, const char *name)
 	for (;;) {
 		int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW |
 						     O_NONBLOCK | O_CLOEXEC);
-		struct stat st, named;
 		int r;
 
 		if (fd < 0)
 			return -errno;
 		r = staging_lock(fd);
-		if (r == 0 && fstat(fd, &st) == 0 &&
-		    fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)
+		if (r == 0 && staging_is_named(fd, dirfd, name))
 			return ab_fd_lift(fd);
 		close(fd);
 		if (r)
@@ -291,16 +288,22 @@ static int scrub_tree(supervision *s, int dirfd, const char *name,
 		 : 0;
 }
 
-/* Was what we published scrubbed since? */
-static bool is_ended(const supervision *s)
+bool copy_is_ended(const supervision *s)
 {
 	const copy_job *job = s->job;
-	struct stat st, named;
 
-	return fstat(s->record_fd, &st) ||
-	       fstatat(job->record_fd, job->plan.record_name, &named,
-		       AT_SYMLINK_NOFOLLOW) ||
-	       st.st_ino != named.st_ino || st.st_dev != named.st_dev;
+	return has_record(s) &&
+	       !staging_is_named(s->old_record_fd, job->record_fd,
+				 job->plan.record_name);
+}
+
+/* Was what we published scrubbed since? */
+static bool is_ended_since(const supervision *s)
+{
+	const copy_job *job = s->job;
+
+	return !staging_is_named(s->record_fd, job->record_fd,
+				 job->plan.record_name);
 }
 
 /* The generation before lies at the staging name now. */
@@ -319,7 +322,7 @@ static void put_away_old(supervision *s)
 				  job->staging_fd, slot, RENAME_NEW);
 		memcpy(s->tree_name, going, sizeof(going));
 		/* a scrub that looked for it before it lay there */
-		if (is_ended(s))
+		if (is_ended_since(s))
 			(void)scrub_tree(s, job->staging_fd, slot, EMPTY_ALL,
 					 NULL);
 	}

@@ -78,17 +78,22 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME])
 	return 0;
 }
 
+bool staging_is_named(int fd, int dirfd, const char *name)
+{
+	struct stat st, named;
+
+	return fstat(fd, &st) == 0 &&
+	       fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
+}
+
 /*
  * Ours from the moment it is locked and still has its name: a sweep may have
  * come between.
  */
 static bool is_still(int fd, int dirfd, const char *name)
 {
-	struct stat st, named;
-
-	return staging_lock(fd) == 0 && fstat(fd, &st) == 0 &&
-	       fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
+	return staging_lock(fd) == 0 && staging_is_named(fd, dirfd, name);
 }
 
 int staging_make_dir(int dirfd, char name[STAGING_NAME])
@@ -162,14 +167,19 @@ static void truncate_file(removal *r, int dirfd, const char *name)
 	close(fd);
 }
 
-static bool is_to_empty(const removal *r, int dirfd, const char *name)
+/* Not every file system says what a name is (readdir(3), DT_UNKNOWN). */
+static bool is_to_empty(const removal *r, int dirfd, const raw_dirent *d)
 {
 	struct stat st;
 
-	return r->empty == EMPTY_ALL ||
-	       (r->empty == EMPTY_UNSHARED &&
-		fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		st.st_nlink == 1 && st.st_size > 0);
+	if (r->empty == EMPTY_NOTHING ||
+	    (d->type != DT_REG && d->type != DT_UNKNOWN))
+		return false;
+	if (r->empty == EMPTY_ALL && d->type == DT_REG)
+		return true;
+	return fstatat(dirfd, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_size > 0 &&
+	       (r->empty == EMPTY_ALL || st.st_nlink == 1);
 }
 
 static void remove_in(removal *r, int dirfd, const char *name, size_t depth);
@@ -181,7 +191,7 @@ static void remove_name(removal *r, int dirfd, const raw_dirent *d,
 		remove_in(r, dirfd, d->name, depth);
 		return;
 	}
-	if (d->type == DT_REG && is_to_empty(r, dirfd, d->name))
+	if (is_to_empty(r, dirfd, d))
 		truncate_file(r, dirfd, d->name);
 	r->files++;
 	if (unlinkat(dirfd, d->name, 0) == 0)

@@ -53,6 +53,8 @@ int staging_remove(int dirfd, const char *name, enum staging_empty empty,
 
 /* flock(2) now or -EWOULDBLOCK. */
 int staging_lock(int fd);
+/* The name is still that of this file. */
+bool staging_is_named(int fd, int dirfd, const char *name);
 
 int copy_rename(int from, const char *name, int to, const char *as,
 		unsigned flags);

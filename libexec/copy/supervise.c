@@ -358,6 +358,9 @@ static int listen_once(supervision *s)
 	if (s->job->deadline_ns &&
 	    ab_clock_boot_ns() >= s->job->deadline_ns)
 		return fail(s, AGENTBOX_ETIMEOUT, 0, "", "deadline_ms is over");
+	if (n == 0 && copy_is_ended(s))
+		return fail(s, AGENTBOX_ECANCELED, 0, s->job->plan.dest_name,
+			    "it was ended meanwhile");
 	if (fds[2].revents && hear(s, &s->reader))
 		return -1;
 	if (fds[3].revents && s->writer.sock >= 0 && hear(s, &s->writer))

@@ -47,6 +47,11 @@ int copy_open_for_verify(supervision *s);
 /* A staging directory and a record, and the writer told of them. */
 int copy_begin_output(supervision *s);
 int copy_publish(supervision *s);
+/*
+ * The record that this job began with lies there no more, as after a scrub:
+ * nothing can be published, and who scrubs waits for us.
+ */
+bool copy_is_ended(const supervision *s);
 /* Nothing of this job is left. */
 void copy_abandon(supervision *s);
 int copy_scrub(supervision *s, ab_copy_done *done);

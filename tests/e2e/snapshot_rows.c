@@ -595,6 +595,29 @@ static void case_073_a_scrub_during_a_refresh_wins(void)
 	nothing_published();
 }
 
+/* Nobody tells it; the scrub waits for it, and should not have to. */
+static void case_073_a_refresh_that_is_held_sees_its_end(void)
+{
+	copy_task task, scrub;
+	copy_end end = { 0 };
+	int fd = -1;
+
+	GOOD(make(0));
+	host_write(ws_path("src/main.c"), "second\n");
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
+	copy_run run = copy_start(&task);
+
+	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end.message);
+	close(fd);
+	copy_init(&scrub, AB_COPY_SCRUB);
+	GOOD(copy_do(&scrub));
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ECANCELED, "%d %s", end.code, end.message);
+	nothing_published();
+}
+
 static void case_073_cancelled_is_not_published(void)
 {
 	copy_task task;
@@ -718,6 +741,7 @@ int main(int argc, char **argv)
 		CASE(case_066_a_change_in_the_same_tick_is_seen),
 		CASE(case_072_two_at_once),
 		CASE(case_073_a_scrub_during_a_refresh_wins),
+		CASE(case_073_a_refresh_that_is_held_sees_its_end),
 		CASE(case_073_cancelled_is_not_published),
 		CASE(case_092_a_proof_brings_back_public_keys),
 		CASE(includes_below_what_goes),
