@@ -4,148 +4,19 @@
  * what a revoke takes from who still holds it, and who is refused. Rows of
  * the snapshot cases, sections H and I (tests/e2e/SNAPSHOT-CASES.md).
  */
-#include "box.h"
+#include "peers.h"
 
-#include <agentbox/peering.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define READS "\"peering\": \"read\""
-
-static agentbox_peering *peering;
-static agentbox_sandbox *source;
-static agentbox_process *held; /* who holds something of a grant */
-
-/* The source is a box over base/peer; the reader is the box of the case. */
-static agentbox_sandbox *raise_source(const char *keys)
-{
-	char *where, *message;
-	int32_t code;
-	char *document = e2e_text(
-		"{\"agentbox\":1,\"extends\":\"builtin:workspace\",%s%s"
-		"\"workspace\":{\"path\":\"%s\",\"at\":\"/workspace\"}}",
-		keys ? keys : "", keys ? "," : "", host_path("peer"));
-	agentbox_sandbox *s = box_try(document, &code, &where, &message);
-
-	REQUIRE(s, "the source: %s", message);
-	return s;
-}
-
-static void begin_with(agentbox_audit *audit, const char *source_keys,
-		       const char *reader_keys)
-{
-	agentbox_error *err = NULL;
-
-	box_needs_namespaces();
-	host_write(host_path("peer/src/a.c"), "one\n");
-	host_write(host_path("peer/docs/plan.txt"), "plan\n");
-	host_write(host_path("peer/.env"), "TOKEN=x\n");
-	source = raise_source(source_keys);
-	box_raise(NULL, reader_keys);
-	REQUIRE(agentbox_peering_new(box_context(), audit, &peering, &err) == 0,
-		"peering: %s", agentbox_error_get_message(err));
-	REQUIRE(agentbox_peering_add(peering, source, "writer", NULL) == 0 &&
-		agentbox_peering_add(peering, box(), "reader", NULL) == 0,
-		"add");
-}
-
-static void begin(void)
-{
-	begin_with(NULL, NULL, READS);
-}
-
-static void finish(void)
-{
-	agentbox_error *err = NULL;
-
-	agentbox_process_free(held);
-	CHECK(agentbox_peering_remove(peering, source, &err) == 0, "%s",
-	      agentbox_error_get_message(err));
-	CHECK(agentbox_peering_remove(peering, box(), &err) == 0, "%s",
-	      agentbox_error_get_message(err));
-	agentbox_peering_free(peering);
-	agentbox_sandbox_free(source);
-	unlink(host_path("state/store.db"));
-	unlink(host_path("state/store.db-wal"));
-	unlink(host_path("state/store.db-shm"));
-}
-
-/* The job's end; its message when it failed. */
-static int32_t ended(agentbox_peer_job *job, char **message)
-{
-	agentbox_error *err = NULL;
-	int32_t rc = agentbox_peer_job_wait(job, 8000, &err);
-
-	*message = e2e_text("%s", agentbox_error_get_message(err));
-	agentbox_error_free(err);
-	agentbox_peer_job_free(job);
-	return rc;
-}
-
-/* Grants; the id, kept. */
-static const char *grant(const char *name)
-{
-	agentbox_peer_job *job = NULL;
-	agentbox_error *err = NULL;
-	char *message, *id;
-
-	REQUIRE(agentbox_peering_grant(peering, "reader", "writer", name, NULL,
-				       &job, &err) == 0,
-		"grant: %s", agentbox_error_get_message(err));
-	id = e2e_text("%s", agentbox_peer_job_get_grant(job));
-	REQUIRE(ended(job, &message) == 0, "granted: %s", message);
-	return id;
-}
-
-static void refresh(const char *id)
-{
-	agentbox_peer_job *job = NULL;
-	agentbox_error *err = NULL;
-	char *message;
-
-	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
-		"refresh: %s", agentbox_error_get_message(err));
-	REQUIRE(ended(job, &message) == 0, "refreshed: %s", message);
-}
-
-static void end_grant(const char *id, const char *how)
-{
-	agentbox_peer_job *job = NULL;
-	agentbox_error *err = NULL;
-	char *message;
-
-	REQUIRE(agentbox_peering_revoke(peering, id, how, &job, &err) == 0,
-		"revoke: %s", agentbox_error_get_message(err));
-	REQUIRE(ended(job, &message) == 0, "revoked: %s", message);
-}
-
-/* Why a grant is refused: the code, and the message kept. */
-static int32_t refused(const char *reader, const char *from, const char *name,
-		       char **message)
-{
-	agentbox_peer_job *job = NULL;
-	agentbox_error *err = NULL;
-	int32_t rc = agentbox_peering_grant(peering, reader, from, name, NULL,
-					    &job, &err);
-
-	CHECK(rc < 0, "granted %s to %s as %s", from, reader,
-	      name ? name : "");
-	*message = e2e_text("%s", agentbox_error_get_message(err));
-	agentbox_error_free(err);
-	agentbox_peer_job_free(job);
-	return rc;
-}
 
 static void case_099_the_reader_sees_source_and_no_secret(void)
 {
 	struct outcome o;
 
-	begin();
-	grant("code");
+	peers_begin();
+	peers_grant("code");
 	o = box_sh("cat .shared/code/src/a.c .shared/code/docs/plan.txt; "
 		   "ls -A .shared/code; cat .shared/code/.env");
 	CHECK(strncmp(o.out, "one\nplan\n", 9) == 0, "read: %s", o.out);
@@ -155,7 +26,7 @@ static void case_099_the_reader_sees_source_and_no_secret(void)
 	o = box_sh("echo x >>.shared/code/src/a.c || rm -rf .shared/code || "
 		   "chmod u+w .shared/code/src/a.c || touch .shared/code/n");
 	CHECK(o.status != 0, "written");
-	finish();
+	peers_finish();
 }
 
 static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
@@ -163,8 +34,8 @@ static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
 	const char *id;
 	struct outcome o;
 
-	begin();
-	id = grant("code");
+	peers_begin();
+	id = peers_grant("code");
 	held = BOX_START(-1, "sh", "-c", "cd .shared/code/src; : >/tmp/in; "
 		  "while [ ! -e /tmp/go ]; do sleep 0.01; done; "
 		  "cat a.c >/tmp/out; : >/tmp/done");
@@ -172,13 +43,13 @@ static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
 	host_write(host_path("peer/src/a.c"), "two\n");
 	host_write(host_path("peer/src/b.c"), "new\n");
 	unlink(host_path("peer/docs/plan.txt"));
-	refresh(id);
+	peers_refresh(id);
 	o = box_sh("cat .shared/code/src/*.c; ls .shared/code/docs; "
 		   ": >/tmp/go; while [ ! -e /tmp/done ]; do sleep 0.01; "
 		   "done; cat /tmp/out");
 	CHECK(strcmp(o.out, "two\nnew\none\n") == 0, "seen: %s%s", o.out,
 	      o.err);
-	finish();
+	peers_finish();
 }
 
 /* Rows 108-110: an open file, a directory, a mapping. */
@@ -189,9 +60,9 @@ static void case_110_scrub_takes_what_is_held(void)
 
 	if (!host_has("python3"))
 		e2e_skip("python3 is not installed");
-	begin();
+	peers_begin();
 	host_write(host_path("peer/src/big"), e2e_text("%09999d\n", 7));
-	id = grant("code");
+	id = peers_grant("code");
 	held = BOX_START(-1, "python3", "-c",
 		  "import mmap,os,signal,sys,time\n"
 		  "f=open('.shared/code/src/big','rb',0)\n"
@@ -214,12 +85,12 @@ static void case_110_scrub_takes_what_is_held(void)
 		  "out.write('map %d\\n' % os.waitpid(pid,0)[1]); out.flush()\n"
 		  "open('/tmp/done','w')\n");
 	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
-	end_grant(id, NULL);
+	peers_end_grant(id, NULL);
 	o = box_sh("ls .shared; : >/tmp/go; while [ ! -e /tmp/done ]; do "
 		   "sleep 0.01; done; cat /tmp/out");
 	CHECK(strcmp(o.out, "fd 0\ngone\ngone\nmap 7\n") == 0,
 	      "held: %s%s", o.out, o.err);
-	finish();
+	peers_finish();
 }
 
 static void case_109_detach_leaves_what_is_open(void)
@@ -227,29 +98,30 @@ static void case_109_detach_leaves_what_is_open(void)
 	const char *id;
 	struct outcome o;
 
-	begin();
-	id = grant("code");
-	held = BOX_START(-1, "sh", "-c", "exec 3<.shared/code/src/a.c; : >/tmp/in; "
+	peers_begin();
+	id = peers_grant("code");
+	held = BOX_START(-1, "sh", "-c",
+		  "exec 3<.shared/code/src/a.c; : >/tmp/in; "
 		  "while [ ! -e /tmp/go ]; do sleep 0.01; done; "
 		  "cat <&3 >/tmp/out; : >/tmp/done");
 	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
-	end_grant(id, "detach");
+	peers_end_grant(id, "detach");
 	o = box_sh("ls .shared; : >/tmp/go; while [ ! -e /tmp/done ]; do "
 		   "sleep 0.01; done; cat /tmp/out");
 	CHECK(strcmp(o.out, "one\n") == 0, "held: %s%s", o.out, o.err);
-	finish();
+	peers_finish();
 }
 
 static void case_110_kill_ends_the_readers_processes(void)
 {
 	const char *id;
 
-	begin();
-	id = grant("code");
+	peers_begin();
+	id = peers_grant("code");
 	held = BOX_START(-1, "sh", "-c", "cd .shared/code; sleep 60");
-	end_grant(id, "kill");
+	peers_end_grant(id, "kill");
 	CHECK(agentbox_process_wait(held, 5000, NULL) == 0, "it lives");
-	finish();
+	peers_finish();
 }
 
 static void case_116_who_is_refused(void)
@@ -258,42 +130,42 @@ static void case_116_who_is_refused(void)
 					     "-x", "a\nb", "a b" };
 	char *message, longest[80];
 
-	begin();
-	CHECK(refused("reader", "reader", NULL, &message) == AGENTBOX_EINVAL,
-	      "self: %s", message);
-	CHECK(refused("writer", "reader", NULL, &message) ==
+	peers_begin();
+	CHECK(peers_refused("reader", "reader", NULL, &message) ==
+		      AGENTBOX_EINVAL, "self: %s", message);
+	CHECK(peers_refused("writer", "reader", NULL, &message) ==
 		      AGENTBOX_EUNSUPPORTED, "no place: %s", message);
-	CHECK(refused("reader", "nobody", NULL, &message) ==
+	CHECK(peers_refused("reader", "nobody", NULL, &message) ==
 		      AGENTBOX_ENOTFOUND, "nobody: %s", message);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		CHECK(refused("reader", "writer", names[i], &message) ==
+		CHECK(peers_refused("reader", "writer", names[i], &message) ==
 			      AGENTBOX_EINVAL, "%s: %s", names[i], message);
 	memset(longest, 'a', 64);
 	longest[64] = '\0';
-	CHECK(refused("reader", "writer", longest, &message) ==
+	CHECK(peers_refused("reader", "writer", longest, &message) ==
 		      AGENTBOX_EINVAL, "64 bytes: %s", message);
-	grant("code");
-	CHECK(refused("reader", "writer", "code", &message) ==
+	peers_grant("code");
+	CHECK(peers_refused("reader", "writer", "code", &message) ==
 		      AGENTBOX_EEXIST, "twice: %s", message);
-	finish();
+	peers_finish();
 }
 
 static void case_116_accounts_are_not_crossed(void)
 {
 	char *message;
 
-	begin_with(NULL, "\"account\":\"acme\"", READS);
-	CHECK(refused("reader", "writer", NULL, &message) == AGENTBOX_EDENIED,
-	      "one without: %s", message);
-	finish();
+	peers_begin_with(NULL, "\"account\":\"acme\"", PEERS_READ);
+	CHECK(peers_refused("reader", "writer", NULL, &message) ==
+		      AGENTBOX_EDENIED, "one without: %s", message);
+	peers_finish();
 }
 
 static void case_116_the_same_account_may(void)
 {
-	begin_with(NULL, "\"account\":\"acme\"",
-		   READS ", \"account\":\"acme\"");
-	grant(NULL);
-	finish();
+	peers_begin_with(NULL, "\"account\":\"acme\"",
+		   PEERS_READ ", \"account\":\"acme\"");
+	peers_grant(NULL);
+	peers_finish();
 }
 
 /* Row 116: what is shared with the source is not shared on. */
@@ -301,12 +173,12 @@ static void case_116_nothing_is_shared_on(void)
 {
 	struct outcome o;
 
-	begin();
+	peers_begin();
 	host_write(host_path("peer/.shared/third/x.c"), "of a third\n");
-	grant("code");
+	peers_grant("code");
 	o = box_sh("ls -A .shared/code");
 	CHECK(!strstr(o.out, ".shared"), "shared on: %s", o.out);
-	finish();
+	peers_finish();
 }
 
 /* Row 31: the workspace is another directory now. */
@@ -314,19 +186,19 @@ static void case_031_a_replaced_workspace_is_not_shared(void)
 {
 	char *message;
 
-	begin();
+	peers_begin();
 	CHECK(rename(host_path("peer"), host_path("peer-was")) == 0, "%m");
 	host_write(host_path("peer/src/other.c"), "other\n");
-	CHECK(refused("reader", "writer", NULL, &message) == AGENTBOX_EDENIED,
-	      "another: %s", message);
+	CHECK(peers_refused("reader", "writer", NULL, &message) ==
+		      AGENTBOX_EDENIED, "another: %s", message);
 	HOST_RUN(NULL, "rm", "-r", host_path("peer"));
 	host_symlink(host_path("outside"), host_path("peer"));
-	CHECK(refused("reader", "writer", NULL, &message) < 0, "a link: %s",
-	      message);
+	CHECK(peers_refused("reader", "writer", NULL, &message) < 0,
+	      "a link: %s", message);
 	unlink(host_path("peer"));
 	CHECK(rename(host_path("peer-was"), host_path("peer")) == 0, "%m");
-	grant("code");
-	finish();
+	peers_grant("code");
+	peers_finish();
 }
 
 static void case_117_the_end_of_the_source_ends_the_grant(void)
@@ -334,14 +206,14 @@ static void case_117_the_end_of_the_source_ends_the_grant(void)
 	agentbox_error *err = NULL;
 	struct outcome o;
 
-	begin();
-	grant("code");
+	peers_begin();
+	peers_grant("code");
 	CHECK(agentbox_peering_remove(peering, source, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	o = box_sh("ls -A .shared");
 	CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
 	CHECK(agentbox_peering_add(peering, source, NULL, NULL) == 0, "add");
-	finish();
+	peers_finish();
 }
 
 /* Row 115, and the durable record: another handle knows, and ends it. */
@@ -352,8 +224,8 @@ static void case_115_another_process_of_the_user_can_revoke(void)
 	const char *id;
 	struct outcome o;
 
-	begin();
-	id = grant("code");
+	peers_begin();
+	id = peers_grant("code");
 	mine = peering;
 	REQUIRE(agentbox_peering_new(box_context(), NULL, &peering, NULL) == 0,
 		"a second handle");
@@ -361,7 +233,7 @@ static void case_115_another_process_of_the_user_can_revoke(void)
 	CHECK(strstr(agentbox_bytes_get_data(json), id), "listed: %s",
 	      agentbox_bytes_get_data(json));
 	agentbox_bytes_free(json);
-	end_grant(id, "scrub");
+	peers_end_grant(id, "scrub");
 	agentbox_peering_free(peering);
 	peering = mine;
 	o = box_sh("ls -A .shared");
@@ -369,7 +241,7 @@ static void case_115_another_process_of_the_user_can_revoke(void)
 	agentbox_peer_job *job = NULL;
 	CHECK(agentbox_peering_revoke(peering, id, NULL, &job, NULL) ==
 		      AGENTBOX_ENOTFOUND, "revoked twice");
-	finish();
+	peers_finish();
 }
 
 /* A host that died in a revoke: the next one ends it, for who holds it too. */
@@ -380,7 +252,7 @@ static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 	agentbox_error *err = NULL;
 	char text[8] = "";
 
-	begin();
+	peers_begin();
 	left = host_path("state/boxes/%s/staging/revoked-"
 			 "0123456789abcdef0123456789abcdef",
 			 agentbox_sandbox_get_id(box()));
@@ -393,7 +265,7 @@ static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 	CHECK(!fgets(text, sizeof(text), f), "read: %s", text);
 	fclose(f);
 	agentbox_peering_free(next);
-	finish();
+	peers_finish();
 }
 
 /* A copier that dies when it has published leaves this: a name, no grant. */
@@ -404,7 +276,7 @@ static void case_071_a_grant_that_failed_shows_nothing(void)
 	char *message, *shown;
 	struct outcome o;
 
-	begin();
+	peers_begin();
 	shown = e2e_text("%s/code/half.c",
 			 host_path("state/boxes/%s/shared",
 				   agentbox_sandbox_get_id(box())));
@@ -412,11 +284,11 @@ static void case_071_a_grant_that_failed_shows_nothing(void)
 	REQUIRE(agentbox_peering_grant(peering, "reader", "writer", "code",
 				       NULL, &job, &err) == 0,
 		"grant: %s", agentbox_error_get_message(err));
-	CHECK(ended(job, &message) < 0, "granted over what is there");
+	CHECK(peers_ended(job, &message) < 0, "granted over what is there");
 	o = box_sh("ls -A .shared");
 	CHECK(strcmp(o.out, "") == 0, "shown without a grant: %s", o.out);
-	grant("code");
-	finish();
+	peers_grant("code");
+	peers_finish();
 }
 
 static void case_073_a_revoke_wins_over_a_refresh(void)
@@ -424,10 +296,10 @@ static void case_073_a_revoke_wins_over_a_refresh(void)
 	agentbox_error *err = NULL;
 	char *message;
 
-	begin();
+	peers_begin();
 	for (int i = 0; i < 6; i++) {
 		agentbox_peer_job *job = NULL;
-		const char *id = grant("code");
+		const char *id = peers_grant("code");
 
 		host_write(host_path("peer/src/a.c"), e2e_text("%d\n", i));
 		REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job,
@@ -435,14 +307,14 @@ static void case_073_a_revoke_wins_over_a_refresh(void)
 			"refresh: %s", agentbox_error_get_message(err));
 		/* whatever the copy has come to */
 		e2e_sleep_ms(2 * i);
-		end_grant(id, NULL);
-		CHECK(ended(job, &message) == AGENTBOX_ECANCELED, "%d: %s", i,
-		      message);
+		peers_end_grant(id, NULL);
+		CHECK(peers_ended(job, &message) == AGENTBOX_ECANCELED,
+		      "%d: %s", i, message);
 		struct outcome o = box_sh("ls -A .shared");
 
 		CHECK(strcmp(o.out, "") == 0, "left: %s", o.out);
 	}
-	finish();
+	peers_finish();
 }
 
 static void case_072_two_jobs_at_one_grant(void)
@@ -452,15 +324,15 @@ static void case_072_two_jobs_at_one_grant(void)
 	const char *id;
 	char *message;
 
-	begin();
-	id = grant("code");
+	peers_begin();
+	id = peers_grant("code");
 	host_write(host_path("peer/src/a.c"), "two\n");
 	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
 		"refresh: %s", agentbox_error_get_message(err));
 	CHECK(agentbox_peering_refresh(peering, id, NULL, &other, NULL) ==
 		      AGENTBOX_EBUSY, "two at once");
-	CHECK(ended(job, &message) == 0, "the first: %s", message);
-	finish();
+	CHECK(peers_ended(job, &message) == 0, "the first: %s", message);
+	peers_finish();
 }
 
 /* Rows 122 and I: both sides, with counts and digests; none, no grant. */
@@ -476,9 +348,9 @@ static void case_122_it_is_recorded_on_both_sides(void)
 		agentbox_audit_set_path(audit, log, &err) == 0 &&
 		agentbox_audit_open(audit, &err) == 0,
 		"audit: %s", agentbox_error_get_message(err));
-	begin_with(audit, NULL, READS);
-	end_grant(grant("code"), NULL);
-	finish();
+	peers_begin_with(audit, NULL, PEERS_READ);
+	peers_end_grant(peers_grant("code"), NULL);
+	peers_finish();
 	CHECK(agentbox_audit_close(audit, NULL) == 0, "close");
 	agentbox_audit_unref(audit);
 	text = host_read(log);
