@@ -22,7 +22,7 @@
 /* No anchor is longer; further bytes of a literal are the shape's. */
 #define AB_CONTENT_ANCHOR 16
 /* What may be read behind the bytes a prefilter gets. */
-#define AB_CONTENT_PAD 64
+#define AB_CONTENT_PAD 128
 
 /*
  * How far verifiers that search have searched in vain: what one anchor's
@@ -183,9 +183,10 @@ typedef struct ab_content_print {
 } ab_content_print;
 
 typedef struct ab_content_anchors {
-	/* nibbles to buckets */
+	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];
 	uint8_t high[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];
+	uint8_t bytes[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][128];
 	/* pairs of bytes: bit 0, 1 or 2: that begin there in some print */
 	uint8_t pairs[65536];
 	uint16_t heads[AB_CONTENT_HEADS];
@@ -206,8 +207,65 @@ void ab_content_anchors_make(ab_content_anchors *a);
 size_t ab_content_find_portable(const ab_content_anchors *a, const uint8_t *p,
 				size_t *from, size_t to, uint32_t *out,
 				size_t max);
-/* The fastest that this processor has. */
-ab_content_find ab_content_find_best(void);
+
+/* What may stand at one place of an anchor. */
+typedef struct ab_content_place {
+	uint64_t set[4];
+	size_t count;
+	uint32_t weight;
+} ab_content_place;
+
+/* How many of 65536 bytes of source code are this one. */
+extern const uint16_t ab_content_frequency[256];
+
+/* The first byte of a place that is not below c; 128: none. */
+static inline unsigned ab_place_next(const ab_content_place *at, unsigned c)
+{
+	for (; c < 128; c = (c | 63) + 1) {
+		uint64_t set = at->set[c >> 6] >> (c & 63);
+
+		if (set)
+			return c + (unsigned)__builtin_ctzll(set);
+	}
+	return c;
+}
+
+/*
+ * content_vector.c: many places at once, by masks of buckets of prints. The
+ * buckets are only there while the masks are made.
+ */
+#define AB_CONTENT_BUCKETS ((size_t)8 * AB_CONTENT_GROUPS)
+typedef struct ab_nibble_bucket {
+	/* which low and high nibbles it has at each place */
+	uint16_t low[AB_CONTENT_PRINT], high[AB_CONTENT_PRINT];
+	uint64_t leak;
+} ab_nibble_bucket;
+typedef struct ab_byte_bucket {
+	uint64_t set[AB_CONTENT_PRINT][2];
+	uint64_t sums[AB_CONTENT_PRINT]; /* how frequent those bytes are */
+	uint64_t leak;
+} ab_byte_bucket;
+typedef struct ab_content_buckets {
+	ab_nibble_bucket nibbles[AB_CONTENT_BUCKETS];
+	ab_byte_bucket bytes[AB_CONTENT_BUCKETS];
+	/* For each high nibble: how frequent are the bytes with one of these
+	   low nibbles, 0 to 7 and 8 to 15? */
+	uint32_t sums[8][2][256];
+} ab_content_buckets;
+void ab_content_buckets_make(ab_content_buckets *b);
+/* The AB_CONTENT_PRINT places of a row's print. */
+void ab_content_buckets_add(ab_content_buckets *b, ab_content_anchors *a,
+			    const ab_content_place *print);
+
+/*
+ * The prefilters that this processor has, the fastest first; NULL behind the
+ * last, which is the portable one.
+ */
+ab_content_find ab_content_find_nth(size_t i);
+static inline ab_content_find ab_content_find_best(void)
+{
+	return ab_content_find_nth(0);
+}
 
 static inline uint32_t ab_content_key(const uint8_t *p)
 {
@@ -223,6 +281,20 @@ static inline bool ab_content_is_print(const ab_content_print *print,
 				       uint32_t key, uint8_t last)
 {
 	return print->key == key && (print->last[last >> 6] >> (last & 63) & 1);
+}
+
+/* Is this the beginning of a print? */
+static inline bool ab_content_may_begin(const ab_content_anchors *a,
+					const uint8_t *p)
+{
+	uint32_t key = ab_content_key(p);
+	size_t i = a->heads[ab_content_head(key)];
+
+	for (; i; i = a->prints[i - 1].next) {
+		if (ab_content_is_print(&a->prints[i - 1], key, p[3]))
+			return true;
+	}
+	return false;
 }
 
 /* For tests: another prefilter than the best. */

@@ -12,7 +12,8 @@ CONTENT_FILES = \
 	lib/snapshot/content_login.c \
 	lib/snapshot/content_rules.c \
 	lib/snapshot/content_shape.c \
-	lib/snapshot/content_value.c
+	lib/snapshot/content_value.c \
+	lib/snapshot/content_vector.c
 
 libagentbox_la_SOURCES += \
 	$(CONTENT_FILES)
