@@ -8,6 +8,7 @@ dist_man_MANS += man/agentbox.1
 dist_man_MANS += man/agentbox.7
 dist_man_MANS += man/agentbox_audit.3
 dist_man_MANS += man/agentbox-audit.5
+dist_man_MANS += man/agentbox_mcp.3
 dist_man_MANS += man/agentbox_walls.3
 dist_man_MANS += man/agentbox_policy.3
 dist_man_MANS += man/agentbox_rules.3

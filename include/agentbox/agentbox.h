@@ -6,6 +6,7 @@
 #include <agentbox/audit.h>
 #include <agentbox/base.h>
 #include <agentbox/guard.h>
+#include <agentbox/mcp.h>
 #include <agentbox/owner.h>
 #include <agentbox/peering.h>
 #include <agentbox/policy.h>

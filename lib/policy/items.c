@@ -419,6 +419,33 @@ bool ab_item_tool(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return keep(s, n, out);
 }
 
+/* What an MCP server may be given besides tools: lib/mcp/method.h. */
+bool ab_item_grant(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	static const char *const names[] = {
+		"resources", "prompts",	    "completion",      "logging",
+		"tasks",     "sampling",    "elicitation",     "elicitation-url",
+		"roots",     "subscriptions", NULL
+	};
+
+	return one_of(s, n, names, "grant of a server", out, why);
+}
+
+/* "tool=sha256:..." */
+bool ab_item_tool_pin(const char *s, size_t n, char *out,
+		      char why[AB_WHY_SIZE])
+{
+	const char *sign = memchr(s, '=', n);
+	size_t name = sign ? (size_t)(sign - s) : 0;
+	char digest[AB_ITEM_SIZE];
+
+	if (name == 0 || name > 128 || !only(s, name, "._-"))
+		return refuse(why, "is not a pin; write \"tool=sha256:...\"");
+	if (!ab_item_digest(sign + 1, n - name - 1, digest, why))
+		return false;
+	return keep(s, n, out);
+}
+
 bool ab_item_argument(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE])
 {

@@ -205,6 +205,9 @@ static const ab_field server_table[] = {
 	  .item = ab_item_argument },
 	STRING("url", ab_item_argument, AB_R_SAME),
 	STRING("pin", ab_item_digest, AB_R_SAME),
+	{ .key = "pins", .type = AB_T_SET, .rule = AB_R_UNION,
+	  .item = ab_item_tool_pin, .max = 4096 },
+	SET("grant", ab_item_grant, AB_R_SUBSET),
 	END
 };
 

@@ -68,6 +68,13 @@ static const char *const tos[] = {
 	"/w", "/w/sub", "/w/sub/x", "/w/sub/x/y", "/wx", "/usr", "/usr/lib",
 	"/srv/team", "/srv/team/sub", "/m", "/workspace/sub", NULL
 };
+static const char *const server_grants[] = { "resources", "prompts", "sampling",
+					     NULL };
+#define NO_DIGEST                                                 \
+	"sha256:00000000000000000000000000000000000000000000000" \
+	"00000000000000000"
+static const char *const server_pins[] = { "a=" NO_DIGEST, "b=" NO_DIGEST,
+					   NULL };
 static const char *const tools[] = { "*", "gh:*", "gh:list", "gh:li*", "db:q",
 				     NULL };
 static const char *const kinds[] = { "database", "secrets", "deployment",
@@ -318,9 +325,14 @@ static void random_rest(uint64_t *seed, json_t *d)
 
 	o = json_object();
 	put_list(seed, o, "allow", tools, 3);
-	if (maybe(seed))
-		put(o, "servers", json_pack("[{s:s,s:[s]}]", "name", "gh",
-					    "command", pick(seed, calls)));
+	if (maybe(seed)) {
+		json_t *server = json_pack("{s:s,s:[s]}", "name", "gh",
+					   "command", pick(seed, calls));
+
+		put_list(seed, server, "grant", server_grants, 2);
+		put_list(seed, server, "pins", server_pins, 2);
+		put(o, "servers", json_pack("[o]", server));
+	}
 	put(d, "tools", o);
 
 	o = json_object();

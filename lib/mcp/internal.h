@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of agentbox_mcp. client.c judges what the client sends,
+ * server.c what the server sends, tools.c what tools there are; session.c
+ * holds what both need. Each function returns 0 or a failure that ends the
+ * session; a refusal is no failure.
+ */
+#ifndef AB_MCP_INTERNAL_H
+#define AB_MCP_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agentbox/mcp.h"
+#include "base/json.h"
+#include "mcp/frame.h"
+#include "mcp/method.h"
+#include "policy/policy.h"
+
+#define AB_MCP_CALLS 256 /* requests of the client under way */
+#define AB_MCP_ASKS 64	 /* requests of the server under way */
+#define AB_MCP_QUEUE 1024
+#define AB_MCP_NAME_MAX 128
+#define AB_MCP_TEXT_MAX 8192
+#define AB_MCP_TOOL_MAX 65536
+#define AB_MCP_ARGUMENTS_MAX (1u << 20)
+#define AB_MCP_PAGES 64
+#define AB_MCP_TOOLS 2048
+#define AB_MCP_CURSOR_MAX 4096
+
+/* A request under way; free when id is 0. */
+typedef struct ab_mcp_call {
+	uint64_t id;	    /* ours: what the other side sees */
+	json_t *asked;	    /* owned: what the asker calls it */
+	json_t *token;	    /* owned: his progress token, or NULL */
+	const ab_mcp_method *method;
+	json_t *params;	    /* owned, LIST: of the request */
+	json_t *tools;	    /* owned, LIST: what came so far */
+	unsigned pages;
+	char subject[AB_MCP_NAME_MAX + 1]; /* CALL: the tool */
+} ab_mcp_call;
+
+enum ab_mcp_state {
+	AB_MCP_FRESH = 0,
+	AB_MCP_GREETING, /* initialize is on its way */
+	AB_MCP_OPEN,	 /* the version is settled */
+	AB_MCP_OVER
+};
+
+typedef struct ab_mcp_bucket {
+	uint64_t per_minute, burst;
+	uint64_t level_ns; /* time saved up, at most `burst` events' worth */
+	uint64_t last_ns;
+} ab_mcp_bucket;
+
+typedef struct ab_mcp_frame {
+	int32_t side;
+	agentbox_bytes *bytes;
+} ab_mcp_frame;
+
+struct agentbox_mcp {
+	agentbox_policy *policy; /* owned reference */
+	char server[65];
+	json_t *identity;	 /* owned, or NULL */
+	/* of the policy, borrowed; NULL: nothing */
+	const json_t *allow, *pins;
+	const char *pin;
+	uint32_t grants;
+	enum ab_mcp_state state;
+	enum ab_mcp_version version;
+	uint8_t family; /* 0: open */
+	uint64_t last_id;
+	ab_mcp_call calls[AB_MCP_CALLS], asks[AB_MCP_ASKS];
+	ab_mcp_bucket call_rate, other_rate, notice_rate;
+	uint64_t (*now)(void); /* tests set it */
+	json_t *known; /* owned: name -> digest, or null: in quarantine */
+	bool pin_failed;
+	ab_mcp_frame frames[AB_MCP_QUEUE];
+	size_t frame_first, frame_end;
+	json_t *events; /* owned array */
+	agentbox_error **err; /* of the call that is running */
+};
+
+/* --- session.c --- */
+
+int32_t ab_mcp_nomem(agentbox_mcp *m);
+/* Queue a message, which is taken (NULL: out of memory). */
+int32_t ab_mcp_send(agentbox_mcp *m, int32_t side, json_t *message);
+/* An error as the answer to `id` (borrowed; NULL: null). retry_ms 0: none. */
+int32_t ab_mcp_refuse(agentbox_mcp *m, int32_t side, const json_t *id,
+		      int code, const char *message, const char *reason,
+		      uint64_t retry_ms);
+/* Record a decision. `subject` of n untrusted bytes. */
+int32_t ab_mcp_event(agentbox_mcp *m, const char *type, const char *verdict,
+		     const char *rule, const char *subject, size_t n,
+		     const char *reason);
+/* Something that goes nowhere: recorded, when the rate lets it. */
+int32_t ab_mcp_drop(agentbox_mcp *m, int32_t side, const char *subject,
+		    const char *reason);
+
+/* A free place, or NULL. */
+ab_mcp_call *ab_mcp_call_new(agentbox_mcp *m, ab_mcp_call *table, size_t n,
+			     const json_t *asked, const ab_mcp_method *method);
+/* By our id as it came back, or by the asker's. NULL: there is none. */
+ab_mcp_call *ab_mcp_call_by_id(ab_mcp_call *table, size_t n, const json_t *id);
+ab_mcp_call *ab_mcp_call_by_asked(ab_mcp_call *table, size_t n,
+				  const json_t *id);
+void ab_mcp_call_end(ab_mcp_call *call);
+
+/* 0: go on; else milliseconds until the next is allowed. */
+uint64_t ab_mcp_rate(agentbox_mcp *m, ab_mcp_bucket *bucket);
+bool ab_mcp_granted(const agentbox_mcp *m, uint32_t grant);
+/* A shallow copy of an object without `key` (may be NULL: all); owned. */
+json_t *ab_mcp_without(const json_t *object, const char *key);
+/* `_meta` of either side without what is the guard's; owned. */
+json_t *ab_mcp_meta(const json_t *meta);
+/* The capabilities of a side that the grants leave; owned. */
+json_t *ab_mcp_capabilities(const agentbox_mcp *m, int32_t side,
+			    const json_t *capabilities);
+/* Members of an implementation or an error that are text, cleaned; owned. */
+json_t *ab_mcp_texts(const json_t *object);
+
+/* --- tools.c --- */
+
+bool ab_mcp_is_tool_name(const json_t *name);
+/* May it be called? *why is static, for the record alone. */
+bool ab_mcp_tool_allowed(const agentbox_mcp *m, const char *name,
+			 const char **why);
+/* One page of a server's list into `call`. */
+int32_t ab_mcp_tools_gather(agentbox_mcp *m, ab_mcp_call *call,
+			    const json_t *page);
+/* The list is whole: what of it the client sees, owned. NULL: no memory. */
+int32_t ab_mcp_tools_judge(agentbox_mcp *m, const json_t *tools,
+			   json_t **shown);
+
+/* --- client.c, server.c --- */
+
+int32_t ab_mcp_from_client(agentbox_mcp *m, json_t *value);
+int32_t ab_mcp_from_server(agentbox_mcp *m, json_t *value);
+/* Ask the server for the tools behind `cursor` (borrowed; NULL: the first). */
+int32_t ab_mcp_ask_list(agentbox_mcp *m, ab_mcp_call *call,
+			const json_t *cursor, const json_t *params);
+
+#endif

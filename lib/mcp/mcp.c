@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The MCP guard's handle: a session out of a policy, frames in, frames and
+ * events out. Fail closed: after any failure nothing is taken in any more.
+ * Specification: agentbox/mcp.h, agentbox_mcp(3).
+ */
+#include "config.h"
+
+#include "agentbox/mcp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/attr.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "mcp/internal.h"
+
+AB_DEFINE_AUTO(agentbox_mcp, agentbox_mcp_free)
+
+#define MAX_IDENTITY 4096
+
+static bool is_server_name(const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n > 0 && n <= 64 &&
+	       strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			 "0123456789._-") == n;
+}
+
+static uint64_t number(const json_t *object, const char *key, uint64_t other)
+{
+	json_int_t v = json_integer_value(json_object_get(object, key));
+
+	return v > 0 ? (uint64_t)v : other;
+}
+
+/* What the policy says of this server; of another one, nothing. */
+static void take_policy(agentbox_mcp *m)
+{
+	const json_t *tools = ab_policy_section(m->policy, "/tools");
+	const json_t *servers = json_object_get(tools, "servers");
+	const json_t *rate = json_object_get(tools, "rate");
+	const json_t *own = NULL, *grant;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(servers, i, v) {
+		const char *name = json_string_value(
+			json_object_get(v, "name"));
+		if (name && strcmp(name, m->server) == 0)
+			own = v;
+	}
+	m->call_rate.per_minute = number(rate, "calls_per_minute", 600);
+	m->call_rate.burst = number(rate, "burst", 60);
+	m->other_rate.per_minute = 6000;
+	m->other_rate.burst = 200;
+	m->notice_rate = m->other_rate;
+	if (!own)
+		return;
+	m->allow = json_object_get(tools, "allow");
+	m->pins = json_object_get(own, "pins");
+	m->pin = json_string_value(json_object_get(own, "pin"));
+	if (!m->pin)
+		m->pin = json_string_value(json_object_get(tools, "pin"));
+	grant = json_object_get(own, "grant");
+	json_array_foreach(grant, i, v)
+		m->grants |= ab_mcp_grant_find(json_string_value(v));
+}
+
+int32_t agentbox_mcp_new(agentbox_policy *policy, const char *server,
+			 agentbox_mcp **mcp, agentbox_error **err)
+{
+	ab_auto(agentbox_mcp) *m = NULL;
+
+	if (!policy || !mcp)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "NULL policy or mcp");
+	if (!is_server_name(server))
+		return ab_error_set(err, AGENTBOX_EINVAL, "server",
+				    "the name of a server is 1 to 64 of A-Z "
+				    "a-z 0-9 . _ -");
+	m = ab_new(agentbox_mcp);
+	if (!m)
+		return ab_error_nomem(err);
+	m->policy = agentbox_policy_ref(policy);
+	m->now = ab_clock_boot_ns;
+	memcpy(m->server, server, strlen(server));
+	m->known = json_object();
+	m->events = json_array();
+	if (!m->known || !m->events)
+		return ab_error_nomem(err);
+	take_policy(m);
+	*mcp = ab_steal(&m);
+	return 0;
+}
+
+void agentbox_mcp_free(agentbox_mcp *m)
+{
+	int saved = errno;
+
+	if (!m)
+		return;
+	for (size_t i = 0; i < AB_MCP_CALLS; i++)
+		ab_mcp_call_end(&m->calls[i]);
+	for (size_t i = 0; i < AB_MCP_ASKS; i++)
+		ab_mcp_call_end(&m->asks[i]);
+	for (size_t i = m->frame_first; i < m->frame_end; i++)
+		agentbox_bytes_free(m->frames[i].bytes);
+	json_decref(m->identity);
+	json_decref(m->known);
+	json_decref(m->events);
+	agentbox_policy_unref(m->policy);
+	free(m);
+	errno = saved;
+}
+
+int32_t agentbox_mcp_set_identity(agentbox_mcp *m, const char *json, size_t n,
+				  agentbox_error **err)
+{
+	json_t *value = NULL;
+	const char *why;
+	int32_t rc;
+
+	if (!m || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "NULL mcp or identity");
+	if (n > MAX_IDENTITY)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "",
+				    "an identity has at most %d bytes",
+				    MAX_IDENTITY);
+	rc = ab_mcp_read(json, n, &value, &why);
+	if (rc == AGENTBOX_ENOMEM)
+		return ab_error_nomem(err);
+	if (rc < 0 || !json_is_object(value)) {
+		json_decref(value);
+		return ab_error_set(err, AGENTBOX_EPARSE, "",
+				    "the identity is %s",
+				    rc < 0 ? why : "not an object");
+	}
+	json_decref(m->identity);
+	m->identity = value;
+	return 0;
+}
+
+/* A frame that is no message at all. */
+static int32_t refuse_frame(agentbox_mcp *m, int32_t side, int32_t code,
+			    const char *why)
+{
+	int32_t rc;
+
+	if (code == AGENTBOX_ENOMEM)
+		return ab_mcp_nomem(m);
+	rc = ab_mcp_drop(m, side, "frame", why);
+	if (rc == 0 && side == AGENTBOX_MCP_CLIENT)
+		rc = ab_mcp_refuse(m, side, NULL, AB_MCP_PARSE, "Parse error",
+				   why, 0);
+	if (rc < 0 || code == AGENTBOX_EPARSE)
+		return rc;
+	return ab_error_set(m->err, AGENTBOX_ELIMIT, "", "a frame is %s", why);
+}
+
+int32_t agentbox_mcp_take(agentbox_mcp *m, int32_t side, const char *frame,
+			  size_t n, agentbox_error **err)
+{
+	json_t *value = NULL;
+	const char *why;
+	int32_t rc;
+
+	if (!m || (!frame && n) || (side != AGENTBOX_MCP_CLIENT &&
+				    side != AGENTBOX_MCP_SERVER))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "NULL mcp or frame, or no side");
+	if (m->state == AB_MCP_OVER)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "",
+				    "the session is over");
+	if (m->frame_end > AB_MCP_QUEUE / 2 ||
+	    json_array_size(m->events) > AB_MCP_QUEUE / 2)
+		return ab_error_set(err, AGENTBOX_EBUSY, "",
+				    "frames or events wait to be taken out");
+	m->err = err;
+	rc = ab_mcp_read(n ? frame : "", n, &value, &why);
+	if (rc < 0)
+		rc = refuse_frame(m, side, rc, why);
+	else if (side == AGENTBOX_MCP_CLIENT)
+		rc = ab_mcp_from_client(m, value);
+	else
+		rc = ab_mcp_from_server(m, value);
+	json_decref(value);
+	m->err = NULL;
+	if (rc < 0)
+		m->state = AB_MCP_OVER;
+	return rc;
+}
+
+int32_t agentbox_mcp_next_frame(agentbox_mcp *m, int32_t *side,
+				agentbox_bytes **frame, agentbox_error **err)
+{
+	if (!m || !side || !frame)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "NULL mcp, side or frame");
+	if (m->frame_first == m->frame_end) {
+		m->frame_first = m->frame_end = 0;
+		return ab_error_set(err, AGENTBOX_EAGAIN, "",
+				    "no frame waits to be sent");
+	}
+	*side = m->frames[m->frame_first].side;
+	*frame = ab_steal(&m->frames[m->frame_first].bytes);
+	m->frame_first++;
+	return 0;
+}
+
+int32_t agentbox_mcp_next_event(agentbox_mcp *m, agentbox_bytes **json,
+				agentbox_error **err)
+{
+	agentbox_bytes *out;
+
+	if (!m || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "NULL mcp or json");
+	if (json_array_size(m->events) == 0)
+		return ab_error_set(err, AGENTBOX_EAGAIN, "",
+				    "nothing was decided");
+	out = ab_mcp_write(json_array_get(m->events, 0));
+	if (!out)
+		return ab_error_nomem(err);
+	json_array_remove(m->events, 0);
+	*json = out;
+	return 0;
+}

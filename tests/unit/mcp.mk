@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Unit tests of mcp. See tests/unit/path.mk.
+check_PROGRAMS += tests/unit/mcp_internal
+UNIT_TESTS += tests/unit/mcp_internal
+tests_unit_mcp_internal_SOURCES = tests/unit/mcp_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_mcp_internal_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_mcp_internal_CFLAGS = $(UNIT_CFLAGS)
