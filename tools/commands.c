@@ -203,6 +203,19 @@ static const tool_option verify_options[] = {
 	END
 };
 
+static const tool_option guard_options[] = {
+	{ "--policy", "FILE", "policy", 0,
+	  "the policy document whose tools section grants", NULL },
+	{ "--builtin", "NAME", "builtin", 0,
+	  "a built-in policy; default: workspace, which grants no tool", NULL },
+	{ "--server", "NAME", "", 0,
+	  "its name in tools.servers; default: the one with this command",
+	  NULL },
+	{ "--audit", "FILE", "file", 0, "record every decision in this log",
+	  NULL },
+	END
+};
+
 const tool_command tool_commands[] = {
 	{ NULL, "doctor", "", "",
 	  "what this machine can enforce, and how to fix what is missing",
@@ -366,6 +379,17 @@ const tool_command tool_commands[] = {
 	  "who reads whom",
 	  list_options, NULL, "agentbox peer list --json\n",
 	  0, 0, false, tool_peer_list },
+	{ NULL, "mcp-guard", "[--] [SERVER [ARG...]]", "command",
+	  "an MCP server behind the guard, on standard input and output",
+	  guard_options,
+	  "The policy's tools section says which servers there are and which "
+	  "tools may be called; what it does not list is not shown and not "
+	  "known. SERVER may run in a box of its own, by 'agentbox run'. The "
+	  "exit status is the server's own; 5 when a side went past a limit.",
+	  "agentbox mcp-guard --policy agent.json --server files\n"
+	  "agentbox mcp-guard --policy agent.json -- agentbox run -- "
+	  "my-server --stdio\n",
+	  0, -1, true, tool_mcp_guard },
 	{ "audit", "show", "[FILE...]", "file",
 	  "the records of a log, oldest first",
 	  filter_options,

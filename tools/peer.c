@@ -12,6 +12,7 @@
 #include <agentbox/peering.h>
 
 #include "job.h"
+#include "log.h"
 #include "text.h"
 
 typedef struct peer {
@@ -27,25 +28,6 @@ static void peer_end(peer *p)
 	agentbox_audit_unref(p->audit);
 }
 
-static int open_log(tool *t, const char *log, agentbox_audit **audit)
-{
-	char *key = tool_audit_beside(t, log, "key");
-	char *anchor = tool_audit_beside(t, log, "anchor");
-	agentbox_error *err = NULL;
-	int rc = 0;
-
-	if (agentbox_audit_new(t->context, audit, &err) < 0 ||
-	    agentbox_audit_set_path(*audit, log, &err) < 0 ||
-	    (key && agentbox_audit_set_key_file(*audit, key, &err) < 0) ||
-	    (anchor &&
-	     agentbox_audit_set_anchor_file(*audit, anchor, &err) < 0) ||
-	    agentbox_audit_open(*audit, &err) < 0)
-		rc = tool_fail(t, err, "--audit");
-	free(key);
-	free(anchor);
-	return rc;
-}
-
 static int peer_begin(tool *t, const tool_args *args, peer *p)
 {
 	const char *log = tool_get(args, "--audit");
@@ -54,7 +36,7 @@ static int peer_begin(tool *t, const tool_args *args, peer *p)
 
 	tool_make_state_parents(t);
 	if (log)
-		rc = open_log(t, log, &p->audit);
+		rc = tool_log_open(t, log, &p->audit);
 	if (!rc && agentbox_peering_new(t->context, p->audit, &p->peering,
 					&err) < 0)
 		rc = tool_fail(t, err, tool_is_about_state(t, err) ? "--state"

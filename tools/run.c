@@ -16,6 +16,7 @@
 
 #include <agentbox/peering.h>
 
+#include "log.h"
 #include "report.h"
 #include "session.h"
 #include "text.h"
@@ -64,44 +65,9 @@ out:
 static int open_audit(session *s)
 {
 	const char *log = tool_get(s->args, "--audit");
-	tool *t = s->t;
-	char *key = log ? tool_audit_beside(t, log, "key") : NULL;
-	char *anchor = log ? tool_audit_beside(t, log, "anchor") : NULL;
-	agentbox_error *err = NULL;
-	int rc = 0;
+	int rc = log ? tool_log_open(s->t, log, &s->audit) : 0;
 
-	if (!log)
-		return 0;
-	if (t->state) {
-		char *dir = text_format("%s/audit", t->state);
-		mkdir(t->state, 0700);
-		if (dir && mkdir(dir, 0700) < 0 && errno != EEXIST)
-			rc = tool_refuse(t, TOOL_REFUSED, "EACCES", "--audit",
-					 "cannot keep the signing key in '%s': "
-					 "%s; give --state DIR", dir,
-					 strerror(errno));
-		free(dir);
-	}
-	if (!rc &&
-	    (agentbox_audit_new(t->context, &s->audit, &err) < 0 ||
-	     agentbox_audit_set_path(s->audit, log, &err) < 0 ||
-	     (key && agentbox_audit_set_key_file(s->audit, key, &err) < 0) ||
-	     (anchor &&
-	      agentbox_audit_set_anchor_file(s->audit, anchor, &err) < 0) ||
-	     agentbox_audit_open(s->audit, &err) < 0)) {
-		bool tampered = agentbox_error_get_code(err) ==
-				AGENTBOX_ETAMPERED;
-		rc = tool_fail(t, err, "--audit");
-		agentbox_audit_unref(s->audit);
-		s->audit = NULL;
-		if (tampered && key)
-			text_note("if you removed or replaced the log "
-				  "yourself, also remove '%s' and its .anchor",
-				  key);
-	}
-	free(key);
-	free(anchor);
-	return rc ? rc : shield_log(s, log);
+	return rc || !log ? rc : shield_log(s, log);
 }
 
 static int close_audit(session *s)

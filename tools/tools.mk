@@ -9,7 +9,11 @@ tools_agentbox_SOURCES = \
 	tools/doctor.c \
 	tools/document.c \
 	tools/job.c tools/job.h \
+	tools/log.c tools/log.h \
 	tools/loop.c \
+	tools/mcp.h \
+	tools/mcp_guard.c \
+	tools/mcp_link.c \
 	tools/peer.c \
 	tools/policy.c \
 	tools/report.c \
