@@ -2,8 +2,9 @@
 /*
  * A tree with every row of both tables planted: what is not to be read is in
  * the snapshot neither by name, nor by content, nor by inode, nor in an
- * archive made of it. Rows: tests/data/snapshot-names.jsonl and
- * snapshot-content.jsonl; DESIGN.md section 8.
+ * archive made of it, nor in a repository synthesised from commits of it.
+ * Rows: tests/data/snapshot-names.jsonl and snapshot-content.jsonl; DESIGN.md
+ * section 8.
  */
 #include "config.h"
 
@@ -31,6 +32,8 @@
 #define FAR ((size_t)1300 << 10)
 
 static size_t planted;
+/* A commit has none: a second name in it is a file of its own. */
+static bool has_inodes = true;
 
 static json_t *rows_of(const char *file)
 {
@@ -119,7 +122,7 @@ static void put_beside(const char *dir, const json_t *names, const char *text)
  * In a tree of its own, so that rows are not beside one another; one of a
  * program's work, for that is what the root of a row's tree stands for.
  */
-static void plant_name(const json_t *row, size_t i)
+static void plant_name(json_t *row, size_t i)
 {
 	char *tree = e2e_text("%s/r%zu", host_path("ws"), i);
 	char *path = e2e_text("%s/%s", tree, path_of(row));
@@ -136,11 +139,15 @@ static void plant_name(const json_t *row, size_t i)
 		put_beside(path, entries, MARKER "\n");
 		if (!entries)
 			host_write(e2e_text("%s/inner.c", path), MARKER "\n");
-	} else if (!host_exists(path)) {
+	} else if (host_exists(path)) {
+		return; /* it is among what stands beside it */
+	} else {
 		host_write(path, MARKER "\n");
-		REQUIRE(link(path, e2e_text("%s/zz-alias.c", tree)) == 0,
+		REQUIRE(!has_inodes ||
+			link(path, e2e_text("%s/zz-alias.c", tree)) == 0,
 			"link: %s", strerror(errno));
 	}
+	json_object_set_new(row, "planted", json_true());
 	planted++;
 }
 
@@ -247,10 +254,11 @@ static void the_archive_has_none(void)
 	close(fd);
 }
 
-static void every_name_is_left_out(void)
+/* Every row with a name of its own. */
+static json_t *plant_names(void)
 {
 	json_t *rows = rows_of("snapshot-names.jsonl");
-	const json_t *row;
+	json_t *row;
 	size_t i;
 
 	e2e_seconds(120);
@@ -258,6 +266,12 @@ static void every_name_is_left_out(void)
 		if (is_planted(row))
 			plant_name(row, i);
 	CHECK(planted > 900, "%zu rows", planted);
+	return rows;
+}
+
+static void every_name_is_left_out(void)
+{
+	json_t *rows = plant_names();
 	copy_end end = copy();
 
 	CHECK(end.done.left_out >= planted, "%llu of %zu left out",
@@ -299,11 +313,13 @@ static void plant_text(const char *rule, size_t i, const char *p, size_t n)
 		for (size_t k = 0; k < FAR; k++)
 			lines[k] = k % 64 == 63 ? '\n' : 'a';
 	put(e2e_text("%s.txt", at), "", 0, p, n, false);
-	put(e2e_text("%s.late.txt", at), lines, FAR - i * 64, p, n, false);
+	if (has_inodes || i == 0)
+		put(e2e_text("%s.late.txt", at), lines, FAR - i * 64, p, n,
+		    false);
 	put(e2e_text("%s.wide.txt", at), "\xff\xfe", 2, p, n, true);
 }
 
-static void every_content_is_left_out(void)
+static void plant_contents(void)
 {
 	content_random seed = { 88172645463325252u };
 	json_t *rows = rows_of("snapshot-content.jsonl");
@@ -323,14 +339,176 @@ static void every_content_is_left_out(void)
 			free(p);
 		}
 	}
+	json_decref(rows);
 	CHECK(planted > 600, "%zu texts", planted);
+}
+
+static void every_content_is_left_out(void)
+{
+	plant_contents();
 	copy_end end = copy();
 
 	CHECK(end.done.left_out >= planted, "%llu of %zu left out",
 	      (unsigned long long)end.done.left_out, planted);
 	CHECK(look() > 3, "nothing was kept");
 	the_archive_has_none();
+}
+
+/* --- commits -------------------------------------------------------------- */
+
+/* What a program of git says of the snapshot. */
+static char *git_says(const char *command, size_t *n)
+{
+	const char *out = host_path("said");
+	char *p;
+	int fd;
+
+	REQUIRE(system(e2e_text("HOME=/ GIT_CONFIG_NOSYSTEM=1 git -c "
+				"safe.directory='*' -C '%s' %s >'%s' 2>&1",
+				snap_path(""), command, out)) == 0,
+		"git %s: %s", command, host_read(out));
+	fd = open(out, O_RDONLY | O_CLOEXEC);
+	REQUIRE(fd >= 0, "%s", out);
+	p = slurp(fd, n);
+	close(fd);
+	return p;
+}
+
+/* In no object as it is when inflated, and git finds all of them. */
+static void no_object_has_it(void)
+{
+	size_t n;
+	char *p = git_says("cat-file --batch-all-objects --batch "
+			   "--unordered", &n);
+
+	CHECK(n > 100, "%zu bytes of objects", n);
+	CHECK(!has_marker(p, n), "an object has what was planted");
+	free(p);
+	free(git_says("fsck --strict --full", &n));
+	p = git_says("for-each-ref", &n);
+	CHECK(!has_marker(p, n), "a name of the source's");
+	free(p);
+}
+
+static void no_name_is_in(const char *commit, const json_t *rows)
+{
+	size_t n, i;
+	char *p = git_says(e2e_text("ls-tree -r -z --name-only %s", commit),
+			   &n);
+	const json_t *row;
+
+	json_array_foreach(rows, i, row) {
+		const char *path = e2e_text("r%zu/%s/", i, path_of(row));
+		size_t len = strlen(path);
+
+		if (!json_object_get(row, "planted"))
+			continue;
+		CHECK(!memmem(p, n, path, len), "%s in %s", path, commit);
+		path = e2e_text("r%zu/%s", i, path_of(row));
+		CHECK(!memmem(p, n, path, len), "%s in %s", path, commit);
+	}
+	free(p);
+}
+
+static uint64_t number(agentbox_snapshot *job, const char *part,
+		       const char *key)
+{
+	agentbox_bytes *text = NULL;
+	json_t *v;
+	uint64_t found;
+
+	REQUIRE(agentbox_snapshot_to_json(job, &text, NULL) == 0, "to_json");
+	v = json_loads(agentbox_bytes_get_data(text), 0, NULL);
+	found = (uint64_t)json_integer_value(json_object_get(
+		part ? json_object_get(v, part) : v, key));
+	json_decref(v);
+	agentbox_bytes_free(text);
+	return found;
+}
+
+/* A snapshot of the commits, which are all that is left in the workspace. */
+static void copy_commits(const char *mode, size_t least)
+{
+	agentbox_snapshot_options *o = NULL;
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	int source = open(host_path("ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dest = open(host_path("out"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_range = strcmp(mode, "range") == 0;
+
+	/* the one before goes aside */
+	(void)rename(snap_path(""), host_path("out/before"));
+	(void)rename(host_path("out/.snap.agentbox"),
+		     host_path("out/.before.agentbox"));
+	REQUIRE(agentbox_snapshot_options_new(&o, &err) == 0 &&
+			agentbox_snapshot_options_set_git(
+				o, mode, is_range ? "base" : NULL, &err) == 0 &&
+			agentbox_snapshot_copy(copy_context(), source, "ws",
+					       dest, "snap", o, &job,
+					       &err) == 0 &&
+			agentbox_snapshot_wait(job, -1, &err) == 0,
+		"%s: %s", mode, agentbox_error_get_message(err));
+	uint64_t out = number(job, NULL, "left_out");
+
+	if (is_range)
+		out += number(job, "git", "base_left_out");
+
+	CHECK(out >= least, "%llu of %zu left out of %s",
+	      (unsigned long long)out, least, mode);
+	agentbox_snapshot_free(job);
+	agentbox_snapshot_options_free(o);
+	close(dest);
+	close(source);
+}
+
+static void commit_all(void)
+{
+	int status;
+	char *said = HOST_RUN(&status, "python3",
+			      e2e_text("%s/tests/e2e/commit_tree.py",
+				       ab_test_srcdir()),
+			      host_path("ws"), MARKER);
+
+	REQUIRE(status == 0, "%s", said);
+}
+
+static void needs_git(void)
+{
+	if (!host_exists(e2e_text("%s/agentbox-git", ab_test_helper_dir())))
+		e2e_skip("agentbox-git is not in this build");
+	host_run((const char *const[]){ "rm", "-rf", ws_path(".git"), NULL },
+		 NULL);
+	host_mkdir(host_path("out"));
+	has_inodes = false;
+}
+
+static void no_name_is_in_a_repository(void)
+{
+	json_t *rows;
+
+	needs_git();
+	rows = plant_names();
+	commit_all();
+	copy_commits("head", planted / 3);
+	CHECK(look() > 3, "nothing was kept");
+	no_object_has_it();
+	no_name_is_in("HEAD", rows);
+	copy_commits("range", planted);
+	CHECK(look() > 3, "nothing was kept");
+	no_object_has_it();
+	no_name_is_in("HEAD", rows);
+	no_name_is_in("HEAD~1", rows);
 	json_decref(rows);
+}
+
+static void no_content_is_in_a_repository(void)
+{
+	needs_git();
+	plant_contents();
+	commit_all();
+	copy_commits("range", planted);
+	CHECK(look() > 3, "nothing was kept");
+	no_object_has_it();
 }
 
 int main(int argc, char **argv)
@@ -338,6 +516,8 @@ int main(int argc, char **argv)
 	static const struct e2e_case cases[] = {
 		CASE(every_name_is_left_out),
 		CASE(every_content_is_left_out),
+		CASE(no_name_is_in_a_repository),
+		CASE(no_content_is_in_a_repository),
 		CASES_END
 	};
 
