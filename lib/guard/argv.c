@@ -90,6 +90,21 @@ static void add_value(struct scan *s, uint8_t group, uint32_t option,
 	};
 }
 
+/* The next option from i on that a word may name; n: none. */
+static uint32_t next_option(const struct scan *s, const struct ab_word *w,
+			    uint32_t len, uint32_t i, uint32_t n)
+{
+	const unsigned char *keys = s->c->pack->keys + s->use->program->option;
+	const unsigned char *hit;
+
+	/* -name may be written --name in the long style */
+	if (len < 4 || i >= n ||
+	    (w->text[1] == '-' && s->use->program->style == AB_STYLE_LONG))
+		return i;
+	hit = memchr(keys + i, ab_option_key(w->text), n - i);
+	return hit ? (uint32_t)(hit - keys) : n;
+}
+
 /* --name or --name=value; also -name of the long style. */
 static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 {
@@ -98,11 +113,11 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 	const struct ab_option *all = options_of(s, &n), *best = NULL;
 	uint64_t mask = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = next_option(s, w, len, 0, n); i < n;
+	     i = next_option(s, w, len, i + 1, n)) {
 		const struct ab_option *o = &all[i];
 		uint32_t skip = 0;
 
-		/* -name may be written --name in the long style */
 		if (dash == 1 && w->len > 1 && w->text[1] == '-' &&
 		    o->name[1] != '-')
 			skip = 1;
@@ -141,14 +156,16 @@ static void short_options(struct scan *s, const struct ab_word *w,
 {
 	uint32_t n, last = s->i;
 	const struct ab_option *all = options_of(s, &n);
+	const unsigned char *letters =
+		s->c->pack->letters + s->use->program->option;
 
 	for (uint32_t k = from; k < w->len; k++) {
-		const struct ab_option *o = NULL;
+		const unsigned char *hit =
+			n && w->text[k] ? memchr(letters,
+						 (unsigned char)w->text[k], n)
+					: NULL;
+		const struct ab_option *o = hit ? &all[hit - letters] : NULL;
 
-		for (uint32_t i = 0; i < n && !o; i++) {
-			if (all[i].letter == w->text[k] && w->text[k])
-				o = &all[i];
-		}
 		if (!o) {
 			s->use->is_unsure = true;
 			continue;
@@ -391,8 +408,20 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 						sizeof(*use->values));
 	if (!use->operands || !use->values)
 		return false;
-	for (s.i = 1; s.i < count; s.i++)
-		one_word(&s, &words[s.i]);
+	/* where an operand is that and nothing else */
+	bool is_plain = !p->has_subs && !p->has_env &&
+			(p->style == AB_STYLE_GNU ||
+			 p->style == AB_STYLE_LONG);
+
+	for (s.i = 1; s.i < count; s.i++) {
+		const struct ab_word *w = &words[s.i];
+
+		if (is_plain && w->len > 1 && *w->text != '-' &&
+		    *w->text != '+')
+			use->operands[use->operand_count++] = s.i;
+		else
+			one_word(&s, w);
+	}
 	return true;
 }
 

@@ -10,9 +10,12 @@
 #ifndef AB_GUARD_CHECK_H
 #define AB_GUARD_CHECK_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "guard/pack.h"
 #include "guard/shell.h"
+#include "path/glob.h"
 #include "shell/shell.h"
 #include "shell/word.h"
 
@@ -69,6 +72,7 @@ struct ab_check {
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_reading; /* only what is read counts */
 	bool has_files;	 /* the text wrote one that is followed */
+	uint64_t file_names; /* a bit for the last name of each */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
 	const struct ab_word *copy_text, *copy_from;
@@ -139,6 +143,20 @@ void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 		  const struct ab_word *value);
 uint32_t ab_word_taint(const struct ab_word *w);
 bool ab_glob_text(const char *pattern, const char *text, size_t n);
+/* The glob of a listed path takes a name. */
+static inline bool ab_part_takes(const struct ab_part *want, const char *name,
+				 size_t n)
+{
+	size_t k = want->len - 1u;
+
+	if (want->shape == AB_SHAPE_ANY)
+		return ab_glob_match_name(want->text, want->len, name, n, 0);
+	if (n < k)
+		return false;
+	return want->shape == AB_SHAPE_TAIL ?
+		       !memcmp(want->text + 1, name + n - k, k) :
+		       !memcmp(want->text, name, k);
+}
 
 /* --- text.c, code.c --- */
 void ab_check_text(struct ab_check *c, const char *lang,

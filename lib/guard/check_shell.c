@@ -47,7 +47,8 @@ static const char *copy_name(agentbox_decision *d, const char *s, uint32_t n)
 static bool are_words(const struct ab_resolved *r, const struct ab_word *words,
 		      uint32_t count)
 {
-	if (r->count != count)
+	if (r->count != count ||
+	    (count && r->words->span.begin != words->span.begin))
 		return false;
 	for (uint32_t i = 0; i < count && i < SAME_WORDS; i++) {
 		const struct ab_word *a = &r->words[i], *b = &words[i];
@@ -61,13 +62,10 @@ static bool are_words(const struct ab_resolved *r, const struct ab_word *words,
 	return true;
 }
 
-static uint32_t add_command(struct sink *s, const struct ab_word *words,
-			    uint32_t count, const struct ab_chain *chain,
-			    struct ab_span span, bool is_found)
+static uint32_t add_wrapped(struct sink *s, struct ab_resolved *r,
+			    const struct ab_chain *chain, bool is_found)
 {
 	AB_UNINITIALIZED const char *wrappers[MAX_WRAPPERS];
-	struct ab_resolved r = { .words = words, .count = count,
-				 .span = span };
 	uint32_t n = 0;
 
 	for (const struct ab_chain *k = chain; k; k = k->up)
@@ -75,13 +73,22 @@ static uint32_t add_command(struct sink *s, const struct ab_word *words,
 	for (const struct ab_chain *k = chain; k; k = k->up) {
 		if (--n < MAX_WRAPPERS) {
 			wrappers[n] = copy_name(s->d, k->name, k->len);
-			if (r.wrapper_count <= n)
-				r.wrapper_count = n + 1;
+			if (r->wrapper_count <= n)
+				r->wrapper_count = n + 1;
 		}
 	}
-	if (r.wrapper_count)
-		r.wrappers = wrappers;
-	uint32_t index = ab_decision_add_command(s->d, &r, is_found);
+	r->wrappers = wrappers;
+	return ab_decision_add_command(s->d, r, is_found);
+}
+
+static uint32_t add_command(struct sink *s, const struct ab_word *words,
+			    uint32_t count, const struct ab_chain *chain,
+			    struct ab_span span, bool is_found)
+{
+	struct ab_resolved r = { .words = words, .count = count,
+				 .span = span };
+	uint32_t index = chain ? add_wrapped(s, &r, chain, is_found)
+			       : ab_decision_add_command(s->d, &r, is_found);
 
 	s->seen[s->count++ % SEEN] = index;
 	return index;
@@ -108,9 +115,15 @@ static void on_command(void *user, const struct ab_word *words,
 		       uint32_t count, const struct ab_chain *chain,
 		       struct ab_span span)
 {
+	struct sink *s = user;
+	uint32_t last = s->count ? s->seen[(s->count - 1) % SEEN]
+				 : AB_NO_COMMAND;
+
 	/* its redirections were judged before it */
-	if (find_command(user, words, count, 1) == AB_NO_COMMAND)
-		add_command(user, words, count, chain, span, false);
+	if (last == AB_NO_COMMAND ||
+	    s->d->commands[last].count != count ||
+	    !are_words(&s->d->commands[last], words, count))
+		add_command(s, words, count, chain, span, false);
 }
 
 static uint32_t command_of(struct sink *s, const struct ab_shell_found *f)

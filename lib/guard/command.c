@@ -69,12 +69,17 @@ static const uint8_t name_bytes[256] = {
 	['A' ... 'Z'] = HAS_CAPITAL,
 };
 
-static unsigned spelling(const struct ab_word *w)
+/* And the name's hash, for what holds no slash. */
+static unsigned spelling(const struct ab_word *w, uint32_t *hash)
 {
+	uint32_t h = AB_PACK_HASH;
 	unsigned has = 0;
 
-	for (uint32_t i = 0; i < w->len; i++)
+	for (uint32_t i = 0; i < w->len; i++) {
 		has |= name_bytes[(unsigned char)w->text[i]];
+		h = ab_pack_hash_byte(h, w->text[i]);
+	}
+	*hash = ab_pack_hash_end(h);
 	return has;
 }
 
@@ -210,10 +215,14 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 	for (;;) {
 		for (uint32_t at = p->links; at;) {
 			const struct ab_link *link = &c->pack->links[at - 1];
-			const struct ab_clause *clause =
-				&c->pack->clauses[link->clause];
+			const struct ab_clause *clause;
 
 			at = link->next;
+			/* most fail by their options */
+			if ((link->yes && !(use->options & link->yes)) ||
+			    (use->options & link->no))
+				continue;
+			clause = &c->pack->clauses[link->clause];
 			if (ab_tests_hold(c, use, clause, use->base[p->depth]))
 				ab_check_clause(c, clause, NULL);
 		}
@@ -385,11 +394,11 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 			  uint32_t in_taint, const struct ab_word *in_text,
 			  bool has_stdin)
 {
+	static const struct ab_use nothing;
 	const struct ab_use *outer = c->use;
 	bool was_excused = c->is_excused;
-	AB_UNINITIALIZED struct ab_use use;
+	struct ab_use use = nothing;
 
-	ab_clear(&use, sizeof(use));
 	use.in_taint = in_taint;
 	use.in_text = in_text;
 	use.has_stdin = has_stdin;
@@ -474,7 +483,8 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	bool has_pattern;
 	bool lenient = c->flags & AB_SHELL_DEFINITION;
 	bool unknown = is_unknown_name(&words[0], &has_pattern);
-	unsigned has = spelling(&words[0]);
+	uint32_t hash;
+	unsigned has = spelling(&words[0], &hash);
 	uint32_t base = has & HAS_SLASH ? base_of(&words[0]) : 0;
 
 	if (unknown) {
@@ -520,8 +530,11 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	if ((has & HAS_ODD) || (!words[0].len && !unknown))
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
-	const struct ab_program *p = ab_pack_find(
-		c->pack, words[0].text + base, words[0].len - base);
+	const struct ab_program *p =
+		base ? ab_pack_find(c->pack, words[0].text + base,
+				    words[0].len - base)
+		     : ab_pack_find_hash(c->pack, words[0].text, words[0].len,
+					 hash);
 
 	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
 	    p->links)

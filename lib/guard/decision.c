@@ -170,34 +170,49 @@ static bool is_kept(const agentbox_decision *d, const char *text)
 	return (uintptr_t)text - (uintptr_t)d->kept < d->kept_len;
 }
 
+/* What is shown of a word; its text stays where it is. Field by field: a
+   whole one would be put together elsewhere first. */
+static void show_word(const struct ab_word *w, struct ab_word *out)
+{
+	out->text = w->text;
+	out->len = w->len;
+	out->hole_count = 0;
+	out->holes = NULL;
+	out->span = w->span;
+	out->map = NULL;
+	out->map_count = 0;
+	out->is_quoted = w->is_quoted;
+}
+
 static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 			 struct ab_resolved *to)
 {
-	struct ab_word *words;
-	const char **wrappers;
+	const struct ab_word *end = from->words + from->count;
+	struct ab_word *words, *out;
 
 	words = ab_arena_high(&d->arena, from->count * sizeof(*words));
-	wrappers = ab_arena_high(&d->arena,
-				 from->wrapper_count * sizeof(*wrappers));
-	if (!words || !wrappers)
+	if (!words)
 		return false;
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct ab_word *w = &from->words[i];
-
-		words[i] = *w;
-		words[i].holes = NULL;
-		words[i].map = NULL;
-		words[i].hole_count = words[i].map_count = 0;
+	out = words;
+	for (const struct ab_word *w = from->words; w < end; w++, out++) {
+		show_word(w, out);
 		if (is_kept(d, w->text))
 			continue;
-		words[i].text = copy_high(d, w->text, w->len);
-		if (!words[i].text)
+		out->text = copy_high(d, w->text, w->len);
+		if (!out->text)
 			return false;
 	}
-	for (uint32_t i = 0; i < from->wrapper_count; i++)
-		wrappers[i] = from->wrappers[i];
-	*to = (struct ab_resolved){ words, from->count, wrappers,
-				    from->wrapper_count, from->span };
+	*to = *from;
+	to->words = words;
+	if (!from->wrapper_count)
+		return true;
+	size_t size = from->wrapper_count * sizeof(*to->wrappers);
+	const char **wrappers = ab_arena_high(&d->arena, size);
+
+	if (!wrappers)
+		return false;
+	memcpy(wrappers, from->wrappers, size);
+	to->wrappers = wrappers;
 	return true;
 }
 

@@ -78,6 +78,34 @@ static bool last_component(struct ab_check *c, const struct ab_word *url,
 	return ab_word_slice(c, url, from, end - from, out) && out->len;
 }
 
+/* A bit for names like this one. */
+static uint64_t name_bit(const char *name, uint32_t len)
+{
+	return UINT64_C(1) << ((unsigned char)*name * 7u + len) % 64;
+}
+
+/* Where the last name in a path begins; len: it has none that stays as it is
+   when the path is resolved (/proc/self/cwd does not). */
+static uint32_t last_name(const char *text, uint32_t len)
+{
+	const char *slash = memrchr(text, '/', len);
+	uint32_t from = slash ? (uint32_t)(slash - text) + 1 : 0;
+	bool is_odd = from == len || text[from] == '.' ||
+		      text[from] == '~' || text[len - 1] == '\r' ||
+		      (len - from == 4 && !memcmp(text + from, "root", 4)) ||
+		      (len - from == 3 && !memcmp(text + from, "cwd", 3));
+
+	return is_odd ? len : from;
+}
+
+/* The bit of a file's variable; of one whose last name is odd all bits. */
+static uint64_t written_bit(const char *variable, uint32_t len)
+{
+	uint32_t from = last_name(variable, len);
+
+	return from < len ? name_bit(variable + from, len - from) : UINT64_MAX;
+}
+
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url)
 {
@@ -101,6 +129,7 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	if (!variable)
 		return;
 	c->has_files = true;
+	c->file_names |= written_bit(variable, len);
 	if (content)
 		good = ab_shell_set(c->run, variable, len, content,
 				    AB_SHELL_SHARED);
@@ -157,6 +186,15 @@ static int32_t fd_of(const struct ab_word *w)
 	return -1;
 }
 
+/* No file that the text wrote is called like this. */
+static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t from = path->len ? last_name(path->text, path->len) : 0;
+
+	return !path->hole_count && from < path->len &&
+	       !(c->file_names & name_bit(path->text + from, path->len - from));
+}
+
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path)
 {
@@ -167,7 +205,8 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 	if (fd >= 0)
 		return ab_fd_content(c, fd);
 	/* too long a path is refused by file_name() */
-	if (!c->has_files && path->len + cwd + 2 < AB_MAX_PATH)
+	if ((!c->has_files || is_other_file(c, path)) &&
+	    path->len + cwd + 2 < AB_MAX_PATH)
 		return NULL;
 	const char *variable = file_name(c, path, false, &len);
 

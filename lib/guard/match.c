@@ -294,13 +294,13 @@ static void check_access(struct ab_check *c, const struct ab_use *use,
 		return;
 	while (at) {
 		const struct ab_link *link = &c->pack->links[at - 1];
-		const struct ab_clause *clause =
-			&c->pack->clauses[link->clause];
+		const struct ab_clause *clause;
 
 		at = link->next;
-		if ((classes & clause->classes) &&
-		    !(classes & clause->unless) &&
-		    ab_tests_hold(c, use ? use : &no_use, clause, 0))
+		if (!(classes & link->yes) || (classes & link->no))
+			continue;
+		clause = &c->pack->clauses[link->clause];
+		if (ab_tests_hold(c, use ? use : &no_use, clause, 0))
 			ab_check_clause(c, clause, w);
 	}
 }

@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-#include "path/glob.h"
 
 static bool is_below(const struct ab_known_path *dir, const char *text,
 		     uint32_t len)
@@ -66,7 +65,7 @@ static bool is_taken(const struct ab_pack *pack, uint32_t at, const char *name,
 		if ((want->last && want->last != name[len - 1]) ||
 		    (want->first && want->first != name[0]))
 			continue;
-		if (ab_glob_match_name(want->text, want->len, name, len, 0))
+		if (ab_part_takes(want, name, len))
 			return true;
 	}
 	return false;

@@ -50,13 +50,15 @@ void ab_pack_free(struct ab_pack *pack)
 #undef X
 	for (size_t i = 0; i < AB_ARRAY_LEN(pack->text); i++)
 		free(pack->text[i]);
+	free(pack->letters);
+	free(pack->keys);
+	free(pack->end_order);
 	free(pack);
 }
 
-const struct ab_program *ab_pack_program(const struct ab_pack *pack,
-					 const char *name, size_t n)
+static const struct ab_program *find(const struct ab_pack *pack,
+				     const char *name, size_t n, uint32_t hash)
 {
-	uint32_t hash = ab_pack_hash(name, n);
 	uint32_t at = pack->buckets[hash % AB_PACK_BUCKETS];
 
 	while (at) {
@@ -70,15 +72,22 @@ const struct ab_program *ab_pack_program(const struct ab_pack *pack,
 	return NULL;
 }
 
-const struct ab_program *ab_pack_find(const struct ab_pack *pack,
-				      const char *name, size_t n)
+const struct ab_program *ab_pack_program(const struct ab_pack *pack,
+					 const char *name, size_t n)
 {
-	const struct ab_program *p = ab_pack_program(pack, name, n);
+	return find(pack, name, n, ab_pack_hash(name, n));
+}
+
+/* Of what is not in the table under its very name. */
+static const struct ab_program *find_other(const struct ab_pack *pack,
+					   const char *name, size_t n)
+{
+	const struct ab_program *p;
 	char text[64];
 	size_t k = n;
 
-	if (p || !n || n > 60)
-		return p;
+	if (!n || n > 60)
+		return NULL;
 	if (n > 4 && !strncasecmp(name + n - 4, ".exe", 4))
 		return ab_pack_program(pack, name, n - 4);
 	/* python3.11, gcc-12 */
@@ -96,6 +105,21 @@ const struct ab_program *ab_pack_find(const struct ab_pack *pack,
 	memcpy(text, name, k);
 	memcpy(text + k, ".*", 2);
 	return ab_pack_program(pack, text, k + 2);
+}
+
+const struct ab_program *ab_pack_find_hash(const struct ab_pack *pack,
+					   const char *name, size_t n,
+					   uint32_t hash)
+{
+	const struct ab_program *p = find(pack, name, n, hash);
+
+	return p ? p : find_other(pack, name, n);
+}
+
+const struct ab_program *ab_pack_find(const struct ab_pack *pack,
+				      const char *name, size_t n)
+{
+	return ab_pack_find_hash(pack, name, n, ab_pack_hash(name, n));
 }
 
 uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n)

@@ -162,8 +162,11 @@ struct ab_clause {
 	bool is_bounded;	  /* text: up to the end of a statement */
 };
 
+/* Of a list; next is an index + 1. yes and no come from the clause: of a path
+   its classes and unless; else need (0: no need) and never. */
 struct ab_link {
-	uint32_t clause, next; /* index + 1 */
+	uint64_t yes, no;
+	uint32_t clause, next;
 };
 
 struct ab_program {
@@ -210,6 +213,7 @@ struct ab_path_pattern {
 	uint8_t class_bit, base; /* 0 anywhere, 1 absolute, 2 home */
 	bool is_not;
 	bool is_deep; /* has a `**`: any number of components */
+	bool is_open; /* its last component takes what nobody knows */
 	uint16_t component, component_count; /* pack->parts */
 	uint32_t part;
 	uint32_t key_hash, next; /* in its bucket, index + 1 */
@@ -221,7 +225,11 @@ struct ab_part {
 	uint16_t len;
 	uint8_t kind; /* 0 literal, 1 glob, 2 `**` */
 	char first, last; /* what a name begins and ends with; 0: anything */
+	uint8_t shape; /* of a glob: enum ab_shape */
 };
+
+/* Globs that need no more than a look at one end: `*.pem`, `id_*`. */
+enum ab_shape { AB_SHAPE_ANY, AB_SHAPE_TAIL, AB_SHAPE_HEAD };
 
 /* Of each pattern, what tells most apart: where it begins and how the last
    component does. */
@@ -293,6 +301,11 @@ struct ab_pack {
 	uint32_t name##_count, name##_room;
 	AB_TABLES(X)
 #undef X
+	/* of each option: its letter, and what tells its name from most */
+	unsigned char *letters, *keys;
+	/* numbers of ends by their last, and where those of each byte begin */
+	uint16_t *end_order;
+	uint16_t end_first[257];
 	/* a copy of each text that was read; everything points in here */
 	char *text[AB_PACK_MAX_TEXTS];
 	uint32_t text_count;
@@ -342,13 +355,32 @@ void ab_pack_free(struct ab_pack *pack);
 extern const char ab_base_rules[];
 extern const size_t ab_base_rules_len;
 
+/* Begins with AB_PACK_HASH. */
+#define AB_PACK_HASH 2166136261u
+static inline uint32_t ab_pack_hash_byte(uint32_t h, char byte)
+{
+	return (h ^ (unsigned char)byte) * 16777619u;
+}
+
+static inline uint32_t ab_pack_hash_end(uint32_t h)
+{
+	return h ^ (h >> 15);
+}
+
 static inline uint32_t ab_pack_hash(const char *p, size_t n)
 {
-	uint32_t h = 2166136261u;
+	uint32_t h = AB_PACK_HASH;
 
 	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * 16777619u;
-	return h ^ (h >> 15);
+		h = ab_pack_hash_byte(h, p[i]);
+	return ab_pack_hash_end(h);
+}
+
+/* The key of a long option, or of what abbreviates one: of bytes 2 and 3. */
+static inline unsigned char ab_option_key(const char *name)
+{
+	return (unsigned char)((unsigned char)name[2] * 31u +
+			       (unsigned char)name[3]);
 }
 
 /* A bit for the length of a name in path_keys. */
@@ -364,6 +396,10 @@ const struct ab_program *ab_pack_program(const struct ab_pack *pack,
    mkfs.ext4 where the table has python, git and mkfs.*; or NULL. */
 const struct ab_program *ab_pack_find(const struct ab_pack *pack,
 				      const char *name, size_t n);
+/* The same; hash is ab_pack_hash() of the name. */
+const struct ab_program *ab_pack_find_hash(const struct ab_pack *pack,
+					   const char *name, size_t n,
+					   uint32_t hash);
 /* A rule's number or 0xffff. */
 uint16_t ab_pack_rule(const struct ab_pack *pack, const char *id, size_t n);
 

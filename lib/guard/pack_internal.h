@@ -38,6 +38,8 @@ bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size);
 		    &(pack)->name[(pack)->name##_count++])                   \
 		 : NULL)
 
+/* The end of a layer: false when there is no memory. */
+bool ab_pack_settle(struct ab_pack *pack);
 /* Sets the error at `at` (a byte of the line) and returns its code. */
 int32_t ab_pack_bad(struct ab_pack_reader *r, const char *at, const char *fmt,
 		    ...) AB_PRINTF(3, 4);

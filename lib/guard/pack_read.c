@@ -242,8 +242,22 @@ static int32_t open_class(struct ab_pack_reader *r)
 	return 0;
 }
 
+static uint8_t shape_of(const char *text, size_t n)
+{
+	size_t specials = 0;
+
+	for (size_t i = 0; i < n; i++)
+		specials += strchr("*?[\\", text[i]) != NULL;
+	if (specials != 1 || n < 2)
+		return AB_SHAPE_ANY;
+	return *text == '*'	    ? AB_SHAPE_TAIL :
+	       text[n - 1] == '*' ? AB_SHAPE_HEAD :
+				      AB_SHAPE_ANY;
+}
+
 static void read_part(struct ab_part *part, const char *text, size_t n)
 {
+	part->shape = shape_of(text, n);
 	part->text = text;
 	part->len = (uint16_t)n;
 	part->kind = n == 2 && !memcmp(text, "**", 2) ? 2 : 0;
@@ -307,6 +321,7 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 	size_t key_len = 0;
 
 	p->part = r->pack->parts_count;
+	p->is_open = true;
 	while (*text) {
 		size_t n = strcspn(text, "/");
 
@@ -323,6 +338,7 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 			return ab_pack_full(r);
 		read_part(part, text, n);
 		p->is_deep |= part->kind == 2;
+		p->is_open = part->kind == 2 || (part->kind == 1 && n == 1);
 		if (!part->kind) {
 			key = text;
 			key_len = n;
@@ -602,5 +618,9 @@ int32_t ab_pack_read(struct ab_pack *pack, enum ab_pack_layer layer,
 	if (!copy)
 		return ab_error_nomem(err);
 	pack->text[pack->text_count++] = copy;
-	return read_lines(&r, copy, n);
+	int32_t rc = read_lines(&r, copy, n);
+
+	if (rc == 0 && !ab_pack_settle(pack))
+		return ab_error_nomem(err);
+	return rc;
 }

@@ -441,8 +441,7 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 	    ((want->first && want->first != have->text[0]) ||
 	     (want->last && want->last != have->text[have->len - 1])))
 		return false;
-	return ab_glob_match_name(want->text, want->len, have->text,
-				  have->len, 0);
+	return ab_part_takes(want, have->text, have->len);
 }
 
 /* Components from..p->count against the pattern's, with one `**` at most
@@ -563,8 +562,11 @@ static void try_free(const struct ab_check *c, struct path *p, uint64_t *yes,
 
 	if (last->kind || !last->len) { /* may be any name */
 		for (uint32_t at = pack->path_free; at;
-		     at = pack->patterns[at - 1].next)
-			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
+		     at = pack->patterns[at - 1].next) {
+			if (last->kind != 2 || pack->patterns[at - 1].is_open)
+				try_pattern(c, &pack->patterns[at - 1], p, yes,
+					    no);
+		}
 		return;
 	}
 	try_end(c, pack->path_first[(unsigned char)last->text[0]], p, yes, no);
@@ -635,6 +637,25 @@ static bool may_begin(const struct ab_end *end, const struct path *p,
 	return end->base != 2 || has_home;
 }
 
+/* What the ends from..end-1 of the order give. */
+static uint64_t try_ends(const struct ab_check *c, struct path *p,
+			 const struct ends *name, const struct ends *bytes,
+			 bool has_home, uint32_t from, uint32_t end)
+{
+	const struct ab_pack *pack = c->pack;
+	uint64_t yes = 0, no = 0;
+
+	for (uint32_t i = from; i < end; i++) {
+		uint32_t number = pack->end_order[i];
+		const struct ab_end *e = &pack->ends[number];
+
+		if (may_begin(e, p, has_home) && may_end(e, name, bytes) &&
+		    !e->is_not)
+			try_pattern(c, &pack->patterns[number], p, &yes, &no);
+	}
+	return yes;
+}
+
 /* A path with patterns in it may be what any entry says: the entries that
    take away count only where one has given. */
 static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
@@ -650,12 +671,17 @@ static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
 		bytes = (struct ends){ last->text[0],
 				       last->text[last->len - 1] };
 	}
-	for (uint32_t i = 0; i < pack->ends_count; i++) {
-		const struct ab_end *end = &pack->ends[i];
+	if (name.last && name.last == bytes.last) {
+		const uint16_t *first =
+			pack->end_first + (unsigned char)name.last;
 
-		if (may_begin(end, p, has_home) &&
-		    may_end(end, &name, &bytes) && !end->is_not)
-			try_pattern(c, &pack->patterns[i], p, &yes, &no);
+		yes = try_ends(c, p, &name, &bytes, has_home, 0,
+			       pack->end_first[1]) |
+		      try_ends(c, p, &name, &bytes, has_home, first[0],
+			       first[1]);
+	} else {
+		yes = try_ends(c, p, &name, &bytes, has_home, 0,
+			       pack->ends_count);
 	}
 	for (uint32_t i = 0; yes && i < pack->ends_count; i++) {
 		if (pack->ends[i].is_not &&

@@ -41,6 +41,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/pack_program.c \
 	lib/guard/pack_read.c \
 	lib/guard/pack_rule.c \
+	lib/guard/pack_settle.c \
 	lib/guard/pack_verify.c \
 	lib/guard/path.c \
 	lib/guard/rules.c lib/guard/rules.h \

@@ -226,10 +226,46 @@ static bool match_from(const struct window *w, const char *const *want,
 	return true;
 }
 
+static uint64_t byte_bit(char ch)
+{
+	return UINT64_C(1) << (((unsigned char)ch | 0x20) & 63);
+}
+
+/* A bit for what a token may begin with to be this one; %string: any. */
+static uint64_t want_bits(const char *want)
+{
+	uint64_t bits = 0;
+
+	if (*want == '^' || *want == '%' || *want == '*')
+		return UINT64_MAX;
+	for (const char *p = want; *p; p++) {
+		if (p == want || p[-1] == '|')
+			bits |= byte_bit(*p);
+	}
+	return bits;
+}
+
+static uint64_t token_bits(const struct window *w, uint32_t i)
+{
+	return w->tokens[i].len ? byte_bit(w->text[w->tokens[i].at])
+				: UINT64_MAX;
+}
+
+/* The same for all of the window: most rules are about none of its words. */
+static uint64_t window_bits(const struct window *w)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < w->count; i++)
+		bits |= token_bits(w, i);
+	return bits;
+}
+
 static void look(struct ab_check *c, const char *lang, const struct window *w,
 		 const struct ab_word *text)
 {
 	uint32_t at = c->pack->text_links;
+	uint64_t have = window_bits(w);
 
 	while (at && w->count) {
 		const struct ab_link *link = &c->pack->links[at - 1];
@@ -240,11 +276,16 @@ static void look(struct ab_check *c, const char *lang, const struct window *w,
 		at = link->next;
 		if (strcmp(clause->lang, lang) != 0)
 			continue;
+		uint64_t bits = want_bits(*want);
+
+		if (!(bits & have))
+			continue;
 		for (uint32_t i = 0; i < w->count; i++) {
 			struct ab_word found;
 
-			if (**want != '^' && **want != '%' &&
-			    !token_is(w, i, *want))
+			if (!(bits & token_bits(w, i)) ||
+			    (**want != '^' && **want != '%' &&
+			     !token_is(w, i, *want)))
 				continue;
 			if (!match_from(w, want, clause->token_count, i)) {
 				if (**want == '^')

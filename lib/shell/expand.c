@@ -519,7 +519,7 @@ static bool is_quoted_text(const struct part *part)
 }
 
 /* What is nothing but '...' or "..." without an expansion: the part that has
- * the bytes. A "" comes in front of those in double quotes. */
+ * the bytes. In a pushed text a "" comes in front of those in double quotes. */
 static const struct part *literal(const struct part *part)
 {
 	if (!is_quoted_text(part))

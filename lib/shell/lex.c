@@ -14,6 +14,21 @@
 
 #include <string.h>
 
+/* Quoted text goes on where the part before it ends: is one with it. */
+static bool extend_text(const struct parser *p, const struct frame *root,
+			uint32_t begin, uint32_t end)
+{
+	/* next is the first member */
+	struct part *last = (struct part *)(void *)root->ptail;
+
+	if (p->source || root->ptail == &root->word->parts ||
+	    last->kind != PART_TEXT || last->flags != PART_QUOTED ||
+	    last->end != begin || begin == end)
+		return false;
+	last->end = end;
+	return true;
+}
+
 struct part *ab_lex_part(struct parser *p, struct frame *root,
 			     enum part_kind kind, uint32_t begin, uint32_t end,
 			     uint32_t flags)
@@ -40,9 +55,11 @@ struct part *ab_lex_part(struct parser *p, struct frame *root,
 void ab_lex_text(struct parser *p, struct frame *f, uint32_t begin,
 		     uint32_t end)
 {
-	if (begin < end)
-		ab_lex_part(p, f->root, PART_TEXT, begin, end,
-			 f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
+	if (begin >= end ||
+	    ((f->flags & FRAME_QUOTED) && extend_text(p, f->root, begin, end)))
+		return;
+	ab_lex_part(p, f->root, PART_TEXT, begin, end,
+		    f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
 }
 
 struct frame *ab_lex_enter(struct parser *p, enum state state,
@@ -166,7 +183,9 @@ void ab_lex_escaped(struct parser *p, struct frame *f, uint32_t at,
 		ab_lex_part(p, f->root, PART_TEXT, at + 1, at + 2, PART_QUOTED);
 		p->pos = at + 2;
 	} else {
-		ab_lex_part(p, f->root, PART_TEXT, at, at + 1, PART_QUOTED);
+		if (!extend_text(p, f->root, at, at + 1))
+			ab_lex_part(p, f->root, PART_TEXT, at, at + 1,
+				    PART_QUOTED);
 		p->pos = at + 1;
 	}
 }
@@ -478,6 +497,61 @@ static bool is_assignment_like(const struct parser *p, struct word *w,
 	return false;
 }
 
+/* The end of the quotes at `at` when nothing but text is in them, else 0. */
+static uint32_t plain_quotes(const struct parser *p, uint32_t at)
+{
+	const unsigned char *s = p->s, quote = s[at++];
+
+	if (quote == '"') {
+		while (!double_stop[s[at]])
+			at++;
+	} else {
+		while (s[at] && s[at] != '\'')
+			at++;
+	}
+	return s[at] == quote ? at : 0;
+}
+
+/*
+ * A word of plain and quoted text alone, quotes at `at` being the first:
+ * all of its parts without a frame. False: it is more, and nothing was done.
+ */
+static bool quoted_word(struct parser *p, struct word *w, uint32_t at,
+			uint32_t soft)
+{
+	const unsigned char *s = p->s;
+	void *mark = p->arena->low;
+	struct frame f = { .ptail = &w->parts, .word = w };
+	uint32_t from = w->begin;
+
+	for (;;) {
+		unsigned char t = ab_shell_class[s[at]];
+		uint32_t end;
+
+		if (t < CLS_HARD) {
+			soft |= t;
+			at++;
+			continue;
+		}
+		if (from < at)
+			ab_lex_part(p, &f, PART_TEXT, from, at, 0);
+		if (t == CLS_END)
+			break;
+		end = t == CLS_SINGLE || t == CLS_DOUBLE ? plain_quotes(p, at)
+							 : 0;
+		if (!end) {
+			ab_arena_release(p->arena, mark);
+			w->parts = NULL;
+			return false;
+		}
+		ab_lex_part(p, &f, PART_TEXT, at + 1, end, PART_QUOTED);
+		from = at = end + 1;
+	}
+	w->flags = soft | WORD_QUOTED;
+	w->end = p->pos = at;
+	return true;
+}
+
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 {
 	const unsigned char *s = p->s;
@@ -511,6 +585,12 @@ void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 			return;
 		}
 	}
+	if ((t == CLS_SINGLE || t == CLS_DOUBLE) && !p->source &&
+	    !(flags & FRAME_REGEX) &&
+	    (!(flags & FRAME_ASSIGN_OK) ||
+	     !(soft & (WORD_EQUALS | WORD_GLOB))) &&
+	    quoted_word(p, w, at, soft))
+		return;
 	w->flags = 0;
 	w->assign = 0;
 	f = ab_parser_enter(p, S_WORD);

@@ -77,6 +77,7 @@ enum ab_builtin ab_shell_builtin_of(const char *name, size_t len)
 	for (; i && i < AB_ARRAY_LEN(names) && names[i].text[0] == name[0];
 	     i++)
 		if (names[i].len == len &&
+		    names[i].text[len - 1] == name[len - 1] &&
 		    memcmp(names[i].text, name, len) == 0)
 			return (enum ab_builtin)names[i].builtin;
 	return AB_BUILTIN_NONE;

@@ -151,6 +151,7 @@ static enum reserved reserved_text(const unsigned char *s, uint32_t len)
 	       reserved_words[i].text[0] == (char)s[0];
 	     i++)
 		if (reserved_words[i].len == len &&
+		    reserved_words[i].text[len - 1] == (char)s[len - 1] &&
 		    memcmp(reserved_words[i].text, s, len) == 0)
 			return (enum reserved)reserved_words[i].reserved;
 	return R_NONE;

@@ -263,6 +263,42 @@ static bool coproc_name(struct parser *p, struct frame *f)
 	return true;
 }
 
+/* Arguments that are plain bytes up to what ends them: most of them are. Stops
+ * in front of anything else. */
+static void plain_args(struct parser *p, struct frame *f)
+{
+	const unsigned char *s = p->s;
+	uint32_t at = p->pos;
+
+	for (;;) {
+		uint32_t begin, soft = 0;
+		unsigned char t;
+		struct word *w;
+
+		while (s[at] == ' ')
+			at++;
+		p->pos = begin = at;
+		if (s[at] == '#')
+			return;
+		while ((t = ab_shell_class[s[at]]) < CLS_HARD) {
+			soft |= t;
+			at++;
+		}
+		if (t != CLS_END || at == begin)
+			return;
+		w = ab_parser_alloc(p, sizeof(*w));
+		w->next = NULL;
+		w->parts = NULL;
+		w->begin = begin;
+		w->end = at;
+		w->assign = 0;
+		w->flags = soft;
+		*f->wtail = w;
+		f->wtail = &w->next;
+		f->cur->end = p->pos = at;
+	}
+}
+
 void ab_parse_step_args(struct parser *p, struct frame *f)
 {
 	if (f->word)
@@ -272,6 +308,10 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 		uint32_t flags;
 		struct word *w;
 
+		if ((f->cur->flags & (CMD_HAS_CALL | CMD_COPROC)) ==
+			    CMD_HAS_CALL &&
+		    !f->op)
+			plain_args(p, f);
 		ab_lex_blanks(p);
 		if (ab_shell_class[s[p->pos]] >= CLS_HARD && step_tail(p, f))
 			return;

@@ -132,11 +132,17 @@ static bool is_plain(const struct word *w)
 static void add_plain(const struct ab_shell_tree *tree, const struct word *w,
 		      struct fields *argv)
 {
-	argv->words[argv->count++] = (struct ab_word){
-		.text = (const char *)tree->text + w->begin,
-		.len = w->end - w->begin,
-		.span = ab_tree_span(tree, w->begin, w->end),
-	};
+	struct ab_word *out = &argv->words[argv->count++];
+
+	/* field by field: a whole one would be put together elsewhere first */
+	out->text = (const char *)tree->text + w->begin;
+	out->len = w->end - w->begin;
+	out->hole_count = 0;
+	out->holes = NULL;
+	out->span = ab_tree_span(tree, w->begin, w->end);
+	out->map = NULL;
+	out->map_count = 0;
+	out->is_quoted = false;
 }
 
 /* argv and assignments of a simple command. */

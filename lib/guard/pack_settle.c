@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a check goes through most is laid out for it once a layer was read:
+ * the links of a list lie one behind the other, with what decides most of
+ * them at hand, and what tells options apart is one byte each, side by side.
+ * Nothing here changes what any of them means.
+ */
+#include "config.h"
+
+#include "guard/pack_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct settle {
+	const struct ab_pack *pack;
+	struct ab_link *links;
+	uint32_t count;
+};
+
+/* Moves the list behind those before it; of a path its classes decide. */
+static void move_list(struct settle *s, uint32_t *list, bool is_path)
+{
+	uint32_t at = *list;
+
+	if (at)
+		*list = s->count + 1;
+	while (at) {
+		const struct ab_link *from = &s->pack->links[at - 1];
+		const struct ab_clause *c = &s->pack->clauses[from->clause];
+		struct ab_link *to = &s->links[s->count++];
+
+		to->clause = from->clause;
+		to->yes = is_path ? c->classes : c->need;
+		to->no = is_path ? c->unless : c->never;
+		to->next = from->next ? s->count + 1 : 0;
+		at = from->next;
+	}
+}
+
+static bool settle_links(struct ab_pack *pack)
+{
+	uint32_t room = pack->links_room;
+	struct settle s = { .pack = pack };
+
+	if (!room)
+		return true;
+	s.links = ab_calloc(room, sizeof(*s.links));
+	if (!s.links)
+		return false;
+	for (uint32_t i = 0; i < pack->programs_count; i++)
+		move_list(&s, &pack->programs[i].links, false);
+	for (size_t i = 0; i < AB_ROLE_KINDS; i++)
+		move_list(&s, &pack->path_links[i], true);
+	for (size_t i = 0; i < AB_SINK_COUNT; i++)
+		move_list(&s, &pack->flow_links[i], false);
+	move_list(&s, &pack->text_links, false);
+	free(pack->links);
+	pack->links = s.links;
+	pack->links_count = s.count;
+	return true;
+}
+
+static bool settle_options(struct ab_pack *pack)
+{
+	uint32_t n = pack->options_count;
+
+	free(pack->letters);
+	free(pack->keys);
+	pack->letters = ab_calloc(n + 1, 1);
+	pack->keys = ab_calloc(n + 1, 1);
+	if (!pack->letters || !pack->keys)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ab_option *o = &pack->options[i];
+
+		pack->letters[i] = (unsigned char)o->letter;
+		pack->keys[i] = o->len > 3 ? ab_option_key(o->name) : 0;
+	}
+	return true;
+}
+
+/* Numbers fit: AB_PACK_MAX_ITEMS. */
+static bool settle_ends(struct ab_pack *pack)
+{
+	uint32_t n = pack->ends_count, at = 0;
+
+	free(pack->end_order);
+	pack->end_order = ab_calloc(n + 1, sizeof(*pack->end_order));
+	if (!pack->end_order)
+		return false;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		pack->end_first[byte] = (uint16_t)at;
+		for (uint32_t i = 0; i < n; i++) {
+			if ((unsigned char)pack->ends[i].last == byte)
+				pack->end_order[at++] = (uint16_t)i;
+		}
+	}
+	pack->end_first[256] = (uint16_t)at;
+	return true;
+}
+
+bool ab_pack_settle(struct ab_pack *pack)
+{
+	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
+}
