@@ -30,8 +30,8 @@ const tool_option tool_global_options[] = {
 	END
 };
 
-/* What run and shell have in common. */
-#define BOX_OPTIONS                                                           \
+/* What makes a box. */
+#define PLACE_OPTIONS                                                         \
 	{ "--policy", "FILE", "policy", 0,                                    \
 	  "the policy document; \"-\" reads standard input", NULL },          \
 	{ "--builtin", "NAME", "builtin", 0,                                  \
@@ -57,17 +57,21 @@ const tool_option tool_global_options[] = {
 	{ "--cwd", "PATH", "", 0,                                             \
 	  "directory in the box to start in, relative to the workspace",      \
 	  NULL },                                                             \
-	{ "--tty", NULL, "", 0,                                               \
-	  "give the command a terminal of its own; default: when standard "   \
-	  "input, output and error are terminals", NULL },            \
-	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
 	{ "--name", "NAME", "", 0,                                            \
 	  "let other calls of this tool reach the box by this name", NULL },  \
 	{ "--peering", NULL, "", 0,                                           \
 	  "give the box a place for what peers share (agentbox peer)",        \
 	  NULL },                                                             \
 	{ "--audit", "FILE", "file", 0,                                       \
-	  "record the box's life in this log", NULL },                        \
+	  "record the box's life in this log", NULL }
+
+/* What run and shell have in common. */
+#define BOX_OPTIONS                                                           \
+	PLACE_OPTIONS,                                                        \
+	{ "--tty", NULL, "", 0,                                               \
+	  "give the command a terminal of its own; default: when standard "   \
+	  "input, output and error are terminals", NULL },            \
+	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
 	{ "--walls", NULL, "", 0,                                             \
 	  "print which walls and limits stand before the command runs",      \
 	  NULL },                                                             \
@@ -214,6 +218,16 @@ static const tool_option guard_options[] = {
 	{ "--audit", "FILE", "file", 0, "record every decision in this log",
 	  NULL },
 	END
+};
+
+static const tool_option mcp_options[] = {
+	{ "--tools", "KIND", "", 0,
+	  "what is served: box (team is not in this build)", NULL },
+	{ "--key", "FILE", "file", 0,
+	  "the key that the client must hold, in $AGENTBOX_KEY", NULL },
+	{ "--new-key", "FILE", "file", 0, "make such a file, and nothing else",
+	  NULL },
+	PLACE_OPTIONS, END
 };
 
 const tool_command tool_commands[] = {
@@ -379,6 +393,17 @@ const tool_command tool_commands[] = {
 	  "who reads whom",
 	  list_options, NULL, "agentbox peer list --json\n",
 	  0, 0, false, tool_peer_list },
+	{ NULL, "mcp", "", "",
+	  "a box as an MCP server: read, write, list, run, result",
+	  mcp_options,
+	  "For an agent that runs beside a box. It raises one as run does, "
+	  "serves it on standard input and output, and removes it when the "
+	  "client has gone. Paths go through the write guard, commands into "
+	  "the box.",
+	  "agentbox mcp --new-key ~/.box-key\n"
+	  "AGENTBOX_KEY=$(cat ~/.box-key) agentbox mcp --tools box "
+	  "--key ~/.box-key\n",
+	  0, 0, false, tool_mcp },
 	{ NULL, "mcp-guard", "[--] [SERVER [ARG...]]", "command",
 	  "an MCP server behind the guard, on standard input and output",
 	  guard_options,

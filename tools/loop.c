@@ -201,7 +201,7 @@ static int timeout_of(session *s, bool front)
 }
 
 /* Others reach the box; nobody else answers what only a host could. */
-static void serve(session *s)
+void session_serve(session *s)
 {
 	agentbox_request *request = NULL;
 
@@ -249,7 +249,7 @@ static int turn(session *s)
 	if (s->audit)
 		agentbox_audit_dispatch(s->audit, NULL);
 	if (s->owner)
-		serve(s);
+		session_serve(s);
 	return fds[1].revents != 0;
 }
 

@@ -52,6 +52,7 @@ typedef struct mcp_session {
 	agentbox_audit *audit; /* or NULL */
 	const char *digest;    /* of the policy */
 	mcp_link client, server;
+	json_t *inbox; /* not NULL: what goes to the server is appended here */
 	int status;
 } mcp_session;
 

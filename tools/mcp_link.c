@@ -200,6 +200,11 @@ static bool send_all(mcp_session *s)
 			     0) {
 		mcp_link *l = side == AGENTBOX_MCP_CLIENT ? &s->client
 							  : &s->server;
+		if (l == &s->server && s->inbox) {
+			ok = json_array_append_new(s->inbox,
+						   tool_json_of(bytes)) == 0;
+			continue;
+		}
 		ok = link_put(l, agentbox_bytes_get_data(bytes),
 			      agentbox_bytes_get_size(bytes));
 		agentbox_bytes_free(bytes);

@@ -345,8 +345,8 @@ static int fail_spawn(session *s, agentbox_error *err, const char *name)
 	return status;
 }
 
-static int make_command(session *s, const char *const *argv, size_t argc,
-			agentbox_command **command)
+int session_command(session *s, const char *const *argv, size_t argc,
+		    agentbox_command **command)
 {
 	agentbox_error *err = NULL;
 
@@ -393,7 +393,7 @@ static int try_start(session *s, const char *const *argv, size_t argc,
 		     bool shell, agentbox_error **err)
 {
 	agentbox_command *command = NULL;
-	int rc = make_command(s, argv, argc, &command);
+	int rc = session_command(s, argv, argc, &command);
 
 	if (!rc && shell)
 		set_prompt(s, command, !strcmp(argv[0], "/bin/sh"));
@@ -614,9 +614,6 @@ static int run_in_box(session *s, bool shell)
 	const tool_args *a = s->args;
 	int rc;
 
-	rc = serve_box(s);
-	if (rc)
-		return rc;
 	if (tool_has(a, "--walls") && !s->t->json)
 		tell_walls(s);
 	s->interrupted = session_pending_signal(s);
@@ -655,6 +652,34 @@ static int end(session *s)
 	return rc;
 }
 
+int session_open(session *s)
+{
+	tool_make_state_parents(s->t);
+	int rc = session_catch_signals(s);
+
+	if (!rc)
+		rc = open_audit(s);
+	if (!rc) {
+		rc = raise_box(s);
+		int signum = rc ? session_pending_signal(s) : 0;
+		rc = signum ? TOOL_SIGNAL + signum : rc;
+	}
+	return rc ? rc : serve_box(s);
+}
+
+int session_close(session *s, int rc)
+{
+	int ended = end(s);
+	int closed = close_audit(s);
+
+	agentbox_audit_unref(s->audit);
+	tool_plan_end(&s->plan);
+	json_decref(s->events);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+	return rc ? rc : ended ? ended : closed;
+}
+
 static int session_main(tool *t, const tool_args *args, bool shell)
 {
 	session s = { .t = t, .args = args, .signal_fd = -1, .master = -1,
@@ -671,28 +696,12 @@ static int session_main(tool *t, const tool_args *args, bool shell)
 		rc = dry_run(&s);
 		goto out;
 	}
-	tool_make_state_parents(t);
 	if (!rc)
-		rc = session_catch_signals(&s);
-	if (!rc)
-		rc = open_audit(&s);
-	if (!rc) {
-		rc = raise_box(&s);
-		int signum = rc ? session_pending_signal(&s) : 0;
-		rc = signum ? TOOL_SIGNAL + signum : rc;
-	}
+		rc = session_open(&s);
 	if (!rc)
 		rc = run_in_box(&s, shell);
-	int ended = end(&s);
-	int closed = close_audit(&s);
-	rc = rc ? rc : ended ? ended : closed;
 out:
-	agentbox_audit_unref(s.audit);
-	tool_plan_end(&s.plan);
-	json_decref(s.events);
-	if (s.signal_fd >= 0)
-		close(s.signal_fd);
-	return rc;
+	return session_close(&s, rc);
 }
 
 int tool_run(tool *t, const tool_args *args)

@@ -56,6 +56,15 @@ typedef struct session {
 	pump pumps[PUMPS];
 } session;
 
+/* run.c: after the plan: signals, the log, the box, and its name. 0 or an exit
+   status, already said; session_close() in any case. */
+int session_open(session *s);
+/* End the box and everything; the status to exit with, `rc` if not 0. */
+int session_close(session *s, int rc);
+/* A command with the environment and directory that the options say. */
+int session_command(session *s, const char *const *argv, size_t argc,
+		    agentbox_command **command);
+
 /* streams.c: standard streams of the command; 0 or an exit status. */
 int streams_plan(session *s, agentbox_command *command);
 /* After the start: connect the terminal. 0 or an exit status. */
@@ -69,6 +78,8 @@ bool pump_pending(const pump *p);
 
 /* loop.c */
 int session_catch_signals(session *s);
+/* Others that reach the box under its name. */
+void session_serve(session *s);
 /* Run until the command has ended; 0 or an exit status. */
 int session_loop(session *s);
 /* What is still on its way; `ended`: nothing more will be written. */

@@ -184,6 +184,7 @@ int tool_peer_grant(tool *t, const tool_args *args);
 int tool_peer_refresh(tool *t, const tool_args *args);
 int tool_peer_revoke(tool *t, const tool_args *args);
 int tool_peer_list(tool *t, const tool_args *args);
+int tool_mcp(tool *t, const tool_args *args);
 int tool_mcp_guard(tool *t, const tool_args *args);
 int tool_audit_show(tool *t, const tool_args *args);
 int tool_audit_verify(tool *t, const tool_args *args);

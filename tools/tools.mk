@@ -12,8 +12,13 @@ tools_agentbox_SOURCES = \
 	tools/log.c tools/log.h \
 	tools/loop.c \
 	tools/mcp.h \
+	tools/mcp_box.c \
+	tools/mcp_box.h \
+	tools/mcp_files.c \
 	tools/mcp_guard.c \
+	tools/mcp_key.c \
 	tools/mcp_link.c \
+	tools/mcp_runs.c \
 	tools/peer.c \
 	tools/policy.c \
 	tools/report.c \

@@ -7,6 +7,7 @@ FFI_TESTS += \
 	tests/ffi/demo.sh \
 	tests/ffi/examples.sh \
 	tests/ffi/go.sh \
+	tests/ffi/mcp.sh \
 	tests/ffi/node.sh \
 	tests/ffi/python.sh \
 	tests/ffi/rust.sh
