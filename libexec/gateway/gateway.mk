@@ -18,6 +18,12 @@ GATEWAY_READERS = \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
 	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h
+# What needs OpenSSL: the upstreams' side of routes.
+GATEWAY_ROUTES = \
+	libexec/gateway/route.h libexec/gateway/route_internal.h \
+	libexec/gateway/route_flow.c libexec/gateway/route_serve.c \
+	libexec/gateway/routes.c \
+	libexec/gateway/tls_client.c libexec/gateway/tls_client.h
 check_LIBRARIES += tests/lib/libgateway.a
 tests_lib_libgateway_a_SOURCES = $(GATEWAY_READERS)
 tests_lib_libgateway_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)

@@ -156,7 +156,7 @@ static enum ab_path_reason put_byte(struct path *p, const char *s)
 	return c == '/' ? put_slash(p, s, 1) : put(p, s, 1);
 }
 
-enum ab_path_reason ab_path_normalise(const char *s, size_t n, unsigned flags,
+enum ab_path_reason ab_http_path(const char *s, size_t n, unsigned flags,
 				      char *out, size_t size, size_t *len)
 {
 	struct path p = { .out = out, .size = size };

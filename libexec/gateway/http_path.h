@@ -38,7 +38,7 @@ const char *ab_path_reason_name(enum ab_path_reason reason);
  * The path (no query) s into out, which has room for `size` bytes and never
  * gets more than n; *len is its length. out and s are not the same.
  */
-enum ab_path_reason ab_path_normalise(const char *s, size_t n, unsigned flags,
+enum ab_path_reason ab_http_path(const char *s, size_t n, unsigned flags,
 				      char *out, size_t size, size_t *len);
 
 /*

@@ -424,7 +424,7 @@ static enum ab_route_reason judge(const ab_route_table *table,
 	if (head->kind != AB_HTTP_REQUEST || head->reason != AB_HTTP_OK ||
 	    head->form != AB_HTTP_FORM_ORIGIN)
 		return AB_ROUTE_FORM;
-	reason = ab_path_normalise(s, n, AB_PATH_KEEP_SLASH, path,
+	reason = ab_http_path(s, n, AB_PATH_KEEP_SLASH, path,
 				   sizeof(path), &len);
 	if (reason != AB_PATH_OK)
 		return path_failed(v, reason);
@@ -432,7 +432,7 @@ static enum ab_route_reason judge(const ab_route_table *table,
 	if (!v->route)
 		return AB_ROUTE_NONE;
 	if (depends_on_path(&v->route->spec))
-		reason = ab_path_normalise(s, n, 0, path, sizeof(path), &len);
+		reason = ab_http_path(s, n, 0, path, sizeof(path), &len);
 	if (reason != AB_PATH_OK)
 		return path_failed(v, reason);
 	if (!write_path(v, path, len, s + n, head->path.len - n))

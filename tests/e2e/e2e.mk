@@ -159,6 +159,7 @@ tests_e2e_long_runs_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_long_runs_LDADD = $(E2E_BOX_LIBS)
 
 # The tool.
+include tests/e2e/route.mk
 include tests/e2e/tool.mk
 
 # Snapshots.

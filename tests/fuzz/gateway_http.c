@@ -110,8 +110,8 @@ static void read_path(unsigned flags, const char *s, size_t n)
 	size_t again_len;
 
 	if (out && again &&
-	    ab_path_normalise(s, n, flags, out, n, &len) == AB_PATH_OK &&
-	    (ab_path_normalise(out, len, flags, again, len, &again_len) !=
+	    ab_http_path(s, n, flags, out, n, &len) == AB_PATH_OK &&
+	    (ab_http_path(out, len, flags, again, len, &again_len) !=
 		     AB_PATH_OK ||
 	     again_len != len || memcmp(out, again, len) != 0 ||
 	     memmem(out, len, "/../", 4) || memmem(out, len, "//", 2) ||

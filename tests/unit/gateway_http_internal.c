@@ -214,7 +214,7 @@ static void path_row(const json_t *row, const char *id)
 	size_t again_len;
 	size_t rest;
 	char *data = net_take(row, "in", &n);
-	enum ab_path_reason reason = ab_path_normalise(data, n, flags, out,
+	enum ab_path_reason reason = ab_http_path(data, n, flags, out,
 						       sizeof(out) - 1, &len);
 
 	if (reason != AB_PATH_OK) {
@@ -222,11 +222,11 @@ static void path_row(const json_t *row, const char *id)
 		snprintf(out, sizeof(out), "%s", ab_path_reason_name(reason));
 	} else {
 		out[len] = '\0';
-		ck_assert_int_eq(ab_path_normalise(out, len, flags, again,
+		ck_assert_int_eq(ab_http_path(out, len, flags, again,
 						   sizeof(again), &again_len),
 				 AB_PATH_OK);
 		ck_assert(again_len == len && !memcmp(out, again, len));
-		ck_assert_int_eq(ab_path_normalise(data, n, flags, again,
+		ck_assert_int_eq(ab_http_path(data, n, flags, again,
 						   len - 1, &again_len),
 				 AB_PATH_LONG);
 	}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A request to a route from its verdict to its end: judged, recorded, given a
+ * connection whose other end was verified, and only then sent. Refuses
+ * whatever the table refuses, a route without its secret, and more than its
+ * rate. Spec: route.h, DESIGN.md section 9.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "route_internal.h"
+
+/* --- records -------------------------------------------------------------- */
+
+/* "POST /v1/messages": never the query, which may hold anything. */
+static void describe(const ab_route_verdict *v, const ab_client *c,
+		     char out[256])
+{
+	const ab_http_head *head = &c->in->head;
+	ab_http_out text = { .p = out, .size = 255 };
+
+	ab_http_put(&text, c->in->bytes + head->method.at, head->method.len);
+	ab_http_puts(&text, " ");
+	ab_http_put(&text, v->path, v->query < 180 ? v->query : 180);
+	out[text.len] = '\0';
+}
+
+static bool tell(ab_routes *routes, uint32_t kind, const ab_route *route,
+		 const char *reason, const char *detail, bool required)
+{
+	char target[AB_TARGET_TEXT_SIZE] = "";
+	ab_gw_record record = { .kind = kind, .how = "route",
+				.target = target, .reason = reason,
+				.detail = detail };
+
+	if (route) {
+		ab_target_text(&route->target, 0, target);
+		record.rule = route->spec.prefix;
+	}
+	return ab_gw_tell(routes->gw, &record, required);
+}
+
+static void tell_end(ab_route_exchange *x, uint32_t kind, const char *reason,
+		     const char *detail)
+{
+	char target[AB_TARGET_TEXT_SIZE];
+	ab_gw_record record = { .kind = kind, .how = "route",
+				.target = target, .reason = reason,
+				.rule = x->state->route->spec.prefix,
+				.detail = detail, .up = x->up_total,
+				.down = x->down_total };
+
+	ab_target_text(&x->state->route->target, 0, target);
+	ab_gw_tell(x->routes->gw, &record, false);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static void exchange_free(void *arg)
+{
+	free(arg);
+}
+
+/* Our own answer, which says whose it is. */
+static void answer(ab_client *c, enum ab_route_reason reason,
+		   const char *code, const char *text)
+{
+	char line[400];
+
+	snprintf(line, sizeof(line), "agentbox: %s", text);
+	ab_client_refuse(c, ab_route_reason_status(reason), code, line);
+}
+
+/* Everything but the client, which the caller passes on. */
+static void release(ab_route_exchange *x, bool keep)
+{
+	ab_loop *loop = ab_gw_loop(x->routes->gw);
+
+	x->phase = AB_ROUTE_OVER;
+	x->state->active--;
+	ab_timer_clear(loop, &x->timer);
+	if (x->dial)
+		ab_dial_cancel(x->dial);
+	x->dial = NULL;
+	if (x->up && keep)
+		ab_upstream_keep(x->up);
+	else
+		ab_upstream_close(x->up);
+	x->up = NULL;
+	x->c->state = NULL;
+	x->c->up += x->up_total;
+	x->c->down += x->down_total;
+	ab_loop_later(loop, &x->later, exchange_free, x);
+}
+
+/* A close that the other side cannot take for an end of the data. */
+static void reset_on_close(int fd)
+{
+	struct linger none = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
+void ab_route_fail(ab_route_exchange *x, enum ab_route_reason reason,
+		   const char *code, const char *text)
+{
+	ab_client *c = x->c;
+	bool begun = x->has_begun;
+	char line[340];
+
+	if (x->phase == AB_ROUTE_OVER)
+		return;
+	if (!code)
+		code = ab_route_reason_name(reason);
+	if (!text)
+		text = ab_route_reason_text(reason);
+	/* the text can be the TLS connection's, which goes now */
+	snprintf(line, sizeof(line), "%s", text);
+	tell_end(x, AB_GW_FAILED, code, line);
+	release(x, false);
+	if (!begun) {
+		answer(c, reason, code, line);
+		return;
+	}
+	reset_on_close(c->fd);
+	ab_client_close(c);
+}
+
+void ab_route_gone(ab_route_exchange *x)
+{
+	ab_client *c = x->c;
+
+	if (x->phase == AB_ROUTE_OVER)
+		return;
+	tell_end(x, AB_GW_CLOSED, "client_gone", NULL);
+	release(x, false);
+	ab_client_close(c);
+}
+
+static void route_cut(void *arg)
+{
+	ab_route_exchange *x = arg;
+	ab_client *c = x->c;
+
+	if (x->phase == AB_ROUTE_OVER)
+		return;
+	ab_live_remove(&c->live);
+	if (x->up)
+		reset_on_close(ab_tls_fd(x->up->tls));
+	tell_end(x, AB_GW_CLOSED, "revoked", NULL);
+	release(x, false);
+	reset_on_close(c->fd);
+	ab_client_close(c);
+}
+
+/* What came behind the request is the next one's. */
+static void keep_rest(ab_route_exchange *x)
+{
+	ab_client_in *in = x->c->in;
+	size_t rest = in->len - x->in_at;
+
+	memmove(in->bytes, in->bytes + x->in_at, rest);
+	in->len = rest;
+	ab_http_head_init(&in->head, AB_HTTP_REQUEST);
+}
+
+void ab_route_finish(ab_route_exchange *x)
+{
+	ab_client *c = x->c;
+	bool stays = x->request_is_done && !(x->flags & AB_HTTP_CLOSE) &&
+		     !x->until_close && !x->is_socket;
+	bool keep = x->request_is_done && x->head_is_sent && !x->until_close &&
+		    !x->is_socket && !(x->answer.flags & AB_HTTP_CLOSE) &&
+		    x->answer_wait.at == x->answer_wait.len;
+
+	tell_end(x, AB_GW_CLOSED, "ok", NULL);
+	if (stays)
+		keep_rest(x);
+	release(x, keep);
+	if (stays)
+		ab_client_next(c);
+	else
+		ab_client_close(c);
+}
+
+/* --- a connection --------------------------------------------------------- */
+
+static void exchange_slow(void *arg)
+{
+	ab_route_exchange *x = arg;
+
+	ab_route_fail(x, AB_ROUTE_SLOW, NULL, NULL);
+}
+
+static void upstream_ready(void *arg, uint32_t events);
+
+static void handshake(ab_route_exchange *x)
+{
+	ab_loop *loop = ab_gw_loop(x->routes->gw);
+	ab_tls *tls = x->up->tls;
+	enum ab_tls_step step = ab_tls_handshake(tls);
+
+	switch (step) {
+	case AB_TLS_DONE:
+		x->phase = AB_ROUTE_FLOWING;
+		ab_route_pump(x);
+		return;
+	case AB_TLS_READ:
+	case AB_TLS_WRITE:
+		if (ab_watch_set(loop, &x->up->watch, step == AB_TLS_READ ?
+				 EPOLLIN : EPOLLOUT) < 0)
+			ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
+		return;
+	case AB_TLS_END:
+	case AB_TLS_FAILED:
+		ab_route_fail(x, AB_ROUTE_TLS, ab_tls_code(tls),
+			      ab_tls_why(tls));
+		return;
+	}
+}
+
+static void upstream_ready(void *arg, uint32_t events)
+{
+	ab_route_exchange *x = arg;
+
+	(void)events;
+	if (x->phase == AB_ROUTE_HANDSHAKE)
+		handshake(x);
+	else if (x->phase == AB_ROUTE_FLOWING)
+		ab_route_pump(x);
+}
+
+static const char *dial_code(const ab_dial_result *result)
+{
+	return result->reason == AB_DIAL_NOT_ALLOWED ?
+		       ab_allow_reason_name(result->allow) :
+		       ab_dial_reason_name(result->reason);
+}
+
+static void dialled(void *arg, const ab_dial_result *result)
+{
+	ab_route_exchange *x = arg;
+	ab_loop *loop = ab_gw_loop(x->routes->gw);
+	int one = 1;
+
+	x->dial = NULL;
+	if (result->reason != AB_DIAL_OK) {
+		ab_route_fail(x, result->reason == AB_DIAL_TIMEOUT ?
+			      AB_ROUTE_SLOW : AB_ROUTE_UPSTREAM,
+			      dial_code(result), NULL);
+		return;
+	}
+	setsockopt(result->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	x->up = ab_upstream_new(x->routes, x->state, result->fd);
+	if (!x->up || ab_watch_add(loop, &x->up->watch, result->fd, EPOLLOUT,
+				   upstream_ready, x) < 0) {
+		ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
+		return;
+	}
+	x->phase = AB_ROUTE_HANDSHAKE;
+	ab_timer_set(loop, &x->timer, AB_ROUTE_TLS_MS, exchange_slow, x);
+	handshake(x);
+}
+
+static bool connect_upstream(ab_route_exchange *x)
+{
+	x->phase = AB_ROUTE_DIALING;
+	x->dial = ab_gw_dial(x->routes->gw, &x->state->route->target,
+			     AB_DIAL_ROUTE, dialled, x);
+	return x->dial != NULL;
+}
+
+bool ab_route_retry(ab_route_exchange *x)
+{
+	if (!x->up->is_used || x->has_retried || x->has_heard ||
+	    !x->is_reading || x->body != AB_HTTP_BODY_NONE)
+		return false;
+	x->has_retried = true;
+	ab_upstream_close(x->up);
+	x->up = NULL;
+	x->head_sent = 0;
+	x->head_is_sent = false;
+	if (!connect_upstream(x))
+		ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
+	return true;
+}
+
+/* --- the beginning -------------------------------------------------------- */
+
+/* While nothing flows the client can only go. */
+static void client_ready(void *arg, uint32_t events)
+{
+	ab_route_exchange *x = arg;
+
+	if (x->phase == AB_ROUTE_OVER)
+		return;
+	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
+		/* what it sent before it went can be the rest of a request
+		   whose answer is on its way: to nobody */
+		ab_route_gone(x);
+		return;
+	}
+	if (x->phase == AB_ROUTE_FLOWING)
+		ab_route_pump(x);
+}
+
+static ab_route_exchange *exchange_new(ab_routes *routes, ab_client *c,
+				       ab_route_state *state)
+{
+	const ab_http_head *head = &c->in->head;
+	ab_route_exchange *x = ab_new(ab_route_exchange);
+	const char *method = c->in->bytes + head->method.at;
+
+	if (!x)
+		return NULL;
+	x->c = c;
+	x->routes = routes;
+	x->state = state;
+	x->verdict = routes->verdict;
+	x->exchange.is_head = head->flags & AB_HTTP_IS_HEAD;
+	x->exchange.wants_upgrade = head->flags & AB_HTTP_UPGRADE_WS;
+	x->is_reading = x->exchange.is_head ||
+			(head->method.len == 3 && !memcmp(method, "GET", 3));
+	x->flags = head->flags;
+	x->is_old = head->minor == 0;
+	x->body = head->body;
+	x->body_left = head->length;
+	x->request_is_done = head->body == AB_HTTP_BODY_NONE ||
+			     (head->body == AB_HTTP_BODY_LENGTH &&
+			      head->length == 0);
+	x->must_continue = (head->flags & AB_HTTP_CONTINUE) && !x->is_old &&
+			   !x->request_is_done;
+	x->in_at = head->len;
+	ab_http_head_init(&x->answer, AB_HTTP_RESPONSE);
+	return x;
+}
+
+static enum ab_route_reason may_begin(const ab_routes *routes,
+				      ab_route_state *state)
+{
+	const ab_wire_route *spec = &state->route->spec;
+
+	if (spec->secret[0] && !state->injected.value)
+		return AB_ROUTE_NO_SECRET;
+	if (spec->connections && state->active >= spec->connections)
+		return AB_ROUTE_CONNECTIONS;
+	if (!ab_route_take(state, ab_gw_loop(routes->gw)->now))
+		return AB_ROUTE_RATE;
+	return AB_ROUTE_OK;
+}
+
+static void refuse(ab_routes *routes, ab_client *c,
+		   enum ab_route_reason reason)
+{
+	const ab_route_verdict *v = &routes->verdict;
+	const char *code = reason == AB_ROUTE_PATH ?
+				   ab_path_reason_name(v->path_reason) :
+				   ab_route_reason_name(reason);
+	char detail[256];
+
+	describe(v, c, detail);
+	tell(routes, AB_GW_DENIED, v->route, code, detail, false);
+	answer(c, reason, code, ab_route_reason_text(reason));
+}
+
+static void begin(ab_routes *routes, ab_client *c, ab_route_state *state)
+{
+	ab_loop *loop = ab_gw_loop(routes->gw);
+	ab_route_exchange *x;
+	char detail[256];
+
+	describe(&routes->verdict, c, detail);
+	if (!tell(routes, AB_GW_ALLOWED, state->route, "ok", detail, true) ||
+	    !(x = exchange_new(routes, c, state))) {
+		answer(c, AB_ROUTE_MEMORY, "not_recorded",
+		       "the request could not be recorded");
+		return;
+	}
+	state->active++;
+	c->state = x;
+	c->live.cut = route_cut;
+	c->live.arg = x;
+	ab_timer_clear(loop, &c->timer);
+	ab_watch_hand(&c->watch, client_ready, x);
+	if (ab_watch_set(loop, &c->watch, EPOLLRDHUP) < 0) {
+		ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
+		return;
+	}
+	x->up = ab_upstream_take(state);
+	if (x->up) {
+		ab_watch_hand(&x->up->watch, upstream_ready, x);
+		x->phase = AB_ROUTE_FLOWING;
+		ab_route_pump(x);
+	} else if (!connect_upstream(x)) {
+		ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
+	}
+}
+
+bool ab_route_serve(ab_gw *gw, ab_client *c)
+{
+	ab_routes *routes = ab_gw_routes(gw);
+	enum ab_route_reason reason;
+
+	if (!routes)
+		return false;
+	reason = ab_route_judge(&routes->table, &c->in->head, c->in->bytes,
+				&routes->verdict);
+	/* a path that could be read in two ways is nobody's */
+	if (reason == AB_ROUTE_NONE || reason == AB_ROUTE_FORM)
+		return false;
+	if (!c->with_key)
+		reason = AB_ROUTE_NO_KEY;
+	else if (reason == AB_ROUTE_OK)
+		reason = may_begin(routes, ab_route_state_of(
+			routes, routes->verdict.route));
+	if (reason != AB_ROUTE_OK) {
+		refuse(routes, c, reason);
+		return true;
+	}
+	begin(routes, c, ab_route_state_of(routes, routes->verdict.route));
+	return true;
+}

@@ -1,0 +1,647 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Requests through a route, byte by byte on both sides: what goes up with
+which credential, what comes down and when, and every way to be refused.
+Gateway cases 74-87, 93, 97, 114, 115, 119, 120."""
+
+import base64
+import os
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from route_lib import (Answer, Authority, Gateway, KEY, REAL, Upstream, WAIT,
+                       ask, equal, expect, head, is_closed, main, refused,
+                       test, until)
+
+ca = Authority("good")
+cert = ca.cert("api", "DNS:api.test")
+
+
+def route(port, **more):
+    """One route below /llm to api.test."""
+    out = {"prefix": "/llm", "upstream": "https://api.test:%d" % port,
+           "ca": ca.ca, "inject": {"secret": "k", "header": "x-api-key"}}
+    out.update(more)
+    return out
+
+
+class Pair:
+    """An upstream with a script, and a gateway with a route to it."""
+
+    def __init__(self, script, give=True, others=(), **more):
+        self.up = Upstream(script, cert)
+        self.gw = Gateway([route(self.up.port, **more), *others], give=give)
+
+    def __enter__(self):
+        return self.gw, self.up
+
+    def __exit__(self, kind, *_):
+        if kind:
+            self.gw.p.kill()
+            self.gw.p.wait()
+            return
+        self.gw.close()
+        self.up.close()
+
+
+def echo(peer):
+    """Answers each request with its own head."""
+    while True:
+        request = peer.head()
+        if not request:
+            return
+        peer.exactly(int(request.get("content-length") or 0))
+        peer.answer(request.raw.replace(REAL.encode(), b"<REAL>"))
+
+
+@test
+def the_real_credential_goes_up_and_the_boxs_own_does_not():
+    with Pair(echo) as (gw, up):
+        seen = ask(gw, head("POST /llm/v1/messages?x=1", "Content-Length: 2",
+                            "Authorization: Bearer attacker",
+                            "X-Goog-Api-Key: attacker", "Cookie: a=attacker",
+                            "X-Forwarded-For: attacker",
+                            "anthropic-organization: attacker",
+                            "anthropic-version: 2023-06-01",
+                            "Connection: x-api-key") + b"{}").body.decode()
+        lines = seen.split("\r\n")
+        equal(lines[0], "POST /v1/messages?x=1 HTTP/1.1")
+        expect("Host: api.test:%d" % up.port in lines, seen)
+        equal([l for l in lines if l.lower().startswith("x-api-key")],
+              ["x-api-key: <REAL>"])
+        expect("anthropic-version: 2023-06-01" in lines, seen)
+        expect("attacker" not in seen and KEY not in seen, seen)
+        gw.record("closed route api.test:%d ok /llm" % up.port)
+        gw.record("allowed route api.test:%d ok /llm | POST /v1/messages !"
+                  % up.port)
+
+
+@test
+def every_place_a_client_puts_its_key_is_known():
+    basic = base64.b64encode(("any:" + KEY).encode()).decode()
+    with Pair(echo) as (gw, _):
+        for field in ("Authorization: Bearer " + KEY, "x-api-key: " + KEY,
+                      "X-Goog-Api-Key: " + KEY,
+                      "Authorization: Basic " + basic):
+            equal(ask(gw, head("GET /llm/v1", field, key=None)).status, 200)
+        wrong = "0" * 64
+        for fields in ((), ("x-api-key: " + wrong,),
+                       ("x-api-key: " + KEY[:-1],),
+                       ("x-api-key: " + KEY + "0",),
+                       ("Authorization: Bearer " + REAL,),
+                       ("Proxy-Authorization: Bearer " + KEY,)):
+            answer = ask(gw, head("GET /llm/v1", *fields, key=None))
+            refused(answer, 401, "no_key")
+        refused(ask(gw, head("GET /llm/v1?key=" + KEY, key=None)), 401,
+                "no_key")
+        equal(gw.state()["dials"], 1)
+
+
+@test
+def each_scheme_is_written_as_the_policy_says():
+    for inject, want in (
+            ({}, "authorization: Bearer <REAL>"),
+            ({"scheme": "token"}, "authorization: token <REAL>"),
+            ({"header": "X-Goog-Api-Key"}, "x-goog-api-key: <REAL>")):
+        with Pair(echo, inject=dict(inject, secret="k")) as (gw, _):
+            seen = ask(gw, head("GET /llm/v1")).body.decode()
+            expect(want in seen.split("\r\n"), seen)
+
+
+@test
+def a_connection_is_kept_for_its_route_and_no_other():
+    up = Upstream(echo, cert)
+    gw = Gateway([route(up.port), route(up.port, prefix="/two")])
+    for _ in range(3):
+        equal(ask(gw, head("GET /llm/v1")).status, 200)
+    equal(gw.state(), {"active": 0, "idle": 1, "dials": 1})
+    equal(ask(gw, head("GET /two/v1")).status, 200)
+    equal(gw.state(), {"active": 0, "idle": 2, "dials": 2})
+    # and on one connection of the box
+    with gw.connect() as s:
+        s.sendall(head("GET /llm/v1") + head("GET /two/v2"))
+        first = Answer(s)
+        second = Answer(s, buf=first.buf)
+        expect(b"GET /v1 " in first.body and b"GET /v2 " in second.body,
+               second.body)
+    equal(gw.state()["dials"], 2)
+    gw.close()
+    up.close()
+
+
+@test
+def a_kept_connection_that_the_upstream_closed_is_not_used():
+    def once(peer):
+        request = peer.head()
+        if request:
+            peer.answer(b"once")
+
+    with Pair(once) as (gw, up):
+        for n in range(1, 4):
+            equal(ask(gw, head("GET /llm/v1")).status, 200)
+            until(lambda: gw.state()["idle"] == 0, "the end is seen")
+        equal(up.handshakes, 3)
+
+
+@test
+def events_are_passed_on_as_they_come():
+    go = threading.Event()
+
+    def stream(peer):
+        peer.head()
+        peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                  "Transfer-Encoding: chunked\r\n\r\n")
+        for i in range(5):
+            peer.send("b\r\ndata: %04d\n\r\n" % i)
+            expect(go.wait(WAIT), "the reader lost an event")
+            go.clear()
+        peer.send("0\r\n\r\n")
+        peer.head()
+
+    with Pair(stream) as (gw, _), gw.connect() as s:
+        s.sendall(head("GET /llm/v1/stream"))
+        answer = Answer(s)
+        equal(answer.get("content-type"), "text/event-stream")
+        for i in range(5):
+            # the next is sent only when this one was read
+            equal(answer.chunk(), b"data: %04d\n" % i)
+            go.set()
+        equal(answer.chunk(), b"")
+
+
+@test
+def a_request_is_passed_on_as_it_comes():
+    seen = []
+    got = threading.Event()
+
+    def read(peer):
+        request = peer.head()
+        equal(request.get("transfer-encoding"), "chunked")
+        for _ in range(4):
+            size = int(peer.until(b"\r\n"), 16)
+            seen.append(peer.exactly(size))
+            peer.exactly(2)
+            got.set()
+        equal(peer.until(b"\r\n\r\n"), b"0\r\n\r\n")
+        peer.answer(b"".join(seen))
+
+    with Pair(read) as (gw, _), gw.connect() as s:
+        s.sendall(head("POST /llm/v1", "Transfer-Encoding: chunked"))
+        for i in range(4):
+            s.sendall(b"4;ext=1\r\n%04d\r\n" % i)
+            expect(got.wait(WAIT), "a piece was held back")
+            got.clear()
+        s.sendall(b"0\r\nX-Trailer: dropped\r\n\r\n")
+        equal(Answer(s).body, b"0000000100020003")
+
+
+@test
+def bodies_of_many_sizes_pass_unchanged_both_ways():
+    def mirror(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            body = peer.exactly(int(request.get("content-length") or 0))
+            if request.line.split(" ")[1].endswith("chunked"):
+                peer.send("HTTP/1.1 200 OK\r\n"
+                          "Transfer-Encoding: chunked\r\n\r\n")
+                for i in range(0, len(body), 30000):
+                    piece = body[i:i + 30000]
+                    peer.send(b"%X\r\n%s\r\n" % (len(piece), piece))
+                peer.send("0\r\n\r\n")
+            else:
+                peer.answer(body)
+
+    with Pair(mirror) as (gw, _):
+        for size in (0, 1, 2, 16383, 16384, 16385, 32768, 40000, 65536,
+                     1000003):
+            data = os.urandom(size)
+            for how in ("plain", "chunked"):
+                with gw.connect() as s:
+                    threading.Thread(target=s.sendall, args=(
+                        head("POST /llm/" + how,
+                             "Content-Length: %d" % size) + data,)).start()
+                    answer = Answer(s)
+                    body = answer.body
+                    if body is None:
+                        body = b"".join(answer.chunks())
+                    expect(body == data, "%d bytes, %s" % (size, how))
+
+
+@test
+def a_slow_reader_slows_the_upstream():
+    size = 64 * 1024 * 1024
+    sent = [0]
+
+    def flood(peer):
+        peer.head()
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size)
+        piece = b"x" * 65536
+        while sent[0] < size:
+            peer.send(piece)
+            sent[0] += len(piece)
+        peer.head()
+
+    with Pair(flood) as (gw, _), gw.connect() as s:
+        s.sendall(head("GET /llm/big"))
+        expect(s.recv(1000), "nothing comes")
+        before = -1
+        while before != sent[0]: # until nothing moves for a while
+            before = sent[0]
+            time.sleep(0.3)
+        expect(sent[0] < size // 2, "%d bytes were taken" % sent[0])
+        with open("/proc/%d/status" % gw.p.pid) as f:
+            rss = int(f.read().split("VmRSS:")[1].split()[0])
+        expect(rss < 64 * 1024, "%d KiB" % rss)
+        left = size
+        while left > 0 and s.recv(1 << 20):
+            left -= 1
+            if sent[0] >= size:
+                break
+        expect(sent[0] >= size, "it stays stuck at %d" % sent[0])
+
+
+@test
+def a_client_that_waits_for_100_gets_it_from_us():
+    def read(peer):
+        request = peer.head()
+        equal(request.get("expect"), None)
+        peer.send("HTTP/1.1 102 Processing\r\n\r\n")
+        peer.answer(peer.exactly(3))
+
+    with Pair(read) as (gw, _), gw.connect() as s:
+        s.sendall(head("POST /llm/v1", "Content-Length: 3",
+                       "Expect: 100-continue"))
+        answer = Answer(s)
+        equal(answer.status, 100)
+        s.sendall(b"abc")
+        equal(Answer(s, buf=answer.buf).body, b"abc")
+
+
+@test
+def answers_that_two_could_read_in_two_ways_are_refused():
+    bad = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\nContent-Length: 2\n\n",
+        "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\r\n folded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX y: 1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: \x00\r\n\r\n",
+        "HTTP/2 200\r\n\r\n", "SSH-2.0-x\r\n\r\n", "ICY 200 OK\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+        "Upgrade: websocket\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\n" * 20,
+        "HTTP/1.1 200 OK\r\n" + "X: y\r\n" * 101 + "\r\n",
+        "HTTP/1.1 200 OK\r\nX: " + "y" * 40000 + "\r\n\r\n",
+    ]
+    for text in bad:
+        def script(peer):
+            peer.head()
+            peer.send(text.encode("latin-1"))
+            peer.head()
+
+        with Pair(script) as (gw, _):
+            answer = ask(gw, head("GET /llm/v1"))
+            equal((answer.status, text[:60]), (502, text[:60]))
+            expect(answer.reason.startswith("http_"), answer.reason)
+            gw.record("failed route")
+
+
+@test
+def a_body_that_ends_too_early_is_no_whole_one():
+    for fields, body in (
+            ("Content-Length: 10\r\n", b"12345"),
+            ("Transfer-Encoding: chunked\r\n", b"5\r\n12345\r\n"),
+            ("Transfer-Encoding: chunked\r\n", b"5\r\n12345\r\nzz\r\n")):
+        def script(peer):
+            peer.head()
+            peer.send(("HTTP/1.1 200 OK\r\n%s\r\n" % fields).encode() + body)
+
+        with Pair(script) as (gw, _), gw.connect() as s:
+            s.sendall(head("GET /llm/v1"))
+            data = b""
+            try:
+                while True:
+                    more = s.recv(65536)
+                    if not more:
+                        break
+                    data += more
+            except ConnectionResetError:
+                pass
+            expect(not data.endswith(b"\r\n0\r\n\r\n"), data)
+            gw.record("failed route")
+            equal(gw.state()["active"], 0)
+
+
+@test
+def an_upstream_that_says_nothing_is_502():
+    with Pair(lambda peer: peer.head()) as (gw, _):
+        refused(ask(gw, head("GET /llm/v1")), 502, "upstream_cut")
+
+
+@test
+def an_upstream_that_cannot_be_reached_is_502():
+    s = socket.create_server(("127.0.0.1", 0))
+    port = s.getsockname()[1]
+    s.close()
+    gw = Gateway([route(port)])
+    refused(ask(gw, head("GET /llm/v1")), 502, "refused")
+    gw.record("failed route api.test:%d refused" % port)
+    gw.close()
+
+
+@test
+def malformed_bodies_do_not_reach_the_upstream_whole():
+    seen = []
+
+    def read(peer):
+        peer.head()
+        while peer.more():
+            pass
+        seen.append(peer.buf)
+
+    for body in (b"0x5\r\n12345\r\n0\r\n\r\n", b"5\r\n12345X\r\n",
+                 b"-1\r\n\r\n", b"5\n12345\n0\n\n",
+                 b"0\r\nAuthorization: x\r\n\r\n"):
+        with Pair(read) as (gw, _):
+            answer = ask(gw, head("POST /llm/v1",
+                                  "Transfer-Encoding: chunked") + body)
+            equal((answer.status, body), (400, body))
+            until(lambda: seen, "the upstream is told")
+            expect(b"0\r\n\r\n" not in seen.pop(), body)
+
+
+@test
+def an_echo_of_the_credential_in_a_head_is_masked():
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            real = request.get("x-api-key") or request.get("authorization")
+            peer.answer("", "200 You sent " + REAL,
+                        "X-Echo: %s\r\nSet-Cookie: %s\r\n" % (real, REAL))
+
+    for inject in ({"secret": "k", "header": "x-api-key"},
+                   {"secret": "k", "scheme": "Basic", "user": "u"}):
+        with Pair(script, inject=inject) as (gw, _):
+            answer = ask(gw, head("GET /llm/v1"))
+            text = answer.head
+            expect("***" in text and "Set-Cookie" not in text, text)
+            for secret in (REAL, base64.b64encode(
+                    ("u:" + REAL).encode()).decode()):
+                expect(secret not in text, text)
+
+
+@test
+def a_redirect_is_passed_on_and_not_followed():
+    def script(peer):
+        peer.head()
+        peer.answer("", "302 Found",
+                    "Location: http://169.254.169.254/latest\r\n")
+
+    with Pair(script) as (gw, up):
+        answer = ask(gw, head("GET /llm/v1"))
+        equal((answer.status, answer.get("location")),
+              (302, "http://169.254.169.254/latest"))
+        equal((up.accepted, gw.state()["dials"]), (1, 1))
+
+
+@test
+def what_the_table_refuses_never_reaches_the_upstream():
+    with Pair(echo, preset="anthropic", access="read",
+              inject={"secret": "k"}) as (gw, up):
+        for line, status, reason in (
+                ("GET /llm/v1/files", 403, "route_closed"),
+                ("GET /llm/v1/%66iles/x", 403, "route_closed"),
+                ("GET /llm/../x", 400, "path_dot"),
+                ("GET /llm/a%2fb", 400, "path_separator"),
+                ("POST /llm/v1/messages", 405, "route_method"),
+                ("GET /llm/v1?api_key=x", 400, "query_credential"),
+                ("GET /other", 404, "no_route")):
+            refused(ask(gw, head(line)), status, reason)
+        equal((up.accepted, gw.state()["dials"]), (0, 0))
+        gw.record("denied route api.test:%d route_closed /llm | GET /v1/files"
+                  % up.port)
+
+
+@test
+def no_secret_no_request():
+    with Pair(echo, give=False) as (gw, up):
+        refused(ask(gw, head("GET /llm/v1")), 503, "no_secret")
+        # row 78: what cannot be in a header is refused when it comes
+        for bad in ("two\nlines-of-it", " padded-value", "short", "",
+                    "x" * 9000, "tab\x01-control"):
+            expect(gw.secret("k", bad) != "secret 0", bad)
+            refused(ask(gw, head("GET /llm/v1")), 503, "no_secret")
+        equal(gw.command("secret k /dev/zero"), "secret -13")
+        equal(gw.secret("other", REAL), "secret -2")
+        equal(up.accepted, 0)
+        equal(gw.secret("k", REAL + "\n"), "secret 0")
+        equal(ask(gw, head("GET /llm/v1")).status, 200)
+        equal(gw.state()["idle"], 1)
+        # taken away: the connection that knew it goes, too
+        equal(gw.command("forget k"), "secret 0")
+        equal(gw.state()["idle"], 0)
+        refused(ask(gw, head("GET /llm/v1")), 503, "no_secret")
+
+
+@test
+def a_rate_is_held():
+    with Pair(echo, rate={"requests_per_minute": 3}) as (gw, up):
+        for _ in range(3):
+            equal(ask(gw, head("GET /llm/v1")).status, 200)
+        refused(ask(gw, head("GET /llm/v1")), 429, "rate")
+    wait = threading.Event()
+
+    def hold(peer):
+        while peer.head():
+            expect(wait.wait(WAIT), "never let go")
+            peer.answer(b"held")
+
+    with Pair(hold, rate={"connections": 1}) as (gw, up), gw.connect() as s:
+        s.sendall(head("GET /llm/v1"))
+        until(lambda: gw.state()["active"] == 1, "the first is served")
+        refused(ask(gw, head("GET /llm/v1")), 429, "connections")
+        wait.set()
+        equal(Answer(s).body, b"held")
+        equal(ask(gw, head("GET /llm/v1")).status, 200)
+
+
+@test
+def revoking_cuts_what_streams_and_what_is_kept():
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            if "stream" not in request.line:
+                peer.answer(b"done")
+                continue
+            peer.send("HTTP/1.1 200 OK\r\n"
+                      "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
+            peer.more() # until it is cut
+
+    with Pair(script) as (gw, up):
+        streams = [gw.connect() for _ in range(20)]
+        for s in streams:
+            s.sendall(head("GET /llm/stream"))
+        for s in streams:
+            equal(Answer(s).chunk(), b"first")
+        equal(ask(gw, head("GET /llm/v1")).status, 200)
+        waits = gw.connect()
+        equal(gw.state(), {"active": 20, "idle": 1, "dials": 21})
+        gw.command("cut")
+        for s in streams + [waits]:
+            expect(is_closed(s))
+            s.close()
+        equal(gw.state(), {"active": 0, "idle": 0, "dials": 21})
+        gw.record("closed route api.test:%d revoked" % up.port)
+
+
+@test
+def a_client_that_goes_ends_the_upstreams_work():
+    gone = threading.Event()
+
+    def script(peer):
+        peer.head()
+        peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "5\r\nfirst\r\n")
+        try:
+            while peer.more():
+                pass
+        except OSError:
+            pass
+        gone.set()
+
+    with Pair(script) as (gw, _):
+        s = gw.connect()
+        s.sendall(head("GET /llm/stream"))
+        equal(Answer(s).chunk(), b"first")
+        s.close()
+        expect(gone.wait(WAIT), "the upstream works on")
+        equal(gw.state(), {"active": 0, "idle": 0, "dials": 1})
+        gw.record("client_gone")
+
+
+WEBSOCKET = ("Connection: Upgrade", "Upgrade: websocket",
+             "Sec-WebSocket-Version: 13",
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+
+
+def socket_script(peer):
+    request = peer.head()
+    equal(request.get("upgrade"), "websocket")
+    equal(request.all("x-api-key"), [REAL])
+    peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+              "Upgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\nhello")
+    while peer.buf or peer.more():
+        data, peer.buf = peer.buf, b""
+        peer.send(data[::-1])
+
+
+@test
+def a_websocket_passes_where_the_route_allows_it():
+    with Pair(socket_script, websocket=True) as (gw, up), gw.connect() as s:
+        s.sendall(head("GET /llm/ws", *WEBSOCKET))
+        answer = Answer(s)
+        equal((answer.status, answer.get("upgrade")), (101, "websocket"))
+        equal(answer.exactly(5), b"hello")
+        for data in (b"abc", os.urandom(200000)):
+            threading.Thread(target=s.sendall, args=(data,)).start()
+            got = b""
+            while len(got) < len(data):
+                got += s.recv(65536)
+            equal(sorted(got), sorted(data))
+        gw.command("cut")
+        expect(is_closed(s))
+
+
+@test
+def a_websocket_is_refused_where_it_does_not():
+    with Pair(socket_script) as (gw, up):
+        refused(ask(gw, head("GET /llm/ws", *WEBSOCKET)), 403,
+                "upgrade_denied")
+        equal(up.accepted, 0)
+
+
+@test
+def old_clients_get_no_chunks():
+    def script(peer):
+        peer.head()
+        peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
+        peer.head()
+
+    with Pair(script) as (gw, _):
+        answer = ask(gw, head("GET /llm/v1").replace(b"HTTP/1.1\r\n",
+                                                     b"HTTP/1.0\r\n"))
+        equal((answer.body, answer.get("transfer-encoding")),
+              (b"abcdef", None))
+
+
+@test
+def answers_without_a_body_end_at_their_heads():
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            what = request.line.split(" ")[1]
+            if what == "/204":
+                peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+            elif what == "/304":
+                peer.send("HTTP/1.1 304 Not Modified\r\n"
+                          "Content-Length: 5\r\n\r\n")
+            else:
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+
+    with Pair(script) as (gw, up):
+        for line, status in (("GET /llm/204", 204), ("GET /llm/304", 304),
+                             ("HEAD /llm/x", 200), ("GET /llm/204", 204)):
+            equal(ask(gw, head(line), is_head=True).status, status)
+        equal(gw.state()["dials"], 1)
+
+
+@test
+def a_body_until_the_end_of_the_connection_is_whole_only_with_a_goodbye():
+    def good(peer):
+        peer.head()
+        peer.send("HTTP/1.1 200 OK\r\n\r\nall of it")
+
+    def bad(peer):
+        good(peer)
+        # the connection ends, TLS does not
+        os.close(peer.conn.detach())
+
+    with Pair(good) as (gw, _):
+        answer = ask(gw, head("GET /llm/v1"))
+        equal((answer.body, answer.get("connection")),
+              (b"all of it", "close"))
+        equal(gw.state()["idle"], 0)
+    with Pair(bad) as (gw, _):
+        try:
+            ask(gw, head("GET /llm/v1"))
+            expect(False, "a cut answer looks whole")
+        except ConnectionResetError:
+            gw.record("failed route")
+
+
+@test
+def the_gateway_never_says_the_secret():
+    with Pair(echo) as (gw, up):
+        for line in ("GET /llm/v1", "GET /llm/v1/%66", "POST /llm/x"):
+            ask(gw, head(line))
+        gw.command("cut")
+        text = "\n".join(gw.records)
+        expect(REAL not in text and KEY not in text, text)
+
+
+main()
