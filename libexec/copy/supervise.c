@@ -267,6 +267,7 @@ static int failed_by(supervision *s, const void *p, ssize_t n,
 static int take_read(supervision *s, const void *p, ssize_t n, int fd)
 {
 	size_t size;
+	int r;
 
 	if (fd < 0)
 		return fail(s, AGENTBOX_EPROTO, 0, "reader", "no report");
@@ -280,10 +281,13 @@ static int take_read(supervision *s, const void *p, ssize_t n, int fd)
 	s->reader.wanted = false;
 	if (!s->writer.wanted)
 		return 0;
-	if (copy_send_word(s->writer.sock, COPY_WORD_REPORT, &s->read,
-			   sizeof(s->read), &fd, 1))
-		return fail(s, AGENTBOX_EHELPER, 0, "writer", "it is gone");
-	return 0;
+	r = copy_send_word(s->writer.sock, COPY_WORD_REPORT, &s->read,
+			   sizeof(s->read), &fd, 1);
+	/* one that is gone has said why, or will be heard to have ended */
+	return r && r != -EPIPE && r != -ECONNRESET
+		       ? fail(s, AGENTBOX_EHELPER, -r, "writer",
+			      "cannot send it the report")
+		       : 0;
 }
 
 static int hear(supervision *s, helper *h)

@@ -509,6 +509,26 @@ static void case_061_a_full_destination_fails_and_leaves_nothing(void)
 	umount(host_path("out"));
 }
 
+/* Also when the reader has ended before. */
+static void case_061_the_reason_is_told_whoever_ends_first(void)
+{
+	may_mount();
+	host_mkdir(host_path("out"));
+	if (mount("none", host_path("out"), "tmpfs", 0, "size=64k"))
+		e2e_skip("no mounts here: %s", strerror(errno));
+	for (int i = 0; i < 30; i++)
+		host_write(ws_path(e2e_text("f%d.c", i)), "int f;\n");
+	for (int i = 0; i < 40 && e2e_failures() == 0; i++) {
+		copy_end end = make(0);
+
+		CHECK(end.code == AGENTBOX_ESYS && end.sys_errno == ENOSPC,
+		      "round %d: %d %d %s: %s", i, end.code, end.sys_errno,
+		      end.where, end.message);
+		nothing_published();
+	}
+	umount(host_path("out"));
+}
+
 static void case_066_a_restored_mtime_does_not_hide_a_change(void)
 {
 	struct stat st;
@@ -737,6 +757,7 @@ int main(int argc, char **argv)
 		CASE(case_055_056_mounts_are_not_entered),
 		CASE(case_057_a_deadline_ends_the_job),
 		CASE(case_061_a_full_destination_fails_and_leaves_nothing),
+		CASE(case_061_the_reason_is_told_whoever_ends_first),
 		CASE(case_066_a_restored_mtime_does_not_hide_a_change),
 		CASE(case_066_a_change_in_the_same_tick_is_seen),
 		CASE(case_072_two_at_once),
