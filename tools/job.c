@@ -80,7 +80,7 @@ static int print_lines(tool *t, const json_t *lines)
 	json_array_foreach(lines, i, v) {
 		const char *reason = text_of(v, "reason");
 		const char *rule = text_of(v, "rule");
-		char *path = text_clean(text_of(v, "path"));
+		char *path = text_clean_line(text_of(v, "path"));
 		json_int_t at = json_integer_value(json_object_get(v, "line"));
 		char where[32] = "";
 

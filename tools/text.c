@@ -106,7 +106,7 @@ static bool is_format(const unsigned char *s)
  */
 static int hidden(const unsigned char *s)
 {
-	if ((*s < 0x20 && *s != '\n') || *s == 0x7f)
+	if (*s < 0x20 || *s == 0x7f)
 		return 1;
 	if ((*s == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f) ||
 	    (*s == 0xd8 && s[1] == 0x9c))
@@ -118,7 +118,7 @@ static int hidden(const unsigned char *s)
 	       s[3] ? 4 : 0;
 }
 
-char *text_clean(const char *s)
+static char *cleaned(const char *s, bool one_line)
 {
 	size_t n = strlen(s);
 	char *out = malloc(4 * n + 1);
@@ -127,7 +127,7 @@ char *text_clean(const char *s)
 	if (!out)
 		return NULL;
 	for (const unsigned char *p = (const unsigned char *)s; *p;) {
-		int escape = hidden(p);
+		int escape = *p == '\n' ? one_line : hidden(p);
 
 		if (!escape)
 			*to++ = (char)*p++;
@@ -136,6 +136,16 @@ char *text_clean(const char *s)
 	}
 	*to = '\0';
 	return out;
+}
+
+char *text_clean(const char *s)
+{
+	return cleaned(s, false);
+}
+
+char *text_clean_line(const char *s)
+{
+	return cleaned(s, true);
 }
 
 /* Columns of n bytes, one for each character. */

@@ -42,6 +42,8 @@ char *text_vformat(const char *format, va_list ap)
 	__attribute__((format(printf, 1, 0)));
 /* A copy fit for a terminal; owned, NULL without memory. */
 char *text_clean(const char *s);
+/* The same of a name, which may have a line break in it. */
+char *text_clean_line(const char *s);
 
 /* Of a document of the library's: "" when it is no string, false when no
    boolean. Borrowed. */

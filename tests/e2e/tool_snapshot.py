@@ -66,6 +66,15 @@ def explain_names_each_place_and_its_reason():
 
 
 @test
+def a_name_with_a_line_break_is_one_line_of_the_report():
+    tree()
+    write(SRC + "/x\nmain.c\tname: made up", "int x;\n")
+    lines = status(tool("snapshot", "explain", SRC), 0).out.decode()
+    expect(len(lines.splitlines()) == 4 and "x\\x0amain.c\\x09name" in lines,
+           lines)
+
+
+@test
 def a_refresh_remembers_its_options():
     tree()
     status(tool("snapshot", "copy", "--exclude", "*.bin", SRC, DST), 0)
