@@ -14,6 +14,7 @@ GATEWAY_READERS = \
 	libexec/gateway/inject.c libexec/gateway/inject.h \
 	libexec/gateway/key.c libexec/gateway/key.h \
 	libexec/gateway/loop.c libexec/gateway/loop.h \
+	libexec/gateway/mcp_http.c libexec/gateway/mcp_http.h \
 	libexec/gateway/route_table.c libexec/gateway/route_table.h \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
@@ -27,7 +28,7 @@ GATEWAY_ROUTES = \
 check_LIBRARIES += tests/lib/libgateway.a
 tests_lib_libgateway_a_SOURCES = $(GATEWAY_READERS)
 tests_lib_libgateway_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)
-tests_lib_libgateway_a_CFLAGS = $(AM_CFLAGS)
+tests_lib_libgateway_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 GATEWAY_TEST_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/libexec/gateway \
 	-I$(top_srcdir)/tests/unit
 GATEWAY_TEST_LIBS = tests/lib/libgateway.a $(UNIT_LIBS)

@@ -455,6 +455,59 @@ START_TEST(the_interface_refuses_what_it_cannot_take)
 }
 END_TEST
 
+static agentbox_policy *torture_policy;
+
+/* A whole session; every failure ends it, and nothing is left. */
+static bool session_body(void *data)
+{
+	static const char *const frames[] = {
+		"c{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
+		"\"params\":{\"protocolVersion\":\"2025-06-18\"}}",
+		"s{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{"
+		"\"protocolVersion\":\"2025-06-18\",\"instructions\":\"x\"}}",
+		"c{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+		"s{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{"
+		"\"name\":\"echo\",\"description\":\"d\",\"inputSchema\":{}}"
+		"]}}",
+		"c{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+		"\"params\":{\"name\":\"echo\",\"arguments\":{\"a\":1}}}",
+		"c{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"nope\"}",
+		"s{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":1,"
+		"\"message\":\"x\"}}",
+	};
+	agentbox_mcp *m = NULL;
+	agentbox_bytes *b = NULL;
+	int32_t side, rc = agentbox_mcp_new(torture_policy, "srv", &m, NULL);
+
+	(void)data;
+	if (rc == 0)
+		rc = agentbox_mcp_set_identity(m, "{\"a\":1}", 7, NULL);
+	for (size_t i = 0; rc == 0 && i < AB_ARRAY_LEN(frames); i++) {
+		rc = agentbox_mcp_take(m, frames[i][0] == 'c' ?
+					       AGENTBOX_MCP_CLIENT :
+					       AGENTBOX_MCP_SERVER,
+				       frames[i] + 1, strlen(frames[i]) - 1,
+				       NULL);
+		while (rc == 0 && agentbox_mcp_next_event(m, &b, NULL) == 0)
+			agentbox_bytes_free(b);
+		while (agentbox_mcp_next_frame(m, &side, &b, NULL) == 0)
+			agentbox_bytes_free(b);
+	}
+	ck_assert(rc == 0 || rc == AGENTBOX_ENOMEM || rc == AGENTBOX_EBUSY);
+	agentbox_mcp_free(m);
+	return rc == 0;
+}
+
+START_TEST(a_session_without_memory_ends_and_leaves_nothing)
+{
+	uint64_t tolerated = 0;
+
+	torture_policy = policy_of(NULL);
+	ab_torture(session_body, NULL, 2000, &tolerated);
+	agentbox_policy_unref(torture_policy);
+}
+END_TEST
+
 /* Every name that the policy takes as a grant is one that the guard knows. */
 START_TEST(every_grant_of_the_policy_is_known_here)
 {
@@ -497,6 +550,7 @@ int main(void)
 	tcase_add_test(t, requests_under_way_are_bounded);
 	tcase_add_test(t, a_queue_that_nobody_empties_takes_nothing_more);
 	tcase_add_test(t, the_interface_refuses_what_it_cannot_take);
+	tcase_add_test(t, a_session_without_memory_ends_and_leaves_nothing);
 	tcase_add_test(t, every_grant_of_the_policy_is_known_here);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
