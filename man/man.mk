@@ -16,3 +16,4 @@ dist_man_MANS += man/agentbox-rules.5
 dist_man_MANS += man/agentbox-policy.5
 dist_man_MANS += man/agentbox_peering.3
 dist_man_MANS += man/agentbox_snapshot.3
+dist_man_MANS += man/agentbox_gateway.3

@@ -8,7 +8,7 @@
 
 #include "tool.h"
 
-#define NEEDS_GATEWAY "needs the gateway, which this build lacks"
+#define NEEDS_PREVIEW "needs previews, which this build lacks"
 #define NEEDS_OVERLAY "needs overlay workspaces, which this build lacks"
 #define END { NULL, NULL, NULL, 0, NULL, NULL }
 
@@ -77,12 +77,13 @@ const tool_option tool_global_options[] = {
 	  NULL },                                                             \
 	{ "--dry-run", NULL, "", 0,                                           \
 	  "print what would be raised, and raise nothing", NULL },            \
-	{ "--allow", "HOST[:PORT]", "", TOOL_REPEAT | TOOL_NOT_YET,           \
-	  "let the box reach this host (not in this build)",                  \
-	  NEEDS_GATEWAY },                                                    \
+	{ "--allow", "HOST[:PORT]", "", TOOL_REPEAT,                          \
+	  "let the box reach this host, and through its gateway alone", NULL }, \
+	{ "--resolver", "ADDR[:PORT]", "", 0,                                 \
+	  "the name server the gateway asks; default: the system's", NULL },  \
 	{ "--preview", "PORT", "", TOOL_REPEAT | TOOL_NOT_YET,                \
 	  "let the host reach this port of the box (not in this build)",     \
-	  NEEDS_GATEWAY },                                                    \
+	  NEEDS_PREVIEW },                                                    \
 	{ "--overlay", NULL, "", TOOL_NOT_YET,                                \
 	  "write to a layer and print the changes (not in this build)",      \
 	  NEEDS_OVERLAY },                                                    \

@@ -415,6 +415,10 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 		else if (!strcmp(name, "--read") || !strcmp(name, "--write") ||
 			 !strcmp(name, "--hide"))
 			rc = apply_mount(t, plan, name, value);
+		else if (!strcmp(name, "--allow"))
+			rc = lay_over(t, plan, json_pack(
+				"{s:{s:s, s:[s]}}", "network", "mode",
+				"gateway", "allow+", value), name, value);
 		else if (!strcmp(name, "--peering"))
 			rc = lay_over(t, plan, json_pack("{s:s}", "peering",
 							 "read"), name, NULL);

@@ -169,7 +169,10 @@ static void tell_event(const json_t *e)
 			  "again", object);
 	else if (!strcmp(kind, "limit"))
 		text_warning("limit %s%s%s", object, dash, detail);
-	else if (strcmp(kind, "ended") != 0)
+	else if (!strcmp(kind, "denied"))
+		text_warning("network: %s%s%s", object, dash, detail);
+	else if (strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
+		 strcmp(kind, "closed") != 0)
 		text_note("%s %s%s%s", kind, object, dash, detail);
 }
 

@@ -147,6 +147,9 @@ static int raise_box(session *s)
 	if (rc == 0)
 		rc = agentbox_sandbox_options_set_audit(options, s->audit,
 							&err);
+	if (rc == 0 && tool_has(s->args, "--resolver"))
+		rc = agentbox_sandbox_options_set_resolver(
+			options, tool_get(s->args, "--resolver"), &err);
 	if (rc < 0) {
 		agentbox_sandbox_options_free(options);
 		return tool_fail(s->t, err, NULL);

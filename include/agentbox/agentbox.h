@@ -5,6 +5,7 @@
 
 #include <agentbox/audit.h>
 #include <agentbox/base.h>
+#include <agentbox/gateway.h>
 #include <agentbox/guard.h>
 #include <agentbox/mcp.h>
 #include <agentbox/owner.h>

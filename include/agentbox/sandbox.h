@@ -21,6 +21,7 @@
 
 #include <agentbox/audit.h>
 #include <agentbox/base.h>
+#include <agentbox/gateway.h>
 #include <agentbox/policy.h>
 
 #ifdef __cplusplus
@@ -48,6 +49,15 @@ AGENTBOX_API int32_t agentbox_sandbox_options_set_audit(
 /* The most a cold start may take, in milliseconds; default 10000. */
 AGENTBOX_API int32_t agentbox_sandbox_options_set_timeout(
 	agentbox_sandbox_options *options, uint32_t milliseconds,
+	agentbox_error **err);
+
+/*
+ * The name servers that the box's gateway asks, in place of the system's:
+ * addresses with or without a port, separated by commas ("192.0.2.1:53,
+ * [2001:db8::1]:5353" without the space). NULL or "": the system's.
+ */
+AGENTBOX_API int32_t agentbox_sandbox_options_set_resolver(
+	agentbox_sandbox_options *options, const char *servers,
 	agentbox_error **err);
 
 /*
@@ -97,6 +107,14 @@ AGENTBOX_API const char *agentbox_sandbox_get_id(
 /* "full", "no-proc", "landlock" or "bare". Static. */
 AGENTBOX_API const char *agentbox_sandbox_get_tier(
 	const agentbox_sandbox *sandbox);
+
+/*
+ * The gateway of a box whose policy's network mode is `gateway`, borrowed;
+ * else NULL.
+ */
+AGENTBOX_API agentbox_gateway *agentbox_sandbox_get_gateway(
+	const agentbox_sandbox *sandbox);
+
 
 /*
  * The walls report: for every wall whether it stands, what holds it, whether

@@ -7,5 +7,6 @@ libagentbox_la_SOURCES += \
 	lib/net/allow.c lib/net/allow.h \
 	lib/net/host_set.c \
 	lib/net/hosts.c lib/net/hosts.h \
+	lib/net/ports.c lib/net/ports.h \
 	lib/net/ranges.c lib/net/ranges.h \
 	lib/net/target.c lib/net/target.h

@@ -27,7 +27,7 @@
 #include "wire/message.h"
 
 #define STOP_TIMEOUT_MS 5000
-#define READY_FDS 3
+#define READY_FDS AB_GATEWAY_MAX_FDS /* of LISTENERS; 3 of READY */
 
 int32_t agentbox_sandbox_options_new(agentbox_sandbox_options **options,
 				     agentbox_error **err)
@@ -48,6 +48,7 @@ void agentbox_sandbox_options_free(agentbox_sandbox_options *o)
 	if (!o)
 		return;
 	agentbox_audit_unref(o->audit);
+	free(o->resolver);
 	free(o);
 }
 
@@ -75,6 +76,26 @@ int32_t agentbox_sandbox_options_set_timeout(agentbox_sandbox_options *o,
 	return 0;
 }
 
+int32_t agentbox_sandbox_options_set_resolver(agentbox_sandbox_options *o,
+					      const char *servers,
+					      agentbox_error **err)
+{
+	char *copy = NULL;
+
+	if (!o)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	if (servers && strlen(servers) > AB_MAX_NAME)
+		return ab_error_set(err, AGENTBOX_EINVAL, "resolver",
+				    "the name servers' addresses are too "
+				    "long");
+	if (servers && *servers && !(copy = ab_strdup(servers)))
+		return ab_error_nomem(err);
+	free(o->resolver);
+	o->resolver = copy;
+	return 0;
+}
+
 agentbox_sandbox *ab_box_ref(agentbox_sandbox *box)
 {
 	atomic_fetch_add(&box->refs, 1);
@@ -85,6 +106,8 @@ void ab_box_unref(agentbox_sandbox *box)
 {
 	if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
 		return;
+	ab_gateway_free(box->gateway);
+	free(box->resolver);
 	ab_events_end(&box->events);
 	json_decref(box->notes);
 	json_decref(box->limits);
@@ -127,6 +150,8 @@ static void lower(agentbox_sandbox *box)
 	close_fd(&box->spawn_fd);
 	close_fd(&box->mountinfo_fd);
 	close_fd(&box->watch_fd);
+	ab_box_drop_listeners(box);
+	ab_gateway_stop(box->gateway);
 	ab_helper_stop(&box->helper, STOP_TIMEOUT_MS);
 	close_fd(&box->uid_fd);
 	ab_compiled_end(&box->compiled);
@@ -211,6 +236,21 @@ static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 	return 0;
 }
 
+/* The way to the gateway is made; they wait here until the box is ready. */
+static int32_t read_listeners(agentbox_sandbox *box, ab_reader *r, int *fds,
+			      size_t fd_count, agentbox_error **err)
+{
+	uint32_t flags = ab_get_u32(r);
+
+	if (!ab_reader_done(r) || !fd_count || box->listener_count)
+		return ab_error_set(err, AGENTBOX_EPROTO, "init",
+				    "agentbox-init sent malformed listeners");
+	box->listener_flags = flags;
+	for (size_t i = 0; i < fd_count; i++)
+		box->listeners[box->listener_count++] = ab_steal_fd(&fds[i]);
+	return AGENTBOX_EAGAIN;
+}
+
 /* Wait for READY or FAILED. Events may come first (skipped mounts). */
 static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 			   failure *why, agentbox_error **err)
@@ -218,8 +258,11 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 	uint8_t buf[AB_MAX_MESSAGE];
 
 	for (;;) {
-		int fds[READY_FDS] = { -1, -1, -1 };
+		int fds[READY_FDS];
 		size_t fd_count = 0;
+
+		for (size_t i = 0; i < READY_FDS; i++)
+			fds[i] = -1;
 		int ready = ab_fd_poll(box->helper.control_fd, POLLIN,
 				       ab_clock_left_ms(deadline));
 		if (ready == 0)
@@ -249,6 +292,8 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 					  "agentbox-init announced %u "
 					  "descriptors and sent %zu",
 					  announced, fd_count);
+		else if (kind == AB_MSG_LISTENERS)
+			rc = read_listeners(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_READY)
 			rc = read_ready(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_FAILED)
@@ -380,6 +425,8 @@ static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
 	rc = compile_and_start(box, input, deadline, err);
 	if (rc == 0)
 		rc = await_ready(box, deadline, why, err);
+	if (rc == 0)
+		rc = ab_box_start_gateway(box, deadline, err);
 	if (rc < 0) {
 		lower(box);
 		return rc;
@@ -490,6 +537,11 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
 				     options ? options->audit : NULL);
 	if (!box)
 		return ab_error_nomem(err);
+	if (options && options->resolver &&
+	    !(box->resolver = ab_strdup(options->resolver))) {
+		ab_box_unref(box);
+		return ab_error_nomem(err);
+	}
 	int rnd = ab_id_new(box->id);
 	int32_t rc = rnd < 0 ? ab_error_sys(err, -rnd, "", "no random bits for "
 					    "a box id")
@@ -592,6 +644,11 @@ void agentbox_sandbox_free(agentbox_sandbox *box)
 	}
 	ab_box_unref(box);
 	errno = saved;
+}
+
+agentbox_gateway *agentbox_sandbox_get_gateway(const agentbox_sandbox *box)
+{
+	return box ? box->gateway : NULL;
 }
 
 const char *agentbox_sandbox_get_id(const agentbox_sandbox *box)

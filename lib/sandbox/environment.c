@@ -73,9 +73,24 @@ static bool passes(const ab_policy_env *env, const char *name)
 	return false;
 }
 
-static bool fill(env_list *l, const ab_policy_env *env, const char *home,
-		 const agentbox_command *c)
+/* "NAME=value" */
+static bool put_pair(env_list *l, const char *pair)
 {
+	ab_autofree char *name = ab_strdup(pair);
+	char *value = name ? strchr(name, '=') : NULL;
+
+	if (!value)
+		return false;
+	*value++ = '\0';
+	return put(l, name, value);
+}
+
+static bool fill(env_list *l, const ab_policy_env *env, const char *home,
+		 char *const *gateway, const agentbox_command *c)
+{
+	for (size_t i = 0; gateway && gateway[i]; i++)
+		if (!put_pair(l, gateway[i]))
+			return false;
 	if (home && !put(l, "HOME", home))
 		return false;
 	for (size_t i = 0; i < env->set_count; i++)
@@ -102,16 +117,19 @@ static bool fill(env_list *l, const ab_policy_env *env, const char *home,
 }
 
 int32_t ab_environment_build(const agentbox_policy *policy, const char *home,
+			     char *const *gateway,
 			     const agentbox_command *command, char ***out,
 			     size_t *n, agentbox_error **err)
 {
 	const ab_policy_env *env = &ab_policy_get(policy)->env;
 	env_list l = { .room = env->set_count + command->env_count + 2 };
 
+	for (size_t i = 0; gateway && gateway[i]; i++)
+		l.room++;
 	l.items = ab_calloc(l.room, sizeof(*l.items));
 	if (!l.items)
 		return ab_error_nomem(err);
-	if (!fill(&l, env, home, command)) {
+	if (!fill(&l, env, home, gateway, command)) {
 		ab_environment_free(l.items);
 		return ab_error_nomem(err);
 	}

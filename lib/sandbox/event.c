@@ -26,6 +26,16 @@ const char *ab_event_kind_name(uint32_t kind)
 		return "limit";
 	case AB_EVENT_ENDED:
 		return "ended";
+	case AB_EVENT_ALLOWED:
+		return "allowed";
+	case AB_EVENT_DENIED:
+		return "denied";
+	case AB_EVENT_CLOSED:
+		return "closed";
+	case AB_EVENT_FAILED:
+		return "failed";
+	case AB_EVENT_GATEWAY:
+		return "gateway";
 	}
 	return NULL;
 }
@@ -95,7 +105,8 @@ int ab_events_push(agentbox_sandbox *box, const void *p, size_t n)
 	ab_reader_init(&r, p, n);
 	ab_get_u32(&r);
 	ab_get_u32(&r);
-	if (ab_msg_get_event(&r, &m) < 0 || !ab_event_kind_name(m.kind))
+	if (ab_msg_get_event(&r, &m) < 0 || m.kind > AB_EVENT_ENDED ||
+	    !ab_event_kind_name(m.kind))
 		return -EPROTO;
 	agentbox_event *e = make(m.kind, ab_strdup(m.object),
 				 ab_strdup(m.detail));
@@ -107,6 +118,23 @@ int ab_events_push(agentbox_sandbox *box, const void *p, size_t n)
 	q->unprotected += m.kind == AB_EVENT_UNPROTECTED;
 	pthread_mutex_unlock(&q->lock);
 	return 0;
+}
+
+void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
+		   const char *detail, json_t *record)
+{
+	ab_event_queue *q = &box->events;
+	agentbox_event *e = make(kind, ab_strdup(object), ab_strdup(detail));
+
+	if (!e) {
+		json_decref(record);
+		return;
+	}
+	e->record = record;
+	pthread_mutex_lock(&q->lock);
+	append(&q->fresh_tail, e);
+	q->count++;
+	pthread_mutex_unlock(&q->lock);
 }
 
 /*
@@ -155,7 +183,11 @@ static void make_poll_fd(agentbox_sandbox *box)
 
 	if (poll_fd < 0 || wake_fd < 0 ||
 	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, wake_fd, &in) < 0 ||
-	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, box->helper.control_fd, &in) < 0)
+	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, box->helper.control_fd,
+		      &in) < 0 ||
+	    (ab_gateway_fd(box->gateway) >= 0 &&
+	     epoll_ctl(poll_fd, EPOLL_CTL_ADD, ab_gateway_fd(box->gateway),
+		       &in) < 0))
 		return;
 	q->poll_fd = ab_steal_fd(&poll_fd);
 	q->wake_fd = ab_steal_fd(&wake_fd);
@@ -197,6 +229,7 @@ int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
 				    "sandbox is NULL");
 	if (box->owner != getpid())
 		return ab_box_usable(box, err);
+	ab_gateway_drain(box->gateway);
 	return ab_control_drain(box, err);
 }
 
@@ -284,6 +317,7 @@ void agentbox_event_free(agentbox_event *event)
 {
 	if (!event)
 		return;
+	json_decref(event->record);
 	free(event->object);
 	free(event->detail);
 	free(event);

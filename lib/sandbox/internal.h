@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/spawn.h"
+#include "gateway/gateway.h"
 #include "sandbox/sandbox.h"
 #include "walls/walls.h"
 #include "wire/box.h"
@@ -26,6 +27,7 @@
 struct agentbox_event {
 	uint32_t kind; /* enum ab_event_kind */
 	char *object, *detail;
+	json_t *record; /* of the gateway: fields of its own record, or NULL */
 	agentbox_event *next;
 };
 
@@ -48,6 +50,7 @@ typedef struct ab_event_queue {
 struct agentbox_sandbox_options {
 	agentbox_audit *audit;
 	uint32_t timeout_ms;
+	char *resolver; /* NULL: the system's */
 };
 
 /*
@@ -81,6 +84,12 @@ struct agentbox_sandbox {
 	json_t *notes, *limits;
 
 	ab_helper helper;
+	agentbox_gateway *gateway; /* NULL: the policy has none */
+	char *resolver;
+	/* the gateway's, between their arrival and its start */
+	int listeners[AB_GATEWAY_MAX_FDS];
+	size_t listener_count;
+	uint32_t listener_flags;
 	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
 	int spawn_fd;	  /* to the launcher; datagrams need no lock */
 	atomic_uint relays; /* groups given out, wire/box.h */
@@ -186,7 +195,18 @@ int ab_control_take(agentbox_sandbox *box, uint32_t serial, int *fd_out,
 /* End the connection, and with it the box. */
 void ab_control_break(agentbox_sandbox *box);
 
+/* gateway.c */
+
+/* Start the gateway of a box that is ready, if its policy has one. */
+int32_t ab_box_start_gateway(agentbox_sandbox *box, uint64_t deadline,
+			     agentbox_error **err);
+/* The listeners of one attempt; those that were not used are closed. */
+void ab_box_drop_listeners(agentbox_sandbox *box);
+
 /* event.c */
+/* Of a kind of our own, with a record's fields (taken) or NULL. */
+void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
+		   const char *detail, json_t *record);
 void ab_events_init(ab_event_queue *q);
 void ab_events_end(ab_event_queue *q);
 /* Decode an AB_MSG_EVENT as a fresh one. 0, -EPROTO or -ENOMEM. */
@@ -208,9 +228,11 @@ void ab_settle_finish(agentbox_sandbox *box);
 
 /*
  * environment.c: owned NULL-terminated "NAME=value" array, count in *n. `home`
- * (or NULL) is HOME unless the policy or the command says otherwise.
+ * (or NULL) is HOME, and `gateway` ("NAME=value", or NULL) is set as well,
+ * unless the policy or the command says otherwise.
  */
 int32_t ab_environment_build(const agentbox_policy *policy, const char *home,
+			     char *const *gateway,
 			     const agentbox_command *command, char ***out,
 			     size_t *n, agentbox_error **err);
 void ab_environment_free(char **envp);

@@ -99,6 +99,13 @@ int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *e,
 	if (!box->audit)
 		return 0;
 	json_t *f = start_fields(box, e->object);
+	if (e->record) {
+		if (f && json_object_update(f, e->record) < 0) {
+			json_decref(f);
+			f = NULL;
+		}
+		return record(box, "network", f, err);
+	}
 	add(&f, "event", json_string(ab_event_kind_name(e->kind)));
 	add(&f, "reason", text(box, e->detail));
 	return record(box, "box.event", f, err);

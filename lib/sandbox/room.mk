@@ -7,6 +7,7 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/control.c \
 	lib/sandbox/environment.c \
 	lib/sandbox/event.c \
+	lib/sandbox/gateway.c \
 	lib/sandbox/internal.h \
 	lib/sandbox/pack.c \
 	lib/sandbox/process.c \

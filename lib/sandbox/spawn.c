@@ -299,7 +299,8 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	outgoing o = { .count = 0 };
 	char **envp = NULL;
 	size_t envc = 0;
-	rc = ab_environment_build(box->policy, box->compiled.home, c,
+	rc = ab_environment_build(box->policy, box->compiled.home,
+				  ab_gateway_environment(box->gateway), c,
 				  &envp, &envc, err);
 	if (rc == 0)
 		rc = send_command(box, c, envp, envc, &o, &p, err);

@@ -202,6 +202,7 @@ void ab_build_end(ab_build *b)
 	free(b->plan.rlimits);
 	free(b->plan.watches);
 	free(b->plan.cgroups);
+	free(b->plan.gateway_ports);
 	if (b->workspace.fd >= 0)
 		close(b->workspace.fd);
 }

@@ -5,8 +5,9 @@
  * filter compiled, cgroups and a quarantine directory made. On any failure
  * everything made is removed again.
  *
- * Refuses what this build cannot hold (overlay workspaces, the gateway)
- * instead of leaving it out. Spec: DESIGN.md section 6, lib/wire/plan.h.
+ * Refuses what this build cannot hold (overlay workspaces, and the gateway
+ * where it was not built) instead of leaving it out.
+ * Spec: DESIGN.md section 6, lib/wire/plan.h.
  */
 #include "config.h"
 
@@ -24,10 +25,41 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "net/ports.h"
 #include "wire/box.h"
+#include "wire/gateway.h"
 
 #define OOM_SCORE 300
 #define REMOVE_TRIES 50 /* of a millisecond each */
+
+/* What a policy may ask of the gateway, and this one cannot do. */
+static int32_t check_gateway(const ab_build *b, agentbox_error **err)
+{
+	const ab_policy_network *net = &b->policy->network;
+	const char *what = NULL;
+
+#ifndef HAVE_GATEWAY
+	what = "/network/mode";
+#endif
+	if (json_array_size(ab_policy_section(b->handle, "routes")))
+		what = "/routes";
+	else if (net->preview_count)
+		what = "/network/preview";
+	else if (net->rate_bytes_per_second.state == AB_POLICY_SET)
+		what = "/network/rate/bytes_per_second";
+	else if (net->budget_tokens.state == AB_POLICY_SET)
+		what = "/network/budget/tokens";
+	if (what)
+		return ab_error_set(err, AGENTBOX_EUNSUPPORTED, what,
+				    "needs a gateway that can do this, which "
+				    "this build lacks");
+	if (!ab_build_has_tree(b))
+		return ab_error_set(err, AGENTBOX_EWALL, "netns",
+				    "network mode 'gateway' needs a network "
+				    "namespace, which tier '%s' has not",
+				    ab_walls_tier_name(b->input->tier));
+	return 0;
+}
 
 static int32_t check_input(const ab_build *b, agentbox_error **err)
 {
@@ -42,16 +74,13 @@ static int32_t check_input(const ab_build *b, agentbox_error **err)
 		return ab_error_set(err, AGENTBOX_EINVAL, "/mode",
 				    "a bare policy raises no walls, and no "
 				    "other may be raised without");
-	if (p->network.mode == AB_NET_GATEWAY)
-		return ab_error_set(err, AGENTBOX_EUNSUPPORTED,
-				    "/network/mode",
-				    "network mode 'gateway' needs the gateway, "
-				    "which this build lacks; use 'none'");
 	if (p->workspace.path && p->workspace.mount == AB_WORKSPACE_OVERLAY)
 		return ab_error_set(err, AGENTBOX_EUNSUPPORTED,
 				    "/workspace/mount",
 				    "overlay workspaces are not in this build; "
 				    "use 'direct'");
+	if (p->network.mode == AB_NET_GATEWAY)
+		return check_gateway(b, err);
 	return 0;
 }
 
@@ -122,6 +151,30 @@ static void set_host_sockets(ab_build *b)
 	b->out->host_sockets = ab_build_is_bare(b) ||
 			       b->policy->network.mode == AB_NET_HOST;
 	b->plan.host_sockets = b->out->host_sockets;
+}
+
+/* The way to the gateway, and on which ports it is asked without a proxy. */
+static int32_t set_gateway(ab_build *b, agentbox_error **err)
+{
+	ab_plan *plan = &b->plan;
+	bool more;
+
+	if (b->policy->network.mode != AB_NET_GATEWAY)
+		return 0;
+	plan->gateway = 1;
+	plan->gateway_ports = ab_calloc(AB_GATEWAY_MAX_PORTS,
+					sizeof(*plan->gateway_ports));
+	if (!plan->gateway_ports)
+		return ab_error_nomem(err);
+	ab_net_ports(b->policy->network.allow.items,
+		     b->policy->network.transparent
+			     ? b->policy->network.allow.count : 0,
+		     plan->gateway_ports, &plan->gateway_port_count, &more);
+	if (more)
+		ab_build_note(b, "of the ports in network.allow the lowest %d "
+			      "are served without a proxy, all of them through "
+			      "it", AB_GATEWAY_MAX_PORTS);
+	return 0;
 }
 
 /* The policy's name where it is a host name, else ours (RFC 1123). */
@@ -342,6 +395,8 @@ static int32_t build(ab_build *b, agentbox_error **err)
 			      &plan->seccomp_len, &key, err);
 	if (b->probe->marks)
 		plan->mark_key = key;
+	if (!rc)
+		rc = set_gateway(b, err);
 	if (!rc)
 		rc = ab_tree_compile(b, err);
 	if (!rc)

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "path/lexical.h"
+#include "wire/gateway.h"
 
 #define MAX_NET_FILE 65536
 /*
@@ -668,7 +669,9 @@ static void add_etc(ab_build *b)
 	add_file(b, "/etc/hosts",
 		 host_net ? host_text(b, "/etc/hosts") : hosts);
 	add_file(b, "/etc/resolv.conf",
-		 host_net ? host_text(b, "/etc/resolv.conf") : "");
+		 host_net ? host_text(b, "/etc/resolv.conf")
+		 : b->policy->network.mode == AB_NET_GATEWAY
+			 ? "nameserver " AB_GATEWAY_IPV4_TEXT "\n" : "");
 }
 
 static bool has_step(const ab_build *b, uint32_t kind, const char *target)

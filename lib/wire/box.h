@@ -34,6 +34,10 @@ enum ab_box_message {
 	AB_MSG_FAILED = 17, /* ab_msg_failed; the box was not raised */
 	AB_MSG_EVENT = 18,  /* ab_msg_event */
 	AB_MSG_REPLY = 19,  /* ab_msg_reply to a request, same serial */
+	/* before READY, where the plan has a gateway: u32 flags of
+	   wire/gateway.h; fds: the listeners in their order. Kept by nobody
+	   else */
+	AB_MSG_LISTENERS = 20,
 	/* control, host -> holder: ab_msg_request */
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
 	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher, unless it is
@@ -82,6 +86,8 @@ enum ab_box_message {
 	AB_MSG_LINK_TREES = 106,
 	/* PID 1 -> holder: READY was sent to the host */
 	AB_MSG_LINK_TOLD = 107,
+	/* PID 1 -> holder: as LISTENERS */
+	AB_MSG_LINK_LISTENERS = 108,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked
@@ -92,7 +98,10 @@ enum ab_box_message {
 	AB_MSG_STAGE_ROOT = 114,
 	/* 115 is not used: READY is what commands come after */
 	/* launcher: Landlock and the filter hold it */
-	AB_MSG_STAGE_WALLS = 116
+	AB_MSG_STAGE_WALLS = 116,
+	/* launcher, right behind DONE where the plan has a gateway: i32 errno,
+	   str stage, u32 flags; fds: the listeners, or none with an errno */
+	AB_MSG_STAGE_GATE = 117
 };
 
 #define AB_PLAN_CHUNK 16384
@@ -142,8 +151,14 @@ enum ab_event_kind {
 	AB_EVENT_UNPROTECTED = 3, /* could not be protected again: frozen */
 	AB_EVENT_LAUNCHER = 4,	  /* launcher was replaced */
 	AB_EVENT_LIMIT = 5,	  /* a polled limit ended something */
-	AB_EVENT_ENDED = 6	  /* the box is gone */
-	/* 7 is not used */
+	AB_EVENT_ENDED = 6,	  /* the box is gone */
+	/* 7 is not used; the next ones come from the gateway, not from here:
+	   an AB_MSG_EVENT with one of them is malformed */
+	AB_EVENT_ALLOWED = 8,
+	AB_EVENT_DENIED = 9,
+	AB_EVENT_CLOSED = 10,
+	AB_EVENT_FAILED = 11,
+	AB_EVENT_GATEWAY = 12	  /* of the gateway itself */
 };
 
 typedef struct ab_msg_event {

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "wire/gateway.h"
 
 #define PLAN_MAX_STEPS 16384u
 #define PLAN_MAX_RULES 4096u
@@ -97,6 +98,10 @@ static void put_workspace(ab_writer *w, const ab_plan *p)
 		ab_put_str(w, p->watches[i].pattern);
 	ab_put_i32(w, p->oom_score_adj);
 	ab_put_u32(w, p->is_head);
+	ab_put_u32(w, p->gateway);
+	ab_put_u32(w, p->gateway_port_count);
+	for (uint32_t i = 0; i < p->gateway_port_count; i++)
+		ab_put_u32(w, p->gateway_ports[i]);
 }
 
 int ab_plan_encode(const ab_plan *plan, ab_writer *w)
@@ -318,6 +323,27 @@ static void get_workspace(ab_reader *r, ab_plan *p)
 		r->bad = true;
 }
 
+static void get_gateway(ab_reader *r, ab_plan *p)
+{
+	uint32_t n;
+
+	p->gateway = ab_get_u32(r);
+	n = ab_get_count(r, AB_GATEWAY_MAX_PORTS);
+	p->gateway_ports = new_array(r, n, sizeof(*p->gateway_ports));
+	if (!p->gateway_ports)
+		return;
+	p->gateway_port_count = n;
+	for (uint32_t i = 0; i < n && !r->bad; i++) {
+		p->gateway_ports[i] = ab_get_u32(r);
+		if (p->gateway_ports[i] == 0 || p->gateway_ports[i] > 65535)
+			r->bad = true;
+	}
+	/* it is reached from a network of the box's own */
+	if (p->gateway > 1 || (n && !p->gateway) ||
+	    (p->gateway && (!(p->namespaces & AB_NS_NET) || p->is_head)))
+		r->bad = true;
+}
+
 /* What a head says nothing about is not in it. */
 static void get_head(ab_reader *r, ab_plan *p)
 {
@@ -356,6 +382,7 @@ int ab_plan_decode(const void *data, size_t n, const char *build_id,
 	get_limits(&r, &p);
 	get_workspace(&r, &p);
 	get_head(&r, &p);
+	get_gateway(&r, &p);
 	if (!ab_reader_done(&r)) {
 		ab_plan_end(&p);
 		return -EPROTO;
@@ -371,6 +398,7 @@ void ab_plan_end(ab_plan *plan)
 	free(plan->rlimits);
 	free(plan->cgroups);
 	free(plan->watches);
+	free(plan->gateway_ports);
 	memset(plan, 0, sizeof(*plan));
 }
 

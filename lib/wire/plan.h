@@ -151,6 +151,11 @@ typedef struct ab_plan {
 	   made in. 0: connected UNIX streams only. */
 	uint32_t host_sockets;
 
+	/* 1: the way to a gateway is made, with listeners on these ports */
+	uint32_t gateway;
+	uint32_t *gateway_ports;
+	uint32_t gateway_port_count;
+
 	ab_plan_step *steps;
 	uint32_t step_count;
 

@@ -23,3 +23,6 @@ libagentbox_la_SOURCES += \
 
 libagentbox_la_SOURCES += \
 	lib/wire/route.c lib/wire/route.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/gateway.c lib/wire/gateway.h

@@ -32,3 +32,33 @@ tests_lib_libgateway_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 GATEWAY_TEST_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/libexec/gateway \
 	-I$(top_srcdir)/tests/unit
 GATEWAY_TEST_LIBS = tests/lib/libgateway.a $(UNIT_LIBS)
+
+# The helper itself: linked with the static libagentbox, of which it takes what
+# it uses. The only one with c-ares; without it there is no agentbox-gateway,
+# and boxes with network mode gateway are refused by name.
+if HAVE_GATEWAY
+pkglibexec_PROGRAMS += libexec/agentbox-gateway
+libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) \
+	libexec/gateway/bucket.c \
+	libexec/gateway/confine.c \
+	libexec/gateway/conn.c \
+	libexec/gateway/control.c \
+	libexec/gateway/dial.c \
+	libexec/gateway/exchange.c \
+	libexec/gateway/gw.h \
+	libexec/gateway/listen.c \
+	libexec/gateway/lists.c libexec/gateway/lists.h \
+	libexec/gateway/main.c \
+	libexec/gateway/relay.c \
+	libexec/gateway/resolve.c \
+	libexec/gateway/state.h \
+	libexec/gateway/stub.c \
+	libexec/gateway/tunnel.c
+nodist_libexec_agentbox_gateway_SOURCES = build-id.h
+libexec_agentbox_gateway_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/gateway
+libexec_agentbox_gateway_CFLAGS = $(AM_CFLAGS) $(DEP_CFLAGS) $(CARES_CFLAGS)
+libexec_agentbox_gateway_LDADD = $(PUBLIC_LIBS) $(LIBSODIUM_LIBS) \
+	$(CARES_LIBS)
+libexec_agentbox_gateway_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--as-needed
+endif

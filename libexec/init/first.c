@@ -60,6 +60,28 @@ static int hear_plan(init_box *box, int stage_fd)
 	return init_read_plan(box, fd) ? -EPROTO : 0;
 }
 
+/* The way to the gateway, and at once to whoever waits for it. */
+static int make_gate(const init_box *box, int stage_fd, int ns_fd)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 64];
+	init_gate gate = {0};
+	int failed = init_make_gate(box, ns_fd, &gate);
+	ab_writer w;
+	int r;
+
+	if (failed)
+		init_end_gate(&gate);
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_STAGE_GATE);
+	ab_put_u32(&w, gate.count);
+	ab_put_i32(&w, failed);
+	ab_put_str(&w, gate.stage);
+	ab_put_u32(&w, gate.ipv6 ? AB_GATEWAY_HAS_IPV6 : 0);
+	r = ab_message_send(stage_fd, w.data, w.len, gate.fds, gate.count, 0);
+	init_end_gate(&gate);
+	return r || failed ? -EPROTO : 0;
+}
+
 /* The network and the files of the tree. */
 static int make_and_tell(init_box *box, int stage_fd, int proc_fd)
 {
@@ -82,7 +104,9 @@ static int make_and_tell(init_box *box, int stage_fd, int proc_fd)
 	ab_put_i32(&w, file);
 	ab_put_u32(&w, step);
 	r = ab_message_send(stage_fd, w.data, w.len, &ns_fd, ns_fd >= 0, 0);
-	return r || failed || file ? -EPROTO : 0;
+	if (r || failed || file)
+		return -EPROTO;
+	return box->plan.gateway ? make_gate(box, stage_fd, ns_fd) : 0;
 }
 
 /*
@@ -217,6 +241,58 @@ static int join_network(init_box *box, int ns_fd, int loopback)
 	return 0;
 }
 
+/* What the holder passes on to the host; nobody here keeps it. */
+static int lend_gate(init_box *box, const init_gate *gate)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 8];
+	ab_writer w;
+	int r;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LINK_LISTENERS);
+	ab_put_u32(&w, gate->count);
+	ab_put_u32(&w, gate->ipv6 ? AB_GATEWAY_HAS_IPV6 : 0);
+	r = ab_message_send(box->link_inside_fd, w.data, w.len, gate->fds,
+			    gate->count, 0);
+	return r ? init_fail(box, -r, "", "gateway listeners") : 0;
+}
+
+static int pass_gate(init_box *box)
+{
+	uint8_t message[AB_MESSAGE_HEADER + 64];
+	init_gate gate = {0};
+	size_t count = 0;
+	const char *stage;
+	ab_reader r;
+	int failed;
+	ssize_t n = ab_message_recv(box->stage_fd, message, sizeof(message),
+				    gate.fds, AB_GATEWAY_MAX_FDS, &count, 0);
+
+	if (n <= 0)
+		return init_fail(box, EIO, "it ended", "launcher");
+	gate.count = (uint32_t)count;
+	ab_reader_init(&r, message, (size_t)n);
+	failed = ab_get_u32(&r) == AB_MSG_STAGE_GATE ? 0 : EPROTO;
+	if (ab_get_u32(&r) != count)
+		failed = EPROTO;
+	if (!failed)
+		failed = -ab_get_i32(&r);
+	stage = ab_get_str(&r);
+	gate.ipv6 = ab_get_u32(&r) & AB_GATEWAY_HAS_IPV6;
+	if (!failed && (!ab_reader_done(&r) ||
+			count != AB_GATEWAY_FIXED_FDS +
+					 box->plan.gateway_port_count))
+		failed = EPROTO;
+	if (!failed)
+		failed = lend_gate(box, &gate) ? -1 : 0;
+	else
+		init_fail(box, failed,
+			  "the way to the gateway could not be made", "%s",
+			  stage);
+	init_end_gate(&gate);
+	return failed ? -1 : 0;
+}
+
 int init_join_first(init_box *box)
 {
 	uint8_t message[AB_MESSAGE_HEADER + 16];
@@ -242,7 +318,9 @@ int init_join_first(init_box *box)
 		return init_fail(box, EPROTO, "", "launcher");
 	if (file)
 		return init_fail_step(box, step, file);
-	return has_net ? join_network(box, fd, loopback) : 0;
+	if (has_net && join_network(box, fd, loopback))
+		return -1;
+	return box->plan.gateway ? pass_gate(box) : 0;
 }
 
 void init_show_root(const init_box *box)
@@ -279,7 +357,8 @@ static int tell_host(const init_box *box, const ab_msg_ready *m)
 /* Not before its hello, nor where it watches something for the host. */
 static bool has_to_pass_holder(const init_box *box)
 {
-	return !box->began_with_head || init_needs_settling(&box->plan);
+	return !box->began_with_head || box->plan.gateway ||
+	       init_needs_settling(&box->plan);
 }
 
 static int tell_ready(const init_box *box)

@@ -232,6 +232,28 @@ static void take_namespaces(holder *h, uint32_t kind, const int *fds,
 		close(fds[i]);
 }
 
+/* To the host; a box whose gateway cannot listen is none. */
+static void pass_listeners(holder *h, ab_reader *r, const int *fds,
+			   size_t count)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 8];
+	ab_writer w;
+	int failed;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LISTENERS);
+	ab_put_u32(&w, (uint32_t)count);
+	ab_put_u32(&w, ab_get_u32(r));
+	failed = ab_message_send(h->box->control_fd, w.data, w.len, fds, count,
+				 0);
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+	if (failed) {
+		init_fail(h->box, -failed, "", "gateway listeners");
+		init_end_box(h, &h->box->failure);
+	}
+}
+
 static void on_link(holder *h)
 {
 	static uint8_t message[4 * AB_MAX_PATH + 64];
@@ -242,10 +264,10 @@ static void on_link(holder *h)
 	ab_reader r;
 	uint32_t kind;
 	size_t count = 0;
-	int fds[2] = {-1, -1};
+	int fds[AB_GATEWAY_MAX_FDS] = {-1, -1};
 	ssize_t n = ab_message_recv(h->box->link_holder_fd, message,
-				    sizeof(message), fds, 2, &count,
-				    MSG_DONTWAIT);
+				    sizeof(message), fds, AB_GATEWAY_MAX_FDS,
+				    &count, MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EPROTO)
 		return;
@@ -256,6 +278,10 @@ static void on_link(holder *h)
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
+	if (kind == AB_MSG_LINK_LISTENERS && !h->is_ready) {
+		pass_listeners(h, &r, fds, count);
+		return;
+	}
 	if (count) {
 		take_namespaces(h, kind, fds, count);
 		return;

@@ -17,6 +17,7 @@
 #include "base/attr.h"
 #include "base/limits.h"
 #include "wire/box.h"
+#include "wire/gateway.h"
 #include "wire/plan.h"
 
 #define INIT_CONTROL_FD 3
@@ -50,6 +51,14 @@ typedef struct init_shared {
 	_Atomic uint32_t command_count;
 	_Atomic uint32_t told, heard;
 } init_shared;
+
+/* The listeners of the way to the gateway, on theirs to the host. */
+typedef struct init_gate {
+	int fds[AB_GATEWAY_MAX_FDS];
+	uint32_t count;
+	bool ipv6;
+	const char *stage; /* of what is being made */
+} init_gate;
 
 typedef struct init_box {
 	ab_plan plan;
@@ -188,6 +197,15 @@ int init_bind_tree(int root_fd, const char *path, int tree_fd);
 /* net.c */
 /* A new network namespace for the caller, with loopback up: 0 or errno. */
 int init_make_network(int proc_fd, int *ns_fd, int *loopback_errno);
+
+/* gate.c */
+/*
+ * The caller is in the box's network namespace, which box_ns is: the way to
+ * the gateway is made and the caller comes back. 0 or -errno, and what was
+ * being made; the listeners so far are the caller's in any case.
+ */
+int init_make_gate(const init_box *box, int box_ns, init_gate *gate);
+void init_end_gate(init_gate *gate);
 
 /* first.c: the first launcher, which begins before the tree is built */
 /* Unless the tier has no namespaces. */

@@ -9,6 +9,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/end.c \
 	libexec/init/exec.c \
 	libexec/init/first.c \
+	libexec/init/gate.c \
 	libexec/init/guard.c \
 	libexec/init/holder.c libexec/init/holder.h \
 	libexec/init/hunt.c \

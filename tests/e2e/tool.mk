@@ -12,3 +12,6 @@ if HAVE_ARCHIVES
 E2E_TESTS += tests/e2e/tool_archive.py
 endif
 E2E_TESTS += tests/e2e/snapshot_git.py
+if HAVE_GATEWAY
+E2E_TESTS += tests/e2e/gateway_connect.py
+endif

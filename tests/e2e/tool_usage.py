@@ -63,7 +63,7 @@ def missing_and_superfluous_operands_are_named():
 
 @test
 def what_this_build_lacks_is_refused_in_one_line():
-    for option in (["--allow", "x"], ["--preview", "1"], ["--overlay"],
+    for option in (["--preview", "1"], ["--overlay"],
                    ["--apply"]):
         done = status(tool("run", *option, "--", "true"), 125)
         expect(len(done.text.splitlines()) == 1, done)

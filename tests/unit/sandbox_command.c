@@ -241,8 +241,8 @@ START_TEST(only_what_the_policy_passes_reaches_the_command)
 	agentbox_command_set_host_env(c, "PATH", "/evil", NULL);
 	agentbox_command_set_env(c, "MINE", "1", NULL);
 
-	ck_assert_int_eq(ab_environment_build(policy, NULL, c, &envp, &n,
-					      NULL), 0);
+	ck_assert_int_eq(ab_environment_build(policy, NULL, NULL, c, &envp,
+					      &n, NULL), 0);
 	ck_assert_int_eq(count_env(envp, NULL), (int)n);
 	ck_assert_uint_eq(n, 3);
 	ck_assert_int_eq(count_env(envp, "PATH=/bin"), 1);
@@ -251,8 +251,8 @@ START_TEST(only_what_the_policy_passes_reaches_the_command)
 	ab_environment_free(envp);
 
 	agentbox_command_set_env(c, "PATH", NULL, NULL);
-	ck_assert_int_eq(ab_environment_build(policy, NULL, c, &envp, &n,
-					      NULL), 0);
+	ck_assert_int_eq(ab_environment_build(policy, NULL, NULL, c, &envp,
+					      &n, NULL), 0);
 	ck_assert_uint_eq(n, 2);
 	ab_environment_free(envp);
 

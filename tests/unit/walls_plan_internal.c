@@ -303,8 +303,21 @@ START_TEST(what_this_build_lacks_is_refused_and_not_left_out)
 	ab_probe p = user_probe();
 
 	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
+		      "\"gateway\",\"preview\":[3000]}}"),
+		&p, AB_TIER_FULL, AGENTBOX_EUNSUPPORTED, "/network/preview");
+	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
+		      "\"gateway\",\"budget\":{\"tokens\":5}}}"),
+		&p, AB_TIER_FULL, AGENTBOX_EUNSUPPORTED,
+		"/network/budget/tokens");
+#ifdef HAVE_GATEWAY
+	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
+		      "\"gateway\"}}"),
+		&p, AB_TIER_LANDLOCK, AGENTBOX_EWALL, "netns");
+#else
+	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
 		      "\"gateway\"}}"),
 		&p, AB_TIER_FULL, AGENTBOX_EUNSUPPORTED, "/network/mode");
+#endif
 	refused(parse("{\"agentbox\":1,\"require\":[],\"workspace\":{\"path\":"
 		      "\"%s\",\"at\":\"/w\",\"mount\":\"overlay\"}}",
 		      dir),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The network wall of a box whose policy says `network.mode: gateway`: its
+ * one way out is agentbox-gateway, a process outside the box that judges every
+ * connection by the policy's lists.
+ *
+ * Hard control: the box has no route but to that process, which ends with its
+ * host; when it dies the box has no network.
+ *
+ * A gateway is made by agentbox_sandbox_new() and got from the box with
+ * agentbox_sandbox_get_gateway(). What it decides comes as events of the box
+ * (agentbox_sandbox_next_event()) of the kinds "allowed", "denied", "closed",
+ * "failed" and "gateway", and as records in the box's audit.
+ *
+ * Threads: each function may be called from any thread. In a forked child of
+ * the process that made the box they return AGENTBOX_EFORKED.
+ */
+#ifndef AGENTBOX_GATEWAY_H
+#define AGENTBOX_GATEWAY_H
+
+#include <agentbox/base.h>
+#include <agentbox/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Belongs to its box and lives as long. */
+typedef struct agentbox_gateway agentbox_gateway;
+
+/* 1: it judges; 0: it is revoked or has ended, the box has no network. */
+AGENTBOX_API int32_t agentbox_gateway_is_alive(
+	const agentbox_gateway *gateway);
+
+/*
+ * From now on judge by the lists (`network.allow`, `deny`, `private`) of
+ * another policy; nothing else of it counts, and the ports that are served
+ * without a proxy stay those of the box's own. What is connected stays. On
+ * failure the old lists stay in force. AGENTBOX_EINVAL: the policy's mode is
+ * not gateway; AGENTBOX_EPOLICY: a list that cannot be compiled, `where` names
+ * the entry; AGENTBOX_ECLOSED: revoked or dead.
+ */
+AGENTBOX_API int32_t agentbox_gateway_reload(agentbox_gateway *gateway,
+					     agentbox_policy *policy,
+					     agentbox_error **err);
+
+/*
+ * Cut everything now: tunnels, requests, look-ups, and nothing begins any
+ * more, for good. *count (may be NULL) is how many connections were cut. 0
+ * also when it was revoked before or has ended: there is nothing left then.
+ * A gateway that does not answer is killed, which cuts the same.
+ */
+AGENTBOX_API int32_t agentbox_gateway_revoke(agentbox_gateway *gateway,
+					     uint64_t *count,
+					     agentbox_error **err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a box's commands are told of the gateway: the proxy, with the box's
+ * key, for programs that ask for one, and the list itself. Soft: nothing
+ * depends on it, and who ignores it is judged the same.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "gateway/internal.h"
+
+#define PROXY "http://agentbox:%s@" AB_GATEWAY_IPV4_TEXT ":%d"
+/* loopback is the box's own; the gateway's routes are asked directly */
+#define NO_PROXY "localhost,127.0.0.1,::1," AB_GATEWAY_IPV4_TEXT
+
+/* The list as policies write it, separated by commas; owned. */
+static char *join(const ab_policy_list *list)
+{
+	size_t n = 1, at = 0;
+	char *s;
+
+	for (size_t i = 0; i < list->count; i++)
+		n += strlen(list->items[i]) + 1;
+	s = ab_calloc(n, 1);
+	for (size_t i = 0; s && i < list->count; i++) {
+		size_t len = strlen(list->items[i]);
+
+		if (at)
+			s[at++] = ',';
+		memcpy(s + at, list->items[i], len);
+		at += len;
+	}
+	return s;
+}
+
+int32_t ab_gateway_make_environment(agentbox_gateway *gw,
+				    const ab_policy *policy,
+				    agentbox_error **err)
+{
+	static const char *const names[] = {
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+		"http_proxy", "https_proxy", "all_proxy",
+	};
+	ab_autofree char *list = join(&policy->network.allow);
+	ab_autofree char *proxy = ab_asprintf(PROXY, gw->key,
+					      AB_GATEWAY_PROXY_PORT);
+	size_t n = 0;
+
+	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 5, sizeof(*gw->env));
+	if (!list || !proxy || !gw->env)
+		return ab_error_nomem(err);
+	for (; n < AB_ARRAY_LEN(names); n++)
+		if (!(gw->env[n] = ab_asprintf("%s=%s", names[n], proxy)))
+			return ab_error_nomem(err);
+	if (!(gw->env[n++] = ab_strdup("NO_PROXY=" NO_PROXY)) ||
+	    !(gw->env[n++] = ab_strdup("no_proxy=" NO_PROXY)) ||
+	    !(gw->env[n++] = ab_strdup("NODE_USE_ENV_PROXY=1")) ||
+	    !(gw->env[n++] = ab_asprintf("AGENTBOX_NETWORK_ALLOWLIST=%s",
+					 list)))
+		return ab_error_nomem(err);
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of a gateway handle, for the files of this room. */
+#ifndef AB_GATEWAY_INTERNAL_H
+#define AB_GATEWAY_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/spawn.h"
+#include "gateway/gateway.h"
+
+struct agentbox_gateway {
+	pid_t owner; /* getpid() of the process that made it */
+	void (*told)(void *arg, const ab_gateway_record *record);
+	void *arg;
+	char *key;  /* guarded memory, AB_GATEWAY_KEY_SIZE */
+	char **env; /* ends with NULL */
+
+	pthread_mutex_t lock; /* what follows */
+	ab_helper helper;
+	bool has_ended, is_revoked;
+	uint32_t serial;
+};
+
+/* environment.c: 0 or AGENTBOX_ENOMEM. */
+int32_t ab_gateway_make_environment(agentbox_gateway *gateway,
+				    const ab_policy *policy,
+				    agentbox_error **err);
+
+/* request.c */
+/* How long it may take to answer; it never waits for anybody. */
+#define AB_GATEWAY_ANSWER_MS 5000
+/* borrowed from the policy; ab_gateway_lists_end() frees the arrays */
+int32_t ab_gateway_lists_of(const ab_policy *policy, ab_gateway_lists *lists,
+			    agentbox_error **err);
+/*
+ * One datagram without waiting, lock held: a record is told, the answer to
+ * `serial` gives 1, nothing there -EAGAIN. Any other error ends it.
+ */
+int ab_gateway_take(agentbox_gateway *gateway, uint32_t serial,
+		    int32_t *result, uint64_t *value, char *text, size_t size);
+/* Kill and close, lock held; told once. */
+void ab_gateway_lose(agentbox_gateway *gateway);
+
+#endif

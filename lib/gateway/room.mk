@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sources of lib/gateway.
+libagentbox_la_SOURCES += \
+	lib/gateway/environment.c \
+	lib/gateway/gateway.c \
+	lib/gateway/gateway.h \
+	lib/gateway/internal.h \
+	lib/gateway/request.c \
+	lib/gateway/start.c

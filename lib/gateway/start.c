@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Start agentbox-gateway: the plan sealed, the listeners handed over, and its
+ * word that it judges. Nothing runs in the box before that.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "base/secret.h"
+#include "gateway/internal.h"
+#include "wire/message.h"
+
+static int32_t make_key(agentbox_gateway *gw, uint8_t hash[AB_SHA256_SIZE],
+			agentbox_error **err)
+{
+	uint8_t *bits = ab_secret_new(32);
+	int rc;
+
+	gw->key = ab_secret_new(AB_GATEWAY_KEY_SIZE);
+	rc = bits && gw->key ? ab_random(bits, 32) : -ENOMEM;
+	if (rc == 0) {
+		ab_hex(bits, 32, gw->key);
+		ab_sha256(gw->key, AB_GATEWAY_KEY_SIZE - 1, hash);
+	}
+	ab_secret_free(bits);
+	return rc ? ab_error_sys(err, -rc, "gateway", "cannot make a key") : 0;
+}
+
+/* 0: the policy says nothing. */
+static uint64_t number(const ab_policy_number *n)
+{
+	return n->state == AB_POLICY_SET ? n->value : 0;
+}
+
+static int32_t seal_plan(const ab_policy *policy, const ab_gateway_options *o,
+			 const uint8_t *hash, int *fd, agentbox_error **err)
+{
+	const ab_policy_network *net = &policy->network;
+	ab_gateway_plan plan = {
+		.build_id = agentbox_build_id(),
+		.box_id = o->box_id,
+		.key_hash = hash,
+		.flags = o->is_audited ? AB_GATEWAY_AUDITED : 0,
+		.resolver = o->resolver ? o->resolver : "",
+		.rates = {
+			.connections = number(&net->rate_connections),
+			.requests_per_minute =
+				number(&net->rate_requests_per_minute),
+			.bytes_per_second = number(&net->rate_bytes_per_second),
+			.budget_requests = number(&net->budget_requests),
+			.budget_bytes = number(&net->budget_bytes),
+		},
+	};
+	ab_writer w;
+	int32_t rc = ab_gateway_lists_of(policy, &plan.lists, err);
+	int made;
+
+	if (rc)
+		return rc;
+	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
+	made = ab_gateway_plan_put(&w, &plan);
+	ab_gateway_lists_end(&plan.lists);
+	if (made == 0)
+		made = ab_fd_memfd_sealed("agentbox-gateway", w.data, w.len);
+	ab_writer_end(&w);
+	if (made < 0)
+		return ab_error_sys(err, -made, "gateway",
+				    "cannot seal the gateway's plan");
+	*fd = made;
+	return 0;
+}
+
+static int32_t read_failed(ab_reader *r, agentbox_error **err)
+{
+	const char *stage = ab_get_str(r);
+	int32_t sys_errno = ab_get_i32(r);
+	const char *message = ab_get_str(r);
+
+	if (!ab_reader_done(r))
+		return ab_error_set(err, AGENTBOX_EPROTO, "gateway",
+				    "agentbox-gateway sent a malformed "
+				    "failure");
+	if (sys_errno)
+		return ab_error_sys_code(err, AGENTBOX_EWALL, sys_errno,
+					 "gateway", "agentbox-gateway: %s: %s",
+					 stage, message);
+	return ab_error_set(err, AGENTBOX_EWALL, "gateway",
+			    "agentbox-gateway: %s: %s", stage, message);
+}
+
+static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
+			 agentbox_error **err)
+{
+	uint8_t memory[AB_GATEWAY_MAX_RECORD];
+	size_t count = 0;
+	ab_reader r;
+	ab_writer w;
+	ssize_t n;
+	int rc;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_GW_LISTEN);
+	ab_put_u32(&w, (uint32_t)o->fd_count);
+	ab_put_u32(&w, o->flags);
+	rc = ab_message_send(gw->helper.control_fd, w.data, w.len, o->fds,
+			     o->fd_count, 0);
+	if (rc == 0)
+		rc = ab_fd_poll(gw->helper.control_fd, POLLIN,
+				ab_clock_left_ms(o->deadline));
+	if (rc == 0)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "gateway",
+				    "the gateway was not ready in time");
+	n = rc < 0 ? rc : ab_message_recv(gw->helper.control_fd, memory,
+					  sizeof(memory), NULL, 0, &count, 0);
+	if (n <= 0)
+		return ab_error_sys_code(err, AGENTBOX_EHELPER,
+					 n ? (int)-n : ECONNRESET, "gateway",
+					 "agentbox-gateway died at its start");
+	ab_reader_init(&r, memory, (size_t)n);
+	uint32_t kind = ab_get_u32(&r);
+	(void)ab_get_u32(&r);
+	if (kind == AB_MSG_GW_FAILED)
+		return read_failed(&r, err);
+	if (kind != AB_MSG_GW_READY || !ab_reader_done(&r))
+		return ab_error_set(err, AGENTBOX_EPROTO, "gateway",
+				    "agentbox-gateway sent message %u", kind);
+	return 0;
+}
+
+static int32_t start(agentbox_gateway *gw, agentbox_context *context,
+		     const ab_policy *policy, const ab_gateway_options *o,
+		     agentbox_error **err)
+{
+	uint8_t hash[AB_SHA256_SIZE];
+	ab_autofd int plan_fd = -1;
+	int32_t rc = make_key(gw, hash, err);
+
+	if (!rc)
+		rc = ab_gateway_make_environment(gw, policy, err);
+	if (!rc)
+		rc = seal_plan(policy, o, hash, &plan_fd, err);
+	if (!rc)
+		rc = ab_helper_start(context, "agentbox-gateway", plan_fd,
+				     ab_clock_left_ms(o->deadline),
+				     &gw->helper, err);
+	return rc ? rc : hand_over(gw, o, err);
+}
+
+int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
+		       const ab_gateway_options *options,
+		       agentbox_gateway **out, agentbox_error **err)
+{
+	agentbox_gateway *gw = ab_new(agentbox_gateway);
+	int32_t rc;
+
+	if (!gw)
+		return ab_error_nomem(err);
+	gw->owner = getpid();
+	gw->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
+	gw->told = options->told;
+	gw->arg = options->arg;
+	pthread_mutex_init(&gw->lock, NULL);
+	rc = start(gw, context, ab_policy_get(policy), options, err);
+	if (rc) {
+		ab_gateway_free(gw);
+		return rc;
+	}
+	*out = gw;
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The gateway's plan and messages as bytes; what is read is bounded and
+ * refused when anything is left over. Spec: gateway.h. Libc only.
+ */
+#include "config.h"
+
+#include "wire/gateway.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+void ab_gateway_lists_put(ab_writer *w, const ab_gateway_lists *lists)
+{
+	for (size_t i = 0; i < 3; i++) {
+		ab_put_u32(w, lists->count[i]);
+		for (uint32_t j = 0; j < lists->count[i]; j++)
+			ab_put_str(w, lists->items[i][j]);
+	}
+}
+
+void ab_gateway_lists_end(ab_gateway_lists *lists)
+{
+	for (size_t i = 0; i < 3; i++)
+		free(lists->items[i]);
+	memset(lists, 0, sizeof(*lists));
+}
+
+static int get_lists(ab_reader *r, ab_gateway_lists *lists)
+{
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t n = ab_get_count(r, AB_GATEWAY_MAX_LIST);
+
+		lists->items[i] = ab_calloc((size_t)n + 1,
+					    sizeof(*lists->items[i]));
+		if (!lists->items[i])
+			return -ENOMEM;
+		lists->count[i] = n;
+		for (uint32_t j = 0; j < n; j++)
+			lists->items[i][j] = ab_get_str(r);
+	}
+	return r->bad ? -EPROTO : 0;
+}
+
+int ab_gateway_lists_get(ab_reader *r, ab_gateway_lists *lists)
+{
+	ab_gateway_lists got = { 0 };
+	int rc = get_lists(r, &got);
+
+	if (rc == 0 && !ab_reader_done(r))
+		rc = -EPROTO;
+	if (rc)
+		ab_gateway_lists_end(&got);
+	else
+		*lists = got;
+	return rc;
+}
+
+int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
+{
+	ab_put_str(w, p->build_id);
+	ab_put_str(w, p->box_id);
+	ab_put_bytes(w, p->key_hash, AB_GATEWAY_HASH_SIZE);
+	ab_put_u32(w, p->flags);
+	ab_put_str(w, p->resolver);
+	ab_put_u64(w, p->rates.connections);
+	ab_put_u64(w, p->rates.requests_per_minute);
+	ab_put_u64(w, p->rates.bytes_per_second);
+	ab_put_u64(w, p->rates.budget_requests);
+	ab_put_u64(w, p->rates.budget_bytes);
+	ab_gateway_lists_put(w, &p->lists);
+	return w->bad ? -EMSGSIZE : 0;
+}
+
+int ab_gateway_plan_get(ab_reader *r, const char *build_id,
+			ab_gateway_plan *out)
+{
+	ab_gateway_plan p = { 0 };
+	size_t n;
+	int rc;
+
+	p.build_id = ab_get_str(r);
+	if (r->bad)
+		return -EPROTO;
+	if (strcmp(p.build_id, build_id) != 0)
+		return -ESTALE;
+	p.box_id = ab_get_str(r);
+	p.key_hash = ab_get_bytes(r, &n);
+	if (n != AB_GATEWAY_HASH_SIZE)
+		return -EPROTO;
+	p.flags = ab_get_u32(r);
+	p.resolver = ab_get_str(r);
+	p.rates.connections = ab_get_u64(r);
+	p.rates.requests_per_minute = ab_get_u64(r);
+	p.rates.bytes_per_second = ab_get_u64(r);
+	p.rates.budget_requests = ab_get_u64(r);
+	p.rates.budget_bytes = ab_get_u64(r);
+	rc = ab_gateway_lists_get(r, &p.lists);
+	if (rc)
+		return rc;
+	*out = p;
+	return 0;
+}
+
+void ab_gateway_record_put(ab_writer *w, const ab_gateway_record *m)
+{
+	ab_put_u32(w, AB_MSG_GW_RECORD);
+	ab_put_u32(w, 0);
+	ab_put_u32(w, m->kind);
+	ab_put_str(w, m->how ? m->how : "");
+	ab_put_str(w, m->target ? m->target : "");
+	ab_put_str(w, m->reason ? m->reason : "");
+	ab_put_str(w, m->rule ? m->rule : "");
+	ab_put_str(w, m->detail ? m->detail : "");
+	ab_put_u64(w, m->up);
+	ab_put_u64(w, m->down);
+	ab_put_u64(w, m->lost);
+}
+
+int ab_gateway_record_get(ab_reader *r, ab_gateway_record *m)
+{
+	m->kind = ab_get_u32(r);
+	m->how = ab_get_str(r);
+	m->target = ab_get_str(r);
+	m->reason = ab_get_str(r);
+	m->rule = ab_get_str(r);
+	m->detail = ab_get_str(r);
+	m->up = ab_get_u64(r);
+	m->down = ab_get_u64(r);
+	m->lost = ab_get_u64(r);
+	return ab_reader_done(r) && m->kind >= 1 && m->kind <= AB_GATEWAY_KINDS
+		       ? 0
+		       : -EPROTO;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the host, agentbox-init and agentbox-gateway agree on: addresses of
+ * the network between the box and its gateway, the order of the listeners,
+ * the gateway's plan (sealed on fd 4) and its messages. Libc only; structures
+ * point into the message. Spec: DESIGN.md sections 2 and 9.
+ */
+#ifndef AB_WIRE_GATEWAY_H
+#define AB_WIRE_GATEWAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/codec.h"
+
+/*
+ * The two ends of the pair. RFC 6333 section 5.7 keeps 192.0.0.0/29 for a
+ * link between two ends; nothing else uses it and the range table refuses it,
+ * so it hides no address that a policy could name. The names the stub answers
+ * get addresses of 198.18.0.0/15 (RFC 2544), for the same reason, and of a
+ * /96 of a unique local prefix (RFC 4193) beside the link's own.
+ */
+#define AB_GATEWAY_IPV4 0xc0000001u	/* 192.0.0.1 */
+#define AB_GATEWAY_BOX_IPV4 0xc0000002u /* 192.0.0.2 */
+#define AB_GATEWAY_PREFIX4 30
+#define AB_GATEWAY_IPV4_TEXT "192.0.0.1"
+/* fd61:6762:6f78::1 and ::2 */
+#define AB_GATEWAY_IPV6_HEAD                                          \
+	0xfd, 0x61, 0x67, 0x62, 0x6f, 0x78, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define AB_GATEWAY_PREFIX6 64
+#define AB_GATEWAY_NAMES4 0xc6120000u /* 198.18.0.0 */
+#define AB_GATEWAY_PROXY_PORT 3128
+#define AB_GATEWAY_DNS_PORT 53
+
+/* Ports served on any address, beside the proxy's and DNS. */
+#define AB_GATEWAY_MAX_PORTS 48
+/* Proxy, DNS over UDP, DNS over TCP, and the ports in their order. */
+#define AB_GATEWAY_FIXED_FDS 3
+#define AB_GATEWAY_MAX_FDS (AB_GATEWAY_FIXED_FDS + AB_GATEWAY_MAX_PORTS)
+
+/* The box's key: 256 random bits in hex. */
+#define AB_GATEWAY_KEY_SIZE 65
+#define AB_GATEWAY_HASH_SIZE 32
+
+#define AB_GATEWAY_MAX_LIST 10000
+#define AB_GATEWAY_MAX_RECORD 8192
+
+/* Of an option; 0: the policy says nothing. */
+typedef struct ab_gateway_rates {
+	uint64_t connections;	       /* at once */
+	uint64_t requests_per_minute;
+	uint64_t bytes_per_second;
+	uint64_t budget_requests, budget_bytes;
+} ab_gateway_rates;
+
+/* Canonical host patterns, as the policy has them. */
+typedef struct ab_gateway_lists {
+	const char **items[3]; /* allow, deny, private */
+	uint32_t count[3];
+} ab_gateway_lists;
+
+typedef struct ab_gateway_plan {
+	const char *build_id; /* a helper of another build stops here */
+	const char *box_id;
+	const void *key_hash; /* AB_GATEWAY_HASH_SIZE, SHA-256 of the hex key */
+	uint32_t flags;	      /* AB_GATEWAY_AUDITED */
+	const char *resolver; /* "192.0.2.1:53,..."; "": of the system */
+	ab_gateway_rates rates;
+	ab_gateway_lists lists;
+} ab_gateway_plan;
+
+enum ab_gateway_message {
+	/* host -> gateway */
+	AB_MSG_GW_LISTEN = 160, /* u32 flags; fds: the listeners */
+	AB_MSG_GW_LISTS = 161,	/* u32 serial; fd: sealed ab_gateway_lists */
+	AB_MSG_GW_REVOKE = 162, /* u32 serial */
+	/* gateway -> host */
+	AB_MSG_GW_READY = 176,	/* it judges from now on */
+	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
+	AB_MSG_GW_RECORD = 178, /* ab_gateway_record */
+	AB_MSG_GW_REPLY = 179	/* u32 serial, i32 result, u64 value, str */
+};
+
+/* What is let through has to be told first, or it is not let through. */
+#define AB_GATEWAY_AUDITED 1u
+/* The box has IPv6 to us. */
+#define AB_GATEWAY_HAS_IPV6 1u
+
+typedef struct ab_gateway_record {
+	uint32_t kind; /* 1 to AB_GATEWAY_KINDS: libexec/gateway/gw.h */
+	const char *how, *target, *reason, *rule, *detail;
+	uint64_t up, down;
+	uint64_t lost; /* records that were not sent since the last one */
+} ab_gateway_record;
+#define AB_GATEWAY_KINDS 5
+
+/* 0 or -errno. */
+int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *plan);
+/*
+ * -ESTALE: another build; -EPROTO, -ENOMEM. Arrays are allocated;
+ * ab_gateway_lists_end() frees them.
+ */
+int ab_gateway_plan_get(ab_reader *r, const char *build_id,
+			ab_gateway_plan *plan);
+void ab_gateway_lists_put(ab_writer *w, const ab_gateway_lists *lists);
+int ab_gateway_lists_get(ab_reader *r, ab_gateway_lists *lists);
+void ab_gateway_lists_end(ab_gateway_lists *lists);
+
+/* With kind and fd count; get: r is behind them. 0 or -EPROTO. */
+void ab_gateway_record_put(ab_writer *w, const ab_gateway_record *m);
+int ab_gateway_record_get(ab_reader *r, ab_gateway_record *m);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * All that the gateway does not need, given up for good before it reads the
+ * first byte of the box: files, new processes, programs, listening, other
+ * ids and capabilities. What is left is to talk on sockets it has or connects.
+ * Where a kernel lacks Landlock the filter still knows no call that names a
+ * file. Spec: DESIGN.md section 2, landlock(7), seccomp(2), capabilities(7).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "state.h"
+
+/* linux/landlock.h, which an older build machine may lack */
+#define LANDLOCK_VERSION 1u
+#define NOBODY 65534
+
+static int landlock(void)
+{
+	/* every right to files that a level has; no rule gives one back */
+	static const uint64_t levels[] = {
+		0, (UINT64_C(1) << 13) - 1, (UINT64_C(1) << 14) - 1,
+		(UINT64_C(1) << 15) - 1, (UINT64_C(1) << 15) - 1,
+		(UINT64_C(1) << 16) - 1,
+	};
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   LANDLOCK_VERSION);
+	ab_autofd int set = -1;
+	uint64_t handled;
+
+	if (abi < 1)
+		return 0;
+	handled = levels[abi < (long)AB_ARRAY_LEN(levels)
+				 ? abi
+				 : (long)AB_ARRAY_LEN(levels) - 1];
+	set = (int)syscall(SYS_landlock_create_ruleset, &handled,
+			   sizeof(handled), 0);
+	if (set < 0)
+		return -errno;
+	return syscall(SYS_landlock_restrict_self, set, 0) ? -errno : 0;
+}
+
+/* --- seccomp -------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* Everything else ends the process. No bind(2), no listen(2). */
+static const uint16_t allowed[] = {
+#ifdef SYS_epoll_wait
+	SYS_epoll_wait,
+#endif
+	SYS_epoll_pwait,
+	SYS_epoll_ctl,
+	SYS_recvfrom,
+	SYS_sendto,
+	SYS_recvmsg,
+	SYS_sendmsg,
+	SYS_read,
+	SYS_write,
+	SYS_readv,
+	SYS_writev,
+	SYS_splice,
+	SYS_pipe2,
+	SYS_accept4,
+	SYS_close,
+	SYS_shutdown,
+	SYS_socket,
+	SYS_connect,
+	SYS_getsockname,
+	SYS_getpeername,
+	SYS_getsockopt,
+	SYS_setsockopt,
+	SYS_timerfd_settime,
+	SYS_fcntl,
+	SYS_fstat,
+	SYS_newfstatat, /* fstat(3) of a newer libc; Landlock holds names */
+	SYS_lseek,
+	SYS_ioctl, /* FIONREAD of c-ares */
+#ifdef SYS_poll
+	SYS_poll,
+#endif
+	SYS_ppoll,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_mlock,
+	SYS_munlock,
+	SYS_brk,
+	SYS_futex,
+	SYS_clock_gettime,
+	SYS_gettimeofday,
+	SYS_getrandom,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_geteuid,
+	SYS_getuid,
+	SYS_getegid,
+	SYS_getgid,
+	SYS_rt_sigreturn,
+	SYS_rt_sigprocmask,
+	SYS_restart_syscall,
+	SYS_exit,
+	SYS_exit_group,
+#ifdef __SANITIZE_ADDRESS__
+	/* what the sanitizer's runtime asks for */
+	SYS_sigaltstack,
+	SYS_rt_sigaction,
+	SYS_sched_yield,
+	SYS_readlink,
+	SYS_getrlimit,
+	SYS_prlimit64,
+#endif
+};
+
+static void put(struct sock_fprog *program, uint16_t code, uint32_t k,
+		uint8_t jt, uint8_t jf)
+{
+	program->filter[program->len++] =
+		(struct sock_filter){ code, jt, jf, k };
+}
+
+/* mmap(2) and mprotect(2) of anything executable are no business of ours. */
+static void put_memory(struct sock_fprog *program, uint32_t nr)
+{
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
+	put(program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t), 0, 0);
+	put(program, BPF_JMP | BPF_JSET | BPF_K, 4 /* PROT_EXEC */, 0, 1);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* Only what carries TCP and UDP: IPv4 and IPv6. Others do not exist here. */
+static void put_socket(struct sock_fprog *program)
+{
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5);
+	put(program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, args), 0, 0);
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, 2 /* AF_INET */, 1, 0);
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, 10 /* AF_INET6 */, 0, 1);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT, 0, 0);
+}
+
+static int seccomp(void)
+{
+	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 32];
+	struct sock_fprog program = { .filter = filter };
+
+	put(&program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, arch), 0, 0);
+	put(&program, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	/* x32's numbers have bit 30 and are in no line below */
+	put(&program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr), 0, 0);
+	put_memory(&program, SYS_mmap);
+	put_memory(&program, SYS_mprotect);
+	put_socket(&program);
+	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++) {
+		put(&program, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
+		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	}
+	/* libraries ask for files they can do without: there are none */
+	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1);
+	put(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
+	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+		       ? -errno
+		       : 0;
+}
+
+/* --- ids and limits ------------------------------------------------------- */
+
+static int drop_ids(void)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -errno;
+	return 0;
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct sets[2];
+
+	/* without CAP_SETPCAP it cannot be touched, and means nothing */
+	for (int cap = 0; cap <= 63; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+			break;
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	memset(sets, 0, sizeof(sets));
+	return syscall(SYS_capset, &header, sets) ? -errno : 0;
+}
+
+static int set_limits(void)
+{
+	const struct rlimit none = { 0, 0 };
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_NPROC, &none) ||
+	    setrlimit(RLIMIT_FSIZE, &none))
+		return -errno;
+	return 0;
+}
+
+int ab_confine(const char **stage)
+{
+	int r;
+
+	*stage = "limits";
+	r = set_limits();
+	if (r)
+		return r;
+	*stage = "ids";
+	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	r = drop_ids();
+	if (r)
+		return r;
+	*stage = "capabilities";
+	r = drop_capabilities();
+	if (r)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -errno;
+	*stage = "landlock";
+	r = landlock();
+	if (r)
+		return r;
+	*stage = "seccomp";
+	return seccomp();
+}

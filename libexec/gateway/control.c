@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The host's side of the gateway: its requests, its end, and what it is told.
+ * Whatever is malformed ends the process: the box then has no network.
+ * Spec: wire/gateway.h, gateway cases 4, 5, 7, 152-158.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "lists.h"
+#include "state.h"
+#include "wire/message.h"
+
+ab_loop *ab_gw_loop(ab_gw *gw)
+{
+	return &gw->loop;
+}
+
+bool ab_gw_is_revoked(const ab_gw *gw)
+{
+	return gw->is_revoked;
+}
+
+const ab_allow *ab_gw_allow(const ab_gw *gw)
+{
+	return &gw->allow;
+}
+
+/* --- what is live ------------------------------------------------------- */
+
+void ab_live_add(ab_gw *gw, ab_live *l, void (*cut)(void *arg), void *arg)
+{
+	*l = (ab_live){ gw->live, &gw->live, cut, arg };
+	if (l->next)
+		l->next->back = &l->next;
+	gw->live = l;
+}
+
+void ab_live_remove(ab_live *l)
+{
+	if (!l->back)
+		return;
+	*l->back = l->next;
+	if (l->next)
+		l->next->back = l->back;
+	*l = (ab_live){ 0 };
+}
+
+void ab_gw_revoke(ab_gw *gw, uint64_t *count)
+{
+	*count = 0;
+	gw->is_revoked = true;
+	while (gw->live) {
+		ab_live *l = gw->live;
+		void (*cut)(void *arg) = l->cut;
+		void *arg = l->arg;
+
+		ab_live_remove(l);
+		cut(arg);
+		++*count;
+	}
+}
+
+/* --- budgets ------------------------------------------------------------ */
+
+bool ab_gw_count_bytes(ab_gw *gw, uint64_t n)
+{
+	gw->bytes += n;
+	return !gw->rates.budget_bytes || gw->bytes <= gw->rates.budget_bytes;
+}
+
+bool ab_gw_count_request(ab_gw *gw)
+{
+	gw->requests_ever++;
+	if (gw->rates.budget_requests &&
+	    gw->requests_ever > gw->rates.budget_requests)
+		return false;
+	return !gw->rates.requests_per_minute ||
+	       ab_bucket_take(&gw->requests, 60, gw->loop.now);
+}
+
+bool ab_gw_count_name(ab_gw *gw)
+{
+	return ab_bucket_take(&gw->new_names, 60, gw->loop.now);
+}
+
+/* --- records ------------------------------------------------------------ */
+
+static bool send_record(ab_gw *gw, const ab_gw_record *r)
+{
+	const ab_gateway_record m = {
+		.kind = r->kind, .how = r->how, .target = r->target,
+		.reason = r->reason, .rule = r->rule, .detail = r->detail,
+		.up = r->up, .down = r->down, .lost = gw->lost,
+	};
+	uint8_t memory[AB_GATEWAY_MAX_RECORD];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_gateway_record_put(&w, &m);
+	if (w.bad || ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0,
+				     MSG_DONTWAIT))
+		return false;
+	gw->lost = 0;
+	return true;
+}
+
+bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required)
+{
+	if (required && gw->is_audited)
+		return send_record(gw, r);
+	if (ab_bucket_take(&gw->records, 1, gw->loop.now) &&
+	    send_record(gw, r))
+		return true;
+	gw->lost++;
+	return !required || !gw->is_audited;
+}
+
+enum ab_allow_reason ab_gw_judge(ab_gw *gw, const char *how,
+				 const ab_target *t, const ab_host **rule)
+{
+	enum ab_allow_reason reason = ab_allow_target(&gw->allow, t, rule);
+	char text[AB_TARGET_TEXT_SIZE];
+	char rule_text[AB_HOST_TEXT_SIZE] = "";
+
+	if (reason == AB_ALLOW_OK)
+		return reason;
+	ab_target_text(t, 0, text);
+	if (*rule)
+		ab_host_text(*rule, rule_text);
+	ab_gw_tell(gw, &(ab_gw_record){
+		.kind = AB_GW_DENIED, .how = how, .target = text,
+		.rule = rule_text, .reason = ab_allow_reason_name(reason),
+		.detail = ab_allow_reason_text(reason) },
+		   false);
+	return reason;
+}
+
+bool ab_gw_tell_allowed(ab_gw *gw, const char *how, const ab_target *t,
+			const ab_host *rule, const ab_address *address)
+{
+	char text[AB_TARGET_TEXT_SIZE], rule_text[AB_HOST_TEXT_SIZE] = "";
+	char address_text[AB_ADDRESS_TEXT_SIZE] = "";
+
+	ab_target_text(t, 0, text);
+	if (rule)
+		ab_host_text(rule, rule_text);
+	if (address)
+		ab_address_text(address, address_text);
+	return ab_gw_tell(gw, &(ab_gw_record){ .kind = AB_GW_ALLOWED,
+					       .how = how, .target = text,
+					       .rule = rule_text,
+					       .reason = "listed",
+					       .detail = address_text },
+			  true);
+}
+
+/* --- requests ----------------------------------------------------------- */
+
+static void reply(uint32_t serial, int32_t result, uint64_t value,
+		  const char *text)
+{
+	uint8_t memory[512];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_GW_REPLY);
+	ab_put_u32(&w, 0);
+	ab_put_u32(&w, serial);
+	ab_put_i32(&w, result);
+	ab_put_u64(&w, value);
+	ab_put_str(&w, text);
+	/* it waits and reads; one that does not is killed by who asked */
+	(void)ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+}
+
+static int read_lists(int fd, ab_allow *out, char *why, size_t size)
+{
+	ab_gateway_lists lists;
+	size_t n = 0;
+	ab_reader r;
+	void *map;
+	int rc = ab_fd_check_sealed(fd, AB_MAX_PLAN_BYTES, &n);
+
+	if (rc || n == 0)
+		return rc ? rc : -EPROTO;
+	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	ab_reader_init(&r, map, n);
+	rc = ab_gateway_lists_get(&r, &lists);
+	if (rc == 0) {
+		rc = ab_lists_compile(&lists, out, why, size);
+		ab_gateway_lists_end(&lists);
+	}
+	munmap(map, n);
+	return rc;
+}
+
+/* All of the new list or all of the old one. */
+static void on_lists(ab_gw *gw, uint32_t serial, int fd)
+{
+	char why[AB_WHY_SIZE + 32] = "";
+	ab_allow fresh;
+	int rc = read_lists(fd, &fresh, why, sizeof(why));
+
+	if (rc == 0) {
+		ab_allow_end(&gw->allow);
+		gw->allow = fresh;
+	}
+	reply(serial, rc, 0, why[0] || !rc ? why : strerror(-rc));
+}
+
+static void on_control(void *arg, uint32_t events)
+{
+	ab_gw *gw = arg;
+	uint8_t message[64];
+	uint32_t kind, serial;
+	uint64_t cut;
+	size_t count = 0;
+	ab_reader r;
+	int fd = -1;
+	ssize_t n;
+
+	(void)events;
+	n = ab_message_recv(AB_CONTROL_FD, message, sizeof(message), &fd, 1,
+			    &count, MSG_DONTWAIT);
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0)
+		_exit(0);
+	ab_reader_init(&r, message, (size_t)n);
+	kind = ab_get_u32(&r);
+	if (ab_get_u32(&r) != count)
+		_exit(1);
+	serial = ab_get_u32(&r);
+	if (!ab_reader_done(&r))
+		_exit(1);
+	if (kind == AB_MSG_GW_LISTS && count == 1) {
+		on_lists(gw, serial, fd);
+	} else if (kind == AB_MSG_GW_REVOKE && count == 0) {
+		ab_gw_revoke(gw, &cut);
+		reply(serial, 0, cut, "");
+	} else {
+		_exit(1);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Its death is seen here, also where a child of its holds the socket. */
+static void on_host(void *arg, uint32_t events)
+{
+	(void)arg;
+	(void)events;
+	_exit(0);
+}
+
+int ab_control_begin(ab_gw *gw)
+{
+	int rc = ab_watch_add(&gw->loop, &gw->control, AB_CONTROL_FD, EPOLLIN,
+			      on_control, gw);
+
+	return rc ? rc : ab_watch_add(&gw->loop, &gw->host, gw->host_pidfd,
+				      EPOLLIN, on_host, gw);
+}

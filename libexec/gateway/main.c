@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox-gateway: the one way out of one box. This file is the helper
+ * contract of DESIGN.md section 2: fd 3 control, fd 4 plan, nothing else;
+ * hello before the plan is honoured; the host's life is ours. It refuses a
+ * plan that is not sealed, of another build, or malformed, and judges nothing
+ * before its own walls stand.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "build-id.h"
+#include "lists.h"
+#include "state.h"
+#include "wire/message.h"
+
+#define NAME "agentbox-gateway"
+
+/* The host, which is our parent still, so its pid was not reused. */
+static int open_host(void)
+{
+	struct ucred cred;
+	socklen_t n = sizeof(cred);
+	int fd;
+
+	if (getsockopt(AB_CONTROL_FD, SOL_SOCKET, SO_PEERCRED, &cred, &n))
+		return -errno;
+	fd = ab_fd_lift(pidfd_open(cred.pid, 0));
+	if (fd >= 0 && getppid() != cred.pid) {
+		close(fd);
+		return -ESRCH;
+	}
+	return fd;
+}
+
+static int say_hello(void)
+{
+	ab_autofd int self = pidfd_open(getpid(), 0);
+	int r = self < 0 ? -errno
+			 : ab_message_send_hello(AB_CONTROL_FD, AB_BUILD_ID,
+						 NAME, self);
+
+	if (r)
+		ab_message_send_no_hello(AB_CONTROL_FD, -r);
+	return r;
+}
+
+static int fail(const char *stage, int sys_errno, const char *message)
+{
+	uint8_t memory[1024];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_GW_FAILED);
+	ab_put_u32(&w, 0);
+	ab_put_str(&w, stage);
+	ab_put_i32(&w, sys_errno);
+	ab_put_str(&w, message);
+	(void)ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	return 1;
+}
+
+static int read_plan(ab_gateway_plan *plan)
+{
+	size_t n = 0;
+	int r = ab_fd_check_sealed(AB_PLAN_FD, AB_MAX_PLAN_BYTES, &n);
+	ab_reader reader;
+	void *map;
+
+	if (r || n == 0)
+		return r ? r : -EPROTO;
+	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, AB_PLAN_FD, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	ab_reader_init(&reader, map, n);
+	return ab_gateway_plan_get(&reader, AB_BUILD_ID, plan);
+}
+
+static int receive_listeners(int fds[AB_GATEWAY_MAX_FDS], uint32_t *count,
+			     uint32_t *flags)
+{
+	uint8_t message[64];
+	size_t got = 0;
+	ab_reader r;
+	ssize_t n = ab_message_recv(AB_CONTROL_FD, message, sizeof(message),
+				    fds, AB_GATEWAY_MAX_FDS, &got, 0);
+
+	if (n <= 0)
+		return n ? (int)n : -ECANCELED;
+	ab_reader_init(&r, message, (size_t)n);
+	if (ab_get_u32(&r) != AB_MSG_GW_LISTEN || ab_get_u32(&r) != got)
+		return -EPROTO;
+	*flags = ab_get_u32(&r);
+	*count = (uint32_t)got;
+	return ab_reader_done(&r) ? 0 : -EPROTO;
+}
+
+/* Each takes two descriptors at most, and there have to be some for others. */
+static size_t clients_max(const ab_gateway_rates *rates)
+{
+	struct rlimit files;
+	size_t most = AB_CLIENTS_MAX;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	    files.rlim_max != RLIM_INFINITY &&
+	    files.rlim_max < 2 * most + 1024)
+		most = files.rlim_max > 256
+			       ? (size_t)(files.rlim_max - 128) / 2
+			       : 64;
+	return rates->connections && rates->connections < most
+		       ? (size_t)rates->connections
+		       : most;
+}
+
+static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
+{
+	uint64_t now = gw->loop.now;
+
+	gw->rates = *rates;
+	gw->clients_max = clients_max(rates);
+	ab_bucket_init(&gw->records, AB_RECORDS_PER_SECOND,
+		       AB_RECORDS_PER_SECOND, now);
+	/* in sixtieths, so that a rate per minute is one per second of them */
+	ab_bucket_init(&gw->requests, 60 * rates->requests_per_minute,
+		       rates->requests_per_minute, now);
+	ab_bucket_init(&gw->new_names, 60 * AB_NAMES_PER_MINUTE,
+		       AB_NAMES_PER_MINUTE, now);
+	ab_bucket_init(&gw->failures, 200, 100, now);
+}
+
+/* Everything that may still look at files. 0, or it has said why. */
+static int prepare(ab_gw *gw)
+{
+	char why[AB_WHY_SIZE + 32] = "";
+	ab_gateway_plan plan;
+	int r = read_plan(&plan);
+
+	if (r)
+		return fail("plan", r == -ESTALE ? 0 : -r,
+			    r == -ESTALE ? "library and helper are of "
+					   "different builds"
+					 : "it is not as announced");
+	r = ab_lists_compile(&plan.lists, &gw->allow, why, sizeof(why));
+	if (r)
+		return fail("lists", why[0] ? 0 : -r, why);
+	memcpy(gw->key.hash, plan.key_hash, sizeof(gw->key.hash));
+	gw->key.is_set = true;
+	gw->is_audited = plan.flags & AB_GATEWAY_AUDITED;
+	r = ab_loop_init(&gw->loop);
+	if (r)
+		return fail("loop", -r, "no descriptors");
+	set_rates(gw, &plan.rates);
+	r = ab_stub_begin(gw);
+	if (r)
+		return fail("memory", -r, "no memory");
+	r = ab_resolver_new(gw, plan.resolver);
+	ab_gateway_lists_end(&plan.lists);
+	if (r)
+		return fail("resolver", -r, "the name servers' addresses "
+			    "cannot be used");
+	return 0;
+}
+
+static int begin(ab_gw *gw)
+{
+	int fds[AB_GATEWAY_MAX_FDS];
+	const char *stage = "listeners";
+	uint32_t count, flags;
+	int r = receive_listeners(fds, &count, &flags);
+
+	if (r == -ECANCELED)
+		return 1;
+	if (r == 0) {
+		gw->has_ipv6 = flags & AB_GATEWAY_HAS_IPV6;
+		r = ab_listen_begin(gw, fds, count);
+	}
+	if (r == 0) {
+		stage = "loop";
+		r = ab_control_begin(gw);
+	}
+	if (r == 0)
+		r = ab_confine(&stage);
+	return r ? fail(stage, -r, "the gateway's own walls do not stand") : 0;
+}
+
+static int say_ready(void)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_GW_READY);
+	ab_put_u32(&w, 0);
+	return ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+}
+
+int main(void)
+{
+	ab_gw *gw;
+
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, NAME, 0, 0, 0);
+	signal(SIGPIPE, SIG_IGN);
+	umask(077);
+	if (syscall(SYS_close_range, AB_FIRST_FD, ~0u, 0))
+		return 1;
+	fcntl(AB_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+	fcntl(AB_PLAN_FD, F_SETFD, FD_CLOEXEC);
+	gw = ab_new(ab_gw);
+	if (gw)
+		gw->host_pidfd = open_host();
+	if (!gw || gw->host_pidfd < 0 || say_hello())
+		return 1;
+	if (prepare(gw) || begin(gw) || say_ready())
+		_exit(1);
+	(void)ab_loop_run(&gw->loop);
+	/* whatever went wrong: without us the box has no network */
+	_exit(1);
+}

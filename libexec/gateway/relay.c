@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bytes both ways. A tunnel holds no buffer while nothing is on its way: what
+ * is read goes through one buffer of the process, and only what could not be
+ * written at once is kept, with reading stopped until it is gone. Before the
+ * first byte goes upstream the gate is passed: a ClientHello has to be the
+ * target's own (gateway cases 52-61).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "state.h"
+#include "tls_hello.h"
+
+typedef struct gate {
+	ab_hello hello;
+	size_t len;
+	char bytes[AB_HELLO_WIRE_MAX];
+} gate;
+
+/* What waits to be written to an end. */
+typedef struct kept {
+	size_t len, at;
+	char bytes[];
+} kept;
+
+typedef struct end {
+	struct tunnel *tunnel;
+	int fd;
+	bool has_ended; /* it sends no more */
+	bool is_shut;	/* we send no more */
+	ab_watch watch;
+	kept *kept;
+	uint64_t bytes; /* that came from it */
+} end;
+
+typedef struct tunnel {
+	ab_gw *gw;
+	end box, up;
+	ab_timer timer;
+	ab_live live;
+	ab_later later;
+	gate *gate;
+	uint64_t active_ns;
+	const char *how;
+	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
+	bool is_ended;
+	char *target; /* owned: for the record of its end */
+} tunnel;
+
+static void release(void *arg)
+{
+	tunnel *t = arg;
+
+	free(t->box.kept);
+	free(t->up.kept);
+	free(t->gate);
+	free(t->target);
+	free(t);
+}
+
+static void finish(tunnel *t, const char *reason, bool hard)
+{
+	if (t->is_ended)
+		return;
+	t->is_ended = true;
+	ab_watch_remove(&t->gw->loop, &t->box.watch);
+	ab_watch_remove(&t->gw->loop, &t->up.watch);
+	ab_timer_clear(&t->gw->loop, &t->timer);
+	ab_live_remove(&t->live);
+	t->gw->clients--;
+	if (hard) {
+		ab_close_hard(t->box.fd);
+		ab_close_hard(t->up.fd);
+	} else {
+		close(t->box.fd);
+		close(t->up.fd);
+	}
+	ab_gw_tell(t->gw, &(ab_gw_record){ .kind = AB_GW_CLOSED,
+					   .how = t->how, .target = t->target,
+					   .reason = reason,
+					   .up = t->box.bytes,
+					   .down = t->up.bytes },
+		   false);
+	ab_loop_later(&t->gw->loop, &t->later, release, t);
+}
+
+static void cut(void *arg)
+{
+	finish(arg, "revoked", true);
+}
+
+static void refuse(tunnel *t, const char *reason, const char *detail)
+{
+	ab_gw_tell(t->gw, &(ab_gw_record){ .kind = AB_GW_DENIED,
+					   .how = t->how, .target = t->target,
+					   .reason = reason,
+					   .detail = detail },
+		   false);
+	finish(t, reason, true);
+}
+
+/* It was set for when the tunnel would be idle for too long. */
+static void on_timer(void *arg)
+{
+	tunnel *t = arg;
+	uint64_t idle_ms = (t->gw->loop.now - t->active_ns) / 1000000;
+
+	if (t->gate_kind == AB_GATE_TLS)
+		refuse(t, "no_hello", "no ClientHello came in time");
+	else if (idle_ms + 1 >= AB_TUNNEL_IDLE_MS)
+		finish(t, "idle", true);
+	else
+		ab_timer_set(&t->gw->loop, &t->timer,
+			     AB_TUNNEL_IDLE_MS - idle_ms, on_timer, t);
+}
+
+static end *other(end *e)
+{
+	return e == &e->tunnel->box ? &e->tunnel->up : &e->tunnel->box;
+}
+
+/* What each end is asked for, from what is on its way. */
+static void set_events(tunnel *t)
+{
+	end *ends[] = { &t->box, &t->up };
+
+	for (size_t i = 0; i < 2 && !t->is_ended; i++) {
+		end *e = ends[i];
+		bool reads = !e->has_ended && !other(e)->kept;
+
+		/* nothing comes down before the gate is passed */
+		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
+			reads = false;
+		if (ab_watch_set(&t->gw->loop, &e->watch,
+				 (reads ? EPOLLIN : 0u) |
+					 (e->kept ? EPOLLOUT : 0u)))
+			finish(t, "failed", true);
+	}
+}
+
+/* It sends no more, and what it sent is written. */
+static void pass_end(end *from)
+{
+	end *to = other(from);
+	tunnel *t = from->tunnel;
+
+	if (!from->has_ended || to->kept || to->is_shut)
+		return;
+	to->is_shut = true;
+	if (shutdown(to->fd, SHUT_WR) && errno != ENOTCONN)
+		finish(t, "failed", true);
+	else if (t->box.has_ended && t->up.has_ended && !t->box.kept &&
+		 !t->up.kept)
+		finish(t, "ended", false);
+}
+
+static bool keep(end *to, const char *p, size_t n)
+{
+	to->kept = ab_calloc(1, sizeof(*to->kept) + n);
+	if (!to->kept)
+		return false;
+	to->kept->len = n;
+	memcpy(to->kept->bytes, p, n);
+	return true;
+}
+
+/* All of it, now or later. */
+static void pass(end *to, const char *p, size_t n)
+{
+	ssize_t done = send(to->fd, p, n, MSG_NOSIGNAL);
+
+	if (done < 0 && errno != EAGAIN) {
+		finish(to->tunnel, "reset", true);
+		return;
+	}
+	if (done < 0)
+		done = 0;
+	if ((size_t)done < n && !keep(to, p + done, n - (size_t)done))
+		finish(to->tunnel, "failed", true);
+}
+
+static void flush(end *to)
+{
+	kept *k = to->kept;
+	ssize_t n = send(to->fd, k->bytes + k->at, k->len - k->at,
+			 MSG_NOSIGNAL);
+
+	if (n < 0 && errno != EAGAIN) {
+		finish(to->tunnel, "reset", true);
+		return;
+	}
+	if (n > 0)
+		k->at += (size_t)n;
+	if (k->at < k->len)
+		return;
+	free(k);
+	to->kept = NULL;
+	pass_end(other(to));
+}
+
+/* --- the gate ------------------------------------------------------------- */
+
+static bool make_gate(tunnel *t)
+{
+	if (!t->gate)
+		t->gate = ab_new(gate);
+	if (!t->gate)
+		finish(t, "failed", true);
+	return t->gate != NULL;
+}
+
+static const char *detail_of(enum ab_hello_reason reason)
+{
+	switch (reason) {
+	case AB_HELLO_SNI_MISMATCH:
+		return "its server_name is another host";
+	case AB_HELLO_SNI_ABSENT:
+		return "its ClientHello names no host";
+	case AB_HELLO_ECH:
+		return "its server_name is encrypted";
+	case AB_HELLO_NOT_TLS:
+		return "this port is for TLS";
+	default:
+		return "its ClientHello was not accepted";
+	}
+}
+
+static void open_gate(tunnel *t)
+{
+	gate *g = t->gate;
+
+	t->gate_kind = AB_GATE_NONE;
+	t->gate = NULL;
+	if (g->len)
+		pass(&t->up, g->bytes, g->len);
+	free(g);
+}
+
+/* Bytes of the box's before the gate is open. */
+static void ask_gate(tunnel *t, const char *p, size_t n)
+{
+	enum ab_hello_reason reason;
+	ab_target target;
+	gate *g = t->gate;
+	size_t used;
+
+	if (t->gate_kind == AB_GATE_SNIFF && g->len == 0 && p[0] != 0x16) {
+		memcpy(g->bytes, p, n);
+		g->len = n;
+		open_gate(t);
+		return;
+	}
+	/* from now on there has to be a whole one, in its time */
+	if (t->gate_kind == AB_GATE_SNIFF) {
+		t->gate_kind = AB_GATE_TLS;
+		ab_timer_set(&t->gw->loop, &t->timer, AB_HEAD_MS, on_timer, t);
+	}
+	memcpy(g->bytes + g->len, p, n);
+	g->len += n;
+	reason = ab_hello_read(&g->hello, p, n, &used);
+	if (reason == AB_HELLO_MORE) {
+		if (g->len == sizeof(g->bytes))
+			refuse(t, "hello_long", "its ClientHello is too long");
+		return;
+	}
+	if (reason == AB_HELLO_OK &&
+	    ab_target_authority(t->target, strlen(t->target), 0, &target))
+		reason = AB_HELLO_SNI_MISMATCH;
+	if (reason == AB_HELLO_OK)
+		reason = ab_hello_judge(&g->hello, &target, 0);
+	if (reason != AB_HELLO_OK) {
+		refuse(t, ab_hello_reason_name(reason), detail_of(reason));
+		return;
+	}
+	ab_timer_set(&t->gw->loop, &t->timer, AB_TUNNEL_IDLE_MS, on_timer, t);
+	open_gate(t);
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static void read_some(end *from)
+{
+	tunnel *t = from->tunnel;
+	bool gated = from == &t->box && t->gate_kind != AB_GATE_NONE;
+	size_t room = AB_SCRATCH_SIZE;
+	ssize_t n;
+
+	if (gated && !make_gate(t))
+		return;
+	if (gated)
+		room = sizeof(t->gate->bytes) - t->gate->len;
+	n = recv(from->fd, t->gw->scratch, room, 0);
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n < 0) {
+		finish(t, "reset", true);
+		return;
+	}
+	if (n == 0) {
+		/* no hello will come any more */
+		if (gated && t->gate_kind == AB_GATE_TLS) {
+			finish(t, "no_hello", true);
+			return;
+		}
+		from->has_ended = true;
+		pass_end(from);
+		return;
+	}
+	from->bytes += (uint64_t)n;
+	t->active_ns = t->gw->loop.now;
+	if (!ab_gw_count_bytes(t->gw, (uint64_t)n))
+		refuse(t, "budget_bytes", "the box has used up its bytes");
+	else if (gated)
+		ask_gate(t, t->gw->scratch, (size_t)n);
+	else
+		pass(other(from), t->gw->scratch, (size_t)n);
+}
+
+static void on_end(void *arg, uint32_t events)
+{
+	end *e = arg;
+	tunnel *t = e->tunnel;
+
+	if (e->kept && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+		flush(e);
+	if (t->is_ended)
+		return;
+	if (!e->has_ended && !other(e)->kept &&
+	    (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
+		read_some(e);
+	else if ((events & (EPOLLERR | EPOLLHUP)) && !e->kept &&
+		 e->has_ended)
+		finish(t, "ended", false);
+	if (!t->is_ended)
+		set_events(t);
+}
+
+static bool watch(tunnel *t, end *e, int fd)
+{
+	e->tunnel = t;
+	e->fd = fd;
+	return ab_watch_add(&t->gw->loop, &e->watch, fd, EPOLLIN, on_end,
+			    e) == 0;
+}
+
+void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
+		     const char *how, enum ab_gate gate_kind,
+		     const char *bytes, size_t len)
+{
+	char text[AB_TARGET_TEXT_SIZE];
+	tunnel *t = ab_new(tunnel);
+
+	ab_target_text(target, 0, text);
+	if (t) {
+		t->gw = gw;
+		t->how = how;
+		t->gate_kind = (uint8_t)gate_kind;
+		t->active_ns = gw->loop.now;
+		t->target = ab_strdup(text);
+	}
+	if (!t || !t->target || !watch(t, &t->box, fd) ||
+	    !watch(t, &t->up, up_fd)) {
+		if (t) {
+			ab_watch_remove(&gw->loop, &t->box.watch);
+			release(t);
+		}
+		ab_close_hard(fd);
+		ab_close_hard(up_fd);
+		return;
+	}
+	gw->clients++;
+	ab_live_add(gw, &t->live, cut, t);
+	ab_timer_set(&gw->loop, &t->timer,
+		     gate_kind == AB_GATE_TLS ? AB_HEAD_MS : AB_TUNNEL_IDLE_MS,
+		     on_timer, t);
+	if (len && gate_kind == AB_GATE_NONE) {
+		pass(&t->up, bytes, len);
+	} else if (len && make_gate(t)) {
+		t->box.bytes += len;
+		if (len > sizeof(t->gate->bytes))
+			refuse(t, "hello_long", "its ClientHello is too long");
+		else
+			ask_gate(t, bytes, len);
+	}
+	if (!t->is_ended)
+		set_events(t);
+}

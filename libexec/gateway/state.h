@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of the gateway, for its own files; routes and MCP use gw.h. */
+#ifndef GATEWAY_STATE_H
+#define GATEWAY_STATE_H
+
+#include <netinet/in.h>
+
+#include "gw.h"
+#include "key.h"
+#include "wire/gateway.h"
+
+#define AB_CONTROL_FD 3
+#define AB_PLAN_FD 4
+#define AB_FIRST_FD 5
+
+/* Bounds; the policy's `rate.connections` lowers the first. */
+#define AB_CLIENTS_MAX 10000
+#define AB_DIALS_MAX 256
+#define AB_HEAD_MS 10000     /* a head, a hello, a SOCKS conversation */
+#define AB_IDLE_MS 65000     /* between requests */
+#define AB_DIAL_MS 20000     /* look-up and connection */
+#define AB_TUNNEL_IDLE_MS (2 * 3600 * 1000u)
+#define AB_NAMES_PER_MINUTE 200 /* new ones that are looked up or answered */
+#define AB_RECORDS_PER_SECOND 500
+#define AB_SCRATCH_SIZE 65536
+
+enum ab_port_kind {
+	AB_PORT_PROXY,
+	AB_PORT_DNS_UDP,
+	AB_PORT_DNS_TCP,
+	AB_PORT_ANY /* on any address: the destination is the target */
+};
+
+typedef struct ab_listener {
+	ab_gw *gw;
+	int fd;
+	uint8_t kind; /* enum ab_port_kind */
+	ab_watch watch;
+	ab_timer timer; /* it rests: out of descriptors */
+} ab_listener;
+
+/* A bucket of things per time: `level` of `size`, filled at a steady rate. */
+typedef struct ab_bucket {
+	uint64_t level, size; /* in units */
+	uint64_t per_second;
+	uint64_t filled_ns; /* when it was filled last */
+} ab_bucket;
+
+typedef struct ab_names ab_names;
+typedef struct ab_resolver ab_resolver;
+
+struct ab_gw {
+	ab_loop loop;
+	ab_watch control, host;
+	int host_pidfd;
+
+	ab_allow allow;
+	ab_key key;
+	ab_gateway_rates rates;
+	bool has_ipv6, is_audited, is_revoked;
+
+	ab_live *live;
+	size_t live_count;
+	size_t clients, clients_max;
+	size_t dials;
+	ab_bucket records, requests, new_names, failures;
+	uint64_t lost;	       /* records since the last that was sent */
+	uint64_t bytes, requests_ever; /* against the budgets */
+
+	ab_names *names;
+	ab_resolver *resolver;
+
+	ab_listener listeners[AB_GATEWAY_MAX_FDS];
+	uint32_t listener_count;
+
+	/* what is read and goes on at once */
+	char scratch[AB_SCRATCH_SIZE];
+};
+
+/* bucket.c: take one thing; false: there is none. */
+void ab_bucket_init(ab_bucket *b, uint64_t size, uint64_t per_second,
+		    uint64_t now);
+bool ab_bucket_take(ab_bucket *b, uint64_t n, uint64_t now);
+
+/* control.c */
+/* 0 or -errno. */
+int ab_control_begin(ab_gw *gw);
+void ab_gw_revoke(ab_gw *gw, uint64_t *count);
+
+/* listen.c */
+/* The listeners in their order; 0 or -errno. */
+int ab_listen_begin(ab_gw *gw, const int *fds, uint32_t count);
+
+/* resolve.c: c-ares. Before confinement: reads the system's configuration. */
+int ab_resolver_new(ab_gw *gw, const char *servers);
+/*
+ * Both families of a name. `done` is called once, from the loop or, for what
+ * is cached or cannot be asked, from here. *query: to forget it; NULL when
+ * done was called already.
+ */
+typedef struct ab_query ab_query;
+typedef void (*ab_resolved)(void *arg, enum ab_dial_reason reason,
+			    const ab_address *addresses, size_t count);
+void ab_resolve(ab_gw *gw, const ab_target *name, ab_resolved done, void *arg,
+		ab_query **query);
+void ab_resolve_cancel(ab_query *query);
+
+/* confine.c: all rights that are not needed, given up for good. */
+int ab_confine(const char **stage);
+
+/* stub.c */
+int ab_stub_begin(ab_gw *gw);
+void ab_stub_udp(ab_listener *l);
+void ab_stub_accept(ab_gw *gw, int fd);
+/* The name that the stub gave this address to; false: none of its. */
+bool ab_stub_name(ab_gw *gw, const ab_address *address, ab_target *name);
+
+/* conn.c */
+/* fd is taken. `to` is where it was sent, with the port. */
+void ab_client_begin(ab_gw *gw, int fd, enum ab_port_kind kind,
+		     const ab_target *to);
+/* The status and the text of a refusal by the list. */
+void ab_client_deny(ab_client *c, const char *how, const ab_target *target,
+		    enum ab_allow_reason reason, const ab_host *rule);
+/* More bytes into c->in, which is made when it is not there. > 0, 0 at the
+   end, -EAGAIN, -ENOBUFS: it is full, or -errno. */
+int ab_client_fill(ab_client *c);
+/* Frees memory at the end of the turn; the descriptor stays with the caller. */
+int ab_client_release(ab_client *c);
+
+/* tunnel.c: CONNECT, SOCKS and what comes without a proxy */
+void ab_connect_begin(ab_client *c);
+void ab_socks_begin(ab_client *c);
+void ab_direct_begin(ab_client *c, const ab_target *to);
+
+/* exchange.c: HTTP requests that are forwarded. `bound`: all go there. */
+void ab_exchange_begin(ab_client *c, const ab_target *bound);
+
+/* relay.c */
+enum ab_gate {
+	AB_GATE_NONE,
+	AB_GATE_SNIFF, /* a ClientHello has to be the target's, if it is one */
+	AB_GATE_TLS    /* there has to be one */
+};
+/*
+ * Bytes both ways until both ends have ended. Takes both descriptors, and
+ * copies `len` bytes that the client has sent already.
+ */
+void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
+		     const char *how, enum ab_gate gate, const char *bytes,
+		     size_t len);
+
+/* Close with a reset: what is buffered is discarded. */
+void ab_close_hard(int fd);
+/* Against the budgets; false: they are used up. */
+bool ab_gw_count_bytes(ab_gw *gw, uint64_t n);
+bool ab_gw_count_request(ab_gw *gw);
+/* A new name is asked for: budget of distinct names. */
+bool ab_gw_count_name(ab_gw *gw);
+/* Judge a target of the box and record a refusal. */
+enum ab_allow_reason ab_gw_judge(ab_gw *gw, const char *how,
+				 const ab_target *t, const ab_host **rule);
+/* Let through: recorded, or it may not be. */
+bool ab_gw_tell_allowed(ab_gw *gw, const char *how, const ab_target *t,
+			const ab_host *rule, const ab_address *address);
+
+#endif

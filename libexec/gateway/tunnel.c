@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who asks for a connection: CONNECT, SOCKS5, and connections that come
+ * without a proxy, whose destination is the name that the stub gave its
+ * address to. All three are judged in one way and end in a tunnel; what goes
+ * to port 80 is HTTP and judged request by request.
+ * Spec: DESIGN.md section 9, gateway cases 28, 52-63, 88-92, 109.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "socks.h"
+#include "state.h"
+
+#define HTTP_PORT 80
+#define TLS_PORT 443
+#define ESTABLISHED "HTTP/1.1 200 Connection established\r\n\r\n"
+
+enum way { WAY_CONNECT, WAY_SOCKS, WAY_DIRECT };
+
+typedef struct asker {
+	ab_client *c;
+	ab_dial *dial;
+	ab_later later;
+	ab_target target;
+	const ab_host *rule; /* valid while the list is the same */
+	uint8_t way;
+	size_t early; /* where what the client sent ahead begins, in c->in */
+	ab_socks socks;
+} asker;
+
+static const char *how_of(const asker *a)
+{
+	return a->way == WAY_CONNECT ? "connect"
+	       : a->way == WAY_SOCKS ? "socks" : "transparent";
+}
+
+static void end_asker(asker *a)
+{
+	ab_dial_cancel(a->dial);
+	explicit_bzero(&a->socks, sizeof(a->socks));
+	a->c->state = NULL;
+	ab_loop_later(&a->c->gw->loop, &a->later, free, a);
+}
+
+/* A reset: to whoever has no protocol to be told more. */
+static void drop(asker *a)
+{
+	ab_client *c = a->c;
+
+	end_asker(a);
+	ab_close_hard(ab_client_release(c));
+}
+
+static void cut(void *arg)
+{
+	asker *a = arg;
+
+	/* the attempt is cut for itself, or was */
+	drop(a);
+}
+
+static void on_late(void *arg)
+{
+	drop(arg);
+}
+
+static asker *begin(ab_client *c, enum way way)
+{
+	asker *a = ab_new(asker);
+
+	if (!a) {
+		ab_close_hard(ab_client_release(c));
+		return NULL;
+	}
+	a->c = c;
+	a->way = (uint8_t)way;
+	c->state = a;
+	c->live.cut = cut;
+	c->live.arg = a;
+	return a;
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+static enum ab_socks_code code_of(const ab_dial_result *r)
+{
+	switch ((enum ab_dial_reason)r->reason) {
+	case AB_DIAL_OK:
+		return AB_SOCKS_OK;
+	case AB_DIAL_NOT_ALLOWED:
+		return AB_SOCKS_NOT_ALLOWED;
+	case AB_DIAL_REFUSED:
+		return AB_SOCKS_REFUSED;
+	case AB_DIAL_NO_NAME:
+	case AB_DIAL_RESOLVER:
+	case AB_DIAL_UNREACHABLE:
+		return AB_SOCKS_HOST_UNREACHABLE;
+	case AB_DIAL_TIMEOUT:
+		return AB_SOCKS_TTL;
+	default:
+		return AB_SOCKS_FAILURE;
+	}
+}
+
+static bool send_socks(asker *a, enum ab_socks_code code)
+{
+	uint8_t out[AB_SOCKS_REPLY_SIZE];
+	size_t n = ab_socks_reply(&a->socks, code, out);
+
+	return send(a->c->fd, out, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+static unsigned status_of(const ab_dial_result *r)
+{
+	switch ((enum ab_dial_reason)r->reason) {
+	case AB_DIAL_NOT_ALLOWED:
+		return 403;
+	case AB_DIAL_TIMEOUT:
+		return 504;
+	case AB_DIAL_BUSY:
+		return 429;
+	default:
+		return 502;
+	}
+}
+
+static void refuse(asker *a, const ab_dial_result *r)
+{
+	const char *reason = r->reason == AB_DIAL_NOT_ALLOWED
+		? ab_allow_reason_name(r->allow)
+		: ab_dial_reason_name(r->reason);
+	const char *text = r->reason == AB_DIAL_NOT_ALLOWED
+		? ab_allow_reason_text(r->allow) : "cannot be reached";
+	char name[AB_TARGET_TEXT_SIZE], line[AB_TARGET_TEXT_SIZE + 160];
+	ab_client *c = a->c;
+
+	ab_target_text(&a->target, 0, name);
+	snprintf(line, sizeof(line), "agentbox: %s %s (%s)", name, text,
+		 reason);
+	if (a->way == WAY_SOCKS) {
+		(void)send_socks(a, code_of(r));
+		end_asker(a);
+		ab_client_close(c);
+	} else if (a->way == WAY_CONNECT || a->target.port == HTTP_PORT) {
+		end_asker(a);
+		ab_client_refuse(c, status_of(r), reason, line);
+	} else {
+		drop(a);
+	}
+}
+
+static void refuse_list(asker *a, enum ab_allow_reason reason)
+{
+	const ab_dial_result r = { .fd = -1, .reason = AB_DIAL_NOT_ALLOWED,
+				   .allow = (uint8_t)reason };
+
+	refuse(a, &r);
+}
+
+/* Whoever speaks a proxy's protocol is told that it may go on. */
+static bool say_yes(asker *a)
+{
+	const size_t n = sizeof(ESTABLISHED) - 1;
+
+	if (a->way == WAY_CONNECT)
+		return send(a->c->fd, ESTABLISHED, n, MSG_NOSIGNAL) ==
+		       (ssize_t)n;
+	return a->way == WAY_DIRECT || send_socks(a, AB_SOCKS_OK);
+}
+
+/* --- the connection ------------------------------------------------------- */
+
+static void tell_failed(asker *a, const ab_dial_result *r)
+{
+	bool denied = r->reason == AB_DIAL_NOT_ALLOWED;
+	char name[AB_TARGET_TEXT_SIZE];
+
+	ab_target_text(&a->target, 0, name);
+	ab_gw_tell(a->c->gw, &(ab_gw_record){
+		.kind = denied ? AB_GW_DENIED : AB_GW_FAILED,
+		.how = how_of(a), .target = name,
+		.reason = denied ? ab_allow_reason_name(r->allow)
+				 : ab_dial_reason_name(r->reason),
+		.detail = denied ? ab_allow_reason_text(r->allow)
+				 : "cannot be reached" },
+		   false);
+}
+
+static void on_dialled(void *arg, const ab_dial_result *r)
+{
+	asker *a = arg;
+	ab_client *c = a->c;
+	ab_client_in *in;
+	int fd;
+
+	a->dial = NULL;
+	if (r->reason != AB_DIAL_OK) {
+		tell_failed(a, r);
+		refuse(a, r);
+		return;
+	}
+	/* it may have been taken from the list meanwhile (case 153) */
+	if (ab_allow_target(&c->gw->allow, &a->target, &a->rule) !=
+		    AB_ALLOW_OK ||
+	    !ab_gw_tell_allowed(c->gw, how_of(a), &a->target, a->rule,
+				&r->address) ||
+	    !say_yes(a)) {
+		ab_close_hard(r->fd);
+		drop(a);
+		return;
+	}
+	in = c->in;
+	c->in = NULL;
+	fd = ab_client_release(c);
+	ab_tunnel_begin(c->gw, fd, r->fd, &a->target, how_of(a),
+			a->target.port == TLS_PORT ? AB_GATE_TLS
+						   : AB_GATE_SNIFF,
+			in ? in->bytes + a->early : NULL,
+			in ? in->len - a->early : 0);
+	free(in);
+	end_asker(a);
+}
+
+/* Nothing is read meanwhile; a reset is seen nevertheless. */
+static void on_wait(void *arg, uint32_t events)
+{
+	if (events & (EPOLLERR | EPOLLHUP))
+		drop(arg);
+}
+
+/* What goes to port 80 is answered request by request. */
+static void serve_http(asker *a)
+{
+	ab_client *c = a->c;
+	ab_target target = a->target;
+
+	if (!say_yes(a)) {
+		drop(a);
+		return;
+	}
+	if (c->in) {
+		memmove(c->in->bytes, c->in->bytes + a->early,
+			c->in->len - a->early);
+		c->in->len -= a->early;
+		memset(&c->in->head, 0, sizeof(c->in->head));
+	}
+	end_asker(a);
+	ab_exchange_begin(c, &target);
+}
+
+static void ask(asker *a)
+{
+	enum ab_allow_reason reason;
+	ab_client *c = a->c;
+
+	ab_timer_clear(&c->gw->loop, &c->timer);
+	reason = ab_gw_judge(c->gw, how_of(a), &a->target, &a->rule);
+	if (reason != AB_ALLOW_OK) {
+		refuse_list(a, reason);
+		return;
+	}
+	if (a->target.port == HTTP_PORT) {
+		serve_http(a);
+		return;
+	}
+	if (!ab_gw_count_request(c->gw)) {
+		const ab_dial_result busy = { .fd = -1,
+					      .reason = AB_DIAL_BUSY };
+
+		tell_failed(a, &busy);
+		refuse(a, &busy);
+		return;
+	}
+	ab_watch_hand(&c->watch, on_wait, a);
+	a->dial = ab_gw_dial(c->gw, &a->target, 0, on_dialled, a);
+	if (!a->dial || ab_watch_set(&c->gw->loop, &c->watch, 0))
+		drop(a);
+}
+
+void ab_connect_begin(ab_client *c)
+{
+	asker *a = begin(c, WAY_CONNECT);
+
+	if (!a)
+		return;
+	a->target = c->in->head.host;
+	a->early = c->in->head.len;
+	ask(a);
+}
+
+void ab_direct_begin(ab_client *c, const ab_target *to)
+{
+	asker *a = begin(c, WAY_DIRECT);
+
+	if (!a)
+		return;
+	if (ab_stub_name(c->gw, &to->address, &a->target))
+		a->target.port = to->port;
+	else
+		a->target = *to;
+	ask(a);
+}
+
+/* --- SOCKS5 --------------------------------------------------------------- */
+
+static void refuse_socks(asker *a, enum ab_socks_reason reason)
+{
+	ab_client *c = a->c;
+
+	ab_gw_tell(c->gw, &(ab_gw_record){ .kind = AB_GW_DENIED,
+					   .how = "socks",
+					   .reason = ab_socks_reason_name(
+						   reason),
+					   .detail = "SOCKS was refused" },
+		   false);
+	(void)send_socks(a, AB_SOCKS_FAILURE);
+	end_asker(a);
+	ab_client_close(c);
+}
+
+/* One message of the client's; true: there may be another. */
+static bool take_message(asker *a, enum ab_socks_reason reason)
+{
+	bool good;
+
+	switch (reason) {
+	case AB_SOCKS_METHODS:
+		break;
+	case AB_SOCKS_AUTH:
+		good = ab_key_is(&a->c->gw->key, a->socks.password,
+				 a->socks.password_len);
+		reason = ab_socks_auth(&a->socks, good);
+		if (!good) {
+			refuse_socks(a, reason);
+			return false;
+		}
+		break;
+	case AB_SOCKS_REQUEST:
+		a->target = a->socks.target;
+		a->c->with_key = true;
+		ask(a);
+		return false;
+	default:
+		refuse_socks(a, reason);
+		return false;
+	}
+	if (send_socks(a, AB_SOCKS_OK))
+		return true;
+	drop(a);
+	return false;
+}
+
+static void on_socks(void *arg, uint32_t events)
+{
+	asker *a = arg;
+	ab_client_in *in;
+	int n = ab_client_fill(a->c);
+	bool more = true;
+
+	(void)events;
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0) {
+		drop(a);
+		return;
+	}
+	in = a->c->in;
+	while (more && a->early < in->len) {
+		size_t used;
+		enum ab_socks_reason reason = ab_socks_read(
+			&a->socks, in->bytes + a->early, in->len - a->early,
+			&used);
+
+		/* the password does not stay */
+		explicit_bzero(in->bytes + a->early, used);
+		a->early += used;
+		if (reason == AB_SOCKS_MORE)
+			break;
+		more = take_message(a, reason);
+	}
+}
+
+void ab_socks_begin(ab_client *c)
+{
+	asker *a = begin(c, WAY_SOCKS);
+
+	if (!a)
+		return;
+	ab_watch_hand(&c->watch, on_socks, a);
+	ab_timer_set(&c->gw->loop, &c->timer, AB_HEAD_MS, on_late, a);
+	on_socks(a, 0);
+}
