@@ -62,7 +62,7 @@ static const struct value *appended(struct ab_shell_run *run,
 	struct segments list = { NULL, &list.first };
 	struct fields f = { 0 };
 
-	if (a->is_array && old->kind == VALUE_ARRAY && !a->is_sparse) {
+	if (a->is_list && old->kind == VALUE_ARRAY && !a->is_sparse) {
 		uint32_t count = old->count + a->value_count;
 		struct ab_word *all = ab_run_low(run, count * sizeof(*all));
 
