@@ -26,6 +26,14 @@ typedef void (*ab_sha256_fn)(const void *p, size_t n,
 ab_sha256_fn ab_sha256_pick(void);
 void ab_sha256_portable(const void *p, size_t n, uint8_t out[AB_SHA256_SIZE]);
 
+/* Several messages, which take less time together; `fn` is what was picked. */
+typedef struct ab_sha256_job {
+	const void *p; /* borrowed; may be NULL when n is 0 */
+	size_t n;
+	uint8_t *out; /* AB_SHA256_SIZE bytes; borrowed */
+} ab_sha256_job;
+void ab_sha256_many(ab_sha256_fn fn, const ab_sha256_job *jobs, size_t count);
+
 /* The same in pieces; `fn` is what was picked. */
 typedef struct ab_sha256_stream {
 	uint64_t state[16];

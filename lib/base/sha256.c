@@ -2,11 +2,12 @@
 /*
  * SHA-256 for those who hash much: verifying an audit log, every file of a
  * snapshot. libsodium's portable code reaches about 320 MB/s where the
- * processor's own SHA instructions reach over 1.5 GB/s, so they are used when
- * present. The round function only: padding and dispatch are below, everything
- * else is libsodium. Both give the same digest (tests/unit/audit_internal.c
- * compares them over every length to 300, tests/unit/base_text_internal.c in
- * pieces). Refuses nothing. FIPS 180-4, hash.h.
+ * processor's own SHA instructions reach 1.8 GB/s, and 3.3 with two messages
+ * side by side, so they are used when present. The rounds only: padding and
+ * dispatch are below, everything else is libsodium. Both give the same digest
+ * (tests/unit/audit_internal.c compares them over every length to 300,
+ * tests/unit/base_text_internal.c in pieces and side by side). Refuses
+ * nothing. FIPS 180-4, hash.h.
  */
 #include "config.h"
 
@@ -65,46 +66,108 @@ static inline __m128i load(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-__attribute__((target("sha,sse4.1,ssse3"))) static void
-compress(uint32_t state[8], const uint8_t *p, size_t blocks)
+#define SHA __attribute__((target("sha,sse4.1,ssse3")))
+#define SHA_INLINE SHA static inline __attribute__((always_inline))
+#define LANES 2
+
+/* One message that is being hashed: what comes next, and its end. */
+typedef struct lane {
+	uint32_t state[8];
+	const uint8_t *p;
+	size_t blocks, tail_blocks;
+	uint8_t tail[128];
+	uint8_t *out;
+} lane;
+
+SHA_INLINE void load_state(const uint32_t state[8], __m128i *s0, __m128i *s1)
+{
+	__m128i t = _mm_shuffle_epi32(load(state), 0xb1);
+
+	*s1 = _mm_shuffle_epi32(load(state + 4), 0x1b);
+	*s0 = _mm_alignr_epi8(t, *s1, 8);
+	*s1 = _mm_blend_epi16(*s1, t, 0xf0);
+}
+
+SHA_INLINE void store_state(uint32_t state[8], __m128i s0, __m128i s1)
+{
+	__m128i t = _mm_shuffle_epi32(s0, 0x1b);
+	__m128i *to = (__m128i *)(void *)state;
+
+	s1 = _mm_shuffle_epi32(s1, 0xb1);
+	_mm_storeu_si128(to, _mm_blend_epi16(t, s1, 0xf0));
+	_mm_storeu_si128(to + 1, _mm_alignr_epi8(s1, t, 8));
+}
+
+/* Four rounds of each lane; its schedule goes on. */
+SHA_INLINE void rounds(size_t i, const size_t lanes, __m128i *s0, __m128i *s1,
+		       __m128i m[LANES][4])
+{
+	const __m128i k = load(round_constants + 4 * i);
+	__m128i w[LANES];
+
+#pragma GCC unroll 2
+	for (size_t j = 0; j < lanes; j++) {
+		w[j] = _mm_add_epi32(m[j][i & 3], k);
+		s1[j] = _mm_sha256rnds2_epu32(s1[j], s0[j], w[j]);
+	}
+#pragma GCC unroll 2
+	for (size_t j = 0; j < lanes; j++) {
+		w[j] = _mm_shuffle_epi32(w[j], 0x0e);
+		s0[j] = _mm_sha256rnds2_epu32(s0[j], s1[j], w[j]);
+		if (i < 12)
+			m[j][i & 3] = SCHEDULE(m[j][i & 3], m[j][(i + 1) & 3],
+					       m[j][(i + 2) & 3],
+					       m[j][(i + 3) & 3]);
+	}
+}
+
+/*
+ * So many blocks of each lane; `lanes` is a constant where this is inlined.
+ * A round has to wait for the one before, so another message's goes between:
+ * two take hardly longer than one.
+ */
+SHA_INLINE void compress_lanes(lane *l, const size_t lanes, size_t blocks)
 {
 	const __m128i swap =
 		_mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-	__m128i t = load(state);
-	__m128i s1 = load(state + 4);
-	__m128i s0;
+	__m128i s0[LANES], s1[LANES], a[LANES], b[LANES], m[LANES][4];
 
-	t = _mm_shuffle_epi32(t, 0xb1);
-	s1 = _mm_shuffle_epi32(s1, 0x1b);
-	s0 = _mm_alignr_epi8(t, s1, 8);
-	s1 = _mm_blend_epi16(s1, t, 0xf0);
-	for (; blocks; blocks--, p += 64) {
-		__m128i a = s0, b = s1, m[4];
-
-		for (size_t i = 0; i < 4; i++)
-			m[i] = _mm_shuffle_epi8(load(p + 16 * i), swap);
-#pragma GCC unroll 16
-		for (size_t i = 0; i < 16; i++) {
-			__m128i k = load(round_constants + 4 * i);
-			__m128i w = _mm_add_epi32(m[i & 3], k);
-
-			s1 = _mm_sha256rnds2_epu32(s1, s0, w);
-			w = _mm_shuffle_epi32(w, 0x0e);
-			s0 = _mm_sha256rnds2_epu32(s0, s1, w);
-			if (i < 12)
-				m[i & 3] = SCHEDULE(m[i & 3], m[(i + 1) & 3],
-						    m[(i + 2) & 3],
-						    m[(i + 3) & 3]);
+#pragma GCC unroll 2
+	for (size_t j = 0; j < lanes; j++)
+		load_state(l[j].state, &s0[j], &s1[j]);
+	for (; blocks; blocks--) {
+#pragma GCC unroll 2
+		for (size_t j = 0; j < lanes; j++) {
+			a[j] = s0[j];
+			b[j] = s1[j];
+#pragma GCC unroll 4
+			for (size_t i = 0; i < 4; i++)
+				m[j][i] = _mm_shuffle_epi8(
+					load(l[j].p + 16 * i), swap);
+			l[j].p += 64;
 		}
-		s0 = _mm_add_epi32(s0, a);
-		s1 = _mm_add_epi32(s1, b);
+#pragma GCC unroll 16
+		for (size_t i = 0; i < 16; i++)
+			rounds(i, lanes, s0, s1, m);
+#pragma GCC unroll 2
+		for (size_t j = 0; j < lanes; j++) {
+			s0[j] = _mm_add_epi32(s0[j], a[j]);
+			s1[j] = _mm_add_epi32(s1[j], b[j]);
+		}
 	}
-	t = _mm_shuffle_epi32(s0, 0x1b);
-	s1 = _mm_shuffle_epi32(s1, 0xb1);
-	s0 = _mm_blend_epi16(t, s1, 0xf0);
-	s1 = _mm_alignr_epi8(s1, t, 8);
-	_mm_storeu_si128((__m128i *)(void *)state, s0);
-	_mm_storeu_si128((__m128i *)(void *)(state + 4), s1);
+#pragma GCC unroll 2
+	for (size_t j = 0; j < lanes; j++)
+		store_state(l[j].state, s0[j], s1[j]);
+}
+
+SHA static void compress_one(lane *l, size_t blocks)
+{
+	compress_lanes(l, 1, blocks);
+}
+
+SHA static void compress_two(lane *l, size_t blocks)
+{
+	compress_lanes(l, 2, blocks);
 }
 
 static const uint32_t first_state[8] = {
@@ -112,19 +175,22 @@ static const uint32_t first_state[8] = {
 	0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 
-/* What is left over (under 64 bytes), the padding, and the digest. */
-static void finish(uint32_t state[8], const uint8_t *rest, size_t n,
-		   uint64_t all, uint8_t out[AB_SHA256_SIZE])
+/* What is left over (under 64 bytes) and the padding. */
+static void pad(lane *l, const uint8_t *rest, size_t n, uint64_t all)
 {
-	size_t tail_len = n < 56 ? 64 : 128;
-	uint8_t tail[128] = { 0 };
+	size_t len = n < 56 ? 64 : 128;
 
+	memset(l->tail, 0, len);
 	if (n)
-		memcpy(tail, rest, n);
-	tail[n] = 0x80;
+		memcpy(l->tail, rest, n);
+	l->tail[n] = 0x80;
 	for (size_t i = 0; i < 8; i++)
-		tail[tail_len - 1 - i] = (uint8_t)(all * 8 >> (8 * i));
-	compress(state, tail, tail_len / 64);
+		l->tail[len - 1 - i] = (uint8_t)(all * 8 >> (8 * i));
+	l->tail_blocks = len / 64;
+}
+
+static void put_digest(const uint32_t state[8], uint8_t out[AB_SHA256_SIZE])
+{
 	for (size_t i = 0; i < 8; i++) {
 		out[4 * i] = (uint8_t)(state[i] >> 24);
 		out[4 * i + 1] = (uint8_t)(state[i] >> 16);
@@ -133,16 +199,73 @@ static void finish(uint32_t state[8], const uint8_t *rest, size_t n,
 	}
 }
 
+static void lane_begin(lane *l, const ab_sha256_job *job)
+{
+	const uint8_t *p = job->p;
+
+	memcpy(l->state, first_state, sizeof(l->state));
+	l->p = p;
+	l->blocks = job->n / 64;
+	l->out = job->out;
+	pad(l, job->n % 64 ? p + l->blocks * 64 : NULL, job->n % 64, job->n);
+}
+
+/* Its next blocks: of its message, the padding, or the next message. */
+static bool lane_next(lane *l, const ab_sha256_job *jobs, size_t count,
+		      size_t *next)
+{
+	while (!l->blocks) {
+		if (l->tail_blocks) {
+			l->p = l->tail;
+			l->blocks = l->tail_blocks;
+			l->tail_blocks = 0;
+			continue;
+		}
+		if (l->out)
+			put_digest(l->state, l->out);
+		l->out = NULL;
+		if (*next == count)
+			return false;
+		lane_begin(l, &jobs[(*next)++]);
+	}
+	return true;
+}
+
+static void hash_lanes(const ab_sha256_job *jobs, size_t count)
+{
+	lane l[LANES] = { 0 }, *last;
+	size_t next = 0;
+	bool has_first = lane_next(&l[0], jobs, count, &next);
+	bool has_second = lane_next(&l[1], jobs, count, &next);
+
+	while (has_first && has_second) {
+		size_t n = l[0].blocks < l[1].blocks ? l[0].blocks
+						     : l[1].blocks;
+
+		compress_two(l, n);
+		l[0].blocks -= n;
+		l[1].blocks -= n;
+		has_first = lane_next(&l[0], jobs, count, &next);
+		has_second = lane_next(&l[1], jobs, count, &next);
+	}
+	last = has_first ? &l[0] : &l[1];
+	while (lane_next(last, jobs, count, &next)) {
+		compress_one(last, last->blocks);
+		last->blocks = 0;
+	}
+}
+
 static void hash_with_instructions(const void *data, size_t n,
 				   uint8_t out[AB_SHA256_SIZE])
 {
-	const uint8_t *p = data;
-	uint32_t state[8];
-	size_t whole = n / 64;
+	const ab_sha256_job job = { data, n, out };
+	lane l;
 
-	memcpy(state, first_state, sizeof(state));
-	compress(state, p, whole);
-	finish(state, whole ? p + whole * 64 : p, n % 64, n, out);
+	lane_begin(&l, &job);
+	compress_one(&l, l.blocks);
+	l.p = l.tail;
+	compress_one(&l, l.tail_blocks);
+	put_digest(l.state, out);
 }
 
 ab_sha256_fn ab_sha256_pick(void)
@@ -176,6 +299,17 @@ static bool begin_pieces(ab_sha256_stream *s)
 	return true;
 }
 
+static void compress(uint32_t state[8], const uint8_t *p, size_t blocks)
+{
+	lane l = { .p = p };
+
+	if (!blocks)
+		return;
+	memcpy(l.state, state, sizeof(l.state));
+	compress_one(&l, blocks);
+	memcpy(state, l.state, sizeof(l.state));
+}
+
 static void add_pieces(ab_sha256_stream *s, const uint8_t *data, size_t n)
 {
 	pieces *p = pieces_of(s);
@@ -200,8 +334,20 @@ static void add_pieces(ab_sha256_stream *s, const uint8_t *data, size_t n)
 static void end_pieces(ab_sha256_stream *s, uint8_t out[AB_SHA256_SIZE])
 {
 	pieces *p = pieces_of(s);
+	lane l = { 0 };
 
-	finish(p->state, p->rest, p->all % 64, p->all, out);
+	pad(&l, p->rest, p->all % 64, p->all);
+	compress(p->state, l.tail, l.tail_blocks);
+	put_digest(p->state, out);
+}
+
+static bool hash_many(ab_sha256_fn fn, const ab_sha256_job *jobs,
+		      size_t count)
+{
+	if (fn != hash_with_instructions)
+		return false;
+	hash_lanes(jobs, count);
+	return true;
 }
 
 #else
@@ -230,7 +376,24 @@ static void end_pieces(ab_sha256_stream *s, uint8_t out[AB_SHA256_SIZE])
 	(void)out;
 }
 
+static bool hash_many(ab_sha256_fn fn, const ab_sha256_job *jobs,
+		      size_t count)
+{
+	(void)fn;
+	(void)jobs;
+	(void)count;
+	return false;
+}
+
 #endif
+
+void ab_sha256_many(ab_sha256_fn fn, const ab_sha256_job *jobs, size_t count)
+{
+	if (hash_many(fn, jobs, count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		fn(jobs[i].p, jobs[i].n, jobs[i].out);
+}
 
 static crypto_hash_sha256_state *sodium_of(ab_sha256_stream *s)
 {

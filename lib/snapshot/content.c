@@ -276,7 +276,8 @@ static void try_place(ab_content *s, lane *l, size_t at)
 	for (; i && !s->is_found; i = s->anchors.prints[i - 1].next) {
 		const ab_content_print *print = &s->anchors.prints[i - 1];
 
-		if (ab_content_is_print(print, key, l->bytes[at + 3]) &&
+		if (ab_content_is_print(&s->anchors, print, key,
+					l->bytes + at) &&
 		    print->offset <= at)
 			try_row(s, l, &ab_content_rows[print->row],
 				at - print->offset);
@@ -384,12 +385,29 @@ static int parity_of(const uint8_t *p, size_t n)
 	return 0;
 }
 
+/* No NUL in all that is there: so no block of it is UTF-16. */
+static void skip_plain(ab_content *s, uint64_t end, bool is_end)
+{
+	const uint8_t *p = s->raw.bytes + (s->block - s->raw.base);
+	size_t n = (size_t)(end - s->block);
+
+	if (s->before || memchr(p, 0, n))
+		return;
+	/* the last whole one waits for the one behind it */
+	if (!is_end)
+		n = n < 2 * BLOCK ? 0 : n / BLOCK * BLOCK - BLOCK;
+	if (n)
+		s->is_joined = false;
+	s->block += n;
+}
+
 /* Tell which blocks of the file are UTF-16; they and those beside them. */
 static void widen(ab_content *s, bool is_end)
 {
 	lane *l = &s->raw;
 	uint64_t end = l->base + l->have;
 
+	skip_plain(s, end, is_end);
 	while (s->block < end && !s->is_found) {
 		const uint8_t *p = l->bytes + (s->block - l->base);
 		size_t left = (size_t)(end - s->block);

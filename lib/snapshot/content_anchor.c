@@ -41,6 +41,9 @@ const uint16_t ab_content_frequency[256] = {
 /* No print of more spellings than this. */
 #define SPELLINGS 160
 #define PRINT AB_CONTENT_PRINT
+/* Places of a row that are looked at for one more that has to fit. */
+#define PROBED ((size_t)48)
+_Static_assert(AB_CONTENT_PAD >= 64 + PROBED, "of a vector's last place");
 
 typedef ab_content_place place;
 
@@ -67,13 +70,13 @@ static void place_make(place *at, bool fold, char class, uint8_t literal)
 	}
 }
 
-/* The places of a row's anchor; how many. */
-static size_t places(const ab_content_row *row, place *at)
+/* Up to `most` places with which a row begins; how many. */
+static size_t places(const ab_content_row *row, place *at, size_t most)
 {
 	const char *shape = row->shape;
 	size_t n = 0;
 
-	while (*shape && n < AB_CONTENT_ANCHOR) {
+	while (*shape && n < most) {
 		uint8_t literal;
 		size_t min, max;
 		char class;
@@ -83,7 +86,7 @@ static size_t places(const ab_content_row *row, place *at)
 			continue;
 		}
 		shape = ab_content_step(shape, &class, &literal, &min, &max);
-		for (size_t i = 0; i < min && n < AB_CONTENT_ANCHOR; i++) {
+		for (size_t i = 0; i < min && n < most; i++) {
 			if (i)
 				at[n] = at[n - 1];
 			else
@@ -155,14 +158,29 @@ static void add_prints(ab_content_anchors *a, unsigned x, const place *p,
 	}
 }
 
+/* The rarest place behind the print, or its last one again. */
+static void add_probe(ab_content_probe *probe, const place *p, size_t n)
+{
+	size_t best = PRINT - 1;
+
+	for (size_t i = PRINT; i < n; i++) {
+		if (best < PRINT || p[i].weight < p[best].weight)
+			best = i;
+	}
+	probe->offset = (uint8_t)best;
+	memcpy(probe->set, p[best].set, sizeof(probe->set));
+}
+
 static void add_row(ab_content_anchors *a, ab_content_buckets *buckets,
 		    size_t row)
 {
-	place at[AB_CONTENT_ANCHOR];
-	size_t n = places(&ab_content_rows[row], at);
-	size_t offset = rarest(at, n);
+	place at[PROBED];
+	size_t n = places(&ab_content_rows[row], at, PROBED);
+	size_t offset = rarest(at, n < AB_CONTENT_ANCHOR ? n :
+							   AB_CONTENT_ANCHOR);
 	const place *p = at + offset;
 
+	add_probe(&a->probes[row], p, n - offset);
 	ab_content_buckets_add(buckets, a, p);
 	for (unsigned x = ab_place_next(&p[0], 0); x < 128;
 	     x = ab_place_next(&p[0], x + 1))

@@ -182,6 +182,14 @@ typedef struct ab_content_print {
 	uint8_t offset;
 } ab_content_print;
 
+/* What a row has behind its print, and how far from where that begins:
+   "path" and "pattern" are often met, a token that begins like that is not. */
+typedef struct ab_content_probe {
+	uint64_t set[4];
+	uint8_t offset;
+} ab_content_probe;
+
+#define AB_CONTENT_ROWS 256
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];
@@ -191,6 +199,7 @@ typedef struct ab_content_anchors {
 	uint8_t pairs[65536];
 	uint16_t heads[AB_CONTENT_HEADS];
 	ab_content_print prints[AB_CONTENT_PRINTS];
+	ab_content_probe probes[AB_CONTENT_ROWS];
 	size_t count;
 } ab_content_anchors;
 
@@ -277,10 +286,17 @@ static inline uint32_t ab_content_head(uint32_t key)
 	return key * 2654435761u >> 20;
 }
 
-static inline bool ab_content_is_print(const ab_content_print *print,
-				       uint32_t key, uint8_t last)
+/* Does this print, whose first three bytes are `key`, stand here? */
+static inline bool ab_content_is_print(const ab_content_anchors *a,
+				       const ab_content_print *print,
+				       uint32_t key, const uint8_t *p)
 {
-	return print->key == key && (print->last[last >> 6] >> (last & 63) & 1);
+	const ab_content_probe *probe = &a->probes[print->row];
+	uint8_t more = p[probe->offset];
+
+	return print->key == key &&
+	       (print->last[p[3] >> 6] >> (p[3] & 63) & 1) &&
+	       (probe->set[more >> 6] >> (more & 63) & 1);
 }
 
 /* Is this the beginning of a print? */
@@ -291,7 +307,7 @@ static inline bool ab_content_may_begin(const ab_content_anchors *a,
 	size_t i = a->heads[ab_content_head(key)];
 
 	for (; i; i = a->prints[i - 1].next) {
-		if (ab_content_is_print(&a->prints[i - 1], key, p[3]))
+		if (ab_content_is_print(a, &a->prints[i - 1], key, p))
 			return true;
 	}
 	return false;

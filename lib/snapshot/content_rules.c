@@ -292,6 +292,8 @@ const ab_content_row ab_content_rows[] = {
 	V("htpasswd-hash", 'H', "{SHA}", hash_line, 30, 0),
 };
 const size_t ab_content_row_count = AB_ARRAY_LEN(ab_content_rows);
+_Static_assert(AB_ARRAY_LEN(ab_content_rows) <= AB_CONTENT_ROWS,
+	       "each has a probe");
 
 static bool begins_rule(size_t row)
 {

@@ -198,20 +198,50 @@ static void commit(attempt *a, size_t n)
 	a->record = NULL;
 }
 
-static void hash_whole(attempt *a, const uint8_t *p, size_t n)
+void hash_owed(void *data)
 {
-	if (a->g->job->plan.flags & AB_COPY_NO_HASHES ||
-	    a->g->pass != PASS_BUILD)
-		return;
-	a->g->job->hash(p, n, a->source.sha256);
-	a->source.flags |= AB_RECORD_HASHED;
+	reading *g = data;
+
+	ab_sha256_many(g->job->hash, g->owed, g->owed_count);
+	g->owed_count = 0;
+}
+
+/* A whole file in the ring: hashed there, with those beside it. */
+static void commit_whole(attempt *a, size_t n)
+{
+	reading *g = a->g;
+
+	if (a->record && !(g->job->plan.flags & AB_COPY_NO_HASHES)) {
+		a->source.flags |= AB_RECORD_HASHED;
+		if (g->owed_count == OWED_MAX)
+			hash_owed(g);
+		g->owed[g->owed_count++] =
+			(ab_sha256_job){ ring_data(a->record), n,
+					 a->record->source.sha256 };
+	}
+	commit(a, n);
+}
+
+/* The end is where less is had than asked for, and the size says so too. */
+static ssize_t read_whole(int fd, uint8_t *to, size_t size)
+{
+	ssize_t n = read(fd, to, size + 1), more;
+
+	if (n == (ssize_t)size)
+		return n;
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	if (n < 0)
+		n = 0;
+	more = read_up_to(fd, to + n, size + 1 - (size_t)n);
+	return more < 0 ? more : n + more;
 }
 
 static enum outcome read_small(attempt *a)
 {
 	size_t size = (size_t)a->st.st_size;
 	uint8_t *p = take_room(a, RING_FILE, size + 1);
-	ssize_t n = read_up_to(a->fd, p, size + 1);
+	ssize_t n = read_whole(a->fd, p, size);
 	enum outcome r;
 
 	if (n < 0)
@@ -229,8 +259,7 @@ static enum outcome read_small(attempt *a)
 		a->enter(a->g);
 		memcpy(take_room(a, RING_FILE, size), p, size);
 	}
-	hash_whole(a, p, size);
-	commit(a, size);
+	commit_whole(a, size);
 	return KEPT;
 }
 

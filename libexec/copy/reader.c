@@ -304,6 +304,8 @@ static int prepare(reading *g)
 			  .failure = &g->failure,
 			  .tree = &g->tree,
 			  .root_fd = g->job->source_fd };
+	g->job->ring.settle = hash_owed;
+	g->job->ring.settle_data = g;
 	return 0;
 }
 

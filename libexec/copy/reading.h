@@ -13,6 +13,9 @@ enum pass {
 	PASS_BUILD    /* into the ring */
 };
 
+/* Files in the ring that are hashed together, before the writer sees them. */
+#define OWED_MAX ((size_t)64)
+
 typedef struct reading {
 	copy_job *job;
 	copy_failure failure;
@@ -30,6 +33,8 @@ typedef struct reading {
 	copy_read counts;
 	path path;
 	uint64_t bytes; /* kept so far */
+	ab_sha256_job owed[OWED_MAX];
+	size_t owed_count;
 } reading;
 
 /*
@@ -37,6 +42,9 @@ typedef struct reading {
  * why; -1 with g->failure. `enter` makes the directories above it.
  */
 int read_file(reading *g, int dirfd, uint32_t index, void (*enter)(reading *));
+
+/* For ring.settle: hash what is owed; `data` is the reading. */
+void hash_owed(void *data);
 
 /* Is what lies at this path, of which the record tells, still the same?
    For files whose times prove nothing. */

@@ -83,6 +83,8 @@ static void sleep_on(int event)
 
 void ring_flush(ring *r)
 {
+	if (r->settle)
+		r->settle(r->settle_data);
 	r->told = r->put;
 	atomic_store(&r->shared->put, r->put);
 	if (atomic_exchange(&r->shared->taker_waits, 0))

@@ -50,6 +50,9 @@ typedef struct ring {
 	int put_event, take_event; /* the putter's, the taker's */
 	uint64_t put, taken;	   /* this side's own count */
 	uint64_t told;		   /* put when the taker was last woken */
+	/* the putter's: completes what was put, before it can be seen */
+	void (*settle)(void *data);
+	void *settle_data;
 } ring;
 
 /* 0 or -errno. Both processes inherit it. */
@@ -72,7 +75,7 @@ static inline uint8_t *ring_data(ring_record *record)
 {
 	return ring_name(record) + ring_padded(record->name_len);
 }
-/* What was reserved is complete: name_len and data_len are set. */
+/* What was reserved has its lengths; the rest of it too, or settle() knows. */
 void ring_commit(ring *r, const ring_record *record);
 /* The taker need not wait for more. */
 void ring_flush(ring *r);

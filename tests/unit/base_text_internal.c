@@ -338,6 +338,42 @@ START_TEST(sha256_in_pieces_is_sha256_of_the_whole)
 }
 END_TEST
 
+START_TEST(sha256_side_by_side_is_sha256_of_each)
+{
+	enum { MOST = 40 };
+	static uint8_t text[20000], sums[MOST][AB_SHA256_SIZE];
+	ab_sha256_fn fns[] = { ab_sha256_pick(), ab_sha256_portable };
+	uint8_t expected[AB_SHA256_SIZE];
+	ab_sha256_job jobs[MOST];
+	uint32_t r = 1;
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (uint8_t)(i * 31 + i / 7);
+	for (size_t round = 0; round < 400; round++) {
+		size_t count = round % (MOST + 1);
+
+		memset(sums, 0, sizeof(sums));
+		for (size_t i = 0; i < count; i++) {
+			size_t n = 0, at;
+
+			/* among them empty ones, and each end of a block */
+			r = r * 1664525 + 1013904223;
+			if (r >> 29)
+				n = (r >> 8) % (r >> 30 ? 300 : 9000);
+			at = (r >> 5) % (sizeof(text) - n);
+			jobs[i] = (ab_sha256_job){ n ? text + at : NULL, n,
+						   sums[i] };
+		}
+		ab_sha256_many(fns[round & 1], jobs, count);
+		for (size_t i = 0; i < count; i++) {
+			ab_sha256_portable(jobs[i].p, jobs[i].n, expected);
+			ck_assert_mem_eq(sums[i], expected, sizeof(expected));
+		}
+		ck_assert(count == MOST || !sums[count][0]);
+	}
+}
+END_TEST
+
 /* Every character there is, as RFC 3629 section 3 writes it. */
 START_TEST(utf8_is_read_strictly)
 {
@@ -511,6 +547,7 @@ int main(void)
 	tcase_add_test(tc, every_failed_allocation_is_an_ordinary_error);
 	tcase_add_test(tc, sha256_gives_the_published_vectors);
 	tcase_add_test(tc, sha256_in_pieces_is_sha256_of_the_whole);
+	tcase_add_test(tc, sha256_side_by_side_is_sha256_of_each);
 	tcase_add_test(tc, utf8_is_read_strictly);
 	tcase_add_test(tc, hex_goes_both_ways_and_refuses_the_rest);
 	tcase_add_test(tc, ids_are_32_hex_digits_and_differ);
