@@ -1,13 +1,803 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* HTTP requests that are forwarded. */
+/*
+ * One HTTP request that is forwarded: of a client that uses us as its proxy,
+ * or of one that speaks to port 80 without. The target is judged for each
+ * request, both heads are written anew, bodies are taken out of their framing
+ * and framed anew, and a connection upstream serves one request. What one side
+ * sends is read only when the other has taken what was sent before, so nothing
+ * grows. A granted upgrade to websocket becomes a tunnel.
+ * Spec: DESIGN.md section 9, gateway cases 23-26, 67-84, 87, 109.
+ */
 #include "config.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "http_chunk.h"
+#include "http_write.h"
 #include "state.h"
+
+#define HTTP_PORT 80
+#define PIECE 16384
+/* the sizes and ends of all chunks that a piece can hold, and a head */
+#define OUT_SIZE (2 * AB_HTTP_HEAD_MAX)
+#define QUIET_MS (15 * 60 * 1000u)
+
+typedef struct out {
+	size_t len, at;
+	char bytes[OUT_SIZE];
+} out;
+
+/* A body on its way. */
+typedef struct flow {
+	uint8_t body; /* enum ab_http_body */
+	bool plain;   /* a chunked one goes on without its chunks */
+	bool done;
+	uint64_t left;
+	ab_chunk chunk;
+} flow;
+
+typedef struct exchange {
+	ab_gw *gw;
+	ab_client *c;
+	ab_target bound, target;
+	bool is_bound, has_target;
+	bool in_request;  /* its head was read */
+	bool in_response; /* the final head was sent */
+	bool close;	  /* the client's connection ends after this */
+	bool is_ended;
+	ab_dial *dial;
+	int up_fd;
+	ab_watch up;
+	ab_later later;
+	ab_http_exchange facts;
+	flow request, response;
+	ab_client_in *answer; /* the response's head, while it is read */
+	out *to_up, *to_box;
+	uint64_t sent, received;
+} exchange;
+
+static void on_box(void *arg, uint32_t events);
+
+/* --- the end --------------------------------------------------------------- */
+
+static void release(void *arg)
+{
+	exchange *x = arg;
+
+	free(x->answer);
+	free(x->to_up);
+	free(x->to_box);
+	free(x);
+}
+
+static void drop_upstream(exchange *x)
+{
+	ab_dial_cancel(x->dial);
+	x->dial = NULL;
+	if (x->up.ready) {
+		ab_watch_remove(&x->gw->loop, &x->up);
+		ab_close_hard(x->up_fd);
+	}
+}
+
+/* The client is somebody else's from now on. */
+static void end(exchange *x)
+{
+	char name[AB_TARGET_TEXT_SIZE];
+
+	if (x->is_ended)
+		return;
+	x->is_ended = true;
+	drop_upstream(x);
+	x->c->state = NULL;
+	if (x->has_target && (x->sent || x->received)) {
+		ab_target_text(&x->target, 0, name);
+		ab_gw_tell(x->gw, &(ab_gw_record){
+			.kind = AB_GW_CLOSED, .how = "http", .target = name,
+			.reason = "ended", .up = x->sent,
+			.down = x->received }, false);
+	}
+	ab_loop_later(&x->gw->loop, &x->later, release, x);
+}
+
+static void cut(void *arg)
+{
+	exchange *x = arg;
+	ab_client *c = x->c;
+
+	end(x);
+	ab_close_hard(ab_client_release(c));
+}
+
+static void on_quiet(void *arg)
+{
+	cut(arg);
+}
+
+/* An answer of ours, where none has begun; else only the end is left. */
+static void refuse(exchange *x, unsigned status, const char *reason,
+		   const char *text)
+{
+	ab_client *c = x->c;
+
+	if (x->in_response) {
+		cut(x);
+		return;
+	}
+	end(x);
+	ab_client_refuse(c, status, reason, text);
+}
+
+static void tell(exchange *x, uint32_t kind, const char *reason,
+		 const char *detail)
+{
+	char name[AB_TARGET_TEXT_SIZE] = "";
+
+	if (x->has_target)
+		ab_target_text(&x->target, 0, name);
+	ab_gw_tell(x->gw, &(ab_gw_record){ .kind = kind, .how = "http",
+					   .target = name, .reason = reason,
+					   .detail = detail },
+		   false);
+}
+
+/* What upstream says cannot be passed on. */
+static void fail_upstream(exchange *x, const char *reason)
+{
+	tell(x, AB_GW_FAILED, reason, "its answer was not accepted");
+	refuse(x, 502, reason, "agentbox: the answer of the host was not "
+	       "accepted");
+}
+
+/* --- bytes ---------------------------------------------------------------- */
+
+static bool room(out **o)
+{
+	if (!*o)
+		*o = ab_calloc(1, sizeof(**o));
+	return *o != NULL;
+}
+
+/* false: the other end is gone. */
+static bool flush(out **o, int fd)
+{
+	ssize_t n;
+
+	if (!*o)
+		return true;
+	while ((*o)->at < (*o)->len) {
+		n = send(fd, (*o)->bytes + (*o)->at, (*o)->len - (*o)->at,
+			 MSG_NOSIGNAL);
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n < 0)
+			return false;
+		(*o)->at += (size_t)n;
+	}
+	free(*o);
+	*o = NULL;
+	return true;
+}
+
+/* `o` is empty and takes what becomes of a piece. */
+static bool put(out *o, const char *p, size_t n)
+{
+	if (n > sizeof(o->bytes) - o->len)
+		return false;
+	memcpy(o->bytes + o->len, p, n);
+	o->len += n;
+	return true;
+}
+
+static bool put_chunk(out *o, const char *p, size_t n, bool plain)
+{
+	char size[32];
+	ab_http_out head = { .p = size, .size = sizeof(size) };
+
+	if (plain)
+		return put(o, p, n);
+	ab_http_write_chunk(&head, n);
+	return !head.full && put(o, size, head.len) && put(o, p, n) &&
+	       put(o, "\r\n", 2);
+}
+
+/*
+ * A piece of a body: *used of its bytes belong to it. NULL, or why it is
+ * refused.
+ */
+static const char *pass_chunked(flow *f, out *o, const char *p, size_t n,
+				size_t *used)
+{
+	*used = 0;
+	while (*used < n) {
+		size_t took, data;
+		enum ab_chunk_reason r = ab_chunk_read(
+			&f->chunk, p + *used, n - *used, &took, &data);
+
+		if (r == AB_CHUNK_DATA &&
+		    !put_chunk(o, p + *used + took - data, data, f->plain))
+			return "too_long";
+		*used += took;
+		if (r == AB_CHUNK_DONE) {
+			f->done = true;
+			return f->plain || put(o, "0\r\n\r\n", 5)
+				       ? NULL : "too_long";
+		}
+		if (r != AB_CHUNK_DATA && r != AB_CHUNK_MORE)
+			return ab_chunk_reason_name(r);
+	}
+	return NULL;
+}
+
+static const char *pass(flow *f, out *o, const char *p, size_t n, size_t *used)
+{
+	if (f->body == AB_HTTP_BODY_CHUNKED)
+		return pass_chunked(f, o, p, n, used);
+	*used = n;
+	if (f->body == AB_HTTP_BODY_LENGTH && f->left < n)
+		*used = (size_t)f->left;
+	if (f->body == AB_HTTP_BODY_NONE)
+		*used = 0;
+	if (!put(o, p, *used))
+		return "too_long";
+	f->left -= f->body == AB_HTTP_BODY_LENGTH ? *used : 0;
+	f->done = f->body == AB_HTTP_BODY_NONE ||
+		  (f->body == AB_HTTP_BODY_LENGTH && f->left == 0);
+	return NULL;
+}
+
+static void begin_flow(flow *f, const ab_http_head *head, bool plain)
+{
+	*f = (flow){ .body = head->body, .plain = plain, .left = head->length };
+	f->done = head->body == AB_HTTP_BODY_NONE ||
+		  (head->body == AB_HTTP_BODY_LENGTH && !head->length);
+}
+
+/* --- what is waited for --------------------------------------------------- */
+
+static bool wants_box(const exchange *x)
+{
+	if (!x->in_request)
+		return true;
+	return x->up.ready && !x->request.done && !x->to_up;
+}
+
+static void set_events(exchange *x)
+{
+	uint32_t box = (wants_box(x) ? EPOLLIN : 0u) |
+		       (x->to_box ? EPOLLOUT : 0u);
+	uint32_t up = (x->to_box || x->response.done ? 0u : EPOLLIN) |
+		      (x->to_up ? EPOLLOUT : 0u);
+
+	if (ab_watch_set(&x->gw->loop, &x->c->watch, box) ||
+	    (x->up.ready && ab_watch_set(&x->gw->loop, &x->up, up)))
+		cut(x);
+}
+
+/* --- the response --------------------------------------------------------- */
+
+static bool account(exchange *x, uint64_t n)
+{
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, on_quiet, x);
+	if (ab_gw_count_bytes(x->gw, n))
+		return true;
+	tell(x, AB_GW_DENIED, "budget_bytes", "the box has used up its bytes");
+	cut(x);
+	return false;
+}
+
+/* Both ways are free from now on. */
+static void switch_protocols(exchange *x)
+{
+	ab_client *c = x->c;
+	ab_gw *gw = x->gw;
+	ab_client_in *answer = x->answer, *in = c->in;
+	int up_fd = x->up_fd, fd;
+
+	if (x->to_box && !flush(&x->to_box, c->fd)) {
+		cut(x);
+		return;
+	}
+	/* a client that has not read one head does not read on either */
+	if (x->to_box || x->to_up ||
+	    (answer->len && send(c->fd, answer->bytes, answer->len,
+				 MSG_NOSIGNAL) != (ssize_t)answer->len)) {
+		cut(x);
+		return;
+	}
+	ab_watch_remove(&gw->loop, &x->up);
+	c->in = NULL;
+	fd = ab_client_release(c);
+	ab_tunnel_begin(gw, fd, up_fd, &x->target, "websocket", AB_GATE_NONE,
+			in ? in->bytes : NULL, in ? in->len : 0);
+	free(in);
+	end(x);
+}
+
+static void shift(ab_client_in *in)
+{
+	memmove(in->bytes, in->bytes + in->head.len, in->len - in->head.len);
+	in->len -= in->head.len;
+	memset(&in->head, 0, sizeof(in->head));
+}
+
+static bool write_answer(exchange *x)
+{
+	ab_client_in *a = x->answer;
+	bool final = a->head.status >= 200;
+	const ab_http_rewrite rewrite = {
+		.upgrade = a->head.status == 101,
+		.close = final && x->close,
+		.no_chunks = x->response.plain,
+	};
+	ab_http_out head;
+
+	if (!room(&x->to_box))
+		return false;
+	head = (ab_http_out){ .p = x->to_box->bytes + x->to_box->len,
+			      .size = sizeof(x->to_box->bytes) -
+				      x->to_box->len };
+	if (!ab_http_write_response(&head, &a->head, a->bytes, &rewrite))
+		return false;
+	x->to_box->len += head.len;
+	return true;
+}
+
+static void take_body(exchange *x, const char *p, size_t n);
+
+static void take_answer(exchange *x)
+{
+	bool plain = x->response.plain, is_final;
+	ab_client_in *a = x->answer;
+	enum ab_http_reason r;
+
+	r = ab_http_response_judge(&a->head, &x->facts);
+	if (r != AB_HTTP_OK) {
+		fail_upstream(x, ab_http_reason_name(r));
+		return;
+	}
+	is_final = a->head.status >= 200;
+	if (is_final) {
+		begin_flow(&x->response, &a->head, plain);
+		/* without a length it ends with the connection */
+		if (a->head.body == AB_HTTP_BODY_CLOSE ||
+		    (plain && a->head.body == AB_HTTP_BODY_CHUNKED))
+			x->close = true;
+	}
+	if (!write_answer(x)) {
+		fail_upstream(x, "too_long");
+		return;
+	}
+	x->in_response = is_final || a->head.status == 101;
+	if (a->head.status == 101) {
+		shift(a);
+		switch_protocols(x);
+		return;
+	}
+	shift(a);
+	if (!is_final) {
+		ab_http_head_init(&a->head, AB_HTTP_RESPONSE);
+		return;
+	}
+	x->answer = NULL;
+	if (a->len)
+		take_body(x, a->bytes, a->len);
+	free(a);
+}
+
+static void take_body(exchange *x, const char *p, size_t n)
+{
+	const char *why;
+	size_t used;
+
+	if (!room(&x->to_box)) {
+		cut(x);
+		return;
+	}
+	why = pass(&x->response, x->to_box, p, n, &used);
+	if (why)
+		fail_upstream(x, why);
+	/* what comes behind the end of it is nobody's */
+}
+
+/* Heads, one after the other, until the final one. */
+static void read_answer(exchange *x)
+{
+	ab_client_in *a = x->answer;
+	enum ab_http_reason r = AB_HTTP_OK;
+	ssize_t n;
+
+	if (a->len == sizeof(a->bytes)) {
+		fail_upstream(x, ab_http_reason_name(AB_HTTP_HEAD_LONG));
+		return;
+	}
+	n = recv(x->up_fd, a->bytes + a->len, sizeof(a->bytes) - a->len, 0);
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		fail_upstream(x, "no_answer");
+		return;
+	}
+	a->len += (size_t)n;
+	x->received += (uint64_t)n;
+	if (!account(x, (uint64_t)n))
+		return;
+	while (r == AB_HTTP_OK && !x->is_ended && x->answer && a->len) {
+		r = ab_http_head_read(&a->head, a->bytes, a->len);
+		if (r == AB_HTTP_OK)
+			take_answer(x);
+	}
+	if (r != AB_HTTP_OK && r != AB_HTTP_MORE)
+		fail_upstream(x, ab_http_reason_name(r));
+}
+
+static void read_body(exchange *x)
+{
+	ssize_t n = recv(x->up_fd, x->gw->scratch, PIECE, 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n < 0 || (n == 0 && x->response.body != AB_HTTP_BODY_CLOSE)) {
+		cut(x);
+		return;
+	}
+	if (n == 0) {
+		x->response.done = true;
+		return;
+	}
+	x->received += (uint64_t)n;
+	if (account(x, (uint64_t)n))
+		take_body(x, x->gw->scratch, (size_t)n);
+}
+
+/* What is there of its body goes on; the rest is the next request's. */
+static void take_request_body(exchange *x, const char *p, size_t n,
+			      size_t *used)
+{
+	const char *why;
+
+	*used = 0;
+	if (x->request.done || !n)
+		return;
+	if (!room(&x->to_up)) {
+		cut(x);
+		return;
+	}
+	why = pass(&x->request, x->to_up, p, n, used);
+	if (why) {
+		tell(x, AB_GW_DENIED, why, "a malformed request");
+		refuse(x, 400, why, "agentbox: the request is malformed");
+	}
+}
+
+/* What came with the head, or behind it, before more is read. */
+static void feed(exchange *x)
+{
+	ab_client_in *in = x->c->in;
+	size_t used;
+
+	if (!x->up.ready || x->to_up || x->request.done || !in || !in->len)
+		return;
+	take_request_body(x, in->bytes, in->len, &used);
+	if (x->is_ended)
+		return;
+	memmove(in->bytes, in->bytes + used, in->len - used);
+	in->len -= used;
+}
+
+/* --- both sides ----------------------------------------------------------- */
+
+/* Everything was sent that there was to send. */
+static void finish(exchange *x)
+{
+	ab_client *c = x->c;
+	ab_target bound = x->bound;
+	bool again = x->is_bound, close_it = x->close || !x->request.done;
+
+	end(x);
+	if (close_it) {
+		shutdown(c->fd, SHUT_WR);
+		ab_client_close(c);
+	} else if (again) {
+		ab_exchange_begin(c, &bound);
+	} else {
+		ab_client_next(c);
+	}
+}
+
+static void go_on(exchange *x)
+{
+	if (!x->is_ended && x->up.ready && !flush(&x->to_up, x->up_fd)) {
+		cut(x);
+		return;
+	}
+	if (!x->is_ended)
+		feed(x);
+	if (x->is_ended)
+		return;
+	if ((x->up.ready && !flush(&x->to_up, x->up_fd)) ||
+	    !flush(&x->to_box, x->c->fd)) {
+		cut(x);
+		return;
+	}
+	if (x->in_response && x->response.done && !x->to_box)
+		finish(x);
+	else
+		set_events(x);
+}
+
+static void on_up(void *arg, uint32_t events)
+{
+	exchange *x = arg;
+
+	/* it is gone, and would be told of again and again */
+	if ((events & (EPOLLHUP | EPOLLERR)) && x->to_box) {
+		if (!x->in_response || !x->response.done) {
+			cut(x);
+			return;
+		}
+		drop_upstream(x);
+	} else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+		if (x->answer)
+			read_answer(x);
+		else if (!x->response.done)
+			read_body(x);
+	}
+	go_on(x);
+}
+
+/* --- the request ---------------------------------------------------------- */
+
+static bool write_request(exchange *x)
+{
+	ab_client_in *in = x->c->in;
+	const ab_http_rewrite rewrite = {
+		.host = &x->target,
+		.default_port = HTTP_PORT,
+		.upgrade = x->facts.wants_upgrade,
+		.close = true,
+	};
+	ab_http_out head;
+
+	if (!room(&x->to_up))
+		return false;
+	head = (ab_http_out){ .p = x->to_up->bytes,
+			      .size = sizeof(x->to_up->bytes) };
+	if (!ab_http_write_request(&head, &in->head, in->bytes, &rewrite))
+		return false;
+	x->to_up->len = head.len;
+	return true;
+}
+
+static void begin_upstream(exchange *x)
+{
+	ab_client_in *in = x->c->in;
+
+	x->answer = ab_calloc(1, sizeof(*x->answer));
+	if (!x->answer || !write_request(x)) {
+		refuse(x, 502, "failed", "agentbox: out of memory");
+		return;
+	}
+	ab_http_head_init(&x->answer->head, AB_HTTP_RESPONSE);
+	x->response.plain = in->head.minor == 0;
+	shift(in);
+	go_on(x);
+}
+
+static void on_dialled(void *arg, const ab_dial_result *r)
+{
+	exchange *x = arg;
+	bool denied = r->reason == AB_DIAL_NOT_ALLOWED;
+	const char *reason = denied ? ab_allow_reason_name(r->allow)
+				    : ab_dial_reason_name(r->reason);
+	const ab_host *rule = NULL;
+
+	x->dial = NULL;
+	if (r->reason != AB_DIAL_OK) {
+		tell(x, denied ? AB_GW_DENIED : AB_GW_FAILED, reason,
+		     denied ? ab_allow_reason_text(r->allow)
+			    : "cannot be reached");
+		refuse(x, denied ? 403
+			  : r->reason == AB_DIAL_TIMEOUT ? 504 : 502, reason,
+		       denied ? "agentbox: the host leads to an address that "
+				"is not allowed"
+			      : "agentbox: the host cannot be reached");
+		return;
+	}
+	if (ab_allow_target(&x->gw->allow, &x->target, &rule) != AB_ALLOW_OK ||
+	    !ab_gw_tell_allowed(x->gw, "http", &x->target, rule,
+				&r->address) ||
+	    ab_watch_add(&x->gw->loop, &x->up, r->fd, EPOLLIN, on_up, x)) {
+		ab_close_hard(r->fd);
+		cut(x);
+		return;
+	}
+	x->up_fd = r->fd;
+	begin_upstream(x);
+}
+
+/* Where it goes, or why nowhere. */
+static const char *find_target(exchange *x, const ab_http_head *h)
+{
+	uint16_t port = h->host.port ? h->host.port : HTTP_PORT;
+
+	if (h->form == AB_HTTP_FORM_CONNECT)
+		return "target_form";
+	x->target = x->is_bound ? x->bound : h->host;
+	if (!x->is_bound)
+		x->target.port = port;
+	/* one connection reaches one host, whatever it asks for */
+	else if (port != x->bound.port ||
+		 !ab_target_same_host(&h->host, &x->bound))
+		return "host_mismatch";
+	x->has_target = true;
+	return NULL;
+}
+
+static void take_request(exchange *x)
+{
+	ab_http_head *h = &x->c->in->head;
+	char text[AB_TARGET_TEXT_SIZE + 128], name[AB_TARGET_TEXT_SIZE];
+	enum ab_allow_reason allow;
+	const char *why = find_target(x, h);
+	const ab_host *rule;
+
+	x->in_request = true;
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, on_quiet, x);
+	if (why) {
+		x->has_target = x->is_bound;
+		tell(x, AB_GW_DENIED, why,
+		     "the request names another host than the connection");
+		refuse(x, 403, why, "agentbox: the request names another host "
+		       "than its connection");
+		return;
+	}
+	allow = ab_gw_judge(x->gw, "http", &x->target, &rule);
+	if (allow != AB_ALLOW_OK) {
+		ab_target_text(&x->target, 0, name);
+		snprintf(text, sizeof(text), "agentbox: %s %s", name,
+			 ab_allow_reason_text(allow));
+		refuse(x, 403, ab_allow_reason_name(allow), text);
+		return;
+	}
+	if (!ab_gw_count_request(x->gw)) {
+		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
+		refuse(x, 429, "too_many", "agentbox: too many requests");
+		return;
+	}
+	x->facts.wants_upgrade = h->flags & AB_HTTP_UPGRADE_WS;
+	x->facts.is_head = h->flags & AB_HTTP_IS_HEAD;
+	x->close = (h->flags & AB_HTTP_CLOSE) || h->minor == 0;
+	begin_flow(&x->request, h, false);
+	x->dial = ab_gw_dial(x->gw, &x->target, 0, on_dialled, x);
+	if (!x->dial)
+		refuse(x, 502, "failed", "agentbox: out of memory");
+	else
+		set_events(x);
+}
+
+static void judge_request(exchange *x)
+{
+	ab_client_in *in = x->c->in;
+	enum ab_http_reason r = ab_http_head_read(&in->head, in->bytes,
+						  in->len);
+
+	if (r == AB_HTTP_OK) {
+		take_request(x);
+		return;
+	}
+	if (r == AB_HTTP_MORE && in->len < sizeof(in->bytes))
+		return;
+	if (r == AB_HTTP_MORE)
+		r = AB_HTTP_HEAD_LONG;
+	tell(x, AB_GW_DENIED, ab_http_reason_name(r), "a malformed request");
+	refuse(x, ab_http_reason_status(r), ab_http_reason_name(r),
+	       "agentbox: the request is malformed");
+}
+
+static void read_request_body(exchange *x)
+{
+	ssize_t n = recv(x->c->fd, x->gw->scratch, PIECE, 0);
+	size_t used;
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		cut(x);
+		return;
+	}
+	x->sent += (uint64_t)n;
+	if (!account(x, (uint64_t)n))
+		return;
+	take_request_body(x, x->gw->scratch, (size_t)n, &used);
+	/* a client that sends its next request before this one's answer: it
+	   is kept where the next one is read */
+	if (!x->is_ended && used < (size_t)n) {
+		if (!x->c->in)
+			x->c->in = ab_calloc(1, sizeof(*x->c->in));
+		if (!x->c->in ||
+		    (size_t)n - used > sizeof(x->c->in->bytes)) {
+			cut(x);
+			return;
+		}
+		memcpy(x->c->in->bytes, x->gw->scratch + used,
+		       (size_t)n - used);
+		x->c->in->len = (size_t)n - used;
+	}
+}
+
+static void on_box(void *arg, uint32_t events)
+{
+	exchange *x = arg;
+	bool first = !x->c->in || x->c->in->len == 0;
+	int n;
+
+	if (x->in_request && (events & (EPOLLERR | EPOLLHUP)) &&
+	    !(events & EPOLLIN)) {
+		cut(x);
+		return;
+	}
+	if (x->in_request) {
+		if ((events & EPOLLIN) && wants_box(x))
+			read_request_body(x);
+		go_on(x);
+		return;
+	}
+	n = ab_client_fill(x->c);
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0) {
+		ab_client *c = x->c;
+
+		end(x);
+		ab_client_close(c);
+		return;
+	}
+	if (first)
+		ab_timer_set(&x->gw->loop, &x->c->timer, AB_HEAD_MS, on_quiet,
+			     x);
+	judge_request(x);
+}
 
 void ab_exchange_begin(ab_client *c, const ab_target *bound)
 {
-	(void)bound;
-	ab_client_refuse(c, 501, "no_forwarding",
-			 "agentbox: plain HTTP is not forwarded by this "
-			 "build; use CONNECT");
+	exchange *x = ab_new(exchange);
+
+	if (!x) {
+		ab_close_hard(ab_client_release(c));
+		return;
+	}
+	x->gw = c->gw;
+	x->c = c;
+	if (bound) {
+		x->bound = *bound;
+		x->is_bound = true;
+	}
+	c->state = x;
+	c->live.cut = cut;
+	c->live.arg = x;
+	ab_watch_hand(&c->watch, on_box, x);
+	ab_timer_set(&c->gw->loop, &c->timer,
+		     c->in && c->in->len ? AB_HEAD_MS : AB_IDLE_MS, on_quiet,
+		     x);
+	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN)) {
+		cut(x);
+		return;
+	}
+	/* nothing is held while nothing is asked */
+	if (c->in && !c->in->len) {
+		free(c->in);
+		c->in = NULL;
+	}
+	if (c->in && c->in->head.reason != AB_HTTP_OK)
+		memset(&c->in->head, 0, sizeof(c->in->head));
+	if (c->in)
+		judge_request(x);
 }

@@ -127,6 +127,18 @@ static end *other(end *e)
 	return e == &e->tunnel->box ? &e->tunnel->up : &e->tunnel->box;
 }
 
+static void on_end(void *arg, uint32_t events);
+
+static int watch(tunnel *t, end *e, uint32_t events)
+{
+	if (e->watch.ready)
+		return ab_watch_set(&t->gw->loop, &e->watch, events);
+	/* rests, as it is told of whatever is asked for */
+	return events ? ab_watch_add(&t->gw->loop, &e->watch, e->fd, events,
+				     on_end, e)
+		      : 0;
+}
+
 /* What each end is asked for, from what is on its way. */
 static void set_events(tunnel *t)
 {
@@ -139,9 +151,8 @@ static void set_events(tunnel *t)
 		/* nothing comes down before the gate is passed */
 		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
 			reads = false;
-		if (ab_watch_set(&t->gw->loop, &e->watch,
-				 (reads ? EPOLLIN : 0u) |
-					 (e->kept ? EPOLLOUT : 0u)))
+		if (watch(t, e,
+			  (reads ? EPOLLIN : 0u) | (e->kept ? EPOLLOUT : 0u)))
 			finish(t, "failed", true);
 	}
 }
@@ -336,19 +347,20 @@ static void on_end(void *arg, uint32_t events)
 	if (!e->has_ended && !other(e)->kept &&
 	    (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
 		read_some(e);
-	else if ((events & (EPOLLERR | EPOLLHUP)) && !e->kept &&
-		 e->has_ended)
-		finish(t, "ended", false);
+	else if (events & EPOLLERR)
+		finish(t, "reset", true);
+	else if (events & EPOLLHUP)
+		/* the other end has to take something first */
+		ab_watch_remove(&t->gw->loop, &e->watch);
 	if (!t->is_ended)
 		set_events(t);
 }
 
-static bool watch(tunnel *t, end *e, int fd)
+static bool begin_end(tunnel *t, end *e, int fd)
 {
 	e->tunnel = t;
 	e->fd = fd;
-	return ab_watch_add(&t->gw->loop, &e->watch, fd, EPOLLIN, on_end,
-			    e) == 0;
+	return watch(t, e, EPOLLIN) == 0;
 }
 
 void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
@@ -366,8 +378,8 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->active_ns = gw->loop.now;
 		t->target = ab_strdup(text);
 	}
-	if (!t || !t->target || !watch(t, &t->box, fd) ||
-	    !watch(t, &t->up, up_fd)) {
+	if (!t || !t->target || !begin_end(t, &t->box, fd) ||
+	    !begin_end(t, &t->up, up_fd)) {
 		if (t) {
 			ab_watch_remove(&gw->loop, &t->box.watch);
 			release(t);
