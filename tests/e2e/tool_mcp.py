@@ -278,7 +278,8 @@ def a_client_that_does_not_read_costs_no_memory():
     while before != now:
         time.sleep(0.3)
         before, now = now, resident()
-    expect(now < 40 << 10, now)
+    if not os.environ.get("AB_TEST_SANITIZED", "").strip():
+        expect(now < 40 << 10, now)
     ids = [s.get()["id"] for _ in range(40)]
     expect(ids == list(range(100, 140)), ids)
     expect(s.finish() == 0, s.text)

@@ -2,15 +2,16 @@
 /*
  * A session of the MCP guard: lines, each from the side its first byte says
  * ('c' or 's'). Whatever comes, what goes on is one line of JSON without a
- * key twice, no call of a tool that is not allowed reaches the server, no
- * tool that is not allowed reaches the client, and nobody but the guard signs
- * as agentbox/identity.
+ * key twice, no call of a tool that is not allowed reaches the server, nothing
+ * that is not granted is asked of the client, and nobody but the guard signs as
+ * agentbox/identity.
  */
 #include "config.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "agentbox/mcp.h"
 #include "base/attr.h"
@@ -63,20 +64,15 @@ static void to_server(const json_t *v)
 
 static void to_client(const json_t *v)
 {
-	json_t *tools = json_object_get(json_object_get(v, "result"), "tools");
-	json_t *tool;
-	size_t i;
+	json_t *meta = json_object_get(json_object_get(v, "result"), "_meta");
+	const char *key;
+	json_t *one;
 
 	if (strcmp(text(v, "method"), "sampling/createMessage") == 0 ||
 	    strcmp(text(v, "method"), "elicitation/create") == 0)
 		abort();
-	/* a call's result may say anything; a list's has only the one */
-	json_array_foreach(tools, i, tool)
-		if (json_object_size(json_object_get(v, "result")) == 1 &&
-		    json_object_get(tool, "inputSchema") &&
-		    strcmp(text(tool, "name"), "good") != 0 &&
-		    json_is_integer(json_object_get(v, "id")) &&
-		    json_integer_value(json_object_get(v, "id")) == 424242)
+	json_object_foreach(meta, key, one)
+		if (strncasecmp(key, "agentbox/", 9) == 0)
 			abort();
 }
 
