@@ -18,6 +18,9 @@ static const char *const features[] = {
 #ifdef HAVE_ARCHIVES
 	"archives",
 #endif
+#ifdef HAVE_GATEWAY
+	"gateway",
+#endif
 	"audit", "box", "guard", "peering", "policy", "snapshot"
 };
 

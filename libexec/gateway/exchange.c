@@ -65,7 +65,7 @@ typedef struct exchange {
 
 static void on_box(void *arg, uint32_t events);
 
-/* --- the end --------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------- */
 
 static void release(void *arg)
 {

@@ -62,6 +62,11 @@ START_TEST(the_build_names_its_features_and_no_others)
 #else
 	ck_assert_int_eq(agentbox_has_feature("archives"), 0);
 #endif
+#ifdef HAVE_GATEWAY
+	ck_assert_int_eq(agentbox_has_feature("gateway"), 1);
+#else
+	ck_assert_int_eq(agentbox_has_feature("gateway"), 0);
+#endif
 	ck_assert_int_eq(agentbox_has_feature("bo"), 0);
 	ck_assert_int_eq(agentbox_has_feature(""), 0);
 	ck_assert_int_eq(agentbox_has_feature("time travel"), 0);

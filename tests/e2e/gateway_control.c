@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The host's side of a live gateway: revocation, new lists, events and its
+ * death. Rows 4, 5, 7, 42, 152-157 of tests/e2e/GATEWAY-CASES.md. The origin is
+ * a process on the host's loopback that echoes; clients are Python in the box.
+ */
+#include "box.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TUNNELS 100
+
+/* --- an origin ------------------------------------------------------------ */
+
+/* Echoes on every connection, and ends with the case. */
+static pid_t origin_pid;
+
+static void echo_all(int listener)
+{
+	struct pollfd fds[512] = { { .fd = listener, .events = POLLIN } };
+	nfds_t n = 1;
+	char bytes[4096];
+
+	while (poll(fds, n, -1) > 0) {
+		if (fds[0].revents && n < 512)
+			fds[n++] = (struct pollfd){
+				.fd = accept(listener, NULL, NULL),
+				.events = POLLIN };
+		for (nfds_t i = 1; i < n; i++) {
+			ssize_t got = fds[i].revents
+				? recv(fds[i].fd, bytes, sizeof(bytes), 0)
+				: -2;
+
+			if (got > 0)
+				(void)!send(fds[i].fd, bytes, (size_t)got,
+					    MSG_NOSIGNAL);
+			else if (got > -2) {
+				close(fds[i].fd);
+				fds[i--] = fds[--n];
+			}
+		}
+	}
+	_exit(0);
+}
+
+static int start_origin(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t n = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(fd >= 0 && bind(fd, (void *)&at, n) == 0 &&
+		listen(fd, 512) == 0 &&
+		getsockname(fd, (void *)&at, &n) == 0, "%m");
+	origin_pid = fork();
+	REQUIRE(origin_pid >= 0, "%m");
+	if (origin_pid == 0)
+		echo_all(fd);
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+static void end_origin(void)
+{
+	kill(origin_pid, SIGKILL);
+	waitpid(origin_pid, NULL, 0);
+}
+
+/* --- a box ---------------------------------------------------------------- */
+
+static const char *keys(const char *allow)
+{
+	return e2e_text("\"network\":{\"mode\":\"gateway\",\"allow\":[%s],"
+			"\"private\":[\"127.0.0.0/8\"]}", allow);
+}
+
+static const char *literal(int port)
+{
+	return e2e_text("\"127.0.0.1:%d\"", port);
+}
+
+static int raise_gateway(void)
+{
+	int port = start_origin();
+
+	REQUIRE(host_has("python3"), "the clients are in Python");
+	if (!agentbox_has_feature("gateway")) {
+		end_origin();
+		e2e_skip("this build has no gateway");
+	}
+	box_raise(NULL, keys(literal(port)));
+	REQUIRE(agentbox_gateway_is_alive(agentbox_sandbox_get_gateway(box())),
+		"it is alive");
+	return port;
+}
+
+/* Connections through the proxy, all of which have echoed once. */
+static const char *client(int port, int count)
+{
+	return e2e_text(
+		"import base64,os,re,select,socket,sys\n"
+		"k=re.search('//(.*)@',os.environ['HTTP_PROXY'])[1].encode()\n"
+		"a=base64.b64encode(k).decode()\n"
+		"def dial():\n"
+		"  s=socket.create_connection(('192.0.0.1',3128),60)\n"
+		"  s.settimeout(60)\n"
+		"  s.sendall(('CONNECT 127.0.0.1:%d HTTP/1.1\\r\\n'\n"
+		"   'Host: 127.0.0.1:%d\\r\\nProxy-Authorization: Basic %%s"
+		"\\r\\n\\r\\n'%%a).encode())\n"
+		"  h=b''\n"
+		"  while b'\\r\\n\\r\\n' not in h:\n"
+		"    m=s.recv(1)\n"
+		"    if not m: break\n"
+		"    h+=m\n"
+		"  return s,h[9:12].decode()\n"
+		"all=[dial() for i in range(%d)]\n"
+		"for s,h in all:\n"
+		"  s.sendall(b'x'); s.recv(1)\n"
+		"print('ready',all[0][1] if all else '',flush=True)\n",
+		port, port, count);
+}
+
+/* What a client prints, line by line. */
+static char *line_of(int fd)
+{
+	char line[512];
+	size_t n = 0;
+	char c;
+
+	while (n + 1 < sizeof(line) && read(fd, &c, 1) == 1 && c != '\n')
+		line[n++] = c;
+	line[n] = '\0';
+	return e2e_text("%s", line);
+}
+
+static agentbox_process *start_client(const char *script, int *out)
+{
+	agentbox_process *p;
+	int fds[2];
+
+	REQUIRE(pipe(fds) == 0, "%m");
+	p = BOX_START(fds[1], "python3", "-c", script);
+	close(fds[1]);
+	*out = fds[0];
+	return p;
+}
+
+static void end_client(agentbox_process *p, int out)
+{
+	agentbox_process_wait(p, 60000, NULL);
+	agentbox_process_free(p);
+	close(out);
+}
+
+/* --- revocation ----------------------------------------------------------- */
+
+static agentbox_gateway *gateway(void)
+{
+	return agentbox_sandbox_get_gateway(box());
+}
+
+/* Also in another thread. */
+static void *cut_all(void *arg)
+{
+	uint64_t count = 0;
+
+	CHECK(agentbox_gateway_revoke(gateway(), &count, NULL) == 0, "revoke");
+	*(uint64_t *)arg = count;
+	return NULL;
+}
+
+static void case_152_all_live_tunnels_are_cut(void)
+{
+	int port = raise_gateway(), out;
+	uint64_t count = 0, again = 1;
+	int64_t begin, took;
+	char *line;
+	agentbox_process *p = start_client(e2e_text(
+		"%s"
+		"n=0\n"
+		"for s,h in all:\n"
+		"  try: n+=not s.recv(1)\n"
+		"  except ConnectionError: n+=1\n"
+		"print('cut',n,flush=True)\n"
+		"try: print(dial()[1] or 'none',flush=True)\n"
+		"except OSError: print('none',flush=True)\n",
+		client(port, TUNNELS)), &out);
+
+	e2e_seconds(60);
+	line = line_of(out);
+	CHECK(strcmp(line, "ready 200") == 0, "%s", line);
+	begin = e2e_now_ms();
+	cut_all(&count);
+	took = e2e_now_ms() - begin;
+	e2e_note("revoked %d tunnels in %d ms", TUNNELS, (int)took);
+	CHECK(count >= TUNNELS, "%d were cut", (int)count);
+	line = line_of(out);
+	CHECK(strcmp(line, e2e_text("cut %d", TUNNELS)) == 0, "%s", line);
+	line = line_of(out);
+	CHECK(strcmp(line, "none") == 0, "%s", line);
+	CHECK(!agentbox_gateway_is_alive(gateway()), "it is alive");
+	CHECK(agentbox_gateway_revoke(gateway(), &again, NULL) == 0 && !again,
+	      "a second time");
+	end_client(p, out);
+	end_origin();
+}
+
+static void case_157_two_threads_revoke_at_once(void)
+{
+	int port = raise_gateway(), out;
+	uint64_t counts[2] = { 0, 0 };
+	pthread_t threads[2];
+	agentbox_process *p = start_client(e2e_text(
+		"%s[s.recv(1) for s,h in all[:1]]\n", client(port, 3)), &out);
+
+	CHECK(strcmp(line_of(out), "ready 200") == 0, "not ready");
+	for (int i = 0; i < 2; i++)
+		REQUIRE(pthread_create(&threads[i], NULL, cut_all, &counts[i])
+				== 0, "thread");
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	CHECK((counts[0] >= 3) != (counts[1] >= 3), "%d and %d",
+	      (int)counts[0], (int)counts[1]);
+	end_client(p, out);
+	end_origin();
+}
+
+/* Revoked while connections are being made: none is left. */
+static void case_153_what_is_under_way_is_cut(void)
+{
+	int port = raise_gateway(), out;
+	uint64_t count = 0;
+	char *line;
+	agentbox_process *p = start_client(e2e_text(
+		"%s"
+		"bad=0\n"
+		"while not bad:\n"
+		"  try:\n"
+		"    s,h=dial()\n"
+		"    if h!='200': bad=1; break\n"
+		"    s.sendall(b'y')\n"
+		"    if s.recv(1)!=b'y': bad=1\n"
+		"  except OSError: bad=1\n"
+		"for i in range(20):\n"
+		"  try:\n"
+		"    s,h=dial()\n"
+		"    if h=='200': print('alive',flush=True)\n"
+		"  except OSError: pass\n"
+		"print('over',flush=True)\n",
+		client(port, 1)), &out);
+
+	e2e_seconds(60);
+	CHECK(strcmp(line_of(out), "ready 200") == 0, "not ready");
+	e2e_sleep_ms(50);
+	cut_all(&count);
+	line = line_of(out);
+	CHECK(strcmp(line, "over") == 0, "%s", line);
+	end_client(p, out);
+	end_origin();
+}
+
+/* --- lists ---------------------------------------------------------------- */
+
+static int32_t reload(const char *allow)
+{
+	agentbox_policy *policy = box_policy(box_document("workspace",
+							  NULL, keys(allow)));
+	int32_t rc = agentbox_gateway_reload(gateway(), policy, NULL);
+
+	agentbox_policy_unref(policy);
+	return rc;
+}
+
+static const char *status_at(int port)
+{
+	struct outcome o = BOX_RUN("python3", "-c",
+				   e2e_text("%s", client(port, 1)));
+
+	return e2e_text("%s%s", o.out, o.status ? o.err : "");
+}
+
+static const char *refused_at(int port)
+{
+	struct outcome o = BOX_RUN("python3", "-c", e2e_text(
+		"%sprint(dial()[1])\n", client(port, 0)));
+
+	return e2e_text("%s", o.out);
+}
+
+static void case_005_new_lists_hold_from_then_on(void)
+{
+	int port = raise_gateway();
+	const char *got = status_at(port);
+
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s", got);
+	CHECK(reload("\"other.example:443\"") == 0, "reload");
+	got = refused_at(port);
+	CHECK(strcmp(got, "ready \n403\n") == 0, "%s", got);
+	CHECK(reload("") == 0, "an empty list");
+	got = refused_at(port);
+	CHECK(strcmp(got, "ready \n403\n") == 0, "%s", got);
+	CHECK(reload(literal(port)) == 0, "the old one again");
+	got = status_at(port);
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s", got);
+	end_origin();
+}
+
+static void case_005_a_policy_without_gateway_is_no_list(void)
+{
+	int port = raise_gateway();
+	agentbox_policy *policy = box_policy(box_document("workspace", NULL,
+							  NULL));
+	const char *got;
+
+	CHECK(agentbox_gateway_reload(gateway(), policy, NULL) ==
+		      AGENTBOX_EINVAL, "network none");
+	agentbox_policy_unref(policy);
+	got = status_at(port);
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s", got);
+	end_origin();
+}
+
+/* --- events, death -------------------------------------------------------- */
+
+static void case_101_what_is_refused_is_told(void)
+{
+	int port = raise_gateway();
+	char *detail;
+	const char *got = refused_at(port + 1 < 65536 ? port + 1 : port - 1);
+
+	CHECK(strstr(got, "403") != NULL, "%s", got);
+	detail = box_event("denied", NULL, 10000);
+	CHECK(detail && strncmp(detail, "port_not_listed", 15) == 0, "%s",
+	      detail ? detail : "no event");
+	got = status_at(port);
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s", got);
+	CHECK(box_event("allowed", e2e_text(":%d", port), 10000) != NULL,
+	      "no event");
+	end_origin();
+}
+
+static void case_007_its_death_is_told_and_others_do_not_notice(void)
+{
+	int port = raise_gateway();
+	agentbox_sandbox *other;
+	agentbox_policy *policy;
+	pid_t pid = host_descendant("agentbox-gatewa");
+	const char *argv[] = { "python3", "-c", client(port, 1), NULL };
+	struct outcome o;
+	const char *got;
+
+	e2e_seconds(60);
+	REQUIRE(pid > 0, "no gateway");
+	policy = box_policy(box_document("workspace", NULL,
+					 keys(literal(port))));
+	REQUIRE(agentbox_sandbox_new(box_context(), policy, NULL, &other, NULL)
+			== 0, "another box");
+	kill(pid, SIGKILL);
+	CHECK(box_event("gateway", NULL, 20000) != NULL, "no event");
+	CHECK(!agentbox_gateway_is_alive(gateway()), "it is alive");
+	CHECK(agentbox_gateway_revoke(gateway(), NULL, NULL) == 0, "revoke");
+	CHECK(reload("") == AGENTBOX_ECLOSED, "reload");
+	o = BOX_RUN("python3", "-c", e2e_text(
+		"import socket\n"
+		"for a in [('192.0.0.1',3128),('1.2.3.4',%d)]:\n"
+		"  try: socket.create_connection(a,30); print('open')\n"
+		"  except OSError: print('none')\n", port));
+	CHECK(strcmp(o.out, "none\nnone\n") == 0, "%s%s", o.out, o.err);
+	o = box_run_in(other, argv);
+	got = e2e_text("%s", o.out);
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s%s", got, o.err);
+	agentbox_sandbox_free(other);
+	agentbox_policy_unref(policy);
+	end_origin();
+}
+
+static const struct e2e_case cases[] = {
+	CASE(case_152_all_live_tunnels_are_cut),
+	CASE(case_157_two_threads_revoke_at_once),
+	CASE(case_153_what_is_under_way_is_cut),
+	CASE(case_005_new_lists_hold_from_then_on),
+	CASE(case_005_a_policy_without_gateway_is_no_list),
+	CASE(case_101_what_is_refused_is_told),
+	CASE(case_007_its_death_is_told_and_others_do_not_notice),
+	CASES_END
+};
+
+int main(int argc, char **argv)
+{
+	return e2e_main(argc, argv, cases);
+}
