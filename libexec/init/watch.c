@@ -476,11 +476,12 @@ int init_settle(holder *h, uint64_t values[4])
  */
 void init_settle_unasked(watcher *w)
 {
-	uint64_t quarantined = w->quarantined, failed = w->failed;
+	uint64_t failed = w->failed;
 
 	demand(w);
 	settle_names(w);
-	if (w->quarantined == quarantined && w->failed == failed)
+	/* told[0]: what an earlier call moved is not told yet either */
+	if (w->quarantined == w->told[0] && w->failed == failed)
 		drop_demand(w);
 	/* it is tried again, and counted, when the host settles */
 	w->failed = failed;
