@@ -426,7 +426,7 @@ int tool_snapshot_untar(tool *t, const tool_args *args)
 	char *name = strcmp(file, "-") ? tool_absolute(file) : strdup(file);
 	place dst = { .fd = -1 };
 	int in = -1;
-	int rc = name ? tool_open(t, args) : TOOL_INTERNAL;
+	int rc = name ? 0 : TOOL_INTERNAL;
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);
