@@ -291,3 +291,16 @@ int32_t ab_grant_find(ab_store *store, const char *reader, const char *source,
 				  source);
 	return rc;
 }
+
+int32_t ab_grant_is_live(ab_store *store, const char *reader,
+			 const char *name, bool *is_live, agentbox_error **err)
+{
+	char id[AB_ID_SIZE] = "";
+	int32_t rc = ab_store_run(store, take_found, id, err,
+				  "SELECT id FROM grants WHERE reader = ? AND "
+				  "name = ? AND state = 'live'", "ss", reader,
+				  name);
+
+	*is_live = id[0];
+	return rc;
+}

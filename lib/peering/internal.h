@@ -104,6 +104,9 @@ int32_t ab_grant_list(ab_store *store, bool all, json_t **rows,
 		      agentbox_error **err);
 int32_t ab_grant_find(ab_store *store, const char *reader, const char *source,
 		      char id[AB_ID_SIZE], agentbox_error **err);
+/* Granted under this name, and not only being made. */
+int32_t ab_grant_is_live(ab_store *store, const char *reader,
+			 const char *name, bool *is_live, agentbox_error **err);
 
 /* The directories of one reader; -1 each when closed. */
 typedef struct ab_places {
@@ -126,6 +129,8 @@ void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE]);
 /* Take it away from the reader: 1, or 0 when it was not there; -errno. */
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant);
+/* The record and the lock of a name that is gone. */
+void ab_places_forget(const ab_places *places, const char *name);
 
 /* job.c: end such a tree, and wait for it; 0 also when another does. */
 int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,

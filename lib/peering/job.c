@@ -4,7 +4,7 @@
  * both audit records, the copy; when it is staged, one transaction asks
  * whether the grant was revoked meanwhile, publishes and marks the row live:
  * a revoke comes before or after, never between. The order of a revoke: row
- * "revoked", the name gone from the reader, then the rest at leisure. What
+ * "revoked" and the name gone from the reader, at once, then the rest. What
  * fails leaves nothing that a reader can see.
  */
 #include "config.h"
@@ -103,18 +103,6 @@ static void end(agentbox_peer_job *j, agentbox_error **error)
 	agentbox_error_free(*error);
 	*error = NULL;
 	ab_places_end(&j->places);
-}
-
-/* The names beside a tree that is gone. */
-static void remove_records(const agentbox_peer_job *j)
-{
-	char lock[AB_PEER_NAME_MAX + 16];
-
-	if (j->places.records < 0)
-		return;
-	snprintf(lock, sizeof(lock), ".%s.lock", j->grant.name);
-	unlinkat(j->places.records, j->grant.name, 0);
-	unlinkat(j->places.records, lock, 0);
 }
 
 /*
@@ -243,7 +231,8 @@ static void scrub_ended(agentbox_peer_job *j)
 		return;
 	}
 	agentbox_error_free(ab_steal(&error)); /* nothing was there to end */
-	remove_records(j);
+	if (j->places.records >= 0)
+		ab_places_forget(&j->places, j->grant.name);
 	if (record(j, "peer.revoked", "allow", "", &error) == 0 && j->error)
 		agentbox_error_free(ab_steal(&error));
 	end(j, &error);
@@ -709,7 +698,47 @@ int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
 	return rc < 0 ? ab_error_move(err, &error) : 0;
 }
 
-/* The row is revoked: from here on errors are told, and stop nothing. */
+/* From the reader's sight; a reader that is gone has nothing. */
+static int32_t hide(agentbox_peer_job *j, agentbox_error **err)
+{
+	agentbox_error *error = NULL;
+	int32_t rc = ab_places_open(j->peering, j->grant.reader, &j->places,
+				    &error);
+
+	if (rc == AGENTBOX_ECLOSED) {
+		agentbox_error_free(error);
+		return 0;
+	}
+	if (rc < 0)
+		return ab_error_move(err, &error);
+	int r = ab_places_hide(&j->places, j->grant.name, j->grant.id);
+	return r < 0 ? ab_error_sys(err, -r, "reader",
+				    "cannot take '%s' from box %s",
+				    j->grant.name, j->grant.reader) : 0;
+}
+
+/*
+ * The row and the name at once: a host that dies in between has revoked
+ * nothing, or leaves what the next one ends (finish_reader()).
+ */
+static int32_t withdraw(agentbox_peer_job *j, const char *reason,
+			agentbox_error **err)
+{
+	ab_store *store = j->peering->store;
+	int32_t rc = ab_store_begin(store, err);
+
+	if (rc == 0)
+		rc = ab_grant_revoke(store, j->grant.id, reason, err);
+	if (rc == 0)
+		rc = hide(j, err);
+	if (rc == 0)
+		rc = ab_store_commit(store, err);
+	if (rc < 0)
+		ab_store_rollback(store);
+	return rc;
+}
+
+/* It is revoked: from here on errors are told, and stop nothing. */
 static void carry_out(agentbox_peer_job *j, const char *how)
 {
 	agentbox_error *error = NULL;
@@ -721,38 +750,24 @@ static void carry_out(agentbox_peer_job *j, const char *how)
 			j->error = ab_steal(&error);
 		agentbox_error_free(ab_steal(&error));
 	}
-	int32_t rc = ab_places_open(j->peering, j->grant.reader, &j->places,
-				    &error);
-	if (rc == AGENTBOX_ECLOSED) {
-		agentbox_error_free(ab_steal(&error)); /* nothing is left */
-		return;
-	}
-	int hidden = rc == 0 ? ab_places_hide(&j->places, j->grant.name,
-					      j->grant.id) : 0;
-	if (hidden < 0)
-		rc = ab_error_sys(&error, -hidden, "reader",
-				  "cannot take '%s' from box %s",
-				  j->grant.name, j->grant.reader);
-	else if (rc == 0)
-		rc = start_scrub(j, strcmp(how, "detach") == 0 ?
-				    AB_COPY_UNLINK : 0, &error);
-	if (rc < 0)
+	if (j->places.staging >= 0 &&
+	    start_scrub(j, strcmp(how, "detach") == 0 ? AB_COPY_UNLINK : 0,
+			&error) < 0)
 		fail(j, &error);
 }
 
 static int32_t start_revoke(agentbox_peering *p, const char *grant,
-			    const char *how,
-		      const char *reason, agentbox_peer_job **out,
-		      agentbox_error **err)
+			    const char *how, const char *reason,
+			    agentbox_peer_job **out, agentbox_error **err)
 {
 	ab_auto(agentbox_peer_job) *j = make(p, JOB_REVOKE);
 
 	if (!j)
 		return ab_error_nomem(err);
-	j->has_ended = true;
+	j->has_ended = true; /* until there is something to wait for */
 	int32_t rc = ab_grant_get(p->store, grant, &j->grant, err);
 	if (rc == 0)
-		rc = ab_grant_revoke(p->store, grant, reason, err);
+		rc = withdraw(j, reason, err);
 	if (rc < 0)
 		return rc;
 	j->has_ended = false;
@@ -777,8 +792,7 @@ int32_t agentbox_peering_revoke(agentbox_peering *peering, const char *grant,
 		rc = ab_error_set(err, AGENTBOX_EINVAL, "how",
 				  "'%s' is no way to revoke; give scrub, "
 				  "detach or kill", how);
-	return rc < 0 ? rc : start_revoke(peering, grant, how, how, job,
-					 err);
+	return rc < 0 ? rc : start_revoke(peering, grant, how, how, job, err);
 }
 
 int32_t ab_peer_revoke_now(agentbox_peering *p, const char *grant,

@@ -112,25 +112,120 @@ static void remove_dirs(int boxes, const char *id)
 	unlinkat(boxes, id, AT_REMOVEDIR);
 }
 
-/* What a revoke did not finish, because its host died meanwhile. */
-static int32_t finish_revokes(agentbox_peering *p, const char *reader,
-			      agentbox_error **err)
+/* The entries of a directory that stays open; NULL with errno. */
+static DIR *entries_of(int fd)
+{
+	int copy = ab_fd_dup(fd);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	int saved = errno;
+
+	if (dir)
+		rewinddir(dir);
+	else if (copy >= 0)
+		close(copy);
+	errno = saved;
+	return dir;
+}
+
+/* Under the name's lock: no job is at it. */
+static int32_t hide_unless_live(agentbox_peering *p, const char *reader,
+				const ab_places *places, const char *name,
+				agentbox_error **err)
+{
+	char id[AB_ID_SIZE];
+	bool is_live = false;
+	int32_t rc = ab_grant_is_live(p->store, reader, name, &is_live, err);
+
+	if (rc < 0 || is_live)
+		return rc;
+	rc = ab_grant_give_up(p->store, reader, name, err);
+	if (rc < 0)
+		return rc;
+	int r = ab_id_new(id);
+	if (r == 0)
+		r = ab_places_hide(places, name, id);
+	if (r < 0)
+		return ab_error_sys(err, -r, "reader",
+				    "cannot take '%s' from box %s", name,
+				    reader);
+	ab_places_forget(places, name);
+	return 0;
+}
+
+/*
+ * Nobody is granted what the store does not know, because it was lost, or
+ * because the host died between publishing a grant and recording it. A name
+ * whose lock is taken belongs to a job; one that is live is not locked here,
+ * or a job would find it busy.
+ */
+static int32_t hide_stray(agentbox_peering *p, const char *reader,
+			  ab_places *places, const char *name,
+			  agentbox_error **err)
+{
+	agentbox_error *error = NULL;
+	bool is_live = false;
+	int32_t rc = ab_grant_is_live(p->store, reader, name, &is_live, err);
+
+	if (rc < 0 || is_live)
+		return rc;
+	rc = ab_places_lock(places, name, &error);
+	if (rc == AGENTBOX_EBUSY) {
+		agentbox_error_free(error);
+		return 0;
+	}
+	if (rc < 0)
+		return ab_error_move(err, &error);
+	rc = hide_unless_live(p, reader, places, name, err);
+	ab_cleanup_fd(&places->lock);
+	places->lock = -1;
+	return rc;
+}
+
+static int32_t hide_strays(agentbox_peering *p, const char *reader,
+			   ab_places *places, agentbox_error **err)
+{
+	DIR *dir = entries_of(places->shown);
+	int32_t rc = dir ? 0 : ab_error_sys(err, errno, "reader",
+					    "cannot list what box %s sees",
+					    reader);
+
+	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;)
+		if (e->d_name[0] != '.' &&
+		    strlen(e->d_name) <= AB_PEER_NAME_MAX)
+			rc = hide_stray(p, reader, places, e->d_name, err);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static int32_t scrub_revoked(agentbox_peering *p, const ab_places *places,
+			     agentbox_error **err)
+{
+	DIR *dir = entries_of(places->staging);
+	int32_t rc = dir ? 0 : ab_error_sys(err, errno, "reader",
+					    "cannot list what was revoked");
+
+	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;)
+		if (strncmp(e->d_name, AB_REVOKED_PREFIX,
+			    strlen(AB_REVOKED_PREFIX)) == 0)
+			rc = ab_places_scrub(p, places, e->d_name, err);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* What a host that died did not finish. */
+static int32_t finish_reader(agentbox_peering *p, const char *reader,
+			     agentbox_error **err)
 {
 	ab_places places = AB_PLACES_NONE;
 	int32_t rc = ab_places_open(p, reader, &places, NULL);
 
 	if (rc < 0)
 		return 0; /* it is being made, or removed */
-	int copy = ab_fd_dup(places.staging);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	if (!dir && copy >= 0)
-		close(copy);
-	for (struct dirent *e; dir && rc == 0 && (e = readdir(dir)) != NULL;)
-		if (strncmp(e->d_name, AB_REVOKED_PREFIX,
-			    strlen(AB_REVOKED_PREFIX)) == 0)
-			rc = ab_places_scrub(p, &places, e->d_name, err);
-	if (dir)
-		closedir(dir);
+	rc = hide_strays(p, reader, &places, err);
+	if (rc == 0)
+		rc = scrub_revoked(p, &places, err);
 	ab_places_end(&places);
 	return rc;
 }
@@ -153,7 +248,7 @@ static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
 	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;) {
 		if (strlen(e->d_name) != AB_ID_SIZE - 1)
 			continue;
-		rc = finish_revokes(p, e->d_name, err);
+		rc = finish_reader(p, e->d_name, err);
 		if (rc < 0 || !is_gone(dirfd(dir), e->d_name))
 			continue;
 		rc = revoke_all(p, "reader", e->d_name, "reader gone", err);

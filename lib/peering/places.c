@@ -111,3 +111,12 @@ int ab_places_hide(const ab_places *places, const char *name,
 		return 1;
 	return errno == ENOENT ? 0 : -errno;
 }
+
+void ab_places_forget(const ab_places *places, const char *name)
+{
+	char lock[AB_PEER_NAME_MAX + 16];
+
+	snprintf(lock, sizeof(lock), ".%s.lock", name);
+	unlinkat(places->records, name, 0);
+	unlinkat(places->records, lock, 0);
+}

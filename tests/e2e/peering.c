@@ -268,6 +268,61 @@ static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 	peers_finish();
 }
 
+/* Whoever opens the store next takes from the reader what is not granted. */
+static void next_host_takes_it(const char *why)
+{
+	agentbox_peering *next = NULL;
+	agentbox_error *err = NULL;
+	char *file = e2e_text("%s/code/src/a.c",
+			      host_path("state/boxes/%s/shared",
+					agentbox_sandbox_get_id(box())));
+	FILE *f = fopen(file, "re");
+	struct outcome o;
+
+	REQUIRE(f, "%s", file);
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	o = box_sh("ls -A .shared");
+	CHECK(strcmp(o.out, "") == 0, "%s: still there: %s", why, o.out);
+	CHECK(fgetc(f) == EOF, "%s: read", why);
+	fclose(f);
+	agentbox_peering_free(next);
+}
+
+static void case_110_what_no_store_knows_is_not_shared(void)
+{
+	peers_begin();
+	peers_grant("code");
+	agentbox_peering_free(peering);
+	unlink(host_path("state/store.db"));
+	unlink(host_path("state/store.db-wal"));
+	unlink(host_path("state/store.db-shm"));
+	next_host_takes_it("a store that was lost");
+	peers_open(NULL);
+	peers_grant("code");
+	peers_finish();
+}
+
+/* A host that was killed when its copy was published, and not yet recorded. */
+static void case_071_a_grant_that_was_cut_short_is_taken_back(void)
+{
+	int status;
+
+	if (!host_has("python3"))
+		e2e_skip("python3 is not installed");
+	peers_begin();
+	peers_grant("code");
+	HOST_RUN(&status, "python3", "-c",
+		 "import sqlite3,sys\n"
+		 "d=sqlite3.connect(sys.argv[1])\n"
+		 "d.execute(\"UPDATE grants SET state='making'\")\n"
+		 "d.commit()", host_path("state/store.db"));
+	REQUIRE(status == 0, "sqlite3: %d", status);
+	next_host_takes_it("a grant that is not live");
+	peers_grant("code");
+	peers_finish();
+}
+
 /* A copier that dies when it has published leaves this: a name, no grant. */
 static void case_071_a_grant_that_failed_shows_nothing(void)
 {
@@ -374,11 +429,13 @@ static const struct e2e_case cases[] = {
 	CASE(case_031_a_replaced_workspace_is_not_shared),
 	CASE(case_070_a_refresh_is_seen_and_who_stayed_reads_on),
 	CASE(case_071_a_grant_that_failed_shows_nothing),
+	CASE(case_071_a_grant_that_was_cut_short_is_taken_back),
 	CASE(case_072_two_jobs_at_one_grant),
 	CASE(case_073_a_revoke_wins_over_a_refresh),
 	CASE(case_099_the_reader_sees_source_and_no_secret),
 	CASE(case_109_detach_leaves_what_is_open),
 	CASE(case_110_a_revoke_that_was_cut_short_is_finished),
+	CASE(case_110_what_no_store_knows_is_not_shared),
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
 	CASE(case_115_another_process_of_the_user_can_revoke),

@@ -26,22 +26,27 @@ static agentbox_sandbox *raise_source(const char *keys)
 	return s;
 }
 
-void peers_begin_with(agentbox_audit *audit, const char *source_keys,
-		      const char *reader_keys)
+void peers_open(agentbox_audit *audit)
 {
 	agentbox_error *err = NULL;
 
+	REQUIRE(agentbox_peering_new(box_context(), audit, &peering, &err) == 0,
+		"peering: %s", agentbox_error_get_message(err));
+	REQUIRE(agentbox_peering_add(peering, source, "writer", NULL) == 0 &&
+		agentbox_peering_add(peering, box(), "reader", NULL) == 0,
+		"add");
+}
+
+void peers_begin_with(agentbox_audit *audit, const char *source_keys,
+		      const char *reader_keys)
+{
 	box_needs_namespaces();
 	host_write(host_path("peer/src/a.c"), "one\n");
 	host_write(host_path("peer/docs/plan.txt"), "plan\n");
 	host_write(host_path("peer/.env"), "TOKEN=x\n");
 	source = raise_source(source_keys);
 	box_raise(NULL, reader_keys);
-	REQUIRE(agentbox_peering_new(box_context(), audit, &peering, &err) == 0,
-		"peering: %s", agentbox_error_get_message(err));
-	REQUIRE(agentbox_peering_add(peering, source, "writer", NULL) == 0 &&
-		agentbox_peering_add(peering, box(), "reader", NULL) == 0,
-		"add");
+	peers_open(audit);
 }
 
 void peers_begin(void)

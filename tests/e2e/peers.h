@@ -19,6 +19,8 @@ extern agentbox_process *held; /* who holds something of a grant */
 void peers_begin_with(agentbox_audit *audit, const char *source_keys,
 		      const char *reader_keys);
 void peers_begin(void);
+/* The handle again, with both boxes made known. */
+void peers_open(agentbox_audit *audit);
 /* Everything ends well, and nothing is left. */
 void peers_finish(void);
 
