@@ -122,6 +122,8 @@ static const char *status_text(unsigned status)
 		return "Too Many Requests";
 	case 431:
 		return "Request Header Fields Too Large";
+	case 501:
+		return "Not Implemented";
 	case 502:
 		return "Bad Gateway";
 	case 503:
@@ -215,7 +217,7 @@ static bool span_is(const ab_client *c, ab_http_span s, const char *text)
 
 /* Who takes requests to the gateway itself, in this order. */
 static const ab_client_server servers[] = {
-	NULL,
+	ab_mcp_serve,
 };
 
 static void serve_own(ab_client *c)

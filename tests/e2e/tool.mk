@@ -14,5 +14,6 @@ endif
 E2E_TESTS += tests/e2e/snapshot_git.py
 if HAVE_GATEWAY
 E2E_TESTS += tests/e2e/gateway_connect.py
+E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_http.py
 endif
