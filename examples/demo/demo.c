@@ -208,11 +208,11 @@ static void show_limit(const char *name, const json_t *limit, bool left)
 		line_end();
 }
 
-/* Two columns of what a JSON object lists. */
+/* What a JSON object lists, in two columns where there is room. */
 static void show_columns(json_t *object,
 			 void (*show)(const char *, const json_t *, bool))
 {
-	size_t half = (json_object_size(object) + 1) / 2, i = 0;
+	size_t half = json_object_size(object), i = 0;
 	const char *names[64] = { NULL };
 	const char *key;
 	json_t *value;
@@ -221,6 +221,8 @@ static void show_columns(json_t *object,
 		if (i < 64)
 			names[i++] = key;
 	}
+	if (!screen_is_narrow())
+		half = (half + 1) / 2;
 	for (i = 0; i < half && i < 32; i++) {
 		bool pair = i + half < json_object_size(object);
 
@@ -253,7 +255,9 @@ static void show_box(struct demo *d, double ms)
 	heading("A BOX over this tree", "tier %s, raised in %.1f ms",
 		agentbox_sandbox_get_tier(d->box), ms);
 	cell(TINT_DIM, true, 41, "  %-15s%-5s%s", "wall", "up", "held by");
-	cell(TINT_DIM, true, 0, "  %-15s%-5s%s", "wall", "up", "held by");
+	if (!screen_is_narrow())
+		cell(TINT_DIM, true, 0, "  %-15s%-5s%s", "wall", "up",
+		     "held by");
 	line_end();
 	show_columns(json_object_get(d->walls, "walls"), show_wall);
 	show_columns(d->limits, show_limit);
@@ -415,8 +419,9 @@ static void tear_down(struct demo *d, size_t mounts, size_t fds)
 	d->failures += !clean;
 	heading("TEARDOWN", "%.1f ms", start);
 	cell(clean ? TINT_GOOD : TINT_BAD, true, 0,
-	     "  left: %zu of %zu processes, %zu of %zu cgroups, %zd mounts, "
-	     "%zd fds", left, set.count, now_groups, groups,
+	     "  left: %zu of %zu processes, %zu of %zu cgroups, ", left,
+	     set.count, now_groups, groups);
+	cell(clean ? TINT_GOOD : TINT_BAD, true, 0, "%zd mounts, %zd fds",
 	     (ssize_t)(now_mounts - mounts), (ssize_t)(now_fds - fds));
 	line_end();
 }
@@ -452,11 +457,11 @@ static void show_log(struct demo *d, agentbox_bytes *key,
 
 	heading("AUDIT LOG", "%s", "");
 	r = load(report);
-	cell(rc ? TINT_BAD : TINT_GOOD, true, 0,
-	     "  %lld records, %s, %s, head %.16s...",
+	cell(rc ? TINT_BAD : TINT_GOOD, true, 0, "  %lld records, %s, %s, ",
 	     (long long)json_integer_value(json_object_get(r, "records")),
 	     json_string_value(json_object_get(r, "status")),
-	     json_string_value(json_object_get(r, "tail")),
+	     json_string_value(json_object_get(r, "tail")));
+	cell(rc ? TINT_BAD : TINT_GOOD, true, 0, "head %.16s...",
 	     json_string_value(json_object_get(r, "head")));
 	line_end();
 	json_decref(r);
@@ -472,8 +477,10 @@ static void show_log(struct demo *d, agentbox_bytes *key,
 				   agentbox_bytes_get_data(anchor), NULL, NULL,
 				   &err);
 	d->failures += rc != AGENTBOX_ETAMPERED;
-	cell(rc == AGENTBOX_ETAMPERED ? TINT_GOOD : TINT_BAD, true, 79,
-	     "  with one byte changed: %s, %s", agentbox_error_name(rc),
+	cell(TINT_GOOD, rc == AGENTBOX_ETAMPERED, 0,
+	     "  with one byte changed: ");
+	cell(rc == AGENTBOX_ETAMPERED ? TINT_GOOD : TINT_BAD, true, 54,
+	     "%s, %s", agentbox_error_name(rc),
 	     agentbox_error_get_message(err));
 	line_end();
 	agentbox_error_free(err);
@@ -535,8 +542,9 @@ static void play(struct demo *d)
 	show_box(d, facts_now_ms() - start);
 	build_and_test(d);
 	heading("REFUSED", "%s", "");
-	cell(TINT_DIM, true, 0, "  %-31s%-17s%s", "tried in the box",
-	     "what happened", "the wall that answered");
+	cell(TINT_DIM, true, 33, "  tried in the box");
+	cell(TINT_DIM, true, 17, "what happened");
+	cell(TINT_DIM, true, 0, "the wall that answered");
 	line_end();
 	attacks(d);
 	tear_down(d, mounts, fds);

@@ -13,12 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* --- screen.c: one screen of 80 columns ---------------------------------- */
+/* --- screen.c: one screen of 80 columns, or fewer ------------------------ */
 
 enum tint { TINT_GOOD, TINT_BAD, TINT_WARN, TINT_HEAD, TINT_DIM };
 
 /* Colours on a terminal that has not been asked to be without (NO_COLOR). */
 void screen_open(void);
+/* Under 80 columns tables have one column. */
+bool screen_is_narrow(void);
 /* printf, cut at `width` columns and padded to it; tinted. */
 void cell(enum tint tint, bool tinted, int width, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

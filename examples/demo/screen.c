@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The demo's screen: cells, headings, colours where they are wanted. */
+/*
+ * The demo's screen: cells, headings, colours where they are wanted. It is 80
+ * columns wide, or as wide as a narrower terminal was at the start.
+ */
 #include "demo.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define COLUMNS 80
+#define LEAST_COLUMNS 40
 
 static bool colours;
+static int columns = COLUMNS;
+static int column; /* of the line that is being written */
 
 void screen_open(void)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
+	struct winsize size = { 0 };
 
 	colours = isatty(STDOUT_FILENO) && !(no && *no) && term &&
 		  strcmp(term, "dumb") != 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col &&
+	    size.ws_col < COLUMNS)
+		columns = size.ws_col > LEAST_COLUMNS ? size.ws_col
+						      : LEAST_COLUMNS;
+}
+
+bool screen_is_narrow(void)
+{
+	return columns < COLUMNS;
 }
 
 static void put(enum tint tint, const char *text)
@@ -45,18 +62,23 @@ void cell(enum tint tint, bool tinted, int width, const char *fmt, ...)
 		text[n - 1] = '.';
 		text[n] = '\0';
 	}
+	/* what does not fit beside the last one stands below it */
+	if (column > 4 && column + n > columns)
+		column = printf("\n    ") - 1;
 	if (tinted)
 		put(tint, text);
 	else
 		fputs(text, stdout);
-	if (width > n)
-		printf("%*s", width - n, "");
+	column += n;
+	if (width > n && column + width - n < columns)
+		column += printf("%*s", width - n, "");
 	fflush(stdout);
 }
 
 void line_end(void)
 {
 	putchar('\n');
+	column = 0;
 	fflush(stdout);
 }
 
@@ -70,13 +92,14 @@ void heading(const char *title, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	gap = COLUMNS - 1 - (int)strlen(title) - (int)strlen(text);
+	gap = columns - 1 - (int)strlen(title) - (int)strlen(text);
 	if (any++)
 		putchar('\n');
 	put(TINT_HEAD, title);
 	if (*text)
-		printf("%*s%s", gap > 1 ? gap : 1, "", text);
-	putchar('\n');
+		printf("%s%*s%s", gap > 0 ? "" : "\n", gap > 0 ? gap : 2, "",
+		       text);
+	line_end();
 }
 
 void paragraph(enum tint tint, const char *text)
@@ -86,8 +109,8 @@ void paragraph(enum tint tint, const char *text)
 	while (*text) {
 		size_t n = strlen(text);
 
-		if (n > COLUMNS - 4) {
-			n = COLUMNS - 4;
+		if (n > (size_t)columns - 4) {
+			n = (size_t)columns - 4;
 			while (n > 20 && text[n] != ' ')
 				n--;
 		}
