@@ -130,23 +130,57 @@ static void handle_signal(session *s, int signum)
 	agentbox_process_kill(s->process, signum, NULL);
 }
 
+#define MOST_OF_NETWORK 10000
+
+/* What went well is for the audit and for programs; there is no end of it. */
+static bool is_kept(const session *s, const char *kind)
+{
+	bool well = !strcmp(kind, "allowed") || !strcmp(kind, "closed");
+
+	if (!well && strcmp(kind, "denied") != 0 && strcmp(kind, "failed") != 0)
+		return true;
+	return (s->t->json || !well) &&
+	       json_array_size(s->events) < MOST_OF_NETWORK;
+}
+
 void session_take_events(session *s)
 {
 	agentbox_event *event = NULL;
 
 	agentbox_sandbox_dispatch(s->box, NULL);
 	while (agentbox_sandbox_next_event(s->box, &event, NULL) == 0) {
-		json_array_append_new(s->events, json_pack(
-			"{s:s, s:s, s:s}", "kind",
-			agentbox_event_get_kind(event), "object",
-			agentbox_event_get_object(event), "detail",
-			agentbox_event_get_detail(event)));
+		if (is_kept(s, agentbox_event_get_kind(event)))
+			json_array_append_new(s->events, json_pack(
+				"{s:s, s:s, s:s}", "kind",
+				agentbox_event_get_kind(event), "object",
+				agentbox_event_get_object(event), "detail",
+				agentbox_event_get_detail(event)));
 		agentbox_event_free(event);
 		event = NULL;
 	}
 }
 
-static void tell_event(const json_t *e)
+#define MOST_REFUSALS 20
+
+/* What was refused is told once, and not without end. */
+static void tell_denied(session *s, const char *object, const char *detail)
+{
+	char *line = text_format("%s: %s", object, detail);
+
+	if (!s->denied)
+		s->denied = json_object();
+	if (line && !json_object_get(s->denied, line) &&
+	    json_object_size(s->denied) < MOST_REFUSALS) {
+		text_warning("network: %s", line);
+		json_object_set_new(s->denied, line, json_true());
+		if (json_object_size(s->denied) == MOST_REFUSALS)
+			text_note("no more refusals of the network are told "
+				  "here; --audit records them");
+	}
+	free(line);
+}
+
+static void tell_event(session *s, const json_t *e)
 {
 	const char *kind = text_of(e, "kind");
 	const char *object = text_of(e, "object");
@@ -170,7 +204,7 @@ static void tell_event(const json_t *e)
 	else if (!strcmp(kind, "limit"))
 		text_warning("limit %s%s%s", object, dash, detail);
 	else if (!strcmp(kind, "denied"))
-		text_warning("network: %s%s%s", object, dash, detail);
+		tell_denied(s, object, detail);
 	else if (strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
 		 strcmp(kind, "closed") != 0)
 		text_note("%s %s%s%s", kind, object, dash, detail);
@@ -180,7 +214,8 @@ void session_tell_events(session *s)
 {
 	for (; s->events_told < json_array_size(s->events); s->events_told++)
 		if (!s->t->json)
-			tell_event(json_array_get(s->events, s->events_told));
+			tell_event(s, json_array_get(s->events,
+						     s->events_told));
 }
 
 static int shorter(int64_t a, int64_t b)

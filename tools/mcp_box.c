@@ -440,6 +440,7 @@ int tool_mcp(tool *t, const tool_args *args)
 
 	if (new_key) {
 		json_decref(b.box.events);
+		json_decref(b.box.denied);
 		return mcp_key_make(t, new_key);
 	}
 	int rc = run(&b, args);

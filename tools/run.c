@@ -678,6 +678,7 @@ int session_close(session *s, int rc)
 	agentbox_audit_unref(s->audit);
 	tool_plan_end(&s->plan);
 	json_decref(s->events);
+	json_decref(s->denied);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 	return rc ? rc : ended ? ended : closed;

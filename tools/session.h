@@ -43,6 +43,7 @@ typedef struct session {
 	agentbox_process *process;
 	json_t *events; /* what the box reported, for people and --json */
 	size_t events_told;
+	json_t *denied; /* what of the network was told as refused */
 	bool ended; /* the box was ended; its handle is left */
 	agentbox_error *unsettled; /* protected paths are not right, or NULL */
 

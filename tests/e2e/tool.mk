@@ -16,4 +16,5 @@ if HAVE_GATEWAY
 E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_http.py
+E2E_TESTS += tests/e2e/gateway_hostile.py
 endif

@@ -13,3 +13,10 @@ tests_fuzz_wire_message_SOURCES = tests/fuzz/wire_message.c $(FUZZ_MAIN)
 tests_fuzz_wire_message_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_wire_message_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_wire_message_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/wire_gateway
+FUZZ_TARGETS += tests/fuzz/wire_gateway
+tests_fuzz_wire_gateway_SOURCES = tests/fuzz/wire_gateway.c $(FUZZ_MAIN)
+tests_fuzz_wire_gateway_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_wire_gateway_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_wire_gateway_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
