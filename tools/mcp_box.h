@@ -28,6 +28,7 @@ typedef struct box_run {
 	uint64_t number; /* 0: free */
 	agentbox_process *process;
 	box_stream out, err;
+	bool ending;	     /* has ended, and is being settled */
 	bool ended;	     /* and its status is known */
 	bool unsettled;	     /* protected paths could not be put right */
 	bool killed;

@@ -366,7 +366,7 @@ size_t box_runs_poll(box_server *b, struct pollfd *fds)
 		box_run *r = &b->runs[i];
 		if (!r->number || !r->process)
 			continue;
-		if (!r->ended_ms)
+		if (!r->ended_ms && !r->ending)
 			fds[n++] = (struct pollfd){
 				agentbox_process_get_fd(r->process), POLLIN,
 				0 };
@@ -422,7 +422,10 @@ static void look(box_run *r)
 	take(&r->out);
 	take(&r->err);
 	if (!r->ended_ms) {
+		struct pollfd p = { agentbox_process_get_fd(r->process),
+				    POLLIN, 0 };
 		rc = agentbox_process_wait(r->process, 0, NULL);
+		r->ending = poll(&p, 1, 0) > 0;
 		if (rc == AGENTBOX_ETIMEOUT)
 			return;
 		r->unsettled = rc == AGENTBOX_EWALL;
@@ -455,12 +458,9 @@ int box_runs_timeout(const box_server *b, int ms)
 	for (size_t i = 0; i < BOX_RUNS; i++) {
 		const box_run *r = &b->runs[i];
 		int64_t left = r->waiter ? r->waits_until - now : ms;
-		struct pollfd p = { r->process
-				    ? agentbox_process_get_fd(r->process) : -1,
-				    POLLIN, 0 };
 
-		/* ended, and its protected paths are being settled */
-		if (r->process && !r->ended && poll(&p, 1, 0) > 0)
+		/* its protected paths are being settled: no fd tells the end */
+		if (r->ending && !r->ended)
 			left = left < SETTLE_MS ? left : SETTLE_MS;
 		if (left < ms)
 			ms = left < 0 ? 0 : (int)left;
