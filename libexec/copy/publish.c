@@ -332,6 +332,16 @@ static void put_away_old(supervision *s)
 	s->tree_name[0] = 0;
 }
 
+/* Where the tree is made and where it is shown: the same directory? */
+static bool has_one_parent(const copy_job *job)
+{
+	struct stat a, b;
+
+	return fstat(job->staging_fd, &a) == 0 &&
+	       fstat(job->dest_fd, &b) == 0 && a.st_ino == b.st_ino &&
+	       a.st_dev == b.st_dev;
+}
+
 /*
  * A directory that goes to another parent must be writable for who moves it,
  * for its ".." changes (rename(2), EACCES); root need not ask. What readers
@@ -345,29 +355,43 @@ static int set_roots(const supervision *s, bool replace, mode_t mode)
 	return 0;
 }
 
+/* The tree gets its name, or everything is as it was. */
+static int swap_trees(supervision *s, bool replace)
+{
+	const copy_job *job = s->job;
+	unsigned how = replace ? RENAME_EXCHANGED : RENAME_NEW;
+	bool moves = !has_one_parent(job);
+	uint64_t begin;
+	int r = set_roots(s, replace, moves ? 0755 : 0555);
+
+	if (r)
+		return r;
+	begin = ab_clock_mono_ns();
+	r = copy_rename(job->staging_fd, s->tree_name, job->dest_fd,
+			job->plan.dest_name, how);
+	s->swap_ns = ab_clock_mono_ns() - begin;
+	if (r || !moves || fchmod(s->tree_fd, 0555) == 0)
+		return r;
+	r = -errno;
+	(void)copy_rename(job->dest_fd, job->plan.dest_name, job->staging_fd,
+			  s->tree_name, how);
+	if (replace)
+		(void)fchmod(s->old_tree_fd, 0555);
+	return r;
+}
+
 int copy_publish(supervision *s)
 {
 	copy_job *job = s->job;
 	bool replace = job->plan.flags & AB_COPY_REPLACE;
-	uint64_t begin;
 	int r;
 
 	atomic_store(&job->counters->phase, AB_PHASE_PUBLISH);
-	r = set_roots(s, replace, 0755);
-	if (r)
-		return fail(s, AGENTBOX_ESYS, -r, "publish",
-			    "cannot finish the tree");
 	r = publish_record(s);
 	if (r)
 		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST : AGENTBOX_ESYS,
 			    -r, "publish", "cannot publish the record");
-	begin = ab_clock_mono_ns();
-	r = copy_rename(job->staging_fd, s->tree_name, job->dest_fd,
-			job->plan.dest_name,
-			replace ? RENAME_EXCHANGED : RENAME_NEW);
-	s->swap_ns = ab_clock_mono_ns() - begin;
-	if (r == 0 && fchmod(s->tree_fd, 0555))
-		r = -errno;
+	r = swap_trees(s, replace);
 	if (r) {
 		unpublish_record(s);
 		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST :
