@@ -99,6 +99,22 @@ static bool is_gone(int boxes, const char *id)
 	       flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* Locks of names that are gone: a refresh may come after its revoke. */
+static void empty_records(int dir)
+{
+	int fd = ab_fd_lift(openat(dir, AB_SHARE_RECORDS, O_RDONLY |
+				   O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	DIR *records = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!records && fd >= 0)
+		close(fd);
+	for (struct dirent *e; records && (e = readdir(records)) != NULL;)
+		unlinkat(fd, e->d_name, 0);
+	if (records)
+		closedir(records);
+}
+
+/* Of a box that is gone, with nothing granted. */
 static void remove_dirs(int boxes, const char *id)
 {
 	static const char *const parts[] = { AB_SHARE_SHOWN, AB_SHARE_STAGING,
@@ -107,6 +123,8 @@ static void remove_dirs(int boxes, const char *id)
 					      O_DIRECTORY | O_NOFOLLOW |
 					      O_CLOEXEC));
 
+	if (dir >= 0)
+		empty_records(dir);
 	for (size_t i = 0; dir >= 0 && i < AB_ARRAY_LEN(parts); i++)
 		unlinkat(dir, parts[i], AT_REMOVEDIR);
 	unlinkat(boxes, id, AT_REMOVEDIR);
