@@ -118,6 +118,18 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 	return false;
 }
 
+/* The same of w from byte `at` on; a glob needs no word for that. */
+static bool part_holds(struct ab_check *c, const struct ab_pred *pred,
+		       const struct ab_word *w, uint32_t at)
+{
+	struct ab_word part = { .text = w->text + at, .len = w->len - at };
+
+	if (pred->kind != AB_PRED_GLOB &&
+	    !ab_word_slice(c, w, at, UINT32_MAX, &part))
+		return false;
+	return ab_pred_holds(c, pred, &part);
+}
+
 /* --- tests -------------------------------------------------------------- */
 
 static bool any_value(struct ab_check *c, const struct ab_use *use,
@@ -127,12 +139,10 @@ static bool any_value(struct ab_check *c, const struct ab_use *use,
 
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
-		struct ab_word value;
+		const struct ab_word *w = &use->words[v->word];
 
 		if ((t->mask & (UINT64_C(1) << v->group)) &&
-		    ab_word_slice(c, &use->words[v->word], v->at, UINT32_MAX,
-				  &value) &&
-		    ab_pred_holds(c, pred, &value))
+		    part_holds(c, pred, w, v->at < w->len ? v->at : w->len))
 			return true;
 	}
 	return false;
@@ -211,10 +221,8 @@ static bool name_holds(struct ab_check *c, const struct ab_use *use,
 	const struct ab_word *w = use->count ? &use->words[0] : NULL;
 	const char *slash = w ? memrchr(w->text, '/', w->len) : NULL;
 	uint32_t at = slash ? (uint32_t)(slash - w->text) + 1 : 0;
-	struct ab_word name;
 
-	return w && ab_word_slice(c, w, at, w->len, &name) &&
-	       ab_pred_holds(c, &c->pack->preds[t->pred], &name);
+	return w && part_holds(c, &c->pack->preds[t->pred], w, at);
 }
 
 static bool any_hole(const struct ab_use *use, uint32_t base)

@@ -157,11 +157,11 @@ static void tell_scope(struct ab_shell_run *run, struct visit_frame *f,
 		ab_visit_begin(run, &scope);
 }
 
-static void list_scope(struct ab_shell_run *run, struct visit_frame *f,
-		       enum ab_shell_scope_kind kind, bool is_end)
+static inline void list_scope(struct ab_shell_run *run, struct visit_frame *f,
+			      enum ab_shell_scope_kind kind, bool is_end)
 {
-	if ((is_end ? !!run->visitor->end : !!run->visitor->begin) &&
-	    !(run->visitor->untold >> kind & 1))
+	if (!(run->visitor->untold >> kind & 1) &&
+	    (is_end ? !!run->visitor->end : !!run->visitor->begin))
 		tell_scope(run, f, kind, is_end);
 }
 

@@ -350,7 +350,8 @@ void ab_visit_simple(struct ab_shell_run *run,
 			 const struct cmd *cmd,
 			 const struct ab_shell_place_of *place)
 {
-	AB_UNINITIALIZED struct ab_shell_command c;
+	static const struct ab_shell_command nothing;
+	struct ab_shell_command c = nothing;
 	struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
 	AB_UNINITIALIZED struct ab_word output;
@@ -360,7 +361,6 @@ void ab_visit_simple(struct ab_shell_run *run,
 	if (run->aliases && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
 		return;
-	ab_clear(&c, sizeof(c));
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
 	expand_command(run, tree, cmd, &c);
