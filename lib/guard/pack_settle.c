@@ -85,20 +85,22 @@ static bool settle_options(struct ab_pack *pack)
 /* Numbers fit: AB_PACK_MAX_ITEMS. */
 static bool settle_ends(struct ab_pack *pack)
 {
-	uint32_t n = pack->ends_count, at = 0;
+	uint16_t next[256], *first = pack->end_first;
+	uint32_t n = pack->ends_count;
 
 	free(pack->end_order);
 	pack->end_order = ab_calloc(n + 1, sizeof(*pack->end_order));
 	if (!pack->end_order)
 		return false;
-	for (unsigned byte = 0; byte < 256; byte++) {
-		pack->end_first[byte] = (uint16_t)at;
-		for (uint32_t i = 0; i < n; i++) {
-			if ((unsigned char)pack->ends[i].last == byte)
-				pack->end_order[at++] = (uint16_t)i;
-		}
-	}
-	pack->end_first[256] = (uint16_t)at;
+	memset(first, 0, sizeof(pack->end_first));
+	for (uint32_t i = 0; i < n; i++)
+		first[(unsigned char)pack->ends[i].last + 1]++;
+	for (unsigned byte = 0; byte < 256; byte++)
+		first[byte + 1] = (uint16_t)(first[byte + 1] + first[byte]);
+	memcpy(next, first, sizeof(next));
+	for (uint32_t i = 0; i < n; i++)
+		pack->end_order[next[(unsigned char)pack->ends[i].last]++] =
+			(uint16_t)i;
 	return true;
 }
 
