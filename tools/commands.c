@@ -81,6 +81,9 @@ const tool_option tool_global_options[] = {
 	  "let the box reach this host, and through its gateway alone", NULL }, \
 	{ "--resolver", "ADDR[:PORT]", "", 0,                                 \
 	  "the name server the gateway asks; default: the system's", NULL },  \
+	{ "--secret", "NAME=FILE", "", TOOL_REPEAT,                           \
+	  "the value that the policy's routes inject under this name",       \
+	  NULL },                                                             \
 	{ "--preview", "PORT", "", TOOL_REPEAT | TOOL_NOT_YET,                \
 	  "let the host reach this port of the box (not in this build)",     \
 	  NEEDS_PREVIEW },                                                    \

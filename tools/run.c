@@ -169,9 +169,10 @@ static int raise_box(session *s)
 	else if (strcmp(tier, "full") != 0)
 		text_warning("this box has tier '%s', not 'full': --walls "
 			     "tells what is missing", tier);
-	return tool_plan_start(s->t, s->args, &s->plan,
-			       !strcmp(tier, "full") ||
-			       !strcmp(tier, "no-proc"));
+	rc = tool_give_secrets(s);
+	return rc ? rc : tool_plan_start(s->t, s->args, &s->plan,
+					 !strcmp(tier, "full") ||
+					 !strcmp(tier, "no-proc"));
 }
 
 /* Under --name the box is reached by other calls of the tool. */

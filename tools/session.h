@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <agentbox/audit.h>
+#include <agentbox/gateway.h>
 #include <agentbox/owner.h>
 #include <agentbox/sandbox.h>
 
@@ -65,6 +66,10 @@ int session_close(session *s, int rc);
 /* A command with the environment and directory that the options say. */
 int session_command(session *s, const char *const *argv, size_t argc,
 		    agentbox_command **command);
+
+/* secret.c: what --secret names goes to the box's gateway; 0 or an exit
+   status, already said. */
+int tool_give_secrets(session *s);
 
 /* streams.c: standard streams of the command; 0 or an exit status. */
 int streams_plan(session *s, agentbox_command *command);

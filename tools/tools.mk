@@ -24,6 +24,7 @@ tools_agentbox_SOURCES = \
 	tools/report.c \
 	tools/report.h \
 	tools/run.c \
+	tools/secret.c \
 	tools/session.h \
 	tools/snapshot.c \
 	tools/streams.c \

@@ -45,6 +45,19 @@ AGENTBOX_API int32_t agentbox_gateway_reload(agentbox_gateway *gateway,
 					     agentbox_error **err);
 
 /*
+ * The value of a secret that routes inject (`routes[].inject.secret`): fd is
+ * a regular file or memfd of one line, borrowed, read by the gateway and by
+ * nobody else; the value never is in this process. -1 takes it away. Routes
+ * answer 503 without it. Connections that were made with an earlier value are
+ * not used again. AGENTBOX_ENOTFOUND: no route injects it; AGENTBOX_EINVAL: not
+ * a value that a header may have, or shorter than 8 bytes; AGENTBOX_ELIMIT:
+ * more than 8192; AGENTBOX_EACCES: no regular file; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_set_secret(agentbox_gateway *gateway,
+						 const char *name, int32_t fd,
+						 agentbox_error **err);
+
+/*
  * Cut everything now: tunnels, requests, look-ups, and nothing begins any
  * more, for good. *count (may be NULL) is how many connections were cut. 0
  * also when it was revoked before or has ended: there is nothing left then.

@@ -13,6 +13,7 @@
 #include "gateway/internal.h"
 
 #define PROXY "http://agentbox:%s@" AB_GATEWAY_IPV4_TEXT ":%d"
+#define ROUTES "http://" AB_GATEWAY_IPV4_TEXT ":%d"
 /* loopback is the box's own; the gateway's routes are asked directly */
 #define NO_PROXY "localhost,127.0.0.1,::1," AB_GATEWAY_IPV4_TEXT
 
@@ -36,8 +37,52 @@ static char *join(const ab_policy_list *list)
 	return s;
 }
 
+/* For the first route of each preset: its clients find it by themselves. */
+static bool add_preset(agentbox_gateway *gw, size_t *n,
+		       const ab_policy_route *route)
+{
+	const ab_preset *p = route->preset;
+
+	if (p->url_variable &&
+	    !(gw->env[(*n)++] = ab_asprintf("%s=" ROUTES "%s%s",
+					    p->url_variable,
+					    AB_GATEWAY_PROXY_PORT,
+					    route->plain.prefix,
+					    p->url_suffix)))
+		return false;
+	return !p->key_variable ||
+	       (gw->env[(*n)++] = ab_asprintf("%s=%s", p->key_variable,
+					      gw->key));
+}
+
+static bool is_first(const ab_policy_routes *routes, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (routes->items[j].preset == routes->items[i].preset)
+			return false;
+	return true;
+}
+
+/* Room for 2 and for 2 a route. */
+static bool add_routes(agentbox_gateway *gw, size_t n,
+		       const ab_policy_routes *routes)
+{
+	if (routes->count == 0)
+		return true;
+	if (!(gw->env[n++] = ab_asprintf("AGENTBOX_ROUTES=" ROUTES,
+					 AB_GATEWAY_PROXY_PORT)) ||
+	    !(gw->env[n++] = ab_asprintf("AGENTBOX_KEY=%s", gw->key)))
+		return false;
+	for (size_t i = 0; i < routes->count; i++)
+		if (routes->items[i].preset && is_first(routes, i) &&
+		    !add_preset(gw, &n, &routes->items[i]))
+			return false;
+	return true;
+}
+
 int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 				    const ab_policy *policy,
+				    const ab_policy_routes *routes,
 				    agentbox_error **err)
 {
 	static const char *const names[] = {
@@ -49,7 +94,8 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 					      AB_GATEWAY_PROXY_PORT);
 	size_t n = 0;
 
-	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 5, sizeof(*gw->env));
+	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 7 + 2 * routes->count,
+			    sizeof(*gw->env));
 	if (!list || !proxy || !gw->env)
 		return ab_error_nomem(err);
 	for (; n < AB_ARRAY_LEN(names); n++)
@@ -59,7 +105,8 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 	    !(gw->env[n++] = ab_strdup("no_proxy=" NO_PROXY)) ||
 	    !(gw->env[n++] = ab_strdup("NODE_USE_ENV_PROXY=1")) ||
 	    !(gw->env[n++] = ab_asprintf("AGENTBOX_NETWORK_ALLOWLIST=%s",
-					 list)))
+					 list)) ||
+	    !add_routes(gw, n, routes))
 		return ab_error_nomem(err);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/spawn.h"
 #include "gateway/gateway.h"
+#include "policy/routes.h"
 
 struct agentbox_gateway {
 	pid_t owner; /* getpid() of the process that made it */
@@ -25,7 +26,23 @@ struct agentbox_gateway {
 /* environment.c: 0 or AGENTBOX_ENOMEM. */
 int32_t ab_gateway_make_environment(agentbox_gateway *gateway,
 				    const ab_policy *policy,
+				    const ab_policy_routes *routes,
 				    agentbox_error **err);
+
+/* routes.c */
+/* The routes of a policy, and the files their roots come from. */
+typedef struct ab_gateway_routes {
+	ab_policy_routes policy;
+	ab_wire_routes wire;
+	const char *paths[AB_ROUTE_ROOTS_MAX];
+	char *texts[AB_ROUTE_ROOTS_MAX];
+} ab_gateway_routes;
+
+/* ab_gateway_routes_end() ends it also after a failure. */
+int32_t ab_gateway_routes_init(const agentbox_policy *policy,
+			       ab_gateway_routes *routes,
+			       agentbox_error **err);
+void ab_gateway_routes_end(ab_gateway_routes *routes);
 
 /* request.c */
 /* How long it may take to answer; it never waits for anybody. */

@@ -112,14 +112,15 @@ int ab_gateway_take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 	return rc;
 }
 
-/* Ask and wait; lock held. 0 and what it said, or -errno: it is lost. */
-static int ask(agentbox_gateway *gw, uint32_t kind, int fd, int32_t *result,
-	       uint64_t *value, char *text, size_t size)
+/* Ask and wait; lock held. 0 and what it said, or -errno: it is lost. `name`
+   is NULL but for a secret's. */
+static int ask(agentbox_gateway *gw, uint32_t kind, const char *name, int fd,
+	       int32_t *result, uint64_t *value, char *text, size_t size)
 {
 	uint64_t deadline = ab_clock_boot_ns() +
 			    AB_GATEWAY_ANSWER_MS * UINT64_C(1000000);
 	uint32_t serial = ++gw->serial ? gw->serial : ++gw->serial;
-	uint8_t memory[16];
+	uint8_t memory[128];
 	ab_writer w;
 	int rc;
 
@@ -129,6 +130,8 @@ static int ask(agentbox_gateway *gw, uint32_t kind, int fd, int32_t *result,
 	ab_put_u32(&w, kind);
 	ab_put_u32(&w, fd >= 0);
 	ab_put_u32(&w, serial);
+	if (name)
+		ab_put_str(&w, name);
 	rc = ab_message_send(gw->helper.control_fd, w.data, w.len, &fd,
 			     fd >= 0, MSG_DONTWAIT);
 	while (rc >= 0) {
@@ -215,8 +218,8 @@ int32_t agentbox_gateway_reload(agentbox_gateway *gw, agentbox_policy *policy,
 		return rc;
 	pthread_mutex_lock(&gw->lock);
 	failed = gw->is_revoked ? -ECONNRESET
-				: ask(gw, AB_MSG_GW_LISTS, fd, &result, &value,
-				      text, sizeof(text));
+				: ask(gw, AB_MSG_GW_LISTS, NULL, fd, &result,
+				      &value, text, sizeof(text));
 	pthread_mutex_unlock(&gw->lock);
 	if (failed)
 		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
@@ -241,11 +244,62 @@ int32_t agentbox_gateway_revoke(agentbox_gateway *gw, uint64_t *count,
 	pthread_mutex_lock(&gw->lock);
 	/* one that does not answer is dead now, and cuts as well */
 	if (!gw->is_revoked && !gw->has_ended)
-		(void)ask(gw, AB_MSG_GW_REVOKE, -1, &result, &cut, text,
+		(void)ask(gw, AB_MSG_GW_REVOKE, NULL, -1, &result, &cut, text,
 			  sizeof(text));
 	gw->is_revoked = true;
 	pthread_mutex_unlock(&gw->lock);
 	if (count)
 		*count = cut;
 	return 0;
+}
+
+static int32_t secret_refused(int32_t result, const char *name,
+			      agentbox_error **err)
+{
+	switch (-result) {
+	case ENOENT:
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "name",
+				    "no route injects the secret \"%.64s\"",
+				    name);
+	case EACCES:
+		return ab_error_set(err, AGENTBOX_EACCES, "fd",
+				    "the value of the secret \"%.64s\" is no "
+				    "regular file", name);
+	case EFBIG:
+		return ab_error_set(err, AGENTBOX_ELIMIT, "fd",
+				    "the value of the secret \"%.64s\" is "
+				    "longer than a header may be", name);
+	case EINVAL:
+		return ab_error_set(err, AGENTBOX_EINVAL, "fd",
+				    "the value of the secret \"%.64s\" is not "
+				    "one line of 8 printable characters or "
+				    "more without space around it", name);
+	}
+	return ab_error_sys(err, -result, "fd",
+			    "the secret \"%.64s\" cannot be read", name);
+}
+
+int32_t agentbox_gateway_set_secret(agentbox_gateway *gw, const char *name,
+				    int32_t fd, agentbox_error **err)
+{
+	int32_t result = 0, rc = usable(gw, err);
+	uint64_t value = 0;
+	char text[8];
+	int failed;
+
+	if (rc)
+		return rc;
+	if (!name || !*name || strlen(name) > 64 || fd < -1)
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "not the name of a secret");
+	pthread_mutex_lock(&gw->lock);
+	failed = gw->is_revoked ? -ECONNRESET
+				: ask(gw, AB_MSG_GW_SECRET, name, fd, &result,
+				      &value, text, sizeof(text));
+	pthread_mutex_unlock(&gw->lock);
+	if (failed)
+		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
+					 "gateway",
+					 "the gateway no longer answers");
+	return result ? secret_refused(result, name, err) : 0;
 }

@@ -41,8 +41,10 @@ static uint64_t number(const ab_policy_number *n)
 	return n->state == AB_POLICY_SET ? n->value : 0;
 }
 
-static int32_t seal_plan(const ab_policy *policy, const ab_gateway_options *o,
-			 const uint8_t *hash, int *fd, agentbox_error **err)
+static int32_t seal_plan(const ab_policy *policy,
+			 const ab_wire_routes *routes,
+			 const ab_gateway_options *o, const uint8_t *hash,
+			 int *fd, agentbox_error **err)
 {
 	const ab_policy_network *net = &policy->network;
 	ab_gateway_plan plan = {
@@ -59,6 +61,7 @@ static int32_t seal_plan(const ab_policy *policy, const ab_gateway_options *o,
 			.budget_requests = number(&net->budget_requests),
 			.budget_bytes = number(&net->budget_bytes),
 		},
+		.routes = *routes,
 	};
 	ab_writer w;
 	int32_t rc = ab_gateway_lists_of(policy, &plan.lists, err);
@@ -136,18 +139,34 @@ static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
 	return 0;
 }
 
-static int32_t start(agentbox_gateway *gw, agentbox_context *context,
-		     const ab_policy *policy, const ab_gateway_options *o,
-		     agentbox_error **err)
+/* Key, environment and plan, which is sealed. */
+static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
+		       const ab_gateway_options *o, int *plan_fd,
+		       agentbox_error **err)
 {
+	const ab_policy *policy = ab_policy_get(handle);
 	uint8_t hash[AB_SHA256_SIZE];
-	ab_autofd int plan_fd = -1;
-	int32_t rc = make_key(gw, hash, err);
+	ab_gateway_routes routes;
+	int32_t rc = ab_gateway_routes_init(handle, &routes, err);
 
 	if (!rc)
-		rc = ab_gateway_make_environment(gw, policy, err);
+		rc = make_key(gw, hash, err);
 	if (!rc)
-		rc = seal_plan(policy, o, hash, &plan_fd, err);
+		rc = ab_gateway_make_environment(gw, policy, &routes.policy,
+						 err);
+	if (!rc)
+		rc = seal_plan(policy, &routes.wire, o, hash, plan_fd, err);
+	ab_gateway_routes_end(&routes);
+	return rc;
+}
+
+static int32_t start(agentbox_gateway *gw, agentbox_context *context,
+		     const agentbox_policy *policy,
+		     const ab_gateway_options *o, agentbox_error **err)
+{
+	ab_autofd int plan_fd = -1;
+	int32_t rc = prepare(gw, policy, o, &plan_fd, err);
+
 	if (!rc)
 		rc = ab_helper_start(context, "agentbox-gateway", plan_fd,
 				     ab_clock_left_ms(o->deadline),
@@ -169,7 +188,7 @@ int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
 	gw->told = options->told;
 	gw->arg = options->arg;
 	pthread_mutex_init(&gw->lock, NULL);
-	rc = start(gw, context, ab_policy_get(policy), options, err);
+	rc = start(gw, context, policy, options, err);
 	if (rc) {
 		ab_gateway_free(gw);
 		return rc;

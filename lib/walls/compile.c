@@ -26,11 +26,22 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "net/ports.h"
+#include "policy/routes.h"
 #include "wire/box.h"
 #include "wire/gateway.h"
 
 #define OOM_SCORE 300
 #define REMOVE_TRIES 50 /* of a millisecond each */
+
+static int32_t check_routes(const ab_build *b, agentbox_error **err)
+{
+	ab_policy_routes routes;
+	int32_t rc = ab_policy_routes_init(b->handle, &routes, err);
+
+	if (rc == 0)
+		ab_policy_routes_end(&routes);
+	return rc;
+}
 
 /* What a policy may ask of the gateway, and this one cannot do. */
 static int32_t check_gateway(const ab_build *b, agentbox_error **err)
@@ -41,9 +52,7 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 #ifndef HAVE_GATEWAY
 	what = "/network/mode";
 #endif
-	if (json_array_size(ab_policy_section(b->handle, "routes")))
-		what = "/routes";
-	else if (net->preview_count)
+	if (net->preview_count)
 		what = "/network/preview";
 	else if (net->rate_bytes_per_second.state == AB_POLICY_SET)
 		what = "/network/rate/bytes_per_second";
@@ -58,12 +67,34 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 				    "network mode 'gateway' needs a network "
 				    "namespace, which tier '%s' has not",
 				    ab_walls_tier_name(b->input->tier));
+	return check_routes(b, err);
+}
+
+/* Injection is what there is; bytes for the box itself are not handed out. */
+static int32_t check_secrets(const ab_build *b, agentbox_error **err)
+{
+	const json_t *secrets = ab_policy_section(b->handle, "/secrets");
+
+	for (size_t i = 0; i < json_array_size(secrets); i++) {
+		const json_t *ways = json_object_get(
+			json_array_get(secrets, i), "delivery");
+
+		for (size_t j = 0; j < json_array_size(ways); j++)
+			if (strcmp(json_string_value(json_array_get(ways, j)),
+				   "inject") != 0)
+				return ab_error_set(
+					err, AGENTBOX_EUNSUPPORTED,
+					"/secrets", "this build delivers "
+					"secrets by injection alone, not as "
+					"memfd or file");
+	}
 	return 0;
 }
 
 static int32_t check_input(const ab_build *b, agentbox_error **err)
 {
 	const ab_policy *p = b->policy;
+	int32_t rc;
 
 	if (strlen(b->input->box_id) != AB_ID_SIZE - 1 ||
 	    b->input->tier < AB_TIER_FULL || b->input->tier > AB_TIER_BARE)
@@ -79,9 +110,10 @@ static int32_t check_input(const ab_build *b, agentbox_error **err)
 				    "/workspace/mount",
 				    "overlay workspaces are not in this build; "
 				    "use 'direct'");
-	if (p->network.mode == AB_NET_GATEWAY)
-		return check_gateway(b, err);
-	return 0;
+	rc = check_secrets(b, err);
+	if (rc == 0 && p->network.mode == AB_NET_GATEWAY)
+		rc = check_gateway(b, err);
+	return rc;
 }
 
 uint32_t ab_walls_pick_uid(const ab_probe *probe, const char *box_id,

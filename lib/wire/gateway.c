@@ -70,6 +70,7 @@ int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 	ab_put_u64(w, p->rates.bytes_per_second);
 	ab_put_u64(w, p->rates.budget_requests);
 	ab_put_u64(w, p->rates.budget_bytes);
+	ab_wire_routes_put(w, &p->routes);
 	ab_gateway_lists_put(w, &p->lists);
 	return w->bad ? -EMSGSIZE : 0;
 }
@@ -97,9 +98,13 @@ int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 	p.rates.bytes_per_second = ab_get_u64(r);
 	p.rates.budget_requests = ab_get_u64(r);
 	p.rates.budget_bytes = ab_get_u64(r);
-	rc = ab_gateway_lists_get(r, &p.lists);
-	if (rc)
+	rc = ab_wire_routes_get(r, &p.routes);
+	if (rc == 0)
+		rc = ab_gateway_lists_get(r, &p.lists);
+	if (rc) {
+		ab_wire_routes_end(&p.routes);
 		return rc;
+	}
 	*out = p;
 	return 0;
 }

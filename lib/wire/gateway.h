@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "wire/codec.h"
+#include "wire/route.h"
 
 /*
  * The two ends of the pair. RFC 6333 section 5.7 keeps 192.0.0.0/29 for a
@@ -66,6 +67,7 @@ typedef struct ab_gateway_plan {
 	uint32_t flags;	      /* AB_GATEWAY_AUDITED */
 	const char *resolver; /* "192.0.2.1:53,..."; "": of the system */
 	ab_gateway_rates rates;
+	ab_wire_routes routes;
 	ab_gateway_lists lists;
 } ab_gateway_plan;
 
@@ -74,6 +76,8 @@ enum ab_gateway_message {
 	AB_MSG_GW_LISTEN = 160, /* u32 flags; fds: the listeners */
 	AB_MSG_GW_LISTS = 161,	/* u32 serial; fd: sealed ab_gateway_lists */
 	AB_MSG_GW_REVOKE = 162, /* u32 serial */
+	AB_MSG_GW_SECRET = 163, /* u32 serial, str name; fd: its value, or none:
+				   it is taken away */
 	/* gateway -> host */
 	AB_MSG_GW_READY = 176,	/* it judges from now on */
 	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
@@ -98,7 +102,7 @@ typedef struct ab_gateway_record {
 int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *plan);
 /*
  * -ESTALE: another build; -EPROTO, -ENOMEM. Arrays are allocated;
- * ab_gateway_lists_end() frees them.
+ * ab_gateway_lists_end() and ab_wire_routes_end() free them.
  */
 int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 			ab_gateway_plan *plan);

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 static void put_list(ab_writer *w, const char *const *items, size_t count)
 {
@@ -93,4 +96,61 @@ int ab_wire_route_get(ab_reader *r, const char **paths, ab_wire_route *out)
 		return -EPROTO;
 	*out = route;
 	return 0;
+}
+
+void ab_wire_routes_put(ab_writer *w, const ab_wire_routes *routes)
+{
+	ab_put_u32(w, routes->count);
+	for (uint32_t i = 0; i < routes->count; i++)
+		ab_wire_route_put(w, &routes->items[i]);
+	ab_put_u32(w, routes->roots_count);
+	for (uint32_t i = 0; i < routes->roots_count; i++)
+		ab_put_bytes(w, routes->roots[i].pem, routes->roots[i].len);
+}
+
+static int get_routes(ab_reader *r, ab_wire_routes *routes)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < routes->count; i++)
+		rc = ab_wire_route_get(
+			r, routes->paths + i * 2 * AB_ROUTE_PATHS_MAX,
+			&routes->items[i]);
+	routes->roots_count = ab_get_count(r, AB_ROUTE_ROOTS_MAX);
+	for (uint32_t i = 0; i < routes->roots_count; i++) {
+		ab_wire_pem *root = &routes->roots[i];
+
+		root->pem = ab_get_bytes(r, &root->len);
+		if (root->len > AB_ROUTE_PEM_MAX)
+			rc = -EPROTO;
+	}
+	for (uint32_t i = 0; rc == 0 && i < routes->count; i++)
+		if (routes->items[i].roots > routes->roots_count)
+			rc = -EPROTO;
+	return r->bad ? -EPROTO : rc;
+}
+
+int ab_wire_routes_get(ab_reader *r, ab_wire_routes *out)
+{
+	ab_wire_routes routes = { .count = ab_get_count(r, AB_ROUTES_MAX) };
+	int rc = -ENOMEM;
+
+	routes.items = ab_calloc((size_t)routes.count + 1,
+				 sizeof(*routes.items));
+	routes.paths = ab_calloc((size_t)routes.count + 1,
+				 2 * AB_ROUTE_PATHS_MAX * sizeof(char *));
+	if (routes.items && routes.paths)
+		rc = get_routes(r, &routes);
+	if (rc)
+		ab_wire_routes_end(&routes);
+	else
+		*out = routes;
+	return rc;
+}
+
+void ab_wire_routes_end(ab_wire_routes *routes)
+{
+	free(routes->items);
+	free((void *)routes->paths);
+	memset(routes, 0, sizeof(*routes));
 }

@@ -45,6 +45,29 @@ typedef struct ab_wire_route {
 	size_t open_count;
 } ab_wire_route;
 
+/* Certificates in PEM, as they were read. */
+typedef struct ab_wire_pem {
+	const void *pem;
+	size_t len;
+} ab_wire_pem;
+
+#define AB_ROUTE_ROOTS_MAX 8
+#define AB_ROUTE_PEM_MAX (1u << 20)
+
+/* All routes of a plan, and the roots they name. */
+typedef struct ab_wire_routes {
+	ab_wire_route *items;
+	uint32_t count;
+	const char **paths; /* of all of them */
+	ab_wire_pem roots[AB_ROUTE_ROOTS_MAX];
+	uint32_t roots_count;
+} ab_wire_routes;
+
+void ab_wire_routes_put(ab_writer *w, const ab_wire_routes *routes);
+/* 0, -EPROTO, -ENOMEM; the bytes stay the message's. */
+int ab_wire_routes_get(ab_reader *r, ab_wire_routes *out);
+void ab_wire_routes_end(ab_wire_routes *routes);
+
 void ab_wire_route_put(ab_writer *w, const ab_wire_route *route);
 /*
  * `paths` has room for 2 * AB_ROUTE_PATHS_MAX and holds the two lists until

@@ -114,6 +114,8 @@ static const char *status_text(unsigned status)
 		return "Method Not Allowed";
 	case 407:
 		return "Proxy Authentication Required";
+	case 408:
+		return "Request Timeout";
 	case 414:
 		return "URI Too Long";
 	case 417:
@@ -141,7 +143,8 @@ void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 {
 	const char *ask = status == 407
 		? "Proxy-Authenticate: Basic realm=\"agentbox\"\r\n"
-		: status == 401 ? "WWW-Authenticate: Bearer\r\n" : "";
+		: status == 401 ?
+		  "WWW-Authenticate: Basic realm=\"agentbox\"\r\n" : "";
 	char head[1024];
 	int n = snprintf(head, sizeof(head),
 			 "HTTP/1.1 %u %s\r\n%s"
@@ -218,6 +221,7 @@ static bool span_is(const ab_client *c, ab_http_span s, const char *text)
 /* Who takes requests to the gateway itself, in this order. */
 static const ab_client_server servers[] = {
 	ab_mcp_serve,
+	ab_route_serve,
 };
 
 static void serve_own(ab_client *c)

@@ -35,6 +35,11 @@ const ab_allow *ab_gw_allow(const ab_gw *gw)
 	return &gw->allow;
 }
 
+struct ab_routes *ab_gw_routes(const ab_gw *gw)
+{
+	return gw->routes;
+}
+
 /* --- what is live ------------------------------------------------------- */
 
 void ab_live_add(ab_gw *gw, ab_live *l, void (*cut)(void *arg), void *arg)
@@ -183,7 +188,8 @@ static void reply(uint32_t serial, int32_t result, uint64_t value,
 	(void)ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 }
 
-static int read_lists(int fd, ab_allow *out, char *why, size_t size)
+static int read_lists(const ab_gw *gw, int fd, ab_allow *out, char *why,
+		      size_t size)
 {
 	ab_gateway_lists lists;
 	size_t n = 0;
@@ -199,7 +205,7 @@ static int read_lists(int fd, ab_allow *out, char *why, size_t size)
 	ab_reader_init(&r, map, n);
 	rc = ab_gateway_lists_get(&r, &lists);
 	if (rc == 0) {
-		rc = ab_lists_compile(&lists, out, why, size);
+		rc = ab_lists_compile(&lists, &gw->routed, out, why, size);
 		ab_gateway_lists_end(&lists);
 	}
 	munmap(map, n);
@@ -211,7 +217,7 @@ static void on_lists(ab_gw *gw, uint32_t serial, int fd)
 {
 	char why[AB_WHY_SIZE + 32] = "";
 	ab_allow fresh;
-	int rc = read_lists(fd, &fresh, why, sizeof(why));
+	int rc = read_lists(gw, fd, &fresh, why, sizeof(why));
 
 	if (rc == 0) {
 		ab_allow_end(&gw->allow);
@@ -220,11 +226,20 @@ static void on_lists(ab_gw *gw, uint32_t serial, int fd)
 	reply(serial, rc, 0, why[0] || !rc ? why : strerror(-rc));
 }
 
+static void on_secret(ab_gw *gw, uint32_t serial, const char *name, int fd)
+{
+	int rc = gw->routes ? ab_routes_set_secret(gw->routes, name, fd)
+			    : -ENOENT;
+
+	reply(serial, rc, 0, "");
+}
+
 static void on_control(void *arg, uint32_t events)
 {
 	ab_gw *gw = arg;
-	uint8_t message[64];
+	uint8_t message[128];
 	uint32_t kind, serial;
+	const char *name = "";
 	uint64_t cut;
 	size_t count = 0;
 	ab_reader r;
@@ -243,6 +258,8 @@ static void on_control(void *arg, uint32_t events)
 	if (ab_get_u32(&r) != count)
 		_exit(1);
 	serial = ab_get_u32(&r);
+	if (kind == AB_MSG_GW_SECRET)
+		name = ab_get_str(&r);
 	if (!ab_reader_done(&r))
 		_exit(1);
 	if (kind == AB_MSG_GW_LISTS && count == 1) {
@@ -250,6 +267,8 @@ static void on_control(void *arg, uint32_t events)
 	} else if (kind == AB_MSG_GW_REVOKE && count == 0) {
 		ab_gw_revoke(gw, &cut);
 		reply(serial, 0, cut, "");
+	} else if (kind == AB_MSG_GW_SECRET) {
+		on_secret(gw, serial, name, fd);
 	} else {
 		_exit(1);
 	}

@@ -38,7 +38,7 @@ GATEWAY_TEST_LIBS = tests/lib/libgateway.a $(UNIT_LIBS)
 # and boxes with network mode gateway are refused by name.
 if HAVE_GATEWAY
 pkglibexec_PROGRAMS += libexec/agentbox-gateway
-libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) \
+libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/bucket.c \
 	libexec/gateway/confine.c \
 	libexec/gateway/conn.c \
@@ -58,8 +58,9 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) \
 nodist_libexec_agentbox_gateway_SOURCES = build-id.h
 libexec_agentbox_gateway_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/gateway
-libexec_agentbox_gateway_CFLAGS = $(AM_CFLAGS) $(DEP_CFLAGS) $(CARES_CFLAGS)
+libexec_agentbox_gateway_CFLAGS = $(AM_CFLAGS) $(DEP_CFLAGS) $(CARES_CFLAGS) \
+	$(OPENSSL_CFLAGS)
 libexec_agentbox_gateway_LDADD = $(PUBLIC_LIBS) $(LIBSODIUM_LIBS) \
-	$(CARES_LIBS)
+	$(CARES_LIBS) $(OPENSSL_LIBS)
 libexec_agentbox_gateway_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--as-needed
 endif

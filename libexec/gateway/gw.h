@@ -75,6 +75,12 @@ typedef struct ab_gw_record {
  */
 bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required);
 
+/* --- budgets ------------------------------------------------------------- */
+
+/* Against the policy's; false: it is used up. */
+bool ab_gw_count_bytes(ab_gw *gw, uint64_t n);
+bool ab_gw_count_request(ab_gw *gw);
+
 /* --- connecting upstream ------------------------------------------------ */
 
 /* Stable codes of what is not a matter of the allowlist. */

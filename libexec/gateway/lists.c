@@ -6,9 +6,36 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-int ab_lists_compile(const ab_gateway_lists *lists, ab_allow *out, char *why,
-		     size_t size)
+#include "base/alloc.h"
+
+/* A pattern has an address of IPv6 without brackets where it has no port. */
+static char *pattern_of(const char *host)
+{
+	size_t n = strlen(host);
+
+	return host[0] == '[' && n > 2 ? ab_memdup0(host + 1, n - 2) :
+					 ab_strdup(host);
+}
+
+int ab_routed_init(ab_routed *routed, const ab_wire_routes *routes)
+{
+	routed->hosts = ab_calloc((size_t)routes->count + 1,
+				  sizeof(*routed->hosts));
+	if (!routed->hosts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < routes->count; i++) {
+		routed->hosts[i] = pattern_of(routes->items[i].host);
+		if (!routed->hosts[i])
+			return -ENOMEM;
+		routed->count++;
+	}
+	return 0;
+}
+
+int ab_lists_compile(const ab_gateway_lists *lists, const ab_routed *routed,
+		     ab_allow *out, char *why, size_t size)
 {
 	static const char *const names[] = { "allow", "deny", "private" };
 	ab_allow_text text = { 0 };
@@ -19,6 +46,9 @@ int ab_lists_compile(const ab_gateway_lists *lists, ab_allow *out, char *why,
 		text.list[i].items = lists->items[i];
 		text.list[i].count = lists->count[i];
 	}
+	text.list[AB_ALLOW_LIST_ROUTED].items =
+		(const char *const *)routed->hosts;
+	text.list[AB_ALLOW_LIST_ROUTED].count = routed->count;
 	rc = ab_allow_init(out, &text, &bad);
 	if (rc == -EINVAL || rc == -E2BIG)
 		snprintf(why, size, "network.%s[%zu] %s",

@@ -144,6 +144,20 @@ static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
 	ab_bucket_init(&gw->failures, 200, 100, now);
 }
 
+static int make_routes(ab_gw *gw, const ab_wire_routes *routes,
+		       char why[AB_WHY_SIZE])
+{
+	ab_roots_text roots[AB_ROUTE_ROOTS_MAX];
+
+	if (!routes->count)
+		return 0;
+	for (uint32_t i = 0; i < routes->roots_count; i++)
+		roots[i] = (ab_roots_text){ routes->roots[i].pem,
+					    routes->roots[i].len };
+	return ab_routes_new(gw, routes->items, routes->count, roots,
+			     routes->roots_count, &gw->routes, why);
+}
+
 /* Everything that may still look at files. 0, or it has said why. */
 static int prepare(ab_gw *gw)
 {
@@ -156,7 +170,10 @@ static int prepare(ab_gw *gw)
 			    r == -ESTALE ? "library and helper are of "
 					   "different builds"
 					 : "it is not as announced");
-	r = ab_lists_compile(&plan.lists, &gw->allow, why, sizeof(why));
+	r = ab_routed_init(&gw->routed, &plan.routes);
+	if (r == 0)
+		r = ab_lists_compile(&plan.lists, &gw->routed, &gw->allow,
+				     why, sizeof(why));
 	if (r)
 		return fail("lists", why[0] ? 0 : -r, why);
 	memcpy(gw->key.hash, plan.key_hash, sizeof(gw->key.hash));
@@ -166,6 +183,10 @@ static int prepare(ab_gw *gw)
 	if (r)
 		return fail("loop", -r, "no descriptors");
 	set_rates(gw, &plan.rates);
+	r = make_routes(gw, &plan.routes, why);
+	ab_wire_routes_end(&plan.routes);
+	if (r)
+		return fail("routes", why[0] ? 0 : -r, why);
 	r = ab_stub_begin(gw);
 	if (r)
 		return fail("memory", -r, "no memory");

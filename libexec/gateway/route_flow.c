@@ -442,6 +442,16 @@ static enum flow flow_down(ab_route_exchange *x)
 	return MOVED;
 }
 
+/* What has gone both ways, against the budget; false: it is used up. */
+static bool count(ab_route_exchange *x)
+{
+	uint64_t total = x->up_total + x->down_total;
+	uint64_t fresh = total - x->counted;
+
+	x->counted = total;
+	return !fresh || ab_gw_count_bytes(x->routes->gw, fresh);
+}
+
 /* --- what to wait for ---------------------------------------------------- */
 
 static void stalled(void *arg)
@@ -506,6 +516,10 @@ void ab_route_pump(ab_route_exchange *x)
 		flow[2] = flow[1] == ENDED ? ENDED : flow_down(x);
 		if (flow[2] == ENDED)
 			return;
+		if (!count(x)) {
+			ab_route_fail(x, AB_ROUTE_RATE, "budget", NULL);
+			return;
+		}
 		if (x->answer_is_done && !has(&x->down_wait)) {
 			ab_route_finish(x);
 			return;

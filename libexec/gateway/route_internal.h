@@ -115,7 +115,7 @@ typedef struct ab_route_exchange {
 	/* what the two sides have to be for the next step */
 	bool up_wants_write, up_wants_read, down_wants_write;
 	bool client_wants_read;
-	uint64_t up_total, down_total;
+	uint64_t up_total, down_total, counted;
 } ab_route_exchange;
 
 /* --- routes.c ------------------------------------------------------------ */

@@ -353,7 +353,8 @@ static enum ab_route_reason may_begin(const ab_routes *routes,
 		return AB_ROUTE_NO_SECRET;
 	if (spec->connections && state->active >= spec->connections)
 		return AB_ROUTE_CONNECTIONS;
-	if (!ab_route_take(state, ab_gw_loop(routes->gw)->now))
+	if (!ab_gw_count_request(routes->gw) ||
+	    !ab_route_take(state, ab_gw_loop(routes->gw)->now))
 		return AB_ROUTE_RATE;
 	return AB_ROUTE_OK;
 }

@@ -7,6 +7,8 @@
 
 #include "gw.h"
 #include "key.h"
+#include "lists.h"
+#include "route.h"
 #include "wire/gateway.h"
 
 #define AB_CONTROL_FD 3
@@ -69,6 +71,8 @@ struct ab_gw {
 
 	ab_names *names;
 	ab_resolver *resolver;
+	ab_routes *routes;
+	ab_routed routed; /* hosts of routes, whatever the lists become */
 
 	ab_listener listeners[AB_GATEWAY_MAX_FDS];
 	uint32_t listener_count;
@@ -153,8 +157,6 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 /* Close with a reset: what is buffered is discarded. */
 void ab_close_hard(int fd);
 /* Against the budgets; false: they are used up. */
-bool ab_gw_count_bytes(ab_gw *gw, uint64_t n);
-bool ab_gw_count_request(ab_gw *gw);
 /* A new name is asked for: budget of distinct names. */
 bool ab_gw_count_name(ab_gw *gw);
 /* Judge a target of the box and record a refusal. */

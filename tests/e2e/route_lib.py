@@ -5,6 +5,7 @@ A certificate authority made for one run, upstreams that do what a test says
 byte by byte, and route_gateway: the routes of a gateway without the rest.
 """
 
+import atexit
 import json
 import os
 import queue
@@ -24,6 +25,7 @@ SRC = os.environ.get("AB_TEST_SRCDIR") or os.path.abspath(
 BUILD = os.environ.get("AB_TEST_BUILDDIR", os.path.join(SRC, "build"))
 PROGRAM = os.path.join(BUILD, "tests", "e2e", "route_gateway")
 TOP = tempfile.mkdtemp(prefix="route", dir=os.environ.get("TMPDIR"))
+atexit.register(shutil.rmtree, TOP, True)
 # seconds until something that should happen counts as lost
 WAIT = 30 * max(1, float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1")))
 KEY = secrets.token_hex(32)
@@ -405,5 +407,4 @@ def main():
             for line in traceback.format_exc().splitlines():
                 print("# " + line)
             print("not ok %d - %s" % (i, name), flush=True)
-    shutil.rmtree(TOP, ignore_errors=True)
     sys.exit(1 if failed else 0)

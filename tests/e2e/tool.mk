@@ -17,4 +17,5 @@ E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_http.py
 E2E_TESTS += tests/e2e/gateway_hostile.py
+E2E_TESTS += tests/e2e/gateway_route.py
 endif

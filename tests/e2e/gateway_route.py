@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Routes of a live box: an agent with a key that works nowhere else, a model
+API that sees the real one, and a search for the real one in everything the
+box can look at. Gateway cases 76, 87, 93, 95, 114, 115, 118, 120."""
+
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import route_lib
+import tool_lib
+from gateway_lib import need, policy, records_of, resolver, run
+from route_lib import Authority, REAL, Upstream
+from tool_lib import WAIT, WORK, box_test, expect, main, says, tool
+
+ca = Authority("good")
+cert = ca.cert("api", "DNS:api.test")
+HOST = "api.test"
+resolver.names[HOST] = ["127.0.0.1"]
+secret_file = route_lib.write("secret", REAL + "\n")
+
+
+class Api:
+    """A model API: /v1/messages streams three events, each of which is sent
+    only when the box has acknowledged the one before."""
+
+    def __init__(self):
+        self.heads = []
+        self.acks = [threading.Event() for _ in range(3)]
+        self.up = Upstream(self.script, cert)
+        self.port = self.up.port
+
+    def script(self, peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            self.heads.append(request)
+            peer.exactly(int(request.get("content-length") or 0))
+            target = request.line.split(" ")[1]
+            if target.startswith("/v1/ack/"):
+                self.acks[int(target[8:])].set()
+                peer.answer(b"{}")
+            elif target == "/v1/messages":
+                peer.send("HTTP/1.1 200 OK\r\nContent-Type: "
+                          "text/event-stream\r\nTransfer-Encoding: "
+                          "chunked\r\nX-Echo: %s\r\n\r\n"
+                          % request.get("x-api-key"))
+                for i in range(3):
+                    data = "data: %d\n\n" % i
+                    peer.send("%x\r\n%s\r\n" % (len(data), data))
+                    if not self.acks[i].wait(WAIT):
+                        return
+                    self.acks[i].clear()
+                peer.send("0\r\n\r\n")
+            else:
+                peer.answer(b"?", "404 Not Found")
+
+
+api = Api()
+
+
+def document(routes=None, **more):
+    routes = routes or [{"prefix": "/anthropic", "preset": "anthropic",
+                         "upstream": "https://%s:%d" % (HOST, api.port),
+                         "ca": ca.ca, "inject": {"secret": "key"}}]
+    return policy([], private=("127.0.0.0/8", HOST), routes=routes,
+                  secrets=[{"name": "key", "hosts": [HOST]}], **more)
+
+
+def box(document, script, *options):
+    """The script in a box that was given the secret."""
+    from gateway_lib import arguments, Ran
+    log, argv = arguments(document, "python3", "-c", script)
+    argv[1:1] = options or ("--secret", "key=" + secret_file)
+    done = tool(*argv, timeout=3 * WAIT)
+    expect(REAL.encode() not in done.out + done.err, done)
+    with open(log) as f:
+        expect(REAL not in f.read(), "the audit has the secret")
+    return Ran(done, records_of(log))
+
+
+AGENT = r'''
+import http.client, os, socket, sys
+from urllib.parse import urlsplit
+url = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+key = os.environ["ANTHROPIC_API_KEY"]
+def ask(method, path, body=None, fields=None, prefix=None):
+    c = http.client.HTTPConnection(url.hostname, url.port, timeout=%d)
+    c.request(method, (url.path if prefix is None else prefix) + path, body,
+              {"x-api-key": key} if fields is None else fields)
+    return c.getresponse()
+''' % WAIT
+
+SEARCH = r'''
+import hashlib, re
+WANTED = %r
+FORM = re.compile(rb"real-[0-9a-f]{40}")
+seen = set()
+def look(where, data):
+    for m in FORM.findall(data):
+        if hashlib.sha256(m).hexdigest() in WANTED:
+            seen.add(where)
+def look_file(path, most=1 << 22):
+    try:
+        with open(path, "rb") as f:
+            look(path, f.read(most))
+    except OSError:
+        pass
+def look_memory(pid):
+    try:
+        with open("/proc/%%s/maps" %% pid) as maps, \
+                open("/proc/%%s/mem" %% pid, "rb") as mem:
+            for line in maps:
+                span, rights = line.split()[:2]
+                if rights[0] != "r" or line.endswith("[vvar]\n"):
+                    continue
+                a, b = (int(x, 16) for x in span.split("-"))
+                try:
+                    mem.seek(a)
+                    look("memory", mem.read(b - a))
+                except (OSError, ValueError, OverflowError):
+                    pass
+    except OSError:
+        pass
+def search():
+    for pid in os.listdir("/proc"):
+        if pid.isdigit():
+            for name in ("environ", "cmdline", "status", "mountinfo"):
+                look_file("/proc/%%s/%%s" %% (pid, name))
+            look_memory(pid)
+    for top in ("/workspace", "/tmp", "/dev", "/run", "/home", "/etc",
+                "/var", "/root"):
+        for here, dirs, files in os.walk(top):
+            for name in files:
+                path = os.path.join(here, name)
+                if os.path.isfile(path):
+                    look_file(path)
+    for name in ("/proc/net/unix", "/proc/self/mounts", "/proc/keys"):
+        look_file(name)
+    return sorted(seen)
+'''
+
+
+def hashes(*values):
+    return [hashlib.sha256(v.encode()).hexdigest() for v in values]
+
+
+@box_test
+def an_agent_streams_from_a_model_without_ever_seeing_the_real_key():
+    before = len(api.heads)
+    ran = box(document(), AGENT + SEARCH % hashes(REAL) + r'''
+r = ask("POST", "/v1/messages", b"{}", {
+    "x-api-key": key, "authorization": "Bearer attacker",
+    "anthropic-version": "2023-06-01"})
+print(r.status, r.getheader("content-type"))
+echo = r.getheader("x-echo")
+print(set(echo) == {"*"})
+for i in range(3):
+    print(r.readline().decode().strip(), r.readline())
+    # the next event comes only after this
+    ask("GET", "/v1/ack/%d" % i).read()
+print(r.read())
+print(search())
+''')
+    expect(ran.out == "200 text/event-stream\nTrue\n"
+           "data: 0 b'\\n'\ndata: 1 b'\\n'\ndata: 2 b'\\n'\nb''\n[]\n", ran)
+    first = api.heads[before]
+    expect(first.all("x-api-key") == [REAL], first.raw)
+    expect(first.get("authorization") is None, first.raw)
+    expect(first.get("anthropic-version") == "2023-06-01", first.raw)
+    r = ran.records("allowed")
+    expect(r and r[0]["how"] == "route" and r[0]["rule"] == "/anthropic" and
+           r[0]["detail"] == "POST /v1/messages", ran)
+
+
+@box_test
+def the_search_finds_what_is_there():
+    planted = "real-" + secrets.token_hex(20)
+    path = os.path.join(WORK, "planted")
+    with open(path, "w") as f:
+        f.write("x" * 5000 + planted)
+    try:
+        ran = box(document(), AGENT + SEARCH % hashes(planted) + r'''
+held = open("/workspace/planted").read()
+print(search())
+''')
+    finally:
+        os.unlink(path)
+    expect(ran.out == "['/workspace/planted', 'memory']\n", ran)
+
+
+@box_test
+def the_hosts_of_routes_are_reached_by_their_routes_alone():
+    asked = len(resolver.asked)
+    accepted = api.up.accepted
+    ran = box(dict(document(), network=dict(
+        document()["network"], allow=["%s:%d" % (HOST, api.port), "*"])),
+        AGENT + r'''
+import base64
+auth = base64.b64encode(("agentbox:" + key).encode()).decode()
+for target in ("%s:%d", "%s:443"):
+    s = socket.create_connection((url.hostname, url.port), 30)
+    s.sendall(("CONNECT %%s HTTP/1.1\r\nHost: %%s\r\nProxy-Authorization: "
+               "Basic %%s\r\n\r\n" %% (target, target, auth)).encode())
+    text = s.recv(4096).decode()
+    print(text.split(" ")[1], "routed" in text)
+try:
+    print(socket.getaddrinfo("%s", 443))
+except socket.gaierror:
+    print("no name")
+''' % (HOST, api.port, HOST, HOST))
+    expect(ran.out == "403 True\n403 True\nno name\n", ran)
+    expect(len(resolver.asked) == asked and api.up.accepted == accepted, ran)
+    expect(ran.records("denied", "routed"), ran)
+
+
+@box_test
+def without_the_key_or_off_the_route_there_is_nothing():
+    accepted = len(api.heads)
+    ran = box(document(), AGENT + r'''
+for method, path, fields, prefix in (
+        ("GET", "/v1/models", {}, None),
+        ("GET", "/v1/models", {"x-api-key": "0" * 64}, None),
+        ("GET", "/v1/models?key=" + key, {}, None),
+        ("GET", "/v1/models", None, "/openai"),
+        ("GET", "/v1/models", None, "/anthropic/../openai"),
+        ("POST", "/v1/files", None, None),
+        ("GET", "/v1/models?api_key=x", None, None)):
+    r = ask(method, path, None, fields, prefix)
+    print(r.status, r.getheader("x-agentbox-reason"))
+r = ask("GET", "/healthz", None, {}, "")
+print(r.status)
+''')
+    expect(ran.out.splitlines() == [
+        "401 key", "401 key", "401 key", "404 no_route", "400 path_dot",
+        "403 route_closed", "400 query_credential", "200"], ran)
+    expect(len(api.heads) == accepted, ran)
+    expect(ran.records("denied", "route_closed"), ran)
+
+
+@box_test
+def a_route_without_its_secret_answers_503():
+    ran = box(document(), AGENT + r'''
+r = ask("GET", "/v1/models")
+print(r.status, r.getheader("x-agentbox-reason"))
+''', "--no-tty")
+    expect(ran.out == "503 no_secret\n", ran)
+
+
+@box_test
+def the_systems_list_of_authorities_is_there_after_confinement():
+    routes = [{"prefix": "/anthropic", "preset": "anthropic",
+               "upstream": "https://%s:%d" % (HOST, api.port),
+               "inject": {"secret": "key"}}]
+    ran = box(document(routes), AGENT + r'''
+r = ask("GET", "/v1/models")
+print(r.status, r.getheader("x-agentbox-reason"))
+''')
+    expect(ran.out == "502 tls_untrusted\n", ran)
+    expect(ran.records("failed", "tls_untrusted"), ran)
+
+
+@box_test
+def a_secret_that_others_can_read_is_refused():
+    loose = route_lib.write("loose", REAL)
+    os.chmod(loose, 0o644)
+    link = os.path.join(route_lib.TOP, "link")
+    os.symlink(secret_file, link)
+    from gateway_lib import files
+    doc, _ = files(document())
+    for name, word in ((loose, "0600"), (link, "symbolic"),
+                       ("/dev/null", "regular"), (route_lib.TOP, "regular"),
+                       (route_lib.TOP + "/none", "No such file")):
+        done = tool("run", "--policy", doc, "--secret", "key=" + name, "--",
+                    "true")
+        expect(done.status != 0, done)
+        says(done, word)
+    two = route_lib.write("two", "line-one\nline-two")
+    for text, word in (("key=" + two, "one line"),
+                       ("other=" + secret_file, "no route injects")):
+        done = tool("run", "--policy", doc, "--secret", text, "--", "true")
+        expect(done.status != 0, done)
+        says(done, word)
+
+
+@box_test
+def what_this_build_lacks_is_refused_by_name():
+    for delivery in (["file"], ["inject", "memfd"]):
+        doc = dict(document(), secrets=[{"name": "key",
+                                         "delivery": delivery}])
+        if "inject" not in delivery:
+            doc["routes"] = []
+        done = run(doc, "true").done
+        expect(done.status == 125, done)
+        says(done, "/secrets", "EUNSUPPORTED")
+    routes = document()["routes"]
+    routes[0]["rate"] = {"bytes_per_second": "1MiB"}
+    says(run(document(routes), "true").done, "bytes_per_second",
+         "EUNSUPPORTED")
+    routes = document()["routes"]
+    routes[0]["ca"] = "/nonexistent.pem"
+    says(run(document(routes), "true").done, "/nonexistent.pem")
+
+
+@box_test
+def git_in_a_box_fetches_and_may_not_push():
+    need("git")
+    env = {"PATH": os.environ["PATH"], "HOME": route_lib.TOP,
+           "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a",
+           "GIT_AUTHOR_EMAIL": "a@a.test", "GIT_COMMITTER_NAME": "a",
+           "GIT_COMMITTER_EMAIL": "a@a.test"}
+
+    def git(*args):
+        subprocess.run(["git", "-c", "init.defaultBranch=main", *args],
+                       cwd=route_lib.TOP, env=env, check=True,
+                       stdin=subprocess.DEVNULL)
+
+    git("init", "-q", "work")
+    with open(os.path.join(route_lib.TOP, "work", "README"), "w") as f:
+        f.write("hello\n")
+    git("-C", "work", "add", "README")
+    git("-C", "work", "commit", "-qm", "one")
+    git("clone", "-q", "--bare", "work", "shop.git")
+    git("-C", "shop.git", "config", "http.receivepack", "true")
+    lines = []
+
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            lines.append(request.line)
+            body = b""
+            if request.get("transfer-encoding"):
+                while True:
+                    n = int(peer.until(b"\r\n"), 16)
+                    body += peer.exactly(n)
+                    peer.exactly(2)
+                    if not n:
+                        break
+            else:
+                body = peer.exactly(int(request.get("content-length") or 0))
+            path, _, query = request.line.split(" ")[1].partition("?")
+            out = subprocess.run(["git", "http-backend"], input=body, env=dict(
+                env, REQUEST_METHOD=request.line.split(" ")[0],
+                PATH_INFO=path, QUERY_STRING=query, GIT_HTTP_EXPORT_ALL="1",
+                GIT_PROJECT_ROOT=route_lib.TOP,
+                CONTENT_TYPE=request.get("content-type") or "",
+                GIT_PROTOCOL=request.get("git-protocol") or "",
+                HTTP_CONTENT_ENCODING=request.get("content-encoding") or "",
+                CONTENT_LENGTH=str(len(body)), REMOTE_USER="bot",
+                REMOTE_ADDR="127.0.0.1"), stdout=subprocess.PIPE).stdout
+            fields, _, data = out.partition(b"\r\n\r\n")
+            peer.answer(data, fields=fields.decode() + "\r\n")
+
+    up = Upstream(script, cert)
+    routes = [{"prefix": "/git/shop", "kind": "git", "access": "read",
+               "upstream": "https://%s:%d/shop.git" % (HOST, up.port),
+               "ca": ca.ca, "inject": {"secret": "key", "user": "bot"}}]
+    ran = box(document(routes), r'''
+import os, subprocess
+key = os.environ["AGENTBOX_KEY"]
+url = os.environ["AGENTBOX_ROUTES"].replace("http://", "http://box:%s@" % key)
+env = dict(os.environ, HOME="/tmp", GIT_TERMINAL_PROMPT="0")
+def git(*args):
+    p = subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@a",
+                        *args], env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return p.returncode, p.stdout.decode()
+print(git("clone", "-q", url + "/git/shop", "/tmp/shop"))
+print(open("/tmp/shop/README").read())
+git("-C", "/tmp/shop", "commit", "--allow-empty", "-qm", "mine")
+code, text = git("-C", "/tmp/shop", "push", "-q", "origin", "HEAD:main")
+print(code != 0, "403" in text)
+''')
+    expect(ran.out == "(0, '')\nhello\n\nTrue True\n", ran)
+    expect(ran.records("denied", "push_denied"), ran)
+    expect(lines and not any("receive-pack" in l for l in lines), lines)
+
+
+main()
