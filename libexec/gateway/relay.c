@@ -2,13 +2,15 @@
 /*
  * Bytes both ways. A tunnel holds no buffer while nothing is on its way: what
  * is read goes through one buffer of the process, and only what could not be
- * written at once is kept, with reading stopped until it is gone. Before the
- * first byte goes upstream the gate is passed: a ClientHello has to be the
+ * written at once is kept, with reading stopped until it is gone. What goes on
+ * and on moves through a pipe without being copied (splice(2)); the pipe is
+ * given back when its bytes have gone. Before the first byte goes upstream the gate is passed: a ClientHello has to be the
  * target's own (gateway cases 52-61).
  */
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -38,6 +40,9 @@ typedef struct end {
 	bool is_shut;	/* we send no more */
 	ab_watch watch;
 	kept *kept;
+	int pipe[2];	/* bulk on its way to it; 0: none */
+	uint32_t piped; /* bytes in that */
+	uint8_t full;	/* reads from it in a row that filled the buffer */
 	uint64_t bytes; /* that came from it */
 } end;
 
@@ -54,6 +59,51 @@ typedef struct tunnel {
 	bool is_ended;
 	char *target; /* owned: for the record of its end */
 } tunnel;
+
+/* --- pipes ---------------------------------------------------------------- */
+
+#define BULK_READS 4
+#define PIPE_SIZE (1 << 20)
+#define SPLICE_ROUNDS 4
+
+static bool take_pipe(ab_gw *gw, end *to)
+{
+	if (to->pipe[0])
+		return true;
+	if (gw->spare_pipes) {
+		memcpy(to->pipe, gw->pipes[--gw->spare_pipes],
+		       sizeof(to->pipe));
+		return true;
+	}
+	if (pipe2(to->pipe, O_CLOEXEC | O_NONBLOCK)) {
+		to->pipe[0] = to->pipe[1] = 0;
+		return false;
+	}
+	/* a limit of the user's may keep it at its size */
+	(void)fcntl(to->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
+	return true;
+}
+
+/* One with bytes in it is nobody else's any more. */
+static void give_pipe(ab_gw *gw, end *to)
+{
+	if (!to->pipe[0])
+		return;
+	if (!to->piped && gw->spare_pipes < AB_SPARE_PIPES) {
+		memcpy(gw->pipes[gw->spare_pipes++], to->pipe,
+		       sizeof(to->pipe));
+	} else {
+		close(to->pipe[0]);
+		close(to->pipe[1]);
+	}
+	to->pipe[0] = to->pipe[1] = 0;
+	to->piped = 0;
+}
+
+static bool is_pending(const end *to)
+{
+	return to->kept || to->piped;
+}
 
 static void release(void *arg)
 {
@@ -76,6 +126,8 @@ static void finish(tunnel *t, const char *reason, bool hard)
 	ab_timer_clear(&t->gw->loop, &t->timer);
 	ab_live_remove(&t->live);
 	t->gw->clients--;
+	give_pipe(t->gw, &t->box);
+	give_pipe(t->gw, &t->up);
 	if (hard) {
 		ab_close_hard(t->box.fd);
 		ab_close_hard(t->up.fd);
@@ -146,13 +198,13 @@ static void set_events(tunnel *t)
 
 	for (size_t i = 0; i < 2 && !t->is_ended; i++) {
 		end *e = ends[i];
-		bool reads = !e->has_ended && !other(e)->kept;
+		bool reads = !e->has_ended && !is_pending(other(e));
 
 		/* nothing comes down before the gate is passed */
 		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
 			reads = false;
 		if (watch(t, e,
-			  (reads ? EPOLLIN : 0u) | (e->kept ? EPOLLOUT : 0u)))
+			  (reads ? EPOLLIN : 0u) | (is_pending(e) ? EPOLLOUT : 0u)))
 			finish(t, "failed", true);
 	}
 }
@@ -163,13 +215,13 @@ static void pass_end(end *from)
 	end *to = other(from);
 	tunnel *t = from->tunnel;
 
-	if (!from->has_ended || to->kept || to->is_shut)
+	if (!from->has_ended || is_pending(to) || to->is_shut)
 		return;
 	to->is_shut = true;
 	if (shutdown(to->fd, SHUT_WR) && errno != ENOTCONN)
 		finish(t, "failed", true);
-	else if (t->box.has_ended && t->up.has_ended && !t->box.kept &&
-		 !t->up.kept)
+	else if (t->box.has_ended && t->up.has_ended &&
+		 !is_pending(&t->box) && !is_pending(&t->up))
 		finish(t, "ended", false);
 }
 
@@ -198,11 +250,37 @@ static void pass(end *to, const char *p, size_t n)
 		finish(to->tunnel, "failed", true);
 }
 
+/* What is in its pipe; true: it is empty again. */
+static bool drain_pipe(end *to)
+{
+	while (to->piped) {
+		ssize_t n = splice(to->pipe[0], NULL, to->fd, NULL, to->piped,
+				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+		if (n < 0 && errno == EAGAIN)
+			return false;
+		if (n <= 0) {
+			finish(to->tunnel, "reset", true);
+			return false;
+		}
+		to->piped -= (uint32_t)n;
+	}
+	return true;
+}
+
 static void flush(end *to)
 {
 	kept *k = to->kept;
-	ssize_t n = send(to->fd, k->bytes + k->at, k->len - k->at,
-			 MSG_NOSIGNAL);
+	ssize_t n;
+
+	if (!k) {
+		if (!drain_pipe(to))
+			return;
+		give_pipe(to->tunnel->gw, to);
+		pass_end(other(to));
+		return;
+	}
+	n = send(to->fd, k->bytes + k->at, k->len - k->at, MSG_NOSIGNAL);
 
 	if (n < 0 && errno != EAGAIN) {
 		finish(to->tunnel, "reset", true);
@@ -297,6 +375,48 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
 
 /* --- events --------------------------------------------------------------- */
 
+/* Bulk: without a copy, some rounds; the others have their turn, too. */
+static void move_bulk(end *from)
+{
+	tunnel *t = from->tunnel;
+	end *to = other(from);
+
+	for (int i = 0; i < SPLICE_ROUNDS && !t->is_ended; i++) {
+		ssize_t n = splice(from->fd, NULL, to->pipe[1], NULL,
+				   PIPE_SIZE,
+				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0) {
+			finish(t, "reset", true);
+			return;
+		}
+		if (n == 0) {
+			from->has_ended = true;
+			break;
+		}
+		from->bytes += (uint64_t)n;
+		to->piped += (uint32_t)n;
+		t->active_ns = t->gw->loop.now;
+		if (!ab_gw_count_bytes(t->gw, (uint64_t)n)) {
+			refuse(t, "budget_bytes",
+			       "the box has used up its bytes");
+			return;
+		}
+		if (!drain_pipe(to))
+			return;
+	}
+	if (t->is_ended)
+		return;
+	/* it has paused: what comes next is copied until it goes on again */
+	if (!to->piped) {
+		give_pipe(t->gw, to);
+		from->full = BULK_READS / 2;
+	}
+	pass_end(from);
+}
+
 static void read_some(end *from)
 {
 	tunnel *t = from->tunnel;
@@ -304,6 +424,11 @@ static void read_some(end *from)
 	size_t room = AB_SCRATCH_SIZE;
 	ssize_t n;
 
+	if (!gated && from->full >= BULK_READS &&
+	    take_pipe(t->gw, other(from))) {
+		move_bulk(from);
+		return;
+	}
 	if (gated && !make_gate(t))
 		return;
 	if (gated)
@@ -326,6 +451,8 @@ static void read_some(end *from)
 		return;
 	}
 	from->bytes += (uint64_t)n;
+	from->full = n < AB_SCRATCH_SIZE / 2 ? 0
+		     : from->full < BULK_READS ? from->full + 1 : BULK_READS;
 	t->active_ns = t->gw->loop.now;
 	if (!ab_gw_count_bytes(t->gw, (uint64_t)n))
 		refuse(t, "budget_bytes", "the box has used up its bytes");
@@ -340,11 +467,11 @@ static void on_end(void *arg, uint32_t events)
 	end *e = arg;
 	tunnel *t = e->tunnel;
 
-	if (e->kept && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+	if (is_pending(e) && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
 		flush(e);
 	if (t->is_ended)
 		return;
-	if (!e->has_ended && !other(e)->kept &&
+	if (!e->has_ended && !is_pending(other(e)) &&
 	    (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
 		read_some(e);
 	else if (events & EPOLLERR)

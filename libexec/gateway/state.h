@@ -25,6 +25,7 @@
 #define AB_NAMES_PER_MINUTE 200 /* new ones that are looked up or answered */
 #define AB_RECORDS_PER_SECOND 500
 #define AB_SCRATCH_SIZE 65536
+#define AB_SPARE_PIPES 16
 
 enum ab_port_kind {
 	AB_PORT_PROXY,
@@ -76,6 +77,9 @@ struct ab_gw {
 
 	ab_listener listeners[AB_GATEWAY_MAX_FDS];
 	uint32_t listener_count;
+
+	int pipes[AB_SPARE_PIPES][2]; /* empty ones, for bulk */
+	uint32_t spare_pipes;
 
 	/* what is read and goes on at once */
 	char scratch[AB_SCRATCH_SIZE];

@@ -116,6 +116,43 @@ print(h.split(" ")[1], got == b"early" * 100)
 
 
 @box_test
+def bulk_arrives_whole_both_ways_at_once_and_after_pauses():
+    ran = client(doc(), """
+import hashlib, threading
+s, h = connect("%s")
+sent, got = hashlib.sha256(), hashlib.sha256()
+TOTAL = 48 << 20
+def send():
+    left = TOTAL
+    while left:
+        block = os.urandom(1 << 16) * 16
+        sent.update(block)
+        s.sendall(block)
+        left -= len(block)
+        if left %% (16 << 20) == 0:
+            time.sleep(0.05)
+t = threading.Thread(target=send)
+t.start()
+n = 0
+while n < TOTAL:
+    data = s.recv(1 << 20)
+    if not data:
+        break
+    if n %% 7 == 0:
+        time.sleep(0.001)
+    got.update(data)
+    n += len(data)
+t.join()
+s.shutdown(socket.SHUT_WR)
+print(n == TOTAL, sent.digest() == got.digest(), s.recv(1))
+""" % ALLOW)
+    expect(ran.out == "True True b''\n", ran)
+    # told when both ends have ended, which is about when the box does
+    for r in ran.records("closed"):
+        expect(r["up"] == r["down"] == 48 << 20, r)
+
+
+@box_test
 def rows_30_to_37_special_and_unlisted_addresses_are_refused():
     before = seen()
     hosts = ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1",
@@ -385,10 +422,15 @@ for port in (8080, %d):
 def gateway_of(pid):
     """The gateway among the children of the tool."""
     path = "/proc/%d/task/%d/children" % (pid, pid)
-    for child in open(path).read().split():
-        with open("/proc/%s/comm" % child) as f:
-            if f.read().startswith("agentbox-gatewa"):
-                return int(child)
+    with open(path) as f:
+        children = f.read().split()
+    for child in children:
+        try:
+            with open("/proc/%s/comm" % child) as f:
+                if f.read().startswith("agentbox-gatewa"):
+                    return int(child)
+        except OSError:
+            pass  # it has ended meanwhile
     return None
 
 
@@ -429,8 +471,11 @@ def row_158_the_gateway_ends_with_its_host():
     p.wait()
 
     def gone():
-        return not os.path.exists("/proc/%d" % gateway) or " Z " in open(
-            "/proc/%d/stat" % gateway).read()
+        try:
+            with open("/proc/%d/stat" % gateway) as f:
+                return " Z " in f.read()
+        except OSError:
+            return True
     until(gone, "the gateway ends")
     for f in (p.stdin, p.stdout, p.stderr):
         f.close()

@@ -108,10 +108,13 @@ for i in range(20):
 print(refused)
 for s in held:
     s.close()
-while True:
-    s, h = connect("%s")
-    if h:
-        break
+h = ""
+while not h:
+    # until the ends of the others have arrived
+    try:
+        s, h = connect("%s")
+    except ConnectionError:
+        pass
 print(h.split(" ")[1])
 """ % ALLOW)
     expect(ran.out.splitlines() == ["20", "200"], ran)
@@ -136,7 +139,7 @@ def row_49_names_under_a_wildcard_are_bounded():
     ran = client(policy(["*.pkg.test:443", ALLOW],
                         private=("127.0.0.0/8", NAME)), """
 answers = set()
-for i in range(300):
+for i in range(800):
     try:
         socket.getaddrinfo("x%d.pkg.test" % i, 443, socket.AF_INET)
         answers.add("address")
