@@ -231,6 +231,9 @@ static const tool_option mcp_options[] = {
 	  "the key that the client must hold, in $AGENTBOX_KEY", NULL },
 	{ "--new-key", "FILE", "file", 0, "make such a file, and nothing else",
 	  NULL },
+	{ "--box", "BOX", "", 0,
+	  "serve this live box, by id or name, instead of raising one; the "
+	  "other options are those it was raised with", NULL },
 	PLACE_OPTIONS, END
 };
 

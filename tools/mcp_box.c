@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "mcp_box.h"
 #include "text.h"
 
@@ -237,7 +238,9 @@ static bool from_client(void *data, const char *p, size_t n)
 
 static int timeout_of(box_server *b)
 {
-	int64_t all[] = { agentbox_sandbox_get_timeout_ms(b->box.box),
+	int64_t all[] = { b->box.box ?
+				  agentbox_sandbox_get_timeout_ms(b->box.box)
+				     : -1,
 			  b->s.audit ? agentbox_audit_get_timeout_ms(b->s.audit)
 				     : -1,
 			  b->box.owner
@@ -261,8 +264,10 @@ static bool dispatch(box_server *b)
 	}
 	if (b->s.audit)
 		agentbox_audit_dispatch(b->s.audit, NULL);
-	session_take_events(&b->box);
-	session_tell_events(&b->box);
+	if (b->box.box) {
+		session_take_events(&b->box);
+		session_tell_events(&b->box);
+	}
 	if (b->box.owner)
 		session_serve(&b->box);
 	return box_runs_turn(b);
@@ -275,7 +280,8 @@ static bool turn(box_server *b)
 		{ link_waits(c) > LINK_HIGH ? -1 : c->in, POLLIN, 0 },
 		{ link_waits(c) ? c->out : -1, POLLOUT, 0 },
 		{ b->box.signal_fd, POLLIN, 0 },
-		{ agentbox_sandbox_get_fd(b->box.box), POLLIN, 0 },
+		{ b->box.box ? agentbox_sandbox_get_fd(b->box.box) : -1,
+		  POLLIN, 0 },
 		{ b->box.owner ? agentbox_owner_get_fd(b->box.owner) : -1,
 		  POLLIN, 0 },
 	};
@@ -404,6 +410,60 @@ static int check_options(tool *t, const tool_args *args)
 	return mcp_key_check(t, key);
 }
 
+/* The box of the list that has this id or name; borrowed, or NULL. */
+static const json_t *find_box(const json_t *list, const char *name)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (!strcmp(text_of(v, "id"), name) ||
+		    !strcmp(text_of(v, "name"), name))
+			return v;
+	return NULL;
+}
+
+/*
+ * A box that lives already, by --box. Whose paths are judged here must be the
+ * policy it was raised from, to the byte.
+ */
+static int attach(box_server *b, const char *name)
+{
+	const char *log = tool_get(b->box.args, "--audit");
+	tool *t = b->s.t;
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	int rc = 0;
+
+	if (agentbox_remote_list(t->context, &bytes, &err) < 0 ||
+	    agentbox_remote_open(t->context, name, &b->remote, &err) < 0)
+		rc = tool_fail(t, err, "--box");
+	json_t *list = tool_json_of(bytes);
+	const json_t *box = find_box(list, name);
+	if (!rc && strcmp(text_of(box, "config_hash"), b->s.digest) != 0)
+		rc = tool_refuse(t, TOOL_REFUSED, "EDENIED", "--box",
+				 "'%s' was raised from another policy: give "
+				 "the options it was raised with", name);
+	json_decref(list);
+	if (!rc)
+		rc = session_catch_signals(&b->box);
+	return rc || !log ? rc : tool_log_open(t, log, &b->box.audit);
+}
+
+static int open_box(box_server *b)
+{
+	const char *name = tool_get(b->box.args, "--box");
+
+	if (!name)
+		return session_open(&b->box);
+	if (tool_has(b->box.args, "--name") ||
+	    tool_has(b->box.args, "--peering"))
+		return tool_refuse(b->s.t, TOOL_USAGE, "EINVAL", "--box",
+				   "such a box has its name, and its place for "
+				   "peers, already");
+	return attach(b, name);
+}
+
 static int run(box_server *b, const tool_args *args)
 {
 	int rc = check_options(b->s.t, args);
@@ -418,7 +478,7 @@ static int run(box_server *b, const tool_args *args)
 	if (!rc)
 		rc = make_mcp(b);
 	if (!rc)
-		rc = session_open(&b->box);
+		rc = open_box(b);
 	if (rc)
 		return rc;
 	b->s.audit = b->box.audit;
@@ -449,6 +509,7 @@ int tool_mcp(tool *t, const tool_args *args)
 	link_end(&b.s.client);
 	agentbox_mcp_free(b.s.guard);
 	json_decref(b.s.inbox);
+	agentbox_remote_free(b.remote);
 	agentbox_guard_unref(b.guard);
 	agentbox_decision_free(b.decision);
 	agentbox_place_free(b.place);

@@ -44,6 +44,7 @@ typedef struct box_run {
 typedef struct box_server {
 	mcp_session s;
 	session box;
+	agentbox_remote *remote; /* the box is another process's, or NULL */
 	agentbox_guard *guard;
 	agentbox_decision *decision;
 	agentbox_place *place;

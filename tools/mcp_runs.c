@@ -182,6 +182,15 @@ static int32_t furnish(box_run *r, agentbox_command *command,
 	return rc;
 }
 
+static int32_t spawn(box_server *b, const agentbox_command *command,
+		     agentbox_process **process, agentbox_error **err)
+{
+	return b->remote ? agentbox_remote_spawn(b->remote, command, process,
+						 err)
+			 : agentbox_sandbox_spawn(b->box.box, command, process,
+						  err);
+}
+
 static json_t *start(box_server *b, box_run *r, const json_t *arguments,
 		     const char *const *argv, size_t argc)
 {
@@ -197,7 +206,7 @@ static json_t *start(box_server *b, box_run *r, const json_t *arguments,
 	if (furnish(r, command, arguments, &err) < 0 ||
 	    (wall > 0 && wall <= UINT32_MAX &&
 	     agentbox_command_set_wall(command, (uint32_t)wall, &err) < 0) ||
-	    agentbox_sandbox_spawn(b->box.box, command, &r->process, &err) < 0)
+	    spawn(b, command, &r->process, &err) < 0)
 		failure = box_failure("cannot start '%s': %s", argv[0],
 				      agentbox_error_get_message(err));
 	agentbox_error_free(err);

@@ -360,6 +360,40 @@ def a_policy_can_grant_less():
 
 
 @box_test
+def a_live_box_is_served_and_stays():
+    work = os.path.join(WORK, "live")
+    os.makedirs(work, exist_ok=True)
+    mark = "777.%d" % os.getpid()
+    options = ["--workspace", work, "--limit", "pids=100"]
+    argv = [TOOL, "run"] + (["--helper-dir", HELPERS] if HELPERS else [])
+    run = subprocess.Popen(
+        argv + ["--name", "live", *options, "--", "sh", "-c",
+                "exec sleep " + mark], cwd=TOP,
+        env=environment(), stdin=subprocess.DEVNULL)
+    try:
+        until(lambda: processes(mark), "it runs")
+        env = environment(AGENTBOX_KEY=key())
+        serve = ["mcp", "--tools", "box", "--key", KEY, "--box"]
+        says(status(tool(*serve, "live", "--workspace", work, cwd=TOP,
+                         env=env), 5), "another policy")
+        status(tool(*serve, "nobody", *options, cwd=TOP, env=env), 4)
+        status(tool(*serve, "live", *options, "--name", "x", cwd=TOP,
+                    env=env), 2)
+        b = Box("--limit", "pids=100", "--box", "live", work=work)
+        b.good("write", path="in", text="it")
+        got = b.good("run", command="cat in; ps -ef 2>/dev/null | cat; "
+                     "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
+        expect(got["stdout"].startswith("it"), got)
+        expect(mark in got["stdout"], "another box")
+        b.bad("read", path="../x")
+        expect(b.finish() == 0, b.text)
+        expect(processes(mark), "the box ended")
+    finally:
+        run.terminate()
+        run.wait(WAIT)
+
+
+@box_test
 def everything_is_recorded():
     log = os.path.join(TOP, "box.jsonl")
     b = Box("--audit", log)
