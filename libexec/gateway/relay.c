@@ -4,8 +4,9 @@
  * is read goes through one buffer of the process, and only what could not be
  * written at once is kept, with reading stopped until it is gone. What goes on
  * and on moves through a pipe without being copied (splice(2)); the pipe is
- * given back when its bytes have gone. Before the first byte goes upstream the gate is passed: a ClientHello has to be the
- * target's own (gateway cases 52-61).
+ * given back when its bytes have gone. Before the first byte goes upstream the
+ * gate is passed: a ClientHello has to be the target's own (gateway cases
+ * 52-61).
  */
 #include "config.h"
 
@@ -203,8 +204,8 @@ static void set_events(tunnel *t)
 		/* nothing comes down before the gate is passed */
 		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
 			reads = false;
-		if (watch(t, e,
-			  (reads ? EPOLLIN : 0u) | (is_pending(e) ? EPOLLOUT : 0u)))
+		if (watch(t, e, (reads ? EPOLLIN : 0u) |
+				(is_pending(e) ? EPOLLOUT : 0u)))
 			finish(t, "failed", true);
 	}
 }
