@@ -60,6 +60,11 @@ static int landlock(enum copy_role role, const copy_place *place)
 	uint64_t handled = FS_LEVEL_1;
 	ab_autofd int set = -1;
 
+	/* not in this kernel, not switched on, or hidden by a container's
+	   filter; anything else is no answer */
+	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP &&
+	    errno != EPERM)
+		return -errno;
 	/* level 1 forbids every rename and link between directories */
 	if (abi < 1 || (abi < 2 && place->write))
 		return 0;

@@ -6,4 +6,5 @@ CHECK_LONG_ONCE += \
 	tests/long/asan.sh \
 	tests/long/tsan.sh \
 	tests/long/valgrind.sh \
+	tests/long/faults.py \
 	tests/long/fuzz.sh
