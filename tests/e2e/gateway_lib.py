@@ -215,6 +215,21 @@ def client(document, script, **kw):
     return run(document, "python3", "-c", CLIENT + script, **kw)
 
 
+_plain = tool_lib.cannot_raise
+
+
+def cannot_raise():
+    """The same for a box with a gateway: a kernel may lack veth(4)."""
+    why = _plain()
+    if why:
+        return why
+    done = run(policy([]), "true").done
+    return done.text.splitlines()[0] if "[EWALL]" in done.text else None
+
+
+tool_lib.cannot_raise = cannot_raise
+
+
 def need(*programs):
     for p in programs:
         if not shutil.which(p):
