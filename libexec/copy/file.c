@@ -29,6 +29,7 @@ enum outcome { KEPT, LEFT, TORN, FATAL };
 /* One try. */
 typedef struct attempt {
 	reading *g;
+	uint32_t index;
 	entry *e;
 	const char *name;
 	void (*enter)(reading *);
@@ -79,6 +80,21 @@ static enum outcome open_file(attempt *a, int dirfd)
 		       : leave(a, reason);
 }
 
+/* The walk may have gone on: the table lies somewhere else. */
+static void look_up(attempt *a)
+{
+	a->e = &a->g->tree.entries[a->index];
+	a->name = entry_name(&a->g->tree, a->e);
+}
+
+static bool is_alias(attempt *a)
+{
+	bool r = is_left_out(&a->g->walk, a->st.st_ino, a->st.st_nlink);
+
+	look_up(a);
+	return r;
+}
+
 static enum outcome judge_file(attempt *a)
 {
 	const ab_copy_plan *plan = &a->g->job->plan;
@@ -94,7 +110,7 @@ static enum outcome judge_file(attempt *a)
 	if (a->e->proof && size > AB_FILTER_PROOF_MAX)
 		return leave(a, AB_OUT_NAME);
 	if (a->st.st_nlink > 1 && a->e->reason == AB_KEPT &&
-	    is_left_out(&a->g->walk, a->st.st_ino, a->st.st_nlink))
+	    is_alias(a))
 		return leave(a, AB_OUT_ALIAS);
 	if (size > plan->max_bytes - a->g->bytes)
 		return fatal(a, AGENTBOX_ELIMIT, 0,
@@ -341,10 +357,10 @@ static enum outcome try_file(attempt *a, int dirfd)
 
 int read_file(reading *g, int dirfd, uint32_t index, void (*enter)(reading *))
 {
-	attempt a = { .g = g, .e = &g->tree.entries[index], .enter = enter };
+	attempt a = { .g = g, .index = index, .enter = enter };
 	enum outcome r = TORN;
 
-	a.name = entry_name(&g->tree, a.e);
+	look_up(&a);
 	for (int i = 0; r == TORN && i < TRIES; i++) {
 		a.record = NULL;
 		r = try_file(&a, dirfd);

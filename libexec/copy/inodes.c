@@ -198,7 +198,7 @@ bool is_left_out(walk *w, uint64_t ino, uint64_t nlink)
 	tree *t = w->tree;
 
 	if (!t->has_left) {
-		path *p = ab_new(path);
+		path *p = walk_finish(w) ? NULL : ab_new(path);
 
 		if (!p)
 			return true;

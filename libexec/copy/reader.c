@@ -174,6 +174,15 @@ static int pass_file(passing *p, int dirfd, uint32_t index)
 	return read_file(&p->g, dirfd, index, enter_all);
 }
 
+static int pass_dir(passing *p, uint32_t index)
+{
+	reading *g = &p->g;
+
+	if (walk_reach(&g->walk, index))
+		return -1;
+	return is_walked(&g->tree.entries[index]) ? go_down(p, index) : 0;
+}
+
 static int pass_step(passing *p)
 {
 	reading *g = &p->g;
@@ -194,8 +203,11 @@ static int pass_step(passing *p)
 		return 0;
 	if (e->kind == ENTRY_FILE)
 		r = pass_file(p, l->fd, index);
-	else if (is_walked(e))
-		r = go_down(p, index);
+	else if (e->kind == ENTRY_DIR)
+		r = pass_dir(p, index);
+	/* nothing is gained by more files now */
+	if (r == 0 && ring_is_behind(&g->job->ring))
+		r = walk_step(&g->walk);
 	return r;
 }
 
@@ -217,6 +229,8 @@ static int run_pass(passing *p, enum pass pass)
 		r = pass_step(p);
 	while (p->depth)
 		close(p->levels[--p->depth].fd);
+	if (r == 0)
+		r = walk_finish(&g->walk);
 	if (r == 0 && pass == PASS_BUILD) {
 		put_plain(g, RING_FINISH);
 		ring_flush(&g->job->ring);
@@ -343,7 +357,15 @@ static int read_all(passing *p, int sock)
 	int fd, r;
 
 	atomic_store(&g->job->counters->phase, AB_PHASE_WALK);
-	if (prepare(g) || walk_tree(&g->walk))
+	if (prepare(g) || walk_begin(&g->walk))
+		return -1;
+	/*
+	 * A first copy need not wait for the whole walk: what a directory has
+	 * is judged when it is listed, and a file with a second name waits
+	 * for the end (inodes.c).
+	 */
+	if ((g->job->has_old || g->job->plan.job != AB_COPY_MAKE) &&
+	    walk_finish(&g->walk))
 		return -1;
 	r = g->job->plan.job == AB_COPY_EXPLAIN ? explain(p) : make(p, sock);
 	if (r)

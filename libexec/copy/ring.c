@@ -91,6 +91,11 @@ void ring_flush(ring *r)
 		wake(r->take_event);
 }
 
+bool ring_is_behind(const ring *r)
+{
+	return r->put - atomic_load(&r->shared->taken) > RING_SIZE / 2;
+}
+
 static size_t room(ring *r)
 {
 	return RING_SIZE -

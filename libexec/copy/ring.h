@@ -77,6 +77,8 @@ static inline uint8_t *ring_data(ring_record *record)
 }
 /* What was reserved has its lengths; the rest of it too, or settle() knows. */
 void ring_commit(ring *r, const ring_record *record);
+/* Is so much waiting for the taker that he is the slower one? */
+bool ring_is_behind(const ring *r);
 /* The taker need not wait for more. */
 void ring_flush(ring *r);
 

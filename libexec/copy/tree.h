@@ -20,6 +20,7 @@ enum entry_kind { ENTRY_FILE, ENTRY_DIR, ENTRY_LINK, ENTRY_SPECIAL };
 #define ENTRY_PASSAGE 0x1u /* left out, but something below it may be kept */
 #define ENTRY_MATCH 0x2u   /* as in the record; `first` says where */
 #define ENTRY_SKIPPED 0x4u /* left out before anything of it was listed */
+#define ENTRY_REACHED 0x8u /* a directory that the walk came to */
 
 typedef struct entry {
 	uint64_t ino;
@@ -72,16 +73,28 @@ static inline bool is_walked(const entry *e)
 	       !(e->flags & ENTRY_SKIPPED);
 }
 
+typedef struct walking walking; /* walk.c */
 typedef struct walk {
 	copy_job *job;
 	const ab_filter *filter; /* NULL: every name is kept */
 	copy_failure *failure;
 	tree *tree;
 	int root_fd;
+	walking *going; /* owned; NULL before it begins and when it is over */
+	bool has_failed;
 } walk;
 
-/* 0, or -1 with *failure. */
+/* All of it. 0, or -1 with *failure, as all of these. */
 int walk_tree(walk *w);
+/*
+ * Piece by piece, for who copies meanwhile: what is walked is judged for
+ * good. Each may move the entries and the names of the tree.
+ */
+int walk_begin(walk *w);
+int walk_step(walk *w);
+/* Until this directory is listed and judged, or is not to be walked. */
+int walk_reach(walk *w, uint32_t index);
+int walk_finish(walk *w);
 void tree_end(tree *t);
 /* The number of a rule's text (borrowed for as long as the tree). */
 uint16_t tree_rule(tree *t, const char *rule);
@@ -96,7 +109,7 @@ int open_beneath(int dirfd, const char *name, int flags);
 enum ab_left_out reason_of(int sys_errno);
 
 /* inodes.c: is this inode one of those left out by name? Collects them when
-   asked first. True also when that cannot be known. */
+   asked first, at the end of the walk. True also when that cannot be known. */
 bool is_left_out(walk *w, uint64_t ino, uint64_t nlink);
 
 static inline int64_t time_ns(const struct timespec *t)

@@ -40,13 +40,13 @@ typedef struct level {
 	size_t path_len;
 } level;
 
-typedef struct walking {
+struct walking {
 	walk *w;
 	level levels[COPY_MAX_DEPTH + 1];
 	size_t depth;
 	path path;
 	_Alignas(8) uint8_t raw[RAW_SIZE];
-} walking;
+};
 
 bool path_push(path *p, const char *name, size_t n)
 {
@@ -591,6 +591,7 @@ static int step(walking *g)
 	e = &t->entries[index];
 	if (e->kind != ENTRY_DIR)
 		return 0;
+	e->flags |= ENTRY_REACHED;
 	mark = e->first;
 	e->first = 0;
 	if (!is_walked(e))
@@ -600,34 +601,82 @@ static int step(walking *g)
 	return enter(g, index, mark);
 }
 
-int walk_tree(walk *w)
+int walk_begin(walk *w)
 {
 	entry root = { .kind = ENTRY_DIR };
 	walking *g = ab_new(walking);
 	tree *t = w->tree;
 	struct stat st;
-	int r = 0;
 
 	if (!g)
 		return copy_fail(w->failure, AGENTBOX_ENOMEM, 0, ".",
 				 "out of memory for the walk");
 	g->w = w;
+	w->going = g;
 	t->rules = ab_calloc(64, sizeof(*t->rules));
 	t->rule_room = 64;
 	t->rule_count = 1;
-	if (!t->rules || !add_entry(t, &root, ""))
-		r = no_memory(g);
-	else
-		t->rules[0] = "";
-	if (r == 0 && fstat(w->root_fd, &st) == 0)
+	if (!t->rules || !add_entry(t, &root, "")) {
+		w->has_failed = true;
+		return no_memory(g);
+	}
+	t->rules[0] = "";
+	if (fstat(w->root_fd, &st) == 0)
 		t->owned_by_us = st.st_uid == geteuid();
-	if (r == 0)
-		r = enter(g, 0, 0);
-	while (r == 0 && g->depth)
-		r = step(g);
+	w->has_failed = enter(g, 0, 0) != 0;
+	return w->has_failed ? -1 : 0;
+}
+
+static void walk_end(walk *w)
+{
+	walking *g = w->going;
+
 	while (g->depth)
 		close(g->levels[--g->depth].fd);
-	atomic_store(&w->job->counters->files_in_all, t->kept_files);
 	free(g);
+	w->going = NULL;
+}
+
+int walk_step(walk *w)
+{
+	if (w->has_failed)
+		return -1;
+	if (!w->going)
+		return 0;
+	if (w->going->depth)
+		w->has_failed = step(w->going) != 0;
+	if (w->going->depth && !w->has_failed)
+		return 0;
+	if (!w->has_failed)
+		atomic_store(&w->job->counters->files_in_all,
+			     w->tree->kept_files);
+	walk_end(w);
+	return w->has_failed ? -1 : 0;
+}
+
+int walk_reach(walk *w, uint32_t index)
+{
+	int r = w->has_failed ? -1 : 0;
+
+	while (r == 0 && w->going &&
+	       !(w->tree->entries[index].flags & ENTRY_REACHED))
+		r = walk_step(w);
 	return r;
+}
+
+int walk_finish(walk *w)
+{
+	int r = w->has_failed ? -1 : 0;
+
+	while (r == 0 && w->going)
+		r = walk_step(w);
+	if (w->going)
+		walk_end(w);
+	return r;
+}
+
+int walk_tree(walk *w)
+{
+	(void)walk_begin(w);
+	return walk_finish(w);
 }
