@@ -112,12 +112,24 @@ bool tool_snapshot_has_options(const tool_args *args)
 
 static int open_source(tool *t, const char *path, int *fd)
 {
+	static const struct {
+		int sys_errno, status;
+		const char *code;
+	} table[] = {
+		{ ENOENT, TOOL_NOT_FOUND, "ENOTFOUND" },
+		{ EACCES, TOOL_REFUSED, "EACCES" },
+		{ EPERM, TOOL_REFUSED, "EACCES" },
+		{ ENOTDIR, TOOL_BAD_INPUT, "EINVAL" },
+		{ 0, TOOL_INTERNAL, "ESYS" },
+	};
+	size_t i = 0;
+
 	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*fd >= 0)
 		return 0;
-	return tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND
-			   : errno == EACCES ? TOOL_REFUSED : TOOL_BAD_INPUT,
-			   errno == ENOENT ? "ENOTFOUND" : "EACCES", path,
+	while (table[i].sys_errno && table[i].sys_errno != errno)
+		i++;
+	return tool_refuse(t, table[i].status, table[i].code, path,
 			   "cannot open the directory: %s", strerror(errno));
 }
 
@@ -152,6 +164,14 @@ static int open_place(tool *t, const char *path, place *p)
 	return rc;
 }
 
+/* What no snapshot can be called is to the library a caller's mistake. */
+static int fail_at(tool *t, agentbox_error *err, const char *about)
+{
+	return agentbox_error_get_code(err) == AGENTBOX_EINVAL
+		       ? tool_fail_as(t, TOOL_USAGE, err, about)
+		       : tool_fail(t, err, about);
+}
+
 /* --- the jobs --- */
 
 static int end_job(tool *t, agentbox_snapshot *job, const char *about,
@@ -181,7 +201,7 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 		rc = open_place(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_copy(t->context, source, name, dst.fd,
 					  dst.name, options, &job, &err) < 0)
-		rc = tool_fail(t, err, args->operands[1]);
+		rc = fail_at(t, err, args->operands[1]);
 	if (!rc)
 		rc = end_job(t, job, args->operands[1], false);
 	agentbox_snapshot_options_free(options);
@@ -216,7 +236,7 @@ static char *source_of(tool *t, const place *dst, const char *about, int *rc)
 	agentbox_error *err = NULL;
 
 	if (agentbox_snapshot_describe(dst->fd, dst->name, &bytes, &err) < 0) {
-		*rc = tool_fail(t, err, about);
+		*rc = fail_at(t, err, about);
 		return NULL;
 	}
 	json_t *v = tool_json_of(bytes);
@@ -251,7 +271,7 @@ int tool_snapshot_refresh(tool *t, const tool_args *args)
 		rc = open_source(t, source, &fd);
 	if (!rc && agentbox_snapshot_refresh(t->context, fd, dst.fd, dst.name,
 					     options, &job, &err) < 0)
-		rc = tool_fail(t, err, about);
+		rc = fail_at(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, false);
 	agentbox_snapshot_options_free(options);
@@ -275,7 +295,7 @@ int tool_snapshot_explain(tool *t, const tool_args *args)
 		rc = open_source(t, about, &fd);
 	if (!rc && agentbox_snapshot_explain(t->context, fd, options, &job,
 					     &err) < 0)
-		rc = tool_fail(t, err, about);
+		rc = fail_at(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, true);
 	agentbox_snapshot_options_free(options);
@@ -296,7 +316,7 @@ static int at_place(tool *t, const tool_args *args,
 	int rc = open_place(t, about, &dst);
 
 	if (!rc && start(t->context, dst.fd, dst.name, &job, &err) < 0)
-		rc = tool_fail(t, err, about);
+		rc = fail_at(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, lines);
 	place_end(&dst);
@@ -436,7 +456,7 @@ int tool_snapshot_untar(tool *t, const tool_args *args)
 		rc = open_place(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_unpack(t->context, in, name, dst.fd,
 					    dst.name, options, &job, &err) < 0)
-		rc = tool_fail(t, err, args->operands[1]);
+		rc = fail_at(t, err, args->operands[1]);
 	if (!rc)
 		rc = end_job(t, job, file, true);
 	agentbox_snapshot_options_free(options);

@@ -200,6 +200,22 @@ static int32_t check_role(ab_way *w, const json_t *tree)
 			   "\"engineer\" or \"manager\"");
 }
 
+/* Which commits are two of, nobody could tell. */
+static int32_t check_snapshot(ab_way *w, const json_t *tree)
+{
+	const json_t *snapshot = json_object_get(tree, "snapshot");
+	const char *git = ab_tree_string(snapshot, "git");
+
+	if (!git || strcmp(git, "range") != 0 ||
+	    json_object_get(snapshot, "git_base"))
+		return 0;
+	ab_way_key(w, "snapshot");
+	ab_way_key(w, "git");
+	return ab_way_fail(w, AGENTBOX_EPOLICY,
+			   "git \"range\" needs a \"git_base\": the branch, "
+			   "tag or commit from which the branch parted");
+}
+
 int32_t ab_tree_check_places(const json_t *tree, agentbox_error **err)
 {
 	agentbox_error *local = NULL;
@@ -220,7 +236,8 @@ int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
 	    check_orchestration(&w, tree) < 0 || check_bare(&w, tree) < 0 ||
 	    check_routes(&w, tree) < 0 || check_route_forms(&w, tree) < 0 ||
 	    check_places(&w, tree) < 0 ||
-	    check_same(&w, tree) < 0 || check_role(&w, tree) < 0)
+	    check_same(&w, tree) < 0 || check_role(&w, tree) < 0 ||
+	    check_snapshot(&w, tree) < 0)
 		return ab_error_move(err, &local);
 	return 0;
 }

@@ -54,6 +54,29 @@ def a_copy_has_the_source_and_not_the_secrets():
 
 
 @test
+def what_the_walk_meets_late_counts_from_the_start():
+    # a first copy begins while the walk goes on: another name of a secret,
+    # a second name of what is kept, and a limit, all told at its end
+    tree()
+    for part in range(30):
+        for i in range(60):
+            write("%s/m%02d/%d/f.c" % (SRC, part, i), "int x = %d;\n" % i)
+    write(SRC + "/z/.env", "TOKEN=2\n")
+    write(SRC + "/z/two.c", "int two;\n")
+    os.makedirs(SRC + "/a")
+    os.link(SRC + "/z/.env", SRC + "/a/notes.txt")
+    os.link(SRC + "/z/two.c", SRC + "/a/one.c")
+    status(tool("snapshot", "copy", "--max-files", "1803", SRC, DST), 5)
+    expect(not os.path.exists(DST), "over the limit")
+    expect(not [n for n in os.listdir(TOP) if "agentbox-" in n], "left")
+    says(status(tool("snapshot", "copy", SRC, DST), 0), "1804 files")
+    found = files(DST)
+    expect("a/notes.txt" not in found, "the secret's other name")
+    expect({"a/one.c", "z/two.c", "m29/59/f.c"} <= found, "kept files")
+    says(status(tool("snapshot", "verify", DST), 0), "1804 files")
+
+
+@test
 def explain_names_each_place_and_its_reason():
     tree()
     lines = status(tool("snapshot", "explain", SRC), 0).out.decode()
@@ -163,6 +186,10 @@ def what_is_wrong_is_named():
          "max_files")
     status(tool("snapshot", "copy", "--max-files", "1", SRC, DST), 5)
     expect(not os.path.exists(DST), "half made")
+    for name in (".hidden", "x" * 240):
+        dst = os.path.join(os.path.dirname(DST), name)
+        says(status(tool("snapshot", "copy", SRC, dst), 2), "the name")
+        says(status(tool("snapshot", "verify", dst), 2), "the name")
 
 
 @test

@@ -320,6 +320,8 @@ static void random_rest(uint64_t *seed, json_t *d)
 	put_list(seed, o, "exclude", globs, 3);
 	put_list(seed, o, "include", globs, 3);
 	put_pick(seed, o, "git", gits);
+	/* two commits are not to be had without it */
+	put(o, "git_base", json_string("main"));
 	put_pick(seed, o, "max_bytes", sizes);
 	put(d, "snapshot", o);
 
