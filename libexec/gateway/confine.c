@@ -9,15 +9,19 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,17 +87,17 @@ static const uint16_t allowed[] = {
 	SYS_close,
 	SYS_shutdown,
 	SYS_socket,
+	SYS_fcntl,
+	SYS_ioctl, /* of c-ares */
 	SYS_connect,
 	SYS_getsockname,
 	SYS_getpeername,
 	SYS_getsockopt,
 	SYS_setsockopt,
 	SYS_timerfd_settime,
-	SYS_fcntl,
 	SYS_fstat,
-	SYS_newfstatat, /* fstat(3) of a newer libc; Landlock holds names */
+	SYS_newfstatat, /* fstat(3) of a newer libc; tells what there is */
 	SYS_lseek,
-	SYS_ioctl, /* FIONREAD of c-ares */
 #ifdef SYS_poll
 	SYS_poll,
 #endif
@@ -110,6 +114,7 @@ static const uint16_t allowed[] = {
 	SYS_clock_gettime,
 	SYS_gettimeofday,
 	SYS_getrandom,
+	SYS_sysinfo, /* qsort(3) of an older libc: how much memory there is */
 	SYS_getpid,
 	SYS_gettid,
 	SYS_geteuid,
@@ -150,21 +155,46 @@ static void put_memory(struct sock_fprog *program, uint32_t nr)
 	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* Only what carries TCP and UDP: IPv4 and IPv6. Others do not exist here. */
-static void put_socket(struct sock_fprog *program)
+/* Of a call only those values of an argument; others are refused. */
+static void put_only(struct sock_fprog *program, uint32_t nr, unsigned arg,
+		     uint32_t mask, const uint32_t *values, uint8_t n)
 {
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5);
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, (uint8_t)(n + 4));
 	put(program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, args), 0, 0);
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, 2 /* AF_INET */, 1, 0);
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, 10 /* AF_INET6 */, 0, 1);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT, 0, 0);
+	    (uint32_t)(offsetof(struct seccomp_data, args) +
+		       arg * sizeof(uint64_t)), 0, 0);
+	put(program, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+	for (uint8_t i = 0; i < n; i++)
+		put(program, BPF_JMP | BPF_JEQ | BPF_K, values[i],
+		    (uint8_t)(n - i), 0);
+	put(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
+	put(program, BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr), 0, 0);
+}
+
+/*
+ * Sockets that carry TCP and UDP alone. No owner of a descriptor is set: with
+ * one, the kernel would send any signal to any process of the same user.
+ */
+static void put_arguments(struct sock_fprog *program)
+{
+	static const uint32_t families[] = { AF_INET, AF_INET6 };
+	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
+	static const uint32_t protocols[] = { 0, IPPROTO_TCP, IPPROTO_UDP };
+	static const uint32_t fcntls[] = { F_GETFD, F_SETFD, F_GETFL, F_SETFL,
+					   F_GET_SEALS, F_DUPFD_CLOEXEC };
+	static const uint32_t ioctls[] = { FIONREAD, FIONBIO };
+
+	put_only(program, SYS_socket, 0, ~0u, families, 2);
+	put_only(program, SYS_socket, 1, 0xf, types, 2);
+	put_only(program, SYS_socket, 2, ~0u, protocols, 3);
+	put_only(program, SYS_fcntl, 1, ~0u, fcntls, 6);
+	put_only(program, SYS_ioctl, 1, ~0u, ioctls, 2);
 }
 
 static int seccomp(void)
 {
-	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 32];
+	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 64];
 	struct sock_fprog program = { .filter = filter };
 
 	put(&program, BPF_LD | BPF_W | BPF_ABS,
@@ -176,7 +206,7 @@ static int seccomp(void)
 	    offsetof(struct seccomp_data, nr), 0, 0);
 	put_memory(&program, SYS_mmap);
 	put_memory(&program, SYS_mprotect);
-	put_socket(&program);
+	put_arguments(&program);
 	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++) {
 		put(&program, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
 		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);

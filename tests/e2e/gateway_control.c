@@ -317,6 +317,25 @@ static void case_005_new_lists_hold_from_then_on(void)
 	end_origin();
 }
 
+/* More than libc sorts on its stack: it asks for the size of the memory. */
+static void case_005_long_lists_are_new_lists_too(void)
+{
+	int port = raise_gateway();
+	size_t n, size = 64 * 1024;
+	char *list = e2e_text("%*s", (int)size, "");
+	const char *got;
+
+	n = (size_t)snprintf(list, size, "%s", literal(port));
+	for (int i = 0; i < 1000; i++)
+		n += (size_t)snprintf(list + n, size - n,
+				      ",\"h%d.example:%d\"", i * 7 % 1000, i + 1);
+	CHECK(reload(list) == 0, "reload");
+	got = status_at(port);
+	CHECK(strcmp(got, "ready 200\n") == 0, "%s", got);
+	CHECK(agentbox_gateway_is_alive(gateway()), "it has ended");
+	end_origin();
+}
+
 static void case_005_a_policy_without_gateway_is_no_list(void)
 {
 	int port = raise_gateway();
@@ -391,6 +410,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_157_two_threads_revoke_at_once),
 	CASE(case_153_what_is_under_way_is_cut),
 	CASE(case_005_new_lists_hold_from_then_on),
+	CASE(case_005_long_lists_are_new_lists_too),
 	CASE(case_005_a_policy_without_gateway_is_no_list),
 	CASE(case_101_what_is_refused_is_told),
 	CASE(case_007_its_death_is_told_and_others_do_not_notice),
