@@ -334,6 +334,12 @@ static void open_gate(tunnel *t)
 	free(g);
 }
 
+/* A record of TLS of any kind: servers take some before the ClientHello. */
+static bool is_record(char first)
+{
+	return first >= 0x14 && first <= 0x18;
+}
+
 /* Bytes of the box's before the gate is open. */
 static void ask_gate(tunnel *t, const char *p, size_t n)
 {
@@ -342,7 +348,8 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
 	gate *g = t->gate;
 	size_t used;
 
-	if (t->gate_kind == AB_GATE_SNIFF && g->len == 0 && p[0] != 0x16) {
+	if (t->gate_kind == AB_GATE_SNIFF && g->len == 0 &&
+	    !is_record(p[0])) {
 		memcpy(g->bytes, p, n);
 		g->len = n;
 		open_gate(t);
