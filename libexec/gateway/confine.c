@@ -182,13 +182,14 @@ static void put_arguments(struct sock_fprog *program)
 	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
 	static const uint32_t protocols[] = { 0, IPPROTO_TCP, IPPROTO_UDP };
 	static const uint32_t fcntls[] = { F_GETFD, F_SETFD, F_GETFL, F_SETFL,
-					   F_GET_SEALS, F_DUPFD_CLOEXEC };
+					   F_GET_SEALS, F_DUPFD_CLOEXEC,
+					   F_SETPIPE_SZ };
 	static const uint32_t ioctls[] = { FIONREAD, FIONBIO };
 
 	put_only(program, SYS_socket, 0, ~0u, families, 2);
 	put_only(program, SYS_socket, 1, 0xf, types, 2);
 	put_only(program, SYS_socket, 2, ~0u, protocols, 3);
-	put_only(program, SYS_fcntl, 1, ~0u, fcntls, 6);
+	put_only(program, SYS_fcntl, 1, ~0u, fcntls, 7);
 	put_only(program, SYS_ioctl, 1, ~0u, ioctls, 2);
 }
 

@@ -82,6 +82,15 @@ static int read_flags(int fd)
 	       ioctl(fd, FIONREAD, &n) < 0 ? errno : 0;
 }
 
+static int size_pipe(int fd)
+{
+	int ends[2];
+
+	(void)fd;
+	return pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	       fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0 ? errno : 0;
+}
+
 /* Whoever owns a descriptor gets its signal, whatever it is set to. */
 static int own_by_fcntl(int fd)
 {
@@ -148,6 +157,7 @@ static const struct row {
 	{ "sort_much", sort_much, 0 },
 	{ "make_tcp", make_tcp, 0 },
 	{ "read_flags", read_flags, 0 },
+	{ "size_pipe", size_pipe, 0 },
 	{ "make_unix", make_unix, EACCES },
 	{ "make_netlink", make_netlink, EACCES },
 	{ "make_raw", make_raw, EACCES },
