@@ -83,6 +83,27 @@ static void tell_cgroups(const json_t *cgroups)
 	row(TEXT_PLAIN, "cgroups", line);
 }
 
+static void tell_gateway(const json_t *gateway)
+{
+	const char *cause = text_of(gateway, "cause");
+	const char *stage = text_of(gateway, "stage");
+	const char *fix = text_of(gateway, "fix");
+	bool known = strstr(cause, stage);
+
+	if (is_true(gateway, "available")) {
+		row(TEXT_GOOD, "gateway", text_format(
+			"yes: boxes with a network, %s",
+			is_true(gateway, "ipv6") ? "IPv4 and IPv6"
+						 : "IPv4 only"));
+		return;
+	}
+	row(TEXT_BAD, "gateway", text_format(
+		"no: %s%s%s%s", cause, known ? "" : " (", known ? "" : stage,
+		known ? "" : ")"));
+	if (*fix)
+		row(TEXT_PLAIN, "", text_format("to fix it: %s", fix));
+}
+
 static void tell_machine(const json_t *doc)
 {
 	json_t *landlock = json_object_get(doc, "landlock");
@@ -98,6 +119,7 @@ static void tell_machine(const json_t *doc)
 	    : strdup("none"));
 	row(TEXT_PLAIN, "seccomp", strdup(is_true(doc, "seccomp") ? "yes"
 							    : "none"));
+	tell_gateway(json_object_get(doc, "gateway"));
 	tell_cgroups(json_object_get(doc, "cgroups"));
 	row(TEXT_PLAIN, "you", text_format(
 		"uid %lld%s, %lld supplementary groups%s",

@@ -13,13 +13,14 @@ extern "C" {
 
 /*
  * Probe the machine and report as one JSON document: kernel, every tier with
- * whether it can be raised and the exact reason why not, Landlock level,
- * seccomp, cgroup layout and delegation, namespaces, and for each thing
- * missing what a person can do about it. Tiers are probed by really raising
- * an empty box through agentbox-init: no guess from version numbers.
- * Any thread; takes a few milliseconds per tier, and leaves nothing behind
- * but the state directory, which it makes as a box would. Errors:
- * AGENTBOX_EHELPER, and those of agentbox_context_set_state_dir().
+ * whether it can be raised and the exact reason why not, the same for the way
+ * to a gateway, Landlock level, seccomp, cgroup layout and delegation,
+ * namespaces, and for each thing missing what a person can do about it. Tiers
+ * are probed by really raising an empty box through agentbox-init: no guess
+ * from version numbers. Any thread; takes a few milliseconds per tier, and
+ * leaves nothing behind but the state directory, which it makes as a box
+ * would. Errors: AGENTBOX_EHELPER, and those of
+ * agentbox_context_set_state_dir().
  */
 AGENTBOX_API int32_t agentbox_walls_probe(agentbox_context *context,
 					  agentbox_bytes **json,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * agentbox_walls_probe(): what this machine can hold, found by raising an
- * empty box of every tier through agentbox-init, and for what is missing the
- * cause and what a person can do. Reads settings only to explain a refusal
+ * empty box of every tier through agentbox-init, and of the strongest once
+ * more with the way to a gateway; for what is missing the cause and what a
+ * person can do. Reads settings only to explain a refusal
  * that the kernel gave, never to predict one.
  *
  * Spec: include/agentbox/walls.h, agentbox_walls(3), case 80.
@@ -26,19 +27,25 @@
 #include "base/spawn.h"
 #include "walls/walls.h"
 #include "wire/box.h"
+#include "wire/gateway.h"
 #include "wire/message.h"
 
 #define RAISE_TIMEOUT_MS 5000
 #define STOP_TIMEOUT_MS 2000
-#define READY_FDS 3
+#define ANSWER_FDS AB_GATEWAY_MAX_FDS /* of LISTENERS; 3 of READY */
 
 /* The emptiest box: nothing is required, so every tier may answer. */
 static const char empty_policy[] =
 	"{\"agentbox\":1,\"name\":\"probe\",\"require\":[],"
 	"\"network\":{\"mode\":\"none\"}}";
+/* The same with a way to a gateway that lets nothing through. */
+static const char gateway_policy[] =
+	"{\"agentbox\":1,\"name\":\"probe\",\"require\":[],"
+	"\"network\":{\"mode\":\"gateway\",\"allow\":[]}}";
 
 typedef struct outcome {
 	bool raised;
+	bool gate, ipv6; /* the way to a gateway was made */
 	uint32_t walls;
 	int sys_errno;
 	char stage[256], message[512];
@@ -125,6 +132,11 @@ static advice explain(const ab_probe *p, const outcome *o)
 {
 	const char *proc = strstr(o->stage, "] /proc");
 
+	if (o->sys_errno == ENOSPC && (strcmp(o->stage, "netns") == 0 ||
+				       strcmp(o->stage, "gateway netns") == 0))
+		return (advice){ "the limit of network namespaces is reached: "
+				 "a box takes one, with a gateway two",
+				 "raise user.max_net_namespaces" };
 	if (strncmp(o->stage, "userns", 6) == 0 ||
 	    strncmp(o->stage, "mountns", 7) == 0)
 		return explain_userns(p, o->sys_errno);
@@ -143,10 +155,10 @@ static advice explain(const ab_probe *p, const outcome *o)
 	return (advice){ "", "" };
 }
 
-/* The first message of the holder after its hello. */
-static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
+/* One message of the holder; EAGAIN: the answer comes after it. */
+static int32_t read_message(ab_helper *helper, uint8_t *text, outcome *o,
+			    agentbox_error **err)
 {
-	ab_autofree uint8_t *text = ab_calloc(1, AB_MAX_MESSAGE);
 	int fds[AB_MAX_MESSAGE_FDS];
 	size_t fd_count = 0;
 	ab_msg_failed failed = { 0 };
@@ -155,14 +167,12 @@ static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
 	uint32_t kind;
 	ssize_t n;
 
-	if (!text)
-		return ab_error_nomem(err);
 	if (ab_fd_poll(helper->control_fd, POLLIN, RAISE_TIMEOUT_MS) <= 0)
 		return ab_error_set(err, AGENTBOX_ETIMEOUT, "agentbox-init",
 				    "no answer within %d ms",
 				    RAISE_TIMEOUT_MS);
 	n = ab_message_recv(helper->control_fd, text, AB_MAX_MESSAGE, fds,
-			    READY_FDS, &fd_count, 0);
+			    ANSWER_FDS, &fd_count, 0);
 	for (size_t i = 0; n > 0 && i < fd_count; i++)
 		close(fds[i]);
 	if (n <= 0)
@@ -171,6 +181,11 @@ static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
 	ab_reader_init(&r, text, (size_t)n);
 	kind = ab_get_u32(&r);
 	ab_get_u32(&r);
+	if (kind == AB_MSG_LISTENERS && fd_count && !o->gate) {
+		o->gate = true;
+		o->ipv6 = ab_get_u32(&r) & AB_GATEWAY_HAS_IPV6;
+		return AGENTBOX_EAGAIN;
+	}
 	if (kind == AB_MSG_READY && ab_msg_get_ready(&r, &ready) == 0) {
 		o->raised = true;
 		o->walls = ready.walls;
@@ -183,6 +198,21 @@ static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
 	snprintf(o->stage, sizeof(o->stage), "%s", failed.stage);
 	snprintf(o->message, sizeof(o->message), "%s", failed.message);
 	return 0;
+}
+
+/* What the holder says after its hello. */
+static int32_t read_answer(ab_helper *helper, outcome *o, agentbox_error **err)
+{
+	ab_autofree uint8_t *text = ab_calloc(1, AB_MAX_MESSAGE);
+	int32_t rc;
+
+	if (!text)
+		return ab_error_nomem(err);
+	/* the way to a gateway comes once, before the answer */
+	do
+		rc = read_message(helper, text, o, err);
+	while (rc == AGENTBOX_EAGAIN);
+	return rc;
 }
 
 static int32_t raise_tier(agentbox_context *context, agentbox_policy *policy,
@@ -324,7 +354,8 @@ static int add_missing_facts(json_t *missing, const ab_probe *p)
 }
 
 static int32_t probe_tiers(agentbox_context *context, const ab_probe *p,
-			   json_t *doc, json_t *missing, agentbox_error **err)
+			   json_t *doc, json_t *missing, uint32_t *best_tier,
+			   agentbox_error **err)
 {
 	ab_auto(agentbox_policy) *policy = NULL;
 	ab_auto(json_t) *tiers = json_object();
@@ -339,8 +370,10 @@ static int32_t probe_tiers(agentbox_context *context, const ab_probe *p,
 		rc = raise_tier(context, policy, p, t, &o, err);
 		if (rc)
 			return rc;
-		if (o.raised && strcmp(best, "none") == 0)
+		if (o.raised && strcmp(best, "none") == 0) {
 			best = ab_walls_tier_name(t);
+			*best_tier = t;
+		}
 		if (!tiers || add_tier(tiers, missing, p, t, &o))
 			return ab_error_nomem(err);
 	}
@@ -352,11 +385,106 @@ static int32_t probe_tiers(agentbox_context *context, const ab_probe *p,
 	return 0;
 }
 
+static advice explain_gateway(const ab_probe *p, const outcome *o)
+{
+	if (o->sys_errno == EOPNOTSUPP &&
+	    strcmp(o->stage, "gateway interfaces") == 0)
+		return (advice){ "this kernel has no veth(4)",
+				 "modprobe veth, or a kernel with "
+				 "CONFIG_VETH" };
+	if (strncmp(o->stage, "agentbox-gateway", 16) == 0)
+		return (advice){ "", "install agentbox-gateway of this build "
+				 "beside agentbox-init" };
+	if (strcmp(o->stage, "build") == 0)
+		return (advice){ "", "build with c-ares 1.18 and OpenSSL 3.0 "
+				 "or later" };
+	if (strcmp(o->stage, "tier") == 0)
+		return (advice){ "", "what the tiers need, see there" };
+	return explain(p, o);
+}
+
+/* An error that is an answer: the gateway cannot be had, and why. */
+static int32_t note_refusal(outcome *o, const char *stage, agentbox_error **e,
+			    agentbox_error **err)
+{
+	if (agentbox_error_get_code(*e) == AGENTBOX_ENOMEM)
+		return ab_error_move(err, e);
+	o->raised = false;
+	o->sys_errno = agentbox_error_get_errno(*e);
+	snprintf(o->stage, sizeof(o->stage), "%s", stage);
+	snprintf(o->message, sizeof(o->message), "%s",
+		 agentbox_error_get_message(*e));
+	agentbox_error_free(*e);
+	*e = NULL;
+	return 0;
+}
+
+/*
+ * Its program, which says of which build it is, and ends for want of a plan;
+ * then an empty box with the way to it.
+ */
+static int32_t raise_gateway(agentbox_context *context, const ab_probe *p,
+			     uint32_t tier, outcome *o, agentbox_error **err)
+{
+	ab_auto(agentbox_policy) *policy = NULL;
+	agentbox_error *e = NULL;
+	ab_helper helper;
+	int32_t rc;
+
+#ifndef HAVE_GATEWAY
+	snprintf(o->stage, sizeof(o->stage), "build");
+	snprintf(o->message, sizeof(o->message),
+		 "agentbox-gateway is not in this build");
+	return 0;
+#endif
+	if (tier != AB_TIER_FULL && tier != AB_TIER_NO_PROC) {
+		snprintf(o->stage, sizeof(o->stage), "tier");
+		snprintf(o->message, sizeof(o->message),
+			 "no tier with a network namespace can be raised");
+		return 0;
+	}
+	if (ab_helper_start(context, "agentbox-gateway", -1, RAISE_TIMEOUT_MS,
+			    &helper, &e))
+		return note_refusal(o, "agentbox-gateway", &e, err);
+	ab_helper_stop(&helper, STOP_TIMEOUT_MS);
+	rc = agentbox_policy_parse(context, gateway_policy,
+				   sizeof(gateway_policy) - 1, &policy, err);
+	if (rc)
+		return rc;
+	if (raise_tier(context, policy, p, tier, o, &e))
+		return note_refusal(o, "agentbox-init", &e, err);
+	return 0;
+}
+
+static int32_t probe_gateway(agentbox_context *context, const ab_probe *p,
+			     uint32_t tier, json_t *doc, agentbox_error **err)
+{
+	outcome o = { 0 };
+	advice a = { "", "" };
+	int32_t rc = raise_gateway(context, p, tier, &o, err);
+	bool good = o.raised && o.gate;
+
+	if (rc)
+		return rc;
+	if (!good)
+		a = explain_gateway(p, &o);
+	if (json_object_set_new(
+		    doc, "gateway",
+		    json_pack("{s:b,s:b,s:s,s:i,s:s,s:s,s:s}", "available",
+			      good, "ipv6", good && o.ipv6, "stage", o.stage,
+			      "errno", o.sys_errno, "message", o.message,
+			      "cause", a.cause[0] ? a.cause : o.message, "fix",
+			      a.fix)))
+		return ab_error_nomem(err);
+	return 0;
+}
+
 int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 			     agentbox_error **err)
 {
 	ab_auto(json_t) *doc = json_object();
 	ab_auto(json_t) *missing = json_array();
+	uint32_t tier = 0;
 	ab_probe p;
 	int32_t rc;
 
@@ -367,7 +495,9 @@ int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 		return ab_error_nomem(err);
 	rc = ab_probe_machine(&p, NULL, err);
 	if (!rc)
-		rc = probe_tiers(context, &p, doc, missing, err);
+		rc = probe_tiers(context, &p, doc, missing, &tier, err);
+	if (!rc)
+		rc = probe_gateway(context, &p, tier, doc, err);
 	if (rc)
 		return rc;
 	if (add_facts(doc, &p) || add_missing_facts(missing, &p) ||

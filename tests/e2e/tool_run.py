@@ -39,6 +39,85 @@ def doctor_tells_every_tier_and_agrees_with_its_json():
             says(done, tier["cause"].split()[0])
 
 
+def gateway_of(doc):
+    return doc.json["gateway"]
+
+
+@box_test
+def doctor_says_of_the_gateway_what_a_box_says():
+    gateway = gateway_of(tool("doctor", "--json"))
+    done = tool("run", "--allow", "example.org", "--", "true")
+    expect(gateway["available"] == (done.status == 0), (gateway, done))
+    told = tool("doctor")
+    if gateway["available"]:
+        says(told, "gateway     yes: ",
+             "IPv4 and IPv6" if gateway["ipv6"] else "IPv4 only")
+    else:
+        expect(gateway["cause"] and gateway["stage"], gateway)
+        says(told, "gateway     no: " + gateway["cause"][:20])
+
+
+def some_helpers(name, *helpers):
+    """A directory with no other helpers, ours to trust as any user."""
+    where = os.path.join(TOP, name)
+    os.mkdir(where, 0o755)
+    for helper in helpers:
+        shutil.copy(os.path.join(tool_lib.HELPERS or "", helper), where)
+    return where
+
+
+def need_gateway():
+    gateway = gateway_of(tool("doctor", "--json"))
+    if not tool_lib.HELPERS or not gateway["available"]:
+        raise tool_lib.Skip(gateway["cause"] or "no directory of helpers")
+
+
+def doctor_at(where, *before):
+    """The word of the tool for people and for programs, of one machine."""
+    def run(*options):
+        p = subprocess.run([*before, tool_lib.TOOL, "doctor", "--helper-dir",
+                            where, *options], cwd=WORK, env=environment(),
+                           capture_output=True, timeout=WAIT)
+        return tool_lib.Done(p.returncode, p.stdout, p.stderr)
+    return run(), run("--json")
+
+
+@box_test
+def doctor_says_that_the_gateways_program_is_missing_or_another():
+    need_gateway()
+    where = some_helpers("no-gateway", "agentbox-init")
+    for _ in range(2):
+        told, doc = doctor_at(where)
+        gateway = gateway_of(status(doc, 0))
+        expect(not gateway["available"] and "agentbox-gateway" in
+               gateway["cause"] and gateway["fix"], gateway)
+        says(status(told, 0), "gateway     no: ", "to fix it: install "
+             "agentbox-gateway of this build")
+        shutil.copy(os.path.join(where, "agentbox-init"),
+                    os.path.join(where, "agentbox-gateway"))
+
+
+@box_test
+def doctor_says_that_a_second_network_namespace_is_refused():
+    need_gateway()
+    where = some_helpers("limited", "agentbox-init", "agentbox-gateway")
+    limited = ["unshare", "-Ur", "sh", "-c",
+               "echo 1 >/proc/sys/user/max_net_namespaces && exec \"$@\"",
+               "sh"]
+    try:
+        subprocess.run([*limited, "true"], check=True, capture_output=True,
+                       timeout=WAIT)
+    except (OSError, subprocess.CalledProcessError) as e:
+        raise tool_lib.Skip("no such limit can be set: %s" % e)
+    told, doc = doctor_at(where, *limited)
+    gateway = gateway_of(doc)
+    expect(not gateway["available"] and gateway["fix"], gateway)
+    says(told, "gateway     no: ")
+    # a namespace of a tier before may be alive still: then it is that
+    if doc.json["best_tier"] in ("full", "no-proc"):
+        expect("user.max_net_namespaces" in gateway["fix"], doc)
+
+
 @test
 def a_missing_helper_is_told_with_what_to_do():
     p = subprocess.run([tool_lib.TOOL, "run", "--helper-dir", TOP, "true"],
