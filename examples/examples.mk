@@ -8,9 +8,10 @@
 # tests/ffi/examples.sh compiles them against an installation and runs them.
 
 EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited \
-	examples/guard examples/peers examples/docs examples/types
+	examples/guard examples/peers examples/docs examples/types \
+	examples/model
 EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard \
-	examples/peers examples/docs examples/types
+	examples/peers examples/docs examples/types examples/model
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = $(PUBLIC_LIBS)
 examples_agent_loop_SOURCES = examples/agent_loop.c
@@ -25,6 +26,9 @@ examples_docs_SOURCES = examples/docs.c
 examples_docs_LDADD = $(PUBLIC_LIBS)
 examples_types_SOURCES = examples/types.c
 examples_types_LDADD = $(PUBLIC_LIBS)
+# examples/model.py has a model for it on loopback.
+examples_model_SOURCES = examples/model.c
+examples_model_LDADD = $(PUBLIC_LIBS)
 
 # examples/demo/intruder.c is compiled in the box, by the demo.
 EXTRA_PROGRAMS += examples/demo/demo

@@ -39,6 +39,7 @@ build guard
 build peers
 build docs
 build types
+build model
 ffi_workspace
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
@@ -170,4 +171,21 @@ check "types sees the change after the refresh and not before" 0 \
 	"sed -n 's/^typedef \\(.*\\) order_id;/\\1/p' '$TMPDIR/types.out' |
 	tr '\\n' ' '; echo"
 check "types explains itself" 2 "usage" "$TMPDIR/types"
+
+check "model explains itself" 2 "usage" "$TMPDIR/model" "$TMPDIR/ws" key --
+# or that there is no gateway here
+check "model says that there is no key" 125 \
+	"nowhere: No such file\|(EUNSUPPORTED)\|(EWALL)" \
+	"$TMPDIR/model" "$TMPDIR/ws" "$TMPDIR/nowhere" -- true
+model="model gives an agent a model without the key"
+if python3 -c "import ssl" >/dev/null 2>&1; then
+	python3 "$EXAMPLES/model.py" "$TMPDIR/model" >"$TMPDIR/out" 2>&1
+	case $? in
+	0) ok "$model" ;;
+	77) skip "$model" "$(tail -n 1 "$TMPDIR/out")" ;;
+	*) not_ok "$model" "$(cat "$TMPDIR/out")" ;;
+	esac
+else
+	skip "$model" "no python3 with ssl"
+fi
 tap_done
