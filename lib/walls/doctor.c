@@ -30,7 +30,7 @@
 #include "wire/gateway.h"
 #include "wire/message.h"
 
-#define RAISE_TIMEOUT_MS 5000
+#define RAISE_TIMEOUT_MS 10000 /* as that of a box */
 #define STOP_TIMEOUT_MS 2000
 #define ANSWER_FDS AB_GATEWAY_MAX_FDS /* of LISTENERS; 3 of READY */
 
