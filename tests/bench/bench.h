@@ -37,6 +37,11 @@ void table_skip(const char *what, const char *why);
 void table_limit(const char *what, struct series *s, double limit_us);
 /* A number; most < 0: none is too many. */
 void table_count(const char *what, double n, double most);
+/* A heading for rows of table_value(). */
+void table_title(const char *title);
+/* A number of any unit; target > 0: at most that; < 0: at least -target. */
+void table_value(const char *what, double value, const char *unit,
+		 double target);
 /* Owned by the caller: every row so far. */
 json_t *table_rows(void);
 void table_set_who(const char *who);

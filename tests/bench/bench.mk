@@ -49,3 +49,19 @@ tests_bench_snapshot_SOURCES = \
 	tests/bench/table.c
 tests_bench_snapshot_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_snapshot_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
+
+# the network wall from inside a box, against relays and proxies
+EXTRA_PROGRAMS += tests/bench/gateway tests/bench/gateway_client
+BENCHES += tests/bench/gateway
+tests_bench_gateway_SOURCES = \
+	tests/bench/bench.h \
+	tests/bench/gateway.c \
+	tests/bench/gateway.h \
+	tests/bench/gateway_peers.c \
+	tests/bench/peers.c \
+	tests/bench/table.c
+tests_bench_gateway_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_bench_gateway_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
+EXTRA_tests_bench_gateway_DEPENDENCIES = tests/bench/gateway_client$(EXEEXT)
+tests_bench_gateway_client_SOURCES = tests/bench/gateway_client.c
+tests_bench_gateway_client_LDADD =

@@ -119,6 +119,32 @@ void table_count(const char *what, double n, double most)
 	remember(json_pack("{s:s, s:f}", "what", what, "count", n));
 }
 
+void table_title(const char *title)
+{
+	printf("\n%s\n", title);
+}
+
+void table_value(const char *what, double value, const char *unit,
+		 double target)
+{
+	const double limit = target < 0 ? -target : target;
+	const bool ok = target < 0 ? value >= limit : value <= limit;
+	json_t *row = json_pack("{s:s, s:f, s:s}", "what", what, "value",
+				value, "unit", unit);
+
+	printf("  %-42s %8.*f %-7s", what, value > -10 && value < 10 ? 3 : 0,
+	       value, unit);
+	if (limit > 0) {
+		printf("  %s %g %s", target < 0 ? ">=" : "<=", limit,
+		       ok ? "ok" : "MISSED");
+		json_object_set_new(row, "target", json_real(limit));
+		json_object_set_new(row, "ok", json_boolean(ok));
+	}
+	putchar('\n');
+	fflush(stdout);
+	remember(row);
+}
+
 void table_skip(const char *what, const char *why)
 {
 	printf("  %-42s skipped: %s\n", what, why);
