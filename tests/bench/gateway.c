@@ -602,6 +602,16 @@ static int discard(const char *path, const struct stat *st, int kind,
 	return remove(path);
 }
 
+/* Also when a row fails: no peer is left behind. */
+static void clean_up(void)
+{
+	peers_end(ways + 2, way_count - 2);
+	way_count = 2;
+	kill(origin_pid, SIGKILL);
+	waitpid(origin_pid, NULL, 0);
+	nftw(directory, discard, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static void make_directory(const char *name)
 {
 	char path[4200];
@@ -632,6 +642,7 @@ static void prepare(void)
 	snprintf(directory, sizeof(directory), "%s/bench-%d",
 		 tmp ? tmp : "/tmp", (int)getpid());
 	make_directory("");
+	atexit(clean_up);
 	make_directory("/bin");
 	copy_client();
 	must(agentbox_context_new(&context, &err), &err);
@@ -657,7 +668,6 @@ static void bench_all(void)
 	bench_echo();
 	bench_setup();
 	bench_bulk();
-	peers_end(ways + 2, way_count - 2);
 	bench_revoke();
 	end_box();
 	bench_audited();
@@ -693,9 +703,6 @@ int main(int argc, char **argv)
 	prepare();
 	bench_all();
 	agentbox_context_unref(context);
-	kill(origin_pid, SIGKILL);
-	waitpid(origin_pid, NULL, 0);
-	nftw(directory, discard, 16, FTW_DEPTH | FTW_PHYS);
 	document = json_pack("{s:s, s:s, s:o}", "benchmark", "gateway",
 			     "version", agentbox_version(), "rows",
 			     table_rows());
