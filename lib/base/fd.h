@@ -39,6 +39,9 @@ int ab_fd_poll_many(struct pollfd *fds, size_t n, int64_t timeout_ms);
 int ab_fd_seqpacket_pair(int pair[2]);
 /* memfd with p,n, sealed SEAL|SHRINK|GROW|WRITE, offset 0. */
 int ab_fd_memfd_sealed(const char *name, const void *p, size_t n);
+struct stat;
+/* fstat(2) itself, never by the call that takes a path, too; 0 or -errno. */
+int ab_fd_stat(int fd, struct stat *st);
 /*
  * 0 when fd is a memfd with all four seals and at most max bytes (size out).
  * -EINVAL: not a memfd; -EPERM: a seal is missing; -EFBIG: over max.

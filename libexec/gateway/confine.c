@@ -96,7 +96,6 @@ static const uint16_t allowed[] = {
 	SYS_setsockopt,
 	SYS_timerfd_settime,
 	SYS_fstat,
-	SYS_newfstatat, /* fstat(3) of a newer libc; tells what there is */
 	SYS_lseek,
 #ifdef SYS_poll
 	SYS_poll,
@@ -213,7 +212,8 @@ static int seccomp(void)
 		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 	}
 	/* libraries ask for files they can do without: there are none */
-	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1);
+	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0);
+	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 1);
 	put(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
 	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
@@ -222,6 +222,15 @@ static int seccomp(void)
 }
 
 /* --- ids and limits ------------------------------------------------------- */
+
+/* Before the ids: they take the capability to do so with them. */
+static void drop_bounding(void)
+{
+	/* without CAP_SETPCAP it cannot be touched, and means nothing */
+	for (int cap = 0; cap <= 63; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+			break;
+}
 
 static int drop_ids(void)
 {
@@ -240,10 +249,6 @@ static int drop_capabilities(void)
 	};
 	struct __user_cap_data_struct sets[2];
 
-	/* without CAP_SETPCAP it cannot be touched, and means nothing */
-	for (int cap = 0; cap <= 63; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-			break;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	memset(sets, 0, sizeof(sets));
 	return syscall(SYS_capset, &header, sets) ? -errno : 0;
@@ -274,6 +279,7 @@ int ab_confine(const char **stage)
 		return r;
 	*stage = "ids";
 	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	drop_bounding();
 	r = drop_ids();
 	if (r)
 		return r;

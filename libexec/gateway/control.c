@@ -234,9 +234,8 @@ static void on_secret(ab_gw *gw, uint32_t serial, const char *name, int fd)
 	reply(serial, rc, 0, "");
 }
 
-static void on_control(void *arg, uint32_t events)
+static void serve_control(ab_gw *gw)
 {
-	ab_gw *gw = arg;
 	uint8_t message[128];
 	uint32_t kind, serial;
 	const char *name = "";
@@ -246,7 +245,6 @@ static void on_control(void *arg, uint32_t events)
 	int fd = -1;
 	ssize_t n;
 
-	(void)events;
 	n = ab_message_recv(AB_CONTROL_FD, message, sizeof(message), &fd, 1,
 			    &count, MSG_DONTWAIT);
 	if (n == -EAGAIN)
@@ -276,6 +274,28 @@ static void on_control(void *arg, uint32_t events)
 		close(fd);
 }
 
+static void take_reserve(ab_gw *gw)
+{
+	int fd = ab_fd_dup(AB_CONTROL_FD);
+
+	gw->reserve_fd = fd < 0 ? -1 : fd;
+}
+
+/*
+ * A box that has taken every descriptor is told of new lists nevertheless:
+ * there is one for what comes with a message, and nobody else gets it.
+ */
+static void on_control(void *arg, uint32_t events)
+{
+	ab_gw *gw = arg;
+
+	(void)events;
+	if (gw->reserve_fd >= 0)
+		close(gw->reserve_fd);
+	serve_control(gw);
+	take_reserve(gw);
+}
+
 /* Its death is seen here, also where a child of its holds the socket. */
 static void on_host(void *arg, uint32_t events)
 {
@@ -286,7 +306,10 @@ static void on_host(void *arg, uint32_t events)
 
 int ab_control_begin(ab_gw *gw)
 {
-	int rc = ab_watch_add(&gw->loop, &gw->control, AB_CONTROL_FD, EPOLLIN,
+	int rc;
+
+	take_reserve(gw);
+	rc = ab_watch_add(&gw->loop, &gw->control, AB_CONTROL_FD, EPOLLIN,
 			      on_control, gw);
 
 	return rc ? rc : ab_watch_add(&gw->loop, &gw->host, gw->host_pidfd,

@@ -19,7 +19,6 @@
 #include "base/alloc.h"
 #include "state.h"
 
-#define TRIES_AT_ONCE 4
 #define NEXT_MS 250
 
 typedef struct attempt {
@@ -41,7 +40,7 @@ struct ab_dial {
 	bool has_ended;
 	uint8_t flags, failed; /* enum ab_dial_reason of the last attempt */
 	uint8_t count, at;
-	attempt attempts[TRIES_AT_ONCE];
+	attempt attempts[AB_DIAL_TRIES];
 	ab_address addresses[AB_ALLOW_ADDRESSES];
 };
 
@@ -85,7 +84,7 @@ static void end(ab_dial *d)
 	ab_live_remove(&d->live);
 	ab_timer_clear(&d->gw->loop, &d->deadline);
 	ab_timer_clear(&d->gw->loop, &d->next);
-	for (size_t i = 0; i < TRIES_AT_ONCE; i++)
+	for (size_t i = 0; i < AB_DIAL_TRIES; i++)
 		end_attempt(d, &d->attempts[i], true);
 	d->gw->dials--;
 	ab_loop_later(&d->gw->loop, &d->later, free, d);
@@ -189,7 +188,7 @@ static enum ab_allow_reason judge(const ab_dial *d)
 
 static attempt *running(ab_dial *d)
 {
-	for (size_t i = 0; i < TRIES_AT_ONCE; i++)
+	for (size_t i = 0; i < AB_DIAL_TRIES; i++)
 		if (d->attempts[i].watch.ready)
 			return &d->attempts[i];
 	return NULL;
@@ -262,7 +261,7 @@ static void try_next(void *arg)
 	ab_dial *d = arg;
 	attempt *a = NULL;
 
-	for (size_t i = 0; i < TRIES_AT_ONCE && !a; i++)
+	for (size_t i = 0; i < AB_DIAL_TRIES && !a; i++)
 		if (!d->attempts[i].watch.ready)
 			a = &d->attempts[i];
 	while (a && d->at < d->count) {
@@ -319,7 +318,7 @@ static void begin(void *arg)
 	}
 	if (!(d->flags & AB_DIAL_ROUTE))
 		allow = ab_allow_target(&d->gw->allow, &d->target, &rule);
-	if (allow != AB_ALLOW_OK || d->gw->dials > AB_DIALS_MAX) {
+	if (allow != AB_ALLOW_OK || d->gw->dials > d->gw->dials_max) {
 		finish(d, allow != AB_ALLOW_OK ? AB_DIAL_NOT_ALLOWED
 					       : AB_DIAL_BUSY,
 		       allow, -1, NULL);

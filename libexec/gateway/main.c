@@ -111,21 +111,30 @@ static int receive_listeners(int fds[AB_GATEWAY_MAX_FDS], uint32_t *count,
 	return ab_reader_done(&r) ? 0 : -EPROTO;
 }
 
-/* Each takes two descriptors at most, and there have to be some for others. */
-static size_t clients_max(const ab_gateway_rates *rates)
+static size_t lesser(uint64_t a, uint64_t b)
+{
+	return (size_t)(a < b ? a : b);
+}
+
+/*
+ * What there is of descriptors, dealt out: a pipe takes two and an eighth of
+ * them all, the attempts of dials another, a client two of what is left; some
+ * are for the listeners, the name servers and the stub.
+ */
+static void deal_files(ab_gw *gw, const ab_gateway_rates *rates)
 {
 	struct rlimit files;
-	size_t most = AB_CLIENTS_MAX;
+	uint64_t all = UINT64_C(1) << 20, left;
 
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
-	    files.rlim_max != RLIM_INFINITY &&
-	    files.rlim_max < 2 * most + 1024)
-		most = files.rlim_max > 256
-			       ? (size_t)(files.rlim_max - 128) / 2
-			       : 64;
-	return rates->connections && rates->connections < most
-		       ? (size_t)rates->connections
-		       : most;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < all)
+		all = files.rlim_max;
+	gw->pipes_max = lesser(AB_PIPES_MAX, all / 8 / 2);
+	gw->dials_max = lesser(AB_DIALS_MAX, all / 8 / AB_DIAL_TRIES);
+	left = all - 2 * gw->pipes_max - AB_DIAL_TRIES * gw->dials_max;
+	gw->clients_max = lesser(AB_CLIENTS_MAX,
+				 left > 256 ? (left - 128) / 2 : 64);
+	if (rates->connections)
+		gw->clients_max = lesser(gw->clients_max, rates->connections);
 }
 
 static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
@@ -133,7 +142,7 @@ static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
 	uint64_t now = gw->loop.now;
 
 	gw->rates = *rates;
-	gw->clients_max = clients_max(rates);
+	deal_files(gw, rates);
 	ab_bucket_init(&gw->records, AB_RECORDS_PER_SECOND,
 		       AB_RECORDS_PER_SECOND, now);
 	/* in sixtieths, so that a rate per minute is one per second of them */

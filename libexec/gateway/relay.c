@@ -76,10 +76,14 @@ static bool take_pipe(ab_gw *gw, end *to)
 		       sizeof(to->pipe));
 		return true;
 	}
+	/* without one its bytes are copied */
+	if (gw->pipes_open >= gw->pipes_max)
+		return false;
 	if (pipe2(to->pipe, O_CLOEXEC | O_NONBLOCK)) {
 		to->pipe[0] = to->pipe[1] = 0;
 		return false;
 	}
+	gw->pipes_open++;
 	/* a limit of the user's may keep it at its size */
 	(void)fcntl(to->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	return true;
@@ -96,6 +100,7 @@ static void give_pipe(ab_gw *gw, end *to)
 	} else {
 		close(to->pipe[0]);
 		close(to->pipe[1]);
+		gw->pipes_open--;
 	}
 	to->pipe[0] = to->pipe[1] = 0;
 	to->piped = 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "base/secret.h"
 #include "route_internal.h"
 
@@ -171,9 +172,10 @@ static ssize_t read_secret(int fd, char *p, size_t size)
 {
 	struct stat st;
 	size_t n = 0;
+	int rc = ab_fd_stat(fd, &st);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
+	if (rc)
+		return rc;
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
 	if (st.st_size > AB_ROUTE_SECRET_MAX)

@@ -18,6 +18,8 @@
 /* Bounds; the policy's `rate.connections` lowers the first. */
 #define AB_CLIENTS_MAX 10000
 #define AB_DIALS_MAX 256
+#define AB_DIAL_TRIES 4 /* of one at once, each a descriptor */
+#define AB_PIPES_MAX 1024
 #define AB_HEAD_MS 10000     /* a head, a hello, a SOCKS conversation */
 #define AB_IDLE_MS 65000     /* between requests */
 #define AB_DIAL_MS 20000     /* look-up and connection */
@@ -56,6 +58,7 @@ struct ab_gw {
 	ab_loop loop;
 	ab_watch control, host;
 	int host_pidfd;
+	int reserve_fd; /* closed while a message is taken; < 0: none */
 
 	ab_allow allow;
 	ab_key key;
@@ -65,7 +68,8 @@ struct ab_gw {
 	ab_live *live;
 	size_t live_count;
 	size_t clients, clients_max;
-	size_t dials;
+	size_t dials, dials_max;
+	size_t pipes_open, pipes_max; /* pairs, spare ones too */
 	ab_bucket records, requests, new_names, failures;
 	uint64_t lost;	       /* records since the last that was sent */
 	uint64_t bytes, requests_ever; /* against the budgets */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -336,6 +337,46 @@ static void case_005_long_lists_are_new_lists_too(void)
 	end_origin();
 }
 
+/* A box that has taken every descriptor keeps no list from being replaced. */
+static void case_005_no_descriptors_are_no_way_to_stay_listed(void)
+{
+	const struct rlimit few = { 100, 100 };
+	agentbox_process *p;
+	const char *got;
+	int port, out;
+
+	e2e_seconds(60);
+	REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0, "%m");
+	port = raise_gateway();
+	/* tunnels take two each; then more than it has, which say nothing */
+	p = start_client(e2e_text(
+		"%s"
+		"import time\n"
+		"for i in range(4):\n"
+		"  if os.fork()==0:\n"
+		"    held=[]\n"
+		"    for j in range(25):\n"
+		"      try: held.append(socket.create_connection(\n"
+		"        ('192.0.0.1',3128),60))\n"
+		"      except OSError: pass\n"
+		"    os.write(1,b'open\\n')\n"
+		"    time.sleep(60)\n"
+		"time.sleep(60)\n", client(port, 30)), &out);
+	got = line_of(out);
+	CHECK(strcmp(got, "ready 200") == 0, "%s", got);
+	for (int i = 0; i < 4; i++) {
+		got = line_of(out);
+		CHECK(strcmp(got, "open") == 0, "%s", got);
+	}
+	e2e_sleep_ms(200);
+	CHECK(reload("\"other.example:443\"") == 0, "reload");
+	CHECK(reload("\"more.example:443\"") == 0, "a second time");
+	CHECK(agentbox_gateway_is_alive(gateway()), "it has ended");
+	CHECK(agentbox_process_kill(p, SIGKILL, NULL) == 0, "kill");
+	end_client(p, out);
+	end_origin();
+}
+
 static void case_005_a_policy_without_gateway_is_no_list(void)
 {
 	int port = raise_gateway();
@@ -405,13 +446,47 @@ static void case_007_its_death_is_told_and_others_do_not_notice(void)
 	end_origin();
 }
 
+/* The set that /proc tells of a process, or all of them. */
+static unsigned long long caps_of(pid_t pid, const char *set)
+{
+	FILE *f = fopen(e2e_text("/proc/%d/status", (int)pid), "re");
+	unsigned long long bits = ~0ull;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, set, strlen(set)) == 0)
+			bits = strtoull(line + strlen(set) + 1, NULL, 16);
+	if (f)
+		fclose(f);
+	return bits;
+}
+
+static void case_008_no_capability_is_left_in_any_set(void)
+{
+	static const char *const sets[] = { "CapInh", "CapPrm", "CapEff",
+					    "CapAmb", "CapBnd" };
+	/* CAP_SETPCAP, without which the last one stays */
+	size_t count = caps_of(getpid(), "CapEff") & 1u << 8 ? 5 : 4;
+	pid_t pid;
+
+	raise_gateway();
+	pid = host_descendant("agentbox-gatewa");
+	REQUIRE(pid > 0, "no gateway");
+	for (size_t i = 0; i < count; i++)
+		CHECK(caps_of(pid, sets[i]) == 0, "%s: %llx", sets[i],
+		      caps_of(pid, sets[i]));
+	end_origin();
+}
+
 static const struct e2e_case cases[] = {
 	CASE(case_152_all_live_tunnels_are_cut),
 	CASE(case_157_two_threads_revoke_at_once),
 	CASE(case_153_what_is_under_way_is_cut),
 	CASE(case_005_new_lists_hold_from_then_on),
 	CASE(case_005_long_lists_are_new_lists_too),
+	CASE(case_005_no_descriptors_are_no_way_to_stay_listed),
 	CASE(case_005_a_policy_without_gateway_is_no_list),
+	CASE(case_008_no_capability_is_left_in_any_set),
 	CASE(case_101_what_is_refused_is_told),
 	CASE(case_007_its_death_is_told_and_others_do_not_notice),
 	CASES_END

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "abtest.h"
+#include "base/fd.h"
 #include "state.h"
 
 #define NO_WALLS 200
@@ -115,6 +117,22 @@ static int open_file(int fd)
 	return open("/proc/self/status", O_RDONLY) < 0 ? errno : 0;
 }
 
+/* What there is, and how large it is. */
+static int stat_file(int fd)
+{
+	struct stat st;
+
+	(void)fd;
+	return stat("/etc/passwd", &st) < 0 ? errno : 0;
+}
+
+static int stat_own(int fd)
+{
+	struct stat st;
+
+	return -ab_fd_stat(fd, &st);
+}
+
 /* These are the end of it. */
 static int listen_on(int fd)
 {
@@ -166,6 +184,8 @@ static const struct row {
 	{ "own_by_ioctl", own_by_ioctl, EACCES },
 	{ "set_signal", set_signal, EACCES },
 	{ "open_file", open_file, EACCES },
+	{ "stat_file", stat_file, EACCES },
+	{ "stat_own", stat_own, 0 },
 	{ "listen_on", listen_on, -SIGSYS },
 	{ "kill_other", kill_other, -SIGSYS },
 #ifdef SYS_fork
