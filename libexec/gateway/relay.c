@@ -345,6 +345,42 @@ static bool is_record(char first)
 	return first >= 0x14 && first <= 0x18;
 }
 
+#define OLD_HEAD 5
+
+/*
+ * A hello in the format of SSL 2, by which servers may be asked for TLS: its
+ * length, the kind of message and the version. One longer than a record of
+ * TLS nobody takes: what begins so is another protocol. < 0: may become one.
+ */
+static int is_old_hello(const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	bool is_one = p[0] >= 0x80 && p[0] < 0xd0 && (n < 3 || p[2] == 1) &&
+		      (n < 4 || p[3] == 3 || p[3] == 0);
+
+	if (!is_one || n < OLD_HEAD)
+		return is_one ? -1 : 0;
+	return p[3] == 3 ? p[4] <= 4 : p[4] == 2;
+}
+
+/* What may be TLS or not: true when that was settled, one way or the other. */
+static bool sniff(tunnel *t, const char *p, size_t n)
+{
+	gate *g = t->gate;
+	int old;
+
+	if (g->len == 0 && is_record(p[0]))
+		return false;
+	memcpy(g->bytes + g->len, p, n);
+	g->len += n;
+	old = is_old_hello(g->bytes, g->len);
+	if (old > 0)
+		refuse(t, "ssl2_hello", "a hello of SSL 2 names no host");
+	else if (old == 0)
+		open_gate(t);
+	return true;
+}
+
 /* Bytes of the box's before the gate is open. */
 static void ask_gate(tunnel *t, const char *p, size_t n)
 {
@@ -353,13 +389,8 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
 	gate *g = t->gate;
 	size_t used;
 
-	if (t->gate_kind == AB_GATE_SNIFF && g->len == 0 &&
-	    !is_record(p[0])) {
-		memcpy(g->bytes, p, n);
-		g->len = n;
-		open_gate(t);
+	if (t->gate_kind == AB_GATE_SNIFF && sniff(t, p, n))
 		return;
-	}
 	/* from now on there has to be a whole one, in its time */
 	if (t->gate_kind == AB_GATE_SNIFF) {
 		t->gate_kind = AB_GATE_TLS;
@@ -459,6 +490,10 @@ static void read_some(end *from)
 			finish(t, "no_hello", true);
 			return;
 		}
+		if (gated)
+			open_gate(t);
+		if (t->is_ended)
+			return;
 		from->has_ended = true;
 		pass_end(from);
 		return;

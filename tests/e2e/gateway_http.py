@@ -354,7 +354,17 @@ for kind in (0x14, 0x15):
     s, h = connect("%s")
     s.sendall(bytes([kind]) + b"\\x03\\x01\\x00\\x01\\x01")
     print("other record", end(s))
-""" % (at, at, at))
+old = b"\\x80\\x2e\\x01\\x03\\x01\\x00\\x15\\x00\\x00\\x00\\x10" + bytes(37)
+for pieces in (48, 1):
+    s, h = connect("%s")
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        for i in range(0, len(old), pieces):
+            s.sendall(old[i:i + pieces])
+    except ConnectionError:
+        pass
+    print("old hello", end(s))
+""" % (at, at, at, at))
     lines = ran.out.splitlines()
     expect(lines[0] in ("evil.test reset", "evil.test closed") and
            lines[1] in ("None reset", "None closed"), ran)
@@ -363,7 +373,11 @@ for kind in (0x14, 0x15):
     expect(lines[5] in ("other message reset", "other message closed"), ran)
     # a server may take them before a ClientHello, which is not first then
     expect(all(x in ("other record reset", "other record closed")
-               for x in lines[6:8]) and len(lines) == 8, ran)
+               for x in lines[6:8]), ran)
+    # one of SSL 2 may ask for TLS, too, and names no host
+    expect(all(x in ("old hello reset", "old hello closed")
+               for x in lines[8:]) and len(lines) == 10, ran)
+    expect(len(ran.records("denied", "ssl2_hello")) == 2, ran)
     expect(len(ran.records("denied", "sni_mismatch")) == 1 and
            len(ran.records("denied", "sni_absent")) == 1, ran)
     expect(len(seen_bytes) == before + 3, seen_bytes)
