@@ -97,6 +97,24 @@ static void on_drain(void *arg, uint32_t events)
 		ab_client_close(c);
 }
 
+void ab_client_drain(ab_client *c)
+{
+	free(c->in);
+	c->in = NULL;
+	/* whoever served it is done with it */
+	c->live.cut = cut;
+	c->live.arg = c;
+	c->up = 0;
+	if (shutdown(c->fd, SHUT_WR)) {
+		ab_client_close(c);
+		return;
+	}
+	ab_watch_hand(&c->watch, on_drain, c);
+	ab_timer_set(&c->gw->loop, &c->timer, DRAIN_MS, on_late, c);
+	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN))
+		ab_client_close(c);
+}
+
 static const char *status_text(unsigned status)
 {
 	switch (status) {
@@ -156,22 +174,12 @@ void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 			 status, status_text(status), ask, strlen(text) + 1,
 			 reason, text);
 
-	free(c->in);
-	c->in = NULL;
-	/* whoever served it is done with it */
-	c->live.cut = cut;
-	c->live.arg = c;
 	if (n < 0 || (size_t)n >= sizeof(head) ||
-	    send(c->fd, head, (size_t)n, MSG_NOSIGNAL) != n ||
-	    shutdown(c->fd, SHUT_WR)) {
+	    send(c->fd, head, (size_t)n, MSG_NOSIGNAL) != n) {
 		ab_client_close(c);
 		return;
 	}
-	c->up = 0;
-	ab_watch_hand(&c->watch, on_drain, c);
-	ab_timer_set(&c->gw->loop, &c->timer, DRAIN_MS, on_late, c);
-	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN))
-		ab_client_close(c);
+	ab_client_drain(c);
 }
 
 static void tell_denied(ab_client *c, const char *how, const char *target,

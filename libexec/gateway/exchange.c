@@ -499,10 +499,13 @@ static void finish(exchange *x)
 {
 	ab_client *c = x->c;
 	ab_target bound = x->bound;
-	bool again = x->is_bound, close_it = x->close || !x->request.done;
+	bool again = x->is_bound, is_early = !x->request.done;
+	bool close_it = x->close;
 
 	end(x);
-	if (close_it) {
+	if (is_early) {
+		ab_client_drain(c);
+	} else if (close_it) {
 		shutdown(c->fd, SHUT_WR);
 		ab_client_close(c);
 	} else if (again) {

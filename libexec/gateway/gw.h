@@ -183,5 +183,7 @@ void ab_client_close(ab_client *c);
  */
 void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 		      const char *text);
+/* What was said is the last; what still comes is read, for a while. */
+void ab_client_drain(ab_client *c);
 
 #endif

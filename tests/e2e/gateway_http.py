@@ -62,6 +62,7 @@ ANSWERS = {
     b"Location: http://169.254.169.254/\r\n\r\n",
     "/chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     b"3;ext=1\r\nabc\r\n2\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n",
+    "/full": b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nfull",
     "/until-close": b"HTTP/1.1 200 OK\r\n\r\nall of it",
 }
 
@@ -71,7 +72,7 @@ def serve(c):
     if head is None:
         return
     path = head.split(" ")[1].split("?")[0]
-    body = b"" if path == "/ws" else read_body(c, head, rest)
+    body = b"" if path in ("/ws", "/full") else read_body(c, head, rest)
     requests.append((head, body))
     if path == "/ws":
         c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
@@ -277,6 +278,32 @@ print(reply(s)[0][:12], hashlib.sha256(blob).hexdigest())
     sent = [b for h, b in requests if h.startswith("POST /big ")]
     expect(ran.out.split()[1:] == ["200",
                                    hashlib.sha256(sent[-1]).hexdigest()], ran)
+
+
+@box_test
+def an_early_answer_is_not_lost_to_the_rest_of_an_upload():
+    # what still comes is read for a second: one of these is in time
+    ran = http("""
+import select
+def upload():
+    s = ask("/full", method="POST", head="Content-Length: 10000000\\r\\n",
+            body=b"x" * 1000)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    select.select([s], [], [], WAIT)
+    try:
+        for i in range(100):
+            s.sendall(b"x" * 1000)
+    except ConnectionError:
+        return "reset"
+    h, body = reply(s)
+    return h.split(" ")[1] + " " + body
+for i in range(20):
+    got = upload()
+    if got != "reset":
+        break
+print(got)
+""")
+    expect(ran.out == "413 full\n", ran)
 
 
 @box_test
