@@ -297,6 +297,11 @@ int ab_resolver_new(ab_gw *gw, const char *servers)
 	o.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES;
 	o.timeout = TRY_MS;
 	o.tries = TRIES;
+#ifdef ARES_OPT_QUERY_CACHE
+	/* since 1.31 it keeps answers for an hour; ours is kept here */
+	mask |= ARES_OPT_QUERY_CACHE;
+	o.qcache_max_ttl = 0;
+#endif
 	o.lookups = (char *)(uintptr_t)"b";
 	o.sock_state_cb = on_state;
 	o.sock_state_cb_data = r;
