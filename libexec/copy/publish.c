@@ -345,12 +345,13 @@ static bool has_one_parent(const copy_job *job)
 /*
  * A directory that goes to another parent must be writable for who moves it,
  * for its ".." changes (rename(2), EACCES); root need not ask. What readers
- * see of the mode meanwhile is on a read-only mount.
+ * see of the mode meanwhile is on a read-only mount. The old tree's is left
+ * alone otherwise: a scrub may be emptying it by now, and has to write in it.
  */
-static int set_roots(const supervision *s, bool replace, mode_t mode)
+static int set_roots(const supervision *s, bool replace, bool moves)
 {
-	if (fchmod(s->tree_fd, mode) ||
-	    (replace && fchmod(s->old_tree_fd, mode)))
+	if (fchmod(s->tree_fd, moves ? 0755 : 0555) ||
+	    (replace && moves && fchmod(s->old_tree_fd, 0755)))
 		return -errno;
 	return 0;
 }
@@ -362,7 +363,7 @@ static int swap_trees(supervision *s, bool replace)
 	unsigned how = replace ? RENAME_EXCHANGED : RENAME_NEW;
 	bool moves = !has_one_parent(job);
 	uint64_t begin;
-	int r = set_roots(s, replace, moves ? 0755 : 0555);
+	int r = set_roots(s, replace, moves);
 
 	if (r)
 		return r;
@@ -373,9 +374,8 @@ static int swap_trees(supervision *s, bool replace)
 	if (r || !moves || fchmod(s->tree_fd, 0555) == 0)
 		return r;
 	r = -errno;
-	(void)copy_rename(job->dest_fd, job->plan.dest_name, job->staging_fd,
-			  s->tree_name, how);
-	if (replace)
+	if (copy_rename(job->dest_fd, job->plan.dest_name, job->staging_fd,
+			s->tree_name, how) == 0 && replace)
 		(void)fchmod(s->old_tree_fd, 0555);
 	return r;
 }
