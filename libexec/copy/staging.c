@@ -182,11 +182,29 @@ static bool is_to_empty(const removal *r, int dirfd, const raw_dirent *d)
 	       (r->empty == EMPTY_ALL || st.st_nlink == 1);
 }
 
+/*
+ * The owner must be able to write the directory, and a refresh that published
+ * it may set its mode while we are at it: so when it is refused, not before.
+ * A name of depth 0 lies in the staging directory, whose mode is not ours.
+ */
+static int unlink_at(int dirfd, const char *name, int flags, size_t depth)
+{
+	if (unlinkat(dirfd, name, flags) == 0)
+		return 0;
+	if (errno != EACCES || depth == 0)
+		return -errno;
+	if (fchmod(dirfd, 0700) || unlinkat(dirfd, name, flags))
+		return -errno;
+	return 0;
+}
+
 static void remove_in(removal *r, int dirfd, const char *name, size_t depth);
 
 static void remove_name(removal *r, int dirfd, const raw_dirent *d,
 			size_t depth)
 {
+	int rc;
+
 	if (d->type == DT_DIR) {
 		remove_in(r, dirfd, d->name, depth);
 		return;
@@ -194,12 +212,11 @@ static void remove_name(removal *r, int dirfd, const raw_dirent *d,
 	if (is_to_empty(r, dirfd, d))
 		truncate_file(r, dirfd, d->name);
 	r->files++;
-	if (unlinkat(dirfd, d->name, 0) == 0)
-		return;
-	if (errno == EISDIR)
+	rc = unlink_at(dirfd, d->name, 0, depth);
+	if (rc == -EISDIR)
 		remove_in(r, dirfd, d->name, depth);
-	else
-		note(r, errno);
+	else if (rc)
+		note(r, -rc);
 }
 
 static bool is_dots(const char *name)
@@ -234,6 +251,7 @@ static void remove_in(removal *r, int dirfd, const char *name, size_t depth)
 {
 	int fd = depth > REMOVE_DEPTH ? -1 : openat(dirfd, name, DIR_FLAGS);
 	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
+	int rc;
 
 	if (!raw) {
 		note(r, depth > REMOVE_DEPTH ? ELOOP : fd < 0 ? errno : ENOMEM);
@@ -241,16 +259,14 @@ static void remove_in(removal *r, int dirfd, const char *name, size_t depth)
 			close(fd);
 		return;
 	}
-	/* the owner must be able to write it; root is not asked */
-	if (geteuid() != 0)
-		(void)fchmod(fd, 0700);
 	/* names may be passed over while others go: read until none is met */
 	for (int i = 0; i < TRIES && remove_names(r, fd, raw, depth); i++)
 		(void)lseek(fd, 0, SEEK_SET);
 	free(raw);
 	close(fd);
-	if (unlinkat(dirfd, name, AT_REMOVEDIR))
-		note(r, errno);
+	rc = unlink_at(dirfd, name, AT_REMOVEDIR, depth);
+	if (rc)
+		note(r, -rc);
 }
 
 int staging_remove(int dirfd, const char *name, enum staging_empty empty,
