@@ -271,6 +271,20 @@ int ab_fd_check_sealed(int fd, size_t max, size_t *n)
 	return 0;
 }
 
+int ab_fd_map_sealed(int fd, size_t max, void **map, size_t *n)
+{
+	int r = ab_fd_check_sealed(fd, max, n);
+	void *p;
+
+	if (r || *n == 0)
+		return r ? r : -EPROTO;
+	p = mmap(NULL, *n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*map = p;
+	return 0;
+}
+
 int ab_fd_set_nonblock(int fd, int on)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -47,6 +47,8 @@ int ab_fd_stat(int fd, struct stat *st);
  * -EINVAL: not a memfd; -EPERM: a seal is missing; -EFBIG: over max.
  */
 int ab_fd_check_sealed(int fd, size_t max, size_t *n);
+/* The same, mapped to be read, munmap(2) by the caller; -EPROTO: empty. */
+int ab_fd_map_sealed(int fd, size_t max, void **map, size_t *n);
 int ab_fd_set_nonblock(int fd, int on);
 /*
  * 0 when fd is a connected UNIX stream or seqpacket socket, which reaches its

@@ -34,6 +34,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "wire/codec.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 #define FIRST_FD 10 /* above every fd number the helper is given */

@@ -3,7 +3,8 @@
  * The one place in the library that starts a process, and the host's half of
  * the helper contract (DESIGN.md section 2): empty environment, default
  * signals, empty mask, new session, fds 0-2 on /dev/null, fd 3 the control
- * socket, fd 4 the sealed plan, everything else closed by the helper.
+ * socket, fd 4 the sealed plan, everything else closed by the helper, whose
+ * half is wire/helper.h.
  */
 #ifndef AB_BASE_SPAWN_H
 #define AB_BASE_SPAWN_H
@@ -12,10 +13,6 @@
 
 #include "agentbox/base.h"
 #include "base/limits.h"
-
-#define AB_HELPER_CONTROL_FD 3
-#define AB_HELPER_PLAN_FD 4
-#define AB_HELPER_FIRST_FREE_FD 5
 
 typedef struct ab_helper {
 	int control_fd; /* owned, SOCK_SEQPACKET, blocking, CLOEXEC */

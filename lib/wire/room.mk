@@ -26,3 +26,6 @@ libagentbox_la_SOURCES += \
 
 libagentbox_la_SOURCES += \
 	lib/wire/gateway.c lib/wire/gateway.h
+
+# Every helper names it among its own sources: the library does not have it.
+HELPER_FILES = lib/wire/helper.c lib/wire/helper.h

@@ -20,7 +20,8 @@ COPY_FILES = \
 	libexec/copy/verify.c \
 	libexec/copy/walk.c \
 	libexec/copy/words.c \
-	libexec/copy/writer.c
+	libexec/copy/writer.c \
+	$(HELPER_FILES)
 
 pkglibexec_PROGRAMS += libexec/agentbox-copy
 libexec_agentbox_copy_SOURCES = $(COPY_FILES) libexec/copy/no_archive.c

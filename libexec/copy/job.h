@@ -40,9 +40,6 @@
 #include "snapshot/record.h"
 #include "wire/copy.h"
 
-#define COPY_CONTROL_FD 3
-#define COPY_PLAN_FD 4
-#define COPY_FIRST_FD 5
 /* Each level of a tree is an open descriptor while it is walked. */
 #define COPY_MAX_DEPTH 512
 /* Seconds between two words about progress, as ms. */

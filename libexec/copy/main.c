@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * agentbox-copy: one job on a tree, a snapshot made, explained, verified or
- * ended; and agentbox-archive, the same with archives. This file is the
- * helper contract of DESIGN.md section 2: fd 3 control, fd 4 plan, nothing
- * else; hello before the plan is honoured; the host's life is ours. It
- * refuses a plan that is not sealed, of another build, or malformed. Spec:
- * wire/copy.h, job.h.
+ * ended; and agentbox-archive, the same with archives. It follows the helper
+ * contract (wire/helper.h) and refuses a plan that is not sealed, of another
+ * build, or malformed. Spec: wire/copy.h, job.h.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agentbox/base.h"
@@ -27,49 +20,19 @@
 #include "base/fd.h"
 #include "build-id.h"
 #include "supervise.h"
+#include "wire/helper.h"
 #include "wire/message.h"
-
-/* The host, which is our parent still, so its pid was not reused. */
-static int open_host(void)
-{
-	struct ucred cred;
-	socklen_t n = sizeof(cred);
-	int fd;
-
-	if (getsockopt(COPY_CONTROL_FD, SOL_SOCKET, SO_PEERCRED, &cred, &n))
-		return -errno;
-	fd = ab_fd_lift(pidfd_open(cred.pid, 0));
-	if (fd >= 0 && getppid() != cred.pid) {
-		close(fd);
-		return -ESRCH;
-	}
-	return fd;
-}
-
-static int say_hello(void)
-{
-	ab_autofd int self = pidfd_open(getpid(), 0);
-	int r = self < 0 ? -errno
-			 : ab_message_send_hello(COPY_CONTROL_FD, AB_BUILD_ID,
-						 copy_program, self);
-
-	if (r)
-		ab_message_send_no_hello(COPY_CONTROL_FD, -r);
-	return r;
-}
 
 static int read_plan(copy_job *job)
 {
-	size_t n = 0;
-	int r = ab_fd_check_sealed(COPY_PLAN_FD, AB_MAX_PLAN_BYTES, &n);
-	ab_reader reader;
 	void *map;
+	ab_reader reader;
+	size_t n;
+	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
+				 &n);
 
-	if (r || n == 0)
-		return r ? r : -EPROTO;
-	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, COPY_PLAN_FD, 0);
-	if (map == MAP_FAILED)
-		return -errno;
+	if (r)
+		return r;
 	ab_reader_init(&reader, map, n);
 	return ab_copy_plan_get(&reader, AB_BUILD_ID, &job->plan);
 }
@@ -91,7 +54,7 @@ static int receive_go(copy_job *job)
 	int fds[AB_COPY_MAX_FDS];
 	uint32_t head[2];
 	size_t count = 0, used = 0;
-	ssize_t n = ab_message_recv(COPY_CONTROL_FD, head, sizeof(head), fds,
+	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, head, sizeof(head), fds,
 				    AB_COPY_MAX_FDS, &count, 0);
 
 	if (n == 0)
@@ -135,7 +98,7 @@ static int refuse(int r)
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_copy_failed_put(&w, 0, &m);
-	(void)ab_message_send(COPY_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 	return 1;
 }
 
@@ -152,17 +115,13 @@ int main(void)
 	};
 	int r;
 
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, copy_program, 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	umask(0);
-	if (syscall(SYS_close_range, COPY_FIRST_FD, ~0u, 0))
+	if (ab_helper_begin(copy_program))
 		return 1;
-	fcntl(COPY_CONTROL_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(COPY_PLAN_FD, F_SETFD, FD_CLOEXEC);
-	job.host_pidfd = open_host();
-	if (job.host_pidfd < 0 || say_hello())
+	job.host_pidfd = ab_helper_open_host();
+	if (job.host_pidfd < 0 || ab_helper_say_hello(copy_program))
 		return 1;
 	job.hash = ab_sha256_pick();
 	r = read_plan(&job);

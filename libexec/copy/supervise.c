@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "snapshot/report.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
@@ -45,7 +46,7 @@ static int by_number(const void *a, const void *b)
 /* A process of the job keeps what it works on and nothing else. */
 static void close_all_but(int *keep, size_t n)
 {
-	unsigned next = COPY_CONTROL_FD;
+	unsigned next = AB_HELPER_CONTROL_FD;
 
 	qsort(keep, n, sizeof(*keep), by_number);
 	for (size_t i = 0; i < n; i++) {
@@ -212,7 +213,7 @@ static void send_progress(supervision *s)
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_copy_progress_put(&w, &m);
 	/* a host that does not listen misses it */
-	(void)ab_message_send(COPY_CONTROL_FD, w.data, w.len, NULL, 0,
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0,
 			      MSG_DONTWAIT);
 }
 
@@ -227,7 +228,7 @@ static int hear_host(supervision *s)
 	uint8_t memory[256];
 	size_t count = 0;
 	int fds[1];
-	ssize_t n = ab_message_recv(COPY_CONTROL_FD, memory, sizeof(memory),
+	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, memory, sizeof(memory),
 				    fds, 0, &count, MSG_DONTWAIT);
 	uint32_t kind;
 
@@ -346,7 +347,7 @@ static int64_t time_left(const supervision *s)
 static int listen_once(supervision *s)
 {
 	struct pollfd fds[] = {
-		{ .fd = COPY_CONTROL_FD, .events = POLLIN },
+		{ .fd = AB_HELPER_CONTROL_FD, .events = POLLIN },
 		{ .fd = s->job->host_pidfd, .events = POLLIN },
 		{ .fd = s->reader.sock, .events = POLLIN },
 		{ .fd = s->writer.sock, .events = POLLIN },
@@ -376,7 +377,7 @@ static int listen_once(supervision *s)
 static int say_staged(supervision *s)
 {
 	uint32_t head[2] = { AB_MSG_COPY_STAGED, 1 };
-	int r = ab_message_send(COPY_CONTROL_FD, head, sizeof(head),
+	int r = ab_message_send(AB_HELPER_CONTROL_FD, head, sizeof(head),
 				&s->tree_fd, 1, 0);
 
 	return r ? cancelled(s) : 0;
@@ -585,7 +586,7 @@ static void send_end(supervision *s, const ab_copy_done *done)
 		ab_copy_done_put(&w, done);
 	else
 		ab_copy_failed_put(&w, s->report_fd >= 0, &m);
-	(void)ab_message_send(COPY_CONTROL_FD, w.data, w.len, &s->report_fd,
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, &s->report_fd,
 			      s->report_fd >= 0, 0);
 }
 

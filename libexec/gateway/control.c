@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "lists.h"
 #include "state.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 ab_loop *ab_gw_loop(ab_gw *gw)
@@ -112,7 +113,7 @@ static bool send_record(ab_gw *gw, const ab_gw_record *r)
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_gateway_record_put(&w, &m);
-	if (w.bad || ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0,
+	if (w.bad || ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0,
 				     MSG_DONTWAIT))
 		return false;
 	gw->lost = 0;
@@ -185,23 +186,20 @@ static void reply(uint32_t serial, int32_t result, uint64_t value,
 	ab_put_u64(&w, value);
 	ab_put_str(&w, text);
 	/* it waits and reads; one that does not is killed by who asked */
-	(void)ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 }
 
 static int read_lists(const ab_gw *gw, int fd, ab_allow *out, char *why,
 		      size_t size)
 {
 	ab_gateway_lists lists;
-	size_t n = 0;
-	ab_reader r;
 	void *map;
-	int rc = ab_fd_check_sealed(fd, AB_MAX_PLAN_BYTES, &n);
+	size_t n;
+	ab_reader r;
+	int rc = ab_fd_map_sealed(fd, AB_MAX_PLAN_BYTES, &map, &n);
 
-	if (rc || n == 0)
-		return rc ? rc : -EPROTO;
-	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
+	if (rc)
+		return rc;
 	ab_reader_init(&r, map, n);
 	rc = ab_gateway_lists_get(&r, &lists);
 	if (rc == 0) {
@@ -245,7 +243,7 @@ static void serve_control(ab_gw *gw)
 	int fd = -1;
 	ssize_t n;
 
-	n = ab_message_recv(AB_CONTROL_FD, message, sizeof(message), &fd, 1,
+	n = ab_message_recv(AB_HELPER_CONTROL_FD, message, sizeof(message), &fd, 1,
 			    &count, MSG_DONTWAIT);
 	if (n == -EAGAIN)
 		return;
@@ -276,7 +274,7 @@ static void serve_control(ab_gw *gw)
 
 static void take_reserve(ab_gw *gw)
 {
-	int fd = ab_fd_dup(AB_CONTROL_FD);
+	int fd = ab_fd_dup(AB_HELPER_CONTROL_FD);
 
 	gw->reserve_fd = fd < 0 ? -1 : fd;
 }
@@ -309,9 +307,8 @@ int ab_control_begin(ab_gw *gw)
 	int rc;
 
 	take_reserve(gw);
-	rc = ab_watch_add(&gw->loop, &gw->control, AB_CONTROL_FD, EPOLLIN,
-			      on_control, gw);
-
+	rc = ab_watch_add(&gw->loop, &gw->control, AB_HELPER_CONTROL_FD,
+			  EPOLLIN, on_control, gw);
 	return rc ? rc : ab_watch_add(&gw->loop, &gw->host, gw->host_pidfd,
 				      EPOLLIN, on_host, gw);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What agentbox-gateway reads from the wire: pure readers and writers, no heap,
-# no kernel. The helper itself is not built yet; tests compile these.
+# no kernel, so that tests and fuzz targets compile them alone.
 GATEWAY_READERS = \
 	libexec/gateway/dns.c libexec/gateway/dns.h \
 	libexec/gateway/git_http.c libexec/gateway/git_http.h \
@@ -54,7 +54,8 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/resolve.c \
 	libexec/gateway/state.h \
 	libexec/gateway/stub.c \
-	libexec/gateway/tunnel.c
+	libexec/gateway/tunnel.c \
+	$(HELPER_FILES)
 nodist_libexec_agentbox_gateway_SOURCES = build-id.h
 libexec_agentbox_gateway_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/gateway

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agentbox-gateway: the one way out of one box. This file is the helper
- * contract of DESIGN.md section 2: fd 3 control, fd 4 plan, nothing else;
- * hello before the plan is honoured; the host's life is ours. It refuses a
- * plan that is not sealed, of another build, or malformed, and judges nothing
- * before its own walls stand.
+ * agentbox-gateway: the one way out of one box. It follows the helper contract
+ * (wire/helper.h), refuses a plan that is not sealed, of another build, or
+ * malformed, and judges nothing before its own walls stand.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -28,38 +20,10 @@
 #include "build-id.h"
 #include "lists.h"
 #include "state.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 #define NAME "agentbox-gateway"
-
-/* The host, which is our parent still, so its pid was not reused. */
-static int open_host(void)
-{
-	struct ucred cred;
-	socklen_t n = sizeof(cred);
-	int fd;
-
-	if (getsockopt(AB_CONTROL_FD, SOL_SOCKET, SO_PEERCRED, &cred, &n))
-		return -errno;
-	fd = ab_fd_lift(pidfd_open(cred.pid, 0));
-	if (fd >= 0 && getppid() != cred.pid) {
-		close(fd);
-		return -ESRCH;
-	}
-	return fd;
-}
-
-static int say_hello(void)
-{
-	ab_autofd int self = pidfd_open(getpid(), 0);
-	int r = self < 0 ? -errno
-			 : ab_message_send_hello(AB_CONTROL_FD, AB_BUILD_ID,
-						 NAME, self);
-
-	if (r)
-		ab_message_send_no_hello(AB_CONTROL_FD, -r);
-	return r;
-}
 
 static int fail(const char *stage, int sys_errno, const char *message)
 {
@@ -72,22 +36,20 @@ static int fail(const char *stage, int sys_errno, const char *message)
 	ab_put_str(&w, stage);
 	ab_put_i32(&w, sys_errno);
 	ab_put_str(&w, message);
-	(void)ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 	return 1;
 }
 
 static int read_plan(ab_gateway_plan *plan)
 {
-	size_t n = 0;
-	int r = ab_fd_check_sealed(AB_PLAN_FD, AB_MAX_PLAN_BYTES, &n);
-	ab_reader reader;
 	void *map;
+	ab_reader reader;
+	size_t n;
+	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
+				 &n);
 
-	if (r || n == 0)
-		return r ? r : -EPROTO;
-	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, AB_PLAN_FD, 0);
-	if (map == MAP_FAILED)
-		return -errno;
+	if (r)
+		return r;
 	ab_reader_init(&reader, map, n);
 	return ab_gateway_plan_get(&reader, AB_BUILD_ID, plan);
 }
@@ -98,8 +60,9 @@ static int receive_listeners(int fds[AB_GATEWAY_MAX_FDS], uint32_t *count,
 	uint8_t message[64];
 	size_t got = 0;
 	ab_reader r;
-	ssize_t n = ab_message_recv(AB_CONTROL_FD, message, sizeof(message),
-				    fds, AB_GATEWAY_MAX_FDS, &got, 0);
+	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, message,
+				    sizeof(message), fds, AB_GATEWAY_MAX_FDS,
+				    &got, 0);
 
 	if (n <= 0)
 		return n ? (int)n : -ECANCELED;
@@ -237,25 +200,21 @@ static int say_ready(void)
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_GW_READY);
 	ab_put_u32(&w, 0);
-	return ab_message_send(AB_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	return ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 }
 
 int main(void)
 {
 	ab_gw *gw;
 
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, NAME, 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);
 	umask(077);
-	if (syscall(SYS_close_range, AB_FIRST_FD, ~0u, 0))
+	if (ab_helper_begin(NAME))
 		return 1;
-	fcntl(AB_CONTROL_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(AB_PLAN_FD, F_SETFD, FD_CLOEXEC);
 	gw = ab_new(ab_gw);
 	if (gw)
-		gw->host_pidfd = open_host();
-	if (!gw || gw->host_pidfd < 0 || say_hello())
+		gw->host_pidfd = ab_helper_open_host();
+	if (!gw || gw->host_pidfd < 0 || ab_helper_say_hello(NAME))
 		return 1;
 	if (prepare(gw) || begin(gw) || say_ready())
 		_exit(1);

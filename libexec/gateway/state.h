@@ -11,10 +11,6 @@
 #include "route.h"
 #include "wire/gateway.h"
 
-#define AB_CONTROL_FD 3
-#define AB_PLAN_FD 4
-#define AB_FIRST_FD 5
-
 /* Bounds; the policy's `rate.connections` lowers the first. */
 #define AB_CLIENTS_MAX 10000
 #define AB_DIALS_MAX 256

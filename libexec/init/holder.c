@@ -25,6 +25,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "sys.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 enum {
@@ -355,7 +356,7 @@ static void serve(holder *h)
 /* The holder keeps none of what belongs inside. */
 static void close_inside(init_box *box)
 {
-	close(INIT_PLAN_FD);
+	close(AB_HELPER_PLAN_FD);
 	close(box->link_inside_fd);
 	close(box->spawn_inside_fd);
 	/* of a head there are none */

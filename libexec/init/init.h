@@ -20,10 +20,6 @@
 #include "wire/gateway.h"
 #include "wire/plan.h"
 
-#define INIT_CONTROL_FD 3
-#define INIT_PLAN_FD 4
-#define INIT_FIRST_FD 5
-
 /* Why the box cannot be raised; what becomes AB_MSG_FAILED. */
 typedef struct init_failure {
 	char stage[AB_MAX_NAME + 1];

@@ -44,6 +44,7 @@ libexec_agentbox_init_SOURCES = \
 	lib/path/glob.c lib/path/glob.h \
 	lib/wire/box.c lib/wire/box.h \
 	lib/wire/codec.c lib/wire/codec.h \
+	$(HELPER_FILES) \
 	lib/wire/message.c lib/wire/message.h \
 	lib/wire/plan.c lib/wire/plan.h
 nodist_libexec_agentbox_init_SOURCES = build-id.h

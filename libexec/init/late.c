@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -25,16 +24,13 @@
 /* It stays mapped: what is decoded points into it. */
 static int map_plan(init_box *box, int plan_fd, ab_plan *out)
 {
-	size_t n = 0;
-	int r = ab_fd_check_sealed(plan_fd, AB_MAX_PLAN_BYTES, &n);
 	void *map;
+	size_t n;
+	int r = ab_fd_map_sealed(plan_fd, AB_MAX_PLAN_BYTES, &map, &n);
 
-	if (r || n == 0)
-		return init_fail(box, r ? -r : EPROTO,
-				 "the plan must be a sealed memfd", "plan");
-	map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, plan_fd, 0);
-	if (map == MAP_FAILED)
-		return init_fail(box, errno, "", "plan");
+	if (r)
+		return init_fail(box, -r, "the plan must be a sealed memfd",
+				 "plan");
 	r = ab_plan_decode(map, n, AB_BUILD_ID, out);
 	if (r)
 		return init_fail(box, -r,

@@ -203,17 +203,13 @@ static void handle_body(const init_box *box, const void *body, size_t n,
 
 static void handle_big(const init_box *box, const int *fds, size_t count)
 {
-	size_t size = 0;
-	int r = ab_fd_check_sealed(fds[1], AB_MAX_ARGV_BYTES + AB_MAX_MESSAGE,
-				   &size);
-	void *map = MAP_FAILED;
+	void *map;
+	size_t size;
+	int r = ab_fd_map_sealed(fds[1], AB_MAX_ARGV_BYTES + AB_MAX_MESSAGE,
+				 &map, &size);
 
-	if (r == 0 && size) {
-		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fds[1], 0);
-		r = map == MAP_FAILED ? -errno : 0;
-	}
-	if (map == MAP_FAILED) {
-		send_not_started(fds[0], "message", r ? -r : EPROTO,
+	if (r) {
+		send_not_started(fds[0], "message", -r,
 				 "a long spawn message must be a sealed memfd");
 		return;
 	}

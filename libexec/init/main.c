@@ -1,63 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agentbox-init: raises one box from a sealed plan and keeps it. This file
- * is the helper contract of DESIGN.md section 2: fd 3 control, fd 4 plan,
- * nothing else; hello before the plan is honoured; the host's life is ours.
+ * agentbox-init: raises one box from a sealed plan and keeps it, by the helper
+ * contract (wire/helper.h).
  */
 #include "config.h"
 
 #include "init.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "build-id.h"
 #include "sys.h"
+#include "wire/helper.h"
 #include "wire/message.h"
-
-/*
- * The host, by a descriptor that no later process can be mistaken for. It is
- * our parent still, so the pid was not reused in between.
- */
-static int open_host(void)
-{
-	struct ucred cred;
-	socklen_t n = sizeof(cred);
-	ab_autofd int fd = -1;
-
-	if (getsockopt(INIT_CONTROL_FD, SOL_SOCKET, SO_PEERCRED, &cred, &n))
-		return -errno;
-	fd = ab_sys_pidfd_open(cred.pid);
-	if (fd < 0)
-		return fd;
-	if (getppid() != cred.pid)
-		return -ESRCH;
-	return ab_steal_fd(&fd);
-}
-
-/*
- * Said when PID 1 has begun to work, so that waking the host costs the box no
- * time; and before anything else is said. The plan's own build id was
- * compared before, so nothing of another build's plan is ever carried out.
- */
-static int say_hello(void)
-{
-	ab_autofd int self = ab_sys_pidfd_open(getpid());
-	int r = self < 0 ? self
-			 : ab_message_send_hello(INIT_CONTROL_FD, AB_BUILD_ID,
-						 "agentbox-init", self);
-
-	if (r)
-		ab_message_send_no_hello(INIT_CONTROL_FD, -r);
-	return r;
-}
 
 /*
  * unix(7), ETOOMANYREFS: descriptors in flight are counted per user and
@@ -103,7 +63,7 @@ static int share_memory(init_box *box)
 
 static int raise_box(init_box *box)
 {
-	if (share_memory(box) || init_read_plan(box, INIT_PLAN_FD) ||
+	if (share_memory(box) || init_read_plan(box, AB_HELPER_PLAN_FD) ||
 	    (!box->plan.is_head && init_prepare_trees(box)) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
@@ -120,7 +80,7 @@ static int raise_box(init_box *box)
 int main(void)
 {
 	static init_box box = {
-		.control_fd = INIT_CONTROL_FD,
+		.control_fd = AB_HELPER_CONTROL_FD,
 		.link_holder_fd = -1,
 		.link_inside_fd = -1,
 		.spawn_host_fd = -1,
@@ -140,24 +100,25 @@ int main(void)
 	int failed;
 
 	raise_files(&box);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NAME, "agentbox-init", 0, 0, 0);
-	if (ab_sys_close_range(INIT_FIRST_FD, ~0u, 0) < 0)
+	if (ab_helper_begin("agentbox-init"))
 		return 1;
-	/* posix_spawn gave them to us without CLOEXEC */
-	fcntl(INIT_CONTROL_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(INIT_PLAN_FD, F_SETFD, FD_CLOEXEC);
-	box.host_pidfd = open_host();
+	box.host_pidfd = ab_helper_open_host();
 	if (box.host_pidfd < 0)
 		return 1;
 	failed = raise_box(&box);
-	if (say_hello()) {
+	/*
+	 * Said when PID 1 has begun to work, so that waking the host costs the
+	 * box no time; and before anything else is said. The plan's own build
+	 * id was compared before, so nothing of another build's plan is ever
+	 * carried out.
+	 */
+	if (ab_helper_say_hello("agentbox-init")) {
 		if (box.pid_one > 0)
 			init_end_unheard(&box);
 		return 1;
 	}
 	if (failed) {
-		init_send_failure(&box, INIT_CONTROL_FD);
+		init_send_failure(&box, AB_HELPER_CONTROL_FD);
 		return 1;
 	}
 	init_holder(&box);

@@ -29,6 +29,7 @@
 #include "base/fd.h"
 #include "pid1.h"
 #include "sys.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 #define TAG_LINK 1u
@@ -801,7 +802,7 @@ _Noreturn void init_pid_one(init_box *box)
 
 	prctl(PR_SET_NAME, "agentbox-pid1", 0, 0, 0);
 	umask(022);
-	close(INIT_PLAN_FD);
+	close(AB_HELPER_PLAN_FD);
 	close(box->host_pidfd);
 	close(box->link_holder_fd);
 	if (become_pid_one(&one)) {

@@ -140,6 +140,27 @@ START_TEST(a_sealed_memfd_is_recognised_and_nothing_else)
 }
 END_TEST
 
+START_TEST(only_what_is_sealed_is_mapped)
+{
+	void *map = NULL;
+	size_t n = 0;
+	int fd = ab_fd_memfd_sealed("ab-test", "plan", 4);
+
+	ck_assert_int_eq(ab_fd_map_sealed(fd, 3, &map, &n), -EFBIG);
+	ck_assert_int_eq(ab_fd_map_sealed(fd, 4, &map, &n), 0);
+	ck_assert_uint_eq(n, 4);
+	ck_assert_mem_eq(map, "plan", 4);
+	ck_assert_int_eq(munmap(map, n), 0);
+	close(fd);
+	fd = file_of("plan", 4);
+	ck_assert_int_eq(ab_fd_map_sealed(fd, 4, &map, &n), -EPERM);
+	close(fd);
+	fd = ab_fd_memfd_sealed("ab-test", "", 0);
+	ck_assert_int_eq(ab_fd_map_sealed(fd, 4, &map, &n), -EPROTO);
+	close(fd);
+}
+END_TEST
+
 START_TEST(poll_waits_as_long_as_it_was_told)
 {
 	int p[2];
@@ -336,6 +357,7 @@ int main(void)
 	tcase_add_test(tc, slurp_takes_up_to_max_and_not_one_byte_more);
 	tcase_add_test(tc, slurp_reads_pipes_and_refuses_what_may_not_end);
 	tcase_add_test(tc, a_sealed_memfd_is_recognised_and_nothing_else);
+	tcase_add_test(tc, only_what_is_sealed_is_mapped);
 	tcase_add_test(tc, poll_waits_as_long_as_it_was_told);
 	tcase_add_test(tc, new_fds_avoid_the_standard_streams_of_a_bare_host);
 	tcase_add_test(tc, the_state_directory_is_made_private_and_reopened);

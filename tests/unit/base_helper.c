@@ -18,6 +18,7 @@
 #include "base/fd.h"
 #include "base/spawn.h"
 #include "wire/codec.h"
+#include "wire/helper.h"
 #include "wire/message.h"
 
 #define MSG_REPORT 100u
