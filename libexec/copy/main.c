@@ -54,8 +54,8 @@ static int receive_go(copy_job *job)
 	int fds[AB_COPY_MAX_FDS];
 	uint32_t head[2];
 	size_t count = 0, used = 0;
-	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, head, sizeof(head), fds,
-				    AB_COPY_MAX_FDS, &count, 0);
+	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, head, sizeof(head),
+				    fds, AB_COPY_MAX_FDS, &count, 0);
 
 	if (n == 0)
 		return -ECANCELED;

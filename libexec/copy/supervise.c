@@ -228,8 +228,9 @@ static int hear_host(supervision *s)
 	uint8_t memory[256];
 	size_t count = 0;
 	int fds[1];
-	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, memory, sizeof(memory),
-				    fds, 0, &count, MSG_DONTWAIT);
+	ssize_t n = ab_message_recv(AB_HELPER_CONTROL_FD, memory,
+				    sizeof(memory), fds, 0, &count,
+				    MSG_DONTWAIT);
 	uint32_t kind;
 
 	if (n == -EAGAIN)
@@ -586,8 +587,8 @@ static void send_end(supervision *s, const ab_copy_done *done)
 		ab_copy_done_put(&w, done);
 	else
 		ab_copy_failed_put(&w, s->report_fd >= 0, &m);
-	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, &s->report_fd,
-			      s->report_fd >= 0, 0);
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len,
+			      &s->report_fd, s->report_fd >= 0, 0);
 }
 
 int copy_supervise(copy_job *job)

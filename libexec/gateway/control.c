@@ -113,8 +113,8 @@ static bool send_record(ab_gw *gw, const ab_gw_record *r)
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_gateway_record_put(&w, &m);
-	if (w.bad || ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0,
-				     MSG_DONTWAIT))
+	if (w.bad || ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len,
+				     NULL, 0, MSG_DONTWAIT))
 		return false;
 	gw->lost = 0;
 	return true;
@@ -243,8 +243,8 @@ static void serve_control(ab_gw *gw)
 	int fd = -1;
 	ssize_t n;
 
-	n = ab_message_recv(AB_HELPER_CONTROL_FD, message, sizeof(message), &fd, 1,
-			    &count, MSG_DONTWAIT);
+	n = ab_message_recv(AB_HELPER_CONTROL_FD, message, sizeof(message),
+			    &fd, 1, &count, MSG_DONTWAIT);
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0)
