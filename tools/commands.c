@@ -79,6 +79,9 @@ const tool_option tool_global_options[] = {
 	  "print what would be raised, and raise nothing", NULL },            \
 	{ "--allow", "HOST[:PORT]", "", TOOL_REPEAT,                          \
 	  "let the box reach this host, and through its gateway alone", NULL }, \
+	{ "--stored", NULL, "", 0,                                            \
+	  "add the account's stored allowlist (agentbox network) to what "    \
+	  "--policy, --builtin or --allow say", NULL },                       \
 	{ "--resolver", "ADDR[:PORT]", "", 0,                                 \
 	  "the name server the gateway asks; default: the system's", NULL },  \
 	{ "--secret", "NAME=FILE", "", TOOL_REPEAT,                           \
@@ -208,6 +211,13 @@ static const tool_option verify_options[] = {
 	  "default: the one in the state directory", NULL },
 	{ "--start", "FILE", "file", 0,
 	  "the anchor at the end of files that are no longer kept", NULL },
+	END
+};
+
+static const tool_option network_options[] = {
+	{ "--account", "NAME", "", 0,
+	  "the list of boxes whose policy has this account; default: of those "
+	  "without one", NULL },
 	END
 };
 
@@ -400,6 +410,32 @@ const tool_command tool_commands[] = {
 	  "who reads whom",
 	  list_options, NULL, "agentbox peer list --json\n",
 	  0, 0, false, tool_peer_list },
+	{ "network", "show", "", "",
+	  "the stored allowlist: what boxes may reach when nothing else says",
+	  network_options,
+	  "One entry a line. It is empty until 'allow' adds to it. run and "
+	  "shell take it when neither --policy, --builtin, --bare nor --allow "
+	  "is given, or with --stored.",
+	  "agentbox network show\n",
+	  0, 0, false, tool_network_show },
+	{ "network", "allow", "HOST...", "",
+	  "add hosts to it, as network.allow of a policy writes them",
+	  network_options,
+	  "All of them or none. \"*\", every ordinary host, has to be written.",
+	  "agentbox network allow api.example.com:443 '*.pkg.example'\n",
+	  1, -1, false, tool_network_allow },
+	{ "network", "disallow", "HOST...", "",
+	  "take away every entry that HOST covers",
+	  network_options,
+	  "An entry that names more than HOST stays, and is told. Exit status "
+	  "4, and nothing is changed, when some HOST covers no entry.",
+	  "agentbox network disallow api.example.com\n",
+	  1, -1, false, tool_network_disallow },
+	{ "network", "reset", "", "",
+	  "nothing is allowed any more",
+	  network_options, NULL,
+	  "agentbox network reset\n",
+	  0, 0, false, tool_network_reset },
 	{ NULL, "mcp", "", "",
 	  "a box as an MCP server: read, write, list, run, result",
 	  mcp_options,

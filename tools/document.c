@@ -399,6 +399,32 @@ int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
 	return 0;
 }
 
+/*
+ * The stored allowlist: asked for, or where nothing else says what the box
+ * may reach. A policy that was chosen is never widened unasked.
+ */
+static int apply_stored(tool *t, const tool_args *args, tool_plan *plan)
+{
+	bool asked = tool_has(args, "--stored");
+	const char *account = json_string_value(
+		json_object_get(plan->document, "account"));
+	json_t *allow;
+	int rc;
+
+	if (!asked && (tool_has(args, "--policy") ||
+		       tool_has(args, "--builtin") ||
+		       tool_has(args, "--bare") || tool_has(args, "--allow")))
+		return 0;
+	rc = tool_stored_allow(t, account, &allow);
+	if (rc || (!asked && !json_array_size(allow))) {
+		json_decref(allow);
+		return rc;
+	}
+	return lay_over(t, plan, json_pack("{s:{s:s, s:o}}", "network", "mode",
+					   "gateway", "allow+", allow),
+			"--stored", "(agentbox network show)");
+}
+
 int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 {
 	int rc = choose_base(t, args, plan);
@@ -407,6 +433,8 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 		rc = load_document(t, plan);
 	if (!rc)
 		rc = choose_workspace(t, args, plan);
+	if (!rc)
+		rc = apply_stored(t, args, plan);
 	for (size_t i = 0; i < args->value_count && !rc; i++) {
 		const char *name = args->values[i].option->name;
 		const char *value = args->values[i].value;

@@ -158,6 +158,10 @@ int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
 		    bool own_tree);
 void tool_plan_end(tool_plan *plan);
 
+/* network.c: the stored allowlist of an account (NULL: of boxes without one)
+   as an owned array of hosts. 0 or an exit status, already said. */
+int tool_stored_allow(tool *t, const char *account, json_t **allow);
+
 /* the subcommands */
 
 int tool_doctor(tool *t, const tool_args *args);
@@ -184,6 +188,10 @@ int tool_peer_grant(tool *t, const tool_args *args);
 int tool_peer_refresh(tool *t, const tool_args *args);
 int tool_peer_revoke(tool *t, const tool_args *args);
 int tool_peer_list(tool *t, const tool_args *args);
+int tool_network_show(tool *t, const tool_args *args);
+int tool_network_allow(tool *t, const tool_args *args);
+int tool_network_disallow(tool *t, const tool_args *args);
+int tool_network_reset(tool *t, const tool_args *args);
 int tool_mcp(tool *t, const tool_args *args);
 int tool_mcp_guard(tool *t, const tool_args *args);
 int tool_audit_show(tool *t, const tool_args *args);

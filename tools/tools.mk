@@ -19,6 +19,7 @@ tools_agentbox_SOURCES = \
 	tools/mcp_key.c \
 	tools/mcp_link.c \
 	tools/mcp_runs.c \
+	tools/network.c \
 	tools/peer.c \
 	tools/policy.c \
 	tools/report.c \

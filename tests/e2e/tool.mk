@@ -13,6 +13,7 @@ E2E_TESTS += tests/e2e/tool_archive.py
 endif
 E2E_TESTS += tests/e2e/snapshot_git.py
 if HAVE_GATEWAY
+E2E_TESTS += tests/e2e/tool_network.py
 E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_http.py

@@ -16,14 +16,16 @@ GOOD = '{"agentbox": 1, "name": "mine", "extends": "builtin:strict"}\n'
 @test
 def without_a_command_it_lists_the_commands():
     says(status(tool(), 2),
-         "doctor, run, shell, check, policy, snapshot, peer, mcp, mcp-guard",
+         "doctor, run, shell, check, policy, snapshot, peer, network, mcp, "
+         "mcp-guard",
          "audit")
 
 
 @test
 def an_unknown_command_lists_those_that_exist():
     says(status(tool("fleet", "up", "--", "ls"), 2), "unknown command",
-         "doctor, run, shell, check, policy, snapshot, peer, mcp, mcp-guard",
+         "doctor, run, shell, check, policy, snapshot, peer, network, mcp, "
+         "mcp-guard",
          "audit")
 
 
