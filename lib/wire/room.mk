@@ -29,3 +29,5 @@ libagentbox_la_SOURCES += \
 
 # Every helper names it among its own sources: the library does not have it.
 HELPER_FILES = lib/wire/helper.c lib/wire/helper.h
+# What those that are no part of a box raise their own walls with.
+CONFINE_FILES = lib/wire/confine.c lib/wire/confine.h

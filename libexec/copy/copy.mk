@@ -21,7 +21,7 @@ COPY_FILES = \
 	libexec/copy/walk.c \
 	libexec/copy/words.c \
 	libexec/copy/writer.c \
-	$(HELPER_FILES)
+	$(HELPER_FILES) $(CONFINE_FILES)
 
 pkglibexec_PROGRAMS += libexec/agentbox-copy
 libexec_agentbox_copy_SOURCES = $(COPY_FILES) libexec/copy/no_archive.c

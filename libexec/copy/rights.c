@@ -9,10 +9,7 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <signal.h>
 #include <string.h>
@@ -23,9 +20,9 @@
 
 #include "base/attr.h"
 #include "job.h"
+#include "wire/confine.h"
 
 /* linux/landlock.h, which an older build machine may lack */
-#define LANDLOCK_VERSION 1u
 #define FS_WRITE_FILE (UINT64_C(1) << 1)
 #define FS_READ_FILE (UINT64_C(1) << 2)
 #define FS_READ_DIR (UINT64_C(1) << 3)
@@ -55,16 +52,12 @@ static int landlock(enum copy_role role, const copy_place *place)
 	const uint64_t marks = role == COPY_EXTRACTOR
 				       ? FS_MAKE_FIFO | FS_MAKE_SYM
 				       : 0;
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			   LANDLOCK_VERSION);
+	int abi = ab_confine_landlock_level();
 	uint64_t handled = FS_LEVEL_1;
 	ab_autofd int set = -1;
 
-	/* not in this kernel, not switched on, or hidden by a container's
-	   filter; anything else is no answer */
-	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP &&
-	    errno != EPERM)
-		return -errno;
+	if (abi < 0)
+		return abi;
 	/* level 1 forbids every rename and link between directories */
 	if (abi < 1 || (abi < 2 && place->write))
 		return 0;
@@ -91,12 +84,6 @@ static int landlock(enum copy_role role, const copy_place *place)
 }
 
 /* --- seccomp ------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* Who touches files by name, and who does not. */
 #define FILES                                                      \
@@ -173,48 +160,16 @@ static const struct {
 #endif
 };
 
-static void put(struct sock_fprog *program, uint16_t code, uint32_t k,
-		uint8_t jt, uint8_t jf)
-{
-	program->filter[program->len++] =
-		(struct sock_filter){ code, jt, jf, k };
-}
-
-/* mmap(2) and mprotect(2) of anything executable are no business of ours. */
-static void put_memory(struct sock_fprog *program, uint32_t nr)
-{
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
-	put(program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t), 0, 0);
-	put(program, BPF_JMP | BPF_JSET | BPF_K, 4 /* PROT_EXEC */, 0, 1);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-}
-
 static int seccomp(enum copy_role role)
 {
-	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 24];
-	struct sock_fprog program = { .filter = filter };
+	struct sock_filter code[2 * AB_ARRAY_LEN(allowed) + AB_CONFINE_FRAME];
+	ab_confine_filter f;
 
-	put(&program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, arch), 0, 0);
-	put(&program, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	/* x32's numbers have bit 30 and are in no line below */
-	put(&program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, nr), 0, 0);
-	put_memory(&program, SYS_mmap);
-	put_memory(&program, SYS_mprotect);
-	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++) {
-		if (!(allowed[i].roles & role))
-			continue;
-		put(&program, BPF_JMP | BPF_JEQ | BPF_K, allowed[i].nr, 0, 1);
-		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-	}
-	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
-		       ? -errno
-		       : 0;
+	ab_confine_begin(&f, code, AB_ARRAY_LEN(code));
+	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++)
+		if (allowed[i].roles & role)
+			ab_confine_allow(&f, allowed[i].nr);
+	return ab_confine_load(&f);
 }
 
 /* --- ids and capabilities ------------------------------------------------- */
@@ -224,15 +179,6 @@ static int seccomp(enum copy_role role)
 	 SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |   \
 	 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |    \
 	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
-
-/* Without CAP_SETPCAP it cannot be touched, and means nothing. */
-static void drop_bounding_set(void)
-{
-	for (int cap = 0; cap <= 63; cap++) {
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-			return;
-	}
-}
 
 static int take_ids(uint32_t uid, uint32_t gid)
 {
@@ -245,22 +191,6 @@ static int take_ids(uint32_t uid, uint32_t gid)
 	if (uid != UINT32_MAX && setresuid(uid, uid, uid))
 		return -errno;
 	return 0;
-}
-
-static int set_capabilities(uint64_t keep)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct sets[2];
-
-	memset(sets, 0, sizeof(sets));
-	for (size_t i = 0; i < 2; i++) {
-		sets[i].effective = (uint32_t)(keep >> (32 * i));
-		sets[i].permitted = sets[i].effective;
-	}
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return syscall(SYS_capset, &header, sets) ? -errno : 0;
 }
 
 static uint64_t capabilities_now(void)
@@ -321,7 +251,7 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 	(void)prctl(PR_SET_SECUREBITS, SECUREBITS & ~(unsigned)
 		    (SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED),
 		    0, 0, 0);
-	drop_bounding_set();
+	ab_confine_drop_bounding_set();
 	if (role == COPY_WRITER || role == COPY_PACKER)
 		r = take_ids(plan->output_uid, plan->output_gid);
 	else if (role != COPY_SUPERVISOR)
@@ -335,7 +265,7 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 	if (r)
 		return r;
 	*stage = "capabilities";
-	r = set_capabilities(keep);
+	r = ab_confine_keep_capabilities(keep);
 	if (r)
 		return r;
 	/* lost when the ids changed: PR_SET_PDEATHSIG(2const) */

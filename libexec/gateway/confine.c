@@ -11,13 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,9 +23,8 @@
 
 #include "base/attr.h"
 #include "state.h"
+#include "wire/confine.h"
 
-/* linux/landlock.h, which an older build machine may lack */
-#define LANDLOCK_VERSION 1u
 #define NOBODY 65534
 
 static int landlock(void)
@@ -40,16 +35,15 @@ static int landlock(void)
 		(UINT64_C(1) << 15) - 1, (UINT64_C(1) << 15) - 1,
 		(UINT64_C(1) << 16) - 1,
 	};
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			   LANDLOCK_VERSION);
+	int abi = ab_confine_landlock_level();
 	ab_autofd int set = -1;
 	uint64_t handled;
 
 	if (abi < 1)
-		return 0;
-	handled = levels[abi < (long)AB_ARRAY_LEN(levels)
+		return abi;
+	handled = levels[abi < (int)AB_ARRAY_LEN(levels)
 				 ? abi
-				 : (long)AB_ARRAY_LEN(levels) - 1];
+				 : (int)AB_ARRAY_LEN(levels) - 1];
 	set = (int)syscall(SYS_landlock_create_ruleset, &handled,
 			   sizeof(handled), 0);
 	if (set < 0)
@@ -58,12 +52,6 @@ static int landlock(void)
 }
 
 /* --- seccomp -------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* Everything else ends the process. No bind(2), no listen(2). */
 static const uint16_t allowed[] = {
@@ -136,38 +124,20 @@ static const uint16_t allowed[] = {
 #endif
 };
 
-static void put(struct sock_fprog *program, uint16_t code, uint32_t k,
-		uint8_t jt, uint8_t jf)
-{
-	program->filter[program->len++] =
-		(struct sock_filter){ code, jt, jf, k };
-}
-
-/* mmap(2) and mprotect(2) of anything executable are no business of ours. */
-static void put_memory(struct sock_fprog *program, uint32_t nr)
-{
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
-	put(program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t), 0, 0);
-	put(program, BPF_JMP | BPF_JSET | BPF_K, 4 /* PROT_EXEC */, 0, 1);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-}
-
 /* Of a call only those values of an argument; others are refused. */
-static void put_only(struct sock_fprog *program, uint32_t nr, unsigned arg,
+static void put_only(ab_confine_filter *f, uint32_t nr, unsigned arg,
 		     uint32_t mask, const uint32_t *values, uint8_t n)
 {
-	put(program, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, (uint8_t)(n + 4));
-	put(program, BPF_LD | BPF_W | BPF_ABS,
+	ab_confine_put(f, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, (uint8_t)(n + 4));
+	ab_confine_put(f, BPF_LD | BPF_W | BPF_ABS,
 	    (uint32_t)(offsetof(struct seccomp_data, args) +
 		       arg * sizeof(uint64_t)), 0, 0);
-	put(program, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+	ab_confine_put(f, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
 	for (uint8_t i = 0; i < n; i++)
-		put(program, BPF_JMP | BPF_JEQ | BPF_K, values[i],
+		ab_confine_put(f, BPF_JMP | BPF_JEQ | BPF_K, values[i],
 		    (uint8_t)(n - i), 0);
-	put(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
-	put(program, BPF_LD | BPF_W | BPF_ABS,
+	ab_confine_put(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
+	ab_confine_put(f, BPF_LD | BPF_W | BPF_ABS,
 	    offsetof(struct seccomp_data, nr), 0, 0);
 }
 
@@ -175,7 +145,7 @@ static void put_only(struct sock_fprog *program, uint32_t nr, unsigned arg,
  * Sockets that carry TCP and UDP alone. No owner of a descriptor is set: with
  * one, the kernel would send any signal to any process of the same user.
  */
-static void put_arguments(struct sock_fprog *program)
+static void put_arguments(ab_confine_filter *f)
 {
 	static const uint32_t families[] = { AF_INET, AF_INET6 };
 	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
@@ -185,52 +155,31 @@ static void put_arguments(struct sock_fprog *program)
 					   F_SETPIPE_SZ };
 	static const uint32_t ioctls[] = { FIONREAD, FIONBIO };
 
-	put_only(program, SYS_socket, 0, ~0u, families, 2);
-	put_only(program, SYS_socket, 1, 0xf, types, 2);
-	put_only(program, SYS_socket, 2, ~0u, protocols, 3);
-	put_only(program, SYS_fcntl, 1, ~0u, fcntls, 7);
-	put_only(program, SYS_ioctl, 1, ~0u, ioctls, 2);
+	put_only(f, SYS_socket, 0, ~0u, families, 2);
+	put_only(f, SYS_socket, 1, 0xf, types, 2);
+	put_only(f, SYS_socket, 2, ~0u, protocols, 3);
+	put_only(f, SYS_fcntl, 1, ~0u, fcntls, 7);
+	put_only(f, SYS_ioctl, 1, ~0u, ioctls, 2);
 }
 
 static int seccomp(void)
 {
-	struct sock_filter filter[2 * AB_ARRAY_LEN(allowed) + 64];
-	struct sock_fprog program = { .filter = filter };
+	struct sock_filter code[2 * AB_ARRAY_LEN(allowed) + AB_CONFINE_FRAME +
+				50];
+	ab_confine_filter f;
 
-	put(&program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, arch), 0, 0);
-	put(&program, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	/* x32's numbers have bit 30 and are in no line below */
-	put(&program, BPF_LD | BPF_W | BPF_ABS,
-	    offsetof(struct seccomp_data, nr), 0, 0);
-	put_memory(&program, SYS_mmap);
-	put_memory(&program, SYS_mprotect);
-	put_arguments(&program);
-	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++) {
-		put(&program, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
-		put(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-	}
+	ab_confine_begin(&f, code, AB_ARRAY_LEN(code));
+	put_arguments(&f);
+	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++)
+		ab_confine_allow(&f, allowed[i]);
 	/* libraries ask for files they can do without: there are none */
-	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0);
-	put(&program, BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 1);
-	put(&program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
-	put(&program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
-		       ? -errno
-		       : 0;
+	ab_confine_put(&f, BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0);
+	ab_confine_put(&f, BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 1);
+	ab_confine_put(&f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES, 0, 0);
+	return ab_confine_load(&f);
 }
 
 /* --- ids and limits ------------------------------------------------------- */
-
-/* Before the ids: they take the capability to do so with them. */
-static void drop_bounding(void)
-{
-	/* without CAP_SETPCAP it cannot be touched, and means nothing */
-	for (int cap = 0; cap <= 63; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-			break;
-}
 
 static int drop_ids(void)
 {
@@ -240,18 +189,6 @@ static int drop_ids(void)
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		return -errno;
 	return 0;
-}
-
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct sets[2];
-
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	memset(sets, 0, sizeof(sets));
-	return syscall(SYS_capset, &header, sets) ? -errno : 0;
 }
 
 static int set_limits(void)
@@ -279,12 +216,13 @@ int ab_confine(const char **stage)
 		return r;
 	*stage = "ids";
 	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-	drop_bounding();
+	/* before the ids: they take the capability to do so with them */
+	ab_confine_drop_bounding_set();
 	r = drop_ids();
 	if (r)
 		return r;
 	*stage = "capabilities";
-	r = drop_capabilities();
+	r = ab_confine_keep_capabilities(0);
 	if (r)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

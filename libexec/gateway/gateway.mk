@@ -55,7 +55,7 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/state.h \
 	libexec/gateway/stub.c \
 	libexec/gateway/tunnel.c \
-	$(HELPER_FILES)
+	$(HELPER_FILES) $(CONFINE_FILES)
 nodist_libexec_agentbox_gateway_SOURCES = build-id.h
 libexec_agentbox_gateway_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/gateway

@@ -27,7 +27,7 @@ libexec_agentbox_git_SOURCES = \
 	libexec/copy/walk.c \
 	libexec/copy/words.c \
 	libexec/copy/writer.c \
-	$(HELPER_FILES)
+	$(HELPER_FILES) $(CONFINE_FILES)
 nodist_libexec_agentbox_git_SOURCES = build-id.h
 libexec_agentbox_git_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/libexec/copy \
 	-I$(top_srcdir)/libexec/git

@@ -19,6 +19,7 @@
 #include "abtest.h"
 #include "base/fd.h"
 #include "state.h"
+#include "wire/confine.h"
 
 #define NO_WALLS 200
 
@@ -204,6 +205,23 @@ START_TEST(a_row_ends_as_it_should)
 }
 END_TEST
 
+/* A wall with a hole where the last lines should be is no wall. */
+START_TEST(a_filter_that_does_not_fit_is_not_loaded)
+{
+	struct sock_filter code[AB_CONFINE_FRAME + 2];
+	ab_confine_filter f;
+
+	ab_confine_begin(&f, code, AB_CONFINE_FRAME + 2);
+	ab_confine_allow(&f, SYS_getpid);
+	ck_assert(!f.is_too_long);
+	ab_confine_allow(&f, SYS_getppid);
+	ck_assert(f.is_too_long);
+	ck_assert_int_eq(ab_confine_load(&f), -EFBIG);
+	/* it would end us here */
+	ck_assert_int_gt(getsid(0), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("gateway_confine");
@@ -212,6 +230,7 @@ int main(void)
 	int bad;
 
 	tcase_set_timeout(tc, 60 * ab_test_slowness());
+	tcase_add_test(tc, a_filter_that_does_not_fit_is_not_loaded);
 	tcase_add_loop_test(tc, a_row_ends_as_it_should, 0,
 			    sizeof(rows) / sizeof(*rows));
 	suite_add_tcase(s, tc);

@@ -51,7 +51,8 @@ tests_unit_gateway_route_internal_LDADD = $(GATEWAY_TEST_LIBS)
 check_PROGRAMS += tests/unit/gateway_confine_internal
 UNIT_TESTS += tests/unit/gateway_confine_internal
 tests_unit_gateway_confine_internal_SOURCES = \
-	tests/unit/gateway_confine_internal.c libexec/gateway/confine.c
+	tests/unit/gateway_confine_internal.c libexec/gateway/confine.c \
+	$(CONFINE_FILES)
 tests_unit_gateway_confine_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_unit_gateway_confine_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_gateway_confine_internal_LDADD = $(GATEWAY_TEST_LIBS)
