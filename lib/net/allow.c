@@ -183,11 +183,6 @@ static enum ab_allow_reason not_listed(const ab_allow *allow,
 		       AB_ALLOW_NOT_LISTED;
 }
 
-bool ab_allow_has_route(const ab_allow *allow, const ab_target *t)
-{
-	return ab_host_set_find(&allow->routed, t, true) != NULL;
-}
-
 /* --- decisions ---------------------------------------------------------- */
 
 static enum ab_allow_reason judge(const ab_allow *allow, const ab_target *t,

@@ -118,7 +118,4 @@ enum ab_allow_reason ab_allow_addresses(const ab_allow *allow,
 					const ab_address *addresses,
 					size_t count);
 
-/* Has the host a route? Then CONNECT to it is refused (case 114). */
-bool ab_allow_has_route(const ab_allow *allow, const ab_target *t);
-
 #endif

@@ -528,13 +528,6 @@ bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 	return run->result->status != AB_SHELL_LIMIT;
 }
 
-bool ab_shell_set_from(struct ab_shell_run *run, const char *name, size_t len,
-		       struct ab_stream *stream)
-{
-	ab_run_assign(run, name, len, ab_run_unknown(run, stream), 0);
-	return run->result->status != AB_SHELL_LIMIT;
-}
-
 void ab_shell_forget(struct ab_shell_run *run)
 {
 	run->forgotten = ++run->clock;

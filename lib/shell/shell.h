@@ -370,10 +370,6 @@ enum ab_shell_owner {
 /* value NULL: unknown from now on. The value is copied. False: LIMIT. */
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *value, enum ab_shell_owner owner);
-/* A variable that takes what comes from a stream (`nc | read x` by a command
- * that the shell does not know). */
-bool ab_shell_set_from(struct ab_shell_run *run, const char *name, size_t len,
-		       struct ab_stream *stream);
 /* Nothing is known any more: eval or source of what nobody knows. The run does
  * this itself after eval, source and `.` when nothing was pushed. */
 void ab_shell_forget(struct ab_shell_run *run);

@@ -192,19 +192,6 @@ static void tell_denied(ab_client *c, const char *how, const char *target,
 		   false);
 }
 
-void ab_client_deny(ab_client *c, const char *how, const ab_target *target,
-		    enum ab_allow_reason reason, const ab_host *rule)
-{
-	char name[AB_TARGET_TEXT_SIZE], text[AB_TARGET_TEXT_SIZE + 128];
-
-	(void)how;
-	(void)rule;
-	ab_target_text(target, 0, name);
-	snprintf(text, sizeof(text), "agentbox: %s %s", name,
-		 ab_allow_reason_text(reason));
-	ab_client_refuse(c, 403, ab_allow_reason_name(reason), text);
-}
-
 /* --- requests to us ------------------------------------------------------- */
 
 static bool is_own_host(const ab_target *host)

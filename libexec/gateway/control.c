@@ -31,11 +31,6 @@ bool ab_gw_is_revoked(const ab_gw *gw)
 	return gw->is_revoked;
 }
 
-const ab_allow *ab_gw_allow(const ab_gw *gw)
-{
-	return &gw->allow;
-}
-
 struct ab_routes *ab_gw_routes(const ab_gw *gw)
 {
 	return gw->routes;

@@ -23,7 +23,6 @@ typedef struct ab_gw ab_gw;
 ab_loop *ab_gw_loop(ab_gw *gw);
 /* Revoked: nothing begins any more, what waits for something ends. */
 bool ab_gw_is_revoked(const ab_gw *gw);
-const ab_allow *ab_gw_allow(const ab_gw *gw);
 /* Made by ab_routes_new() of route.h; NULL: there are none. */
 struct ab_routes *ab_gw_routes(const ab_gw *gw);
 

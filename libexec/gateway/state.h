@@ -127,9 +127,6 @@ bool ab_stub_name(ab_gw *gw, const ab_address *address, ab_target *name);
 /* fd is taken. `to` is where it was sent, with the port. */
 void ab_client_begin(ab_gw *gw, int fd, enum ab_port_kind kind,
 		     const ab_target *to);
-/* The status and the text of a refusal by the list. */
-void ab_client_deny(ab_client *c, const char *how, const ab_target *target,
-		    enum ab_allow_reason reason, const ab_host *rule);
 /* More bytes into c->in, which is made when it is not there. > 0, 0 at the
    end, -EAGAIN, -ENOBUFS: it is full, or -errno. */
 int ab_client_fill(ab_client *c);
