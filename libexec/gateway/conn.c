@@ -97,6 +97,12 @@ static void on_drain(void *arg, uint32_t events)
 		ab_client_close(c);
 }
 
+/* No reset: a slow reader may still be taking what was said. */
+static void on_drained(void *arg)
+{
+	ab_client_close(arg);
+}
+
 void ab_client_drain(ab_client *c)
 {
 	free(c->in);
@@ -110,7 +116,7 @@ void ab_client_drain(ab_client *c)
 		return;
 	}
 	ab_watch_hand(&c->watch, on_drain, c);
-	ab_timer_set(&c->gw->loop, &c->timer, DRAIN_MS, on_late, c);
+	ab_timer_set(&c->gw->loop, &c->timer, DRAIN_MS, on_drained, c);
 	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN))
 		ab_client_close(c);
 }

@@ -188,6 +188,8 @@ void ab_route_finish(ab_route_exchange *x)
 	release(x, keep);
 	if (stays)
 		ab_client_next(c);
+	else if (!x->request_is_done && !x->is_socket)
+		ab_client_drain(c); /* an answer to the rest of an upload */
 	else
 		ab_client_close(c);
 }

@@ -42,8 +42,11 @@ class Api:
             if not request:
                 return
             self.heads.append(request)
-            peer.exactly(int(request.get("content-length") or 0))
             target = request.line.split(" ")[1]
+            if target == "/v1/full":
+                peer.answer(b"full", "413 Content Too Large")
+                return
+            peer.exactly(int(request.get("content-length") or 0))
             if target.startswith("/v1/ack/"):
                 self.acks[int(target[8:])].set()
                 peer.answer(b"{}")
@@ -178,6 +181,44 @@ print(search())
     r = ran.records("allowed")
     expect(r and r[0]["how"] == "route" and r[0]["rule"] == "/anthropic" and
            r[0]["detail"] == "POST /v1/messages", ran)
+
+
+@box_test
+def an_early_answer_is_not_lost_to_the_rest_of_an_upload():
+    # what still comes is read for a while: one of these is in time
+    ran = box(document(), AGENT + r'''
+import select, time
+def upload():
+    s = socket.create_connection((url.hostname, url.port), timeout=%d)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    s.sendall(("POST %%s/v1/full HTTP/1.1\r\nHost: %%s:%%d\r\n"
+               "x-api-key: %%s\r\nContent-Length: 10000000\r\n\r\n" %% (
+                   url.path, url.hostname, url.port, key)).encode())
+    s.sendall(b"x" * 1000)
+    select.select([s], [], [], %d)
+    try:
+        for i in range(10):
+            s.sendall(b"x" * 1000)
+            time.sleep(0.02)
+    except ConnectionError:
+        return "reset"
+    data = b""
+    try:
+        while not data.endswith(b"full"):
+            more = s.recv(4096)
+            if not more:
+                break
+            data += more
+    except ConnectionError:
+        return "reset"
+    return "%%s %%s" %% (data.split(b" ")[1].decode(), data[-4:].decode())
+for i in range(20):
+    got = upload()
+    if got != "reset":
+        break
+print(got)
+''' % (WAIT, WAIT))
+    expect(ran.out == "413 full\n", ran)
 
 
 @box_test

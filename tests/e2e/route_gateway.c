@@ -201,6 +201,18 @@ static void on_drain(void *arg, uint32_t events)
 		ab_client_close(c);
 }
 
+void ab_client_drain(ab_client *c)
+{
+	c->live.cut = client_cut;
+	c->live.arg = c;
+	if (shutdown(c->fd, SHUT_WR) < 0) {
+		ab_client_close(c);
+		return;
+	}
+	ab_watch_hand(&c->watch, on_drain, c);
+	ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN);
+}
+
 void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 		      const char *text)
 {
@@ -210,15 +222,10 @@ void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 			 "X-Agentbox-Reason: %s\r\nConnection: close\r\n\r\n"
 			 "%s\n", status, strlen(text) + 1, reason, text);
 
-	c->live.cut = client_cut;
-	c->live.arg = c;
-	if (send(c->fd, head, (size_t)n, MSG_NOSIGNAL) != n ||
-	    shutdown(c->fd, SHUT_WR) < 0) {
+	if (send(c->fd, head, (size_t)n, MSG_NOSIGNAL) != n)
 		ab_client_close(c);
-		return;
-	}
-	ab_watch_hand(&c->watch, on_drain, c);
-	ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN);
+	else
+		ab_client_drain(c);
 }
 
 static void judge(ab_client *c)
