@@ -131,6 +131,9 @@ static const tool_option check_options[] = {
 	  "leave out more, as in gitignore(5)", NULL },                       \
 	{ "--include", "PATTERN", "", TOOL_REPEAT,                            \
 	  "bring back what a weaker rule leaves out", NULL },                 \
+	{ "--admit", "RULE:PATTERN", "", TOOL_REPEAT,                         \
+	  "keep these files although this rule finds something in them",     \
+	  NULL },                                                             \
 	{ "--profile", "NAME", "", 0,                                         \
 	  "strict (default), or required: the required names only", NULL },  \
 	{ "--content", "LEVEL", "", 0,                                        \

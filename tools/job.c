@@ -61,10 +61,14 @@ void tool_job_tell(const json_t *counts, const char *about)
 			  files == 1 ? "" : "s");
 		return;
 	}
-	text_note("%s: %lld file%s, %.*f %s%s; %lld left out%s", about, files,
+	char admitted[64] = "";
+	if (count_of(counts, "admitted"))
+		snprintf(admitted, sizeof(admitted), ", %lld admitted",
+			 count_of(counts, "admitted"));
+	text_note("%s: %lld file%s, %.*f %s%s; %lld left out%s%s", about, files,
 		  files == 1 ? "" : "s", *unit == 'b' ? 0 : 1, size, unit,
 		  is_true(counts, "unchanged") ? ", unchanged" : "",
-		  count_of(counts, "left_out"),
+		  count_of(counts, "left_out"), admitted,
 		  strcmp(job, "explain") != 0 &&
 		  strcmp(job, "unpack") != 0 && count_of(counts, "left_out") ?
 		  " ('agentbox snapshot explain' tells what and why)" : "");

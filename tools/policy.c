@@ -5,11 +5,26 @@
  */
 #include "config.h"
 
+#include <agentbox/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
 #include "tool.h"
+
+/* What only the snapshots know: which rules there are to be admitted. */
+static int check_snapshot(tool *t, const char *file, agentbox_policy *policy)
+{
+	agentbox_snapshot_options *options = NULL;
+	agentbox_error *err = NULL;
+	int32_t rc = agentbox_snapshot_options_new(&options, &err);
+
+	if (rc == 0)
+		rc = agentbox_snapshot_options_set_policy(options, policy,
+							  &err);
+	agentbox_snapshot_options_free(options);
+	return rc == 0 ? 0 : tool_fail(t, err, file);
+}
 
 int tool_policy_check(tool *t, const tool_args *args)
 {
@@ -17,8 +32,12 @@ int tool_policy_check(tool *t, const tool_args *args)
 	agentbox_policy *policy = NULL;
 	int rc = tool_read_policy(t, file, &policy);
 
-	if (rc)
+	if (!rc)
+		rc = check_snapshot(t, file, policy);
+	if (rc) {
+		agentbox_policy_unref(policy);
 		return rc;
+	}
 	const char *name = agentbox_policy_get_name(policy);
 	bool bare = agentbox_policy_is_bare(policy);
 	if (t->json)

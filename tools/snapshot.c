@@ -53,6 +53,8 @@ static int32_t set_option(agentbox_snapshot_options *o, const char *name,
 		return agentbox_snapshot_options_add_exclude(o, value, err);
 	if (!strcmp(name, "--include"))
 		return agentbox_snapshot_options_add_include(o, value, err);
+	if (!strcmp(name, "--admit"))
+		return agentbox_snapshot_options_add_admit(o, value, err);
 	if (!strcmp(name, "--profile"))
 		return agentbox_snapshot_options_set_profile(o, value, err);
 	if (!strcmp(name, "--content"))
@@ -97,7 +99,7 @@ int tool_snapshot_options(tool *t, const tool_args *args,
 bool tool_snapshot_has_options(const tool_args *args)
 {
 	static const char *const names[] = {
-		"--policy", "--exclude", "--include", "--profile",
+		"--policy", "--exclude", "--include", "--admit", "--profile",
 		"--content", "--git", "--no-hashes", "--max-bytes", "--max-files",
 		"--deadline",
 	};

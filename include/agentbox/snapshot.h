@@ -54,8 +54,8 @@ AGENTBOX_API int32_t agentbox_snapshot_options_new(
 AGENTBOX_API void agentbox_snapshot_options_free(
 	agentbox_snapshot_options *options);
 /*
- * Take over the `snapshot` section of a policy (agentbox-policy(5)): exclude
- * and include are added, the rest replaces. All of it or, when it fails,
+ * Take over the `snapshot` section of a policy (agentbox-policy(5)): exclude,
+ * include and admit are added, the rest replaces. All of it or, when it fails,
  * nothing. AGENTBOX_ELIMIT: too many patterns.
  */
 AGENTBOX_API int32_t agentbox_snapshot_options_set_policy(
@@ -80,6 +80,18 @@ AGENTBOX_API int32_t agentbox_snapshot_options_add_exclude(
 	agentbox_error **err);
 AGENTBOX_API int32_t agentbox_snapshot_options_add_include(
 	agentbox_snapshot_options *options, const char *pattern,
+	agentbox_error **err);
+/*
+ * "RULE:PATTERN": what this rule of the content scan finds in these files is
+ * known and does not keep them out; what the other rules find does. The name
+ * of the rule is the report's; a pattern as for include, a directory with all
+ * below it. A rule that is sure by its form (a private key, a token of a
+ * provider) is admitted in one file at a time: by its path from the root,
+ * without wildcards. What was admitted is in the report and counted. Another
+ * name, a pattern that is malformed or too wide: AGENTBOX_EPOLICY.
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_add_admit(
+	agentbox_snapshot_options *options, const char *admission,
 	agentbox_error **err);
 /*
  * Secrets in what files hold: "strict" leaves out what any rule finds, "high"
@@ -214,9 +226,9 @@ AGENTBOX_API int32_t agentbox_snapshot_scrub(
 
 /*
  * The record of a snapshot as JSON: {"source", "generation", "digest",
- * "files", "directories", "bytes", "left_out"}, and "git" for a snapshot of
- * commits: their names here and in the source. A source name that is not
- * UTF-8 is written as paths in a report are, and "encoded" is true.
+ * "files", "directories", "bytes", "left_out", "admitted"}, and "git" for a
+ * snapshot of commits: their names here and in the source. A source name that
+ * is not UTF-8 is written as paths in a report are, and "encoded" is true.
  */
 AGENTBOX_API int32_t agentbox_snapshot_describe(
 	int32_t dest_fd, const char *name, agentbox_bytes **json,
@@ -256,8 +268,8 @@ AGENTBOX_API const char *agentbox_snapshot_get_digest(
 	const agentbox_snapshot *job);
 /*
  * The counts after the end: generation, files, directories, bytes, copied,
- * linked, left_out, torn, raced, unchanged, swap_ns, digest; of commits also
- * git: {head, base, source_head, source_base, base_left_out}.
+ * linked, left_out, admitted, torn, raced, unchanged, swap_ns, digest; of
+ * commits also git: {head, base, source_head, source_base, base_left_out}.
  */
 AGENTBOX_API int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 					       agentbox_bytes **json,
@@ -265,9 +277,10 @@ AGENTBOX_API int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 /*
  * After the end, one JSON document a line: what was left out {"path",
  * "reason", "rule", "tier", "line"}, with "in": "base" what only the base of
- * a range leaves out, or for verify what is wrong {"path",
- * "problem"}. For the host and the owner of the source: a name can be a
- * secret too, so no reader gets it.
+ * a range leaves out; with the reason "admitted" what was kept although this
+ * rule found something; or for verify what is wrong {"path", "problem"}. For
+ * the host and the owner of the source: a name can be a secret too, so no
+ * reader gets it.
  */
 AGENTBOX_API int32_t agentbox_snapshot_report(const agentbox_snapshot *job,
 					      agentbox_bytes **lines,

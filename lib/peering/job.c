@@ -67,11 +67,12 @@ static json_t *fields(const agentbox_peer_job *j, bool reader_side,
 
 	if (f && d && j->kind != JOB_REVOKE &&
 	    json_object_update_missing_new(f, json_pack(
-		    "{s:s, s:I, s:I, s:I, s:I}", "digest", d->digest,
+		    "{s:s, s:I, s:I, s:I, s:I, s:I}", "digest", d->digest,
 		    "generation", (json_int_t)d->generation,
 		    "files", (json_int_t)d->files,
 		    "bytes", (json_int_t)d->bytes,
-		    "left_out", (json_int_t)d->left_out)) < 0) {
+		    "left_out", (json_int_t)d->left_out,
+		    "admitted", (json_int_t)d->admitted)) < 0) {
 		json_decref(f);
 		f = NULL;
 	}

@@ -244,6 +244,25 @@ bool ab_item_glob(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return keep(s, n, out);
 }
 
+/* Which rules there are the snapshot's options know. */
+bool ab_item_admit(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	size_t rule = 0;
+
+	while (rule < n && ((s[rule] >= 'a' && s[rule] <= 'z') ||
+			    (s[rule] >= '0' && s[rule] <= '9') ||
+			    s[rule] == '-'))
+		rule++;
+	if (rule == 0 || rule == n || s[rule] != ':')
+		return refuse(why, "names no rule; write RULE:PATTERN, "
+				   "\"jwt:docs/*.md\"");
+	rule++;
+	if (rule < n && s[rule] == '/')
+		rule++;
+	return ab_item_glob(s + rule, n - rule, out, why) &&
+	       keep(s, n, out);
+}
+
 bool ab_item_protect(const char *s, size_t n, char *out,
 		     char why[AB_WHY_SIZE])
 {

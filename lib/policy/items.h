@@ -30,6 +30,8 @@ bool ab_item_at(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_dir(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_env(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_glob(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
+/* "RULE:PATTERN": a rule of the content scan, and a pattern. */
+bool ab_item_admit(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_protect(const char *s, size_t n, char *out,
 		     char why[AB_WHY_SIZE]);
 bool ab_item_syscall(const char *s, size_t n, char *out,

@@ -256,6 +256,7 @@ static const ab_field guard_table[] = {
 static const ab_field snapshot_table[] = {
 	SET("exclude", ab_item_glob, AB_R_UNION),
 	SET("include", ab_item_glob, AB_R_SUBSET),
+	SET("admit", ab_item_admit, AB_R_SUBSET),
 	ENUM("git", git_copies, 0),
 	STRING("git_base", ab_item_argument, AB_R_SAME),
 	NUMBER("max_bytes", AB_T_SIZE, AB_R_MIN, 0),

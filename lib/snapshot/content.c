@@ -60,6 +60,12 @@ struct ab_content {
 	unsigned kind;
 	bool is_found;
 	ab_content_finding finding;
+	/* rules that do not count in this file, and those of them that found
+	   something already, which need not be looked for again */
+	uint64_t admits[AB_CONTENT_ROWS / 64], met[AB_CONTENT_ROWS / 64];
+	size_t met_count;
+	ab_content_finding admitted; /* the first */
+	uint16_t rules[AB_CONTENT_ROWS]; /* the number of each row's */
 	lane raw, wide;
 	/* UTF-16: the next block, and how the one before it was */
 	uint64_t block;
@@ -77,6 +83,12 @@ ab_content *ab_content_new(void)
 	if (!s)
 		return NULL;
 	ab_content_anchors_make(&s->anchors);
+	for (size_t i = 1; i < ab_content_row_count; i++) {
+		bool is_same = strcmp(ab_content_rows[i].id,
+				      ab_content_rows[i - 1].id) == 0;
+
+		s->rules[i] = (uint16_t)(s->rules[i - 1] + !is_same);
+	}
 	s->find = ab_content_find_best();
 	s->raw.bytes = s->memory[0] + FRONT;
 	s->wide.bytes = s->memory[1] + FRONT;
@@ -138,12 +150,38 @@ void ab_content_begin(ab_content *s, enum ab_content_level level,
 	s->kind = level == AB_CONTENT_OFF ? 0 : kind_of(path, n);
 	s->is_found = false;
 	memset(&s->finding, 0, sizeof(s->finding));
+	memset(s->admits, 0, sizeof(s->admits));
+	memset(s->met, 0, sizeof(s->met));
+	s->met_count = 0;
 	lane_begin(&s->raw);
 	lane_begin(&s->wide);
 	s->block = 0;
 	s->before = 0;
 	s->is_joined = false;
 	s->piece_count = 0;
+}
+
+static bool has_rule(const uint64_t *set, size_t rule)
+{
+	return set[rule / 64] >> (rule % 64) & 1;
+}
+
+static void add_rule(uint64_t *set, size_t rule)
+{
+	set[rule / 64] |= UINT64_C(1) << (rule % 64);
+}
+
+void ab_content_admit(ab_content *s, size_t rule)
+{
+	if (rule < AB_CONTENT_ROWS)
+		add_rule(s->admits, rule);
+}
+
+size_t ab_content_admitted(const ab_content *s, ab_content_finding *finding)
+{
+	if (s->met_count && finding)
+		*finding = s->admitted;
+	return s->met_count;
 }
 
 /* Eight bytes at once: Warren, Hacker's Delight, section 6-1. */
@@ -199,8 +237,23 @@ static ab_content_finding finding_at(const ab_content *s, const lane *l,
 	return f;
 }
 
-static void report(ab_content *s, const ab_content_finding *f)
+static size_t rule_of(const ab_content *s, const ab_content_row *row)
 {
+	return s->rules[row - ab_content_rows];
+}
+
+static void report(ab_content *s, const ab_content_row *row,
+		   const ab_content_finding *f)
+{
+	size_t rule = rule_of(s, row);
+
+	if (has_rule(s->admits, rule)) {
+		if (s->met_count == 0)
+			s->admitted = *f;
+		s->met_count += !has_rule(s->met, rule);
+		add_rule(s->met, rule);
+		return;
+	}
 	if (s->is_found)
 		return;
 	s->is_found = true;
@@ -225,14 +278,14 @@ static void matched(ab_content *s, lane *l, const ab_content_row *row,
 	if (word) {
 		half->has_word = true;
 		if (half->is_waiting)
-			report(s, &half->finding);
+			report(s, row, &half->finding);
 		return;
 	}
 	if (needs && !half->has_word && half->is_waiting)
 		return;
 	f = finding_at(s, l, row, first);
 	if (!needs || half->has_word) {
-		report(s, &f);
+		report(s, row, &f);
 		return;
 	}
 	half->is_waiting = true;
@@ -255,6 +308,8 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	if (row->tier == 'M' && s->level != AB_CONTENT_STRICT)
 		return;
 	if ((row->flags & AB_ROW_NOT_LOCK) && (s->kind & AB_CONTENT_LOCK_FILE))
+		return;
+	if (s->met_count && has_rule(s->met, rule_of(s, row)))
 		return;
 	if (!ab_content_shape(row->shape, row->flags & AB_ROW_FOLD, &w, &m))
 		return;

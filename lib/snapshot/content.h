@@ -52,6 +52,11 @@ void ab_content_free(ab_content *scanner);
 void ab_content_begin(ab_content *scanner, enum ab_content_level level,
 		      const char *path, size_t n);
 /*
+ * Behind ab_content_begin(): findings of this rule (a number below
+ * ab_content_rule_count()) do not count in this file; those of the others do.
+ */
+void ab_content_admit(ab_content *scanner, size_t rule);
+/*
  * True: a finding counts already; more need not be fed. False says nothing
  * before ab_content_end(): bytes are collected and scanned in large pieces.
  */
@@ -62,9 +67,19 @@ bool ab_content_feed(ab_content *scanner, const void *p, size_t n);
  * scanner then waits for another ab_content_begin().
  */
 bool ab_content_end(ab_content *scanner, ab_content_finding *finding);
+/*
+ * Behind ab_content_end(): how many rules were admitted that found something,
+ * and the first finding (may be NULL) when that is not 0.
+ */
+size_t ab_content_admitted(const ab_content *scanner,
+			   ab_content_finding *finding);
 
 /* The rules, for the manual, tests and `agentbox snapshot explain`. */
 size_t ab_content_rule_count(void);
 const char *ab_content_rule_id(size_t i);
+/* 'H' when one of its spellings is sure by its form, else 'M'. */
+char ab_content_rule_tier(size_t i);
+/* The number of the rule of this name, or ab_content_rule_count(). */
+size_t ab_content_rule_find(const char *id, size_t n);
 
 #endif

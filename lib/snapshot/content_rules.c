@@ -312,11 +312,44 @@ size_t ab_content_rule_count(void)
 	return n;
 }
 
+/* The first row of a rule; ab_content_row_count when there is none. */
+static size_t first_row(size_t rule)
+{
+	size_t row = 0;
+
+	while (row < ab_content_row_count &&
+	       (!begins_rule(row) || rule-- != 0))
+		row++;
+	return row;
+}
+
 const char *ab_content_rule_id(size_t i)
 {
-	for (size_t row = 0; row < ab_content_row_count; row++) {
-		if (begins_rule(row) && i-- == 0)
-			return ab_content_rows[row].id;
+	size_t row = first_row(i);
+
+	return row < ab_content_row_count ? ab_content_rows[row].id : NULL;
+}
+
+char ab_content_rule_tier(size_t i)
+{
+	size_t row = first_row(i);
+
+	do {
+		if (row == ab_content_row_count ||
+		    ab_content_rows[row].tier == 'H')
+			return 'H';
+		row++;
+	} while (row < ab_content_row_count && !begins_rule(row));
+	return 'M';
+}
+
+size_t ab_content_rule_find(const char *id, size_t n)
+{
+	size_t i = 0;
+
+	for (const char *at; (at = ab_content_rule_id(i)); i++) {
+		if (strlen(at) == n && memcmp(at, id, n) == 0)
+			break;
 	}
-	return NULL;
+	return i;
 }

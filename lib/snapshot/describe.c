@@ -76,7 +76,7 @@ static json_t *describe(const ab_record *r)
 	if (!source)
 		return NULL;
 	ab_hex(r->tail.manifest, AB_SHA256_SIZE, digest + strlen(digest));
-	return json_pack("{s:O, s:O*, s:I, s:s, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:O, s:O*, s:I, s:s, s:I, s:I, s:I, s:I, s:I}",
 			 "source", json_object_get(source, "path"),
 			 "encoded", json_object_get(source, "encoded"),
 			 "generation", (json_int_t)r->head.generation,
@@ -84,7 +84,8 @@ static json_t *describe(const ab_record *r)
 			 "files", (json_int_t)r->tail.files,
 			 "directories", (json_int_t)r->tail.directories,
 			 "bytes", (json_int_t)r->tail.bytes,
-			 "left_out", (json_int_t)r->tail.left_out);
+			 "left_out", (json_int_t)r->tail.left_out,
+			 "admitted", (json_int_t)r->tail.admitted);
 }
 
 static int32_t slurp(int dest_fd, const char *name, char **text, size_t *n,

@@ -390,6 +390,22 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 	out->mark = j.mark;
 }
 
+void ab_filter_begin_content(const ab_filter *filter, ab_content *scanner,
+			     enum ab_content_level level, const char *path,
+			     size_t n)
+{
+	ab_content_begin(scanner, level, path, n);
+	for (size_t i = 0; i < filter->admit.count; i++) {
+		const ab_pattern *p = &filter->admit.list[i];
+
+		/* of tier H one file: a directory of that name is none */
+		if (ab_pattern_covers(p, path, n, false, 0) &&
+		    (ab_pattern_matches(p, path, n, false, 0) ||
+		     ab_content_rule_tier(p->rule) == 'M'))
+			ab_content_admit(scanner, p->rule);
+	}
+}
+
 void ab_filter_listing(const ab_filter *filter, const char *path, size_t n,
 		       const ab_filter_names *entries, ab_filter_verdict *out)
 {

@@ -17,6 +17,7 @@
 
 #include "agentbox/base.h"
 #include "base/attr.h"
+#include "snapshot/content.h"
 #include "wire/codec.h"
 
 /* A pattern longer, or with more `**`, is refused when the filter is made. */
@@ -48,6 +49,15 @@ typedef struct ab_filter_options {
 	 */
 	const char *const *include;
 	size_t include_count;
+	/*
+	 * "RULE:PATTERN": what this rule of the content scan finds in these
+	 * files does not count; the other rules' findings do. Patterns as in
+	 * include, and a directory stands for all below it. A rule of tier H
+	 * is sure by its form, so what it finds is admitted file by file:
+	 * only a path from the root without wildcards.
+	 */
+	const char *const *admit;
+	size_t admit_count;
 } ab_filter_options;
 
 /* Why something is not in a snapshot; a stable name each. */
@@ -170,6 +180,14 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
  */
 void ab_filter_listing(const ab_filter *filter, const char *path, size_t n,
 		       const ab_filter_names *entries, ab_filter_verdict *out);
+
+/*
+ * Begin the scan of a file of the tree (ab_content_begin()), with what the
+ * host admits there.
+ */
+void ab_filter_begin_content(const ab_filter *filter, ab_content *scanner,
+			     enum ab_content_level level, const char *path,
+			     size_t n);
 
 /*
  * Is the whole content of a file, at most AB_FILTER_PROOF_MAX bytes, what

@@ -52,6 +52,53 @@ static int32_t take(ab_patterns *patterns, const char *list,
 	return 0;
 }
 
+/* The rule's name up to the colon, a pattern behind it. */
+static int32_t admit(ab_patterns *patterns, const char *text, size_t i,
+		     agentbox_error **err)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+	size_t n = colon ? (size_t)(colon - text) : 0, rule;
+	char where[32];
+	int r;
+
+	snprintf(where, sizeof(where), "admit[%zu]", i);
+	if (!n)
+		return ab_error_set(err, AGENTBOX_EPOLICY, where,
+				    "names no rule; write RULE:PATTERN, "
+				    "\"jwt:docs/*.md\"");
+	rule = ab_content_rule_find(text, n);
+	if (rule == ab_content_rule_count())
+		return ab_error_set(err, AGENTBOX_EPOLICY, where,
+				    "\"%.*s\" is no rule of the content scan; "
+				    "a report names the rule of each finding",
+				    n < 64 ? (int)n : 64, text);
+	r = ab_patterns_add(patterns, colon + 1, strlen(colon + 1), 0);
+	if (r < 0)
+		return refuse(err, "admit", i, r);
+	patterns->list[patterns->count - 1].rule = (uint16_t)rule;
+	if (ab_content_rule_tier(rule) == 'H' &&
+	    !ab_pattern_is_exact(&patterns->list[patterns->count - 1]))
+		return ab_error_set(err, AGENTBOX_EPOLICY, where,
+				    "what \"%.*s\" finds is sure by its form: "
+				    "it is admitted in one file at a time, by "
+				    "its path from the root without wildcards "
+				    "(\"/x\" for one at the top)", (int)n,
+				    text);
+	return 0;
+}
+
+static int32_t take_admits(ab_patterns *patterns, const char *const *from,
+			   size_t count, agentbox_error **err)
+{
+	int32_t rc = 0;
+
+	if (ab_patterns_init(patterns, count) < 0)
+		return ab_error_nomem(err);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = admit(patterns, from[i], i, err);
+	return rc;
+}
+
 static void find_below(ab_filter *filter)
 {
 	size_t count = 0;
@@ -74,7 +121,8 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 				    "unknown filter profile %d",
 				    (int)options->profile);
 	if (options->exclude_count > AB_FILTER_PATTERNS_MAX ||
-	    options->include_count > AB_FILTER_PATTERNS_MAX)
+	    options->include_count > AB_FILTER_PATTERNS_MAX ||
+	    options->admit_count > AB_FILTER_PATTERNS_MAX)
 		return ab_error_set(err, AGENTBOX_ELIMIT, NULL,
 				    "more than %d patterns",
 				    AB_FILTER_PATTERNS_MAX);
@@ -92,6 +140,9 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 		rc = take(&filter->include, "include", options->include,
 			  options->include_count, AB_PATTERN_MAY_FORCE, err);
 	if (rc == 0)
+		rc = take_admits(&filter->admit, options->admit,
+				 options->admit_count, err);
+	if (rc == 0)
 		*out = ab_steal(&filter);
 	return rc;
 }
@@ -102,6 +153,7 @@ void ab_filter_free(ab_filter *filter)
 		return;
 	ab_patterns_end(&filter->exclude);
 	ab_patterns_end(&filter->include);
+	ab_patterns_end(&filter->admit);
 	ab_match_free(filter->match);
 	free(filter);
 }
@@ -122,6 +174,7 @@ void ab_filter_put(ab_writer *w, const ab_filter_options *options)
 	ab_put_u8(w, (uint8_t)options->profile);
 	put_list(w, options->exclude, options->exclude_count);
 	put_list(w, options->include, options->include_count);
+	put_list(w, options->admit, options->admit_count);
 }
 
 /* An array of borrowed strings; NULL with *count 0, or for want of memory. */
@@ -147,10 +200,12 @@ int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err)
 		.profile = (enum ab_filter_profile)ab_get_u8(r)};
 	ab_autofree const char **exclude = NULL;
 	ab_autofree const char **include = NULL;
+	ab_autofree const char **admit_list = NULL;
 	bool has_memory = true;
 
 	exclude = get_list(r, &options.exclude_count, &has_memory);
 	include = get_list(r, &options.include_count, &has_memory);
+	admit_list = get_list(r, &options.admit_count, &has_memory);
 	if (!has_memory)
 		return ab_error_nomem(err);
 	if (r->bad)
@@ -158,6 +213,7 @@ int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err)
 				    "malformed filter in the plan");
 	options.exclude = exclude;
 	options.include = include;
+	options.admit = admit_list;
 	return ab_filter_new(&options, out, err);
 }
 

@@ -15,6 +15,7 @@
 struct ab_filter {
 	enum ab_filter_profile profile;
 	ab_patterns exclude, include;
+	ab_patterns admit; /* with the rule of each */
 	ab_match *match;
 	/* the rules about what is below a directory; NULL ends them */
 	const struct ab_name_rule *below[AB_FILTER_BELOW_MAX + 1];

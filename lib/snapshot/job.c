@@ -112,7 +112,9 @@ static int32_t record(agentbox_snapshot *s, const char *type,
 	     json_object_set_new(f, "files", json_integer(
 			(json_int_t)s->done.files)) < 0 ||
 	     json_object_set_new(f, "left_out", json_integer(
-			(json_int_t)s->done.left_out)) < 0))
+			(json_int_t)s->done.left_out)) < 0 ||
+	     json_object_set_new(f, "admitted", json_integer(
+			(json_int_t)s->done.admitted)) < 0))
 		return ab_error_nomem(err);
 	if (f && s->error &&
 	    json_object_set_new(f, "reason",
@@ -519,7 +521,7 @@ int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 	const ab_copy_done *d = &job->done;
 	ab_auto(json_t) *v = json_pack(
 		"{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-		"s:s}",
+		"s:I, s:s}",
 		"job", job_name(job->job), "unchanged", (int)d->unchanged,
 		"generation", (json_int_t)d->generation,
 		"files", (json_int_t)d->files,
@@ -528,6 +530,7 @@ int32_t agentbox_snapshot_to_json(const agentbox_snapshot *job,
 		"copied", (json_int_t)d->copied,
 		"linked", (json_int_t)d->linked,
 		"left_out", (json_int_t)d->left_out,
+		"admitted", (json_int_t)d->admitted,
 		"torn", (json_int_t)d->torn,
 		"raced", (json_int_t)d->raced,
 		"swap_ns", (json_int_t)d->swap_ns, "digest", job->digest);
@@ -590,6 +593,8 @@ static int32_t put_filter(ab_writer *w, const agentbox_snapshot_options *o,
 		.exclude_count = o->exclude.count,
 		.include = (const char *const *)o->include.items,
 		.include_count = o->include.count,
+		.admit = (const char *const *)o->admit.items,
+		.admit_count = o->admit.count,
 	};
 
 	ab_writer_init(w, AB_MAX_PLAN_BYTES);

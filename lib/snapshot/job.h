@@ -31,7 +31,7 @@ struct agentbox_snapshot_options {
 	uint32_t max_depth;
 	uint32_t git_mode; /* enum ab_copy_git */
 	char *git_base;	   /* owned, or NULL */
-	ab_patterns exclude, include;
+	ab_patterns exclude, include, admit;
 	agentbox_audit *audit; /* a reference, or NULL */
 };
 

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ void agentbox_snapshot_options_free(agentbox_snapshot_options *options)
 		return;
 	patterns_end(&options->exclude);
 	patterns_end(&options->include);
+	patterns_end(&options->admit);
 	free(options->git_base);
 	agentbox_audit_unref(options->audit);
 	free(options);
@@ -174,31 +176,45 @@ int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
 	return 0;
 }
 
+enum list { EXCLUDE, INCLUDE, ADMIT };
+
+static ab_patterns *list_of(agentbox_snapshot_options *o, enum list which)
+{
+	return which == EXCLUDE ? &o->exclude
+	       : which == INCLUDE ? &o->include
+				  : &o->admit;
+}
+
 /* One pattern alone makes a filter, or is refused in the filter's words. */
-static int32_t try_pattern(const char *pattern, bool is_include,
+static int32_t try_pattern(const char *pattern, enum list which,
 			   agentbox_error **err)
 {
 	ab_auto(ab_filter) *filter = NULL;
 	const char *const one[] = { pattern };
-	ab_filter_options o = { .profile = AB_FILTER_STRICT };
+	ab_filter_options o = {
+		.profile = AB_FILTER_STRICT,
+		.exclude = one,
+		.exclude_count = which == EXCLUDE,
+		.include = one,
+		.include_count = which == INCLUDE,
+		.admit = one,
+		.admit_count = which == ADMIT,
+	};
 
-	if (is_include) {
-		o.include = one;
-		o.include_count = 1;
-	} else {
-		o.exclude = one;
-		o.exclude_count = 1;
-	}
 	return ab_filter_new(&o, &filter, err);
 }
 
-static int32_t add(ab_patterns *list, const char *pattern, bool is_include,
-		   agentbox_error **err)
+static int32_t add(agentbox_snapshot_options *options, const char *pattern,
+		   enum list which, agentbox_error **err)
 {
-	int32_t rc = try_pattern(pattern, is_include, err);
+	int32_t rc = given(options, pattern, "pattern", err);
+	ab_patterns *list;
 
+	if (rc == 0)
+		rc = try_pattern(pattern, which, err);
 	if (rc < 0)
 		return rc;
+	list = list_of(options, which);
 	if (list->count >= AB_FILTER_PATTERNS_MAX)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "",
 				    "more than %d patterns",
@@ -219,18 +235,21 @@ int32_t agentbox_snapshot_options_add_exclude(
 	agentbox_snapshot_options *options, const char *pattern,
 	agentbox_error **err)
 {
-	int32_t rc = given(options, pattern, "pattern", err);
-
-	return rc < 0 ? rc : add(&options->exclude, pattern, false, err);
+	return add(options, pattern, EXCLUDE, err);
 }
 
 int32_t agentbox_snapshot_options_add_include(
 	agentbox_snapshot_options *options, const char *pattern,
 	agentbox_error **err)
 {
-	int32_t rc = given(options, pattern, "pattern", err);
+	return add(options, pattern, INCLUDE, err);
+}
 
-	return rc < 0 ? rc : add(&options->include, pattern, true, err);
+int32_t agentbox_snapshot_options_add_admit(
+	agentbox_snapshot_options *options, const char *admission,
+	agentbox_error **err)
+{
+	return add(options, admission, ADMIT, err);
 }
 
 int32_t agentbox_snapshot_options_set_hashes(
@@ -317,19 +336,26 @@ int32_t agentbox_snapshot_options_set_audit(
 
 /* --- a policy's section --- */
 
-static int32_t add_all(ab_patterns *list, const json_t *array, bool is_include,
-		       agentbox_error **err)
+/* The pattern that is wrong is told by its place in the document. */
+static int32_t add_all(agentbox_snapshot_options *o, const json_t *section,
+		       const char *key, enum list which, agentbox_error **err)
 {
-	for (size_t i = 0; i < json_array_size(array); i++) {
+	const json_t *array = json_object_get(section, key);
+	ab_auto(agentbox_error) *error = NULL;
+	char where[64];
+	int32_t rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < json_array_size(array); i++) {
 		const char *s = json_string_value(json_array_get(array, i));
-		int32_t rc = s ? add(list, s, is_include, err) :
-				 ab_error_set(err, AGENTBOX_EPOLICY,
-					      "/snapshot",
-					      "a pattern is no string");
-		if (rc < 0)
-			return rc;
+
+		snprintf(where, sizeof(where), "/snapshot/%s/%zu", key, i);
+		rc = s ? add(o, s, which, &error) :
+			 ab_error_set(&error, AGENTBOX_EPOLICY, where,
+				      "a pattern is no string");
 	}
-	return 0;
+	return rc < 0 ? ab_error_set(err, rc, where, "%s: %s", where,
+				     agentbox_error_get_message(error))
+		      : 0;
 }
 
 /* git and git_base; the latter means nothing without "range". */
@@ -382,11 +408,11 @@ static int32_t set_section(agentbox_snapshot_options *options,
 	if (git && rc == 0)
 		rc = set_git(options, git, section, err);
 	if (rc == 0)
-		rc = add_all(&options->exclude,
-			     json_object_get(section, "exclude"), false, err);
+		rc = add_all(options, section, "exclude", EXCLUDE, err);
 	if (rc == 0)
-		rc = add_all(&options->include,
-			     json_object_get(section, "include"), true, err);
+		rc = add_all(options, section, "include", INCLUDE, err);
+	if (rc == 0)
+		rc = add_all(options, section, "admit", ADMIT, err);
 	return rc;
 }
 
@@ -413,12 +439,13 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 	if (!o)
 		return ab_error_nomem(err);
 	*o = *options;
-	o->exclude = o->include = (ab_patterns){ 0 };
+	o->exclude = o->include = o->admit = (ab_patterns){ 0 };
 	o->audit = NULL;
 	o->git_base = options->git_base ? ab_strdup(options->git_base) : NULL;
 	if ((options->git_base && !o->git_base) ||
 	    copy_all(&o->exclude, &options->exclude) < 0 ||
-	    copy_all(&o->include, &options->include) < 0)
+	    copy_all(&o->include, &options->include) < 0 ||
+	    copy_all(&o->admit, &options->admit) < 0)
 		rc = ab_error_nomem(err);
 	if (rc == 0)
 		rc = set_section(o, section, err);

@@ -86,6 +86,16 @@ int ab_patterns_add(ab_patterns *patterns, const char *text, size_t n,
 	return 0;
 }
 
+bool ab_pattern_is_exact(const ab_pattern *p)
+{
+	if (!p->is_anchored || p->is_directory)
+		return false;
+	for (size_t i = 0; i < p->len; i++)
+		if (strchr("*?[\\", p->match[i]))
+			return false;
+	return true;
+}
+
 bool ab_pattern_matches(const ab_pattern *p, const char *path, size_t n,
 			bool is_directory, unsigned glob_flags)
 {

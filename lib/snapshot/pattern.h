@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 
@@ -18,6 +19,7 @@ typedef struct ab_pattern {
 	bool is_directory; /* had a trailing slash */
 	bool is_anchored;  /* from the root of the tree */
 	bool is_forced;	   /* had "force:" in front */
+	uint16_t rule;	   /* of a list of admissions: whose findings */
 } ab_pattern;
 
 typedef struct ab_patterns {
@@ -35,6 +37,9 @@ int ab_patterns_add(ab_patterns *patterns, const char *text, size_t n,
 		    unsigned flags);
 int ab_patterns_init(ab_patterns *patterns, size_t room);
 void ab_patterns_end(ab_patterns *patterns);
+
+/* One place and no other: from the root, no directory, no wildcard. */
+bool ab_pattern_is_exact(const ab_pattern *p);
 
 /* The path itself, not what is below a match. glob_flags as in glob.h. */
 bool ab_pattern_matches(const ab_pattern *p, const char *path, size_t n,

@@ -57,7 +57,9 @@ typedef struct ab_record_entry {
 	uint32_t mode; /* st_mode of the source */
 	uint32_t flags;
 	uint32_t path_len;
-	uint32_t reserved;
+	/* a rule of the content scan whose finding the host admits in it: its
+	   number and one more, 0 none; and the line, 0 unknown */
+	uint16_t admitted, admitted_line;
 	uint8_t sha256[AB_SHA256_SIZE];
 } ab_record_entry;
 
@@ -71,7 +73,7 @@ typedef struct ab_record_git {
 } ab_record_git;
 
 typedef struct ab_record_tail {
-	uint64_t entries, files, directories, bytes, left_out;
+	uint64_t entries, files, directories, bytes, left_out, admitted;
 	uint64_t tree_dev, tree_ino; /* the published directory */
 	uint64_t report_len;
 	uint8_t manifest[AB_SHA256_SIZE]; /* digest of the manifest */

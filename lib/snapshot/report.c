@@ -51,7 +51,9 @@ void ab_report_left_out(ab_report *report, const char *path, size_t n,
 	ab_line_add(&line, "{");
 	ab_line_path(&line, path, n);
 	ab_line_add(&line, ",\"reason\":\"");
-	ab_line_add(&line, ab_left_out_name(why->reason));
+	ab_line_add(&line, why->reason == AB_KEPT
+				   ? "admitted"
+				   : ab_left_out_name(why->reason));
 	ab_line_add(&line, "\"");
 	if (why->rule && why->rule[0]) {
 		ab_line_add(&line, ",\"rule\":\"");

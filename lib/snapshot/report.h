@@ -27,7 +27,7 @@ int ab_report_begin(ab_report *report);
 void ab_report_end(ab_report *report);
 
 typedef struct ab_report_left {
-	enum ab_left_out reason;
+	enum ab_left_out reason; /* AB_KEPT: the finding is admitted */
 	const char *rule; /* "": none */
 	char tier;	  /* 0: none */
 	uint64_t line;	  /* 0: unknown */

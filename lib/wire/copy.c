@@ -196,6 +196,7 @@ void ab_copy_done_put(ab_writer *w, const ab_copy_done *m)
 	ab_put_u64(w, m->left_out);
 	ab_put_u64(w, m->torn);
 	ab_put_u64(w, m->raced);
+	ab_put_u64(w, m->admitted);
 	ab_put_u64(w, m->swap_ns);
 	ab_put_str(w, m->digest);
 	put_id(w, m->git_head);
@@ -217,6 +218,7 @@ int ab_copy_done_get(ab_reader *r, ab_copy_done *m)
 	m->left_out = ab_get_u64(r);
 	m->torn = ab_get_u64(r);
 	m->raced = ab_get_u64(r);
+	m->admitted = ab_get_u64(r);
 	m->swap_ns = ab_get_u64(r);
 	m->digest = ab_get_str(r);
 	m->git_head = ab_get_str(r);

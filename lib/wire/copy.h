@@ -102,6 +102,7 @@ typedef struct ab_copy_done {
 	uint64_t files, directories, bytes; /* in the snapshot */
 	uint64_t copied, linked; /* files read anew, and taken over */
 	uint64_t left_out, torn, raced;
+	uint64_t admitted; /* files kept although a rule found something */
 	uint64_t swap_ns;    /* what the exchange took */
 	const char *digest;  /* "sha256:..." of the manifest; "" without */
 	/* of a repository, "" where there is none: the commits that were made,
@@ -120,7 +121,8 @@ typedef struct ab_copy_failed {
 /*
  * The report: JSON lines in byte order of the paths, for the host and the
  * source's owner only. MAKE, EXPLAIN, PACK, UNPACK: what was left out
- * {"path", "reason", "rule", "tier", "line"}; VERIFY: what is wrong
+ * {"path", "reason", "rule", "tier", "line"}, and in its place what was kept
+ * although a rule found something, with "reason": "admitted"; VERIFY: what is wrong
  * {"path", "problem"}; what only the base of a range leaves out
  * has "in": "base" and stands after the rest. Bytes that are no UTF-8 are
  * \xNN in `path`, and "encoded": true says so.

@@ -77,6 +77,19 @@ static bool is_same(comparison *c, const entry *e)
 	       is_same_content(c->g, c->here.text, &c->entry);
 }
 
+/* As it was when it was scanned, with the same rules and options. */
+static void take_admitted(comparison *c, entry *e)
+{
+	const char *rule = copy_admitted_rule(&c->entry);
+
+	if (!rule)
+		return;
+	e->flags |= ENTRY_ADMITTED;
+	e->rule = tree_rule(&c->g->tree, rule);
+	e->tier = (uint8_t)ab_content_rule_tier(c->entry.admitted - 1u);
+	e->count = c->entry.admitted_line;
+}
+
 static void compare_file(comparison *c, uint32_t index)
 {
 	entry *e = &c->g->tree.entries[index];
@@ -91,6 +104,7 @@ static void compare_file(comparison *c, uint32_t index)
 		e->flags |= ENTRY_MATCH;
 		e->first = (uint32_t)(c->at / 8);
 		e->reason = AB_KEPT;
+		take_admitted(c, e);
 	} else {
 		c->differs = true;
 	}

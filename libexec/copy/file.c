@@ -37,6 +37,7 @@ typedef struct attempt {
 	struct stat st;
 	ring_record *record; /* NULL outside the ring */
 	ab_record_entry source;
+	ab_content_finding admitted; /* when source.admitted is not 0 */
 } attempt;
 
 static enum outcome leave(attempt *a, enum ab_left_out reason)
@@ -170,8 +171,11 @@ static enum outcome found(attempt *a)
 	tree *t = &a->g->tree;
 	entry *e = a->e;
 
-	if (!ab_content_end(a->g->content, &f))
+	if (!ab_content_end(a->g->content, &f)) {
+		if (ab_content_admitted(a->g->content, &a->admitted))
+			copy_set_admitted(&a->source, &a->admitted);
 		return KEPT;
+	}
 	e->reason = AB_OUT_CONTENT;
 	e->proof = 0;
 	e->tier = (uint8_t)f.tier;
@@ -182,8 +186,9 @@ static enum outcome found(attempt *a)
 
 static void begin_scan(attempt *a)
 {
-	ab_content_begin(a->g->content, a->g->job->plan.content_level,
-			 a->g->path.text, a->g->path.len);
+	ab_filter_begin_content(a->g->filter, a->g->content,
+				a->g->job->plan.content_level,
+				a->g->path.text, a->g->path.len);
 }
 
 /* Room in the ring for so much of the file, or the scratch memory. */
@@ -355,6 +360,20 @@ static enum outcome try_file(attempt *a, int dirfd)
 	return r;
 }
 
+/* What the report and the next generation say of it. */
+static void note_admitted(attempt *a)
+{
+	entry *e = a->e;
+
+	e->flags = (uint8_t)(e->flags & ~ENTRY_ADMITTED);
+	if (!a->source.admitted)
+		return;
+	e->flags |= ENTRY_ADMITTED;
+	e->tier = (uint8_t)a->admitted.tier;
+	e->rule = tree_rule(&a->g->tree, a->admitted.rule);
+	e->count = a->source.admitted_line;
+}
+
 int read_file(reading *g, int dirfd, uint32_t index, void (*enter)(reading *))
 {
 	attempt a = { .g = g, .index = index, .enter = enter };
@@ -372,6 +391,7 @@ int read_file(reading *g, int dirfd, uint32_t index, void (*enter)(reading *))
 	if (r != KEPT)
 		return 0;
 	a.e->reason = AB_KEPT;
+	note_admitted(&a);
 	g->finds_new = true;
 	g->bytes += (uint64_t)a.st.st_size;
 	g->counts.copied++;

@@ -115,6 +115,7 @@ typedef struct copy_read {
 	uint32_t damaged; /* the old generation is not what its record says */
 	uint64_t files, directories, bytes, copied, linked;
 	uint64_t left_out, torn, raced, base_left_out;
+	uint64_t admitted; /* as the report has them */
 	copy_git git;
 } copy_read;
 
@@ -134,6 +135,15 @@ void copy_send_failure(int sock, const copy_failure *failure);
 /* Fills *failure and returns -1, so that `return copy_fail(...)` ends. */
 int copy_fail(copy_failure *failure, int32_t code, int sys_errno,
 	      const char *where, const char *message);
+
+/*
+ * A rule of the content scan as a record's entry has it: the finding of one
+ * that the host admits. copy_admitted_rule() is NULL for none and for what is
+ * no rule's number.
+ */
+void copy_set_admitted(ab_record_entry *source,
+		       const ab_content_finding *finding);
+const char *copy_admitted_rule(const ab_record_entry *source);
 
 /* Is this one component, and neither "." nor ".."? */
 bool copy_is_name(const char *name, size_t n);

@@ -240,18 +240,26 @@ static int run_pass(passing *p, enum pass pass)
 
 /* --- the report ----------------------------------------------------------- */
 
+static bool has_finding(const entry *e)
+{
+	return e->reason == AB_OUT_CONTENT || (e->flags & ENTRY_ADMITTED);
+}
+
 static void report_entry(reading *g, ab_report *report, const entry *e)
 {
 	const ab_report_left why = {
 		.reason = (enum ab_left_out)e->reason,
 		.rule = g->tree.rules[e->rule],
 		.tier = (char)e->tier,
-		.line = e->kind == ENTRY_FILE && e->reason == AB_OUT_CONTENT
-				? e->count
-				: 0,
+		.line = e->kind == ENTRY_FILE && has_finding(e) ? e->count
+								: 0,
 	};
 
 	ab_report_left_out(report, g->path.text, g->path.len, &why);
+	if (e->reason == AB_KEPT) {
+		g->counts.admitted++;
+		return;
+	}
 	g->counts.left_out++;
 	if (e->reason == AB_OUT_TORN)
 		g->counts.torn++;
@@ -270,7 +278,7 @@ static void report_below(reading *g, ab_report *report, uint32_t index)
 		if (!path_push(&g->path, entry_name(&g->tree, e),
 			       e->name_len))
 			continue;
-		if (e->reason != AB_KEPT)
+		if (e->reason != AB_KEPT || (e->flags & ENTRY_ADMITTED))
 			report_entry(g, report, e);
 		/* depth is bounded by COPY_MAX_DEPTH */
 		if (is_walked(e))

@@ -500,6 +500,7 @@ static void fill_done(const supervision *s, ab_copy_done *done,
 	done->left_out = s->read.left_out + s->wrote.collisions;
 	done->torn = s->read.torn;
 	done->raced = s->read.raced;
+	done->admitted = s->read.admitted;
 	done->digest = "";
 	if (p->job == AB_COPY_SCRUB)
 		return; /* it counted itself */
@@ -526,6 +527,11 @@ static void fill_done(const supervision *s, ab_copy_done *done,
 		done->directories = tail->directories;
 		done->bytes = tail->bytes;
 		sum = tail->manifest;
+		/* nobody looked at the files of the same commits again */
+		if (s->read.git.has_head) {
+			done->left_out = tail->left_out;
+			done->admitted = tail->admitted;
+		}
 	}
 	memcpy(digest, "sha256:", 7);
 	ab_hex(sum, AB_SHA256_SIZE, digest + 7);

@@ -21,6 +21,7 @@ enum entry_kind { ENTRY_FILE, ENTRY_DIR, ENTRY_LINK, ENTRY_SPECIAL };
 #define ENTRY_MATCH 0x2u   /* as in the record; `first` says where */
 #define ENTRY_SKIPPED 0x4u /* left out before anything of it was listed */
 #define ENTRY_REACHED 0x8u /* a directory that the walk came to */
+#define ENTRY_ADMITTED 0x10u /* kept, though `rule` found something */
 
 typedef struct entry {
 	uint64_t ino;

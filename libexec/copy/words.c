@@ -74,6 +74,24 @@ bool copy_is_name(const char *name, size_t n)
 	       !(n == 2 && name[0] == '.' && name[1] == '.');
 }
 
+void copy_set_admitted(ab_record_entry *source,
+		       const ab_content_finding *finding)
+{
+	size_t rule = ab_content_rule_find(finding->rule,
+					   strlen(finding->rule));
+
+	source->admitted = (uint16_t)(rule + 1);
+	source->admitted_line = finding->line > UINT16_MAX
+					? 0
+					: (uint16_t)finding->line;
+}
+
+const char *copy_admitted_rule(const ab_record_entry *source)
+{
+	return source->admitted ? ab_content_rule_id(source->admitted - 1u)
+				: NULL;
+}
+
 uint64_t copy_most_entries(const ab_copy_plan *plan)
 {
 	uint64_t most;

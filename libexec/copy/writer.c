@@ -133,8 +133,9 @@ static int note_file(writing *g, const ab_record_entry *source)
 	if (source->flags & AB_RECORD_APART)
 		return note_apart(g, source);
 
+	if (e.admitted && !copy_admitted_rule(&e))
+		return refuse(g, "the reader admits what is no rule's");
 	e.path_len = (uint32_t)g->path.len;
-	e.reserved = 0;
 	ab_record_add(&g->record, &e, g->path.text);
 	g->wrote.files++;
 	g->wrote.bytes += e.size;
@@ -192,7 +193,7 @@ static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 		return 0;
 	g->path.text[g->path.len] = '/';
 	e.path_len = (uint32_t)g->path.len + 1;
-	e.reserved = 0;
+	e.admitted = e.admitted_line = 0;
 	ab_record_add(&g->record, &e, g->path.text);
 	g->path.text[g->path.len] = 0;
 	g->wrote.directories++;
@@ -571,6 +572,7 @@ static int finish_record(writing *g, int fd, size_t n)
 	int r;
 
 	tail.left_out = g->read.left_out;
+	tail.admitted = g->read.admitted;
 	fill_git(g, &tail);
 	memcpy(tail.manifest, g->wrote.digest, sizeof(tail.manifest));
 	if (fstat(g->tree_fd, &st))

@@ -74,17 +74,21 @@ static bool is_clean(build *b, node *e, const void *p, size_t n)
 		leave(e, AB_OUT_NAME);
 		return false;
 	}
-	ab_content_begin(b->content, b->job->plan.content_level, b->path.text,
-			 b->path.len);
+	ab_filter_begin_content(b->filter, b->content,
+				b->job->plan.content_level, b->path.text,
+				b->path.len);
 	(void)ab_content_feed(b->content, p, n);
-	if (!ab_content_end(b->content, &f))
+	if (ab_content_end(b->content, &f))
+		e->reason = AB_OUT_CONTENT;
+	else if (ab_content_admitted(b->content, &f))
+		e->flags |= NODE_ADMITTED;
+	else
 		return true;
-	e->reason = AB_OUT_CONTENT;
 	e->proof = 0;
 	e->tier = (uint8_t)f.tier;
 	e->rule = f.rule;
 	e->count = f.line > UINT32_MAX ? UINT32_MAX : (uint32_t)f.line;
-	return false;
+	return e->flags & NODE_ADMITTED;
 }
 
 static void keep_file(build *b, const side *s, node *e, const void *p,
@@ -342,6 +346,21 @@ int build_all(build *b)
 
 /* --- the report ---------------------------------------------------------- */
 
+static bool has_finding(const node *e)
+{
+	return e->reason == AB_OUT_CONTENT || (e->flags & NODE_ADMITTED);
+}
+
+static void count_line(build *b, const side *s, const node *e)
+{
+	if (e->reason == AB_KEPT)
+		b->counts.admitted++;
+	else if (s == b->base)
+		b->counts.base_left_out++;
+	else
+		b->counts.left_out++;
+}
+
 static void report_below(build *b, const side *s, const node *dir,
 			 ab_report *report)
 {
@@ -351,7 +370,7 @@ static void report_below(build *b, const side *s, const node *dir,
 			.reason = (enum ab_left_out)e->reason,
 			.rule = e->rule,
 			.tier = (char)e->tier,
-			.line = e->reason == AB_OUT_CONTENT ? e->count : 0,
+			.line = has_finding(e) ? e->count : 0,
 			.is_base = s == b->base,
 		};
 		size_t len = b->path.len;
@@ -359,13 +378,10 @@ static void report_below(build *b, const side *s, const node *dir,
 		if ((e->flags & NODE_HIDDEN) ||
 		    !path_push(&b->path, node_name(s, e), e->name_len))
 			continue;
-		if (e->reason != AB_KEPT) {
+		if (e->reason != AB_KEPT || (e->flags & NODE_ADMITTED)) {
 			ab_report_left_out(report, b->path.text, b->path.len,
 					   &why);
-			if (s == b->base)
-				b->counts.base_left_out++;
-			else
-				b->counts.left_out++;
+			count_line(b, s, e);
 		}
 		if (node_is_walked(e))
 			report_below(b, s, e, report);

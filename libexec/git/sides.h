@@ -17,6 +17,7 @@ enum node_kind { NODE_FILE, NODE_DIR, NODE_LINK, NODE_MODULE, NODE_OTHER };
 #define NODE_SKIPPED 0x2u /* left out before anything of it was listed */
 #define NODE_EXEC 0x4u
 #define NODE_EMPTY 0x8u  /* a directory of which nothing is kept */
+#define NODE_ADMITTED 0x20u /* kept, though `rule` found something */
 #define NODE_HIDDEN 0x10u /* left out because the head's is; not reported */
 
 typedef struct node {

@@ -320,6 +320,39 @@ def both_filters_judge_both_commits():
 
 
 @test
+def what_is_admitted_is_so_on_both_sides():
+    begin()
+    write("keep.c", "int keep;\n")
+    write("test/old.txt", "%s\n" % GITHUB)
+    write("test/key.txt", "%s\n" % GITHUB)
+    commit("one")
+    git("branch", "base")
+    git("rm", "-q", "test/old.txt")
+    write("more.c", "%s\n" % GITHUB)
+    commit("two")
+    admit = ("--admit", "github-pat-classic:test/key.txt", "--admit",
+             "github-pat-classic:test/old.txt")
+    done = snapshot(*admit, how="range=base").json
+    is_sound()
+    expect(git("diff", "--name-status", "HEAD~1", cwd=DST) ==
+           "D\ttest/old.txt\n", "difference")
+    expect(git("ls-files", cwd=DST).split() == ["keep.c", "test/key.txt"],
+           "head")
+    expect((done["left_out"], done["admitted"]) == (1, 2), done)
+    report = status(tool("snapshot", "explain", *admit, "--git", "range=base",
+                         "--json", SRC), 0).json["report"]
+    expect([(e["path"], e.get("in"), e["reason"], e["rule"], e["line"])
+            for e in report] ==
+           [("more.c", None, "content", "github-pat-classic", 1),
+            ("test/key.txt", None, "admitted", "github-pat-classic", 1),
+            ("test/old.txt", "base", "admitted", "github-pat-classic", 1)],
+           report)
+    again = status(tool("snapshot", "refresh", "--json", DST), 0).json
+    expect(again["unchanged"] and
+           (again["left_out"], again["admitted"]) == (1, 2), again)
+
+
+@test
 def the_hosts_patterns_hold_on_both_sides():
     project()
     done = snapshot("--exclude", "src/*", how="range=main").json

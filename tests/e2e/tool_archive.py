@@ -491,6 +491,23 @@ def row_37_content_is_looked_through():
 
 
 @test
+def a_finding_is_admitted_in_an_archive_too():
+    room()
+    admit = ("--admit", "github-pat-classic:src/config.txt", "--json")
+    got = unpack(tar_of(entry("src/config.txt", TOKEN),
+                        entry("src/other.txt", TOKEN)), *admit)
+    expect(files() == {"src/config.txt", MANIFEST}, files())
+    expect([e[:2] for e in report_of(got)] == [
+        ("src/config.txt", "admitted"), ("src/other.txt", "content")],
+           report_of(got))
+    tree()
+    write("src/config.txt", TOKEN)
+    expect("src/config.txt" in members(pack("tar", *admit[:2]), "tar"),
+           "packed")
+    expect("src/config.txt" not in members(pack("tar"), "tar"), "packed")
+
+
+@test
 def names_that_lead_out_are_refused_with_the_archive():
     room()
     for name in ("/abs", "../x", "a/../../x", "a/../b", "..", "a//b",

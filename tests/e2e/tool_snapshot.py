@@ -97,6 +97,94 @@ def a_name_with_a_line_break_is_one_line_of_the_report():
            lines)
 
 
+# what no service gave out, in two pieces for who scans this file
+TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+URL = "postgres" + "://app:Zq3Vb8LmXr5Tn1Wc@db.prod.corp.net:5432/x"
+
+
+def findings():
+    """A project in which the scan finds what its owner knows."""
+    tree()
+    write(SRC + "/docs/a.md", "one\n\nurl: %s\n" % URL)
+    write(SRC + "/docs/b/c.md", "url: %s\n" % URL)
+    write(SRC + "/docs/both.md", "url: %s\n%s\n" % (URL, TOKEN))
+    write(SRC + "/test/token.txt", TOKEN + "\n")
+
+
+def lines_of(*args):
+    done = status(tool("snapshot", *args, "--json"), 0)
+    return {(e["path"], e["reason"], e.get("rule"), e.get("line"))
+            for e in done.json["report"]}, done.json
+
+
+@test
+def a_finding_is_admitted_by_rule_and_place():
+    findings()
+    says(status(tool("snapshot", "copy", SRC, DST), 0), "2 files",
+         "7 left out")
+    status(tool("snapshot", "scrub", DST), 0)
+    known = ("--admit", "db-url:docs/", "--admit",
+             "github-pat-classic:test/token.txt")
+    report, counts = lines_of("explain", *known, SRC)
+    expect({("docs/a.md", "admitted", "db-url", 3),
+            ("docs/b/c.md", "admitted", "db-url", 1),
+            ("docs/both.md", "content", "github-pat-classic", 2),
+            ("test/token.txt", "admitted", "github-pat-classic", 1)} <=
+           report, report)
+    expect((counts["files"], counts["left_out"], counts["admitted"]) ==
+           (5, 4, 3), counts)
+    says(status(tool("snapshot", "copy", *known, SRC, DST), 0), "5 files",
+         "4 left out, 3 admitted")
+    expect({"docs/a.md", "docs/b/c.md", "test/token.txt"} <= files(DST) and
+           "docs/both.md" not in files(DST), files(DST))
+    lines = status(tool("snapshot", "explain", *known, SRC), 0).out.decode()
+    expect("docs/a.md:3\tadmitted: db-url\n" in lines, lines)
+    expect(TOKEN not in lines and "Zq3Vb8" not in lines, lines)
+
+
+@test
+def what_is_admitted_stays_so_until_the_options_change():
+    findings()
+    known = ("--admit", "db-url:docs/*.md")
+    status(tool("snapshot", "copy", *known, SRC, DST), 0)
+    done = status(tool("snapshot", "refresh", "--json", DST), 0).json
+    expect(done["unchanged"] and done["admitted"] == 1, done)
+    write(SRC + "/docs/d.md", "more: %s\n" % URL)
+    done = status(tool("snapshot", "refresh", "--json", DST), 0).json
+    expect((done["copied"], done["linked"], done["admitted"]) == (1, 3, 2),
+           done)
+    # an admitted file that comes to hold something else is out
+    write(SRC + "/docs/d.md", "more: %s\n%s\n" % (URL, TOKEN))
+    done = status(tool("snapshot", "refresh", "--json", DST), 0).json
+    expect(done["admitted"] == 1 and "docs/d.md" not in files(DST), done)
+    done = status(tool("snapshot", "refresh", "--admit", "jwt:docs/",
+                       "--json", DST), 0).json
+    expect(done["admitted"] == 0 and "docs/a.md" not in files(DST), done)
+
+
+@test
+def an_admission_that_is_none_or_too_wide_is_refused():
+    findings()
+    for text, word in (("docs/", "names no rule"), ("nosuch:x", "no rule"),
+                       ("github-pat-classic:*.txt", "one file at a time"),
+                       ("db-url:../x", "malformed")):
+        says(status(tool("snapshot", "copy", "--admit", text, SRC, DST), 2),
+             "--admit", word)
+    write(TOP + "/p.json", """{"agentbox": 1, "snapshot": {"admit":
+          ["db-url:docs/", "pem-private:*"]}}""")
+    says(status(tool("snapshot", "copy", "--policy", TOP + "/p.json", SRC,
+                     DST), 2), "/snapshot/admit/1")
+    says(status(tool("policy", "check", TOP + "/p.json"), 3),
+         "/snapshot/admit/1")
+    expect(not os.path.exists(DST), "it wrote")
+    write(TOP + "/p.json", """{"agentbox": 1, "snapshot": {"admit":
+          ["db-url:docs/a.md"]}}""")
+    status(tool("policy", "check", TOP + "/p.json"), 0)
+    says(status(tool("snapshot", "copy", "--policy", TOP + "/p.json", SRC,
+                     DST), 0), "1 admitted")
+    os.unlink(TOP + "/p.json")
+
+
 @test
 def a_refresh_remembers_its_options():
     tree()

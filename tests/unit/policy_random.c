@@ -52,6 +52,9 @@ static const char *const calls[] = { "ptrace", "bpf", "mount", "clone3",
 				     "io_uring_setup", NULL };
 static const char *const globs[] = { "docs/*.lock", "secret", "a/**/b",
 				     "*.key", "build", NULL };
+static const char *const admits[] = { "jwt:docs/", "db-url:*.md",
+				      "pem-private:a/b.pem", "k8s-secret-yaml"
+				      ":charts/**", NULL };
 static const char *const protects[] = { "builtin:code-that-runs-later",
 					"docs/*.lock", "protected", "*.lock",
 					NULL };
@@ -319,6 +322,7 @@ static void random_rest(uint64_t *seed, json_t *d)
 	o = json_object();
 	put_list(seed, o, "exclude", globs, 3);
 	put_list(seed, o, "include", globs, 3);
+	put_list(seed, o, "admit", admits, 3);
 	put_pick(seed, o, "git", gits);
 	/* two commits are not to be had without it */
 	put(o, "git_base", json_string("main"));
@@ -456,6 +460,8 @@ static const struct widening {
 	{ "/tools/allow", "{\"tools\":{\"allow\":[\"wider:x\"]}}", false },
 	{ "/snapshot/include",
 	  "{\"snapshot\":{\"include\":[\".env\"]}}", true },
+	{ "/snapshot/admit",
+	  "{\"snapshot\":{\"admit\":[\"jwt:wider\"]}}", true },
 	{ "/peering", "{\"peering\":\"read\"}", true },
 	{ "/orchestration/max_children",
 	  "{\"orchestration\":{\"max_children\":999}}", true },

@@ -501,6 +501,132 @@ START_TEST(one_long_line_is_no_matter)
 }
 END_TEST
 
+static void begin_admitting(const char *const *rules)
+{
+	ab_content_begin(scanner, AB_CONTENT_STRICT, "notes.txt", 9);
+	for (; *rules; rules++) {
+		size_t rule = ab_content_rule_find(*rules, strlen(*rules));
+
+		ck_assert_uint_lt(rule, ab_content_rule_count());
+		ab_content_admit(scanner, rule);
+	}
+}
+
+/* The rule that counts, "" for none; *admitted how many were let pass. */
+static const char *scan_admitting(const char *const *rules,
+				  const char *template, size_t step,
+				  size_t *admitted, ab_content_finding *first)
+{
+	ab_content_finding f = { .rule = "" };
+	size_t n;
+	char *p = content_text(&seed, template, &n);
+
+	begin_admitting(rules);
+	for (size_t at = 0; at < n; at += step)
+		ab_content_feed(scanner, p + at, n - at < step ? n - at : step);
+	(void)ab_content_end(scanner, &f);
+	*admitted = ab_content_admitted(scanner, first);
+	free(p);
+	return f.rule;
+}
+
+#define GITHUB "gh^^p_^C30^"
+#define KEY "AK^^IAQ3EGHIJ5KLMN7P2R"
+#define TWILIO "S^^K^h32^ # Twilio"
+
+START_TEST(what_is_admitted_does_not_count_and_the_rest_does)
+{
+	static const struct {
+		const char *rules[4], *template, *counts, *first;
+		size_t admitted;
+	} cases[] = {
+		{ { "github-pat-classic" }, "\n\n " GITHUB "\n", "",
+		  "github-pat-classic", 1 },
+		{ { "jwt" }, "\n\n " GITHUB "\n", "github-pat-classic", NULL,
+		  0 },
+		{ { "github-pat-classic" }, GITHUB "\n" KEY "\n",
+		  "aws-access-key-id", "github-pat-classic", 1 },
+		{ { "github-pat-classic" }, KEY "\n" GITHUB "\n",
+		  "aws-access-key-id", NULL, 0 },
+		{ { "aws-access-key-id", "github-pat-classic" },
+		  GITHUB " " KEY " " GITHUB "\n", "", "github-pat-classic",
+		  2 },
+		{ { "twilio" }, TWILIO "\n", "", "twilio", 1 },
+		{ { "twilio" }, "Twilio " TWILIO "\n" TWILIO, "", "twilio",
+		  1 },
+		{ { "mailgun" }, TWILIO "\n", "twilio", NULL, 0 },
+		{ { NULL }, "nothing", "", NULL, 0 },
+		{ { "jwt" }, "nothing", "", NULL, 0 },
+	};
+	static const size_t steps[] = { 1, 7, 65536 };
+
+	for (size_t i = 0; i < 3 * AB_ARRAY_LEN(cases); i++) {
+		size_t k = i / 3, admitted;
+		ab_content_finding first = { .rule = NULL };
+
+		ck_assert_str_eq(scan_admitting(cases[k].rules,
+						cases[k].template,
+						steps[i % 3], &admitted,
+						&first), cases[k].counts);
+		ck_assert_uint_eq(admitted, cases[k].admitted);
+		if (!cases[k].first) {
+			ck_assert_ptr_null(first.rule);
+			continue;
+		}
+		ck_assert_str_eq(first.rule, cases[k].first);
+		ck_assert_uint_eq(first.line,
+				  cases[k].template[0] == '\n' ? 3 : 1);
+	}
+}
+END_TEST
+
+START_TEST(an_admission_ends_with_its_file)
+{
+	static const char *const rules[] = { "github-pat-classic", NULL };
+	ab_content_finding f;
+	size_t n, admitted;
+	char *p = content_text(&seed, GITHUB, &n);
+
+	ck_assert_str_eq(scan_admitting(rules, GITHUB, 99, &admitted, &f), "");
+	ck_assert(scan(p, n, &f));
+	ck_assert_uint_eq(ab_content_admitted(scanner, &f), 0);
+	/* no rule's number: nothing is let pass */
+	ab_content_begin(scanner, AB_CONTENT_STRICT, "x", 1);
+	ab_content_admit(scanner, ab_content_rule_count());
+	ab_content_admit(scanner, SIZE_MAX);
+	ab_content_feed(scanner, p, n);
+	ck_assert(ab_content_end(scanner, &f));
+	free(p);
+}
+END_TEST
+
+START_TEST(a_rule_has_a_number_and_the_stricter_tier)
+{
+	static const struct {
+		const char *id;
+		char tier;
+	} tiers[] = { { "jwt", 'M' },	   { "pem-private", 'H' },
+		      { "db-url", 'M' },   { "stripe-secret", 'H' },
+		      { "twilio", 'M' },   { "aws-access-key-id", 'H' } };
+
+	for (size_t i = 0; i < ab_content_rule_count(); i++) {
+		const char *id = ab_content_rule_id(i);
+
+		ck_assert_uint_eq(ab_content_rule_find(id, strlen(id)), i);
+		ck_assert_uint_eq(ab_content_rule_find(id, strlen(id) - 1),
+				  RULES);
+	}
+	ck_assert_uint_eq(ab_content_rule_find("", 0), RULES);
+	for (size_t i = 0; i < AB_ARRAY_LEN(tiers); i++) {
+		const char *id = tiers[i].id;
+		size_t rule = ab_content_rule_find(id, strlen(id));
+
+		ck_assert_int_eq(ab_content_rule_tier(rule), tiers[i].tier);
+	}
+	ck_assert_int_eq(ab_content_rule_tier(RULES), 'H');
+}
+END_TEST
+
 #define ADD(name) tcase_add_test(tc, name)
 
 int main(void)
@@ -526,6 +652,9 @@ int main(void)
 	ADD(without_memory_there_is_no_scanner);
 	ADD(a_scan_needs_no_memory);
 	ADD(one_long_line_is_no_matter);
+	ADD(what_is_admitted_does_not_count_and_the_rest_does);
+	ADD(an_admission_ends_with_its_file);
+	ADD(a_rule_has_a_number_and_the_stricter_tier);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

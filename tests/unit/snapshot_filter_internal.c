@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "abtest.h"
+#include "base/attr.h"
 #include "base/error.h"
 #include "snapshot/filter.h"
 #include "snapshot_names.h"
@@ -251,6 +252,113 @@ START_TEST(a_filter_has_limits)
 }
 END_TEST
 
+START_TEST(an_admission_is_a_rule_and_where)
+{
+	static const char *const bad[] = {
+		"", ":", "jwt", ":docs", "jwt:", "jwt:/", "jwt:../x",
+		"jwt:!x", "Jwt:x", "jwt :x", "jwtx:x", "jw:x", "*:x",
+		"force:jwt:x", "jwt:a//b",
+		/* tier H: one file, by its path */
+		"pem-private:*.pem", "pem-private:x.pem", "pem-private:a/",
+		"pem-private:a/*.pem", "pem-private:a/**",
+		"pem-private:a/x?.pem", "pem-private:a/[x].pem",
+		"pem-private:/", "stripe-secret:*.md",
+	};
+	static const char *const good[] = {
+		"jwt:x", "jwt:*", "jwt:docs/", "jwt:docs/**/*.md",
+		"pem-private:a/x.pem", "pem-private:/x.pem",
+		"stripe-secret:docs/api.md",
+	};
+	const char *list[] = {"jwt:good", NULL};
+	ab_filter_options options = {.admit = list, .admit_count = 2};
+	ab_filter *filter = NULL;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++) {
+		agentbox_error *err = NULL;
+
+		list[1] = bad[i];
+		ck_assert_msg(ab_filter_new(&options, &filter, &err) ==
+			      AGENTBOX_EPOLICY, "%s", bad[i]);
+		ck_assert_str_eq(agentbox_error_get_where(err), "admit[1]");
+		agentbox_error_free(err);
+		ck_assert_ptr_null(filter);
+	}
+	list[1] = NULL;
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL),
+			 AGENTBOX_EPOLICY);
+	for (size_t i = 0; i < AB_ARRAY_LEN(good); i++) {
+		list[1] = good[i];
+		ck_assert_msg(ab_filter_new(&options, &filter, NULL) == 0,
+			      "%s", good[i]);
+		ab_filter_free(filter);
+		filter = NULL;
+	}
+}
+END_TEST
+
+/* Does the filter let this file have a text that jwt finds, one that
+   pem-private finds? */
+static void check_admitted(const ab_filter *filter, ab_content *scanner,
+			   const char *path, bool jwt, bool key)
+{
+	/* in pieces: nothing that looks like a secret is in this tree */
+	static const char texts[2][2][400] = {
+		{ "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.",
+		  "eyJzdWIiOiI0MiIsIm5hbWUiOiJKYW5lIFJvZSBvZiBzb21ld2hlcmUif"
+		  "Q.Zq3Vb8LmXr5Tn1WcYk7Hd0GfQs2JpNa9EuBiRoCt4Mv\n" },
+		{ "-----BEGIN RSA PRIV",
+		  "ATE KEY-----\nMIIEpAIBAAKCAQEA1c7Zq3Vb8LmXr5Tn1WcYk7Hd0Gf"
+		  "Qs2JpNa9EuBiRoCt4MvQ\nZq3Vb8LmXr5Tn1WcYk7Hd0GfQs2JpNa9EuBi"
+		  "RoCt4MvQw6Xz8KyLh3FdSg5\n" },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		ab_filter_begin_content(filter, scanner, AB_CONTENT_STRICT,
+					path, strlen(path));
+		for (size_t k = 0; k < 2; k++)
+			ab_content_feed(scanner, texts[i][k],
+					strlen(texts[i][k]));
+		ck_assert_msg(ab_content_end(scanner, NULL) ==
+			      !(i ? key : jwt), "%s: %s", path,
+			      i ? "key" : "jwt");
+	}
+}
+
+START_TEST(findings_are_admitted_where_it_says)
+{
+	static const char *const list[] = {
+		"jwt:docs/", "jwt:*.adoc", "jwt:/top.md",
+		"pem-private:tests/a.pem", "pem-private:keys/a"
+	};
+	static const struct {
+		const char *path;
+		bool jwt, key;
+	} cases[] = {
+		{ "docs/a.md", true, false },  { "docs/b/c.md", true, false },
+		{ "x/docs/c.md", true, false }, { "docs", false, false },
+		{ "Docs/a.md", false, false }, { "a.adoc", true, false },
+		{ "x/y.adoc", true, false },   { "a.ADOC", false, false },
+		{ "top.md", true, false },     { "x/top.md", false, false },
+		{ "tests/a.pem", false, true }, { "a.pem", false, false },
+		{ "x/tests/a.pem", false, false },
+		{ "tests/a.PEM", false, false }, { "keys/a", false, true },
+		/* one file, not a directory in its place */
+		{ "keys/a/b.pem", false, false },
+	};
+	const ab_filter_options options = {.admit = list, .admit_count = 5};
+	ab_content *scanner = ab_content_new();
+	ab_filter *filter = NULL;
+
+	ck_assert_int_eq(ab_filter_new(&options, &filter, NULL), 0);
+	for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++)
+		check_admitted(filter, scanner, cases[i].path, cases[i].jwt,
+			       cases[i].key);
+	ab_filter_free(filter);
+	ab_content_free(scanner);
+}
+END_TEST
+
+static const char *const some_admits[] = {"jwt:docs/", "pem-private:/a.key"};
 static const char *const some_excludes[] = {"*.md", "docs/**"};
 static const char *const some_includes[] = {"force:a.key", "b.sql"};
 static const ab_filter_options some_options = {
@@ -259,6 +367,8 @@ static const ab_filter_options some_options = {
 	.exclude_count = 2,
 	.include = some_includes,
 	.include_count = 2,
+	.admit = some_admits,
+	.admit_count = 2,
 };
 
 static enum ab_left_out reason_of(const ab_filter *filter, const char *path)
@@ -271,6 +381,7 @@ static enum ab_left_out reason_of(const ab_filter *filter, const char *path)
 
 START_TEST(a_filter_survives_the_plan)
 {
+	ab_content *scanner;
 	ab_filter *filter = NULL;
 	ab_writer w;
 	ab_reader r;
@@ -286,6 +397,11 @@ START_TEST(a_filter_survives_the_plan)
 	ck_assert_int_eq(reason_of(filter, "a.key"), AB_KEPT);
 	ck_assert_int_eq(reason_of(filter, "b.key"), AB_OUT_NAME);
 	ck_assert_int_eq(reason_of(filter, "b.sql"), AB_KEPT);
+	scanner = ab_content_new();
+	check_admitted(filter, scanner, "docs/b", true, false);
+	check_admitted(filter, scanner, "a.key", false, true);
+	check_admitted(filter, scanner, "b.key", false, false);
+	ab_content_free(scanner);
 	ab_filter_free(filter);
 	for (size_t n = 0; n < w.len; n++) {
 		filter = NULL;
@@ -422,6 +538,8 @@ static Suite *filter_suite(void)
 	tcase_add_loop_test(tc, a_pattern_that_cannot_be_kept_is_refused, 0,
 			    AB_ARRAY_LEN(bad_patterns));
 	tcase_add_test(tc, a_filter_has_limits);
+	tcase_add_test(tc, an_admission_is_a_rule_and_where);
+	tcase_add_test(tc, findings_are_admitted_where_it_says);
 	tcase_add_test(tc, a_filter_survives_the_plan);
 	tcase_add_test(tc, an_ignore_file_counts_what_it_cannot_take);
 	tcase_add_loop_test(tc, only_what_is_public_proves_itself, 0,

@@ -102,6 +102,45 @@ START_TEST(a_section_says_which_commits)
 }
 END_TEST
 
+START_TEST(a_pattern_that_is_wrong_is_told_by_its_place)
+{
+	static const char *const cases[][2] = {
+		{ "{\"exclude\":[\"a\",\"../b\"]}", "/snapshot/exclude/1" },
+		{ "{\"include\":[\"../b\"]}", "/snapshot/include/0" },
+		{ "{\"admit\":[\"jwt:a\",\"jwt:b\",\"nosuch:c\"]}",
+		  "/snapshot/admit/2" },
+		{ "{\"admit\":[\"jwt:a\",\"pem-private:*\"]}",
+		  "/snapshot/admit/1" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+		json_t *section = json_loads(cases[i][0], 0, NULL);
+		agentbox_error *err = NULL;
+
+		ck_assert_int_eq(ab_snapshot_options_set_section(
+					 options, section, &err),
+				 AGENTBOX_EPOLICY);
+		ck_assert_str_eq(agentbox_error_get_where(err), cases[i][1]);
+		ck_assert_uint_eq(options->admit.count, 0);
+		agentbox_error_free(err);
+		json_decref(section);
+	}
+	ck_assert_int_eq(take("{\"admit\":[\"jwt:a\"]}"), 0);
+	ck_assert_int_eq(agentbox_snapshot_options_add_admit(
+				 options, "pem-private:t/a.pem", NULL), 0);
+	ck_assert_int_eq(agentbox_snapshot_options_add_admit(
+				 options, "pem-private:*", NULL),
+			 AGENTBOX_EPOLICY);
+	ck_assert_int_eq(agentbox_snapshot_options_add_admit(
+				 options, NULL, NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_snapshot_options_add_admit(NULL, "jwt:x",
+							     NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_uint_eq(options->admit.count, 2);
+	ck_assert_str_eq(options->admit.items[0], "jwt:a");
+}
+END_TEST
+
 START_TEST(a_section_that_fails_changes_nothing)
 {
 	agentbox_snapshot_options before;
@@ -134,6 +173,7 @@ int main(void)
 	tcase_add_test(tc, a_base_is_a_name_and_no_expression);
 	tcase_add_test(tc, a_section_says_which_commits);
 	tcase_add_test(tc, a_section_that_fails_changes_nothing);
+	tcase_add_test(tc, a_pattern_that_is_wrong_is_told_by_its_place);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);
