@@ -8,7 +8,6 @@
 
 #include "tool.h"
 
-#define NEEDS_PREVIEW "needs previews, which this build lacks"
 #define NEEDS_OVERLAY "needs overlay workspaces, which this build lacks"
 #define END { NULL, NULL, NULL, 0, NULL, NULL }
 
@@ -87,9 +86,9 @@ const tool_option tool_global_options[] = {
 	{ "--secret", "NAME=FILE", "", TOOL_REPEAT,                           \
 	  "the value that the policy's routes inject under this name",       \
 	  NULL },                                                             \
-	{ "--preview", "PORT", "", TOOL_REPEAT | TOOL_NOT_YET,                \
-	  "let the host reach this port of the box (not in this build)",     \
-	  NEEDS_PREVIEW },                                                    \
+	{ "--preview", "PORT", "", TOOL_REPEAT,                               \
+	  "let this machine reach this port of the box, at 127.0.0.1",       \
+	  NULL },                                                             \
 	{ "--overlay", NULL, "", TOOL_NOT_YET,                                \
 	  "write to a layer and print the changes (not in this build)",      \
 	  NEEDS_OVERLAY },                                                    \

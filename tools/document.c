@@ -399,6 +399,29 @@ int tool_plan_start(tool *t, const tool_args *args, tool_plan *plan,
 	return 0;
 }
 
+/* A way in needs a gateway; the box stays without any other way out. */
+static int apply_preview(tool *t, const tool_args *args, tool_plan *plan,
+			 const char *option, const char *value)
+{
+	const char *mode = json_string_value(json_object_get(
+		json_object_get(plan->document, "network"), "mode"));
+	size_t n = strlen(value);
+	long port = n < 6 && n && strspn(value, "0123456789") == n
+			    ? strtol(value, NULL, 10) : 0;
+
+	if (port < 1 || port > 65535 || value[0] == '0')
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", option,
+				   "'%s' is not a port", value);
+	if (mode && !strcmp(mode, "host") && !tool_has(args, "--allow") &&
+	    !tool_has(args, "--stored"))
+		return tool_refuse(t, TOOL_BAD_INPUT, "EINVAL", option,
+				   "the policy's network mode is 'host': the "
+				   "box's ports are this machine's");
+	return lay_over(t, plan, json_pack("{s:{s:s, s:[i]}}", "network",
+					   "mode", "gateway", "preview+",
+					   (int)port), option, value);
+}
+
 /*
  * The stored allowlist: asked for, or where nothing else says what the box
  * may reach. A policy that was chosen is never widened unasked.
@@ -447,6 +470,8 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 			rc = lay_over(t, plan, json_pack(
 				"{s:{s:s, s:[s]}}", "network", "mode",
 				"gateway", "allow+", value), name, value);
+		else if (!strcmp(name, "--preview"))
+			rc = apply_preview(t, args, plan, name, value);
 		else if (!strcmp(name, "--peering"))
 			rc = lay_over(t, plan, json_pack("{s:s}", "peering",
 							 "read"), name, NULL);

@@ -170,6 +170,8 @@ static int raise_box(session *s)
 		text_warning("this box has tier '%s', not 'full': --walls "
 			     "tells what is missing", tier);
 	rc = tool_give_secrets(s);
+	if (!rc)
+		rc = tool_open_previews(s);
 	return rc ? rc : tool_plan_start(s->t, s->args, &s->plan,
 					 !strcmp(tier, "full") ||
 					 !strcmp(tier, "no-proc"));
@@ -549,11 +551,11 @@ static int tell_end(session *s, json_t *walls, json_t *limits)
 	}
 	agentbox_process_to_json(s->process, &bytes, NULL);
 	int rc = tool_print_json(s->t, json_pack(
-		"{s:i, s:s, s:s, s:s, s:O, s:o*, s:o*, s:o*, s:o*}", "exit",
+		"{s:i, s:s, s:s, s:s, s:O, s:O*, s:o*, s:o*, s:o*, s:o*}", "exit",
 		status, "box", agentbox_sandbox_get_id(s->box), "tier",
 		agentbox_sandbox_get_tier(s->box), "config_hash",
 		agentbox_policy_get_digest(s->plan.policy), "events",
-		s->events, "process", tool_json_of(bytes), "walls", walls,
+		s->events, "previews", s->previews, "process", tool_json_of(bytes), "walls", walls,
 		"limits", limits, "error", unsettled_error(s)));
 	forget_unsettled(s);
 	return rc ? rc : status;
@@ -680,6 +682,7 @@ int session_close(session *s, int rc)
 	tool_plan_end(&s->plan);
 	json_decref(s->events);
 	json_decref(s->denied);
+	json_decref(s->previews);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 	return rc ? rc : ended ? ended : closed;

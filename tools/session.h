@@ -44,6 +44,7 @@ typedef struct session {
 	agentbox_process *process;
 	json_t *events; /* what the box reported, for people and --json */
 	size_t events_told;
+	json_t *previews; /* ports of the box and of this machine, or NULL */
 	json_t *denied; /* what of the network was told as refused */
 	bool ended; /* the box was ended; its handle is left */
 	agentbox_error *unsettled; /* protected paths are not right, or NULL */
@@ -70,6 +71,9 @@ int session_command(session *s, const char *const *argv, size_t argc,
 /* secret.c: what --secret names goes to the box's gateway; 0 or an exit
    status, already said. */
 int tool_give_secrets(session *s);
+
+/* preview.c: what --preview names is opened; 0 or an exit status, said. */
+int tool_open_previews(session *s);
 
 /* streams.c: standard streams of the command; 0 or an exit status. */
 int streams_plan(session *s, agentbox_command *command);

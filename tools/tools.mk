@@ -22,6 +22,7 @@ tools_agentbox_SOURCES = \
 	tools/network.c \
 	tools/peer.c \
 	tools/policy.c \
+	tools/preview.c \
 	tools/report.c \
 	tools/report.h \
 	tools/run.c \

@@ -58,6 +58,31 @@ AGENTBOX_API int32_t agentbox_gateway_set_secret(agentbox_gateway *gateway,
 						 agentbox_error **err);
 
 /*
+ * Let the host look at a port of the box (`network.preview`): listen on
+ * 127.0.0.1 port `host_port` (0: any free one) and pass each connection on to
+ * that port of the box's own loopback, IPv4 or else IPv6. Nothing of the box
+ * gets out by it: only who connects to the host's port begins anything. Every
+ * process of this machine can connect. *bound (may be NULL) is the host's
+ * port. 48 connections at once are served, the next ones wait; none counts
+ * against rates and budgets. It ends with the gateway and its revocation.
+ * AGENTBOX_EDENIED: not in the policy's `network.preview`; AGENTBOX_EBUSY: the
+ * host's port is taken; AGENTBOX_EACCES: it may not be had; AGENTBOX_EEXIST:
+ * this port of the box is open already; AGENTBOX_ELIMIT: 16 are;
+ * AGENTBOX_EINVAL: no port; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_open_preview(
+	agentbox_gateway *gateway, uint32_t port, uint32_t host_port,
+	uint32_t *bound, agentbox_error **err);
+
+/*
+ * Listen no more; connections that stand go on until they end.
+ * AGENTBOX_ENOTFOUND: it is not open; AGENTBOX_EINVAL; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_close_preview(agentbox_gateway *gateway,
+						    uint32_t port,
+						    agentbox_error **err);
+
+/*
  * Cut everything now: tunnels, requests, look-ups, and nothing begins any
  * more, for good. *count (may be NULL) is how many connections were cut. 0
  * also when it was revoked before or has ended: there is nothing left then.

@@ -18,7 +18,7 @@
 #define AB_MAX_EXTENDS 8
 
 #define AB_MAX_MESSAGE 65536
-#define AB_MAX_MESSAGE_FDS 64
+#define AB_MAX_MESSAGE_FDS 128
 #define AB_MAX_PLAN_BYTES (16u << 20)
 #define AB_MAX_ARGV_BYTES (2u << 20)
 #define AB_MAX_ARGS 65536

@@ -65,6 +65,7 @@ void ab_gateway_free(agentbox_gateway *gw)
 	for (size_t i = 0; gw->env && gw->env[i]; i++)
 		free(gw->env[i]);
 	free(gw->env);
+	free(gw->previews);
 	ab_secret_free(gw->key);
 	pthread_mutex_destroy(&gw->lock);
 	free(gw);

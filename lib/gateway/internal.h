@@ -16,6 +16,8 @@ struct agentbox_gateway {
 	void *arg;
 	char *key;  /* guarded memory, AB_GATEWAY_KEY_SIZE */
 	char **env; /* ends with NULL */
+	uint16_t *previews; /* network.preview, preview_count of them */
+	size_t preview_count;
 
 	pthread_mutex_t lock; /* what follows */
 	ab_helper helper;
@@ -56,6 +58,16 @@ int32_t ab_gateway_lists_of(const ab_policy *policy, ab_gateway_lists *lists,
  */
 int ab_gateway_take(agentbox_gateway *gateway, uint32_t serial,
 		    int32_t *result, uint64_t *value, char *text, size_t size);
+/* 0; EINVAL: NULL, EFORKED. */
+int32_t ab_gateway_usable(const agentbox_gateway *gateway,
+			  agentbox_error **err);
+/*
+ * Ask and wait; no lock held. 0 and what it said, ECLOSED. `name`: the string
+ * that the message carries, or NULL; fd: -1 for none.
+ */
+int32_t ab_gateway_request(agentbox_gateway *gateway, uint32_t kind,
+			   const char *name, int fd, int32_t *result,
+			   char *text, size_t size, agentbox_error **err);
 /* Kill and close, lock held; told once. */
 void ab_gateway_lose(agentbox_gateway *gateway);
 

@@ -151,7 +151,7 @@ static int ask(agentbox_gateway *gw, uint32_t kind, const char *name, int fd,
 	return rc;
 }
 
-static int32_t usable(const agentbox_gateway *gw, agentbox_error **err)
+int32_t ab_gateway_usable(const agentbox_gateway *gw, agentbox_error **err)
 {
 	if (!gw)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
@@ -167,12 +167,29 @@ int32_t agentbox_gateway_is_alive(const agentbox_gateway *gateway)
 	agentbox_gateway *gw = (agentbox_gateway *)(uintptr_t)gateway;
 	bool alive;
 
-	if (usable(gw, NULL))
+	if (ab_gateway_usable(gw, NULL))
 		return 0;
 	pthread_mutex_lock(&gw->lock);
 	alive = !gw->has_ended && !gw->is_revoked;
 	pthread_mutex_unlock(&gw->lock);
 	return alive;
+}
+
+int32_t ab_gateway_request(agentbox_gateway *gw, uint32_t kind,
+			   const char *name, int fd, int32_t *result,
+			   char *text, size_t size, agentbox_error **err)
+{
+	uint64_t value;
+	int failed;
+
+	pthread_mutex_lock(&gw->lock);
+	failed = gw->is_revoked ? -ECONNRESET
+				: ask(gw, kind, name, fd, result, &value,
+				      text, size);
+	pthread_mutex_unlock(&gw->lock);
+	return !failed ? 0 : ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
+					       "gateway", "the gateway no "
+					       "longer answers");
 }
 
 static int32_t seal_lists(const ab_policy *policy, int *fd,
@@ -203,9 +220,7 @@ int32_t agentbox_gateway_reload(agentbox_gateway *gw, agentbox_policy *policy,
 {
 	ab_autofd int fd = -1;
 	char text[AB_WHY_SIZE + 64] = "";
-	int32_t result = 0, rc = usable(gw, err);
-	uint64_t value = 0;
-	int failed;
+	int32_t result = 0, rc = ab_gateway_usable(gw, err);
 
 	if (rc)
 		return rc;
@@ -216,15 +231,10 @@ int32_t agentbox_gateway_reload(agentbox_gateway *gw, agentbox_policy *policy,
 	rc = seal_lists(ab_policy_get(policy), &fd, err);
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&gw->lock);
-	failed = gw->is_revoked ? -ECONNRESET
-				: ask(gw, AB_MSG_GW_LISTS, NULL, fd, &result,
-				      &value, text, sizeof(text));
-	pthread_mutex_unlock(&gw->lock);
-	if (failed)
-		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
-					 "gateway",
-					 "the gateway no longer answers");
+	rc = ab_gateway_request(gw, AB_MSG_GW_LISTS, NULL, fd, &result, text,
+				sizeof(text), err);
+	if (rc)
+		return rc;
 	if (result)
 		return ab_error_set(err, AGENTBOX_EPOLICY, "/network",
 				    "the lists were refused, the old ones "
@@ -235,7 +245,7 @@ int32_t agentbox_gateway_reload(agentbox_gateway *gw, agentbox_policy *policy,
 int32_t agentbox_gateway_revoke(agentbox_gateway *gw, uint64_t *count,
 				agentbox_error **err)
 {
-	int32_t result = 0, rc = usable(gw, err);
+	int32_t result = 0, rc = ab_gateway_usable(gw, err);
 	uint64_t cut = 0;
 	char text[8];
 
@@ -282,24 +292,17 @@ static int32_t secret_refused(int32_t result, const char *name,
 int32_t agentbox_gateway_set_secret(agentbox_gateway *gw, const char *name,
 				    int32_t fd, agentbox_error **err)
 {
-	int32_t result = 0, rc = usable(gw, err);
-	uint64_t value = 0;
+	int32_t result = 0, rc = ab_gateway_usable(gw, err);
 	char text[8];
-	int failed;
 
 	if (rc)
 		return rc;
 	if (!name || !*name || strlen(name) > 64 || fd < -1)
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
 				    "not the name of a secret");
-	pthread_mutex_lock(&gw->lock);
-	failed = gw->is_revoked ? -ECONNRESET
-				: ask(gw, AB_MSG_GW_SECRET, name, fd, &result,
-				      &value, text, sizeof(text));
-	pthread_mutex_unlock(&gw->lock);
-	if (failed)
-		return ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
-					 "gateway",
-					 "the gateway no longer answers");
+	rc = ab_gateway_request(gw, AB_MSG_GW_SECRET, name, fd, &result, text,
+				sizeof(text), err);
+	if (rc)
+		return rc;
 	return result ? secret_refused(result, name, err) : 0;
 }

@@ -5,5 +5,6 @@ libagentbox_la_SOURCES += \
 	lib/gateway/gateway.c \
 	lib/gateway/gateway.h \
 	lib/gateway/internal.h \
+	lib/gateway/preview.c \
 	lib/gateway/request.c lib/gateway/routes.c \
 	lib/gateway/start.c

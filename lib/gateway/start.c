@@ -51,7 +51,8 @@ static int32_t seal_plan(const ab_policy *policy,
 		.build_id = agentbox_build_id(),
 		.box_id = o->box_id,
 		.key_hash = hash,
-		.flags = o->is_audited ? AB_GATEWAY_AUDITED : 0,
+		.flags = (o->is_audited ? AB_GATEWAY_AUDITED : 0) |
+			 (net->preview_count ? AB_GATEWAY_PREVIEWS : 0),
 		.resolver = o->resolver ? o->resolver : "",
 		.rates = {
 			.connections = number(&net->rate_connections),
@@ -139,6 +140,21 @@ static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
 	return 0;
 }
 
+/* The ports that may be opened later. */
+static int32_t keep_previews(agentbox_gateway *gw,
+			     const ab_policy_network *net,
+			     agentbox_error **err)
+{
+	gw->previews = ab_calloc(net->preview_count + 1,
+				 sizeof(*gw->previews));
+	if (!gw->previews)
+		return ab_error_nomem(err);
+	for (size_t i = 0; i < net->preview_count; i++)
+		gw->previews[i] = net->preview[i];
+	gw->preview_count = net->preview_count;
+	return 0;
+}
+
 /* Key, environment and plan, which is sealed. */
 static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 		       const ab_gateway_options *o, int *plan_fd,
@@ -149,6 +165,8 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	ab_gateway_routes routes;
 	int32_t rc = ab_gateway_routes_init(handle, &routes, err);
 
+	if (!rc)
+		rc = keep_previews(gw, &policy->network, err);
 	if (!rc)
 		rc = make_key(gw, hash, err);
 	if (!rc)

@@ -52,9 +52,7 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 #ifndef HAVE_GATEWAY
 	what = "/network/mode";
 #endif
-	if (net->preview_count)
-		what = "/network/preview";
-	else if (net->rate_bytes_per_second.state == AB_POLICY_SET)
+	if (net->rate_bytes_per_second.state == AB_POLICY_SET)
 		what = "/network/rate/bytes_per_second";
 	else if (net->budget_tokens.state == AB_POLICY_SET)
 		what = "/network/budget/tokens";
@@ -194,6 +192,7 @@ static int32_t set_gateway(ab_build *b, agentbox_error **err)
 	if (b->policy->network.mode != AB_NET_GATEWAY)
 		return 0;
 	plan->gateway = 1;
+	plan->gateway_previews = b->policy->network.preview_count > 0;
 	plan->gateway_ports = ab_calloc(AB_GATEWAY_MAX_PORTS,
 					sizeof(*plan->gateway_ports));
 	if (!plan->gateway_ports)

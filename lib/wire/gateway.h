@@ -37,7 +37,17 @@
 #define AB_GATEWAY_MAX_PORTS 48
 /* Proxy, DNS over UDP, DNS over TCP, and the ports in their order. */
 #define AB_GATEWAY_FIXED_FDS 3
-#define AB_GATEWAY_MAX_FDS (AB_GATEWAY_FIXED_FDS + AB_GATEWAY_MAX_PORTS)
+/*
+ * For previews: unconnected sockets of the box's own network namespace, from
+ * where its loopback is reached. They come behind the listeners.
+ */
+#define AB_GATEWAY_PREVIEW_IPV4 32
+#define AB_GATEWAY_PREVIEW_IPV6 16
+#define AB_GATEWAY_PREVIEW_FDS \
+	(AB_GATEWAY_PREVIEW_IPV4 + AB_GATEWAY_PREVIEW_IPV6)
+#define AB_GATEWAY_MAX_FDS                              \
+	(AB_GATEWAY_FIXED_FDS + AB_GATEWAY_MAX_PORTS + \
+	 AB_GATEWAY_PREVIEW_FDS)
 
 /* The box's key: 256 random bits in hex. */
 #define AB_GATEWAY_KEY_SIZE 65
@@ -64,7 +74,7 @@ typedef struct ab_gateway_plan {
 	const char *build_id; /* a helper of another build stops here */
 	const char *box_id;
 	const void *key_hash; /* AB_GATEWAY_HASH_SIZE, SHA-256 of the hex key */
-	uint32_t flags;	      /* AB_GATEWAY_AUDITED */
+	uint32_t flags;	      /* AB_GATEWAY_AUDITED, AB_GATEWAY_PREVIEWS */
 	const char *resolver; /* "192.0.2.1:53,..."; "": of the system */
 	ab_gateway_rates rates;
 	ab_wire_routes routes;
@@ -78,6 +88,9 @@ enum ab_gateway_message {
 	AB_MSG_GW_REVOKE = 162, /* u32 serial */
 	AB_MSG_GW_SECRET = 163, /* u32 serial, str name; fd: its value, or none:
 				   it is taken away */
+	AB_MSG_GW_PREVIEW = 168, /* u32 serial, str port of the box; fd: a
+				    listener of the host's, or none: it is
+				    closed */
 	/* gateway -> host */
 	AB_MSG_GW_READY = 176,	/* it judges from now on */
 	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
@@ -87,6 +100,8 @@ enum ab_gateway_message {
 
 /* What is let through has to be told first, or it is not let through. */
 #define AB_GATEWAY_AUDITED 1u
+/* Sockets for previews come behind the listeners. */
+#define AB_GATEWAY_PREVIEWS 2u
 /* The box has IPv6 to us. */
 #define AB_GATEWAY_HAS_IPV6 1u
 

@@ -102,6 +102,7 @@ static void put_workspace(ab_writer *w, const ab_plan *p)
 	ab_put_u32(w, p->gateway_port_count);
 	for (uint32_t i = 0; i < p->gateway_port_count; i++)
 		ab_put_u32(w, p->gateway_ports[i]);
+	ab_put_u32(w, p->gateway_previews);
 }
 
 int ab_plan_encode(const ab_plan *plan, ab_writer *w)
@@ -338,8 +339,10 @@ static void get_gateway(ab_reader *r, ab_plan *p)
 		if (p->gateway_ports[i] == 0 || p->gateway_ports[i] > 65535)
 			r->bad = true;
 	}
+	p->gateway_previews = ab_get_u32(r);
 	/* it is reached from a network of the box's own */
-	if (p->gateway > 1 || (n && !p->gateway) ||
+	if (p->gateway > 1 || p->gateway_previews > p->gateway ||
+	    (n && !p->gateway) ||
 	    (p->gateway && (!(p->namespaces & AB_NS_NET) || p->is_head)))
 		r->bad = true;
 }

@@ -155,6 +155,8 @@ typedef struct ab_plan {
 	uint32_t gateway;
 	uint32_t *gateway_ports;
 	uint32_t gateway_port_count;
+	/* 1: and sockets of the box's own network, for previews */
+	uint32_t gateway_previews;
 
 	ab_plan_step *steps;
 	uint32_t step_count;

@@ -60,6 +60,7 @@ void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 {
 	*count = 0;
 	gw->is_revoked = true;
+	ab_preview_end_all(gw);
 	while (gw->live) {
 		ab_live *l = gw->live;
 		void (*cut)(void *arg) = l->cut;
@@ -227,6 +228,17 @@ static void on_secret(ab_gw *gw, uint32_t serial, const char *name, int fd)
 	reply(serial, rc, 0, "");
 }
 
+/* A listener that was taken is not ours to close. */
+static void on_preview(ab_gw *gw, uint32_t serial, const char *name, int *fd)
+{
+	uint16_t port = ab_target_port(name, strlen(name));
+	int rc = port ? ab_preview_set(gw, port, *fd) : -EINVAL;
+
+	if (rc == 0)
+		*fd = -1;
+	reply(serial, rc, 0, "");
+}
+
 static void serve_control(ab_gw *gw)
 {
 	uint8_t message[128];
@@ -249,7 +261,7 @@ static void serve_control(ab_gw *gw)
 	if (ab_get_u32(&r) != count)
 		_exit(1);
 	serial = ab_get_u32(&r);
-	if (kind == AB_MSG_GW_SECRET)
+	if (kind == AB_MSG_GW_SECRET || kind == AB_MSG_GW_PREVIEW)
 		name = ab_get_str(&r);
 	if (!ab_reader_done(&r))
 		_exit(1);
@@ -260,6 +272,8 @@ static void serve_control(ab_gw *gw)
 		reply(serial, 0, cut, "");
 	} else if (kind == AB_MSG_GW_SECRET) {
 		on_secret(gw, serial, name, fd);
+	} else if (kind == AB_MSG_GW_PREVIEW) {
+		on_preview(gw, serial, name, &fd);
 	} else {
 		_exit(1);
 	}

@@ -120,7 +120,8 @@ static void on_listener(void *arg, uint32_t events)
 
 int ab_listen_begin(ab_gw *gw, const int *fds, uint32_t count)
 {
-	if (count < AB_GATEWAY_FIXED_FDS || count > AB_GATEWAY_MAX_FDS)
+	if (count < AB_GATEWAY_FIXED_FDS ||
+	    count > AB_GATEWAY_FIXED_FDS + AB_GATEWAY_MAX_PORTS)
 		return -EPROTO;
 	for (uint32_t i = 0; i < count; i++) {
 		ab_listener *l = &gw->listeners[i];

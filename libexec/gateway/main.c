@@ -151,6 +151,7 @@ static int prepare(ab_gw *gw)
 	memcpy(gw->key.hash, plan.key_hash, sizeof(gw->key.hash));
 	gw->key.is_set = true;
 	gw->is_audited = plan.flags & AB_GATEWAY_AUDITED;
+	gw->has_previews = plan.flags & AB_GATEWAY_PREVIEWS;
 	r = ab_loop_init(&gw->loop);
 	if (r)
 		return fail("loop", -r, "no descriptors");
@@ -174,15 +175,19 @@ static int begin(ab_gw *gw)
 {
 	int fds[AB_GATEWAY_MAX_FDS];
 	const char *stage = "listeners";
-	uint32_t count, flags;
+	uint32_t count, flags, lent = 0;
 	int r = receive_listeners(fds, &count, &flags);
 
 	if (r == -ECANCELED)
 		return 1;
 	if (r == 0) {
 		gw->has_ipv6 = flags & AB_GATEWAY_HAS_IPV6;
-		r = ab_listen_begin(gw, fds, count);
+		lent = gw->has_previews ? AB_GATEWAY_PREVIEW_FDS : 0;
+		r = count < lent ? -EPROTO
+				 : ab_listen_begin(gw, fds, count - lent);
 	}
+	if (r == 0 && lent)
+		r = ab_preview_begin(gw, fds + count - lent, lent);
 	if (r == 0) {
 		stage = "loop";
 		r = ab_control_begin(gw);

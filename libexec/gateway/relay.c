@@ -58,6 +58,7 @@ typedef struct tunnel {
 	const char *how;
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
 	bool is_ended;
+	bool is_preview; /* of the host's: its other end is lent */
 	char *target; /* owned: for the record of its end */
 } tunnel;
 
@@ -134,13 +135,16 @@ static void finish(tunnel *t, const char *reason, bool hard)
 	t->gw->clients--;
 	give_pipe(t->gw, &t->box);
 	give_pipe(t->gw, &t->up);
-	if (hard) {
+	if (t->is_preview)
+		ab_preview_give(t->gw, t->box.fd);
+	else if (hard)
 		ab_close_hard(t->box.fd);
-		ab_close_hard(t->up.fd);
-	} else {
+	else
 		close(t->box.fd);
+	if (hard)
+		ab_close_hard(t->up.fd);
+	else
 		close(t->up.fd);
-	}
 	ab_gw_tell(t->gw, &(ab_gw_record){ .kind = AB_GW_CLOSED,
 					   .how = t->how, .target = t->target,
 					   .reason = reason,
@@ -163,6 +167,12 @@ static void refuse(tunnel *t, const char *reason, const char *detail)
 					   .detail = detail },
 		   false);
 	finish(t, reason, true);
+}
+
+/* What the host looks at is not the box's to pay for. */
+static bool count(tunnel *t, uint64_t n)
+{
+	return t->is_preview || ab_gw_count_bytes(t->gw, n);
 }
 
 /* It was set for when the tunnel would be idle for too long. */
@@ -443,7 +453,7 @@ static void move_bulk(end *from)
 		from->bytes += (uint64_t)n;
 		to->piped += (uint32_t)n;
 		t->active_ns = t->gw->loop.now;
-		if (!ab_gw_count_bytes(t->gw, (uint64_t)n)) {
+		if (!count(t, (uint64_t)n)) {
 			refuse(t, "budget_bytes",
 			       "the box has used up its bytes");
 			return;
@@ -502,7 +512,7 @@ static void read_some(end *from)
 	from->full = n < AB_SCRATCH_SIZE / 2 ? 0
 		     : from->full < BULK_READS ? from->full + 1 : BULK_READS;
 	t->active_ns = t->gw->loop.now;
-	if (!ab_gw_count_bytes(t->gw, (uint64_t)n))
+	if (!count(t, (uint64_t)n))
 		refuse(t, "budget_bytes", "the box has used up its bytes");
 	else if (gated)
 		ask_gate(t, t->gw->scratch, (size_t)n);
@@ -543,6 +553,7 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		     const char *bytes, size_t len)
 {
 	char text[AB_TARGET_TEXT_SIZE];
+	bool is_preview = ab_preview_owns(gw, fd);
 	tunnel *t = ab_new(tunnel);
 
 	ab_target_text(target, 0, text);
@@ -551,6 +562,7 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->how = how;
 		t->gate_kind = (uint8_t)gate_kind;
 		t->active_ns = gw->loop.now;
+		t->is_preview = is_preview;
 		t->target = ab_strdup(text);
 	}
 	if (!t || !t->target || !begin_end(t, &t->box, fd) ||
@@ -559,7 +571,10 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 			ab_watch_remove(&gw->loop, &t->box.watch);
 			release(t);
 		}
-		ab_close_hard(fd);
+		if (is_preview)
+			ab_preview_give(gw, fd);
+		else
+			ab_close_hard(fd);
 		ab_close_hard(up_fd);
 		return;
 	}

@@ -49,6 +49,7 @@ typedef struct ab_bucket {
 
 typedef struct ab_names ab_names;
 typedef struct ab_resolver ab_resolver;
+typedef struct ab_previews ab_previews;
 
 struct ab_gw {
 	ab_loop loop;
@@ -59,7 +60,7 @@ struct ab_gw {
 	ab_allow allow;
 	ab_key key;
 	ab_gateway_rates rates;
-	bool has_ipv6, is_audited, is_revoked;
+	bool has_ipv6, has_previews, is_audited, is_revoked;
 
 	ab_live *live;
 	size_t live_count;
@@ -73,6 +74,7 @@ struct ab_gw {
 	ab_names *names;
 	ab_resolver *resolver;
 	ab_routes *routes;
+	ab_previews *previews; /* NULL: the policy has none */
 	ab_routed routed; /* hosts of routes, whatever the lists become */
 
 	ab_listener listeners[AB_GATEWAY_MAX_FDS];
@@ -122,6 +124,17 @@ void ab_stub_udp(ab_listener *l);
 void ab_stub_accept(ab_gw *gw, int fd);
 /* The name that the stub gave this address to; false: none of its. */
 bool ab_stub_name(ab_gw *gw, const ab_address *address, ab_target *name);
+
+/* preview.c */
+/* Sockets of the box's network, taken. 0 or -errno. */
+int ab_preview_begin(ab_gw *gw, const int *fds, uint32_t count);
+/* A listener of the host's (taken), or -1: it ends. 0 or -errno. */
+int ab_preview_set(ab_gw *gw, uint16_t port, int fd);
+void ab_preview_end_all(ab_gw *gw);
+/* Is it one of those sockets? */
+bool ab_preview_owns(const ab_gw *gw, int fd);
+/* It is free for the next connection; what was on its way is discarded. */
+void ab_preview_give(ab_gw *gw, int fd);
 
 /* conn.c */
 /* fd is taken. `to` is where it was sent, with the port. */

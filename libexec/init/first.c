@@ -280,8 +280,7 @@ static int pass_gate(init_box *box)
 	stage = ab_get_str(&r);
 	gate.ipv6 = ab_get_u32(&r) & AB_GATEWAY_HAS_IPV6;
 	if (!failed && (!ab_reader_done(&r) ||
-			count != AB_GATEWAY_FIXED_FDS +
-					 box->plan.gateway_port_count))
+			count != init_gate_count(&box->plan)))
 		failed = EPROTO;
 	if (!failed)
 		failed = lend_gate(box, &gate) ? -1 : 0;

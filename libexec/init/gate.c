@@ -308,6 +308,34 @@ static int make_listeners(const init_box *box, int family, init_gate *gate)
 	return 0;
 }
 
+/*
+ * Sockets of the box's network, through which the host's previews reach its
+ * loopback; who holds one can connect it and nothing else. Without IPv6 all
+ * are of IPv4.
+ */
+static int make_preview_sockets(init_gate *gate)
+{
+	for (int i = 0; i < AB_GATEWAY_PREVIEW_FDS; i++) {
+		const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+		int fd = i < AB_GATEWAY_PREVIEW_IPV4
+			? -1 : socket(AF_INET6, type, 0);
+
+		if (fd < 0)
+			fd = socket(AF_INET, type, 0);
+		fd = ab_fd_lift(fd);
+		if (fd < 0)
+			return fd == -1 ? -errno : fd;
+		gate->fds[gate->count++] = fd;
+	}
+	return 0;
+}
+
+uint32_t init_gate_count(const ab_plan *plan)
+{
+	return AB_GATEWAY_FIXED_FDS + plan->gateway_port_count +
+	       (plan->gateway_previews ? AB_GATEWAY_PREVIEW_FDS : 0);
+}
+
 /* --- both --------------------------------------------------------------- */
 
 void init_end_gate(init_gate *gate)
@@ -362,5 +390,9 @@ int init_make_gate(const init_box *box, int box_ns, init_gate *gate)
 		return -errno;
 	gate->stage = "gateway interfaces";
 	nl = open_netlink();
-	return nl < 0 ? nl : set_up_inner(nl, &gate->ipv6);
+	r = nl < 0 ? nl : set_up_inner(nl, &gate->ipv6);
+	if (r || !box->plan.gateway_previews)
+		return r;
+	gate->stage = "preview sockets";
+	return make_preview_sockets(gate);
 }

@@ -202,6 +202,8 @@ int init_make_network(int proc_fd, int *ns_fd, int *loopback_errno);
  */
 int init_make_gate(const init_box *box, int box_ns, init_gate *gate);
 void init_end_gate(init_gate *gate);
+/* How many descriptors a whole one has. */
+uint32_t init_gate_count(const ab_plan *plan);
 
 /* first.c: the first launcher, which begins before the tree is built */
 /* Unless the tier has no namespaces. */

@@ -165,6 +165,12 @@ include tests/e2e/tool.mk
 # Snapshots.
 include tests/e2e/snapshot.mk
 if HAVE_GATEWAY
+check_PROGRAMS += tests/e2e/gateway_host
+E2E_TESTS += tests/e2e/gateway_host
+tests_e2e_gateway_host_SOURCES = tests/e2e/gateway_host.c
+tests_e2e_gateway_host_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_gateway_host_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_gateway_host_LDADD = $(E2E_BOX_LIBS)
 check_PROGRAMS += tests/e2e/gateway_control
 E2E_TESTS += tests/e2e/gateway_control
 tests_e2e_gateway_control_SOURCES = tests/e2e/gateway_control.c

@@ -215,6 +215,21 @@ def client(document, script, **kw):
     return run(document, "python3", "-c", CLIENT + script, **kw)
 
 
+def gateway_of(pid):
+    """The gateway among the children of the tool."""
+    path = "/proc/%d/task/%d/children" % (pid, pid)
+    with open(path) as f:
+        children = f.read().split()
+    for child in children:
+        try:
+            with open("/proc/%s/comm" % child) as f:
+                if f.read().startswith("agentbox-gatewa"):
+                    return int(child)
+        except OSError:
+            pass  # it has ended meanwhile
+    return None
+
+
 _plain = tool_lib.cannot_raise
 
 

@@ -65,8 +65,7 @@ def missing_and_superfluous_operands_are_named():
 
 @test
 def what_this_build_lacks_is_refused_in_one_line():
-    for option in (["--preview", "1"], ["--overlay"],
-                   ["--apply"]):
+    for option in (["--overlay"], ["--apply"]):
         done = status(tool("run", *option, "--", "true"), 125)
         expect(len(done.text.splitlines()) == 1, done)
         says(done, option[0], "which this build lacks")
