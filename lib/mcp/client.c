@@ -198,7 +198,7 @@ static int32_t judge_call(agentbox_mcp *m, const ab_mcp_message *msg, bool *ok)
 		return deny_call(m, msg, name, AB_MCP_BAD_PARAMS, unknown, why,
 				 "no such tool is granted here");
 	}
-	retry = ab_mcp_rate(m, &m->call_rate);
+	retry = ab_mcp_rate(m, &m->memory->call_rate);
 	if (retry) {
 		rc = ab_mcp_event(m, "mcp.call", "deny", "tools.rate",
 				  json_string_value(name),
@@ -316,11 +316,11 @@ static int32_t judge_request(agentbox_mcp *m, const ab_mcp_message *msg,
 	    json_object_get(msg->params, "cursor"))
 		return deny(m, msg, AB_MCP_BAD_PARAMS, "Invalid params",
 			    "mcp.params", "no such cursor was handed out");
-	if (ab_mcp_call_by_asked(m->calls, AB_MCP_CALLS, msg->id))
+	if (ab_mcp_call_by_asked(m, m->calls, AB_MCP_CALLS, msg->id))
 		return deny(m, msg, AB_MCP_INVALID, "Invalid request",
 			    "mcp.id", "a request with this id is under way");
 	retry = method->special == AB_MCP_CALL ?
-			0 : ab_mcp_rate(m, &m->other_rate);
+			0 : ab_mcp_rate(m, &m->memory->other_rate);
 	if (retry)
 		return ab_mcp_refuse(m, AGENTBOX_MCP_CLIENT, msg->id,
 				     AB_MCP_REFUSED, "Too many requests",
@@ -340,9 +340,6 @@ static int32_t start(agentbox_mcp *m, const ab_mcp_message *msg,
 		call->params = json_incref(msg->params);
 		return ab_mcp_ask_list(m, call, NULL, msg->params);
 	case AB_MCP_CALL:
-		snprintf(call->subject, sizeof(call->subject), "%s",
-			 json_string_value(json_object_get(msg->params,
-							   "name")));
 		return forward(m, call, build_call(m, msg->params),
 			       msg->params);
 	case AB_MCP_PLAIN:
@@ -397,7 +394,7 @@ static int32_t cancelled(agentbox_mcp *m, const ab_mcp_message *msg)
 	const json_t *id = json_object_get(msg->params, "requestId");
 	const json_t *reason = json_object_get(msg->params, "reason");
 	ab_mcp_call *call = ab_mcp_is_id(id) ? ab_mcp_call_by_asked(
-		m->calls, AB_MCP_CALLS, id) : NULL;
+		m, m->calls, AB_MCP_CALLS, id) : NULL;
 	json_t *params;
 
 	if (!call || call->method->special == AB_MCP_INITIALIZE)
@@ -426,7 +423,7 @@ static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 	if (!(method->families & m->family))
 		return ab_mcp_drop(m, AGENTBOX_MCP_CLIENT, msg->method,
 				   "not of this session");
-	if (ab_mcp_rate(m, &m->other_rate))
+	if (ab_mcp_rate(m, &m->memory->other_rate))
 		return ab_mcp_drop(m, AGENTBOX_MCP_CLIENT, msg->method,
 				   "too many messages");
 	if (method->special == AB_MCP_CANCELLED)

@@ -14,6 +14,7 @@
 
 #include "agentbox/mcp.h"
 #include "base/json.h"
+#include "mcp/carry.h"
 #include "mcp/frame.h"
 #include "mcp/method.h"
 #include "policy/policy.h"
@@ -27,6 +28,7 @@
 #define AB_MCP_ARGUMENTS_MAX (1u << 20)
 #define AB_MCP_PAGES 64
 #define AB_MCP_TOOLS 2048
+#define AB_MCP_KNOWN_MAX 8192 /* names of tools that are remembered */
 #define AB_MCP_CURSOR_MAX 4096
 
 /* A request under way; free when id is 0. */
@@ -38,7 +40,7 @@ typedef struct ab_mcp_call {
 	json_t *params;	    /* owned, LIST: of the request */
 	json_t *tools;	    /* owned, LIST: what came so far */
 	unsigned pages;
-	char subject[AB_MCP_NAME_MAX + 1]; /* CALL: the tool */
+	uint64_t scope; /* carry.h: of who asked */
 } ab_mcp_call;
 
 enum ab_mcp_state {
@@ -54,10 +56,14 @@ typedef struct ab_mcp_bucket {
 	uint64_t last_ns;
 } ab_mcp_bucket;
 
-typedef struct ab_mcp_frame {
-	int32_t side;
-	agentbox_bytes *bytes;
-} ab_mcp_frame;
+/* What outlives a session: carry.h. */
+struct ab_mcp_memory {
+	unsigned refs;
+	ab_mcp_bucket call_rate, other_rate, notice_rate;
+	json_t *known; /* owned: name -> digest, or null: in quarantine */
+	bool pin_failed;
+	bool is_full; /* more names than are remembered: no tool is granted */
+};
 
 struct agentbox_mcp {
 	agentbox_policy *policy; /* owned reference */
@@ -72,10 +78,9 @@ struct agentbox_mcp {
 	uint8_t family; /* 0: open */
 	uint64_t last_id;
 	ab_mcp_call calls[AB_MCP_CALLS], asks[AB_MCP_ASKS];
-	ab_mcp_bucket call_rate, other_rate, notice_rate;
+	ab_mcp_memory *memory; /* owned reference */
 	uint64_t (*now)(void); /* tests set it */
-	json_t *known; /* owned: name -> digest, or null: in quarantine */
-	bool pin_failed;
+	uint64_t scope; /* of the frame that is taken in, or answered */
 	ab_mcp_frame frames[AB_MCP_QUEUE];
 	size_t frame_first, frame_end;
 	json_t *events; /* owned array */
@@ -104,8 +109,8 @@ ab_mcp_call *ab_mcp_call_new(agentbox_mcp *m, ab_mcp_call *table, size_t n,
 			     const json_t *asked, const ab_mcp_method *method);
 /* By our id as it came back, or by the asker's. NULL: there is none. */
 ab_mcp_call *ab_mcp_call_by_id(ab_mcp_call *table, size_t n, const json_t *id);
-ab_mcp_call *ab_mcp_call_by_asked(ab_mcp_call *table, size_t n,
-				  const json_t *id);
+ab_mcp_call *ab_mcp_call_by_asked(const agentbox_mcp *m, ab_mcp_call *table,
+				  size_t n, const json_t *id);
 void ab_mcp_call_end(ab_mcp_call *call);
 
 /* 0: go on; else milliseconds until the next is allowed. */
@@ -138,6 +143,8 @@ int32_t ab_mcp_tools_judge(agentbox_mcp *m, const json_t *tools,
 
 int32_t ab_mcp_from_client(agentbox_mcp *m, json_t *value);
 int32_t ab_mcp_from_server(agentbox_mcp *m, json_t *value);
+/* A request that settles the version has failed: nothing is settled. */
+void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call);
 /* Ask the server for the tools behind `cursor` (borrowed; NULL: the first). */
 int32_t ab_mcp_ask_list(agentbox_mcp *m, ab_mcp_call *call,
 			const json_t *cursor, const json_t *params);

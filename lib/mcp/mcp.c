@@ -54,11 +54,12 @@ static void take_policy(agentbox_mcp *m)
 		if (name && strcmp(name, m->server) == 0)
 			own = v;
 	}
-	m->call_rate.per_minute = number(rate, "calls_per_minute", 600);
-	m->call_rate.burst = number(rate, "burst", 60);
-	m->other_rate.per_minute = 6000;
-	m->other_rate.burst = 200;
-	m->notice_rate = m->other_rate;
+	m->memory->call_rate.per_minute = number(rate, "calls_per_minute",
+						 600);
+	m->memory->call_rate.burst = number(rate, "burst", 60);
+	m->memory->other_rate.per_minute = 6000;
+	m->memory->other_rate.burst = 200;
+	m->memory->notice_rate = m->memory->other_rate;
 	if (!own)
 		return;
 	m->allow = json_object_get(tools, "allow");
@@ -89,9 +90,9 @@ int32_t agentbox_mcp_new(agentbox_policy *policy, const char *server,
 	m->policy = agentbox_policy_ref(policy);
 	m->now = ab_clock_boot_ns;
 	memcpy(m->server, server, strlen(server));
-	m->known = json_object();
+	m->memory = ab_mcp_memory_new();
 	m->events = json_array();
-	if (!m->known || !m->events)
+	if (!m->memory || !m->events)
 		return ab_error_nomem(err);
 	take_policy(m);
 	*mcp = ab_steal(&m);
@@ -109,9 +110,9 @@ void agentbox_mcp_free(agentbox_mcp *m)
 	for (size_t i = 0; i < AB_MCP_ASKS; i++)
 		ab_mcp_call_end(&m->asks[i]);
 	for (size_t i = m->frame_first; i < m->frame_end; i++)
-		agentbox_bytes_free(m->frames[i].bytes);
+		ab_mcp_frame_end(&m->frames[i]);
 	json_decref(m->identity);
-	json_decref(m->known);
+	ab_mcp_memory_unref(m->memory);
 	json_decref(m->events);
 	agentbox_policy_unref(m->policy);
 	free(m);
@@ -163,6 +164,36 @@ static int32_t refuse_frame(agentbox_mcp *m, int32_t side, int32_t code,
 	return ab_error_set(m->err, AGENTBOX_ELIMIT, "", "a frame is %s", why);
 }
 
+/* May a frame be taken in now? */
+static int32_t usable(const agentbox_mcp *m, agentbox_error **err)
+{
+	if (m->state == AB_MCP_OVER)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "",
+				    "the session is over");
+	if (m->frame_end > AB_MCP_QUEUE / 2 ||
+	    json_array_size(m->events) > AB_MCP_QUEUE / 2)
+		return ab_error_set(err, AGENTBOX_EBUSY, "",
+				    "frames or events wait to be taken out");
+	return 0;
+}
+
+int32_t ab_mcp_take_value(agentbox_mcp *m, int32_t side, uint64_t scope,
+			  json_t *value, agentbox_error **err)
+{
+	int32_t rc = usable(m, err);
+
+	if (rc < 0)
+		return rc;
+	m->err = err;
+	m->scope = scope;
+	rc = side == AGENTBOX_MCP_CLIENT ? ab_mcp_from_client(m, value)
+					 : ab_mcp_from_server(m, value);
+	m->err = NULL;
+	if (rc < 0)
+		m->state = AB_MCP_OVER;
+	return rc;
+}
+
 int32_t agentbox_mcp_take(agentbox_mcp *m, int32_t side, const char *frame,
 			  size_t n, agentbox_error **err)
 {
@@ -174,22 +205,17 @@ int32_t agentbox_mcp_take(agentbox_mcp *m, int32_t side, const char *frame,
 				    side != AGENTBOX_MCP_SERVER))
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "NULL mcp or frame, or no side");
-	if (m->state == AB_MCP_OVER)
-		return ab_error_set(err, AGENTBOX_ECLOSED, "",
-				    "the session is over");
-	if (m->frame_end > AB_MCP_QUEUE / 2 ||
-	    json_array_size(m->events) > AB_MCP_QUEUE / 2)
-		return ab_error_set(err, AGENTBOX_EBUSY, "",
-				    "frames or events wait to be taken out");
-	m->err = err;
-	rc = ab_mcp_read(n ? frame : "", n, &value, &why);
+	rc = usable(m, err);
 	if (rc < 0)
-		rc = refuse_frame(m, side, rc, why);
-	else if (side == AGENTBOX_MCP_CLIENT)
-		rc = ab_mcp_from_client(m, value);
-	else
-		rc = ab_mcp_from_server(m, value);
-	json_decref(value);
+		return rc;
+	rc = ab_mcp_read(n ? frame : "", n, &value, &why);
+	if (rc == 0) {
+		rc = ab_mcp_take_value(m, side, 0, value, err);
+		json_decref(value);
+		return rc;
+	}
+	m->err = err;
+	rc = refuse_frame(m, side, rc, why);
 	m->err = NULL;
 	if (rc < 0)
 		m->state = AB_MCP_OVER;
@@ -199,17 +225,17 @@ int32_t agentbox_mcp_take(agentbox_mcp *m, int32_t side, const char *frame,
 int32_t agentbox_mcp_next_frame(agentbox_mcp *m, int32_t *side,
 				agentbox_bytes **frame, agentbox_error **err)
 {
+	ab_mcp_frame next;
+
 	if (!m || !side || !frame)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "NULL mcp, side or frame");
-	if (m->frame_first == m->frame_end) {
-		m->frame_first = m->frame_end = 0;
+	if (!ab_mcp_next(m, &next))
 		return ab_error_set(err, AGENTBOX_EAGAIN, "",
 				    "no frame waits to be sent");
-	}
-	*side = m->frames[m->frame_first].side;
-	*frame = ab_steal(&m->frames[m->frame_first].bytes);
-	m->frame_first++;
+	*side = next.side;
+	*frame = ab_steal(&next.bytes);
+	ab_mcp_frame_end(&next);
 	return 0;
 }
 

@@ -39,6 +39,18 @@ static int32_t fail(agentbox_mcp *m, ab_mcp_call *call, const char *reason)
 	return rc;
 }
 
+void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call)
+{
+	/* who only probed for the newer family may still speak the older */
+	if (call->method->special == AB_MCP_DISCOVER) {
+		m->family = 0;
+		m->version = AB_MCP_VERSION_NONE;
+		m->state = AB_MCP_FRESH;
+	}
+	if (call->method->special == AB_MCP_INITIALIZE)
+		m->state = AB_MCP_FRESH, m->family = 0;
+}
+
 /* The server's own error, with its text cleaned. */
 static int32_t give_error(agentbox_mcp *m, ab_mcp_call *call,
 			  const json_t *error)
@@ -59,14 +71,7 @@ static int32_t give_error(agentbox_mcp *m, ab_mcp_call *call,
 	if (out)
 		out = json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id",
 				call->asked, "error", out);
-	/* who only probed for the newer family may still speak the older */
-	if (call->method->special == AB_MCP_DISCOVER) {
-		m->family = 0;
-		m->version = AB_MCP_VERSION_NONE;
-		m->state = AB_MCP_FRESH;
-	}
-	if (call->method->special == AB_MCP_INITIALIZE)
-		m->state = AB_MCP_FRESH, m->family = 0;
+	ab_mcp_unsettle(m, call);
 	ab_mcp_call_end(call);
 	return ab_mcp_send(m, AGENTBOX_MCP_CLIENT, out);
 }
@@ -245,6 +250,8 @@ static int32_t response(agentbox_mcp *m, const ab_mcp_message *msg)
 	if (!call)
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, "response",
 				   "nothing was asked under this id");
+	/* it is his whose request it answers, wherever it came in */
+	m->scope = call->scope;
 	if (msg->error)
 		return give_error(m, call, msg->error);
 	if (!json_is_object(msg->result))
@@ -303,7 +310,7 @@ static int32_t request(agentbox_mcp *m, const ab_mcp_message *msg)
 		return refuse_request(m, msg, "not granted to this server");
 	if (method->special == AB_MCP_ELICIT && !may_elicit(m, msg->params))
 		return refuse_request(m, msg, "only forms are granted");
-	if (ab_mcp_call_by_asked(m->asks, AB_MCP_ASKS, msg->id))
+	if (ab_mcp_call_by_asked(m, m->asks, AB_MCP_ASKS, msg->id))
 		return refuse_request(m, msg, "the id is in use");
 	ask = ab_mcp_call_new(m, m->asks, AB_MCP_ASKS, msg->id, method);
 	if (!ask)
@@ -344,6 +351,7 @@ static int32_t progress(agentbox_mcp *m, const ab_mcp_message *msg)
 	    !json_is_number(json_object_get(msg->params, "progress")))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "no request with this token is under way");
+	m->scope = call->scope;
 	params = json_pack("{s:O, s:O}", "progressToken", call->token,
 			   "progress",
 			   json_object_get(msg->params, "progress"));
@@ -363,7 +371,7 @@ static int32_t cancelled(agentbox_mcp *m, const ab_mcp_message *msg)
 {
 	const json_t *id = json_object_get(msg->params, "requestId");
 	ab_mcp_call *ask = ab_mcp_is_id(id) ? ab_mcp_call_by_asked(
-		m->asks, AB_MCP_ASKS, id) : NULL;
+		m, m->asks, AB_MCP_ASKS, id) : NULL;
 	json_t *params;
 
 	if (!ask)
@@ -383,7 +391,7 @@ static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 	    !ab_mcp_granted(m, method->grant))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "not a notification that is granted");
-	if (ab_mcp_rate(m, &m->notice_rate))
+	if (ab_mcp_rate(m, &m->memory->notice_rate))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "too many notifications");
 	switch ((enum ab_mcp_special)method->special) {

@@ -37,9 +37,12 @@ int32_t ab_mcp_send(agentbox_mcp *m, int32_t side, json_t *message)
 	}
 	f->bytes = message ? ab_mcp_write(message) : NULL;
 	f->side = side;
-	json_decref(message);
-	if (!f->bytes)
+	f->scope = m->scope;
+	f->message = message;
+	if (!f->bytes) {
+		json_decref(message);
 		return ab_mcp_nomem(m);
+	}
 	m->frame_end++;
 	return 0;
 }
@@ -120,6 +123,7 @@ ab_mcp_call *ab_mcp_call_new(agentbox_mcp *m, ab_mcp_call *table, size_t n,
 		c->id = ++m->last_id;
 		c->asked = share(asked);
 		c->method = method;
+		c->scope = m->scope;
 		return c;
 	}
 	return NULL;
@@ -148,11 +152,15 @@ static bool same_id(const json_t *a, const json_t *b)
 		      json_string_length(a)) == 0;
 }
 
-ab_mcp_call *ab_mcp_call_by_asked(ab_mcp_call *table, size_t n,
-				  const json_t *id)
+ab_mcp_call *ab_mcp_call_by_asked(const agentbox_mcp *m, ab_mcp_call *table,
+				  size_t n, const json_t *id)
 {
+	/* without a session each asker counts for itself */
+	bool any = m->family != AB_MCP_STATELESS;
+
 	for (size_t i = 0; i < n; i++)
-		if (table[i].id && same_id(table[i].asked, id))
+		if (table[i].id && (any || table[i].scope == m->scope) &&
+		    same_id(table[i].asked, id))
 			return &table[i];
 	return NULL;
 }

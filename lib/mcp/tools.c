@@ -71,14 +71,17 @@ static bool pins_fit(const agentbox_mcp *m, const char *name,
 bool ab_mcp_tool_allowed(const agentbox_mcp *m, const char *name,
 			 const char **why)
 {
-	const json_t *known = json_object_get(m->known, name);
+	const json_t *known = json_object_get(m->memory->known, name);
 	bool pinned;
 
 	*why = "not in tools.allow";
 	if (!policy_allows(m, name))
 		return false;
 	*why = "in quarantine: its definition changed or is not fit to show";
-	if (m->pin_failed || json_is_null(known))
+	if (m->memory->pin_failed || json_is_null(known))
+		return false;
+	*why = "the server has named more tools than are remembered";
+	if (m->memory->is_full)
 		return false;
 	*why = "pinned, and not listed yet";
 	pins_fit(m, name, json_string_value(known), &pinned);
@@ -155,11 +158,24 @@ static bool digest_of(const json_t *tool, char out[AB_DIGEST_SIZE],
 	return text != NULL;
 }
 
+/* `what` is taken. A server that names ever more tools is granted none. */
+static bool remember(agentbox_mcp *m, const char *name, json_t *what)
+{
+	ab_mcp_memory *memory = m->memory;
+
+	if (!json_object_get(memory->known, name) &&
+	    json_object_size(memory->known) >= AB_MCP_KNOWN_MAX) {
+		json_decref(what);
+		memory->is_full = true;
+		return true;
+	}
+	return json_object_set_new(memory->known, name, what) == 0;
+}
+
 static int32_t quarantine(agentbox_mcp *m, const json_t *name,
 			  const char *why)
 {
-	if (json_object_set_new(m->known, json_string_value(name),
-				json_null()) < 0)
+	if (!remember(m, json_string_value(name), json_null()))
 		return ab_mcp_nomem(m);
 	return ab_mcp_event(m, "mcp.tool", "deny", "tools.pin",
 			    json_string_value(name),
@@ -171,7 +187,7 @@ static const char *compare(agentbox_mcp *m, const json_t *tool,
 			   const char *digest, bool *nomem)
 {
 	const char *name = json_string_value(json_object_get(tool, "name"));
-	const json_t *known = json_object_get(m->known, name);
+	const json_t *known = json_object_get(m->memory->known, name);
 	bool pinned;
 
 	if (json_is_null(known))
@@ -181,9 +197,8 @@ static const char *compare(agentbox_mcp *m, const json_t *tool,
 	if (known && strcmp(json_string_value(known), digest) != 0)
 		return "its definition changed";
 	if (!known)
-		*nomem = json_object_set_new(m->known, name,
-					     json_string(digest)) < 0;
-	return NULL;
+		*nomem = !remember(m, name, json_string(digest));
+	return m->memory->is_full ? "too many tools" : NULL;
 }
 
 /* --- the list ---------------------------------------------------------- */
@@ -245,8 +260,8 @@ static int32_t check_pin(agentbox_mcp *m, const json_t *tools)
 	if (!all)
 		return ab_mcp_nomem(m);
 	ab_digest(all, used, digest);
-	m->pin_failed = strcmp(digest, m->pin) != 0;
-	return !m->pin_failed ? 0 : ab_mcp_event(
+	m->memory->pin_failed = strcmp(digest, m->pin) != 0;
+	return !m->memory->pin_failed ? 0 : ab_mcp_event(
 		m, "mcp.tool", "deny", "tools.pin", m->server,
 		strlen(m->server), "the list of tools does not fit its pin");
 }
@@ -298,7 +313,8 @@ static void drop_quarantined(const agentbox_mcp *m, json_t *shown)
 		const char *name = json_string_value(json_object_get(
 			json_array_get(shown, i), "name"));
 
-		if (json_is_null(json_object_get(m->known, name)))
+		if (m->memory->is_full ||
+		    json_is_null(json_object_get(m->memory->known, name)))
 			json_array_remove(shown, i);
 	}
 }
@@ -315,7 +331,7 @@ int32_t ab_mcp_tools_judge(agentbox_mcp *m, const json_t *tools,
 	if (rc == 0 && m->pin)
 		rc = check_pin(m, tools);
 	json_array_foreach(tools, i, tool)
-		if (rc == 0 && !m->pin_failed)
+		if (rc == 0 && !m->memory->pin_failed)
 			rc = judge(m, tool, out, names);
 	if (rc < 0)
 		return rc;
