@@ -91,8 +91,10 @@ static int choose_server(guard *g, const tool_args *args)
 	if (!command)
 		return tool_refuse(g->s.t, TOOL_REFUSED, "EUNSUPPORTED",
 				   text_of(found, "name"),
-				   "is reached by a URL, which this build "
-				   "lacks: only a command is guarded");
+				   "is reached by a URL: a box with network "
+				   "mode \"gateway\" has it at /mcp/%s of its "
+				   "gateway; only a command is guarded here",
+				   text_of(found, "name"));
 	if (args->operand_count && !same_command(command, args->operands))
 		return tool_refuse(g->s.t, TOOL_REFUSED, "EDENIED", name,
 				   "the policy has another command for this "

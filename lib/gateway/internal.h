@@ -46,6 +46,18 @@ int32_t ab_gateway_routes_init(const agentbox_policy *policy,
 			       agentbox_error **err);
 void ab_gateway_routes_end(ab_gateway_routes *routes);
 
+/* tools.c */
+/* Texts for the plan; NULL where the policy names no server of tools. */
+typedef struct ab_gateway_tools {
+	char *tools, *identity;
+} ab_gateway_tools;
+
+/* ab_gateway_tools_end() ends it also after a failure. */
+int32_t ab_gateway_tools_init(const agentbox_policy *policy,
+			      const char *box_id, ab_gateway_tools *out,
+			      agentbox_error **err);
+void ab_gateway_tools_end(ab_gateway_tools *tools);
+
 /* request.c */
 /* How long it may take to answer; it never waits for anybody. */
 #define AB_GATEWAY_ANSWER_MS 5000

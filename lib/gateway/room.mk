@@ -7,4 +7,4 @@ libagentbox_la_SOURCES += \
 	lib/gateway/internal.h \
 	lib/gateway/preview.c \
 	lib/gateway/request.c lib/gateway/routes.c \
-	lib/gateway/start.c
+	lib/gateway/start.c lib/gateway/tools.c

@@ -41,8 +41,14 @@ static uint64_t number(const ab_policy_number *n)
 	return n->state == AB_POLICY_SET ? n->value : 0;
 }
 
+static ab_wire_text text(const char *s)
+{
+	return (ab_wire_text){ s, s ? strlen(s) : 0 };
+}
+
 static int32_t seal_plan(const ab_policy *policy,
 			 const ab_wire_routes *routes,
+			 const ab_gateway_tools *tools,
 			 const ab_gateway_options *o, const uint8_t *hash,
 			 int *fd, agentbox_error **err)
 {
@@ -63,6 +69,8 @@ static int32_t seal_plan(const ab_policy *policy,
 			.budget_bytes = number(&net->budget_bytes),
 		},
 		.routes = *routes,
+		.tools = text(tools->tools),
+		.identity = text(tools->identity),
 	};
 	ab_writer w;
 	int32_t rc = ab_gateway_lists_of(policy, &plan.lists, err);
@@ -162,18 +170,23 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 {
 	const ab_policy *policy = ab_policy_get(handle);
 	uint8_t hash[AB_SHA256_SIZE];
+	ab_gateway_tools tools = { 0 };
 	ab_gateway_routes routes;
 	int32_t rc = ab_gateway_routes_init(handle, &routes, err);
 
 	if (!rc)
 		rc = keep_previews(gw, &policy->network, err);
 	if (!rc)
+		rc = ab_gateway_tools_init(handle, o->box_id, &tools, err);
+	if (!rc)
 		rc = make_key(gw, hash, err);
 	if (!rc)
 		rc = ab_gateway_make_environment(gw, policy, &routes.policy,
 						 err);
 	if (!rc)
-		rc = seal_plan(policy, &routes.wire, o, hash, plan_fd, err);
+		rc = seal_plan(policy, &routes.wire, &tools, o, hash, plan_fd,
+			       err);
+	ab_gateway_tools_end(&tools);
 	ab_gateway_routes_end(&routes);
 	return rc;
 }

@@ -222,6 +222,13 @@ static int32_t check_record(check *c, const ab_field *f, json_t *record)
 				   "server \"%.80s\" needs one of \"command\" "
 				   "and \"url\"",
 				   ab_tree_string(record, "name"));
+	if (f->rule == AB_R_RECORD_SUBSET && !json_object_get(record, "url") &&
+	    (json_object_get(record, "ca") ||
+	     json_object_get(record, "inject")))
+		return ab_way_fail(&c->way, AGENTBOX_EPOLICY,
+				   "server \"%.80s\" has no \"url\"; \"ca\" and "
+				   "\"inject\" have no meaning there",
+				   ab_tree_string(record, "name"));
 	return 0;
 }
 

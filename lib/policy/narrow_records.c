@@ -115,8 +115,9 @@ static int32_t narrow_each(ab_narrow *n, const ab_field *f, const json_t *p,
 	return 0;
 }
 
-/* A route whose secret did not come along is of no use: it goes silently. */
-static int32_t drop_routes(ab_narrow *n, json_t **routes)
+/* What injects a secret that did not come along is of no use: it goes
+   silently. Routes, and servers by URL. */
+static int32_t drop_unarmed(ab_narrow *n, json_t **routes)
 {
 	const json_t *secrets = json_object_get(n->out, "secrets");
 	ab_auto(json_t) *kept = json_array();
@@ -148,8 +149,16 @@ static int32_t narrow_routes(ab_narrow *n, const ab_field *f, const json_t *p,
 	else if (p)
 		*out = json_incref((json_t *)(uintptr_t)p);
 	if (r == 0 && *out)
-		r = drop_routes(n, out);
+		r = drop_unarmed(n, out);
 	return r;
+}
+
+static int32_t narrow_servers(ab_narrow *n, const ab_field *f,
+			      const json_t *p, const json_t *c, json_t **out)
+{
+	int32_t r = narrow_each(n, f, p, c, out);
+
+	return r < 0 ? r : drop_unarmed(n, out);
 }
 
 static bool is_allow(const json_t *rule)
@@ -222,7 +231,7 @@ int32_t ab_narrow_records(ab_narrow *n, const ab_field *f, const json_t *p,
 	case AB_R_ROUTES:
 		return narrow_routes(n, f, p, c, out);
 	case AB_R_RECORD_SUBSET:
-		return narrow_each(n, f, p, c, out);
+		return narrow_servers(n, f, p, c, out);
 	case AB_R_RULES:
 		return narrow_rules(n, f, p, c, out);
 	}

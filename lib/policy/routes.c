@@ -42,7 +42,9 @@ static int32_t read_upstream(ab_policy_route *route, const char *url,
 	route->plain.port = target.port;
 	target.port = 0;
 	ab_target_text(&target, 0, text);
-	while (base_len && path[base_len - 1] == '/')
+	/* what is asked of a server of tools is exactly its URL */
+	while (base_len && path[base_len - 1] == '/' &&
+	       (route->plain.kind != AB_ROUTE_MCP || base_len == 1))
 		base_len--;
 	route->owned_host = ab_strdup(text);
 	route->owned_base = ab_memdup0(path ? path : "", base_len);
@@ -202,23 +204,68 @@ static int32_t read_route(ab_policy_route *route, const json_t *object,
 	return r;
 }
 
+/* A server of tools that has a URL: what it is reached by is a route. */
+static int32_t read_server(ab_policy_route *route, const json_t *server,
+			   const json_t *secrets, agentbox_error **err)
+{
+	ab_wire_route *plain = &route->plain;
+	const char *name = ab_tree_string(server, "name");
+	int32_t r;
+
+	if (strlen(name) > 64 || strchr(name, '@') || strchr(name, '+'))
+		return ab_error_set(err, AGENTBOX_EPOLICY, name,
+				    "the name of a server with a URL is 1 to "
+				    "64 of A-Z a-z 0-9 . _ -");
+	route->owned_prefix = ab_asprintf(AB_ROUTE_MCP_TOP "/%s", name);
+	if (!route->owned_prefix)
+		return ab_error_nomem(err);
+	plain->prefix = route->owned_prefix;
+	plain->kind = AB_ROUTE_MCP;
+	plain->flags = AB_ROUTE_WRITE;
+	route->ca = ab_tree_string(server, "ca");
+	r = read_upstream(route, ab_tree_string(server, "url"), err);
+	return r < 0 ? r : read_inject(route, json_object_get(server, "inject"),
+				       secrets, err);
+}
+
+static int32_t read_all(const agentbox_policy *policy, ab_policy_routes *made,
+			agentbox_error **err)
+{
+	const json_t *list = ab_policy_section(policy, "/routes");
+	const json_t *tools = ab_policy_section(policy, "/tools");
+	const json_t *servers = json_object_get(tools, "servers");
+	const json_t *secrets = ab_policy_section(policy, "/secrets");
+	int32_t r = 0;
+
+	for (size_t i = 0; r == 0 && i < json_array_size(list); i++)
+		r = read_route(&made->items[made->count++],
+			       json_array_get(list, i), secrets, err);
+	for (size_t i = 0; r == 0 && i < json_array_size(servers); i++)
+		if (json_object_get(json_array_get(servers, i), "url"))
+			r = read_server(&made->items[made->count++],
+					json_array_get(servers, i), secrets,
+					err);
+	if (r == 0 && made->count > AB_ROUTES_MAX)
+		r = ab_error_set(err, AGENTBOX_ELIMIT, "/routes",
+				 "more than %d routes and servers with a URL",
+				 AB_ROUTES_MAX);
+	return r;
+}
+
 int32_t ab_policy_routes_init(const agentbox_policy *policy,
 			      ab_policy_routes *out, agentbox_error **err)
 {
-	const json_t *list = ab_policy_section(policy, "/routes");
-	const json_t *secrets = ab_policy_section(policy, "/secrets");
-	ab_policy_routes made = { .count = json_array_size(list) };
-	int32_t r = 0;
+	const json_t *tools = ab_policy_section(policy, "/tools");
+	ab_policy_routes made = { 0 };
+	int32_t r;
 
-	if (made.count > AB_ROUTES_MAX)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "/routes",
-				    "more than %d routes", AB_ROUTES_MAX);
-	made.items = ab_calloc(made.count + 1, sizeof(*made.items));
+	made.items = ab_calloc(
+		json_array_size(ab_policy_section(policy, "/routes")) +
+			json_array_size(json_object_get(tools, "servers")) + 1,
+		sizeof(*made.items));
 	if (!made.items)
 		return ab_error_nomem(err);
-	for (size_t i = 0; r == 0 && i < made.count; i++)
-		r = read_route(&made.items[i], json_array_get(list, i),
-			       secrets, err);
+	r = read_all(policy, &made, err);
 	if (r < 0) {
 		ab_policy_routes_end(&made);
 		return r;
@@ -232,6 +279,7 @@ void ab_policy_routes_end(ab_policy_routes *routes)
 	for (size_t i = 0; routes->items && i < routes->count; i++) {
 		free(routes->items[i].owned_host);
 		free(routes->items[i].owned_base);
+		free(routes->items[i].owned_prefix);
 		free((void *)routes->items[i].owned_open);
 	}
 	free(routes->items);

@@ -17,13 +17,13 @@ typedef struct ab_policy_route {
 	ab_wire_route plain; /* `roots` is 0 here */
 	const char *ca;	     /* absolute path of the host, NULL: the system's */
 	const ab_preset *preset; /* NULL: none */
-	char *owned_host, *owned_base;
+	char *owned_host, *owned_base, *owned_prefix;
 	const char **owned_open;
 } ab_policy_route;
 
 /* Strings are borrowed from the policy. Zeroed: no routes. */
 typedef struct ab_policy_routes {
-	ab_policy_route *items; /* sorted by prefix, which is unique */
+	ab_policy_route *items; /* prefixes are unique */
 	size_t count;
 } ab_policy_routes;
 

@@ -65,6 +65,10 @@ static const char *judge_route(const json_t *route)
 	const char *kind = ab_tree_string(route, "kind");
 	const char *preset = ab_tree_string(route, "preset");
 
+	if (strncmp(ab_tree_string(route, "prefix"), "/mcp", 4) == 0 &&
+	    strchr("/", ab_tree_string(route, "prefix")[4]))
+		return "is below \"/mcp\", where the servers of \"tools\" "
+		       "are reached";
 	if (!preset && !ab_tree_string(route, "upstream"))
 		return "has no \"upstream\" and no \"preset\"";
 	if (!kind || strcmp(kind, "git") != 0)
@@ -98,31 +102,49 @@ static int32_t check_route_forms(ab_way *w, const json_t *tree)
 	return 0;
 }
 
-static int32_t check_routes(ab_way *w, const json_t *tree)
+/* The first of the list that injects a secret nobody lists; NULL: none. */
+static const json_t *find_unlisted(const json_t *list, const json_t *secrets,
+				   const char **name)
 {
-	const json_t *routes = json_object_get(tree, "routes");
-	const json_t *secrets = json_object_get(tree, "secrets");
-
-	for (size_t i = 0; i < json_array_size(routes); i++) {
-		const json_t *inject =
-			json_object_get(json_array_get(routes, i), "inject");
-		const char *name = ab_tree_string(inject, "secret");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *v = json_array_get(list, i);
 		size_t j = 0;
 
-		while (name && j < json_array_size(secrets) &&
+		*name = ab_tree_string(json_object_get(v, "inject"), "secret");
+		while (*name && j < json_array_size(secrets) &&
 		       strcmp(ab_tree_string(json_array_get(secrets, j),
-					     "name"), name) != 0)
+					     "name"), *name) != 0)
 			j++;
-		if (!name || j < json_array_size(secrets))
-			continue;
+		if (*name && j == json_array_size(secrets))
+			return v;
+	}
+	return NULL;
+}
+
+static int32_t check_routes(ab_way *w, const json_t *tree)
+{
+	const json_t *secrets = json_object_get(tree, "secrets");
+	const char *name;
+	const json_t *v = find_unlisted(json_object_get(tree, "routes"),
+					secrets, &name);
+
+	if (v) {
 		ab_way_key(w, "routes");
 		return ab_way_fail(w, AGENTBOX_EPOLICY,
 				   "route \"%.80s\" injects \"%.80s\", which "
 				   "\"secrets\" does not list",
-				   ab_tree_string(json_array_get(routes, i),
-						  "prefix"), name);
+				   ab_tree_string(v, "prefix"), name);
 	}
-	return 0;
+	v = find_unlisted(ab_tree_get(tree, "tools", "servers"), secrets,
+			  &name);
+	if (!v)
+		return 0;
+	ab_way_key(w, "tools");
+	ab_way_key(w, "servers");
+	return ab_way_fail(w, AGENTBOX_EPOLICY,
+			   "server \"%.80s\" injects \"%.80s\", which "
+			   "\"secrets\" does not list",
+			   ab_tree_string(v, "name"), name);
 }
 
 static int32_t check_places(ab_way *w, const json_t *tree)

@@ -71,6 +71,8 @@ int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 	ab_put_u64(w, p->rates.budget_requests);
 	ab_put_u64(w, p->rates.budget_bytes);
 	ab_wire_routes_put(w, &p->routes);
+	ab_put_bytes(w, p->tools.p, p->tools.len);
+	ab_put_bytes(w, p->identity.p, p->identity.len);
 	ab_gateway_lists_put(w, &p->lists);
 	return w->bad ? -EMSGSIZE : 0;
 }
@@ -99,6 +101,8 @@ int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 	p.rates.budget_requests = ab_get_u64(r);
 	p.rates.budget_bytes = ab_get_u64(r);
 	rc = ab_wire_routes_get(r, &p.routes);
+	p.tools.p = ab_get_bytes(r, &p.tools.len);
+	p.identity.p = ab_get_bytes(r, &p.identity.len);
 	if (rc == 0)
 		rc = ab_gateway_lists_get(r, &p.lists);
 	if (rc) {

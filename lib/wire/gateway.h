@@ -70,6 +70,12 @@ typedef struct ab_gateway_lists {
 	uint32_t count[3];
 } ab_gateway_lists;
 
+/* Bytes of the message. */
+typedef struct ab_wire_text {
+	const void *p;
+	size_t len;
+} ab_wire_text;
+
 typedef struct ab_gateway_plan {
 	const char *build_id; /* a helper of another build stops here */
 	const char *box_id;
@@ -78,6 +84,9 @@ typedef struct ab_gateway_plan {
 	const char *resolver; /* "192.0.2.1:53,..."; "": of the system */
 	ab_gateway_rates rates;
 	ab_wire_routes routes;
+	/* JSON: a policy of nothing but `tools`, and who the box is; empty: no
+	   server of tools is reached here */
+	ab_wire_text tools, identity;
 	ab_gateway_lists lists;
 } ab_gateway_plan;
 

@@ -57,14 +57,24 @@ static size_t get_list(ab_reader *r, const char **items)
 	return count;
 }
 
+/* That of a server of tools may end as it likes. */
+static bool is_base(const ab_wire_route *route)
+{
+	const char *s = route->base;
+
+	return is_path(s, true) || (route->kind == AB_ROUTE_MCP &&
+				    s[0] == '/' && s[1] &&
+				    strlen(s) <= 1024);
+}
+
 static bool is_sane(const ab_wire_route *route)
 {
 	bool injects = route->secret[0];
 
-	return is_path(route->prefix, false) && is_path(route->base, true) &&
+	return is_path(route->prefix, false) && is_base(route) &&
 	       route->host[0] && strlen(route->host) <= 253 &&
 	       route->port >= 1 && route->port <= 65535 &&
-	       route->kind <= AB_ROUTE_HTTP && route->roots <= AB_ROUTES_MAX &&
+	       route->kind <= AB_ROUTE_MCP && route->roots <= AB_ROUTES_MAX &&
 	       !(route->flags & ~(AB_ROUTE_WRITE | AB_ROUTE_WEBSOCKET)) &&
 	       strlen(route->secret) <= 64 && strlen(route->header) <= 64 &&
 	       strlen(route->scheme) <= 64 && strlen(route->user) <= 128 &&

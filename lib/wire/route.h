@@ -17,8 +17,12 @@
 
 enum ab_route_kind {
 	AB_ROUTE_GIT = 0, /* one repository, smart HTTP, nothing else */
-	AB_ROUTE_HTTP = 1
+	AB_ROUTE_HTTP = 1,
+	AB_ROUTE_MCP = 2 /* a server of tools: served by the MCP guard alone */
 };
+
+/* Below it are the servers of `tools` that have a URL, by their names. */
+#define AB_ROUTE_MCP_TOP "/mcp"
 
 #define AB_ROUTE_WRITE 0x01u	 /* more than GET and HEAD, or than fetch */
 #define AB_ROUTE_WEBSOCKET 0x02u /* an upgrade is passed on */

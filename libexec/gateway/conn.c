@@ -51,9 +51,14 @@ void ab_client_close(ab_client *c)
 	close(ab_client_release(c));
 }
 
+void ab_client_close_hard(ab_client *c)
+{
+	ab_close_hard(ab_client_release(c));
+}
+
 static void cut(void *arg)
 {
-	ab_close_hard(ab_client_release(arg));
+	ab_client_close_hard(arg);
 }
 
 static void on_late(void *arg)
@@ -121,11 +126,15 @@ void ab_client_drain(ab_client *c)
 		ab_client_close(c);
 }
 
-static const char *status_text(unsigned status)
+const char *ab_client_status_text(unsigned status)
 {
 	switch (status) {
 	case 200:
 		return "OK";
+	case 202:
+		return "Accepted";
+	case 204:
+		return "No Content";
 	case 400:
 		return "Bad Request";
 	case 401:
@@ -136,12 +145,20 @@ static const char *status_text(unsigned status)
 		return "Not Found";
 	case 405:
 		return "Method Not Allowed";
+	case 406:
+		return "Not Acceptable";
 	case 407:
 		return "Proxy Authentication Required";
 	case 408:
 		return "Request Timeout";
+	case 409:
+		return "Conflict";
+	case 413:
+		return "Content Too Large";
 	case 414:
 		return "URI Too Long";
+	case 415:
+		return "Unsupported Media Type";
 	case 417:
 		return "Expectation Failed";
 	case 429:
@@ -177,8 +194,8 @@ void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 			 "X-Agentbox-Reason: %s\r\n"
 			 "Connection: close\r\n\r\n"
 			 "%s\n",
-			 status, status_text(status), ask, strlen(text) + 1,
-			 reason, text);
+			 status, ab_client_status_text(status), ask,
+			 strlen(text) + 1, reason, text);
 
 	if (n < 0 || (size_t)n >= sizeof(head) ||
 	    send(c->fd, head, (size_t)n, MSG_NOSIGNAL) != n) {

@@ -36,6 +36,11 @@ struct ab_routes *ab_gw_routes(const ab_gw *gw)
 	return gw->routes;
 }
 
+struct ab_mcps *ab_gw_mcps(const ab_gw *gw)
+{
+	return gw->mcps;
+}
+
 /* --- what is live ------------------------------------------------------- */
 
 void ab_live_add(ab_gw *gw, ab_live *l, void (*cut)(void *arg), void *arg)

@@ -22,7 +22,8 @@ GATEWAY_READERS = \
 # What needs OpenSSL: the upstreams' side of routes.
 GATEWAY_ROUTES = \
 	libexec/gateway/route.h libexec/gateway/route_internal.h \
-	libexec/gateway/route_flow.c libexec/gateway/route_serve.c \
+	libexec/gateway/route_flow.c libexec/gateway/route_open.c \
+	libexec/gateway/route_serve.c \
 	libexec/gateway/routes.c \
 	libexec/gateway/tls_client.c libexec/gateway/tls_client.h
 check_LIBRARIES += tests/lib/libgateway.a
@@ -49,7 +50,14 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/listen.c \
 	libexec/gateway/lists.c libexec/gateway/lists.h \
 	libexec/gateway/main.c \
+	libexec/gateway/mcp_answer.c \
+	libexec/gateway/mcp.h \
+	libexec/gateway/mcp_head.c libexec/gateway/mcp_head.h \
+	libexec/gateway/mcp_internal.h \
+	libexec/gateway/mcp_leg.c \
+	libexec/gateway/mcp_post.c \
 	libexec/gateway/mcp_serve.c \
+	libexec/gateway/mcp_session.c \
 	libexec/gateway/preview.c \
 	libexec/gateway/relay.c \
 	libexec/gateway/resolve.c \

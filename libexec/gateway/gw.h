@@ -25,6 +25,8 @@ ab_loop *ab_gw_loop(ab_gw *gw);
 bool ab_gw_is_revoked(const ab_gw *gw);
 /* Made by ab_routes_new() of route.h; NULL: there are none. */
 struct ab_routes *ab_gw_routes(const ab_gw *gw);
+/* Made by ab_mcps_new() of mcp.h; NULL: there are none. */
+struct ab_mcps *ab_gw_mcps(const ab_gw *gw);
 
 /* --- what is live ------------------------------------------------------- */
 
@@ -182,6 +184,10 @@ void ab_client_close(ab_client *c);
  */
 void ab_client_refuse(ab_client *c, unsigned status, const char *reason,
 		      const char *text);
+/* The same with a reset: what is buffered is discarded. */
+void ab_client_close_hard(ab_client *c);
+/* "Not Found" for 404. */
+const char *ab_client_status_text(unsigned status);
 /* What was said is the last; what still comes is read, for a while. */
 void ab_client_drain(ab_client *c);
 

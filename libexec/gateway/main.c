@@ -157,6 +157,9 @@ static int prepare(ab_gw *gw)
 		return fail("loop", -r, "no descriptors");
 	set_rates(gw, &plan.rates);
 	r = make_routes(gw, &plan.routes, why);
+	if (r == 0 && plan.tools.len)
+		r = ab_mcps_new(gw, &plan.tools, &plan.identity, &gw->mcps,
+				why);
 	ab_wire_routes_end(&plan.routes);
 	if (r)
 		return fail("routes", why[0] ? 0 : -r, why);

@@ -49,9 +49,8 @@ unsigned ab_mcp_http_reason_status(enum ab_mcp_http_reason reason)
 
 /* --- fields -------------------------------------------------------------- */
 
-/* The field of this name: how many there are, the last in *value. */
-static unsigned find(const ab_http_head *head, const char *buf,
-		     const char *name, ab_http_span *value)
+unsigned ab_mcp_find_field(const ab_http_head *head, const char *buf,
+			   const char *name, ab_http_span *value)
 {
 	unsigned count = 0;
 
@@ -91,11 +90,9 @@ static size_t skip_space(const char *p, size_t n)
 	return i;
 }
 
-/* "application/json", and UTF-8 if it names a charset. */
-static bool is_json_type(const char *p, size_t n)
+bool ab_mcp_is_type(const char *p, size_t n, const char *type)
 {
-	static const char type[] = "application/json";
-	size_t at = sizeof(type) - 1;
+	size_t at = strlen(type);
 
 	if (!begins(p, n, type))
 		return false;
@@ -138,7 +135,7 @@ static bool accepts(const char *p, size_t n, const char *type)
 	return false;
 }
 
-static bool is_visible(const char *p, size_t n)
+bool ab_mcp_is_visible(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (p[i] < 0x21 || p[i] > 0x7e)
@@ -173,8 +170,8 @@ static enum ab_mcp_http_reason judge_content(const ab_http_head *head,
 					     const char *buf, uint8_t verb)
 {
 	ab_http_span type = { 0 }, accept = { 0 };
-	unsigned types = find(head, buf, "content-type", &type);
-	unsigned accepted = find(head, buf, "accept", &accept);
+	unsigned types = ab_mcp_find_field(head, buf, "content-type", &type);
+	unsigned accepted = ab_mcp_find_field(head, buf, "accept", &accept);
 
 	if (types > 1 || accepted > 1)
 		return AB_MCP_HTTP_TWICE;
@@ -188,7 +185,7 @@ static enum ab_mcp_http_reason judge_content(const ab_http_head *head,
 						       : AB_MCP_HTTP_BODY;
 	if (!accepts(buf + accept.at, accept.len, "application/json"))
 		return AB_MCP_HTTP_ACCEPT;
-	if (!types || !is_json_type(buf + type.at, type.len))
+	if (!types || !ab_mcp_is_type(buf + type.at, type.len, "application/json"))
 		return AB_MCP_HTTP_TYPE;
 	if (head->body == AB_HTTP_BODY_NONE)
 		return AB_MCP_HTTP_BODY;
@@ -204,7 +201,7 @@ static enum ab_mcp_http_reason judge_origin(const ab_http_head *head,
 					    const char *origin)
 {
 	ab_http_span v = { 0 };
-	unsigned n = find(head, buf, "origin", &v);
+	unsigned n = ab_mcp_find_field(head, buf, "origin", &v);
 
 	if (n == 0)
 		return AB_MCP_HTTP_OK;
@@ -217,10 +214,10 @@ static enum ab_mcp_http_reason judge_fields(const ab_http_head *head,
 					    const char *buf, ab_mcp_http *out)
 {
 	ab_http_span version = { 0 }, resume = { 0 };
-	unsigned versions = find(head, buf, "mcp-protocol-version", &version);
-	unsigned sessions = find(head, buf, "mcp-session-id", &out->session);
-	unsigned methods = find(head, buf, "mcp-method", &out->method);
-	unsigned names = find(head, buf, "mcp-name", &out->name);
+	unsigned versions = ab_mcp_find_field(head, buf, "mcp-protocol-version", &version);
+	unsigned sessions = ab_mcp_find_field(head, buf, "mcp-session-id", &out->session);
+	unsigned methods = ab_mcp_find_field(head, buf, "mcp-method", &out->method);
+	unsigned names = ab_mcp_find_field(head, buf, "mcp-name", &out->name);
 
 	if (versions > 1 || sessions > 1 || methods > 1 || names > 1)
 		return AB_MCP_HTTP_TWICE;
@@ -232,10 +229,10 @@ static enum ab_mcp_http_reason judge_fields(const ab_http_head *head,
 	if (versions && out->version == AB_MCP_VERSION_NONE)
 		return AB_MCP_HTTP_VERSION;
 	if (sessions && (out->session.len > AB_MCP_SESSION_MAX ||
-			 !is_visible(buf + out->session.at,
+			 !ab_mcp_is_visible(buf + out->session.at,
 				     out->session.len)))
 		return AB_MCP_HTTP_SESSION;
-	if (find(head, buf, "last-event-id", &resume))
+	if (ab_mcp_find_field(head, buf, "last-event-id", &resume))
 		return AB_MCP_HTTP_RESUME;
 	return AB_MCP_HTTP_OK;
 }
@@ -341,14 +338,13 @@ static bool says(const char *p, size_t n, const json_t *text)
 	return n == len && memcmp(p, s, n) == 0;
 }
 
-/* What Mcp-Name has to say for this message; NULL: nothing. */
-static const json_t *name_of(const ab_mcp_message *msg)
+const json_t *ab_mcp_name_of(const char *method, const json_t *params)
 {
-	if (strcmp(msg->method, "tools/call") == 0 ||
-	    strcmp(msg->method, "prompts/get") == 0)
-		return json_object_get(msg->params, "name");
-	if (strcmp(msg->method, "resources/read") == 0)
-		return json_object_get(msg->params, "uri");
+	if (strcmp(method, "tools/call") == 0 ||
+	    strcmp(method, "prompts/get") == 0)
+		return json_object_get(params, "name");
+	if (strcmp(method, "resources/read") == 0)
+		return json_object_get(params, "uri");
 	return NULL;
 }
 
@@ -358,7 +354,9 @@ static enum ab_mcp_http_reason judge_mirror(const ab_mcp_http *h,
 					    const ab_mcp_message *msg,
 					    bool needed)
 {
-	const json_t *name = msg->method ? name_of(msg) : NULL;
+	const json_t *name = msg->method ? ab_mcp_name_of(msg->method,
+							     msg->params)
+					   : NULL;
 
 	if (!msg->method)
 		return h->has_method || h->has_name ? AB_MCP_HTTP_MISMATCH

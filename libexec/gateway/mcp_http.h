@@ -80,4 +80,14 @@ enum ab_mcp_http_reason ab_mcp_http_body(ab_mcp_http *judged, const char *buf,
 					 const char *body, size_t n,
 					 json_t **value);
 
+/* The field of this name: how many there are, the last in *value. */
+unsigned ab_mcp_find_field(const ab_http_head *head, const char *buf,
+			   const char *name, ab_http_span *value);
+/* This type, and in UTF-8 if it names a charset? */
+bool ab_mcp_is_type(const char *p, size_t n, const char *type);
+/* Nothing but visible ASCII, and some of it? */
+bool ab_mcp_is_visible(const char *p, size_t n);
+/* What Mcp-Name has to say for a message; NULL: nothing. Borrowed. */
+const json_t *ab_mcp_name_of(const char *method, const json_t *params);
+
 #endif

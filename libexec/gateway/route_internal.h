@@ -65,9 +65,22 @@ typedef struct ab_route_buffer {
 	size_t at, len; /* bytes [at, len) wait */
 } ab_route_buffer;
 
+/* A connection that is made: dialled, then verified. Zeroed: none is. */
+typedef void (*ab_opened)(void *arg, ab_upstream *up,
+			  enum ab_route_reason reason, const char *code,
+			  const char *text);
+typedef struct ab_opening {
+	ab_routes *routes;
+	ab_route_state *state;
+	ab_dial *dial;
+	ab_upstream *up;
+	ab_timer timer;
+	ab_opened done;
+	void *arg;
+} ab_opening;
+
 enum ab_route_phase {
-	AB_ROUTE_DIALING,
-	AB_ROUTE_HANDSHAKE,
+	AB_ROUTE_OPENING_UP,
 	AB_ROUTE_FLOWING,
 	AB_ROUTE_OVER
 };
@@ -76,7 +89,7 @@ typedef struct ab_route_exchange {
 	ab_client *c;
 	ab_routes *routes;
 	ab_route_state *state;
-	ab_dial *dial;
+	ab_opening opening;
 	ab_upstream *up;
 	ab_timer timer;
 	ab_later later;
@@ -130,6 +143,19 @@ ab_upstream *ab_upstream_take(ab_route_state *state);
 /* Keeps it, or closes it. */
 void ab_upstream_keep(ab_upstream *up);
 void ab_upstream_close(ab_upstream *up);
+
+/* --- route_open.c -------------------------------------------------------- */
+
+/*
+ * A new connection to the route's upstream, verified. `done` is called once,
+ * from the loop: with the connection, which is its own from then on and whose
+ * watch it takes over, or NULL and why; code and text may be NULL and do not
+ * outlive the call. false: out of memory, and it is not called.
+ */
+bool ab_opening_begin(ab_opening *o, ab_routes *routes, ab_route_state *state,
+		      ab_opened done, void *arg);
+/* Before done was called: it will not be. None: nothing. */
+void ab_opening_cancel(ab_opening *o);
 
 /* --- route_serve.c ------------------------------------------------------- */
 

@@ -8,8 +8,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +86,7 @@ static void release(ab_route_exchange *x, bool keep)
 	x->phase = AB_ROUTE_OVER;
 	x->state->active--;
 	ab_timer_clear(loop, &x->timer);
-	if (x->dial)
-		ab_dial_cancel(x->dial);
-	x->dial = NULL;
+	ab_opening_cancel(&x->opening);
 	if (x->up && keep)
 		ab_upstream_keep(x->up);
 	else
@@ -196,89 +192,34 @@ void ab_route_finish(ab_route_exchange *x)
 
 /* --- a connection --------------------------------------------------------- */
 
-static void exchange_slow(void *arg)
-{
-	ab_route_exchange *x = arg;
-
-	ab_route_fail(x, AB_ROUTE_SLOW, NULL, NULL);
-}
-
-static void upstream_ready(void *arg, uint32_t events);
-
-static void handshake(ab_route_exchange *x)
-{
-	ab_loop *loop = ab_gw_loop(x->routes->gw);
-	ab_tls *tls = x->up->tls;
-	enum ab_tls_step step = ab_tls_handshake(tls);
-
-	switch (step) {
-	case AB_TLS_DONE:
-		x->phase = AB_ROUTE_FLOWING;
-		ab_route_pump(x);
-		return;
-	case AB_TLS_READ:
-	case AB_TLS_WRITE:
-		if (ab_watch_set(loop, &x->up->watch, step == AB_TLS_READ ?
-				 EPOLLIN : EPOLLOUT) < 0)
-			ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
-		return;
-	case AB_TLS_END:
-	case AB_TLS_FAILED:
-		ab_route_fail(x, AB_ROUTE_TLS, ab_tls_code(tls),
-			      ab_tls_why(tls));
-		return;
-	}
-}
-
 static void upstream_ready(void *arg, uint32_t events)
 {
 	ab_route_exchange *x = arg;
 
 	(void)events;
-	if (x->phase == AB_ROUTE_HANDSHAKE)
-		handshake(x);
-	else if (x->phase == AB_ROUTE_FLOWING)
+	if (x->phase == AB_ROUTE_FLOWING)
 		ab_route_pump(x);
 }
 
-static const char *dial_code(const ab_dial_result *result)
-{
-	return result->reason == AB_DIAL_NOT_ALLOWED ?
-		       ab_allow_reason_name(result->allow) :
-		       ab_dial_reason_name(result->reason);
-}
-
-static void dialled(void *arg, const ab_dial_result *result)
+static void opened(void *arg, ab_upstream *up, enum ab_route_reason reason,
+		   const char *code, const char *text)
 {
 	ab_route_exchange *x = arg;
-	ab_loop *loop = ab_gw_loop(x->routes->gw);
-	int one = 1;
 
-	x->dial = NULL;
-	if (result->reason != AB_DIAL_OK) {
-		ab_route_fail(x, result->reason == AB_DIAL_TIMEOUT ?
-			      AB_ROUTE_SLOW : AB_ROUTE_UPSTREAM,
-			      dial_code(result), NULL);
+	if (!up) {
+		ab_route_fail(x, reason, code, text);
 		return;
 	}
-	setsockopt(result->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	x->up = ab_upstream_new(x->routes, x->state, result->fd);
-	if (!x->up || ab_watch_add(loop, &x->up->watch, result->fd, EPOLLOUT,
-				   upstream_ready, x) < 0) {
-		ab_route_fail(x, AB_ROUTE_MEMORY, NULL, NULL);
-		return;
-	}
-	x->phase = AB_ROUTE_HANDSHAKE;
-	ab_timer_set(loop, &x->timer, AB_ROUTE_TLS_MS, exchange_slow, x);
-	handshake(x);
+	x->up = up;
+	ab_watch_hand(&up->watch, upstream_ready, x);
+	x->phase = AB_ROUTE_FLOWING;
+	ab_route_pump(x);
 }
 
 static bool connect_upstream(ab_route_exchange *x)
 {
-	x->phase = AB_ROUTE_DIALING;
-	x->dial = ab_gw_dial(x->routes->gw, &x->state->route->target,
-			     AB_DIAL_ROUTE, dialled, x);
-	return x->dial != NULL;
+	x->phase = AB_ROUTE_OPENING_UP;
+	return ab_opening_begin(&x->opening, x->routes, x->state, opened, x);
 }
 
 bool ab_route_retry(ab_route_exchange *x)

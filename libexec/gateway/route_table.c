@@ -429,6 +429,9 @@ static enum ab_route_reason judge(const ab_route_table *table,
 	if (reason != AB_PATH_OK)
 		return path_failed(v, reason);
 	v->route = find_route(table, path, len);
+	/* however its path is spelled, a server of tools is the guard's */
+	if (v->route && v->route->spec.kind == AB_ROUTE_MCP)
+		v->route = NULL;
 	if (!v->route)
 		return AB_ROUTE_NONE;
 	if (depends_on_path(&v->route->spec))

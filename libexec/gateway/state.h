@@ -8,6 +8,7 @@
 #include "gw.h"
 #include "key.h"
 #include "lists.h"
+#include "mcp.h"
 #include "route.h"
 #include "wire/gateway.h"
 
@@ -75,6 +76,7 @@ struct ab_gw {
 	ab_resolver *resolver;
 	ab_routes *routes;
 	ab_previews *previews; /* NULL: the policy has none */
+	ab_mcps *mcps;
 	ab_routed routed; /* hosts of routes, whatever the lists become */
 
 	ab_listener listeners[AB_GATEWAY_MAX_FDS];

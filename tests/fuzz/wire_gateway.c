@@ -26,6 +26,9 @@ static void plan(const uint8_t *p, size_t n)
 		for (uint32_t j = 0; j < got.lists.count[i]; j++)
 			if (strlen(got.lists.items[i][j]) >= n)
 				abort();
+	if (got.tools.len + got.identity.len >= n)
+		abort();
+	ab_wire_routes_end(&got.routes);
 	ab_gateway_lists_end(&got.lists);
 }
 
