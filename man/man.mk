@@ -17,3 +17,4 @@ dist_man_MANS += man/agentbox-policy.5
 dist_man_MANS += man/agentbox_peering.3
 dist_man_MANS += man/agentbox_snapshot.3
 dist_man_MANS += man/agentbox_gateway.3
+dist_man_MANS += man/agentbox_verify.3

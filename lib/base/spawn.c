@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,6 +41,11 @@
 #define FIRST_FD 10 /* above every fd number the helper is given */
 #define HELLO_SIZE 1024
 #define KILL_WAIT_MS 5000
+#define MAX_PROGRAM (16u << 20)
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U /* linux/memfd.h, 6.3 */
+#endif
 
 /* A helper program that was judged, and the directory it was found in. */
 typedef struct program {
@@ -175,6 +181,68 @@ static int32_t find_program(const agentbox_context *context, program *p,
 	if (r == AGENTBOX_OK)
 		return r;
 	return ab_error_move(err, &first);
+}
+
+/* --- for a box ----------------------------------------------------------- */
+
+/* The judged file, open for reading: by its name, if that still is it. */
+static int reopen(const program *p)
+{
+	ab_autofd int fd = ab_fd_lift(openat(
+		p->dirfd, p->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino)
+		return -ESTALE;
+	return ab_steal_fd(&fd);
+}
+
+/* sysctl vm.memfd_noexec: a kernel that knows the flag wants to be told. */
+static int memfd_of(const char *name, const char *bytes, size_t n)
+{
+	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	ab_autofd int fd = memfd_create(name, flags | MFD_EXEC);
+	int r;
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags);
+	fd = ab_fd_lift(fd);
+	if (fd < 0)
+		return -errno;
+	r = ab_fd_write_full(fd, bytes, n);
+	if (r)
+		return r;
+	if (fchmod(fd, 0111) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW |
+					   F_SEAL_WRITE))
+		return -errno;
+	return ab_steal_fd(&fd);
+}
+
+int32_t ab_helper_open_program(agentbox_context *context, const char *name,
+			       int *memfd, agentbox_error **err)
+{
+	program p = {.name = name, .dirfd = -1, .fd = -1};
+	ab_autofree char *bytes = NULL;
+	ab_autofd int fd = -1;
+	size_t n = 0;
+	int32_t rc = find_program(context, &p, err);
+	int r;
+
+	if (rc == 0) {
+		fd = reopen(&p);
+		r = fd < 0 ? fd : ab_fd_slurp(fd, MAX_PROGRAM, &bytes, &n);
+		if (r == 0)
+			r = memfd_of(name, bytes, n);
+		if (r < 0)
+			rc = refuse_open(&p, -r, err);
+		else
+			*memfd = r;
+	}
+	program_end(&p);
+	return rc;
 }
 
 /* --- starting ----------------------------------------------------------- */

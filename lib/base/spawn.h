@@ -54,6 +54,15 @@ int32_t ab_helper_greet(ab_launch *launch, int64_t timeout_ms, ab_helper *out,
 void ab_helper_cancel(ab_launch *launch, int64_t timeout_ms);
 
 /*
+ * A program of ours that is run inside a box, where no path leads to it: a
+ * sealed memfd (owned) with what the helper `name` holds, found and judged as
+ * above. It can be executed and read by nobody, so that it is not dumpable
+ * from its first instruction on (execve(2), ptrace(2)).
+ */
+int32_t ab_helper_open_program(agentbox_context *context, const char *name,
+			       int *memfd, agentbox_error **err);
+
+/*
  * Close the control socket, which ends the helper and all below it; wait up
  * to timeout_ms for its pidfd, then SIGKILL by pidfd; reap if it is still
  * our child (a host may have reaped it or ignore SIGCHLD: both are fine).

@@ -689,30 +689,67 @@ int32_t agentbox_sandbox_limits_to_json(const agentbox_sandbox *box,
 	return ab_json_canonical(box->limits, json, err);
 }
 
+/* What a box of this policy would be; owned. */
+static int32_t describe(agentbox_context *context, agentbox_policy *policy,
+			const char *id, uint32_t tier, json_t **plan,
+			agentbox_error **err)
+{
+	ab_compiled compiled = { .plan_fd = -1 };
+	ab_probe probe;
+
+	int32_t rc = ab_probe_machine(&probe, policy, err);
+	if (rc < 0)
+		return rc;
+	ab_compile_input input = { .box_id = id, .probe = &probe,
+				   .tier = tier, .dry = true };
+	rc = ab_walls_compile(context, policy, &input, &compiled, err);
+	if (rc < 0)
+		return rc;
+	*plan = ab_steal(&compiled.description);
+	ab_compiled_end(&compiled);
+	return *plan ? 0 : ab_error_nomem(err);
+}
+
 int32_t agentbox_sandbox_plan_to_json(agentbox_context *context,
 				      agentbox_policy *policy,
 				      agentbox_bytes **json,
 				      agentbox_error **err)
 {
 	static const char id[] = "00000000000000000000000000000000";
-	ab_probe probe;
-	ab_compiled compiled = { .plan_fd = -1 };
+	ab_auto(json_t) *plan = NULL;
 
 	if (!context || !policy || !json)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "context, policy or json is NULL");
-	int32_t rc = ab_probe_machine(&probe, policy, err);
-	if (rc < 0)
-		return rc;
-	ab_compile_input input = { .box_id = id, .probe = &probe,
-				   .tier = ab_walls_first_tier(policy),
-				   .dry = true };
-	rc = ab_walls_compile(context, policy, &input, &compiled, err);
-	if (rc < 0)
-		return rc;
-	rc = ab_json_canonical(compiled.description, json, err);
-	ab_compiled_end(&compiled);
-	return rc;
+	int32_t rc = describe(context, policy, id, ab_walls_first_tier(policy),
+			      &plan, err);
+	return rc ? rc : ab_json_canonical(plan, json, err);
+}
+
+int32_t ab_box_plan(const agentbox_sandbox *box, json_t **plan,
+		    agentbox_error **err)
+{
+	return describe(box->context, box->policy, box->id, box->tier, plan,
+			err);
+}
+
+void ab_box_walls_of(const agentbox_sandbox *box, ab_box_walls *walls)
+{
+	const ab_compiled *c = &box->compiled;
+
+	*walls = (ab_box_walls){
+		.context = box->context,
+		.holder = box->helper.pid,
+		.tier = box->tier,
+		.landlock_abi = box->landlock_abi,
+		.walls = box->walls,
+		.expected = c->expected_walls,
+		.limits = box->limits,
+		.notes = box->notes,
+		.cgroups = c->cgroups,
+		.cgroup_count = c->cgroup_count,
+		.workspace = c->workspace_inside,
+	};
 }
 
 int32_t agentbox_sandbox_kill_all(agentbox_sandbox *box, agentbox_error **err)

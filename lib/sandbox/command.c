@@ -220,20 +220,12 @@ static int32_t judge_fd(int fd, ab_fd_slot *slot, agentbox_error **err)
 	}
 }
 
-int32_t agentbox_command_set_fd(agentbox_command *c, int32_t target,
-				int32_t fd, agentbox_error **err)
+/* A duplicate of `fd`; one set twice keeps the last. */
+static int32_t put_fd(agentbox_command *c, ab_fd_slot slot, int fd,
+		      agentbox_error **err)
 {
-	if (!c || target < 0 || target > 1023 || fd < 0)
-		return ab_error_set(err, AGENTBOX_EINVAL, "fd",
-				    "target %d or fd %d is out of range",
-				    target, fd);
-	ab_fd_slot slot = { .target = target, .fd = -1 };
-	int32_t rc = judge_fd(fd, &slot, err);
-	if (rc < 0)
-		return rc;
-
 	size_t at = 0;
-	while (at < c->fd_count && c->fds[at].target != target)
+	while (at < c->fd_count && c->fds[at].target != slot.target)
 		at++;
 	if (at == AB_MAX_EXTRA_FDS)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "fd",
@@ -249,6 +241,26 @@ int32_t agentbox_command_set_fd(agentbox_command *c, int32_t target,
 		c->fd_count++;
 	c->fds[at] = slot;
 	return 0;
+}
+
+int32_t agentbox_command_set_fd(agentbox_command *c, int32_t target,
+				int32_t fd, agentbox_error **err)
+{
+	if (!c || target < 0 || target > 1023 || fd < 0)
+		return ab_error_set(err, AGENTBOX_EINVAL, "fd",
+				    "target %d or fd %d is out of range",
+				    target, fd);
+	ab_fd_slot slot = { .target = target, .fd = -1 };
+	int32_t rc = judge_fd(fd, &slot, err);
+	return rc < 0 ? rc : put_fd(c, slot, fd, err);
+}
+
+int32_t ab_command_set_program(agentbox_command *c, int target, int fd,
+			       agentbox_error **err)
+{
+	const ab_fd_slot slot = { .target = target, .fd = -1 };
+
+	return put_fd(c, slot, fd, err);
 }
 
 int32_t agentbox_command_set_pty(agentbox_command *c, uint32_t rows,

@@ -157,8 +157,6 @@ struct agentbox_process {
 
 agentbox_sandbox *ab_box_ref(agentbox_sandbox *box);
 void ab_box_unref(agentbox_sandbox *box);
-/* EFORKED in a forked child, ECLOSED when the box has ended, else 0. */
-int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err);
 
 /*
  * uid.c: claim a kernel uid that no other box has; the claim lives as long

@@ -7,6 +7,7 @@
 #ifndef AB_SANDBOX_SANDBOX_H
 #define AB_SANDBOX_SANDBOX_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,6 +34,33 @@ typedef struct ab_box_facts {
 	pid_t owner;
 } ab_box_facts;
 void ab_box_facts_of(const agentbox_sandbox *box, ab_box_facts *facts);
+
+/* EFORKED in a forked child, ECLOSED when the box has ended, else 0. */
+int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err);
+
+/* What verify asks of a box; borrowed, while the box lives. */
+typedef struct ab_box_walls {
+	agentbox_context *context;
+	pid_t holder; /* agentbox-init outside of it; all else is below */
+	uint32_t tier, landlock_abi;
+	uint32_t walls, expected; /* AB_WALL_*: raised, and asked for */
+	const json_t *limits, *notes; /* the limits report; strings */
+	char *const *cgroups;
+	size_t cgroup_count;
+	const char *workspace; /* inside; NULL: none */
+} ab_box_walls;
+void ab_box_walls_of(const agentbox_sandbox *box, ab_box_walls *walls);
+/* agentbox_sandbox_plan_to_json() of this box and its tier; owned. */
+int32_t ab_box_plan(const agentbox_sandbox *box, json_t **plan,
+		    agentbox_error **err);
+
+/*
+ * command.c: a program of ours. Descriptor `target` of the command is `fd`
+ * (borrowed), a sealed memfd, itself and not through a relay; argv[0] is to be
+ * "/proc/self/fd/<target>".
+ */
+int32_t ab_command_set_program(agentbox_command *c, int target, int fd,
+			       agentbox_error **err);
 
 /*
  * process.c: a handle for a channel (taken, also on failure) that speaks the

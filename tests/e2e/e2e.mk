@@ -164,6 +164,7 @@ include tests/e2e/tool.mk
 
 # Snapshots.
 include tests/e2e/snapshot.mk
+include tests/e2e/verify.mk
 if HAVE_GATEWAY
 check_PROGRAMS += tests/e2e/gateway_host
 E2E_TESTS += tests/e2e/gateway_host

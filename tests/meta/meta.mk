@@ -9,6 +9,7 @@ META_TESTS += \
 	tests/meta/installcheck \
 	tests/meta/layers \
 	tests/meta/leak.sh \
+	tests/meta/mutant \
 	tests/meta/packages.sh \
 	tests/meta/runner \
 	tests/meta/text

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A live box's walls, tried instead of believed. A small program is run in the
+ * box as any command of its agent is, behind the very same walls, and tries to
+ * get out; meanwhile what the kernel says of the box's processes is read from
+ * outside. Every finding says what was tried, what happened, which wall
+ * answered, and whether that wall is hard.
+ *
+ * It finds what is missing, it does not prove that nothing is: a wall that
+ * answers as it should to these probes may still have a hole. A probe that
+ * could not be run is never counted as passed.
+ *
+ * Threads: a report is immutable, any thread may read it; options belong to
+ * one thread at a time; agentbox_verify_run() as agentbox_sandbox_spawn().
+ */
+#ifndef AGENTBOX_VERIFY_H
+#define AGENTBOX_VERIFY_H
+
+#include <agentbox/base.h>
+#include <agentbox/sandbox.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct agentbox_verify agentbox_verify;
+typedef struct agentbox_verify_options agentbox_verify_options;
+
+/* The version of the document of agentbox_verify_to_json(). */
+#define AGENTBOX_VERIFY_SCHEMA 1
+
+/* What the program asks for; all off at first. */
+AGENTBOX_API int32_t agentbox_verify_options_new(
+	agentbox_verify_options **options, agentbox_error **err);
+AGENTBOX_API void agentbox_verify_options_free(
+	agentbox_verify_options *options);
+/* The most it may take, in milliseconds; default 60000, AGENTBOX_EINVAL 0. */
+AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
+	agentbox_verify_options *options, uint32_t milliseconds,
+	agentbox_error **err);
+
+/*
+ * Walk the box's boundary; `options` may be NULL. What it does: one command is
+ * run in the box (it is in the audit as such, and counts against the box's
+ * limits), which makes and removes an empty file in directories that the agent
+ * may write to; files and sockets to look for are made in the state directory
+ * and removed; a TCP port of the host's loopback, an abstract socket and a
+ * System V segment are there for as long as it lasts. Nothing of the box is
+ * changed.
+ *
+ * 0 means that there is a report, not that it is a good one. Errors:
+ * AGENTBOX_EINVAL, AGENTBOX_EFORKED, AGENTBOX_ECLOSED, AGENTBOX_EHELPER when
+ * agentbox-verify cannot be used, AGENTBOX_ENOMEM, AGENTBOX_ESYS,
+ * those of agentbox_context_set_state_dir() and, with an audit, of
+ * agentbox_audit_append(). A command that cannot be run in the box, or does
+ * not answer in time, is no error: its probes are "unknown".
+ */
+AGENTBOX_API int32_t agentbox_verify_run(
+	agentbox_sandbox *sandbox, const agentbox_verify_options *options,
+	agentbox_verify **report, agentbox_error **err);
+AGENTBOX_API void agentbox_verify_free(agentbox_verify *report);
+
+/*
+ * 1: no wall is missing and nothing is unknown. 0: else. A weaker tier that
+ * the policy allows is good and reported; a bare box never is.
+ */
+AGENTBOX_API int32_t agentbox_verify_is_good(const agentbox_verify *report);
+/*
+ * The sum of the parts that the document lists under "exposure": what the
+ * policy opens, what is soft, what is missing. Higher is more exposed.
+ */
+AGENTBOX_API uint32_t agentbox_verify_get_exposure(
+	const agentbox_verify *report);
+
+/*
+ * Findings, by index; "" past the last. Borrowed. The verdict is one of
+ * "pass", "missing", "unknown", "weaker" (not there, and the policy allows a
+ * box without it; or there and soft) and "not-applicable" (the policy opens
+ * it; the answer names the key).
+ */
+AGENTBOX_API size_t agentbox_verify_get_count(const agentbox_verify *report);
+AGENTBOX_API const char *agentbox_verify_get_probe(
+	const agentbox_verify *report, size_t index);
+AGENTBOX_API const char *agentbox_verify_get_wall(
+	const agentbox_verify *report, size_t index);
+AGENTBOX_API const char *agentbox_verify_get_verdict(
+	const agentbox_verify *report, size_t index);
+/* What was tried, what happened, what answered. */
+AGENTBOX_API const char *agentbox_verify_get_tried(
+	const agentbox_verify *report, size_t index);
+AGENTBOX_API const char *agentbox_verify_get_result(
+	const agentbox_verify *report, size_t index);
+AGENTBOX_API const char *agentbox_verify_get_answer(
+	const agentbox_verify *report, size_t index);
+
+/* The whole report as one JSON document: agentbox_verify(3). */
+AGENTBOX_API int32_t agentbox_verify_to_json(const agentbox_verify *report,
+					     agentbox_bytes **json,
+					     agentbox_error **err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of the self-test. A run has four parts: bait is laid that no box
+ * may reach (bait.c); agentbox-verify is started in the box and, while it
+ * waits, its process and its neighbours are read in /proc (proc.c, outside.c,
+ * mounts.c); then it is told the probes and its answers are judged by the
+ * table (probes.c, calls.c, inside.c); the report is made (report.c,
+ * exposure.c). Spec: agentbox/verify.h, DESIGN.md sections 1 and 12.
+ */
+#ifndef AB_VERIFY_INTERNAL_H
+#define AB_VERIFY_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "agentbox/verify.h"
+#include "base/attr.h"
+#include "base/hash.h"
+#include "policy/policy.h"
+#include "sandbox/sandbox.h"
+#include "wire/plan.h"
+
+#define AB_VERIFY_TIMEOUT_MS 60000
+
+enum ab_verdict {
+	AB_VERDICT_UNKNOWN = 0, /* fail closed: what nobody judged */
+	AB_VERDICT_PASS,
+	AB_VERDICT_MISSING,
+	AB_VERDICT_WEAKER,
+	AB_VERDICT_NOT_APPLICABLE
+};
+
+struct agentbox_verify_options {
+	uint32_t timeout_ms;
+};
+
+typedef struct ab_finding {
+	const char *wall, *tried; /* static */
+	uint32_t verdict;	  /* enum ab_verdict */
+	bool hard;
+	char *probe, *result, *answer; /* owned */
+} ab_finding;
+
+struct agentbox_verify {
+	ab_finding *findings;
+	size_t count, room;
+	bool nomem; /* something could not be written down */
+	bool is_bare;
+	char box_id[AB_ID_SIZE];
+	const char *tier;
+	char *policy_name, *config_hash;
+	json_t *controls, *exposure, *notes;
+	uint32_t exposure_sum;
+};
+
+/* What the probes can name, `%NAME` in the table. */
+#define AB_MAX_BAIT 24
+typedef struct ab_bait_value {
+	const char *name;
+	char *value; /* owned; NULL: there is none here, see `why` */
+	const char *why;
+} ab_bait_value;
+
+typedef struct ab_bait {
+	int state_fd;
+	char dir[40];	   /* below the state directory */
+	int unix_fd, abstract_fd, tcp_fd, shm_id;
+	ab_bait_value values[AB_MAX_BAIT];
+	size_t count;
+} ab_bait;
+
+/* A process of the box, as the host's /proc shows it. */
+typedef struct ab_proc {
+	pid_t pid, parent;
+	pid_t pid_inside; /* the last of NSpid */
+	uint64_t started; /* field 22 of stat */
+} ab_proc;
+
+typedef struct ab_verify_run {
+	agentbox_sandbox *box;
+	agentbox_context *context;
+	const ab_policy *policy;
+	ab_box_walls walls;
+	json_t *plan; /* what the box should be, as a document */
+	agentbox_verify *report;
+	ab_bait bait;
+	uint64_t deadline;
+
+	/* the program in the box */
+	agentbox_process *process;
+	int to_fd, from_fd; /* its standard streams; -1 */
+	char *why_not;	    /* it could not be run; owned */
+
+	ab_proc *procs; /* the holder and all below it */
+	size_t proc_count;
+	const char *procs_why; /* NULL: they are known */
+	pid_t prober;	       /* in the host's numbers, 0: unknown */
+} ab_verify_run;
+
+/* report.c */
+
+/*
+ * Write a finding down. probe is copied, wall and tried are static; result
+ * and answer are formatted by the caller (taken; NULL: out of memory, which
+ * makes the report fail).
+ */
+void ab_verify_add(agentbox_verify *report, const char *probe,
+		   const char *wall, const char *tried, bool hard,
+		   uint32_t verdict, char *result, char *answer);
+const char *ab_verdict_name(uint32_t verdict);
+bool ab_verify_has(const agentbox_verify *report, uint32_t verdict);
+/* The design's table of controls, filled in: owned; NULL: no memory. */
+json_t *ab_verify_controls(const ab_verify_run *run);
+
+/* exposure.c: 0 or -ENOMEM */
+int ab_verify_expose(ab_verify_run *run);
+
+/* bait.c */
+int32_t ab_bait_lay(ab_verify_run *run, agentbox_error **err);
+/* The value, or NULL and why there is none. */
+const char *ab_bait_get(const ab_bait *bait, const char *name,
+			const char **why);
+/* Takes `value`; 0 or -ENOMEM. */
+int ab_bait_set(ab_bait *bait, const char *name, char *value);
+/* Was something caught? Called after the probes. */
+void ab_bait_look(ab_verify_run *run);
+void ab_bait_end(ab_bait *bait);
+
+/* proc.c */
+/* The text of /proc/PID/NAME; owned, NULL: *sys_errno. */
+char *ab_proc_text(pid_t pid, const char *name, int *sys_errno);
+/* A line of status: what is behind "NAME:\t", up to its end; false: none. */
+bool ab_proc_line(const char *status, const char *name, char *out,
+		  size_t size);
+/* The number of a namespace, 0 and *sys_errno. */
+uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno);
+/* Field 22 of /proc/PID/stat; 0: there is none. */
+uint64_t ab_proc_started(pid_t pid);
+/* Fills procs, or procs_why. */
+void ab_proc_find(ab_verify_run *run);
+
+/* outside.c, mounts.c */
+void ab_verify_outside(ab_verify_run *run);
+void ab_verify_mounts(ab_verify_run *run);
+
+/* inside.c */
+int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);
+void ab_verify_inside(ab_verify_run *run);
+/* Does the policy mount something at a path, above or below it? */
+bool ab_verify_shows(const ab_verify_run *run, const char *path);
+/* The wall that a step of the plan is of. Static. */
+const char *ab_verify_wall_of(const json_t *step);
+
+/*
+ * probes.c, calls.c: the table. `op` is the operation of agentbox-verify and
+ * its arguments, separated by blanks; `%NAME` is a bait. `refused`: what a
+ * refusal looks like and which wall it is of, "ENOENT=rootfs EACCES=landlock";
+ * another error is no refusal but unknown. `needs`: AB_WALL_* that the probe
+ * rests on; where the box was raised without all of them, what succeeds is
+ * weaker and not missing.
+ */
+typedef struct ab_verify_probe {
+	const char *id, *wall, *tries, *op, *refused;
+	uint32_t needs;
+} ab_verify_probe;
+extern const ab_verify_probe ab_verify_probes[];
+extern const size_t ab_verify_probe_count;
+
+/* A call that the filter refuses before the kernel looks at it. */
+typedef struct ab_verify_call {
+	const char *id, *name, *tries;
+	long number;
+	const char *args;
+	const char *refused; /* NULL: "EPERM ENOSYS" */
+} ab_verify_call;
+extern const ab_verify_call ab_verify_calls[];
+extern const size_t ab_verify_call_count;
+
+/* Host trees that no box sees unless its policy mounts them. */
+extern const char *const ab_verify_host_paths[];
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a program asks of a self-test. Spec: agentbox/verify.h. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "verify/internal.h"
+
+int32_t agentbox_verify_options_new(agentbox_verify_options **options,
+				    agentbox_error **err)
+{
+	agentbox_verify_options *o;
+
+	if (!options)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	o = ab_new(agentbox_verify_options);
+	if (!o)
+		return ab_error_nomem(err);
+	o->timeout_ms = AB_VERIFY_TIMEOUT_MS;
+	*options = o;
+	return 0;
+}
+
+void agentbox_verify_options_free(agentbox_verify_options *options)
+{
+	free(options);
+}
+
+int32_t agentbox_verify_options_set_timeout(agentbox_verify_options *options,
+					    uint32_t milliseconds,
+					    agentbox_error **err)
+{
+	if (!options || !milliseconds)
+		return ab_error_set(err, AGENTBOX_EINVAL, "timeout",
+				    "a box cannot be verified in 0 ms");
+	options->timeout_ms = milliseconds;
+	return 0;
+}

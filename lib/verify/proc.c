@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The box's processes in the host's /proc. What cannot be read is told as
+ * such; nothing here judges. Spec: proc(5).
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fd.h"
+#include "verify/internal.h"
+
+/* A process list beyond this is not looked at: unknown, never good. */
+#define MAX_PROCESSES 65536
+#define MAX_TEXT (4u << 20)
+
+char *ab_proc_text(pid_t pid, const char *name, int *sys_errno)
+{
+	ab_autofd int fd = -1;
+	char path[64], *text = NULL;
+	size_t n;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+	r = fd < 0 ? -errno : ab_fd_slurp(fd, MAX_TEXT, &text, &n);
+	*sys_errno = -r;
+	return r ? NULL : text;
+}
+
+bool ab_proc_line(const char *status, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	for (const char *line = status; line && *line;) {
+		const char *end = strchrnul(line, '\n');
+
+		if (strncmp(line, name, n) == 0 && line[n] == ':') {
+			const char *at = line + n + 1;
+
+			at += strspn(at, " \t");
+			n = (size_t)(end - at);
+			if (at > end || n >= size)
+				return false;
+			memcpy(out, at, n);
+			out[n] = '\0';
+			return true;
+		}
+		line = *end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, name);
+	*sys_errno = 0;
+	if (stat(path, &st) == 0)
+		return st.st_ino;
+	*sys_errno = errno;
+	return 0;
+}
+
+uint64_t ab_proc_started(pid_t pid)
+{
+	int sys_errno;
+	ab_autofree char *text = ab_proc_text(pid, "stat", &sys_errno);
+	const char *at = text ? strrchr(text, ')') : NULL;
+
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static bool read_proc(pid_t pid, ab_proc *out)
+{
+	int sys_errno;
+	ab_autofree char *text = ab_proc_text(pid, "status", &sys_errno);
+	char line[256];
+	const char *last;
+
+	if (!text || !ab_proc_line(text, "PPid", line, sizeof(line)))
+		return false;
+	*out = (ab_proc){ .pid = pid, .pid_inside = pid };
+	out->parent = (pid_t)strtol(line, NULL, 10);
+	if (ab_proc_line(text, "NSpid", line, sizeof(line))) {
+		last = strrchr(line, '\t');
+		out->pid_inside = (pid_t)strtol(last ? last + 1 : line, NULL,
+						10);
+	}
+	return true;
+}
+
+/* Every process there is; a reason why not, or NULL. */
+static const char *read_all(ab_proc **out, size_t *count)
+{
+	DIR *dir = opendir("/proc");
+	ab_proc *all = NULL;
+	size_t n = 0, room = 0;
+	const char *why = NULL;
+	struct dirent *e;
+
+	if (!dir)
+		return "there is no /proc here";
+	while (!why && (e = readdir(dir))) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid <= 0)
+			continue;
+		if (n == room) {
+			ab_proc *more = ab_realloc(all, room = room * 2 + 256,
+						   sizeof(*all));
+
+			if (!more) {
+				why = "no memory";
+				break;
+			}
+			all = more;
+		}
+		if (n == MAX_PROCESSES)
+			why = "too many processes are here";
+		else if (read_proc(pid, &all[n]))
+			n++;
+	}
+	closedir(dir);
+	*out = all;
+	*count = n;
+	return why;
+}
+
+static bool is_among(const ab_proc *procs, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (procs[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* What descends from the holder comes to the front, until none is left. */
+static size_t sort_below(ab_proc *all, size_t count, pid_t holder)
+{
+	size_t n = 0;
+	bool found;
+
+	do {
+		found = false;
+		for (size_t i = n; i < count; i++) {
+			ab_proc p = all[i];
+
+			if (p.pid != holder && !is_among(all, n, p.parent))
+				continue;
+			all[i] = all[n];
+			all[n++] = p;
+			found = true;
+		}
+	} while (found);
+	return n;
+}
+
+void ab_proc_find(ab_verify_run *run)
+{
+	size_t count = 0;
+
+	free(run->procs);
+	run->procs = NULL;
+	run->proc_count = 0;
+	run->procs_why = read_all(&run->procs, &count);
+	if (run->procs_why)
+		return;
+	run->proc_count = sort_below(run->procs, count, run->walls.holder);
+	for (size_t i = 0; i < run->proc_count; i++)
+		run->procs[i].started = ab_proc_started(run->procs[i].pid);
+	if (run->proc_count < 2)
+		run->procs_why = "the box's processes are not to be seen in "
+				 "/proc (proc(5), hidepid)";
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sources of lib/verify.
+libagentbox_la_SOURCES += \
+	lib/verify/bait.c \
+	lib/verify/calls.c \
+	lib/verify/exposure.c \
+	lib/verify/inside.c \
+	lib/verify/internal.h \
+	lib/verify/mounts.c \
+	lib/verify/options.c \
+	lib/verify/outside.c \
+	lib/verify/probes.c \
+	lib/verify/proc.c \
+	lib/verify/report.c \
+	lib/verify/run.c

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A self-test of one live box from beginning to end. It changes nothing of
+ * the box, and whatever goes wrong, what was laid out is taken away again.
+ * Spec: agentbox/verify.h, internal.h.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "verify/internal.h"
+
+AB_DEFINE_AUTO(agentbox_verify, agentbox_verify_free)
+
+static void end(ab_verify_run *run)
+{
+	ab_cleanup_fd(&run->to_fd);
+	ab_cleanup_fd(&run->from_fd);
+	/* ends what is left of the program */
+	agentbox_process_free(run->process);
+	ab_bait_end(&run->bait);
+	json_decref(run->plan);
+	free(run->procs);
+	free(run->why_not);
+	agentbox_verify_free(run->report);
+}
+
+/* The tier is a finding of its own: what it weakens is told one by one. */
+static void tell_tier(ab_verify_run *run)
+{
+	static const char tried[] = "look which tier the box was raised with";
+	const char *tier = run->report->tier;
+	bool full = run->walls.tier == AB_TIER_FULL;
+
+	run->report->is_bare = run->walls.tier == AB_TIER_BARE;
+	ab_verify_add(run->report, "tier", "tier", tried, true,
+		      full		       ? AB_VERDICT_PASS
+		      : run->report->is_bare ? AB_VERDICT_MISSING
+					     : AB_VERDICT_WEAKER,
+		      ab_strdup(tier),
+		      ab_strdup(full			 ? "every namespace"
+				: run->report->is_bare ? "nothing: /mode is bare"
+						       : "what is left"));
+}
+
+/* What agentbox-init said it has raised, against what the plan asks for. */
+static void tell_raised(ab_verify_run *run)
+{
+	static const char tried[] = "compare what was raised with the plan";
+	uint32_t missing = run->walls.expected & ~run->walls.walls;
+
+	if (missing)
+		ab_verify_add(run->report, "raised", "box", tried, true,
+			      AB_VERDICT_MISSING,
+			      ab_strdup("a wall of the plan was not raised"),
+			      ab_strdup("nothing"));
+	else
+		ab_verify_add(run->report, "raised", "box", tried, true,
+			      AB_VERDICT_PASS, ab_strdup("every wall of it"),
+			      ab_strdup("agentbox-init"));
+}
+
+static int32_t describe(ab_verify_run *run, agentbox_error **err)
+{
+	agentbox_verify *report = run->report;
+
+	memcpy(report->box_id, agentbox_sandbox_get_id(run->box),
+	       sizeof(report->box_id));
+	report->tier = agentbox_sandbox_get_tier(run->box);
+	report->config_hash = ab_strdup(
+		agentbox_policy_get_digest(ab_box_policy(run->box)));
+	if (!report->config_hash ||
+	    (run->policy->name &&
+	     !(report->policy_name = ab_strdup(run->policy->name))))
+		return ab_error_nomem(err);
+	report->notes = run->walls.notes
+				? json_deep_copy(run->walls.notes)
+				: json_array();
+	return report->notes ? ab_box_plan(run->box, &run->plan, err)
+			     : ab_error_nomem(err);
+}
+
+/* Its status is not asked for: it said what it had to say. */
+static void await_end(ab_verify_run *run)
+{
+	if (run->process)
+		(void)agentbox_process_wait(
+			run->process, ab_clock_left_ms(run->deadline), NULL);
+}
+
+static int32_t walk(ab_verify_run *run, agentbox_error **err)
+{
+	int32_t rc = ab_bait_lay(run, err);
+
+	if (rc == 0)
+		rc = ab_verify_start(run, err);
+	if (rc)
+		return rc;
+	tell_raised(run);
+	ab_verify_outside(run);
+	ab_verify_inside(run);
+	await_end(run);
+	ab_bait_look(run);
+	return 0;
+}
+
+static int32_t carry_out(ab_verify_run *run, agentbox_error **err)
+{
+	int32_t rc = describe(run, err);
+
+	if (rc)
+		return rc;
+	tell_tier(run);
+	/* where there is no wall there is nothing to be tried */
+	if (!run->report->is_bare)
+		rc = walk(run, err);
+	if (rc)
+		return rc;
+	run->report->controls = ab_verify_controls(run);
+	if (!run->report->controls || ab_verify_expose(run) ||
+	    run->report->nomem)
+		return ab_error_nomem(err);
+	return 0;
+}
+
+int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
+			    const agentbox_verify_options *options,
+			    agentbox_verify **report, agentbox_error **err)
+{
+	uint32_t ms = options ? options->timeout_ms : AB_VERIFY_TIMEOUT_MS;
+	ab_verify_run run = { .box = sandbox, .to_fd = -1, .from_fd = -1 };
+	int32_t rc;
+
+	if (!sandbox || !report)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox or report is NULL");
+	rc = ab_box_usable(sandbox, err);
+	if (rc)
+		return rc;
+	run.bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
+			      .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
+	run.deadline = ab_clock_boot_ns() + ms * 1000000ull;
+	run.policy = ab_policy_get(ab_box_policy(sandbox));
+	ab_box_walls_of(sandbox, &run.walls);
+	run.context = run.walls.context;
+	run.report = ab_new(agentbox_verify);
+	rc = run.report ? carry_out(&run, err) : ab_error_nomem(err);
+	if (rc == 0)
+		*report = ab_steal(&run.report);
+	end(&run);
+	return rc;
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The self-test of a live box.
+E2E_VERIFY = tests/e2e/verify_lib.c tests/e2e/verify_lib.h
+check_PROGRAMS += tests/e2e/verify_box
+E2E_TESTS += tests/e2e/verify_box
+tests_e2e_verify_box_SOURCES = tests/e2e/verify_box.c $(E2E_VERIFY)
+tests_e2e_verify_box_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_verify_box_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_verify_box_LDADD = $(E2E_BOX_LIBS)
+
+# agentbox-init with one wall left out: its own sources, and mutant.c in front
+# of some functions. In the build tree only; verify_walls makes a directory of
+# helpers for each mutant.
+check_PROGRAMS += tests/e2e/mutant/agentbox-init
+tests_e2e_mutant_agentbox_init_SOURCES = tests/e2e/mutant/mutant.c \
+	$(libexec_agentbox_init_SOURCES)
+nodist_tests_e2e_mutant_agentbox_init_SOURCES = build-id.h
+tests_e2e_mutant_agentbox_init_CPPFLAGS = $(libexec_agentbox_init_CPPFLAGS)
+tests_e2e_mutant_agentbox_init_CFLAGS = $(INIT_CFLAGS)
+tests_e2e_mutant_agentbox_init_LDADD = $(MUSL_END)
+MUTANT_WRAP = ab_plan_decode init_build_root init_seal_root init_build_dev \
+	init_drop_privileges init_raise_landlock init_raise_seccomp \
+	init_exec prctl
+tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) \
+	`for w in $(MUTANT_WRAP); do echo -Wl,--wrap=$$w; done`
+check_PROGRAMS += tests/e2e/verify_walls
+E2E_TESTS += tests/e2e/verify_walls
+tests_e2e_verify_walls_SOURCES = tests/e2e/verify_walls.c $(E2E_VERIFY)
+tests_e2e_verify_walls_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_verify_walls_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_verify_walls_LDADD = $(E2E_BOX_LIBS)

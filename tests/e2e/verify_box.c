@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agentbox_verify_run() on boxes with all their walls: nothing is missing and
+ * nothing unknown, whatever the policy; and what is weaker by policy says so.
+ * The walls that are missing: verify_walls.c.
+ */
+#include "verify_lib.h"
+
+#include <string.h>
+
+static void expect_green(void)
+{
+	agentbox_verify *report = verify_box();
+
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(agentbox_verify_is_good(report) == 1, "missing: %s; unknown: %s",
+	      verify_walls(report, "missing"),
+	      verify_walls(report, "unknown"));
+	CHECK(agentbox_verify_get_count(report) > 80, "%zu findings",
+	      agentbox_verify_get_count(report));
+	/* the tables were really carried out, inside and outside */
+	CHECK(!strcmp(verify_verdict(report, "escape.mount"), "pass"), "mount");
+	CHECK(!strcmp(verify_verdict(report, "seccomp.mode"), "pass"),
+	      "seccomp");
+	CHECK(!strcmp(verify_verdict(report, "files.state"), "pass"), "state");
+}
+
+static void a_healthy_box_is_green(void)
+{
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	expect_green();
+	/* and so it is while commands run in it, and the next time */
+	agentbox_process *p = BOX_START(-1, "/bin/sleep", "60");
+	expect_green();
+	agentbox_process_free(p);
+}
+
+static void every_builtin_is_green(void)
+{
+	static const char *const builtins[] = { "strict", "workspace",
+						"review" };
+
+	box_needs_namespaces();
+	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++) {
+		e2e_note("builtin:%s", builtins[i]);
+		box_raise_document(box_document(builtins[i], NULL, NULL));
+		expect_green();
+		box_end();
+	}
+}
+
+static void the_strict_filter_is_green(void)
+{
+	box_needs_namespaces();
+	box_raise(NULL, "\"syscalls\":{\"profile\":\"strict\"}");
+	expect_green();
+}
+
+static void what_the_policy_opens_is_named(void)
+{
+	agentbox_verify *report;
+
+	box_needs_namespaces();
+	box_raise(NULL, "\"syscalls\":{\"allow\":[\"keyctl\"]}");
+	report = verify_box();
+	verify_note(report, "missing");
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	CHECK(!strcmp(verify_verdict(report, "escape.keyctl"),
+		      "not-applicable"), "keyctl: %s",
+	      verify_verdict(report, "escape.keyctl"));
+	CHECK(!strcmp(verify_verdict(report, "escape.add-key"), "pass"),
+	      "add_key: %s", verify_verdict(report, "escape.add-key"));
+}
+
+static void a_bare_box_is_never_good(void)
+{
+	agentbox_verify *report;
+
+	box_raise_document("{\"agentbox\":1,\"extends\":\"builtin:bare\"}");
+	report = verify_box();
+	CHECK(agentbox_verify_is_good(report) == 0, "a bare box is good");
+	CHECK(!strcmp(verify_verdict(report, "tier"), "missing"), "tier: %s",
+	      verify_verdict(report, "tier"));
+	CHECK(agentbox_verify_get_exposure(report) >= 200, "exposure %u",
+	      agentbox_verify_get_exposure(report));
+}
+
+/* What could not be tried is not green, whoever is the reason. */
+static void what_cannot_be_tried_is_unknown(void)
+{
+	static const char *const denied[] = { "execve", "fork\",\"clone" };
+	agentbox_verify *report;
+
+	box_needs_namespaces();
+	for (size_t i = 0; i < sizeof(denied) / sizeof(*denied); i++) {
+		box_raise(NULL, e2e_text("\"syscalls\":{\"deny\":[\"%s\"]}",
+					 denied[i]));
+		report = verify_box();
+		CHECK(agentbox_verify_is_good(report) == 0, "green without %s",
+		      denied[i]);
+		CHECK(!strcmp(verify_verdict(report, "escape.mount"),
+			      "unknown"), "without %s: %s", denied[i],
+		      verify_verdict(report, "escape.mount"));
+		CHECK(!strcmp(verify_walls(report, "missing"), ""),
+		      "missing: %s", verify_walls(report, "missing"));
+		box_end();
+	}
+}
+
+static void an_ended_box_is_an_error(void)
+{
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+
+	box_raise(NULL, NULL);
+	REQUIRE(agentbox_sandbox_end(box(), &err) == 0, "end");
+	CHECK(agentbox_verify_run(box(), NULL, &report, &err) ==
+	      AGENTBOX_ECLOSED, "not closed");
+	agentbox_error_free(err);
+}
+
+static const struct e2e_case cases[] = {
+	CASE(a_healthy_box_is_green),
+	CASE(every_builtin_is_green),
+	CASE(the_strict_filter_is_green),
+	CASE(what_the_policy_opens_is_named),
+	CASE(a_bare_box_is_never_good),
+	CASE(what_cannot_be_tried_is_unknown),
+	CASE(an_ended_box_is_an_error),
+	CASES_END
+};
+
+int main(int argc, char **argv)
+{
+	return e2e_main(argc, argv, cases);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each wall is taken away in turn, by a build of agentbox-init that leaves one
+ * out and says that it stands (tests/e2e/mutant), and the self-test names
+ * exactly that wall: nothing else is missing, nothing is unknown.
+ */
+#include "verify_lib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abtest.h"
+
+static const struct mutant {
+	const char *leaves_out; /* of mutant.c */
+	const char *wall;	/* what the report has to name */
+} mutants[] = {
+	{ "seccomp", "seccomp" },
+	{ "landlock", "landlock" },
+	{ "caps", "caps" },
+	{ "no_new_privs", "no_new_privs" },
+	{ "init", "init" },
+	{ "netns", "netns" },
+	{ "ipcns", "ipcns" },
+	{ "utsns", "utsns" },
+	{ "cgroupns", "cgroupns" },
+	{ "cgroup", "cgroup" },
+	{ "limits", "limits" },
+	{ "protect", "protect" },
+	{ "proc", "proc" },
+	{ "mounts", "mounts" },
+	{ "rootfs", "rootfs" },
+	{ "root", "rootfs" },
+	{ "devices", "devices" },
+	{ "descriptors", "descriptors" },
+};
+
+/* A directory of helpers of which agentbox-init is the mutant. */
+static void use_mutant(const char *leaves_out)
+{
+	const char *dir = host_path("mutant");
+	int status;
+
+	host_mkdir(dir);
+	chmod(dir, 0755);
+	HOST_RUN(&status, "sh", "-c",
+		 "cp \"$0\"/agentbox-* \"$2\" && "
+		 "cp \"$1\"/tests/e2e/mutant/agentbox-init \"$2\"",
+		 ab_test_helper_dir(), ab_test_builddir(), dir);
+	REQUIRE(status == 0, "cannot copy the mutant");
+	host_write(host_path("mutant/agentbox-mutant"), leaves_out);
+	setenv("AB_TEST_HELPER_DIR", dir, 1);
+}
+
+/* Without a wall left out the mutant is as the installed program is. */
+static void a_mutant_without_a_file_is_green(void)
+{
+	agentbox_verify *report;
+
+	use_mutant("nothing");
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	report = verify_box();
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+}
+
+static void try_mutant(const struct mutant *m)
+{
+	agentbox_verify *report;
+
+	use_mutant(m->leaves_out);
+	/* fewer files than a process has anywhere else */
+	box_raise(NULL, "\"limits\":{\"files\":64}");
+	box_needs_namespaces();
+	if (!strcmp(m->wall, "cgroup") &&
+	    !strstr(box_limits(), "\"mechanism\":\"cgroup")) {
+		e2e_note("no cgroup holds anything here");
+		return;
+	}
+	report = verify_box();
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(agentbox_verify_is_good(report) == 0, "a box without %s is good",
+	      m->leaves_out);
+	CHECK(!strcmp(verify_walls(report, "missing"), m->wall),
+	      "without %s: '%s' is named, not '%s'", m->leaves_out,
+	      verify_walls(report, "missing"), m->wall);
+	CHECK(!strcmp(verify_walls(report, "unknown"), ""), "unknown: %s",
+	      verify_walls(report, "unknown"));
+}
+
+#define MUTANT(n) \
+	static void mutant_##n(void) \
+	{ \
+		try_mutant(&mutants[n]); \
+	}
+MUTANT(0)
+MUTANT(1)
+MUTANT(2)
+MUTANT(3)
+MUTANT(4)
+MUTANT(5)
+MUTANT(6)
+MUTANT(7)
+MUTANT(8)
+MUTANT(9)
+MUTANT(10)
+MUTANT(11)
+MUTANT(12)
+MUTANT(13)
+MUTANT(14)
+MUTANT(15)
+MUTANT(16)
+MUTANT(17)
+
+static const struct e2e_case cases[] = {
+	CASE(a_mutant_without_a_file_is_green),
+	{ "without_seccomp", mutant_0 },
+	{ "without_landlock", mutant_1 },
+	{ "without_empty_capability_sets", mutant_2 },
+	{ "without_no_new_privs", mutant_3 },
+	{ "with_an_init_that_can_be_traced", mutant_4 },
+	{ "without_a_network_namespace", mutant_5 },
+	{ "without_an_ipc_namespace", mutant_6 },
+	{ "without_a_uts_namespace", mutant_7 },
+	{ "without_a_cgroup_namespace", mutant_8 },
+	{ "without_a_cgroup", mutant_9 },
+	{ "without_resource_limits", mutant_10 },
+	{ "without_protected_paths", mutant_11 },
+	{ "with_a_kernel_whose_settings_can_be_changed", mutant_12 },
+	{ "without_read_only_mounts", mutant_13 },
+	{ "with_a_tree_of_the_host", mutant_14 },
+	{ "with_a_root_that_can_be_written_to", mutant_15 },
+	{ "with_another_device", mutant_16 },
+	{ "with_a_descriptor_that_leaked", mutant_17 },
+	CASES_END
+};
+
+int main(int argc, char **argv)
+{
+	return e2e_main(argc, argv, cases);
+}
