@@ -32,6 +32,12 @@ void table_head(const char *title);
 /* `base` may be NULL; target 0: none. Remembered for the JSON. */
 void table_row(const char *what, struct series *s, struct series *base,
 	       double target);
+/*
+ * What was measured in turns: the ratio within each turn, its median, least
+ * and most. Before anything sorts the two.
+ */
+void table_pairs(const char *what, const struct series *s,
+		 const struct series *base, double target);
 void table_skip(const char *what, const char *why);
 /* A median with a limit in microseconds of its own. */
 void table_limit(const char *what, struct series *s, double limit_us);

@@ -97,6 +97,28 @@ void table_row(const char *what, struct series *s, struct series *base,
 	remember(row);
 }
 
+void table_pairs(const char *what, const struct series *s,
+		 const struct series *base, double target)
+{
+	struct series ratios = { 0 };
+	double least, middle, most;
+
+	for (size_t i = 0; i < s->count && i < base->count; i++)
+		series_add(&ratios, s->us[i] / base->us[i]);
+	least = series_at(&ratios, 0);
+	middle = series_at(&ratios, 0.5);
+	most = series_at(&ratios, 1);
+	printf("  %-42s %8zu turns: %.2f (%.2f to %.2f)  <= %.2f %s\n", what,
+	       ratios.count, middle, least, most, target,
+	       middle <= target ? "ok" : "MISSED");
+	fflush(stdout);
+	remember(json_pack("{s:s, s:f, s:f, s:f, s:I, s:f, s:b}", "what", what,
+			   "ratio", middle, "least", least, "most", most,
+			   "samples", (json_int_t)ratios.count, "target",
+			   target, "ok", middle <= target));
+	series_free(&ratios);
+}
+
 void table_limit(const char *what, struct series *s, double limit_us)
 {
 	const double p50 = series_at(s, 0.5), p99 = series_at(s, 0.99);
