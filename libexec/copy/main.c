@@ -82,16 +82,20 @@ static int share_memory(copy_job *job)
 	return ring_make(&job->ring);
 }
 
-static int refuse(int r)
+/* r: what is wrong with the plan; memory: with what the processes share. */
+static int refuse(int r, int memory_error)
 {
 	const ab_copy_failed m = {
-		.code = r == -ESTALE ? AGENTBOX_EHELPER : AGENTBOX_EPROTO,
-		.sys_errno = -r,
-		.where = "plan",
-		.message = r == -ESTALE ? "library and helper are of "
-					  "different builds"
-					: "the plan or its directories are "
-					  "not as announced",
+		.code = memory_error   ? AGENTBOX_ESYS
+			: r == -ESTALE ? AGENTBOX_EHELPER
+				       : AGENTBOX_EPROTO,
+		.sys_errno = memory_error ? -memory_error : -r,
+		.where = memory_error ? "memory" : "plan",
+		.message = memory_error	  ? "cannot share memory"
+			   : r == -ESTALE ? "library and helper are of "
+					    "different builds"
+					  : "the plan or its directories are "
+					    "not as announced",
 	};
 	uint8_t memory[512];
 	ab_writer w;
@@ -113,7 +117,7 @@ int main(void)
 		.scouting = { .end_fd = -1, .hold_fd = -1 },
 		.spool_fd = -1,
 	};
-	int r;
+	int r, shared = 0;
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -134,7 +138,7 @@ int main(void)
 		job.deadline_ns = ab_clock_boot_ns() +
 				  job.plan.deadline_ms * 1000000;
 	if (r == 0)
-		r = share_memory(&job);
+		shared = share_memory(&job);
 	/* the role has no calls for what a runtime does at exit */
-	_exit(r ? refuse(r) : copy_supervise(&job));
+	_exit(r || shared ? refuse(r, shared) : copy_supervise(&job));
 }

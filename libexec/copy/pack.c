@@ -141,6 +141,13 @@ static int put_file(packing *g, const ring_record *r, const char *in_ring,
 	return 0;
 }
 
+/* Of the large file, whose name is not on the path until it is whole. */
+static int fail_large(packing *g, int sys_errno, const char *message)
+{
+	(void)path_push(&g->path, g->large_name, strlen(g->large_name));
+	return fail(g, sys_errno, message);
+}
+
 static int put_data(packing *g, const ring_record *r, const uint8_t *data)
 {
 	int rc;
@@ -151,7 +158,8 @@ static int put_data(packing *g, const ring_record *r, const uint8_t *data)
 		return refuse(g, "the reader sent more than a file may have");
 	rc = ab_fd_write_full(g->large_fd, data, r->data_len);
 	g->large_size += r->data_len;
-	return rc ? fail(g, -rc, "cannot keep the file until it is whole") : 0;
+	return rc ? fail_large(g, -rc, "cannot keep the file until it is "
+				       "whole") : 0;
 }
 
 static int begin_large(packing *g, const ring_record *r, const char *in_ring,
@@ -167,7 +175,8 @@ static int begin_large(packing *g, const ring_record *r, const char *in_ring,
 	g->large_size = 0;
 	g->large_fd = memfd_create("large", MFD_CLOEXEC);
 	if (g->large_fd < 0)
-		return fail(g, errno, "cannot keep the file until it is whole");
+		return fail_large(g, errno, "cannot keep the file until it is "
+					    "whole");
 	return put_data(g, r, data);
 }
 
@@ -181,7 +190,7 @@ static int put_large(packing *g, const ring_record *r)
 		return refuse(g, "the reader sent another size");
 	map = mmap(NULL, g->large_size, PROT_READ, MAP_SHARED, g->large_fd, 0);
 	if (map == MAP_FAILED)
-		return fail(g, errno, "cannot read the file again");
+		return fail_large(g, errno, "cannot read the file again");
 	if (!path_push(&g->path, g->large_name, strlen(g->large_name)))
 		rc = refuse(g, "the path is too long");
 	else

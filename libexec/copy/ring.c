@@ -14,29 +14,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/attr.h"
 #include "base/fd.h"
 
 /* Waking somebody costs more than a small file: do it for several. */
 #define TELL_TAKER ((size_t)256 << 10)
 #define TELL_PUTTER (RING_SIZE / 2)
 
+/*
+ * No memfd: that is a file, and has no room where RLIMIT_FSIZE is small. A
+ * shared mapping of size 0 is another one of the same pages: mremap(2).
+ */
 static int map_twice(uint8_t **out)
 {
-	ab_autofd int fd = memfd_create("ring", MFD_CLOEXEC);
-	uint8_t *p;
+	uint8_t *p = mmap(NULL, 2 * RING_SIZE, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (fd < 0 || ftruncate(fd, (off_t)RING_SIZE))
+	if (p == MAP_FAILED ||
+	    mmap(p, RING_SIZE, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		    MAP_FAILED ||
+	    mremap(p, 0, RING_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   p + RING_SIZE) == MAP_FAILED)
 		return -errno;
-	p = mmap(NULL, 2 * RING_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-		 -1, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	for (size_t i = 0; i < 2; i++) {
-		if (mmap(p + i * RING_SIZE, RING_SIZE, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
-			return -errno;
-	}
 	*out = p;
 	return 0;
 }

@@ -284,6 +284,15 @@ static int put_file(writing *g, const ring_record *r, const char *in_ring,
 	return rc;
 }
 
+/* Of the large file, whose name is not on the path while it is written. */
+static int fail_large(writing *g, int sys_errno, const char *message)
+{
+	if (g->large_name[0])
+		(void)path_push(&g->path, g->large_name,
+				strlen(g->large_name));
+	return fail(g, sys_errno, message);
+}
+
 static int put_data(writing *g, const ring_record *r, const uint8_t *data)
 {
 	int rc;
@@ -292,7 +301,7 @@ static int put_data(writing *g, const ring_record *r, const uint8_t *data)
 		return refuse(g, "the reader sent data of no file");
 	rc = ab_fd_write_full(g->large_fd, data, r->data_len);
 	g->large_size += r->data_len;
-	return rc ? fail(g, -rc, "cannot write the file") : 0;
+	return rc ? fail_large(g, -rc, "cannot write the file") : 0;
 }
 
 static int begin_large(writing *g, const ring_record *r, const char *in_ring,
@@ -332,7 +341,7 @@ static int end_large(writing *g, const ring_record *r, bool keep)
 		rc = 0;
 	else if (!keep &&
 		 unlinkat(g->levels[g->depth - 1].fd, g->large_name, 0))
-		rc = fail(g, errno, "cannot remove a file");
+		rc = fail_large(g, errno, "cannot remove the file");
 	else if (keep && !path_push(&g->path, g->large_name,
 				    strlen(g->large_name)))
 		rc = refuse(g, "the path is too long");

@@ -3,6 +3,7 @@
 """agentbox snapshot and agentbox peer as people and scripts use them."""
 
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -221,6 +222,32 @@ def verify_tells_what_was_changed():
     write(DST + "/main.c", "int main(void) { return 1; }\n")
     os.chmod(DST + "/main.c", 0o444)
     expect(b"main.c" in status(tool("snapshot", "verify", DST), 6).out)
+
+
+def small_files(size):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return {"preexec_fn": limit}
+
+
+@test
+def a_limit_of_file_size_is_a_reason_and_no_dead_copier():
+    tree()
+    # what fits is copied, whatever the processes share meanwhile
+    says(status(tool("snapshot", "copy", SRC, DST, **small_files(65536)), 0),
+         "2 files")
+    status(tool("snapshot", "scrub", DST), 0)
+    for size in (300000, 3000000):
+        write(SRC + "/large.txt", "a\n" * (size // 2))
+        says(status(tool("snapshot", "copy", SRC, DST,
+                         **small_files(size - 4096)), 70),
+             "large.txt", "file too large")
+        expect(not os.path.exists(DST), "it wrote")
+        expect(not [n for n in os.listdir(TOP) if "agentbox-" in n], "left")
+    # who only reads writes no file
+    status(tool("snapshot", "explain", SRC, **small_files(65536)), 0)
+    says(status(tool("snapshot", "copy", SRC, DST, **small_files(4000000)),
+                0), "3 files")
 
 
 @test
