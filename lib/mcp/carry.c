@@ -62,9 +62,12 @@ enum ab_mcp_version ab_mcp_settled(const agentbox_mcp *m)
 	return m->version;
 }
 
-bool ab_mcp_is_open(const agentbox_mcp *m)
+bool ab_mcp_waits(const agentbox_mcp *m, uint64_t scope)
 {
-	return m->state == AB_MCP_OPEN;
+	for (size_t i = 0; i < AB_MCP_CALLS; i++)
+		if (m->calls[i].id && m->calls[i].scope == scope)
+			return true;
+	return false;
 }
 
 ab_mcp_memory *ab_mcp_memory_new(void)

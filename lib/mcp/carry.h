@@ -45,10 +45,11 @@ int32_t ab_mcp_lost(agentbox_mcp *m, const json_t *id, const char *message,
 /* Who asked has gone: what he waits for is for nobody. */
 void ab_mcp_forget(agentbox_mcp *m, uint64_t scope);
 
+/* Is a request of this asker under way? */
+bool ab_mcp_waits(const agentbox_mcp *m, uint64_t scope);
+
 /* The version that is settled. */
 enum ab_mcp_version ab_mcp_settled(const agentbox_mcp *m);
-/* Is it past its greeting, and not over? */
-bool ab_mcp_is_open(const agentbox_mcp *m);
 
 /*
  * What a session with a server leaves behind for the next: how much of the

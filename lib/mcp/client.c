@@ -285,6 +285,8 @@ static const char *bad_params(const ab_mcp_message *msg)
 
 	if (meta && !json_is_object(meta))
 		return "_meta is not an object";
+	if (meta && json_dumpb(meta, NULL, 0, JSON_COMPACT) > AB_MCP_META_MAX)
+		return "_meta is over 64 KiB";
 	if (token && !ab_mcp_is_id(token))
 		return "progressToken is neither a string nor an exact integer";
 	return NULL;
@@ -316,6 +318,10 @@ static int32_t judge_request(agentbox_mcp *m, const ab_mcp_message *msg,
 	    json_object_get(msg->params, "cursor"))
 		return deny(m, msg, AB_MCP_BAD_PARAMS, "Invalid params",
 			    "mcp.params", "no such cursor was handed out");
+	if (!ab_mcp_subject_allowed(m, method, msg->params))
+		return deny(m, msg, AB_MCP_BAD_PARAMS, "Not found",
+			    "tools.servers", "no such resource or prompt is "
+			    "granted here");
 	if (ab_mcp_call_by_asked(m, m->calls, AB_MCP_CALLS, msg->id))
 		return deny(m, msg, AB_MCP_INVALID, "Invalid request",
 			    "mcp.id", "a request with this id is under way");
@@ -329,6 +335,17 @@ static int32_t judge_request(agentbox_mcp *m, const ab_mcp_message *msg,
 	return 0;
 }
 
+/* Whole lists are held until they were judged. */
+static bool too_many_lists(const agentbox_mcp *m, const ab_mcp_method *method)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < AB_MCP_CALLS; i++)
+		n += m->calls[i].id &&
+		     m->calls[i].method->special == AB_MCP_LIST;
+	return method->special == AB_MCP_LIST && n >= AB_MCP_LISTS;
+}
+
 static int32_t start(agentbox_mcp *m, const ab_mcp_message *msg,
 		     ab_mcp_call *call)
 {
@@ -337,8 +354,13 @@ static int32_t start(agentbox_mcp *m, const ab_mcp_message *msg,
 		return forward(m, call, build_initialize(m, msg->params),
 			       msg->params);
 	case AB_MCP_LIST:
-		call->params = json_incref(msg->params);
-		return ab_mcp_ask_list(m, call, NULL, msg->params);
+		/* all that each page is asked with */
+		call->params = json_pack("{s:O*}", "_meta",
+					 json_object_get(msg->params,
+							 "_meta"));
+		return !call->params ? ab_mcp_nomem(m)
+				     : ab_mcp_ask_list(m, call, NULL,
+						       call->params);
 	case AB_MCP_CALL:
 		return forward(m, call, build_call(m, msg->params),
 			       msg->params);
@@ -369,11 +391,13 @@ static int32_t request(agentbox_mcp *m, const ab_mcp_message *msg)
 				  msg->method, strlen(msg->method), "");
 	if (rc < 0 || !ok)
 		return rc;
-	call = ab_mcp_call_new(m, m->calls, AB_MCP_CALLS, msg->id, method);
+	call = too_many_lists(m, method) ? NULL : ab_mcp_call_new(
+		m, m->calls, AB_MCP_CALLS, msg->id, method);
 	if (!call)
 		return ab_mcp_refuse(m, AGENTBOX_MCP_CLIENT, msg->id,
 				     AB_MCP_REFUSED, "Too many requests",
-				     "256 requests are under way", 1000);
+				     "256 requests or 16 lists are under way",
+				     1000);
 	enter_family(m, msg, method);
 	return start(m, msg, call);
 }

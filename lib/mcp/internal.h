@@ -27,6 +27,8 @@
 #define AB_MCP_TOOL_MAX 65536
 #define AB_MCP_ARGUMENTS_MAX (1u << 20)
 #define AB_MCP_PAGES 64
+#define AB_MCP_LISTS 16		/* of them under way */
+#define AB_MCP_META_MAX 65536
 #define AB_MCP_TOOLS 2048
 #define AB_MCP_KNOWN_MAX 8192 /* names of tools that are remembered */
 #define AB_MCP_CURSOR_MAX 4096
@@ -40,6 +42,7 @@ typedef struct ab_mcp_call {
 	json_t *params;	    /* owned, LIST: of the request */
 	json_t *tools;	    /* owned, LIST: what came so far */
 	unsigned pages;
+	size_t bytes; /* of the pages */
 	uint64_t scope; /* carry.h: of who asked */
 } ab_mcp_call;
 
@@ -70,7 +73,7 @@ struct agentbox_mcp {
 	char server[65];
 	json_t *identity;	 /* owned, or NULL */
 	/* of the policy, borrowed; NULL: nothing */
-	const json_t *allow, *pins;
+	const json_t *allow, *pins, *resources, *prompts;
 	const char *pin;
 	uint32_t grants;
 	enum ab_mcp_state state;
@@ -138,6 +141,22 @@ int32_t ab_mcp_tools_gather(agentbox_mcp *m, ab_mcp_call *call,
 /* The list is whole: what of it the client sees, owned. NULL: no memory. */
 int32_t ab_mcp_tools_judge(agentbox_mcp *m, const json_t *tools,
 			   json_t **shown);
+
+/*
+ * A copy without what hides in text that is read; with *why NULL for want of
+ * memory, else because something hides where nothing may.
+ */
+json_t *ab_mcp_clean_value(const json_t *v, const char *key,
+			   const char **why);
+
+/* --- subject.c --- */
+
+/* May the resource or prompt that `params` name be asked for, or told of? */
+bool ab_mcp_subject_allowed(const agentbox_mcp *m, const ab_mcp_method *method,
+			    const json_t *params);
+/* Only what is allowed stays in the lists of `result`. false: no memory. */
+bool ab_mcp_subjects_shown(const agentbox_mcp *m, const ab_mcp_method *method,
+			   json_t *result);
 
 /* --- client.c, server.c --- */
 

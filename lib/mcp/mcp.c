@@ -64,6 +64,8 @@ static void take_policy(agentbox_mcp *m)
 		return;
 	m->allow = json_object_get(tools, "allow");
 	m->pins = json_object_get(own, "pins");
+	m->resources = json_object_get(own, "resources");
+	m->prompts = json_object_get(own, "prompts");
 	m->pin = json_string_value(json_object_get(own, "pin"));
 	if (!m->pin)
 		m->pin = json_string_value(json_object_get(tools, "pin"));

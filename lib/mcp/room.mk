@@ -10,4 +10,5 @@ libagentbox_la_SOURCES += \
 	lib/mcp/method.c lib/mcp/method.h \
 	lib/mcp/server.c \
 	lib/mcp/session.c \
+	lib/mcp/subject.c \
 	lib/mcp/tools.c

@@ -158,6 +158,10 @@ static int32_t listed(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
 
 	if (!json_is_array(page))
 		return fail(m, call, "a list without tools");
+	/* what could not be written as one answer is not gathered either */
+	call->bytes += json_dumpb(page, NULL, 0, JSON_COMPACT);
+	if (call->bytes > AGENTBOX_MCP_FRAME_MAX)
+		return fail(m, call, "a list over 4 MiB");
 	rc = ab_mcp_tools_gather(m, call, page);
 	if (rc < 0)
 		return rc;
@@ -237,6 +241,10 @@ static int32_t plain(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
 	out = ab_mcp_without(result, meta ? "_meta" : NULL);
 	if (out && json_is_object(meta) &&
 	    json_object_set_new(out, "_meta", ab_mcp_meta(meta)) < 0) {
+		json_decref(out);
+		out = NULL;
+	}
+	if (out && !ab_mcp_subjects_shown(m, call->method, out)) {
 		json_decref(out);
 		out = NULL;
 	}
@@ -391,6 +399,9 @@ static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 	    !ab_mcp_granted(m, method->grant))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "not a notification that is granted");
+	if (!ab_mcp_subject_allowed(m, method, msg->params))
+		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
+				   "of a resource that is not granted");
 	if (ab_mcp_rate(m, &m->memory->notice_rate))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "too many notifications");

@@ -93,11 +93,9 @@ bool ab_mcp_tool_allowed(const agentbox_mcp *m, const char *name,
 
 /* --- one definition ---------------------------------------------------- */
 
-/*
- * Text that only people and models read is cleaned; anything else that hides
- * characters spoils the tool. NULL with *why NULL: no memory.
- */
-static json_t *clean_value(const json_t *v, const char *key, const char **why)
+/* Text that only people and models read is cleaned; anything else that hides
+   characters spoils the whole. */
+json_t *ab_mcp_clean_value(const json_t *v, const char *key, const char **why)
 {
 	bool prose = key && (strcmp(key, "description") == 0 ||
 			     strcmp(key, "title") == 0);
@@ -120,7 +118,7 @@ static json_t *clean_value(const json_t *v, const char *key, const char **why)
 	if (json_is_array(v)) {
 		out = json_array();
 		json_array_foreach(v, i, e) {
-			c = out ? clean_value(e, NULL, why) : NULL;
+			c = out ? ab_mcp_clean_value(e, NULL, why) : NULL;
 			if (!c || json_array_append_new(out, c) < 0)
 				goto fail;
 		}
@@ -134,7 +132,7 @@ static json_t *clean_value(const json_t *v, const char *key, const char **why)
 		if (!ab_mcp_is_clean(k, strlen(k)))
 			goto fail;
 		*why = NULL;
-		c = out ? clean_value(e, k, why) : NULL;
+		c = out ? ab_mcp_clean_value(e, k, why) : NULL;
 		if (!c || json_object_set_new(out, k, c) < 0)
 			goto fail;
 	}
@@ -294,7 +292,7 @@ static int32_t judge(agentbox_mcp *m, const json_t *tool, json_t *shown,
 	/* the same definition twice is one */
 	if (json_object_get(names, s))
 		return 0;
-	clean = clean_value(tool, NULL, &why);
+	clean = ab_mcp_clean_value(tool, NULL, &why);
 	if (!clean)
 		return why ? quarantine(m, name, why) : ab_mcp_nomem(m);
 	if (json_object_set(names, s, clean) < 0 ||

@@ -438,6 +438,21 @@ bool ab_item_tool(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return keep(s, n, out);
 }
 
+/* A resource's URI or a prompt's name, or how it begins. */
+bool ab_item_subject(const char *s, size_t n, char *out,
+		     char why[AB_WHY_SIZE])
+{
+	size_t visible = 0;
+
+	while (visible < n && s[visible] > ' ' && s[visible] < 0x7f &&
+	       s[visible] != '\\' && (s[visible] != '*' || visible == n - 1))
+		visible++;
+	if (n == 0 || n > 1024 || visible < n)
+		return refuse(why, "is no URI or name; write it whole, or how "
+				   "it begins and \"*\"");
+	return keep(s, n, out);
+}
+
 /* What an MCP server may be given besides tools: lib/mcp/method.h. */
 bool ab_item_grant(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 {

@@ -53,6 +53,8 @@ bool ab_item_user(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_header(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_digest(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_tool(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
+bool ab_item_subject(const char *s, size_t n, char *out,
+		     char why[AB_WHY_SIZE]);
 bool ab_item_grant(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_tool_pin(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);

@@ -210,6 +210,8 @@ static const ab_field server_table[] = {
 	{ .key = "pins", .type = AB_T_SET, .rule = AB_R_UNION,
 	  .item = ab_item_tool_pin, .max = 4096 },
 	SET("grant", ab_item_grant, AB_R_SUBSET),
+	SET("resources", ab_item_subject, AB_R_SUBSET),
+	SET("prompts", ab_item_subject, AB_R_SUBSET),
 	END
 };
 

@@ -321,6 +321,41 @@ for method in ("resources/list", "resources/read", "prompts/get",
 
 
 @box_test
+def c135_resources_and_prompts_are_those_that_the_entry_names():
+    srv = Server(**{
+        "resources/list": {"resources": [
+            {"uri": "file:///docs/a", "name": "a"},
+            {"uri": "file:///etc/shadow", "name": "s"}]},
+        "resources/read": {"contents": [{"uri": "file:///docs/a",
+                                         "text": "t"}]},
+        "prompts/list": {"prompts": [{"name": "ask"}, {"name": "other"}]},
+        "prompts/get": {"messages": []}})
+    ran = box(document(entry(srv, grant=["resources", "prompts"],
+                             resources=["file:///docs/*"],
+                             prompts=["ask"])), r'''
+m = Mcp().begin()
+print([r["name"] for r in m.request("resources/list")[2][-1]["result"][
+    "resources"]])
+print([r["name"] for r in m.request("prompts/list")[2][-1]["result"][
+    "prompts"]])
+for uri in ("file:///docs/a", "file:///etc/shadow",
+            "file:///docs/../etc/shadow", "file:///docs/%2e%2e/x"):
+    got = m.request("resources/read", {"uri": uri})[2][-1]
+    print(got.get("result", {}).get("contents"), got.get("error", {}).get(
+        "code"))
+print([m.request("prompts/get", {"name": n})[2][-1].get("error", {}).get(
+    "code") for n in ("ask", "other")])
+''')
+    expect(ran.out.splitlines() == [
+        "['a']", "['ask']", "[{'uri': 'file:///docs/a', 'text': 't'}] None",
+        "None -32602", "None -32602", "None -32602", "[None, -32602]"], ran)
+    expect([m["params"]["uri"] for m in srv.messages("resources/read")] ==
+           ["file:///docs/a"] and
+           [m["params"]["name"] for m in srv.messages("prompts/get")] ==
+           ["ask"], srv.messages())
+
+
+@box_test
 def c137_two_servers_are_told_apart_by_their_names():
     a, b = Server(), Server()
     ran = box(document(entry(a, "a"), entry(b, "b"), allow=("a:echo",

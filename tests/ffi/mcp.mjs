@@ -26,7 +26,8 @@ async function session(command, allow, grant, fn, options = {}) {
 	const policy = path.join(workspace, "..", "policy.json");
 	fs.writeFileSync(policy, JSON.stringify({
 		agentbox: 1, mode: "bare", tools: {
-			servers: [{ name: "s", command, grant }], allow } }));
+			servers: [{ name: "s", command, grant, resources: ["*"],
+				prompts: ["*"] }], allow } }));
 	const client = new Client({ name: "reference", version: "1" },
 		{ capabilities: options.capabilities ?? {} });
 	options.before?.(client);

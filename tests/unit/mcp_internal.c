@@ -535,6 +535,149 @@ START_TEST(every_grant_of_the_policy_is_known_here)
 }
 END_TEST
 
+START_TEST(a_list_that_fits_no_answer_is_given_up)
+{
+	agentbox_mcp *m = fresh();
+	size_t n = 2000000;
+	char *text = malloc(n + 200);
+	char *fill = malloc(n + 1);
+	outcome o;
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_nonnull(fill);
+	memset(fill, 'y', n);
+	fill[n] = '\0';
+	snprintf(text, n + 200, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{"
+		 "\"tools\":[{\"name\":\"echo\",\"x\":\"%s\"}],"
+		 "\"nextCursor\":\"a\"}}", fill);
+	give(m, AGENTBOX_MCP_CLIENT, "list",
+	     json_pack("{s:s, s:i, s:s}", "jsonrpc", "2.0", "id", 1, "method",
+		       "tools/list"));
+	for (int i = 0; i < 3; i++) {
+		hand_in(m, AGENTBOX_MCP_SERVER, text, strlen(text), "p", &o);
+		ck_assert_int_eq(o.rc, 0);
+		ck_assert_uint_eq(json_array_size(
+					  o.frames[AGENTBOX_MCP_SERVER]),
+				  i < 2);
+		outcome_end(&o);
+	}
+	agentbox_mcp_free(m);
+	free(text);
+	free(fill);
+}
+END_TEST
+
+/* What comes out for whom: the asker's number, and whether he waits. */
+static void expect_out(agentbox_mcp *m, int32_t side, uint64_t scope)
+{
+	ab_mcp_frame f;
+
+	ck_assert(ab_mcp_next(m, &f));
+	ck_assert_int_eq(f.side, side);
+	ck_assert_uint_eq(f.scope, scope);
+	ck_assert_ptr_nonnull(f.message);
+	ab_mcp_frame_end(&f);
+	ck_assert(!ab_mcp_next(m, &f));
+}
+
+static void hand_value(agentbox_mcp *m, int32_t side, uint64_t scope,
+		       const char *text)
+{
+	json_t *v = json_loads(text, 0, NULL);
+	agentbox_bytes *b = NULL;
+
+	ck_assert_ptr_nonnull(v);
+	ck_assert_int_eq(ab_mcp_take_value(m, side, scope, v, NULL), 0);
+	json_decref(v);
+	while (agentbox_mcp_next_event(m, &b, NULL) == 0)
+		agentbox_bytes_free(b);
+}
+
+START_TEST(an_answer_goes_to_who_asked_wherever_it_comes_in)
+{
+	static const char ask[] = "{\"jsonrpc\":\"2.0\",\"id\":%d,"
+				  "\"method\":\"ping\"}";
+	agentbox_mcp *m = fresh();
+	char text[128];
+
+	for (int i = 1; i <= 2; i++) {
+		snprintf(text, sizeof(text), ask, i);
+		hand_value(m, AGENTBOX_MCP_CLIENT, (uint64_t)(10 * i), text);
+		expect_out(m, AGENTBOX_MCP_SERVER, (uint64_t)(10 * i));
+	}
+	/* the second's answer beside the first's request */
+	hand_value(m, AGENTBOX_MCP_SERVER, 10,
+		   "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}");
+	expect_out(m, AGENTBOX_MCP_CLIENT, 20);
+	ck_assert(ab_mcp_waits(m, 10) && !ab_mcp_waits(m, 20));
+	/* lost, and told; then gone, and nobody is told */
+	json_t *id = json_integer(2);
+	ck_assert_int_eq(ab_mcp_lost(m, id, "gone", "why", NULL), 0);
+	expect_out(m, AGENTBOX_MCP_CLIENT, 10);
+	ck_assert_int_eq(ab_mcp_lost(m, id, "gone", "why", NULL), 0);
+	json_decref(id);
+	hand_value(m, AGENTBOX_MCP_CLIENT, 30,
+		   "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
+	expect_out(m, AGENTBOX_MCP_SERVER, 30);
+	ab_mcp_forget(m, 30);
+	ck_assert(!ab_mcp_waits(m, 30));
+	hand_value(m, AGENTBOX_MCP_SERVER, 30,
+		   "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}");
+	ab_mcp_frame f;
+	ck_assert(!ab_mcp_next(m, &f));
+	agentbox_mcp_free(m);
+}
+END_TEST
+
+START_TEST(rates_and_quarantine_outlive_a_session)
+{
+	agentbox_mcp *a = fresh(), *b = fresh();
+	ab_mcp_memory *memory = ab_mcp_memory_of(a);
+	const char *why;
+
+	ab_mcp_memory_join(b, memory);
+	ck_assert(ab_mcp_tool_allowed(b, "echo", &why));
+	json_object_set_new(a->memory->known, "echo", json_null());
+	a->memory->call_rate.last_ns = the_time;
+	agentbox_mcp_free(a);
+	ck_assert(!ab_mcp_tool_allowed(b, "echo", &why));
+	ck_assert_uint_ne(ab_mcp_rate(b, &b->memory->call_rate), 0);
+	agentbox_mcp_free(b);
+	ck_assert(json_is_null(json_object_get(memory->known, "echo")));
+	ab_mcp_memory_unref(memory);
+}
+END_TEST
+
+static const char full_list[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":"
+	"\"echo\",\"inputSchema\":{}}]}}";
+
+START_TEST(a_server_that_names_ever_more_tools_is_granted_none)
+{
+	agentbox_mcp *m = fresh();
+	const char *why;
+	char name[32];
+	outcome o;
+
+	for (int i = 0; i < AB_MCP_KNOWN_MAX; i++) {
+		snprintf(name, sizeof(name), "get_%d", i);
+		json_object_set_new(m->memory->known, name, json_string("x"));
+	}
+	ck_assert(ab_mcp_tool_allowed(m, "echo", &why));
+	give(m, AGENTBOX_MCP_CLIENT, "list",
+	     json_pack("{s:s, s:i, s:s}", "jsonrpc", "2.0", "id", 1, "method",
+		       "tools/list"));
+	hand_in(m, AGENTBOX_MCP_SERVER, full_list, sizeof(full_list) - 1,
+		"full", &o);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(
+		json_array_get(o.frames[AGENTBOX_MCP_CLIENT], 0), "result"),
+		"tools")), 0);
+	outcome_end(&o);
+	ck_assert(!ab_mcp_tool_allowed(m, "echo", &why));
+	agentbox_mcp_free(m);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mcp");
@@ -552,6 +695,10 @@ int main(void)
 	tcase_add_test(t, the_interface_refuses_what_it_cannot_take);
 	tcase_add_test(t, a_session_without_memory_ends_and_leaves_nothing);
 	tcase_add_test(t, every_grant_of_the_policy_is_known_here);
+	tcase_add_test(t, a_list_that_fits_no_answer_is_given_up);
+	tcase_add_test(t, an_answer_goes_to_who_asked_wherever_it_comes_in);
+	tcase_add_test(t, rates_and_quarantine_outlive_a_session);
+	tcase_add_test(t, a_server_that_names_ever_more_tools_is_granted_none);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	bad = srunner_ntests_failed(r);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Resources and prompts: a grant opens the methods, the entry's lists say
+ * which of them. Asked for by name, shown in a list or told of, each is
+ * compared with these; what they do not name does not exist. An URI that two
+ * servers could read in two ways is none. Spec: case 135, RFC 3986 section
+ * 5.2.4, agentbox-policy(5), tools.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "mcp/internal.h"
+
+#define URI_MAX 4096
+
+/* --- one of them ----------------------------------------------------- */
+
+static bool is_named(const json_t *list, const char *s)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *p = json_string_value(json_array_get(list, i));
+		size_t n = strlen(p);
+
+		if (p[n - 1] == '*' ? strncmp(p, s, n - 1) == 0
+				    : strcmp(p, s) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "%2e", "%2f", "%5c", "%25", "%00": what another reading would undo. */
+static bool hides_a_step(const char *s)
+{
+	static const char *const coded[] = { "%2e", "%2f", "%5c", "%25",
+					     "%00" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(coded); i++)
+		if (strncasecmp(s, coded[i], 3) == 0)
+			return true;
+	return false;
+}
+
+static bool is_dots(const char *s, size_t n)
+{
+	return (n == 1 && s[0] == '.') || (n == 2 && memcmp(s, "..", 2) == 0);
+}
+
+/* One spelling: visible, and without a step that leads elsewhere. */
+static bool is_plain_uri(const char *s)
+{
+	size_t from = 0, n = strlen(s);
+
+	if (n == 0 || n > URI_MAX || !ab_mcp_is_clean(s, n))
+		return false;
+	for (size_t i = 0; i <= n; i++) {
+		if (i < n && ((unsigned char)s[i] <= ' ' || s[i] == '\\' ||
+			      (s[i] == '%' && hides_a_step(s + i))))
+			return false;
+		if (i < n && !strchr("/?#;:&=", s[i]))
+			continue;
+		if (is_dots(s + from, i - from))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
+static bool uri_allowed(const agentbox_mcp *m, const json_t *uri)
+{
+	const char *s = json_string_value(uri);
+
+	return s && is_plain_uri(s) && is_named(m->resources, s);
+}
+
+static bool prompt_allowed(const agentbox_mcp *m, const json_t *name)
+{
+	const char *s = json_string_value(name);
+	size_t n = json_string_length(name);
+
+	return s && n > 0 && n <= AB_MCP_NAME_MAX && ab_mcp_is_clean(s, n) &&
+	       is_named(m->prompts, s);
+}
+
+/* All that a template can become has to begin with what is allowed. */
+static bool template_allowed(const agentbox_mcp *m, const json_t *uri)
+{
+	const char *s = json_string_value(uri);
+	size_t fixed = s ? strcspn(s, "{") : 0;
+
+	if (!s || !is_plain_uri(s))
+		return false;
+	for (size_t i = 0; i < json_array_size(m->resources); i++) {
+		const char *p = json_string_value(
+			json_array_get(m->resources, i));
+		size_t n = strlen(p);
+
+		if (p[n - 1] == '*' && n - 1 <= fixed &&
+		    strncmp(p, s, n - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool ref_allowed(const agentbox_mcp *m, const json_t *ref)
+{
+	const char *type = json_string_value(json_object_get(ref, "type"));
+
+	if (type && strcmp(type, "ref/prompt") == 0)
+		return prompt_allowed(m, json_object_get(ref, "name"));
+	return type && strcmp(type, "ref/resource") == 0 &&
+	       (uri_allowed(m, json_object_get(ref, "uri")) ||
+		template_allowed(m, json_object_get(ref, "uri")));
+}
+
+static bool all_allowed(const agentbox_mcp *m, const json_t *wanted)
+{
+	const json_t *list = json_object_get(wanted, "resourceSubscriptions");
+	json_t *v;
+	size_t i;
+
+	if (list && !json_is_array(list))
+		return false;
+	json_array_foreach(list, i, v)
+		if (!uri_allowed(m, v))
+			return false;
+	return true;
+}
+
+/* --- methods --------------------------------------------------------- */
+
+typedef bool (*allowed)(const agentbox_mcp *m, const json_t *value);
+
+static const struct {
+	const char *method, *param;
+	allowed asked;	  /* of params[param] */
+	const char *list; /* of the result */
+	const char *key;  /* of each in it */
+	allowed shown;
+} table[] = {
+	{ "resources/list", NULL, NULL, "resources", "uri", uri_allowed },
+	{ "resources/templates/list", NULL, NULL, "resourceTemplates",
+	  "uriTemplate", template_allowed },
+	{ "resources/read", "uri", uri_allowed, "contents", "uri",
+	  uri_allowed },
+	{ "resources/subscribe", "uri", uri_allowed, NULL, NULL, NULL },
+	{ "resources/unsubscribe", "uri", uri_allowed, NULL, NULL, NULL },
+	{ "notifications/resources/updated", "uri", uri_allowed, NULL, NULL,
+	  NULL },
+	{ "prompts/list", NULL, NULL, "prompts", "name", prompt_allowed },
+	{ "prompts/get", "name", prompt_allowed, NULL, NULL, NULL },
+	{ "completion/complete", "ref", ref_allowed, NULL, NULL, NULL },
+	{ "subscriptions/listen", "notifications", all_allowed, NULL, NULL,
+	  NULL },
+};
+
+bool ab_mcp_subject_allowed(const agentbox_mcp *m, const ab_mcp_method *method,
+			    const json_t *params)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+		if (strcmp(table[i].method, method->name) == 0 &&
+		    table[i].param)
+			return table[i].asked(m, json_object_get(
+							 params,
+							 table[i].param));
+	return true;
+}
+
+/* Those of a list that are allowed, cleaned as tools are. NULL: no memory. */
+static json_t *shown_of(const agentbox_mcp *m, const json_t *list, size_t row,
+			bool is_content)
+{
+	ab_auto(json_t) *out = json_array();
+	const char *why;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		json_t *clean = NULL;
+
+		if (!table[row].shown(m, json_object_get(v, table[row].key)))
+			continue;
+		why = NULL;
+		/* what a resource says is data, like the result of a tool */
+		clean = is_content ? json_incref(v)
+				   : ab_mcp_clean_value(v, NULL, &why);
+		if (!clean && why)
+			continue;
+		if (!out || !clean || json_array_append_new(out, clean) < 0)
+			return NULL;
+	}
+	return ab_steal(&out);
+}
+
+bool ab_mcp_subjects_shown(const agentbox_mcp *m, const ab_mcp_method *method,
+			   json_t *result)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
+		const json_t *list;
+
+		if (strcmp(table[i].method, method->name) != 0 ||
+		    !table[i].list)
+			continue;
+		list = json_object_get(result, table[i].list);
+		return !list || json_object_set_new(
+			result, table[i].list,
+			shown_of(m, list, i, table[i].param != NULL)) == 0;
+	}
+	return true;
+}
