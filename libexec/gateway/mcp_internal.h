@@ -147,6 +147,7 @@ struct ab_mcp_leg {
 	ab_chunk chunk;
 	ab_sse sse;
 	ab_mcp_bytes in; /* the JSON, or an event */
+	size_t held; /* for the message, against AB_MCP_HELD_MAX */
 	uint64_t up_total, down_total;
 	ab_mcp_leg *next, **back; /* of the session's */
 };
@@ -172,6 +173,8 @@ void ab_mcp_session_lost(ab_mcp_session *s, const json_t *id,
 			 const char *text, const char *reason);
 /* What the guard has given goes on. */
 void ab_mcp_session_pump(ab_mcp_session *s);
+/* Requests that their own client has cancelled are answered by nobody. */
+void ab_mcp_session_settle(ab_mcp_session *s);
 /* It was used now. */
 void ab_mcp_session_touch(ab_mcp_session *s);
 ab_mcp_post *ab_mcp_session_post(ab_mcp_session *s, uint64_t scope);
@@ -196,6 +199,8 @@ void ab_mcp_post_release(ab_mcp_post *p);
 void ab_mcp_post_last(ab_mcp_post *p);
 /* Who asked has gone, or has to. */
 void ab_mcp_post_cut(void *arg);
+/* Nobody waits for its answer any more, not even who asked. */
+void ab_mcp_post_dismiss(ab_mcp_post *p);
 /* A leg of it has arrived, or not: `failed` says why, NULL: it has. */
 void ab_mcp_post_leg_done(ab_mcp_post *p, const char *failed);
 

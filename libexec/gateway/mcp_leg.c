@@ -52,6 +52,7 @@ void ab_mcp_leg_drop(ab_mcp_leg *l)
 	ab_upstream_close(l->up);
 	l->up = NULL;
 	ab_mcp_bytes_end(l->mcps, &l->in);
+	l->mcps->held -= l->held;
 	l->mcps->legs--;
 	ab_loop_later(loop, &l->later, leg_free, l);
 }
@@ -658,10 +659,16 @@ static bool begin(ab_mcp_leg *l)
 bool ab_mcp_leg_post(ab_mcp_session *s, ab_mcp_frame *frame)
 {
 	ab_mcp_post *p = ab_mcp_session_post(s, frame->scope);
-	ab_mcp_leg *l = leg_new(s, AB_MCP_HTTP_POST);
+	size_t held = 2 * agentbox_bytes_get_size(frame->bytes);
+	ab_mcps *mcps = s->server->mcps;
+	ab_mcp_leg *l = held <= AB_MCP_HELD_MAX - mcps->held ?
+			leg_new(s, AB_MCP_HTTP_POST) : NULL;
 
 	if (!l)
 		return false;
+	/* as text and as values */
+	l->held = held;
+	mcps->held += held;
 	l->message = ab_steal(&frame->message);
 	l->frame = ab_steal(&frame->bytes);
 	l->is_request = json_object_get(l->message, "method") &&

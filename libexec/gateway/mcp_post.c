@@ -126,6 +126,15 @@ void ab_mcp_post_leg_done(ab_mcp_post *p, const char *failed)
 	settle(p);
 }
 
+void ab_mcp_post_dismiss(ab_mcp_post *p)
+{
+	drop_legs(p->session, p->scope);
+	if (p->phase == AB_MCP_POST_STREAM)
+		ab_mcp_post_stream_end(p);
+	else
+		ab_mcp_post_accept(p, 202);
+}
+
 static void join(ab_mcp_post *p, ab_mcp_session *s)
 {
 	ab_loop *loop = ab_gw_loop(p->server->mcps->gw);
@@ -222,6 +231,8 @@ static void take_message(ab_mcp_post *p)
 		return;
 	}
 	ab_mcp_session_take(s, AGENTBOX_MCP_CLIENT, p->scope, value);
+	if (!p->is_request)
+		ab_mcp_session_settle(s);
 	settle(p);
 }
 

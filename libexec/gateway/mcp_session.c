@@ -102,14 +102,7 @@ static void detach(ab_mcp_session *s)
 /* Revoked: its posts and legs are cut as well, each by itself. */
 static void session_cut(void *arg)
 {
-	ab_mcp_session *s = arg;
-
-	while (s->legs)
-		ab_mcp_leg_drop(s->legs);
-	while (s->posts)
-		ab_mcp_post_cut(s->posts);
-	if (!s->is_over)
-		detach(s);
+	detach(arg);
 }
 
 void ab_mcp_session_end(ab_mcp_session *s, const char *reason)
@@ -220,6 +213,20 @@ ab_mcp_session *ab_mcp_session_find(ab_mcp_server *server, const char *id,
 		if (ab_secret_equal(s->id, id, n) && s->is_greeted)
 			found = s;
 	return found;
+}
+
+void ab_mcp_session_settle(ab_mcp_session *s)
+{
+	ab_mcp_post *next;
+
+	for (ab_mcp_post *p = s->posts; p && !s->is_over; p = next) {
+		next = p->next;
+		if (p->is_request && !ab_mcp_waits(s->guard, p->scope)) {
+			ab_mcp_post_dismiss(p);
+			/* the list may have changed in any way */
+			next = s->posts;
+		}
+	}
 }
 
 ab_mcp_post *ab_mcp_session_post(ab_mcp_session *s, uint64_t scope)

@@ -329,6 +329,53 @@ print(got[2][-1]["result"])
 
 
 @box_test
+def c134_who_cancels_has_no_answer_and_the_server_is_told():
+    gone = []
+
+    def call(srv, peer, request, message):
+        token = message["params"]["_meta"].get("progressToken")
+        events(peer, event({"jsonrpc": "2.0", "method":
+                            "notifications/progress", "params": {
+                                "progressToken": token, "progress": 1}})
+               if token else ": begun\n\n")
+        try:
+            while True:
+                peer.send(": still here\n\n")
+                threading.Event().wait(0.05)
+        except OSError:
+            gone.append(message["id"])
+
+    srv = Server(**{"tools/call": call})
+    ran = box(document(entry(srv)), r'''
+m = Mcp().begin()
+def held(id, token=None):
+    meta = {"_meta": {"progressToken": token}} if token else {}
+    return m.open("POST", {"jsonrpc": "2.0", "id": id, "method": "tools/call",
+                           "params": {"name": "echo", **meta}})
+a, b = held(1, "t"), held("two")
+print("event-stream" in head(a))
+e = m.events(a)
+print(next(e)["params"])
+def cancel(id):
+    return m.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                   "params": {"requestId": id, "reason": "no"}})[0]
+# until the second has come there as well
+for _ in range(400):
+    if error(m.request("ping", id="two")) [1] == -32600:
+        break
+print(cancel("none"), cancel(1), list(e), cancel("two"), m.read(b)[0])
+''')
+    expect(ran.out.splitlines() == [
+        "True", "{'progressToken': 't', 'progress': 1}",
+        "202 202 [] 202 202"], ran)
+    ids = [m["id"] for m in srv.messages("tools/call")]
+    until(lambda: sorted(gone) == sorted(ids), "the server's streams are cut")
+    told = [m["params"] for m in srv.messages("notifications/cancelled")]
+    expect([t["requestId"] for t in told] == ids and
+           told[0]["reason"] == "no", (told, ids))
+
+
+@box_test
 def a_server_with_no_session_of_its_own_has_one_with_us():
     srv = Server(session=None, version="2025-03-26")
     ran = box(document(entry(srv, url="https://%s:%d/" % (HOST, srv.port))),
