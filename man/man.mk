@@ -18,3 +18,4 @@ dist_man_MANS += man/agentbox_peering.3
 dist_man_MANS += man/agentbox_snapshot.3
 dist_man_MANS += man/agentbox_gateway.3
 dist_man_MANS += man/agentbox_verify.3
+dist_man_MANS += man/agentbox_scope.3

@@ -12,6 +12,7 @@
 #include <agentbox/peering.h>
 #include <agentbox/policy.h>
 #include <agentbox/sandbox.h>
+#include <agentbox/scope.h>
 #include <agentbox/snapshot.h>
 #include <agentbox/verify.h>
 #include <agentbox/walls.h>

@@ -481,6 +481,14 @@ AGENTBOX_API size_t agentbox_decision_get_end(
 	const agentbox_decision *decision);
 
 /*
+ * The same place as a JSON pointer (RFC 6901), where what was checked is JSON
+ * (agentbox/scope.h); "" for the whole and for anything else. Borrowed.
+ * Since: 1.0
+ */
+AGENTBOX_API const char *agentbox_decision_get_where(
+	const agentbox_decision *decision);
+
+/*
  * The command that decided as it would be run: quotes gone, constants put
  * in, wrappers peeled off. Argument `i` with its length in *n; NULL past the
  * last one. It may hold any byte; what could not be known is written as in

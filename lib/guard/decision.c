@@ -383,6 +383,13 @@ size_t agentbox_decision_get_end(const agentbox_decision *d)
 	return f ? f->span.end : 0;
 }
 
+const char *agentbox_decision_get_where(const agentbox_decision *d)
+{
+	const struct ab_finding *f = ab_decision_deciding(d);
+
+	return f && f->where ? f->where : "";
+}
+
 size_t agentbox_decision_get_argc(const agentbox_decision *d)
 {
 	const struct ab_resolved *c = deciding_command(d);

@@ -40,7 +40,8 @@ enum ab_decision_kind {
 	AB_DECIDE_PATH,
 	AB_DECIDE_SHELL,
 	AB_DECIDE_ARGV,
-	AB_DECIDE_GIT
+	AB_DECIDE_GIT,
+	AB_DECIDE_SCOPE
 };
 
 /*
@@ -54,6 +55,7 @@ struct ab_finding {
 	const char *reason;	 /* never NULL */
 	const char *alternative; /* or NULL */
 	struct ab_span span;	 /* of the text; 0, 0: none */
+	const char *where;	 /* JSON pointer, or NULL: no such place */
 	uint32_t command;	 /* from ab_decision_add_command() */
 	uint32_t word;		 /* of that command; UINT32_MAX: none */
 };

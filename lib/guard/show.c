@@ -29,8 +29,8 @@
 static const char *const verdict_names[] = { "none", "allow", "ask", "deny" };
 static const char *const severity_names[] = { "none", "low", "medium", "high",
 					      "critical" };
-static const char *const kind_names[] = { "nothing", "path", "shell", "argv",
-					  "git" };
+static const char *const kind_names[] = { "nothing", "path", "shell",
+					  "argv",    "git",  "scope" };
 
 static const char *severity_name(int32_t severity)
 {
@@ -126,6 +126,8 @@ static void json_finding(agentbox_bytes *b, const agentbox_decision *d,
 		if (f->span.end > f->span.begin)
 			ab_bytes_appendf(b, ",\"span\":[%u,%u]", f->span.begin,
 					 f->span.end);
+		if (f->where)
+			json_member(b, "where", f->where);
 	}
 	if (f && f->command < d->command_count)
 		json_argv(b, &d->commands[f->command], max_args);

@@ -490,9 +490,14 @@ bool ab_item_argument(const char *s, size_t n, char *out,
 	return keep(s, n, out);
 }
 
+/* A kind, or a tool: lib/scope/tool.c. */
 bool ab_item_scope(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 {
-	if (n == 0 || n > 64 || !only(s, n, "_-"))
-		return refuse(why, "is not the name of a kind of tool");
+	size_t body = n && s[n - 1] == '*' ? n - 1 : n;
+
+	if (n == 0 || n > 128 || !only(s, body, "._:/-"))
+		return refuse(why, "is neither a kind of tool nor a tool; write "
+				   "\"database\", \"server:tool\" or "
+				   "\"server:*\"");
 	return keep(s, n, out);
 }

@@ -134,6 +134,25 @@ static json_t *demands(const ab_narrow *n, const json_t *p)
 	return ab_steal(&list);
 }
 
+/*
+ * What a parent restricts; one without a list of scoped tools has the usual
+ * kinds, which a child's empty list does not undo.
+ */
+static int32_t narrow_union(ab_narrow *n, const ab_field *f, const json_t *p,
+			    const json_t *c, json_t **out)
+{
+	ab_auto(json_t) *usual = NULL;
+
+	if (p || strcmp(n->pointer, "/scope/tools") != 0)
+		return join(n, f, p, c, out);
+	usual = json_array();
+	for (size_t i = 0; usual && ab_policy_scope_kinds[i]; i++)
+		if (json_array_append_new(
+			    usual, json_string(ab_policy_scope_kinds[i])) < 0)
+			return ab_error_nomem(n->err);
+	return usual ? join(n, f, usual, c, out) : ab_error_nomem(n->err);
+}
+
 static int32_t narrow_superset(ab_narrow *n, const ab_field *f,
 			       const json_t *p, const json_t *c, json_t **out)
 {
@@ -310,7 +329,7 @@ int32_t ab_narrow_lists(ab_narrow *n, const ab_field *f, const json_t *p,
 	case AB_R_SUBSET:
 		return narrow_subset(n, p, c, out);
 	case AB_R_UNION:
-		return join(n, f, p, c, out);
+		return narrow_union(n, f, p, c, out);
 	case AB_R_SUPERSET:
 		return narrow_superset(n, f, p, c, out);
 	case AB_R_HOSTS:

@@ -262,6 +262,12 @@ const ab_policy *ab_policy_get(const agentbox_policy *policy);
 const void *ab_policy_section(const agentbox_policy *policy, const char *key);
 
 /*
+ * The kinds of tools that scope.tools knows, NULL at the end; where a document
+ * has no such list, these.
+ */
+extern const char *const ab_policy_scope_kinds[];
+
+/*
  * "userns" for AB_FEATURE_USERNS; NULL past the last. Static. The same for
  * limits ("memory").
  */

@@ -230,6 +230,10 @@ static const ab_field tools_table[] = {
 	END
 };
 
+const char *const ab_policy_scope_kinds[] = {
+	"database", "secrets", "deployment", "observability", NULL
+};
+
 static const ab_field scope_table[] = {
 	SET("tools", ab_item_scope, AB_R_UNION),
 	END

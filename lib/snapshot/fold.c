@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/attr.h"
+#include "base/fold.h"
 #include "base/utf8.h"
 
 static char lower(char c)
@@ -23,88 +25,6 @@ static char lower(char c)
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-/* Seen by nobody: format characters, fillers, variation selectors. */
-static bool is_invisible(uint32_t c)
-{
-	static const uint32_t ranges[][2] = {
-		{0xad, 0xad},	    {0x34f, 0x34f},	{0x600, 0x605},
-		{0x61c, 0x61c},	    {0x6dd, 0x6dd},	{0x70f, 0x70f},
-		{0x8e2, 0x8e2},	    {0x115f, 0x1160},	{0x17b4, 0x17b5},
-		{0x180b, 0x180f},   {0x200b, 0x200f},	{0x2028, 0x202e},
-		{0x2060, 0x206f},   {0x2800, 0x2800},	{0x3164, 0x3164},
-		{0xfe00, 0xfe0f},   {0xfeff, 0xfeff},	{0xffa0, 0xffa0},
-		{0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x1bca0, 0x1bca3},
-		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(ranges) && c >= ranges[i][0]; i++)
-		if (c <= ranges[i][1])
-			return true;
-	return false;
-}
-
-static bool is_mark(uint32_t c)
-{
-	return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
-	       (c >= 0x1dc0 && c <= 0x1dff) || (c >= 0x20d0 && c <= 0x20ff) ||
-	       (c >= 0xfe20 && c <= 0xfe2f);
-}
-
-/* The letter below the accent, or 0. */
-static char latin(uint32_t c)
-{
-	char base = '-';
-
-	if (c >= 0xc0 && c < 0x250)
-		base = ab_fold_latin[c - 0xc0];
-	else if (c >= 0x1e00 && c < 0x1f00)
-		base = ab_fold_latin_more[c - 0x1e00];
-	return base == '-' ? '\0' : base;
-}
-
-/* One character that is ASCII to the eye; 0: it is not. */
-static char fold_run(uint32_t c)
-{
-	size_t low = 0;
-	size_t high = ab_fold_run_count;
-
-	/* mathematical alphabets and digits; the holes are unassigned */
-	if (c >= 0x1d400 && c <= 0x1d6a3)
-		return (char)('a' + (c - 0x1d400) % 26);
-	if (c >= 0x1d7ce && c <= 0x1d7ff)
-		return (char)('0' + (c - 0x1d7ce) % 10);
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct ab_fold_run *r = &ab_fold_runs[mid];
-
-		if (c < r->first)
-			high = mid;
-		else if (c > r->last)
-			low = mid + 1;
-		else
-			return lower((char)((uint32_t)r->ascii + c - r->first));
-	}
-	return '\0';
-}
-
-static const char *fold_text(uint32_t c)
-{
-	size_t low = 0;
-	size_t high = ab_fold_text_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c == ab_fold_texts[mid].c)
-			return ab_fold_texts[mid].ascii;
-		if (c < ab_fold_texts[mid].c)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
 }
 
 static void put(ab_form *form, const char *p, size_t n)
@@ -121,12 +41,12 @@ static void fold_one(ab_form *form, uint32_t c, const char *p, size_t n,
 	const char *text;
 	char ascii;
 
-	if (is_invisible(c) || (strip_marks && is_mark(c)))
+	if (ab_fold_is_invisible(c) || (strip_marks && ab_fold_is_mark(c)))
 		return;
-	ascii = fold_run(c);
+	ascii = ab_fold_char(c);
 	if (!ascii && strip_marks)
-		ascii = latin(c);
-	text = ascii ? NULL : fold_text(c);
+		ascii = ab_fold_base(c);
+	text = ascii ? NULL : ab_fold_string(c);
 	if (ascii)
 		put(form, &ascii, 1);
 	else if (text)

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/attr.h"
 #include "base/limits.h"
 
 /* A character of three bytes can fold to four; one more for a dot. */
@@ -42,20 +41,5 @@ bool ab_form_next(ab_form *form, bool is_manual);
 bool ab_form_short_name(ab_form *form);
 /* .name.swp as the "name.swp" whose swap it is; false: none such. */
 bool ab_form_swap_name(ab_form *form);
-
-struct ab_fold_run {
-	uint32_t first, last;
-	char ascii; /* of the first; the next ones follow */
-};
-struct ab_fold_text {
-	uint32_t c;
-	char ascii[8];
-};
-extern const struct ab_fold_run ab_fold_runs[];
-extern const size_t ab_fold_run_count;
-extern const struct ab_fold_text ab_fold_texts[];
-extern const size_t ab_fold_text_count;
-extern const char ab_fold_latin[];	/* U+00C0 to U+024F, '-': none */
-extern const char ab_fold_latin_more[]; /* U+1E00 to U+1EFF */
 
 #endif

@@ -27,7 +27,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/snapshot/filter.c lib/snapshot/filter.h \
 	lib/snapshot/filter_new.c lib/snapshot/internal.h \
-	lib/snapshot/fold.c lib/snapshot/fold.h lib/snapshot/fold_table.c \
+	lib/snapshot/fold.c lib/snapshot/fold.h \
 	lib/snapshot/match.c lib/snapshot/match.h \
 	lib/snapshot/names.c lib/snapshot/names.h \
 	lib/snapshot/pattern.c lib/snapshot/pattern.h \

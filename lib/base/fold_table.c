@@ -8,7 +8,9 @@
  */
 #include "config.h"
 
-#include "snapshot/fold.h"
+#include "base/fold.h"
+
+#include "base/attr.h"
 
 const struct ab_fold_run ab_fold_runs[] = {
 	{0xa0, 0xa0, ' '}, {0xaa, 0xaa, 'a'}, {0xb2, 0xb3, '2'},

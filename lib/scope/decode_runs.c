@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Encodings that are a run of characters of their own: base64 and base64url
+ * (RFC 4648 sections 4, 5), base32 (6), base16 (8), bits, and Punycode (RFC
+ * 3492). Every run long enough is taken for each of them; padding and a cut
+ * end do not matter.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "scope/internal.h"
+
+#define LEAST_BASE64 4
+#define LEAST_HEX 6
+
+static int value64(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == '+' || c == '-')
+		return 62;
+	return c == '/' || c == '_' ? 63 : -1;
+}
+
+static int value32(char c)
+{
+	if (c >= '2' && c <= '7')
+		return c - '2' + 26;
+	c |= 0x20;
+	return c >= 'a' && c <= 'z' ? c - 'a' : -1;
+}
+
+static int value16(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int value2(char c)
+{
+	return c == '0' || c == '1' ? c - '0' : -1;
+}
+
+/* All n characters as `bits` bits each; how many whole bytes, 0: not these. */
+static size_t decode(const char *p, size_t n, int (*value)(char c),
+		     unsigned bits, char *out)
+{
+	uint32_t have = 0;
+	unsigned count = 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int v = value(p[i]);
+
+		if (v < 0)
+			return 0;
+		have = (have << bits | (uint32_t)v) & 0xffff;
+		count += bits;
+		if (count >= 8) {
+			count -= 8;
+			out[used++] = (char)(have >> count);
+		}
+	}
+	return used;
+}
+
+struct run {
+	struct ab_scope_look *l;
+	const struct ab_plain *p;
+	ab_scope_take take;
+	bool is_word; /* letters and digits only */
+};
+
+/* With its padding, is the run all there is? */
+static bool is_whole(const struct run *r, size_t i, size_t n)
+{
+	size_t end = i + n;
+
+	while (end < r->p->n && r->p->c[end] == '=')
+		end++;
+	return i == 0 && end == r->p->n;
+}
+
+static void try_one(const struct run *r, size_t i, size_t n,
+		    int (*value)(char c), unsigned bits)
+{
+	void *mark = r->l->arena->low;
+	char *out = ab_arena_low(r->l->arena, n + 1);
+	size_t used = out ? decode(r->p->c + i, n, value, bits, out) : 0;
+
+	if (used)
+		r->take(r->l, out, used, is_whole(r, i, n));
+	ab_arena_release(r->l->arena, mark);
+}
+
+static void try_run(const struct run *r, size_t i, size_t n)
+{
+	const char *p = r->p->c + i;
+	size_t skip = n > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? 2 : 0;
+
+	if (n >= LEAST_BASE64)
+		try_one(r, i, n, value64, 6);
+	if (!r->is_word)
+		return;
+	if (n - skip >= LEAST_HEX)
+		try_one(r, i + skip, n - skip, value16, 4);
+	if (n >= LEAST_HEX)
+		try_one(r, i, n, value32, 5);
+	if (n >= 24 && n % 8 == 0)
+		try_one(r, i, n, value2, 1);
+}
+
+/* --- Punycode ------------------------------------------------------------- */
+
+#define MAX_LABEL 64
+
+static uint32_t adapt(uint32_t delta, uint32_t count, bool first)
+{
+	uint32_t k = 0;
+
+	delta = first ? delta / 700 : delta / 2;
+	delta += delta / count;
+	for (; delta > 455; k += 36)
+		delta /= 35;
+	return k + 36 * delta / (delta + 38);
+}
+
+static int value36(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0' + 26;
+	c |= 0x20;
+	return c >= 'a' && c <= 'z' ? c - 'a' : -1;
+}
+
+static void insert(uint32_t *label, size_t n, size_t at, uint32_t c)
+{
+	memmove(label + at + 1, label + at, (n - at) * sizeof(*label));
+	label[at] = c;
+}
+
+/* Where the part behind the last '-' begins. */
+static size_t last_dash(const char *p, size_t n)
+{
+	while (n && p[n - 1] != '-')
+		n--;
+	return n;
+}
+
+/* RFC 3492 section 6.2. How many characters; 0: it is none. */
+static size_t punycode(const char *p, size_t n, uint32_t label[MAX_LABEL])
+{
+	size_t at = last_dash(p, n);
+	size_t count = at ? at - 1 : 0;
+	uint32_t c = 128, i = 0, bias = 72;
+
+	for (size_t j = 0; j < count; j++)
+		label[j] = (unsigned char)p[j];
+	while (at < n && count + 1 < MAX_LABEL) {
+		uint32_t old = i;
+		uint32_t weight = 1;
+
+		for (uint32_t k = 36;; k += 36) {
+			uint32_t t = k <= bias ? 1 : k >= bias + 26 ? 26 :
+								      k - bias;
+			int v = at < n ? value36(p[at++]) : -1;
+
+			if (v < 0 || weight > (1u << 24) || i > (1u << 26))
+				return 0;
+			i += (uint32_t)v * weight;
+			if ((uint32_t)v < t)
+				break;
+			weight *= 36 - t;
+		}
+		count++;
+		bias = adapt(i - old, (uint32_t)count, old == 0);
+		c += i / (uint32_t)count;
+		i %= (uint32_t)count;
+		if (c > 0x10ffff)
+			return 0;
+		insert(label, count - 1, i, c);
+		i++;
+	}
+	return count;
+}
+
+static void try_label(const struct run *r, size_t i, size_t n)
+{
+	uint32_t label[MAX_LABEL];
+	char text[4 * MAX_LABEL];
+	size_t used = 0;
+	size_t count;
+
+	if (n < 5 || n > MAX_LABEL)
+		return;
+	count = punycode(r->p->c + i + 4, n - 4, label);
+	for (size_t j = 0; j < count; j++) {
+		uint32_t c = label[j];
+
+		if (c < 0x80) {
+			text[used++] = (char)c;
+		} else if (c < 0x800) {
+			text[used++] = (char)(0xc0 | c >> 6);
+			text[used++] = (char)(0x80 | (c & 0x3f));
+		} else if (c < 0x10000) {
+			text[used++] = (char)(0xe0 | c >> 12);
+			text[used++] = (char)(0x80 | (c >> 6 & 0x3f));
+			text[used++] = (char)(0x80 | (c & 0x3f));
+		}
+	}
+	if (used)
+		r->take(r->l, text, used, false);
+}
+
+/* --- runs ----------------------------------------------------------------- */
+
+static bool is_xn(const struct ab_plain *p, size_t i)
+{
+	return i + 4 < p->n && (p->c[i] | 0x20) == 'x' &&
+	       (p->c[i + 1] | 0x20) == 'n' && p->c[i + 2] == '-' &&
+	       p->c[i + 3] == '-';
+}
+
+/* Runs of letters, digits and `more`; such without one of `more` are words,
+   and taken only once. */
+static void each_run(struct run *r, const char *more)
+{
+	const struct ab_plain *p = r->p;
+
+	for (size_t i = 0; i < p->n;) {
+		size_t end = i;
+		bool special = false;
+
+		while (end < p->n && p->c[end] &&
+		       (ab_scope_is_alnum(p->c[end]) ||
+			strchr(more, p->c[end]))) {
+			special |= !ab_scope_is_alnum(p->c[end]);
+			end++;
+		}
+		if (end == i) {
+			i++;
+			continue;
+		}
+		if (r->is_word || special)
+			try_run(r, i, end - i);
+		if (special && *more == '-' && is_xn(p, i))
+			try_label(r, i, end - i);
+		i = end;
+	}
+}
+
+void ab_scope_runs(struct ab_scope_look *l, const struct ab_plain *p,
+		   ab_scope_take take)
+{
+	struct run r = { l, p, take, true };
+
+	each_run(&r, "");
+	r.is_word = false;
+	each_run(&r, "+/");
+	each_run(&r, "-_");
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Words: the names of tools and arguments taken apart, and the tables of what
+ * the parts mean. A table is text, words between spaces, so that a reviewer
+ * reads words.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "policy/policy.h"
+#include "scope/internal.h"
+
+/* In the order of ab_policy_scope_kinds. */
+static const char *const kind_words[] = {
+	/* database */
+	" athena bigquery cassandra clickhouse cockroach cockroachdb couchdb "
+	"cypher database databases db dbs ddl dml duckdb dynamo dynamodb "
+	"firestore influx influxdb mariadb migrate migration migrations mongo "
+	"mongodb mssql mysql neo4j neon oracle pg pgbouncer planetscale "
+	"postgres postgresql prisma psql rds redis redshift snowflake sql "
+	"sqlite sqlserver supabase timescale turso valkey ",
+	/* secrets */
+	" 1password apikey apikeys bitwarden credential credentials cred creds "
+	"doppler infisical keychain keyring keystore keyvault kms onepassword "
+	"passwd password passwords secret secrets secretsmanager sops ssm "
+	"vault ",
+	/* deployment */
+	" ansible argo argocd cloudformation cloudrun container containers "
+	"deploy deployed deployer deploying deployment deployments deploys "
+	"docker ecs eks fargate flux flyctl gke helm heroku infra "
+	"infrastructure k8s kube kubectl kubernetes lambda netlify nomad "
+	"openshift opentofu pod podman pods promote provision provisioning "
+	"pulumi railway redeploy release releases rollback rollout rollouts "
+	"ship stack stacks terraform tofu undeploy vercel ",
+	/* observability */
+	" alert alerting alertmanager alerts cloudwatch dashboard dashboards "
+	"datadog dynatrace elastic elasticsearch grafana honeycomb incident "
+	"incidents jaeger kibana logging logs loki metric metrics monitor "
+	"monitoring monitors newrelic observability opensearch opentelemetry "
+	"otel pagerduty prometheus promql sentry splunk stackdriver telemetry "
+	"tempo traces tracing uptime zipkin ",
+};
+
+static const char verbs[] =
+	" add all any api app apply backup by call cat check cleanup clone copy "
+	"create delete describe destroy diff do drop dump edit exec execute "
+	"export fetch find for from get help import info insert kill ls key "
+	"keys list load make my new of prod production push put pull query "
+	"raw read remove reset restart restore rotate run save scale search "
+	"select set shell show sh start stat staging status stop store sync "
+	"tail test to truncate update upgrade use value values version watch "
+	"write ";
+
+static const char writing[] =
+	" append apply chmod copy create delete edit insert link make mkdir "
+	"modify move multiedit mv overwrite patch put remove rename replace "
+	"rm save str_replace touch truncate unlink update upload write ";
+
+static const char box_words[] = " agentbox agentboxes box boxes microvm "
+				"microvms peer peers sandbox sandboxes vm vms ";
+
+static const char target_words[] =
+	" account agent app application bucket catalog cluster container "
+	"context database databases db dbname deployment dest destination dsn "
+	"env environment host hostname hosts instance keyspace machine mount "
+	"namespace namespaces node ns pod project schema server servers service "
+	"services stack target targets tenant upstream url vault workspace ";
+
+static const char path_words[] = " cwd dir directory dst file filename "
+				 "filepath files folder path paths ";
+
+static bool is_in(const char *table, const char *w, size_t n)
+{
+	char word[34];
+
+	if (n == 0 || n > sizeof(word) - 3)
+		return false;
+	word[0] = ' ';
+	memcpy(word + 1, w, n);
+	word[n + 1] = ' ';
+	word[n + 2] = '\0';
+	return strstr(table, word) != NULL;
+}
+
+bool ab_scope_is_kind_word(const char *kind, const char *w, size_t n)
+{
+	for (size_t i = 0; ab_policy_scope_kinds[i]; i++)
+		if (strcmp(kind, ab_policy_scope_kinds[i]) == 0)
+			return is_in(kind_words[i], w, n);
+	return false;
+}
+
+bool ab_scope_is_verb(const char *w, size_t n)
+{
+	return is_in(verbs, w, n);
+}
+
+bool ab_scope_is_writing(const char *w, size_t n)
+{
+	return is_in(writing, w, n);
+}
+
+bool ab_scope_is_box_word(const char *w, size_t n)
+{
+	return is_in(box_words, w, n);
+}
+
+bool ab_scope_is_target_word(const char *w, size_t n)
+{
+	return is_in(target_words, w, n);
+}
+
+/* --- taking apart --------------------------------------------------------- */
+
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_hump(const struct ab_plain *p, size_t i)
+{
+	char c = p->c[i];
+	char before = p->c[i - 1];
+	bool lower_next = i + 1 < p->n && p->c[i + 1] >= 'a' &&
+			  p->c[i + 1] <= 'z';
+
+	if (!is_upper(c))
+		return false;
+	/* fooBar, and the B of HTTPBar */
+	return !is_upper(before) || lower_next;
+}
+
+static void end_word(struct ab_scope_words *w, size_t begin, size_t end)
+{
+	if (begin == end)
+		return;
+	if (w->count == AB_SCOPE_MAX_WORDS) {
+		w->is_cut = true;
+		return;
+	}
+	w->words[w->count] = w->buf + begin;
+	w->lens[w->count++] = end - begin;
+}
+
+void ab_scope_split(struct ab_scope_words *w, const char *text, size_t n)
+{
+	unsigned char room[7 * AB_SCOPE_MAX_TOOL + 64];
+	struct ab_arena arena;
+	struct ab_plain p;
+	size_t begin = 0;
+	size_t used = 0;
+
+	w->count = 0;
+	w->is_foreign = false;
+	w->is_cut = n > AB_SCOPE_MAX_TOOL;
+	if (w->is_cut)
+		n = AB_SCOPE_MAX_TOOL;
+	ab_arena_init(&arena, room, sizeof(room));
+	if (!ab_scope_plain(&arena, text, n, &p)) {
+		w->is_cut = true;
+		return;
+	}
+	for (size_t i = 0; i < p.n && used < AB_SCOPE_MAX_TOOL; i++) {
+		bool word = ab_scope_is_alnum(p.c[i]);
+
+		w->is_foreign |= p.c[i] == '\x01';
+		if (!word || (used > begin && is_hump(&p, i))) {
+			end_word(w, begin, used);
+			begin = used;
+		}
+		if (word)
+			w->buf[used++] = ab_scope_fold(p.c[i]);
+	}
+	end_word(w, begin, used);
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+static bool is_around(const char *w, size_t n)
+{
+	return is_in(" id ids name names ref refs uuid slug target source src "
+		     "dest destination from to other remote my the parent child "
+		     "agent new old which ",
+		     w, n);
+}
+
+/* sandbox_id, targetSandbox, box, vm_name: all words are about it. */
+static bool names_box(const struct ab_scope_words *w)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < w->count; i++) {
+		if (ab_scope_is_box_word(w->words[i], w->lens[i]))
+			found++;
+		else if (!is_around(w->words[i], w->lens[i]))
+			return false;
+	}
+	return found > 0;
+}
+
+static bool is_word(const struct ab_scope_words *w, const char *s)
+{
+	return w->count == 1 && w->lens[0] == strlen(s) &&
+	       memcmp(w->words[0], s, w->lens[0]) == 0;
+}
+
+static bool names_tool(const struct ab_scope_words *w)
+{
+	static const char *const ends[] = { "tool", "server", "function",
+					    "recipient", "method", NULL };
+
+	for (size_t i = 0; i < w->count; i++) {
+		bool known = is_in(" name mcp ", w->words[i], w->lens[i]);
+
+		for (size_t j = 0; ends[j]; j++)
+			known |= w->lens[i] == strlen(ends[j]) &&
+				 memcmp(w->words[i], ends[j], w->lens[i]) == 0;
+		if (!known)
+			return false;
+	}
+	return w->count > 0 && !is_word(w, "name") && !is_word(w, "server");
+}
+
+static bool has_word(const struct ab_scope_words *w, const char *table)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (is_in(table, w->words[i], w->lens[i]))
+			return true;
+	return false;
+}
+
+/* sandboxid and the like, without a seam */
+static bool names_box_glued(const struct ab_scope_words *w)
+{
+	return w->count == 1 &&
+	       is_in(" sandboxid sandboxname sandboxids boxid boxname vmid "
+		     "vmname peerid ",
+		     w->words[0], w->lens[0]);
+}
+
+enum ab_scope_key ab_scope_key(const char *key, size_t n)
+{
+	struct ab_scope_words w;
+
+	ab_scope_split(&w, key, n);
+	if (names_box(&w) || names_box_glued(&w))
+		return AB_KEY_BOX;
+	if (names_tool(&w))
+		return AB_KEY_TOOL;
+	if (is_word(&w, "id") || is_word(&w, "ids") || is_word(&w, "name") ||
+	    is_word(&w, "names"))
+		return AB_KEY_NAME;
+	if (has_word(&w, target_words))
+		return AB_KEY_TARGET;
+	return has_word(&w, path_words) ? AB_KEY_PATH : AB_KEY_PLAIN;
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Unit tests of scope. See tests/unit/path.mk.
+check_PROGRAMS += tests/unit/scope_internal
+UNIT_TESTS += tests/unit/scope_internal
+tests_unit_scope_internal_SOURCES = tests/unit/scope_internal.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_scope_internal_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_scope_internal_CFLAGS = $(UNIT_CFLAGS)
