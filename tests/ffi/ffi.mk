@@ -11,3 +11,6 @@ FFI_TESTS += \
 	tests/ffi/node.sh \
 	tests/ffi/python.sh \
 	tests/ffi/rust.sh
+if HAVE_GATEWAY
+FFI_TESTS += tests/ffi/clients.sh
+endif
