@@ -52,9 +52,7 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 #ifndef HAVE_GATEWAY
 	what = "/network/mode";
 #endif
-	if (net->rate_bytes_per_second.state == AB_POLICY_SET)
-		what = "/network/rate/bytes_per_second";
-	else if (net->budget_tokens.state == AB_POLICY_SET)
+	if (net->budget_tokens.state == AB_POLICY_SET)
 		what = "/network/budget/tokens";
 	if (what)
 		return ab_error_set(err, AGENTBOX_EUNSUPPORTED, what,

@@ -82,7 +82,13 @@ void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 bool ab_gw_count_bytes(ab_gw *gw, uint64_t n)
 {
 	gw->bytes += n;
+	ab_pace_take(&gw->pace, n);
 	return !gw->rates.budget_bytes || gw->bytes <= gw->rates.budget_bytes;
+}
+
+struct ab_pace *ab_gw_pace(ab_gw *gw)
+{
+	return &gw->pace;
 }
 
 bool ab_gw_count_request(ab_gw *gw)

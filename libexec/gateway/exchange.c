@@ -52,6 +52,8 @@ typedef struct exchange {
 	bool in_response; /* the final head was sent */
 	bool close;	  /* the client's connection ends after this */
 	bool is_ended;
+	bool waits; /* the rate of bytes is used up */
+	ab_paced paced;
 	ab_dial *dial;
 	int up_fd;
 	ab_watch up;
@@ -95,6 +97,7 @@ static void end(exchange *x)
 	if (x->is_ended)
 		return;
 	x->is_ended = true;
+	ab_paced_forget(&x->paced);
 	drop_upstream(x);
 	x->c->state = NULL;
 	if (x->has_target && (x->sent || x->received)) {
@@ -269,6 +272,13 @@ static bool wants_box(const exchange *x)
 	return x->up.ready && !x->request.done && !x->to_up;
 }
 
+static void set_events(exchange *x);
+
+static void resume(void *arg)
+{
+	set_events(arg);
+}
+
 static void set_events(exchange *x)
 {
 	uint32_t box = (wants_box(x) ? EPOLLIN : 0u) |
@@ -276,6 +286,13 @@ static void set_events(exchange *x)
 	uint32_t up = (x->to_box || x->response.done ? 0u : EPOLLIN) |
 		      (x->to_up ? EPOLLOUT : 0u);
 
+	/* an end is told of all the same: once, or it would be again and again */
+	x->waits = x->up.ready &&
+		   ab_pace_wait(&x->gw->pace, &x->paced, resume, x);
+	if (x->waits) {
+		box = (box & ~(uint32_t)EPOLLIN) | EPOLLET;
+		up = (up & ~(uint32_t)EPOLLIN) | EPOLLET;
+	}
 	if (ab_watch_set(&x->gw->loop, &x->c->watch, box) ||
 	    (x->up.ready && ab_watch_set(&x->gw->loop, &x->up, up)))
 		cut(x);
@@ -547,7 +564,7 @@ static void on_up(void *arg, uint32_t events)
 			return;
 		}
 		drop_upstream(x);
-	} else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+	} else if (!x->waits && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
 		if (x->answer)
 			read_answer(x);
 		else if (!x->response.done)
@@ -748,7 +765,7 @@ static void on_box(void *arg, uint32_t events)
 		return;
 	}
 	if (x->in_request) {
-		if ((events & EPOLLIN) && wants_box(x))
+		if ((events & EPOLLIN) && !x->waits && wants_box(x))
 			read_request_body(x);
 		go_on(x);
 		return;

@@ -15,6 +15,7 @@ GATEWAY_READERS = \
 	libexec/gateway/key.c libexec/gateway/key.h \
 	libexec/gateway/loop.c libexec/gateway/loop.h \
 	libexec/gateway/mcp_http.c libexec/gateway/mcp_http.h \
+	libexec/gateway/pace.c libexec/gateway/pace.h \
 	libexec/gateway/route_table.c libexec/gateway/route_table.h \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \

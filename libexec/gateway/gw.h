@@ -78,8 +78,10 @@ bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required);
 
 /* --- budgets ------------------------------------------------------------- */
 
-/* Against the policy's; false: it is used up. */
+/* Against the policy's; false: it is used up. What goes is counted here, and
+   who reads it asks the pace before, ab_pace_wait(). */
 bool ab_gw_count_bytes(ab_gw *gw, uint64_t n);
+struct ab_pace *ab_gw_pace(ab_gw *gw);
 bool ab_gw_count_request(ab_gw *gw);
 
 /* --- connecting upstream ------------------------------------------------ */

@@ -114,6 +114,7 @@ static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
 	ab_bucket_init(&gw->new_names, 60 * AB_NAMES_PER_MINUTE,
 		       AB_NAMES_PER_MINUTE, now);
 	ab_bucket_init(&gw->failures, 200, 100, now);
+	ab_pace_init(&gw->pace, &gw->loop, rates->bytes_per_second);
 }
 
 static int make_routes(ab_gw *gw, const ab_wire_routes *routes,

@@ -59,6 +59,8 @@ typedef struct tunnel {
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
 	bool is_ended;
 	bool is_preview; /* of the host's: its other end is lent */
+	bool waits;	 /* the rate of bytes is used up */
+	ab_paced paced;
 	char *target; /* owned: for the record of its end */
 } tunnel;
 
@@ -132,6 +134,7 @@ static void finish(tunnel *t, const char *reason, bool hard)
 	ab_watch_remove(&t->gw->loop, &t->up.watch);
 	ab_timer_clear(&t->gw->loop, &t->timer);
 	ab_live_remove(&t->live);
+	ab_paced_forget(&t->paced);
 	t->gw->clients--;
 	give_pipe(t->gw, &t->box);
 	give_pipe(t->gw, &t->up);
@@ -196,6 +199,7 @@ static end *other(end *e)
 }
 
 static void on_end(void *arg, uint32_t events);
+static void go_on(void *arg);
 
 static int watch(tunnel *t, end *e, uint32_t events)
 {
@@ -212,9 +216,13 @@ static void set_events(tunnel *t)
 {
 	end *ends[] = { &t->box, &t->up };
 
+	/* a hello is never held up, and is small */
+	t->waits = !t->is_preview && t->gate_kind == AB_GATE_NONE &&
+		   ab_pace_wait(&t->gw->pace, &t->paced, go_on, t);
 	for (size_t i = 0; i < 2 && !t->is_ended; i++) {
 		end *e = ends[i];
-		bool reads = !e->has_ended && !is_pending(other(e));
+		bool reads = !t->waits && !e->has_ended &&
+			     !is_pending(other(e));
 
 		/* nothing comes down before the gate is passed */
 		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
@@ -223,6 +231,11 @@ static void set_events(tunnel *t)
 				(is_pending(e) ? EPOLLOUT : 0u)))
 			finish(t, "failed", true);
 	}
+}
+
+static void go_on(void *arg)
+{
+	set_events(arg);
 }
 
 /* It sends no more, and what it sent is written. */
@@ -487,6 +500,8 @@ static void read_some(end *from)
 		return;
 	if (gated)
 		room = sizeof(t->gate->bytes) - t->gate->len;
+	else if (t->gw->pace.per_second && !t->is_preview)
+		room = AB_PACE_PIECE;
 	n = recv(from->fd, t->gw->scratch, room, 0);
 	if (n < 0 && errno == EAGAIN)
 		return;
@@ -529,7 +544,7 @@ static void on_end(void *arg, uint32_t events)
 		flush(e);
 	if (t->is_ended)
 		return;
-	if (!e->has_ended && !is_pending(other(e)) &&
+	if (!t->waits && !e->has_ended && !is_pending(other(e)) &&
 	    (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
 		read_some(e);
 	else if (events & EPOLLERR)

@@ -502,11 +502,28 @@ static void set_watches(ab_route_exchange *x)
 	set_timer(x);
 }
 
+/* The rate of bytes is paid: on it goes. */
+static void resume(void *arg)
+{
+	ab_route_exchange *x = arg;
+
+	if (x->phase == AB_ROUTE_FLOWING)
+		ab_route_pump(x);
+}
+
 void ab_route_pump(ab_route_exchange *x)
 {
+	ab_pace *pace = ab_gw_pace(x->routes->gw);
+	int turns = pace && pace->per_second ? 1 : TURNS;
 	bool moved = true;
 
-	for (int turn = 0; moved && turn < TURNS; turn++) {
+	if (pace && ab_pace_wait(pace, &x->paced, resume, x)) {
+		x->up_wants_read = x->up_wants_write = false;
+		x->down_wants_write = x->client_wants_read = false;
+		set_watches(x);
+		return;
+	}
+	for (int turn = 0; moved && turn < turns; turn++) {
 		enum flow flow[3];
 
 		x->up_wants_read = x->up_wants_write = false;

@@ -9,6 +9,7 @@
 #include "http_chunk.h"
 #include "http_write.h"
 #include "inject.h"
+#include "pace.h"
 #include "route.h"
 #include "route_table.h"
 #include "tls_client.h"
@@ -92,6 +93,7 @@ typedef struct ab_route_exchange {
 	ab_opening opening;
 	ab_upstream *up;
 	ab_timer timer;
+	ab_paced paced;
 	ab_later later;
 	uint8_t phase; /* enum ab_route_phase */
 	uint8_t stall; /* enum ab_route_reason: what the timer means */

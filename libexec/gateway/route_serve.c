@@ -86,6 +86,7 @@ static void release(ab_route_exchange *x, bool keep)
 	x->phase = AB_ROUTE_OVER;
 	x->state->active--;
 	ab_timer_clear(loop, &x->timer);
+	ab_paced_forget(&x->paced);
 	ab_opening_cancel(&x->opening);
 	if (x->up && keep)
 		ab_upstream_keep(x->up);

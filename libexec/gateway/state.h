@@ -8,6 +8,7 @@
 #include "gw.h"
 #include "key.h"
 #include "lists.h"
+#include "pace.h"
 #include "mcp.h"
 #include "route.h"
 #include "wire/gateway.h"
@@ -69,6 +70,7 @@ struct ab_gw {
 	size_t dials, dials_max;
 	size_t pipes_open, pipes_max; /* pairs, spare ones too */
 	ab_bucket records, requests, new_names, failures;
+	ab_pace pace; /* the policy's rate.bytes_per_second */
 	uint64_t lost;	       /* records since the last that was sent */
 	uint64_t bytes, requests_ever; /* against the budgets */
 

@@ -220,7 +220,8 @@ def a_taken_port_gives_way_to_another():
 
 @box_test
 def what_the_host_looks_at_counts_against_no_budget():
-    with Box(SERVER % (4, PORT), budget={"bytes": "1KiB", "requests": 1}) as b:
+    with Box(SERVER % (4, PORT), budget={"bytes": "1KiB", "requests": 1},
+             rate={"bytes_per_second": "1KiB"}) as b:
         for _ in range(3):
             talk(b.dial(), 1 << 20)
         b.end()

@@ -62,6 +62,8 @@ class Api:
                         return
                     self.acks[i].clear()
                 peer.send("0\r\n\r\n")
+            elif target.startswith("/v1/bulk/"):
+                peer.answer(b"x" * int(target[9:]))
             else:
                 peer.answer(b"?", "404 Not Found")
 
@@ -153,6 +155,21 @@ def search():
 
 def hashes(*values):
     return [hashlib.sha256(v.encode()).hexdigest() for v in values]
+
+
+@box_test
+def row_116_a_rate_of_bytes_holds_for_routes():
+    ran = box(document(network={"rate": {"bytes_per_second": "128KiB"}}),
+              AGENT + """
+import time
+began = time.monotonic()
+for i in range(2):
+    print(len(ask("GET", "/v1/bulk/%d" % (192 << 10)).read()))
+print(time.monotonic() - began)
+""")
+    rows = ran.out.split()
+    expect(rows[:2] == [str(192 << 10)] * 2, ran)
+    expect(float(rows[2]) > 0.9 * (2 * 192 - 128) / 128, ran)
 
 
 @box_test

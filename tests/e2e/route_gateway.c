@@ -95,6 +95,12 @@ bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required)
 	return true;
 }
 
+struct ab_pace *ab_gw_pace(ab_gw *gw)
+{
+	(void)gw;
+	return NULL;
+}
+
 bool ab_gw_count_bytes(ab_gw *gw, uint64_t n)
 {
 	(void)gw;

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A live gateway: rates and budgets. Rows 116 and 117 of GATEWAY-CASES.md. No
+time is an upper bound here: a rate is kept when it took as long as it says."""
+
+import os
+import re
+import threading
+import time
+
+from gateway_lib import Origin, client, policy, resolver
+from tool_lib import WAIT, box_test, expect, main
+
+SIZE = 320 << 10
+RATE = 256 << 10
+NAME = "pkg.test"
+resolver.names[NAME] = ["127.0.0.1"]
+
+
+def serve(c):
+    """Sends as many bytes as it is asked for, or takes them, and ends."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        more = c.recv(4096)
+        if not more:
+            return
+        head += more
+    head, rest = head.split(b"\r\n\r\n", 1)
+    method, path = head.decode("latin-1").split(" ")[:2]
+    n = int(path.rsplit("/", 1)[1])
+    if method == "PUT":
+        got = len(rest)
+        while got < n:
+            more = c.recv(65536)
+            if not more:
+                break
+            got += len(more)
+        body = b"%d" % got
+    else:
+        body = bytes(n)
+    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close"
+              b"\r\n\r\n" % len(body) + body)
+
+
+origin = Origin(serve)
+AT = "%s:%d" % (NAME, origin.port)
+
+GET = r'''
+def get(way, n, put=0):
+    """How many bytes of the body came, and in what time."""
+    if way == "connect":
+        s, h = connect("%(at)s")
+        if " 200 " not in h:
+            return (h.split(" ") + ["cut"])[h != ""], 0
+        at, auth = "", ""
+    elif way == "direct":
+        s, at, auth = dial(("%(name)s", %(port)d)), "", ""
+    else:
+        s, at, auth = dial(), "http://%(at)s", AUTH
+    began = time.monotonic()
+    s.sendall(("%%s %%s/%%d HTTP/1.1\r\nHost: %(at)s\r\n%%s%%s\r\n" %% (
+        "PUT" if put else "GET", at, put or n, auth,
+        "Content-Length: %%d\r\n" %% put if put else "")).encode())
+    try:
+        if put:
+            s.sendall(bytes(put))
+        h = head(s)
+        if not h.startswith("HTTP/1.1 200"):
+            return (h.split(" ") + ["cut"])[h != ""], 0
+        want = int(re.search("Content-Length: (.*)\r", h)[1])
+        data = b""
+        while len(data) < want:
+            more = s.recv(65536)
+            if not more:
+                return "cut", 0
+            data += more
+    except ConnectionError:
+        return "cut", 0
+    took = time.monotonic() - began
+    if put:
+        return data.decode("latin-1"), took
+    return len(data), took
+''' % {"at": AT, "name": NAME, "port": origin.port}
+
+
+def box(script, **network):
+    return client(policy([AT], private=("127.0.0.0/8", NAME),
+                         network=network), GET + script)
+
+
+@box_test
+def row_116_a_rate_of_bytes_holds_in_every_way_and_both_directions():
+    ran = box("""
+for way in ("connect", "direct", "http"):
+    n, took = get(way, %d)
+    print(way, n, took)
+    n, took = get(way, 0, put=%d)
+    print(way, n, took)
+""" % (SIZE, SIZE), rate={"bytes_per_second": "%dKiB" % (RATE >> 10)})
+    rows = [x.split() for x in ran.out.splitlines()]
+    expect(len(rows) == 6 and all(r[1] == str(SIZE) for r in rows), ran)
+    # a second's worth may go at once; after that the rate is what it is
+    total = sum(float(r[2]) for r in rows)
+    least = (6 * SIZE - RATE) / RATE
+    expect(total > 0.95 * least, "%.2f s for %.2f: %r" % (total, least, ran))
+    for r in rows[1:]:
+        expect(float(r[2]) > 0.4 * SIZE / RATE, ran)
+
+
+@box_test
+def row_116_many_share_one_rate_and_none_is_left_out():
+    ran = box("""
+import threading
+done = []
+began = time.monotonic()
+threads = [threading.Thread(target=lambda: done.append(get("connect", %d)))
+           for i in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(time.monotonic() - began, [n for n, took in done])
+""" % (SIZE // 8), rate={"bytes_per_second": "%dKiB" % (RATE >> 10)})
+    took, sizes = ran.out.split(" ", 1)
+    expect(sizes.strip() == str([SIZE // 8] * 8), ran)
+    expect(float(took) > 0.9 * (SIZE - RATE) / RATE, ran)
+
+
+@box_test
+def who_waits_for_the_rate_ends_with_its_other_side():
+    ran = box("""
+s, h = connect("%s")
+s.sendall(b"GET /200000 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+head(s)
+t, h = connect("%s")
+time.sleep(2)
+t.close()
+print(len(rest(s)))
+""" % (AT, AT), rate={"bytes_per_second": "64KiB"})
+    expect(ran.out == "200000\n", ran)
+
+
+@box_test
+def row_116_a_budget_of_bytes_cuts_and_is_recorded():
+    for way in ("connect", "direct", "http"):
+        ran = box("""
+print(*get("%s", 100 << 10))
+print(*get("%s", 4 << 20))
+print(*get("%s", 1))
+""" % (way, way, way), budget={"bytes": "1MiB"})
+        rows = ran.out.splitlines()
+        expect(rows[0].split()[0] == str(100 << 10), ran)
+        expect(all(r.split()[0] != str(4 << 20) for r in rows[1:]), ran)
+        expect(ran.records("denied", "budget_bytes"), ran)
+
+
+@box_test
+def row_117_a_budget_of_requests_counts_every_way():
+    ran = box("""
+for way in ("connect", "direct", "http", "connect", "http", "direct"):
+    try:
+        print(get(way, 1)[0])
+    except OSError:
+        print("refused")
+""", budget={"requests": 3})
+    rows = ran.out.split()
+    expect(rows[:3] == ["1"] * 3 and "1" not in rows[3:], ran)
+
+
+main()
