@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The reference client and servers of the Model Context Protocol through
-# agentbox mcp-guard; npm fetches them into the build directory (or, where
+# agentbox mcp-guard, and over HTTP through the gateway of a box; npm fetches them into the build directory (or, where
 # that is somebody else's, a private one).
 . "$AB_TEST_SRCDIR/tests/ffi/ffi.sh"
 command -v node >/dev/null || skip_all "node is not installed"
@@ -22,13 +22,21 @@ if [ ! -e "$mcp/whole" ]; then
 	chmod -R go+rX "$mcp"
 fi
 # a module is looked for beside the script that names it
-run_mcp() { # wanted
+run_script() { # script wanted
+	script=$1
+	shift
 	rm -rf "$TMPDIR/run"
 	mkdir -p "$TMPDIR/run"
-	cp "$FFI_SRC/mcp.mjs" "$TMPDIR/run/"
+	cp "$FFI_SRC/$script" "$TMPDIR/run/"
 	ln -s "$mcp/node_modules" "$TMPDIR/run/node_modules"
-	timeout 120 node "$TMPDIR/run/mcp.mjs" "$(ab_tool)" \
+	timeout 120 node "$TMPDIR/run/$script" "$(ab_tool)" \
 		"$mcp/node_modules" "$TMPDIR/ws" "$@"
+}
+run_mcp() {
+	run_script mcp.mjs "$@"
+}
+run_mcp_http() {
+	run_script mcp_http.mjs "$@"
 }
 ab_tool() {
 	printf '%s\n' "${AB_TEST_TOOL:-$AB_TEST_STAGE_BINDIR/agentbox}"
@@ -51,4 +59,20 @@ else
 	skip "the same with a server in a box" "$(head -n 1 "$TMPDIR/run.log")"
 fi
 ffi_mutant "reference client and servers" run_mcp
+echo '{"agentbox": 1, "extends": "builtin:workspace", "network": {
+	"mode": "gateway"}}' >"$TMPDIR/gateway.json"
+if [ -n "$boxed" ]; then
+	skip "client in a box and server over HTTP" "$boxed"
+elif ! command -v openssl >/dev/null; then
+	skip "client in a box and server over HTTP" "openssl is not installed"
+elif "$(ab_tool)" run --helper-dir "$AB_TEST_HELPER_DIR" --policy \
+	"$TMPDIR/gateway.json" --workspace "$TMPDIR/ws" -- true \
+	2>"$TMPDIR/run.log"
+then
+	ffi_run "client in a box and server over HTTP" run_mcp_http
+	ffi_mutant "client in a box and server over HTTP" run_mcp_http
+else
+	skip "client in a box and server over HTTP" \
+		"$(head -n 1 "$TMPDIR/run.log")"
+fi
 tap_done
