@@ -64,18 +64,7 @@ const tool_option tool_global_options[] = {
 	{ "--audit", "FILE", "file", 0,                                       \
 	  "record the box's life in this log", NULL }
 
-/* What run and shell have in common. */
-#define BOX_OPTIONS                                                           \
-	PLACE_OPTIONS,                                                        \
-	{ "--tty", NULL, "", 0,                                               \
-	  "give the command a terminal of its own; default: when standard "   \
-	  "input, output and error are terminals", NULL },            \
-	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
-	{ "--walls", NULL, "", 0,                                             \
-	  "print which walls and limits stand before the command runs",      \
-	  NULL },                                                             \
-	{ "--dry-run", NULL, "", 0,                                           \
-	  "print what would be raised, and raise nothing", NULL },            \
+#define NETWORK_OPTIONS                                                       \
 	{ "--allow", "HOST[:PORT]", "", TOOL_REPEAT,                          \
 	  "let the box reach this host, and through its gateway alone", NULL }, \
 	{ "--stored", NULL, "", 0,                                            \
@@ -88,7 +77,21 @@ const tool_option tool_global_options[] = {
 	  NULL },                                                             \
 	{ "--preview", "PORT", "", TOOL_REPEAT,                               \
 	  "let this machine reach this port of the box, at 127.0.0.1",       \
+	  NULL }
+
+/* What run and shell have in common. */
+#define BOX_OPTIONS                                                           \
+	PLACE_OPTIONS,                                                        \
+	{ "--tty", NULL, "", 0,                                               \
+	  "give the command a terminal of its own; default: when standard "   \
+	  "input, output and error are terminals", NULL },            \
+	{ "--no-tty", NULL, "", 0, "never a terminal", NULL },                \
+	{ "--walls", NULL, "", 0,                                             \
+	  "print which walls and limits stand before the command runs",      \
 	  NULL },                                                             \
+	{ "--dry-run", NULL, "", 0,                                           \
+	  "print what would be raised, and raise nothing", NULL },            \
+	NETWORK_OPTIONS,                                                      \
 	{ "--overlay", NULL, "", TOOL_NOT_YET,                                \
 	  "write to a layer and print the changes (not in this build)",      \
 	  NEEDS_OVERLAY },                                                    \
@@ -247,6 +250,12 @@ static const tool_option mcp_options[] = {
 	  "serve this live box, by id or name, instead of raising one; the "
 	  "other options are those it was raised with", NULL },
 	PLACE_OPTIONS, END
+};
+
+static const tool_option verify_box_options[] = {
+	{ "--all", NULL, "", 0, "tell every finding, also where a wall holds",
+	  NULL },
+	PLACE_OPTIONS, NETWORK_OPTIONS, END
 };
 
 const tool_command tool_commands[] = {
@@ -460,6 +469,15 @@ const tool_command tool_commands[] = {
 	  "agentbox mcp-guard --policy agent.json -- agentbox run -- "
 	  "my-server --stdio\n",
 	  0, -1, true, tool_mcp_guard },
+	{ NULL, "verify", "[BOX]", "",
+	  "try every wall of a live box, from inside and outside",
+	  verify_box_options,
+	  "Without BOX a box is raised as by run, tried and removed. The exit "
+	  "status is 0 when every wall answered, 6 when one is missing or "
+	  "could not be tried.",
+	  "agentbox verify\nagentbox verify --policy agent.json --json\n"
+	  "agentbox verify ada\n",
+	  0, 1, false, tool_verify },
 	{ "audit", "show", "[FILE...]", "file",
 	  "the records of a log, oldest first",
 	  filter_options,

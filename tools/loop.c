@@ -12,6 +12,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <agentbox/verify.h>
+
 #include "session.h"
 #include "text.h"
 
@@ -245,9 +247,10 @@ void session_serve(session *s)
 
 	agentbox_owner_dispatch(s->owner, NULL);
 	while (agentbox_owner_next_request(s->owner, &request, NULL) == 0) {
-		agentbox_request_reply(request, AGENTBOX_EUNSUPPORTED,
-				       "'agentbox run' takes no requests",
-				       NULL);
+		if (!agentbox_verify_answer(request, &s->box, 1))
+			agentbox_request_reply(
+				request, AGENTBOX_EUNSUPPORTED,
+				"'agentbox run' takes no such request", NULL);
 		request = NULL;
 	}
 }

@@ -194,6 +194,7 @@ int tool_network_disallow(tool *t, const tool_args *args);
 int tool_network_reset(tool *t, const tool_args *args);
 int tool_mcp(tool *t, const tool_args *args);
 int tool_mcp_guard(tool *t, const tool_args *args);
+int tool_verify(tool *t, const tool_args *args);
 int tool_audit_show(tool *t, const tool_args *args);
 int tool_audit_verify(tool *t, const tool_args *args);
 int tool_audit_report(tool *t, const tool_args *args);

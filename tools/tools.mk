@@ -34,7 +34,8 @@ tools_agentbox_SOURCES = \
 	tools/text.c \
 	tools/text.h \
 	tools/tool.c \
-	tools/tool.h
+	tools/tool.h \
+	tools/verify.c
 tools_agentbox_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tools_agentbox_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
 

@@ -17,6 +17,7 @@
 #define AGENTBOX_VERIFY_H
 
 #include <agentbox/base.h>
+#include <agentbox/owner.h>
 #include <agentbox/sandbox.h>
 
 #ifdef __cplusplus
@@ -34,7 +35,7 @@ AGENTBOX_API int32_t agentbox_verify_options_new(
 	agentbox_verify_options **options, agentbox_error **err);
 AGENTBOX_API void agentbox_verify_options_free(
 	agentbox_verify_options *options);
-/* The most it may take, in milliseconds; default 60000, AGENTBOX_EINVAL 0. */
+/* The most it may take, in milliseconds; default 120000, AGENTBOX_EINVAL 0. */
 AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
 	agentbox_verify_options *options, uint32_t milliseconds,
 	agentbox_error **err);
@@ -92,6 +93,17 @@ AGENTBOX_API const char *agentbox_verify_get_result(
 	const agentbox_verify *report, size_t index);
 AGENTBOX_API const char *agentbox_verify_get_answer(
 	const agentbox_verify *report, size_t index);
+
+/*
+ * For the owner of boxes that others may ask about (agentbox_owner(3)): when
+ * `request` is {"command": "verify", "box": ID} and the id is one of
+ * `boxes`, run and reply with the document or the error; 1: the request was
+ * answered and taken. 0: it asks for something else and is still the
+ * caller's. Blocks as agentbox_verify_run() does.
+ */
+AGENTBOX_API int32_t agentbox_verify_answer(agentbox_request *request,
+					    agentbox_sandbox *const *boxes,
+					    size_t count);
 
 /* The whole report as one JSON document: agentbox_verify(3). */
 AGENTBOX_API int32_t agentbox_verify_to_json(const agentbox_verify *report,

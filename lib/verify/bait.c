@@ -221,6 +221,34 @@ static int name_variables(ab_verify_run *run)
 	return ab_bait_set(&run->bait, "variables", list);
 }
 
+/*
+ * Large trees of the system's own that the box only reads: to look through
+ * them takes long on a cold machine, and only root puts anything there. Their
+ * sockets are known from another place: inside.c.
+ */
+static int name_system(ab_verify_run *run)
+{
+	static const char *const trees[] = { "/usr", "/nix/store" };
+	char *list = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(trees) && !r; i++) {
+		const json_t *m = ab_verify_bind_of(run, trees[i]);
+		const char *from =
+			json_string_value(json_object_get(m, "from"));
+		const char *access =
+			json_string_value(json_object_get(m, "access"));
+
+		if (from && access && !strcmp(from, trees[i]) &&
+		    !strcmp(access, "read"))
+			r = add_word(&list, trees[i]);
+	}
+	if (!r && list)
+		return ab_bait_set(&run->bait, "system", list);
+	free(list);
+	return r;
+}
+
 static int lay(ab_verify_run *run, const char *state)
 {
 	ab_bait *bait = &run->bait;
@@ -239,6 +267,8 @@ static int lay(ab_verify_run *run, const char *state)
 				 run->walls.holder);
 	if (r == 0)
 		r = name_variables(run);
+	if (r == 0)
+		r = name_system(run);
 	if (r == 0 && run->walls.workspace)
 		r = ab_bait_set(bait, "workspace",
 				ab_strdup(run->walls.workspace));

@@ -28,6 +28,7 @@
 #define POINTS_SOFT_LIMIT 3
 #define POINTS_NO_LIMIT 5
 #define POINTS_GROUPS 15
+#define POINTS_SOCKET 20
 #define POINTS_MISSING 50
 #define POINTS_UNKNOWN 25
 
@@ -153,7 +154,7 @@ static int add_limits(ab_verify_run *run)
 static int add_findings(ab_verify_run *run)
 {
 	const agentbox_verify *report = run->report;
-	size_t missing = 0, unknown = 0, groups = 0;
+	size_t missing = 0, unknown = 0, groups = 0, sockets = 0;
 	int r;
 
 	for (size_t i = 0; i < report->count; i++) {
@@ -163,9 +164,15 @@ static int add_findings(ab_verify_run *run)
 		unknown += f->verdict == AB_VERDICT_UNKNOWN;
 		groups += f->verdict == AB_VERDICT_WEAKER &&
 			  !strcmp(f->wall, "groups");
+		sockets += f->verdict == AB_VERDICT_WEAKER &&
+			   !strcmp(f->wall, "sockets");
 	}
 	r = add(run, "groups", groups, POINTS_GROUPS,
 		"supplementary groups of the host's user stay in force");
+	if (r == 0)
+		r = add(run, "sockets", sockets, POINTS_SOCKET,
+			"for each finding of a socket or FIFO that a tree of "
+			"the host shows");
 	if (r == 0)
 		r = add(run, "missing", missing, POINTS_MISSING,
 			"for each finding of a missing wall");

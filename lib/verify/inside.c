@@ -30,6 +30,9 @@
 #define MAX_INPUT 60000u /* libexec/verify/main.c; a pipe holds 65536 */
 #define MAX_OUTPUT (1u << 20)
 #define HELLO "agentbox-verify\t"
+#define MAX_SOCKETS 64
+#define HOST_SOCKET \
+	"ENOENT=rootfs EACCES=permissions EPERM=seccomp ECONNREFUSED=nobody"
 
 /* One line that was sent, and what came back. */
 typedef struct question {
@@ -234,13 +237,15 @@ static char *expand(const ab_verify_run *run, const char *op, const char **why)
 		if (at == op)
 			;
 		else if (*at == '%')
-			is_list = !strncmp(at, "%variables", n);
+			is_list = !strncmp(at, "%variables", n) ||
+				  !strncmp(at, "%system", n);
 		if (*at == '%' && n < sizeof(name)) {
 			memcpy(name, at + 1, n - 1);
 			name[n - 1] = '\0';
 			value = ab_bait_get(&run->bait, name, why);
 			/* one of several places may be missing */
-			if (!value && strcmp(name, "workspace") != 0)
+			if (!value && strcmp(name, "workspace") != 0 &&
+			    strcmp(name, "system") != 0)
 				return NULL;
 		}
 		*why = NULL;
@@ -305,6 +310,21 @@ static void ask_calls(questions *q, const ab_verify_run *run)
 	}
 }
 
+/* Where a path of the host is in the box by this step; owned, or NULL. */
+static char *inside_of(const json_t *step, const char *path,
+				 size_t n)
+{
+	const char *from = json_string_value(json_object_get(step, "from"));
+	const char *at = json_string_value(json_object_get(step, "at"));
+	const char *kind = json_string_value(json_object_get(step, "kind"));
+	size_t len = from ? strlen(from) : 0;
+
+	if (!from || !at || !kind || strcmp(kind, "bind") != 0 || n <= len ||
+	    strncmp(path, from, len) != 0 || path[len] != '/')
+		return NULL;
+	return ab_asprintf("%s%.*s", at, (int)(n - len), path + len);
+}
+
 bool ab_verify_shows(const ab_verify_run *run, const char *path)
 {
 	const json_t *mounts = json_object_get(run->plan, "mounts");
@@ -342,6 +362,60 @@ static void ask_path(questions *q, question item, const char *op,
 	q->nomem = true;
 	free(item.op);
 	free(item.owned_id);
+}
+
+const json_t *ab_verify_bind_of(const ab_verify_run *run, const char *path)
+{
+	const json_t *mounts = json_object_get(run->plan, "mounts");
+	const json_t *best = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < json_array_size(mounts); i++) {
+		const json_t *m = json_array_get(mounts, i);
+		const char *at = json_string_value(json_object_get(m, "at"));
+		const char *kind =
+			json_string_value(json_object_get(m, "kind"));
+
+		if (at && kind && !strcmp(kind, "bind") &&
+		    ab_path_is_below(path, at) && strlen(at) >= longest) {
+			best = m;
+			longest = strlen(at);
+		}
+	}
+	return best;
+}
+
+/*
+ * Sockets that somebody of the host listens on at a path which a tree of the
+ * box shows: proc_net(5), unix. The walk finds them too, but for the trees
+ * that it leaves out.
+ */
+static void ask_sockets(questions *q, const ab_verify_run *run)
+{
+	const json_t *mounts = json_object_get(run->plan, "mounts");
+	int sys_errno;
+	ab_autofree char *all = ab_proc_text(getpid(), "net/unix", &sys_errno);
+	size_t asked = 0;
+
+	for (char *at = all; at && (at = strchr(at, '/')) != NULL;) {
+		size_t n = strcspn(at, "\n");
+
+		for (size_t i = 0; i < json_array_size(mounts); i++) {
+			const json_t *m = json_array_get(mounts, i);
+			question item = { .wall = "sockets",
+					  .tries = "connect to a socket of the "
+						   "host that a tree shows",
+					  .refused = HOST_SOCKET };
+			ab_autofree char *inside =
+				inside_of(m, at, n);
+
+			if (!inside || asked++ >= MAX_SOCKETS)
+				continue;
+			item.owned_id = ab_asprintf("sockets%s", inside);
+			ask_path(q, item, "unix", inside);
+		}
+		at += n;
+	}
 }
 
 /* Trees of the host that the policy does not mount. */
@@ -494,6 +568,29 @@ static void decode(char *text)
 	*to = '\0';
 }
 
+/*
+ * Is every one of these paths in a tree of the host that the policy mounts?
+ * Then the policy shows it, and no wall is missing. The list may be cut off:
+ * what does not begin with a slash is not shown.
+ */
+static bool is_shown(const ab_verify_run *run, const char *paths)
+{
+	char path[AB_MAX_PATH];
+
+	for (const char *at = paths; *at;) {
+		size_t n = strcspn(at, " ");
+
+		if (*at != '/' || n >= sizeof(path))
+			return false;
+		memcpy(path, at, n);
+		path[n] = '\0';
+		if (!ab_verify_bind_of(run, path))
+			return false;
+		at += n + (at[n] == ' ');
+	}
+	return *paths != '\0';
+}
+
 /* The finding of one answer: "ok", "e13", "s31" or "?", and a text. */
 static void judge(ab_verify_run *run, const question *item, const char *how,
 		  const char *text)
@@ -508,6 +605,8 @@ static void judge(ab_verify_run *run, const question *item, const char *how,
 		number = (int)strtol(how + 1, NULL, 10);
 	if (!strcmp(how, "ok")) {
 		verdict = asked ? AB_VERDICT_MISSING : AB_VERDICT_WEAKER;
+		if (!strcmp(item->wall, "sockets") && is_shown(run, text))
+			verdict = AB_VERDICT_WEAKER;
 		result = ab_asprintf("it was let%s%s", *text ? ": " : "",
 				     text);
 		answer = ab_strdup("nothing");
@@ -603,6 +702,7 @@ void ab_verify_inside(ab_verify_run *run)
 	ask_calls(&q, run);
 	ask_table(&q, run);
 	ask_paths(&q, run);
+	ask_sockets(&q, run);
 	ask_mounts(&q, run);
 	if (!why && !q.nomem) {
 		int r = send_all(run, &q);

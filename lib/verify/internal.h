@@ -23,7 +23,7 @@
 #include "sandbox/sandbox.h"
 #include "wire/plan.h"
 
-#define AB_VERIFY_TIMEOUT_MS 60000
+#define AB_VERIFY_TIMEOUT_MS 120000
 
 enum ab_verdict {
 	AB_VERDICT_UNKNOWN = 0, /* fail closed: what nobody judged */
@@ -151,6 +151,8 @@ int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);
 void ab_verify_inside(ab_verify_run *run);
 /* Does the policy mount something at a path, above or below it? */
 bool ab_verify_shows(const ab_verify_run *run, const char *path);
+/* The tree of the host that it lies in; borrowed, NULL: none. */
+const json_t *ab_verify_bind_of(const ab_verify_run *run, const char *path);
 /* The wall that a step of the plan is of. Static. */
 const char *ab_verify_wall_of(const json_t *step);
 

@@ -48,7 +48,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	/* sockets and FIFOs of the host */
 	{ "sockets.visible", "sockets",
 	  "reach a socket or a FIFO that a path of the box names",
-	  "channels /", "ENOENT=rootfs", ROOTFS },
+	  "channels / %system", "ENOENT=rootfs", ROOTFS },
 	{ "sockets.path", "rootfs", "connect to a socket of the host",
 	  "unix %socket", HIDDEN " EPERM=seccomp", 0 },
 	{ "sockets.abstract", "netns",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sources of lib/verify.
 libagentbox_la_SOURCES += \
+	lib/verify/answer.c \
 	lib/verify/bait.c \
 	lib/verify/calls.c \
 	lib/verify/exposure.c \

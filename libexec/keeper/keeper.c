@@ -169,7 +169,13 @@ static void command_down(keeper *k, agentbox_request *q, const json_t *root)
 
 static void serve(keeper *k, agentbox_request *q)
 {
+	agentbox_sandbox *boxes[MAX_BOXES];
 	json_error_t where;
+
+	for (size_t i = 0; i < k->count; i++)
+		boxes[i] = k->boxes[i].box;
+	if (agentbox_verify_answer(q, boxes, k->count))
+		return;
 	json_t *root = json_loads(agentbox_request_get_json(q),
 				  JSON_REJECT_DUPLICATES, &where);
 	const char *command = json_string_value(json_object_get(root,
@@ -181,7 +187,7 @@ static void serve(keeper *k, agentbox_request *q)
 		command_down(k, q, root);
 	else
 		agentbox_request_reply(q, AGENTBOX_EINVAL,
-				       "the keeper knows up and down", NULL);
+				       "the keeper knows up, down and verify", NULL);
 	json_decref(root);
 }
 

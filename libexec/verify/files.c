@@ -19,7 +19,7 @@
 
 #define MAX_ENTRIES 2000000u
 #define MAX_DEPTH 64
-#define MAX_TOLD 8
+#define MAX_TOLD 16
 
 static long try_open(const char *path, int flags)
 {
@@ -125,6 +125,7 @@ typedef struct walk {
 	int (*is_wanted)(int dir_fd, const struct dirent *e, char **allowed,
 			 const char *path);
 	char **allowed;
+	char **skipped; /* trees that are not looked at */
 	unsigned entries, found, unread;
 } walk;
 
@@ -143,6 +144,10 @@ static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
 		 e->d_name);
 	if (!strcmp(below, "/proc"))
 		return;
+	for (char **skip = w->skipped; skip && *skip; skip++) {
+		if (!strcmp(*skip, below))
+			return;
+	}
 	if (w->is_wanted(dirfd(dir), e, w->allowed, below)) {
 		if (w->found++ < MAX_TOLD)
 			probe_tell("%s%s", w->found > 1 ? " " : "", below);
@@ -233,7 +238,7 @@ static int is_device(int dir_fd, const struct dirent *e, char **allowed,
 
 static long do_channels(char **argv)
 {
-	walk w = {.is_wanted = is_channel};
+	walk w = {.is_wanted = is_channel, .skipped = argv + 1};
 
 	return walk_from(&w, argv[0]);
 }

@@ -29,7 +29,7 @@
 
 #define MAX_INPUT (60 * 1024)
 #define MAX_ARGS 128
-#define SECONDS 20
+#define SECONDS 60
 
 static char told[2048];
 static char input[MAX_INPUT + 1];

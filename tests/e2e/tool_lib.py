@@ -66,7 +66,8 @@ def environment(**more):
 def command(*args):
     """Options of the tool itself go behind the subcommand's name."""
     argv = [TOOL]
-    if HELPERS and args and args[0] in ("run", "shell", "doctor"):
+    if HELPERS and args and args[0] in ("run", "shell", "doctor",
+                                          "verify"):
         return argv + [args[0], "--helper-dir", HELPERS, *args[1:]]
     if HELPERS and args and args[0] in ("snapshot", "peer"):
         return argv + [*args[:2], "--helper-dir", HELPERS, *args[2:]]

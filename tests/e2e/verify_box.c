@@ -7,6 +7,7 @@
 #include "verify_lib.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static void expect_green(void)
 {
@@ -109,6 +110,22 @@ static void what_cannot_be_tried_is_unknown(void)
 	}
 }
 
+/* A socket in the workspace is granted with it, and told. */
+static void a_socket_in_the_workspace_is_told(void)
+{
+	agentbox_verify *report;
+	int fd = host_listen_unix(ws_path("ipc.sock"));
+
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	report = verify_box();
+	verify_note(report, "missing");
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	CHECK(strstr(verify_walls(report, "weaker"), "sockets"), "weaker: %s",
+	      verify_walls(report, "weaker"));
+	close(fd);
+}
+
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -128,6 +145,7 @@ static const struct e2e_case cases[] = {
 	CASE(what_the_policy_opens_is_named),
 	CASE(a_bare_box_is_never_good),
 	CASE(what_cannot_be_tried_is_unknown),
+	CASE(a_socket_in_the_workspace_is_told),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };

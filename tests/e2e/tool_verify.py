@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""agentbox verify: a box of its own and one that lives, for people and as a
+document."""
+
+import subprocess
+
+from tool_lib import (box_test, expect, main, says, start, status, test, tool,
+                      until)
+
+
+def document(done):
+    expect(done.json["schema"] == 1, done)
+    return done.json
+
+
+@box_test
+def a_box_of_its_own_is_green():
+    done = tool("verify", "--json")
+    doc = document(done)
+    bad = [f for f in doc["findings"] if f["verdict"] in ("missing", "unknown")]
+    expect(done.status == 0 and doc["good"] and not bad, bad)
+    expect(doc["missing"] == [] and doc["counts"]["pass"] > 80, doc["counts"])
+    parts = sum(p["points"] for p in doc["exposure"]["parts"])
+    expect(parts == doc["exposure"]["score"], doc["exposure"])
+    kinds = {c["kind"] for c in doc["controls"]}
+    expect(kinds == {"hard", "soft"}, kinds)
+
+
+@box_test
+def people_are_told_wall_by_wall():
+    done = says(status(tool("verify"), 0), "seccomp", "landlock", "netns",
+                "exposure", "controls")
+    expect("escape.mount" not in done.text, "findings without --all")
+    says(tool("verify", "--all"), "escape.mount")
+
+
+@box_test
+def a_bare_box_is_never_good():
+    done = tool("verify", "--bare", "--json")
+    expect(done.status == 6 and not document(done)["good"], done)
+
+
+@box_test
+def a_box_that_lives_is_tried_by_its_owner():
+    child = start("run", "--name", "ada", "--", "sleep", "600",
+                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                  stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: tool("verify", "ada", "--json").status != 4,
+              "a box of that name")
+        done = status(tool("verify", "ada", "--json"), 0)
+        expect(document(done)["good"], done)
+        status(tool("verify", "ada", "--builtin", "strict"), 2)
+    finally:
+        child.terminate()
+        child.wait()
+
+
+@test
+def an_unknown_box_is_not_found():
+    status(tool("verify", "nobody"), 4)
+
+
+main()
