@@ -219,6 +219,28 @@ static const tool_option verify_options[] = {
 	END
 };
 
+#define SCOPE_OPTIONS                                                         \
+	{ "--scope", "FILE", "file", 0,                                       \
+	  "who the caller is, what it may read, whom else the host knows: a " \
+	  "JSON document, agentbox_scope(3); \"-\" reads standard input",     \
+	  NULL },                                                             \
+	{ "--policy", "FILE", "policy", 0,                                    \
+	  "the policy that lists the scoped tools", NULL },                   \
+	{ "--builtin", "NAME", "builtin", 0,                                  \
+	  "a built-in policy; default: workspace", NULL }
+
+static const tool_option scope_options[] = { SCOPE_OPTIONS, END };
+
+static const tool_option scope_check_options[] = {
+	SCOPE_OPTIONS,
+	{ "--jsonl", NULL, "", 0,
+	  "judge rows {\"id\", \"tool\", \"args\"} on standard input, one "
+	  "decision a line on standard output, in the same order", NULL },
+	{ "--explain", NULL, "", 0,
+	  "show where something was found and every rule that fired", NULL },
+	END
+};
+
 static const tool_option network_options[] = {
 	{ "--account", "NAME", "", 0,
 	  "the list of boxes whose policy has this account; default: of those "
@@ -421,6 +443,26 @@ const tool_command tool_commands[] = {
 	  "who reads whom",
 	  list_options, NULL, "agentbox peer list --json\n",
 	  0, 0, false, tool_peer_list },
+	{ "scope", "check", "[TOOL]", "",
+	  "may the caller make this tool call",
+	  scope_check_options,
+	  "The arguments of the call come on standard input, as JSON. Exit "
+	  "status 0 allow, 10 ask, 11 deny.",
+	  "echo '{\"host\": \"sb-2\"}' | agentbox scope check --scope me.json "
+	  "db_query\n",
+	  0, 1, false, tool_scope_check },
+	{ "scope", "hint", "TOOL", "",
+	  "which readable boxes a tool call names, and where",
+	  scope_options,
+	  "For tools that are not scoped. The arguments come on standard "
+	  "input, as JSON.",
+	  "echo '{\"path\": \".shared/sb-2/x.c\"}' | agentbox scope hint "
+	  "--scope me.json read_file\n",
+	  1, 1, false, tool_scope_hint },
+	{ "scope", "prompt", "", "",
+	  "what the agent is told about its scope",
+	  scope_options, NULL, "agentbox scope prompt --scope me.json\n",
+	  0, 0, false, tool_scope_prompt },
 	{ "network", "show", "", "",
 	  "the stored allowlist: what boxes may reach when nothing else says",
 	  network_options,

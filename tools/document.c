@@ -30,7 +30,8 @@ static bool is_builtin(const char *name)
 	return false;
 }
 
-static int read_all(tool *t, const char *name, char **text, size_t *n)
+int tool_read_all(tool *t, const char *name, const char *what, size_t most,
+		  char **text, size_t *n)
 {
 	bool standard = !strcmp(name, "-");
 	int fd = standard ? dup(0) : open(name, O_RDONLY | O_CLOEXEC |
@@ -40,7 +41,8 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 	char *buf = NULL;
 	ssize_t got = 1;
 
-	if (fd < 0 && errno == ENOENT && is_builtin(name))
+	if (fd < 0 && errno == ENOENT && !strcmp(what, "policy") &&
+	    is_builtin(name))
 		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", name,
 				   "cannot open the policy: no such file; the "
 				   "built-in policy is builtin:%s", name);
@@ -49,7 +51,7 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 				   : errno == EACCES ? TOOL_REFUSED
 				   : TOOL_BAD_INPUT,
 				   errno == ENOENT ? "ENOTFOUND" : "EACCES",
-				   name, "cannot open the policy: %s",
+				   name, "cannot open the %s: %s", what,
 				   strerror(errno));
 	if (!standard && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISFIFO(st.st_mode)) {
@@ -59,7 +61,7 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 	}
 	if (!standard)
 		fcntl(fd, F_SETFL, 0);
-	while (got > 0 && have <= MOST_DOCUMENT) {
+	while (got > 0 && have <= most) {
 		char *grown = realloc(buf, room);
 		if (!grown)
 			break;
@@ -75,15 +77,15 @@ static int read_all(tool *t, const char *name, char **text, size_t *n)
 	if (got < 0 || !buf) {
 		free(buf);
 		return tool_refuse(t, TOOL_BAD_INPUT, "ESYS", name,
-				   "cannot read the policy: %s",
+				   "cannot read the %s: %s", what,
 				   strerror(saved));
 	}
-	if (have > MOST_DOCUMENT) {
+	if (have > most) {
 		free(buf);
 		return tool_refuse(t, TOOL_BAD_INPUT, "ELIMIT",
 				   standard ? "standard input" : name,
-				   "the policy has more than %u bytes",
-				   MOST_DOCUMENT);
+				   "the %s has more than %zu bytes", what,
+				   most);
 	}
 	*text = buf;
 	*n = have;
@@ -101,7 +103,7 @@ int tool_read_policy(tool *t, const char *name, agentbox_policy **policy)
 			return tool_fail(t, err, NULL);
 		return 0;
 	}
-	int rc = read_all(t, name, &text, &n);
+	int rc = tool_read_all(t, name, "policy", MOST_DOCUMENT, &text, &n);
 	if (rc)
 		return rc;
 	int32_t parsed = agentbox_policy_parse(t->context, text, n, policy,

@@ -140,6 +140,10 @@ const char *tool_below(const char *path, const char *top);
 
 /* document.c: policies from files and options */
 
+/* All of FILE or "-", at most `most` bytes; `what` it is, for messages. *text
+   is owned. 0 or an exit status. */
+int tool_read_all(tool *t, const char *name, const char *what, size_t most,
+		  char **text, size_t *n);
 /* FILE, "-" or "builtin:NAME"; 0 or an exit status. */
 int tool_read_policy(tool *t, const char *name, agentbox_policy **policy);
 
@@ -192,6 +196,9 @@ int tool_network_show(tool *t, const tool_args *args);
 int tool_network_allow(tool *t, const tool_args *args);
 int tool_network_disallow(tool *t, const tool_args *args);
 int tool_network_reset(tool *t, const tool_args *args);
+int tool_scope_check(tool *t, const tool_args *args);
+int tool_scope_hint(tool *t, const tool_args *args);
+int tool_scope_prompt(tool *t, const tool_args *args);
 int tool_mcp(tool *t, const tool_args *args);
 int tool_mcp_guard(tool *t, const tool_args *args);
 int tool_verify(tool *t, const tool_args *args);

@@ -26,6 +26,7 @@ tools_agentbox_SOURCES = \
 	tools/report.c \
 	tools/report.h \
 	tools/run.c \
+	tools/scope.c \
 	tools/secret.c \
 	tools/session.h \
 	tools/snapshot.c \

@@ -16,7 +16,7 @@ GOOD = '{"agentbox": 1, "name": "mine", "extends": "builtin:strict"}\n'
 @test
 def without_a_command_it_lists_the_commands():
     says(status(tool(), 2),
-         "doctor, run, shell, check, policy, snapshot, peer, network, mcp, "
+         "doctor, run, shell, check, policy, snapshot, peer, scope, network, mcp, "
          "mcp-guard",
          "audit")
 
@@ -24,7 +24,7 @@ def without_a_command_it_lists_the_commands():
 @test
 def an_unknown_command_lists_those_that_exist():
     says(status(tool("fleet", "up", "--", "ls"), 2), "unknown command",
-         "doctor, run, shell, check, policy, snapshot, peer, network, mcp, "
+         "doctor, run, shell, check, policy, snapshot, peer, scope, network, mcp, "
          "mcp-guard",
          "audit")
 
