@@ -3,6 +3,7 @@
 check_PROGRAMS += tests/fuzz/mcp_frames
 FUZZ_TARGETS += tests/fuzz/mcp_frames
 tests_fuzz_mcp_frames_SOURCES = tests/fuzz/mcp_frames.c $(FUZZ_MAIN)
-tests_fuzz_mcp_frames_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_mcp_frames_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_fuzz_mcp_frames_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_mcp_frames_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_mcp_frames_LDADD = $(GATEWAY_TEST_LIBS)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A session of the MCP guard: lines, each from the side its first byte says
- * ('c' or 's'). Whatever comes, what goes on is one line of JSON without a
+ * ('c' or 's'), or in the form of HTTP: 'e' is a line of the server's stream of
+ * events, 'h' one of the head of a request and 'b' its body. Whatever comes, what goes on is one line of JSON without a
  * key twice, no call of a tool that is not allowed reaches the server, nothing
  * that is not granted is asked of the client, and nobody but the guard signs as
- * agentbox/identity.
+ * agentbox/identity. A body that passed its head says what the head says.
  */
 #include "config.h"
 
@@ -15,13 +16,16 @@
 
 #include "agentbox/mcp.h"
 #include "base/attr.h"
+#include "mcp/carry.h"
+#include "mcp_http.h"
+#include "sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char policy_text[] =
 	"{\"agentbox\": 1, \"mode\": \"bare\", \"tools\": {\"servers\": "
 	"[{\"name\": \"s\", \"command\": [\"x\"], \"grant\": [\"roots\", "
-	"\"resources\"]}], \"allow\": [\"s:good\"]}}";
+	"\"resources\"], \"resources\": [\"file:///x*\"]}], \"allow\": [\"s:good\"]}}";
 
 static agentbox_mcp *session(void)
 {
@@ -55,6 +59,10 @@ static void to_server(const json_t *v)
 
 	if (strcmp(text(v, "method"), "tools/call") == 0 &&
 	    strcmp(text(params, "name"), "good") != 0)
+		abort();
+	if (strcmp(text(v, "method"), "resources/read") == 0 &&
+	    (strncmp(text(params, "uri"), "file:///x", 9) != 0 ||
+	     strstr(text(params, "uri"), "/../")))
 		abort();
 	if (id && json_integer_value(json_object_get(id, "me")) != 1)
 		abort();
@@ -99,11 +107,98 @@ static void drain(agentbox_mcp *m)
 	}
 }
 
+/* --- HTTP ---------------------------------------------------------------- */
+
+typedef struct http {
+	char head[8192];
+	size_t len;
+	ab_sse events;
+	char room[4096];
+} http;
+
+static void take(agentbox_mcp *m, int32_t side, const char *p, size_t n)
+{
+	json_t *value = NULL;
+	const char *why;
+
+	if (ab_mcp_read(p, n, &value, &why) == 0)
+		ab_mcp_take_value(m, side, 7, value, NULL);
+	json_decref(value);
+}
+
+static void server_line(agentbox_mcp *m, http *h, const char *p, size_t n)
+{
+	enum ab_sse_reason reason = AB_SSE_EVENT;
+	char line[4097];
+	size_t used, len = n < sizeof(line) - 1 ? n : sizeof(line) - 1;
+
+	memcpy(line, p, len);
+	line[len++] = '\n';
+	for (p = line; reason == AB_SSE_EVENT; p += used, len -= used) {
+		reason = ab_sse_read(&h->events, p, len, &used);
+		if (used > len || h->events.len > sizeof(h->room))
+			abort();
+		if (reason == AB_SSE_EVENT && h->events.len)
+			take(m, AGENTBOX_MCP_SERVER, h->events.data,
+			     h->events.len);
+	}
+}
+
+static void head_line(http *h, const char *p, size_t n)
+{
+	if (n + 4 > sizeof(h->head) - h->len)
+		return;
+	memcpy(h->head + h->len, p, n);
+	memcpy(h->head + h->len + n, "\r\n", 2);
+	h->len += n + 2;
+}
+
+static void client_body(agentbox_mcp *m, http *h, const char *p, size_t n)
+{
+	json_t *value = NULL;
+	ab_http_head head;
+	ab_mcp_http judged;
+	const char *method;
+
+	head_line(h, "", 0);
+	ab_http_head_init(&head, AB_HTTP_REQUEST);
+	if (ab_http_head_read(&head, h->head, h->len) == AB_HTTP_OK &&
+	    ab_mcp_http_head(&head, h->head, "http://a", &judged) ==
+		    AB_MCP_HTTP_OK &&
+	    ab_mcp_http_body(&judged, h->head, p, n, &value) ==
+		    AB_MCP_HTTP_OK) {
+		method = json_string_value(json_object_get(value, "method"));
+		if (judged.has_method &&
+		    (!method || strlen(method) != judged.method.len ||
+		     memcmp(h->head + judged.method.at, method,
+			    judged.method.len) != 0))
+			abort();
+		if (judged.family == AB_MCP_STATELESS && judged.session.len)
+			abort();
+		ab_mcp_take_value(m, AGENTBOX_MCP_CLIENT, 7, value, NULL);
+	}
+	json_decref(value);
+	h->len = 0;
+}
+
+static void http_line(agentbox_mcp *m, http *h, char kind, const char *p,
+		      size_t n)
+{
+	if (kind == 'e')
+		server_line(m, h, p, n);
+	else if (kind == 'h')
+		head_line(h, p, n);
+	else if (kind == 'b')
+		client_body(m, h, p, n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *p = (const char *)data, *end = p + size;
 	agentbox_mcp *m = session();
+	http h = { .len = 0 };
 
+	ab_sse_init(&h.events, h.room, sizeof(h.room));
 	while (p < end) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((stop ? stop : end) - p);
@@ -112,6 +207,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			agentbox_mcp_take(m, *p == 'c' ? AGENTBOX_MCP_CLIENT
 						       : AGENTBOX_MCP_SERVER,
 					  p + 1, n - 1, NULL);
+		else if (n)
+			http_line(m, &h, *p, p + 1, n - 1);
 		drain(m);
 		p += n + 1;
 	}
