@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A session of the MCP guard: lines, each from the side its first byte says
- * ('c' or 's'), or in the form of HTTP: 'e' is a line of the server's stream of
- * events, 'h' one of the head of a request and 'b' its body. Whatever comes, what goes on is one line of JSON without a
- * key twice, no call of a tool that is not allowed reaches the server, nothing
- * that is not granted is asked of the client, and nobody but the guard signs as
- * agentbox/identity. A body that passed its head says what the head says.
+ * ('c' or 's'), or in the form of HTTP: 'e' is a line of the server's stream
+ * of events, 'h' one of the head of a request and 'b' its body. Whatever
+ * comes, what goes on is one line of JSON without a key twice, no call of a
+ * tool that is not allowed reaches the server, nothing that is not granted is
+ * asked of the client, and nobody but the guard signs as agentbox/identity. A
+ * body that passed its head says what the head says.
  */
 #include "config.h"
 
