@@ -19,3 +19,4 @@ dist_man_MANS += man/agentbox_snapshot.3
 dist_man_MANS += man/agentbox_gateway.3
 dist_man_MANS += man/agentbox_verify.3
 dist_man_MANS += man/agentbox_scope.3
+dist_man_MANS += man/agentbox_shield.3

@@ -13,6 +13,7 @@
 #include <agentbox/policy.h>
 #include <agentbox/sandbox.h>
 #include <agentbox/scope.h>
+#include <agentbox/shield.h>
 #include <agentbox/snapshot.h>
 #include <agentbox/verify.h>
 #include <agentbox/walls.h>

@@ -23,6 +23,7 @@
 #include <agentbox/base.h>
 #include <agentbox/gateway.h>
 #include <agentbox/policy.h>
+#include <agentbox/shield.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,6 +107,11 @@ AGENTBOX_API const char *agentbox_sandbox_get_id(
 	const agentbox_sandbox *sandbox);
 /* "full", "no-proc", "landlock" or "bare". Static. */
 AGENTBOX_API const char *agentbox_sandbox_get_tier(
+	const agentbox_sandbox *sandbox);
+
+/* The shield of a box whose policy has a `shield.mode` other than "off",
+   borrowed; else NULL. */
+AGENTBOX_API agentbox_shield *agentbox_sandbox_get_shield(
 	const agentbox_sandbox *sandbox);
 
 /*

@@ -21,7 +21,8 @@ static const char *const features[] = {
 #ifdef HAVE_GATEWAY
 	"gateway",
 #endif
-	"audit", "box", "guard", "peering", "policy", "snapshot"
+	"audit", "box", "guard", "peering", "policy", "shield",
+	"snapshot"
 };
 
 const char *agentbox_version(void)

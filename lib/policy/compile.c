@@ -428,6 +428,7 @@ static void compile_top(ab_policy_plain *out, const json_t *tree)
 {
 	section top = { tree, ab_schema };
 	section run = open_section(tree, "run");
+	section shield = open_section(tree, "shield");
 	const json_t *require = json_object_get(tree, "require");
 	ab_policy *p = &out->policy;
 
@@ -440,6 +441,7 @@ static void compile_top(ab_policy_plain *out, const json_t *tree)
 	p->image = ab_tree_string(run.object, "image");
 	p->mode = read_enum(&top, "mode");
 	p->peering = read_enum(&top, "peering");
+	p->shield = read_enum(&shield, "mode");
 	p->require = require ? read_mask(require, ab_schema_features) :
 		     p->mode == AB_MODE_BARE ? 0 :
 					       AB_REQUIRE_DEFAULT;

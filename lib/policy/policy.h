@@ -208,6 +208,14 @@ enum ab_policy_peering {
 	AB_PEERING_READ = 1 /* grants of peers are shown in the box */
 };
 
+/* The schema's order: what comes first is stricter. */
+enum ab_policy_shield {
+	AB_SHIELD_DENY = 0,
+	AB_SHIELD_ASK = 1,
+	AB_SHIELD_AUDIT = 2,
+	AB_SHIELD_OFF = 3
+};
+
 typedef struct ab_policy_orchestration {
 	bool enabled;
 	uint64_t max_children, max_depth;
@@ -238,6 +246,7 @@ typedef struct ab_policy {
 	ab_policy_network network;
 	ab_policy_orchestration orchestration;
 	uint32_t peering; /* enum ab_policy_peering; absent reads NONE */
+	uint32_t shield; /* enum ab_policy_shield; absent reads OFF */
 	uint32_t require; /* AB_FEATURE_BIT; absent reads AB_REQUIRE_DEFAULT */
 	uint32_t prefer;
 } ab_policy;

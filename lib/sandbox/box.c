@@ -107,6 +107,7 @@ void ab_box_unref(agentbox_sandbox *box)
 	if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
 		return;
 	ab_gateway_free(box->gateway);
+	ab_shield_free(box->shield);
 	free(box->resolver);
 	ab_events_end(&box->events);
 	json_decref(box->notes);
@@ -152,6 +153,8 @@ static void lower(agentbox_sandbox *box)
 	close_fd(&box->watch_fd);
 	ab_box_drop_listeners(box);
 	ab_gateway_stop(box->gateway);
+	close_fd(&box->notify_fd);
+	ab_shield_stop(box->shield);
 	ab_helper_stop(&box->helper, STOP_TIMEOUT_MS);
 	close_fd(&box->uid_fd);
 	ab_compiled_end(&box->compiled);
@@ -251,6 +254,17 @@ static int32_t read_listeners(agentbox_sandbox *box, ab_reader *r, int *fds,
 	return AGENTBOX_EAGAIN;
 }
 
+/* What tells of watched calls; the same. */
+static int32_t read_notices(agentbox_sandbox *box, const ab_reader *r, int *fds,
+			    size_t fd_count, agentbox_error **err)
+{
+	if (!ab_reader_done(r) || fd_count != 1 || box->notify_fd >= 0)
+		return ab_error_set(err, AGENTBOX_EPROTO, "init",
+				    "agentbox-init sent a malformed listener");
+	box->notify_fd = ab_steal_fd(&fds[0]);
+	return AGENTBOX_EAGAIN;
+}
+
 /* Wait for READY or FAILED. Events may come first (skipped mounts). */
 static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 			   failure *why, agentbox_error **err)
@@ -294,6 +308,8 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 					  announced, fd_count);
 		else if (kind == AB_MSG_LISTENERS)
 			rc = read_listeners(box, &r, fds, fd_count, err);
+		else if (kind == AB_MSG_NOTICES)
+			rc = read_notices(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_READY)
 			rc = read_ready(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_FAILED)
@@ -427,6 +443,8 @@ static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
 		rc = await_ready(box, deadline, why, err);
 	if (rc == 0)
 		rc = ab_box_start_gateway(box, deadline, err);
+	if (rc == 0)
+		rc = ab_box_start_shield(box, deadline, err);
 	if (rc < 0) {
 		lower(box);
 		return rc;
@@ -499,7 +517,7 @@ static agentbox_sandbox *make(agentbox_context *context,
 	atomic_init(&box->ended, false);
 	box->owner = getpid();
 	box->uid_fd = box->spawn_fd = -1;
-	box->mountinfo_fd = box->watch_fd = -1;
+	box->mountinfo_fd = box->watch_fd = box->notify_fd = -1;
 	box->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	box->compiled.plan_fd = -1;
 	ab_events_init(&box->events);
@@ -649,6 +667,11 @@ void agentbox_sandbox_free(agentbox_sandbox *box)
 agentbox_gateway *agentbox_sandbox_get_gateway(const agentbox_sandbox *box)
 {
 	return box ? box->gateway : NULL;
+}
+
+agentbox_shield *agentbox_sandbox_get_shield(const agentbox_sandbox *box)
+{
+	return box ? box->shield : NULL;
 }
 
 const char *agentbox_sandbox_get_id(const agentbox_sandbox *box)

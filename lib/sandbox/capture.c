@@ -94,7 +94,7 @@ static void collect(agentbox_process *p, stream *out, stream *err_out)
 			{ .fd = out->fd, .events = POLLIN },
 			{ .fd = err_out->fd, .events = POLLIN },
 		};
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+		if (ab_box_poll(p->box, fds, 3, -1) < 0)
 			return;
 		if (fds[1].revents)
 			pump(out);

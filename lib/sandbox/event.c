@@ -36,6 +36,18 @@ const char *ab_event_kind_name(uint32_t kind)
 		return "failed";
 	case AB_EVENT_GATEWAY:
 		return "gateway";
+	case AB_EVENT_EXEC:
+		return "exec";
+	case AB_EVENT_TRIPWIRE:
+		return "tripwire";
+	case AB_EVENT_ASK:
+		return "ask";
+	case AB_EVENT_MISMATCH:
+		return "mismatch";
+	case AB_EVENT_VERIFIED:
+		return "verified";
+	case AB_EVENT_SHIELD:
+		return "shield";
 	}
 	return NULL;
 }
@@ -143,6 +155,12 @@ void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
  */
 static void settle_event(ab_event_queue *q, agentbox_event *e)
 {
+	if (e->kind == AB_EVENT_EXEC || e->kind == AB_EVENT_VERIFIED) {
+		/* for the audit alone: there is no end of them */
+		q->count--;
+		agentbox_event_free(e);
+		return;
+	}
 	if (q->count > AB_MAX_QUEUED_EVENTS) {
 		q->count--;
 		q->dropped++;
@@ -181,14 +199,17 @@ static void make_poll_fd(agentbox_sandbox *box)
 	ab_autofd int wake_fd = eventfd(q->ready != NULL,
 					EFD_CLOEXEC | EFD_NONBLOCK);
 
-	if (poll_fd < 0 || wake_fd < 0 ||
-	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, wake_fd, &in) < 0 ||
-	    epoll_ctl(poll_fd, EPOLL_CTL_ADD, box->helper.control_fd,
-		      &in) < 0 ||
-	    (ab_gateway_fd(box->gateway) >= 0 &&
-	     epoll_ctl(poll_fd, EPOLL_CTL_ADD, ab_gateway_fd(box->gateway),
-		       &in) < 0))
+	/* Each is there or -1. */
+	const int fds[] = { wake_fd, box->helper.control_fd,
+			    ab_gateway_fd(box->gateway),
+			    ab_shield_fd(box->shield) };
+
+	if (poll_fd < 0 || wake_fd < 0)
 		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
+		if (fds[i] >= 0 && epoll_ctl(poll_fd, EPOLL_CTL_ADD, fds[i],
+					     &in) < 0)
+			return;
 	q->poll_fd = ab_steal_fd(&poll_fd);
 	q->wake_fd = ab_steal_fd(&wake_fd);
 }
@@ -230,6 +251,7 @@ int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
 	if (box->owner != getpid())
 		return ab_box_usable(box, err);
 	ab_gateway_drain(box->gateway);
+	ab_shield_drain(box->shield);
 	return ab_control_drain(box, err);
 }
 

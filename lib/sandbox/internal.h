@@ -18,11 +18,14 @@
 #include "base/spawn.h"
 #include "gateway/gateway.h"
 #include "sandbox/sandbox.h"
+#include "shield/shield.h"
 #include "walls/walls.h"
 #include "wire/box.h"
 
 #define AB_DEFAULT_START_TIMEOUT_MS 10000
 #define AB_MAX_QUEUED_EVENTS 1024
+
+struct pollfd;
 
 struct agentbox_event {
 	uint32_t kind; /* enum ab_event_kind */
@@ -85,6 +88,8 @@ struct agentbox_sandbox {
 
 	ab_helper helper;
 	agentbox_gateway *gateway; /* NULL: the policy has none */
+	agentbox_shield *shield; /* NULL: the policy has none */
+	int notify_fd; /* the shield's, between its arrival and its start */
 	char *resolver;
 	/* the gateway's, between their arrival and its start */
 	int listeners[AB_GATEWAY_MAX_FDS];
@@ -200,6 +205,19 @@ int32_t ab_box_start_gateway(agentbox_sandbox *box, uint64_t deadline,
 			     agentbox_error **err);
 /* The listeners of one attempt; those that were not used are closed. */
 void ab_box_drop_listeners(agentbox_sandbox *box);
+
+/* shield.c */
+
+/* The same for the shield, whose listener is box->notify_fd. */
+int32_t ab_box_start_shield(agentbox_sandbox *box, uint64_t deadline,
+			    agentbox_error **err);
+/*
+ * ab_fd_poll_many() while a shield may have something to record: what waits
+ * for a command must not leave it waiting. 0 may come before the time is over.
+ * box may be NULL.
+ */
+int ab_box_poll(agentbox_sandbox *box, struct pollfd *fds, size_t n,
+		int64_t timeout_ms);
 
 /* event.c */
 /* Of a kind of our own, with a record's fields (taken) or NULL. */

@@ -176,8 +176,9 @@ static int32_t await_end(agentbox_process *p, uint64_t deadline,
 			 agentbox_error **err)
 {
 	while (!p->ended) {
-		int ready = ab_fd_poll(p->channel_fd, POLLIN,
-				       ab_clock_left_ms(deadline));
+		struct pollfd fd = { .fd = p->channel_fd, .events = POLLIN };
+		int ready = ab_box_poll(p->box, &fd, 1,
+					ab_clock_left_ms(deadline));
 		if (ready == 0 && ab_clock_left_ms(deadline) == 0)
 			return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
 					    "process %u still runs", p->pid);

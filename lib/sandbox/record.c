@@ -104,7 +104,9 @@ int32_t ab_record_event(agentbox_sandbox *box, const agentbox_event *e,
 			json_decref(f);
 			f = NULL;
 		}
-		return record(box, "network", f, err);
+		return record(box, e->kind >= AB_EVENT_EXEC ? "shield"
+							    : "network", f,
+			      err);
 	}
 	add(&f, "event", json_string(ab_event_kind_name(e->kind)));
 	add(&f, "reason", text(box, e->detail));

@@ -14,5 +14,6 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/record.c \
 	lib/sandbox/sandbox.h \
 	lib/sandbox/settle.c \
+	lib/sandbox/shield.c \
 	lib/sandbox/spawn.c \
 	lib/sandbox/uid.c

@@ -122,6 +122,14 @@ static uint32_t effective_wall(const agentbox_sandbox *box,
 	return c->wall_ms;
 }
 
+static const char *cwd_of(const agentbox_sandbox *box,
+			  const agentbox_command *c)
+{
+	return c->cwd ? c->cwd
+	       : box->compiled.workspace_inside
+	       ? box->compiled.workspace_inside : "/";
+}
+
 static void fill_message(const agentbox_sandbox *box, const agentbox_command *c,
 			 const outgoing *o, char **envp, size_t envc,
 			 ab_msg_spawn *m)
@@ -132,9 +140,7 @@ static void fill_message(const agentbox_sandbox *box, const agentbox_command *c,
 		.cols = c->cols,
 		.wall_ms = effective_wall(box, c),
 		.relays = o->relays,
-		.cwd = c->cwd ? c->cwd
-		       : box->compiled.workspace_inside
-		       ? box->compiled.workspace_inside : "/",
+		.cwd = cwd_of(box, c),
 		.targets = o->targets,
 		.target_count = o->target_count,
 		.argv = (const char *const *)c->argv,
@@ -290,6 +296,13 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	int32_t rc = ab_box_usable(box, err);
 	if (rc == 0)
 		rc = ab_box_settle(box, false, &ticket, 0, err);
+	if (rc == 0)
+		rc = ab_shield_command(box->shield,
+				       (const char *const *)c->argv, c->argc,
+				       cwd_of(box, c), err);
+	/* what it said of a command is told also of one that it refused */
+	if (box->shield)
+		ab_events_publish(box);
 	if (rc == 0)
 		rc = ab_record_command(box, c, err);
 	if (rc < 0)

@@ -181,6 +181,20 @@ static void set_host_sockets(ab_build *b)
 	b->plan.host_sockets = b->out->host_sockets;
 }
 
+/* Its listener must be read by the owner of a user namespace of the box's. */
+static int32_t set_watched(ab_build *b, agentbox_error **err)
+{
+	if (b->policy->shield == AB_SHIELD_OFF)
+		return 0;
+	if (!ab_build_has_tree(b))
+		return ab_error_set(err, AGENTBOX_EWALL, "shield",
+				    "a shield needs the box's own user "
+				    "namespace, which tier '%s' has not",
+				    ab_walls_tier_name(b->input->tier));
+	b->plan.watched_calls = AB_WATCH_EXEC;
+	return 0;
+}
+
 /* The way to the gateway, and on which ports it is asked without a proxy. */
 static int32_t set_gateway(ab_build *b, agentbox_error **err)
 {
@@ -356,6 +370,8 @@ static uint32_t expected_walls(const ab_plan *plan)
 		walls |= AB_WALL_LANDLOCK;
 	if (plan->cgroup_count)
 		walls |= AB_WALL_CGROUP;
+	if (plan->watched_calls)
+		walls |= AB_WALL_NOTICES;
 	return walls;
 }
 
@@ -372,6 +388,8 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	out->tier = b->input->tier;
 	out->expected_walls = expected_walls(&b->plan);
 	out->home = ab_build_has_tree(b) ? AB_BOX_HOME : NULL;
+	out->uid_outside = b->plan.uid_outside;
+	out->gid_outside = b->plan.gid_outside;
 	if (b->plan.workspace_inside[0]) {
 		out->workspace_inside = ab_strdup(b->plan.workspace_inside);
 		out->workspace_host = ab_strdup(b->plan.workspace_host);
@@ -406,6 +424,8 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	set_host_sockets(b);
 	set_ids(b);
 	rc = ab_require_check(b, err);
+	if (!rc)
+		rc = set_watched(b, err);
 	if (!rc)
 		rc = ab_limits_compile(b, err);
 	if (!rc)

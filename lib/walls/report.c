@@ -197,6 +197,7 @@ uint32_t ab_walls_next_tier(agentbox_policy *policy, uint32_t tier,
 typedef struct wall_name {
 	uint32_t bit;
 	const char *name, *holder, *note;
+	bool is_soft;
 } wall_name;
 
 static const wall_name wall_names[] = {
@@ -219,6 +220,9 @@ static const wall_name wall_names[] = {
 	{ AB_WALL_CGROUP, "cgroup", "kernel", "limits are held by a cgroup" },
 	{ AB_WALL_IDMAP, "idmap", "kernel",
 	  "the workspace is mapped to the box's own kernel uid" },
+	{ AB_WALL_NOTICES, "shield", "agentbox-shield",
+	  "a witness of what is executed; what it refuses is a tripwire, "
+	  "seccomp_unotify(2)", true },
 };
 
 const char *ab_walls_first_name(uint32_t walls)
@@ -232,7 +236,7 @@ const char *ab_walls_first_name(uint32_t walls)
 static int add_wall(json_t *out, const wall_name *w, bool stands, uint32_t abi)
 {
 	json_t *o = json_object();
-	char note[128];
+	char note[160];
 	int bad = !o;
 
 	if (!stands)
@@ -242,7 +246,8 @@ static int add_wall(json_t *out, const wall_name *w, bool stands, uint32_t abi)
 	else
 		snprintf(note, sizeof(note), "%s", w->note);
 	bad |= json_object_set_new(o, "standing", json_boolean(stands));
-	bad |= json_object_set_new(o, "hard", json_boolean(stands));
+	bad |= json_object_set_new(o, "hard",
+				   json_boolean(stands && !w->is_soft));
 	bad |= json_object_set_new(o, "holder",
 				   stands ? json_string(w->holder) :
 					    json_null());
@@ -256,7 +261,7 @@ json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
 	/* what agentbox-init does from outside, in every tier */
 	static const wall_name reaper = {
 		0, "end-with-host", "agentbox-init",
-		"every process of the box ends with its owner"
+		"every process of the box ends with its owner", false
 	};
 	json_t *report = json_object(), *list = json_object();
 	int bad = !report || !list;

@@ -79,6 +79,7 @@ typedef struct ab_compiled {
 	   tree, where that directory does not exist */
 	const char *home;
 	bool host_sockets;  /* as in the plan */
+	uint32_t uid_outside, gid_outside; /* of whom owns its namespaces */
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
 	json_t *description; /* the plan for people; of a dry one only */

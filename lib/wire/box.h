@@ -38,6 +38,9 @@ enum ab_box_message {
 	   wire/gateway.h; fds: the listeners in their order. Kept by nobody
 	   else */
 	AB_MSG_LISTENERS = 20,
+	/* before READY, where calls are watched; fd: what tells of them
+	   (seccomp_unotify(2)). Kept by nobody else */
+	AB_MSG_NOTICES = 21,
 	/* control, host -> holder: ab_msg_request */
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
 	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher, unless it is
@@ -88,6 +91,8 @@ enum ab_box_message {
 	AB_MSG_LINK_TOLD = 107,
 	/* PID 1 -> holder: as LISTENERS */
 	AB_MSG_LINK_LISTENERS = 108,
+	/* PID 1 -> holder: as NOTICES */
+	AB_MSG_LINK_NOTICES = 109,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked
@@ -123,6 +128,7 @@ enum ab_box_message {
 #define AB_WALL_LOOPBACK 0x2000u
 #define AB_WALL_CGROUP 0x4000u
 #define AB_WALL_IDMAP 0x8000u
+#define AB_WALL_NOTICES 0x10000u
 
 typedef struct ab_msg_ready {
 	uint32_t walls;
@@ -158,7 +164,14 @@ enum ab_event_kind {
 	AB_EVENT_DENIED = 9,
 	AB_EVENT_CLOSED = 10,
 	AB_EVENT_FAILED = 11,
-	AB_EVENT_GATEWAY = 12	  /* of the gateway itself */
+	AB_EVENT_GATEWAY = 12,	  /* of the gateway itself */
+	/* of the shield; EXEC and VERIFIED are only recorded */
+	AB_EVENT_EXEC = 13,
+	AB_EVENT_TRIPWIRE = 14,
+	AB_EVENT_ASK = 15,
+	AB_EVENT_MISMATCH = 16,
+	AB_EVENT_VERIFIED = 17,
+	AB_EVENT_SHIELD = 18 /* of the shield itself */
 };
 
 typedef struct ab_msg_event {

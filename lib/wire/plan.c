@@ -58,6 +58,7 @@ static void put_identity(ab_writer *w, const ab_plan *p)
 	ab_put_u32(w, p->map_by_holder);
 	ab_put_u32(w, p->drop_groups);
 	ab_put_u32(w, p->host_sockets);
+	ab_put_u32(w, p->watched_calls);
 }
 
 static void put_walls(ab_writer *w, const ab_plan *p)
@@ -198,12 +199,14 @@ static void get_identity(ab_reader *r, ab_plan *p)
 	p->map_by_holder = ab_get_u32(r);
 	p->drop_groups = ab_get_u32(r);
 	p->host_sockets = ab_get_u32(r);
+	p->watched_calls = ab_get_u32(r);
 	if (r->bad)
 		return;
 	if (!box_id_is_good(p->box_id) || strlen(p->hostname) > 64 ||
 	    p->tier < AB_TIER_FULL || p->tier > AB_TIER_BARE ||
 	    (p->namespaces & ~AB_NS_ALL) || p->map_by_holder > 1 ||
 	    p->drop_groups > 1 || p->host_sockets > 1 ||
+	    (p->watched_calls & ~AB_WATCH_ALL) ||
 	    p->uid_inside == UINT32_MAX ||
 	    p->gid_inside == UINT32_MAX || p->uid_outside == UINT32_MAX ||
 	    p->gid_outside == UINT32_MAX)
@@ -214,6 +217,9 @@ static void get_identity(ab_reader *r, ab_plan *p)
 		    (AB_NS_MOUNT | AB_NS_PID))
 		r->bad = true;
 	if (p->tier >= AB_TIER_LANDLOCK && p->namespaces)
+		r->bad = true;
+	/* who listens is the owner of the user namespace */
+	if (p->watched_calls && !(p->namespaces & AB_NS_USER))
 		r->bad = true;
 }
 
@@ -420,6 +426,7 @@ ab_plan ab_plan_head(const ab_plan *p)
 		.map_by_holder = p->map_by_holder,
 		.drop_groups = p->drop_groups,
 		.host_sockets = p->host_sockets,
+		.watched_calls = p->watched_calls,
 		.cgroups = p->cgroups,
 		.cgroup_count = p->cgroup_count,
 		.oom_score_adj = p->oom_score_adj,
@@ -441,6 +448,7 @@ bool ab_plan_continues(const ab_plan *whole, const ab_plan *head)
 	    whole->map_by_holder != head->map_by_holder ||
 	    whole->drop_groups != head->drop_groups ||
 	    whole->host_sockets != head->host_sockets ||
+	    whole->watched_calls != head->watched_calls ||
 	    whole->oom_score_adj != head->oom_score_adj ||
 	    whole->cgroup_count != head->cgroup_count)
 		return false;

@@ -131,6 +131,10 @@ typedef struct ab_plan_watch {
 	const char *pattern; /* workspace-relative glob, as in the policy */
 } ab_plan_watch;
 
+#define AB_WATCH_EXEC 1u    /* execve(2), execveat(2) */
+#define AB_WATCH_CONNECT 2u /* connect(2) */
+#define AB_WATCH_ALL 3u
+
 typedef struct ab_plan {
 	const char *build_id;
 	const char *box_id; /* 32 hex digits */
@@ -150,6 +154,10 @@ typedef struct ab_plan {
 	   sockets of every kind, each of which carries the network it was
 	   made in. 0: connected UNIX streams only. */
 	uint32_t host_sockets;
+
+	/* Calls of the box that a shield is asked about, AB_WATCH_*: a filter
+	   of its own, whose listener goes to the host. In a head, too. */
+	uint32_t watched_calls;
 
 	/* 1: the way to a gateway is made, with listeners on these ports */
 	uint32_t gateway;

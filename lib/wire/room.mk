@@ -31,3 +31,6 @@ libagentbox_la_SOURCES += \
 HELPER_FILES = lib/wire/helper.c lib/wire/helper.h
 # What those that are no part of a box raise their own walls with.
 CONFINE_FILES = lib/wire/confine.c lib/wire/confine.h
+
+libagentbox_la_SOURCES += \
+	lib/wire/shield.c lib/wire/shield.h

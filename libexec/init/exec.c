@@ -143,16 +143,18 @@ static const char *search_path(const ab_msg_spawn *s)
 	return DEFAULT_PATH;
 }
 
-static int try_exec(const ab_msg_spawn *s, const char *path)
+/* The host has judged this one: the key says so (notice.c). */
+static int try_exec(const init_command *c, const char *path)
 {
-	execve(path, (char *const *)(uintptr_t)s->argv,
-	       (char *const *)(uintptr_t)s->envp);
+	syscall(SYS_execve, path, c->spawn->argv, c->spawn->envp, 0l,
+		c->box->exec_key);
 	return errno;
 }
 
 /* The first of PATH that can be run; EACCES is remembered, as execvp does. */
-static int exec_in_path(const ab_msg_spawn *s)
+static int exec_in_path(const init_command *c)
 {
+	const ab_msg_spawn *s = c->spawn;
 	const char *dir = search_path(s);
 	char path[AB_MAX_PATH + AB_MAX_NAME + 2];
 	int result = ENOENT;
@@ -164,7 +166,7 @@ static int exec_in_path(const ab_msg_spawn *s)
 		if (n < AB_MAX_PATH && strlen(s->argv[0]) <= AB_MAX_NAME) {
 			snprintf(path, sizeof(path), "%.*s%s%s", (int)n, dir,
 				 n ? "/" : "", s->argv[0]);
-			r = try_exec(s, path);
+			r = try_exec(c, path);
 		}
 		if (r == EACCES)
 			result = EACCES;
@@ -194,6 +196,6 @@ _Noreturn void init_exec(init_command *c)
 	set_limits(c);
 	set_mark(c);
 	fail(c, "exec",
-	     strchr(s->argv[0], '/') ? try_exec(s, s->argv[0])
-				     : exec_in_path(s));
+	     strchr(s->argv[0], '/') ? try_exec(c, s->argv[0])
+				     : exec_in_path(c));
 }

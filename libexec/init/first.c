@@ -357,6 +357,7 @@ static int tell_host(const init_box *box, const ab_msg_ready *m)
 static bool has_to_pass_holder(const init_box *box)
 {
 	return !box->began_with_head || box->plan.gateway ||
+	       box->plan.watched_calls ||
 	       init_needs_settling(&box->plan);
 }
 

@@ -233,24 +233,27 @@ static void take_namespaces(holder *h, uint32_t kind, const int *fds,
 		close(fds[i]);
 }
 
-/* To the host; a box whose gateway cannot listen is none. */
-static void pass_listeners(holder *h, ab_reader *r, const int *fds,
-			   size_t count)
+/* To the host; a box whose gateway or shield cannot listen is none. */
+static void pass_listeners(holder *h, uint32_t kind, ab_reader *r,
+			   const int *fds, size_t count)
 {
+	bool is_gate = kind == AB_MSG_LINK_LISTENERS;
 	uint8_t memory[AB_MESSAGE_HEADER + 8];
 	ab_writer w;
 	int failed;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_LISTENERS);
+	ab_put_u32(&w, is_gate ? AB_MSG_LISTENERS : AB_MSG_NOTICES);
 	ab_put_u32(&w, (uint32_t)count);
-	ab_put_u32(&w, ab_get_u32(r));
+	if (is_gate)
+		ab_put_u32(&w, ab_get_u32(r));
 	failed = ab_message_send(h->box->control_fd, w.data, w.len, fds, count,
 				 0);
 	for (size_t i = 0; i < count; i++)
 		close(fds[i]);
 	if (failed) {
-		init_fail(h->box, -failed, "", "gateway listeners");
+		init_fail(h->box, -failed, "",
+			  is_gate ? "gateway listeners" : "shield");
 		init_end_box(h, &h->box->failure);
 	}
 }
@@ -279,8 +282,9 @@ static void on_link(holder *h)
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
-	if (kind == AB_MSG_LINK_LISTENERS && !h->is_ready) {
-		pass_listeners(h, &r, fds, count);
+	if ((kind == AB_MSG_LINK_LISTENERS || kind == AB_MSG_LINK_NOTICES) &&
+	    !h->is_ready) {
+		pass_listeners(h, kind, &r, fds, count);
 		return;
 	}
 	if (count) {

@@ -88,6 +88,7 @@ typedef struct init_box {
 	uint32_t launcher_pid;
 
 	/* inside */
+	uint64_t exec_key; /* notice.c */
 	int ruleset_fd;
 	int proc_fd; /* PID 1's view of all processes of the box; -1 */
 	int register_fd, register_launcher_fd;
@@ -189,6 +190,14 @@ int init_bind_self(int root_fd, const char *path, uint32_t flags);
 int init_bind_nothing(int root_fd, const char *path);
 /* Put a detached tree there. */
 int init_bind_tree(int root_fd, const char *path, int tree_fd);
+
+/* notice.c */
+/*
+ * A filter that asks a shield about the plan's watched calls, for the caller
+ * and all that descends from it; what tells of them goes to the holder. Who
+ * passes exec_key as the fifth argument of execve(2) is not asked about.
+ */
+int init_raise_notices(init_box *box);
 
 /* net.c */
 /* A new network namespace for the caller, with loopback up: 0 or errno. */

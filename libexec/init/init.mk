@@ -21,6 +21,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/bare.c \
 	libexec/init/names.c \
 	libexec/init/net.c \
+	libexec/init/notice.c \
 	libexec/init/pid1.c libexec/init/pid1.h \
 	libexec/init/pointers.c \
 	libexec/init/protect.c \

@@ -784,6 +784,7 @@ static int become_pid_one(pid_one *one)
 	init_open_oom_counter(one);
 	init_set_oom_score(box);
 	if (init_enter_namespaces(box) || init_bound_privileges(box) ||
+	    init_raise_notices(box) ||
 	    open_register(box) || init_begin_root(box) ||
 	    init_start_first(box) || prepare(one) || init_await_plan(box) ||
 	    init_lend_namespaces(box))

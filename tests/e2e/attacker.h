@@ -16,6 +16,7 @@ struct attack {
 	long (*run)(char **argv);
 };
 
+extern const struct attack attacks_exec[];
 extern const struct attack attacks_files[];
 extern const struct attack attacks_kernel[];
 extern const struct attack attacks_process[];

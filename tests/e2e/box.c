@@ -73,6 +73,13 @@ agentbox_policy *box_policy(const char *document)
 	return policy;
 }
 
+static agentbox_audit *box_audit;
+
+void box_set_audit(agentbox_audit *audit)
+{
+	box_audit = audit;
+}
+
 agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 			  char **message)
 {
@@ -83,7 +90,9 @@ agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 
 	REQUIRE(agentbox_sandbox_options_new(&options, &err) == 0 &&
 		agentbox_sandbox_options_set_timeout(
-			options, 1000 * ab_test_patience(10), &err) == 0,
+			options, 1000 * ab_test_patience(10), &err) == 0 &&
+		agentbox_sandbox_options_set_audit(options, box_audit,
+						   &err) == 0,
 		"%s", agentbox_error_get_message(err));
 	e2e_doing("agentbox_sandbox_new");
 	*code = agentbox_sandbox_new(box_context(), policy, options, &s, &err);

@@ -123,6 +123,8 @@ char *box_document(const char *builtin, const char *mounts, const char *keys);
 agentbox_policy *box_policy(const char *document);
 /* Skips the case where none of the namespaces of `full` can be had. */
 void box_needs_namespaces(void);
+/* The audit of the boxes that are raised from now on; borrowed, or NULL. */
+void box_set_audit(agentbox_audit *audit);
 /* Raise it, or the case ends; skips when the machine cannot by `full`. */
 agentbox_sandbox *box_raise(const char *mounts, const char *keys);
 agentbox_sandbox *box_raise_document(const char *document);

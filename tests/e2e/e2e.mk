@@ -31,6 +31,7 @@ E2E_STATIC_LINK = $(CC) $(E2E_STATIC_CFLAGS) $(CFLAGS) -static \
 	$(LDFLAGS) -o $@
 check_PROGRAMS += tests/e2e/attacker tests/e2e/without
 tests_e2e_attacker_SOURCES = \
+	tests/e2e/attack_exec.c \
 	tests/e2e/attack_files.c \
 	tests/e2e/attack_kernel.c \
 	tests/e2e/attack_load.c \
@@ -179,3 +180,10 @@ tests_e2e_gateway_control_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_gateway_control_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_gateway_control_LDADD = $(E2E_BOX_LIBS)
 endif
+
+check_PROGRAMS += tests/e2e/shield
+E2E_TESTS += tests/e2e/shield
+tests_e2e_shield_SOURCES = tests/e2e/shield.c
+tests_e2e_shield_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_shield_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_shield_LDADD = $(E2E_BOX_LIBS)

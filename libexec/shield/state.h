@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of agentbox-shield. One thread, one loop; every list is bounded,
+ * and what cannot be judged, told or answered is refused unless the mode is
+ * "audit". Nothing it decides about an exec is a wall: the file's name and
+ * the arguments lie in the caller's memory, who may change them after they
+ * were read (seccomp_unotify(2), "Caveats"). Spec: DESIGN.md sections 2, 12.
+ */
+#ifndef AB_SHIELD_STATE_H
+#define AB_SHIELD_STATE_H
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "guard/exec.h"
+#include "parts.h"
+#include "wire/shield.h"
+
+
+/* What is read of one exec, and how many of its arguments. */
+#define AB_EXEC_MAX_BYTES (256u << 10)
+#define AB_EXEC_MAX_ARGS 4096u
+
+/* Answers that wait for their record to be handed over. */
+#define AB_WAITING_MAX 256
+/* How long a host may leave records unread before what waits is refused. */
+#define AB_WAITING_MS 5000
+/* Execs that wait for the host's word. */
+#define AB_ASKS_MAX 64
+
+/* What the kernel is told: to go on, or this error instead. */
+typedef struct ab_sh_waiting {
+	uint64_t notice;
+	uint32_t answer;
+	size_t len;
+	uint8_t *record; /* owned */
+	uint64_t ask;	 /* with ASKED */
+} ab_sh_waiting;
+
+typedef struct ab_sh_ask {
+	uint64_t id, notice, deadline;
+} ab_sh_ask;
+
+typedef struct ab_sh {
+	int host_pidfd, notify_fd, proc_fd;
+	uint32_t mode; /* enum ab_policy_shield */
+	bool is_audited;
+	uint64_t ask_ns;
+	ab_exec_judge judge;
+	ab_sh_grants grants;
+	ab_sh_calls calls;
+
+	uint64_t lost; /* records without an audit that found no room */
+	ab_sh_waiting waiting[AB_WAITING_MAX]; /* a ring */
+	size_t waiting_first, waiting_count;
+	uint64_t stuck_at; /* when the first of them is refused */
+	bool is_unheard;   /* that was so; until a record finds room again */
+	ab_sh_ask asks[AB_ASKS_MAX];
+	size_t ask_count;
+	uint64_t ask_last;
+
+	/* of the exec at hand */
+	char bytes[AB_EXEC_MAX_BYTES];
+	size_t used;
+	const char *args[AB_EXEC_MAX_ARGS + 1];
+	size_t lens[AB_EXEC_MAX_ARGS + 1];
+	char command[AB_SHIELD_MAX_COMMAND];
+} ab_sh;
+
+/* confine.c: everything that is not needed given up; 0 or -errno. */
+int ab_sh_confine(uint32_t uid, uint32_t gid, const char **stage);
+
+/* target.c: of a process that waits for an answer to this notice */
+typedef struct ab_target {
+	ab_sh *sh;
+	pid_t pid;
+	uint64_t notice;
+} ab_target;
+
+/* Still the same, and still waiting? */
+bool ab_target_is_valid(const ab_target *t);
+/*
+ * The file's name and argv at these addresses, into sh->bytes, args and lens;
+ * AB_SHIELD_CUT in *flags where there is more. 0 or -errno.
+ */
+int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
+			ab_exec *out, uint32_t *flags);
+/* A link of /proc/PID ("cwd", "exe", "fd/3"): its length, 0: none. */
+size_t ab_target_link(const ab_target *t, const char *name, char *out,
+		      size_t size);
+
+/* exec.c: what is to be executed, judged; strings stay in *sh. */
+void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
+			ab_shield_record *out, ab_exec_finding *finding);
+
+/* notice.c */
+/* One notice, if there is one. False: there will be none any more. */
+bool ab_sh_take_notice(ab_sh *sh);
+/* Tell, then answer; false: it could not be told and is refused. notice 0:
+   there is nothing to answer. */
+bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice);
+/* The host reads again. */
+void ab_sh_flush(ab_sh *sh);
+void ab_sh_answer(ab_sh *sh, uint64_t notice, bool let);
+/* Until when to wait, boot-time ns, 0: for ever; and what is over by now. */
+uint64_t ab_sh_next_end(const ab_sh *sh);
+void ab_sh_expire(ab_sh *sh, uint64_t now);
+
+/* asks.c */
+/* False: there are too many. */
+bool ab_sh_may_ask(const ab_sh *sh);
+void ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice);
+/* -ENOENT: it is over. */
+int ab_sh_answer_ask(ab_sh *sh, uint64_t id, bool let);
+void ab_sh_expire_asks(ab_sh *sh, uint64_t now);
+uint64_t ab_sh_next_ask(const ab_sh *sh);
+
+/* control.c: one message of the host; it ends with the host. */
+void ab_sh_serve_control(ab_sh *sh);
+
+#endif

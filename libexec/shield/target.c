@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading from a process that waits in a call. A number may be another's by
+ * the time it is used, so after each read the kernel is asked whether the
+ * notice is still open: then it was that process all the time, for it cannot
+ * end or be reused while it waits (seccomp_unotify(2)). What its other threads
+ * write meanwhile is theirs: nothing read here is what the kernel will see.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "state.h"
+
+#define PAGE 4096u
+/* Pointers of argv that are read at once, and bytes of each at first. */
+#define BATCH 64u
+#define FIRST 128u
+
+bool ab_target_is_valid(const ab_target *t)
+{
+	uint64_t id = t->notice;
+
+	return ioctl(t->sh->notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* Not past the end of a page, which may be the last one there is. */
+static size_t to_page_end(uint64_t address, size_t n)
+{
+	size_t left = PAGE - (size_t)(address % PAGE);
+
+	return n < left ? n : left;
+}
+
+static ssize_t read_memory(const ab_target *t, uint64_t address, void *out,
+			   size_t n)
+{
+	struct iovec local = { .iov_base = out, .iov_len = n };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)address,
+				.iov_len = n };
+	ssize_t got = process_vm_readv(t->pid, &local, 1, &remote, 1, 0);
+
+	return got < 0 ? -errno : got;
+}
+
+/* A string into the room that is left; *cut when it is longer than that. */
+static int read_string(const ab_target *t, uint64_t address, const char **out,
+		       size_t *len, bool *cut)
+{
+	ab_sh *sh = t->sh;
+	char *start = sh->bytes + sh->used, *at = start;
+
+	for (;;) {
+		size_t room = sizeof(sh->bytes) - sh->used;
+		ssize_t got;
+		char *end;
+
+		*cut = room == 0;
+		if (*cut)
+			break;
+		got = read_memory(t, address, at, to_page_end(address, room));
+		if (got <= 0)
+			return got ? (int)got : -EFAULT;
+		end = memchr(at, '\0', (size_t)got);
+		sh->used += end ? (size_t)(end - at) + 1 : (size_t)got;
+		at = end ? end : at + got;
+		address += (uint64_t)got;
+		if (end)
+			break;
+	}
+	*out = start;
+	*len = (size_t)(at - start);
+	return 0;
+}
+
+/* The beginnings of some strings in one call; those that are whole count. */
+typedef struct beginnings {
+	char bytes[BATCH + 1][FIRST];
+	size_t len[BATCH + 1]; /* SIZE_MAX: not whole */
+} beginnings;
+
+static void read_beginnings(const ab_target *t, const uint64_t *at, size_t n,
+			    beginnings *b)
+{
+	struct iovec local[BATCH + 1], remote[BATCH + 1];
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t size = to_page_end(at[i], FIRST);
+
+		local[i] = (struct iovec){ b->bytes[i], size };
+		remote[i] = (struct iovec){ (void *)(uintptr_t)at[i], size };
+		b->len[i] = SIZE_MAX;
+	}
+	got = process_vm_readv(t->pid, local, n, remote, n, 0);
+	for (size_t i = 0; i < n && got > 0; i++) {
+		size_t size = local[i].iov_len;
+		const char *end;
+
+		size = size < (size_t)got ? size : (size_t)got;
+		end = memchr(b->bytes[i], '\0', size);
+		if (end)
+			b->len[i] = (size_t)(end - b->bytes[i]);
+		got -= (ssize_t)size;
+	}
+}
+
+static int take_string(const ab_target *t, const beginnings *b, size_t i,
+		       uint64_t address, const char **out, size_t *len,
+		       bool *cut)
+{
+	ab_sh *sh = t->sh;
+	size_t n = b->len[i];
+
+	if (n == SIZE_MAX || sizeof(sh->bytes) - sh->used < n + 1)
+		return read_string(t, address, out, len, cut);
+	*out = memcpy(sh->bytes + sh->used, b->bytes[i], n + 1);
+	*len = n;
+	sh->used += n + 1;
+	return 0;
+}
+
+/* Up to BATCH of argv; *last when its end is among them. -errno. */
+static int read_pointers(const ab_target *t, uint64_t address,
+			 uint64_t out[BATCH], size_t *n, bool *last)
+{
+	size_t bytes = to_page_end(address, BATCH * sizeof(*out));
+	ssize_t got;
+
+	/* a pointer may lie across two pages */
+	if (bytes < sizeof(*out))
+		bytes = sizeof(*out);
+	got = read_memory(t, address, out, bytes);
+	if (got < (ssize_t)sizeof(*out))
+		return got < 0 ? (int)got : -EFAULT;
+	*n = (size_t)got / sizeof(*out);
+	*last = false;
+	for (size_t i = 0; i < *n && !*last; i++) {
+		if (out[i] == 0) {
+			*n = i;
+			*last = true;
+		}
+	}
+	return 0;
+}
+
+/* A batch of argv, after the file's name when that was not read yet. */
+static int read_batch(const ab_target *t, uint64_t path, const uint64_t *at,
+		      size_t n, ab_exec *out, bool *cut)
+{
+	uint64_t all[BATCH + 1] = { path };
+	size_t first = path != 0;
+	beginnings b;
+	int r = 0;
+
+	memcpy(all + first, at, n * sizeof(*at));
+	if (n + first)
+		read_beginnings(t, all, n + first, &b);
+	if (first)
+		r = take_string(t, &b, 0, path, &out->path, &out->path_len,
+				cut);
+	for (size_t i = 0; i < n && !r && !*cut; i++) {
+		if (out->count == AB_EXEC_MAX_ARGS) {
+			*cut = true;
+			break;
+		}
+		r = take_string(t, &b, first + i, at[i],
+				&t->sh->args[out->count],
+				&t->sh->lens[out->count], cut);
+		out->count += !r;
+	}
+	return r;
+}
+
+static int read_all(const ab_target *t, uint64_t path, uint64_t argv,
+		    ab_exec *out, bool *cut)
+{
+	uint64_t at[BATCH];
+	bool last = argv == 0; /* execve(2): the same as an empty one */
+	size_t n = 0;
+	int r;
+
+	do {
+		r = argv ? read_pointers(t, argv, at, &n, &last) : 0;
+		if (!r)
+			r = read_batch(t, path, at, n, out, cut);
+		path = 0;
+		argv += n * sizeof(*at);
+	} while (!r && !last && !*cut);
+	return r;
+}
+
+int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
+			ab_exec *out, uint32_t *flags)
+{
+	ab_sh *sh = t->sh;
+	bool cut = false;
+	int r;
+
+	sh->used = 0;
+	*out = (ab_exec){ .path = "", .args = sh->args, .lens = sh->lens };
+	if (path == 0)
+		return -EFAULT;
+	r = read_all(t, path, argv, out, &cut);
+	if (!r && !ab_target_is_valid(t))
+		r = -ESRCH;
+	if (cut)
+		*flags |= AB_SHIELD_CUT;
+	return r;
+}
+
+size_t ab_target_link(const ab_target *t, const char *name, char *out,
+		      size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%d/%s", (int)t->pid, name);
+	n = readlinkat(t->sh->proc_fd, path, out, size - 1);
+	if (n <= 0 || (size_t)n >= size - 1 || !ab_target_is_valid(t))
+		n = 0;
+	out[n] = '\0';
+	return (size_t)n;
+}

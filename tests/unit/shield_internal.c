@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The pure parts of the shield: its messages, its copy of the grants, the
+ * calls under way, and what the checks say of an exec.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+#include "abtest.h"
+#include "base/attr.h"
+#include "guard/exec.h"
+#include "parts.h"
+#include "wire/message.h"
+#include "wire/shield.h"
+
+static const ab_shield_record sample = {
+	.kind = AB_SHIELD_EXEC, .answer = AB_SHIELD_ASKED, .verdict = 2,
+	.flags = AB_SHIELD_CUT, .id = 7, .pid = 12, .object = "/bin/x",
+	.command = "x y", .rule = "r", .reason = "why", .call = "c",
+	.lost = 3,
+};
+
+static size_t put(const ab_shield_record *m, uint8_t *memory, size_t size)
+{
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, size);
+	ab_shield_record_put(&w, m);
+	ck_assert(!w.bad);
+	return w.len;
+}
+
+static int get(const uint8_t *p, size_t n, ab_shield_record *out)
+{
+	ab_reader r;
+
+	ab_reader_init(&r, p, n);
+	(void)ab_get_u64(&r);
+	return ab_shield_record_get(&r, out);
+}
+
+START_TEST(records_come_back_and_nothing_else_does)
+{
+	uint8_t memory[512];
+	size_t n = put(&sample, memory, sizeof(memory));
+	ab_shield_record back, odd;
+
+	ck_assert_int_eq(get(memory, n, &back), 0);
+	ck_assert_uint_eq(back.id, 7);
+	ck_assert_str_eq(back.command, "x y");
+	ck_assert_uint_eq(back.lost, 3);
+	for (size_t i = 8; i < n; i++)
+		ck_assert_int_eq(get(memory, i, &back), -EPROTO);
+	odd = sample;
+	odd.kind = AB_SHIELD_KINDS + 1;
+	ck_assert_int_eq(get(memory, put(&odd, memory, sizeof(memory)), &back),
+			 -EPROTO);
+	odd = sample;
+	odd.id = 0;
+	ck_assert_int_eq(get(memory, put(&odd, memory, sizeof(memory)), &back),
+			 -EPROTO);
+	odd = sample;
+	odd.flags = AB_SHIELD_FLAGS + 1;
+	ck_assert_int_eq(get(memory, put(&odd, memory, sizeof(memory)), &back),
+			 -EPROTO);
+}
+END_TEST
+
+START_TEST(plans_of_another_build_and_odd_ones_are_refused)
+{
+	const ab_shield_plan plan = { .build_id = "b", .box_id = "0", .mode = 2,
+				      .ask_ms = 1, .workspace = "/w",
+				      .home = "", .policy = "{}" };
+	ab_shield_plan back, odd = plan;
+	uint8_t memory[256];
+	ab_reader r;
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ck_assert_int_eq(ab_shield_plan_put(&w, &plan), 0);
+	ab_reader_init(&r, memory, w.len);
+	ck_assert_int_eq(ab_shield_plan_get(&r, "b", &back), 0);
+	ck_assert_str_eq(back.policy, "{}");
+	ab_reader_init(&r, memory, w.len);
+	ck_assert_int_eq(ab_shield_plan_get(&r, "c", &back), -ESTALE);
+	ab_reader_init(&r, memory, w.len - 1);
+	ck_assert_int_eq(ab_shield_plan_get(&r, "b", &back), -EPROTO);
+	/* a shield that is off is none */
+	odd.mode = 3;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ck_assert_int_eq(ab_shield_plan_put(&w, &odd), 0);
+	ab_reader_init(&r, memory, w.len);
+	ck_assert_int_eq(ab_shield_plan_get(&r, "b", &back), -EPROTO);
+}
+END_TEST
+
+static int take(ab_sh_grants *g, uint32_t count, const char *const *names)
+{
+	uint8_t memory[1024];
+	ab_reader r;
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, count);
+	for (size_t i = 0; names[i]; i++)
+		ab_put_str(&w, names[i]);
+	ab_reader_init(&r, memory, w.len);
+	return ab_sh_grants_take(g, &r);
+}
+
+START_TEST(only_what_is_granted_may_be_read)
+{
+	static ab_sh_grants g = { .own = "me" };
+	const char *const two[] = { "b1", "peer", "b2", "other", NULL };
+	const char *const none[] = { NULL };
+
+	ck_assert_ptr_null(ab_sh_grants_refuse(&g, "database", "me", "drop"));
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "files", "b1", "read"));
+	ck_assert_int_eq(take(&g, 2, two), 0);
+	ck_assert_ptr_null(ab_sh_grants_refuse(&g, "files", "b1", "read"));
+	ck_assert_ptr_null(ab_sh_grants_refuse(&g, "files", "other", "read"));
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "files", "B1", "read"));
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "files", "b1", "Read"));
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "DATABASE", "b1",
+						  "read"));
+	ck_assert_int_eq(ab_sh_grants_scope(&g, "billing"), 0);
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "billing", "b1",
+						  "read"));
+	/* one word for what is not granted and what is not there */
+	ck_assert_ptr_eq(ab_sh_grants_refuse(&g, "files", "b3", "read"),
+			 ab_sh_grants_refuse(&g, "files", "x", "read"));
+	/* a list that says one thing and brings another leaves nothing */
+	ck_assert_int_eq(take(&g, 1, two), -EPROTO);
+	ck_assert_ptr_nonnull(ab_sh_grants_refuse(&g, "files", "b1", "read"));
+	ck_assert_int_eq(take(&g, 3, two), -EPROTO);
+	ck_assert_uint_eq(g.count, 0);
+	ck_assert_int_eq(take(&g, 0, none), 0);
+	for (size_t i = 0; i < g.tool_count; i++)
+		free(g.tools[i]);
+}
+END_TEST
+
+START_TEST(calls_cover_what_happens_while_they_last)
+{
+	static ab_sh_calls c;
+	char id[8];
+
+	ck_assert(ab_sh_calls_cover(&c));
+	ck_assert_int_eq(ab_sh_calls_begin(&c, ""), -EINVAL);
+	ck_assert(ab_sh_calls_cover(&c));
+	ck_assert_int_eq(ab_sh_calls_begin(&c, "a"), 0);
+	ck_assert_int_eq(ab_sh_calls_begin(&c, "a"), -EEXIST);
+	ck_assert_str_eq(ab_sh_calls_one(&c), "a");
+	ck_assert_int_eq(ab_sh_calls_begin(&c, "b"), 0);
+	ck_assert_str_eq(ab_sh_calls_one(&c), "");
+	ck_assert_int_eq(ab_sh_calls_end(&c, "a"), 0);
+	ck_assert_str_eq(ab_sh_calls_one(&c), "b");
+	ck_assert_int_eq(ab_sh_calls_end(&c, "a"), -ENOENT);
+	ck_assert_int_eq(ab_sh_calls_end(&c, "b"), 0);
+	ck_assert(!ab_sh_calls_cover(&c));
+	for (int i = 0; i < AB_SHIELD_MAX_CALLS; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		ck_assert_int_eq(ab_sh_calls_begin(&c, id), 0);
+	}
+	ck_assert_int_eq(ab_sh_calls_begin(&c, "x"), -E2BIG);
+}
+END_TEST
+
+/* --- what the checks say of an exec --------------------------------------- */
+
+static uint32_t judge(const char *path, bool by_git, const char *const *words)
+{
+	agentbox_context *context = NULL;
+	agentbox_policy *policy = NULL;
+	ab_exec_finding f = { .verdict = AGENTBOX_VERDICT_NONE };
+	const char *args[8] = { NULL };
+	size_t lens[8] = { 0 };
+	ab_exec_judge j;
+	ab_exec e = { .path = path, .path_len = strlen(path), .args = args,
+		      .lens = lens, .by_git = by_git, .cwd = "/workspace",
+		      .cwd_len = 10 };
+
+	for (; words[e.count]; e.count++) {
+		args[e.count] = words[e.count];
+		lens[e.count] = strlen(words[e.count]);
+	}
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+	ck_assert_int_eq(agentbox_policy_builtin(context, "workspace", &policy,
+						 NULL), 0);
+	ck_assert_int_eq(ab_exec_judge_init(&j, policy, "/workspace",
+					    "/home/agent", NULL), 0);
+	ab_exec_check(&j, &e, &f);
+	ab_exec_judge_end(&j);
+	agentbox_policy_unref(policy);
+	agentbox_context_unref(context);
+	return f.verdict;
+}
+
+#define JUDGE(path, by_git, ...) \
+	judge(path, by_git, (const char *const[]){ __VA_ARGS__, NULL })
+
+START_TEST(both_names_of_a_program_are_judged)
+{
+	const char *const none[] = { NULL };
+
+	ck_assert_uint_eq(JUDGE("/usr/bin/git", false, "git", "status"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_eq(JUDGE("/usr/bin/git", false, "git", "push"),
+			  AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(JUDGE("/usr/bin/git", false, "true", "push"),
+			  AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(JUDGE("/bin/busybox", false, "git", "push"),
+			  AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(JUDGE("/bin/sh", false, "-sh", "-c", "git push"),
+			  AGENTBOX_VERDICT_DENY);
+	ck_assert_uint_eq(JUDGE("/usr/lib/git-core/git", false, "git", "add"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_eq(judge("/usr/bin/true", false, none),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_eq(judge("/usr/sbin/reboot", false, none),
+			  JUDGE("/usr/sbin/reboot", false, "reboot"));
+}
+END_TEST
+
+START_TEST(what_git_tidies_of_itself_is_its_own)
+{
+	ck_assert_uint_eq(JUDGE("/usr/lib/git-core/git", true, "git",
+				"maintenance", "run", "--auto", "--quiet"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_eq(JUDGE("/usr/lib/git-core/git", true, "git", "gc",
+				"--auto"), AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_ne(JUDGE("/usr/bin/git", false, "git", "maintenance",
+				"run", "--auto"), AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_ne(JUDGE("/usr/lib/git-core/git", true, "git", "gc"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_ne(JUDGE("/usr/lib/git-core/git", true, "git", "push",
+				"--auto"), AGENTBOX_VERDICT_ALLOW);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("shield");
+	TCase *c = tcase_create("shield");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(c, 60 * ab_test_slowness());
+	tcase_add_checked_fixture(c, ab_leak_setup, ab_leak_teardown);
+	tcase_add_test(c, records_come_back_and_nothing_else_does);
+	tcase_add_test(c, plans_of_another_build_and_odd_ones_are_refused);
+	tcase_add_test(c, only_what_is_granted_may_be_read);
+	tcase_add_test(c, calls_cover_what_happens_while_they_last);
+	tcase_add_test(c, both_names_of_a_program_are_judged);
+	tcase_add_test(c, what_git_tidies_of_itself_is_its_own);
+	suite_add_tcase(s, c);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
