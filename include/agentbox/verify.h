@@ -46,8 +46,10 @@ AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
  * limits), which makes and removes an empty file in directories that the agent
  * may write to; files and sockets to look for are made in the state directory
  * and removed; a TCP port of the host's loopback, an abstract socket and a
- * System V segment are there for as long as it lasts. Nothing of the box is
- * changed.
+ * System V segment are there for as long as it lasts, and a second box, with
+ * nothing in it, whose processes and key the first must not reach. Where the
+ * box has a gateway it refuses some connections, which it records. Nothing of
+ * the box is changed.
  *
  * 0 means that there is a report, not that it is a good one. Errors:
  * AGENTBOX_EINVAL, AGENTBOX_EFORKED, AGENTBOX_ECLOSED, AGENTBOX_EHELPER when

@@ -58,7 +58,7 @@ int ab_bait_set(ab_bait *bait, const char *name, char *value)
 	return 0;
 }
 
-static void set_why(ab_bait *bait, const char *name, const char *why)
+void ab_bait_set_why(ab_bait *bait, const char *name, const char *why)
 {
 	ab_bait_value *v = slot(bait, name);
 
@@ -112,7 +112,7 @@ static int lay_files(ab_bait *bait, const char *state)
 	if (bait->unix_fd < 0 ||
 	    bind(bait->unix_fd, (struct sockaddr *)&a, sizeof(a)) ||
 	    listen(bait->unix_fd, 4)) {
-		set_why(bait, "socket", "no socket can be made there");
+		ab_bait_set_why(bait, "socket", "no socket can be made there");
 		return 0;
 	}
 	return ab_bait_set(bait, "socket",
@@ -134,7 +134,7 @@ static int lay_abstract(ab_bait *bait)
 	    bind(bait->abstract_fd, (struct sockaddr *)&a,
 		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
 	    listen(bait->abstract_fd, 4)) {
-		set_why(bait, "abstract", "no abstract socket can be made");
+		ab_bait_set_why(bait, "abstract", "no abstract socket can be made");
 		return 0;
 	}
 	return ab_bait_set(bait, "abstract", ab_strdup(a.sun_path + 1));
@@ -152,7 +152,7 @@ static int lay_port(ab_bait *bait)
 	    bind(bait->tcp_fd, (struct sockaddr *)&a, sizeof(a)) ||
 	    listen(bait->tcp_fd, 4) ||
 	    getsockname(bait->tcp_fd, (struct sockaddr *)&a, &n)) {
-		set_why(bait, "port", "no port of the loopback can be opened");
+		ab_bait_set_why(bait, "port", "no port of the loopback can be opened");
 		return 0;
 	}
 	return ab_bait_set(bait, "port",
@@ -169,13 +169,13 @@ static int lay_segment(ab_bait *bait)
 	bait->shm_id = (int)syscall(SYS_shmget, key, 4096,
 				    IPC_CREAT | IPC_EXCL | 0666);
 	if (bait->shm_id < 0) {
-		set_why(bait, "segment", "no System V segment can be made");
+		ab_bait_set_why(bait, "segment", "no System V segment can be made");
 		return 0;
 	}
 	return ab_bait_set(bait, "segment", ab_asprintf("%u", key));
 }
 
-static int name_process(ab_bait *bait, const char *name, const char *started,
+int ab_bait_set_process(ab_bait *bait, const char *name, const char *started,
 			pid_t pid)
 {
 	int r = ab_bait_set(bait, name, ab_asprintf("%d", (int)pid));
@@ -261,9 +261,9 @@ static int lay(ab_verify_run *run, const char *state)
 	if (r == 0)
 		r = lay_segment(bait);
 	if (r == 0)
-		r = name_process(bait, "owner", "owner-started", getpid());
+		r = ab_bait_set_process(bait, "owner", "owner-started", getpid());
 	if (r == 0)
-		r = name_process(bait, "holder", "holder-started",
+		r = ab_bait_set_process(bait, "holder", "holder-started",
 				 run->walls.holder);
 	if (r == 0)
 		r = name_variables(run);

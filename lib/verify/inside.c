@@ -477,6 +477,17 @@ static void ask_mounts(questions *q, const ab_verify_run *run)
 	}
 }
 
+static bool allows_any(const ab_verify_run *run)
+{
+	const ab_policy_list *allow = &run->policy->network.allow;
+
+	for (size_t i = 0; i < allow->count; i++) {
+		if (allow->items[i][0] == '*')
+			return true;
+	}
+	return false;
+}
+
 /* Why a row is not asked at all; NULL: it is. */
 static const char *why_not_asked(const ab_verify_run *run, uint32_t needs,
 				 uint32_t *verdict)
@@ -485,6 +496,15 @@ static const char *why_not_asked(const ab_verify_run *run, uint32_t needs,
 	if ((needs & AB_WALL_NETNS) &&
 	    run->policy->network.mode == AB_NET_HOST)
 		return "/network/mode is host";
+	if ((needs & AB_NEEDS_GATEWAY) &&
+	    run->policy->network.mode != AB_NET_GATEWAY)
+		return "/network/mode is not gateway";
+	if ((needs & AB_NEEDS_LIST) && allows_any(run))
+		return "/network/allow is *";
+	/* a box with no process of its own to look at tries nothing either */
+	if ((needs & AB_NEEDS_OWN_NET) && !run->has_own_net &&
+	    (run->walls.expected & AB_WALL_NETNS))
+		return "it would leave the machine: see namespace.net";
 	*verdict = AB_VERDICT_WEAKER;
 	/* it would walk through the host's files, not the box's */
 	if ((needs & ~run->walls.expected) & AB_WALL_ROOTFS)
@@ -498,7 +518,7 @@ static void ask_table(questions *q, const ab_verify_run *run)
 		const ab_verify_probe *p = &ab_verify_probes[i];
 		question item = { .id = p->id, .wall = p->wall,
 				  .tries = p->tries, .refused = p->refused,
-				  .needs = p->needs };
+				  .needs = p->needs & ~AB_NEEDS_OTHER };
 
 		item.why = why_not_asked(run, p->needs, &item.skip);
 		if (!item.why) {

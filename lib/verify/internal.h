@@ -57,7 +57,7 @@ struct agentbox_verify {
 };
 
 /* What the probes can name, `%NAME` in the table. */
-#define AB_MAX_BAIT 24
+#define AB_MAX_BAIT 32
 typedef struct ab_bait_value {
 	const char *name;
 	char *value; /* owned; NULL: there is none here, see `why` */
@@ -90,6 +90,7 @@ typedef struct ab_verify_run {
 	uint64_t deadline;
 
 	/* the program in the box */
+	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
 	agentbox_process *process;
 	int to_fd, from_fd; /* its standard streams; -1 */
 	char *why_not;	    /* it could not be run; owned */
@@ -98,6 +99,7 @@ typedef struct ab_verify_run {
 	size_t proc_count;
 	const char *procs_why; /* NULL: they are known */
 	pid_t prober;	       /* in the host's numbers, 0: unknown */
+	bool has_own_net;      /* seen from outside */
 } ab_verify_run;
 
 /* report.c */
@@ -125,9 +127,20 @@ const char *ab_bait_get(const ab_bait *bait, const char *name,
 			const char **why);
 /* Takes `value`; 0 or -ENOMEM. */
 int ab_bait_set(ab_bait *bait, const char *name, char *value);
+int ab_bait_set_process(ab_bait *bait, const char *name, const char *started,
+			pid_t pid);
+/* Why there is none of that name; static. */
+void ab_bait_set_why(ab_bait *bait, const char *name, const char *why);
 /* Was something caught? Called after the probes. */
 void ab_bait_look(ab_verify_run *run);
 void ab_bait_end(ab_bait *bait);
+
+/* other.c */
+/*
+ * A second box of the same owner, with nothing in it, whose processes and key
+ * the first must not reach. What cannot be raised is a finding: 0 or ENOMEM.
+ */
+int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err);
 
 /* proc.c */
 /* The text of /proc/PID/NAME; owned, NULL: *sys_errno. */
@@ -164,6 +177,11 @@ const char *ab_verify_wall_of(const json_t *step);
  * rests on; where the box was raised without all of them, what succeeds is
  * weaker and not missing.
  */
+#define AB_NEEDS_GATEWAY 0x80000000u /* network.mode is gateway */
+#define AB_NEEDS_LIST 0x40000000u    /* and network.allow is not "*" */
+/* not tried where it would leave the machine: no network of the box's own */
+#define AB_NEEDS_OWN_NET 0x20000000u
+#define AB_NEEDS_OTHER (AB_NEEDS_GATEWAY | AB_NEEDS_LIST | AB_NEEDS_OWN_NET)
 typedef struct ab_verify_probe {
 	const char *id, *wall, *tries, *op, *refused;
 	uint32_t needs;

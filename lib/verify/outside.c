@@ -82,6 +82,8 @@ static void look_at_namespaces(ab_verify_run *run)
 		else
 			told(run, n->probe, n->wall, tried, AB_VERDICT_PASS,
 			     "its own", n->wall);
+		run->has_own_net |= n->bit == AB_WALL_NETNS && theirs &&
+				    ours && theirs != ours;
 	}
 }
 

@@ -7,6 +7,9 @@
 #include "config.h"
 
 #include "verify/internal.h"
+#include "wire/gateway.h"
+
+_Static_assert(AB_GATEWAY_PROXY_PORT == 3128, "GATEWAY below");
 
 #define PIDNS AB_WALL_PIDNS
 #define NETNS AB_WALL_NETNS
@@ -14,6 +17,14 @@
 #define ROOTFS AB_WALL_ROOTFS
 #define PROC AB_WALL_PROC
 #define LANDLOCK AB_WALL_LANDLOCK
+
+/* RFC 2606: nobody owns it. */
+#define NAME "agentbox-verify.example"
+#define GATEWAY AB_GATEWAY_IPV4_TEXT " 3128"
+#define NO_WAY \
+	"ENETUNREACH=netns EADDRNOTAVAIL=netns EHOSTUNREACH=netns " \
+	"EACCES=landlock EPERM=gateway ECONNREFUSED=gateway " \
+	"ECONNRESET=gateway EAFNOSUPPORT=kernel"
 
 #define HIDDEN "ENOENT=rootfs ENOTDIR=rootfs EACCES=landlock"
 
@@ -80,6 +91,47 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "EACCES=init EPERM=init ENOENT=proc", 0 },
 	{ "process.memory-launcher", "init", "read the launcher's memory",
 	  "memory %launcher", "EACCES=init EPERM=init ENOENT=proc", 0 },
+
+	/* another box */
+	{ "other.process", "pidns", "find another box's process in /proc",
+	  "see %other %other-started", "ENOENT=proc ESRCH=proc EACCES=proc",
+	  PIDNS },
+	{ "other.signal", "pidns", "signal another box's process",
+	  "signal %other %other-started", "ESRCH=pidns EPERM=landlock",
+	  PIDNS },
+	{ "other.key", "gateway", "use another box's key",
+	  "proxy " GATEWAY " " NAME ":443 %other-key", "EACCES=gateway",
+	  AB_NEEDS_GATEWAY },
+
+	/* the network */
+	{ "network.interfaces", "netns",
+	  "find an interface of the host", "interfaces lo eth0",
+	  "ENODEV=netns", NETNS },
+	{ "network.metadata", "network", "reach a metadata service",
+	  "egress 169.254.169.254 80", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.metadata-ipv6", "network",
+	  "reach a metadata service over IPv6", "egress fd00:ec2::254 80",
+	  NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	/* RFC 5737, RFC 3849: nobody is there, wherever this is tried */
+	{ "network.address", "network", "reach an address past all names",
+	  "egress 192.0.2.1 443", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.address-http", "network", "the same in the clear",
+	  "egress 192.0.2.1 80", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.address-ipv6", "network", "the same over IPv6",
+	  "egress 2001:db8::1 443", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.private", "network", "reach a private network",
+	  "egress 10.255.255.1 443", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.mail", "network", "reach a port that no policy lists",
+	  "egress 192.0.2.1 25", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
+	{ "network.dns", "network", "ask a name server past the gateway",
+	  "dns 192.0.2.53 " NAME, NO_WAY " ENOENT=gateway",
+	  NETNS | AB_NEEDS_LIST | AB_NEEDS_OWN_NET },
+	{ "network.name", "gateway", "reach a name that no policy lists",
+	  "proxy " GATEWAY " " NAME ":443 %key", "EPERM=gateway",
+	  AB_NEEDS_GATEWAY | AB_NEEDS_LIST },
+	{ "network.no-key", "gateway", "use the gateway without a key",
+	  "proxy " GATEWAY " " NAME ":443", "EACCES=gateway",
+	  AB_NEEDS_GATEWAY },
 
 	/* what a command is given: the last is the program itself, inside.c */
 	{ "descriptors", "descriptors",

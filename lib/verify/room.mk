@@ -9,6 +9,7 @@ libagentbox_la_SOURCES += \
 	lib/verify/internal.h \
 	lib/verify/mounts.c \
 	lib/verify/options.c \
+	lib/verify/other.c \
 	lib/verify/outside.c \
 	lib/verify/probes.c \
 	lib/verify/proc.c \

@@ -24,6 +24,7 @@ static void end(ab_verify_run *run)
 	ab_cleanup_fd(&run->from_fd);
 	/* ends what is left of the program */
 	agentbox_process_free(run->process);
+	agentbox_sandbox_free(run->other);
 	ab_bait_end(&run->bait);
 	json_decref(run->plan);
 	free(run->procs);
@@ -98,6 +99,8 @@ static int32_t walk(ab_verify_run *run, agentbox_error **err)
 {
 	int32_t rc = ab_bait_lay(run, err);
 
+	if (rc == 0)
+		rc = ab_other_raise(run, err);
 	if (rc == 0)
 		rc = ab_verify_start(run, err);
 	if (rc)

@@ -110,6 +110,29 @@ static void what_cannot_be_tried_is_unknown(void)
 	}
 }
 
+/* One way out, and the probes find no other. */
+static void a_box_with_a_gateway_is_green(void)
+{
+	static const char *const probes[] = {
+		"network.metadata", "network.address", "network.dns",
+		"network.name", "network.no-key", "other.key",
+	};
+	agentbox_verify *report;
+
+	box_needs_namespaces();
+	if (!agentbox_has_feature("gateway")) {
+		e2e_note("built without a gateway");
+		return;
+	}
+	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
+			"\"allow\":[\"allowed.example:443\"]}");
+	expect_green();
+	report = verify_box();
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++)
+		CHECK(!strcmp(verify_verdict(report, probes[i]), "pass"),
+		      "%s: %s", probes[i], verify_verdict(report, probes[i]));
+}
+
 /* A socket in the workspace is granted with it, and told. */
 static void a_socket_in_the_workspace_is_told(void)
 {
@@ -145,6 +168,7 @@ static const struct e2e_case cases[] = {
 	CASE(what_the_policy_opens_is_named),
 	CASE(a_bare_box_is_never_good),
 	CASE(what_cannot_be_tried_is_unknown),
+	CASE(a_box_with_a_gateway_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
