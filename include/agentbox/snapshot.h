@@ -146,7 +146,9 @@ AGENTBOX_API int32_t agentbox_snapshot_options_set_audit(
  * Errors here: AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
  * of the kernel. The job's own come with agentbox_snapshot_wait():
  * AGENTBOX_ELIMIT over a limit, AGENTBOX_ETIMEOUT at the deadline,
- * AGENTBOX_ESYS, AGENTBOX_EACCES; nothing was published then.
+ * AGENTBOX_EDENIED for a source that is itself a repository (unless a commit
+ * of it is asked for), AGENTBOX_ESYS, AGENTBOX_EACCES; nothing was published
+ * then.
  */
 AGENTBOX_API int32_t agentbox_snapshot_copy(
 	agentbox_context *context, int32_t source_fd, const char *source_name,

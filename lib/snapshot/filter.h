@@ -176,7 +176,8 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 /*
  * Judge a directory by what is in it, before anything of it is copied; its
  * name was kept (or is a passage) and entries->mark is what was said then.
- * Not for the root of the tree. *out has the mark for the names below.
+ * Of the root of the tree ("", 0) only what is tier X counts: it was chosen.
+ * *out has the mark for the names below.
  */
 void ab_filter_listing(const ab_filter *filter, const char *path, size_t n,
 		       const ab_filter_names *entries, ab_filter_verdict *out);

@@ -379,7 +379,7 @@ static void judge(walking *g, entry *e, const block *b, uint32_t mark,
  */
 static void take_inode(const walking *g, const level *l, entry *e, bool *ask)
 {
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (!*ask || e->kind != ENTRY_FILE)
 		return;
@@ -503,6 +503,27 @@ static int judge_listing(walking *g, uint32_t index, uint32_t *mark)
 	return 1;
 }
 
+/*
+ * The root is what the host chose, whatever it looks like, but for a
+ * repository: what it holds is history and configuration, under names that no
+ * rule knows.
+ */
+static int judge_root(walking *g, uint32_t index)
+{
+	const entry *e = &g->w->tree->entries[index];
+	const block b = { g->w->tree, e->first, e->count };
+	const ab_filter_names names = { block_has, block_at, &b, 0 };
+	ab_filter_verdict v;
+
+	ab_filter_listing(g->w->filter, "", 0, &names, &v);
+	return v.reason == AB_KEPT || v.tier != 'X'
+		       ? 0
+		       : fail(g, AGENTBOX_EDENIED, 0,
+			      "the source is itself a repository, history and "
+			      "configuration; of git's, \"head\" copies the "
+			      "files of the last commit");
+}
+
 /* The tree's own patterns, which may only leave out more. */
 static int read_ignore(walking *g, int root_fd)
 {
@@ -547,7 +568,8 @@ static int enter(walking *g, uint32_t index, uint32_t mark)
 	if (fd < 0)
 		return fail(g, AGENTBOX_ESYS, -fd, "cannot open the source");
 	if ((g->depth == 0 && g->w->filter && read_ignore(g, fd)) ||
-	    list(g, fd, index)) {
+	    list(g, fd, index) ||
+	    (g->depth == 0 && g->w->filter && judge_root(g, index))) {
 		close(fd);
 		return -1;
 	}

@@ -508,6 +508,14 @@ def a_finding_is_admitted_in_an_archive_too():
 
 
 @test
+def an_archive_that_is_a_repository_is_refused():
+    room()
+    done = unpack(tar_of("HEAD", "config", "objects/info/packs",
+                         "refs/heads/main"), wanted=5)
+    says(done, "itself a repository")
+
+
+@test
 def names_that_lead_out_are_refused_with_the_archive():
     room()
     for name in ("/abs", "../x", "a/../../x", "a/../b", "..", "a//b",

@@ -224,6 +224,34 @@ def verify_tells_what_was_changed():
     expect(b"main.c" in status(tool("snapshot", "verify", DST), 6).out)
 
 
+@test
+def a_source_that_is_a_repository_is_refused():
+    tree()
+    write(SRC + "/bare/HEAD", "ref: refs/heads/main\n")
+    write(SRC + "/bare/config", "[remote \"origin\"]\n\turl = https://u:"
+          "hunter2hunter2X9@git.corp.example/x\n")
+    write(SRC + "/bare/objects/info/packs", "\n")
+    os.makedirs(SRC + "/bare/refs/heads")
+    bare = SRC + "/bare"
+    for args in (("copy", bare, DST), ("explain", bare), ("tar", bare),
+                 ("copy", "--profile", "required", bare, DST),
+                 ("copy", "--content", "off", bare, DST)):
+        done = status(tool("snapshot", *args), 5)
+        says(done, "itself a repository")
+        expect(b"hunter2" not in done.out, done)
+    expect(not os.path.exists(DST), "it wrote")
+    # beside other things it is left out, and no reason to refuse them
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    expect(files(DST) == {"main.c", "lib/a.c", ".agentbox/manifest"},
+           files(DST))
+    # what was copied stays as it was when its source becomes one
+    os.rename(bare + "/objects", SRC + "/objects")
+    os.rename(bare + "/HEAD", SRC + "/HEAD")
+    os.rename(bare + "/refs", SRC + "/refs")
+    says(status(tool("snapshot", "refresh", DST), 5), "itself a repository")
+    says(status(tool("snapshot", "verify", DST), 0), "2 files")
+
+
 def small_files(size):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
