@@ -6,6 +6,7 @@
 LIBC_ONLY_FILES = \
 	lib/base/alloc.c lib/base/alloc.h \
 	lib/base/arena.h \
+	lib/base/key.h \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/clock.c lib/base/clock.h \
 	lib/base/fd.c lib/base/fd.h \
@@ -14,6 +15,7 @@ LIBC_ONLY_FILES = \
 libagentbox_la_SOURCES += \
 	lib/base/alloc.c lib/base/alloc.h \
 	lib/base/arena.h \
+	lib/base/key.h \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/bytes.c lib/base/bytes.h \
 	lib/base/canonical.c lib/base/canonical.h \

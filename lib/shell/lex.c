@@ -497,8 +497,7 @@ static bool is_assignment_like(const struct parser *p, struct word *w,
 	return false;
 }
 
-/* The end of the quotes at `at` when nothing but text is in them, else 0. */
-static uint32_t plain_quotes(const struct parser *p, uint32_t at)
+uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at)
 {
 	const unsigned char *s = p->s, quote = s[at++];
 
@@ -512,42 +511,90 @@ static uint32_t plain_quotes(const struct parser *p, uint32_t at)
 	return s[at] == quote ? at : 0;
 }
 
+/* $name, $1, $? or ${name} at `at`: the next one's frame is not needed. */
+static bool is_simple_param(const struct parser *p, uint32_t at)
+{
+	const unsigned char *s = p->s;
+	unsigned char next = s[at + 1];
+
+	if (next == '{') {
+		uint32_t end = ab_lex_name_end(p, at + 2);
+
+		return end > at + 2 && s[end] == '}';
+	}
+	return next && (ab_shell_name[next] || strchr("@*#?-$!", next));
+}
+
+/* "..." at `at` of text and simple parameters: its end, or 0. */
+static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
+			      bool *has_param)
+{
+	const unsigned char *s = p->s;
+	uint32_t from = ++at;
+
+	/* "" is a word too */
+	ab_lex_part(p, f, PART_TEXT, at, at, PART_QUOTED);
+	f->flags = FRAME_QUOTED;
+	for (;; from = at = p->pos, *has_param = true) {
+		while (!double_stop[s[at]])
+			at++;
+		ab_lex_text(p, f, from, at);
+		if (s[at] != '$' || !is_simple_param(p, at))
+			break;
+		ab_lex_dollar(p, f, at);
+	}
+	f->flags = 0;
+	return s[at] == '"' ? at : 0;
+}
+
 /*
- * A word of plain and quoted text alone, quotes at `at` being the first:
- * all of its parts without a frame. False: it is more, and nothing was done.
+ * A word of plain text, quoted text and simple parameters; what stands at
+ * `at` is the first that is not plain. All of its parts without a frame on
+ * the stack. False: it is more, and nothing was done.
  */
-static bool quoted_word(struct parser *p, struct word *w, uint32_t at,
+static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 			uint32_t soft)
 {
 	const unsigned char *s = p->s;
 	void *mark = p->arena->low;
-	struct frame f = { .ptail = &w->parts, .word = w };
-	uint32_t from = w->begin;
+	struct frame f = { .root = &f, .ptail = &w->parts, .word = w };
+	uint32_t from = w->begin, quotes = 0;
+	bool is_more = false; /* than one pair of quotes */
 
 	for (;;) {
 		unsigned char t = ab_shell_class[s[at]];
-		uint32_t end;
+		uint32_t end = 0;
 
 		if (t < CLS_HARD) {
 			soft |= t;
 			at++;
 			continue;
 		}
-		if (from < at)
-			ab_lex_part(p, &f, PART_TEXT, from, at, 0);
-		if (t == CLS_END)
+		is_more |= from < at;
+		ab_lex_text(p, &f, from, at);
+		if (t == CLS_END || at == p->len)
 			break;
-		end = t == CLS_SINGLE || t == CLS_DOUBLE ? plain_quotes(p, at)
-							 : 0;
+		if (t == CLS_SINGLE && (end = ab_lex_plain_quotes(p, at))) {
+			ab_lex_part(p, &f, PART_TEXT, at + 1, end, PART_QUOTED);
+			quotes++;
+		} else if (t == CLS_DOUBLE) {
+			end = double_quotes(p, &f, at, &is_more);
+			quotes++;
+		} else if (t == CLS_DOLLAR && is_simple_param(p, at)) {
+			ab_lex_dollar(p, &f, at);
+			is_more = true;
+			end = p->pos - 1;
+		}
 		if (!end) {
 			ab_arena_release(p->arena, mark);
 			w->parts = NULL;
+			p->pos = w->begin;
 			return false;
 		}
-		ab_lex_part(p, &f, PART_TEXT, at + 1, end, PART_QUOTED);
 		from = at = end + 1;
 	}
-	w->flags = soft | WORD_QUOTED;
+	w->flags = soft | (quotes ? WORD_QUOTED : 0) |
+		   (quotes == 1 && !is_more ? WORD_LITERAL : 0);
 	w->end = p->pos = at;
 	return true;
 }
@@ -585,11 +632,11 @@ void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 			return;
 		}
 	}
-	if ((t == CLS_SINGLE || t == CLS_DOUBLE) && !p->source &&
-	    !(flags & FRAME_REGEX) &&
+	if ((t == CLS_SINGLE || t == CLS_DOUBLE || t == CLS_DOLLAR) &&
+	    !p->source && !(flags & FRAME_REGEX) &&
 	    (!(flags & FRAME_ASSIGN_OK) ||
 	     !(soft & (WORD_EQUALS | WORD_GLOB))) &&
-	    quoted_word(p, w, at, soft))
+	    simple_word(p, w, at, soft))
 		return;
 	w->flags = 0;
 	w->assign = 0;

@@ -16,43 +16,6 @@
 #include "base/alloc.h"
 #include "base/attr.h"
 
-/* Sorted by the first byte. */
-static const struct {
-	char text[9];
-	uint8_t len, reserved;
-} reserved_words[] = {
-	{ "", 0, R_NONE },
-	{ "!", 1, R_BANG },
-	{ "[[", 2, R_COND },
-	{ "]]", 2, R_STRAY },
-	{ "case", 4, R_CASE },
-	{ "coproc", 6, R_COPROC },
-	{ "do", 2, R_DO },
-	{ "done", 4, R_DONE },
-	{ "elif", 4, R_ELIF },
-	{ "else", 4, R_ELSE },
-	{ "esac", 4, R_ESAC },
-	{ "fi", 2, R_FI },
-	{ "for", 3, R_FOR },
-	{ "function", 8, R_FUNCTION },
-	{ "if", 2, R_IF },
-	{ "in", 2, R_STRAY },
-	{ "select", 6, R_SELECT },
-	{ "then", 4, R_THEN },
-	{ "time", 4, R_TIME },
-	{ "until", 5, R_UNTIL },
-	{ "while", 5, R_WHILE },
-	{ "{", 1, R_OPEN },
-	{ "}", 1, R_CLOSE },
-};
-
-/* Where in the table the words with this first byte begin; 0: none does. */
-static const uint8_t reserved_first[256] = {
-	['!'] = 1,  ['['] = 2,	[']'] = 3,  ['c'] = 4,	['d'] = 6,
-	['e'] = 8,  ['f'] = 11, ['i'] = 14, ['s'] = 16, ['t'] = 17,
-	['u'] = 19, ['w'] = 20, ['{'] = 21, ['}'] = 22,
-};
-
 struct frame *ab_parser_enter(struct parser *p, enum state state)
 {
 	struct frame *below = p->top, *f = below ? below->above : NULL;
@@ -141,27 +104,13 @@ static void leave_substitution(struct parser *p, const struct frame *f)
 	}
 }
 
-static enum reserved reserved_text(const unsigned char *s, uint32_t len)
-{
-	size_t i = reserved_first[s[0]];
-
-	if (!i || len > 8)
-		return R_NONE;
-	for (; i < AB_ARRAY_LEN(reserved_words) &&
-	       reserved_words[i].text[0] == (char)s[0];
-	     i++)
-		if (reserved_words[i].len == len &&
-		    reserved_words[i].text[len - 1] == (char)s[len - 1] &&
-		    memcmp(reserved_words[i].text, s, len) == 0)
-			return (enum reserved)reserved_words[i].reserved;
-	return R_NONE;
-}
-
 enum reserved ab_parse_reserved(const struct parser *p, const struct word *w)
 {
+	enum ab_builtin builtin;
+
 	if (w->parts)
 		return R_NONE;
-	return reserved_text(p->s + w->begin, w->end - w->begin);
+	return ab_parse_name(p->s + w->begin, w->end - w->begin, &builtin);
 }
 
 void ab_parse_newline(struct parser *p)
@@ -182,56 +131,12 @@ void ab_parse_skip_newlines(struct parser *p)
 	}
 }
 
-struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
-			   enum cmd_kind kind, uint32_t begin)
-{
-	struct cmd *cmd = ab_parser_alloc(p, sizeof(*cmd));
-
-	memset(cmd, 0, sizeof(*cmd));
-	cmd->kind = (uint8_t)kind;
-	cmd->begin = cmd->end = begin;
-	cmd->flags = (uint8_t)f->prefix;
-	*f->tail = cmd;
-	f->tail = &cmd->next;
-	f->cur = cmd;
-	f->wtail = &cmd->words;
-	f->rtail = &cmd->redirs;
-	if (!f->pipe)
-		f->pipe = cmd;
-	f->pipe->pipe_count++;
-	if (!f->andor)
-		f->andor = cmd;
-	f->flags = 0;
-	f->prefix = 0;
-	f->word = NULL;
-	return cmd;
-}
-
-void ab_parse_finish(struct frame *f, enum cmd_op op)
-{
-	f->cur->op = (uint8_t)op;
-	f->cur = NULL;
-	f->state = S_COMMAND;
-	if (op == CMD_OP_PIPE || op == CMD_OP_PIPE_BOTH) {
-		f->flags = FRAME_NEEDS;
-		return;
-	}
-	f->pipe = NULL;
-	if (op == CMD_OP_AND || op == CMD_OP_OR) {
-		f->flags = FRAME_NEEDS;
-		return;
-	}
-	if (op == CMD_OP_AMP)
-		f->andor->flags |= CMD_BACKGROUND;
-	f->andor = NULL;
-	f->flags = 0;
-}
-
 /* The reserved word at pos, which may hold line continuations. Does not
  * move; *end is behind it. */
 enum reserved ab_parse_peek(const struct parser *p, uint32_t *end)
 {
 	unsigned char text[9] = { 0 };
+	enum ab_builtin builtin;
 	uint32_t len = 0, at = ab_lex_skip_joins(p, p->pos);
 
 	while (len < 9 && ab_shell_class[p->s[at]] < CLS_HARD) {
@@ -244,7 +149,7 @@ enum reserved ab_parse_peek(const struct parser *p, uint32_t *end)
 			 ab_shell_class[p->s[at]] != CLS_ANGLE &&
 			 at < p->len))
 		return R_NONE;
-	return reserved_text(text, len);
+	return ab_parse_name(text, len, &builtin);
 }
 
 /*
@@ -458,6 +363,11 @@ static void step_command(struct parser *p, struct frame *f)
 	enum reserved r;
 	uint32_t at;
 
+	if (!f->prefix && f->closer != CLOSE_ONE) {
+		ab_parse_plain(p, f);
+		if (f->state != S_COMMAND)
+			return;
+	}
 	ab_lex_blanks(p);
 	at = p->pos;
 	if (at >= p->len) {
@@ -563,6 +473,8 @@ static void unwind(struct parser *p)
 
 	for (f = p->top; f->below; f = f->below) {
 		end_list(f);
+		if (f->cur) /* a word of it may not have been noted */
+			f->cur->flags &= (uint8_t)~CMD_EXACT;
 		if (f->word && f->state >= S_WORD) {
 			f->word->end = p->pos;
 			if (!f->word->parts && f->root == f)
@@ -581,6 +493,7 @@ static void unwind(struct parser *p)
 	}
 	p->top = f;
 	if (f->cur) {
+		f->cur->flags &= (uint8_t)~CMD_EXACT;
 		f->cur->end = p->pos;
 		ab_parse_finish(f, CMD_OP_NEXT);
 	}

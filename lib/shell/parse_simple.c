@@ -11,6 +11,51 @@
 
 #include "base/attr.h"
 
+struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
+			   enum cmd_kind kind, uint32_t begin)
+{
+	struct cmd *cmd = ab_parser_alloc(p, sizeof(*cmd));
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->kind = (uint8_t)kind;
+	cmd->begin = cmd->end = begin;
+	cmd->flags = (uint8_t)(f->prefix | CMD_EXACT);
+	*f->tail = cmd;
+	f->tail = &cmd->next;
+	f->cur = cmd;
+	f->wtail = &cmd->words;
+	f->rtail = &cmd->redirs;
+	if (!f->pipe)
+		f->pipe = cmd;
+	f->pipe->pipe_count++;
+	if (!f->andor)
+		f->andor = cmd;
+	f->flags = 0;
+	f->prefix = 0;
+	f->word = NULL;
+	return cmd;
+}
+
+void ab_parse_finish(struct frame *f, enum cmd_op op)
+{
+	f->cur->op = (uint8_t)op;
+	f->cur = NULL;
+	f->state = S_COMMAND;
+	if (op == CMD_OP_PIPE || op == CMD_OP_PIPE_BOTH) {
+		f->flags = FRAME_NEEDS;
+		return;
+	}
+	f->pipe = NULL;
+	if (op == CMD_OP_AND || op == CMD_OP_OR) {
+		f->flags = FRAME_NEEDS;
+		return;
+	}
+	if (op == CMD_OP_AMP)
+		f->andor->flags |= CMD_BACKGROUND;
+	f->andor = NULL;
+	f->flags = 0;
+}
+
 /* The operator of a redirection at pos: its length, 0 when there is none. */
 static uint32_t redir_operator(const struct parser *p, struct redir *r)
 {
@@ -35,7 +80,10 @@ static uint32_t redir_operator(const struct parser *p, struct redir *r)
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
 		if (table[i].text[0] == (char)s[0] &&
-		    memcmp(table[i].text, s, table[i].len) == 0) {
+		    (table[i].len == 1 ||
+		     (table[i].text[1] == (char)s[1] &&
+		      (table[i].len == 2 ||
+		       table[i].text[2] == (char)s[2])))) {
 			r->kind = table[i].kind;
 			r->is_stripped = s[1] == '<' && s[2] == '-';
 			return table[i].len;
@@ -120,6 +168,9 @@ static void note_word(const struct parser *p, struct frame *f,
 		      const struct word *w)
 {
 	f->word = NULL;
+	f->cur->word_count++;
+	if (!ab_tree_is_exact(w))
+		f->cur->flags &= (uint8_t)~CMD_EXACT;
 	if (w->assign || (f->cur->flags & CMD_HAS_CALL))
 		return;
 	f->cur->flags |= CMD_HAS_CALL;
@@ -263,40 +314,166 @@ static bool coproc_name(struct parser *p, struct frame *f)
 	return true;
 }
 
-/* Arguments that are plain bytes up to what ends them: most of them are. Stops
- * in front of anything else. */
-static void plain_args(struct parser *p, struct frame *f)
+/* The operator at `at` behind a simple command, when it is as it seems: 0 is
+ * returned for what the slow steps must look at, else how long it is. */
+static uint32_t plain_operator(const struct parser *p, uint32_t at,
+			       enum cmd_op *op)
+{
+	const unsigned char *s = p->s + at;
+
+	*op = CMD_OP_NEXT;
+	if (s[0] == '\n')
+		return 1;
+	if (s[1] == '\\') /* it may be joined to the next line */
+		return 0;
+	switch (s[0]) {
+	case ';':
+		return s[1] != ';' && s[1] != '&';
+	case '&':
+		*op = s[1] == '&' ? CMD_OP_AND : CMD_OP_AMP;
+		return s[1] == '>' ? 0 : *op == CMD_OP_AND ? 2 : 1;
+	case '|':
+		*op = s[1] == '|' ? CMD_OP_OR : CMD_OP_PIPE;
+		return s[1] == '&' ? 0 : *op == CMD_OP_OR ? 2 : 1;
+	default:
+		return 0;
+	}
+}
+
+static inline struct word *add_word(struct parser *p, struct frame *f,
+				    uint32_t begin, uint32_t end,
+				    uint32_t flags)
+{
+	struct word *w = ab_parser_alloc(p, sizeof(*w));
+
+	w->next = NULL;
+	w->parts = NULL;
+	w->begin = begin;
+	w->end = end;
+	w->assign = 0;
+	w->flags = flags;
+	*f->wtail = w;
+	f->wtail = &w->next;
+	return w;
+}
+
+/* '...' or "..." of text alone at `at`, and nothing else in the word: its
+ * end; 0: it is more. */
+static uint32_t literal_arg(struct parser *p, struct frame *f, uint32_t at)
+{
+	uint32_t end = p->source ? 0 : ab_lex_plain_quotes(p, at);
+	struct frame parts;
+	struct word *w;
+
+	if (!end || ab_shell_class[p->s[end + 1]] != CLS_END)
+		return 0;
+	w = add_word(p, f, at, end + 1, WORD_QUOTED | WORD_LITERAL);
+	parts.ptail = &w->parts;
+	parts.word = w;
+	ab_lex_part(p, &parts, PART_TEXT, at + 1, end, PART_QUOTED);
+	return end + 1;
+}
+
+/* Words of the command f->cur from `at` on that are plain, or plain quotes:
+ * most are. p->pos is the end of the last one then; returns where the first
+ * byte stands that is no blank behind it. */
+static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 {
 	const unsigned char *s = p->s;
-	uint32_t at = p->pos;
+	uint32_t begin, all = 0, soft;
+	struct cmd *cmd = f->cur;
+	unsigned char t;
 
-	for (;;) {
-		uint32_t begin, soft = 0;
-		unsigned char t;
-		struct word *w;
-
+	for (;; p->pos = at, cmd->word_count++) {
 		while (s[at] == ' ')
 			at++;
-		p->pos = begin = at;
-		if (s[at] == '#')
-			return;
+		begin = at;
+		soft = 0;
 		while ((t = ab_shell_class[s[at]]) < CLS_HARD) {
 			soft |= t;
 			at++;
 		}
-		if (t != CLS_END || at == begin)
-			return;
-		w = ab_parser_alloc(p, sizeof(*w));
-		w->next = NULL;
-		w->parts = NULL;
-		w->begin = begin;
-		w->end = at;
-		w->assign = 0;
-		w->flags = soft;
-		*f->wtail = w;
-		f->wtail = &w->next;
-		f->cur->end = p->pos = at;
+		if (at == begin && (t == CLS_SINGLE || t == CLS_DOUBLE)) {
+			at = literal_arg(p, f, begin);
+			if (!at)
+				break;
+			continue;
+		}
+		if (at == begin || s[begin] == '#' ||
+		    (t != CLS_END && (t != CLS_NUL || at < p->len)))
+			break;
+		add_word(p, f, begin, at, soft);
+		all |= soft;
 	}
+	if (all & (WORD_PLAIN_SOFT & ~WORD_EQUALS))
+		cmd->flags &= (uint8_t)~CMD_EXACT;
+	cmd->end = p->pos;
+	return begin;
+}
+
+/* The name of a command at pos: where it ends; 0: it is no plain word, or a
+ * reserved one. */
+static uint32_t plain_name(const struct parser *p, enum ab_builtin *builtin)
+{
+	const unsigned char *s = p->s;
+	uint32_t begin = p->pos, at = begin;
+
+	while (!ab_shell_class[s[at]])
+		at++;
+	if (at == begin && s[at] == '[' && s[at + 1] == ' ')
+		at++; /* nothing that it could open */
+	if (at == begin ||
+	    (ab_shell_class[s[at]] != CLS_END && at != p->len) ||
+	    ab_parse_name(s + begin, at - begin, builtin) != R_NONE)
+		return 0;
+	return at;
+}
+
+/* One command from pos on: false when there is more to it, or it was the
+ * last one. */
+static bool plain_command(struct parser *p, struct frame *f)
+{
+	const unsigned char *s = p->s;
+	enum ab_builtin builtin;
+	uint32_t at = plain_name(p, &builtin), len;
+	struct cmd *cmd;
+	enum cmd_op op;
+
+	if (!at)
+		return false;
+	cmd = ab_parse_cmd(p, f, CMD_SIMPLE, p->pos);
+	add_word(p, f, p->pos, at, 0);
+	cmd->word_count = 1;
+	cmd->flags |= CMD_HAS_CALL;
+	cmd->builtin = (uint8_t)builtin;
+	f->op = takes_arrays(builtin);
+	f->state = S_ARGS;
+	cmd->end = p->pos = at;
+	if (f->op) /* its words may be assignments */
+		return false;
+	at = plain_words(p, f, at);
+	if (at == p->len || s[at] == ')') {
+		p->pos = at;
+		ab_parse_finish(f, CMD_OP_END);
+		return false;
+	}
+	len = plain_operator(p, at, &op);
+	if (!len)
+		return false;
+	if (s[at] == '\n')
+		cmd->end = at;
+	ab_parse_finish(f, op);
+	p->pos = at + len;
+	if (s[at] == '\n' && p->waiting)
+		ab_lex_here_documents(p);
+	return true;
+}
+
+void ab_parse_plain(struct parser *p, struct frame *f)
+{
+	do {
+		ab_parse_skip_newlines(p);
+	} while (plain_command(p, f) && !p->arena->is_full);
 }
 
 void ab_parse_step_args(struct parser *p, struct frame *f)
@@ -311,7 +488,7 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 		if ((f->cur->flags & (CMD_HAS_CALL | CMD_COPROC)) ==
 			    CMD_HAS_CALL &&
 		    !f->op)
-			plain_args(p, f);
+			(void)plain_words(p, f, p->pos);
 		ab_lex_blanks(p);
 		if (ab_shell_class[s[p->pos]] >= CLS_HARD && step_tail(p, f))
 			return;

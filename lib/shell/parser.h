@@ -236,6 +236,8 @@ static inline void ab_lex_blanks(struct parser *p)
 		ab_lex_blanks_more(p);
 }
 
+/* The end of the quotes at `at` when nothing but text is in them, else 0. */
+uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at);
 /* Reads a word at pos into w, to the end or pushes the frame that does. */
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
 /* A step of a frame of words. */
@@ -271,6 +273,11 @@ void ab_lex_param_tail(struct parser *p, struct frame *root,
 /* At a newline: reads the here-documents that wait. */
 void ab_lex_here_documents(struct parser *p);
 
+/* names.c */
+/* What a name is to the grammar, and to the run. */
+enum reserved ab_parse_name(const unsigned char *s, uint32_t len,
+			    enum ab_builtin *builtin);
+
 /* parse.c */
 /* Notes `message` for the token at begin..pos, and goes behind it. */
 void ab_parse_unexpected(struct parser *p, uint32_t begin,
@@ -305,6 +312,10 @@ void ab_parse_step_compound(struct parser *p, struct frame *f);
 bool ab_parse_is_word(const struct parser *p, const char *text, uint32_t len);
 
 /* parse_simple.c */
+/* From where a command may begin: simple commands of plain and plainly quoted
+ * words, with the operators between them. Stops in front of anything else;
+ * the steps go on from there. */
+void ab_parse_plain(struct parser *p, struct frame *f);
 void ab_parse_step_args(struct parser *p, struct frame *f);
 void ab_parse_step_after(struct parser *p, struct frame *f);
 /* A redirection whose operator is at pos; `number` is the word before it. */

@@ -324,11 +324,44 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 	f->at = cmd->next;
 }
 
+static bool can_go_on(const struct ab_shell_run *run)
+{
+	return !run->is_stopped && !run->arena->is_full &&
+	       run->result->status != AB_SHELL_LIMIT;
+}
+
+/* Nothing joins it to another command, and nothing is open around it. */
+static bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
+{
+	return cmd->op <= CMD_OP_NEXT && cmd->pipe_count <= 1 &&
+	       !(cmd->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) &&
+	       !f->op && !f->count && !f->is_branch && !f->is_background;
+}
+
+/* Lone commands, until one of them needs a frame of its own. */
+static void visit_lone(struct ab_shell_run *run, struct visit_frame *f)
+{
+	f->is_sure = false;
+	while (f->at && run->steps && run->top == f && is_lone(f, f->at) &&
+	       can_go_on(run)) {
+		const struct cmd *cmd = f->at;
+
+		run->steps--;
+		f->at = cmd->next;
+		ab_visit_command(run, f->tree, cmd, &f->place);
+	}
+}
+
 static void step_list(struct ab_shell_run *run, struct visit_frame *f)
 {
 	if (f->phase) {
 		after_command(run, f);
 		f->phase = 0;
+	}
+	if (run->steps && f->at && is_lone(f, f->at)) {
+		visit_lone(run, f);
+		if (f->at || run->top != f)
+			return;
 	}
 	if (!f->at) {
 		ab_visit_leave(run);
@@ -415,8 +448,7 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 		place.flags |= AB_SHELL_GUESS;
 	start(&run);
 	ab_visit_list(&run, tree, tree->list, &place);
-	while (run.top && !run.is_stopped && !arena->is_full &&
-	       result->status != AB_SHELL_LIMIT)
+	while (run.top && can_go_on(&run))
 		step(&run);
 	if (run.is_stopped && result->status != AB_SHELL_LIMIT)
 		result->status = AB_SHELL_STOPPED;

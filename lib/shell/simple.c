@@ -122,27 +122,41 @@ static bool declares(const struct ab_word *w)
 		AB_BUILTIN(TYPESET));
 }
 
-/* A word without anything to expand: most are. */
-static bool is_plain(const struct word *w)
+/* Without anything to expand: most words are. */
+static void put_exact(const struct ab_shell_tree *tree, const struct word *w,
+		      struct ab_word *out)
 {
-	return !w->parts && !w->assign &&
-	       !(w->flags & (WORD_PLAIN_SOFT & ~WORD_EQUALS));
-}
-
-static void add_plain(const struct ab_shell_tree *tree, const struct word *w,
-		      struct fields *argv)
-{
-	struct ab_word *out = &argv->words[argv->count++];
+	uint32_t begin = w->parts ? w->parts->begin : w->begin;
+	uint32_t end = w->parts ? w->parts->end : w->end;
 
 	/* field by field: a whole one would be put together elsewhere first */
-	out->text = (const char *)tree->text + w->begin;
-	out->len = w->end - w->begin;
+	out->text = (const char *)tree->text + begin;
+	out->len = end - begin;
 	out->hole_count = 0;
 	out->holes = NULL;
-	out->span = ab_tree_span(tree, w->begin, w->end);
+	out->span = ab_tree_span(tree, begin, end);
 	out->map = NULL;
 	out->map_count = 0;
-	out->is_quoted = false;
+	out->is_quoted = w->parts;
+}
+
+/* A command of nothing but exact words. */
+static void exact_command(struct ab_shell_run *run,
+			  const struct ab_shell_tree *tree,
+			  const struct cmd *cmd, struct ab_shell_command *c)
+{
+	struct ab_word *out =
+		ab_run_low(run, cmd->word_count * sizeof(*out));
+
+	if (!out)
+		return;
+	c->argv = out;
+	c->argc = cmd->word_count;
+	for (const struct word *w = cmd->words; w; w = w->next)
+		put_exact(tree, w, out++);
+	c->builtin = cmd->words && cmd->words->parts ?
+			     ab_shell_builtin(&c->argv[0]) :
+			     (enum ab_builtin)cmd->builtin;
 }
 
 /* argv and assignments of a simple command. */
@@ -174,8 +188,8 @@ static void expand_command(struct ab_shell_run *run,
 				      &assigns[c->assign_count++]);
 			continue;
 		}
-		if (is_plain(w) && argv.count < argv.room)
-			add_plain(tree, w, &argv);
+		if (ab_tree_is_exact(w) && argv.count < argv.room)
+			put_exact(tree, w, &argv.words[argv.count++]);
 		else
 			ab_expand_word(run, tree, w,
 				       w->assign && has_name &&
@@ -190,7 +204,7 @@ static void expand_command(struct ab_shell_run *run,
 	c->argv = argv.words;
 	c->argc = argv.count;
 	if (argv.count)
-		c->builtin = name && is_plain(name) ?
+		c->builtin = name && !name->parts && ab_tree_is_exact(name) ?
 				     (enum ab_builtin)cmd->builtin :
 				     ab_shell_builtin(&argv.words[0]);
 }
@@ -345,6 +359,23 @@ static void command_done(struct ab_shell_run *run,
 		visit_pushed(run, pushed, c);
 }
 
+static void tell_command(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 struct ab_shell_command *c)
+{
+	enum ab_shell_answer a = AB_SHELL_GO;
+
+	run->command = c;
+	if (run->visitor->command)
+		a = run->visitor->command(run->user, run, c);
+	ab_visit_answer(run, a);
+	if (!run->is_stopped &&
+	    (run->pushed || c->builtin || c->callee || c->place.out ||
+	     !c->argc))
+		command_done(run, tree, c, a == AB_SHELL_SKIP);
+	run->command = NULL;
+}
+
 void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd,
@@ -352,10 +383,9 @@ void ab_visit_simple(struct ab_shell_run *run,
 {
 	static const struct ab_shell_command nothing;
 	struct ab_shell_command c = nothing;
-	struct ab_shell_redir *redirs;
+	AB_UNINITIALIZED struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
 	AB_UNINITIALIZED struct ab_word output;
-	enum ab_shell_answer a = AB_SHELL_GO;
 	struct function *f;
 
 	if (run->aliases && cmd->words &&
@@ -363,7 +393,10 @@ void ab_visit_simple(struct ab_shell_run *run,
 		return;
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
-	expand_command(run, tree, cmd, &c);
+	if (ab_tree_is_plain(cmd))
+		exact_command(run, tree, cmd, &c);
+	else
+		expand_command(run, tree, cmd, &c);
 	c.redir_count = cmd->redirs ?
 				ab_visit_redirs(run, tree, cmd, &redirs) :
 				0;
@@ -378,13 +411,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 		find_output(run, &c, &output);
 	if (run->arena->is_full)
 		return;
-	run->command = &c;
-	if (run->visitor->command)
-		a = run->visitor->command(run->user, run, &c);
-	ab_visit_answer(run, a);
-	if (!run->is_stopped)
-		command_done(run, tree, &c, a == AB_SHELL_SKIP);
-	run->command = NULL;
+	tell_command(run, tree, &c);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
 }

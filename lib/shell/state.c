@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "shell/state.h"
 
 const struct value ab_run_unset = { .kind = VALUE_UNSET };
@@ -39,7 +40,7 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 {
 	struct variable *v = run->variables[bucket_of(name, len)];
 
-	while (v && (v->len != len || memcmp(v->name, name, len) != 0))
+	while (v && (v->len != len || !ab_same(v->name, name, len)))
 		v = v->chain;
 	return v;
 }

@@ -95,6 +95,7 @@ enum word_flags {
 	WORD_SUBST = 1 << 4,  /* has parts that run commands */
 	WORD_QUOTED = 1 << 5, /* has quotes */
 	WORD_ARRAY = 1 << 6,
+	WORD_LITERAL = 1 << 7, /* one part, '...' or "..." of text alone */
 	WORD_PLAIN_SOFT = WORD_GLOB | WORD_BRACE | WORD_TILDE | WORD_EQUALS
 };
 
@@ -105,6 +106,13 @@ struct word {
 	uint32_t assign; /* bytes of NAME= or NAME[..]+=; 0: no assignment */
 	uint32_t flags;
 };
+
+/* Bytes that the command gets as they stand, quotes taken off. */
+static inline bool ab_tree_is_exact(const struct word *w)
+{
+	return (!w->parts || (w->flags & WORD_LITERAL)) && !w->assign &&
+	       !(w->flags & (WORD_PLAIN_SOFT & ~WORD_EQUALS));
+}
 
 struct redir {
 	struct redir *next;
@@ -152,7 +160,8 @@ enum cmd_flags {
 	CMD_COPROC = 1 << 2,
 	CMD_BACKGROUND = 1 << 3, /* on the first of the and-or list */
 	CMD_HAS_WORDS = 1 << 4,	 /* for: there is an `in` */
-	CMD_HAS_CALL = 1 << 5	 /* a word that is no assignment */
+	CMD_HAS_CALL = 1 << 5,	 /* a word that is no assignment */
+	CMD_EXACT = 1 << 6	 /* all words are (ab_tree_is_exact()) */
 };
 
 enum clause_term { TERM_BREAK, TERM_FALL, TERM_NEXT };
@@ -172,10 +181,17 @@ struct cmd {
 	struct clause *clauses;
 	uint32_t begin, end;
 	uint32_t pipe_count; /* on the first of a pipeline */
+	uint32_t word_count; /* of a simple command that is EXACT */
 	uint8_t kind, op, flags;
 	uint8_t builtin; /* enum ab_builtin: of its name, when that is plain */
 	uint32_t name, name_len; /* of function, for, coproc */
 };
+
+/* A simple command whose words are all exact. */
+static inline bool ab_tree_is_plain(const struct cmd *cmd)
+{
+	return cmd->kind == CMD_SIMPLE && (cmd->flags & CMD_EXACT);
+}
 
 struct ab_shell_tree {
 	const unsigned char *text; /* followed by NULs */

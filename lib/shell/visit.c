@@ -25,9 +25,10 @@ static bool body_is_special(const struct ab_shell_tree *tree,
 
 bool ab_visit_needs_words(const struct cmd *cmd)
 {
-	for (const struct word *w = cmd->words; w; w = w->next)
-		if (w->flags & (WORD_SUBST | WORD_ARRAY))
-			return true;
+	if (!ab_tree_is_plain(cmd))
+		for (const struct word *w = cmd->words; w; w = w->next)
+			if (w->flags & (WORD_SUBST | WORD_ARRAY))
+				return true;
 	for (const struct redir *r = cmd->redirs; r; r = r->next)
 		if ((r->target.flags & WORD_SUBST) ||
 		    r->kind == AB_REDIR_HERE_DOC)

@@ -18,3 +18,9 @@ UNIT_TESTS += tests/unit/shell_bash
 tests_unit_shell_bash_SOURCES = tests/unit/shell_bash.c
 tests_unit_shell_bash_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_shell_bash_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/shell_names_internal
+UNIT_TESTS += tests/unit/shell_names_internal
+tests_unit_shell_names_internal_SOURCES = tests/unit/shell_names_internal.c
+tests_unit_shell_names_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_shell_names_internal_CFLAGS = $(UNIT_CFLAGS)
