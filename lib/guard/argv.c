@@ -88,6 +88,8 @@ static void add_value(struct scan *s, uint8_t group, uint32_t option,
 	u->values[u->value_count++] = (struct ab_value){
 		.group = group, .word = word, .at = at, .option = option
 	};
+	if (at && at < u->words[word].len)
+		u->heads |= ab_head_bit(u->words[word].text[at]);
 }
 
 /* The next option from i on that a word may name; n: none. */
@@ -393,34 +395,57 @@ static void one_word(struct scan *s, const struct ab_word *w)
 	option_word(s, w);
 }
 
+/* What the next word is that does not begin like an option: an operand and
+   nothing else. *is_rest: whatever it begins with. */
+static bool takes_plainly(const struct scan *s, bool *is_rest)
+{
+	const struct ab_program *p = s->use->program;
+
+	*is_rest = false;
+	if (p->has_env || p->style == AB_STYLE_TAR ||
+	    (p->has_subs && !s->is_ended &&
+	     s->use->operand_count == s->use->base[p->depth]))
+		return false;
+	*is_rest = s->is_ended || p->style == AB_STYLE_PLAIN;
+	return *is_rest || p->style != AB_STYLE_POSIX;
+}
+
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 const struct ab_word *words, uint32_t count,
 		 struct ab_use *use)
 {
 	struct scan s = { .c = c, .use = use };
+	bool is_plain, is_rest;
 
 	use->program = p;
 	use->words = words;
 	use->count = count;
 	/* an operand or a value of each word, and one of tar's bundle */
-	use->operands = ab_check_alloc(c, (count + 1) * sizeof(uint32_t));
-	use->values = ab_check_alloc(c, (count + 1) * 2 *
-						sizeof(*use->values));
-	if (!use->operands || !use->values)
+	use->values = ab_check_alloc(c, (count + 1) *
+						(2 * sizeof(*use->values) +
+						 sizeof(uint32_t)));
+	if (!use->values)
 		return false;
-	/* where an operand is that and nothing else */
-	bool is_plain = !p->has_subs && !p->has_env &&
-			(p->style == AB_STYLE_GNU ||
-			 p->style == AB_STYLE_LONG);
+	use->operands = (uint32_t *)(void *)(use->values + 2 * (count + 1));
+	use->has_hole = false;
+	for (uint32_t i = 1; i < count; i++) {
+		const struct ab_word *w = &words[i];
 
+		use->has_hole |= w->hole_count != 0;
+		if (w->len)
+			use->heads |= ab_head_bit(*w->text);
+	}
+	is_plain = takes_plainly(&s, &is_rest);
 	for (s.i = 1; s.i < count; s.i++) {
 		const struct ab_word *w = &words[s.i];
 
-		if (is_plain && w->len > 1 && *w->text != '-' &&
-		    *w->text != '+')
+		if (is_rest || (is_plain && w->len > 1 && *w->text != '-' &&
+				*w->text != '+')) {
 			use->operands[use->operand_count++] = s.i;
-		else
-			one_word(&s, w);
+			continue;
+		}
+		one_word(&s, w);
+		is_plain = takes_plainly(&s, &is_rest);
 	}
 	return true;
 }

@@ -36,6 +36,7 @@ struct ab_use {
 	const struct ab_word *words;	  /* words[0] names it */
 	uint32_t count;
 	uint64_t options; /* groups that are present */
+	uint64_t heads;	  /* ab_head_bit() of the words and values */
 	uint32_t *operands; /* numbers of words */
 	uint32_t operand_count;
 	uint32_t base[8]; /* first operand at each depth of subcommands */
@@ -45,6 +46,7 @@ struct ab_use {
 		uint32_t option;   /* the word of the option */
 	} *values;
 	uint32_t value_count;
+	bool has_hole;	  /* in a word behind the name */
 	bool is_help;	  /* --help or --version: does nothing else */
 	bool is_unsure;	  /* an option of a wrapper that is not in the table */
 	uint32_t in_taint; /* of stdin */

@@ -220,7 +220,9 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 			at = link->next;
 			/* most fail by their options */
 			if ((link->yes && !(use->options & link->yes)) ||
-			    (use->options & link->no))
+			    (use->options & link->no) ||
+			    (link->heads && !(use->heads & link->heads)) ||
+			    (link->needs_hole && !use->has_hole))
 				continue;
 			clause = &c->pack->clauses[link->clause];
 			if (ab_tests_hold(c, use, clause, use->base[p->depth]))
@@ -254,7 +256,7 @@ static uint32_t argument_taint(const struct ab_use *use)
 {
 	uint32_t taint = 0;
 
-	for (uint32_t i = 1; i < use->count; i++) {
+	for (uint32_t i = 1; use->has_hole && i < use->count; i++) {
 		if (use->words[i].hole_count)
 			taint |= ab_word_taint(&use->words[i]);
 	}
@@ -402,6 +404,7 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	use.in_taint = in_taint;
 	use.in_text = in_text;
 	use.has_stdin = has_stdin;
+	use.has_hole = true; /* until the words were looked at */
 	use.words = words;
 	use.count = count;
 	c->use = &use;

@@ -162,11 +162,20 @@ struct ab_clause {
 	bool is_bounded;	  /* text: up to the end of a statement */
 };
 
+/* A bit for the first byte of a word. */
+static inline uint64_t ab_head_bit(char byte)
+{
+	return UINT64_C(1) << ((unsigned char)byte & 63);
+}
+
 /* Of a list; next is an index + 1. yes and no come from the clause: of a path
-   its classes and unless; else need (0: no need) and never. */
+   its classes and unless; else need (0: no need) and never. Of a program's
+   clauses: one of its words, or of the values in them, must begin like this
+   (0: no need), and a part of one must be unknown. */
 struct ab_link {
-	uint64_t yes, no;
+	uint64_t yes, no, heads;
 	uint32_t clause, next;
+	bool needs_hole;
 };
 
 struct ab_program {

@@ -77,5 +77,7 @@ int32_t ab_pack_programs(struct ab_pack_reader *r, char *text, bool make,
 			 struct ab_pack_list *list);
 /* Number of a predicate on values ("mode-777") or -1. */
 int ab_value_named(const char *name);
+/* What is exact is none of those values. */
+bool ab_value_needs_hole(uint8_t value);
 
 #endif

@@ -20,6 +20,66 @@ struct settle {
 	uint32_t count;
 };
 
+/* The bits of what a word that the patterns take begins with; 0: anything. */
+static uint64_t heads_of_pred(const struct ab_pack *pack,
+			      const struct ab_pred *pred)
+{
+	uint64_t heads = 0;
+
+	if (pred->kind != AB_PRED_GLOB)
+		return 0;
+	for (uint32_t i = 0; i < pred->count; i++) {
+		char first = *pack->strings[pred->first + i];
+
+		if (!first || first == '*' || first == '?')
+			return 0;
+		heads |= ab_head_bit(first);
+	}
+	return heads;
+}
+
+/* The same of a test: each of its preds has to take a word. */
+static uint64_t heads_of_test(const struct ab_pack *pack,
+			      const struct ab_test *t)
+{
+	uint32_t count = t->kind == AB_TEST_WORDS ? t->count : 1;
+	uint64_t heads = 0;
+
+	if (t->is_not || (t->kind != AB_TEST_WORDS &&
+			  t->kind != AB_TEST_OPERAND &&
+			  t->kind != AB_TEST_WORD && t->kind != AB_TEST_VALUE))
+		return 0;
+	for (uint32_t i = 0; i < count && !heads; i++)
+		heads = heads_of_pred(pack, &pack->preds[t->pred + i]);
+	return heads;
+}
+
+static bool needs_hole(const struct ab_pack *pack, const struct ab_test *t)
+{
+	const struct ab_pred *pred = &pack->preds[t->pred];
+
+	if (t->is_not)
+		return false;
+	if (t->kind == AB_TEST_HOLE)
+		return true;
+	return (t->kind == AB_TEST_OPERAND || t->kind == AB_TEST_WORD ||
+		t->kind == AB_TEST_VALUE) &&
+	       pred->kind == AB_PRED_VALUE && ab_value_needs_hole(pred->value);
+}
+
+/* What the words must have for the clause to hold. */
+static void settle_needs(const struct ab_pack *pack, const struct ab_clause *c,
+			 struct ab_link *to)
+{
+	for (uint32_t i = 0; i < c->test_count; i++) {
+		const struct ab_test *t = &pack->tests[c->test + i];
+
+		if (!to->heads)
+			to->heads = heads_of_test(pack, t);
+		to->needs_hole |= needs_hole(pack, t);
+	}
+}
+
 /* Moves the list behind those before it; of a path its classes decide. */
 static void move_list(struct settle *s, uint32_t *list, bool is_path)
 {
@@ -36,6 +96,8 @@ static void move_list(struct settle *s, uint32_t *list, bool is_path)
 		to->yes = is_path ? c->classes : c->need;
 		to->no = is_path ? c->unless : c->never;
 		to->next = from->next ? s->count + 1 : 0;
+		if (!is_path)
+			settle_needs(s->pack, c, to);
 		at = from->next;
 	}
 }

@@ -475,6 +475,13 @@ static bool is_relaxed_umask(const struct ab_word *w)
 	return octal_mode(w->text, w->len, &m) && !(m.gives & 02);
 }
 
+bool ab_value_needs_hole(uint8_t value)
+{
+	return value == VALUE_HOLE || value == VALUE_TAINTED ||
+	       value == VALUE_LABEL_HOLE || value == VALUE_PARENT ||
+	       value == VALUE_SECRET_NAME;
+}
+
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 {
 	struct mode m = { 0 };
