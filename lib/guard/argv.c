@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/key.h"
 
 void *ab_check_alloc(struct ab_check *c, size_t size)
 {
@@ -110,8 +111,7 @@ static uint32_t next_option(const struct scan *s, const struct ab_word *w,
 /* --name or --name=value; also -name of the long style. */
 static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 {
-	const char *eq = memchr(w->text, '=', w->len);
-	uint32_t len = eq ? (uint32_t)(eq - w->text) : w->len, n, hits = 0;
+	uint32_t len = (uint32_t)ab_seek(w->text, w->len, '='), n, hits = 0;
 	const struct ab_option *all = options_of(s, &n), *best = NULL;
 	uint64_t mask = 0;
 
@@ -125,7 +125,7 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 			skip = 1;
 		if (len - skip > o->len ||
 		    (len - skip > 2 && o->third != w->text[skip + 2]) ||
-		    memcmp(w->text + skip, o->name, len - skip) != 0)
+		    !ab_same(w->text + skip, o->name, len - skip))
 			continue;
 		if (len - skip == o->len) {
 			best = o;
@@ -143,7 +143,7 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 		return false;
 	/* an ambiguous abbreviation may be any of them */
 	s->use->options |= mask;
-	if (eq)
+	if (len < w->len)
 		add_value(s, best->group, s->i, s->i, len + 1);
 	else if (best->arity == 1 && s->i + 1 < s->use->count) {
 		add_value(s, best->group, s->i, s->i + 1, 0);

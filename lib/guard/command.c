@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/key.h"
 #include "guard/command.h"
 #include "path/glob.h"
 
@@ -156,9 +157,9 @@ static void arith_word(struct ab_check *c, const struct ab_use *use,
 {
 	(void)use;
 	(void)role;
-	if ((memchr(w->text, '$', w->len) &&
+	if ((ab_seek(w->text, w->len, '$') < w->len &&
 	     memmem(w->text, w->len, "$(", 2)) ||
-	    memchr(w->text, '`', w->len))
+	    ab_seek(w->text, w->len, '`') < w->len)
 		ab_check_script(c, w, false, NULL, 0, NULL);
 }
 

@@ -508,16 +508,14 @@ static void git_report(struct ab_check *c, const struct ab_git_result *r,
 	c->report(c->user, &found);
 }
 
-void ab_check_git(struct ab_check *c, const struct ab_word *words,
-		  uint32_t count)
+static void judge_git(struct ab_check *c, const struct ab_word *words,
+		      uint32_t count)
 {
 	struct ab_git_context g;
 	struct ab_git_result r = { 0 };
 	struct ab_git_assign *env = NULL;
 	uint32_t n = c->assign_count;
 
-	if (!ab_git_is_command(&words[0]))
-		return;
 	if (!git_context(c, &g))
 		return;
 	if (n && !(env = ab_check_alloc(c, n * sizeof(*env))))
@@ -547,6 +545,13 @@ void ab_check_git(struct ab_check *c, const struct ab_word *words,
 	else if (r.env < n)
 		span = c->assigns[r.env].span;
 	git_report(c, &r, words, count, span);
+}
+
+void ab_check_git(struct ab_check *c, const struct ab_word *words,
+		  uint32_t count)
+{
+	if (ab_git_is_command(&words[0]))
+		judge_git(c, words, count);
 }
 
 void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/key.h"
 
 enum program {
 	PROGRAM_NONE,
@@ -137,7 +138,7 @@ static bool name_program(const struct ab_word *w, struct name *n)
 	n->program = PROGRAM_NONE;
 	/* every command comes here; few begin like one of the table */
 	if (!w->hole_count && w->len && *w->text != '/' && *w->text != '.' &&
-	    !is_first(*w->text) && !memchr(w->text, '/', w->len))
+	    !is_first(*w->text) && ab_seek(w->text, w->len, '/') == w->len)
 		return false;
 	if (!base_name(w, n))
 		return false;

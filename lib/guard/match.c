@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/key.h"
 #include "guard/command.h"
 
 /* --- reports ------------------------------------------------------------ */
@@ -292,6 +293,16 @@ bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 
 static const struct ab_use no_use;
 
+/* The bit of what the program's name begins with; 0: it has none. */
+static uint64_t name_head(const struct ab_use *use)
+{
+	const struct ab_word *w = use && use->count ? use->words : NULL;
+	const char *slash = w ? memrchr(w->text, '/', w->len) : NULL;
+	uint32_t at = slash ? (uint32_t)(slash - w->text) + 1 : 0;
+
+	return w && at < w->len ? ab_head_bit(w->text[at]) : 0;
+}
+
 static void check_access(struct ab_check *c, const struct ab_use *use,
 			 enum ab_role_kind kind, const struct ab_word *w,
 			 uint64_t classes)
@@ -305,7 +316,8 @@ static void check_access(struct ab_check *c, const struct ab_use *use,
 		const struct ab_clause *clause;
 
 		at = link->next;
-		if (!(classes & link->yes) || (classes & link->no))
+		if (!(classes & link->yes) || (classes & link->no) ||
+		    (link->heads && !(name_head(use) & link->heads)))
 			continue;
 		clause = &c->pack->clauses[link->clause];
 		if (ab_tests_hold(c, use ? use : &no_use, clause, 0))
@@ -367,7 +379,7 @@ static void env_entry(struct ab_check *c, uint32_t at, const char *name,
 		if (e->is_prefix ? len < e->len : e->hash != hash ||
 						  len != e->len)
 			continue;
-		if (!memcmp(e->name, name, e->len) &&
+		if (ab_same(e->name, name, e->len) &&
 		    ab_tests_hold(c, &use, clause, 0))
 			ab_check_clause(c, clause, value);
 	}
@@ -383,7 +395,8 @@ static bool is_command_variable(const char *name, uint32_t len)
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+		if (names[i][0] == *name && strlen(names[i]) == len &&
+		    ab_same(names[i], name, len))
 			return true;
 	}
 	return false;

@@ -19,12 +19,14 @@
 
 #include <string.h>
 
+#include "base/key.h"
+
 
 static bool is_below(const struct ab_known_path *dir, const char *text,
 		     uint32_t len)
 {
 	return dir->text && len > dir->len && text[dir->len] == '/' &&
-	       !memcmp(dir->text, text, dir->len);
+	       ab_same(dir->text, text, dir->len);
 }
 
 /* One is the other, or is above it. */
@@ -109,8 +111,9 @@ static bool is_plain_dir(const struct ab_pack *pack, const char *text,
 		    is_key(pack, text + at, n))
 			return false;
 		for (size_t i = 0; !count && i < AB_ARRAY_LEN(first); i++) {
-			if (strlen(first[i]) == n &&
-			    !memcmp(first[i], text + at, n))
+			if (first[i][0] == text[at] &&
+			    strlen(first[i]) == n &&
+			    ab_same(first[i], text + at, n))
 				return false;
 		}
 		count++;
@@ -126,7 +129,7 @@ static bool is_near_dir(const struct ab_check *c, const struct ab_word *cwd)
 
 	if (cwd->len < 2 || *cwd->text != '/' || !place->root.text ||
 	    !((cwd->len == place->root.len &&
-	       !memcmp(cwd->text, place->root.text, cwd->len)) ||
+	       ab_same(cwd->text, place->root.text, cwd->len)) ||
 	      is_below(&place->root, cwd->text, cwd->len)) ||
 	    place->root.len < 2 || is_related(&place->home, &here))
 		return false;

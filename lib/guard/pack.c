@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/key.h"
 #include "guard/pack_internal.h"
 
 bool ab_pack_grow(void **table, uint32_t count, uint32_t *room, size_t size)
@@ -65,7 +66,7 @@ static const struct ab_program *find(const struct ab_pack *pack,
 		const struct ab_program *p = &pack->programs[at - 1];
 
 		if (p->hash == hash && p->name_len == n &&
-		    !memcmp(p->name, name, n))
+		    ab_same(p->name, name, n))
 			return p;
 		at = p->next;
 	}

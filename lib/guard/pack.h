@@ -169,13 +169,13 @@ static inline uint64_t ab_head_bit(char byte)
 }
 
 /* Of a list; next is an index + 1. yes and no come from the clause: of a path
-   its classes and unless; else need (0: no need) and never. Of a program's
-   clauses: one of its words, or of the values in them, must begin like this
-   (0: no need), and a part of one must be unknown. */
+   its classes and unless; else need (0: no need) and never. heads (0: no
+   need): of a program's clauses what one of its words, or of the values in
+   them, must begin with; of a path's what the program's name must. */
 struct ab_link {
 	uint64_t yes, no, heads;
 	uint32_t clause, next;
-	bool needs_hole;
+	bool needs_hole; /* one of the words must have an unknown part */
 };
 
 struct ab_program {

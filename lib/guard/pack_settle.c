@@ -80,6 +80,18 @@ static void settle_needs(const struct ab_pack *pack, const struct ab_clause *c,
 	}
 }
 
+/* What the program's name must begin with for the clause to hold. */
+static void settle_name(const struct ab_pack *pack, const struct ab_clause *c,
+			struct ab_link *to)
+{
+	for (uint32_t i = 0; i < c->test_count && !to->heads; i++) {
+		const struct ab_test *t = &pack->tests[c->test + i];
+
+		if (t->kind == AB_TEST_NAME && !t->is_not)
+			to->heads = heads_of_pred(pack, &pack->preds[t->pred]);
+	}
+}
+
 /* Moves the list behind those before it; of a path its classes decide. */
 static void move_list(struct settle *s, uint32_t *list, bool is_path)
 {
@@ -96,7 +108,9 @@ static void move_list(struct settle *s, uint32_t *list, bool is_path)
 		to->yes = is_path ? c->classes : c->need;
 		to->no = is_path ? c->unless : c->never;
 		to->next = from->next ? s->count + 1 : 0;
-		if (!is_path)
+		if (is_path)
+			settle_name(s->pack, c, to);
+		else
 			settle_needs(s->pack, c, to);
 		at = from->next;
 	}

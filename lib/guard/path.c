@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/key.h"
 #include "path/glob.h"
 
 struct part {
@@ -85,8 +86,7 @@ static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 static void push_text(struct path *p, const char *text, uint32_t len)
 {
 	for (uint32_t i = 0; i < len;) {
-		const char *slash = memchr(text + i, '/', len - i);
-		uint32_t end = slash ? (uint32_t)(slash - text) : len;
+		uint32_t end = i + (uint32_t)ab_seek(text + i, len - i, '/');
 
 		push(p, text + i, end - i, 0);
 		i = end + 1;
@@ -196,8 +196,8 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	p->cwd = c->cwd;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
-		const char *slash = memchr(w->text + i, '/', len - i);
-		uint32_t end = slash ? (uint32_t)(slash - w->text) : len;
+		uint32_t end = i + (uint32_t)ab_seek(w->text + i, len - i,
+						     '/');
 		uint8_t kind = w->hole_count ? kind_of(w, i, end, &h) : 0;
 
 		/* the hole that the path starts at is no hole in it */
@@ -229,8 +229,9 @@ static bool is_top(const struct part *part)
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(tops); i++) {
-		if (strlen(tops[i]) == part->len &&
-		    !memcmp(tops[i], part->text, part->len))
+		if (part->len && tops[i][0] == *part->text &&
+		    strlen(tops[i]) == part->len &&
+		    ab_same(tops[i], part->text, part->len))
 			return true;
 	}
 	return false;
@@ -265,7 +266,7 @@ static bool same_dir(const struct path *p, uint32_t count,
 		if (part->kind || end > dir->len ||
 		    dir->text[at] != *part->text ||
 		    (end < dir->len && dir->text[end] != '/') ||
-		    memcmp(part->text, dir->text + at, part->len) != 0)
+		    !ab_same(part->text, dir->text + at, part->len))
 			return false;
 		at = end + 1;
 	}
@@ -436,7 +437,7 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 	}
 	if (want->kind == 0)
 		return want->len == have->len &&
-		       !memcmp(want->text, have->text, want->len);
+		       ab_same(want->text, have->text, want->len);
 	if (have->len &&
 	    ((want->first && want->first != have->text[0]) ||
 	     (want->last && want->last != have->text[have->len - 1])))
@@ -575,24 +576,6 @@ static void try_free(const struct ab_check *c, struct path *p, uint64_t *yes,
 	try_end(c, pack->path_rest, p, yes, no);
 }
 
-/* Patterns that have this component. */
-static void try_key(const struct ab_check *c, const struct part *key,
-		    struct path *p, uint64_t *yes, uint64_t *no)
-{
-	const struct ab_pack *pack = c->pack;
-
-	if (!key->len || !(pack->path_keys[(unsigned char)*key->text] &
-			   ab_pack_length(key->len)))
-		return;
-	uint32_t hash = ab_pack_hash(key->text, key->len);
-
-	for (uint32_t at = pack->path_buckets[hash % AB_PATH_BUCKETS]; at;
-	     at = pack->patterns[at - 1].next) {
-		if (pack->patterns[at - 1].key_hash == hash)
-			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
-	}
-}
-
 /* The bytes that a name must begin and end with to be one that a pattern
    takes; 0: any. */
 struct ends {
@@ -622,6 +605,26 @@ static bool may_end(const struct ab_end *end, const struct ends *name,
 
 	return (!end->first || !have->first || end->first == have->first) &&
 	       (!end->last || !have->last || end->last == have->last);
+}
+
+/* Patterns that have this component. */
+static void try_key(const struct ab_check *c, const struct part *key,
+		    struct path *p, const struct ends *name, uint64_t *yes,
+		    uint64_t *no)
+{
+	const struct ab_pack *pack = c->pack;
+
+	if (!key->len || !(pack->path_keys[(unsigned char)*key->text] &
+			   ab_pack_length(key->len)))
+		return;
+	uint32_t hash = ab_pack_hash(key->text, key->len);
+
+	for (uint32_t at = pack->path_buckets[hash % AB_PATH_BUCKETS]; at;
+	     at = pack->patterns[at - 1].next) {
+		if (pack->patterns[at - 1].key_hash == hash &&
+		    may_end(&pack->ends[at - 1], name, name))
+			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
+	}
 }
 
 /* An absolute entry, or one below a home, is not what begins otherwise. */
@@ -693,6 +696,8 @@ static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
 
 static uint64_t listed(const struct ab_check *c, struct path *p)
 {
+	const struct part *last = p->count ? &p->parts[p->count - 1] : NULL;
+	struct ends name = { 0, 0 };
 	uint64_t yes = 0, no = 0;
 	bool has_pattern = false;
 
@@ -700,9 +705,12 @@ static uint64_t listed(const struct ab_check *c, struct path *p)
 		has_pattern |= p->parts[i].kind == 1;
 	if (has_pattern)
 		return listed_patterns(c, p);
+	if (last && !last->kind && last->len)
+		name = (struct ends){ last->text[0],
+				      last->text[last->len - 1] };
 	for (uint32_t i = 0; i < p->count; i++)
-		try_key(c, &p->parts[i], p, &yes, &no);
-	if (p->count)
+		try_key(c, &p->parts[i], p, &name, &yes, &no);
+	if (last)
 		try_free(c, p, &yes, &no);
 	return yes & ~no;
 }
