@@ -21,7 +21,8 @@ static const char *const names[] = {
 	"env", "id_rsa", "key.pem", "x.pem", ".ssh", "known_hosts", "etc",
 	"passwd", "tmp", "home", "proc", "root", "main.c", "Makefile",
 	"package.json", ".github", "workflows", "file:", "~", ".npmrc", "x\r",
-	"credentials", "node_modules", ".bashrc", "shadow", "config",
+	"credentials", "node_modules", ".bashrc", "shadow", "config", ".env\r",
+	"quick", "word", "axb",
 };
 
 static const struct {
@@ -42,7 +43,37 @@ static const struct {
 	{ "/srv/other", "/srv/repo", "/home/u", "/tmp" },
 	{ "/srv/repo/.git/x", "/srv/repo", "/home/u", "/tmp" },
 	{ "/srv/repository", "/srv/repo", "/home/u", "/tmp" },
+	/* what is not told as temporary or special is by its name */
+	{ "/tmp/repo", "/tmp/repo", "/home/u", NULL },
+	{ "/var/tmp/repo", "/var/tmp/repo", "/home/u", NULL },
+	{ "/dev/shm/repo", "/dev/shm/repo", "/home/u", NULL },
+	{ "/proc/self/root", "/proc/self/root", "/home/u", NULL },
+	{ "/proc/self/cwd/a", "/proc/self/cwd/a", "/home/u", NULL },
+	{ "/usr/src/repo", "/usr/src/repo", "/home/u", NULL },
+	/* directories that are listed, and such as nobody writes them */
+	{ "/srv/repo/.ssh", "/srv/repo", "/home/u", "/tmp" },
+	{ "/srv/repo/credentials/x", "/srv/repo", "/home/u", "/tmp" },
+	{ "/srv/repo/.GIT/x", "/srv/repo", "/home/u", "/tmp" },
+	{ "/srv/repo/", "/srv/repo/", "/home/u", "/tmp" },
+	{ "/srv/../repo", "/srv/../repo", "/home/u", "/tmp" },
+	{ "/srv/./repo", "/srv/./repo", "/home/u", "/tmp" },
+	{ "/srv//repo", "/srv//repo", "/home/u", "/tmp" },
+	{ "/srv/..", "/srv/..", "/home/u", "/tmp" },
+	{ "/srv/repo/..", "/srv/repo", "/home/u", "/tmp" },
+	{ "/repo", "/repo", "/home/u", "/tmp" },
+	{ "/home", "/home", "/home/u", "/tmp" },
+	/* related to the home and to what is temporary, either way */
+	{ "/srv/u/repo", "/srv/u/repo", "/srv/u/repo", NULL },
+	{ "/srv/u/repo", "/srv/u/repo", "/srv/u/repo/x", NULL },
+	{ "/srv/t/repo", "/srv/t/repo", "/home/u", "/srv/t" },
+	{ "/srv/t/repo", "/srv/t/repo", "/home/u", "/srv/t/repo" },
 };
+
+/* Lists without a literal name, which only a host's pack has. */
+static const char odd_pack[] =
+	"pack odd 1\n"
+	"class odd\n"
+	"\t**/q*/w* /s*/r*/z* **/?x? ~/v*/** /*/*/m*\n";
 
 static unsigned near_count, far_count;
 
@@ -107,25 +138,100 @@ static void try_place(struct ab_check *c, size_t i)
 	}
 }
 
-START_TEST(a_name_that_is_near_is_what_the_long_way_says)
+static unsigned char memory[MEMORY];
+
+static struct ab_pack *new_pack(bool is_odd)
 {
-	static unsigned char memory[MEMORY];
-	struct ab_arena arena;
 	struct ab_pack *pack = ab_pack_new();
-	struct ab_check c = { .pack = pack, .scratch = &arena, .high = &arena,
-			      .report = on_found };
 
 	ck_assert_ptr_nonnull(pack);
 	ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_BASE, "base",
 				      ab_base_rules, ab_base_rules_len, NULL),
 			 0);
+	if (is_odd)
+		ck_assert_int_eq(ab_pack_read(pack, AB_LAYER_HOST, "odd",
+					      odd_pack, sizeof(odd_pack) - 1,
+					      NULL),
+				 0);
+	return pack;
+}
+
+static void try_pack(bool is_odd)
+{
+	struct ab_arena arena;
+	struct ab_pack *pack = new_pack(is_odd);
+	struct ab_check c = { .pack = pack, .scratch = &arena, .high = &arena,
+			      .report = on_found };
+
 	ab_arena_init(&arena, memory, sizeof(memory));
 	for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
 		try_place(&c, i);
 	ab_pack_free(pack);
+}
+
+START_TEST(a_name_that_is_near_is_what_the_long_way_says)
+{
+	try_pack(true);
+	try_pack(false);
 	/* both ways are gone */
 	ck_assert_uint_gt(near_count, 1000);
 	ck_assert_uint_gt(far_count, 1000);
+}
+END_TEST
+
+/* What may be another name, another directory, or too long for one. */
+START_TEST(what_is_not_sure_is_not_near)
+{
+	struct ab_known_path temp = path_of("/tmp");
+	struct ab_shell_place_text place = {
+		.cwd = path_of("/srv/repo"), .root = path_of("/srv/repo"),
+		.home = path_of("/home/u"), .temps = &temp, .temp_count = 1,
+	};
+	struct ab_word cwd = { .text = "/srv/repo", .len = 9 }, other = cwd;
+	struct ab_hole hole = { .at = 1, .len = 1, .kind = AB_HOLE_PATTERN };
+	struct ab_word w = { .text = "src/a", .len = 5 };
+	struct ab_word away = { .text = "/srv/rope", .len = 9 };
+	struct ab_pack *pack = new_pack(false);
+	struct ab_arena arena;
+	struct ab_check c = { .pack = pack, .scratch = &arena, .high = &arena,
+			      .report = on_found, .place = &place };
+	char text[257];
+
+	ab_arena_init(&arena, memory, sizeof(memory));
+	c.cwd = c.first_cwd = &cwd;
+	ck_assert(ab_path_is_near(&c, &w));
+	w.holes = &hole;
+	w.hole_count = 1;
+	ck_assert(!ab_path_is_near(&c, &w));
+	w.hole_count = 0;
+	/* env -C: the same text, and yet another directory */
+	c.cwd = &other;
+	ck_assert(!ab_path_is_near(&c, &w));
+	c.cwd = c.first_cwd = NULL;
+	ck_assert(!ab_path_is_near(&c, &w));
+	/* after cd */
+	c.cwd = c.first_cwd = &away;
+	ck_assert(!ab_path_is_near(&c, &w));
+	away.len = 4;
+	away.text = cwd.text;
+	ck_assert(!ab_path_is_near(&c, &w));
+	c.cwd = c.first_cwd = &cwd;
+	ck_assert(ab_path_is_near(&c, &w));
+	memset(text, 'a', sizeof(text));
+	w.text = text;
+	w.len = 255;
+	ck_assert(ab_path_is_near(&c, &w));
+	w.len = 256;
+	ck_assert(!ab_path_is_near(&c, &w));
+	w.text = "~/a";
+	w.len = 3;
+	ck_assert(!ab_path_is_near(&c, &w));
+	/* nothing is inside of no root */
+	w = (struct ab_word){ .text = "src/a", .len = 5 };
+	place.root = path_of(NULL);
+	c.near_dir = NULL;
+	ck_assert(!ab_path_is_near(&c, &w));
+	ab_pack_free(pack);
 }
 END_TEST
 
@@ -138,6 +244,7 @@ int main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_name_that_is_near_is_what_the_long_way_says);
+	tcase_add_test(tc, what_is_not_sure_is_not_near);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);
