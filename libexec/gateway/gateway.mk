@@ -27,6 +27,13 @@ GATEWAY_ROUTES = \
 	libexec/gateway/route_serve.c \
 	libexec/gateway/routes.c \
 	libexec/gateway/tls_client.c libexec/gateway/tls_client.h
+# Servers of tools, which are reached as routes are.
+GATEWAY_MCP = \
+	libexec/gateway/mcp.h libexec/gateway/mcp_internal.h \
+	libexec/gateway/mcp_answer.c \
+	libexec/gateway/mcp_head.c libexec/gateway/mcp_head.h \
+	libexec/gateway/mcp_leg.c libexec/gateway/mcp_post.c \
+	libexec/gateway/mcp_serve.c libexec/gateway/mcp_session.c
 check_LIBRARIES += tests/lib/libgateway.a
 tests_lib_libgateway_a_SOURCES = $(GATEWAY_READERS)
 tests_lib_libgateway_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)
@@ -41,6 +48,7 @@ GATEWAY_TEST_LIBS = tests/lib/libgateway.a $(UNIT_LIBS)
 if HAVE_GATEWAY
 pkglibexec_PROGRAMS += libexec/agentbox-gateway
 libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
+	$(GATEWAY_MCP) \
 	libexec/gateway/bucket.c \
 	libexec/gateway/confine.c \
 	libexec/gateway/conn.c \
@@ -51,14 +59,6 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/listen.c \
 	libexec/gateway/lists.c libexec/gateway/lists.h \
 	libexec/gateway/main.c \
-	libexec/gateway/mcp_answer.c \
-	libexec/gateway/mcp.h \
-	libexec/gateway/mcp_head.c libexec/gateway/mcp_head.h \
-	libexec/gateway/mcp_internal.h \
-	libexec/gateway/mcp_leg.c \
-	libexec/gateway/mcp_post.c \
-	libexec/gateway/mcp_serve.c \
-	libexec/gateway/mcp_session.c \
 	libexec/gateway/preview.c \
 	libexec/gateway/relay.c \
 	libexec/gateway/resolve.c \

@@ -4,10 +4,11 @@
  *
  *   route_gateway POLICY KEY
  *
- * listens on a port of loopback, says "port N", serves the policy's routes to
- * who brings KEY, and dials the upstream's port on 127.0.0.1 whatever its
- * name is. Records go to standard output, one line each. Commands on standard
- * input: "secret NAME FILE", "forget NAME", "cut", "state"; its end ends it.
+ * listens on a port of loopback, says "port N", serves the policy's routes
+ * and servers of tools to who brings KEY, and dials the upstream's port on
+ * 127.0.0.1 whatever its name is. Records go to standard output, one line
+ * each. Commands on standard input: "secret NAME FILE", "forget NAME", "cut",
+ * "state"; its end ends it.
  */
 #include "config.h"
 
@@ -28,6 +29,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "key.h"
+#include "mcp_internal.h"
 #include "policy/routes.h"
 #include "route_internal.h"
 
@@ -35,6 +37,7 @@ struct ab_gw {
 	ab_loop loop;
 	ab_watch input, listener;
 	ab_routes *routes;
+	ab_mcps *mcps;
 	ab_live *live;
 	ab_key key;
 	bool is_revoked;
@@ -62,6 +65,11 @@ bool ab_gw_is_revoked(const ab_gw *gw)
 struct ab_routes *ab_gw_routes(const ab_gw *gw)
 {
 	return gw->routes;
+}
+
+struct ab_mcps *ab_gw_mcps(const ab_gw *gw)
+{
+	return gw->mcps;
 }
 
 void ab_live_add(ab_gw *gw, ab_live *live, void (*cut)(void *arg), void *arg)
@@ -191,6 +199,17 @@ void ab_client_close(ab_client *c)
 	ab_loop_later(&c->gw->loop, &c->later, client_free, c);
 }
 
+void ab_client_close_hard(ab_client *c)
+{
+	ab_client_close(c);
+}
+
+const char *ab_client_status_text(unsigned status)
+{
+	(void)status;
+	return "X";
+}
+
 static void client_cut(void *arg)
 {
 	ab_client_close(arg);
@@ -248,7 +267,7 @@ static void judge(ab_client *c)
 	}
 	c->with_key = ab_key_in_head(&c->gw->key, &c->in->head, c->in->bytes,
 				     AB_KEY_ROUTE);
-	if (!ab_route_serve(c->gw, c))
+	if (!ab_mcp_serve(c->gw, c) && !ab_route_serve(c->gw, c))
 		ab_client_refuse(c, 404, "no_route", "no such route");
 }
 
@@ -279,6 +298,8 @@ void ab_client_next(ab_client *c)
 	c->live.arg = c;
 	ab_watch_hand(&c->watch, on_request, c);
 	ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN);
+	if (!c->in)
+		return;
 	memset(&c->in->head, 0, sizeof(c->in->head));
 	if (c->in->len)
 		judge(c);
@@ -312,8 +333,12 @@ static void say_state(ab_gw *gw)
 		active += gw->routes->states[i].active;
 		idle += gw->routes->states[i].idle_count;
 	}
-	printf("state active %zu idle %zu dials %u\n", active, idle,
-	       gw->dials);
+	printf("state active %zu idle %zu dials %u", active, idle, gw->dials);
+	if (gw->mcps->count)
+		printf(" sessions %zu posts %zu legs %zu held %zu",
+		       gw->mcps->sessions, gw->mcps->posts, gw->mcps->legs,
+		       gw->mcps->held);
+	printf("\n");
 }
 
 static void obey(ab_gw *gw, char *line)
@@ -386,7 +411,7 @@ static void add_routes(ab_gw *gw, const char *file)
 	char why[AB_WHY_SIZE];
 	size_t count = 0;
 	char *text;
-	size_t n;
+	size_t n, len;
 
 	if (ab_fd_slurp(fd, 1 << 20, &text, &n) < 0 ||
 	    agentbox_context_new(&context, NULL) < 0 ||
@@ -400,13 +425,16 @@ static void add_routes(ab_gw *gw, const char *file)
 		list[i] = routes.items[i].plain;
 		if (!ca)
 			continue;
-		if (ab_fd_slurp(ca_fd, 1 << 20, &texts[count], &n) < 0)
+		if (ab_fd_slurp(ca_fd, 1 << 20, &texts[count], &len) < 0)
 			die("cannot read the CA");
-		roots[count] = (ab_roots_text){ texts[count], n };
+		roots[count] = (ab_roots_text){ texts[count], len };
 		list[i].roots = (uint32_t)++count;
 	}
 	if (ab_routes_new(gw, list, routes.count, roots, count, &gw->routes,
 			  why) < 0)
+		die(why);
+	if (ab_mcps_new(gw, &(ab_wire_text){ text, n },
+			&(ab_wire_text){ "{}", 2 }, &gw->mcps, why) < 0)
 		die(why);
 	for (size_t i = 0; i < count; i++)
 		free(texts[i]);
@@ -449,6 +477,7 @@ int main(int argc, char **argv)
 	ab_loop_run(&gw.loop);
 	while (gw.live)
 		gw.live->cut(gw.live->arg);
+	ab_mcps_free(gw.mcps);
 	ab_routes_free(gw.routes);
 	close(fd);
 	ab_loop_end(&gw.loop);

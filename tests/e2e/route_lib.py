@@ -237,9 +237,10 @@ class Upstream:
 # --- the gateway -----------------------------------------------------------
 
 class Gateway:
-    def __init__(self, routes, secret_names=("k",), give=True):
+    def __init__(self, routes, secret_names=("k",), give=True, tools=None):
         policy = {"agentbox": 1, "routes": routes,
-                  "secrets": [{"name": n} for n in secret_names]}
+                  "secrets": [{"name": n} for n in secret_names],
+                  "tools": tools or {}}
         path = write("policy.json", json.dumps(policy))
         self.p = subprocess.Popen([PROGRAM, path, KEY],
                                   stdin=subprocess.PIPE,
@@ -277,7 +278,8 @@ class Gateway:
 
     def state(self):
         words = self.command("state").split()
-        return {words[i]: int(words[i + 1]) for i in (1, 3, 5)}
+        return {words[i]: int(words[i + 1])
+                for i in range(1, len(words), 2)}
 
     def record(self, text):
         return until(lambda: [r for r in self.records if text in r],
