@@ -286,7 +286,7 @@ static void set_events(exchange *x)
 	uint32_t up = (x->to_box || x->response.done ? 0u : EPOLLIN) |
 		      (x->to_up ? EPOLLOUT : 0u);
 
-	/* an end is told of all the same: once, or it would be again and again */
+	/* an end is told of all the same: once, or again and again */
 	x->waits = x->up.ready &&
 		   ab_pace_wait(&x->gw->pace, &x->paced, resume, x);
 	if (x->waits) {
