@@ -119,6 +119,10 @@ static int add_others(json_t *list, const ab_verify_run *run)
 			   "the host's program",
 			   "text and argv, before it runs; a wall of their own "
 			   "they are not") |
+	       add_control(list, "exec tripwire",
+			   box && p->shield != AB_SHIELD_OFF, false,
+			   "agentbox-shield",
+			   "the arguments lie in the agent's memory") |
 	       add_control(list, "protected names that appear", box, false,
 			   "agentbox-init",
 			   "moved away when the command has ended") |

@@ -67,6 +67,33 @@ static void tell_raised(ab_verify_run *run)
 			      ab_strdup("agentbox-init"));
 }
 
+/* Processes that stand beside the box: do they still answer? */
+static void tell_beside(ab_verify_run *run)
+{
+	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(run->box);
+	agentbox_shield *shield = agentbox_sandbox_get_shield(run->box);
+	bool alive;
+
+	if (gateway) {
+		alive = agentbox_gateway_is_alive(gateway) == 1;
+		ab_verify_add(run->report, "gateway.alive", "gateway",
+			      "ask whether the gateway is there", true,
+			      alive ? AB_VERDICT_PASS : AB_VERDICT_MISSING,
+			      ab_strdup(alive ? "it is" : "it has ended"),
+			      ab_strdup(alive ? "agentbox-gateway"
+					      : "nothing"));
+	}
+	if (shield) {
+		alive = agentbox_shield_is_alive(shield) == 1;
+		ab_verify_add(run->report, "shield.alive", "shield",
+			      "ask whether the shield answers", false,
+			      alive ? AB_VERDICT_PASS : AB_VERDICT_MISSING,
+			      ab_strdup(alive ? "it does" : "it does not"),
+			      ab_strdup(alive ? "agentbox-shield"
+					      : "nothing"));
+	}
+}
+
 static int32_t describe(ab_verify_run *run, agentbox_error **err)
 {
 	agentbox_verify *report = run->report;
@@ -106,6 +133,7 @@ static int32_t walk(ab_verify_run *run, agentbox_error **err)
 	if (rc)
 		return rc;
 	tell_raised(run);
+	tell_beside(run);
 	ab_verify_outside(run);
 	ab_verify_inside(run);
 	await_end(run);

@@ -133,6 +133,30 @@ static void a_box_with_a_gateway_is_green(void)
 		      "%s: %s", probes[i], verify_verdict(report, probes[i]));
 }
 
+/* It sees the program executed, and is itself among what is looked at. */
+static void a_box_with_a_shield_is_green(void)
+{
+	agentbox_verify *report;
+
+	box_needs_namespaces();
+	if (!agentbox_has_feature("shield")) {
+		e2e_note("built without a shield");
+		return;
+	}
+	box_raise(NULL, "\"shield\":{\"mode\":\"audit\"}");
+	expect_green();
+	report = verify_box();
+	CHECK(!strcmp(verify_verdict(report, "shield.alive"), "pass"),
+	      "shield: %s", verify_verdict(report, "shield.alive"));
+	box_end();
+	/* what it does not let run cannot be green */
+	box_raise(NULL, "\"shield\":{\"mode\":\"deny\"}");
+	report = verify_box();
+	CHECK(agentbox_verify_is_good(report) == 0, "green");
+	CHECK(!strcmp(verify_walls(report, "missing"), ""), "missing: %s",
+	      verify_walls(report, "missing"));
+}
+
 /* A socket in the workspace is granted with it, and told. */
 static void a_socket_in_the_workspace_is_told(void)
 {
@@ -169,6 +193,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_bare_box_is_never_good),
 	CASE(what_cannot_be_tried_is_unknown),
 	CASE(a_box_with_a_gateway_is_green),
+	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
