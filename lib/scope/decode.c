@@ -312,14 +312,19 @@ static size_t default_begin(const struct ab_plain *p, size_t i)
 								      0;
 }
 
-/* How many characters of i go, because they only hold pieces together. */
-static size_t glue(const struct ab_plain *p, size_t i, bool *in_default)
+/* How many characters of i go, because they only hold pieces together;
+   *mark is of what comes then. */
+static size_t glue(const struct ab_plain *p, size_t i, bool *in_default,
+		   uint8_t *mark)
 {
 	char c = p->c[i];
 	size_t at;
 
+	*mark = AB_MARK_GAP;
 	if (is_quote(c)) {
 		at = operator_end(p, i + 1);
+		if (at > i + 1 && !is_quote(p->c[at - 1]))
+			*mark |= AB_MARK_OPEN;
 		return at - i;
 	}
 	if (c == '\\' && i + 1 < p->n && p->c[i + 1] == '\n')
@@ -356,10 +361,11 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 		return false;
 	*out = (struct ab_plain){ .c = c, .mark = mark };
 	for (size_t i = 0; i < p->n;) {
-		size_t len = glue(p, i, &in_default);
+		uint8_t gap;
+		size_t len = glue(p, i, &in_default, &gap);
 
 		if (len) {
-			next = AB_MARK_GAP;
+			next |= gap;
 			i += len;
 			continue;
 		}

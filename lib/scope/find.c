@@ -189,7 +189,7 @@ static bool is_open(const struct ab_plain *p, size_t i, size_t at, bool joined,
 		return true;
 	if (at == p->n)
 		return !is_key && (i == 0 || (joined && p->end_gap));
-	return joined && (mark_at(p, at) & AB_MARK_GAP);
+	return joined && (mark_at(p, at) & AB_MARK_OPEN);
 }
 
 /* Some other one of an own id's family: its end, or 0. */

@@ -166,6 +166,15 @@ static bool after_sign(const struct ab_plain *p, size_t i)
 	return is_name_key(p, word_before(p, at - 1));
 }
 
+/* "ssh X", "ssh X@host" */
+static bool after_login(const struct ab_plain *p, struct span before)
+{
+	static const char *const programs[] = { "ssh",	"scp",	"sftp",
+						"rsync", "mosh", NULL };
+
+	return is_among(p, before, programs);
+}
+
 /* "--namespace X", "-n X" */
 static bool after_option(const struct ab_plain *p, struct span before)
 {
@@ -238,7 +247,7 @@ bool ab_scope_in_place(const struct ab_plain *p, size_t i, size_t e)
 		return true;
 	before = word_before(p, i);
 	return after_option(p, before) || after_sql(p, before, e) ||
-	       near_box(p, i, e);
+	       after_login(p, before) || near_box(p, i, e);
 }
 
 /* --- places that name somebody in any case -------------------------------- */

@@ -163,6 +163,7 @@ bool ab_scope_is_target_word(const char *w, size_t n);
 
 #define AB_MARK_CHANGED 1u /* stood for this character, was not it */
 #define AB_MARK_GAP 2u	   /* something unseen was before it */
+#define AB_MARK_OPEN 4u	   /* and then something that is not literal */
 
 struct ab_plain {
 	const char *c;

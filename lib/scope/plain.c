@@ -21,9 +21,10 @@ struct alike {
 	const char *ascii; /* of each; ' ': of none */
 };
 
-/* Letters that are drawn as another alphabet's; sorted. */
+/* Letters that are drawn as another alphabet's. */
 static const struct alike alikes[] = {
-	{ 0x131, 0x131, "i" },	 { 0x1c0, 0x1c0, "l" },
+	{ 0x131, 0x131, "i" },	 { 0x184, 0x185, "bb" },
+	{ 0x1c0, 0x1c0, "l" },
 	{ 0x1bd, 0x1bd, "s" },	 { 0x237, 0x237, "j" },
 	{ 0x251, 0x251, "a" },	 { 0x261, 0x261, "g" },
 	{ 0x262, 0x262, "g" },	 { 0x263, 0x263, "y" },
@@ -62,6 +63,9 @@ static const struct alike alikes[] = {
 	{ 0x13d9, 0x13d9, "v" }, { 0x13de, 0x13df, "lc" },
 	{ 0x13e2, 0x13e2, "p" }, { 0x13e6, 0x13e7, "kd" },
 	{ 0x13f4, 0x13f4, "b" },
+	/* Coptic, Lisu */
+	{ 0x2c9e, 0x2c9f, "oo" }, { 0x2ca2, 0x2ca5, "ppcc" },
+	{ 0xa4d0, 0xa4f4, "bp dt gk jc zf mnlsr  vh  wxy a e iou" },
 	/* small capitals */
 	{ 0x1d00, 0x1d00, "a" }, { 0x1d04, 0x1d05, "cd" },
 	{ 0x1d07, 0x1d07, "e" }, { 0x1d0a, 0x1d0b, "jk" },
@@ -79,7 +83,6 @@ static const struct alike alikes[] = {
 	{ 0x30fc, 0x30fc, "-" }, { 0xa730, 0xa731, "fs" },
 	{ 0xfe31, 0xfe32, "--" }, { 0xfe58, 0xfe58, "-" },
 	{ 0xff61, 0xff61, "." }, { 0xff70, 0xff70, "-" },
-	{ 0x10401, 0x10401, " " },
 	{ 0x10ead, 0x10ead, "-" },
 };
 

@@ -6,3 +6,9 @@ tests_unit_scope_internal_SOURCES = tests/unit/scope_internal.c \
 	tests/unit/net_rows.c tests/unit/net_rows.h
 tests_unit_scope_internal_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit
 tests_unit_scope_internal_CFLAGS = $(UNIT_CFLAGS)
+check_PROGRAMS += tests/unit/scope_calls
+UNIT_TESTS += tests/unit/scope_calls
+tests_unit_scope_calls_SOURCES = tests/unit/scope_calls.c \
+	tests/unit/net_rows.c tests/unit/net_rows.h
+tests_unit_scope_calls_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_scope_calls_CFLAGS = $(UNIT_CFLAGS)
