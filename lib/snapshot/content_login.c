@@ -364,7 +364,7 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 /* The host's name in a netrc: enough alone, unless a sample follows. */
 bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = back('s', w, w->at, 64), *end;
+	const uint8_t *p = back('s', w, w->at, 64), *pass, *end;
 
 	if (p == w->at || !ab_content_at(w, p - 7, "machine", false) ||
 	    !ab_content_begins(w, p - 7) || !ab_content_ends(w, m->end))
@@ -373,6 +373,6 @@ bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m)
 	p = run('s', m->end, w->hi, 64);
 	if (!field(w, &p, "login", &end))
 		return true;
-	m->value = field(w, &p, "password", &end);
-	return !m->value || !is_weak(m->value, end);
+	pass = field(w, &p, "password", &end);
+	return !pass || !is_weak(pass, end);
 }

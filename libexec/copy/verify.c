@@ -180,7 +180,7 @@ static void check_own_place(verifying *g)
 {
 	ab_autofd int fd = open_beneath(g->tree_fd, AB_MANIFEST_DIR,
 					O_RDONLY | O_DIRECTORY);
-	long n;
+	long n = 0;
 
 	while (fd >= 0 && (n = read_names(fd, g->buffer)) > 0) {
 		for (long at = 0; at < n;) {
@@ -197,6 +197,9 @@ static void check_own_place(verifying *g)
 				"extra");
 		}
 	}
+	if (n < 0)
+		problem(g, AB_MANIFEST_DIR, strlen(AB_MANIFEST_DIR),
+			"unreadable");
 }
 
 /* One list: its lines are taken from then on. `known` NULL: by nobody. */
