@@ -230,17 +230,22 @@ static int verify_remote(tool *t, const tool_args *args, const char *name)
 
 static int verify_box(session *s)
 {
+	agentbox_verify_options *options = NULL;
 	agentbox_verify *walls = NULL;
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
 	int rc = 0;
 
 	text_progress_begin("trying the walls");
-	if (agentbox_verify_run(s->box, NULL, &walls, &err) < 0 ||
+	/* it is removed afterwards: what is revoked is nobody's */
+	if (agentbox_verify_options_new(&options, &err) < 0 ||
+	    agentbox_verify_options_set_revoke(options, 1, &err) < 0 ||
+	    agentbox_verify_run(s->box, options, &walls, &err) < 0 ||
 	    agentbox_verify_to_json(walls, &bytes, &err) < 0)
 		rc = tool_fail(s->t, err, NULL);
 	text_progress_end();
 	agentbox_verify_free(walls);
+	agentbox_verify_options_free(options);
 	return rc ? rc : report(s->t, s->args, tool_json_of(bytes));
 }
 

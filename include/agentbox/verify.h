@@ -41,6 +41,15 @@ AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
 	agentbox_error **err);
 
 /*
+ * Not 0: at the end, revoke the box's gateway and try it once more, with the
+ * key that was good. The box has no network afterwards, for good
+ * (agentbox_gateway_revoke()). Nothing without a gateway.
+ */
+AGENTBOX_API int32_t agentbox_verify_options_set_revoke(
+	agentbox_verify_options *options, int32_t revoke,
+	agentbox_error **err);
+
+/*
  * Walk the box's boundary; `options` may be NULL. What it does: one command is
  * run in the box (it is in the audit as such, and counts against the box's
  * limits), which makes and removes an empty file in directories that the agent
@@ -49,7 +58,7 @@ AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
  * System V segment are there for as long as it lasts, and a second box, with
  * nothing in it, whose processes and key the first must not reach. Where the
  * box has a gateway it refuses some connections, which it records. Nothing of
- * the box is changed.
+ * the box is changed, unless a revocation is asked for.
  *
  * 0 means that there is a report, not that it is a good one. Errors:
  * AGENTBOX_EINVAL, AGENTBOX_EFORKED, AGENTBOX_ECLOSED, AGENTBOX_EHELPER when

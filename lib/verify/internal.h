@@ -35,6 +35,7 @@ enum ab_verdict {
 
 struct agentbox_verify_options {
 	uint32_t timeout_ms;
+	bool revoke;
 };
 
 typedef struct ab_finding {
@@ -88,6 +89,7 @@ typedef struct ab_verify_run {
 	agentbox_verify *report;
 	ab_bait bait;
 	uint64_t deadline;
+	bool revoke;
 
 	/* the program in the box */
 	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
@@ -162,6 +164,8 @@ void ab_verify_mounts(ab_verify_run *run);
 /* inside.c */
 int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);
 void ab_verify_inside(ab_verify_run *run);
+/* The same for what has to fail after a revocation; a program was started. */
+void ab_verify_revoked(ab_verify_run *run);
 /* Does the policy mount something at a path, above or below it? */
 bool ab_verify_shows(const ab_verify_run *run, const char *path);
 /* The tree of the host that it lies in; borrowed, NULL: none. */

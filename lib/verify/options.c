@@ -39,3 +39,14 @@ int32_t agentbox_verify_options_set_timeout(agentbox_verify_options *options,
 	options->timeout_ms = milliseconds;
 	return 0;
 }
+
+int32_t agentbox_verify_options_set_revoke(agentbox_verify_options *options,
+					   int32_t revoke,
+					   agentbox_error **err)
+{
+	if (!options)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	options->revoke = revoke != 0;
+	return 0;
+}

@@ -122,6 +122,29 @@ static void await_end(ab_verify_run *run)
 			run->process, ab_clock_left_ms(run->deadline), NULL);
 }
 
+/* The program that answered has ended; another one is asked. */
+static int32_t try_revoked(ab_verify_run *run, agentbox_error **err)
+{
+	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(run->box);
+	uint64_t cut = 0;
+	int32_t rc;
+
+	if (!run->revoke || !gateway)
+		return 0;
+	rc = agentbox_gateway_revoke(gateway, &cut, err);
+	if (rc)
+		return rc;
+	agentbox_process_free(ab_steal(&run->process));
+	ab_cleanup_fd(&run->to_fd);
+	ab_cleanup_fd(&run->from_fd);
+	run->to_fd = run->from_fd = -1;
+	free(ab_steal(&run->why_not));
+	rc = ab_verify_start(run, err);
+	if (rc == 0)
+		ab_verify_revoked(run);
+	return rc;
+}
+
 static int32_t walk(ab_verify_run *run, agentbox_error **err)
 {
 	int32_t rc = ab_bait_lay(run, err);
@@ -138,7 +161,10 @@ static int32_t walk(ab_verify_run *run, agentbox_error **err)
 	ab_verify_inside(run);
 	await_end(run);
 	ab_bait_look(run);
-	return 0;
+	rc = try_revoked(run, err);
+	if (rc == 0)
+		await_end(run);
+	return rc;
 }
 
 static int32_t carry_out(ab_verify_run *run, agentbox_error **err)
@@ -177,6 +203,7 @@ int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 	run.bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
 			      .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
 	run.deadline = ab_clock_boot_ns() + ms * 1000000ull;
+	run.revoke = options && options->revoke;
 	run.policy = ab_policy_get(ab_box_policy(sandbox));
 	ab_box_walls_of(sandbox, &run.walls);
 	run.context = run.walls.context;

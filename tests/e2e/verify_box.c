@@ -133,6 +133,39 @@ static void a_box_with_a_gateway_is_green(void)
 		      "%s: %s", probes[i], verify_verdict(report, probes[i]));
 }
 
+/* After the revocation the key is good for nothing; before, it was. */
+static void a_revoked_box_reaches_nothing(void)
+{
+	agentbox_verify_options *options = NULL;
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+
+	box_needs_namespaces();
+	if (!agentbox_has_feature("gateway")) {
+		e2e_note("built without a gateway");
+		return;
+	}
+	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
+			"\"allow\":[\"allowed.example:443\"]}");
+	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
+		agentbox_verify_options_set_revoke(options, 1, &err) == 0 &&
+		agentbox_verify_run(box(), options, &report, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(!strcmp(verify_verdict(report, "network.name"), "pass"),
+	      "before: %s", verify_verdict(report, "network.name"));
+	CHECK(!strcmp(verify_verdict(report, "network.revoked"), "pass"),
+	      "after: %s", verify_verdict(report, "network.revoked"));
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	agentbox_verify_free(report);
+	agentbox_verify_options_free(options);
+	/* and it stays so: the next report finds no gateway */
+	report = verify_box();
+	CHECK(!strstr(verify_walls(report, "pass"), "network.name") &&
+	      agentbox_verify_is_good(report) == 0, "green again");
+}
+
 /* It sees the program executed, and is itself among what is looked at. */
 static void a_box_with_a_shield_is_green(void)
 {
@@ -193,6 +226,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_bare_box_is_never_good),
 	CASE(what_cannot_be_tried_is_unknown),
 	CASE(a_box_with_a_gateway_is_green),
+	CASE(a_revoked_box_reaches_nothing),
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(an_ended_box_is_an_error),
