@@ -380,7 +380,7 @@ static int make_guard(box_server *b)
 	    agentbox_place_set_root(b->place, plan->box_workspace,
 				    strlen(plan->box_workspace), &err) < 0 ||
 	    agentbox_place_add_temp(b->place, "/tmp", 4, &err) < 0)
-		rc = tool_fail_as(b->s.t, TOOL_BAD_INPUT, err, NULL);
+		rc = tool_fail_as(b->s.t, TOOL_BAD_INPUT, err, root);
 	close(fd);
 	return rc;
 }

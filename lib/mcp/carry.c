@@ -78,9 +78,10 @@ ab_mcp_memory *ab_mcp_memory_new(void)
 		return NULL;
 	memory->refs = 1;
 	memory->known = json_object();
-	if (memory->known)
+	memory->params = json_object();
+	if (memory->known && memory->params)
 		return memory;
-	free(memory);
+	ab_mcp_memory_unref(memory);
 	return NULL;
 }
 
@@ -89,6 +90,7 @@ void ab_mcp_memory_unref(ab_mcp_memory *memory)
 	if (!memory || --memory->refs)
 		return;
 	json_decref(memory->known);
+	json_decref(memory->params);
 	free(memory);
 }
 

@@ -48,6 +48,14 @@ void ab_mcp_forget(agentbox_mcp *m, uint64_t scope);
 /* Is a request of this asker under way? */
 bool ab_mcp_waits(const agentbox_mcp *m, uint64_t scope);
 
+/*
+ * Over HTTP, 2026-07-28: the argument of a tools/call that its head has as the
+ * i-th field "Mcp-Param-*name". *name NULL: there is no such field; else NULL
+ * where the call lacks the argument. Borrowed.
+ */
+const json_t *ab_mcp_param(const agentbox_mcp *m, const json_t *call, size_t i,
+			   const char **name);
+
 /* The version that is settled. */
 enum ab_mcp_version ab_mcp_settled(const agentbox_mcp *m);
 

@@ -64,6 +64,7 @@ struct ab_mcp_memory {
 	unsigned refs;
 	ab_mcp_bucket call_rate, other_rate, notice_rate;
 	json_t *known; /* owned: name -> digest, or null: in quarantine */
+	json_t *params; /* owned: name -> what param.c has found */
 	bool pin_failed;
 	bool is_full; /* more names than are remembered: no tool is granted */
 };
@@ -148,6 +149,12 @@ int32_t ab_mcp_tools_judge(agentbox_mcp *m, const json_t *tools,
  */
 json_t *ab_mcp_clean_value(const json_t *v, const char *key,
 			   const char **why);
+
+/* --- param.c --- */
+
+/* What of a tool's arguments goes into a head; false: no memory. */
+bool ab_mcp_params_learn(agentbox_mcp *m, const char *tool,
+			 const json_t *schema);
 
 /* --- subject.c --- */
 

@@ -9,6 +9,7 @@ libagentbox_la_SOURCES += \
 	lib/mcp/mcp.c \
 	lib/mcp/method.c lib/mcp/method.h \
 	lib/mcp/server.c \
+	lib/mcp/param.c \
 	lib/mcp/session.c \
 	lib/mcp/subject.c \
 	lib/mcp/tools.c

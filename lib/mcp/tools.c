@@ -296,7 +296,9 @@ static int32_t judge(agentbox_mcp *m, const json_t *tool, json_t *shown,
 	if (!clean)
 		return why ? quarantine(m, name, why) : ab_mcp_nomem(m);
 	if (json_object_set(names, s, clean) < 0 ||
-	    json_array_append(shown, clean) < 0) {
+	    json_array_append(shown, clean) < 0 ||
+	    !ab_mcp_params_learn(m, s, json_object_get(clean,
+						       "inputSchema"))) {
 		json_decref(clean);
 		return ab_mcp_nomem(m);
 	}

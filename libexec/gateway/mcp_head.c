@@ -4,6 +4,7 @@
 
 #include "mcp_head.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <sodium.h>
@@ -39,8 +40,43 @@ static void put_field(ab_http_out *out, const char *name, const char *value,
 	ab_http_puts(out, "\r\n");
 }
 
+static void put_text(ab_http_out *out, const char *name, const char *s,
+		     size_t n)
+{
+	if (is_plain(s, n)) {
+		put_field(out, name, s, n);
+		return;
+	}
+	ab_http_puts(out, name);
+	ab_http_puts(out, ": ");
+	put_coded(out, s, n);
+	ab_http_puts(out, "\r\n");
+}
+
+static void put_param(ab_http_out *out, const char *name, const json_t *v)
+{
+	char field[96], number[32];
+	const char *s = number;
+
+	snprintf(field, sizeof(field), "Mcp-Param-%s", name);
+	if (json_is_integer(v))
+		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(v));
+	else if (json_is_boolean(v))
+		s = json_is_true(v) ? "true" : "false";
+	else if (json_is_string(v)) {
+		put_text(out, field, json_string_value(v),
+			 json_string_length(v));
+		return;
+	} else {
+		return;
+	}
+	put_field(out, field, s, strlen(s));
+}
+
 /* What 2026-07-28 has in the head of what it has in the body. */
-static void put_mirror(ab_http_out *out, const json_t *message)
+static void put_mirror(ab_http_out *out, const agentbox_mcp *guard,
+		       const json_t *message)
 {
 	const char *method = json_string_value(
 		json_object_get(message, "method"));
@@ -52,15 +88,17 @@ static void put_mirror(ab_http_out *out, const json_t *message)
 	if (!method)
 		return;
 	put_field(out, "Mcp-Method", method, strlen(method));
-	if (!s)
+	if (s)
+		put_text(out, "Mcp-Name", s, n);
+	if (strcmp(method, "tools/call") != 0)
 		return;
-	if (is_plain(s, n)) {
-		put_field(out, "Mcp-Name", s, n);
-		return;
+	for (size_t i = 0;; i++) {
+		const json_t *v = ab_mcp_param(guard, message, i, &s);
+
+		if (!s)
+			return;
+		put_param(out, s, v);
 	}
-	ab_http_puts(out, "Mcp-Name: ");
-	put_coded(out, s, n);
-	ab_http_puts(out, "\r\n");
 }
 
 static void put_session(ab_http_out *out, const ab_mcp_leg *l)
@@ -75,7 +113,7 @@ static void put_session(ab_http_out *out, const ab_mcp_leg *l)
 		put_field(out, "Mcp-Session-Id", l->server_id,
 			  strlen(l->server_id));
 	if (l->version == AB_MCP_2026_07_28)
-		put_mirror(out, l->message);
+		put_mirror(out, l->session->guard, l->message);
 }
 
 static void put_content(ab_http_out *out, const ab_mcp_leg *l)

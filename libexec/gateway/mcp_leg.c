@@ -457,7 +457,11 @@ static enum flow send_head(ab_mcp_leg *l)
 	if (l->up->generation != l->state->generation ||
 	    !ab_mcp_write_head(&out, l)) {
 		explicit_bzero(out.p, out.len);
-		fail(l, AB_ROUTE_NO_SECRET, NULL, NULL);
+		if (out.full)
+			fail(l, AB_ROUTE_LONG, "mcp_head_long",
+			     "what the server wants in the head is too long");
+		else
+			fail(l, AB_ROUTE_NO_SECRET, NULL, NULL);
 		return ENDED;
 	}
 	step = ab_tls_write(l->up->tls, out.p + l->sent, out.len - l->sent,

@@ -85,6 +85,34 @@ print([m.read(s)[2][-1]["id"] for s in held])
 
 
 @box_test
+def c128_arguments_that_a_tool_wants_in_the_head_are_there():
+    srv = Server(session=None)
+    srv.tools = [{"name": "echo", "inputSchema": {"type": "object",
+                  "properties": {
+        "region": {"type": "string", "x-mcp-header": "Region"},
+        "n": {"type": "integer", "x-mcp-header": "N"},
+        "flag": {"type": "boolean", "x-mcp-header": "Flag"},
+        "gone": {"type": "string", "x-mcp-header": "Gone"},
+        "bad": {"type": "string", "x-mcp-header": "X: y"},
+        "list": {"type": "array", "x-mcp-header": "List"},
+        "deep": {"type": "object", "properties": {
+            "a": {"type": "string", "x-mcp-header": "Deep"}}}}}}]
+    ran = box(document(entry(srv)), r'''
+m = Mcp(version="2026-07-28")
+print(m.names())
+print(text(m.call("echo", {"region": "us-west1", "n": -5, "flag": True,
+    "bad": "z", "list": [1], "deep": {"a": "\u00e4\r\nX: y"}},
+    extra={"Mcp-Param-Region": "forged", "Mcp-Param-Other": "x"})))
+''')
+    expect(ran.out == "['echo']\ndid echo\n", ran)
+    head = srv.seen[-1][0]
+    expect({k: v for k, v in head.fields if k.startswith("Mcp-Param")} == {
+        "Mcp-Param-Region": "us-west1", "Mcp-Param-N": "-5",
+        "Mcp-Param-Flag": "true", "Mcp-Param-Deep":
+        "=?base64?w6QNClg6IHk=?="}, head.raw)
+
+
+@box_test
 def c3_nothing_is_granted_where_nothing_is_written():
     srv = Server()
     ran = box(document(entry(srv), allow=()), r'''
