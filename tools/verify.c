@@ -7,9 +7,11 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <agentbox/owner.h>
 #include <agentbox/verify.h>
@@ -228,6 +230,30 @@ static int verify_remote(tool *t, const tool_args *args, const char *name)
 	return rc ? rc : report(t, args, tool_json_of(answer));
 }
 
+/* What --secret gave to the gateway must be nowhere else; it was judged. */
+static int32_t add_secrets(const session *s, agentbox_verify_options *options,
+			   agentbox_error **err)
+{
+	int32_t rc = 0;
+
+	for (size_t i = 0; !rc && i < s->args->value_count; i++) {
+		const tool_value *v = &s->args->values[i];
+		const char *file = strchr(v->value, '=');
+		char *name;
+		int fd;
+
+		if (strcmp(v->option->name, "--secret") != 0 || !file)
+			continue;
+		name = strndup(v->value, (size_t)(file - v->value));
+		fd = open(file + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		rc = agentbox_verify_options_add_secret(options, name, fd, err);
+		if (fd >= 0)
+			close(fd);
+		free(name);
+	}
+	return rc;
+}
+
 static int verify_box(session *s)
 {
 	agentbox_verify_options *options = NULL;
@@ -240,6 +266,7 @@ static int verify_box(session *s)
 	/* it is removed afterwards: what is revoked is nobody's */
 	if (agentbox_verify_options_new(&options, &err) < 0 ||
 	    agentbox_verify_options_set_revoke(options, 1, &err) < 0 ||
+	    add_secrets(s, options, &err) < 0 ||
 	    agentbox_verify_run(s->box, options, &walls, &err) < 0 ||
 	    agentbox_verify_to_json(walls, &bytes, &err) < 0)
 		rc = tool_fail(s->t, err, NULL);

@@ -41,6 +41,20 @@ AGENTBOX_API int32_t agentbox_verify_options_set_timeout(
 	agentbox_error **err);
 
 /*
+ * Look for a secret where it must not be: in the environment, arguments and
+ * memory of the box's processes, in what the box writes to, and in the state
+ * directory. From outside, so the box is not told. `fd` (borrowed) is read
+ * from its beginning, 8 to 8192 bytes, without line ends at the end, and kept
+ * in guarded memory as long as the options. `name` is for findings. What is
+ * found is missing under the wall "secrets". AGENTBOX_ELIMIT: more than 32;
+ * AGENTBOX_EINVAL: NULL, or a value that cannot be read or is too short or
+ * long.
+ */
+AGENTBOX_API int32_t agentbox_verify_options_add_secret(
+	agentbox_verify_options *options, const char *name, int32_t fd,
+	agentbox_error **err);
+
+/*
  * Not 0: at the end, revoke the box's gateway and try it once more, with the
  * key that was good. The box has no network afterwards, for good
  * (agentbox_gateway_revoke()). Nothing without a gateway.

@@ -33,9 +33,18 @@ enum ab_verdict {
 	AB_VERDICT_NOT_APPLICABLE
 };
 
+#define AB_MAX_VERIFY_SECRETS 32
+typedef struct ab_verify_secret {
+	char *name;  /* owned */
+	void *value; /* owned, ab_secret_new() */
+	size_t size;
+} ab_verify_secret;
+
 struct agentbox_verify_options {
 	uint32_t timeout_ms;
 	bool revoke;
+	ab_verify_secret secrets[AB_MAX_VERIFY_SECRETS];
+	size_t secret_count;
 };
 
 typedef struct ab_finding {
@@ -89,7 +98,8 @@ typedef struct ab_verify_run {
 	agentbox_verify *report;
 	ab_bait bait;
 	uint64_t deadline;
-	bool revoke;
+	const agentbox_verify_options *options; /* or NULL */
+	const char *state; /* the state directory; borrowed */
 
 	/* the program in the box */
 	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
@@ -160,6 +170,9 @@ void ab_proc_find(ab_verify_run *run);
 /* outside.c, mounts.c */
 void ab_verify_outside(ab_verify_run *run);
 void ab_verify_mounts(ab_verify_run *run);
+
+/* secrets.c: while the program waits, for its view of the box's files */
+void ab_verify_secrets(ab_verify_run *run);
 
 /* inside.c */
 int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);

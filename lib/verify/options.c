@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "verify/internal.h"
 
 int32_t agentbox_verify_options_new(agentbox_verify_options **options,
@@ -26,6 +27,12 @@ int32_t agentbox_verify_options_new(agentbox_verify_options **options,
 
 void agentbox_verify_options_free(agentbox_verify_options *options)
 {
+	if (!options)
+		return;
+	for (size_t i = 0; i < options->secret_count; i++) {
+		free(options->secrets[i].name);
+		ab_secret_free(options->secrets[i].value);
+	}
 	free(options);
 }
 

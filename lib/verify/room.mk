@@ -15,4 +15,5 @@ libagentbox_la_SOURCES += \
 	lib/verify/probes.c \
 	lib/verify/proc.c \
 	lib/verify/report.c \
-	lib/verify/run.c
+	lib/verify/run.c \
+	lib/verify/secrets.c

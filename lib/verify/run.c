@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "verify/internal.h"
@@ -129,7 +130,7 @@ static int32_t try_revoked(ab_verify_run *run, agentbox_error **err)
 	uint64_t cut = 0;
 	int32_t rc;
 
-	if (!run->revoke || !gateway)
+	if (!run->options || !run->options->revoke || !gateway)
 		return 0;
 	rc = agentbox_gateway_revoke(gateway, &cut, err);
 	if (rc)
@@ -158,6 +159,7 @@ static int32_t walk(ab_verify_run *run, agentbox_error **err)
 	tell_raised(run);
 	tell_beside(run);
 	ab_verify_outside(run);
+	ab_verify_secrets(run);
 	ab_verify_inside(run);
 	await_end(run);
 	ab_bait_look(run);
@@ -203,10 +205,11 @@ int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 	run.bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
 			      .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
 	run.deadline = ab_clock_boot_ns() + ms * 1000000ull;
-	run.revoke = options && options->revoke;
+	run.options = options;
 	run.policy = ab_policy_get(ab_box_policy(sandbox));
 	ab_box_walls_of(sandbox, &run.walls);
 	run.context = run.walls.context;
+	run.state = ab_context_state_dir(run.context);
 	run.report = ab_new(agentbox_verify);
 	rc = run.report ? carry_out(&run, err) : ab_error_nomem(err);
 	if (rc == 0)

@@ -6,6 +6,8 @@
  */
 #include "verify_lib.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -166,6 +168,69 @@ static void a_revoked_box_reaches_nothing(void)
 	      agentbox_verify_is_good(report) == 0, "green again");
 }
 
+static agentbox_verify *with_secret(const char *file)
+{
+	agentbox_verify_options *options = NULL;
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && agentbox_verify_options_new(&options, &err) == 0 &&
+		agentbox_verify_options_add_secret(options, "token", fd,
+						   &err) == 0 &&
+		agentbox_verify_run(box(), options, &report, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	close(fd);
+	agentbox_verify_options_free(options);
+	return report;
+}
+
+/* In none of the places; then in each of them, by the agent's own hand. */
+static void a_secret_is_found_wherever_it_is(void)
+{
+	static const char *const places[] = { "environment", "memory",
+					      "disk" };
+	const char *file = host_path("outside/secret");
+	agentbox_verify *report;
+
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	report = with_secret(file);
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!strcmp(verify_verdict(report, e2e_text(
+			      "secrets.token.%s", places[i])), "pass"),
+		      "%s", places[i]);
+	agentbox_verify_free(report);
+	/* an argument of a command */
+	agentbox_process *p = BOX_START(-1, "/bin/sh", "-c",
+					"sleep 60; exit $1", "sh",
+					"FAKE-SECRET-FOR-TESTS-ONLY");
+	report = with_secret(file);
+	CHECK(!strcmp(verify_verdict(report, "secrets.token.environment"),
+		      "missing"), "argument: %s",
+	      verify_verdict(report, "secrets.token.environment"));
+	/* where it is an argument it is in memory, too */
+	CHECK(!strcmp(verify_verdict(report, "secrets.token.memory"),
+		      "missing"), "memory: %s",
+	      verify_verdict(report, "secrets.token.memory"));
+	CHECK(!strcmp(verify_walls(report, "missing"), "secrets"), "%s",
+	      verify_walls(report, "missing"));
+	agentbox_verify_free(report);
+	agentbox_process_kill(p, SIGKILL, NULL);
+	agentbox_process_wait(p, -1, NULL);
+	agentbox_process_free(p);
+	/* a file of the box's own */
+	box_sh("printf 'x=%%s' FAKE-SECRET-FOR-TESTS-ONLY >/tmp/kept");
+	report = with_secret(file);
+	CHECK(!strcmp(verify_verdict(report, "secrets.token.disk"),
+		      "missing"), "disk: %s",
+	      verify_verdict(report, "secrets.token.disk"));
+	agentbox_verify_free(report);
+}
+
 /* It sees the program executed, and is itself among what is looked at. */
 static void a_box_with_a_shield_is_green(void)
 {
@@ -227,6 +292,7 @@ static const struct e2e_case cases[] = {
 	CASE(what_cannot_be_tried_is_unknown),
 	CASE(a_box_with_a_gateway_is_green),
 	CASE(a_revoked_box_reaches_nothing),
+	CASE(a_secret_is_found_wherever_it_is),
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(an_ended_box_is_an_error),
