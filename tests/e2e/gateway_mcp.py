@@ -406,19 +406,21 @@ def c138_the_rate_holds_for_all_sessions_together():
 def one(i):
     m = Mcp().begin() if i % 2 else Mcp(version="2026-07-28")
     out.append(m.call("echo")[2][-1])
-out = []
+out, began = [], time.monotonic()
 for i in range(9):
     one(i)
 threads = [threading.Thread(target=one, args=(i,)) for i in range(6)]
 [t.start() for t in threads]
 [t.join() for t in threads]
-print(len(out), sum("result" in o for o in out))
+took = time.monotonic() - began
+passed = sum("result" in o for o in out)
+print(len(out), 5 <= passed <= 5 + took / 60)
 e = [o["error"] for o in out if "error" in o][0]
 print(e["code"], e["data"]["retryAfterMs"] > 0)
 ''')
-    expect(ran.out == "15 5\n-32000 True\n", ran)
-    expect(len(srv.messages("tools/call")) == 5, ran)
-    expect(len(ran.records("denied", "mcp.call")) == 10, ran)
+    expect(ran.out == "15 True\n-32000 True\n", ran)
+    expect(len(srv.messages("tools/call")) + len(
+        ran.records("denied", "mcp.call")) == 15, ran)
 
 
 @box_test

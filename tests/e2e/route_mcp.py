@@ -120,7 +120,7 @@ def a_revocation_cuts_sessions_streams_calls_and_bodies():
     until(lambda: gw.state()["posts"] == 30 and gw.state()["legs"] == 25,
           "all are under way")
     until(lambda: len(server.held) == 25, "the server has them all")
-    expect(gw.state()["held"] > 0, gw.state())
+    until(lambda: gw.state()["held"] > 0, "a part of the bodies is held")
     gw.command("cut")
     for s in open_:
         expect(is_closed(s))
