@@ -390,10 +390,11 @@ static bool read_key(struct ab_scope_reader *r)
 
 static void use_key(struct ab_scope_reader *r)
 {
-	const struct ab_scope_frame *f = &r->frames[r->depth - 1];
+	const struct ab_scope_frame *f =
+		r->depth ? &r->frames[r->depth - 1] : NULL;
 
-	r->parent = r->depth ? f->key : AB_KEY_PLAIN;
-	r->key = r->depth ? f->child : AB_KEY_PLAIN;
+	r->parent = f ? f->key : AB_KEY_PLAIN;
+	r->key = f ? f->child : AB_KEY_PLAIN;
 }
 
 /* After a value: what closes, what comes next. True with *more false: all is
