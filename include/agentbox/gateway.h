@@ -58,6 +58,41 @@ AGENTBOX_API int32_t agentbox_gateway_set_secret(agentbox_gateway *gateway,
 						 agentbox_error **err);
 
 /*
+ * What a host that wants to be asked is asked: may the box reach `target`
+ * ("name:443"), which its policy's list does not name, by `how` ("connect",
+ * "socks", "http", "transparent")? Called inside agentbox_sandbox_dispatch(),
+ * on its thread. AGENTBOX_VERDICT_ALLOW lets this one connection, or request,
+ * go on; AGENTBOX_VERDICT_ASK leaves the answer to agentbox_gateway_answer();
+ * anything else is no. It may call functions of the gateway and may not free
+ * the box. `target` is text of the box's: a canonical host and port.
+ */
+typedef int32_t (*agentbox_gateway_ask_fn)(void *data, uint32_t id,
+					   const char *how,
+					   const char *target);
+
+/*
+ * Ask on a refusal for not being in `network.allow`, and wait for the answer
+ * for at most timeout_ms (1 to 600000): without one in that time it is no, as
+ * it is past 32 questions at once. What is denied, private, special or has a
+ * route is not asked about, and where a name leads is judged as always. A name
+ * that is not listed is not looked up for who uses no proxy, and so not asked
+ * about. `ask` NULL (timeout_ms is 0 then): nobody is asked any more. `data` is
+ * borrowed. AGENTBOX_EINVAL; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_set_ask(agentbox_gateway *gateway,
+					      agentbox_gateway_ask_fn ask,
+					      void *data, uint32_t timeout_ms,
+					      agentbox_error **err);
+
+/*
+ * The answer that `ask` has left open: AGENTBOX_VERDICT_ALLOW, or no.
+ * AGENTBOX_ENOTFOUND: nobody waits for it any more; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_answer(agentbox_gateway *gateway,
+					     uint32_t id, int32_t verdict,
+					     agentbox_error **err);
+
+/*
  * Let the host look at a port of the box (`network.preview`): listen on
  * 127.0.0.1 port `host_port` (0: any free one) and pass each connection on to
  * that port of the box's own loopback, IPv4 or else IPv6. Nothing of the box

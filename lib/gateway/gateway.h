@@ -43,6 +43,8 @@ void ab_gateway_stop(agentbox_gateway *gateway);
 int ab_gateway_fd(const agentbox_gateway *gateway);
 /* Take what is there without waiting. */
 void ab_gateway_drain(agentbox_gateway *gateway);
+/* Put what it asks to the host; no lock of ours is held. */
+void ab_gateway_serve_asks(agentbox_gateway *gateway);
 /* "NAME=value" of what commands are given; borrowed, NULL-terminated. */
 char *const *ab_gateway_environment(const agentbox_gateway *gateway);
 

@@ -8,7 +8,14 @@
 
 #include "base/spawn.h"
 #include "gateway/gateway.h"
+#include "net/target.h"
 #include "policy/routes.h"
+
+/* What the gateway asks, until dispatch() puts it to the host. */
+typedef struct ab_gateway_question {
+	uint32_t id;
+	char how[16], target[AB_TARGET_TEXT_SIZE];
+} ab_gateway_question;
 
 struct agentbox_gateway {
 	pid_t owner; /* getpid() of the process that made it */
@@ -23,7 +30,14 @@ struct agentbox_gateway {
 	ab_helper helper;
 	bool has_ended, is_revoked;
 	uint32_t serial;
+	agentbox_gateway_ask_fn ask; /* NULL: nobody is asked */
+	void *ask_data;
+	ab_gateway_question asked[AB_GATEWAY_ASKS]; /* a ring */
+	uint32_t asked_at, asked_count;
 };
+
+/* ask.c: one that has come, lock held. 0 or -EPROTO. */
+int ab_gateway_take_question(agentbox_gateway *gateway, ab_reader *r);
 
 /* environment.c: 0 or AGENTBOX_ENOMEM. */
 int32_t ab_gateway_make_environment(agentbox_gateway *gateway,

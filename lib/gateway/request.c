@@ -95,6 +95,8 @@ static int take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 		return -EPROTO;
 	if (kind == AB_MSG_GW_REPLY)
 		return take_reply(&r, serial, result, value, text, size);
+	if (kind == AB_MSG_GW_ASK)
+		return ab_gateway_take_question(gw, &r);
 	if (kind != AB_MSG_GW_RECORD || ab_gateway_record_get(&r, &record) < 0)
 		return -EPROTO;
 	gw->told(gw->arg, &record);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sources of lib/gateway.
 libagentbox_la_SOURCES += \
+	lib/gateway/ask.c \
 	lib/gateway/environment.c \
 	lib/gateway/gateway.c \
 	lib/gateway/gateway.h \

@@ -186,7 +186,7 @@ static enum ab_allow_reason not_listed(const ab_allow *allow,
 /* --- decisions ---------------------------------------------------------- */
 
 static enum ab_allow_reason judge(const ab_allow *allow, const ab_target *t,
-				  const ab_host **rule)
+				  bool is_granted, const ab_host **rule)
 {
 	enum ab_range_class class_ = class_of(t);
 	enum ab_allow_reason reason = judge_class(class_);
@@ -200,7 +200,7 @@ static enum ab_allow_reason judge(const ab_allow *allow, const ab_target *t,
 	if (*rule)
 		return AB_ALLOW_ROUTED;
 	*rule = ab_host_set_find(&allow->allow, t, false);
-	if (!*rule)
+	if (!*rule && !is_granted)
 		return not_listed(allow, t);
 	if (class_ == AB_RANGE_PUBLIC || is_opened(allow, t))
 		return AB_ALLOW_OK;
@@ -209,8 +209,9 @@ static enum ab_allow_reason judge(const ab_allow *allow, const ab_target *t,
 					   AB_ALLOW_PRIVATE_ADDRESS;
 }
 
-enum ab_allow_reason ab_allow_target(const ab_allow *allow, const ab_target *t,
-				     const ab_host **rule)
+static enum ab_allow_reason judge_target(const ab_allow *allow,
+					 const ab_target *t, bool is_granted,
+					 const ab_host **rule)
 {
 	const ab_host *unused;
 
@@ -219,7 +220,19 @@ enum ab_allow_reason ab_allow_target(const ab_allow *allow, const ab_target *t,
 	*rule = NULL;
 	if (t->kind == AB_TARGET_NONE || t->port == 0)
 		return AB_ALLOW_NO_TARGET;
-	return judge(allow, t, rule);
+	return judge(allow, t, is_granted, rule);
+}
+
+enum ab_allow_reason ab_allow_target(const ab_allow *allow, const ab_target *t,
+				     const ab_host **rule)
+{
+	return judge_target(allow, t, false, rule);
+}
+
+enum ab_allow_reason ab_allow_granted(const ab_allow *allow,
+				      const ab_target *t, const ab_host **rule)
+{
+	return judge_target(allow, t, true, rule);
 }
 
 enum ab_allow_reason ab_allow_lookup(const ab_allow *allow, const ab_target *t)
@@ -230,7 +243,7 @@ enum ab_allow_reason ab_allow_lookup(const ab_allow *allow, const ab_target *t)
 	if (t->kind != AB_TARGET_NAME)
 		return AB_ALLOW_NO_TARGET;
 	any.port = 0;
-	return judge(allow, &any, &rule);
+	return judge(allow, &any, false, &rule);
 }
 
 enum ab_allow_reason ab_allow_address(const ab_allow *allow, const ab_target *t,

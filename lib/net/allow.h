@@ -98,6 +98,11 @@ void ab_allow_end(ab_allow *allow);
 enum ab_allow_reason ab_allow_target(const ab_allow *allow, const ab_target *t,
 				     const ab_host **rule);
 
+/* The same as though `allow` named it, which somebody who may has said. */
+enum ab_allow_reason ab_allow_granted(const ab_allow *allow,
+				      const ab_target *t,
+				      const ab_host **rule);
+
 /*
  * May a look-up be answered, for any port? A name that passes here can still
  * be refused with its port.

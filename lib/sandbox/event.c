@@ -252,6 +252,7 @@ int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
 		return ab_box_usable(box, err);
 	ab_gateway_drain(box->gateway);
 	ab_shield_drain(box->shield);
+	ab_gateway_serve_asks(box->gateway);
 	return ab_control_drain(box, err);
 }
 

@@ -55,6 +55,8 @@
 
 #define AB_GATEWAY_MAX_LIST 10000
 #define AB_GATEWAY_MAX_RECORD 8192
+/* Questions to the host that wait at once. */
+#define AB_GATEWAY_ASKS 32
 
 /* Of an option; 0: the policy says nothing. */
 typedef struct ab_gateway_rates {
@@ -100,11 +102,14 @@ enum ab_gateway_message {
 	AB_MSG_GW_PREVIEW = 168, /* u32 serial, str port of the box; fd: a
 				    listener of the host's, or none: it is
 				    closed */
+	AB_MSG_GW_ASKING = 169, /* u32 serial, str ms, "0": nobody is asked */
+	AB_MSG_GW_ANSWER = 170, /* u32 serial, str "ID 1", or "ID 0": no */
 	/* gateway -> host */
 	AB_MSG_GW_READY = 176,	/* it judges from now on */
 	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
 	AB_MSG_GW_RECORD = 178, /* ab_gateway_record */
-	AB_MSG_GW_REPLY = 179	/* u32 serial, i32 result, u64 value, str */
+	AB_MSG_GW_REPLY = 179,	/* u32 serial, i32 result, u64 value, str */
+	AB_MSG_GW_ASK = 184	/* u32 id, str how, str target: waits */
 };
 
 /* What is let through has to be told first, or it is not let through. */

@@ -239,6 +239,15 @@ static void on_secret(ab_gw *gw, uint32_t serial, const char *name, int fd)
 	reply(serial, rc, 0, "");
 }
 
+/* "ID 1" is a yes, everything else is a no. */
+static void on_verdict(ab_gw *gw, uint32_t serial, const char *text)
+{
+	char *end = NULL;
+	uint32_t id = (uint32_t)strtoul(text, &end, 10);
+
+	reply(serial, ab_ask_answer(gw, id, strcmp(end, " 1") == 0), 0, "");
+}
+
 /* A listener that was taken is not ours to close. */
 static void on_preview(ab_gw *gw, uint32_t serial, const char *name, int *fd)
 {
@@ -272,7 +281,8 @@ static void serve_control(ab_gw *gw)
 	if (ab_get_u32(&r) != count)
 		_exit(1);
 	serial = ab_get_u32(&r);
-	if (kind == AB_MSG_GW_SECRET || kind == AB_MSG_GW_PREVIEW)
+	if (kind == AB_MSG_GW_SECRET || (kind >= AB_MSG_GW_PREVIEW &&
+					 kind <= AB_MSG_GW_ANSWER))
 		name = ab_get_str(&r);
 	if (!ab_reader_done(&r))
 		_exit(1);
@@ -283,6 +293,11 @@ static void serve_control(ab_gw *gw)
 		reply(serial, 0, cut, "");
 	} else if (kind == AB_MSG_GW_SECRET) {
 		on_secret(gw, serial, name, fd);
+	} else if (kind == AB_MSG_GW_ASKING && count == 0) {
+		ab_ask_set(gw, (uint32_t)strtoul(name, NULL, 10));
+		reply(serial, 0, 0, "");
+	} else if (kind == AB_MSG_GW_ANSWER && count == 0) {
+		on_verdict(gw, serial, name);
 	} else if (kind == AB_MSG_GW_PREVIEW) {
 		on_preview(gw, serial, name, &fd);
 	} else {

@@ -317,7 +317,9 @@ static void begin(void *arg)
 		return;
 	}
 	if (!(d->flags & AB_DIAL_ROUTE))
-		allow = ab_allow_target(&d->gw->allow, &d->target, &rule);
+		allow = ab_gw_judge_granted(d->gw, &d->target,
+					    d->flags & AB_DIAL_GRANTED,
+					    &rule);
 	if (allow != AB_ALLOW_OK || d->gw->dials > d->gw->dials_max) {
 		finish(d, allow != AB_ALLOW_OK ? AB_DIAL_NOT_ALLOWED
 					       : AB_DIAL_BUSY,

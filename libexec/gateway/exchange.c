@@ -19,29 +19,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "http_chunk.h"
+#include "flow.h"
 #include "http_write.h"
 #include "state.h"
 
 #define HTTP_PORT 80
-#define PIECE 16384
-/* the sizes and ends of all chunks that a piece can hold, and a head */
-#define OUT_SIZE (2 * AB_HTTP_HEAD_MAX)
 #define QUIET_MS (15 * 60 * 1000u)
-
-typedef struct out {
-	size_t len, at;
-	char bytes[OUT_SIZE];
-} out;
-
-/* A body on its way. */
-typedef struct flow {
-	uint8_t body; /* enum ab_http_body */
-	bool plain;   /* a chunked one goes on without its chunks */
-	bool done;
-	uint64_t left;
-	ab_chunk chunk;
-} flow;
 
 typedef struct exchange {
 	ab_gw *gw;
@@ -52,6 +35,8 @@ typedef struct exchange {
 	bool in_response; /* the final head was sent */
 	bool close;	  /* the client's connection ends after this */
 	bool is_ended;
+	bool is_granted; /* by the host, which was asked */
+	ab_asked asked;
 	bool waits; /* the rate of bytes is used up */
 	ab_paced paced;
 	ab_dial *dial;
@@ -59,9 +44,9 @@ typedef struct exchange {
 	ab_watch up;
 	ab_later later;
 	ab_http_exchange facts;
-	flow request, response;
+	ab_flow request, response;
 	ab_client_in *answer; /* the response's head, while it is read */
-	out *to_up, *to_box;
+	ab_out *to_up, *to_box;
 	uint64_t sent, received;
 } exchange;
 
@@ -98,6 +83,7 @@ static void end(exchange *x)
 		return;
 	x->is_ended = true;
 	ab_paced_forget(&x->paced);
+	ab_ask_forget(&x->asked);
 	drop_upstream(x);
 	x->c->state = NULL;
 	if (x->has_target && (x->sent || x->received)) {
@@ -159,110 +145,6 @@ static void fail_upstream(exchange *x, const char *reason)
 	       "accepted");
 }
 
-/* --- bytes ---------------------------------------------------------------- */
-
-static bool room(out **o)
-{
-	if (!*o)
-		*o = ab_calloc(1, sizeof(**o));
-	return *o != NULL;
-}
-
-/* false: the other end is gone. */
-static bool flush(out **o, int fd)
-{
-	ssize_t n;
-
-	if (!*o)
-		return true;
-	while ((*o)->at < (*o)->len) {
-		n = send(fd, (*o)->bytes + (*o)->at, (*o)->len - (*o)->at,
-			 MSG_NOSIGNAL);
-		if (n < 0 && errno == EAGAIN)
-			return true;
-		if (n < 0)
-			return false;
-		(*o)->at += (size_t)n;
-	}
-	free(*o);
-	*o = NULL;
-	return true;
-}
-
-/* `o` is empty and takes what becomes of a piece. */
-static bool put(out *o, const char *p, size_t n)
-{
-	if (n > sizeof(o->bytes) - o->len)
-		return false;
-	memcpy(o->bytes + o->len, p, n);
-	o->len += n;
-	return true;
-}
-
-static bool put_chunk(out *o, const char *p, size_t n, bool plain)
-{
-	char size[32];
-	ab_http_out head = { .p = size, .size = sizeof(size) };
-
-	if (plain)
-		return put(o, p, n);
-	ab_http_write_chunk(&head, n);
-	return !head.full && put(o, size, head.len) && put(o, p, n) &&
-	       put(o, "\r\n", 2);
-}
-
-/*
- * A piece of a body: *used of its bytes belong to it. NULL, or why it is
- * refused.
- */
-static const char *pass_chunked(flow *f, out *o, const char *p, size_t n,
-				size_t *used)
-{
-	*used = 0;
-	while (*used < n) {
-		size_t took, data;
-		enum ab_chunk_reason r = ab_chunk_read(
-			&f->chunk, p + *used, n - *used, &took, &data);
-
-		if (r == AB_CHUNK_DATA &&
-		    !put_chunk(o, p + *used + took - data, data, f->plain))
-			return "too_long";
-		*used += took;
-		if (r == AB_CHUNK_DONE) {
-			f->done = true;
-			return f->plain || put(o, "0\r\n\r\n", 5)
-				       ? NULL : "too_long";
-		}
-		if (r != AB_CHUNK_DATA && r != AB_CHUNK_MORE)
-			return ab_chunk_reason_name(r);
-	}
-	return NULL;
-}
-
-static const char *pass(flow *f, out *o, const char *p, size_t n, size_t *used)
-{
-	if (f->body == AB_HTTP_BODY_CHUNKED)
-		return pass_chunked(f, o, p, n, used);
-	*used = n;
-	if (f->body == AB_HTTP_BODY_LENGTH && f->left < n)
-		*used = (size_t)f->left;
-	if (f->body == AB_HTTP_BODY_NONE)
-		*used = 0;
-	if (!put(o, p, *used))
-		return "too_long";
-	f->left -= f->body == AB_HTTP_BODY_LENGTH ? *used : 0;
-	f->done = f->body == AB_HTTP_BODY_NONE ||
-		  (f->body == AB_HTTP_BODY_LENGTH && f->left == 0);
-	return NULL;
-}
-
-static void begin_flow(flow *f, const ab_http_head *head, bool plain)
-{
-	*f = (flow){ .body = head->body, .plain = plain, .left = head->length };
-	f->done = head->body == AB_HTTP_BODY_NONE ||
-		  (head->body == AB_HTTP_BODY_LENGTH && !head->length);
-}
-
 /* --- what is waited for --------------------------------------------------- */
 
 static bool wants_box(const exchange *x)
@@ -318,7 +200,7 @@ static void switch_protocols(exchange *x)
 	ab_client_in *answer = x->answer, *in = c->in;
 	int up_fd = x->up_fd, fd;
 
-	if (x->to_box && !flush(&x->to_box, c->fd)) {
+	if (x->to_box && !ab_out_flush(&x->to_box, c->fd)) {
 		cut(x);
 		return;
 	}
@@ -356,7 +238,7 @@ static bool write_answer(exchange *x)
 	};
 	ab_http_out head;
 
-	if (!room(&x->to_box))
+	if (!ab_out_room(&x->to_box))
 		return false;
 	head = (ab_http_out){ .p = x->to_box->bytes + x->to_box->len,
 			      .size = sizeof(x->to_box->bytes) -
@@ -382,7 +264,7 @@ static void take_answer(exchange *x)
 	}
 	is_final = a->head.status >= 200;
 	if (is_final) {
-		begin_flow(&x->response, &a->head, plain);
+		ab_flow_begin(&x->response, &a->head, plain);
 		/* without a length it ends with the connection */
 		if (a->head.body == AB_HTTP_BODY_CLOSE ||
 		    (plain && a->head.body == AB_HTTP_BODY_CHUNKED))
@@ -414,11 +296,11 @@ static void take_body(exchange *x, const char *p, size_t n)
 	const char *why;
 	size_t used;
 
-	if (!room(&x->to_box)) {
+	if (!ab_out_room(&x->to_box)) {
 		cut(x);
 		return;
 	}
-	why = pass(&x->response, x->to_box, p, n, &used);
+	why = ab_flow_pass(&x->response, x->to_box, p, n, &used);
 	if (why)
 		fail_upstream(x, why);
 	/* what comes behind the end of it is nobody's */
@@ -457,7 +339,7 @@ static void read_answer(exchange *x)
 
 static void read_body(exchange *x)
 {
-	ssize_t n = recv(x->up_fd, x->gw->scratch, PIECE, 0);
+	ssize_t n = recv(x->up_fd, x->gw->scratch, AB_FLOW_PIECE, 0);
 
 	if (n < 0 && errno == EAGAIN)
 		return;
@@ -483,11 +365,11 @@ static void take_request_body(exchange *x, const char *p, size_t n,
 	*used = 0;
 	if (x->request.done || !n)
 		return;
-	if (!room(&x->to_up)) {
+	if (!ab_out_room(&x->to_up)) {
 		cut(x);
 		return;
 	}
-	why = pass(&x->request, x->to_up, p, n, used);
+	why = ab_flow_pass(&x->request, x->to_up, p, n, used);
 	if (why) {
 		tell(x, AB_GW_DENIED, why, "a malformed request");
 		refuse(x, 400, why, "agentbox: the request is malformed");
@@ -534,7 +416,7 @@ static void finish(exchange *x)
 
 static void go_on(exchange *x)
 {
-	if (!x->is_ended && x->up.ready && !flush(&x->to_up, x->up_fd)) {
+	if (!x->is_ended && x->up.ready && !ab_out_flush(&x->to_up, x->up_fd)) {
 		cut(x);
 		return;
 	}
@@ -542,8 +424,8 @@ static void go_on(exchange *x)
 		feed(x);
 	if (x->is_ended)
 		return;
-	if ((x->up.ready && !flush(&x->to_up, x->up_fd)) ||
-	    !flush(&x->to_box, x->c->fd)) {
+	if ((x->up.ready && !ab_out_flush(&x->to_up, x->up_fd)) ||
+	    !ab_out_flush(&x->to_box, x->c->fd)) {
 		cut(x);
 		return;
 	}
@@ -586,7 +468,7 @@ static bool write_request(exchange *x)
 	};
 	ab_http_out head;
 
-	if (!room(&x->to_up))
+	if (!ab_out_room(&x->to_up))
 		return false;
 	head = (ab_http_out){ .p = x->to_up->bytes,
 			      .size = sizeof(x->to_up->bytes) };
@@ -631,7 +513,8 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 			      : "agentbox: the host cannot be reached");
 		return;
 	}
-	if (ab_allow_target(&x->gw->allow, &x->target, &rule) != AB_ALLOW_OK ||
+	if (ab_gw_judge_granted(x->gw, &x->target, x->is_granted, &rule) !=
+		    AB_ALLOW_OK ||
 	    !ab_gw_tell_allowed(x->gw, "http", &x->target, rule,
 				&r->address) ||
 	    ab_watch_add(&x->gw->loop, &x->up, r->fd, EPOLLIN, on_up, x)) {
@@ -661,10 +544,59 @@ static const char *find_target(exchange *x, const ab_http_head *h)
 	return NULL;
 }
 
+/* The target may be reached. */
+static void send_on(exchange *x)
+{
+	ab_http_head *h = &x->c->in->head;
+
+	if (!ab_gw_count_request(x->gw)) {
+		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
+		refuse(x, 429, "too_many", "agentbox: too many requests");
+		return;
+	}
+	x->facts.wants_upgrade = h->flags & AB_HTTP_UPGRADE_WS;
+	x->facts.is_head = h->flags & AB_HTTP_IS_HEAD;
+	x->close = (h->flags & AB_HTTP_CLOSE) || h->minor == 0;
+	ab_flow_begin(&x->request, h, false);
+	x->dial = ab_gw_dial(x->gw, &x->target,
+			     x->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
+			     x);
+	if (!x->dial)
+		refuse(x, 502, "failed", "agentbox: out of memory");
+	else
+		set_events(x);
+}
+
+/* Recorded, and told with the host's name. */
+static void refuse_target(exchange *x)
+{
+	char text[AB_TARGET_TEXT_SIZE + 128], name[AB_TARGET_TEXT_SIZE];
+	const ab_host *rule;
+	enum ab_allow_reason allow = ab_gw_judge(x->gw, "http", &x->target,
+						 &rule);
+
+	ab_target_text(&x->target, 0, name);
+	snprintf(text, sizeof(text), "agentbox: %s %s", name,
+		 ab_allow_reason_text(allow));
+	refuse(x, 403, ab_allow_reason_name(allow), text);
+}
+
+static void on_answered(void *arg, bool is_granted)
+{
+	exchange *x = arg;
+	const ab_host *rule;
+
+	x->is_granted = is_granted;
+	if (ab_gw_judge_granted(x->gw, &x->target, is_granted, &rule) ==
+	    AB_ALLOW_OK)
+		send_on(x);
+	else
+		refuse_target(x);
+}
+
 static void take_request(exchange *x)
 {
 	ab_http_head *h = &x->c->in->head;
-	char text[AB_TARGET_TEXT_SIZE + 128], name[AB_TARGET_TEXT_SIZE];
 	enum ab_allow_reason allow;
 	const char *why = find_target(x, h);
 	const ab_host *rule;
@@ -679,28 +611,14 @@ static void take_request(exchange *x)
 		       "than its connection");
 		return;
 	}
-	allow = ab_gw_judge(x->gw, "http", &x->target, &rule);
-	if (allow != AB_ALLOW_OK) {
-		ab_target_text(&x->target, 0, name);
-		snprintf(text, sizeof(text), "agentbox: %s %s", name,
-			 ab_allow_reason_text(allow));
-		refuse(x, 403, ab_allow_reason_name(allow), text);
-		return;
-	}
-	if (!ab_gw_count_request(x->gw)) {
-		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
-		refuse(x, 429, "too_many", "agentbox: too many requests");
-		return;
-	}
-	x->facts.wants_upgrade = h->flags & AB_HTTP_UPGRADE_WS;
-	x->facts.is_head = h->flags & AB_HTTP_IS_HEAD;
-	x->close = (h->flags & AB_HTTP_CLOSE) || h->minor == 0;
-	begin_flow(&x->request, h, false);
-	x->dial = ab_gw_dial(x->gw, &x->target, 0, on_dialled, x);
-	if (!x->dial)
-		refuse(x, 502, "failed", "agentbox: out of memory");
-	else
+	allow = ab_allow_target(&x->gw->allow, &x->target, &rule);
+	if (allow == AB_ALLOW_OK)
+		send_on(x);
+	else if (ab_ask_begin(x->gw, &x->asked, "http", &x->target, on_answered,
+			      x))
 		set_events(x);
+	else
+		refuse_target(x);
 }
 
 static void judge_request(exchange *x)
@@ -724,7 +642,7 @@ static void judge_request(exchange *x)
 
 static void read_request_body(exchange *x)
 {
-	ssize_t n = recv(x->c->fd, x->gw->scratch, PIECE, 0);
+	ssize_t n = recv(x->c->fd, x->gw->scratch, AB_FLOW_PIECE, 0);
 	size_t used;
 
 	if (n < 0 && errno == EAGAIN)

@@ -49,12 +49,14 @@ if HAVE_GATEWAY
 pkglibexec_PROGRAMS += libexec/agentbox-gateway
 libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	$(GATEWAY_MCP) \
+	libexec/gateway/ask.c \
 	libexec/gateway/bucket.c \
 	libexec/gateway/confine.c \
 	libexec/gateway/conn.c \
 	libexec/gateway/control.c \
 	libexec/gateway/dial.c \
 	libexec/gateway/exchange.c \
+	libexec/gateway/flow.c libexec/gateway/flow.h \
 	libexec/gateway/gw.h \
 	libexec/gateway/listen.c \
 	libexec/gateway/lists.c libexec/gateway/lists.h \

@@ -118,6 +118,8 @@ typedef struct ab_dial ab_dial;
 /* Who asks: a route goes to its own fixed upstream whatever the allowlist
    says of names, but its addresses are judged like all. */
 #define AB_DIAL_ROUTE 1u
+/* The host has allowed what the list does not name. */
+#define AB_DIAL_GRANTED 2u
 
 /*
  * Connect to a target: allowlist, then look-up, then every address judged,

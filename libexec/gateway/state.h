@@ -76,6 +76,9 @@ struct ab_gw {
 
 	ab_names *names;
 	ab_resolver *resolver;
+	struct ab_asked *asked; /* who waits for the host's answer */
+	size_t ask_count;
+	uint32_t ask_id, ask_ms; /* ms 0: it wants no questions */
 	ab_routes *routes;
 	ab_previews *previews; /* NULL: the policy has none */
 	ab_mcps *mcps;
@@ -128,6 +131,36 @@ void ab_stub_udp(ab_listener *l);
 void ab_stub_accept(ab_gw *gw, int fd);
 /* The name that the stub gave this address to; false: none of its. */
 bool ab_stub_name(ab_gw *gw, const ab_address *address, ab_target *name);
+
+/* ask.c */
+/* Zeroed: asks nothing. Who owns its memory forgets it first. */
+typedef struct ab_asked {
+	ab_gw *gw;
+	struct ab_asked *next, **back;
+	ab_timer timer;
+	uint32_t id;
+	void (*done)(void *arg, bool is_granted);
+	void *arg;
+} ab_asked;
+
+/* Would the host be asked about this, which is not listed? */
+bool ab_ask_may(const ab_gw *gw, const ab_target *t);
+/*
+ * Ask the host; `done` is called once, from the loop, unless it is forgotten.
+ * false: it is not asked, and the refusal stands.
+ */
+bool ab_ask_begin(ab_gw *gw, ab_asked *a, const char *how, const ab_target *t,
+		  void (*done)(void *arg, bool is_granted), void *arg);
+void ab_ask_forget(ab_asked *a);
+/* From the host: 0, or -ENOENT: nobody waits for it any more. */
+int ab_ask_answer(ab_gw *gw, uint32_t id, bool is_granted);
+/* How long a question waits; 0: none is asked, and those that wait end. */
+void ab_ask_set(ab_gw *gw, uint32_t ms);
+/* ab_allow_target(), where the host has allowed what the list does not name;
+   whatever else refuses goes on refusing. */
+enum ab_allow_reason ab_gw_judge_granted(const ab_gw *gw, const ab_target *t,
+					 bool is_granted,
+					 const ab_host **rule);
 
 /* preview.c */
 /* Sockets of the box's network, taken. 0 or -errno. */

@@ -33,6 +33,8 @@ typedef struct asker {
 	ab_target target;
 	const ab_host *rule; /* valid while the list is the same */
 	uint8_t way;
+	bool is_granted; /* by the host, which was asked */
+	ab_asked asked;
 	size_t early; /* where what the client sent ahead begins, in c->in */
 	ab_socks socks;
 } asker;
@@ -46,6 +48,7 @@ static const char *how_of(const asker *a)
 static void end_asker(asker *a)
 {
 	ab_dial_cancel(a->dial);
+	ab_ask_forget(&a->asked);
 	explicit_bzero(&a->socks, sizeof(a->socks));
 	a->c->state = NULL;
 	ab_loop_later(&a->c->gw->loop, &a->later, free, a);
@@ -209,7 +212,7 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 		return;
 	}
 	/* it may have been taken from the list meanwhile (case 153) */
-	if (ab_allow_target(&c->gw->allow, &a->target, &a->rule) !=
+	if (ab_gw_judge_granted(c->gw, &a->target, a->is_granted, &a->rule) !=
 		    AB_ALLOW_OK ||
 	    !ab_gw_tell_allowed(c->gw, how_of(a), &a->target, a->rule,
 				&r->address) ||
@@ -257,21 +260,10 @@ static void serve_http(asker *a)
 	ab_exchange_begin(c, &target);
 }
 
-static void ask(asker *a)
+static void go_on(asker *a)
 {
-	enum ab_allow_reason reason;
 	ab_client *c = a->c;
 
-	ab_timer_clear(&c->gw->loop, &c->timer);
-	reason = ab_gw_judge(c->gw, how_of(a), &a->target, &a->rule);
-	if (reason != AB_ALLOW_OK) {
-		refuse_list(a, reason);
-		return;
-	}
-	if (a->target.port == HTTP_PORT) {
-		serve_http(a);
-		return;
-	}
 	if (!ab_gw_count_request(c->gw)) {
 		const ab_dial_result busy = { .fd = -1,
 					      .reason = AB_DIAL_BUSY };
@@ -281,9 +273,50 @@ static void ask(asker *a)
 		return;
 	}
 	ab_watch_hand(&c->watch, on_wait, a);
-	a->dial = ab_gw_dial(c->gw, &a->target, 0, on_dialled, a);
+	a->dial = ab_gw_dial(c->gw, &a->target,
+			     a->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
+			     a);
 	if (!a->dial || ab_watch_set(&c->gw->loop, &c->watch, 0))
 		drop(a);
+}
+
+/* As the list is now; a refusal is recorded. */
+static void on_answered(void *arg, bool is_granted)
+{
+	asker *a = arg;
+	enum ab_allow_reason reason = ab_gw_judge_granted(
+		a->c->gw, &a->target, is_granted, &a->rule);
+
+	a->is_granted = is_granted;
+	if (reason == AB_ALLOW_OK)
+		go_on(a);
+	else
+		refuse_list(a, ab_gw_judge(a->c->gw, how_of(a), &a->target,
+					   &a->rule));
+}
+
+static void ask(asker *a)
+{
+	ab_client *c = a->c;
+	enum ab_allow_reason reason = ab_allow_target(&c->gw->allow,
+						      &a->target, &a->rule);
+
+	ab_timer_clear(&c->gw->loop, &c->timer);
+	/* there each request is judged, and asked about, for itself */
+	if (a->target.port == HTTP_PORT &&
+	    (reason == AB_ALLOW_OK || ab_ask_may(c->gw, &a->target))) {
+		serve_http(a);
+	} else if (reason == AB_ALLOW_OK) {
+		go_on(a);
+	} else if (ab_ask_begin(c->gw, &a->asked, how_of(a), &a->target,
+				on_answered, a)) {
+		ab_watch_hand(&c->watch, on_wait, a);
+		if (ab_watch_set(&c->gw->loop, &c->watch, 0))
+			drop(a);
+	} else {
+		refuse_list(a, ab_gw_judge(c->gw, how_of(a), &a->target,
+					   &a->rule));
+	}
 }
 
 void ab_connect_begin(ab_client *c)

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What only the host opens in a live gateway: previews. Row 95 of
- * tests/e2e/GATEWAY-CASES.md; what goes through one: gateway_preview.py. The
- * servers are Python in the box.
+ * What a live gateway lets its host alone do: open previews, answer what it
+ * asks. Rows 95 and 98 of tests/e2e/GATEWAY-CASES.md; what goes through a
+ * preview: gateway_preview.py. Servers and clients are Python in the box.
  */
 #include "box.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <agentbox/guard.h>
+
+static pid_t server_pid;
 
 /* Echoes what comes, for each connection anew. */
 static const char server[] =
@@ -230,7 +236,304 @@ static void case_095_a_connection_has_nothing_of_the_last(void)
 	end_server(p, out);
 }
 
+/* --- ask on deny ---------------------------------------------------------- */
+
+static bool drop_event(void)
+{
+	agentbox_event *event = NULL;
+	bool was_one = agentbox_sandbox_next_event(box(), &event, NULL) == 0;
+
+	agentbox_event_free(event);
+	return was_one;
+}
+
+/* What the callback was asked, and what it says. */
+static struct {
+	int calls, verdict;
+	uint32_t last_id;
+	char seen[4096]; /* "how target;" */
+} asked;
+
+static int32_t say(void *data, uint32_t id, const char *how,
+		   const char *target)
+{
+	size_t n = strlen(asked.seen);
+
+	CHECK(data == &asked, "its data");
+	asked.calls++;
+	asked.last_id = id;
+	snprintf(asked.seen + n, sizeof(asked.seen) - n, "%s %s;", how,
+		 target);
+	return asked.verdict;
+}
+
+static void ask_with(int verdict, uint32_t timeout_ms)
+{
+	memset(&asked, 0, sizeof(asked));
+	asked.verdict = verdict;
+	REQUIRE(agentbox_gateway_set_ask(gateway(), say, &asked, timeout_ms,
+					 NULL) == 0, "set_ask");
+}
+
+/* Targets by CONNECT, SOCKS5, plain HTTP or without a proxy: what came. */
+static const char asker[] =
+	"import base64,os,re,socket,sys\n"
+	"k=re.search('//(.*)@',os.environ['HTTP_PROXY'])[1]\n"
+	"a='Proxy-Authorization: Basic '+base64.b64encode(k.encode())"
+	".decode()+'\\r\\n'\n"
+	"def line(s):\n"
+	"  d=b''\n"
+	"  while b'\\n' not in d:\n"
+	"    m=s.recv(1)\n"
+	"    if not m: break\n"
+	"    d+=m\n"
+	"  return d.decode()[9:12] or 'cut'\n"
+	"for t in sys.argv[1:]:\n"
+	"  how,t=t.split('=')\n"
+	"  h,p=t.rsplit(':',1)\n"
+	"  try:\n"
+	"    s=socket.create_connection((h,int(p)) if how=='direct' else\n"
+	"      ('192.0.0.1',3128),60)\n"
+	"    s.settimeout(60)\n"
+	"    if how=='connect':\n"
+	"      s.sendall(('CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n%s"
+	"\\r\\n'%(t,t,a)).encode())\n"
+	"      print(line(s))\n"
+	"    elif how=='http':\n"
+	"      s.sendall(('GET http://%s/ HTTP/1.1\\r\\nHost: %s\\r\\n%s"
+	"\\r\\n'%(t,t,a)).encode())\n"
+	"      print(line(s))\n"
+	"    elif how=='socks':\n"
+	"      u,w=k.split(':')\n"
+	"      s.sendall(b'\\5\\1\\2'); s.recv(2)\n"
+	"      s.sendall(bytes([1,len(u)])+u.encode()+bytes([len(w)])+"
+	"w.encode()); s.recv(2)\n"
+	"      s.sendall(b'\\5\\1\\0\\3'+bytes([len(h)])+h.encode()+"
+	"int(p).to_bytes(2,'big'))\n"
+	"      print('socks',s.recv(10)[1])\n"
+	"    else:\n"
+	"      s.sendall(b'x'); print(len(s.recv(1)))\n"
+	"  except OSError as e: print('reset')\n";
+
+/* A process that takes connections and answers "HTTP/1.1 200" to each. */
+static int start_host_server(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	static const char hello[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+				    "Connection: close\r\n\r\n";
+	socklen_t n = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(fd >= 0 && bind(fd, (void *)&at, n) == 0 &&
+		listen(fd, 64) == 0 &&
+		getsockname(fd, (void *)&at, &n) == 0, "%m");
+	server_pid = fork();
+	REQUIRE(server_pid >= 0, "%m");
+	while (server_pid == 0) {
+		char bytes[4096];
+		int c = accept(fd, NULL, NULL);
+
+		if (recv(c, bytes, sizeof(bytes), 0) > 0)
+			(void)!send(c, hello, sizeof(hello) - 1, MSG_NOSIGNAL);
+		close(c);
+	}
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+static void end_host_server(void)
+{
+	kill(server_pid, SIGKILL);
+	waitpid(server_pid, NULL, 0);
+}
+
+/* Run it to its end while the box is dispatched, as a host does. */
+static const char *run_asker(const char *const *targets)
+{
+	const char *argv[20] = { "python3", "-c", asker };
+	static char out[4096];
+	agentbox_process *p;
+	size_t n = 0;
+	int fds[2];
+
+	for (size_t i = 0; targets[i]; i++)
+		argv[3 + i] = targets[i];
+	REQUIRE(pipe(fds) == 0, "%m");
+	p = box_start(argv, fds[1]);
+	close(fds[1]);
+	for (;;) {
+		struct pollfd waits[] = {
+			{ .fd = fds[0], .events = POLLIN },
+			{ .fd = agentbox_sandbox_get_fd(box()),
+			  .events = POLLIN },
+		};
+		ssize_t got;
+
+		REQUIRE(poll(waits, 2, 60000) > 0, "nothing happens");
+		if (waits[1].revents)
+			agentbox_sandbox_dispatch(box(), NULL);
+		while (drop_event())
+			;
+		got = waits[0].revents ? read(fds[0], out + n,
+					      sizeof(out) - 1 - n) : -1;
+		if (got == 0)
+			break;
+		n += got > 0 ? (size_t)got : 0;
+	}
+	out[n] = '\0';
+	end_server(p, fds[0]);
+	return out;
+}
+
+static void case_098_the_host_is_asked_for_what_is_not_listed(void)
+{
+	const char *targets[8] = { NULL };
+	const char *out;
+	int port;
+
+	raise_with("\"allow\":[\"listed.test:1\"],\"deny\":[\"bad.test\"],"
+		   "\"private\":[\"127.0.0.0/8\"]");
+	port = start_host_server();
+	targets[0] = e2e_text("connect=127.0.0.1:%d", port);
+	targets[1] = e2e_text("socks=127.0.0.1:%d", port);
+	targets[2] = e2e_text("http=127.0.0.1:%d", port);
+
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0 && !asked.calls,
+	      "without a callback: %s", out);
+	ask_with(AGENTBOX_VERDICT_ALLOW, 60000);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "200\nsocks 0\n200\n") == 0 && asked.calls == 3,
+	      "allowed: %s, %s", out, asked.seen);
+	CHECK(strcmp(asked.seen, e2e_text(
+		"connect 127.0.0.1:%d;socks 127.0.0.1:%d;http 127.0.0.1:%d;",
+		port, port, port)) == 0, "%s", asked.seen);
+	/* not for the next one: what is asked is asked each time */
+	ask_with(AGENTBOX_VERDICT_DENY, 60000);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0 && asked.calls == 3,
+	      "denied: %s, %s", out, asked.seen);
+	ask_with(AGENTBOX_VERDICT_NONE, 60000);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0 && asked.calls == 3,
+	      "none: %s", out);
+	ask_with(17, 60000);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0, "17: %s", out);
+	/* nobody answers */
+	ask_with(AGENTBOX_VERDICT_ASK, 50);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0 && asked.calls == 3,
+	      "late: %s", out);
+	CHECK(agentbox_gateway_answer(gateway(), asked.last_id,
+				      AGENTBOX_VERDICT_ALLOW, NULL) ==
+		      AGENTBOX_ENOTFOUND, "an answer to nobody");
+	REQUIRE(agentbox_gateway_set_ask(gateway(), NULL, NULL, 0, NULL) == 0,
+		"no more");
+	asked.calls = 0;
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\nsocks 2\n403\n") == 0 && !asked.calls,
+	      "no callback any more: %s", out);
+	end_host_server();
+}
+
+static void case_098_what_else_is_refused_is_not_asked_about(void)
+{
+	static const char *const targets[] = {
+		"connect=bad.test:443", "connect=169.254.169.254:80",
+		"connect=224.0.0.1:443", "connect=x.localhost:443",
+		"connect=192.0.0.1:3128", "connect=a..b:443",
+		"http=bad.test:80", "connect=10.0.0.1:443", NULL };
+	const char *out;
+
+	raise_with("\"allow\":[\"listed.test:1\"],\"deny\":[\"bad.test\"]");
+	ask_with(AGENTBOX_VERDICT_ALLOW, 60000);
+	out = run_asker(targets);
+	CHECK(strcmp(out, "403\n403\n403\n403\n403\n400\n403\n"
+			  "403\n") == 0, "%s", out);
+	CHECK(!asked.calls, "asked: %s", asked.seen);
+}
+
+static int32_t later_id;
+
+static int32_t say_later(void *data, uint32_t id, const char *how,
+			 const char *target)
+{
+	(void)data;
+	(void)how;
+	(void)target;
+	later_id = (int32_t)id;
+	return AGENTBOX_VERDICT_ASK;
+}
+
+static void case_098_an_answer_may_come_later_and_revocation_ends_all(void)
+{
+	const char *argv[] = { "python3", "-c", asker, NULL, NULL };
+	char line[16] = "";
+	agentbox_process *p;
+	int port, fds[2];
+
+	raise_with("\"allow\":[],\"private\":[\"127.0.0.0/8\"]");
+	port = start_host_server();
+	argv[3] = e2e_text("connect=127.0.0.1:%d", port);
+	for (int round = 0; round < 2; round++) {
+		later_id = 0;
+		REQUIRE(agentbox_gateway_set_ask(gateway(), say_later, NULL,
+						 600000, NULL) == 0, "set");
+		REQUIRE(pipe(fds) == 0, "%m");
+		p = box_start(argv, fds[1]);
+		close(fds[1]);
+		while (!later_id) {
+			struct pollfd w = {
+				.fd = agentbox_sandbox_get_fd(box()),
+				.events = POLLIN };
+
+			REQUIRE(poll(&w, 1, 60000) > 0, "not asked");
+			agentbox_sandbox_dispatch(box(), NULL);
+			while (drop_event())
+				;
+		}
+		if (round == 0)
+			CHECK(agentbox_gateway_answer(
+				      gateway(), (uint32_t)later_id,
+				      AGENTBOX_VERDICT_ALLOW, NULL) == 0,
+			      "answer");
+		else
+			CHECK(agentbox_gateway_revoke(gateway(), NULL, NULL)
+				      == 0, "revoke");
+		memset(line, 0, sizeof(line));
+		CHECK(read(fds[0], line, sizeof(line) - 1) > 0 &&
+		      strcmp(line, round ? "reset\n" : "200\n") == 0,
+		      "%d: %s", round, line);
+		end_server(p, fds[0]);
+	}
+	CHECK(agentbox_gateway_answer(gateway(), (uint32_t)later_id,
+				      AGENTBOX_VERDICT_ALLOW, NULL) ==
+		      AGENTBOX_ECLOSED, "an answer after it");
+	end_host_server();
+}
+
+static void case_098_wrong_use_is_refused(void)
+{
+	raise_with("\"allow\":[]");
+	CHECK(agentbox_gateway_set_ask(NULL, say, NULL, 1000, NULL) ==
+		      AGENTBOX_EINVAL, "no gateway");
+	CHECK(agentbox_gateway_set_ask(gateway(), say, NULL, 0, NULL) ==
+		      AGENTBOX_EINVAL, "no time");
+	CHECK(agentbox_gateway_set_ask(gateway(), say, NULL, 600001, NULL) ==
+		      AGENTBOX_EINVAL, "too long");
+	CHECK(agentbox_gateway_set_ask(gateway(), NULL, NULL, 5, NULL) ==
+		      AGENTBOX_EINVAL, "a time for nobody");
+	CHECK(agentbox_gateway_answer(gateway(), 7, AGENTBOX_VERDICT_ALLOW,
+				      NULL) == AGENTBOX_ENOTFOUND, "no id");
+}
+
 static const struct e2e_case cases[] = {
+	CASE(case_098_the_host_is_asked_for_what_is_not_listed),
+	CASE(case_098_what_else_is_refused_is_not_asked_about),
+	CASE(case_098_an_answer_may_come_later_and_revocation_ends_all),
+	CASE(case_098_wrong_use_is_refused),
 	CASE(case_095_a_preview_is_opened_by_the_host_alone),
 	CASE(case_095_a_policy_without_previews_has_none),
 	CASE(case_095_many_connections_are_served_in_turn),

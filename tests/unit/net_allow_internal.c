@@ -124,6 +124,52 @@ START_TEST(the_allowlist_decides_as_the_rows_say)
 }
 END_TEST
 
+/* A yes of the host's stands in for `allow` and for nothing else. */
+START_TEST(what_is_granted_is_refused_for_everything_but_the_list)
+{
+	static const char *const deny[] = { "bad.test" };
+	static const char *const opened[] = { "10.0.0.0/8", "in.local" };
+	static const char *const routed[] = { "api.test" };
+	static const struct {
+		const char *target;
+		enum ab_allow_reason reason;
+	} rows[] = {
+		{ "any.test:443", AB_ALLOW_OK },
+		{ "8.8.8.8:443", AB_ALLOW_OK },
+		{ "10.0.0.1:443", AB_ALLOW_OK },
+		{ "in.local:443", AB_ALLOW_OK },
+		{ "bad.test:443", AB_ALLOW_DENIED },
+		{ "api.test:443", AB_ALLOW_ROUTED },
+		{ "out.local:443", AB_ALLOW_PRIVATE_NAME },
+		{ "192.168.0.1:443", AB_ALLOW_PRIVATE_ADDRESS },
+		{ "169.254.169.254:80", AB_ALLOW_METADATA },
+		{ "224.0.0.1:443", AB_ALLOW_RANGE },
+	};
+	ab_allow_text text = { 0 };
+	ab_allow_error bad;
+	ab_allow allow;
+
+	text.list[AB_ALLOW_LIST_DENY].items = deny;
+	text.list[AB_ALLOW_LIST_DENY].count = 1;
+	text.list[AB_ALLOW_LIST_PRIVATE].items = opened;
+	text.list[AB_ALLOW_LIST_PRIVATE].count = 2;
+	text.list[AB_ALLOW_LIST_ROUTED].items = routed;
+	text.list[AB_ALLOW_LIST_ROUTED].count = 1;
+	ck_assert_int_eq(ab_allow_init(&allow, &text, &bad), 0);
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		const char *s = rows[i].target;
+		ab_target t;
+
+		ck_assert_int_eq(ab_target_authority(s, strlen(s), 0, &t), 0);
+		ck_assert_msg(ab_allow_granted(&allow, &t, NULL) ==
+				      rows[i].reason, "%s", s);
+		ck_assert_msg(ab_allow_target(&allow, &t, NULL) != AB_ALLOW_OK,
+			      "%s", s);
+	}
+	ab_allow_end(&allow);
+}
+END_TEST
+
 START_TEST(a_zeroed_table_allows_nothing)
 {
 	static const ab_allow zero;
@@ -394,6 +440,8 @@ int main(void)
 
 	tcase_set_timeout(tc, 60 * ab_test_slowness());
 	tcase_add_test(tc, the_allowlist_decides_as_the_rows_say);
+	tcase_add_test(
+		tc, what_is_granted_is_refused_for_everything_but_the_list);
 	tcase_add_test(tc, a_zeroed_table_allows_nothing);
 	tcase_add_test(tc, the_table_finds_what_reading_the_list_finds);
 	tcase_add_test(tc, a_child_reaches_nothing_its_parent_does_not);
