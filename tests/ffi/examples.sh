@@ -40,6 +40,7 @@ build peers
 build docs
 build types
 build model
+build scope
 ffi_workspace
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
@@ -66,6 +67,9 @@ check "guard refuses in the known words" 1 "^Path escapes workspace\.$" \
 check "guard records the refusal" 1 '"rule":"path.protected"' \
 	"$TMPDIR/guard" "$TMPDIR/ws" .git/hooks/pre-commit '#!/bin/sh'
 check "guard explains itself" 2 "usage" "$TMPDIR/guard"
+check "scope: each layer alone stops it" 0 "prompt: the agent does not ask" \
+	"$TMPDIR/scope"
+check "scope: without a layer it happens" 1 "DONE: bash" "$TMPDIR/scope" none
 
 "$TMPDIR/agent_loop" "$TMPDIR/ws" "$TMPDIR/state" </dev/null \
 	>"$TMPDIR/out" 2>&1
