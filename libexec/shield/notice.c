@@ -177,7 +177,7 @@ static void on_exec(ab_sh *sh, const struct seccomp_notif *n)
 	ab_sh_deliver(sh, &m, n->id);
 }
 
-bool ab_sh_take_notice(ab_sh *sh)
+void ab_sh_take_notice(ab_sh *sh)
 {
 	union {
 		struct seccomp_notif notice;
@@ -185,9 +185,7 @@ bool ab_sh_take_notice(ab_sh *sh)
 	} u;
 
 	memset(&u, 0, sizeof(u));
-	if (ioctl(sh->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, &u.notice))
-		/* killed before it was read, or a signal */
-		return errno == ENOENT || errno == EINTR || errno == EAGAIN;
-	on_exec(sh, &u.notice);
-	return true;
+	/* else it was killed before it was read */
+	if (ioctl(sh->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, &u.notice) == 0)
+		on_exec(sh, &u.notice);
 }

@@ -50,6 +50,7 @@ typedef struct ab_sh {
 	bool is_audited;
 	uint64_t ask_ns;
 	ab_exec_judge judge;
+	agentbox_decision *decision;
 	ab_sh_grants grants;
 	ab_sh_calls calls;
 
@@ -80,7 +81,7 @@ typedef struct ab_target {
 	uint64_t notice;
 } ab_target;
 
-/* Still the same, and still waiting? */
+/* Still waiting: then what was read is its own. To be asked after reading. */
 bool ab_target_is_valid(const ab_target *t);
 /*
  * The file's name and argv at these addresses, into sh->bytes, args and lens;
@@ -97,8 +98,8 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			ab_shield_record *out, ab_exec_finding *finding);
 
 /* notice.c */
-/* One notice, if there is one. False: there will be none any more. */
-bool ab_sh_take_notice(ab_sh *sh);
+/* One notice, if there is one. */
+void ab_sh_take_notice(ab_sh *sh);
 /* Tell, then answer; false: it could not be told and is refused. notice 0:
    there is nothing to answer. */
 bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reading from a process that waits in a call. A number may be another's by
- * the time it is used, so after each read the kernel is asked whether the
- * notice is still open: then it was that process all the time, for it cannot
- * end or be reused while it waits (seccomp_unotify(2)). What its other threads
- * write meanwhile is theirs: nothing read here is what the kernel will see.
+ * the time it is used, so what was read is believed only when the kernel says
+ * afterwards that the notice is still open: then it was that process all the
+ * time, for it cannot end or be reused while it waits (seccomp_unotify(2)).
+ * What its other threads write meanwhile is theirs: nothing read here is what
+ * the kernel will see.
  */
 #include "config.h"
 
@@ -204,12 +205,11 @@ int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
 	int r;
 
 	sh->used = 0;
-	*out = (ab_exec){ .path = "", .args = sh->args, .lens = sh->lens };
+	*out = (ab_exec){ .path = "", .args = sh->args, .lens = sh->lens,
+			  .decision = &sh->decision };
 	if (path == 0)
 		return -EFAULT;
 	r = read_all(t, path, argv, out, &cut);
-	if (!r && !ab_target_is_valid(t))
-		r = -ESRCH;
 	if (cut)
 		*flags |= AB_SHIELD_CUT;
 	return r;
@@ -223,7 +223,7 @@ size_t ab_target_link(const ab_target *t, const char *name, char *out,
 
 	snprintf(path, sizeof(path), "%d/%s", (int)t->pid, name);
 	n = readlinkat(t->sh->proc_fd, path, out, size - 1);
-	if (n <= 0 || (size_t)n >= size - 1 || !ab_target_is_valid(t))
+	if (n <= 0 || (size_t)n >= size - 1)
 		n = 0;
 	out[n] = '\0';
 	return (size_t)n;

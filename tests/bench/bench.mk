@@ -65,3 +65,17 @@ tests_bench_gateway_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
 EXTRA_tests_bench_gateway_DEPENDENCIES = tests/bench/gateway_client$(EXEEXT)
 tests_bench_gateway_client_SOURCES = tests/bench/gateway_client.c
 tests_bench_gateway_client_LDADD =
+
+# what a shield adds to an exec
+EXTRA_PROGRAMS += tests/bench/shield tests/bench/shield_client
+BENCHES += tests/bench/shield
+tests_bench_shield_SOURCES = \
+	tests/bench/bench.h \
+	tests/bench/peers.c \
+	tests/bench/shield.c \
+	tests/bench/table.c
+tests_bench_shield_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_bench_shield_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS)
+EXTRA_tests_bench_shield_DEPENDENCIES = tests/bench/shield_client$(EXEEXT)
+tests_bench_shield_client_SOURCES = tests/bench/shield_client.c
+tests_bench_shield_client_LDADD =
