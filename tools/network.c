@@ -30,6 +30,9 @@ typedef struct store {
 	char *name, *path;   /* in the directory; for people */
 	int dir_fd, lock_fd;
 	json_t *allow;
+	/* a state directory that is none: for a box, whoever raises it tells,
+	   and nothing is allowed */
+	bool is_for_box;
 } store;
 
 static void end(store *s)
@@ -175,9 +178,15 @@ static int open_place(tool *t, store *s, bool make)
 	if (make)
 		tool_make_state_parents(t);
 	state = open_below(t, AT_FDCWD, t->state, t->state, make, &rc);
+	if (state < 0 && !rc && !s->is_for_box && (make || errno != ENOENT)) {
+		free(place);
+		return tool_refuse(t, TOOL_REFUSED, "EACCES", "--state",
+				   "the state directory %s cannot be opened: "
+				   "%s", t->state, strerror(errno));
+	}
 	if (state >= 0 && place)
 		s->dir_fd = open_below(t, state, "network", place, make, &rc);
-	if (!rc && s->dir_fd < 0 && (make || errno != ENOENT))
+	if (!rc && state >= 0 && s->dir_fd < 0 && (make || errno != ENOENT))
 		rc = tool_refuse(t, TOOL_REFUSED, "EACCES", place,
 				 "cannot be opened: %s", strerror(errno));
 	if (state >= 0)
@@ -320,12 +329,13 @@ static bool is_account(tool *t, const char *account)
 }
 
 /* 0 with *s to end, or an exit status, with *s to end as well. */
-static int open_store(tool *t, const char *account, bool change, store *s)
+static int open_store(tool *t, const char *account, bool change,
+		      bool is_for_box, store *s)
 {
 	int rc;
 
 	*s = (store){ .account = account, .dir_fd = -1, .lock_fd = -1,
-		      .allow = json_array() };
+		      .allow = json_array(), .is_for_box = is_for_box };
 	if (account && !is_account(t, account))
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--account",
 				   "'%s' is not the name of an account",
@@ -354,7 +364,7 @@ int tool_stored_allow(tool *t, const char *account, json_t **allow)
 		*allow = json_array();
 		return 0;
 	}
-	rc = open_store(t, account, false, &s);
+	rc = open_store(t, account, false, true, &s);
 	if (!rc && s.dir_fd >= 0)
 		rc = read_list(t, &s);
 	if (!rc)
@@ -381,7 +391,7 @@ static int tell(tool *t, const store *s, const char *what, json_t *changed)
 int tool_network_show(tool *t, const tool_args *args)
 {
 	store s;
-	int rc = open_store(t, tool_get(args, "--account"), false, &s);
+	int rc = open_store(t, tool_get(args, "--account"), false, false, &s);
 
 	if (!rc && s.dir_fd >= 0)
 		rc = read_list(t, &s);
@@ -424,7 +434,8 @@ int tool_network_allow(tool *t, const tool_args *args)
 	store s = { .dir_fd = -1, .lock_fd = -1 };
 
 	if (!rc)
-		rc = open_store(t, tool_get(args, "--account"), true, &s);
+		rc = open_store(t, tool_get(args, "--account"), true, false,
+				&s);
 	if (!rc)
 		rc = read_list(t, &s);
 	for (size_t i = 0; !rc && i < json_array_size(given); i++) {
@@ -490,7 +501,8 @@ int tool_network_disallow(tool *t, const tool_args *args)
 	store s = { .dir_fd = -1, .lock_fd = -1 };
 
 	if (!rc)
-		rc = open_store(t, tool_get(args, "--account"), true, &s);
+		rc = open_store(t, tool_get(args, "--account"), true, false,
+				&s);
 	if (!rc)
 		rc = read_list(t, &s);
 	for (size_t i = 0; !rc && i < json_array_size(given); i++) {
@@ -517,7 +529,7 @@ int tool_network_disallow(tool *t, const tool_args *args)
 int tool_network_reset(tool *t, const tool_args *args)
 {
 	store s;
-	int rc = open_store(t, tool_get(args, "--account"), true, &s);
+	int rc = open_store(t, tool_get(args, "--account"), true, false, &s);
 
 	/* whatever is there: the way out where it cannot be read */
 	if (!rc && unlinkat(s.dir_fd, s.name, 0) < 0 && errno != ENOENT)

@@ -146,6 +146,14 @@ def what_others_can_write_is_refused():
 
 
 @test
+def a_state_directory_that_is_none_is_told_by_its_option():
+    flat = write("flat", "")
+    for verb in ("show", "allow", "disallow"):
+        done = network(flat, verb, *(() if verb == "show" else ("a.test",)))
+        says(status(done, 5), "--state", flat)
+
+
+@test
 def disallow_takes_what_its_host_covers_and_tells_what_stays():
     at = state()
     status(network(at, "allow", "a.test:443", "a.test:80", "*.a.test",
