@@ -216,7 +216,7 @@ static void set_limits(enum copy_role role, const ab_copy_plan *plan)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	/* a decompressor's window is chosen by who compressed */
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	if (role == COPY_PARSER) {
 		const struct rlimit memory = { PARSER_MEMORY, PARSER_MEMORY };
 

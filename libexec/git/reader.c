@@ -301,7 +301,7 @@ static int read_all(git_reading *g)
 
 static void limit_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	struct rlimit memory = { MEMORY_MAX, MEMORY_MAX };
 
 	(void)setrlimit(RLIMIT_AS, &memory);
