@@ -260,6 +260,7 @@ int32_t ab_command_set_program(agentbox_command *c, int target, int fd,
 {
 	const ab_fd_slot slot = { .target = target, .fd = -1 };
 
+	c->is_ours = true;
 	return put_fd(c, slot, fd, err);
 }
 

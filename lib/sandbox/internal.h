@@ -136,6 +136,7 @@ struct agentbox_command {
 	ab_fd_slot fds[AB_MAX_EXTRA_FDS];
 	size_t fd_count;
 	bool pty;
+	bool is_ours; /* a program of the library's: no rule is about it */
 	uint16_t rows, cols;
 	uint32_t wall_ms;
 };

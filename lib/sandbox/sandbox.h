@@ -57,7 +57,7 @@ int32_t ab_box_plan(const agentbox_sandbox *box, json_t **plan,
 /*
  * command.c: a program of ours. Descriptor `target` of the command is `fd`
  * (borrowed), a sealed memfd, itself and not through a relay; argv[0] is to be
- * "/proc/self/fd/<target>".
+ * "/proc/self/fd/<target>". No rule of the shield's is about it.
  */
 int32_t ab_command_set_program(agentbox_command *c, int target, int fd,
 			       agentbox_error **err);

@@ -296,7 +296,7 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 	int32_t rc = ab_box_usable(box, err);
 	if (rc == 0)
 		rc = ab_box_settle(box, false, &ticket, 0, err);
-	if (rc == 0)
+	if (rc == 0 && !c->is_ours)
 		rc = ab_shield_command(box->shield,
 				       (const char *const *)c->argv, c->argc,
 				       cwd_of(box, c), err);

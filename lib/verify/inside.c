@@ -129,7 +129,6 @@ int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err)
 	agentbox_command_free(c);
 	/* that the box does not run it is a finding; the rest is an error */
 	if (rc == AGENTBOX_ENOTFOUND || rc == AGENTBOX_EACCES ||
-	    rc == AGENTBOX_EDENIED /* the shield refuses it */ ||
 	    rc == AGENTBOX_ETIMEOUT || rc == AGENTBOX_EWALL ||
 	    (rc == AGENTBOX_ECLOSED && !ab_box_usable(run->box, NULL))) {
 		run->why_not = ab_strdup(agentbox_error_get_message(why));

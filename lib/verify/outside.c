@@ -72,6 +72,9 @@ static void look_at_namespaces(ab_verify_run *run)
 			told(run, n->probe, n->wall, tried,
 			     AB_VERDICT_NOT_APPLICABLE, "the host's",
 			     "/network/mode is host");
+		else if (!(run->walls.expected & n->bit))
+			told(run, n->probe, n->wall, tried, AB_VERDICT_WEAKER,
+			     "none of its own in this tier", "nothing");
 		else if (!theirs || !ours)
 			unknown(run, n->probe, n->wall, tried,
 				strerrordesc_np(first ? first : second));
@@ -222,7 +225,8 @@ static void look_at_ids(ab_verify_run *run, const char *status)
 	for (int i = 0; i < 4; i++)
 		is_root |= strtoul(at, &at, 10) == 0;
 	ab_verify_add(run->report, probe, wall, tried, true,
-		      is_root ? lacking(run, AB_WALL_CAPS) : AB_VERDICT_PASS,
+		      is_root ? lacking(run, AB_WALL_USERNS)
+			      : AB_VERDICT_PASS,
 		      ab_asprintf("kernel uid %.*s", (int)strcspn(line, "\t"),
 				  line),
 		      ab_strdup(is_root ? "nothing" : "uid"));

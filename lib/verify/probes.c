@@ -106,7 +106,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	/* the network */
 	{ "network.interfaces", "netns",
 	  "find an interface of the host", "interfaces lo eth0",
-	  "ENODEV=netns", NETNS },
+	  "ENODEV=netns EPERM=seccomp", NETNS },
 	{ "network.metadata", "network", "reach a metadata service",
 	  "egress 169.254.169.254 80", NO_WAY, NETNS | AB_NEEDS_OWN_NET },
 	{ "network.metadata-ipv6", "network",

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
@@ -242,29 +243,29 @@ static long do_dns(char **argv)
 	return (m[3] & 15) && !m[6] && !m[7] ? -ENOENT : 0;
 }
 
-/* Interfaces beside those that are listed: proc_net(5). */
+/* Interfaces beside those that are listed: rtnetlink(7). */
 static long do_interfaces(char **argv)
 {
-	char line[512];
-	FILE *f = fopen("/proc/net/dev", "re");
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0);
+	struct if_nameindex *all;
 	unsigned found = 0;
 
-	if (!f)
-		return errno == ENOENT ? PROBE_UNKNOWN : -errno;
-	while (fgets(line, sizeof(line), f)) {
-		char *name = line + strspn(line, " "), *end;
+	/* if_nameindex(3) does not say why it cannot */
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	all = if_nameindex();
+	if (!all)
+		return PROBE_UNKNOWN;
+	for (const struct if_nameindex *i = all; i->if_index; i++) {
 		char **a = argv;
 
-		end = strchr(name, ':');
-		if (!end)
-			continue;
-		*end = '\0';
-		while (*a && strcmp(*a, name) != 0)
+		while (*a && strcmp(*a, i->if_name) != 0)
 			a++;
 		if (!*a)
-			probe_tell("%s%s", found++ ? " " : "", name);
+			probe_tell("%s%s", found++ ? " " : "", i->if_name);
 	}
-	fclose(f);
+	if_freenameindex(all);
 	return found ? 0 : -ENODEV;
 }
 

@@ -3,10 +3,12 @@
 """agentbox verify: a box of its own and one that lives, for people and as a
 document."""
 
+import json
+import os
 import subprocess
 
-from tool_lib import (box_test, expect, main, says, start, status, test, tool,
-                      until)
+from tool_lib import (WAIT, WORK, box_test, command, environment, expect, main,
+                      says, start, status, test, tool, until, write)
 
 
 def document(done):
@@ -55,6 +57,25 @@ def a_box_that_lives_is_tried_by_its_owner():
     finally:
         child.terminate()
         child.wait()
+
+
+@box_test
+def a_weaker_tier_is_told_and_not_counted():
+    policy = write("weaker.json", json.dumps({
+        "agentbox": 1, "extends": "builtin:workspace",
+        "workspace": {"path": WORK}, "require": ["seccomp"]}))
+    without = os.path.join(os.environ["AB_TEST_BUILDDIR"], "tests/e2e/without")
+    p = subprocess.run(
+        [without, "userns", "--",
+         *command("verify", "--policy", policy, "--json")],
+        cwd=WORK, env=environment(), stdin=subprocess.DEVNULL,
+        capture_output=True, timeout=WAIT)
+    doc = json.loads(p.stdout)
+    bad = [f for f in doc["findings"] if f["verdict"] in ("missing", "unknown")]
+    expect(p.returncode == 0 and doc["tier"] == "landlock" and not bad,
+           (p.returncode, doc["tier"], bad))
+    weaker = {f["wall"] for f in doc["findings"] if f["verdict"] == "weaker"}
+    expect({"tier", "netns", "pidns", "mounts"} <= weaker, weaker)
 
 
 @test
