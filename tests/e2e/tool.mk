@@ -20,6 +20,7 @@ E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_clients.py
 E2E_TESTS += tests/e2e/gateway_preview.py
 E2E_TESTS += tests/e2e/gateway_rate.py
+E2E_TESTS += tests/e2e/gateway_round.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_mcp_server.py
 E2E_TESTS += tests/e2e/gateway_http.py
