@@ -67,11 +67,21 @@ static bool is_base(const ab_wire_route *route)
 				    strlen(s) <= 1024);
 }
 
+/* A server of tools is below its own top, and nothing else is. */
+static bool is_place(const ab_wire_route *route)
+{
+	static const char top[] = AB_ROUTE_MCP_TOP "/";
+
+	return (route->kind == AB_ROUTE_MCP) ==
+	       (strncmp(route->prefix, top, sizeof(top) - 1) == 0);
+}
+
 static bool is_sane(const ab_wire_route *route)
 {
 	bool injects = route->secret[0];
 
-	return is_path(route->prefix, false) && is_base(route) &&
+	return is_place(route) && is_path(route->prefix, false) &&
+	       is_base(route) &&
 	       route->host[0] && strlen(route->host) <= 253 &&
 	       route->port >= 1 && route->port <= 65535 &&
 	       route->kind <= AB_ROUTE_MCP && route->roots <= AB_ROUTES_MAX &&

@@ -207,7 +207,7 @@ END_TEST
 START_TEST(the_wire_refuses_what_no_policy_says)
 {
 	const char *paths[2 * AB_ROUTE_PATHS_MAX];
-	ab_wire_route bad[12];
+	ab_wire_route bad[14];
 	size_t count = 0;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++)
@@ -219,7 +219,9 @@ START_TEST(the_wire_refuses_what_no_policy_says)
 	bad[count++].host = "";
 	bad[count++].port = 0;
 	bad[count++].port = 65536;
-	bad[count++].kind = 2;
+	bad[count++].kind = AB_ROUTE_MCP;
+	bad[count++].kind = AB_ROUTE_MCP + 1;
+	bad[count++].prefix = "/mcp/a";
 	bad[count++].flags = 4;
 	bad[count++].header = "";
 	bad[count++].secret = "";
