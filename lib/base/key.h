@@ -51,6 +51,24 @@ static inline bool ab_same(const char *a, const char *b, size_t n)
 	return memcmp(a, b, n) == 0;
 }
 
+/* memcpy() of what is short most of the time; the two do not overlap. */
+static inline void ab_copy(char *to, const char *from, size_t n)
+{
+	if (n - 1 < 3) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	} else if (n - 4 <= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n - 8 <= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n) {
+		memcpy(to, from, n);
+	}
+}
+
 /* Of the lowest byte that is 0: its highest bit; bits above may be set. */
 static inline uint64_t ab_zero_byte(uint64_t x)
 {

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/key.h"
 #include "shell/state.h"
 
 struct builder {
@@ -201,8 +202,7 @@ static void put_segment(const struct builder *b, struct ab_word *w, char *text,
 {
 	uint32_t begin = w->len;
 
-	if (s->len)
-		memcpy(text + begin, s->text, s->len);
+	ab_copy(text + begin, s->text, s->len);
 	w->len += s->len;
 	w->is_quoted |= !s->hole && (s->flags & SEGMENT_QUOTED);
 	if (s->hole) {

@@ -174,6 +174,22 @@ START_TEST(short_names_compare_as_the_c_library_does)
 }
 END_TEST
 
+START_TEST(short_bytes_are_copied_and_no_more)
+{
+	char from[40], to[42];
+
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = (char)(i + 1);
+	for (size_t n = 0; n <= sizeof(from); n++) {
+		memset(to, 0, sizeof(to));
+		ab_copy(to + 1, from, n);
+		ck_assert_mem_eq(to + 1, from, n);
+		for (size_t i = 0; i < sizeof(to); i++)
+			ck_assert((i > 0 && i <= n) || !to[i]);
+	}
+}
+END_TEST
+
 START_TEST(the_first_byte_is_sought)
 {
 	static const unsigned char bytes[] = { 1, '/', 0x7f, 0x80, 0xff };
@@ -207,6 +223,7 @@ int main(void)
 	tcase_add_test(t, every_name_is_found_as_what_it_is);
 	tcase_add_test(t, nothing_else_is_found);
 	tcase_add_test(t, short_names_compare_as_the_c_library_does);
+	tcase_add_test(t, short_bytes_are_copied_and_no_more);
 	tcase_add_test(t, the_first_byte_is_sought);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
