@@ -356,6 +356,15 @@ static enum reserved joined_reserved(struct parser *p)
 	return r;
 }
 
+static bool has_param(const struct word *w)
+{
+	const struct part *part = w->parts;
+
+	while (part && part->kind != PART_PARAM)
+		part = part->next;
+	return part;
+}
+
 static void step_command(struct parser *p, struct frame *f)
 {
 	const unsigned char *s = p->s;
@@ -403,6 +412,8 @@ static void step_command(struct parser *p, struct frame *f)
 		return;
 	}
 	if (f->closer == CLOSE_ONE) {
+		if (p->top == f && has_param(w))
+			p->pos = at; /* what is in it is looked at */
 		ab_parse_unexpected(p, at,
 				    "a function needs a compound command");
 		return;
