@@ -36,7 +36,7 @@ static inline void *ab_arena_low(struct ab_arena *a, size_t size)
 {
 	void *p = a->low;
 
-	if (size > (size_t)(a->high - a->low)) {
+	if (__builtin_expect(size > (size_t)(a->high - a->low), 0)) {
 		a->is_full = true;
 		return NULL;
 	}
@@ -47,7 +47,7 @@ static inline void *ab_arena_low(struct ab_arena *a, size_t size)
 
 static inline void *ab_arena_high(struct ab_arena *a, size_t size)
 {
-	if (size > (size_t)(a->high - a->low)) {
+	if (__builtin_expect(size > (size_t)(a->high - a->low), 0)) {
 		a->is_full = true;
 		return NULL;
 	}

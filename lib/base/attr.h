@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #define AB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+/* Rare: what leads to a call of it is laid out beside the way. */
+#define AB_COLD __attribute__((cold))
 #define AB_MUST_CHECK __attribute__((warn_unused_result))
 #define AB_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -100,9 +100,9 @@ struct ab_check {
 void *ab_check_alloc(struct ab_check *c, size_t size);
 /* A finding of clause or rule; word NULL: the whole command. */
 void ab_check_clause(struct ab_check *c, const struct ab_clause *clause,
-		     const struct ab_word *word);
+		     const struct ab_word *word) AB_COLD;
 void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
-		    const struct ab_word *word);
+		    const struct ab_word *word) AB_COLD;
 
 /* --- argv.c --- */
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,

@@ -6,6 +6,7 @@
 #ifndef AB_SHELL_PARSER_H
 #define AB_SHELL_PARSER_H
 
+#include "base/attr.h"
 #include "shell/tree.h"
 
 /* Classes of bytes. Soft ones stay in a plain word and set its flag of the
@@ -178,7 +179,7 @@ struct frame *ab_parser_enter(struct parser *p, enum state state);
 void ab_parser_leave(struct parser *p);
 /* Notes the first error; the caller's step returns. */
 void ab_parser_error(struct parser *p, enum ab_shell_status status,
-		     uint32_t begin, uint32_t end, const char *message);
+		     uint32_t begin, uint32_t end, const char *message) AB_COLD;
 /* A new frame for a list of commands, whose first goes to *tail. */
 void ab_parser_enter_list(struct parser *p, struct cmd **tail,
 			  enum closer closer);
@@ -212,7 +213,7 @@ void ab_lex_quoted(struct parser *p, struct frame *f, uint32_t begin,
 bool ab_lex_nul(struct parser *p, struct frame *f, uint32_t from, uint32_t at);
 /* What began at `begin` does not end: the rest of the text is gone. */
 void ab_lex_unterminated(struct parser *p, uint32_t begin,
-			 const char *message);
+			 const char *message) AB_COLD;
 /* A backslash in double quotes, or where `extra` may be escaped as well. */
 void ab_lex_escaped(struct parser *p, struct frame *f, uint32_t at,
 		    char extra);
@@ -281,7 +282,7 @@ enum reserved ab_parse_name(const unsigned char *s, uint32_t len,
 /* parse.c */
 /* Notes `message` for the token at begin..pos, and goes behind it. */
 void ab_parse_unexpected(struct parser *p, uint32_t begin,
-			 const char *message);
+			 const char *message) AB_COLD;
 void ab_parse_newline(struct parser *p);
 void ab_parse_skip_newlines(struct parser *p);
 struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,

@@ -225,7 +225,7 @@ struct ab_shell_run {
 };
 
 /* state.c */
-void ab_run_limit(struct ab_shell_run *run, const char *message);
+void ab_run_limit(struct ab_shell_run *run, const char *message) AB_COLD;
 /* NULL when the arena is full, and the run ends at the next step. */
 static inline void *ab_run_low(struct ab_shell_run *run, size_t size)
 {
