@@ -476,8 +476,10 @@ static int32_t verify(const char *tool, const char *target,
 	return rc ? rc : verdict;
 }
 
-#define ALLOWED(...) CHECK(verify(__VA_ARGS__) == AGENTBOX_VERDICT_ALLOW, "allowed")
-#define DENIED(...) CHECK(verify(__VA_ARGS__) == AGENTBOX_VERDICT_DENY, "denied")
+#define ALLOWED(...) \
+	CHECK(verify(__VA_ARGS__) == AGENTBOX_VERDICT_ALLOW, "allowed")
+#define DENIED(...) \
+	CHECK(verify(__VA_ARGS__) == AGENTBOX_VERDICT_DENY, "denied")
 
 static void grants_are_the_shields_own(void)
 {
