@@ -5,6 +5,7 @@ dist_man_MANS += man/agentbox_guard.3
 dist_man_MANS += man/agentbox_owner.3
 dist_man_MANS += man/agentbox_sandbox.3
 dist_man_MANS += man/agentbox.1
+dist_man_MANS += man/agentbox-secret.1
 dist_man_MANS += man/agentbox.7
 dist_man_MANS += man/agentbox_audit.3
 dist_man_MANS += man/agentbox-audit.5

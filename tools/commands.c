@@ -520,6 +520,37 @@ const tool_command tool_commands[] = {
 	  "agentbox verify\nagentbox verify --policy agent.json --json\n"
 	  "agentbox verify ada\n",
 	  0, 1, false, tool_verify },
+	{ "secret", "put", "NAME", "",
+	  "store a secret, whose value comes on standard input",
+	  no_options,
+	  "Boxes whose policy lists it with \"memfd\" or \"file\" ask for it "
+	  "by this name. It is kept in the state directory, which no box "
+	  "sees, in a file of mode 0600.",
+	  "pass show github | agentbox secret put gh\n",
+	  1, 1, false, tool_secret_put },
+	{ "secret", "list", "", "",
+	  "the names of the stored secrets, never their values",
+	  no_options, NULL, "agentbox secret list\n",
+	  0, 0, false, tool_secret_list },
+	{ "secret", "revoke", "NAME", "",
+	  "remove a stored secret, and end its leases in live boxes",
+	  no_options,
+	  "Files of it in boxes are emptied at once. What a process has read "
+	  "cannot be recalled: change it where it was issued, too.",
+	  "agentbox secret revoke gh\n",
+	  1, 1, false, tool_secret_revoke },
+	{ "identity", "list", "", "",
+	  "the identities of live boxes",
+	  no_options, NULL, "agentbox identity list --json\n",
+	  0, 0, false, tool_identity_list },
+	{ "identity", "revoke", "ID", "",
+	  "cut all that live boxes of this identity have through their gateways",
+	  no_options,
+	  "Tunnels, streams, sessions and leases end at once, and nothing "
+	  "begins any more, commands neither. What runs goes on without a "
+	  "network. ID is the policy's identity.",
+	  "agentbox identity revoke ada@acme\n",
+	  1, 1, false, tool_identity_revoke },
 	{ "audit", "show", "[FILE...]", "file",
 	  "the records of a log, oldest first",
 	  filter_options,

@@ -177,13 +177,20 @@ static int raise_box(session *s)
 					 !strcmp(tier, "no-proc"));
 }
 
+/* What another call of the tool can take from it, also without a name. */
+static bool can_lose(const session *s)
+{
+	return json_object_get(s->plan.document, "identity") ||
+	       json_array_size(json_object_get(s->plan.document, "secrets"));
+}
+
 /* Under --name the box is reached by other calls of the tool. */
 static int serve_box(session *s)
 {
 	const char *name = tool_get(s->args, "--name");
 	agentbox_error *err = NULL;
 
-	if (!name)
+	if (!name && !can_lose(s))
 		return 0;
 	if (agentbox_owner_new(s->t->context, NULL, &s->owner, &err) < 0 ||
 	    agentbox_owner_add(s->owner, s->box, name, &err) < 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * --secret NAME=FILE: the file goes to the box's gateway unread. One that
- * others can read is no secret and is refused. Specification: agentbox(1).
+ * others can read is no secret and is refused. The stored secrets, which boxes
+ * ask their broker for, and taking from live boxes what they were given.
+ * Specification: agentbox(1).
  */
 #include "config.h"
 
@@ -75,5 +77,196 @@ int tool_give_secrets(session *s)
 		}
 		free(name);
 	}
+	return rc;
+}
+
+/* --- agentbox secret, agentbox identity ---------------------------------- */
+
+static int begin(tool *t)
+{
+	tool_make_state_parents(t);
+	return 0;
+}
+
+static int fail(tool *t, agentbox_error *err, const char *about)
+{
+	int32_t code = agentbox_error_get_code(err);
+
+	if (code == AGENTBOX_EINVAL || code == AGENTBOX_ELIMIT)
+		return tool_fail_as(t, TOOL_BAD_INPUT, err, about);
+	return tool_fail(t, err, tool_is_about_state(t, err) ? "--state"
+							     : about);
+}
+
+int tool_secret_put(tool *t, const tool_args *args)
+{
+	const char *name = args->operands[0];
+	agentbox_error *err = NULL;
+	int rc = begin(t);
+
+	if (rc)
+		return rc;
+	if (isatty(STDIN_FILENO))
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				   "give the value on standard input, which "
+				   "is a terminal: it would be shown");
+	if (agentbox_secret_put(t->context, name, STDIN_FILENO, &err) < 0)
+		return fail(t, err, name);
+	return t->json ? tool_print_json(t, json_pack("{s:s}", "name", name))
+		       : 0;
+}
+
+static int print_stored(tool *t, const json_t *all)
+{
+	json_t *v;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach(all, i, v) {
+		const char *problem = text_of(v, "problem");
+		char *line = text_format("%s%s%s\n", text_of(v, "name"),
+					 problem[0] ? "\t" : "", problem);
+
+		rc = line ? tool_write_out(t, line, strlen(line))
+			  : TOOL_INTERNAL;
+		free(line);
+		if (rc)
+			break;
+	}
+	if (!json_array_size(all))
+		text_note("no secret is stored");
+	return rc;
+}
+
+int tool_secret_list(tool *t, const tool_args *args)
+{
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	int rc = begin(t);
+	json_t *all;
+
+	(void)args;
+	if (rc)
+		return rc;
+	if (agentbox_secret_list(t->context, &bytes, &err) < 0)
+		return fail(t, err, NULL);
+	all = tool_json_of(bytes);
+	rc = t->json ? tool_print_json(t, json_incref(all))
+		     : print_stored(t, all);
+	json_decref(all);
+	return rc;
+}
+
+/* Which boxes it was taken from; `bytes` is taken. */
+static int print_taken(tool *t, agentbox_bytes *bytes, const char *what)
+{
+	json_t *all = tool_json_of(bytes), *v;
+	size_t i;
+	int rc = 0;
+
+	if (t->json) {
+		rc = tool_print_json(t, json_incref(all));
+	} else {
+		json_array_foreach(all, i, v) {
+			text_note("box %s: %s, %lld cut", text_of(v, "id"),
+				  what, (long long)json_integer_value(
+						json_object_get(v, "cut")));
+		}
+		if (!json_array_size(all))
+			text_note("no live box has it");
+	}
+	json_decref(all);
+	return rc;
+}
+
+/* First what is stored, so that no box is given it anew meanwhile. */
+int tool_secret_revoke(tool *t, const tool_args *args)
+{
+	const char *name = args->operands[0];
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL, *missing = NULL;
+	int rc = begin(t);
+
+	if (rc)
+		return rc;
+	if (agentbox_secret_remove(t->context, name, &missing) < 0 &&
+	    agentbox_error_get_code(missing) != AGENTBOX_ENOTFOUND)
+		return fail(t, missing, name);
+	if (agentbox_remote_forget_secret(t->context, name, &bytes,
+					  &err) < 0) {
+		agentbox_error_free(missing);
+		return fail(t, err, name);
+	}
+	/* one that the host got elsewhere is no mistake */
+	if (missing && !strcmp(agentbox_bytes_get_data(bytes), "[]")) {
+		agentbox_bytes_free(bytes);
+		return fail(t, missing, name);
+	}
+	agentbox_error_free(missing);
+	return print_taken(t, bytes, "may not have it any more");
+}
+
+int tool_identity_revoke(tool *t, const tool_args *args)
+{
+	const char *identity = args->operands[0];
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	int rc = begin(t);
+
+	if (rc)
+		return rc;
+	if (agentbox_remote_revoke_identity(t->context, identity, &bytes,
+					    &err) < 0)
+		return fail(t, err, identity);
+	return print_taken(t, bytes, "revoked");
+}
+
+static int print_identities(tool *t, const json_t *all)
+{
+	json_t *v;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach(all, i, v) {
+		char *line = text_format("%s\t%s\t%s\n",
+					 text_of(v, "identity"),
+					 text_of(v, "box"),
+					 text_of(v, "name"));
+
+		rc = line ? tool_write_out(t, line, strlen(line))
+			  : TOOL_INTERNAL;
+		free(line);
+		if (rc)
+			break;
+	}
+	if (!json_array_size(all))
+		text_note("no live box has an identity");
+	return rc;
+}
+
+/* Of the boxes that are served, those with an identity. */
+int tool_identity_list(tool *t, const tool_args *args)
+{
+	agentbox_bytes *bytes = NULL;
+	agentbox_error *err = NULL;
+	json_t *boxes, *v, *all = json_array();
+	int rc = begin(t);
+	size_t i;
+
+	(void)args;
+	if (!rc && agentbox_remote_list(t->context, &bytes, &err) < 0)
+		rc = fail(t, err, NULL);
+	boxes = rc ? NULL : tool_json_of(bytes);
+	json_array_foreach(boxes, i, v)
+		if (json_is_string(json_object_get(v, "identity")))
+			json_array_append_new(all, json_pack(
+				"{s:s, s:s, s:s}", "identity",
+				text_of(v, "identity"), "box",
+				text_of(v, "id"), "name", text_of(v, "name")));
+	if (!rc)
+		rc = t->json ? tool_print_json(t, json_incref(all))
+			     : print_identities(t, all);
+	json_decref(boxes);
+	json_decref(all);
 	return rc;
 }

@@ -118,14 +118,80 @@ AGENTBOX_API int32_t agentbox_gateway_close_preview(agentbox_gateway *gateway,
 						    agentbox_error **err);
 
 /*
- * Cut everything now: tunnels, requests, look-ups, and nothing begins any
- * more, for good. *count (may be NULL) is how many connections were cut. 0
+ * Who has the values of the secrets that a box asks its broker for (those with
+ * "memfd" or "file" in their delivery). Called inside
+ * agentbox_sandbox_dispatch(), on its thread, once for each question that the
+ * policy allows. 0: *fd is a regular file or memfd, open for reading, with the
+ * value of at most 64 KiB; it is the library's from then on and goes to the
+ * gateway unread. Anything else: there is no value, and the box is told so.
+ * `name` is borrowed. The gateway waits 10 seconds and keeps no value.
+ */
+typedef int32_t (*agentbox_secret_provider)(void *data, const char *name,
+					    int32_t *fd);
+
+/*
+ * Without one (or with NULL) values are the stored ones of the context that
+ * the box was made with, see agentbox_secret_put(). `data` is borrowed until
+ * the box is freed or another is set.
+ */
+AGENTBOX_API int32_t agentbox_gateway_set_provider(
+	agentbox_gateway *gateway, agentbox_secret_provider provider,
+	void *data, agentbox_error **err);
+
+/*
+ * The box may not have this secret any more, for good: its leases end now, a
+ * file is emptied, also for who has it open. What was handed over as a memfd
+ * cannot be recalled. *count (may be NULL): how many leases ended. 0 also when
+ * the gateway was revoked or has ended. AGENTBOX_ENOTFOUND: the box's policy
+ * does not deliver it.
+ */
+AGENTBOX_API int32_t agentbox_gateway_forget_secret(agentbox_gateway *gateway,
+						    const char *name,
+						    uint64_t *count,
+						    agentbox_error **err);
+
+/*
+ * Cut everything now: tunnels, requests, look-ups, leases, and nothing begins
+ * any more, for good. *count (may be NULL) is how many of them were cut. 0
  * also when it was revoked before or has ended: there is nothing left then.
  * A gateway that does not answer is killed, which cuts the same.
  */
 AGENTBOX_API int32_t agentbox_gateway_revoke(agentbox_gateway *gateway,
 					     uint64_t *count,
 					     agentbox_error **err);
+
+/*
+ * Stored secrets: files of mode 0600 below `secrets` of the context's state
+ * directory, which no box sees. A name is 1 to 64 letters, digits, '_' and
+ * '-', the first no '-' (AGENTBOX_EINVAL); a value is 1 byte to 64 KiB
+ * (AGENTBOX_EINVAL, AGENTBOX_ELIMIT). Errors of the state directory as
+ * agentbox_context_set_state_dir() says. From any thread.
+ */
+
+/* Store what fd (borrowed: a pipe, a file) gives until its end, in place of
+   what was there. It passes memory of this process, guarded and wiped. */
+AGENTBOX_API int32_t agentbox_secret_put(agentbox_context *context,
+					 const char *name, int32_t fd,
+					 agentbox_error **err);
+/*
+ * *fd is its file, open for reading, owned. AGENTBOX_ENOTFOUND;
+ * AGENTBOX_EACCES: another user's, open to others, or no regular file.
+ */
+AGENTBOX_API int32_t agentbox_secret_open(agentbox_context *context,
+					  const char *name, int32_t *fd,
+					  agentbox_error **err);
+/* AGENTBOX_ENOTFOUND. Boxes that have it keep it: see
+   agentbox_gateway_forget_secret(). */
+AGENTBOX_API int32_t agentbox_secret_remove(agentbox_context *context,
+					    const char *name,
+					    agentbox_error **err);
+/*
+ * Their names, never a value: a JSON array of {"name", "bytes", "problem"},
+ * sorted; the last is null, or says why it is not handed out.
+ */
+AGENTBOX_API int32_t agentbox_secret_list(agentbox_context *context,
+					  agentbox_bytes **json,
+					  agentbox_error **err);
 
 #ifdef __cplusplus
 }

@@ -104,7 +104,8 @@ AGENTBOX_API void agentbox_request_free(agentbox_request *request);
 /*
  * Every box of every live owner in the state directory, as a JSON array of
  * {"id", "name", "tier", "owner_pid", "owner_name", "policy", "config_hash",
- * "account", "reads_peers", "snapshot", "workspace": {"path", "dev", "ino"}}.
+ * "account", "identity", "reads_peers", "snapshot", "workspace": {"path", "dev",
+ * "ino"}}.
  * Sockets of dead owners are removed on the way. An owner that does not
  * answer is waited for at most 5 seconds to connect and 5 to answer, and its
  * boxes are missing. AGENTBOX_ELIMIT: more than 4096 entries are in the
@@ -113,6 +114,24 @@ AGENTBOX_API void agentbox_request_free(agentbox_request *request);
 AGENTBOX_API int32_t agentbox_remote_list(agentbox_context *context,
 					  agentbox_bytes **json,
 					  agentbox_error **err);
+/*
+ * agentbox_sandbox_revoke() for every box of every live owner whose policy has
+ * this identity. *json: an array of {"id", "name", "cut"} of those boxes.
+ * AGENTBOX_ETIMEOUT, or the owner's own error: all that could be were revoked,
+ * and of the others it is not known. Boxes that nobody serves are not found.
+ */
+AGENTBOX_API int32_t agentbox_remote_revoke_identity(
+	agentbox_context *context, const char *identity,
+	agentbox_bytes **json, agentbox_error **err);
+/*
+ * The same with agentbox_gateway_forget_secret(), for every box whose policy
+ * delivers the secret.
+ */
+AGENTBOX_API int32_t agentbox_remote_forget_secret(agentbox_context *context,
+						   const char *name,
+						   agentbox_bytes **json,
+						   agentbox_error **err);
+
 /*
  * Connect to the owner of a box, by box id or box name. AGENTBOX_ENOTFOUND
  * when no live owner has it; AGENTBOX_ETIMEOUT when that is not known, for an

@@ -143,6 +143,19 @@ AGENTBOX_API int32_t agentbox_sandbox_plan_to_json(
 	agentbox_bytes **json, agentbox_error **err);
 
 /*
+ * The box's identity is revoked: everything that goes through its gateway is
+ * cut now (tunnels, streams, sessions, leases of secrets), and nothing begins
+ * any more, for good: agentbox_sandbox_spawn() is AGENTBOX_EDENIED. Commands
+ * that run go on, without a network; agentbox_sandbox_kill_all() ends them.
+ * What was handed to the box as bytes cannot be recalled. *count (may be NULL)
+ * is how many connections and leases were cut. Recorded as box.revoke.
+ * Threads: as agentbox_sandbox_spawn().
+ */
+AGENTBOX_API int32_t agentbox_sandbox_revoke(agentbox_sandbox *sandbox,
+					     uint64_t *count,
+					     agentbox_error **err);
+
+/*
  * SIGKILL every process the agent has in the box; the box stays usable.
  * Threads: as agentbox_sandbox_spawn().
  */

@@ -268,3 +268,31 @@ void ab_log(const agentbox_context *context, int32_t level, const char *fmt,
 	context->log_fn(context->log_data, level, line);
 	errno = saved;
 }
+
+int32_t ab_context_open_dir(agentbox_context *context, const char *name,
+			    int *dirfd, agentbox_error **err)
+{
+	ab_autofd int state = -1, fd = -1;
+	struct stat st;
+	int32_t rc = ab_context_open_state(context, &state, err);
+
+	if (rc < 0)
+		return rc;
+	if (mkdirat(state, name, 0700) < 0 && errno != EEXIST)
+		return ab_error_sys(err, errno, name,
+				    "cannot make '%s' in the state directory",
+				    name);
+	fd = ab_fd_lift(openat(state, name, O_RDONLY | O_DIRECTORY |
+					    O_NOFOLLOW | O_CLOEXEC));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ab_error_sys(err, errno, name,
+				    "cannot open '%s' in the state directory",
+				    name);
+	if (st.st_uid != geteuid() || (st.st_mode & 077))
+		return ab_error_set(err, AGENTBOX_EACCES, name,
+				    "'%s' in the state directory belongs to "
+				    "others or is open to them; remove it",
+				    name);
+	*dirfd = ab_steal_fd(&fd);
+	return 0;
+}

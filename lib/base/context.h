@@ -28,6 +28,10 @@ const char *ab_context_state_dir(const agentbox_context *context);
 int32_t ab_context_open_state(agentbox_context *context, int *dirfd,
 			      agentbox_error **err);
 
+/* The same for a directory of it, 0700, open for reading; made if absent. */
+int32_t ab_context_open_dir(agentbox_context *context, const char *name,
+			    int *dirfd, agentbox_error **err);
+
 void ab_log(const agentbox_context *context, int32_t level, const char *fmt,
 	    ...) AB_PRINTF(3, 4);
 

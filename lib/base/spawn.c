@@ -245,6 +245,20 @@ int32_t ab_helper_open_program(agentbox_context *context, const char *name,
 	return rc;
 }
 
+int32_t ab_helper_find(const agentbox_context *context, const char *name,
+		       char path[AB_MAX_PATH], agentbox_error **err)
+{
+	program p = { .name = name, .fd = -1, .dirfd = -1 };
+	int32_t r = find_program(context, &p, err);
+
+	if (r == AGENTBOX_OK &&
+	    (size_t)snprintf(path, AB_MAX_PATH, "%s/%s", p.dir, name) >=
+		    AB_MAX_PATH)
+		r = refuse_open(&p, ENAMETOOLONG, err);
+	program_end(&p);
+	return r;
+}
+
 /* --- starting ----------------------------------------------------------- */
 
 /* What the child gets; every number is FIRST_FD or more. */

@@ -33,6 +33,10 @@ int32_t ab_helper_start(agentbox_context *context, const char *name,
 			int plan_fd, int64_t timeout_ms, ab_helper *out,
 			agentbox_error **err);
 
+/* Where `name` is found, judged as for a start. EHELPER. */
+int32_t ab_helper_find(const agentbox_context *context, const char *name,
+		       char path[AB_MAX_PATH], agentbox_error **err);
+
 /*
  * The same in two steps, so that a host can go on meanwhile: a helper that was
  * started and has not said hello yet. ab_helper_greet() takes it in any case;

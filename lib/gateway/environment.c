@@ -63,15 +63,26 @@ static bool is_first(const ab_policy_routes *routes, size_t i)
 	return true;
 }
 
-/* Room for 2 and for 2 a route. */
+/* Room for 3. */
+static bool add_broker(agentbox_gateway *gw, size_t *n,
+		       const ab_wire_broker *broker)
+{
+	if (broker->count &&
+	    !(gw->env[(*n)++] = ab_strdup("AGENTBOX_SECRET=" AB_BROKER_PROGRAM)))
+		return false;
+	return !ab_wire_broker_files(broker) ||
+	       (gw->env[(*n)++] = ab_strdup("CREDENTIALS_DIRECTORY="
+					    AB_BROKER_FILES));
+}
+
+/* Room for 1 and for 2 a route. */
 static bool add_routes(agentbox_gateway *gw, size_t n,
 		       const ab_policy_routes *routes)
 {
 	if (routes->count == 0)
 		return true;
 	if (!(gw->env[n++] = ab_asprintf("AGENTBOX_ROUTES=" ROUTES,
-					 AB_GATEWAY_PROXY_PORT)) ||
-	    !(gw->env[n++] = ab_asprintf("AGENTBOX_KEY=%s", gw->key)))
+					 AB_GATEWAY_PROXY_PORT)))
 		return false;
 	for (size_t i = 0; i < routes->count; i++)
 		if (routes->items[i].preset && is_first(routes, i) &&
@@ -83,6 +94,7 @@ static bool add_routes(agentbox_gateway *gw, size_t n,
 int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 				    const ab_policy *policy,
 				    const ab_policy_routes *routes,
+				    const ab_wire_broker *broker,
 				    agentbox_error **err)
 {
 	static const char *const names[] = {
@@ -94,7 +106,7 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 					      AB_GATEWAY_PROXY_PORT);
 	size_t n = 0;
 
-	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 7 + 2 * routes->count,
+	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 9 + 2 * routes->count,
 			    sizeof(*gw->env));
 	if (!list || !proxy || !gw->env)
 		return ab_error_nomem(err);
@@ -106,7 +118,9 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 	    !(gw->env[n++] = ab_strdup("NODE_USE_ENV_PROXY=1")) ||
 	    !(gw->env[n++] = ab_asprintf("AGENTBOX_NETWORK_ALLOWLIST=%s",
 					 list)) ||
-	    !add_routes(gw, n, routes))
+	    ((routes->count || broker->count) &&
+	     !(gw->env[n++] = ab_asprintf("AGENTBOX_KEY=%s", gw->key))) ||
+	    !add_broker(gw, &n, broker) || !add_routes(gw, n, routes))
 		return ab_error_nomem(err);
 	return 0;
 }

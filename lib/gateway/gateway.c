@@ -40,6 +40,7 @@ void ab_gateway_stop(agentbox_gateway *gw)
 	pthread_mutex_lock(&gw->lock);
 	gw->has_ended = true;
 	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+	ab_gateway_drop_files(gw);
 	pthread_mutex_unlock(&gw->lock);
 }
 
@@ -62,6 +63,8 @@ void ab_gateway_free(agentbox_gateway *gw)
 		if (gw->helper.pidfd >= 0)
 			close(gw->helper.pidfd);
 	}
+	ab_gateway_drop_files(gw);
+	agentbox_context_unref(gw->context);
 	for (size_t i = 0; gw->env && gw->env[i]; i++)
 		free(gw->env[i]);
 	free(gw->env);

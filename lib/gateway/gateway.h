@@ -21,11 +21,16 @@ typedef struct ab_gateway_options {
 	const int *fds;	      /* the listeners, borrowed */
 	size_t fd_count;
 	uint32_t flags;	      /* AB_GATEWAY_HAS_IPV6 */
+	const int *broker_fds; /* borrowed: the socket, then the files */
+	size_t broker_fd_count; /* 0: no broker */
+	uint32_t uid_inside, uid_outside; /* of the box's agent */
 	bool is_audited;
 	uint64_t deadline;    /* boot-time ns */
 	/* For every record, with the gateway's lock held; and once with NULL
 	   when it has ended by itself. Borrowed. */
 	void (*told)(void *arg, const ab_gateway_record *record);
+	/* The box asks for a secret: ab_gateway_serve() is to be called. */
+	void (*wake)(void *arg);
 	void *arg;
 } ab_gateway_options;
 
@@ -45,6 +50,8 @@ int ab_gateway_fd(const agentbox_gateway *gateway);
 void ab_gateway_drain(agentbox_gateway *gateway);
 /* Put what it asks to the host; no lock of ours is held. */
 void ab_gateway_serve_asks(agentbox_gateway *gateway);
+/* Answer what the box has asked for; calls the host, so no lock is held. */
+void ab_gateway_serve(agentbox_gateway *gateway);
 /* "NAME=value" of what commands are given; borrowed, NULL-terminated. */
 char *const *ab_gateway_environment(const agentbox_gateway *gateway);
 

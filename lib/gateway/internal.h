@@ -10,6 +10,15 @@
 #include "gateway/gateway.h"
 #include "net/target.h"
 #include "policy/routes.h"
+#include "policy/secrets.h"
+
+/* More than the gateway asks for at once. */
+#define AB_GATEWAY_MAX_NEEDS 16
+
+typedef struct ab_gateway_need {
+	uint32_t serial;
+	char name[AB_BROKER_MAX_NAME + 1];
+} ab_gateway_need;
 
 /* What the gateway asks, until dispatch() puts it to the host. */
 typedef struct ab_gateway_question {
@@ -20,7 +29,9 @@ typedef struct ab_gateway_question {
 struct agentbox_gateway {
 	pid_t owner; /* getpid() of the process that made it */
 	void (*told)(void *arg, const ab_gateway_record *record);
+	void (*wake)(void *arg);
 	void *arg;
+	agentbox_context *context; /* a reference */
 	char *key;  /* guarded memory, AB_GATEWAY_KEY_SIZE */
 	char **env; /* ends with NULL */
 	uint16_t *previews; /* network.preview, preview_count of them */
@@ -34,6 +45,14 @@ struct agentbox_gateway {
 	void *ask_data;
 	ab_gateway_question asked[AB_GATEWAY_ASKS]; /* a ring */
 	uint32_t asked_at, asked_count;
+	agentbox_secret_provider provider; /* NULL: the stored ones */
+	void *provider_data;
+	/* what the box asks for and was not answered yet */
+	ab_gateway_need needs[AB_GATEWAY_MAX_NEEDS];
+	size_t need_count;
+	/* of secrets as files: emptied when the gateway is gone */
+	int files[AB_BROKER_MAX_SECRETS];
+	size_t file_count;
 };
 
 /* ask.c: one that has come, lock held. 0 or -EPROTO. */
@@ -43,6 +62,7 @@ int ab_gateway_take_question(agentbox_gateway *gateway, ab_reader *r);
 int32_t ab_gateway_make_environment(agentbox_gateway *gateway,
 				    const ab_policy *policy,
 				    const ab_policy_routes *routes,
+				    const ab_wire_broker *broker,
 				    agentbox_error **err);
 
 /* routes.c */
@@ -72,7 +92,21 @@ int32_t ab_gateway_tools_init(const agentbox_policy *policy,
 			      agentbox_error **err);
 void ab_gateway_tools_end(ab_gateway_tools *tools);
 
+/* broker.c */
+/* Keeps duplicates of the files. */
+int32_t ab_gateway_keep_files(agentbox_gateway *gateway, const int *fds,
+			      size_t count, agentbox_error **err);
+/* Whatever is in them goes, and they with it. */
+void ab_gateway_drop_files(agentbox_gateway *gateway);
+/* A NEED whose kind and fd count were read, lock held. 0 or -EPROTO. */
+int ab_gateway_take_need(agentbox_gateway *gateway, ab_reader *r);
+
 /* request.c */
+/* Ask and wait; lock held. 0 and what it said, or -errno: it is lost. `name`
+   is NULL for a message that has none. */
+int ab_gateway_ask(agentbox_gateway *gateway, uint32_t kind, const char *name,
+		   int fd, int32_t *result, uint64_t *value, char *text,
+		   size_t size);
 /* How long it may take to answer; it never waits for anybody. */
 #define AB_GATEWAY_ANSWER_MS 5000
 /* borrowed from the policy; ab_gateway_lists_end() frees the arrays */

@@ -54,6 +54,8 @@ void ab_gateway_lose(agentbox_gateway *gw)
 		return;
 	gw->has_ended = true;
 	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+	ab_gateway_drop_files(gw);
+	gw->need_count = 0;
 	gw->told(gw->arg, NULL);
 }
 
@@ -97,6 +99,8 @@ static int take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 		return take_reply(&r, serial, result, value, text, size);
 	if (kind == AB_MSG_GW_ASK)
 		return ab_gateway_take_question(gw, &r);
+	if (kind == AB_MSG_GW_NEED)
+		return ab_gateway_take_need(gw, &r);
 	if (kind != AB_MSG_GW_RECORD || ab_gateway_record_get(&r, &record) < 0)
 		return -EPROTO;
 	gw->told(gw->arg, &record);
@@ -114,8 +118,6 @@ int ab_gateway_take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 	return rc;
 }
 
-/* Ask and wait; lock held. 0 and what it said, or -errno: it is lost. `name`
-   is NULL but for a secret's. */
 static int ask(agentbox_gateway *gw, uint32_t kind, const char *name, int fd,
 	       int32_t *result, uint64_t *value, char *text, size_t size)
 {
@@ -153,6 +155,18 @@ static int ask(agentbox_gateway *gw, uint32_t kind, const char *name, int fd,
 	return rc;
 }
 
+int ab_gateway_ask(agentbox_gateway *gw, uint32_t kind, const char *name,
+		   int fd, int32_t *result, uint64_t *value, char *text,
+		   size_t size)
+{
+	int rc = ask(gw, kind, name, fd, result, value, text, size);
+
+	/* who waited may have taken a question off the socket */
+	if (gw->need_count)
+		gw->wake(gw->arg);
+	return rc;
+}
+
 int32_t ab_gateway_usable(const agentbox_gateway *gw, agentbox_error **err)
 {
 	if (!gw)
@@ -186,8 +200,8 @@ int32_t ab_gateway_request(agentbox_gateway *gw, uint32_t kind,
 
 	pthread_mutex_lock(&gw->lock);
 	failed = gw->is_revoked ? -ECONNRESET
-				: ask(gw, kind, name, fd, result, &value,
-				      text, size);
+				: ab_gateway_ask(gw, kind, name, fd, result,
+						 &value, text, size);
 	pthread_mutex_unlock(&gw->lock);
 	return !failed ? 0 : ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
 					       "gateway", "the gateway no "
@@ -256,8 +270,8 @@ int32_t agentbox_gateway_revoke(agentbox_gateway *gw, uint64_t *count,
 	pthread_mutex_lock(&gw->lock);
 	/* one that does not answer is dead now, and cuts as well */
 	if (!gw->is_revoked && !gw->has_ended)
-		(void)ask(gw, AB_MSG_GW_REVOKE, NULL, -1, &result, &cut, text,
-			  sizeof(text));
+		(void)ab_gateway_ask(gw, AB_MSG_GW_REVOKE, NULL, -1, &result,
+				     &cut, text, sizeof(text));
 	gw->is_revoked = true;
 	pthread_mutex_unlock(&gw->lock);
 	if (count)

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/secret.h"
@@ -49,6 +50,7 @@ static ab_wire_text text(const char *s)
 static int32_t seal_plan(const ab_policy *policy,
 			 const ab_wire_routes *routes,
 			 const ab_gateway_tools *tools,
+			 const ab_wire_broker *broker,
 			 const ab_gateway_options *o, const uint8_t *hash,
 			 int *fd, agentbox_error **err)
 {
@@ -71,6 +73,7 @@ static int32_t seal_plan(const ab_policy *policy,
 		.routes = *routes,
 		.tools = text(tools->tools),
 		.identity = text(tools->identity),
+		.broker = *broker,
 	};
 	ab_writer w;
 	int32_t rc = ab_gateway_lists_of(policy, &plan.lists, err);
@@ -109,22 +112,35 @@ static int32_t read_failed(ab_reader *r, agentbox_error **err)
 			    "agentbox-gateway: %s: %s", stage, message);
 }
 
+static int send_fds(agentbox_gateway *gw, uint32_t kind, const int *fds,
+		    size_t count, uint32_t flags)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 8];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, kind);
+	ab_put_u32(&w, (uint32_t)count);
+	ab_put_u32(&w, flags);
+	return ab_message_send(gw->helper.control_fd, w.data, w.len, fds,
+			       count, 0);
+}
+
 static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
 			 agentbox_error **err)
 {
 	uint8_t memory[AB_GATEWAY_MAX_RECORD];
 	size_t count = 0;
 	ab_reader r;
-	ab_writer w;
 	ssize_t n;
-	int rc;
+	int rc = 0;
 
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_GW_LISTEN);
-	ab_put_u32(&w, (uint32_t)o->fd_count);
-	ab_put_u32(&w, o->flags);
-	rc = ab_message_send(gw->helper.control_fd, w.data, w.len, o->fds,
-			     o->fd_count, 0);
+	if (o->broker_fd_count)
+		rc = send_fds(gw, AB_MSG_GW_BROKER, o->broker_fds,
+			      o->broker_fd_count, 0);
+	if (rc == 0)
+		rc = send_fds(gw, AB_MSG_GW_LISTEN, o->fds, o->fd_count,
+			      o->flags);
 	if (rc == 0)
 		rc = ab_fd_poll(gw->helper.control_fd, POLLIN,
 				ab_clock_left_ms(o->deadline));
@@ -171,6 +187,7 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	const ab_policy *policy = ab_policy_get(handle);
 	uint8_t hash[AB_SHA256_SIZE];
 	ab_gateway_tools tools = { 0 };
+	ab_wire_broker broker = { 0 };
 	ab_gateway_routes routes;
 	int32_t rc = ab_gateway_routes_init(handle, &routes, err);
 
@@ -179,14 +196,24 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	if (!rc)
 		rc = ab_gateway_tools_init(handle, o->box_id, &tools, err);
 	if (!rc)
+		rc = ab_policy_broker_init(handle, &broker, err);
+	broker.uid_inside = o->uid_inside;
+	broker.uid_outside = o->uid_outside;
+	if (!rc && o->broker_fd_count !=
+			   (broker.count ? 1 + ab_wire_broker_files(&broker)
+					 : 0))
+		rc = ab_error_set(err, AGENTBOX_EWALL, "broker",
+				  "agentbox-init made no way to the broker");
+	if (!rc)
 		rc = make_key(gw, hash, err);
 	if (!rc)
 		rc = ab_gateway_make_environment(gw, policy, &routes.policy,
-						 err);
+						 &broker, err);
 	if (!rc)
-		rc = seal_plan(policy, &routes.wire, &tools, o, hash, plan_fd,
-			       err);
+		rc = seal_plan(policy, &routes.wire, &tools, &broker, o, hash,
+			       plan_fd, err);
 	ab_gateway_tools_end(&tools);
+	ab_wire_broker_end(&broker);
 	ab_gateway_routes_end(&routes);
 	return rc;
 }
@@ -198,6 +225,9 @@ static int32_t start(agentbox_gateway *gw, agentbox_context *context,
 	ab_autofd int plan_fd = -1;
 	int32_t rc = prepare(gw, policy, o, &plan_fd, err);
 
+	if (!rc && o->broker_fd_count)
+		rc = ab_gateway_keep_files(gw, o->broker_fds + 1,
+					   o->broker_fd_count - 1, err);
 	if (!rc)
 		rc = ab_helper_start(context, "agentbox-gateway", plan_fd,
 				     ab_clock_left_ms(o->deadline),
@@ -216,7 +246,9 @@ int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
 		return ab_error_nomem(err);
 	gw->owner = getpid();
 	gw->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
+	gw->context = ab_context_use(context);
 	gw->told = options->told;
+	gw->wake = options->wake;
 	gw->arg = options->arg;
 	pthread_mutex_init(&gw->lock, NULL);
 	rc = start(gw, context, policy, options, err);

@@ -80,7 +80,8 @@ static json_t *describe(const agentbox_owner *o, const ab_served *s)
 	ab_box_facts facts;
 
 	ab_box_facts_of(s->box, &facts);
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s?, s:b, s:O?, "
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s?, s:s?, s:b, "
+			 "s:O?, "
 			 "s:{s:s?, s:I, s:I}}",
 			 "id", agentbox_sandbox_get_id(s->box),
 			 "name", s->name,
@@ -89,6 +90,7 @@ static json_t *describe(const agentbox_owner *o, const ab_served *s)
 			 "policy", agentbox_policy_get_name(policy),
 			 "config_hash", agentbox_policy_get_digest(policy),
 			 "account", facts.account,
+			 "identity", ab_policy_get(policy)->identity,
 			 "reads_peers", facts.is_reader,
 			 "snapshot", (json_t *)(uintptr_t)snapshot,
 			 "workspace", "path", facts.workspace,
@@ -178,6 +180,60 @@ static int32_t serve_kill(agentbox_owner *o, const char *name,
 	return agentbox_sandbox_kill_all(box, err);
 }
 
+/* One box: 1 it was its turn, 0 it has nothing of that, or an error. */
+static int32_t take_away(agentbox_sandbox *box, uint32_t kind,
+			 const char *name, uint64_t *count,
+			 agentbox_error **err)
+{
+	const char *identity = ab_policy_get(ab_box_policy(box))->identity;
+	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(box);
+	int32_t rc;
+
+	if (kind == AB_OWNER_REVOKE) {
+		if (!identity || strcmp(identity, name) != 0)
+			return 0;
+		rc = agentbox_sandbox_revoke(box, count, err);
+		return rc ? rc : 1;
+	}
+	if (!gateway)
+		return 0;
+	rc = agentbox_gateway_forget_secret(gateway, name, count, NULL);
+	return rc == AGENTBOX_ENOTFOUND || rc == AGENTBOX_EINVAL ? 0
+	       : rc ? rc : 1;
+}
+
+/* Every box has its turn, whatever went wrong with another. */
+static void serve_taking(agentbox_owner *o, ab_client *c, uint32_t serial,
+			 uint32_t kind, const char *name)
+{
+	ab_auto(agentbox_bytes) *text = NULL;
+	ab_auto(agentbox_error) *error = NULL;
+	ab_auto(json_t) *all = json_array();
+	int32_t failed = all ? 0 : AGENTBOX_ENOMEM;
+
+	for (const ab_served *s = o->boxes; s; s = s->next) {
+		uint64_t count = 0;
+		int32_t rc = take_away(s->box, kind, name, &count,
+				       failed ? NULL : &error);
+
+		if (rc < 0)
+			failed = failed ? failed : rc;
+		if (rc > 0 && json_array_append_new(
+				all, json_pack("{s:s, s:s, s:I}", "id",
+					       agentbox_sandbox_get_id(s->box),
+					       "name", s->name, "cut",
+					       (json_int_t)count)))
+			failed = AGENTBOX_ENOMEM;
+	}
+	if (!failed)
+		failed = ab_json_canonical(all, &text, &error);
+	if (failed)
+		answer_error(c, serial, failed, error);
+	else
+		ab_client_answer(c, serial, 0, agentbox_bytes_get_data(text),
+				 agentbox_bytes_get_size(text));
+}
+
 /* One datagram of a client; false: it broke the protocol. */
 static bool serve(agentbox_owner *o, ab_client *c, ab_reader *r, int *fds,
 		  size_t fd_count)
@@ -186,8 +242,10 @@ static bool serve(agentbox_owner *o, ab_client *c, ab_reader *r, int *fds,
 	uint32_t kind = ab_get_u32(r);
 	uint32_t announced = ab_get_u32(r);
 	uint32_t serial = ab_get_u32(r);
-	bool has_box = kind == AB_OWNER_SPAWN || kind == AB_OWNER_KILL;
-	const char *name = has_box ? ab_get_str(r) : "";
+	bool takes = kind == AB_OWNER_REVOKE || kind == AB_OWNER_FORGET;
+	bool has_name = kind == AB_OWNER_SPAWN || kind == AB_OWNER_KILL ||
+			takes;
+	const char *name = has_name ? ab_get_str(r) : "";
 	int32_t rc;
 
 	if (announced != fd_count || !ab_reader_done(r))
@@ -203,6 +261,10 @@ static bool serve(agentbox_owner *o, ab_client *c, ab_reader *r, int *fds,
 		if (rc < 0)
 			answer_error(c, serial, rc, error);
 		return true; /* answered by agentbox_request_reply() */
+	case AB_OWNER_REVOKE:
+	case AB_OWNER_FORGET:
+		serve_taking(o, c, serial, kind, name);
+		return true;
 	case AB_OWNER_SPAWN:
 		rc = serve_spawn(o, name, fds, fd_count, &error);
 		break;

@@ -34,30 +34,7 @@ bool ab_owner_name_ok(const char *name)
 int32_t ab_owner_open_dir(agentbox_context *context, int *dirfd,
 			  agentbox_error **err)
 {
-	ab_autofd int state = -1;
-	struct stat st;
-
-	int32_t rc = ab_context_open_state(context, &state, err);
-	if (rc < 0)
-		return rc;
-	if (mkdirat(state, AB_OWNER_DIR, 0700) < 0 && errno != EEXIST)
-		return ab_error_sys(err, errno, AB_OWNER_DIR,
-				    "cannot make '%s' in the state directory",
-				    AB_OWNER_DIR);
-	ab_autofd int fd = ab_fd_lift(openat(state, AB_OWNER_DIR,
-					     O_RDONLY | O_DIRECTORY |
-					     O_NOFOLLOW | O_CLOEXEC));
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_error_sys(err, errno, AB_OWNER_DIR,
-				    "cannot open '%s' in the state directory",
-				    AB_OWNER_DIR);
-	if (st.st_uid != geteuid() || (st.st_mode & 077))
-		return ab_error_set(err, AGENTBOX_EACCES, AB_OWNER_DIR,
-				    "'%s' in the state directory belongs to "
-				    "others or is open to them; remove it",
-				    AB_OWNER_DIR);
-	*dirfd = ab_steal_fd(&fd);
-	return 0;
+	return ab_context_open_dir(context, AB_OWNER_DIR, dirfd, err);
 }
 
 int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out)

@@ -26,6 +26,8 @@
 #define AB_OWNER_CALL 202u   /* fd: memfd with the JSON text */
 #define AB_OWNER_SPAWN 203u  /* str box; fds: channel, memfd, descriptors */
 #define AB_OWNER_KILL 204u   /* str box */
+#define AB_OWNER_REVOKE 205u /* str identity; text: JSON as of the header */
+#define AB_OWNER_FORGET 206u /* str secret; the same */
 
 #define AB_OWNER_MAX_TEXT (1u << 20)
 #define AB_OWNER_MAX_COMMAND (4u << 20)

@@ -337,6 +337,100 @@ int32_t agentbox_remote_list(agentbox_context *context, agentbox_bytes **json,
 	return ab_json_canonical(all, json, err);
 }
 
+/* What every owner is told, and which boxes it says it was about. */
+typedef struct taking {
+	uint32_t kind;
+	const char *name;
+	json_t *all;
+	int32_t failed; /* of the first that could not do it */
+	agentbox_error *error;
+} taking;
+
+static int32_t ask_taking(int fd, const taking *t, json_t **list,
+			  agentbox_error **err)
+{
+	uint8_t memory[512];
+	ab_auto(agentbox_bytes) *text = NULL;
+	ab_writer w;
+	int rc;
+
+	start_request(&w, memory, sizeof(memory), t->kind, 0, 1);
+	ab_put_str(&w, t->name);
+	rc = w.bad ? -EMSGSIZE
+		   : ab_message_send(fd, w.data, w.len, NULL, 0, 0);
+	if (rc < 0)
+		return lost(rc, err);
+	int32_t code = await_answer(fd, 1, AB_OWNER_CONNECT_MS, &text, err);
+	if (code < 0)
+		return code;
+	return ab_json_parse(agentbox_bytes_get_data(text),
+			     agentbox_bytes_get_size(text), AB_OWNER_MAX_TEXT,
+			     list, NULL, err);
+}
+
+/* The next owner is asked in any case. */
+static int32_t take(void *data, int fd, agentbox_error **err)
+{
+	ab_auto(json_t) *list = NULL;
+	taking *t = data;
+	int32_t rc = ask_taking(fd, t, &list, t->failed ? NULL : &t->error);
+
+	/* its boxes ended with it */
+	if (rc == AGENTBOX_ECLOSED) {
+		agentbox_error_free(t->failed ? NULL : t->error);
+		t->error = t->failed ? t->error : NULL;
+		return 0;
+	}
+	if (rc < 0) {
+		t->failed = t->failed ? t->failed : rc;
+		return 0;
+	}
+	return json_array_extend(t->all, list) < 0 ? ab_error_nomem(err) : 0;
+}
+
+static int32_t take_from_all(agentbox_context *context, uint32_t kind,
+			     const char *name, agentbox_bytes **json,
+			     agentbox_error **err)
+{
+	ab_auto(json_t) *all = json_array();
+	taking t = { .kind = kind, .name = name, .all = all };
+	walk w = { .each = take, .data = &t };
+	int32_t rc;
+
+	if (!context || !name || !*name || strlen(name) > 255 || !json)
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "context, name or json is NULL, or no "
+				    "name");
+	if (!all)
+		return ab_error_nomem(err);
+	rc = for_each_owner(context, &w, err);
+	if (rc == 0 && t.failed)
+		return ab_error_move(err, &t.error);
+	agentbox_error_free(t.error);
+	if (rc < 0)
+		return rc;
+	if (w.is_silent)
+		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
+				    "an owner does not answer; what its boxes "
+				    "have is not known");
+	return ab_json_canonical(all, json, err);
+}
+
+int32_t agentbox_remote_revoke_identity(agentbox_context *context,
+					const char *identity,
+					agentbox_bytes **json,
+					agentbox_error **err)
+{
+	return take_from_all(context, AB_OWNER_REVOKE, identity, json, err);
+}
+
+int32_t agentbox_remote_forget_secret(agentbox_context *context,
+				      const char *name, agentbox_bytes **json,
+				      agentbox_error **err)
+{
+	return take_from_all(context, AB_OWNER_FORGET, name, json, err);
+}
+
 typedef struct search {
 	const char *key; /* "owner_name", or NULL: "id" or "name" */
 	const char *value;

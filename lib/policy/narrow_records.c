@@ -71,6 +71,30 @@ static bool is_same_route(const json_t *p, const json_t *c)
 }
 
 /*
+ * What the parent's secret says by saying nothing, where the child says
+ * something: by injection alone, for the usual time, to whoever it is. Owned.
+ */
+static json_t *complete_secret(const json_t *held, const json_t *c)
+{
+	json_t *whole = json_copy((json_t *)(uintptr_t)held);
+	const json_t *euids = json_object_get(c, "euids");
+	int bad = !whole;
+
+	if (json_object_get(c, "delivery") && !json_object_get(held, "delivery"))
+		bad |= json_object_set_new(whole, "delivery",
+					   json_pack("[s]", "inject"));
+	if (json_object_get(c, "ttl") && !json_object_get(held, "ttl"))
+		bad |= json_object_set_new(whole, "ttl", json_string("15m"));
+	if (euids && !json_object_get(held, "euids"))
+		bad |= json_object_set(whole, "euids",
+				       (json_t *)(uintptr_t)euids);
+	if (!bad)
+		return whole;
+	json_decref(whole);
+	return NULL;
+}
+
+/*
  * What of a child's record remains beside the parent's: *out NULL for
  * nothing.
  */
@@ -85,6 +109,12 @@ static int32_t narrow_record(ab_narrow *n, const ab_field *f, const json_t *p,
 		fits = is_same_route(held, c);
 	if (!fits)
 		return cut_record(n, f, p, c);
+	if (f->rule == AB_R_SECRETS) {
+		ab_auto(json_t) *whole = complete_secret(held, c);
+
+		return whole ? ab_narrow_object(n, f->table, whole, c, out)
+			     : ab_error_nomem(n->err);
+	}
 	return ab_narrow_object(n, f->table, held, c, out);
 }
 

@@ -17,6 +17,7 @@ libagentbox_la_SOURCES += \
 	lib/policy/protect.c \
 	lib/policy/routes.c lib/policy/routes.h \
 	lib/policy/schema.c lib/policy/schema.h \
+	lib/policy/secrets.c lib/policy/secrets.h \
 	lib/policy/tree.c lib/policy/tree.h \
 	lib/policy/value.c lib/policy/value.h \
 	lib/policy/view.c lib/policy/view.h \

@@ -265,6 +265,19 @@ static int32_t read_notices(agentbox_sandbox *box, const ab_reader *r, int *fds,
 	return AGENTBOX_EAGAIN;
 }
 
+/* The same of the broker. */
+static int32_t read_broker(agentbox_sandbox *box, const ab_reader *r, int *fds,
+			   size_t fd_count, agentbox_error **err)
+{
+	if (!ab_reader_done(r) || !fd_count || box->broker_fd_count ||
+	    fd_count > AB_ARRAY_LEN(box->broker_fds))
+		return ab_error_set(err, AGENTBOX_EPROTO, "init",
+				    "agentbox-init sent a malformed broker");
+	for (size_t i = 0; i < fd_count; i++)
+		box->broker_fds[box->broker_fd_count++] = ab_steal_fd(&fds[i]);
+	return AGENTBOX_EAGAIN;
+}
+
 /* Wait for READY or FAILED. Events may come first (skipped mounts). */
 static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 			   failure *why, agentbox_error **err)
@@ -310,6 +323,8 @@ static int32_t await_ready(agentbox_sandbox *box, uint64_t deadline,
 			rc = read_listeners(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_NOTICES)
 			rc = read_notices(box, &r, fds, fd_count, err);
+		else if (kind == AB_MSG_BROKER)
+			rc = read_broker(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_READY)
 			rc = read_ready(box, &r, fds, fd_count, err);
 		else if (kind == AB_MSG_FAILED)
@@ -515,6 +530,7 @@ static agentbox_sandbox *make(agentbox_context *context,
 		return NULL;
 	atomic_init(&box->refs, 1);
 	atomic_init(&box->ended, false);
+	atomic_init(&box->revoked, false);
 	box->owner = getpid();
 	box->uid_fd = box->spawn_fd = -1;
 	box->mountinfo_fd = box->watch_fd = box->notify_fd = -1;

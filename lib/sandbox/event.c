@@ -173,6 +173,16 @@ static void settle_event(ab_event_queue *q, agentbox_event *e)
 		eventfd_write(q->wake_fd, 1);
 }
 
+void ab_events_wake(agentbox_sandbox *box)
+{
+	ab_event_queue *q = &box->events;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->wake_fd >= 0)
+		eventfd_write(q->wake_fd, 1);
+	pthread_mutex_unlock(&q->lock);
+}
+
 void ab_events_publish(agentbox_sandbox *box)
 {
 	ab_event_queue *q = &box->events;
@@ -253,6 +263,7 @@ int32_t agentbox_sandbox_dispatch(agentbox_sandbox *box, agentbox_error **err)
 	ab_gateway_drain(box->gateway);
 	ab_shield_drain(box->shield);
 	ab_gateway_serve_asks(box->gateway);
+	ab_gateway_serve(box->gateway);
 	return ab_control_drain(box, err);
 }
 

@@ -20,6 +20,9 @@ void ab_box_drop_listeners(agentbox_sandbox *box)
 	for (size_t i = 0; i < box->listener_count; i++)
 		close(box->listeners[i]);
 	box->listener_count = 0;
+	for (size_t i = 0; i < box->broker_fd_count; i++)
+		close(box->broker_fds[i]);
+	box->broker_fd_count = 0;
 }
 
 static uint32_t event_of(uint32_t kind)
@@ -57,6 +60,12 @@ static json_t *fields_of(const agentbox_sandbox *box,
 		json_decref(f);
 		return NULL;
 	}
+	if (f && m->has_peer &&
+	    (json_object_set_new(f, "peer_euid", json_integer(m->peer_uid)) ||
+	     json_object_set_new(f, "peer_pid", json_integer(m->peer_pid)))) {
+		json_decref(f);
+		return NULL;
+	}
 	if (f && m->lost &&
 	    json_object_set_new(f, "lost", json_integer((json_int_t)m->lost))) {
 		json_decref(f);
@@ -82,6 +91,33 @@ static void told(void *arg, const ab_gateway_record *m)
 	ab_events_add(box, kind, m->target, detail, fields_of(box, m, kind));
 }
 
+int32_t agentbox_sandbox_revoke(agentbox_sandbox *box, uint64_t *count,
+				agentbox_error **err)
+{
+	uint64_t cut = 0;
+	int32_t rc;
+
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox is NULL");
+	if (box->owner != getpid())
+		return ab_box_usable(box, err);
+	/* what begins meanwhile is cut with the rest */
+	atomic_store(&box->revoked, true);
+	rc = box->gateway ? agentbox_gateway_revoke(box->gateway, &cut, err)
+			  : 0;
+	if (rc < 0)
+		return rc;
+	if (count)
+		*count = cut;
+	return ab_record_box(box, "box.revoke", err);
+}
+
+static void wake(void *arg)
+{
+	ab_events_wake(arg);
+}
+
 int32_t ab_box_start_gateway(agentbox_sandbox *box, uint64_t deadline,
 			     agentbox_error **err)
 {
@@ -91,9 +127,14 @@ int32_t ab_box_start_gateway(agentbox_sandbox *box, uint64_t deadline,
 		.fds = box->listeners,
 		.fd_count = box->listener_count,
 		.flags = box->listener_flags,
+		.broker_fds = box->broker_fds,
+		.broker_fd_count = box->broker_fd_count,
+		.uid_inside = box->compiled.uid_inside,
+		.uid_outside = box->compiled.uid_outside,
 		.is_audited = box->audit != NULL,
 		.deadline = deadline,
 		.told = told,
+		.wake = wake,
 		.arg = box,
 	};
 	int32_t rc;

@@ -95,12 +95,15 @@ struct agentbox_sandbox {
 	int listeners[AB_GATEWAY_MAX_FDS];
 	size_t listener_count;
 	uint32_t listener_flags;
+	int broker_fds[1 + AB_BROKER_MAX_SECRETS];
+	size_t broker_fd_count;
 	int uid_fd;	  /* holds the claim on a kernel uid, or -1 */
 	int spawn_fd;	  /* to the launcher; datagrams need no lock */
 	atomic_uint relays; /* groups given out, wire/box.h */
 	int mountinfo_fd; /* POLLPRI: the mount table changed; or -1 */
 	int watch_fd;	  /* inotify, only polled here; or -1 */
 	atomic_bool ended;
+	atomic_bool revoked; /* its identity: nothing begins any more */
 	bool lowered; /* by agentbox_sandbox_end() */
 	bool watched; /* it has protected paths to settle */
 
@@ -221,6 +224,8 @@ int ab_box_poll(agentbox_sandbox *box, struct pollfd *fds, size_t n,
 		int64_t timeout_ms);
 
 /* event.c */
+/* The host's loop is to dispatch. */
+void ab_events_wake(agentbox_sandbox *box);
 /* Of a kind of our own, with a record's fields (taken) or NULL. */
 void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
 		   const char *detail, json_t *record);

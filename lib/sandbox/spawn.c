@@ -294,6 +294,9 @@ int32_t agentbox_sandbox_spawn(agentbox_sandbox *box,
 				    "sandbox, command or process is NULL");
 	uint64_t ticket = 0;
 	int32_t rc = ab_box_usable(box, err);
+	if (rc == 0 && atomic_load(&box->revoked))
+		rc = ab_error_set(err, AGENTBOX_EDENIED, "identity",
+				  "the identity of box %s is revoked", box->id);
 	if (rc == 0)
 		rc = ab_box_settle(box, false, &ticket, 0, err);
 	if (rc == 0 && !c->is_ours)

@@ -66,27 +66,6 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 	return check_routes(b, err);
 }
 
-/* Injection is what there is; bytes for the box itself are not handed out. */
-static int32_t check_secrets(const ab_build *b, agentbox_error **err)
-{
-	const json_t *secrets = ab_policy_section(b->handle, "/secrets");
-
-	for (size_t i = 0; i < json_array_size(secrets); i++) {
-		const json_t *ways = json_object_get(
-			json_array_get(secrets, i), "delivery");
-
-		for (size_t j = 0; j < json_array_size(ways); j++)
-			if (strcmp(json_string_value(json_array_get(ways, j)),
-				   "inject") != 0)
-				return ab_error_set(
-					err, AGENTBOX_EUNSUPPORTED,
-					"/secrets", "this build delivers "
-					"secrets by injection alone, not as "
-					"memfd or file");
-	}
-	return 0;
-}
-
 static int32_t check_input(const ab_build *b, agentbox_error **err)
 {
 	const ab_policy *p = b->policy;
@@ -106,7 +85,7 @@ static int32_t check_input(const ab_build *b, agentbox_error **err)
 				    "/workspace/mount",
 				    "overlay workspaces are not in this build; "
 				    "use 'direct'");
-	rc = check_secrets(b, err);
+	rc = ab_broker_check(b, err);
 	if (rc == 0 && p->network.mode == AB_NET_GATEWAY)
 		rc = check_gateway(b, err);
 	return rc;
@@ -386,6 +365,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	if (rc)
 		return rc;
 	out->tier = b->input->tier;
+	out->uid_inside = b->plan.uid_inside;
 	out->expected_walls = expected_walls(&b->plan);
 	out->home = ab_build_has_tree(b) ? AB_BOX_HOME : NULL;
 	out->uid_outside = b->plan.uid_outside;
@@ -448,6 +428,8 @@ static int32_t build(ab_build *b, agentbox_error **err)
 		rc = set_gateway(b, err);
 	if (!rc)
 		rc = ab_tree_compile(b, err);
+	if (!rc)
+		rc = ab_broker_compile(b, err);
 	if (!rc)
 		rc = ab_protect_compile(b, err);
 	if (!rc)

@@ -133,6 +133,9 @@ int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err);
 int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);
 int32_t ab_protect_compile(ab_build *b, agentbox_error **err);
 int32_t ab_limits_compile(ab_build *b, agentbox_error **err);
+/* broker.c: can this policy's secrets be delivered, and what the box sees. */
+int32_t ab_broker_check(const ab_build *b, agentbox_error **err);
+int32_t ab_broker_compile(ab_build *b, agentbox_error **err);
 /* share.c: the mount at which grants appear, when the policy asks for it. */
 int32_t ab_share_compile(ab_build *b, agentbox_error **err);
 void ab_share_end(ab_compiled *c);

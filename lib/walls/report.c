@@ -313,6 +313,10 @@ static const char *step_name(uint32_t kind)
 		return "hide";
 	case AB_STEP_SELF:
 		return "protect";
+	case AB_STEP_BROKER:
+		return "broker";
+	case AB_STEP_SECRETS:
+		return "secrets";
 	case AB_STEP_KIND_COUNT:
 		break;
 	}

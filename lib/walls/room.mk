@@ -3,6 +3,7 @@
 #   libagentbox_la_SOURCES += lib/walls/x.c lib/walls/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
+	lib/walls/broker.c \
 	lib/walls/build.c \
 	lib/walls/cgroup.c lib/walls/cgroup.h \
 	lib/walls/compile.c \

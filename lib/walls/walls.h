@@ -84,6 +84,7 @@ typedef struct ab_compiled {
 	json_t *notes;	    /* array of strings: what was weakened and why */
 	json_t *description; /* the plan for people; of a dry one only */
 	uint32_t tier;
+	uint32_t uid_inside; /* of its agent, as the box has it */
 	uint32_t expected_walls; /* AB_WALL_* init must report */
 } ab_compiled;
 

@@ -41,6 +41,9 @@ enum ab_box_message {
 	/* before READY, where calls are watched; fd: what tells of them
 	   (seccomp_unotify(2)). Kept by nobody else */
 	AB_MSG_NOTICES = 21,
+	/* before READY, where the plan has a broker; fds: its socket and the
+	   files of its secrets in their order */
+	AB_MSG_BROKER = 22,
 	/* control, host -> holder: ab_msg_request */
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
 	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher, unless it is
@@ -93,6 +96,8 @@ enum ab_box_message {
 	AB_MSG_LINK_LISTENERS = 108,
 	/* PID 1 -> holder: as NOTICES */
 	AB_MSG_LINK_NOTICES = 109,
+	/* PID 1 -> holder: as BROKER */
+	AB_MSG_LINK_BROKER = 110,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked

@@ -73,6 +73,7 @@ int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 	ab_wire_routes_put(w, &p->routes);
 	ab_put_bytes(w, p->tools.p, p->tools.len);
 	ab_put_bytes(w, p->identity.p, p->identity.len);
+	ab_wire_broker_put(w, &p->broker);
 	ab_gateway_lists_put(w, &p->lists);
 	return w->bad ? -EMSGSIZE : 0;
 }
@@ -104,9 +105,12 @@ int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 	p.tools.p = ab_get_bytes(r, &p.tools.len);
 	p.identity.p = ab_get_bytes(r, &p.identity.len);
 	if (rc == 0)
+		rc = ab_wire_broker_get(r, &p.broker);
+	if (rc == 0)
 		rc = ab_gateway_lists_get(r, &p.lists);
 	if (rc) {
 		ab_wire_routes_end(&p.routes);
+		ab_wire_broker_end(&p.broker);
 		return rc;
 	}
 	*out = p;
@@ -126,10 +130,15 @@ void ab_gateway_record_put(ab_writer *w, const ab_gateway_record *m)
 	ab_put_u64(w, m->up);
 	ab_put_u64(w, m->down);
 	ab_put_u64(w, m->lost);
+	ab_put_u32(w, m->has_peer);
+	ab_put_u32(w, m->peer_uid);
+	ab_put_u32(w, m->peer_pid);
 }
 
 int ab_gateway_record_get(ab_reader *r, ab_gateway_record *m)
 {
+	uint32_t has_peer;
+
 	m->kind = ab_get_u32(r);
 	m->how = ab_get_str(r);
 	m->target = ab_get_str(r);
@@ -139,7 +148,12 @@ int ab_gateway_record_get(ab_reader *r, ab_gateway_record *m)
 	m->up = ab_get_u64(r);
 	m->down = ab_get_u64(r);
 	m->lost = ab_get_u64(r);
-	return ab_reader_done(r) && m->kind >= 1 && m->kind <= AB_GATEWAY_KINDS
+	has_peer = ab_get_u32(r);
+	m->has_peer = has_peer;
+	m->peer_uid = ab_get_u32(r);
+	m->peer_pid = ab_get_u32(r);
+	return ab_reader_done(r) && has_peer <= 1 && m->kind >= 1 &&
+			       m->kind <= AB_GATEWAY_KINDS
 		       ? 0
 		       : -EPROTO;
 }

@@ -8,9 +8,11 @@
 #ifndef AB_WIRE_GATEWAY_H
 #define AB_WIRE_GATEWAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/broker.h"
 #include "wire/codec.h"
 #include "wire/route.h"
 
@@ -89,6 +91,7 @@ typedef struct ab_gateway_plan {
 	/* JSON: a policy of nothing but `tools`, and who the box is; empty: no
 	   server of tools is reached here */
 	ab_wire_text tools, identity;
+	ab_wire_broker broker;
 	ab_gateway_lists lists;
 } ab_gateway_plan;
 
@@ -102,6 +105,12 @@ enum ab_gateway_message {
 	AB_MSG_GW_PREVIEW = 168, /* u32 serial, str port of the box; fd: a
 				    listener of the host's, or none: it is
 				    closed */
+	/* before LISTEN, where there is a broker; fds: as BROKER of box.h */
+	AB_MSG_GW_BROKER = 164,
+	/* to NEED. u32 serial, i32 result; fd with 0: the value */
+	AB_MSG_GW_VALUE = 165,
+	/* u32 serial, str name: the box may not have it any more */
+	AB_MSG_GW_FORGET = 166,
 	AB_MSG_GW_ASKING = 169, /* u32 serial, str ms, "0": nobody is asked */
 	AB_MSG_GW_ANSWER = 170, /* u32 serial, str "ID 1", or "ID 0": no */
 	/* gateway -> host */
@@ -109,6 +118,7 @@ enum ab_gateway_message {
 	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
 	AB_MSG_GW_RECORD = 178, /* ab_gateway_record */
 	AB_MSG_GW_REPLY = 179,	/* u32 serial, i32 result, u64 value, str */
+	AB_MSG_GW_NEED = 180,	/* u32 serial, str name: its value is needed */
 	AB_MSG_GW_ASK = 184	/* u32 id, str how, str target: waits */
 };
 
@@ -124,6 +134,9 @@ typedef struct ab_gateway_record {
 	const char *how, *target, *reason, *rule, *detail;
 	uint64_t up, down;
 	uint64_t lost; /* records that were not sent since the last one */
+	/* of who asked a socket of ours, as it connected */
+	bool has_peer;
+	uint32_t peer_uid, peer_pid; /* the box's own number; 0: not known */
 } ab_gateway_record;
 #define AB_GATEWAY_KINDS 5
 
@@ -131,7 +144,8 @@ typedef struct ab_gateway_record {
 int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *plan);
 /*
  * -ESTALE: another build; -EPROTO, -ENOMEM. Arrays are allocated;
- * ab_gateway_lists_end() and ab_wire_routes_end() free them.
+ * ab_gateway_lists_end(), ab_wire_routes_end() and ab_wire_broker_end() free
+ * them.
  */
 int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 			ab_gateway_plan *plan);

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "wire/broker.h"
 #include "wire/gateway.h"
 
 #define PLAN_MAX_STEPS 16384u
@@ -144,6 +145,23 @@ static const char *get_path(ab_reader *r, bool may_be_empty)
 	return s;
 }
 
+/* Names of secrets, each with its NUL. */
+static bool names_are_known(const ab_plan_step *s)
+{
+	const char *p = s->content, *end = p + s->content_len;
+	uint32_t count = 0;
+
+	while (p < end) {
+		size_t n = strnlen(p, (size_t)(end - p));
+
+		if (p + n == end || !ab_broker_name_ok(p) ||
+		    ++count > AB_BROKER_MAX_SECRETS)
+			return false;
+		p += n + 1;
+	}
+	return count > 0;
+}
+
 static bool step_is_known(const ab_plan_step *s)
 {
 	bool has_source =
@@ -158,7 +176,10 @@ static bool step_is_known(const ab_plan_step *s)
 		return false;
 	if ((s->flags & AB_MOUNT_IDMAP) && s->kind != AB_STEP_BIND)
 		return false;
-	if (s->kind != AB_STEP_FILE && s->content_len)
+	if (s->kind != AB_STEP_FILE && s->kind != AB_STEP_SECRETS &&
+	    s->content_len)
+		return false;
+	if (s->kind == AB_STEP_SECRETS && !names_are_known(s))
 		return false;
 	/* the root itself is the box's own tmpfs */
 	return s->target[1] != '\0';

@@ -73,6 +73,14 @@ enum ab_plan_step_kind {
 	 * following links; a symlink at target is bound itself.
 	 */
 	AB_STEP_SELF = 10,
+	/* The broker's socket, listening; it goes to the host. */
+	AB_STEP_BROKER = 11,
+	/*
+	 * A private tmpfs of `size`, read-only to all but the descriptors that
+	 * go to the host: an empty file for each name in `content`, which ends
+	 * each with a NUL.
+	 */
+	AB_STEP_SECRETS = 12,
 	/* cgroup2/sysfs etc. are not given to boxes; no kinds for them. */
 	AB_STEP_KIND_COUNT
 };

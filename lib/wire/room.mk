@@ -34,3 +34,6 @@ CONFINE_FILES = lib/wire/confine.c lib/wire/confine.h
 
 libagentbox_la_SOURCES += \
 	lib/wire/shield.c lib/wire/shield.h
+
+LIBC_ONLY_FILES += lib/wire/broker.c lib/wire/broker.h
+libagentbox_la_SOURCES += lib/wire/broker.c lib/wire/broker.h

@@ -85,6 +85,10 @@ static const uint16_t allowed[] = {
 	SYS_timerfd_settime,
 	SYS_fstat,
 	SYS_lseek,
+	SYS_memfd_create, /* a secret's way to the box, and files it has */
+	SYS_ftruncate,
+	SYS_pwrite64,
+	SYS_pidfd_open, /* who asks, where the kernel cannot say by itself */
 #ifdef SYS_poll
 	SYS_poll,
 #endif
@@ -151,14 +155,14 @@ static void put_arguments(ab_confine_filter *f)
 	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
 	static const uint32_t protocols[] = { 0, IPPROTO_TCP, IPPROTO_UDP };
 	static const uint32_t fcntls[] = { F_GETFD, F_SETFD, F_GETFL, F_SETFL,
-					   F_GET_SEALS, F_DUPFD_CLOEXEC,
-					   F_SETPIPE_SZ };
+					   F_GET_SEALS, F_ADD_SEALS,
+					   F_DUPFD_CLOEXEC, F_SETPIPE_SZ };
 	static const uint32_t ioctls[] = { FIONREAD, FIONBIO };
 
 	put_only(f, SYS_socket, 0, ~0u, families, 2);
 	put_only(f, SYS_socket, 1, 0xf, types, 2);
 	put_only(f, SYS_socket, 2, ~0u, protocols, 3);
-	put_only(f, SYS_fcntl, 1, ~0u, fcntls, 7);
+	put_only(f, SYS_fcntl, 1, ~0u, fcntls, 8);
 	put_only(f, SYS_ioctl, 1, ~0u, ioctls, 2);
 }
 
@@ -194,6 +198,9 @@ static int drop_ids(void)
 static int set_limits(void)
 {
 	const struct rlimit none = { 0, 0 };
+	/* no file is ever opened: of the secrets that have one, and memfds */
+	const struct rlimit value = { AB_BROKER_MAX_VALUE,
+				      AB_BROKER_MAX_VALUE };
 	struct rlimit files;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -201,7 +208,7 @@ static int set_limits(void)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_NPROC, &none) ||
-	    setrlimit(RLIMIT_FSIZE, &none))
+	    setrlimit(RLIMIT_FSIZE, &value))
 		return -errno;
 	return 0;
 }

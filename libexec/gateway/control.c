@@ -114,6 +114,8 @@ static bool send_record(ab_gw *gw, const ab_gw_record *r)
 		.kind = r->kind, .how = r->how, .target = r->target,
 		.reason = r->reason, .rule = r->rule, .detail = r->detail,
 		.up = r->up, .down = r->down, .lost = gw->lost,
+		.has_peer = r->has_peer, .peer_uid = r->peer_uid,
+		.peer_pid = r->peer_pid,
 	};
 	uint8_t memory[AB_GATEWAY_MAX_RECORD];
 	ab_writer w;
@@ -259,11 +261,26 @@ static void on_preview(ab_gw *gw, uint32_t serial, const char *name, int *fd)
 	reply(serial, rc, 0, "");
 }
 
+static void on_forget(ab_gw *gw, uint32_t serial, const char *name)
+{
+	int64_t n = gw->broker ? ab_broker_forget(gw->broker, name) : -ENOENT;
+
+	reply(serial, n < 0 ? (int32_t)n : 0, n < 0 ? 0 : (uint64_t)n, "");
+}
+
+/* The host is gone, or no sense is to be made of it. */
+static _Noreturn void end(ab_gw *gw, int status)
+{
+	ab_broker_end(gw->broker);
+	_exit(status);
+}
+
 static void serve_control(ab_gw *gw)
 {
 	uint8_t message[128];
 	uint32_t kind, serial;
 	const char *name = "";
+	int32_t result = 0;
 	uint64_t cut;
 	size_t count = 0;
 	ab_reader r;
@@ -275,17 +292,19 @@ static void serve_control(ab_gw *gw)
 	if (n == -EAGAIN)
 		return;
 	if (n <= 0)
-		_exit(0);
+		end(gw, 0);
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	if (ab_get_u32(&r) != count)
-		_exit(1);
+		end(gw, 1);
 	serial = ab_get_u32(&r);
-	if (kind == AB_MSG_GW_SECRET || (kind >= AB_MSG_GW_PREVIEW &&
-					 kind <= AB_MSG_GW_ANSWER))
+	if (kind == AB_MSG_GW_SECRET || kind == AB_MSG_GW_FORGET ||
+	    (kind >= AB_MSG_GW_PREVIEW && kind <= AB_MSG_GW_ANSWER))
 		name = ab_get_str(&r);
+	if (kind == AB_MSG_GW_VALUE)
+		result = ab_get_i32(&r);
 	if (!ab_reader_done(&r))
-		_exit(1);
+		end(gw, 1);
 	if (kind == AB_MSG_GW_LISTS && count == 1) {
 		on_lists(gw, serial, fd);
 	} else if (kind == AB_MSG_GW_REVOKE && count == 0) {
@@ -300,8 +319,12 @@ static void serve_control(ab_gw *gw)
 		on_verdict(gw, serial, name);
 	} else if (kind == AB_MSG_GW_PREVIEW) {
 		on_preview(gw, serial, name, &fd);
+	} else if (kind == AB_MSG_GW_FORGET && count == 0) {
+		on_forget(gw, serial, name);
+	} else if (kind == AB_MSG_GW_VALUE && gw->broker) {
+		ab_broker_value(gw->broker, serial, result, fd);
 	} else {
-		_exit(1);
+		end(gw, 1);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -332,9 +355,8 @@ static void on_control(void *arg, uint32_t events)
 /* Its death is seen here, also where a child of its holds the socket. */
 static void on_host(void *arg, uint32_t events)
 {
-	(void)arg;
 	(void)events;
-	_exit(0);
+	end(arg, 0);
 }
 
 int ab_control_begin(ab_gw *gw)

@@ -26,7 +26,8 @@ GATEWAY_ROUTES = \
 	libexec/gateway/route_flow.c libexec/gateway/route_open.c \
 	libexec/gateway/route_serve.c \
 	libexec/gateway/routes.c \
-	libexec/gateway/tls_client.c libexec/gateway/tls_client.h
+	libexec/gateway/tls_client.c libexec/gateway/tls_client.h \
+	libexec/gateway/value.c libexec/gateway/value.h
 # Servers of tools, which are reached as routes are.
 GATEWAY_MCP = \
 	libexec/gateway/mcp.h libexec/gateway/mcp_internal.h \
@@ -50,6 +51,7 @@ pkglibexec_PROGRAMS += libexec/agentbox-gateway
 libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	$(GATEWAY_MCP) \
 	libexec/gateway/ask.c \
+	libexec/gateway/broker.c libexec/gateway/broker.h \
 	libexec/gateway/bucket.c \
 	libexec/gateway/confine.c \
 	libexec/gateway/conn.c \
@@ -59,6 +61,7 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/flow.c libexec/gateway/flow.h \
 	libexec/gateway/gw.h \
 	libexec/gateway/listen.c \
+	libexec/gateway/lease.c libexec/gateway/lease.h \
 	libexec/gateway/lists.c libexec/gateway/lists.h \
 	libexec/gateway/main.c \
 	libexec/gateway/preview.c \

@@ -67,6 +67,8 @@ typedef struct ab_gw_record {
 	const char *rule;    /* the entry that decided */
 	const char *detail;  /* for people */
 	uint64_t up, down;   /* bytes, of CLOSED */
+	bool has_peer;	     /* who asked a socket of ours, as it connected */
+	uint32_t peer_uid, peer_pid;
 } ab_gw_record;
 
 /*

@@ -54,8 +54,8 @@ static int read_plan(ab_gateway_plan *plan)
 	return ab_gateway_plan_get(&reader, AB_BUILD_ID, plan);
 }
 
-static int receive_listeners(int fds[AB_GATEWAY_MAX_FDS], uint32_t *count,
-			     uint32_t *flags)
+static int receive_fds(uint32_t kind, int fds[AB_GATEWAY_MAX_FDS],
+		       uint32_t *count, uint32_t *flags)
 {
 	uint8_t message[64];
 	size_t got = 0;
@@ -67,7 +67,7 @@ static int receive_listeners(int fds[AB_GATEWAY_MAX_FDS], uint32_t *count,
 	if (n <= 0)
 		return n ? (int)n : -ECANCELED;
 	ab_reader_init(&r, message, (size_t)n);
-	if (ab_get_u32(&r) != AB_MSG_GW_LISTEN || ab_get_u32(&r) != got)
+	if (ab_get_u32(&r) != kind || ab_get_u32(&r) != got)
 		return -EPROTO;
 	*flags = ab_get_u32(&r);
 	*count = (uint32_t)got;
@@ -86,6 +86,8 @@ static size_t lesser(uint64_t a, uint64_t b)
  */
 static void deal_files(ab_gw *gw, const ab_gateway_rates *rates)
 {
+	const uint64_t brokers = gw->broker ? 2 * AB_BROKER_CLIENTS +
+					      AB_BROKER_MAX_SECRETS : 0;
 	struct rlimit files;
 	uint64_t all = UINT64_C(1) << 20, left;
 
@@ -94,6 +96,7 @@ static void deal_files(ab_gw *gw, const ab_gateway_rates *rates)
 	gw->pipes_max = lesser(AB_PIPES_MAX, all / 8 / 2);
 	gw->dials_max = lesser(AB_DIALS_MAX, all / 8 / AB_DIAL_TRIES);
 	left = all - 2 * gw->pipes_max - AB_DIAL_TRIES * gw->dials_max;
+	left = left > brokers ? left - brokers : 0;
 	gw->clients_max = lesser(AB_CLIENTS_MAX,
 				 left > 256 ? (left - 128) / 2 : 64);
 	if (rates->connections)
@@ -156,6 +159,11 @@ static int prepare(ab_gw *gw)
 	r = ab_loop_init(&gw->loop);
 	if (r)
 		return fail("loop", -r, "no descriptors");
+	if (plan.broker.count)
+		r = ab_broker_new(gw, &plan.broker, &gw->broker);
+	ab_wire_broker_end(&plan.broker);
+	if (r)
+		return fail("memory", -r, "no memory");
 	set_rates(gw, &plan.rates);
 	r = make_routes(gw, &plan.routes, why);
 	if (r == 0 && plan.tools.len)
@@ -178,10 +186,18 @@ static int prepare(ab_gw *gw)
 static int begin(ab_gw *gw)
 {
 	int fds[AB_GATEWAY_MAX_FDS];
-	const char *stage = "listeners";
+	const char *stage = "broker";
 	uint32_t count, flags, lent = 0;
-	int r = receive_listeners(fds, &count, &flags);
+	int r = 0;
 
+	if (gw->broker)
+		r = receive_fds(AB_MSG_GW_BROKER, fds, &count, &flags);
+	if (r == 0 && gw->broker)
+		r = ab_broker_begin(gw->broker, fds, count);
+	if (r == 0) {
+		stage = "listeners";
+		r = receive_fds(AB_MSG_GW_LISTEN, fds, &count, &flags);
+	}
 	if (r == -ECANCELED)
 		return 1;
 	if (r == 0) {

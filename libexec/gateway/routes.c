@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/fd.h"
 #include "base/secret.h"
 #include "route_internal.h"
+#include "value.h"
 
 /* --- connections that are kept -------------------------------------------- */
 
@@ -167,37 +166,16 @@ bool ab_route_take(ab_route_state *state, uint64_t now)
 
 /* --- secrets -------------------------------------------------------------- */
 
-/* The bytes of a regular file into guarded memory; how many, or -errno. */
+/* A value as it stands in a header: without the end of its line. */
 static ssize_t read_secret(int fd, char *p, size_t size)
 {
-	struct stat st;
-	size_t n = 0;
-	int rc = ab_fd_stat(fd, &st);
+	ssize_t n = ab_value_read(fd, p, size);
 
-	if (rc)
-		return rc;
-	if (!S_ISREG(st.st_mode))
-		return -EACCES;
-	if (st.st_size > AB_ROUTE_SECRET_MAX)
-		return -EFBIG;
-	while (n < size) {
-		ssize_t r = pread(fd, p + n, size - n, (off_t)n);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return -errno;
-		if (r == 0)
-			break;
-		n += (size_t)r;
-	}
-	if (n > AB_ROUTE_SECRET_MAX)
-		return -EFBIG;
-	if (n && p[n - 1] == '\n')
+	if (n > 0 && p[n - 1] == '\n')
 		n--;
-	if (n && p[n - 1] == '\r')
+	if (n > 0 && p[n - 1] == '\r')
 		n--;
-	return (ssize_t)n;
+	return n > AB_ROUTE_SECRET_MAX ? -EFBIG : n;
 }
 
 static int inject_into(ab_route_state *state, const char *p, size_t n)

@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 
+#include "broker.h"
 #include "gw.h"
 #include "key.h"
 #include "lists.h"
@@ -18,6 +19,7 @@
 #define AB_DIALS_MAX 256
 #define AB_DIAL_TRIES 4 /* of one at once, each a descriptor */
 #define AB_PIPES_MAX 1024
+#define AB_BROKER_CLIENTS 64 /* each two descriptors */
 #define AB_HEAD_MS 10000     /* a head, a hello, a SOCKS conversation */
 #define AB_IDLE_MS 65000     /* between requests */
 #define AB_DIAL_MS 20000     /* look-up and connection */
@@ -82,6 +84,7 @@ struct ab_gw {
 	ab_routes *routes;
 	ab_previews *previews; /* NULL: the policy has none */
 	ab_mcps *mcps;
+	ab_broker *broker; /* NULL: the policy has none */
 	ab_routed routed; /* hosts of routes, whatever the lists become */
 
 	ab_listener listeners[AB_GATEWAY_MAX_FDS];

@@ -319,7 +319,9 @@ int init_join_first(init_box *box)
 		return init_fail_step(box, step, file);
 	if (has_net && join_network(box, fd, loopback))
 		return -1;
-	return box->plan.gateway ? pass_gate(box) : 0;
+	if (box->plan.gateway && pass_gate(box))
+		return -1;
+	return box->broker_fd_count ? init_lend_broker(box) : 0;
 }
 
 void init_show_root(const init_box *box)

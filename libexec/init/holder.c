@@ -233,17 +233,19 @@ static void take_namespaces(holder *h, uint32_t kind, const int *fds,
 		close(fds[i]);
 }
 
-/* To the host; a box whose gateway or shield cannot listen is none. */
+/* To the host; a box whose gateway, broker or shield cannot listen is none. */
 static void pass_listeners(holder *h, uint32_t kind, ab_reader *r,
 			   const int *fds, size_t count)
 {
 	bool is_gate = kind == AB_MSG_LINK_LISTENERS;
+	bool is_broker = kind == AB_MSG_LINK_BROKER;
 	uint8_t memory[AB_MESSAGE_HEADER + 8];
 	ab_writer w;
 	int failed;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, is_gate ? AB_MSG_LISTENERS : AB_MSG_NOTICES);
+	ab_put_u32(&w, is_gate ? AB_MSG_LISTENERS
+		   : is_broker ? AB_MSG_BROKER : AB_MSG_NOTICES);
 	ab_put_u32(&w, (uint32_t)count);
 	if (is_gate)
 		ab_put_u32(&w, ab_get_u32(r));
@@ -253,7 +255,8 @@ static void pass_listeners(holder *h, uint32_t kind, ab_reader *r,
 		close(fds[i]);
 	if (failed) {
 		init_fail(h->box, -failed, "",
-			  is_gate ? "gateway listeners" : "shield");
+			  is_gate ? "gateway listeners"
+			  : is_broker ? "broker" : "shield");
 		init_end_box(h, &h->box->failure);
 	}
 }
@@ -282,7 +285,8 @@ static void on_link(holder *h)
 	ab_reader_init(&r, message, (size_t)n);
 	kind = ab_get_u32(&r);
 	(void)ab_get_u32(&r);
-	if ((kind == AB_MSG_LINK_LISTENERS || kind == AB_MSG_LINK_NOTICES) &&
+	if ((kind == AB_MSG_LINK_LISTENERS || kind == AB_MSG_LINK_NOTICES ||
+	     kind == AB_MSG_LINK_BROKER) &&
 	    !h->is_ready) {
 		pass_listeners(h, kind, &r, fds, count);
 		return;

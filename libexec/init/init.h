@@ -17,6 +17,7 @@
 #include "base/attr.h"
 #include "base/limits.h"
 #include "wire/box.h"
+#include "wire/broker.h"
 #include "wire/gateway.h"
 #include "wire/plan.h"
 
@@ -94,6 +95,9 @@ typedef struct init_box {
 	int register_fd, register_launcher_fd;
 	int root_fd;  /* the box's root, while it is built */
 	int stage_fd; /* PID 1's end, to the first launcher; or -1 */
+	/* PID 1, until they are lent: the broker's socket and its files */
+	int broker_fds[1 + AB_BROKER_MAX_SECRETS];
+	uint32_t broker_fd_count;
 	pid_t first_launcher;
 	uint32_t pid_outside; /* PID 1's own, as the host sees it; or 0 */
 	init_shared *shared;
@@ -213,6 +217,16 @@ int init_make_gate(const init_box *box, int box_ns, init_gate *gate);
 void init_end_gate(init_gate *gate);
 /* How many descriptors a whole one has. */
 uint32_t init_gate_count(const ab_plan *plan);
+
+/* broker.c: in PID 1; 0 or -errno, what is made is kept to be lent */
+/* The broker's socket in a directory of ours. */
+int init_make_broker(init_box *box, int dir_fd, const char *name);
+/* An empty file for each name, in a tmpfs of ours, and a cover for it that
+   cannot be written to: *cover_fd is a detached mount. */
+int init_make_secrets(init_box *box, int tmpfs_fd, const ab_plan_step *step,
+		      int *cover_fd);
+/* To the holder; 0 or -1 and why. */
+int init_lend_broker(init_box *box);
 
 /* first.c: the first launcher, which begins before the tree is built */
 /* Unless the tier has no namespaces. */

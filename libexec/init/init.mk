@@ -4,6 +4,7 @@
 
 pkglibexec_PROGRAMS += libexec/agentbox-init
 libexec_agentbox_init_SOURCES = \
+	libexec/init/broker.c \
 	libexec/init/descent.c \
 	libexec/init/dev.c \
 	libexec/init/end.c \
@@ -44,6 +45,7 @@ libexec_agentbox_init_SOURCES = \
 	lib/base/limits.h \
 	lib/path/glob.c lib/path/glob.h \
 	lib/wire/box.c lib/wire/box.h \
+	lib/wire/broker.c lib/wire/broker.h \
 	lib/wire/codec.c lib/wire/codec.h \
 	$(HELPER_FILES) \
 	lib/wire/message.c lib/wire/message.h \
@@ -111,7 +113,8 @@ check_PROGRAMS += tests/fuzz/plan tests/fuzz/control
 FUZZ_TARGETS += tests/fuzz/plan tests/fuzz/control
 # Of the library only what it reads: the demo builds it inside its box.
 tests_fuzz_plan_SOURCES = tests/fuzz/plan.c $(FUZZ_MAIN) \
-	lib/base/alloc.c lib/wire/codec.c lib/wire/plan.c
+	lib/base/alloc.c lib/wire/broker.c lib/wire/codec.c \
+	lib/wire/plan.c
 tests_fuzz_plan_LDADD = $(LEAK_LDFLAGS) tests/lib/libabtest.a $(CHECK_LIBS)
 tests_fuzz_plan_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_plan_CFLAGS = $(UNIT_CFLAGS)

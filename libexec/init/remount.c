@@ -199,6 +199,8 @@ static int make_again(const guarded *g, int root, int tree)
 	case AB_STEP_SYMLINK:
 	case AB_STEP_FILE:
 	case AB_STEP_DIR:
+	case AB_STEP_BROKER:
+	case AB_STEP_SECRETS:
 	case AB_STEP_KIND_COUNT:
 		break;
 	}

@@ -410,6 +410,36 @@ static int step_hide(builder *b, const ab_plan_step *s)
 					 MOVE_MOUNT_T_EMPTY_PATH);
 }
 
+static int step_broker(builder *b, const ab_plan_step *s)
+{
+	const char *name;
+	bool is_own_dir;
+	int dir = open_parent(b, s->target, &name, &is_own_dir);
+
+	if (dir < 0)
+		return dir;
+	return is_own_dir ? init_make_broker(b->box, dir, name) : -EROFS;
+}
+
+/* Covered by itself without the right to write: who has the descriptors of
+   its files writes, and nobody by name. */
+static int step_secrets(builder *b, const ab_plan_step *s)
+{
+	ab_autofd int cover = -1;
+	const uint64_t attrs = init_mount_attrs(AB_MOUNT_NOEXEC |
+						AB_MOUNT_NOSYMFOLLOW);
+	ab_autofd int fd = init_new_tmpfs(s->size, 0755, attrs);
+	int r = fd < 0 ? fd : attach(b, fd, s->target, true);
+
+	if (r == 0)
+		r = init_make_secrets(b->box, fd, s, &cover);
+	if (r)
+		return r;
+	return ab_sys_move_mount(cover, "", fd, "",
+				 MOVE_MOUNT_F_EMPTY_PATH |
+					 MOVE_MOUNT_T_EMPTY_PATH);
+}
+
 static int step_self(builder *b, const ab_plan_step *s)
 {
 	return init_bind_self(b->root_fd, s->target + 1, s->flags);
@@ -438,6 +468,10 @@ static int do_step(builder *b, uint32_t i)
 		return step_hide(b, s);
 	case AB_STEP_SELF:
 		return step_self(b, s);
+	case AB_STEP_BROKER:
+		return step_broker(b, s);
+	case AB_STEP_SECRETS:
+		return step_secrets(b, s);
 	case AB_STEP_KIND_COUNT:
 		break;
 	}

@@ -350,14 +350,6 @@ def a_secret_that_others_can_read_is_refused():
 
 @box_test
 def what_this_build_lacks_is_refused_by_name():
-    for delivery in (["file"], ["inject", "memfd"]):
-        doc = dict(document(), secrets=[{"name": "key",
-                                         "delivery": delivery}])
-        if "inject" not in delivery:
-            doc["routes"] = []
-        done = run(doc, "true").done
-        expect(done.status == 125, done)
-        says(done, "/secrets", "EUNSUPPORTED")
     routes = document()["routes"]
     routes[0]["rate"] = {"bytes_per_second": "1MiB"}
     says(run(document(routes), "true").done, "bytes_per_second",

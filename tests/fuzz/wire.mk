@@ -20,3 +20,10 @@ tests_fuzz_wire_gateway_SOURCES = tests/fuzz/wire_gateway.c $(FUZZ_MAIN)
 tests_fuzz_wire_gateway_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_wire_gateway_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_wire_gateway_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/wire_broker
+FUZZ_TARGETS += tests/fuzz/wire_broker
+tests_fuzz_wire_broker_SOURCES = tests/fuzz/wire_broker.c $(FUZZ_MAIN)
+tests_fuzz_wire_broker_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_wire_broker_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_wire_broker_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

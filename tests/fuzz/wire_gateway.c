@@ -30,6 +30,7 @@ static void plan(const uint8_t *p, size_t n)
 		abort();
 	ab_wire_routes_end(&got.routes);
 	ab_gateway_lists_end(&got.lists);
+	ab_wire_broker_end(&got.broker);
 }
 
 static void lists(const uint8_t *p, size_t n)

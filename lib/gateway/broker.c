@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The host's part of the credential broker: it is asked for values in its
+ * dispatch and answers with descriptors, which nobody here reads. Whether the
+ * box may have one at all, the gateway has judged before it asks.
+ * Spec: DESIGN.md section 9, gateway cases 144, 148, 151.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "gateway/internal.h"
+#include "wire/message.h"
+
+int32_t ab_gateway_keep_files(agentbox_gateway *gw, const int *fds,
+			      size_t count, agentbox_error **err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int fd = ab_fd_dup(fds[i]);
+
+		if (fd < 0)
+			return ab_error_sys(err, -fd, "broker",
+					    "no descriptor left");
+		gw->files[gw->file_count++] = fd;
+	}
+	return 0;
+}
+
+/* A gateway that was killed could not do it. In a forked child they are the
+   parent's. */
+void ab_gateway_drop_files(agentbox_gateway *gw)
+{
+	for (size_t i = 0; i < gw->file_count; i++) {
+		/* on a tmpfs there is no reason for it to fail */
+		if (gw->owner == getpid() && ftruncate(gw->files[i], 0))
+			ab_log(gw->context, AGENTBOX_LOG_ERROR,
+			       "a file of a secret could not be emptied "
+			       "(errno %d)", errno);
+		close(gw->files[i]);
+	}
+	gw->file_count = 0;
+}
+
+int ab_gateway_take_need(agentbox_gateway *gw, ab_reader *r)
+{
+	uint32_t serial = ab_get_u32(r);
+	const char *name = ab_get_str(r);
+	ab_gateway_need *need = &gw->needs[gw->need_count];
+
+	if (!ab_reader_done(r) || !ab_broker_name_ok(name) ||
+	    gw->need_count == AB_GATEWAY_MAX_NEEDS)
+		return -EPROTO;
+	need->serial = serial;
+	memcpy(need->name, name, strlen(name) + 1);
+	gw->need_count++;
+	return 0;
+}
+
+/* The oldest one, and whom to ask; false: there is none. */
+static bool pop(agentbox_gateway *gw, ab_gateway_need *need,
+		agentbox_secret_provider *provider, void **data)
+{
+	bool any;
+
+	pthread_mutex_lock(&gw->lock);
+	any = gw->need_count > 0 && !gw->has_ended;
+	if (any) {
+		*need = gw->needs[0];
+		memmove(gw->needs, gw->needs + 1,
+			--gw->need_count * sizeof(*gw->needs));
+	}
+	*provider = gw->provider;
+	*data = gw->provider_data;
+	pthread_mutex_unlock(&gw->lock);
+	return any;
+}
+
+/* One that has no room will tell the box that nobody answered. */
+static void answer(agentbox_gateway *gw, uint32_t serial, int32_t result,
+		   int fd)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 16];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_GW_VALUE);
+	ab_put_u32(&w, fd >= 0);
+	ab_put_u32(&w, serial);
+	ab_put_i32(&w, result);
+	pthread_mutex_lock(&gw->lock);
+	if (!gw->has_ended)
+		(void)ab_message_send(gw->helper.control_fd, w.data, w.len,
+				      &fd, fd >= 0, MSG_DONTWAIT);
+	pthread_mutex_unlock(&gw->lock);
+}
+
+void ab_gateway_serve(agentbox_gateway *gw)
+{
+	agentbox_secret_provider provider;
+	ab_gateway_need need;
+	void *data;
+
+	if (!gw || gw->owner != getpid())
+		return;
+	for (int i = 0; i < AB_GATEWAY_MAX_NEEDS &&
+			pop(gw, &need, &provider, &data); i++) {
+		int32_t fd = -1;
+		int32_t rc = provider ? provider(data, need.name, &fd)
+				      : agentbox_secret_open(gw->context,
+							     need.name, &fd,
+							     NULL);
+
+		if (rc == 0 && fd < 0)
+			rc = AGENTBOX_ENOTFOUND;
+		if (rc && fd >= 0)
+			close(fd);
+		answer(gw, need.serial, rc, rc ? -1 : fd);
+		if (rc == 0)
+			close(fd);
+	}
+}
+
+int32_t agentbox_gateway_set_provider(agentbox_gateway *gw,
+				      agentbox_secret_provider provider,
+				      void *data, agentbox_error **err)
+{
+	int32_t rc = ab_gateway_usable(gw, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&gw->lock);
+	gw->provider = provider;
+	gw->provider_data = data;
+	pthread_mutex_unlock(&gw->lock);
+	return 0;
+}
+
+int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,
+				       uint64_t *count, agentbox_error **err)
+{
+	int32_t result = 0, rc = ab_gateway_usable(gw, err);
+	uint64_t ended = 0;
+	char text[8];
+
+	if (rc)
+		return rc;
+	if (!name || !ab_broker_name_ok(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "not the name of a secret");
+	pthread_mutex_lock(&gw->lock);
+	/* one that does not answer is dead now, and nothing is leased */
+	if (!gw->is_revoked && !gw->has_ended)
+		(void)ab_gateway_ask(gw, AB_MSG_GW_FORGET, name, -1, &result,
+				     &ended, text, sizeof(text));
+	pthread_mutex_unlock(&gw->lock);
+	if (result)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "name",
+				    "the box is given no secret \"%s\"", name);
+	if (count)
+		*count = ended;
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Secrets from the canonical tree. A way of delivery that is not listed is
+ * none; only injection needs no mention. Spec: policy/secrets.h.
+ */
+#include "config.h"
+
+#include "policy/secrets.h"
+
+#include <jansson.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "policy/tree.h"
+#include "policy/value.h"
+
+#define WHERE "/secrets"
+
+static uint32_t ways_of(const json_t *secret)
+{
+	const json_t *delivery = json_object_get(secret, "delivery");
+	uint32_t ways = 0;
+
+	if (ab_tree_has(delivery, "memfd"))
+		ways |= AB_BROKER_MEMFD;
+	if (ab_tree_has(delivery, "file"))
+		ways |= AB_BROKER_FILE;
+	return ways;
+}
+
+static int32_t read_euids(ab_wire_secret *s, const json_t *list,
+			  agentbox_error **err)
+{
+	size_t n = json_array_size(list);
+
+	s->has_euids = list != NULL;
+	if (n > AB_BROKER_MAX_EUIDS)
+		return ab_error_set(err, AGENTBOX_ELIMIT, WHERE,
+				    "more than %d euids of the secret \"%s\"",
+				    AB_BROKER_MAX_EUIDS, s->name);
+	for (size_t i = 0; i < n; i++)
+		s->euids[i] = (uint32_t)json_integer_value(
+			json_array_get(list, i));
+	s->euid_count = (uint32_t)n;
+	return 0;
+}
+
+static int32_t read_ttl(ab_wire_secret *s, const char *text,
+			agentbox_error **err)
+{
+	char why[AB_WHY_SIZE] = "is none";
+
+	s->ttl_ms = AB_BROKER_DEFAULT_TTL_MS;
+	if (text && (!ab_value_duration(text, &s->ttl_ms, why) || !s->ttl_ms))
+		return ab_error_set(err, AGENTBOX_EPOLICY, WHERE,
+				    "the \"ttl\" of the secret \"%s\" %s",
+				    s->name, why);
+	return 0;
+}
+
+static int32_t add(ab_wire_broker *b, const json_t *secret, uint32_t ways,
+		   agentbox_error **err)
+{
+	ab_wire_secret *s = &b->items[b->count];
+	int32_t rc;
+
+	if (b->count == AB_BROKER_MAX_SECRETS)
+		return ab_error_set(err, AGENTBOX_ELIMIT, WHERE,
+				    "more than %d secrets are delivered to the "
+				    "box itself", AB_BROKER_MAX_SECRETS);
+	s->name = ab_tree_string(secret, "name");
+	s->ways = ways;
+	rc = read_euids(s, json_object_get(secret, "euids"), err);
+	if (rc == 0)
+		rc = read_ttl(s, ab_tree_string(secret, "ttl"), err);
+	b->count += rc == 0;
+	return rc;
+}
+
+int32_t ab_policy_broker_init(const agentbox_policy *policy,
+			      ab_wire_broker *out, agentbox_error **err)
+{
+	const json_t *list = ab_policy_section(policy, WHERE);
+	ab_wire_broker made = { 0 };
+	int32_t rc = 0;
+
+	made.items = ab_calloc(AB_BROKER_MAX_SECRETS, sizeof(*made.items));
+	if (!made.items)
+		return ab_error_nomem(err);
+	for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
+		const json_t *secret = json_array_get(list, i);
+		uint32_t ways = ways_of(secret);
+
+		if (ways)
+			rc = add(&made, secret, ways, err);
+	}
+	if (rc == 0)
+		*out = made;
+	else
+		ab_wire_broker_end(&made);
+	return rc;
+}

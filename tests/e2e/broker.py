@@ -1,0 +1,683 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The credential broker of a live box, attacked from inside and outside:
+keys, users, processes that end, frames that are none, descriptors, floods,
+leases that end in every way there is, and a search for the value wherever it
+could have stayed. Gateway cases 140-151."""
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tool_lib
+from gateway_lib import Ran, arguments, policy, records_of
+from tool_lib import (HELPERS, TOP, WAIT, WORK, box_test, expect, main, says,
+                      start, status, test, tool, until, write)
+
+VALUE = "s3cr3t-" + hashlib.sha256(os.urandom(16)).hexdigest()[:32]
+
+# A client of its own: every byte of a frame is the test's.
+CLIENT = r'''
+import array, os, socket, struct, subprocess, sys, time
+WAIT = %d
+KEY = os.environ["AGENTBOX_KEY"]
+TOOL = os.environ["AGENTBOX_SECRET"]
+GET, GET_FILE, RENEW, RELEASE, LIST = 1, 2, 3, 4, 5
+RESULTS = ["ok", "refused", "busy", "none", "late", "ended", "failed"]
+def dial():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(WAIT)
+    s.connect("/run/agentbox/broker")
+    return s
+def frame(verb, name, key=KEY, kind=224, fds=0):
+    name = name if isinstance(name, bytes) else name.encode() + b"\0"
+    key = key.encode()
+    return (struct.pack("<III", kind, fds, len(key)) + key
+            + struct.pack("<II", verb, len(name)) + name)
+def read(s):
+    """The result's name and the descriptors; "closed" when there is none."""
+    try:
+        data, anc, flags, _ = s.recvmsg(8192, socket.CMSG_SPACE(64))
+    except ConnectionError:
+        return "closed", []
+    if not data:
+        return "closed", []
+    got = []
+    for level, kind, body in anc:
+        a = array.array("i")
+        a.frombytes(body)
+        got += a
+    head = struct.unpack("<III", data[:12])
+    assert head[0] == 225 and head[1] == len(got), head
+    return RESULTS[head[2]], got
+def ask(verb, name, key=KEY, s=None):
+    s = s or dial()
+    s.send(frame(verb, name, key))
+    return read(s)
+def value(fd):
+    return os.pread(fd, 100000, 0).decode()
+def secret(*args):
+    return subprocess.run([TOOL, *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=WAIT)
+def until(f):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        if f():
+            return True
+        time.sleep(0.02)
+    return False
+FILE = "/run/agentbox/secrets/"
+''' % WAIT
+
+
+def document(*secrets, **more):
+    secrets = secrets or ({"name": "gh", "delivery": ["memfd", "file"]},)
+    return policy([], secrets=list(secrets), **more)
+
+
+def put(name="gh", value=VALUE):
+    return status(tool("secret", "put", name, stdin=value.encode()), 0)
+
+
+def box(doc, script, *options):
+    log, argv = arguments(doc, "python3", "-c", CLIENT + script)
+    done = tool("run", *options, *argv[1:], timeout=3 * WAIT)
+    records = records_of(log) if os.path.exists(log) else []
+    if os.path.exists(log):
+        with open(log) as f:
+            expect(VALUE not in f.read(), "the value is in the log")
+    return Ran(done, [r for r in records if r["how"] == "broker"])
+
+
+def good(ran, *lines):
+    expect(ran.done.status == 0, ran)
+    expect(ran.out.split("\n")[:-1] == list(lines), ran)
+    return ran
+
+
+def reasons(ran, event):
+    return [r["reason"] for r in ran.records(event)]
+
+
+@box_test
+def a_secret_comes_as_a_sealed_memfd():
+    put()
+    ran = good(box(document(), r'''
+import fcntl
+r, fds = ask(GET, "gh")
+print(r, len(fds), value(fds[0]) == "%s"[::-1])
+print(fcntl.fcntl(fds[0], 1034) & 15)     # F_GET_SEALS: all four
+for mode in (os.O_RDWR, os.O_WRONLY):
+    try:
+        fd = os.open("/proc/self/fd/%%d" %% fds[0], mode)
+        os.write(fd, b"x")
+        print("written")
+    except OSError as e:
+        print(type(e).__name__)
+out = secret("get", "gh")
+print(out.returncode, out.stdout.decode() == "%s"[::-1])
+''' % (VALUE[::-1], VALUE[::-1])), "ok 1 True", "15", "PermissionError",
+        "PermissionError", "0 True")
+    allowed = ran.records("allowed", "memfd")
+    expect(len(allowed) == 2 and allowed[0]["subject"] == "gh", ran)
+    for r in allowed:
+        expect(r["peer_euid"] == 1000 and r["peer_pid"] > 1 and
+               r["verdict"] == "allow" and r["timestamp"], r)
+
+
+@box_test
+def a_file_is_there_for_its_lease_and_empty_for_who_has_it_open():
+    put()
+    ran = good(box(document({"name": "gh", "delivery": ["file"],
+                             "ttl": "3s"}), r'''
+path = FILE + "gh"
+assert os.environ["CREDENTIALS_DIRECTORY"] + "/gh" == path
+print(open(path).read() == "")
+print(ask(GET, "gh"))
+print(ask(GET_FILE, "gh"))
+kept = open(path, "rb", buffering=0)
+print(kept.read().decode() == "%s"[::-1])
+for act in (lambda: open(path, "w"), lambda: os.unlink(path),
+            lambda: os.chmod(path, 0o666), lambda: os.link(path, path + "2"),
+            lambda: os.rename(path, "/tmp/x"), lambda: os.truncate(path, 0),
+            lambda: os.symlink("/etc/passwd", FILE + "other"),
+            lambda: open("/proc/self/fd/%%d" %% kept.fileno(), "wb")):
+    try:
+        act()
+        print("done")
+    except OSError:
+        pass
+print(until(lambda: os.pread(kept.fileno(), 100, 0) == b""))
+print(os.stat(path).st_size, ask(RENEW, "gh"))
+''' % VALUE[::-1]), "True", "('refused', [])", "('ok', [])", "True", "True",
+        "0 ('ended', [])")
+    expect("delivery" in reasons(ran, "denied"), ran)
+    expect("expired" in reasons(ran, "closed"), ran)
+
+
+@box_test
+def renewing_keeps_a_lease_and_releasing_ends_it():
+    put()
+    ran = good(box(document({"name": "gh", "delivery": ["memfd", "file"],
+                             "ttl": "4s"}), r'''
+print(secret("renew", "gh").returncode)
+print(secret("get", "--file", "gh").stdout.decode(), end="")
+for i in range(4):
+    time.sleep(1.5)
+    out = secret("renew", "gh")
+    assert (out.returncode, out.stdout) == (0, b"4\n"), out
+print(open(FILE + "gh").read() == "%s"[::-1])
+print(secret("list").stdout.decode().split()[:3])
+print(secret("release", "gh").returncode, os.stat(FILE + "gh").st_size)
+print(secret("release", "gh").returncode, secret("renew", "gh").returncode)
+''' % VALUE[::-1]), "4", "/run/agentbox/secrets/gh", "True",
+        "['gh', 'memfd,file', '4']", "0 0", "4 4")
+    expect("released" in reasons(ran, "closed"), ran)
+
+
+@box_test
+def every_refusal_looks_the_same_to_the_box_and_the_record_says_which():
+    put()
+    other = box(document(), "print(KEY)").out.strip()
+    ran = good(box(document(
+        {"name": "gh", "delivery": ["memfd"]},
+        {"name": "nobody", "delivery": ["memfd"], "euids": []},
+        {"name": "seven", "delivery": ["memfd"], "euids": [7]},
+        {"name": "injected"}), r'''
+for key in ("0" * 64, "%s", KEY.upper(), KEY[:-1] + "0" if KEY[-1] != "0"
+            else KEY[:-1] + "1"):
+    print(ask(GET, "gh", key))
+for name in ("unknown", "injected", "GH", "nobody", "seven"):
+    print(ask(GET, name))
+print(ask(GET_FILE, "gh"), ask(LIST, "", "0" * 64))
+out = secret("list").stdout.decode()
+print([line.split("\t")[0] for line in out.splitlines()])
+''' % other), *["('refused', [])"] * 9,
+        "('refused', []) ('refused', [])", "['gh']")
+    expect(reasons(ran, "denied") == [
+        "key"] * 4 + ["not_listed"] * 3 + ["euid"] * 2 + ["delivery", "key"],
+        ran)
+
+
+@box_test
+def frames_that_are_none_end_the_connection_and_leave_the_broker():
+    put()
+    ran = good(box(document(), r'''
+whole = frame(GET, "gh")
+bad = [whole[:n] for n in range(1, len(whole))]
+bad += [whole + b"\0", whole + b"x" * 3000, b"x" * 100000,
+        frame(GET, "gh", kind=225), frame(GET, "gh", fds=1),
+        frame(0, "gh"), frame(6, "gh"), frame(2**32 - 1, "gh"),
+        frame(GET, "gh", key=KEY[:-1]), frame(GET, "gh", key=KEY + "0"),
+        frame(GET, "gh", key=""), frame(LIST, "gh"), frame(GET, "")]
+bad += [frame(GET, n) for n in (
+    b"gh", b"g\0h\0", b"gh\0\0", b"\0", b"", b"../gh\0", b"..\0", b".\0",
+    b"/etc/passwd\0", b"gh/\0", b"g*\0", b"-gh\0", b"gh\n\0", b"\xff\0",
+    b"a" * 65 + b"\0", b"a" * 300 + b"\0")]
+for data in bad:
+    s = dial()
+    try:
+        s.send(data)
+    except OSError as e:
+        assert e.errno == 90, e     # EMSGSIZE: too much for the socket
+        continue
+    r = read(s)
+    assert r == ("closed", []), (data, r)
+print(len(bad) > 100, ask(GET, "gh")[0])
+'''), "True ok")
+    expect("malformed" in reasons(ran, "denied"), ran)
+
+
+@box_test
+def descriptors_that_are_sent_are_closed_and_refused():
+    put()
+    ran = good(box(document(), r'''
+r, w = os.pipe()
+for count in (1, 3, 60, 250):
+    for fds in (0, count):
+        s = dial()
+        s.sendmsg([frame(GET, "gh", fds=fds)], [(
+            socket.SOL_SOCKET, socket.SCM_RIGHTS,
+            array.array("i", [w] * count))])
+        assert read(s)[0] == "closed", count
+os.close(w)
+# nobody has the other end: the pipe is at its end
+print(os.read(r, 1) == b"", ask(GET, "gh")[0])
+'''), "True ok")
+    expect("malformed" in reasons(ran, "denied"), ran)
+
+
+@box_test
+def a_process_that_has_ended_asks_no_more():
+    put()
+    ran = good(box(document(), r'''
+# its connection lives on in a child, which has the key as well
+r, w = os.pipe()
+pid = os.fork()
+if pid == 0:
+    s = dial()
+    parent = os.getpid()
+    if os.fork() == 0:
+        # the parent has ended when this one belongs to another
+        until(lambda: os.getppid() != parent)
+        time.sleep(0.2)
+        os.write(w, ask(GET, "gh", s=s)[0].encode())
+        os._exit(0)
+    assert ask(GET, "gh", s=s)[0] == "ok"
+    os._exit(0)
+os.close(w)
+os.waitpid(pid, 0)
+print(os.read(r, 100).decode())
+# one that became another program is the same process, with the same rights
+s = dial()
+os.set_inheritable(s.fileno(), True)
+program = "import socket, os; s = socket.socket(fileno=%d); " % s.fileno()
+if os.fork() == 0:
+    os.execvp("python3", ["python3", "-c", program + "s.send(%r); "
+              "os._exit(s.recv(9000)[8])" % frame(GET, "gh", "0" * 64)])
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+'''), "closed", "1")
+    expect("peer_gone" in reasons(ran, "denied"), ran)
+    expect("key" in reasons(ran, "denied"), ran)
+
+
+@box_test
+def a_flood_is_bounded_and_does_not_take_the_gateway_away():
+    put()
+    ran = good(box(document(), r'''
+seen = {}
+s = dial()
+for i in range(400):
+    r = ask(LIST, "", s=s)[0]
+    seen[r] = seen.get(r, 0) + 1
+print(seen["ok"] >= 50, seen["busy"] > 50, sum(seen.values()))
+print(until(lambda: ask(GET, "gh")[0] == "ok"))
+'''), "True True 400", "True")
+    says(ran.done, "rate")
+
+
+@box_test
+def there_are_only_so_many_connections():
+    put()
+    ran = good(box(document(), r'''
+# more connections than there is room for: the last are closed
+held, closed = [], 0
+for i in range(200):
+    try:
+        held.append(dial())
+    except OSError:
+        closed += 1
+for s in held[-1:]:
+    print(read(s)[0])
+for s in held:
+    s.close()
+print(until(lambda: ask(GET, "gh")[0] == "ok"))
+'''), "closed", "True")
+    # the log counts what repeats itself
+    says(ran.done, "too_many")
+
+
+@box_test
+def a_value_that_is_missing_or_open_to_others_is_not_there():
+    put()
+    store = os.path.join(tool_lib.HOME, ".local/state/agentbox/secrets")
+    doc = document(*[{"name": n, "delivery": ["memfd"]}
+                     for n in ("gh", "none", "open", "link", "dir", "big",
+                               "fifo", "void")])
+    os.mkdir(store + "/dir", 0o700)
+    os.mkfifo(store + "/fifo", 0o600)
+    os.symlink("gh", store + "/link")
+    for name, mode, text in (("open", 0o640, VALUE), ("big", 0o600,
+                             "x" * 65537), ("void", 0o600, "")):
+        with open(os.path.join(store, name), "w") as f:
+            f.write(text)
+        os.chmod(os.path.join(store, name), mode)
+    try:
+        ran = good(box(doc, r'''
+print([ask(GET, n)[0] for n in ("none", "open", "link", "dir", "fifo", "big",
+                                "void")])
+print(secret("get", "open").returncode, ask(GET, "gh")[0])
+'''), str(["none"] * 7), "4 ok")
+        expect(set(reasons(ran, "failed")) == {"no_value"}, ran)
+        listed = {s["name"]: s["problem"]
+                  for s in tool("secret", "list", "--json").json}
+        expect(listed["gh"] is None and "0600" in listed["open"] and
+               listed["link"] and listed["fifo"] and listed["dir"], listed)
+    finally:
+        for name in ("open", "link", "big", "fifo", "void"):
+            os.unlink(os.path.join(store, name))
+        os.rmdir(store + "/dir")
+
+
+@box_test
+def after_its_release_the_value_is_nowhere_in_the_box():
+    put()
+    good(box(document(), r'''
+keeper = subprocess.Popen(["sleep", "100"])
+null = open("/dev/null", "w")
+subprocess.run([TOOL, "get", "gh"], stdout=null)
+subprocess.run([TOOL, "get", "--file", "gh"], stdout=null)
+subprocess.run([TOOL, "release", "gh"])
+# backwards here, so that this program is no place where it is
+pattern = "%s"
+def has(data):
+    return data[::-1].find(pattern.encode()) >= 0
+found = []
+def look(path):
+    try:
+        with open(path, "rb") as f:
+            if has(f.read(1 << 26)):
+                found.append(path)
+    except OSError:
+        pass
+looked = 0
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    if int(pid) == os.getpid():
+        continue
+    for name in ("environ", "cmdline"):
+        look("/proc/%%s/%%s" %% (pid, name))
+    try:
+        maps = open("/proc/%%s/maps" %% pid).read().splitlines()
+        memory = open("/proc/%%s/mem" %% pid, "rb", buffering=0)
+    except OSError:
+        continue
+    looked += 1
+    for line in maps:
+        a, b = (int(x, 16) for x in line.split()[0].split("-"))
+        if not line.split()[1].startswith("r") or b - a > 1 << 28:
+            continue
+        try:
+            memory.seek(a)
+            if has(memory.read(b - a)):
+                found.append("memory of " + pid)
+        except (OSError, ValueError, OverflowError):
+            pass
+for top in ("/run", "/tmp", "/workspace", "/home", "/dev/shm", "/etc"):
+    for where, _, names in os.walk(top):
+        for n in names:
+            path = os.path.join(where, n)
+            if os.path.isfile(path):
+                look(path)
+keeper.kill()
+print(looked > 0, found)
+''' % VALUE[::-1]), "True []")
+
+
+class Live:
+    """A box in the background that waits for the test, step by step."""
+
+    def __init__(self, doc, script, *options):
+        self.at = 0
+        for name in os.listdir(WORK):
+            if name.startswith("step"):
+                os.unlink(os.path.join(WORK, name))
+        self.log, argv = arguments(doc, "python3", "-u", "-c", CLIENT + r'''
+import glob
+def step(n):
+    assert until(lambda: os.path.exists("/workspace/step%d" % n))
+def said(line):
+    print(line, flush=True)
+''' + script)
+        self.p = start("run", *options, *argv[1:])
+
+    def line(self):
+        return self.p.stdout.readline().decode().strip()
+
+    def go(self):
+        self.at += 1
+        write(os.path.join(WORK, "step%d" % self.at), "")
+
+    def children(self, pid=None):
+        """Every process below the tool, by its name."""
+        found = {}
+        for p in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % p) as f:
+                    text = f.read()
+            except OSError:
+                continue
+            name, rest = text.split("(", 1)[1].rsplit(") ", 1)
+            if int(rest.split()[1]) == (pid or self.p.pid):
+                found.setdefault(name, int(p))
+                found.update(self.children(int(p)))
+        return found
+
+    def end(self):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.communicate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *rest):
+        self.end()
+
+
+FILE_OUT = r'''
+print(secret("get", "--file", "gh").returncode, flush=True)
+kept = open(FILE + "gh", "rb", buffering=0)
+def is_empty():
+    return os.pread(kept.fileno(), 100, 0) == b""
+said(not is_empty())
+'''
+
+
+@box_test
+def a_revoked_secret_is_taken_from_live_boxes_and_from_the_store():
+    put()
+    with Live(document({"name": "gh", "delivery": ["file", "memfd"]},
+                       {"name": "two", "delivery": ["memfd"]}),
+              FILE_OUT + r'''
+r, fds = ask(GET, "gh")
+said(until(is_empty))
+step(1)
+said([ask(v, "gh")[0] for v in (GET, GET_FILE, RENEW, RELEASE)])
+said(secret("list").stdout.decode().split()[0])
+''') as b:
+        expect((b.line(), b.line()) == ("0", "True"), "the lease")
+        done = status(tool("secret", "revoke", "gh", "--json"), 0)
+        expect([x["cut"] for x in done.json] in ([1], [2]), done)
+        expect(b.line() == "True", "not emptied")
+        # whoever stores it again does not bring it back to this box
+        put()
+        b.go()
+        expect(b.line() == str(["refused"] * 4), "asks on")
+        expect(b.line() == "two", "still listed")
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+    log = [r for r in records_of(b.log) if r["how"] == "broker"]
+    expect("revoked" in [r["reason"] for r in log], log)
+    status(tool("secret", "revoke", "gh"), 0)
+    says(status(tool("secret", "revoke", "gh"), 4), "no secret")
+
+
+@box_test
+def a_revoked_identity_loses_leases_network_and_new_commands():
+    put()
+    with Live(document(identity="ada@acme"), FILE_OUT + r'''
+held = dial()
+said(until(is_empty))
+step(1)
+said(read(held)[0])
+said(read(dial())[0])
+try:
+    socket.create_connection(("192.0.0.1", 3128), WAIT).recv(1)
+    said("closed")
+except OSError:
+    said("closed")
+''', "--name", "ada") as b:
+        expect((b.line(), b.line()) == ("0", "True"), "the lease")
+        found = tool("identity", "list", "--json").json
+        expect([f["identity"] for f in found] == ["ada@acme"], found)
+        status(tool("identity", "revoke", "eve@acme"), 0)
+        done = status(tool("identity", "revoke", "ada@acme", "--json"), 0)
+        expect([x["name"] for x in done.json] == ["ada"] and
+               done.json[0]["cut"] >= 2, done)
+        expect(b.line() == "True", "not emptied")
+        again = status(tool("identity", "revoke", "ada@acme", "--json"), 0)
+        expect(again.json[0]["cut"] == 0, again)
+        b.go()
+        expect([b.line() for _ in range(3)] == ["closed"] * 3, "goes on")
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+    with open(b.log) as f:
+        expect('"type":"box.revoke"' in f.read(), "not recorded")
+
+
+@box_test
+def a_killed_gateway_leaves_no_file():
+    put()
+    with Live(document(), FILE_OUT + "said(until(is_empty))\n") as b:
+        expect((b.line(), b.line()) == ("0", "True"), "the lease")
+        os.kill(b.children()["agentbox-gatewa"], signal.SIGKILL)
+        expect(b.line() == "True", "not emptied")
+
+
+@box_test
+def a_killed_host_leaves_no_file():
+    put()
+    with Live(document(), FILE_OUT + "time.sleep(10 * WAIT)\n") as b:
+        expect((b.line(), b.line()) == ("0", "True"), "the lease")
+        pid = b.children()["python3"]
+        # whoever has it open outside lives on
+        fd = os.open("/proc/%d/root/run/agentbox/secrets/gh" % pid,
+                     os.O_RDONLY)
+        try:
+            expect(os.pread(fd, 100, 0).decode() == VALUE, "another file")
+            b.p.kill()
+            until(lambda: os.pread(fd, 100, 0) == b"", "the file stays")
+        finally:
+            os.close(fd)
+
+
+@box_test
+def the_value_passes_no_memory_of_the_host_and_stays_in_none_of_the_gateway():
+    put()
+    with Live(document(), r'''
+r, fds = ask(GET, "gh")
+said(r)
+step(1)
+''') as b:
+        expect(b.line() == "ok", "no value")
+        names = {"agentbox": b.p.pid}
+        if os.geteuid() == 0:
+            names["gateway"] = b.children()["agentbox-gatewa"]
+        for name, pid in names.items():
+            expect(VALUE.encode() not in memory_of(pid), name)
+        b.go()
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+
+
+def memory_of(pid):
+    data = []
+    with open("/proc/%d/maps" % pid) as f:
+        maps = f.read().splitlines()
+    with open("/proc/%d/mem" % pid, "rb", buffering=0) as m:
+        for line in maps:
+            a, b = (int(x, 16) for x in line.split()[0].split("-"))
+            if line.split()[1][0] != "r" or b - a > 1 << 28:
+                continue
+            try:
+                m.seek(a)
+                data.append(m.read(b - a) or b"")
+            except (OSError, OverflowError):
+                pass
+    expect(len(data) > 10, "nothing was looked at")
+    return b"".join(data)
+
+
+@box_test
+def who_is_not_of_the_box_is_refused_with_its_key():
+    """A process outside, with the box's key, on the box's own socket."""
+    put()
+    if os.geteuid() != 0:
+        return  # there is no second user
+    with Live(document(), 'said(KEY)\nstep(1)\nsaid(ask(GET, "gh")[0])\n') \
+            as b:
+        key = b.line()
+        pid = b.children()["python3"]
+        text = CLIENT.replace('"/run', '"/proc/%d/root/run' % pid)
+        done = subprocess.run(
+            [sys.executable, "-c", text + 'print(ask(GET, "gh"), '
+             'ask(LIST, ""))'], stdout=subprocess.PIPE, timeout=WAIT,
+            env=dict(os.environ, AGENTBOX_KEY=key, AGENTBOX_SECRET=""))
+        expect(done.stdout == b"('refused', []) ('refused', [])\n", done)
+        b.go()
+        expect(b.line() == "ok", "nobody is served")
+        b.p.wait(WAIT)
+    log = records_of(b.log)
+    foreign = [r for r in log if r["reason"] == "foreign_user"]
+    expect(len(foreign) == 2 and foreign[0]["peer_euid"] == 0, log)
+
+
+@box_test
+def a_host_that_does_not_answer_is_told_to_the_box_in_time():
+    put()
+    with Live(document(), r'''
+said("ready")
+step(1)
+said(ask(GET, "gh")[0])
+''') as b:
+        expect(b.line() == "ready", "no box")
+        b.p.send_signal(signal.SIGSTOP)
+        try:
+            b.go()
+            expect(b.children(), "gone")
+            # the tool relays the output, so it is read when that goes on
+            import time
+            time.sleep(11)
+        finally:
+            b.p.send_signal(signal.SIGCONT)
+        expect(b.line() == "late", "waits")
+
+
+@box_test
+def what_cannot_be_delivered_is_refused_by_name():
+    for doc, words in (
+            (policy([], secrets=[{"name": "a", "delivery": ["memfd"]}],
+                    network={"mode": "none"}), "'gateway'"),
+            (document({"name": "a", "delivery": ["file"]},
+                      require=["noswap"]), "noswap"),
+            (document({"name": "a", "delivery": ["memfd"]},
+                      mounts=[{"from": WORK, "to": "/run/agentbox",
+                               "access": "read"}]), "/run/agentbox"),
+            (document(*[{"name": "n%d" % i, "delivery": ["memfd"]}
+                        for i in range(33)]), "32")):
+        ran = box(doc, "print(1)")
+        expect(ran.done.status == 125 and words in ran.done.text, ran)
+    # injection alone: no socket, no program
+    ran = Ran(tool("run", *arguments(
+        document({"name": "a"}), "sh", "-c",
+        "test ! -e /run/agentbox && echo none")[1][1:]), [])
+    expect(ran.out == "none\n", ran)
+
+
+@test
+def the_store_takes_values_from_standard_input_alone():
+    put("one", "x")
+    names = [s["name"] for s in tool("secret", "list", "--json").json]
+    expect("one" in names, names)
+    says(status(tool("secret", "put", "one", "two"), 2), "put")
+    for name in ("../x", "a/b", "a.b", "", "-x", "a" * 65, "a b"):
+        done = tool("secret", "put", "--", name, stdin=b"v")
+        expect(done.status == 3, done)
+    says(status(tool("secret", "put", "big", stdin=b"x" * 65537), 3), "64 KiB")
+    says(status(tool("secret", "put", "void"), 3), "empty")
+    status(tool("secret", "put", "max", stdin=b"x" * 65536), 0)
+    store = os.path.join(tool_lib.HOME, ".local/state/agentbox/secrets")
+    expect(os.stat(store).st_mode & 0o777 == 0o700, "the directory")
+    for name in os.listdir(store):
+        expect(not name.startswith("."), "left over: " + name)
+        expect(os.stat(os.path.join(store, name)).st_mode & 0o777 == 0o600,
+               name)
+    expect("x" * 100 not in tool("secret", "list", "--json").out.decode(),
+           "a value")
+    status(tool("secret", "revoke", "one"), 0)
+    status(tool("secret", "revoke", "max"), 0)
+    expect("one" not in os.listdir(store), "still there")
+
+
+main()
