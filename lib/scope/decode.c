@@ -32,13 +32,49 @@ static size_t number(const char *p, size_t n, int base, size_t most,
 	return i;
 }
 
-struct text {
-	char *p;
-	size_t n;
-};
+/* A line that is longer ends at a space, too. */
+#define LONG_LINE 512
+
+bool ab_scope_text_begin(struct ab_scope_look *l, struct ab_scope_text *t,
+			 size_t room)
+{
+	*t = (struct ab_scope_text){ .p = ab_arena_low(l->arena, room + 1) };
+	if (!t->p)
+		return false;
+	t->p[0] = '\n';
+	t->n = t->line = 1;
+	return true;
+}
+
+static void end_line(struct ab_scope_text *t)
+{
+	if (t->changed) {
+		t->line = t->n;
+		t->any = true;
+	} else if (t->n > t->line) {
+		t->n = t->line;
+		t->left_out = true;
+	}
+	t->changed = false;
+}
+
+void ab_scope_text_copied(struct ab_scope_text *t, char c)
+{
+	if (c == '\n' ||
+	    ((c == ' ' || c == '\t') && t->n - t->line >= LONG_LINE))
+		end_line(t);
+}
+
+bool ab_scope_text_end(struct ab_scope_text *t, char **out, size_t *n)
+{
+	end_line(t);
+	*out = t->p + !t->left_out;
+	*n = t->n - !t->left_out;
+	return t->any;
+}
 
 /* At most as long as the shortest escape that stands for it. */
-static void put(struct text *t, uint32_t c)
+static void put(struct ab_scope_text *t, uint32_t c)
 {
 	if (c < 0x100) {
 		t->p[t->n++] = (char)c;
@@ -60,7 +96,7 @@ static void put(struct text *t, uint32_t c)
 
 /* --- percent, backslash, references --------------------------------------- */
 
-static size_t percent(const char *p, size_t n, struct text *t)
+static size_t percent(const char *p, size_t n, struct ab_scope_text *t)
 {
 	uint32_t c;
 
@@ -77,7 +113,7 @@ static size_t percent(const char *p, size_t n, struct text *t)
 }
 
 /* \u{73}, \u0073, \U00000073; a pair of halves is one character. */
-static size_t backslash_u(const char *p, size_t n, struct text *t)
+static size_t backslash_u(const char *p, size_t n, struct ab_scope_text *t)
 {
 	uint32_t c;
 	uint32_t low;
@@ -103,7 +139,7 @@ static size_t backslash_u(const char *p, size_t n, struct text *t)
 	return 2 + len;
 }
 
-static size_t backslash(const char *p, size_t n, struct text *t)
+static size_t backslash(const char *p, size_t n, struct ab_scope_text *t)
 {
 	static const char from[] = "abefnrtv";
 	static const char to[] = "\a\b\033\f\n\r\t\v";
@@ -139,7 +175,7 @@ static size_t backslash(const char *p, size_t n, struct text *t)
 	return 2;
 }
 
-static size_t named(const char *p, size_t n, struct text *t)
+static size_t named(const char *p, size_t n, struct ab_scope_text *t)
 {
 	static const struct {
 		const char *name;
@@ -169,7 +205,7 @@ static size_t named(const char *p, size_t n, struct text *t)
 	return 0;
 }
 
-static size_t reference(const char *p, size_t n, struct text *t)
+static size_t reference(const char *p, size_t n, struct ab_scope_text *t)
 {
 	bool hex = n > 2 && (p[2] | 0x20) == 'x';
 	size_t from = hex ? 3 : 2;
@@ -190,10 +226,9 @@ static size_t reference(const char *p, size_t n, struct text *t)
 bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,
 		       char **out, size_t *n)
 {
-	struct text t = { ab_arena_low(l->arena, p->n + 16), 0 };
-	bool changed = false;
+	struct ab_scope_text t;
 
-	if (!t.p)
+	if (!ab_scope_text_begin(l, &t, p->n + 16))
 		return false;
 	for (size_t i = 0; i < p->n;) {
 		const char *at = p->c + i;
@@ -203,50 +238,61 @@ bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,
 			     *at == '&'	 ? reference(at, left, &t) :
 					   0;
 
-		if (!len)
+		t.changed |= len != 0;
+		if (!len) {
 			put(&t, (unsigned char)*at);
-		changed |= len != 0;
+			ab_scope_text_copied(&t, *at);
+		}
 		i += len ? len : 1;
 	}
-	*out = t.p;
-	*n = t.n;
-	return changed;
+	return ab_scope_text_end(&t, out, n);
+}
+
+static bool is_upper_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
+}
+
+/* "=2D", or a line that goes on: how long, and its byte, -1: none. */
+static size_t code(const char *p, size_t n, int *byte)
+{
+	*byte = -1;
+	if (n > 1 && p[1] == '\n')
+		return 2;
+	if (n > 2 && p[1] == '\r' && p[2] == '\n')
+		return 3;
+	if (n < 3 || !is_upper_hex(p[1]) || !is_upper_hex(p[2]))
+		return 0;
+	*byte = digit(p[1]) * 16 + digit(p[2]);
+	return 3;
 }
 
 /* Two codes at least: "?a=20" is not one. */
 bool ab_scope_printable(struct ab_scope_look *l, const struct ab_plain *p,
 			char **out, size_t *n)
 {
-	struct text t = { ab_arena_low(l->arena, p->n + 16), 0 };
+	struct ab_scope_text t;
 	size_t codes = 0;
-	uint32_t c;
 
-	if (!t.p)
+	if (!memchr(p->c, '=', p->n) ||
+	    !ab_scope_text_begin(l, &t, p->n + 16))
 		return false;
 	for (size_t i = 0; i < p->n;) {
-		const char *at = p->c + i;
-		size_t left = p->n - i;
+		int byte = -1;
+		size_t len = p->c[i] != '=' ? 0 :
+					      code(p->c + i, p->n - i, &byte);
 
-		if (*at == '=' && left > 1 && at[1] == '\n') {
-			i += 2;
-			codes++;
-		} else if (*at == '=' && left > 2 && at[1] == '\r' &&
-			   at[2] == '\n') {
-			i += 3;
-			codes++;
-		} else if (*at == '=' && left > 2 &&
-			   number(at + 1, 2, 16, 2, &c) == 2) {
-			put(&t, c);
-			i += 3;
-			codes++;
-		} else {
-			put(&t, (unsigned char)*at);
-			i++;
+		t.changed |= len != 0;
+		codes += len != 0;
+		if (byte >= 0)
+			put(&t, (uint32_t)byte);
+		if (!len) {
+			put(&t, (unsigned char)p->c[i]);
+			ab_scope_text_copied(&t, p->c[i]);
 		}
+		i += len ? len : 1;
 	}
-	*out = t.p;
-	*n = t.n;
-	return codes > 1;
+	return ab_scope_text_end(&t, out, n) && codes > 1;
 }
 
 /* --- quotes --------------------------------------------------------------- */
@@ -348,33 +394,39 @@ static size_t glue(const struct ab_plain *p, size_t i, bool *in_default,
 bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 		   struct ab_plain *out)
 {
+	struct ab_scope_text t;
 	bool in_default = false;
 	uint8_t next = 0;
 	uint8_t *mark;
 	char *c;
 
-	if (!has_quotes(p))
+	if (!has_quotes(p) || !ab_scope_text_begin(l, &t, p->n + 8))
 		return false;
-	c = ab_arena_low(l->arena, p->n + 8);
-	mark = ab_arena_low(l->arena, p->n + 8);
-	if (!c || !mark)
+	mark = ab_arena_low(l->arena, p->n + 9);
+	if (!mark)
 		return false;
-	*out = (struct ab_plain){ .c = c, .mark = mark };
+	mark[0] = 0;
 	for (size_t i = 0; i < p->n;) {
 		uint8_t gap;
 		size_t len = glue(p, i, &in_default, &gap);
 
 		if (len) {
 			next |= gap;
+			t.changed = true;
 			i += len;
 			continue;
 		}
-		c[out->n] = p->c[i];
-		mark[out->n++] = (uint8_t)((p->mark ? p->mark[i] : 0) | next);
+		mark[t.n] = (uint8_t)((p->mark ? p->mark[i] : 0) | next);
+		t.p[t.n++] = p->c[i];
 		next = 0;
+		ab_scope_text_copied(&t, p->c[i]);
 		i++;
 	}
-	out->end_gap = next != 0 || p->end_gap;
+	*out = (struct ab_plain){ .end_gap = next != 0 || p->end_gap };
+	if (!ab_scope_text_end(&t, &c, &out->n))
+		return false;
+	out->c = c;
+	out->mark = mark + (c - t.p);
 	return true;
 }
 
@@ -384,7 +436,7 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 #define MAX_BETWEEN 14
 
 struct codes {
-	struct text text;
+	struct ab_scope_text text;
 	size_t run; /* codes since the last end */
 	bool found;
 };
@@ -419,7 +471,7 @@ static bool is_code_char(char c, unsigned base)
 bool ab_scope_numbers(struct ab_scope_look *l, const struct ab_plain *p,
 		      unsigned base, char **out, size_t *n)
 {
-	struct codes s = { { ab_arena_low(l->arena, p->n + 16), 0 }, 0, false };
+	struct codes s = { { .p = ab_arena_low(l->arena, p->n + 16) }, 0, 0 };
 	size_t last = 0;
 
 	if (!s.text.p)

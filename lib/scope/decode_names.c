@@ -24,9 +24,8 @@ struct pieces {
 	const struct ab_plain *p;
 	struct piece items[MAX_NAMES];
 	size_t count;
-	char *out;
-	size_t used, room;
-	bool changed;
+	struct ab_scope_text out;
+	size_t room;
 	bool is_cut;
 };
 
@@ -87,12 +86,12 @@ static const struct piece *find(const struct pieces *s, size_t i, size_t n)
 
 static void put(struct pieces *s, size_t i, size_t n)
 {
-	if (n > s->room - s->used) {
-		n = s->room - s->used;
+	if (n > s->room - s->out.n) {
+		n = s->room - s->out.n;
 		s->is_cut = true;
 	}
-	memcpy(s->out + s->used, s->p->c + i, n);
-	s->used += n;
+	memcpy(s->out.p + s->out.n, s->p->c + i, n);
+	s->out.n += n;
 }
 
 /* $NAME, ${NAME}, {NAME}, %NAME% at i: what it is, and its end. */
@@ -122,10 +121,8 @@ bool ab_scope_named(struct ab_scope_look *l, const struct ab_plain *p,
 {
 	struct pieces s = { .p = p, .room = 2 * p->n + MAX_VALUE };
 
-	if (!memchr(p->c, '=', p->n))
-		return false;
-	s.out = ab_arena_low(l->arena, s.room);
-	if (!s.out)
+	if (!memchr(p->c, '=', p->n) ||
+	    !ab_scope_text_begin(l, &s.out, s.room))
 		return false;
 	for (size_t i = 0; i < p->n;) {
 		size_t end = i + 1;
@@ -134,7 +131,7 @@ bool ab_scope_named(struct ab_scope_look *l, const struct ab_plain *p,
 				use_at(&s, i, &end) : NULL;
 
 		if (piece) {
-			s.changed = true;
+			s.out.changed = true;
 			put(&s, piece->value, piece->value_len);
 			i = end;
 			continue;
@@ -144,11 +141,10 @@ bool ab_scope_named(struct ab_scope_look *l, const struct ab_plain *p,
 			note(&s, i, end);
 		end = end > i ? end : i + 1;
 		put(&s, i, end - i);
+		ab_scope_text_copied(&s.out, p->c[end - 1]);
 		i = end;
 	}
 	if (s.is_cut)
 		l->saw(l->data, AB_SAW_LIMIT, NULL, l->level);
-	*out = s.out;
-	*n = s.used;
-	return s.changed;
+	return ab_scope_text_end(&s.out, out, n);
 }

@@ -200,6 +200,7 @@ struct ab_scope_look {
 	bool is_key;	   /* the text is a key itself */
 	bool is_scoped;	   /* for a scoped tool: .shared is a box's */
 	unsigned level;
+	unsigned named; /* times that names were put in */
 	void *data;
 	void (*saw)(void *data, enum ab_scope_what what,
 		    const struct ab_scope_name *name, unsigned level);
@@ -229,6 +230,27 @@ void ab_scope_find_addresses(struct ab_scope_look *l,
 			     const struct ab_plain *p);
 
 /* --- decoding ------------------------------------------------------------- */
+
+/*
+ * A text that is made of another one, of which only the lines are kept in
+ * which something changed: the others were looked at already, and a large
+ * text with one escape is not read twice for it. A line that is long ends at
+ * a space. Begins with a newline when something was left out.
+ */
+struct ab_scope_text {
+	char *p;
+	size_t n;
+	size_t line;  /* where the last one begins */
+	bool changed; /* something in it */
+	bool any;     /* something at all */
+	bool left_out;
+};
+bool ab_scope_text_begin(struct ab_scope_look *l, struct ab_scope_text *t,
+			 size_t room);
+/* The character c of the other text was put into it as it is. */
+void ab_scope_text_copied(struct ab_scope_text *t, char c);
+/* False: nothing changed. */
+bool ab_scope_text_end(struct ab_scope_text *t, char **out, size_t *n);
 
 /* Each takes what it makes from l->arena (low); false: nothing was there. */
 bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,

@@ -12,20 +12,23 @@
 #include "base/utf8.h"
 #include "scope/internal.h"
 
+/* Pieces of pieces: A=sb; B=$A-2; $B. */
+#define MAX_NAMED 2
+
 static void saw(struct ab_scope_look *l, enum ab_scope_what what)
 {
 	l->saw(l->data, what, NULL, l->level);
 }
 
 /* Compressed or encrypted: nothing more can be known. */
-static bool is_opaque(const char *text, size_t n)
+static bool is_opaque(const char *text, size_t n, bool is_whole)
 {
 	static const struct {
 		const char *magic;
 		size_t n;
 	} magics[] = {
 		{ "\x1f\x8b\x08", 3 },	     { "\x28\xb5\x2f\xfd", 4 },
-		{ "\xfd" "7zXZ", 6 },	     { "BZh", 3 },
+		{ "\xfd" "7zXZ", 6 },	     { "BZh91AY&SY", 10 },
 		{ "\x04\x22\x4d\x18", 4 },   { "PK\x03\x04", 4 },
 		{ "Salted__", 8 },	     { "7z\xbc\xaf\x27\x1c", 6 },
 		{ "age-encryption.org/", 19 },
@@ -36,8 +39,9 @@ static bool is_opaque(const char *text, size_t n)
 		if (n >= magics[i].n + 4 &&
 		    memcmp(text, magics[i].magic, magics[i].n) == 0)
 			return true;
-	/* zlib: RFC 1950 section 2.2 */
-	return n >= 24 && u[0] == 0x78 && (u[1] & 0x20) == 0 &&
+	/* zlib: RFC 1950 section 2.2; two bytes that chance has, too, where
+	   there are many runs */
+	return is_whole && n >= 24 && u[0] == 0x78 && (u[1] & 0x20) == 0 &&
 	       (u[0] * 256u + u[1]) % 31 == 0;
 }
 
@@ -84,26 +88,26 @@ static void find(struct ab_scope_look *l, const struct ab_plain *p,
 	ab_scope_find_addresses(l, p);
 }
 
-/* Something that a text of this level stands for. */
+/* Something that a text of this level stands for, `deeper` levels below. */
 static void look_below(struct ab_scope_look *l, const char *text, size_t n,
-		       bool is_whole)
+		       bool is_whole, unsigned deeper)
 {
 	enum ab_scope_key key = l->key;
 	struct ab_plain p;
 
-	if (l->level + 1 >= AB_SCOPE_LEVELS) {
+	if (l->level + deeper >= AB_SCOPE_LEVELS) {
 		if (n >= 8)
 			saw(l, AB_SAW_LIMIT);
 		return;
 	}
 	if (!is_whole)
 		l->key = AB_KEY_PLAIN;
-	l->level++;
+	l->level += deeper;
 	if (!ab_scope_plain(l->arena, text, n, &p))
 		saw(l, AB_SAW_LIMIT);
 	else
 		look_at(l, &p, false);
-	l->level--;
+	l->level -= deeper;
 	l->key = key;
 }
 
@@ -113,12 +117,12 @@ static void take_run(struct ab_scope_look *l, const char *text, size_t n,
 {
 	struct ab_plain p;
 
-	if (is_opaque(text, n)) {
+	if (is_opaque(text, n, is_whole)) {
 		saw(l, AB_SAW_OPAQUE);
 		return;
 	}
 	if (is_text(text, n)) {
-		look_below(l, text, n, is_whole);
+		look_below(l, text, n, is_whole, 1);
 		return;
 	}
 	/* names stand in serialised data, too */
@@ -151,7 +155,6 @@ static void decode(struct ab_scope_look *l, const struct ab_plain *p)
 		decoder fn;
 		bool is_whole;
 	} decoders[] = { { ab_scope_unescape, true },
-			 { ab_scope_named, true },
 			 { ab_scope_printable, true },
 			 { decimals, false },
 			 { hex_pairs, false } };
@@ -162,8 +165,14 @@ static void decode(struct ab_scope_look *l, const struct ab_plain *p)
 		void *mark = l->arena->low;
 
 		if (decoders[i].fn(l, p, &text, &n))
-			look_below(l, text, n, decoders[i].is_whole);
+			look_below(l, text, n, decoders[i].is_whole, 1);
 		ab_arena_release(l->arena, mark);
+	}
+	/* no encoding; and a name that holds itself would go on for ever */
+	if (l->named < MAX_NAMED && ab_scope_named(l, p, &text, &n)) {
+		l->named++;
+		look_below(l, text, n, true, 0);
+		l->named--;
 	}
 }
 

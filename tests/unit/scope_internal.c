@@ -591,6 +591,53 @@ START_TEST(work_is_linear)
 }
 END_TEST
 
+/* A file of the tree as one string, several times over. */
+static char *source_of(const char *name)
+{
+	char path[4096];
+	char *text = malloc(262145);
+	json_t *string;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", ab_test_srcdir(), name);
+	while (n < 100000) {
+		f = fopen(path, "re");
+		ck_assert_msg(f != NULL, "%s", path);
+		n += fread(text + n, 1, 262144 - n, f);
+		fclose(f);
+	}
+	string = json_stringn(text, n);
+	free(text);
+	text = json_dumps(string, JSON_ENCODE_ANY);
+	json_decref(string);
+	return text;
+}
+
+START_TEST(large_everyday_texts_are_looked_through)
+{
+	static const char *const names[] = {
+		"lib/shell/parse.c", "tests/meta/meta.py",
+		"configure.ac", "tests/e2e/tool_lib.py",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		char *text = source_of(names[i]);
+		agentbox_decision *d = NULL;
+
+		ck_assert_int_eq(agentbox_scope_check(the_scope, "db_query", 8,
+						      text, strlen(text), &d,
+						      NULL), 0);
+		ck_assert_msg(agentbox_decision_get_verdict(d) ==
+				      AGENTBOX_VERDICT_ALLOW,
+			      "%s: %s", names[i],
+			      agentbox_decision_get_rule(d));
+		agentbox_decision_free(d);
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(too_much_is_refused_for_scoped_tools_and_asked_for_others)
 {
 	size_t n = AB_SCOPE_MAX_ARGS + 10;
@@ -669,6 +716,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, l27_a_pass_is_for_one_call_one_tool_one_target);
 	tcase_add_test(tc, l27_a_pass_expires_and_is_not_used_unrecorded);
 	tcase_add_test(tc, work_is_linear);
+	tcase_add_test(tc, large_everyday_texts_are_looked_through);
 	tcase_add_test(
 		tc, too_much_is_refused_for_scoped_tools_and_asked_for_others);
 	tcase_add_test(tc, what_cannot_be_allocated_is_not_allowed);
