@@ -28,6 +28,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "gateway/gateway.h"
 #include "verify/internal.h"
 
 #define FILE_NAME "file"
@@ -199,19 +200,19 @@ static int add_word(char **list, const char *word)
 /* Names of what a command is given: lib/sandbox/environment.c. */
 static int name_variables(ab_verify_run *run)
 {
-	static const char *const usual[] = {
-		"HOME",		"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY",
-		"http_proxy",	"https_proxy", "all_proxy",   "NO_PROXY",
-		"no_proxy",	"NODE_USE_ENV_PROXY",
-		"AGENTBOX_NETWORK_ALLOWLIST",  "AGENTBOX_ROUTES",
-		"AGENTBOX_KEY",
-	};
+	const agentbox_gateway *gateway =
+		agentbox_sandbox_get_gateway(run->box);
+	char *const *pairs = gateway ? ab_gateway_environment(gateway) : NULL;
 	const ab_policy_env *env = &run->policy->env;
 	char *list = NULL;
-	int r = 0;
+	int r = add_word(&list, "HOME");
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(usual) && !r; i++)
-		r = add_word(&list, usual[i]);
+	for (; pairs && *pairs && !r; pairs++) {
+		ab_autofree char *name =
+			ab_memdup0(*pairs, strcspn(*pairs, "="));
+
+		r = name ? add_word(&list, name) : -ENOMEM;
+	}
 	for (size_t i = 0; i < env->set_count && !r; i++)
 		r = add_word(&list, env->set_names[i]);
 	if (r) {
