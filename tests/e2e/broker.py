@@ -133,7 +133,7 @@ print(out.returncode, out.stdout.decode() == "%s"[::-1])
 def a_file_is_there_for_its_lease_and_empty_for_who_has_it_open():
     put()
     ran = good(box(document({"name": "gh", "delivery": ["file"],
-                             "ttl": "3s"}), r'''
+                             "ttl": "10s"}), r'''
 path = FILE + "gh"
 assert os.environ["CREDENTIALS_DIRECTORY"] + "/gh" == path
 print(open(path).read() == "")
@@ -163,19 +163,22 @@ print(os.stat(path).st_size, ask(RENEW, "gh"))
 def renewing_keeps_a_lease_and_releasing_ends_it():
     put()
     ran = good(box(document({"name": "gh", "delivery": ["memfd", "file"],
-                             "ttl": "4s"}), r'''
+                             "ttl": "60s"}), r'''
+def left():
+    return int(secret("list").stdout.decode().split()[4])
 print(secret("renew", "gh").returncode)
 print(secret("get", "--file", "gh").stdout.decode(), end="")
-for i in range(4):
-    time.sleep(1.5)
-    out = secret("renew", "gh")
-    assert (out.returncode, out.stdout) == (0, b"4\n"), out
+time.sleep(6)
+before = left()
+out = secret("renew", "gh")
+print(out.returncode, out.stdout, before <= 54, left() > before)
 print(open(FILE + "gh").read() == "%s"[::-1])
 print(secret("list").stdout.decode().split()[:3])
 print(secret("release", "gh").returncode, os.stat(FILE + "gh").st_size)
 print(secret("release", "gh").returncode, secret("renew", "gh").returncode)
-''' % VALUE[::-1]), "4", "/run/agentbox/secrets/gh", "True",
-        "['gh', 'memfd,file', '4']", "0 0", "4 4")
+''' % VALUE[::-1]), "4", "/run/agentbox/secrets/gh",
+        r"0 b'60\n' True True", "True", "['gh', 'memfd,file', '60']",
+        "0 0", "4 4")
     expect("released" in reasons(ran, "closed"), ran)
 
 
@@ -291,10 +294,14 @@ def a_flood_is_bounded_and_does_not_take_the_gateway_away():
     ran = good(box(document(), r'''
 seen = {}
 s = dial()
-for i in range(400):
-    r = ask(LIST, "", s=s)[0]
-    seen[r] = seen.get(r, 0) + 1
-print(seen["ok"] >= 50, seen["busy"] > 50, sum(seen.values()))
+for i in range(4):
+    # more at once than it takes in a second, however busy the machine is
+    for j in range(100):
+        s.send(frame(LIST, ""))
+    for j in range(100):
+        r = read(s)[0]
+        seen[r] = seen.get(r, 0) + 1
+print(seen["ok"] >= 50, seen["busy"] > 0, sum(seen.values()))
 print(until(lambda: ask(GET, "gh")[0] == "ok"))
 '''), "True True 400", "True")
     says(ran.done, "rate")
@@ -619,16 +626,17 @@ def a_host_that_does_not_answer_is_told_to_the_box_in_time():
     with Live(document(), r'''
 said("ready")
 step(1)
-said(ask(GET, "gh")[0])
+r = ask(GET, "gh")[0]
+open("/workspace/answered", "w").close()
+said(r)
 ''') as b:
         expect(b.line() == "ready", "no box")
         b.p.send_signal(signal.SIGSTOP)
         try:
             b.go()
-            expect(b.children(), "gone")
-            # the tool relays the output, so it is read when that goes on
-            import time
-            time.sleep(11)
+            # a file, since the tool that passes output on is stopped
+            until(lambda: os.path.exists(os.path.join(WORK, "answered")),
+                  "no answer", 3 * WAIT)
         finally:
             b.p.send_signal(signal.SIGCONT)
         expect(b.line() == "late", "waits")
