@@ -74,6 +74,7 @@ struct ab_broker {
 	ab_bucket rate;
 	int fd;
 	ab_watch watch;
+	ab_timer rest; /* out of descriptors */
 	char *value; /* guarded; holds one only while it is passed on */
 };
 
@@ -554,10 +555,18 @@ static void take(ab_broker *b, int fd)
 	ab_timer_set(loop, &c->timer, IDLE_MS, cut, c);
 }
 
+static void wake(void *arg)
+{
+	ab_broker *b = arg;
+
+	(void)ab_watch_set(ab_gw_loop(b->gw), &b->watch, EPOLLIN);
+}
+
 static void on_listener(void *arg, uint32_t events)
 {
 	ab_broker *b = arg;
-	int fd = accept4(b->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = ab_accept(ab_gw_loop(b->gw), b->fd, &b->watch, &b->rest, wake,
+			   b);
 
 	(void)events;
 	if (fd < 0)

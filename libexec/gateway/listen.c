@@ -59,6 +59,22 @@ static bool read_name(int fd, ab_target *to)
 	return true;
 }
 
+int ab_accept(ab_loop *loop, int listener, ab_watch *watch, ab_timer *rest,
+	      void (*wake)(void *arg), void *arg)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int err = errno;
+
+	if (fd >= 0)
+		return fd;
+	if (err == EMFILE || err == ENFILE || err == ENOBUFS ||
+	    err == ENOMEM) {
+		(void)ab_watch_set(loop, watch, 0);
+		ab_timer_set(loop, rest, REST_MS, wake, arg);
+	}
+	return -err;
+}
+
 static void wake(void *arg)
 {
 	ab_listener *l = arg;
@@ -99,21 +115,12 @@ static void on_listener(void *arg, uint32_t events)
 		return;
 	}
 	for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
-		int fd = accept4(l->fd, NULL, NULL,
-				 SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = ab_accept(&l->gw->loop, l->fd, &l->watch, &l->timer,
+				   wake, l);
 
-		if (fd >= 0) {
+		if (fd >= 0)
 			take(l, fd);
-			continue;
-		}
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		    errno == ENOMEM) {
-			/* it would be ready again at once */
-			(void)ab_watch_set(&l->gw->loop, &l->watch, 0);
-			ab_timer_set(&l->gw->loop, &l->timer, REST_MS, wake,
-				     l);
-		}
-		if (errno != ECONNABORTED && errno != EINTR)
+		else if (fd != -ECONNABORTED && fd != -EINTR)
 			return;
 	}
 }

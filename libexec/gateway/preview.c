@@ -25,7 +25,6 @@
 
 #define PORTS_MAX 16
 #define CONNECT_MS 5000
-#define REST_MS 50
 
 /* Zeroed: none. */
 typedef struct preview {
@@ -306,14 +305,9 @@ static void on_listener(void *arg, uint32_t events)
 		(void)ab_watch_set(&p->gw->loop, &p->watch, 0);
 		return;
 	}
-	fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd >= 0) {
+	fd = ab_accept(&p->gw->loop, p->fd, &p->watch, &p->timer, wake, p);
+	if (fd >= 0)
 		begin_caller(p, fd);
-	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		   errno == ENOMEM) {
-		(void)ab_watch_set(&p->gw->loop, &p->watch, 0);
-		ab_timer_set(&p->gw->loop, &p->timer, REST_MS, wake, p);
-	}
 }
 
 /* --- opened and closed by the host ---------------------------------------- */

@@ -108,6 +108,13 @@ int ab_control_begin(ab_gw *gw);
 void ab_gw_revoke(ab_gw *gw, uint64_t *count);
 
 /* listen.c */
+/*
+ * accept4(2) for a watched listener; -errno. Out of descriptors or memory it
+ * would be ready again at once: it is not watched for a while, until `wake`,
+ * which watches it again.
+ */
+int ab_accept(ab_loop *loop, int listener, ab_watch *watch, ab_timer *rest,
+	      void (*wake)(void *arg), void *arg);
 /* The listeners in their order; 0 or -errno. */
 int ab_listen_begin(ab_gw *gw, const int *fds, uint32_t count);
 
