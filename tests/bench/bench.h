@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the benchmarks of spawning and of snapshots share: a series of times, a
- * table whose rows are ratios, and the programs that are compared.
+ * What benchmarks share: their arguments, a series of times, a table whose rows
+ * are ratios, and the programs that are compared.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -27,6 +27,18 @@ double series_at(struct series *s, double p);
 void series_free(struct series *s);
 
 /* --- table.c ------------------------------------------------------------- */
+
+/* --quick; --json FILE, or AB_BENCH_JSON, NULL: none. */
+struct bench_args {
+	const char *file;
+	bool is_quick;
+};
+
+struct bench_args bench_args_of(int argc, char **argv);
+/* Where others have the CPUs: what cannot be trusted then. */
+void bench_say_busy(const char *what);
+/* Into the file that was asked for; takes the document. */
+void bench_write(const struct bench_args *args, json_t *document);
 
 void table_head(const char *title);
 /* `base` may be NULL; target 0: none. Remembered for the JSON. */

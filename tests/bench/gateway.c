@@ -675,39 +675,27 @@ static void bench_all(void)
 
 int main(int argc, char **argv)
 {
-	const char *file = getenv("AB_BENCH_JSON");
-	json_t *document;
-	double load[1];
+	const struct bench_args args = bench_args_of(argc, argv);
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-			file = argv[++i];
-		} else if (strcmp(argv[i], "--quick") == 0) {
-			rounds = 5;
-			setups = 2400;
-			bulk_mib = 1024;
-		}
+	if (args.is_quick) {
+		rounds = 5;
+		setups = 2400;
+		bulk_mib = 1024;
 	}
 	printf("the network wall, libagentbox %s\n", agentbox_version());
 	if (!agentbox_has_feature("gateway")) {
 		printf("  skipped: this build has no gateway\n");
 		return 0;
 	}
-	if (getloadavg(load, 1) == 1 &&
-	    load[0] > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
-		printf("this machine is busy (load %.1f): do not trust "
-		       "latencies, nor what is per second of the clock\n",
-		       load[0]);
+	bench_say_busy("do not trust latencies, nor what is per second of the "
+		       "clock");
 	more_files();
 	begin_origin();
 	prepare();
 	bench_all();
 	agentbox_context_unref(context);
-	document = json_pack("{s:s, s:s, s:o}", "benchmark", "gateway",
-			     "version", agentbox_version(), "rows",
-			     table_rows());
-	if (file && json_dump_file(document, file, JSON_INDENT(1)) < 0)
-		perror(file);
-	json_decref(document);
+	bench_write(&args, json_pack("{s:s, s:s, s:o}", "benchmark", "gateway",
+				     "version", agentbox_version(), "rows",
+				     table_rows()));
 	return 0;
 }

@@ -159,16 +159,16 @@ static agentbox_audit *open_audit(void)
 	return audit;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const struct bench_args args = bench_args_of(argc, argv);
 	const int fds[3] = { 0, 1, 2 };
 	const char *const remove[] = { "rm", "-rf", directory, NULL };
 	agentbox_audit *audit;
 	side plain, shielded, audited;
-	json_t *rows;
-	char *text;
 
 	set_up();
+	bench_say_busy("do not trust what is added");
 	audit = open_audit();
 	plain = start("off", NULL);
 	shielded = start("deny", NULL);
@@ -183,10 +183,8 @@ int main(void)
 	stop(&audited);
 	agentbox_audit_unref(audit);
 	agentbox_context_unref(context);
-	rows = table_rows();
-	text = json_dumps(rows, JSON_COMPACT);
-	printf("{\"bench\":\"shield\",\"rows\":%s}\n", text);
-	free(text);
-	json_decref(rows);
+	bench_write(&args, json_pack("{s:s, s:s, s:o}", "benchmark", "shield",
+				     "version", agentbox_version(), "rows",
+				     table_rows()));
 	return run_program(remove, fds);
 }

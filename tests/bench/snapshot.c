@@ -520,38 +520,27 @@ static void bench_all(void)
 
 int main(int argc, char **argv)
 {
-	const char *file = getenv("AB_BENCH_JSON");
-	json_t *document;
-	double load[1];
+	const struct bench_args args = bench_args_of(argc, argv);
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-			file = argv[++i];
-		} else if (strcmp(argv[i], "--quick") == 0) {
-			files = 8000;
-			rounds = 1;
-			swaps = 3;
-		}
+	if (args.is_quick) {
+		files = 8000;
+		rounds = 1;
+		swaps = 3;
 	}
 	printf("snapshots, libagentbox %s\n", agentbox_version());
 	if (!peer_installed("rsync")) {
 		printf("  skipped: rsync is not installed\n");
 		return 0;
 	}
-	if (getloadavg(load, 1) == 1 &&
-	    load[0] > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
-		printf("this machine is busy (load %.1f): a copy uses two "
-		       "cores, rsync too;\ndo not trust the ratios\n",
-		       load[0]);
+	bench_say_busy("a copy uses two cores, rsync too;\n"
+		       "do not trust the ratios");
 	prepare();
 	bench_all();
 	agentbox_context_unref(context);
 	forget(directory);
-	document = json_pack("{s:s, s:s, s:I, s:o}", "benchmark", "snapshot",
-			     "version", agentbox_version(), "files",
-			     (json_int_t)files, "rows", table_rows());
-	if (file && json_dump_file(document, file, JSON_INDENT(1)) < 0)
-		perror(file);
-	json_decref(document);
+	bench_write(&args, json_pack("{s:s, s:s, s:I, s:o}",
+				     "benchmark", "snapshot",
+				     "version", agentbox_version(), "files",
+				     (json_int_t)files, "rows", table_rows()));
 	return 0;
 }

@@ -545,31 +545,21 @@ static void bench_as_user(json_t *rows)
 
 int main(int argc, char **argv)
 {
-	const char *file = getenv("AB_BENCH_JSON");
-	json_t *rows, *document;
-	double load[1];
+	const struct bench_args args = bench_args_of(argc, argv);
+	json_t *rows;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
-			file = argv[++i];
-		else if (strcmp(argv[i], "--quick") == 0)
-			warm_rounds = 320, cold_rounds = 30;
-	}
+	if (args.is_quick)
+		warm_rounds = 320, cold_rounds = 30;
 	printf("spawning, libagentbox %s\n", agentbox_version());
 	/* others on the CPUs cost a cold box more than a plain spawn */
-	if (getloadavg(load, 1) == 1 &&
-	    load[0] > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
-		printf("this machine is busy (load %.1f): do not trust p99 and "
-		       "cold ratios\n", load[0]);
+	bench_say_busy("do not trust p99 and cold ratios");
 	rows = json_array();
 	if (geteuid() == 0)
 		bench_as_user(rows);
 	bench_all(geteuid() == 0 ? "root" : "an ordinary user");
 	json_array_extend(rows, table_rows());
-	document = json_pack("{s:s, s:s, s:o}", "benchmark", "spawn",
-			     "version", agentbox_version(), "rows", rows);
-	if (file && json_dump_file(document, file, JSON_INDENT(1)) < 0)
-		perror(file);
-	json_decref(document);
+	bench_write(&args, json_pack("{s:s, s:s, s:o}", "benchmark", "spawn",
+				     "version", agentbox_version(), "rows",
+				     rows));
 	return 0;
 }

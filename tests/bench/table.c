@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times and their table: microseconds at the median and at the 99th
+ * What every benchmark begins and ends with; times and their table:
+ * microseconds at the median and at the 99th
  * percentile, and the ratio of medians to something measured in the same run.
  */
 #include "bench.h"
@@ -9,9 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static json_t *rows;
 static const char *who = "";
+
+struct bench_args bench_args_of(int argc, char **argv)
+{
+	struct bench_args a = { .file = getenv("AB_BENCH_JSON") };
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+			a.file = argv[++i];
+		else if (strcmp(argv[i], "--quick") == 0)
+			a.is_quick = true;
+	}
+	return a;
+}
+
+void bench_say_busy(const char *what)
+{
+	double load[1];
+
+	if (getloadavg(load, 1) == 1 &&
+	    load[0] > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
+		printf("this machine is busy (load %.1f): %s\n", load[0],
+		       what);
+}
+
+void bench_write(const struct bench_args *args, json_t *document)
+{
+	if (args->file &&
+	    json_dump_file(document, args->file, JSON_INDENT(1)) < 0)
+		perror(args->file);
+	json_decref(document);
+}
 
 double bench_now_us(void)
 {
