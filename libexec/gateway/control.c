@@ -36,30 +36,17 @@ struct ab_routes *ab_gw_routes(const ab_gw *gw)
 	return gw->routes;
 }
 
+ab_live **ab_gw_live(ab_gw *gw)
+{
+	return &gw->live;
+}
+
 struct ab_mcps *ab_gw_mcps(const ab_gw *gw)
 {
 	return gw->mcps;
 }
 
 /* --- what is live ------------------------------------------------------- */
-
-void ab_live_add(ab_gw *gw, ab_live *l, void (*cut)(void *arg), void *arg)
-{
-	*l = (ab_live){ gw->live, &gw->live, cut, arg };
-	if (l->next)
-		l->next->back = &l->next;
-	gw->live = l;
-}
-
-void ab_live_remove(ab_live *l)
-{
-	if (!l->back)
-		return;
-	*l->back = l->next;
-	if (l->next)
-		l->next->back = l->back;
-	*l = (ab_live){ 0 };
-}
 
 void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 {

@@ -13,6 +13,7 @@ GATEWAY_READERS = \
 	libexec/gateway/http_write.c libexec/gateway/http_write.h \
 	libexec/gateway/inject.c libexec/gateway/inject.h \
 	libexec/gateway/key.c libexec/gateway/key.h \
+	libexec/gateway/live.c \
 	libexec/gateway/loop.c libexec/gateway/loop.h \
 	libexec/gateway/mcp_http.c libexec/gateway/mcp_http.h \
 	libexec/gateway/pace.c libexec/gateway/pace.h \

@@ -42,6 +42,7 @@ typedef struct ab_live {
 	void *arg;
 } ab_live;
 
+ab_live **ab_gw_live(ab_gw *gw);
 void ab_live_add(ab_gw *gw, ab_live *live, void (*cut)(void *arg), void *arg);
 void ab_live_remove(ab_live *live);
 

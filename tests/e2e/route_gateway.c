@@ -72,22 +72,9 @@ struct ab_mcps *ab_gw_mcps(const ab_gw *gw)
 	return gw->mcps;
 }
 
-void ab_live_add(ab_gw *gw, ab_live *live, void (*cut)(void *arg), void *arg)
+ab_live **ab_gw_live(ab_gw *gw)
 {
-	*live = (ab_live){ gw->live, &gw->live, cut, arg };
-	if (live->next)
-		live->next->back = &live->next;
-	gw->live = live;
-}
-
-void ab_live_remove(ab_live *live)
-{
-	if (!live->back)
-		return;
-	*live->back = live->next;
-	if (live->next)
-		live->next->back = live->back;
-	live->back = NULL;
+	return &gw->live;
 }
 
 bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required)
