@@ -44,6 +44,28 @@ static void put_memory(ab_confine_filter *f, uint32_t nr)
 	ab_confine_put(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
+void ab_confine_allow(ab_confine_filter *f, uint32_t nr)
+{
+	ab_confine_put(f, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
+	ab_confine_put(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* What a sanitizer's runtime asks for, in builds that have one. */
+static void allow_runtime(ab_confine_filter *f)
+{
+#ifdef __SANITIZE_ADDRESS__
+	static const uint32_t calls[] = {
+		SYS_futex, SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_yield,
+		SYS_readlink, SYS_getrlimit, SYS_prlimit64, SYS_write,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		ab_confine_allow(f, calls[i]);
+#else
+	(void)f;
+#endif
+}
+
 void ab_confine_begin(ab_confine_filter *f, struct sock_filter *code,
 		      size_t size)
 {
@@ -54,12 +76,7 @@ void ab_confine_begin(ab_confine_filter *f, struct sock_filter *code,
 	ab_confine_put(f, BPF_LD | BPF_W | BPF_ABS, FIELD(nr), 0, 0);
 	put_memory(f, SYS_mmap);
 	put_memory(f, SYS_mprotect);
-}
-
-void ab_confine_allow(ab_confine_filter *f, uint32_t nr)
-{
-	ab_confine_put(f, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
-	ab_confine_put(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	allow_runtime(f);
 }
 
 int ab_confine_load(ab_confine_filter *f)

@@ -25,7 +25,11 @@ typedef struct ab_confine_filter {
 } ab_confine_filter;
 
 /* Lines that begin and end it take this many, ab_confine_allow() two each. */
+#ifdef __SANITIZE_ADDRESS__
+#define AB_CONFINE_FRAME (15 + 2 * 8)
+#else
 #define AB_CONFINE_FRAME 15
+#endif
 
 void ab_confine_begin(ab_confine_filter *f, struct sock_filter *code,
 		      size_t size);

@@ -148,16 +148,6 @@ static const struct {
 	{ SYS_rt_sigprocmask, ALL },
 	{ SYS_exit, ALL },
 	{ SYS_exit_group, ALL },
-#ifdef __SANITIZE_ADDRESS__
-	/* what the sanitizer's runtime asks for */
-	{ SYS_futex, ALL },
-	{ SYS_sigaltstack, ALL },
-	{ SYS_rt_sigaction, ALL },
-	{ SYS_sched_yield, ALL },
-	{ SYS_readlink, ALL },
-	{ SYS_getrlimit, ALL },
-	{ SYS_prlimit64, ALL },
-#endif
 };
 
 static int seccomp(enum copy_role role)

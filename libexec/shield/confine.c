@@ -52,16 +52,6 @@ static const uint16_t allowed[] = {
 	SYS_restart_syscall,
 	SYS_exit,
 	SYS_exit_group,
-#ifdef __SANITIZE_ADDRESS__
-	/* what the sanitizer's runtime asks for */
-	SYS_sigaltstack,
-	SYS_rt_sigaction,
-	SYS_sched_yield,
-	SYS_readlink,
-	SYS_getrlimit,
-	SYS_prlimit64,
-	SYS_write,
-#endif
 };
 
 /* Of ioctl(2) the three of a listener. */
