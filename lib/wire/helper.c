@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "build-id.h"
 #include "wire/message.h"
 
@@ -66,4 +67,47 @@ int ab_helper_say_hello(const char *name)
 	if (r)
 		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, -r);
 	return r;
+}
+
+int ab_helper_map_plan(ab_reader *plan)
+{
+	void *map;
+	size_t n;
+	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
+				 &n);
+
+	if (r == 0)
+		ab_reader_init(plan, map, n);
+	return r;
+}
+
+static void begin_message(ab_writer *w, void *memory, size_t size,
+			  uint32_t kind)
+{
+	ab_writer_init_fixed(w, memory, size);
+	ab_put_u32(w, kind);
+	ab_put_u32(w, 0);
+}
+
+int ab_helper_say(uint32_t kind)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+
+	begin_message(&w, memory, sizeof(memory), kind);
+	return ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0,
+			       0);
+}
+
+void ab_helper_say_failed(uint32_t kind, const char *stage, int sys_errno,
+			  const char *message)
+{
+	uint8_t memory[1024];
+	ab_writer w;
+
+	begin_message(&w, memory, sizeof(memory), kind);
+	ab_put_str(&w, stage);
+	ab_put_i32(&w, sys_errno);
+	ab_put_str(&w, message);
+	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 }

@@ -8,6 +8,10 @@
 #ifndef AB_WIRE_HELPER_H
 #define AB_WIRE_HELPER_H
 
+#include <stdint.h>
+
+#include "wire/codec.h"
+
 #define AB_HELPER_CONTROL_FD 3
 #define AB_HELPER_PLAN_FD 4
 #define AB_HELPER_FIRST_FREE_FD 5
@@ -24,5 +28,16 @@ int ab_helper_begin(const char *name);
 int ab_helper_open_host(void);
 /* With our own pidfd and build id; a failure is told to the host. */
 int ab_helper_say_hello(const char *name);
+/* The plan, sealed and mapped for as long as we live. */
+int ab_helper_map_plan(ab_reader *plan);
+/* A word of this kind, and no more than that. */
+int ab_helper_say(uint32_t kind);
+/*
+ * Why there will be none of what the host asked for: the kind's message is str
+ * stage, i32 errno, str message. It is all that can still be done, so errors
+ * are ignored.
+ */
+void ab_helper_say_failed(uint32_t kind, const char *stage, int sys_errno,
+			  const char *message);
 
 #endif

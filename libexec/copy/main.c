@@ -17,7 +17,6 @@
 #include "agentbox/base.h"
 #include "base/attr.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "build-id.h"
 #include "supervise.h"
 #include "wire/helper.h"
@@ -25,16 +24,10 @@
 
 static int read_plan(copy_job *job)
 {
-	void *map;
 	ab_reader reader;
-	size_t n;
-	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
-				 &n);
+	int r = ab_helper_map_plan(&reader);
 
-	if (r)
-		return r;
-	ab_reader_init(&reader, map, n);
-	return ab_copy_plan_get(&reader, AB_BUILD_ID, &job->plan);
+	return r ? r : ab_copy_plan_get(&reader, AB_BUILD_ID, &job->plan);
 }
 
 static bool fits(int fd, bool is_directory)

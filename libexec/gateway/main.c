@@ -15,8 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/fd.h"
-#include "base/limits.h"
 #include "build-id.h"
 #include "lists.h"
 #include "state.h"
@@ -27,31 +25,16 @@
 
 static int fail(const char *stage, int sys_errno, const char *message)
 {
-	uint8_t memory[1024];
-	ab_writer w;
-
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_GW_FAILED);
-	ab_put_u32(&w, 0);
-	ab_put_str(&w, stage);
-	ab_put_i32(&w, sys_errno);
-	ab_put_str(&w, message);
-	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	ab_helper_say_failed(AB_MSG_GW_FAILED, stage, sys_errno, message);
 	return 1;
 }
 
 static int read_plan(ab_gateway_plan *plan)
 {
-	void *map;
 	ab_reader reader;
-	size_t n;
-	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
-				 &n);
+	int r = ab_helper_map_plan(&reader);
 
-	if (r)
-		return r;
-	ab_reader_init(&reader, map, n);
-	return ab_gateway_plan_get(&reader, AB_BUILD_ID, plan);
+	return r ? r : ab_gateway_plan_get(&reader, AB_BUILD_ID, plan);
 }
 
 static int receive_fds(uint32_t kind, int fds[AB_GATEWAY_MAX_FDS],
@@ -217,17 +200,6 @@ static int begin(ab_gw *gw)
 	return r ? fail(stage, -r, "the gateway's own walls do not stand") : 0;
 }
 
-static int say_ready(void)
-{
-	uint8_t memory[AB_MESSAGE_HEADER];
-	ab_writer w;
-
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_GW_READY);
-	ab_put_u32(&w, 0);
-	return ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
-}
-
 int main(void)
 {
 	ab_gw *gw;
@@ -241,7 +213,8 @@ int main(void)
 		gw->host_pidfd = ab_helper_open_host();
 	if (!gw || gw->host_pidfd < 0 || ab_helper_say_hello(NAME))
 		return 1;
-	if (prepare(gw) || begin(gw) || say_ready())
+	if (prepare(gw) || begin(gw) ||
+	    ab_helper_say(AB_MSG_GW_READY))
 		_exit(1);
 	(void)ab_loop_run(&gw->loop);
 	/* whatever went wrong: without us the box has no network */

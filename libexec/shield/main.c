@@ -23,7 +23,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/limits.h"
 #include "build-id.h"
 #include "policy/policy.h"
 #include "state.h"
@@ -38,31 +37,16 @@
 
 static int fail(const char *stage, int sys_errno, const char *message)
 {
-	uint8_t memory[1024];
-	ab_writer w;
-
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_SH_FAILED);
-	ab_put_u32(&w, 0);
-	ab_put_str(&w, stage);
-	ab_put_i32(&w, sys_errno);
-	ab_put_str(&w, message);
-	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	ab_helper_say_failed(AB_MSG_SH_FAILED, stage, sys_errno, message);
 	return 1;
 }
 
 static int read_plan(ab_shield_plan *plan)
 {
 	ab_reader reader;
-	void *map;
-	size_t n;
-	int r = ab_fd_map_sealed(AB_HELPER_PLAN_FD, AB_MAX_PLAN_BYTES, &map,
-				 &n);
+	int r = ab_helper_map_plan(&reader);
 
-	if (r)
-		return r;
-	ab_reader_init(&reader, map, n);
-	return ab_shield_plan_get(&reader, AB_BUILD_ID, plan);
+	return r ? r : ab_shield_plan_get(&reader, AB_BUILD_ID, plan);
 }
 
 /* Tools that the policy adds to those that stay in their own box. */
@@ -167,9 +151,7 @@ static void wake_in_place(const ab_sh *sh)
 
 static int begin(ab_sh *sh, const ab_shield_plan *plan)
 {
-	uint8_t memory[AB_MESSAGE_HEADER];
 	const char *stage = "listener";
-	ab_writer w;
 	int r = receive_listener(sh);
 
 	if (r == 0)
@@ -178,10 +160,7 @@ static int begin(ab_sh *sh, const ab_shield_plan *plan)
 		r = ab_sh_confine(plan->uid, plan->gid, &stage);
 	if (r)
 		return fail(stage, -r, "the shield's own walls do not stand");
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_SH_READY);
-	ab_put_u32(&w, 0);
-	return ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
+	return ab_helper_say(AB_MSG_SH_READY);
 }
 
 static void serve(ab_sh *sh)
