@@ -228,9 +228,8 @@ static int32_t show_line(void *data, const char *line, size_t n)
 	json_t *o = json_loadb(line, n, 0, NULL);
 	char *raw = o ? line_for_people(o) : strndup(line, n);
 	char *clean = raw ? text_clean(raw) : NULL;
-	char *out = clean ? text_format("%s\n", clean) : NULL;
-	l->rc = out ? tool_write_out(l->t, out, strlen(out)) : TOOL_INTERNAL;
-	free(out);
+	l->rc = tool_write_line(l->t, clean ? text_format("%s\n", clean)
+					   : NULL);
 	free(clean);
 	free(raw);
 	json_decref(o);

@@ -315,7 +315,7 @@ static int print_row(struct check *c, const json_t *row)
 	agentbox_error *err = NULL;
 	char *id = id_text(row);
 	char *line = NULL;
-	int rc = TOOL_INTERNAL;
+	int rc;
 
 	if (agentbox_decision_to_json(c->decision, &json, &err) < 0) {
 		free(id);
@@ -325,10 +325,8 @@ static int print_row(struct check *c, const json_t *row)
 	if (id)
 		line = text_format("{%s%s\n", id,
 				   agentbox_bytes_get_data(json) + 1);
-	if (line)
-		rc = tool_write_out(c->t, line, strlen(line));
+	rc = tool_write_line(c->t, line);
 	agentbox_bytes_free(json);
-	free(line);
 	free(id);
 	return rc;
 }
@@ -339,12 +337,10 @@ static int print_bad_row(struct check *c, const json_t *row, const char *why)
 	char *line = id ? text_format("{%s\"verdict\":\"deny\",\"rule\":"
 				      "\"row\",\"reason\":\"%s\"}\n", id, why) :
 			  NULL;
-	int rc = line ? tool_write_out(c->t, line, strlen(line)) :
-			TOOL_INTERNAL;
+	int rc = tool_write_line(c->t, line);
 
 	c->bad_rows++;
 	c->worst = AGENTBOX_VERDICT_DENY;
-	free(line);
 	free(id);
 	return rc;
 }

@@ -95,9 +95,7 @@ static int print_lines(tool *t, const json_t *lines)
 					 text_of(v, "problem"),
 					 *rule ? ": " : "", rule);
 		free(path);
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
+		rc = tool_write_line(t, line);
 		if (rc)
 			break;
 	}

@@ -401,11 +401,8 @@ int tool_network_show(tool *t, const tool_args *args)
 		text_note("nothing is allowed");
 	for (size_t i = 0; !rc && !t->json && i < json_array_size(s.allow);
 	     i++) {
-		char *line = text_format("%s\n", json_string_value(
-			json_array_get(s.allow, i)));
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
+		rc = tool_write_line(t, text_format("%s\n", json_string_value(
+			json_array_get(s.allow, i))));
 	}
 	end(&s);
 	return rc;

@@ -163,30 +163,15 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 	return rc;
 }
 
-static int print_grants(tool *t, const json_t *all)
+static char *grant_line(const json_t *v)
 {
-	json_t *v;
-	size_t i;
-	int rc = 0;
-
-	json_array_foreach(all, i, v) {
-		char *line = text_format(
-			"%s\t%s\t%s\t%s\tgeneration %lld, %lld files\n",
-			text_of(v, "reader"), text_of(v, "source"),
-			text_of(v, "name"), text_of(v, "state"),
-			(long long)json_integer_value(
-				json_object_get(v, "generation")),
-			(long long)json_integer_value(
-				json_object_get(v, "files")));
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
-		if (rc)
-			break;
-	}
-	if (!json_array_size(all))
-		text_note("no box is granted anything");
-	return rc;
+	return text_format("%s\t%s\t%s\t%s\tgeneration %lld, %lld files\n",
+			   text_of(v, "reader"), text_of(v, "source"),
+			   text_of(v, "name"), text_of(v, "state"),
+			   (long long)json_integer_value(
+				   json_object_get(v, "generation")),
+			   (long long)json_integer_value(
+				   json_object_get(v, "files")));
 }
 
 int tool_peer_list(tool *t, const tool_args *args)
@@ -199,15 +184,9 @@ int tool_peer_list(tool *t, const tool_args *args)
 	if (!rc && agentbox_peering_list(p.peering, tool_has(args, "--all"),
 					 &bytes, &err) < 0)
 		rc = tool_fail(t, err, NULL);
-	if (!rc) {
-		json_t *all = tool_json_of(bytes);
-
-		if (t->json)
-			rc = tool_print_json(t, json_incref(all));
-		else
-			rc = print_grants(t, all);
-		json_decref(all);
-	}
+	if (!rc)
+		rc = tool_print_rows(t, tool_json_of(bytes), grant_line,
+				     "no box is granted anything");
 	peer_end(&p);
 	return rc;
 }

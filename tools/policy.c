@@ -81,14 +81,8 @@ int tool_policy_digest(tool *t, const tool_args *args)
 	if (rc)
 		return rc;
 	const char *digest = agentbox_policy_get_digest(policy);
-	if (t->json) {
-		rc = tool_print_json(t, json_pack("{s:s}", "digest", digest));
-	} else {
-		char *line = text_format("%s\n", digest);
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
-	}
+	rc = t->json ? tool_print_json(t, json_pack("{s:s}", "digest", digest))
+		     : tool_write_line(t, text_format("%s\n", digest));
 	agentbox_policy_unref(policy);
 	return rc;
 }

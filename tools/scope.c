@@ -200,15 +200,12 @@ static int take_row(struct rows *r, const char *line, size_t n)
 	char *text = NULL;
 	int32_t verdict = why ? AGENTBOX_VERDICT_DENY :
 				agentbox_decision_get_verdict(r->d);
-	int rc = TOOL_INTERNAL;
+	int rc;
 
 	if (out && json_object_get(row, "id"))
 		json_object_set(out, "id", json_object_get(row, "id"));
 	text = out ? json_dumps(out, JSON_COMPACT) : NULL;
-	if (text)
-		rc = tool_write_out(r->t, text, strlen(text));
-	if (rc == 0)
-		rc = tool_write_out(r->t, "\n", 1);
+	rc = tool_write_line(r->t, text ? text_format("%s\n", text) : NULL);
 	if (verdict > r->worst)
 		r->worst = verdict;
 	free(text);

@@ -116,26 +116,12 @@ int tool_secret_put(tool *t, const tool_args *args)
 		       : 0;
 }
 
-static int print_stored(tool *t, const json_t *all)
+static char *stored_line(const json_t *v)
 {
-	json_t *v;
-	size_t i;
-	int rc = 0;
+	const char *problem = text_of(v, "problem");
 
-	json_array_foreach(all, i, v) {
-		const char *problem = text_of(v, "problem");
-		char *line = text_format("%s%s%s\n", text_of(v, "name"),
-					 problem[0] ? "\t" : "", problem);
-
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
-		if (rc)
-			break;
-	}
-	if (!json_array_size(all))
-		text_note("no secret is stored");
-	return rc;
+	return text_format("%s%s%s\n", text_of(v, "name"),
+			   problem[0] ? "\t" : "", problem);
 }
 
 int tool_secret_list(tool *t, const tool_args *args)
@@ -143,18 +129,14 @@ int tool_secret_list(tool *t, const tool_args *args)
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
 	int rc = begin(t);
-	json_t *all;
 
 	(void)args;
 	if (rc)
 		return rc;
 	if (agentbox_secret_list(t->context, &bytes, &err) < 0)
 		return fail(t, err, NULL);
-	all = tool_json_of(bytes);
-	rc = t->json ? tool_print_json(t, json_incref(all))
-		     : print_stored(t, all);
-	json_decref(all);
-	return rc;
+	return tool_print_rows(t, tool_json_of(bytes), stored_line,
+			       "no secret is stored");
 }
 
 /* Which boxes it was taken from; `bytes` is taken. */
@@ -162,21 +144,18 @@ static int print_taken(tool *t, agentbox_bytes *bytes, const char *what)
 {
 	json_t *all = tool_json_of(bytes), *v;
 	size_t i;
-	int rc = 0;
 
-	if (t->json) {
-		rc = tool_print_json(t, json_incref(all));
-	} else {
-		json_array_foreach(all, i, v) {
-			text_note("box %s: %s, %lld cut", text_of(v, "id"),
-				  what, (long long)json_integer_value(
-						json_object_get(v, "cut")));
-		}
-		if (!json_array_size(all))
-			text_note("no live box has it");
+	if (!all || t->json)
+		return tool_print_rows(t, all, NULL, NULL);
+	json_array_foreach(all, i, v) {
+		text_note("box %s: %s, %lld cut", text_of(v, "id"),
+			  what, (long long)json_integer_value(
+					json_object_get(v, "cut")));
 	}
+	if (!json_array_size(all))
+		text_note("no live box has it");
 	json_decref(all);
-	return rc;
+	return 0;
 }
 
 /* First what is stored, so that no box is given it anew meanwhile. */
@@ -221,27 +200,10 @@ int tool_identity_revoke(tool *t, const tool_args *args)
 	return print_taken(t, bytes, "revoked");
 }
 
-static int print_identities(tool *t, const json_t *all)
+static char *identity_line(const json_t *v)
 {
-	json_t *v;
-	size_t i;
-	int rc = 0;
-
-	json_array_foreach(all, i, v) {
-		char *line = text_format("%s\t%s\t%s\n",
-					 text_of(v, "identity"),
-					 text_of(v, "box"),
-					 text_of(v, "name"));
-
-		rc = line ? tool_write_out(t, line, strlen(line))
-			  : TOOL_INTERNAL;
-		free(line);
-		if (rc)
-			break;
-	}
-	if (!json_array_size(all))
-		text_note("no live box has an identity");
-	return rc;
+	return text_format("%s\t%s\t%s\n", text_of(v, "identity"),
+			   text_of(v, "box"), text_of(v, "name"));
 }
 
 /* Of the boxes that are served, those with an identity. */
@@ -249,24 +211,24 @@ int tool_identity_list(tool *t, const tool_args *args)
 {
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
-	json_t *boxes, *v, *all = json_array();
+	json_t *boxes, *v, *all;
 	int rc = begin(t);
 	size_t i;
 
 	(void)args;
-	if (!rc && agentbox_remote_list(t->context, &bytes, &err) < 0)
-		rc = fail(t, err, NULL);
-	boxes = rc ? NULL : tool_json_of(bytes);
+	if (rc)
+		return rc;
+	if (agentbox_remote_list(t->context, &bytes, &err) < 0)
+		return fail(t, err, NULL);
+	boxes = tool_json_of(bytes);
+	all = boxes ? json_array() : NULL;
 	json_array_foreach(boxes, i, v)
 		if (json_is_string(json_object_get(v, "identity")))
 			json_array_append_new(all, json_pack(
 				"{s:s, s:s, s:s}", "identity",
 				text_of(v, "identity"), "box",
 				text_of(v, "id"), "name", text_of(v, "name")));
-	if (!rc)
-		rc = t->json ? tool_print_json(t, json_incref(all))
-			     : print_identities(t, all);
 	json_decref(boxes);
-	json_decref(all);
-	return rc;
+	return tool_print_rows(t, all, identity_line,
+			       "no live box has an identity");
 }

@@ -291,21 +291,47 @@ int tool_write_out(tool *t, const void *data, size_t n)
 	return 0;
 }
 
+int tool_write_line(tool *t, char *line)
+{
+	int rc = line ? tool_write_out(t, line, strlen(line)) : TOOL_INTERNAL;
+
+	free(line);
+	return rc;
+}
+
 int tool_print_json(tool *t, json_t *root)
 {
 	char *text = root ? json_dumps(root, JSON_SORT_KEYS | JSON_INDENT(2) |
 				       JSON_ENCODE_ANY) : NULL;
-	int rc = TOOL_INTERNAL;
+	int rc;
 
 	t->json_written = true;
 	json_decref(root);
-	if (text) {
-		char *line = text_format("%s\n", text);
-		if (line)
-			rc = tool_write_out(t, line, strlen(line));
-		free(line);
-	}
+	rc = tool_write_line(t, text ? text_format("%s\n", text) : NULL);
 	free(text);
+	return rc;
+}
+
+int tool_print_rows(tool *t, json_t *rows, char *(*line_of)(const json_t *row),
+		    const char *none)
+{
+	json_t *row;
+	size_t i;
+	int rc = 0;
+
+	if (!rows)
+		return tool_refuse(t, TOOL_INTERNAL, "ENOMEM", NULL,
+				   "out of memory");
+	if (t->json)
+		return tool_print_json(t, rows);
+	json_array_foreach(rows, i, row) {
+		rc = tool_write_line(t, line_of(row));
+		if (rc)
+			break;
+	}
+	if (!json_array_size(rows) && none)
+		text_note("%s", none);
+	json_decref(rows);
 	return rc;
 }
 

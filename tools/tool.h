@@ -130,6 +130,15 @@ int tool_status_of(int32_t code);
 int tool_print_json(tool *t, json_t *root);
 /* Bytes to standard output. 0 or an exit status. */
 int tool_write_out(tool *t, const void *data, size_t n);
+/* The same for a line of text, which is taken; NULL: out of memory. */
+int tool_write_line(tool *t, char *line);
+/*
+ * The rows of a list: a document with --json, otherwise a line for each, or
+ * the note `none` when there are none. `rows` is taken; NULL: there was no
+ * memory for it, which is not an empty list.
+ */
+int tool_print_rows(tool *t, json_t *rows, char *(*line_of)(const json_t *row),
+		    const char *none);
 /* An owned document from the library as a tree; frees `bytes`. */
 json_t *tool_json_of(agentbox_bytes *bytes);
 
