@@ -123,44 +123,61 @@ static bool is_callers(const json_t *document, const char *reader)
 	return false;
 }
 
-static int32_t add_other(json_t *document, const char *id,
-			 agentbox_error **err)
+int32_t ab_scope_add_other(json_t *document, const json_t *box,
+			   agentbox_error **err)
 {
 	json_t *others = json_object_get(document, "others");
 
-	if (!*id || is_callers(document, id))
-		return 0;
-	if (json_array_append_new(others, json_pack("{s:s}", "id", id)) < 0)
+	for (size_t i = 0; i < json_array_size(others); i++)
+		if (json_equal(json_array_get(others, i), box))
+			return 0;
+	if (json_array_size(others) >= AB_SCOPE_MAX_NAMES)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "",
+				    "more than %d names", AB_SCOPE_MAX_NAMES);
+	if (json_array_append_new(others, json_deep_copy(box)) < 0)
 		return ab_error_nomem(err);
 	return 0;
 }
 
-/* A grant as a box: its source, with the name below .shared. */
-static int32_t add_grant(json_t *document, const json_t *grant,
-			 const char *where, agentbox_error **err)
+static int32_t add_reader(json_t *document, const char *id,
+			  agentbox_error **err)
+{
+	ab_auto(json_t) *box = NULL;
+
+	if (!*id || is_callers(document, id))
+		return 0;
+	box = json_pack("{s:s}", "id", id);
+	return box ? ab_scope_add_other(document, box, err) :
+		     ab_error_nomem(err);
+}
+
+/* A grant as a box: its source; with the name below .shared when it is live. */
+static int32_t add_source(json_t *document, const json_t *grant, bool is_live,
+			  const char *where, agentbox_error **err)
 {
 	const char *source = text_of(grant, "source");
 	const char *name = text_of(grant, "name");
-	json_t *box;
+	ab_auto(json_t) *box = NULL;
 	int32_t r;
 
 	if (is_callers(document, source))
 		return 0;
 	name = *name ? name : source;
-	if (!ab_scope_is_id(name))
+	if (is_live && !ab_scope_is_id(name))
 		return refuse(err, where, "a name is 1 to 64 letters, digits, "
 					  "'.', '_', '-'");
-	box = json_pack("{s:s, s:s, s:O*, s:O*}", "id", source, "name", name,
-			"names", json_object_get(grant, "names"), "aliases",
+	box = json_pack("{s:s, s:s*, s:O*, s:O*}", "id", source, "name",
+			is_live ? name : NULL, "names",
+			json_object_get(grant, "names"), "aliases",
 			json_object_get(grant, "aliases"));
 	if (!box)
 		return ab_error_nomem(err);
 	r = check_box(box, where, NULL, err);
-	if (r == 0 && json_array_append(json_object_get(document, "grants"),
-					box) < 0)
-		r = ab_error_nomem(err);
-	json_decref(box);
-	return r;
+	if (r < 0 || !is_live)
+		return r < 0 ? r : ab_scope_add_other(document, box, err);
+	if (json_array_append(json_object_get(document, "grants"), box) < 0)
+		return ab_error_nomem(err);
+	return 0;
 }
 
 static int32_t take_grant(json_t *document, const json_t *grant,
@@ -170,6 +187,7 @@ static int32_t take_grant(json_t *document, const json_t *grant,
 					       "state", NULL };
 	const char *reader;
 	const char *state;
+	bool is_ours;
 	int32_t r;
 
 	for (size_t i = 0; strings[i]; i++) {
@@ -185,12 +203,12 @@ static int32_t take_grant(json_t *document, const json_t *grant,
 	state = text_of(grant, "state");
 	if (*reader && !ab_scope_is_id(reader))
 		return refuse(err, where, "the reader's id is none");
-	if ((!*reader || is_callers(document, reader)) &&
-	    (!*state || strcmp(state, "live") == 0))
-		return add_grant(document, grant, where, err);
+	is_ours = !*reader || is_callers(document, reader);
 	/* other readers' grants, and dead ones, say only who there is */
-	r = add_other(document, text_of(grant, "source"), err);
-	return r == 0 ? add_other(document, reader, err) : r;
+	r = add_source(document, grant,
+		       is_ours && (!*state || strcmp(state, "live") == 0),
+		       where, err);
+	return r == 0 && !is_ours ? add_reader(document, reader, err) : r;
 }
 
 int32_t ab_scope_take_grants(json_t *document, const json_t *list,

@@ -106,6 +106,9 @@ const struct ab_scope_name *ab_scope_find_name(const agentbox_scope *scope,
 /* A document that was read, as it is kept. *out is owned. */
 int32_t ab_scope_read_document(const char *text, size_t n, json_t **out,
 			       agentbox_error **err);
+/* One of whom only is known that he is there; once, however often he comes. */
+int32_t ab_scope_add_other(json_t *document, const json_t *box,
+			   agentbox_error **err);
 /* The grants of `list` that are the caller's; the rest become others. */
 int32_t ab_scope_take_grants(json_t *document, const json_t *list,
 			     agentbox_error **err);

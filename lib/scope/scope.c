@@ -119,17 +119,13 @@ void agentbox_scope_unref(agentbox_scope *scope)
 static int32_t keep_known(const agentbox_scope *s, json_t *document,
 			  agentbox_error **err)
 {
-	json_t *others = json_object_get(document, "others");
 	const json_t *before = json_object_get(s->document, "grants");
+	int32_t r = 0;
 
-	for (size_t i = 0; i < json_array_size(before); i++) {
-		json_t *box = json_deep_copy(json_array_get(before, i));
-
-		json_object_del(box, "name");
-		if (json_array_append_new(others, box) < 0)
-			return ab_error_nomem(err);
-	}
-	return 0;
+	for (size_t i = 0; r == 0 && i < json_array_size(before); i++)
+		r = ab_scope_add_other(document, json_array_get(before, i),
+				       err);
+	return r;
 }
 
 int32_t agentbox_scope_refresh(agentbox_scope *scope, const char *grants,
@@ -286,7 +282,7 @@ static json_t *join_tools(const agentbox_scope *parent,
 	return both;
 }
 
-/* The members of `key` that the parent has; grants become others. */
+/* The members of `key` that the parent has; the rest become others. */
 static int32_t cut(const agentbox_scope *parent, json_t *document,
 		   const char *key, enum ab_scope_owner most,
 		   agentbox_error **err)
@@ -294,14 +290,15 @@ static int32_t cut(const agentbox_scope *parent, json_t *document,
 	json_t *list = json_object_get(document, key);
 
 	for (size_t i = json_array_size(list); i-- > 0;) {
-		const char *id = json_string_value(
-			json_object_get(json_array_get(list, i), "id"));
+		const json_t *box = json_array_get(list, i);
+		const char *id = json_string_value(json_object_get(box, "id"));
+		int32_t r;
 
 		if (is_box_of(parent, id, most))
 			continue;
-		if (json_array_append_new(json_object_get(document, "others"),
-					  json_pack("{s:s}", "id", id)) < 0)
-			return ab_error_nomem(err);
+		r = ab_scope_add_other(document, box, err);
+		if (r < 0)
+			return r;
 		json_array_remove(list, i);
 	}
 	return 0;

@@ -175,7 +175,6 @@ START_TEST(cases_are_judged_as_their_rows_say)
 }
 END_TEST
 
-
 /* --- one answer for all --------------------------------------------------- */
 
 static char *answer(const char *args)
@@ -421,6 +420,67 @@ START_TEST(who_was_readable_is_somebody_else_after_a_refresh)
 				     "\"hints\":[]"));
 	agentbox_bytes_free(json);
 	agentbox_scope_unref(fresh);
+}
+END_TEST
+
+/* Does the scope stop a database call that says this? */
+static int32_t stops(agentbox_scope *s, const char *text)
+{
+	char args[128];
+
+	snprintf(args, sizeof(args), "{\"a\":\"%s\"}", text);
+	return agentbox_scope_blocked(s, "db_query", 8, args, strlen(args));
+}
+
+START_TEST(who_is_no_longer_readable_keeps_all_his_names)
+{
+	static const char grants[] =
+		"{\"id\":\"own\",\"grants\":[{\"source\":\"b-2\",\"name\":\"bob-2\","
+		"\"names\":[\"robert-2\"],\"aliases\":[\"b.test\"],"
+		"\"state\":\"%s\"}]}";
+	static const char *const names[] = { "b-2", "robert-2", "b.test" };
+	agentbox_scope *parent = scope_with(NULL, "{\"id\":\"own\"}");
+	agentbox_scope *s[3] = { NULL, NULL, NULL };
+	char text[512];
+
+	snprintf(text, sizeof(text), grants, "live");
+	s[0] = scope_with(NULL, text);
+	ck_assert_int_eq(agentbox_scope_narrow(parent, s[0], &s[1], NULL), 0);
+	ck_assert_int_eq(agentbox_scope_refresh(s[0], "[]", 2, &s[2], NULL),
+			 0);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_msg(stops(s[i], "bob-2"), "%zu: mount", i);
+	agentbox_scope_unref(s[0]);
+	snprintf(text, sizeof(text), grants, "revoked");
+	s[0] = scope_with(NULL, text);
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < AB_ARRAY_LEN(names); j++)
+			ck_assert_msg(stops(s[i], names[j]), "%zu: %s", i,
+				      names[j]);
+		agentbox_scope_unref(s[i]);
+	}
+	agentbox_scope_unref(parent);
+}
+END_TEST
+
+START_TEST(a_scope_may_be_refreshed_for_ever)
+{
+	static const char grants[] =
+		"[{\"source\":\"b-2\",\"aliases\":[\"b.test\"]},"
+		"{\"source\":\"c-2\",\"state\":\"revoked\"}]";
+	agentbox_scope *s = scope_with(NULL, "{\"id\":\"own\"}");
+
+	for (unsigned i = 0; i < AB_SCOPE_MAX_NAMES; i++) {
+		agentbox_scope *fresh = NULL;
+
+		ck_assert_int_eq(agentbox_scope_refresh(s, grants,
+							strlen(grants), &fresh,
+							NULL), 0);
+		agentbox_scope_unref(s);
+		s = fresh;
+	}
+	ck_assert(stops(s, "b.test") && stops(s, "c-2"));
+	agentbox_scope_unref(s);
 }
 END_TEST
 
@@ -713,6 +773,8 @@ static Suite *suite(void)
 		       the_list_is_the_policys_and_absent_is_all_four_kinds);
 	tcase_add_test(tc, a_child_is_never_more_than_its_parent);
 	tcase_add_test(tc, who_was_readable_is_somebody_else_after_a_refresh);
+	tcase_add_test(tc, who_is_no_longer_readable_keeps_all_his_names);
+	tcase_add_test(tc, a_scope_may_be_refreshed_for_ever);
 	tcase_add_test(tc, l27_a_pass_is_for_one_call_one_tool_one_target);
 	tcase_add_test(tc, l27_a_pass_expires_and_is_not_used_unrecorded);
 	tcase_add_test(tc, work_is_linear);
