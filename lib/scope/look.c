@@ -88,6 +88,9 @@ static void find(struct ab_scope_look *l, const struct ab_plain *p,
 	ab_scope_find_addresses(l, p);
 }
 
+/* What is shorter is no strong name, and chance makes many. */
+#define LEAST_HIDDEN 4
+
 /* Something that a text of this level stands for, `deeper` levels below. */
 static void look_below(struct ab_scope_look *l, const char *text, size_t n,
 		       bool is_whole, unsigned deeper)
@@ -96,7 +99,7 @@ static void look_below(struct ab_scope_look *l, const char *text, size_t n,
 	struct ab_plain p;
 
 	if (l->level + deeper >= AB_SCOPE_LEVELS) {
-		if (n >= 8)
+		if (n >= LEAST_HIDDEN)
 			saw(l, AB_SAW_LIMIT);
 		return;
 	}
