@@ -217,7 +217,6 @@ static bool is_box_place(const struct ab_scope_reader *r,
 
 	if (!r->depth)
 		return false;
-	f = &r->frames[r->depth - 1];
 	if (r->key == AB_KEY_NAME)
 		return r->parent == AB_KEY_BOX;
 	if (r->key != AB_KEY_BOX)
@@ -225,6 +224,9 @@ static bool is_box_place(const struct ab_scope_reader *r,
 	if (type == AB_VALUE_STRING)
 		return true;
 	/* a number is an id under a key that says so: "vms": 3 is a count */
+	f = &r->frames[r->depth - 1];
+	while (f > r->frames && !f->is_object)
+		f--;
 	for (size_t i = f->key_begin; f->is_object && i + 1 < f->key_end; i++)
 		if ((r->text[i] | 0x20) == 'i' &&
 		    (r->text[i + 1] | 0x20) == 'd')
