@@ -365,9 +365,9 @@ static void take_tool(struct ab_scope_reader *r, enum ab_scope_type type,
 		*has = 0;
 	if (type == AB_VALUE_KEY && is_arguments(text, n))
 		*has |= HAS_ARGUMENTS;
-	if (type == AB_VALUE_STRING && r->depth &&
+	if (type == AB_VALUE_STRING && r->depth && n &&
 	    (r->key == AB_KEY_TOOL || is_called_name(r)) &&
-	    ab_scope_tool(j->call->scope, text, n) == AB_TOOL_SCOPED)
+	    ab_scope_tool(j->call->scope, text, n) != AB_TOOL_OTHER)
 		*has |= r->key == AB_KEY_TOOL ? HAS_TOOL | HAS_ARGUMENTS :
 						HAS_TOOL;
 	if (*has == (HAS_TOOL | HAS_ARGUMENTS))

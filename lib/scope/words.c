@@ -161,9 +161,14 @@ void ab_scope_split(struct ab_scope_words *w, const char *text, size_t n)
 		w->is_cut = true;
 		return;
 	}
-	for (size_t i = 0; i < p.n && used < AB_SCOPE_MAX_TOOL; i++) {
+	for (size_t i = 0; i < p.n; i++) {
 		bool word = ab_scope_is_alnum(p.c[i]);
 
+		/* one character may stand for several */
+		if (used == AB_SCOPE_MAX_TOOL) {
+			w->is_cut = true;
+			return;
+		}
 		w->is_foreign |= p.c[i] == '\x01';
 		if (!word || (used > begin && is_hump(&p, i))) {
 			end_word(w, begin, used);
