@@ -136,6 +136,7 @@ struct ab_mcp_leg {
 	ab_opening opening;
 	ab_upstream *up;
 	ab_timer quiet, deadline;
+	ab_paced paced;
 	ab_live live;
 	ab_later later;
 	size_t sent; /* of the head, then of the frame */

@@ -47,6 +47,7 @@ void ab_mcp_leg_drop(ab_mcp_leg *l)
 	}
 	ab_timer_clear(loop, &l->quiet);
 	ab_timer_clear(loop, &l->deadline);
+	ab_paced_forget(&l->paced);
 	ab_live_remove(&l->live);
 	ab_opening_cancel(&l->opening);
 	ab_upstream_close(l->up);
@@ -560,25 +561,38 @@ static void wait_for(ab_mcp_leg *l, enum flow flow)
 		fail(l, AB_ROUTE_MEMORY, NULL, NULL);
 }
 
+/* The rate of bytes is paid: on it goes. */
+static void paid(void *arg)
+{
+	ab_mcp_leg_resume(arg);
+}
+
 static void pump(ab_mcp_leg *l)
 {
+	ab_pace *pace = ab_gw_pace(l->mcps->gw);
+	int turns = pace && pace->per_second ? 1 : TURNS;
+	uint64_t moved = l->up_total + l->down_total;
 	enum flow flow = MOVED;
-	uint64_t before = l->up_total + l->down_total;
+	bool paid_for;
 
-	for (int turn = 0; flow == MOVED && turn < TURNS; turn++) {
-		l->is_paused = box_is_full(l);
+	for (int turn = 0; flow == MOVED && turn < turns; turn++) {
+		l->is_paused = box_is_full(l) ||
+			       (pace &&
+				ab_pace_wait(pace, &l->paced, paid, l));
 		if (l->is_paused)
 			break;
 		flow = step(l);
 	}
+	/* the leg's memory outlives this turn: a whole answer is counted */
+	moved = l->up_total + l->down_total - moved;
+	paid_for = !moved || ab_gw_count_bytes(l->mcps->gw, moved);
 	if (flow == ENDED)
 		return;
-	before = l->up_total + l->down_total - before;
-	if (before && !ab_gw_count_bytes(l->mcps->gw, before)) {
+	if (!paid_for) {
 		fail(l, AB_ROUTE_RATE, "budget", NULL);
 		return;
 	}
-	if (before)
+	if (moved)
 		set_quiet(l);
 	wait_for(l, flow);
 }
@@ -611,6 +625,11 @@ static void opened(void *arg, ab_upstream *up, enum ab_route_reason reason,
 	}
 	l->up = up;
 	ab_watch_hand(&up->watch, on_upstream, l);
+	/* with nothing left not a byte more goes */
+	if (!ab_gw_count_bytes(l->mcps->gw, 0)) {
+		fail(l, AB_ROUTE_RATE, "budget", NULL);
+		return;
+	}
 	l->phase = AB_MCP_LEG_SENDING;
 	l->answer = ab_calloc(1, sizeof(*l->answer));
 	if (!l->answer) {

@@ -424,6 +424,39 @@ print(e["code"], e["data"]["retryAfterMs"] > 0)
 
 
 @box_test
+def c116_a_rate_of_bytes_holds_for_what_servers_say():
+    size = 192 << 10
+    srv = Server(**{"tools/call": {"content": [{"type": "text",
+                                                "text": "x" * size}]}})
+    ran = box(document(entry(srv), network={"rate": {
+        "bytes_per_second": "128KiB"}}), r'''
+m = Mcp().begin()
+began = time.monotonic()
+for i in range(2):
+    print(len(text(m.call("echo"))))
+print(time.monotonic() - began)
+''')
+    rows = ran.out.split()
+    expect(rows[:2] == [str(size)] * 2, ran)
+    expect(float(rows[2]) > 0.9 * (2 * 192 - 128) / 128, ran)
+
+
+@box_test
+def c116_a_budget_of_bytes_counts_short_answers_too():
+    srv = Server(**{"tools/call": {"content": [{"type": "text",
+                                                "text": "x" * 4096}]}})
+    ran = box(document(entry(srv), network={"budget": {"bytes": "64KiB"}}),
+              r'''
+m = Mcp().begin()
+got = [m.call("echo")[2][-1] for _ in range(32)]
+print("result" in got[0], "result" in got[-1], got[-1]["error"]["code"])
+''')
+    expect(ran.out == "True False -32000\n", ran)
+    expect(ran.records("failed", "budget"), ran)
+    expect(len(srv.messages("tools/call")) <= 16, ran)
+
+
+@box_test
 def c139_a_record_is_one_line_whatever_it_is_about():
     srv = Server()
     ran = box(document(entry(srv)), r'''
