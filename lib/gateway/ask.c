@@ -23,6 +23,12 @@ static bool keep(char *to, size_t size, const char *text)
 	return true;
 }
 
+static void drop_oldest(agentbox_gateway *gw)
+{
+	gw->asked_at = (gw->asked_at + 1) % AB_GATEWAY_ASKS;
+	gw->asked_count--;
+}
+
 int ab_gateway_take_question(agentbox_gateway *gw, ab_reader *r)
 {
 	ab_gateway_record record = { .kind = AB_GATEWAY_KINDS, .rule = "",
@@ -30,9 +36,10 @@ int ab_gateway_take_question(agentbox_gateway *gw, ab_reader *r)
 				     .detail = "the host is asked" };
 	ab_gateway_question *q;
 
-	/* it has no more than this many */
+	/* the gateway has no more than these waiting: one of them ran out of
+	   its time and was refused. Who is not put to the host is, too. */
 	if (gw->asked_count == AB_GATEWAY_ASKS)
-		return -EPROTO;
+		drop_oldest(gw);
 	q = &gw->asked[(gw->asked_at + gw->asked_count) % AB_GATEWAY_ASKS];
 	q->id = ab_get_u32(r);
 	record.how = ab_get_str(r);
@@ -55,8 +62,7 @@ static bool next(agentbox_gateway *gw, ab_gateway_question *q,
 	has_one = gw->asked_count > 0;
 	if (has_one) {
 		*q = gw->asked[gw->asked_at];
-		gw->asked_at = (gw->asked_at + 1) % AB_GATEWAY_ASKS;
-		gw->asked_count--;
+		drop_oldest(gw);
 	}
 	*ask = gw->ask;
 	*data = gw->ask_data;

@@ -455,6 +455,34 @@ static void case_098_what_else_is_refused_is_not_asked_about(void)
 	CHECK(!asked.calls, "asked: %s", asked.seen);
 }
 
+/* more than there may be at once */
+#define LATE_ASKS 40
+
+/* A host that is late has said no to what the gateway no longer asks. */
+static void case_098_a_late_host_does_not_lose_the_gateway(void)
+{
+	const char *argv[3 + LATE_ASKS + 1] = { "python3", "-c", asker };
+	char line[16];
+	agentbox_process *p;
+	int fds[2];
+
+	raise_with("\"allow\":[],\"private\":[\"127.0.0.0/8\"]");
+	ask_with(AGENTBOX_VERDICT_ALLOW, 10);
+	for (size_t i = 0; i < LATE_ASKS; i++)
+		argv[3 + i] = "connect=127.0.0.1:9";
+	REQUIRE(pipe(fds) == 0, "%m");
+	p = box_start(argv, fds[1]);
+	close(fds[1]);
+	/* not dispatched before all of them are refused */
+	while (read(fds[0], line, sizeof(line)) > 0)
+		;
+	end_server(p, fds[0]);
+	CHECK(agentbox_sandbox_dispatch(box(), NULL) == 0, "dispatch");
+	CHECK(agentbox_gateway_is_alive(gateway()), "the gateway is lost");
+	CHECK(asked.calls > 0 && asked.last_id == LATE_ASKS,
+	      "%d, the last is %u", asked.calls, asked.last_id);
+}
+
 static int32_t later_id;
 
 static int32_t say_later(void *data, uint32_t id, const char *how,
@@ -532,6 +560,7 @@ static void case_098_wrong_use_is_refused(void)
 static const struct e2e_case cases[] = {
 	CASE(case_098_the_host_is_asked_for_what_is_not_listed),
 	CASE(case_098_what_else_is_refused_is_not_asked_about),
+	CASE(case_098_a_late_host_does_not_lose_the_gateway),
 	CASE(case_098_an_answer_may_come_later_and_revocation_ends_all),
 	CASE(case_098_wrong_use_is_refused),
 	CASE(case_095_a_preview_is_opened_by_the_host_alone),
