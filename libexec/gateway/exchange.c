@@ -373,7 +373,10 @@ static void take_request_body(exchange *x, const char *p, size_t n,
 	if (why) {
 		tell(x, AB_GW_DENIED, why, "a malformed request");
 		refuse(x, 400, why, "agentbox: the request is malformed");
+		return;
 	}
+	x->sent += *used;
+	(void)account(x, *used);
 }
 
 /* What came with the head, or behind it, before more is read. */
@@ -490,7 +493,9 @@ static void begin_upstream(exchange *x)
 	ab_http_head_init(&x->answer->head, AB_HTTP_RESPONSE);
 	x->response.plain = in->head.minor == 0;
 	shift(in);
-	go_on(x);
+	x->sent = x->to_up->len;
+	if (account(x, x->sent))
+		go_on(x);
 }
 
 static void on_dialled(void *arg, const ab_dial_result *r)
@@ -651,9 +656,6 @@ static void read_request_body(exchange *x)
 		cut(x);
 		return;
 	}
-	x->sent += (uint64_t)n;
-	if (!account(x, (uint64_t)n))
-		return;
 	take_request_body(x, x->gw->scratch, (size_t)n, &used);
 	/* a client that sends its next request before this one's answer: it
 	   is kept where the next one is read */

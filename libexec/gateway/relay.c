@@ -598,10 +598,12 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 	ab_timer_set(&gw->loop, &t->timer,
 		     gate_kind == AB_GATE_TLS ? AB_HEAD_MS : AB_TUNNEL_IDLE_MS,
 		     on_timer, t);
-	if (len && gate_kind == AB_GATE_NONE) {
+	t->box.bytes = len;
+	if (!count(t, len)) {
+		refuse(t, "budget_bytes", "the box has used up its bytes");
+	} else if (len && gate_kind == AB_GATE_NONE) {
 		pass(&t->up, bytes, len);
 	} else if (len && make_gate(t)) {
-		t->box.bytes += len;
 		if (len > sizeof(t->gate->bytes))
 			refuse(t, "hello_long", "its ClientHello is too long");
 		else

@@ -15,6 +15,7 @@ SIZE = 320 << 10
 RATE = 256 << 10
 NAME = "pkg.test"
 resolver.names[NAME] = ["127.0.0.1"]
+arrived = []
 
 
 def serve(c):
@@ -24,6 +25,7 @@ def serve(c):
         more = c.recv(4096)
         if not more:
             return
+        arrived.append(len(more))
         head += more
     head, rest = head.split(b"\r\n\r\n", 1)
     method, path = head.decode("latin-1").split(" ")[:2]
@@ -150,6 +152,26 @@ print(*get("%s", 1))
         expect(rows[0].split()[0] == str(100 << 10), ran)
         expect(all(r.split()[0] != str(4 << 20) for r in rows[1:]), ran)
         expect(ran.records("denied", "budget_bytes"), ran)
+
+
+@box_test
+def row_116_what_comes_with_a_head_is_of_the_budget_too():
+    del arrived[:]
+    ran = box("""
+body = (b"PUT /8000 HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n"
+        b"Content-Length: 8000\\r\\n\\r\\n" + bytes(8000))
+s = dial()
+s.sendall(("CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n%%s\\r\\n" %% AUTH).encode()
+          + body)
+print(b"200 OK" in rest(s))
+s = dial()
+s.sendall(body.replace(b"/8000", b"http://%s/8000")
+          .replace(b"Host: x\\r\\n", ("Host: %s\\r\\n" + AUTH).encode()))
+print(b"200 OK" in rest(s))
+""" % (AT, AT, AT, AT), budget={"bytes": "4KiB"})
+    expect(ran.out == "False\nFalse\n" and sum(arrived) < 4096,
+           (ran, arrived))
+    expect(ran.records("denied", "budget_bytes"), ran)
 
 
 @box_test
