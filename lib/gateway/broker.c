@@ -47,15 +47,19 @@ void ab_gateway_drop_files(agentbox_gateway *gw)
 	gw->file_count = 0;
 }
 
+/* The gateway forgets who left or waited too long; so there may be more here
+   than it asks for at once. One without room it calls late. */
 int ab_gateway_take_need(agentbox_gateway *gw, ab_reader *r)
 {
 	uint32_t serial = ab_get_u32(r);
 	const char *name = ab_get_str(r);
-	ab_gateway_need *need = &gw->needs[gw->need_count];
+	ab_gateway_need *need;
 
-	if (!ab_reader_done(r) || !ab_broker_name_ok(name) ||
-	    gw->need_count == AB_GATEWAY_MAX_NEEDS)
+	if (!ab_reader_done(r) || !ab_broker_name_ok(name))
 		return -EPROTO;
+	if (gw->need_count == AB_GATEWAY_MAX_NEEDS)
+		return 0;
+	need = &gw->needs[gw->need_count];
 	need->serial = serial;
 	memcpy(need->name, name, strlen(name) + 1);
 	gw->need_count++;

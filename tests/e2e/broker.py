@@ -643,6 +643,35 @@ said(r)
 
 
 @box_test
+def questions_that_were_given_up_do_not_take_the_gateway_away():
+    put()
+    with Live(document(), r'''
+said("ready")
+step(1)
+for i in range(60):
+    s = dial()
+    s.send(frame(GET, "gh"))
+    # it was read when the next one is answered
+    s.close()
+    assert ask(LIST, "")[0] in ("ok", "busy")
+open("/workspace/given-up", "w").close()
+step(2)
+said(until(lambda: ask(GET, "gh")[0] == "ok"))
+''') as b:
+        expect(b.line() == "ready", "no box")
+        b.p.send_signal(signal.SIGSTOP)
+        try:
+            b.go()
+            until(lambda: os.path.exists(os.path.join(WORK, "given-up")),
+                  "no answer", 3 * WAIT)
+        finally:
+            b.p.send_signal(signal.SIGCONT)
+        b.go()
+        expect(b.line() == "True", "no gateway")
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+
+
+@box_test
 def what_cannot_be_delivered_is_refused_by_name():
     for doc, words in (
             (policy([], secrets=[{"name": "a", "delivery": ["memfd"]}],
