@@ -208,7 +208,8 @@ static int32_t list_of(int fd, json_t **out, agentbox_error **err)
 
 /*
  * Called with a connection to every live owner until it returns non-zero;
- * but after AGENTBOX_ETIMEOUT the others are still asked.
+ * but after AGENTBOX_ETIMEOUT, and AGENTBOX_ECLOSED, the others are still
+ * asked.
  */
 typedef int32_t (*each_owner)(void *data, int fd, agentbox_error **err);
 
@@ -231,6 +232,14 @@ static bool is_stillborn(const char *name)
 	       strlen(end + 1) == AB_OWNER_EPOCH_LEN &&
 	       strspn(end + 1, "0123456789abcdef") == AB_OWNER_EPOCH_LEN &&
 	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* One that closed the connection may have ended, or have no room. */
+static bool is_alive(int dirfd, const char *name)
+{
+	ab_autofd int fd = ab_owner_connect(dirfd, name);
+
+	return fd != -ECONNREFUSED && fd != -ENOENT;
 }
 
 /* 1: the entry was removed. */
@@ -256,10 +265,11 @@ static int32_t visit(walk *w, const char *name, int32_t *result,
 		return unlinkat(w->dirfd, name, 0) == 0;
 	if (fd >= 0 && is_owner)
 		*result = w->each(w->data, fd, err);
-	if (fd == -EAGAIN || *result == AGENTBOX_ETIMEOUT) {
+	if (fd == -EAGAIN || *result == AGENTBOX_ETIMEOUT ||
+	    (*result == AGENTBOX_ECLOSED && is_alive(w->dirfd, name)))
 		w->is_silent = true;
+	if (*result == AGENTBOX_ETIMEOUT || *result == AGENTBOX_ECLOSED)
 		*result = 0;
-	}
 	return 0;
 }
 
@@ -375,11 +385,11 @@ static int32_t take(void *data, int fd, agentbox_error **err)
 	taking *t = data;
 	int32_t rc = ask_taking(fd, t, &list, t->failed ? NULL : &t->error);
 
-	/* its boxes ended with it */
+	/* if it ended, then its boxes with it */
 	if (rc == AGENTBOX_ECLOSED) {
 		agentbox_error_free(t->failed ? NULL : t->error);
 		t->error = t->failed ? t->error : NULL;
-		return 0;
+		return rc;
 	}
 	if (rc < 0) {
 		t->failed = t->failed ? t->failed : rc;

@@ -393,6 +393,28 @@ START_TEST(a_client_that_misbehaves_disturbs_nobody)
 }
 END_TEST
 
+static void client_revokes_in_vain(void)
+{
+	agentbox_bytes *json = NULL;
+
+	MUST(agentbox_remote_revoke_identity(new_context(), "a@b", &json,
+					     NULL) == AGENTBOX_ETIMEOUT);
+	MUST(json == NULL);
+}
+
+/* It lives and closes the connection: its boxes have what they had. */
+START_TEST(what_an_owner_would_not_hear_is_not_revoked)
+{
+	int fds[AB_OWNER_MAX_CLIENTS];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
+		ck_assert_int_ge(fds[i] = connect_raw(), 0);
+	serve_child(client_revokes_in_vain);
+	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
+		close(fds[i]);
+}
+END_TEST
+
 static bool is_quiet(void)
 {
 	struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
@@ -926,6 +948,7 @@ int main(void)
 	tcase_add_test(t, a_host_program_answers_calls);
 	tcase_add_test(t, a_process_of_a_box_is_refused);
 	tcase_add_test(t, a_client_that_misbehaves_disturbs_nobody);
+	tcase_add_test(t, what_an_owner_would_not_hear_is_not_revoked);
 	tcase_add_test(t, a_kept_copy_of_a_channel_does_not_disturb_the_owner);
 	tcase_add_test(t,
 		a_forked_child_that_frees_its_copy_does_not_disturb_the_owner);
