@@ -119,12 +119,24 @@ static bool have_one_name(const ab_exec *e)
 	return n == m && memcmp(a, b, n) == 0;
 }
 
-/* What git does after a commit, of itself: not what an agent asked for. */
+static bool is_git(const ab_exec *e)
+{
+	const char *name = e->path;
+	size_t n = e->path_len;
+
+	base_of(&name, &n);
+	return n == 3 && memcmp(name, "git", n) == 0 && have_one_name(e);
+}
+
+/*
+ * What git does after a commit, of itself: not what an agent asked for. Hooks
+ * and the like are started by git as well, and are not git.
+ */
 static bool is_housekeeping(const ab_exec *e)
 {
 	bool run = is_arg(e, 1, "maintenance") && is_arg(e, 2, "run");
 
-	if (!e->by_git || (!run && !is_arg(e, 1, "gc")))
+	if (!e->by_git || (!run && !is_arg(e, 1, "gc")) || !is_git(e))
 		return false;
 	for (size_t i = 2; i < e->count; i++)
 		if (is_arg(e, i, "--auto"))

@@ -241,6 +241,13 @@ START_TEST(what_git_tidies_of_itself_is_its_own)
 			  AGENTBOX_VERDICT_ALLOW);
 	ck_assert_uint_ne(JUDGE("/usr/lib/git-core/git", true, "git", "push",
 				"--auto"), AGENTBOX_VERDICT_ALLOW);
+	/* what git starts for others is not git */
+	ck_assert_uint_ne(JUDGE("/usr/bin/sudo", true, "sudo", "gc", "--auto"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_ne(JUDGE("/usr/bin/sudo", true, "git", "gc", "--auto"),
+			  AGENTBOX_VERDICT_ALLOW);
+	ck_assert_uint_ne(JUDGE("/usr/bin/git", true, "sudo", "gc", "--auto"),
+			  AGENTBOX_VERDICT_ALLOW);
 }
 END_TEST
 
