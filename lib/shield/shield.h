@@ -39,7 +39,7 @@ void ab_shield_stop(agentbox_shield *shield);
 
 /* To poll for reading; -1 when it has ended. */
 int ab_shield_fd(const agentbox_shield *shield);
-/* Take what is there without waiting. */
+/* Take what is there without waiting, up to a bound. */
 void ab_shield_drain(agentbox_shield *shield);
 
 /*

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <check.h>
 
@@ -16,6 +18,7 @@
 #include "base/attr.h"
 #include "guard/exec.h"
 #include "parts.h"
+#include "shield/internal.h"
 #include "wire/message.h"
 #include "wire/shield.h"
 
@@ -251,6 +254,85 @@ START_TEST(what_git_tidies_of_itself_is_its_own)
 }
 END_TEST
 
+/* --- a shield that tells without end -------------------------------------- */
+
+#define WITHOUT_END 100000
+
+typedef struct endless {
+	agentbox_shield *shield;
+	int fd; /* the shield's end */
+	int told;
+} endless;
+
+static void tell_one(const endless *e)
+{
+	uint8_t memory[512];
+	size_t n = put(&sample, memory, sizeof(memory));
+
+	ck_assert_int_eq(ab_message_send(e->fd, memory, n, NULL, 0, 0), 0);
+}
+
+/* For each that is read there is another one. */
+static void tell_on(void *arg, const ab_shield_record *m)
+{
+	endless *e = arg;
+
+	if (m && ++e->told < WITHOUT_END)
+		tell_one(e);
+}
+
+static void begin_endless(endless *e)
+{
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+				    pair), 0);
+	*e = (endless){ .fd = pair[1] };
+	e->shield = calloc(1, sizeof(*e->shield));
+	ck_assert_ptr_nonnull(e->shield);
+	e->shield->owner = getpid();
+	e->shield->told = tell_on;
+	e->shield->arg = e;
+	e->shield->helper = (ab_helper){ .control_fd = pair[0], .pidfd = -1 };
+	pthread_mutex_init(&e->shield->lock, NULL);
+	tell_one(e);
+}
+
+static void end_endless(endless *e)
+{
+	/* no process is behind it */
+	close(e->shield->helper.control_fd);
+	pthread_mutex_destroy(&e->shield->lock);
+	free(e->shield);
+	close(e->fd);
+}
+
+START_TEST(a_box_that_executes_without_end_holds_nobody)
+{
+	endless e;
+
+	begin_endless(&e);
+	ab_shield_drain(e.shield);
+	ck_assert_int_gt(e.told, 0);
+	ck_assert_int_lt(e.told, WITHOUT_END);
+	ck_assert(!e.shield->has_ended);
+	end_endless(&e);
+}
+END_TEST
+
+START_TEST(records_are_no_answer)
+{
+	endless e;
+
+	begin_endless(&e);
+	ck_assert_int_eq(agentbox_shield_is_alive(e.shield), 0);
+	ck_assert_int_gt(e.told, 0);
+	ck_assert_int_lt(e.told, WITHOUT_END);
+	ck_assert(e.shield->has_ended);
+	end_endless(&e);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shield");
@@ -266,6 +348,8 @@ int main(void)
 	tcase_add_test(c, calls_cover_what_happens_while_they_last);
 	tcase_add_test(c, both_names_of_a_program_are_judged);
 	tcase_add_test(c, what_git_tidies_of_itself_is_its_own);
+	tcase_add_test(c, a_box_that_executes_without_end_holds_nobody);
+	tcase_add_test(c, records_are_no_answer);
 	suite_add_tcase(s, c);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
