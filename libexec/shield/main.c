@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -182,7 +183,7 @@ static void serve(ab_sh *sh)
 	if (fds[1].revents)
 		_exit(0);
 	if (fds[0].revents & POLLOUT)
-		ab_sh_flush(sh);
+		ab_sh_flush(sh, MSG_DONTWAIT);
 	if (fds[0].revents & ~POLLOUT)
 		ab_sh_serve_control(sh);
 	if (fds[2].revents & POLLIN)

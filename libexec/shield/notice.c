@@ -49,10 +49,9 @@ static void settle(ab_sh *sh, uint32_t answer, uint64_t ask, uint64_t notice)
 }
 
 /* True: sent, or the host is gone and so are we. */
-static bool try_send(ab_sh *sh, const uint8_t *p, size_t n)
+static bool try_send(ab_sh *sh, const uint8_t *p, size_t n, int flags)
 {
-	int r = ab_message_send(AB_HELPER_CONTROL_FD, p, n, NULL, 0,
-				MSG_DONTWAIT);
+	int r = ab_message_send(AB_HELPER_CONTROL_FD, p, n, NULL, 0, flags);
 
 	if (r == -EAGAIN || r == -ENOBUFS || r == -ENOMEM)
 		return false;
@@ -87,15 +86,20 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 {
 	uint8_t memory[AB_SHIELD_MAX_RECORD + 2048];
 	bool must = sh->is_audited || m->answer == AB_SHIELD_ASKED;
+	/* who asks reads until he is answered: there will be room */
+	int flags = notice ? MSG_DONTWAIT : 0;
 	ab_writer w;
 
+	if (!notice)
+		ab_sh_flush(sh, flags);
 	m->lost = sh->lost;
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_shield_record_put(&w, m);
-	if (!w.bad && !sh->waiting_count && try_send(sh, w.data, w.len)) {
+	if (!w.bad && !sh->waiting_count && try_send(sh, w.data, w.len, flags)) {
 		sh->lost = 0;
 		settle(sh, m->answer, m->id, notice);
-	} else if (w.bad || (must && !wait_for_host(sh, m, &w, notice))) {
+	} else if (w.bad || (must && (!notice ||
+				      !wait_for_host(sh, m, &w, notice)))) {
 		settle(sh, AB_SHIELD_REFUSED, 0, notice);
 		return false;
 	} else if (!must) {
@@ -116,12 +120,12 @@ static void end_first(ab_sh *sh, uint32_t answer)
 	sh->stuck_at = ab_clock_boot_ns() + AB_WAITING_MS * NS_PER_MS;
 }
 
-void ab_sh_flush(ab_sh *sh)
+void ab_sh_flush(ab_sh *sh, int flags)
 {
 	while (sh->waiting_count) {
 		const ab_sh_waiting *w = &sh->waiting[sh->waiting_first];
 
-		if (!try_send(sh, w->record, w->len))
+		if (!try_send(sh, w->record, w->len, flags))
 			return;
 		end_first(sh, w->answer);
 	}

@@ -101,10 +101,10 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 /* One notice, if there is one. */
 void ab_sh_take_notice(ab_sh *sh);
 /* Tell, then answer; false: it could not be told and is refused. notice 0:
-   there is nothing to answer. */
+   there is nothing to answer, and the host waits and reads. */
 bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice);
-/* The host reads again. */
-void ab_sh_flush(ab_sh *sh);
+/* The host reads again; flags 0: it waits for us and reads everything. */
+void ab_sh_flush(ab_sh *sh, int flags);
 void ab_sh_answer(ab_sh *sh, uint64_t notice, bool let);
 /* Until when to wait, boot-time ns, 0: for ever; and what is over by now. */
 uint64_t ab_sh_next_end(const ab_sh *sh);
