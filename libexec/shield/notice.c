@@ -95,7 +95,8 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 	m->lost = sh->lost;
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_shield_record_put(&w, m);
-	if (!w.bad && !sh->waiting_count && try_send(sh, w.data, w.len, flags)) {
+	if (!w.bad && !sh->waiting_count &&
+	    try_send(sh, w.data, w.len, flags)) {
 		sh->lost = 0;
 		settle(sh, m->answer, m->id, notice);
 	} else if (w.bad || (must && (!notice ||
