@@ -39,10 +39,19 @@ static int32_t fail(agentbox_mcp *m, ab_mcp_call *call, const char *reason)
 	return rc;
 }
 
+/* Is nothing else under way? */
+static bool is_alone(const agentbox_mcp *m, const ab_mcp_call *call)
+{
+	for (size_t i = 0; i < AB_MCP_CALLS; i++)
+		if (m->calls[i].id && &m->calls[i] != call)
+			return false;
+	return true;
+}
+
 void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call)
 {
 	/* who only probed for the newer family may still speak the older */
-	if (call->method->special == AB_MCP_DISCOVER) {
+	if (call->method->special == AB_MCP_DISCOVER && is_alone(m, call)) {
 		m->family = 0;
 		m->version = AB_MCP_VERSION_NONE;
 		m->state = AB_MCP_FRESH;
@@ -191,43 +200,62 @@ static int32_t listed(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
 	return give(m, call, (json_t *)(uintptr_t)result);
 }
 
-/* Requests inside a result (2026-07-28) are requests: each needs its grant. */
-static const char *bad_input(const agentbox_mcp *m, const json_t *result)
+/* A form is what an elicitation is by default; a URL leads out of the guard. */
+static bool may_elicit(const agentbox_mcp *m, const json_t *params)
 {
-	json_t *requests = json_object_get(result, "inputRequests");
-	const char *type = json_string_value(
-		json_object_get(result, "resultType"));
+	const json_t *mode = json_object_get(params, "mode");
+
+	return !mode || (json_is_string(mode) &&
+			 strcmp(json_string_value(mode), "form") == 0) ||
+	       ab_mcp_granted(m, AB_MCP_ELICITATION_URL);
+}
+
+/* Requests inside a message (2026-07-28) are requests: each needs its grant.
+   Why not, or NULL. */
+static const char *bad_requests(const agentbox_mcp *m, const json_t *holder,
+				bool are_needed)
+{
+	json_t *requests = json_object_get(holder, "inputRequests");
 	const char *key;
 	json_t *v;
 
-	if (type && strcmp(type, "complete") != 0 &&
-	    strcmp(type, "input_required") != 0)
-		return ab_mcp_granted(m, AB_MCP_TASKS) &&
-			       strcmp(type, "task") == 0 ?
-			       NULL : "a kind of result that is not granted";
-	if (json_object_get(result, "task") &&
-	    !ab_mcp_granted(m, AB_MCP_TASKS))
-		return "tasks are not granted to this server";
-	if (!requests && (!type || strcmp(type, "complete") == 0))
+	if (!requests && !are_needed)
 		return NULL;
 	if (!json_is_object(requests) || json_object_size(requests) == 0)
 		return "asks for input without saying which";
 	json_object_foreach(requests, key, v) {
 		const char *name = json_string_value(
 			json_object_get(v, "method"));
-		const char *mode = json_string_value(json_object_get(
-			json_object_get(v, "params"), "mode"));
 		const ab_mcp_method *method = name ? ab_mcp_method_find(name)
 						   : NULL;
 
 		if (!method || !method->from_server || !method->grant ||
 		    method->is_notification ||
 		    !ab_mcp_granted(m, method->grant) ||
-		    (mode && strcmp(mode, "form") != 0 &&
-		     !ab_mcp_granted(m, AB_MCP_ELICITATION_URL)))
+		    (method->special == AB_MCP_ELICIT &&
+		     !may_elicit(m, json_object_get(v, "params"))))
 			return "asks for input that is not granted";
 	}
 	return NULL;
+}
+
+/* What a result may be besides what was asked for; NULL: it may. */
+static const char *bad_input(const agentbox_mcp *m, const json_t *result)
+{
+	const json_t *kind = json_object_get(result, "resultType");
+	const json_t *task = json_object_get(result, "task");
+	const char *type = kind ? json_string_value(kind) : "complete";
+	bool asks = type && strcmp(type, "input_required") == 0;
+	const char *bad;
+
+	if (!type || (!asks && strcmp(type, "complete") != 0 &&
+		      !(strcmp(type, "task") == 0 &&
+			ab_mcp_granted(m, AB_MCP_TASKS))))
+		return "a kind of result that is not granted";
+	if (task && !ab_mcp_granted(m, AB_MCP_TASKS))
+		return "tasks are not granted to this server";
+	bad = bad_requests(m, result, asks);
+	return bad ? bad : bad_requests(m, task, false);
 }
 
 static int32_t plain(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
@@ -294,16 +322,6 @@ static int32_t refuse_request(agentbox_mcp *m, const ab_mcp_message *msg,
 	return rc < 0 ? rc : ab_mcp_refuse(m, AGENTBOX_MCP_SERVER, msg->id,
 					   AB_MCP_NO_METHOD,
 					   "Method not found", why, 0);
-}
-
-/* A form is what an elicitation is by default; a URL leads out of the guard. */
-static bool may_elicit(const agentbox_mcp *m, const json_t *params)
-{
-	const json_t *mode = json_object_get(params, "mode");
-
-	return !mode || (json_is_string(mode) &&
-			 strcmp(json_string_value(mode), "form") == 0) ||
-	       ab_mcp_granted(m, AB_MCP_ELICITATION_URL);
 }
 
 static int32_t request(agentbox_mcp *m, const ab_mcp_message *msg)
@@ -393,6 +411,7 @@ static int32_t cancelled(agentbox_mcp *m, const ab_mcp_message *msg)
 static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 {
 	const ab_mcp_method *method = ab_mcp_method_find(msg->method);
+	const char *bad;
 
 	if (!method || !method->from_server || !method->is_notification ||
 	    !(method->families & m->family) ||
@@ -405,6 +424,9 @@ static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 	if (ab_mcp_rate(m, &m->memory->notice_rate))
 		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method,
 				   "too many notifications");
+	bad = bad_requests(m, msg->params, false);
+	if (bad)
+		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, msg->method, bad);
 	switch ((enum ab_mcp_special)method->special) {
 	case AB_MCP_PROGRESS:
 		return progress(m, msg);
