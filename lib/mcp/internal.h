@@ -167,8 +167,14 @@ bool ab_mcp_subjects_shown(const agentbox_mcp *m, const ab_mcp_method *method,
 
 /* --- client.c, server.c --- */
 
-int32_t ab_mcp_from_client(agentbox_mcp *m, json_t *value);
-int32_t ab_mcp_from_server(agentbox_mcp *m, json_t *value);
+/* What a side says: 0, or a failure that ends the session. */
+typedef struct ab_mcp_sayer {
+	int32_t (*request)(agentbox_mcp *m, const ab_mcp_message *msg);
+	int32_t (*notification)(agentbox_mcp *m, const ab_mcp_message *msg);
+	int32_t (*response)(agentbox_mcp *m, const ab_mcp_message *msg);
+} ab_mcp_sayer;
+
+extern const ab_mcp_sayer ab_mcp_client_says, ab_mcp_server_says;
 /* A request that settles the version has failed: nothing is settled. */
 void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call);
 /* Ask the server for the tools behind `cursor` (borrowed; NULL: the first). */

@@ -149,7 +149,21 @@ int32_t agentbox_mcp_set_identity(agentbox_mcp *m, const char *json, size_t n,
 	return 0;
 }
 
-/* A frame that is no message at all. */
+/* --- frames that come ---------------------------------------------------- */
+
+/* What is no message: recorded, and a client is told. `id` may be NULL. */
+static int32_t refuse(agentbox_mcp *m, int32_t side, const char *what,
+		      const json_t *id, const char *why)
+{
+	bool is_frame = strcmp(what, "frame") == 0;
+	int32_t rc = ab_mcp_drop(m, side, what, why);
+
+	return rc < 0 || side != AGENTBOX_MCP_CLIENT ? rc : ab_mcp_refuse(
+		m, side, id, is_frame ? AB_MCP_PARSE : AB_MCP_INVALID,
+		is_frame ? "Parse error" : "Invalid request", why, 0);
+}
+
+/* It could not be read; past a limit nobody knows where the next begins. */
 static int32_t refuse_frame(agentbox_mcp *m, int32_t side, int32_t code,
 			    const char *why)
 {
@@ -157,13 +171,50 @@ static int32_t refuse_frame(agentbox_mcp *m, int32_t side, int32_t code,
 
 	if (code == AGENTBOX_ENOMEM)
 		return ab_mcp_nomem(m);
-	rc = ab_mcp_drop(m, side, "frame", why);
-	if (rc == 0 && side == AGENTBOX_MCP_CLIENT)
-		rc = ab_mcp_refuse(m, side, NULL, AB_MCP_PARSE, "Parse error",
-				   why, 0);
+	rc = refuse(m, side, "frame", NULL, why);
 	if (rc < 0 || code == AGENTBOX_EPARSE)
 		return rc;
 	return ab_error_set(m->err, AGENTBOX_ELIMIT, "", "a frame is %s", why);
+}
+
+static int32_t take_message(agentbox_mcp *m, int32_t side, json_t *value)
+{
+	const ab_mcp_sayer *sayer = side == AGENTBOX_MCP_CLIENT ?
+					    &ab_mcp_client_says
+					    : &ab_mcp_server_says;
+	ab_mcp_message msg;
+
+	ab_mcp_sort(value, &msg);
+	switch (msg.kind) {
+	case AB_MCP_REQUEST:
+		return sayer->request(m, &msg);
+	case AB_MCP_NOTIFICATION:
+		return sayer->notification(m, &msg);
+	case AB_MCP_RESPONSE:
+		return sayer->response(m, &msg);
+	case AB_MCP_NOTHING:
+		break;
+	}
+	return refuse(m, side, "message", ab_mcp_is_id(msg.id) ? msg.id : NULL,
+		      msg.why);
+}
+
+static int32_t take_frame(agentbox_mcp *m, int32_t side, json_t *value)
+{
+	size_t n = json_array_size(value);
+	int32_t rc = 0;
+
+	if (!json_is_array(value))
+		return take_message(m, side, value);
+	if (m->version != AB_MCP_2025_03_26)
+		return refuse(m, side, "batch", NULL,
+			      "batches are of 2025-03-26 alone");
+	if (n == 0 || n > AB_MCP_MAX_BATCH)
+		return refuse(m, side, "batch", NULL,
+			      "a batch has 1 to 50 messages");
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = take_message(m, side, json_array_get(value, i));
+	return rc;
 }
 
 /* May a frame be taken in now? */
@@ -188,8 +239,7 @@ int32_t ab_mcp_take_value(agentbox_mcp *m, int32_t side, uint64_t scope,
 		return rc;
 	m->err = err;
 	m->scope = scope;
-	rc = side == AGENTBOX_MCP_CLIENT ? ab_mcp_from_client(m, value)
-					 : ab_mcp_from_server(m, value);
+	rc = take_frame(m, side, value);
 	m->err = NULL;
 	if (rc < 0)
 		m->state = AB_MCP_OVER;

@@ -446,38 +446,4 @@ static int32_t notification(agentbox_mcp *m, const ab_mcp_message *msg)
 	return pass(m, msg->method, ab_mcp_without(msg->params, "_meta"));
 }
 
-/* --- frames ------------------------------------------------------------ */
-
-static int32_t one(agentbox_mcp *m, json_t *value)
-{
-	ab_mcp_message msg;
-
-	ab_mcp_sort(value, &msg);
-	switch (msg.kind) {
-	case AB_MCP_REQUEST:
-		return request(m, &msg);
-	case AB_MCP_NOTIFICATION:
-		return notification(m, &msg);
-	case AB_MCP_RESPONSE:
-		return response(m, &msg);
-	case AB_MCP_NOTHING:
-		break;
-	}
-	return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, "message", msg.why);
-}
-
-int32_t ab_mcp_from_server(agentbox_mcp *m, json_t *value)
-{
-	size_t n = json_array_size(value);
-	int32_t rc = 0;
-
-	if (!json_is_array(value))
-		return one(m, value);
-	if (m->version != AB_MCP_2025_03_26 || n == 0 || n > AB_MCP_MAX_BATCH)
-		return ab_mcp_drop(m, AGENTBOX_MCP_SERVER, "batch",
-				   "batches of 1 to 50 are of 2025-03-26 "
-				   "alone");
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = one(m, json_array_get(value, i));
-	return rc;
-}
+const ab_mcp_sayer ab_mcp_server_says = { request, notification, response };
