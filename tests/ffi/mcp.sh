@@ -27,7 +27,7 @@ run_script() { # script wanted
 	shift
 	rm -rf "$TMPDIR/run"
 	mkdir -p "$TMPDIR/run"
-	cp "$FFI_SRC/$script" "$TMPDIR/run/"
+	cp "$FFI_SRC/$script" "$FFI_SRC/mcp_cases.mjs" "$TMPDIR/run/"
 	ln -s "$mcp/node_modules" "$TMPDIR/run/node_modules"
 	timeout 120 node "$TMPDIR/run/$script" "$(ab_tool)" \
 		"$mcp/node_modules" "$TMPDIR/ws" "$@"
