@@ -107,6 +107,12 @@ static int unknown_option(const tool_command *c, const char *word)
 	return usage_end(c);
 }
 
+/* "[=MODE]": the value is given with "=", or not at all. */
+static bool may_lack_value(const tool_option *o)
+{
+	return o->argument && o->argument[0] == '[';
+}
+
 /* Options are few, so room for every word of argv is room enough. */
 static int take_option(tool_args *args, int argc, char **argv, int *at)
 {
@@ -120,7 +126,8 @@ static int take_option(tool_args *args, int argc, char **argv, int *at)
 		return unknown_option(args->command, word);
 	if (!o->argument && value)
 		message = text_format("option '%s' takes no value", o->name);
-	else if (o->argument && !value && *at + 1 >= argc)
+	else if (o->argument && !value && !may_lack_value(o) &&
+		 *at + 1 >= argc)
 		message = text_format("option '%s' needs %s", o->name,
 				      o->argument);
 	else if (!(o->flags & TOOL_REPEAT) && o->argument &&
@@ -131,7 +138,7 @@ static int take_option(tool_args *args, int argc, char **argv, int *at)
 		free(message);
 		return usage_end(args->command);
 	}
-	if (o->argument && !value)
+	if (o->argument && !value && !may_lack_value(o))
 		value = argv[++*at];
 	args->values[args->value_count++] =
 		(tool_value){ o, value ? value : "" };
@@ -212,10 +219,10 @@ static int unknown_command(const char *group, const char *word)
 static void help_options(const tool_option *table)
 {
 	for (; table->name; table++) {
+		bool gap = table->argument && !may_lack_value(table);
 		char *label = text_format("  %s%s%s", table->name,
-					  table->argument ? " " : "",
-					  table->argument ? table->argument
-							  : "");
+					  gap ? " " : "", table->argument
+					  ? table->argument : "");
 		if (label)
 			text_item(stdout, 26, TEXT_PLAIN, label, table->help);
 		free(label);

@@ -61,6 +61,10 @@ const tool_option tool_global_options[] = {
 	{ "--peering", NULL, "", 0,                                           \
 	  "give the box a place for what peers share (agentbox peer)",        \
 	  NULL },                                                             \
+	{ "--shield", "[=MODE]", "shield", 0,                                 \
+	  "see from outside what is executed in the box: audit records it, "  \
+	  "deny (the default) refuses what the checks do not allow, ask "     \
+	  "asks you", NULL },                                                 \
 	{ "--audit", "FILE", "file", 0,                                       \
 	  "record the box's life in this log", NULL }
 
@@ -297,6 +301,7 @@ const tool_command tool_commands[] = {
 	  "agentbox run -- make check\n"
 	  "agentbox run --limit memory=2GiB,wall=10m -- npm test\n"
 	  "agentbox run --read ~/data --hide .env -- python3 train.py\n"
+	  "agentbox run --shield --audit run.jsonl -- ./agent\n"
 	  "agentbox run --walls -- true\n",
 	  1, -1, true, tool_run },
 	{ NULL, "shell", "", "",

@@ -474,6 +474,10 @@ int tool_plan_new(tool *t, const tool_args *args, tool_plan *plan)
 				"gateway", "allow+", value), name, value);
 		else if (!strcmp(name, "--preview"))
 			rc = apply_preview(t, args, plan, name, value);
+		else if (!strcmp(name, "--shield"))
+			rc = lay_over(t, plan, json_pack(
+				"{s:{s:s}}", "shield", "mode",
+				*value ? value : "deny"), name, value);
 		else if (!strcmp(name, "--peering"))
 			rc = lay_over(t, plan, json_pack("{s:s}", "peering",
 							 "read"), name, NULL);

@@ -19,7 +19,7 @@
 
 #define BACKGROUND_MS 300 /* how often to look whether we are in front */
 #define LAST_BYTES_MS 1000
-#define MOST_POLLFDS (4 + 2 * PUMPS)
+#define MOST_POLLFDS (5 + 2 * PUMPS)
 
 static const int signals[] = { SIGINT,	SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
 			       SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
@@ -90,8 +90,8 @@ static bool foreground(void)
 /* In front again, or for the first time. */
 static void take_terminal(session *s)
 {
-	if (s->raw_wanted && !terminal_is_raw() && foreground() &&
-	    terminal_raw(0))
+	if (s->raw_wanted && !terminal_is_raw() && !s->is_asking &&
+	    foreground() && terminal_raw(0))
 		send_size(s);
 }
 
@@ -130,19 +130,27 @@ static void handle_signal(session *s, int signum)
 		break;
 	}
 	agentbox_process_kill(s->process, signum, NULL);
+	/* who waits in execve(2) for an answer takes no other signal */
+	if (ends(signum))
+		shield_interrupted(s);
 }
 
-#define MOST_OF_NETWORK 10000
+#define MOST_OF_BOX 10000 /* events that the box can cause at will */
 
 /* What went well is for the audit and for programs; there is no end of it. */
 static bool is_kept(const session *s, const char *kind)
 {
+	static const char *const at_will[] = { "denied", "failed", "tripwire",
+					       "ask", "mismatch" };
 	bool well = !strcmp(kind, "allowed") || !strcmp(kind, "closed");
+	bool bounded = well;
 
-	if (!well && strcmp(kind, "denied") != 0 && strcmp(kind, "failed") != 0)
+	for (size_t i = 0; i < sizeof(at_will) / sizeof(*at_will); i++)
+		bounded |= !strcmp(kind, at_will[i]);
+	if (!bounded)
 		return true;
 	return (s->t->json || !well) &&
-	       json_array_size(s->events) < MOST_OF_NETWORK;
+	       json_array_size(s->events) < MOST_OF_BOX;
 }
 
 void session_take_events(session *s)
@@ -151,11 +159,11 @@ void session_take_events(session *s)
 
 	agentbox_sandbox_dispatch(s->box, NULL);
 	while (agentbox_sandbox_next_event(s->box, &event, NULL) == 0) {
-		/* nobody is here to be asked: no need to wait for that */
 		if (!strcmp(agentbox_event_get_kind(event), "ask"))
-			agentbox_shield_answer(
-				agentbox_sandbox_get_shield(s->box),
-				agentbox_event_get_object(event), 0, NULL);
+			shield_asked(s, agentbox_event_get_object(event),
+				     agentbox_event_get_detail(event));
+		if (!strcmp(agentbox_event_get_kind(event), "shield"))
+			s->shield_lost = true;
 		if (is_kept(s, agentbox_event_get_kind(event)))
 			json_array_append_new(s->events, json_pack(
 				"{s:s, s:s, s:s}", "kind",
@@ -169,22 +177,43 @@ void session_take_events(session *s)
 
 #define MOST_REFUSALS 20
 
-/* What was refused is told once, and not without end. */
-static void tell_denied(session *s, const char *object, const char *detail)
+/* What is told once, and not without end; `line` is taken. */
+static void tell_once(json_t **told, const char *who, char *line)
 {
-	char *line = text_format("%s: %s", object, detail);
-
-	if (!s->denied)
-		s->denied = json_object();
-	if (line && !json_object_get(s->denied, line) &&
-	    json_object_size(s->denied) < MOST_REFUSALS) {
-		text_warning("network: %s", line);
-		json_object_set_new(s->denied, line, json_true());
-		if (json_object_size(s->denied) == MOST_REFUSALS)
-			text_note("no more refusals of the network are told "
-				  "here; --audit records them");
+	if (!*told)
+		*told = json_object();
+	if (line && !json_object_get(*told, line) &&
+	    json_object_size(*told) < MOST_REFUSALS) {
+		text_warning("%s: %s", who, line);
+		json_object_set_new(*told, line, json_true());
+		if (json_object_size(*told) == MOST_REFUSALS)
+			text_note("no more of the %s is told here; --audit "
+				  "records it", who);
 	}
 	free(line);
+}
+
+/* What the shield saw; what it asks is told where it is answered. */
+static bool tell_shield(session *s, const char *kind, const char *object,
+			const char *detail)
+{
+	bool refused = !strncmp(detail, "refused: ", 9);
+
+	if (!strcmp(kind, "tripwire"))
+		tell_once(&s->tripped, "shield",
+			  text_format("%s%s", refused ? "" : "let through: ",
+				      detail));
+	else if (!strcmp(kind, "mismatch"))
+		tell_once(&s->tripped, "shield",
+			  text_format("'%s' ran while no call was allowed: %s",
+				      object, detail));
+	else if (!strcmp(kind, "shield"))
+		text_error("the shield of this box has ended: the kernel "
+			   "refuses every program that would be executed in "
+			   "it now, and the exit status will be 125");
+	else
+		return !strcmp(kind, "ask");
+	return true;
 }
 
 static void tell_event(session *s, const json_t *e)
@@ -211,8 +240,10 @@ static void tell_event(session *s, const json_t *e)
 	else if (!strcmp(kind, "limit"))
 		text_warning("limit %s%s%s", object, dash, detail);
 	else if (!strcmp(kind, "denied"))
-		tell_denied(s, object, detail);
-	else if (strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
+		tell_once(&s->denied, "network",
+			  text_format("%s: %s", object, detail));
+	else if (!tell_shield(s, kind, object, detail) &&
+		 strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
 		 strcmp(kind, "closed") != 0)
 		text_note("%s %s%s%s", kind, object, dash, detail);
 }
@@ -240,7 +271,7 @@ static int timeout_of(session *s, bool front)
 		ms = shorter(ms, agentbox_audit_get_timeout_ms(s->audit));
 	if (s->owner)
 		ms = shorter(ms, agentbox_owner_get_timeout_ms(s->owner));
-	if (!front || (s->raw_wanted && !terminal_is_raw()))
+	if (!front || s->is_asking || (s->raw_wanted && !terminal_is_raw()))
 		ms = shorter(ms, BACKGROUND_MS);
 	return shorter(ms, -1);
 }
@@ -266,6 +297,7 @@ static int turn(session *s)
 	struct pollfd fds[MOST_POLLFDS];
 	size_t n = 0;
 	bool front = foreground();
+	bool asking = shield_is_asking(s, front);
 
 	fds[n++] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
 	fds[n++] = (struct pollfd){
@@ -276,7 +308,9 @@ static int turn(session *s)
 	fds[n++] = (struct pollfd){
 		.fd = s->owner ? agentbox_owner_get_fd(s->owner) : -1,
 		.events = POLLIN };
-	for (int i = 0; i < PUMPS; i++)
+	fds[n++] = (struct pollfd){ .fd = asking && front ? 0 : -1,
+				    .events = POLLIN };
+	for (int i = 0; i < PUMPS && !asking; i++)
 		n += pump_poll(&s->pumps[i], fds + n, front);
 	if (poll(fds, n, timeout_of(s, front)) < 0 && errno != EINTR)
 		return -1;
@@ -285,7 +319,9 @@ static int turn(session *s)
 		handle_signal(s, signum);
 	if (front)
 		take_terminal(s);
-	for (int i = 0; i < PUMPS; i++)
+	if (fds[4].revents)
+		shield_read_answer(s);
+	for (int i = 0; i < PUMPS && !asking; i++)
 		pump_move(s, &s->pumps[i], front);
 	if (fds[2].revents) {
 		session_take_events(s);
@@ -304,8 +340,12 @@ int session_loop(session *s)
 	int ended = 0;
 
 	take_terminal(s);
+	/* one that a person reads and types on */
+	s->may_ask = isatty(0) && isatty(2);
 	while (!ended)
 		ended = turn(s);
+	s->may_ask = false;
+	shield_drop_question(s);
 	return ended < 0 ? TOOL_INTERNAL : 0;
 }
 

@@ -261,6 +261,11 @@ static int dry_run(session *s)
 			     "around the command");
 	text_note("this box would be raised; nothing was");
 	report_plan(plan);
+	const char *mode = text_of(json_object_get(s->plan.document, "shield"),
+				   "mode");
+	if (*mode && strcmp(mode, "off") != 0)
+		text_note("agentbox-shield would see what is executed in it, "
+			  "in mode '%s'", mode);
 	json_decref(plan);
 	return 0;
 }
@@ -323,6 +328,24 @@ static char *find_on_host(const char *name)
 	}
 	free(copy);
 	return found;
+}
+
+/* The shield said no to the command itself: one line, and what to do. */
+static int fail_shield(session *s, agentbox_error *err)
+{
+	bool refused = agentbox_error_get_code(err) == AGENTBOX_EDENIED;
+	size_t last;
+
+	session_take_events(s);
+	last = json_array_size(s->events);
+	if (last && !strcmp(text_of(json_array_get(s->events, last - 1),
+				    "kind"), refused ? "tripwire" : "shield"))
+		s->events_told = last;
+	tool_fail_as(s->t, refused ? TOOL_REFUSED : TOOL_NO_BOX, err, NULL);
+	if (refused)
+		text_note("the policy's 'commands' and 'git' rules can allow "
+			  "it; --shield=audit records it and lets it run");
+	return refused ? TOOL_REFUSED : TOOL_NO_BOX;
 }
 
 static int fail_spawn(session *s, agentbox_error *err, const char *name)
@@ -431,6 +454,8 @@ static int start(session *s, const char *const *argv, size_t argc)
 	agentbox_error *err = NULL;
 	int rc = try_start(s, argv, argc, false, &err);
 
+	if (rc < 0 && !strcmp(agentbox_error_get_where(err), "shield"))
+		return fail_shield(s, err);
 	return rc < 0 ? fail_spawn(s, err, argv[0]) : rc;
 }
 
@@ -447,6 +472,8 @@ static int start_shell(session *s)
 	for (size_t i = 0; i < count && rc < 0; i++) {
 		rc = try_start(s, &shells[i], 1, true, &err);
 		bool exec = !strcmp(agentbox_error_get_where(err), "exec");
+		if (rc < 0 && !strcmp(agentbox_error_get_where(err), "shield"))
+			return fail_shield(s, err);
 		if (rc < 0 && (i + 1 == count || !exec))
 			return fail_spawn(s, err, shells[i]);
 		agentbox_error_free(err);
@@ -533,6 +560,10 @@ static json_t *unsettled_error(const session *s)
 {
 	const agentbox_error *err = s->unsettled;
 
+	if (!err && s->shield_lost)
+		return json_pack("{s:s, s:s, s:s}", "code", "ECLOSED", "where",
+				 "shield", "message",
+				 "the shield ended before the command");
 	return !err ? NULL : json_pack(
 		"{s:s, s:s, s:s}", "code",
 		agentbox_error_name(agentbox_error_get_code(err)), "where",
@@ -544,7 +575,7 @@ static int tell_end(session *s, json_t *walls, json_t *limits)
 {
 	agentbox_bytes *bytes = NULL;
 	int own = status_of_end(s);
-	int status = s->unsettled ? TOOL_NO_BOX : own;
+	int status = s->unsettled || s->shield_lost ? TOOL_NO_BOX : own;
 
 	if (s->unsettled)
 		tell_unsettled(s, own);
@@ -689,6 +720,8 @@ int session_close(session *s, int rc)
 	tool_plan_end(&s->plan);
 	json_decref(s->events);
 	json_decref(s->denied);
+	json_decref(s->tripped);
+	json_decref(s->asks);
 	json_decref(s->previews);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

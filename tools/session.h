@@ -46,6 +46,12 @@ typedef struct session {
 	size_t events_told;
 	json_t *previews; /* ports of the box and of this machine, or NULL */
 	json_t *denied; /* what of the network was told as refused */
+	json_t *tripped; /* what the shield was told to have seen */
+	json_t *asks; /* what the shield asks and waits for, oldest first */
+	bool may_ask; /* somebody sits at the terminal */
+	bool is_asking; /* the question stands there */
+	int64_t no_asks_until; /* milliseconds of CLOCK_BOOTTIME */
+	bool shield_lost; /* it has ended before the box */
 	bool ended; /* the box was ended; its handle is left */
 	agentbox_error *unsettled; /* protected paths are not right, or NULL */
 
@@ -74,6 +80,18 @@ int tool_give_secrets(session *s);
 
 /* preview.c: what --preview names is opened; 0 or an exit status, said. */
 int tool_open_previews(session *s);
+
+/* shield.c */
+/* The shield asks about `id`: a person, or it is refused. */
+void shield_asked(session *s, const char *id, const char *what);
+/* Does a question stand on the terminal? Put the next one, if there is one. */
+bool shield_is_asking(session *s, bool front);
+/* A line was typed. */
+void shield_read_answer(session *s);
+/* Whatever is asked is refused; and what comes next, when a signal that ends
+   things was sent to the command while something was asked. */
+void shield_drop_question(session *s);
+void shield_interrupted(session *s);
 
 /* streams.c: standard streams of the command; 0 or an exit status. */
 int streams_plan(session *s, agentbox_command *command);

@@ -41,8 +41,8 @@ enum tool_status {
 
 typedef struct tool_option {
 	const char *name;     /* "--policy" */
-	const char *argument; /* "FILE", or NULL for a flag */
-	const char *complete; /* "file", "dir", "builtin", "limit" or "" */
+	const char *argument; /* "FILE", "[=MODE]" or NULL for a flag */
+	const char *complete; /* "file", "dir", "builtin", "shield", ... or "" */
 	uint32_t flags;
 	const char *help;
 	const char *refusal; /* with TOOL_NOT_YET: what is missing */

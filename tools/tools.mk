@@ -29,6 +29,7 @@ tools_agentbox_SOURCES = \
 	tools/scope.c \
 	tools/secret.c \
 	tools/session.h \
+	tools/shield.c \
 	tools/snapshot.c \
 	tools/streams.c \
 	tools/terminal.c \

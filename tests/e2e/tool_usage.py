@@ -53,6 +53,9 @@ def options_that_lack_or_have_a_value_wrongly_are_named():
     says(status(tool("run", "--tty=1", "true"), 2), "takes no value")
     says(status(tool("run", "--policy", "a", "--policy", "b", "x"), 2),
          "given twice")
+    says(status(tool("run", "--shield", "--shield=ask", "x"), 2),
+         "given twice")
+    says(status(tool("run", "--shield"), 2), "CMD is missing")
 
 
 @test
@@ -229,12 +232,17 @@ try run --builtin str
 try run --limit me
 try audit show --verdict d
 try run --work
+try run --shield = as
+try run --shield =
+try run --shield --pol
 ''' % SRC
     p = subprocess.run(["bash", "-c", script], timeout=WAIT, cwd=WORK,
                        env=environment(TOOL=tool_lib.TOOL),
                        capture_output=True)
     for line in (b"po = policy", b"policy sh = show", b"str = strict",
-                 b"me = memory=", b"d = deny", b"--work = --workspace"):
+                 b"me = memory=", b"d = deny", b"--work = --workspace",
+                 b"= as = ask\n", b"= = audit deny ask\n",
+                 b"--pol = --policy"):
         expect(line in p.stdout, p)
 
 
