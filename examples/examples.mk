@@ -9,10 +9,10 @@
 
 EXTRA_PROGRAMS += examples/hello examples/agent_loop examples/audited \
 	examples/guard examples/peers examples/docs examples/types \
-	examples/model examples/scope
+	examples/model examples/layers
 EXAMPLES += examples/hello examples/agent_loop examples/audited examples/guard \
 	examples/peers examples/docs examples/types examples/model \
-	examples/scope
+	examples/layers
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = $(PUBLIC_LIBS)
 examples_agent_loop_SOURCES = examples/agent_loop.c
@@ -27,8 +27,8 @@ examples_docs_SOURCES = examples/docs.c
 examples_docs_LDADD = $(PUBLIC_LIBS)
 examples_types_SOURCES = examples/types.c
 examples_types_LDADD = $(PUBLIC_LIBS)
-examples_scope_SOURCES = examples/scope.c
-examples_scope_LDADD = $(PUBLIC_LIBS)
+examples_layers_SOURCES = examples/layers.c
+examples_layers_LDADD = $(PUBLIC_LIBS)
 # examples/model.py has a model for it on loopback.
 examples_model_SOURCES = examples/model.c
 examples_model_LDADD = $(PUBLIC_LIBS)

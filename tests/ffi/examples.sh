@@ -40,7 +40,7 @@ build peers
 build docs
 build types
 build model
-build scope
+build layers
 ffi_workspace
 
 # check NAME EXPECTED-STATUS EXPECTED-PATTERN COMMAND...
@@ -67,9 +67,7 @@ check "guard refuses in the known words" 1 "^Path escapes workspace\.$" \
 check "guard records the refusal" 1 '"rule":"path.protected"' \
 	"$TMPDIR/guard" "$TMPDIR/ws" .git/hooks/pre-commit '#!/bin/sh'
 check "guard explains itself" 2 "usage" "$TMPDIR/guard"
-check "scope: each layer alone stops it" 0 "prompt: the agent does not ask" \
-	"$TMPDIR/scope"
-check "scope: without a layer it happens" 1 "DONE: bash" "$TMPDIR/scope" none
+check "layers explains itself" 2 "usage" "$TMPDIR/layers" "$TMPDIR/l" walls
 
 "$TMPDIR/agent_loop" "$TMPDIR/ws" "$TMPDIR/state" </dev/null \
 	>"$TMPDIR/out" 2>&1
@@ -175,6 +173,35 @@ check "types sees the change after the refresh and not before" 0 \
 	"sed -n 's/^typedef \\(.*\\) order_id;/\\1/p' '$TMPDIR/types.out' |
 	tr '\\n' ' '; echo"
 check "types explains itself" 2 "usage" "$TMPDIR/types"
+
+# an injected instruction and four layers, in two boxes
+layers="$TMPDIR/layers $TMPDIR/l"
+check "layers: each alone stops what it is for" 0 \
+	"prompt: the agent does not ask" $layers
+check "layers: without one it happens, all three ways" 3 \
+	"REACHED PRODUCTION: bash .*deploy.sh" $layers none
+check "layers: the resolver stops the tool that names another" 2 \
+	"resolver: mcp__db__run_migration" $layers resolver
+check "layers: the hint stops the command that names another" 2 \
+	"hint: bash: .*Reading is all that was granted" $layers hint
+check "layers: the shield stops what is executed, whatever it was called" 0 \
+	"shield: refused: ./psql -h orders-7" $layers shield
+check "layers: and asks its own copy of the grants" 0 \
+	"shield: mcp__db__run_migration on orders-7: this tool works on" \
+	$layers shield
+check "layers: an agent that is told does not ask" 0 "prompt:" $layers prompt
+check "layers: all of them" 0 "prompt:" $layers resolver hint shield prompt
+# that it notices: the same program with one layer that stops nothing
+for layer in RESOLVER HINT SHIELD PROMPT; do
+	sed "s/h->layers & $layer\>/0 \& $layer/" "$EXAMPLES/layers.c" \
+		>"$TMPDIR/without.c"
+	$cc -std=gnu99 -I"$FFI_INCLUDE" "$TMPDIR/without.c" \
+		"$TMPDIR/where.c" -o "$TMPDIR/without" \
+		-Wl,--wrap=agentbox_context_new \
+		-L"$AB_TEST_STAGE_LIBDIR" -lagentbox >"$TMPDIR/out" 2>&1
+	check "layers: notices that $layer stops nothing" 1 \
+		"REACHED PRODUCTION" "$TMPDIR/without" "$TMPDIR/l"
+done
 
 check "model explains itself" 2 "usage" "$TMPDIR/model" "$TMPDIR/ws" key --
 # or that there is no gateway here
