@@ -223,7 +223,7 @@ static void end(host *h)
 	agentbox_error_free(h->err);
 }
 
-/* --- the layers; each says 1 when it stops the call, and on every error ---- */
+/* --- the layers: 1 stops the call, and so does every error ---------------- */
 
 static int is_refused(host *h, const call *c)
 {
