@@ -85,6 +85,13 @@ int ab_client_fill(ab_client *c)
 	return (int)n;
 }
 
+void ab_client_took(ab_client_in *in, size_t n)
+{
+	memmove(in->bytes, in->bytes + n, in->len - n);
+	in->len -= n;
+	memset(&in->head, 0, sizeof(in->head));
+}
+
 /* --- answers of ours ------------------------------------------------------ */
 
 /* What still comes is read, so that the answer is not lost to a reset. */

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "kept.h"
 #include "lists.h"
 #include "state.h"
 #include "wire/helper.h"
@@ -53,6 +54,7 @@ void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 	*count = 0;
 	gw->is_revoked = true;
 	ab_preview_end_all(gw);
+	ab_kept_end_all(gw);
 	while (gw->live) {
 		ab_live *l = gw->live;
 		void (*cut)(void *arg) = l->cut;

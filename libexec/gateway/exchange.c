@@ -3,9 +3,10 @@
  * One HTTP request that is forwarded: of a client that uses us as its proxy,
  * or of one that speaks to port 80 without. The target is judged for each
  * request, both heads are written anew, bodies are taken out of their framing
- * and framed anew, and a connection upstream serves one request. What one side
- * sends is read only when the other has taken what was sent before, so nothing
- * grows. A granted upgrade to websocket becomes a tunnel.
+ * and framed anew. A connection upstream serves one request, or, where neither
+ * side can see more or less in it than we did, another GET after it (kept.h).
+ * What one side sends is read only when the other has taken what was sent
+ * before, so nothing grows. A granted upgrade to websocket becomes a tunnel.
  * Spec: DESIGN.md section 9, gateway cases 23-26, 67-84, 87, 109.
  */
 #include "config.h"
@@ -21,6 +22,7 @@
 #include "base/alloc.h"
 #include "flow.h"
 #include "http_write.h"
+#include "kept.h"
 #include "state.h"
 
 #define HTTP_PORT 80
@@ -36,12 +38,15 @@ typedef struct exchange {
 	bool close;	  /* the client's connection ends after this */
 	bool is_ended;
 	bool is_granted; /* by the host, which was asked */
+	bool may_share; /* its connection, with other requests */
+	bool is_kept;	/* that has served another, and said nothing since */
+	bool has_end;	/* the answer says where it ends, and ended there */
 	ab_asked asked;
 	bool waits; /* the rate of bytes is used up */
 	ab_paced paced;
 	ab_dial *dial;
-	int up_fd;
-	ab_watch up;
+	ab_upstream_line line;
+	ab_watch up; /* while it is connected */
 	ab_later later;
 	ab_http_exchange facts;
 	ab_flow request, response;
@@ -70,8 +75,17 @@ static void drop_upstream(exchange *x)
 	x->dial = NULL;
 	if (x->up.ready) {
 		ab_watch_remove(&x->gw->loop, &x->up);
-		ab_close_hard(x->up_fd);
+		ab_close_hard(x->line.fd);
 	}
+}
+
+/* Nothing more is to come on it, and nothing was cut short. */
+static void keep_upstream(exchange *x)
+{
+	if (!x->up.ready || x->to_up || !x->may_share || !x->has_end)
+		return;
+	ab_watch_remove(&x->gw->loop, &x->up);
+	ab_kept_put(x->gw, &x->target, &x->line);
 }
 
 /* The client is somebody else's from now on. */
@@ -103,11 +117,6 @@ static void cut(void *arg)
 
 	end(x);
 	ab_close_hard(ab_client_release(c));
-}
-
-static void on_quiet(void *arg)
-{
-	cut(arg);
 }
 
 /* An answer of ours, where none has begun; else only the end is left. */
@@ -184,7 +193,7 @@ static void set_events(exchange *x)
 
 static bool account(exchange *x, uint64_t n)
 {
-	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, on_quiet, x);
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
 	if (ab_gw_count_bytes(x->gw, n))
 		return true;
 	tell(x, AB_GW_DENIED, "budget_bytes", "the box has used up its bytes");
@@ -198,7 +207,7 @@ static void switch_protocols(exchange *x)
 	ab_client *c = x->c;
 	ab_gw *gw = x->gw;
 	ab_client_in *answer = x->answer, *in = c->in;
-	int up_fd = x->up_fd, fd;
+	int up_fd = x->line.fd, fd;
 
 	if (x->to_box && !ab_out_flush(&x->to_box, c->fd)) {
 		cut(x);
@@ -218,13 +227,6 @@ static void switch_protocols(exchange *x)
 			in ? in->bytes : NULL, in ? in->len : 0);
 	free(in);
 	end(x);
-}
-
-static void shift(ab_client_in *in)
-{
-	memmove(in->bytes, in->bytes + in->head.len, in->len - in->head.len);
-	in->len -= in->head.len;
-	memset(&in->head, 0, sizeof(in->head));
 }
 
 static bool write_answer(exchange *x)
@@ -265,6 +267,7 @@ static void take_answer(exchange *x)
 	is_final = a->head.status >= 200;
 	if (is_final) {
 		ab_flow_begin(&x->response, &a->head, plain);
+		x->has_end = ab_kept_answer(&a->head);
 		/* without a length it ends with the connection */
 		if (a->head.body == AB_HTTP_BODY_CLOSE ||
 		    (plain && a->head.body == AB_HTTP_BODY_CHUNKED))
@@ -276,11 +279,11 @@ static void take_answer(exchange *x)
 	}
 	x->in_response = is_final || a->head.status == 101;
 	if (a->head.status == 101) {
-		shift(a);
+		ab_client_took(a, a->head.len);
 		switch_protocols(x);
 		return;
 	}
-	shift(a);
+	ab_client_took(a, a->head.len);
 	if (!is_final) {
 		ab_http_head_init(&a->head, AB_HTTP_RESPONSE);
 		return;
@@ -304,6 +307,29 @@ static void take_body(exchange *x, const char *p, size_t n)
 	if (why)
 		fail_upstream(x, why);
 	/* what comes behind the end of it is nobody's */
+	else if (used < n)
+		x->has_end = false;
+}
+
+static void dial(exchange *x);
+
+/*
+ * The connection that was kept is gone: the same once more, on one of its own
+ * (RFC 9112 section 9.3.1). Nothing of an answer has come, and the head is
+ * there still.
+ */
+static bool ask_again(exchange *x)
+{
+	if (!x->is_kept)
+		return false;
+	x->is_kept = false;
+	drop_upstream(x);
+	free(x->to_up);
+	free(x->answer);
+	x->to_up = NULL;
+	x->answer = NULL;
+	dial(x);
+	return true;
 }
 
 /* Heads, one after the other, until the final one. */
@@ -317,12 +343,18 @@ static void read_answer(exchange *x)
 		fail_upstream(x, ab_http_reason_name(AB_HTTP_HEAD_LONG));
 		return;
 	}
-	n = recv(x->up_fd, a->bytes + a->len, sizeof(a->bytes) - a->len, 0);
+	n = recv(x->line.fd, a->bytes + a->len, sizeof(a->bytes) - a->len, 0);
 	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0 && ask_again(x))
 		return;
 	if (n <= 0) {
 		fail_upstream(x, "no_answer");
 		return;
+	}
+	if (x->is_kept) {
+		x->is_kept = false;
+		ab_client_took(x->c->in, x->c->in->head.len);
 	}
 	a->len += (size_t)n;
 	x->received += (uint64_t)n;
@@ -339,7 +371,7 @@ static void read_answer(exchange *x)
 
 static void read_body(exchange *x)
 {
-	ssize_t n = recv(x->up_fd, x->gw->scratch, AB_FLOW_PIECE, 0);
+	ssize_t n = recv(x->line.fd, x->gw->scratch, AB_FLOW_PIECE, 0);
 
 	if (n < 0 && errno == EAGAIN)
 		return;
@@ -390,8 +422,7 @@ static void feed(exchange *x)
 	take_request_body(x, in->bytes, in->len, &used);
 	if (x->is_ended)
 		return;
-	memmove(in->bytes, in->bytes + used, in->len - used);
-	in->len -= used;
+	ab_client_took(in, used);
 }
 
 /* --- both sides ----------------------------------------------------------- */
@@ -404,6 +435,7 @@ static void finish(exchange *x)
 	bool again = x->is_bound, is_early = !x->request.done;
 	bool close_it = x->close;
 
+	keep_upstream(x);
 	end(x);
 	if (is_early) {
 		ab_client_drain(c);
@@ -417,21 +449,25 @@ static void finish(exchange *x)
 	}
 }
 
+/* What waits for either side; false: x has ended. */
+static bool flush(exchange *x)
+{
+	if (x->is_ended)
+		return false;
+	if ((x->up.ready && !ab_out_flush(&x->to_up, x->line.fd) &&
+	     !ask_again(x)) ||
+	    (!x->is_ended && !ab_out_flush(&x->to_box, x->c->fd)))
+		cut(x);
+	return !x->is_ended;
+}
+
 static void go_on(exchange *x)
 {
-	if (!x->is_ended && x->up.ready && !ab_out_flush(&x->to_up, x->up_fd)) {
-		cut(x);
+	if (!flush(x))
 		return;
-	}
-	if (!x->is_ended)
-		feed(x);
-	if (x->is_ended)
+	feed(x);
+	if (!flush(x))
 		return;
-	if ((x->up.ready && !ab_out_flush(&x->to_up, x->up_fd)) ||
-	    !ab_out_flush(&x->to_box, x->c->fd)) {
-		cut(x);
-		return;
-	}
 	if (x->in_response && x->response.done && !x->to_box)
 		finish(x);
 	else
@@ -467,7 +503,7 @@ static bool write_request(exchange *x)
 		.host = &x->target,
 		.default_port = HTTP_PORT,
 		.upgrade = x->facts.wants_upgrade,
-		.close = true,
+		.close = !x->may_share,
 	};
 	ab_http_out head;
 
@@ -492,10 +528,29 @@ static void begin_upstream(exchange *x)
 	}
 	ab_http_head_init(&x->answer->head, AB_HTTP_RESPONSE);
 	x->response.plain = in->head.minor == 0;
-	shift(in);
-	x->sent = x->to_up->len;
-	if (account(x, x->sent))
+	/* one that may be gone has it again */
+	if (!x->is_kept)
+		ab_client_took(in, in->head.len);
+	x->sent += x->to_up->len;
+	if (account(x, x->to_up->len))
 		go_on(x);
+}
+
+static void connected(exchange *x, const ab_upstream_line *line)
+{
+	const ab_host *rule = NULL;
+
+	if (ab_gw_judge_granted(x->gw, &x->target, x->is_granted, &rule) !=
+		    AB_ALLOW_OK ||
+	    !ab_gw_tell_allowed(x->gw, "http", &x->target, rule,
+				&line->address) ||
+	    ab_watch_add(&x->gw->loop, &x->up, line->fd, EPOLLIN, on_up, x)) {
+		ab_close_hard(line->fd);
+		cut(x);
+		return;
+	}
+	x->line = *line;
+	begin_upstream(x);
 }
 
 static void on_dialled(void *arg, const ab_dial_result *r)
@@ -504,7 +559,6 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 	bool denied = r->reason == AB_DIAL_NOT_ALLOWED;
 	const char *reason = denied ? ab_allow_reason_name(r->allow)
 				    : ab_dial_reason_name(r->reason);
-	const ab_host *rule = NULL;
 
 	x->dial = NULL;
 	if (r->reason != AB_DIAL_OK) {
@@ -518,17 +572,19 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 			      : "agentbox: the host cannot be reached");
 		return;
 	}
-	if (ab_gw_judge_granted(x->gw, &x->target, x->is_granted, &rule) !=
-		    AB_ALLOW_OK ||
-	    !ab_gw_tell_allowed(x->gw, "http", &x->target, rule,
-				&r->address) ||
-	    ab_watch_add(&x->gw->loop, &x->up, r->fd, EPOLLIN, on_up, x)) {
-		ab_close_hard(r->fd);
-		cut(x);
-		return;
-	}
-	x->up_fd = r->fd;
-	begin_upstream(x);
+	connected(x, &(ab_upstream_line){ r->fd, r->address,
+					  x->gw->loop.now });
+}
+
+static void dial(exchange *x)
+{
+	x->dial = ab_gw_dial(x->gw, &x->target,
+			     x->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
+			     x);
+	if (!x->dial)
+		refuse(x, 502, "failed", "agentbox: out of memory");
+	else
+		set_events(x);
 }
 
 /* Where it goes, or why nowhere. */
@@ -553,6 +609,7 @@ static const char *find_target(exchange *x, const ab_http_head *h)
 static void send_on(exchange *x)
 {
 	ab_http_head *h = &x->c->in->head;
+	ab_upstream_line line = { .fd = -1 };
 
 	if (!ab_gw_count_request(x->gw)) {
 		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
@@ -563,13 +620,14 @@ static void send_on(exchange *x)
 	x->facts.is_head = h->flags & AB_HTTP_IS_HEAD;
 	x->close = (h->flags & AB_HTTP_CLOSE) || h->minor == 0;
 	ab_flow_begin(&x->request, h, false);
-	x->dial = ab_gw_dial(x->gw, &x->target,
-			     x->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
-			     x);
-	if (!x->dial)
-		refuse(x, 502, "failed", "agentbox: out of memory");
+	x->may_share = ab_kept_request(h, x->c->in->bytes);
+	if (x->may_share)
+		line = ab_kept_take(x->gw, &x->target);
+	x->is_kept = line.fd >= 0;
+	if (x->is_kept)
+		connected(x, &line);
 	else
-		set_events(x);
+		dial(x);
 }
 
 /* Recorded, and told with the host's name. */
@@ -607,7 +665,7 @@ static void take_request(exchange *x)
 	const ab_host *rule;
 
 	x->in_request = true;
-	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, on_quiet, x);
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
 	if (why) {
 		x->has_target = x->is_bound;
 		tell(x, AB_GW_DENIED, why,
@@ -701,8 +759,7 @@ static void on_box(void *arg, uint32_t events)
 		return;
 	}
 	if (first)
-		ab_timer_set(&x->gw->loop, &x->c->timer, AB_HEAD_MS, on_quiet,
-			     x);
+		ab_timer_set(&x->gw->loop, &x->c->timer, AB_HEAD_MS, cut, x);
 	judge_request(x);
 }
 
@@ -725,8 +782,7 @@ void ab_exchange_begin(ab_client *c, const ab_target *bound)
 	c->live.arg = x;
 	ab_watch_hand(&c->watch, on_box, x);
 	ab_timer_set(&c->gw->loop, &c->timer,
-		     c->in && c->in->len ? AB_HEAD_MS : AB_IDLE_MS, on_quiet,
-		     x);
+		     c->in && c->in->len ? AB_HEAD_MS : AB_IDLE_MS, cut, x);
 	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN)) {
 		cut(x);
 		return;

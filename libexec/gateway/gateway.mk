@@ -61,6 +61,7 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/exchange.c \
 	libexec/gateway/flow.c libexec/gateway/flow.h \
 	libexec/gateway/gw.h \
+	libexec/gateway/kept.c libexec/gateway/kept.h \
 	libexec/gateway/listen.c \
 	libexec/gateway/lease.c libexec/gateway/lease.h \
 	libexec/gateway/lists.c libexec/gateway/lists.h \

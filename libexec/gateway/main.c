@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "build-id.h"
+#include "kept.h"
 #include "lists.h"
 #include "state.h"
 #include "wire/helper.h"
@@ -71,6 +72,7 @@ static void deal_files(ab_gw *gw, const ab_gateway_rates *rates)
 {
 	const uint64_t brokers = gw->broker ? 2 * AB_BROKER_CLIENTS +
 					      AB_BROKER_MAX_SECRETS : 0;
+	const uint64_t others = AB_KEPT_MAX + brokers;
 	struct rlimit files;
 	uint64_t all = UINT64_C(1) << 20, left;
 
@@ -79,7 +81,7 @@ static void deal_files(ab_gw *gw, const ab_gateway_rates *rates)
 	gw->pipes_max = lesser(AB_PIPES_MAX, all / 8 / 2);
 	gw->dials_max = lesser(AB_DIALS_MAX, all / 8 / AB_DIAL_TRIES);
 	left = all - 2 * gw->pipes_max - AB_DIAL_TRIES * gw->dials_max;
-	left = left > brokers ? left - brokers : 0;
+	left = left > others ? left - others : 0;
 	gw->clients_max = lesser(AB_CLIENTS_MAX,
 				 left > 256 ? (left - 128) / 2 : 64);
 	if (rates->connections)

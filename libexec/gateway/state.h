@@ -73,6 +73,8 @@ struct ab_gw {
 	size_t pipes_open, pipes_max; /* pairs, spare ones too */
 	ab_bucket records, requests, new_names, failures;
 	ab_pace pace; /* the policy's rate.bytes_per_second */
+	struct ab_kept *kept; /* idle connections upstream: kept.h */
+	size_t kept_count;
 	uint64_t lost;	       /* records since the last that was sent */
 	uint64_t bytes, requests_ever; /* against the budgets */
 
@@ -190,6 +192,8 @@ void ab_client_begin(ab_gw *gw, int fd, enum ab_port_kind kind,
 /* More bytes into c->in, which is made when it is not there. > 0, 0 at the
    end, -EAGAIN, -ENOBUFS: it is full, or -errno. */
 int ab_client_fill(ab_client *c);
+/* The first `n` bytes are not needed any more; what follows is a new head. */
+void ab_client_took(ab_client_in *in, size_t n);
 /* Frees memory at the end of the turn; the descriptor stays with the caller. */
 int ab_client_release(ab_client *c);
 

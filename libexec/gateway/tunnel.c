@@ -250,12 +250,8 @@ static void serve_http(asker *a)
 		drop(a);
 		return;
 	}
-	if (c->in) {
-		memmove(c->in->bytes, c->in->bytes + a->early,
-			c->in->len - a->early);
-		c->in->len -= a->early;
-		memset(&c->in->head, 0, sizeof(c->in->head));
-	}
+	if (c->in)
+		ab_client_took(c->in, a->early);
 	end_asker(a);
 	ab_exchange_begin(c, &target);
 }

@@ -7,6 +7,7 @@
 #include "box.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -24,10 +25,23 @@
 
 /* --- an origin ------------------------------------------------------------ */
 
-/* Echoes on every connection, and ends with the case. */
+/* Echoes on every connection, answers a GET, and ends with the case. */
 static pid_t origin_pid;
+static int origin_ends; /* a byte for each connection that has ended */
 
-static void echo_all(int listener)
+static void answer(int fd, const char *bytes, size_t n)
+{
+	static const char good[] = "HTTP/1.1 200 OK\r\n"
+				   "Content-Length: 0\r\n\r\n";
+
+	if (n > 4 && memcmp(bytes, "GET ", 4) == 0) {
+		bytes = good;
+		n = sizeof(good) - 1;
+	}
+	(void)!send(fd, bytes, n, MSG_NOSIGNAL);
+}
+
+static void serve_all(int listener, int ends)
 {
 	struct pollfd fds[512] = { { .fd = listener, .events = POLLIN } };
 	nfds_t n = 1;
@@ -44,10 +58,10 @@ static void echo_all(int listener)
 				: -2;
 
 			if (got > 0)
-				(void)!send(fds[i].fd, bytes, (size_t)got,
-					    MSG_NOSIGNAL);
+				answer(fds[i].fd, bytes, (size_t)got);
 			else if (got > -2) {
 				close(fds[i].fd);
+				(void)!write(ends, "", 1);
 				fds[i--] = fds[--n];
 			}
 		}
@@ -60,15 +74,19 @@ static int start_origin(void)
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t n = sizeof(at);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int ends[2];
 
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0, "%m");
+	origin_ends = ends[0];
 	REQUIRE(fd >= 0 && bind(fd, (void *)&at, n) == 0 &&
 		listen(fd, 512) == 0 &&
 		getsockname(fd, (void *)&at, &n) == 0, "%m");
 	origin_pid = fork();
 	REQUIRE(origin_pid >= 0, "%m");
 	if (origin_pid == 0)
-		echo_all(fd);
+		serve_all(fd, ends[1]);
+	close(ends[1]);
 	close(fd);
 	return ntohs(at.sin_port);
 }
@@ -77,6 +95,7 @@ static void end_origin(void)
 {
 	kill(origin_pid, SIGKILL);
 	waitpid(origin_pid, NULL, 0);
+	close(origin_ends);
 }
 
 /* --- a box ---------------------------------------------------------------- */
@@ -269,6 +288,38 @@ static void case_153_what_is_under_way_is_cut(void)
 	line = line_of(out);
 	CHECK(strcmp(line, "over") == 0, "%s", line);
 	end_client(p, out);
+	end_origin();
+}
+
+static void case_155_a_kept_connection_ends_with_a_revocation(void)
+{
+	int port = raise_gateway(), out;
+	struct pollfd ends = { .fd = origin_ends, .events = POLLIN };
+	uint64_t count = 0;
+	char *line;
+	agentbox_process *p = start_client(e2e_text(
+		"%s"
+		"s=socket.create_connection(('192.0.0.1',3128),60)\n"
+		"for i in range(2):\n"
+		"  s.sendall(('GET http://127.0.0.1:%d/ HTTP/1.1\\r\\n'\n"
+		"   'Host: 127.0.0.1:%d\\r\\nProxy-Authorization: Basic %%s"
+		"\\r\\n\\r\\n'%%a).encode())\n"
+		"  h=b''\n"
+		"  while b'\\r\\n\\r\\n' not in h: h+=s.recv(1)\n"
+		"  print(h[9:12].decode(),flush=True)\n",
+		client(port, 0), port, port), &out);
+
+	e2e_seconds(60);
+	CHECK(strcmp(line_of(out), "ready ") == 0, "not ready");
+	for (int i = 0; i < 2; i++) {
+		line = line_of(out);
+		CHECK(strcmp(line, "200") == 0, "%s", line);
+	}
+	end_client(p, out);
+	/* who asked is gone, and it stays */
+	CHECK(poll(&ends, 1, 200) == 0, "it is not kept");
+	cut_all(&count);
+	CHECK(poll(&ends, 1, 60000) == 1, "it is there");
 	end_origin();
 }
 
@@ -482,6 +533,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_152_all_live_tunnels_are_cut),
 	CASE(case_157_two_threads_revoke_at_once),
 	CASE(case_153_what_is_under_way_is_cut),
+	CASE(case_155_a_kept_connection_ends_with_a_revocation),
 	CASE(case_005_new_lists_hold_from_then_on),
 	CASE(case_005_long_lists_are_new_lists_too),
 	CASE(case_005_no_descriptors_are_no_way_to_stay_listed),

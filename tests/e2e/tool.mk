@@ -26,6 +26,7 @@ E2E_TESTS += tests/e2e/gateway_round.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_mcp_server.py
 E2E_TESTS += tests/e2e/gateway_http.py
+E2E_TESTS += tests/e2e/gateway_keep.py
 E2E_TESTS += tests/e2e/gateway_hostile.py
 E2E_TESTS += tests/e2e/gateway_route.py
 endif
