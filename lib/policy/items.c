@@ -353,6 +353,11 @@ bool ab_item_upstream(const char *s, size_t n, char *out,
 	    host.range_count > 1 ||
 	    (host.range_count && host.ranges[0].low != host.ranges[0].high))
 		return refuse(why, "must name one host and one port");
+	/* a pattern may have it without, a URL may not (RFC 3986 3.2.2) */
+	if (authority[0] != '[' && memchr(authority, ':', host_len) !=
+					   memrchr(authority, ':', host_len))
+		return refuse(why, "has an IPv6 address without brackets; "
+				   "write \"https://[2001:db8::7]\"");
 	if (path && !only(path, n - (size_t)(path - s), "/._~%-"))
 		return refuse(why, "has a query, fragment or odd character");
 	return keep(s, n, out);

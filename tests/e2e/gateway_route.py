@@ -8,6 +8,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -346,6 +347,78 @@ def a_secret_that_others_can_read_is_refused():
         done = tool("run", "--policy", doc, "--secret", text, "--", "true")
         expect(done.status != 0, done)
         says(done, word)
+
+
+def needs_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        raise tool_lib.Skip("no IPv6 on this machine's loopback")
+
+
+def six(upstream, private, handle=None, **more):
+    """A route to an upstream on ::1, in a box; what that saw, and the box."""
+    heads = []
+
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            heads.append(request)
+            peer.answer(b"six")
+
+    up = Upstream(script, ca.cert("six", "IP:::1,DNS:six.test"), at="::1")
+    host = upstream % up.port
+    routes = [{"prefix": "/six", "upstream": "https://" + host, "ca": ca.ca,
+               "inject": {"secret": "key", "header": "x-api-key"}}]
+    doc = policy([], private=private, routes=routes, secrets=[
+        {"name": "key", "hosts": [host]}], **more)
+    ran = box(doc, r'''
+import http.client, os
+from urllib.parse import urlsplit
+url = urlsplit(os.environ["AGENTBOX_ROUTES"])
+c = http.client.HTTPConnection(url.hostname, url.port, timeout=%d)
+for i in range(2):
+    c.request("GET", "/six/v1", None, {"x-api-key": os.environ["AGENTBOX_KEY"]})
+    r = c.getresponse()
+    print(r.status, r.getheader("x-agentbox-reason"), r.read().decode())
+''' % WAIT)
+    return host, heads, up.accepted, ran
+
+
+@box_test
+def an_upstream_is_reached_by_ipv6_as_a_name_and_as_an_address():
+    needs_ipv6()
+    resolver.names["six.test"] = ["::1"]
+    for upstream, private in (("[::1]:%d", ["::1"]),
+                              ("six.test:%d", ["::1/128", "six.test"])):
+        host, heads, accepted, ran = six(upstream, private)
+        expect(ran.out == "200 None six\n" * 2, ran)
+        expect([h.get("x-api-key") for h in heads] == [REAL] * 2 and
+               [h.get("host") for h in heads] == [host] * 2, heads)
+        # one connection serves both
+        expect(accepted == 1, accepted)
+        expect(ran.records("allowed")[0]["subject"] == host, ran)
+
+
+@box_test
+def an_ipv6_upstream_that_nothing_opens_is_refused():
+    needs_ipv6()
+    resolver.names["six.test"] = ["::1"]
+    resolver.names["mapped.test"] = ["::ffff:127.0.0.1"]
+    resolver.names["both.test"] = ["::1", "127.0.0.1"]
+    for upstream, private in (("[::1]:%d", []), ("six.test:%d", ["six.test"]),
+                              ("six.test:%d", ["::1/128"]),
+                              ("[::ffff:127.0.0.1]:%d", ["::1/128"]),
+                              ("mapped.test:%d", ["::1/128", "mapped.test"]),
+                              ("both.test:%d", ["::1/128", "both.test"]),
+                              ("[64:ff9b::7f00:1]:%d", ["::1/128"]),
+                              ("[fe80::1]:%d", ["::1/128"])):
+        host, heads, accepted, ran = six(upstream, private)
+        expect(not accepted and not heads and "200" not in ran.out,
+               (upstream, private, ran))
+        expect(ran.records("failed") or ran.done.status, (upstream, ran))
 
 
 @box_test

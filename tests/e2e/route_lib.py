@@ -180,7 +180,7 @@ class Upstream:
     raises fails the test that closes it.
     """
 
-    def __init__(self, script, cert, plain=False, **options):
+    def __init__(self, script, cert, plain=False, at="127.0.0.1", **options):
         self.script, self.plain = script, plain
         self.failed = []
         self.accepted = 0
@@ -195,7 +195,9 @@ class Upstream:
                 self.context.set_ciphers(value)
             else:
                 setattr(self.context, name, value)
-        self.sock = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.sock = socket.create_server(
+            (at, 0), backlog=64,
+            family=socket.AF_INET6 if ":" in at else socket.AF_INET)
         self.port = self.sock.getsockname()[1]
         threading.Thread(target=self.run, daemon=True).start()
 
