@@ -81,6 +81,43 @@ AGENTBOX_API int32_t agentbox_mcp_next_frame(agentbox_mcp *mcp, int32_t *side,
 					     agentbox_bytes **frame,
 					     agentbox_error **err);
 
+/* The most bytes of the parameters of a call that is asked about. */
+#define AGENTBOX_MCP_QUESTION_MAX 32768
+
+/*
+ * A call of a tool that the policy's `tools.ask` names needs somebody's yes.
+ * 1: it waits for agentbox_mcp_answer(), and the server hears nothing of it
+ * before; 0, which is how a guard begins: it is refused. More than 32 that
+ * wait, or more than AGENTBOX_MCP_QUESTION_MAX bytes: refused.
+ * AGENTBOX_EINVAL.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_mcp_set_ask(agentbox_mcp *mcp, int32_t enabled,
+					  agentbox_error **err);
+
+/*
+ * The next call that waits, and how it is called in the answer: a JSON object
+ * with "server", "tool" and "arguments" (as the client sent them; absent where
+ * it sent none), owned. Each is given once. AGENTBOX_EAGAIN when there is
+ * none.
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_mcp_next_question(agentbox_mcp *mcp, uint64_t *id,
+						agentbox_bytes **json,
+						agentbox_error **err);
+
+/*
+ * AGENTBOX_VERDICT_ALLOW lets it go on, if the tool may still be called;
+ * anything else refuses it. What follows is in the queues. How long a call
+ * waits is the host's to keep: one that is not answered waits until it is
+ * cancelled or the guard freed. AGENTBOX_ENOTFOUND: no call waits under this
+ * id (any more); a failure otherwise as agentbox_mcp_take().
+ * Since: 1.0
+ */
+AGENTBOX_API int32_t agentbox_mcp_answer(agentbox_mcp *mcp, uint64_t id,
+					 int32_t verdict,
+					 agentbox_error **err);
+
 /*
  * What was decided, oldest first: a JSON object with "type" ("mcp.call",
  * "mcp.list", "mcp.request", "mcp.session", "mcp.dropped", "mcp.tool"),

@@ -45,6 +45,20 @@ int32_t ab_mcp_lost(agentbox_mcp *m, const json_t *id, const char *message,
 /* Who asked has gone: what he waits for is for nobody. */
 void ab_mcp_forget(agentbox_mcp *m, uint64_t scope);
 
+/* A call that waits for an approval. Borrowed, until it is answered. */
+typedef struct ab_mcp_question {
+	uint64_t id, scope;
+	const char *tool;
+	const json_t *arguments; /* NULL: none */
+} ab_mcp_question;
+
+/* false: none that was not given out. */
+bool ab_mcp_next_question(agentbox_mcp *m, ab_mcp_question *question);
+/* `why` not, for the record and who asked; NULL: it goes on. As
+   agentbox_mcp_answer(). */
+int32_t ab_mcp_answer(agentbox_mcp *m, uint64_t id, const char *why,
+		      agentbox_error **err);
+
 /* Is a request of this asker under way? */
 bool ab_mcp_waits(const agentbox_mcp *m, uint64_t scope);
 

@@ -129,6 +129,12 @@ static json_t *build_call(const agentbox_mcp *m, const json_t *params)
 	return out;
 }
 
+int32_t ab_mcp_forward_call(agentbox_mcp *m, ab_mcp_call *call,
+			    const json_t *params)
+{
+	return forward(m, call, build_call(m, params), params);
+}
+
 int32_t ab_mcp_ask_list(agentbox_mcp *m, ab_mcp_call *call,
 			const json_t *cursor, const json_t *params)
 {
@@ -178,6 +184,20 @@ static int32_t deny_call(agentbox_mcp *m, const ab_mcp_message *msg,
 	return rc < 0 ? rc : answer(m, msg->id, code, message, told);
 }
 
+/* It waits for an approval, where there is somebody to ask. */
+static int32_t judge_ask(agentbox_mcp *m, const ab_mcp_message *msg,
+			 const json_t *name, bool *ok)
+{
+	const char *why = ab_mcp_cannot_ask(m, msg->params);
+	int32_t rc = ab_mcp_event(m, "mcp.call", why ? "deny" : "ask",
+				  "tools.ask", json_string_value(name),
+				  json_string_length(name), why ? why : "");
+
+	*ok = !why;
+	return rc < 0 || !why ? rc : answer(m, msg->id, AB_MCP_REFUSED,
+					    AB_MCP_NOT_APPROVED, why);
+}
+
 /* Counts, judges and records one call; *ok: it goes on. */
 static int32_t judge_call(agentbox_mcp *m, const ab_mcp_message *msg, bool *ok)
 {
@@ -207,6 +227,8 @@ static int32_t judge_call(agentbox_mcp *m, const ab_mcp_message *msg, bool *ok)
 			m, AGENTBOX_MCP_CLIENT, msg->id, AB_MCP_REFUSED,
 			"Too many calls", "tools.rate", retry);
 	}
+	if (ab_mcp_has_to_ask(m, msg->params))
+		return judge_ask(m, msg, name, ok);
 	*ok = true;
 	return ab_mcp_event(m, "mcp.call", "allow", "tools.allow",
 			    json_string_value(name), json_string_length(name),
@@ -362,8 +384,10 @@ static int32_t start(agentbox_mcp *m, const ab_mcp_message *msg,
 				     : ab_mcp_ask_list(m, call, NULL,
 						       call->params);
 	case AB_MCP_CALL:
-		return forward(m, call, build_call(m, msg->params),
-			       msg->params);
+		if (!ab_mcp_has_to_ask(m, msg->params))
+			return ab_mcp_forward_call(m, call, msg->params);
+		ab_mcp_hold(call, msg->params);
+		return 0;
 	case AB_MCP_PLAIN:
 	case AB_MCP_DISCOVER:
 	case AB_MCP_INITIALIZED:
@@ -420,6 +444,7 @@ static int32_t cancelled(agentbox_mcp *m, const ab_mcp_message *msg)
 	ab_mcp_call *call = ab_mcp_is_id(id) ? ab_mcp_call_by_asked(
 		m, m->calls, AB_MCP_CALLS, id) : NULL;
 	json_t *params;
+	bool waited;
 
 	if (!call || call->method->special == AB_MCP_INITIALIZE)
 		return ab_mcp_drop(m, AGENTBOX_MCP_CLIENT, msg->method,
@@ -431,8 +456,14 @@ static int32_t cancelled(agentbox_mcp *m, const ab_mcp_message *msg)
 		json_decref(params);
 		params = NULL;
 	}
+	waited = call->waits;
 	/* its answer, should one come, is for nobody */
 	ab_mcp_call_end(call);
+	if (waited) {
+		json_decref(params);
+		return ab_mcp_drop(m, AGENTBOX_MCP_CLIENT, msg->method,
+				   "the server has not got the request");
+	}
 	return pass_notification(m, msg->method, params);
 }
 

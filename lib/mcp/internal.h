@@ -39,11 +39,13 @@ typedef struct ab_mcp_call {
 	json_t *asked;	    /* owned: what the asker calls it */
 	json_t *token;	    /* owned: his progress token, or NULL */
 	const ab_mcp_method *method;
-	json_t *params;	    /* owned, LIST: of the request */
+	json_t *params;	    /* owned, LIST or while it waits: of the request */
 	json_t *tools;	    /* owned, LIST: what came so far */
 	unsigned pages;
 	size_t bytes; /* of the pages */
 	uint64_t scope; /* carry.h: of who asked */
+	bool waits;	/* for an approval: the server knows nothing of it */
+	bool is_told;	/* its question was given out */
 } ab_mcp_call;
 
 enum ab_mcp_state {
@@ -74,9 +76,10 @@ struct agentbox_mcp {
 	char server[65];
 	json_t *identity;	 /* owned, or NULL */
 	/* of the policy, borrowed; NULL: nothing */
-	const json_t *allow, *pins, *resources, *prompts;
+	const json_t *allow, *ask, *pins, *resources, *prompts;
 	const char *pin;
 	uint32_t grants;
+	bool can_ask; /* there is somebody */
 	enum ab_mcp_state state;
 	enum ab_mcp_version version;
 	uint8_t family; /* 0: open */
@@ -111,7 +114,8 @@ int32_t ab_mcp_drop(agentbox_mcp *m, int32_t side, const char *subject,
 /* A free place, or NULL. */
 ab_mcp_call *ab_mcp_call_new(agentbox_mcp *m, ab_mcp_call *table, size_t n,
 			     const json_t *asked, const ab_mcp_method *method);
-/* By our id as it came back, or by the asker's. NULL: there is none. */
+/* By our id as it came back, or by the asker's. NULL: there is none. What
+   waits for an approval has no id that could come back. */
 ab_mcp_call *ab_mcp_call_by_id(ab_mcp_call *table, size_t n, const json_t *id);
 ab_mcp_call *ab_mcp_call_by_asked(const agentbox_mcp *m, ab_mcp_call *table,
 				  size_t n, const json_t *id);
@@ -133,6 +137,9 @@ json_t *ab_mcp_texts(const json_t *object);
 /* --- tools.c --- */
 
 bool ab_mcp_is_tool_name(const json_t *name);
+/* Does a list of the policy's name this tool of the server? */
+bool ab_mcp_is_listed(const agentbox_mcp *m, const json_t *list,
+		      const char *name);
 /* May it be called? *why is static, for the record alone. */
 bool ab_mcp_tool_allowed(const agentbox_mcp *m, const char *name,
 			 const char **why);
@@ -165,6 +172,21 @@ bool ab_mcp_subject_allowed(const agentbox_mcp *m, const ab_mcp_method *method,
 bool ab_mcp_subjects_shown(const agentbox_mcp *m, const ab_mcp_method *method,
 			   json_t *result);
 
+/* --- ask.c --- */
+
+#define AB_MCP_NOT_APPROVED "The call was not approved"
+
+/* Has a call with these parameters, which was judged, to be approved? */
+bool ab_mcp_has_to_ask(const agentbox_mcp *m, const json_t *params);
+/* Why it cannot be asked about, static; NULL: it can. */
+const char *ab_mcp_cannot_ask(const agentbox_mcp *m, const json_t *params);
+void ab_mcp_hold(ab_mcp_call *call, json_t *params);
+
+/* --- mcp.c --- */
+
+/* May something be taken in now? */
+int32_t ab_mcp_usable(const agentbox_mcp *m, agentbox_error **err);
+
 /* --- client.c, server.c --- */
 
 /* What a side says: 0, or a failure that ends the session. */
@@ -177,6 +199,9 @@ typedef struct ab_mcp_sayer {
 extern const ab_mcp_sayer ab_mcp_client_says, ab_mcp_server_says;
 /* A request that settles the version has failed: nothing is settled. */
 void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call);
+/* A call that was judged goes to the server. */
+int32_t ab_mcp_forward_call(agentbox_mcp *m, ab_mcp_call *call,
+			    const json_t *params);
 /* Ask the server for the tools behind `cursor` (borrowed; NULL: the first). */
 int32_t ab_mcp_ask_list(agentbox_mcp *m, ab_mcp_call *call,
 			const json_t *cursor, const json_t *params);

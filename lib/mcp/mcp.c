@@ -63,6 +63,7 @@ static void take_policy(agentbox_mcp *m)
 	if (!own)
 		return;
 	m->allow = json_object_get(tools, "allow");
+	m->ask = json_object_get(tools, "ask");
 	m->pins = json_object_get(own, "pins");
 	m->resources = json_object_get(own, "resources");
 	m->prompts = json_object_get(own, "prompts");
@@ -217,8 +218,7 @@ static int32_t take_frame(agentbox_mcp *m, int32_t side, json_t *value)
 	return rc;
 }
 
-/* May a frame be taken in now? */
-static int32_t usable(const agentbox_mcp *m, agentbox_error **err)
+int32_t ab_mcp_usable(const agentbox_mcp *m, agentbox_error **err)
 {
 	if (m->state == AB_MCP_OVER)
 		return ab_error_set(err, AGENTBOX_ECLOSED, "",
@@ -233,7 +233,7 @@ static int32_t usable(const agentbox_mcp *m, agentbox_error **err)
 int32_t ab_mcp_take_value(agentbox_mcp *m, int32_t side, uint64_t scope,
 			  json_t *value, agentbox_error **err)
 {
-	int32_t rc = usable(m, err);
+	int32_t rc = ab_mcp_usable(m, err);
 
 	if (rc < 0)
 		return rc;
@@ -257,7 +257,7 @@ int32_t agentbox_mcp_take(agentbox_mcp *m, int32_t side, const char *frame,
 				    side != AGENTBOX_MCP_SERVER))
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "NULL mcp or frame, or no side");
-	rc = usable(m, err);
+	rc = ab_mcp_usable(m, err);
 	if (rc < 0)
 		return rc;
 	rc = ab_mcp_read(n ? frame : "", n, &value, &why);

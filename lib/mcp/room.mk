@@ -3,6 +3,7 @@
 #   libagentbox_la_SOURCES += lib/mcp/x.c lib/mcp/x.h
 # Public headers in include/agentbox/ are picked up by themselves.
 libagentbox_la_SOURCES += \
+	lib/mcp/ask.c \
 	lib/mcp/carry.c lib/mcp/carry.h \
 	lib/mcp/client.c lib/mcp/internal.h \
 	lib/mcp/frame.c lib/mcp/frame.h \

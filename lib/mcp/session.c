@@ -136,7 +136,7 @@ ab_mcp_call *ab_mcp_call_by_id(ab_mcp_call *table, size_t n, const json_t *id)
 	if (!json_is_integer(id) || v <= 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (table[i].id == (uint64_t)v)
+		if (table[i].id == (uint64_t)v && !table[i].waits)
 			return &table[i];
 	return NULL;
 }

@@ -32,13 +32,14 @@ bool ab_mcp_is_tool_name(const json_t *name)
 }
 
 /* As narrow compares them: exactly, or what stands before the star. */
-static bool policy_allows(const agentbox_mcp *m, const char *name)
+bool ab_mcp_is_listed(const agentbox_mcp *m, const json_t *list,
+		      const char *name)
 {
 	char full[sizeof(m->server) + AB_MCP_NAME_MAX + 1];
 
 	snprintf(full, sizeof(full), "%s:%s", m->server, name);
-	for (size_t i = 0; i < json_array_size(m->allow); i++) {
-		const char *p = json_string_value(json_array_get(m->allow, i));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *p = json_string_value(json_array_get(list, i));
 		size_t n = p ? strlen(p) : 0;
 
 		if (n && p[n - 1] == '*' ? strncmp(p, full, n - 1) == 0 :
@@ -75,7 +76,7 @@ bool ab_mcp_tool_allowed(const agentbox_mcp *m, const char *name,
 	bool pinned;
 
 	*why = "not in tools.allow";
-	if (!policy_allows(m, name))
+	if (!ab_mcp_is_listed(m, m->allow, name))
 		return false;
 	*why = "in quarantine: its definition changed or is not fit to show";
 	if (m->memory->pin_failed || json_is_null(known))
@@ -278,7 +279,7 @@ static int32_t judge(agentbox_mcp *m, const json_t *tool, json_t *shown,
 		return ab_mcp_event(m, "mcp.tool", "deny", "mcp.name",
 				    s ? s : "", json_string_length(name),
 				    "not the name of a tool");
-	if (!policy_allows(m, s))
+	if (!ab_mcp_is_listed(m, m->allow, s))
 		return 0;
 	if (!digest_of(tool, digest, &over))
 		return ab_mcp_nomem(m);

@@ -225,6 +225,8 @@ static const ab_field tools_table[] = {
 	RECORDS("servers", server_table, "name", AB_R_RECORD_SUBSET),
 	{ .key = "allow", .type = AB_T_SET, .rule = AB_R_TOOLS,
 	  .item = ab_item_tool, .flags = AB_F_STAR, .max = 1024 },
+	{ .key = "ask", .type = AB_T_SET, .rule = AB_R_UNION,
+	  .item = ab_item_tool, .flags = AB_F_STAR, .max = 1024 },
 	STRING("pin", ab_item_digest, AB_R_SAME),
 	OBJECT("rate", tools_rate_table),
 	END

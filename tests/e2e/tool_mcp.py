@@ -64,7 +64,7 @@ count = 0
 class Session:
     """The guard with a server of its own, and its client's side."""
 
-    def __init__(self, allow=ALL, wrap=(), options=(), more=None):
+    def __init__(self, allow=ALL, wrap=(), options=(), more=None, ask=()):
         global count
         count += 1
         self.seen = os.path.join(WORK, "seen%d" % count)
@@ -76,7 +76,7 @@ class Session:
                   "tools": {"servers": [dict({"name": "srv",
                                               "command": self.argv},
                                              **(more or {}))],
-                            "allow": allow}}
+                            "allow": allow, "ask": list(ask)}}
         self.policy = write("mcp%d.json" % count, json.dumps(policy))
         self.p = start("mcp-guard", "--policy", self.policy, *options, "--",
                        *self.argv)
@@ -173,6 +173,21 @@ def a_policy_that_allows_nothing_shows_nothing():
     expect(s.ask("tools/list")["result"]["tools"] == [], "tools")
     expect("error" in s.call("echo"), "called")
     expect(s.finish() == 0, s.text)
+
+
+@test
+def what_has_to_be_approved_is_refused_where_nobody_is_asked():
+    s = Session(ask=["srv:ec*"]).open()
+    names = [t["name"] for t in s.ask("tools/list")["result"]["tools"]]
+    expect("echo" in names, names)
+    got = s.call("echo")["error"]
+    expect(got["code"] == -32000 and "nobody is there to be asked" in
+           got["data"]["reason"], got)
+    expect("result" in s.call("cwd"), "the others")
+    expect(s.finish() == 0, s.text)
+    calls = [m["params"]["name"] for m in s.seen_lines()
+             if m["method"] == "tools/call"]
+    expect(calls == ["cwd"], calls)
 
 
 @test

@@ -7,7 +7,9 @@
  * hands one frame in, as JSON or as text, and says what comes out: all frames
  * to the client (members that must be there) and to the server (exactly),
  * the code, and "TYPE VERDICT RULE SUBJECT" of the first event. "server" as
- * `from` is "s", the client "c". {ms} lets time pass.
+ * `from` is "s", the client "c". {ms} lets time pass. Rows of mcp-ask.jsonl
+ * may have {asks}: there is somebody to ask; {question}: the next one, null:
+ * there is none; {answer: id, verdict}: what is said.
  */
 #include "config.h"
 
@@ -17,6 +19,7 @@
 #include <string.h>
 
 #include "abtest.h"
+#include "agentbox/guard.h"
 #include "agentbox/mcp.h"
 #include "base/attr.h"
 #include "mcp/internal.h"
@@ -94,29 +97,38 @@ static json_t *json_of(agentbox_bytes *b, const char *id)
 	return v;
 }
 
-static void hand_in(agentbox_mcp *m, int32_t side, const char *p, size_t n,
-		    const char *id, outcome *o)
+static void take_out(agentbox_mcp *m, int32_t rc, agentbox_error *err,
+		     const char *id, outcome *o)
 {
 	agentbox_bytes *b = NULL;
-	agentbox_error *err = NULL;
-	char *exact = malloc(n ? n : 1);
 	int32_t to;
 
-	ck_assert_ptr_nonnull(exact);
-	memcpy(exact, p, n);
 	memset(o, 0, sizeof(*o));
 	o->frames[1] = json_array();
 	o->frames[2] = json_array();
 	o->events = json_array();
-	o->rc = agentbox_mcp_take(m, side, exact, n, &err);
-	ck_assert_msg(o->rc == 0 || agentbox_error_get_message(err)[0],
+	o->rc = rc;
+	ck_assert_msg(rc == 0 || agentbox_error_get_message(err)[0],
 		      "%s: a failure without a word", id);
 	agentbox_error_free(err);
-	free(exact);
 	while (agentbox_mcp_next_event(m, &b, NULL) == 0)
 		json_array_append_new(o->events, json_of(b, id));
 	while (agentbox_mcp_next_frame(m, &to, &b, NULL) == 0)
 		json_array_append_new(o->frames[to], json_of(b, id));
+}
+
+static void hand_in(agentbox_mcp *m, int32_t side, const char *p, size_t n,
+		    const char *id, outcome *o)
+{
+	agentbox_error *err = NULL;
+	char *exact = malloc(n ? n : 1);
+	int32_t rc;
+
+	ck_assert_ptr_nonnull(exact);
+	memcpy(exact, p, n);
+	rc = agentbox_mcp_take(m, side, exact, n, &err);
+	free(exact);
+	take_out(m, rc, err, id, o);
 }
 
 static void outcome_end(outcome *o)
@@ -184,29 +196,68 @@ static void check_event(const char *id, size_t step, const json_t *events,
 		      want);
 }
 
+static void check_question(agentbox_mcp *m, const json_t *want,
+			   const char *id, size_t number)
+{
+	agentbox_bytes *b = NULL;
+	uint64_t key = 0;
+	int32_t rc = agentbox_mcp_next_question(m, &key, &b, NULL);
+	json_t *got;
+
+	if (json_is_null(want)) {
+		ck_assert_msg(rc == AGENTBOX_EAGAIN, "%s step %zu: %d", id,
+			      number, rc);
+		return;
+	}
+	ck_assert_msg(rc == 0, "%s step %zu: no question", id, number);
+	got = json_of(b, id);
+	json_object_set_new(got, "id", json_integer((json_int_t)key));
+	compare(id, number, "the question", got, want, true);
+	json_decref(got);
+}
+
+static void give_answer(agentbox_mcp *m, const json_t *step, const char *id,
+			outcome *o)
+{
+	agentbox_error *err = NULL;
+	const char *verdict = net_text(step, "verdict");
+	int32_t rc = agentbox_mcp_answer(
+		m, (uint64_t)json_integer_value(json_object_get(step,
+								"answer")),
+		strcmp(verdict, "allow") == 0 ? AGENTBOX_VERDICT_ALLOW :
+		strcmp(verdict, "ask") == 0   ? AGENTBOX_VERDICT_ASK :
+						AGENTBOX_VERDICT_DENY, &err);
+
+	take_out(m, rc, err, id, o);
+}
+
 static void run_step(agentbox_mcp *m, const json_t *step, const char *id,
 		     size_t number)
 {
 	const char *from = net_text(step, "from");
 	const char *rc = net_text(step, "rc");
 	const json_t *frame = json_object_get(step, "frame");
+	const json_t *question = json_object_get(step, "question");
 	size_t n = 0;
 	char *raw;
 	outcome o;
 
 	the_time += (uint64_t)json_integer_value(json_object_get(step, "ms")) *
 		    1000000;
-	if (!from)
+	if (question)
+		check_question(m, question, id, number);
+	if (!from && !json_object_get(step, "answer"))
 		return;
-	if (frame) {
-		raw = json_dumps(frame, JSON_ENCODE_ANY);
-		n = strlen(raw);
+	if (!from) {
+		give_answer(m, step, id, &o);
 	} else {
-		raw = net_take(step, "raw", &n);
+		raw = frame ? json_dumps(frame, JSON_ENCODE_ANY)
+			    : net_take(step, "raw", &n);
+		hand_in(m, from[0] == 'c' ? AGENTBOX_MCP_CLIENT
+					  : AGENTBOX_MCP_SERVER,
+			raw, frame ? strlen(raw) : n, id, &o);
+		free(raw);
 	}
-	hand_in(m, from[0] == 'c' ? AGENTBOX_MCP_CLIENT : AGENTBOX_MCP_SERVER,
-		raw, n, id, &o);
-	free(raw);
 	ck_assert_msg(strcmp(agentbox_error_name(o.rc), rc ? rc : "OK") == 0,
 		      "%s step %zu: %s", id, number,
 		      agentbox_error_name(o.rc));
@@ -259,6 +310,8 @@ static void session_row(const json_t *row, const char *id)
 
 	the_time = UINT64_C(1000000000000);
 	m = session_of(row);
+	if (json_is_true(json_object_get(row, "asks")))
+		ck_assert_int_eq(agentbox_mcp_set_ask(m, 1, NULL), 0);
 	if (!json_is_null(open))
 		open_session(m, open ? json_string_value(open) : "2025-06-18",
 			     id);
@@ -271,6 +324,12 @@ static void session_row(const json_t *row, const char *id)
 START_TEST(what_a_client_sends_is_judged_as_the_rows_say)
 {
 	net_each_row("mcp-client.jsonl", 90, session_row);
+}
+END_TEST
+
+START_TEST(what_has_to_be_approved_waits_as_the_rows_say)
+{
+	net_each_row("mcp-ask.jsonl", 12, session_row);
 }
 END_TEST
 
@@ -425,6 +484,7 @@ START_TEST(the_interface_refuses_what_it_cannot_take)
 	agentbox_mcp *m = NULL;
 	agentbox_bytes *b = NULL;
 	int32_t side;
+	uint64_t key;
 	static const char *const names[] = { NULL, "", "a b", "a:b", "é",
 					     "a/b" };
 
@@ -450,6 +510,17 @@ START_TEST(the_interface_refuses_what_it_cannot_take)
 			 AGENTBOX_EAGAIN);
 	ck_assert_int_eq(agentbox_mcp_next_event(m, &b, NULL),
 			 AGENTBOX_EAGAIN);
+	ck_assert_int_eq(agentbox_mcp_next_question(m, &key, &b, NULL),
+			 AGENTBOX_EAGAIN);
+	ck_assert_int_eq(agentbox_mcp_next_question(m, NULL, &b, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_mcp_set_ask(NULL, 1, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_mcp_set_ask(m, 2, NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_mcp_answer(NULL, 1, 1, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_mcp_answer(m, 0, 1, NULL),
+			 AGENTBOX_ENOTFOUND);
 	agentbox_mcp_free(m);
 	agentbox_mcp_free(NULL);
 }
@@ -688,6 +759,7 @@ int main(void)
 	tcase_set_timeout(t, 60 * ab_test_slowness());
 	tcase_add_test(t, what_a_client_sends_is_judged_as_the_rows_say);
 	tcase_add_test(t, what_a_server_sends_is_judged_as_the_rows_say);
+	tcase_add_test(t, what_has_to_be_approved_waits_as_the_rows_say);
 	tcase_add_test(t, a_frame_past_a_limit_ends_the_session);
 	tcase_add_test(t, arguments_over_a_mebibyte_are_refused_alone);
 	tcase_add_test(t, requests_under_way_are_bounded);
