@@ -63,12 +63,35 @@ static bool is_first(const ab_policy_routes *routes, size_t i)
 	return true;
 }
 
-/* Room for 3. */
+/* git finds its helper in the configuration that the environment has
+   (git-config(1), GIT_CONFIG_COUNT). Room for 3. */
+static bool add_git(agentbox_gateway *gw, size_t *n,
+		    const ab_wire_broker *broker)
+{
+	static const char *const lines[] = {
+		"GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=credential.helper",
+		"GIT_CONFIG_VALUE_0=" AB_BROKER_PROGRAM " git",
+	};
+	uint32_t ways = 0;
+
+	for (uint32_t i = 0; i < broker->count; i++)
+		ways |= broker->items[i].ways;
+	for (size_t i = 0; i < AB_ARRAY_LEN(lines); i++)
+		if ((ways & AB_BROKER_GIT) &&
+		    !(gw->env[(*n)++] = ab_strdup(lines[i])))
+			return false;
+	return true;
+}
+
+/* Room for 5. */
 static bool add_broker(agentbox_gateway *gw, size_t *n,
 		       const ab_wire_broker *broker)
 {
 	if (broker->count &&
 	    !(gw->env[(*n)++] = ab_strdup("AGENTBOX_SECRET=" AB_BROKER_PROGRAM)))
+		return false;
+	if (!add_git(gw, n, broker))
 		return false;
 	return !ab_wire_broker_files(broker) ||
 	       (gw->env[(*n)++] = ab_strdup("CREDENTIALS_DIRECTORY="
@@ -106,7 +129,7 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 					      AB_GATEWAY_PROXY_PORT);
 	size_t n = 0;
 
-	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 9 + 2 * routes->count,
+	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 12 + 2 * routes->count,
 			    sizeof(*gw->env));
 	if (!list || !proxy || !gw->env)
 		return ab_error_nomem(err);

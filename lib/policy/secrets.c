@@ -21,10 +21,9 @@ static uint32_t ways_of(const json_t *secret)
 	const json_t *delivery = json_object_get(secret, "delivery");
 	uint32_t ways = 0;
 
-	if (ab_tree_has(delivery, "memfd"))
-		ways |= AB_BROKER_MEMFD;
-	if (ab_tree_has(delivery, "file"))
-		ways |= AB_BROKER_FILE;
+	for (uint32_t i = 0; i < AB_BROKER_WAY_COUNT; i++)
+		if (ab_tree_has(delivery, ab_broker_ways[i]))
+			ways |= 1u << i;
 	return ways;
 }
 
@@ -42,6 +41,28 @@ static int32_t read_euids(ab_wire_secret *s, const json_t *list,
 		s->euids[i] = (uint32_t)json_integer_value(
 			json_array_get(list, i));
 	s->euid_count = (uint32_t)n;
+	return 0;
+}
+
+/* Hosts are of routes, too: of any other way they say nothing here. */
+static int32_t read_git(ab_wire_secret *s, const json_t *secret,
+			agentbox_error **err)
+{
+	const json_t *hosts = json_object_get(secret, "hosts");
+	const char *user = ab_tree_string(secret, "user");
+	size_t n = json_array_size(hosts);
+
+	s->user = "";
+	if (!(s->ways & AB_BROKER_GIT))
+		return 0;
+	if (n > AB_BROKER_MAX_HOSTS)
+		return ab_error_set(err, AGENTBOX_ELIMIT, WHERE,
+				    "more than %d hosts of the secret \"%s\"",
+				    AB_BROKER_MAX_HOSTS, s->name);
+	for (size_t i = 0; i < n; i++)
+		s->hosts[i] = json_string_value(json_array_get(hosts, i));
+	s->host_count = (uint32_t)n;
+	s->user = user ? user : "";
 	return 0;
 }
 
@@ -71,6 +92,8 @@ static int32_t add(ab_wire_broker *b, const json_t *secret, uint32_t ways,
 	s->name = ab_tree_string(secret, "name");
 	s->ways = ways;
 	rc = read_euids(s, json_object_get(secret, "euids"), err);
+	if (rc == 0)
+		rc = read_git(s, secret, err);
 	if (rc == 0)
 		rc = read_ttl(s, ab_tree_string(secret, "ttl"), err);
 	b->count += rc == 0;

@@ -12,7 +12,7 @@
 #include "wire/broker.h"
 
 /*
- * Those with "memfd" or "file" in their `delivery`, sorted by name; strings are
+ * Those with more than "inject" in their `delivery`, sorted by name; strings are
  * borrowed from the policy, the ids are the caller's to set. count 0: the box
  * has no broker. ELIMIT names the bound, ENOMEM. ab_wire_broker_end() ends it.
  */

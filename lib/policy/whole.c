@@ -147,6 +147,42 @@ static int32_t check_routes(ab_way *w, const json_t *tree)
 			   ab_tree_string(v, "name"), name);
 }
 
+static bool names_any(const json_t *hosts)
+{
+	for (size_t i = 0; i < json_array_size(hosts); i++) {
+		const char *s = json_string_value(json_array_get(hosts, i));
+
+		if (s[0] == '*' && s[1] != '.')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A password for git is bound to hosts: without them it would be everybody's
+ * who says he is a git server.
+ */
+static int32_t check_secrets(ab_way *w, const json_t *tree)
+{
+	const json_t *secrets = json_object_get(tree, "secrets");
+
+	for (size_t i = 0; i < json_array_size(secrets); i++) {
+		const json_t *v = json_array_get(secrets, i);
+		const json_t *hosts = json_object_get(v, "hosts");
+
+		if (!ab_tree_has(json_object_get(v, "delivery"), "git") ||
+		    (hosts && !names_any(hosts)))
+			continue;
+		ab_way_key(w, "secrets");
+		ab_way_number(w, i);
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "secret \"%.80s\" is delivered to git for "
+				   "no hosts, or for any; name them in "
+				   "\"hosts\"", ab_tree_string(v, "name"));
+	}
+	return 0;
+}
+
 static int32_t check_places(ab_way *w, const json_t *tree)
 {
 	const json_t *workspace = json_object_get(tree, "workspace");
@@ -256,8 +292,8 @@ int32_t ab_tree_check_whole(const json_t *tree, const ab_json_index *index,
 
 	if (check_sizes(&w, ab_schema, tree) < 0 ||
 	    check_orchestration(&w, tree) < 0 || check_bare(&w, tree) < 0 ||
-	    check_routes(&w, tree) < 0 || check_route_forms(&w, tree) < 0 ||
-	    check_places(&w, tree) < 0 ||
+	    check_secrets(&w, tree) < 0 || check_routes(&w, tree) < 0 ||
+	    check_route_forms(&w, tree) < 0 || check_places(&w, tree) < 0 ||
 	    check_same(&w, tree) < 0 || check_role(&w, tree) < 0 ||
 	    check_snapshot(&w, tree) < 0)
 		return ab_error_move(err, &local);

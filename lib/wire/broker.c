@@ -14,6 +14,15 @@
 
 #include "base/alloc.h"
 
+const char *const ab_broker_ways[AB_BROKER_WAY_COUNT] = {
+	"memfd", "file", "git",
+};
+
+unsigned ab_broker_way_index(uint32_t way)
+{
+	return (unsigned)__builtin_ctz(way);
+}
+
 bool ab_broker_name_ok(const char *name)
 {
 	size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -33,6 +42,10 @@ static void put_secret(ab_writer *w, const ab_wire_secret *s)
 	ab_put_u32(w, s->euid_count);
 	for (uint32_t i = 0; i < s->euid_count; i++)
 		ab_put_u32(w, s->euids[i]);
+	ab_put_u32(w, s->host_count);
+	for (uint32_t i = 0; i < s->host_count; i++)
+		ab_put_str(w, s->hosts[i]);
+	ab_put_str(w, s->user);
 }
 
 void ab_wire_broker_put(ab_writer *w, const ab_wire_broker *broker)
@@ -56,6 +69,13 @@ static void get_secret(ab_reader *r, ab_wire_secret *s)
 	s->euid_count = ab_get_count(r, AB_BROKER_MAX_EUIDS);
 	for (uint32_t i = 0; i < s->euid_count; i++)
 		s->euids[i] = ab_get_u32(r);
+	s->host_count = ab_get_count(r, AB_BROKER_MAX_HOSTS);
+	for (uint32_t i = 0; i < s->host_count; i++)
+		s->hosts[i] = ab_get_str(r);
+	s->user = ab_get_str(r);
+	if (strlen(s->user) > AB_BROKER_MAX_USER ||
+	    (s->host_count && !(s->ways & AB_BROKER_GIT)))
+		r->bad = true;
 	if (!ab_broker_name_ok(s->name) || !s->ways ||
 	    (s->ways & ~AB_BROKER_WAYS) || !s->ttl_ms || has_euids > 1 ||
 	    (s->euid_count && !has_euids))
@@ -107,6 +127,8 @@ void ab_broker_ask_put(ab_writer *w, const ab_broker_ask *m)
 	ab_put_bytes(w, m->key, AB_BROKER_KEY_LEN);
 	ab_put_u32(w, m->verb);
 	ab_put_str(w, m->name);
+	if (m->verb == AB_BROKER_GET_GIT)
+		ab_put_str(w, m->user);
 }
 
 int ab_broker_ask_get(ab_reader *r, ab_broker_ask *m)
@@ -116,11 +138,15 @@ int ab_broker_ask_get(ab_reader *r, ab_broker_ask *m)
 	m->key = ab_get_bytes(r, &n);
 	m->verb = ab_get_u32(r);
 	m->name = ab_get_str(r);
+	m->user = m->verb == AB_BROKER_GET_GIT ? ab_get_str(r) : "";
 	if (!ab_reader_done(r) || n != AB_BROKER_KEY_LEN || !m->verb ||
 	    m->verb >= AB_BROKER_VERB_COUNT)
 		return -EPROTO;
 	if (m->verb == AB_BROKER_LIST)
 		return m->name[0] ? -EPROTO : 0;
+	if (m->verb == AB_BROKER_GET_GIT)
+		return m->name[0] && strlen(m->name) <= AB_BROKER_MAX_HOST &&
+		       strlen(m->user) <= AB_BROKER_MAX_USER ? 0 : -EPROTO;
 	return ab_broker_name_ok(m->name) ? 0 : -EPROTO;
 }
 
@@ -138,9 +164,10 @@ void ab_broker_answer_put(ab_writer *w, const ab_broker_answer *m,
 		ab_put_str(w, row->name);
 		ab_put_u32(w, row->ways);
 		ab_put_u64(w, row->ttl_ms);
-		ab_put_u64(w, row->memfd_left_ms);
-		ab_put_u64(w, row->file_left_ms);
+		for (size_t j = 0; j < AB_BROKER_WAY_COUNT; j++)
+			ab_put_u64(w, row->left_ms[j]);
 	}
+	ab_put_str(w, m->user);
 }
 
 int ab_broker_answer_get(ab_reader *r, ab_broker_answer *m)
@@ -154,12 +181,13 @@ int ab_broker_answer_get(ab_reader *r, ab_broker_answer *m)
 		row->name = ab_get_str(r);
 		row->ways = ab_get_u32(r);
 		row->ttl_ms = ab_get_u64(r);
-		row->memfd_left_ms = ab_get_u64(r);
-		row->file_left_ms = ab_get_u64(r);
+		for (size_t j = 0; j < AB_BROKER_WAY_COUNT; j++)
+			row->left_ms[j] = ab_get_u64(r);
 		if (!ab_broker_name_ok(row->name) || !row->ways ||
 		    (row->ways & ~AB_BROKER_WAYS))
 			r->bad = true;
 	}
+	m->user = ab_get_str(r);
 	return ab_reader_done(r) && m->result < AB_BROKER_RESULT_COUNT
 		       ? 0
 		       : -EPROTO;

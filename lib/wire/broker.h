@@ -28,23 +28,38 @@
 #define AB_BROKER_DEFAULT_TTL_MS (15 * 60 * 1000u)
 #define AB_BROKER_KEY_LEN 64
 /* A question and an answer with a list of all secrets. */
-#define AB_BROKER_MAX_ASK 512
+#define AB_BROKER_MAX_ASK 768
 #define AB_BROKER_MAX_ANSWER 4096
+
+/* Hosts of a secret for git, and what a question and an answer say of it. */
+#define AB_BROKER_MAX_HOSTS 64
+#define AB_BROKER_MAX_HOST 261
+#define AB_BROKER_MAX_USER 255
 
 /* How the box may have a secret; bits. Injection is a matter of routes. */
 #define AB_BROKER_MEMFD 1u
 #define AB_BROKER_FILE 2u
-#define AB_BROKER_WAYS (AB_BROKER_MEMFD | AB_BROKER_FILE)
+#define AB_BROKER_GIT 4u /* as a password of its hosts */
+#define AB_BROKER_WAY_COUNT 3
+#define AB_BROKER_WAYS ((1u << AB_BROKER_WAY_COUNT) - 1)
+/* Their names in policies and records, by index. */
+extern const char *const ab_broker_ways[AB_BROKER_WAY_COUNT];
+/* Of one bit. */
+unsigned ab_broker_way_index(uint32_t way);
 
 /* --- in the gateway's plan ----------------------------------------------- */
 
 typedef struct ab_wire_secret {
 	const char *name;
-	uint32_t ways; /* AB_BROKER_MEMFD, AB_BROKER_FILE: one at least */
+	uint32_t ways; /* of AB_BROKER_WAYS: one at least */
 	uint64_t ttl_ms;
 	bool has_euids; /* else each of the box's own */
 	uint32_t euids[AB_BROKER_MAX_EUIDS]; /* as the box has them */
 	uint32_t euid_count;
+	/* of AB_BROKER_GIT: patterns, and who git says it is; "": anybody */
+	const char *hosts[AB_BROKER_MAX_HOSTS];
+	uint32_t host_count;
+	const char *user;
 } ab_wire_secret;
 
 /* Zeroed: the box has no broker. */
@@ -69,7 +84,7 @@ bool ab_broker_name_ok(const char *name);
 
 enum ab_broker_message {
 	AB_MSG_BROKER_ASK = 224,
-	AB_MSG_BROKER_ANSWER = 225 /* one fd with OK to GET, else none */
+	AB_MSG_BROKER_ANSWER = 225 /* one fd with OK to GET and GET_GIT */
 };
 
 enum ab_broker_verb {
@@ -78,6 +93,7 @@ enum ab_broker_verb {
 	AB_BROKER_RENEW,
 	AB_BROKER_RELEASE,
 	AB_BROKER_LIST,
+	AB_BROKER_GET_GIT, /* the password of a host, as GET */
 	AB_BROKER_VERB_COUNT
 };
 
@@ -96,15 +112,16 @@ enum ab_broker_result {
 typedef struct ab_broker_ask {
 	const char *key; /* AB_BROKER_KEY_LEN bytes */
 	uint32_t verb;	 /* enum ab_broker_verb */
-	const char *name; /* "" with LIST alone */
+	const char *name; /* "" with LIST alone; with GET_GIT "host:port" */
+	const char *user; /* with GET_GIT, "": any; else not there */
 } ab_broker_ask;
 
 typedef struct ab_broker_row {
 	const char *name;
 	uint32_t ways;
 	uint64_t ttl_ms;
-	/* of what is in force, by way; 0: nothing */
-	uint64_t memfd_left_ms, file_left_ms;
+	/* of what is in force, by the way's index; 0: nothing */
+	uint64_t left_ms[AB_BROKER_WAY_COUNT];
 } ab_broker_row;
 
 typedef struct ab_broker_answer {
@@ -112,6 +129,7 @@ typedef struct ab_broker_answer {
 	uint64_t left_ms; /* of the lease */
 	ab_broker_row rows[AB_BROKER_MAX_SECRETS]; /* of LIST */
 	uint32_t row_count;
+	const char *user; /* to GET_GIT; "": any */
 } ab_broker_answer;
 
 /*

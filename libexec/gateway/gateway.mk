@@ -58,6 +58,7 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/conn.c \
 	libexec/gateway/control.c \
 	libexec/gateway/dial.c \
+	libexec/gateway/grant.c libexec/gateway/grant.h \
 	libexec/gateway/exchange.c \
 	libexec/gateway/flow.c libexec/gateway/flow.h \
 	libexec/gateway/gw.h \

@@ -69,7 +69,7 @@ void ab_lease_end(ab_lease *lease, const char *reason)
 	ab_gw_tell(lease->gw, &(ab_gw_record){
 		.kind = AB_GW_CLOSED, .how = "broker",
 		.target = lease->secret->name, .reason = reason,
-		.detail = lease->way == AB_BROKER_FILE ? "file" : "memfd" },
+		.detail = ab_broker_ways[ab_broker_way_index(lease->way)] },
 		   false);
 }
 

@@ -19,19 +19,13 @@
 
 #include "base/attr.h"
 #include "base/fd.h"
-#include "wire/broker.h"
+#include "secret.h"
 #include "wire/message.h"
 
 #define NAME "agentbox-secret"
 #define WAIT_MS 30000
 
-/* Exit statuses, as of agentbox(1). */
-#define USAGE 2
-#define NOT_FOUND 4
-#define REFUSED 5
-#define INTERNAL 70
-
-static int complain(int status, const char *what, const char *why)
+int complain(int status, const char *what, const char *why)
 {
 	fprintf(stderr, NAME ": %s%s%s\n", what, why[0] ? ": " : "", why);
 	return status;
@@ -42,17 +36,12 @@ static int usage(void)
 	fputs("usage: " NAME " get [--file] NAME\n"
 	      "       " NAME " renew NAME\n"
 	      "       " NAME " release NAME\n"
-	      "       " NAME " list\n", stderr);
+	      "       " NAME " list\n"
+	      "       " NAME " git get|store|erase\n", stderr);
 	return USAGE;
 }
 
 /* --- one question -------------------------------------------------------- */
-
-typedef struct reply {
-	uint8_t memory[AB_BROKER_MAX_ANSWER];
-	ab_broker_answer m;
-	int fd; /* owned, or -1 */
-} reply;
 
 static int open_broker(void)
 {
@@ -98,7 +87,7 @@ static int receive(int fd, reply *out)
 	return 0;
 }
 
-static int say_result(const char *name, uint32_t result)
+int say_result(const char *name, uint32_t result)
 {
 	switch ((enum ab_broker_result)result) {
 	case AB_BROKER_OK:
@@ -123,11 +112,10 @@ static int say_result(const char *name, uint32_t result)
 	return complain(INTERNAL, name, "the broker could not deliver it");
 }
 
-/* 0, or an exit status and it was said why. */
-static int ask(uint32_t verb, const char *name, reply *out)
+int put_question(const ab_broker_ask *question, reply *out)
 {
 	const char *key = getenv("AGENTBOX_KEY");
-	const ab_broker_ask q = {.key = key, .verb = verb, .name = name};
+	ab_broker_ask q = *question;
 	ab_autofd int fd = -1;
 	int r;
 
@@ -135,33 +123,45 @@ static int ask(uint32_t verb, const char *name, reply *out)
 	if (!key || strlen(key) != AB_BROKER_KEY_LEN)
 		return complain(INTERNAL, "AGENTBOX_KEY is not the key of a "
 				"box", "");
-	if (verb != AB_BROKER_LIST && !ab_broker_name_ok(name))
-		return complain(REFUSED, name, "not the name of a secret");
+	q.key = key;
 	fd = open_broker();
 	r = fd < 0 ? fd : send_ask(fd, &q);
 	if (r == 0)
 		r = receive(fd, out);
-	if (r)
-		return complain(INTERNAL, "no answer of the broker",
-				strerror(-r));
-	return say_result(name, out->m.result);
+	return r ? complain(INTERNAL, "no answer of the broker", strerror(-r))
+		 : 0;
+}
+
+/* 0, or an exit status and it was said why. */
+static int ask(uint32_t verb, const char *name, reply *out)
+{
+	const ab_broker_ask q = {.verb = verb, .name = name};
+	int status;
+
+	if (verb != AB_BROKER_LIST && !ab_broker_name_ok(name))
+		return complain(REFUSED, name, "not the name of a secret");
+	status = put_question(&q, out);
+	return status ? status : say_result(name, out->m.result);
 }
 
 /* --- what is done with the answer ---------------------------------------- */
 
+ssize_t read_value(int fd, char *buffer)
+{
+	size_t n = 0;
+	int r = fd < 0 ? -EPROTO
+		       : ab_fd_check_sealed(fd, AB_BROKER_MAX_VALUE, &n);
+
+	return r ? r : ab_fd_read_full(fd, buffer, n);
+}
+
 static int copy_out(int fd)
 {
 	static char buffer[AB_BROKER_MAX_VALUE];
-	size_t n = 0;
-	ssize_t got = -1;
-	int r = ab_fd_check_sealed(fd, sizeof(buffer), &n);
+	ssize_t n = read_value(fd, buffer);
+	int r = n < 0 ? (int)n
+		      : ab_fd_write_full(STDOUT_FILENO, buffer, (size_t)n);
 
-	if (r == 0)
-		got = ab_fd_read_full(fd, buffer, n);
-	if (got >= 0)
-		r = ab_fd_write_full(STDOUT_FILENO, buffer, (size_t)got);
-	else if (r == 0)
-		r = (int)got;
 	explicit_bzero(buffer, sizeof(buffer));
 	return r;
 }
@@ -173,7 +173,7 @@ static int get(const char *name)
 
 	if (status)
 		return status;
-	r = a.fd < 0 ? -EPROTO : copy_out(a.fd);
+	r = copy_out(a.fd);
 	if (a.fd >= 0)
 		close(a.fd);
 	return r ? complain(INTERNAL, name, strerror(-r)) : 0;
@@ -215,24 +215,31 @@ static void print_left(uint64_t left_ms)
 		printf("\t-");
 }
 
+static void print_row(const ab_broker_row *row)
+{
+	const char *between = "\t";
+
+	printf("%s", row->name);
+	for (size_t i = 0; i < AB_BROKER_WAY_COUNT; i++) {
+		if (!(row->ways & 1u << i))
+			continue;
+		printf("%s%s", between, ab_broker_ways[i]);
+		between = ",";
+	}
+	printf("\t%llu", (unsigned long long)(row->ttl_ms / 1000));
+	for (size_t i = 0; i < AB_BROKER_WAY_COUNT; i++)
+		print_left(row->left_ms[i]);
+	printf("\n");
+}
+
 /* NAME, its ways, seconds of a lease, and what is left of each way's. */
 static int list(void)
 {
 	reply a;
 	int status = ask(AB_BROKER_LIST, "", &a);
 
-	for (uint32_t i = 0; status == 0 && i < a.m.row_count; i++) {
-		const ab_broker_row *row = &a.m.rows[i];
-		bool memfd = row->ways & AB_BROKER_MEMFD;
-		bool file = row->ways & AB_BROKER_FILE;
-
-		printf("%s\t%s%s%s\t%llu", row->name, memfd ? "memfd" : "",
-		       memfd && file ? "," : "", file ? "file" : "",
-		       (unsigned long long)(row->ttl_ms / 1000));
-		print_left(row->memfd_left_ms);
-		print_left(row->file_left_ms);
-		printf("\n");
-	}
+	for (uint32_t i = 0; status == 0 && i < a.m.row_count; i++)
+		print_row(&a.m.rows[i]);
 	return status;
 }
 
@@ -243,6 +250,7 @@ static int run(int argc, char **argv)
 		int (*run)(const char *name);
 	} verbs[] = {
 		{"get", get}, {"renew", renew}, {"release", release},
+		{"git", git},
 	};
 
 	if (argc == 2 && strcmp(argv[1], "list") == 0)

@@ -3,7 +3,8 @@
 # as agentbox-init is.
 pkglibexec_PROGRAMS += libexec/agentbox-secret
 libexec_agentbox_secret_SOURCES = \
-	libexec/secret/main.c \
+	libexec/secret/git.c libexec/secret/main.c \
+	libexec/secret/secret.h \
 	lib/base/alloc.c lib/base/alloc.h \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/clock.c lib/base/clock.h \

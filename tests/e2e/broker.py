@@ -5,7 +5,6 @@ keys, users, processes that end, frames that are none, descriptors, floods,
 leases that end in every way there is, and a search for the value wherever it
 could have stayed. Gateway cases 140-151."""
 
-import hashlib
 import os
 import re
 import signal
@@ -14,94 +13,11 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tool_lib
+from broker_lib import (CLIENT, Live, VALUE, box, document, good, put,
+                        reasons)
 from gateway_lib import Ran, arguments, policy, records_of
 from tool_lib import (HELPERS, TOP, WAIT, WORK, box_test, expect, main, says,
-                      start, status, test, tool, until, write)
-
-VALUE = "s3cr3t-" + hashlib.sha256(os.urandom(16)).hexdigest()[:32]
-
-# A client of its own: every byte of a frame is the test's.
-CLIENT = r'''
-import array, os, socket, struct, subprocess, sys, time
-WAIT = %d
-KEY = os.environ["AGENTBOX_KEY"]
-TOOL = os.environ["AGENTBOX_SECRET"]
-GET, GET_FILE, RENEW, RELEASE, LIST = 1, 2, 3, 4, 5
-RESULTS = ["ok", "refused", "busy", "none", "late", "ended", "failed"]
-def dial():
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.settimeout(WAIT)
-    s.connect("/run/agentbox/broker")
-    return s
-def frame(verb, name, key=KEY, kind=224, fds=0):
-    name = name if isinstance(name, bytes) else name.encode() + b"\0"
-    key = key.encode()
-    return (struct.pack("<III", kind, fds, len(key)) + key
-            + struct.pack("<II", verb, len(name)) + name)
-def read(s):
-    """The result's name and the descriptors; "closed" when there is none."""
-    try:
-        data, anc, flags, _ = s.recvmsg(8192, socket.CMSG_SPACE(64))
-    except ConnectionError:
-        return "closed", []
-    if not data:
-        return "closed", []
-    got = []
-    for level, kind, body in anc:
-        a = array.array("i")
-        a.frombytes(body)
-        got += a
-    head = struct.unpack("<III", data[:12])
-    assert head[0] == 225 and head[1] == len(got), head
-    return RESULTS[head[2]], got
-def ask(verb, name, key=KEY, s=None):
-    s = s or dial()
-    s.send(frame(verb, name, key))
-    return read(s)
-def value(fd):
-    return os.pread(fd, 100000, 0).decode()
-def secret(*args):
-    return subprocess.run([TOOL, *args], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=WAIT)
-def until(f):
-    end = time.monotonic() + WAIT
-    while time.monotonic() < end:
-        if f():
-            return True
-        time.sleep(0.02)
-    return False
-FILE = "/run/agentbox/secrets/"
-''' % WAIT
-
-
-def document(*secrets, **more):
-    secrets = secrets or ({"name": "gh", "delivery": ["memfd", "file"]},)
-    return policy([], secrets=list(secrets), **more)
-
-
-def put(name="gh", value=VALUE):
-    return status(tool("secret", "put", name, stdin=value.encode()), 0)
-
-
-def box(doc, script, *options):
-    log, argv = arguments(doc, "python3", "-c", CLIENT + script)
-    done = tool("run", *options, *argv[1:], timeout=3 * WAIT)
-    records = records_of(log) if os.path.exists(log) else []
-    if os.path.exists(log):
-        with open(log) as f:
-            expect(VALUE not in f.read(), "the value is in the log")
-    return Ran(done, [r for r in records if r["how"] == "broker"])
-
-
-def good(ran, *lines):
-    expect(ran.done.status == 0, ran)
-    expect(ran.out.split("\n")[:-1] == list(lines), ran)
-    return ran
-
-
-def reasons(ran, event):
-    return [r["reason"] for r in ran.records(event)]
-
+                      status, test, tool, until, write)
 
 @box_test
 def a_secret_comes_as_a_sealed_memfd():
@@ -214,7 +130,10 @@ whole = frame(GET, "gh")
 bad = [whole[:n] for n in range(1, len(whole))]
 bad += [whole + b"\0", whole + b"x" * 3000, b"x" * 100000,
         frame(GET, "gh", kind=225), frame(GET, "gh", fds=1),
-        frame(0, "gh"), frame(6, "gh"), frame(2**32 - 1, "gh"),
+        frame(0, "gh"), frame(GET_GIT, "gh"), frame(7, "gh"),
+        frame(2**32 - 1, "gh"), frame(GET, "gh", user="x"),
+        frame(GET_GIT, "", user="x"), frame(GET_GIT, "h" * 262, user=""),
+        frame(GET_GIT, "h", user="u" * 256),
         frame(GET, "gh", key=KEY[:-1]), frame(GET, "gh", key=KEY + "0"),
         frame(GET, "gh", key=""), frame(LIST, "gh"), frame(GET, "")]
 bad += [frame(GET, n) for n in (
@@ -412,57 +331,6 @@ for top in ("/run", "/tmp", "/workspace", "/home", "/dev/shm", "/etc"):
 keeper.kill()
 print(looked > 0, found)
 ''' % VALUE[::-1]), "True []")
-
-
-class Live:
-    """A box in the background that waits for the test, step by step."""
-
-    def __init__(self, doc, script, *options):
-        self.at = 0
-        for name in os.listdir(WORK):
-            if name.startswith("step"):
-                os.unlink(os.path.join(WORK, name))
-        self.log, argv = arguments(doc, "python3", "-u", "-c", CLIENT + r'''
-import glob
-def step(n):
-    assert until(lambda: os.path.exists("/workspace/step%d" % n))
-def said(line):
-    print(line, flush=True)
-''' + script)
-        self.p = start("run", *options, *argv[1:])
-
-    def line(self):
-        return self.p.stdout.readline().decode().strip()
-
-    def go(self):
-        self.at += 1
-        write(os.path.join(WORK, "step%d" % self.at), "")
-
-    def children(self, pid=None):
-        """Every process below the tool, by its name."""
-        found = {}
-        for p in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/stat" % p) as f:
-                    text = f.read()
-            except OSError:
-                continue
-            name, rest = text.split("(", 1)[1].rsplit(") ", 1)
-            if int(rest.split()[1]) == (pid or self.p.pid):
-                found.setdefault(name, int(p))
-                found.update(self.children(int(p)))
-        return found
-
-    def end(self):
-        if self.p.poll() is None:
-            self.p.kill()
-        self.p.communicate()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *rest):
-        self.end()
 
 
 FILE_OUT = r'''

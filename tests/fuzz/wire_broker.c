@@ -28,8 +28,10 @@ static void ask(ab_writer *w, const uint8_t *p, size_t n)
 	ab_reader_init(&r, p, n);
 	if (ab_broker_ask_get(&r, &got))
 		return;
-	if (strchr(got.name, '/') || strchr(got.name, '.') ||
-	    strlen(got.name) > AB_BROKER_MAX_NAME)
+	if (got.verb == AB_BROKER_GET_GIT
+		    ? strlen(got.name) > AB_BROKER_MAX_HOST
+		    : strchr(got.name, '/') || strchr(got.name, '.') ||
+			      strlen(got.name) > AB_BROKER_MAX_NAME)
 		abort();
 	ab_broker_ask_put(w, &got);
 	/* kind and fd count come before what was read */

@@ -23,7 +23,8 @@ static const char key[] = "0123456789abcdef0123456789abcdef"
 static size_t put_ask(uint8_t *memory, size_t size, uint32_t verb,
 		      const char *name)
 {
-	const ab_broker_ask q = { .key = key, .verb = verb, .name = name };
+	const ab_broker_ask q = { .key = key, .verb = verb, .name = name,
+				  .user = "me" };
 	ab_writer w;
 
 	ab_writer_init_fixed(&w, memory, size);
@@ -92,20 +93,57 @@ START_TEST(a_name_is_exact_and_leads_nowhere)
 }
 END_TEST
 
+START_TEST(a_question_of_git_names_a_host_and_a_user)
+{
+	char host[AB_BROKER_MAX_HOST + 2], user[AB_BROKER_MAX_USER + 2];
+	ab_broker_ask q = { .key = key, .verb = AB_BROKER_GET_GIT,
+			    .name = host, .user = user };
+	uint8_t memory[AB_BROKER_MAX_ASK];
+	ab_writer w;
+	size_t n;
+
+	n = put_ask(memory, sizeof(memory), AB_BROKER_GET_GIT, "a.test:443");
+	ck_assert_int_eq(get_ask(memory, n, &q), 0);
+	ck_assert_str_eq(q.name, "a.test:443");
+	ck_assert_str_eq(q.user, "me");
+	for (size_t cut = 8; cut < n; cut++)
+		ck_assert_int_eq(get_ask(memory, cut, &q), -EPROTO);
+	n = put_ask(memory, sizeof(memory), AB_BROKER_GET_GIT, "");
+	ck_assert_int_eq(get_ask(memory, n, &q), -EPROTO);
+	/* the longest of both, and one more of each */
+	for (size_t more = 0; more < 4; more++) {
+		q = (ab_broker_ask){ .key = key, .verb = AB_BROKER_GET_GIT,
+				     .name = host, .user = user };
+		memset(host, 'h', sizeof(host));
+		memset(user, 'u', sizeof(user));
+		host[AB_BROKER_MAX_HOST + (more & 1)] = '\0';
+		user[AB_BROKER_MAX_USER + (more >> 1)] = '\0';
+		ab_writer_init_fixed(&w, memory, sizeof(memory));
+		ab_broker_ask_put(&w, &q);
+		ck_assert(!w.bad);
+		ck_assert_int_eq(get_ask(memory, w.len, &q),
+				 more ? -EPROTO : 0);
+	}
+}
+END_TEST
+
 /* The longest list there can be fits an answer. */
 START_TEST(an_answer_has_room_for_every_secret)
 {
-	char name[AB_BROKER_MAX_NAME + 1];
+	char name[AB_BROKER_MAX_NAME + 1], user[AB_BROKER_MAX_USER + 1];
 	uint8_t memory[AB_BROKER_MAX_ANSWER];
-	ab_broker_answer m = { .row_count = AB_BROKER_MAX_SECRETS }, got;
+	ab_broker_answer m = { .row_count = AB_BROKER_MAX_SECRETS,
+			       .user = user }, got;
 	ab_reader r;
 	ab_writer w;
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
+	memset(user, 'x', sizeof(user) - 1);
+	user[sizeof(user) - 1] = '\0';
 	for (size_t i = 0; i < AB_BROKER_MAX_SECRETS; i++)
 		m.rows[i] = (ab_broker_row){ name, AB_BROKER_WAYS, UINT64_MAX,
-					     1, 2 };
+					     { 1, 2, 3 } };
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_broker_answer_put(&w, &m, 0);
 	ck_assert(!w.bad);
@@ -113,7 +151,9 @@ START_TEST(an_answer_has_room_for_every_secret)
 	ck_assert_int_eq(ab_broker_answer_get(&r, &got), 0);
 	ck_assert_uint_eq(got.row_count, AB_BROKER_MAX_SECRETS);
 	ck_assert_str_eq(got.rows[31].name, name);
-	ck_assert_uint_eq(got.rows[31].file_left_ms, 2);
+	ck_assert_uint_eq(got.rows[31].left_ms[
+		ab_broker_way_index(AB_BROKER_FILE)], 2);
+	ck_assert_str_eq(got.user, user);
 }
 END_TEST
 
@@ -158,8 +198,32 @@ START_TEST(only_what_is_listed_is_delivered)
 	ck_assert_uint_eq(b.items[1].ttl_ms, 90000);
 	/* empty means nobody */
 	ck_assert(b.items[1].has_euids && b.items[1].euid_count == 0);
-	ck_assert_uint_eq(b.items[2].ways, AB_BROKER_WAYS);
+	ck_assert_uint_eq(b.items[2].ways, AB_BROKER_MEMFD | AB_BROKER_FILE);
 	ck_assert_uint_eq(b.items[2].euid_count, 2);
+	ab_wire_broker_end(&b);
+	agentbox_policy_unref(p);
+}
+END_TEST
+
+START_TEST(hosts_and_a_user_come_along_for_git_alone)
+{
+	agentbox_policy *p = parse(
+		"{\"name\":\"a\",\"delivery\":[\"git\"],\"hosts\":"
+		"[\"b.test\",\"*.a.test:443\"],\"user\":\"bot\"},"
+		"{\"name\":\"b\",\"delivery\":[\"git\"],\"hosts\":[]},"
+		"{\"name\":\"c\",\"delivery\":[\"memfd\"],\"hosts\":"
+		"[\"b.test\"],\"user\":\"bot\"}");
+	ab_wire_broker b;
+
+	ck_assert_int_eq(ab_policy_broker_init(p, &b, NULL), 0);
+	ck_assert_uint_eq(b.count, 3);
+	ck_assert_uint_eq(b.items[0].ways, AB_BROKER_GIT);
+	ck_assert_uint_eq(b.items[0].host_count, 2);
+	ck_assert_str_eq(b.items[0].user, "bot");
+	ck_assert_uint_eq(b.items[1].host_count, 0);
+	ck_assert_str_eq(b.items[1].user, "");
+	ck_assert_uint_eq(b.items[2].host_count, 0);
+	ck_assert_str_eq(b.items[2].user, "");
 	ab_wire_broker_end(&b);
 	agentbox_policy_unref(p);
 }
@@ -175,8 +239,10 @@ int main(void)
 	tcase_add_checked_fixture(t, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(t, a_question_is_read_whole_or_not_at_all);
 	tcase_add_test(t, a_name_is_exact_and_leads_nowhere);
+	tcase_add_test(t, a_question_of_git_names_a_host_and_a_user);
 	tcase_add_test(t, an_answer_has_room_for_every_secret);
 	tcase_add_test(t, only_what_is_listed_is_delivered);
+	tcase_add_test(t, hosts_and_a_user_come_along_for_git_alone);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
