@@ -27,3 +27,10 @@ tests_fuzz_wire_broker_SOURCES = tests/fuzz/wire_broker.c $(FUZZ_MAIN)
 tests_fuzz_wire_broker_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_fuzz_wire_broker_CFLAGS = $(UNIT_CFLAGS)
 tests_fuzz_wire_broker_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz/wire_route
+FUZZ_TARGETS += tests/fuzz/wire_route
+tests_fuzz_wire_route_SOURCES = tests/fuzz/wire_route.c $(FUZZ_MAIN)
+tests_fuzz_wire_route_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_fuzz_wire_route_CFLAGS = $(UNIT_CFLAGS)
+tests_fuzz_wire_route_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
