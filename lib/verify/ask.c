@@ -239,6 +239,19 @@ const json_t *ab_verify_bind_of(const ab_verify_run *run, const char *path)
 	return best;
 }
 
+/* Something that should be asked, and cannot be: unknown. */
+static void ask_not(ab_questions *q, const char *id, const char *why)
+{
+	const ab_question item = {
+		.id = id, .wall = "sockets", .refused = HOST_SOCKET,
+		.tries = "connect to a socket of the host that a tree shows",
+		.why = why,
+	};
+
+	if (!add(q, &item))
+		q->nomem = true;
+}
+
 /*
  * Sockets that somebody of the host listens on at a path which a tree of the
  * box shows: proc_net(5), unix. The walk finds them too, but for the trees
@@ -251,6 +264,9 @@ static void ask_sockets(ab_questions *q, const ab_verify_run *run)
 	ab_autofree char *all = ab_proc_text(getpid(), "net/unix", &sys_errno);
 	size_t asked = 0;
 
+	if (!all)
+		ask_not(q, "sockets.list", "the host's list of sockets cannot "
+					   "be read");
 	for (char *at = all; at && (at = strchr(at, '/')) != NULL;) {
 		size_t n = strcspn(at, "\n");
 
@@ -263,13 +279,16 @@ static void ask_sockets(ab_questions *q, const ab_verify_run *run)
 			ab_autofree char *inside =
 				inside_of(m, at, n);
 
-			if (!inside || asked++ >= MAX_SOCKETS)
+			if (!inside || ++asked > MAX_SOCKETS)
 				continue;
 			item.owned_id = ab_asprintf("sockets%s", inside);
 			ask_path(q, item, "unix", inside);
 		}
 		at += n;
 	}
+	if (asked > MAX_SOCKETS)
+		ask_not(q, "sockets.more", "too many sockets of the host are "
+					   "shown: the first 64 were tried");
 }
 
 /* Trees of the host that the policy does not mount. */
@@ -296,10 +315,13 @@ const char *ab_verify_wall_of(const json_t *step)
 	const char *at = json_string_value(json_object_get(step, "at"));
 	const char *kind = json_string_value(json_object_get(step, "kind"));
 
-	if (!at || !kind || (strcmp(kind, "protect") && strcmp(kind, "pin")))
+	if (!at || !kind)
 		return "mounts";
-	/* the kernel's own settings are held by the same step */
-	return ab_path_is_below(at, "/proc") ? "proc" : "protect";
+	/* the kernel's own settings are held by the same steps */
+	if (ab_path_is_below(at, "/proc"))
+		return "proc";
+	return strcmp(kind, "protect") && strcmp(kind, "pin") ? "mounts" :
+								"protect";
 }
 
 /* Protected paths that are there, and trees that are read-only. */

@@ -30,4 +30,11 @@ void ab_questions_ask(ab_questions *q, const ab_verify_run *run);
 void ab_questions_ask_revoked(ab_questions *q, const ab_verify_run *run);
 void ab_questions_end(ab_questions *q);
 
+/* judge.c */
+/* %XX in a text becomes the byte. */
+void ab_verify_decode(char *text);
+/* The finding of one answer: "ok", "e13", "s31" or "?", and a text. */
+void ab_verify_judge(ab_verify_run *run, const ab_question *item,
+		     const char *how, const char *text);
+
 #endif

@@ -3,8 +3,8 @@
  * The inside of the self-test. A run has four parts: bait is laid that no box
  * may reach (bait.c); agentbox-verify is started in the box and, while it
  * waits, its process and its neighbours are read in /proc (proc.c, outside.c,
- * mounts.c); then it is told the probes and its answers are judged by the
- * table (probes.c, calls.c, inside.c); the report is made (report.c,
+ * limits.c, mounts.c); then it is told the probes and its answers are judged
+ * by the table (probes.c, calls.c, judge.c); the report is made (report.c,
  * exposure.c). Spec: agentbox/verify.h, DESIGN.md sections 1 and 12.
  */
 #ifndef AB_VERIFY_INTERNAL_H
@@ -110,7 +110,7 @@ typedef struct ab_verify_run {
 	ab_proc *procs; /* the holder and all below it */
 	size_t proc_count;
 	const char *procs_why; /* NULL: they are known */
-	pid_t prober;	       /* in the host's numbers, 0: unknown */
+	pid_t first, launcher, prober; /* the host's numbers, 0: unknown */
 	bool has_own_net;      /* seen from outside */
 } ab_verify_run;
 
@@ -126,6 +126,9 @@ void ab_verify_add(agentbox_verify *report, const char *probe,
 		   uint32_t verdict, char *result, char *answer);
 const char *ab_verdict_name(uint32_t verdict);
 bool ab_verify_has(const agentbox_verify *report, uint32_t verdict);
+/* Of the first finding of that name; unknown: there is none. */
+uint32_t ab_verify_verdict_of(const agentbox_verify *report,
+			      const char *probe);
 /* The design's table of controls, filled in: owned; NULL: no memory. */
 json_t *ab_verify_controls(const ab_verify_run *run);
 
@@ -164,12 +167,24 @@ bool ab_proc_line(const char *status, const char *name, char *out,
 uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno);
 /* Field 22 of /proc/PID/stat; 0: there is none. */
 uint64_t ab_proc_started(pid_t pid);
+/* Is it an errno of ab_proc_text() for a process that has ended? */
+bool ab_proc_is_gone(int sys_errno);
 /* Fills procs, or procs_why. */
 void ab_proc_find(ab_verify_run *run);
 
-/* outside.c, mounts.c */
+/* outside.c, limits.c, mounts.c */
 void ab_verify_outside(ab_verify_run *run);
 void ab_verify_mounts(ab_verify_run *run);
+/* The same for a text: a command's status, limits, and mountinfo (changed). */
+void ab_verify_status(ab_verify_run *run, const char *status);
+void ab_verify_limits(ab_verify_run *run, const char *limits);
+void ab_verify_table(ab_verify_run *run, char *mountinfo);
+/* A hard finding of words that stand still; they are copied. */
+void ab_verify_tell(ab_verify_run *run, const char *probe, const char *wall,
+		    const char *tried, uint32_t verdict, const char *result,
+		    const char *answer);
+/* Where the box was raised without this wall, its lack is the policy's. */
+uint32_t ab_verify_lacking(const ab_verify_run *run, uint32_t wall);
 
 /* secrets.c: while the program waits, for its view of the box's files */
 void ab_verify_secrets(ab_verify_run *run);

@@ -9,16 +9,23 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "path/lexical.h"
+#include "path/resolve.h"
 #include "verify/internal.h"
+
+static const char table_probe[] = "mounts.table";
+static const char table_tried[] = "compare the mount table with the plan";
 
 typedef struct mount_row {
 	char *at, *options, *tags, *type; /* borrowed from the text */
+	char *settings;			  /* of the file system: "size=..." */
 } mount_row;
 
 /* mountinfo writes blanks and the like as \ooo. */
@@ -49,6 +56,9 @@ static bool cut(char *line, mount_row *m)
 		return false;
 	*rest = '\0';
 	m->type = rest + 3;
+	/* the type, the device, the settings */
+	m->settings = strrchr(m->type, ' ') ? strrchr(m->type, ' ') + 1 :
+					      (char *)"";
 	m->type[strcspn(m->type, " ")] = '\0';
 	for (int i = 0; i < 6; i++) {
 		field = strtok_r(i ? NULL : line, " ", &save);
@@ -160,6 +170,11 @@ static char *judge(const ab_verify_run *run, const mount_row *m,
 		    !strcmp(text_of(step, "kind"), "hide"))) {
 		*wall = ab_verify_wall_of(step);
 		why = "is writable";
+	} else if (step && !strcmp(text_of(step, "kind"), "tmpfs") &&
+		   strncmp(m->settings, "size=", 5) != 0 &&
+		   !strstr(m->settings, ",size=")) {
+		*wall = "limits";
+		why = "is not bounded";
 	} else if (step && json_is_false(json_object_get(step, "exec")) &&
 		   !has_option(m->options, "noexec")) {
 		why = "may hold programs to execute";
@@ -187,41 +202,71 @@ static bool is_mounted(const mount_row *rows, size_t count, const char *at)
 	return false;
 }
 
-/* Does it exist in the box at all? What is hidden there need not. */
+/* Is there something at a path of the box? 0, or an errno that says why not. */
+static int look_at_path(const ab_verify_run *run, const char *at)
+{
+	ab_autofd int root = -1, fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)run->prober);
+	root = ab_fd_lift(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	if (root < 0)
+		return errno == ENOENT ? ESRCH : errno;
+	/* what is there belongs to the agent: no link leads out */
+	fd = ab_path_open_beneath(root, at + (*at == '/'),
+				  O_PATH | O_NOFOLLOW, 0, 0);
+	return fd < 0 ? -fd : 0;
+}
+
+/* What is planned and no mount of the table: is that right? */
+static uint32_t judge_unmounted(const ab_verify_run *run, const json_t *step,
+				char **result)
+{
+	const char *at = text_of(step, "at");
+	int sys_errno = 0;
+
+	if (!strcmp(text_of(step, "kind"), "hide"))
+		sys_errno = look_at_path(run, at);
+	/* nothing is there to be seen */
+	if (sys_errno == ENOENT || sys_errno == ENOTDIR)
+		return AB_VERDICT_PASS;
+	*result = sys_errno ? ab_asprintf("%s: %s", at,
+					  strerrordesc_np(sys_errno)) :
+			      ab_asprintf("%s is not held by a mount", at);
+	return sys_errno ? AB_VERDICT_UNKNOWN : AB_VERDICT_MISSING;
+}
+
 static void look_for_steps(ab_verify_run *run, const mount_row *rows,
 			   size_t count)
 {
+	static const char probe[] = "mounts.protected";
+	static const char tried[] =
+		"look for the mounts of protected and hidden paths";
 	const json_t *mounts = json_object_get(run->plan, "mounts");
-	size_t protects = 0;
+	size_t held = 0;
 	bool bad = false;
 
 	for (size_t i = 0; i < json_array_size(mounts); i++) {
 		const json_t *m = json_array_get(mounts, i);
-		const char *at = text_of(m, "at"), *kind = text_of(m, "kind");
-		bool is_hidden = !strcmp(kind, "hide");
+		uint32_t verdict = AB_VERDICT_PASS;
+		char *result = NULL;
 
-		if (!is_needed(kind))
+		if (!is_needed(text_of(m, "kind")))
 			continue;
-		protects += !is_hidden;
-		if (is_mounted(rows, count, at))
-			continue;
-		/* what is optional and was not there is hidden well enough */
-		if (is_hidden)
+		if (is_mounted(rows, count, text_of(m, "at")))
+			held++;
+		else
+			verdict = judge_unmounted(run, m, &result);
+		if (verdict == AB_VERDICT_PASS)
 			continue;
 		bad = true;
-		ab_verify_add(run->report, "mounts.protected",
-			      ab_verify_wall_of(m),
-			      "look for the mounts of protected paths", true,
-			      AB_VERDICT_MISSING,
-			      ab_asprintf("%s is not held by a mount", at),
-			      ab_strdup("nothing"));
+		ab_verify_add(run->report, probe, ab_verify_wall_of(m), tried,
+			      true, verdict, result, ab_strdup("nothing"));
 	}
-	if (protects && !bad)
-		ab_verify_add(run->report, "mounts.protected", "protect",
-			      "look for the mounts of protected paths", true,
+	if (held && !bad)
+		ab_verify_add(run->report, probe, "protect", tried, true,
 			      AB_VERDICT_PASS,
-			      ab_asprintf("%zu, each held by a mount",
-					  protects),
+			      ab_asprintf("%zu, each held by a mount", held),
 			      ab_strdup("mounts"));
 }
 
@@ -237,8 +282,10 @@ static size_t read_rows(char *text, mount_row **out)
 	*out = rows;
 	for (char *line = strtok_r(text, "\n", &save); rows && line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		if (count < n && cut(line, &rows[count]))
-			count++;
+		/* what is not understood may be any mount */
+		if (count == n || !cut(line, &rows[count]))
+			return 0;
+		count++;
 	}
 	return count;
 }
@@ -246,8 +293,6 @@ static size_t read_rows(char *text, mount_row **out)
 static void look_at_rows(ab_verify_run *run, const mount_row *rows,
 			 size_t count)
 {
-	static const char probe[] = "mounts.table";
-	static const char tried[] = "compare the mount table with the plan";
 	bool nomem = false, bad = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -257,43 +302,51 @@ static void look_at_rows(ab_verify_run *run, const mount_row *rows,
 		if (!why)
 			continue;
 		bad = true;
-		ab_verify_add(run->report, probe, wall, tried, true,
-			      AB_VERDICT_MISSING, why, ab_strdup("nothing"));
+		ab_verify_add(run->report, table_probe, wall, table_tried,
+			      true, AB_VERDICT_MISSING, why,
+			      ab_strdup("nothing"));
 	}
 	run->report->nomem |= nomem;
 	if (!bad && !nomem)
-		ab_verify_add(run->report, probe, "mounts", tried, true,
+		ab_verify_add(run->report, table_probe, "mounts", table_tried,
+			      true,
 			      AB_VERDICT_PASS,
 			      ab_asprintf("%zu mounts, each as planned", count),
 			      ab_strdup("mounts"));
 }
 
-void ab_verify_mounts(ab_verify_run *run)
+void ab_verify_table(ab_verify_run *run, char *mountinfo)
 {
-	static const char tried[] = "compare the mount table with the plan";
 	ab_autofree mount_row *rows = NULL;
-	ab_autofree char *text = NULL;
-	int sys_errno = 0;
-	size_t count;
+	size_t count = read_rows(mountinfo, &rows);
 
-	/* a tier without a tree of its own has the host's */
-	if (!(run->walls.expected & AB_WALL_ROOTFS)) {
-		ab_verify_add(run->report, "mounts.table", "mounts", tried,
-			      true, AB_VERDICT_WEAKER,
-			      ab_strdup("the host's own mounts"),
-			      ab_strdup("landlock alone, where there is one"));
-		return;
-	}
-	text = ab_proc_text(run->prober, "mountinfo", &sys_errno);
-	count = text ? read_rows(text, &rows) : 0;
 	if (!count) {
-		ab_verify_add(run->report, "mounts.table", "mounts", tried,
-			      true, AB_VERDICT_UNKNOWN,
-			      ab_strdup("not to be found out"),
-			      ab_strdup(sys_errno ? strerrordesc_np(sys_errno)
-						  : "no memory"));
+		ab_verify_tell(run, table_probe, "mounts", table_tried,
+			       AB_VERDICT_UNKNOWN, "not to be found out",
+			       "no memory, or a line that is none");
 		return;
 	}
 	look_at_rows(run, rows, count);
 	look_for_steps(run, rows, count);
+}
+
+void ab_verify_mounts(ab_verify_run *run)
+{
+	ab_autofree char *text = NULL;
+	int sys_errno = 0;
+
+	/* a tier without a tree of its own has the host's */
+	if (!(run->walls.expected & AB_WALL_ROOTFS)) {
+		ab_verify_tell(run, table_probe, "mounts", table_tried,
+			       AB_VERDICT_WEAKER, "the host's own mounts",
+			       "landlock alone, where there is one");
+		return;
+	}
+	text = ab_proc_text(run->prober, "mountinfo", &sys_errno);
+	if (text)
+		ab_verify_table(run, text);
+	else
+		ab_verify_tell(run, table_probe, "mounts", table_tried,
+			       AB_VERDICT_UNKNOWN, "not to be found out",
+			       strerrordesc_np(sys_errno));
 }

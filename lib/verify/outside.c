@@ -19,9 +19,9 @@
 
 /* --- words --------------------------------------------------------------- */
 
-static void told(ab_verify_run *run, const char *probe, const char *wall,
-		 const char *tried, uint32_t verdict, const char *result,
-		 const char *answer)
+void ab_verify_tell(ab_verify_run *run, const char *probe, const char *wall,
+		    const char *tried, uint32_t verdict, const char *result,
+		    const char *answer)
 {
 	ab_verify_add(run->report, probe, wall, tried, true, verdict,
 		      ab_strdup(result), ab_strdup(answer));
@@ -30,12 +30,12 @@ static void told(ab_verify_run *run, const char *probe, const char *wall,
 static void unknown(ab_verify_run *run, const char *probe, const char *wall,
 		    const char *tried, const char *why)
 {
-	told(run, probe, wall, tried, AB_VERDICT_UNKNOWN,
-	     "not to be found out", why);
+	ab_verify_tell(run, probe, wall, tried, AB_VERDICT_UNKNOWN,
+		       "not to be found out", why);
 }
 
 /* Where the box was raised without this wall, its lack is the policy's. */
-static uint32_t lacking(const ab_verify_run *run, uint32_t wall)
+uint32_t ab_verify_lacking(const ab_verify_run *run, uint32_t wall)
 {
 	return (run->walls.expected & wall) == wall ? AB_VERDICT_MISSING
 						    : AB_VERDICT_WEAKER;
@@ -67,24 +67,30 @@ static void look_at_namespaces(ab_verify_run *run)
 			ab_proc_namespace(run->prober, n->file, &first);
 		uint64_t ours = ab_proc_namespace(getpid(), n->file, &second);
 
+		uint32_t verdict = AB_VERDICT_UNKNOWN;
+		const char *result = "not to be found out";
+		const char *answer = strerrordesc_np(first ? first : second);
+
 		if (n->bit == AB_WALL_NETNS &&
-		    run->policy->network.mode == AB_NET_HOST)
-			told(run, n->probe, n->wall, tried,
-			     AB_VERDICT_NOT_APPLICABLE, "the host's",
-			     "/network/mode is host");
-		else if (!(run->walls.expected & n->bit))
-			told(run, n->probe, n->wall, tried, AB_VERDICT_WEAKER,
-			     "none of its own in this tier", "nothing");
-		else if (!theirs || !ours)
-			unknown(run, n->probe, n->wall, tried,
-				strerrordesc_np(first ? first : second));
-		else if (theirs == ours)
-			told(run, n->probe, n->wall, tried,
-			     lacking(run, n->bit), "it is the owner's",
-			     "nothing");
-		else
-			told(run, n->probe, n->wall, tried, AB_VERDICT_PASS,
-			     "its own", n->wall);
+		    run->policy->network.mode == AB_NET_HOST) {
+			verdict = AB_VERDICT_NOT_APPLICABLE;
+			result = "the host's";
+			answer = "/network/mode is host";
+		} else if (!(run->walls.expected & n->bit)) {
+			verdict = AB_VERDICT_WEAKER;
+			result = "none of its own in this tier";
+			answer = "nothing";
+		} else if (theirs && theirs == ours) {
+			verdict = ab_verify_lacking(run, n->bit);
+			result = "it is the owner's";
+			answer = "nothing";
+		} else if (theirs && ours) {
+			verdict = AB_VERDICT_PASS;
+			result = "its own";
+			answer = n->wall;
+		}
+		ab_verify_tell(run, n->probe, n->wall, tried, verdict, result,
+			       answer);
 		run->has_own_net |= n->bit == AB_WALL_NETNS && theirs &&
 				    ours && theirs != ours;
 	}
@@ -128,19 +134,21 @@ static void look_at_status(ab_verify_run *run, const char *status)
 {
 	for (size_t i = 0; i < AB_ARRAY_LEN(status_rows); i++) {
 		const struct status_row *row = &status_rows[i];
+		uint32_t verdict = AB_VERDICT_PASS;
 		char value[64];
 
-		if (!ab_proc_line(status, row->line, value, sizeof(value)))
+		if (!ab_proc_line(status, row->line, value, sizeof(value))) {
 			unknown(run, row->probe, row->wall, row->tried,
 				"/proc does not say");
-		else if (!strcmp(value, row->good))
-			told(run, row->probe, row->wall, row->tried,
-			     AB_VERDICT_PASS, value, row->wall);
-		else
-			told(run, row->probe, row->wall, row->tried,
-			     is_meaningless(run, row) ? AB_VERDICT_WEAKER
-						      : lacking(run, row->bit),
-			     value, "nothing");
+			continue;
+		}
+		if (strcmp(value, row->good) != 0)
+			verdict = is_meaningless(run, row) ?
+					  AB_VERDICT_WEAKER :
+					  ab_verify_lacking(run, row->bit);
+		ab_verify_tell(run, row->probe, row->wall, row->tried, verdict,
+			       value, verdict == AB_VERDICT_PASS ? row->wall :
+								   "nothing");
 	}
 }
 
@@ -187,6 +195,11 @@ static void look_at_others(ab_verify_run *run)
 		if (!is_agents(run, p))
 			continue;
 		status = ab_proc_text(p->pid, "status", &sys_errno);
+		if (!status && !ab_proc_is_gone(sys_errno)) {
+			unknown(run, probe, wall, tried,
+				strerrordesc_np(sys_errno));
+			return;
+		}
 		/* it has ended, or it is another of the same number */
 		if (!status || ab_proc_started(p->pid) != p->started)
 			continue;
@@ -225,7 +238,7 @@ static void look_at_ids(ab_verify_run *run, const char *status)
 	for (int i = 0; i < 4; i++)
 		is_root |= strtoul(at, &at, 10) == 0;
 	ab_verify_add(run->report, probe, wall, tried, true,
-		      is_root ? lacking(run, AB_WALL_USERNS)
+		      is_root ? ab_verify_lacking(run, AB_WALL_USERNS)
 			      : AB_VERDICT_PASS,
 		      ab_asprintf("kernel uid %.*s", (int)strcspn(line, "\t"),
 				  line),
@@ -253,156 +266,13 @@ static void look_at_groups(ab_verify_run *run, const char *status)
 		      ab_strdup(none ? "groups" : "nothing"));
 }
 
-/* --- limits -------------------------------------------------------------- */
+/* --- all of it ----------------------------------------------------------- */
 
-static const struct limit_row {
-	const char *name, *probe;
-	const char *line; /* of /proc/PID/limits */
-	const char *v1, *v2;	 /* files of a cgroup; v2's "max" is none */
-} limit_rows[] = {
-	{ "memory", "limits.memory", NULL, "memory.limit_in_bytes", "memory.max" },
-	{ "cpus", "limits.cpus", NULL, "cpu.cfs_quota_us", "cpu.max" },
-	{ "pids", "limits.pids", "Max processes", "pids.max", "pids.max" },
-	{ "files", "limits.files", "Max open files", NULL, NULL },
-	{ "disk", "limits.disk", "Max file size", NULL, NULL },
-};
-
-/* The hard limit of a line in /proc/PID/limits; -1: unlimited, or none. */
-static int64_t limit_of(const char *limits, const char *line)
+void ab_verify_status(ab_verify_run *run, const char *status)
 {
-	const char *at = strstr(limits, line);
-
-	if (!at)
-		return -1;
-	at += strlen(line);
-	/* behind the soft one */
-	at += strspn(at, " ");
-	at += strcspn(at, " \n");
-	at += strspn(at, " ");
-	if (strncmp(at, "unlimited", 9) == 0)
-		return -1;
-	return (int64_t)strtoll(at, NULL, 10);
-}
-
-/* A file of one of the box's cgroups; false: none of them has it. */
-static bool read_cgroup(const ab_verify_run *run, const char *name, char *out,
-			size_t size)
-{
-	for (size_t i = 0; name && i < run->walls.cgroup_count; i++) {
-		ab_autofree char *path =
-			ab_asprintf("%s/%s", run->walls.cgroups[i], name);
-		ab_autofd int fd =
-			path ? ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC))
-			     : -1;
-		ssize_t n = fd < 0 ? -1 : ab_fd_read_full(fd, out, size - 1);
-
-		if (n <= 0)
-			continue;
-		out[n] = '\0';
-		out[strcspn(out, "\n")] = '\0';
-		return true;
-	}
-	return false;
-}
-
-/* Is the program one of those that the box's cgroups hold? */
-static bool is_in_cgroups(const ab_verify_run *run)
-{
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", (int)run->prober);
-	for (size_t i = 0; i < run->walls.cgroup_count; i++) {
-		ab_autofree char *path = ab_asprintf(
-			"%s/cgroup.procs", run->walls.cgroups[i]);
-		ab_autofree char *text = NULL;
-		ab_autofd int fd = -1;
-		size_t n, k = strlen(pid);
-		bool found = false;
-
-		if (path)
-			fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
-		if (fd < 0 || ab_fd_slurp(fd, 1 << 20, &text, &n))
-			return false;
-		for (const char *at = text; !found && *at;) {
-			size_t len = strcspn(at, "\n");
-
-			found = len == k && strncmp(at, pid, k) == 0;
-			at += len + (at[len] == '\n');
-		}
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
-/* Our own processes of a box are counted in: lib/walls/limits.c. */
-#define OWN_PROCESSES 16
-
-static bool is_within(int64_t value, int64_t requested)
-{
-	return value >= 0 && value <= requested + OWN_PROCESSES;
-}
-
-/* What holds it, as the kernel has it now; owned; *holds: is it a limit. */
-static char *read_limit(const ab_verify_run *run, const struct limit_row *row,
-			const char *mechanism, const char *limits,
-			int64_t requested, bool *holds)
-{
-	char text[128] = "";
-	int64_t value;
-
-	*holds = false;
-	if (!strncmp(mechanism, "cgroup", 6)) {
-		const char *file = !strcmp(mechanism, "cgroup2") ? row->v2
-								 : row->v1;
-
-		if (!read_cgroup(run, file, text, sizeof(text)))
-			return ab_strdup("the box's cgroup is not to be read");
-		/* "max" and -1 are none; of cpus it is a share of a period */
-		*holds = text[0] >= '0' && text[0] <= '9' &&
-			 (!strcmp(row->name, "cpus") ||
-			  is_within((int64_t)strtoll(text, NULL, 10),
-				    requested));
-		return ab_asprintf("%s is %s", file, text);
-	}
-	if (!strcmp(mechanism, "rlimit") && row->line) {
-		value = limit_of(limits, row->line);
-		*holds = is_within(value, requested);
-		return ab_asprintf("%s: %lld", row->line, (long long)value);
-	}
-	*holds = true;
-	return ab_asprintf("held by %s", mechanism);
-}
-
-static void look_at_limit(ab_verify_run *run, const struct limit_row *row,
-			  const char *limits)
-{
-	const json_t *l = json_object_get(run->walls.limits, row->name);
-	const char *mechanism =
-		json_string_value(json_object_get(l, "mechanism"));
-	bool hard = json_is_true(json_object_get(l, "hard")), holds;
-	char *result;
-
-	/* no limit was asked for: the exposure says so */
-	if (!json_is_integer(json_object_get(l, "requested")) || !mechanism)
-		return;
-	result = read_limit(run, row, mechanism, limits,
-			    json_integer_value(json_object_get(l, "requested")),
-			    &holds);
-	if (!strcmp(mechanism, "none"))
-		ab_verify_add(run->report, row->probe, "limits",
-			      "look what holds this limit", false,
-			      AB_VERDICT_WEAKER, result,
-			      ab_strdup("nothing holds it here"));
-	else
-		ab_verify_add(run->report, row->probe, "limits",
-			      "look what holds this limit", hard,
-			      !holds ? AB_VERDICT_MISSING
-			      : hard ? AB_VERDICT_PASS
-				     : AB_VERDICT_WEAKER,
-			      result,
-			      ab_asprintf("%s%s", holds ? mechanism : "nothing",
-					  holds && !hard ? " (soft)" : ""));
+	look_at_status(run, status);
+	look_at_ids(run, status);
+	look_at_groups(run, status);
 }
 
 static void look_at_limits(ab_verify_run *run)
@@ -411,35 +281,18 @@ static void look_at_limits(ab_verify_run *run)
 	ab_autofree char *limits =
 		ab_proc_text(run->prober, "limits", &sys_errno);
 
-	if (!limits) {
+	if (limits)
+		ab_verify_limits(run, limits);
+	else
 		unknown(run, "limits", "limits", "look at the limits",
 			strerrordesc_np(sys_errno));
-		return;
-	}
-	for (size_t i = 0; i < AB_ARRAY_LEN(limit_rows); i++)
-		look_at_limit(run, &limit_rows[i], limits);
-	if (limit_of(limits, "Max core file size") != 0)
-		told(run, "core", "limits", "look whether memory is dumped",
-		     lacking(run, AB_WALL_CAPS), "a core file may be written",
-		     "nothing");
-	else
-		told(run, "core", "limits", "look whether memory is dumped",
-		     AB_VERDICT_PASS, "no core file", "rlimit");
-	if (!run->walls.cgroup_count)
-		return;
-	told(run, "cgroup", "cgroup", "look for the process in its cgroups",
-	     is_in_cgroups(run) ? AB_VERDICT_PASS : AB_VERDICT_MISSING,
-	     is_in_cgroups(run) ? "it is in each of them"
-				: "it is not in all of them",
-	     is_in_cgroups(run) ? "cgroup" : "nothing");
 }
-
-/* --- all of it ----------------------------------------------------------- */
 
 /* The first process of the box, and the launcher: for the inside. */
 static void name_inside(ab_verify_run *run)
 {
-	pid_t first = 0, launcher = 0;
+	pid_t first = 0, launcher = 0; /* in the box's numbers */
+	uint64_t started = UINT64_MAX;
 
 	for (size_t i = 0; i < run->proc_count; i++) {
 		const ab_proc *p = &run->procs[i];
@@ -452,11 +305,16 @@ static void name_inside(ab_verify_run *run)
 		    !ab_proc_line(status, "Name", name, sizeof(name)))
 			continue;
 		if (p->parent == run->walls.holder &&
-		    !strcmp(name, "agentbox-pid1"))
+		    !strcmp(name, "agentbox-pid1")) {
 			first = p->pid_inside;
+			run->first = p->pid;
+		}
 		/* a command can give itself the name, but is made later */
-		if (!launcher && !strcmp(name, "agentbox-launch"))
+		if (p->started < started && !strcmp(name, "agentbox-launch")) {
 			launcher = p->pid_inside;
+			run->launcher = p->pid;
+			started = p->started;
+		}
 	}
 	if (first)
 		(void)ab_bait_set(&run->bait, "init",
@@ -472,8 +330,10 @@ static void find_prober(ab_verify_run *run)
 				   : 0;
 
 	for (size_t i = 0; pid > 0 && i < run->proc_count; i++) {
+		/* a command is PID 1's child, whatever numbers are used in
+		   namespaces below */
 		if (run->procs[i].pid_inside == pid &&
-		    run->procs[i].pid != run->walls.holder)
+		    run->procs[i].parent == run->first)
 			run->prober = run->procs[i].pid;
 	}
 }
@@ -501,9 +361,7 @@ void ab_verify_outside(ab_verify_run *run)
 		return;
 	}
 	look_at_namespaces(run);
-	look_at_status(run, status);
-	look_at_ids(run, status);
-	look_at_groups(run, status);
+	ab_verify_status(run, status);
 	look_at_limits(run);
 	look_at_others(run);
 	ab_verify_mounts(run);

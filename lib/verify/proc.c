@@ -83,15 +83,25 @@ uint64_t ab_proc_started(pid_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static bool read_proc(pid_t pid, ab_proc *out)
+bool ab_proc_is_gone(int sys_errno)
+{
+	return sys_errno == ENOENT || sys_errno == ESRCH;
+}
+
+/* False: there is none any more, or *why there is one and it is not known. */
+static bool read_proc(pid_t pid, ab_proc *out, const char **why)
 {
 	int sys_errno;
 	ab_autofree char *text = ab_proc_text(pid, "status", &sys_errno);
 	char line[256];
 	const char *last;
 
-	if (!text || !ab_proc_line(text, "PPid", line, sizeof(line)))
+	if (!text && ab_proc_is_gone(sys_errno))
 		return false;
+	if (!text || !ab_proc_line(text, "PPid", line, sizeof(line))) {
+		*why = "a process is not to be looked at in /proc";
+		return false;
+	}
 	*out = (ab_proc){ .pid = pid, .pid_inside = pid };
 	out->parent = (pid_t)strtol(line, NULL, 10);
 	if (ab_proc_line(text, "NSpid", line, sizeof(line))) {
@@ -113,7 +123,7 @@ static const char *read_all(ab_proc **out, size_t *count)
 
 	if (!dir)
 		return "there is no /proc here";
-	while (!why && (e = readdir(dir))) {
+	while (!why && (errno = 0, e = readdir(dir))) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
 		if (pid <= 0)
@@ -130,9 +140,11 @@ static const char *read_all(ab_proc **out, size_t *count)
 		}
 		if (n == MAX_PROCESSES)
 			why = "too many processes are here";
-		else if (read_proc(pid, &all[n]))
+		else if (read_proc(pid, &all[n], &why))
 			n++;
 	}
+	if (!why && errno)
+		why = "/proc cannot be read to its end";
 	closedir(dir);
 	*out = all;
 	*count = n;

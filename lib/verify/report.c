@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "verify/internal.h"
 
 /* More than this no box has probes for. */
@@ -53,11 +54,32 @@ static bool make_room(agentbox_verify *report)
 	return true;
 }
 
+/* A report is text: names of files and sockets are any bytes. */
+static void make_text(char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	for (size_t i = 0; i < n;) {
+		uint32_t c;
+		size_t len = ab_utf8_decode(s + i, n - i, &c);
+
+		if (len == 0 || c < ' ' || (c >= 0x7f && c < 0xa0)) {
+			memset(s + i, c == '\n' ? ' ' : '?', len ? len : 1);
+			len = len ? len : 1;
+		}
+		i += len;
+	}
+}
+
 void ab_verify_add(agentbox_verify *report, const char *probe,
 		   const char *wall, const char *tried, bool hard,
 		   uint32_t verdict, char *result, char *answer)
 {
 	char *own = ab_strdup(probe);
+
+	make_text(own);
+	make_text(result);
+	make_text(answer);
 
 	if (!own || !result || !answer || !make_room(report)) {
 		report->nomem = true;
@@ -79,6 +101,15 @@ bool ab_verify_has(const agentbox_verify *report, uint32_t verdict)
 			return true;
 	}
 	return false;
+}
+
+uint32_t ab_verify_verdict_of(const agentbox_verify *report, const char *probe)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		if (strcmp(report->findings[i].probe, probe) == 0)
+			return report->findings[i].verdict;
+	}
+	return AB_VERDICT_UNKNOWN;
 }
 
 /* --- the design's table -------------------------------------------------- */

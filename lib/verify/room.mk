@@ -7,6 +7,8 @@ libagentbox_la_SOURCES += \
 	lib/verify/calls.c \
 	lib/verify/exposure.c \
 	lib/verify/inside.c \
+	lib/verify/judge.c \
+	lib/verify/limits.c \
 	lib/verify/internal.h \
 	lib/verify/mounts.c \
 	lib/verify/options.c \

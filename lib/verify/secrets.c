@@ -31,6 +31,7 @@
 #define MAX_BYTES (2ull << 30)
 #define MAX_ENTRIES 200000u
 #define MAX_DEPTH 48
+#define PAGE 4096
 
 /* One place that is looked through for one secret. */
 typedef struct search {
@@ -102,8 +103,13 @@ static bool may_go_on(search *s)
 	return false;
 }
 
-/* From `at` up to `end` of a file; what cannot be read there is not there. */
-static bool is_in_file(search *s, int fd, uint64_t at, uint64_t end)
+/*
+ * From `at` up to `end` of a file, or of a memory, whose pages may be such
+ * that nobody reads them (proc_pid_mem(5)): these are passed over one by one,
+ * and counted.
+ */
+static bool is_in_file(search *s, int fd, uint64_t at, uint64_t end,
+		       bool is_memory)
 {
 	size_t kept = 0, keep = s->secret->size - 1;
 
@@ -111,6 +117,14 @@ static bool is_in_file(search *s, int fd, uint64_t at, uint64_t end)
 		size_t want = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 		ssize_t n = pread(fd, s->chunk + kept, want, (off_t)at);
 
+		if (n < 0 && is_memory && errno == EIO) {
+			s->entries++;
+			at += PAGE;
+			kept = 0;
+			continue;
+		}
+		if (n < 0)
+			s->is_cut = true;
 		if (n <= 0)
 			return false;
 		s->bytes += (uint64_t)n;
@@ -128,7 +142,22 @@ static bool is_in_file(search *s, int fd, uint64_t at, uint64_t end)
 
 /* --- processes ----------------------------------------------------------- */
 
-static void look_at_text(search *s, const ab_proc *p, const char *name)
+/*
+ * A process that has ended holds nothing; of any other it is not known, but of
+ * our own, which are given no secret and are nobody's to read.
+ */
+static void note_unread(const ab_verify_run *run, search *s, const ab_proc *p,
+			int sys_errno)
+{
+	bool is_ours = p->pid == run->walls.holder || p->pid == run->first ||
+		       p->pid == run->launcher || p->pid == run->prober;
+	bool is_refused = sys_errno == EACCES || sys_errno == EPERM;
+
+	s->is_cut |= !ab_proc_is_gone(sys_errno) && !(is_ours && is_refused);
+}
+
+static void look_at_text(const ab_verify_run *run, search *s,
+			 const ab_proc *p, const char *name)
 {
 	char path[64], where[96];
 	ab_autofd int fd = -1;
@@ -137,12 +166,15 @@ static void look_at_text(search *s, const ab_proc *p, const char *name)
 	fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
 	snprintf(where, sizeof(where), "%s of process %d of the box", name,
 		 (int)p->pid_inside);
-	if (fd >= 0 && is_in_file(s, fd, 0, UINT32_MAX))
+	if (fd < 0)
+		note_unread(run, s, p, errno);
+	else if (is_in_file(s, fd, 0, UINT32_MAX, false))
 		tell_found(s, where);
 }
 
 /* What it can have written: proc_pid_maps(5), "rw". */
-static void look_at_memory(search *s, const ab_proc *p)
+static void look_at_memory(const ab_verify_run *run, search *s,
+			   const ab_proc *p)
 {
 	int sys_errno;
 	ab_autofree char *maps = ab_proc_text(p->pid, "maps", &sys_errno);
@@ -153,15 +185,18 @@ static void look_at_memory(search *s, const ab_proc *p)
 	snprintf(where, sizeof(where), "the memory of process %d of the box",
 		 (int)p->pid_inside);
 	fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
-	if (!maps || fd < 0)
+	if (!maps || fd < 0) {
+		note_unread(run, s, p, maps ? errno : sys_errno);
 		return;
+	}
 	for (char *line = maps; *line && may_go_on(s);) {
 		char *end;
 		uint64_t from = strtoull(line, &end, 16), to = 0;
 
 		if (*end == '-')
 			to = strtoull(end + 1, &end, 16);
-		if (strncmp(end, " rw", 3) == 0 && is_in_file(s, fd, from, to))
+		if (strncmp(end, " rw", 3) == 0 &&
+		    is_in_file(s, fd, from, to, true))
 			tell_found(s, where);
 		line += strcspn(line, "\n");
 		line += *line == '\n';
@@ -171,15 +206,15 @@ static void look_at_memory(search *s, const ab_proc *p)
 static void look_at_environment(ab_verify_run *run, search *s)
 {
 	for (size_t i = 0; i < run->proc_count && may_go_on(s); i++) {
-		look_at_text(s, &run->procs[i], "environ");
-		look_at_text(s, &run->procs[i], "cmdline");
+		look_at_text(run, s, &run->procs[i], "environ");
+		look_at_text(run, s, &run->procs[i], "cmdline");
 	}
 }
 
 static void look_at_memories(ab_verify_run *run, search *s)
 {
 	for (size_t i = 0; i < run->proc_count && may_go_on(s); i++)
-		look_at_memory(s, &run->procs[i]);
+		look_at_memory(run, s, &run->procs[i]);
 }
 
 /* --- files --------------------------------------------------------------- */
@@ -194,17 +229,24 @@ static void look_at_entry(search *s, int dir_fd, const char *name,
 	ab_autofd int fd = -1;
 
 	s->entries++;
+	s->nomem |= !below;
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		s->is_cut |= errno != ENOENT;
+		return;
+	}
+	if (!below || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
+		return;
 	fd = ab_fd_lift(openat(dir_fd, name,
 			       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 				       O_CLOEXEC));
-	if (!below)
-		s->nomem = true;
-	if (!below || fd < 0 || fstat(fd, &st))
+	if (fd < 0 || fstat(fd, &st)) {
+		s->is_cut |= errno != ENOENT;
 		return;
+	}
 	if (S_ISDIR(st.st_mode))
 		look_at_dir(s, ab_steal_fd(&fd), below, depth + 1);
 	else if (S_ISREG(st.st_mode) &&
-		 is_in_file(s, fd, 0, (uint64_t)st.st_size))
+		 is_in_file(s, fd, 0, (uint64_t)st.st_size, false))
 		tell_found(s, below);
 }
 
@@ -219,7 +261,13 @@ static void look_at_dir(search *s, int fd, const char *path, int depth)
 		close(fd);
 		return;
 	}
-	while (may_go_on(s) && (e = readdir(dir))) {
+	while (may_go_on(s)) {
+		errno = 0;
+		e = readdir(dir);
+		if (!e) {
+			s->is_cut |= errno != 0;
+			break;
+		}
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, ".."))
 			look_at_entry(s, dirfd(dir), e->d_name, path, depth);
 	}
@@ -251,12 +299,15 @@ static void look_at_disk(ab_verify_run *run, search *s)
 		const char *access =
 			json_string_value(json_object_get(m, "access"));
 		ab_autofree char *path = NULL;
+		bool is_dev = kind && !strcmp(kind, "dev");
+		bool is_bind = kind && !strcmp(kind, "bind") && access &&
+			       !strcmp(access, "write");
 
-		if (!at || !kind || (strcmp(kind, "tmpfs") != 0 &&
-				     (strcmp(kind, "bind") != 0 || !access ||
-				      strcmp(access, "write") != 0)))
+		if (!at || !kind ||
+		    !(is_bind || is_dev || !strcmp(kind, "tmpfs")))
 			continue;
-		path = ab_asprintf("/proc/%d/root%s", (int)run->prober, at);
+		path = ab_asprintf("/proc/%d/root%s%s", (int)run->prober, at,
+				   is_dev ? "/shm" : "");
 		if (path)
 			look_at_tree(s, path, at);
 		else

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,15 +98,15 @@ static long do_node(char **argv)
 }
 
 /* Whatever kind of socket it is: only "nobody is there" means not reached. */
-static long do_unix(char **argv)
+static long try_connect(const char *path)
 {
 	static const int kinds[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	long r = -ENAMETOOLONG;
 
-	if (strlen(argv[0]) >= sizeof(a.sun_path))
+	if (strlen(path) >= sizeof(a.sun_path))
 		return r;
-	strcpy(a.sun_path, argv[0]);
+	strcpy(a.sun_path, path);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		int fd = socket(AF_UNIX, kinds[i] | SOCK_CLOEXEC, 0);
 
@@ -120,14 +121,33 @@ static long do_unix(char **argv)
 	return 0;
 }
 
+static long do_unix(char **argv)
+{
+	return try_connect(argv[0]);
+}
+
 /* What a walk looks for, and how much of it there is. */
-typedef struct walk {
-	int (*is_wanted)(int dir_fd, const struct dirent *e, char **allowed,
-			 const char *path);
+typedef struct walk walk;
+struct walk {
+	bool (*is_wanted)(walk *w, int dir_fd, const struct dirent *e,
+			  const char *path);
 	char **allowed;
 	char **skipped; /* trees that are not looked at */
 	unsigned entries, found, unread;
-} walk;
+};
+
+/* One to a line: a name may hold anything but '/'. */
+static void tell_path(walk *w, const char *path)
+{
+	char line[4200];
+
+	if (w->found++ >= MAX_TOLD)
+		return;
+	snprintf(line, sizeof(line), "%s", path);
+	for (char *p = line; *p; p++)
+		*p = *p == '\n' ? '?' : *p;
+	probe_tell("%s%s", w->found > 1 ? "\n" : "", line);
+}
 
 static void walk_dir(walk *w, int fd, const char *path, int depth);
 
@@ -135,22 +155,25 @@ static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
 		       const char *path, int depth)
 {
 	char below[4200];
-	int fd;
+	int fd, n;
 
 	if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
 	    w->entries++ >= MAX_ENTRIES)
 		return;
-	snprintf(below, sizeof(below), "%s/%s", strcmp(path, "/") ? path : "",
-		 e->d_name);
+	n = snprintf(below, sizeof(below), "%s/%s",
+		     strcmp(path, "/") ? path : "", e->d_name);
+	if (n < 0 || (size_t)n >= sizeof(below)) {
+		w->unread++;
+		return;
+	}
 	if (!strcmp(below, "/proc"))
 		return;
 	for (char **skip = w->skipped; skip && *skip; skip++) {
 		if (!strcmp(*skip, below))
 			return;
 	}
-	if (w->is_wanted(dirfd(dir), e, w->allowed, below)) {
-		if (w->found++ < MAX_TOLD)
-			probe_tell("%s%s", w->found > 1 ? " " : "", below);
+	if (w->is_wanted(w, dirfd(dir), e, below)) {
+		tell_path(w, below);
 		return;
 	}
 	if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
@@ -175,62 +198,85 @@ static void walk_dir(walk *w, int fd, const char *path, int depth)
 		close(fd);
 		return;
 	}
-	while ((e = readdir(dir)))
+	while (errno = 0, e = readdir(dir))
 		walk_entry(w, dir, e, path, depth);
+	if (errno)
+		w->unread++;
 	closedir(dir);
 }
 
 static long walk_from(walk *w, const char *top)
 {
 	int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_whole;
 
 	if (fd < 0)
 		return -errno;
 	walk_dir(w, fd, top, 0);
-	if (w->found) {
-		if (w->found > MAX_TOLD)
-			probe_tell(" and %u more", w->found - MAX_TOLD);
-		return 0;
-	}
-	if (w->unread || w->entries >= MAX_ENTRIES) {
+	is_whole = !w->unread && w->entries < MAX_ENTRIES;
+	if (!is_whole && !w->found) {
 		probe_tell("not everything could be looked at");
 		return PROBE_UNKNOWN;
 	}
-	return -ENOENT;
+	if (!is_whole || w->found > MAX_TOLD)
+		probe_tell("%s", PROBE_MORE);
+	return w->found ? 0 : -ENOENT;
+}
+
+/* A path of it may be longer than an address, so it is named by a descriptor:
+   unix(7), proc_pid_fd(5). */
+static bool answers(walk *w, int dir_fd, const char *name, const char *path)
+{
+	char by_fd[64];
+	int fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	long r;
+
+	if (fd < 0)
+		return false;
+	snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
+	r = try_connect(access("/proc/self/fd", F_OK) ? path : by_fd);
+	close(fd);
+	w->unread += r == -ENAMETOOLONG;
+	return r == 0;
 }
 
 /* A socket that somebody answers on, or a FIFO that can be written to. */
-static int is_channel(int dir_fd, const struct dirent *e, char **allowed,
-		      const char *path)
+static bool is_channel(walk *w, int dir_fd, const struct dirent *e,
+		       const char *path)
 {
 	struct stat st;
-	char *argv[] = {(char *)path, NULL};
+	int fd;
 
-	(void)allowed;
 	if (e->d_type != DT_SOCK && e->d_type != DT_FIFO &&
 	    e->d_type != DT_UNKNOWN)
-		return 0;
+		return false;
 	if (fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	if (S_ISFIFO(st.st_mode))
-		return try_open(path, O_WRONLY) == 0;
-	return S_ISSOCK(st.st_mode) && do_unix(argv) == 0;
+		return false;
+	if (S_ISSOCK(st.st_mode))
+		return answers(w, dir_fd, e->d_name, path);
+	if (!S_ISFIFO(st.st_mode))
+		return false;
+	fd = openat(dir_fd, e->d_name,
+		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
-static int is_device(int dir_fd, const struct dirent *e, char **allowed,
-		     const char *path)
+static bool is_device(walk *w, int dir_fd, const struct dirent *e,
+		      const char *path)
 {
 	struct stat st;
 
 	if (e->d_type != DT_CHR && e->d_type != DT_BLK &&
 	    e->d_type != DT_UNKNOWN)
-		return 0;
+		return false;
 	if (fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
-		return 0;
-	for (; *allowed; allowed++) {
+		return false;
+	for (char **allowed = w->allowed; *allowed; allowed++) {
 		if (!strcmp(*allowed, path))
-			return 0;
+			return false;
 	}
 	/* terminals of the box's own: pts(4) */
 	return strncmp(path, "/dev/pts/", 9) != 0;

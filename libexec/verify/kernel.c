@@ -46,13 +46,17 @@ static long started(const char *pid, char out[32])
 	if (fd < 0)
 		return -errno;
 	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		n = -errno;
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	if (n < 0)
+		return n;
+	text[n] = '\0';
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	if (!at)
-		return -ESRCH;
+		return PROBE_UNKNOWN;
 	snprintf(out, 32, "%.*s", (int)strcspn(at + 1, " "), at + 1);
 	return 0;
 }
@@ -111,10 +115,10 @@ static long do_shm(char **argv)
 /* Descriptors beside those that are listed. */
 static long do_descriptors(char **argv)
 {
-	long most = sysconf(_SC_OPEN_MAX);
 	unsigned found = 0;
 
-	for (int fd = 0; fd < (most > 0 && most < 65536 ? most : 65536); fd++) {
+	/* one may be above today's limit; proc_sys_fs(5), nr_open */
+	for (int fd = 0; fd < 1 << 20; fd++) {
 		char **a = argv;
 
 		if (fcntl(fd, F_GETFD) < 0)
@@ -122,7 +126,7 @@ static long do_descriptors(char **argv)
 		while (*a && atoi(*a) != fd)
 			a++;
 		if (!*a)
-			probe_tell("%s%d", found++ ? " " : "", fd);
+			probe_tell("%s%d", found++ ? "\n" : "", fd);
 	}
 	return found ? 0 : -ENOENT;
 }
@@ -140,7 +144,7 @@ static long do_environment(char **argv)
 			a++;
 		if (*a)
 			continue;
-		probe_tell("%s%.*s", found++ ? " " : "", (int)n, *e);
+		probe_tell("%s%.*s", found++ ? "\n" : "", (int)n, *e);
 	}
 	return found ? 0 : -ENOENT;
 }

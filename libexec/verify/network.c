@@ -10,6 +10,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -115,13 +116,16 @@ static long do_tcp(char **argv)
 static long judge_answer(const char *text, ssize_t n)
 {
 	char line[64];
+	bool is_ours;
 
 	if (n <= 0)
 		return n < 0 && errno != ECONNRESET ? -errno : -ECONNRESET;
 	snprintf(line, sizeof(line), "%.*s", (int)(n < 40 ? n : 40), text);
 	line[strcspn(line, "\r\n")] = '\0';
 	probe_tell("%s", line);
-	if (strncmp(line, "HTTP/1.", 7) != 0)
+	/* anybody says 403: a metadata service to whom its header is missing */
+	is_ours = memmem(text, (size_t)n, "\r\nX-Agentbox-Reason:", 20) != NULL;
+	if (strncmp(line, "HTTP/1.", 7) != 0 || !is_ours)
 		return 0;
 	if (!strncmp(line + 8, " 407", 4))
 		return -EACCES;
@@ -263,7 +267,7 @@ static long do_interfaces(char **argv)
 		while (*a && strcmp(*a, i->if_name) != 0)
 			a++;
 		if (!*a)
-			probe_tell("%s%s", found++ ? " " : "", i->if_name);
+			probe_tell("%s%s", found++ ? "\n" : "", i->if_name);
 	}
 	if_freenameindex(all);
 	return found ? 0 : -ENODEV;

@@ -23,7 +23,11 @@ typedef struct probe_op {
 /* Each ends with a NULL name. */
 extern const probe_op probe_files[], probe_kernel[], probe_network[];
 
-/* What was found, for the answer's line; more is cut off. */
+/* Paths and names that were found stand one to a line; this one says that
+   there are others, or may be. */
+#define PROBE_MORE "\n..."
+
+/* What was found, for the answer's line; more is cut off and said so. */
 void probe_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* -errno after a failed call, else the value. */

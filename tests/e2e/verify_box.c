@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void expect_green(void)
@@ -106,6 +107,9 @@ static void what_cannot_be_tried_is_unknown(void)
 		CHECK(!strcmp(verify_verdict(report, "escape.mount"),
 			      "unknown"), "without %s: %s", denied[i],
 		      verify_verdict(report, "escape.mount"));
+		CHECK(!strcmp(verify_verdict(report, "arrived.port"),
+			      "unknown"), "nobody came: %s",
+		      verify_verdict(report, "arrived.port"));
 		CHECK(!strcmp(verify_walls(report, "missing"), ""),
 		      "missing: %s", verify_walls(report, "missing"));
 		box_end();
@@ -231,6 +235,43 @@ static void a_secret_is_found_wherever_it_is(void)
 	agentbox_verify_free(report);
 }
 
+/* What the owner cannot look at may hold it; a name is any bytes. */
+static void a_secret_is_not_missed_where_nobody_looked(void)
+{
+	const char *file = host_path("outside/secret");
+	agentbox_bytes *json = NULL;
+	agentbox_verify *report;
+	agentbox_error *err = NULL;
+
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	if (geteuid() != 0) {
+		box_sh("umask 0; printf x >/tmp/closed; chmod 0 /tmp/closed");
+		report = with_secret(file);
+		CHECK(!strcmp(verify_verdict(report, "secrets.token.disk"),
+			      "unknown"), "closed: %s",
+		      verify_verdict(report, "secrets.token.disk"));
+		agentbox_verify_free(report);
+		box_sh("rm -f /tmp/closed");
+	}
+	box_sh("printf FAKE-SECRET-FOR-TESTS-ONLY >/dev/shm/kept");
+	report = with_secret(file);
+	CHECK(!strcmp(verify_verdict(report, "secrets.token.disk"),
+		      "missing"), "shm: %s",
+	      verify_verdict(report, "secrets.token.disk"));
+	agentbox_verify_free(report);
+	box_sh("rm /dev/shm/kept; printf FAKE-SECRET-FOR-TESTS-ONLY "
+	       ">\"/tmp/$(printf 'a\\377')\"");
+	report = with_secret(file);
+	CHECK(!strcmp(verify_verdict(report, "secrets.token.disk"),
+		      "missing"), "disk: %s",
+	      verify_verdict(report, "secrets.token.disk"));
+	CHECK(agentbox_verify_to_json(report, &json, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_bytes_free(json);
+	agentbox_verify_free(report);
+}
+
 /* It sees the program executed, and is itself among what is looked at. */
 static void a_box_with_a_shield_is_green(void)
 {
@@ -268,6 +309,28 @@ static void a_socket_in_the_workspace_is_told(void)
 	close(fd);
 }
 
+/* The box can make the list so long that something else is not on it. */
+static void a_list_that_is_cut_off_is_not_granted(void)
+{
+	agentbox_verify *report;
+	int fds[15];
+
+	for (int i = 0; i < 15; i++) {
+		const char *path = ws_path(e2e_text("%0200d", i));
+
+		REQUIRE(mkfifo(path, 0666) == 0, "cannot make a FIFO");
+		fds[i] = open(path, O_RDWR | O_CLOEXEC);
+		REQUIRE(fds[i] >= 0, "cannot hold a FIFO");
+	}
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	report = verify_box();
+	CHECK(!strcmp(verify_verdict(report, "sockets.visible"), "missing"),
+	      "cut off: %s", verify_verdict(report, "sockets.visible"));
+	for (int i = 0; i < 15; i++)
+		close(fds[i]);
+}
+
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -290,8 +353,10 @@ static const struct e2e_case cases[] = {
 	CASE(a_box_with_a_gateway_is_green),
 	CASE(a_revoked_box_reaches_nothing),
 	CASE(a_secret_is_found_wherever_it_is),
+	CASE(a_secret_is_not_missed_where_nobody_looked),
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
+	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };

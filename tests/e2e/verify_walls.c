@@ -36,6 +36,7 @@ static const struct mutant {
 	{ "root", "rootfs" },
 	{ "devices", "devices" },
 	{ "descriptors", "descriptors" },
+	{ "hide", "mounts" },
 };
 
 /* A directory of helpers of which agentbox-init is the mutant. */
@@ -74,8 +75,10 @@ static void try_mutant(const struct mutant *m)
 	agentbox_verify *report;
 
 	use_mutant(m->leaves_out);
+	host_write(ws_path("hidden"), "nobody reads this");
 	/* fewer files than a process has anywhere else */
-	box_raise(NULL, "\"limits\":{\"files\":64}");
+	box_raise("{\"to\":\"/workspace/hidden\",\"access\":\"hide\"}",
+		  "\"limits\":{\"files\":64}");
 	box_needs_namespaces();
 	if (!strcmp(m->wall, "cgroup") &&
 	    !strstr(box_limits(), "\"mechanism\":\"cgroup")) {
@@ -117,6 +120,7 @@ MUTANT(14)
 MUTANT(15)
 MUTANT(16)
 MUTANT(17)
+MUTANT(18)
 
 static const struct e2e_case cases[] = {
 	CASE(a_mutant_without_a_file_is_green),
@@ -138,6 +142,7 @@ static const struct e2e_case cases[] = {
 	{ "with_a_root_that_can_be_written_to", mutant_15 },
 	{ "with_another_device", mutant_16 },
 	{ "with_a_descriptor_that_leaked", mutant_17 },
+	{ "with_a_path_that_is_not_hidden", mutant_18 },
 	CASES_END
 };
 

@@ -135,6 +135,8 @@ int __wrap_ab_plan_decode(const void *bytes, size_t n, const char *build_id,
 		drop_steps(p, AB_STEP_SELF, "/proc", true);
 	if (lacks("proc"))
 		drop_steps(p, AB_STEP_SELF, "/proc", false);
+	if (lacks("hide"))
+		drop_steps(p, AB_STEP_HIDE, "/proc", true);
 	if (lacks("mounts"))
 		clear_flag(p, AB_STEP_BIND, AB_MOUNT_RDONLY);
 	return 0;

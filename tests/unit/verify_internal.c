@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the self-test makes of what it hears and reads: tests/data/verify.jsonl
+ * {id, what, expected?, plan?, ...}, where `expected` are the walls that the
+ * box was raised with. `what` is
+ *   answer: an answer of agentbox-verify {wall, needs?, refused, how, text?}
+ *   status, table: /proc/PID/status and mountinfo of a command {text}
+ *   limits: /proc/PID/limits {text}, with the limits report {limits} and the
+ *           files of a cgroup {cgroup}, where %d is this process
+ *   report: findings of these verdicts {verdicts}, and whether it is {good}
+ * `found` lists every finding that is not "pass", as "probe wall verdict", in
+ * the order they come; `pass` probes that must be found to hold.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abtest.h"
+#include "net_rows.h"
+#include "verify/ask.h"
+#include "verify/internal.h"
+
+static const struct {
+	const char *name;
+	uint32_t bit;
+} walls[] = {
+	{ "userns", AB_WALL_USERNS },	  { "pidns", AB_WALL_PIDNS },
+	{ "netns", AB_WALL_NETNS },	  { "rootfs", AB_WALL_ROOTFS },
+	{ "landlock", AB_WALL_LANDLOCK }, { "seccomp", AB_WALL_SECCOMP },
+	{ "caps", AB_WALL_CAPS },	  { "no_new_privs", AB_WALL_NNP },
+};
+
+/* All of them where the row says nothing. */
+static uint32_t bits_of(const json_t *row, const char *key, uint32_t none)
+{
+	const json_t *list = json_object_get(row, key);
+	uint32_t bits = list ? 0 : none;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		size_t w = 0;
+
+		while (w < AB_ARRAY_LEN(walls) && strcmp(walls[w].name, name))
+			w++;
+		ck_assert_msg(w < AB_ARRAY_LEN(walls), "no wall %s", name);
+		bits |= walls[w].bit;
+	}
+	return bits;
+}
+
+static void check_found(const agentbox_verify *report, const json_t *row,
+			const char *id)
+{
+	const json_t *want = json_object_get(row, "found");
+	const json_t *pass = json_object_get(row, "pass");
+	size_t next = 0;
+
+	ck_assert_msg(!report->nomem, "%s: no memory", id);
+	for (size_t i = 0; i < report->count; i++) {
+		const ab_finding *f = &report->findings[i];
+		const char *w = json_string_value(json_array_get(want, next));
+		char text[256];
+
+		/* nothing holds of which something does not */
+		if (f->verdict == AB_VERDICT_PASS) {
+			ck_assert_msg(ab_verify_verdict_of(report, f->probe) ==
+					      AB_VERDICT_PASS, "%s: %s", id,
+				      f->probe);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%s %s %s", f->probe, f->wall,
+			 ab_verdict_name(f->verdict));
+		ck_assert_msg(w && !strcmp(w, text), "%s: %s (%s), not %s", id,
+			      text, f->result, w ? w : "none");
+		next++;
+	}
+	ck_assert_msg(next == json_array_size(want), "%s: %zu findings", id,
+		      next);
+	for (size_t i = 0; i < json_array_size(pass); i++) {
+		const char *probe = json_string_value(json_array_get(pass, i));
+
+		ck_assert_msg(ab_verify_verdict_of(report, probe) ==
+				      AB_VERDICT_PASS, "%s: %s", id, probe);
+	}
+}
+
+/* --- what is judged ------------------------------------------------------- */
+
+static void judge_answer(ab_verify_run *run, const json_t *row)
+{
+	const char *text = net_text(row, "text");
+	char *decoded = strdup(text ? text : "");
+	ab_question item = { .id = "it", .tries = "try it",
+			     .wall = net_text(row, "wall"),
+			     .refused = net_text(row, "refused"),
+			     .needs = bits_of(row, "needs", 0) };
+
+	ab_verify_decode(decoded);
+	ab_verify_judge(run, &item, net_text(row, "how"), decoded);
+	free(decoded);
+}
+
+static void judge_table(ab_verify_run *run, const json_t *row)
+{
+	char *text = strdup(net_text(row, "text"));
+
+	/* what the plan hides is looked for in this very tree */
+	run->prober = getpid();
+	ab_verify_table(run, text);
+	free(text);
+}
+
+static void write_files(const char *dir, const json_t *files)
+{
+	const char *name;
+	json_t *text;
+	char path[512];
+
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	json_object_foreach((json_t *)(uintptr_t)files, name, text) {
+		const char *from = json_string_value(text);
+		const char *at = strstr(from, "%d");
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		f = fopen(path, "we");
+		ck_assert_ptr_nonnull(f);
+		if (at)
+			fprintf(f, "%.*s%d%s", (int)(at - from), from,
+				(int)getpid(), at + 2);
+		else
+			fputs(from, f);
+		fclose(f);
+	}
+}
+
+static void remove_files(const char *dir, const json_t *files)
+{
+	const char *name;
+	json_t *text;
+	char path[512];
+
+	json_object_foreach((json_t *)(uintptr_t)files, name, text) {
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		unlink(path);
+	}
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+
+static void judge_limits(ab_verify_run *run, const json_t *row)
+{
+	const json_t *files = json_object_get(row, "cgroup");
+	const char *tmp = getenv("TMPDIR");
+	char dir[256];
+	char *dirs[] = { dir };
+
+	snprintf(dir, sizeof(dir), "%s/ab-verify-%d", tmp ? tmp : "/tmp",
+		 (int)getpid());
+	run->walls.limits = json_object_get(row, "limits");
+	run->prober = getpid();
+	if (files) {
+		write_files(dir, files);
+		run->walls.cgroups = dirs;
+		run->walls.cgroup_count = 1;
+	}
+	ab_verify_limits(run, net_text(row, "text"));
+	if (files)
+		remove_files(dir, files);
+}
+
+static void judge_report(agentbox_verify *report, const json_t *row,
+			 const char *id)
+{
+	const json_t *list = json_object_get(row, "verdicts");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		uint32_t verdict = 0;
+
+		while (strcmp(ab_verdict_name(verdict), name) != 0)
+			verdict++;
+		ab_verify_add(report, "it", "it", "try it", true, verdict,
+			      strdup("so"), strdup("somebody"));
+	}
+	report->is_bare = net_flag(row, "bare");
+	ck_assert_msg(agentbox_verify_is_good(report) == net_flag(row, "good"),
+		      "%s", id);
+}
+
+static void check_row(const json_t *row, const char *id)
+{
+	const char *what = net_text(row, "what");
+	agentbox_verify *report = calloc(1, sizeof(*report));
+	ab_verify_run run = { .report = report };
+
+	run.walls.expected = bits_of(row, "expected", ~0u);
+	run.plan = json_pack("{s:O?}", "mounts", json_object_get(row, "plan"));
+	if (!strcmp(what, "answer"))
+		judge_answer(&run, row);
+	else if (!strcmp(what, "status"))
+		ab_verify_status(&run, net_text(row, "text"));
+	else if (!strcmp(what, "table"))
+		judge_table(&run, row);
+	else if (!strcmp(what, "limits"))
+		judge_limits(&run, row);
+	else
+		judge_report(report, row, id);
+	if (strcmp(what, "report") != 0)
+		check_found(report, row, id);
+	json_decref(run.plan);
+	agentbox_verify_free(report);
+}
+
+START_TEST(verdicts_are_as_their_rows_say)
+{
+	net_each_row("verify.jsonl", 60, check_row);
+}
+END_TEST
+
+/* --- text ----------------------------------------------------------------- */
+
+START_TEST(a_finding_is_text_whatever_the_names_are)
+{
+	agentbox_verify *report = calloc(1, sizeof(*report));
+	const ab_finding *f;
+
+	ab_verify_add(report, "a\xff" "b", "it", "try it", true,
+		      AB_VERDICT_PASS, strdup("\x1b[2J\nx\xc3\xa9\xc3"),
+		      strdup("\x7f\xc2\x9b"));
+	f = &report->findings[0];
+	ck_assert_str_eq(f->probe, "a?b");
+	ck_assert_str_eq(f->result, "?[2J x\xc3\xa9?");
+	ck_assert_str_eq(f->answer, "???");
+	agentbox_verify_free(report);
+}
+END_TEST
+
+/* What could not be written down makes the report fail. */
+START_TEST(a_finding_is_never_lost)
+{
+	agentbox_verify *report = calloc(1, sizeof(*report));
+
+	ab_verify_add(report, "a", "it", "try it", true, AB_VERDICT_PASS, NULL,
+		      strdup("x"));
+	ck_assert(report->nomem && report->count == 0);
+	ck_assert_int_eq(agentbox_verify_is_good(report), 0);
+	ck_assert_uint_eq(ab_verify_verdict_of(report, "a"),
+			  AB_VERDICT_UNKNOWN);
+	agentbox_verify_free(report);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("verify");
+	TCase *tc = tcase_create("all");
+
+	tcase_set_timeout(tc, 60 * ab_test_slowness());
+	tcase_add_test(tc, verdicts_are_as_their_rows_say);
+	tcase_add_test(tc, a_finding_is_text_whatever_the_names_are);
+	tcase_add_test(tc, a_finding_is_never_lost);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *sr = srunner_create(suite());
+	int bad;
+
+	srunner_run_all(sr, CK_NORMAL);
+	bad = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return bad ? 1 : 0;
+}
