@@ -40,10 +40,11 @@ static const struct {
 	{ "missing", "MISSING", TEXT_BAD },
 	{ "unknown", "UNKNOWN", TEXT_BAD },
 	{ "weaker", "weaker", TEXT_WARN },
-	{ "not-applicable", "not applicable", TEXT_PLAIN },
 	{ "pass", "holds", TEXT_GOOD },
+	{ "not-applicable", "not applicable", TEXT_PLAIN },
 };
 #define VERDICTS (sizeof(verdicts) / sizeof(*verdicts))
+#define UNKNOWN 1
 
 /* The first of the table that some finding of the wall has. */
 static size_t worst_of(const json_t *findings, const char *wall, size_t *count)
@@ -57,11 +58,12 @@ static size_t worst_of(const json_t *findings, const char *wall, size_t *count)
 
 		if (strcmp(text_of(f, "wall"), wall) != 0)
 			continue;
-		while (v < VERDICTS - 1 &&
+		while (v < VERDICTS &&
 		       strcmp(verdicts[v].verdict, text_of(f, "verdict")) != 0)
 			v++;
-		/* a wall with something not applicable is judged by the rest */
-		if (v < worst && strcmp(verdicts[v].verdict, "not-applicable"))
+		if (v == VERDICTS)
+			v = UNKNOWN;
+		if (v < worst)
 			worst = v;
 		++*count;
 	}

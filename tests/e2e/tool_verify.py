@@ -38,6 +38,18 @@ def people_are_told_wall_by_wall():
 
 
 @box_test
+def a_wall_that_is_opened_does_not_hold():
+    policy = write("open.json", json.dumps({
+        "agentbox": 1, "extends": "builtin:workspace",
+        "workspace": {"path": WORK}, "network": {"mode": "host"},
+        "require": ["seccomp"]}))
+    done = status(tool("verify", "--policy", policy), 0)
+    line = [l for l in done.text.splitlines()
+            if l.split()[:1] == ["netns"] and "tried" in l]
+    expect(len(line) == 1 and "not applicable" in line[0], line)
+
+
+@box_test
 def a_bare_box_is_never_good():
     done = tool("verify", "--bare", "--json")
     expect(done.status == 6 and not document(done)["good"], done)
