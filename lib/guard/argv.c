@@ -97,14 +97,24 @@ static void add_value(struct scan *s, uint8_t group, uint32_t option,
 static uint32_t next_option(const struct scan *s, const struct ab_word *w,
 			    uint32_t len, uint32_t i, uint32_t n)
 {
-	const unsigned char *keys = s->c->pack->keys + s->use->program->option;
-	const unsigned char *hit;
+	const struct ab_pack *pack = s->c->pack;
+	const struct ab_program *p = s->use->program;
+	const unsigned char *keys = pack->keys, *hit;
+	unsigned char key;
 
 	/* -name may be written --name in the long style */
-	if (len < 4 || i >= n ||
-	    (w->text[1] == '-' && s->use->program->style == AB_STYLE_LONG))
+	if (i >= n || (w->text[1] == '-' && p->style == AB_STYLE_LONG))
 		return i;
-	hit = memchr(keys + i, ab_option_key(w->text), n - i);
+	if (len >= 4) {
+		key = ab_option_key(w->text);
+	} else if (len == 2 && w->text[1] && w->text[1] != '-') {
+		keys = pack->letters; /* nothing abbreviates it */
+		key = (unsigned char)w->text[1];
+	} else {
+		return i;
+	}
+	keys += p->option;
+	hit = memchr(keys + i, key, n - i);
 	return hit ? (uint32_t)(hit - keys) : n;
 }
 
@@ -513,16 +523,23 @@ static void each_key(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+static void here(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role, ab_role_fn *fn)
+{
+	const struct ab_word w = { .text = ".", .len = 1,
+				   .span = use->words[0].span };
+
+	fn(c, use, role, &w);
+}
+
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn)
 {
 	uint32_t n = use->operand_count - use->base[use->program->depth];
-	struct ab_word here = { .text = ".", .len = 1,
-				.span = use->words[0].span };
 
 	switch ((enum ab_select)role->select) {
 	case AB_SEL_HERE:
-		fn(c, use, role, &here);
+		here(c, use, role, fn);
 		break;
 	case AB_SEL_NTH:
 		if (n >= role->a)

@@ -247,6 +247,7 @@ struct ab_end {
 	uint8_t kind;	  /* of that component; 2: nothing is known */
 	uint8_t base;	  /* as in ab_path_pattern */
 	char head; /* the first byte of an absolute one; 0: anything */
+	char key;  /* the last byte of its last literal; 0: it has none */
 	bool is_not;
 };
 
@@ -312,7 +313,7 @@ struct ab_pack {
 #undef X
 	/* of each option: its letter, and what tells its name from most */
 	unsigned char *letters, *keys;
-	/* numbers of ends by their last, and where those of each byte begin */
+	/* numbers of ends by their key, and where those of each byte begin */
 	uint16_t *end_order;
 	uint16_t end_first[257];
 	/* a copy of each text that was read; everything points in here */

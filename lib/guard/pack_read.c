@@ -354,6 +354,7 @@ static int32_t add_parts(struct ab_pack_reader *r, struct ab_path_pattern *p,
 		add_free(r->pack, p);
 		return 0;
 	}
+	r->pack->ends[r->pack->ends_count - 1].key = key[key_len - 1];
 	p->key_hash = ab_pack_hash(key, key_len);
 	r->pack->path_keys[(unsigned char)*key] |= ab_pack_length(key_len);
 

@@ -170,12 +170,12 @@ static bool settle_ends(struct ab_pack *pack)
 		return false;
 	memset(first, 0, sizeof(pack->end_first));
 	for (uint32_t i = 0; i < n; i++)
-		first[(unsigned char)pack->ends[i].last + 1]++;
+		first[(unsigned char)pack->ends[i].key + 1]++;
 	for (unsigned byte = 0; byte < 256; byte++)
 		first[byte + 1] = (uint16_t)(first[byte + 1] + first[byte]);
 	memcpy(next, first, sizeof(next));
 	for (uint32_t i = 0; i < n; i++)
-		pack->end_order[next[(unsigned char)pack->ends[i].last]++] =
+		pack->end_order[next[(unsigned char)pack->ends[i].key]++] =
 			(uint16_t)i;
 	return true;
 }

@@ -607,9 +607,15 @@ static bool may_end(const struct ab_end *end, const struct ends *name,
 	       (!end->last || !have->last || end->last == have->last);
 }
 
+/* What is known of the last name of a path: the bytes that it must begin and
+   end with, and those that it is written with. */
+struct last {
+	struct ends name, bytes;
+};
+
 /* Patterns that have this component. */
 static void try_key(const struct ab_check *c, const struct part *key,
-		    struct path *p, const struct ends *name, uint64_t *yes,
+		    struct path *p, const struct last *last, uint64_t *yes,
 		    uint64_t *no)
 {
 	const struct ab_pack *pack = c->pack;
@@ -622,7 +628,7 @@ static void try_key(const struct ab_check *c, const struct part *key,
 	for (uint32_t at = pack->path_buckets[hash % AB_PATH_BUCKETS]; at;
 	     at = pack->patterns[at - 1].next) {
 		if (pack->patterns[at - 1].key_hash == hash &&
-		    may_end(&pack->ends[at - 1], name, name))
+		    may_end(&pack->ends[at - 1], &last->name, &last->bytes))
 			try_pattern(c, &pack->patterns[at - 1], p, yes, no);
 	}
 }
@@ -642,8 +648,8 @@ static bool may_begin(const struct ab_end *end, const struct path *p,
 
 /* What the ends from..end-1 of the order give. */
 static uint64_t try_ends(const struct ab_check *c, struct path *p,
-			 const struct ends *name, const struct ends *bytes,
-			 bool has_home, uint32_t from, uint32_t end)
+			 const struct last *last, bool has_home, uint32_t from,
+			 uint32_t end)
 {
 	const struct ab_pack *pack = c->pack;
 	uint64_t yes = 0, no = 0;
@@ -652,40 +658,59 @@ static uint64_t try_ends(const struct ab_check *c, struct path *p,
 		uint32_t number = pack->end_order[i];
 		const struct ab_end *e = &pack->ends[number];
 
-		if (may_begin(e, p, has_home) && may_end(e, name, bytes) &&
-		    !e->is_not)
+		if (may_begin(e, p, has_home) &&
+		    may_end(e, &last->name, &last->bytes) && !e->is_not)
 			try_pattern(c, &pack->patterns[number], p, &yes, &no);
 	}
 	return yes;
 }
 
-/* A path with patterns in it may be what any entry says: the entries that
-   take away count only where one has given. */
+/* Entries whose key is what a component with patterns in it may be. */
+static uint64_t try_globs(const struct ab_check *c, struct path *p,
+			  const struct last *last, bool has_home)
+{
+	const struct ab_pack *pack = c->pack;
+	uint64_t yes = 0;
+
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct part *part = &p->parts[i];
+		unsigned char end;
+
+		if (part->kind != 1)
+			continue;
+		end = (unsigned char)(is_all(part) ? 0 : ends_of(part).last);
+		if (!end)
+			return try_ends(c, p, last, has_home,
+					pack->end_first[1], pack->ends_count);
+		yes |= try_ends(c, p, last, has_home, pack->end_first[end],
+				pack->end_first[end + 1]);
+	}
+	return yes;
+}
+
+/* A path with patterns in it may be what any entry says whose key is one of
+   its names, or what a pattern takes: the entries that take away count only
+   where one has given. */
 static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
 {
 	const struct ab_pack *pack = c->pack;
-	const struct part *last = &p->parts[p->count - 1];
-	struct ends name = { 0, 0 }, bytes = { 0, 0 };
+	const struct part *end = &p->parts[p->count - 1];
+	struct last last = { { 0, 0 }, { 0, 0 } };
 	uint64_t yes = 0, no = 0;
 	bool has_home = p->from == FROM_HOME || homes_of(c, p);
 
-	if (last->kind == 1 && last->len) {
-		name = ends_of(last);
-		bytes = (struct ends){ last->text[0],
-				       last->text[last->len - 1] };
+	if (end->kind == 1 && end->len) {
+		last.name = ends_of(end);
+		last.bytes = (struct ends){ end->text[0],
+					    end->text[end->len - 1] };
 	}
-	if (name.last && name.last == bytes.last) {
-		const uint16_t *first =
-			pack->end_first + (unsigned char)name.last;
-
-		yes = try_ends(c, p, &name, &bytes, has_home, 0,
-			       pack->end_first[1]) |
-		      try_ends(c, p, &name, &bytes, has_home, first[0],
-			       first[1]);
-	} else {
-		yes = try_ends(c, p, &name, &bytes, has_home, 0,
-			       pack->ends_count);
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (!p->parts[i].kind)
+			try_key(c, &p->parts[i], p, &last, &yes, &no);
 	}
+	no = 0;
+	yes |= try_ends(c, p, &last, has_home, 0, pack->end_first[1]) |
+	       try_globs(c, p, &last, has_home);
 	for (uint32_t i = 0; yes && i < pack->ends_count; i++) {
 		if (pack->ends[i].is_not &&
 		    (yes >> pack->patterns[i].class_bit & 1))
@@ -697,7 +722,7 @@ static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
 static uint64_t listed(const struct ab_check *c, struct path *p)
 {
 	const struct part *last = p->count ? &p->parts[p->count - 1] : NULL;
-	struct ends name = { 0, 0 };
+	struct last end = { { 0, 0 }, { 0, 0 } };
 	uint64_t yes = 0, no = 0;
 	bool has_pattern = false;
 
@@ -706,10 +731,11 @@ static uint64_t listed(const struct ab_check *c, struct path *p)
 	if (has_pattern)
 		return listed_patterns(c, p);
 	if (last && !last->kind && last->len)
-		name = (struct ends){ last->text[0],
-				      last->text[last->len - 1] };
+		end.name = end.bytes = (struct ends){
+			last->text[0], last->text[last->len - 1]
+		};
 	for (uint32_t i = 0; i < p->count; i++)
-		try_key(c, &p->parts[i], p, &name, &yes, &no);
+		try_key(c, &p->parts[i], p, &end, &yes, &no);
 	if (last)
 		try_free(c, p, &yes, &no);
 	return yes & ~no;
