@@ -85,6 +85,11 @@ static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
 	h->span = span;
 }
 
+/* What may begin or end a pattern; 2: what one may be counted by. */
+static const unsigned char glob_bytes[256] = {
+	['*'] = 2, ['?'] = 2, ['('] = 2, [']'] = 2, ['['] = 1, [')'] = 1,
+};
+
 /* Looks for pattern characters in unquoted bytes that came to w->text. */
 static void find_globs(struct ab_word *w, struct ab_hole *holes,
 		       struct globs *g, uint32_t begin,
@@ -96,6 +101,8 @@ static void find_globs(struct ab_word *w, struct ab_hole *holes,
 		char c = w->text[i];
 		struct ab_span span = s->span;
 
+		if (!glob_bytes[(unsigned char)c])
+			continue;
 		if (exact) {
 			span.begin += i - begin;
 			span.end = span.begin + 1;
@@ -142,16 +149,7 @@ static uint32_t count_globs(const struct segment *s)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < s->len; i++)
-		switch (s->text[i]) {
-		case '*':
-		case '?':
-		case ']':
-		case '(':
-			count++;
-			break;
-		default:
-			break;
-		}
+		count += glob_bytes[(unsigned char)s->text[i]] >> 1;
 	return count;
 }
 
@@ -161,63 +159,51 @@ static bool wants_globs(const struct builder *b, const struct segment *s)
 	       (b->mode == EXPAND_FIELDS || b->mode == EXPAND_PATTERN);
 }
 
-/* All bytes in one segment without anything special: no copy. */
-static bool simple_field(const struct builder *b, const struct segment *first,
-			 struct ab_word *w)
-{
-	const struct segment *one = first->next ? NULL : first;
-	bool is_quoted = false;
-
-	for (const struct segment *s = first; s; s = s->next) {
-		if (s->hole || (s->len && one && one != s))
-			return false;
-		is_quoted |= (s->flags & SEGMENT_QUOTED) != 0;
-		one = s->len ? s : one;
-	}
-	if (!one || (wants_globs(b, one) && count_globs(one)))
-		return false;
-	w->text = one->text;
-	w->len = one->len;
-	w->span = one->span;
-	w->is_quoted = is_quoted;
-	return true;
-}
+/* What a field needs that is made of these segments. */
+struct needs {
+	const struct segment *one; /* that has all bytes, if one has */
+	uint32_t len, holes, count;
+	bool is_quoted, is_special; /* holes, or more than one with bytes */
+};
 
 static void measure(const struct builder *b, const struct segment *s,
-		    size_t *len, uint32_t *holes, uint32_t *maps)
+		    struct needs *n)
 {
-	for (; s; s = s->next) {
-		*len += s->len;
-		*holes += s->hole ? 1 : 0;
-		(*maps)++;
-		if (wants_globs(b, s))
-			*holes += count_globs(s) + 1;
+	const struct segment *first = s;
+
+	*n = (struct needs){ .one = s };
+	for (; s; s = s->next, n->count++) {
+		n->len += s->len;
+		if (s->hole) {
+			n->holes++;
+			n->is_special = true;
+			continue;
+		}
+		n->is_quoted |= s->flags & SEGMENT_QUOTED;
+		if (!s->len)
+			continue;
+		n->is_special |= n->len > s->len;
+		n->one = s;
+		if (wants_globs(b, s)) {
+			uint32_t globs = count_globs(s);
+
+			n->is_special |= globs != 0;
+			n->holes += globs + 1;
+		}
 	}
-	(*holes)++;
+	/* of nothing, but in more than one place */
+	n->is_special |= !n->len && first->next;
 }
 
-static void put_segment(const struct builder *b, struct ab_word *w, char *text,
-			struct ab_hole *holes, struct globs *g,
-			const struct segment *s)
+static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 {
-	uint32_t begin = w->len;
-
-	ab_copy(text + begin, s->text, s->len);
-	w->len += s->len;
-	w->is_quoted |= !s->hole && (s->flags & SEGMENT_QUOTED);
-	if (s->hole) {
-		struct ab_hole *h = &holes[w->hole_count++];
-
-		h->at = begin;
-		h->len = s->len;
-		h->kind = (enum ab_hole_kind)s->hole;
-		h->span = s->span;
-		h->name = s->name;
-		h->origin = s->origin;
-		h->is_checked = s->is_checked;
-	} else if (wants_globs(b, s)) {
-		find_globs(w, holes, g, begin, s);
-	}
+	h->at = at;
+	h->len = s->len;
+	h->kind = (enum ab_hole_kind)s->hole;
+	h->span = s->span;
+	h->name = s->name;
+	h->origin = s->origin;
+	h->is_checked = s->is_checked;
 }
 
 /* Whether the new stretch at..len continues the last one of the map. */
@@ -228,16 +214,58 @@ static bool continues(const struct ab_map *last, uint32_t at,
 	       last->span.end == span.begin && span.end - span.begin == len;
 }
 
-static void end_field(struct builder *b)
+/* The bytes of the segments one behind the other, with holes and map. */
+static void join(const struct builder *b, const struct segment *first,
+		 const struct needs *needs, struct ab_word *w)
 {
 	struct globs g = { UINT32_MAX, UINT32_MAX, 0 };
+	char *text = ab_run_low(b->run, (size_t)needs->len + 1);
+	struct ab_hole *holes =
+		ab_run_low(b->run, (needs->holes + 1) * sizeof(*holes));
+	struct ab_map *map = ab_run_low(b->run, needs->count * sizeof(*map));
+	struct ab_span all = first->span;
+	struct ab_map *last = map;
+	uint32_t at = 0;
+
+	if (!text || !holes || !map)
+		return;
+	w->text = text;
+	w->is_quoted = needs->is_quoted;
+	for (const struct segment *s = first; s; s = s->next) {
+		struct ab_span span = s->span;
+
+		if (span.begin < all.begin)
+			all.begin = span.begin;
+		if (span.end > all.end)
+			all.end = span.end;
+		if (last > map && continues(last - 1, at, span, s->len))
+			last[-1].span.end = span.end;
+		else if (s->len || s->hole)
+			*last++ = (struct ab_map){ at, span };
+		ab_copy(text + at, s->text, s->len);
+		if (s->hole)
+			put_hole(&holes[w->hole_count++], s, at);
+		else if (wants_globs(b, s))
+			find_globs(w, holes, &g, at, s);
+		at += s->len;
+	}
+	w->len = at;
+	w->span = all;
+	close_globs(w, holes, &g);
+	w->holes = w->hole_count ? holes : NULL;
+	if (last - map > 1) {
+		w->map = map;
+		w->map_count = (uint32_t)(last - map);
+	} else if (last > map) {
+		w->span = map[0].span;
+	}
+}
+
+static void end_field(struct builder *b)
+{
 	struct segment *first = b->field.first;
-	size_t len = 0;
-	uint32_t hole_room = 0, map_room = 0;
+	struct needs needs;
 	struct ab_word *w;
-	struct ab_hole *holes;
-	struct ab_map *map;
-	char *text;
 
 	b->field.first = NULL;
 	b->field.tail = &b->field.first;
@@ -246,40 +274,17 @@ static void end_field(struct builder *b)
 	if (!w)
 		return;
 	w->text = "";
-	if (!first || simple_field(b, first, w))
+	if (!first)
 		return;
-	measure(b, first, &len, &hole_room, &map_room);
-	text = ab_run_low(b->run, len + 1);
-	holes = ab_run_low(b->run, hole_room * sizeof(*holes));
-	map = ab_run_low(b->run, map_room * sizeof(*map));
-	if (!text || !holes || !map)
+	measure(b, first, &needs);
+	if (needs.is_special) {
+		join(b, first, &needs, w);
 		return;
-	w->text = text;
-	w->holes = holes;
-	w->map = map;
-	w->span = first->span;
-	for (const struct segment *s = first; s; s = s->next) {
-		if (s->span.begin < w->span.begin)
-			w->span.begin = s->span.begin;
-		if (s->span.end > w->span.end)
-			w->span.end = s->span.end;
-		if (w->map_count && continues(&map[w->map_count - 1], w->len,
-					      s->span, s->len))
-			map[w->map_count - 1].span.end = s->span.end;
-		else if (s->len || s->hole)
-			map[w->map_count++] =
-				(struct ab_map){ w->len, s->span };
-		put_segment(b, w, text, holes, &g, s);
 	}
-	close_globs(w, holes, &g);
-	if (!w->hole_count)
-		w->holes = NULL;
-	if (w->map_count <= 1) {
-		if (w->map_count)
-			w->span = map[0].span;
-		w->map_count = 0;
-		w->map = NULL;
-	}
+	w->text = needs.one->text;
+	w->len = needs.len;
+	w->span = needs.one->span;
+	w->is_quoted = needs.is_quoted;
 }
 
 static void take(struct builder *b, struct segment *s)
