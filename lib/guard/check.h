@@ -89,6 +89,9 @@ struct ab_check {
 	bool is_near;
 	uint32_t classes_known; /* a bit for each */
 	uint64_t classes[AB_CHECK_KNOWN_PATHS];
+	/* the file of the redirection at hand, and its classes; 0: unknown */
+	const struct ab_word *target;
+	uint64_t target_classes;
 	ab_guard_report *report;
 	ab_guard_command *told;
 	const struct ab_shell_assign *assigns; /* of the command at hand */

@@ -764,6 +764,8 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 		return AB_CLASS(ANY);
 	if (is_own && (c->classes_known >> i & 1))
 		return c->classes[i];
+	if (w == c->target && c->target_classes)
+		return c->target_classes;
 	is_too_long = false;
 	classes = ab_path_is_near(c, w) ? AB_NEAR
 					: find_classes(c, w, &is_too_long);
@@ -772,6 +774,8 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 	} else if (is_own) {
 		c->classes_known |= UINT32_C(1) << i;
 		c->classes[i] = classes;
+	} else if (w == c->target) {
+		c->target_classes = classes;
 	}
 	return classes;
 }

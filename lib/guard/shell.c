@@ -378,6 +378,8 @@ static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ab_shell_redir *r = &all[i];
 
+		c->target = &r->target;
+		c->target_classes = 0;
 		switch (r->kind) {
 		case AB_REDIR_READ:
 			read_redir(c, r, in);
@@ -413,6 +415,7 @@ static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 			break;
 		}
 	}
+	c->target = NULL;
 }
 
 /* --- commands ----------------------------------------------------------- */

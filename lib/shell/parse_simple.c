@@ -411,6 +411,27 @@ static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 	return begin;
 }
 
+/* A redirection at `at`, behind the words so far: it is read. */
+static bool plain_redir(struct parser *p, struct frame *f, uint32_t at)
+{
+	const unsigned char *s = p->s;
+	struct word number;
+
+	if (ab_shell_class[s[at]] == CLS_END && s[at] != '&')
+		return false;
+	number.begin = at;
+	while (ab_shell_name[s[at]] == AB_DIGIT)
+		at++;
+	number.end = at;
+	if (s[at] == '&' ? s[at + 1] != '>' || at > number.begin :
+			   ab_shell_class[s[at]] != CLS_ANGLE ||
+				   s[at + 1] == '(')
+		return false;
+	p->pos = at;
+	ab_parse_redir(p, f, at > number.begin ? &number : NULL);
+	return true;
+}
+
 /* The name of a command at pos: where it ends; 0: it is no plain word, or a
  * reserved one. */
 static uint32_t plain_name(const struct parser *p, enum ab_builtin *builtin)
@@ -452,6 +473,11 @@ static bool plain_command(struct parser *p, struct frame *f)
 	if (f->op) /* its words may be assignments */
 		return false;
 	at = plain_words(p, f, at);
+	while (plain_redir(p, f, at)) {
+		if (p->top != f || p->is_unwinding)
+			return false;
+		at = plain_words(p, f, p->pos);
+	}
 	if (at == p->len || s[at] == ')') {
 		p->pos = at;
 		ab_parse_finish(f, CMD_OP_END);

@@ -8,6 +8,24 @@
 #include "base/alloc.h"
 #include "shell/state.h"
 
+/* Without anything to expand: most words are. */
+static inline void put_exact(const struct ab_shell_tree *tree,
+			     const struct word *w, struct ab_word *out)
+{
+	uint32_t begin = w->parts ? w->parts->begin : w->begin;
+	uint32_t end = w->parts ? w->parts->end : w->end;
+
+	/* field by field: a whole one would be put together elsewhere first */
+	out->text = (const char *)tree->text + begin;
+	out->len = end - begin;
+	out->hole_count = 0;
+	out->holes = NULL;
+	out->span = ab_tree_span(tree, begin, end);
+	out->map = NULL;
+	out->map_count = 0;
+	out->is_quoted = w->parts;
+}
+
 uint32_t ab_visit_redirs(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd, struct ab_shell_redir **out)
@@ -38,6 +56,8 @@ uint32_t ab_visit_redirs(struct ab_shell_run *run,
 			all->target.len = r->body_end - r->body;
 			all->target.span =
 				ab_tree_span(tree, r->body, r->body_end);
+		} else if (ab_tree_is_exact(&r->target)) {
+			put_exact(tree, &r->target, &all->target);
 		} else {
 			ab_expand_one(run, tree, &r->target,
 				      r->kind == AB_REDIR_HERE_STRING ?
@@ -120,24 +140,6 @@ static bool declares(const struct ab_word *w)
 	       (AB_BUILTIN(EXPORT) | AB_BUILTIN(LOCAL) |
 		AB_BUILTIN(READONLY) | AB_BUILTIN(DECLARE) |
 		AB_BUILTIN(TYPESET));
-}
-
-/* Without anything to expand: most words are. */
-static void put_exact(const struct ab_shell_tree *tree, const struct word *w,
-		      struct ab_word *out)
-{
-	uint32_t begin = w->parts ? w->parts->begin : w->begin;
-	uint32_t end = w->parts ? w->parts->end : w->end;
-
-	/* field by field: a whole one would be put together elsewhere first */
-	out->text = (const char *)tree->text + begin;
-	out->len = end - begin;
-	out->hole_count = 0;
-	out->holes = NULL;
-	out->span = ab_tree_span(tree, begin, end);
-	out->map = NULL;
-	out->map_count = 0;
-	out->is_quoted = w->parts;
 }
 
 /* A command of nothing but exact words. */
