@@ -128,6 +128,7 @@ struct code {
 	struct ab_lexer x;
 	const char *name; /* of the language */
 	uint8_t lang;
+	uint64_t heads; /* what the calls that it has begin with */
 	struct ab_token before; /* the token before the one at hand */
 };
 
@@ -143,10 +144,23 @@ static uint8_t lang_bit(const char *lang)
 	return OTHER;
 }
 
+static uint64_t call_heads(uint8_t lang)
+{
+	uint64_t heads = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		if (calls[i].langs & lang)
+			heads |= ab_head_bit(calls[i].name[0]);
+	}
+	return heads;
+}
+
 static enum call_kind call_of(const struct code *k, const struct ab_token *t)
 {
 	const char *s = k->text->text + t->at;
 
+	if (!(k->heads & ab_head_bit(*s)))
+		return CALL_NONE;
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
 		    strlen(calls[i].name) == t->len &&
@@ -732,6 +746,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	if (!a)
 		return;
 	ab_check_text(c, lang, text);
+	k.heads = call_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .lang = ab_lang_of(lang) };
 	scan_code(&k, a);

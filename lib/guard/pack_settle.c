@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "guard/text.h"
 
 struct settle {
 	const struct ab_pack *pack;
@@ -116,6 +117,17 @@ static void move_list(struct settle *s, uint32_t *list, bool is_path)
 	}
 }
 
+/* What the first token of each text clause may begin with. */
+static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
+{
+	for (uint32_t at = pack->text_links; at; at = links[at - 1].next) {
+		struct ab_link *link = &links[at - 1];
+		const struct ab_clause *c = &pack->clauses[link->clause];
+
+		link->heads = ab_text_heads(pack->strings[c->token]);
+	}
+}
+
 static bool settle_links(struct ab_pack *pack)
 {
 	uint32_t room = pack->links_room;
@@ -133,6 +145,7 @@ static bool settle_links(struct ab_pack *pack)
 	for (size_t i = 0; i < AB_SINK_COUNT; i++)
 		move_list(&s, &pack->flow_links[i], false);
 	move_list(&s, &pack->text_links, false);
+	settle_texts(pack, s.links);
 	free(pack->links);
 	pack->links = s.links;
 	pack->links_count = s.count;

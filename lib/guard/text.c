@@ -231,8 +231,7 @@ static uint64_t byte_bit(char ch)
 	return UINT64_C(1) << (((unsigned char)ch | 0x20) & 63);
 }
 
-/* A bit for what a token may begin with to be this one; %string: any. */
-static uint64_t want_bits(const char *want)
+uint64_t ab_text_heads(const char *want)
 {
 	uint64_t bits = 0;
 
@@ -274,16 +273,12 @@ static void look(struct ab_check *c, const char *lang, const struct window *w,
 		const char *const *want = c->pack->strings + clause->token;
 
 		at = link->next;
-		if (strcmp(clause->lang, lang) != 0)
-			continue;
-		uint64_t bits = want_bits(*want);
-
-		if (!(bits & have))
+		if (!(link->heads & have) || strcmp(clause->lang, lang) != 0)
 			continue;
 		for (uint32_t i = 0; i < w->count; i++) {
 			struct ab_word found;
 
-			if (!(bits & token_bits(w, i)) ||
+			if (!(link->heads & token_bits(w, i)) ||
 			    (**want != '^' && **want != '%' &&
 			     !token_is(w, i, *want)))
 				continue;

@@ -32,5 +32,8 @@ struct ab_lexer {
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
 enum ab_lang ab_lang_of(const char *lang);
+/* A bit for what a token may begin with to be this one of a rule's; %string:
+   any. */
+uint64_t ab_text_heads(const char *want);
 
 #endif

@@ -525,7 +525,8 @@ static bool is_simple_param(const struct parser *p, uint32_t at)
 	return next && (ab_shell_name[next] || strchr("@*#?-$!", next));
 }
 
-/* "..." at `at` of text and simple parameters: its end, or 0. */
+/* "..." at `at` of text and simple parameters: its end; 0: it is more, and
+ * p->pos is where that stands. */
 static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
 			      bool *has_param)
 {
@@ -544,25 +545,43 @@ static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
 		ab_lex_dollar(p, f, at);
 	}
 	f->flags = 0;
+	p->pos = at;
 	return s[at] == '"' ? at : 0;
 }
 
+#define NO_QUOTE UINT32_MAX
+
+/* Where the frames go on: in the quotes, or where the stretch began that
+ * *tail stood before. */
+static void break_off(struct parser *p, const struct frame *f, uint32_t from,
+		      void *mark, struct part ***tail, uint32_t quote)
+{
+	if (quote != NO_QUOTE) {
+		*tail = f->ptail;
+		return;
+	}
+	ab_arena_release(p->arena, mark);
+	**tail = NULL;
+	p->pos = from;
+}
+
 /*
- * A word of plain text, quoted text and simple parameters; what stands at
- * `at` is the first that is not plain. All of its parts without a frame on
- * the stack. False: it is more, and nothing was done.
+ * Plain text, quoted text and simple parameters of a word, without a frame on
+ * the stack; what stands at `at` is the first that is not plain. True: that
+ * was all of it. False: the frames go on at p->pos, with *tail, and in the
+ * double quotes that begin at *quote, if any do.
  */
 static bool simple_word(struct parser *p, struct word *w, uint32_t at,
-			uint32_t soft)
+			uint32_t soft, struct part ***tail, uint32_t *quote)
 {
 	const unsigned char *s = p->s;
-	void *mark = p->arena->low;
-	struct frame f = { .root = &f, .ptail = &w->parts, .word = w };
+	struct frame f = { .root = &f, .ptail = *tail, .word = w };
 	uint32_t from = w->begin, quotes = 0;
 	bool is_more = false; /* than one pair of quotes */
 
 	for (;;) {
 		unsigned char t = ab_shell_class[s[at]];
+		void *mark = p->arena->low;
 		uint32_t end = 0;
 
 		if (t < CLS_HARD) {
@@ -570,6 +589,7 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 			at++;
 			continue;
 		}
+		*tail = f.ptail;
 		is_more |= from < at;
 		ab_lex_text(p, &f, from, at);
 		if (t == CLS_END || at == p->len)
@@ -580,17 +600,18 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 		} else if (t == CLS_DOUBLE) {
 			end = double_quotes(p, &f, at, &is_more);
 			quotes++;
+			*quote = at;
 		} else if (t == CLS_DOLLAR && is_simple_param(p, at)) {
 			ab_lex_dollar(p, &f, at);
 			is_more = true;
 			end = p->pos - 1;
 		}
 		if (!end) {
-			ab_arena_release(p->arena, mark);
-			w->parts = NULL;
-			p->pos = w->begin;
+			w->flags = soft | (quotes ? WORD_QUOTED : 0);
+			break_off(p, &f, from, mark, tail, *quote);
 			return false;
 		}
+		*quote = NO_QUOTE;
 		from = at = end + 1;
 	}
 	w->flags = soft | (quotes ? WORD_QUOTED : 0) |
@@ -602,7 +623,8 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 {
 	const unsigned char *s = p->s;
-	uint32_t at = p->pos, soft = 0;
+	uint32_t at = p->pos, soft = 0, quote = NO_QUOTE;
+	struct part **tail = &w->parts;
 	unsigned char t;
 	struct frame *f;
 
@@ -632,20 +654,23 @@ void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 			return;
 		}
 	}
+	w->flags = 0;
 	if ((t == CLS_SINGLE || t == CLS_DOUBLE || t == CLS_DOLLAR) &&
 	    !p->source && !(flags & FRAME_REGEX) &&
 	    (!(flags & FRAME_ASSIGN_OK) ||
-	     !(soft & (WORD_EQUALS | WORD_GLOB))) &&
-	    simple_word(p, w, at, soft))
-		return;
-	w->flags = 0;
+	     !(soft & (WORD_EQUALS | WORD_GLOB)))) {
+		if (simple_word(p, w, at, soft, &tail, &quote))
+			return;
+	}
 	w->assign = 0;
 	f = ab_parser_enter(p, S_WORD);
 	f->root = f;
 	f->word = w;
-	f->ptail = &w->parts;
+	f->ptail = tail;
 	f->begin = at;
 	/* in an array [i]= is an assignment too */
 	f->closer = flags & FRAME_IN_PARAM ? CLOSE_PAREN : CLOSE_EOF;
 	f->flags = (uint16_t)(flags & ~FRAME_IN_PARAM);
+	if (quote != NO_QUOTE)
+		ab_lex_enter(p, S_DOUBLE, f, FRAME_QUOTED)->begin = quote;
 }

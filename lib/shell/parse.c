@@ -412,7 +412,7 @@ static void step_command(struct parser *p, struct frame *f)
 		return;
 	}
 	if (f->closer == CLOSE_ONE) {
-		if (p->top == f && has_param(w))
+		if (p->top != f || has_param(w))
 			p->pos = at; /* what is in it is looked at */
 		ab_parse_unexpected(p, at,
 				    "a function needs a compound command");
