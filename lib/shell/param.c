@@ -347,6 +347,11 @@ static void add_all(struct expansion *e)
 		ab_param_add_word(e, v->words);
 		return;
 	}
+	if (v->one && quoted && e->all == '@') {
+		e->run->has_readings = true;
+		if (e->run->reading)
+			v = e->run->reading == READING_ONE ? v->one : v->other;
+	}
 	if (v->kind != VALUE_ARRAY) {
 		if (v->kind == VALUE_UNSET)
 			return;

@@ -378,6 +378,58 @@ static void tell_command(struct ab_shell_run *run,
 	run->command = NULL;
 }
 
+/* Expanding the words changes nothing, however often it is done. */
+static bool is_steady(const struct cmd *cmd)
+{
+	for (const struct word *w = cmd->words; w; w = w->next)
+		for (const struct part *p = w->parts; p; p = p->next)
+			if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
+			    p->kind != PART_END &&
+			    (p->kind != PART_PARAM ||
+			     p->u.param->op != OP_NONE))
+				return false;
+	return true;
+}
+
+/* The command by one reading of its arrays. False: it is one that does
+ * something to the shell, of which there are not two. */
+static bool read_command(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 const struct cmd *cmd,
+			 const struct ab_shell_command *c,
+			 enum reading reading,
+			 struct ab_shell_command *out)
+{
+	*out = *c;
+	out->argv = NULL;
+	out->argc = 0;
+	run->reading = reading;
+	expand_command(run, tree, cmd, out);
+	run->reading = READING_NONE;
+	return out->argc && !out->argv->hole_count && !out->builtin &&
+	       !(run->functions && ab_run_function(run, out->argv->text,
+						   out->argv->len));
+}
+
+/* "${cmd[@]}" after `[ c ] && cmd+=(x)`: a command with x, and one without.
+ * False: to be told as what nobody knows. */
+static bool visit_readings(struct ab_shell_run *run,
+			   const struct ab_shell_tree *tree,
+			   const struct cmd *cmd,
+			   const struct ab_shell_command *c)
+{
+	struct ab_shell_command one, other;
+
+	if (c->assign_count || c->builtin || c->callee || !is_steady(cmd) ||
+	    !read_command(run, tree, cmd, c, READING_ONE, &one) ||
+	    !read_command(run, tree, cmd, c, READING_OTHER, &other))
+		return false;
+	tell_command(run, tree, &one);
+	if (!run->is_stopped && !run->arena->is_full)
+		tell_command(run, tree, &other);
+	return true;
+}
+
 void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd,
@@ -395,6 +447,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 		return;
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
+	run->has_readings = false;
 	if (ab_tree_is_plain(cmd))
 		exact_command(run, tree, cmd, &c);
 	else
@@ -413,7 +466,8 @@ void ab_visit_simple(struct ab_shell_run *run,
 		find_output(run, &c, &output);
 	if (run->arena->is_full)
 		return;
-	tell_command(run, tree, &c);
+	if (!run->has_readings || !visit_readings(run, tree, cmd, &c))
+		tell_command(run, tree, &c);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
 }

@@ -228,6 +228,7 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 	value->count = 1;
 	value->kind = VALUE_SCALAR;
 	value->origin = NULL;
+	value->one = value->other = NULL;
 	return value;
 }
 
@@ -253,6 +254,7 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 	value->count = count;
 	value->kind = VALUE_ARRAY;
 	value->origin = NULL;
+	value->one = value->other = NULL;
 	return value;
 }
 
@@ -280,12 +282,32 @@ static bool same_value(const struct value *a, const struct value *b)
 	if (a == b)
 		return true;
 	if (a->kind != b->kind || a->count != b->count ||
-	    a->origin != b->origin)
+	    a->origin != b->origin || a->one != b->one ||
+	    a->other != b->other)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
 		if (!same_word(&a->words[i], &b->words[i]))
 			return false;
 	return true;
+}
+
+/* Unknown, but one of the two when they are arrays. */
+static const struct value *either(struct ab_shell_run *run,
+				  struct ab_stream *origin,
+				  const struct value *a, const struct value *b)
+{
+	const struct value *unknown = ab_run_unknown(run, origin);
+	struct value *value;
+
+	if (a->kind != VALUE_ARRAY || b->kind != VALUE_ARRAY)
+		return unknown;
+	value = ab_run_high(run, sizeof(*value));
+	if (!value)
+		return unknown;
+	*value = *unknown;
+	value->one = a;
+	value->other = b;
+	return value;
 }
 
 static const struct value *join_values(struct ab_shell_run *run,
@@ -300,12 +322,12 @@ static const struct value *join_values(struct ab_shell_run *run,
 	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
 	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
 	if (x == y || !x || !y)
-		return ab_run_unknown(run, x ? x : y);
+		return either(run, x ? x : y, a, b);
 	stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
 	if (!stream)
 		return &unknown_value;
 	stream->public.taint = x->taint | y->taint;
-	return ab_run_unknown(run, &stream->public);
+	return either(run, &stream->public, a, b);
 }
 
 struct undo *ab_run_branch(struct ab_shell_run *run)
@@ -408,6 +430,8 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
 		v->value = join_values(run, u->value, v->value);
 		if (v->value->kind != VALUE_UNKNOWN)
 			v->value = &unknown_value;
+		if (v->value->one) /* or what more rounds make of it */
+			v->value = ab_run_unknown(run, v->value->origin);
 		changed = true;
 	}
 	return changed;

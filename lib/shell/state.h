@@ -27,6 +27,9 @@ struct value {
 	uint32_t count;
 	uint8_t kind; /* enum value_kind */
 	struct ab_stream *origin;
+	/* UNKNOWN, but one of two arrays: after `[ c ] && a+=(x)` that with
+	 * x and that without. Both are there, or none. */
+	const struct value *one, *other;
 };
 
 enum variable_flags {
@@ -191,6 +194,8 @@ struct pushed {
 
 #define VARIABLE_BUCKETS 64
 
+enum reading { READING_NONE, READING_ONE, READING_OTHER };
+
 struct ab_shell_run {
 	struct ab_arena *arena;
 	const unsigned char *arena_end; /* where high was at first */
@@ -222,6 +227,9 @@ struct ab_shell_run {
 	uint64_t text_budget;
 	uint32_t factor; /* how often what is visited is visited anew */
 	const struct ab_shell_command *command;
+	/* Which of the two an array is while a command's words are expanded */
+	enum reading reading;
+	bool has_readings; /* a word is of such an array */
 };
 
 /* state.c */
