@@ -45,6 +45,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/pack_settle.c \
 	lib/guard/pack_verify.c \
 	lib/guard/path.c \
+	lib/guard/path.h \
+	lib/guard/path_listed.c \
 	lib/guard/rules.c lib/guard/rules.h \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A word as a path, taken apart: path.c and path_listed.c. */
+#ifndef AB_GUARD_PATH_H
+#define AB_GUARD_PATH_H
+
+#include "guard/check.h"
+
+struct part {
+	const char *text;
+	uint32_t len;
+	uint8_t kind; /* 0 exact, 1 a pattern, 2 with an unknown part */
+};
+
+struct path {
+	struct part parts[AB_CHECK_MAX_PARTS];
+	uint32_t count;
+	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
+	bool has_hole, is_too_long, went_up;
+	bool has_homes, is_checked;
+	const struct ab_word *cwd;
+	uint16_t homes; /* bit n: the first n components are a home */
+};
+
+/* --- path.c --- */
+/* Every name there is: `*`, `.*`, `?*`. */
+bool ab_part_is_all(const struct part *part);
+/* A component with patterns in it may be this name. */
+bool ab_part_may_be(const struct part *part, const char *name, size_t len);
+/* The first `count` components are a home. */
+bool ab_path_is_home(const struct ab_check *c, const struct path *p,
+		     uint32_t count);
+
+/* --- path_listed.c --- */
+/* The bits of the classes that the pack lists. */
+uint64_t ab_path_listed(const struct ab_check *c, struct path *p);
+
+#endif
