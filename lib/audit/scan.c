@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/attr.h"
+#include "base/digit.h"
 
 #define UNSURE (-EAGAIN)
 
@@ -31,15 +32,6 @@ typedef struct text {
 	bool has_escape;
 } text;
 
-static int hex_value(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* Four lower-case hex digits after "\u"; -1 if not. */
 static int scan_unit(cursor *c)
 {
@@ -48,7 +40,7 @@ static int scan_unit(cursor *c)
 	if (c->end - c->p < 6 || c->p[0] != '\\' || c->p[1] != 'u')
 		return -1;
 	for (size_t i = 2; i < 6; i++) {
-		int v = hex_value(c->p[i]);
+		int v = ab_lower_hex_digit(c->p[i]);
 
 		if (v < 0)
 			return -1;

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -45,26 +46,17 @@ void ab_hex(const uint8_t *p, size_t n, char *out)
 	out[2 * n] = '\0';
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 int ab_unhex(const char *hex, size_t hex_len, uint8_t *out, size_t n)
 {
 	if (hex_len % 2 || hex_len / 2 != n)
 		return -EINVAL;
 	for (size_t i = 0; i < hex_len; i++) {
-		if (nibble(hex[i]) < 0)
+		if (ab_lower_hex_digit(hex[i]) < 0)
 			return -EINVAL;
 	}
 	for (size_t i = 0; i < n; i++)
-		out[i] = (uint8_t)(nibble(hex[2 * i]) << 4 |
-				   nibble(hex[2 * i + 1]));
+		out[i] = (uint8_t)(ab_lower_hex_digit(hex[2 * i]) << 4 |
+				   ab_lower_hex_digit(hex[2 * i + 1]));
 	return 0;
 }
 

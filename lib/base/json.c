@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 
 #define WHERE_SIZE 32
 #define NO_NODE UINT32_MAX
@@ -314,30 +315,6 @@ static unsigned hex4(const char *p)
 	return v;
 }
 
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 /*
  * The escape at p (behind the backslash) into `to`; returns the bytes read.
  * jansson has accepted the text, so hex digits and surrogate halves are there;
@@ -363,10 +340,10 @@ static size_t unescape(const char *p, size_t left, char *to, size_t *put)
 	c = hex4(p + 1);
 	if (c >= 0xd800 && c < 0xdc00 && left >= 11) {
 		c = 0x10000 + ((c & 0x3ff) << 10 | (hex4(p + 7) & 0x3ff));
-		*put = put_utf8(to, c);
+		*put = ab_utf8_put(to, c);
 		return 11;
 	}
-	*put = put_utf8(to, c);
+	*put = ab_utf8_put(to, c);
 	return 5;
 }
 

@@ -21,6 +21,7 @@ libagentbox_la_SOURCES += \
 	lib/base/canonical.c lib/base/canonical.h \
 	lib/base/clock.c lib/base/clock.h \
 	lib/base/context.c lib/base/context.h \
+	lib/base/digit.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fd.c lib/base/fd.h \
 	lib/base/fold.c lib/base/fold.h lib/base/fold_table.c \

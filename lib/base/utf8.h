@@ -40,4 +40,23 @@ static inline size_t ab_utf8_decode(const void *p, size_t n, uint32_t *c)
 	return len;
 }
 
+/*
+ * The bytes of a character at p, where there is room for 4: how many. What is
+ * no character (a half of a pair, over U+10FFFF) gets the form that it would
+ * have, which ab_utf8_decode refuses.
+ */
+static inline size_t ab_utf8_put(char *p, uint32_t c)
+{
+	size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	if (len == 1) {
+		p[0] = (char)c;
+		return 1;
+	}
+	for (size_t i = len; --i; c >>= 6)
+		p[i] = (char)(0x80 | (c & 0x3f));
+	p[0] = (char)((0xf00u >> len & 0xf0) | (c & 0x7fu >> len));
+	return len;
+}
+
 #endif

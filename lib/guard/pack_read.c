@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "guard/pack.h"
 
 #include <stdarg.h>
@@ -77,14 +78,6 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* One escape at *p (behind the backslash); its byte, or -1. */
 static int escape(char **p)
 {
@@ -95,10 +88,10 @@ static int escape(char **p)
 
 	if (at)
 		return (unsigned char)to[at - from];
-	if (c != 'x' || hex((*p)[0]) < 0 || hex((*p)[1]) < 0)
+	if (c != 'x' || ab_hex_digit((*p)[0]) < 0 || ab_hex_digit((*p)[1]) < 0)
 		return -1;
 	*p += 2;
-	return hex((*p)[-2]) * 16 + hex((*p)[-1]);
+	return ab_hex_digit((*p)[-2]) * 16 + ab_hex_digit((*p)[-1]);
 }
 
 /* In place; the new length or -1 with *bad at the escape. */

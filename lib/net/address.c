@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "net/address.h"
 
 #include <stdio.h>
@@ -42,27 +43,16 @@ static bool parse_ipv4(const char *s, size_t n, uint8_t out[4])
 	return i == n;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* One to four hexadecimal digits; false: none, or a fifth. */
 static bool read_group(const char *s, size_t n, size_t *i, unsigned *out)
 {
 	size_t start = *i;
 	unsigned v = 0;
 
-	while (*i < n && hex_digit(s[*i]) >= 0) {
+	while (*i < n && ab_hex_digit(s[*i]) >= 0) {
 		if (*i - start == 4)
 			return false;
-		v = v << 4 | (unsigned)hex_digit(s[(*i)++]);
+		v = v << 4 | (unsigned)ab_hex_digit(s[(*i)++]);
 	}
 	*out = v;
 	return *i > start;

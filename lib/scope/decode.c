@@ -10,25 +10,23 @@
 
 #include <string.h>
 
+#include "base/digit.h"
+#include "base/utf8.h"
 #include "scope/internal.h"
-
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
-}
 
 /* Up to `most` digits of `base` at p; how many there are. */
 static size_t number(const char *p, size_t n, int base, size_t most,
 		     uint32_t *value)
 {
 	size_t i = 0;
+	int d;
 
-	for (*value = 0; i < n && i < most && digit(p[i]) < base; i++)
-		*value = *value * (uint32_t)base + (uint32_t)digit(p[i]);
+	for (*value = 0; i < n && i < most; i++) {
+		d = ab_digit(p[i]);
+		if (d < 0 || d >= base)
+			break;
+		*value = *value * (uint32_t)base + (uint32_t)d;
+	}
 	return i;
 }
 
@@ -80,18 +78,7 @@ static void put(struct ab_scope_text *t, uint32_t c)
 		t->p[t->n++] = (char)c;
 		return;
 	}
-	if (c >= 0x800) {
-		if (c >= 0x10000) {
-			t->p[t->n++] = (char)(0xf0 | (c >> 18 & 7));
-			t->p[t->n++] = (char)(0x80 | (c >> 12 & 0x3f));
-		} else {
-			t->p[t->n++] = (char)(0xe0 | c >> 12);
-		}
-		t->p[t->n++] = (char)(0x80 | (c >> 6 & 0x3f));
-	} else {
-		t->p[t->n++] = (char)(0xc0 | c >> 6);
-	}
-	t->p[t->n++] = (char)(0x80 | (c & 0x3f));
+	t->n += ab_utf8_put(t->p + t->n, c);
 }
 
 /* --- percent, backslash, references --------------------------------------- */
@@ -263,7 +250,7 @@ static size_t code(const char *p, size_t n, int *byte)
 		return 3;
 	if (n < 3 || !is_upper_hex(p[1]) || !is_upper_hex(p[2]))
 		return 0;
-	*byte = digit(p[1]) * 16 + digit(p[2]);
+	*byte = ab_hex_digit(p[1]) * 16 + ab_hex_digit(p[2]);
 	return 3;
 }
 

@@ -9,23 +9,12 @@
 
 #include <string.h>
 
+#include "base/digit.h"
+#include "base/utf8.h"
 #include "scope/internal.h"
 
 #define LEAST_BASE64 4
 #define LEAST_HEX 6
-
-static int value64(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+' || c == '-')
-		return 62;
-	return c == '/' || c == '_' ? 63 : -1;
-}
 
 static int value32(char c)
 {
@@ -33,14 +22,6 @@ static int value32(char c)
 		return c - '2' + 26;
 	c |= 0x20;
 	return c >= 'a' && c <= 'z' ? c - 'a' : -1;
-}
-
-static int value16(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static int value2(char c)
@@ -106,11 +87,11 @@ static void try_run(const struct run *r, size_t i, size_t n)
 	size_t skip = n > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? 2 : 0;
 
 	if (n >= LEAST_BASE64)
-		try_one(r, i, n, value64, 6);
+		try_one(r, i, n, ab_base64_digit, 6);
 	if (!r->is_word)
 		return;
 	if (n - skip >= LEAST_HEX)
-		try_one(r, i + skip, n - skip, value16, 4);
+		try_one(r, i + skip, n - skip, ab_hex_digit, 4);
 	if (n >= LEAST_HEX)
 		try_one(r, i, n, value32, 5);
 	if (n >= 24 && n % 8 == 0)
@@ -201,20 +182,8 @@ static void try_label(const struct run *r, size_t i, size_t n)
 	if (n < 5 || n > MAX_LABEL)
 		return;
 	count = punycode(r->p->c + i + 4, n - 4, label);
-	for (size_t j = 0; j < count; j++) {
-		uint32_t c = label[j];
-
-		if (c < 0x80) {
-			text[used++] = (char)c;
-		} else if (c < 0x800) {
-			text[used++] = (char)(0xc0 | c >> 6);
-			text[used++] = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x10000) {
-			text[used++] = (char)(0xe0 | c >> 12);
-			text[used++] = (char)(0x80 | (c >> 6 & 0x3f));
-			text[used++] = (char)(0x80 | (c & 0x3f));
-		}
-	}
+	for (size_t j = 0; j < count; j++)
+		used += ab_utf8_put(text + used, label[j]);
 	if (used)
 		r->take(r->l, text, used, false);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digit.h"
 #include "base/utf8.h"
 #include "scope/internal.h"
 
@@ -32,15 +33,6 @@ static void skip_space(struct ab_scope_reader *r)
 
 /* --- strings -------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Four hex digits at p; -1: there are none. */
 static int32_t unit(const struct ab_scope_reader *r, size_t at)
 {
@@ -49,37 +41,13 @@ static int32_t unit(const struct ab_scope_reader *r, size_t at)
 	if (at + 4 > r->n)
 		return -1;
 	for (size_t i = 0; i < 4; i++) {
-		int d = hex_digit(r->text[at + i]);
+		int d = ab_hex_digit(r->text[at + i]);
 
 		if (d < 0)
 			return -1;
 		value = value << 4 | d;
 	}
 	return value;
-}
-
-static size_t put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
 }
 
 /* \uXXXX at r->at (behind the u); pairs are one character, halves U+FFFD. */
@@ -104,7 +72,7 @@ static bool read_unit(struct ab_scope_reader *r, char *out, size_t *used)
 	}
 	if (c >= 0xd800 && c < 0xe000)
 		c = 0xfffd;
-	*used += put_utf8(out + *used, c);
+	*used += ab_utf8_put(out + *used, c);
 	return true;
 }
 

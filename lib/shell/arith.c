@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "shell/state.h"
 
 enum { DEPTH = 64 };
@@ -158,17 +159,6 @@ static bool push_value(struct arith *a, int64_t value)
 	return true;
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static bool number(struct arith *a)
 {
 	uint32_t base = 10, i = a->at;
@@ -181,7 +171,7 @@ static bool number(struct arith *a)
 		i += is_hex ? 2 : 0;
 	}
 	for (; i < a->len; i++) {
-		int d = digit_of(a->s[i]);
+		int d = ab_digit(a->s[i]);
 
 		if (a->s[i] == '#' && base == 10 && value >= 2 &&
 		    value <= 36) {

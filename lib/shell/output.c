@@ -5,46 +5,13 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
+#include "base/utf8.h"
 #include "shell/state.h"
 
 static bool is_octal(unsigned char c)
 {
 	return c >= '0' && c <= '7';
-}
-
-static int hex_digit(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-static uint32_t put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | (c >> 18 & 7));
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
 }
 
 /* Up to `most` digits of a number after the escape's letter. */
@@ -53,8 +20,8 @@ static uint32_t hex_number(const unsigned char *s, uint32_t len, uint32_t most,
 {
 	uint32_t value = 0, i = 2;
 
-	while (i < len && i < 2 + most && hex_digit(s[i]) >= 0)
-		value = value * 16 + (uint32_t)hex_digit(s[i++]);
+	while (i < len && i < 2 + most && ab_hex_digit((char)s[i]) >= 0)
+		value = value * 16 + (uint32_t)ab_hex_digit((char)s[i++]);
 	*used = i;
 	return value;
 }
@@ -99,7 +66,7 @@ uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
 		value = hex_number(s, len, s[1] == 'u' ? 4 : 8, used);
 		if (*used == 2)
 			break;
-		return put_utf8(out, value & 0x1fffff);
+		return ab_utf8_put(out, value & 0x1fffff);
 	case 'c':
 		if (!is_ansi || len < 3)
 			break;

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "snapshot/content_internal.h"
 
 #include <string.h>
@@ -372,19 +373,6 @@ bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 	       !ab_content_is_sample(p, n);
 }
 
-static int sextet(uint8_t c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+' || c == '-')
-		return 62;
-	return c == '/' || c == '_' ? 63 : -1;
-}
-
 size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
 			 size_t room)
 {
@@ -392,7 +380,7 @@ size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
 	size_t have = 0, len = 0;
 
 	for (size_t i = 0; i < n && len < room; i++) {
-		int v = sextet(p[i]);
+		int v = ab_base64_digit((char)p[i]);
 
 		if (v < 0)
 			continue;

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "base/digit.h"
 #include "snapshot/fold.h"
 
 #include <errno.h>
@@ -148,13 +149,6 @@ static bool trim(ab_form *form)
 	return true;
 }
 
-static int hex(char c)
-{
-	return is_digit(c)	      ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-				      : -1;
-}
-
 /* %20 and all other printable ones. */
 static bool decode(ab_form *form)
 {
@@ -169,8 +163,8 @@ static bool decode(ab_form *form)
 		int low = -1;
 
 		if (c == '%' && from + 2 < form->len) {
-			high = hex(form->text[from + 1]);
-			low = hex(form->text[from + 2]);
+			high = ab_hex_digit(form->text[from + 1]);
+			low = ab_hex_digit(form->text[from + 2]);
 		}
 		if (high >= 2 && low >= 0 && high * 16 + low < 127) {
 			c = lower((char)(high * 16 + low));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/digit.h"
 #include "http_internal.h"
 
 static const char *const reasons[] = {
@@ -67,7 +68,7 @@ static enum ab_chunk_reason judge_byte(unsigned char c,
 
 static enum ab_chunk_reason read_size(ab_chunk *c, unsigned char b)
 {
-	int digit = ab_http_hex((char)b);
+	int digit = ab_hex_digit((char)b);
 
 	if (digit >= 0) {
 		/* 16 digits, the first not over 7: below 2^63 */

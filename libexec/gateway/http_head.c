@@ -83,17 +83,6 @@ bool ab_http_is_value(unsigned char c)
 	return c == '\t' || (c >= ' ' && c != 0x7f);
 }
 
-int ab_http_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Between two spaces of a start line, whatever it means. */
 static bool is_visible(unsigned char c)
 {

@@ -9,7 +9,6 @@
 bool ab_http_is_token(unsigned char c);
 /* a byte of a field value: HTAB, SP, VCHAR, obs-text (section 5.5) */
 bool ab_http_is_value(unsigned char c);
-int ab_http_hex(char c);
 /* Is the span this word, ASCII case apart? */
 bool ab_http_word(const char *buf, ab_http_span span, const char *lower);
 /*

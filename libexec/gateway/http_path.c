@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/digit.h"
 #include "http_internal.h"
 
 static const char *const reasons[] = {
@@ -122,8 +123,8 @@ static enum ab_path_reason put_encoded(struct path *p, const char *s, size_t n,
 				       unsigned flags)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	int high = n >= 3 ? ab_http_hex(s[1]) : -1;
-	int low = n >= 3 ? ab_http_hex(s[2]) : -1;
+	int high = n >= 3 ? ab_hex_digit(s[1]) : -1;
+	int low = n >= 3 ? ab_hex_digit(s[2]) : -1;
 	enum ab_path_reason reason;
 	unsigned char c;
 	char text[3] = { '%' };

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/digit.h"
 #include "http_internal.h"
 
 static bool is_method(const ab_http_head *head, const char *buf,
@@ -40,8 +41,8 @@ static enum ab_http_reason judge_path(const char *s, size_t n)
 		query |= s[i] == '?';
 		if (s[i] != '%')
 			continue;
-		if (n - i < 3 || ab_http_hex(s[i + 1]) < 0 ||
-		    ab_http_hex(s[i + 2]) < 0)
+		if (n - i < 3 || ab_hex_digit(s[i + 1]) < 0 ||
+		    ab_hex_digit(s[i + 2]) < 0)
 			return AB_HTTP_TARGET_BYTE;
 	}
 	return AB_HTTP_OK;

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/digit.h"
 #include "git_http.h"
 #include "http_internal.h"
 
@@ -258,10 +259,10 @@ static bool read_name(const char *s, size_t n, char *out, size_t size)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		if (c == '%' && i + 2 < n && ab_http_hex(s[i + 1]) >= 0 &&
-		    ab_http_hex(s[i + 2]) >= 0) {
-			c = (unsigned char)(ab_http_hex(s[i + 1]) << 4 |
-					    ab_http_hex(s[i + 2]));
+		if (c == '%' && i + 2 < n && ab_hex_digit(s[i + 1]) >= 0 &&
+		    ab_hex_digit(s[i + 2]) >= 0) {
+			c = (unsigned char)(ab_hex_digit(s[i + 1]) << 4 |
+					    ab_hex_digit(s[i + 2]));
 			i += 2;
 		}
 		if (len + 1 >= size)
