@@ -135,6 +135,29 @@ static void handle_signal(session *s, int signum)
 		shield_interrupted(s);
 }
 
+#define MOST_REFUSALS 20
+
+/* What is told once, and not without end; `line` is taken. */
+static void tell_once(json_t **told, const char *who, char *line)
+{
+	if (!*told)
+		*told = json_object();
+	if (line && !json_object_get(*told, line) &&
+	    json_object_size(*told) < MOST_REFUSALS) {
+		text_warning("%s: %s", who, line);
+		json_object_set_new(*told, line, json_true());
+		if (json_object_size(*told) == MOST_REFUSALS)
+			text_note("no more of the %s is told here; --audit "
+				  "records it", who);
+	}
+	free(line);
+}
+
+void shield_tell(session *s, char *line)
+{
+	tell_once(&s->tripped, "shield", line);
+}
+
 #define MOST_OF_BOX 10000 /* events that the box can cause at will */
 
 /* What went well is for the audit and for programs; there is no end of it. */
@@ -175,24 +198,6 @@ void session_take_events(session *s)
 	}
 }
 
-#define MOST_REFUSALS 20
-
-/* What is told once, and not without end; `line` is taken. */
-static void tell_once(json_t **told, const char *who, char *line)
-{
-	if (!*told)
-		*told = json_object();
-	if (line && !json_object_get(*told, line) &&
-	    json_object_size(*told) < MOST_REFUSALS) {
-		text_warning("%s: %s", who, line);
-		json_object_set_new(*told, line, json_true());
-		if (json_object_size(*told) == MOST_REFUSALS)
-			text_note("no more of the %s is told here; --audit "
-				  "records it", who);
-	}
-	free(line);
-}
-
 /* What the shield saw; what it asks is told where it is answered. */
 static bool tell_shield(session *s, const char *kind, const char *object,
 			const char *detail)
@@ -200,13 +205,11 @@ static bool tell_shield(session *s, const char *kind, const char *object,
 	bool refused = !strncmp(detail, "refused: ", 9);
 
 	if (!strcmp(kind, "tripwire"))
-		tell_once(&s->tripped, "shield",
-			  text_format("%s%s", refused ? "" : "let through: ",
-				      detail));
+		shield_tell(s, text_format("%s%s", refused ? ""
+					   : "let through: ", detail));
 	else if (!strcmp(kind, "mismatch"))
-		tell_once(&s->tripped, "shield",
-			  text_format("'%s' ran while no call was allowed: %s",
-				      object, detail));
+		shield_tell(s, text_format("'%s' ran while no call was "
+					   "allowed: %s", object, detail));
 	else if (!strcmp(kind, "shield"))
 		text_error("the shield of this box has ended: the kernel "
 			   "refuses every program that would be executed in "

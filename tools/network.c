@@ -413,6 +413,14 @@ static int take_operands(tool *t, const tool_args *args, json_t **out)
 {
 	*out = json_array();
 	for (int i = 0; i < args->operand_count; i++) {
+		const char *url = strstr(args->operands[i], "://");
+
+		if (url)
+			return tool_refuse(t, TOOL_BAD_INPUT, "EPOLICY", NULL,
+					   "'%s' is a URL; write its host "
+					   "alone: '%.*s'", args->operands[i],
+					   (int)strcspn(url + 3, "/?#"),
+					   url + 3);
 		json_t *text = json_string(args->operands[i]);
 		json_t *entry = canonical(t, text, TOOL_BAD_INPUT, NULL);
 
@@ -438,8 +446,12 @@ int tool_network_allow(tool *t, const tool_args *args)
 	for (size_t i = 0; !rc && i < json_array_size(given); i++) {
 		json_t *entry = json_array_get(given, i);
 
-		if (has(s.allow, entry))
+		if (has(s.allow, entry)) {
+			if (!t->json)
+				text_note("allowed already: %s",
+					  json_string_value(entry));
 			continue;
+		}
 		json_array_append(s.allow, entry);
 		json_array_append(added, entry);
 	}

@@ -330,6 +330,15 @@ static char *find_on_host(const char *name)
 	return found;
 }
 
+/* "--shield deny make": the mode was taken for the command. */
+static bool is_mode_of_shield(const session *s, const char *name)
+{
+	const char *mode = tool_get(s->args, "--shield");
+
+	return mode && !*mode && (!strcmp(name, "audit") ||
+				  !strcmp(name, "deny") || !strcmp(name, "ask"));
+}
+
 /* The shield said no to the command itself: one line, and what to do. */
 static int fail_shield(session *s, agentbox_error *err)
 {
@@ -376,6 +385,8 @@ static int fail_spawn(session *s, agentbox_error *err, const char *name)
 	if (host)
 		text_note("the host has '%s', which the policy does not show: "
 			  "--read %s would", host, host);
+	if (status == TOOL_NO_COMMAND && is_mode_of_shield(s, name))
+		text_note("a mode stands behind '=': --shield=%s", name);
 	free(host);
 	agentbox_error_free(err);
 	return status;
@@ -722,6 +733,7 @@ int session_close(session *s, int rc)
 	json_decref(s->denied);
 	json_decref(s->tripped);
 	json_decref(s->asks);
+	free(s->refused);
 	json_decref(s->previews);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

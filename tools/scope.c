@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "text.h"
 #include "tool.h"
@@ -35,7 +36,8 @@ static int open_scope(tool *t, const tool_args *args, agentbox_scope **scope)
 
 	if (!file)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
-				   "--scope is missing");
+				   "--scope is missing: a file that says who "
+				   "the caller is, such as {\"id\": \"sb-1\"}");
 	if (policy_file && builtin)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
 				   "--policy and --builtin exclude each other");
@@ -61,6 +63,9 @@ static int read_arguments(tool *t, const tool_args *args, char **text,
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
 				   "the arguments of the call come on standard "
 				   "input; give --scope a file");
+	if (isatty(STDIN_FILENO))
+		text_note("type the arguments of the call, a JSON object, and "
+			  "end with Control-D");
 	return tool_read_all(t, "-", "arguments", MOST_ARGUMENTS, text, n);
 }
 
@@ -250,11 +255,13 @@ int tool_scope_check(tool *t, const tool_args *args)
 
 	if (!rows && !args->operand_count)
 		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
-				 "TOOL is missing");
+				 "scope check: TOOL is missing, the name that "
+				 "the agent calls it by; or give --jsonl");
 	else if (rows && args->operand_count)
 		rc = tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
-				 "with --jsonl the rows come on standard "
-				 "input");
+				 "scope check: '%s': with --jsonl each row on "
+				 "standard input names its tool",
+				 args->operands[0]);
 	if (rc == 0)
 		rc = open_scope(t, args, &scope);
 	if (rc == 0)
@@ -272,6 +279,9 @@ static int show_hints(tool *t, json_t *all)
 	for (size_t i = 0; i < json_array_size(hints); i++)
 		text_line(stderr, "%s",
 			  text_of(json_array_get(hints, i), "text"));
+	if (!json_array_size(hints) && !is_true(all, "partial"))
+		text_note("no hint: the call names no sandbox that may be "
+			  "read, or the tool is scoped (scope check)");
 	if (json_integer_value(json_object_get(all, "left_out")) > 0)
 		text_note("there are more");
 	if (is_true(all, "partial"))

@@ -88,10 +88,23 @@ static int begin(tool *t)
 	return 0;
 }
 
+/* The library's place is an argument of its own: `about` says which. */
 static int fail(tool *t, agentbox_error *err, const char *about)
 {
 	int32_t code = agentbox_error_get_code(err);
+	const char *where = agentbox_error_get_where(err);
 
+	if (!strcmp(where, "fd") || !strcmp(where, "name")) {
+		int status = code == AGENTBOX_EINVAL || code == AGENTBOX_ELIMIT
+			     ? TOOL_BAD_INPUT : tool_status_of(code);
+		int rc = tool_refuse(t, status, agentbox_error_name(code),
+				     !strcmp(where, "fd") ? "standard input"
+							  : NULL, "%s",
+				     agentbox_error_get_message(err));
+
+		agentbox_error_free(err);
+		return rc;
+	}
 	if (code == AGENTBOX_EINVAL || code == AGENTBOX_ELIMIT)
 		return tool_fail_as(t, TOOL_BAD_INPUT, err, about);
 	return tool_fail(t, err, tool_is_about_state(t, err) ? "--state"
@@ -108,8 +121,9 @@ int tool_secret_put(tool *t, const tool_args *args)
 		return rc;
 	if (isatty(STDIN_FILENO))
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
-				   "give the value on standard input, which "
-				   "is a terminal: it would be shown");
+				   "the value comes on standard input, which "
+				   "is a terminal, where it would be shown: "
+				   "agentbox secret put %s <FILE", name);
 	if (agentbox_secret_put(t->context, name, STDIN_FILENO, &err) < 0)
 		return fail(t, err, name);
 	return t->json ? tool_print_json(t, json_pack("{s:s}", "name", name))
@@ -140,7 +154,8 @@ int tool_secret_list(tool *t, const tool_args *args)
 }
 
 /* Which boxes it was taken from; `bytes` is taken. */
-static int print_taken(tool *t, agentbox_bytes *bytes, const char *what)
+static int print_taken(tool *t, agentbox_bytes *bytes, const char *what,
+		       const char *none, const char *name)
 {
 	json_t *all = tool_json_of(bytes), *v;
 	size_t i;
@@ -153,7 +168,7 @@ static int print_taken(tool *t, agentbox_bytes *bytes, const char *what)
 					json_object_get(v, "cut")));
 	}
 	if (!json_array_size(all))
-		text_note("no live box has it");
+		text_note("%s '%s'", none, name);
 	json_decref(all);
 	return 0;
 }
@@ -181,8 +196,11 @@ int tool_secret_revoke(tool *t, const tool_args *args)
 		agentbox_bytes_free(bytes);
 		return fail(t, missing, name);
 	}
+	if (!missing && !t->json)
+		text_note("'%s' is not stored any more", name);
 	agentbox_error_free(missing);
-	return print_taken(t, bytes, "may not have it any more");
+	return print_taken(t, bytes, "may not have it any more",
+			   "no live box has had", name);
 }
 
 int tool_identity_revoke(tool *t, const tool_args *args)
@@ -194,10 +212,15 @@ int tool_identity_revoke(tool *t, const tool_args *args)
 
 	if (rc)
 		return rc;
+	if (!*identity)
+		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
+				   "identity revoke: ID is empty; 'agentbox "
+				   "identity list' shows those of live boxes");
 	if (agentbox_remote_revoke_identity(t->context, identity, &bytes,
 					    &err) < 0)
 		return fail(t, err, identity);
-	return print_taken(t, bytes, "revoked");
+	return print_taken(t, bytes, "revoked",
+			   "no live box has the identity", identity);
 }
 
 static char *identity_line(const json_t *v)

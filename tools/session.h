@@ -50,7 +50,9 @@ typedef struct session {
 	json_t *asks; /* what the shield asks and waits for, oldest first */
 	bool may_ask; /* somebody sits at the terminal */
 	bool is_asking; /* the question stands there */
-	int64_t no_asks_until; /* milliseconds of CLOCK_BOOTTIME */
+	int64_t no_asks_until; /* milliseconds of CLOCK_BOOTTIME; so below */
+	char *refused; /* what a person said no to last */
+	int64_t refused_until;
 	bool shield_lost; /* it has ended before the box */
 	bool ended; /* the box was ended; its handle is left */
 	agentbox_error *unsettled; /* protected paths are not right, or NULL */
@@ -84,6 +86,8 @@ int tool_open_previews(session *s);
 /* shield.c */
 /* The shield asks about `id`: a person, or it is refused. */
 void shield_asked(session *s, const char *id, const char *what);
+/* loop.c: of the shield, once, and not without end; `line` is taken. */
+void shield_tell(session *s, char *line);
 /* Does a question stand on the terminal? Put the next one, if there is one. */
 bool shield_is_asking(session *s, bool front);
 /* A line was typed. */

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 
 #define QUESTION_MS 60000 /* the shield waits as long, and no longer */
 #define INTERRUPT_MS 2000 /* the next program is part of what was ended */
+#define SAME_MS 1000 /* who looks along PATH asks for each directory */
 #define MOST_WRITES 64
 
 static int64_t now_ms(void)
@@ -42,12 +44,15 @@ void shield_asked(session *s, const char *id, const char *what)
 {
 	const char *why = now_ms() < s->no_asks_until
 			  ? "what asks was interrupted"
+			  : s->refused && now_ms() < s->refused_until &&
+			    !strcmp(s->refused, what)
+			  ? "it was just refused"
 			  : s->may_ask && terminal_foreground(0)
 			  ? NULL : "nobody is here to be asked";
 
 	if (why) {
 		answer(s, id, 0);
-		text_warning("shield: refused, for %s: %s", why, what);
+		shield_tell(s, text_format("refused, for %s: %s", why, what));
 		return;
 	}
 	if (!s->asks)
@@ -114,6 +119,11 @@ void shield_read_answer(session *s)
 	if (n <= 0)
 		fputc('\n', stderr);
 	answer(s, text_of(ask, "id"), !strcmp(line, "yes"));
+	if (strcmp(line, "yes") != 0) {
+		free(s->refused);
+		s->refused = strdup(text_of(ask, "what"));
+		s->refused_until = now_ms() + SAME_MS;
+	}
 	end_question(s);
 }
 

@@ -105,12 +105,19 @@ void tool_make_state_parents(const tool *t)
 
 static void hear_log(void *data, int32_t level, const char *message)
 {
-	const tool *t = data;
+	tool *t = data;
 
-	if (level <= AGENTBOX_LOG_WARNING)
+	/* one document may be read several times */
+	if (level <= AGENTBOX_LOG_WARNING && t->last_warning &&
+	    !strcmp(t->last_warning, message))
+		return;
+	if (level <= AGENTBOX_LOG_WARNING) {
+		free(t->last_warning);
+		t->last_warning = strdup(message);
 		text_warning("%s", message);
-	else if (t->verbose)
+	} else if (t->verbose) {
 		text_note("%s", message);
+	}
 }
 
 /*
@@ -172,6 +179,7 @@ void tool_end(tool *t)
 	agentbox_context_unref(t->context);
 	free(t->state_owned);
 	free(t->helper_dir_owned);
+	free(t->last_warning);
 }
 
 int tool_status_of(int32_t code)

@@ -101,6 +101,7 @@ typedef struct tool {
 	const char *state; /* absolute, or NULL when there is none */
 	char *state_owned;
 	char *helper_dir_owned;
+	char *last_warning; /* of the library's */
 	agentbox_context *context;
 } tool;
 

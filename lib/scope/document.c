@@ -71,6 +71,8 @@ static int32_t check_box(const json_t *box, const char *where,
 		if (keys && !is_one_of(key, keys))
 			return ab_error_set(err, AGENTBOX_EPOLICY, where,
 					    "unknown key '%s'", key);
+	if (!json_object_get(box, "id"))
+		return refuse(err, where, "the key 'id' is missing");
 	if (!json_is_string(json_object_get(box, "id")) ||
 	    !ab_scope_is_id(json_string_value(json_object_get(box, "id"))))
 		return refuse(err, where, "an id is 1 to 64 letters, digits, "

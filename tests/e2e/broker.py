@@ -367,7 +367,20 @@ said(secret("list").stdout.decode().split()[0])
     log = [r for r in records_of(b.log) if r["how"] == "broker"]
     expect("revoked" in [r["reason"] for r in log], log)
     status(tool("secret", "revoke", "gh"), 0)
-    says(status(tool("secret", "revoke", "gh"), 4), "no secret")
+    says(status(tool("secret", "revoke", "gh"), 4), 'no secret "gh"')
+
+
+@test
+def what_was_done_and_what_is_not_there_is_named():
+    says(status(tool("secret", "put", "spare", stdin=b""), 3),
+         "standard input: the value is empty")
+    status(tool("secret", "put", "spare", stdin=b"x"), 0)
+    says(status(tool("secret", "revoke", "spare"), 0),
+         "'spare' is not stored any more", "no live box has had 'spare'")
+    says(status(tool("secret", "revoke", "spare"), 4), 'no secret "spare"')
+    says(status(tool("identity", "revoke", "nobody@x"), 0),
+         "no live box has the identity 'nobody@x'")
+    says(status(tool("identity", "revoke", ""), 2), "ID is empty")
 
 
 @box_test

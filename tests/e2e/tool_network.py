@@ -90,6 +90,17 @@ def what_is_no_host_is_refused_and_nothing_stored():
         expect(shown(at) == [], bad)
     says(status(network(at, "allow", "good.test", "http://x"), 3),
          "http://x")
+    says(status(network(at, "allow", "https://x.test:8/a?b"), 3),
+         "is a URL", "'x.test:8'")
+
+
+@test
+def what_changes_nothing_says_so_and_warns_once():
+    at = state()
+    status(network(at, "allow", "a.test", "169.254.169.254"), 0)
+    done = says(status(network(at, "allow", "a.test"), 0),
+                "allowed already: a.test")
+    expect(done.text.count("is never reached") == 1, done)
 
 
 @test

@@ -107,6 +107,14 @@ def the_first_command_is_refused_in_one_line():
 
 
 @box_test
+def a_mode_without_its_sign_is_explained():
+    says(status(tool("run", "--shield", "deny", "true"), 127),
+         "a mode stands behind '=': --shield=deny")
+    done = status(tool("run", "--shield=deny", "audit", "true"), 127)
+    expect("stands behind" not in done.text, done)
+
+
+@box_test
 def modes_and_walls_that_do_not_fit_are_told():
     says(status(tool("run", "--shield=loud", "--", "true"), 3),
          '--shield loud: shield.mode: "loud" is not known')
@@ -164,6 +172,21 @@ def each_is_asked_about():
             t.type("yes\n")
         t.wait_for("well")
         expect(t.end() == 0, t.status)
+
+
+@box_test
+def what_was_refused_is_not_asked_again_at_once():
+    argv = command("run", "--shield=ask", *script(
+        "%s fetch-the-moon; %s fetch-the-moon; echo d''one\n" % (GIT, GIT)))
+    with Terminal(argv) as t:
+        t.wait_for(QUESTION)
+        t.type("no\n")
+        # on a machine that is slow it is asked about once more
+        if b"just" not in t.wait_for("for it was just refused|" +
+                                     QUESTION).group(0):
+            t.type("no\n")
+        t.wait_for("done")
+        expect(t.end() == 0 and b"ran" not in t.seen, t.seen)
 
 
 @box_test
