@@ -6,6 +6,7 @@
 COPY_FILES = \
 	libexec/copy/compare.c \
 	libexec/copy/file.c \
+	libexec/copy/finish.c libexec/copy/finish.h \
 	libexec/copy/inodes.c \
 	libexec/copy/job.h \
 	libexec/copy/main.c \

@@ -16,7 +16,9 @@
  *               before the reader when an archive is read (archive.c)
  *   writer      the output's owner, held to the staging directory and the
  *               generation before. Takes from the ring, believes nothing in
- *               it, and makes directories, files, manifest and record.
+ *               it, and makes directories, files, manifest and record. A
+ *               thread of it, the finisher, writes and closes the files that
+ *               it has made (finish.h).
  *
  * So hostile bytes are looked at where nothing can be written, and what
  * writes never opens anything of the source. The ring is the buffer that
@@ -170,7 +172,8 @@ enum copy_role {
 	COPY_SUPERVISOR = 4,
 	COPY_PARSER = 8,    /* no file by name: a stream and the ring */
 	COPY_PACKER = 16,   /* the same */
-	COPY_EXTRACTOR = 32 /* what an archive says, in one directory */
+	COPY_EXTRACTOR = 32, /* what an archive says, in one directory */
+	COPY_FINISHER = 64   /* the writer's thread: files that are open */
 };
 /* Where a role may act, beside descriptors it holds; -1: not there. */
 typedef struct copy_place {
@@ -186,6 +189,11 @@ typedef struct copy_place {
  */
 int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 		   const copy_place *place, const char **stage);
+/* In two steps: all but seccomp, which a thread that is begun between them
+   inherits; and seccomp, for the calling thread alone. */
+int copy_take_rights(enum copy_role role, const ab_copy_plan *plan,
+		     const copy_place *place, const char **stage);
+int copy_take_filter(enum copy_role role);
 
 /* Die when the parent does: 0 or -errno. A change of ids undoes it. */
 int copy_end_with(pid_t parent);

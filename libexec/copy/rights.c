@@ -89,6 +89,7 @@ static int landlock(enum copy_role role, const copy_place *place)
 #define FILES                                                      \
 	(COPY_READER | COPY_WRITER | COPY_SUPERVISOR | COPY_EXTRACTOR)
 #define ALL (FILES | COPY_PARSER | COPY_PACKER)
+#define ANY (ALL | COPY_FINISHER)
 #define MAKERS (COPY_WRITER | COPY_SUPERVISOR | COPY_EXTRACTOR)
 
 /* Who may call what. Everything else ends the process. */
@@ -98,13 +99,13 @@ static const struct {
 } allowed[] = {
 	{ SYS_openat2, FILES },
 	{ SYS_openat, FILES },
-	{ SYS_read, ALL },
-	{ SYS_close, ALL },
+	{ SYS_read, ANY },
+	{ SYS_close, ANY },
 	{ SYS_fstat, ALL },
 	{ SYS_newfstatat, FILES },
 	{ SYS_statx, FILES },
-	{ SYS_write, ALL },
-	{ SYS_utimensat, MAKERS },
+	{ SYS_write, ANY },
+	{ SYS_utimensat, MAKERS | COPY_FINISHER },
 	{ SYS_getdents64, FILES },
 	{ SYS_mkdirat, MAKERS },
 	{ SYS_linkat, MAKERS },
@@ -143,14 +144,14 @@ static const struct {
 	{ SYS_sysinfo, ALL }, /* qsort(3) asks how much memory there is */
 	{ SYS_getpid, ALL },
 	{ SYS_geteuid, ALL },
-	{ SYS_rt_sigreturn, ALL },
-	{ SYS_restart_syscall, ALL },
+	{ SYS_rt_sigreturn, ANY },
+	{ SYS_restart_syscall, ANY },
 	{ SYS_rt_sigprocmask, ALL },
 	{ SYS_exit, ALL },
 	{ SYS_exit_group, ALL },
 };
 
-static int seccomp(enum copy_role role)
+int copy_take_filter(enum copy_role role)
 {
 	struct sock_filter code[2 * AB_ARRAY_LEN(allowed) + AB_CONFINE_FRAME];
 	ab_confine_filter f;
@@ -230,8 +231,8 @@ int copy_end_with(pid_t parent)
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
-		   const copy_place *place, const char **stage)
+int copy_take_rights(enum copy_role role, const ab_copy_plan *plan,
+		     const copy_place *place, const char **stage)
 {
 	uint64_t keep = 0;
 	int r = 0;
@@ -266,9 +267,16 @@ int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
 	*stage = "landlock";
-	r = landlock(role, place);
+	return landlock(role, place);
+}
+
+int copy_take_role(enum copy_role role, const ab_copy_plan *plan,
+		   const copy_place *place, const char **stage)
+{
+	int r = copy_take_rights(role, plan, place, stage);
+
 	if (r)
 		return r;
 	*stage = "seccomp";
-	return seccomp(role);
+	return copy_take_filter(role);
 }

@@ -64,7 +64,7 @@ void ring_leave(ring *r)
 	r->put_event = r->take_event = -1;
 }
 
-static void wake(int event)
+void ring_wake(int event)
 {
 	uint64_t one = 1;
 
@@ -72,7 +72,7 @@ static void wake(int event)
 		;
 }
 
-static void sleep_on(int event)
+void ring_sleep(int event)
 {
 	uint64_t count;
 
@@ -87,7 +87,7 @@ void ring_flush(ring *r)
 	r->told = r->put;
 	atomic_store(&r->shared->put, r->put);
 	if (atomic_exchange(&r->shared->taker_waits, 0))
-		wake(r->take_event);
+		ring_wake(r->take_event);
 }
 
 bool ring_is_behind(const ring *r)
@@ -110,7 +110,7 @@ ring_record *ring_reserve(ring *r, size_t name_len, size_t data_len)
 		ring_flush(r);
 		atomic_store(&r->shared->putter_waits, 1);
 		if (room(r) < need)
-			sleep_on(r->put_event);
+			ring_sleep(r->put_event);
 		atomic_store(&r->shared->putter_waits, 0);
 	}
 	return (ring_record *)(void *)(r->data + r->put % RING_SIZE);
@@ -129,20 +129,26 @@ void ring_commit(ring *r, const ring_record *record)
 		ring_flush(r);
 }
 
-static size_t ready(ring *r)
+static size_t ready(const ring *r)
 {
 	return (size_t)(atomic_load(&r->shared->put) - r->taken);
+}
+
+bool ring_has_record(const ring *r)
+{
+	return ready(r) != 0;
 }
 
 static void wait_for_record(ring *r)
 {
 	while (!ready(r)) {
-		/* nothing is left to take, so there is room */
-		if (atomic_exchange(&r->shared->putter_waits, 0))
-			wake(r->put_event);
+		/* nothing is left to take: there is room, or soon will be */
+		if (atomic_load(&r->shared->taken) == r->taken &&
+		    atomic_exchange(&r->shared->putter_waits, 0))
+			ring_wake(r->put_event);
 		atomic_store(&r->shared->taker_waits, 1);
 		if (!ready(r))
-			sleep_on(r->take_event);
+			ring_sleep(r->take_event);
 		atomic_store(&r->shared->taker_waits, 0);
 	}
 }
@@ -166,12 +172,22 @@ int ring_take(ring *r, ring_record *out, const char **name,
 	return 0;
 }
 
-void ring_release(ring *r, const ring_record *record)
+void ring_pass(ring *r, const ring_record *record)
 {
 	r->taken += size_of(record);
-	atomic_store(&r->shared->taken, r->taken);
-	if (ready(r) < RING_SIZE - TELL_PUTTER &&
+}
+
+void ring_release_to(ring *r, uint64_t end)
+{
+	atomic_store(&r->shared->taken, end);
+	if (atomic_load(&r->shared->put) - end < RING_SIZE - TELL_PUTTER &&
 	    atomic_load(&r->shared->putter_waits) &&
 	    atomic_exchange(&r->shared->putter_waits, 0))
-		wake(r->put_event);
+		ring_wake(r->put_event);
+}
+
+void ring_release(ring *r, const ring_record *record)
+{
+	ring_pass(r, record);
+	ring_release_to(r, r->taken);
 }

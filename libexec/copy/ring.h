@@ -89,5 +89,17 @@ void ring_flush(ring *r);
 int ring_take(ring *r, ring_record *out, const char **name,
 	      const uint8_t **data);
 void ring_release(ring *r, const ring_record *record);
+/*
+ * The same in two steps: the taker is past the record, and somebody of his
+ * needs what lies before the position `end` no more, r->taken it was then.
+ */
+void ring_pass(ring *r, const ring_record *record);
+void ring_release_to(ring *r, uint64_t end);
+/* Is there a record, so that ring_take() would not wait? */
+bool ring_has_record(const ring *r);
+
+/* What both sides wait with: an eventfd(2). */
+void ring_wake(int event);
+void ring_sleep(int event);
 
 #endif

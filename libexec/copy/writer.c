@@ -19,6 +19,7 @@
 #include "agentbox/base.h"
 #include "base/alloc.h"
 #include "base/fd.h"
+#include "finish.h"
 #include "snapshot/manifest.h"
 #include "snapshot/report.h"
 #include "tree.h"
@@ -61,7 +62,8 @@ typedef struct writing {
 	int large_fd;
 	uint64_t large_size;
 	char large_name[AB_MAX_NAME + 1];
-	mode_t large_mode;
+	finisher finisher;
+	finish_job *next; /* of the record that is being put */
 } writing;
 
 static int fail(writing *g, int sys_errno, const char *message)
@@ -226,13 +228,55 @@ static int leave_dir(writing *g)
 
 /* --- files ---------------------------------------------------------------- */
 
+/* What went wrong in the finisher, of a file that was made before. */
+static int check_finisher(writing *g)
+{
+	const finisher *f = &g->finisher;
+
+	return finish_has_failed(f)
+		       ? copy_fail(&g->failure, AGENTBOX_ESYS, f->sys_errno,
+				   f->path, f->message)
+		       : 0;
+}
+
+/* What the record that is being put leaves to the finisher. */
+static void give(writing *g, int fd, const uint8_t *data, size_t len)
+{
+	finish_job *job = g->next;
+
+	job->fd = fd;
+	job->data = data;
+	job->len = len;
+	memcpy(job->path, g->path.text, g->path.len + 1);
+}
+
+static void give_end(writing *g, int fd, const ab_record_entry *source)
+{
+	finish_job *job = g->next;
+
+	job->fd = fd;
+	job->is_last = true;
+	job->has_time = source != NULL;
+	job->mtime_ns = source ? source->mtime_ns : 0;
+}
+
+static int open_new(const writing *g, const char *name, mode_t mode)
+{
+	return openat(g->levels[g->depth - 1].fd, name,
+		      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		      mode);
+}
+
 /* The new file, or -1: failed, or *taken: the name is taken. */
 static int make_file(writing *g, const char *name, mode_t mode, bool *taken)
 {
-	int fd = openat(g->levels[g->depth - 1].fd, name,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			mode);
+	int fd = open_new(g, name, mode);
 
+	/* the finisher holds some */
+	if (fd < 0 && errno == EMFILE) {
+		finish_wait(&g->finisher);
+		fd = open_new(g, name, mode);
+	}
 	*taken = fd < 0 && errno == EEXIST;
 	if (*taken)
 		g->wrote.collisions++;
@@ -243,11 +287,7 @@ static int make_file(writing *g, const char *name, mode_t mode, bool *taken)
 
 static int finish_file(writing *g, int fd, const ab_record_entry *source)
 {
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   copy_time(source->mtime_ns) };
-
-	if (futimens(fd, times))
-		return fail(g, errno, "cannot set the file's time");
+	give_end(g, fd, source);
 	if (!(source->flags & AB_RECORD_APART))
 		g->wrote.copied++;
 	return note_file(g, source);
@@ -275,10 +315,8 @@ static int put_file(writing *g, const ring_record *r, const char *in_ring,
 		path_pop(&g->path, len);
 		return taken ? 0 : -1;
 	}
-	rc = ab_fd_write_full(fd, data, r->data_len);
-	rc = rc ? fail(g, -rc, "cannot write the file")
-		: finish_file(g, fd, &r->source);
-	close(fd);
+	give(g, fd, data, r->data_len);
+	rc = finish_file(g, fd, &r->source);
 	if (rc == 0)
 		path_pop(&g->path, len);
 	return rc;
@@ -295,13 +333,17 @@ static int fail_large(writing *g, int sys_errno, const char *message)
 
 static int put_data(writing *g, const ring_record *r, const uint8_t *data)
 {
-	int rc;
+	size_t len = g->path.len;
 
 	if (g->large_fd < 0)
 		return refuse(g, "the reader sent data of no file");
-	rc = ab_fd_write_full(g->large_fd, data, r->data_len);
+	if (g->large_name[0] && !path_push(&g->path, g->large_name,
+					   strlen(g->large_name)))
+		return refuse(g, "the path is too long");
+	give(g, g->large_fd, data, r->data_len);
+	path_pop(&g->path, len);
 	g->large_size += r->data_len;
-	return rc ? fail_large(g, -rc, "cannot write the file") : 0;
+	return 0;
 }
 
 static int begin_large(writing *g, const ring_record *r, const char *in_ring,
@@ -327,29 +369,39 @@ static int begin_large(writing *g, const ring_record *r, const char *in_ring,
 	return put_data(g, r, data);
 }
 
-static int end_large(writing *g, const ring_record *r, bool keep)
+static int keep_large(writing *g, const ring_record *r, int fd)
 {
 	size_t len = g->path.len;
-	int fd = g->large_fd, rc = 0;
+
+	if (g->large_size != r->source.size)
+		return refuse(g, "the reader sent another size");
+	if (!g->large_name[0]) {
+		give_end(g, fd, NULL);
+		return 0;
+	}
+	if (!path_push(&g->path, g->large_name, strlen(g->large_name)))
+		return refuse(g, "the path is too long");
+	give(g, fd, NULL, 0);
+	if (finish_file(g, fd, &r->source))
+		return -1;
+	path_pop(&g->path, len);
+	return 0;
+}
+
+static int end_large(writing *g, const ring_record *r, bool keep)
+{
+	int fd = g->large_fd;
 
 	g->large_fd = -1;
 	if (fd < 0)
 		return keep ? refuse(g, "the reader ended no file") : 0;
-	if (keep && g->large_size != r->source.size)
-		rc = refuse(g, "the reader sent another size");
-	else if (!g->large_name[0])
-		rc = 0;
-	else if (!keep &&
-		 unlinkat(g->levels[g->depth - 1].fd, g->large_name, 0))
-		rc = fail_large(g, errno, "cannot remove the file");
-	else if (keep && !path_push(&g->path, g->large_name,
-				    strlen(g->large_name)))
-		rc = refuse(g, "the path is too long");
-	else if (keep)
-		rc = finish_file(g, fd, &r->source);
-	path_pop(&g->path, len);
-	close(fd);
-	return rc;
+	if (keep)
+		return keep_large(g, r, fd);
+	give_end(g, fd, NULL);
+	if (g->large_name[0] &&
+	    unlinkat(g->levels[g->depth - 1].fd, g->large_name, 0))
+		return fail_large(g, errno, "cannot remove the file");
+	return 0;
 }
 
 static int put_link(writing *g, const ring_record *r, const char *in_ring)
@@ -411,21 +463,45 @@ static int put_one(writing *g, const ring_record *r, const char *name,
 	return refuse(g, "the reader sent something else");
 }
 
+/* One record, and a job of the finisher's for it, be it only for its room. */
+static int take_one(writing *g, bool *is_end)
+{
+	ring *from = &g->job->ring;
+	const uint8_t *data;
+	const char *name;
+	ring_record r;
+
+	/* the reader may wait for room that the finisher has not given back */
+	if (!ring_has_record(from))
+		finish_flush(&g->finisher);
+	if (ring_take(from, &r, &name, &data))
+		return refuse(g, "the ring is broken");
+	*is_end = r.kind == RING_FINISH;
+	if (*is_end)
+		return 0;
+	ring_pass(from, &r);
+	g->next = finish_reserve(&g->finisher);
+	g->next->fd = -1;
+	g->next->len = 0;
+	g->next->has_time = g->next->is_last = false;
+	g->next->end = from->taken;
+	if (check_finisher(g) || put_one(g, &r, name, data))
+		return -1;
+	finish_commit(&g->finisher);
+	return 0;
+}
+
 static int take_all(writing *g)
 {
-	for (;;) {
-		const uint8_t *data;
-		const char *name;
-		ring_record r;
+	bool is_end = false;
 
-		if (ring_take(&g->job->ring, &r, &name, &data))
-			return refuse(g, "the ring is broken");
-		if (r.kind == RING_FINISH)
-			break;
-		if (put_one(g, &r, name, data))
+	while (!is_end) {
+		if (take_one(g, &is_end))
 			return -1;
-		ring_release(&g->job->ring, &r);
 	}
+	finish_wait(&g->finisher);
+	if (check_finisher(g))
+		return -1;
 	return g->depth == 1 && g->large_fd < 0
 		       ? 0
 		       : refuse(g, "the reader ended in the middle");
@@ -642,7 +718,15 @@ void copy_writer(copy_job *job, int sock)
 	const copy_place place = { { g->tree_fd, g->old_fd, -1 }, true,
 				   job->supervisor };
 
-	r = copy_take_role(COPY_WRITER, &job->plan, &place, &stage);
+	r = copy_take_rights(COPY_WRITER, &job->plan, &place, &stage);
+	if (r == 0) {
+		stage = "finisher";
+		r = finish_start(&g->finisher, &job->ring);
+	}
+	if (r == 0) {
+		stage = "seccomp";
+		r = copy_take_filter(COPY_WRITER);
+	}
 	if (r)
 		(void)copy_fail(&g->failure, AGENTBOX_EWALL, -r, stage,
 				"the writer cannot take the output's rights");

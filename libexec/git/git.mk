@@ -14,6 +14,7 @@ libexec_agentbox_git_SOURCES = \
 	libexec/git/sha1.c libexec/git/sha1.h \
 	libexec/git/sides.c libexec/git/sides.h \
 	libexec/git/store.c libexec/git/store.h \
+	libexec/copy/finish.c libexec/copy/finish.h \
 	libexec/copy/inodes.c \
 	libexec/copy/job.h \
 	libexec/copy/main.c \

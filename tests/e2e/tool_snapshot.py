@@ -252,10 +252,14 @@ def a_source_that_is_a_repository_is_refused():
     says(status(tool("snapshot", "verify", DST), 0), "2 files")
 
 
-def small_files(size):
+def limited(what, size):
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        resource.setrlimit(what, (size, size))
     return {"preexec_fn": limit}
+
+
+def small_files(size):
+    return limited(resource.RLIMIT_FSIZE, size)
 
 
 @test
@@ -276,6 +280,17 @@ def a_limit_of_file_size_is_a_reason_and_no_dead_copier():
     status(tool("snapshot", "explain", SRC, **small_files(65536)), 0)
     says(status(tool("snapshot", "copy", SRC, DST, **small_files(4000000)),
                 0), "3 files")
+
+
+@test
+def few_descriptors_are_enough():
+    # files that are made wait, open, for what is in them
+    tree()
+    for i in range(400):
+        write(f"{SRC}/many/f{i}.c", f"int f{i};\n")
+    says(status(tool("snapshot", "copy", SRC, DST,
+                     **limited(resource.RLIMIT_NOFILE, 32)), 0), "402 files")
+    status(tool("snapshot", "verify", DST), 0)
 
 
 @test

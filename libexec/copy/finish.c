@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A queue of open files from one thread to one other, and that other. It
+ * opens nothing and allocates nothing. After a failure it writes no more, but
+ * goes on to give room back, or the reader would wait for it, and the writer
+ * for the reader. Spec: finish.h, pthreads(7), seccomp(2).
+ */
+#include "config.h"
+
+#include "finish.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "job.h"
+
+/* Waking somebody costs as much as a small file: do it for several. */
+#define TELL_FINISHER (FINISH_JOBS / 4)
+#define TELL_WRITER (FINISH_JOBS / 2)
+
+static void fail(finisher *f, const char *path, int sys_errno,
+		 const char *message)
+{
+	if (finish_has_failed(f))
+		return;
+	f->sys_errno = sys_errno;
+	f->message = message;
+	memcpy(f->path, path, strlen(path) + 1);
+	atomic_store(&f->has_failed, 1);
+}
+
+static void finish_file(finisher *f, const finish_job *job)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   copy_time(job->mtime_ns) };
+	int r = 0;
+
+	if (job->len && !finish_has_failed(f))
+		r = ab_fd_write_full(job->fd, job->data, job->len);
+	if (r)
+		fail(f, job->path, -r, "cannot write the file");
+	else if (job->has_time && !finish_has_failed(f) &&
+		 futimens(job->fd, times))
+		fail(f, job->path, errno, "cannot set the file's time");
+	if (job->is_last)
+		close(job->fd);
+}
+
+static void *work(void *data)
+{
+	finisher *f = data;
+	uint64_t done = 0;
+	int r = copy_take_filter(COPY_FINISHER);
+
+	if (r)
+		fail(f, "", -r, "the finisher has no filter");
+	for (;;) {
+		const finish_job *job = &f->jobs[done % FINISH_JOBS];
+		uint64_t left;
+
+		while (atomic_load(&f->put) == done) {
+			atomic_store(&f->finisher_waits, 1);
+			if (atomic_load(&f->put) == done)
+				ring_sleep(f->job_event);
+			atomic_store(&f->finisher_waits, 0);
+		}
+		if (job->fd >= 0)
+			finish_file(f, job);
+		ring_release_to(f->ring, job->end);
+		atomic_store(&f->done, ++done);
+		left = atomic_load(&f->put) - done;
+		/* he waits for room, or for all */
+		if ((left == TELL_WRITER || left == 0) &&
+		    atomic_exchange(&f->writer_waits, 0))
+			ring_wake(f->done_event);
+	}
+	return NULL;
+}
+
+int finish_start(finisher *f, ring *from)
+{
+	pthread_t thread;
+
+	f->ring = from;
+	f->job_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
+	f->done_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
+	if (f->job_event < 0 || f->done_event < 0)
+		return -EMFILE;
+	return -pthread_create(&thread, NULL, work, f);
+}
+
+static uint64_t waiting(const finisher *f)
+{
+	return atomic_load(&f->put) - atomic_load(&f->done);
+}
+
+static void wait_below(finisher *f, uint64_t count)
+{
+	while (waiting(f) >= count) {
+		finish_flush(f);
+		atomic_store(&f->writer_waits, 1);
+		if (waiting(f) >= count)
+			ring_sleep(f->done_event);
+		atomic_store(&f->writer_waits, 0);
+	}
+}
+
+finish_job *finish_reserve(finisher *f)
+{
+	wait_below(f, FINISH_JOBS);
+	return &f->jobs[atomic_load(&f->put) % FINISH_JOBS];
+}
+
+void finish_commit(finisher *f)
+{
+	atomic_fetch_add(&f->put, 1);
+	if (waiting(f) >= TELL_FINISHER)
+		finish_flush(f);
+}
+
+void finish_flush(finisher *f)
+{
+	if (atomic_exchange(&f->finisher_waits, 0))
+		ring_wake(f->job_event);
+}
+
+void finish_wait(finisher *f)
+{
+	wait_below(f, 1);
+}
+
+bool finish_has_failed(const finisher *f)
+{
+	return atomic_load(&f->has_failed);
+}
