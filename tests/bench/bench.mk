@@ -32,6 +32,7 @@ BENCHES += tests/bench/guard_shell
 tests_bench_guard_shell_SOURCES = \
 	tests/bench/guard_shell.c \
 	tests/bench/guard_shell.h \
+	tests/bench/guard_shell_growth.c \
 	tests/bench/guard_shell_peers.c \
 	tests/bench/guard_shell_texts.c
 tests_bench_guard_shell_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -2,9 +2,9 @@
 /*
  * What the shell check costs: usual lines of 100 bytes with one decision used
  * again, real scripts (ci_real.jsonl of AGENTBOX_CORPUS, or of
- * ../shared/corpus beside the project, when it is there), time that grows
- * with the text on texts made to be slow, heap allocations, C stack, and the
- * same lines for the peers that are installed. A table, then
+ * ../shared/corpus beside the project, when it is there), instructions and
+ * time that grow with the text on texts made to be slow, heap allocations, C
+ * stack, and the same lines for the peers that are installed. A table, then
  * one JSON object; targets of DESIGN.md section 15 are printed, not judged.
  */
 #include "guard_shell.h"
@@ -171,7 +171,8 @@ static void check(struct subject *s, const char *text, size_t n)
 					&s->decision, NULL), "check");
 }
 
-static void make_subject(struct subject *s)
+/* `rounds` at most 21. */
+static void make_subject(struct subject *s, size_t rounds)
 {
 	agentbox_context *context = NULL;
 	agentbox_policy *policy = NULL;
@@ -180,7 +181,7 @@ static void make_subject(struct subject *s)
 	must(agentbox_context_new(&context, NULL), "context");
 	must(agentbox_policy_builtin(context, "workspace", &policy, NULL),
 	     "policy");
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+	for (size_t i = 0; i < rounds; i++) {
 		agentbox_guard_unref(s->guard);
 		double start = bench_now();
 
@@ -189,8 +190,7 @@ static void make_subject(struct subject *s)
 		times[i] = bench_now() - start;
 	}
 	plain_row("a guard is made, p50",
-		  bench_median(times, sizeof(times) / sizeof(*times), 0.5) /
-			  1e3, "us");
+		  bench_median(times, rounds, 0.5) / 1e3, "us");
 	must(agentbox_place_new(&s->place, NULL), "place");
 	must(agentbox_place_set_cwd(s->place, "/srv/repo", 9, NULL), "cwd");
 	must(agentbox_place_set_root(s->place, "/srv/repo", 9, NULL), "root");
@@ -276,18 +276,19 @@ static double bench_texts(struct subject *s, const struct texts *t,
 {
 	double best = 1e18;
 	uint64_t count = 0;
-	size_t before = 0;
+	size_t allocated = 0;
 	char name[64];
 
 	for (int pass = 0; pass < 7; pass++) {
 		double start = cpu_now(), took;
 
 		count = instructions(counter);
-		before = allocations;
+		allocated = allocations;
 		for (size_t i = 0; i < t->count; i++)
 			check(s, t->items[i].bytes, t->items[i].n);
 		count = instructions(counter) - count;
 		took = cpu_now() - start;
+		allocated = allocations - allocated; /* rows take some, too */
 		best = took < best ? took : best;
 	}
 	row(what, (double)t->bytes / best * 1e3, "MB/s", 100, 0);
@@ -296,7 +297,7 @@ static double bench_texts(struct subject *s, const struct texts *t,
 		plain_row(name, (double)count / (double)t->bytes, "");
 	}
 	row("  heap allocations, decision used again",
-	    (double)(allocations - before), "", 0, 1);
+	    (double)allocated, "", 0, 1);
 	return (double)t->bytes / best;
 }
 
@@ -358,8 +359,10 @@ static double time_of(struct subject *s, size_t generator, size_t n)
 /*
  * The worst of time(2n) / time(n) up to 1 MiB. Below 64 KiB the fixed cost of
  * a check hides growth; the bound of the steps is then what is measured.
+ * Others on the machine are in it: judged only where nobody counted
+ * instructions.
  */
-static void bench_growth(struct subject *s)
+static void bench_growth(struct subject *s, int is_judged)
 {
 	double worst_of_all = 0;
 
@@ -375,17 +378,16 @@ static void bench_growth(struct subject *s)
 			worst = last > worst ? last : worst;
 			before = now;
 		}
-		printf("  %-30s %10.2f %10.2f %12.2f %s\n", generator_name(i),
-		       worst, last, now / 1e6,
-		       worst <= 2.2 ? "ok" : "MISSED");
+		printf("  %-30s %10.2f %10.2f %12.2f\n", generator_name(i),
+		       worst, last, now / 1e6);
 		fflush(stdout);
-		remember(json_pack("{s:s, s:f, s:f, s:f, s:b}", "growth",
+		remember(json_pack("{s:s, s:f, s:f, s:f}", "growth",
 				   generator_name(i), "worst", worst, "last",
-				   last, "ms", now / 1e6, "ok",
-				   worst <= 2.2));
+				   last, "ms", now / 1e6));
 		worst_of_all = worst > worst_of_all ? worst : worst_of_all;
 	}
-	row("worst time(2n) / time(n)", worst_of_all, "", 2.2, 1);
+	row("worst time(2n) / time(n)", worst_of_all, "",
+	    is_judged ? 2.2 : -1, is_judged);
 }
 
 /* --- stack ---------------------------------------------------------------- */
@@ -460,22 +462,34 @@ static void bench_rate(struct subject *s, int counter, double ours)
 	else
 		row_skip("ci_real.jsonl", "not there");
 	bench_corpus_lines(s);
-	bench_growth(s);
+	bench_growth(s, !bench_growth_counted());
 	bench_stack(s);
 	bench_shell_peers(ours, rate, &made);
 	texts_free(&made);
 	texts_free(&real);
 }
 
-int main(void)
+static void check_any(void *user, const char *text, size_t n)
+{
+	check(user, text, n);
+}
+
+int main(int argc, char **argv)
 {
 	struct subject s = { 0 };
 	int counter = count_instructions();
 	double ours;
 	json_t *out;
 
+	if (argc == 2 && !strcmp(argv[1], GROWTH_OPTION)) {
+		make_subject(&s, 1);
+		growth_run(check_any, &s);
+		end_subject(&s);
+		json_decref(rows_json());
+		return 0;
+	}
 	printf("%-46s\n", "shell check");
-	make_subject(&s);
+	make_subject(&s, 21);
 	ours = bench_calls(&s, counter);
 	bench_each_line(&s);
 	bench_rate(&s, counter, ours);
