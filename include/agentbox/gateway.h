@@ -47,15 +47,29 @@ AGENTBOX_API int32_t agentbox_gateway_reload(agentbox_gateway *gateway,
 /*
  * The value of a secret that routes inject (`routes[].inject.secret`): fd is
  * a regular file or memfd of one line, borrowed, read by the gateway and by
- * nobody else; the value never is in this process. -1 takes it away. Routes
- * answer 503 without it. Connections that were made with an earlier value are
- * not used again. AGENTBOX_ENOTFOUND: no route injects it; AGENTBOX_EINVAL: not
- * a value that a header may have, or shorter than 8 bytes; AGENTBOX_ELIMIT:
- * more than 8192; AGENTBOX_EACCES: no regular file; AGENTBOX_ECLOSED.
+ * nobody else; the value never is in this process. Connections that were made
+ * with an earlier value are not used again; what goes on goes on. -1 takes it
+ * away: routes answer 503 without it, and what goes through them is cut, as it
+ * is where the new value is refused. AGENTBOX_ENOTFOUND: no route injects it;
+ * AGENTBOX_EINVAL: not a value that a header may have, or shorter than 8 bytes;
+ * AGENTBOX_ELIMIT: more than 8192; AGENTBOX_EACCES: no regular file;
+ * AGENTBOX_ECLOSED.
  */
 AGENTBOX_API int32_t agentbox_gateway_set_secret(agentbox_gateway *gateway,
 						 const char *name, int32_t fd,
 						 agentbox_error **err);
+
+/*
+ * The route of exactly this prefix ("/mcp/NAME": a server of tools) ends, for
+ * the life of the box: what goes through it is cut at once, its secret is
+ * wiped, requests get 403, and its host is reached in no other way. *count (may
+ * be NULL): how many connections and sessions were cut. 0 also when the gateway
+ * was revoked or has ended. AGENTBOX_ENOTFOUND: there is no such route.
+ */
+AGENTBOX_API int32_t agentbox_gateway_remove_route(agentbox_gateway *gateway,
+						   const char *prefix,
+						   uint64_t *count,
+						   agentbox_error **err);
 
 /*
  * What a host that wants to be asked is asked: may the box reach `target`

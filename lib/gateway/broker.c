@@ -149,20 +149,14 @@ int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,
 				       uint64_t *count, agentbox_error **err)
 {
 	int32_t result = 0, rc = ab_gateway_usable(gw, err);
-	uint64_t ended = 0;
-	char text[8];
+	uint64_t ended;
 
 	if (rc)
 		return rc;
 	if (!name || !ab_broker_name_ok(name))
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
 				    "not the name of a secret");
-	pthread_mutex_lock(&gw->lock);
-	/* one that does not answer is dead now, and nothing is leased */
-	if (!gw->is_revoked && !gw->has_ended)
-		(void)ab_gateway_ask(gw, AB_MSG_GW_FORGET, name, -1, &result,
-				     &ended, text, sizeof(text));
-	pthread_mutex_unlock(&gw->lock);
+	ended = ab_gateway_end(gw, AB_MSG_GW_FORGET, name, &result);
 	if (result)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "name",
 				    "the box is given no secret \"%s\"", name);

@@ -107,6 +107,13 @@ int ab_gateway_take_need(agentbox_gateway *gateway, ab_reader *r);
 int ab_gateway_ask(agentbox_gateway *gateway, uint32_t kind, const char *name,
 		   int fd, int32_t *result, uint64_t *value, char *text,
 		   size_t size);
+/*
+ * Ask it to end something: how much of that there was. *result, 0 before, is
+ * what it answers; one that is revoked or gone has nothing left, and one that
+ * does not answer is ended.
+ */
+uint64_t ab_gateway_end(agentbox_gateway *gateway, uint32_t kind,
+			const char *name, int32_t *result);
 /* How long it may take to answer; it never waits for anybody. */
 #define AB_GATEWAY_ANSWER_MS 5000
 /* borrowed from the policy; ab_gateway_lists_end() frees the arrays */

@@ -124,7 +124,7 @@ static int ask(agentbox_gateway *gw, uint32_t kind, const char *name, int fd,
 	uint64_t deadline = ab_clock_boot_ns() +
 			    AB_GATEWAY_ANSWER_MS * UINT64_C(1000000);
 	uint32_t serial = ++gw->serial ? gw->serial : ++gw->serial;
-	uint8_t memory[128];
+	uint8_t memory[AB_GATEWAY_MAX_REQUEST];
 	ab_writer w;
 	int rc;
 
@@ -208,6 +208,23 @@ int32_t ab_gateway_request(agentbox_gateway *gw, uint32_t kind,
 					       "longer answers");
 }
 
+uint64_t ab_gateway_end(agentbox_gateway *gw, uint32_t kind, const char *name,
+			int32_t *result)
+{
+	uint64_t count = 0;
+	char text[8];
+
+	pthread_mutex_lock(&gw->lock);
+	/* one that does not answer is dead now, and that ends all */
+	if (!gw->is_revoked && !gw->has_ended &&
+	    ab_gateway_ask(gw, kind, name, -1, result, &count, text,
+			   sizeof(text)))
+		*result = 0;
+	gw->is_revoked |= kind == AB_MSG_GW_REVOKE;
+	pthread_mutex_unlock(&gw->lock);
+	return count;
+}
+
 static int32_t seal_lists(const ab_policy *policy, int *fd,
 			  agentbox_error **err)
 {
@@ -262,18 +279,35 @@ int32_t agentbox_gateway_revoke(agentbox_gateway *gw, uint64_t *count,
 				agentbox_error **err)
 {
 	int32_t result = 0, rc = ab_gateway_usable(gw, err);
-	uint64_t cut = 0;
-	char text[8];
+	uint64_t cut;
 
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&gw->lock);
-	/* one that does not answer is dead now, and cuts as well */
-	if (!gw->is_revoked && !gw->has_ended)
-		(void)ab_gateway_ask(gw, AB_MSG_GW_REVOKE, NULL, -1, &result,
-				     &cut, text, sizeof(text));
-	gw->is_revoked = true;
-	pthread_mutex_unlock(&gw->lock);
+	cut = ab_gateway_end(gw, AB_MSG_GW_REVOKE, NULL, &result);
+	if (count)
+		*count = cut;
+	return 0;
+}
+
+int32_t agentbox_gateway_remove_route(agentbox_gateway *gw, const char *prefix,
+				      uint64_t *count, agentbox_error **err)
+{
+	int32_t result = 0, rc = ab_gateway_usable(gw, err);
+	uint64_t cut = 0;
+
+	if (rc)
+		return rc;
+	if (!prefix)
+		return ab_error_set(err, AGENTBOX_EINVAL, "prefix",
+				    "prefix is NULL");
+	/* no route has a longer one */
+	if (strlen(prefix) > AB_GATEWAY_MAX_REQUEST / 2)
+		result = -ENOENT;
+	else
+		cut = ab_gateway_end(gw, AB_MSG_GW_UNROUTE, prefix, &result);
+	if (result)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "prefix",
+				    "there is no route \"%.200s\"", prefix);
 	if (count)
 		*count = cut;
 	return 0;

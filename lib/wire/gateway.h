@@ -57,6 +57,8 @@
 
 #define AB_GATEWAY_MAX_LIST 10000
 #define AB_GATEWAY_MAX_RECORD 8192
+/* Of the host's: a prefix of a route, the longest. */
+#define AB_GATEWAY_MAX_REQUEST 2048
 /* Questions to the host that wait at once. */
 #define AB_GATEWAY_ASKS 32
 
@@ -111,6 +113,8 @@ enum ab_gateway_message {
 	AB_MSG_GW_VALUE = 165,
 	/* u32 serial, str name: the box may not have it any more */
 	AB_MSG_GW_FORGET = 166,
+	/* u32 serial, str prefix: what goes there ends, for good */
+	AB_MSG_GW_UNROUTE = 167,
 	AB_MSG_GW_ASKING = 169, /* u32 serial, str ms, "0": nobody is asked */
 	AB_MSG_GW_ANSWER = 170, /* u32 serial, str "ID 1", or "ID 0": no */
 	/* gateway -> host */

@@ -51,19 +51,10 @@ struct ab_mcps *ab_gw_mcps(const ab_gw *gw)
 
 void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 {
-	*count = 0;
 	gw->is_revoked = true;
 	ab_preview_end_all(gw);
 	ab_kept_end_all(gw);
-	while (gw->live) {
-		ab_live *l = gw->live;
-		void (*cut)(void *arg) = l->cut;
-		void *arg = l->arg;
-
-		ab_live_remove(l);
-		cut(arg);
-		++*count;
-	}
+	*count = ab_live_cut(gw, NULL);
 }
 
 /* --- budgets ------------------------------------------------------------ */
@@ -230,6 +221,14 @@ static void on_secret(ab_gw *gw, uint32_t serial, const char *name, int fd)
 	reply(serial, rc, 0, "");
 }
 
+static void on_unroute(ab_gw *gw, uint32_t serial, const char *prefix)
+{
+	int64_t n = gw->routes ? ab_routes_remove(gw->routes, prefix)
+			       : -ENOENT;
+
+	reply(serial, n < 0 ? (int32_t)n : 0, n < 0 ? 0 : (uint64_t)n, "");
+}
+
 /* "ID 1" is a yes, everything else is a no. */
 static void on_verdict(ab_gw *gw, uint32_t serial, const char *text)
 {
@@ -266,7 +265,7 @@ static _Noreturn void end(ab_gw *gw, int status)
 
 static void serve_control(ab_gw *gw)
 {
-	uint8_t message[128];
+	uint8_t message[AB_GATEWAY_MAX_REQUEST];
 	uint32_t kind, serial;
 	const char *name = "";
 	int32_t result = 0;
@@ -287,8 +286,8 @@ static void serve_control(ab_gw *gw)
 	if (ab_get_u32(&r) != count)
 		end(gw, 1);
 	serial = ab_get_u32(&r);
-	if (kind == AB_MSG_GW_SECRET || kind == AB_MSG_GW_FORGET ||
-	    (kind >= AB_MSG_GW_PREVIEW && kind <= AB_MSG_GW_ANSWER))
+	if (kind == AB_MSG_GW_SECRET ||
+	    (kind >= AB_MSG_GW_FORGET && kind <= AB_MSG_GW_ANSWER))
 		name = ab_get_str(&r);
 	if (kind == AB_MSG_GW_VALUE)
 		result = ab_get_i32(&r);
@@ -308,6 +307,8 @@ static void serve_control(ab_gw *gw)
 		on_verdict(gw, serial, name);
 	} else if (kind == AB_MSG_GW_PREVIEW) {
 		on_preview(gw, serial, name, &fd);
+	} else if (kind == AB_MSG_GW_UNROUTE && count == 0) {
+		on_unroute(gw, serial, name);
 	} else if (kind == AB_MSG_GW_FORGET && count == 0) {
 		on_forget(gw, serial, name);
 	} else if (kind == AB_MSG_GW_VALUE && gw->broker) {

@@ -40,11 +40,14 @@ typedef struct ab_live {
 	struct ab_live *next, **back;
 	void (*cut)(void *arg);
 	void *arg;
+	const void *of; /* the route it goes through; NULL: none */
 } ab_live;
 
 ab_live **ab_gw_live(ab_gw *gw);
 void ab_live_add(ab_gw *gw, ab_live *live, void (*cut)(void *arg), void *arg);
 void ab_live_remove(ab_live *live);
+/* Cut what goes through one route, or with NULL everything; how many. */
+uint64_t ab_live_cut(ab_gw *gw, const void *of);
 
 /* --- records ------------------------------------------------------------ */
 

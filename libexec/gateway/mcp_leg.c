@@ -656,6 +656,7 @@ static ab_mcp_leg *leg_new(ab_mcp_session *s, enum ab_mcp_http_verb verb)
 	l->version = (uint8_t)ab_mcp_settled(s->guard);
 	memcpy(l->server_id, s->server_id, sizeof(l->server_id));
 	ab_live_add(mcps->gw, &l->live, leg_cut, l);
+	l->live.of = l->state;
 	return l;
 }
 

@@ -49,6 +49,7 @@ void ab_mcp_post_release(ab_mcp_post *p)
 	p->phase = AB_MCP_POST_OVER;
 	ab_timer_clear(loop, &p->c->timer);
 	p->c->state = NULL;
+	p->c->live.of = NULL;
 	p->c->down += p->sent;
 	ab_mcp_bytes_end(mcps, &p->in);
 	ab_mcp_bytes_end(mcps, &p->out);
@@ -419,6 +420,7 @@ void ab_mcp_post_begin(ab_mcp_server *server, ab_client *c,
 	c->state = p;
 	c->live.cut = ab_mcp_post_cut;
 	c->live.arg = p;
+	c->live.of = server->state;
 	ab_watch_hand(&c->watch, on_client, p);
 	switch ((enum ab_mcp_http_verb)judged->verb) {
 	case AB_MCP_HTTP_POST:

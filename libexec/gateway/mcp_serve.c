@@ -213,6 +213,9 @@ bool ab_mcp_serve(ab_gw *gw, ab_client *c)
 		deny(gw, c, server->name, 501, AB_MCP_INVALID, "mcp_command",
 		     "this server is a command: agentbox mcp-guard serves it "
 		     "on stdio");
+	else if (server->state->is_removed)
+		deny(gw, c, server->name, 403, AB_MCP_REFUSED, "route_removed",
+		     "the host has taken this server away");
 	else
 		serve(server, c);
 	return true;

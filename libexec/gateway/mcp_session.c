@@ -198,6 +198,7 @@ ab_mcp_session *ab_mcp_session_new(ab_mcp_server *server, bool is_stateless)
 		s->next->back = &s->next;
 	server->sessions = s;
 	ab_live_add(mcps->gw, &s->live, session_cut, s);
+	s->live.of = server->state;
 	ab_mcp_session_touch(s);
 	return s;
 }

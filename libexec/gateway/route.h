@@ -42,9 +42,13 @@ void ab_routes_free(ab_routes *routes);
  * value; connections that are kept with that one are closed. fd -1: takes it
  * away. 0; -ENOENT: no route injects it; -EINVAL: not a value a header may
  * have; -EFBIG; -EACCES: not a regular file; -ENOMEM; else -errno. On failure
- * there is no value.
+ * there is no value. Where there is none, what goes through these routes is
+ * cut.
  */
 #define AB_ROUTE_SECRET_MAX 8192
 int ab_routes_set_secret(ab_routes *routes, const char *name, int fd);
+/* The route of exactly this prefix ends: how many went through it and were
+   cut, or -ENOENT. It goes on closing its host and its paths to others. */
+int64_t ab_routes_remove(ab_routes *routes, const char *prefix);
 
 #endif

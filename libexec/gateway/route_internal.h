@@ -44,6 +44,7 @@ struct ab_route_state {
 	const ab_tls_roots *roots;
 	ab_injected injected;
 	uint64_t generation; /* of the secret */
+	bool is_removed;     /* by the host */
 	ab_upstream *idle;
 	size_t idle_count;
 	size_t active;

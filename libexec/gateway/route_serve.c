@@ -94,6 +94,7 @@ static void release(ab_route_exchange *x, bool keep)
 		ab_upstream_close(x->up);
 	x->up = NULL;
 	x->c->state = NULL;
+	x->c->live.of = NULL;
 	x->c->up += x->up_total;
 	x->c->down += x->down_total;
 	ab_loop_later(loop, &x->later, exchange_free, x);
@@ -293,6 +294,8 @@ static enum ab_route_reason may_begin(const ab_routes *routes,
 {
 	const ab_wire_route *spec = &state->route->spec;
 
+	if (state->is_removed)
+		return AB_ROUTE_REMOVED;
 	if (spec->secret[0] && !state->injected.value)
 		return AB_ROUTE_NO_SECRET;
 	if (spec->connections && state->active >= spec->connections)
@@ -334,6 +337,7 @@ static void begin(ab_routes *routes, ab_client *c, ab_route_state *state)
 	c->state = x;
 	c->live.cut = route_cut;
 	c->live.arg = x;
+	c->live.of = state;
 	ab_timer_clear(loop, &c->timer);
 	ab_watch_hand(&c->watch, client_ready, x);
 	if (ab_watch_set(loop, &c->watch, EPOLLRDHUP) < 0) {

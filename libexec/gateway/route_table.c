@@ -42,6 +42,8 @@ static const struct {
 			       "the policy allows no websocket here" },
 	[AB_ROUTE_NO_KEY] = { "no_key", 401,
 			      "the key of the box is missing or wrong" },
+	[AB_ROUTE_REMOVED] = { "route_removed", 403,
+			       "the host has taken this route away" },
 	[AB_ROUTE_NO_SECRET] = { "no_secret", 503,
 				 "the host has not given this route its "
 				 "secret" },

@@ -55,6 +55,7 @@ enum ab_route_reason {
 	AB_ROUTE_UPGRADE, /* 403: websocket where it is not allowed */
 	/* while it is served */
 	AB_ROUTE_NO_KEY,     /* 401 */
+	AB_ROUTE_REMOVED,    /* 403: the host has taken it away */
 	AB_ROUTE_NO_SECRET,  /* 503: the host has not given it, or took it */
 	AB_ROUTE_RATE,	     /* 429 */
 	AB_ROUTE_CONNECTIONS, /* 429 */

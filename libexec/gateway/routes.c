@@ -178,17 +178,28 @@ static ssize_t read_secret(int fd, char *p, size_t size)
 	return n > AB_ROUTE_SECRET_MAX ? -EFBIG : n;
 }
 
-static int inject_into(ab_route_state *state, const char *p, size_t n)
+/* Nothing of its secret is left: what there is of connections knows it. */
+static void forget(ab_route_state *state)
+{
+	ab_injected_end(&state->injected);
+	state->generation++;
+	close_idle(state);
+}
+
+static int inject_into(ab_routes *routes, ab_route_state *state, const char *p,
+		       size_t n)
 {
 	const ab_wire_route *spec = &state->route->spec;
 	int r = 0;
 
-	ab_injected_end(&state->injected);
-	state->generation++;
-	close_idle(state);
+	forget(state);
+	if (state->is_removed)
+		return 0;
 	if (p)
 		r = ab_injected_init(&state->injected, spec->scheme,
 				     spec->user, p, n);
+	if (!p || r < 0)
+		ab_live_cut(routes->gw, state);
 	return r;
 }
 
@@ -203,7 +214,7 @@ static int inject_all(ab_routes *routes, const char *name, const char *p,
 
 		if (strcmp(state->route->spec.secret, name) != 0 || !name[0])
 			continue;
-		made = inject_into(state, p, n);
+		made = inject_into(routes, state, p, n);
 		r = r == -ENOENT || r == 0 ? made : r;
 	}
 	return r;
@@ -222,6 +233,20 @@ int ab_routes_set_secret(ab_routes *routes, const char *name, int fd)
 	r = inject_all(routes, name, n < 0 ? NULL : p, n < 0 ? 0 : (size_t)n);
 	ab_secret_free(p);
 	return r < 0 || n >= 0 ? r : (int)n;
+}
+
+int64_t ab_routes_remove(ab_routes *routes, const char *prefix)
+{
+	for (size_t i = 0; i < routes->table.count; i++) {
+		ab_route_state *state = &routes->states[i];
+
+		if (strcmp(state->route->spec.prefix, prefix) != 0)
+			continue;
+		state->is_removed = true;
+		forget(state);
+		return (int64_t)ab_live_cut(routes->gw, state);
+	}
+	return -ENOENT;
 }
 
 /* --- all of it ------------------------------------------------------------ */

@@ -44,13 +44,18 @@ static agentbox_gateway *gateway(void)
 	return agentbox_sandbox_get_gateway(box());
 }
 
-static void raise_with(const char *network)
+static void raise_with_more(const char *network, const char *more)
 {
 	REQUIRE(host_has("python3"), "the servers are in Python");
 	if (!agentbox_has_feature("gateway"))
 		e2e_skip("this build has no gateway");
-	box_raise(NULL, e2e_text("\"network\":{\"mode\":\"gateway\",%s}",
-				 network));
+	box_raise(NULL, e2e_text("\"network\":{\"mode\":\"gateway\",%s}%s",
+				 network, more));
+}
+
+static void raise_with(const char *network)
+{
+	raise_with_more(network, "");
 }
 
 static agentbox_process *start_server(int *out)
@@ -557,7 +562,54 @@ static void case_098_wrong_use_is_refused(void)
 				      NULL) == AGENTBOX_ENOTFOUND, "no id");
 }
 
+/* A request to a route, with the key: status and reason. */
+static const char *ask_route(const char *path)
+{
+	struct outcome o = BOX_RUN("python3", "-c", e2e_text(
+		"import http.client,os\n"
+		"c=http.client.HTTPConnection('192.0.0.1',3128,timeout=60)\n"
+		"c.request('GET','%s',None,{'Authorization':\n"
+		"  'Bearer '+os.environ['AGENTBOX_KEY']})\n"
+		"r=c.getresponse()\n"
+		"print(r.status,r.getheader('x-agentbox-reason'),end='')\n",
+		path));
+
+	return e2e_text("%s%s", o.out, o.status ? o.err : "");
+}
+
+static void case_152_a_route_is_taken_away(void)
+{
+	uint64_t count = 7;
+	const char *got;
+
+	raise_with_more("\"allow\":[],\"private\":[\"127.0.0.0/8\"]",
+			",\"routes\":[{\"prefix\":\"/a\",\"upstream\":"
+			"\"https://127.0.0.1:9\"},{\"prefix\":\"/a/b\","
+			"\"upstream\":\"https://127.0.0.1:9/b\"}]");
+	got = ask_route("/a/b/c");
+	CHECK(strcmp(got, "502 connection_refused") == 0, "%s", got);
+	CHECK(agentbox_gateway_remove_route(gateway(), "/b", &count, NULL) ==
+		      AGENTBOX_ENOTFOUND && count == 7, "none: %d",
+	      (int)count);
+	CHECK(agentbox_gateway_remove_route(gateway(), NULL, NULL, NULL) ==
+		      AGENTBOX_EINVAL, "NULL");
+	CHECK(agentbox_gateway_remove_route(gateway(), e2e_text("/%5000s", ""),
+					    NULL, NULL) ==
+		      AGENTBOX_ENOTFOUND, "a long one");
+	CHECK(agentbox_gateway_remove_route(gateway(), "/a/b", &count, NULL) ==
+		      0 && count == 0, "%d", (int)count);
+	/* the shorter one does not take its place */
+	got = ask_route("/a/b/c");
+	CHECK(strcmp(got, "403 route_removed") == 0, "%s", got);
+	got = ask_route("/a/c");
+	CHECK(strcmp(got, "502 connection_refused") == 0, "%s", got);
+	CHECK(agentbox_gateway_revoke(gateway(), NULL, NULL) == 0, "revoke");
+	CHECK(agentbox_gateway_remove_route(gateway(), "/a", &count, NULL) ==
+		      0, "revoked");
+}
+
 static const struct e2e_case cases[] = {
+	CASE(case_152_a_route_is_taken_away),
 	CASE(case_098_the_host_is_asked_for_what_is_not_listed),
 	CASE(case_098_what_else_is_refused_is_not_asked_about),
 	CASE(case_098_a_late_host_does_not_lose_the_gateway),

@@ -7,8 +7,8 @@
  * listens on a port of loopback, says "port N", serves the policy's routes
  * and servers of tools to who brings KEY, and dials the upstream's port on
  * 127.0.0.1 whatever its name is. Records go to standard output, one line
- * each. Commands on standard input: "secret NAME FILE", "forget NAME", "cut",
- * "state"; its end ends it.
+ * each. Commands on standard input: "secret NAME FILE", "forget NAME",
+ * "remove PREFIX", "cut", "state"; its end ends it.
  */
 #include "config.h"
 
@@ -343,15 +343,13 @@ static void obey(ab_gw *gw, char *line)
 	} else if (strcmp(word, "forget") == 0) {
 		printf("secret %d\n", ab_routes_set_secret(gw->routes, name,
 							   -1));
+	} else if (strcmp(word, "remove") == 0) {
+		printf("remove %d\n", (int)ab_routes_remove(gw->routes, name));
 	} else if (strcmp(word, "cut") == 0) {
 		gw->is_revoked = true;
-		while (gw->live) {
-			ab_live *live = gw->live;
-
-			live->cut(live->arg);
-			if (gw->live == live)
-				die("cut left itself in the list");
-		}
+		ab_live_cut(gw, NULL);
+		if (gw->live)
+			die("cut left something in the list");
 		gw->is_revoked = false;
 		printf("cut\n");
 	} else {

@@ -512,6 +512,107 @@ def revoking_cuts_what_streams_and_what_is_kept():
         gw.record("closed route api.test:%d revoked" % up.port)
 
 
+class Streams:
+    """Two routes with a secret of their own each, to one upstream, and streams
+    through both; what is under way says what was cut."""
+
+    def __init__(self):
+        self.waiting = threading.Event()
+
+        def script(peer):
+            while True:
+                request = peer.head()
+                if not request:
+                    return
+                if "late" in request.line:
+                    self.waiting.wait(WAIT)
+                if "stream" not in request.line:
+                    peer.answer(b"done")
+                    continue
+                peer.send("HTTP/1.1 200 OK\r\n"
+                          "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
+                if peer.until(b"go"):
+                    peer.send("4\r\nmore\r\n0\r\n\r\n")
+
+        self.up = Upstream(script, cert)
+        self.gw = Gateway([route(self.up.port),
+                           route(self.up.port, prefix="/other",
+                                 inject={"secret": "j",
+                                         "header": "x-api-key"})],
+                          secret_names=("k", "j"))
+        self.gw.secret("j", REAL)
+        self.ends, self.lives = ([self.stream(p) for _ in range(10)]
+                                 for p in ("/llm", "/other"))
+        # an answer that has not begun, and connections that are kept
+        self.late = self.gw.connect()
+        self.late.sendall(head("GET /llm/late"))
+        for p in ("/llm", "/other"):
+            equal(ask(self.gw, head("GET %s/v1" % p)).status, 200)
+        until(lambda: self.gw.state()["active"] == 21, self.gw.state())
+        equal(self.gw.state()["idle"], 2)
+
+    def stream(self, prefix):
+        s = self.gw.connect()
+        s.sendall(head("POST %s/stream" % prefix, "Content-Length: 2"))
+        answer = Answer(s)
+        equal(answer.chunk(), b"first")
+        return s, answer
+
+    def judge(self):
+        for s, _ in self.ends:
+            expect(is_closed(s))
+        expect(is_closed(self.late))
+        equal(self.gw.state()["active"], 10)
+        equal(self.gw.state()["idle"], 1)
+        for s, answer in self.lives:
+            s.sendall(b"go")
+            equal(answer.chunk(), b"more")
+        equal(ask(self.gw, head("GET /other/v1")).status, 200)
+
+    def close(self):
+        self.waiting.set()
+        self.gw.close()
+
+
+@test
+def a_route_that_is_taken_away_ends_at_once_and_others_live():
+    t = Streams()
+    equal(t.gw.command("remove /oth"), "remove -2")
+    equal(t.gw.command("remove /llm/"), "remove -2")
+    # what its clients did not take, its upstream's part, and no other's
+    equal(t.gw.command("remove /llm"), "remove 11")
+    t.judge()
+    accepted = t.up.accepted
+    for path in ("/llm", "/llm/v1", "/llm/other"):
+        refused(ask(t.gw, head("GET " + path)), 403, "route_removed")
+    # neither a secret nor a second time brings it back
+    equal(t.gw.secret("k", REAL), "secret 0")
+    equal(t.gw.command("remove /llm"), "remove 0")
+    refused(ask(t.gw, head("GET /llm/v1")), 403, "route_removed")
+    equal(t.up.accepted, accepted)
+    t.close()
+
+
+@test
+def a_secret_that_is_taken_away_ends_what_goes_with_it():
+    t = Streams()
+    equal(t.gw.command("forget k"), "secret 0")
+    t.judge()
+    refused(ask(t.gw, head("GET /llm/v1")), 503, "no_secret")
+    t.close()
+    t = Streams()
+    # a new value that is none is the end of the old one
+    equal(t.gw.secret("k", "short"), "secret -22")
+    t.judge()
+    # and another good one is not: what goes on has its connection
+    equal(t.gw.secret("j", REAL), "secret 0")
+    s, answer = t.stream("/other")
+    equal(t.gw.secret("j", REAL), "secret 0")
+    s.sendall(b"go")
+    equal(answer.chunk(), b"more")
+    t.close()
+
+
 @test
 def a_client_that_goes_ends_the_upstreams_work():
     gone = threading.Event()

@@ -132,6 +132,28 @@ def a_revocation_cuts_sessions_streams_calls_and_bodies():
 
 
 @test
+def a_server_that_is_taken_away_takes_its_sessions_along():
+    server = Server()
+    gw = gateway(server)
+    session = begin(gw)
+    open_ = [request(gw, "GET", session)]
+    equal(Answer(open_[0]).status, 200)
+    open_ += [call(gw, session, i + 10) for i in range(5)]
+    open_.append(request(gw, "POST", session, {"a": "b" * 5000}, 100000))
+    until(lambda: gw.state()["posts"] == 7 and gw.state()["legs"] == 6,
+          "all are under way")
+    until(lambda: len(server.held) == 6, "the server has them all")
+    expect(int(gw.command("remove /mcp/s").split()[1]) >= 14)
+    for s in open_:
+        expect(is_closed(s))
+    quiet(gw, sessions=0)
+    until(lambda: len(server.cut) == 6, "the server's side is cut")
+    for verb in ("GET", "DELETE"):
+        equal(Answer(request(gw, verb, session)).status, 403)
+    gw.close()
+
+
+@test
 def what_is_over_is_held_no_longer():
     server = Server()
     gw = gateway(server)
