@@ -14,8 +14,10 @@
 
 #define PROXY "http://agentbox:%s@" AB_GATEWAY_IPV4_TEXT ":%d"
 #define ROUTES "http://" AB_GATEWAY_IPV4_TEXT ":%d"
-/* loopback is the box's own; the gateway's routes are asked directly */
-#define NO_PROXY "localhost,127.0.0.1,::1," AB_GATEWAY_IPV4_TEXT
+#define AWS "http://" AB_GATEWAY_AWS_TEXT ":%d/aws/"
+/* loopback is the box's own; what the gateway itself has is asked directly */
+#define NO_PROXY "localhost,127.0.0.1,::1," AB_GATEWAY_IPV4_TEXT "," \
+		 AB_GATEWAY_AWS_TEXT
 
 /* The list as policies write it, separated by commas; owned. */
 static char *join(const ab_policy_list *list)
@@ -84,14 +86,31 @@ static bool add_git(agentbox_gateway *gw, size_t *n,
 	return true;
 }
 
-/* Room for 5. */
+/* For the first of them: SDKs find it by themselves. Room for 2. */
+static bool add_aws(agentbox_gateway *gw, size_t *n,
+		    const ab_wire_broker *broker)
+{
+	uint32_t i = 0;
+
+	while (i < broker->count && !(broker->items[i].ways & AB_BROKER_AWS))
+		i++;
+	return i == broker->count ||
+	       ((gw->env[(*n)++] = ab_asprintf(
+			 "AWS_CONTAINER_CREDENTIALS_FULL_URI=" AWS "%s",
+			 AB_GATEWAY_PROXY_PORT, broker->items[i].name)) &&
+		(gw->env[(*n)++] = ab_asprintf(
+			 "AWS_CONTAINER_AUTHORIZATION_TOKEN=Bearer %s",
+			 gw->key)));
+}
+
+/* Room for 7. */
 static bool add_broker(agentbox_gateway *gw, size_t *n,
 		       const ab_wire_broker *broker)
 {
 	if (broker->count &&
 	    !(gw->env[(*n)++] = ab_strdup("AGENTBOX_SECRET=" AB_BROKER_PROGRAM)))
 		return false;
-	if (!add_git(gw, n, broker))
+	if (!add_git(gw, n, broker) || !add_aws(gw, n, broker))
 		return false;
 	return !ab_wire_broker_files(broker) ||
 	       (gw->env[(*n)++] = ab_strdup("CREDENTIALS_DIRECTORY="
@@ -129,7 +148,7 @@ int32_t ab_gateway_make_environment(agentbox_gateway *gw,
 					      AB_GATEWAY_PROXY_PORT);
 	size_t n = 0;
 
-	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 12 + 2 * routes->count,
+	gw->env = ab_calloc(AB_ARRAY_LEN(names) + 14 + 2 * routes->count,
 			    sizeof(*gw->env));
 	if (!list || !proxy || !gw->env)
 		return ab_error_nomem(err);

@@ -318,7 +318,7 @@ bool ab_item_delivery(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE])
 {
 	static const char *const names[] = { "inject", "memfd", "file", "git",
-					     NULL };
+					     "aws", NULL };
 
 	return one_of(s, n, names, "way of delivery", out, why);
 }

@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 
 const char *const ab_broker_ways[AB_BROKER_WAY_COUNT] = {
-	"memfd", "file", "git",
+	"memfd", "file", "git", "aws",
 };
 
 unsigned ab_broker_way_index(uint32_t way)

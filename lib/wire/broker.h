@@ -40,7 +40,8 @@
 #define AB_BROKER_MEMFD 1u
 #define AB_BROKER_FILE 2u
 #define AB_BROKER_GIT 4u /* as a password of its hosts */
-#define AB_BROKER_WAY_COUNT 3
+#define AB_BROKER_AWS 8u /* where SDKs look for credentials */
+#define AB_BROKER_WAY_COUNT 4
 #define AB_BROKER_WAYS ((1u << AB_BROKER_WAY_COUNT) - 1)
 /* Their names in policies and records, by index. */
 extern const char *const ab_broker_ways[AB_BROKER_WAY_COUNT];

@@ -27,6 +27,8 @@
 #define AB_GATEWAY_BOX_IPV4 0xc0000002u /* 192.0.0.2 */
 #define AB_GATEWAY_PREFIX4 30
 #define AB_GATEWAY_IPV4_TEXT "192.0.0.1"
+/* Where SDKs of AWS may ask without TLS; the gateway's port alone is served. */
+#define AB_GATEWAY_AWS_TEXT "169.254.170.2"
 /* fd61:6762:6f78::1 and ::2 */
 #define AB_GATEWAY_IPV6_HEAD                                          \
 	0xfd, 0x61, 0x67, 0x62, 0x6f, 0x78, 0, 0, 0, 0, 0, 0, 0, 0, 0

@@ -340,6 +340,11 @@ static void on_client(void *arg, uint32_t events)
 	explicit_bzero(memory, sizeof(memory));
 }
 
+struct ab_grants *ab_broker_grants(ab_broker *b)
+{
+	return &b->grants;
+}
+
 /* --- the host ------------------------------------------------------------ */
 
 void ab_broker_value(ab_broker *b, uint32_t serial, int32_t result, int fd)

@@ -20,6 +20,9 @@ int ab_broker_new(ab_gw *gw, ab_wire_broker *plan, ab_broker **out);
 /* The socket and the files, which are taken, in their order. 0 or -errno. */
 int ab_broker_begin(ab_broker *broker, const int *fds, uint32_t count);
 
+/* grant.h: what questions that come another way are judged by. */
+struct ab_grants *ab_broker_grants(ab_broker *broker);
+
 /* The host's answer: a value (borrowed), or -1 and why there is none. Who it
    was for may be gone. */
 void ab_broker_value(ab_broker *broker, uint32_t serial, int32_t result,

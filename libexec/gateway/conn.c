@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "aws.h"
 #include "state.h"
 
 #define DRAIN_MS 1000
@@ -252,10 +253,11 @@ static const ab_client_server servers[] = {
 static void serve_own(ab_client *c)
 {
 	const ab_http_head *h = &c->in->head;
+	bool is_aws = ab_aws_is_host(c->gw, &h->host);
 
 	/* a page in a browser of the box, or a name that was made to lead
 	   here (case 99) */
-	if (!is_own_host(&h->host)) {
+	if (!is_aws && !is_own_host(&h->host)) {
 		tell_denied(c, "http", "", "foreign_host",
 			    "a request to the gateway under another name");
 		ab_client_refuse(c, 403, "foreign_host",
@@ -273,6 +275,10 @@ static void serve_own(ab_client *c)
 		tell_denied(c, "http", "", "key", "no key, or a wrong one");
 		ab_client_refuse(c, 401, "key",
 				 "agentbox: the box's key is needed");
+		return;
+	}
+	if (is_aws) {
+		ab_aws_serve(c->gw, c);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
@@ -428,6 +434,7 @@ void ab_client_begin(ab_gw *gw, int fd, enum ab_port_kind kind,
 	ab_live_add(gw, &c->live, cut, c);
 	ab_timer_set(&gw->loop, &c->timer, AB_HEAD_MS, on_late, c);
 	/* the proxy's port of any other address is a port like others */
-	if (kind == AB_PORT_ANY || !is_own_host(to))
+	if (kind == AB_PORT_ANY ||
+	    !(is_own_host(to) || ab_aws_is_host(gw, to)))
 		ab_direct_begin(c, to);
 }

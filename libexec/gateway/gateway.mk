@@ -2,6 +2,7 @@
 # What agentbox-gateway reads from the wire: pure readers and writers, no heap,
 # no kernel, so that tests and fuzz targets compile them alone.
 GATEWAY_READERS = \
+	libexec/gateway/aws_value.c libexec/gateway/aws_value.h \
 	libexec/gateway/dns.c libexec/gateway/dns.h \
 	libexec/gateway/git_http.c libexec/gateway/git_http.h \
 	libexec/gateway/http_chunk.c libexec/gateway/http_chunk.h \
@@ -52,6 +53,7 @@ pkglibexec_PROGRAMS += libexec/agentbox-gateway
 libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	$(GATEWAY_MCP) \
 	libexec/gateway/ask.c \
+	libexec/gateway/aws.c libexec/gateway/aws.h \
 	libexec/gateway/broker.c libexec/gateway/broker.h \
 	libexec/gateway/bucket.c \
 	libexec/gateway/confine.c \

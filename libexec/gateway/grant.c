@@ -46,6 +46,15 @@ bool ab_grant_has_euid(const ab_granted *s, uint32_t uid)
 	return false;
 }
 
+uint32_t ab_grant_ways(const ab_grants *g)
+{
+	uint32_t ways = 0;
+
+	for (uint32_t i = 0; i < g->plan.count; i++)
+		ways |= g->plan.items[i].ways;
+	return ways;
+}
+
 ab_granted *ab_grant_find(ab_grants *g, const char *name)
 {
 	for (uint32_t i = 0; i < g->plan.count; i++)

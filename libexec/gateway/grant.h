@@ -58,6 +58,8 @@ int ab_grants_init(ab_grants *g, ab_gw *gw, ab_wire_broker *plan);
 
 bool ab_grant_tell(const ab_asker *a, uint32_t kind, const char *name,
 		   const char *reason, const char *detail, bool required);
+/* Of all secrets. */
+uint32_t ab_grant_ways(const ab_grants *g);
 /* NULL: it has none. */
 ab_granted *ab_grant_find(ab_grants *g, const char *name);
 /*

@@ -18,6 +18,7 @@ E2E_TESTS += tests/e2e/snapshot_git.py
 if HAVE_GATEWAY
 E2E_TESTS += tests/e2e/tool_network.py
 E2E_TESTS += tests/e2e/broker.py
+E2E_TESTS += tests/e2e/broker_aws.py
 E2E_TESTS += tests/e2e/broker_git.py
 E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_clients.py
