@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The shield of a box whose policy says `shield.mode`: agentbox-shield, a
- * process outside the box, which sees every program that is executed in it
+ * process outside the box, which sees every program that is executed in it,
+ * by `shield.watch` its connections and what would change peers' files, too,
  * and answers from its own copy of the grants what the box may do to others.
  *
- * What it says of a program is a soft control, a tripwire: the file's name and
- * the arguments lie in the memory of who executes it, and another thread may
+ * What it says of a call is a soft control, a tripwire: the file's name and
+ * the arguments lie in the memory of who makes it, and another thread may
  * change them after they were read (seccomp_unotify(2)). Records say so. That
  * nothing is executed without the shield is hard: when it ends, or is ended
  * because it does not answer, the kernel refuses every exec in the box.
@@ -56,7 +57,9 @@ AGENTBOX_API int32_t agentbox_shield_set_grants(agentbox_shield *shield,
  * `scope.tools`)? *verdict is AGENTBOX_VERDICT_ALLOW for everything to the
  * box itself, and for "read" of what is granted with a tool that is not kept
  * to its own box ("database", "secrets", "deployment", "observability" and
- * the policy's `scope.tools`); else, and on every error, DENY. *why (NULL: not
+ * the policy's `scope.tools`); else, and on every error, DENY. With "connect"
+ * a `target` of an address and a port ("192.0.2.7:443") is judged by the
+ * policy's network, as a connection would be. *why (NULL: not
  * asked for) is owned by the caller, and the same for a box that is not
  * granted and one that does not exist. It is recorded before it is answered.
  *
@@ -75,10 +78,10 @@ AGENTBOX_API int32_t agentbox_shield_verify(agentbox_shield *shield,
 /*
  * The host has allowed a tool call: `id` (1 to 255 bytes) names it in records
  * until its end, 64 at once. From the first call on, a program that is
- * executed while no call is under way is told of as "mismatch", of high
- * severity: two layers disagree. Which call a program belongs to is known by
- * time alone. AGENTBOX_EEXIST, AGENTBOX_ELIMIT, AGENTBOX_ENOTFOUND,
- * AGENTBOX_ECLOSED.
+ * executed, or a watched connection, while no call is under way is told of as
+ * "mismatch", of high severity: two layers disagree. Which call a program
+ * belongs to is known by time alone. AGENTBOX_EEXIST, AGENTBOX_ELIMIT,
+ * AGENTBOX_ENOTFOUND, AGENTBOX_ECLOSED.
  */
 AGENTBOX_API int32_t agentbox_shield_begin_call(agentbox_shield *shield,
 						const char *id,

@@ -442,6 +442,8 @@ static void compile_top(ab_policy_plain *out, const json_t *tree)
 	p->mode = read_enum(&top, "mode");
 	p->peering = read_enum(&top, "peering");
 	p->shield = read_enum(&shield, "mode");
+	p->shield_watch = read_mask(json_object_get(shield.object, "watch"),
+				    ab_schema_watches);
 	p->require = require ? read_mask(require, ab_schema_features) :
 		     p->mode == AB_MODE_BARE ? 0 :
 					       AB_REQUIRE_DEFAULT;

@@ -314,6 +314,11 @@ bool ab_item_limit(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return one_of(s, n, ab_schema_limits, "limit", out, why);
 }
 
+bool ab_item_watch(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	return one_of(s, n, ab_schema_watches, "set of calls", out, why);
+}
+
 bool ab_item_delivery(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE])
 {

@@ -62,6 +62,7 @@ bool ab_item_tool_pin(const char *s, size_t n, char *out,
 bool ab_item_argument(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);
 /* What names no box but the caller's own: a kind, a tool, "server:prefix*". */
+bool ab_item_watch(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_scope(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 
 /*

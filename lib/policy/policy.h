@@ -216,6 +216,10 @@ enum ab_policy_shield {
 	AB_SHIELD_OFF = 3
 };
 
+/* What it watches besides exec: bits, in the schema's order. */
+#define AB_SHIELD_WATCH_CONNECT 1u
+#define AB_SHIELD_WATCH_PEERS 2u
+
 typedef struct ab_policy_orchestration {
 	bool enabled;
 	uint64_t max_children, max_depth;
@@ -247,6 +251,7 @@ typedef struct ab_policy {
 	ab_policy_orchestration orchestration;
 	uint32_t peering; /* enum ab_policy_peering; absent reads NONE */
 	uint32_t shield; /* enum ab_policy_shield; absent reads OFF */
+	uint32_t shield_watch; /* AB_SHIELD_WATCH_*; absent reads 0 */
 	uint32_t require; /* AB_FEATURE_BIT; absent reads AB_REQUIRE_DEFAULT */
 	uint32_t prefer;
 } ab_policy;

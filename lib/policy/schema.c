@@ -23,6 +23,8 @@ const char *const ab_schema_features[] = {
 const char *const ab_schema_limits[] = { "memory", "cpus",  "pids", "disk",
 					 "files",  "wall",  NULL };
 
+const char *const ab_schema_watches[] = { "connect", "peers", NULL };
+
 static const char *const modes[] = { "sandbox", "bare", NULL };
 static const char *const role_kinds[] = { "engineer", "manager", NULL };
 static const char *const ws_mounts[] = { "read", "overlay", "direct", NULL };
@@ -244,6 +246,7 @@ static const ab_field scope_table[] = {
 
 static const ab_field shield_table[] = {
 	ENUM("mode", shields, 3),
+	SET("watch", ab_item_watch, AB_R_UNION),
 	END
 };
 

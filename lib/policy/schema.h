@@ -97,5 +97,6 @@ int ab_schema_index(const ab_field *field, const char *s);
 
 extern const char *const ab_schema_features[];
 extern const char *const ab_schema_limits[];
+extern const char *const ab_schema_watches[];
 
 #endif

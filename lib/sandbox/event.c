@@ -48,6 +48,8 @@ const char *ab_event_kind_name(uint32_t kind)
 		return "verified";
 	case AB_EVENT_SHIELD:
 		return "shield";
+	case AB_EVENT_CONNECT:
+		return "connect";
 	}
 	return NULL;
 }
@@ -155,7 +157,8 @@ void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
  */
 static void settle_event(ab_event_queue *q, agentbox_event *e)
 {
-	if (e->kind == AB_EVENT_EXEC || e->kind == AB_EVENT_VERIFIED) {
+	if (e->kind == AB_EVENT_EXEC || e->kind == AB_EVENT_CONNECT ||
+	    e->kind == AB_EVENT_VERIFIED) {
 		/* for the audit alone: there is no end of them */
 		q->count--;
 		agentbox_event_free(e);

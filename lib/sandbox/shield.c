@@ -27,8 +27,9 @@ static uint32_t event_of(const ab_shield_record *m)
 		return AB_EVENT_MISMATCH;
 	if (m->answer == AB_SHIELD_ASKED)
 		return AB_EVENT_ASK;
-	return m->verdict == AGENTBOX_VERDICT_ALLOW ? AB_EVENT_EXEC
-						    : AB_EVENT_TRIPWIRE;
+	if (m->verdict != AGENTBOX_VERDICT_ALLOW)
+		return AB_EVENT_TRIPWIRE;
+	return m->kind == AB_SHIELD_EXEC ? AB_EVENT_EXEC : AB_EVENT_CONNECT;
 }
 
 static json_t *text(const agentbox_sandbox *box, const char *s)
@@ -55,7 +56,7 @@ static json_t *fields_of(const agentbox_sandbox *box,
 		      "event", ab_event_kind_name(kind),
 		      "verdict", verdicts[m->verdict & 3],
 		      "answer", answers[m->answer & 3],
-		      "control", is_exec ? "soft" : "hard",
+		      "control", m->kind == AB_SHIELD_VERIFY ? "hard" : "soft",
 		      "severity", kind == AB_EVENT_MISMATCH ? "high" : "info",
 		      "rule", text(box, m->rule),
 		      "reason", text(box, m->reason),

@@ -171,6 +171,12 @@ static int32_t set_watched(ab_build *b, agentbox_error **err)
 				    "namespace, which tier '%s' has not",
 				    ab_walls_tier_name(b->input->tier));
 	b->plan.watched_calls = AB_WATCH_EXEC;
+	if (b->policy->shield_watch & AB_SHIELD_WATCH_CONNECT)
+		b->plan.watched_calls |= AB_WATCH_CONNECT;
+	/* who has no peers is asked about nothing */
+	if ((b->policy->shield_watch & AB_SHIELD_WATCH_PEERS) &&
+	    b->policy->peering == AB_PEERING_READ)
+		b->plan.watched_calls |= AB_WATCH_PEERS;
 	return 0;
 }
 

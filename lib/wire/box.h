@@ -176,7 +176,8 @@ enum ab_event_kind {
 	AB_EVENT_ASK = 15,
 	AB_EVENT_MISMATCH = 16,
 	AB_EVENT_VERIFIED = 17,
-	AB_EVENT_SHIELD = 18 /* of the shield itself */
+	AB_EVENT_SHIELD = 18, /* of the shield itself */
+	AB_EVENT_CONNECT = 19 /* only recorded */
 };
 
 typedef struct ab_msg_event {

@@ -199,9 +199,13 @@ int init_bind_tree(int root_fd, const char *path, int tree_fd);
 /*
  * A filter that asks a shield about the plan's watched calls, for the caller
  * and all that descends from it; what tells of them goes to the holder. Who
- * passes exec_key as the fifth argument of execve(2) is not asked about.
+ * passes exec_key as the fifth argument of execve(2), or as the sixth of what
+ * opens and names files, is not asked about.
  */
 int init_raise_notices(init_box *box);
+
+/* keyed.c: the key that this program's own calls pass from now on */
+void init_set_key(uint64_t key);
 
 /* net.c */
 /* A new network namespace for the caller, with loopback up: 0 or errno. */

@@ -15,6 +15,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/holder.c libexec/init/holder.h \
 	libexec/init/hunt.c \
 	libexec/init/init.h \
+	libexec/init/keyed.c \
 	libexec/init/late.c \
 	libexec/init/launcher.c \
 	libexec/init/limits.c \
@@ -54,7 +55,11 @@ nodist_libexec_agentbox_init_SOURCES = build-id.h
 libexec_agentbox_init_CPPFLAGS = $(INIT_CPPFLAGS) -I$(top_srcdir)/libexec/init
 libexec_agentbox_init_CFLAGS = $(INIT_CFLAGS)
 libexec_agentbox_init_LDADD = $(MUSL_END)
-libexec_agentbox_init_LINK = $(INIT_LINK)
+# keyed.c in the place of libc's functions of these names
+INIT_WRAP = -Wl,--wrap=open -Wl,--wrap=openat -Wl,--wrap=mkdirat \
+	-Wl,--wrap=mknodat -Wl,--wrap=symlinkat -Wl,--wrap=unlinkat \
+	-Wl,--wrap=rmdir
+libexec_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP)
 
 # Its tests, with a driver of their own: tests/unit/init_harness.h.
 check_PROGRAMS += tests/unit/init_driver_internal \

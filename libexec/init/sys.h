@@ -104,15 +104,10 @@ static inline int ab_sys_openat2(int dirfd, const char *path, uint64_t flags,
 		syscall(SYS_openat2, dirfd, path, &how, sizeof(how)));
 }
 
-/* clone(2) with fork's meaning; flags include the exit signal. */
-/* musl has no renameat2(2) before 1.2.6. */
-static inline int ab_sys_rename_new(int from, const char *name, int to,
-				    const char *as)
-{
-	return (int)ab_sys(syscall(SYS_renameat2, from, name, to, as,
-				   1u /* RENAME_NOREPLACE */));
-}
+/* musl has no renameat2(2) before 1.2.6. keyed.c */
+int ab_sys_rename_new(int from, const char *name, int to, const char *as);
 
+/* clone(2) with fork's meaning; flags include the exit signal. */
 static inline pid_t ab_sys_clone(unsigned long flags)
 {
 	return (pid_t)ab_sys(syscall(SYS_clone, flags, 0ul, 0ul, 0ul, 0ul));

@@ -27,6 +27,18 @@ static void reply(uint32_t serial, int32_t result, const char *why)
 	(void)ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len, NULL, 0, 0);
 }
 
+/* An address that a host asks about before anybody connects. */
+static const char *refuse_address(const ab_sh *sh, const char *text)
+{
+	ab_target t;
+
+	if (ab_target_authority(text, strlen(text), 0, &t) != AB_TARGET_OK ||
+	    t.kind != AB_TARGET_ADDRESS)
+		return "is no address with a port";
+	ab_address_unmap(&t.address);
+	return ab_sh_network_refuse(&sh->network, &t);
+}
+
 /* Told before it is answered: both go to who asks. */
 static void on_verify(ab_sh *sh, uint32_t serial, ab_reader *r)
 {
@@ -42,7 +54,10 @@ static void on_verify(ab_sh *sh, uint32_t serial, ab_reader *r)
 	    strlen(box) > AB_SHIELD_MAX_NAME ||
 	    strlen(action) > AB_SHIELD_MAX_NAME)
 		_exit(1);
-	why = ab_sh_grants_refuse(&sh->grants, tool, box, action);
+	if (strcmp(action, "connect") == 0 && strchr(box, ':'))
+		why = refuse_address(sh, box);
+	else
+		why = ab_sh_grants_refuse(&sh->grants, tool, box, action);
 	m.verdict = why ? AGENTBOX_VERDICT_DENY : AGENTBOX_VERDICT_ALLOW;
 	m.answer = why ? AB_SHIELD_REFUSED : AB_SHIELD_LET;
 	m.reason = why ? why : "";

@@ -57,7 +57,7 @@ static int descriptor_of(const char *path)
 }
 
 /* What a descriptor is open on takes the place of its name. */
-static void name_descriptor(const ab_target *t,
+static void name_descriptor(const ab_caller *t,
 			    const struct seccomp_notif *notice, ab_exec *e,
 			    char *memory, size_t size)
 {
@@ -72,23 +72,23 @@ static void name_descriptor(const ab_target *t,
 	if (fd < 0)
 		return;
 	snprintf(name, sizeof(name), "fd/%d", fd);
-	n = ab_target_link(t, name, memory, size);
+	n = ab_caller_link(t, name, memory, size);
 	if (n) {
 		e->path = memory;
 		e->path_len = n;
 	}
 }
 
-static bool is_git(const ab_target *t)
+static bool is_git(const ab_caller *t)
 {
 	char exe[AB_MAX_PATH];
-	size_t n = ab_target_link(t, "exe", exe, sizeof(exe));
+	size_t n = ab_caller_link(t, "exe", exe, sizeof(exe));
 
 	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0 &&
-	       ab_target_is_valid(t);
+	       ab_caller_is_valid(t);
 }
 
-static void judge(const ab_target *t, ab_exec *e, bool cut,
+static void judge(const ab_caller *t, ab_exec *e, bool cut,
 		  ab_exec_finding *f)
 {
 	const ab_exec as_read = *e;
@@ -111,12 +111,12 @@ static void judge(const ab_target *t, ab_exec *e, bool cut,
 }
 
 /* Everything that is read of it. The strings stay until the next one. */
-static int read_exec(const ab_target *t, const struct seccomp_notif *notice,
+static int read_exec(const ab_caller *t, const struct seccomp_notif *notice,
 		     ab_exec *e, uint32_t *flags)
 {
 	static char cwd[AB_MAX_PATH], file[AB_MAX_PATH];
 	bool at = notice->data.nr == SYS_execveat;
-	int r = ab_target_read_exec(t, notice->data.args[at],
+	int r = ab_caller_read_exec(t, notice->data.args[at],
 				    notice->data.args[1 + at], e, flags);
 
 	if (r)
@@ -124,15 +124,15 @@ static int read_exec(const ab_target *t, const struct seccomp_notif *notice,
 	name_descriptor(t, notice, e, file, sizeof(file));
 	/* a third of the work; what has no argument names nothing in it */
 	if (e->count > 1)
-		e->cwd_len = ab_target_link(t, "cwd", cwd, sizeof(cwd));
+		e->cwd_len = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
 	e->cwd = e->cwd_len && cwd[0] == '/' ? cwd : NULL;
-	return ab_target_is_valid(t) ? 0 : -ESRCH;
+	return ab_caller_is_valid(t) ? 0 : -ESRCH;
 }
 
 void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			ab_shield_record *m, ab_exec_finding *f)
 {
-	const ab_target t = { sh, (pid_t)notice->pid, notice->id };
+	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
 	ab_exec e;
 	int r = read_exec(&t, notice, &e, &m->flags);
 	bool cut = m->flags & AB_SHIELD_CUT;

@@ -77,6 +77,9 @@ static int take_policy(ab_sh *sh, const ab_shield_plan *plan)
 	if (rc == 0)
 		rc = ab_exec_judge_init(&sh->judge, policy, plan->workspace,
 					plan->home, NULL);
+	if (rc == 0 && ab_sh_network_init(&sh->network,
+					  &ab_policy_get(policy)->network))
+		rc = AGENTBOX_ELIMIT;
 	if (rc == 0 && take_tools(sh, policy))
 		rc = AGENTBOX_ELIMIT;
 	agentbox_policy_unref(policy);
@@ -111,6 +114,10 @@ static int prepare(ab_sh *sh, ab_shield_plan *plan)
 	sh->mode = plan->mode;
 	sh->is_audited = plan->flags & AB_SHIELD_AUDITED;
 	sh->ask_ns = plan->ask_ms * UINT64_C(1000000);
+	if (plan->workspace[0] &&
+	    (size_t)snprintf(sh->shared, sizeof(sh->shared), "%s/.shared",
+			     plan->workspace) >= sizeof(sh->shared))
+		return fail("plan", ENAMETOOLONG, "it is not as announced");
 	snprintf(sh->grants.own, sizeof(sh->grants.own), "%s", plan->box_id);
 	r = check_sizes();
 	if (r)

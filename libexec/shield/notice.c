@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -164,12 +165,27 @@ static uint32_t answer_for(ab_sh *sh, uint32_t verdict)
 	return AB_SHIELD_REFUSED;
 }
 
-static void on_exec(ab_sh *sh, const struct seccomp_notif *n)
+static void look(ab_sh *sh, const struct seccomp_notif *n,
+		 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
+{
+	if (n->data.nr == SYS_execve || n->data.nr == SYS_execveat)
+		ab_sh_look_at_exec(sh, n, m, f);
+	else if (!ab_sh_look_at_place(sh, n, m, f, quiet))
+		_exit(1); /* nobody asks about such a call */
+}
+
+static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 {
 	ab_exec_finding f = { .verdict = AGENTBOX_VERDICT_DENY };
-	ab_shield_record m = { .kind = AB_SHIELD_EXEC, .pid = n->pid };
+	ab_shield_record m = { .kind = AB_SHIELD_EXEC, .pid = n->pid,
+			       .object = "", .command = "" };
+	bool quiet = false;
 
-	ab_sh_look_at_exec(sh, n, &m, &f);
+	look(sh, n, &m, &f, &quiet);
+	if (quiet) {
+		ab_sh_answer(sh, n->id, true);
+		return;
+	}
 	m.verdict = f.verdict;
 	m.rule = f.rule;
 	m.reason = f.reason;
@@ -192,5 +208,5 @@ void ab_sh_take_notice(ab_sh *sh)
 	memset(&u, 0, sizeof(u));
 	/* else it was killed before it was read */
 	if (ioctl(sh->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, &u.notice) == 0)
-		on_exec(sh, &u.notice);
+		on_call(sh, &u.notice);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The pure parts of agentbox-shield: its own copy of the grants, and the
- * calls that a host has announced. They hold no fd and ask nobody.
+ * The pure parts of agentbox-shield: its own copy of the grants, the calls
+ * that a host has announced, addresses and paths. They hold no fd and ask
+ * nobody.
  */
 #ifndef AB_SHIELD_PARTS_H
 #define AB_SHIELD_PARTS_H
@@ -9,7 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "net/allow.h"
+#include "policy/policy.h"
 #include "wire/shield.h"
 
 #define AB_SHIELD_MAX_TOOLS 1024
@@ -55,5 +59,54 @@ int ab_sh_calls_end(ab_sh_calls *calls, const char *id);
 bool ab_sh_calls_cover(const ab_sh_calls *calls);
 /* The one that is, or "". */
 const char *ab_sh_calls_one(const ab_sh_calls *calls);
+
+/* --- where a connection leads --------------------------------------------- */
+
+#define AB_SH_ADDRESS_BYTES 128 /* sizeof(struct sockaddr_storage) */
+
+enum ab_sh_address_kind {
+	AB_SH_OTHER = 1, /* nothing that leads out of the box */
+	AB_SH_INTERNET,
+	AB_SH_PATH /* a socket with a name in the file system */
+};
+
+typedef struct ab_sh_address {
+	uint32_t kind;
+	ab_target target;		/* INTERNET */
+	char text[AB_TARGET_TEXT_SIZE]; /* for people; PATH: the path */
+} ab_sh_address;
+
+/* From the bytes of a sockaddr: 0, or -EINVAL: it is none that is known. */
+int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n);
+
+typedef struct ab_sh_network {
+	uint32_t mode; /* enum ab_policy_netmode */
+	ab_allow allow;
+} ab_sh_network;
+
+/* 0 or -errno; zeroed: nothing but the box itself. */
+int ab_sh_network_init(ab_sh_network *out, const ab_policy_network *policy);
+/* NULL, or why the policy does not let a box connect there. */
+const char *ab_sh_network_refuse(const ab_sh_network *network,
+				 const ab_target *target);
+
+/* --- what a path names ---------------------------------------------------- */
+
+typedef struct ab_sh_tree {
+	/* The text of a link, not ended: its length, 0: no link, -errno. */
+	ssize_t (*readlink)(void *arg, const char *path, char *out,
+			    size_t size);
+	void *arg;
+	const char *plain; /* NULL, or below it no link is followed */
+} ab_sh_tree;
+
+/*
+ * `path` without links, dots and double slashes, a relative one from `start`
+ * on; its last component is followed if it is a link and `follow`. Its
+ * length; 0: it leads nowhere, so whoever opens it fails; -errno: not known.
+ */
+ssize_t ab_sh_resolve(const ab_sh_tree *tree, const char *start,
+		      const char *path, bool follow, char *out, size_t size);
+bool ab_sh_is_below(const char *path, const char *dir);
 
 #endif

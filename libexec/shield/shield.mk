@@ -2,8 +2,10 @@
 # agentbox-shield: linked with the static libagentbox, of which it takes the
 # checks. Its pure parts have unit tests.
 SHIELD_PARTS = \
+	libexec/shield/address.c \
 	libexec/shield/calls.c \
 	libexec/shield/grants.c \
+	libexec/shield/names.c \
 	libexec/shield/parts.h
 check_LIBRARIES += tests/lib/libshield.a
 tests_lib_libshield_a_SOURCES = $(SHIELD_PARTS)
@@ -18,6 +20,7 @@ libexec_agentbox_shield_SOURCES = $(SHIELD_PARTS) \
 	libexec/shield/exec.c \
 	libexec/shield/main.c \
 	libexec/shield/notice.c \
+	libexec/shield/places.c \
 	libexec/shield/target.c \
 	libexec/shield/state.h \
 	$(HELPER_FILES) $(CONFINE_FILES)

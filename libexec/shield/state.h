@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/limits.h"
 #include "guard/exec.h"
 #include "parts.h"
 #include "wire/shield.h"
@@ -53,6 +54,8 @@ typedef struct ab_sh {
 	agentbox_decision *decision;
 	ab_sh_grants grants;
 	ab_sh_calls calls;
+	ab_sh_network network;
+	char shared[AB_MAX_PATH]; /* where peers are, in the box; "": none */
 
 	uint64_t lost; /* records without an audit that found no room */
 	ab_sh_waiting waiting[AB_WAITING_MAX]; /* a ring */
@@ -69,33 +72,47 @@ typedef struct ab_sh {
 	const char *args[AB_EXEC_MAX_ARGS + 1];
 	size_t lens[AB_EXEC_MAX_ARGS + 1];
 	char command[AB_SHIELD_MAX_COMMAND];
+	char place[AB_MAX_PATH];
 } ab_sh;
 
 /* confine.c: everything that is not needed given up; 0 or -errno. */
 int ab_sh_confine(uint32_t uid, uint32_t gid, const char **stage);
 
 /* target.c: of a process that waits for an answer to this notice */
-typedef struct ab_target {
+typedef struct ab_caller {
 	ab_sh *sh;
 	pid_t pid;
 	uint64_t notice;
-} ab_target;
+} ab_caller;
 
 /* Still waiting: then what was read is its own. To be asked after reading. */
-bool ab_target_is_valid(const ab_target *t);
+bool ab_caller_is_valid(const ab_caller *t);
 /*
  * The file's name and argv at these addresses, into sh->bytes, args and lens;
  * AB_SHIELD_CUT in *flags where there is more. 0 or -errno.
  */
-int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
+int ab_caller_read_exec(const ab_caller *t, uint64_t path, uint64_t argv,
 			ab_exec *out, uint32_t *flags);
+/* A string into sh->bytes, and n bytes. 0 or -errno. */
+int ab_caller_read_text(const ab_caller *t, uint64_t address,
+			const char **out);
+int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n);
 /* A link of /proc/PID ("cwd", "exe", "fd/3"): its length, 0: none. */
-size_t ab_target_link(const ab_target *t, const char *name, char *out,
+size_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		      size_t size);
 
 /* exec.c: what is to be executed, judged; strings stay in *sh. */
 void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			ab_shield_record *out, ab_exec_finding *finding);
+
+/*
+ * places.c: is it a call that connects, or one that changes names or opens to
+ * write, and what is said of it; false: it is neither. With `quiet` nothing
+ * is to be told of it: it is about no peer. Strings stay in *sh.
+ */
+bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
+			 ab_shield_record *out, ab_exec_finding *finding,
+			 bool *quiet);
 
 /* notice.c */
 /* One notice, if there is one. */

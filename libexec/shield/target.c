@@ -24,7 +24,7 @@
 #define BATCH 64u
 #define FIRST 128u
 
-bool ab_target_is_valid(const ab_target *t)
+bool ab_caller_is_valid(const ab_caller *t)
 {
 	uint64_t id = t->notice;
 
@@ -39,7 +39,7 @@ static size_t to_page_end(uint64_t address, size_t n)
 	return n < left ? n : left;
 }
 
-static ssize_t read_memory(const ab_target *t, uint64_t address, void *out,
+static ssize_t read_memory(const ab_caller *t, uint64_t address, void *out,
 			   size_t n)
 {
 	struct iovec local = { .iov_base = out, .iov_len = n };
@@ -51,7 +51,7 @@ static ssize_t read_memory(const ab_target *t, uint64_t address, void *out,
 }
 
 /* A string into the room that is left; *cut when it is longer than that. */
-static int read_string(const ab_target *t, uint64_t address, const char **out,
+static int read_string(const ab_caller *t, uint64_t address, const char **out,
 		       size_t *len, bool *cut)
 {
 	ab_sh *sh = t->sh;
@@ -86,7 +86,7 @@ typedef struct beginnings {
 	size_t len[BATCH + 1]; /* SIZE_MAX: not whole */
 } beginnings;
 
-static void read_beginnings(const ab_target *t, const uint64_t *at, size_t n,
+static void read_beginnings(const ab_caller *t, const uint64_t *at, size_t n,
 			    beginnings *b)
 {
 	struct iovec local[BATCH + 1], remote[BATCH + 1];
@@ -112,7 +112,7 @@ static void read_beginnings(const ab_target *t, const uint64_t *at, size_t n,
 	}
 }
 
-static int take_string(const ab_target *t, const beginnings *b, size_t i,
+static int take_string(const ab_caller *t, const beginnings *b, size_t i,
 		       uint64_t address, const char **out, size_t *len,
 		       bool *cut)
 {
@@ -128,7 +128,7 @@ static int take_string(const ab_target *t, const beginnings *b, size_t i,
 }
 
 /* Up to BATCH of argv; *last when its end is among them. -errno. */
-static int read_pointers(const ab_target *t, uint64_t address,
+static int read_pointers(const ab_caller *t, uint64_t address,
 			 uint64_t out[BATCH], size_t *n, bool *last)
 {
 	size_t bytes = to_page_end(address, BATCH * sizeof(*out));
@@ -152,7 +152,7 @@ static int read_pointers(const ab_target *t, uint64_t address,
 }
 
 /* A batch of argv, after the file's name when that was not read yet. */
-static int read_batch(const ab_target *t, uint64_t path, const uint64_t *at,
+static int read_batch(const ab_caller *t, uint64_t path, const uint64_t *at,
 		      size_t n, ab_exec *out, bool *cut)
 {
 	uint64_t all[BATCH + 1] = { path };
@@ -179,7 +179,7 @@ static int read_batch(const ab_target *t, uint64_t path, const uint64_t *at,
 	return r;
 }
 
-static int read_all(const ab_target *t, uint64_t path, uint64_t argv,
+static int read_all(const ab_caller *t, uint64_t path, uint64_t argv,
 		    ab_exec *out, bool *cut)
 {
 	uint64_t at[BATCH];
@@ -197,7 +197,7 @@ static int read_all(const ab_target *t, uint64_t path, uint64_t argv,
 	return r;
 }
 
-int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
+int ab_caller_read_exec(const ab_caller *t, uint64_t path, uint64_t argv,
 			ab_exec *out, uint32_t *flags)
 {
 	ab_sh *sh = t->sh;
@@ -215,7 +215,24 @@ int ab_target_read_exec(const ab_target *t, uint64_t path, uint64_t argv,
 	return r;
 }
 
-size_t ab_target_link(const ab_target *t, const char *name, char *out,
+int ab_caller_read_text(const ab_caller *t, uint64_t address,
+			const char **out)
+{
+	bool cut = false;
+	size_t n;
+	int r = read_string(t, address, out, &n, &cut);
+
+	return r ? r : cut ? -ENAMETOOLONG : 0;
+}
+
+int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n)
+{
+	ssize_t got = read_memory(t, address, out, n);
+
+	return got < 0 ? (int)got : (size_t)got == n ? 0 : -EFAULT;
+}
+
+size_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		      size_t size)
 {
 	char path[64];

@@ -47,9 +47,10 @@ static side start(const char *mode, agentbox_audit *audit)
 	snprintf(text, sizeof(text),
 		 "{\"agentbox\":1,\"extends\":\"builtin:workspace\","
 		 "\"workspace\":{\"path\":\"%s/ws\"},\"limits\":{\"wall\":"
-		 "\"10m\"},\"mounts+\":[{\"from\":\"%s/bin\",\"to\":\"/bench\","
+		 "\"10m\"},\"peering\":\"read\",\"mounts+\":[{\"from\":\"%s/bin\",\"to\":\"/bench\","
 		 "\"access\":\"read\",\"exec\":true}],\"shield\":{\"mode\":"
-		 "\"%s\"}}", directory, directory, mode);
+		 "\"%s\",\"watch\":[\"connect\",\"peers\"]}}", directory,
+		 directory, mode);
 	must(agentbox_policy_parse(context, text, strlen(text), &policy, &err),
 	     &err);
 	must(agentbox_sandbox_options_new(&options, &err), &err);
@@ -178,6 +179,9 @@ int main(int argc, char **argv)
 	compare("one exec, with arguments", &plain, &shielded, 'a', 60);
 	compare("one exec, audited", &plain, &audited, 'x', 60);
 	compare("one fork, no exec", &plain, &shielded, 'n', 5);
+	compare("one connection", &plain, &shielded, 'c', 60);
+	compare("one file opened to write", &plain, &shielded, 'w', 60);
+	compare("one file opened to read", &plain, &shielded, 'r', 5);
 	stop(&plain);
 	stop(&shielded);
 	stop(&audited);

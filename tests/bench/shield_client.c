@@ -2,9 +2,15 @@
 /*
  * In the box: for each byte on standard input one program is started and
  * waited for, and how long that took is written as a double of microseconds.
- * 'a': with arguments; 'n': no program, a child that just ends.
+ * 'a': with arguments; 'n': no program, a child that just ends; 'c': a
+ * connection instead; 'w' and 'r': a file opened to write or to read.
  */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,13 +48,60 @@ static double one_fork(void)
 	return now_us() - began;
 }
 
+/* Of a datagram: nothing is sent, so it is the call alone. */
+static double one_connect(void)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_port = htons(9),
+					.sin_addr.s_addr = htonl(0x7f000001) };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	double began = now_us(), us;
+
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
+		_exit(1);
+	us = now_us() - began;
+	close(fd);
+	return us;
+}
+
+static double one_open(int flags)
+{
+	double began = now_us(), us;
+	int fd = open("build/objects/x.o",
+		      flags == O_WRONLY ? flags | O_CREAT : flags, 0644);
+
+	us = now_us() - began;
+	if (fd < 0)
+		_exit(1);
+	close(fd);
+	return us;
+}
+
+static double do_one(char what, char *program)
+{
+	switch (what) {
+	case 'n':
+		return one_fork();
+	case 'c':
+		return one_connect();
+	case 'w':
+		return one_open(O_WRONLY);
+	case 'r':
+		return one_open(O_RDONLY);
+	default:
+		return one_exec(program, what == 'a');
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char c;
 
+	mkdir("build", 0755);
+	mkdir("build/objects", 0755);
+
 	while (argc > 1 && read(0, &c, 1) == 1) {
-		double us = c == 'n' ? one_fork() : one_exec(argv[1],
-								c == 'a');
+		double us = do_one(c, argv[1]);
 
 		if (write(1, &us, sizeof(us)) != (ssize_t)sizeof(us))
 			return 1;

@@ -187,3 +187,10 @@ tests_e2e_shield_SOURCES = tests/e2e/shield.c
 tests_e2e_shield_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_shield_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_shield_LDADD = $(E2E_BOX_LIBS)
+
+check_PROGRAMS += tests/e2e/shield_places
+E2E_TESTS += tests/e2e/shield_places
+tests_e2e_shield_places_SOURCES = tests/e2e/shield_places.c $(E2E_PEERS)
+tests_e2e_shield_places_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_shield_places_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_shield_places_LDADD = $(E2E_BOX_LIBS)

@@ -21,7 +21,7 @@ tests_e2e_mutant_agentbox_init_LDADD = $(MUSL_END)
 MUTANT_WRAP = ab_plan_decode init_build_root init_seal_root init_build_dev \
 	init_drop_privileges init_raise_landlock init_raise_seccomp \
 	init_exec prctl
-tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) \
+tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP) \
 	`for w in $(MUTANT_WRAP); do echo -Wl,--wrap=$$w; done`
 check_PROGRAMS += tests/e2e/verify_walls
 E2E_TESTS += tests/e2e/verify_walls

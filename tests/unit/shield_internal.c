@@ -6,10 +6,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <check.h>
@@ -254,6 +256,196 @@ START_TEST(what_git_tidies_of_itself_is_its_own)
 }
 END_TEST
 
+/* --- addresses ------------------------------------------------------------ */
+
+static ab_sh_address address_of(const void *bytes, size_t n)
+{
+	ab_sh_address a;
+
+	ck_assert_int_eq(ab_sh_address_get(&a, bytes, n), 0);
+	return a;
+}
+
+START_TEST(addresses_are_read_from_their_bytes)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(443),
+				  .sin_addr.s_addr = htonl(0xc0000207) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(80) };
+	struct sockaddr_un un = { .sun_family = AF_UNIX,
+				  .sun_path = "/run/x" };
+	struct sockaddr_storage big = { .ss_family = AF_INET };
+	uint8_t long_one[129] = { AF_INET };
+	ab_sh_address a = address_of(&v4, sizeof(v4));
+
+	ck_assert_uint_eq(a.kind, AB_SH_INTERNET);
+	ck_assert_str_eq(a.text, "192.0.2.7:443");
+	ck_assert_str_eq(address_of(&big, sizeof(big)).text, "0.0.0.0");
+	memcpy(&v6.sin6_addr.s6_addr[10], "\xff\xff\x7f\0\0\1", 6);
+	ck_assert_str_eq(address_of(&v6, sizeof(v6)).text, "127.0.0.1:80");
+	ck_assert_uint_eq(address_of(&un, sizeof(un)).kind, AB_SH_PATH);
+	ck_assert_str_eq(address_of(&un, 2 + 6).text, "/run/x");
+	ck_assert_str_eq(address_of(&un, 2 + 4).text, "/run");
+	ck_assert_uint_eq(address_of(&un, 2).kind, AB_SH_OTHER);
+	memcpy(un.sun_path, "\0abc", 4);
+	ck_assert_str_eq(address_of(&un, 2 + 4).text, "unix:@abc");
+	ck_assert_uint_eq(address_of("\x10\0", 2).kind, AB_SH_OTHER);
+	/* what the kernel takes for none, or nobody here knows */
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 1), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 15), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v6, 23), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, long_one, 129), -EINVAL);
+}
+END_TEST
+
+static bool lets(const ab_sh_network *n, const char *text)
+{
+	ab_target t;
+
+	ck_assert_int_eq(ab_target_authority(text, strlen(text), 0, &t),
+			 AB_TARGET_OK);
+	return ab_sh_network_refuse(n, &t) == NULL;
+}
+
+START_TEST(addresses_are_judged_as_the_policy_says)
+{
+	static const char *const allow[] = { "1.1.1.1:443" };
+	static const char *const deny[] = { "8.8.4.4" };
+	const ab_policy_network policy = {
+		.allow = { allow, 1, true }, .deny = { deny, 1, true },
+	};
+	ab_sh_network n = { 0 };
+
+	ck_assert(lets(&n, "127.1.2.3:1") && lets(&n, "[::]:1"));
+	ck_assert(!lets(&n, "192.0.0.1:3128") && !lets(&n, "8.8.8.8:53"));
+	ck_assert_int_eq(ab_sh_network_init(&n, &policy), 0);
+	n.mode = AB_NET_GATEWAY;
+	ck_assert(lets(&n, "192.0.0.1:3128") && lets(&n, "198.19.1.2:443"));
+	ck_assert(lets(&n, "[fd61:6762:6f78::1]:53"));
+	ck_assert(!lets(&n, "192.0.0.8:1") && !lets(&n, "198.20.0.1:1"));
+	ck_assert(!lets(&n, "[fd61:6762:6f79::1]:53"));
+	ck_assert(lets(&n, "1.1.1.1:443"));
+	ck_assert(!lets(&n, "1.1.1.1:80") && !lets(&n, "8.8.8.8:443"));
+	n.mode = AB_NET_HOST;
+	ck_assert(lets(&n, "8.8.8.8:443") && lets(&n, "10.0.0.1:22"));
+	ck_assert(!lets(&n, "169.254.169.254:80"));
+	ck_assert(!lets(&n, "8.8.4.4:443"));
+	/* a mode that nobody knows opens nothing */
+	n.mode = 77;
+	ck_assert(!lets(&n, "1.1.1.1:443"));
+	ab_allow_end(&n.allow);
+}
+END_TEST
+
+/* --- names ---------------------------------------------------------------- */
+
+/* Links of a tree that is nowhere; what is not in it is a directory. */
+static const struct {
+	const char *path, *text;
+	int error;
+} links[] = {
+	{ "/a", "b/c", 0 },	   { "/b/up", "../..", 0 },
+	{ "/abs", "/b", 0 },	   { "/loop", "loop", 0 },
+	{ "/two", "abs/c", 0 },	   { "/gone", NULL, ENOENT },
+	{ "/b/none", NULL, ENOENT }, { "/b/shut", NULL, EACCES },
+	{ "/shut", NULL, EACCES }, { "/w/p/link", "/b", 0 },
+	{ "/slash", "b/", 0 },	   { "/odd", NULL, EIO },
+};
+
+static ssize_t read_a_link(void *arg, const char *path, char *out,
+			   size_t size)
+{
+	++*(int *)arg;
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		if (strcmp(path, links[i].path) != 0)
+			continue;
+		if (!links[i].text)
+			return -links[i].error;
+		ck_assert_uint_lt(strlen(links[i].text), size);
+		memcpy(out, links[i].text, strlen(links[i].text));
+		return (ssize_t)strlen(links[i].text);
+	}
+	return 0;
+}
+
+static const struct {
+	const char *start, *path;
+	bool follow;
+	const char *out; /* NULL: `error`, or nowhere */
+	int error;
+} names[] = {
+	{ "", "/x/y", true, "/x/y", 0 },
+	{ "", "//x/./y/../z//", true, "/x/z", 0 },
+	{ "", "/../../x", true, "/x", 0 },
+	{ "", "/", true, "/", 0 },
+	{ "/x", "..", true, "/", 0 },
+	{ "/x", "y", true, "/x/y", 0 },
+	{ "/x", "", true, "/x", 0 },
+	{ "/x", "/y", true, "/y", 0 },
+	{ "", "/a", true, "/b/c", 0 },
+	{ "", "/a", false, "/a", 0 },
+	{ "", "/a/", false, "/b/c", 0 },
+	{ "", "/a/d", false, "/b/c/d", 0 },
+	{ "", "/b/up/x", true, "/x", 0 },
+	{ "", "/two/d", true, "/b/c/d", 0 },
+	{ "", "/slash/d", true, "/b/d", 0 },
+	{ "/abs", "x", true, "/b/x", 0 },
+	{ "", "/gone", true, "/gone", 0 },
+	{ "", "/b/none", true, "/b/none", 0 },
+	{ "", "/gone/x", true, NULL, 0 },
+	{ "", "/b/shut/x", true, NULL, 0 },
+	{ "", "/shut/x", true, NULL, -EACCES },
+	{ "", "/odd", true, NULL, -EIO },
+	{ "", "/loop", true, NULL, -ELOOP },
+	{ "pipe:[1]", "x", true, NULL, 0 },
+	{ "", "x", true, NULL, 0 },
+	/* no link below it is followed, and what is beside it is not below */
+	{ "", "/w/p/link/x", true, "/w/p/link/x", 0 },
+	{ "", "/w/p/../../a", true, "/b/c", 0 },
+	{ "", "/w/pp", true, "/w/pp", 0 },
+};
+
+START_TEST(names_are_what_the_kernel_would_find)
+{
+	int calls = 0;
+	const ab_sh_tree tree = { read_a_link, &calls, "/w/p" };
+	char out[AB_MAX_PATH];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ssize_t n = ab_sh_resolve(&tree, names[i].start, names[i].path,
+					  names[i].follow, out, sizeof(out));
+
+		if (!names[i].out)
+			ck_assert_msg(n == names[i].error, "%s: %zd",
+				      names[i].path, n);
+		else
+			ck_assert_msg(n > 0 && strcmp(out, names[i].out) == 0,
+				      "%s: %zd '%s'", names[i].path, n, out);
+	}
+	ck_assert(ab_sh_is_below("/w/p", "/w/p"));
+	ck_assert(ab_sh_is_below("/w/p/x", "/w/p"));
+	ck_assert(!ab_sh_is_below("/w/pp", "/w/p"));
+}
+END_TEST
+
+/* However long it is, the work is not. */
+START_TEST(names_are_walked_within_a_bound)
+{
+	int calls = 0;
+	const ab_sh_tree tree = { read_a_link, &calls, NULL };
+	char path[AB_MAX_PATH] = "", out[AB_MAX_PATH], small[8];
+
+	for (size_t i = 0; i + 3 < sizeof(path); i += 2)
+		memcpy(path + i, "/y", 3);
+	ck_assert_int_lt(ab_sh_resolve(&tree, "", path, true, out,
+				       sizeof(out)), 0);
+	ck_assert_int_le(calls, 300);
+	ck_assert_int_eq(ab_sh_resolve(&tree, "", "/x/long/name", true, small,
+				       sizeof(small)), -ENAMETOOLONG);
+}
+END_TEST
+
 /* --- a shield that tells without end -------------------------------------- */
 
 #define WITHOUT_END 100000
@@ -348,6 +540,10 @@ int main(void)
 	tcase_add_test(c, calls_cover_what_happens_while_they_last);
 	tcase_add_test(c, both_names_of_a_program_are_judged);
 	tcase_add_test(c, what_git_tidies_of_itself_is_its_own);
+	tcase_add_test(c, addresses_are_read_from_their_bytes);
+	tcase_add_test(c, addresses_are_judged_as_the_policy_says);
+	tcase_add_test(c, names_are_what_the_kernel_would_find);
+	tcase_add_test(c, names_are_walked_within_a_bound);
 	tcase_add_test(c, a_box_that_executes_without_end_holds_nobody);
 	tcase_add_test(c, records_are_no_answer);
 	suite_add_tcase(s, c);

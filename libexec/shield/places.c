@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a call is about that connects, opens a file to write or changes a
+ * name: an address, or names as the box's own tree has them. Names are found
+ * by reading links alone, below the process's root in /proc, so nothing of an
+ * agent's is ever opened here. What is below .shared is a peer's, and no grant
+ * lets anybody write there: whoever tries does what no layer has allowed.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/limits.h"
+#include "state.h"
+
+#define HERE (-1) /* no argument: from the working directory on */
+
+/* By their arguments: up to two paths, each with its directory. */
+typedef struct names_call {
+	uint32_t nr;
+	const char *name;
+	struct {
+		int8_t dir, path, flags; /* flags: -1 none */
+		uint32_t nofollow, follow; /* of the flags; both 0: `not` */
+		bool not;
+	} at[2];
+	uint32_t count;
+} names_call;
+
+#define PATH(d, p) { d, p, -1, 0, 0, false }
+#define NAME(d, p) { d, p, -1, 0, 0, true }
+#define OPEN(d, p, f) { d, p, f, O_NOFOLLOW, 0, false }
+
+static const names_call names_calls[] = {
+	{ SYS_openat, "open", { OPEN(0, 1, 2) }, 1 },
+	{ SYS_truncate, "truncate", { PATH(HERE, 0) }, 1 },
+	{ SYS_renameat2, "rename", { NAME(0, 1), NAME(2, 3) }, 2 },
+	{ SYS_linkat, "link",
+	  { { 0, 1, 4, 0, AT_SYMLINK_FOLLOW, true }, NAME(2, 3) }, 2 },
+	{ SYS_symlinkat, "symlink", { NAME(1, 2) }, 1 },
+	{ SYS_unlinkat, "unlink", { NAME(0, 1) }, 1 },
+	{ SYS_mkdirat, "mkdir", { NAME(0, 1) }, 1 },
+	{ SYS_mknodat, "mknod", { NAME(0, 1) }, 1 },
+#ifdef SYS_renameat
+	{ SYS_renameat, "rename", { NAME(0, 1), NAME(2, 3) }, 2 },
+#endif
+#ifdef SYS_open
+	{ SYS_open, "open", { OPEN(HERE, 0, 1) }, 1 },
+	{ SYS_creat, "open", { PATH(HERE, 0) }, 1 },
+	{ SYS_rename, "rename", { NAME(HERE, 0), NAME(HERE, 1) }, 2 },
+	{ SYS_link, "link", { NAME(HERE, 0), NAME(HERE, 1) }, 2 },
+	{ SYS_symlink, "symlink", { NAME(HERE, 1) }, 1 },
+	{ SYS_unlink, "unlink", { NAME(HERE, 0) }, 1 },
+	{ SYS_rmdir, "rmdir", { NAME(HERE, 0) }, 1 },
+	{ SYS_mkdir, "mkdir", { NAME(HERE, 0) }, 1 },
+	{ SYS_mknod, "mknod", { NAME(HERE, 0) }, 1 },
+#endif
+};
+
+/* --- names ---------------------------------------------------------------- */
+
+/*
+ * "self" in the box's /proc is who asks, and that is not us: its own entry of
+ * ours has the same links, but that threads have other numbers there.
+ */
+static const char *own_entry(const char *path)
+{
+	static const char *const selves[] = { "/proc/self/",
+					      "/proc/thread-self/" };
+	size_t n;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(selves); i++) {
+		n = strlen(selves[i]);
+		if (strncmp(path, selves[i], n) != 0)
+			continue;
+		path += n;
+		if (strncmp(path, "task/", 5) == 0) {
+			path += 5;
+			path += strspn(path, "0123456789");
+			path += *path == '/';
+		}
+		return path;
+	}
+	return NULL;
+}
+
+static ssize_t read_box_link(void *arg, const char *path, char *out,
+			     size_t size)
+{
+	const ab_caller *t = arg;
+	const char *own = own_entry(path);
+	char name[AB_MAX_PATH + 64];
+	ssize_t n;
+
+	if (strcmp(path, "/proc/self") == 0 ||
+	    strcmp(path, "/proc/thread-self") == 0 || (own && !*own))
+		return 0;
+	snprintf(name, sizeof(name), own ? "%d/%s" : "%d/root%s", (int)t->pid,
+		 own ? own : path);
+	n = readlinkat(t->sh->proc_fd, name, out, size);
+	if (n < 0)
+		return errno == EINVAL ? 0 : -errno;
+	return (size_t)n < size ? n : -ENAMETOOLONG;
+}
+
+/* Where a relative name begins; "": nowhere. */
+static void find_start(const ab_caller *t, int dirfd, char *out, size_t size)
+{
+	char name[32] = "cwd";
+
+	if (dirfd != AT_FDCWD)
+		snprintf(name, sizeof(name), "fd/%d", dirfd);
+	if (!ab_caller_link(t, name, out, size))
+		out[0] = '\0';
+}
+
+/* Length, 0: nowhere, -errno. */
+static ssize_t find_name(const ab_caller *t, int dirfd, uint64_t address,
+			 bool follow, char *out, size_t size)
+{
+	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
+				  t->sh->shared };
+	char start[AB_MAX_PATH] = "";
+	const char *path;
+	int r = ab_caller_read_text(t, address, &path);
+
+	if (r == -EFAULT)
+		return 0;
+	if (r)
+		return r;
+	if (path[0] != '/')
+		find_start(t, dirfd, start, sizeof(start));
+	return ab_sh_resolve(&tree, start, path, follow, out, size);
+}
+
+static bool is_followed(const struct seccomp_data *d, const names_call *c,
+			uint32_t i)
+{
+	int at = c->at[i].flags;
+	uint32_t flags = at < 0 ? 0 : (uint32_t)d->args[at];
+
+	if (c->at[i].not)
+		return flags & c->at[i].follow;
+	return !(flags & c->at[i].nofollow) &&
+	       (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+}
+
+/* 1: a name of a peer's is in sh->place, 0: none is, -errno. */
+static int look_at_names(const ab_caller *t, const struct seccomp_notif *n,
+			 const names_call *c)
+{
+	ab_sh *sh = t->sh;
+	ssize_t len;
+
+	sh->used = 0;
+	for (uint32_t i = 0; i < c->count; i++) {
+		int dir = c->at[i].dir == HERE
+				  ? AT_FDCWD
+				  : (int)n->data.args[c->at[i].dir];
+
+		len = find_name(t, dir, n->data.args[c->at[i].path],
+				is_followed(&n->data, c, i), sh->place,
+				sizeof(sh->place));
+		if (len < 0)
+			return (int)len;
+		if (len && ab_sh_is_below(sh->place, sh->shared))
+			return ab_caller_is_valid(t) ? 1 : -ESRCH;
+	}
+	return ab_caller_is_valid(t) ? 0 : -ESRCH;
+}
+
+static void say_unread(ab_sh *sh, ab_shield_record *m, ab_exec_finding *f)
+{
+	sh->place[0] = '\0';
+	m->object = m->command = sh->place;
+	m->flags |= AB_SHIELD_UNREAD;
+	ab_exec_find(f, AGENTBOX_VERDICT_ASK, "shield.unread",
+		     "what it names cannot be read");
+}
+
+static void say_peer(ab_sh *sh, const char *call, ab_shield_record *m,
+		     ab_exec_finding *f)
+{
+	snprintf(sh->command, sizeof(sh->command), "%s %.4000s", call,
+		 sh->place);
+	m->object = sh->place;
+	m->command = sh->command;
+	m->flags |= AB_SHIELD_MISMATCH;
+	ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.peer",
+		     "nothing but reading is granted of a peer");
+}
+
+static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
+			  ab_shield_record *m, ab_exec_finding *f, bool *quiet)
+{
+	const names_call *c = NULL;
+	int r;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names_calls) && !c; i++)
+		if ((uint32_t)n->data.nr == names_calls[i].nr)
+			c = &names_calls[i];
+	if (!c)
+		return false;
+	m->kind = AB_SHIELD_PEER;
+	r = look_at_names(t, n, c);
+	*quiet = r == 0;
+	if (r < 0)
+		say_unread(t->sh, m, f);
+	else if (r)
+		say_peer(t->sh, c->name, m, f);
+	return true;
+}
+
+/* --- addresses ------------------------------------------------------------ */
+
+/* Where the address of a call lies and how long it is: 0 or -errno. */
+static int find_address(const ab_caller *t, const struct seccomp_notif *n,
+			uint64_t *at, uint64_t *size)
+{
+	const struct seccomp_data *d = &n->data;
+	struct msghdr head;
+	int r;
+
+	switch (d->nr) {
+	case SYS_connect:
+		*at = d->args[1];
+		*size = (uint32_t)d->args[2];
+		return 0;
+	case SYS_sendto:
+		*at = d->args[4];
+		*size = (uint32_t)d->args[5];
+		return 0;
+	default:
+		/* of several messages the first one connects */
+		r = ab_caller_read(t, d->args[1], &head, sizeof(head));
+		*at = (uintptr_t)head.msg_name;
+		*size = head.msg_namelen;
+		return r;
+	}
+}
+
+static int read_address(const ab_caller *t, const struct seccomp_notif *n,
+			ab_sh_address *out)
+{
+	uint8_t bytes[AB_SH_ADDRESS_BYTES];
+	uint64_t at = 0, size = 0;
+	int r = find_address(t, n, &at, &size);
+
+	if (!r && (size > sizeof(bytes) || size == 0))
+		r = -EINVAL;
+	if (!r)
+		r = ab_caller_read(t, at, bytes, size);
+	if (!r)
+		r = ab_sh_address_get(out, bytes, size);
+	return r ? r : ab_caller_is_valid(t) ? 0 : -ESRCH;
+}
+
+/* A socket with a name in the file system may be a peer's. */
+static int look_at_socket(const ab_caller *t, const ab_sh_address *a)
+{
+	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
+				  t->sh->shared };
+	char start[AB_MAX_PATH] = "";
+	ssize_t n;
+
+	if (a->text[0] != '/')
+		find_start(t, AT_FDCWD, start, sizeof(start));
+	n = ab_sh_resolve(&tree, start, a->text, true, t->sh->place,
+			  sizeof(t->sh->place));
+	if (n < 0)
+		return (int)n;
+	return n && ab_sh_is_below(t->sh->place, t->sh->shared);
+}
+
+static void look_at_address(const ab_caller *t, const struct seccomp_notif *n,
+			    ab_shield_record *m, ab_exec_finding *f)
+{
+	ab_sh *sh = t->sh;
+	const char *why = NULL;
+	ab_sh_address a;
+	int r = read_address(t, n, &a);
+
+	if (!r && a.kind == AB_SH_PATH)
+		r = look_at_socket(t, &a);
+	if (r < 0) {
+		say_unread(sh, m, f);
+		return;
+	}
+	if (r) {
+		say_peer(sh, "connect", m, f);
+		return;
+	}
+	snprintf(sh->place, sizeof(sh->place), "%s", a.text);
+	m->object = m->command = sh->place;
+	ab_exec_find(f, AGENTBOX_VERDICT_ALLOW, "", "");
+	if (a.kind == AB_SH_INTERNET)
+		why = ab_sh_network_refuse(&sh->network, &a.target);
+	if (why)
+		ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.address", why);
+}
+
+bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
+			 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
+{
+	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
+
+	switch (notice->data.nr) {
+	case SYS_connect:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+		m->kind = AB_SHIELD_CONNECT;
+		sh->used = 0;
+		look_at_address(&t, notice, m, f);
+		return true;
+	default:
+		return look_at_files(&t, notice, m, f, quiet);
+	}
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A shield that watches connections and what is done to peers' files: each
+ * way to name an address or a peer's file is seen, what is neither is let
+ * through unseen, and agentbox-init's own calls are asked about by nobody.
+ * Cases L16, L17, L21 of the scope check. The walls (a read-only mount, the
+ * network namespace) hold without it: mode audit shows their answers.
+ */
+#include "peers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agentbox/guard.h"
+#include "agentbox/shield.h"
+
+#define PEER "/workspace/.shared/src/src/a.c"
+
+static agentbox_audit *log_audit;
+
+static const char *keys(const char *mode, const char *watch)
+{
+	return e2e_text(PEERS_READ ",\"shield\":{\"mode\":\"%s\",\"watch\":"
+			"[%s]}", mode, watch);
+}
+
+static void open_log(void)
+{
+	agentbox_error *err = NULL;
+
+	host_mkdir(host_path("log"));
+	REQUIRE(agentbox_audit_new(box_context(), &log_audit, &err) == 0 &&
+		agentbox_audit_set_path(log_audit,
+					host_path("log/audit.jsonl"),
+					&err) == 0 &&
+		agentbox_audit_open(log_audit, &err) == 0, "audit: %s",
+		agentbox_error_get_message(err));
+	box_set_audit(log_audit);
+}
+
+static char *close_log(void)
+{
+	char *text;
+
+	box_end();
+	CHECK(agentbox_audit_close(log_audit, NULL) == 0, "close");
+	agentbox_audit_unref(log_audit);
+	box_set_audit(NULL);
+	text = host_read(host_path("log/audit.jsonl"));
+	REQUIRE(text, "no log");
+	return text;
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* --- peers ---------------------------------------------------------------- */
+
+/* Names that lead to a peer's file, however they are written. */
+static const char *const spellings[] = {
+	PEER,
+	"/workspace/../workspace//.shared/./src/src/a.c",
+	"/workspace/to-shared/src/src/a.c",
+	"/workspace/to-file",
+	"/workspace/chain/src/a.c",
+	"/proc/self/cwd/.shared/src/src/a.c",
+	"/proc/thread-self/root" PEER,
+	"/proc/1/root" PEER,
+};
+
+static void make_links(void)
+{
+	host_symlink(".shared", ws_path("to-shared"));
+	host_symlink("/workspace/to-shared/src/src/a.c", ws_path("to-file"));
+	host_symlink("here/../to-shared/src", ws_path("chain"));
+	host_mkdir(ws_path("here"));
+}
+
+static void every_change_of_a_peer_is_seen(void)
+{
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\""));
+	peers_grant("src");
+	make_links();
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+		box_forget_events();
+		ATTACK("EACCES", "write %s", spellings[i]);
+		/* of PID 1 nobody in the box reads where its root is */
+		CHECK(box_event("mismatch", PEER, 5000) ||
+		      strncmp(spellings[i], "/proc/1/", 8) == 0, "%s",
+		      spellings[i]);
+	}
+	box_forget_events();
+	ATTACK("EACCES", "open-rdwr " PEER);
+	char *detail = box_event("mismatch", PEER, 5000);
+	CHECK(detail && strstr(detail, "refused") &&
+	      strstr(detail, "shield.peer"), "%s", detail);
+	ATTACK("EACCES", "open-truncate " PEER);
+	ATTACK("EACCES", "truncate " PEER);
+	ATTACK("EACCES", "create /workspace/.shared/src/new");
+	ATTACK("EACCES", "unlink " PEER);
+	ATTACK("EACCES", "mkdir /workspace/.shared/d");
+	ATTACK("EACCES", "rmdir /workspace/.shared/src/docs");
+	ATTACK("EACCES", "rename " PEER " /workspace/mine");
+	ATTACK("EACCES", "rename /workspace/here " PEER);
+	ATTACK("EACCES", "exchange /workspace/here " PEER);
+	ATTACK("EACCES", "link " PEER " /workspace/mine");
+	ATTACK("EACCES", "symlink x /workspace/.shared/src/x");
+	ATTACK("EACCES", "mkfifo /workspace/.shared/src/x");
+	ATTACK("EACCES", "proc-fd-write " PEER);
+	ATTACK("EACCES", "tmpfile /workspace/.shared/src x|tmpfile");
+	/* reading is granted and asked about by nobody */
+	ATTACK("OK", "read " PEER);
+	peers_finish();
+}
+
+/* The same without a refusal: the wall answers, and the record says so. */
+static void the_wall_answers_where_the_shield_lets(void)
+{
+	char *text;
+
+	open_log();
+	peers_begin_with(NULL, NULL, keys("audit", "\"peers\""));
+	peers_grant("src");
+	/* of the file's mode and of its mount */
+	ATTACK("EACCES|EROFS", "open-rdwr " PEER);
+	ATTACK("EROFS|EXDEV", "rename " PEER " /workspace/mine");
+	ATTACK("OK", "read " PEER);
+	peers_finish();
+	text = close_log();
+	CHECK(count(text, "\"command\":\"open " PEER "\"") +
+	      count(text, "\"target\":\"open " PEER "\"") == 1, "the open");
+	CHECK(count(text, "\"target\":\"rename " PEER "\"") == 1,
+	      "the rename");
+	CHECK(count(text, "\"severity\":\"high\"") == 2, "both are high");
+}
+
+/* What is no peer's goes through, and PID 1 and the launcher are not asked. */
+static void all_else_works_as_before(void)
+{
+	char *text;
+
+	open_log();
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\""));
+	struct outcome o = box_sh(
+		"set -e; mkdir -p d/e; echo one >d/e/f; mv d/e/f d/g; "
+		"ln d/g d/h; ln -s g d/s; echo two >>d/s; cat d/h; "
+		"rm -r d; echo x >/dev/null; exec 3<>w; "
+		"echo y >/dev/fd/3; cat w; : >/tmp/t; rm /tmp/t; ls /workspace/.shared");
+	CHECK(o.status == 0 && strcmp(o.out, "one\ntwo\ny\n") == 0, "%s%s",
+	      o.out, o.err);
+	peers_finish();
+	text = close_log();
+	CHECK(!strstr(text, "shield.peer") && !strstr(text, "shield.unread"),
+	      "nothing is told of it");
+}
+
+/* What the box guards by itself: names that PID 1 moves away. */
+static void the_boxs_own_renames_are_asked_about_by_nobody(void)
+{
+	peers_begin_with(NULL, NULL, keys("audit", "\"peers\""));
+	box_sh("mkdir r; ln -s ../x r/.git");
+	CHECK(box_event("quarantined", "r/.git", 5000), "it was moved away");
+	peers_finish();
+}
+
+static void killed_shield_ends_what_it_watches(void)
+{
+	pid_t pid;
+	char line[256] = "";
+	int pair[2];
+	ssize_t n;
+
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\",\"connect\""));
+	REQUIRE(pipe(pair) == 0 && mkfifo(ws_path("wait"), 0666) == 0 &&
+		chmod(ws_path("wait"), 0666) == 0, "%m");
+	agentbox_process *p = BOX_START(pair[1], "sh", "-c",
+					"read x </workspace/wait; "
+					"echo a >/workspace/b || echo none");
+	close(pair[1]);
+	pid = host_descendant("agentbox-shield");
+	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0, "pid %d", (int)pid);
+	REQUIRE(host_gone(pid, 5000), "it is gone");
+	host_write(ws_path("wait"), "go\n");
+	n = read(pair[0], line, sizeof(line) - 1);
+	CHECK(n > 0 && strstr(line, "none"), "%s", line);
+	close(pair[0]);
+	agentbox_process_free(p);
+	peers_finish();
+}
+
+/* --- connections ---------------------------------------------------------- */
+
+static void connections_are_judged_by_the_policy(void)
+{
+	char *text;
+
+	open_log();
+	box_raise(NULL, "\"shield\":{\"mode\":\"deny\",\"watch\":"
+			"[\"connect\"]}");
+	ATTACK("EACCES", "connect 192.0.2.7 80");
+	CHECK(box_event("tripwire", "192.0.2.7:80", 5000), "told");
+	ATTACK("EACCES", "connect 2001:db8::7 443");
+	ATTACK("EACCES", "connect 169.254.169.254 80");
+	ATTACK("EACCES", "connect ::ffff:192.0.2.7 80");
+	ATTACK("EACCES", "send-udp 192.0.2.7 53");
+	/* the box itself, in each of its spellings */
+	ATTACK("ECONNREFUSED", "connect 127.0.0.1 9");
+	ATTACK("ECONNREFUSED", "connect 127.9.9.9 9");
+	ATTACK("ECONNREFUSED", "connect ::1 9");
+	ATTACK("ECONNREFUSED", "connect 0.0.0.0 9");
+	ATTACK("ECONNREFUSED", "connect ::ffff:127.0.0.1 9");
+	ATTACK("OK", "send-udp 127.0.0.1 9");
+	ATTACK("ENOENT", "connect-unix /workspace/none");
+	ATTACK("ECONNREFUSED", "connect-unix @none");
+	text = close_log();
+	CHECK(strstr(text, "\"target\":\"127.0.0.1:9\""), "it is recorded");
+	CHECK(strstr(text, "\"event\":\"connect\""), "as what it is");
+	CHECK(count(text, "\"rule\":\"shield.address\"") == 5, "%zu",
+	      count(text, "\"rule\":\"shield.address\""));
+	CHECK(!strstr(text, "\"control\":\"hard\""), "all of it is soft");
+}
+
+/* In mode audit the wall answers. */
+static void connections_are_recorded_and_let(void)
+{
+	box_raise(NULL, "\"shield\":{\"mode\":\"audit\",\"watch\":"
+			"[\"connect\"]}");
+	ATTACK("ENETUNREACH", "connect 192.0.2.7 80");
+	CHECK(box_event("tripwire", "192.0.2.7:80", 5000), "told");
+	CHECK(agentbox_shield_begin_call(agentbox_sandbox_get_shield(box()),
+					 "c", NULL) == 0 &&
+	      agentbox_shield_end_call(agentbox_sandbox_get_shield(box()),
+				       "c", NULL) == 0, "a call");
+	ATTACK("ECONNREFUSED", "connect 127.0.0.1 9");
+	CHECK(box_event("mismatch", "127.0.0.1:9", 5000),
+	      "no call is under way");
+}
+
+/* Who asks before he connects gets the answer that the kernel's question
+   would get. */
+static void verify_answers_for_addresses(void)
+{
+	static const struct {
+		const char *target;
+		int32_t verdict;
+	} rows[] = {
+		{ "127.0.0.1:80", AGENTBOX_VERDICT_ALLOW },
+		{ "[::1]:80", AGENTBOX_VERDICT_ALLOW },
+		{ "192.0.2.7:80", AGENTBOX_VERDICT_DENY },
+		{ "[2001:db8::7]:80", AGENTBOX_VERDICT_DENY },
+		{ "127.0.0.1", AGENTBOX_VERDICT_DENY },
+		{ "example.com:80", AGENTBOX_VERDICT_DENY },
+	};
+
+	box_raise(NULL, "\"shield\":{\"mode\":\"audit\"}");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int32_t verdict = 77;
+
+		CHECK(agentbox_shield_verify(agentbox_sandbox_get_shield(box()),
+					     "bash", rows[i].target, "connect",
+					     &verdict, NULL, NULL) == 0,
+		      "%s", rows[i].target);
+		CHECK(verdict == rows[i].verdict, "%s: %d", rows[i].target,
+		      verdict);
+	}
+}
+
+static const struct e2e_case cases[] = {
+	CASE(every_change_of_a_peer_is_seen),
+	CASE(the_wall_answers_where_the_shield_lets),
+	CASE(all_else_works_as_before),
+	CASE(the_boxs_own_renames_are_asked_about_by_nobody),
+	CASE(killed_shield_ends_what_it_watches),
+	CASE(connections_are_judged_by_the_policy),
+	CASE(connections_are_recorded_and_let),
+	CASE(verify_answers_for_addresses),
+	CASES_END,
+};
+
+int main(int argc, char **argv)
+{
+	e2e_most_seconds = 60;
+	return e2e_main(argc, argv, cases);
+}
