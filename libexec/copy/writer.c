@@ -171,6 +171,22 @@ static int open_dir(int dirfd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Are descriptors short that the finisher held? Then it is worth a try. */
+static bool has_freed(writing *g, int r)
+{
+	if (r != -EMFILE)
+		return false;
+	finish_wait(&g->finisher);
+	return true;
+}
+
+static int enter_dir(writing *g, int above, const char *name)
+{
+	int fd = open_dir(above, name);
+
+	return has_freed(g, fd) ? open_dir(above, name) : fd;
+}
+
 static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 {
 	made_level *above = &g->levels[g->depth - 1], *l = above + 1;
@@ -184,10 +200,11 @@ static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 		return -1;
 	if (mkdirat(above->fd, name, 0700))
 		return fail(g, errno, "cannot make the directory");
-	l->fd = open_dir(above->fd, name);
+	l->fd = enter_dir(g, above->fd, name);
 	if (l->fd < 0)
 		return fail(g, -l->fd, "cannot open the directory");
-	l->old_fd = above->old_fd < 0 ? -1 : open_dir(above->old_fd, name);
+	l->old_fd = above->old_fd < 0 ? -1
+				      : enter_dir(g, above->old_fd, name);
 	l->mtime_ns = e.mtime_ns;
 	l->path_len = len;
 	g->depth++;
@@ -262,9 +279,11 @@ static void give_end(writing *g, int fd, const ab_record_entry *source)
 
 static int open_new(const writing *g, const char *name, mode_t mode)
 {
-	return openat(g->levels[g->depth - 1].fd, name,
-		      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		      mode);
+	int fd = openat(g->levels[g->depth - 1].fd, name,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			mode);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* The new file, or -1: failed, or *taken: the name is taken. */
@@ -272,17 +291,14 @@ static int make_file(writing *g, const char *name, mode_t mode, bool *taken)
 {
 	int fd = open_new(g, name, mode);
 
-	/* the finisher holds some */
-	if (fd < 0 && errno == EMFILE) {
-		finish_wait(&g->finisher);
+	if (has_freed(g, fd))
 		fd = open_new(g, name, mode);
-	}
-	*taken = fd < 0 && errno == EEXIST;
+	*taken = fd == -EEXIST;
 	if (*taken)
 		g->wrote.collisions++;
 	else if (fd < 0)
-		(void)fail(g, errno, "cannot make the file");
-	return fd;
+		(void)fail(g, -fd, "cannot make the file");
+	return fd < 0 ? -1 : fd;
 }
 
 static int finish_file(writing *g, int fd, const ab_record_entry *source)

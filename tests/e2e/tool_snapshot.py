@@ -287,7 +287,7 @@ def few_descriptors_are_enough():
     # files that are made wait, open, for what is in them
     tree()
     for i in range(400):
-        write(f"{SRC}/many/f{i}.c", f"int f{i};\n")
+        write(f"{SRC}/d{i // 8}/f{i}.c", f"int f{i};\n")
     says(status(tool("snapshot", "copy", SRC, DST,
                      **limited(resource.RLIMIT_NOFILE, 32)), 0), "402 files")
     status(tool("snapshot", "verify", DST), 0)
