@@ -162,6 +162,7 @@ static void run_server(guard *g, int in, int out, pid_t parent,
 		_exit(TOOL_INTERNAL);
 	setpgid(0, 0);
 	sigaction(SIGPIPE, &dfl, NULL);
+	sigaction(SIGXFSZ, &dfl, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
 		_exit(TOOL_INTERNAL);

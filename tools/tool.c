@@ -372,6 +372,8 @@ int main(int argc, char **argv)
 
 	if (!secure_stdio())
 		return TOOL_INTERNAL;
+	/* a limit of file size is a reason that is told, not an end */
+	signal(SIGXFSZ, SIG_IGN);
 	text_begin(stderr);
 	int rc = tool_parse(&t, argc, argv, &args);
 	if (rc < 0) { /* not answered yet */
