@@ -295,8 +295,7 @@ static const char *option_of_box(const tool_args *args)
 
 int tool_verify(tool *t, const tool_args *args)
 {
-	session s = { .t = t, .args = args, .signal_fd = -1, .master = -1,
-		      .events = json_array() };
+	session s = { .t = t, .args = args, .signal_fd = -1, .master = -1 };
 	int rc;
 
 	if (args->operand_count && option_of_box(args))
@@ -306,6 +305,7 @@ int tool_verify(tool *t, const tool_args *args)
 				   "it was raised with");
 	if (args->operand_count)
 		return verify_remote(t, args, args->operands[0]);
+	s.events = json_array();
 	rc = tool_plan_new(t, args, &s.plan);
 	if (!rc)
 		rc = session_open(&s);
