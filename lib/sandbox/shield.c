@@ -23,6 +23,9 @@ static uint32_t event_of(const ab_shield_record *m)
 {
 	if (m->kind == AB_SHIELD_VERIFY)
 		return AB_EVENT_VERIFIED;
+	/* what became of a question: for the audit alone */
+	if (m->id && m->answer != AB_SHIELD_ASKED)
+		return AB_EVENT_EXEC;
 	if (m->flags & AB_SHIELD_MISMATCH)
 		return AB_EVENT_MISMATCH;
 	if (m->answer == AB_SHIELD_ASKED)
@@ -61,6 +64,12 @@ static json_t *fields_of(const agentbox_sandbox *box,
 		      "rule", text(box, m->rule),
 		      "reason", text(box, m->reason),
 		      is_exec ? "command" : "target", text(box, m->command));
+	/* the event's object is the question's id */
+	if (f && m->id &&
+	    (json_object_set_new(f, "ask",
+				 json_integer((json_int_t)m->id)) ||
+	     json_object_set_new(f, "subject", text(box, m->object))))
+		goto nomem;
 	if (f && m->pid && json_object_set_new(f, "host_pid",
 					       json_integer(m->pid)))
 		goto nomem;

@@ -23,6 +23,7 @@
 #include "wire/message.h"
 
 #define LOSE_TIMEOUT_MS 200
+#define MOST_ERRNO 4095 /* of a system call's answer */
 /* Records that are read in one go: more than a socket holds. A box that
    executes without end holds nobody here. */
 #define MOST_AT_ONCE 4096
@@ -51,7 +52,9 @@ static int read_reply(ab_reader *r, uint32_t serial, answer *out)
 	out->result = ab_get_i32(r);
 	why = ab_get_str(r);
 	n = strlen(why);
+	/* 0 or -errno, which is negated later */
 	if (!ab_reader_done(r) || !serial || got != serial ||
+	    out->result > 0 || out->result < -MOST_ERRNO ||
 	    n >= sizeof(out->why))
 		return -EPROTO;
 	memcpy(out->why, why, n + 1);

@@ -93,7 +93,7 @@ int ab_shield_record_get(ab_reader *r, ab_shield_record *m)
 	if (!ab_reader_done(r) || !is_one_of(m->kind, AB_SHIELD_KINDS) ||
 	    !is_one_of(m->answer, AB_SHIELD_ANSWERS) || m->verdict > 3 ||
 	    (m->flags & ~AB_SHIELD_FLAGS) ||
-	    (m->answer == AB_SHIELD_ASKED) != (m->id != 0))
+	    (m->answer == AB_SHIELD_ASKED && m->id == 0))
 		return -EPROTO;
 	return 0;
 }

@@ -73,7 +73,7 @@ enum ab_shield_answer {
 typedef struct ab_shield_record {
 	uint32_t kind, answer, flags;
 	uint32_t verdict; /* AGENTBOX_VERDICT_* of the checks */
-	uint64_t id;	  /* of what is asked, or 0 */
+	uint64_t id;	  /* of what is asked, or was; or 0 */
 	uint32_t pid;	  /* on the host */
 	const char *object; /* the file, the address, the tool */
 	const char *command; /* argv, for people */

@@ -6,7 +6,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "state.h"
 
@@ -15,16 +18,36 @@ bool ab_sh_may_ask(const ab_sh *sh)
 	return sh->ask_count + sh->waiting_count < AB_ASKS_MAX;
 }
 
-void ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice)
+bool ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice,
+		   const uint8_t *record, size_t n)
 {
-	sh->asks[sh->ask_count++] =
-		(ab_sh_ask){ id, notice, ab_clock_boot_ns() + sh->ask_ns };
+	uint8_t *copy = ab_calloc(1, n);
+
+	if (!copy)
+		return false;
+	memcpy(copy, record, n);
+	sh->asks[sh->ask_count++] = (ab_sh_ask){
+		id, notice, ab_clock_boot_ns() + sh->ask_ns, copy, n };
+	return true;
 }
 
+/* Told before it is answered, as everything is. */
 static void end_ask(ab_sh *sh, size_t i, bool let)
 {
-	ab_sh_answer(sh, sh->asks[i].notice, let);
+	ab_sh_ask ask = sh->asks[i];
+	ab_shield_record m;
+	ab_reader r;
+
 	sh->asks[i] = sh->asks[--sh->ask_count];
+	ab_reader_init(&r, ask.record, ask.len);
+	(void)ab_get_u64(&r); /* kind and fd count */
+	if (ab_shield_record_get(&r, &m) == 0) {
+		m.answer = let ? AB_SHIELD_LET : AB_SHIELD_REFUSED;
+		ab_sh_deliver(sh, &m, ask.notice);
+	} else {
+		ab_sh_answer(sh, ask.notice, false);
+	}
+	free(ask.record);
 }
 
 int ab_sh_answer_ask(ab_sh *sh, uint64_t id, bool let)

@@ -41,11 +41,14 @@ void ab_sh_answer(ab_sh *sh, uint64_t notice, bool let)
 
 /* --- telling -------------------------------------------------------------- */
 
-static void settle(ab_sh *sh, uint32_t answer, uint64_t ask, uint64_t notice)
+/* `record`: the bytes that were told. */
+static void settle(ab_sh *sh, uint32_t answer, uint64_t ask, uint64_t notice,
+		   const uint8_t *record, size_t n)
 {
-	if (answer == AB_SHIELD_ASKED)
-		ab_sh_add_ask(sh, ask, notice);
-	else if (notice)
+	if (answer == AB_SHIELD_ASKED &&
+	    ab_sh_add_ask(sh, ask, notice, record, n))
+		return;
+	if (notice)
 		ab_sh_answer(sh, notice, answer == AB_SHIELD_LET);
 }
 
@@ -99,14 +102,14 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 	if (!w.bad && !sh->waiting_count &&
 	    try_send(sh, w.data, w.len, flags)) {
 		sh->lost = 0;
-		settle(sh, m->answer, m->id, notice);
+		settle(sh, m->answer, m->id, notice, w.data, w.len);
 	} else if (w.bad || (must && (!notice ||
 				      !wait_for_host(sh, m, &w, notice)))) {
-		settle(sh, AB_SHIELD_REFUSED, 0, notice);
+		settle(sh, AB_SHIELD_REFUSED, 0, notice, NULL, 0);
 		return false;
 	} else if (!must) {
 		sh->lost++;
-		settle(sh, m->answer, m->id, notice);
+		settle(sh, m->answer, m->id, notice, w.data, w.len);
 	}
 	return true;
 }
@@ -115,7 +118,7 @@ static void end_first(ab_sh *sh, uint32_t answer)
 {
 	ab_sh_waiting *w = &sh->waiting[sh->waiting_first];
 
-	settle(sh, answer, w->ask, w->notice);
+	settle(sh, answer, w->ask, w->notice, w->record, w->len);
 	free(w->record);
 	sh->waiting_first = (sh->waiting_first + 1) % AB_WAITING_MAX;
 	sh->waiting_count--;

@@ -43,6 +43,8 @@ typedef struct ab_sh_waiting {
 
 typedef struct ab_sh_ask {
 	uint64_t id, notice, deadline;
+	uint8_t *record; /* that it was asked; owned */
+	size_t len;
 } ab_sh_ask;
 
 typedef struct ab_sh {
@@ -130,7 +132,10 @@ void ab_sh_expire(ab_sh *sh, uint64_t now);
 /* asks.c */
 /* False: there are too many. */
 bool ab_sh_may_ask(const ab_sh *sh);
-void ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice);
+/* `record` is that of the question, copied: what became of it is told with the
+   same words. False: no memory, nothing was added. */
+bool ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice,
+		   const uint8_t *record, size_t n);
 /* -ENOENT: it is over. */
 int ab_sh_answer_ask(ab_sh *sh, uint64_t id, bool let);
 void ab_sh_expire_asks(ab_sh *sh, uint64_t now);

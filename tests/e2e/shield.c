@@ -428,6 +428,7 @@ static void host_answers_what_is_asked(void)
 	struct liner l;
 	char *id = NULL, *detail, *line;
 
+	open_log();
 	raise_shield("ask");
 	e2e_seconds(60);
 	l = start_liner(GIT, "fetch-the-moon");
@@ -452,6 +453,13 @@ static void host_answers_what_is_asked(void)
 	end_liner(&l);
 	/* what is denied is not asked about */
 	ATTACK("EACCES", "exec path " GIT " push");
+	/* each question and its answer, under one number and the file's name */
+	char *text = close_log();
+	CHECK(count(text, "\"answer\":\"asked\",\"ask\":1,") == 1 &&
+	      count(text, "\"answer\":\"refused\",\"ask\":1,") == 1 &&
+	      count(text, "\"answer\":\"asked\",\"ask\":2,") == 1 &&
+	      count(text, "\"answer\":\"let\",\"ask\":2,") == 1, "%s", text);
+	CHECK(count(text, "\"subject\":\"" GIT "\"") >= 4, "the file");
 }
 
 /* --- what the resolver allowed -------------------------------------------- */

@@ -84,6 +84,12 @@ static void look_at(const ab_sh *sh, const uint8_t *p, size_t n,
 	}
 	require(kind == AB_MSG_SH_RECORD &&
 		ab_shield_record_get(&r, &m) == 0);
+	if (m.kind == AB_SHIELD_EXEC) {
+		require((m.id == 1 || m.id == 2) && !strcmp(m.object, "git") &&
+			m.answer == (what->p[what->n - 4] ? AB_SHIELD_LET
+						 : AB_SHIELD_REFUSED));
+		return;
+	}
 	require(m.kind == AB_SHIELD_VERIFY &&
 		strlen(m.command) <= AB_SHIELD_MAX_NAME);
 	require(m.verdict == AGENTBOX_VERDICT_DENY || is_granted(sh, what));
@@ -131,6 +137,22 @@ static void talk(ab_sh *sh, int fd, const uint8_t *p, size_t n)
 	}
 }
 
+/* Nothing waits for its answer: there is no listener here. */
+static void add_ask(ab_sh *sh, uint64_t id)
+{
+	const ab_shield_record m = {
+		.kind = AB_SHIELD_EXEC, .answer = AB_SHIELD_ASKED,
+		.verdict = AGENTBOX_VERDICT_ASK, .id = id, .object = "git",
+		.command = "git tag", .rule = "r", .reason = "", .call = "",
+	};
+	uint8_t memory[256];
+	ab_writer w;
+
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_shield_record_put(&w, &m);
+	require(ab_sh_add_ask(sh, id, 1, w.data, w.len));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ab_sh *volatile sh = ab_new(ab_sh);
@@ -146,10 +168,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sh->notify_fd = sh->proc_fd = sh->host_pidfd = -1;
 	memcpy(sh->grants.own, OWN, sizeof(OWN));
 	require(ab_sh_grants_scope(&sh->grants, "billing") == 0);
-	ab_sh_add_ask(sh, 1, 0);
-	ab_sh_add_ask(sh, 2, 0);
+	add_ask(sh, 1);
+	add_ask(sh, 2);
 	if (setjmp(ended) == 0)
 		talk(sh, sv[1], data, size);
+	while (sh->ask_count)
+		free(sh->asks[--sh->ask_count].record);
 	free(sh->grants.tools[0]);
 	free(sh);
 	if (sv[0] != AB_HELPER_CONTROL_FD)

@@ -39,7 +39,7 @@ static void told(void *arg, const ab_shield_record *m)
 	require(m->kind >= 1 && m->kind <= AB_SHIELD_KINDS &&
 		m->answer >= 1 && m->answer <= AB_SHIELD_ANSWERS &&
 		m->verdict <= AGENTBOX_VERDICT_DENY);
-	require((m->answer == AB_SHIELD_ASKED) == (m->id != 0));
+	require(m->answer != AB_SHIELD_ASKED || m->id != 0);
 	require(strlen(m->object) + strlen(m->command) + strlen(m->rule) +
 		strlen(m->reason) + strlen(m->call) <
 		AB_SHIELD_MAX_RECORD + 2048);
