@@ -12,17 +12,20 @@ tests_lib_libshield_a_SOURCES = $(SHIELD_PARTS)
 tests_lib_libshield_a_CPPFLAGS = $(AM_CPPFLAGS) $(FAULT_CPPFLAGS)
 tests_lib_libshield_a_CFLAGS = $(AM_CFLAGS)
 
-pkglibexec_PROGRAMS += libexec/agentbox-shield
-libexec_agentbox_shield_SOURCES = $(SHIELD_PARTS) \
+# The rest but its start: a fuzz target talks to it.
+SHIELD_LOOP = \
 	libexec/shield/asks.c \
-	libexec/shield/confine.c \
 	libexec/shield/control.c \
 	libexec/shield/exec.c \
-	libexec/shield/main.c \
 	libexec/shield/notice.c \
 	libexec/shield/places.c \
 	libexec/shield/target.c \
-	libexec/shield/state.h \
+	libexec/shield/state.h
+
+pkglibexec_PROGRAMS += libexec/agentbox-shield
+libexec_agentbox_shield_SOURCES = $(SHIELD_PARTS) $(SHIELD_LOOP) \
+	libexec/shield/confine.c \
+	libexec/shield/main.c \
 	$(HELPER_FILES) $(CONFINE_FILES)
 nodist_libexec_agentbox_shield_SOURCES = build-id.h
 libexec_agentbox_shield_CPPFLAGS = $(AM_CPPFLAGS) \

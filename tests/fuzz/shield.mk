@@ -10,12 +10,7 @@ tests_fuzz_shield_host_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 check_PROGRAMS += tests/fuzz/shield_control
 FUZZ_TARGETS += tests/fuzz/shield_control
 tests_fuzz_shield_control_SOURCES = tests/fuzz/shield_control.c \
-	libexec/shield/asks.c \
-	libexec/shield/control.c \
-	libexec/shield/exec.c \
-	libexec/shield/notice.c \
-	libexec/shield/target.c \
-	$(SHIELD_PARTS) $(FUZZ_MAIN)
+	$(SHIELD_PARTS) $(SHIELD_LOOP) $(FUZZ_MAIN)
 tests_fuzz_shield_control_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/shield -D_exit=shield_exit
 tests_fuzz_shield_control_CFLAGS = $(UNIT_CFLAGS)
