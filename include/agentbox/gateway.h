@@ -99,7 +99,31 @@ AGENTBOX_API int32_t agentbox_gateway_set_ask(agentbox_gateway *gateway,
 					      agentbox_error **err);
 
 /*
- * The answer that `ask` has left open: AGENTBOX_VERDICT_ALLOW, or no.
+ * May the box call this tool of a server that it reaches through the gateway?
+ * Asked for each call of those that the policy's `tools.ask` names, as `ask`
+ * is: inside agentbox_sandbox_dispatch(), on its thread, and answered with the
+ * same verdicts, or later with agentbox_gateway_answer(). `tool` is
+ * "server:tool", `arguments` the JSON text of an object, of the box's: at most
+ * AGENTBOX_MCP_QUESTION_MAX bytes, nothing of it is checked but its form.
+ */
+typedef int32_t (*agentbox_gateway_approve_fn)(void *data, uint32_t id,
+					       const char *tool,
+					       const char *arguments);
+
+/*
+ * Let calls that need a yes wait for it, for at most timeout_ms (1 to 600000);
+ * without one in that time, without a callback (the default, or `approve` NULL
+ * with timeout_ms 0) and past 32 questions of either kind at once they are
+ * refused with an error of the protocol. `data` is borrowed. A tool that
+ * changed meanwhile is refused whatever the answer. AGENTBOX_EINVAL;
+ * AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_set_approve(
+	agentbox_gateway *gateway, agentbox_gateway_approve_fn approve,
+	void *data, uint32_t timeout_ms, agentbox_error **err);
+
+/*
+ * The answer that a callback has left open: AGENTBOX_VERDICT_ALLOW, or no.
  * AGENTBOX_ENOTFOUND: nobody waits for it any more; AGENTBOX_ECLOSED.
  */
 AGENTBOX_API int32_t agentbox_gateway_answer(agentbox_gateway *gateway,

@@ -69,6 +69,7 @@ void ab_gateway_free(agentbox_gateway *gw)
 		free(gw->env[i]);
 	free(gw->env);
 	free(gw->previews);
+	ab_gateway_drop_questions(gw);
 	ab_secret_free(gw->key);
 	pthread_mutex_destroy(&gw->lock);
 	free(gw);

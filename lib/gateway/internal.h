@@ -24,7 +24,15 @@ typedef struct ab_gateway_need {
 typedef struct ab_gateway_question {
 	uint32_t id;
 	char how[16], target[AB_TARGET_TEXT_SIZE];
+	char *arguments; /* owned: of a call of the tool; NULL: a target */
 } ab_gateway_question;
+
+/* Who is asked: borrowed. */
+typedef struct ab_gateway_asker {
+	agentbox_gateway_ask_fn ask;	     /* NULL: nobody is */
+	agentbox_gateway_approve_fn approve; /* the same */
+	void *ask_data, *approve_data;
+} ab_gateway_asker;
 
 struct agentbox_gateway {
 	pid_t owner; /* getpid() of the process that made it */
@@ -41,8 +49,7 @@ struct agentbox_gateway {
 	ab_helper helper;
 	bool has_ended, is_revoked;
 	uint32_t serial;
-	agentbox_gateway_ask_fn ask; /* NULL: nobody is asked */
-	void *ask_data;
+	ab_gateway_asker asker;
 	ab_gateway_question asked[AB_GATEWAY_ASKS]; /* a ring */
 	uint32_t asked_at, asked_count;
 	agentbox_secret_provider provider; /* NULL: the stored ones */
@@ -50,13 +57,17 @@ struct agentbox_gateway {
 	/* what the box asks for and was not answered yet */
 	ab_gateway_need needs[AB_GATEWAY_MAX_NEEDS];
 	size_t need_count;
+	uint8_t message[AB_GATEWAY_MAX_QUESTION]; /* the one that is read */
 	/* of secrets as files: emptied when the gateway is gone */
 	int files[AB_BROKER_MAX_SECRETS];
 	size_t file_count;
 };
 
 /* ask.c: one that has come, lock held. 0 or -EPROTO. */
-int ab_gateway_take_question(agentbox_gateway *gateway, ab_reader *r);
+int ab_gateway_take_question(agentbox_gateway *gateway, ab_reader *r,
+			     bool is_call);
+/* Those that were not put to the host go. */
+void ab_gateway_drop_questions(agentbox_gateway *gateway);
 
 /* environment.c: 0 or AGENTBOX_ENOMEM. */
 int32_t ab_gateway_make_environment(agentbox_gateway *gateway,

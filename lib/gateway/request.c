@@ -81,12 +81,12 @@ static int take_reply(ab_reader *r, uint32_t serial, int32_t *result,
 static int take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 		uint64_t *value, char *text, size_t size)
 {
-	uint8_t message[AB_GATEWAY_MAX_RECORD];
+	uint8_t *message = gw->message;
 	ab_gateway_record record;
 	size_t count = 0;
 	ab_reader r;
 	ssize_t n = ab_message_recv(gw->helper.control_fd, message,
-				    sizeof(message), NULL, 0, &count,
+				    sizeof(gw->message), NULL, 0, &count,
 				    MSG_DONTWAIT);
 
 	if (n <= 0)
@@ -97,8 +97,9 @@ static int take(agentbox_gateway *gw, uint32_t serial, int32_t *result,
 		return -EPROTO;
 	if (kind == AB_MSG_GW_REPLY)
 		return take_reply(&r, serial, result, value, text, size);
-	if (kind == AB_MSG_GW_ASK)
-		return ab_gateway_take_question(gw, &r);
+	if (kind == AB_MSG_GW_ASK || kind == AB_MSG_GW_APPROVE)
+		return ab_gateway_take_question(gw, &r,
+						kind == AB_MSG_GW_APPROVE);
 	if (kind == AB_MSG_GW_NEED)
 		return ab_gateway_take_need(gw, &r);
 	if (kind != AB_MSG_GW_RECORD || ab_gateway_record_get(&r, &record) < 0)

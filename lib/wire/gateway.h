@@ -61,6 +61,8 @@
 #define AB_GATEWAY_MAX_RECORD 8192
 /* Of the host's: a prefix of a route, the longest. */
 #define AB_GATEWAY_MAX_REQUEST 2048
+/* What is said of a call that has to be approved, and any other message. */
+#define AB_GATEWAY_MAX_QUESTION 34816
 /* Questions to the host that wait at once. */
 #define AB_GATEWAY_ASKS 32
 
@@ -119,13 +121,16 @@ enum ab_gateway_message {
 	AB_MSG_GW_UNROUTE = 167,
 	AB_MSG_GW_ASKING = 169, /* u32 serial, str ms, "0": nobody is asked */
 	AB_MSG_GW_ANSWER = 170, /* u32 serial, str "ID 1", or "ID 0": no */
+	AB_MSG_GW_APPROVING = 171, /* as ASKING, for calls */
 	/* gateway -> host */
 	AB_MSG_GW_READY = 176,	/* it judges from now on */
 	AB_MSG_GW_FAILED = 177, /* str stage, i32 errno, str message */
 	AB_MSG_GW_RECORD = 178, /* ab_gateway_record */
 	AB_MSG_GW_REPLY = 179,	/* u32 serial, i32 result, u64 value, str */
 	AB_MSG_GW_NEED = 180,	/* u32 serial, str name: its value is needed */
-	AB_MSG_GW_ASK = 184	/* u32 id, str how, str target: waits */
+	AB_MSG_GW_ASK = 184,	/* u32 id, str how, str target: waits */
+	/* u32 id, str how, str "SERVER:TOOL", str arguments: waits */
+	AB_MSG_GW_APPROVE = 185
 };
 
 /* What is let through has to be told first, or it is not let through. */

@@ -287,7 +287,7 @@ static void serve_control(ab_gw *gw)
 		end(gw, 1);
 	serial = ab_get_u32(&r);
 	if (kind == AB_MSG_GW_SECRET ||
-	    (kind >= AB_MSG_GW_FORGET && kind <= AB_MSG_GW_ANSWER))
+	    (kind >= AB_MSG_GW_FORGET && kind <= AB_MSG_GW_APPROVING))
 		name = ab_get_str(&r);
 	if (kind == AB_MSG_GW_VALUE)
 		result = ab_get_i32(&r);
@@ -300,8 +300,10 @@ static void serve_control(ab_gw *gw)
 		reply(serial, 0, cut, "");
 	} else if (kind == AB_MSG_GW_SECRET) {
 		on_secret(gw, serial, name, fd);
-	} else if (kind == AB_MSG_GW_ASKING && count == 0) {
-		ab_ask_set(gw, (uint32_t)strtoul(name, NULL, 10));
+	} else if ((kind == AB_MSG_GW_ASKING ||
+		    kind == AB_MSG_GW_APPROVING) && count == 0) {
+		ab_ask_set(gw, kind == AB_MSG_GW_APPROVING,
+			   (uint32_t)strtoul(name, NULL, 10));
 		reply(serial, 0, 0, "");
 	} else if (kind == AB_MSG_GW_ANSWER && count == 0) {
 		on_verdict(gw, serial, name);

@@ -52,7 +52,7 @@ if HAVE_GATEWAY
 pkglibexec_PROGRAMS += libexec/agentbox-gateway
 libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	$(GATEWAY_MCP) \
-	libexec/gateway/ask.c \
+	libexec/gateway/ask.c libexec/gateway/ask.h \
 	libexec/gateway/aws.c libexec/gateway/aws.h \
 	libexec/gateway/broker.c libexec/gateway/broker.h \
 	libexec/gateway/bucket.c \

@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "ask.h"
 #include "http_chunk.h"
 #include "mcp.h"
 #include "mcp/carry.h"
@@ -106,6 +107,8 @@ struct ab_mcp_post {
 	size_t in_at;
 	ab_mcp_bytes in, out;
 	unsigned legs; /* on their way for it */
+	ab_asked asked; /* about its call, which the guard knows as: */
+	uint64_t question;
 	const char *failed; /* why one of them did not arrive; static */
 	uint64_t sent;
 	ab_later later;
@@ -172,6 +175,9 @@ void ab_mcp_session_take(ab_mcp_session *s, int32_t side, uint64_t scope,
 /* The server does not answer this request: who asked is told. */
 void ab_mcp_session_lost(ab_mcp_session *s, const json_t *id,
 			 const char *text, const char *reason);
+/* A call that was held: `why` not, static, or NULL. */
+void ab_mcp_session_answer(ab_mcp_session *s, uint64_t question,
+			   const char *why);
 /* What the guard has given goes on. */
 void ab_mcp_session_pump(ab_mcp_session *s);
 /* Requests that their own client has cancelled are answered by nobody. */
@@ -202,6 +208,8 @@ void ab_mcp_post_last(ab_mcp_post *p);
 void ab_mcp_post_cut(void *arg);
 /* Nobody waits for its answer any more, not even who asked. */
 void ab_mcp_post_dismiss(ab_mcp_post *p);
+/* Its call waits for the host's answer; false: that cannot be asked for. */
+bool ab_mcp_post_ask(ab_mcp_post *p, const ab_mcp_question *question);
 /* A leg of it has arrived, or not: `failed` says why, NULL: it has. */
 void ab_mcp_post_leg_done(ab_mcp_post *p, const char *failed);
 

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -31,6 +32,7 @@ static void leave(ab_mcp_post *p)
 		p->next->back = p->back;
 	if (s->stream == p)
 		s->stream = NULL;
+	ab_ask_forget(&p->asked);
 	p->session = NULL;
 }
 
@@ -106,7 +108,8 @@ static void deny(ab_mcp_post *p, unsigned status, int code, const char *reason,
 /* Everything that was to be done for it is done, and nothing is to be said. */
 static void settle(ab_mcp_post *p)
 {
-	if (p->phase != AB_MCP_POST_WAITING || p->legs || p->is_stream)
+	if (p->phase != AB_MCP_POST_WAITING || p->legs || p->is_stream ||
+	    p->asked.gw)
 		return;
 	if (p->is_request)
 		ab_mcp_post_fail(p, 502, p->failed ? p->failed :
@@ -125,6 +128,35 @@ void ab_mcp_post_leg_done(ab_mcp_post *p, const char *failed)
 	if (failed)
 		p->failed = failed;
 	settle(p);
+}
+
+/* --- approval ------------------------------------------------------------- */
+
+static void answered(void *arg, bool is_granted)
+{
+	ab_mcp_post *p = arg;
+
+	ab_mcp_session_answer(p->session, p->question, is_granted ? NULL :
+			      "it was not approved, or not in time");
+	settle(p);
+}
+
+bool ab_mcp_post_ask(ab_mcp_post *p, const ab_mcp_question *q)
+{
+	char tool[AB_TARGET_TEXT_SIZE];
+	char *arguments = q->arguments ? json_dumps(q->arguments, JSON_COMPACT)
+				       : ab_strdup("{}");
+	int n = snprintf(tool, sizeof(tool), "%s:%s", p->server->name,
+			 q->tool);
+	bool ok = arguments && n > 0 && (size_t)n < sizeof(tool) &&
+		  !p->asked.gw &&
+		  ab_ask_call(p->server->mcps->gw, &p->asked, tool, arguments,
+			      answered, p);
+
+	free(arguments);
+	if (ok)
+		p->question = q->id;
+	return ok;
 }
 
 void ab_mcp_post_dismiss(ab_mcp_post *p)

@@ -161,7 +161,8 @@ static bool make_guard(ab_mcp_session *s)
 	if (agentbox_mcp_new(mcps->policy, s->server->name, &s->guard,
 			     NULL) < 0 ||
 	    agentbox_mcp_set_identity(s->guard, mcps->identity_text,
-				      strlen(mcps->identity_text), NULL) < 0)
+				      strlen(mcps->identity_text), NULL) < 0 ||
+	    agentbox_mcp_set_ask(s->guard, 1, NULL) < 0)
 		return false;
 	if (s->server->memory)
 		ab_mcp_memory_join(s->guard, s->server->memory);
@@ -252,6 +253,9 @@ static bool record(ab_mcp_session *s, const json_t *event)
 {
 	bool denied = strcmp(text_of(event, "verdict"), "deny") == 0;
 
+	/* the host records what it is asked */
+	if (strcmp(text_of(event, "verdict"), "ask") == 0)
+		return true;
 	return ab_mcp_tell(s->server->mcps,
 			   denied ? AB_GW_DENIED : AB_GW_ALLOWED,
 			   s->server->name, text_of(event, "subject"),
@@ -325,10 +329,34 @@ static void to_server(ab_mcp_session *s, ab_mcp_frame *frame)
 		p->failed = "mcp_busy";
 }
 
+/* About a call that somebody has to approve. */
+static void ask_host(ab_mcp_session *s, const ab_mcp_question *q)
+{
+	ab_mcp_post *p = ab_mcp_session_post(s, q->scope);
+
+	if ((!p || !ab_mcp_post_ask(p, q)) &&
+	    ab_mcp_answer(s->guard, q->id, "it has to be approved, and nobody "
+			  "can be asked now", NULL) < 0)
+		ab_mcp_session_end(s, "mcp_ended");
+}
+
+void ab_mcp_session_answer(ab_mcp_session *s, uint64_t question,
+			   const char *why)
+{
+	int32_t rc = ab_mcp_answer(s->guard, question, why, NULL);
+
+	ab_mcp_session_pump(s);
+	if (rc < 0)
+		ab_mcp_session_end(s, "mcp_ended");
+}
+
 void ab_mcp_session_pump(ab_mcp_session *s)
 {
+	ab_mcp_question question;
 	ab_mcp_frame frame;
 
+	while (!s->is_over && ab_mcp_next_question(s->guard, &question))
+		ask_host(s, &question);
 	if (!s->is_over && !record_all(s)) {
 		ab_mcp_session_end(s, "not_recorded");
 		return;

@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 
+#include "ask.h"
 #include "broker.h"
 #include "gw.h"
 #include "key.h"
@@ -82,7 +83,8 @@ struct ab_gw {
 	ab_resolver *resolver;
 	struct ab_asked *asked; /* who waits for the host's answer */
 	size_t ask_count;
-	uint32_t ask_id, ask_ms; /* ms 0: it wants no questions */
+	uint32_t ask_id;
+	uint32_t ask_ms[2]; /* of targets, of calls; 0: it wants none */
 	ab_routes *routes;
 	ab_previews *previews; /* NULL: the policy has none */
 	ab_mcps *mcps;
@@ -145,16 +147,6 @@ void ab_stub_accept(ab_gw *gw, int fd);
 bool ab_stub_name(ab_gw *gw, const ab_address *address, ab_target *name);
 
 /* ask.c */
-/* Zeroed: asks nothing. Who owns its memory forgets it first. */
-typedef struct ab_asked {
-	ab_gw *gw;
-	struct ab_asked *next, **back;
-	ab_timer timer;
-	uint32_t id;
-	void (*done)(void *arg, bool is_granted);
-	void *arg;
-} ab_asked;
-
 /* Would the host be asked about this, which is not listed? */
 bool ab_ask_may(const ab_gw *gw, const ab_target *t);
 /*
@@ -163,11 +155,11 @@ bool ab_ask_may(const ab_gw *gw, const ab_target *t);
  */
 bool ab_ask_begin(ab_gw *gw, ab_asked *a, const char *how, const ab_target *t,
 		  void (*done)(void *arg, bool is_granted), void *arg);
-void ab_ask_forget(ab_asked *a);
 /* From the host: 0, or -ENOENT: nobody waits for it any more. */
 int ab_ask_answer(ab_gw *gw, uint32_t id, bool is_granted);
-/* How long a question waits; 0: none is asked, and those that wait end. */
-void ab_ask_set(ab_gw *gw, uint32_t ms);
+/* How long a question of the one kind or the other waits; 0: none is asked,
+   and those that wait end. */
+void ab_ask_set(ab_gw *gw, bool are_calls, uint32_t ms);
 /* ab_allow_target(), where the host has allowed what the list does not name;
    whatever else refuses goes on refusing. */
 enum ab_allow_reason ab_gw_judge_granted(const ab_gw *gw, const ab_target *t,

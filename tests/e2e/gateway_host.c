@@ -547,6 +547,16 @@ static void case_098_an_answer_may_come_later_and_revocation_ends_all(void)
 	end_host_server();
 }
 
+static int32_t approve(void *data, uint32_t id, const char *tool,
+		       const char *arguments)
+{
+	(void)data;
+	(void)id;
+	(void)tool;
+	(void)arguments;
+	return AGENTBOX_VERDICT_DENY;
+}
+
 static void case_098_wrong_use_is_refused(void)
 {
 	raise_with("\"allow\":[]");
@@ -560,6 +570,16 @@ static void case_098_wrong_use_is_refused(void)
 		      AGENTBOX_EINVAL, "a time for nobody");
 	CHECK(agentbox_gateway_answer(gateway(), 7, AGENTBOX_VERDICT_ALLOW,
 				      NULL) == AGENTBOX_ENOTFOUND, "no id");
+	CHECK(agentbox_gateway_set_approve(NULL, approve, NULL, 1000, NULL) ==
+		      AGENTBOX_EINVAL, "calls: no gateway");
+	CHECK(agentbox_gateway_set_approve(gateway(), approve, NULL, 0,
+					   NULL) == AGENTBOX_EINVAL,
+	      "calls: no time");
+	CHECK(agentbox_gateway_set_approve(gateway(), approve, NULL, 600001,
+					   NULL) == AGENTBOX_EINVAL,
+	      "calls: too long");
+	CHECK(agentbox_gateway_set_approve(gateway(), NULL, NULL, 5, NULL) ==
+		      AGENTBOX_EINVAL, "calls: a time for nobody");
 }
 
 /* A request to a route, with the key: status and reason. */
