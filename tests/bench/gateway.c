@@ -40,6 +40,8 @@
 #define WAIT_S 120
 #define IDLE_TUNNELS 8000
 #define LIVE_TUNNELS 100
+#define SECRETS 32 /* as many as a box may have, each in three ways */
+#define LEASES (3 * SECRETS)
 
 static int rounds = 15, echoes = 2000, setups = 9600, bulk_mib = 2048;
 static agentbox_context *context;
@@ -202,6 +204,34 @@ static pid_t find_gateway(void)
 	return found;
 }
 
+/* Whatever it is called, it is what is written in here. */
+static int32_t give_value(void *data, const char *name, int32_t *fd)
+{
+	FILE *f = tmpfile();
+
+	(void)data;
+	if (!f || fprintf(f, "the value of %s", name) < 0 || fflush(f))
+		return AGENTBOX_ENOTFOUND;
+	*fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 3);
+	fclose(f);
+	return 0;
+}
+
+/* "[{...},...]" */
+static void write_secrets(char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < SECRETS && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at,
+				       "%s{\"name\":\"s%d\",\"delivery\":"
+				       "[\"memfd\",\"file\",\"git\"],"
+				       "\"hosts\":[\"s%d.test\"]}",
+				       i ? "," : "[", i, i);
+	need(at < size - 1, "room");
+	memcpy(text + at, "]", 2);
+}
+
 /* With a record of each connection in an audit, when one is given. */
 static void raise_box(agentbox_audit *audit)
 {
@@ -209,20 +239,21 @@ static void raise_box(agentbox_audit *audit)
 	agentbox_policy *policy = NULL;
 	agentbox_error *err = NULL;
 	struct rlimit files;
-	char text[9000];
+	char text[14000], secrets[SECRETS * 96];
 
 	getrlimit(RLIMIT_NOFILE, &files);
+	write_secrets(secrets, sizeof(secrets));
 	snprintf(text, sizeof(text),
 		 "{\"agentbox\":1,\"extends\":\"builtin:workspace\","
 		 "\"mounts+\":[{\"from\":\"%s/bin\",\"to\":\"/bench\","
 		 "\"access\":\"read\",\"exec\":true}],"
-		 "\"limits\":{\"files\":%d},"
+		 "\"limits\":{\"files\":%d},\"secrets\":%s,"
 		 "\"network\":{\"mode\":\"gateway\","
 		 "\"allow\":[\"127.0.0.1:%d\"],"
 		 "\"private\":[\"127.0.0.0/8\"]}}",
 		 directory,
 		 files.rlim_max > 65536 ? 65536 : (int)files.rlim_max,
-		 origin_port);
+		 secrets, origin_port);
 	must(agentbox_policy_parse(context, text, strlen(text), &policy, &err),
 	     &err);
 	must(agentbox_sandbox_options_new(&options, &err), &err);
@@ -230,6 +261,8 @@ static void raise_box(agentbox_audit *audit)
 	must(agentbox_sandbox_new(context, policy, options, &box, &err), &err);
 	agentbox_sandbox_options_free(options);
 	agentbox_policy_unref(policy);
+	must(agentbox_gateway_set_provider(agentbox_sandbox_get_gateway(box),
+					   give_value, NULL, &err), &err);
 	gateway->pid = find_gateway();
 	need(gateway->pid > 0, "no agentbox-gateway");
 }
@@ -248,8 +281,11 @@ static agentbox_process *start_in_box(const char *const *argv,
 	agentbox_process *process = NULL;
 	agentbox_command *command = NULL;
 	agentbox_error *err = NULL;
+	int32_t count = 0;
 
-	must(agentbox_command_new(argv, 6, &command, &err), &err);
+	while (argv[count])
+		count++;
+	must(agentbox_command_new(argv, count, &command, &err), &err);
 	for (int i = 0; i < 3; i++)
 		must(agentbox_command_set_fd(command, i, fds[i], &err), &err);
 	must(agentbox_sandbox_spawn(box, command, &process, &err), &err);
@@ -480,16 +516,13 @@ static void read_line(FILE *f, char line[128])
 	need(fgets(line, 128, f) != NULL, "the client has ended");
 }
 
-static struct holding hold(const char *mode, int count)
+/* Until it has said a line. */
+static struct holding hold_program(const char *const *argv)
 {
-	char origin[16], number[16], line[128];
-	const char *argv[] = { "/bench/gateway_client", "box", "0", origin,
-			       mode, number, NULL };
 	int in[2], out[2];
 	struct holding h;
+	char line[128];
 
-	snprintf(origin, sizeof(origin), "%d", origin_port);
-	snprintf(number, sizeof(number), "%d", count);
 	need(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0, "pipe");
 	h.process = start_in_box(argv, (const int[]){ in[0], out[1], 2 });
 	close(in[0]);
@@ -498,6 +531,17 @@ static struct holding hold(const char *mode, int count)
 	h.out = fdopen(out[0], "r");
 	read_line(h.out, line);
 	return h;
+}
+
+static struct holding hold(const char *mode, int count)
+{
+	char origin[16], number[16];
+	const char *argv[] = { "/bench/gateway_client", "box", "0", origin,
+			       mode, number, NULL };
+
+	snprintf(origin, sizeof(origin), "%d", origin_port);
+	snprintf(number, sizeof(number), "%d", count);
+	return hold_program(argv);
 }
 
 static void let_go(struct holding *h)
@@ -549,23 +593,55 @@ static void bench_memory(void)
 	table_value("before the first connection", before / 1024, "KiB", 0);
 }
 
+/* Every secret in every way; who asked has ended, what is leased stays. */
+static void lease_all(void)
+{
+	char count[16];
+	const char *const argv[] = {
+		"sh", "-ec", "i=0; while [ $i -lt $0 ]; do "
+		"$AGENTBOX_SECRET get s$i; $AGENTBOX_SECRET get --file s$i; "
+		"printf 'protocol=https\\nhost=s%d.test\\n' $i | "
+		"$AGENTBOX_SECRET git get; i=$((i + 1)); done >/dev/null",
+		count, NULL
+	};
+	const int fds[3] = { 0, 1, 2 };
+
+	snprintf(count, sizeof(count), "%d", SECRETS);
+	end_in_box(start_in_box(argv, fds));
+}
+
 /* The last: a revoked gateway lets nothing through any more. */
 static void bench_revoke(void)
 {
-	struct holding h = hold("cut", LIVE_TUNNELS);
-	double begin = bench_now_us(), returned, ns;
+	static const char *const reader[] = {
+		"sh", "-c", "f=/run/agentbox/secrets; cat $f/* | wc -c; "
+		"read x; cat $f/* | wc -c", NULL
+	};
+	struct holding h, files;
+	double begin, returned, ns;
 	agentbox_error *err = NULL;
 	uint64_t count = 0;
-	int cut;
+	int cut, left;
 	char line[128];
 
+	lease_all();
+	files = hold_program(reader);
+	h = hold("cut", LIVE_TUNNELS);
+	begin = bench_now_us();
 	must(agentbox_gateway_revoke(agentbox_sandbox_get_gateway(box),
 				     &count, &err), &err);
 	returned = bench_now_us();
 	read_line(h.out, line);
 	need(sscanf(line, "%d %lf", &cut, &ns) == 2, "the client's time");
 	let_go(&h);
-	table_title("revocation of 100 live tunnels");
+	need(write(files.in, "\n", 1) == 1, "the reader of files");
+	read_line(files.out, line);
+	need(sscanf(line, "%d", &left) == 1, "what is left of files");
+	let_go(&files);
+	table_title("revocation of 100 live tunnels and 96 leases");
+	table_value("what was cut and ended, all in all", (double)count, "",
+		    -(LIVE_TUNNELS + LEASES));
+	table_value("bytes left in the files of secrets", left, "", 0);
 	table_value("tunnels that the client saw end", cut, "",
 		    -LIVE_TUNNELS);
 	table_value("until the last had ended for the client",
