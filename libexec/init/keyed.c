@@ -42,15 +42,17 @@ int __wrap_symlinkat(const char *text, int dirfd, const char *path);
 int __wrap_unlinkat(int dirfd, const char *path, int flags);
 int __wrap_rmdir(const char *path);
 
-/* The mode, where the flags say that there is one. */
-#define MODE_OF(flags, out)                                \
-	do {                                               \
-		va_list ap;                                \
-		if ((flags) & (O_CREAT | O_TMPFILE)) {     \
-			va_start(ap, flags);               \
-			(out) = va_arg(ap, mode_t);        \
-			va_end(ap);                        \
-		}                                          \
+/* The mode, where the flags say that there is one: O_TMPFILE is more bits than
+   one, and O_DIRECTORY is among them. */
+#define MODE_OF(flags, out)                                 \
+	do {                                                \
+		va_list ap;                                 \
+		if (((flags) & O_CREAT) ||                  \
+		    ((flags) & O_TMPFILE) == O_TMPFILE) {   \
+			va_start(ap, flags);                \
+			(out) = va_arg(ap, mode_t);         \
+			va_end(ap);                         \
+		}                                           \
 	} while (0)
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
