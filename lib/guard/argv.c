@@ -445,7 +445,9 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		if (w->len)
 			use->heads |= ab_head_bit(*w->text);
 	}
-	is_plain = takes_plainly(&s, &is_rest);
+	is_plain = is_rest = false;
+	if (count > 1)
+		is_plain = takes_plainly(&s, &is_rest);
 	for (s.i = 1; s.i < count; s.i++) {
 		const struct ab_word *w = &words[s.i];
 
@@ -455,22 +457,13 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 			continue;
 		}
 		one_word(&s, w);
-		is_plain = takes_plainly(&s, &is_rest);
+		if (s.i + 1 < count)
+			is_plain = takes_plainly(&s, &is_rest);
 	}
 	return true;
 }
 
 /* --- words of a role ---------------------------------------------------- */
-
-bool ab_role_applies(const struct ab_use *use, const struct ab_role *role)
-{
-	uint32_t n = use->operand_count - use->base[use->program->depth];
-
-	return (!role->need || (use->options & role->need)) &&
-	       (!role->also || (use->options & role->also)) &&
-	       !(use->options & role->unless) &&
-	       (role->none != 1 || !n) && (role->none != 2 || n);
-}
 
 static void each_operand(struct ab_check *c, const struct ab_use *use,
 			 const struct ab_role *role, uint32_t from,

@@ -117,7 +117,16 @@ bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 /* Calls fn for each word that a role selects; false: out of memory. */
 typedef void ab_role_fn(struct ab_check *c, const struct ab_use *use,
 			const struct ab_role *role, const struct ab_word *w);
-bool ab_role_applies(const struct ab_use *use, const struct ab_role *role);
+static inline bool ab_role_applies(const struct ab_use *use,
+				   const struct ab_role *role)
+{
+	uint32_t n = use->operand_count - use->base[use->program->depth];
+
+	return (!role->need || (use->options & role->need)) &&
+	       (!role->also || (use->options & role->also)) &&
+	       !(use->options & role->unless) &&
+	       (role->none != 1 || !n) && (role->none != 2 || n);
+}
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn);
 

@@ -57,10 +57,10 @@ static void add_likely(struct expansion *e, struct segment *args)
 	}
 }
 
-static const char *name_of(struct ab_shell_run *run, const char *text,
-			   uint32_t len)
+/* Of v, which is what was found under it; or NULL. */
+static const char *name_of(struct ab_shell_run *run, const struct variable *v,
+			   const char *text, uint32_t len)
 {
-	const struct variable *v = ab_run_find(run, text, len);
 	char *name;
 
 	if (v)
@@ -213,13 +213,15 @@ static void find_default(struct expansion *e)
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
+	const struct variable *v = ab_run_find(e->run, text, len);
+
 	e->is_all = false;
 	e->word = NULL;
 	if (!find_special(e, text, len)) {
-		e->value = ab_run_value(e->run, text, len);
+		e->value = ab_run_value_of(e->run, v);
 		find_element(e, index);
 	}
-	e->name = name_of(e->run, text, len);
+	e->name = name_of(e->run, v, text, len);
 }
 
 /* ${!ref}: the variable that ref names. */

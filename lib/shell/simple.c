@@ -411,23 +411,21 @@ static bool read_command(struct ab_shell_run *run,
 						   out->argv->len));
 }
 
-/* "${cmd[@]}" after `[ c ] && cmd+=(x)`: a command with x, and one without.
- * False: to be told as what nobody knows. */
-static bool visit_readings(struct ab_shell_run *run,
-			   const struct ab_shell_tree *tree,
-			   const struct cmd *cmd,
-			   const struct ab_shell_command *c)
+/* "${cmd[@]}" after `[ c ] && cmd+=(x)`: *c is the command with x then, and
+ * what is returned that without. NULL: told as what nobody knows. */
+static AB_COLD struct ab_shell_command *
+other_reading(struct ab_shell_run *run, const struct ab_shell_tree *tree,
+	      const struct cmd *cmd, struct ab_shell_command *c)
 {
-	struct ab_shell_command one, other;
+	struct ab_shell_command *other = ab_run_low(run, sizeof(*other)), one;
 
-	if (c->assign_count || c->builtin || c->callee || !is_steady(cmd) ||
+	if (!other || c->assign_count || c->builtin || c->callee ||
+	    !is_steady(cmd) ||
 	    !read_command(run, tree, cmd, c, READING_ONE, &one) ||
-	    !read_command(run, tree, cmd, c, READING_OTHER, &other))
-		return false;
-	tell_command(run, tree, &one);
-	if (!run->is_stopped && !run->arena->is_full)
-		tell_command(run, tree, &other);
-	return true;
+	    !read_command(run, tree, cmd, c, READING_OTHER, other))
+		return NULL;
+	*c = one;
+	return other;
 }
 
 void ab_visit_simple(struct ab_shell_run *run,
@@ -436,7 +434,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_place_of *place)
 {
 	static const struct ab_shell_command nothing;
-	struct ab_shell_command c = nothing;
+	struct ab_shell_command c = nothing, *told = &c, *other;
 	AB_UNINITIALIZED struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
 	AB_UNINITIALIZED struct ab_word output;
@@ -466,8 +464,11 @@ void ab_visit_simple(struct ab_shell_run *run,
 		find_output(run, &c, &output);
 	if (run->arena->is_full)
 		return;
-	if (!run->has_readings || !visit_readings(run, tree, cmd, &c))
-		tell_command(run, tree, &c);
+	other = run->has_readings ? other_reading(run, tree, cmd, &c) : NULL;
+	do {
+		tell_command(run, tree, told);
+		told = told == &c ? other : NULL;
+	} while (told && !run->is_stopped && !run->arena->is_full);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
 }
