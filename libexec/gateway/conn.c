@@ -67,12 +67,23 @@ static void on_late(void *arg)
 	cut(arg);
 }
 
+ab_client_in *ab_client_in_new(void)
+{
+	ab_client_in *in = ab_realloc(NULL, 1, sizeof(*in));
+
+	if (in) {
+		ab_clear(&in->head, sizeof(in->head));
+		in->len = 0;
+	}
+	return in;
+}
+
 int ab_client_fill(ab_client *c)
 {
 	ssize_t n;
 
 	if (!c->in) {
-		c->in = ab_calloc(1, sizeof(*c->in));
+		c->in = ab_client_in_new();
 		if (!c->in)
 			return -ENOMEM;
 	}

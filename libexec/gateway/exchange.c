@@ -521,7 +521,7 @@ static void begin_upstream(exchange *x)
 {
 	ab_client_in *in = x->c->in;
 
-	x->answer = ab_calloc(1, sizeof(*x->answer));
+	x->answer = ab_client_in_new();
 	if (!x->answer || !write_request(x)) {
 		refuse(x, 502, "failed", "agentbox: out of memory");
 		return;
@@ -719,7 +719,7 @@ static void read_request_body(exchange *x)
 	   is kept where the next one is read */
 	if (!x->is_ended && used < (size_t)n) {
 		if (!x->c->in)
-			x->c->in = ab_calloc(1, sizeof(*x->c->in));
+			x->c->in = ab_client_in_new();
 		if (!x->c->in ||
 		    (size_t)n - used > sizeof(x->c->in->bytes)) {
 			cut(x);

@@ -14,9 +14,13 @@
 
 bool ab_out_room(ab_out **o)
 {
+	if (*o)
+		return true;
+	*o = ab_realloc(NULL, 1, sizeof(**o));
 	if (!*o)
-		*o = ab_calloc(1, sizeof(**o));
-	return *o != NULL;
+		return false;
+	(*o)->len = (*o)->at = 0;
+	return true;
 }
 
 /* false: the other end is gone. */

@@ -153,6 +153,9 @@ typedef struct ab_client_in {
 	char bytes[AB_HTTP_HEAD_MAX];
 } ab_client_in;
 
+/* The head is empty, the bytes are whatever they are. NULL: out of memory. */
+ab_client_in *ab_client_in_new(void);
+
 typedef struct ab_client {
 	ab_gw *gw;
 	int fd; /* non-blocking */

@@ -256,10 +256,11 @@ static void pass_end(end *from)
 
 static bool keep(end *to, const char *p, size_t n)
 {
-	to->kept = ab_calloc(1, sizeof(*to->kept) + n);
+	to->kept = ab_realloc(NULL, 1, sizeof(*to->kept) + n);
 	if (!to->kept)
 		return false;
 	to->kept->len = n;
+	to->kept->at = 0;
 	memcpy(to->kept->bytes, p, n);
 	return true;
 }
@@ -328,11 +329,16 @@ static void flush(end *to)
 
 static bool make_gate(tunnel *t)
 {
-	if (!t->gate)
-		t->gate = ab_new(gate);
-	if (!t->gate)
+	if (t->gate)
+		return true;
+	t->gate = ab_realloc(NULL, 1, sizeof(*t->gate));
+	if (!t->gate) {
 		finish(t, "failed", true);
-	return t->gate != NULL;
+		return false;
+	}
+	ab_clear(&t->gate->hello, sizeof(t->gate->hello));
+	t->gate->len = 0;
+	return true;
 }
 
 static const char *detail_of(enum ab_hello_reason reason)
@@ -556,11 +562,12 @@ static void on_end(void *arg, uint32_t events)
 		set_events(t);
 }
 
-static bool begin_end(tunnel *t, end *e, int fd)
+static bool begin_end(tunnel *t, end *e, int fd, uint32_t events)
 {
 	e->tunnel = t;
 	e->fd = fd;
-	return watch(t, e, EPOLLIN) == 0;
+	return ab_watch_add(&t->gw->loop, &e->watch, fd, events, on_end,
+			    e) == 0;
 }
 
 void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
@@ -580,8 +587,10 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->is_preview = is_preview;
 		t->target = ab_strdup(text);
 	}
-	if (!t || !t->target || !begin_end(t, &t->box, fd) ||
-	    !begin_end(t, &t->up, up_fd)) {
+	/* nothing comes down before the gate is passed */
+	if (!t || !t->target || !begin_end(t, &t->box, fd, EPOLLIN) ||
+	    !begin_end(t, &t->up, up_fd,
+		       gate_kind == AB_GATE_TLS ? 0 : EPOLLIN)) {
 		if (t) {
 			ab_watch_remove(&gw->loop, &t->box.watch);
 			release(t);

@@ -233,11 +233,18 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 	end_asker(a);
 }
 
-/* Nothing is read meanwhile; a reset is seen nevertheless. */
+/*
+ * Nothing is read meanwhile; a reset is seen nevertheless. Most clients say
+ * nothing before they are answered: what is asked for stays as it is until one
+ * does.
+ */
 static void on_wait(void *arg, uint32_t events)
 {
-	if (events & (EPOLLERR | EPOLLHUP))
-		drop(arg);
+	asker *a = arg;
+
+	if ((events & (EPOLLERR | EPOLLHUP)) ||
+	    ab_watch_set(&a->c->gw->loop, &a->c->watch, 0))
+		drop(a);
 }
 
 /* What goes to port 80 is answered request by request. */
@@ -272,7 +279,7 @@ static void go_on(asker *a)
 	a->dial = ab_gw_dial(c->gw, &a->target,
 			     a->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
 			     a);
-	if (!a->dial || ab_watch_set(&c->gw->loop, &c->watch, 0))
+	if (!a->dial)
 		drop(a);
 }
 
@@ -307,8 +314,6 @@ static void ask(asker *a)
 	} else if (ab_ask_begin(c->gw, &a->asked, how_of(a), &a->target,
 				on_answered, a)) {
 		ab_watch_hand(&c->watch, on_wait, a);
-		if (ab_watch_set(&c->gw->loop, &c->watch, 0))
-			drop(a);
 	} else {
 		refuse_list(a, ab_gw_judge(c->gw, how_of(a), &a->target,
 					   &a->rule));
