@@ -335,6 +335,71 @@ static int32_t reload(const char *allow)
 	return rc;
 }
 
+/* An origin that takes nothing until it is asked to: all that comes. */
+static int take_one(int listener)
+{
+	struct pollfd waits = { .fd = listener, .events = POLLIN };
+
+	REQUIRE(poll(&waits, 1, 60000) == 1, "nobody comes");
+	return accept(listener, NULL, NULL);
+}
+
+/* Every buffer between box and origin is full when it is revoked. */
+static void case_156_what_is_on_its_way_is_discarded(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t n = sizeof(at);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int out, up, size = 65536;
+	uint64_t count = 0, sent, got = 0;
+	static char bytes[65536];
+	agentbox_process *p;
+	ssize_t more;
+	char *line;
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	raise_gateway();
+	/* before it listens: what it accepts has it */
+	REQUIRE(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size,
+			   sizeof(size)) == 0 &&
+		bind(listener, (void *)&at, n) == 0 &&
+		listen(listener, 1) == 0 &&
+		getsockname(listener, (void *)&at, &n) == 0, "%m");
+	CHECK(reload(literal(ntohs(at.sin_port))) == 0, "reload");
+	e2e_seconds(60);
+	p = start_client(e2e_text(
+		"%s"
+		"s,h=dial()\n"
+		"s.settimeout(2)\n"
+		"n=0\n"
+		"try:\n"
+		"  while n<(1<<28): n+=s.send(bytes(65536))\n"
+		"except OSError: pass\n"
+		"print(h,n,flush=True)\n"
+		"s.settimeout(60)\n"
+		"try: s.recv(1)\n"
+		"except OSError: pass\n", client(ntohs(at.sin_port), 0)), &out);
+	up = take_one(listener);
+	CHECK(strcmp(line_of(out), "ready ") == 0, "not ready");
+	line = line_of(out);
+	REQUIRE(strncmp(line, "200 ", 4) == 0, "%s", line);
+	sent = strtoull(line + 4, NULL, 10);
+	cut_all(&count);
+	CHECK(count >= 1, "%d were cut", (int)count);
+	while ((more = recv(up, bytes, sizeof(bytes), 0)) > 0)
+		got += (uint64_t)more;
+	/* what it had in its own buffer is its own, and then it was cut */
+	CHECK(more < 0 && errno == ECONNRESET, "it looks whole: %m");
+	CHECK(got + size < sent, "%llu of %llu", (unsigned long long)got,
+	      (unsigned long long)sent);
+	e2e_note("%llu of %llu bytes came", (unsigned long long)got,
+		 (unsigned long long)sent);
+	close(up);
+	close(listener);
+	end_client(p, out);
+	end_origin();
+}
+
 static const char *status_at(int port)
 {
 	struct outcome o = BOX_RUN("python3", "-c",
@@ -497,6 +562,51 @@ static void case_007_its_death_is_told_and_others_do_not_notice(void)
 	end_origin();
 }
 
+/* Stopped, it forwards nothing; the host is told when it wants something. */
+static void case_007_one_that_is_stopped_is_no_way_out(void)
+{
+	int port = raise_gateway(), out;
+	pid_t pid = host_descendant("agentbox-gatewa");
+	agentbox_process *p = start_client(e2e_text(
+		"%s"
+		"live=all[0][0]\n"
+		"live.settimeout(3)\n"
+		"def quiet(f):\n"
+		"  try: return 'answer %%r'%%(f(),)\n"
+		"  except OSError: return 'none'\n"
+		"def echo():\n"
+		"  live.sendall(b'x'); return live.recv(1)\n"
+		"def again():\n"
+		"  s=socket.create_connection(('192.0.0.1',3128),3)\n"
+		"  s.sendall(b'GET / HTTP/1.1\\r\\n\\r\\n')\n"
+		"  return s.recv(1)\n"
+		"while quiet(echo)!='none': pass\n"
+		"print('none',quiet(again),flush=True)\n"
+		"live.settimeout(60)\n"
+		"try: print('end',live.recv(1),flush=True)\n"
+		"except ConnectionError: print('end',flush=True)\n"
+		"print(quiet(again),flush=True)\n", client(port, 1)), &out);
+	char *line;
+
+	e2e_seconds(60);
+	REQUIRE(pid > 0, "no gateway");
+	line = line_of(out);
+	CHECK(strcmp(line, "ready 200") == 0, "%s", line);
+	REQUIRE(kill(pid, SIGSTOP) == 0, "%m");
+	line = line_of(out);
+	CHECK(strcmp(line, "none none") == 0, "%s", line);
+	/* nobody waits for it for longer than it may take to answer */
+	CHECK(reload(literal(port)) == AGENTBOX_ECLOSED, "reload");
+	CHECK(!agentbox_gateway_is_alive(gateway()), "it is alive");
+	CHECK(box_event("gateway", NULL, 20000) != NULL, "no event");
+	line = line_of(out);
+	CHECK(strncmp(line, "end", 3) == 0, "%s", line);
+	line = line_of(out);
+	CHECK(strcmp(line, "none") == 0, "%s", line);
+	end_client(p, out);
+	end_origin();
+}
+
 /* The set that /proc tells of a process, or all of them. */
 static unsigned long long caps_of(pid_t pid, const char *set)
 {
@@ -541,6 +651,8 @@ static const struct e2e_case cases[] = {
 	CASE(case_008_no_capability_is_left_in_any_set),
 	CASE(case_101_what_is_refused_is_told),
 	CASE(case_007_its_death_is_told_and_others_do_not_notice),
+	CASE(case_007_one_that_is_stopped_is_no_way_out),
+	CASE(case_156_what_is_on_its_way_is_discarded),
 	CASES_END
 };
 

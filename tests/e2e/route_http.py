@@ -614,6 +614,40 @@ def a_secret_that_is_taken_away_ends_what_goes_with_it():
 
 
 @test
+def a_secret_that_is_taken_away_is_nowhere_to_come_back_from():
+    # case 154: a thousand requests race with its end, in rounds; one that
+    # began after that was answered never goes out
+    with Pair(echo) as (gw, up):
+        for _ in range(100):
+            equal(gw.secret("k", REAL), "secret 0")
+            ended, late = threading.Event(), []
+
+            def race():
+                for after in range(2):
+                    while True:
+                        is_late = ended.is_set()
+                        try:
+                            status = ask(gw, head("GET /llm/v1")).status
+                        except (AssertionError, OSError):
+                            status = 0  # cut
+                        if is_late or status != 200:
+                            break
+                    if is_late:
+                        late.append(status)
+                        return
+                    expect(ended.wait(WAIT), "it never ends")
+
+            threads = [threading.Thread(target=race) for _ in range(10)]
+            for t in threads:
+                t.start()
+            equal(gw.command("forget k"), "secret 0")
+            ended.set()
+            for t in threads:
+                t.join(WAIT)
+            equal(late, [503] * 10)
+
+
+@test
 def a_client_that_goes_ends_the_upstreams_work():
     gone = threading.Event()
 
