@@ -201,7 +201,8 @@ static int32_t judge_state(int fd, const char *path, agentbox_error **err)
 	if (st.st_mode & 077)
 		return ab_error_set(err, AGENTBOX_EDENIED, NULL,
 				    "state directory '%s' is open to others "
-				    "(mode %04o); run chmod 700 on it", path,
+				    "(mode %04o); name one of its own, or run "
+				    "chmod 700 if it is that", path,
 				    (unsigned)(st.st_mode & 07777));
 	return AGENTBOX_OK;
 }

@@ -251,7 +251,8 @@ START_TEST(a_state_directory_open_to_others_is_refused_with_the_remedy)
 	char path[512];
 
 	chmod(dir, 0750);
-	expect_state(dir, AGENTBOX_EDENIED, "run chmod 700");
+	expect_state(dir, AGENTBOX_EDENIED,
+		     "one of its own, or run chmod 700 if it is that");
 	chmod(dir, 0701);
 	expect_state(dir, AGENTBOX_EDENIED, "run chmod 700");
 	chmod(dir, 0700);
