@@ -16,6 +16,11 @@ int ab_gateway_fd(const agentbox_gateway *gw)
 	return gw ? gw->helper.control_fd : -1;
 }
 
+int ab_gateway_pidfd(const agentbox_gateway *gw)
+{
+	return gw ? gw->helper.pidfd : -1;
+}
+
 void ab_gateway_drain(agentbox_gateway *gw)
 {
 	int32_t result;

@@ -396,6 +396,10 @@ static void ask_table(ab_questions *q, const ab_verify_run *run)
 				  .tries = p->tries, .refused = p->refused,
 				  .needs = p->needs & ~AB_NEEDS_OTHER };
 
+		/* every address leads to it */
+		if (run->policy->network.mode == AB_NET_GATEWAY &&
+		    !strcmp(item.wall, "network"))
+			item.wall = "gateway";
 		item.why = why_not_asked(run, p->needs, &item.skip);
 		if (!item.why) {
 			item.skip = 0;
@@ -426,6 +430,6 @@ void ab_questions_ask_revoked(ab_questions *q, const ab_verify_run *run)
 	};
 
 	ask(q, run, item,
-	    "proxy " AB_GATEWAY_IPV4_TEXT " 3128 agentbox-verify.example:443 "
+	    "knock " AB_GATEWAY_IPV4_TEXT " 3128 agentbox-verify.example:443 "
 	    "%key");
 }

@@ -163,6 +163,8 @@ char *ab_proc_text(pid_t pid, const char *name, int *sys_errno);
 /* A line of status: what is behind "NAME:\t", up to its end; false: none. */
 bool ab_proc_line(const char *status, const char *name, char *out,
 		  size_t size);
+/* The process of a pidfd; 0 or less: not known, or it has ended. */
+pid_t ab_proc_of(int pidfd);
 /* The number of a namespace, 0 and *sys_errno. */
 uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno);
 /* Field 22 of /proc/PID/stat; 0: there is none. */
@@ -178,6 +180,9 @@ void ab_verify_mounts(ab_verify_run *run);
 /* The same for a text: a command's status, limits, and mountinfo (changed). */
 void ab_verify_status(ab_verify_run *run, const char *status);
 void ab_verify_limits(ab_verify_run *run, const char *limits);
+/* A process beside the box: has it given up what it does not need? */
+void ab_verify_confined(ab_verify_run *run, const char *probe,
+			const char *wall, pid_t pid);
 void ab_verify_table(ab_verify_run *run, char *mountinfo);
 /* A hard finding of words that stand still; they are copied. */
 void ab_verify_tell(ab_verify_run *run, const char *probe, const char *wall,

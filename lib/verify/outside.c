@@ -266,6 +266,46 @@ static void look_at_groups(ab_verify_run *run, const char *status)
 		      ab_strdup(none ? "groups" : "nothing"));
 }
 
+/* --- beside the box ------------------------------------------------------ */
+
+void ab_verify_confined(ab_verify_run *run, const char *probe,
+			const char *wall, pid_t pid)
+{
+	static const char tried[] = "look what its process may still do";
+	static const char *const lines[] = { "Seccomp", "NoNewPrivs", "CapPrm",
+					     "CapEff" };
+	int sys_errno = ESRCH;
+	ab_autofree char *status =
+		pid > 0 ? ab_proc_text(pid, "status", &sys_errno) : NULL;
+	char value[64];
+
+	if (!status) {
+		unknown(run, probe, wall, tried, strerrordesc_np(sys_errno));
+		return;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(status_rows); i++) {
+		const struct status_row *row = &status_rows[i];
+		bool is_meant = false;
+
+		for (size_t k = 0; k < AB_ARRAY_LEN(lines); k++)
+			is_meant |= !strcmp(lines[k], row->line);
+		if (!is_meant)
+			continue;
+		if (ab_proc_line(status, row->line, value, sizeof(value)) &&
+		    !strcmp(value, row->good))
+			continue;
+		ab_verify_add(run->report, probe, wall, tried, true,
+			      AB_VERDICT_MISSING,
+			      ab_asprintf("%s is not %s", row->line,
+					  row->good),
+			      ab_strdup("nothing"));
+		return;
+	}
+	ab_verify_tell(run, probe, wall, tried, AB_VERDICT_PASS,
+		       "a filter, no capability, no new rights",
+		       "seccomp, caps, no_new_privs");
+}
+
 /* --- all of it ----------------------------------------------------------- */
 
 void ab_verify_status(ab_verify_run *run, const char *status)

@@ -100,7 +100,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "signal %other %other-started", "ESRCH=pidns EPERM=landlock",
 	  PIDNS },
 	{ "other.key", "gateway", "use another box's key",
-	  "proxy " GATEWAY " " NAME ":443 %other-key", "EACCES=gateway",
+	  "knock " GATEWAY " " NAME ":443 %other-key", "EACCES=gateway",
 	  AB_NEEDS_GATEWAY },
 
 	/* the network */
@@ -130,7 +130,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "proxy " GATEWAY " " NAME ":443 %key", "EPERM=gateway",
 	  AB_NEEDS_GATEWAY | AB_NEEDS_LIST },
 	{ "network.no-key", "gateway", "use the gateway without a key",
-	  "proxy " GATEWAY " " NAME ":443", "EACCES=gateway",
+	  "knock " GATEWAY " " NAME ":443", "EACCES=gateway",
 	  AB_NEEDS_GATEWAY },
 
 	/* what a command is given: the last is the program itself, inside.c */

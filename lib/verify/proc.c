@@ -83,6 +83,20 @@ uint64_t ab_proc_started(pid_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+pid_t ab_proc_of(int pidfd)
+{
+	char name[40], pid[32];
+	int sys_errno;
+	ab_autofree char *text = NULL;
+
+	/* proc_pid_fdinfo(5), pidfd: -1 when it has ended */
+	snprintf(name, sizeof(name), "fdinfo/%d", pidfd);
+	text = ab_proc_text(getpid(), name, &sys_errno);
+	if (!text || !ab_proc_line(text, "Pid", pid, sizeof(pid)))
+		return 0;
+	return (pid_t)strtol(pid, NULL, 10);
+}
+
 bool ab_proc_is_gone(int sys_errno)
 {
 	return sys_errno == ENOENT || sys_errno == ESRCH;

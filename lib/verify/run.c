@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "gateway/gateway.h"
 #include "verify/internal.h"
 
 AB_DEFINE_AUTO(agentbox_verify, agentbox_verify_free)
@@ -83,6 +84,8 @@ static void tell_beside(ab_verify_run *run)
 			      ab_strdup(alive ? "it is" : "it has ended"),
 			      ab_strdup(alive ? "agentbox-gateway"
 					      : "nothing"));
+		ab_verify_confined(run, "gateway.confined", "gateway",
+				   ab_proc_of(ab_gateway_pidfd(gateway)));
 	}
 	if (shield) {
 		alive = agentbox_shield_is_alive(shield) == 1;

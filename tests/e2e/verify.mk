@@ -23,6 +23,22 @@ MUTANT_WRAP = ab_plan_decode init_build_root init_seal_root init_build_dev \
 	init_exec prctl
 tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP) \
 	`for w in $(MUTANT_WRAP); do echo -Wl,--wrap=$$w; done`
+# The same of agentbox-gateway.
+if HAVE_GATEWAY
+check_PROGRAMS += tests/e2e/mutant/agentbox-gateway
+tests_e2e_mutant_agentbox_gateway_SOURCES = tests/e2e/mutant/gateway.c \
+	$(libexec_agentbox_gateway_SOURCES)
+nodist_tests_e2e_mutant_agentbox_gateway_SOURCES = build-id.h
+tests_e2e_mutant_agentbox_gateway_CPPFLAGS = \
+	$(libexec_agentbox_gateway_CPPFLAGS)
+tests_e2e_mutant_agentbox_gateway_CFLAGS = $(libexec_agentbox_gateway_CFLAGS)
+tests_e2e_mutant_agentbox_gateway_LDADD = $(libexec_agentbox_gateway_LDADD)
+tests_e2e_mutant_agentbox_gateway_LDFLAGS = \
+	$(libexec_agentbox_gateway_LDFLAGS) \
+	-Wl,--wrap=ab_key_in_head -Wl,--wrap=ab_allow_target \
+	-Wl,--wrap=ab_gw_dial -Wl,--wrap=ab_resolver_new \
+	-Wl,--wrap=ab_kept_end_all -Wl,--wrap=ab_confine
+endif
 check_PROGRAMS += tests/e2e/verify_walls
 E2E_TESTS += tests/e2e/verify_walls
 tests_e2e_verify_walls_SOURCES = tests/e2e/verify_walls.c $(E2E_VERIFY)

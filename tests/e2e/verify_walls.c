@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each wall is taken away in turn, by a build of agentbox-init that leaves one
- * out and says that it stands (tests/e2e/mutant), and the self-test names
+ * Each wall is taken away in turn, by a build of agentbox-init or of
+ * agentbox-gateway that leaves one out and says that it stands
+ * (tests/e2e/mutant), and the self-test names
  * exactly that wall: nothing else is missing, nothing is unknown.
  */
 #include "verify_lib.h"
@@ -39,8 +40,8 @@ static const struct mutant {
 	{ "hide", "mounts" },
 };
 
-/* A directory of helpers of which agentbox-init is the mutant. */
-static void use_mutant(const char *leaves_out)
+/* A directory of helpers of which one is the mutant. */
+static void use_mutant(const char *helper, const char *leaves_out)
 {
 	const char *dir = host_path("mutant");
 	int status;
@@ -49,8 +50,8 @@ static void use_mutant(const char *leaves_out)
 	chmod(dir, 0755);
 	HOST_RUN(&status, "sh", "-c",
 		 "cp \"$0\"/agentbox-* \"$2\" && "
-		 "cp \"$1\"/tests/e2e/mutant/agentbox-init \"$2\"",
-		 ab_test_helper_dir(), ab_test_builddir(), dir);
+		 "cp \"$1\"/tests/e2e/mutant/\"$3\" \"$2\"",
+		 ab_test_helper_dir(), ab_test_builddir(), dir, helper);
 	REQUIRE(status == 0, "cannot copy the mutant");
 	host_write(host_path("mutant/agentbox-mutant"), leaves_out);
 	setenv("AB_TEST_HELPER_DIR", dir, 1);
@@ -61,7 +62,7 @@ static void a_mutant_without_a_file_is_green(void)
 {
 	agentbox_verify *report;
 
-	use_mutant("nothing");
+	use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	box_needs_namespaces();
 	report = verify_box();
@@ -74,7 +75,7 @@ static void try_mutant(const struct mutant *m)
 {
 	agentbox_verify *report;
 
-	use_mutant(m->leaves_out);
+	use_mutant("agentbox-init", m->leaves_out);
 	host_write(ws_path("hidden"), "nobody reads this");
 	/* fewer files than a process has anywhere else */
 	box_raise("{\"to\":\"/workspace/hidden\",\"access\":\"hide\"}",
@@ -96,6 +97,62 @@ static void try_mutant(const struct mutant *m)
 	CHECK(!strcmp(verify_walls(report, "unknown"), ""), "unknown: %s",
 	      verify_walls(report, "unknown"));
 }
+
+static const struct gateway_mutant {
+	const char *leaves_out;
+	const char *probes[2]; /* that have to say so */
+} gateways[] = {
+	{ "key", { "network.no-key", "other.key" } },
+	{ "list", { "network.name" } },
+	{ "revocation", { "network.revoked" } },
+	{ "confinement", { "gateway.confined" } },
+	{ "nothing", { NULL } },
+};
+
+/* What is missing is the gateway, as long as those probes say so. */
+static void try_gateway(const struct gateway_mutant *m)
+{
+	agentbox_verify_options *options = NULL;
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+
+	box_needs_namespaces();
+	if (!agentbox_has_feature("gateway")) {
+		e2e_note("built without a gateway");
+		return;
+	}
+	use_mutant("agentbox-gateway", m->leaves_out);
+	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
+			"\"allow\":[\"allowed.example:443\"]}");
+	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
+		agentbox_verify_options_set_revoke(options, 1, &err) == 0 &&
+		agentbox_verify_run(box(), options, &report, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	agentbox_verify_options_free(options);
+	verify_note(report, "missing");
+	verify_note(report, "unknown");
+	CHECK(!strcmp(verify_walls(report, "unknown"), ""), "unknown: %s",
+	      verify_walls(report, "unknown"));
+	CHECK(!strcmp(verify_walls(report, "missing"),
+		      m->probes[0] ? "gateway" : ""), "'%s' is named",
+	      verify_walls(report, "missing"));
+	for (size_t i = 0; i < 2 && m->probes[i]; i++)
+		CHECK(!strcmp(verify_verdict(report, m->probes[i]), "missing"),
+		      "%s is %s", m->probes[i],
+		      verify_verdict(report, m->probes[i]));
+	agentbox_verify_free(report);
+}
+
+#define GATEWAY(n) \
+	static void gateway_##n(void) \
+	{ \
+		try_gateway(&gateways[n]); \
+	}
+GATEWAY(0)
+GATEWAY(1)
+GATEWAY(2)
+GATEWAY(3)
+GATEWAY(4)
 
 #define MUTANT(n) \
 	static void mutant_##n(void) \
@@ -143,6 +200,11 @@ static const struct e2e_case cases[] = {
 	{ "with_another_device", mutant_16 },
 	{ "with_a_descriptor_that_leaked", mutant_17 },
 	{ "with_a_path_that_is_not_hidden", mutant_18 },
+	{ "with_a_gateway_that_asks_for_no_key", gateway_0 },
+	{ "with_a_gateway_that_knows_no_list", gateway_1 },
+	{ "with_a_gateway_that_revokes_nothing", gateway_2 },
+	{ "with_a_gateway_that_is_not_confined", gateway_3 },
+	{ "with_the_mutant_of_a_gateway_that_has_all", gateway_4 },
 	CASES_END
 };
 
