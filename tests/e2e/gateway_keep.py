@@ -143,6 +143,25 @@ print(once("keep0.test", "/d")[1])
 
 
 @box_test
+def requests_that_come_at_once_are_answered_one_by_one():
+    before = len(connections)
+    ran = keep("""
+once("keep0.test", "/first-of-all")
+s = dial()
+one = ("GET http://%s:%d/x HTTP/1.1\\r\\nHost: %s:%d\\r\\n" + AUTH + "\\r\\n")
+s.sendall(b"".join((one % (n, PORT, n, PORT)).encode()
+                   for n in ["keep0.test"] * 3 + ["evil.test"]))
+for i in range(3):
+    h = head(s)
+    print(h.split(" ")[1], s.recv(int(re.search("Length: (.*)", h)[1])))
+print(head(s).split(" ")[1])
+""")
+    expect(ran.out == "200 b'%d'\n" % before * 3 + "403\n", ran)
+    expect(len(connections) == before + 1 and
+           len(connections[before]) == 4, connections[before:])
+
+
+@box_test
 def each_request_is_judged_though_the_connection_is_there():
     before = len(connections)
     ran = keep("""
