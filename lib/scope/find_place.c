@@ -328,7 +328,7 @@ static bool is_shared(const struct ab_plain *p, size_t i)
 
 	return p->n - i >= 7 && p->c[i] == '.' && is_word(p, w, "-shared") &&
 	       (i == 0 || !(is_wordy(p->c[i - 1]) || p->c[i - 1] == '.')) &&
-	       (i + 7 == p->n || !is_wordy(p->c[i + 7]));
+	       i + 7 < p->n && p->c[i + 7] == '/';
 }
 
 static bool has(const struct ab_plain *p, struct span w, const char *s)

@@ -15,14 +15,15 @@
 
 #define MAX_GLUED 40
 
-/* Can w be cut into words of which one is of the kind? "dbquery", "runsql" */
+/* Can w be cut into words of which one is of the kind? "dbquery", "runsql".
+   What is too long for that may be. */
 static bool is_glued(const char *kind, const char *w, size_t n)
 {
 	/* [i]: 0 no way to cut the first i, 1 verbs only, 2 with the kind */
 	unsigned char way[MAX_GLUED + 1] = { 1 };
 
 	if (n > MAX_GLUED)
-		return false;
+		return true;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = i + 2; way[i] && j <= n; j++) {
 			const char *part = w + i;

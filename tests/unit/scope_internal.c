@@ -423,6 +423,24 @@ START_TEST(who_was_readable_is_somebody_else_after_a_refresh)
 }
 END_TEST
 
+START_TEST(arguments_that_are_not_there_are_no_call)
+{
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(agentbox_scope_check(the_scope, "task", 4, NULL, 5,
+					      &d, NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_scope_check(the_scope, "task", 4, "{}", 2,
+					      NULL, NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_scope_check(the_scope, "task", 4, NULL, 0,
+					      &d, NULL), 0);
+	ck_assert_int_eq(agentbox_scope_blocked(the_scope, "task", 4, NULL, 5),
+			 1);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_ALLOW);
+	agentbox_decision_free(d);
+}
+END_TEST
+
 /* Does the scope stop a database call that says this? */
 static int32_t stops(agentbox_scope *s, const char *text)
 {
@@ -773,6 +791,7 @@ static Suite *suite(void)
 		       the_list_is_the_policys_and_absent_is_all_four_kinds);
 	tcase_add_test(tc, a_child_is_never_more_than_its_parent);
 	tcase_add_test(tc, who_was_readable_is_somebody_else_after_a_refresh);
+	tcase_add_test(tc, arguments_that_are_not_there_are_no_call);
 	tcase_add_test(tc, who_is_no_longer_readable_keeps_all_his_names);
 	tcase_add_test(tc, a_scope_may_be_refreshed_for_ever);
 	tcase_add_test(tc, l27_a_pass_is_for_one_call_one_tool_one_target);
