@@ -214,6 +214,22 @@ START_TEST(the_answer_does_not_say_who_exists)
 }
 END_TEST
 
+START_TEST(l26_the_hundredth_answer_is_the_first)
+{
+	static const char *const asked[] = { "{\"sandbox_id\": \"sb-10\"}",
+					     "{\"sandbox_id\": \"sb-99\"}" };
+	char *first = answer(asked[0]);
+
+	for (size_t i = 0; i < 200; i++) {
+		char *now = answer(asked[i % 2]);
+
+		ck_assert_str_eq(now, first);
+		free(now);
+	}
+	free(first);
+}
+END_TEST
+
 /* --- prompt and hints ----------------------------------------------------- */
 
 START_TEST(the_prompt_is_the_designs_sentence_for_each_grant)
@@ -783,6 +799,7 @@ static Suite *suite(void)
 	tcase_add_unchecked_fixture(tc, make_scope, end_scope);
 	tcase_add_test(tc, cases_are_judged_as_their_rows_say);
 	tcase_add_test(tc, the_answer_does_not_say_who_exists);
+	tcase_add_test(tc, l26_the_hundredth_answer_is_the_first);
 	tcase_add_test(tc, the_prompt_is_the_designs_sentence_for_each_grant);
 	tcase_add_test(tc, a_hint_says_no_word_of_the_arguments);
 	tcase_add_test(tc, hints_are_bounded);
