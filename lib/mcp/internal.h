@@ -107,7 +107,7 @@ int32_t ab_mcp_refuse(agentbox_mcp *m, int32_t side, const json_t *id,
 int32_t ab_mcp_event(agentbox_mcp *m, const char *type, const char *verdict,
 		     const char *rule, const char *subject, size_t n,
 		     const char *reason);
-/* Something that goes nowhere: recorded, when the rate lets it. */
+/* Something that goes nowhere: recorded. */
 int32_t ab_mcp_drop(agentbox_mcp *m, int32_t side, const char *subject,
 		    const char *reason);
 

@@ -6,7 +6,9 @@
  * comes, what goes on is one line of JSON without a key twice, no call of a
  * tool that is not allowed reaches the server, nothing that is not granted is
  * asked of the client, and nobody but the guard signs as agentbox/identity. A
- * body that passed its head says what the head says.
+ * body that passed its head says what the head says. 'y' and 'n' are answers,
+ * each to the call whose number is the byte behind it: a call that has to be
+ * approved goes on then, once, and at no other time.
  */
 #include "config.h"
 
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agentbox/guard.h"
 #include "agentbox/mcp.h"
 #include "base/attr.h"
 #include "mcp/carry.h"
@@ -26,7 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char policy_text[] =
 	"{\"agentbox\": 1, \"mode\": \"bare\", \"tools\": {\"servers\": "
 	"[{\"name\": \"s\", \"command\": [\"x\"], \"grant\": [\"roots\", "
-	"\"resources\"], \"resources\": [\"file:///x*\"]}], \"allow\": [\"s:good\"]}}";
+	"\"resources\"], \"resources\": [\"file:///x*\"]}], \"allow\": [\"s:good\", "
+	"\"s:asked\"], \"ask\": [\"s:asked\"]}}";
+
+/* The call that was approved just now; 0: none. */
+static uint64_t approved;
 
 static agentbox_mcp *session(void)
 {
@@ -38,7 +45,8 @@ static agentbox_mcp *session(void)
 	    agentbox_policy_parse(context, policy_text,
 				  sizeof(policy_text) - 1, &policy, NULL) < 0 ||
 	    agentbox_mcp_new(policy, "s", &m, NULL) < 0 ||
-	    agentbox_mcp_set_identity(m, "{\"me\":1}", 8, NULL) < 0)
+	    agentbox_mcp_set_identity(m, "{\"me\":1}", 8, NULL) < 0 ||
+	    agentbox_mcp_set_ask(m, 1, NULL) < 0)
 		abort();
 	agentbox_policy_unref(policy);
 	agentbox_context_unref(context);
@@ -59,8 +67,13 @@ static void to_server(const json_t *v)
 				     "agentbox/identity");
 
 	if (strcmp(text(v, "method"), "tools/call") == 0 &&
-	    strcmp(text(params, "name"), "good") != 0)
-		abort();
+	    strcmp(text(params, "name"), "good") != 0) {
+		if (strcmp(text(params, "name"), "asked") != 0 || !approved ||
+		    json_integer_value(json_object_get(v, "id")) !=
+			    (json_int_t)approved)
+			abort();
+		approved = 0;
+	}
 	if (strcmp(text(v, "method"), "resources/read") == 0 &&
 	    (strncmp(text(params, "uri"), "file:///x", 9) != 0 ||
 	     strstr(text(params, "uri"), "/../")))
@@ -106,6 +119,20 @@ static void drain(agentbox_mcp *m)
 		json_decref(v);
 		agentbox_bytes_free(b);
 	}
+}
+
+static void answer(agentbox_mcp *m, uint64_t id, bool yes)
+{
+	agentbox_bytes *b = NULL;
+	uint64_t next;
+
+	if (agentbox_mcp_next_question(m, &next, &b, NULL) == 0)
+		agentbox_bytes_free(b);
+	if (agentbox_mcp_answer(m, id, yes ? AGENTBOX_VERDICT_ALLOW
+					   : AGENTBOX_VERDICT_DENY, NULL) == 0)
+		approved = yes ? id : 0;
+	drain(m);
+	approved = 0;
 }
 
 /* --- HTTP ---------------------------------------------------------------- */
@@ -208,6 +235,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			agentbox_mcp_take(m, *p == 'c' ? AGENTBOX_MCP_CLIENT
 						       : AGENTBOX_MCP_SERVER,
 					  p + 1, n - 1, NULL);
+		else if (n > 1 && (*p == 'y' || *p == 'n'))
+			answer(m, (uint8_t)p[1], *p == 'y');
 		else if (n)
 			http_line(m, &h, *p, p + 1, n - 1);
 		drain(m);
