@@ -25,7 +25,8 @@ static uint32_t event_of(const ab_shield_record *m)
 		return AB_EVENT_VERIFIED;
 	/* what became of a question: for the audit alone */
 	if (m->id && m->answer != AB_SHIELD_ASKED)
-		return AB_EVENT_EXEC;
+		return m->kind == AB_SHIELD_EXEC ? AB_EVENT_EXEC
+						 : AB_EVENT_CONNECT;
 	if (m->flags & AB_SHIELD_MISMATCH)
 		return AB_EVENT_MISMATCH;
 	if (m->answer == AB_SHIELD_ASKED)

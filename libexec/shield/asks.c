@@ -31,7 +31,7 @@ bool ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice,
 	return true;
 }
 
-/* Told before it is answered, as everything is. */
+/* Told before it is answered, where there is an audit. */
 static void end_ask(ab_sh *sh, size_t i, bool let)
 {
 	ab_sh_ask ask = sh->asks[i];

@@ -99,8 +99,13 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 	m->lost = sh->lost;
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_shield_record_put(&w, m);
-	if (!w.bad && !sh->waiting_count &&
-	    try_send(sh, w.data, w.len, flags)) {
+	if (!w.bad && !must && notice) {
+		/* it may be lost, so nobody has to wait for it */
+		settle(sh, m->answer, 0, notice, NULL, 0);
+		sh->lost = try_send(sh, w.data, w.len, flags) ? 0
+							     : sh->lost + 1;
+	} else if (!w.bad && !sh->waiting_count &&
+		   try_send(sh, w.data, w.len, flags)) {
 		sh->lost = 0;
 		settle(sh, m->answer, m->id, notice, w.data, w.len);
 	} else if (w.bad || (must && (!notice ||
@@ -109,7 +114,6 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 		return false;
 	} else if (!must) {
 		sh->lost++;
-		settle(sh, m->answer, m->id, notice, w.data, w.len);
 	}
 	return true;
 }
