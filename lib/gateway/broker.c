@@ -73,7 +73,8 @@ static bool pop(agentbox_gateway *gw, ab_gateway_need *need,
 	bool any;
 
 	pthread_mutex_lock(&gw->lock);
-	any = gw->need_count > 0 && !gw->has_ended;
+	/* for a box that was revoked nobody is asked any more */
+	any = gw->need_count > 0 && !gw->has_ended && !gw->is_revoked;
 	if (any) {
 		*need = gw->needs[0];
 		memmove(gw->needs, gw->needs + 1,

@@ -76,6 +76,27 @@ print(os.stat(path).st_size, ask(RENEW, "gh"))
 
 
 @box_test
+def who_has_mapped_a_file_is_ended_and_a_memfd_stays():
+    """What agentbox_gateway(3) says of both: the one cannot be read when its
+    lease has ended, by nobody; the other cannot be recalled."""
+    put()
+    good(box(document(), r'''
+import mmap, signal
+r, fds = ask(GET, "gh")
+print(ask(GET_FILE, "gh")[0])
+with open(FILE + "gh", "rb") as f:
+    seen = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+def look():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(seen[0] != "%s"[-1].encode()[0])
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(look(), ask(RELEASE, "gh")[0], look() == -signal.SIGBUS,
+      value(fds[0]) == "%s"[::-1], ask(RENEW, "gh")[0])
+''' % (VALUE[::-1], VALUE[::-1])), "ok", "0 ok True True ended")
+
+
+@box_test
 def renewing_keeps_a_lease_and_releasing_ends_it():
     put()
     ran = good(box(document({"name": "gh", "delivery": ["memfd", "file"],
