@@ -13,7 +13,7 @@
 #include "gw.h"
 
 #define AB_KEPT_MAX 16	      /* descriptors */
-#define AB_KEPT_IDLE_MS 15000 /* since its last answer */
+#define AB_KEPT_IDLE_MS 30000 /* since its last answer */
 #define AB_KEPT_AGE_MS 60000  /* since it was connected */
 
 typedef struct ab_upstream_line {

@@ -12,7 +12,7 @@ import threading
 from gateway_lib import Origin, client, policy, resolver
 from tool_lib import WAIT, box_test, expect, main
 
-NAMES = ["keep%d.test" % i for i in range(40)]
+NAMES = ["keep%d.test" % i for i in range(20)]
 for name in NAMES:
     resolver.names[name] = ["127.0.0.1"]
 
@@ -260,16 +260,16 @@ print(once("keep0.test", "/b")[1])
 def so_many_are_kept_and_no_more():
     before = len(connections)
     ran = keep("""
-for i in range(40):
+for i in range(20):
     print(once("keep%d.test" % i, "/a")[0])
     print(once("keep0.test", "/b")[1])
 print(once("keep1.test", "/a")[1])
 """, names=NAMES)
     lines = ran.out.splitlines()
-    expect(lines[:-1:2] == ["200"] * 40, ran)
+    expect(lines[:-1:2] == ["200"] * 20, ran)
     # who is used stays, who is not goes
     expect(set(lines[1::2]) == {str(before)}, ran)
-    expect(lines[-1] == str(before + 40), ran)
+    expect(lines[-1] == str(before + 20), ran)
 
 
 @box_test
