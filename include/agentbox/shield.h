@@ -100,6 +100,17 @@ AGENTBOX_API int32_t agentbox_shield_answer(agentbox_shield *shield,
 					    const char *id, int32_t allow,
 					    agentbox_error **err);
 
+/*
+ * What it sees with: a JSON object of "mode", "watched" ("exec", "connect",
+ * "peers") and "witnesses", each with "name" ("seccomp", "landlock-audit",
+ * "fanotify"), "state" and "reason". "used": it tells; "unused": the kernel
+ * lets this process have it, and nobody reads it; "missing": it cannot be had.
+ * *json is owned by the caller.
+ */
+AGENTBOX_API int32_t agentbox_shield_report(agentbox_shield *shield,
+					    agentbox_bytes **json,
+					    agentbox_error **err);
+
 #ifdef __cplusplus
 }
 #endif

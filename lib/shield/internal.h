@@ -21,6 +21,7 @@ struct agentbox_shield {
 	void *arg;
 	char box_id[AB_SHIELD_MAX_NAME + 1];
 	uint32_t mode; /* enum ab_policy_shield */
+	uint32_t watch; /* AB_SHIELD_WATCH_*, of those that the box has */
 	ab_exec_judge judge;
 
 	pthread_mutex_t lock; /* what follows */

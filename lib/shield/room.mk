@@ -5,4 +5,5 @@ libagentbox_la_SOURCES += \
 	lib/shield/request.c \
 	lib/shield/shield.c \
 	lib/shield/shield.h \
-	lib/shield/start.c
+	lib/shield/start.c \
+	lib/shield/witness.c

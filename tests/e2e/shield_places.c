@@ -277,6 +277,42 @@ static void verify_answers_for_addresses(void)
 	}
 }
 
+/* Case L22: what does not look is not said to look. */
+static void the_report_names_every_witness(void)
+{
+	agentbox_bytes *json = NULL;
+	agentbox_shield *s;
+	const char *text;
+	pid_t pid;
+
+	box_raise(NULL, "\"shield\":{\"mode\":\"ask\",\"watch\":"
+			"[\"connect\",\"peers\"]}");
+	s = agentbox_sandbox_get_shield(box());
+	REQUIRE(agentbox_shield_report(s, &json, NULL) == 0, "report");
+	text = agentbox_bytes_get_data(json);
+	e2e_note("%s", text);
+	CHECK(strstr(text, "\"mode\":\"ask\""), "the mode");
+	/* this box has no peers to watch */
+	CHECK(strstr(text, "\"watched\":[\"exec\",\"connect\"]"), "%s", text);
+	CHECK(strstr(text, "{\"name\":\"seccomp\",\"reason\":\"\",\"state\":"
+			   "\"used\"}"), "seccomp");
+	CHECK(count(text, "\"state\":\"used\"") == 1, "nothing else looks");
+	CHECK(strstr(text, "\"name\":\"landlock-audit\"") &&
+	      strstr(text, "\"name\":\"fanotify\""), "by name");
+	CHECK(getuid() == 0 || strstr(text, "CAP_SYS_ADMIN"), "what it takes");
+	agentbox_bytes_free(json);
+	json = NULL;
+	pid = host_descendant("agentbox-shield");
+	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0 && host_gone(pid, 5000),
+		"pid %d", (int)pid);
+	REQUIRE(agentbox_shield_report(s, &json, NULL) == 0, "report");
+	text = agentbox_bytes_get_data(json);
+	CHECK(count(text, "\"state\":\"used\"") == 0, "%s", text);
+	agentbox_bytes_free(json);
+	CHECK(agentbox_shield_report(NULL, &json, NULL) == AGENTBOX_EINVAL,
+	      "none");
+}
+
 static const struct e2e_case cases[] = {
 	CASE(every_change_of_a_peer_is_seen),
 	CASE(the_wall_answers_where_the_shield_lets),
@@ -286,6 +322,7 @@ static const struct e2e_case cases[] = {
 	CASE(connections_are_judged_by_the_policy),
 	CASE(connections_are_recorded_and_let),
 	CASE(verify_answers_for_addresses),
+	CASE(the_report_names_every_witness),
 	CASES_END,
 };
 
