@@ -67,6 +67,23 @@ def a_run_is_recorded_from_start_to_end():
 
 
 @box_test
+def every_record_says_who_what_and_when():
+    recorded()
+    done = status(tool("audit", "show", "--json", LOG), 0)
+    records = [json.loads(l) for l in done.out.splitlines()]
+    expect(len(records) >= 4, records)
+    boxes = {r["actor"]["box"] for r in records if r["actor"]["box"]}
+    expect(len(boxes) == 1, boxes)
+    for r in records:
+        expect(r["timestamp"].endswith("Z") and r["type"], r)
+        if r["type"].startswith(("box.", "command.")):
+            actor = r["actor"]
+            expect(actor["box"] in boxes and isinstance(actor["pid"], int), r)
+            expect(actor["uid"] == os.getuid() and
+                   actor["euid"] == os.geteuid(), r)
+
+
+@box_test
 def records_are_shown_one_a_line():
     recorded()
     done = status(tool("audit", "show", LOG), 0)
