@@ -50,6 +50,15 @@ def a_wall_that_is_opened_does_not_hold():
 
 
 @box_test
+def what_the_shield_holds_is_called_soft():
+    doc = document(tool("verify", "--shield", "--json"))
+    held = [(c["control"], c["kind"]) for c in doc["controls"]
+            if "shield" in (c["control"], c["holder"]) or
+            c["holder"] == "agentbox-shield"]
+    expect(held == [("exec tripwire", "soft")], held)
+
+
+@box_test
 def a_bare_box_is_never_good():
     done = tool("verify", "--bare", "--json")
     expect(done.status == 6 and not document(done)["good"], done)
