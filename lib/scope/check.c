@@ -321,7 +321,9 @@ static void take_value(struct ab_scope_reader *r, enum ab_scope_type type,
 		add(j, AGENTBOX_VERDICT_DENY, "scope.read-only",
 		    "what another sandbox shares is for reading",
 		    "write in your own workspace, or ask for the change there");
-	if (type == AB_VALUE_NUMBER)
+	/* where a name stands a number is one, or an address */
+	if (type == AB_VALUE_NUMBER && r->key != AB_KEY_BOX &&
+	    r->key != AB_KEY_TARGET)
 		return;
 	look(j, text, n);
 	if (type == AB_VALUE_JOINED)
