@@ -86,6 +86,9 @@ static void try_run(const struct run *r, size_t i, size_t n)
 	const char *p = r->p->c + i;
 	size_t skip = n > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? 2 : 0;
 
+	/* \x7362, as PostgreSQL writes bytes */
+	if (n > 1 && p[0] == 'x' && i && r->p->c[i - 1] == '\\')
+		skip = 1;
 	if (n >= LEAST_BASE64)
 		try_one(r, i, n, ab_base64_digit, 6);
 	if (!r->is_word)
