@@ -41,16 +41,18 @@ static int bind_here(int fd, const char *name)
 	return 0;
 }
 
-/* bind(2) knows no directory but the working one. */
+/*
+ * bind(2) knows no directory but the working one. The caller's own was the
+ * host's, to which the ids of a box may have no way back.
+ */
 static int bind_in(int fd, int dir_fd, const char *name)
 {
-	ab_autofd int old = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
-	if (old < 0 || fchdir(dir_fd))
+	if (fchdir(dir_fd))
 		return -errno;
 	r = bind_here(fd, name);
-	return fchdir(old) ? -errno : r;
+	return chdir("/") ? -errno : r;
 }
 
 static int keep(init_box *box, int fd)
