@@ -205,7 +205,8 @@ static int32_t narrow_role_key(ab_narrow *n, const char *key, bool fixed,
 	size_t saved = ab_narrow_enter(n, key);
 	int32_t r = 0;
 
-	if (cv && pv && fixed &&
+	/* a team or a name that the parent has not is more to write */
+	if (cv && fixed &&
 	    !json_equal((json_t *)(uintptr_t)pv, (json_t *)(uintptr_t)cv)) {
 		r = cut_values(n, pv, cv);
 		cv = pv;
