@@ -219,11 +219,9 @@ static bool tell_shield(session *s, const char *kind, const char *object,
 	return true;
 }
 
-static void tell_event(session *s, const json_t *e)
+static void tell_words(session *s, const char *kind, const char *object,
+		       const char *detail)
 {
-	const char *kind = text_of(e, "kind");
-	const char *object = text_of(e, "object");
-	const char *detail = text_of(e, "detail");
 	const char *dash = *detail ? ": " : "";
 
 	/* a count of lost ones; else the detail is a path or a reason */
@@ -249,6 +247,18 @@ static void tell_event(session *s, const json_t *e)
 		 strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
 		 strcmp(kind, "closed") != 0)
 		text_note("%s %s%s%s", kind, object, dash, detail);
+}
+
+/* What a box names is in one line: another one could look like ours. */
+static void tell_event(session *s, const json_t *e)
+{
+	char *object = text_clean_line(text_of(e, "object"));
+	char *detail = text_clean_line(text_of(e, "detail"));
+
+	tell_words(s, text_of(e, "kind"), object ? object : "",
+		   detail ? detail : "out of memory");
+	free(object);
+	free(detail);
 }
 
 void session_tell_events(session *s)

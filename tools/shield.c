@@ -40,7 +40,7 @@ static void answer(session *s, const char *id, int32_t allow)
 		text_warning("shield: it is too late, it was refused");
 }
 
-void shield_asked(session *s, const char *id, const char *what)
+static void take_question(session *s, const char *id, const char *what)
 {
 	const char *why = now_ms() < s->no_asks_until
 			  ? "what asks was interrupted"
@@ -60,6 +60,18 @@ void shield_asked(session *s, const char *id, const char *what)
 	json_array_append_new(s->asks, json_pack(
 		"{s:s, s:s, s:I}", "id", id, "what", what, "until",
 		(json_int_t)(now_ms() + QUESTION_MS)));
+}
+
+/* In one line: a box's own could look like ours, or push it off the screen. */
+void shield_asked(session *s, const char *id, const char *what)
+{
+	char *line = text_clean_line(what);
+
+	if (line)
+		take_question(s, id, line);
+	else
+		answer(s, id, 0);
+	free(line);
 }
 
 /* What was written before the question stands before it. */
