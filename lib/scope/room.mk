@@ -18,4 +18,5 @@ libagentbox_la_SOURCES += \
 	lib/scope/read.c \
 	lib/scope/scope.c \
 	lib/scope/tool.c \
+	lib/scope/tool.h \
 	lib/scope/words.c

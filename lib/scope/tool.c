@@ -12,6 +12,7 @@
 
 #include "policy/policy.h"
 #include "scope/internal.h"
+#include "scope/tool.h"
 
 #define MAX_GLUED 40
 
@@ -149,6 +150,26 @@ static bool is_name(const char *name, size_t n)
 	return n > 0 && n <= AB_SCOPE_MAX_TOOL;
 }
 
+static bool is_unread(const struct ab_scope_words *w)
+{
+	return w->is_foreign || w->is_cut || w->count == 0;
+}
+
+static bool is_entry(const char *entry, const struct ab_scope_words *w)
+{
+	return is_kind(entry) ? is_of_kind(entry, w) : matches_entry(entry, w);
+}
+
+bool ab_scope_tool_is(const char *entry, const char *name, size_t n)
+{
+	struct ab_scope_words w;
+
+	if (!is_name(name, n))
+		return true;
+	ab_scope_split(&w, name, n);
+	return is_unread(&w) || is_entry(entry, &w);
+}
+
 enum ab_scope_tool ab_scope_tool(const agentbox_scope *scope, const char *name,
 				 size_t n)
 {
@@ -157,16 +178,12 @@ enum ab_scope_tool ab_scope_tool(const agentbox_scope *scope, const char *name,
 	if (!is_name(name, n))
 		return AB_TOOL_BAD;
 	ab_scope_split(&w, name, n);
-	if (w.is_foreign || w.is_cut || w.count == 0)
+	if (is_unread(&w))
 		return AB_TOOL_SCOPED;
-	for (size_t i = 0; i < json_array_size(scope->tools); i++) {
-		const char *entry =
-			json_string_value(json_array_get(scope->tools, i));
-
-		if (is_kind(entry) ? is_of_kind(entry, &w) :
-				     matches_entry(entry, &w))
+	for (size_t i = 0; i < json_array_size(scope->tools); i++)
+		if (is_entry(json_string_value(json_array_get(scope->tools, i)),
+			     &w))
 			return AB_TOOL_SCOPED;
-	}
 	return AB_TOOL_OTHER;
 }
 

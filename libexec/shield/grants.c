@@ -4,14 +4,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "parts.h"
-
-/* DESIGN.md section 12: a policy adds to them and takes none away. */
-static const char *const scoped[] = { "database", "secrets", "deployment",
-				      "observability" };
+#include "scope/tool.h"
 
 int ab_sh_grants_scope(ab_sh_grants *g, const char *tool)
 {
@@ -52,13 +48,16 @@ int ab_sh_grants_take(ab_sh_grants *g, ab_reader *r)
 	return 0;
 }
 
+/* DESIGN.md section 12: a policy adds to the kinds and takes none away. */
 static bool is_scoped(const ab_sh_grants *g, const char *tool)
 {
-	for (size_t i = 0; i < AB_ARRAY_LEN(scoped); i++)
-		if (strcasecmp(scoped[i], tool) == 0)
+	size_t n = strlen(tool);
+
+	for (size_t i = 0; ab_policy_scope_kinds[i]; i++)
+		if (ab_scope_tool_is(ab_policy_scope_kinds[i], tool, n))
 			return true;
 	for (size_t i = 0; i < g->tool_count; i++)
-		if (strcasecmp(g->tools[i], tool) == 0)
+		if (ab_scope_tool_is(g->tools[i], tool, n))
 			return true;
 	return false;
 }

@@ -498,7 +498,7 @@ static void grants_are_the_shields_own(void)
 	char *list;
 
 	box_raise(NULL, "\"shield\":{\"mode\":\"audit\"},"
-			"\"scope\":{\"tools\":[\"billing\"]}");
+			"\"scope\":{\"tools\":[\"billing\",\"crm:*\"]}");
 	own = agentbox_sandbox_get_id(box());
 	ALLOWED("database", own, "migrate");
 	DENIED("files", other, "read");
@@ -520,6 +520,9 @@ static void grants_are_the_shields_own(void)
 	DENIED("database", other, "read");
 	DENIED("Secrets", "peer", "read");
 	DENIED("billing", "peer", "read");
+	DENIED("mcp__crm__export", "peer", "read");
+	DENIED("mcp__pg__run_query", "peer", "read");
+	ALLOWED("mcp__pg__run_query", own, "read");
 	CHECK(verify("", other, "read") == AGENTBOX_ELIMIT, "no tool");
 	/* what cannot be understood grants nothing */
 	CHECK(agentbox_shield_set_grants(shield(), "[{}]", 4, NULL) ==

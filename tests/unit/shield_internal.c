@@ -151,6 +151,58 @@ START_TEST(only_what_is_granted_may_be_read)
 }
 END_TEST
 
+/* A tool is scoped under each of its spellings, by the policy's patterns. */
+START_TEST(scoped_tools_are_those_of_the_scope)
+{
+	static const struct {
+		const char *entry; /* of the policy; NULL: none */
+		const char *tool;
+		bool is_scoped;
+	} rows[] = {
+		{ NULL, "mcp__pg__run_query", true },
+		{ NULL, "postgres.query", true },
+		{ NULL, "getSecret", true },
+		{ NULL, "k8s_deploy", true },
+		{ NULL, "grafana:dashboards", true },
+		{ NULL, "d\xd0\xb0tabase", true },
+		{ NULL, "a\nb", true },
+		{ NULL, "read\xff", true },
+		{ NULL, "__", true },
+		{ NULL, "files", false },
+		{ NULL, "mcp__fs__read_file", false },
+		{ "crm:*", "mcp__crm__export", true },
+		{ "crm:*", "crm.list", true },
+		{ "crm:*", "mcp__crmx__export", false },
+		{ "crm:export", "mcp__crm__export", true },
+		{ "crm:export", "mcp__crm__import", false },
+		{ "billing", "functions.Billing", true },
+		{ "*", "files", true },
+	};
+	const char *const one[] = { "b1", "peer", NULL };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ab_sh_grants *g = calloc(1, sizeof(*g));
+
+		ck_assert_ptr_nonnull(g);
+		strcpy(g->own, "me");
+		ck_assert_int_eq(take(g, 1, one), 0);
+		if (rows[i].entry)
+			ck_assert_int_eq(ab_sh_grants_scope(g, rows[i].entry),
+					 0);
+		ck_assert_msg(!!ab_sh_grants_refuse(g, rows[i].tool, "b1",
+						    "read") ==
+				      rows[i].is_scoped,
+			      "%s of %s", rows[i].tool,
+			      rows[i].entry ? rows[i].entry : "no list");
+		ck_assert_ptr_null(ab_sh_grants_refuse(g, rows[i].tool, "me",
+						       "read"));
+		if (rows[i].entry)
+			free(g->tools[0]);
+		free(g);
+	}
+}
+END_TEST
+
 START_TEST(calls_cover_what_happens_while_they_last)
 {
 	static ab_sh_calls c;
@@ -537,6 +589,7 @@ int main(void)
 	tcase_add_test(c, records_come_back_and_nothing_else_does);
 	tcase_add_test(c, plans_of_another_build_and_odd_ones_are_refused);
 	tcase_add_test(c, only_what_is_granted_may_be_read);
+	tcase_add_test(c, scoped_tools_are_those_of_the_scope);
 	tcase_add_test(c, calls_cover_what_happens_while_they_last);
 	tcase_add_test(c, both_names_of_a_program_are_judged);
 	tcase_add_test(c, what_git_tidies_of_itself_is_its_own);
