@@ -172,7 +172,10 @@ static void look_at_text(const ab_verify_run *run, search *s,
 		tell_found(s, where);
 }
 
-/* What it can have written: proc_pid_maps(5), "rw". */
+/*
+ * What it can write, whether or not it can read it: proc_pid_maps(5), "w".
+ * Of what memfd_secret(2) gave not even /proc/PID/mem shows a page: not known.
+ */
 static void look_at_memory(const ab_verify_run *run, search *s,
 			   const ab_proc *p)
 {
@@ -195,10 +198,12 @@ static void look_at_memory(const ab_verify_run *run, search *s,
 
 		if (*end == '-')
 			to = strtoull(end + 1, &end, 16);
-		if (strncmp(end, " rw", 3) == 0 &&
+		line = end + strcspn(end, "\n");
+		s->is_cut |= memmem(end, (size_t)(line - end), "/secretmem",
+				    strlen("/secretmem")) != NULL;
+		if (end[0] == ' ' && end[1] && end[2] == 'w' &&
 		    is_in_file(s, fd, from, to, true))
 			tell_found(s, where);
-		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
 }

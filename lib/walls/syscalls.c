@@ -165,6 +165,8 @@ const ab_row ab_rows_default[] = {
 	DENY_CORE("process_vm_readv", EPERM),
 	DENY_CORE("process_vm_writev", EPERM),
 	DENY_NR_CORE("pidfd_getfd", 438, EPERM),
+	/* pages that the shield and the self-test could not read */
+	DENY_NR_CORE("memfd_secret", 447, ENOSYS),
 	DENY("kcmp", EPERM),
 	/* an agent that lowers the launcher's limits breaks later commands */
 	{ "prlimit64", 0, D | C, EPERM, { { AB_CMP_NE, 0, 0, 0 } } },
@@ -333,6 +335,7 @@ const ab_row ab_rows_strict[] = {
 	{ "io_uring_enter", 426, S | C, ENOSYS, { { 0 } } },
 	{ "io_uring_register", 427, S | C, ENOSYS, { { 0 } } },
 	{ "openat2", 437, S | C, ENOSYS, { { 0 } } },
+	{ "memfd_secret", 447, S | C, ENOSYS, { { 0 } } },
 
 	/* processes */
 	{ "clone", 0, S, 0, { { AB_CMP_BITS, 0, FLAGS_NEW_CLONE, 0 } } },
@@ -385,7 +388,7 @@ const ab_row ab_rows_strict[] = {
 	OK("munlockall"), OK("memfd_create"), OK("get_mempolicy"),
 	OK("shmget"), OK("shmat"), OK("shmdt"), OK("shmctl"), OK("semget"),
 	OK("semop"), OK("semtimedop"), OK("semctl"), OK("msgget"),
-	OK("msgsnd"), OK("msgrcv"), OK("msgctl"), OK_NR("memfd_secret", 447),
+	OK("msgsnd"), OK("msgrcv"), OK("msgctl"),
 
 	/* files */
 	OK_OPEN("open", 1), OK_OPEN("openat", 2), OK_MODE("creat", 1),

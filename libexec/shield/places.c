@@ -121,7 +121,11 @@ static void find_start(const ab_caller *t, int dirfd, char *out, size_t size)
 		out[0] = '\0';
 }
 
-/* Length, 0: nowhere, -errno. */
+/*
+ * Length, 0: nowhere, -errno. Where this side cannot read the kernel may: a
+ * page that may only be written is one. So only no address at all is nowhere;
+ * any other bad one is asked about, and would have failed with EFAULT anyway.
+ */
 static ssize_t find_name(const ab_caller *t, int dirfd, uint64_t address,
 			 bool follow, char *out, size_t size)
 {
@@ -129,11 +133,9 @@ static ssize_t find_name(const ab_caller *t, int dirfd, uint64_t address,
 				  t->sh->shared };
 	char start[AB_MAX_PATH] = "";
 	const char *path;
-	int r = ab_caller_read_text(t, address, &path);
+	int r = address ? ab_caller_read_text(t, address, &path) : 0;
 
-	if (r == -EFAULT)
-		return 0;
-	if (r)
+	if (!address || r)
 		return r;
 	if (path[0] != '/')
 		find_start(t, dirfd, start, sizeof(start));

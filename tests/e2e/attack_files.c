@@ -41,6 +41,27 @@ static long file_create(char **argv)
 	return write_fd(open(argv[0], O_CREAT | O_EXCL | O_WRONLY, 0755));
 }
 
+/* Its name lies where the kernel reads it and process_vm_readv(2) does not. */
+static long file_create_hidden(char **argv)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return -EIO;
+	snprintf(page, 4096, "%s", argv[0]);
+	if (mprotect(page, 4096, PROT_WRITE))
+		return -EIO;
+	return write_fd(open(page, O_CREAT | O_EXCL | O_WRONLY, 0755));
+}
+
+static long file_create_nowhere(char **argv)
+{
+	(void)argv;
+	return result(syscall(SYS_openat, AT_FDCWD, NULL, O_CREAT | O_WRONLY,
+			      0755));
+}
+
 /* As a shell's `>` does. */
 static long file_overwrite(char **argv)
 {
@@ -401,6 +422,8 @@ const struct attack attacks_files[] = {
 	{ "chown", 1, file_chown },
 	{ "setxattr", 1, file_setxattr },
 	{ "utimes", 1, file_utimes },
+	{ "create-hidden", 1, file_create_hidden },
+	{ "create-nowhere", 0, file_create_nowhere },
 	{ "truncate", 1, file_truncate },
 	{ "ftruncate", 1, file_ftruncate },
 	{ "open-truncate", 1, file_open_truncate },

@@ -120,6 +120,9 @@ static void every_change_of_a_peer_is_seen(void)
 	ATTACK("EACCES", "mkfifo /workspace/.shared/src/x");
 	ATTACK("EACCES", "proc-fd-write " PEER);
 	ATTACK("EACCES", "tmpfile /workspace/.shared/src x|tmpfile");
+	/* what cannot be read may be any name; no address is none */
+	ATTACK("EACCES", "create-hidden /workspace/hidden");
+	ATTACK("EFAULT", "create-nowhere");
 	/* reading is granted and asked about by nobody */
 	ATTACK("OK", "read " PEER);
 	peers_finish();

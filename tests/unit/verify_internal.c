@@ -14,13 +14,19 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "abtest.h"
+#include "base/clock.h"
 #include "net_rows.h"
 #include "verify/ask.h"
 #include "verify/internal.h"
@@ -255,6 +261,93 @@ START_TEST(a_finding_is_never_lost)
 }
 END_TEST
 
+/* --- a secret in memory --------------------------------------------------- */
+
+#define NR_MEMFD_SECRET 447
+
+enum hidden { NOWHERE, WRITE_ONLY, SECRETMEM };
+
+/* A process that holds the secret in one page; 0: there is no such memory.
+   It spells it itself: the test reads it into its own memory afterwards. */
+static pid_t hold(enum hidden how)
+{
+	int fd = how == SECRETMEM ? (int)syscall(NR_MEMFD_SECRET, 0) : -1;
+	char *page, done;
+	int pair[2];
+	pid_t pid;
+
+	if (how == SECRETMEM && (fd < 0 || ftruncate(fd, 4096)))
+		return 0;
+	ck_assert_int_eq(pipe(pair), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			    fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED,
+			    fd, 0);
+		if (page == MAP_FAILED)
+			_exit(1);
+		for (int i = 0; how != NOWHERE && i < 24; i++)
+			page[i] = (char)('a' + i * 7 % 24);
+		if (how == WRITE_ONLY && mprotect(page, 4096, PROT_WRITE))
+			_exit(1);
+		if (write(pair[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(pair[1]);
+	ck_assert_int_eq(read(pair[0], &done, 1), 1);
+	close(pair[0]);
+	if (fd >= 0)
+		close(fd);
+	return pid;
+}
+
+static uint32_t look_in(pid_t pid)
+{
+	agentbox_verify_options *o = calloc(1, sizeof(*o));
+	agentbox_verify *report = calloc(1, sizeof(*report));
+	ab_proc proc = { .pid = pid, .pid_inside = pid };
+	ab_verify_run run = { .options = o, .report = report,
+			      .procs = &proc, .proc_count = 1,
+			      .prober = getpid() };
+	int fd = memfd_create("secret", MFD_CLOEXEC);
+	uint32_t verdict;
+
+	for (int i = 0; i < 24; i++) {
+		char c = (char)('a' + i * 7 % 24);
+
+		ck_assert_int_eq(write(fd, &c, 1), 1);
+	}
+	ck_assert_int_eq(agentbox_verify_options_add_secret(o, "s", fd, NULL),
+			 0);
+	close(fd);
+	run.deadline = ab_clock_boot_ns() + UINT64_C(60000000000);
+	ab_verify_secrets(&run);
+	verdict = ab_verify_verdict_of(report, "secrets.s.memory");
+	agentbox_verify_free(report);
+	agentbox_verify_options_free(o);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	return verdict;
+}
+
+/* What nobody reads from outside is not "not there". */
+START_TEST(a_secret_in_hidden_memory_is_not_missed)
+{
+	pid_t pid = hold(NOWHERE);
+
+	ck_assert_uint_eq(look_in(pid), AB_VERDICT_PASS);
+	pid = hold(WRITE_ONLY);
+	ck_assert_uint_eq(look_in(pid), AB_VERDICT_MISSING);
+	pid = hold(SECRETMEM);
+	if (pid)
+		ck_assert_uint_eq(look_in(pid), AB_VERDICT_UNKNOWN);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("verify");
@@ -264,6 +357,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, verdicts_are_as_their_rows_say);
 	tcase_add_test(tc, a_finding_is_text_whatever_the_names_are);
 	tcase_add_test(tc, a_finding_is_never_lost);
+	tcase_add_test(tc, a_secret_in_hidden_memory_is_not_missed);
 	suite_add_tcase(s, tc);
 	return s;
 }
