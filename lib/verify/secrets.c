@@ -39,6 +39,7 @@ typedef struct search {
 	uint64_t deadline, bytes;
 	uint32_t entries;
 	uint8_t *chunk; /* CHUNK bytes and what a match needs before them */
+	bool is_hidden; /* pages that are not read may hold something */
 	bool is_cut;	/* not everything was looked at */
 	char *found;	/* owned: where */
 	bool nomem;
@@ -118,6 +119,7 @@ static bool is_in_file(search *s, int fd, uint64_t at, uint64_t end,
 		ssize_t n = pread(fd, s->chunk + kept, want, (off_t)at);
 
 		if (n < 0 && is_memory && errno == EIO) {
+			s->is_cut |= s->is_hidden;
 			s->entries++;
 			at += PAGE;
 			kept = 0;
@@ -174,7 +176,8 @@ static void look_at_text(const ab_verify_run *run, search *s,
 
 /*
  * What it can write, whether or not it can read it: proc_pid_maps(5), "w".
- * Of what memfd_secret(2) gave not even /proc/PID/mem shows a page: not known.
+ * What memfd_secret(2) gave is read by nobody, and what may only be written
+ * not on every kernel: not known.
  */
 static void look_at_memory(const ab_verify_run *run, search *s,
 			   const ab_proc *p)
@@ -199,6 +202,7 @@ static void look_at_memory(const ab_verify_run *run, search *s,
 		if (*end == '-')
 			to = strtoull(end + 1, &end, 16);
 		line = end + strcspn(end, "\n");
+		s->is_hidden = strncmp(end, " -", 2) == 0;
 		s->is_cut |= memmem(end, (size_t)(line - end), "/secretmem",
 				    strlen("/secretmem")) != NULL;
 		if (end[0] == ' ' && end[1] && end[2] == 'w' &&

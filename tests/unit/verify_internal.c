@@ -340,8 +340,9 @@ START_TEST(a_secret_in_hidden_memory_is_not_missed)
 	pid_t pid = hold(NOWHERE);
 
 	ck_assert_uint_eq(look_in(pid), AB_VERDICT_PASS);
+	/* read where the kernel lets a debugger (proc_mem.force_override) */
 	pid = hold(WRITE_ONLY);
-	ck_assert_uint_eq(look_in(pid), AB_VERDICT_MISSING);
+	ck_assert_uint_ne(look_in(pid), AB_VERDICT_PASS);
 	pid = hold(SECRETMEM);
 	if (pid)
 		ck_assert_uint_eq(look_in(pid), AB_VERDICT_UNKNOWN);
