@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -43,8 +44,10 @@ static int32_t make_command(ab_verify_run *run, agentbox_command **out,
 
 	if (rc)
 		return rc;
-	if (pipe2(pair, O_CLOEXEC))
-		return ab_error_sys(err, errno, "", "cannot make a pipe");
+	/* no pipe: the agent can end who reads it, and then a write(2) of
+	   ours would raise SIGPIPE in the host */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return ab_error_sys(err, errno, "", "cannot make a socket");
 	in = pair[0];
 	run->to_fd = pair[1];
 	if (pipe2(pair, O_CLOEXEC))
@@ -156,6 +159,41 @@ static void judge_unasked(ab_verify_run *run, const ab_question *item,
 		      verdict, ab_strdup("not tried"), ab_strdup(why));
 }
 
+/* Not for ever: the agent may have stopped who reads it. */
+static int say(ab_verify_run *run, const char *p, size_t n)
+{
+	while (n) {
+		int r = ab_fd_poll(run->to_fd, POLLOUT,
+				   ab_clock_left_ms(run->deadline));
+
+		if (r <= 0)
+			return r ? r : -ETIMEDOUT;
+		ssize_t sent = send(run->to_fd, p, n,
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (sent > 0) {
+			p += sent;
+			n -= (size_t)sent;
+		}
+	}
+	return 0;
+}
+
+/* Why nothing more was said to it or by it. */
+static const char *why_silent(int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		return "it did not answer in time";
+	case -EMSGSIZE:
+	case -ENOMEM:
+		return strerrordesc_np(-error);
+	default:
+		return "agentbox-verify was ended";
+	}
+}
+
 static int send_all(ab_verify_run *run, const ab_questions *q)
 {
 	ab_auto(agentbox_bytes) *b = ab_bytes_new(AB_VERIFY_MAX_INPUT);
@@ -167,8 +205,7 @@ static int send_all(ab_verify_run *run, const ab_questions *q)
 	}
 	if (!b || !ab_bytes_ok(b))
 		return b && ab_bytes_is_over(b) ? -EMSGSIZE : -ENOMEM;
-	r = ab_fd_write_full(run->to_fd, agentbox_bytes_get_data(b),
-			     agentbox_bytes_get_size(b));
+	r = say(run, agentbox_bytes_get_data(b), agentbox_bytes_get_size(b));
 	ab_cleanup_fd(&run->to_fd);
 	run->to_fd = -1;
 	return r;
@@ -198,9 +235,7 @@ static const char *take_answers(ab_verify_run *run, ab_questions *q)
 		free(ab_steal(&q->items[i].op));
 		q->items[i].why = "";
 	}
-	return n == -ETIMEDOUT ? "it did not answer in time"
-	       : n < 0	       ? "agentbox-verify was ended"
-			       : NULL;
+	return n < 0 ? why_silent((int)n) : NULL;
 }
 
 /* Ask, hear, judge; what has no answer is unknown. Ends the questions. */
@@ -212,7 +247,7 @@ static void carry_on(ab_verify_run *run, ab_questions *asked)
 	if (!why && !q.nomem) {
 		int r = send_all(run, &q);
 
-		why = r ? strerrordesc_np(-r) : take_answers(run, &q);
+		why = r ? why_silent(r) : take_answers(run, &q);
 	}
 	if (!why)
 		why = "agentbox-verify did not say";

@@ -6,6 +6,7 @@
  */
 #include "attacker.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -14,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -428,6 +430,55 @@ static long do_signal(char **argv)
 	return 99;
 }
 
+/* What the kernel says of a process: its name, and whether it sleeps. */
+static bool process_sleeps(const char *pid, char name[32])
+{
+	char path[64], text[256] = "", *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && sscanf(text, "%*d (%31[^)]", name) == 1 &&
+	       strncmp(end, ") S", 3) == 0;
+}
+
+/*
+ * Sends a signal to every younger process that was executed (its name is no
+ * longer that of the box's init) and waits for something, as long as there
+ * are seconds left.
+ */
+static long do_signal_new(char **argv)
+{
+	char init[32] = "", name[32] = "";
+	time_t end = time(NULL) + number(argv[1]);
+	DIR *proc = opendir("/proc");
+
+	process_sleeps("1", init);
+	if (!proc || !*init)
+		return 98;
+	printf("looking\n");
+	fflush(stdout);
+	while (time(NULL) < end) {
+		for (struct dirent *e; (e = readdir(proc));) {
+			pid_t pid = atoi(e->d_name);
+
+			if (pid > getpid() && process_sleeps(e->d_name, name) &&
+			    strcmp(name, init) != 0)
+				kill(pid, (int)number(argv[0]));
+		}
+		rewinddir(proc);
+		usleep(500);
+	}
+	return 0;
+}
+
 /* Stops itself; whoever continues it gets exit 7. */
 static long do_stop(char **argv)
 {
@@ -496,6 +547,7 @@ const struct attack attacks_process[] = {
 	{ "do-daemon", 1, do_daemon },
 	{ "do-run-away", 1, do_run_away },
 	{ "do-signal", 1, do_signal },
+	{ "do-signal-new", 2, do_signal_new },
 	{ "do-stop", 0, do_stop },
 	{ "do-exit", 1, do_exit },
 	{ "do-sleep", 1, do_sleep },

@@ -331,6 +331,123 @@ static void a_list_that_is_cut_off_is_not_granted(void)
 		close(fds[i]);
 }
 
+/* The agent does that to every process which is started in its box. */
+static agentbox_process *signal_new(const char *number)
+{
+	agentbox_process *p;
+	char byte = 0;
+	int fds[2];
+
+	REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
+	p = BOX_START(fds[1], "/attack/attacker", "do-signal-new", number,
+		      "300");
+	close(fds[1]);
+	REQUIRE(read(fds[0], &byte, 1) == 1 && byte == 'l', "not looking");
+	close(fds[0]);
+	return p;
+}
+
+static const char *answer_to(const agentbox_verify *report, const char *probe)
+{
+	for (size_t i = 0; i < agentbox_verify_get_count(report); i++) {
+		if (!strcmp(agentbox_verify_get_probe(report, i), probe))
+			return agentbox_verify_get_answer(report, i);
+	}
+	return "";
+}
+
+/* The program said hello and is gone when it is to be told the probes. */
+static void who_ends_the_program_does_not_end_the_host(void)
+{
+	struct sigaction pipe_action;
+	agentbox_verify *report;
+	agentbox_process *p;
+	int ended = 0;
+
+	e2e_seconds(60);
+	box_needs_namespaces();
+	REQUIRE(sigaction(SIGPIPE, NULL, &pipe_action) == 0 &&
+		pipe_action.sa_handler == SIG_DFL, "SIGPIPE would not end us");
+	box_raise(NULL, NULL);
+	p = signal_new(e2e_text("%d", SIGKILL));
+	/* where the agent was too slow everything was answered */
+	for (int i = 0; i < 40 && ended < 3; i++) {
+		report = verify_box();
+		e2e_note("mount: %s", answer_to(report, "escape.mount"));
+		if (strcmp(answer_to(report, "escape.mount"),
+			   "agentbox-verify was ended") != 0)
+			continue;
+		ended++;
+		CHECK(agentbox_verify_is_good(report) == 0, "good");
+		CHECK(!strcmp(verify_verdict(report, "escape.mount"),
+			      "unknown"), "%s",
+		      verify_verdict(report, "escape.mount"));
+	}
+	CHECK(ended > 0, "nobody ended it");
+	agentbox_process_kill(p, SIGKILL, NULL);
+	agentbox_process_wait(p, -1, NULL);
+	agentbox_process_free(p);
+	/* and it was the agent: the box is what it was */
+	expect_green();
+}
+
+/* Who is not root and has that many pages in pipes gets small ones. */
+static void fill_pipes(void)
+{
+	for (int i = 0; i < 100; i++) {
+		int fds[2];
+
+		REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
+		if (fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) < 0 &&
+		    fcntl(fds[1], F_GETPIPE_SZ) <= 1 << 13)
+			break;
+	}
+	e2e_mark_again();
+}
+
+/* More to ask than such a pipe holds. */
+static const char *many_mounts(void)
+{
+	const char *mounts = "";
+
+	for (int i = 0; i < 120; i++) {
+		mounts = e2e_text("%s%s{\"from\":\"%s\","
+				  "\"to\":\"/many/%0200d\","
+				  "\"access\":\"read\"}", mounts,
+				  i ? "," : "", host_path("tools"), i);
+	}
+	return mounts;
+}
+
+static void who_stops_the_program_does_not_hold_up_the_host(void)
+{
+	agentbox_verify_options *options = NULL;
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+	agentbox_process *p;
+	int64_t start;
+
+	e2e_seconds(60);
+	box_needs_namespaces();
+	fill_pipes();
+	box_raise(many_mounts(), NULL);
+	p = signal_new(e2e_text("%d", SIGSTOP));
+	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
+		agentbox_verify_options_set_timeout(options, 3000, &err) == 0,
+		"%s", agentbox_error_get_message(err));
+	start = e2e_now_ms();
+	CHECK(agentbox_verify_run(box(), options, &report, &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	e2e_note("%lld ms; mount: %s", (long long)(e2e_now_ms() - start),
+		 answer_to(report, "escape.mount"));
+	CHECK(agentbox_verify_is_good(report) == 0, "good");
+	CHECK(!strcmp(verify_verdict(report, "escape.mount"), "unknown"),
+	      "%s", verify_verdict(report, "escape.mount"));
+	agentbox_verify_free(report);
+	agentbox_verify_options_free(options);
+	agentbox_process_free(p);
+}
+
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -357,6 +474,8 @@ static const struct e2e_case cases[] = {
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(a_list_that_is_cut_off_is_not_granted),
+	CASE(who_ends_the_program_does_not_end_the_host),
+	CASE(who_stops_the_program_does_not_hold_up_the_host),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };
