@@ -88,8 +88,10 @@ def serve(c):
     elif path in ANSWERS:
         c.sendall(ANSWERS[path])
     else:
-        c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (
-            len(head), head.encode("latin-1")))
+        # it ends, and says so: a GET on a connection that ends is asked again
+        c.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                  b"Content-Length: %d\r\n\r\n%s" % (
+                      len(head), head.encode("latin-1")))
 
 
 origin = Origin(serve)
