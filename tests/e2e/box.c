@@ -80,6 +80,35 @@ void box_set_audit(agentbox_audit *audit)
 	box_audit = audit;
 }
 
+static agentbox_audit *log_audit;
+
+void box_open_log(void)
+{
+	agentbox_error *err = NULL;
+
+	host_mkdir(host_path("log"));
+	REQUIRE(agentbox_audit_new(box_context(), &log_audit, &err) == 0 &&
+		agentbox_audit_set_path(log_audit,
+					host_path("log/audit.jsonl"),
+					&err) == 0 &&
+		agentbox_audit_open(log_audit, &err) == 0, "audit: %s",
+		agentbox_error_get_message(err));
+	box_set_audit(log_audit);
+}
+
+char *box_close_log(void)
+{
+	char *text;
+
+	box_end();
+	CHECK(agentbox_audit_close(log_audit, NULL) == 0, "close");
+	agentbox_audit_unref(log_audit);
+	box_set_audit(NULL);
+	text = host_read(host_path("log/audit.jsonl"));
+	REQUIRE(text, "no log");
+	return text;
+}
+
 agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 			  char **message)
 {
@@ -113,6 +142,12 @@ void box_needs_namespaces(void)
 {
 	if (!host_can_make_namespaces())
 		e2e_skip("this kernel refuses user namespaces here");
+}
+
+void box_needs(const char *feature)
+{
+	if (!agentbox_has_feature(feature))
+		e2e_skip("this build has no %s", feature);
 }
 
 agentbox_sandbox *box_raise_document(const char *document)

@@ -80,6 +80,8 @@ void e2e_mark_again(void);
 
 /* Text kept until the case ends. */
 char *e2e_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* How often it stands there, none over another. */
+size_t e2e_count(const char *text, const char *what);
 int64_t e2e_now_ms(void);
 void e2e_sleep_ms(int64_t ms);
 
@@ -123,8 +125,13 @@ char *box_document(const char *builtin, const char *mounts, const char *keys);
 agentbox_policy *box_policy(const char *document);
 /* Skips the case where none of the namespaces of `full` can be had. */
 void box_needs_namespaces(void);
+/* Skips the case where the library was built without it. */
+void box_needs(const char *feature);
 /* The audit of the boxes that are raised from now on; borrowed, or NULL. */
 void box_set_audit(agentbox_audit *audit);
+/* One of their own, a file; to the end of the box: its text, kept. */
+void box_open_log(void);
+char *box_close_log(void);
 /* Raise it, or the case ends; skips when the machine cannot by `full`. */
 agentbox_sandbox *box_raise(const char *mounts, const char *keys);
 agentbox_sandbox *box_raise_document(const char *document);

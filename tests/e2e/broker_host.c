@@ -39,8 +39,7 @@ static int32_t provide(void *data, const char *name, int32_t *fd)
 
 static void raise_with_provider(void)
 {
-	if (!agentbox_has_feature("gateway"))
-		e2e_skip("this build has no gateway");
+	box_needs("gateway");
 	host_write(host_path("value"), "a value");
 	box_raise(NULL, "\"network\":{\"mode\":\"gateway\"},"
 			"\"secrets\":[{\"name\":\"gh\","

@@ -76,6 +76,17 @@ char *e2e_text(const char *fmt, ...)
 	return p;
 }
 
+size_t e2e_count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
 int64_t e2e_now_ms(void)
 {
 	struct timespec t;

@@ -113,13 +113,11 @@ static const char *literal(int port)
 
 static int raise_gateway(void)
 {
-	int port = start_origin();
+	int port;
 
 	REQUIRE(host_has("python3"), "the clients are in Python");
-	if (!agentbox_has_feature("gateway")) {
-		end_origin();
-		e2e_skip("this build has no gateway");
-	}
+	box_needs("gateway");
+	port = start_origin();
 	box_raise(NULL, keys(literal(port)));
 	REQUIRE(agentbox_gateway_is_alive(agentbox_sandbox_get_gateway(box())),
 		"it is alive");

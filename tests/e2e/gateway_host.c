@@ -47,8 +47,7 @@ static agentbox_gateway *gateway(void)
 static void raise_with_more(const char *network, const char *more)
 {
 	REQUIRE(host_has("python3"), "the servers are in Python");
-	if (!agentbox_has_feature("gateway"))
-		e2e_skip("this build has no gateway");
+	box_needs("gateway");
 	box_raise(NULL, e2e_text("\"network\":{\"mode\":\"gateway\",%s}%s",
 				 network, more));
 }

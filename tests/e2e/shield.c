@@ -25,8 +25,6 @@
 static const char *ways[] = { "path",  "execveat", "empty",	 "self-fd",
 			      "vfork", "spawn",	   "other-name", "thread" };
 
-static agentbox_audit *log_audit;
-
 static const char *mode_keys(const char *mode)
 {
 	return e2e_text("\"shield\":{\"mode\":\"%s\"}", mode);
@@ -45,44 +43,6 @@ static void raise_shield(const char *mode)
 static agentbox_shield *shield(void)
 {
 	return agentbox_sandbox_get_shield(box());
-}
-
-static void open_log(void)
-{
-	agentbox_error *err = NULL;
-
-	host_mkdir(host_path("log"));
-	REQUIRE(agentbox_audit_new(box_context(), &log_audit, &err) == 0 &&
-		agentbox_audit_set_path(log_audit,
-					host_path("log/audit.jsonl"),
-					&err) == 0 &&
-		agentbox_audit_open(log_audit, &err) == 0, "audit: %s",
-		agentbox_error_get_message(err));
-	box_set_audit(log_audit);
-}
-
-static char *close_log(void)
-{
-	char *text;
-
-	box_end();
-	CHECK(agentbox_audit_close(log_audit, NULL) == 0, "close");
-	agentbox_audit_unref(log_audit);
-	box_set_audit(NULL);
-	text = host_read(host_path("log/audit.jsonl"));
-	REQUIRE(text, "no log");
-	return text;
-}
-
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	while ((text = strstr(text, what))) {
-		text += strlen(what);
-		n++;
-	}
-	return n;
 }
 
 /* What a script runs is seen when it runs, and not in the line before. */
@@ -154,13 +114,13 @@ static void exec_is_recorded_with_its_arguments(void)
 {
 	char *text;
 
-	open_log();
+	box_open_log();
 	raise_shield("audit");
 	struct outcome o = box_sh(GIT " status one two; "
 				  "/bin/true; " GIT " push now");
 	CHECK(o.status == 0 && strcmp(o.out, "status\npush\n") == 0, "%s%s",
 	      o.out, o.err);
-	text = close_log();
+	text = box_close_log();
 	CHECK(strstr(text, "\"command\":\"" GIT " status one two\""), "argv");
 	CHECK(strstr(text, "\"subject\":\"/bin/true\""), "the file");
 	CHECK(strstr(text, "\"rule\":\"git.remote\""), "the rule");
@@ -218,7 +178,7 @@ static void long_and_odd_arguments_are_read(void)
 		GIT " status $(seq 2000)\n"
 		GIT " status $(head -c 9000 /dev/zero | tr '\\0' x)\n"
 		"env -i " GIT " push $(seq 500)\n");
-	CHECK(count(o.out, "status") == 2 && !strstr(o.out, "push"), "%s%s",
+	CHECK(e2e_count(o.out, "status") == 2 && !strstr(o.out, "push"), "%s%s",
 	      o.out, o.err);
 	CHECK(o.status == 126, "%d %s", o.status, o.err);
 	/* more than is read: what cannot be judged is not let through */
@@ -260,7 +220,7 @@ static void rewritten_arguments_pass_a_tripwire(void)
 	long a, b, refused, other;
 	char *text;
 
-	open_log();
+	box_open_log();
 	raise_shield("deny");
 	e2e_seconds(60);
 	ATTACK("OK", "exec-race " GIT " status push-- 200");
@@ -268,7 +228,7 @@ static void rewritten_arguments_pass_a_tripwire(void)
 		       &a, &b, &refused, &other) == 4, "%s", attack_detail());
 	e2e_note("%s", attack_detail());
 	CHECK(other == 0, "every exec is answered");
-	text = close_log();
+	text = box_close_log();
 	CHECK(!strstr(text, "\"control\":\"hard\",\"event\":\"exec\"") &&
 	      strstr(text, "\"control\":\"soft\""), "it is called soft");
 }
@@ -370,7 +330,7 @@ static void unread_records_refuse_what_they_are_about(void)
 	long good;
 	char *line;
 
-	open_log();
+	box_open_log();
 	raise_shield("audit");
 	e2e_seconds(120);
 	REQUIRE(pipe(pair) == 0, "%m");
@@ -390,7 +350,7 @@ static void unread_records_refuse_what_they_are_about(void)
 	/* who reads again finds the box as it was */
 	struct outcome o = box_sh("/bin/true && echo again");
 	CHECK(strcmp(o.out, "again\n") == 0, "%s%s", o.out, o.err);
-	close_log();
+	box_close_log();
 }
 
 /* --- the host's word ------------------------------------------------------ */
@@ -428,7 +388,7 @@ static void host_answers_what_is_asked(void)
 	struct liner l;
 	char *id = NULL, *detail, *line;
 
-	open_log();
+	box_open_log();
 	raise_shield("ask");
 	e2e_seconds(60);
 	l = start_liner(GIT, "fetch-the-moon");
@@ -454,12 +414,13 @@ static void host_answers_what_is_asked(void)
 	/* what is denied is not asked about */
 	ATTACK("EACCES", "exec path " GIT " push");
 	/* each question and its answer, under one number and the file's name */
-	char *text = close_log();
-	CHECK(count(text, "\"answer\":\"asked\",\"ask\":1,") == 1 &&
-	      count(text, "\"answer\":\"refused\",\"ask\":1,") == 1 &&
-	      count(text, "\"answer\":\"asked\",\"ask\":2,") == 1 &&
-	      count(text, "\"answer\":\"let\",\"ask\":2,") == 1, "%s", text);
-	CHECK(count(text, "\"subject\":\"" GIT "\"") >= 4, "the file");
+	char *text = box_close_log();
+	CHECK(e2e_count(text, "\"answer\":\"asked\",\"ask\":1,") == 1 &&
+	      e2e_count(text, "\"answer\":\"refused\",\"ask\":1,") == 1 &&
+	      e2e_count(text, "\"answer\":\"asked\",\"ask\":2,") == 1 &&
+	      e2e_count(text, "\"answer\":\"let\",\"ask\":2,") == 1,
+	      "%s", text);
+	CHECK(e2e_count(text, "\"subject\":\"" GIT "\"") >= 4, "the file");
 }
 
 /* --- what the resolver allowed -------------------------------------------- */
@@ -469,7 +430,7 @@ static void exec_without_a_call_is_told_of(void)
 	struct liner l;
 	char *line, *text;
 
-	open_log();
+	box_open_log();
 	raise_shield("audit");
 	l = start_liner("/bin/true", NULL);
 	line = one_line(&l);
@@ -486,9 +447,9 @@ static void exec_without_a_call_is_told_of(void)
 	one_line(&l);
 	CHECK(box_event("mismatch", "true", 5000), "no call is under way");
 	end_liner(&l);
-	text = close_log();
-	CHECK(count(text, "\"severity\":\"high\"") == 1, "one of them");
-	CHECK(count(text, "\"call\":\"call-1\"") == 1, "the call is named");
+	text = box_close_log();
+	CHECK(e2e_count(text, "\"severity\":\"high\"") == 1, "one of them");
+	CHECK(e2e_count(text, "\"call\":\"call-1\"") == 1, "the call is named");
 }
 
 static void grants_are_the_shields_own(void)
@@ -566,14 +527,14 @@ static void of_ten_thousand_execs_none_is_lost(void)
 {
 	char *text;
 
-	open_log();
+	box_open_log();
 	raise_shield("deny");
 	e2e_seconds(300);
 	ATTACK("OK", "exec-many 32 313 /bin/true");
 	CHECK(strcmp(attack_detail(), "10016") == 0, "%s", attack_detail());
-	text = close_log();
-	CHECK(count(text, "\"subject\":\"/bin/true\"") == 10016, "%zu",
-	      count(text, "\"subject\":\"/bin/true\""));
+	text = box_close_log();
+	CHECK(e2e_count(text, "\"subject\":\"/bin/true\"") == 10016, "%zu",
+	      e2e_count(text, "\"subject\":\"/bin/true\""));
 	CHECK(!strstr(text, "\"lost\""), "none is counted as lost");
 }
 

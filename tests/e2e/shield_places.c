@@ -20,50 +20,10 @@
 
 #define PEER "/workspace/.shared/src/src/a.c"
 
-static agentbox_audit *log_audit;
-
 static const char *keys(const char *mode, const char *watch)
 {
 	return e2e_text(PEERS_READ ",\"shield\":{\"mode\":\"%s\",\"watch\":"
 			"[%s]}", mode, watch);
-}
-
-static void open_log(void)
-{
-	agentbox_error *err = NULL;
-
-	host_mkdir(host_path("log"));
-	REQUIRE(agentbox_audit_new(box_context(), &log_audit, &err) == 0 &&
-		agentbox_audit_set_path(log_audit,
-					host_path("log/audit.jsonl"),
-					&err) == 0 &&
-		agentbox_audit_open(log_audit, &err) == 0, "audit: %s",
-		agentbox_error_get_message(err));
-	box_set_audit(log_audit);
-}
-
-static char *close_log(void)
-{
-	char *text;
-
-	box_end();
-	CHECK(agentbox_audit_close(log_audit, NULL) == 0, "close");
-	agentbox_audit_unref(log_audit);
-	box_set_audit(NULL);
-	text = host_read(host_path("log/audit.jsonl"));
-	REQUIRE(text, "no log");
-	return text;
-}
-
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	while ((text = strstr(text, what))) {
-		text += strlen(what);
-		n++;
-	}
-	return n;
 }
 
 /* --- peers ---------------------------------------------------------------- */
@@ -133,7 +93,7 @@ static void the_wall_answers_where_the_shield_lets(void)
 {
 	char *text;
 
-	open_log();
+	box_open_log();
 	peers_begin_with(NULL, NULL, keys("audit", "\"peers\""));
 	peers_grant("src");
 	/* of the file's mode and of its mount */
@@ -141,12 +101,12 @@ static void the_wall_answers_where_the_shield_lets(void)
 	ATTACK("EROFS|EXDEV", "rename " PEER " /workspace/mine");
 	ATTACK("OK", "read " PEER);
 	peers_finish();
-	text = close_log();
-	CHECK(count(text, "\"command\":\"open " PEER "\"") +
-	      count(text, "\"target\":\"open " PEER "\"") == 1, "the open");
-	CHECK(count(text, "\"target\":\"rename " PEER "\"") == 1,
+	text = box_close_log();
+	CHECK(e2e_count(text, "\"command\":\"open " PEER "\"") +
+	      e2e_count(text, "\"target\":\"open " PEER "\"") == 1, "the open");
+	CHECK(e2e_count(text, "\"target\":\"rename " PEER "\"") == 1,
 	      "the rename");
-	CHECK(count(text, "\"severity\":\"high\"") == 2, "both are high");
+	CHECK(e2e_count(text, "\"severity\":\"high\"") == 2, "both are high");
 }
 
 /* What is no peer's goes through, and PID 1 and the launcher are not asked. */
@@ -154,7 +114,7 @@ static void all_else_works_as_before(void)
 {
 	char *text;
 
-	open_log();
+	box_open_log();
 	peers_begin_with(NULL, NULL, keys("deny", "\"peers\""));
 	struct outcome o = box_sh(
 		"set -e; mkdir -p d/e; echo one >d/e/f; mv d/e/f d/g; "
@@ -164,7 +124,7 @@ static void all_else_works_as_before(void)
 	CHECK(o.status == 0 && strcmp(o.out, "one\ntwo\ny\n") == 0, "%s%s",
 	      o.out, o.err);
 	peers_finish();
-	text = close_log();
+	text = box_close_log();
 	CHECK(!strstr(text, "shield.peer") && !strstr(text, "shield.unread"),
 	      "nothing is told of it");
 }
@@ -209,7 +169,7 @@ static void connections_are_judged_by_the_policy(void)
 {
 	char *text;
 
-	open_log();
+	box_open_log();
 	box_raise(NULL, "\"shield\":{\"mode\":\"deny\",\"watch\":"
 			"[\"connect\"]}");
 	ATTACK("EACCES", "connect 192.0.2.7 80");
@@ -227,11 +187,11 @@ static void connections_are_judged_by_the_policy(void)
 	ATTACK("OK", "send-udp 127.0.0.1 9");
 	ATTACK("ENOENT", "connect-unix /workspace/none");
 	ATTACK("ECONNREFUSED", "connect-unix @none");
-	text = close_log();
+	text = box_close_log();
 	CHECK(strstr(text, "\"target\":\"127.0.0.1:9\""), "it is recorded");
 	CHECK(strstr(text, "\"event\":\"connect\""), "as what it is");
-	CHECK(count(text, "\"rule\":\"shield.address\"") == 5, "%zu",
-	      count(text, "\"rule\":\"shield.address\""));
+	CHECK(e2e_count(text, "\"rule\":\"shield.address\"") == 5, "%zu",
+	      e2e_count(text, "\"rule\":\"shield.address\""));
 	CHECK(!strstr(text, "\"control\":\"hard\""), "all of it is soft");
 }
 
@@ -299,7 +259,7 @@ static void the_report_names_every_witness(void)
 	CHECK(strstr(text, "\"watched\":[\"exec\",\"connect\"]"), "%s", text);
 	CHECK(strstr(text, "{\"name\":\"seccomp\",\"reason\":\"\",\"state\":"
 			   "\"used\"}"), "seccomp");
-	CHECK(count(text, "\"state\":\"used\"") == 1, "nothing else looks");
+	CHECK(e2e_count(text, "\"state\":\"used\"") == 1, "nothing else looks");
 	CHECK(strstr(text, "\"name\":\"landlock-audit\"") &&
 	      strstr(text, "\"name\":\"fanotify\""), "by name");
 	CHECK(getuid() == 0 || strstr(text, "CAP_SYS_ADMIN"), "what it takes");
@@ -310,7 +270,7 @@ static void the_report_names_every_witness(void)
 		"pid %d", (int)pid);
 	REQUIRE(agentbox_shield_report(s, &json, NULL) == 0, "report");
 	text = agentbox_bytes_get_data(json);
-	CHECK(count(text, "\"state\":\"used\"") == 0, "%s", text);
+	CHECK(e2e_count(text, "\"state\":\"used\"") == 0, "%s", text);
 	agentbox_bytes_free(json);
 	CHECK(agentbox_shield_report(NULL, &json, NULL) == AGENTBOX_EINVAL,
 	      "none");

@@ -126,10 +126,7 @@ static void a_box_with_a_gateway_is_green(void)
 	agentbox_verify *report;
 
 	box_needs_namespaces();
-	if (!agentbox_has_feature("gateway")) {
-		e2e_note("built without a gateway");
-		return;
-	}
+	box_needs("gateway");
 	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
 			"\"allow\":[\"allowed.example:443\"]}");
 	expect_green();
@@ -147,10 +144,7 @@ static void a_revoked_box_reaches_nothing(void)
 	agentbox_error *err = NULL;
 
 	box_needs_namespaces();
-	if (!agentbox_has_feature("gateway")) {
-		e2e_note("built without a gateway");
-		return;
-	}
+	box_needs("gateway");
 	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
 			"\"allow\":[\"allowed.example:443\"]}");
 	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
@@ -278,10 +272,7 @@ static void a_box_with_a_shield_is_green(void)
 	agentbox_verify *report;
 
 	box_needs_namespaces();
-	if (!agentbox_has_feature("shield")) {
-		e2e_note("built without a shield");
-		return;
-	}
+	box_needs("shield");
 	box_raise(NULL, "\"shield\":{\"mode\":\"audit\"}");
 	expect_green();
 	report = verify_box();

@@ -823,6 +823,7 @@ static Suite *suite(void)
 	suite_add_tcase(s, tc);
 	return s;
 }
+
 int main(void)
 {
 	SRunner *sr = srunner_create(suite());
