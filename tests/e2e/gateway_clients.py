@@ -115,7 +115,9 @@ def fails(name, script, **more):
     """At once, and the host is named with the reason."""
     for proxy in (True, False):
         before, began = len(_origin[0].seen), time.monotonic()
-        ran = shell(script + "\necho status $?", proxy, **more)
+        # apart from the tool's own lines, which it may cut in two
+        ran = shell("{ " + script + "\n} 2>&1\necho status $?", proxy,
+                    **more)
         took = time.monotonic() - began
         expect("status 0" not in ran.out and "status " in ran.out,
                "%s, proxy %s: %r" % (name, proxy, ran))
