@@ -90,6 +90,7 @@ static void put_question(session *s, const json_t *ask)
 	text_warning("shield: asked about: %s", text_of(ask, "what"));
 	fputs("agentbox: run it? \"yes\" and Enter, anything else refuses: ",
 	      stderr);
+	fflush(stderr);
 	s->is_asking = true;
 }
 

@@ -445,6 +445,8 @@ void text_progress_end(void)
 	pthread_join(progress.thread, NULL);
 	pthread_cond_destroy(&progress.wake);
 	progress.running = false;
-	if (progress.shown && screen.terminal)
+	if (progress.shown && screen.terminal) {
 		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
 }

@@ -374,6 +374,8 @@ int main(int argc, char **argv)
 		return TOOL_INTERNAL;
 	/* a limit of file size is a reason that is told, not an end */
 	signal(SIGXFSZ, SIG_IGN);
+	/* the command may write there too: a line of ours is one write */
+	setvbuf(stderr, NULL, _IOLBF, 0);
 	text_begin(stderr);
 	int rc = tool_parse(&t, argc, argv, &args);
 	if (rc < 0) { /* not answered yet */

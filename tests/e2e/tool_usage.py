@@ -3,6 +3,7 @@
 """The command line of the tool: tables, errors, help, completion, policy."""
 
 import os
+import socket
 import subprocess
 
 import tool_lib
@@ -33,6 +34,22 @@ def an_unknown_command_lists_those_that_exist():
 def a_mistyped_command_names_the_nearest():
     says(status(tool("polcy", "check"), 2), "did you mean 'policy'?")
     says(status(tool("policy", "chekc", "x"), 2), "did you mean 'check'?")
+
+
+@test
+def a_line_of_the_tool_is_written_at_once():
+    """A command in the box may share its stderr and write between."""
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    tool_lib.start("policy", "check", "absent.json", stderr=its).wait(WAIT)
+    its.close()
+    written = []
+    while True:
+        data = ours.recv(65536)
+        if not data:
+            break
+        written.append(data)
+    expect(written and written[0].startswith(b"agentbox: ") and
+           all(x.endswith(b"\n") for x in written), written)
 
 
 @test
