@@ -153,9 +153,13 @@ int tool_secret_list(tool *t, const tool_args *args)
 			       "no secret is stored");
 }
 
+static bool is_none(const agentbox_bytes *list)
+{
+	return !strcmp(agentbox_bytes_get_data(list), "[]");
+}
+
 /* Which boxes it was taken from; `bytes` is taken. */
-static int print_taken(tool *t, agentbox_bytes *bytes, const char *what,
-		       const char *none, const char *name)
+static int print_taken(tool *t, agentbox_bytes *bytes, const char *what)
 {
 	json_t *all = tool_json_of(bytes), *v;
 	size_t i;
@@ -167,8 +171,6 @@ static int print_taken(tool *t, agentbox_bytes *bytes, const char *what,
 			  what, (long long)json_integer_value(
 					json_object_get(v, "cut")));
 	}
-	if (!json_array_size(all))
-		text_note("%s '%s'", none, name);
 	json_decref(all);
 	return 0;
 }
@@ -192,15 +194,16 @@ int tool_secret_revoke(tool *t, const tool_args *args)
 		return fail(t, err, name);
 	}
 	/* one that the host got elsewhere is no mistake */
-	if (missing && !strcmp(agentbox_bytes_get_data(bytes), "[]")) {
+	if (missing && is_none(bytes)) {
 		agentbox_bytes_free(bytes);
 		return fail(t, missing, name);
 	}
 	if (!missing && !t->json)
 		text_note("'%s' is not stored any more", name);
 	agentbox_error_free(missing);
-	return print_taken(t, bytes, "may not have it any more",
-			   "no live box has had", name);
+	if (is_none(bytes) && !t->json)
+		text_note("no live box has had '%s'", name);
+	return print_taken(t, bytes, "may not have it any more");
 }
 
 int tool_identity_revoke(tool *t, const tool_args *args)
@@ -219,8 +222,14 @@ int tool_identity_revoke(tool *t, const tool_args *args)
 	if (agentbox_remote_revoke_identity(t->context, identity, &bytes,
 					    &err) < 0)
 		return fail(t, err, identity);
-	return print_taken(t, bytes, "revoked",
-			   "no live box has the identity", identity);
+	if (is_none(bytes)) {
+		agentbox_bytes_free(bytes);
+		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", NULL,
+				   "no live box has the identity '%s'; "
+				   "'agentbox identity list' shows those that "
+				   "have one", identity);
+	}
+	return print_taken(t, bytes, "revoked");
 }
 
 static char *identity_line(const json_t *v)

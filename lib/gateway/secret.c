@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 
 #define DIRECTORY "secrets"
 #define MAX_STORED 1024
+#define MADE_SIZE 18
 
 static int32_t check_name(const char *name, agentbox_error **err)
 {
@@ -103,18 +105,53 @@ static ssize_t read_value(int fd, char *p)
 	return n ? n : -ENODATA;
 }
 
-static int write_as(int dir, const char *name, const char *p, size_t n)
+/* ".HEX" is a value on its way to its name: no secret has one with a dot. */
+static int name_made(char made[MADE_SIZE])
 {
-	uint8_t bits[8];
-	char hex[2 * sizeof(bits) + 1], made[32];
-	ab_autofd int file = -1;
+	uint8_t bits[(MADE_SIZE - 2) / 2];
 	int rc = ab_random(bits, sizeof(bits));
 
+	made[0] = '.';
+	if (rc == 0)
+		ab_hex(bits, sizeof(bits), made + 1);
+	return rc;
+}
+
+/*
+ * What a writer that was killed has left is a value under no name. Writers
+ * hold the directory, so who has it alone sees nobody's work: those go. The
+ * descriptor's own hold ends with it, and is shared from here on.
+ */
+static int hold(int dir)
+{
+	ab_autofd int copy = -1;
+	struct dirent *e;
+	DIR *d = NULL;
+
+	if (flock(dir, LOCK_EX | LOCK_NB) == 0) {
+		copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		d = copy < 0 ? NULL : fdopendir(copy);
+	}
+	if (d)
+		copy = -1;
+	while (d && (e = readdir(d)) != NULL)
+		if (e->d_name[0] == '.' && strlen(e->d_name) == MADE_SIZE - 1)
+			(void)unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+	return flock(dir, LOCK_SH) ? -errno : 0;
+}
+
+static int write_as(int dir, const char *name, const char *p, size_t n)
+{
+	char made[MADE_SIZE];
+	ab_autofd int file = -1;
+	int rc = name_made(made);
+
+	if (rc == 0)
+		rc = hold(dir);
 	if (rc)
 		return rc;
-	/* no secret has a name with a dot */
-	ab_hex(bits, sizeof(bits), hex);
-	snprintf(made, sizeof(made), ".%s", hex);
 	file = ab_fd_lift(openat(dir, made, O_WRONLY | O_CREAT | O_EXCL |
 					    O_NOFOLLOW | O_CLOEXEC, 0600));
 	if (file < 0)
@@ -164,6 +201,7 @@ int32_t agentbox_secret_remove(agentbox_context *context, const char *name,
 
 	if (rc)
 		return rc;
+	(void)hold(dir);
 	if (unlinkat(dir, name, 0) == 0)
 		return fsync(dir) ? ab_error_sys(err, errno, "name",
 						 "cannot remove the secret "

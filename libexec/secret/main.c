@@ -128,6 +128,11 @@ int put_question(const ab_broker_ask *question, reply *out)
 	r = fd < 0 ? fd : send_ask(fd, &q);
 	if (r == 0)
 		r = receive(fd, out);
+	/* it was there, and took no question: of so many, or of this box */
+	if (r == -EPIPE || r == -ECONNRESET)
+		return complain(REFUSED, "the broker has hung up",
+				"too many connections at once, or it is "
+				"revoked");
 	return r ? complain(INTERNAL, "no answer of the broker", strerror(-r))
 		 : 0;
 }
