@@ -141,8 +141,8 @@ static bool is_time(span s)
 	       is_named((span){ p, n }, "+00:00");
 }
 
-/* The earlier one, as ab_clock_format() begins; false: it has passed. */
-static bool find_end(const credentials *c, uint64_t now_ns, uint64_t until_ns,
+/* The earlier one, as ab_clock_format() begins. -ESTALE: it has passed. */
+static int find_end(const credentials *c, uint64_t now_ns, uint64_t until_ns,
 		     char end[AB_TIMESTAMP_SIZE])
 {
 	char now[AB_TIMESTAMP_SIZE];
@@ -150,10 +150,10 @@ static bool find_end(const credentials *c, uint64_t now_ns, uint64_t until_ns,
 	ab_clock_format(now_ns, now);
 	ab_clock_format(until_ns, end);
 	if (c->expiration.p && !is_time(c->expiration))
-		return false;
+		return -EINVAL;
 	if (c->expiration.p && memcmp(c->expiration.p, end, TIME_LEN) < 0)
 		memcpy(end, c->expiration.p, TIME_LEN);
-	return memcmp(now, end, TIME_LEN) < 0;
+	return memcmp(now, end, TIME_LEN) < 0 ? 0 : -ESTALE;
 }
 
 ssize_t ab_aws_answer(const char *value, size_t n, uint64_t now_ns,
@@ -164,9 +164,11 @@ ssize_t ab_aws_answer(const char *value, size_t n, uint64_t now_ns,
 	credentials c = { 0 };
 	int len;
 
-	if (n > AB_AWS_VALUE_MAX || !read_object(&r, &c) ||
-	    !find_end(&c, now_ns, until_ns, end))
+	if (n > AB_AWS_VALUE_MAX || !read_object(&r, &c))
 		return -EINVAL;
+	len = find_end(&c, now_ns, until_ns, end);
+	if (len)
+		return len;
 	len = snprintf(out, AB_AWS_ANSWER_MAX,
 		       "{\"AccessKeyId\":\"%.*s\",\"SecretAccessKey\":\"%.*s\","
 		       "\"Token\":\"%.*s\",\"Expiration\":\"%.*sZ\"%s%.*s%s}",

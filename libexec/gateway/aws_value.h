@@ -21,8 +21,8 @@
  * "AccessKeyId", "SecretAccessKey", "SessionToken" (or "Token"), "Expiration",
  * "AccountId", "Version"; plain printable strings without a backslash, each at
  * most once. What is written ends at `until_ns` of the real clock, or with the
- * value's own expiration if that is earlier. How many bytes, or -EINVAL: it is
- * no such object, or has expired at `now_ns`.
+ * value's own expiration if that is earlier. How many bytes, -EINVAL: it is no
+ * such object, or -ESTALE: it has expired at `now_ns`.
  */
 ssize_t ab_aws_answer(const char *value, size_t n, uint64_t now_ns,
 		      uint64_t until_ns, char out[AB_AWS_ANSWER_MAX]);

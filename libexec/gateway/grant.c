@@ -214,6 +214,13 @@ static ab_asker *find_asker(ab_grants *g, uint32_t serial)
 	return a;
 }
 
+static const char *why_failed(int rc)
+{
+	return rc == -EINVAL ? "the value has not the form that this way needs"
+	       : rc == -ESTALE ? "the value has expired"
+			       : "no descriptor or no memory";
+}
+
 static void no_value(ab_asker *a, int32_t result)
 {
 	char detail[64];
@@ -248,10 +255,7 @@ static void deliver(ab_asker *a, size_t n)
 	if (rc < 0) {
 		ab_lease_end(lease, "failed");
 		ab_grant_tell(a, AB_GW_FAILED, spec->name, "failed",
-			      rc == -EINVAL ? "the value has not the form that "
-					      "this way needs"
-					    : "no descriptor or no memory",
-			      false);
+			      why_failed(rc), false);
 		a->answer(a, AB_BROKER_FAILED);
 		return;
 	}

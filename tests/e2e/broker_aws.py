@@ -175,6 +175,9 @@ print([sdk(URI.replace("cloud", "s%%d" %% i)) for i in range(%d)])
 print(sdk()["Token"])
 ''' % len(bad)), str([502] * len(bad)), "tok//en==")
     expect(reasons(ran, "failed") == ["failed"] * len(bad), ran)
+    expired = [r["detail"] for r in ran.records("failed", "failed")]
+    expect(expired.count("the value has expired") == 1 and
+           "expired" in expired[3], expired)
 
 
 @box_test
