@@ -300,7 +300,9 @@ static enum ab_route_reason may_begin(const ab_routes *routes,
 		return AB_ROUTE_NO_SECRET;
 	if (spec->connections && state->active >= spec->connections)
 		return AB_ROUTE_CONNECTIONS;
-	if (!ab_gw_count_request(routes->gw) ||
+	/* with nothing left of the bytes' budget not one more goes */
+	if (!ab_gw_count_bytes(routes->gw, 0) ||
+	    !ab_gw_count_request(routes->gw) ||
 	    !ab_route_take(state, ab_gw_loop(routes->gw)->now))
 		return AB_ROUTE_RATE;
 	return AB_ROUTE_OK;

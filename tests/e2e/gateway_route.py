@@ -174,6 +174,21 @@ print(time.monotonic() - began)
 
 
 @box_test
+def row_116_with_nothing_left_of_a_budget_no_head_is_sent():
+    before = len(api.heads)
+    ran = box(document(network={"budget": {"bytes": "64KiB"}}), AGENT + """
+try:
+    print(len(ask("GET", "/v1/bulk/%d" % (512 << 10)).read()) < 512 << 10)
+except (http.client.HTTPException, OSError):
+    print(True)
+print(ask("GET", "/v1/bulk/1").status)
+""")
+    expect(ran.out == "True\n429\n", ran)
+    expect(len(api.heads) == before + 1, api.heads[before:])
+    expect(ran.records("denied", "rate"), ran)
+
+
+@box_test
 def an_agent_streams_from_a_model_without_ever_seeing_the_real_key():
     before = len(api.heads)
     ran = box(document(), AGENT + SEARCH % hashes(REAL) + r'''
