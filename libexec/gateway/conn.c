@@ -97,6 +97,17 @@ int ab_client_fill(ab_client *c)
 	return (int)n;
 }
 
+bool ab_client_ahead(ab_client *c, const char *p, size_t n)
+{
+	if (!c->in)
+		c->in = ab_client_in_new();
+	if (!c->in || n > sizeof(c->in->bytes) - c->in->len)
+		return false;
+	memcpy(c->in->bytes + c->in->len, p, n);
+	c->in->len += n;
+	return true;
+}
+
 void ab_client_took(ab_client_in *in, size_t n)
 {
 	memmove(in->bytes, in->bytes + n, in->len - n);

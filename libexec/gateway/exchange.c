@@ -46,6 +46,7 @@ typedef struct exchange {
 	ab_paced paced;
 	ab_dial *dial;
 	ab_upstream_line line;
+	ab_address told; /* where it goes, of its record */
 	ab_watch up; /* while it is connected */
 	ab_later later;
 	ab_http_exchange facts;
@@ -536,14 +537,23 @@ static void begin_upstream(exchange *x)
 		go_on(x);
 }
 
+/* One request, one record: another says that it went somewhere else. */
+static bool tell_allowed(exchange *x, const ab_host *rule,
+			 const ab_address *to)
+{
+	if (x->told.family && ab_address_equal(&x->told, to))
+		return true;
+	x->told = *to;
+	return ab_gw_tell_allowed(x->gw, "http", &x->target, rule, to);
+}
+
 static void connected(exchange *x, const ab_upstream_line *line)
 {
 	const ab_host *rule = NULL;
 
 	if (ab_gw_judge_granted(x->gw, &x->target, x->is_granted, &rule) !=
 		    AB_ALLOW_OK ||
-	    !ab_gw_tell_allowed(x->gw, "http", &x->target, rule,
-				&line->address) ||
+	    !tell_allowed(x, rule, &line->address) ||
 	    ab_watch_add(&x->gw->loop, &x->up, line->fd, EPOLLIN, on_up, x)) {
 		ab_close_hard(line->fd);
 		cut(x);
@@ -715,20 +725,10 @@ static void read_request_body(exchange *x)
 		return;
 	}
 	take_request_body(x, x->gw->scratch, (size_t)n, &used);
-	/* a client that sends its next request before this one's answer: it
-	   is kept where the next one is read */
-	if (!x->is_ended && used < (size_t)n) {
-		if (!x->c->in)
-			x->c->in = ab_client_in_new();
-		if (!x->c->in ||
-		    (size_t)n - used > sizeof(x->c->in->bytes)) {
-			cut(x);
-			return;
-		}
-		memcpy(x->c->in->bytes, x->gw->scratch + used,
-		       (size_t)n - used);
-		x->c->in->len = (size_t)n - used;
-	}
+	/* a client that sends its next request before this one's answer */
+	if (!x->is_ended && used < (size_t)n &&
+	    !ab_client_ahead(x->c, x->gw->scratch + used, (size_t)n - used))
+		cut(x);
 }
 
 static void on_box(void *arg, uint32_t events)

@@ -5,7 +5,9 @@
  * behind it. One that is taken was silent ever since; it is to the same host
  * and port, and to an address that the lists allow it still. Bounded in number
  * and in age: a name's answer lives no longer. A box is one identity, so all
- * of them are its own. Spec: DESIGN.md section 9, RFC 9112 section 9.3.
+ * of them are its own. A request that finds its connection gone goes out again
+ * on one of its own; it has one record nevertheless, and a second where that
+ * leads to another address. Spec: DESIGN.md section 9, RFC 9112 section 9.3.
  */
 #ifndef GATEWAY_KEPT_H
 #define GATEWAY_KEPT_H

@@ -184,6 +184,9 @@ void ab_client_begin(ab_gw *gw, int fd, enum ab_port_kind kind,
 /* More bytes into c->in, which is made when it is not there. > 0, 0 at the
    end, -EAGAIN, -ENOBUFS: it is full, or -errno. */
 int ab_client_fill(ab_client *c);
+/* Bytes that are read already and belong there: the next head's. false: out of
+   memory, or they are too many. */
+bool ab_client_ahead(ab_client *c, const char *p, size_t n);
 /* The first `n` bytes are not needed any more; what follows is a new head. */
 void ab_client_took(ab_client_in *in, size_t n);
 /* Frees memory at the end of the turn; the descriptor stays with the caller. */

@@ -16,6 +16,8 @@ NAMES = ["keep%d.test" % i for i in range(20)]
 for name in NAMES:
     resolver.names[name] = ["127.0.0.1"]
 
+MOVED = "moved.test"
+
 state = threading.Condition()
 connections = []  # per connection: the heads that came on it
 ended = []        # numbers of those that the gateway has closed
@@ -69,7 +71,9 @@ def serve(c):
             heads.append(head)
         path = (head.split(" ") + [""])[1]
         if path == "/again" and len(heads) > 1:
-            break  # it was closed as the request came
+            # it was closed as the request came, and the name has moved on
+            resolver.names[MOVED] = ["127.0.0.2"]
+            break
         if path == "/never":
             break
         if path == "/body":
@@ -254,6 +258,38 @@ print(once("keep0.test", "/b")[1])
     heads = [h.split(" ")[1] for c in connections[before:] for h in c]
     expect(heads == ["/a", "/again", "/again", "/never", "/never", "/b"],
            heads)
+    # what was asked twice is one request of the box's
+    expect(len(ran.records("allowed")) == 4, ran)
+
+
+def two_origins():
+    """Of one port, on two addresses."""
+    for _ in range(50):
+        one = Origin(serve)
+        try:
+            Origin(serve, one.port, "127.0.0.2")
+            return one.port
+        except OSError:
+            pass  # somebody else has it there
+    raise AssertionError("no port is free on both")
+
+
+@box_test
+def one_that_is_replaced_by_another_address_is_recorded_with_both():
+    port = two_origins()
+    resolver.names[MOVED] = ["127.0.0.1"]
+    at = "%s:%d" % (MOVED, port)
+    ran = client(policy([at], private=("127.0.0.0/8", MOVED)),
+                 ASK.replace("PORT = %d" % origin.port, "PORT = %d" % port) +
+                 """
+print(once("moved.test", "/a")[0])
+# by then its first answer is forgotten
+time.sleep(1.2)
+print(once("moved.test", "/again")[0])
+""")
+    expect(ran.out == "200\n200\n", ran)
+    expect([r["detail"] for r in ran.records("allowed")] ==
+           ["127.0.0.1", "127.0.0.1", "127.0.0.2"], ran)
 
 
 @box_test

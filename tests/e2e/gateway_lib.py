@@ -78,11 +78,11 @@ class Resolver:
 class Origin:
     """A TCP server of one thread per connection; `handle` gets the socket."""
 
-    def __init__(self, handle, port=0):
+    def __init__(self, handle, port=0, at="127.0.0.1"):
         self.handle, self.seen, self.open = handle, [], []
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(("127.0.0.1", port))
+        self.socket.bind((at, port))
         self.socket.listen(512)
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
