@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -88,8 +89,14 @@ bool ab_gw_count_name(ab_gw *gw)
 
 /* --- records ------------------------------------------------------------ */
 
-static bool send_record(ab_gw *gw, const ab_gw_record *r)
+/*
+ * A required one waits for room, for a host that has a moment's work to do:
+ * what it is about would be refused. One that does not read in that time is
+ * not waited for again until it has.
+ */
+static bool send_record(ab_gw *gw, const ab_gw_record *r, bool required)
 {
+	const int flags = required && !gw->is_behind ? 0 : MSG_DONTWAIT;
 	const ab_gateway_record m = {
 		.kind = r->kind, .how = r->how, .target = r->target,
 		.reason = r->reason, .rule = r->rule, .detail = r->detail,
@@ -103,8 +110,11 @@ static bool send_record(ab_gw *gw, const ab_gw_record *r)
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_gateway_record_put(&w, &m);
 	if (w.bad || ab_message_send(AB_HELPER_CONTROL_FD, w.data, w.len,
-				     NULL, 0, MSG_DONTWAIT))
+				     NULL, 0, flags)) {
+		gw->is_behind |= required;
 		return false;
+	}
+	gw->is_behind = false;
 	gw->lost = 0;
 	return true;
 }
@@ -112,9 +122,9 @@ static bool send_record(ab_gw *gw, const ab_gw_record *r)
 bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required)
 {
 	if (required && gw->is_audited)
-		return send_record(gw, r);
+		return send_record(gw, r, true);
 	if (ab_bucket_take(&gw->records, 1, gw->loop.now) &&
-	    send_record(gw, r))
+	    send_record(gw, r, false))
 		return true;
 	gw->lost++;
 	return !required || !gw->is_audited;
@@ -353,9 +363,14 @@ static void on_host(void *arg, uint32_t events)
 
 int ab_control_begin(ab_gw *gw)
 {
+	const struct timeval room = { .tv_sec = AB_RECORD_WAIT_S };
 	int rc;
 
 	take_reserve(gw);
+	/* of answers, too: who asked reads until it has one */
+	if (setsockopt(AB_HELPER_CONTROL_FD, SOL_SOCKET, SO_SNDTIMEO, &room,
+		       sizeof(room)))
+		return -errno;
 	rc = ab_watch_add(&gw->loop, &gw->control, AB_HELPER_CONTROL_FD,
 			  EPOLLIN, on_control, gw);
 	return rc ? rc : ab_watch_add(&gw->loop, &gw->host, gw->host_pidfd,

@@ -27,6 +27,7 @@
 #define AB_TUNNEL_IDLE_MS (2 * 3600 * 1000u)
 #define AB_NAMES_PER_MINUTE 200 /* new ones that are looked up or answered */
 #define AB_RECORDS_PER_SECOND 500
+#define AB_RECORD_WAIT_S 1 /* for room for one that has to be sent */
 #define AB_SCRATCH_SIZE 65536
 #define AB_SPARE_PIPES 16
 
@@ -77,6 +78,7 @@ struct ab_gw {
 	struct ab_kept *kept; /* idle connections upstream: kept.h */
 	size_t kept_count;
 	uint64_t lost;	       /* records since the last that was sent */
+	bool is_behind;	       /* the host: a required one was not sent */
 	uint64_t bytes, requests_ever; /* against the budgets */
 
 	ab_names *names;
