@@ -100,7 +100,6 @@ static void end_question(session *s)
 	s->is_asking = false;
 }
 
-
 bool shield_is_asking(session *s, bool front)
 {
 	const json_t *ask;
