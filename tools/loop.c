@@ -199,8 +199,7 @@ void session_take_events(session *s)
 }
 
 /* What the shield saw; what it asks is told where it is answered. */
-static bool tell_shield(session *s, const char *kind, const char *object,
-			const char *detail)
+static bool tell_shield(session *s, const char *kind, const char *detail)
 {
 	bool refused = !strncmp(detail, "refused: ", 9);
 
@@ -208,8 +207,7 @@ static bool tell_shield(session *s, const char *kind, const char *object,
 		shield_tell(s, text_format("%s%s", refused ? ""
 					   : "let through: ", detail));
 	else if (!strcmp(kind, "mismatch"))
-		shield_tell(s, text_format("'%s' ran while no call was "
-					   "allowed: %s", object, detail));
+		shield_tell(s, text_format("mismatch: %s", detail));
 	else if (!strcmp(kind, "shield"))
 		text_error("the shield of this box has ended: the kernel "
 			   "refuses every program that would be executed in "
@@ -243,7 +241,7 @@ static void tell_words(session *s, const char *kind, const char *object,
 	else if (!strcmp(kind, "denied"))
 		tell_once(&s->denied, "network",
 			  text_format("%s: %s", object, detail));
-	else if (!tell_shield(s, kind, object, detail) &&
+	else if (!tell_shield(s, kind, detail) &&
 		 strcmp(kind, "ended") != 0 && strcmp(kind, "allowed") != 0 &&
 		 strcmp(kind, "closed") != 0)
 		text_note("%s %s%s%s", kind, object, dash, detail);

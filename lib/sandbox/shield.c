@@ -103,10 +103,13 @@ static void told(void *arg, const ab_shield_record *m)
 	}
 	kind = event_of(m);
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)m->id);
-	snprintf(detail, sizeof(detail), "%s%s%s%s%s%s%s",
+	snprintf(detail, sizeof(detail), "%s%s%s%s%s%s%s%s",
 		 m->answer == AB_SHIELD_REFUSED ? "refused: " : "", m->command,
 		 m->reason[0] ? ": " : "", m->reason, m->rule[0] ? " [" : "",
-		 m->rule, m->rule[0] ? "]" : "");
+		 m->rule, m->rule[0] ? "]" : "",
+		 m->flags & AB_SHIELD_UNCALLED
+			 ? "; no call that was allowed is under way"
+			 : "");
 	ab_events_add(box, kind, kind == AB_EVENT_ASK ? id : m->object, detail,
 		      fields_of(box, m, kind));
 }

@@ -67,8 +67,9 @@ enum ab_shield_answer {
 
 #define AB_SHIELD_CUT 1u      /* not all of it was looked at */
 #define AB_SHIELD_UNREAD 2u   /* it could not be read */
-#define AB_SHIELD_MISMATCH 4u /* no call that was allowed is under way */
-#define AB_SHIELD_FLAGS 7u
+#define AB_SHIELD_MISMATCH 4u /* no layer has allowed it */
+#define AB_SHIELD_UNCALLED 8u /* for no call that was allowed is under way */
+#define AB_SHIELD_FLAGS 15u
 
 typedef struct ab_shield_record {
 	uint32_t kind, answer, flags;

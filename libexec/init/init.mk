@@ -58,7 +58,7 @@ libexec_agentbox_init_LDADD = $(MUSL_END)
 # keyed.c in the place of libc's functions of these names
 INIT_WRAP = -Wl,--wrap=open -Wl,--wrap=openat -Wl,--wrap=mkdirat \
 	-Wl,--wrap=mknodat -Wl,--wrap=symlinkat -Wl,--wrap=unlinkat \
-	-Wl,--wrap=rmdir
+	-Wl,--wrap=rmdir -Wl,--wrap=bind
 libexec_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP)
 
 # Its tests, with a driver of their own: tests/unit/init_harness.h.

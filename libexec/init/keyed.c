@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ int __wrap_mknodat(int dirfd, const char *path, mode_t mode, dev_t device);
 int __wrap_symlinkat(const char *text, int dirfd, const char *path);
 int __wrap_unlinkat(int dirfd, const char *path, int flags);
 int __wrap_rmdir(const char *path);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size);
 
 /* The mode, where the flags say that there is one: O_TMPFILE is more bits than
    one, and O_DIRECTORY is among them. */
@@ -95,4 +97,9 @@ int __wrap_rmdir(const char *path)
 {
 	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR, 0ul,
 			    0ul, key);
+}
+
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size)
+{
+	return (int)syscall(SYS_bind, fd, address, size, 0ul, 0ul, key);
 }

@@ -93,7 +93,7 @@ static const watched table[] = {
 #endif
 	{ AB_WATCH_PEERS, KEYED, -1, 0,
 	  { SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat,
-	    SYS_mkdirat, SYS_mknodat, SYS_truncate,
+	    SYS_mkdirat, SYS_mknodat, SYS_truncate, SYS_bind,
 #ifdef SYS_renameat
 	    SYS_renameat,
 #endif

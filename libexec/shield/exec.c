@@ -67,22 +67,22 @@ static void name_descriptor(const ab_caller *t,
 			 ? (int)notice->data.args[0]
 			 : descriptor_of(e->path);
 	char name[32];
-	size_t n;
+	ssize_t n;
 
 	if (fd < 0)
 		return;
 	snprintf(name, sizeof(name), "fd/%d", fd);
 	n = ab_caller_link(t, name, memory, size);
-	if (n) {
+	if (n > 0) {
 		e->path = memory;
-		e->path_len = n;
+		e->path_len = (size_t)n;
 	}
 }
 
 static bool is_git(const ab_caller *t)
 {
 	char exe[AB_MAX_PATH];
-	size_t n = ab_caller_link(t, "exe", exe, sizeof(exe));
+	ssize_t n = ab_caller_link(t, "exe", exe, sizeof(exe));
 
 	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0 &&
 	       ab_caller_is_valid(t);
@@ -118,13 +118,15 @@ static int read_exec(const ab_caller *t, const struct seccomp_notif *notice,
 	bool at = notice->data.nr == SYS_execveat;
 	int r = ab_caller_read_exec(t, notice->data.args[at],
 				    notice->data.args[1 + at], e, flags);
+	ssize_t n = 0;
 
 	if (r)
 		return r;
 	name_descriptor(t, notice, e, file, sizeof(file));
 	/* a third of the work; what has no argument names nothing in it */
 	if (e->count > 1)
-		e->cwd_len = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
+		n = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
+	e->cwd_len = n > 0 ? (size_t)n : 0;
 	e->cwd = e->cwd_len && cwd[0] == '/' ? cwd : NULL;
 	return ab_caller_is_valid(t) ? 0 : -ESRCH;
 }

@@ -14,7 +14,8 @@
 #include "parts.h"
 
 #define MOST_LINKS 40 /* path_resolution(7) */
-#define MOST_PARTS 256
+/* as many as any one path has; those of its links are counted with them */
+#define MOST_PARTS (AB_MAX_PATH / 2)
 
 typedef struct walk {
 	const ab_sh_tree *tree;
@@ -115,22 +116,35 @@ static int step(walk *w, bool follow)
 	return last && !follow && !slashes ? 0 : look(w, last);
 }
 
+/* The kernel's own name of a directory: no link in it is looked for. */
+static int begin(walk *w, const char *start)
+{
+	size_t n = strlen(start);
+
+	if (n >= w->size)
+		return -ENAMETOOLONG;
+	memcpy(w->out, start, n + 1);
+	w->len = n == 1 ? 0 : n;
+	w->out[w->len] = '\0';
+	w->parts = w->len > 0;
+	return 0;
+}
+
 ssize_t ab_sh_resolve(const ab_sh_tree *tree, const char *start,
 		      const char *path, bool follow, char *out, size_t size)
 {
 	walk w = { .tree = tree, .out = out, .size = size };
-	size_t n = path[0] == '/' ? 0 : strlen(start), m = strlen(path);
-	int r = 0;
+	size_t n = strlen(path);
+	int r;
 
 	out[0] = '\0';
 	if (path[0] != '/' && start[0] != '/')
 		return 0; /* a descriptor that is no directory */
-	if (n + 1 + m >= sizeof(w.rest))
+	if (n >= sizeof(w.rest))
 		return -ENAMETOOLONG;
-	memcpy(w.rest, start, n);
-	w.rest[n] = '/';
-	memcpy(w.rest + n + 1, path, m + 1);
+	memcpy(w.rest, path, n + 1);
 	w.at = w.rest + strspn(w.rest, "/");
+	r = path[0] == '/' ? 0 : begin(&w, start);
 	while (!r && *w.at) {
 		r = step(&w, follow);
 		w.at += strspn(w.at, "/");

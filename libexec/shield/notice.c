@@ -201,7 +201,7 @@ static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 	if (m.answer == AB_SHIELD_ASKED)
 		m.id = ++sh->ask_last;
 	if (!ab_sh_calls_cover(&sh->calls))
-		m.flags |= AB_SHIELD_MISMATCH;
+		m.flags |= AB_SHIELD_MISMATCH | AB_SHIELD_UNCALLED;
 	ab_sh_deliver(sh, &m, n->id);
 }
 

@@ -102,8 +102,9 @@ typedef struct ab_sh_tree {
 
 /*
  * `path` without links, dots and double slashes, a relative one from `start`
- * on; its last component is followed if it is a link and `follow`. Its
- * length; 0: it leads nowhere, so whoever opens it fails; -errno: not known.
+ * on, which the kernel has named; its last component is followed if it is a
+ * link and `follow`. Its length; 0: it leads nowhere, so whoever opens it
+ * fails; -errno: not known.
  */
 ssize_t ab_sh_resolve(const ab_sh_tree *tree, const char *start,
 		      const char *path, bool follow, char *out, size_t size);

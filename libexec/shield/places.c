@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a call is about that connects, opens a file to write or changes a
- * name: an address, or names as the box's own tree has them. Names are found
- * by reading links alone, below the process's root in /proc, so nothing of an
- * agent's is ever opened here. What is below .shared is a peer's, and no grant
- * lets anybody write there: whoever tries does what no layer has allowed.
+ * What a call is about that connects, opens a file to write or changes a name
+ * (that of a bound socket is one): an address, or names as the box's own tree
+ * has them. Names are found by reading links alone, below the process's root
+ * in /proc, so nothing of an agent's is ever opened here. What is below
+ * .shared is a peer's, and no grant lets anybody write there: whoever tries
+ * does what no layer has allowed.
  */
 #include "config.h"
 
@@ -48,6 +49,7 @@ static const names_call names_calls[] = {
 	{ SYS_unlinkat, "unlink", { NAME(0, 1) }, 1 },
 	{ SYS_mkdirat, "mkdir", { NAME(0, 1) }, 1 },
 	{ SYS_mknodat, "mknod", { NAME(0, 1) }, 1 },
+	{ SYS_bind, "bind", { { 0 } }, 0 }, /* see look_at_bind() */
 #ifdef SYS_renameat
 	{ SYS_renameat, "rename", { NAME(0, 1), NAME(2, 3) }, 2 },
 #endif
@@ -110,36 +112,51 @@ static ssize_t read_box_link(void *arg, const char *path, char *out,
 	return (size_t)n < size ? n : -ENAMETOOLONG;
 }
 
-/* Where a relative name begins; "": nowhere. */
-static void find_start(const ab_caller *t, int dirfd, char *out, size_t size)
+/*
+ * Where a name begins; "": nowhere. 0, or -errno where that cannot be said: of
+ * a directory deeper than PATH_MAX the kernel has no name.
+ */
+static int find_start(const ab_caller *t, int dirfd, const char *path,
+		      char *out, size_t size)
 {
 	char name[32] = "cwd";
+	ssize_t n;
 
+	out[0] = '\0';
+	if (path[0] == '/')
+		return 0;
 	if (dirfd != AT_FDCWD)
 		snprintf(name, sizeof(name), "fd/%d", dirfd);
-	if (!ab_caller_link(t, name, out, size))
-		out[0] = '\0';
+	n = ab_caller_link(t, name, out, size);
+	return n < 0 && n != -ENOENT ? (int)n : 0;
+}
+
+/* Length, 0: nowhere, -errno. */
+static ssize_t resolve(const ab_caller *t, int dirfd, const char *path,
+		       bool follow, char *out, size_t size)
+{
+	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
+				  t->sh->shared };
+	char start[AB_MAX_PATH];
+	int r = find_start(t, dirfd, path, start, sizeof(start));
+
+	return r ? r : ab_sh_resolve(&tree, start, path, follow, out, size);
 }
 
 /*
- * Length, 0: nowhere, -errno. Where this side cannot read the kernel may: a
- * page that may only be written is one. So only no address at all is nowhere;
- * any other bad one is asked about, and would have failed with EFAULT anyway.
+ * The same. Where this side cannot read the kernel may: a page that may only
+ * be written is one. So only no address at all is nowhere; any other bad one
+ * is asked about, and would have failed with EFAULT anyway.
  */
 static ssize_t find_name(const ab_caller *t, int dirfd, uint64_t address,
 			 bool follow, char *out, size_t size)
 {
-	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
-				  t->sh->shared };
-	char start[AB_MAX_PATH] = "";
 	const char *path;
 	int r = address ? ab_caller_read_text(t, address, &path) : 0;
 
 	if (!address || r)
 		return r;
-	if (path[0] != '/')
-		find_start(t, dirfd, start, sizeof(start));
-	return ab_sh_resolve(&tree, start, path, follow, out, size);
+	return resolve(t, dirfd, path, follow, out, size);
 }
 
 static bool is_followed(const struct seccomp_data *d, const names_call *c,
@@ -161,7 +178,6 @@ static int look_at_names(const ab_caller *t, const struct seccomp_notif *n,
 	ab_sh *sh = t->sh;
 	ssize_t len;
 
-	sh->used = 0;
 	for (uint32_t i = 0; i < c->count; i++) {
 		int dir = c->at[i].dir == HERE
 				  ? AT_FDCWD
@@ -199,27 +215,6 @@ static void say_peer(ab_sh *sh, const char *call, ab_shield_record *m,
 		     "nothing but reading is granted of a peer");
 }
 
-static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
-			  ab_shield_record *m, ab_exec_finding *f, bool *quiet)
-{
-	const names_call *c = NULL;
-	int r;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names_calls) && !c; i++)
-		if ((uint32_t)n->data.nr == names_calls[i].nr)
-			c = &names_calls[i];
-	if (!c)
-		return false;
-	m->kind = AB_SHIELD_PEER;
-	r = look_at_names(t, n, c);
-	*quiet = r == 0;
-	if (r < 0)
-		say_unread(t->sh, m, f);
-	else if (r)
-		say_peer(t->sh, c->name, m, f);
-	return true;
-}
-
 /* --- addresses ------------------------------------------------------------ */
 
 /* Where the address of a call lies and how long it is: 0 or -errno. */
@@ -231,6 +226,7 @@ static int find_address(const ab_caller *t, const struct seccomp_notif *n,
 	int r;
 
 	switch (d->nr) {
+	case SYS_bind:
 	case SYS_connect:
 		*at = d->args[1];
 		*size = (uint32_t)d->args[2];
@@ -264,20 +260,15 @@ static int read_address(const ab_caller *t, const struct seccomp_notif *n,
 	return r ? r : ab_caller_is_valid(t) ? 0 : -ESRCH;
 }
 
-/* A socket with a name in the file system may be a peer's. */
-static int look_at_socket(const ab_caller *t, const ab_sh_address *a)
+/* A socket with a name in the file system may be a peer's: 1, 0, -errno. */
+static int look_at_socket(const ab_caller *t, const ab_sh_address *a,
+			  bool follow)
 {
-	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
-				  t->sh->shared };
-	char start[AB_MAX_PATH] = "";
-	ssize_t n;
+	ssize_t n = resolve(t, AT_FDCWD, a->text, follow, t->sh->place,
+			    sizeof(t->sh->place));
 
-	if (a->text[0] != '/')
-		find_start(t, AT_FDCWD, start, sizeof(start));
-	n = ab_sh_resolve(&tree, start, a->text, true, t->sh->place,
-			  sizeof(t->sh->place));
-	if (n < 0)
-		return (int)n;
+	if (n < 0 || !ab_caller_is_valid(t))
+		return n < 0 ? (int)n : -ESRCH;
 	return n && ab_sh_is_below(t->sh->place, t->sh->shared);
 }
 
@@ -290,7 +281,7 @@ static void look_at_address(const ab_caller *t, const struct seccomp_notif *n,
 	int r = read_address(t, n, &a);
 
 	if (!r && a.kind == AB_SH_PATH)
-		r = look_at_socket(t, &a);
+		r = look_at_socket(t, &a, true);
 	if (r < 0) {
 		say_unread(sh, m, f);
 		return;
@@ -308,18 +299,52 @@ static void look_at_address(const ab_caller *t, const struct seccomp_notif *n,
 		ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.address", why);
 }
 
+/* --- which of them -------------------------------------------------------- */
+
+/* It makes a name; what is no address the kernel refuses: 1, 0, -errno. */
+static int look_at_bind(const ab_caller *t, const struct seccomp_notif *n)
+{
+	ab_sh_address a;
+	int r = read_address(t, n, &a);
+
+	if (r)
+		return r == -EINVAL ? 0 : r;
+	return a.kind == AB_SH_PATH ? look_at_socket(t, &a, false) : 0;
+}
+
+static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
+			  ab_shield_record *m, ab_exec_finding *f, bool *quiet)
+{
+	const names_call *c = NULL;
+	int r;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names_calls) && !c; i++)
+		if ((uint32_t)n->data.nr == names_calls[i].nr)
+			c = &names_calls[i];
+	if (!c)
+		return false;
+	m->kind = AB_SHIELD_PEER;
+	r = c->count ? look_at_names(t, n, c) : look_at_bind(t, n);
+	*quiet = r == 0;
+	if (r < 0)
+		say_unread(t->sh, m, f);
+	else if (r)
+		say_peer(t->sh, c->name, m, f);
+	return true;
+}
+
 bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
 			 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
 	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
 
+	sh->used = 0;
 	switch (notice->data.nr) {
 	case SYS_connect:
 	case SYS_sendto:
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
 		m->kind = AB_SHIELD_CONNECT;
-		sh->used = 0;
 		look_at_address(&t, notice, m, f);
 		return true;
 	default:

@@ -99,9 +99,10 @@ int ab_caller_read_exec(const ab_caller *t, uint64_t path, uint64_t argv,
 int ab_caller_read_text(const ab_caller *t, uint64_t address,
 			const char **out);
 int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n);
-/* A link of /proc/PID ("cwd", "exe", "fd/3"): its length, 0: none. */
-size_t ab_caller_link(const ab_caller *t, const char *name, char *out,
-		      size_t size);
+/* A link of /proc/PID ("cwd", "exe", "fd/3"): its length, or -errno, and "":
+   -ENOENT there is none, -ENAMETOOLONG the kernel cannot say it either. */
+ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
+		       size_t size);
 
 /* exec.c: what is to be executed, judged; strings stay in *sh. */
 void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,

