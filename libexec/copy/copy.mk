@@ -12,6 +12,7 @@ COPY_FILES = \
 	libexec/copy/main.c \
 	libexec/copy/publish.c \
 	libexec/copy/reader.c libexec/copy/reading.h \
+	libexec/copy/remove.c \
 	libexec/copy/rights.c \
 	libexec/copy/ring.c libexec/copy/ring.h \
 	libexec/copy/scout.c \

@@ -135,6 +135,11 @@ void finish_wait(finisher *f)
 	wait_below(f, 1);
 }
 
+bool finish_is_idle(const finisher *f)
+{
+	return waiting(f) == 0;
+}
+
 bool finish_has_failed(const finisher *f)
 {
 	return atomic_load(&f->has_failed);

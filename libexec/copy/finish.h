@@ -59,6 +59,8 @@ void finish_commit(finisher *f);
 void finish_flush(finisher *f);
 /* All that was committed is done. */
 void finish_wait(finisher *f);
+/* The same, without waiting: then the caller may give room back himself. */
+bool finish_is_idle(const finisher *f);
 /* Does a file fail? What, is in *f. No job after it is done. */
 bool finish_has_failed(const finisher *f);
 

@@ -192,6 +192,44 @@ int copy_open_for_verify(supervision *s)
 
 /* --- making --------------------------------------------------------------- */
 
+/* About a millisecond's. */
+#define CLEAR_AT_ONCE 64
+
+/*
+ * The generation before the one that is there was to stay until now. To remove
+ * it costs about as much as to link what did not change, so it is done while
+ * the writer does that. From here on nobody finds it by its name: who scrubs
+ * sweeps.
+ */
+static void begin_clearing(supervision *s)
+{
+	const copy_job *job = s->job;
+	char slot[STAGING_NAME], going[STAGING_NAME];
+
+	if (!(job->plan.flags & AB_COPY_REPLACE) ||
+	    !(job->plan.flags & AB_COPY_KEEP_OLD) ||
+	    staging_old_name(job, slot) ||
+	    staging_new_name(".incomplete", going) ||
+	    copy_rename(job->staging_fd, slot, job->staging_fd, going,
+			RENAME_NEW))
+		return;
+	s->clearing = removal_begin(job->staging_fd, going, EMPTY_UNSHARED);
+}
+
+void copy_clear(supervision *s)
+{
+	if (!s->clearing || removal_step(s->clearing, CLEAR_AT_ONCE))
+		return;
+	(void)removal_end(s->clearing, NULL);
+	s->clearing = NULL;
+}
+
+static void finish_clearing(supervision *s)
+{
+	while (s->clearing)
+		copy_clear(s);
+}
+
 int copy_begin_output(supervision *s)
 {
 	copy_job *job = s->job;
@@ -223,13 +261,16 @@ int copy_begin_output(supervision *s)
 	fds[1] = s->record_fd;
 	r = copy_send_word(s->writer.sock, COPY_WORD_START, &head,
 			   sizeof(head), fds, job->has_old ? 3 : 2);
-	return r ? fail(s, AGENTBOX_EHELPER, -r, "writer",
-			"cannot start the writer")
-		 : 0;
+	if (r)
+		return fail(s, AGENTBOX_EHELPER, -r, "writer",
+			    "cannot start the writer");
+	begin_clearing(s);
+	return 0;
 }
 
 void copy_abandon(supervision *s)
 {
+	finish_clearing(s);
 	if (s->tree_name[0])
 		(void)staging_remove(s->job->staging_fd, s->tree_name,
 				     EMPTY_NOTHING, NULL);
@@ -312,6 +353,7 @@ static void put_away_old(supervision *s)
 	const copy_job *job = s->job;
 	char slot[STAGING_NAME], going[STAGING_NAME];
 
+	finish_clearing(s);
 	if ((job->plan.flags & AB_COPY_KEEP_OLD) &&
 	    staging_old_name(job, slot) == 0 &&
 	    staging_new_name(".incomplete", going) == 0) {
@@ -471,6 +513,8 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, empty,
 				 &done->files);
+	/* what a refresh was clearing away, alive or not */
+	staging_sweep(job->staging_fd);
 	if (now < 0 || old < 0)
 		return -1;
 	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Staging names, locks, sweeping and removing. Refuses to remove what somebody
- * holds locked, and never leaves the directory it was given: no link is
- * followed. Spec: staging.h, flock(2), case 71.
+ * Staging names, locks and sweeping. Refuses to remove what somebody holds
+ * locked. Spec: staging.h, flock(2), case 71.
  */
 #include "config.h"
 
@@ -27,8 +26,6 @@
 #define DIGITS 16
 #define TRIES 8
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-/* A tree of ours is no deeper; another is not ours. */
-#define REMOVE_DEPTH (COPY_MAX_DEPTH + 8)
 
 int copy_rename(int from, const char *name, int to, const char *as,
 		unsigned flags)
@@ -135,149 +132,6 @@ int staging_make_file(int dirfd, char name[STAGING_NAME])
 			close(fd);
 	}
 	return -EBUSY;
-}
-
-/* --- removing ------------------------------------------------------------- */
-
-typedef struct removal {
-	enum staging_empty empty;
-	int error; /* the first */
-	uint64_t files;
-} removal;
-
-static void note(removal *r, int sys_errno)
-{
-	if (!r->error && sys_errno != ENOENT)
-		r->error = -sys_errno;
-}
-
-static void truncate_file(removal *r, int dirfd, const char *name)
-{
-	const int flags = O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK |
-			  O_NOCTTY | O_CLOEXEC;
-	int fd = openat(dirfd, name, flags);
-
-	if (fd < 0 && errno == EACCES &&
-	    fchmodat(dirfd, name, 0600, 0) == 0)
-		fd = openat(dirfd, name, flags);
-	if (fd < 0) {
-		note(r, errno);
-		return;
-	}
-	close(fd);
-}
-
-/* Not every file system says what a name is (readdir(3), DT_UNKNOWN). */
-static bool is_to_empty(const removal *r, int dirfd, const raw_dirent *d)
-{
-	struct stat st;
-
-	if (r->empty == EMPTY_NOTHING ||
-	    (d->type != DT_REG && d->type != DT_UNKNOWN))
-		return false;
-	if (r->empty == EMPTY_ALL && d->type == DT_REG)
-		return true;
-	return fstatat(dirfd, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && st.st_size > 0 &&
-	       (r->empty == EMPTY_ALL || st.st_nlink == 1);
-}
-
-/*
- * The owner must be able to write the directory, and a refresh that published
- * it may set its mode while we are at it: so when it is refused, not before.
- * A name of depth 0 lies in the staging directory, whose mode is not ours.
- */
-static int unlink_at(int dirfd, const char *name, int flags, size_t depth)
-{
-	if (unlinkat(dirfd, name, flags) == 0)
-		return 0;
-	if (errno != EACCES || depth == 0)
-		return -errno;
-	if (fchmod(dirfd, 0700) || unlinkat(dirfd, name, flags))
-		return -errno;
-	return 0;
-}
-
-static void remove_in(removal *r, int dirfd, const char *name, size_t depth);
-
-static void remove_name(removal *r, int dirfd, const raw_dirent *d,
-			size_t depth)
-{
-	int rc;
-
-	if (d->type == DT_DIR) {
-		remove_in(r, dirfd, d->name, depth);
-		return;
-	}
-	if (is_to_empty(r, dirfd, d))
-		truncate_file(r, dirfd, d->name);
-	r->files++;
-	rc = unlink_at(dirfd, d->name, 0, depth);
-	if (rc == -EISDIR)
-		remove_in(r, dirfd, d->name, depth);
-	else if (rc)
-		note(r, -rc);
-}
-
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' &&
-	       (!name[1] || (name[1] == '.' && !name[2]));
-}
-
-/* One reading of the directory; how many names it had. */
-static size_t remove_names(removal *r, int fd, uint8_t *raw, size_t depth)
-{
-	size_t seen = 0;
-	long n;
-
-	while ((n = read_names(fd, raw)) > 0) {
-		for (long at = 0; at < n;) {
-			const raw_dirent *d = (const void *)(raw + at);
-
-			at += d->len;
-			if (is_dots(d->name))
-				continue;
-			seen++;
-			remove_name(r, fd, d, depth + 1);
-		}
-	}
-	if (n < 0)
-		note(r, (int)-n);
-	return seen;
-}
-
-static void remove_in(removal *r, int dirfd, const char *name, size_t depth)
-{
-	int fd = depth > REMOVE_DEPTH ? -1 : openat(dirfd, name, DIR_FLAGS);
-	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
-	int rc;
-
-	if (!raw) {
-		note(r, depth > REMOVE_DEPTH ? ELOOP : fd < 0 ? errno : ENOMEM);
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	/* names may be passed over while others go: read until none is met */
-	for (int i = 0; i < TRIES && remove_names(r, fd, raw, depth); i++)
-		(void)lseek(fd, 0, SEEK_SET);
-	free(raw);
-	close(fd);
-	rc = unlink_at(dirfd, name, AT_REMOVEDIR, depth);
-	if (rc)
-		note(r, -rc);
-}
-
-int staging_remove(int dirfd, const char *name, enum staging_empty empty,
-		   uint64_t *files)
-{
-	removal r = { .empty = empty };
-
-	remove_in(&r, dirfd, name, 0);
-	if (files)
-		*files += r.files;
-	return r.error;
 }
 
 /* --- sweeping ------------------------------------------------------------- */

@@ -51,6 +51,17 @@ enum staging_empty {
 int staging_remove(int dirfd, const char *name, enum staging_empty empty,
 		   uint64_t *files);
 
+/*
+ * The same piece by piece, for who has others to listen to. A removal that
+ * could not begin for want of memory is NULL, and so much is its end's error.
+ * dirfd stays open until then.
+ */
+typedef struct removal removal;
+removal *removal_begin(int dirfd, const char *name, enum staging_empty empty);
+/* About so many names; is there more to do? */
+bool removal_step(removal *r, unsigned names);
+int removal_end(removal *r, uint64_t *files);
+
 /* flock(2) now or -EWOULDBLOCK. */
 int staging_lock(int fd);
 /* The name is still that of this file. */

@@ -353,7 +353,7 @@ static int listen_once(supervision *s)
 		{ .fd = s->reader.sock, .events = POLLIN },
 		{ .fd = s->writer.sock, .events = POLLIN },
 	};
-	int n = ab_fd_poll_many(fds, 4, time_left(s));
+	int n = ab_fd_poll_many(fds, 4, s->clearing ? 0 : time_left(s));
 
 	if (n < 0)
 		return fail(s, AGENTBOX_ESYS, -n, "poll", "cannot wait");
@@ -372,6 +372,7 @@ static int listen_once(supervision *s)
 	if (fds[3].revents && s->writer.sock >= 0 && hear(s, &s->writer))
 		return -1;
 	send_progress(s);
+	copy_clear(s);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ typedef struct supervision {
 	/* what is being made; "" names: nothing */
 	char tree_name[STAGING_NAME], record_name[STAGING_NAME];
 	int tree_fd, record_fd;
+	removal *clearing; /* of what no generation needs any more, or NULL */
 
 	copy_read read;
 	copy_wrote wrote;
@@ -47,6 +48,8 @@ int copy_open_for_verify(supervision *s);
 /* A staging directory and a record, and the writer told of them. */
 int copy_begin_output(supervision *s);
 int copy_publish(supervision *s);
+/* A piece of what is to be cleared away, while others work. */
+void copy_clear(supervision *s);
 /*
  * The record that this job began with lies there no more, as after a scrub:
  * nothing can be published, and who scrubs waits for us.

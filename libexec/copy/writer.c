@@ -479,7 +479,10 @@ static int put_one(writing *g, const ring_record *r, const char *name,
 	return refuse(g, "the reader sent something else");
 }
 
-/* One record, and a job of the finisher's for it, be it only for its room. */
+/*
+ * One record. Where the finisher has something to do, or still has, it gives
+ * the room back, for that is in the order of the records.
+ */
 static int take_one(writing *g, bool *is_end)
 {
 	ring *from = &g->job->ring;
@@ -503,7 +506,11 @@ static int take_one(writing *g, bool *is_end)
 	g->next->end = from->taken;
 	if (check_finisher(g) || put_one(g, &r, name, data))
 		return -1;
-	finish_commit(&g->finisher);
+	/* to wake it costs more than a link */
+	if (g->next->fd < 0 && finish_is_idle(&g->finisher))
+		ring_release_to(from, from->taken);
+	else
+		finish_commit(&g->finisher);
 	return 0;
 }
 

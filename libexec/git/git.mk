@@ -19,6 +19,7 @@ libexec_agentbox_git_SOURCES = \
 	libexec/copy/job.h \
 	libexec/copy/main.c \
 	libexec/copy/publish.c \
+	libexec/copy/remove.c \
 	libexec/copy/rights.c \
 	libexec/copy/scout.c \
 	libexec/copy/ring.c libexec/copy/ring.h \

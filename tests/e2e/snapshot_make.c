@@ -158,11 +158,15 @@ static void other_options_read_everything_again(void)
 static void a_damaged_record_is_no_record(void)
 {
 	copy_end end;
+	char byte;
 	int fd;
 
 	GOOD(make(0));
-	fd = open(host_path("out/.snap.agentbox"), O_WRONLY | O_CLOEXEC);
-	REQUIRE(fd >= 0 && pwrite(fd, "x", 1, 200) == 1, "damage");
+	fd = open(host_path("out/.snap.agentbox"), O_RDWR | O_CLOEXEC);
+	REQUIRE(fd >= 0 && pread(fd, &byte, 1, 200) == 1, "record");
+	/* another one than was there, which differs from run to run */
+	byte = (char)~byte;
+	REQUIRE(pwrite(fd, &byte, 1, 200) == 1, "damage");
 	close(fd);
 	end = make(AB_COPY_REPLACE);
 	GOOD(end);
@@ -183,6 +187,42 @@ static void the_old_generation_stays_when_asked_for(void)
 	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	CHECK(faccessat(held, "main.c", R_OK, 0) != 0, "it is there for ever");
 	close(held);
+	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+}
+
+/*
+ * The generation before goes away while the next one is made. One that is not
+ * published then leaves what was there and nothing else, and so does the next.
+ */
+static void what_fails_while_it_clears_keeps_what_is_there(void)
+{
+	copy_end end = { 0 };
+	copy_task task;
+	int fd = -1;
+
+	GOOD(make(AB_COPY_KEEP_OLD));
+	host_write(ws_path("src/main.c"), "second\n");
+	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	host_write(ws_path("src/main.c"), "third\n");
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD | AB_COPY_HOLD;
+	copy_run run = copy_start(&task);
+
+	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end.message);
+	close(fd);
+	copy_say(&run, AB_MSG_COPY_CANCEL);
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ECANCELED, "%d %s", end.code, end.message);
+	CHECK(strcmp(host_read(snap_path("src/main.c")), "second\n") == 0,
+	      "the generation there changed");
+	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+	end = make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
+	GOOD(end);
+	CHECK(end.done.linked == 2 && end.done.copied == 1, "%llu linked",
+	      (unsigned long long)end.done.linked);
+	CHECK(strcmp(host_read(snap_path("src/main.c")), "third\n") == 0,
+	      "it is not the next one");
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
 }
 
@@ -346,6 +386,7 @@ int main(int argc, char **argv)
 		CASE(other_options_read_everything_again),
 		CASE(a_damaged_record_is_no_record),
 		CASE(the_old_generation_stays_when_asked_for),
+		CASE(what_fails_while_it_clears_keeps_what_is_there),
 		CASE(explaining_writes_nothing),
 		CASE(verifying_finds_what_was_changed),
 		CASE(an_ended_snapshot_reads_as_nothing),

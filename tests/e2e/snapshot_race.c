@@ -385,6 +385,13 @@ static void case_073_a_scrub_wins_over_a_refresh(void)
 		REQUIRE(end.code == 0, "%d %s", end.code, end.message);
 		fd = open(snap_path("round.c"), O_RDONLY | O_CLOEXEC);
 		REQUIRE(fd >= 0, "round.c");
+		/* and one that the refresh is clearing away meanwhile */
+		if (i % 2) {
+			change_tree(2 * ENDS + i);
+			end = do_job(AB_COPY_MAKE,
+				     AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
+			REQUIRE(end.code == 0, "%d %s", end.code, end.message);
+		}
 		change_tree(2 * i + 1);
 		init(&task, AB_COPY_MAKE, AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
 		copy_run run = copy_start(&task);
