@@ -381,6 +381,10 @@ static const char *why_not_asked(const ab_verify_run *run, uint32_t needs,
 	if ((needs & AB_NEEDS_OWN_NET) && !run->has_own_net &&
 	    (run->walls.expected & AB_WALL_NETNS))
 		return "it would leave the machine: see namespace.net";
+	if ((needs & AB_NEEDS_OWN_TREE) && !run->has_own_tree &&
+	    (run->walls.expected & AB_WALL_MOUNTNS))
+		return "it would walk through the host's files: see "
+		       "namespace.mount";
 	*verdict = AB_VERDICT_WEAKER;
 	/* it would walk through the host's files, not the box's */
 	if ((needs & ~run->walls.expected) & AB_WALL_ROOTFS)

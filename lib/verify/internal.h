@@ -111,7 +111,9 @@ typedef struct ab_verify_run {
 	size_t proc_count;
 	const char *procs_why; /* NULL: they are known */
 	pid_t first, launcher, prober; /* the host's numbers, 0: unknown */
-	bool has_own_net;      /* seen from outside */
+	uid_t owner;	       /* whose process raised the box */
+	/* seen from outside */
+	bool has_own_net, has_own_tree;
 } ab_verify_run;
 
 /* report.c */
@@ -126,6 +128,8 @@ void ab_verify_add(agentbox_verify *report, const char *probe,
 		   uint32_t verdict, char *result, char *answer);
 const char *ab_verdict_name(uint32_t verdict);
 bool ab_verify_has(const agentbox_verify *report, uint32_t verdict);
+/* What falls with another wall is told under that one: at the end. */
+void ab_verify_find_causes(agentbox_verify *report);
 /* Of the first finding of that name; unknown: there is none. */
 uint32_t ab_verify_verdict_of(const agentbox_verify *report,
 			      const char *probe);
@@ -183,7 +187,9 @@ void ab_verify_limits(ab_verify_run *run, const char *limits);
 /* A process beside the box: has it given up what it does not need? */
 void ab_verify_confined(ab_verify_run *run, const char *probe,
 			const char *wall, pid_t pid);
-void ab_verify_table(ab_verify_run *run, char *mountinfo);
+/* owners: the mountinfo of the owner */
+void ab_verify_table(ab_verify_run *run, char *mountinfo,
+		     const char *owners);
 /* A hard finding of words that stand still; they are copied. */
 void ab_verify_tell(ab_verify_run *run, const char *probe, const char *wall,
 		    const char *tried, uint32_t verdict, const char *result,
@@ -218,7 +224,11 @@ const char *ab_verify_wall_of(const json_t *step);
 #define AB_NEEDS_LIST 0x40000000u    /* and network.allow is not "*" */
 /* not tried where it would leave the machine: no network of the box's own */
 #define AB_NEEDS_OWN_NET 0x20000000u
-#define AB_NEEDS_OTHER (AB_NEEDS_GATEWAY | AB_NEEDS_LIST | AB_NEEDS_OWN_NET)
+/* not tried where it would walk through the host's files */
+#define AB_NEEDS_OWN_TREE 0x10000000u
+#define AB_NEEDS_OTHER                                           \
+	(AB_NEEDS_GATEWAY | AB_NEEDS_LIST | AB_NEEDS_OWN_NET |   \
+	 AB_NEEDS_OWN_TREE)
 typedef struct ab_verify_probe {
 	const char *id, *wall, *tries, *op, *refused;
 	uint32_t needs;

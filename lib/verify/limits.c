@@ -46,7 +46,8 @@ static int64_t limit_of(const char *limits, const char *line)
 	at += strspn(at, " ");
 	at += strcspn(at, " \n");
 	at += strspn(at, " ");
-	if (strncmp(at, "unlimited", 9) == 0)
+	/* "unlimited", or a line that was cut off */
+	if (*at < '0' || *at > '9')
 		return -1;
 	return (int64_t)strtoll(at, NULL, 10);
 }

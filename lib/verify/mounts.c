@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fd.h"
@@ -24,7 +25,8 @@ static const char table_probe[] = "mounts.table";
 static const char table_tried[] = "compare the mount table with the plan";
 
 typedef struct mount_row {
-	char *at, *options, *tags, *type; /* borrowed from the text */
+	char *device;			  /* borrowed from the text */
+	char *at, *options, *tags, *type;
 	char *settings;			  /* of the file system: "size=..." */
 } mount_row;
 
@@ -64,6 +66,8 @@ static bool cut(char *line, mount_row *m)
 		field = strtok_r(i ? NULL : line, " ", &save);
 		if (!field)
 			return false;
+		if (i == 2)
+			m->device = field;
 		if (i == 4)
 			m->at = field;
 		if (i == 5)
@@ -144,9 +148,48 @@ static const json_t *step_of(const ab_verify_run *run, const char *at)
 	return best;
 }
 
+/* Is it to be a file system that was made for this box? */
+static bool is_to_be_own(const json_t *step, const char *at)
+{
+	static const char *const kinds[] = { "tmpfs", "proc", "dev", "mqueue",
+					     "secrets" };
+
+	for (size_t i = 0; step && i < AB_ARRAY_LEN(kinds); i++) {
+		if (!strcmp(text_of(step, "kind"), kinds[i]))
+			return true;
+	}
+	return !step && (!is_device(at) || !strcmp(at, "/dev/pts"));
+}
+
+/* proc_pid_mountinfo(5), field 3: is a mount of the owner's of this device? */
+static bool is_owners(const char *owners, const char *device)
+{
+	size_t n = strlen(device);
+
+	for (const char *line = owners; *line;) {
+		const char *end = strchrnul(line, '\n'), *at = line;
+
+		for (int i = 0; at < end && i < 2; i++)
+			at += strcspn(at, " \n") + 1;
+		if (end > at && (size_t)(end - at) > n &&
+		    !strncmp(at, device, n) && at[n] == ' ')
+			return true;
+		line = end + (*end == '\n');
+	}
+	return false;
+}
+
+/* The wall that keeps what no plan has from standing at a place. */
+static const char *wall_of_place(const char *at)
+{
+	if (ab_path_is_below(at, "/proc"))
+		return "proc";
+	return ab_path_is_below(at, "/dev") ? "devices" : "rootfs";
+}
+
 /* Why a mount is not as the plan has it; owned; NULL: it is, or no memory. */
 static char *judge(const ab_verify_run *run, const mount_row *m,
-		   const char **wall, bool *nomem)
+		   const char *owners, const char **wall, bool *nomem)
 {
 	const json_t *step = step_of(run, m->at);
 	const char *why = NULL;
@@ -154,8 +197,11 @@ static char *judge(const ab_verify_run *run, const mount_row *m,
 
 	*wall = "mounts";
 	if (!step && !is_usual(m->at) && strcmp(m->at, "/proc") != 0) {
-		*wall = strncmp(m->at, "/dev/", 5) ? "rootfs" : "devices";
+		*wall = wall_of_place(m->at);
 		why = "is no mount of the plan";
+	} else if (is_to_be_own(step, m->at) && is_owners(owners, m->device)) {
+		*wall = wall_of_place(m->at);
+		why = "is the host's own";
 	} else if (strstr(m->tags, "master:") || strstr(m->tags, "shared:")) {
 		why = "hears of the host's mounts";
 	} else if (!strcmp(m->at, "/") && !has_option(m->options, "ro")) {
@@ -291,13 +337,13 @@ static size_t read_rows(char *text, mount_row **out)
 }
 
 static void look_at_rows(ab_verify_run *run, const mount_row *rows,
-			 size_t count)
+			 size_t count, const char *owners)
 {
 	bool nomem = false, bad = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *wall;
-		char *why = judge(run, &rows[i], &wall, &nomem);
+		char *why = judge(run, &rows[i], owners, &wall, &nomem);
 
 		if (!why)
 			continue;
@@ -315,7 +361,7 @@ static void look_at_rows(ab_verify_run *run, const mount_row *rows,
 			      ab_strdup("mounts"));
 }
 
-void ab_verify_table(ab_verify_run *run, char *mountinfo)
+void ab_verify_table(ab_verify_run *run, char *mountinfo, const char *owners)
 {
 	ab_autofree mount_row *rows = NULL;
 	size_t count = read_rows(mountinfo, &rows);
@@ -326,13 +372,13 @@ void ab_verify_table(ab_verify_run *run, char *mountinfo)
 			       "no memory, or a line that is none");
 		return;
 	}
-	look_at_rows(run, rows, count);
+	look_at_rows(run, rows, count, owners);
 	look_for_steps(run, rows, count);
 }
 
 void ab_verify_mounts(ab_verify_run *run)
 {
-	ab_autofree char *text = NULL;
+	ab_autofree char *text = NULL, *owners = NULL;
 	int sys_errno = 0;
 
 	/* a tier without a tree of its own has the host's */
@@ -344,7 +390,9 @@ void ab_verify_mounts(ab_verify_run *run)
 	}
 	text = ab_proc_text(run->prober, "mountinfo", &sys_errno);
 	if (text)
-		ab_verify_table(run, text);
+		owners = ab_proc_text(getpid(), "mountinfo", &sys_errno);
+	if (owners)
+		ab_verify_table(run, text, owners);
 	else
 		ab_verify_tell(run, table_probe, "mounts", table_tried,
 			       AB_VERDICT_UNKNOWN, "not to be found out",

@@ -91,8 +91,10 @@ static void look_at_namespaces(ab_verify_run *run)
 		}
 		ab_verify_tell(run, n->probe, n->wall, tried, verdict, result,
 			       answer);
-		run->has_own_net |= n->bit == AB_WALL_NETNS && theirs &&
-				    ours && theirs != ours;
+		if (theirs && ours && theirs != ours) {
+			run->has_own_net |= n->bit == AB_WALL_NETNS;
+			run->has_own_tree |= n->bit == AB_WALL_MOUNTNS;
+		}
 	}
 }
 
@@ -245,21 +247,28 @@ static void look_at_ids(ab_verify_run *run, const char *status)
 		      ab_strdup(is_root ? "nothing" : "uid"));
 }
 
-/* Groups of the host's user stay in force where nobody can drop them. */
+/*
+ * Groups of the host's user stay in force where nobody can drop them. Who
+ * could give the box a kernel uid of its own could: lib/walls/compile.c.
+ */
 static void look_at_groups(ab_verify_run *run, const char *status)
 {
 	static const char probe[] = "ids.groups", wall[] = "groups";
 	static const char tried[] = "look for groups that the box has kept";
-	char line[2048];
-	bool none;
+	char line[2048], uid[128];
+	bool none, is_owners;
 
-	if (!ab_proc_line(status, "Groups", line, sizeof(line))) {
+	if (!ab_proc_line(status, "Groups", line, sizeof(line)) ||
+	    !ab_proc_line(status, "Uid", uid, sizeof(uid))) {
 		unknown(run, probe, wall, tried, "/proc does not say");
 		return;
 	}
 	none = line[strspn(line, " ")] == '\0';
+	is_owners = strtoul(uid, NULL, 10) == run->owner;
 	ab_verify_add(run->report, probe, wall, tried, true,
-		      none ? AB_VERDICT_PASS : AB_VERDICT_WEAKER,
+		      none	   ? AB_VERDICT_PASS
+		      : is_owners ? AB_VERDICT_WEAKER
+				  : AB_VERDICT_MISSING,
 		      none ? ab_strdup("none")
 			   : ab_asprintf("%s: what the host's user may read by "
 					 "these, the box may", line),

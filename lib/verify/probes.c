@@ -41,7 +41,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	{ "files.devices", "devices", "find a device that no box needs",
 	  "devices /dev /dev/null /dev/zero /dev/full /dev/random "
 	  "/dev/urandom /dev/tty",
-	  "ENOENT=devices EACCES=landlock", ROOTFS },
+	  "ENOENT=devices EACCES=landlock", ROOTFS | AB_NEEDS_OWN_TREE },
 	{ "kernel.sys", "proc", "change a setting of the kernel",
 	  "write /proc/sys/vm/overcommit_memory",
 	  "EROFS=proc EACCES=proc ENOENT=proc EPERM=proc", 0 },
@@ -59,7 +59,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	/* sockets and FIFOs of the host */
 	{ "sockets.visible", "sockets",
 	  "reach a socket or a FIFO that a path of the box names",
-	  "channels / %system", "ENOENT=rootfs", ROOTFS },
+	  "channels / %system", "ENOENT=rootfs", ROOTFS | AB_NEEDS_OWN_TREE },
 	{ "sockets.path", "rootfs", "connect to a socket of the host",
 	  "unix %socket", HIDDEN " EPERM=seccomp", 0 },
 	{ "sockets.abstract", "netns",
@@ -74,7 +74,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "shm %segment", "ENOENT=ipcns EPERM=seccomp", IPCNS },
 
 	/* processes */
-	{ "process.owner", "pidns", "find the box's owner in /proc",
+	{ "process.owner", "proc", "find the box's owner in /proc",
 	  "see %owner %owner-started",
 	  "ENOENT=proc ESRCH=proc EACCES=proc", PIDNS },
 	{ "process.signal", "pidns", "signal the box's owner",
@@ -93,7 +93,7 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "memory %launcher", "EACCES=init EPERM=init ENOENT=proc", 0 },
 
 	/* another box */
-	{ "other.process", "pidns", "find another box's process in /proc",
+	{ "other.process", "proc", "find another box's process in /proc",
 	  "see %other %other-started", "ENOENT=proc ESRCH=proc EACCES=proc",
 	  PIDNS },
 	{ "other.signal", "pidns", "signal another box's process",

@@ -112,6 +112,45 @@ uint32_t ab_verify_verdict_of(const agentbox_verify *report, const char *probe)
 	return AB_VERDICT_UNKNOWN;
 }
 
+/* --- causes --------------------------------------------------------------- */
+
+/* Walls that another one bears: mount_namespaces(7), pid_namespaces(7), and
+   what a tree of the host shows. */
+static const struct bearer {
+	const char *wall, *on;
+} bearers[] = {
+	{ "rootfs", "mountns" },  { "mounts", "mountns" },
+	{ "protect", "mountns" }, { "devices", "mountns" },
+	{ "proc", "mountns" },	  { "sockets", "mountns" },
+	{ "proc", "pidns" },	  { "sockets", "rootfs" },
+};
+
+static bool is_missing(const agentbox_verify *report, const char *wall)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		if (report->findings[i].verdict == AB_VERDICT_MISSING &&
+		    !strcmp(report->findings[i].wall, wall))
+			return true;
+	}
+	return false;
+}
+
+void ab_verify_find_causes(agentbox_verify *report)
+{
+	for (size_t b = 0; b < AB_ARRAY_LEN(bearers); b++) {
+		if (!is_missing(report, bearers[b].on))
+			continue;
+		for (size_t i = 0; i < report->count; i++) {
+			ab_finding *f = &report->findings[i];
+
+			if ((f->verdict == AB_VERDICT_MISSING ||
+			     f->verdict == AB_VERDICT_UNKNOWN) &&
+			    !strcmp(f->wall, bearers[b].wall))
+				f->wall = bearers[b].on;
+		}
+	}
+}
+
 /* --- the design's table -------------------------------------------------- */
 
 static int add_control(json_t *list, const char *name, bool stands, bool hard,

@@ -184,6 +184,7 @@ static int32_t carry_out(ab_verify_run *run, agentbox_error **err)
 		rc = walk(run, err);
 	if (rc)
 		return rc;
+	ab_verify_find_causes(run->report);
 	run->report->controls = ab_verify_controls(run);
 	if (!run->report->controls || ab_verify_expose(run) ||
 	    run->report->nomem)
@@ -209,6 +210,7 @@ int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 			      .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
 	run.deadline = ab_clock_boot_ns() + ms * 1000000ull;
 	run.options = options;
+	run.owner = geteuid();
 	run.policy = ab_policy_get(ab_box_policy(sandbox));
 	ab_box_walls_of(sandbox, &run.walls);
 	run.context = run.walls.context;

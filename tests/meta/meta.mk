@@ -12,4 +12,5 @@ META_TESTS += \
 	tests/meta/mutant \
 	tests/meta/packages.sh \
 	tests/meta/runner \
-	tests/meta/text
+	tests/meta/text \
+	tests/meta/verify

@@ -4,9 +4,11 @@
  * {id, what, expected?, plan?, ...}, where `expected` are the walls that the
  * box was raised with. `what` is
  *   answer: an answer of agentbox-verify {wall, needs?, refused, how, text?}
- *   status, table: /proc/PID/status and mountinfo of a command {text}
+ *   status, table: /proc/PID/status and mountinfo of a command {text}, the
+ *           latter beside the owner's {owner}, whose uid is 1000
  *   limits: /proc/PID/limits {text}, with the limits report {limits} and the
  *           files of a cgroup {cgroup}, where %d is this process
+ *   causes: findings, as below, that fall with one another {findings}
  *   report: findings of these verdicts {verdicts}, and whether it is {good}
  * `found` lists every finding that is not "pass", as "probe wall verdict", in
  * the order they come; `pass` probes that must be found to hold.
@@ -114,10 +116,11 @@ static void judge_answer(ab_verify_run *run, const json_t *row)
 static void judge_table(ab_verify_run *run, const json_t *row)
 {
 	char *text = strdup(net_text(row, "text"));
+	const char *owners = net_text(row, "owner");
 
 	/* what the plan hides is looked for in this very tree */
 	run->prober = getpid();
-	ab_verify_table(run, text);
+	ab_verify_table(run, text, owners ? owners : "");
 	free(text);
 }
 
@@ -198,11 +201,31 @@ static void judge_report(agentbox_verify *report, const json_t *row,
 		      "%s", id);
 }
 
+/* "probe wall verdict" each; what falls with what. */
+static void judge_causes(agentbox_verify *report, const json_t *row)
+{
+	const json_t *list = json_object_get(row, "findings");
+	static char words[16][3][32];
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		uint32_t verdict = 0;
+
+		ck_assert_int_eq(sscanf(json_string_value(
+			json_array_get(list, i)), "%31s %31s %31s",
+			words[i][0], words[i][1], words[i][2]), 3);
+		while (strcmp(ab_verdict_name(verdict), words[i][2]) != 0)
+			verdict++;
+		ab_verify_add(report, words[i][0], words[i][1], "try it", true,
+			      verdict, strdup("so"), strdup("somebody"));
+	}
+	ab_verify_find_causes(report);
+}
+
 static void check_row(const json_t *row, const char *id)
 {
 	const char *what = net_text(row, "what");
 	agentbox_verify *report = calloc(1, sizeof(*report));
-	ab_verify_run run = { .report = report };
+	ab_verify_run run = { .report = report, .owner = 1000 };
 
 	run.walls.expected = bits_of(row, "expected", ~0u);
 	run.plan = json_pack("{s:O?}", "mounts", json_object_get(row, "plan"));
@@ -214,6 +237,8 @@ static void check_row(const json_t *row, const char *id)
 		judge_table(&run, row);
 	else if (!strcmp(what, "limits"))
 		judge_limits(&run, row);
+	else if (!strcmp(what, "causes"))
+		judge_causes(report, row);
 	else
 		judge_report(report, row, id);
 	if (strcmp(what, "report") != 0)
