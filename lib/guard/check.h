@@ -101,6 +101,12 @@ struct ab_check {
 };
 
 void *ab_check_alloc(struct ab_check *c, size_t size);
+/* What is found from here on depends on the directory: place.h. */
+static inline void ab_check_want_cwd(const struct ab_check *c)
+{
+	if (c->place->wants_cwd)
+		*c->place->wants_cwd = true;
+}
 /* A finding of clause or rule; word NULL: the whole command. */
 void ab_check_clause(struct ab_check *c, const struct ab_clause *clause,
 		     const struct ab_word *word) AB_COLD;

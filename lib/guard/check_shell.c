@@ -177,6 +177,7 @@ static void make_place(const agentbox_guard *guard,
 	if (!place)
 		return;
 	out->cwd = known(&place->cwd);
+	out->wants_cwd = place->cwd.text ? NULL : place->wants_cwd;
 	out->home = known(&place->home);
 	for (size_t i = 0; i < place->temp_count; i++)
 		temps[i] = known(&place->temp[i]);

@@ -10,27 +10,43 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "guard/place.h"
+
+static size_t length(const char *s)
+{
+	return s ? strlen(s) : 0;
+}
+
+static int32_t make_place(agentbox_place **place, const char *workspace,
+			  const char *home, agentbox_error **err)
+{
+	int32_t rc = agentbox_place_new(place, err);
+
+	if (rc == 0 && length(workspace))
+		rc = agentbox_place_set_root(*place, workspace,
+					     length(workspace), err);
+	if (rc == 0 && length(workspace))
+		rc = agentbox_place_add_temp(*place, "/tmp", 4, err);
+	if (rc == 0 && length(home))
+		rc = agentbox_place_set_home(*place, home, length(home), err);
+	return rc;
+}
 
 int32_t ab_exec_judge_init(ab_exec_judge *judge, agentbox_policy *policy,
 			     const char *workspace, const char *home,
 			     agentbox_error **err)
 {
+	int32_t rc;
+
 	*judge = (ab_exec_judge){ 0 };
-	if (workspace && *workspace)
-		judge->workspace = ab_strdup(workspace);
-	if (home && *home)
-		judge->home = ab_strdup(home);
-	if ((workspace && *workspace && !judge->workspace) ||
-	    (home && *home && !judge->home))
-		return ab_error_nomem(err);
-	return agentbox_guard_new(policy, -1, &judge->guard, err);
+	rc = make_place(&judge->place, workspace, home, err);
+	return rc ? rc : agentbox_guard_new(policy, -1, &judge->guard, err);
 }
 
 void ab_exec_judge_end(ab_exec_judge *judge)
 {
 	agentbox_guard_unref(judge->guard);
-	free(judge->workspace);
-	free(judge->home);
+	agentbox_place_free(judge->place);
 	*judge = (ab_exec_judge){ 0 };
 }
 
@@ -40,36 +56,6 @@ void ab_exec_find(ab_exec_finding *f, uint32_t verdict, const char *rule,
 	f->verdict = verdict;
 	snprintf(f->rule, sizeof(f->rule), "%s", rule);
 	snprintf(f->reason, sizeof(f->reason), "%s", reason);
-}
-
-static size_t length(const char *s)
-{
-	return s ? strlen(s) : 0;
-}
-
-/* What is not known makes the checks stricter, never laxer. */
-static int32_t make_place(const ab_exec_judge *j, const ab_exec *e,
-			  agentbox_place **out)
-{
-	agentbox_place *place = NULL;
-	int32_t rc = agentbox_place_new(&place, NULL);
-
-	if (rc == 0 && j->workspace)
-		rc = agentbox_place_set_root(place, j->workspace,
-					     length(j->workspace), NULL);
-	if (rc == 0 && j->home)
-		rc = agentbox_place_set_home(place, j->home, length(j->home),
-					     NULL);
-	if (rc == 0 && j->workspace)
-		rc = agentbox_place_add_temp(place, "/tmp", 4, NULL);
-	/* a directory that has no such name is not known */
-	if (rc == 0 && e->cwd)
-		(void)agentbox_place_set_cwd(place, e->cwd, e->cwd_len, NULL);
-	if (rc < 0)
-		agentbox_place_free(place);
-	else
-		*out = place;
-	return rc;
 }
 
 static void judge_args(const ab_exec_judge *j, const agentbox_place *place,
@@ -144,29 +130,56 @@ static bool is_housekeeping(const ab_exec *e)
 	return false;
 }
 
+/* argv[0] is the caller's to choose, the file is what runs. */
+static void judge_file(const ab_exec_judge *j, const agentbox_place *place,
+		       const ab_exec *e, ab_exec_finding *f)
+{
+	ab_exec as = *e;
+	const char *name = e->args[0];
+	size_t len = e->lens[0];
+
+	as.count += as.count == 0;
+	as.args[0] = e->path;
+	as.lens[0] = e->path_len;
+	judge_args(j, place, &as, f);
+	as.args[0] = name;
+	as.lens[0] = len;
+}
+
+/* With this cwd; *wants is set when it is not known and matters. */
+static void judge_at(const ab_exec_judge *j, const ab_exec *e, bool *wants,
+		     ab_exec_finding *f)
+{
+	agentbox_place place = *j->place; /* borrows all but the cwd */
+
+	*f = (ab_exec_finding){ .verdict = AGENTBOX_VERDICT_ALLOW };
+	place.wants_cwd = wants;
+	/* a directory that has no such name is not known */
+	if (e->cwd)
+		(void)agentbox_place_set_cwd(&place, e->cwd, e->cwd_len, NULL);
+	/* without a root it says where that is: guard.h */
+	else if (wants && !place.root.text)
+		*wants = true;
+	if (e->count > 0)
+		judge_args(j, &place, e, f);
+	if (e->count == 0 || !have_one_name(e))
+		judge_file(j, &place, e, f);
+	free(place.cwd.text);
+}
+
 void ab_exec_check(const ab_exec_judge *j, ab_exec *e,
 			  ab_exec_finding *f)
 {
-	agentbox_place *place = NULL;
-	bool one;
+	bool wants = false;
 
-	*f = (ab_exec_finding){ .verdict = AGENTBOX_VERDICT_ALLOW };
-	if (is_housekeeping(e))
-		return;
-	if (make_place(j, e, &place) < 0) {
-		ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.failed",
-			       "it could not be judged");
+	if (is_housekeeping(e)) {
+		*f = (ab_exec_finding){ .verdict = AGENTBOX_VERDICT_ALLOW };
 		return;
 	}
-	one = e->count > 0 && have_one_name(e);
-	if (e->count > 0)
-		judge_args(j, place, e, f);
-	if (!one) {
-		/* argv[0] is the caller's to choose, the file is what runs */
-		e->args[0] = e->path;
-		e->lens[0] = e->path_len;
-		e->count += e->count == 0;
-		judge_args(j, place, e, f);
-	}
-	agentbox_place_free(place);
+	judge_at(j, e, e->cwd || !e->find_cwd ? NULL : &wants, f);
+	if (!wants)
+		return;
+	e->cwd = e->find_cwd(e->arg, &e->cwd_len);
+	e->find_cwd = NULL;
+	judge_at(j, e, NULL, f);
 }

@@ -15,7 +15,7 @@
 
 typedef struct ab_exec_judge {
 	agentbox_guard *guard;
-	char *workspace, *home; /* owned; NULL: unknown */
+	agentbox_place *place; /* without a cwd */
 } ab_exec_judge;
 
 typedef struct ab_exec {
@@ -26,6 +26,10 @@ typedef struct ab_exec {
 	size_t count;
 	const char *cwd; /* absolute; NULL: not known */
 	size_t cwd_len;
+	/* Where there is no cwd: asked for it once, and only when what is said
+	   depends on it. The cwd and its length, or NULL. May be NULL. */
+	const char *(*find_cwd)(void *arg, size_t *len);
+	void *arg;
 	bool by_git; /* the caller is git itself */
 	/* of an earlier check, to be used again; NULL: none is kept */
 	agentbox_decision **decision;
@@ -45,7 +49,7 @@ void ab_exec_judge_end(ab_exec_judge *judge);
 
 /*
  * Of the file's name and of argv[0], which need not agree, the worse. What
- * cannot be judged is DENY. args[0] is changed. Any thread.
+ * cannot be judged is DENY. args[0] is changed meanwhile. Any thread.
  */
 void ab_exec_check(const ab_exec_judge *judge, ab_exec *exec,
 			  ab_exec_finding *finding);

@@ -476,6 +476,7 @@ static bool git_context(struct ab_check *c, struct ab_git_context *g)
 	if (c->cwd)
 		g->cwd = (struct ab_git_text){ .text = c->cwd->text,
 					       .len = c->cwd->len };
+	g->wants_cwd = c->place->wants_cwd;
 	if (!c->place->temp_count)
 		return true;
 	temps = ab_check_alloc(c, c->place->temp_count * sizeof(*temps));

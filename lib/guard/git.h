@@ -61,6 +61,7 @@ struct ab_git_context {
 	enum ab_git_profile profile;
 	bool has_tty;		     /* a person can answer `add -p` */
 	struct ab_git_text cwd;	     /* NULL: unknown, so no path is inside */
+	bool *wants_cwd;	     /* set where it is needed; or NULL */
 	struct ab_git_text worktree; /* root of the assigned worktree */
 	struct ab_git_text home;     /* what `~` is; NULL: outside */
 	struct ab_git_text git_dir;  /* a --git-dir the host registered */

@@ -58,6 +58,13 @@ static bool start_at(struct path *p, struct ab_git_text dir)
 	return true;
 }
 
+static bool start_here(struct path *p, const struct ab_git_walk *walk)
+{
+	if (!walk->cwd.text && walk->context->wants_cwd)
+		*walk->context->wants_cwd = true;
+	return start_at(p, walk->cwd);
+}
+
 /* A hole that begins the path: true when what it stands for is known. */
 static bool start_at_hole(struct path *p, const struct ab_git_walk *walk,
 			  const struct ab_word *word, const struct ab_hole *h)
@@ -65,7 +72,7 @@ static bool start_at_hole(struct path *p, const struct ab_git_walk *walk,
 	const char *text = word->text + h->at;
 
 	if (h->kind != AB_HOLE_HOME)
-		return start_at(p, walk->cwd);
+		return start_here(p, walk);
 	if (h->len && text[0] == '/') {
 		push_text(p, text, h->len);
 		return true;
@@ -129,7 +136,7 @@ static void resolve(struct path *p, const struct ab_git_walk *walk,
 		unsure = ab_git_unsure_from(word, at);
 		if (unsure != at && at < word->len && word->text[at] == '/')
 			at++;
-		else if (!start_at(p, walk->cwd))
+		else if (!start_here(p, walk))
 			return;
 	}
 	while (at <= word->len && !p->is_unknown && !p->is_too_long) {

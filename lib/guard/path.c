@@ -196,6 +196,8 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	    w->holes[w->hole_count - 1].at == w->len &&
 	    kind_of(w, w->len, w->len, &h) == 2)
 		p->has_hole = true;
+	if (p->from == FROM_NOWHERE)
+		ab_check_want_cwd(c);
 }
 
 /* --- computed classes --------------------------------------------------- */

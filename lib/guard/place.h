@@ -7,6 +7,8 @@
 #define AB_GUARD_PLACE_H
 
 #include "agentbox/guard.h"
+#include <stdbool.h>
+
 #include "base/attr.h"
 
 AB_DEFINE_AUTO(agentbox_place, agentbox_place_free)
@@ -21,6 +23,9 @@ struct ab_place_path {
 
 struct agentbox_place {
 	struct ab_place_path cwd, home, root;
+	/* Borrowed; NULL: nobody asks. The cwd could be had: set when what is
+	   found depends on it, and counts for nothing then. */
+	bool *wants_cwd;
 	struct ab_place_path temp[AB_MAX_TEMP_DIRS];
 	size_t temp_count;
 };

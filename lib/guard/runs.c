@@ -38,6 +38,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 
 	if (c->is_reading)
 		return;
+	/* $PWD and all that is relative in it */
+	ab_check_want_cwd(c);
 	if (c->use && c->use->program)
 		chain = add_chain(c, how ? how : c->use->program->name,
 				  how ? (uint32_t)strlen(how)

@@ -30,6 +30,7 @@ struct ab_shell_place_text {
 	const struct ab_known_path *temps;
 	uint32_t temp_count;
 	bool is_strict, is_git_strict, is_git_relaxed;
+	bool *wants_cwd; /* see place.h; NULL where the cwd is known */
 };
 
 /* One thing that was found. Borrowed from the arena of the check. */

@@ -88,20 +88,27 @@ static bool is_git(const ab_caller *t)
 	       ab_caller_is_valid(t);
 }
 
+/* What it costs is a third of all of it: where nothing depends on it, it is
+   not looked at. */
+static const char *find_cwd(void *arg, size_t *len)
+{
+	static char cwd[AB_MAX_PATH];
+	const ab_caller *t = arg;
+	ssize_t n = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
+
+	if (n <= 0 || cwd[0] != '/' || !ab_caller_is_valid(t))
+		return NULL;
+	*len = (size_t)n;
+	return cwd;
+}
+
 static void judge(const ab_caller *t, ab_exec *e, bool cut,
 		  ab_exec_finding *f)
 {
-	const ab_exec as_read = *e;
-	const char *name = e->count ? e->args[0] : NULL;
-	size_t len = e->count ? e->lens[0] : 0;
-
+	e->find_cwd = find_cwd;
+	e->arg = (void *)(uintptr_t)t;
 	ab_exec_check(&t->sh->judge, e, f);
 	if (f->verdict != AGENTBOX_VERDICT_ALLOW && is_git(t)) {
-		*e = as_read;
-		if (name) {
-			e->args[0] = name;
-			e->lens[0] = len;
-		}
 		e->by_git = true;
 		ab_exec_check(&t->sh->judge, e, f);
 	}
@@ -114,20 +121,14 @@ static void judge(const ab_caller *t, ab_exec *e, bool cut,
 static int read_exec(const ab_caller *t, const struct seccomp_notif *notice,
 		     ab_exec *e, uint32_t *flags)
 {
-	static char cwd[AB_MAX_PATH], file[AB_MAX_PATH];
+	static char file[AB_MAX_PATH];
 	bool at = notice->data.nr == SYS_execveat;
 	int r = ab_caller_read_exec(t, notice->data.args[at],
 				    notice->data.args[1 + at], e, flags);
-	ssize_t n = 0;
 
 	if (r)
 		return r;
 	name_descriptor(t, notice, e, file, sizeof(file));
-	/* a third of the work; what has no argument names nothing in it */
-	if (e->count > 1)
-		n = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
-	e->cwd_len = n > 0 ? (size_t)n : 0;
-	e->cwd = e->cwd_len && cwd[0] == '/' ? cwd : NULL;
 	return ab_caller_is_valid(t) ? 0 : -ESRCH;
 }
 
@@ -147,7 +148,6 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 			     "what it executes cannot be read");
 		return;
 	}
-	/* the judge puts the file's name in the place of argv[0] */
 	join_command(sh, &e, &m->flags);
 	judge(&t, &e, cut, f);
 	m->object = e.path;

@@ -177,7 +177,10 @@ int main(int argc, char **argv)
 	table_head("what a shield adds, in a box");
 	compare("one exec", &plain, &shielded, 'x', 60);
 	compare("one exec, with arguments", &plain, &shielded, 'a', 60);
+	compare("one exec, with a file's name", &plain, &shielded, 'f', 60);
 	compare("one exec, audited", &plain, &audited, 'x', 60);
+	compare("one exec, with arguments, audited", &plain, &audited, 'a',
+		60);
 	compare("one fork, no exec", &plain, &shielded, 'n', 5);
 	compare("one connection", &plain, &shielded, 'c', 60);
 	compare("one file opened to write", &plain, &shielded, 'w', 60);

@@ -2,7 +2,8 @@
 /*
  * In the box: for each byte on standard input one program is started and
  * waited for, and how long that took is written as a double of microseconds.
- * 'a': with arguments; 'n': no program, a child that just ends; 'c': a
+ * 'a': with arguments; 'f': with the name of a file, which leads somewhere only
+ * from the working directory; 'n': no program, a child that just ends; 'c': a
  * connection instead; 'w' and 'r': a file opened to write or to read.
  */
 #include <arpa/inet.h>
@@ -23,11 +24,9 @@ static double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static double one_exec(char *program, int with_arguments)
+static double run(char *program, char *one, char *two, char *three)
 {
-	static char options[] = "-rf", name[] = "build/objects", file[] = "x.c";
-	char *argv[] = { program, with_arguments ? options : NULL, name, file,
-			 NULL };
+	char *argv[] = { program, one, two, three, NULL };
 	char *none[] = { NULL };
 	double began = now_us();
 	pid_t pid;
@@ -35,6 +34,16 @@ static double one_exec(char *program, int with_arguments)
 	if (posix_spawn(&pid, program, NULL, NULL, argv, none) == 0)
 		waitpid(pid, NULL, 0);
 	return now_us() - began;
+}
+
+static double one_exec(char *program, char what)
+{
+	static char options[] = "-rf", name[] = "build/objects", file[] = "x.c";
+	static char cat[] = "/bin/cat", empty[] = "build/empty";
+
+	if (what == 'f')
+		return run(cat, empty, NULL, NULL);
+	return run(program, what == 'a' ? options : NULL, name, file);
 }
 
 static double one_fork(void)
@@ -89,7 +98,7 @@ static double do_one(char what, char *program)
 	case 'r':
 		return one_open(O_RDONLY);
 	default:
-		return one_exec(program, what == 'a');
+		return one_exec(program, what);
 	}
 }
 
@@ -99,6 +108,7 @@ int main(int argc, char **argv)
 
 	mkdir("build", 0755);
 	mkdir("build/objects", 0755);
+	close(open("build/empty", O_WRONLY | O_CREAT, 0644));
 
 	while (argc > 1 && read(0, &c, 1) == 1) {
 		double us = do_one(c, argv[1]);
