@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Addresses that are a box's, in whatever spelling a resolver takes: one to
- * four parts, each decimal, octal or hex (inet_aton(3)), IPv6, and IPv4 in
- * IPv6.
+ * four parts, each decimal, octal or hex (inet_aton(3)), IPv6, IPv4 in IPv6
+ * (mapped, RFC 6052, RFC 3056), and as the name of a reverse lookup.
  */
 #include "config.h"
 
@@ -73,9 +73,25 @@ static bool loose_ipv4(const char *p, size_t n, ab_address *out)
 	return true;
 }
 
-static void compare(struct ab_scope_look *l, ab_address *a)
+/* The IPv4 address that an IPv6 one carries: 64:ff9b::/96, 2002::/16. */
+static bool carried(const ab_address *a, ab_address *out)
 {
-	ab_address_unmap(a);
+	static const uint8_t nat64[12] = { 0, 0x64, 0xff, 0x9b };
+	size_t at = 0;
+
+	if (a->family != AB_ADDRESS_IPV6)
+		return false;
+	if (memcmp(a->bytes, nat64, sizeof(nat64)) == 0)
+		at = sizeof(nat64);
+	else if (a->bytes[0] == 0x20 && a->bytes[1] == 2)
+		at = 2;
+	*out = (ab_address){ .family = AB_ADDRESS_IPV4 };
+	memcpy(out->bytes, a->bytes + at, 4);
+	return at != 0;
+}
+
+static void compare_one(struct ab_scope_look *l, const ab_address *a)
+{
 	for (size_t i = 0; i < l->scope->address_count; i++) {
 		const struct ab_scope_address *known = &l->scope->addresses[i];
 		ab_address theirs = known->address;
@@ -91,6 +107,48 @@ static void compare(struct ab_scope_look *l, ab_address *a)
 				return;
 			}
 	}
+}
+
+static void compare(struct ab_scope_look *l, ab_address *a)
+{
+	ab_address inner;
+
+	ab_address_unmap(a);
+	compare_one(l, a);
+	if (carried(a, &inner))
+		compare_one(l, &inner);
+}
+
+void ab_scope_find_address_bytes(struct ab_scope_look *l, const char *bytes,
+				 size_t n)
+{
+	ab_address a = { .family = n == 4 ? AB_ADDRESS_IPV4 :
+					    AB_ADDRESS_IPV6 };
+
+	if (!l->scope->address_count || (n != 4 && n != sizeof(a.bytes)))
+		return;
+	memcpy(a.bytes, bytes, n);
+	compare(l, &a);
+}
+
+/* "2.0.77.10.in-addr.arpa": the parts from the last to the first. */
+static bool is_reverse(const struct ab_plain *p, size_t e)
+{
+	static const char tail[] = ".in-addr";
+
+	for (size_t i = 0; tail[i]; i++)
+		if (e + i >= p->n || (ab_scope_fold(p->c[e + i]) !=
+				      ab_scope_fold(tail[i])))
+			return false;
+	return true;
+}
+
+static void turn(ab_address *a)
+{
+	const uint8_t b[4] = { a->bytes[3], a->bytes[2], a->bytes[1],
+			       a->bytes[0] };
+
+	memcpy(a->bytes, b, sizeof(b));
 }
 
 void ab_scope_find_addresses(struct ab_scope_look *l, const struct ab_plain *p)
@@ -117,8 +175,11 @@ void ab_scope_find_addresses(struct ab_scope_look *l, const struct ab_plain *p)
 			v6++;
 		while (v4 > i && p->c[v4 - 1] == '.')
 			v4--;
-		if (v4 > i && loose_ipv4(p->c + i, v4 - i, &a))
+		if (v4 > i && loose_ipv4(p->c + i, v4 - i, &a)) {
+			if (is_reverse(p, v4))
+				turn(&a);
 			compare(l, &a);
+		}
 		if (v6 > v4 && ab_address_parse(p->c + i, v6 - i, &a))
 			compare(l, &a);
 		i = v6 > v4 ? v6 : v4 > i ? v4 : i + 1;

@@ -270,27 +270,18 @@ static bool is_shared_path(const char *p, size_t n)
 	return below >= 0;
 }
 
-static void look(struct judge *j, const char *text, size_t n)
-{
-	ab_scope_look(&j->look, text, n);
-}
-
 /* Words of one array as a command line has them. */
 static void look_line(struct judge *j, const char *text, size_t n)
 {
 	void *mark = j->d->arena.low;
 	char *line = ab_arena_low(&j->d->arena, n + 1);
-	struct ab_plain p;
 
 	if (line) {
 		for (size_t i = 0; i < n; i++)
 			line[i] = text[i] ? text[i] : ' ';
-		if (ab_scope_plain(&j->d->arena, line, n, &p)) {
-			j->look.level = 0;
-			j->look.steps += n;
-			ab_scope_find(&j->look, &p, false);
-			ab_scope_find_places(&j->look, &p);
-		}
+		ab_scope_look_line(&j->look, line, n);
+	} else {
+		saw(j, AB_SAW_LIMIT, NULL, 0);
 	}
 	ab_arena_release(&j->d->arena, mark);
 }
@@ -325,7 +316,10 @@ static void take_value(struct ab_scope_reader *r, enum ab_scope_type type,
 	if (type == AB_VALUE_NUMBER && r->key != AB_KEY_BOX &&
 	    r->key != AB_KEY_TARGET)
 		return;
-	look(j, text, n);
+	if (type == AB_VALUE_BYTES)
+		ab_scope_look_bytes(&j->look, text, n);
+	else
+		ab_scope_look(&j->look, text, n);
 	if (type == AB_VALUE_JOINED)
 		look_line(j, text, n);
 }

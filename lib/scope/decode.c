@@ -3,8 +3,8 @@
  * Encodings that stand in the middle of a text: percent (RFC 3986 section
  * 2.1, and %uXXXX), escapes with a backslash (JSON, C, shell), character
  * references (HTML section 13.5), quoted-printable (RFC 2045 section 6.7),
- * lists of character codes, and a text that quotes cut into pieces. One pass
- * takes all of a kind; what it leaves is looked at again.
+ * and a text that quotes cut into pieces. One pass takes all of a kind; what
+ * it leaves is looked at again.
  */
 #include "config.h"
 
@@ -14,9 +14,8 @@
 #include "base/utf8.h"
 #include "scope/internal.h"
 
-/* Up to `most` digits of `base` at p; how many there are. */
-static size_t number(const char *p, size_t n, int base, size_t most,
-		     uint32_t *value)
+size_t ab_scope_number(const char *p, size_t n, int base, size_t most,
+		       uint32_t *value)
 {
 	size_t i = 0;
 	int d;
@@ -72,13 +71,14 @@ bool ab_scope_text_end(struct ab_scope_text *t, char **out, size_t *n)
 }
 
 /* At most as long as the shortest escape that stands for it. */
-static void put(struct ab_scope_text *t, uint32_t c)
+void ab_scope_text_put(struct ab_scope_text *t, uint32_t c)
 {
-	if (c < 0x100) {
-		t->p[t->n++] = (char)c;
-		return;
-	}
 	t->n += ab_utf8_put(t->p + t->n, c);
+}
+
+static void put_byte(struct ab_scope_text *t, uint32_t c)
+{
+	t->p[t->n++] = (char)c;
 }
 
 /* --- percent, backslash, references --------------------------------------- */
@@ -88,12 +88,12 @@ static size_t percent(const char *p, size_t n, struct ab_scope_text *t)
 	uint32_t c;
 
 	if (n >= 6 && (p[1] | 0x20) == 'u' &&
-	    number(p + 2, 4, 16, 4, &c) == 4) {
-		put(t, c);
+	    ab_scope_number(p + 2, 4, 16, 4, &c) == 4) {
+		ab_scope_text_put(t, c);
 		return 6;
 	}
-	if (n >= 3 && number(p + 1, 2, 16, 2, &c) == 2) {
-		put(t, c);
+	if (n >= 3 && ab_scope_number(p + 1, 2, 16, 2, &c) == 2) {
+		put_byte(t, c);
 		return 3;
 	}
 	return 0;
@@ -107,22 +107,23 @@ static size_t backslash_u(const char *p, size_t n, struct ab_scope_text *t)
 	size_t len;
 
 	if (n > 3 && p[2] == '{') {
-		len = number(p + 3, n - 3, 16, 6, &c);
+		len = ab_scope_number(p + 3, n - 3, 16, 6, &c);
 		if (!len || 3 + len >= n || p[3 + len] != '}')
 			return 0;
-		put(t, c);
+		ab_scope_text_put(t, c);
 		return len + 4;
 	}
 	len = p[1] == 'U' ? 8 : 4;
-	if (n < 2 + len || number(p + 2, len, 16, len, &c) != len)
+	if (n < 2 + len || ab_scope_number(p + 2, len, 16, len, &c) != len)
 		return 0;
 	if (c >= 0xd800 && c < 0xdc00 && n >= 12 && p[6] == '\\' &&
-	    p[7] == 'u' && number(p + 8, 4, 16, 4, &low) == 4 &&
+	    p[7] == 'u' && ab_scope_number(p + 8, 4, 16, 4, &low) == 4 &&
 	    low >= 0xdc00 && low < 0xe000) {
-		put(t, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+		ab_scope_text_put(t, 0x10000 + ((c - 0xd800) << 10) +
+					     (low - 0xdc00));
 		return 12;
 	}
-	put(t, c);
+	ab_scope_text_put(t, c);
 	return 2 + len;
 }
 
@@ -144,21 +145,27 @@ static size_t backslash(const char *p, size_t n, struct ab_scope_text *t)
 	if (p[1] == 'x' && n > 2) {
 		size_t brace = p[2] == '{';
 
-		len = number(p + 2 + brace, n - 2 - brace, 16, brace ? 6 : 2,
-			     &c);
+		len = ab_scope_number(p + 2 + brace, n - 2 - brace, 16,
+				      brace ? 6 : 2, &c);
 		if (len) {
-			put(t, c);
+			if (brace)
+				ab_scope_text_put(t, c);
+			else
+				put_byte(t, c);
 			brace += brace && 3 + len < n && p[3 + len] == '}';
 			return 2 + len + brace;
 		}
 	}
-	len = number(p + 1, n - 1, 8, p[1] == '0' ? 4 : 3, &c);
+	/* \0055 of echo and \055 of C, which may have a digit behind it */
+	len = ab_scope_number(p + 1, n - 1, 8, p[1] == '0' ? 4 : 3, &c);
+	if (len == 4 && c > 0xff)
+		len = ab_scope_number(p + 1, n - 1, 8, 3, &c);
 	if (len) {
-		put(t, c & 0xff);
+		put_byte(t, c & 0xff);
 		return 1 + len;
 	}
 	found = p[1] ? strchr(from, p[1]) : NULL;
-	put(t, (unsigned char)(found ? to[found - from] : p[1]));
+	put_byte(t, (unsigned char)(found ? to[found - from] : p[1]));
 	return 2;
 }
 
@@ -186,7 +193,7 @@ static size_t named(const char *p, size_t n, struct ab_scope_text *t)
 		if (n < len + 2 || memcmp(p + 1, names[i].name, len) != 0 ||
 		    p[len + 1] != ';')
 			continue;
-		put(t, (unsigned char)names[i].c);
+		put_byte(t, (unsigned char)names[i].c);
 		return len + 2;
 	}
 	return 0;
@@ -203,10 +210,10 @@ static size_t reference(const char *p, size_t n, struct ab_scope_text *t)
 		return named(p, n, t);
 	while (from < n && p[from] == '0') /* any number of zeros */
 		from++;
-	len = number(p + from, n - from, hex ? 16 : 10, 7, &c);
+	len = ab_scope_number(p + from, n - from, hex ? 16 : 10, 7, &c);
 	if (!len || c > 0x10ffff)
 		return 0;
-	put(t, c);
+	ab_scope_text_put(t, c);
 	return from + len + (from + len < n && p[from + len] == ';');
 }
 
@@ -227,7 +234,7 @@ bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,
 
 		t.changed |= len != 0;
 		if (!len) {
-			put(&t, (unsigned char)*at);
+			put_byte(&t, (unsigned char)*at);
 			ab_scope_text_copied(&t, *at);
 		}
 		i += len ? len : 1;
@@ -235,26 +242,31 @@ bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,
 	return ab_scope_text_end(&t, out, n);
 }
 
-static bool is_upper_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
-}
-
 /* "=2D", or a line that goes on: how long, and its byte, -1: none. */
-static size_t code(const char *p, size_t n, int *byte)
+static size_t code(const struct ab_plain *p, size_t i, int *byte)
 {
+	const char *c = p->c + i;
+	size_t n = p->n - i;
+	uint32_t value;
+
 	*byte = -1;
-	if (n > 1 && p[1] == '\n')
+	if (n > 1 && c[1] == '\n')
 		return 2;
-	if (n > 2 && p[1] == '\r' && p[2] == '\n')
+	if (n > 2 && c[1] == '\r' && c[2] == '\n')
 		return 3;
-	if (n < 3 || !is_upper_hex(p[1]) || !is_upper_hex(p[2]))
+	if (n < 3 || ab_scope_number(c + 1, 2, 16, 2, &value) != 2)
 		return 0;
-	*byte = ab_hex_digit(p[1]) * 16 + ab_hex_digit(p[2]);
+	/* small letters are read, too; "name=bed" is a word all the same */
+	if (value > 0x7f && (c[1] > 'F' || c[2] > 'F'))
+		return 0;
+	*byte = (int)value;
 	return 3;
 }
 
-/* Two codes at least: "?a=20" is not one. */
+/*
+ * One code is enough, though "?a=20" may be meant otherwise: what it comes to
+ * is looked at, no more. One line that goes on is not: base64 ends so.
+ */
 bool ab_scope_printable(struct ab_scope_look *l, const struct ab_plain *p,
 			char **out, size_t *n)
 {
@@ -266,15 +278,14 @@ bool ab_scope_printable(struct ab_scope_look *l, const struct ab_plain *p,
 		return false;
 	for (size_t i = 0; i < p->n;) {
 		int byte = -1;
-		size_t len = p->c[i] != '=' ? 0 :
-					      code(p->c + i, p->n - i, &byte);
+		size_t len = p->c[i] == '=' ? code(p, i, &byte) : 0;
 
 		t.changed |= len != 0;
-		codes += len != 0;
+		codes += len == 0 ? 0 : byte >= 0 ? 2 : 1;
 		if (byte >= 0)
-			put(&t, (uint32_t)byte);
+			put_byte(&t, (uint32_t)byte);
 		if (!len) {
-			put(&t, (unsigned char)p->c[i]);
+			put_byte(&t, (unsigned char)p->c[i]);
 			ab_scope_text_copied(&t, p->c[i]);
 		}
 		i += len ? len : 1;
@@ -320,11 +331,14 @@ static size_t operator_end(const struct ab_plain *p, size_t i)
 	return sign < at && p->c[sign] != ',' && p->c[sign] != '.' ? at : i;
 }
 
+#define MAX_COMMENT 64
+
 static bool has_quotes(const struct ab_plain *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (is_quote(p->c[i]) || p->c[i] == '\\' || p->c[i] == '^' ||
-		    p->c[i] == '$')
+		    p->c[i] == '$' ||
+		    (p->c[i] == '<' && i + 1 < p->n && p->c[i + 1] == '!'))
 			return true;
 	return false;
 }
@@ -345,15 +359,50 @@ static size_t default_begin(const struct ab_plain *p, size_t i)
 								      0;
 }
 
+/* "<![CDATA[", "]]>" and a comment, which leave no trace in a text. */
+static size_t markup(const struct ab_plain *p, size_t i)
+{
+	size_t left = p->n - i;
+	size_t at = i + 4;
+
+	if (left >= 9 && memcmp(p->c + i, "<![CDATA[", 9) == 0)
+		return 9;
+	if (left >= 3 && memcmp(p->c + i, "]]>", 3) == 0)
+		return 3;
+	if (left < 7 || memcmp(p->c + i, "<!--", 4) != 0)
+		return 0;
+	while (at + 2 < p->n && at - i < MAX_COMMENT &&
+	       memcmp(p->c + at, "-->", 3) != 0)
+		at++;
+	return at + 2 < p->n && at - i < MAX_COMMENT ? at + 3 - i : 0;
+}
+
+/* A URL whose reader takes tabs and breaks out (URL Standard, 4.4). */
+static bool is_broken_url(const struct ab_plain *p)
+{
+	bool found = false;
+
+	if (!memchr(p->c, '\t', p->n) && !memchr(p->c, '\n', p->n) &&
+	    !memchr(p->c, '\r', p->n))
+		return false;
+	for (size_t i = 0; i + 2 < p->n && p->c[i] != ' '; i++)
+		found |= memcmp(p->c + i, "://", 3) == 0;
+	return found && !memchr(p->c, ' ', p->n);
+}
+
 /* How many characters of i go, because they only hold pieces together;
    *mark is of what comes then. */
-static size_t glue(const struct ab_plain *p, size_t i, bool *in_default,
-		   uint8_t *mark)
+static size_t glue(const struct ab_plain *p, size_t i, bool is_url,
+		   bool *in_default, uint8_t *mark)
 {
 	char c = p->c[i];
 	size_t at;
 
 	*mark = AB_MARK_GAP;
+	if (is_url && is_space(c))
+		return 1;
+	if (c == '<' || c == ']')
+		return markup(p, i);
 	if (is_quote(c)) {
 		at = operator_end(p, i + 1);
 		if (at > i + 1 && !is_quote(p->c[at - 1]))
@@ -382,12 +431,14 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 		   struct ab_plain *out)
 {
 	struct ab_scope_text t;
+	bool is_url = is_broken_url(p);
 	bool in_default = false;
 	uint8_t next = 0;
 	uint8_t *mark;
 	char *c;
 
-	if (!has_quotes(p) || !ab_scope_text_begin(l, &t, p->n + 8))
+	if ((!is_url && !has_quotes(p)) ||
+	    !ab_scope_text_begin(l, &t, p->n + 8))
 		return false;
 	mark = ab_arena_low(l->arena, p->n + 9);
 	if (!mark)
@@ -395,7 +446,7 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 	mark[0] = 0;
 	for (size_t i = 0; i < p->n;) {
 		uint8_t gap;
-		size_t len = glue(p, i, &in_default, &gap);
+		size_t len = glue(p, i, is_url, &in_default, &gap);
 
 		if (len) {
 			next |= gap;
@@ -417,92 +468,29 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 	return true;
 }
 
-/* --- lists of codes ------------------------------------------------------- */
-
-/* Between two codes: "," ", " ")||chr(" ":" "\\x" and the like. */
-#define MAX_BETWEEN 14
-
-struct codes {
-	struct ab_scope_text text;
-	size_t run; /* codes since the last end */
-	bool found;
-};
-
-static void end_codes(struct codes *s)
-{
-	if (s->run >= 4)
-		s->found = true;
-	else
-		s->text.n -= s->run;
-	if (s->run >= 4)
-		put(&s->text, '\n');
-	s->run = 0;
-}
-
-static size_t one_code(const char *p, size_t n, int base, uint32_t *c)
-{
-	size_t skip = base == 16 && n > 2 && p[0] == '0' && p[1] == 'x' ? 2 : 0;
-	size_t len = number(p + skip, n - skip, base, 4, c);
-
-	if (base == 16)
-		return len == 2 ? skip + len : 0;
-	return len && len <= 3 && *c < 256 ? len : 0;
-}
-
-static bool is_code_char(char c, unsigned base)
-{
-	return base == 16 ? ab_scope_is_alnum(c) : c >= '0' && c <= '9';
-}
-
-/* Codes of `base` with something between them, four at least in a row. */
-bool ab_scope_numbers(struct ab_scope_look *l, const struct ab_plain *p,
-		      unsigned base, char **out, size_t *n)
-{
-	struct codes s = { { .p = ab_arena_low(l->arena, p->n + 16) }, 0, 0 };
-	size_t last = 0;
-
-	if (!s.text.p)
-		return false;
-	for (size_t i = 0; i < p->n;) {
-		uint32_t c;
-		size_t len;
-
-		if (!is_code_char(p->c[i], base)) {
-			i++;
-			continue;
-		}
-		len = one_code(p->c + i, p->n - i, (int)base, &c);
-		if (len && i + len < p->n && is_code_char(p->c[i + len], base))
-			len = 0;
-		if (!len ||
-		    (s.run && i - last > (base == 16 ? 4 : MAX_BETWEEN)))
-			end_codes(&s);
-		if (len) {
-			put(&s.text, c);
-			s.run++;
-		}
-		while (!len && i < p->n && is_code_char(p->c[i], base))
-			i++;
-		i += len;
-		last = i;
-	}
-	end_codes(&s);
-	*out = s.text.p;
-	*n = s.text.n;
-	return s.found;
-}
-
 /* --- lines ---------------------------------------------------------------- */
 
-/* Base64 and hex in lines, as MIME and PEM have them: without the breaks. */
+/* Nothing but one of the encodings with blanks in it. */
+static bool is_loose(const struct ab_plain *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!ab_scope_is_alnum(p->c[i]) && !is_space(p->c[i]) &&
+		    !(p->c[i] && strchr("+/-_=", p->c[i])))
+			return false;
+	return true;
+}
+
+/* Base64 and hex in lines, as MIME and PEM have them, and in groups: without
+   the breaks. */
 bool ab_scope_unwrap(struct ab_scope_look *l, const struct ab_plain *p,
 		     char **out, size_t *n)
 {
 	char *text;
 	bool changed = false;
+	bool loose = is_loose(p);
 	size_t used = 0;
 
-	if (!memchr(p->c, '\n', p->n))
+	if (!loose && !memchr(p->c, '\n', p->n))
 		return false;
 	text = ab_arena_low(l->arena, p->n + 8);
 	if (!text)
@@ -510,7 +498,7 @@ bool ab_scope_unwrap(struct ab_scope_look *l, const struct ab_plain *p,
 	for (size_t i = 0; i < p->n; i++) {
 		size_t end = skip_spaces(p, i);
 
-		if (end > i && memchr(p->c + i, '\n', end - i)) {
+		if (end > i && (loose || memchr(p->c + i, '\n', end - i))) {
 			changed = true;
 			i = end - 1;
 			continue;

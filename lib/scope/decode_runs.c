@@ -2,8 +2,8 @@
 /*
  * Encodings that are a run of characters of their own: base64 and base64url
  * (RFC 4648 sections 4, 5), base32 (6), base16 (8), bits, and Punycode (RFC
- * 3492). Every run long enough is taken for each of them; padding and a cut
- * end do not matter.
+ * 3492). Every run long enough is taken for each of them; padding, a cut end
+ * and a new beginning behind the padding do not matter.
  */
 #include "config.h"
 
@@ -228,6 +228,70 @@ static void each_run(struct run *r, const char *more)
 	}
 }
 
+/* --- pieces --------------------------------------------------------------- */
+
+static size_t piece_end(const struct ab_plain *p, size_t i)
+{
+	while (i < p->n && ab_base64_digit(p->c[i]) >= 0)
+		i++;
+	return i;
+}
+
+/* The padding behind a piece of base64 that begins at i and ends at e. */
+static size_t padding(const struct ab_plain *p, size_t i, size_t e)
+{
+	size_t at = e;
+
+	while (at < p->n && at < e + 2 && p->c[at] == '=')
+		at++;
+	return e - i >= 2 && (at - i) % 4 == 0 ? at : e;
+}
+
+/* The pieces from i on: how many bytes, *end behind the last of them. */
+static size_t join_pieces(const struct ab_plain *p, size_t i, char *out,
+			  size_t *end)
+{
+	size_t e = piece_end(p, i);
+	size_t used = 0;
+	size_t count = 0;
+
+	for (*end = i; e > i; i = *end, e = piece_end(p, i)) {
+		used += decode(p->c + i, e - i, ab_base64_digit, 6,
+			       out + used);
+		count++;
+		*end = padding(p, i, e);
+		if (*end == e)
+			break;
+	}
+	return count > 1 ? used : 0;
+}
+
+/* Base64 one behind the other, each with its padding: "c2I=LTI=". */
+static void pieces(const struct run *r)
+{
+	const struct ab_plain *p = r->p;
+	void *mark = r->l->arena->low;
+	char *out = ab_arena_low(r->l->arena, p->n + 1);
+
+	for (size_t done = 0; out && done < p->n;) {
+		const char *sign = memchr(p->c + done, '=', p->n - done);
+		size_t at = sign ? (size_t)(sign - p->c) : p->n;
+		size_t i = at;
+		size_t end;
+		size_t used;
+
+		if (!sign)
+			break;
+		while (i > done && ab_base64_digit(p->c[i - 1]) >= 0)
+			i--;
+		used = join_pieces(p, i, out, &end);
+		if (used)
+			r->take(r->l, out, used, false);
+		done = end > at ? end : at + 1;
+	}
+	ab_arena_release(r->l->arena, mark);
+}
+
 void ab_scope_runs(struct ab_scope_look *l, const struct ab_plain *p,
 		   ab_scope_take take)
 {
@@ -237,4 +301,5 @@ void ab_scope_runs(struct ab_scope_look *l, const struct ab_plain *p,
 	r.is_word = false;
 	each_run(&r, "+/");
 	each_run(&r, "-_");
+	pieces(&r);
 }

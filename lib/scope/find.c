@@ -254,9 +254,9 @@ static void saw_name(struct ab_scope_look *l, const struct ab_plain *p,
 		l->saw(l->data, AB_SAW_PATTERN, NULL, l->level);
 	else if (own)
 		return;
-	else if (name->is_weak)
+	else if (name->is_weak && !l->is_data)
 		saw_weak(l, p, i, e, name);
-	else
+	else if (!name->is_weak)
 		l->saw(l->data, AB_SAW_BOX, name, l->level);
 }
 

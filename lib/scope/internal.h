@@ -93,7 +93,11 @@ struct agentbox_scope {
 
 /* Lower case; '_' and '.' are '-'. */
 char ab_scope_fold(char c);
-bool ab_scope_is_alnum(char c);
+static inline bool ab_scope_is_alnum(char c)
+{
+	return (c >= '0' && c <= '9') ||
+	       ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
 /* The grammar of ids and names: [A-Za-z0-9][A-Za-z0-9._-]{0,63} */
 bool ab_scope_is_id(const char *s);
 /* boxes, names, families of scope->document. 0 or an error. */
@@ -201,6 +205,7 @@ struct ab_scope_look {
 	uint64_t steps;	   /* bytes that were */
 	enum ab_scope_key key; /* of the text */
 	bool is_key;	   /* the text is a key itself */
+	bool is_data;	   /* bytes: a word in them is chance */
 	bool is_scoped;	   /* for a scoped tool: .shared is a box's */
 	unsigned level;
 	unsigned named; /* times that names were put in */
@@ -214,6 +219,10 @@ bool ab_scope_pay(struct ab_scope_look *l, size_t n);
 
 /* Look at n bytes and at what they encode. */
 void ab_scope_look(struct ab_scope_look *l, const char *text, size_t n);
+/* Look at n bytes that stood as numbers: a text, or something compressed. */
+void ab_scope_look_bytes(struct ab_scope_look *l, const char *bytes, size_t n);
+/* Words of a list, with a space between: names, places and rows of codes. */
+void ab_scope_look_line(struct ab_scope_look *l, const char *line, size_t n);
 
 /* Look at one plain text; `joined`: quotes were taken out. */
 void ab_scope_find(struct ab_scope_look *l, const struct ab_plain *p,
@@ -231,6 +240,9 @@ void ab_scope_find_places(struct ab_scope_look *l, const struct ab_plain *p);
 /* IP addresses, in any spelling, that are a box's. */
 void ab_scope_find_addresses(struct ab_scope_look *l,
 			     const struct ab_plain *p);
+/* Four or sixteen bytes that are one. */
+void ab_scope_find_address_bytes(struct ab_scope_look *l, const char *bytes,
+				 size_t n);
 
 /* --- decoding ------------------------------------------------------------- */
 
@@ -252,6 +264,11 @@ bool ab_scope_text_begin(struct ab_scope_look *l, struct ab_scope_text *t,
 			 size_t room);
 /* The character c of the other text was put into it as it is. */
 void ab_scope_text_copied(struct ab_scope_text *t, char c);
+/* The character c was made; it is at most as long as what it was made of. */
+void ab_scope_text_put(struct ab_scope_text *t, uint32_t c);
+/* Up to `most` digits of `base` at p; how many there are. */
+size_t ab_scope_number(const char *p, size_t n, int base, size_t most,
+		       uint32_t *value);
 /* False: nothing changed. */
 bool ab_scope_text_end(struct ab_scope_text *t, char **out, size_t *n);
 
@@ -264,8 +281,8 @@ bool ab_scope_named(struct ab_scope_look *l, const struct ab_plain *p,
 		    char **out, size_t *n);
 bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 		   struct ab_plain *out);
-bool ab_scope_numbers(struct ab_scope_look *l, const struct ab_plain *p,
-		      unsigned base, char **out, size_t *n);
+bool ab_scope_literals(struct ab_scope_look *l, const struct ab_plain *p,
+		       char **out, size_t *n);
 bool ab_scope_unwrap(struct ab_scope_look *l, const struct ab_plain *p,
 		     char **out, size_t *n);
 /* Calls `take` for what each run of an encoding's characters decodes to. */
@@ -273,6 +290,9 @@ typedef void (*ab_scope_take)(struct ab_scope_look *l, const char *text,
 			      size_t n, bool is_whole);
 void ab_scope_runs(struct ab_scope_look *l, const struct ab_plain *p,
 		   ab_scope_take take);
+/* And for each row of numbers. */
+void ab_scope_codes(struct ab_scope_look *l, const struct ab_plain *p,
+		    ab_scope_take take);
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -281,8 +301,9 @@ enum ab_scope_type {
 	AB_VALUE_KEY,
 	AB_VALUE_NUMBER,
 	AB_VALUE_WORD,	/* true, false, null */
-	AB_VALUE_JOINED	/* the strings of one array or object, one after
-			   the other with NULs between */,
+	AB_VALUE_JOINED	/* the strings of one array or object, and the
+			   numbers among them, one after the other with NULs
+			   between */,
 	AB_VALUE_BYTES	/* numbers of one array, as bytes */
 };
 
@@ -306,6 +327,7 @@ struct ab_scope_reader {
 	size_t seen_size;
 	char *strings, *bytes; /* what is gathered for JOINED and BYTES */
 	size_t string_len, string_count, byte_len;
+	bool has_string; /* not numbers alone */
 	const char *why;   /* not JSON that means one thing */
 	bool is_limit;	   /* `why` is about size or depth */
 	enum ab_scope_key parent; /* key of the object that holds the value */

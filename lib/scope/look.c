@@ -20,6 +20,35 @@ static void saw(struct ab_scope_look *l, enum ab_scope_what what)
 	l->saw(l->data, what, NULL, l->level);
 }
 
+/*
+ * Could a deflate stream begin so? RFC 1951 section 3.2: the kinds of block,
+ * and for one with a table that the lengths in it make a whole code.
+ */
+static bool begins_deflate(const unsigned char *u)
+{
+	unsigned lengths = (u[1] >> 5 | u[2] << 3) & 15;
+	unsigned sum = 0;
+
+	switch (u[0] >> 1 & 3) {
+	case 0:
+		return (u[1] ^ u[3]) == 0xff && (u[2] ^ u[4]) == 0xff;
+	case 1:
+		return true;
+	case 3:
+		return false;
+	}
+	if (u[0] >> 3 > 29 || (u[1] & 31) > 29)
+		return false;
+	for (size_t bit = 17, i = 0; i < lengths + 4; i++, bit += 3) {
+		unsigned length = ((unsigned)u[bit / 8] |
+				   (unsigned)u[bit / 8 + 1] << 8) >>
+					  bit % 8 & 7;
+
+		sum += length ? 128u >> length : 0;
+	}
+	return sum == 128;
+}
+
 /* Compressed or encrypted: nothing more can be known. */
 static bool is_opaque(const char *text, size_t n, bool is_whole)
 {
@@ -42,7 +71,7 @@ static bool is_opaque(const char *text, size_t n, bool is_whole)
 	/* zlib: RFC 1950 section 2.2; two bytes that chance has, too, where
 	   there are many runs */
 	return is_whole && n >= 24 && u[0] == 0x78 && (u[1] & 0x20) == 0 &&
-	       (u[0] * 256u + u[1]) % 31 == 0;
+	       (u[0] * 256u + u[1]) % 31 == 0 && begins_deflate(u + 2);
 }
 
 /* Could be read: UTF-8 without controls, or UTF-16 of ASCII. */
@@ -114,61 +143,90 @@ static void look_below(struct ab_scope_look *l, const char *text, size_t n,
 	l->key = key;
 }
 
+/* As strings(1) has it: shorter than this no encoding of a name is. */
+#define LEAST_STRETCH 6
+
+/* What can be read in some bytes, a line for each stretch; 0: nothing. */
+static size_t stretches(const char *text, size_t n, char *out)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n;) {
+		size_t e = i;
+
+		while (e < n && text[e] >= ' ' && text[e] < 0x7f)
+			e++;
+		if (e - i >= LEAST_STRETCH) {
+			memcpy(out + used, text + i, e - i);
+			used += e - i;
+			out[used++] = '\n';
+		}
+		i = e + 1;
+	}
+	return used;
+}
+
+/* Names stand in serialised data, too, and encodings of them. */
+static void look_at_data(struct ab_scope_look *l, const char *text, size_t n)
+{
+	void *mark = l->arena->low;
+	struct ab_plain p;
+	char *out;
+
+	if (n < 4 || !ab_scope_pay(l, n))
+		return;
+	l->level++;
+	l->is_data = true;
+	if (ab_scope_plain(l->arena, text, n, &p))
+		ab_scope_find(l, &p, true);
+	else
+		saw(l, AB_SAW_LIMIT);
+	l->is_data = false;
+	l->level--;
+	ab_arena_release(l->arena, mark);
+	out = n < LEAST_STRETCH ? NULL : ab_arena_low(l->arena, n + 1);
+	n = out ? stretches(text, n, out) : 0;
+	if (n)
+		look_below(l, out, n, false, 1);
+	ab_arena_release(l->arena, mark);
+}
+
 /* What a run of base64 and the like came to: a text, or some bytes. */
 static void take_run(struct ab_scope_look *l, const char *text, size_t n,
 		     bool is_whole)
 {
-	struct ab_plain p;
-
 	if (is_opaque(text, n, is_whole)) {
 		saw(l, AB_SAW_OPAQUE);
 		return;
 	}
-	if (is_text(text, n)) {
+	ab_scope_find_address_bytes(l, text, n);
+	if (is_text(text, n))
 		look_below(l, text, n, is_whole, 1);
-		return;
-	}
-	/* names stand in serialised data, too */
-	if (n < 4 || !ab_scope_pay(l, n) ||
-	    !ab_scope_plain(l->arena, text, n, &p))
-		return;
-	l->level++;
-	ab_scope_find(l, &p, true);
-	l->level--;
+	else
+		look_at_data(l, text, n);
 }
 
 typedef bool (*decoder)(struct ab_scope_look *l, const struct ab_plain *p,
 			char **out, size_t *n);
 
-static bool decimals(struct ab_scope_look *l, const struct ab_plain *p,
-		     char **out, size_t *n)
-{
-	return ab_scope_numbers(l, p, 10, out, n);
-}
-
-static bool hex_pairs(struct ab_scope_look *l, const struct ab_plain *p,
-		      char **out, size_t *n)
-{
-	return ab_scope_numbers(l, p, 16, out, n);
-}
-
 static void decode(struct ab_scope_look *l, const struct ab_plain *p)
 {
-	static const struct {
-		decoder fn;
-		bool is_whole;
-	} decoders[] = { { ab_scope_unescape, true },
-			 { ab_scope_printable, true },
-			 { decimals, false },
-			 { hex_pairs, false } };
+	static const decoder decoders[] = { ab_scope_unescape,
+					    ab_scope_printable,
+					    ab_scope_literals };
 	char *text;
 	size_t n;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(decoders); i++) {
 		void *mark = l->arena->low;
 
-		if (decoders[i].fn(l, p, &text, &n))
-			look_below(l, text, n, decoders[i].is_whole, 1);
+		if (decoders[i](l, p, &text, &n)) {
+			ab_scope_find_address_bytes(l, text, n);
+			if (is_opaque(text, n, false))
+				saw(l, AB_SAW_OPAQUE);
+			else
+				look_below(l, text, n, true, 1);
+		}
 		ab_arena_release(l->arena, mark);
 	}
 	/* no encoding; and a name that holds itself would go on for ever */
@@ -202,6 +260,7 @@ static void look_at(struct ab_scope_look *l, const struct ab_plain *p,
 		return;
 	find(l, p, joined);
 	ab_scope_runs(l, p, take_run);
+	ab_scope_codes(l, p, take_run);
 	ab_arena_release(l->arena, mark);
 	decode(l, p);
 	run_wrapped(l, p);
@@ -221,5 +280,29 @@ void ab_scope_look(struct ab_scope_look *l, const char *text, size_t n)
 		saw(l, AB_SAW_LIMIT);
 	else
 		look_at(l, &p, false);
+	ab_arena_release(l->arena, mark);
+}
+
+void ab_scope_look_bytes(struct ab_scope_look *l, const char *bytes, size_t n)
+{
+	l->level = 0;
+	take_run(l, bytes, n, true);
+}
+
+void ab_scope_look_line(struct ab_scope_look *l, const char *line, size_t n)
+{
+	void *mark = l->arena->low;
+	struct ab_plain p;
+
+	l->level = 0;
+	if (!ab_scope_pay(l, n))
+		return;
+	if (!ab_scope_plain(l->arena, line, n, &p)) {
+		saw(l, AB_SAW_LIMIT);
+		return;
+	}
+	ab_scope_find(l, &p, false);
+	ab_scope_find_places(l, &p);
+	ab_scope_codes(l, &p, take_run);
 	ab_arena_release(l->arena, mark);
 }

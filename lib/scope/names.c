@@ -21,12 +21,6 @@ char ab_scope_fold(char c)
 	return c == '_' || c == '.' ? '-' : c;
 }
 
-bool ab_scope_is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9');
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';

@@ -78,7 +78,12 @@ static const struct alike alikes[] = {
 	{ 0x2212, 0x2212, "-" }, { 0x2215, 0x2215, "/" },
 	{ 0x2236, 0x2236, ":" }, { 0x23af, 0x23af, "-" },
 	{ 0x2500, 0x2501, "--" }, { 0x2c7c, 0x2c7c, "j" },
+	{ 0x2e17, 0x2e17, "-" }, { 0x2e1a, 0x2e1a, "-" },
 	{ 0x2e3a, 0x2e3b, "--" }, { 0x2e40, 0x2e40, "-" },
+	{ 0x1173, 0x1173, "-" }, { 0x2796, 0x2796, "-" },
+	{ 0x2cba, 0x2cbb, "--" }, { 0x2f00, 0x2f00, "-" },
+	{ 0x30a0, 0x30a0, "-" }, { 0x3161, 0x3161, "-" },
+	{ 0x4e00, 0x4e00, "-" },
 	{ 0x3002, 0x3002, "." }, { 0x301c, 0x301c, "-" },
 	{ 0x30fc, 0x30fc, "-" }, { 0xa730, 0xa731, "fs" },
 	{ 0xfe31, 0xfe32, "--" }, { 0xfe58, 0xfe58, "-" },
@@ -122,6 +127,15 @@ static char compatible(uint32_t c)
 
 		return (char)(i < 26 ? 'A' + i : 'a' + i - 26);
 	}
+	/* letters and digits in a circle or square, and of flags */
+	if (c >= 0x1f130 && c <= 0x1f189 && (c - 0x1f130) % 32 < 26)
+		return (char)('a' + (c - 0x1f130) % 32);
+	if (c >= 0x1f1e6 && c <= 0x1f1ff)
+		return (char)('a' + (c - 0x1f1e6));
+	if (c >= 0x2776 && c <= 0x277e)
+		return (char)('1' + (c - 0x2776));
+	if (c >= 0x278a && c <= 0x2792)
+		return (char)('1' + (c - 0x278a));
 	return ab_fold_char(c);
 }
 

@@ -207,11 +207,12 @@ static void tell(struct ab_scope_reader *r, enum ab_scope_type type,
 /* What was gathered belongs to the object or array that holds it. */
 static void tell_gathered(struct ab_scope_reader *r)
 {
-	if (r->string_count > 1)
+	if (r->string_count > 1 && r->has_string)
 		tell(r, AB_VALUE_JOINED, r->strings, r->string_len);
 	if (r->byte_len > 1)
 		tell(r, AB_VALUE_BYTES, r->bytes, r->byte_len);
 	r->string_len = r->string_count = r->byte_len = 0;
+	r->has_string = false;
 }
 
 static void gather_string(struct ab_scope_reader *r, const char *text,
@@ -223,11 +224,14 @@ static void gather_string(struct ab_scope_reader *r, const char *text,
 	r->string_len += n;
 }
 
+/* 115 or 115.0, in an array or {"0": 115, "1": 98}. */
 static void gather_number(struct ab_scope_reader *r, const char *text,
 			  size_t n)
 {
 	unsigned value = 0;
 
+	if (n > 2 && memcmp(text + n - 2, ".0", 2) == 0)
+		n -= 2;
 	for (size_t i = 0; i < n && n <= 3; i++) {
 		if (text[i] < '0' || text[i] > '9')
 			return;
@@ -272,8 +276,10 @@ static bool read_number(struct ab_scope_reader *r)
 	r->begin = from;
 	r->end = r->at;
 	tell(r, AB_VALUE_NUMBER, r->text + from, r->at - from);
-	if (r->depth && !r->frames[r->depth - 1].is_object)
-		gather_number(r, r->text + from, r->at - from);
+	if (!r->depth)
+		return true;
+	gather_string(r, r->text + from, r->at - from);
+	gather_number(r, r->text + from, r->at - from);
 	return true;
 }
 
@@ -306,6 +312,7 @@ static bool read_text(struct ab_scope_reader *r)
 	tell(r, AB_VALUE_STRING, text, n);
 	if (r->depth)
 		gather_string(r, text, n);
+	r->has_string = true;
 	ab_arena_release(r->arena, mark);
 	return true;
 }

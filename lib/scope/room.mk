@@ -4,8 +4,10 @@ libagentbox_la_SOURCES += \
 	lib/scope/address.c \
 	lib/scope/check.c \
 	lib/scope/decode.c \
+	lib/scope/decode_codes.c \
 	lib/scope/decode_names.c \
 	lib/scope/decode_runs.c \
+	lib/scope/decode_sql.c \
 	lib/scope/document.c \
 	lib/scope/find.c \
 	lib/scope/find_place.c \

@@ -278,8 +278,17 @@ static void encode(struct text *to, const struct text *from, unsigned how)
 	case 9:
 		each(to, from, "", 10, 1, " ");
 		return;
-	default:
+	case 10:
 		each(to, from, "=", 16, 2, "");
+		return;
+	case 11:
+		each(to, from, "", 2, 8, " ");
+		return;
+	case 12:
+		each(to, from, "0", 8, 3, ", ");
+		return;
+	default:
+		each(to, from, "\\", 16, 4, "");
 		return;
 	}
 }
@@ -324,7 +333,7 @@ START_TEST(every_composition_of_encodings_is_seen_through)
 		a.n = (size_t)snprintf(a.p, sizeof(a.p), "%s",
 				       cores[pick(AB_ARRAY_LEN(cores))]);
 		for (unsigned i = 0; i < depth && a.n < 3000; i++) {
-			unsigned how = pick(11);
+			unsigned how = pick(14);
 
 			encode(&b, &a, how);
 			memcpy(&a, &b, sizeof(a));
