@@ -69,6 +69,19 @@ static inline void ab_copy(char *to, const char *from, size_t n)
 	}
 }
 
+/* memcpy() of a whole text, which does not overlap. In pieces: for more at a
+   time C libraries use the processor's string moves, and some processors take
+   three times as long over them, ten times where the two lie badly. */
+static inline void ab_copy_text(char *to, const char *from, size_t n)
+{
+	enum { PIECE = 2048 };
+
+	for (; n > PIECE; to += PIECE, from += PIECE, n -= PIECE)
+		memcpy(to, from, PIECE);
+	if (n)
+		memcpy(to, from, n);
+}
+
 /* Of the lowest byte that is 0: its highest bit; bits above may be set. */
 static inline uint64_t ab_zero_byte(uint64_t x)
 {

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/key.h"
 #include "base/limits.h"
 
 /* What stays with a decision from one check to the next; more of it only
@@ -123,8 +124,7 @@ static char *copy_high(agentbox_decision *d, const void *p, size_t n)
 
 	if (!q)
 		return NULL;
-	if (n)
-		memcpy(q, p, n);
+	ab_copy_text(q, p, n);
 	q[n] = '\0';
 	return q;
 }

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/attr.h"
+#include "base/key.h"
 
 struct frame *ab_parser_enter(struct parser *p, enum state state)
 {
@@ -663,8 +664,7 @@ const struct ab_shell_tree *ab_shell_parse(struct ab_arena *arena,
 		refuse(result, "the arena is too small");
 		return NULL;
 	}
-	if (len)
-		memcpy(copy, text, len);
+	ab_copy_text((char *)copy, text, len);
 	return ab_shell_parse_text(arena, copy, (uint32_t)len, NULL,
 				   AB_SHELL_COMMANDS, &l, result);
 }
