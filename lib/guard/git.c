@@ -119,15 +119,24 @@ static bool base_name(const struct ab_word *w, struct name *n)
 	return n->len > 0;
 }
 
-/* Some name of the table begins so, in any case. */
-static bool is_first(char ch)
+/* Its two first letters, in any case, are those of a name of the table. */
+static bool is_start(const char *text, size_t len)
 {
-	const uint32_t letters = 1u << ('g' - 'a') | 1u << ('h' - 'a') |
-				 1u << ('j' - 'a') | 1u << ('l' - 'a') |
-				 1u << ('s' - 'a') | 1u << ('t' - 'a');
-	unsigned letter = (unsigned char)(ch | 0x20) - (unsigned)'a';
+#define LETTER(ch) (1u << ((ch) - 'a'))
+	static const uint32_t seconds[26] = {
+		['g' - 'a'] = LETTER('i') | LETTER('h') | LETTER('l'),
+		['h' - 'a'] = LETTER('u'), ['j' - 'a'] = LETTER('j'),
+		['l' - 'a'] = LETTER('a'), ['s' - 'a'] = LETTER('c'),
+		['t' - 'a'] = LETTER('i'),
+	};
+#undef LETTER
+	unsigned one, two;
 
-	return letter < 26 && (letters >> letter & 1);
+	if (len < 2)
+		return false;
+	one = (unsigned char)(text[0] | 0x20) - (unsigned)'a';
+	two = (unsigned char)(text[1] | 0x20) - (unsigned)'a';
+	return one < 26 && two < 26 && (seconds[one] >> two & 1);
 }
 
 static bool name_program(const struct ab_word *w, struct name *n)
@@ -138,13 +147,14 @@ static bool name_program(const struct ab_word *w, struct name *n)
 	n->program = PROGRAM_NONE;
 	/* every command comes here; few begin like one of the table */
 	if (!w->hole_count && w->len && *w->text != '/' && *w->text != '.' &&
-	    !is_first(*w->text) && ab_seek(w->text, w->len, '/') == w->len)
+	    !is_start(w->text, w->len) &&
+	    ab_seek(w->text, w->len, '/') == w->len)
 		return false;
 	if (!base_name(w, n))
 		return false;
-	first = (char)(n->text[0] | 0x20);
-	if (!is_first(first))
+	if (!is_start(n->text, n->len))
 		return false;
+	first = (char)(n->text[0] | 0x20);
 
 	for (size_t i = 0; i < COUNT(programs); i++) {
 		if (first != programs[i].name[0] ||

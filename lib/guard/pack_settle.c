@@ -77,6 +77,9 @@ static void settle_needs(const struct ab_pack *pack, const struct ab_clause *c,
 
 		if (!to->heads)
 			to->heads = heads_of_test(pack, t);
+		/* no value without its option */
+		if (!to->yes && t->kind == AB_TEST_VALUE && !t->is_not)
+			to->yes = t->mask;
 		to->needs_hole |= needs_hole(pack, t);
 	}
 }
