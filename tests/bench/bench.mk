@@ -36,7 +36,7 @@ tests_bench_guard_shell_SOURCES = \
 	tests/bench/guard_shell_peers.c \
 	tests/bench/guard_shell_texts.c
 tests_bench_guard_shell_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_bench_guard_shell_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread
+tests_bench_guard_shell_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread -lm
 
 # a copy of a tree and its refreshes against rsync, cp and tar
 EXTRA_PROGRAMS += tests/bench/snapshot

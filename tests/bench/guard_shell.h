@@ -46,11 +46,11 @@ void row_skip(const char *what, const char *why);
 json_t *rows_json(void); /* owned by the caller */
 
 /* guard_shell_growth.c: with --growth, under valgrind, this program makes the
-   checks of which it then reads the instructions; 0: none were counted. */
+   checks of which it then reads the instructions. */
 #define GROWTH_OPTION "--growth"
 void growth_run(void (*check)(void *user, const char *text, size_t n),
 		void *user);
-int bench_growth_counted(void);
+void bench_growth_counted(void);
 
 /* `ours`: ns of one check of a line of bench_lines; bytes per ns of texts. */
 void bench_shell_peers(double ours, double ours_rate,
