@@ -168,13 +168,31 @@ typedef int32_t (*agentbox_secret_provider)(void *data, const char *name,
 					    int32_t *fd);
 
 /*
- * Without one (or with NULL) values are the stored ones of the context that
- * the box was made with, see agentbox_secret_put(). `data` is borrowed until
- * the box is freed or another is set.
+ * Without one (or with NULL) values are what the program prints that the
+ * policy names for the secret (`secrets[].command`), or else the stored ones
+ * of the context that the box was made with, see agentbox_secret_put(). `data`
+ * is borrowed until the box is freed or another is set.
  */
 AGENTBOX_API int32_t agentbox_gateway_set_provider(
 	agentbox_gateway *gateway, agentbox_secret_provider provider,
 	void *data, agentbox_error **err);
+
+/*
+ * From a provider, while it is called, and once: the value is what this
+ * program prints. argv ends with NULL, has at most 64 entries and is borrowed;
+ * argv[0] is an absolute path, of which every directory, link and the file
+ * belong to root or the caller and are writable by nobody else. What the
+ * provider returns then is not looked at. The program runs with the rights of
+ * this process, outside the box and beside this process, with a small
+ * environment of its own, for at most 9 seconds; what it has started ends with
+ * it. It has to exit with 0; one line end at the end is not part of the value,
+ * which passes no memory of this process. It ends at once where the box, its
+ * secret or its identity is revoked. AGENTBOX_EINVAL; AGENTBOX_EBUSY: 8 of the
+ * box run; AGENTBOX_EHELPER: agentbox-provider is not there; AGENTBOX_ECLOSED.
+ */
+AGENTBOX_API int32_t agentbox_gateway_use_program(agentbox_gateway *gateway,
+						  const char *const *argv,
+						  agentbox_error **err);
 
 /*
  * The box may not have this secret any more, for good: its leases end now, a

@@ -239,6 +239,12 @@ int ab_fd_memfd_sealed(const char *name, const void *p, size_t n)
 	return ab_steal_fd(&fd);
 }
 
+bool ab_fd_is_trusted(const struct stat *st)
+{
+	return (st->st_uid == 0 || st->st_uid == geteuid()) &&
+	       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 int ab_fd_stat(int fd, struct stat *st)
 {
 	/* newer libcs ask by a call that could also name a file, which a helper

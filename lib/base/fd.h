@@ -8,6 +8,7 @@
 #define AB_BASE_FD_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,6 +43,12 @@ int ab_fd_memfd_sealed(const char *name, const void *p, size_t n);
 struct stat;
 /* fstat(2) itself, never by the call that takes a path, too; 0 or -errno. */
 int ab_fd_stat(int fd, struct stat *st);
+/*
+ * Nobody but root and the caller could have written it. Whoever can write a
+ * program, or put another in its place, runs code with the rights of who
+ * starts it. Named ACL entries count: their mask is the group bits.
+ */
+bool ab_fd_is_trusted(const struct stat *st);
 /*
  * 0 when fd is a memfd with all four seals and at most max bytes (size out).
  * -EINVAL: not a memfd; -EPERM: a seal is missing; -EFBIG: over max.

@@ -65,16 +65,6 @@ static void program_end(program *p)
 
 /* --- finding and judging ------------------------------------------------ */
 
-/*
- * Whoever can write the file or put another in its place runs code with the
- * host's rights. Named ACL entries count: their mask is the group bits.
- */
-static bool is_trusted(const struct stat *st)
-{
-	return (st->st_uid == 0 || st->st_uid == geteuid()) &&
-	       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 static int32_t refuse_trust(const program *p, const char *what,
 			    const struct stat *st, agentbox_error **err)
 {
@@ -114,7 +104,7 @@ static int32_t open_program(program *p, agentbox_error **err)
 		return refuse_open(p, errno, err);
 	if (fstat(p->dirfd, &dir_st))
 		return refuse_open(p, errno, err);
-	if (!is_trusted(&dir_st))
+	if (!ab_fd_is_trusted(&dir_st))
 		return refuse_trust(p, "the directory of helper", &dir_st,
 				    err);
 	/* a link would be judged here and followed, perhaps moved, at exec */
@@ -127,7 +117,7 @@ static int32_t open_program(program *p, agentbox_error **err)
 		return ab_error_set(err, AGENTBOX_EHELPER, NULL,
 				    "helper '%s' in '%s' is not a regular "
 				    "file", p->name, p->dir);
-	if (!is_trusted(&p->st))
+	if (!ab_fd_is_trusted(&p->st))
 		return refuse_trust(p, "helper", &p->st, err);
 	return AGENTBOX_OK;
 }

@@ -87,8 +87,8 @@ static bool pop(agentbox_gateway *gw, ab_gateway_need *need,
 }
 
 /* One that has no room will tell the box that nobody answered. */
-static void answer(agentbox_gateway *gw, uint32_t serial, int32_t result,
-		   int fd)
+void ab_gateway_give(agentbox_gateway *gw, uint32_t serial, int32_t result,
+		     int fd)
 {
 	uint8_t memory[AB_MESSAGE_HEADER + 16];
 	ab_writer w;
@@ -105,6 +105,39 @@ static void answer(agentbox_gateway *gw, uint32_t serial, int32_t result,
 	pthread_mutex_unlock(&gw->lock);
 }
 
+static void serving(agentbox_gateway *gw, const ab_gateway_need *need)
+{
+	pthread_mutex_lock(&gw->lock);
+	gw->serving = need;
+	gw->is_named = false;
+	pthread_mutex_unlock(&gw->lock);
+}
+
+/* The host's provider; one that names a program has no other answer. */
+static void ask_provider(agentbox_gateway *gw, const ab_gateway_need *need,
+			 agentbox_secret_provider provider, void *data)
+{
+	int32_t fd = -1, rc;
+
+	serving(gw, need);
+	rc = provider(data, need->name, &fd);
+	if (rc == 0 && fd < 0)
+		rc = AGENTBOX_ENOTFOUND;
+	if (!gw->is_named)
+		ab_gateway_give(gw, need->serial, rc, rc ? -1 : fd);
+	if (fd >= 0)
+		close(fd);
+	serving(gw, NULL);
+}
+
+static void give_stored(agentbox_gateway *gw, const ab_gateway_need *need)
+{
+	ab_autofd int fd = -1;
+	int32_t rc = agentbox_secret_open(gw->context, need->name, &fd, NULL);
+
+	ab_gateway_give(gw, need->serial, rc, rc ? -1 : fd);
+}
+
 void ab_gateway_serve(agentbox_gateway *gw)
 {
 	agentbox_secret_provider provider;
@@ -113,21 +146,13 @@ void ab_gateway_serve(agentbox_gateway *gw)
 
 	if (!gw || gw->owner != getpid())
 		return;
+	ab_gateway_serve_runs(gw);
 	for (int i = 0; i < AB_GATEWAY_MAX_NEEDS &&
 			pop(gw, &need, &provider, &data); i++) {
-		int32_t fd = -1;
-		int32_t rc = provider ? provider(data, need.name, &fd)
-				      : agentbox_secret_open(gw->context,
-							     need.name, &fd,
-							     NULL);
-
-		if (rc == 0 && fd < 0)
-			rc = AGENTBOX_ENOTFOUND;
-		if (rc && fd >= 0)
-			close(fd);
-		answer(gw, need.serial, rc, rc ? -1 : fd);
-		if (rc == 0)
-			close(fd);
+		if (provider)
+			ask_provider(gw, &need, provider, data);
+		else if (!ab_gateway_run_named(gw, &need))
+			give_stored(gw, &need);
 	}
 }
 
@@ -158,6 +183,9 @@ int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
 				    "not the name of a secret");
 	ended = ab_gateway_end(gw, AB_MSG_GW_FORGET, name, &result);
+	pthread_mutex_lock(&gw->lock);
+	ab_gateway_end_runs(gw, name);
+	pthread_mutex_unlock(&gw->lock);
 	if (result)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "name",
 				    "the box is given no secret \"%s\"", name);

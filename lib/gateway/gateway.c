@@ -16,6 +16,11 @@ int ab_gateway_fd(const agentbox_gateway *gw)
 	return gw ? gw->helper.control_fd : -1;
 }
 
+int ab_gateway_runs_fd(const agentbox_gateway *gw)
+{
+	return gw ? gw->runs_fd : -1;
+}
+
 int ab_gateway_pidfd(const agentbox_gateway *gw)
 {
 	return gw ? gw->helper.pidfd : -1;
@@ -46,6 +51,7 @@ void ab_gateway_stop(agentbox_gateway *gw)
 	gw->has_ended = true;
 	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
 	ab_gateway_drop_files(gw);
+	ab_gateway_end_runs(gw, NULL);
 	pthread_mutex_unlock(&gw->lock);
 }
 
@@ -69,6 +75,8 @@ void ab_gateway_free(agentbox_gateway *gw)
 			close(gw->helper.pidfd);
 	}
 	ab_gateway_drop_files(gw);
+	ab_gateway_runs_end(gw);
+	agentbox_policy_unref(gw->policy);
 	agentbox_context_unref(gw->context);
 	for (size_t i = 0; gw->env && gw->env[i]; i++)
 		free(gw->env[i]);

@@ -46,6 +46,8 @@ void ab_gateway_stop(agentbox_gateway *gateway);
 
 /* To poll for reading; -1 when it has ended. */
 int ab_gateway_fd(const agentbox_gateway *gateway);
+/* The same, for programs that are asked for values; -1: it never asks. */
+int ab_gateway_runs_fd(const agentbox_gateway *gateway);
 /* Of its process, borrowed; -1: the kernel has none, or it was ended. */
 int ab_gateway_pidfd(const agentbox_gateway *gateway);
 /* Take what is there without waiting. */

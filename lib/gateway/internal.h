@@ -20,6 +20,11 @@ typedef struct ab_gateway_need {
 	char name[AB_BROKER_MAX_NAME + 1];
 } ab_gateway_need;
 
+/* A program that is asked for a value: program.c. */
+typedef struct ab_gateway_run ab_gateway_run;
+/* As many as the gateway asks for at once. */
+#define AB_GATEWAY_MAX_RUNS 8
+
 /* What the gateway asks, until dispatch() puts it to the host. */
 typedef struct ab_gateway_question {
 	uint32_t id;
@@ -57,6 +62,12 @@ struct agentbox_gateway {
 	/* what the box asks for and was not answered yet */
 	ab_gateway_need needs[AB_GATEWAY_MAX_NEEDS];
 	size_t need_count;
+	agentbox_policy *policy; /* a reference: what programs it names */
+	int runs_fd; /* epoll(7): one of them has said something; or -1 */
+	ab_gateway_run *runs[AB_GATEWAY_MAX_RUNS]; /* owned, NULL: free */
+	/* the one a provider is called for, and whether he named a program */
+	const ab_gateway_need *serving;
+	bool is_named;
 	uint8_t message[AB_GATEWAY_MAX_QUESTION]; /* the one that is read */
 	/* of secrets as files: emptied when the gateway is gone */
 	int files[AB_BROKER_MAX_SECRETS];
@@ -109,8 +120,26 @@ int32_t ab_gateway_keep_files(agentbox_gateway *gateway, const int *fds,
 			      size_t count, agentbox_error **err);
 /* Whatever is in them goes, and they with it. */
 void ab_gateway_drop_files(agentbox_gateway *gateway);
+/* What becomes of a question: result 0 and a value (borrowed), or -1. */
+void ab_gateway_give(agentbox_gateway *gateway, uint32_t serial,
+		     int32_t result, int fd);
 /* A NEED whose kind and fd count were read, lock held. 0 or -EPROTO. */
 int ab_gateway_take_need(agentbox_gateway *gateway, ab_reader *r);
+
+/* program.c */
+/* Where programs are heard of; the policy is referenced. */
+int32_t ab_gateway_runs_init(agentbox_gateway *gateway,
+			     agentbox_policy *policy, agentbox_error **err);
+/* The program that the policy names for the secret is asked; no lock held.
+   false: it names none. */
+bool ab_gateway_run_named(agentbox_gateway *gateway,
+			  const ab_gateway_need *need);
+/* What programs have said goes on to the gateway; no lock held. */
+void ab_gateway_serve_runs(agentbox_gateway *gateway);
+/* Those of this secret, or all with NULL, end; lock held. */
+void ab_gateway_end_runs(agentbox_gateway *gateway, const char *name);
+/* All memory and descriptors; in a forked child no more than that. */
+void ab_gateway_runs_end(agentbox_gateway *gateway);
 
 /* request.c */
 /* Ask and wait; lock held. 0 and what it said, or -errno: it is lost. `name`

@@ -55,6 +55,7 @@ void ab_gateway_lose(agentbox_gateway *gw)
 	gw->has_ended = true;
 	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
 	ab_gateway_drop_files(gw);
+	ab_gateway_end_runs(gw, NULL);
 	gw->need_count = 0;
 	gw->told(gw->arg, NULL);
 }
@@ -285,6 +286,9 @@ int32_t agentbox_gateway_revoke(agentbox_gateway *gw, uint64_t *count,
 	if (rc)
 		return rc;
 	cut = ab_gateway_end(gw, AB_MSG_GW_REVOKE, NULL, &result);
+	pthread_mutex_lock(&gw->lock);
+	ab_gateway_end_runs(gw, NULL);
+	pthread_mutex_unlock(&gw->lock);
 	if (count)
 		*count = cut;
 	return 0;

@@ -8,6 +8,7 @@ libagentbox_la_SOURCES += \
 	lib/gateway/gateway.h \
 	lib/gateway/internal.h \
 	lib/gateway/preview.c \
+	lib/gateway/program.c \
 	lib/gateway/request.c lib/gateway/routes.c \
 	lib/gateway/secret.c \
 	lib/gateway/start.c lib/gateway/tools.c

@@ -246,12 +246,16 @@ int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
 		return ab_error_nomem(err);
 	gw->owner = getpid();
 	gw->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
+	gw->runs_fd = -1;
 	gw->context = ab_context_use(context);
 	gw->told = options->told;
 	gw->wake = options->wake;
 	gw->arg = options->arg;
 	pthread_mutex_init(&gw->lock, NULL);
-	rc = start(gw, context, policy, options, err);
+	rc = options->broker_fd_count ? ab_gateway_runs_init(gw, policy, err)
+				      : 0;
+	if (!rc)
+		rc = start(gw, context, policy, options, err);
 	if (rc) {
 		ab_gateway_free(gw);
 		return rc;

@@ -199,6 +199,8 @@ static const ab_field secret_table[] = {
 	  .min = 0, .max = UINT32_MAX - 1 },
 	NUMBER("ttl", AB_T_DURATION, AB_R_MIN, 0),
 	STRING("user", ab_item_user, AB_R_SAME),
+	{ .key = "command", .type = AB_T_SEQ, .rule = AB_R_SAME,
+	  .item = ab_item_argument, .max = 64 },
 	END
 };
 
@@ -419,7 +421,9 @@ size_t ab_schema_list_max(const ab_field *f)
 {
 	if (f->type == AB_T_RECORDS || f->type == AB_T_ORDERED)
 		return AB_MAX_POLICY_MOUNTS;
-	return f->type == AB_T_SET && f->max ? f->max : AB_MAX_POLICY_ENTRIES;
+	if ((f->type == AB_T_SET || f->type == AB_T_SEQ) && f->max)
+		return f->max;
+	return AB_MAX_POLICY_ENTRIES;
 }
 
 int ab_schema_index(const ab_field *field, const char *s)

@@ -75,7 +75,7 @@ typedef struct ab_field {
 	/* what an absent parent reads as: ORDER: index in `names` (bool: 0, 1);
 	   MIN of an INT: the bound, 0 for none */
 	uint8_t fallback;
-	uint32_t min, max; /* of a number; max of a SET: its entries */
+	uint32_t min, max; /* of a number; max of a SET or SEQ: its entries */
 	const char *const *names; /* NULL-terminated; narrowest first */
 	ab_item_fn item;
 	const struct ab_field *table;

@@ -159,26 +159,43 @@ static bool names_any(const json_t *hosts)
 }
 
 /*
- * A password for git is bound to hosts: without them it would be everybody's
- * who says he is a git server.
+ * NULL, or what is wrong with it. A password for git is bound to hosts:
+ * without them it would be everybody's who says he is a git server.
  */
+static const char *judge_secret(const json_t *secret)
+{
+	const json_t *delivery = json_object_get(secret, "delivery");
+	const json_t *hosts = json_object_get(secret, "hosts");
+	const json_t *command = json_object_get(secret, "command");
+	const char *program = json_string_value(json_array_get(command, 0));
+
+	if (ab_tree_has(delivery, "git") && (!hosts || names_any(hosts)))
+		return "is delivered to git for no hosts, or for any; name "
+		       "them in \"hosts\"";
+	if (!command)
+		return NULL;
+	if (!program || program[0] != '/')
+		return "has a \"command\" whose program is no absolute path";
+	if (!delivery || ab_tree_has(delivery, "inject"))
+		return "has a \"command\", which is not asked for what routes "
+		       "inject; leave \"inject\" out of its \"delivery\"";
+	return NULL;
+}
+
 static int32_t check_secrets(ab_way *w, const json_t *tree)
 {
 	const json_t *secrets = json_object_get(tree, "secrets");
 
 	for (size_t i = 0; i < json_array_size(secrets); i++) {
 		const json_t *v = json_array_get(secrets, i);
-		const json_t *hosts = json_object_get(v, "hosts");
+		const char *why = judge_secret(v);
 
-		if (!ab_tree_has(json_object_get(v, "delivery"), "git") ||
-		    (hosts && !names_any(hosts)))
+		if (!why)
 			continue;
 		ab_way_key(w, "secrets");
 		ab_way_number(w, i);
-		return ab_way_fail(w, AGENTBOX_EPOLICY,
-				   "secret \"%.80s\" is delivered to git for "
-				   "no hosts, or for any; name them in "
-				   "\"hosts\"", ab_tree_string(v, "name"));
+		return ab_way_fail(w, AGENTBOX_EPOLICY, "secret \"%.80s\" %s",
+				   ab_tree_string(v, "name"), why);
 	}
 	return 0;
 }

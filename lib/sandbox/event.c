@@ -215,6 +215,7 @@ static void make_poll_fd(agentbox_sandbox *box)
 	/* Each is there or -1. */
 	const int fds[] = { wake_fd, box->helper.control_fd,
 			    ab_gateway_fd(box->gateway),
+			    ab_gateway_runs_fd(box->gateway),
 			    ab_shield_fd(box->shield) };
 
 	if (poll_fd < 0 || wake_fd < 0)

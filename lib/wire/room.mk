@@ -37,3 +37,5 @@ libagentbox_la_SOURCES += \
 
 LIBC_ONLY_FILES += lib/wire/broker.c lib/wire/broker.h
 libagentbox_la_SOURCES += lib/wire/broker.c lib/wire/broker.h
+
+libagentbox_la_SOURCES += lib/wire/provider.c lib/wire/provider.h

@@ -132,16 +132,6 @@ int64_t ab_grant_end(ab_granted *s, const char *reason)
 	return count;
 }
 
-int64_t ab_grant_revoke(ab_grants *g, const char *name)
-{
-	ab_granted *s = ab_grant_find(g, name);
-
-	if (!s)
-		return -ENOENT;
-	s->is_forgotten = true;
-	return ab_grant_end(s, "revoked");
-}
-
 /* --- the host ------------------------------------------------------------ */
 
 void ab_grant_forget(ab_asker *a)
@@ -201,6 +191,29 @@ void ab_grant_ask(ab_asker *a, ab_granted *s, uint32_t way)
 	a->next = g->waiting;
 	g->waiting = a;
 	ab_timer_set(ab_gw_loop(g->gw), &a->timer, VALUE_MS, on_late, a);
+}
+
+int64_t ab_grant_revoke(ab_grants *g, const char *name)
+{
+	ab_granted *s = ab_grant_find(g, name);
+	ab_asker *a = g->waiting;
+
+	if (!s)
+		return -ENOENT;
+	s->is_forgotten = true;
+	while (a) {
+		bool waits_for_it = a->secret == s;
+
+		if (waits_for_it) {
+			ab_grant_forget(a);
+			ab_grant_tell(a, AB_GW_DENIED, name, "revoked", "",
+				      false);
+			a->answer(a, AB_BROKER_REFUSED);
+		}
+		/* who is answered may be gone, and the list another one */
+		a = waits_for_it ? g->waiting : a->next;
+	}
+	return ab_grant_end(s, "revoked");
 }
 
 /* --- what the host answers ----------------------------------------------- */

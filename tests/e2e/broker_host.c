@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The host's part of the credential broker: a provider of its own that revokes
- * while it is asked, and a forked child that has copies of every handle. Rows
- * 151 and 152 of tests/e2e/GATEWAY-CASES.md; the rest is broker.py.
+ * while it is asked or names a program, and a forked child that has copies of
+ * every handle. Rows 151 and 152 of tests/e2e/GATEWAY-CASES.md; the rest is
+ * broker.py.
  */
 #include "box.h"
 
@@ -121,8 +122,65 @@ static const char *run(const char *script)
 	return e2e_text("%s", text);
 }
 
+/* Names programs; what it returns and opens then is not looked at. */
+static int32_t name_program(void *data, const char *name, int32_t *fd)
+{
+	static const char *const good[] = { "/bin/echo", "of a program",
+					    NULL };
+	static const char *const relative[] = { "echo", "x", NULL };
+	static const char *const none[] = { NULL };
+	const char *many[66] = { "/bin/echo" };
+
+	(void)name;
+	asked++;
+	for (size_t i = 1; i < 65; i++)
+		many[i] = "x";
+	CHECK(agentbox_gateway_use_program(data, NULL, NULL) ==
+		      AGENTBOX_EINVAL, "NULL");
+	CHECK(agentbox_gateway_use_program(data, none, NULL) ==
+		      AGENTBOX_EINVAL, "none");
+	CHECK(agentbox_gateway_use_program(data, relative, NULL) ==
+		      AGENTBOX_EINVAL, "relative");
+	CHECK(agentbox_gateway_use_program(data, many, NULL) ==
+		      AGENTBOX_EINVAL, "65");
+	CHECK(agentbox_gateway_use_program(data, good, NULL) == 0, "good");
+	CHECK(agentbox_gateway_use_program(data, good, NULL) ==
+		      AGENTBOX_EINVAL, "twice");
+	*fd = open(host_path("value"), O_RDONLY | O_CLOEXEC);
+	return asked % 2 ? 0 : AGENTBOX_ENOTFOUND;
+}
+
+static void a_provider_may_name_a_program(void)
+{
+	static const char *const argv[] = { "/bin/echo", "x", NULL };
+	const char *out;
+
+	raise_with_provider();
+	REQUIRE(agentbox_gateway_set_provider(gateway(), name_program,
+					      gateway(), NULL) == 0, "set");
+	CHECK(agentbox_gateway_use_program(gateway(), argv, NULL) ==
+		      AGENTBOX_EINVAL, "outside of a provider");
+	CHECK(agentbox_gateway_use_program(NULL, argv, NULL) ==
+		      AGENTBOX_EINVAL, "NULL");
+	out = run("for i in 1 2 3; do $AGENTBOX_SECRET get gh; done");
+	CHECK(strcmp(out, "of a programof a programof a program") == 0, "%s",
+	      out);
+	CHECK(asked == 3, "asked %d times", asked);
+	/* what it answers otherwise is what it always was */
+	REQUIRE(agentbox_gateway_set_provider(gateway(), provide, &asked,
+					      NULL) == 0, "set");
+	revokes = false;
+	out = run("$AGENTBOX_SECRET get gh");
+	CHECK(strcmp(out, "a value") == 0, "%s", out);
+	REQUIRE(agentbox_gateway_revoke(gateway(), NULL, NULL) == 0,
+		"revoke");
+	CHECK(agentbox_gateway_use_program(gateway(), argv, NULL) < 0,
+	      "revoked");
+}
+
 static void use_as_a_child(void)
 {
+	static const char *const argv[] = { "/bin/echo", NULL };
 	agentbox_gateway *gw = gateway();
 	uint64_t count = 7;
 
@@ -141,6 +199,8 @@ static void use_as_a_child(void)
 		      AGENTBOX_EFORKED, "answer");
 	CHECK(agentbox_gateway_open_preview(gw, 3000, 0, NULL, NULL) ==
 		      AGENTBOX_EFORKED, "preview");
+	CHECK(agentbox_gateway_use_program(gw, argv, NULL) ==
+		      AGENTBOX_EFORKED, "program");
 	CHECK(count == 7, "*count was touched");
 	/* it frees its copy, and nothing of the box */
 	agentbox_sandbox_free(box());
@@ -176,6 +236,7 @@ static void case_151_a_forked_child_cannot_use_or_end_what_is_leased(void)
 
 static const struct e2e_case cases[] = {
 	CASE(case_151_a_forked_child_cannot_use_or_end_what_is_leased),
+	CASE(a_provider_may_name_a_program),
 	CASE(case_152_a_host_is_asked_nothing_for_a_revoked_box),
 	CASES_END
 };

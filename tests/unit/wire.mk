@@ -10,3 +10,11 @@ UNIT_TESTS += tests/unit/broker_internal
 tests_unit_broker_internal_SOURCES = tests/unit/broker_internal.c
 tests_unit_broker_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_broker_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/provider_internal
+UNIT_TESTS += tests/unit/provider_internal
+tests_unit_provider_internal_SOURCES = tests/unit/provider_internal.c
+tests_unit_provider_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/provider
+tests_unit_provider_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_provider_internal_LDADD = tests/lib/libprovider.a $(UNIT_LIBS)

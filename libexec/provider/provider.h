@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of agentbox-provider. */
+#ifndef PROVIDER_H
+#define PROVIDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/limits.h"
+
+#define WHY_SIZE 512
+
+/*
+ * trust.c: an absolute path, every directory and link of which, and the file
+ * itself, nobody but root and we could have written or can replace. *to is
+ * where it leads, to be executed by that name. false, and *why says what it
+ * is. Spec: DESIGN.md section 9.
+ */
+bool provider_trusts(const char *path, char to[AB_MAX_PATH],
+		     char why[WHY_SIZE]);
+
+/*
+ * run.c: what the program prints, as a sealed memfd (owned), or -1 and *why
+ * says what there was instead. Whatever it started has ended. Does not return
+ * where the host went away or wants it no more.
+ */
+int provider_run(const char *path, const char *const *argv,
+		 unsigned timeout_ms, int host_pidfd, char why[WHY_SIZE]);
+
+#endif

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# agentbox-provider: libc only; it looks up who we are, so libc is not static.
+# For tests: who owns what, and where links lead, is a table of theirs.
+check_LIBRARIES += tests/lib/libprovider.a
+tests_lib_libprovider_a_SOURCES = libexec/provider/trust.c \
+	libexec/provider/provider.h
+tests_lib_libprovider_a_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE \
+	-Dlstat=fake_lstat -Dreadlink=fake_readlink
+tests_lib_libprovider_a_CFLAGS = $(AM_CFLAGS)
+
+pkglibexec_PROGRAMS += libexec/agentbox-provider
+libexec_agentbox_provider_SOURCES = \
+	libexec/provider/main.c libexec/provider/provider.h \
+	libexec/provider/run.c libexec/provider/trust.c \
+	lib/wire/provider.c lib/wire/provider.h \
+	$(HELPER_FILES) $(LIBC_ONLY_FILES)
+nodist_libexec_agentbox_provider_SOURCES = build-id.h
+libexec_agentbox_provider_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/provider
+libexec_agentbox_provider_CFLAGS = $(AM_CFLAGS)
+libexec_agentbox_provider_LDFLAGS = $(AM_LDFLAGS) -Wl,--as-needed

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whether a program is the one its name meant: from the root on, each
+ * directory, each link and the file belong to root or to us, and nobody else
+ * can write them. Links are followed here, one by one, so that those are
+ * judged, too, and the path that is executed has none. Nobody who is not
+ * trusted can change it between the look and the execution. Named ACL entries
+ * count: their mask is the group bits. Spec: provider.h, path_resolution(7).
+ */
+#include "config.h"
+
+#include "provider.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define MAX_LINKS 40
+
+typedef struct walk {
+	char done[AB_MAX_PATH]; /* no link in it; "" is the root */
+	char rest[AB_MAX_PATH]; /* what is still to be looked at */
+	int links;
+	char *why;
+} walk;
+
+static bool refuse(const walk *w, const char *what)
+{
+	snprintf(w->why, WHY_SIZE, "'%.300s' %s", w->done[0] ? w->done : "/",
+		 what);
+	return false;
+}
+
+static bool judge(const walk *w, const struct stat *st)
+{
+	char what[120];
+
+	if (ab_fd_is_trusted(st))
+		return true;
+	snprintf(what, sizeof(what), "is not trusted: uid %u, mode %04o; it "
+		 "has to belong to root or the caller and be writable by "
+		 "nobody else", (unsigned)st->st_uid,
+		 (unsigned)(st->st_mode & 07777));
+	return refuse(w, what);
+}
+
+/* The next name of what is left, into `name`; false: there is none. */
+static bool take_name(walk *w, char name[AB_MAX_PATH])
+{
+	size_t skip = strspn(w->rest, "/");
+	size_t n = strcspn(w->rest + skip, "/");
+
+	memcpy(name, w->rest + skip, n);
+	name[n] = '\0';
+	memmove(w->rest, w->rest + skip + n, strlen(w->rest + skip + n) + 1);
+	return n > 0;
+}
+
+static bool append(walk *w, const char *name)
+{
+	size_t at = strlen(w->done);
+
+	return (size_t)snprintf(w->done + at, sizeof(w->done) - at, "/%s",
+				name) < sizeof(w->done) - at;
+}
+
+static void drop_last(walk *w)
+{
+	char *slash = strrchr(w->done, '/');
+
+	if (slash)
+		*slash = '\0';
+}
+
+/* Where it leads comes before what is left; it is w->done now. */
+static bool follow(walk *w)
+{
+	char to[AB_MAX_PATH], joined[AB_MAX_PATH];
+	ssize_t n = readlink(w->done, to, sizeof(to) - 1);
+
+	if (n < 0)
+		return refuse(w, strerror(errno));
+	to[n] = '\0';
+	if (++w->links > MAX_LINKS ||
+	    (size_t)snprintf(joined, sizeof(joined), "%s/%s", to, w->rest) >=
+		    sizeof(joined))
+		return refuse(w, strerror(ELOOP));
+	if (to[0] == '/')
+		w->done[0] = '\0';
+	else
+		drop_last(w);
+	strcpy(w->rest, joined);
+	return true;
+}
+
+/* One name further; st is of what is there. */
+static bool step(walk *w, const char *name, struct stat *st)
+{
+	if (strcmp(name, ".") == 0)
+		return true;
+	if (strcmp(name, "..") == 0)
+		drop_last(w);
+	else if (!append(w, name))
+		return refuse(w, strerror(ENAMETOOLONG));
+	if (lstat(w->done[0] ? w->done : "/", st))
+		return refuse(w, strerror(errno));
+	/* of a link the directory says who can replace it; its mode says
+	   nothing */
+	if (S_ISLNK(st->st_mode))
+		return st->st_uid == 0 || st->st_uid == geteuid()
+			       ? follow(w)
+			       : refuse(w, "is a link of somebody else's");
+	return judge(w, st);
+}
+
+bool provider_trusts(const char *path, char to[AB_MAX_PATH],
+		     char why[WHY_SIZE])
+{
+	walk w = { .why = why };
+	char name[AB_MAX_PATH];
+	struct stat st;
+
+	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", path) >=
+	    sizeof(w.rest))
+		return refuse(&w, strerror(ENAMETOOLONG));
+	if (lstat("/", &st))
+		return refuse(&w, strerror(errno));
+	if (!judge(&w, &st))
+		return false;
+	while (take_name(&w, name))
+		if (!step(&w, name, &st))
+			return false;
+	if (lstat(w.done[0] ? w.done : "/", &st) || !S_ISREG(st.st_mode))
+		return refuse(&w, "is no regular file");
+	strcpy(to, w.done);
+	return true;
+}

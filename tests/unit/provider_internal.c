@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which programs may be asked for a value: a table of files stands for the
+ * file system. And the plan that names one, cut everywhere.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abtest.h"
+#include "base/attr.h"
+#include "provider.h"
+#include "wire/provider.h"
+
+/* whoever runs this */
+#define US 1000000
+
+static const struct {
+	const char *path;
+	unsigned mode, uid;
+	const char *link;
+} files[] = {
+	{ "/", S_IFDIR | 0755, 0, NULL },
+	{ "/bin", S_IFLNK | 0777, 0, "usr/bin" },
+	{ "/usr", S_IFDIR | 0755, 0, NULL },
+	{ "/usr/bin", S_IFDIR | 0755, 0, NULL },
+	{ "/usr/bin/pass", S_IFREG | 0755, 0, NULL },
+	{ "/usr/bin/away", S_IFLNK | 0777, 0, "/tmp/mine" },
+	{ "/usr/bin/group", S_IFREG | 0775, 0, NULL },
+	{ "/usr/bin/all", S_IFREG | 0757, 0, NULL },
+	{ "/usr/bin/his", S_IFREG | 0755, 7, NULL },
+	{ "/usr/bin/hislink", S_IFLNK | 0777, 7, "pass" },
+	{ "/usr/bin/loop", S_IFLNK | 0777, 0, "loop" },
+	{ "/usr/bin/empty", S_IFLNK | 0777, 0, "" },
+	{ "/usr/bin/fifo", S_IFIFO | 0600, 0, NULL },
+	{ "/usr/bin/up", S_IFLNK | 0777, 0, "../../people/us/mine" },
+	{ "/tmp", S_IFDIR | 01777, 0, NULL },
+	{ "/tmp/mine", S_IFREG | 0700, US, NULL },
+	{ "/tmp/link", S_IFLNK | 0777, US, "/usr/bin/pass" },
+	{ "/people", S_IFDIR | 0755, 0, NULL },
+	{ "/people/us", S_IFDIR | 0700, US, NULL },
+	{ "/people/us/mine", S_IFREG | 0700, US, NULL },
+	{ "/people/us/shared", S_IFDIR | 0770, US, NULL },
+	{ "/people/us/shared/x", S_IFREG | 0700, US, NULL },
+	{ "/people/him", S_IFDIR | 0755, 7, NULL },
+	{ "/people/him/x", S_IFREG | 0755, 0, NULL },
+};
+
+int fake_lstat(const char *path, struct stat *st);
+ssize_t fake_readlink(const char *path, char *to, size_t size);
+
+static size_t find(const char *path)
+{
+	size_t i = 0;
+
+	while (i < AB_ARRAY_LEN(files) && strcmp(files[i].path, path) != 0)
+		i++;
+	return i;
+}
+
+int fake_lstat(const char *path, struct stat *st)
+{
+	size_t i = find(path);
+
+	memset(st, 0, sizeof(*st));
+	errno = ENOENT;
+	if (i == AB_ARRAY_LEN(files))
+		return -1;
+	st->st_mode = files[i].mode;
+	st->st_uid = files[i].uid == US ? geteuid() : files[i].uid;
+	return 0;
+}
+
+ssize_t fake_readlink(const char *path, char *to, size_t size)
+{
+	size_t i = find(path);
+	size_t n;
+
+	errno = EINVAL;
+	if (i == AB_ARRAY_LEN(files) || !files[i].link)
+		return -1;
+	n = strlen(files[i].link);
+	ck_assert_uint_lt(n, size);
+	memcpy(to, files[i].link, n);
+	return (ssize_t)n;
+}
+
+START_TEST(a_program_is_one_that_nobody_else_could_have_written)
+{
+	static const struct {
+		const char *path, *to, *why; /* one of the last two */
+	} rows[] = {
+		{ "/usr/bin/pass", "/usr/bin/pass", NULL },
+		{ "/bin/pass", "/usr/bin/pass", NULL },
+		{ "//usr/./bin//pass", "/usr/bin/pass", NULL },
+		{ "/../usr/bin/../bin/pass", "/usr/bin/pass", NULL },
+		{ "/bin/../bin/pass", "/usr/bin/pass", NULL },
+		{ "/people/us/mine", "/people/us/mine", NULL },
+		{ "/usr/bin/up", "/people/us/mine", NULL },
+		{ "/usr/bin/group", NULL, "'/usr/bin/group' is not trusted" },
+		{ "/usr/bin/all", NULL, "'/usr/bin/all' is not trusted" },
+		{ "/usr/bin/his", NULL, "'/usr/bin/his' is not trusted" },
+		{ "/usr/bin/hislink", NULL, "is a link of somebody else's" },
+		{ "/usr/bin/away", NULL, "'/tmp' is not trusted" },
+		{ "/tmp/mine", NULL, "'/tmp' is not trusted" },
+		{ "/tmp/link", NULL, "'/tmp' is not trusted" },
+		{ "/tmp/../usr/bin/pass", NULL, "'/tmp' is not trusted" },
+		{ "/people/us/shared/x", NULL, "'/people/us/shared' is not" },
+		{ "/people/him/x", NULL, "'/people/him' is not trusted" },
+		{ "/usr/bin/loop", NULL, "Too many levels" },
+		{ "/usr/bin/empty", NULL, "is no regular file" },
+		{ "/usr/bin/fifo", NULL, "is no regular file" },
+		{ "/usr/bin", NULL, "is no regular file" },
+		{ "/bin", NULL, "is no regular file" },
+		{ "/", NULL, "'/' is no regular file" },
+		{ "/usr/bin/none", NULL, "'/usr/bin/none' No such file" },
+	};
+	char to[AB_MAX_PATH], why[WHY_SIZE];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		bool good = provider_trusts(rows[i].path, to, why);
+
+		ck_assert_msg(good == !rows[i].why, "%s", rows[i].path);
+		if (good)
+			ck_assert_str_eq(to, rows[i].to);
+		else
+			ck_assert_msg(strstr(why, rows[i].why), "%s: %s",
+				      rows[i].path, why);
+	}
+}
+END_TEST
+
+START_TEST(a_path_is_bounded)
+{
+	char path[AB_MAX_PATH + 1], to[AB_MAX_PATH], why[WHY_SIZE];
+
+	memset(path, '/', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	ck_assert(!provider_trusts(path, to, why));
+	path[AB_MAX_PATH - 1] = '\0';
+	ck_assert(!provider_trusts(path, to, why));
+	memset(path + 1, 'x', AB_MAX_PATH - 2);
+	ck_assert(!provider_trusts(path, to, why));
+	memcpy(path, "/usr/bin/pass/", 14);
+	ck_assert(!provider_trusts(path, to, why));
+}
+END_TEST
+
+static size_t put_plan(uint8_t *memory, size_t size, const char *const *argv,
+		       uint32_t argc)
+{
+	ab_provider_plan plan = { .build_id = "id", .timeout_ms = 1,
+				  .argc = argc };
+	ab_writer w;
+
+	for (uint32_t i = 0; i < argc && i < AB_PROVIDER_MAX_ARGS; i++)
+		plan.argv[i] = argv[i];
+	ab_writer_init_fixed(&w, memory, size);
+	ck_assert_int_eq(ab_provider_plan_put(&w, &plan), 0);
+	return w.len;
+}
+
+static int get_plan(const void *p, size_t n, const char *id,
+		    ab_provider_plan *plan)
+{
+	ab_reader r;
+
+	ab_reader_init(&r, p, n);
+	return ab_provider_plan_get(&r, id, plan);
+}
+
+START_TEST(a_plan_is_read_whole_or_not_at_all)
+{
+	static const char *const argv[] = { "/bin/a", "", "b c" };
+	static const char *const relative[] = { "bin/a" };
+	uint8_t memory[512];
+	ab_provider_plan plan;
+	size_t n = put_plan(memory, sizeof(memory), argv, 3);
+
+	ck_assert_int_eq(get_plan(memory, n, "id", &plan), 0);
+	ck_assert_uint_eq(plan.argc, 3);
+	ck_assert_str_eq(plan.argv[2], "b c");
+	ck_assert_ptr_null(plan.argv[3]);
+	ck_assert_int_eq(get_plan(memory, n, "other", &plan), -ESTALE);
+	for (size_t cut = 0; cut < n; cut++)
+		ck_assert_int_eq(get_plan(memory, cut, "id", &plan), -EPROTO);
+	memory[n] = 0;
+	ck_assert_int_eq(get_plan(memory, n + 1, "id", &plan), -EPROTO);
+	n = put_plan(memory, sizeof(memory), relative, 1);
+	ck_assert_int_eq(get_plan(memory, n, "id", &plan), -EPROTO);
+	n = put_plan(memory, sizeof(memory), relative, 0);
+	ck_assert_int_eq(get_plan(memory, n, "id", &plan), -EPROTO);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("provider");
+	SRunner *r = srunner_create(s);
+	TCase *t = tcase_create("provider");
+	int failed;
+
+	tcase_add_checked_fixture(t, ab_leak_setup, ab_leak_teardown);
+	tcase_add_test(t,
+		       a_program_is_one_that_nobody_else_could_have_written);
+	tcase_add_test(t, a_path_is_bounded);
+	tcase_add_test(t, a_plan_is_read_whole_or_not_at_all);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
