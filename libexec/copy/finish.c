@@ -23,6 +23,8 @@
 /* Waking somebody costs as much as a small file: do it for several. */
 #define TELL_FINISHER (FINISH_JOBS / 4)
 #define TELL_WRITER (FINISH_JOBS / 2)
+/* Otherwise as large as RLIMIT_STACK, which may be more than there is. */
+#define STACK_SIZE ((size_t)1 << 20)
 
 static void fail(finisher *f, const char *path, int sys_errno,
 		 const char *message)
@@ -85,14 +87,23 @@ static void *work(void *data)
 
 int finish_start(finisher *f, ring *from)
 {
+	pthread_attr_t attr;
 	pthread_t thread;
+	int r;
 
 	f->ring = from;
 	f->job_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
 	f->done_event = ab_fd_lift(eventfd(0, EFD_CLOEXEC));
 	if (f->job_event < 0 || f->done_event < 0)
 		return -EMFILE;
-	return -pthread_create(&thread, NULL, work, f);
+	r = pthread_attr_init(&attr);
+	if (r)
+		return -r;
+	r = pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (r == 0)
+		r = pthread_create(&thread, &attr, work, f);
+	pthread_attr_destroy(&attr);
+	return -r;
 }
 
 static uint64_t waiting(const finisher *f)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agentbox/base.h"
@@ -226,6 +227,24 @@ static void what_fails_while_it_clears_keeps_what_is_there(void)
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
 }
 
+/* Stacks of threads are as large as it allows, where nobody says how large. */
+static void a_large_stack_limit_is_no_hindrance(void)
+{
+	struct rlimit was, large;
+
+	REQUIRE(getrlimit(RLIMIT_STACK, &was) == 0, "the limit");
+	large = was;
+	/* more than fits between the stack and the programs */
+	large.rlim_cur = (rlim_t)1 << 46;
+	if (was.rlim_max != RLIM_INFINITY && was.rlim_max < large.rlim_cur)
+		large.rlim_cur = was.rlim_max;
+	REQUIRE(setrlimit(RLIMIT_STACK, &large) == 0, "a large limit");
+	copy_end end = make(0);
+
+	GOOD(end);
+	REQUIRE(setrlimit(RLIMIT_STACK, &was) == 0, "the limit again");
+}
+
 static void explaining_writes_nothing(void)
 {
 	copy_task task;
@@ -387,6 +406,7 @@ int main(int argc, char **argv)
 		CASE(a_damaged_record_is_no_record),
 		CASE(the_old_generation_stays_when_asked_for),
 		CASE(what_fails_while_it_clears_keeps_what_is_there),
+		CASE(a_large_stack_limit_is_no_hindrance),
 		CASE(explaining_writes_nothing),
 		CASE(verifying_finds_what_was_changed),
 		CASE(an_ended_snapshot_reads_as_nothing),
