@@ -45,7 +45,7 @@ static void end_ask(ab_sh *sh, size_t i, bool let)
 		m.answer = let ? AB_SHIELD_LET : AB_SHIELD_REFUSED;
 		ab_sh_deliver(sh, &m, ask.notice);
 	} else {
-		ab_sh_answer(sh, ask.notice, false);
+		ab_sh_answer(sh, ask.notice, -EACCES);
 	}
 	free(ask.record);
 }

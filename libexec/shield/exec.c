@@ -15,6 +15,7 @@
 
 #include "base/attr.h"
 #include "base/limits.h"
+#include "policy/policy.h"
 #include "state.h"
 
 /* Cut where it is too long: the whole was judged. */
@@ -132,8 +133,24 @@ static int read_exec(const ab_caller *t, const struct seccomp_notif *notice,
 	return ab_caller_is_valid(t) ? 0 : -ESRCH;
 }
 
-void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
-			ab_shield_record *m, ab_exec_finding *f)
+/*
+ * Who looks along PATH tries each directory. It is told what the kernel would
+ * tell it, not let through: a file that is made meanwhile is not executed.
+ */
+static int find_file(const ab_caller *t, const struct seccomp_notif *notice,
+		     const ab_exec *e, const ab_exec_finding *f)
+{
+	bool at = notice->data.nr == SYS_execveat;
+
+	if (f->verdict == AGENTBOX_VERDICT_ALLOW ||
+	    t->sh->mode == AB_SHIELD_AUDIT)
+		return 0;
+	return ab_sh_find_file(t, at ? (int)notice->data.args[0] : AT_FDCWD,
+			       e->path);
+}
+
+int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
+		       ab_shield_record *m, ab_exec_finding *f)
 {
 	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
 	ab_exec e;
@@ -146,9 +163,10 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 		m->flags |= AB_SHIELD_UNREAD;
 		ab_exec_find(f, AGENTBOX_VERDICT_ASK, "shield.unread",
 			     "what it executes cannot be read");
-		return;
+		return 0;
 	}
 	join_command(sh, &e, &m->flags);
 	judge(&t, &e, cut, f);
 	m->object = e.path;
+	return find_file(&t, notice, &e, f);
 }

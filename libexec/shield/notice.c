@@ -27,12 +27,12 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-void ab_sh_answer(ab_sh *sh, uint64_t notice, bool let)
+void ab_sh_answer(ab_sh *sh, uint64_t notice, int error)
 {
 	struct seccomp_notif_resp a = {
 		.id = notice,
-		.error = let ? 0 : -EACCES,
-		.flags = let ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0,
+		.error = error,
+		.flags = error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE,
 	};
 
 	/* ENOENT: it was killed meanwhile */
@@ -49,7 +49,8 @@ static void settle(ab_sh *sh, uint32_t answer, uint64_t ask, uint64_t notice,
 	    ab_sh_add_ask(sh, ask, notice, record, n))
 		return;
 	if (notice)
-		ab_sh_answer(sh, notice, answer == AB_SHIELD_LET);
+		ab_sh_answer(sh, notice, answer == AB_SHIELD_LET ? 0
+								 : -EACCES);
 }
 
 /* True: sent, or the host is gone and so are we. */
@@ -172,13 +173,18 @@ static uint32_t answer_for(ab_sh *sh, uint32_t verdict)
 	return AB_SHIELD_REFUSED;
 }
 
-static void look(ab_sh *sh, const struct seccomp_notif *n,
-		 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
+/* 0, or -errno, which is the answer then. */
+static int look(ab_sh *sh, const struct seccomp_notif *n,
+		ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
+	int r = 0;
+
 	if (n->data.nr == SYS_execve || n->data.nr == SYS_execveat)
-		ab_sh_look_at_exec(sh, n, m, f);
+		r = ab_sh_look_at_exec(sh, n, m, f);
 	else if (!ab_sh_look_at_place(sh, n, m, f, quiet))
 		_exit(1); /* nobody asks about such a call */
+	*quiet |= r != 0;
+	return r;
 }
 
 static void on_call(ab_sh *sh, const struct seccomp_notif *n)
@@ -187,8 +193,8 @@ static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 	ab_shield_record m = { .kind = AB_SHIELD_EXEC, .pid = n->pid,
 			       .object = "", .command = "" };
 	bool quiet = false;
+	int error = look(sh, n, &m, &f, &quiet);
 
-	look(sh, n, &m, &f, &quiet);
 	if (!ab_sh_calls_cover(&sh->calls))
 		m.flags |= AB_SHIELD_MISMATCH | AB_SHIELD_UNCALLED;
 	/* without an audit the host drops what is as it should be */
@@ -196,7 +202,7 @@ static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 	    !(m.flags & AB_SHIELD_MISMATCH))
 		quiet = true;
 	if (quiet) {
-		ab_sh_answer(sh, n->id, true);
+		ab_sh_answer(sh, n->id, error);
 		return;
 	}
 	m.verdict = f.verdict;

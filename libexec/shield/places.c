@@ -333,6 +333,23 @@ static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
 	return true;
 }
 
+int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	char *out = t->sh->place, text[AB_MAX_PATH];
+	ssize_t n = resolve(t, dirfd, path, true, out, sizeof(t->sh->place));
+	size_t len = strlen(out);
+
+	/* what /proc says of a file that is open and has no name */
+	if (n < 0 || !len ||
+	    (len >= sizeof(deleted) &&
+	     !strcmp(out + len + 1 - sizeof(deleted), deleted)))
+		return 0;
+	/* where it ended, there or further up */
+	n = read_box_link((void *)(uintptr_t)t, out, text, sizeof(text));
+	return n == -ENOENT || n == -ENOTDIR ? (int)n : 0;
+}
+
 bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
 			 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {

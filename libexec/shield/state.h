@@ -104,9 +104,10 @@ int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n);
 ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		       size_t size);
 
-/* exec.c: what is to be executed, judged; strings stay in *sh. */
-void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
-			ab_shield_record *out, ab_exec_finding *finding);
+/* exec.c: what is to be executed, judged; strings stay in *sh. 0, or -errno:
+   nothing is to be told of it, there is no such file. */
+int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
+		       ab_shield_record *out, ab_exec_finding *finding);
 
 /*
  * places.c: is it a call that connects, or one that changes names or opens to
@@ -116,6 +117,8 @@ void ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
 			 ab_shield_record *out, ab_exec_finding *finding,
 			 bool *quiet);
+/* What the kernel would say: -ENOENT or -ENOTDIR where it is sure. */
+int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path);
 
 /* notice.c */
 /* One notice, if there is one. */
@@ -125,7 +128,8 @@ void ab_sh_take_notice(ab_sh *sh);
 bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice);
 /* The host reads again; flags 0: it waits for us and reads everything. */
 void ab_sh_flush(ab_sh *sh, int flags);
-void ab_sh_answer(ab_sh *sh, uint64_t notice, bool let);
+/* 0 lets it go on, -errno does not. */
+void ab_sh_answer(ab_sh *sh, uint64_t notice, int error);
 /* Until when to wait, boot-time ns, 0: for ever; and what is over by now. */
 uint64_t ab_sh_next_end(const ab_sh *sh);
 void ab_sh_expire(ab_sh *sh, uint64_t now);

@@ -423,6 +423,38 @@ static void host_answers_what_is_asked(void)
 	CHECK(e2e_count(text, "\"subject\":\"" GIT "\"") >= 4, "the file");
 }
 
+/* Who looks along PATH tries each directory: the one that has it is asked
+   about, once. */
+static void files_that_are_not_there_are_not_asked_about(void)
+{
+	char *id = NULL, *detail, *line, *text;
+	agentbox_process *p;
+	int pair[2];
+
+	box_open_log();
+	raise_shield("ask");
+	host_write(ws_path("file"), "");
+	host_symlink("/workspace/none", ws_path("git"));
+	REQUIRE(pipe(pair) == 0, "%m");
+	p = BOX_START(pair[1], "env", "PATH=/workspace/none:/workspace/file:"
+		      "/workspace:/proc/self/fd:" GIT_DIR, "git",
+		      "fetch-the-moon");
+	close(pair[1]);
+	detail = await_ask(&id);
+	REQUIRE(detail && strstr(detail, "fetch-the-moon"), "%s", detail);
+	CHECK(agentbox_shield_answer(shield(), id, 1, NULL) == 0, "answer");
+	line = read_line(pair[0]);
+	CHECK(strcmp(line, "fetch-the-moon") == 0, "%s", line);
+	close(pair[0]);
+	agentbox_process_free(p);
+	ATTACK("ENOENT", "exec path /workspace/none/git fetch-the-moon");
+	ATTACK("ENOTDIR", "exec path /workspace/file/git fetch-the-moon");
+	text = box_close_log();
+	CHECK(e2e_count(text, "\"answer\":\"asked\"") == 1 &&
+	      e2e_count(text, "\"answer\":\"refused\"") == 0, "%s", text);
+	CHECK(strstr(text, "\"subject\":\"" GIT "\""), "the one there is");
+}
+
 /* --- what the resolver allowed -------------------------------------------- */
 
 static void exec_without_a_call_is_told_of(void)
@@ -554,6 +586,7 @@ static const struct e2e_case cases[] = {
 	CASE(shield_holds_nothing_it_does_not_need),
 	CASE(unread_records_refuse_what_they_are_about),
 	CASE(host_answers_what_is_asked),
+	CASE(files_that_are_not_there_are_not_asked_about),
 	CASE(exec_without_a_call_is_told_of),
 	CASE(grants_are_the_shields_own),
 	CASE(box_without_a_shield_has_none_of_it),
