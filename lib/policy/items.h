@@ -61,7 +61,8 @@ bool ab_item_tool_pin(const char *s, size_t n, char *out,
 /* One argument of a command: any text without control characters. */
 bool ab_item_argument(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);
-/* What the shield may watch besides exec: "connect", "peers". */
+/* What the shield may watch besides exec: "connect", "peers",
+   "reads". */
 bool ab_item_watch(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 /* What names no box but the caller's own: a kind, a tool, "server:prefix*". */
 bool ab_item_scope(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);

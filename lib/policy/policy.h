@@ -219,6 +219,7 @@ enum ab_policy_shield {
 /* What it watches besides exec: bits, in the schema's order. */
 #define AB_SHIELD_WATCH_CONNECT 1u
 #define AB_SHIELD_WATCH_PEERS 2u
+#define AB_SHIELD_WATCH_READS 4u
 
 typedef struct ab_policy_orchestration {
 	bool enabled;

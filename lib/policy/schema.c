@@ -23,7 +23,8 @@ const char *const ab_schema_features[] = {
 const char *const ab_schema_limits[] = { "memory", "cpus",  "pids", "disk",
 					 "files",  "wall",  NULL };
 
-const char *const ab_schema_watches[] = { "connect", "peers", NULL };
+const char *const ab_schema_watches[] = { "connect", "peers", "reads",
+					 NULL };
 
 static const char *const modes[] = { "sandbox", "bare", NULL };
 static const char *const role_kinds[] = { "engineer", "manager", NULL };

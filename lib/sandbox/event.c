@@ -50,6 +50,8 @@ const char *ab_event_kind_name(uint32_t kind)
 		return "shield";
 	case AB_EVENT_CONNECT:
 		return "connect";
+	case AB_EVENT_READ:
+		return "read";
 	}
 	return NULL;
 }
@@ -158,7 +160,7 @@ void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
 static void settle_event(ab_event_queue *q, agentbox_event *e)
 {
 	if (e->kind == AB_EVENT_EXEC || e->kind == AB_EVENT_CONNECT ||
-	    e->kind == AB_EVENT_VERIFIED) {
+	    e->kind == AB_EVENT_VERIFIED || e->kind == AB_EVENT_READ) {
 		/* for the audit alone: there is no end of them */
 		q->count--;
 		agentbox_event_free(e);

@@ -19,21 +19,33 @@
 
 #define MOST_POLLED 3
 
+/* What the checks find nothing in: for the audit alone. */
+static uint32_t plain_event_of(const ab_shield_record *m)
+{
+	switch (m->kind) {
+	case AB_SHIELD_EXEC:
+		return AB_EVENT_EXEC;
+	case AB_SHIELD_READ:
+		return AB_EVENT_READ;
+	default:
+		return AB_EVENT_CONNECT;
+	}
+}
+
 static uint32_t event_of(const ab_shield_record *m)
 {
 	if (m->kind == AB_SHIELD_VERIFY)
 		return AB_EVENT_VERIFIED;
 	/* what became of a question: for the audit alone */
 	if (m->id && m->answer != AB_SHIELD_ASKED)
-		return m->kind == AB_SHIELD_EXEC ? AB_EVENT_EXEC
-						 : AB_EVENT_CONNECT;
+		return plain_event_of(m);
 	if (m->flags & AB_SHIELD_MISMATCH)
 		return AB_EVENT_MISMATCH;
 	if (m->answer == AB_SHIELD_ASKED)
 		return AB_EVENT_ASK;
 	if (m->verdict != AGENTBOX_VERDICT_ALLOW)
 		return AB_EVENT_TRIPWIRE;
-	return m->kind == AB_SHIELD_EXEC ? AB_EVENT_EXEC : AB_EVENT_CONNECT;
+	return plain_event_of(m);
 }
 
 static json_t *text(const agentbox_sandbox *box, const char *s)

@@ -151,7 +151,7 @@ int32_t ab_shield_new(agentbox_context *context, agentbox_policy *policy,
 	s->watch = ab_policy_get(policy)->shield_watch;
 	/* a box without peers is not asked about them */
 	if (ab_policy_get(policy)->peering != AB_PEERING_READ)
-		s->watch &= ~AB_SHIELD_WATCH_PEERS;
+		s->watch &= AB_SHIELD_WATCH_CONNECT;
 	snprintf(s->box_id, sizeof(s->box_id), "%s", o->box_id);
 	pthread_mutex_init(&s->lock, NULL);
 	rc = start(s, context, policy, o, err);

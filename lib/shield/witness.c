@@ -119,6 +119,8 @@ static json_t *watched(uint32_t watch)
 		bad = json_array_append_new(list, json_string("connect"));
 	if (!bad && (watch & AB_SHIELD_WATCH_PEERS))
 		bad = json_array_append_new(list, json_string("peers"));
+	if (!bad && (watch & AB_SHIELD_WATCH_READS))
+		bad = json_array_append_new(list, json_string("reads"));
 	if (!bad)
 		return list;
 	json_decref(list);

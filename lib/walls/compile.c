@@ -174,9 +174,12 @@ static int32_t set_watched(ab_build *b, agentbox_error **err)
 	if (b->policy->shield_watch & AB_SHIELD_WATCH_CONNECT)
 		b->plan.watched_calls |= AB_WATCH_CONNECT;
 	/* who has no peers is asked about nothing */
-	if ((b->policy->shield_watch & AB_SHIELD_WATCH_PEERS) &&
-	    b->policy->peering == AB_PEERING_READ)
+	if (b->policy->peering != AB_PEERING_READ)
+		return 0;
+	if (b->policy->shield_watch & AB_SHIELD_WATCH_PEERS)
 		b->plan.watched_calls |= AB_WATCH_PEERS;
+	if (b->policy->shield_watch & AB_SHIELD_WATCH_READS)
+		b->plan.watched_calls |= AB_WATCH_READS;
 	return 0;
 }
 

@@ -177,7 +177,8 @@ enum ab_event_kind {
 	AB_EVENT_MISMATCH = 16,
 	AB_EVENT_VERIFIED = 17,
 	AB_EVENT_SHIELD = 18, /* of the shield itself */
-	AB_EVENT_CONNECT = 19 /* only recorded */
+	AB_EVENT_CONNECT = 19, /* only recorded, and so is the next */
+	AB_EVENT_READ = 20
 };
 
 typedef struct ab_msg_event {

@@ -142,7 +142,8 @@ typedef struct ab_plan_watch {
 #define AB_WATCH_EXEC 1u    /* execve(2), execveat(2) */
 #define AB_WATCH_CONNECT 2u /* connect(2), what is sent to an address */
 #define AB_WATCH_PEERS 4u   /* files opened to be written, names changed */
-#define AB_WATCH_ALL 7u
+#define AB_WATCH_READS 8u   /* files opened, however */
+#define AB_WATCH_ALL 15u
 
 typedef struct ab_plan {
 	const char *build_id;

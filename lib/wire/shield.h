@@ -54,7 +54,8 @@ enum ab_shield_kind {
 	AB_SHIELD_VERIFY = 3,  /* a request was answered */
 	AB_SHIELD_TROUBLE = 4, /* of the shield itself */
 	AB_SHIELD_PEER = 5,    /* a peer's file was to be changed */
-	AB_SHIELD_KINDS = 5
+	AB_SHIELD_READ = 6,    /* a peer's file was to be read */
+	AB_SHIELD_KINDS = 6
 };
 
 /* What became of it. */

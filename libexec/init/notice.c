@@ -76,9 +76,10 @@ typedef struct watched {
 #define TO_WRITE (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 /*
- * To read is not watched: what a box reads of its peers is granted, and every
- * program reads. openat2(2) tells its flags by a pointer; the agent's own
- * filter has none of it (walls/syscalls.c), nor of io_uring.
+ * To read is watched on demand alone: every program opens files to read them,
+ * and each stop costs. Of two rows for one call the first counts. openat2(2)
+ * tells its flags by a pointer; the agent's own filter has none of it
+ * (walls/syscalls.c), nor of io_uring.
  */
 static const watched table[] = {
 	{ AB_WATCH_EXEC, 4, -1, 0, { SYS_execve, NONE } },
@@ -87,6 +88,12 @@ static const watched table[] = {
 	{ AB_WATCH_CONNECT, -1, 4, 0, { SYS_sendto, NONE } },
 	{ AB_WATCH_CONNECT, -1, 2, MSG_FASTOPEN, { SYS_sendmsg, NONE } },
 	{ AB_WATCH_CONNECT, -1, 3, MSG_FASTOPEN, { SYS_sendmmsg, NONE } },
+	{ AB_WATCH_READS, KEYED, -1, 0,
+	  { SYS_openat,
+#ifdef SYS_open
+	    SYS_open,
+#endif
+	    NONE } },
 	{ AB_WATCH_PEERS, KEYED, 2, TO_WRITE, { SYS_openat, NONE } },
 #ifdef SYS_open
 	{ AB_WATCH_PEERS, KEYED, 1, TO_WRITE, { SYS_open, NONE } },

@@ -39,6 +39,7 @@ int ab_sh_grants_take(ab_sh_grants *g, ab_reader *r)
 	uint32_t i = 0;
 
 	g->count = 0;
+	g->is_told = true;
 	while (i < n && take_name(r, g->items[i].box) &&
 	       take_name(r, g->items[i].name))
 		i++;
@@ -76,4 +77,13 @@ const char *ab_sh_grants_refuse(const ab_sh_grants *g, const char *tool,
 		    strcmp(g->items[i].name, box) == 0)
 			return NULL;
 	return "no such box is granted";
+}
+
+bool ab_sh_grants_cover(const ab_sh_grants *g, const char *name, size_t n)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (strlen(g->items[i].name) == n &&
+		    memcmp(g->items[i].name, name, n) == 0)
+			return true;
+	return !g->is_told;
 }

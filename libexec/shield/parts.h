@@ -30,6 +30,7 @@ typedef struct ab_sh_grants {
 	size_t tool_count;
 	ab_sh_grant items[AB_SHIELD_MAX_GRANTS];
 	size_t count;
+	bool is_told; /* the host tells of grants at all */
 } ab_sh_grants;
 
 /* A tool's name besides those that are always scoped: 0 or -errno. */
@@ -43,6 +44,10 @@ int ab_sh_grants_take(ab_sh_grants *grants, ab_reader *r);
  */
 const char *ab_sh_grants_refuse(const ab_sh_grants *grants, const char *tool,
 				const char *box, const char *action);
+
+/* The box may read what is below this name of .shared, or nobody tells. */
+bool ab_sh_grants_cover(const ab_sh_grants *grants, const char *name,
+			size_t n);
 
 /* What a host said was allowed and is under way. */
 typedef struct ab_sh_calls {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a call is about that connects, opens a file to write or changes a name
- * (that of a bound socket is one): an address, or names as the box's own tree
- * has them. Names are found by reading links alone, below the process's root
- * in /proc, so nothing of an agent's is ever opened here. What is below
- * .shared is a peer's, and no grant lets anybody write there: whoever tries
- * does what no layer has allowed.
+ * What a call is about that connects, opens a file or changes a name (that of
+ * a bound socket is one): an address, or names as the box's own tree has them.
+ * Names are found by reading links alone, below the process's root in /proc,
+ * so nothing of an agent's is ever opened here. What is below .shared is a
+ * peer's, and no grant lets anybody write there: whoever tries does what no
+ * layer has allowed; and so does who reads it without a grant in force.
  */
 #include "config.h"
 
@@ -203,13 +203,18 @@ static void say_unread(ab_sh *sh, ab_shield_record *m, ab_exec_finding *f)
 		     "what it names cannot be read");
 }
 
-static void say_peer(ab_sh *sh, const char *call, ab_shield_record *m,
-		     ab_exec_finding *f)
+static void say_call(ab_sh *sh, const char *call, ab_shield_record *m)
 {
 	snprintf(sh->command, sizeof(sh->command), "%s %.4000s", call,
 		 sh->place);
 	m->object = sh->place;
 	m->command = sh->command;
+}
+
+static void say_peer(ab_sh *sh, const char *call, ab_shield_record *m,
+		     ab_exec_finding *f)
+{
+	say_call(sh, call, m);
 	m->flags |= AB_SHIELD_MISMATCH;
 	ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.peer",
 		     "nothing but reading is granted of a peer");
@@ -312,6 +317,41 @@ static int look_at_bind(const ab_caller *t, const struct seccomp_notif *n)
 	return a.kind == AB_SH_PATH ? look_at_socket(t, &a, false) : 0;
 }
 
+#define TO_WRITE (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+
+static bool is_read(const struct seccomp_notif *n)
+{
+	switch (n->data.nr) {
+	case SYS_openat:
+		return !(n->data.args[2] & TO_WRITE);
+#ifdef SYS_open
+	case SYS_open:
+		return !(n->data.args[1] & TO_WRITE);
+#endif
+	default:
+		return false;
+	}
+}
+
+/* Of a peer's file in sh->place. False: it is the list of the peers. */
+static bool say_read(ab_sh *sh, ab_shield_record *m, ab_exec_finding *f)
+{
+	const char *name = sh->place + strlen(sh->shared);
+
+	name += strspn(name, "/");
+	if (!*name)
+		return false;
+	say_call(sh, "read", m);
+	m->kind = AB_SHIELD_READ;
+	ab_exec_find(f, AGENTBOX_VERDICT_ALLOW, "", "");
+	if (ab_sh_grants_cover(&sh->grants, name, strcspn(name, "/")))
+		return true;
+	m->flags |= AB_SHIELD_MISMATCH;
+	ab_exec_find(f, AGENTBOX_VERDICT_DENY, "shield.peer",
+		     "no grant to read it is in force");
+	return true;
+}
+
 static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
 			  ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
@@ -328,6 +368,8 @@ static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
 	*quiet = r == 0;
 	if (r < 0)
 		say_unread(t->sh, m, f);
+	else if (r && is_read(n))
+		*quiet = !say_read(t->sh, m, f);
 	else if (r)
 		say_peer(t->sh, c->name, m, f);
 	return true;

@@ -110,8 +110,8 @@ int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 		       ab_shield_record *out, ab_exec_finding *finding);
 
 /*
- * places.c: is it a call that connects, or one that changes names or opens to
- * write, and what is said of it; false: it is neither. With `quiet` nothing
+ * places.c: is it a call that connects, or one that changes names or opens a
+ * file, and what is said of it; false: it is neither. With `quiet` nothing
  * is to be told of it: it is about no peer. Strings stay in *sh.
  */
 bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,

@@ -151,7 +151,8 @@ static void killed_shield_ends_what_it_watches(void)
 	int pair[2];
 	ssize_t n;
 
-	peers_begin_with(NULL, NULL, keys("deny", "\"peers\",\"connect\""));
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\",\"connect\","
+					   "\"reads\""));
 	REQUIRE(pipe(pair) == 0 && mkfifo(ws_path("wait"), 0666) == 0 &&
 		chmod(ws_path("wait"), 0666) == 0, "%m");
 	agentbox_process *p = BOX_START(pair[1], "sh", "-c",
@@ -166,6 +167,74 @@ static void killed_shield_ends_what_it_watches(void)
 	CHECK(n > 0 && strstr(line, "none"), "%s", line);
 	close(pair[0]);
 	agentbox_process_free(p);
+	peers_finish();
+}
+
+/* --- what is read of peers ------------------------------------------------ */
+
+static void set_grants(const char *name)
+{
+	const char *text = e2e_text(
+		"[{\"reader\":\"%s\",\"source\":\"%032d\",\"name\":\"%s\","
+		"\"state\":\"live\"}]", agentbox_sandbox_get_id(box()), 1, name);
+
+	REQUIRE(agentbox_shield_set_grants(agentbox_sandbox_get_shield(box()),
+					   text, strlen(text), NULL) == 0,
+		"grants");
+}
+
+/* Only what is a peer's is told of, and it goes on. */
+static void what_is_read_of_a_peer_is_recorded(void)
+{
+	char *text;
+
+	box_open_log();
+	peers_begin_with(NULL, NULL, keys("deny", "\"reads\""));
+	peers_grant("src");
+	make_links();
+	host_write(ws_path("own"), "own\n");
+	ATTACK("OK", "read " PEER);
+	ATTACK("OK", "read /workspace/to-file");
+	set_grants("src");
+	ATTACK("OK", "read " PEER);
+	struct outcome o = box_sh("cat own /proc/self/comm && ls .shared");
+	CHECK(o.status == 0 && strstr(o.out, "own\n") &&
+	      strstr(o.out, "src"), "%s%s", o.out, o.err);
+	CHECK(!box_event("mismatch", NULL, 0), "all of it is granted");
+	peers_finish();
+	text = box_close_log();
+	CHECK(e2e_count(text, "\"event\":\"read\"") == 3 &&
+	      e2e_count(text, "\"target\":\"read " PEER "\"") == 3, "%zu",
+	      e2e_count(text, "\"event\":\"read\""));
+	CHECK(!strstr(text, "shield.unread"), "nothing is unread");
+}
+
+/* The mount is there, and the host says that nobody may read it. */
+static void what_no_grant_covers_is_not_read(void)
+{
+	agentbox_shield *s;
+	char *detail;
+
+	peers_begin_with(NULL, NULL, keys("deny", "\"reads\""));
+	s = agentbox_sandbox_get_shield(box());
+	peers_grant("src");
+	set_grants("other");
+	ATTACK("EACCES", "read " PEER);
+	detail = box_event("mismatch", PEER, 5000);
+	CHECK(detail && strstr(detail, "refused: read") &&
+	      strstr(detail, "no grant"), "%s", detail);
+	set_grants("src");
+	ATTACK("OK", "read " PEER);
+	/* nor is it written: each opening is asked about */
+	ATTACK("EACCES", "open-rdwr " PEER);
+	CHECK(box_event("mismatch", PEER, 5000), "to write");
+	/* and read while no call is under way it is told of */
+	CHECK(agentbox_shield_begin_call(s, "c", NULL) == 0 &&
+	      agentbox_shield_end_call(s, "c", NULL) == 0, "a call");
+	box_forget_events();
+	ATTACK("OK", "read " PEER);
+	detail = box_event("mismatch", PEER, 5000);
+	CHECK(detail && strstr(detail, "no call"), "%s", detail);
 	peers_finish();
 }
 
@@ -288,6 +357,8 @@ static const struct e2e_case cases[] = {
 	CASE(all_else_works_as_before),
 	CASE(the_boxs_own_renames_are_asked_about_by_nobody),
 	CASE(killed_shield_ends_what_it_watches),
+	CASE(what_is_read_of_a_peer_is_recorded),
+	CASE(what_no_grant_covers_is_not_read),
 	CASE(connections_are_judged_by_the_policy),
 	CASE(connections_are_recorded_and_let),
 	CASE(verify_answers_for_addresses),

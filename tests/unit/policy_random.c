@@ -95,7 +95,7 @@ static const char *const restarts[] = { "no", "on-failure", "always", NULL };
 static const char *const idles[] = { "pause", "stop", "destroy", NULL };
 static const char *const orphans[] = { "cascade", "orphan", "refuse", NULL };
 static const char *const shields[] = { "off", "audit", "deny", "ask", NULL };
-static const char *const watches[] = { "connect", "peers", NULL };
+static const char *const watches[] = { "connect", "peers", "reads", NULL };
 static const char *const gits[] = { "none", "head", "range", NULL };
 static const char *const verdicts[] = { "allow", "ask", "deny", NULL };
 static const char *const ids[] = { "r1", "r2", "r3", NULL };
@@ -348,7 +348,7 @@ static void random_rest(uint64_t *seed, json_t *d)
 
 	o = json_object();
 	put_pick(seed, o, "mode", shields);
-	put_list(seed, o, "watch", watches, 2);
+	put_list(seed, o, "watch", watches, 3);
 	put(d, "shield", o);
 
 	o = json_object();

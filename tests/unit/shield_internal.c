@@ -119,6 +119,27 @@ static int take(ab_sh_grants *g, uint32_t count, const char *const *names)
 	return ab_sh_grants_take(g, &r);
 }
 
+START_TEST(what_is_read_of_a_peer_needs_a_grant_that_is_in_force)
+{
+	static const char *const names[] = { "0123", "src", "4567", "doc",
+					     NULL };
+	static const char *const odd[] = { "0123", NULL };
+	ab_sh_grants g = { .own = "ff" };
+
+	/* a host that tells of none leaves it to the mount */
+	ck_assert(ab_sh_grants_cover(&g, "src", 3));
+	ck_assert_int_eq(take(&g, 2, names), 0);
+	ck_assert(ab_sh_grants_cover(&g, "src", 3));
+	ck_assert(ab_sh_grants_cover(&g, "doc/x", 3));
+	ck_assert(!ab_sh_grants_cover(&g, "sr", 2));
+	ck_assert(!ab_sh_grants_cover(&g, "srcs", 4));
+	ck_assert(!ab_sh_grants_cover(&g, "0123", 4));
+	ck_assert(!ab_sh_grants_cover(&g, "", 0));
+	ck_assert_int_eq(take(&g, 1, odd), -EPROTO);
+	ck_assert(!ab_sh_grants_cover(&g, "src", 3));
+}
+END_TEST
+
 START_TEST(only_what_is_granted_may_be_read)
 {
 	static ab_sh_grants g = { .own = "me" };
@@ -611,6 +632,8 @@ int main(void)
 
 	tcase_set_timeout(c, 60 * ab_test_slowness());
 	tcase_add_checked_fixture(c, ab_leak_setup, ab_leak_teardown);
+	tcase_add_test(c,
+		       what_is_read_of_a_peer_needs_a_grant_that_is_in_force);
 	tcase_add_test(c, records_come_back_and_nothing_else_does);
 	tcase_add_test(c, plans_of_another_build_and_odd_ones_are_refused);
 	tcase_add_test(c, only_what_is_granted_may_be_read);
