@@ -248,26 +248,17 @@ static void judge_place(struct judge *j, const char *text, size_t n)
 		saw(j, name ? AB_SAW_BOX : AB_SAW_UNKNOWN, name, 0);
 }
 
-/* A path that ends at or below .shared, whose mount nobody inside writes. */
-static bool is_shared_path(const char *p, size_t n)
+/* What another box shares would be written, or may be. */
+static void judge_path(struct judge *j, bool is_key, const char *text,
+		       size_t n)
 {
-	int below = -1;
+	int32_t verdict = ab_scope_judge_path(&j->look, j->reader, is_key,
+					      j->call->writes, text, n);
 
-	for (size_t i = 0; i < n;) {
-		size_t end = i;
-
-		while (end < n && p[end] != '/')
-			end++;
-		if (end - i == 7 && memcmp(p + i, ".shared", 7) == 0)
-			below = 0;
-		else if (end - i == 2 && memcmp(p + i, "..", 2) == 0)
-			below -= below >= 0;
-		else if (below >= 0 && end > i &&
-			 !(end - i == 1 && p[i] == '.'))
-			below++;
-		i = end + 1;
-	}
-	return below >= 0;
+	if (verdict != AGENTBOX_VERDICT_ALLOW)
+		add(j, verdict, "scope.read-only",
+		    "what another sandbox shares is for reading",
+		    "write in your own workspace, or ask for the change there");
 }
 
 /* Words of one array as a command line has them. */
@@ -305,13 +296,9 @@ static void take_value(struct ab_scope_reader *r, enum ab_scope_type type,
 	}
 	if (type == AB_VALUE_KEY && r->parent == AB_KEY_BOX)
 		j->look.key = AB_KEY_TARGET;
-	if (type == AB_VALUE_STRING && j->call->is_writing &&
-	    !j->call->is_scoped && (r->key == AB_KEY_PATH ||
-				    r->key == AB_KEY_TARGET) &&
-	    is_shared_path(text, n))
-		add(j, AGENTBOX_VERDICT_DENY, "scope.read-only",
-		    "what another sandbox shares is for reading",
-		    "write in your own workspace, or ask for the change there");
+	if (!j->call->is_scoped &&
+	    (type == AB_VALUE_STRING || type == AB_VALUE_KEY))
+		judge_path(j, type == AB_VALUE_KEY, text, n);
 	/* where a name stands a number is one, or an address */
 	if (type == AB_VALUE_NUMBER && r->key != AB_KEY_BOX &&
 	    r->key != AB_KEY_TARGET)
@@ -439,7 +426,7 @@ static void judge_call(struct judge *j)
 		ab_scope_tool(c->scope, c->tool, c->tool_len);
 
 	c->is_scoped = tool != AB_TOOL_OTHER;
-	c->is_writing = ab_scope_tool_writes(c->tool, c->tool_len);
+	c->writes = ab_scope_tool_writes(c->tool, c->tool_len);
 	if (tool == AB_TOOL_BAD) {
 		add(j, AGENTBOX_VERDICT_DENY, "scope.tool",
 		    "this is not the name of a tool", NULL);

@@ -8,6 +8,7 @@
  *   decode*.c the encodings
  *   plain.c   characters to the ASCII that they stand for
  *   find*.c   names in plain text, and whether they stand where a name does
+ *   shared.c  paths to what peers share, where a tool would write
  *   names.c   the names, as they are compared
  *   tool.c    which tools are scoped
  *
@@ -131,11 +132,17 @@ enum ab_scope_tool {
 enum ab_scope_tool ab_scope_tool(const agentbox_scope *scope, const char *name,
 				 size_t n);
 /* Does its name say that it writes? */
-bool ab_scope_tool_writes(const char *name, size_t n);
+enum ab_scope_writes {
+	AB_WRITES_NOT = 0, /* or does not say so */
+	AB_WRITES_MAYBE,   /* copy, unzip, sed */
+	AB_WRITES,
+	AB_WRITES_AWAY /* what it is given goes: move, delete */
+};
+enum ab_scope_writes ab_scope_tool_writes(const char *name, size_t n);
 /* Words of a kind (ab_policy_scope_kinds), and of what tools do. */
 bool ab_scope_is_kind_word(const char *kind, const char *w, size_t n);
 bool ab_scope_is_verb(const char *w, size_t n);
-bool ab_scope_is_writing(const char *w, size_t n);
+enum ab_scope_writes ab_scope_is_writing(const char *w, size_t n);
 
 /*
  * The words of a name or key, folded: split at what is no letter or digit and
@@ -162,6 +169,15 @@ enum ab_scope_key {
 	AB_KEY_NAME	/* id, name: of what holds it */
 };
 enum ab_scope_key ab_scope_key(const char *key, size_t n);
+/* What a path under a key is for. */
+enum ab_scope_place {
+	AB_PLACE_OTHER = 0,
+	AB_PLACE_PATH, /* path, file, target, uri */
+	AB_PLACE_INTO, /* to, output, destination: it is written */
+	AB_PLACE_FROM, /* from, source: it is read */
+	AB_PLACE_TEXT  /* content, pattern: it is no path */
+};
+enum ab_scope_place ab_scope_place(const char *key, size_t n);
 /* The same for one word in a text: "sandbox", "namespace". */
 bool ab_scope_is_box_word(const char *w, size_t n);
 bool ab_scope_is_target_word(const char *w, size_t n);
@@ -361,13 +377,23 @@ struct ab_scope_call {
 	size_t tool_len, args_len;
 	const char *pass; /* a target that may be named, or NULL */
 	bool pass_used;
-	bool is_scoped, is_writing;
+	bool is_scoped;
+	enum ab_scope_writes writes;
 	struct ab_scope_hint hints[AB_SCOPE_MAX_HINTS];
 	size_t hint_count, hint_total;
 	bool is_unread;	 /* not JSON: nothing was looked at */
 	bool is_partial; /* a limit was reached */
 	uint64_t steps;
 };
+
+/*
+ * Is the text, a member's name or a value, a path to what a peer shares, in a
+ * place where a tool would write it? AGENTBOX_VERDICT_*.
+ */
+int32_t ab_scope_judge_path(struct ab_scope_look *l,
+			    const struct ab_scope_reader *r, bool is_key,
+			    enum ab_scope_writes writes, const char *text,
+			    size_t n);
 
 int32_t ab_scope_judge(struct ab_scope_call *call,
 		       agentbox_decision **decision, agentbox_error **err);

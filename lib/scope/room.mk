@@ -19,6 +19,7 @@ libagentbox_la_SOURCES += \
 	lib/scope/plain.c \
 	lib/scope/read.c \
 	lib/scope/scope.c \
+	lib/scope/shared.c \
 	lib/scope/tool.c \
 	lib/scope/tool.h \
 	lib/scope/words.c

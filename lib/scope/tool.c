@@ -187,13 +187,20 @@ enum ab_scope_tool ab_scope_tool(const agentbox_scope *scope, const char *name,
 	return AB_TOOL_OTHER;
 }
 
-bool ab_scope_tool_writes(const char *name, size_t n)
+enum ab_scope_writes ab_scope_tool_writes(const char *name, size_t n)
 {
+	enum ab_scope_writes most = AB_WRITES_NOT;
 	struct ab_scope_words w;
 
 	ab_scope_split(&w, name, n);
-	for (size_t i = 0; i < w.count; i++)
-		if (ab_scope_is_writing(w.words[i], w.lens[i]))
-			return true;
-	return false;
+	if (w.is_cut || w.is_foreign)
+		return AB_WRITES_AWAY;
+	for (size_t i = 0; i < w.count; i++) {
+		enum ab_scope_writes now =
+			ab_scope_is_writing(w.words[i], w.lens[i]);
+
+		if (now > most)
+			most = now;
+	}
+	return most;
 }

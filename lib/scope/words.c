@@ -53,9 +53,34 @@ static const char verbs[] =
 	"write ";
 
 static const char writing[] =
-	" append apply chmod copy create delete edit insert link make mkdir "
-	"modify move multiedit mv overwrite patch put remove rename replace "
-	"rm save str_replace touch truncate unlink update upload write ";
+	" append apply chgrp chmod chown create edit insert make mkdir mkfifo "
+	"mknod modify multiedit overwrite patch put replace rewrite save "
+	"setfacl tee touch truncate update upload write ";
+
+/* They read one place and write another, or do either. */
+static const char copying[] =
+	" autofix bzip2 clone copy cp dd download export fix format gunzip "
+	"gzip init install link ln refactor reformat restore revert rsync "
+	"scaffold sed symlink sync tar unpack untar unxz unzip xz zip ";
+
+/* What such a tool is given is not there afterwards. */
+static const char writing_away[] =
+	" clean cleanup delete erase move mv purge remove rename rm rmdir "
+	"shred unlink wipe ";
+
+static const char into_words[] =
+	" dest destination dst into out outdir outfile output outputs "
+	"save sink to ";
+
+static const char from_words[] =
+	" base from in infile input inputs origin original reference source "
+	"src template ";
+
+static const char text_words[] =
+	" body code comment content contents data description expression "
+	"find instruction instructions message new note notes old pattern "
+	"prompt query reason regex replacement search string summary text "
+	"title value ";
 
 static const char box_words[] = " agentbox agentboxes box boxes microvm "
 				"microvms peer peers sandbox sandboxes vm vms ";
@@ -69,6 +94,9 @@ static const char target_words[] =
 
 static const char path_words[] = " cwd dir directory dst file filename "
 				 "filepath files folder path paths ";
+/* Beside these, where a tool that writes would do so. */
+static const char target_paths[] = " link location name root target targets "
+				   "uri uris url urls workdir ";
 
 static bool is_in(const char *table, const char *w, size_t n)
 {
@@ -96,9 +124,12 @@ bool ab_scope_is_verb(const char *w, size_t n)
 	return is_in(verbs, w, n);
 }
 
-bool ab_scope_is_writing(const char *w, size_t n)
+enum ab_scope_writes ab_scope_is_writing(const char *w, size_t n)
 {
-	return is_in(writing, w, n);
+	return is_in(writing_away, w, n) ? AB_WRITES_AWAY :
+	       is_in(writing, w, n)	 ? AB_WRITES :
+	       is_in(copying, w, n)	 ? AB_WRITES_MAYBE :
+					   AB_WRITES_NOT;
 }
 
 bool ab_scope_is_box_word(const char *w, size_t n)
@@ -259,4 +290,20 @@ enum ab_scope_key ab_scope_key(const char *key, size_t n)
 	if (has_word(&w, target_words))
 		return AB_KEY_TARGET;
 	return has_word(&w, path_words) ? AB_KEY_PATH : AB_KEY_PLAIN;
+}
+
+/* "output_file" is written and "source_path" is read, whatever they are. */
+enum ab_scope_place ab_scope_place(const char *key, size_t n)
+{
+	struct ab_scope_words w;
+
+	ab_scope_split(&w, key, n);
+	if (has_word(&w, into_words))
+		return AB_PLACE_INTO;
+	if (has_word(&w, from_words))
+		return AB_PLACE_FROM;
+	if (has_word(&w, path_words) || has_word(&w, target_words) ||
+	    has_word(&w, target_paths))
+		return AB_PLACE_PATH;
+	return has_word(&w, text_words) ? AB_PLACE_TEXT : AB_PLACE_OTHER;
 }
