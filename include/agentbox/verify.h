@@ -122,9 +122,12 @@ AGENTBOX_API const char *agentbox_verify_get_answer(
 /*
  * For the owner of boxes that others may ask about (agentbox_owner(3)): when
  * `request` is {"command": "verify", "box": ID} and the id is one of
- * `boxes`, run and reply with the document or the error; 1: the request was
- * answered and taken. 0: it asks for something else and is still the
- * caller's. Blocks as agentbox_verify_run() does.
+ * `boxes`, begin, and reply with the document or the error; 1: the request
+ * was taken. 0: it asks for something else and is still the caller's. The rest
+ * is done in agentbox_owner_dispatch() of the owner, which goes on serving,
+ * until the client has gone or agentbox_owner_remove() takes the box away; so
+ * that has to come before the box is freed. A box that this owner does not
+ * serve is tried at once, and this blocks as agentbox_verify_run() does.
  */
 AGENTBOX_API int32_t agentbox_verify_answer(agentbox_request *request,
 					    agentbox_sandbox *const *boxes,

@@ -2,7 +2,8 @@
 /*
  * The inside of an owner, shared by the files of the serving side: owner.c
  * (its life, the listener, the loop), client.c (who asks), job.c (commands
- * that clients run), request.c (calls for the host program).
+ * that clients run), request.c (calls for the host program), work.c (what such
+ * a call asks for and takes its time).
  */
 #ifndef AB_OWNER_INTERNAL_H
 #define AB_OWNER_INTERNAL_H
@@ -14,7 +15,13 @@
 #include "owner/protocol.h"
 
 /* First member of everything an epoll event can point at. */
-enum source_kind { SOURCE_LISTEN, SOURCE_CLIENT, SOURCE_JOB, SOURCE_REMOTE };
+enum source_kind {
+	SOURCE_LISTEN,
+	SOURCE_CLIENT,
+	SOURCE_JOB,
+	SOURCE_REMOTE,
+	SOURCE_WORK
+};
 
 typedef struct ab_source {
 	enum source_kind kind;
@@ -47,6 +54,18 @@ typedef struct ab_job {
 	struct ab_job *next;
 } ab_job;
 
+/* What a request asked for and takes its time: owner/work.h. */
+typedef struct ab_owner_work {
+	ab_source source;
+	agentbox_owner *owner;
+	agentbox_sandbox *box;
+	agentbox_request *request;
+	const struct ab_work_kind *kind;
+	void *arg;
+	bool gone;
+	struct ab_owner_work *next;
+} ab_owner_work;
+
 struct agentbox_request {
 	agentbox_owner *owner; /* NULL once the owner was freed */
 	ab_client *client;     /* NULL once it went away */
@@ -69,6 +88,7 @@ struct agentbox_owner {
 	ab_client *clients;
 	size_t client_count;
 	ab_job *jobs;
+	ab_owner_work *works;
 	agentbox_request *requests;
 	size_t request_count;
 };
@@ -121,5 +141,14 @@ int32_t ab_request_queue(agentbox_owner *o, ab_client *c, uint32_t serial,
 			 int fd, agentbox_error **err);
 /* Take it out of its owner's list and free it. */
 void ab_request_end(agentbox_request *q);
+
+/* work.c */
+
+/* A turn for each, whether or not it has news; who is done is taken out. */
+void ab_owner_work_all(agentbox_owner *o);
+/* Of this box, or of every one (NULL): it is given up. */
+void ab_owner_end_works(agentbox_owner *o, const agentbox_sandbox *box);
+/* The shortest of theirs, -1: none. */
+int64_t ab_owner_work_timeout_ms(const agentbox_owner *o);
 
 #endif

@@ -272,6 +272,7 @@ int32_t agentbox_owner_remove(agentbox_owner *o, agentbox_sandbox *box,
 	ab_served *s = *at;
 	*at = s->next;
 	free(s);
+	ab_owner_end_works(o, box);
 	for (ab_job *j = o->jobs; j; j = j->next)
 		if (j->box == box)
 			ab_job_end(j);
@@ -294,8 +295,13 @@ int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *o)
 	for (const ab_job *j = o->jobs; j; j = j->next)
 		if (j->is_settling)
 			return SETTLE_POLL_MS;
-	return o->listen_again_ns
-	       ? (int32_t)ab_clock_left_ms(o->listen_again_ns) : -1;
+	int64_t ms = ab_owner_work_timeout_ms(o);
+	if (o->listen_again_ns) {
+		int64_t left = ab_clock_left_ms(o->listen_again_ns);
+
+		ms = ms < 0 || left < ms ? left : ms;
+	}
+	return ms > INT32_MAX ? INT32_MAX : (int32_t)ms;
 }
 
 int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
@@ -330,11 +336,14 @@ int32_t agentbox_owner_dispatch(agentbox_owner *o, agentbox_error **err)
 			if (!j->gone)
 				ab_job_told(j);
 			break;
+		case SOURCE_WORK:
+			break; /* each has its turn below */
 		}
 	}
 	for (ab_job *j = o->jobs; j; j = j->next)
 		if (j->is_settling && !j->gone)
 			ab_job_ready(j);
+	ab_owner_work_all(o);
 	sweep(o);
 	return 0;
 }
@@ -347,6 +356,9 @@ void agentbox_owner_free(agentbox_owner *o)
 	bool mine = o->pid == getpid();
 	if (mine && o->socket_name[0])
 		unlinkat(o->dirfd, o->socket_name, 0);
+	/* a forked child's copy is left alone: nothing of it is the child's */
+	if (mine)
+		ab_owner_end_works(o, NULL);
 	for (ab_job *j = o->jobs; j; j = j->next)
 		ab_job_end(j);
 	for (ab_client *c = o->clients; c; c = c->next)

@@ -9,4 +9,6 @@ libagentbox_la_SOURCES += \
 	lib/owner/protocol.c \
 	lib/owner/protocol.h \
 	lib/owner/remote.c \
-	lib/owner/request.c
+	lib/owner/request.c \
+	lib/owner/work.c \
+	lib/owner/work.h

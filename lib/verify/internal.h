@@ -5,7 +5,10 @@
  * waits, its process and its neighbours are read in /proc (proc.c, outside.c,
  * limits.c, mounts.c); then it is told the probes and its answers are judged
  * by the table (probes.c, calls.c, judge.c); the report is made (report.c,
- * exposure.c). Spec: agentbox/verify.h, DESIGN.md sections 1 and 12.
+ * exposure.c). The agent can stop that program, so nobody waits for it: a run
+ * has a descriptor, a timeout and turns (run.c), which a caller who has time
+ * waits for (agentbox_verify_run) and an owner takes between others
+ * (answer.c). Spec: agentbox/verify.h, DESIGN.md sections 1 and 12.
  */
 #ifndef AB_VERIFY_INTERNAL_H
 #define AB_VERIFY_INTERNAL_H
@@ -89,6 +92,16 @@ typedef struct ab_proc {
 	uint64_t started; /* field 22 of stat */
 } ab_proc;
 
+/* What a run waits for. */
+enum ab_verify_stage {
+	AB_VERIFY_HELLO,
+	AB_VERIFY_ANSWERS,
+	AB_VERIFY_END, /* of the program */
+	AB_VERIFY_DONE
+};
+
+struct ab_questions;
+
 typedef struct ab_verify_run {
 	agentbox_sandbox *box;
 	agentbox_context *context;
@@ -106,6 +119,16 @@ typedef struct ab_verify_run {
 	agentbox_process *process;
 	int to_fd, from_fd; /* its standard streams; -1 */
 	char *why_not;	    /* it could not be run; owned */
+	enum ab_verify_stage stage;
+	bool has_revoked;    /* it is another one, that is asked afterwards */
+	bool is_settling;    /* it has ended: look again soon */
+	int epoll_fd;	     /* what is waited for */
+	char line[8192];     /* what it has said of a line */
+	size_t line_len;
+	agentbox_bytes *input; /* what it is told; owned */
+	size_t told;
+	struct ab_questions *asked; /* owned */
+	size_t answers;
 
 	ab_proc *procs; /* the holder and all below it */
 	size_t proc_count;
@@ -200,11 +223,33 @@ uint32_t ab_verify_lacking(const ab_verify_run *run, uint32_t wall);
 /* secrets.c: while the program waits, for its view of the box's files */
 void ab_verify_secrets(ab_verify_run *run);
 
-/* inside.c */
+/* inside.c: nothing of it waits */
+/* The program is started; that the box does not run it is a finding. */
 int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);
-void ab_verify_inside(ab_verify_run *run);
-/* The same for what has to fail after a revocation; a program was started. */
-void ab_verify_revoked(ab_verify_run *run);
+/* *is_over: it has said hello, or it will not. */
+int32_t ab_verify_hear_hello(ab_verify_run *run, bool *is_over,
+			     agentbox_error **err);
+/* Everything, or what has to fail after a revocation. */
+int32_t ab_verify_ask(ab_verify_run *run, agentbox_error **err);
+/* The stage is another one when there is nothing more to be heard. */
+int32_t ab_verify_hear_answers(ab_verify_run *run, agentbox_error **err);
+/* It said what it had to say: its status is not asked for. */
+bool ab_verify_has_ended(ab_verify_run *run);
+/* What is left of it goes. */
+void ab_verify_stop(ab_verify_run *run);
+
+/* run.c: a run from its beginning to its report */
+int32_t ab_verify_begin(agentbox_sandbox *sandbox,
+			const agentbox_verify_options *options,
+			ab_verify_run **out, agentbox_error **err);
+/* Readable when a turn has something to do, or after so many ms. */
+int ab_verify_fd(const ab_verify_run *run);
+int64_t ab_verify_timeout_ms(const ab_verify_run *run);
+/* Waits for nobody. The stage is AB_VERIFY_DONE when there is a report. */
+int32_t ab_verify_turn(ab_verify_run *run, agentbox_error **err);
+void ab_verify_end(ab_verify_run *run);
+
+/* ask.c */
 /* Does the policy mount something at a path, above or below it? */
 bool ab_verify_shows(const ab_verify_run *run, const char *path);
 /* The tree of the host that it lies in; borrowed, NULL: none. */

@@ -6,8 +6,11 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -18,20 +21,22 @@
 #include "gateway/gateway.h"
 #include "verify/internal.h"
 
-AB_DEFINE_AUTO(agentbox_verify, agentbox_verify_free)
+/* How often a box is looked at that settles after a command. */
+#define SETTLE_POLL_MS 1
 
-static void end(ab_verify_run *run)
+void ab_verify_end(ab_verify_run *run)
 {
-	ab_cleanup_fd(&run->to_fd);
-	ab_cleanup_fd(&run->from_fd);
+	if (!run)
+		return;
 	/* ends what is left of the program */
-	agentbox_process_free(run->process);
+	ab_verify_stop(run);
+	ab_cleanup_fd(&run->epoll_fd);
 	agentbox_sandbox_free(run->other);
 	ab_bait_end(&run->bait);
 	json_decref(run->plan);
 	free(run->procs);
-	free(run->why_not);
 	agentbox_verify_free(run->report);
+	free(run);
 }
 
 /* The tier is a finding of its own: what it weakens is told one by one. */
@@ -118,72 +123,21 @@ static int32_t describe(ab_verify_run *run, agentbox_error **err)
 			     : ab_error_nomem(err);
 }
 
-/* Its status is not asked for: it said what it had to say. */
-static void await_end(ab_verify_run *run)
+/* The program has said hello, or will not; and so has a second one. */
+static int32_t look_and_ask(ab_verify_run *run, agentbox_error **err)
 {
-	if (run->process)
-		(void)agentbox_process_wait(
-			run->process, ab_clock_left_ms(run->deadline), NULL);
+	if (!run->has_revoked) {
+		tell_raised(run);
+		tell_beside(run);
+		ab_verify_outside(run);
+		ab_verify_secrets(run);
+	}
+	return ab_verify_ask(run, err);
 }
 
-/* The program that answered has ended; another one is asked. */
-static int32_t try_revoked(ab_verify_run *run, agentbox_error **err)
+static int32_t finish(ab_verify_run *run, agentbox_error **err)
 {
-	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(run->box);
-	uint64_t cut = 0;
-	int32_t rc;
-
-	if (!run->options || !run->options->revoke || !gateway)
-		return 0;
-	rc = agentbox_gateway_revoke(gateway, &cut, err);
-	if (rc)
-		return rc;
-	agentbox_process_free(ab_steal(&run->process));
-	ab_cleanup_fd(&run->to_fd);
-	ab_cleanup_fd(&run->from_fd);
-	run->to_fd = run->from_fd = -1;
-	free(ab_steal(&run->why_not));
-	rc = ab_verify_start(run, err);
-	if (rc == 0)
-		ab_verify_revoked(run);
-	return rc;
-}
-
-static int32_t walk(ab_verify_run *run, agentbox_error **err)
-{
-	int32_t rc = ab_bait_lay(run, err);
-
-	if (rc == 0)
-		rc = ab_other_raise(run, err);
-	if (rc == 0)
-		rc = ab_verify_start(run, err);
-	if (rc)
-		return rc;
-	tell_raised(run);
-	tell_beside(run);
-	ab_verify_outside(run);
-	ab_verify_secrets(run);
-	ab_verify_inside(run);
-	await_end(run);
-	ab_bait_look(run);
-	rc = try_revoked(run, err);
-	if (rc == 0)
-		await_end(run);
-	return rc;
-}
-
-static int32_t carry_out(ab_verify_run *run, agentbox_error **err)
-{
-	int32_t rc = describe(run, err);
-
-	if (rc)
-		return rc;
-	tell_tier(run);
-	/* where there is no wall there is nothing to be tried */
-	if (!run->report->is_bare)
-		rc = walk(run, err);
-	if (rc)
-		return rc;
+	run->stage = AB_VERIFY_DONE;
 	ab_verify_find_causes(run->report);
 	run->report->controls = ab_verify_controls(run);
 	if (!run->report->controls || ab_verify_expose(run) ||
@@ -192,33 +146,142 @@ static int32_t carry_out(ab_verify_run *run, agentbox_error **err)
 	return 0;
 }
 
+/* The program that answered has ended; another one is asked, or that is it. */
+static int32_t go_on(ab_verify_run *run, agentbox_error **err)
+{
+	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(run->box);
+	uint64_t cut = 0;
+	int32_t rc;
+
+	if (run->has_revoked)
+		return finish(run, err);
+	ab_bait_look(run);
+	if (!run->options || !run->options->revoke || !gateway)
+		return finish(run, err);
+	rc = agentbox_gateway_revoke(gateway, &cut, err);
+	if (rc)
+		return rc;
+	run->has_revoked = true;
+	ab_verify_stop(run);
+	return ab_verify_start(run, err);
+}
+
+int32_t ab_verify_turn(ab_verify_run *run, agentbox_error **err)
+{
+	enum ab_verify_stage before;
+	int32_t rc = 0;
+
+	do {
+		bool is_over = false;
+
+		before = run->stage;
+		switch (before) {
+		case AB_VERIFY_HELLO:
+			rc = ab_verify_hear_hello(run, &is_over, err);
+			if (rc == 0 && is_over)
+				rc = look_and_ask(run, err);
+			break;
+		case AB_VERIFY_ANSWERS:
+			rc = ab_verify_hear_answers(run, err);
+			break;
+		case AB_VERIFY_END:
+			if (ab_verify_has_ended(run))
+				rc = go_on(run, err);
+			break;
+		case AB_VERIFY_DONE:
+			break;
+		}
+	} while (rc == 0 && run->stage != before);
+	return rc;
+}
+
+int ab_verify_fd(const ab_verify_run *run)
+{
+	return run->epoll_fd;
+}
+
+int64_t ab_verify_timeout_ms(const ab_verify_run *run)
+{
+	/* nobody is waited for: the next turn goes on by itself */
+	if (run->stage == AB_VERIFY_DONE ||
+	    (run->stage == AB_VERIFY_HELLO && run->why_not))
+		return 0;
+	return run->is_settling ? SETTLE_POLL_MS
+				: ab_clock_left_ms(run->deadline);
+}
+
+static int32_t begin(ab_verify_run *run, agentbox_error **err)
+{
+	int32_t rc = describe(run, err);
+
+	if (rc)
+		return rc;
+	run->epoll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
+	if (run->epoll_fd < 0)
+		return ab_error_sys(err, errno, "", "epoll");
+	tell_tier(run);
+	/* where there is no wall there is nothing to be tried */
+	if (run->report->is_bare)
+		return finish(run, err);
+	rc = ab_bait_lay(run, err);
+	if (rc == 0)
+		rc = ab_other_raise(run, err);
+	return rc ? rc : ab_verify_start(run, err);
+}
+
+int32_t ab_verify_begin(agentbox_sandbox *sandbox,
+			const agentbox_verify_options *options,
+			ab_verify_run **out, agentbox_error **err)
+{
+	uint32_t ms = options ? options->timeout_ms : AB_VERIFY_TIMEOUT_MS;
+	int32_t rc = ab_box_usable(sandbox, err);
+	ab_verify_run *run;
+
+	if (rc)
+		return rc;
+	run = ab_new(ab_verify_run);
+	if (!run)
+		return ab_error_nomem(err);
+	run->box = sandbox;
+	run->to_fd = run->from_fd = run->epoll_fd = -1;
+	run->bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
+			       .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
+	run->deadline = ab_clock_boot_ns() + ms * 1000000ull;
+	run->options = options;
+	run->owner = geteuid();
+	run->policy = ab_policy_get(ab_box_policy(sandbox));
+	ab_box_walls_of(sandbox, &run->walls);
+	run->context = run->walls.context;
+	run->state = ab_context_state_dir(run->context);
+	run->report = ab_new(agentbox_verify);
+	rc = run->report ? begin(run, err) : ab_error_nomem(err);
+	if (rc)
+		ab_verify_end(run);
+	else
+		*out = run;
+	return rc;
+}
+
 int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 			    const agentbox_verify_options *options,
 			    agentbox_verify **report, agentbox_error **err)
 {
-	uint32_t ms = options ? options->timeout_ms : AB_VERIFY_TIMEOUT_MS;
-	ab_verify_run run = { .box = sandbox, .to_fd = -1, .from_fd = -1 };
+	ab_verify_run *run = NULL;
 	int32_t rc;
 
 	if (!sandbox || !report)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox or report is NULL");
-	rc = ab_box_usable(sandbox, err);
-	if (rc)
-		return rc;
-	run.bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
-			      .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
-	run.deadline = ab_clock_boot_ns() + ms * 1000000ull;
-	run.options = options;
-	run.owner = geteuid();
-	run.policy = ab_policy_get(ab_box_policy(sandbox));
-	ab_box_walls_of(sandbox, &run.walls);
-	run.context = run.walls.context;
-	run.state = ab_context_state_dir(run.context);
-	run.report = ab_new(agentbox_verify);
-	rc = run.report ? carry_out(&run, err) : ab_error_nomem(err);
+	rc = ab_verify_begin(sandbox, options, &run, err);
+	while (rc == 0 && run->stage != AB_VERIFY_DONE) {
+		int r = ab_fd_poll(ab_verify_fd(run), POLLIN,
+				   ab_verify_timeout_ms(run));
+
+		rc = r < 0 ? ab_error_sys(err, -r, "", "poll")
+			   : ab_verify_turn(run, err);
+	}
 	if (rc == 0)
-		*report = ab_steal(&run.report);
-	end(&run);
+		*report = ab_steal(&run->report);
+	ab_verify_end(run);
 	return rc;
 }

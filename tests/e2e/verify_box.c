@@ -7,9 +7,13 @@
 #include "verify_lib.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void expect_green(void)
@@ -439,6 +443,141 @@ static void who_stops_the_program_does_not_hold_up_the_host(void)
 	agentbox_process_free(p);
 }
 
+/* --- a box of another process ------------------------------------------- */
+
+static agentbox_context *context_of_a_client(void)
+{
+	agentbox_context *c = NULL;
+
+	if (agentbox_context_new(&c, NULL) ||
+	    agentbox_context_set_state_dir(c, host_path("state"), NULL))
+		_exit(2);
+	return c;
+}
+
+static void ask_for_a_test(const char *id)
+{
+	agentbox_context *c = context_of_a_client();
+	agentbox_remote *remote = NULL;
+	agentbox_bytes *reply = NULL;
+	int32_t rc = agentbox_remote_open(c, id, &remote, NULL);
+
+	if (rc == 0)
+		rc = agentbox_remote_call(
+			remote, e2e_text("{\"command\":\"verify\","
+					 "\"box\":\"%s\"}", id), -1, &reply,
+			NULL);
+	_exit(rc ? 1 : 0);
+}
+
+static void ask_for_a_revocation(const char *id)
+{
+	agentbox_context *c = context_of_a_client();
+	agentbox_bytes *json = NULL;
+
+	(void)id;
+	_exit(agentbox_remote_revoke_identity(c, "nobody@example", &json, NULL)
+		      ? 1
+		      : 0);
+}
+
+static pid_t client_new(void (*ask)(const char *id), const char *id)
+{
+	pid_t pid = fork();
+
+	REQUIRE(pid >= 0, "%m");
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ask(id);
+	}
+	return pid;
+}
+
+static void serve(agentbox_owner *owner)
+{
+	struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
+			    .events = POLLIN };
+	int ms = agentbox_owner_get_timeout_ms(owner);
+	agentbox_sandbox *boxes[] = { box() };
+	agentbox_request *request = NULL;
+
+	poll(&p, 1, ms < 0 || ms > 20 ? 20 : ms);
+	CHECK(agentbox_owner_dispatch(owner, NULL) == 0, "dispatch");
+	while (agentbox_owner_next_request(owner, &request, NULL) == 0)
+		CHECK(agentbox_verify_answer(request, boxes, 1) == 1,
+		      "not taken");
+}
+
+static bool has_exited(pid_t pid, int *status)
+{
+	return waitpid(pid, status, WNOHANG) == pid;
+}
+
+/* Its name is the descriptor's that it is started by. */
+static bool program_is_stopped(void)
+{
+	pid_t pid = host_descendant("9");
+	const char *stat = pid ? host_read(e2e_text("/proc/%d/stat",
+						    (int)pid))
+			       : NULL;
+
+	return stat && strstr(stat, "(9) T ");
+}
+
+/* Who asks waits; the owner serves others, and a client that goes ends it. */
+static void who_stops_the_program_does_not_hold_up_the_owner(void)
+{
+	agentbox_owner *owner = NULL;
+	agentbox_error *err = NULL;
+	const char *id;
+	pid_t first = 0, second;
+	int status = 0;
+
+	e2e_seconds(60);
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	id = agentbox_sandbox_get_id(box());
+	REQUIRE(agentbox_owner_new(box_context(), NULL, &owner, &err) == 0 &&
+		agentbox_owner_add(owner, box(), NULL, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	/* nobody stops it: the answer comes */
+	first = client_new(ask_for_a_test, id);
+	while (!has_exited(first, &status))
+		serve(owner);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+	agentbox_process *p = signal_new(e2e_text("%d", SIGSTOP));
+	/* where the agent was too slow everything was answered */
+	first = client_new(ask_for_a_test, id);
+	while (!program_is_stopped()) {
+		serve(owner);
+		if (has_exited(first, &status))
+			first = client_new(ask_for_a_test, id);
+	}
+	second = client_new(ask_for_a_revocation, id);
+	while (!has_exited(second, &status))
+		serve(owner);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+	CHECK(!has_exited(first, &status), "the program was not stopped");
+	CHECK(agentbox_owner_get_timeout_ms(owner) > 0, "nothing under way");
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	while (agentbox_owner_get_timeout_ms(owner) >= 0)
+		serve(owner);
+	agentbox_process_kill(p, SIGKILL, NULL);
+	agentbox_process_wait(p, -1, NULL);
+	agentbox_process_free(p);
+	/* a box that is served no more is not tried to its end either */
+	first = client_new(ask_for_a_test, id);
+	while (agentbox_owner_get_timeout_ms(owner) < 0)
+		serve(owner);
+	CHECK(agentbox_owner_remove(owner, box(), &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	box_end();
+	waitpid(first, &status, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1, "%d", status);
+	agentbox_owner_free(owner);
+}
+
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -467,6 +606,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(who_ends_the_program_does_not_end_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_host),
+	CASE(who_stops_the_program_does_not_hold_up_the_owner),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };
