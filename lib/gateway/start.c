@@ -42,6 +42,23 @@ static uint64_t number(const ab_policy_number *n)
 	return n->state == AB_POLICY_SET ? n->value : 0;
 }
 
+/* A policy has no more of them than the plan has room for. */
+static void name_limits(const ab_policy_network *net, ab_gateway_plan *plan)
+{
+	for (size_t i = 0; i < net->name_count && i < AB_GATEWAY_MAX_NAMES;
+	     i++) {
+		const ab_policy_name *from = &net->names[i];
+
+		plan->names[plan->name_count++] = (ab_gateway_name){
+			.name = from->name,
+			.requests_per_minute =
+				number(&from->requests_per_minute),
+			.budget_requests = number(&from->budget_requests),
+			.budget_bytes = number(&from->budget_bytes),
+		};
+	}
+}
+
 static ab_wire_text text(const char *s)
 {
 	return (ab_wire_text){ s, s ? strlen(s) : 0 };
@@ -81,6 +98,7 @@ static int32_t seal_plan(const ab_policy *policy,
 
 	if (rc)
 		return rc;
+	name_limits(net, &plan);
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
 	made = ab_gateway_plan_put(&w, &plan);
 	ab_gateway_lists_end(&plan.lists);

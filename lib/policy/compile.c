@@ -378,6 +378,28 @@ static void compile_lifecycle(ab_policy_plain *out, const json_t *tree)
 	}
 }
 
+static bool compile_names(ab_policy_plain *out, const section *network)
+{
+	section list = open_below(network, "names");
+	size_t n = json_array_size(list.object);
+	ab_policy_name *names = keep(out, n, sizeof(*names));
+
+	for (size_t i = 0; names && i < n; i++) {
+		section s = { json_array_get(list.object, i), list.table };
+		section rate = open_below(&s, "rate");
+		section budget = open_below(&s, "budget");
+
+		names[i].name = ab_tree_string(s.object, "name");
+		names[i].requests_per_minute =
+			read_number(&rate, "requests_per_minute");
+		names[i].budget_requests = read_number(&budget, "requests");
+		names[i].budget_bytes = read_number(&budget, "bytes");
+	}
+	out->policy.network.names = names;
+	out->policy.network.name_count = n;
+	return names != NULL;
+}
+
 static bool compile_network(ab_policy_plain *out, const json_t *tree)
 {
 	section s = open_section(tree, "network");
@@ -405,7 +427,7 @@ static bool compile_network(ab_policy_plain *out, const json_t *tree)
 	to->budget_requests = read_number(&budget, "requests");
 	to->budget_bytes = read_number(&budget, "bytes");
 	to->budget_tokens = read_number(&budget, "tokens");
-	return true;
+	return compile_names(out, &s);
 }
 
 static void compile_orchestration(ab_policy_plain *out, const json_t *tree)

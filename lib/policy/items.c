@@ -336,6 +336,17 @@ bool ab_item_prefix(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
 	return keep(s, n, out);
 }
 
+bool ab_item_host(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	ab_host host;
+
+	(void)n;
+	if (!ab_host_parse(s, &host, why))
+		return false;
+	ab_host_text(&host, out);
+	return true;
+}
+
 bool ab_item_upstream(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE])
 {

@@ -41,6 +41,8 @@ bool ab_item_feature(const char *s, size_t n, char *out,
 bool ab_item_limit(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_delivery(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);
+/* One entry of a list of hosts, canonical. */
+bool ab_item_host(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_prefix(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 bool ab_item_upstream(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);

@@ -357,6 +357,7 @@ static int32_t apply(ab_narrow *n, const ab_field *f, const json_t *p,
 	case AB_R_ROUTES:
 	case AB_R_RECORD_SUBSET:
 	case AB_R_RULES:
+	case AB_R_LIMITS:
 		return ab_narrow_records(n, f, p, c, out);
 	case AB_R_OBJECT:
 		return ab_narrow_object(n, f->table, p, c, out);

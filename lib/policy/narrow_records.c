@@ -249,6 +249,47 @@ static int32_t narrow_rules(ab_narrow *n, const ab_field *f, const json_t *p,
 	return r;
 }
 
+/* Those of the parent that the child says nothing of. */
+static int32_t inherit_limits(ab_narrow *n, const ab_field *f,
+			      const json_t *p, const json_t *c, json_t *kept)
+{
+	for (size_t i = 0; i < json_array_size(p); i++) {
+		json_t *v = json_array_get(p, i);
+
+		if (!find(c, f->key_field, ab_tree_string(v, f->key_field)) &&
+		    json_array_append(kept, v) < 0)
+			return ab_error_nomem(n->err);
+	}
+	return 0;
+}
+
+/* Bounds: a child may add some, and lower the parent's. */
+static int32_t narrow_limits(ab_narrow *n, const ab_field *f, const json_t *p,
+			     const json_t *c, json_t **out)
+{
+	ab_auto(json_t) *kept = json_array();
+	int32_t r = kept ? inherit_limits(n, f, p, c, kept)
+			 : ab_error_nomem(n->err);
+
+	for (size_t i = 0; r == 0 && i < json_array_size(c); i++) {
+		const json_t *own = json_array_get(c, i);
+		const json_t *held = find(p, f->key_field,
+					  ab_tree_string(own, f->key_field));
+		size_t saved = ab_narrow_enter_number(n, i);
+		json_t *left = NULL;
+
+		r = ab_narrow_object(n, f->table, held ? held : own, own,
+				     &left);
+		ab_narrow_leave(n, saved);
+		if (r == 0 && json_array_append_new(kept, left) < 0)
+			r = ab_error_nomem(n->err);
+	}
+	if (r < 0)
+		return r;
+	*out = ab_tree_sorted_records(kept, f->key_field);
+	return *out ? 0 : ab_error_nomem(n->err);
+}
+
 int32_t ab_narrow_records(ab_narrow *n, const ab_field *f, const json_t *p,
 			  const json_t *c, json_t **out)
 {
@@ -267,6 +308,8 @@ int32_t ab_narrow_records(ab_narrow *n, const ab_field *f, const json_t *p,
 		return narrow_servers(n, f, p, c, out);
 	case AB_R_RULES:
 		return narrow_rules(n, f, p, c, out);
+	case AB_R_LIMITS:
+		return narrow_limits(n, f, p, c, out);
 	}
 	return ab_error_set(n->err, AGENTBOX_EDENIED, n->pointer,
 			    "%s: no rule for this list", f->key);

@@ -188,6 +188,12 @@ typedef struct ab_policy_lifecycle {
 	ab_policy_number timeout_ms, grace_ms, idle_ms;
 } ab_policy_lifecycle;
 
+/* What one name, or all below it, may have. */
+typedef struct ab_policy_name {
+	const char *name; /* a host pattern */
+	ab_policy_number requests_per_minute, budget_requests, budget_bytes;
+} ab_policy_name;
+
 /*
  * Host patterns in canonical form ("*", "*.example.com:443", "10.0.0.0/8",
  * "[2001:db8::/32]:443,8000-8100"); lib/net/hosts.h parses and matches.
@@ -201,6 +207,8 @@ typedef struct ab_policy_network {
 	ab_policy_number rate_requests_per_minute, rate_bytes_per_second,
 		rate_connections;
 	ab_policy_number budget_requests, budget_bytes, budget_tokens;
+	const ab_policy_name *names;
+	size_t name_count;
 } ab_policy_network;
 
 enum ab_policy_peering {

@@ -153,6 +153,24 @@ static const ab_field budget_table[] = {
 	END
 };
 
+static const ab_field name_rate_table[] = {
+	INT("requests_per_minute", 1, UINT32_MAX, AB_R_MIN, 0),
+	END
+};
+
+static const ab_field name_budget_table[] = {
+	INT("requests", 1, UINT32_MAX, AB_R_MIN, 0),
+	NUMBER("bytes", AB_T_SIZE, AB_R_MIN, 0),
+	END
+};
+
+static const ab_field name_table[] = {
+	STRING_REQ("name", ab_item_host, AB_R_SAME),
+	OBJECT("rate", name_rate_table),
+	OBJECT("budget", name_budget_table),
+	END
+};
+
 static const ab_field network_table[] = {
 	ENUM("mode", net_modes, 0),
 	{ .key = "allow", .type = AB_T_HOSTS, .rule = AB_R_HOSTS,
@@ -165,6 +183,8 @@ static const ab_field network_table[] = {
 	  .min = 1, .max = 65535 },
 	OBJECT("rate", rate_table),
 	OBJECT("budget", budget_table),
+	{ .key = "names", .type = AB_T_RECORDS, .rule = AB_R_LIMITS,
+	  .table = name_table, .key_field = "name", .max = 64 },
 	END
 };
 
@@ -420,11 +440,11 @@ const char *ab_schema_nearest(const ab_field *table, const char *key)
 
 size_t ab_schema_list_max(const ab_field *f)
 {
-	if (f->type == AB_T_RECORDS || f->type == AB_T_ORDERED)
-		return AB_MAX_POLICY_MOUNTS;
-	if ((f->type == AB_T_SET || f->type == AB_T_SEQ) && f->max)
+	bool records = f->type == AB_T_RECORDS || f->type == AB_T_ORDERED;
+
+	if (f->max && (records || f->type == AB_T_SET || f->type == AB_T_SEQ))
 		return f->max;
-	return AB_MAX_POLICY_ENTRIES;
+	return records ? AB_MAX_POLICY_MOUNTS : AB_MAX_POLICY_ENTRIES;
 }
 
 int ab_schema_index(const ab_field *field, const char *s)

@@ -51,7 +51,8 @@ enum ab_field_rule {
 	AB_R_HOSTS,    /* a grant of host patterns */
 	AB_R_OBJECT,   /* field by field */
 	AB_R_MOUNTS, AB_R_ROLE, AB_R_ENV_SET, AB_R_SECRETS,
-	AB_R_ROUTES, AB_R_RECORD_SUBSET, AB_R_RULES, AB_R_TOOLS
+	AB_R_ROUTES, AB_R_RECORD_SUBSET, AB_R_RULES, AB_R_TOOLS,
+	AB_R_LIMITS /* records of bounds: the parent's stay in force */
 };
 
 #define AB_F_REQUIRED 0x01u /* in its object */
@@ -75,7 +76,7 @@ typedef struct ab_field {
 	/* what an absent parent reads as: ORDER: index in `names` (bool: 0, 1);
 	   MIN of an INT: the bound, 0 for none */
 	uint8_t fallback;
-	uint32_t min, max; /* of a number; max of a SET or SEQ: its entries */
+	uint32_t min, max; /* of a number; max of a list: its entries */
 	const char *const *names; /* NULL-terminated; narrowest first */
 	ab_item_fn item;
 	const struct ab_field *table;

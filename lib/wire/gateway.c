@@ -58,6 +58,28 @@ int ab_gateway_lists_get(ab_reader *r, ab_gateway_lists *lists)
 	return rc;
 }
 
+static void put_names(ab_writer *w, const ab_gateway_plan *p)
+{
+	ab_put_u32(w, p->name_count);
+	for (uint32_t i = 0; i < p->name_count; i++) {
+		ab_put_str(w, p->names[i].name);
+		ab_put_u64(w, p->names[i].requests_per_minute);
+		ab_put_u64(w, p->names[i].budget_requests);
+		ab_put_u64(w, p->names[i].budget_bytes);
+	}
+}
+
+static void get_names(ab_reader *r, ab_gateway_plan *p)
+{
+	p->name_count = ab_get_count(r, AB_GATEWAY_MAX_NAMES);
+	for (uint32_t i = 0; i < p->name_count; i++) {
+		p->names[i].name = ab_get_str(r);
+		p->names[i].requests_per_minute = ab_get_u64(r);
+		p->names[i].budget_requests = ab_get_u64(r);
+		p->names[i].budget_bytes = ab_get_u64(r);
+	}
+}
+
 int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 {
 	ab_put_str(w, p->build_id);
@@ -70,6 +92,7 @@ int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 	ab_put_u64(w, p->rates.bytes_per_second);
 	ab_put_u64(w, p->rates.budget_requests);
 	ab_put_u64(w, p->rates.budget_bytes);
+	put_names(w, p);
 	ab_wire_routes_put(w, &p->routes);
 	ab_put_bytes(w, p->tools.p, p->tools.len);
 	ab_put_bytes(w, p->identity.p, p->identity.len);
@@ -101,6 +124,7 @@ int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 	p.rates.bytes_per_second = ab_get_u64(r);
 	p.rates.budget_requests = ab_get_u64(r);
 	p.rates.budget_bytes = ab_get_u64(r);
+	get_names(r, &p);
 	rc = ab_wire_routes_get(r, &p.routes);
 	p.tools.p = ab_get_bytes(r, &p.tools.len);
 	p.identity.p = ab_get_bytes(r, &p.identity.len);

@@ -74,6 +74,14 @@ typedef struct ab_gateway_rates {
 	uint64_t budget_requests, budget_bytes;
 } ab_gateway_rates;
 
+#define AB_GATEWAY_MAX_NAMES 64
+
+/* Of an entry of `network.names`; 0: the policy says nothing. */
+typedef struct ab_gateway_name {
+	const char *name; /* a canonical host pattern */
+	uint64_t requests_per_minute, budget_requests, budget_bytes;
+} ab_gateway_name;
+
 /* Canonical host patterns, as the policy has them. */
 typedef struct ab_gateway_lists {
 	const char **items[3]; /* allow, deny, private */
@@ -93,6 +101,8 @@ typedef struct ab_gateway_plan {
 	uint32_t flags;	      /* AB_GATEWAY_AUDITED, AB_GATEWAY_PREVIEWS */
 	const char *resolver; /* "192.0.2.1:53,..."; "": of the system */
 	ab_gateway_rates rates;
+	ab_gateway_name names[AB_GATEWAY_MAX_NAMES];
+	uint32_t name_count;
 	ab_wire_routes routes;
 	/* JSON: a policy of nothing but `tools`, and who the box is; empty: no
 	   server of tools is reached here */

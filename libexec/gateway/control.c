@@ -60,26 +60,9 @@ void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 
 /* --- budgets ------------------------------------------------------------ */
 
-bool ab_gw_count_bytes(ab_gw *gw, uint64_t n)
-{
-	gw->bytes += n;
-	ab_pace_take(&gw->pace, n);
-	return !gw->rates.budget_bytes || gw->bytes <= gw->rates.budget_bytes;
-}
-
 struct ab_pace *ab_gw_pace(ab_gw *gw)
 {
 	return &gw->pace;
-}
-
-bool ab_gw_count_request(ab_gw *gw)
-{
-	gw->requests_ever++;
-	if (gw->rates.budget_requests &&
-	    gw->requests_ever > gw->rates.budget_requests)
-		return false;
-	return !gw->rates.requests_per_minute ||
-	       ab_bucket_take(&gw->requests, 60, gw->loop.now);
 }
 
 bool ab_gw_count_name(ab_gw *gw)

@@ -53,7 +53,7 @@ typedef struct exchange {
 	ab_flow request, response;
 	ab_client_in *answer; /* the response's head, while it is read */
 	ab_out *to_up, *to_box;
-	uint64_t sent, received;
+	uint64_t sent, received, names; /* the target's: ab_gw_names() */
 } exchange;
 
 static void on_box(void *arg, uint32_t events);
@@ -195,9 +195,9 @@ static void set_events(exchange *x)
 static bool account(exchange *x, uint64_t n)
 {
 	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
-	if (ab_gw_count_bytes(x->gw, n))
+	if (ab_gw_count_bytes(x->gw, x->names, n))
 		return true;
-	tell(x, AB_GW_DENIED, "budget_bytes", "the box has used up its bytes");
+	tell(x, AB_GW_DENIED, "budget_bytes", "no bytes are left");
 	cut(x);
 	return false;
 }
@@ -621,7 +621,8 @@ static void send_on(exchange *x)
 	ab_http_head *h = &x->c->in->head;
 	ab_upstream_line line = { .fd = -1 };
 
-	if (!ab_gw_count_request(x->gw)) {
+	x->names = ab_gw_names(x->gw, &x->target);
+	if (!ab_gw_count_request(x->gw, x->names)) {
 		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
 		refuse(x, 429, "too_many", "agentbox: too many requests");
 		return;

@@ -70,6 +70,7 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/lists.c libexec/gateway/lists.h \
 	libexec/gateway/main.c \
 	libexec/gateway/preview.c \
+	libexec/gateway/quota.c \
 	libexec/gateway/relay.c \
 	libexec/gateway/resolve.c \
 	libexec/gateway/state.h \

@@ -86,9 +86,11 @@ bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required);
 
 /* Against the policy's; false: it is used up. What goes is counted here, and
    who reads it asks the pace before, ab_pace_wait(). */
-bool ab_gw_count_bytes(ab_gw *gw, uint64_t n);
+bool ab_gw_count_bytes(ab_gw *gw, uint64_t names, uint64_t n);
 struct ab_pace *ab_gw_pace(ab_gw *gw);
-bool ab_gw_count_request(ab_gw *gw);
+bool ab_gw_count_request(ab_gw *gw, uint64_t names);
+/* Which entries of the policy's `network.names` this is of: bits. */
+uint64_t ab_gw_names(const ab_gw *gw, const ab_target *target);
 
 /* --- connecting upstream ------------------------------------------------ */
 

@@ -150,6 +150,9 @@ static int prepare(ab_gw *gw)
 	if (r)
 		return fail("memory", -r, "no memory");
 	set_rates(gw, &plan.rates);
+	r = ab_quotas_init(gw, plan.names, plan.name_count);
+	if (r)
+		return fail("names", -r, "the names cannot be used");
 	r = make_routes(gw, &plan.routes, why);
 	if (r == 0 && plan.tools.len)
 		r = ab_mcps_new(gw, &plan.tools, &plan.identity, &gw->mcps,

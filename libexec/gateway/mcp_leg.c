@@ -585,7 +585,8 @@ static void pump(ab_mcp_leg *l)
 	}
 	/* the leg's memory outlives this turn: a whole answer is counted */
 	moved = l->up_total + l->down_total - moved;
-	paid_for = !moved || ab_gw_count_bytes(l->mcps->gw, moved);
+	paid_for = !moved || ab_gw_count_bytes(l->mcps->gw, l->state->names,
+						moved);
 	if (flow == ENDED)
 		return;
 	if (!paid_for) {
@@ -626,7 +627,7 @@ static void opened(void *arg, ab_upstream *up, enum ab_route_reason reason,
 	l->up = up;
 	ab_watch_hand(&up->watch, on_upstream, l);
 	/* with nothing left not a byte more goes */
-	if (!ab_gw_count_bytes(l->mcps->gw, 0)) {
+	if (!ab_gw_count_bytes(l->mcps->gw, l->state->names, 0)) {
 		fail(l, AB_ROUTE_RATE, "budget", NULL);
 		return;
 	}

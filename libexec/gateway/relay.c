@@ -61,7 +61,8 @@ typedef struct tunnel {
 	bool is_preview; /* of the host's: its other end is lent */
 	bool waits;	 /* the rate of bytes is used up */
 	ab_paced paced;
-	char *target; /* owned: for the record of its end */
+	char *target;	/* owned: for the record of its end */
+	uint64_t names; /* ab_gw_names() of it */
 } tunnel;
 
 /* --- pipes ---------------------------------------------------------------- */
@@ -175,7 +176,7 @@ static void refuse(tunnel *t, const char *reason, const char *detail)
 /* What the host looks at is not the box's to pay for. */
 static bool count(tunnel *t, uint64_t n)
 {
-	return t->is_preview || ab_gw_count_bytes(t->gw, n);
+	return t->is_preview || ab_gw_count_bytes(t->gw, t->names, n);
 }
 
 /* It was set for when the tunnel would be idle for too long. */
@@ -474,7 +475,7 @@ static void move_bulk(end *from)
 		t->active_ns = t->gw->loop.now;
 		if (!count(t, (uint64_t)n)) {
 			refuse(t, "budget_bytes",
-			       "the box has used up its bytes");
+			       "no bytes are left");
 			return;
 		}
 		if (!drain_pipe(to))
@@ -534,7 +535,7 @@ static void read_some(end *from)
 		     : from->full < BULK_READS ? from->full + 1 : BULK_READS;
 	t->active_ns = t->gw->loop.now;
 	if (!count(t, (uint64_t)n))
-		refuse(t, "budget_bytes", "the box has used up its bytes");
+		refuse(t, "budget_bytes", "no bytes are left");
 	else if (gated)
 		ask_gate(t, t->gw->scratch, (size_t)n);
 	else
@@ -586,6 +587,7 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->active_ns = gw->loop.now;
 		t->is_preview = is_preview;
 		t->target = ab_strdup(text);
+		t->names = ab_gw_names(gw, target);
 	}
 	/* nothing comes down before the gate is passed */
 	if (!t || !t->target || !begin_end(t, &t->box, fd, EPOLLIN) ||
@@ -609,7 +611,7 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		     on_timer, t);
 	t->box.bytes = len;
 	if (!count(t, len)) {
-		refuse(t, "budget_bytes", "the box has used up its bytes");
+		refuse(t, "budget_bytes", "no bytes are left");
 	} else if (len && gate_kind == AB_GATE_NONE) {
 		pass(&t->up, bytes, len);
 	} else if (len && make_gate(t)) {

@@ -449,7 +449,8 @@ static bool count(ab_route_exchange *x)
 	uint64_t fresh = total - x->counted;
 
 	x->counted = total;
-	return !fresh || ab_gw_count_bytes(x->routes->gw, fresh);
+	return !fresh || ab_gw_count_bytes(x->routes->gw, x->state->names,
+					   fresh);
 }
 
 /* --- what to wait for ---------------------------------------------------- */

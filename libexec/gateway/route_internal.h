@@ -41,6 +41,7 @@ typedef struct ab_upstream {
 
 struct ab_route_state {
 	const ab_route *route;
+	uint64_t names; /* of its host: ab_gw_names() */
 	const ab_tls_roots *roots;
 	ab_injected injected;
 	uint64_t generation; /* of the secret */

@@ -301,8 +301,8 @@ static enum ab_route_reason may_begin(const ab_routes *routes,
 	if (spec->connections && state->active >= spec->connections)
 		return AB_ROUTE_CONNECTIONS;
 	/* with nothing left of the bytes' budget not one more goes */
-	if (!ab_gw_count_bytes(routes->gw, 0) ||
-	    !ab_gw_count_request(routes->gw) ||
+	if (!ab_gw_count_bytes(routes->gw, state->names, 0) ||
+	    !ab_gw_count_request(routes->gw, state->names) ||
 	    !ab_route_take(state, ab_gw_loop(routes->gw)->now))
 		return AB_ROUTE_RATE;
 	return AB_ROUTE_OK;

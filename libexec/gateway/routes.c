@@ -279,6 +279,7 @@ static int make_state(ab_routes *routes, size_t i, char why[AB_WHY_SIZE])
 	int r = 0;
 
 	state->route = &routes->table.items[i];
+	state->names = ab_gw_names(routes->gw, &state->route->target);
 	n = state->route->spec.roots;
 	if (n >= routes->roots_count) {
 		snprintf(why, AB_WHY_SIZE, "route \"%.80s\" has roots that "

@@ -53,6 +53,15 @@ typedef struct ab_bucket {
 	uint64_t filled_ns; /* when it was filled last */
 } ab_bucket;
 
+/* What one entry of `network.names` has had, and may have; 0: no bound. */
+typedef struct ab_quota {
+	ab_host_set hosts; /* one */
+	ab_bucket rate;
+	bool has_rate;
+	uint64_t requests, bytes;
+	uint64_t budget_requests, budget_bytes;
+} ab_quota;
+
 typedef struct ab_names ab_names;
 typedef struct ab_resolver ab_resolver;
 typedef struct ab_previews ab_previews;
@@ -80,6 +89,8 @@ struct ab_gw {
 	uint64_t lost;	       /* records since the last that was sent */
 	bool is_behind;	       /* the host: a required one was not sent */
 	uint64_t bytes, requests_ever; /* against the budgets */
+	ab_quota *quotas;	       /* at most 64 */
+	uint32_t quota_count;
 
 	ab_names *names;
 	ab_resolver *resolver;
@@ -107,6 +118,9 @@ struct ab_gw {
 void ab_bucket_init(ab_bucket *b, uint64_t size, uint64_t per_second,
 		    uint64_t now);
 bool ab_bucket_take(ab_bucket *b, uint64_t n, uint64_t now);
+
+/* quota.c: 0, -ENOMEM, or -EPROTO: no name. */
+int ab_quotas_init(ab_gw *gw, const ab_gateway_name *names, uint32_t count);
 
 /* control.c */
 /* 0 or -errno. */

@@ -267,7 +267,7 @@ static void go_on(asker *a)
 {
 	ab_client *c = a->c;
 
-	if (!ab_gw_count_request(c->gw)) {
+	if (!ab_gw_count_request(c->gw, ab_gw_names(c->gw, &a->target))) {
 		const ab_dial_result busy = { .fd = -1,
 					      .reason = AB_DIAL_BUSY };
 

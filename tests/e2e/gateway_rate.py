@@ -15,7 +15,8 @@ RATE = 256 << 10
 # more than may go at once, whatever there was not sent before
 SIZE = 2 * RATE
 NAME = "pkg.test"
-resolver.names[NAME] = ["127.0.0.1"]
+OTHER = "a.other.test"
+resolver.names[NAME] = resolver.names[OTHER] = ["127.0.0.1"]
 arrived = []
 
 
@@ -47,6 +48,7 @@ def serve(c):
 
 origin = Origin(serve)
 AT = "%s:%d" % (NAME, origin.port)
+OTHER_AT = "%s:%d" % (OTHER, origin.port)
 
 GET = r'''
 def get(way, n, put=0):
@@ -83,12 +85,16 @@ def get(way, n, put=0):
     if put:
         return data.decode("latin-1"), took
     return len(data), took
-''' % {"at": AT, "name": NAME, "port": origin.port}
+'''
 
 
 def box(script, **network):
-    return client(policy([AT], private=("127.0.0.0/8", NAME),
-                         network=network), GET + script)
+    """With get() of the one name and other() of the other."""
+    ways = GET % {"at": AT, "name": NAME, "port": origin.port} + GET.replace(
+        "def get", "def other") % {"at": OTHER_AT, "name": OTHER,
+                                   "port": origin.port}
+    return client(policy([AT, OTHER_AT], network=network, private=(
+        "127.0.0.0/8", NAME, OTHER)), ways + script)
 
 
 @box_test
@@ -187,6 +193,64 @@ for way in ("connect", "direct", "http", "connect", "http", "direct"):
 """, budget={"requests": 3})
     rows = ran.out.split()
     expect(rows[:3] == ["1"] * 3 and "1" not in rows[3:], ran)
+
+
+WAYS = ("connect", "direct", "http")
+TRY = r'''
+def tried(f, *args):
+    try:
+        return f(*args)[0]
+    except (OSError, IndexError):
+        return "refused"
+'''
+
+
+@box_test
+def row_116_a_names_bytes_are_its_own():
+    for way in WAYS:
+        ran = box(TRY + """
+print(*[tried(f, "%s", n) for f, n in (
+    (get, 16 << 10), (get, 4 << 20), (get, 1), (other, 200 << 10),
+    (get, 1), (other, 1))])
+""" % way, names=[{"name": AT, "budget": {"bytes": "64KiB"}},
+                  {"name": "%s:1" % OTHER, "budget": {"bytes": "1KiB"}}])
+        rows = ran.out.split()
+        expect(len(rows) == 6 and rows[0] == str(16 << 10) and
+               rows[3] == str(200 << 10) and rows[5] == "1", (way, ran))
+        expect(str(4 << 20) not in rows and rows[2] != "1" and
+               rows[4] != "1", (way, ran))
+        denied = ran.records("denied", "budget_bytes")
+        expect(denied and {r["subject"] for r in denied} == {AT}, ran)
+
+
+@box_test
+def row_117_a_names_requests_are_its_own():
+    """By every way together; an entry for all below a name is of all."""
+    ran = box(TRY + """
+for way in ("connect", "http", "direct"):
+    print(tried(get, way, 1), tried(other, way, 1))
+print(tried(other, "http", 1))
+""", names=[{"name": NAME, "budget": {"requests": 1}},
+            {"name": "*.other.test", "budget": {"requests": 3}},
+            {"name": "other.test", "budget": {"requests": 1}}])
+    rows = [r.split() for r in ran.out.splitlines()]
+    expect([r[0] == "1" for r in rows] == [True, False, False, False], ran)
+    expect([r[-1] == "1" for r in rows] == [True] * 3 + [False], ran)
+
+
+@box_test
+def row_117_a_names_rate_is_its_own_and_the_boxs_holds_too():
+    ran = box(TRY + """
+print(tried(get, "connect", 1), tried(get, "http", 1),
+      *[tried(other, way, 1) for way in ("connect", "direct", "http")],
+      tried(other, "connect", 1))
+""", names=[{"name": NAME, "rate": {"requests_per_minute": 1}},
+            {"name": "*", "budget": {"requests": 100}}],
+              budget={"requests": 5})
+    rows = ran.out.split()
+    expect([r == "1" for r in rows] == [True, False] + [True] * 3 + [False],
+           ran)
+    expect("429" in rows[1], ran)
 
 
 main()

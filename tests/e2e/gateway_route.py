@@ -189,6 +189,18 @@ print(ask("GET", "/v1/bulk/1").status)
 
 
 @box_test
+def row_117_a_names_budget_holds_for_its_route():
+    before = len(api.heads)
+    ran = box(document(network={"names": [
+        {"name": HOST, "budget": {"requests": 2, "bytes": "1MiB"}},
+        {"name": "other.test", "budget": {"requests": 1}}]}), AGENT + """
+print(*[ask("GET", "/v1/bulk/1").status for _ in range(4)])
+""")
+    expect(ran.out == "200 200 429 429\n", ran)
+    expect(len(api.heads) == before + 2, api.heads[before:])
+
+
+@box_test
 def an_agent_streams_from_a_model_without_ever_seeing_the_real_key():
     before = len(api.heads)
     ran = box(document(), AGENT + SEARCH % hashes(REAL) + r'''

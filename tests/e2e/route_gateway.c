@@ -115,16 +115,25 @@ void ab_ask_forget(ab_asked *a)
 	(void)a;
 }
 
-bool ab_gw_count_bytes(ab_gw *gw, uint64_t n)
+uint64_t ab_gw_names(const ab_gw *gw, const ab_target *target)
 {
 	(void)gw;
+	(void)target;
+	return 0;
+}
+
+bool ab_gw_count_bytes(ab_gw *gw, uint64_t names, uint64_t n)
+{
+	(void)gw;
+	(void)names;
 	(void)n;
 	return true;
 }
 
-bool ab_gw_count_request(ab_gw *gw)
+bool ab_gw_count_request(ab_gw *gw, uint64_t names)
 {
 	(void)gw;
+	(void)names;
 	return true;
 }
 
