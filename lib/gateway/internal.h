@@ -127,9 +127,15 @@ void ab_gateway_give(agentbox_gateway *gateway, uint32_t serial,
 int ab_gateway_take_need(agentbox_gateway *gateway, ab_reader *r);
 
 /* program.c */
-/* Where programs are heard of; the policy is referenced. */
+/* Where programs are heard of, where any is named or may be; the policy is
+   referenced. */
 int32_t ab_gateway_runs_init(agentbox_gateway *gateway,
-			     agentbox_policy *policy, agentbox_error **err);
+			     agentbox_policy *policy, bool has_broker,
+			     agentbox_error **err);
+/* Waits for what routes inject and a program has, before the box begins. */
+int32_t ab_gateway_inject_named(agentbox_gateway *gateway,
+				const ab_wire_routes *routes,
+				uint64_t deadline, agentbox_error **err);
 /* The program that the policy names for the secret is asked; no lock held.
    false: it names none. */
 bool ab_gateway_run_named(agentbox_gateway *gateway,

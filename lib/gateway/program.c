@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,23 @@ typedef struct outcome {
 	char why[AB_PROVIDER_MAX_ANSWER];
 } outcome;
 
+static bool has_command(const agentbox_policy *policy)
+{
+	const json_t *list = ab_policy_section(policy, "/secrets");
+	bool has = false;
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		has |= json_object_get(json_array_get(list, i), "command") !=
+		       NULL;
+	return has;
+}
+
 int32_t ab_gateway_runs_init(agentbox_gateway *gw, agentbox_policy *policy,
-			     agentbox_error **err)
+			     bool has_broker, agentbox_error **err)
 {
 	gw->policy = agentbox_policy_ref(policy);
+	if (!has_broker && !has_command(policy))
+		return 0;
 	gw->runs_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
 	return gw->runs_fd < 0 ? ab_error_sys(err, errno, "broker",
 					      "no descriptor left")
@@ -364,4 +378,78 @@ void ab_gateway_serve_runs(agentbox_gateway *gw)
 		if (o.fd >= 0)
 			close(o.fd);
 	}
+}
+
+/* --- what routes inject --------------------------------------------------- */
+
+/* The program's one answer, or the end of the time for it. */
+static int32_t await_outcome(agentbox_gateway *gw, uint64_t deadline,
+			     outcome *o, agentbox_error **err)
+{
+	for (;;) {
+		int n = ab_fd_poll(gw->runs_fd, POLLIN,
+				   ab_clock_left_ms(deadline));
+
+		if (n < 0)
+			return ab_error_sys(err, -n, "program",
+					    "a program cannot be waited for");
+		if (n == 0)
+			return ab_error_set(err, AGENTBOX_ETIMEOUT, "program",
+					    "a program did not answer in the "
+					    "time that the start of a box "
+					    "has");
+		if (next_outcome(gw, o))
+			return 0;
+	}
+}
+
+static int32_t inject(agentbox_gateway *gw, const ab_gateway_need *need,
+		      const char *const *argv, size_t argc, uint64_t deadline,
+		      agentbox_error **err)
+{
+	ab_auto(agentbox_error) *refused = NULL;
+	outcome o = { .fd = -1 };
+	int32_t rc;
+
+	pthread_mutex_lock(&gw->lock);
+	rc = begin_run(gw, need, argv, argc, err);
+	pthread_mutex_unlock(&gw->lock);
+	if (rc == 0)
+		rc = await_outcome(gw, deadline, &o, err);
+	if (rc)
+		return rc;
+	if (!o.result && agentbox_gateway_set_secret(gw, need->name, o.fd,
+						     &refused))
+		set_why(&o, AGENTBOX_EWALL,
+			agentbox_error_get_message(refused));
+	if (o.fd >= 0)
+		close(o.fd);
+	return !o.result ? 0
+		: ab_error_set(err, AGENTBOX_EWALL, "program",
+			       "the program that is asked for the secret "
+			       "\"%s\": %s", need->name, o.why);
+}
+
+int32_t ab_gateway_inject_named(agentbox_gateway *gw,
+				const ab_wire_routes *routes,
+				uint64_t deadline, agentbox_error **err)
+{
+	const char *argv[AB_PROVIDER_MAX_ARGS];
+	int32_t rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < routes->count; i++) {
+		const char *name = routes->items[i].secret;
+		ab_gateway_need need = { .serial = 0 };
+		uint32_t first = 0;
+		size_t argc = find_command(gw, name, argv);
+
+		while (strcmp(routes->items[first].secret, name) != 0)
+			first++;
+		/* a value is of all routes that inject it */
+		if (!argc || first < i)
+			continue;
+		snprintf(need.name, sizeof(need.name), "%s", name);
+		rc = inject(gw, &need, argv, argc, deadline, err);
+	}
+	return rc;
 }

@@ -199,6 +199,7 @@ static int32_t keep_previews(agentbox_gateway *gw,
 
 /* Key, environment and plan, which is sealed. */
 static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
+		       const ab_gateway_routes *routes,
 		       const ab_gateway_options *o, int *plan_fd,
 		       agentbox_error **err)
 {
@@ -206,11 +207,8 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	uint8_t hash[AB_SHA256_SIZE];
 	ab_gateway_tools tools = { 0 };
 	ab_wire_broker broker = { 0 };
-	ab_gateway_routes routes;
-	int32_t rc = ab_gateway_routes_init(handle, &routes, err);
+	int32_t rc = keep_previews(gw, &policy->network, err);
 
-	if (!rc)
-		rc = keep_previews(gw, &policy->network, err);
 	if (!rc)
 		rc = ab_gateway_tools_init(handle, o->box_id, &tools, err);
 	if (!rc)
@@ -225,14 +223,13 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	if (!rc)
 		rc = make_key(gw, hash, err);
 	if (!rc)
-		rc = ab_gateway_make_environment(gw, policy, &routes.policy,
+		rc = ab_gateway_make_environment(gw, policy, &routes->policy,
 						 &broker, err);
 	if (!rc)
-		rc = seal_plan(policy, &routes.wire, &tools, &broker, o, hash,
+		rc = seal_plan(policy, &routes->wire, &tools, &broker, o, hash,
 			       plan_fd, err);
 	ab_gateway_tools_end(&tools);
 	ab_wire_broker_end(&broker);
-	ab_gateway_routes_end(&routes);
 	return rc;
 }
 
@@ -241,8 +238,11 @@ static int32_t start(agentbox_gateway *gw, agentbox_context *context,
 		     const ab_gateway_options *o, agentbox_error **err)
 {
 	ab_autofd int plan_fd = -1;
-	int32_t rc = prepare(gw, policy, o, &plan_fd, err);
+	ab_gateway_routes routes;
+	int32_t rc = ab_gateway_routes_init(policy, &routes, err);
 
+	if (!rc)
+		rc = prepare(gw, policy, &routes, o, &plan_fd, err);
 	if (!rc && o->broker_fd_count)
 		rc = ab_gateway_keep_files(gw, o->broker_fds + 1,
 					   o->broker_fd_count - 1, err);
@@ -250,7 +250,13 @@ static int32_t start(agentbox_gateway *gw, agentbox_context *context,
 		rc = ab_helper_start(context, "agentbox-gateway", plan_fd,
 				     ab_clock_left_ms(o->deadline),
 				     &gw->helper, err);
-	return rc ? rc : hand_over(gw, o, err);
+	if (!rc)
+		rc = hand_over(gw, o, err);
+	if (!rc)
+		rc = ab_gateway_inject_named(gw, &routes.wire, o->deadline,
+					     err);
+	ab_gateway_routes_end(&routes);
+	return rc;
 }
 
 int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
@@ -270,8 +276,8 @@ int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
 	gw->wake = options->wake;
 	gw->arg = options->arg;
 	pthread_mutex_init(&gw->lock, NULL);
-	rc = options->broker_fd_count ? ab_gateway_runs_init(gw, policy, err)
-				      : 0;
+	rc = ab_gateway_runs_init(gw, policy, options->broker_fd_count > 0,
+				  err);
 	if (!rc)
 		rc = start(gw, context, policy, options, err);
 	if (rc) {

@@ -16,7 +16,7 @@ import threading
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import route_lib
 import tool_lib
-from gateway_lib import need, policy, records_of, resolver, run
+from gateway_lib import Ran, arguments, need, policy, records_of, resolver, run
 from route_lib import Authority, REAL, Upstream
 from tool_lib import WAIT, WORK, box_test, expect, main, says, tool
 
@@ -80,11 +80,11 @@ def document(routes=None, **more):
                   secrets=[{"name": "key", "hosts": [HOST]}], **more)
 
 
-def box(document, script, *options):
+def box(document, script, *options,
+        given=("--secret", "key=" + secret_file)):
     """The script in a box that was given the secret."""
-    from gateway_lib import arguments, Ran
     log, argv = arguments(document, "python3", "-c", script)
-    argv[1:1] = options or ("--secret", "key=" + secret_file)
+    argv[1:1] = options or given
     done = tool(*argv, timeout=3 * WAIT)
     expect(REAL.encode() not in done.out + done.err, done)
     with open(log) as f:
@@ -198,6 +198,39 @@ print(*[ask("GET", "/v1/bulk/1").status for _ in range(4)])
 """)
     expect(ran.out == "200 200 429 429\n", ran)
     expect(len(api.heads) == before + 2, api.heads[before:])
+
+
+def with_program(*command):
+    doc = document()
+    doc["secrets"][0]["command"] = list(command)
+    return doc
+
+
+@box_test
+def what_is_injected_may_come_from_a_program():
+    before = len(api.heads)
+    ran = box(with_program("/bin/cat", secret_file), AGENT + SEARCH % hashes(
+        REAL) + """
+print(ask("GET", "/v1/bulk/1").status, search())
+""", given=())
+    expect(ran.out == "200 []\n", ran)
+    expect([h.all("x-api-key") for h in api.heads[before:]] == [[REAL]],
+           ran)
+    told = ran.records("gateway", "program")
+    expect([r["detail"] for r in told] == ["/bin/cat"], ran)
+
+
+@box_test
+def a_program_without_a_value_raises_no_box():
+    for script, words in (("echo locked >&2; exit 3",
+                           "exit status 3: locked"),
+                          ("echo short", "8 printable"),
+                          ("true", "printed nothing"),
+                          ("sleep 1000", "did not end within 9 s")):
+        done = tool(*arguments(with_program("/bin/sh", "-c", script),
+                               "true")[1], timeout=3 * WAIT)
+        expect(done.status == 125, done)
+        says(done, words)
 
 
 @box_test
