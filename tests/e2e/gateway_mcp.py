@@ -11,12 +11,18 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gateway_lib import client, policy
 from mcp_lib import answer, box, document, entry, event, events, Server
 from route_lib import REAL
-from tool_lib import box_test, expect, main, says, until
+from tool_lib import WORK, box_test, expect, main, says, until
 
 
 @box_test
 def a_client_lists_and_calls_what_the_policy_grants():
-    srv = Server()
+    seen = os.path.join(WORK, "deleted")
+
+    def delete(srv, peer, request):
+        peer.answer(b"", "204 No Content")
+        open(seen, "w").close()
+
+    srv = Server(DELETE=delete)
     ran = box(document(entry(srv)), r'''
 m = Mcp().begin()
 print(m.names(), len(m.session))
@@ -25,7 +31,12 @@ print(error(m.call("remove")), error(m.call("none")))
 print(m.request("ping")[2][-1]["result"])
 print(m.read(m.open("DELETE"))[0])
 print(error(m.call("echo")))
+# the server is told of it later than we are
+end = time.monotonic() + WAIT
+while not os.path.exists("/workspace/deleted") and time.monotonic() < end:
+    time.sleep(0.01)
 ''')
+    os.unlink(seen)
     expect(ran.out.splitlines() == [
         "['echo', 'get_sum'] 64", "did echo did get_sum",
         "(200, -32602, 'no such tool is granted here') "
@@ -286,8 +297,10 @@ def c132_133_134_what_only_a_grant_opens_and_nobody_forges():
                 "params": {"progressToken": token, "progress": 1}},
                {"jsonrpc": "2.0", "method": "notifications/message",
                 "params": {"level": "info", "data": "x"}})
-        until(lambda: len(srv.messages()) and any(
-            m.get("id") == "f" for m in srv.messages()), "an answer to f")
+        # each comes over a connection of its own, in any order
+        until(lambda: {1, 2, 3, "f"} <= {
+            m.get("id") for m in srv.messages() if "method" not in m},
+            "an answer to each")
         asked.append(message)
         peer.send(event(answer(message, {"content": [], "_meta": {
             "agentbox/identity": "forged", "x": 1}})))

@@ -40,8 +40,6 @@ class Pair:
 
     def __exit__(self, kind, *_):
         if kind:
-            self.gw.p.kill()
-            self.gw.p.wait()
             return
         self.gw.close()
         self.up.close()
@@ -637,7 +635,8 @@ def a_secret_that_is_taken_away_is_nowhere_to_come_back_from():
                         return
                     expect(ended.wait(WAIT), "it never ends")
 
-            threads = [threading.Thread(target=race) for _ in range(10)]
+            threads = [threading.Thread(target=race, daemon=True)
+                       for _ in range(10)]
             for t in threads:
                 t.start()
             equal(gw.command("forget k"), "secret 0")

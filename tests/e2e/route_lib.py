@@ -238,6 +238,9 @@ class Upstream:
 
 # --- the gateway -----------------------------------------------------------
 
+running = []  # those that were not closed
+
+
 class Gateway:
     def __init__(self, routes, secret_names=("k",), give=True, tools=None):
         policy = {"agentbox": 1, "routes": routes,
@@ -247,6 +250,7 @@ class Gateway:
         self.p = subprocess.Popen([PROGRAM, path, KEY],
                                   stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE)
+        running.append(self)
         self.lines = queue.Queue()
         self.records = []
         threading.Thread(target=self.read, daemon=True).start()
@@ -293,9 +297,15 @@ class Gateway:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return s
 
+    def kill(self):
+        running.remove(self)
+        self.p.kill()
+        self.p.wait()
+
     def close(self):
         self.p.stdin.close()
         equal(self.p.wait(WAIT), 0)
+        running.remove(self)
         for record in self.records:
             expect(REAL not in record and KEY not in record, record)
 
@@ -403,6 +413,7 @@ def main():
     print("1..%d" % len(tests))
     for i, fn in enumerate(tests, 1):
         name = fn.__name__.replace("_", " ")
+        before = list(running)
         try:
             fn()
             print("ok %d - %s" % (i, name), flush=True)
@@ -411,4 +422,6 @@ def main():
             for line in traceback.format_exc().splitlines():
                 print("# " + line)
             print("not ok %d - %s" % (i, name), flush=True)
+            for gw in [g for g in running if g not in before]:
+                gw.kill()
     sys.exit(1 if failed else 0)
