@@ -403,6 +403,19 @@ static enum flow read_upstream(ab_route_exchange *x)
 	return step == AB_TLS_FAILED ? upstream_failed(x) : wait_for(x, step);
 }
 
+/* What came with the head goes with it: one piece, and one wake-up there. */
+static enum flow take_first(ab_route_exchange *x)
+{
+	enum flow flow = take_head(x);
+
+	if (flow != MOVED || !x->answer_has_head || x->answer_is_done ||
+	    !has(&x->answer_wait) ||
+	    waiting(&x->answer_wait) + AB_ROUTE_FRAME >
+		    sizeof(x->down_bytes) - x->down_wait.len)
+		return flow;
+	return take_answer(x);
+}
+
 static enum flow flow_answer(ab_route_exchange *x)
 {
 	enum flow flow = STILL;
@@ -411,7 +424,7 @@ static enum flow flow_answer(ab_route_exchange *x)
 		return STILL;
 	x->down_wait = (ab_route_buffer){ 0 };
 	if (has(&x->answer_wait))
-		flow = x->answer_has_head ? take_answer(x) : take_head(x);
+		flow = x->answer_has_head ? take_answer(x) : take_first(x);
 	return flow == STILL ? read_upstream(x) : flow;
 }
 
