@@ -58,7 +58,9 @@ tests_bench_gateway_SOURCES = \
 	tests/bench/bench.h \
 	tests/bench/gateway.c \
 	tests/bench/gateway.h \
+	tests/bench/gateway_origin.c \
 	tests/bench/gateway_peers.c \
+	tests/bench/gateway_route.c \
 	tests/bench/peers.c \
 	tests/bench/table.c
 tests_bench_gateway_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

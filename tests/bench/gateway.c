@@ -3,10 +3,10 @@
  * The network wall, from inside a box with `network: gateway`, against no
  * proxy at all and the relays and proxies installed here: what a tunnel adds
  * to a byte there and back, set-ups per second of CPU time, memory of idle
- * tunnels, bulk, and revocation. Client and origin are the same for all; the
- * box's way has its own network namespace on top. The CPU time of a row is
- * that of the process between, so a slow client does not count.
- * Targets: DESIGN.md section 15.
+ * tunnels, bulk, revocation, and requests that get a credential. Client and
+ * origin are the same for all; the box's way has its own network namespace on
+ * top. The CPU time of a row is that of the process between, so a slow client
+ * does not count. Targets: DESIGN.md section 15.
  *
  *   gateway [--json FILE] [--quick]      (or AB_BENCH_JSON=FILE make bench)
  *
@@ -20,18 +20,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -46,7 +41,8 @@
 static int rounds = 15, echoes = 2000, setups = 9600, bulk_mib = 2048;
 static agentbox_context *context;
 static agentbox_sandbox *box;
-static char directory[4096], client[8192];
+char directory[4096];
+static char client[8192];
 static int origin_port;
 static pid_t origin_pid;
 
@@ -55,9 +51,9 @@ static bench_way ways[2 + MAX_PEERS] = {
 	{ "the gateway, from a box", "box", 0, 0 },
 };
 static int way_count = 2;
-static bench_way *const gateway = &ways[1];
+bench_way *const gateway = &ways[1];
 
-static void must(int32_t rc, agentbox_error **err)
+void must(int32_t rc, agentbox_error **err)
 {
 	if (rc == 0)
 		return;
@@ -67,97 +63,12 @@ static void must(int32_t rc, agentbox_error **err)
 	exit(1);
 }
 
-static void need(bool good, const char *what)
+void need(bool good, const char *what)
 {
 	if (good)
 		return;
 	fprintf(stderr, "bench gateway: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-/* --- the origin ----------------------------------------------------------- */
-
-/* All that goes down at once, in a process of its own. */
-static void pour(int fd)
-{
-	static char bytes[1 << 18];
-
-	if (fork() != 0)
-		return;
-	fcntl(fd, F_SETFL, 0);
-	while (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0)
-		;
-	_exit(0);
-}
-
-static void take_one(int poller, int listener)
-{
-	const struct linger now = { 1, 0 };
-	const int on = 1;
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
-
-	if (fd < 0)
-		return;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	/* no port stays taken, whoever ends first */
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e);
-}
-
-/* Echoes; to an `s` it answers with all the bytes it has. */
-static void serve(int listener)
-{
-	struct epoll_event all[256], e = { .events = EPOLLIN };
-	int poller = epoll_create1(EPOLL_CLOEXEC);
-	char bytes[4096];
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGCHLD, SIG_IGN);
-	e.data.fd = listener;
-	epoll_ctl(poller, EPOLL_CTL_ADD, listener, &e);
-	for (;;) {
-		int n = epoll_wait(poller, all, 256, -1);
-
-		for (int i = 0; i < n; i++) {
-			int fd = all[i].data.fd;
-			ssize_t got;
-
-			if (fd == listener) {
-				take_one(poller, fd);
-				continue;
-			}
-			got = recv(fd, bytes, sizeof(bytes), 0);
-			if (got > 0 && *bytes != 's') {
-				(void)!send(fd, bytes, (size_t)got,
-					    MSG_NOSIGNAL);
-			} else if (got >= 0 || errno != EAGAIN) {
-				if (got > 0)
-					pour(fd);
-				close(fd);
-			}
-		}
-	}
-}
-
-static void begin_origin(void)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET };
-	socklen_t n = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			0);
-
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	need(fd >= 0 && bind(fd, (void *)&at, n) == 0 &&
-		     listen(fd, 4096) == 0 &&
-		     getsockname(fd, (void *)&at, &n) == 0, "origin");
-	origin_port = ntohs(at.sin_port);
-	ways[0].port = origin_port;
-	origin_pid = fork();
-	need(origin_pid >= 0, "fork");
-	if (origin_pid == 0)
-		serve(fd);
-	close(fd);
 }
 
 /* --- the box and its gateway ---------------------------------------------- */
@@ -232,28 +143,25 @@ static void write_secrets(char *text, size_t size)
 	memcpy(text + at, "]", 2);
 }
 
-/* With a record of each connection in an audit, when one is given. */
-static void raise_box(agentbox_audit *audit)
+agentbox_gateway *raise_box_with(const char *keys, agentbox_audit *audit)
 {
 	agentbox_sandbox_options *options = NULL;
 	agentbox_policy *policy = NULL;
 	agentbox_error *err = NULL;
 	struct rlimit files;
-	char text[14000], secrets[SECRETS * 96];
+	char text[14000];
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	write_secrets(secrets, sizeof(secrets));
 	snprintf(text, sizeof(text),
 		 "{\"agentbox\":1,\"extends\":\"builtin:workspace\","
 		 "\"mounts+\":[{\"from\":\"%s/bin\",\"to\":\"/bench\","
 		 "\"access\":\"read\",\"exec\":true}],"
-		 "\"limits\":{\"files\":%d},\"secrets\":%s,"
-		 "\"network\":{\"mode\":\"gateway\","
+		 "\"limits\":{\"files\":%d},\"network\":{\"mode\":\"gateway\","
 		 "\"allow\":[\"127.0.0.1:%d\"],"
-		 "\"private\":[\"127.0.0.0/8\"]}}",
+		 "\"private\":[\"127.0.0.0/8\"]},%s}",
 		 directory,
 		 files.rlim_max > 65536 ? 65536 : (int)files.rlim_max,
-		 secrets, origin_port);
+		 origin_port, keys);
 	must(agentbox_policy_parse(context, text, strlen(text), &policy, &err),
 	     &err);
 	must(agentbox_sandbox_options_new(&options, &err), &err);
@@ -261,13 +169,24 @@ static void raise_box(agentbox_audit *audit)
 	must(agentbox_sandbox_new(context, policy, options, &box, &err), &err);
 	agentbox_sandbox_options_free(options);
 	agentbox_policy_unref(policy);
-	must(agentbox_gateway_set_provider(agentbox_sandbox_get_gateway(box),
-					   give_value, NULL, &err), &err);
 	gateway->pid = find_gateway();
 	need(gateway->pid > 0, "no agentbox-gateway");
+	return agentbox_sandbox_get_gateway(box);
 }
 
-static void end_box(void)
+/* With a record of each connection in an audit, when one is given. */
+static void raise_box(agentbox_audit *audit)
+{
+	char keys[SECRETS * 100] = "\"secrets\":";
+	const size_t n = strlen(keys);
+	agentbox_error *err = NULL;
+
+	write_secrets(keys + n, sizeof(keys) - n);
+	must(agentbox_gateway_set_provider(raise_box_with(keys, audit),
+					   give_value, NULL, &err), &err);
+}
+
+void end_box(void)
 {
 	agentbox_sandbox_free(box);
 	box = NULL;
@@ -325,7 +244,7 @@ static void end_in_box(agentbox_process *process)
 	agentbox_process_free(process);
 }
 
-static const char *in(const char *name)
+const char *in(const char *name)
 {
 	static char path[4200];
 
@@ -333,8 +252,7 @@ static const char *in(const char *name)
 	return path;
 }
 
-/* What the client of this way prints, as a file to read. */
-static FILE *run_client(const bench_way *way, const char *mode, int count)
+FILE *run_client(const bench_way *way, const char *mode, int count)
 {
 	bool inside = strcmp(way->kind, "box") == 0;
 	const char *path = in("out");
@@ -372,8 +290,7 @@ static double time_client(const bench_way *way, const char *mode, int count)
 	return ns / 1e9;
 }
 
-/* Seconds of CPU time that a process has used, all its threads. */
-static double cpu_of(pid_t pid)
+double cpu_of(pid_t pid)
 {
 	struct timespec t = { 0 };
 	clockid_t clock;
@@ -506,7 +423,8 @@ static void bench_bulk(void)
 /* --- many tunnels --------------------------------------------------------- */
 
 struct holding {
-	agentbox_process *process;
+	agentbox_process *process; /* NULL: no box's */
+	pid_t pid;
 	int in;
 	FILE *out;
 };
@@ -516,38 +434,45 @@ static void read_line(FILE *f, char line[128])
 	need(fgets(line, 128, f) != NULL, "the client has ended");
 }
 
-/* Until it has said a line. */
-static struct holding hold_program(const char *const *argv)
+/* In the box, or beside it. */
+static struct holding hold_program(const char *const *argv, bool inside)
 {
+	struct holding h = { 0 };
 	int in[2], out[2];
-	struct holding h;
-	char line[128];
 
 	need(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0, "pipe");
-	h.process = start_in_box(argv, (const int[]){ in[0], out[1], 2 });
+	if (inside)
+		h.process = start_in_box(argv, (const int[]){ in[0], out[1],
+							      2 });
+	else
+		h.pid = start_program(argv, (const int[]){ in[0], out[1], 2 });
 	close(in[0]);
 	close(out[1]);
 	h.in = in[1];
 	h.out = fdopen(out[0], "r");
-	read_line(h.out, line);
 	return h;
 }
 
-static struct holding hold(const char *mode, int count)
+static struct holding hold(const bench_way *way, const char *mode, int count)
 {
-	char origin[16], number[16];
-	const char *argv[] = { "/bench/gateway_client", "box", "0", origin,
-			       mode, number, NULL };
+	bool inside = strcmp(way->kind, "box") == 0;
+	char port[16], origin[16], number[16];
+	const char *argv[] = { inside ? "/bench/gateway_client" : client,
+			       way->kind, port, origin, mode, number, NULL };
 
+	snprintf(port, sizeof(port), "%d", way->port);
 	snprintf(origin, sizeof(origin), "%d", origin_port);
 	snprintf(number, sizeof(number), "%d", count);
-	return hold_program(argv);
+	return hold_program(argv, inside);
 }
 
 static void let_go(struct holding *h)
 {
 	close(h->in);
-	end_in_box(h->process);
+	if (h->process)
+		end_in_box(h->process);
+	else
+		waitpid(h->pid, NULL, 0);
 	fclose(h->out);
 }
 
@@ -567,30 +492,42 @@ static double memory_of(pid_t pid)
 	return kib * 1024;
 }
 
+static void bench_memory_of(const bench_way *way, int count)
+{
+	double before = memory_of(way->pid);
+	struct holding h = hold(way, "hold", count);
+	char what[64], line[128] = "";
+
+	snprintf(what, sizeof(what), "%.40s", way->name);
+	if (fgets(line, sizeof(line), h.out))
+		table_value(what, (memory_of(way->pid) - before) / count,
+			    "bytes", way == gateway ? 1024 : 0);
+	else
+		table_skip(what, "cannot hold so many");
+	let_go(&h);
+	snprintf(what, sizeof(what), "  before the first connection");
+	table_value(what, before / 1024, "KiB", 0);
+}
+
 /* As many as the descriptors of the gateway and of the box's limits allow. */
 static void bench_memory(void)
 {
 	struct rlimit files;
-	struct holding h;
 	int count = IDLE_TUNNELS;
-	double before, after;
-	char what[64];
+	char title[64];
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	if (files.rlim_max / 2 < IDLE_TUNNELS + 256)
 		count = (int)files.rlim_max / 2 - 256;
-	table_title("user memory of the gateway's process");
+	snprintf(title, sizeof(title), "user memory for each of %d idle "
+		 "tunnels", count);
+	table_title(title);
 	if (count < LIVE_TUNNELS) {
 		table_skip("idle tunnels", "too few descriptors");
 		return;
 	}
-	before = memory_of(gateway->pid);
-	h = hold("hold", count);
-	after = memory_of(gateway->pid);
-	let_go(&h);
-	snprintf(what, sizeof(what), "per idle tunnel, of %d", count);
-	table_value(what, (after - before) / count, "bytes", 1024);
-	table_value("before the first connection", before / 1024, "KiB", 0);
+	for (int i = 1; i < way_count; i++)
+		bench_memory_of(&ways[i], count);
 }
 
 /* Every secret in every way; who asked has ended, what is leased stays. */
@@ -625,8 +562,10 @@ static void bench_revoke(void)
 	char line[128];
 
 	lease_all();
-	files = hold_program(reader);
-	h = hold("cut", LIVE_TUNNELS);
+	files = hold_program(reader, true);
+	read_line(files.out, line);
+	h = hold(gateway, "cut", LIVE_TUNNELS);
+	read_line(h.out, line);
 	begin = bench_now_us();
 	must(agentbox_gateway_revoke(agentbox_sandbox_get_gateway(box),
 				     &count, &err), &err);
@@ -739,7 +678,7 @@ static void more_files(void)
 static void bench_all(void)
 {
 	raise_box(NULL);
-	way_count += peers_begin(ways + 2, directory, origin_port);
+	way_count += peers_begin(ways + 2, origin_port);
 	bench_memory();
 	bench_echo();
 	bench_setup();
@@ -747,6 +686,7 @@ static void bench_all(void)
 	bench_revoke();
 	end_box();
 	bench_audited();
+	bench_routes(rounds, echoes / 4);
 }
 
 int main(int argc, char **argv)
@@ -766,7 +706,7 @@ int main(int argc, char **argv)
 	bench_say_busy("do not trust latencies, nor what is per second of the "
 		       "clock");
 	more_files();
-	begin_origin();
+	ways[0].port = origin_port = origin_begin(&origin_pid);
 	prepare();
 	bench_all();
 	agentbox_context_unref(context);

@@ -13,6 +13,8 @@
  *   setup  COUNT connections, WIDTH at once, until the proxy has answered
  *   first  the same, and until a byte has come back
  *   bulk   read COUNT MiB
+ *   route  COUNT requests over one connection, /r/x of who is connected to,
+ *          with the box's key; a line per time, ns
  *   hold   keep COUNT connections; "ready", then until stdin ends
  *   cut    keep COUNT connections; "ready", then "COUNT TIME" when all are cut
  */
@@ -220,6 +222,37 @@ static void do_bulk(size_t mib)
 	drop(fd);
 }
 
+static void do_route(size_t count)
+{
+	const char *key = getenv("AGENTBOX_KEY");
+	char text[512], answer[4096], host[INET_ADDRSTRLEN];
+	int n, fd;
+
+	inet_ntop(AF_INET, &to.sin_addr, host, sizeof(host));
+	n = snprintf(text, sizeof(text), "GET /r/x HTTP/1.1\r\nHost: %s:%d\r\n"
+		     "x-api-key: %s\r\n\r\n", host, ntohs(to.sin_port),
+		     key ? key : "none");
+	*request = '\0';
+	fd = dial();
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = now_ns();
+		size_t at = 0;
+
+		if (send(fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+			fail("send");
+		do {
+			ssize_t got = recv(fd, answer + at,
+					   sizeof(answer) - 1 - at, 0);
+
+			if (got <= 0)
+				fail("no answer");
+			at += (size_t)got;
+			answer[at] = '\0';
+		} while (!strstr(answer, "\r\n\r\nok"));
+		printf("%llu\n", (unsigned long long)(now_ns() - begin));
+	}
+}
+
 static void do_hold(size_t count, bool until_cut)
 {
 	struct rlimit files;
@@ -263,6 +296,8 @@ int main(int argc, char **argv)
 		do_setup(count, *mode == 'f');
 	else if (strcmp(mode, "bulk") == 0)
 		do_bulk(count);
+	else if (strcmp(mode, "route") == 0)
+		do_route(count);
 	else
 		do_hold(count, strcmp(mode, "cut") == 0);
 	if (*mode == 's' || *mode == 'f' || *mode == 'b')
