@@ -191,6 +191,17 @@ int32_t agentbox_shield_is_alive(agentbox_shield *s)
 	return request(s, &w, &a, NULL) == 0;
 }
 
+bool ab_shield_own(agentbox_shield *s, bool begins)
+{
+	uint8_t memory[32];
+	answer a = { .result = -ECANCELED };
+	ab_writer w;
+
+	begin(&w, memory, sizeof(memory), AB_MSG_SH_OWN);
+	ab_put_u32(&w, begins);
+	return request(s, &w, &a, NULL) == 0 && a.result == 0;
+}
+
 /* --- verify --------------------------------------------------------------- */
 
 static bool is_name(const char *s)

@@ -37,6 +37,13 @@ void ab_shield_free(agentbox_shield *shield);
 /* Ends it, and nothing is told of that; the handle stays for its holders. */
 void ab_shield_stop(agentbox_shield *shield);
 
+/*
+ * A program of ours begins in the box, or ends, whose memory nobody of the box
+ * can read, the shield among them: what it opens and connects to is let
+ * through meanwhile. True: the shield knows.
+ */
+bool ab_shield_own(agentbox_shield *shield, bool begins);
+
 /* To poll for reading; -1 when it has ended. */
 int ab_shield_fd(const agentbox_shield *shield);
 /* Take what is there without waiting, up to a bound. */

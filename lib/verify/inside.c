@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/spawn.h"
+#include "shield/shield.h"
 #include "verify/ask.h"
 
 #define PROGRAM_FD 9
@@ -132,6 +133,7 @@ static int hear(ab_verify_run *run)
 
 int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err)
 {
+	agentbox_shield *shield = agentbox_sandbox_get_shield(run->box);
 	ab_auto(agentbox_error) *why = NULL;
 	agentbox_command *c = NULL;
 	int32_t rc = make_command(run, &c, err);
@@ -140,6 +142,8 @@ int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err)
 	run->line_len = 0;
 	if (rc)
 		return rc;
+	if (shield && !run->is_announced)
+		run->is_announced = ab_shield_own(shield, true);
 	rc = agentbox_sandbox_spawn(run->box, c, &run->process, &why);
 	agentbox_command_free(c);
 	/* that the box does not run it is a finding; the rest is an error */

@@ -116,6 +116,7 @@ typedef struct ab_verify_run {
 
 	/* the program in the box */
 	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
+	bool is_announced; /* to the shield, as a program of ours */
 	agentbox_process *process;
 	int to_fd, from_fd; /* its standard streams; -1 */
 	char *why_not;	    /* it could not be run; owned */

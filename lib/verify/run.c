@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "gateway/gateway.h"
+#include "shield/shield.h"
 #include "verify/internal.h"
 
 /* How often a box is looked at that settles after a command. */
@@ -28,7 +29,10 @@ void ab_verify_end(ab_verify_run *run)
 {
 	if (!run)
 		return;
-	/* ends what is left of the program */
+	/* what is left of it is ended, and keeps the box until then */
+	if (run->is_announced)
+		(void)ab_shield_own(agentbox_sandbox_get_shield(run->box),
+				    false);
 	ab_verify_stop(run);
 	ab_cleanup_fd(&run->epoll_fd);
 	agentbox_sandbox_free(run->other);

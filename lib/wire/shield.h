@@ -41,6 +41,7 @@ enum ab_shield_message {
 	AB_MSG_SH_CALL = 195,	/* u32 1: it begins, 0: it ends; str id */
 	AB_MSG_SH_ANSWER = 196, /* u64 id, u32 1: let it through */
 	AB_MSG_SH_PING = 197,
+	AB_MSG_SH_OWN = 198,	/* u32 1: a program of ours begins, 0: ends */
 	/* shield -> host */
 	AB_MSG_SH_READY = 208,
 	AB_MSG_SH_FAILED = 209, /* str stage, i32 errno, str message */

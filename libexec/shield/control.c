@@ -87,6 +87,18 @@ static void on_answer(ab_sh *sh, uint32_t serial, ab_reader *r)
 	reply(serial, ab_sh_answer_ask(sh, id, let), "");
 }
 
+static void on_own(ab_sh *sh, uint32_t serial, ab_reader *r)
+{
+	uint32_t begins = ab_get_u32(r);
+	bool good = begins ? sh->own < UINT32_MAX : sh->own > 0;
+
+	if (!ab_reader_done(r) || begins > 1)
+		_exit(1);
+	if (good)
+		sh->own += begins ? 1u : UINT32_MAX;
+	reply(serial, good ? 0 : -ENOENT, "");
+}
+
 static void dispatch(ab_sh *sh, uint32_t kind, uint32_t serial, ab_reader *r)
 {
 	switch (kind) {
@@ -101,6 +113,9 @@ static void dispatch(ab_sh *sh, uint32_t kind, uint32_t serial, ab_reader *r)
 		break;
 	case AB_MSG_SH_ANSWER:
 		on_answer(sh, serial, r);
+		break;
+	case AB_MSG_SH_OWN:
+		on_own(sh, serial, r);
 		break;
 	case AB_MSG_SH_PING:
 		reply(serial, 0, "");

@@ -203,6 +203,12 @@ static void say_unread(ab_sh *sh, ab_shield_record *m, ab_exec_finding *f)
 		     "what it names cannot be read");
 }
 
+/* Of a program of the host's own nothing is told. */
+static bool is_own(const ab_sh *sh, int error)
+{
+	return error == -EPERM && sh->own;
+}
+
 static void say_call(ab_sh *sh, const char *call, ab_shield_record *m)
 {
 	snprintf(sh->command, sizeof(sh->command), "%s %.4000s", call,
@@ -278,7 +284,8 @@ static int look_at_socket(const ab_caller *t, const ab_sh_address *a,
 }
 
 static void look_at_address(const ab_caller *t, const struct seccomp_notif *n,
-			    ab_shield_record *m, ab_exec_finding *f)
+			    ab_shield_record *m, ab_exec_finding *f,
+			    bool *quiet)
 {
 	ab_sh *sh = t->sh;
 	const char *why = NULL;
@@ -287,6 +294,7 @@ static void look_at_address(const ab_caller *t, const struct seccomp_notif *n,
 
 	if (!r && a.kind == AB_SH_PATH)
 		r = look_at_socket(t, &a, true);
+	*quiet = is_own(sh, r);
 	if (r < 0) {
 		say_unread(sh, m, f);
 		return;
@@ -365,12 +373,14 @@ static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
 		return false;
 	m->kind = AB_SHIELD_PEER;
 	r = c->count ? look_at_names(t, n, c) : look_at_bind(t, n);
-	*quiet = r == 0;
+	*quiet = r == 0 || is_own(t->sh, r);
+	if (*quiet)
+		return true;
 	if (r < 0)
 		say_unread(t->sh, m, f);
-	else if (r && is_read(n))
+	else if (is_read(n))
 		*quiet = !say_read(t->sh, m, f);
-	else if (r)
+	else
 		say_peer(t->sh, c->name, m, f);
 	return true;
 }
@@ -404,7 +414,7 @@ bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
 		m->kind = AB_SHIELD_CONNECT;
-		look_at_address(&t, notice, m, f);
+		look_at_address(&t, notice, m, f, quiet);
 		return true;
 	default:
 		return look_at_files(&t, notice, m, f, quiet);

@@ -59,6 +59,11 @@ typedef struct ab_sh {
 	ab_sh_network network;
 	char shared[AB_MAX_PATH]; /* where peers are, in the box; "": none */
 
+	/* Programs of the host's own that run in the box now. Who cannot be
+	   read because his memory is of a user namespace above (EPERM) is let
+	   through meanwhile: a process of the box is, whatever it hides. */
+	uint32_t own;
+
 	uint64_t lost; /* records without an audit that found no room */
 	ab_sh_waiting waiting[AB_WAITING_MAX]; /* a ring */
 	size_t waiting_first, waiting_count;

@@ -151,8 +151,7 @@ static void killed_shield_ends_what_it_watches(void)
 	int pair[2];
 	ssize_t n;
 
-	peers_begin_with(NULL, NULL, keys("deny", "\"peers\",\"connect\","
-					   "\"reads\""));
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\",\"connect\""));
 	REQUIRE(pipe(pair) == 0 && mkfifo(ws_path("wait"), 0666) == 0 &&
 		chmod(ws_path("wait"), 0666) == 0, "%m");
 	agentbox_process *p = BOX_START(pair[1], "sh", "-c",

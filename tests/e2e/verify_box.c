@@ -286,6 +286,13 @@ static void a_box_with_a_shield_is_green(void)
 	/* the program is the library's own: no rule keeps it out */
 	box_raise(NULL, "\"shield\":{\"mode\":\"deny\"}");
 	expect_green();
+	box_end();
+	/* nor does what it opens and connects to, which nobody can read */
+	box_raise(NULL, "\"peering\":\"read\",\"shield\":{\"mode\":\"deny\","
+			"\"watch\":[\"connect\",\"peers\",\"reads\"]}");
+	expect_green();
+	expect_green();
+	ATTACK("EACCES", "create-hidden /workspace/hidden");
 }
 
 /* A socket in the workspace is granted with it, and told. */
