@@ -455,6 +455,19 @@ print(time.monotonic() - began)
 
 
 @box_test
+def c117_a_names_requests_are_of_its_server_too():
+    srv = Server()
+    ran = box(document(entry(srv), network={"names": [
+        {"name": "tools.test", "budget": {"requests": 3}},
+        {"name": "other.test", "budget": {"requests": 1}}]}), r'''
+m = Mcp().begin()
+print(text(m.call("echo")))
+print(error(m.call("echo"))[::2])
+''')
+    expect(ran.out.splitlines() == ["did echo", "(429, 'mcp_busy')"], ran)
+
+
+@box_test
 def c116_a_budget_of_bytes_counts_short_answers_too():
     srv = Server(**{"tools/call": {"content": [{"type": "text",
                                                 "text": "x" * 4096}]}})
