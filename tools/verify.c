@@ -116,11 +116,15 @@ static void tell_controls(const json_t *controls, const char *kind)
 
 		if (strcmp(text_of(c, "kind"), kind) != 0)
 			continue;
+		/* of the hard ones the findings say what was tried */
+		const char *note = strcmp(kind, "soft") ? ""
+							: text_of(c, "note");
+
 		row(stands ? TEXT_GOOD : TEXT_WARN, text_of(c, "control"),
-		    text_format("%s, %s%s%s", kind,
+		    text_format("%s, %s%s%s%s", kind,
 				stands ? "held by " : "not there",
 				stands ? text_of(c, "holder") : "",
-				""));
+				*note ? ": " : "", note));
 	}
 }
 

@@ -220,10 +220,8 @@ bool ab_verify_has_ended(ab_verify_run *run)
 static void judge_unasked(ab_verify_run *run, const ab_question *item,
 			  const char *why)
 {
-	uint32_t verdict = item->skip ? item->skip : AB_VERDICT_UNKNOWN;
-
 	ab_verify_add(run->report, item->id, item->wall, item->tries, true,
-		      verdict, ab_strdup("not tried"), ab_strdup(why));
+		      item->skip, ab_strdup("not tried"), ab_strdup(why));
 }
 
 /* What is left to be told: 1: nothing; 0: it takes no more now; -errno. */

@@ -20,7 +20,7 @@
 
 /* A process list beyond this is not looked at: unknown, never good. */
 #define MAX_PROCESSES 65536
-#define MAX_TEXT (4u << 20)
+#define MAX_TEXT (16u << 20)
 
 char *ab_proc_text(pid_t pid, const char *name, int *sys_errno)
 {

@@ -174,19 +174,94 @@ static void look_at_text(const ab_verify_run *run, search *s,
 		tell_found(s, where);
 }
 
+/* One of a process's mappings: proc_pid_maps(5), proc_pid_smaps(5). */
+typedef struct mapping {
+	uint64_t from, to;
+	bool is_readable, is_writable, is_shared, is_secret;
+	bool has_counts; /* else the next three are not known */
+	bool has_pages, has_own, is_swapped;
+} mapping;
+
+static bool is_header(const char *line, mapping *m)
+{
+	char *end;
+	uint64_t from = strtoull(line, &end, 16);
+
+	if (end == line || *end != '-')
+		return false;
+	*m = (mapping){ .from = from };
+	m->to = strtoull(end + 1, &end, 16);
+	if (end[0] != ' ' || strcspn(end + 1, " \n") != 4)
+		return false;
+	m->is_readable = end[1] == 'r';
+	m->is_writable = end[2] == 'w';
+	m->is_shared = end[4] == 's';
+	m->is_secret = memmem(end, strcspn(end, "\n"), "/secretmem",
+			      strlen("/secretmem")) != NULL;
+	return true;
+}
+
+static void take_count(const char *line, mapping *m)
+{
+	static const char rss[] = "Rss:", own[] = "Anonymous:",
+			  swap[] = "Swap:";
+
+	if (!strncmp(line, rss, strlen(rss))) {
+		m->has_counts = true;
+		m->has_pages = strtoull(line + strlen(rss), NULL, 10) != 0;
+	} else if (!strncmp(line, own, strlen(own))) {
+		m->has_own = strtoull(line + strlen(own), NULL, 10) != 0;
+	} else if (!strncmp(line, swap, strlen(swap))) {
+		m->is_swapped = strtoull(line + strlen(swap), NULL, 10) != 0;
+	}
+}
+
+/* The next of the list; false: there is none. *at goes on. */
+static bool next_mapping(const char **at, mapping *m)
+{
+	bool has_one = false;
+	mapping other;
+
+	for (const char *line = *at; *line; line = *at) {
+		if (!is_header(line, has_one ? &other : m))
+			take_count(line, m);
+		else if (has_one)
+			return true;
+		else
+			has_one = true;
+		*at = line + strcspn(line, "\n");
+		*at += **at == '\n';
+	}
+	return has_one;
+}
+
+/* What is only a file's is not: a file of the box's is looked at as such. */
+static bool may_hold(const mapping *m)
+{
+	if (!m->has_counts)
+		return true;
+	return m->is_swapped ||
+	       (m->has_pages && (m->is_writable || m->is_shared || m->has_own));
+}
+
 /*
- * What it can write, whether or not it can read it: proc_pid_maps(5), "w".
- * What memfd_secret(2) gave is read by nobody, and what may only be written
- * not on every kernel: not known.
+ * Whatever is in memory, whether or not the process can read or write it now.
+ * What memfd_secret(2) gave is read by nobody, and what may not be read not on
+ * every kernel: not known.
  */
 static void look_at_memory(const ab_verify_run *run, search *s,
 			   const ab_proc *p)
 {
 	int sys_errno;
-	ab_autofree char *maps = ab_proc_text(p->pid, "maps", &sys_errno);
+	ab_autofree char *maps = ab_proc_text(p->pid, "smaps", &sys_errno);
 	char path[64], where[96];
 	ab_autofd int fd = -1;
+	const char *at;
+	mapping m;
 
+	/* a kernel may have none */
+	if (!maps)
+		maps = ab_proc_text(p->pid, "maps", &sys_errno);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->pid);
 	snprintf(where, sizeof(where), "the memory of process %d of the box",
 		 (int)p->pid_inside);
@@ -195,20 +270,11 @@ static void look_at_memory(const ab_verify_run *run, search *s,
 		note_unread(run, s, p, maps ? errno : sys_errno);
 		return;
 	}
-	for (char *line = maps; *line && may_go_on(s);) {
-		char *end;
-		uint64_t from = strtoull(line, &end, 16), to = 0;
-
-		if (*end == '-')
-			to = strtoull(end + 1, &end, 16);
-		line = end + strcspn(end, "\n");
-		s->is_hidden = strncmp(end, " -", 2) == 0;
-		s->is_cut |= memmem(end, (size_t)(line - end), "/secretmem",
-				    strlen("/secretmem")) != NULL;
-		if (end[0] == ' ' && end[1] && end[2] == 'w' &&
-		    is_in_file(s, fd, from, to, true))
+	for (at = maps; may_go_on(s) && next_mapping(&at, &m);) {
+		s->is_hidden = !m.is_readable;
+		s->is_cut |= m.is_secret;
+		if (may_hold(&m) && is_in_file(s, fd, m.from, m.to, true))
 			tell_found(s, where);
-		line += *line == '\n';
 	}
 }
 

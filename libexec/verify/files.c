@@ -149,6 +149,19 @@ static void tell_path(walk *w, const char *path)
 	probe_tell("%s%s", w->found > 1 ? "\n" : "", line);
 }
 
+/*
+ * Nothing below it is reached by any name, and nobody in here can change that.
+ * What can be searched and not listed, or is ours to open, is not closed.
+ */
+static bool is_closed(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_uid != geteuid() &&
+	       faccessat(dir_fd, name, X_OK, 0) < 0 && errno == EACCES;
+}
+
 static void walk_dir(walk *w, int fd, const char *path, int depth);
 
 static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
@@ -182,8 +195,8 @@ static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		walk_dir(w, fd, below, depth + 1);
-	else if (errno != EACCES && errno != ENOTDIR && errno != ENOENT &&
-		 errno != ELOOP && errno != EPERM)
+	else if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP &&
+		 !is_closed(dirfd(dir), e->d_name))
 		w->unread++;
 }
 

@@ -333,6 +333,29 @@ static void a_list_that_is_cut_off_is_not_granted(void)
 		close(fds[i]);
 }
 
+/* It can be walked through by who knows a name. */
+static void a_directory_that_cannot_be_listed_is_unknown(void)
+{
+	static const char *const modes[] = { "0311", "0000" };
+
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		agentbox_verify *report;
+
+		box_sh("mkdir -p /tmp/closed/below && chmod %s /tmp/closed",
+		       modes[i]);
+		report = verify_box();
+		CHECK(!strcmp(verify_verdict(report, "sockets.visible"),
+			      "unknown"), "%s: %s", modes[i],
+		      verify_verdict(report, "sockets.visible"));
+		CHECK(!strcmp(verify_walls(report, "missing"), ""), "%s",
+		      verify_walls(report, "missing"));
+	}
+	box_sh("chmod 0700 /tmp/closed");
+	expect_green();
+}
+
 /* The agent does that to every process which is started in its box. */
 static agentbox_process *signal_new(const char *number)
 {
@@ -611,6 +634,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
 	CASE(a_list_that_is_cut_off_is_not_granted),
+	CASE(a_directory_that_cannot_be_listed_is_unknown),
 	CASE(who_ends_the_program_does_not_end_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_owner),
