@@ -210,6 +210,24 @@ static void find_default(struct expansion *e)
 	}
 }
 
+/* What is one of two values: the one that the command is read with. */
+static const struct value *read_value(struct ab_shell_run *run,
+				      const struct value *v)
+{
+	uint32_t i = 0;
+
+	if (!v->one)
+		return v;
+	while (i < run->read_count && i < AB_SHELL_READS && run->reads[i] != v)
+		i++;
+	if (run->is_reading && i < run->read_count && i < AB_SHELL_READS)
+		return run->reading >> i & 1 ? v->other : v->one;
+	if (i == run->read_count && i < AB_SHELL_READS)
+		run->reads[i] = v;
+	run->read_count += i == run->read_count || i == AB_SHELL_READS;
+	return v;
+}
+
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
@@ -219,6 +237,9 @@ static void find_value(struct expansion *e, const char *text, uint32_t len,
 	e->word = NULL;
 	if (!find_special(e, text, len)) {
 		e->value = ab_run_value_of(e->run, v);
+		if (e->value->one && e->value->one->kind == VALUE_SCALAR &&
+		    e->param->op == OP_NONE && !e->param->has_index)
+			e->value = read_value(e->run, e->value);
 		find_element(e, index);
 	}
 	e->name = name_of(e->run, v, text, len);
@@ -345,14 +366,11 @@ static void add_all(struct expansion *e)
 	const char *joint = " ";
 	struct segment *s;
 
+	if (quoted && e->all == '@')
+		v = read_value(e->run, v);
 	if (v->kind == VALUE_SCALAR) {
 		ab_param_add_word(e, v->words);
 		return;
-	}
-	if (v->one && quoted && e->all == '@') {
-		e->run->has_readings = true;
-		if (e->run->reading)
-			v = e->run->reading == READING_ONE ? v->one : v->other;
 	}
 	if (v->kind != VALUE_ARRAY) {
 		if (v->kind == VALUE_UNSET)

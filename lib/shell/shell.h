@@ -15,8 +15,9 @@
  *
  * What it refuses to do: guess. A value that the text does not decide is a
  * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
- * that differs is a hole. A text beyond the limits ends with
- * AB_SHELL_LIMIT, which a guard must not allow.
+ * that differs is a hole; when it is one of two values, a command of it that
+ * is no builtin is told twice, with each (of three such: eight times). A text
+ * beyond the limits ends with AB_SHELL_LIMIT, which a guard must not allow.
  *
  * Everything handed out lives in the arena. What a visitor is given lives
  * until its callback returns, unless said otherwise.

@@ -386,46 +386,56 @@ static bool is_steady(const struct cmd *cmd)
 			if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
 			    p->kind != PART_END &&
 			    (p->kind != PART_PARAM ||
-			     p->u.param->op != OP_NONE))
+			     p->u.param->op != OP_NONE ||
+			     p->u.param->is_indirect))
 				return false;
 	return true;
 }
 
-/* The command by one reading of its arrays. False: it is one that does
+/* The command by one reading of its values. False: it is one that does
  * something to the shell, of which there are not two. */
 static bool read_command(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd,
-			 const struct ab_shell_command *c,
-			 enum reading reading,
+			 const struct ab_shell_command *c, uint32_t reading,
 			 struct ab_shell_command *out)
 {
 	*out = *c;
 	out->argv = NULL;
 	out->argc = 0;
 	run->reading = reading;
+	run->is_reading = true;
 	expand_command(run, tree, cmd, out);
-	run->reading = READING_NONE;
+	run->is_reading = false;
 	return out->argc && !out->argv->hole_count && !out->builtin &&
 	       !(run->functions && ab_run_function(run, out->argv->text,
 						   out->argv->len));
 }
 
-/* "${cmd[@]}" after `[ c ] && cmd+=(x)`: *c is the command with x then, and
- * what is returned that without. NULL: told as what nobody knows. */
-static AB_COLD struct ab_shell_command *
-other_reading(struct ab_shell_run *run, const struct ab_shell_tree *tree,
-	      const struct cmd *cmd, struct ab_shell_command *c)
+/* $cmd after `[ c ] && cmd="$cmd x"`: the command with x, and that without;
+ * with two such values the four, and so on. Their number; 0: it is told as
+ * what nobody knows. */
+static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
+				     const struct ab_shell_tree *tree,
+				     const struct cmd *cmd,
+				     const struct ab_shell_command *c,
+				     struct ab_shell_command **out)
 {
-	struct ab_shell_command *other = ab_run_low(run, sizeof(*other)), one;
+	uint32_t n = 1u << run->read_count;
+	struct ab_shell_command *all;
 
-	if (!other || c->assign_count || c->builtin || c->callee ||
-	    !is_steady(cmd) ||
-	    !read_command(run, tree, cmd, c, READING_ONE, &one) ||
-	    !read_command(run, tree, cmd, c, READING_OTHER, other))
-		return NULL;
-	*c = one;
-	return other;
+	if (run->read_count > AB_SHELL_READS || c->assign_count ||
+	    c->builtin || c->callee || !is_steady(cmd))
+		return 0;
+	all = ab_run_low(run, n * sizeof(*all));
+	if (!all)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!read_command(run, tree, cmd, c, i, &all[i]))
+			return 0;
+	}
+	*out = all;
+	return n;
 }
 
 void ab_visit_simple(struct ab_shell_run *run,
@@ -434,22 +444,25 @@ void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_place_of *place)
 {
 	static const struct ab_shell_command nothing;
-	struct ab_shell_command c = nothing, *told = &c, *other;
+	struct ab_shell_command c = nothing, *told = &c;
 	AB_UNINITIALIZED struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
 	AB_UNINITIALIZED struct ab_word output;
+	uint32_t count = 0;
 	struct function *f;
+	bool has_readings;
 
 	if (run->aliases && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
 		return;
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
-	run->has_readings = false;
+	run->read_count = 0;
 	if (ab_tree_is_plain(cmd))
 		exact_command(run, tree, cmd, &c);
 	else
 		expand_command(run, tree, cmd, &c);
+	has_readings = run->read_count;
 	c.redir_count = cmd->redirs ?
 				ab_visit_redirs(run, tree, cmd, &redirs) :
 				0;
@@ -464,11 +477,12 @@ void ab_visit_simple(struct ab_shell_run *run,
 		find_output(run, &c, &output);
 	if (run->arena->is_full)
 		return;
-	other = run->has_readings ? other_reading(run, tree, cmd, &c) : NULL;
+	if (has_readings)
+		count = all_readings(run, tree, cmd, &c, &told);
 	do {
-		tell_command(run, tree, told);
-		told = told == &c ? other : NULL;
-	} while (told && !run->is_stopped && !run->arena->is_full);
+		tell_command(run, tree, told++);
+	} while (count && --count && !run->is_stopped &&
+		 !run->arena->is_full);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
 }

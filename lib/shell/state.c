@@ -291,7 +291,7 @@ static bool same_value(const struct value *a, const struct value *b)
 	return true;
 }
 
-/* Unknown, but one of the two when they are arrays. */
+/* Unknown, but one of the two when they are of a kind. */
 static const struct value *either(struct ab_shell_run *run,
 				  struct ab_stream *origin,
 				  const struct value *a, const struct value *b)
@@ -299,7 +299,8 @@ static const struct value *either(struct ab_shell_run *run,
 	const struct value *unknown = ab_run_unknown(run, origin);
 	struct value *value;
 
-	if (a->kind != VALUE_ARRAY || b->kind != VALUE_ARRAY)
+	if (a->kind != b->kind ||
+	    (a->kind != VALUE_ARRAY && a->kind != VALUE_SCALAR))
 		return unknown;
 	value = ab_run_high(run, sizeof(*value));
 	if (!value)

@@ -27,8 +27,8 @@ struct value {
 	uint32_t count;
 	uint8_t kind; /* enum value_kind */
 	struct ab_stream *origin;
-	/* UNKNOWN, but one of two arrays: after `[ c ] && a+=(x)` that with
-	 * x and that without. Both are there, or none. */
+	/* UNKNOWN, but one of two arrays, or of two scalars: after
+	 * `[ c ] && a+=(x)` that with x and that without. Both or none. */
 	const struct value *one, *other;
 };
 
@@ -194,7 +194,8 @@ struct pushed {
 
 #define VARIABLE_BUCKETS 64
 
-enum reading { READING_NONE, READING_ONE, READING_OTHER };
+/* Values of one command that are one of two; its readings are 1 << that. */
+#define AB_SHELL_READS 3
 
 struct ab_shell_run {
 	struct ab_arena *arena;
@@ -227,9 +228,12 @@ struct ab_shell_run {
 	uint64_t text_budget;
 	uint32_t factor; /* how often what is visited is visited anew */
 	const struct ab_shell_command *command;
-	/* Which of the two an array is while a command's words are expanded */
-	enum reading reading;
-	bool has_readings; /* a word is of such an array */
+	/* Values that are one of two, in the words of the command at hand, and
+	 * how many there are, also of those that found no room here. While
+	 * it is read: a bit for each that is the other one. */
+	const struct value *reads[AB_SHELL_READS];
+	uint32_t read_count, reading;
+	bool is_reading;
 };
 
 /* state.c */
