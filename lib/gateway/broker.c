@@ -171,6 +171,17 @@ int32_t agentbox_gateway_set_provider(agentbox_gateway *gw,
 	return 0;
 }
 
+/* Who asked for it has been refused. Lock held. */
+static void drop_needs(agentbox_gateway *gw, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < gw->need_count; i++)
+		if (strcmp(gw->needs[i].name, name) != 0)
+			gw->needs[kept++] = gw->needs[i];
+	gw->need_count = kept;
+}
+
 int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,
 				       uint64_t *count, agentbox_error **err)
 {
@@ -184,6 +195,7 @@ int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,
 				    "not the name of a secret");
 	ended = ab_gateway_end(gw, AB_MSG_GW_FORGET, name, &result);
 	pthread_mutex_lock(&gw->lock);
+	drop_needs(gw, name);
 	ab_gateway_end_runs(gw, name);
 	pthread_mutex_unlock(&gw->lock);
 	if (result)

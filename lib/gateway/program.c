@@ -76,10 +76,35 @@ int32_t ab_gateway_runs_init(agentbox_gateway *gw, agentbox_policy *policy,
 
 /* --- the end of one ------------------------------------------------------- */
 
+static int control_of(const ab_gateway_run *run)
+{
+	return run->is_greeted ? run->helper.control_fd
+			       : run->launch.control_fd;
+}
+
+static int listen_to(agentbox_gateway *gw, size_t i)
+{
+	struct epoll_event in = { .events = EPOLLIN, .data.u64 = i };
+
+	return epoll_ctl(gw->runs_fd, EPOLL_CTL_ADD, control_of(gw->runs[i]),
+			 &in);
+}
+
+/* Before the descriptor is closed: where a copy of the host has it, too, it
+   would be heard of for ever. */
+static void listen_no_more(agentbox_gateway *gw, size_t i)
+{
+	int fd = control_of(gw->runs[i]);
+
+	if (fd >= 0)
+		(void)epoll_ctl(gw->runs_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static void end_run(agentbox_gateway *gw, size_t i)
 {
 	ab_gateway_run *run = gw->runs[i];
 
+	listen_no_more(gw, i);
 	gw->runs[i] = NULL;
 	if (run->is_greeted)
 		ab_helper_stop(&run->helper, STOP_MS);
@@ -173,7 +198,6 @@ static int32_t begin_run(agentbox_gateway *gw, const ab_gateway_need *need,
 			 agentbox_error **err)
 {
 	ab_autofd int plan_fd = -1;
-	struct epoll_event in = { .events = EPOLLIN };
 	ab_gateway_run *run;
 	size_t at = 0;
 	int32_t rc;
@@ -197,9 +221,7 @@ static int32_t begin_run(agentbox_gateway *gw, const ab_gateway_need *need,
 	memcpy(run->name, need->name, sizeof(run->name));
 	run->deadline = ab_clock_deadline(AB_PROVIDER_MS + GRACE_MS);
 	gw->runs[at] = run;
-	in.data.u64 = at;
-	if (epoll_ctl(gw->runs_fd, EPOLL_CTL_ADD, run->launch.control_fd,
-		      &in)) {
+	if (listen_to(gw, at)) {
 		rc = ab_error_sys(err, errno, "program",
 				  "a program cannot be waited for");
 		end_run(gw, at);
@@ -300,12 +322,19 @@ static void set_why(outcome *o, int32_t result, const char *why)
 	snprintf(o->why, sizeof(o->why), "%s", why);
 }
 
-static void greet(ab_gateway_run *run, outcome *o)
+/* One that is refused closes its descriptor. */
+static void greet(agentbox_gateway *gw, size_t i, outcome *o)
 {
 	ab_auto(agentbox_error) *err = NULL;
-	int32_t rc = ab_helper_greet(&run->launch, 0, &run->helper, &err);
+	ab_gateway_run *run = gw->runs[i];
+	int32_t rc;
 
+	listen_no_more(gw, i);
+	rc = ab_helper_greet(&run->launch, 0, &run->helper, &err);
 	run->is_greeted = rc == 0;
+	if (rc == 0 && listen_to(gw, i))
+		rc = ab_error_sys(&err, errno, "program",
+				  "a program cannot be waited for");
 	if (rc)
 		set_why(o, rc, agentbox_error_get_message(err));
 }
@@ -354,7 +383,7 @@ static bool next_outcome(agentbox_gateway *gw, outcome *o)
 		if (any)
 			hear(run, o);
 		else
-			greet(run, o);
+			greet(gw, e.data.u64, o);
 		any |= o->result != 0;
 		o->serial = run->serial;
 		memcpy(o->name, run->name, sizeof(o->name));

@@ -18,7 +18,7 @@
 #include <agentbox/guard.h>
 
 static int asked;
-static bool revokes;
+static bool revokes, forgets;
 
 static agentbox_gateway *gateway(void)
 {
@@ -34,6 +34,9 @@ static int32_t provide(void *data, const char *name, int32_t *fd)
 	if (revokes)
 		CHECK(agentbox_gateway_revoke(gateway(), NULL, NULL) == 0,
 		      "revoke");
+	if (forgets)
+		CHECK(agentbox_gateway_forget_secret(gateway(), name, NULL,
+						     NULL) == 0, "forget");
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
 	return *fd < 0 ? AGENTBOX_ENOTFOUND : 0;
 }
@@ -72,13 +75,12 @@ static void answer_once(agentbox_process *p, int fd)
 	close(fd);
 }
 
-static void case_152_a_host_is_asked_nothing_for_a_revoked_box(void)
+/* The first of several questions ends them all. */
+static void ask_while_it_ends(void)
 {
 	agentbox_process *p;
 	int fds[2];
 
-	raise_with_provider();
-	revokes = true;
 	REQUIRE(pipe(fds) == 0, "%m");
 	p = BOX_START(fds[1], "sh", "-c",
 		      "i=0; while [ $i -lt 6 ]; do i=$((i + 1));"
@@ -87,7 +89,25 @@ static void case_152_a_host_is_asked_nothing_for_a_revoked_box(void)
 	close(fds[1]);
 	answer_once(p, fds[0]);
 	CHECK(asked == 1, "asked %d times", asked);
+}
+
+static void case_152_a_host_is_asked_nothing_for_a_revoked_box(void)
+{
+	raise_with_provider();
+	revokes = true;
+	forgets = false;
+	ask_while_it_ends();
 	CHECK(!agentbox_gateway_is_alive(gateway()), "still alive");
+}
+
+static void nor_for_a_secret_that_is_forgotten(void)
+{
+	raise_with_provider();
+	revokes = false;
+	forgets = true;
+	ask_while_it_ends();
+	CHECK(agentbox_gateway_is_alive(gateway()), "no longer alive");
+	forgets = false;
 }
 
 /* What it says, while the host answers as in its loop. */
@@ -178,6 +198,62 @@ static void a_provider_may_name_a_program(void)
 	      "revoked");
 }
 
+/* A copy of the host that does nothing; it ends with the pipe. */
+static int copy_end = -1;
+static pid_t copy;
+
+static int32_t name_program_and_fork(void *data, const char *name, int32_t *fd)
+{
+	static const char *const argv[] = { "/bin/echo", "v", NULL };
+	int fds[2];
+	char c;
+
+	(void)name;
+	*fd = -1;
+	asked++;
+	CHECK(agentbox_gateway_use_program(data, argv, NULL) == 0, "use");
+	if (copy_end >= 0)
+		return 0;
+	REQUIRE(pipe(fds) == 0, "%m");
+	copy = fork();
+	REQUIRE(copy >= 0, "fork");
+	if (copy == 0) {
+		close(fds[1]);
+		_exit(read(fds[0], &c, 1) != 0);
+	}
+	close(fds[0]);
+	copy_end = fds[1];
+	return 0;
+}
+
+/* It holds every descriptor that a program is heard of by. */
+static void a_copy_of_the_host_does_not_keep_what_a_program_said(void)
+{
+	struct pollfd told;
+	const char *out;
+	int status = -1;
+
+	raise_with_provider();
+	REQUIRE(agentbox_gateway_set_provider(gateway(), name_program_and_fork,
+					      gateway(), NULL) == 0, "set");
+	out = run("for i in 1 2 3; do $AGENTBOX_SECRET get gh; done");
+	CHECK(strcmp(out, "vvv") == 0, "%s", out);
+	told = (struct pollfd){ .fd = agentbox_sandbox_get_fd(box()),
+				.events = POLLIN };
+	for (int i = 0; i < 300 && poll(&told, 1, 0) > 0; i++) {
+		agentbox_event *event;
+
+		agentbox_sandbox_dispatch(box(), NULL);
+		while (agentbox_sandbox_next_event(box(), &event, NULL) == 0)
+			agentbox_event_free(event);
+		e2e_sleep_ms(100);
+	}
+	CHECK(poll(&told, 1, 0) == 0, "there is always something to hear");
+	close(copy_end);
+	copy_end = -1;
+	REQUIRE(waitpid(copy, &status, 0) == copy && status == 0, "the copy");
+}
+
 static void use_as_a_child(void)
 {
 	static const char *const argv[] = { "/bin/echo", NULL };
@@ -237,7 +313,9 @@ static void case_151_a_forked_child_cannot_use_or_end_what_is_leased(void)
 static const struct e2e_case cases[] = {
 	CASE(case_151_a_forked_child_cannot_use_or_end_what_is_leased),
 	CASE(a_provider_may_name_a_program),
+	CASE(a_copy_of_the_host_does_not_keep_what_a_program_said),
 	CASE(case_152_a_host_is_asked_nothing_for_a_revoked_box),
+	CASE(nor_for_a_secret_that_is_forgotten),
 	CASES_END
 };
 
