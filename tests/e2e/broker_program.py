@@ -189,7 +189,8 @@ print(ask(GET, "slow")[0])
     expect(time.monotonic() - began >= 9, "it was not waited for")
 
 
-SLEEPS = "echo $$ >%s; sleep 1000"
+# itself: where its runner is killed, what it started is left
+SLEEPS = "echo $$ >%s; exec sleep 1000"
 ASKS = r'''
 said("ready")
 said(ask(GET, "gh")[0])
