@@ -191,8 +191,8 @@ static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
 	}
 	if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
 		return;
-	fd = openat(dirfd(dir), e->d_name,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* by its whole name: a shield cannot see which directory ours is */
+	fd = open(below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		walk_dir(w, fd, below, depth + 1);
 	else if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP &&
@@ -238,10 +238,10 @@ static long walk_from(walk *w, const char *top)
 
 /* A path of it may be longer than an address, so it is named by a descriptor:
    unix(7), proc_pid_fd(5). */
-static bool answers(walk *w, int dir_fd, const char *name, const char *path)
+static bool answers(walk *w, const char *path)
 {
 	char by_fd[64];
-	int fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	long r;
 
 	if (fd < 0)
@@ -266,11 +266,10 @@ static bool is_channel(walk *w, int dir_fd, const struct dirent *e,
 	if (fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 		return false;
 	if (S_ISSOCK(st.st_mode))
-		return answers(w, dir_fd, e->d_name, path);
+		return answers(w, path);
 	if (!S_ISFIFO(st.st_mode))
 		return false;
-	fd = openat(dir_fd, e->d_name,
-		    O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
