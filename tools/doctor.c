@@ -11,6 +11,7 @@
 
 #include <agentbox/walls.h>
 
+#include "report.h"
 #include "text.h"
 #include "tool.h"
 
@@ -158,6 +159,7 @@ static void tell(const json_t *doc)
 	text_item(stderr, 0, TEXT_BOLD, "machine", "");
 	tell_machine(doc);
 	tell_missing(json_object_get(doc, "missing"));
+	report_weaker(doc);
 	if (!strcmp(best, "full"))
 		text_note("boxes here have tier full");
 	else if (*best && strcmp(best, "none") != 0)

@@ -55,6 +55,43 @@ static void wall(const char *name, const json_t *w)
 						 *note ? ": " : "", note));
 }
 
+void report_weaker(const json_t *o)
+{
+	const json_t *list = json_object_get(o, "weaker");
+	json_t *w;
+	size_t i;
+
+	if (json_array_size(list))
+		text_item(stderr, 0, TEXT_BOLD, "weaker here", "");
+	json_array_foreach(list, i, w) {
+		row(TEXT_WARN, text_of(w, "wall"), text_format(
+			"%s%s%s", text_of(w, "what"),
+			*text_of(w, "why") ? "; " : "", text_of(w, "why")));
+		if (*text_of(w, "fix"))
+			row(TEXT_PLAIN, "", text_format("to fix it: %s",
+							text_of(w, "fix")));
+	}
+}
+
+char *report_weaker_line(const json_t *o)
+{
+	const json_t *list = json_object_get(o, "weaker");
+	char *line = NULL;
+	json_t *w;
+	size_t i;
+
+	json_array_foreach(list, i, w) {
+		if (!strcmp(text_of(w, "wall"), "limits.disk"))
+			continue;
+		char *grown = text_format("%s%s%s", line ? line : "",
+					  line ? ", " : "",
+					  text_of(w, "wall"));
+		free(line);
+		line = grown;
+	}
+	return line;
+}
+
 void report_walls(const json_t *walls)
 {
 	const char *key;
@@ -64,6 +101,7 @@ void report_walls(const json_t *walls)
 	json_object_foreach(json_object_get(walls, "walls"), key, w)
 		wall(key, w);
 	notes(walls);
+	report_weaker(walls);
 }
 
 /* 4294967296 as "4GiB" where it is exact, as policies spell it. */
@@ -170,4 +208,5 @@ void report_plan(const json_t *plan)
 	if (json_array_size(json_object_get(plan, "notes")))
 		text_item(stderr, 0, TEXT_BOLD, "notes", "");
 	notes(plan);
+	report_weaker(plan);
 }

@@ -10,6 +10,14 @@
 
 /* agentbox_sandbox_walls_to_json() */
 void report_walls(const json_t *walls);
+/* The `weaker` of any report, with what to do. */
+void report_weaker(const json_t *o);
+/*
+ * Its names, "groups, limits.memory", for a line at every start: without
+ * limits.disk, which is soft on any machine where the workspace is written to.
+ * Owned; NULL: nothing else is.
+ */
+char *report_weaker_line(const json_t *o);
 /* agentbox_sandbox_limits_to_json() */
 void report_limits(const json_t *limits);
 /* agentbox_sandbox_plan_to_json() */

@@ -138,6 +138,34 @@ static void raise_files(void)
 	}
 }
 
+static json_t *walls_of(session *s)
+{
+	agentbox_bytes *b = NULL;
+
+	agentbox_sandbox_walls_to_json(s->box, &b, NULL);
+	return tool_json_of(b);
+}
+
+/* What is weaker is said without being asked for. */
+static void tell_weaker(session *s, const char *tier)
+{
+	json_t *walls = walls_of(s);
+	char *names = report_weaker_line(walls);
+
+	if (!strcmp(tier, "bare"))
+		text_warning("this box is BARE: no wall stands around the "
+			     "command, it can do what you can do");
+	else if (strcmp(tier, "full") != 0)
+		text_warning("this box has tier '%s', not 'full': --walls "
+			     "tells what is missing", tier);
+	/* a document has it in `walls` */
+	if (names && strcmp(tier, "bare") != 0 && !s->t->json)
+		text_warning("weaker here than a box can be: %s; --walls "
+			     "tells why, and what to do", names);
+	free(names);
+	json_decref(walls);
+}
+
 static int raise_box(session *s)
 {
 	agentbox_sandbox_options *options = NULL;
@@ -163,12 +191,7 @@ static int raise_box(session *s)
 		return fail_box(s, err);
 	raise_files();
 	const char *tier = agentbox_sandbox_get_tier(s->box);
-	if (!strcmp(tier, "bare"))
-		text_warning("this box is BARE: no wall stands around the "
-			     "command, it can do what you can do");
-	else if (strcmp(tier, "full") != 0)
-		text_warning("this box has tier '%s', not 'full': --walls "
-			     "tells what is missing", tier);
+	tell_weaker(s, tier);
 	rc = tool_give_secrets(s);
 	if (!rc)
 		rc = tool_open_previews(s);
@@ -215,14 +238,6 @@ static void end_grants(session *s)
 			     agentbox_error_get_message(err));
 	agentbox_error_free(err);
 	agentbox_peering_free(peering);
-}
-
-static json_t *walls_of(session *s)
-{
-	agentbox_bytes *b = NULL;
-
-	agentbox_sandbox_walls_to_json(s->box, &b, NULL);
-	return tool_json_of(b);
 }
 
 static json_t *limits_of(session *s)

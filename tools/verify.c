@@ -16,6 +16,7 @@
 #include <agentbox/owner.h>
 #include <agentbox/verify.h>
 
+#include "report.h"
 #include "session.h"
 #include "text.h"
 
@@ -158,6 +159,7 @@ static void tell(const json_t *doc, bool all)
 	json_array_foreach(findings, i, f)
 		if (!came_before(findings, i))
 			tell_wall(findings, text_of(f, "wall"), all);
+	report_weaker(doc);
 	text_item(stderr, 0, TEXT_BOLD, "controls", "");
 	tell_controls(controls, "hard");
 	tell_controls(controls, "soft");

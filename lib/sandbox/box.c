@@ -112,6 +112,7 @@ void ab_box_unref(agentbox_sandbox *box)
 	ab_events_end(&box->events);
 	json_decref(box->notes);
 	json_decref(box->limits);
+	json_decref(box->weaker);
 	agentbox_audit_unref(box->audit);
 	agentbox_policy_unref(box->policy);
 	agentbox_context_unref(box->context);
@@ -236,6 +237,7 @@ static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 	box->landlock_abi = m.landlock_abi;
 	box->notes = ab_steal(&box->compiled.notes);
 	box->limits = ab_steal(&box->compiled.limits);
+	box->weaker = ab_steal(&box->compiled.weaker);
 	return 0;
 }
 
@@ -711,7 +713,7 @@ int32_t agentbox_sandbox_walls_to_json(const agentbox_sandbox *box,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox or json is NULL");
 	json_t *report = ab_walls_report(box->walls, box->landlock_abi,
-					 box->tier, box->notes);
+					 box->tier, box->notes, box->weaker);
 	int32_t rc = report ? ab_json_canonical(report, json, err)
 			    : ab_error_nomem(err);
 	json_decref(report);
@@ -785,6 +787,7 @@ void ab_box_walls_of(const agentbox_sandbox *box, ab_box_walls *walls)
 		.expected = c->expected_walls,
 		.limits = box->limits,
 		.notes = box->notes,
+		.weaker = box->weaker,
 		.cgroups = c->cgroups,
 		.cgroup_count = c->cgroup_count,
 		.workspace = c->workspace_inside,

@@ -51,6 +51,22 @@ static int32_t record(agentbox_sandbox *box, const char *type, json_t *fields,
 	return rc;
 }
 
+/* The walls that hold less than they could; what and why is in the report. */
+static json_t *weaker_walls(const agentbox_sandbox *box)
+{
+	json_t *list = json_array();
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(box->weaker, i, o)
+		if (list && json_array_append(list,
+					      json_object_get(o, "wall"))) {
+			json_decref(list);
+			list = NULL;
+		}
+	return list;
+}
+
 int32_t ab_record_box(agentbox_sandbox *box, const char *type,
 		      agentbox_error **err)
 {
@@ -59,6 +75,7 @@ int32_t ab_record_box(agentbox_sandbox *box, const char *type,
 	const char *path = ab_policy_get(box->policy)->workspace.path;
 	json_t *f = start_fields(box, path ? path : "");
 	add(&f, "tier", json_string(agentbox_sandbox_get_tier(box)));
+	add(&f, "weaker", weaker_walls(box));
 	return record(box, type, f, err);
 }
 

@@ -45,6 +45,7 @@ typedef struct ab_box_walls {
 	uint32_t tier, landlock_abi;
 	uint32_t walls, expected; /* AB_WALL_*: raised, and asked for */
 	const json_t *limits, *notes; /* the limits report; strings */
+	const json_t *weaker;	      /* {wall, what, why, fix} */
 	char *const *cgroups;
 	size_t cgroup_count;
 	const char *workspace; /* inside; NULL: none */

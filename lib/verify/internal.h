@@ -65,7 +65,7 @@ struct agentbox_verify {
 	char box_id[AB_ID_SIZE];
 	const char *tier;
 	char *policy_name, *config_hash;
-	json_t *controls, *exposure, *notes;
+	json_t *controls, *exposure, *notes, *weaker;
 	uint32_t exposure_sum;
 };
 

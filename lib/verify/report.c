@@ -282,6 +282,7 @@ void agentbox_verify_free(agentbox_verify *report)
 	json_decref(report->controls);
 	json_decref(report->exposure);
 	json_decref(report->notes);
+	json_decref(report->weaker);
 	free(report);
 }
 
@@ -420,7 +421,7 @@ int32_t agentbox_verify_to_json(const agentbox_verify *report,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "report or json is NULL");
 	o = json_pack("{s:i,s:s,s:s,s:s*,s:s*,s:b,s:o,s:o,s:o,s:O,s:{s:I,s:O},"
-		      "s:O}",
+		      "s:O,s:O}",
 		      "schema", AGENTBOX_VERIFY_SCHEMA, "box", report->box_id,
 		      "tier", report->tier, "policy", report->policy_name,
 		      "config_hash", report->config_hash, "good",
@@ -429,6 +430,7 @@ int32_t agentbox_verify_to_json(const agentbox_verify *report,
 		      "findings", findings(report), "controls",
 		      report->controls, "exposure", "score",
 		      (json_int_t)report->exposure_sum, "parts",
-		      report->exposure, "notes", report->notes);
+		      report->exposure, "notes", report->notes, "weaker",
+		      report->weaker);
 	return o ? ab_json_canonical(o, json, err) : ab_error_nomem(err);
 }

@@ -123,7 +123,11 @@ static int32_t describe(ab_verify_run *run, agentbox_error **err)
 	report->notes = run->walls.notes
 				? json_deep_copy(run->walls.notes)
 				: json_array();
-	return report->notes ? ab_box_plan(run->box, &run->plan, err)
+	report->weaker = run->walls.weaker
+				 ? json_deep_copy(run->walls.weaker)
+				 : json_array();
+	return report->notes && report->weaker
+			     ? ab_box_plan(run->box, &run->plan, err)
 			     : ab_error_nomem(err);
 }
 

@@ -368,6 +368,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	ab_compiled *out = b->out;
 	int32_t rc;
 
+	ab_weaker_compile(b);
 	if (b->nomem)
 		return ab_error_nomem(err);
 	rc = seal(&b->plan, &out->plan_fd, err);
@@ -390,7 +391,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	/* for people: no box reads it */
 	if (!b->input->dry)
 		return 0;
-	out->description = ab_describe(&b->plan, out->notes, out->limits);
+	out->description = ab_describe(&b->plan, out);
 	return out->description ? 0 : ab_error_nomem(err);
 }
 
@@ -466,7 +467,9 @@ int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
 
 	made.limits = json_object();
 	made.notes = json_array();
-	rc = made.limits && made.notes ? build(&b, err) : ab_error_nomem(err);
+	made.weaker = json_array();
+	rc = made.limits && made.notes && made.weaker ? build(&b, err) :
+							ab_error_nomem(err);
 	if (rc && b.has_begun)
 		input->early->cancel(input->early->data);
 	ab_build_end(&b);
@@ -513,6 +516,7 @@ void ab_compiled_end(ab_compiled *c)
 	free(c->workspace_host);
 	json_decref(c->limits);
 	json_decref(c->notes);
+	json_decref(c->weaker);
 	json_decref(c->description);
 	*c = (ab_compiled){ .plan_fd = -1 };
 	errno = saved;

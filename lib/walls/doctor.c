@@ -333,24 +333,41 @@ static int add_missing_facts(json_t *missing, const ab_probe *p)
 		bad |= add_missing(missing, "seccomp",
 				   "no filters in this kernel",
 				   "CONFIG_SECCOMP_FILTER");
-	if (!p->cgroup2_memory && !p->cgroup1_memory)
-		bad |= add_missing(missing, "hard memory limit",
-				   "no cgroup with the memory controller is "
-				   "ours to write",
-				   "systemd-run --user --scope -p Delegate=yes, "
-				   "or run as root");
-	if (!p->cgroup2_cpu && !p->cgroup1_cpu)
-		bad |= add_missing(missing, "hard cpu limit",
-				   "no cgroup with the cpu controller is ours "
-				   "to write",
-				   "systemd-run --user --scope -p Delegate=yes, "
-				   "or run as root");
-	if (p->group_count && !(p->root && p->uid_pool))
-		bad |= add_missing(missing, "groups",
-				   "supplementary groups stay in force in a "
-				   "box",
-				   "run as a user without them");
 	return bad;
+}
+
+/* Every limit that there is, so that each is told of. */
+static const char limits_policy[] =
+	"{\"agentbox\":1,\"name\":\"probe\",\"require\":[],"
+	"\"network\":{\"mode\":\"none\"},\"limits\":{\"memory\":\"1GiB\","
+	"\"cpus\":1,\"pids\":64,\"disk\":\"1GiB\",\"files\":256,"
+	"\"wall\":\"1h\"}}";
+
+/* What holds less in the strongest box here: the list that a box reports. */
+static int32_t add_weaker(agentbox_context *context, const ab_probe *p,
+			  uint32_t tier, json_t *doc, agentbox_error **err)
+{
+	static const char id[] = "00000000000000000000000000000000";
+	const ab_compile_input input = { .box_id = id,
+					 .probe = p,
+					 .tier = tier,
+					 .dry = true };
+	ab_auto(agentbox_policy) *policy = NULL;
+	ab_compiled compiled = { .plan_fd = -1 };
+	int32_t rc;
+
+	/* there is no box that could be weaker */
+	if (!tier)
+		return json_object_set_new(doc, "weaker", json_array()) ?
+			       ab_error_nomem(err) : 0;
+	rc = agentbox_policy_parse(context, limits_policy,
+				   sizeof(limits_policy) - 1, &policy, err);
+	if (!rc)
+		rc = ab_walls_compile(context, policy, &input, &compiled, err);
+	if (!rc && json_object_set(doc, "weaker", compiled.weaker))
+		rc = ab_error_nomem(err);
+	ab_compiled_end(&compiled);
+	return rc;
 }
 
 static int32_t probe_tiers(agentbox_context *context, const ab_probe *p,
@@ -498,6 +515,8 @@ int32_t agentbox_walls_probe(agentbox_context *context, agentbox_bytes **json,
 		rc = probe_tiers(context, &p, doc, missing, &tier, err);
 	if (!rc)
 		rc = probe_gateway(context, &p, tier, doc, err);
+	if (!rc)
+		rc = add_weaker(context, &p, tier, doc, err);
 	if (rc)
 		return rc;
 	if (add_facts(doc, &p) || add_missing_facts(missing, &p) ||

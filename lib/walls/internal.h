@@ -133,6 +133,8 @@ int32_t ab_tree_find_workspace(ab_build *b, agentbox_error **err);
 int32_t ab_landlock_compile(ab_build *b, agentbox_error **err);
 int32_t ab_protect_compile(ab_build *b, agentbox_error **err);
 int32_t ab_limits_compile(ab_build *b, agentbox_error **err);
+/* weaker.c: when all else is compiled */
+void ab_weaker_compile(ab_build *b);
 /* broker.c: can this policy's secrets be delivered, and what the box sees. */
 int32_t ab_broker_check(const ab_build *b, agentbox_error **err);
 int32_t ab_broker_compile(ab_build *b, agentbox_error **err);
@@ -144,7 +146,6 @@ uint64_t ab_landlock_fs_mask(uint32_t abi);
 
 /* report.c */
 int32_t ab_require_check(ab_build *b, agentbox_error **err);
-json_t *ab_describe(const ab_plan *plan, const json_t *notes,
-		    const json_t *limits);
+json_t *ab_describe(const ab_plan *plan, const ab_compiled *out);
 
 #endif

@@ -363,6 +363,8 @@ static void report(ab_build *b, uint32_t limit, const rung *r)
 	bad |= json_object_set_new(o, "hard", json_boolean(r->hard));
 	bad |= json_object_set_new(o, "note",
 				   json_string(r->note ? r->note : ""));
+	if (!r->hard && r->fix)
+		bad |= json_object_set_new(o, "fix", json_string(r->fix));
 	bad |= json_object_set_new(b->out->limits, ab_policy_limit_name(limit),
 				   o);
 	if (bad)

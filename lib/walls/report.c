@@ -256,7 +256,7 @@ static int add_wall(json_t *out, const wall_name *w, bool stands, uint32_t abi)
 }
 
 json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
-			const json_t *notes)
+			const json_t *notes, const json_t *weaker)
 {
 	/* what agentbox-init does from outside, in every tier */
 	static const wall_name reaper = {
@@ -283,6 +283,9 @@ json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
 	bad |= json_object_set_new(report, "notes",
 				   notes ? json_deep_copy(notes) :
 					   json_array());
+	bad |= json_object_set_new(report, "weaker",
+				   weaker ? json_deep_copy(weaker) :
+					    json_array());
 	if (bad) {
 		json_decref(report);
 		return NULL;
@@ -384,8 +387,7 @@ static json_t *describe_lists(const ab_plan *plan)
 	return o;
 }
 
-json_t *ab_describe(const ab_plan *plan, const json_t *notes,
-		    const json_t *limits)
+json_t *ab_describe(const ab_plan *plan, const ab_compiled *out)
 {
 	static const char *const names[] = { "user", "mount",  "pid", "ipc",
 					     "uts",  "cgroup", "net" };
@@ -409,8 +411,9 @@ json_t *ab_describe(const ab_plan *plan, const json_t *notes,
 	bad |= json_object_set_new(
 		o, "seccomp_instructions",
 		json_integer((json_int_t)(plan->seccomp_len / 8)));
-	bad |= json_object_set_new(o, "limits", json_deep_copy(limits));
-	bad |= json_object_set_new(o, "notes", json_deep_copy(notes));
+	bad |= json_object_set_new(o, "limits", json_deep_copy(out->limits));
+	bad |= json_object_set_new(o, "notes", json_deep_copy(out->notes));
+	bad |= json_object_set_new(o, "weaker", json_deep_copy(out->weaker));
 	if (bad) {
 		json_decref(o);
 		return NULL;

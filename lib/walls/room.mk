@@ -27,4 +27,5 @@ libagentbox_la_SOURCES += \
 	lib/walls/share.c \
 	lib/walls/syscalls.c lib/walls/syscalls.h \
 	lib/walls/tree.c \
-	lib/walls/walls.h
+	lib/walls/walls.h \
+	lib/walls/weaker.c

@@ -82,6 +82,7 @@ typedef struct ab_compiled {
 	uint32_t uid_outside, gid_outside; /* of whom owns its namespaces */
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
+	json_t *weaker;	    /* array of {wall, what, why, fix}, weaker.c */
 	json_t *description; /* the plan for people; of a dry one only */
 	uint32_t tier;
 	uint32_t uid_inside; /* of its agent, as the box has it */
@@ -162,10 +163,10 @@ const char *ab_walls_first_name(uint32_t walls);
 
 /*
  * The walls report from what init says it raised (AB_WALL_* bits), the
- * tier and the notes; owned.
+ * tier, the notes and what is weaker; owned.
  */
 json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
-			const json_t *notes);
+			const json_t *notes, const json_t *weaker);
 
 /*
  * The agent's seccomp filter for a policy's syscalls section, as the bytes

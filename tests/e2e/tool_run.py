@@ -16,8 +16,8 @@ import time
 
 import tool_lib
 from tool_lib import (HOME, TOP, WAIT, WORK, box_test, command, environment,
-                      expect, main, processes, says, start, status, test, tool,
-                      until, write)
+                      expect, main, processes, said, says, start, status, test,
+                      tool, until, write)
 
 
 def sh(script, *options, **kw):
@@ -277,7 +277,7 @@ def files_pass_on_every_stream():
     with open(source, "rb") as i, open(outs[0], "rb") as o:
         expect(i.read() == o.read(), "the copy differs")
     with open(outs[1], "rb") as e:
-        expect(e.read() == b"err\n", "standard error")
+        expect(said(e.read()) == b"err\n", "standard error")
 
 
 @box_test
@@ -306,7 +306,7 @@ def over(pair, script, **kw):
         ours.sendall(kw.get("data", b""))
         ours.shutdown(socket.SHUT_WR)
         seen = b"".join(iter(lambda: ours.recv(65536), b""))
-    return p.wait(timeout=WAIT), seen
+    return p.wait(timeout=WAIT), said(seen)
 
 
 def connection():
@@ -409,7 +409,7 @@ def the_command_dies_of_a_reader_that_left():
         ["bash", "-c", '"$@" yes | head -n 1; echo ${PIPESTATUS[0]}', "x",
          *command("run", "--")], cwd=WORK, env=environment(),
         capture_output=True, timeout=WAIT)
-    expect(p.stdout == b"y\n141\n" and not p.stderr, p)
+    expect(p.stdout == b"y\n141\n" and not said(p.stderr), p)
 
 
 @box_test

@@ -533,6 +533,95 @@ START_TEST(a_time_limit_is_hard_where_descent_can_be_told)
 }
 END_TEST
 
+/* The names, one behind the other. */
+static void weaker_names(const ab_compiled *c, char *out, size_t size)
+{
+	json_t *w;
+	size_t i, n = 0;
+
+	out[0] = '\0';
+	json_array_foreach(c->weaker, i, w) {
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "",
+				      json_string_value(
+					      json_object_get(w, "wall")));
+		ck_assert_uint_lt(n, size);
+		ck_assert(json_is_string(json_object_get(w, "what")) &&
+			  json_is_string(json_object_get(w, "why")) &&
+			  json_is_string(json_object_get(w, "fix")));
+	}
+}
+
+START_TEST(what_is_weaker_is_one_list)
+{
+	static const char empty[] = "{\"agentbox\":1,\"require\":[]}";
+	static const char host[] = "{\"agentbox\":1,\"require\":[],"
+				   "\"network\":{\"mode\":\"host\"}}";
+	static const char bare[] = "{\"agentbox\":1,\"mode\":\"bare\"}";
+	static const char limits[] =
+		"{\"agentbox\":1,\"require\":[],\"limits\":{"
+		"\"memory\":\"64MiB\",\"cpus\":1,\"pids\":20,"
+		"\"files\":100,\"disk\":\"1MiB\",\"wall\":\"1m\"}}";
+	static const struct {
+		const char *policy;
+		uint32_t tier, groups, abi, euid;
+		bool pool, no_idmap, marks;
+		const char *want;
+	} rows[] = {
+		{ empty, AB_TIER_FULL, 0, 7, 1234, 0, 0, 1, "" },
+		{ empty, AB_TIER_FULL, 3, 7, 1234, 0, 0, 1, "groups" },
+		{ empty, AB_TIER_FULL, 3, 7, 0, 1, 0, 1, "" },
+		{ empty, AB_TIER_FULL, 3, 7, 0, 1, 1, 1, "idmap" },
+		{ empty, AB_TIER_FULL, 3, 7, 0, 0, 0, 1, "groups ids" },
+		{ empty, AB_TIER_FULL, 0, 0, 1234, 0, 0, 1, "landlock" },
+		{ empty, AB_TIER_NO_PROC, 0, 7, 1234, 0, 0, 1, "proc" },
+		{ empty, AB_TIER_LANDLOCK, 1, 7, 1234, 0, 0, 1,
+		  "namespaces groups" },
+		{ empty, AB_TIER_LANDLOCK, 0, 5, 1234, 0, 0, 1,
+		  "namespaces landlock-scope" },
+		{ host, AB_TIER_FULL, 0, 7, 1234, 0, 0, 1, "netns" },
+		{ bare, AB_TIER_BARE, 3, 0, 0, 0, 0, 0, "mode" },
+		{ limits, AB_TIER_FULL, 0, 7, 1234, 0, 0, 1,
+		  "limits.memory limits.cpus" },
+		{ limits, AB_TIER_FULL, 0, 7, 1234, 0, 0, 0,
+		  "limits.memory limits.cpus limits.wall" },
+		{ limits, AB_TIER_LANDLOCK, 0, 7, 1234, 0, 0, 1,
+		  "namespaces limits.memory limits.cpus limits.pids "
+		  "limits.disk limits.wall" },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		ab_probe p = user_probe();
+		agentbox_policy *policy = parse("%s", rows[i].policy);
+		ab_compile_input input = { .box_id = ID,
+					   .probe = &p,
+					   .tier = rows[i].tier,
+					   .no_idmap = rows[i].no_idmap,
+					   .dry = true };
+		ab_compiled c = { .plan_fd = -1 };
+		char names[256];
+
+		p.euid = rows[i].euid;
+		p.group_count = rows[i].groups;
+		p.landlock_abi = rows[i].abi;
+		p.marks = rows[i].marks;
+		p.root = p.euid == 0;
+		p.uid_pool = rows[i].pool;
+		p.uid_pool_first = 100000;
+		p.uid_pool_count = rows[i].pool ? 1000 : 0;
+		ck_assert_int_eq(ab_walls_compile(context, policy, &input, &c,
+						  NULL), 0);
+		weaker_names(&c, names, sizeof(names));
+		ck_assert_msg(!strcmp(names, rows[i].want), "%zu: %s", i,
+			      names);
+		ck_assert(json_equal(c.weaker,
+				     json_object_get(c.description,
+						     "weaker")));
+		ab_compiled_end(&c);
+		agentbox_policy_unref(policy);
+	}
+}
+END_TEST
+
 START_TEST(a_user_without_cgroups_gets_rlimits_and_polling)
 {
 	ab_probe p = user_probe();
@@ -767,7 +856,7 @@ END_TEST
 
 START_TEST(the_report_claims_only_what_init_raised)
 {
-	json_t *r = ab_walls_report(0, 0, AB_TIER_LANDLOCK, NULL), *wall;
+	json_t *r = ab_walls_report(0, 0, AB_TIER_LANDLOCK, NULL, NULL), *wall;
 	const char *name;
 
 	ck_assert_str_eq(json_string_value(json_object_get(r, "tier")),
@@ -903,7 +992,7 @@ START_TEST(a_bare_box_has_no_walls_and_claims_none)
 	ck_assert(has_note(&c, "bare"));
 	unload(&l, &c);
 	/* whatever init says: nothing in a bare box is to be relied on */
-	r = ab_walls_report(UINT32_MAX, 7, AB_TIER_BARE, NULL);
+	r = ab_walls_report(UINT32_MAX, 7, AB_TIER_BARE, NULL, NULL);
 	ck_assert_str_eq(json_string_value(json_object_get(r, "tier")),
 			 "bare");
 	json_object_foreach(json_object_get(r, "walls"), name, wall) {
@@ -1320,6 +1409,7 @@ int main(void)
 	tcase_add_test(tc, landlock_rights_are_cut_to_every_level);
 	tcase_add_test(tc, required_features_fail_closed_by_name);
 	tcase_add_test(tc, the_landlock_tier_refuses_what_needs_mounts);
+	tcase_add_test(tc, what_is_weaker_is_one_list);
 	tcase_add_test(tc, a_user_without_cgroups_gets_rlimits_and_polling);
 	tcase_add_test(tc,
 		       a_required_limit_that_would_be_soft_refuses_the_start);
