@@ -18,4 +18,6 @@ nodist_libexec_agentbox_provider_SOURCES = build-id.h
 libexec_agentbox_provider_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/provider
 libexec_agentbox_provider_CFLAGS = $(AM_CFLAGS)
+# nothing; the default is what tests are linked with
+libexec_agentbox_provider_LDADD =
 libexec_agentbox_provider_LDFLAGS = $(AM_LDFLAGS) -Wl,--as-needed
