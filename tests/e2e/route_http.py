@@ -352,13 +352,14 @@ def an_upstream_that_says_nothing_is_502():
 
 @test
 def an_upstream_that_cannot_be_reached_is_502():
-    s = socket.create_server(("127.0.0.1", 0))
-    port = s.getsockname()[1]
-    s.close()
-    gw = Gateway([route(port)])
-    refused(ask(gw, head("GET /llm/v1")), 502, "refused")
-    gw.record("failed route api.test:%d refused" % port)
-    gw.close()
+    # nobody listens on it, and nobody else can
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+        gw = Gateway([route(port)])
+        refused(ask(gw, head("GET /llm/v1")), 502, "refused")
+        gw.record("failed route api.test:%d refused" % port)
+        gw.close()
 
 
 @test
