@@ -3,7 +3,9 @@
 """A live gateway: CONNECT, SOCKS5 and what comes without a proxy. Each name
 begins with the rows of GATEWAY-CASES.md that it shows."""
 
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +14,8 @@ import sys
 import gateway_lib
 from gateway_lib import (Origin, arguments, client, echo, gateway_of, need,
                          policy, records_of, resolver, run)
-from tool_lib import WAIT, box_test, expect, main, start, test, until
+from tool_lib import (HELPERS, TOP, WAIT, WORK, Skip, box_test,
+                      command, environment, expect, main, start, test, until)
 
 origin = Origin(echo)
 NAME = "api.example.test"
@@ -184,6 +187,68 @@ for t in ["169.254.169.254:80", "169.254.169.254:443", "[fd00:ec2::254]:80"]:
 """)
     expect(ran.out == "403\n403\n403\n", ran)
     expect(len(ran.records("denied")) == 3, ran)
+
+
+# A machine with a public address of its own: a namespace with nothing else.
+OWN = "198.41.0.4"
+PUBLIC = """
+import fcntl, json, socket, struct, subprocess, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+at = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton("%s"))
+fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", b"lo", 1))  # SIOCSIFFLAGS: up
+fcntl.ioctl(s, 0x8916, struct.pack("16s", b"lo:1") + at)  # SIOCSIFADDR
+origin = socket.socket()
+origin.bind(("%s", 4443))
+origin.listen()
+mine = socket.create_connection(("%s", 4443), 30)
+origin.accept()
+origin.setblocking(False)
+p = subprocess.run(json.loads(sys.argv[1]), stdin=subprocess.DEVNULL,
+                   stdout=subprocess.PIPE)
+try:
+    origin.accept()
+    print("it was reached")
+except BlockingIOError:
+    print("nobody came")
+sys.stdout.flush()
+sys.stdout.buffer.write(p.stdout)
+""" % (OWN, OWN, OWN)
+
+
+@box_test
+def row_38_a_public_address_of_this_machine_is_refused():
+    need("unshare")
+    apart = ["unshare", "-n" if os.geteuid() == 0 else "-rn"]
+    if subprocess.run([*apart, "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no network namespace can be made")
+    if os.geteuid() and not HELPERS:
+        raise Skip("the helpers have to be copied")
+    log, argv = arguments(policy([OWN + ":4443"], private=()), "python3",
+                          "-c", gateway_lib.CLIENT + """
+s, h = connect("%s:4443")
+print(h.split(" ")[1])
+try:
+    s = socket.create_connection(("%s", 4443), 30)
+    print("direct", s.recv(1))
+except ConnectionError:
+    print("reset")
+""" % (OWN, OWN))
+    run_it = command(*argv)
+    if os.geteuid():
+        # who made the namespace is root there, and his files are nobody's
+        own = os.path.join(TOP, "helpers")
+        shutil.copytree(HELPERS, own)
+        run_it[run_it.index(HELPERS)] = own
+        run_it = ["unshare", "-U", "--map-user=%d" % os.geteuid(),
+                  "--map-group=%d" % os.getegid(), *run_it]
+    done = subprocess.run([*apart, sys.executable, "-c", PUBLIC,
+                           json.dumps(run_it)], cwd=WORK, env=environment(),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=3 * WAIT)
+    expect(done.stdout == b"nobody came\n403\nreset\n", done)
+    told = [r for r in records_of(log) if r["event"] == "denied"]
+    expect(len(told) == 2 and
+           all(r["subject"] == OWN + ":4443" for r in told), told)
 
 
 @box_test
