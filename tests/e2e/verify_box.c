@@ -140,6 +140,16 @@ static void a_box_with_a_gateway_is_green(void)
 		      "%s: %s", probes[i], verify_verdict(report, probes[i]));
 }
 
+static void a_box_with_a_broker_is_green(void)
+{
+	box_needs_namespaces();
+	box_needs("gateway");
+	box_raise(NULL, "\"network\":{\"mode\":\"gateway\"},"
+			"\"secrets\":[{\"name\":\"gh\","
+			"\"delivery\":[\"memfd\"]}]");
+	expect_green();
+}
+
 /* After the revocation the key is good for nothing; before, it was. */
 static void a_revoked_box_reaches_nothing(void)
 {
@@ -628,6 +638,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_bare_box_is_never_good),
 	CASE(what_cannot_be_tried_is_unknown),
 	CASE(a_box_with_a_gateway_is_green),
+	CASE(a_box_with_a_broker_is_green),
 	CASE(a_revoked_box_reaches_nothing),
 	CASE(a_secret_is_found_wherever_it_is),
 	CASE(a_secret_is_not_missed_where_nobody_looked),
