@@ -218,7 +218,8 @@ static void ask_path(ab_questions *q, ab_question item, const char *op,
 	free(item.owned_id);
 }
 
-const json_t *ab_verify_bind_of(const ab_verify_run *run, const char *path)
+const json_t *ab_verify_step_above(const ab_verify_run *run,
+				   const char *wanted, const char *path)
 {
 	const json_t *mounts = json_object_get(run->plan, "mounts");
 	const json_t *best = NULL;
@@ -230,7 +231,7 @@ const json_t *ab_verify_bind_of(const ab_verify_run *run, const char *path)
 		const char *kind =
 			json_string_value(json_object_get(m, "kind"));
 
-		if (at && kind && !strcmp(kind, "bind") &&
+		if (at && kind && !strcmp(kind, wanted) &&
 		    ab_path_is_below(path, at) && strlen(at) >= longest) {
 			best = m;
 			longest = strlen(at);

@@ -234,7 +234,8 @@ static int name_system(ab_verify_run *run)
 	int r = 0;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(trees) && !r; i++) {
-		const json_t *m = ab_verify_bind_of(run, trees[i]);
+		const json_t *m = ab_verify_step_above(run, "bind",
+						       trees[i]);
 		const char *from =
 			json_string_value(json_object_get(m, "from"));
 		const char *access =

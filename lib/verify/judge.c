@@ -84,9 +84,11 @@ static bool is_broker(const ab_verify_run *run, const char *path)
 
 /*
  * Is every one of these paths, one to a line, in a tree of the host that the
- * policy mounts? Then the policy shows it, and no wall is missing. The list
- * may be cut off (PROBE_MORE of libexec/verify): what does not begin with a
- * slash is not shown.
+ * policy mounts, or in a file system that was made for the box, where its own
+ * processes listen? Then no wall is missing; that no other file system stands
+ * in that one's place is the mount table's to say. The list may be cut off
+ * (PROBE_MORE of libexec/verify): what does not begin with a slash is not
+ * shown.
  */
 static bool is_shown(const ab_verify_run *run, const char *paths)
 {
@@ -99,7 +101,9 @@ static bool is_shown(const ab_verify_run *run, const char *paths)
 			return false;
 		memcpy(path, at, n);
 		path[n] = '\0';
-		if (!ab_verify_bind_of(run, path) && !is_broker(run, path))
+		if (!ab_verify_step_above(run, "bind", path) &&
+		    !ab_verify_step_above(run, "tmpfs", path) &&
+		    !is_broker(run, path))
 			return false;
 		at += n + (at[n] == '\n');
 	}

@@ -321,6 +321,31 @@ static void a_socket_in_the_workspace_is_told(void)
 	close(fd);
 }
 
+static void a_socket_of_the_box_itself_is_no_wall_missing(void)
+{
+	agentbox_verify *report;
+	struct outcome o;
+
+	REQUIRE(host_has("python3"), "it listens in Python");
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	/* it stays where it is when who listened has ended, as a FIFO does */
+	o = box_sh("python3 -c 'import os, socket\n"
+		   "os.mkfifo(\"/tmp/own.fifo\")\n"
+		   "s = socket.socket(socket.AF_UNIX)\n"
+		   "s.bind(\"/tmp/own.sock\")\n"
+		   "s.listen(8)\n"
+		   "if os.fork(): os._exit(0)\n"
+		   "os.closerange(0, 3)\n"
+		   "s.accept()'");
+	REQUIRE(o.status == 0, "%s", o.err);
+	report = verify_box();
+	verify_note(report, "missing");
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	CHECK(strstr(verify_walls(report, "weaker"), "sockets"), "weaker: %s",
+	      verify_walls(report, "weaker"));
+}
+
 /* The box can make the list so long that something else is not on it. */
 static void a_list_that_is_cut_off_is_not_granted(void)
 {
@@ -644,6 +669,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_secret_is_not_missed_where_nobody_looked),
 	CASE(a_box_with_a_shield_is_green),
 	CASE(a_socket_in_the_workspace_is_told),
+	CASE(a_socket_of_the_box_itself_is_no_wall_missing),
 	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(a_directory_that_cannot_be_listed_is_unknown),
 	CASE(who_ends_the_program_does_not_end_the_host),
