@@ -143,16 +143,35 @@ void ab_gateway_runs_end(agentbox_gateway *gw)
 
 /* --- the beginning -------------------------------------------------------- */
 
-static int32_t seal_plan(const char *const *argv, size_t argc, int *fd,
-			 agentbox_error **err)
+/* What lies there is the agent's to write, often with the caller's own id. */
+static void list_writable(const ab_policy *policy, ab_provider_plan *plan)
+{
+	if (policy->workspace.path &&
+	    policy->workspace.mount != AB_WORKSPACE_READ)
+		plan->writable[plan->writable_count++] =
+			policy->workspace.path;
+	for (size_t i = 0; i < policy->mount_count; i++)
+		if (policy->mounts[i].access == AB_ACCESS_WRITE)
+			plan->writable[plan->writable_count++] =
+				policy->mounts[i].from;
+}
+
+static int32_t seal_plan(const agentbox_gateway *gw, const char *const *argv,
+			 size_t argc, int *fd, agentbox_error **err)
 {
 	ab_provider_plan plan = { .build_id = agentbox_build_id(),
 				  .timeout_ms = AB_PROVIDER_MS,
 				  .argc = (uint32_t)argc };
+	const ab_policy *policy = ab_policy_get(gw->policy);
 	ab_writer w;
 	int made;
 
+	if (policy->mount_count >= AB_PROVIDER_MAX_WRITABLE)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "program",
+				    "the policy has more than %d mounts",
+				    AB_PROVIDER_MAX_WRITABLE - 1);
 	memcpy(plan.argv, argv, argc * sizeof(*argv));
+	list_writable(policy, &plan);
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
 	made = ab_provider_plan_put(&w, &plan);
 	if (made == 0)
@@ -207,7 +226,7 @@ static int32_t begin_run(agentbox_gateway *gw, const ab_gateway_need *need,
 				    "the box asks for nothing any more");
 	rc = find_place(gw, &at, err);
 	if (rc == 0)
-		rc = seal_plan(argv, argc, &plan_fd, err);
+		rc = seal_plan(gw, argv, argc, &plan_fd, err);
 	run = rc ? NULL : ab_new(ab_gateway_run);
 	if (!run)
 		return rc ? rc : ab_error_nomem(err);

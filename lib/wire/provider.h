@@ -9,9 +9,12 @@
 
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "wire/codec.h"
 
 #define AB_PROVIDER_MAX_ARGS 64
+/* Every mount of a policy, and its workspace. */
+#define AB_PROVIDER_MAX_WRITABLE (AB_MAX_POLICY_MOUNTS + 1)
 /* The program's time; the box is told "late" a second later. */
 #define AB_PROVIDER_MS 9000
 #define AB_PROVIDER_MAX_ANSWER 1024
@@ -21,6 +24,9 @@ typedef struct ab_provider_plan {
 	uint32_t timeout_ms;
 	uint32_t argc; /* 1 to AB_PROVIDER_MAX_ARGS; argv[0] is absolute */
 	const char *argv[AB_PROVIDER_MAX_ARGS + 1];
+	/* on the host: where the box that asks can write */
+	const char *writable[AB_PROVIDER_MAX_WRITABLE];
+	uint32_t writable_count;
 } ab_provider_plan;
 
 enum ab_provider_message {

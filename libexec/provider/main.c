@@ -55,7 +55,7 @@ static int serve(int host_pidfd)
 			    r == -ESTALE ? "library and helper are of "
 					   "different builds"
 					 : "it is not as announced");
-	if (!provider_trusts(plan.argv[0], path, why))
+	if (!provider_trusts(&plan, path, why))
 		return fail("program", 0, why);
 	fd = provider_run(path, plan.argv, plan.timeout_ms, host_pidfd, why);
 	return fd < 0 ? fail("program", 0, why) : send_value(fd);

@@ -7,16 +7,17 @@
 #include <stddef.h>
 
 #include "base/limits.h"
+#include "wire/provider.h"
 
 #define WHY_SIZE 512
 
 /*
- * trust.c: an absolute path, every directory and link of which, and the file
- * itself, nobody but root and we could have written or can replace. *to is
- * where it leads, to be executed by that name. false, and *why says what it
- * is. Spec: DESIGN.md section 9.
+ * trust.c: a program, every directory and link of whose path, and the file
+ * itself, nobody but root and we could have written or can replace, and none
+ * of which lies where the box can write. *to is where it leads, to be executed
+ * by that name. false, and *why says what it is. Spec: DESIGN.md section 9.
  */
-bool provider_trusts(const char *path, char to[AB_MAX_PATH],
+bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 		     char why[WHY_SIZE]);
 
 /*

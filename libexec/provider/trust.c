@@ -5,7 +5,9 @@
  * can write them. Links are followed here, one by one, so that those are
  * judged, too, and the path that is executed has none. Nobody who is not
  * trusted can change it between the look and the execution. Named ACL entries
- * count: their mask is the group bits. Spec: provider.h, path_resolution(7).
+ * count: their mask is the group bits. An agent may write with our own id, so
+ * no part of the path is a place that its box can write.
+ * Spec: provider.h, path_resolution(7).
  */
 #include "config.h"
 
@@ -22,7 +24,15 @@
 
 #define MAX_LINKS 40
 
+/* A directory or file of the host that the box can write. */
+typedef struct place {
+	dev_t dev;
+	ino_t ino;
+} place;
+
 typedef struct walk {
+	place writable[AB_PROVIDER_MAX_WRITABLE];
+	size_t writable_count;
 	char done[AB_MAX_PATH]; /* no link in it; "" is the root */
 	char rest[AB_MAX_PATH]; /* what is still to be looked at */
 	int links;
@@ -36,10 +46,22 @@ static bool refuse(const walk *w, const char *what)
 	return false;
 }
 
+static bool is_writable(const walk *w, const struct stat *st)
+{
+	for (size_t i = 0; i < w->writable_count; i++)
+		if (w->writable[i].dev == st->st_dev &&
+		    w->writable[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
 static bool judge(const walk *w, const struct stat *st)
 {
 	char what[120];
 
+	if (is_writable(w, st))
+		return refuse(w, "is where the box can write: what lies there "
+			      "is the agent's");
 	if (ab_fd_is_trusted(st))
 		return true;
 	snprintf(what, sizeof(what), "is not trusted: uid %u, mode %04o; it "
@@ -118,14 +140,37 @@ static bool step(walk *w, const char *name, struct stat *st)
 	return judge(w, st);
 }
 
-bool provider_trusts(const char *path, char to[AB_MAX_PATH],
+/* By number: a place may have other names. One that is not there is none. */
+static bool find_writable(walk *w, const ab_provider_plan *plan)
+{
+	struct stat st;
+
+	for (uint32_t i = 0; i < plan->writable_count; i++) {
+		const char *path = plan->writable[i];
+
+		if (fstatat(AT_FDCWD, path, &st, 0) == 0) {
+			w->writable[w->writable_count++] =
+				(place){ st.st_dev, st.st_ino };
+		} else if (errno != ENOENT) {
+			snprintf(w->why, WHY_SIZE, "'%.300s', where the box "
+				 "can write, cannot be looked at: %s", path,
+				 strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 		     char why[WHY_SIZE])
 {
 	walk w = { .why = why };
 	char name[AB_MAX_PATH];
 	struct stat st;
 
-	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", path) >=
+	if (!find_writable(&w, plan))
+		return false;
+	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", plan->argv[0]) >=
 	    sizeof(w.rest))
 		return refuse(&w, strerror(ENAMETOOLONG));
 	if (lstat("/", &st))

@@ -172,6 +172,21 @@ print({ask(GET, "s%%d" %% i)[0] for i in range(%d)})
 
 
 @box_test
+def a_program_where_the_box_can_write_is_the_agents():
+    """Whoever it belongs to: often the box writes with the caller's id."""
+    real = os.path.realpath("/bin/true")
+    ran = good(box(document(
+        asks("", command=["/bin/true"]),
+        mounts=[{"from": d, "to": d, "access": "read", "exec": True,
+                 "optional": True} for d in ("/usr", "/bin", "/lib", "/lib64")]
+        + [{"from": real, "to": "/mnt/tool", "access": "write"}]), r'''
+print(ask(GET, "gh")[0])
+'''), "none")
+    expect(failures(ran) == {"gh": "'%s' is where the box can write: what lies "
+                             "there is the agent's" % real}, ran)
+
+
+@box_test
 def what_a_program_has_started_ends_with_it():
     forget("left", "slow", "child")
     began = time.monotonic()

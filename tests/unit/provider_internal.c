@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static const struct {
 };
 
 int fake_lstat(const char *path, struct stat *st);
+int fake_fstatat(int dirfd, const char *path, struct stat *st, int flags);
 ssize_t fake_readlink(const char *path, char *to, size_t size);
 
 static size_t find(const char *path)
@@ -73,8 +75,22 @@ int fake_lstat(const char *path, struct stat *st)
 	if (i == AB_ARRAY_LEN(files))
 		return -1;
 	st->st_mode = files[i].mode;
+	st->st_ino = i + 1;
 	st->st_uid = files[i].uid == US ? geteuid() : files[i].uid;
 	return 0;
+}
+
+/* Of one name, which may be a link to a whole one. */
+int fake_fstatat(int dirfd, const char *path, struct stat *st, int flags)
+{
+	size_t i = find(path);
+
+	ck_assert(dirfd == AT_FDCWD && flags == 0);
+	errno = EACCES;
+	if (strcmp(path, "/hidden") == 0)
+		return -1;
+	return fake_lstat(i < AB_ARRAY_LEN(files) && files[i].link
+				  ? files[i].link : path, st);
 }
 
 ssize_t fake_readlink(const char *path, char *to, size_t size)
@@ -90,6 +106,49 @@ ssize_t fake_readlink(const char *path, char *to, size_t size)
 	memcpy(to, files[i].link, n);
 	return (ssize_t)n;
 }
+
+static bool trusts(const char *path, const char *writable,
+		   char to[AB_MAX_PATH], char why[WHY_SIZE])
+{
+	const ab_provider_plan plan = {
+		.argv = { path }, .argc = 1,
+		/* an optional mount, of what is not there, stands before it */
+		.writable = { "/none", writable },
+		.writable_count = writable ? 2 : 1,
+	};
+
+	return provider_trusts(&plan, to, why);
+}
+
+START_TEST(a_program_is_not_the_agents)
+{
+	static const struct {
+		const char *path, *writable, *why; /* NULL: trusted */
+	} rows[] = {
+		{ "/people/us/mine", "/people/us", "'/people/us' is where" },
+		{ "/people/us/mine", "/people/us/mine", "mine' is where the" },
+		{ "/people/us/mine", "/", "'/' is where the box can write" },
+		{ "/people/us/mine", "/tmp/link", NULL },
+		{ "/people/us/mine", "/people/us/shared", NULL },
+		{ "/people/us/../us/mine", "/people/us", "'/people/us' is" },
+		{ "/people/us/../../usr/bin/pass", "/people/us", "is where" },
+		{ "/usr/bin/up", "/people/us", "'/people/us' is where" },
+		{ "/usr/bin/pass", "/tmp/link", "'/usr/bin/pass' is where" },
+		{ "/usr/bin/pass", "/hidden", "'/hidden', where the box can "
+		  "write, cannot be looked at: Permission denied" },
+	};
+	char to[AB_MAX_PATH], why[WHY_SIZE];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		bool good = trusts(rows[i].path, rows[i].writable, to, why);
+
+		ck_assert_msg(good == !rows[i].why, "%s, %s", rows[i].path,
+			      rows[i].writable);
+		ck_assert_msg(good || strstr(why, rows[i].why), "%s: %s",
+			      rows[i].path, why);
+	}
+}
+END_TEST
 
 START_TEST(a_program_is_one_that_nobody_else_could_have_written)
 {
@@ -124,7 +183,7 @@ START_TEST(a_program_is_one_that_nobody_else_could_have_written)
 	char to[AB_MAX_PATH], why[WHY_SIZE];
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
-		bool good = provider_trusts(rows[i].path, to, why);
+		bool good = trusts(rows[i].path, NULL, to, why);
 
 		ck_assert_msg(good == !rows[i].why, "%s", rows[i].path);
 		if (good)
@@ -142,13 +201,13 @@ START_TEST(a_path_is_bounded)
 
 	memset(path, '/', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	ck_assert(!provider_trusts(path, to, why));
+	ck_assert(!trusts(path, NULL, to, why));
 	path[AB_MAX_PATH - 1] = '\0';
-	ck_assert(!provider_trusts(path, to, why));
+	ck_assert(!trusts(path, NULL, to, why));
 	memset(path + 1, 'x', AB_MAX_PATH - 2);
-	ck_assert(!provider_trusts(path, to, why));
+	ck_assert(!trusts(path, NULL, to, why));
 	memcpy(path, "/usr/bin/pass/", 14);
-	ck_assert(!provider_trusts(path, to, why));
+	ck_assert(!trusts(path, NULL, to, why));
 }
 END_TEST
 
@@ -156,7 +215,8 @@ static size_t put_plan(uint8_t *memory, size_t size, const char *const *argv,
 		       uint32_t argc)
 {
 	ab_provider_plan plan = { .build_id = "id", .timeout_ms = 1,
-				  .argc = argc };
+				  .argc = argc, .writable = { "/a", "/b" },
+				  .writable_count = 2 };
 	ab_writer w;
 
 	for (uint32_t i = 0; i < argc && i < AB_PROVIDER_MAX_ARGS; i++)
@@ -187,6 +247,8 @@ START_TEST(a_plan_is_read_whole_or_not_at_all)
 	ck_assert_uint_eq(plan.argc, 3);
 	ck_assert_str_eq(plan.argv[2], "b c");
 	ck_assert_ptr_null(plan.argv[3]);
+	ck_assert_uint_eq(plan.writable_count, 2);
+	ck_assert_str_eq(plan.writable[1], "/b");
 	ck_assert_int_eq(get_plan(memory, n, "other", &plan), -ESTALE);
 	for (size_t cut = 0; cut < n; cut++)
 		ck_assert_int_eq(get_plan(memory, cut, "id", &plan), -EPROTO);
@@ -209,6 +271,7 @@ int main(void)
 	tcase_add_checked_fixture(t, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(t,
 		       a_program_is_one_that_nobody_else_could_have_written);
+	tcase_add_test(t, a_program_is_not_the_agents);
 	tcase_add_test(t, a_path_is_bounded);
 	tcase_add_test(t, a_plan_is_read_whole_or_not_at_all);
 	suite_add_tcase(s, t);
