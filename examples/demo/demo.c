@@ -244,6 +244,23 @@ static void show_notes(const json_t *notes)
 	}
 }
 
+/* Whatever is less than a box can be, soft limits and kept groups among it. */
+static void show_weaker(const json_t *list)
+{
+	char text[1024] = "weaker here:";
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < json_array_size(list) && n < sizeof(text); i++) {
+		const char *name = json_string_value(json_object_get(
+			json_array_get(list, i), "wall"));
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s",
+				      i ? "," : "", name ? name : "?");
+	}
+	if (json_array_size(list))
+		paragraph(TINT_WARN, text);
+}
+
 static void show_box(struct demo *d, double ms)
 {
 	agentbox_bytes *walls = NULL, *limits = NULL;
@@ -261,6 +278,7 @@ static void show_box(struct demo *d, double ms)
 	line_end();
 	show_columns(json_object_get(d->walls, "walls"), show_wall);
 	show_columns(d->limits, show_limit);
+	show_weaker(json_object_get(d->walls, "weaker"));
 	if (d->weaker)
 		show_notes(json_object_get(d->walls, "notes"));
 }

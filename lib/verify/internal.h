@@ -253,8 +253,7 @@ void ab_verify_end(ab_verify_run *run);
 /* ask.c */
 /* Does the policy mount something at a path, above or below it? */
 bool ab_verify_shows(const ab_verify_run *run, const char *path);
-/* The step of the plan that it lies in, "bind": a tree of the host, "tmpfs":
-   one of the box's own; borrowed, NULL: none. */
+/* The innermost step of this kind that it lies in; borrowed, NULL: none. */
 const json_t *ab_verify_step_above(const ab_verify_run *run,
 				   const char *wanted, const char *path);
 /* The wall that a step of the plan is of. Static. */

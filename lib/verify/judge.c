@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "base/limits.h"
 #include "verify/ask.h"
-#include "wire/broker.h"
 
 /* "E13" or a name: what the table writes; the kernel's numbers are libc's. */
 static bool is_error(const char *name, size_t n, int number)
@@ -71,24 +71,25 @@ void ab_verify_decode(char *text)
 	*to = '\0';
 }
 
-/* The broker's own socket, where the policy has secrets: nothing of the
-   host's can be mounted there. */
-static bool is_broker(const ab_verify_run *run, const char *path)
+/*
+ * In a tree of the host that the policy mounts, in a file system that was made
+ * for the box, where its own processes listen, or the broker's socket. That
+ * nothing else stands in the place of one of these the mount table says.
+ */
+static bool is_planned(const ab_verify_run *run, const char *path)
 {
-	const json_t *secrets =
-		ab_policy_section(ab_box_policy(run->box), "/secrets");
+	static const char *const kinds[] = { "bind", "tmpfs", "broker" };
 
-	return json_array_size(secrets) > 0 &&
-	       strcmp(path, AB_BROKER_SOCKET) == 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(kinds); i++)
+		if (ab_verify_step_above(run, kinds[i], path))
+			return true;
+	return false;
 }
 
 /*
- * Is every one of these paths, one to a line, in a tree of the host that the
- * policy mounts, or in a file system that was made for the box, where its own
- * processes listen? Then no wall is missing; that no other file system stands
- * in that one's place is the mount table's to say. The list may be cut off
- * (PROBE_MORE of libexec/verify): what does not begin with a slash is not
- * shown.
+ * Is every one of these paths, one to a line, where the plan has it? Then no
+ * wall is missing. The list may be cut off (PROBE_MORE of libexec/verify):
+ * what does not begin with a slash is not.
  */
 static bool is_shown(const ab_verify_run *run, const char *paths)
 {
@@ -101,9 +102,7 @@ static bool is_shown(const ab_verify_run *run, const char *paths)
 			return false;
 		memcpy(path, at, n);
 		path[n] = '\0';
-		if (!ab_verify_step_above(run, "bind", path) &&
-		    !ab_verify_step_above(run, "tmpfs", path) &&
-		    !is_broker(run, path))
+		if (!is_planned(run, path))
 			return false;
 		at += n + (at[n] == '\n');
 	}
