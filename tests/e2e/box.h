@@ -201,6 +201,8 @@ char *box_limits(void);
 /* pid on the host of the init inside, or of anything with this comm or
    argv[0] below this process; 0 for none. */
 pid_t host_descendant(const char *name);
+/* One of exactly this name, in this state of proc_pid_stat(5), or 0. */
+pid_t host_descendant_in(const char *name, char state);
 /* Count of living descendants, zombies excluded. */
 size_t host_descendants(void);
 /* Is the process gone within ms? */

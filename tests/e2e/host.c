@@ -273,6 +273,18 @@ pid_t host_descendant(const char *name)
 	return each_descendant(has_name, (void *)(uintptr_t)name);
 }
 
+static bool has_stat(pid_t pid, void *data)
+{
+	char *line = host_read(e2e_text("/proc/%d/stat", pid));
+
+	return line && strstr(line, data);
+}
+
+pid_t host_descendant_in(const char *name, char state)
+{
+	return each_descendant(has_stat, e2e_text("(%s) %c ", name, state));
+}
+
 static bool count_one(pid_t pid, void *data)
 {
 	(void)pid;
