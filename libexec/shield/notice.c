@@ -100,21 +100,18 @@ bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice)
 	m->lost = sh->lost;
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_shield_record_put(&w, m);
-	if (!w.bad && !must && notice) {
-		/* it may be lost, so nobody has to wait for it */
-		settle(sh, m->answer, 0, notice, NULL, 0);
-		sh->lost = try_send(sh, w.data, w.len, flags) ? 0
-							     : sh->lost + 1;
-	} else if (!w.bad && !sh->waiting_count &&
-		   try_send(sh, w.data, w.len, flags)) {
+	/* before the answer: who saw the command end has it */
+	if (!w.bad && (!must || !sh->waiting_count) &&
+	    try_send(sh, w.data, w.len, flags)) {
 		sh->lost = 0;
 		settle(sh, m->answer, m->id, notice, w.data, w.len);
-	} else if (w.bad || (must && (!notice ||
-				      !wait_for_host(sh, m, &w, notice)))) {
+	} else if (!w.bad && !must) {
+		/* it may be lost, so nobody has to wait for it */
+		sh->lost++;
+		settle(sh, m->answer, 0, notice, NULL, 0);
+	} else if (w.bad || !notice || !wait_for_host(sh, m, &w, notice)) {
 		settle(sh, AB_SHIELD_REFUSED, 0, notice, NULL, 0);
 		return false;
-	} else if (!must) {
-		sh->lost++;
 	}
 	return true;
 }

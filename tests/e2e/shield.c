@@ -233,6 +233,21 @@ static void rewritten_arguments_pass_a_tripwire(void)
 	      strstr(text, "\"control\":\"soft\""), "it is called soft");
 }
 
+/* Who waits for the command and looks once misses nothing. */
+static void what_was_refused_is_told_before_the_command_has_ended(void)
+{
+	raise_shield("deny");
+	e2e_seconds(60);
+	for (int i = 0; i < 100; i++) {
+		struct outcome o;
+
+		box_forget_events();
+		o = box_script("exec " GIT " push\n");
+		REQUIRE(o.status == 126, "%d %s", o.status, o.err);
+		REQUIRE(box_event("tripwire", GIT, 0), "turn %d", i);
+	}
+}
+
 /* --- what ends it --------------------------------------------------------- */
 
 static void killed_shield_ends_every_exec(void)
@@ -577,6 +592,7 @@ static const struct e2e_case cases[] = {
 	CASE(make_that_pushes_is_refused),
 	CASE(every_way_to_execute_is_seen),
 	CASE(first_command_is_judged_too),
+	CASE(what_was_refused_is_told_before_the_command_has_ended),
 	CASE(long_and_odd_arguments_are_read),
 	CASE(setuid_and_foreign_entries_gain_nothing),
 	CASE(filters_of_the_agent_only_make_it_stricter),
