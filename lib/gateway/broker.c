@@ -79,6 +79,8 @@ static bool pop(agentbox_gateway *gw, ab_gateway_need *need,
 		*need = gw->needs[0];
 		memmove(gw->needs, gw->needs + 1,
 			--gw->need_count * sizeof(*gw->needs));
+		gw->serving = need;
+		gw->is_named = !gw->provider;
 	}
 	*provider = gw->provider;
 	*data = gw->provider_data;
@@ -105,11 +107,10 @@ void ab_gateway_give(agentbox_gateway *gw, uint32_t serial, int32_t result,
 	pthread_mutex_unlock(&gw->lock);
 }
 
-static void serving(agentbox_gateway *gw, const ab_gateway_need *need)
+static void served(agentbox_gateway *gw)
 {
 	pthread_mutex_lock(&gw->lock);
-	gw->serving = need;
-	gw->is_named = false;
+	gw->serving = NULL;
 	pthread_mutex_unlock(&gw->lock);
 }
 
@@ -117,17 +118,14 @@ static void serving(agentbox_gateway *gw, const ab_gateway_need *need)
 static void ask_provider(agentbox_gateway *gw, const ab_gateway_need *need,
 			 agentbox_secret_provider provider, void *data)
 {
-	int32_t fd = -1, rc;
+	int32_t fd = -1, rc = provider(data, need->name, &fd);
 
-	serving(gw, need);
-	rc = provider(data, need->name, &fd);
 	if (rc == 0 && fd < 0)
 		rc = AGENTBOX_ENOTFOUND;
 	if (!gw->is_named)
 		ab_gateway_give(gw, need->serial, rc, rc ? -1 : fd);
 	if (fd >= 0)
 		close(fd);
-	serving(gw, NULL);
 }
 
 static void give_stored(agentbox_gateway *gw, const ab_gateway_need *need)
@@ -153,6 +151,7 @@ void ab_gateway_serve(agentbox_gateway *gw)
 			ask_provider(gw, &need, provider, data);
 		else if (!ab_gateway_run_named(gw, &need))
 			give_stored(gw, &need);
+		served(gw);
 	}
 }
 
@@ -180,6 +179,8 @@ static void drop_needs(agentbox_gateway *gw, const char *name)
 		if (strcmp(gw->needs[i].name, name) != 0)
 			gw->needs[kept++] = gw->needs[i];
 	gw->need_count = kept;
+	if (gw->serving && strcmp(gw->serving->name, name) == 0)
+		gw->serving->is_dropped = true;
 }
 
 int32_t agentbox_gateway_forget_secret(agentbox_gateway *gw, const char *name,

@@ -18,6 +18,7 @@
 typedef struct ab_gateway_need {
 	uint32_t serial;
 	char name[AB_BROKER_MAX_NAME + 1];
+	bool is_dropped; /* while it was served: who asked has been refused */
 } ab_gateway_need;
 
 /* A program that is asked for a value: program.c. */
@@ -65,8 +66,9 @@ struct agentbox_gateway {
 	agentbox_policy *policy; /* a reference: what programs it names */
 	int runs_fd; /* epoll(7): one of them has said something; or -1 */
 	ab_gateway_run *runs[AB_GATEWAY_MAX_RUNS]; /* owned, NULL: free */
-	/* the one a provider is called for, and whether he named a program */
-	const ab_gateway_need *serving;
+	/* the one that is served, and whether no program may be named for it:
+	   one has been, or no provider is called */
+	ab_gateway_need *serving;
 	bool is_named;
 	uint8_t message[AB_GATEWAY_MAX_QUESTION]; /* the one that is read */
 	/* of secrets as files: emptied when the gateway is gone */

@@ -100,25 +100,46 @@ static void listen_no_more(agentbox_gateway *gw, size_t i)
 		(void)epoll_ctl(gw->runs_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-static void end_run(agentbox_gateway *gw, size_t i)
+/* It hears that it is not wanted, also where a copy of the host has the
+   descriptor. */
+static void leave_run(agentbox_gateway *gw, size_t i)
+{
+	listen_no_more(gw, i);
+	(void)shutdown(control_of(gw->runs[i]), SHUT_RDWR);
+}
+
+static void end_run(agentbox_gateway *gw, size_t i, int64_t ms)
 {
 	ab_gateway_run *run = gw->runs[i];
 
-	listen_no_more(gw, i);
+	leave_run(gw, i);
 	gw->runs[i] = NULL;
 	if (run->is_greeted)
-		ab_helper_stop(&run->helper, STOP_MS);
+		ab_helper_stop(&run->helper, ms);
 	else
-		ab_helper_cancel(&run->launch, STOP_MS);
+		ab_helper_cancel(&run->launch, ms);
 	free(run);
 }
 
+static bool is_run_of(const agentbox_gateway *gw, size_t i, const char *name)
+{
+	const ab_gateway_run *run = gw->runs[i];
+
+	return run && gw->owner == getpid() &&
+	       (!name || strcmp(run->name, name) == 0);
+}
+
+/* One time for all of them: who is stuck does not add up. */
 void ab_gateway_end_runs(agentbox_gateway *gw, const char *name)
 {
+	uint64_t deadline = ab_clock_deadline(STOP_MS);
+
 	for (size_t i = 0; i < AB_GATEWAY_MAX_RUNS; i++)
-		if (gw->runs[i] && gw->owner == getpid() &&
-		    (!name || strcmp(gw->runs[i]->name, name) == 0))
-			end_run(gw, i);
+		if (is_run_of(gw, i, name))
+			leave_run(gw, i);
+	for (size_t i = 0; i < AB_GATEWAY_MAX_RUNS; i++)
+		if (is_run_of(gw, i, name))
+			end_run(gw, i, ab_clock_left_ms(deadline));
 }
 
 void ab_gateway_runs_end(agentbox_gateway *gw)
@@ -190,7 +211,7 @@ static int32_t find_place(agentbox_gateway *gw, size_t *at,
 {
 	for (size_t i = 0; i < AB_GATEWAY_MAX_RUNS; i++) {
 		if (gw->runs[i] && !ab_clock_left_ms(gw->runs[i]->deadline))
-			end_run(gw, i);
+			end_run(gw, i, STOP_MS);
 		if (!gw->runs[i]) {
 			*at = i;
 			return 0;
@@ -221,7 +242,8 @@ static int32_t begin_run(agentbox_gateway *gw, const ab_gateway_need *need,
 	size_t at = 0;
 	int32_t rc;
 
-	if (gw->has_ended || gw->is_revoked || gw->runs_fd < 0)
+	if (gw->has_ended || gw->is_revoked || gw->runs_fd < 0 ||
+	    need->is_dropped)
 		return ab_error_set(err, AGENTBOX_ECLOSED, "program",
 				    "the box asks for nothing any more");
 	rc = find_place(gw, &at, err);
@@ -243,7 +265,7 @@ static int32_t begin_run(agentbox_gateway *gw, const ab_gateway_need *need,
 	if (listen_to(gw, at)) {
 		rc = ab_error_sys(err, errno, "program",
 				  "a program cannot be waited for");
-		end_run(gw, at);
+		end_run(gw, at, STOP_MS);
 		return rc;
 	}
 	tell(gw, AB_GATEWAY_KINDS, need->name, argv[0]);
@@ -407,7 +429,7 @@ static bool next_outcome(agentbox_gateway *gw, outcome *o)
 		o->serial = run->serial;
 		memcpy(o->name, run->name, sizeof(o->name));
 		if (any)
-			end_run(gw, e.data.u64);
+			end_run(gw, e.data.u64, STOP_MS);
 	}
 	if (any && o->result)
 		tell(gw, KIND_FAILED, o->name, o->why);

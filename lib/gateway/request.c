@@ -24,12 +24,13 @@
 int32_t ab_gateway_lists_of(const ab_policy *policy, ab_gateway_lists *lists,
 			    agentbox_error **err)
 {
-	const ab_policy_list *from[] = { &policy->network.allow,
+	const ab_policy_list *from[AB_GATEWAY_LISTS] = { &policy->network.allow,
 					 &policy->network.deny,
-					 &policy->network.private_ };
+					 &policy->network.private_,
+					 &policy->network.tcp };
 
 	memset(lists, 0, sizeof(*lists));
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++) {
 		if (from[i]->count > AB_GATEWAY_MAX_LIST)
 			return ab_error_set(err, AGENTBOX_ELIMIT, "/network",
 					    "more than %d hosts (bound "

@@ -42,6 +42,18 @@ static uint64_t number(const ab_policy_number *n)
 	return n->state == AB_POLICY_SET ? n->value : 0;
 }
 
+static ab_gateway_rates rates_of(const ab_policy_rates *from)
+{
+	return (ab_gateway_rates){
+		.connections = number(&from->connections),
+		.requests_per_minute = number(&from->requests_per_minute),
+		.bytes_per_second = number(&from->bytes_per_second),
+		.budget_requests = number(&from->budget_requests),
+		.budget_bytes = number(&from->budget_bytes),
+		.budget_tokens = number(&from->budget_tokens),
+	};
+}
+
 /* A policy has no more of them than the plan has room for. */
 static void name_limits(const ab_policy_network *net, ab_gateway_plan *plan)
 {
@@ -51,10 +63,7 @@ static void name_limits(const ab_policy_network *net, ab_gateway_plan *plan)
 
 		plan->names[plan->name_count++] = (ab_gateway_name){
 			.name = from->name,
-			.requests_per_minute =
-				number(&from->requests_per_minute),
-			.budget_requests = number(&from->budget_requests),
-			.budget_bytes = number(&from->budget_bytes),
+			.rates = rates_of(&from->rates),
 		};
 	}
 }
@@ -79,14 +88,7 @@ static int32_t seal_plan(const ab_policy *policy,
 		.flags = (o->is_audited ? AB_GATEWAY_AUDITED : 0) |
 			 (net->preview_count ? AB_GATEWAY_PREVIEWS : 0),
 		.resolver = o->resolver ? o->resolver : "",
-		.rates = {
-			.connections = number(&net->rate_connections),
-			.requests_per_minute =
-				number(&net->rate_requests_per_minute),
-			.bytes_per_second = number(&net->rate_bytes_per_second),
-			.budget_requests = number(&net->budget_requests),
-			.budget_bytes = number(&net->budget_bytes),
-		},
+		.rates = rates_of(&net->rates),
 		.routes = *routes,
 		.tools = text(tools->tools),
 		.identity = text(tools->identity),

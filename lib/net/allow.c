@@ -96,6 +96,8 @@ int ab_allow_init(ab_allow *out, const ab_allow_text *text,
 	if (r == 0)
 		r = load(text, AB_ALLOW_LIST_PRIVATE, &made.private_, bad);
 	if (r == 0)
+		r = load(text, AB_ALLOW_LIST_TCP, &made.tcp, bad);
+	if (r == 0)
 		r = load(text, AB_ALLOW_LIST_ROUTED, &made.routed, bad);
 	if (r < 0)
 		ab_allow_end(&made);
@@ -109,6 +111,7 @@ void ab_allow_end(ab_allow *allow)
 	ab_host_set_end(&allow->allow);
 	ab_host_set_end(&allow->deny);
 	ab_host_set_end(&allow->private_);
+	ab_host_set_end(&allow->tcp);
 	ab_host_set_end(&allow->routed);
 }
 
@@ -233,6 +236,13 @@ enum ab_allow_reason ab_allow_granted(const ab_allow *allow,
 				      const ab_target *t, const ab_host **rule)
 {
 	return judge_target(allow, t, true, rule);
+}
+
+bool ab_allow_is_tcp(const ab_allow *allow, const ab_target *t)
+{
+	/* what the host lets for once is read like all else */
+	return t->port && ab_host_set_find(&allow->tcp, t, false) &&
+	       ab_host_set_find(&allow->allow, t, false);
 }
 
 enum ab_allow_reason ab_allow_lookup(const ab_allow *allow, const ab_target *t)

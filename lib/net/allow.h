@@ -32,7 +32,7 @@
 
 /* Zeroed: nothing is allowed. */
 typedef struct ab_allow {
-	ab_host_set allow, deny, private_, routed;
+	ab_host_set allow, deny, private_, tcp, routed;
 } ab_allow;
 
 /* Stable: the names are in audit records. Anything but OK is a refusal. */
@@ -62,6 +62,7 @@ enum ab_allow_list {
 	AB_ALLOW_LIST_ALLOW,
 	AB_ALLOW_LIST_DENY,
 	AB_ALLOW_LIST_PRIVATE,
+	AB_ALLOW_LIST_TCP,
 	AB_ALLOW_LIST_ROUTED,
 	AB_ALLOW_LIST_COUNT
 };
@@ -102,6 +103,12 @@ enum ab_allow_reason ab_allow_target(const ab_allow *allow, const ab_target *t,
 enum ab_allow_reason ab_allow_granted(const ab_allow *allow,
 				      const ab_target *t,
 				      const ab_host **rule);
+
+/*
+ * Of a target that may be asked for: do its bytes go on unread, whatever is
+ * wanted of its port otherwise? It grants nothing.
+ */
+bool ab_allow_is_tcp(const ab_allow *allow, const ab_target *t);
 
 /*
  * May a look-up be answered, for any port? A name that passes here can still

@@ -77,6 +77,7 @@ static const char workspace[] = JSON({
 		"allow": [],
 		"deny": [],
 		"private": [],
+		"tcp": [],
 		"transparent": true,
 		"preview": []
 	},

@@ -378,6 +378,19 @@ static void compile_lifecycle(ab_policy_plain *out, const json_t *tree)
 	}
 }
 
+static void read_rates(const section *s, ab_policy_rates *to)
+{
+	section rate = open_below(s, "rate");
+	section budget = open_below(s, "budget");
+
+	to->requests_per_minute = read_number(&rate, "requests_per_minute");
+	to->bytes_per_second = read_number(&rate, "bytes_per_second");
+	to->connections = read_number(&rate, "connections");
+	to->budget_requests = read_number(&budget, "requests");
+	to->budget_bytes = read_number(&budget, "bytes");
+	to->budget_tokens = read_number(&budget, "tokens");
+}
+
 static bool compile_names(ab_policy_plain *out, const section *network)
 {
 	section list = open_below(network, "names");
@@ -386,14 +399,9 @@ static bool compile_names(ab_policy_plain *out, const section *network)
 
 	for (size_t i = 0; names && i < n; i++) {
 		section s = { json_array_get(list.object, i), list.table };
-		section rate = open_below(&s, "rate");
-		section budget = open_below(&s, "budget");
 
 		names[i].name = ab_tree_string(s.object, "name");
-		names[i].requests_per_minute =
-			read_number(&rate, "requests_per_minute");
-		names[i].budget_requests = read_number(&budget, "requests");
-		names[i].budget_bytes = read_number(&budget, "bytes");
+		read_rates(&s, &names[i].rates);
 	}
 	out->policy.network.names = names;
 	out->policy.network.name_count = n;
@@ -403,15 +411,14 @@ static bool compile_names(ab_policy_plain *out, const section *network)
 static bool compile_network(ab_policy_plain *out, const json_t *tree)
 {
 	section s = open_section(tree, "network");
-	section rate = open_below(&s, "rate");
-	section budget = open_below(&s, "budget");
 	const json_t *preview = json_object_get(s.object, "preview");
 	ab_policy_network *to = &out->policy.network;
 	uint16_t *ports = keep(out, json_array_size(preview), sizeof(*ports));
 
 	if (!ports || !read_list(out, &s, "allow", &to->allow) ||
 	    !read_list(out, &s, "deny", &to->deny) ||
-	    !read_list(out, &s, "private", &to->private_))
+	    !read_list(out, &s, "private", &to->private_) ||
+	    !read_list(out, &s, "tcp", &to->tcp))
 		return false;
 	to->mode = read_enum(&s, "mode");
 	to->transparent = read_bool(&s, "transparent");
@@ -420,13 +427,7 @@ static bool compile_network(ab_policy_plain *out, const json_t *tree)
 		ports[i] = (uint16_t)json_integer_value(
 			json_array_get(preview, i));
 	to->preview = ports;
-	to->rate_requests_per_minute =
-		read_number(&rate, "requests_per_minute");
-	to->rate_bytes_per_second = read_number(&rate, "bytes_per_second");
-	to->rate_connections = read_number(&rate, "connections");
-	to->budget_requests = read_number(&budget, "requests");
-	to->budget_bytes = read_number(&budget, "bytes");
-	to->budget_tokens = read_number(&budget, "tokens");
+	read_rates(&s, &to->rates);
 	return compile_names(out, &s);
 }
 

@@ -188,10 +188,15 @@ typedef struct ab_policy_lifecycle {
 	ab_policy_number timeout_ms, grace_ms, idle_ms;
 } ab_policy_lifecycle;
 
-/* What one name, or all below it, may have. */
+/* `rate` and `budget`: what the box, or one name, may have. */
+typedef struct ab_policy_rates {
+	ab_policy_number requests_per_minute, bytes_per_second, connections;
+	ab_policy_number budget_requests, budget_bytes, budget_tokens;
+} ab_policy_rates;
+
 typedef struct ab_policy_name {
 	const char *name; /* a host pattern */
-	ab_policy_number requests_per_minute, budget_requests, budget_bytes;
+	ab_policy_rates rates;
 } ab_policy_name;
 
 /*
@@ -200,13 +205,11 @@ typedef struct ab_policy_name {
  */
 typedef struct ab_policy_network {
 	uint32_t mode; /* enum ab_policy_netmode; absent reads NONE */
-	ab_policy_list allow, deny, private_;
+	ab_policy_list allow, deny, private_, tcp;
 	bool transparent; /* absent reads true */
 	const uint16_t *preview;
 	size_t preview_count;
-	ab_policy_number rate_requests_per_minute, rate_bytes_per_second,
-		rate_connections;
-	ab_policy_number budget_requests, budget_bytes, budget_tokens;
+	ab_policy_rates rates;
 	const ab_policy_name *names;
 	size_t name_count;
 } ab_policy_network;

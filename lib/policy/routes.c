@@ -191,6 +191,8 @@ static int32_t read_route(ab_policy_route *route, const json_t *object,
 		plain->flags |= AB_ROUTE_WRITE;
 	if (json_is_true(json_object_get(object, "websocket")))
 		plain->flags |= AB_ROUTE_WEBSOCKET;
+	if (route->preset)
+		plain->flags |= AB_ROUTE_MODEL;
 	if (!url && route->preset)
 		url = route->preset->upstream;
 	r = read_upstream(route, or_empty(url), err);

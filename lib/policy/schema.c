@@ -153,21 +153,10 @@ static const ab_field budget_table[] = {
 	END
 };
 
-static const ab_field name_rate_table[] = {
-	INT("requests_per_minute", 1, UINT32_MAX, AB_R_MIN, 0),
-	END
-};
-
-static const ab_field name_budget_table[] = {
-	INT("requests", 1, UINT32_MAX, AB_R_MIN, 0),
-	NUMBER("bytes", AB_T_SIZE, AB_R_MIN, 0),
-	END
-};
-
 static const ab_field name_table[] = {
 	STRING_REQ("name", ab_item_host, AB_R_SAME),
-	OBJECT("rate", name_rate_table),
-	OBJECT("budget", name_budget_table),
+	OBJECT("rate", rate_table),
+	OBJECT("budget", budget_table),
 	END
 };
 
@@ -178,6 +167,7 @@ static const ab_field network_table[] = {
 	{ .key = "deny", .type = AB_T_HOSTS, .rule = AB_R_UNION,
 	  .flags = AB_F_STAR },
 	{ .key = "private", .type = AB_T_HOSTS, .rule = AB_R_HOSTS },
+	{ .key = "tcp", .type = AB_T_HOSTS, .rule = AB_R_HOSTS },
 	BOOL("transparent", 1),
 	{ .key = "preview", .type = AB_T_INTS, .rule = AB_R_SUBSET,
 	  .min = 1, .max = 65535 },

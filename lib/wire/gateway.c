@@ -14,7 +14,7 @@
 
 void ab_gateway_lists_put(ab_writer *w, const ab_gateway_lists *lists)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++) {
 		ab_put_u32(w, lists->count[i]);
 		for (uint32_t j = 0; j < lists->count[i]; j++)
 			ab_put_str(w, lists->items[i][j]);
@@ -23,14 +23,14 @@ void ab_gateway_lists_put(ab_writer *w, const ab_gateway_lists *lists)
 
 void ab_gateway_lists_end(ab_gateway_lists *lists)
 {
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++)
 		free(lists->items[i]);
 	memset(lists, 0, sizeof(*lists));
 }
 
 static int get_lists(ab_reader *r, ab_gateway_lists *lists)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++) {
 		uint32_t n = ab_get_count(r, AB_GATEWAY_MAX_LIST);
 
 		lists->items[i] = ab_calloc((size_t)n + 1,
@@ -58,14 +58,32 @@ int ab_gateway_lists_get(ab_reader *r, ab_gateway_lists *lists)
 	return rc;
 }
 
+static void put_rates(ab_writer *w, const ab_gateway_rates *rates)
+{
+	ab_put_u64(w, rates->connections);
+	ab_put_u64(w, rates->requests_per_minute);
+	ab_put_u64(w, rates->bytes_per_second);
+	ab_put_u64(w, rates->budget_requests);
+	ab_put_u64(w, rates->budget_bytes);
+	ab_put_u64(w, rates->budget_tokens);
+}
+
+static void get_rates(ab_reader *r, ab_gateway_rates *rates)
+{
+	rates->connections = ab_get_u64(r);
+	rates->requests_per_minute = ab_get_u64(r);
+	rates->bytes_per_second = ab_get_u64(r);
+	rates->budget_requests = ab_get_u64(r);
+	rates->budget_bytes = ab_get_u64(r);
+	rates->budget_tokens = ab_get_u64(r);
+}
+
 static void put_names(ab_writer *w, const ab_gateway_plan *p)
 {
 	ab_put_u32(w, p->name_count);
 	for (uint32_t i = 0; i < p->name_count; i++) {
 		ab_put_str(w, p->names[i].name);
-		ab_put_u64(w, p->names[i].requests_per_minute);
-		ab_put_u64(w, p->names[i].budget_requests);
-		ab_put_u64(w, p->names[i].budget_bytes);
+		put_rates(w, &p->names[i].rates);
 	}
 }
 
@@ -74,9 +92,7 @@ static void get_names(ab_reader *r, ab_gateway_plan *p)
 	p->name_count = ab_get_count(r, AB_GATEWAY_MAX_NAMES);
 	for (uint32_t i = 0; i < p->name_count; i++) {
 		p->names[i].name = ab_get_str(r);
-		p->names[i].requests_per_minute = ab_get_u64(r);
-		p->names[i].budget_requests = ab_get_u64(r);
-		p->names[i].budget_bytes = ab_get_u64(r);
+		get_rates(r, &p->names[i].rates);
 	}
 }
 
@@ -87,11 +103,7 @@ int ab_gateway_plan_put(ab_writer *w, const ab_gateway_plan *p)
 	ab_put_bytes(w, p->key_hash, AB_GATEWAY_HASH_SIZE);
 	ab_put_u32(w, p->flags);
 	ab_put_str(w, p->resolver);
-	ab_put_u64(w, p->rates.connections);
-	ab_put_u64(w, p->rates.requests_per_minute);
-	ab_put_u64(w, p->rates.bytes_per_second);
-	ab_put_u64(w, p->rates.budget_requests);
-	ab_put_u64(w, p->rates.budget_bytes);
+	put_rates(w, &p->rates);
 	put_names(w, p);
 	ab_wire_routes_put(w, &p->routes);
 	ab_put_bytes(w, p->tools.p, p->tools.len);
@@ -119,11 +131,7 @@ int ab_gateway_plan_get(ab_reader *r, const char *build_id,
 		return -EPROTO;
 	p.flags = ab_get_u32(r);
 	p.resolver = ab_get_str(r);
-	p.rates.connections = ab_get_u64(r);
-	p.rates.requests_per_minute = ab_get_u64(r);
-	p.rates.bytes_per_second = ab_get_u64(r);
-	p.rates.budget_requests = ab_get_u64(r);
-	p.rates.budget_bytes = ab_get_u64(r);
+	get_rates(r, &p.rates);
 	get_names(r, &p);
 	rc = ab_wire_routes_get(r, &p.routes);
 	p.tools.p = ab_get_bytes(r, &p.tools.len);

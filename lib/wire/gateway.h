@@ -66,26 +66,28 @@
 /* Questions to the host that wait at once. */
 #define AB_GATEWAY_ASKS 32
 
-/* Of an option; 0: the policy says nothing. */
+/* Of the box, or of a name; 0: the policy says nothing. */
 typedef struct ab_gateway_rates {
 	uint64_t connections;	       /* at once */
 	uint64_t requests_per_minute;
 	uint64_t bytes_per_second;
-	uint64_t budget_requests, budget_bytes;
+	uint64_t budget_requests, budget_bytes, budget_tokens;
 } ab_gateway_rates;
 
 #define AB_GATEWAY_MAX_NAMES 64
 
-/* Of an entry of `network.names`; 0: the policy says nothing. */
+/* Of an entry of `network.names`. */
 typedef struct ab_gateway_name {
 	const char *name; /* a canonical host pattern */
-	uint64_t requests_per_minute, budget_requests, budget_bytes;
+	ab_gateway_rates rates;
 } ab_gateway_name;
+
+#define AB_GATEWAY_LISTS 4
 
 /* Canonical host patterns, as the policy has them. */
 typedef struct ab_gateway_lists {
-	const char **items[3]; /* allow, deny, private */
-	uint32_t count[3];
+	const char **items[AB_GATEWAY_LISTS]; /* allow, deny, private, tcp */
+	uint32_t count[AB_GATEWAY_LISTS];
 } ab_gateway_lists;
 
 /* Bytes of the message. */

@@ -20,11 +20,12 @@
 #include "wire/codec.h"
 
 /*
- * Room for the most fds we take and for control data we did not ask for, so
- * that it is seen and refused rather than cut off. More than that is
- * MSG_CTRUNC, for which the kernel drops the rest itself.
+ * Room for the most fds that one message has (the kernel's SCM_MAX_FD) and for
+ * control data we did not ask for, so that it is seen and refused rather than
+ * cut off: what the kernel drops itself, it may wait for, see drop().
  */
-#define CONTROL_SIZE (CMSG_SPACE(AB_MAX_MESSAGE_FDS * sizeof(int)) + 256)
+#define MOST_FDS 253
+#define CONTROL_SIZE (CMSG_SPACE(MOST_FDS * sizeof(int)) + 256)
 
 /* fds that arrived, before they are judged. */
 typedef struct arrived {
@@ -93,11 +94,20 @@ static void collect(struct msghdr *msg, arrived *a)
 	}
 }
 
+/*
+ * The last descriptor of a socket that lingers is closed when its data is out
+ * or the time is over that the sender chose, and who closes it waits.
+ */
 static void drop(arrived *a)
 {
+	const struct linger none = { 0 };
+
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->fds[i] >= 0)
-			close(a->fds[i]);
+		if (a->fds[i] < 0)
+			continue;
+		(void)setsockopt(a->fds[i], SOL_SOCKET, SO_LINGER, &none,
+				 sizeof(none));
+		close(a->fds[i]);
 	}
 	a->count = 0;
 }

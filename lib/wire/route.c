@@ -85,7 +85,8 @@ static bool is_sane(const ab_wire_route *route)
 	       route->host[0] && strlen(route->host) <= 253 &&
 	       route->port >= 1 && route->port <= 65535 &&
 	       route->kind <= AB_ROUTE_MCP && route->roots <= AB_ROUTES_MAX &&
-	       !(route->flags & ~(AB_ROUTE_WRITE | AB_ROUTE_WEBSOCKET)) &&
+	       !(route->flags & ~(AB_ROUTE_WRITE | AB_ROUTE_WEBSOCKET |
+				  AB_ROUTE_MODEL)) &&
 	       strlen(route->secret) <= 64 && strlen(route->header) <= 64 &&
 	       strlen(route->scheme) <= 64 && strlen(route->user) <= 128 &&
 	       injects == (route->header[0] != '\0') &&

@@ -26,6 +26,7 @@ enum ab_route_kind {
 
 #define AB_ROUTE_WRITE 0x01u	 /* more than GET and HEAD, or than fetch */
 #define AB_ROUTE_WEBSOCKET 0x02u /* an upgrade is passed on */
+#define AB_ROUTE_MODEL 0x04u	 /* a model's API: its answers tell tokens */
 
 typedef struct ab_wire_route {
 	const char *prefix; /* "/anthropic" */

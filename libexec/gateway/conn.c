@@ -34,10 +34,27 @@ static void free_client(void *arg)
 	free(c);
 }
 
+void ab_client_let_go(ab_client *c)
+{
+	ab_gw_let_go(c->gw, c->held);
+	c->held = 0;
+}
+
+bool ab_client_hold(ab_client *c, uint64_t names)
+{
+	ab_client_let_go(c);
+	if (!ab_gw_has_room(c->gw, names))
+		return false;
+	c->held = names;
+	ab_gw_join(c->gw, names);
+	return true;
+}
+
 int ab_client_release(ab_client *c)
 {
 	int fd = c->fd;
 
+	ab_client_let_go(c);
 	ab_watch_remove(&c->gw->loop, &c->watch);
 	ab_timer_clear(&c->gw->loop, &c->timer);
 	ab_live_remove(&c->live);
@@ -142,6 +159,7 @@ void ab_client_drain(ab_client *c)
 {
 	free(c->in);
 	c->in = NULL;
+	ab_client_let_go(c);
 	/* whoever served it is done with it */
 	c->live.cut = cut;
 	c->live.arg = c;
@@ -415,6 +433,7 @@ void ab_client_next(ab_client *c)
 		cut(c);
 		return;
 	}
+	ab_client_let_go(c);
 	c->state = NULL;
 	c->with_key = false;
 	c->live.cut = cut;

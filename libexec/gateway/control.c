@@ -58,13 +58,6 @@ void ab_gw_revoke(ab_gw *gw, uint64_t *count)
 	*count = ab_live_cut(gw, NULL);
 }
 
-/* --- budgets ------------------------------------------------------------ */
-
-struct ab_pace *ab_gw_pace(ab_gw *gw)
-{
-	return &gw->pace;
-}
-
 bool ab_gw_count_name(ab_gw *gw)
 {
 	return ab_bucket_take(&gw->new_names, 60, gw->loop.now);
@@ -138,6 +131,8 @@ bool ab_gw_tell_allowed(ab_gw *gw, const char *how, const ab_target *t,
 {
 	char text[AB_TARGET_TEXT_SIZE], rule_text[AB_HOST_TEXT_SIZE] = "";
 	char address_text[AB_ADDRESS_TEXT_SIZE] = "";
+	bool is_read = strcmp(how, "http") == 0 ||
+		       !ab_allow_is_tcp(&gw->allow, t);
 
 	ab_target_text(t, 0, text);
 	if (rule)
@@ -147,7 +142,8 @@ bool ab_gw_tell_allowed(ab_gw *gw, const char *how, const ab_target *t,
 	return ab_gw_tell(gw, &(ab_gw_record){ .kind = AB_GW_ALLOWED,
 					       .how = how, .target = text,
 					       .rule = rule_text,
-					       .reason = "listed",
+					       .reason = is_read ? "listed"
+								 : "tcp",
 					       .detail = address_text },
 			  true);
 }

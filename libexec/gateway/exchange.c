@@ -25,7 +25,6 @@
 #include "kept.h"
 #include "state.h"
 
-#define HTTP_PORT 80
 #define QUIET_MS (15 * 60 * 1000u)
 
 typedef struct exchange {
@@ -100,6 +99,7 @@ static void end(exchange *x)
 	ab_paced_forget(&x->paced);
 	ab_ask_forget(&x->asked);
 	drop_upstream(x);
+	ab_client_let_go(x->c);
 	x->c->state = NULL;
 	if (x->has_target && (x->sent || x->received)) {
 		ab_target_text(&x->target, 0, name);
@@ -147,12 +147,24 @@ static void tell(exchange *x, uint32_t kind, const char *reason,
 		   false);
 }
 
+/* Recorded, and the client is told the same: false. */
+static bool give_up(exchange *x, uint32_t kind, unsigned status,
+		    const char *reason, const char *why)
+{
+	char name[AB_TARGET_TEXT_SIZE], text[AB_TARGET_TEXT_SIZE + 128];
+
+	tell(x, kind, reason, why);
+	ab_target_text(&x->target, 0, name);
+	snprintf(text, sizeof(text), "agentbox: %s%s%s",
+		 x->has_target ? name : "", x->has_target ? ": " : "", why);
+	refuse(x, status, reason, text);
+	return false;
+}
+
 /* What upstream says cannot be passed on. */
 static void fail_upstream(exchange *x, const char *reason)
 {
-	tell(x, AB_GW_FAILED, reason, "its answer was not accepted");
-	refuse(x, 502, reason, "agentbox: the answer of the host was not "
-	       "accepted");
+	give_up(x, AB_GW_FAILED, 502, reason, "its answer was not accepted");
 }
 
 /* --- what is waited for --------------------------------------------------- */
@@ -180,7 +192,7 @@ static void set_events(exchange *x)
 
 	/* an end is told of all the same: once, or again and again */
 	x->waits = x->up.ready &&
-		   ab_pace_wait(&x->gw->pace, &x->paced, resume, x);
+		   ab_gw_wait(x->gw, x->names, &x->paced, resume, x);
 	if (x->waits) {
 		box = (box & ~(uint32_t)EPOLLIN) | EPOLLET;
 		up = (up & ~(uint32_t)EPOLLIN) | EPOLLET;
@@ -404,8 +416,7 @@ static void take_request_body(exchange *x, const char *p, size_t n,
 	}
 	why = ab_flow_pass(&x->request, x->to_up, p, n, used);
 	if (why) {
-		tell(x, AB_GW_DENIED, why, "a malformed request");
-		refuse(x, 400, why, "agentbox: the request is malformed");
+		give_up(x, AB_GW_DENIED, 400, why, "the request is malformed");
 		return;
 	}
 	x->sent += *used;
@@ -502,7 +513,7 @@ static bool write_request(exchange *x)
 	ab_client_in *in = x->c->in;
 	const ab_http_rewrite rewrite = {
 		.host = &x->target,
-		.default_port = HTTP_PORT,
+		.default_port = AB_HTTP_PORT,
 		.upgrade = x->facts.wants_upgrade,
 		.close = !x->may_share,
 	};
@@ -571,19 +582,15 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 				    : ab_dial_reason_name(r->reason);
 
 	x->dial = NULL;
-	if (r->reason != AB_DIAL_OK) {
-		tell(x, denied ? AB_GW_DENIED : AB_GW_FAILED, reason,
-		     denied ? ab_allow_reason_text(r->allow)
-			    : "cannot be reached");
-		refuse(x, denied ? 403
-			  : r->reason == AB_DIAL_TIMEOUT ? 504 : 502, reason,
-		       denied ? "agentbox: the host leads to an address that "
-				"is not allowed"
-			      : "agentbox: the host cannot be reached");
-		return;
-	}
-	connected(x, &(ab_upstream_line){ r->fd, r->address,
-					  x->gw->loop.now });
+	if (r->reason == AB_DIAL_OK)
+		connected(x, &(ab_upstream_line){ r->fd, r->address,
+						  x->gw->loop.now });
+	else
+		give_up(x, denied ? AB_GW_DENIED : AB_GW_FAILED,
+			denied ? 403
+			: r->reason == AB_DIAL_TIMEOUT ? 504 : 502, reason,
+			denied ? ab_allow_reason_text(r->allow)
+			       : "cannot be reached");
 }
 
 static void dial(exchange *x)
@@ -597,22 +604,26 @@ static void dial(exchange *x)
 		set_events(x);
 }
 
-/* Where it goes, or why nowhere. */
-static const char *find_target(exchange *x, const ab_http_head *h)
+/* Where it goes; false: nowhere, it was refused. */
+static bool find_target(exchange *x, const ab_http_head *h)
 {
-	uint16_t port = h->host.port ? h->host.port : HTTP_PORT;
+	uint16_t port = h->host.port ? h->host.port : AB_HTTP_PORT;
+	ab_target *to = &x->target;
 
-	if (h->form == AB_HTTP_FORM_CONNECT)
-		return "target_form";
-	x->target = x->is_bound ? x->bound : h->host;
-	if (!x->is_bound)
-		x->target.port = port;
-	/* one connection reaches one host, whatever it asks for */
-	else if (port != x->bound.port ||
-		 !ab_target_same_host(&h->host, &x->bound))
-		return "host_mismatch";
+	*to = x->is_bound ? x->bound : h->host;
+	to->port = x->is_bound ? x->bound.port : port;
 	x->has_target = true;
-	return NULL;
+	if (h->form == AB_HTTP_FORM_CONNECT)
+		return give_up(x, AB_GW_DENIED, 403, "target_form",
+			       "a tunnel inside of a connection");
+	/* one connection reaches one host, whatever it asks for */
+	if (port != to->port || !ab_target_same_host(&h->host, to))
+		return give_up(x, AB_GW_DENIED, 403, "host_mismatch",
+			       "another host than the connection's");
+	/* as all that begins with no ClientHello (case 59) */
+	return port != AB_TLS_PORT || ab_allow_is_tcp(&x->gw->allow, to) ||
+	       give_up(x, AB_GW_DENIED, 403, "not_tls",
+		       "port 443 is for TLS, which CONNECT leads to");
 }
 
 /* The target may be reached. */
@@ -622,9 +633,9 @@ static void send_on(exchange *x)
 	ab_upstream_line line = { .fd = -1 };
 
 	x->names = ab_gw_names(x->gw, &x->target);
-	if (!ab_gw_count_request(x->gw, x->names)) {
-		tell(x, AB_GW_DENIED, "too_many", "the rate of requests");
-		refuse(x, 429, "too_many", "agentbox: too many requests");
+	if (!ab_client_hold(x->c, x->names) ||
+	    !ab_gw_count_request(x->gw, x->names, false)) {
+		give_up(x, AB_GW_DENIED, 429, "too_many", "too many requests");
 		return;
 	}
 	x->facts.wants_upgrade = h->flags & AB_HTTP_UPGRADE_WS;
@@ -670,21 +681,13 @@ static void on_answered(void *arg, bool is_granted)
 
 static void take_request(exchange *x)
 {
-	ab_http_head *h = &x->c->in->head;
 	enum ab_allow_reason allow;
-	const char *why = find_target(x, h);
 	const ab_host *rule;
 
 	x->in_request = true;
 	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
-	if (why) {
-		x->has_target = x->is_bound;
-		tell(x, AB_GW_DENIED, why,
-		     "the request names another host than the connection");
-		refuse(x, 403, why, "agentbox: the request names another host "
-		       "than its connection");
+	if (!find_target(x, &x->c->in->head))
 		return;
-	}
 	allow = ab_allow_target(&x->gw->allow, &x->target, &rule);
 	if (allow == AB_ALLOW_OK)
 		send_on(x);
@@ -709,9 +712,8 @@ static void judge_request(exchange *x)
 		return;
 	if (r == AB_HTTP_MORE)
 		r = AB_HTTP_HEAD_LONG;
-	tell(x, AB_GW_DENIED, ab_http_reason_name(r), "a malformed request");
-	refuse(x, ab_http_reason_status(r), ab_http_reason_name(r),
-	       "agentbox: the request is malformed");
+	give_up(x, AB_GW_DENIED, ab_http_reason_status(r),
+		ab_http_reason_name(r), "the request is malformed");
 }
 
 static void read_request_body(exchange *x)

@@ -21,7 +21,8 @@ GATEWAY_READERS = \
 	libexec/gateway/route_table.c libexec/gateway/route_table.h \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
-	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h
+	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h \
+	libexec/gateway/usage.c libexec/gateway/usage.h
 # What needs OpenSSL: the upstreams' side of routes.
 GATEWAY_ROUTES = \
 	libexec/gateway/route.h libexec/gateway/route_internal.h \

@@ -19,6 +19,7 @@
 #include "net/target.h"
 
 typedef struct ab_gw ab_gw;
+struct ab_paced;
 
 ab_loop *ab_gw_loop(ab_gw *gw);
 /* Revoked: nothing begins any more, what waits for something ends. */
@@ -85,10 +86,19 @@ bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required);
 /* --- budgets ------------------------------------------------------------- */
 
 /* Against the policy's; false: it is used up. What goes is counted here, and
-   who reads it asks the pace before, ab_pace_wait(). */
+   who reads it asks before, with the next two. */
 bool ab_gw_count_bytes(ab_gw *gw, uint64_t names, uint64_t n);
-struct ab_pace *ab_gw_pace(ab_gw *gw);
-bool ab_gw_count_request(ab_gw *gw, uint64_t names);
+/* Has any of them a rate of bytes? Then pieces are small. */
+bool ab_gw_is_paced(const ab_gw *gw, uint64_t names);
+/* As ab_pace_wait(), with what it may be that none is left of. */
+bool ab_gw_wait(ab_gw *gw, uint64_t names, struct ab_paced *w,
+		void (*then)(void *arg), void *arg);
+/* What names a budget of tokens may ask only what `tells` of them. */
+bool ab_gw_count_request(ab_gw *gw, uint64_t names, bool tells);
+/* Has any of them a budget of tokens? And is there something left of all? */
+bool ab_gw_counts_tokens(const ab_gw *gw, uint64_t names);
+bool ab_gw_has_tokens(const ab_gw *gw, uint64_t names);
+void ab_gw_count_tokens(ab_gw *gw, uint64_t names, uint64_t n);
 /* Which entries of the policy's `network.names` this is of: bits. */
 uint64_t ab_gw_names(const ab_gw *gw, const ab_target *target);
 
@@ -170,6 +180,7 @@ typedef struct ab_client {
 	uint64_t up, down;
 	bool with_key;	  /* the box's key came with it */
 	uint8_t port_kind;
+	uint64_t held; /* names of a rate of connections that it counts for */
 } ab_client;
 
 /*
@@ -185,6 +196,13 @@ typedef bool (*ab_client_server)(ab_gw *gw, ab_client *c);
 bool ab_route_serve(ab_gw *gw, ab_client *c);
 bool ab_mcp_serve(ab_gw *gw, ab_client *c);
 
+/*
+ * What it asks for leads to these names: one connection of theirs until it is
+ * answered or gone. false: they have too many.
+ */
+bool ab_client_hold(ab_client *c, uint64_t names);
+/* Earlier than that. */
+void ab_client_let_go(ab_client *c);
 /*
  * The exchange is over and the connection stays: the next request is read.
  * c->in may be NULL, or hold what came behind this request at bytes[0..len).

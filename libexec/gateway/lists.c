@@ -37,12 +37,17 @@ int ab_routed_init(ab_routed *routed, const ab_wire_routes *routes)
 int ab_lists_compile(const ab_gateway_lists *lists, const ab_routed *routed,
 		     ab_allow *out, char *why, size_t size)
 {
-	static const char *const names[] = { "allow", "deny", "private" };
+	static const char *const names[AB_GATEWAY_LISTS] = {
+		[AB_ALLOW_LIST_ALLOW] = "allow",
+		[AB_ALLOW_LIST_DENY] = "deny",
+		[AB_ALLOW_LIST_PRIVATE] = "private",
+		[AB_ALLOW_LIST_TCP] = "tcp",
+	};
 	ab_allow_text text = { 0 };
 	ab_allow_error bad = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++) {
 		text.list[i].items = lists->items[i];
 		text.list[i].count = lists->count[i];
 	}
@@ -52,8 +57,8 @@ int ab_lists_compile(const ab_gateway_lists *lists, const ab_routed *routed,
 	rc = ab_allow_init(out, &text, &bad);
 	if (rc == -EINVAL || rc == -E2BIG)
 		snprintf(why, size, "network.%s[%zu] %s",
-			 bad.list <= AB_ALLOW_LIST_PRIVATE ? names[bad.list]
-							   : "routes",
+			 bad.list < AB_GATEWAY_LISTS ? names[bad.list]
+						     : "routes",
 			 bad.index, bad.why);
 	return rc;
 }

@@ -92,17 +92,13 @@ static void set_rates(ab_gw *gw, const ab_gateway_rates *rates)
 {
 	uint64_t now = gw->loop.now;
 
-	gw->rates = *rates;
 	deal_files(gw, rates);
 	ab_bucket_init(&gw->records, AB_RECORDS_PER_SECOND,
 		       AB_RECORDS_PER_SECOND, now);
 	/* in sixtieths, so that a rate per minute is one per second of them */
-	ab_bucket_init(&gw->requests, 60 * rates->requests_per_minute,
-		       rates->requests_per_minute, now);
 	ab_bucket_init(&gw->new_names, 60 * AB_NAMES_PER_MINUTE,
 		       AB_NAMES_PER_MINUTE, now);
 	ab_bucket_init(&gw->failures, 200, 100, now);
-	ab_pace_init(&gw->pace, &gw->loop, rates->bytes_per_second);
 }
 
 static int make_routes(ab_gw *gw, const ab_wire_routes *routes,
@@ -150,7 +146,7 @@ static int prepare(ab_gw *gw)
 	if (r)
 		return fail("memory", -r, "no memory");
 	set_rates(gw, &plan.rates);
-	r = ab_quotas_init(gw, plan.names, plan.name_count);
+	r = ab_quotas_init(gw, &plan.rates, plan.names, plan.name_count);
 	if (r)
 		return fail("names", -r, "the names cannot be used");
 	r = make_routes(gw, &plan.routes, why);

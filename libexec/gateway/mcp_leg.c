@@ -569,24 +569,23 @@ static void paid(void *arg)
 
 static void pump(ab_mcp_leg *l)
 {
-	ab_pace *pace = ab_gw_pace(l->mcps->gw);
-	int turns = pace && pace->per_second ? 1 : TURNS;
+	ab_gw *gw = l->mcps->gw;
+	int turns = ab_gw_is_paced(gw, l->state->names) ? 1 : TURNS;
 	uint64_t moved = l->up_total + l->down_total;
 	enum flow flow = MOVED;
 	bool paid_for;
 
 	for (int turn = 0; flow == MOVED && turn < turns; turn++) {
 		l->is_paused = box_is_full(l) ||
-			       (pace &&
-				ab_pace_wait(pace, &l->paced, paid, l));
+			       ab_gw_wait(gw, l->state->names, &l->paced,
+					  paid, l);
 		if (l->is_paused)
 			break;
 		flow = step(l);
 	}
 	/* the leg's memory outlives this turn: a whole answer is counted */
 	moved = l->up_total + l->down_total - moved;
-	paid_for = !moved || ab_gw_count_bytes(l->mcps->gw, l->state->names,
-						moved);
+	paid_for = !moved || ab_gw_count_bytes(gw, l->state->names, moved);
 	if (flow == ENDED)
 		return;
 	if (!paid_for) {

@@ -189,8 +189,8 @@ static void serve(ab_mcp_server *server, ab_client *c)
 		}
 	}
 	if (server->mcps->posts >= AB_MCP_POSTS_MAX ||
-	    !ab_gw_count_request(
-		    gw, server->state ? server->state->names : 0)) {
+	    !ab_client_hold(c, server->state->names) ||
+	    !ab_gw_count_request(gw, server->state->names, false)) {
 		deny(gw, c, server->name, 429, AB_MCP_REFUSED, "mcp_busy",
 		     "too many requests");
 		return;

@@ -59,10 +59,11 @@ typedef struct tunnel {
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
 	bool is_ended;
 	bool is_preview; /* of the host's: its other end is lent */
-	bool waits;	 /* the rate of bytes is used up */
+	bool is_paced;	 /* it has a rate of bytes */
+	bool waits;	 /* that is used up */
 	ab_paced paced;
 	char *target;	/* owned: for the record of its end */
-	uint64_t names; /* ab_gw_names() of it */
+	uint64_t names; /* ab_gw_names() of it; of a preview none */
 } tunnel;
 
 /* --- pipes ---------------------------------------------------------------- */
@@ -137,6 +138,7 @@ static void finish(tunnel *t, const char *reason, bool hard)
 	ab_live_remove(&t->live);
 	ab_paced_forget(&t->paced);
 	t->gw->clients--;
+	ab_gw_let_go(t->gw, t->names);
 	give_pipe(t->gw, &t->box);
 	give_pipe(t->gw, &t->up);
 	if (t->is_preview)
@@ -219,7 +221,7 @@ static void set_events(tunnel *t)
 
 	/* a hello is never held up, and is small */
 	t->waits = !t->is_preview && t->gate_kind == AB_GATE_NONE &&
-		   ab_pace_wait(&t->gw->pace, &t->paced, go_on, t);
+		   ab_gw_wait(t->gw, t->names, &t->paced, go_on, t);
 	for (size_t i = 0; i < 2 && !t->is_ended; i++) {
 		end *e = ends[i];
 		bool reads = !t->waits && !e->has_ended &&
@@ -507,7 +509,7 @@ static void read_some(end *from)
 		return;
 	if (gated)
 		room = sizeof(t->gate->bytes) - t->gate->len;
-	else if (t->gw->pace.per_second && !t->is_preview)
+	else if (t->is_paced)
 		room = AB_PACE_PIECE;
 	n = recv(from->fd, t->gw->scratch, room, 0);
 	if (n < 0 && errno == EAGAIN)
@@ -587,7 +589,8 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->active_ns = gw->loop.now;
 		t->is_preview = is_preview;
 		t->target = ab_strdup(text);
-		t->names = ab_gw_names(gw, target);
+		t->names = is_preview ? 0 : ab_gw_names(gw, target);
+		t->is_paced = !is_preview && ab_gw_is_paced(gw, t->names);
 	}
 	/* nothing comes down before the gate is passed */
 	if (!t || !t->target || !begin_end(t, &t->box, fd, EPOLLIN) ||
@@ -605,6 +608,8 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		return;
 	}
 	gw->clients++;
+	/* the client held it until a moment ago */
+	ab_gw_join(gw, t->names);
 	ab_live_add(gw, &t->live, cut, t);
 	ab_timer_set(&gw->loop, &t->timer,
 		     gate_kind == AB_GATE_TLS ? AB_HEAD_MS : AB_TUNNEL_IDLE_MS,

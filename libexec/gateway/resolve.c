@@ -9,8 +9,10 @@
 
 #include <ares.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -22,6 +24,7 @@
 #define TRY_MS 2500
 #define TRIES 2
 #define CNAMES_MAX 8
+#define CNAMES_SIZE (CNAMES_MAX * (AB_TARGET_NAME_SIZE + 2))
 #define TTL_MAX 60
 #define SECOND UINT64_C(1000000000)
 
@@ -187,18 +190,40 @@ static bool take_address(const struct sockaddr *a, ab_address *out)
 	return true;
 }
 
+/*
+ * The names that it is an alias of, each once: the answers for both families
+ * have them. false: they are too many, or no names of hosts.
+ */
+static bool read_aliases(const struct ares_addrinfo *info,
+			 char out[CNAMES_SIZE])
+{
+	const char *seen[CNAMES_MAX];
+	size_t count = 0, len = 0, i;
+
+	out[0] = '\0';
+	for (const struct ares_addrinfo_cname *c = info->cnames; c;
+	     c = c->next) {
+		for (i = 0; c->name && i < count; i++)
+			if (strcasecmp(seen[i], c->name) == 0)
+				break;
+		if (!c->name || (i == count && count == CNAMES_MAX))
+			return false;
+		if (i < count)
+			continue;
+		seen[count++] = c->name;
+		len += (size_t)snprintf(out + len, CNAMES_SIZE - len, "%s%s",
+					len ? ", " : "", c->name);
+		if (len >= CNAMES_SIZE)
+			return false;
+	}
+	return true;
+}
+
 /* OK and the addresses, or why there are none. */
 static enum ab_dial_reason read_answer(const struct ares_addrinfo *info,
 				       ab_address *out, size_t *count,
 				       uint32_t *ttl)
 {
-	size_t names = 0;
-
-	for (const struct ares_addrinfo_cname *c = info->cnames; c;
-	     c = c->next)
-		names++;
-	if (names > CNAMES_MAX)
-		return AB_DIAL_RESOLVER;
 	*ttl = TTL_MAX;
 	for (const struct ares_addrinfo_node *n = info->nodes; n;
 	     n = n->ai_next) {
@@ -213,22 +238,35 @@ static enum ab_dial_reason read_answer(const struct ares_addrinfo *info,
 	return *count ? AB_DIAL_OK : AB_DIAL_NO_NAME;
 }
 
+/* It is judged by where it ends; what it is called there is recorded. */
+static void tell_aliases(ab_query *q, const char *aliases)
+{
+	if (aliases[0])
+		ab_gw_tell(q->gw, &(ab_gw_record){
+			.kind = AB_GW_ALLOWED, .how = "dns",
+			.target = q->name, .reason = "alias",
+			.detail = aliases }, false);
+}
+
 static void on_answer(void *arg, int status, int timeouts,
 		      struct ares_addrinfo *info)
 {
 	ab_query *q = arg;
 	ab_address addresses[AB_ALLOW_ADDRESSES];
+	char aliases[CNAMES_SIZE];
 	enum ab_dial_reason reason = AB_DIAL_RESOLVER;
 	uint32_t ttl = 0;
 	size_t count = 0;
 
 	(void)timeouts;
-	if (status == ARES_SUCCESS && info)
+	if (status == ARES_SUCCESS && info && read_aliases(info, aliases)) {
+		tell_aliases(q, aliases);
 		reason = read_answer(info, addresses, &count, &ttl);
-	else if (status == ARES_ENOTFOUND || status == ARES_ENODATA)
+	} else if (status == ARES_ENOTFOUND || status == ARES_ENODATA) {
 		reason = AB_DIAL_NO_NAME;
-	else if (status == ARES_ETIMEOUT)
+	} else if (status == ARES_ETIMEOUT) {
 		reason = AB_DIAL_TIMEOUT;
+	}
 	if (info)
 		ares_freeaddrinfo(info);
 	if (status == ARES_EDESTRUCTION)

@@ -69,8 +69,12 @@ static bool write_head(ab_route_exchange *x, ab_http_out *out)
 {
 	const ab_injected *injected = &x->state->injected;
 	const ab_route *route = x->state->route;
-	ab_http_extra extra = { route->spec.header, injected->value,
-				injected->len };
+	bool injects = route->spec.secret[0];
+	/* what is packed could not be counted */
+	const ab_http_extra extras[] = {
+		{ "accept-encoding", "identity", 8 },
+		{ route->spec.header, injected->value, injected->len }
+	};
 	ab_http_rewrite rewrite = {
 		.host = &route->target,
 		.default_port = 443,
@@ -78,12 +82,12 @@ static bool write_head(ab_route_exchange *x, ab_http_out *out)
 		.path_len = x->verdict.len,
 		.strip_credentials = true,
 		.upgrade = route->spec.flags & AB_ROUTE_WEBSOCKET,
-		.extras = &extra,
-		.extra_count = route->spec.secret[0] != '\0',
+		.extras = x->counts ? extras : extras + 1,
+		.extra_count = (size_t)x->counts + injects,
 	};
 
 	/* the secret can have been taken away a moment ago */
-	if (rewrite.extra_count && !injected->value)
+	if (injects && !injected->value)
 		return false;
 	ab_route_fields(route, &rewrite.only, &rewrite.drop);
 	return ab_http_write_request(out, &x->c->in->head, x->c->in->bytes,
@@ -336,6 +340,8 @@ static enum flow take_answer_chunk(ab_route_exchange *x, const char *p,
 	case AB_CHUNK_MORE:
 		return MOVED;
 	case AB_CHUNK_DATA:
+		if (x->counts)
+			ab_usage_read(&x->usage, p + used - len, len);
 		frame_down(x, p + used - len, len);
 		return MOVED;
 	case AB_CHUNK_DONE:
@@ -358,6 +364,8 @@ static enum flow take_answer(ab_route_exchange *x)
 		n = n < x->answer_left ? n : (size_t)x->answer_left;
 		x->answer_left -= n;
 	}
+	if (x->counts)
+		ab_usage_read(&x->usage, p, n);
 	put_down(x, p, n);
 	x->answer_wait.at += n;
 	if (!x->is_socket && x->answer_body == AB_HTTP_BODY_LENGTH &&
@@ -527,11 +535,12 @@ static void resume(void *arg)
 
 void ab_route_pump(ab_route_exchange *x)
 {
-	ab_pace *pace = ab_gw_pace(x->routes->gw);
-	int turns = pace && pace->per_second ? 1 : TURNS;
+	ab_gw *gw = x->routes->gw;
+	uint64_t names = x->state->names;
+	int turns = ab_gw_is_paced(gw, names) ? 1 : TURNS;
 	bool moved = true;
 
-	if (pace && ab_pace_wait(pace, &x->paced, resume, x)) {
+	if (ab_gw_wait(gw, names, &x->paced, resume, x)) {
 		x->up_wants_read = x->up_wants_write = false;
 		x->down_wants_write = x->client_wants_read = false;
 		set_watches(x);

@@ -13,6 +13,7 @@
 #include "route.h"
 #include "route_table.h"
 #include "tls_client.h"
+#include "usage.h"
 
 #define AB_ROUTE_IDLE_MAX 4	   /* connections kept for a route */
 #define AB_ROUTE_IDLE_MS 30000	   /* how long */
@@ -133,6 +134,12 @@ typedef struct ab_route_exchange {
 	bool up_wants_write, up_wants_read, down_wants_write;
 	bool client_wants_read;
 	uint64_t up_total, down_total, counted;
+
+	/* tokens */
+	bool counts;   /* there is a budget of them */
+	bool is_free;  /* it takes none where it tells none */
+	bool is_lost;  /* the upstream ended without a word */
+	ab_usage usage;
 } ab_route_exchange;
 
 /* --- routes.c ------------------------------------------------------------ */

@@ -8,9 +8,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -47,16 +49,54 @@ static bool tell(ab_routes *routes, uint32_t kind, const ab_route *route,
 	return ab_gw_tell(routes->gw, &record, required);
 }
 
+/* --- tokens --------------------------------------------------------------- */
+
+/* More than common models take for one answer. */
+#define UNTOLD (UINT64_C(1) << 21)
+
+/* Has something been asked of the model, and not been refused by it? */
+static bool was_asked(const ab_route_exchange *x)
+{
+	if (x->answer_has_head)
+		return x->answer.status >= 200 && x->answer.status < 300;
+	return x->head_is_sent && x->request_is_done && !x->is_lost;
+}
+
+/*
+ * What it took, as it is over: an answer that does not say, or that was left
+ * before it did, counts for more than any can take. `said` is "" where there
+ * is nothing to say.
+ */
+static void count_tokens(ab_route_exchange *x, char said[80])
+{
+	uint64_t tokens = 0;
+	bool is_told;
+
+	said[0] = '\0';
+	if (!x->counts || x->is_reading || !was_asked(x))
+		return;
+	is_told = ab_usage_told(&x->usage, x->answer_is_done, &tokens) ||
+		  x->is_free;
+	if (!is_told && tokens < UNTOLD)
+		tokens = UNTOLD;
+	ab_gw_count_tokens(x->routes->gw, x->state->names, tokens);
+	snprintf(said, 80, "%" PRIu64 " tokens%s", tokens,
+		 is_told ? "" : ", as the answer did not tell");
+}
+
 static void tell_end(ab_route_exchange *x, uint32_t kind, const char *reason,
 		     const char *detail)
 {
-	char target[AB_TARGET_TEXT_SIZE];
+	char target[AB_TARGET_TEXT_SIZE], said[80], line[440];
 	ab_gw_record record = { .kind = kind, .how = "route",
 				.target = target, .reason = reason,
 				.rule = x->state->route->spec.prefix,
-				.detail = detail, .up = x->up_total,
+				.detail = line, .up = x->up_total,
 				.down = x->down_total };
 
+	count_tokens(x, said);
+	snprintf(line, sizeof(line), "%s%s%s", detail ? detail : "",
+		 detail && said[0] ? "; " : "", said);
 	ab_target_text(&x->state->route->target, 0, target);
 	ab_gw_tell(x->routes->gw, &record, false);
 }
@@ -95,6 +135,7 @@ static void release(ab_route_exchange *x, bool keep)
 	x->up = NULL;
 	x->c->state = NULL;
 	x->c->live.of = NULL;
+	ab_client_let_go(x->c);
 	x->c->up += x->up_total;
 	x->c->down += x->down_total;
 	ab_loop_later(loop, &x->later, exchange_free, x);
@@ -121,6 +162,7 @@ void ab_route_fail(ab_route_exchange *x, enum ab_route_reason reason,
 		code = ab_route_reason_name(reason);
 	if (!text)
 		text = ab_route_reason_text(reason);
+	x->is_lost = reason == AB_ROUTE_CUT && !x->has_heard;
 	/* the text can be the TLS connection's, which goes now */
 	snprintf(line, sizeof(line), "%s", text);
 	tell_end(x, AB_GW_FAILED, code, line);
@@ -258,12 +300,83 @@ static void client_ready(void *arg, uint32_t events)
 		ab_route_pump(x);
 }
 
+/*
+ * Requests of model APIs that are known to take none, and such as are carried
+ * out later, of which no answer tells. By how the path ends, or a part of it.
+ */
+static const char *const without_tokens[] = {
+	"/count_tokens", ":countTokens", "/input_tokens", "/moderations",
+	"/cancel", NULL
+};
+/* A ":" can stay as it was spelled, and some servers do not care for case. */
+static const char *const for_later[] = {
+	"/batches", "/batch/jobs", ":batchGenerateContent",
+	"%3AbatchGenerateContent", ":asyncBatchEmbedContent",
+	"%3AasyncBatchEmbedContent", "/fine_tuning/jobs", "/realtime", NULL
+};
+
+static bool ends_with(const char *p, size_t n, const char *end, bool any_case)
+{
+	size_t len = strlen(end);
+
+	if (n < len)
+		return false;
+	p += n - len;
+	return any_case ? strncasecmp(p, end, len) == 0
+			: memcmp(p, end, len) == 0;
+}
+
+/* Up to its end; wide: or to any "/" in it, and in any case. */
+static bool is_of(const ab_route_verdict *v, const char *const *list,
+		  bool wide)
+{
+	for (; *list; list++)
+		for (size_t n = v->query; n > 0; n--) {
+			bool is_part = n == v->query || v->path[n] == '/';
+
+			if (is_part && ends_with(v->path, n, *list, wide))
+				return true;
+			if (!wide)
+				break;
+		}
+	return false;
+}
+
+static bool is_method(const ab_client *c, const char *name)
+{
+	const ab_http_span *method = &c->in->head.method;
+
+	return method->len == strlen(name) &&
+	       !memcmp(c->in->bytes + method->at, name, method->len);
+}
+
+static bool counts(const ab_routes *routes, const ab_route_state *state)
+{
+	return (state->route->spec.flags & AB_ROUTE_MODEL) &&
+	       ab_gw_counts_tokens(routes->gw, state->names);
+}
+
+/* Of a route that counts: OK, or why not. */
+static enum ab_route_reason judge_tokens(const ab_routes *routes,
+					 const ab_client *c,
+					 const ab_route_state *state)
+{
+	/* both ways and without an end */
+	if (c->in->head.flags & AB_HTTP_UPGRADE_WS)
+		return AB_ROUTE_UNCOUNTED;
+	if (ab_route_is_reading(c->in->bytes, c->in->head.method))
+		return AB_ROUTE_OK;
+	if (is_of(&routes->verdict, for_later, true))
+		return AB_ROUTE_UNCOUNTED;
+	return ab_gw_has_tokens(routes->gw, state->names) ? AB_ROUTE_OK
+							  : AB_ROUTE_TOKENS;
+}
+
 static ab_route_exchange *exchange_new(ab_routes *routes, ab_client *c,
 				       ab_route_state *state)
 {
 	const ab_http_head *head = &c->in->head;
 	ab_route_exchange *x = ab_new(ab_route_exchange);
-	const char *method = c->in->bytes + head->method.at;
 
 	if (!x)
 		return NULL;
@@ -273,8 +386,10 @@ static ab_route_exchange *exchange_new(ab_routes *routes, ab_client *c,
 	x->verdict = routes->verdict;
 	x->exchange.is_head = head->flags & AB_HTTP_IS_HEAD;
 	x->exchange.wants_upgrade = head->flags & AB_HTTP_UPGRADE_WS;
-	x->is_reading = x->exchange.is_head ||
-			(head->method.len == 3 && !memcmp(method, "GET", 3));
+	x->is_reading = ab_route_is_reading(c->in->bytes, head->method);
+	x->counts = counts(routes, state);
+	x->is_free = is_method(c, "DELETE") ||
+		     is_of(&routes->verdict, without_tokens, false);
 	x->flags = head->flags;
 	x->is_old = head->minor == 0;
 	x->body = head->body;
@@ -289,20 +404,27 @@ static ab_route_exchange *exchange_new(ab_routes *routes, ab_client *c,
 	return x;
 }
 
-static enum ab_route_reason may_begin(const ab_routes *routes,
+static enum ab_route_reason may_begin(const ab_routes *routes, ab_client *c,
 				      ab_route_state *state)
 {
 	const ab_wire_route *spec = &state->route->spec;
+	enum ab_route_reason tokens = AB_ROUTE_OK;
 
 	if (state->is_removed)
 		return AB_ROUTE_REMOVED;
 	if (spec->secret[0] && !state->injected.value)
 		return AB_ROUTE_NO_SECRET;
-	if (spec->connections && state->active >= spec->connections)
+	if ((spec->connections && state->active >= spec->connections) ||
+	    !ab_client_hold(c, state->names))
 		return AB_ROUTE_CONNECTIONS;
+	if (counts(routes, state))
+		tokens = judge_tokens(routes, c, state);
+	if (tokens != AB_ROUTE_OK)
+		return tokens;
 	/* with nothing left of the bytes' budget not one more goes */
 	if (!ab_gw_count_bytes(routes->gw, state->names, 0) ||
-	    !ab_gw_count_request(routes->gw, state->names) ||
+	    !ab_gw_count_request(routes->gw, state->names,
+				 spec->flags & AB_ROUTE_MODEL) ||
 	    !ab_route_take(state, ab_gw_loop(routes->gw)->now))
 		return AB_ROUTE_RATE;
 	return AB_ROUTE_OK;
@@ -371,7 +493,7 @@ bool ab_route_serve(ab_gw *gw, ab_client *c)
 	if (!c->with_key)
 		reason = AB_ROUTE_NO_KEY;
 	else if (reason == AB_ROUTE_OK)
-		reason = may_begin(routes, ab_route_state_of(
+		reason = may_begin(routes, c, ab_route_state_of(
 			routes, routes->verdict.route));
 	if (reason != AB_ROUTE_OK) {
 		refuse(routes, c, reason);

@@ -50,6 +50,11 @@ static const struct {
 	[AB_ROUTE_RATE] = { "rate", 429, "too many requests a minute" },
 	[AB_ROUTE_CONNECTIONS] = { "connections", 429,
 				   "too many requests at once" },
+	[AB_ROUTE_TOKENS] = { "budget_tokens", 429,
+			      "the policy's tokens are used up" },
+	[AB_ROUTE_UNCOUNTED] = { "tokens_untold", 403,
+				 "the policy bounds tokens, and what this "
+				 "takes is not told" },
 	[AB_ROUTE_UPSTREAM] = { "upstream", 502,
 				"the upstream cannot be reached" },
 	[AB_ROUTE_TLS] = { "upstream_tls", 502,
@@ -323,7 +328,7 @@ static bool query_is_clean(const char *s, size_t n, bool injects)
 	return true;
 }
 
-static bool is_reading(const char *buf, ab_http_span method)
+bool ab_route_is_reading(const char *buf, ab_http_span method)
 {
 	return (method.len == 3 && memcmp(buf + method.at, "GET", 3) == 0) ||
 	       (method.len == 4 && memcmp(buf + method.at, "HEAD", 4) == 0);
@@ -336,7 +341,8 @@ static enum ab_route_reason judge_http(const ab_route_verdict *v,
 	const ab_wire_route *spec = &v->route->spec;
 	const char *query = v->path + v->query;
 
-	if (!(spec->flags & AB_ROUTE_WRITE) && !is_reading(buf, head->method))
+	if (!(spec->flags & AB_ROUTE_WRITE) &&
+	    !ab_route_is_reading(buf, head->method))
 		return AB_ROUTE_METHOD;
 	/* the upstream may stand in front of another, below a path of its own
 	   or not: closed is what is closed in either reading */

@@ -59,6 +59,8 @@ enum ab_route_reason {
 	AB_ROUTE_NO_SECRET,  /* 503: the host has not given it, or took it */
 	AB_ROUTE_RATE,	     /* 429 */
 	AB_ROUTE_CONNECTIONS, /* 429 */
+	AB_ROUTE_TOKENS,     /* 429: they are used up */
+	AB_ROUTE_UNCOUNTED,  /* 403: what it takes would not be told */
 	AB_ROUTE_UPSTREAM,   /* 502: it cannot be had */
 	AB_ROUTE_TLS,	     /* 502: it could not be verified */
 	AB_ROUTE_ANSWER,     /* 502: no HTTP, or such as two would read in two
@@ -72,6 +74,8 @@ enum ab_route_reason {
 };
 
 const char *ab_route_reason_name(enum ab_route_reason reason);
+/* GET or HEAD. */
+bool ab_route_is_reading(const char *buf, ab_http_span method);
 /* For the answer to the client: one line, nothing of the request in it. */
 const char *ab_route_reason_text(enum ab_route_reason reason);
 unsigned ab_route_reason_status(enum ab_route_reason reason);

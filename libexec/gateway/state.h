@@ -25,6 +25,8 @@
 #define AB_IDLE_MS 65000     /* between requests */
 #define AB_DIAL_MS 20000     /* look-up and connection */
 #define AB_TUNNEL_IDLE_MS (2 * 3600 * 1000u)
+#define AB_HTTP_PORT 80 /* where there has to be HTTP, or TLS */
+#define AB_TLS_PORT 443
 #define AB_NAMES_PER_MINUTE 200 /* new ones that are looked up or answered */
 #define AB_RECORDS_PER_SECOND 500
 #define AB_RECORD_WAIT_S 1 /* for room for one that has to be sent */
@@ -53,13 +55,13 @@ typedef struct ab_bucket {
 	uint64_t filled_ns; /* when it was filled last */
 } ab_bucket;
 
-/* What one entry of `network.names` has had, and may have; 0: no bound. */
+/* What the box, or an entry of `network.names`, has had and may have. */
 typedef struct ab_quota {
-	ab_host_set hosts; /* one */
-	ab_bucket rate;
-	bool has_rate;
-	uint64_t requests, bytes;
-	uint64_t budget_requests, budget_bytes;
+	ab_host_set hosts;    /* one; of the box: none, it is all */
+	ab_gateway_rates may; /* 0: no bound */
+	ab_bucket requests_left;
+	ab_pace pace;
+	uint64_t requests, bytes, tokens, connections;
 } ab_quota;
 
 typedef struct ab_names ab_names;
@@ -74,7 +76,6 @@ struct ab_gw {
 
 	ab_allow allow;
 	ab_key key;
-	ab_gateway_rates rates;
 	bool has_ipv6, has_previews, is_audited, is_revoked;
 
 	ab_live *live;
@@ -82,14 +83,13 @@ struct ab_gw {
 	size_t clients, clients_max;
 	size_t dials, dials_max;
 	size_t pipes_open, pipes_max; /* pairs, spare ones too */
-	ab_bucket records, requests, new_names, failures;
-	ab_pace pace; /* the policy's rate.bytes_per_second */
+	ab_bucket records, new_names, failures;
 	struct ab_kept *kept; /* idle connections upstream: kept.h */
 	size_t kept_count;
 	uint64_t lost;	       /* records since the last that was sent */
 	bool is_behind;	       /* the host: a required one was not sent */
-	uint64_t bytes, requests_ever; /* against the budgets */
-	ab_quota *quotas;	       /* at most 64 */
+	ab_quota quota;	       /* the box's */
+	ab_quota *quotas;      /* of names, at most 64 */
 	uint32_t quota_count;
 
 	ab_names *names;
@@ -120,7 +120,12 @@ void ab_bucket_init(ab_bucket *b, uint64_t size, uint64_t per_second,
 bool ab_bucket_take(ab_bucket *b, uint64_t n, uint64_t now);
 
 /* quota.c: 0, -ENOMEM, or -EPROTO: no name. */
-int ab_quotas_init(ab_gw *gw, const ab_gateway_name *names, uint32_t count);
+int ab_quotas_init(ab_gw *gw, const ab_gateway_rates *box,
+		   const ab_gateway_name *names, uint32_t count);
+/* One more connection to what these name: have all of them room? */
+bool ab_gw_has_room(const ab_gw *gw, uint64_t names);
+void ab_gw_join(ab_gw *gw, uint64_t names);
+void ab_gw_let_go(ab_gw *gw, uint64_t names);
 
 /* control.c */
 /* 0 or -errno. */

@@ -20,8 +20,6 @@
 #include "socks.h"
 #include "state.h"
 
-#define HTTP_PORT 80
-#define TLS_PORT 443
 #define ESTABLISHED "HTTP/1.1 200 Connection established\r\n\r\n"
 
 enum way { WAY_CONNECT, WAY_SOCKS, WAY_DIRECT };
@@ -153,7 +151,7 @@ static void refuse(asker *a, const ab_dial_result *r)
 		(void)send_socks(a, code_of(r));
 		end_asker(a);
 		ab_client_close(c);
-	} else if (a->way == WAY_CONNECT || a->target.port == HTTP_PORT) {
+	} else if (a->way == WAY_CONNECT || a->target.port == AB_HTTP_PORT) {
 		end_asker(a);
 		ab_client_refuse(c, status_of(r), reason, line);
 	} else {
@@ -198,6 +196,13 @@ static void tell_failed(asker *a, const ab_dial_result *r)
 		   false);
 }
 
+static enum ab_gate gate_of(const asker *a)
+{
+	if (ab_allow_is_tcp(&a->c->gw->allow, &a->target))
+		return AB_GATE_NONE;
+	return a->target.port == AB_TLS_PORT ? AB_GATE_TLS : AB_GATE_SNIFF;
+}
+
 static void on_dialled(void *arg, const ab_dial_result *r)
 {
 	asker *a = arg;
@@ -211,9 +216,11 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 		refuse(a, r);
 		return;
 	}
-	/* it may have been taken from the list meanwhile (case 153) */
+	/* it may have been taken from a list meanwhile (case 153): from `tcp`,
+	   where there has to be HTTP, which is not read on this way */
 	if (ab_gw_judge_granted(c->gw, &a->target, a->is_granted, &a->rule) !=
 		    AB_ALLOW_OK ||
+	    (a->target.port == AB_HTTP_PORT && gate_of(a) != AB_GATE_NONE) ||
 	    !ab_gw_tell_allowed(c->gw, how_of(a), &a->target, a->rule,
 				&r->address) ||
 	    !say_yes(a)) {
@@ -225,8 +232,7 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 	c->in = NULL;
 	fd = ab_client_release(c);
 	ab_tunnel_begin(c->gw, fd, r->fd, &a->target, how_of(a),
-			a->target.port == TLS_PORT ? AB_GATE_TLS
-						   : AB_GATE_SNIFF,
+			gate_of(a),
 			in ? in->bytes + a->early : NULL,
 			in ? in->len - a->early : 0);
 	free(in);
@@ -266,8 +272,10 @@ static void serve_http(asker *a)
 static void go_on(asker *a)
 {
 	ab_client *c = a->c;
+	uint64_t names = ab_gw_names(c->gw, &a->target);
 
-	if (!ab_gw_count_request(c->gw, ab_gw_names(c->gw, &a->target))) {
+	if (!ab_client_hold(c, names) ||
+	    !ab_gw_count_request(c->gw, names, false)) {
 		const ab_dial_result busy = { .fd = -1,
 					      .reason = AB_DIAL_BUSY };
 
@@ -306,7 +314,8 @@ static void ask(asker *a)
 
 	ab_timer_clear(&c->gw->loop, &c->timer);
 	/* there each request is judged, and asked about, for itself */
-	if (a->target.port == HTTP_PORT &&
+	if (a->target.port == AB_HTTP_PORT &&
+	    !ab_allow_is_tcp(&c->gw->allow, &a->target) &&
 	    (reason == AB_ALLOW_OK || ab_ask_may(c->gw, &a->target))) {
 		serve_http(a);
 	} else if (reason == AB_ALLOW_OK) {

@@ -96,7 +96,9 @@ static _Noreturn void become(const char *path, const char *const *argv,
 		_exit(127);
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(127);
+	/* without other rights than ours, so that we can end it */
 	if (setpgid(0, 0) || setrlimit(RLIMIT_CORE, &none) || chdir("/") ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    syscall(SYS_close_range, 3, ~0u, 0))
 		cannot("agentbox-provider");
 	umask(077);

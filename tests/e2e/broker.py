@@ -196,6 +196,36 @@ print(os.read(r, 1) == b"", ask(GET, "gh")[0])
 
 
 @box_test
+def nobody_waits_for_a_socket_that_lingers():
+    """Who closes the last descriptor of one waits for its data to go."""
+    put()
+    good(box(document(), r'''
+listener = socket.create_server(("127.0.0.1", 0))
+linger = struct.pack("ii", 1, 10 * WAIT)
+def full():
+    s = socket.create_connection(listener.getsockname())
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    s.setblocking(False)
+    try:
+        while True:
+            s.send(bytes(65536))
+    except BlockingIOError:
+        return s, listener.accept()
+for places in ((0,), (0, 249)):
+    s, other = full()
+    fds = [0] * 250 if len(places) > 1 else [0]
+    for at in places:
+        fds[at] = s.fileno()
+    b = dial()
+    b.sendmsg([frame(GET, "gh", fds=len(fds))], [(
+        socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+    # the last one is the gateway's
+    s.close()
+    print(ask(GET, "gh")[0])
+'''), "ok", "ok")
+
+
+@box_test
 def a_process_that_has_ended_asks_no_more():
     put()
     ran = good(box(document(), r'''

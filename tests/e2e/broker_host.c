@@ -198,6 +198,34 @@ static void a_provider_may_name_a_program(void)
 	      "revoked");
 }
 
+/* Too late: who asked has been refused. */
+static int32_t forget_and_name_program(void *data, const char *name,
+				       int32_t *fd)
+{
+	static const char *const argv[] = { "/bin/echo", "v", NULL };
+
+	*fd = -1;
+	asked++;
+	CHECK(agentbox_gateway_forget_secret(data, name, NULL, NULL) == 0,
+	      "forget");
+	CHECK(agentbox_gateway_use_program(data, argv, NULL) ==
+		      AGENTBOX_ECLOSED, "use");
+	return AGENTBOX_ENOTFOUND;
+}
+
+static void no_program_is_run_for_a_secret_that_is_forgotten(void)
+{
+	const char *out;
+
+	raise_with_provider();
+	REQUIRE(agentbox_gateway_set_provider(gateway(),
+					      forget_and_name_program,
+					      gateway(), NULL) == 0, "set");
+	out = run("$AGENTBOX_SECRET get gh 2>/dev/null || echo none");
+	CHECK(strcmp(out, "none\n") == 0, "%s", out);
+	CHECK(asked == 1, "asked %d times", asked);
+}
+
 /* A copy of the host that does nothing; it ends with the pipe. */
 static int copy_end = -1;
 static pid_t copy;
@@ -313,6 +341,7 @@ static void case_151_a_forked_child_cannot_use_or_end_what_is_leased(void)
 static const struct e2e_case cases[] = {
 	CASE(case_151_a_forked_child_cannot_use_or_end_what_is_leased),
 	CASE(a_provider_may_name_a_program),
+	CASE(no_program_is_run_for_a_secret_that_is_forgotten),
 	CASE(a_copy_of_the_host_does_not_keep_what_a_program_said),
 	CASE(case_152_a_host_is_asked_nothing_for_a_revoked_box),
 	CASE(nor_for_a_secret_that_is_forgotten),

@@ -7,13 +7,14 @@ killed, the box or the host gone."""
 
 import os
 import signal
+import stat
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from broker_lib import Live, VALUE, box, document, good, put
-from tool_lib import (WORK, box_test, environment, expect, main, says, status,
-                      tool, until, write)
+from tool_lib import (TOP, WAIT, WORK, box_test, environment, expect, main,
+                      says, status, tool, until, write)
 
 
 def asks(script, name="gh", **more):
@@ -81,6 +82,46 @@ print(os.fstat(ask(GET, "max")[1][0]).st_size)
 
 
 @box_test
+def the_value_is_on_no_disk():
+    """The program puts it together: the policy is a file as well."""
+    half = len(VALUE) // 2
+    before = holding(VALUE.encode())
+    with Live(document(asks("printf %%s '%s'; echo '%s'" % (
+            VALUE[:half], VALUE[half:]))), r'''
+r, fds = ask(GET, "gh")
+said(value(fds[0])[::-1] == "%s")
+said(ask(GET_FILE, "gh")[0])
+said(open(FILE + "gh").read()[::-1] == "%s")
+step(1)
+''' % (VALUE[::-1], VALUE[::-1])) as b:
+        lines = [b.line(), b.line(), b.line()]
+        found = holding(VALUE.encode())
+        b.go()
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+    expect((lines, found) == (["True", "ok", "True"], before),
+           (lines, found))
+    # and it would have been found
+    kept = write("kept", VALUE)
+    found = holding(VALUE.encode())
+    os.unlink(kept)
+    expect(set(found) == {kept, *before}, found)
+
+
+def holding(value):
+    """Files of the host's home, state and workspace."""
+    found = []
+    for where, _, names in os.walk(TOP):
+        for path in (os.path.join(where, n) for n in names):
+            try:
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as f:
+                        found += [path] if value in f.read() else []
+            except FileNotFoundError:
+                pass  # the box lives meanwhile
+    return found
+
+
+@box_test
 def credentials_of_other_clients_come_so_too():
     keys = ('{"Version": 1, "AccessKeyId": "AKID", "SecretAccessKey": "%s"}'
             % VALUE)
@@ -106,7 +147,8 @@ def a_program_has_the_hosts_rights_and_little_of_its_world():
     log = made("world")
     script = ("{ env; echo cwd=$(pwd -P); echo mask=$(umask); "
               "echo fds=$(ls /proc/self/fd | wc -l); echo uid=$(id -u); "
-              "echo core=$(ulimit -c); read x || echo in=none; } >%s; echo v"
+              "echo core=$(ulimit -c); read x || echo in=none; "
+              "echo nnp=$(grep NoNewPrivs /proc/self/status); } >%s; echo v"
               % log)
     doc = document(asks(script))
     from gateway_lib import arguments
@@ -118,9 +160,12 @@ def a_program_has_the_hosts_rights_and_little_of_its_world():
     expect(seen["cwd"] == "/" and seen["mask"] == "0077" and
            seen["uid"] == str(os.geteuid()) and seen["in"] == "none" and
            seen["core"] == "0", seen)
+    # what has more rights than the host could not be ended
+    expect(seen["nnp"].split() == ["NoNewPrivs:", "1"], seen)
     # 0 to 2, and the one that ls looks with
     expect(seen["fds"] == "4", seen)
-    names = set(seen) - {"cwd", "mask", "fds", "uid", "in", "core"}
+    names = set(seen) - {"cwd", "mask", "fds", "uid", "in", "core",
+                         "nnp"}
     expect(names <= {"PATH", "LANG", "HOME", "USER", "LOGNAME", "PWD", "_",
                      "XDG_RUNTIME_DIR", "SHLVL", "OLDPWD"}, names)
 

@@ -162,6 +162,23 @@ for request in ["GET http://%%s/ HTTP/1.1\\r\\nHost: evil.test\\r\\n",
 
 
 @box_test
+def row_59_no_plain_request_goes_to_the_port_of_tls():
+    # listed or not, with a proxy in either of its ways and without one
+    ran = http("""
+for host in [NAME + ":443", "evil.test:443"]:
+    print(reply(ask("/", host=host))[0].split("\\r\\n"))
+s, h = connect(NAME + ":80")
+print(reply(ask("/", host=NAME + ":443", s=s))[0].split(" ")[1])
+""".replace("NAME", repr(NAME)), doc([NAME + ":80,443"]))
+    lines = ran.out.splitlines()
+    expect(len(lines) == 3 and all("403" in x for x in lines) and
+           all("X-Agentbox-Reason: not_tls" in x for x in lines[:2]), ran)
+    expect([r["subject"] for r in ran.records("denied", "not_tls")] ==
+           [NAME + ":443", "evil.test:443"], ran)
+    expect(not ran.records("failed"), ran)
+
+
+@box_test
 def rows_67_to_72_two_readings_of_one_head_are_refused():
     before = len(requests)
     ran = http("""

@@ -436,13 +436,12 @@ print(e["code"], e["data"]["retryAfterMs"] > 0)
         ran.records("denied", "mcp.call")) == 15, ran)
 
 
-@box_test
-def c116_a_rate_of_bytes_holds_for_what_servers_say():
+def takes_its_time(network):
+    """Two answers of 192 KiB, at 128 KiB a second with as much ahead."""
     size = 192 << 10
     srv = Server(**{"tools/call": {"content": [{"type": "text",
                                                 "text": "x" * size}]}})
-    ran = box(document(entry(srv), network={"rate": {
-        "bytes_per_second": "128KiB"}}), r'''
+    ran = box(document(entry(srv), network=network), r'''
 m = Mcp().begin()
 began = time.monotonic()
 for i in range(2):
@@ -452,6 +451,11 @@ print(time.monotonic() - began)
     rows = ran.out.split()
     expect(rows[:2] == [str(size)] * 2, ran)
     expect(float(rows[2]) > 0.9 * (2 * 192 - 128) / 128, ran)
+
+
+@box_test
+def c116_a_rate_of_bytes_holds_for_what_servers_say():
+    takes_its_time({"rate": {"bytes_per_second": "128KiB"}})
 
 
 @box_test
@@ -465,6 +469,13 @@ print(text(m.call("echo")))
 print(error(m.call("echo"))[::2])
 ''')
     expect(ran.out.splitlines() == ["did echo", "(429, 'mcp_busy')"], ran)
+
+
+@box_test
+def c116_a_names_rate_of_bytes_is_of_its_server_too():
+    takes_its_time({"names": [
+        {"name": "tools.test", "rate": {"bytes_per_second": "128KiB",
+                                        "connections": 1}}]})
 
 
 @box_test
@@ -494,6 +505,11 @@ for name in ("a\nb\"c\x1b[31m", "x" * (1 << 20)):
     r = ran.records("denied", "mcp.call")
     expect(len(r) == 2 and "\x1b" not in r[0]["subject"] and
            len(r[1]["subject"]) < 500, ran)
+    for x in r:
+        expect(x["timestamp"].endswith("Z") and
+               (x["actor"]["uid"], x["actor"]["euid"]) ==
+               (os.getuid(), os.geteuid()) and
+               x["subject"].startswith(("srv:a", "srv:x")), x)
 
 
 @box_test

@@ -253,4 +253,77 @@ print(tried(get, "connect", 1), tried(get, "http", 1),
     expect("429" in rows[1], ran)
 
 
+@box_test
+def row_116_a_names_rate_of_bytes_is_its_own():
+    """By every way, together with what the box may; others go at once."""
+    for way in WAYS:
+        ran = box("""
+import threading
+done = []
+began = time.monotonic()
+threads = [threading.Thread(target=lambda: done.append(get("%s", %d)))
+           for i in range(4)]
+for t in threads: t.start()
+n, took = other("%s", %d)
+print(n)
+for t in threads: t.join()
+print(time.monotonic() - began, [n for n, took in done])
+""" % (way, SIZE // 2, way, SIZE),
+                  rate={"bytes_per_second": "64MiB"},
+                  names=[{"name": AT, "rate": {
+                      "bytes_per_second": "%dKiB" % (RATE >> 10)}},
+                         {"name": "none.test", "rate": {
+                             "bytes_per_second": "1KiB"}}])
+        other, took, sizes = ran.out.split(None, 2)
+        expect(other == str(SIZE) and
+               sizes.strip() == str([SIZE // 2] * 4), (way, ran))
+        expect(float(took) > 0.9 * (2 * SIZE - RATE) / RATE, (way, ran))
+
+
+@box_test
+def row_116_the_slowest_of_a_targets_rates_holds():
+    ran = box("""
+n, took = get("connect", %d)
+print(n, took)
+""" % SIZE, rate={"bytes_per_second": "64MiB"}, names=[
+        {"name": "*", "rate": {"bytes_per_second": "32MiB"}},
+        {"name": NAME, "rate": {"bytes_per_second": "%dKiB" % (RATE >> 10)}}])
+    n, took = ran.out.split()
+    expect(n == str(SIZE) and float(took) > 0.95 * (SIZE - RATE) / RATE, ran)
+
+
+@box_test
+def row_116_a_name_has_so_many_connections_at_once():
+    """Counted by every way together, free again with their end, also where a
+    request was refused for something else."""
+    ran = box(TRY + """
+# one is over when the gateway has seen it
+def soon(f, way):
+    until = time.monotonic() + %d
+    while tried(f, way, 1) != 1 and time.monotonic() < until:
+        time.sleep(0.05)
+    return time.monotonic() < until
+ways = ("connect", "http", "direct")
+a, h = connect("%s")
+print(" 200 " in h, *[tried(other, w, 1) for w in ways])
+b, h = connect("%s")
+print(" 200 " in h)
+print(*[tried(get, w, 1) for w in ways])
+print(tried(other, "connect", 1))
+b.close()
+for i in range(5):
+    print(*[soon(get, w) for w in ways])
+a.close()
+""" % (WAIT, AT, AT), names=[
+        {"name": NAME, "rate": {"connections": 2}},
+        {"name": "*", "rate": {"connections": 60}}])
+    rows = [r.split() for r in ran.out.splitlines()]
+    expect(rows[0] == ["True", "1", "1", "1"] and rows[1] == ["True"], ran)
+    expect("1" not in rows[2] and rows[2][1] == "429", ran)
+    expect(rows[3] == ["1"], ran)
+    expect(rows[4:] == [["True"] * 3] * 5, ran)
+    expect(ran.records("failed", "too_many") and
+           ran.records("denied", "too_many"), ran)
+
+
 main()

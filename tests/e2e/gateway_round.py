@@ -54,6 +54,48 @@ for t in ("alias.test:%d", "good.test:%d"):
     expect(ran.records("denied", "resolved_private")[0]["subject"] ==
            "alias.test:%d" % port, ran)
     expect(len(origin.seen) == before + 1, ran)
+    told = [r for r in ran.records("allowed", "alias")]
+    expect([(r["how"], r["subject"], r["detail"]) for r in told] == [
+        ("dns", "alias.test", "internal.corp"),
+        ("dns", "good.test", "internal.corp")], ran)
+
+
+def chain(length):
+    """The same with more names in between, in the answer for each family."""
+    names = ["c%d.chain.test" % i for i in range(length)]
+
+    def answer(message, end, kind):
+        records, owner = b"", b"\xc0\x0c"
+        for name in names:
+            records += owner + struct.pack(">HHIH", 5, 1, 0,
+                                           len(wire_name(name)))
+            owner = wire_name(name)
+            records += owner
+        if kind != AAAA:
+            records += owner + struct.pack(">HHIH", 1, 1, 0, 4)
+            records += socket.inet_aton("127.0.0.1")
+        return message[:2] + struct.pack(
+            ">HHHHH", 0x8180, 1, length + (kind != AAAA), 0, 0) + \
+            message[12:end] + records
+    return answer
+
+
+@box_test
+def row_43_eight_names_in_between_are_followed_and_not_nine():
+    for n in (8, 9):
+        resolver.names["chain%d.test" % n] = chain(n)
+    before = len(origin.seen)
+    names = ["chain8.test", "chain9.test"]
+    ran = client(doc(names, ("127.0.0.0/8", *names)), """
+for n in (8, 9):
+    s, h = connect("chain%%d.test:%d" %% n)
+    print(h.split(" ")[1])
+""" % origin.port)
+    expect(ran.out == "200\n502\n", ran)
+    told = ran.records("allowed", "alias")
+    expect(len(told) == 1 and told[0]["detail"] == ", ".join(
+        "c%d.chain.test" % i for i in range(8)), ran)
+    expect(len(origin.seen) == before + 1, ran)
 
 
 @box_test

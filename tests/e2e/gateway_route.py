@@ -200,6 +200,38 @@ print(*[ask("GET", "/v1/bulk/1").status for _ in range(4)])
     expect(len(api.heads) == before + 2, api.heads[before:])
 
 
+@box_test
+def row_116_a_names_rate_of_bytes_holds_for_its_route():
+    ran = box(document(network={"names": [
+        {"name": HOST, "rate": {"bytes_per_second": "256KiB"}},
+        {"name": "other.test", "rate": {"bytes_per_second": "1KiB"}}]}),
+              AGENT + """
+import time
+began = time.monotonic()
+print(len(ask("GET", "/v1/bulk/%d" % (512 << 10)).read()))
+print(time.monotonic() - began)
+""")
+    rows = ran.out.splitlines()
+    expect(rows[0] == "%d" % (512 << 10), ran)
+    expect(float(rows[1]) > 0.95, ran)
+
+
+@box_test
+def row_116_a_names_connections_hold_for_its_route():
+    """One is under way for as long as the client does not read it: it is more
+    than sockets hold."""
+    size = 32 << 20
+    ran = box(document(network={"names": [
+        {"name": HOST, "rate": {"connections": 1}},
+        {"name": "other.test", "rate": {"connections": 7}}]}), AGENT + """
+r = ask("GET", "/v1/bulk/%d")
+print(r.status, ask("GET", "/v1/bulk/1").status, len(r.read()))
+print(ask("GET", "/v1/bulk/1").status)
+""" % size)
+    expect(ran.out == "200 429 %d\n200\n" % size, ran)
+    expect(ran.records("denied", "connections"), ran)
+
+
 def with_program(*command):
     doc = document()
     doc["secrets"][0]["command"] = list(command)

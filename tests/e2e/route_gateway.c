@@ -90,10 +90,33 @@ bool ab_gw_tell(ab_gw *gw, const ab_gw_record *r, bool required)
 	return true;
 }
 
-struct ab_pace *ab_gw_pace(ab_gw *gw)
+bool ab_gw_is_paced(const ab_gw *gw, uint64_t names)
 {
 	(void)gw;
-	return NULL;
+	(void)names;
+	return false;
+}
+
+bool ab_gw_wait(ab_gw *gw, uint64_t names, struct ab_paced *w,
+		void (*then)(void *arg), void *arg)
+{
+	(void)gw;
+	(void)names;
+	(void)w;
+	(void)then;
+	(void)arg;
+	return false;
+}
+
+bool ab_client_hold(ab_client *c, uint64_t names)
+{
+	c->held = names;
+	return true;
+}
+
+void ab_client_let_go(ab_client *c)
+{
+	c->held = 0;
 }
 
 /* nobody is there to be asked */
@@ -130,11 +153,33 @@ bool ab_gw_count_bytes(ab_gw *gw, uint64_t names, uint64_t n)
 	return true;
 }
 
-bool ab_gw_count_request(ab_gw *gw, uint64_t names)
+bool ab_gw_count_request(ab_gw *gw, uint64_t names, bool tells)
+{
+	(void)gw;
+	(void)names;
+	(void)tells;
+	return true;
+}
+
+bool ab_gw_counts_tokens(const ab_gw *gw, uint64_t names)
+{
+	(void)gw;
+	(void)names;
+	return false;
+}
+
+bool ab_gw_has_tokens(const ab_gw *gw, uint64_t names)
 {
 	(void)gw;
 	(void)names;
 	return true;
+}
+
+void ab_gw_count_tokens(ab_gw *gw, uint64_t names, uint64_t n)
+{
+	(void)gw;
+	(void)names;
+	(void)n;
 }
 
 const char *ab_dial_reason_name(enum ab_dial_reason reason)

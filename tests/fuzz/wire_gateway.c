@@ -22,7 +22,7 @@ static void plan(const uint8_t *p, size_t n)
 	ab_reader_init(&r, p, n);
 	if (ab_gateway_plan_get(&r, BUILD, &got))
 		return;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < AB_GATEWAY_LISTS; i++)
 		for (uint32_t j = 0; j < got.lists.count[i]; j++)
 			if (strlen(got.lists.items[i][j]) >= n)
 				abort();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The allowlist: rows of tests/data/net-allow.jsonl {id, allow, deny,
- * private, routed, ask, at?, lookup?, rule?, out}: may `ask` be asked for,
- * and if it may, be connected to at the addresses `at`; or {bad, index,
- * out}: the list and entry that fail the load. Then what narrow and contains
- * make of two policies, asked through the tables: a child's box reaches
- * nothing its parent's does not.
+ * private, tcp, routed, unread?, ask, at?, lookup?, rule?, out}: may `ask` be
+ * asked for, and if it may, be connected to at the addresses `at`; or {bad,
+ * index, out}: the list and entry that fail the load. Then what narrow and
+ * contains make of two policies, asked through the tables: a child's box
+ * reaches nothing its parent's does not.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@
 #define MOST 64
 
 static const char *const list_names[AB_ALLOW_LIST_COUNT] = { "allow", "deny",
-							     "private",
+							     "private", "tcp",
 							     "routed" };
 
 static void lists_of(const json_t *row, const char *items[][MOST],
@@ -65,6 +65,8 @@ static enum ab_allow_reason ask(const ab_allow *allow, const json_t *row,
 		return ab_allow_lookup(allow, &t);
 	reason = ab_allow_target(allow, &t, &rule);
 	ck_assert_msg(reason != AB_ALLOW_OK || rule, "%s: no rule", id);
+	ck_assert_msg(ab_allow_is_tcp(allow, &t) == net_flag(row, "unread"),
+		      "%s: unread", id);
 	if (net_text(row, "rule")) {
 		ab_host_text(rule, rule_text);
 		ck_assert_str_eq(rule_text, net_text(row, "rule"));
@@ -337,6 +339,8 @@ static void table_of(const agentbox_policy *p, ab_allow *out)
 	text.list[AB_ALLOW_LIST_DENY].count = net->deny.count;
 	text.list[AB_ALLOW_LIST_PRIVATE].items = net->private_.items;
 	text.list[AB_ALLOW_LIST_PRIVATE].count = net->private_.count;
+	text.list[AB_ALLOW_LIST_TCP].items = net->tcp.items;
+	text.list[AB_ALLOW_LIST_TCP].count = net->tcp.count;
 	ck_assert_int_eq(ab_allow_init(out, &text, &bad), 0);
 }
 

@@ -252,6 +252,7 @@ static void random_network(uint64_t *seed, json_t *d)
 		put(n, "deny", json_pack("[s,s]", "deny.example.com",
 					 "10.9.0.0/16"));
 	put_list(seed, n, "private", private_hosts, 3);
+	put_list(seed, n, "tcp", private_hosts, 2);
 	if (maybe(seed))
 		put(n, "transparent", json_boolean(maybe(seed)));
 	if (maybe(seed))
@@ -435,6 +436,8 @@ static const struct widening {
 	  "{\"network\":{\"allow\":[\"wider.invalid.example\"]}}", false },
 	{ "/network/private",
 	  "{\"network\":{\"private\":[\"172.16.9.9\"]}}", true },
+	{ "/network/tcp",
+	  "{\"network\":{\"tcp\":[\"ssh.example.com:443\"]}}", true },
 	{ "/network/preview", "{\"network\":{\"preview\":[22]}}", true },
 	{ "/limits/memory", "{\"limits\":{\"memory\":\"none\"}}", false },
 	{ "/limits/pids", "{\"limits\":{\"pids\":4000000}}", false },

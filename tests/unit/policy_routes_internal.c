@@ -163,8 +163,8 @@ END_TEST
 static const char *const two[] = { "/v1/files", "/v1/x" };
 static const ab_wire_route good = {
 	.prefix = "/a", .host = "a.test", .port = 443, .base = "/v1",
-	.kind = AB_ROUTE_HTTP, .flags = AB_ROUTE_WRITE, .secret = "k",
-	.header = "authorization", .scheme = "Bearer", .user = "",
+	.kind = AB_ROUTE_HTTP, .flags = AB_ROUTE_WRITE | AB_ROUTE_MODEL,
+	.secret = "k", .header = "authorization", .scheme = "Bearer", .user = "",
 	.requests_per_minute = 7, .connections = 3, .closed = two,
 	.closed_count = 2, .open = two, .open_count = 1,
 };
@@ -189,6 +189,7 @@ START_TEST(the_wire_gives_back_what_it_took)
 	ck_assert_int_eq(again(&good, paths, &out, &w), 0);
 	ck_assert_str_eq(out.prefix, "/a");
 	ck_assert_str_eq(out.base, "/v1");
+	ck_assert_uint_eq(out.flags, good.flags);
 	ck_assert_uint_eq(out.connections, 3);
 	ck_assert_uint_eq(out.closed_count, 2);
 	ck_assert_str_eq(out.closed[1], "/v1/x");
@@ -222,7 +223,7 @@ START_TEST(the_wire_refuses_what_no_policy_says)
 	bad[count++].kind = AB_ROUTE_MCP;
 	bad[count++].kind = AB_ROUTE_MCP + 1;
 	bad[count++].prefix = "/mcp/a";
-	bad[count++].flags = 4;
+	bad[count++].flags = 8;
 	bad[count++].header = "";
 	bad[count++].secret = "";
 	bad[count++].roots = AB_ROUTES_MAX + 1;
