@@ -326,7 +326,10 @@ static void operand(struct scan *s, const struct ab_word *w)
 		u->base[sub->depth] = u->operand_count;
 		return;
 	}
-	if (u->program->style == AB_STYLE_POSIX && !u->program->has_subs)
+	if (u->program->has_subs)
+		return;
+	if (u->program->style == AB_STYLE_POSIX ||
+	    (u->program->style == AB_STYLE_SECOND && u->operand_count > 1))
 		s->is_ended = true;
 }
 
@@ -417,7 +420,8 @@ static bool takes_plainly(const struct scan *s, bool *is_rest)
 	     s->use->operand_count == s->use->base[p->depth]))
 		return false;
 	*is_rest = s->is_ended || p->style == AB_STYLE_PLAIN;
-	return *is_rest || p->style != AB_STYLE_POSIX;
+	return *is_rest ||
+	       (p->style != AB_STYLE_POSIX && p->style != AB_STYLE_SECOND);
 }
 
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,

@@ -72,7 +72,7 @@ struct ab_check {
 	bool in_is_file; /* stdin is a file of the disk */
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
-	bool is_reading; /* only what is read counts */
+	bool is_reading; /* only what is done to files counts */
 	bool has_files;	 /* the text wrote one that is followed */
 	uint64_t file_names; /* a bit for the last name of each */
 	/* what a program that copies has read so far */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inline programs (python -c, perl -e, awk): calls that run commands or touch
- * files, as far as their arguments are literal. The strings of such a call
- * are judged as the shell would get them. What is computed is not seen; the
- * token rules of the language look for the computing itself.
+ * files, as far as their arguments are literal, or names of what is. The
+ * strings of such a call are judged as the shell would get them. What is
+ * computed is not seen; the token rules of the language look for the
+ * computing itself.
  */
 #include "config.h"
 
-#include "guard/check.h"
+#include "guard/code.h"
 #include "guard/command.h"
-#include "guard/text.h"
 
 #include <string.h>
 
@@ -31,16 +31,16 @@ enum call_kind {
 	CALL_CODE /* of the same language */
 };
 
+/* briefly, for the table */
 enum {
-	PY = 1,
-	PERL = 2,
-	RUBY = 4,
-	JS = 8,
-	PHP = 16,
-	LUA = 32,
-	AWK = 64,
-	OTHER = 128,
-	ALL = 255
+	PY = AB_PY,
+	PERL = AB_PERL,
+	RUBY = AB_RUBY,
+	JS = AB_JS,
+	PHP = AB_PHP,
+	LUA = AB_LUA,
+	OTHER = AB_OTHER,
+	ALL = AB_ALL_LANGS
 };
 
 static const struct {
@@ -121,17 +121,6 @@ static const struct {
 	{ "do", PERL, CALL_SQL },
 };
 
-struct code {
-	struct ab_check *c;
-	const struct ab_use *use;
-	const struct ab_word *text;
-	struct ab_lexer x;
-	const char *name; /* of the language */
-	uint8_t lang;
-	uint64_t heads; /* what the calls that it has begin with */
-	struct ab_token before; /* the token before the one at hand */
-};
-
 static uint8_t lang_bit(const char *lang)
 {
 	static const char *const names[] = { "python", "perl", "ruby", "js",
@@ -141,7 +130,7 @@ static uint8_t lang_bit(const char *lang)
 		if (!strcmp(names[i], lang))
 			return (uint8_t)(1u << i);
 	}
-	return OTHER;
+	return AB_OTHER;
 }
 
 static uint64_t call_heads(uint8_t lang)
@@ -155,7 +144,7 @@ static uint64_t call_heads(uint8_t lang)
 	return heads;
 }
 
-static enum call_kind call_of(const struct code *k, const struct ab_token *t)
+uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
 {
 	const char *s = k->text->text + t->at;
 
@@ -165,52 +154,9 @@ static enum call_kind call_of(const struct code *k, const struct ab_token *t)
 		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
 		    strlen(calls[i].name) == t->len &&
 		    !memcmp(calls[i].name, s, t->len))
-			return (enum call_kind)calls[i].kind;
+			return calls[i].kind;
 	}
 	return CALL_NONE;
-}
-
-/* A string token as a word: escapes gone, what follows as `+ x` unknown. */
-static bool make_word(struct code *k, const struct ab_token *t,
-		      struct ab_word *w)
-{
-	const char *from = k->text->text + t->at;
-
-	if (!ab_word_slice(k->c, k->text, t->at, t->len, w))
-		return false;
-	if (!memchr(from, '\\', t->len))
-		return true;
-	char *to = ab_check_alloc(k->c, t->len + 1);
-	uint32_t n = 0;
-
-	if (!to)
-		return false;
-	for (uint32_t i = 0; i < t->len; i++) {
-		if (from[i] == '\\' && i + 1 < t->len) {
-			i++;
-			to[n++] = from[i] == 'n' ? '\n'
-				: from[i] == 't' ? '\t'
-						 : from[i];
-		} else {
-			to[n++] = from[i];
-		}
-	}
-	w->text = to;
-	w->len = n;
-	w->holes = NULL;
-	w->hole_count = 0;
-	return true;
-}
-
-static void add_hole(struct code *k, struct ab_word *w)
-{
-	struct ab_hole *h = ab_check_alloc(k->c, sizeof(*h));
-
-	if (!h || w->hole_count)
-		return;
-	*h = (struct ab_hole){ .at = w->len, .kind = AB_HOLE_BYTES };
-	w->holes = h;
-	w->hole_count = 1;
 }
 
 struct args {
@@ -218,19 +164,26 @@ struct args {
 	uint32_t count;
 	struct ab_token number_token; /* the last number, as chmod has it */
 	bool is_cut; /* there is more of it */
+	enum ab_joint joint;
+	/* words[which] is any of its values behind the head; or NULL */
+	const struct ab_named *each;
+	uint32_t which;
+	struct ab_word head;
+	bool has_head;
+	bool is_home; /* "~/x" is expanded */
 };
 
-static void add_string(struct code *k, struct args *a,
+static void add_string(struct ab_code *k, struct args *a,
 		       const struct ab_token *t)
 {
 	if (a->count == MAX_STRINGS)
 		a->is_cut = true;
-	else if (make_word(k, t, &a->words[a->count]))
+	else if (ab_code_word(k, t, &a->words[a->count]))
 		a->count++;
 }
 
 /* qw(rm -rf /) and %w[...]: words without quotes. */
-static void bare_words(struct code *k, struct args *a)
+static void bare_words(struct ab_code *k, struct args *a)
 {
 	struct ab_lexer *x = &k->x;
 
@@ -265,20 +218,79 @@ static void bare_words(struct code *k, struct args *a)
 	x->pos = from < x->len ? from + 1 : from;
 }
 
-static bool is_sign(const struct code *k, const struct ab_token *t, char sign)
+static void add_word(struct ab_code *k, struct args *a, enum ab_piece piece,
+		     const struct ab_word *w)
 {
-	return t->kind == AB_TOKEN_SIGN && k->text->text[t->at] == sign;
+	if (piece == AB_PIECE_MORE && a->count)
+		ab_code_append(k, &a->words[a->count - 1], w);
+	else if (a->count == MAX_STRINGS)
+		a->is_cut = true;
+	else
+		a->words[a->count++] = *w;
 }
 
-static bool is_text(const struct code *k, const struct ab_token *t,
-		    const char *s)
+static void begin_each(struct args *a, const struct ab_named *n, bool has_head)
 {
-	return t->kind == AB_TOKEN_WORD && t->len == strlen(s) &&
-	       !memcmp(k->text->text + t->at, s, t->len);
+	if (a->each || a->count == MAX_STRINGS)
+		return;
+	a->each = n;
+	a->has_head = has_head;
+	a->which = a->count - has_head;
+	a->head = has_head ? a->words[a->which] : (struct ab_word){ 0 };
 }
 
-/* The literal arguments of a call that begins at the lexer. */
-static void read_args(struct code *k, struct args *a)
+/* A name that stands for strings: one that is one of several makes a call of
+   each, once in a call. Behind a string it may also be something else. */
+static void add_named(struct ab_code *k, struct args *a,
+		      const struct ab_token *t, const struct ab_named *n)
+{
+	bool is_one = n->count == 1 || n->is_list;
+	enum ab_piece piece;
+
+	a->is_cut |= n->is_cut;
+	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
+			a->joint == AB_JOINT_STRING)) {
+		piece = ab_code_piece(k, &a->joint, t, false);
+		if (piece == AB_PIECE_HOLE && a->count) {
+			begin_each(a, n, true);
+			ab_code_hole(k, &a->words[a->count - 1]);
+		}
+		return;
+	}
+	piece = ab_code_piece(k, &a->joint, t, true);
+	if (piece != AB_PIECE_MORE && (!is_one || n->is_any))
+		begin_each(a, n, false);
+	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
+		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
+}
+
+/* A token of the arguments that is no bracket. */
+static void add_token(struct ab_code *k, struct args *a,
+		      const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_value(k, t);
+	const char *s = k->text->text + t->at;
+	bool is_string = t->kind == AB_TOKEN_STRING;
+	enum ab_piece piece;
+	struct ab_word w;
+
+	if (n) {
+		add_named(k, a, t, n);
+		return;
+	}
+	piece = ab_code_piece(k, &a->joint, t, is_string);
+	if (piece == AB_PIECE_HOLE && a->count)
+		ab_code_hole(k, &a->words[a->count - 1]);
+	if (is_string && ab_code_word(k, t, &w))
+		add_word(k, a, piece, &w);
+	else if (ab_code_is_text(k, t, "qw") || ab_code_is_text(k, t, "w"))
+		bare_words(k, a);
+	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9')
+		a->number_token = *t;
+}
+
+/* The arguments of a call that begins at the lexer. */
+static void read_args(struct ab_code *k, struct args *a)
 {
 	struct ab_token t, last = { 0 };
 	int depth = 0;
@@ -287,6 +299,8 @@ static void read_args(struct code *k, struct args *a)
 	a->count = 0;
 	a->is_cut = false;
 	a->number_token.len = 0;
+	a->joint = AB_JOINT_NONE;
+	a->each = NULL;
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 
@@ -297,8 +311,8 @@ static void read_args(struct code *k, struct args *a)
 			break;
 		}
 		if (!first && !depth &&
-		    (is_sign(k, &t, ';') || is_sign(k, &t, '}') ||
-		     t.is_line)) {
+		    (ab_code_is_sign(k, &t, ';') ||
+		     ab_code_is_sign(k, &t, '}') || t.is_line)) {
 			k->x.pos = before;
 			break;
 		}
@@ -308,20 +322,7 @@ static void read_args(struct code *k, struct args *a)
 		else if (t.kind == AB_TOKEN_SIGN &&
 			 memchr(")]}", k->text->text[t.at], 3) && --depth <= 0)
 			break;
-		if (t.kind == AB_TOKEN_STRING) {
-			add_string(k, a, &t);
-		} else if (is_text(k, &t, "qw") || is_text(k, &t, "w")) {
-			bare_words(k, a);
-		} else if (t.kind == AB_TOKEN_WORD &&
-			   k->text->text[t.at] >= '0' &&
-			   k->text->text[t.at] <= '9') {
-			a->number_token = t;
-		}
-		/* "rm " + x, "rm " . $x */
-		if (last.kind == AB_TOKEN_STRING && a->count &&
-		    (is_sign(k, &t, '+') || is_sign(k, &t, '%') ||
-		     (is_sign(k, &t, '.') && k->lang & (PERL | PHP))))
-			add_hole(k, &a->words[a->count - 1]);
+		add_token(k, a, &t);
 		last = t;
 		first = false;
 	}
@@ -329,12 +330,12 @@ static void read_args(struct code *k, struct args *a)
 }
 
 /* perl and ruby: open(F, "CMD |"), open("| CMD"), open(F, "-|", "CMD"). */
-static bool open_command(struct code *k, struct args *a)
+static bool open_command(struct ab_code *k, struct args *a)
 {
 	struct ab_word w = a->words[0], rest;
 	uint32_t from = 0, len = w.len;
 
-	if (!(k->lang & (PERL | RUBY)) || !w.len)
+	if (!(k->lang & (AB_PERL | AB_RUBY)) || !w.len)
 		return false;
 	if (w.len == 2 && a->count > 1 &&
 	    (!memcmp(w.text, "-|", 2) || !memcmp(w.text, "|-", 2))) {
@@ -360,7 +361,7 @@ static bool open_command(struct code *k, struct args *a)
 	return true;
 }
 
-static void open_call(struct code *k, struct args *a)
+static void open_call(struct ab_code *k, struct args *a)
 {
 	enum ab_role_kind kind = AB_ROLE_READ;
 	uint32_t at = 0;
@@ -383,12 +384,12 @@ static void open_call(struct code *k, struct args *a)
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
-static void chmod_call(struct code *k, struct args *a)
+static void chmod_call(struct ab_code *k, struct args *a)
 {
 	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
 
 	if (!a->number_token.len || !a->count ||
-	    !make_word(k, &a->number_token, &words[1]))
+	    !ab_code_word(k, &a->number_token, &words[1]))
 		return;
 	/* 0o777 and 0777 are 777 */
 	while (words[1].len > 1 && memchr("0oO", words[1].text[0], 3)) {
@@ -400,18 +401,29 @@ static void chmod_call(struct code *k, struct args *a)
 	ab_check_words(k->c, words, 3, 0, NULL, false);
 }
 
-static void run_call(struct code *k, struct args *a)
+/* More than the name of a program: the shell reads it. */
+static bool is_line(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr(" \t\n;&|", w->text[i], 6))
+			return true;
+	}
+	return false;
+}
+
+static void run_call(struct ab_code *k, struct args *a)
 {
 	if (!a->count)
 		return;
-	if (a->count == 1)
+	/* what stands behind a line are options of the call: cwd="/tmp" */
+	if (a->count == 1 || is_line(&a->words[0]))
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
-	else
+	if (a->count > 1)
 		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
 }
 
 /* Path("x").write_text(...): what is done with it stands behind it. */
-static enum call_kind path_method(const struct code *k)
+static enum call_kind path_method(const struct ab_code *k)
 {
 	static const struct {
 		const char *name;
@@ -430,18 +442,18 @@ static enum call_kind path_method(const struct code *k)
 	do {
 		if (!ab_lexer_next(&x, &t))
 			return CALL_READ;
-	} while (is_sign(k, &t, ')'));
-	if (!is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
+	} while (ab_code_is_sign(k, &t, ')'));
+	if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
 		return CALL_READ;
 	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
-		if (is_text(k, &t, methods[i].name))
+		if (ab_code_is_text(k, &t, methods[i].name))
 			return (enum call_kind)methods[i].kind;
 	}
 	return CALL_READ;
 }
 
 /* "~/x" for what expands it. */
-static void expand_home(struct code *k, struct ab_word *w)
+static void expand_home(struct ab_code *k, struct ab_word *w)
 {
 	const struct ab_known_path *home = &k->c->place->home;
 	char *text;
@@ -461,10 +473,12 @@ static void expand_home(struct code *k, struct ab_word *w)
 	w->map_count = 0;
 }
 
-static void judge_call(struct code *k, enum call_kind kind, struct args *a)
+static void judge_call(struct ab_code *k, enum call_kind kind, struct args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 
+	if (a->is_home && a->count)
+		expand_home(k, &a->words[0]);
 	switch (kind) {
 	case CALL_SHELL:
 		if (a->is_cut)
@@ -518,7 +532,7 @@ static void judge_call(struct code *k, enum call_kind kind, struct args *a)
 }
 
 /* %x(...) and qx{...}: a command without quotes. */
-static void bare_command(struct code *k)
+static void bare_command(struct ab_code *k)
 {
 	static const char open[] = "([{<", close[] = ")]}>";
 	struct ab_lexer *x = &k->x;
@@ -540,27 +554,28 @@ static void bare_command(struct code *k)
 }
 
 /* A string in backquotes, or awk's `"cmd" | getline` and `print | "cmd"`. */
-static void loose_string(struct code *k, const struct ab_token *t)
+static void loose_string(struct ab_code *k, const struct ab_token *t)
 {
 	struct ab_word w;
 	bool is_run = t->quote == '`' &&
-		      (k->lang & (PERL | RUBY | PHP) ||
-		       (k->lang == JS && is_text(k, &k->before, "$")));
+		      (k->lang & (AB_PERL | AB_RUBY | AB_PHP) ||
+		       (k->lang == AB_JS &&
+			ab_code_is_text(k, &k->before, "$")));
 
-	if (!make_word(k, t, &w))
+	if (!ab_code_word(k, t, &w))
 		return;
-	if (k->lang == AWK) {
+	if (k->lang == AB_AWK) {
 		struct ab_lexer ahead = k->x;
 		struct ab_token next;
 		bool pipe_after = ab_lexer_next(&ahead, &next) &&
-				  is_sign(k, &next, '|');
+				  ab_code_is_sign(k, &next, '|');
 
-		is_run = pipe_after || is_sign(k, &k->before, '|');
+		is_run = pipe_after || ab_code_is_sign(k, &k->before, '|');
 		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
-		else if (is_sign(k, &k->before, '>'))
+		else if (ab_code_is_sign(k, &k->before, '>'))
 			ab_check_path(k->c, k->use, AB_ROLE_WRITE, &w);
-		else if (is_sign(k, &k->before, '<'))
+		else if (ab_code_is_sign(k, &k->before, '<'))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 	}
 	if (!is_run)
@@ -569,12 +584,84 @@ static void loose_string(struct code *k, const struct ab_token *t)
 	/* print | "sh" */
 	const struct ab_program *p = ab_pack_program(k->c->pack, w.text, w.len);
 
-	if (k->lang == AWK && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+	if (k->lang == AB_AWK && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
 		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
 			      &w);
 }
 
-static void scan_code(struct code *k, struct args *a)
+/* awk: c = "cmd"; c | getline, and print | c. */
+static void piped_name(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_value(k, t);
+	struct ab_lexer ahead = k->x;
+	struct ab_token next;
+
+	if (!n || !(ab_code_is_sign(k, &k->before, '|') ||
+		    (ab_lexer_next(&ahead, &next) &&
+		     ab_code_is_sign(k, &next, '|') &&
+		     ahead.pos < ahead.len && ahead.text[ahead.pos] != '|')))
+		return;
+	if (n->is_cut)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	for (uint32_t i = 0; i < n->count; i++)
+		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
+}
+
+/* The call with each value of the name between what stands beside it. */
+static void judge_each(struct ab_code *k, enum call_kind kind, struct args *a)
+{
+	const struct ab_named *n = a->each;
+	struct ab_word *w = &a->words[a->which], tail;
+	uint32_t from = a->has_head ? a->head.len : n->words[0].len;
+
+	if (!ab_word_slice(k->c, w, from, n->is_list ? 0 : w->len, &tail))
+		return;
+	/* the hole that the name made */
+	if (a->has_head && tail.hole_count && !tail.holes[0].at) {
+		tail.holes++;
+		tail.hole_count--;
+	}
+	if (n->is_list || a->has_head)
+		judge_call(k, kind, a);
+	if (n->is_list)
+		a->count = a->which + 1;
+	for (uint32_t i = 0; i < n->count && !k->c->is_broken; i++) {
+		*w = a->has_head ? a->head : n->words[i];
+		k->last = NULL; /* a text of somebody else */
+		if (a->has_head)
+			ab_code_append(k, w, &n->words[i]);
+		if (tail.len || tail.hole_count)
+			ab_code_append(k, w, &tail);
+		judge_call(k, kind, a);
+	}
+}
+
+static void call(struct ab_code *k, struct args *a, enum call_kind kind,
+		 const struct ab_token *t)
+{
+	read_args(k, a);
+	if (ab_code_is_text(k, t, "Path"))
+		kind = path_method(k);
+	a->is_home = ab_code_is_text(k, t, "expanduser") ||
+		     ab_code_is_text(k, t, "expand_path");
+	if (a->each)
+		judge_each(k, kind, a);
+	else
+		judge_call(k, kind, a);
+}
+
+/* The call that a word of the program names, by its own name or another. */
+static enum call_kind call_at(const struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n;
+	uint8_t kind = ab_code_call(k, t);
+
+	if (!kind && k->name_count && (n = ab_code_named(k, t)))
+		kind = n->call;
+	return (enum call_kind)kind;
+}
+
+static void scan_code(struct ab_code *k, struct args *a)
 {
 	struct ab_token t;
 
@@ -585,160 +672,40 @@ static void scan_code(struct code *k, struct args *a)
 		if (t.kind == AB_TOKEN_STRING)
 			loose_string(k, &t);
 		else if (t.kind == AB_TOKEN_WORD)
-			kind = call_of(k, &t);
-		if ((is_text(k, &t, "x") && is_sign(k, &k->before, '%') &&
-		     k->lang == RUBY) ||
-		    (is_text(k, &t, "qx") && k->lang == PERL))
+			kind = call_at(k, &t);
+		if ((ab_code_is_text(k, &t, "x") &&
+		     ab_code_is_sign(k, &k->before, '%') &&
+		     k->lang == AB_RUBY) ||
+		    (ab_code_is_text(k, &t, "qx") && k->lang == AB_PERL))
 			bare_command(k);
+		if (k->lang == AB_AWK && k->name_count)
+			piped_name(k, &t);
 		if (kind != CALL_NONE) {
 			struct ab_lexer here = k->x;
-			struct ab_token begin = t;
 
-			read_args(k, a);
-			if (is_text(k, &begin, "Path"))
-				kind = path_method(k);
-			else if (a->count && (is_text(k, &begin, "expanduser") ||
-					      is_text(k, &begin, "expand_path")))
-				expand_home(k, &a->words[0]);
-			judge_call(k, kind, a);
+			call(k, a, kind, &t);
 			/* calls may stand inside each other */
 			k->x = here;
-			t = begin;
 		}
 		k->before = t;
 		/* a text that was pushed lives on */
 		if (!k->c->run)
 			ab_arena_release(k->c->scratch, mark);
-	}
-}
-
-/* --- sed ---------------------------------------------------------------- */
-
-static uint32_t sed_skip_to(const char *s, uint32_t n, uint32_t i, char delim)
-{
-	while (i < n && s[i] != delim) {
-		if (s[i] == '\\')
-			i++;
-		else if (s[i] == '[') { /* a set may hold the delimiter */
-			uint32_t k = i + 1;
-
-			if (k < n && s[k] == '^')
-				k++;
-			if (k < n && s[k] == ']')
-				k++;
-			while (k < n && s[k] != ']' && s[k] != '\n')
-				k++;
-			if (k < n && s[k] == ']')
-				i = k;
-		}
-		i++;
-	}
-	return i < n ? i + 1 : n;
-}
-
-static uint32_t sed_address(const char *s, uint32_t n, uint32_t i)
-{
-	while (i < n) {
-		if (s[i] == '/')
-			i = sed_skip_to(s, n, i + 1, '/');
-		else if (s[i] == '\\' && i + 1 < n)
-			i = sed_skip_to(s, n, i + 2, s[i + 1]);
-		else if (memchr("0123456789$,+~!IM \t\n;{}", s[i], 23))
-			i++;
-		else
-			break;
-	}
-	return i;
-}
-
-static uint32_t sed_line(const char *s, uint32_t n, uint32_t i)
-{
-	const char *end = i < n ? memchr(s + i, '\n', n - i) : NULL;
-
-	return end ? (uint32_t)(end - s) : n;
-}
-
-static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
-{
-	const char *s = k->text->text;
-	uint32_t end = sed_line(s, k->text->len, from);
-	struct ab_word w;
-
-	while (from < end && (s[from] == ' ' || s[from] == '\t'))
-		from++;
-	if (!ab_word_slice(k->c, k->text, from, end - from, &w) || !w.len)
-		return;
-	if (kind == AB_ROLE_KINDS)
-		ab_check_script(k->c, &w, true, NULL, 0, NULL);
-	else
-		ab_check_path(k->c, k->use, kind, &w);
-}
-
-/* Flags behind s///: w takes the rest of the line, e runs the result. */
-static uint32_t sed_flags(struct code *k, uint32_t i)
-{
-	const char *s = k->text->text;
-	uint32_t n = k->text->len;
-
-	while (i < n && memchr("gpIiMm0123456789", s[i], 16))
-		i++;
-	if (i < n && s[i] == 'w') {
-		sed_name(k, i + 1, AB_ROLE_WRITE);
-		return sed_line(s, n, i);
-	}
-	if (i < n && s[i] == 'e') {
-		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
-			      k->text);
-		i++;
-	}
-	return i;
-}
-
-static void scan_sed(struct code *k)
-{
-	const char *s = k->text->text;
-	uint32_t n = k->text->len, i = 0;
-
-	while ((i = sed_address(s, n, i)) < n) {
-		char ch = s[i++];
-
-		if (ch == 's' || ch == 'y') {
-			if (i >= n)
-				break;
-			char delim = s[i];
-
-			i = sed_skip_to(s, n, i + 1, delim);
-			i = sed_skip_to(s, n, i, delim);
-			if (ch == 's')
-				i = sed_flags(k, i);
-		} else if (ch == 'e') {
-			sed_name(k, i, AB_ROLE_KINDS);
-			i = sed_line(s, n, i);
-		} else if (ch == 'w' || ch == 'W') {
-			sed_name(k, i, AB_ROLE_WRITE);
-			i = sed_line(s, n, i);
-		} else if (ch == 'r' || ch == 'R') {
-			sed_name(k, i, AB_ROLE_READ);
-			i = sed_line(s, n, i);
-		} else if (memchr("aicbtT:#", ch, 8)) {
-			while (i < n && s[i] != '\n' &&
-			       !(memchr("btT", ch, 3) && s[i] == ';'))
-				i++;
-		}
+		k->last = NULL;
 	}
 }
 
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
-	struct code k = { .c = c, .use = use, .text = text, .name = lang,
+	struct ab_code k = { .c = c, .use = use, .text = text, .name = lang,
 			  .lang = lang_bit(lang) };
 	uint32_t taint = ab_word_taint(text);
 
 	ab_check_flow(c, use, AB_SINK_CODE, taint & ~(uint32_t)AB_TAINT_VAR,
 		      text);
 	if (!strcmp(lang, "sed")) {
-		scan_sed(&k);
+		ab_check_sed(c, use, text);
 		return;
 	}
 	struct args *a = ab_check_alloc(c, sizeof(*a));
@@ -749,5 +716,6 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	k.heads = call_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .lang = ab_lang_of(lang) };
+	ab_code_find_names(&k);
 	scan_code(&k, a);
 }

@@ -30,6 +30,10 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 
+/* --- code_sed.c --- */
+void ab_check_sed(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text);
+
 /* --- xargs.c --- */
 /* The words of a find -exec with `{}` put in, or of xargs with its input. */
 bool ab_fill_words(struct ab_check *c, const struct ab_use *use,

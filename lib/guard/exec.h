@@ -19,7 +19,7 @@ typedef struct ab_exec_judge {
 } ab_exec_judge;
 
 typedef struct ab_exec {
-	const char *path; /* the file, as the caller names it */
+	const char *path; /* the file; what its links lead to, where known */
 	size_t path_len;
 	const char **args; /* room for `count` + 1, at least 2 */
 	size_t *lens;

@@ -487,7 +487,7 @@ static int32_t add_role(struct ab_pack_reader *r)
 static int32_t set_style(struct ab_pack_reader *r)
 {
 	static const char *const styles[] = { "gnu", "posix", "long", "tar",
-					      "plain" };
+					      "plain", "second" };
 
 	for (uint8_t i = 0; i < AB_ARRAY_LEN(styles) && r->count == 2; i++) {
 		if (!strcmp(styles[i], r->words[1])) {
@@ -496,7 +496,7 @@ static int32_t set_style(struct ab_pack_reader *r)
 		}
 	}
 	return ab_pack_bad(r, r->words[0],
-			   "style is gnu, posix, long, tar or plain");
+			   "style is gnu, posix, second, long, tar or plain");
 }
 
 static bool set_flag(struct ab_program *p, const char *word)

@@ -34,6 +34,9 @@ libagentbox_la_SOURCES += \
 	lib/guard/check.h \
 	lib/guard/check_shell.c \
 	lib/guard/code.c \
+	lib/guard/code.h \
+	lib/guard/code_names.c \
+	lib/guard/code_sed.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c \

@@ -223,11 +223,30 @@ static bool is_likely(const struct ab_word *w)
 	return false;
 }
 
-/* env -S writes a blank as \_ too. */
-static void plain_blanks(struct ab_check *c, struct ab_word *w)
+/* The first word behind the value w of env -S. */
+static uint32_t behind_value(const struct ab_use *use, const struct ab_word *w)
 {
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+
+		if (use->words[v->word].text + v->at == w->text)
+			return v->word + 1;
+	}
+	return use->operand_count ? use->operands[0] : use->count;
+}
+
+/* env -S writes a blank as \_ too. The words behind it come after its own, as
+   they are: "$@" stands for them, and may be options and A=1 yet. */
+static void split_string(struct ab_check *c, bool has_more, struct ab_word *w)
+{
+	struct ab_word all[3] = {
+		{ .text = "env", .len = 3, .span = w->span }, *w,
+		{ .text = "\"$@\"", .len = 4, .span = w->span }
+	};
 	char *text;
 
+	if (has_more)
+		ab_shell_join(c->run, all, 3, w);
 	if (!memmem(w->text, w->len, "\\_", 2) ||
 	    !(text = ab_check_alloc(c, w->len + 1)))
 		return;
@@ -244,10 +263,18 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 {
 	uint32_t taint = ab_word_taint(w);
 	bool is_eval = role->kind == AB_ROLE_EVAL;
+	const struct ab_word *args = NULL;
 	struct ab_word text = *w;
+	uint32_t n = 0;
 
-	if (!strcmp(use->program->name, "env"))
-		plain_blanks(c, &text);
+	if (!strcmp(use->program->name, "env")) {
+		uint32_t first = behind_value(use, w);
+
+		n = use->count - first;
+		split_string(c, n > 0, &text);
+		/* NAME ARGS */
+		args = n ? use->words + first - 1 : NULL;
+	}
 	w = &text;
 	if (is_eval && is_likely(w))
 		taint |= AB_TAINT_VAR;
@@ -255,7 +282,7 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 		ab_check_flow(c, use,
 			      is_eval ? AB_SINK_EVAL : AB_SINK_SHELL,
 			      part_taint(taint, w->len && !is_eval), w);
-	ab_check_script(c, w, !is_eval, NULL, 0, NULL);
+	ab_check_script(c, w, !is_eval, args, args ? n + 1 : 0, NULL);
 }
 
 void ab_run_shell(struct ab_check *c, const struct ab_use *use,
@@ -325,12 +352,54 @@ static uint32_t tcl_command(const char *line, uint32_t n)
 	return 0;
 }
 
+/* $(shell COMMAND) and ${shell COMMAND} of a makefile. */
+static void check_make_calls(struct ab_check *c, const struct ab_word *text)
+{
+	static const char call[] = "shell";
+	const char *end = text->text + text->len, *at = text->text;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		char open = at > text->text ? at[-1] : '\0';
+		const char *from = at += sizeof(call) - 1;
+		char close = open == '(' ? ')' : '}';
+		uint32_t depth = 1;
+
+		if ((open != '(' && open != '{') || at == end ||
+		    (*at != ' ' && *at != '\t'))
+			continue;
+		while (at < end && (depth -= *at == close))
+			depth += *at++ == open;
+		if (ab_word_slice(c, text, (uint32_t)(from - text->text),
+				  (uint32_t)(at - from), &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
+/* NAME != COMMAND, and not what is in a recipe, a call or another value. */
+static bool is_make_name(const char *line, const char *end)
+{
+	bool has_name = false;
+	int depth = 0;
+
+	for (; line < end; line++) {
+		if (!depth && memchr("=#;\"'", *line, 5))
+			return false;
+		depth += memchr("({", *line, 2) != NULL;
+		depth -= memchr(")}", *line, 2) != NULL;
+		has_name |= *line != ' ';
+	}
+	return has_name && !depth;
+}
+
 /* Recipes of a makefile, RUN lines of a container's. */
 static void check_lines(struct ab_check *c, const char *lang,
 			const struct ab_word *text)
 {
 	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
 
+	if (is_make)
+		check_make_calls(c, text);
 	for (uint32_t i = 0; i < text->len;) {
 		const char *end = memchr(text->text + i, '\n', text->len - i);
 		uint32_t stop = end ? (uint32_t)(end - text->text)
@@ -341,9 +410,12 @@ static void check_lines(struct ab_check *c, const char *lang,
 
 		if (is_make) {
 			const char *semi = memchr(line, ';', n);
+			const char *set = memmem(line, n, "!=", 2);
 
 			if (n && *line == '\t')
 				at = 1;
+			else if (set && is_make_name(line, set))
+				at = (uint32_t)(set - line) + 2;
 			else if (semi && memchr(line, ':',
 						(size_t)(semi - line)))
 				at = (uint32_t)(semi - line) + 1;
@@ -414,12 +486,33 @@ bool ab_is_stdin_name(const struct ab_word *w)
 	return false;
 }
 
+/* awk -f FILE has its program from stdin when FILE is that; with an option
+   that has no value there is nothing to say. */
+static bool is_named(const struct ab_use *use, const struct ab_role *role)
+{
+	bool has_value = false;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		struct ab_word w = use->words[v->word];
+
+		if (!(role->need & (UINT64_C(1) << v->group)))
+			continue;
+		w.text += v->at;
+		w.len -= v->at;
+		if (w.hole_count || ab_is_stdin_name(&w))
+			return true;
+		has_value = true;
+	}
+	return !has_value;
+}
+
 static bool reads_stdin(const struct ab_use *use, const struct ab_role *role)
 {
 	uint32_t base = use->base[use->program->depth];
 	struct ab_role plain = *role;
 
-	if (ab_role_applies(use, role))
+	if (ab_role_applies(use, role) && is_named(use, role))
 		return true;
 	plain.none = 0;
 	return role->none == 1 && use->operand_count > base &&

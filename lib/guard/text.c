@@ -155,6 +155,8 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 		return t->kind == AB_TOKEN_STRING;
 	if (*want == '%' && !strcmp(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
+	if (*want == '%' && !strcmp(want, "%var"))
+		return t->kind == AB_TOKEN_WORD && w->text[t->at] == '$';
 	if (*want == '*' && !want[1])
 		return true;
 	if (t->kind == AB_TOKEN_STRING)

@@ -469,12 +469,13 @@ static bool is_number(const struct ab_word *w)
 	return w->len > 0;
 }
 
-/* 000, 0, 0002, 00: lets others write. */
+/* 000, 0, 00: lets others write; 0002: the group, and others read. */
 static bool is_relaxed_umask(const struct ab_word *w)
 {
 	struct mode m = { 0 };
 
-	return octal_mode(w->text, w->len, &m) && !(m.gives & 02);
+	return octal_mode(w->text, w->len, &m) &&
+	       (!(m.gives & 02) || !(m.gives & 024));
 }
 
 bool ab_value_needs_hole(uint8_t value)

@@ -191,30 +191,40 @@ static bool found_file(struct ab_check *c, const struct ab_word *start,
 	return true;
 }
 
+/* What of the judgement counts. */
+enum {
+	ONLY_READ = 1, /* what is read of secrets */
+	ONLY_CHANGED = 2
+};
+
 struct only {
 	ab_guard_report *report;
 	void *user;
+	unsigned what;
 };
 
-static void on_credential(void *user, const struct ab_shell_found *f)
+static void on_file(void *user, const struct ab_shell_found *f)
 {
 	const struct only *only = user;
 
-	if (!strncmp(f->rule, "cred.", 5))
+	if (((only->what & ONLY_READ) && !strncmp(f->rule, "cred.", 5)) ||
+	    ((only->what & ONLY_CHANGED) && !strncmp(f->rule, "fs.", 3)))
 		only->report(only->user, f);
 }
 
-/* What the words would read is judged, and nothing else about them. */
+/* What the words would read or change is judged, and nothing else about
+   them. */
 static void run_reading(struct ab_check *c, const struct ab_use *use,
-			const struct ab_word *words, uint32_t count)
+			const struct ab_word *words, uint32_t count,
+			unsigned what)
 {
-	struct only only = { c->report, c->user };
+	struct only only = { c->report, c->user, what };
 	ab_guard_command *told = c->told;
 
 	/* what is pushed would be judged later, and for all it does */
 	if (c->is_probe || c->is_reading)
 		return;
-	c->report = on_credential;
+	c->report = on_file;
 	c->user = &only;
 	c->told = NULL;
 	c->is_reading = true;
@@ -254,6 +264,10 @@ static bool what_is_found(struct ab_check *c, const struct ab_use *use,
 		    !is_text(o, "-mindepth") && !is_action(o))
 			return false;
 	}
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (is_text(&use->words[i], "-empty"))
+			return false;
+	}
 	return true;
 }
 
@@ -280,10 +294,40 @@ static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 	return n;
 }
 
-/* Kept as long as the check. */
+/* -maxdepth 1 -type f: files right below the start, and never the start. */
+static bool is_flat(const struct ab_use *use)
+{
+	bool is_near = false, is_file = false;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_word *o = &use->words[use->values[i].option];
+		const struct ab_word *w = &use->words[use->values[i].word];
+
+		if (is_text(o, "-maxdepth")) {
+			is_near = is_text(w, "1");
+			if (!is_near)
+				return false;
+		}
+		is_file |= is_text(o, "-type") && is_text(w, "f");
+	}
+	for (uint32_t i = 1; i < use->count; i++) {
+		static const char *const others[] = { "!", "-not", "-o", "-or",
+						      "," };
+
+		for (size_t k = 0; k < AB_ARRAY_LEN(others); k++) {
+			if (is_text(&use->words[i], others[k]))
+				return false;
+		}
+	}
+	return is_near && is_file;
+}
+
+/* Kept as long as the check; is_flat: of the words the starts are only read
+   from, and the second half are what is below them. */
 struct names {
 	uint32_t count;
-	struct ab_word words[MAX_STARTS];
+	bool is_flat;
+	struct ab_word words[2 * MAX_STARTS];
 };
 
 static bool keep_word(struct ab_check *c, const struct ab_word *w,
@@ -309,7 +353,9 @@ static bool keep_word(struct ab_check *c, const struct ab_word *w,
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_shell_command *m = c->command;
-	AB_UNINITIALIZED struct ab_word files[MAX_STARTS];
+	struct ab_word any = { .text = "*", .len = 1,
+			       .span = use->words[0].span };
+	AB_UNINITIALIZED struct ab_word files[2 * MAX_STARTS], name;
 	struct names *kept;
 	uint32_t n;
 
@@ -320,8 +366,16 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	if (!use->program->is_names || !(n = found_files(c, use, files)))
 		return;
 	kept = ab_arena_high(c->high, sizeof(*kept));
-	if (kept)
+	if (kept) {
 		kept->count = n;
+		kept->is_flat = !find_name(c, use, &name) && is_flat(use);
+	}
+	if (kept && kept->is_flat) {
+		for (uint32_t i = 0; i < kept->count; i++) {
+			if (!found_file(c, &files[i], &any, true, &files[n++]))
+				return;
+		}
+	}
 	for (uint32_t i = 0; kept && i < n; i++) {
 		if (!keep_word(c, &files[i], &kept->words[i]))
 			kept = NULL;
@@ -331,15 +385,31 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	m->place.out->note = kept;
 }
 
-/* CMD NAMES: all[] has room behind its count words. */
+/* CMD NAMES, or with a mark CMD for each of them where the mark is: all[] has
+   room behind its count words. */
 static void read_names(struct ab_check *c, const struct ab_use *use,
-		       const struct names *names, struct ab_word *all,
+		       const struct names *names, const char *mark,
+		       const struct ab_word *words, struct ab_word *all,
 		       uint32_t count)
 {
-	if (!names)
-		return;
-	memcpy(all + count, names->words, names->count * sizeof(*all));
-	run_reading(c, use, all, count + names->count);
+	uint32_t halves = !names ? 0 : names->is_flat ? 2 : 1;
+
+	for (uint32_t h = 0; h < halves; h++) {
+		const struct ab_word *from = names->words + h * names->count;
+		unsigned what = halves == 1 ? ONLY_READ | ONLY_CHANGED :
+				h == 0	    ? ONLY_READ :
+					      ONLY_CHANGED;
+
+		for (uint32_t i = 0; mark && i < names->count; i++) {
+			if (ab_fill_words(c, use, words, count, mark, &from[i],
+					  all))
+				run_reading(c, use, all, count, what);
+		}
+		if (mark)
+			continue;
+		memcpy(all + count, from, names->count * sizeof(*all));
+		run_reading(c, use, all, count + names->count, what);
+	}
 }
 
 void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
@@ -348,7 +418,6 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	const struct ab_shell_command *m = c->command;
 	const struct names *names = m && m->place.in ? m->place.in->note
 						     : NULL;
-	uint32_t name_count = names ? names->count : 0;
 	struct ab_word value, *all;
 	const char *mark = NULL;
 	uint32_t extra = 0;
@@ -386,11 +455,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 			value.len--;
 		if (ab_fill_words(c, use, words, count, mark, &value, all))
 			ab_run_words(c, use, all, count);
-		for (uint32_t i = 0; i < name_count; i++) {
-			if (ab_fill_words(c, use, words, count, mark,
-					  &names->words[i], all))
-				run_reading(c, use, all, count);
-		}
+		read_names(c, use, names, mark, words, all, count);
 		return;
 	}
 	if (!count) /* xargs alone echoes */
@@ -410,7 +475,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	ab_run_words(c, use, all, count + extra);
 	/* sh -c gets one of them at a time; not again for each xargs in it */
 	if (c->is_single) {
-		read_names(c, use, names, all, count);
+		read_names(c, use, names, NULL, words, all, count);
 		return;
 	}
 	c->is_single = true;
@@ -419,7 +484,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		ab_run_words(c, use, all, count + 1);
 	}
 	c->is_single = false;
-	read_names(c, use, names, all, count);
+	read_names(c, use, names, NULL, words, all, count);
 }
 
 /* find START -exec words {} ; */
@@ -446,6 +511,6 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 	n = all ? found_files(c, use, files) : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (ab_fill_words(c, use, words, count, "{}", &files[i], all))
-			run_reading(c, use, all, count);
+			run_reading(c, use, all, count, ONLY_READ);
 	}
 }

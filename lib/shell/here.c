@@ -121,6 +121,6 @@ void ab_lex_here_documents(struct parser *p)
 
 	p->waiting = NULL;
 	p->waiting_tail = &p->waiting;
-	for (; r; r = r->waiting)
+	for (; r && !p->arena->is_full; r = r->waiting)
 		read_body(p, r);
 }

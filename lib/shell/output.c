@@ -82,7 +82,7 @@ uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
 
 /* Adds a word with its backslash escapes decoded. False at \c: no more. */
 static bool add_decoded(struct ab_shell_run *run, struct segments *list,
-			const struct ab_word *w, bool is_echo)
+			const struct ab_word *w)
 {
 	uint32_t at = 0, begin = 0;
 
@@ -109,13 +109,6 @@ static bool add_decoded(struct ab_shell_run *run, struct segments *list,
 			return false;
 		len = ab_decode_escape((const unsigned char *)w->text + at,
 				       w->len - at, out, &used, false);
-		/* echo -e knows octal as \0NNN only */
-		if (is_echo && used > 2 && w->text[at + 1] >= '1' &&
-		    w->text[at + 1] <= '7') {
-			len = used = 2;
-			out[0] = '\\';
-			out[1] = w->text[at + 1];
-		}
 		ab_segments_add(run, list, out, len,
 				ab_word_span(w, at, used), SEGMENT_QUOTED);
 		at = begin = at + used;
@@ -153,7 +146,19 @@ static bool echo_option(const struct ab_word *w, bool *newline, bool *decode)
 	return true;
 }
 
-static void print_echo(struct ab_shell_run *run, struct segments *list,
+/* An escape that the echo of some shells decodes and that of others does not:
+ * \162, and \0162 without -e. */
+static bool has_octal(const struct ab_word *w, bool decode)
+{
+	for (uint32_t i = 0; i + 1 < w->len; i++)
+		if (w->text[i] == '\\' &&
+		    is_octal((unsigned char)w->text[i + 1]) &&
+		    !(decode && w->text[i + 1] == '0'))
+			return true;
+	return false;
+}
+
+static bool print_echo(struct ab_shell_run *run, struct segments *list,
 		       const struct ab_word *argv, uint32_t argc)
 {
 	bool newline = true, decode = false;
@@ -161,6 +166,9 @@ static void print_echo(struct ab_shell_run *run, struct segments *list,
 
 	while (i < argc && echo_option(&argv[i], &newline, &decode))
 		i++;
+	for (uint32_t k = i; k < argc; k++)
+		if (has_octal(&argv[k], decode))
+			return false;
 	for (uint32_t first = i; i < argc && !run->arena->is_full; i++) {
 		if (i > first)
 			ab_segments_add(run, list, " ", 1, argv[i].span,
@@ -168,12 +176,13 @@ static void print_echo(struct ab_shell_run *run, struct segments *list,
 		if (!decode)
 			ab_segments_add_word(run, list, &argv[i],
 					     SEGMENT_QUOTED);
-		else if (!add_decoded(run, list, &argv[i], true))
-			return;
+		else if (!add_decoded(run, list, &argv[i]))
+			return true;
 	}
 	if (newline)
 		ab_segments_add(run, list, "\n", 1, argv[0].span,
 				SEGMENT_QUOTED);
+	return true;
 }
 
 /* One directive of a format at f[at] == '%': false when it is not followed. */
@@ -201,7 +210,7 @@ static bool directive(struct ab_shell_run *run, struct segments *list,
 		return true;
 	case 'b':
 		return !argument ||
-		       add_decoded(run, list, argument, true);
+		       add_decoded(run, list, argument);
 	case 'c':
 		if (argument && argument->hole_count)
 			return false;
@@ -247,7 +256,7 @@ static bool format_once(struct ab_shell_run *run, struct segments *list,
 			text.len = at - begin;
 			text.map_count = 0;
 			text.span = ab_word_span(format, begin, at - begin);
-			if (!add_decoded(run, list, &text, false))
+			if (!add_decoded(run, list, &text))
 				return true;
 			continue;
 		}
@@ -353,10 +362,8 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 	for (uint32_t i = 1; i < argc; i++)
 		if (has_fields(&argv[i]))
 			return false;
-	if (builtin == AB_BUILTIN_ECHO) {
-		print_echo(run, list, argv, argc);
-		return true;
-	}
+	if (builtin == AB_BUILTIN_ECHO)
+		return print_echo(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_PRINTF)
 		return print_printf(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_PWD)

@@ -413,7 +413,8 @@ static void step_command(struct parser *p, struct frame *f)
 		return;
 	}
 	if (f->closer == CLOSE_ONE) {
-		if (p->top != f || has_param(w))
+		/* when memory is out the word is one that others wrote to */
+		if (p->top != f || (!p->arena->is_full && has_param(w)))
 			p->pos = at; /* what is in it is looked at */
 		ab_parse_unexpected(p, at,
 				    "a function needs a compound command");

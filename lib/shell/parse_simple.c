@@ -129,7 +129,8 @@ void ab_parse_redir(struct parser *p, struct frame *f,
 		ab_parse_unexpected(p, p->pos, "a redirection needs a target");
 		return;
 	}
-	if (r->kind == AB_REDIR_HERE_DOC) {
+	/* when memory is out all of them are the spare one: no list */
+	if (r->kind == AB_REDIR_HERE_DOC && !p->arena->is_full) {
 		r->waiting = NULL;
 		*p->waiting_tail = r;
 		p->waiting_tail = &r->waiting;

@@ -421,12 +421,13 @@ static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
 				     const struct ab_shell_command *c,
 				     struct ab_shell_command **out)
 {
-	uint32_t n = 1u << run->read_count;
 	struct ab_shell_command *all;
+	uint32_t n;
 
 	if (run->read_count > AB_SHELL_READS || c->assign_count ||
 	    c->builtin || c->callee || !is_steady(cmd))
 		return 0;
+	n = 1u << run->read_count;
 	all = ab_run_low(run, n * sizeof(*all));
 	if (!all)
 		return 0;

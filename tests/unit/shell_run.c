@@ -291,7 +291,8 @@ START_TEST(any_arena_is_enough_or_a_limit)
 	static const char text[] =
 		"a=1; x && a=2; b=1; x && b=2; c=1; x && c=2; $a $b $c; "
 		"f(){ for i in a \"$@\"; do x=$(echo $i`b`); done; }; f c; "
-		"sh -c 'echo \"$0\"' {1..9} | cat <<E\n$x ${y:-z}\nE\n";
+		"sh -c 'echo \"$0\"' {1..9} | cat <<E\n$x ${y:-z}\nE\n"
+		"cat <<A <<B <<C\nA\nB\nC\n";
 	static const struct ab_shell_visitor visitor = {
 		.command = print_command,
 		.begin = print_begin,

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An inline program as code.c reads it: its tokens, the strings that stand
+ * for words, and what its names stand for (code_names.c).
+ */
+#ifndef AB_GUARD_CODE_H
+#define AB_GUARD_CODE_H
+
+#include "guard/check.h"
+#include "guard/text.h"
+
+enum {
+	AB_PY = 1,
+	AB_PERL = 2,
+	AB_RUBY = 4,
+	AB_JS = 8,
+	AB_PHP = 16,
+	AB_LUA = 32,
+	AB_AWK = 64,
+	AB_OTHER = 128,
+	AB_ALL_LANGS = 255
+};
+
+#define AB_CODE_NAMES 16  /* of a program, that are known */
+#define AB_CODE_VALUES 16 /* of a name */
+
+/* x = "a", x = ["a", "b"], for x in ["a", "b"], system as x. */
+struct ab_named {
+	struct ab_token name;
+	uint8_t call; /* another name of this one; 0: it has values */
+	bool is_list; /* all of them together; otherwise one of them */
+	bool is_any;  /* a list, and one of them too */
+	bool is_cut;  /* there is more of it */
+	uint32_t count;
+	struct ab_word words[AB_CODE_VALUES];
+};
+
+struct ab_code {
+	struct ab_check *c;
+	const struct ab_use *use;
+	const struct ab_word *text;
+	struct ab_lexer x;
+	const char *name; /* of the language */
+	uint8_t lang;
+	uint64_t heads; /* what the calls that it has begin with */
+	struct ab_token before; /* the token before the one at hand */
+	struct ab_named *names;
+	uint32_t name_count;
+	char *last; /* the text that was put together last; or NULL */
+	size_t last_size;
+};
+
+/* How the tokens of an expression make words: "a" + b + "c" is one. */
+enum ab_joint {
+	AB_JOINT_NONE,
+	AB_JOINT_STRING,   /* a string ends here */
+	AB_JOINT_OPEN,	   /* behind a `+` */
+	AB_JOINT_COMPUTED, /* in what is not known of a word */
+};
+
+enum ab_piece {
+	AB_PIECE_OTHER,
+	AB_PIECE_NEW,  /* begins a word */
+	AB_PIECE_MORE, /* belongs to the last word */
+	AB_PIECE_HOLE  /* something that is not known follows the last word */
+};
+
+/* is_text: the token is a string, or a name that stands for one. */
+enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
+			    const struct ab_token *t, bool is_text);
+bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
+		     char sign);
+bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
+		     const char *s);
+/* A string token as a word. False: no memory. */
+bool ab_code_word(struct ab_code *k, const struct ab_token *t,
+		  struct ab_word *w);
+void ab_code_append(struct ab_code *k, struct ab_word *w,
+		    const struct ab_word *more);
+void ab_code_hole(struct ab_code *k, struct ab_word *w);
+/* The call of the table that it names; 0: none. */
+uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
+
+/* What the names of the program stand for, wherever that is said. */
+void ab_code_find_names(struct ab_code *k);
+const struct ab_named *ab_code_named(const struct ab_code *k,
+				     const struct ab_token *t);
+/* The same for a name that stands for values and is not called or taken
+   apart; the lexer is behind it. */
+const struct ab_named *ab_code_value(const struct ab_code *k,
+				     const struct ab_token *t);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The names of an inline program that stand for strings or for calls, and the
+ * words that its strings make. A name that has several values may be any of
+ * them; where a program changes them as it runs is not followed.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+#define MAX_TOKENS 64 /* of a value */
+
+bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
+		     char sign)
+{
+	return t->kind == AB_TOKEN_SIGN && k->text->text[t->at] == sign;
+}
+
+bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
+		     const char *s)
+{
+	return t->kind == AB_TOKEN_WORD && t->len == strlen(s) &&
+	       !memcmp(k->text->text + t->at, s, t->len);
+}
+
+/* --- words -------------------------------------------------------------- */
+
+static void add_holes(struct ab_code *k, struct ab_word *w,
+		      const struct ab_hole *more, uint32_t count)
+{
+	struct ab_hole *all;
+
+	if (!count)
+		return;
+	all = ab_check_alloc(k->c, (w->hole_count + count) * sizeof(*all));
+	if (!all)
+		return;
+	if (w->hole_count)
+		memcpy(all, w->holes, w->hole_count * sizeof(*all));
+	memcpy(all + w->hole_count, more, count * sizeof(*all));
+	for (uint32_t i = 0; i < count; i++)
+		all[w->hole_count + i].at += w->len;
+	w->holes = all;
+	w->hole_count += count;
+}
+
+void ab_code_hole(struct ab_code *k, struct ab_word *w)
+{
+	static const struct ab_hole hole = { .kind = AB_HOLE_BYTES };
+
+	/* two at one place say no more than one */
+	if (!w->hole_count || w->holes[w->hole_count - 1].at != w->len)
+		add_holes(k, w, &hole, 1);
+}
+
+void ab_code_append(struct ab_code *k, struct ab_word *w,
+		    const struct ab_word *more)
+{
+	size_t len = (size_t)w->len + more->len;
+
+	/* with room for more, so that many pieces are not copied each time */
+	if (!k->last || w->text != k->last || len > k->last_size) {
+		char *text = ab_check_alloc(k->c, 2 * len + 1);
+
+		if (!text)
+			return;
+		if (w->len)
+			memcpy(text, w->text, w->len);
+		k->last = text;
+		k->last_size = 2 * len;
+	}
+	if (more->len)
+		memcpy(k->last + w->len, more->text, more->len);
+	add_holes(k, w, more->holes, more->hole_count);
+	w->text = k->last;
+	w->len = (uint32_t)len;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
+/* What a backslash stands for in a string. */
+static bool unescape(struct ab_code *k, struct ab_word *w)
+{
+	const char *from = w->text;
+	uint32_t n = 0, len = w->len, h = 0;
+	struct ab_hole *holes;
+	char *to;
+
+	if (!memchr(from, '\\', len))
+		return true;
+	to = ab_check_alloc(k->c, len + 1);
+	holes = ab_check_alloc(k->c, (w->hole_count + 1) * sizeof(*holes));
+	if (!to || !holes)
+		return false;
+	if (w->hole_count)
+		memcpy(holes, w->holes, w->hole_count * sizeof(*holes));
+	for (uint32_t i = 0; i < len; i++) {
+		while (h < w->hole_count && holes[h].at <= i)
+			holes[h++].at = n;
+		if (from[i] == '\\' && i + 1 < len) {
+			i++;
+			to[n++] = from[i] == 'n' ? '\n'
+				: from[i] == 't' ? '\t'
+						 : from[i];
+		} else {
+			to[n++] = from[i];
+		}
+	}
+	while (h < w->hole_count)
+		holes[h++].at = n;
+	for (h = 0; h < w->hole_count; h++) {
+		if (holes[h].len > n - holes[h].at)
+			holes[h].len = n - holes[h].at;
+	}
+	w->text = to;
+	w->len = n;
+	w->holes = holes;
+	return true;
+}
+
+/* f"..." of python, and "...".format(). */
+static bool has_fields(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char format[] = ".format(";
+	const char *s = k->text->text;
+	uint32_t end = t->at + t->len, at = t->at;
+
+	if (k->lang != AB_PY || !memchr(s + t->at, '{', t->len))
+		return false;
+	while (end < k->text->len && s[end] == t->quote)
+		end++;
+	if (k->text->len - end >= sizeof(format) - 1 &&
+	    !memcmp(s + end, format, sizeof(format) - 1))
+		return true;
+	while (at && s[at - 1] == t->quote)
+		at--;
+	return (at && (s[at - 1] | 0x20) == 'f') ||
+	       (at > 1 && (s[at - 2] | 0x20) == 'f' &&
+		(s[at - 1] | 0x20) == 'r');
+}
+
+/* {x}: the one value that x has, or a hole. */
+static void put_field(struct ab_code *k, struct ab_word *w, uint32_t at,
+		      uint32_t len)
+{
+	struct ab_token t = { .at = at, .len = len, .kind = AB_TOKEN_WORD };
+	const struct ab_named *n = ab_code_named(k, &t);
+
+	if (n && !n->call && n->count == 1)
+		ab_code_append(k, w, &n->words[0]);
+	else
+		ab_code_hole(k, w);
+}
+
+static bool fill_fields(struct ab_code *k, const struct ab_token *t,
+			struct ab_word *w)
+{
+	const char *s = k->text->text;
+	uint32_t at = t->at, end = t->at + t->len;
+	struct ab_word part;
+
+	if (!ab_word_slice(k->c, k->text, at, 0, w))
+		return false;
+	while (at < end) {
+		const char *open = memchr(s + at, '{', end - at), *close;
+		uint32_t stop = open ? (uint32_t)(open - s) : end;
+		/* {{ is one brace and no field */
+		bool is_brace = stop + 1 < end && s[stop + 1] == '{';
+
+		if (!ab_word_slice(k->c, k->text, at, stop + is_brace - at,
+				   &part) ||
+		    !unescape(k, &part))
+			return false;
+		ab_code_append(k, w, &part);
+		if (!open)
+			break;
+		at = stop + 2;
+		if (is_brace)
+			continue;
+		close = memchr(open, '}', end - stop);
+		if (!close)
+			return true;
+		put_field(k, w, stop + 1, (uint32_t)(close - open) - 1);
+		at = (uint32_t)(close - s) + 1;
+	}
+	return true;
+}
+
+bool ab_code_word(struct ab_code *k, const struct ab_token *t,
+		  struct ab_word *w)
+{
+	if (has_fields(k, t))
+		return fill_fields(k, t, w);
+	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
+	       unescape(k, w);
+}
+
+static bool is_joint(const struct ab_code *k, const struct ab_token *t)
+{
+	return (ab_code_is_sign(k, t, '+') &&
+		k->lang & (AB_PY | AB_RUBY | AB_JS | AB_OTHER)) ||
+	       (ab_code_is_sign(k, t, '.') &&
+		k->lang & (AB_PERL | AB_PHP | AB_LUA));
+}
+
+enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
+			    const struct ab_token *t, bool is_text)
+{
+	enum ab_joint was = *joint;
+
+	if (is_text) {
+		*joint = AB_JOINT_STRING;
+		/* "a" "b" is one string */
+		return was == AB_JOINT_OPEN ||
+				       (was == AB_JOINT_STRING &&
+					k->lang & (AB_PY | AB_RUBY | AB_AWK))
+			       ? AB_PIECE_MORE
+			       : AB_PIECE_NEW;
+	}
+	if (was == AB_JOINT_NONE)
+		return AB_PIECE_OTHER;
+	if (is_joint(k, t)) {
+		*joint = AB_JOINT_OPEN;
+		return AB_PIECE_OTHER;
+	}
+	if (was == AB_JOINT_OPEN ||
+	    (was == AB_JOINT_STRING &&
+	     (ab_code_is_sign(k, t, '%') ||
+	      (k->lang == AB_AWK && t->kind == AB_TOKEN_WORD)))) {
+		*joint = AB_JOINT_COMPUTED;
+		return AB_PIECE_HOLE;
+	}
+	if (was == AB_JOINT_STRING || ab_code_is_sign(k, t, ','))
+		*joint = AB_JOINT_NONE;
+	return AB_PIECE_OTHER;
+}
+
+/* --- names -------------------------------------------------------------- */
+
+const struct ab_named *ab_code_named(const struct ab_code *k,
+				     const struct ab_token *t)
+{
+	const char *s = k->text->text;
+
+	for (uint32_t i = 0; i < k->name_count; i++) {
+		const struct ab_named *n = &k->names[i];
+
+		if (n->name.len == t->len && t->len &&
+		    !memcmp(s + n->name.at, s + t->at, t->len))
+			return n;
+	}
+	return NULL;
+}
+
+const struct ab_named *ab_code_value(const struct ab_code *k,
+				     const struct ab_token *t)
+{
+	const struct ab_named *n = t->kind == AB_TOKEN_WORD && k->name_count
+					   ? ab_code_named(k, t)
+					   : NULL;
+	struct ab_lexer x = k->x;
+	struct ab_token next;
+
+	if (!n || n->call)
+		return NULL;
+	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
+	    memchr("(.[=", k->text->text[next.at], 4) &&
+	    !(ab_code_is_sign(k, &next, '.') &&
+	      k->lang & (AB_PERL | AB_PHP | AB_LUA)))
+		return NULL;
+	return n;
+}
+
+static struct ab_named *add_named(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_named(k, t);
+
+	if (n)
+		return &k->names[n - k->names];
+	if (k->name_count == AB_CODE_NAMES)
+		return NULL;
+	if (!k->names)
+		k->names = ab_check_alloc(k->c, AB_CODE_NAMES *
+							sizeof(*k->names));
+	if (!k->names)
+		return NULL;
+	k->names[k->name_count] = (struct ab_named){ .name = *t };
+	return &k->names[k->name_count++];
+}
+
+static void add_value(struct ab_code *k, struct ab_named *n,
+		      const struct ab_token *t, enum ab_piece piece)
+{
+	struct ab_word w;
+
+	if (n->is_cut)
+		return;
+	if (piece == AB_PIECE_HOLE) {
+		if (n->count)
+			ab_code_hole(k, &n->words[n->count - 1]);
+	} else if (piece != AB_PIECE_OTHER && ab_code_word(k, t, &w)) {
+		if (piece == AB_PIECE_MORE && n->count)
+			ab_code_append(k, &n->words[n->count - 1], &w);
+		else if (n->count < AB_CODE_VALUES)
+			n->words[n->count++] = w;
+		else
+			n->is_cut = true;
+	}
+}
+
+/* What stands behind `name =` or `for name in`. */
+static void read_value(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *name, bool is_each)
+{
+	enum ab_joint joint = AB_JOINT_NONE;
+	struct ab_token t, last = { 0 };
+	struct ab_named *n = NULL;
+	bool is_path = true; /* os.system, and no more */
+	bool had = false, begins = false, is_list = false;
+	uint32_t depth = 0, i = 0;
+
+	for (; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
+		bool is_text = t.kind == AB_TOKEN_STRING;
+		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
+
+		if (!depth && i && (t.is_line || (ch && memchr(";,)}]", ch, 5))))
+			break;
+		if (ch && memchr("([", ch, 2)) {
+			is_path = is_path && i && ch == '(' && depth;
+			/* a call, unless it begins a list */
+			if (i && !depth && joint == AB_JOINT_NONE)
+				break;
+			depth++;
+			begins |= !i;
+		} else if (ch && memchr(")]", ch, 2) &&
+			   (!depth || !--depth)) {
+			last = t;
+			break;
+		}
+		is_path = is_path && (t.kind == AB_TOKEN_WORD || ch == '.');
+		if (!is_path && !is_text && !n && !(ch && memchr("([", ch, 2)))
+			break;
+		if (is_text && !n) {
+			n = add_named(k, name);
+			if (!n)
+				return;
+			had = n->count > 0;
+		}
+		if (n)
+			add_value(k, n, &t,
+				  ab_code_piece(k, &joint, &t, is_text));
+		/* ("a") is no list */
+		is_list |= ch && ((ch == '[' && !i) ||
+				  (ch == ',' && depth == 1 && begins));
+		last = t;
+	}
+	if (n) {
+		/* what was not read may be the end of its last value */
+		n->is_cut |= i == MAX_TOKENS;
+		is_list &= !is_each;
+		n->is_any |= had && n->is_list != is_list;
+		n->is_list |= is_list;
+	}
+	if (is_path && last.kind == AB_TOKEN_WORD && ab_code_call(k, &last) &&
+	    (n = add_named(k, name)))
+		n->call = ab_code_call(k, &last);
+}
+
+static void look_at(struct ab_code *k, const struct ab_token *before,
+		    const struct ab_token *t)
+{
+	const char *s = k->text->text;
+	struct ab_lexer x = k->x;
+	struct ab_token next, name;
+	struct ab_named *n;
+	uint8_t call;
+
+	if (!ab_lexer_next(&x, &next))
+		return;
+	if (ab_code_is_sign(k, &next, '=')) {
+		/* no `==`, `=>` or `=~`, and no x.name */
+		if (!(x.pos < x.len && memchr("=>~", s[x.pos], 3)) &&
+		    !ab_code_is_sign(k, before, '.'))
+			read_value(k, x, t, false);
+	} else if (ab_code_is_text(k, t, "for")) {
+		name = next;
+		if (ab_lexer_next(&x, &next) &&
+		    (ab_code_is_text(k, &next, "in") ||
+		     ab_code_is_text(k, &next, "of")))
+			read_value(k, x, &name, true);
+	} else if (((k->lang == AB_PY && ab_code_is_text(k, &next, "as")) ||
+		    (k->lang == AB_JS && ab_code_is_sign(k, &next, ':'))) &&
+		   (call = ab_code_call(k, t)) && ab_lexer_next(&x, &name) &&
+		   name.kind == AB_TOKEN_WORD && (n = add_named(k, &name))) {
+		n->call = call;
+	}
+}
+
+void ab_code_find_names(struct ab_code *k)
+{
+	struct ab_token t, before = { 0 };
+	struct ab_lexer start = k->x;
+
+	/* those that are known get values to the end */
+	while (ab_lexer_next(&k->x, &t)) {
+		if (t.kind == AB_TOKEN_WORD)
+			look_at(k, &before, &t);
+		before = t;
+	}
+	k->x = start;
+	k->last = NULL;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs of sed: commands that run others, and files that they read and
+ * write.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+#include "guard/command.h"
+
+struct code {
+	struct ab_check *c;
+	const struct ab_use *use;
+	const struct ab_word *text;
+};
+
+static uint32_t sed_skip_to(const char *s, uint32_t n, uint32_t i, char delim)
+{
+	while (i < n && s[i] != delim) {
+		if (s[i] == '\\')
+			i++;
+		else if (s[i] == '[') { /* a set may hold the delimiter */
+			uint32_t k = i + 1;
+
+			if (k < n && s[k] == '^')
+				k++;
+			if (k < n && s[k] == ']')
+				k++;
+			while (k < n && s[k] != ']' && s[k] != '\n')
+				k++;
+			if (k < n && s[k] == ']')
+				i = k;
+		}
+		i++;
+	}
+	return i < n ? i + 1 : n;
+}
+
+static uint32_t sed_address(const char *s, uint32_t n, uint32_t i)
+{
+	while (i < n) {
+		if (s[i] == '/')
+			i = sed_skip_to(s, n, i + 1, '/');
+		else if (s[i] == '\\' && i + 1 < n)
+			i = sed_skip_to(s, n, i + 2, s[i + 1]);
+		else if (memchr("0123456789$,+~!IM \t\n;{}", s[i], 23))
+			i++;
+		else
+			break;
+	}
+	return i;
+}
+
+static uint32_t sed_line(const char *s, uint32_t n, uint32_t i)
+{
+	const char *end = i < n ? memchr(s + i, '\n', n - i) : NULL;
+
+	return end ? (uint32_t)(end - s) : n;
+}
+
+static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
+{
+	const char *s = k->text->text;
+	uint32_t end = sed_line(s, k->text->len, from);
+	struct ab_word w;
+
+	while (from < end && (s[from] == ' ' || s[from] == '\t'))
+		from++;
+	if (!ab_word_slice(k->c, k->text, from, end - from, &w) || !w.len)
+		return;
+	if (kind == AB_ROLE_KINDS)
+		ab_check_script(k->c, &w, true, NULL, 0, NULL);
+	else
+		ab_check_path(k->c, k->use, kind, &w);
+}
+
+/* Flags behind s///: w takes the rest of the line, e runs the result. */
+static uint32_t sed_flags(struct code *k, uint32_t i)
+{
+	const char *s = k->text->text;
+	uint32_t n = k->text->len;
+
+	while (i < n && memchr("gpIiMm0123456789", s[i], 16))
+		i++;
+	if (i < n && s[i] == 'w') {
+		sed_name(k, i + 1, AB_ROLE_WRITE);
+		return sed_line(s, n, i);
+	}
+	if (i < n && s[i] == 'e') {
+		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
+			      k->text);
+		i++;
+	}
+	return i;
+}
+
+void ab_check_sed(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text)
+{
+	struct code code = { c, use, text }, *k = &code;
+	const char *s = text->text;
+	uint32_t n = text->len, i = 0;
+
+	while ((i = sed_address(s, n, i)) < n) {
+		char ch = s[i++];
+
+		if (ch == 's' || ch == 'y') {
+			if (i >= n)
+				break;
+			char delim = s[i];
+
+			i = sed_skip_to(s, n, i + 1, delim);
+			i = sed_skip_to(s, n, i, delim);
+			if (ch == 's')
+				i = sed_flags(k, i);
+		} else if (ch == 'e') {
+			sed_name(k, i, AB_ROLE_KINDS);
+			i = sed_line(s, n, i);
+		} else if (ch == 'w' || ch == 'W') {
+			sed_name(k, i, AB_ROLE_WRITE);
+			i = sed_line(s, n, i);
+		} else if (ch == 'r' || ch == 'R') {
+			sed_name(k, i, AB_ROLE_READ);
+			i = sed_line(s, n, i);
+		} else if (memchr("aicbtT:#", ch, 8)) {
+			while (i < n && s[i] != '\n' &&
+			       !(memchr("btT", ch, 3) && s[i] == ';'))
+				i++;
+		}
+	}
+}
