@@ -111,6 +111,16 @@ void ab_content_set_find(ab_content *s, ab_content_find find)
 	s->find = find;
 }
 
+static bool is_one_of(const uint8_t *name, size_t n, const char *const *list,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (n == strlen(list[i]) && ab_content_has(name, n, list[i]))
+			return true;
+	}
+	return false;
+}
+
 static unsigned kind_of(const char *path, size_t n)
 {
 	static const char *const locks[] = {
@@ -122,16 +132,21 @@ static unsigned kind_of(const char *path, size_t n)
 		"packages.lock.json", "podfile.lock",	    "mix.lock",
 		"pubspec.lock",	     "gradle.lockfile",
 	};
+	static const char *const indexes[] = {
+		"pip.conf", "pip.ini", "nuget.config", ".condarc", ".yarnrc",
+		".yarnrc.yml", ".pnpmrc", "bunfig.toml", "pipfile",
+		"poetry.toml", "uv.toml", "requirements.txt", ".gitmodules",
+		".lfsconfig",
+	};
 	const char *slash = n ? memrchr(path, '/', n) : NULL;
 	const char *name = slash ? slash + 1 : path;
 	size_t len = slash ? n - (size_t)(name - path) : n;
 	const uint8_t *p = (const uint8_t *)name;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(locks); i++) {
-		if (len == strlen(locks[i]) &&
-		    ab_content_has(p, len, locks[i]))
-			return AB_CONTENT_LOCK_FILE;
-	}
+	if (is_one_of(p, len, locks, AB_ARRAY_LEN(locks)))
+		return AB_CONTENT_LOCK_FILE;
+	if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))
+		return AB_CONTENT_INDEX_FILE;
 	return len && ab_content_has(p, len, "npmrc") ? AB_CONTENT_NPMRC : 0;
 }
 
@@ -314,6 +329,9 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	if (!ab_content_shape(row->shape, row->flags & AB_ROW_FOLD, &w, &m))
 		return;
 	if (row->verify && !row->verify(&w, &m))
+		return;
+	if (m.is_inside && (row->tier == 'M' ||
+			    (row->flags & (AB_ROW_LONELY | AB_ROW_SHORT))))
 		return;
 	if (!ab_content_value(row, &w, &m))
 		return;

@@ -17,7 +17,8 @@
  * What it lets through by reason: samples of documentation, values that
  * templates fill in, passwords that protect nothing, databases of the same
  * machine or compose file; in files with NULs around it all of tier M. What
- * it does not know: archives, compression, base64 other than of PEM and JWT.
+ * it does not know: archives, compression, UTF-32, base64 other than of PEM
+ * and JWT.
  */
 #ifndef AB_SNAPSHOT_CONTENT_H
 #define AB_SNAPSHOT_CONTENT_H

@@ -47,10 +47,12 @@ typedef struct ab_content_window {
 /* What a name says about a file. */
 #define AB_CONTENT_LOCK_FILE 1u /* full of hashes */
 #define AB_CONTENT_NPMRC 2u
+#define AB_CONTENT_INDEX_FILE 4u /* where packages come from */
 
 /* What a rule found: the secret, and of it the part that varies. */
 typedef struct ab_content_match {
 	const uint8_t *first, *value, *end;
+	bool is_inside; /* a letter is beside it, among bytes of no text */
 } ab_content_match;
 
 /* *m is the anchor when called, the secret when true. */
@@ -67,6 +69,7 @@ typedef bool (*ab_content_verify)(const ab_content_window *w,
 #define AB_ROW_LITERAL 0x20u	/* nothing varies: no value to judge */
 #define AB_ROW_DIGIT 0x40u	/* a digit */
 #define AB_ROW_CHOSEN 0x100u	/* people may have chosen it: no weak one */
+#define AB_ROW_SHORT 0x200u	/* letters only, as a symbol may have */
 /* Two halves that make a finding together, in either order. */
 #define AB_ROW_NEEDS(slot) ((uint32_t)(slot) << 16)  /* the secret */
 #define AB_ROW_WORD(slot) ((uint32_t)(slot) << 20)   /* its keyword */
@@ -117,6 +120,9 @@ bool ab_content_is_word(uint8_t c);
 /* Is the byte before p, or p itself, no part of a word? */
 bool ab_content_begins(const ab_content_window *w, const uint8_t *p);
 bool ab_content_ends(const ab_content_window *w, const uint8_t *p);
+/* It is not inside a word, or there are no words. */
+bool ab_content_may_stand(const ab_content_window *w,
+			  const ab_content_match *m);
 
 /* content_value.c */
 unsigned ab_content_entropy(const uint8_t *p, size_t n);
@@ -151,6 +157,7 @@ bool ab_verify_discord_near(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_slack_legacy(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m);

@@ -204,26 +204,27 @@ bool ab_verify_openai(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t **mark = &w->marks[AB_MARK_OPENAI];
 	const uint8_t *p = w->at - w->lo > 256 ? w->at - 256 : w->lo;
-	bool is_seen = false;
+	const uint8_t *first = NULL, *more = m->end;
 
 	if (*mark > p)
 		p = *mark;
 	p = back('W', w, w->at, (size_t)(w->at - p));
-	for (; w->at - p >= 23; p++) {
-		is_seen = ab_content_at(w, p, "sk-", false) &&
-			  ab_content_begins(w, p);
-		if (is_seen)
-			break;
+	m->is_inside = true;
+	for (; m->is_inside && w->at - p >= 23; p++) {
+		if (!ab_content_at(w, p, "sk-", false))
+			continue;
+		m->is_inside = !ab_content_begins(w, p);
+		if (!first || !m->is_inside)
+			first = p;
 	}
-	if (!is_seen) {
+	m->first = first ? first : w->at;
+	m->value = m->first + 3;
+	m->end = run('W', more, w->hi, 256);
+	if (!first || !ab_content_may_stand(w, m)) {
 		*mark = w->at - w->lo > 23 ? w->at - 22 : *mark;
 		return false;
 	}
-	m->first = p;
-	m->value = p + 3;
-	p = m->end;
-	m->end = run('W', p, w->hi, 256);
-	return m->end - p >= 20;
+	return m->end - more >= 20;
 }
 
 /* Does a word begin n bytes before the anchor, all of one class? */
@@ -244,6 +245,9 @@ bool ab_verify_azure_ad(const ab_content_window *w, ab_content_match *m)
 	m->first = m->value = w->at - 3;
 	p = w->at + 3;
 	m->end = run('t', p, w->hi, 35);
+	/* the end of a sentence, of a comment */
+	while (m->end - p > 31 && (m->end[-1] == '.' || m->end[-1] == '-'))
+		m->end--;
 	return m->end - p >= 31 && m->end - p <= 34;
 }
 
@@ -251,11 +255,12 @@ bool ab_verify_azure_devops(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *p = m->end;
 
-	if (!begins_before('A', w, 76))
-		return false;
-	m->first = m->value = w->at - 76;
-	m->end = run('A', p, w->hi, 5);
-	return m->end - p == 4 && ab_content_ends(w, m->end);
+	m->first = m->value = back('A', w, w->at, 76);
+	m->end = run('A', p, w->hi, 4);
+	m->is_inside = !ab_content_begins(w, m->first) ||
+		       !ab_content_ends(w, m->end);
+	return w->at - m->first == 76 && m->end - p == 4 &&
+	       ab_content_may_stand(w, m);
 }
 
 bool ab_verify_terraform(const ab_content_window *w, ab_content_match *m)
@@ -273,7 +278,10 @@ bool ab_verify_telegram(const ab_content_window *w, ab_content_match *m)
 {
 	size_t n = 8;
 
-	while (n <= 10 && !begins_before('d', w, n))
+	/* in a URL "bot" stands before it */
+	while (n <= 10 && !begins_before('d', w, n) &&
+	       !(back('d', w, w->at, n) == w->at - n &&
+		 ab_content_at(w, w->at - n - 3, "bot", false)))
 		n++;
 	if (n > 10)
 		return false;

@@ -33,6 +33,37 @@ static const uint8_t *until(const uint8_t *p, const uint8_t *hi,
 	return p;
 }
 
+/* What stands between a name and its value, in most languages. */
+static const uint8_t *separators(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *from = p;
+
+	while (p < hi && p - from < SPACE &&
+	       (ab_content_class('q', *p) || ab_content_class('s', *p) ||
+		strchr("=:,>`[]()", *p)))
+		p++;
+	return p;
+}
+
+/*
+ * The value: behind at most five bytes and '=' or ':', or separators alone,
+ * or, as lists of pairs have it, the word "value" between them.
+ */
+static const uint8_t *behind_name(const ab_content_window *w,
+				  const uint8_t *p)
+{
+	const uint8_t *q = p;
+
+	while (q < w->hi && q - p < 5 && *q != '=' && *q != ':' && *q != '\n')
+		q++;
+	if (q == w->hi || (*q != '=' && *q != ':'))
+		q = p;
+	q = separators(q, w->hi);
+	if (q > p && ab_content_at(w, q, "value", true))
+		q = separators(q + 5, w->hi);
+	return q > p ? q : NULL;
+}
+
 /*
  * aws_secret_access_key = "...", SecretAccessKey: ... The anchor is the
  * name's beginning; "key" ends it.
@@ -47,19 +78,9 @@ bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
 		is_key = ab_content_at(w, q - 3, "key", true);
 	if (!is_key)
 		return false;
-	for (q = p; q < w->hi && q - p < 6 && *q != '=' && *q != ':'; q++) {
-		if (*q == '\n')
-			return false;
-	}
-	if (q == w->hi || q - p == 6)
+	q = behind_name(w, p);
+	if (!q)
 		return false;
-	for (q++; q < w->hi && (*q == '=' || *q == '>' || *q == '`' ||
-				ab_content_class('q', *q) ||
-				ab_content_class('s', *q));
-	     q++) {
-		if (q - p > SPACE + 16)
-			return false;
-	}
 	m->value = q;
 	m->end = run('B', q, w->hi, 41);
 	return m->end - q == 40 && ab_content_ends(w, m->end) &&
@@ -70,11 +91,11 @@ typedef struct login {
 	const uint8_t *user, *pass, *host, *end;
 } login;
 
-/* user:pass@host behind an anchor "://". */
-static bool url_login(const ab_content_window *w, const char *not_in,
-		      size_t max, login *l)
+/* user:pass@host behind an anchor "://" or ":\\/\\/", and its first byte. */
+static bool url_login(const ab_content_window *w, const ab_content_match *m,
+		      const char *not_in, size_t max, login *l)
 {
-	const uint8_t *p = w->at + 3;
+	const uint8_t *p = m->end - 1;
 
 	l->user = p;
 	p = until(p, w->hi, not_in, 65);
@@ -85,16 +106,19 @@ static bool url_login(const ab_content_window *w, const char *not_in,
 	if (p == w->hi || *p != '@' || p - l->pass < 3)
 		return false;
 	l->host = ++p;
-	l->end = run('.', p, w->hi, 255);
+	/* an address of IPv6 */
+	l->end = p < w->hi && *p == '[' ? until(p, w->hi, "]", 48) :
+					  run('.', p, w->hi, 255);
 	return l->end > l->host;
 }
 
-/* Where the one of `names` that is the anchor's scheme begins, or NULL. */
-static const uint8_t *scheme(const ab_content_window *w,
-			     const char *const *names, size_t count)
+/* The one of `names` that ends there, or NULL. */
+static const uint8_t *scheme_before(const ab_content_window *w,
+				    const uint8_t *end,
+				    const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const uint8_t *p = w->at - strlen(names[i]);
+		const uint8_t *p = end - strlen(names[i]);
 
 		if (ab_content_at(w, p, names[i], true) &&
 		    ab_content_begins(w, p))
@@ -103,26 +127,16 @@ static const uint8_t *scheme(const ab_content_window *w,
 	return NULL;
 }
 
-bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
+/* Where the anchor's scheme begins; "mysql+pymysql" says the driver too. */
+static const uint8_t *scheme(const ab_content_window *w,
+			     const char *const *names, size_t count)
 {
-	static const char *const schemes[] = { "http", "https" };
-	static const char *const hosts[] = { "github", "gitlab", "bitbucket",
-					     "dev.azure" };
-	login l;
+	const uint8_t *p = scheme_before(w, w->at, names, count);
+	const uint8_t *driver = back('l', w, w->at, 16);
 
-	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
-	if (!m->first || !url_login(w, "/:@\"'<>`", 256, &l))
-		return false;
-	m->value = l.pass;
-	m->end = l.host - 1;
-	if (is_weak(m->value, m->end))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
-		if (ab_content_at(w, l.host, hosts[i], false) &&
-		    ab_content_ends(w, l.host + strlen(hosts[i])))
-			return true;
-	}
-	return false;
+	return p || driver == w->lo || driver[-1] != '+' ?
+		       p :
+		       scheme_before(w, driver - 1, names, count);
 }
 
 static bool is_strong(const uint8_t *p, const uint8_t *end)
@@ -133,17 +147,63 @@ static bool is_strong(const uint8_t *p, const uint8_t *end)
 	       run('z', p, end, n) != end && run('U', p, end, n) != end;
 }
 
+bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const schemes[] = { "http", "https" };
+	static const char *const hosts[] = { "github", "gitlab", "bitbucket",
+					     "dev.azure" };
+	login l;
+
+	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	if (!m->first || !url_login(w, m, "/:@\"'<>`", 256, &l))
+		return false;
+	m->value = l.pass;
+	m->end = l.host - 1;
+	/* GitHub's word for "the user is the token" */
+	if (m->end - l.pass == 13 &&
+	    ab_content_at(w, l.pass, "x-oauth-basic", false)) {
+		m->value = l.user;
+		m->end = l.pass - 1;
+	}
+	if (is_weak(m->value, m->end))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (ab_content_at(w, l.host, hosts[i], false) &&
+		    ab_content_ends(w, l.host + strlen(hosts[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Where packages come from, any host: that file is for nothing else. */
+bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const schemes[] = { "http", "https" };
+	login l;
+
+	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	if (!(w->kind & (AB_CONTENT_LOCK_FILE | AB_CONTENT_NPMRC |
+			 AB_CONTENT_INDEX_FILE)) ||
+	    !m->first || !url_login(w, m, "/:@\"'<>`{}$", 256, &l))
+		return false;
+	m->value = l.pass;
+	m->end = l.host - 1;
+	return !is_weak(m->value, m->end) &&
+	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
+}
+
 bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const schemes[] = {
 		"postgres", "postgresql", "mysql",	"mariadb", "mongodb",
 		"redis",    "rediss",	  "amqp",	"amqps",   "mssql",
-		"clickhouse", "cockroachdb", "mongodb+srv",
+		"clickhouse", "cockroachdb", "mongodb+srv", "mysql2",
+		"postgis",  "sqlserver",
 	};
 	login l;
 
 	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
-	if (!m->first || !url_login(w, "/:@\"'<>`{}$", 128, &l))
+	if (!m->first || !url_login(w, m, "/:@\"'<>`{}$", 128, &l))
 		return false;
 	m->value = l.pass;
 	m->end = l.host - 1;
@@ -153,6 +213,7 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 	/* in a compose file a service has one label; so has an intranet's
 	 * host, but that password is not made up in passing */
 	return memchr(l.host, '.', (size_t)(l.end - l.host)) ||
+	       memchr(l.host, ':', (size_t)(l.end - l.host)) ||
 	       is_strong(m->value, m->end);
 }
 
@@ -171,6 +232,10 @@ static const uint8_t *server_of(const ab_content_window *w)
 			return p - 6;
 		if (ab_content_at(w, p - 11, "data source=", true))
 			return p - 11;
+		if (ab_content_at(w, p - 4, "host=", true) &&
+		    ab_content_begins(w, p - 4) &&
+		    memchr(p, ';', (size_t)(w->at - p)))
+			return p - 4;
 	}
 	w->marks[AB_MARK_ADO] = w->at;
 	return NULL;
@@ -203,17 +268,11 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 	return !is_weak(m->value, m->end);
 }
 
-/* ", ", "=", "': '" and so on between a name and its value. */
 static const uint8_t *assigned(const uint8_t *p, const uint8_t *hi)
 {
-	const uint8_t *from = p;
+	const uint8_t *value = separators(p, hi);
 
-	while (p < hi && p - from < SPACE &&
-	       (ab_content_class('q', *p) || ab_content_class('s', *p) ||
-		*p == '=' || *p == ':' || *p == ',' || *p == '>' ||
-		*p == '`'))
-		p++;
-	return p == from ? NULL : p;
+	return value == p ? NULL : value;
 }
 
 bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m)
@@ -243,7 +302,12 @@ static bool is_basic(const uint8_t *p, const uint8_t *end)
 		if (plain[i] < ' ' || plain[i] == 0x7f)
 			return false;
 	}
-	return colon && !is_weak(colon + 1, plain + n);
+	if (!colon)
+		return false;
+	/* "test" and a letter of another alphabet tests an encoding */
+	for (end = ++colon; end < plain + n && *end < 0x80;)
+		end++;
+	return !is_weak(colon, plain + n - end > 4 ? plain + n : end);
 }
 
 bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
@@ -253,10 +317,11 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 
 	if (!p)
 		return false;
-	is_bearer = ab_content_at(w, p, "bearer", true);
+	is_bearer = ab_content_at(w, p, "bearer", true) ||
+		    ab_content_at(w, p, "token", true);
 	if (!is_bearer && !ab_content_at(w, p, "basic", true))
 		return false;
-	p += is_bearer ? 6 : 5;
+	p += *p == 'b' || *p == 'B' ? (is_bearer ? 6 : 5) : 5;
 	m->value = run('s', p, w->hi, SPACE);
 	m->end = m->value;
 	while (m->end < w->hi && (ab_content_class('.', *m->end) ||
@@ -290,7 +355,7 @@ static bool user_pass(const ab_content_window *w, const uint8_t *p,
 /* curl ... -u user:password, on one line or one continued with '\'. */
 bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t **mark = &w->marks[AB_MARK_CURL], *p = m->end;
+	const uint8_t **mark = &w->marks[AB_MARK_CURL], *p = m->end, *q;
 
 	if (!ab_content_begins(w, w->at))
 		return false;
@@ -304,6 +369,13 @@ bool ab_verify_curl(const ab_content_window *w, ab_content_match *m)
 		if (ab_content_at(w, p + 1, "-u ", false) ||
 		    ab_content_at(w, p + 1, "-u=", false))
 			return user_pass(w, p + 4, m);
+		/* -sSu user:password, -uuser:password */
+		q = run('L', p + 2, w->hi, 8);
+		if (ab_content_at(w, p + 1, "-", false) && q - p > 2 &&
+		    q[-1] == 'u' && q < w->hi && *q == ' ')
+			return user_pass(w, q + 1, m);
+		if (ab_content_at(w, p + 1, "-u", false))
+			return user_pass(w, p + 3, m);
 		if (ab_content_at(w, p + 1, "--user ", false) ||
 		    ab_content_at(w, p + 1, "--user=", false))
 			return user_pass(w, p + 8, m);

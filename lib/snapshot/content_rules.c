@@ -28,6 +28,7 @@
 #define CHOSEN AB_ROW_CHOSEN
 #define LONELY AB_ROW_LONELY
 #define NOT_LOCK AB_ROW_NOT_LOCK
+#define SHORT AB_ROW_SHORT
 #define CHECKSUM AB_ROW_CHECKSUM
 #define LITERAL AB_ROW_LITERAL
 #define NEEDS AB_ROW_NEEDS
@@ -92,13 +93,14 @@ const ab_content_row ab_content_rows[] = {
 	T("gitlab-other", 'H', "!glimt-%W{20,}", 30, MIXED),
 	T("gitlab-other", 'H', "!glffct-%W{20,}", 30, MIXED),
 	T("gitlab-runner-old", 'H', "!GR1348941%W{20}!", 30, 0),
-	T("bitbucket-app-pw", 'H', "!ATBB%A{32}!", 30, MIXED),
+	T("bitbucket-app-pw", 'H', "!ATBB%A{32}!", 30, MIXED | SHORT),
 
 	/* services */
 	T("atlassian-api", 'H', "!ATATT3%={180,200}", 30, MIXED),
 
 	/* code hosts */
 	V("url-basic-auth-git", 'H', "://%p", url_git, 0, 0),
+	V("url-basic-auth-git", 'M', "://%p", url_any, 20, 0),
 
 	/* models */
 	T("anthropic", 'H', "!sk-ant-api%d{2}-%W{80,}", 30, MIXED),
@@ -172,7 +174,10 @@ const ab_content_row ab_content_rows[] = {
 
 	/* package registries */
 	T("npm-token", 'H', "!npm_%A{36}!", 35, CHECKSUM | MIXED),
-	T("npm-legacy-authtoken", 'H', ":_authToken%b{0,32}=%b{0,32}%n{8,}", 25, CHOSEN),
+	T("npm-legacy-authtoken", 'H', ":_authToken%b{0,32}=%b{0,32}%Q{0,1}%n{8,}", 25, CHOSEN),
+	T("npm-legacy-authtoken", 'H', ":_authToken%Q%b{0,32}:%b{0,32}%Q%n{8,}", 25, CHOSEN),
+	T("npm-legacy-authtoken", 'H', "!npmAuthToken%Q{0,1}%b{0,32}:%b{0,32}%Q{0,1}%n{8,}", 25, CHOSEN),
+	T("npm-legacy-authtoken", 'H', "!npmAuthIdent%Q{0,1}%b{0,32}:%b{0,32}%Q{0,1}%n{8,}", 25, CHOSEN),
 	V("npm-auth-b64", 'H', "_auth=", npm_auth, 0, 0),
 	V("npm-auth-b64", 'H', "_auth%b", npm_auth, 0, 0),
 	V("npm-auth-b64", 'H', "_password=", npm_auth, 0, 0),
@@ -226,6 +231,7 @@ const ab_content_row ab_content_rows[] = {
 
 	/* databases */
 	V("db-url", 'M', "://%p", url_db, 0, 0),
+	V("db-url", 'M', ":\\/\\/%p", url_db, 0, 0),
 	V("ado-connstr", 'M', "password=", ado, 0, FOLD),
 	V("ado-connstr", 'M', "pwd=", ado, 0, FOLD),
 
@@ -270,8 +276,8 @@ const ab_content_row ab_content_rows[] = {
 	T("tailscale", 'H', "!tskey-client-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-scim-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-webhook-%A{1,64}-%A{20,}", 30, 0),
-	T("easypost", 'H', "!EZAK%A{54}!", 30, MIXED),
-	T("easypost", 'H', "!EZTK%A{54}!", 30, MIXED),
+	T("easypost", 'H', "!EZAK%A{54}!", 30, MIXED | SHORT),
+	T("easypost", 'H', "!EZTK%A{54}!", 30, MIXED | SHORT),
 	T("octopus", 'M', "!API-%U{26}!", 35, DIGIT),
 
 	/* command lines */

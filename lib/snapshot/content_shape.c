@@ -4,19 +4,22 @@
  * right, each step taking as much as it can; nothing is tried again, so the
  * time is the length. In a shape
  *
- *   !       no letter, digit or '_' is beside this place
+ *   !       no letter, digit or '_' is beside this place, but one that is
+ *           the end of an escape; where there is no text, any byte
  *   %X      one byte of class X (ab_content_class())
  *   %X{n}   n of them; %X{n,m} from n to m; %X{n,} n or more
  *   other   itself
  *
  * The value of what matched, which has to look random, begins at the first
- * class that is neither white space nor a quote ('s', 'b', 'q').
+ * class that is neither white space nor a quote ('s', 'b', 'q', 'Q').
  */
 #include "config.h"
 
 #include "snapshot/content_internal.h"
 
 #include <string.h>
+
+#include "base/attr.h"
 
 static bool is_digit(uint8_t c)
 {
@@ -102,6 +105,8 @@ bool ab_content_class(char class, uint8_t c)
 		return c == ' ' || c == '\t';
 	case 'q':
 		return c == '"' || c == '\'' || c == '\\';
+	case 'Q': /* no escaped one */
+		return c == '"' || c == '\'';
 	case 'p':
 		return c > ' ' && c < 0x7f;
 	case 'S': /* crypt(5) */
@@ -148,20 +153,69 @@ const char *ab_content_step(const char *shape, char *class, uint8_t *literal,
 	return shape + 1;
 }
 
+/* A byte written as its number: its digits are not of the word behind it. */
+static bool is_behind_number(const ab_content_window *w, const uint8_t *p)
+{
+	static const struct {
+		const char *front;
+		size_t digits;
+	} codes[] = { { "%", 2 },   { "%25", 2 }, { "\\x", 2 }, { "\\", 3 },
+		      { "\\u", 4 }, { "=2", 1 },  { "=3", 1 } };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(codes); i++) {
+		const uint8_t *q = ab_content_back('H', w, p, codes[i].digits);
+
+		if ((size_t)(p - q) == codes[i].digits &&
+		    ab_content_at(w, q - strlen(codes[i].front),
+				  codes[i].front, false))
+			return true;
+	}
+	return false;
+}
+
+/* "\033[1;32m" and "\033[K" of a terminal, however the escape is written. */
+static bool is_behind_colour(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *q = p - 1;
+
+	if (*q != 'm' && *q != 'K')
+		return false;
+	while (q > w->lo && p - q < 16 && (is_digit(q[-1]) || q[-1] == ';'))
+		q--;
+	return q > w->lo && q[-1] == '[';
+}
+
 bool ab_content_begins(const ab_content_window *w, const uint8_t *p)
 {
 	if (p == w->lo || !ab_content_is_word(p[-1]))
 		return true;
-	/* "\\n" in a string, "%3D" in a URL: the letter is not of the word */
+	/* "\\n" in a string: the letter is not of the word */
 	if (p - w->lo >= 2 && p[-2] == '\\')
-		return is_one_of(p[-1], "nrtbf");
-	return p - w->lo >= 3 && p[-3] == '%' &&
-	       ab_content_class('H', p[-2]) && ab_content_class('H', p[-1]);
+		return is_one_of(p[-1], "nrtbfva0");
+	return is_behind_number(w, p) || is_behind_colour(w, p);
 }
 
 bool ab_content_ends(const ab_content_window *w, const uint8_t *p)
 {
 	return p == w->hi || !ab_content_is_word(*p);
+}
+
+/*
+ * Bytes that no text has are near: lengths, types and the next value may be
+ * letters and stand beside a string, as in databases, archives, pickles.
+ */
+bool ab_content_may_stand(const ab_content_window *w,
+			  const ab_content_match *m)
+{
+	const uint8_t *p = m->first - w->lo > 16 ? m->first - 16 : w->lo;
+	const uint8_t *end = w->hi - m->end > 16 ? m->end + 16 : w->hi;
+
+	for (; m->is_inside && p < end; p++) {
+		if (*p < ' ' && *p != 0x1b && *p != '\b' &&
+		    !ab_content_class('s', *p))
+			return true;
+	}
+	return !m->is_inside;
 }
 
 static uint8_t lower(uint8_t c)
@@ -216,6 +270,7 @@ bool ab_content_shape(const char *shape, bool fold,
 {
 	const uint8_t *p = w->at;
 
+	m->is_inside = false;
 	m->first = p;
 	m->value = NULL;
 	while (*shape) {
@@ -225,14 +280,13 @@ bool ab_content_shape(const char *shape, bool fold,
 		char class;
 
 		if (*shape == '!') {
-			if (p == w->at ? !ab_content_begins(w, p) :
-					 !ab_content_ends(w, p))
-				return false;
+			m->is_inside |= !(p == w->at ? ab_content_begins(w, p)
+						     : ab_content_ends(w, p));
 			shape++;
 			continue;
 		}
 		shape = ab_content_step(shape, &class, &literal, &min, &max);
-		if (class && !is_one_of((uint8_t)class, "sbq") && !m->value)
+		if (class && !is_one_of((uint8_t)class, "sbqQ") && !m->value)
 			m->value = p;
 		if (class)
 			p = ab_content_run(class, p, w->hi, max);
@@ -244,5 +298,5 @@ bool ab_content_shape(const char *shape, bool fold,
 	m->end = p;
 	if (!m->value)
 		m->value = p;
-	return true;
+	return ab_content_may_stand(w, m);
 }

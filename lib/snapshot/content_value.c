@@ -341,11 +341,24 @@ static bool has_kinds(uint32_t flags, const uint8_t *p, size_t n)
 	return !(flags & AB_ROW_DIGIT) || (k & KIND_DIGIT);
 }
 
+/* "//x" of a comment and "+x" of a diff: not base64, though its letters. */
+static bool is_mark(const ab_content_window *w, const uint8_t *end)
+{
+	const uint8_t *p = end - 1;
+
+	while (p > w->lo && p[-1] == *p)
+		p--;
+	if (*p == '+')
+		return ab_content_is_line(w, p);
+	return end - p > 1 && (p == w->lo || !ab_content_class('B', p[-1]));
+}
+
 /* In the middle of base64 every short beginning occurs. */
 static bool is_lonely(const ab_content_window *w, const ab_content_match *m)
 {
 	return !(m->first > w->lo &&
-		 (m->first[-1] == '+' || m->first[-1] == '/')) &&
+		 (m->first[-1] == '+' || m->first[-1] == '/') &&
+		 !is_mark(w, m->first)) &&
 	       !(m->end < w->hi && (*m->end == '+' || *m->end == '/'));
 }
 

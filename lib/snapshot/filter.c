@@ -196,9 +196,9 @@ static void look_at_forms(struct judge *j, ab_form *form)
 		;
 	if (!has_other)
 		return;
-	if (ab_form_swap_name(&other)) {
-		while (rank(j->best) < 8 && ab_form_next(&other, false) &&
-		       look(j, &other))
+	if (ab_form_temporary_name(&other)) {
+		while (look(j, &other) && rank(j->best) < 8 &&
+		       ab_form_next(&other, false))
 			;
 	} else if (ab_form_short_name(&other)) {
 		look(j, &other);

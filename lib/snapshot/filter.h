@@ -68,7 +68,8 @@ enum ab_left_out {
 	AB_OUT_TREE,	      /* "ignore-file": .agentboxignore of the tree */
 	AB_OUT_ENCODING,      /* "name-encoding": no UTF-8, control bytes,
 				 backslash */
-	AB_OUT_STRUCTURE,     /* "structure": bare repository, environment */
+	AB_OUT_STRUCTURE,     /* "structure": bare repository, objects of
+				 one, environment */
 	AB_OUT_CONTENT,	      /* "content": a secret was found in it */
 	AB_OUT_ALIAS,	      /* "alias": another name of what was left out */
 	AB_OUT_LINK,	      /* "symlink" */

@@ -267,13 +267,31 @@ static bool strip_copy_mark(ab_form *form)
 	return n > 0;
 }
 
+/* What SQLite keeps beside a database: pages of it. */
+static bool strip_companion(ab_form *form)
+{
+	static const char *const ends[] = {"-journal", "-shm", "-wal"};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (form->len > n &&
+		    memcmp(form->text + form->len - n, ends[i], n) == 0) {
+			form->len -= n;
+			form->is_plain = false;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool strip_suffix(ab_form *form)
 {
 	static const char *const ends[] = {
 		"b64",	   "backup",	"bak",	    "bak1",	"bak2",
 		"base64",  "bck",	"bk",	    "bz2",	"copy",
 		"crdownload", "disabled", "dpkg-dist", "dpkg-new", "dpkg-old",
-		"dpkg-tmp", "gz",	"lz4",	    "lzma",	"new",
+		"dpkg-tmp", "gz",	"lock",	    "lz4",	"lzma",	 "new",
 		"old",	   "orig",	"pacnew",   "pacsave",	"part",
 		"partial", "prev",	"rpmnew",   "rpmorig",	"rpmsave",
 		"sav",	   "save",	"swn",	    "swo",	"swp",
@@ -329,7 +347,8 @@ static bool strip_number(ab_form *form, bool is_manual)
 bool ab_form_next(ab_form *form, bool is_manual)
 {
 	return trim(form) || decode(form) || strip_front(form) ||
-	       strip_suffix(form) || strip_copy_mark(form) ||
+	       strip_suffix(form) || strip_companion(form) ||
+	       strip_copy_mark(form) ||
 	       strip_number(form, is_manual);
 }
 
@@ -348,10 +367,27 @@ bool ab_form_short_name(ab_form *form)
 	return true;
 }
 
-bool ab_form_swap_name(ab_form *form)
+/* ".a1b2c3" at the end, as mkstemp(3) makes names their own. */
+static size_t random_suffix(const ab_form *form)
 {
-	if (form->len < 6 || form->text[0] != '.' ||
-	    memcmp(form->text + form->len - 4, ".sw", 3) != 0)
+	const char *dot = memrchr(form->text, '.', form->len);
+	size_t n = dot ? (size_t)(form->text + form->len - dot) : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (!is_digit(dot[i]) && !(dot[i] >= 'a' && dot[i] <= 'z'))
+			return 0;
+	return n == 7 ? n : 0;
+}
+
+bool ab_form_temporary_name(ab_form *form)
+{
+	size_t n = random_suffix(form);
+
+	if (form->len < 6 || form->text[0] != '.')
+		return false;
+	if (n > 0 && form->len > n + 1)
+		form->len -= n;
+	else if (memcmp(form->text + form->len - 4, ".sw", 3) != 0)
 		return false;
 	cut(form, 0, 1);
 	return true;

@@ -39,7 +39,10 @@ bool ab_form_next(ab_form *form, bool is_manual);
 
 /* GIT~1 as the ".git" it may be on another file system; false: none such. */
 bool ab_form_short_name(ab_form *form);
-/* .name.swp as the "name.swp" whose swap it is; false: none such. */
-bool ab_form_swap_name(ab_form *form);
+/*
+ * .name.swp as the "name.swp" whose swap it is, .name.a1b2c3 as the "name"
+ * that is copied or saved; false: none such.
+ */
+bool ab_form_temporary_name(ab_form *form);
 
 #endif

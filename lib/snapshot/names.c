@@ -25,6 +25,9 @@
 #define UNLESS(p, tier, proof) \
 	ROW(p, tier, AB_WHEN_ALWAYS, AB_PROOF_##proof, false)
 
+#define HEX4 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
+#define HEX8 HEX4 HEX4
+
 const struct ab_name_rule ab_name_rules[] = {
 	/* what must never leave, in both profiles */
 	R(".env*"), R("credentials.json"), R("service-account.json"),
@@ -88,7 +91,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("vault-password*"), X("vault_pass.txt"), X(".vaultpass"),
 	C("*.vault"), C("vault.yaml"), C("vault.yml"), C("host_vars/*"),
 	B("*.retry"), X("kubeconfig"), X("*.kubeconfig"), X(".kube/"),
-	X("kube.config"), X("admin.conf"), C("*-secret.yaml"),
+	X("kube.config"), X("admin.conf"), X("k3s.yaml"), X(".minikube/"),
+	X("talosconfig"), X(".talos/"), X(".consul-token"), X(".nomad-token"), C("*-secret.yaml"),
 	C("*-secret.yml"), C("*secret*.yaml"), C("*secret*.yml"),
 	C("*-sealed*.yaml"), C("*-sealed*.yml"), C("values.secret*.yaml"),
 	C("values.secret*.yml"), C("*.sops.yaml"), C("*.sops.yml"),
@@ -118,13 +122,15 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("id_ecdsa_sk"), X("id_ed25519_sk"), X("id_xmss"), X("*_rsa"),
 	X("*_dsa"), X("*_ecdsa"), X("*_ed25519"), IF("identity", 'X', LONE),
 	X("ssh_host_*_key"), X("ssh/config"), X("authorized_keys"),
-	X("known_hosts"), C("*.crt"), C("*.cer"), C("*.der"), C("*.csr"),
+	X("authorized_keys2"),
+	X("known_hosts"), X("known_hosts2"), C("*.crt"), C("*.cer"), C("*.der"), C("*.csr"),
 	X("*.age"), X("age-key.txt"), IF("keys.txt", 'X', NO_MANUAL),
 	X("*.kdb"), X("*.kdbx"), X("*.psafe3"), X("*.agilekeychain"),
 	X("*.opvault"), X(".1password/"), X(".op/"), X("*.1pif"), X("*.1pux"),
 	X(".password-store/"), X(".pki/"), X("*.keychain"), X("*.keychain-db"),
 	X("*.keyring"), X("*.kwallet"), X("bitwarden*.json"),
-	X("lastpass*.csv"), X("*passwords*.csv"), X("logins.json"),
+	X("lastpass*.csv"), X("*passwords*.csv"), X("*passwords*.ods"),
+	X("*passwords*.xls"), X("*passwords*.xlsx"), X("logins.json"),
 	X("key3.db"), X("key4.db"), X("cookies.sqlite"), X("login data"),
 	IF("cookies", 'X', LONE), X("*.bek"), X("*.fve"), X("*.tpm"),
 	X("otr.private_key"), X(".purple/"), X("accounts.xml"), X("*.snk"),
@@ -137,7 +143,9 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("secret_token.rb"), X("secret_key_base"), X("secrets.yml.key"),
 	X(".secret_key"), C("*.hex"), IF("shadow", 'X', LONE),
 	IF("passwd", 'X', LONE), X("gshadow"), X("master.passwd"), X("shadow-"),
-	X("gshadow-"), X("passwd-"),
+	X("gshadow-"), X("passwd-"), X(".xauthority"), X(".iceauthority"),
+	X(".vnc/"), X(".android/"), X("adbkey"), X(".lpass/"), X(".putty/"),
+	IF("cookies.txt", 'X', NO_MANUAL),
 
 	/* files that log in */
 	X("_netrc"), X(".netrc.gpg"), X(".authinfo"), X(".authinfo.gpg"),
@@ -174,7 +182,14 @@ const struct ab_name_rule ab_name_rules[] = {
 	X(".snowflake/"), X(".dbt/profiles.yml"), X("profiles.yml"),
 	X(".bigqueryrc"), X(".kaggle/kaggle.json"), X("kaggle.json"),
 	X(".netrc-wandb"), X(".huggingface/token"), X("huggingface/token"),
-	X(".cohere"), X(".replicate"), C("localsettings.php"),
+	X(".cohere"), X(".replicate"), X(".cvspass"), X(".subversion/"),
+	X(".smbcredentials"), X(".sentryclirc"), X(".clasprc.json"),
+	X(".cqlshrc"), X("cqlshrc"), X(".transifexrc"), X(".s3curl"),
+	X(".saml2aws"), X(".okta_aws_login_config"), X(".neomuttrc"),
+	X(".pine-passfile"), X("ngrok.yml"), X(".ngrok2/"), X(".jfrog/"),
+	X(".gitlab-runner/"), X("gitlab-runner/config.toml"),
+	X("jupyter_server_config.json"), X("jupyter_notebook_config.json"),
+	X("*.remmina"), C("localsettings.php"),
 	C("wp-config.php"), C("config.inc.php"), C("configuration.php"),
 	C("settings.local.php"), C("config/database.php"), C("database.yml"),
 	C("omniauth.rb"), C("carrierwave.rb"), C("devise.rb"), C("storage.yml"),
@@ -195,7 +210,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	X(".*_history"), X(".histfile"), X(".lesshst"), X(".viminfo"),
 	X("fish_history"), X(".python_history"), X(".node_repl_history"),
 	X(".psql_history"), X(".mysql_history"), X(".irb_history"),
-	X(".rediscli_history"), X(".sqlite_history"), S(".bashrc"), S(".zshrc"),
+	X(".rediscli_history"), X(".sqlite_history"), X(".*_history-[0-9]*"),
+	X(".bash_sessions/"), X(".zsh_sessions/"), X(".ipython/"), S(".bashrc"), S(".zshrc"),
 	S(".profile"), S(".zprofile"), S(".zshenv"), S(".bash_profile"),
 	S(".bash_aliases"), S(".cshrc"), S(".exports"), S(".extra"),
 	S(".functions"), IF("*.log", 'S', NO_FIXTURE), S("npm-debug.log*"),
@@ -211,7 +227,9 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("hs_err_pid*.log"), IF("*.bak", 'X', NO_FIXTURE),
 	IF("*.backup", 'X', NO_FIXTURE), IF("*.old", 'X', NO_FIXTURE),
 	IF("*.orig", 'X', NO_FIXTURE), IF("*~", 'X', NO_FIXTURE), X("*.swp"),
-	X("*.swo"), X("*.swn"), X(".#*"), X("#*#"), S("nohup.out"),
+	X("*.swo"), X("*.swn"), X(".#*"), X("#*#"), X(".goutputstream-*"), X(".fuse_hidden*"),
+	X(".nfs" HEX8 "*"),
+	X(".trash/"), X(".trash-[0-9]*/"), X(".trashes/"), S("nohup.out"),
 	IF("typescript", 'S', LONE), S("*.cast"), S("screenlog.*"),
 	IF("journal.txt", 'X', NO_MANUAL), X("*.dayone"), X("*.gnucash"),
 	C("phpinfo.php"), C("info.php"), B(".ds_store"), B("thumbs.db"),
@@ -241,6 +259,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	/* version control; bare repositories are known by what they hold */
 	X(".hg/"), X(".svn/"), X(".bzr/"), X("cvs/"), X("_darcs/"), X(".jj/"),
 	X(".sl/"), X(".fslckout"), X("*.fossil"), X(".pijul/"), X(".repo/"),
+	X("pack-" HEX8 "*.pack"),
 	X(".git-rewrite/"), X("*.bundle"), X("*.patch.rej"),
 	IF("*.patch", 'S', STRAY), X(".gitsecret/"), X(".git-crypt/"),
 	A(".lfsconfig"), A(".gitattributes"), A(".gitignore"), A(".gitmodules"),
@@ -248,6 +267,12 @@ const struct ab_name_rule ab_name_rules[] = {
 	IF("*.tar.*", 'S', NO_SUM), S("*.7z"), S("*.rar"), S("*.jar"),
 	S("*.war"), S("*.whl"), S("*.gem"), S("*.deb"), S("*.rpm"), S("*.iso"),
 	S("*.img"), S("*.qcow2"), S("*.vmdk"), S("*.ova"), S("*.docker.tar"),
+	S("*.ear"), S("*.aar"), S("*.apk"), S("*.aab"), S("*.ipa"),
+	S("*.nupkg"), S("*.egg"), S("*.xpi"), S("*.vsix"), S("*.crx"),
+	S("*.phar"), S("*.conda"), S("*.cpio"), S("*.cab"), S("*.dmg"),
+	S("*.msi"), S("*.appimage"), S("*.squashfs"), S("*.vdi"), S("*.vhdx"),
+	S("*.zipx"), S("*.tbz"), S("*.taz"), S("*.tlz"), S("*.tzst"),
+	S("*.lzh"), S("*.arj"),
 
 	/* bulk, and what was built */
 	B(".pnp.*"), B("bower_components/"), B("jspm_packages/"),
@@ -259,7 +284,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	IF("dist/", 'B', BUILT), IF("out/", 'B', BUILT), IF("bin/", 'B', BUILT),
 	IF("obj/", 'B', BUILT), B(".next/"), B(".nuxt/"), B(".svelte-kit/"),
 	B(".turbo/"), B(".parcel-cache/"), B(".angular/"), B(".expo/"),
-	B(".dart_tool/"), B("deriveddata/"), B("pods/"), B("cmake-build-*/"),
+	B(".dart_tool/"), B("deriveddata/"), IF("pods/", 'B', CAPITAL),
+	B("cmake-build-*/"),
 	IF("coverage/", 'B', BUILT), B(".nyc_output/"), B("htmlcov/"),
 	IF("tmp/", 'B', WORKDIR), IF("temp/", 'B', WORKDIR),
 	IF("logs/", 'B', BELOW), B(".terragrunt-cache/"), B(".serverless/"),

@@ -27,6 +27,8 @@ enum ab_name_when {
 	AB_WHEN_STRAY,	     /* a patch outside of what packagers keep */
 	AB_WHEN_NOT_TYPES,   /* index.js.flow declares types */
 	AB_WHEN_HOME,	     /* beside what only a home directory has */
+	AB_WHEN_CAPITAL,     /* as its program writes it: a small one is
+				anybody's word */
 	AB_WHEN_WORKDIR,     /* tmp/: at the root or beside a manifest */
 	AB_WHEN_BUILT,	     /* beside what it is built from, or by what is
 				in it (place.c) */

@@ -414,6 +414,15 @@ static bool is_beside_source(const ab_place *place)
 	return false;
 }
 
+/* What is no letter at all may be a disguise of one. */
+static bool is_capital(const ab_place *place)
+{
+	const char *own = place->path + place->parent_len;
+
+	own += *own == '/';
+	return !(*own >= 'a' && *own <= 'z');
+}
+
 bool ab_place_agrees(const struct ab_name_rule *rule, const ab_place *place)
 {
 	const ab_filter_names *n = place->siblings;
@@ -447,6 +456,9 @@ bool ab_place_agrees(const struct ab_name_rule *rule, const ab_place *place)
 		return HAS_DIRECTORY(n, ".config", ".cache", ".local",
 				     ".mozilla") ||
 		       HAS_FILE(n, ".bashrc", ".profile", ".bash_history");
+	case AB_WHEN_CAPITAL:
+		return is_capital(place) ||
+		       HAS_FILE(n, "Podfile", "Podfile.lock");
 	case AB_WHEN_WORKDIR:
 		return place->is_directory &&
 		       (place->parent_len == 0 ||
@@ -649,6 +661,30 @@ static const char *repository(const ab_filter_names *e)
 	return NULL;
 }
 
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* What git keeps of a history, taken out of the directory that tells of it. */
+static bool is_object_store(const ab_filter_names *e)
+{
+	if (!has(e, "info", true) || !has(e, "pack", true) || !e->at)
+		return false;
+	for (size_t i = 0; i < AB_PLACE_NAMES_MAX; i++) {
+		bool is_directory = false;
+		const char *name = e->at(e->data, i, &is_directory);
+
+		if (!name)
+			return true;
+		if (!is_directory ||
+		    (strcmp(name, "info") != 0 && strcmp(name, "pack") != 0 &&
+		     !(is_hex(name[0]) && is_hex(name[1]) && !name[2])))
+			return false;
+	}
+	return false;
+}
+
 const char *ab_place_listing(uint32_t mark, const ab_filter_names *entries,
 			     char *tier)
 {
@@ -657,6 +693,8 @@ const char *ab_place_listing(uint32_t mark, const ab_filter_names *entries,
 	*tier = 'X';
 	if (id)
 		return id;
+	if (is_object_store(entries))
+		return "object-store";
 	*tier = 'B';
 	if (is_environment(mark, entries))
 		return "virtual-environment";

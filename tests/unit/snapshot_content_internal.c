@@ -211,6 +211,111 @@ START_TEST(a_byte_order_mark_hides_nothing)
 }
 END_TEST
 
+/* Is it a spelling that nothing of a word may stand before? */
+static bool has_border(const char *rule, char first)
+{
+	for (size_t i = 0; i < ab_content_row_count; i++) {
+		const char *shape = ab_content_rows[i].shape;
+
+		if (shape[0] == '!' && (shape[1] == first || shape[1] == '%') &&
+		    strcmp(ab_content_rows[i].id, rule) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* How texts write what is no part of the word, with a letter at its end. */
+static void is_found_behind(const char *rule, const char *template,
+			    const char *p, size_t n)
+{
+	static const char *const fronts[] = {
+		"\\n",	   "\\u0022",	  "\\u003d",	"\\x3D", "\\042",
+		"\\u{3d}",  "\033[1;32m", "\\e[0m",	"\033[m\033[K",
+		"\\u001b[33m", "%3D",	  "%253D",	"=3D",	 "=20",
+		"&#x3D;",  "\n//",  "\n+",	"\n+++",
+	};
+	ab_content_finding f;
+
+	if (!scan(p, n, &f) || !has_border(rule, p[f.offset]))
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
+		size_t at = (size_t)f.offset, len = strlen(fronts[i]);
+		char *text = malloc(n + len + 1);
+		ab_content_finding again;
+
+		memcpy(text, p, at);
+		memcpy(text + at, fronts[i], len);
+		memcpy(text + at + len, p + at, n - at);
+		ck_assert_msg(scan(text, n + len, &again),
+			      "%s: missed behind %s: %s", rule, fronts[i],
+			      template);
+		free(text);
+	}
+}
+
+START_TEST(an_escape_before_it_hides_nothing)
+{
+	each("hit", is_found_behind);
+}
+END_TEST
+
+static bool is_found(const char *p, size_t n)
+{
+	ab_content_finding f;
+
+	return scan(p, n, &f);
+}
+
+/* Where lengths, types and the next value stand beside a string. */
+START_TEST(among_bytes_of_no_text_a_letter_beside_it_hides_nothing)
+{
+	static const char *const templates[] = {
+		"..gh^^p_^C30^..", "..gl^^pat-^W64^..", "..da^^pi^h32^..",
+		"..AK^^IA^2 16^..", "..s^^k-ant-api03-^W95^..",
+		"..s^^k-^A20^T3Bl^^bkFJ^A20^..",
+	};
+	static const char fronts[][3] = { "\1l", "\0e", "b\4" };
+	static const char backs[][3] = { "PK", "0\1", "9\0" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(templates); i++) {
+		size_t n;
+		char *p = content_text(&seed, templates[i], &n);
+
+		for (size_t k = 0; k < AB_ARRAY_LEN(fronts); k++) {
+			memcpy(p, fronts[k], 2);
+			memcpy(p + n - 2, backs[k], 2);
+			ck_assert_msg(is_found(p, n), "%s, %zu", templates[i],
+				      k);
+		}
+		/* of text it may be another word */
+		memcpy(p, ".l", 2);
+		memcpy(p + n - 2, ". ", 2);
+		ck_assert_msg(!is_found(p, n), "%s in text", templates[i]);
+		free(p);
+	}
+}
+END_TEST
+
+/* What four letters begin is often in base64 and in symbols' names. */
+START_TEST(among_bytes_of_no_text_the_short_ones_stand_alone)
+{
+	static const char *const templates[] = {
+		"..LT^^AI^A20^..", "..AT^^BB^A32^..", "..EZ^^AK^A54^..",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(templates); i++) {
+		size_t n;
+		char *p = content_text(&seed, templates[i], &n);
+
+		memcpy(p, "\1l", 2);
+		ck_assert_msg(!is_found(p, n), "%s", templates[i]);
+		memcpy(p, "l\1", 2);
+		ck_assert_msg(is_found(p, n), "%s", templates[i]);
+		free(p);
+	}
+}
+END_TEST
+
 /* Round by round all that this processor has. */
 static ab_content_find find_of(int round)
 {
@@ -405,6 +510,13 @@ START_TEST(names_decide_where_the_table_says)
 	p = content_text(&seed, "_auth^^=^A20^\n", &n);
 	ck_assert(scan_as(AB_CONTENT_STRICT, "a/my.npmrc.old", p, n, &f));
 	ck_assert(!scan_as(AB_CONTENT_STRICT, "a/my.py", p, n, &f));
+	free(p);
+	p = content_text(&seed, "https^^://bob:Tr0ub4^^dor9@pkg.corp.net/x", &n);
+	ck_assert(scan_as(AB_CONTENT_STRICT, "a/yarn.lock", p, n, &f));
+	ck_assert(scan_as(AB_CONTENT_STRICT, "etc/PIP.conf", p, n, &f));
+	ck_assert(scan_as(AB_CONTENT_STRICT, ".gitmodules", p, n, &f));
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "a/README.md", p, n, &f));
+	ck_assert(!scan_as(AB_CONTENT_STRICT, "my-pip.conf", p, n, &f));
 	free(p);
 	ck_assert(!scan_as(AB_CONTENT_STRICT, "", "", 0, &f));
 }
@@ -642,6 +754,9 @@ int main(void)
 	ADD(every_hit_is_found_and_every_miss_is_not);
 	ADD(utf16_is_seen_through);
 	ADD(a_byte_order_mark_hides_nothing);
+	ADD(an_escape_before_it_hides_nothing);
+	ADD(among_bytes_of_no_text_a_letter_beside_it_hides_nothing);
+	ADD(among_bytes_of_no_text_the_short_ones_stand_alone);
 	ADD(chunks_change_nothing);
 	ADD(all_prefilters_name_the_same_places);
 	ADD(levels_choose_the_tiers);
