@@ -211,7 +211,7 @@ static void saw(void *data, enum ab_scope_what what,
 
 /* Does the value name a box by where it stands? */
 static bool is_box_place(const struct ab_scope_reader *r,
-			 enum ab_scope_type type)
+			 enum ab_scope_type type, const char *text, size_t n)
 {
 	const struct ab_scope_frame *f;
 
@@ -223,8 +223,14 @@ static bool is_box_place(const struct ab_scope_reader *r,
 		return false;
 	if (type == AB_VALUE_STRING)
 		return true;
-	/* a number is an id under a key that says so: "vms": 3 is a count */
+	/* "vms": 3 is a count, "sandbox": 1 is a yes, "box": [0, 9] a place;
+	   "vm": 3 is the third */
 	f = &r->frames[r->depth - 1];
+	if (f->is_object && f->key_end > f->key_begin &&
+	    (r->text[f->key_end - 1] | 0x20) != 's' &&
+	    (n != 1 || (text[0] != '0' && text[0] != '1')))
+		return true;
+	/* and a number is an id under a key that says so */
 	while (f > r->frames && !f->is_object)
 		f--;
 	for (size_t i = f->key_begin; f->is_object && i + 1 < f->key_end; i++)
@@ -290,7 +296,7 @@ static void take_value(struct ab_scope_reader *r, enum ab_scope_type type,
 	if (type == AB_VALUE_WORD)
 		return;
 	if ((type == AB_VALUE_STRING || type == AB_VALUE_NUMBER) &&
-	    is_box_place(r, type)) {
+	    is_box_place(r, type, text, n)) {
 		j->look.key = AB_KEY_BOX;
 		judge_place(j, text, n);
 	}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodings that stand in the middle of a text: percent (RFC 3986 section
- * 2.1, and %uXXXX), escapes with a backslash (JSON, C, shell), character
- * references (HTML section 13.5), quoted-printable (RFC 2045 section 6.7),
- * and a text that quotes cut into pieces. One pass takes all of a kind; what
- * it leaves is looked at again.
+ * A text that is made of another one, line by line, and two of them: what is
+ * left when quotes that cut it into pieces are taken out, and lines of base64
+ * or hex without their breaks.
  */
 #include "config.h"
 
@@ -76,240 +74,11 @@ void ab_scope_text_put(struct ab_scope_text *t, uint32_t c)
 	t->n += ab_utf8_put(t->p + t->n, c);
 }
 
-static void put_byte(struct ab_scope_text *t, uint32_t c)
-{
-	t->p[t->n++] = (char)c;
-}
-
-/* --- percent, backslash, references --------------------------------------- */
-
-static size_t percent(const char *p, size_t n, struct ab_scope_text *t)
-{
-	uint32_t c;
-
-	if (n >= 6 && (p[1] | 0x20) == 'u' &&
-	    ab_scope_number(p + 2, 4, 16, 4, &c) == 4) {
-		ab_scope_text_put(t, c);
-		return 6;
-	}
-	if (n >= 3 && ab_scope_number(p + 1, 2, 16, 2, &c) == 2) {
-		put_byte(t, c);
-		return 3;
-	}
-	return 0;
-}
-
-/* \u{73}, \u0073, \U00000073; a pair of halves is one character. */
-static size_t backslash_u(const char *p, size_t n, struct ab_scope_text *t)
-{
-	uint32_t c;
-	uint32_t low;
-	size_t len;
-
-	if (n > 3 && p[2] == '{') {
-		len = ab_scope_number(p + 3, n - 3, 16, 6, &c);
-		if (!len || 3 + len >= n || p[3 + len] != '}')
-			return 0;
-		ab_scope_text_put(t, c);
-		return len + 4;
-	}
-	len = p[1] == 'U' ? 8 : 4;
-	if (n < 2 + len || ab_scope_number(p + 2, len, 16, len, &c) != len)
-		return 0;
-	if (c >= 0xd800 && c < 0xdc00 && n >= 12 && p[6] == '\\' &&
-	    p[7] == 'u' && ab_scope_number(p + 8, 4, 16, 4, &low) == 4 &&
-	    low >= 0xdc00 && low < 0xe000) {
-		ab_scope_text_put(t, 0x10000 + ((c - 0xd800) << 10) +
-					     (low - 0xdc00));
-		return 12;
-	}
-	ab_scope_text_put(t, c);
-	return 2 + len;
-}
-
-static size_t backslash(const char *p, size_t n, struct ab_scope_text *t)
-{
-	static const char from[] = "abefnrtv";
-	static const char to[] = "\a\b\033\f\n\r\t\v";
-	const char *found;
-	uint32_t c;
-	size_t len;
-
-	if (n < 2)
-		return 0;
-	if (p[1] == 'u' || p[1] == 'U') {
-		len = backslash_u(p, n, t);
-		if (len)
-			return len;
-	}
-	if (p[1] == 'x' && n > 2) {
-		size_t brace = p[2] == '{';
-
-		len = ab_scope_number(p + 2 + brace, n - 2 - brace, 16,
-				      brace ? 6 : 2, &c);
-		if (len) {
-			if (brace)
-				ab_scope_text_put(t, c);
-			else
-				put_byte(t, c);
-			brace += brace && 3 + len < n && p[3 + len] == '}';
-			return 2 + len + brace;
-		}
-	}
-	/* \0055 of echo and \055 of C, which may have a digit behind it */
-	len = ab_scope_number(p + 1, n - 1, 8, p[1] == '0' ? 4 : 3, &c);
-	if (len == 4 && c > 0xff)
-		len = ab_scope_number(p + 1, n - 1, 8, 3, &c);
-	if (len) {
-		put_byte(t, c & 0xff);
-		return 1 + len;
-	}
-	found = p[1] ? strchr(from, p[1]) : NULL;
-	put_byte(t, (unsigned char)(found ? to[found - from] : p[1]));
-	return 2;
-}
-
-static size_t named(const char *p, size_t n, struct ab_scope_text *t)
-{
-	static const struct {
-		const char *name;
-		char c; /* NUL: not seen */
-	} names[] = {
-		{ "amp", '&' },	  { "quot", '"' },   { "apos", '\'' },
-		{ "lt", '<' },	  { "gt", '>' },     { "nbsp", ' ' },
-		{ "hyphen", '-' }, { "dash", '-' },  { "ndash", '-' },
-		{ "mdash", '-' }, { "minus", '-' },  { "lowbar", '_' },
-		{ "UnderBar", '_' }, { "period", '.' }, { "sol", '/' },
-		{ "colon", ':' }, { "equals", '=' }, { "shy", '\0' },
-		{ "zwj", '\0' },  { "zwnj", '\0' },  { "commat", '@' },
-		{ "ZeroWidthSpace", '\0' }, { "percnt", '%' },
-		{ "bsol", '\\' }, { "num", '#' },    { "Tab", '\t' },
-		{ "NewLine", '\n' },
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		size_t len = strlen(names[i].name);
-
-		if (n < len + 2 || memcmp(p + 1, names[i].name, len) != 0 ||
-		    p[len + 1] != ';')
-			continue;
-		put_byte(t, (unsigned char)names[i].c);
-		return len + 2;
-	}
-	return 0;
-}
-
-static size_t reference(const char *p, size_t n, struct ab_scope_text *t)
-{
-	bool hex = n > 2 && (p[2] | 0x20) == 'x';
-	size_t from = hex ? 3 : 2;
-	uint32_t c;
-	size_t len;
-
-	if (n < 4 || p[1] != '#')
-		return named(p, n, t);
-	while (from < n && p[from] == '0') /* any number of zeros */
-		from++;
-	len = ab_scope_number(p + from, n - from, hex ? 16 : 10, 7, &c);
-	if (!len || c > 0x10ffff)
-		return 0;
-	ab_scope_text_put(t, c);
-	return from + len + (from + len < n && p[from + len] == ';');
-}
-
-bool ab_scope_unescape(struct ab_scope_look *l, const struct ab_plain *p,
-		       char **out, size_t *n)
-{
-	struct ab_scope_text t;
-
-	if (!ab_scope_text_begin(l, &t, p->n + 16))
-		return false;
-	for (size_t i = 0; i < p->n;) {
-		const char *at = p->c + i;
-		size_t left = p->n - i;
-		size_t len = *at == '%'	 ? percent(at, left, &t) :
-			     *at == '\\' ? backslash(at, left, &t) :
-			     *at == '&'	 ? reference(at, left, &t) :
-					   0;
-
-		t.changed |= len != 0;
-		if (!len) {
-			put_byte(&t, (unsigned char)*at);
-			ab_scope_text_copied(&t, *at);
-		}
-		i += len ? len : 1;
-	}
-	return ab_scope_text_end(&t, out, n);
-}
-
-/* "=2D", or a line that goes on: how long, and its byte, -1: none. */
-static size_t code(const struct ab_plain *p, size_t i, int *byte)
-{
-	const char *c = p->c + i;
-	size_t n = p->n - i;
-	uint32_t value;
-
-	*byte = -1;
-	if (n > 1 && c[1] == '\n')
-		return 2;
-	if (n > 2 && c[1] == '\r' && c[2] == '\n')
-		return 3;
-	if (n < 3 || ab_scope_number(c + 1, 2, 16, 2, &value) != 2)
-		return 0;
-	/* small letters are read, too; "name=bed" is a word all the same */
-	if (value > 0x7f && (c[1] > 'F' || c[2] > 'F'))
-		return 0;
-	*byte = (int)value;
-	return 3;
-}
-
-/*
- * One code is enough, though "?a=20" may be meant otherwise: what it comes to
- * is looked at, no more. One line that goes on is not: base64 ends so.
- */
-bool ab_scope_printable(struct ab_scope_look *l, const struct ab_plain *p,
-			char **out, size_t *n)
-{
-	struct ab_scope_text t;
-	size_t codes = 0;
-
-	if (!memchr(p->c, '=', p->n) ||
-	    !ab_scope_text_begin(l, &t, p->n + 16))
-		return false;
-	for (size_t i = 0; i < p->n;) {
-		int byte = -1;
-		size_t len = p->c[i] == '=' ? code(p, i, &byte) : 0;
-
-		t.changed |= len != 0;
-		codes += len == 0 ? 0 : byte >= 0 ? 2 : 1;
-		if (byte >= 0)
-			put_byte(&t, (uint32_t)byte);
-		if (!len) {
-			put_byte(&t, (unsigned char)p->c[i]);
-			ab_scope_text_copied(&t, p->c[i]);
-		}
-		i += len ? len : 1;
-	}
-	return ab_scope_text_end(&t, out, n) && codes > 1;
-}
-
 /* --- quotes --------------------------------------------------------------- */
 
 static bool is_quote(char c)
 {
 	return c == '"' || c == '\'' || c == '`';
-}
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static size_t skip_spaces(const struct ab_plain *p, size_t i)
-{
-	while (i < p->n && is_space(p->c[i]))
-		i++;
-	return i;
 }
 
 /*
@@ -318,13 +87,13 @@ static size_t skip_spaces(const struct ab_plain *p, size_t i)
  */
 static size_t operator_end(const struct ab_plain *p, size_t i)
 {
-	size_t at = skip_spaces(p, i);
+	size_t at = ab_scope_skip_spaces(p, i);
 	size_t sign = at;
 
 	while (at < p->n && at < sign + 2 && p->c[at] &&
 	       strchr("+|.&,~", p->c[at]))
 		at++;
-	at = at == sign ? at : skip_spaces(p, at);
+	at = at == sign ? at : ab_scope_skip_spaces(p, at);
 	if (at < p->n && is_quote(p->c[at]))
 		return at + 1;
 	/* 'sb-' || 2 */
@@ -399,7 +168,7 @@ static size_t glue(const struct ab_plain *p, size_t i, bool is_url,
 	size_t at;
 
 	*mark = AB_MARK_GAP;
-	if (is_url && is_space(c))
+	if (is_url && ab_scope_is_space(c))
 		return 1;
 	if (c == '<' || c == ']')
 		return markup(p, i);
@@ -474,7 +243,8 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 static bool is_loose(const struct ab_plain *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (!ab_scope_is_alnum(p->c[i]) && !is_space(p->c[i]) &&
+		if (!ab_scope_is_alnum(p->c[i]) &&
+		    !ab_scope_is_space(p->c[i]) &&
 		    !(p->c[i] && strchr("+/-_=", p->c[i])))
 			return false;
 	return true;
@@ -496,7 +266,7 @@ bool ab_scope_unwrap(struct ab_scope_look *l, const struct ab_plain *p,
 	if (!text)
 		return false;
 	for (size_t i = 0; i < p->n; i++) {
-		size_t end = skip_spaces(p, i);
+		size_t end = ab_scope_skip_spaces(p, i);
 
 		if (end > i && (loose || memchr(p->c + i, '\n', end - i))) {
 			changed = true;

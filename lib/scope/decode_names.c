@@ -18,6 +18,7 @@
 struct piece {
 	size_t name, name_len;
 	size_t value, value_len;
+	bool is_quoted;
 };
 
 struct pieces {
@@ -61,11 +62,12 @@ static void note(struct pieces *s, size_t i, size_t e)
 		at++;
 	if (at < p->n && (p->c[at] == '"' || p->c[at] == '\''))
 		quote = p->c[at++];
-	*piece = (struct piece){ i, e - i, at, 0 };
+	*piece = (struct piece){ i, e - i, at, 0, false };
 	while (at < p->n && at - piece->value < MAX_VALUE &&
 	       (quote ? p->c[at] != quote : !strchr(" \t\n;&|)", p->c[at])))
 		at++;
 	piece->value_len = at - piece->value;
+	piece->is_quoted = quote && at < p->n && p->c[at] == quote;
 	s->count++;
 }
 
@@ -94,11 +96,11 @@ static void put(struct pieces *s, size_t i, size_t n)
 	s->out.n += n;
 }
 
-/* $NAME, ${NAME}, {NAME}, %NAME% at i: what it is, and its end. */
+/* $NAME, ${NAME}, {NAME}, %NAME%, @NAME at i: what it is, and its end. */
 static const struct piece *use_at(const struct pieces *s, size_t i, size_t *end)
 {
 	const struct ab_plain *p = s->p;
-	size_t at = i + (p->c[i] == '$' || p->c[i] == '#');
+	size_t at = i + (p->c[i] && strchr("$#@", p->c[i]));
 	char close = '\0';
 	size_t e;
 
@@ -127,12 +129,16 @@ bool ab_scope_named(struct ab_scope_look *l, const struct ab_plain *p,
 	for (size_t i = 0; i < p->n;) {
 		size_t end = i + 1;
 		const struct piece *piece =
-			p->c[i] && strchr("$#{%", p->c[i]) ?
+			p->c[i] && strchr("$#{%@", p->c[i]) ?
 				use_at(&s, i, &end) : NULL;
 
 		if (piece) {
+			/* SQL's is a value, the others' are pieces of a text */
+			size_t quote = p->c[i] == '@' && piece->is_quoted;
+
 			s.out.changed = true;
-			put(&s, piece->value, piece->value_len);
+			put(&s, piece->value - quote,
+			    piece->value_len + 2 * quote);
 			i = end;
 			continue;
 		}

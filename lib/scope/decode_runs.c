@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Encodings that are a run of characters of their own: base64 and base64url
- * (RFC 4648 sections 4, 5), base32 (6), base16 (8), bits, and Punycode (RFC
+ * (RFC 4648 sections 4, 5), base32 (6, 7), base16 (8), bits, and Punycode (RFC
  * 3492). Every run long enough is taken for each of them; padding, a cut end
  * and a new beginning behind the padding do not matter.
  */
@@ -22,6 +22,13 @@ static int value32(char c)
 		return c - '2' + 26;
 	c |= 0x20;
 	return c >= 'a' && c <= 'z' ? c - 'a' : -1;
+}
+
+static int value32_hex(char c)
+{
+	int d = ab_digit(c);
+
+	return d < 32 ? d : -1;
 }
 
 static int value2(char c)
@@ -95,8 +102,10 @@ static void try_run(const struct run *r, size_t i, size_t n)
 		return;
 	if (n - skip >= LEAST_HEX)
 		try_one(r, i + skip, n - skip, ab_hex_digit, 4);
-	if (n >= LEAST_HEX)
+	if (n >= LEAST_HEX) {
 		try_one(r, i, n, value32, 5);
+		try_one(r, i, n, value32_hex, 5);
+	}
 	if (n >= 24 && n % 8 == 0)
 		try_one(r, i, n, value2, 1);
 }

@@ -15,18 +15,6 @@
 #define MAX_ARGUMENTS 64
 #define MAX_WORD 16
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static size_t skip_spaces(const struct ab_plain *p, size_t i)
-{
-	while (i < p->n && is_space(p->c[i]))
-		i++;
-	return i;
-}
-
 /* --- \002d ---------------------------------------------------------------- */
 
 static size_t unit(const char *p, size_t n, uint32_t *c)
@@ -71,7 +59,7 @@ static void find_signs(const struct ab_plain *p, bool sign[256])
 			k++;
 		if (k < n)
 			continue;
-		i = skip_spaces(p, i + n);
+		i = ab_scope_skip_spaces(p, i + n);
 		if (i + 1 < p->n && (p->c[i] == '\'' || p->c[i] == '"'))
 			sign[(unsigned char)p->c[i + 1]] = true;
 	}
@@ -95,7 +83,7 @@ static size_t maker(const struct ab_plain *p, size_t at)
 	size_t end = at;
 	size_t i;
 
-	while (end > limit && is_space(p->c[end - 1]))
+	while (end > limit && ab_scope_is_space(p->c[end - 1]))
 		end--;
 	i = end;
 	while (i > limit && ab_scope_is_alnum(p->c[i - 1]))
@@ -133,12 +121,12 @@ static size_t codes(const struct ab_plain *p, size_t i,
 	for (*count = 0; *count < MAX_ARGUMENTS;) {
 		size_t len;
 
-		at = skip_spaces(p, at + 1);
+		at = ab_scope_skip_spaces(p, at + 1);
 		len = argument(p, at, &c[*count]);
 		if (!len)
 			return 0;
 		++*count;
-		at = skip_spaces(p, at + len);
+		at = ab_scope_skip_spaces(p, at + len);
 		if (at >= p->n || p->c[at] != ',')
 			break;
 	}

@@ -136,13 +136,32 @@ static const struct ab_scope_name *by_prefix(const agentbox_scope *s,
 		high = lower(s, low, high, k, (unsigned char)hex[k] + 1);
 	}
 	for (; low < high; low++) {
-		if (!s->names[low].is_hex)
+		if (!s->names[low].is_hex || n < s->names[low].least)
 			continue;
 		if (found && found->box != s->names[low].box)
 			return NULL;
 		found = &s->names[low];
 	}
 	return found;
+}
+
+/* In more bytes than that it is a piece of some other id. */
+void ab_scope_find_id_bytes(struct ab_scope_look *l, const char *bytes,
+			    size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const struct ab_scope_name *name;
+	char hex[32];
+
+	if (!l->scope->has_hex || n != sizeof(hex) / 2)
+		return;
+	for (size_t i = 0; i < sizeof(hex); i++)
+		hex[i] = digits[(unsigned char)bytes[i / 2] >>
+				(i % 2 ? 0 : 4) & 15];
+	name = by_prefix(l->scope, hex, sizeof(hex));
+	if (name && name->len == sizeof(hex) &&
+	    l->scope->boxes[name->box].owner != AB_SCOPE_OWN)
+		l->saw(l->data, AB_SAW_BOX, name, l->level);
 }
 
 static const struct ab_scope_name *hex_id(const agentbox_scope *s,
@@ -180,15 +199,14 @@ static bool begins_with(const struct ab_plain *p, size_t i, const char *prefix,
 }
 
 /* "sb-" and then what is no number yet: a pattern, a variable, nothing. */
-static bool is_open(const struct ab_plain *p, size_t i, size_t at, bool joined,
-		    bool is_key)
+static bool is_open(const struct ab_plain *p, size_t i, size_t at, bool joined)
 {
 	if (p->c[at - 1] == '\0' || ab_scope_is_alnum(p->c[at - 1]))
 		return false;
 	if (at < p->n && p->c[at] && strchr("*?[{($%\\<", p->c[at]))
 		return true;
 	if (at == p->n)
-		return !is_key && (i == 0 || (joined && p->end_gap));
+		return i == 0 || (joined && p->end_gap);
 	return joined && (mark_at(p, at) & AB_MARK_OPEN);
 }
 
@@ -205,7 +223,7 @@ static size_t of_family(const struct ab_scope_look *l,
 		if (!begins_with(p, i, prefix, n))
 			continue;
 		*what = AB_SAW_PATTERN;
-		if (is_open(p, i, at, joined, l->is_key))
+		if (is_open(p, i, at, joined))
 			return at;
 		while (at < p->n && p->c[at] >= '0' && p->c[at] <= '9')
 			at++;
@@ -218,12 +236,42 @@ static size_t of_family(const struct ab_scope_look *l,
 
 /* --- what is seen --------------------------------------------------------- */
 
+/*
+ * What Kubernetes puts behind a name: "-0", "-7c9d8f6b5-x2k4z", in letters of
+ * which it makes no words. Where that ends, or e.
+ */
+static size_t generated_end(const struct ab_plain *p, size_t e)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+
+	while (e + 1 < p->n && p->c[e] == '-') {
+		size_t made = e + 1;
+		size_t number = e + 1;
+
+		while (made < p->n && p->c[made] &&
+		       strchr(letters, p->c[made]))
+			made++;
+		while (number < p->n && p->c[number] >= '0' &&
+		       p->c[number] <= '9')
+			number++;
+		if (number > e + 1 && ab_scope_ends(p, number))
+			e = number;
+		else if (made - e > 5 && made - e < 12 &&
+			 ab_scope_ends(p, made))
+			e = made;
+		else
+			break;
+	}
+	return e;
+}
+
 /* A host with the word as a label, a path or an address of one. */
 static bool is_part(const struct ab_plain *p, size_t i, size_t e)
 {
 	for (size_t k = 0; k < p->n; k++)
 		if (!ab_scope_is_alnum(p->c[k]) && !strchr("-._:@", p->c[k]))
 			return false;
+	e = generated_end(p, e);
 	return (i == 0 || strchr(".@", p->c[i - 1])) &&
 	       (e == p->n || strchr(".:", p->c[e]));
 }

@@ -27,11 +27,6 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'' || c == '`' || c == '\\';
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool is_word(const struct ab_plain *p, struct span w, const char *s)
 {
 	if (w.end - w.begin != strlen(s))
@@ -57,8 +52,8 @@ static struct span word_before(const struct ab_plain *p, size_t at)
 	size_t limit = at > FAR ? at - FAR : 0;
 	struct span w = { at, at };
 
-	while (w.end > limit &&
-	       (is_space(p->c[w.end - 1]) || is_quote(p->c[w.end - 1])))
+	while (w.end > limit && (ab_scope_is_space(p->c[w.end - 1]) ||
+				 is_quote(p->c[w.end - 1])))
 		w.end--;
 	w.begin = w.end;
 	while (w.begin > limit && is_wordy(p->c[w.begin - 1]))
@@ -74,7 +69,7 @@ static struct span word_behind(const struct ab_plain *p, size_t at)
 	if (w.begin + 2 < limit && p->c[w.begin] == '\'' &&
 	    p->c[w.begin + 1] == 's')
 		w.begin += 2;
-	while (w.begin < limit && is_space(p->c[w.begin]))
+	while (w.begin < limit && ab_scope_is_space(p->c[w.begin]))
 		w.begin++;
 	w.end = w.begin;
 	while (w.end < limit && is_wordy(p->c[w.end]))
@@ -153,17 +148,61 @@ static bool is_name_key(const struct ab_plain *p, struct span w)
 	       (key == AB_KEY_BOX || key == AB_KEY_TARGET);
 }
 
-/* "service: X", "--target=X", "host = 'X'" */
+/* Before a value or pattern at `at`: quotes, and ".*", "(", "%" of it. */
+static size_t opening(const struct ab_plain *p, size_t at, size_t limit)
+{
+	while (at > limit) {
+		char c = p->c[at - 1];
+
+		if (!ab_scope_is_space(c) && !is_quote(c) &&
+		    !(c && strchr("(^[{%*", c)) &&
+		    !(c == '.' && at < p->n && p->c[at] == '*'))
+			break;
+		at--;
+	}
+	return at;
+}
+
+/* "a|b|" and "'a', 'b', " before `at`: where the list begins. */
+static size_t list_begin(const struct ab_plain *p, size_t at, size_t limit)
+{
+	for (unsigned k = 0; k < 16; k++) {
+		size_t sign = opening(p, at, limit);
+		struct span w;
+
+		if (sign == limit || (p->c[sign - 1] != '|' &&
+				      p->c[sign - 1] != ','))
+			return sign;
+		w = word_before(p, sign - 1);
+		if (w.begin == w.end || w.begin < limit)
+			return sign;
+		at = w.begin;
+	}
+	return at;
+}
+
+/*
+ * "service: X", "--target=X", "host = 'X'", and the same with several:
+ * "namespace=~"a|X"", "host in ('a', X)", "service like '%X%'".
+ */
 static bool after_sign(const struct ab_plain *p, size_t i)
 {
+	static const char *const signs[] = { "in", "like", "ilike", NULL };
 	size_t limit = i > FAR ? i - FAR : 0;
-	size_t at = i;
+	size_t at = list_begin(p, i, limit);
+	size_t first = ab_scope_skip_spaces(p, at);
+	struct span w;
 
-	while (at > limit && (is_space(p->c[at - 1]) || is_quote(p->c[at - 1])))
-		at--;
-	if (at == limit || !strchr("=:", p->c[at - 1]))
-		return false;
-	return is_name_key(p, word_before(p, at - 1));
+	if (at > limit && strchr("=:~", p->c[at - 1]) && p->c[at - 1]) {
+		while (at > limit && p->c[at - 1] &&
+		       strchr("=:~!", p->c[at - 1]))
+			at--;
+		return is_name_key(p, word_before(p, at));
+	}
+	w = word_before(p, at);
+	/* "a service like X" is a sentence */
+	return is_among(p, w, signs) && !is_wordy(p->c[first]) &&
+	       is_name_key(p, word_before(p, w.begin));
 }
 
 /* "ssh X", "ssh X@host" */
@@ -231,8 +270,8 @@ static bool has_port(const struct ab_plain *p, size_t i, size_t e)
 {
 	return e + 2 < p->n && p->c[e] == ':' && p->c[e + 1] >= '1' &&
 	       p->c[e + 1] <= '9' && p->c[e + 2] >= '0' && p->c[e + 2] <= '9' &&
-	       (i == 0 || is_space(p->c[i - 1]) || is_quote(p->c[i - 1]) ||
-		strchr("(=,", p->c[i - 1]));
+	       (i == 0 || ab_scope_is_space(p->c[i - 1]) ||
+		is_quote(p->c[i - 1]) || strchr("(=,", p->c[i - 1]));
 }
 
 bool ab_scope_in_place(const struct ab_plain *p, size_t i, size_t e)
@@ -351,7 +390,7 @@ static size_t value_at(const struct ab_plain *p, struct span w, bool option)
 	size_t at = w.end;
 	size_t sign;
 
-	while (at < p->n && (is_quote(p->c[at]) || is_space(p->c[at])))
+	while (at < p->n && (is_quote(p->c[at]) || ab_scope_is_space(p->c[at])))
 		at++;
 	sign = at;
 	if (at < p->n && (p->c[at] == ':' || p->c[at] == '='))
@@ -363,7 +402,7 @@ static size_t value_at(const struct ab_plain *p, struct span w, bool option)
 	if (at < p->n && at > sign && p->c[at] == '>')
 		at++;
 	while (at < p->n && at - w.end < FAR &&
-	       (is_quote(p->c[at]) || is_space(p->c[at])))
+	       (is_quote(p->c[at]) || ab_scope_is_space(p->c[at])))
 		at++;
 	return at < p->n && p->c[at] != '-' ? at : 0;
 }

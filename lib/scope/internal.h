@@ -68,6 +68,8 @@ struct ab_scope_name {
 	uint32_t box;
 	bool is_weak; /* a word, or short: counts only where a name stands */
 	bool is_hex;  /* 16 or more hex digits, an id of random bits */
+	bool is_bare; /* a UUID without its dashes: found, and not the name */
+	unsigned least; /* is_hex: so many of its digits are enough */
 };
 
 struct ab_scope_address {
@@ -98,6 +100,10 @@ static inline bool ab_scope_is_alnum(char c)
 {
 	return (c >= '0' && c <= '9') ||
 	       ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+static inline bool ab_scope_is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 /* The grammar of ids and names: [A-Za-z0-9][A-Za-z0-9._-]{0,63} */
 bool ab_scope_is_id(const char *s);
@@ -136,12 +142,15 @@ enum ab_scope_writes {
 	AB_WRITES_NOT = 0, /* or does not say so */
 	AB_WRITES_MAYBE,   /* copy, unzip, sed */
 	AB_WRITES,
+	AB_WRITES_PATCH, /* what a patch says, under whatever key */
 	AB_WRITES_AWAY /* what it is given goes: move, delete */
 };
 enum ab_scope_writes ab_scope_tool_writes(const char *name, size_t n);
 /* Words of a kind (ab_policy_scope_kinds), and of what tools do. */
 bool ab_scope_is_kind_word(const char *kind, const char *w, size_t n);
 bool ab_scope_is_verb(const char *w, size_t n);
+/* One that is of the kind where nothing but verbs stands beside it. */
+bool ab_scope_is_bare_word(const char *kind, const char *w, size_t n);
 enum ab_scope_writes ab_scope_is_writing(const char *w, size_t n);
 
 /*
@@ -155,7 +164,7 @@ struct ab_scope_words {
 	size_t lens[AB_SCOPE_MAX_WORDS];
 	size_t count;
 	bool is_cut;	 /* there was more */
-	bool is_foreign; /* a character that stands for no ASCII */
+	bool is_foreign; /* something in it is not ASCII */
 };
 void ab_scope_split(struct ab_scope_words *w, const char *text, size_t n);
 
@@ -194,6 +203,13 @@ struct ab_plain {
 	size_t n;
 	bool end_gap; /* something unseen behind the last one */
 };
+
+static inline size_t ab_scope_skip_spaces(const struct ab_plain *p, size_t i)
+{
+	while (i < p->n && ab_scope_is_space(p->c[i]))
+		i++;
+	return i;
+}
 
 /*
  * The plain form of any bytes; borrowed from them where they are plain ASCII.
@@ -256,6 +272,9 @@ void ab_scope_find_places(struct ab_scope_look *l, const struct ab_plain *p);
 /* IP addresses, in any spelling, that are a box's. */
 void ab_scope_find_addresses(struct ab_scope_look *l,
 			     const struct ab_plain *p);
+/* Sixteen bytes that are an id of as many. */
+void ab_scope_find_id_bytes(struct ab_scope_look *l, const char *bytes,
+			    size_t n);
 /* Four or sixteen bytes that are one. */
 void ab_scope_find_address_bytes(struct ab_scope_look *l, const char *bytes,
 				 size_t n);

@@ -200,6 +200,7 @@ static void take_run(struct ab_scope_look *l, const char *text, size_t n,
 		return;
 	}
 	ab_scope_find_address_bytes(l, text, n);
+	ab_scope_find_id_bytes(l, text, n);
 	if (is_text(text, n))
 		look_below(l, text, n, is_whole, 1);
 	else

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digit.h"
 #include "base/error.h"
 #include "scope/internal.h"
 
@@ -61,6 +62,46 @@ static bool is_hex(const char *fold, size_t n)
 	return n >= 16;
 }
 
+/* The first of random hex digits are enough, as tools let one cut them. */
+#define LEAST_DIGITS 8
+
+static bool is_uuid(const char *fold, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? fold[i] != '-' : ab_hex_digit(fold[i]) < 0)
+			return false;
+	}
+	return n == 36;
+}
+
+/*
+ * The digits of a UUID alone are the same id to whoever reads it. One that
+ * begins with the time (RFC 9562: versions 1, 6, 7) has its first digits in
+ * common with all that were made when it was.
+ */
+static int32_t add_digits(agentbox_scope *s, const struct ab_scope_name *uuid,
+			  agentbox_error **err)
+{
+	struct ab_scope_name *name = &s->names[s->name_count];
+	char version = uuid->fold[14];
+
+	*name = *uuid;
+	name->fold = ab_calloc(uuid->len, 1);
+	if (!name->fold)
+		return ab_error_nomem(err);
+	s->name_count++;
+	name->len = 0;
+	for (size_t i = 0; i < uuid->len; i++)
+		if (uuid->fold[i] != '-')
+			name->fold[name->len++] = uuid->fold[i];
+	name->is_hex = name->is_bare = s->has_hex = true;
+	name->least = version == '1' || version == '6' || version == '7' ?
+			      (unsigned)name->len : LEAST_DIGITS;
+	return 0;
+}
+
 /* An alias says where a box is found: it is never taken for a word. */
 static int32_t add_name(agentbox_scope *s, const char *text, uint32_t box,
 			bool is_alias, agentbox_error **err)
@@ -78,6 +119,7 @@ static int32_t add_name(agentbox_scope *s, const char *text, uint32_t box,
 	name->box = box;
 	name->is_weak = !is_alias && is_weak(name->fold, name->len);
 	name->is_hex = is_hex(name->fold, name->len);
+	name->least = LEAST_DIGITS;
 	s->has_hex |= name->is_hex;
 	s->starts[(unsigned char)name->fold[0]] = true;
 	if (is_alias) {
@@ -87,7 +129,7 @@ static int32_t add_name(agentbox_scope *s, const char *text, uint32_t box,
 		s->address_count += ab_address_parse(text, name->len,
 						     &a->address);
 	}
-	return 0;
+	return is_uuid(name->fold, name->len) ? add_digits(s, name, err) : 0;
 }
 
 static int32_t add_list(agentbox_scope *s, const json_t *box, const char *key,
@@ -225,7 +267,8 @@ static int32_t make_room(agentbox_scope *s, agentbox_error **err)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "",
 				    "more than %d names", AB_SCOPE_MAX_NAMES);
 	s->boxes = ab_calloc(boxes, sizeof(*s->boxes));
-	s->names = ab_calloc(names, sizeof(*s->names));
+	/* each may be a UUID, and its digits are another name */
+	s->names = ab_calloc(2 * names, sizeof(*s->names));
 	s->addresses = ab_calloc(names, sizeof(*s->addresses));
 	s->families = ab_calloc(names, sizeof(*s->families));
 	if (!s->boxes || !s->names || !s->addresses || !s->families)
@@ -268,7 +311,8 @@ bool ab_scope_is_own(const agentbox_scope *s, const char *text, size_t n)
 		const struct ab_scope_name *name = &s->names[i];
 
 		if (s->boxes[name->box].owner == AB_SCOPE_OWN &&
-		    name->len == n && memcmp(name->text, text, n) == 0)
+		    !name->is_bare && name->len == n &&
+		    memcmp(name->text, text, n) == 0)
 			return true;
 	}
 	return false;

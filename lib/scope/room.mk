@@ -5,6 +5,7 @@ libagentbox_la_SOURCES += \
 	lib/scope/check.c \
 	lib/scope/decode.c \
 	lib/scope/decode_codes.c \
+	lib/scope/decode_escape.c \
 	lib/scope/decode_names.c \
 	lib/scope/decode_runs.c \
 	lib/scope/decode_sql.c \

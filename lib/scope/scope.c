@@ -224,7 +224,7 @@ static int32_t contains_names(const agentbox_scope *parent,
 		enum ab_scope_owner owner =
 			child->boxes[child->names[i].box].owner;
 
-		if (owner == AB_SCOPE_OWN &&
+		if (owner == AB_SCOPE_OWN && !child->names[i].is_bare &&
 		    !ab_scope_is_own(parent, text, strlen(text)))
 			return no(err, "own name", text);
 	}

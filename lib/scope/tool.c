@@ -39,18 +39,25 @@ static bool is_glued(const char *kind, const char *w, size_t n)
 	return way[n] == 2;
 }
 
-/* "query", "execute_query": of a database, as far as one can tell. */
-static bool is_bare_query(const struct ab_scope_words *w, size_t from)
+/*
+ * "query", "list_tables", "restart_service", and nothing that says of what:
+ * of the kind, as far as one can tell.
+ */
+static bool is_bare(const char *kind, const struct ab_scope_words *w,
+		    size_t from)
 {
-	bool query = false;
+	bool found = false;
 
 	for (size_t i = from; i < w->count; i++) {
-		if (w->lens[i] == 5 && memcmp(w->words[i], "query", 5) == 0)
-			query = true;
+		if (ab_scope_is_bare_word(kind, w->words[i], w->lens[i]))
+			found = true;
 		else if (!ab_scope_is_verb(w->words[i], w->lens[i]))
 			return false;
 	}
-	return query;
+	/* "log" and "table" alone may be anything */
+	return found && (w->count - from > 1 ||
+			 (w->lens[from] == 5 &&
+			  memcmp(w->words[from], "query", 5) == 0));
 }
 
 static bool is_prefix_word(const char *w, size_t n)
@@ -74,7 +81,7 @@ static bool is_of_kind(const char *kind, const struct ab_scope_words *w)
 			return true;
 	while (from < w->count && is_prefix_word(w->words[from], w->lens[from]))
 		from++;
-	return strcmp(kind, "database") == 0 && is_bare_query(w, from);
+	return is_bare(kind, w, from);
 }
 
 /* --- names of the list ---------------------------------------------------- */

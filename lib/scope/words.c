@@ -14,32 +14,51 @@
 /* In the order of ab_policy_scope_kinds. */
 static const char *const kind_words[] = {
 	/* database */
-	" athena bigquery cassandra clickhouse cockroach cockroachdb couchdb "
-	"cypher database databases db dbs ddl dml duckdb dynamo dynamodb "
-	"firestore influx influxdb mariadb migrate migration migrations mongo "
-	"mongodb mssql mysql neo4j neon oracle pg pgbouncer planetscale "
-	"postgres postgresql prisma psql rds redis redshift snowflake sql "
-	"sqlite sqlserver supabase timescale turso valkey ",
+	" airtable alloydb arangodb athena bigquery cassandra chromadb "
+	"clickhouse cockroach cockroachdb cosmosdb couchbase couchdb cypher "
+	"database databases databricks db dbs ddl dml duckdb dynamo dynamodb "
+	"firestore hasura influx influxdb mariadb memcached migrate migration "
+	"migrations milvus mongo mongodb mssql mysql neo4j neon opensearch "
+	"oracle pg pgbouncer pgvector pinecone planetscale postgres "
+	"postgresql prisma psql qdrant rds redis redshift scylla scylladb "
+	"snowflake sql sqlite sqlite3 sqlserver supabase surrealdb tidb "
+	"timescale trino turso valkey weaviate ",
 	/* secrets */
-	" 1password apikey apikeys bitwarden credential credentials cred creds "
-	"doppler infisical keychain keyring keystore keyvault kms onepassword "
-	"passwd password passwords secret secrets secretsmanager sops ssm "
-	"vault ",
+	" 1password akeyless apikey apikeys bitwarden conjur credential "
+	"credentials cred creds cyberark doppler infisical keepass keychain "
+	"keyring keystore keyvault kms kubeseal lastpass onepassword passbolt "
+	"passwd password passwords secret secretmanager secrets "
+	"secretsmanager sops ssm vault ",
 	/* deployment */
-	" ansible argo argocd cloudformation cloudrun container containers "
-	"deploy deployed deployer deploying deployment deployments deploys "
-	"docker ecs eks fargate flux flyctl gke helm heroku infra "
-	"infrastructure k8s kube kubectl kubernetes lambda netlify nomad "
-	"openshift opentofu pod podman pods promote provision provisioning "
-	"pulumi railway redeploy release releases rollback rollout rollouts "
-	"ship stack stacks terraform tofu undeploy vercel ",
+	" ansible appengine argo argocd beanstalk cloudformation cloudrun "
+	"container containers coolify crossplane deploy deployed deployer "
+	"deploying deployment deployments deploys docker dokku ecs eks "
+	"fargate flux fly flyctl flyio gke helm heroku infra infrastructure "
+	"k8s kamal knative kube kubectl kubernetes kustomize lambda netlify "
+	"nomad openshift opentofu pod podman pods promote provision "
+	"provisioning pulumi railway redeploy release releases rollback "
+	"rollout rollouts ship skaffold spinnaker stack stacks tekton "
+	"terraform terragrunt tofu undeploy vercel wrangler ",
 	/* observability */
-	" alert alerting alertmanager alerts cloudwatch dashboard dashboards "
-	"datadog dynatrace elastic elasticsearch grafana honeycomb incident "
-	"incidents jaeger kibana logging logs loki metric metrics monitor "
-	"monitoring monitors newrelic observability opensearch opentelemetry "
-	"otel pagerduty prometheus promql sentry splunk stackdriver telemetry "
-	"tempo traces tracing uptime zipkin ",
+	" alert alerting alertmanager alerts apm betterstack bugsnag "
+	"cloudwatch coralogix dashboard dashboards datadog dynatrace elastic "
+	"elasticsearch grafana graylog honeycomb incident incidents instana "
+	"jaeger kibana logging logql logs logstash logtail loki metric "
+	"metrics monitor monitoring monitors nagios newrelic nrql "
+	"observability opensearch opentelemetry opsgenie otel pagerduty "
+	"papertrail prometheus promql pyroscope rollbar sentry signoz slo "
+	"slos splunk stackdriver sumologic telemetry tempo traces tracing "
+	"uptime victoriametrics zabbix zipkin ",
+};
+
+/* In the same order: common words that say nothing beside another one. */
+static const char *const bare_words[] = {
+	" collection collections column columns queries query row rows schema "
+	"schemas table tables transaction transactions ",
+	" key keys token tokens ",
+	" cluster clusters instance instances machine machines replica "
+	"replicas service services ",
+	" log trace ",
 };
 
 static const char verbs[] =
@@ -53,9 +72,11 @@ static const char verbs[] =
 	"write ";
 
 static const char writing[] =
-	" append apply chgrp chmod chown create edit insert make mkdir mkfifo "
-	"mknod modify multiedit overwrite patch put replace rewrite save "
+	" append chgrp chmod chown create edit insert make mkdir mkfifo mknod "
+	"modify multiedit overwrite put replace rewrite save screenshot "
 	"setfacl tee touch truncate update upload write ";
+
+static const char patching[] = " apply patch patches ";
 
 /* They read one place and write another, or do either. */
 static const char copying[] =
@@ -92,6 +113,11 @@ static const char target_words[] =
 	"namespace namespaces node ns pod project schema server servers service "
 	"services stack target targets tenant upstream url vault workspace ";
 
+/* What is left alone. */
+static const char except_words[] =
+	" except exclude excluded excludes excluding ignore ignored ignores "
+	"omit skip ";
+
 static const char path_words[] = " cwd dir directory dst file filename "
 				 "filepath files folder path paths ";
 /* Beside these, where a tool that writes would do so. */
@@ -111,12 +137,23 @@ static bool is_in(const char *table, const char *w, size_t n)
 	return strstr(table, word) != NULL;
 }
 
-bool ab_scope_is_kind_word(const char *kind, const char *w, size_t n)
+static bool is_of_kind(const char *const *tables, const char *kind,
+		       const char *w, size_t n)
 {
 	for (size_t i = 0; ab_policy_scope_kinds[i]; i++)
 		if (strcmp(kind, ab_policy_scope_kinds[i]) == 0)
-			return is_in(kind_words[i], w, n);
+			return is_in(tables[i], w, n);
 	return false;
+}
+
+bool ab_scope_is_kind_word(const char *kind, const char *w, size_t n)
+{
+	return is_of_kind(kind_words, kind, w, n);
+}
+
+bool ab_scope_is_bare_word(const char *kind, const char *w, size_t n)
+{
+	return is_of_kind(bare_words, kind, w, n);
 }
 
 bool ab_scope_is_verb(const char *w, size_t n)
@@ -127,6 +164,7 @@ bool ab_scope_is_verb(const char *w, size_t n)
 enum ab_scope_writes ab_scope_is_writing(const char *w, size_t n)
 {
 	return is_in(writing_away, w, n) ? AB_WRITES_AWAY :
+	       is_in(patching, w, n)	 ? AB_WRITES_PATCH :
 	       is_in(writing, w, n)	 ? AB_WRITES :
 	       is_in(copying, w, n)	 ? AB_WRITES_MAYBE :
 					   AB_WRITES_NOT;
@@ -192,6 +230,7 @@ void ab_scope_split(struct ab_scope_words *w, const char *text, size_t n)
 		w->is_cut = true;
 		return;
 	}
+	w->is_foreign = p.mark != NULL;
 	for (size_t i = 0; i < p.n; i++) {
 		bool word = ab_scope_is_alnum(p.c[i]);
 
@@ -200,7 +239,6 @@ void ab_scope_split(struct ab_scope_words *w, const char *text, size_t n)
 			w->is_cut = true;
 			return;
 		}
-		w->is_foreign |= p.c[i] == '\x01';
 		if (!word || (used > begin && is_hump(&p, i))) {
 			end_word(w, begin, used);
 			begin = used;
@@ -217,7 +255,7 @@ static bool is_around(const char *w, size_t n)
 {
 	return is_in(" id ids name names ref refs uuid slug target source src "
 		     "dest destination from to other remote my the parent child "
-		     "agent new old which ",
+		     "agent new old which number num nr index ",
 		     w, n);
 }
 
@@ -292,12 +330,19 @@ enum ab_scope_key ab_scope_key(const char *key, size_t n)
 	return has_word(&w, path_words) ? AB_KEY_PATH : AB_KEY_PLAIN;
 }
 
-/* "output_file" is written and "source_path" is read, whatever they are. */
+/*
+ * "output_file" is written and "source_path" is read, whatever they are; what a
+ * key ends with says what it is: "file_text" is text, "text_file" is a file.
+ */
 enum ab_scope_place ab_scope_place(const char *key, size_t n)
 {
 	struct ab_scope_words w;
 
 	ab_scope_split(&w, key, n);
+	if (has_word(&w, except_words) ||
+	    (w.count && is_in(text_words, w.words[w.count - 1],
+			      w.lens[w.count - 1])))
+		return AB_PLACE_TEXT;
 	if (has_word(&w, into_words))
 		return AB_PLACE_INTO;
 	if (has_word(&w, from_words))

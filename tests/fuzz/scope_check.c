@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char document[] =
 	"{\"id\":\"sb-1\",\"grants\":[{\"source\":\"sb-10\"},{\"source\":"
 	"\"bob\"},{\"source\":\"9f86d081884c7d659a2feaa0c55ad015\",\"name\":"
-	"\"carol\"}],\"others\":[{\"id\":\"sb-2\",\"aliases\":[\"10.77.0.2\"]}]}";
+	"\"carol\"},{\"source\":\"0192f0c1-6c1e-7b3a-9d7e-2f4a5b6c7d8e\"}],"
+	"\"others\":[{\"id\":\"sb-2\",\"aliases\":[\"10.77.0.2\"]}]}";
 
 static agentbox_scope *scope(void)
 {
@@ -80,15 +81,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t tool_n = end ? (size_t)(end - tool) : size;
 	const char *args = tool + (end ? tool_n + 1 : size);
 	size_t n = size - (size_t)(args - tool);
-	agentbox_scope *s = scope();
+	static agentbox_scope *s; /* read only: one for all */
 	agentbox_bytes *json = NULL;
-	struct ab_scope_call call = { .scope = s,
-				      .tool = tool,
+	struct ab_scope_call call = { .tool = tool,
 				      .tool_len = tool_n,
 				      .args = args,
 				      .args_len = n };
 	agentbox_decision *d = NULL;
 
+	if (!s)
+		s = scope();
+	call.scope = s;
 	if (ab_scope_judge(&call, &d, NULL) < 0 ||
 	    call.steps > (uint64_t)(AB_SCOPE_WORK + 2) * n +
 				 AB_SCOPE_WORK_LEAST)
@@ -99,6 +102,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_hints(json);
 	agentbox_bytes_free(json);
 	agentbox_decision_free(d);
-	agentbox_scope_unref(s);
 	return 0;
 }

@@ -10,5 +10,7 @@ check_PROGRAMS += tests/unit/scope_calls
 UNIT_TESTS += tests/unit/scope_calls
 tests_unit_scope_calls_SOURCES = tests/unit/scope_calls.c \
 	tests/unit/net_rows.c tests/unit/net_rows.h
-tests_unit_scope_calls_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit
+tests_unit_scope_calls_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit \
+	-I$(top_srcdir)/libexec/shield
 tests_unit_scope_calls_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_scope_calls_LDADD = tests/lib/libshield.a $(UNIT_LIBS)

@@ -3,8 +3,11 @@
  * How well the scope does on calls nobody wrote for its code: rows of
  * tests/data/scope-calls.jsonl, {id, kind: "scope", document} and {id, kind,
  * scope, tool, args, crosses, hints?}. The rates are printed kind by kind and
- * held; "beyond" is what text does not show, and is counted only. And the
- * property behind them: whatever encodings an id is put through, one in the
+ * held; "beyond" is what text does not show, and is counted only. Then layer by
+ * layer (DESIGN.md section 12), each with the others off: what the resolver
+ * stops, what a hint tells of, what the shield's gate refuses when it is asked
+ * about the sandboxes that there are, whom the prompt names. And the property
+ * behind them: whatever encodings an id is put through, one in the
  * other, up to the depth, it is found.
  */
 #include "config.h"
@@ -18,6 +21,7 @@
 #include "agentbox/scope.h"
 #include "base/attr.h"
 #include "net_rows.h"
+#include "parts.h"
 
 /* --- rates ---------------------------------------------------------------- */
 
@@ -31,6 +35,8 @@ static size_t kind_count;
 static struct {
 	char id[32];
 	agentbox_scope *scope;
+	json_t *document;
+	ab_sh_grants grants;
 } scopes[8];
 static size_t scope_count;
 
@@ -53,13 +59,37 @@ static agentbox_scope *make_scope(const json_t *document)
 	return scope;
 }
 
-static agentbox_scope *scope_of(const char *id)
+static size_t scope_of(const char *id)
 {
 	for (size_t i = 0; i < scope_count; i++)
 		if (strcmp(scopes[i].id, id) == 0)
-			return scopes[i].scope;
+			return i;
 	ck_abort_msg("no scope %s", id);
-	return NULL;
+	return 0;
+}
+
+static const char *text_of(const json_t *list, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(list, i),
+						 key));
+}
+
+/* The shield's own copy of the grants, as the host sends it. */
+static void fill_grants(ab_sh_grants *g, const json_t *document)
+{
+	const json_t *list = json_object_get(document, "grants");
+
+	snprintf(g->own, sizeof(g->own), "%s", net_text(document, "id"));
+	g->is_told = true;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *source = text_of(list, i, "source");
+		const char *name = text_of(list, i, "name");
+		ab_sh_grant *to = &g->items[g->count++];
+
+		snprintf(to->box, sizeof(to->box), "%s", source);
+		snprintf(to->name, sizeof(to->name), "%s",
+			 name ? name : source);
+	}
 }
 
 static struct kind *kind_of(const char *name)
@@ -101,6 +131,106 @@ static bool hints_are(agentbox_scope *s, const char *tool, const char *args,
 	return good;
 }
 
+/* --- layers --------------------------------------------------------------- */
+
+static struct layer {
+	const char *name;
+	unsigned crossing, caught; /* what is to be stopped or told */
+	unsigned other, false_hits;
+} layers[] = { { "1 resolver", 0, 0, 0, 0 },
+	       { "2 hints", 0, 0, 0, 0 },
+	       { "3 shield's gate", 0, 0, 0, 0 },
+	       { "4 prompt", 0, 0, 0, 0 } };
+
+static void count_layer(struct layer *layer, bool crosses, bool hit)
+{
+	layer->crossing += crosses;
+	layer->caught += crosses && hit;
+	layer->other += !crosses;
+	layer->false_hits += !crosses && hit;
+}
+
+/*
+ * The gate is asked about a tool, a sandbox and what is to be done: about all
+ * that can be read for a call that crosses (to read them, if it does not write
+ * below .shared), about the hinted one for a call that reads.
+ */
+static void count_gate(const json_t *row, size_t at)
+{
+	const char *tool = net_text(row, "tool");
+	const json_t *peers = json_object_get(scopes[at].document, "grants");
+	const json_t *hinted = json_object_get(row, "hints");
+	const char *action = strcmp(net_text(row, "kind"), "writing") == 0 ?
+				     "write" : "read";
+	bool crosses = net_flag(row, "crosses");
+	bool all = true;
+
+	for (size_t i = 0; crosses && i < json_array_size(peers); i++)
+		all &= ab_sh_grants_refuse(&scopes[at].grants, tool,
+					   text_of(peers, i, "source"),
+					   action) != NULL;
+	if (crosses && json_array_size(peers))
+		count_layer(&layers[2], true, all);
+	for (size_t i = 0; !crosses && i < json_array_size(hinted); i++)
+		count_layer(&layers[2], false,
+			    ab_sh_grants_refuse(&scopes[at].grants, tool,
+						json_string_value(
+							json_array_get(hinted,
+								       i)),
+						action) != NULL);
+}
+
+static bool is_told(const char *prompt, const char *id)
+{
+	char words[128];
+
+	snprintf(words, sizeof(words), "read access to sandbox %s at ", id);
+	return strstr(prompt, words) != NULL;
+}
+
+static void count_prompt(size_t at)
+{
+	const json_t *peers = json_object_get(scopes[at].document, "grants");
+	const json_t *others = json_object_get(scopes[at].document, "others");
+	agentbox_bytes *bytes = NULL;
+	const char *text;
+
+	ck_assert_int_eq(agentbox_scope_prompt(scopes[at].scope, &bytes, NULL),
+			 0);
+	text = agentbox_bytes_get_data(bytes);
+	for (size_t i = 0; i < json_array_size(peers); i++)
+		count_layer(&layers[3], true,
+			    is_told(text, text_of(peers, i, "source")));
+	for (size_t i = 0; i < json_array_size(others); i++)
+		count_layer(&layers[3], false,
+			    is_told(text, text_of(others, i, "id")));
+	agentbox_bytes_free(bytes);
+}
+
+/* Of a hundred, in each layer alone. */
+#define LEAST_CAUGHT 90
+
+static double percent(unsigned part, unsigned all)
+{
+	return all ? 100.0 * part / all : 0;
+}
+
+static void print_layers(void)
+{
+	printf("%-16s %8s %7s %7s %6s %6s %7s\n", "layer", "crossing",
+	       "caught", "", "other", "false", "");
+	for (size_t i = 0; i < AB_ARRAY_LEN(layers); i++) {
+		const struct layer *l = &layers[i];
+
+		printf("%-16s %8u %7u %6.1f%% %6u %6u %6.1f%%\n", l->name,
+		       l->crossing, l->caught, percent(l->caught, l->crossing),
+		       l->other, l->false_hits,
+		       percent(l->false_hits, l->other));
+	}
+}
+
+/* --- kinds of calls ------------------------------------------------------- */
+
 static void count(struct kind *k, const json_t *row, int32_t verdict)
 {
 	bool crosses = net_flag(row, "crosses");
@@ -111,9 +241,22 @@ static void count(struct kind *k, const json_t *row, int32_t verdict)
 	k->caught += crosses && hit;
 	k->false_hits += !crosses && hit;
 	k->asked += verdict == AGENTBOX_VERDICT_ASK;
+	count_layer(&layers[0], crosses, hit);
 	if (hit != crosses)
 		printf("  %s: %s\n", net_text(row, "id"),
 		       hit ? "false hit" : "missed");
+}
+
+static void take_scope(const json_t *row, const char *id)
+{
+	size_t at = scope_count++;
+
+	ck_assert(at < AB_ARRAY_LEN(scopes));
+	snprintf(scopes[at].id, sizeof(scopes[at].id), "%s", id);
+	scopes[at].document = json_deep_copy(json_object_get(row, "document"));
+	scopes[at].scope = make_scope(scopes[at].document);
+	fill_grants(&scopes[at].grants, scopes[at].document);
+	count_prompt(at);
 }
 
 static void take_call(const json_t *row, const char *id)
@@ -123,22 +266,27 @@ static void take_call(const json_t *row, const char *id)
 	struct kind *k;
 	agentbox_scope *s;
 	agentbox_decision *d = NULL;
+	bool told;
+	size_t at;
 	char *args;
 
 	if (strcmp(net_text(row, "kind"), "scope") == 0) {
-		snprintf(scopes[scope_count].id, sizeof(scopes[0].id), "%s",
-			 id);
-		scopes[scope_count++].scope =
-			make_scope(json_object_get(row, "document"));
+		take_scope(row, id);
 		return;
 	}
 	k = kind_of(net_text(row, "kind"));
-	s = scope_of(net_text(row, "scope"));
+	at = scope_of(net_text(row, "scope"));
+	s = scopes[at].scope;
 	args = json_dumps(json_object_get(row, "args"), JSON_ENCODE_ANY);
 	ck_assert_int_eq(agentbox_scope_check(s, tool, strlen(tool), args,
 					      strlen(args), &d, NULL), 0);
 	count(k, row, agentbox_decision_get_verdict(d));
-	if (hints && !hints_are(s, tool, args, hints)) {
+	count_gate(row, at);
+	told = !hints || hints_are(s, tool, args, hints);
+	if (hints)
+		count_layer(&layers[1], json_array_size(hints) > 0,
+			    json_array_size(hints) ? told : !told);
+	if (!told) {
 		k->hints_wrong++;
 		printf("  %s: hints\n", id);
 	}
@@ -161,6 +309,7 @@ START_TEST(crossings_are_caught_and_everyday_calls_are_not)
 		       k->hints_wrong);
 		calls += k->calls;
 	}
+	print_layers();
 	fflush(stdout);
 	for (size_t i = 0; i < kind_count; i++) {
 		const struct kind *k = &kinds[i];
@@ -172,8 +321,18 @@ START_TEST(crossings_are_caught_and_everyday_calls_are_not)
 		ck_assert_msg(k->hints_wrong == 0, "%s", k->name);
 	}
 	ck_assert_uint_ge(calls, 300);
-	for (size_t i = 0; i < scope_count; i++)
+	for (size_t i = 0; i < AB_ARRAY_LEN(layers); i++) {
+		const struct layer *l = &layers[i];
+
+		ck_assert_msg(l->false_hits == 0, "%s", l->name);
+		/* the first cannot know "beyond", the third a call in a call */
+		ck_assert_msg(l->caught * 100 >= l->crossing * LEAST_CAUGHT,
+			      "%s", l->name);
+	}
+	for (size_t i = 0; i < scope_count; i++) {
 		agentbox_scope_unref(scopes[i].scope);
+		json_decref(scopes[i].document);
+	}
 }
 END_TEST
 
@@ -244,52 +403,54 @@ static void bits(struct text *to, const struct text *from, unsigned width,
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-static void encode(struct text *to, const struct text *from, unsigned how)
+/* Each byte as a number, or all of them `width` bits at a time. */
+static const struct encoding {
+	const char *before, *after;
+	unsigned base;
+	unsigned width;
+	const char *alphabet;
+} encodings[] = {
+	{ "%", "", 16, 2, NULL },
+	{ "\\x", "", 16, 2, NULL },
+	{ "\\x{", "}", 16, 1, NULL },
+	{ "\\o{", "}", 8, 1, NULL },
+	{ "\\N{U+", "}", 16, 4, NULL },
+	{ "\\u", "", 16, 4, NULL },
+	{ "\\", "", 16, 4, NULL },
+	{ "\\", "", 8, 3, NULL },
+	{ "&#", ";", 10, 1, NULL },
+	{ "=", "", 16, 2, NULL },
+	{ "", "", 16, 2, NULL },
+	{ "", " ", 10, 1, NULL },
+	{ "", " ", 2, 8, NULL },
+	{ "0", ", ", 8, 3, NULL },
+	{ "", "", 0, 6, LETTERS "+/" },
+	{ "", "", 0, 6, LETTERS "-_" },
+	{ "", "", 0, 5, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" },
+	{ "", "", 0, 5, "0123456789ABCDEFGHIJKLMNOPQRSTUV" },
+	{ "+", "-", 0, 6, LETTERS "+/" }, /* UTF-7 */
+};
+
+static void encode(struct text *to, const struct text *from,
+		   const struct encoding *e)
 {
 	to->n = 0;
-	switch (how) {
-	case 0:
-		each(to, from, "%", 16, 2, "");
+	if (!e->alphabet) {
+		each(to, from, e->before, e->base, e->width, e->after);
 		return;
-	case 1:
-		each(to, from, "\\x", 16, 2, "");
+	}
+	if (!*e->before) {
+		bits(to, from, e->width, e->alphabet);
 		return;
-	case 2:
-		each(to, from, "\\u", 16, 4, "");
-		return;
-	case 3:
-		each(to, from, "&#", 10, 1, ";");
-		return;
-	case 4:
-		each(to, from, "", 16, 2, "");
-		return;
-	case 5:
-		bits(to, from, 6, LETTERS "+/");
-		return;
-	case 6:
-		bits(to, from, 6, LETTERS "-_");
-		return;
-	case 7:
-		bits(to, from, 5, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567");
-		return;
-	case 8:
-		each(to, from, "\\", 8, 3, "");
-		return;
-	case 9:
-		each(to, from, "", 10, 1, " ");
-		return;
-	case 10:
-		each(to, from, "=", 16, 2, "");
-		return;
-	case 11:
-		each(to, from, "", 2, 8, " ");
-		return;
-	case 12:
-		each(to, from, "0", 8, 3, ", ");
-		return;
-	default:
-		each(to, from, "\\", 16, 4, "");
-		return;
+	}
+	for (size_t i = 0; i < from->n; i++) {
+		static struct text wide = { .n = 2 };
+
+		wide.p[1] = from->p[i];
+
+		put(to, e->before);
+		bits(to, &wide, e->width, e->alphabet);
+		put(to, e->after);
 	}
 }
 
@@ -303,8 +464,8 @@ static json_t *call_of(const struct text *t)
 	case 1:
 		return json_pack("{s:i, s:o}", "a", 1, "host", value);
 	case 2:
-		value = json_pack("{s:i}", t->p, 1);
-		return value;
+		json_decref(value);
+		return json_pack("{s:i}", t->p, 1);
 	default:
 		return json_pack("[o]", value);
 	}
@@ -333,9 +494,9 @@ START_TEST(every_composition_of_encodings_is_seen_through)
 		a.n = (size_t)snprintf(a.p, sizeof(a.p), "%s",
 				       cores[pick(AB_ARRAY_LEN(cores))]);
 		for (unsigned i = 0; i < depth && a.n < 3000; i++) {
-			unsigned how = pick(14);
+			unsigned how = pick(AB_ARRAY_LEN(encodings));
 
-			encode(&b, &a, how);
+			encode(&b, &a, &encodings[how]);
 			memcpy(&a, &b, sizeof(a));
 			snprintf(path + strlen(path),
 				 sizeof(path) - strlen(path), " %u", how);
