@@ -237,10 +237,13 @@ int32_t agentbox_owner_add(agentbox_owner *o, agentbox_sandbox *box,
 	int32_t rc = ab_owner_usable(o, err);
 	if (rc < 0)
 		return rc;
-	if (!box || (name && !ab_owner_name_ok(name)))
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "box is NULL");
+	if (name && !ab_owner_name_ok(name))
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
-				    "no box, or '%s' is no box name",
-				    name ? name : "");
+				    "'%s' is no box name: letters, digits, "
+				    "'.', '_' and '-', %d at most, no '.' first",
+				    name, AB_OWNER_MAX_NAME);
 	if ((name && ab_owner_find_box(o, name)) ||
 	    ab_owner_find_box(o, agentbox_sandbox_get_id(box)))
 		return ab_error_set(err, AGENTBOX_EEXIST, "name",

@@ -152,7 +152,7 @@ static void ask_calls(ab_questions *q, const ab_verify_run *run)
 
 		if (is_allowed(run, c->name)) {
 			item.why = "/syscalls/allow names it";
-			item.skip = AB_VERDICT_NOT_APPLICABLE;
+			item.unasked = AB_VERDICT_NOT_APPLICABLE;
 			add(q, &item);
 			continue;
 		}
@@ -305,7 +305,7 @@ static void ask_paths(ab_questions *q, const ab_verify_run *run)
 		item.owned_id = ab_asprintf("files%s", *p);
 		if (ab_verify_shows(run, *p)) {
 			item.why = "/mounts shows it or a part of it";
-			item.skip = AB_VERDICT_NOT_APPLICABLE;
+			item.unasked = AB_VERDICT_NOT_APPLICABLE;
 		}
 		ask_path(q, item, "read", *p);
 	}
@@ -405,9 +405,9 @@ static void ask_table(ab_questions *q, const ab_verify_run *run)
 		if (run->policy->network.mode == AB_NET_GATEWAY &&
 		    !strcmp(item.wall, "network"))
 			item.wall = "gateway";
-		item.why = why_not_asked(run, p->needs, &item.skip);
+		item.why = why_not_asked(run, p->needs, &item.unasked);
 		if (!item.why) {
-			item.skip = 0;
+			item.unasked = 0;
 			ask(q, run, item, p->op);
 		} else if (!add(q, &item)) {
 			q->nomem = true;

@@ -15,7 +15,7 @@ typedef struct ab_question {
 	uint32_t needs;
 	const char *why;	/* of op NULL */
 	char *owned_id;		/* for what is not in a table */
-	uint32_t skip;		/* the verdict without op; 0 is unknown */
+	uint32_t unasked;	/* the verdict of one that is not asked */
 } ab_question;
 
 typedef struct ab_questions {

@@ -146,9 +146,11 @@ int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err)
 		run->is_announced = ab_shield_own(shield, true);
 	rc = agentbox_sandbox_spawn(run->box, c, &run->process, &why);
 	agentbox_command_free(c);
-	/* that the box does not run it is a finding; the rest is an error */
+	/* that the box does not run it, or has no process or memory left for
+	   it, is a finding; the rest is an error */
 	if (rc == AGENTBOX_ENOTFOUND || rc == AGENTBOX_EACCES ||
 	    rc == AGENTBOX_ETIMEOUT || rc == AGENTBOX_EWALL ||
+	    rc == AGENTBOX_ESYS ||
 	    (rc == AGENTBOX_ECLOSED && !ab_box_usable(run->box, NULL))) {
 		run->why_not = ab_strdup(agentbox_error_get_message(why));
 		return run->why_not ? 0 : ab_error_nomem(err);
@@ -221,7 +223,7 @@ static void judge_unasked(ab_verify_run *run, const ab_question *item,
 			  const char *why)
 {
 	ab_verify_add(run->report, item->id, item->wall, item->tries, true,
-		      item->skip, ab_strdup("not tried"), ab_strdup(why));
+		      item->unasked, ab_strdup("not tried"), ab_strdup(why));
 }
 
 /* What is left to be told: 1: nothing; 0: it takes no more now; -errno. */

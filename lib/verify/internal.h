@@ -150,6 +150,9 @@ typedef struct ab_verify_run {
 void ab_verify_add(agentbox_verify *report, const char *probe,
 		   const char *wall, const char *tried, bool hard,
 		   uint32_t verdict, char *result, char *answer);
+/* The first finding of that name, if there is one, says this; as above. */
+void ab_verify_amend(agentbox_verify *report, const char *probe,
+		     uint32_t verdict, char *result, char *answer);
 const char *ab_verdict_name(uint32_t verdict);
 bool ab_verify_has(const agentbox_verify *report, uint32_t verdict);
 /* What falls with another wall is told under that one: at the end. */
@@ -197,6 +200,8 @@ pid_t ab_proc_of(int pidfd);
 uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno);
 /* Field 22 of /proc/PID/stat; 0: there is none. */
 uint64_t ab_proc_started(pid_t pid);
+/* Is there none, or what is left of one? What cannot be read has not ended. */
+bool ab_proc_has_ended(pid_t pid);
 /* Is it an errno of ab_proc_text() for a process that has ended? */
 bool ab_proc_is_gone(int sys_errno);
 /* Fills procs, or procs_why. */

@@ -205,9 +205,28 @@ static void look_at_limit(ab_verify_run *run, const struct limit_row *row,
 					  holds && !hard ? " (soft)" : ""));
 }
 
+/* A cgroup lists what lives: asked in this order. */
+static void look_at_cgroups(ab_verify_run *run)
+{
+	bool is_in = is_in_cgroups(run);
+	bool has_ended = !is_in && ab_proc_has_ended(run->prober);
+
+	ab_verify_tell(run, "cgroup", "cgroup",
+		       "look for the process in its cgroups",
+		       is_in	   ? AB_VERDICT_PASS
+		       : has_ended ? AB_VERDICT_UNKNOWN
+				   : AB_VERDICT_MISSING,
+		       is_in	   ? "it is in each of them"
+		       : has_ended ? "not to be found out"
+				   : "it is not in all of them",
+		       is_in	   ? "cgroup"
+		       : has_ended ? "the program was ended"
+				   : "nothing");
+}
+
 void ab_verify_limits(ab_verify_run *run, const char *limits)
 {
-	bool has_core, is_in;
+	bool has_core;
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(limit_rows); i++)
 		look_at_limit(run, &limit_rows[i], limits);
@@ -220,11 +239,5 @@ void ab_verify_limits(ab_verify_run *run, const char *limits)
 		       has_core ? "nothing" : "rlimit");
 	if (!run->walls.cgroup_count)
 		return;
-	is_in = is_in_cgroups(run);
-	ab_verify_tell(run, "cgroup", "cgroup",
-		       "look for the process in its cgroups",
-		       is_in ? AB_VERDICT_PASS : AB_VERDICT_MISSING,
-		       is_in ? "it is in each of them"
-			     : "it is not in all of them",
-		       is_in ? "cgroup" : "nothing");
+	look_at_cgroups(run);
 }

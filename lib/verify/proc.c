@@ -97,6 +97,18 @@ pid_t ab_proc_of(int pidfd)
 	return (pid_t)strtol(pid, NULL, 10);
 }
 
+bool ab_proc_has_ended(pid_t pid)
+{
+	int sys_errno;
+	ab_autofree char *text = ab_proc_text(pid, "status", &sys_errno);
+	char state[32];
+
+	if (!text)
+		return ab_proc_is_gone(sys_errno);
+	return ab_proc_line(text, "State", state, sizeof(state)) &&
+	       (*state == 'Z' || *state == 'X');
+}
+
 bool ab_proc_is_gone(int sys_errno)
 {
 	return sys_errno == ENOENT || sys_errno == ESRCH;

@@ -94,6 +94,34 @@ void ab_verify_add(agentbox_verify *report, const char *probe,
 	};
 }
 
+/* The first of that name, or NULL. */
+static ab_finding *find(const agentbox_verify *report, const char *probe)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		if (strcmp(report->findings[i].probe, probe) == 0)
+			return &report->findings[i];
+	}
+	return NULL;
+}
+
+void ab_verify_amend(agentbox_verify *report, const char *probe,
+		     uint32_t verdict, char *result, char *answer)
+{
+	ab_finding *f = find(report, probe);
+
+	if (!result || !answer || !f) {
+		report->nomem |= !result || !answer;
+		free(result);
+		free(answer);
+		return;
+	}
+	free(f->result);
+	free(f->answer);
+	f->verdict = verdict;
+	f->result = result;
+	f->answer = answer;
+}
+
 bool ab_verify_has(const agentbox_verify *report, uint32_t verdict)
 {
 	for (size_t i = 0; i < report->count; i++) {
@@ -105,11 +133,9 @@ bool ab_verify_has(const agentbox_verify *report, uint32_t verdict)
 
 uint32_t ab_verify_verdict_of(const agentbox_verify *report, const char *probe)
 {
-	for (size_t i = 0; i < report->count; i++) {
-		if (strcmp(report->findings[i].probe, probe) == 0)
-			return report->findings[i].verdict;
-	}
-	return AB_VERDICT_UNKNOWN;
+	const ab_finding *f = find(report, probe);
+
+	return f ? f->verdict : (uint32_t)AB_VERDICT_UNKNOWN;
 }
 
 /* --- causes --------------------------------------------------------------- */

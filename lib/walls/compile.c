@@ -43,21 +43,12 @@ static int32_t check_routes(const ab_build *b, agentbox_error **err)
 	return rc;
 }
 
-/* What a policy may ask of the gateway, and this one cannot do. */
 static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 {
-	const ab_policy_network *net = &b->policy->network;
-	const char *what = NULL;
-
 #ifndef HAVE_GATEWAY
-	what = "/network/mode";
+	return ab_error_set(err, AGENTBOX_EUNSUPPORTED, "/network/mode",
+			    "needs a gateway, which this build lacks");
 #endif
-	if (net->budget_tokens.state == AB_POLICY_SET)
-		what = "/network/budget/tokens";
-	if (what)
-		return ab_error_set(err, AGENTBOX_EUNSUPPORTED, what,
-				    "needs a gateway that can do this, which "
-				    "this build lacks");
 	if (!ab_build_has_tree(b))
 		return ab_error_set(err, AGENTBOX_EWALL, "netns",
 				    "network mode 'gateway' needs a network "

@@ -105,7 +105,8 @@ static void take_path(ab_sh_address *out, const struct sockaddr_un *un,
 			 un->sun_path);
 }
 
-int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n)
+int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n,
+		      bool is_sent)
 {
 	union {
 		sa_family_t family;
@@ -115,11 +116,17 @@ int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n)
 	} u;
 	const size_t path = offsetof(struct sockaddr_un, sun_path);
 
-	*out = (ab_sh_address){ .kind = AB_SH_OTHER };
+	*out = (ab_sh_address){ .kind = AB_SH_OTHER, .text = "no address" };
 	memset(&u, 0, sizeof(u));
+	if (n == 0)
+		return 0;
 	if (n < sizeof(u.family) || n > AB_SH_ADDRESS_BYTES)
 		return -EINVAL;
 	memcpy(&u, bytes, n < sizeof(u) ? n : sizeof(u));
+	snprintf(out->text, sizeof(out->text), "address family %u", u.family);
+	/* of the Internet's to whoever sends a datagram: udp_sendmsg() */
+	if (u.family == AF_UNSPEC && is_sent)
+		u.family = AF_INET;
 	if (u.family == AF_INET && n >= sizeof(u.v4))
 		take_target(out, AB_ADDRESS_IPV4, &u.v4.sin_addr, 4,
 			    u.v4.sin_port);

@@ -13,11 +13,6 @@
 #include "base/clock.h"
 #include "state.h"
 
-bool ab_sh_may_ask(const ab_sh *sh)
-{
-	return sh->ask_count + sh->waiting_count < AB_ASKS_MAX;
-}
-
 bool ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice,
 		   const uint8_t *record, size_t n)
 {
@@ -48,6 +43,24 @@ static void end_ask(ab_sh *sh, size_t i, bool let)
 		ab_sh_answer(sh, ask.notice, -EACCES);
 	}
 	free(ask.record);
+}
+
+/* Who was killed meanwhile waits for nothing. */
+static void end_dead(ab_sh *sh)
+{
+	for (size_t i = sh->ask_count; i-- > 0;) {
+		const ab_caller t = { .sh = sh, .notice = sh->asks[i].notice };
+
+		if (!ab_caller_is_valid(&t))
+			end_ask(sh, i, false);
+	}
+}
+
+bool ab_sh_may_ask(ab_sh *sh)
+{
+	if (sh->ask_count + sh->waiting_count >= AB_ASKS_MAX)
+		end_dead(sh);
+	return sh->ask_count + sh->waiting_count < AB_ASKS_MAX;
 }
 
 int ab_sh_answer_ask(ab_sh *sh, uint64_t id, bool let)

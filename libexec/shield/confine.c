@@ -28,6 +28,7 @@
 static const uint16_t allowed[] = {
 	SYS_process_vm_readv,
 	SYS_readlinkat,
+	SYS_pidfd_open, /* who a thread's leader is */
 #ifdef SYS_poll
 	SYS_poll,
 #endif
@@ -54,13 +55,14 @@ static const uint16_t allowed[] = {
 	SYS_exit_group,
 };
 
-/* Of ioctl(2) the three of a listener. */
+/* Of ioctl(2) the three of a listener, and one of a pidfd, which tells. */
 static void put_ioctls(ab_confine_filter *f)
 {
 	static const uint32_t calls[] = {
 		(uint32_t)SECCOMP_IOCTL_NOTIF_RECV,
 		(uint32_t)SECCOMP_IOCTL_NOTIF_SEND,
 		(uint32_t)SECCOMP_IOCTL_NOTIF_ID_VALID,
+		(uint32_t)AB_PIDFD_GET_INFO,
 	};
 	const uint8_t n = AB_ARRAY_LEN(calls);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One exec: which file under which arguments, and what the checks say of it.
- * A file that comes as a descriptor is named by what it is open on. Its
+ * A file is named by what its descriptor is open on and its links lead to. Its
  * environment is not read, nor the text of a script: what that starts is seen
  * when it starts.
  */
@@ -38,46 +38,39 @@ static void join_command(ab_sh *sh, const ab_exec *e, uint32_t *flags)
 	sh->command[at] = '\0';
 }
 
-/* The N of /proc/self/fd/N and its like, or -1. */
-static int descriptor_of(const char *path)
+/* Where programs are installed and nobody of the box makes a link: there a
+   name is what it says. */
+static bool is_installed(const char *path)
 {
-	static const char *const dirs[] = { "/proc/self/fd/",
-					    "/proc/thread-self/fd/",
-					    "/dev/fd/" };
-	int fd = -1, end = 0;
+	static const char *const dirs[] = { "/usr/", "/bin/", "/sbin/",
+					    "/lib/", "/lib64/" };
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++) {
-		size_t n = strlen(dirs[i]);
-
-		if (strncmp(path, dirs[i], n) == 0 &&
-		    sscanf(path + n, "%9d%n", &fd, &end) == 1 &&
-		    path[n + (size_t)end] == '\0')
-			return fd;
-	}
-	return -1;
+	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++)
+		if (strncmp(path, dirs[i], strlen(dirs[i])) == 0)
+			return !strstr(path, "/..");
+	return false;
 }
 
-/* What a descriptor is open on takes the place of its name. */
-static void name_descriptor(const ab_caller *t,
-			    const struct seccomp_notif *notice, ab_exec *e,
-			    char *memory, size_t size)
+/*
+ * The file that a descriptor is open on, or that a link leads to, takes the
+ * place of the name. What leads nowhere keeps it: the kernel says so, too, but
+ * of a descriptor whose directory is gone.
+ */
+static int name_file(const ab_caller *t, const struct seccomp_notif *notice,
+		     ab_exec *e, char *memory, size_t size)
 {
 	bool at = notice->data.nr == SYS_execveat;
-	int fd = at && e->path_len == 0 &&
-				 (notice->data.args[4] & AT_EMPTY_PATH)
-			 ? (int)notice->data.args[0]
-			 : descriptor_of(e->path);
-	char name[32];
 	ssize_t n;
 
-	if (fd < 0)
-		return;
-	snprintf(name, sizeof(name), "fd/%d", fd);
-	n = ab_caller_link(t, name, memory, size);
+	if (is_installed(e->path))
+		return 0;
+	n = ab_sh_follow(t, at ? (int)notice->data.args[0] : AT_FDCWD,
+			 e->path, memory, size);
 	if (n > 0) {
 		e->path = memory;
 		e->path_len = (size_t)n;
 	}
+	return n < 0 ? (int)n : 0;
 }
 
 static bool is_git(const ab_caller *t)
@@ -85,30 +78,64 @@ static bool is_git(const ab_caller *t)
 	char exe[AB_MAX_PATH];
 	ssize_t n = ab_caller_link(t, "exe", exe, sizeof(exe));
 
-	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0 &&
-	       ab_caller_is_valid(t);
+	return n >= 4 && memcmp(exe + n - 4, "/git", 4) == 0;
 }
 
-/* What it costs is a third of all of it: where nothing depends on it, it is
-   not looked at. */
 static const char *find_cwd(void *arg, size_t *len)
 {
 	static char cwd[AB_MAX_PATH];
 	const ab_caller *t = arg;
 	ssize_t n = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
 
-	if (n <= 0 || cwd[0] != '/' || !ab_caller_is_valid(t))
+	if (n <= 0 || cwd[0] != '/')
 		return NULL;
 	*len = (size_t)n;
 	return cwd;
 }
 
+/* The program and what kinds of arguments it has. */
+static uint32_t shape_of(const ab_exec *e)
+{
+	const char *slash = memrchr(e->path, '/', e->path_len);
+	const char *name = slash ? slash + 1 : e->path;
+	uint32_t h = (uint32_t)e->count;
+
+	while (*name)
+		h = h * 33 + (uint8_t)*name++;
+	for (size_t i = 1; i < e->count && i < 8; i++)
+		h = h * 33 + (e->args[i][0] == '-') +
+		    2 * (e->args[i][0] == '/');
+	return h;
+}
+
+/*
+ * The working directory is a third of all that an exec costs: where nothing
+ * depends on it, it is not looked at. Where that was needed the last time it
+ * is looked at first, and all is judged once instead of twice. What is said is
+ * the same either way.
+ */
+static void judge_place(const ab_caller *t, ab_exec *e, ab_exec_finding *f)
+{
+	uint32_t shape = shape_of(e);
+	ab_sh_shape *last = &t->sh->shapes[shape % AB_SHAPES];
+	void *arg = (void *)(uintptr_t)t;
+
+	if (last->shape == shape && last->uses) {
+		last->uses--;
+		e->cwd = find_cwd(arg, &e->cwd_len);
+	} else {
+		e->find_cwd = find_cwd;
+		e->arg = arg;
+	}
+	ab_exec_check(&t->sh->judge, e, f);
+	if (e->arg && !e->find_cwd)
+		*last = (ab_sh_shape){ shape, AB_SHAPE_USES };
+}
+
 static void judge(const ab_caller *t, ab_exec *e, bool cut,
 		  ab_exec_finding *f)
 {
-	e->find_cwd = find_cwd;
-	e->arg = (void *)(uintptr_t)t;
-	ab_exec_check(&t->sh->judge, e, f);
+	judge_place(t, e, f);
 	if (f->verdict != AGENTBOX_VERDICT_ALLOW && is_git(t)) {
 		e->by_git = true;
 		ab_exec_check(&t->sh->judge, e, f);
@@ -127,10 +154,7 @@ static int read_exec(const ab_caller *t, const struct seccomp_notif *notice,
 	int r = ab_caller_read_exec(t, notice->data.args[at],
 				    notice->data.args[1 + at], e, flags);
 
-	if (r)
-		return r;
-	name_descriptor(t, notice, e, file, sizeof(file));
-	return ab_caller_is_valid(t) ? 0 : -ESRCH;
+	return r ? r : name_file(t, notice, e, file, sizeof(file));
 }
 
 /*
@@ -149,12 +173,12 @@ static int find_file(const ab_caller *t, const struct seccomp_notif *notice,
 			       e->path);
 }
 
-int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
+int ab_sh_look_at_exec(const ab_caller *t, const struct seccomp_notif *notice,
 		       ab_shield_record *m, ab_exec_finding *f)
 {
-	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
+	ab_sh *sh = t->sh;
 	ab_exec e;
-	int r = read_exec(&t, notice, &e, &m->flags);
+	int r = read_exec(t, notice, &e, &m->flags);
 	bool cut = m->flags & AB_SHIELD_CUT;
 
 	sh->command[0] = '\0';
@@ -166,7 +190,7 @@ int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
 		return 0;
 	}
 	join_command(sh, &e, &m->flags);
-	judge(&t, &e, cut, f);
+	judge(t, &e, cut, f);
 	m->object = e.path;
-	return find_file(&t, notice, &e, f);
+	return find_file(t, notice, &e, f);
 }

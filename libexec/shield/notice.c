@@ -170,16 +170,22 @@ static uint32_t answer_for(ab_sh *sh, uint32_t verdict)
 	return AB_SHIELD_REFUSED;
 }
 
-/* 0, or -errno, which is the answer then. */
+/*
+ * 0, or -errno, which is the answer then. Of who waits no longer nothing is
+ * told, for nothing goes on, and what was read may be another's.
+ */
 static int look(ab_sh *sh, const struct seccomp_notif *n,
 		ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
+	const ab_caller t = { sh, (pid_t)n->pid, n->id };
 	int r = 0;
 
 	if (n->data.nr == SYS_execve || n->data.nr == SYS_execveat)
-		r = ab_sh_look_at_exec(sh, n, m, f);
-	else if (!ab_sh_look_at_place(sh, n, m, f, quiet))
+		r = ab_sh_look_at_exec(&t, n, m, f);
+	else if (!ab_sh_look_at_place(&t, n, m, f, quiet))
 		_exit(1); /* nobody asks about such a call */
+	if (!ab_caller_is_valid(&t))
+		r = -ESRCH;
 	*quiet |= r != 0;
 	return r;
 }

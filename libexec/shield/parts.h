@@ -81,8 +81,12 @@ typedef struct ab_sh_address {
 	char text[AB_TARGET_TEXT_SIZE]; /* for people; PATH: the path */
 } ab_sh_address;
 
-/* From the bytes of a sockaddr: 0, or -EINVAL: it is none that is known. */
-int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n);
+/*
+ * From the bytes of a sockaddr: 0, or -EINVAL: it is none that is known.
+ * `is_sent`: something is sent there, no connection made or ended.
+ */
+int ab_sh_address_get(ab_sh_address *out, const void *bytes, size_t n,
+		      bool is_sent);
 
 typedef struct ab_sh_network {
 	uint32_t mode; /* enum ab_policy_netmode */

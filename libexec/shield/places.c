@@ -70,42 +70,40 @@ static const names_call names_calls[] = {
 
 /*
  * "self" in the box's /proc is who asks, and that is not us: its own entry of
- * ours has the same links, but that threads have other numbers there.
+ * ours has the same links. Threads have other numbers there, and the box's
+ * own entry for each of them. False: `path` is none of these.
  */
-static const char *own_entry(const char *path)
+static bool own_entry(const ab_caller *t, const char *path, char *name,
+		      size_t size)
 {
-	static const char *const selves[] = { "/proc/self/",
-					      "/proc/thread-self/" };
-	size_t n;
+	static const char self[] = "/proc/self/", task[] = "task/";
+	static const char thread[] = "/proc/thread-self/";
+	bool is_self = strncmp(path, self, sizeof(self) - 1) == 0;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(selves); i++) {
-		n = strlen(selves[i]);
-		if (strncmp(path, selves[i], n) != 0)
-			continue;
-		path += n;
-		if (strncmp(path, "task/", 5) == 0) {
-			path += 5;
-			path += strspn(path, "0123456789");
-			path += *path == '/';
-		}
-		return path;
-	}
-	return NULL;
+	if (!is_self && strncmp(path, thread, sizeof(thread) - 1) != 0)
+		return false;
+	path += is_self ? sizeof(self) - 1 : sizeof(thread) - 1;
+	if (strncmp(path, task, sizeof(task) - 1) == 0)
+		snprintf(name, size, "%d/root/proc/%s", (int)t->pid,
+			 path + sizeof(task) - 1);
+	else
+		snprintf(name, size, "%d/%s",
+			 (int)(is_self ? ab_caller_leader(t) : t->pid), path);
+	return true;
 }
 
 static ssize_t read_box_link(void *arg, const char *path, char *out,
 			     size_t size)
 {
 	const ab_caller *t = arg;
-	const char *own = own_entry(path);
 	char name[AB_MAX_PATH + 64];
 	ssize_t n;
 
 	if (strcmp(path, "/proc/self") == 0 ||
-	    strcmp(path, "/proc/thread-self") == 0 || (own && !*own))
+	    strcmp(path, "/proc/thread-self") == 0)
 		return 0;
-	snprintf(name, sizeof(name), own ? "%d/%s" : "%d/root%s", (int)t->pid,
-		 own ? own : path);
+	if (!own_entry(t, path, name, sizeof(name)))
+		snprintf(name, sizeof(name), "%d/root%s", (int)t->pid, path);
 	n = readlinkat(t->sh->proc_fd, name, out, size);
 	if (n < 0)
 		return errno == EINVAL ? 0 : -errno;
@@ -189,9 +187,9 @@ static int look_at_names(const ab_caller *t, const struct seccomp_notif *n,
 		if (len < 0)
 			return (int)len;
 		if (len && ab_sh_is_below(sh->place, sh->shared))
-			return ab_caller_is_valid(t) ? 1 : -ESRCH;
+			return 1;
 	}
-	return ab_caller_is_valid(t) ? 0 : -ESRCH;
+	return 0;
 }
 
 static void say_unread(ab_sh *sh, ab_shield_record *m, ab_exec_finding *f)
@@ -260,15 +258,16 @@ static int read_address(const ab_caller *t, const struct seccomp_notif *n,
 {
 	uint8_t bytes[AB_SH_ADDRESS_BYTES];
 	uint64_t at = 0, size = 0;
+	bool is_sent = n->data.nr != SYS_connect && n->data.nr != SYS_bind;
 	int r = find_address(t, n, &at, &size);
 
-	if (!r && (size > sizeof(bytes) || size == 0))
+	if (!r && size > sizeof(bytes))
 		r = -EINVAL;
-	if (!r)
+	if (!r && size)
 		r = ab_caller_read(t, at, bytes, size);
 	if (!r)
-		r = ab_sh_address_get(out, bytes, size);
-	return r ? r : ab_caller_is_valid(t) ? 0 : -ESRCH;
+		r = ab_sh_address_get(out, bytes, size, is_sent);
+	return r;
 }
 
 /* A socket with a name in the file system may be a peer's: 1, 0, -errno. */
@@ -278,8 +277,8 @@ static int look_at_socket(const ab_caller *t, const ab_sh_address *a,
 	ssize_t n = resolve(t, AT_FDCWD, a->text, follow, t->sh->place,
 			    sizeof(t->sh->place));
 
-	if (n < 0 || !ab_caller_is_valid(t))
-		return n < 0 ? (int)n : -ESRCH;
+	if (n < 0)
+		return (int)n;
 	return n && ab_sh_is_below(t->sh->place, t->sh->shared);
 }
 
@@ -385,6 +384,12 @@ static bool look_at_files(const ab_caller *t, const struct seccomp_notif *n,
 	return true;
 }
 
+ssize_t ab_sh_follow(const ab_caller *t, int dirfd, const char *path,
+		     char *out, size_t size)
+{
+	return resolve(t, dirfd, path, true, out, size);
+}
+
 int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -402,21 +407,20 @@ int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path)
 	return n == -ENOENT || n == -ENOTDIR ? (int)n : 0;
 }
 
-bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
+bool ab_sh_look_at_place(const ab_caller *t,
+			 const struct seccomp_notif *notice,
 			 ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
-	const ab_caller t = { sh, (pid_t)notice->pid, notice->id };
-
-	sh->used = 0;
+	t->sh->used = 0;
 	switch (notice->data.nr) {
 	case SYS_connect:
 	case SYS_sendto:
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
 		m->kind = AB_SHIELD_CONNECT;
-		look_at_address(&t, notice, m, f, quiet);
+		look_at_address(t, notice, m, f, quiet);
 		return true;
 	default:
-		return look_at_files(&t, notice, m, f, quiet);
+		return look_at_files(t, notice, m, f, quiet);
 	}
 }

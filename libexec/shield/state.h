@@ -32,6 +32,15 @@
 /* Execs that wait for the host's word. */
 #define AB_ASKS_MAX 64
 
+/* What was executed and needed the working directory: how often it is looked
+   up first before that is found out again. */
+#define AB_SHAPES 256u
+#define AB_SHAPE_USES 64u
+
+typedef struct ab_sh_shape {
+	uint32_t shape, uses;
+} ab_sh_shape;
+
 /* What the kernel is told: to go on, or this error instead. */
 typedef struct ab_sh_waiting {
 	uint64_t notice;
@@ -54,6 +63,7 @@ typedef struct ab_sh {
 	uint64_t ask_ns;
 	ab_exec_judge judge;
 	agentbox_decision *decision;
+	ab_sh_shape shapes[AB_SHAPES];
 	ab_sh_grants grants;
 	ab_sh_calls calls;
 	ab_sh_network network;
@@ -92,7 +102,8 @@ typedef struct ab_caller {
 	uint64_t notice;
 } ab_caller;
 
-/* Still waiting: then what was read is its own. To be asked after reading. */
+/* Still waiting: then what was read is its own. To be asked after all that is
+   read for one notice: notice.c. */
 bool ab_caller_is_valid(const ab_caller *t);
 /*
  * The file's name and argv at these addresses, into sh->bytes, args and lens;
@@ -104,6 +115,11 @@ int ab_caller_read_exec(const ab_caller *t, uint64_t path, uint64_t argv,
 int ab_caller_read_text(const ab_caller *t, uint64_t address,
 			const char **out);
 int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n);
+/* Of its process, whose tables /proc/self shows: before Linux 6.13 a thread is
+   taken for it. */
+pid_t ab_caller_leader(const ab_caller *t);
+/* linux/pidfd.h as of 6.13 */
+#define AB_PIDFD_GET_INFO _IOWR(0xff, 11, uint8_t[64])
 /* A link of /proc/PID ("cwd", "exe", "fd/3"): its length, or -errno, and "":
    -ENOENT there is none, -ENAMETOOLONG the kernel cannot say it either. */
 ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
@@ -111,7 +127,7 @@ ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 
 /* exec.c: what is to be executed, judged; strings stay in *sh. 0, or -errno:
    nothing is to be told of it, there is no such file. */
-int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
+int ab_sh_look_at_exec(const ab_caller *t, const struct seccomp_notif *notice,
 		       ab_shield_record *out, ab_exec_finding *finding);
 
 /*
@@ -119,9 +135,14 @@ int ab_sh_look_at_exec(ab_sh *sh, const struct seccomp_notif *notice,
  * file, and what is said of it; false: it is neither. With `quiet` nothing
  * is to be told of it: it is about no peer. Strings stay in *sh.
  */
-bool ab_sh_look_at_place(ab_sh *sh, const struct seccomp_notif *notice,
+bool ab_sh_look_at_place(const ab_caller *t,
+			 const struct seccomp_notif *notice,
 			 ab_shield_record *out, ab_exec_finding *finding,
 			 bool *quiet);
+/* The name of the file that this path leads to, links and all: its length, 0:
+   nowhere, -errno. An empty one names `dirfd` itself. */
+ssize_t ab_sh_follow(const ab_caller *t, int dirfd, const char *path,
+		     char *out, size_t size);
 /* What the kernel would say: -ENOENT or -ENOTDIR where it is sure. */
 int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path);
 
@@ -140,8 +161,8 @@ uint64_t ab_sh_next_end(const ab_sh *sh);
 void ab_sh_expire(ab_sh *sh, uint64_t now);
 
 /* asks.c */
-/* False: there are too many. */
-bool ab_sh_may_ask(const ab_sh *sh);
+/* False: there are too many. Those of the dead end first. */
+bool ab_sh_may_ask(ab_sh *sh);
 /* `record` is that of the question, copied: what became of it is told with the
    same words. False: no memory, nothing was added. */
 bool ab_sh_add_ask(ab_sh *sh, uint64_t id, uint64_t notice,

@@ -9,20 +9,36 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/fd.h"
 #include "state.h"
 
 #define PAGE 4096u
 /* Pointers of argv that are read at once, and bytes of each at first. */
 #define BATCH 64u
 #define FIRST 128u
+
+/* linux/pidfd.h as of 6.13: kernel ABI */
+#define PIDFD_OF_THREAD O_EXCL
+#define PID_INFO_PID 1u
+
+typedef struct pid_info {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ids[8], exit_code;
+} pid_info;
+
+static_assert(sizeof(pid_info) == _IOC_SIZE(AB_PIDFD_GET_INFO),
+	      "the kernel's first one");
 
 bool ab_caller_is_valid(const ab_caller *t)
 {
@@ -230,6 +246,18 @@ int ab_caller_read(const ab_caller *t, uint64_t address, void *out, size_t n)
 	ssize_t got = read_memory(t, address, out, n);
 
 	return got < 0 ? (int)got : (size_t)got == n ? 0 : -EFAULT;
+}
+
+pid_t ab_caller_leader(const ab_caller *t)
+{
+	pid_info info = { .mask = PID_INFO_PID };
+	ab_autofd int fd = (int)syscall(SYS_pidfd_open, t->pid,
+					PIDFD_OF_THREAD);
+
+	if (fd < 0 || ioctl(fd, AB_PIDFD_GET_INFO, &info) < 0 ||
+	    !(info.mask & PID_INFO_PID))
+		return t->pid;
+	return (pid_t)info.tgid;
 }
 
 ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,

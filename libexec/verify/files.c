@@ -8,10 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -21,6 +23,8 @@
 #define MAX_ENTRIES 2000000u
 #define MAX_DEPTH 64
 #define MAX_TOLD 16
+#define NODE_FILES 24
+#define NODE_DRAWS 4096
 
 static long try_open(const char *path, int flags)
 {
@@ -43,9 +47,15 @@ static long do_write(char **argv)
 	return try_open(argv[0], O_WRONLY);
 }
 
-static void own_name(const char *dir, char *out, size_t size)
+/* Drawn, so that nobody can have taken it before. */
+static bool own_name(const char *dir, char *out, size_t size)
 {
-	snprintf(out, size, "%s/.agentbox-verify-%d", dir, (int)getpid());
+	uint64_t drawn;
+
+	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+		return false;
+	snprintf(out, size, "%s/.agentbox-verify-%016" PRIx64, dir, drawn);
+	return true;
 }
 
 /* A new file in a directory, which goes at once. */
@@ -54,7 +64,8 @@ static long do_make(char **argv)
 	char path[4200];
 	int fd;
 
-	own_name(argv[0], path, sizeof(path));
+	if (!own_name(argv[0], path, sizeof(path)))
+		return PROBE_UNKNOWN;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -74,27 +85,50 @@ static long do_change(char **argv)
 }
 
 /*
+ * A node where a file can be made. The agent owns the directory, sees what is
+ * made there and can close it for the node alone: so what comes next is drawn,
+ * and it would have to guess right NODE_FILES times.
+ */
+static long try_node(char *dir)
+{
+	char path[4200];
+	unsigned files = 0, draws = 0;
+	uint8_t drawn;
+	long r;
+
+	while (files < NODE_FILES && draws++ < NODE_DRAWS) {
+		if (getrandom(&drawn, 1, 0) != 1)
+			return PROBE_UNKNOWN;
+		if (drawn & 1) {
+			files += do_make(&dir) == 0;
+			continue;
+		}
+		if (!own_name(dir, path, sizeof(path)))
+			return PROBE_UNKNOWN;
+		r = probe_result(mknod(path, S_IFCHR | 0600, makedev(0, 0)));
+		if (r >= 0)
+			unlink(path);
+		if (r != -EACCES)
+			return r;
+	}
+	return files < NODE_FILES || draws == files ? PROBE_UNKNOWN : -EACCES;
+}
+
+/*
  * A character device 0:0, in the first of the directories that a file can be
  * made in: the kernel lets anyone make that one (overlayfs' whiteout), so only
  * Landlock refuses it. landlock(7), LANDLOCK_ACCESS_FS_MAKE_CHAR.
  */
 static long do_node(char **argv)
 {
-	char path[4200];
-	long r = PROBE_UNKNOWN;
-
 	for (; *argv; argv++) {
 		if (do_make(argv) < 0)
 			continue;
-		own_name(*argv, path, sizeof(path));
-		r = probe_result(mknod(path, S_IFCHR | 0600, makedev(0, 0)));
-		if (r >= 0)
-			unlink(path);
 		probe_tell("in %s", *argv);
-		return r;
+		return try_node(*argv);
 	}
 	probe_tell("no file can be made in any directory");
-	return r;
+	return PROBE_UNKNOWN;
 }
 
 /* Whatever kind of socket it is: only "nobody is there" means not reached. */

@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -80,6 +81,39 @@ static long as_other_name(char **argv)
 	return syscall(SYS_execve, path, argv, environ);
 }
 
+/* The same by a name of our own for the file. */
+static long as_link(char **argv)
+{
+	static const char *const name = "/tmp/link";
+
+	unlink(name);
+	if (symlink(argv[0], name) < 0)
+		return -1;
+	argv[0] = (char *)(uintptr_t)name;
+	return as_other_name(argv);
+}
+
+/* And by a descriptor whose name is not written as it usually is. */
+static long as_odd_fd(char **argv)
+{
+	int fd = open(argv[0], O_PATH);
+	char path[32];
+
+	snprintf(path, sizeof(path), "//proc/self/fd/%d", fd);
+	argv[0] = path;
+	return as_other_name(argv);
+}
+
+static long as_near_fd(char **argv)
+{
+	int fd = open(argv[0], O_PATH);
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d", fd);
+	argv[0] = path;
+	return chdir("/proc/self/fd") ? -1 : as_other_name(argv);
+}
+
 static void *in_thread(void *argv)
 {
 	as_path(argv);
@@ -105,7 +139,8 @@ static const struct way {
 	{ "path", as_path },	     { "execveat", as_execveat },
 	{ "empty", as_empty },	     { "self-fd", as_self_fd },
 	{ "memfd", as_memfd },	     { "other-name", as_other_name },
-	{ "thread", as_thread },
+	{ "thread", as_thread },     { "link", as_link },
+	{ "odd-fd", as_odd_fd },     { "near-fd", as_near_fd },
 };
 
 /* 0 when the program ran, else why not; its own status does not count. */
@@ -304,6 +339,58 @@ static long exec_many(char **argv)
 	return 0;
 }
 
+/* TIMES PATH: killed while it opens PATH or executes it, sooner or later. */
+static long exec_killed(char **argv)
+{
+	char *args[] = { argv[1], NULL };
+
+	alarm(0);
+	for (long i = number(argv[0]); i > 0; i--) {
+		const struct timespec t = { .tv_nsec = (i % 100) * 8000 };
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return -errno;
+		if (pid == 0) {
+			for (int j = 0; j < 10; j++)
+				close(open(argv[1], O_WRONLY));
+			_exit(execv(args[0], args));
+		}
+		nanosleep(&t, NULL);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}
+
+/* PATH ARG: as many as may be asked about at once, killed when a line is read;
+   then it is executed once more. */
+static long do_exec_asked(char **argv)
+{
+	pid_t pids[64];
+	char c;
+
+	alarm(0);
+	for (size_t i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			return -errno;
+		if (pids[i] == 0) {
+			as_path(argv);
+			_exit(126);
+		}
+	}
+	printf("ready\n");
+	fflush(stdout);
+	if (read(0, &c, 1) != 1)
+		return -EPIPE;
+	for (size_t i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	return run_child(as_path, argv, false);
+}
+
 /* --- filters of its own --------------------------------------------------- */
 
 /* ANSWER PATH ARG...: with a filter that says this to execve. */
@@ -353,7 +440,9 @@ const struct attack attacks_exec[] = {
 	{ "exec-int80", 1, exec_int80 },
 	{ "exec-race", 4, exec_race },
 	{ "exec-many", 3, exec_many },
+	{ "exec-killed", 2, exec_killed },
 	{ "exec-filter", 2, exec_filter },
+	{ "do-exec-asked", 2, do_exec_asked },
 	{ "do-exec-lines", 1, do_exec_lines },
 	{ NULL, 0, NULL },
 };

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +116,47 @@ static long file_overwrite(char **argv)
 static long file_open_rdwr(char **argv)
 {
 	return result(open(argv[0], O_RDWR));
+}
+
+/* What the leader has open and where it is, and what a thread of its asks
+   for, whose own descriptor of that number is of the box's /dev/null. */
+#define HELD 50
+
+static void *open_as_thread(void *data)
+{
+	const char *path = data;
+	int none;
+
+	if (unshare(CLONE_FILES | CLONE_FS) || chdir("/"))
+		return (void *)(intptr_t)-errno;
+	none = open("/dev/null", O_RDWR);
+	if (none < 0 || dup2(none, HELD) != HELD)
+		return (void *)(intptr_t)-errno;
+	return (void *)(intptr_t)result(open(path, O_RDWR));
+}
+
+/*
+ * PEER WHO WHAT: the leader holds the first open and is in its directory; a
+ * thread with tables of its own opens /proc/WHO/WHAT, where "task" is the
+ * leader by its number.
+ */
+static long thread_open(char **argv)
+{
+	char name[128], task[32];
+	int fd = open(argv[0], O_PATH);
+	void *failed = NULL;
+	pthread_t thread;
+
+	snprintf(task, sizeof(task), "self/task/%d", (int)getpid());
+	snprintf(name, sizeof(name), "/proc/%s/%s",
+		 strcmp(argv[1], "task") == 0 ? task : argv[1], argv[2]);
+	*strrchr(argv[0], '/') = '\0';
+	if (fd < 0 || dup2(fd, HELD) != HELD || chdir(argv[0]))
+		return -errno;
+	if (pthread_create(&thread, NULL, open_as_thread, name) != 0 ||
+	    pthread_join(thread, &failed) != 0)
+		return -EAGAIN;
+	return (long)(intptr_t)failed;
 }
 
 static long file_read(char **argv)
@@ -448,6 +492,7 @@ const struct attack attacks_files[] = {
 	{ "getcwd", 0, cwd_get },
 	{ "open-rdwr", 1, file_open_rdwr },
 	{ "read", 1, file_read },
+	{ "thread-open", 3, thread_open },
 	{ "lease", 1, file_lease },
 	{ "stat", 1, file_stat },
 	{ "unlink", 1, file_unlink },

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,14 +76,18 @@ static long net_connect(char **argv)
 	return -error;
 }
 
+/* An address in brackets is of no family at all, and the kernel's IPv4. */
 static long net_send_udp(char **argv)
 {
 	struct sockaddr_storage to;
-	socklen_t n = address(argv[0], argv[1], &to);
+	bool is_unspecified = argv[0][0] == '[';
+	socklen_t n = address(strtok(argv[0], "[]"), argv[1], &to);
 	int fd = socket(to.ss_family, SOCK_DGRAM, 0);
 
 	if (fd < 0)
 		return -errno;
+	if (is_unspecified)
+		to.ss_family = AF_UNSPEC;
 	n = (socklen_t)sendto(fd, "x", 1, 0, (void *)&to, n);
 	return (int)n < 0 ? -errno : 0;
 }

@@ -22,6 +22,7 @@ extern const struct attack attacks_kernel[];
 extern const struct attack attacks_process[];
 extern const struct attack attacks_network[];
 extern const struct attack attacks_load[];
+extern const struct attack attacks_verify[];
 
 /* A detail for the "OK" line. */
 void detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -37,6 +37,7 @@ tests_e2e_attacker_SOURCES = \
 	tests/e2e/attack_load.c \
 	tests/e2e/attack_network.c \
 	tests/e2e/attack_process.c \
+	tests/e2e/attack_verify.c \
 	tests/e2e/attacker.c \
 	tests/e2e/attacker.h
 tests_e2e_attacker_CPPFLAGS = -D_GNU_SOURCE

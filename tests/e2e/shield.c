@@ -23,7 +23,8 @@
 #define GIT GIT_DIR "/git"
 
 static const char *ways[] = { "path",  "execveat", "empty",	 "self-fd",
-			      "vfork", "spawn",	   "other-name", "thread" };
+			      "vfork", "spawn",	   "other-name", "thread",
+			      "link",  "odd-fd",   "near-fd" };
 
 static const char *mode_keys(const char *mode)
 {
@@ -70,7 +71,8 @@ static char *read_line(int fd)
 	return e2e_text("%s", text);
 }
 
-static struct liner start_liner(const char *path, const char *arg)
+static struct liner start_as(const char *what, const char *path,
+			     const char *arg)
 {
 	agentbox_command *c = NULL;
 	agentbox_error *err = NULL;
@@ -78,7 +80,7 @@ static struct liner start_liner(const char *path, const char *arg)
 	int in[2], out[2];
 
 	REQUIRE(pipe(in) == 0 && pipe(out) == 0, "%m");
-	const char *argv[] = { "/attack/attacker", "do-exec-lines", path, arg };
+	const char *argv[] = { "/attack/attacker", what, path, arg };
 	REQUIRE(agentbox_command_new(argv, arg ? 4 : 3, &c, &err) == 0, "%s",
 		agentbox_error_get_message(err));
 	REQUIRE(agentbox_command_set_fd(c, 0, in[0], &err) == 0 &&
@@ -93,6 +95,11 @@ static struct liner start_liner(const char *path, const char *arg)
 	char *ready = read_line(l.out);
 	REQUIRE(strcmp(ready, "ready") == 0, "'%s'", ready);
 	return l;
+}
+
+static struct liner start_liner(const char *path, const char *arg)
+{
+	return start_as("do-exec-lines", path, arg);
 }
 
 static char *one_line(const struct liner *l)
@@ -438,6 +445,25 @@ static void host_answers_what_is_asked(void)
 	CHECK(e2e_count(text, "\"subject\":\"" GIT "\"") >= 4, "the file");
 }
 
+/* Who was killed while he was asked about leaves room for others. */
+static void asks_of_the_dead_end(void)
+{
+	char *id = NULL, *line;
+	struct liner l;
+
+	raise_shield("ask");
+	e2e_seconds(60);
+	l = start_as("do-exec-asked", GIT, "fetch-the-moon");
+	for (int i = 0; i < 64; i++)
+		REQUIRE(await_ask(&id), "ask %d", i);
+	REQUIRE(write(l.in, "\n", 1) == 1, "%m");
+	REQUIRE(await_ask(&id), "the one after them");
+	CHECK(agentbox_shield_answer(shield(), id, 1, NULL) == 0, "answer");
+	line = read_line(l.out);
+	CHECK(strcmp(line, "fetch-the-moon") == 0, "%s", line);
+	end_liner(&l);
+}
+
 /* Who looks along PATH tries each directory: the one that has it is asked
    about, once. */
 static void files_that_are_not_there_are_not_asked_about(void)
@@ -602,6 +628,7 @@ static const struct e2e_case cases[] = {
 	CASE(shield_holds_nothing_it_does_not_need),
 	CASE(unread_records_refuse_what_they_are_about),
 	CASE(host_answers_what_is_asked),
+	CASE(asks_of_the_dead_end),
 	CASE(files_that_are_not_there_are_not_asked_about),
 	CASE(exec_without_a_call_is_told_of),
 	CASE(grants_are_the_shields_own),

@@ -9,10 +9,13 @@
 #include "peers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agentbox/guard.h"
@@ -94,6 +97,42 @@ static void every_change_of_a_peer_is_seen(void)
 	peers_finish();
 }
 
+/* Linux 6.13 says who a thread's leader is. */
+static bool leaders_are_known(void)
+{
+	uint64_t info[8] = { 1 };
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), O_EXCL);
+	int r = fd < 0 ? -1 : ioctl(fd, _IOWR(0xff, 11, uint64_t[8]), info);
+
+	if (fd >= 0)
+		close(fd);
+	return r == 0;
+}
+
+/* What "self" is to a thread with tables of its own: its leader. */
+static void a_thread_with_tables_of_its_own_hides_nothing(void)
+{
+	static const char *const asks[] = { "self fd/50", "task fd/50",
+					    "self cwd/a.c", "task cwd/a.c" };
+
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\""));
+	peers_grant("src");
+	for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++) {
+		if (*asks[i] == 's' && !leaders_are_known()) {
+			e2e_note("not on this kernel: %s", asks[i]);
+			continue;
+		}
+		box_forget_events();
+		ATTACK("EACCES|EROFS", "thread-open " PEER " %s", asks[i]);
+		CHECK(box_event("mismatch", PEER, 5000), "%s", asks[i]);
+	}
+	box_forget_events();
+	ATTACK("OK", "thread-open " PEER " thread-self fd/50");
+	ATTACK("ENOENT", "thread-open " PEER " thread-self cwd/a.c");
+	CHECK(!box_event("mismatch", NULL, 0), "its own are no peer's");
+	peers_finish();
+}
+
 /* The same without a refusal: the wall answers, and the record says so. */
 static void the_wall_answers_where_the_shield_lets(void)
 {
@@ -133,6 +172,21 @@ static void all_else_works_as_before(void)
 	text = box_close_log();
 	CHECK(!strstr(text, "shield.peer") && !strstr(text, "shield.unread"),
 	      "nothing is told of it");
+}
+
+/* What was asked about and will not be done is not held against anybody. */
+static void who_was_killed_is_not_told_of(void)
+{
+	char *text;
+
+	box_open_log();
+	peers_begin_with(NULL, NULL, keys("deny", "\"peers\""));
+	e2e_seconds(60);
+	ATTACK("OK", "exec-killed 1500 /bin/true");
+	peers_finish();
+	text = box_close_log();
+	CHECK(!strstr(text, "shield.unread"), "%zu",
+	      e2e_count(text, "shield.unread"));
 }
 
 /* What the box guards by itself: names that PID 1 moves away. */
@@ -252,6 +306,8 @@ static void connections_are_judged_by_the_policy(void)
 	ATTACK("EACCES", "connect 169.254.169.254 80");
 	ATTACK("EACCES", "connect ::ffff:192.0.2.7 80");
 	ATTACK("EACCES", "send-udp 192.0.2.7 53");
+	ATTACK("EACCES", "send-udp [192.0.2.7] 54");
+	CHECK(box_event("tripwire", "192.0.2.7:54", 5000), "told");
 	/* the box itself, in each of its spellings */
 	ATTACK("ECONNREFUSED", "connect 127.0.0.1 9");
 	ATTACK("ECONNREFUSED", "connect 127.9.9.9 9");
@@ -264,7 +320,7 @@ static void connections_are_judged_by_the_policy(void)
 	text = box_close_log();
 	CHECK(strstr(text, "\"target\":\"127.0.0.1:9\""), "it is recorded");
 	CHECK(strstr(text, "\"event\":\"connect\""), "as what it is");
-	CHECK(e2e_count(text, "\"rule\":\"shield.address\"") == 5, "%zu",
+	CHECK(e2e_count(text, "\"rule\":\"shield.address\"") == 6, "%zu",
 	      e2e_count(text, "\"rule\":\"shield.address\""));
 	CHECK(!strstr(text, "\"control\":\"hard\""), "all of it is soft");
 }
@@ -352,8 +408,10 @@ static void the_report_names_every_witness(void)
 
 static const struct e2e_case cases[] = {
 	CASE(every_change_of_a_peer_is_seen),
+	CASE(a_thread_with_tables_of_its_own_hides_nothing),
 	CASE(the_wall_answers_where_the_shield_lets),
 	CASE(all_else_works_as_before),
+	CASE(who_was_killed_is_not_told_of),
 	CASE(the_boxs_own_renames_are_asked_about_by_nobody),
 	CASE(killed_shield_ends_what_it_watches),
 	CASE(what_is_read_of_a_peer_is_recorded),

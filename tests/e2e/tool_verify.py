@@ -104,4 +104,13 @@ def an_unknown_box_is_not_found():
     status(tool("verify", "nobody"), 4)
 
 
+@test
+def what_is_no_name_is_wrong_usage():
+    for name in ("", " ", "../x", "a\nb", '"}', "x" * 5000):
+        done = tool("verify", "--json", "--", name)
+        expect(done.status == 2 and done.json["exit"] == 2, done)
+    done = tool("run", "--json", "--name", "a b", "--", "true")
+    expect(done.status == 2, done)
+
+
 main()

@@ -7,6 +7,12 @@ tests_e2e_verify_box_SOURCES = tests/e2e/verify_box.c $(E2E_VERIFY)
 tests_e2e_verify_box_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_verify_box_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_verify_box_LDADD = $(E2E_BOX_LIBS)
+check_PROGRAMS += tests/e2e/verify_agent
+E2E_TESTS += tests/e2e/verify_agent
+tests_e2e_verify_agent_SOURCES = tests/e2e/verify_agent.c $(E2E_VERIFY)
+tests_e2e_verify_agent_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_verify_agent_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_verify_agent_LDADD = $(E2E_BOX_LIBS)
 
 # agentbox-init with one wall left out: its own sources, and mutant.c in front
 # of some functions. In the build tree only; verify_walls makes a directory of

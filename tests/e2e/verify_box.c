@@ -2,7 +2,8 @@
 /*
  * agentbox_verify_run() on boxes with all their walls: nothing is missing and
  * nothing unknown, whatever the policy; and what is weaker by policy says so.
- * The walls that are missing: verify_walls.c.
+ * The walls that are missing: verify_walls.c. The agent who does something
+ * about it: verify_agent.c.
  */
 #include "verify_lib.h"
 
@@ -98,7 +99,8 @@ static void a_bare_box_is_never_good(void)
 /* What could not be tried is not green, whoever is the reason. */
 static void what_cannot_be_tried_is_unknown(void)
 {
-	static const char *const denied[] = { "execve", "fork\",\"clone" };
+	static const char *const denied[] = { "execve", "fork\",\"clone",
+					      "read" };
 	agentbox_verify *report;
 
 	box_needs_namespaces();
@@ -391,253 +393,6 @@ static void a_directory_that_cannot_be_listed_is_unknown(void)
 	expect_green();
 }
 
-/* The agent does that to every process which is started in its box. */
-static agentbox_process *signal_new(const char *number)
-{
-	agentbox_process *p;
-	char byte = 0;
-	int fds[2];
-
-	REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
-	p = BOX_START(fds[1], "/attack/attacker", "do-signal-new", number,
-		      "300");
-	close(fds[1]);
-	REQUIRE(read(fds[0], &byte, 1) == 1 && byte == 'l', "not looking");
-	close(fds[0]);
-	return p;
-}
-
-static const char *answer_to(const agentbox_verify *report, const char *probe)
-{
-	for (size_t i = 0; i < agentbox_verify_get_count(report); i++) {
-		if (!strcmp(agentbox_verify_get_probe(report, i), probe))
-			return agentbox_verify_get_answer(report, i);
-	}
-	return "";
-}
-
-/* The program said hello and is gone when it is to be told the probes. */
-static void who_ends_the_program_does_not_end_the_host(void)
-{
-	struct sigaction pipe_action;
-	agentbox_verify *report;
-	agentbox_process *p;
-	int ended = 0;
-
-	e2e_seconds(60);
-	box_needs_namespaces();
-	REQUIRE(sigaction(SIGPIPE, NULL, &pipe_action) == 0 &&
-		pipe_action.sa_handler == SIG_DFL, "SIGPIPE would not end us");
-	box_raise(NULL, NULL);
-	p = signal_new(e2e_text("%d", SIGKILL));
-	/* where the agent was too slow everything was answered */
-	for (int i = 0; i < 40 && ended < 3; i++) {
-		report = verify_box();
-		e2e_note("mount: %s", answer_to(report, "escape.mount"));
-		if (strcmp(answer_to(report, "escape.mount"),
-			   "agentbox-verify was ended") != 0)
-			continue;
-		ended++;
-		CHECK(agentbox_verify_is_good(report) == 0, "good");
-		CHECK(!strcmp(verify_verdict(report, "escape.mount"),
-			      "unknown"), "%s",
-		      verify_verdict(report, "escape.mount"));
-	}
-	CHECK(ended > 0, "nobody ended it");
-	agentbox_process_kill(p, SIGKILL, NULL);
-	agentbox_process_wait(p, -1, NULL);
-	agentbox_process_free(p);
-	/* and it was the agent: the box is what it was */
-	expect_green();
-}
-
-/* Who is not root and has that many pages in pipes gets small ones. */
-static void fill_pipes(void)
-{
-	for (int i = 0; i < 100; i++) {
-		int fds[2];
-
-		REQUIRE(pipe2(fds, O_CLOEXEC) == 0, "%m");
-		if (fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) < 0 &&
-		    fcntl(fds[1], F_GETPIPE_SZ) <= 1 << 13)
-			break;
-	}
-	e2e_mark_again();
-}
-
-/* More to ask than such a pipe holds. */
-static const char *many_mounts(void)
-{
-	const char *mounts = "";
-
-	for (int i = 0; i < 120; i++) {
-		mounts = e2e_text("%s%s{\"from\":\"%s\","
-				  "\"to\":\"/many/%0200d\","
-				  "\"access\":\"read\"}", mounts,
-				  i ? "," : "", host_path("tools"), i);
-	}
-	return mounts;
-}
-
-static void who_stops_the_program_does_not_hold_up_the_host(void)
-{
-	agentbox_verify_options *options = NULL;
-	agentbox_verify *report = NULL;
-	agentbox_error *err = NULL;
-	agentbox_process *p;
-	int64_t start;
-
-	e2e_seconds(60);
-	box_needs_namespaces();
-	fill_pipes();
-	box_raise(many_mounts(), NULL);
-	p = signal_new(e2e_text("%d", SIGSTOP));
-	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
-		agentbox_verify_options_set_timeout(options, 3000, &err) == 0,
-		"%s", agentbox_error_get_message(err));
-	start = e2e_now_ms();
-	CHECK(agentbox_verify_run(box(), options, &report, &err) == 0, "%s",
-	      agentbox_error_get_message(err));
-	e2e_note("%lld ms; mount: %s", (long long)(e2e_now_ms() - start),
-		 answer_to(report, "escape.mount"));
-	CHECK(agentbox_verify_is_good(report) == 0, "good");
-	CHECK(!strcmp(verify_verdict(report, "escape.mount"), "unknown"),
-	      "%s", verify_verdict(report, "escape.mount"));
-	agentbox_verify_free(report);
-	agentbox_verify_options_free(options);
-	agentbox_process_free(p);
-}
-
-/* --- a box of another process ------------------------------------------- */
-
-static agentbox_context *context_of_a_client(void)
-{
-	agentbox_context *c = NULL;
-
-	if (agentbox_context_new(&c, NULL) ||
-	    agentbox_context_set_state_dir(c, host_path("state"), NULL))
-		_exit(2);
-	return c;
-}
-
-static void ask_for_a_test(const char *id)
-{
-	agentbox_context *c = context_of_a_client();
-	agentbox_remote *remote = NULL;
-	agentbox_bytes *reply = NULL;
-	int32_t rc = agentbox_remote_open(c, id, &remote, NULL);
-
-	if (rc == 0)
-		rc = agentbox_remote_call(
-			remote, e2e_text("{\"command\":\"verify\","
-					 "\"box\":\"%s\"}", id), -1, &reply,
-			NULL);
-	_exit(rc ? 1 : 0);
-}
-
-static void ask_for_a_revocation(const char *id)
-{
-	agentbox_context *c = context_of_a_client();
-	agentbox_bytes *json = NULL;
-
-	(void)id;
-	_exit(agentbox_remote_revoke_identity(c, "nobody@example", &json, NULL)
-		      ? 1
-		      : 0);
-}
-
-static pid_t client_new(void (*ask)(const char *id), const char *id)
-{
-	pid_t pid = fork();
-
-	REQUIRE(pid >= 0, "%m");
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ask(id);
-	}
-	return pid;
-}
-
-static void serve(agentbox_owner *owner)
-{
-	struct pollfd p = { .fd = agentbox_owner_get_fd(owner),
-			    .events = POLLIN };
-	int ms = agentbox_owner_get_timeout_ms(owner);
-	agentbox_sandbox *boxes[] = { box() };
-	agentbox_request *request = NULL;
-
-	poll(&p, 1, ms < 0 || ms > 20 ? 20 : ms);
-	CHECK(agentbox_owner_dispatch(owner, NULL) == 0, "dispatch");
-	while (agentbox_owner_next_request(owner, &request, NULL) == 0)
-		CHECK(agentbox_verify_answer(request, boxes, 1) == 1,
-		      "not taken");
-}
-
-static bool has_exited(pid_t pid, int *status)
-{
-	return waitpid(pid, status, WNOHANG) == pid;
-}
-
-/* Its name is the descriptor's that it is started by. */
-static bool program_is_stopped(void)
-{
-	return host_descendant_in("9", 'T') != 0;
-}
-
-/* Who asks waits; the owner serves others, and a client that goes ends it. */
-static void who_stops_the_program_does_not_hold_up_the_owner(void)
-{
-	agentbox_owner *owner = NULL;
-	agentbox_error *err = NULL;
-	const char *id;
-	pid_t first = 0, second;
-	int status = 0;
-
-	e2e_seconds(60);
-	box_needs_namespaces();
-	box_raise(NULL, NULL);
-	id = agentbox_sandbox_get_id(box());
-	REQUIRE(agentbox_owner_new(box_context(), NULL, &owner, &err) == 0 &&
-		agentbox_owner_add(owner, box(), NULL, &err) == 0, "%s",
-		agentbox_error_get_message(err));
-	/* nobody stops it: the answer comes */
-	first = client_new(ask_for_a_test, id);
-	while (!has_exited(first, &status))
-		serve(owner);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
-	agentbox_process *p = signal_new(e2e_text("%d", SIGSTOP));
-	/* where the agent was too slow everything was answered */
-	first = client_new(ask_for_a_test, id);
-	while (!program_is_stopped()) {
-		serve(owner);
-		if (has_exited(first, &status))
-			first = client_new(ask_for_a_test, id);
-	}
-	second = client_new(ask_for_a_revocation, id);
-	while (!has_exited(second, &status))
-		serve(owner);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
-	CHECK(!has_exited(first, &status), "the program was not stopped");
-	CHECK(agentbox_owner_get_timeout_ms(owner) > 0, "nothing under way");
-	kill(first, SIGKILL);
-	waitpid(first, NULL, 0);
-	while (agentbox_owner_get_timeout_ms(owner) >= 0)
-		serve(owner);
-	agentbox_process_kill(p, SIGKILL, NULL);
-	agentbox_process_wait(p, -1, NULL);
-	agentbox_process_free(p);
-	/* a box that is served no more is not tried to its end either */
-	first = client_new(ask_for_a_test, id);
-	while (agentbox_owner_get_timeout_ms(owner) < 0)
-		serve(owner);
-	CHECK(agentbox_owner_remove(owner, box(), &err) == 0, "%s",
-	      agentbox_error_get_message(err));
-	box_end();
-	waitpid(first, &status, 0);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1, "%d", status);
-	agentbox_owner_free(owner);
-}
-
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -667,9 +422,6 @@ static const struct e2e_case cases[] = {
 	CASE(a_socket_of_the_box_itself_is_no_wall_missing),
 	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(a_directory_that_cannot_be_listed_is_unknown),
-	CASE(who_ends_the_program_does_not_end_the_host),
-	CASE(who_stops_the_program_does_not_hold_up_the_host),
-	CASE(who_stops_the_program_does_not_hold_up_the_owner),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };

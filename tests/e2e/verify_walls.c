@@ -7,6 +7,7 @@
  */
 #include "verify_lib.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,30 @@ static void a_path_outside_is_refused_twice_over(void)
 	unlink(path);
 }
 
+/* The agent sees what is made, and closes the directories for the node. */
+static void without_landlock_whatever_the_agent_closes(void)
+{
+	agentbox_process *p;
+
+	e2e_seconds(60);
+	use_mutant("agentbox-init", "landlock");
+	box_needs_namespaces();
+	box_raise(NULL, NULL);
+	if (!strstr(box_walls(), "landlock(7), level"))
+		e2e_skip("this kernel has no Landlock");
+	p = BOX_START(-1, "/attack/attacker", "do-close-after-file", "300",
+		      "/tmp", "/dev/shm", "/workspace");
+	for (int i = 0; i < 12; i++) {
+		agentbox_verify *report = verify_box();
+
+		CHECK(strcmp(verify_verdict(report, "files.node"), "pass"),
+		      "Landlock answered");
+	}
+	agentbox_process_kill(p, SIGKILL, NULL);
+	agentbox_process_wait(p, -1, NULL);
+	agentbox_process_free(p);
+}
+
 static const struct gateway_mutant {
 	const char *leaves_out;
 	const char *probes[2]; /* that have to say so */
@@ -293,6 +318,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_mutant_without_a_file_is_green),
 	MUTANTS(LIST)
 	CASE(a_path_outside_is_refused_twice_over),
+	CASE(without_landlock_whatever_the_agent_closes),
 	{ "with_a_gateway_that_asks_for_no_key", gateway_0 },
 	{ "with_a_gateway_that_knows_no_list", gateway_1 },
 	{ "with_a_gateway_that_revokes_nothing", gateway_2 },

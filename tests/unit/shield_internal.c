@@ -335,7 +335,7 @@ static ab_sh_address address_of(const void *bytes, size_t n)
 {
 	ab_sh_address a;
 
-	ck_assert_int_eq(ab_sh_address_get(&a, bytes, n), 0);
+	ck_assert_int_eq(ab_sh_address_get(&a, bytes, n, false), 0);
 	return a;
 }
 
@@ -364,11 +364,21 @@ START_TEST(addresses_are_read_from_their_bytes)
 	memcpy(un.sun_path, "\0abc", 4);
 	ck_assert_str_eq(address_of(&un, 2 + 4).text, "unix:@abc");
 	ck_assert_uint_eq(address_of("\x10\0", 2).kind, AB_SH_OTHER);
+	ck_assert_str_eq(address_of("\x10\0", 2).text, "address family 16");
+	ck_assert_uint_eq(address_of("", 0).kind, AB_SH_OTHER);
+	/* a connection ends with it, a datagram leaves for it all the same */
+	v4.sin_family = AF_UNSPEC;
+	ck_assert_uint_eq(address_of(&v4, sizeof(v4)).kind, AB_SH_OTHER);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, sizeof(v4), true), 0);
+	ck_assert_uint_eq(a.kind, AB_SH_INTERNET);
+	ck_assert_str_eq(a.text, "192.0.2.7:443");
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 15, true), -EINVAL);
+	v4.sin_family = AF_INET;
 	/* what the kernel takes for none, or nobody here knows */
-	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 1), -EINVAL);
-	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 15), -EINVAL);
-	ck_assert_int_eq(ab_sh_address_get(&a, &v6, 23), -EINVAL);
-	ck_assert_int_eq(ab_sh_address_get(&a, long_one, 129), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 1, false), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v4, 15, false), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, &v6, 23, false), -EINVAL);
+	ck_assert_int_eq(ab_sh_address_get(&a, long_one, 129, true), -EINVAL);
 }
 END_TEST
 

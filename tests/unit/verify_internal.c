@@ -15,13 +15,16 @@
  */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <check.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -281,6 +284,60 @@ START_TEST(a_finding_is_never_lost)
 }
 END_TEST
 
+/* --- what listens where it was tried -------------------------------------- */
+
+static int listen_somewhere(struct sockaddr_in *a)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	socklen_t n = sizeof(*a);
+
+	*a = (struct sockaddr_in){ .sin_family = AF_INET };
+	a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)a, n), 0);
+	ck_assert_int_eq(listen(fd, 4), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)a, &n), 0);
+	return fd;
+}
+
+/* The program said that it got through; did it come to us? */
+static void look_at_bait(bool comes, const char *tried, const char *arrived)
+{
+	agentbox_verify *report = calloc(1, sizeof(*report));
+	ab_policy policy = { .network.mode = AB_NET_NONE };
+	ab_verify_run run = { .report = report, .policy = &policy };
+	struct sockaddr_in a;
+	int fd = -1;
+
+	run.walls.expected = ~0u;
+	run.bait.unix_fd = run.bait.abstract_fd = -1;
+	run.bait.tcp_fd = listen_somewhere(&a);
+	ab_verify_add(report, "sockets.loopback", "netns", "try it", true,
+		      AB_VERDICT_MISSING, strdup("it was let"),
+		      strdup("nothing"));
+	if (comes) {
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)),
+				 0);
+	}
+	ab_bait_look(&run);
+	ck_assert_str_eq(ab_verdict_name(ab_verify_verdict_of(
+		report, "sockets.loopback")), tried);
+	ck_assert_str_eq(ab_verdict_name(ab_verify_verdict_of(
+		report, "arrived.port")), arrived);
+	close(run.bait.tcp_fd);
+	if (fd >= 0)
+		close(fd);
+	agentbox_verify_free(report);
+}
+
+/* The agent may listen at every port of a loopback that is the box's own. */
+START_TEST(who_listens_in_the_box_makes_no_wall_missing)
+{
+	look_at_bait(true, "missing", "missing");
+	look_at_bait(false, "pass", "pass");
+}
+END_TEST
+
 /* --- a secret in memory --------------------------------------------------- */
 
 #define NR_MEMFD_SECRET 447
@@ -417,6 +474,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, verdicts_are_as_their_rows_say);
 	tcase_add_test(tc, a_finding_is_text_whatever_the_names_are);
 	tcase_add_test(tc, a_finding_is_never_lost);
+	tcase_add_test(tc, who_listens_in_the_box_makes_no_wall_missing);
 	tcase_add_test(tc, a_secret_in_hidden_memory_is_not_missed);
 	suite_add_tcase(s, tc);
 	return s;

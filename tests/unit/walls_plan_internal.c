@@ -302,10 +302,6 @@ START_TEST(what_this_build_lacks_is_refused_and_not_left_out)
 {
 	ab_probe p = user_probe();
 
-	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
-		      "\"gateway\",\"budget\":{\"tokens\":5}}}"),
-		&p, AB_TIER_FULL, AGENTBOX_EUNSUPPORTED,
-		"/network/budget/tokens");
 #ifdef HAVE_GATEWAY
 	refused(parse("{\"agentbox\":1,\"require\":[],\"network\":{\"mode\":"
 		      "\"gateway\"}}"),
