@@ -437,7 +437,7 @@ static int attach(box_server *b, const char *name)
 
 	if (agentbox_remote_list(t->context, &bytes, &err) < 0 ||
 	    agentbox_remote_open(t->context, name, &b->remote, &err) < 0)
-		rc = tool_fail(t, err, "--box");
+		rc = tool_fail_name(t, err, "--box");
 	json_t *list = tool_json_of(bytes);
 	const json_t *box = find_box(list, name);
 	if (!rc && strcmp(text_of(box, "config_hash"), b->s.digest) != 0)

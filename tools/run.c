@@ -217,8 +217,9 @@ static int serve_box(session *s)
 		return 0;
 	if (agentbox_owner_new(s->t->context, NULL, &s->owner, &err) < 0 ||
 	    agentbox_owner_add(s->owner, s->box, name, &err) < 0)
-		return tool_fail(s->t, err, tool_is_about_state(s->t, err) ?
-				 "--state" : "--name");
+		return tool_fail_name(s->t, err,
+				      tool_is_about_state(s->t, err) ?
+				      "--state" : "--name");
 	return 0;
 }
 

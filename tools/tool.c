@@ -249,6 +249,13 @@ int tool_fail(tool *t, agentbox_error *err, const char *about)
 			    err, about);
 }
 
+int tool_fail_name(tool *t, agentbox_error *err, const char *about)
+{
+	return agentbox_error_get_code(err) == AGENTBOX_EINVAL
+		       ? tool_fail_as(t, TOOL_USAGE, err, about)
+		       : tool_fail(t, err, about);
+}
+
 bool tool_is_about_state(const tool *t, const agentbox_error *err)
 {
 	const char *where = agentbox_error_get_where(err);

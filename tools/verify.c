@@ -216,7 +216,7 @@ static int verify_remote(tool *t, const tool_args *args, const char *name)
 
 	if (agentbox_remote_list(t->context, &bytes, &err) < 0 ||
 	    agentbox_remote_open(t->context, name, &remote, &err) < 0)
-		rc = tool_fail(t, err, name);
+		rc = tool_fail_name(t, err, name);
 	json_t *list = tool_json_of(bytes);
 	if (!rc) {
 		id = find_id(list, name);

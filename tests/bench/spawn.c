@@ -172,13 +172,16 @@ static double time_in(agentbox_sandbox *box, const agentbox_command *command)
 	return bench_now_us() - start;
 }
 
+/* ended: when the command's status was known, before the teardown; or NULL. */
 static double time_cold(agentbox_policy *policy,
-			const agentbox_command *command)
+			const agentbox_command *command, struct series *ended)
 {
 	double start = bench_now_us();
 	agentbox_sandbox *box = raise_box(policy);
 
 	run_in(box, command);
+	if (ended)
+		series_add(ended, bench_now_us() - start);
 	agentbox_sandbox_free(box);
 	return bench_now_us() - start;
 }
@@ -246,12 +249,15 @@ static bool works(char **argv)
 
 struct cold {
 	struct series plain, limits, full; /* boxes */
-	struct series lean, equal;	   /* bubblewrap */
+	struct series plain_ended;
+	struct series lean, equal; /* bubblewrap */
+	struct series lean_gone;
 };
 
 static void print_cold(struct cold *c, const equal_bwrap *equal)
 {
 	struct series *lean = c->lean.count ? &c->lean : NULL;
+	struct series *gone = c->lean_gone.count ? &c->lean_gone : NULL;
 	struct series *same = c->equal.count ? &c->equal : NULL;
 
 	table_head("a box, true in it, and its teardown");
@@ -264,6 +270,12 @@ static void print_cold(struct cold *c, const equal_bwrap *equal)
 	table_row("box, all namespaces", &c->plain, lean, 0.60);
 	table_row("box, with the built-in limits", &c->limits, lean, 0);
 	table_row("box, limits and a protected workspace", &c->full, lean, 0);
+	table_row("box, all namespaces, until true has ended", &c->plain_ended,
+		  lean, 0);
+	if (gone) {
+		table_row("bubblewrap, until gone", gone, gone, 0);
+		table_row("box, all namespaces", &c->plain, gone, 0);
+	}
 	if (same) {
 		table_row("bubblewrap, the same tree, until gone", same, same,
 			  0);
@@ -290,13 +302,17 @@ static void bench_cold(char **bwrap)
 	for (int i = 0; i < cold_rounds; i++) {
 		double start, took;
 
-		series_add(&c.plain, time_cold(plain, command));
-		series_add(&c.limits, time_cold(limits, command));
-		series_add(&c.full, time_cold(ws, command));
+		series_add(&c.plain,
+			   time_cold(plain, command, &c.plain_ended));
+		series_add(&c.limits, time_cold(limits, command, NULL));
+		series_add(&c.full, time_cold(ws, command, NULL));
 		start = bench_now_us();
-		if (peer && run_program((const char *const *)bwrap, s.fds) == 0)
+		if (peer &&
+		    run_program((const char *const *)bwrap, s.fds) == 0) {
 			series_add(&c.lean, bench_now_us() - start);
-		reap_all();
+			reap_all();
+			series_add(&c.lean_gone, bench_now_us() - start);
+		}
 		took = peer ? time_equal_bwrap(&equal, s.fds) : -1;
 		if (took >= 0)
 			series_add(&c.equal, took);
@@ -307,7 +323,9 @@ static void bench_cold(char **bwrap)
 	series_free(&c.plain);
 	series_free(&c.limits);
 	series_free(&c.full);
+	series_free(&c.plain_ended);
 	series_free(&c.lean);
+	series_free(&c.lean_gone);
 	series_free(&c.equal);
 	agentbox_command_free(command);
 	close_stdio(&s);
@@ -336,7 +354,7 @@ static void bench_ballast(void)
 		void *memory;
 
 		for (int i = 0; i < cold_rounds / 3; i++)
-			series_add(&small, time_cold(plain, command));
+			series_add(&small, time_cold(plain, command, NULL));
 		memory = mmap(NULL, BALLAST, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (memory == MAP_FAILED)
@@ -345,7 +363,7 @@ static void bench_ballast(void)
 		for (size_t at = 0; at < BALLAST; at += 4096)
 			((volatile char *)memory)[at] = 1;
 		for (int i = 0; i < cold_rounds / 3; i++)
-			series_add(&large, time_cold(plain, command));
+			series_add(&large, time_cold(plain, command, NULL));
 		munmap(memory, BALLAST);
 	}
 	if (large.count == 0) {

@@ -81,6 +81,9 @@ def every_record_says_who_what_and_when():
             expect(actor["box"] in boxes and isinstance(actor["pid"], int), r)
             expect(actor["uid"] == os.getuid() and
                    actor["euid"] == os.geteuid(), r)
+    ran = [r for r in records if r["type"].startswith("command.")]
+    expect(len(ran) == 2 and ran[0]["subject"] == "sh" and
+           ran[0]["argv"] == ["sh", "-c", "exit 3"], ran)
 
 
 @box_test
