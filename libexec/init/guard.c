@@ -132,8 +132,8 @@ static void watch_parent(watcher *w, const guarded *g)
 		return;
 	snprintf(path, sizeof(path), "%.*s", (int)(slash - g->host), g->host);
 	if (inotify_add_watch(w->box->inotify_fd, path[0] ? path : "/",
-			      IN_CREATE | IN_MOVED_TO | IN_ONLYDIR |
-				      IN_MASK_ADD) < 0 &&
+			      IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM |
+				      IN_ONLYDIR | IN_MASK_ADD) < 0 &&
 	    errno != ENOENT)
 		init_note(w->box,
 			  "%s: cannot be watched (%s); it is looked at before "

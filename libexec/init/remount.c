@@ -316,7 +316,8 @@ static bool is_absent(const guarded *g)
  * Nothing is there any more. What covered it has nothing to cover. What was
  * protected becomes a name that must not appear; but the host may be about
  * to make it anew, and where the agent has no process it can only be the
- * host: then the next request of the host finds what it made.
+ * host. The host has to settle before its next command, and that finds what
+ * it made, or nothing: what is there after that may be the agent's.
  */
 static void on_removed(watcher *w, guarded *g, bool settling)
 {
@@ -327,6 +328,8 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 		if (!g->is_deferred)
 			w->check_at_ns = w->next_check_ns;
 		g->is_deferred = true;
+		w->has_deferred = true;
+		init_demand(w);
 		return;
 	}
 	g->is_gone = true;
@@ -409,6 +412,7 @@ static int look(watcher *w, bool settling)
 		return -EIO;
 	}
 	read_table(w, table);
+	w->has_deferred = false;
 	for (size_t i = 0; i < w->guarded_count; i++) {
 		guarded *g = &w->guarded[i];
 

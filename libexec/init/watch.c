@@ -37,7 +37,9 @@
 /* fs.inotify.max_user_watches is shared by all of a user's boxes. */
 #define MAX_WATCHES 32768u
 #define MAX_TRIES 5u
-#define MASK (IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK)
+/* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
+#define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
+	      IN_EXCL_UNLINK)
 
 static void scan(watcher *w, char *path, size_t len);
 
@@ -79,11 +81,8 @@ static bool remember(watcher *w, int wd, const char *path)
 	return true;
 }
 
-/*
- * The host polls the notice fd, which is readable while there are events or
- * a demand: so it settles before it starts or ends a command.
- */
-static void demand(watcher *w)
+/* The host polls the notice fd, readable while there are events or this. */
+void init_demand(watcher *w)
 {
 	(void)eventfd_write(w->demand_fd, 1);
 }
@@ -98,7 +97,7 @@ static void drop_demand(watcher *w)
 {
 	eventfd_t n;
 
-	if (!init_is_blind(w) && !w->is_doubtful)
+	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred)
 		(void)eventfd_read(w->demand_fd, &n);
 }
 
@@ -111,7 +110,7 @@ static void fall_back(watcher *w, const char *why)
 	init_note(w->box,
 		  "workspace: %s; it is looked through after every command",
 		  why);
-	demand(w);
+	init_demand(w);
 }
 
 static void watch_dir(watcher *w, int fd, const char *path)
@@ -384,7 +383,7 @@ static void on_event(watcher *w, const struct inotify_event *e)
 		w->watch_count--;
 		return;
 	}
-	if (!e->len)
+	if (!e->len || (e->mask & IN_MOVED_FROM))
 		return;
 	n = snprintf(path, sizeof(path), "%s%s%s", dir, dir[0] ? "/" : "",
 		     e->name);
@@ -419,7 +418,7 @@ static void drain(watcher *w)
 		scan_all(w);
 	init_check_pointers(w);
 	if (init_is_blind(w))
-		demand(w);
+		init_demand(w);
 }
 
 void init_keep_namespaces(watcher *w, const int fds[2])
@@ -478,7 +477,7 @@ void init_settle_unasked(watcher *w)
 {
 	uint64_t failed = w->failed;
 
-	demand(w);
+	init_demand(w);
 	settle_names(w);
 	/* told[0]: what an earlier call moved is not told yet either */
 	if (w->quarantined == w->told[0] && w->failed == failed)

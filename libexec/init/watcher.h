@@ -66,6 +66,7 @@ struct watcher {
 	bool is_whole;	  /* a look-through of everything runs */
 	bool is_lost;	  /* something could not be judged by itself */
 	bool is_doubtful; /* something failed in the last settle */
+	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
 	size_t max_path;  /* of a path below the workspace */
@@ -142,6 +143,8 @@ void init_check_pointers(watcher *w);
 void init_settle_unasked(watcher *w);
 /* Can names appear, or change, without an event? */
 bool init_is_blind(const watcher *w);
+/* From here on the host settles before it starts or ends a command. */
+void init_demand(watcher *w);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
 

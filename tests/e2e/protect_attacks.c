@@ -262,6 +262,32 @@ static void case_103_a_repository_that_the_host_moves_stays_whole(void)
 	quarantined("sub3/.git/config");
 }
 
+/*
+ * What the host has taken away is a name that must not appear from then on,
+ * also for the first command after it, however soon that comes, and whether
+ * it was moved in the workspace or out of it.
+ */
+static void case_103_what_the_host_moved_away_cannot_come_back(void)
+{
+	static const unsigned waits_us[] = {0, 2000, 50000};
+
+	for (size_t i = 0; i < 6; i++) {
+		char *name = e2e_text("sub%zu", i);
+		char *config = e2e_text("%s/.git/config", name);
+		char *to = i % 2 ? e2e_text("%s/away%zu", ws_path(".."), i)
+				 : e2e_text("%s.old", ws_path(name));
+
+		host_repository(ws_path(name));
+		box_raise(NULL, NULL);
+		box_sh("true");
+		REQUIRE(rename(ws_path(name), to) == 0, "%m");
+		usleep(waits_us[i / 2]);
+		box_sh("mkdir -p %s/.git; echo evil >%s", name, config);
+		quarantined(config);
+		box_end();
+	}
+}
+
 /* Read-only at one place, and given to be written at another. */
 static void case_024_a_name_made_by_another_way_is_seen(void)
 {
@@ -287,6 +313,7 @@ int main(int argc, char **argv)
 		CASE(case_009_a_missing_head_hides_no_repository),
 		CASE(case_011_a_bare_repository_has_no_configuration),
 		CASE(case_103_a_repository_that_the_host_moves_stays_whole),
+		CASE(case_103_what_the_host_moved_away_cannot_come_back),
 		CASE(case_024_a_name_made_by_another_way_is_seen),
 		CASE(case_014_nothing_is_hidden_in_git_itself),
 		CASE(case_014_a_mode_hides_nothing),
