@@ -25,6 +25,7 @@ libagentbox_la_SOURCES += \
 	lib/base/error.c lib/base/error.h \
 	lib/base/fd.c lib/base/fd.h \
 	lib/base/fold.c lib/base/fold.h lib/base/fold_table.c \
+	lib/base/fork_mark.c lib/base/fork_mark.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/json.c lib/base/json.h \
 	lib/base/limits.h \

@@ -413,7 +413,7 @@ int32_t agentbox_guard_new_with_rules(agentbox_policy *policy,
 	if (!g)
 		return ab_error_nomem(err);
 	atomic_init(&g->references, 1);
-	g->pid = getpid();
+	ab_fork_mark_init(&g->made);
 	g->root_fd = -1;
 	g->policy = agentbox_policy_ref(policy);
 	g->is_role = ab_policy_get(policy)->role.kind != AB_ROLE_NONE;
@@ -454,6 +454,7 @@ void agentbox_guard_unref(agentbox_guard *guard)
 	free(guard->root_alias);
 	ab_guard_rules_end(&guard->rules);
 	agentbox_policy_unref(guard->policy);
+	ab_fork_mark_end(&guard->made);
 	free(guard);
 	errno = saved;
 }
@@ -464,7 +465,7 @@ int32_t ab_guard_check_handle(const agentbox_guard *guard,
 	if (!guard)
 		return ab_error_set(err, AGENTBOX_EINVAL, "guard",
 				    "guard must not be NULL");
-	if (guard->pid != getpid())
+	if (!ab_fork_mark_is_ours(&guard->made))
 		return ab_error_set(err, AGENTBOX_EFORKED, "guard",
 				    "the guard was made by another process; "
 				    "make one after fork");

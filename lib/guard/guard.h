@@ -21,6 +21,7 @@
 #include "agentbox/guard.h"
 #include "base/attr.h"
 #include "base/error.h"
+#include "base/fork_mark.h"
 #include "guard/protect.h"
 #include "guard/rules.h"
 #include "policy/policy.h"
@@ -42,7 +43,7 @@ struct ab_guard_area {
 
 struct agentbox_guard {
 	atomic_uint references;
-	pid_t pid; /* who made it: fds do not survive a fork, section 4 */
+	struct ab_fork_mark made; /* fds do not survive a fork, section 4 */
 	agentbox_policy *policy; /* owned reference */
 	int root_fd;		 /* owned O_PATH; -1: no directory */
 	dev_t root_dev;

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/fork_mark.h"
 
 #include "abtest.h"
 
@@ -346,6 +348,38 @@ START_TEST(every_failed_allocation_leaves_no_fd)
 }
 END_TEST
 
+/* 1: a forked child takes the mark for its own. */
+static int is_ours_in_a_child(const struct ab_fork_mark *m)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(ab_fork_mark_is_ours(m));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(a_fork_mark_is_that_of_one_process)
+{
+	struct ab_fork_mark m = { 0 }, asked = { .pid = getpid() };
+
+	ck_assert(!ab_fork_mark_is_ours(&m));
+	errno = 7;
+	ab_fork_mark_init(&m);
+	ck_assert_int_eq(errno, 7);
+	ck_assert(ab_fork_mark_is_ours(&m));
+	ck_assert_int_eq(is_ours_in_a_child(&m), 0);
+	ck_assert(ab_fork_mark_is_ours(&m));
+	ab_fork_mark_end(&m);
+	ck_assert(!ab_fork_mark_is_ours(&m));
+	/* where the kernel has no such page */
+	ck_assert(ab_fork_mark_is_ours(&asked));
+	ck_assert_int_eq(is_ours_in_a_child(&asked), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("base_fd");
@@ -367,6 +401,7 @@ int main(void)
 		a_state_directory_open_to_others_is_refused_with_the_remedy);
 	tcase_add_test(tc, the_log_gets_one_clean_line);
 	tcase_add_test(tc, every_failed_allocation_leaves_no_fd);
+	tcase_add_test(tc, a_fork_mark_is_that_of_one_process);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
