@@ -499,7 +499,8 @@ static int32_t response(agentbox_mcp *m, const ab_mcp_message *msg)
 	if (!ask)
 		return ab_mcp_drop(m, AGENTBOX_MCP_CLIENT, "response",
 				   "the server asked nothing under this id");
-	if (msg->result && !json_is_object(msg->result))
+	if (msg->result && (!json_is_object(msg->result) ||
+			    ab_mcp_has_twin(msg->result)))
 		out = json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0",
 				"id", ask->asked, "error", "code",
 				AB_MCP_INTERNAL, "message", "Internal error");

@@ -11,6 +11,7 @@
 
 #include "agentbox/mcp.h"
 #include "base/alloc.h"
+#include "base/attr.h"
 #include "base/bytes.h"
 #include "base/utf8.h"
 
@@ -82,6 +83,52 @@ bool ab_mcp_is_id(const json_t *id)
 	       json_integer_value(id) >= -MOST_INTEGER;
 }
 
+/* A letter as readers that do not care for case take it (Unicode's simple
+   mappings to a letter of ASCII). */
+static uint32_t fold(uint32_t c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c + ('a' - 'A');
+	return c == 0x130 || c == 0x131 ? 'i'
+	       : c == 0x17f		? 's'
+	       : c == 0x212a		? 'k' : c;
+}
+
+static bool is_twin(const char *key, const char *word)
+{
+	size_t n = strlen(key), i = 0;
+	const char *w = word;
+
+	for (size_t len; i < n; i += len, w++) {
+		uint32_t c;
+
+		len = ab_utf8_decode(key + i, n - i, &c);
+		if (!len || !*w || fold(c) != fold((unsigned char)*w))
+			return false;
+	}
+	return !*w && strcmp(key, word) != 0;
+}
+
+bool ab_mcp_has_twin(const json_t *object)
+{
+	/* what is judged, or written here, in any object of the protocol */
+	static const char *const words[] = {
+		"_meta", "arguments", "capabilities", "cursor",
+		"inputRequests", "inputResponses", "method", "mode", "name",
+		"notifications", "params", "progressToken", "protocolVersion",
+		"ref", "requestId", "requestState", "resourceSubscriptions",
+		"resultType", "task", "taskId", "type", "uri", "url",
+	};
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)object, key, v)
+		for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+			if (is_twin(key, words[i]))
+				return true;
+	return false;
+}
+
 /* No member but those of JSON-RPC; each at most once, by the parser. */
 static bool known_members(const json_t *value)
 {
@@ -103,6 +150,8 @@ static const char *sort_call(ab_mcp_message *m, const json_t *method)
 		return "a method and a result in one message";
 	if (m->params && !json_is_object(m->params))
 		return "params is not an object";
+	if (ab_mcp_has_twin(m->params))
+		return AB_MCP_TWIN;
 	if (m->id && !ab_mcp_is_id(m->id))
 		return "the id is neither a string nor an exact integer";
 	m->method = json_string_value(method);

@@ -46,6 +46,8 @@ typedef struct ab_mcp_message {
 	const char *why;	    /* static; NOTHING only */
 } ab_mcp_message;
 
+#define AB_MCP_TWIN "a key is one of the protocol's but for its case"
+
 /*
  * Parse a frame. *value is owned. 0; AGENTBOX_EPARSE: no JSON that can be
  * trusted to mean one thing; AGENTBOX_ELIMIT: past a limit, and who sends
@@ -55,6 +57,11 @@ int32_t ab_mcp_read(const char *text, size_t n, json_t **value,
 		    const char **why);
 /* Sort one JSON value; everything in *m is borrowed from it. */
 void ab_mcp_sort(json_t *value, ab_mcp_message *m);
+/*
+ * Is there a key that some readers, which do not care for case, take for one
+ * of the protocol's? They read another message than the one that is judged.
+ */
+bool ab_mcp_has_twin(const json_t *object);
 /* A line without its newline; NULL for want of memory or over the maximum. */
 agentbox_bytes *ab_mcp_write(const json_t *value);
 /* What digests are made of: sorted keys, no white space. NULL as above. */

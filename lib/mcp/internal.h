@@ -128,6 +128,8 @@ bool ab_mcp_granted(const agentbox_mcp *m, uint32_t grant);
 json_t *ab_mcp_without(const json_t *object, const char *key);
 /* `_meta` of either side without what is the guard's; owned. */
 json_t *ab_mcp_meta(const json_t *meta);
+/* Takes that out of one. */
+void ab_mcp_unsign_meta(json_t *meta);
 /* The capabilities of a side that the grants leave; owned. */
 json_t *ab_mcp_capabilities(const agentbox_mcp *m, int32_t side,
 			    const json_t *capabilities);

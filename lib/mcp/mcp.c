@@ -178,6 +178,29 @@ static int32_t refuse_frame(agentbox_mcp *m, int32_t side, int32_t code,
 	return ab_error_set(m->err, AGENTBOX_ELIMIT, "", "a frame is %s", why);
 }
 
+/* What is the guard's alone to say, wherever a side says it; what a tool is
+   given and gives is its own. */
+static void unsign(json_t *v, unsigned depth)
+{
+	json_t *child;
+	const char *key;
+	size_t i;
+	void *next;
+
+	if (!depth)
+		return;
+	json_array_foreach(v, i, child)
+		unsign(child, depth - 1);
+	json_object_foreach_safe(v, next, key, child) {
+		if (strcmp(key, "arguments") == 0 ||
+		    strcmp(key, "structuredContent") == 0)
+			continue;
+		if (strcmp(key, "_meta") == 0)
+			ab_mcp_unsign_meta(child);
+		unsign(child, depth - 1);
+	}
+}
+
 static int32_t take_message(agentbox_mcp *m, int32_t side, json_t *value)
 {
 	const ab_mcp_sayer *sayer = side == AGENTBOX_MCP_CLIENT ?
@@ -185,6 +208,7 @@ static int32_t take_message(agentbox_mcp *m, int32_t side, json_t *value)
 					    : &ab_mcp_server_says;
 	ab_mcp_message msg;
 
+	unsign(value, AB_MCP_MAX_DEPTH);
 	ab_mcp_sort(value, &msg);
 	switch (msg.kind) {
 	case AB_MCP_REQUEST:

@@ -230,7 +230,8 @@ static const char *bad_requests(const agentbox_mcp *m, const json_t *holder,
 						   : NULL;
 
 		if (!method || !method->from_server || !method->grant ||
-		    method->is_notification ||
+		    method->is_notification || ab_mcp_has_twin(v) ||
+		    ab_mcp_has_twin(json_object_get(v, "params")) ||
 		    !ab_mcp_granted(m, method->grant) ||
 		    (method->special == AB_MCP_ELICIT &&
 		     !may_elicit(m, json_object_get(v, "params"))))
@@ -248,6 +249,8 @@ static const char *bad_input(const agentbox_mcp *m, const json_t *result)
 	bool asks = type && strcmp(type, "input_required") == 0;
 	const char *bad;
 
+	if (ab_mcp_has_twin(result) || ab_mcp_has_twin(task))
+		return AB_MCP_TWIN;
 	if (!type || (!asks && strcmp(type, "complete") != 0 &&
 		      !(strcmp(type, "task") == 0 &&
 			ab_mcp_granted(m, AB_MCP_TASKS))))

@@ -215,20 +215,22 @@ json_t *ab_mcp_without(const json_t *object, const char *key)
 	return copy;
 }
 
+void ab_mcp_unsign_meta(json_t *meta)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe(meta, next, key, v)
+		if (strncasecmp(key, OURS, strlen(OURS)) == 0)
+			json_object_del(meta, key);
+}
+
 json_t *ab_mcp_meta(const json_t *meta)
 {
-	json_t *copy = json_object();
-	json_t *v;
-	const char *key;
+	json_t *copy = ab_mcp_without(meta, NULL);
 
-	json_object_foreach((json_t *)(uintptr_t)meta, key, v) {
-		if (strncasecmp(key, OURS, strlen(OURS)) == 0)
-			continue;
-		if (copy && json_object_set(copy, key, v) < 0) {
-			json_decref(copy);
-			return NULL;
-		}
-	}
+	ab_mcp_unsign_meta(copy);
 	return copy;
 }
 

@@ -12,12 +12,25 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "base/digit.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "mcp/internal.h"
 
 #define URI_MAX 4096
 
 /* --- one of them ----------------------------------------------------- */
+
+/* Is it of the pattern whose n bytes a "*" follows? What that stands for is
+   below them: a slash behind a slash is a root of its own to who joins paths,
+   but where an URI has no authority. */
+static bool is_below(const char *p, size_t n, const char *s)
+{
+	bool is_root = n >= 3 && memcmp(p + n - 3, "://", 3) == 0;
+
+	return strncmp(p, s, n) == 0 &&
+	       (n == 0 || is_root || p[n - 1] != '/' || s[n] != '/');
+}
 
 static bool is_named(const json_t *list, const char *s)
 {
@@ -25,7 +38,7 @@ static bool is_named(const json_t *list, const char *s)
 		const char *p = json_string_value(json_array_get(list, i));
 		size_t n = strlen(p);
 
-		if (p[n - 1] == '*' ? strncmp(p, s, n - 1) == 0
+		if (p[n - 1] == '*' ? is_below(p, n - 1, s)
 				    : strcmp(p, s) == 0)
 			return true;
 	}
@@ -44,6 +57,48 @@ static bool hides_a_step(const char *s)
 	return false;
 }
 
+/* What normal forms of Unicode make a dot, a slash or a percent sign of. */
+static bool becomes_a_step(uint32_t c)
+{
+	static const uint32_t table[] = { 0x2024, 0x2025, 0x2026, 0xfe19,
+					  0xfe30, 0xfe52, 0xfe68, 0xfe6a,
+					  0xff05, 0xff0e, 0xff0f, 0xff3c };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++)
+		if (c == table[i])
+			return true;
+	return false;
+}
+
+/* Without its percent signs it is text, in UTF-8, that hides nothing. */
+static bool is_clean_inside(const char *s, size_t n)
+{
+	char text[URI_MAX];
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++, used++) {
+		int high = 0, low = 0;
+
+		text[used] = s[i];
+		if (s[i] != '%')
+			continue;
+		high = n - i > 2 ? ab_hex_digit(s[i + 1]) : -1;
+		low = n - i > 2 ? ab_hex_digit(s[i + 2]) : -1;
+		if (high < 0 || low < 0)
+			return false;
+		text[used] = (char)(high << 4 | low);
+		i += 2;
+	}
+	for (size_t i = 0, len; i < used; i += len) {
+		uint32_t c;
+
+		len = ab_utf8_decode(text + i, used - i, &c);
+		if (!len || c < ' ' || becomes_a_step(c))
+			return false;
+	}
+	return ab_mcp_is_clean(text, used);
+}
+
 static bool is_dots(const char *s, size_t n)
 {
 	return (n == 1 && s[0] == '.') || (n == 2 && memcmp(s, "..", 2) == 0);
@@ -54,7 +109,7 @@ static bool is_plain_uri(const char *s)
 {
 	size_t from = 0, n = strlen(s);
 
-	if (n == 0 || n > URI_MAX || !ab_mcp_is_clean(s, n))
+	if (n == 0 || n > URI_MAX || !is_clean_inside(s, n))
 		return false;
 	for (size_t i = 0; i <= n; i++) {
 		if (i < n && ((unsigned char)s[i] <= ' ' || s[i] == '\\' ||
@@ -109,6 +164,8 @@ static bool ref_allowed(const agentbox_mcp *m, const json_t *ref)
 {
 	const char *type = json_string_value(json_object_get(ref, "type"));
 
+	if (ab_mcp_has_twin(ref))
+		return false;
 	if (type && strcmp(type, "ref/prompt") == 0)
 		return prompt_allowed(m, json_object_get(ref, "name"));
 	return type && strcmp(type, "ref/resource") == 0 &&
@@ -122,7 +179,7 @@ static bool all_allowed(const agentbox_mcp *m, const json_t *wanted)
 	json_t *v;
 	size_t i;
 
-	if (list && !json_is_array(list))
+	if ((list && !json_is_array(list)) || ab_mcp_has_twin(wanted))
 		return false;
 	json_array_foreach(list, i, v)
 		if (!uri_allowed(m, v))

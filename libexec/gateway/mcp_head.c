@@ -162,6 +162,9 @@ enum ab_mcp_content ab_mcp_content_of(const ab_http_head *head,
 {
 	ab_http_span type = { 0 };
 
+	/* nobody asked for it to be packed */
+	if (ab_mcp_find_field(head, buf, "content-encoding", &type))
+		return AB_MCP_CONTENT_OTHER;
 	if (ab_mcp_find_field(head, buf, "content-type", &type) != 1)
 		return AB_MCP_CONTENT_OTHER;
 	if (ab_mcp_is_type(buf + type.at, type.len, "application/json"))

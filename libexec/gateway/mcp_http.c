@@ -24,6 +24,7 @@ static const struct {
 	[AB_MCP_HTTP_ORIGIN] = { "mcp_origin", 403 },
 	[AB_MCP_HTTP_TWICE] = { "mcp_field_twice", 400 },
 	[AB_MCP_HTTP_TYPE] = { "mcp_type", 415 },
+	[AB_MCP_HTTP_CODING] = { "mcp_coding", 415 },
 	[AB_MCP_HTTP_ACCEPT] = { "mcp_accept", 406 },
 	[AB_MCP_HTTP_LENGTH] = { "mcp_length", 413 },
 	[AB_MCP_HTTP_VERSION] = { "mcp_version", 400 },
@@ -106,6 +107,16 @@ bool ab_mcp_is_type(const char *p, size_t n, const char *type)
 	       (begins(p + at, n - at, "charset=\"utf-8\"") && n - at == 15);
 }
 
+/* "; q=0.000" and how else nothing is said, RFC 9110 section 12.4.2. */
+static bool is_none(const char *p, size_t n)
+{
+	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t'))
+		n--;
+	while (n && (p[n - 1] == '0' || p[n - 1] == '.'))
+		n--;
+	return n >= 2 && p[n - 1] == '=' && lower(p[n - 2]) == 'q';
+}
+
 /* Is `type` in the list, by name or by a star, and not with q=0? */
 static bool accepts(const char *p, size_t n, const char *type)
 {
@@ -126,9 +137,7 @@ static bool accepts(const char *p, size_t n, const char *type)
 			    (len == 3 && memcmp(p + from, "*/*", 3) == 0) ||
 			    (len == slash + 2 && p[from + len - 1] == '*' &&
 			     memcmp(p + from, type, slash + 1) == 0);
-		bool none = semi && end - (size_t)(semi - p) >= 4 &&
-			    memcmp(p + end - 4, ";q=0", 4) == 0;
-		if (fits && !none)
+		if (fits && !(semi && is_none(semi, end - (size_t)(semi - p))))
 			return true;
 		at = end + 1;
 	}
@@ -169,7 +178,7 @@ static uint8_t verb_of(const char *p, size_t n)
 static enum ab_mcp_http_reason judge_content(const ab_http_head *head,
 					     const char *buf, uint8_t verb)
 {
-	ab_http_span type = { 0 }, accept = { 0 };
+	ab_http_span type = { 0 }, accept = { 0 }, coding = { 0 };
 	unsigned types = ab_mcp_find_field(head, buf, "content-type", &type);
 	unsigned accepted = ab_mcp_find_field(head, buf, "accept", &accept);
 
@@ -187,6 +196,8 @@ static enum ab_mcp_http_reason judge_content(const ab_http_head *head,
 		return AB_MCP_HTTP_ACCEPT;
 	if (!types || !ab_mcp_is_type(buf + type.at, type.len, "application/json"))
 		return AB_MCP_HTTP_TYPE;
+	if (ab_mcp_find_field(head, buf, "content-encoding", &coding))
+		return AB_MCP_HTTP_CODING;
 	if (head->body == AB_HTTP_BODY_NONE)
 		return AB_MCP_HTTP_BODY;
 	if (head->body == AB_HTTP_BODY_LENGTH &&

@@ -33,6 +33,7 @@ enum ab_mcp_http_reason {
 	AB_MCP_HTTP_ORIGIN,	  /* 403: a page of somebody's */
 	AB_MCP_HTTP_TWICE,	  /* 400: a field that decides, twice */
 	AB_MCP_HTTP_TYPE,	  /* 415: the body is not application/json */
+	AB_MCP_HTTP_CODING,	  /* 415: it is packed */
 	AB_MCP_HTTP_ACCEPT,	  /* 406: takes neither JSON nor events */
 	AB_MCP_HTTP_LENGTH,	  /* 413 */
 	AB_MCP_HTTP_VERSION,	  /* 400: one that is not known */

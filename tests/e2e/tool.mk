@@ -31,6 +31,7 @@ E2E_TESTS += tests/e2e/gateway_tcp.py
 E2E_TESTS += tests/e2e/gateway_tokens.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_mcp_server.py
+E2E_TESTS += tests/e2e/gateway_mcp_wire.py
 E2E_TESTS += tests/e2e/gateway_approve.py
 check_PROGRAMS += tests/e2e/gateway_approver
 tests_e2e_gateway_approver_SOURCES = tests/e2e/gateway_approver.c
