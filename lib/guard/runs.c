@@ -235,6 +235,33 @@ static uint32_t behind_value(const struct ab_use *use, const struct ab_word *w)
 	return use->operand_count ? use->operands[0] : use->count;
 }
 
+/* Where env -S stops reading: at \c, and at a # that begins a word. The words
+   behind its text come all the same. */
+static uint32_t split_end(const struct ab_word *w)
+{
+	bool is_begin = true;
+	char quote = 0;
+
+	for (uint32_t i = 0; i < w->len; i++) {
+		char ch = w->text[i];
+
+		if (ch == '#' && is_begin)
+			return i;
+		if (ch == '\\' && quote != '\'' && i + 1 < w->len) {
+			ch = w->text[i + 1];
+			if (ch == 'c')
+				return i;
+			is_begin = ch == '_' && !quote;
+			i++;
+			continue;
+		}
+		if (quote ? ch == quote : ch == '"' || ch == '\'')
+			quote = quote ? 0 : ch;
+		is_begin = !quote && memchr(" \t\n\v\f\r", ch, 6);
+	}
+	return w->len;
+}
+
 /* env -S writes a blank as \_ too. The words behind it come after its own, as
    they are: "$@" stands for them, and may be options and A=1 yet. */
 static void split_string(struct ab_check *c, bool has_more, struct ab_word *w)
@@ -271,6 +298,8 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 		uint32_t first = behind_value(use, w);
 
 		n = use->count - first;
+		if (!ab_word_slice(c, w, 0, split_end(w), &text))
+			return;
 		split_string(c, n > 0, &text);
 		/* NAME ARGS */
 		args = n ? use->words + first - 1 : NULL;
