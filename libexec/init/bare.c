@@ -7,9 +7,8 @@
  * comes to be, what git would run from it goes; it is a repository without
  * hooks and with git's own defaults then, as a new `.git` is.
  *
- * Below a `.git` the patterns say what is protected. Also here: what the host
- * itself has moved, known by its inode. Spec: gitrepository-layout(5),
- * DESIGN.md section 6.
+ * Below a `.git` the patterns say what is protected.
+ * Spec: gitrepository-layout(5), DESIGN.md section 6.
  */
 #include "config.h"
 
@@ -17,14 +16,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 
@@ -114,56 +109,4 @@ void init_check_bare(watcher *w, const char *path)
 		    !init_is_moved(w, part))
 			init_quarantine(w, part);
 	}
-}
-
-/* No other inode was ever made at that moment under that number. */
-static bool identify(int fd, inode_id *id)
-{
-	struct statx st;
-
-	memset(&st, 0, sizeof(st));
-	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
-		    STATX_INO | STATX_BTIME, &st) ||
-	    !(st.stx_mask & STATX_BTIME) || !(st.stx_mask & STATX_INO))
-		return false;
-	*id = (inode_id){.dev_major = st.stx_dev_major,
-			 .dev_minor = st.stx_dev_minor,
-			 .ino = st.stx_ino,
-			 .seconds = st.stx_btime.tv_sec,
-			 .ns = st.stx_btime.tv_nsec};
-	return true;
-}
-
-int init_list_inodes(watcher *w)
-{
-	w->inodes = calloc(w->sealed_count + 1, sizeof(*w->inodes));
-	if (!w->inodes)
-		return -ENOMEM;
-	for (size_t i = 0; i < w->sealed_count; i++) {
-		ab_autofd int fd = init_open_beneath(w->workspace_fd,
-						     w->sealed[i]->rest,
-						     O_NOFOLLOW);
-
-		if (fd >= 0 && identify(fd, &w->inodes[w->inode_count]))
-			w->inode_count++;
-	}
-	return 0;
-}
-
-bool init_is_moved(const watcher *w, const char *path)
-{
-	ab_autofd int fd = init_open_beneath(w->workspace_fd, path, O_NOFOLLOW);
-	inode_id id;
-
-	if (fd < 0 || !identify(fd, &id))
-		return false;
-	for (size_t i = 0; i < w->inode_count; i++) {
-		const inode_id *of = &w->inodes[i];
-
-		if (of->ino == id.ino && of->dev_major == id.dev_major &&
-		    of->dev_minor == id.dev_minor &&
-		    of->seconds == id.seconds && of->ns == id.ns)
-			return true;
-	}
-	return false;
 }

@@ -76,21 +76,31 @@ bool init_is_guarded_step(const ab_plan *plan, uint32_t i)
 	return cover && cover->kind == AB_STEP_BIND;
 }
 
-/* Where the host has the mount point; NULL when memory is short. */
-static char *host_path(const ab_plan *plan, uint32_t i)
+/* Where the host has the mount point. 0 or -ENOMEM. */
+static int find_host(guarded *g)
 {
-	const ab_plan_step *cover = cover_of(plan, i);
-	const char *rest = plan->steps[i].target;
-	size_t skip = strlen(cover->target), n;
-	char *path;
+	const char *rest = g->target;
+	const char *source = g->cover->source[1] ? g->cover->source : "";
+	size_t skip = strlen(g->cover->target), n;
 
 	rest += skip == 1 ? 0 : skip;
-	n = strlen(cover->source) + strlen(rest) + 1;
-	path = malloc(n);
-	if (path)
-		snprintf(path, n, "%s%s",
-			 cover->source[1] ? cover->source : "", rest);
-	return path;
+	n = strlen(source) + strlen(rest) + 1;
+	g->host = malloc(n);
+	if (!g->host)
+		return -ENOMEM;
+	snprintf(g->host, n, "%s%s", source, rest);
+	g->below = g->host + strlen(source) + 1;
+	return 0;
+}
+
+/* Of steps that lie in the same tree, one descriptor of that. */
+static int open_cover(const watcher *w, const guarded *g)
+{
+	for (size_t i = w->guarded_count; i-- > 0;) {
+		if (w->guarded[i].cover == g->cover)
+			return w->guarded[i].tree_fd;
+	}
+	return init_open_host(g->cover->source, g->cover->dev, g->cover->ino);
 }
 
 int init_list_guarded(watcher *w)
@@ -112,9 +122,10 @@ int init_list_guarded(watcher *w)
 		g->index = i;
 		g->target = s->target;
 		g->flags = s->flags;
-		g->host = host_path(p, i);
-		if (!g->host)
+		g->cover = cover_of(p, i);
+		if (find_host(g))
 			return -ENOMEM;
+		g->tree_fd = open_cover(w, g);
 		if (n && is_strictly_below(s->target, top))
 			g->rest = s->target + n + 1;
 		w->guarded_count++;
@@ -249,27 +260,57 @@ void init_serve_guard(holder *h, const struct pollfd *fds)
 	look_at_names(w, now);
 }
 
+/* A small file of proc(5) as text; false: it cannot be read. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Is this process of ours the box's launcher? NSpid: ours first, then its. */
+static bool is_launcher(const watcher *w, const char *pid)
+{
+	uint32_t launcher = atomic_load(&w->box->shared->launcher);
+	char path[64], text[4096], inside[32];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	if (!launcher || !read_text(path, text, sizeof(text)))
+		return false;
+	at = strstr(text, "\nNSpid:");
+	if (!at)
+		return false;
+	at += strlen("\nNSpid:");
+	snprintf(inside, sizeof(inside), "\t%u\n", launcher);
+	/* of its line */
+	at += strcspn(at, "\n") + 1;
+	return !strncmp(at - strlen(inside), inside, strlen(inside));
+}
+
 /*
  * Is there no process of the agent now? Whatever he leaves behind becomes a
- * child of PID 1, which else has one: the launcher. proc(5) children; a
- * kernel without it cannot say, and that is no yes.
+ * child of PID 1, which else has one: the launcher, unless he has killed that.
+ * proc(5) children; a kernel without it cannot say, and that is no yes.
  */
 bool init_agent_is_absent(const watcher *w)
 {
-	char path[64], text[64];
-	ssize_t n;
-	int fd;
+	char path[64], text[64], *end;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
 		 (int)w->box->pid_one, (int)w->box->pid_one);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!read_text(path, text, sizeof(text)))
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
 	/* "123 " is one, "123 456 " is two */
-	return strchr(text, ' ') == text + n - 1;
+	end = strchr(text, ' ');
+	if (!end || end[1])
+		return false;
+	*end = '\0';
+	return is_launcher(w, text);
 }

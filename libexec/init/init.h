@@ -39,6 +39,7 @@ typedef struct init_failure {
  * kernel clears it at exec and exit (set_tid_address(2)).
  * command_count: those PID 1 knows of that have not ended; for the holder.
  * told, heard: registrations the launcher has sent, and PID 1 has read.
+ * launcher: its pid inside, 0 while there is none.
  */
 typedef struct init_shared {
 	_Atomic uint64_t started_ns;
@@ -47,6 +48,7 @@ typedef struct init_shared {
 	_Atomic uint32_t before_exec;
 	_Atomic uint32_t command_count;
 	_Atomic uint32_t told, heard;
+	_Atomic uint32_t launcher;
 } init_shared;
 
 /* The listeners of the way to the gateway, on theirs to the host. */

@@ -368,6 +368,13 @@ static bool is_done(int status)
 	return WIFEXITED(status) && WEXITSTATUS(status) == INIT_LAUNCHER_DONE;
 }
 
+/* The holder knows it from a process of the agent's by this. */
+static void set_launcher(pid_one *one, pid_t pid)
+{
+	one->launcher_pid = pid;
+	atomic_store(&one->box->shared->launcher, (uint32_t)pid);
+}
+
 /* What it was at is undone; its socket is read by the next one. */
 static void forget_launcher(pid_one *one, int status)
 {
@@ -376,7 +383,7 @@ static void forget_launcher(pid_one *one, int status)
 	uint64_t started_ns = atomic_load(&shared->started_ns);
 	bool was_first = one->launcher_pid == one->first_pid;
 
-	one->launcher_pid = 0;
+	set_launcher(one, 0);
 	/* a replacement without walls would be no launcher */
 	if (could_not_begin(status) && !was_first)
 		_exit(1);
@@ -649,7 +656,7 @@ static void start_launcher(pid_one *one, int link_fd)
 		one->relaunch_total++;
 		one->replaced_ns = ab_clock_boot_ns();
 	}
-	one->launcher_pid = pid > 0 ? pid : 0;
+	set_launcher(one, pid > 0 ? pid : 0);
 	one->relaunch_at_ns = 0;
 	if (pid < 0) /* the agent's fork bomb: try again */
 		one->relaunch_at_ns = ab_clock_boot_ns() + 20 * NS_PER_MS;
@@ -811,7 +818,7 @@ _Noreturn void init_pid_one(init_box *box)
 		_exit(1);
 	}
 	if (init_release_first(box))
-		one.launcher_pid = one.first_pid = box->first_launcher;
+		set_launcher(&one, one.first_pid = box->first_launcher);
 	/* the host's, and for nothing else than to say that all stands */
 	close(box->control_fd);
 	close(box->spawn_host_fd);

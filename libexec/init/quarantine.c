@@ -2,7 +2,8 @@
 /*
  * Taking a protected name that appeared out of the way: renamed into a
  * directory that only the host sees, or, where that is another file system,
- * renamed where it is to a name that nothing reads. Never copied and never
+ * or is not usable any more, renamed where it is to a name that nothing reads.
+ * Never copied and never
  * deleted: with the holder's rights, which may be root's, the agent would have
  * it fill the host's disk from a file of holes, or empty a file system that is
  * mounted below a directory he may only move. What cannot be renamed is
@@ -120,6 +121,26 @@ static bool is_there(int parent, const char *name)
 		errno != ENOENT);
 }
 
+/* Where the quarantine is by now, should somebody have moved it. */
+static void name_quarantine(const watcher *w, const char *as, char *where,
+			    size_t size)
+{
+	const char *dir = w->box->plan.quarantine_host;
+	char proc[32], now[AB_MAX_PATH];
+	struct stat was, is;
+	ssize_t n;
+
+	snprintf(where, size, "%s/%s", dir, as);
+	if (fstat(w->quarantine_fd, &was) ||
+	    (lstat(dir, &is) == 0 && is.st_ino == was.st_ino &&
+	     is.st_dev == was.st_dev))
+		return;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", w->quarantine_fd);
+	n = readlink(proc, now, sizeof(now) - 1);
+	if (n > 0)
+		snprintf(where, size, "%.*s/%s", (int)n, now, as);
+}
+
 /* Where it is now, for the host; false: told as a failure, or gone. */
 static bool take_away(watcher *w, const char *path, bool may_stay, char *where,
 		      size_t size)
@@ -135,16 +156,21 @@ static bool take_away(watcher *w, const char *path, bool may_stay, char *where,
 		snprintf(as, sizeof(as), "%06u-%.200s", ++w->serial, name);
 		r = move(w, parent, name, as);
 	}
-	snprintf(where, size, "%s/%s", w->box->plan.quarantine_host, as);
-	if (r == -EXDEV && may_stay) {
+	if (r == 0)
+		name_quarantine(w, as, where, size);
+	/* the quarantine is elsewhere, or not usable any more */
+	if (r && may_stay && is_there(parent, name)) {
 		memcpy(aside, path, dir_len);
 		r = set_aside(w, parent, name, aside, dir_len);
 		snprintf(where, size, "%s/%s", w->box->plan.workspace_host,
 			 aside);
 	}
-	/* the agent removed it itself; or it is the quarantine that is gone */
-	if (r == -ENOENT && !is_there(parent, name))
+	/* the agent removed it itself, unless the host has covered it */
+	if (r == -ENOENT && !is_there(parent, name) &&
+	    !init_is_covered(w, path))
 		return false;
+	if (r == -ENOENT && init_is_covered(w, path))
+		r = -EXDEV;
 	if (r)
 		init_fail_path(w, path, -r);
 	return r == 0;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "sys.h"
 #include "wire/message.h"
@@ -29,6 +31,10 @@
 #define MAX_TABLE (16u << 20)
 /* While the host replaces the same file again and again. */
 #define MAX_LOOKS 20u
+/* What the host removes and makes anew is away for less than this. */
+#define GRACE_NS 10000000ull
+/* In it: it may have come and gone. */
+#define LOOK_AGAIN_NS (GRACE_NS / 5)
 
 static void send_event(const watcher *w, uint32_t kind, const guarded *g,
 		       const char *detail)
@@ -62,17 +68,25 @@ static void mark_mounted(watcher *w, const char *point)
 	}
 }
 
-/* The fifth field of each line is the mount point. */
-static void read_table(watcher *w, char *table)
+/* The table of the box's mounts; owned, NULL when it cannot be read. */
+static char *slurp_table(const watcher *w)
 {
-	char *save = NULL;
+	char *table = NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < w->guarded_count; i++)
-		w->guarded[i].is_mounted = false;
-	for (char *line = strtok_r(table, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *at = line, *end;
+	if (lseek(w->mountinfo_fd, 0, SEEK_SET) < 0 ||
+	    ab_fd_slurp(w->mountinfo_fd, MAX_TABLE, &table, &n))
+		return NULL;
+	return table;
+}
 
+/* The fifth field of a line is the mount point, options follow. proc(5) */
+static const char *next_mount(char **table, const char **options)
+{
+	char *line, *at, *end;
+
+	while ((line = strsep(table, "\n"))) {
+		at = line;
 		for (int i = 0; i < 4 && at; i++) {
 			at = strchr(at, ' ');
 			at = at ? at + 1 : NULL;
@@ -81,9 +95,38 @@ static void read_table(watcher *w, char *table)
 		if (!end)
 			continue;
 		*end = '\0';
+		*options = end + 1;
 		unescape(at);
-		mark_mounted(w, at);
+		return at;
 	}
+	return NULL;
+}
+
+static void read_table(watcher *w, char *table)
+{
+	const char *point, *options;
+
+	for (size_t i = 0; i < w->guarded_count; i++)
+		w->guarded[i].is_mounted = false;
+	while ((point = next_mount(&table, &options)))
+		mark_mounted(w, point);
+}
+
+bool init_is_moved(const watcher *w, const char *path)
+{
+	const char *top = w->box->plan.workspace_inside;
+	const char *point, *options;
+	ab_autofree char *table = slurp_table(w);
+	char *rest = table;
+	size_t n = strlen(top);
+
+	while (rest && (point = next_mount(&rest, &options))) {
+		if (!strncmp(point, top, n) && point[n] == '/' &&
+		    !strcmp(point + n + 1, path) &&
+		    !strncmp(options, "ro,", 3))
+			return true;
+	}
+	return false;
 }
 
 /* To be made again, in this look at the table. */
@@ -174,6 +217,12 @@ static int take_clones(const watcher *w, int *trees)
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return 0;
+}
+
+/* What an attempt says where nothing of that name is. */
+static bool is_nowhere(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
 }
 
 static int make_again(const guarded *g, int root, int tree)
@@ -302,37 +351,64 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 	_exit(0);
 }
 
-/* Whoever looks for it on the host finds nothing: no process for that. */
+/*
+ * Below the tree that the box has, wherever the host has moved that: whoever
+ * looks for it there finds nothing, no process for that. A link on the way is
+ * not what led to it.
+ */
 static bool is_absent(const guarded *g)
 {
 	struct stat st;
+	int fd, r;
 
-	return fstatat(AT_FDCWD, g->host, &st,
-		       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
-	       (errno == ENOENT || errno == ENOTDIR);
+	if (g->tree_fd < 0)
+		return fstatat(AT_FDCWD, g->host, &st,
+			       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
+		       (errno == ENOENT || errno == ENOTDIR);
+	fd = init_open_beneath(g->tree_fd, g->below, O_NOFOLLOW);
+	r = fd < 0 ? fd : 0;
+	ab_cleanup_fd(&fd);
+	return is_nowhere(r);
+}
+
+/* It may come back: looked at again then, and by the host's next settle. */
+static void defer(watcher *w, guarded *g, uint64_t at)
+{
+	if (at && (!w->check_at_ns || at < w->check_at_ns))
+		w->check_at_ns = at;
+	g->is_deferred = true;
+	w->has_deferred = true;
+	init_demand(w);
 }
 
 /*
  * Nothing is there any more. What covered it has nothing to cover. What was
  * protected becomes a name that must not appear; but the host may be about
- * to make it anew, and where the agent has no process it can only be the
- * host. The host has to settle before its next command, and that finds what
- * it made, or nothing: what is there after that may be the agent's.
+ * to make it anew, as git does within a fraction of GRACE_NS, and where the
+ * agent has no process it can only be the host. The host has to settle before
+ * its next command, and that finds what it made, or nothing: what is there
+ * after that may be the agent's.
  */
 static void on_removed(watcher *w, guarded *g, bool settling)
 {
+	uint64_t now = ab_clock_boot_ns();
+
 	if (g->step->kind != AB_STEP_SELF)
 		return;
+	if (!g->absent_ns)
+		g->absent_ns = now;
+	if (now - g->absent_ns < GRACE_NS) {
+		defer(w, g, now + LOOK_AGAIN_NS);
+		return;
+	}
 	if (!settling && init_agent_is_absent(w)) {
-		/* once more: a command may be starting at this moment */
-		if (!g->is_deferred)
-			w->check_at_ns = w->next_check_ns;
-		g->is_deferred = true;
-		w->has_deferred = true;
-		init_demand(w);
+		defer(w, g, 0);
 		return;
 	}
 	g->is_gone = true;
+	/* what is there now was taken for the host's so far */
+	w->is_lost = true;
+	init_demand(w);
 	w->reprotected++;
 	send_event(w, AB_EVENT_REPROTECTED, g,
 		   "it was removed on the host, or moved away with its "
@@ -340,9 +416,15 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 		   "quarantine");
 }
 
+static void on_present(guarded *g)
+{
+	g->is_deferred = false;
+	g->absent_ns = 0;
+}
+
 static int judge(watcher *w, guarded *g, int r, bool settling)
 {
-	if (r == -ENOENT || r == -ENOTDIR) {
+	if (is_nowhere(r)) {
 		/* else the host replaced it again, under our hands */
 		g->is_absent = is_absent(g);
 		if (!g->is_absent)
@@ -350,7 +432,7 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 		on_removed(w, g, settling);
 		return 0;
 	}
-	g->is_deferred = false;
+	on_present(g);
 	if (r == 0) {
 		g->is_failed = false;
 		w->reprotected++;
@@ -399,13 +481,12 @@ static int remount_missing(watcher *w, bool settling)
 static int look(watcher *w, bool settling)
 {
 	ab_autofree char *table = NULL;
-	size_t n = 0;
 	bool missing = false;
 
 	if (!w->guarded_count)
 		return 0;
-	if (lseek(w->mountinfo_fd, 0, SEEK_SET) < 0 ||
-	    ab_fd_slurp(w->mountinfo_fd, MAX_TABLE, &table, &n)) {
+	table = slurp_table(w);
+	if (!table) {
 		w->failed++;
 		send_event(w, AB_EVENT_UNPROTECTED, &w->guarded[0],
 			   "the mount table cannot be read");
@@ -416,6 +497,8 @@ static int look(watcher *w, bool settling)
 	for (size_t i = 0; i < w->guarded_count; i++) {
 		guarded *g = &w->guarded[i];
 
+		if (g->is_mounted)
+			on_present(g);
 		if (g->is_mounted || g->is_gone)
 			continue;
 		g->is_absent = is_absent(g);
@@ -431,8 +514,13 @@ int init_check_mounts(watcher *w, bool settling)
 {
 	int r = -EAGAIN;
 
-	for (unsigned i = 0; r == -EAGAIN && i < MAX_LOOKS; i++)
+	for (unsigned i = 0; r == -EAGAIN && i < MAX_LOOKS; i++) {
 		r = look(w, settling);
+		if (r || !settling || !w->has_deferred)
+			continue;
+		(void)poll(NULL, 0, LOOK_AGAIN_NS / 1000000);
+		r = -EAGAIN;
+	}
 	if (r == -EAGAIN)
 		w->check_at_ns = w->next_check_ns;
 	return r;

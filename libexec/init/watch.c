@@ -97,7 +97,8 @@ static void drop_demand(watcher *w)
 {
 	eventfd_t n;
 
-	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred)
+	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred &&
+	    !w->is_covered)
 		(void)eventfd_read(w->demand_fd, &n);
 }
 
@@ -230,7 +231,7 @@ static void visit(watcher *w, char *path, size_t len, unsigned char type)
  * On the workspace's own mount only: what is mounted below it was noted when
  * the plan was made, and its server may never answer (sandbox case 87).
  */
-static int open_own(watcher *w, const char *path)
+static int open_own(const watcher *w, const char *path)
 {
 	int fd;
 
@@ -244,6 +245,63 @@ static int open_own(watcher *w, const char *path)
 		fd = init_open_beneath(w->workspace_fd, path,
 				       O_DIRECTORY | O_NOFOLLOW);
 	return ab_fd_lift(fd);
+}
+
+/* It is the root of a mount, or below one, that was there at start. */
+static bool is_mount(const watcher *w, const char *path)
+{
+	for (size_t i = 0; i < w->mount_count; i++) {
+		size_t n = strlen(w->mounts[i]);
+
+		if (!strncmp(path, w->mounts[i], n) &&
+		    (path[n] == '/' || !path[n]))
+			return true;
+	}
+	return false;
+}
+
+static void keep_mount(watcher *w, const char *path)
+{
+	char **mounts = realloc(w->mounts,
+				(w->mount_count + 1) * sizeof(*mounts));
+
+	if (mounts)
+		w->mounts = mounts;
+	if (!mounts || !(mounts[w->mount_count] = strdup(path)))
+		init_fail_path(w, path, ENOMEM);
+	else
+		w->mount_count++;
+}
+
+/*
+ * Another file system, or ours again at another place. The box has what is
+ * below one that came later: that is judged as soon as it is seen again.
+ */
+static void on_mount(watcher *w, const char *path)
+{
+	if (!w->is_judging)
+		keep_mount(w, path);
+	else if (!is_mount(w, path))
+		w->is_covered = true;
+}
+
+bool init_is_covered(const watcher *w, const char *path)
+{
+	char dir[AB_MAX_PATH];
+	size_t n = strlen(path);
+	int fd = -ENOENT;
+
+	if (n >= sizeof(dir) || is_mount(w, path))
+		return false;
+	memcpy(dir, path, n + 1);
+	/* the nearest that is there, or is not ours */
+	while (fd == -ENOENT && strrchr(dir, '/')) {
+		*strrchr(dir, '/') = '\0';
+		fd = open_own(w, dir);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd == -EXDEV;
 }
 
 /* A directory as O_PATH; -EACCES only where the agent cannot go either. */
@@ -278,8 +336,10 @@ static DIR *read_dir(watcher *w, const char *path)
 	int read_fd;
 	DIR *dir;
 
-	if (fd == -EXDEV)
+	if (fd == -EXDEV) {
+		on_mount(w, path);
 		return NULL;
+	}
 	if (fd < 0) {
 		on_trouble(w, path, -fd);
 		return NULL;
@@ -352,6 +412,7 @@ static void scan_all(watcher *w)
 	do {
 		w->is_again = false;
 		w->is_full = false;
+		w->is_covered = false;
 		path[0] = '\0';
 		w->entries = 0;
 		scan(w, path, 0);
@@ -401,7 +462,7 @@ static void drain(watcher *w)
 	static _Alignas(struct inotify_event) char buffer[65536];
 	ssize_t n;
 
-	w->is_lost |= w->is_doubtful;
+	w->is_lost |= w->is_doubtful || w->is_covered;
 	w->is_doubtful = false;
 	/* after a fall-back nothing is read: see there */
 	while (!w->is_rescan &&
@@ -417,7 +478,7 @@ static void drain(watcher *w)
 	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
 		scan_all(w);
 	init_check_pointers(w);
-	if (init_is_blind(w))
+	if (init_is_blind(w) || w->is_covered)
 		init_demand(w);
 }
 

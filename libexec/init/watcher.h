@@ -11,9 +11,14 @@
  */
 typedef struct guarded {
 	const ab_plan_step *step;
+	const ab_plan_step *cover; /* the step whose tree it lies in */
 	uint32_t index; /* of the step */
 	const char *target; /* absolute, inside */
-	char *host; /* the same place on the host, owned */
+	/* the same place on the host: below the tree it is in, which the host
+	   may move; -1: that was not there */
+	int tree_fd;
+	char *host; /* all of it, as it was at start, owned */
+	const char *below; /* the end of it */
 	const char *rest; /* relative to the workspace; NULL: not in it */
 	uint32_t flags;
 	bool is_gone;	 /* the host removed it: from now on it is missing */
@@ -21,6 +26,7 @@ typedef struct guarded {
 	bool is_absent;	 /* nothing is there, as of that look */
 	bool is_failed;	 /* told already that it cannot be mounted again */
 	bool is_deferred; /* removed; judged when the host settles */
+	uint64_t absent_ns; /* since when nothing is there; 0: something is */
 } guarded;
 
 /* A pattern, or a proper head of one: the name of something above it. */
@@ -29,13 +35,6 @@ typedef struct name_rule {
 	bool is_head;
 	uint32_t next; /* in its bucket; 0: none, else index + 1 */
 } name_rule;
-
-/* A file for good: its number alone is given to another when it is gone. */
-typedef struct inode_id {
-	uint32_t dev_major, dev_minor, ns;
-	uint64_t ino;
-	int64_t seconds;
-} inode_id;
 
 #define INIT_NAME_BUCKETS 512u
 #define INIT_MAX_POINTERS 256u
@@ -66,6 +65,7 @@ struct watcher {
 	bool is_whole;	  /* a look-through of everything runs */
 	bool is_lost;	  /* something could not be judged by itself */
 	bool is_doubtful; /* something failed in the last settle */
+	bool is_covered;  /* the host has mounted something since the start */
 	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
@@ -75,8 +75,9 @@ struct watcher {
 	size_t guarded_count;
 	const guarded **sealed; /* the read-only ones, by their paths */
 	size_t sealed_count;
-	inode_id *inodes; /* of these, where they have a birth time */
-	size_t inode_count;
+	/* where something else was mounted already */
+	char **mounts;
+	size_t mount_count;
 	bool is_git; /* some pattern protects what git runs */
 	uint64_t quarantined, reprotected, failed; /* since the start */
 	uint64_t told[3]; /* of these, in the last reply to a SETTLE */
@@ -116,15 +117,11 @@ int init_keep_known(watcher *w, const char *path);
 bool init_lead(const char *dir, size_t dir_len, const char *text, char *out,
 	       size_t size);
 
-/* bare.c: git directories by structure, what the host has moved. */
+/* bare.c: git directories by structure. */
 /* Would git run this, in a directory that is one but is called otherwise? */
 bool init_is_bare_part(const watcher *w, const char *path);
 /* With this name a directory may be one: quarantine what git would run. */
 void init_check_bare(watcher *w, const char *path);
-/* Remember what is bound read-only. 0 or -ENOMEM. */
-int init_list_inodes(watcher *w);
-/* It was bound read-only elsewhere: only the host can have moved it. */
-bool init_is_moved(const watcher *w, const char *path);
 
 /* pointers.c: .git files and what they name. */
 /* A new pointer file at path may stay; it is looked at again every time. */
@@ -145,6 +142,11 @@ void init_settle_unasked(watcher *w);
 bool init_is_blind(const watcher *w);
 /* From here on the host settles before it starts or ends a command. */
 void init_demand(watcher *w);
+/*
+ * Has the host mounted something there since the start, or above it? The box
+ * has what is below that, and nobody can look at it.
+ */
+bool init_is_covered(const watcher *w, const char *path);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
 
@@ -173,5 +175,11 @@ bool init_agent_is_absent(const watcher *w);
  * asked, and starts nothing meanwhile.
  */
 int init_check_mounts(watcher *w, bool settling);
+/*
+ * In the box this very name of the workspace is a read-only mount. Where the
+ * plan has none the host has moved what was protected: the mount goes along.
+ * Another name of the same file, a hard link, has none.
+ */
+bool init_is_moved(const watcher *w, const char *path);
 
 #endif

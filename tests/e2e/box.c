@@ -30,7 +30,7 @@ struct seen_event {
 	char *kind, *object, *detail;
 };
 static struct seen_event events[256];
-static size_t event_count, event_next;
+static size_t event_count;
 
 agentbox_context *box_context(void)
 {
@@ -237,6 +237,10 @@ struct outcome box_run_in(agentbox_sandbox *in, const char *const *argv)
 		snprintf(o.reason, sizeof(o.reason), "%s",
 			 agentbox_error_name(o.result));
 		agentbox_error_free(err);
+		/* what ran but could not be settled is there */
+		agentbox_process_free(process);
+		agentbox_bytes_free(out);
+		agentbox_bytes_free(errors);
 		return o;
 	}
 	o.status = agentbox_process_get_exit_status(process);
@@ -405,7 +409,7 @@ char *box_event(const char *kind, const char *object, int timeout_ms)
 
 	for (;;) {
 		collect_events();
-		for (size_t i = event_next; i < event_count; i++)
+		for (size_t i = 0; i < event_count; i++)
 			if (strcmp(events[i].kind, kind) == 0 &&
 			    (!object || ends_in(events[i].object, object)))
 				return events[i].detail;
@@ -421,8 +425,11 @@ char *box_event(const char *kind, const char *object, int timeout_ms)
 
 void box_forget_events(void)
 {
-	collect_events();
-	event_next = event_count;
+	do {
+		event_count = 0;
+		collect_events();
+	} while (event_count == sizeof(events) / sizeof(*events));
+	event_count = 0;
 }
 
 char *box_walls(void)

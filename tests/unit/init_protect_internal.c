@@ -627,10 +627,26 @@ START_TEST(paths_too_long_to_look_at_are_quarantined)
 }
 END_TEST
 
+/* What the host took away is no reason to let a name stand. */
+START_TEST(without_a_quarantine_what_appears_is_set_aside)
+{
+	raise_box();
+	ck_assert_int_eq(rmdir(quarantine), 0);
+	agent("echo evil >.envrc; mkdir d; echo evil >d/.envrc", "");
+	settle(2, 0, 0);
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
+	ck_assert_int_lt(access(at("d/.envrc"), F_OK), 0);
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
+}
+END_TEST
+
 START_TEST(what_cannot_be_moved_freezes_until_it_can)
 {
 	ab_msg_reply reply;
 
+	/* not even aside: nothing may have the name that would have */
+	watch("**/agentbox-*");
 	raise_box();
 	ck_assert_int_eq(rmdir(quarantine), 0);
 	agent("echo evil >.envrc", "");
@@ -971,6 +987,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_linked_work_tree_may_be_made);
 	tcase_add_test(tc, a_linked_work_tree_may_not_be_turned_elsewhere);
 	tcase_add_test(tc, paths_too_long_to_look_at_are_quarantined);
+	tcase_add_test(tc, without_a_quarantine_what_appears_is_set_aside);
 	tcase_add_test(tc, what_cannot_be_moved_freezes_until_it_can);
 	tcase_add_test(tc, a_large_workspace_is_looked_through_quickly);
 	tcase_add_test(tc, a_directory_above_cannot_hide_one_by_its_mode);
