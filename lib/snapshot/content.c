@@ -2,10 +2,10 @@
 /*
  * The content scan as a stream. Bytes are collected in a window; the
  * prefilter names places, and the rows that may begin there look at a fixed
- * number of bytes around them, so nothing depends on the chunks. UTF-16 text
- * is told by its NULs, block by block of the file, and its low bytes are
- * scanned as a second stream. What is found ends the work on the file.
- * Contract: content.h.
+ * number of bytes around them, so nothing depends on the chunks. UTF-16 and
+ * UTF-32 text is told by its NULs, block by block of the file, and its low
+ * bytes are scanned as a second stream. What is found ends the work on the
+ * file. Contract: content.h.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define KEPT (AB_CONTENT_BACK + AB_CONTENT_ANCHOR)
 /* A verifier may compute, not read, an address a little before its bytes. */
 #define FRONT 64
-/* UTF-16 is told by blocks of this many bytes of the file. */
+/* UTF-16 and UTF-32 are told by blocks of this many bytes of the file. */
 #define BLOCK 256
 #define ROOM (KEPT + BLOCK + WINDOW + AB_CONTENT_AHEAD)
 #define PIECES (2 * ROOM / BLOCK + 4)
@@ -37,11 +37,17 @@ typedef struct slot {
 
 /* Bytes of the second stream, and where in the file they are from. */
 typedef struct piece {
-	size_t at;
+	size_t at, unit; /* each byte is from so many */
 	uint64_t offset;
 } piece;
 
-/* One stream: the file's bytes, or the text in its UTF-16. */
+/* How wide text lies in a block: every `unit` bytes one that counts, the
+   first at `first`; unit 0: it is none. */
+typedef struct layout {
+	size_t unit, first;
+} layout;
+
+/* One stream: the file's bytes, or the text in its wide characters. */
 typedef struct lane {
 	uint8_t *bytes; /* ROOM of them, FRONT before, padding behind */
 	size_t have, scanned;
@@ -67,9 +73,9 @@ struct ab_content {
 	ab_content_finding admitted; /* the first */
 	uint16_t rules[AB_CONTENT_ROWS]; /* the number of each row's */
 	lane raw, wide;
-	/* UTF-16: the next block, and how the one before it was */
+	/* wide text: the next block, and how the one before it was */
 	uint64_t block;
-	int before;
+	layout before;
 	bool is_joined; /* the block before went into the second stream */
 	piece pieces[PIECES];
 	size_t piece_count;
@@ -171,7 +177,7 @@ void ab_content_begin(ab_content *s, enum ab_content_level level,
 	lane_begin(&s->raw);
 	lane_begin(&s->wide);
 	s->block = 0;
-	s->before = 0;
+	s->before = (layout){ 0 };
 	s->is_joined = false;
 	s->piece_count = 0;
 }
@@ -232,7 +238,7 @@ static uint64_t wide_offset(const ab_content *s, size_t at)
 
 	for (size_t i = 0; i < s->piece_count && s->pieces[i].at <= at; i++)
 		offset = s->pieces[i].offset +
-			 2 * (uint64_t)(at - s->pieces[i].at);
+			 (uint64_t)s->pieces[i].unit * (at - s->pieces[i].at);
 	return offset;
 }
 
@@ -395,7 +401,7 @@ static void drop(ab_content *s, lane *l, size_t n)
 			piece *p = &s->pieces[i];
 
 			if (p->at < n) {
-				p->offset += 2 * (uint64_t)(n - p->at);
+				p->offset += (uint64_t)p->unit * (n - p->at);
 				p->at = n;
 			}
 			p->at -= n;
@@ -413,11 +419,26 @@ static void drop(ab_content *s, lane *l, size_t n)
 	l->base += n;
 }
 
-static void wide_push(ab_content *s, const uint8_t *p, size_t n, int parity,
+/*
+ * Is the letter at p[i] one of ASCII? Its other bytes are those before it or
+ * those behind it.
+ */
+static bool is_narrow(const uint8_t *p, size_t n, size_t i, size_t unit)
+{
+	bool before = true, after = true;
+
+	for (size_t k = 1; k < unit; k++) {
+		before &= i < k || p[i - k] == 0;
+		after &= i + k >= n || p[i + k] == 0;
+	}
+	return before || after;
+}
+
+static void wide_push(ab_content *s, const uint8_t *p, size_t n, layout as,
 		      uint64_t offset)
 {
 	lane *l = &s->wide;
-	size_t from = parity == 2 ? 1 : 0;
+	size_t from = as.first;
 
 	if (l->have + BLOCK > ROOM || s->piece_count + 2 > PIECES) {
 		scan(s, l, false);
@@ -427,44 +448,58 @@ static void wide_push(ab_content *s, const uint8_t *p, size_t n, int parity,
 	if (!s->is_joined)
 		l->bytes[l->have++] = '\n';
 	s->pieces[s->piece_count].at = l->have;
+	s->pieces[s->piece_count].unit = as.unit;
 	s->pieces[s->piece_count++].offset = offset + from;
-	for (; from < n; from += 2) {
+	for (; from < n; from += as.unit) {
 		/* another letter than ASCII's is no letter of a token */
-		bool is_ascii = from == 0 || p[from - 1] == 0 ||
-				from + 1 == n || p[from + 1] == 0;
+		bool is_ascii = is_narrow(p, n, from, as.unit);
 
-		/* half of a byte order mark */
-		if (offset + from < 2 && p[from] >= 0xfe)
+		/* of a byte order mark */
+		if (offset + from < 4 && p[from] >= 0xfe)
 			is_ascii = false;
 		l->bytes[l->have++] = is_ascii ? p[from] : '\n';
 	}
 }
 
-/* Is this UTF-16? 1: text in the even bytes, 2: in the odd ones. */
-static int parity_of(const uint8_t *p, size_t n)
+/*
+ * Is this UTF-16 or UTF-32, at whatever place it begins? In one an eighth of
+ * every second byte is NUL, in the other of three bytes in four, and the rest
+ * are rarely.
+ */
+static layout layout_of(const uint8_t *p, size_t n)
 {
-	size_t zeros[2] = { 0, 0 };
+	size_t zeros[4] = { 0 }, even, odd;
 
-	if (!memchr(p, 0, n))
-		return 0;
-	for (size_t i = 0; i + 1 < n; i += 2) {
-		zeros[0] += p[i] == 0;
-		zeros[1] += p[i + 1] == 0;
+	/* of a few bytes at the end nothing can be told */
+	if (n < 16 || !memchr(p, 0, n))
+		return (layout){ 0 };
+	for (size_t i = 0; i + 1 < n; i++)
+		zeros[i % 4] += p[i] == 0;
+	even = zeros[0] + zeros[2];
+	odd = zeros[1] + zeros[3];
+	if (odd * 16 >= n && odd >= 4 * even)
+		return (layout){ 2, 0 };
+	if (even * 16 >= n && even >= 4 * odd)
+		return (layout){ 2, 1 };
+	for (size_t i = 0; i < 4; i++) {
+		bool is_text = true;
+
+		for (size_t k = 1; k < 4; k++)
+			is_text &= zeros[(i + k) % 4] * 32 >= n &&
+				   zeros[(i + k) % 4] >= 4 * zeros[i];
+		if (is_text)
+			return (layout){ 4, i };
 	}
-	if (zeros[1] * 16 >= n && zeros[1] >= 4 * zeros[0])
-		return 1;
-	if (zeros[0] * 16 >= n && zeros[0] >= 4 * zeros[1])
-		return 2;
-	return 0;
+	return (layout){ 0 };
 }
 
-/* No NUL in all that is there: so no block of it is UTF-16. */
+/* No NUL in all that is there: so no block of it is wide text. */
 static void skip_plain(ab_content *s, uint64_t end, bool is_end)
 {
 	const uint8_t *p = s->raw.bytes + (s->block - s->raw.base);
 	size_t n = (size_t)(end - s->block);
 
-	if (s->before || memchr(p, 0, n))
+	if (s->before.unit || memchr(p, 0, n))
 		return;
 	/* the last whole one waits for the one behind it */
 	if (!is_end)
@@ -474,7 +509,7 @@ static void skip_plain(ab_content *s, uint64_t end, bool is_end)
 	s->block += n;
 }
 
-/* Tell which blocks of the file are UTF-16; they and those beside them. */
+/* Tell which blocks of the file are wide text; they and those beside them. */
 static void widen(ab_content *s, bool is_end)
 {
 	lane *l = &s->raw;
@@ -486,17 +521,17 @@ static void widen(ab_content *s, bool is_end)
 		size_t left = (size_t)(end - s->block);
 		size_t n = left < BLOCK ? left : BLOCK;
 		size_t next = left < 2 * BLOCK ? left - n : BLOCK;
-		int parity, after, as;
+		layout here, after, as;
 
 		if (next < BLOCK && !is_end)
 			return;
-		parity = parity_of(p, n);
-		after = parity_of(p + n, next);
-		as = parity ? parity : s->before ? s->before : after;
-		if (as)
+		here = layout_of(p, n);
+		after = layout_of(p + n, next);
+		as = here.unit ? here : s->before.unit ? s->before : after;
+		if (as.unit)
 			wide_push(s, p, n, as, s->block);
-		s->is_joined = as != 0;
-		s->before = parity;
+		s->is_joined = as.unit != 0;
+		s->before = here;
 		s->block += n;
 	}
 }

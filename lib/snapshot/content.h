@@ -4,8 +4,8 @@
  * by a literal prefilter (the anchors) and then verified: format, borders,
  * checksums where the format has one, entropy, and the placeholders that
  * documentation uses. Streaming: chunks of any size, the verdict is the same
- * as for the whole file at once. UTF-16 text is seen through, and keys in
- * base64 by their encoded beginnings.
+ * as for the whole file at once. UTF-16 and UTF-32 text is seen through, and
+ * keys in base64 by their encoded beginnings.
  *
  * A finding says which rule and where, never what: the secret is in no
  * message, log or record. Soft for what it has no rule for; hard in that what
@@ -17,8 +17,7 @@
  * What it lets through by reason: samples of documentation, values that
  * templates fill in, passwords that protect nothing, databases of the same
  * machine or compose file; in files with NULs around it all of tier M. What
- * it does not know: archives, compression, UTF-32, base64 other than of PEM
- * and JWT.
+ * it does not know: archives, compression, base64 other than of PEM and JWT.
  */
 #ifndef AB_SNAPSHOT_CONTENT_H
 #define AB_SNAPSHOT_CONTENT_H
@@ -37,7 +36,7 @@ typedef struct ab_content_finding {
 	const char *rule; /* "github-pat-classic"; static */
 	char tier;	  /* 'H' or 'M' */
 	uint64_t offset;  /* of its first byte */
-	uint64_t line;	  /* from 1; 0 in UTF-16 text */
+	uint64_t line;	  /* from 1; 0 in wide text */
 } ab_content_finding;
 
 typedef struct ab_content ab_content;
@@ -64,7 +63,7 @@ void ab_content_admit(ab_content *scanner, size_t rule);
 bool ab_content_feed(ab_content *scanner, const void *p, size_t n);
 /*
  * True and *finding (may be NULL, else untouched when false) when something
- * was found: the first in order of place, text in UTF-16 after the rest. The
+ * was found: the first in order of place, wide text after the rest. The
  * scanner then waits for another ab_content_begin().
  */
 bool ab_content_end(ab_content *scanner, ab_content_finding *finding);

@@ -30,9 +30,11 @@
  */
 enum ab_content_mark {
 	AB_MARK_ADO,
+	AB_MARK_COMMAND,
 	AB_MARK_CURL,
 	AB_MARK_DISCORD,
 	AB_MARK_OPENAI,
+	AB_MARK_URL,
 	AB_MARKS
 };
 
@@ -138,7 +140,19 @@ bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
 			 size_t room);
 
-/* content_key.c, content_login.c, content_lines.c: what is no shape */
+/* content_login.c: p behind at most `max` bytes that are neither white space
+   nor in `set` */
+const uint8_t *ab_content_until(const uint8_t *p, const uint8_t *hi,
+				const char *set, size_t max);
+/* Where the scheme of a database begins that ends there, or NULL. */
+const uint8_t *ab_content_database(const ab_content_window *w,
+				   const uint8_t *end);
+/* Is this worth a password: a host that is not the same machine's? */
+bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
+		       const uint8_t *pass, const uint8_t *pass_end);
+
+/* content_key.c, content_login.c, content_param.c, content_lines.c: what is
+   no shape */
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
@@ -159,6 +173,9 @@ bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_url_param(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_oracle(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_command(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m);

@@ -15,6 +15,7 @@
 
 #define run ab_content_run
 #define back ab_content_back
+#define until ab_content_until
 
 /* White space between two words, at most. */
 #define SPACE 32
@@ -24,9 +25,8 @@ static bool is_weak(const uint8_t *p, const uint8_t *end)
 	return ab_content_is_weak(p, (size_t)(end - p));
 }
 
-/* p behind [^set and white space]{0,max} */
-static const uint8_t *until(const uint8_t *p, const uint8_t *hi,
-			    const char *set, size_t max)
+const uint8_t *ab_content_until(const uint8_t *p, const uint8_t *hi,
+				const char *set, size_t max)
 {
 	for (; max && p < hi && *p > ' ' && !strchr(set, *p); max--)
 		p++;
@@ -127,12 +127,12 @@ static const uint8_t *scheme_before(const ab_content_window *w,
 	return NULL;
 }
 
-/* Where the anchor's scheme begins; "mysql+pymysql" says the driver too. */
-static const uint8_t *scheme(const ab_content_window *w,
+/* Where the scheme begins; "mysql+pymysql" says the driver too. */
+static const uint8_t *scheme(const ab_content_window *w, const uint8_t *end,
 			     const char *const *names, size_t count)
 {
-	const uint8_t *p = scheme_before(w, w->at, names, count);
-	const uint8_t *driver = back('l', w, w->at, 16);
+	const uint8_t *p = scheme_before(w, end, names, count);
+	const uint8_t *driver = back('l', w, end, 16);
 
 	return p || driver == w->lo || driver[-1] != '+' ?
 		       p :
@@ -154,7 +154,7 @@ bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
 					     "dev.azure" };
 	login l;
 
-	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	m->first = scheme(w, w->at, schemes, AB_ARRAY_LEN(schemes));
 	if (!m->first || !url_login(w, m, "/:@\"'<>`", 256, &l))
 		return false;
 	m->value = l.pass;
@@ -181,7 +181,7 @@ bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
 	static const char *const schemes[] = { "http", "https" };
 	login l;
 
-	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	m->first = scheme(w, w->at, schemes, AB_ARRAY_LEN(schemes));
 	if (!(w->kind & (AB_CONTENT_LOCK_FILE | AB_CONTENT_NPMRC |
 			 AB_CONTENT_INDEX_FILE)) ||
 	    !m->first || !url_login(w, m, "/:@\"'<>`{}$", 256, &l))
@@ -192,7 +192,21 @@ bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
 	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
 }
 
-bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
+bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
+		       const uint8_t *pass, const uint8_t *pass_end)
+{
+	size_t n = (size_t)(host_end - host);
+
+	if (n == 0 || is_weak(pass, pass_end) || ab_content_is_local(host, n))
+		return false;
+	/* in a compose file a service has one label; so has an intranet's
+	 * host, but that password is not made up in passing */
+	return memchr(host, '.', n) || memchr(host, ':', n) ||
+	       is_strong(pass, pass_end);
+}
+
+const uint8_t *ab_content_database(const ab_content_window *w,
+				   const uint8_t *end)
 {
 	static const char *const schemes[] = {
 		"postgres", "postgresql", "mysql",	"mariadb", "mongodb",
@@ -200,21 +214,20 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 		"clickhouse", "cockroachdb", "mongodb+srv", "mysql2",
 		"postgis",  "sqlserver",
 	};
+
+	return scheme(w, end, schemes, AB_ARRAY_LEN(schemes));
+}
+
+bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
+{
 	login l;
 
-	m->first = scheme(w, schemes, AB_ARRAY_LEN(schemes));
+	m->first = ab_content_database(w, w->at);
 	if (!m->first || !url_login(w, m, "/:@\"'<>`{}$", 128, &l))
 		return false;
 	m->value = l.pass;
 	m->end = l.host - 1;
-	if (is_weak(m->value, m->end) ||
-	    ab_content_is_local(l.host, (size_t)(l.end - l.host)))
-		return false;
-	/* in a compose file a service has one label; so has an intranet's
-	 * host, but that password is not made up in passing */
-	return memchr(l.host, '.', (size_t)(l.end - l.host)) ||
-	       memchr(l.host, ':', (size_t)(l.end - l.host)) ||
-	       is_strong(m->value, m->end);
+	return ab_content_is_far(l.host, l.end, m->value, m->end);
 }
 
 /* "server=" or "data source=" before the anchor, in its line. */
@@ -234,7 +247,9 @@ static const uint8_t *server_of(const ab_content_window *w)
 			return p - 11;
 		if (ab_content_at(w, p - 4, "host=", true) &&
 		    ab_content_begins(w, p - 4) &&
-		    memchr(p, ';', (size_t)(w->at - p)))
+		    (memchr(p, ';', (size_t)(w->at - p)) ||
+		     ab_content_has(p, (size_t)(w->at - p), " dbname=") ||
+		     ab_content_has(p, (size_t)(w->at - p), " user=")))
 			return p - 4;
 	}
 	w->marks[AB_MARK_ADO] = w->at;
@@ -258,6 +273,8 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 		return false;
 	m->first = server;
 	end = memchr(server, ';', (size_t)(w->at - server));
+	if (!end) /* a list of pairs for libpq */
+		end = memchr(server, ' ', (size_t)(w->at - server));
 	if (!end || end - server > 140)
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
@@ -403,34 +420,68 @@ bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m)
 static const uint8_t *field(const ab_content_window *w, const uint8_t **p,
 			    const char *name, const uint8_t **end)
 {
-	const uint8_t *from;
+	const uint8_t *from, *behind = *p + strlen(name);
 
 	if (!ab_content_at(w, *p, name, false))
 		return NULL;
-	*p += strlen(name);
-	from = run('s', *p, w->hi, 64);
+	from = run('s', behind, w->hi, 64);
 	*end = until(from, w->hi, "", 256);
-	if (from == *p || from == *end)
+	if (from == behind || from == *end)
 		return NULL;
 	*p = run('s', *end, w->hi, 64);
 	return from;
 }
 
+/*
+ * The pairs of an entry, in any order; netrc(5) and .authinfo. Which one has
+ * the password: its value in *m.
+ */
+static bool entry(const ab_content_window *w, const uint8_t *p,
+		  ab_content_match *m, bool *has_login)
+{
+	static const char *const names[] = { "login", "password", "account",
+					     "port" };
+	bool has_password = false;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names);) {
+		const uint8_t *end, *value = field(w, &p, names[i], &end);
+
+		if (!value) {
+			i++;
+			continue;
+		}
+		if (i == 0) {
+			/* what everybody knows */
+			if (ab_content_at(w, value, "anonymous", true))
+				return false;
+			*has_login = true;
+		} else if (i == 1 && !has_password) {
+			has_password = true;
+			m->value = value;
+			m->end = end;
+		}
+		i = 0;
+	}
+	return has_password;
+}
+
 bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = w->at, *host, *host_end, *end;
+	const uint8_t *p = w->at, *host, *end = NULL;
+	bool has_login = false;
+	size_t n;
 
 	if (!ab_content_begins_line(w, w->at))
 		return false;
-	host = field(w, &p, "machine", &host_end);
-	if (!host || !field(w, &p, "login", &end))
+	host = field(w, &p, "machine", &end);
+	n = host ? (size_t)(end - host) : 0;
+	if (!host) /* "default" stands for every host */
+		p = run('s', p + strlen("default"), w->hi, 64);
+	if (!entry(w, p, m, &has_login) || m->end - m->value < 4 ||
+	    is_weak(m->value, m->end))
 		return false;
-	m->value = field(w, &p, "password", &end);
-	if (!m->value)
-		return false;
-	m->end = end;
-	return end - m->value >= 4 && !is_weak(m->value, end) &&
-	       !ab_content_is_local(host, (size_t)(host_end - host));
+	return !host || (!ab_content_is_local(host, n) &&
+			 (has_login || memchr(host, '.', n)));
 }
 
 /* The host's name in a netrc: enough alone, unless a sample follows. */

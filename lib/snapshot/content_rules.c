@@ -232,6 +232,8 @@ const ab_content_row ab_content_rows[] = {
 	/* databases */
 	V("db-url", 'M', "://%p", url_db, 0, 0),
 	V("db-url", 'M', ":\\/\\/%p", url_db, 0, 0),
+	V("db-url", 'M', "password=", url_param, 0, FOLD),
+	V("db-url", 'M', "jdbc:oracle:thin:", oracle, 0, FOLD),
 	V("ado-connstr", 'M', "password=", ado, 0, FOLD),
 	V("ado-connstr", 'M', "pwd=", ado, 0, FOLD),
 
@@ -282,8 +284,11 @@ const ab_content_row ab_content_rows[] = {
 
 	/* command lines */
 	V("curl-user", 'M', "curl", curl, 0, 0),
+	V("cli-password", 'M', "-password=", command, 0, 0),
+	V("cli-password", 'M', "-password%b", command, 0, 0),
 	V("sshpass", 'H', "sshpass", sshpass, 0, 0),
 	V("netrc-line", 'H', "machine%s", netrc, 0, 0),
+	V("netrc-line", 'M', "default%slogin", netrc, 0, 0),
 
 	/* password hashes */
 	V("shadow-hash", 'H', "$6$%S", shadow_line, 30, 0),

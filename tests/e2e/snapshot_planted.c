@@ -284,7 +284,7 @@ static void every_name_is_left_out(void)
 	json_decref(rows);
 }
 
-/* --- names that are kept --------------------------------------------------- */
+/* --- names that are kept -------------------------------------------------- */
 
 /* What is kept by its name, or when its content shows that it is public. */
 static bool is_kept(const json_t *row)

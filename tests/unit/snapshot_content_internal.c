@@ -19,7 +19,7 @@
 #include "content_text.h"
 #include "snapshot/content_internal.h"
 
-#define RULES 115
+#define RULES 116
 #define TEXTS 1024
 
 static ab_content *scanner;
@@ -148,8 +148,9 @@ START_TEST(every_hit_is_found_and_every_miss_is_not)
 }
 END_TEST
 
-static void is_wide(const char *rule, const char *template, const char *p,
-		    size_t n)
+/* In the byte `first` of every `unit` bytes. */
+static void is_wide_at(const char *rule, const char *template, const char *p,
+		       size_t n, size_t unit, size_t first)
 {
 	/* the last ones: where content.c's first window ends, in its last
 	   block of 256 bytes */
@@ -157,27 +158,35 @@ static void is_wide(const char *rule, const char *template, const char *p,
 					  67067, 67325, 67327, 67343 };
 	ab_content_finding f;
 
-	for (size_t big = 0; big < 2; big++) {
-		for (size_t k = 0; k < AB_ARRAY_LEN(befores); k++) {
-			size_t before = befores[k];
-			char *wide = calloc(2, n + before);
+	for (size_t k = 0; k < AB_ARRAY_LEN(befores); k++) {
+		size_t before = befores[k];
+		char *wide = calloc(unit, n + before);
 
-			memset(wide, '\n', before);
-			for (size_t i = 0; i < n; i++)
-				wide[before + 2 * i + big] = p[i];
-			ck_assert_msg(scan(wide, before + 2 * n, &f),
-				      "%s: missed in UTF-16: %s", rule,
-				      template);
-			ck_assert_str_eq(f.rule, rule);
-			ck_assert_uint_eq(f.line, 0);
-			ck_assert_uint_ge(f.offset, before ? before - 2 : 0);
-			ck_assert_uint_lt(f.offset, before + 2 * n);
-			free(wide);
-		}
+		memset(wide, '\n', before);
+		for (size_t i = 0; i < n; i++)
+			wide[before + unit * i + first] = p[i];
+		ck_assert_msg(scan(wide, before + unit * n, &f),
+			      "%s: missed in UTF-%zu at %zu: %s", rule,
+			      8 * unit, before, template);
+		ck_assert_str_eq(f.rule, rule);
+		ck_assert_uint_eq(f.line, 0);
+		ck_assert_uint_ge(f.offset, before ? before - unit : 0);
+		ck_assert_uint_lt(f.offset, before + unit * n);
+		ck_assert_uint_eq((f.offset - before) % unit, first);
+		free(wide);
 	}
 }
 
-START_TEST(utf16_is_seen_through)
+static void is_wide(const char *rule, const char *template, const char *p,
+		    size_t n)
+{
+	is_wide_at(rule, template, p, n, 2, 0);
+	is_wide_at(rule, template, p, n, 2, 1);
+	is_wide_at(rule, template, p, n, 4, 0);
+	is_wide_at(rule, template, p, n, 4, 3);
+}
+
+START_TEST(wide_text_is_seen_through)
 {
 	each("hit", is_wide);
 }
@@ -186,7 +195,7 @@ END_TEST
 static void is_marked(const char *rule, const char *template, const char *p,
 		      size_t n)
 {
-	char *text = calloc(2, n + 4);
+	char *text = calloc(4, n + 4);
 	ab_content_finding f;
 
 	memcpy(text, "\xef\xbb\xbf", 3);
@@ -200,6 +209,13 @@ static void is_marked(const char *rule, const char *template, const char *p,
 			text[2 + 2 * i + big] = p[i];
 		ck_assert_msg(scan(text, 2 * n + 2, &f),
 			      "%s: missed in marked UTF-16: %s", rule,
+			      template);
+		memset(text, 0, 4 * n + 4);
+		memcpy(text, big ? "\0\0\xfe\xff" : "\xff\xfe\0\0", 4);
+		for (size_t i = 0; i < n; i++)
+			text[4 + 4 * i + 3 * big] = p[i];
+		ck_assert_msg(scan(text, 4 * n + 4, &f),
+			      "%s: missed in marked UTF-32: %s", rule,
 			      template);
 	}
 	free(text);
@@ -752,7 +768,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	ADD(every_rule_has_a_row_with_both_answers);
 	ADD(every_hit_is_found_and_every_miss_is_not);
-	ADD(utf16_is_seen_through);
+	ADD(wide_text_is_seen_through);
 	ADD(a_byte_order_mark_hides_nothing);
 	ADD(an_escape_before_it_hides_nothing);
 	ADD(among_bytes_of_no_text_a_letter_beside_it_hides_nothing);
