@@ -600,6 +600,6 @@ int main(int argc, char **argv)
 		CASES_END
 	};
 
-	e2e_most_seconds = 240;
+	e2e_most_seconds = 360;
 	return e2e_main(argc, argv, cases);
 }
