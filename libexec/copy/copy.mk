@@ -3,19 +3,18 @@
 # which it takes what it uses: the filter and the content scan are the
 # library's own. agentbox-archive is the same with libarchive, in a program of
 # its own: its libraries cost every start 6.5 ms, and only it parses archives.
-COPY_FILES = \
-	libexec/copy/compare.c \
-	libexec/copy/file.c \
+COPY_FILES_BUT_READER = \
 	libexec/copy/finish.c libexec/copy/finish.h \
 	libexec/copy/inodes.c \
 	libexec/copy/job.h \
+	libexec/copy/levels.c libexec/copy/levels.h \
 	libexec/copy/main.c \
 	libexec/copy/publish.c \
-	libexec/copy/reader.c libexec/copy/reading.h \
 	libexec/copy/remove.c \
 	libexec/copy/rights.c \
 	libexec/copy/ring.c libexec/copy/ring.h \
 	libexec/copy/scout.c \
+	libexec/copy/spare.c libexec/copy/spare.h \
 	libexec/copy/staging.c libexec/copy/staging.h \
 	libexec/copy/supervise.c libexec/copy/supervise.h \
 	libexec/copy/tree.h \
@@ -24,6 +23,10 @@ COPY_FILES = \
 	libexec/copy/words.c \
 	libexec/copy/writer.c \
 	$(HELPER_FILES) $(CONFINE_FILES)
+COPY_FILES = $(COPY_FILES_BUT_READER) \
+	libexec/copy/compare.c \
+	libexec/copy/file.c \
+	libexec/copy/reader.c libexec/copy/reading.h
 
 pkglibexec_PROGRAMS += libexec/agentbox-copy
 libexec_agentbox_copy_SOURCES = $(COPY_FILES) libexec/copy/no_archive.c

@@ -15,8 +15,8 @@
  *   parser, extractor
  *               before the reader when an archive is read (archive.c)
  *   writer      the output's owner, held to the staging directory and the
- *               generation before. Takes from the ring, believes nothing in
- *               it, and makes directories, files, manifest and record. A
+ *               two generations before. Takes from the ring, believes nothing
+ *               in it, and makes directories, files, manifest and record. A
  *               thread of it, the finisher, writes and closes the files that
  *               it has made (finish.h).
  *

@@ -196,38 +196,56 @@ int copy_open_for_verify(supervision *s)
 #define CLEAR_AT_ONCE 64
 
 /*
- * The generation before the one that is there was to stay until now. To remove
- * it costs about as much as to link what did not change, so it is done while
- * the writer does that. From here on nobody finds it by its name: who scrubs
- * sweeps.
+ * The generation before the one that is there was to stay until now. From here
+ * on nobody finds it by its name: who scrubs sweeps, and a sweep passes over
+ * what we hold locked.
  */
-static void begin_clearing(supervision *s)
+static void take_spare(supervision *s)
 {
 	const copy_job *job = s->job;
-	char slot[STAGING_NAME], going[STAGING_NAME];
+	char slot[STAGING_NAME];
+	ab_autofd int fd = -1;
 
 	if (!(job->plan.flags & AB_COPY_REPLACE) ||
 	    !(job->plan.flags & AB_COPY_KEEP_OLD) ||
-	    staging_old_name(job, slot) ||
-	    staging_new_name(".incomplete", going) ||
-	    copy_rename(job->staging_fd, slot, job->staging_fd, going,
-			RENAME_NEW))
+	    staging_old_name(job, slot))
 		return;
-	s->clearing = removal_begin(job->staging_fd, going, EMPTY_UNSHARED);
+	fd = openat(job->staging_fd, slot,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || staging_lock(fd) ||
+	    staging_new_name(".incomplete", s->spare_name))
+		return;
+	if (copy_rename(job->staging_fd, slot, job->staging_fd, s->spare_name,
+			RENAME_NEW) == 0 &&
+	    staging_is_named(fd, job->staging_fd, s->spare_name))
+		s->spare_fd = ab_fd_lift(ab_steal_fd(&fd));
+	if (s->spare_fd < 0)
+		s->spare_name[0] = 0;
 }
 
+/* The writer takes out of it what did not change: the rest, when it has. */
 void copy_clear(supervision *s)
 {
+	bool is_free = s->has_wrote || !s->writer.wanted || !s->job->has_old;
+
+	if (s->spare_name[0] && is_free) {
+		s->clearing = removal_begin(s->job->staging_fd, s->spare_name,
+					    EMPTY_UNSHARED);
+		s->spare_name[0] = 0;
+	}
 	if (!s->clearing || removal_step(s->clearing, CLEAR_AT_ONCE))
 		return;
 	(void)removal_end(s->clearing, NULL);
 	s->clearing = NULL;
 }
 
+/* The writer has ended, or was. */
 static void finish_clearing(supervision *s)
 {
-	while (s->clearing)
+	s->writer.wanted = false;
+	do
 		copy_clear(s);
+	while (s->clearing);
 }
 
 int copy_begin_output(supervision *s)
@@ -235,7 +253,8 @@ int copy_begin_output(supervision *s)
 	copy_job *job = s->job;
 	const ab_copy_plan *p = &job->plan;
 	ab_record_head head = { .generation = s->generation + 1 };
-	int fds[3] = { -1, -1, s->old_tree_fd };
+	int fds[4] = { -1, -1, s->old_tree_fd, -1 };
+	size_t count = 2;
 	struct stat st;
 	int r;
 
@@ -259,13 +278,15 @@ int copy_begin_output(supervision *s)
 	memcpy(head.boot, s->boot, sizeof(head.boot));
 	fds[0] = s->tree_fd;
 	fds[1] = s->record_fd;
+	take_spare(s);
+	fds[3] = s->spare_fd;
+	if (job->has_old)
+		count = s->spare_fd < 0 ? 3 : 4;
 	r = copy_send_word(s->writer.sock, COPY_WORD_START, &head,
-			   sizeof(head), fds, job->has_old ? 3 : 2);
-	if (r)
-		return fail(s, AGENTBOX_EHELPER, -r, "writer",
-			    "cannot start the writer");
-	begin_clearing(s);
-	return 0;
+			   sizeof(head), fds, count);
+	return r ? fail(s, AGENTBOX_EHELPER, -r, "writer",
+			"cannot start the writer")
+		 : 0;
 }
 
 void copy_abandon(supervision *s)

@@ -118,7 +118,7 @@ static const struct {
 	{ SYS_pread64, ALL },
 	{ SYS_pwrite64, MAKERS | COPY_PACKER },
 	{ SYS_lseek, ALL },
-	{ SYS_renameat2, COPY_SUPERVISOR },
+	{ SYS_renameat2, COPY_SUPERVISOR | COPY_WRITER },
 	{ SYS_fchown, COPY_SUPERVISOR },
 	{ SYS_flock, COPY_SUPERVISOR },
 	{ SYS_pidfd_send_signal, COPY_SUPERVISOR },

@@ -616,6 +616,7 @@ int copy_supervise(copy_job *job)
 		.old_record_fd = -1,
 		.tree_fd = -1,
 		.record_fd = -1,
+		.spare_fd = -1,
 		.report_fd = -1,
 	};
 	int r;

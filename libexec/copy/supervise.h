@@ -32,7 +32,10 @@ typedef struct supervision {
 	/* what is being made; "" names: nothing */
 	char tree_name[STAGING_NAME], record_name[STAGING_NAME];
 	int tree_fd, record_fd;
-	removal *clearing; /* of what no generation needs any more, or NULL */
+	/* what no generation needs any more: "" or -1: nothing */
+	char spare_name[STAGING_NAME];
+	int spare_fd;	   /* locked */
+	removal *clearing; /* of it, or NULL */
 
 	copy_read read;
 	copy_wrote wrote;

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/fd.h"
 #include "finish.h"
+#include "levels.h"
 #include "snapshot/manifest.h"
 #include "snapshot/report.h"
 #include "tree.h"
@@ -27,12 +28,6 @@
 #define BUFFER_SIZE ((size_t)256 << 10)
 /* Report and record: seconds do not matter here, a hung peer does. */
 #define DIR_MODE 0555
-
-typedef struct made_level {
-	int fd, old_fd; /* O_PATH; old_fd -1: not in the generation before */
-	int64_t mtime_ns;
-	size_t path_len;
-} made_level;
 
 /* The list of what is not of the source: a repository's few files. */
 #define APART_ROOM ((size_t)16 << 10)
@@ -46,9 +41,9 @@ typedef struct apart {
 typedef struct writing {
 	copy_job *job;
 	copy_failure failure;
-	int tree_fd, record_fd, old_fd, manifest_fd, manifest_dirfd;
-	made_level levels[COPY_MAX_DEPTH + 1];
-	size_t depth;
+	int tree_fd, record_fd, old_fd, spare_fd;
+	int manifest_fd, manifest_dirfd;
+	levels levels;
 	path path;
 	ab_line line;
 	uint8_t *buffer; /* owned, of the manifest */
@@ -154,7 +149,7 @@ static int take_name(writing *g, const ring_record *r, const char *in_ring,
 	name[r->name_len] = 0;
 	if (!copy_is_name(name, r->name_len))
 		return refuse(g, "the reader sent no name");
-	if (g->depth == 1 && strcmp(name, AB_MANIFEST_DIR) == 0)
+	if (g->levels.depth == 1 && strcmp(name, AB_MANIFEST_DIR) == 0)
 		return refuse(g, "the reader sent the manifest's name");
 	if (!path_push(&g->path, name, r->name_len))
 		return refuse(g, "the reader sent too long a path");
@@ -162,14 +157,6 @@ static int take_name(writing *g, const ring_record *r, const char *in_ring,
 }
 
 /* --- directories ---------------------------------------------------------- */
-
-static int open_dir(int dirfd, const char *name)
-{
-	int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-					     O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
 
 /* Are descriptors short that the finisher held? Then it is worth a try. */
 static bool has_freed(writing *g, int r)
@@ -180,34 +167,38 @@ static bool has_freed(writing *g, int r)
 	return true;
 }
 
-static int enter_dir(writing *g, int above, const char *name)
+/* What there was to be of the generation before is not there. */
+static int fail_link(writing *g, int sys_errno)
 {
-	int fd = open_dir(above, name);
+	if (sys_errno != ENOENT && sys_errno != EMLINK)
+		return fail(g, sys_errno, "cannot link the file");
+	return copy_fail(&g->failure, AGENTBOX_ETAMPERED, sys_errno,
+			 g->path.text,
+			 "the generation before lacks the file");
+}
 
-	return has_freed(g, fd) ? open_dir(above, name) : fd;
+/* The directory that a file is to be made in. */
+static int make_levels(writing *g)
+{
+	int r = levels_make(&g->levels);
+
+	return r ? fail_link(g, -r) : 0;
 }
 
 static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 {
-	made_level *above = &g->levels[g->depth - 1], *l = above + 1;
 	char name[AB_MAX_NAME + 1];
 	ab_record_entry e = r->source;
 	size_t len = g->path.len;
+	int rc;
 
-	if (g->depth > COPY_MAX_DEPTH)
+	if (g->levels.depth > COPY_MAX_DEPTH)
 		return refuse(g, "the reader went too deep");
-	if (take_name(g, r, in_ring, name))
+	if (make_levels(g) || take_name(g, r, in_ring, name))
 		return -1;
-	if (mkdirat(above->fd, name, 0700))
-		return fail(g, errno, "cannot make the directory");
-	l->fd = enter_dir(g, above->fd, name);
-	if (l->fd < 0)
-		return fail(g, -l->fd, "cannot open the directory");
-	l->old_fd = above->old_fd < 0 ? -1
-				      : enter_dir(g, above->old_fd, name);
-	l->mtime_ns = e.mtime_ns;
-	l->path_len = len;
-	g->depth++;
+	rc = levels_enter(&g->levels, name, e.mtime_ns, len);
+	if (rc)
+		return fail(g, -rc, "cannot make the directory");
 	if (e.flags & AB_RECORD_APART)
 		return 0;
 	g->path.text[g->path.len] = '/';
@@ -219,28 +210,19 @@ static int put_dir(writing *g, const ring_record *r, const char *in_ring)
 	return 0;
 }
 
-static int finish_dir(writing *g, made_level *l)
-{
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-					   copy_time(l->mtime_ns) };
-	const char *name = g->path.text + (l->path_len ? l->path_len + 1 : 0);
-	int above = l[-1].fd, r = 0;
-
-	if (fchmodat(above, name, DIR_MODE, 0) ||
-	    utimensat(above, name, times, AT_SYMLINK_NOFOLLOW))
-		r = fail(g, errno, "cannot finish the directory");
-	close(l->fd);
-	if (l->old_fd >= 0)
-		close(l->old_fd);
-	path_pop(&g->path, l->path_len);
-	return r;
-}
-
 static int leave_dir(writing *g)
 {
-	if (g->depth <= 1 || g->large_fd >= 0)
+	const made_level *l = levels_last(&g->levels);
+	size_t len = l->path_len;
+	int r;
+
+	if (g->levels.depth <= 1 || g->large_fd >= 0)
 		return refuse(g, "the reader left what it did not enter");
-	return finish_dir(g, &g->levels[--g->depth]);
+	r = levels_leave(&g->levels, g->path.text + (len ? len + 1 : 0));
+	if (r)
+		return fail(g, -r, "cannot finish the directory");
+	path_pop(&g->path, len);
+	return 0;
 }
 
 /* --- files ---------------------------------------------------------------- */
@@ -277,9 +259,9 @@ static void give_end(writing *g, int fd, const ab_record_entry *source)
 	job->mtime_ns = source ? source->mtime_ns : 0;
 }
 
-static int open_new(const writing *g, const char *name, mode_t mode)
+static int open_new(writing *g, const char *name, mode_t mode)
 {
-	int fd = openat(g->levels[g->depth - 1].fd, name,
+	int fd = openat(levels_last(&g->levels)->fd, name,
 			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			mode);
 
@@ -324,7 +306,7 @@ static int put_file(writing *g, const ring_record *r, const char *in_ring,
 
 	if (r->data_len != r->source.size)
 		return refuse(g, "the reader sent another size");
-	if (take_name(g, r, in_ring, name))
+	if (make_levels(g) || take_name(g, r, in_ring, name))
 		return -1;
 	fd = make_file(g, name, mode_of(r), &taken);
 	if (fd < 0) {
@@ -370,7 +352,7 @@ static int begin_large(writing *g, const ring_record *r, const char *in_ring,
 
 	if (g->large_fd >= 0)
 		return refuse(g, "the reader sent two files at once");
-	if (take_name(g, r, in_ring, g->large_name))
+	if (make_levels(g) || take_name(g, r, in_ring, g->large_name))
 		return -1;
 	g->large_size = 0;
 	g->large_fd = make_file(g, g->large_name, mode_of(r), &taken);
@@ -415,34 +397,28 @@ static int end_large(writing *g, const ring_record *r, bool keep)
 		return keep_large(g, r, fd);
 	give_end(g, fd, NULL);
 	if (g->large_name[0] &&
-	    unlinkat(g->levels[g->depth - 1].fd, g->large_name, 0))
+	    unlinkat(levels_last(&g->levels)->fd, g->large_name, 0))
 		return fail_large(g, errno, "cannot remove the file");
 	return 0;
 }
 
 static int put_link(writing *g, const ring_record *r, const char *in_ring)
 {
-	const made_level *l = &g->levels[g->depth - 1];
 	char name[AB_MAX_NAME + 1];
 	size_t len = g->path.len;
+	int rc;
 
 	if (take_name(g, r, in_ring, name))
 		return -1;
-	if (l->old_fd < 0 || linkat(l->old_fd, name, l->fd, name, 0)) {
-		int sys_errno = l->old_fd < 0 ? ENOENT : errno;
-
-		/* case-insensitive destinations: as when it was made */
-		if (sys_errno == EEXIST) {
-			g->wrote.collisions++;
-			path_pop(&g->path, len);
-			return 0;
-		}
-		if (sys_errno != ENOENT && sys_errno != EMLINK)
-			return fail(g, sys_errno, "cannot link the file");
-		return copy_fail(&g->failure, AGENTBOX_ETAMPERED, sys_errno,
-				 g->path.text,
-				 "the generation before lacks the file");
+	rc = levels_link(&g->levels, name);
+	/* case-insensitive destinations: as when it was made */
+	if (rc == -EEXIST) {
+		g->wrote.collisions++;
+		path_pop(&g->path, len);
+		return 0;
 	}
+	if (rc)
+		return fail_link(g, -rc);
 	g->wrote.linked++;
 	if (note_file(g, &r->source))
 		return -1;
@@ -525,7 +501,7 @@ static int take_all(writing *g)
 	finish_wait(&g->finisher);
 	if (check_finisher(g))
 		return -1;
-	return g->depth == 1 && g->large_fd < 0
+	return g->levels.depth == 1 && g->large_fd < 0
 		       ? 0
 		       : refuse(g, "the reader ended in the middle");
 }
@@ -553,7 +529,8 @@ static int begin(writing *g)
 		return fail(g, ENOMEM, "out of memory");
 	if (mkdirat(g->tree_fd, dir, 0700))
 		return fail(g, errno, "cannot make the manifest's directory");
-	dirfd = open_dir(g->tree_fd, dir);
+	dirfd = openat(g->tree_fd, dir,
+		       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	g->manifest_fd = dirfd < 0 ? -1
 				   : openat(dirfd, AB_MANIFEST_NAME,
 					    O_RDWR | O_CREAT | O_EXCL |
@@ -572,9 +549,9 @@ static int begin(writing *g)
 	ab_writer_end(&choice);
 	if (r)
 		return fail(g, -r, "out of memory");
-	g->levels[0] = (made_level){ .fd = g->tree_fd, .old_fd = g->old_fd };
-	g->depth = 1;
-	return 0;
+	r = levels_begin(&g->levels, &g->finisher, g->tree_fd, g->old_fd,
+			 g->spare_fd);
+	return r ? fail(g, -r, "out of memory") : 0;
 }
 
 /* The list of the repository's files, beside the manifest. */
@@ -714,15 +691,16 @@ static int receive_start(writing *g, int sock)
 {
 	enum copy_word word;
 	size_t count = 0;
-	int fds[3];
+	int fds[4];
 
-	if (copy_receive_word(sock, &word, &g->head, sizeof(g->head), fds, 3,
+	if (copy_receive_word(sock, &word, &g->head, sizeof(g->head), fds, 4,
 			      &count, 0) != (ssize_t)sizeof(g->head) ||
 	    word != COPY_WORD_START || count < 2)
 		return -1;
 	g->tree_fd = fds[0];
 	g->record_fd = fds[1];
-	g->old_fd = count == 3 ? fds[2] : -1;
+	g->old_fd = count >= 3 ? fds[2] : -1;
+	g->spare_fd = count == 4 ? fds[3] : -1;
 	return 0;
 }
 
@@ -738,8 +716,8 @@ void copy_writer(copy_job *job, int sock)
 	g->job = job;
 	g->large_fd = -1;
 	g->manifest_fd = -1;
-	const copy_place place = { { g->tree_fd, g->old_fd, -1 }, true,
-				   job->supervisor };
+	const copy_place place = { { g->tree_fd, g->old_fd, g->spare_fd },
+				   true, job->supervisor };
 
 	r = copy_take_rights(COPY_WRITER, &job->plan, &place, &stage);
 	if (r == 0) {

@@ -17,11 +17,13 @@ libexec_agentbox_git_SOURCES = \
 	libexec/copy/finish.c libexec/copy/finish.h \
 	libexec/copy/inodes.c \
 	libexec/copy/job.h \
+	libexec/copy/levels.c libexec/copy/levels.h \
 	libexec/copy/main.c \
 	libexec/copy/publish.c \
 	libexec/copy/remove.c \
 	libexec/copy/rights.c \
 	libexec/copy/scout.c \
+	libexec/copy/spare.c libexec/copy/spare.h \
 	libexec/copy/ring.c libexec/copy/ring.h \
 	libexec/copy/staging.c libexec/copy/staging.h \
 	libexec/copy/supervise.c libexec/copy/supervise.h \

@@ -37,6 +37,22 @@ tests_e2e_snapshot_planted_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_snapshot_planted_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_snapshot_planted_LDADD = $(E2E_COPY_LIBS)
 
+# agentbox-copy, with another reader.
+check_PROGRAMS += tests/e2e/hostile_copy
+tests_e2e_hostile_copy_SOURCES = tests/e2e/snapshot_hostile_reader.c \
+	$(COPY_FILES_BUT_READER) libexec/copy/no_archive.c
+nodist_tests_e2e_hostile_copy_SOURCES = build-id.h
+tests_e2e_hostile_copy_CPPFLAGS = $(libexec_agentbox_copy_CPPFLAGS)
+tests_e2e_hostile_copy_CFLAGS = $(AM_CFLAGS) $(DEP_CFLAGS)
+tests_e2e_hostile_copy_LDADD = $(libexec_agentbox_copy_LDADD)
+tests_e2e_hostile_copy_LDFLAGS = $(libexec_agentbox_copy_LDFLAGS)
+check_PROGRAMS += tests/e2e/snapshot_hostile
+E2E_TESTS += tests/e2e/snapshot_hostile
+tests_e2e_snapshot_hostile_SOURCES = tests/e2e/snapshot_hostile.c
+tests_e2e_snapshot_hostile_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_snapshot_hostile_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_snapshot_hostile_LDADD = $(E2E_COPY_LIBS)
+
 # A short form, and minutes of it.
 check_PROGRAMS += tests/e2e/snapshot_race tests/e2e/snapshot_race_long
 E2E_TESTS += tests/e2e/snapshot_race

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,138 @@ static void the_old_generation_stays_when_asked_for(void)
 	CHECK(faccessat(held, "main.c", R_OK, 0) != 0, "it is there for ever");
 	close(held);
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+}
+
+/* Where the generation before is kept. */
+static const char *kept_path(const char *below)
+{
+	DIR *d = opendir(host_path("out"));
+	const char *path = NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (strstr(e->d_name, ".old"))
+			path = host_path("out/%s/%s", e->d_name, below);
+	}
+	if (d)
+		closedir(d);
+	REQUIRE(path, "nothing is kept");
+	return path;
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat st;
+
+	REQUIRE(stat(path, &st) == 0, "%s", path);
+	return st.st_ino;
+}
+
+static void make_next(const char *text)
+{
+	host_write(ws_path("src/main.c"), text);
+	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+}
+
+static void is_as_its_manifest_says(void)
+{
+	copy_end end = verify();
+
+	GOOD(end);
+	CHECK(end.done.left_out == 0, "%s", end.report);
+	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+}
+
+/* Two generations with a directory that stays as it is, and one file of one
+   that does not. */
+static void make_two(void)
+{
+	for (int i = 0; i < 3; i++)
+		host_write(ws_path(e2e_text("stays/f%d.c", i)), "int x;\n");
+	host_write(ws_path("src/other.c"), "int y;\n");
+	GOOD(make(AB_COPY_KEEP_OLD));
+	make_next("second\n");
+}
+
+static void what_stays_moves_out_of_what_goes(void)
+{
+	ino_t first, second, other;
+	int held, now, fd;
+	char c;
+
+	make_two();
+	first = inode_of(kept_path("stays"));
+	second = inode_of(snap_path("stays"));
+	other = inode_of(snap_path("src/other.c"));
+	held = open(kept_path("stays"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	now = open(snap_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	make_next("third\n");
+	CHECK(inode_of(snap_path("stays")) == first, "it was made anew");
+	CHECK(inode_of(kept_path("stays")) == second, "not that of before");
+	CHECK(inode_of(snap_path("src/other.c")) == other, "copied again");
+	is_as_its_manifest_says();
+	/* who has it open sees the same files in it */
+	fd = openat(held, "f1.c", O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && read(fd, &c, 1) == 1, "the held one is empty");
+	close(fd);
+	CHECK(faccessat(now, "stays/f2.c", R_OK, 0) == 0 &&
+	      faccessat(now, "src/other.c", R_OK, 0) == 0 &&
+	      faccessat(now, "src/main.c", R_OK, 0) == 0,
+	      "the generation that was shown lacks a file");
+	fd = openat(now, "src/main.c", O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && read(fd, &c, 1) == 1 && c == 's', "it changed");
+	close(fd);
+	close(held);
+	close(now);
+}
+
+static void what_left_a_directory_does_not_come_back(void)
+{
+	make_two();
+	unlink(ws_path("stays/f1.c"));
+	make_next("third\n");
+	CHECK(!snap_has("stays/f1.c") && snap_has("stays/f2.c"), "names");
+	is_as_its_manifest_says();
+	host_write(ws_path("stays/f1.c"), "int z;\n");
+	make_next("fourth\n");
+	is_as_its_manifest_says();
+	host_mkdir(ws_path("stays/below"));
+	make_next("fifth\n");
+	CHECK(snap_has("stays/below") && snap_has("stays/f1.c"), "names");
+	is_as_its_manifest_says();
+}
+
+/* Only what the generation that is shown has, too, is taken over. */
+static void what_is_only_in_what_goes_is_not_taken(void)
+{
+	static const char *const text = "int x;\n";
+
+	make_two();
+	chmod(kept_path("stays"), 0755);
+	host_write(kept_path("stays/more.c"), text);
+	make_next("third\n");
+	CHECK(!snap_has("stays/more.c"), "one more was taken");
+	is_as_its_manifest_says();
+	chmod(kept_path("stays"), 0755);
+	unlink(kept_path("stays/f1.c"));
+	host_write_mode(kept_path("stays/f1.c"), "int !;\n", 0444);
+	make_next("fourth\n");
+	CHECK(strcmp(host_read(snap_path("stays/f1.c")), text) == 0,
+	      "another file of the name was taken");
+	is_as_its_manifest_says();
+	chmod(kept_path("src"), 0755);
+	unlink(kept_path("src/other.c"));
+	host_write_mode(kept_path("src/other.c"), "int !;\n", 0444);
+	make_next("fifth\n");
+	CHECK(strcmp(host_read(snap_path("src/other.c")), "int y;\n") == 0,
+	      "another file of the name was taken");
+	is_as_its_manifest_says();
+	chmod(kept_path("stays"), 0755);
+	unlink(kept_path("stays/f0.c"));
+	host_symlink("/etc/passwd", kept_path("stays/f0.c"));
+	make_next("sixth\n");
+	CHECK(strcmp(host_read(snap_path("stays/f0.c")), text) == 0, "link");
+	is_as_its_manifest_says();
 }
 
 /*
@@ -405,6 +538,9 @@ int main(int argc, char **argv)
 		CASE(other_options_read_everything_again),
 		CASE(a_damaged_record_is_no_record),
 		CASE(the_old_generation_stays_when_asked_for),
+		CASE(what_stays_moves_out_of_what_goes),
+		CASE(what_left_a_directory_does_not_come_back),
+		CASE(what_is_only_in_what_goes_is_not_taken),
 		CASE(what_fails_while_it_clears_keeps_what_is_there),
 		CASE(a_large_stack_limit_is_no_hindrance),
 		CASE(explaining_writes_nothing),

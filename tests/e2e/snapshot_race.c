@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -35,6 +36,8 @@
 
 #define MARKER "OUTSIDE-MARKER-4711"
 #define EXCHANGE 2u
+/* The last one that a job comes to. */
+#define LAST_DIR "s9"
 #define OUTPUT_ID 65533
 
 static unsigned long long seed = 88172645463325252ull;
@@ -212,8 +215,9 @@ static void case_029_to_034_064_065_swapped_while_it_runs(void)
 	until = e2e_now_ms() + RACE_SECONDS * 1000;
 	/* on a busy machine a round can take all of that time */
 	while ((e2e_now_ms() < until || rounds < 3) && e2e_failures() == 0) {
+		uint32_t how = rounds % 3 ? AB_COPY_KEEP_OLD : 0;
 		copy_end end = do_job(AB_COPY_MAKE,
-				      rounds ? AB_COPY_REPLACE : 0);
+				      rounds ? AB_COPY_REPLACE | how : how);
 
 		CHECK(end.code == 0, "%d %s: %s (%d)", end.code, end.where,
 		      end.message, end.sys_errno);
@@ -353,6 +357,72 @@ static void case_071_nobody_outlives_the_first(void)
 	}
 }
 
+/* A tree that a sweep of some other job's would take for a dead one's. */
+static bool is_unlocked(int dirfd, const char *name)
+{
+	struct stat st;
+	bool found;
+	int fd;
+
+	if (!strstr(name, ".incomplete"))
+		return false;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	/* an empty one was made just now */
+	found = faccessat(fd, LAST_DIR, F_OK, 0) == 0 &&
+		flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+		fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	close(fd);
+	return found;
+}
+
+static pid_t start_looking(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		DIR *d = opendir(host_path("out"));
+		const struct dirent *e;
+
+		while (d && (e = readdir(d))) {
+			if (is_unlocked(dirfd(d), e->d_name))
+				_exit(1);
+		}
+		if (d)
+			closedir(d);
+	}
+}
+
+/* Every job begins with a sweep of what dead ones have left there. */
+static void case_071_what_is_worked_on_is_locked(void)
+{
+	int status;
+	pid_t pid;
+
+	e2e_seconds(60);
+	for (int i = 0; i < 1200; i++)
+		host_write(ws_path(e2e_text("s%d/f%d.c", i % 80, i)),
+			   "int x;\n");
+	pid = start_looking();
+	for (unsigned i = 0; i < 5 && e2e_failures() == 0; i++) {
+		copy_end end;
+
+		change_tree(i);
+		end = do_job(AB_COPY_MAKE, AB_COPY_KEEP_OLD |
+						   (i ? AB_COPY_REPLACE : 0));
+		CHECK(end.code == 0, "%d %s: %s (%d)", end.code, end.where,
+		      end.message, end.sys_errno);
+		is_whole(i, true);
+	}
+	CHECK(waitpid(pid, &status, WNOHANG) == 0, "one is not locked");
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
 /* --- ended while it is refreshed ------------------------------------------ */
 
 static bool is_empty_dir(const char *path)
@@ -417,10 +487,11 @@ int main(int argc, char **argv)
 		CASE(case_029_to_034_064_065_swapped_while_it_runs),
 		CASE(case_071_killed_at_any_moment),
 		CASE(case_071_nobody_outlives_the_first),
+		CASE(case_071_what_is_worked_on_is_locked),
 		CASE(case_073_a_scrub_wins_over_a_refresh),
 		CASES_END
 	};
 
-	e2e_most_seconds = 2 * (RACE_SECONDS + KILLS + (int)ENDS) + 180;
+	e2e_most_seconds = 2 * (RACE_SECONDS + KILLS + (int)ENDS) + 240;
 	return e2e_main(argc, argv, cases);
 }
