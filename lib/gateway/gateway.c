@@ -42,6 +42,13 @@ void ab_gateway_drain(agentbox_gateway *gw)
 	pthread_mutex_unlock(&gw->lock);
 }
 
+void ab_gateway_end_helper(agentbox_gateway *gw)
+{
+	if (gw->closing && gw->helper.control_fd >= 0)
+		gw->closing(gw->arg, gw->helper.control_fd);
+	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+}
+
 void ab_gateway_stop(agentbox_gateway *gw)
 {
 	if (!gw || gw->owner != getpid())
@@ -49,7 +56,7 @@ void ab_gateway_stop(agentbox_gateway *gw)
 	ab_gateway_drain(gw);
 	pthread_mutex_lock(&gw->lock);
 	gw->has_ended = true;
-	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+	ab_gateway_end_helper(gw);
 	ab_gateway_drop_files(gw);
 	ab_gateway_end_runs(gw, NULL);
 	pthread_mutex_unlock(&gw->lock);
@@ -67,7 +74,7 @@ void ab_gateway_free(agentbox_gateway *gw)
 	if (!gw)
 		return;
 	if (gw->owner == getpid()) {
-		ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+		ab_gateway_end_helper(gw);
 	} else {
 		if (gw->helper.control_fd >= 0)
 			close(gw->helper.control_fd);

@@ -29,6 +29,8 @@ typedef struct ab_gateway_options {
 	/* For every record, with the gateway's lock held; and once with NULL
 	   when it has ended by itself. Borrowed. */
 	void (*told)(void *arg, const ab_gateway_record *record);
+	/* ab_gateway_fd() is about to be closed. NULL: nobody watches it. */
+	void (*closing)(void *arg, int fd);
 	/* The box asks for a secret: ab_gateway_serve() is to be called. */
 	void (*wake)(void *arg);
 	void *arg;

@@ -43,6 +43,7 @@ typedef struct ab_gateway_asker {
 struct agentbox_gateway {
 	pid_t owner; /* getpid() of the process that made it */
 	void (*told)(void *arg, const ab_gateway_record *record);
+	void (*closing)(void *arg, int fd);
 	void (*wake)(void *arg);
 	void *arg;
 	agentbox_context *context; /* a reference */
@@ -183,6 +184,8 @@ int32_t ab_gateway_usable(const agentbox_gateway *gateway,
 int32_t ab_gateway_request(agentbox_gateway *gateway, uint32_t kind,
 			   const char *name, int fd, int32_t *result,
 			   char *text, size_t size, agentbox_error **err);
+/* Ends the helper, lock held; who watches its socket is told before. */
+void ab_gateway_end_helper(agentbox_gateway *gateway);
 /* Kill and close, lock held; told once. */
 void ab_gateway_lose(agentbox_gateway *gateway);
 

@@ -54,7 +54,7 @@ void ab_gateway_lose(agentbox_gateway *gw)
 	if (gw->has_ended)
 		return;
 	gw->has_ended = true;
-	ab_helper_stop(&gw->helper, STOP_TIMEOUT_MS);
+	ab_gateway_end_helper(gw);
 	ab_gateway_drop_files(gw);
 	ab_gateway_end_runs(gw, NULL);
 	gw->need_count = 0;

@@ -275,6 +275,7 @@ int32_t ab_gateway_new(agentbox_context *context, agentbox_policy *policy,
 	gw->runs_fd = -1;
 	gw->context = ab_context_use(context);
 	gw->told = options->told;
+	gw->closing = options->closing;
 	gw->wake = options->wake;
 	gw->arg = options->arg;
 	pthread_mutex_init(&gw->lock, NULL);

@@ -156,6 +156,7 @@ static void lower(agentbox_sandbox *box)
 	ab_gateway_stop(box->gateway);
 	close_fd(&box->notify_fd);
 	ab_shield_stop(box->shield);
+	ab_events_closing(box, box->helper.control_fd);
 	ab_helper_stop(&box->helper, STOP_TIMEOUT_MS);
 	close_fd(&box->uid_fd);
 	ab_compiled_end(&box->compiled);

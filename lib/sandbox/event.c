@@ -230,6 +230,19 @@ static void make_poll_fd(agentbox_sandbox *box)
 	q->wake_fd = ab_steal_fd(&wake_fd);
 }
 
+/* A fork of the host keeps what is closed here open: it would stay in the set,
+   and the host be told of its end again and again (epoll(7), Q6). */
+void ab_events_closing(void *arg, int fd)
+{
+	agentbox_sandbox *box = arg;
+	ab_event_queue *q = &box->events;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->poll_fd >= 0 && fd >= 0)
+		(void)epoll_ctl(q->poll_fd, EPOLL_CTL_DEL, fd, NULL);
+	pthread_mutex_unlock(&q->lock);
+}
+
 int32_t agentbox_sandbox_get_fd(const agentbox_sandbox *sandbox)
 {
 	/* Made when it is first asked for; no one else sees a difference. */

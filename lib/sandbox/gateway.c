@@ -134,6 +134,7 @@ int32_t ab_box_start_gateway(agentbox_sandbox *box, uint64_t deadline,
 		.is_audited = box->audit != NULL,
 		.deadline = deadline,
 		.told = told,
+		.closing = ab_events_closing,
 		.wake = wake,
 		.arg = box,
 	};

@@ -226,6 +226,9 @@ int ab_box_poll(agentbox_sandbox *box, struct pollfd *fds, size_t n,
 /* event.c */
 /* The host's loop is to dispatch. */
 void ab_events_wake(agentbox_sandbox *box);
+/* Of the box `arg`: a descriptor of agentbox_sandbox_get_fd() is about to be
+   closed. */
+void ab_events_closing(void *arg, int fd);
 /* Of a kind of our own, with a record's fields (taken) or NULL. */
 void ab_events_add(agentbox_sandbox *box, uint32_t kind, const char *object,
 		   const char *detail, json_t *record);

@@ -139,6 +139,7 @@ int32_t ab_box_start_shield(agentbox_sandbox *box, uint64_t deadline,
 		.is_audited = box->audit != NULL,
 		.deadline = deadline,
 		.told = told,
+		.closing = ab_events_closing,
 		.arg = box,
 	};
 	int32_t rc;

@@ -18,6 +18,7 @@
 struct agentbox_shield {
 	pid_t owner; /* getpid() of the process that made it */
 	void (*told)(void *arg, const ab_shield_record *record);
+	void (*closing)(void *arg, int fd);
 	void *arg;
 	char box_id[AB_SHIELD_MAX_NAME + 1];
 	uint32_t mode; /* enum ab_policy_shield */
@@ -30,6 +31,8 @@ struct agentbox_shield {
 	uint32_t serial;
 };
 
+/* shield.c: ends the helper; who watches its socket is told before. */
+void ab_shield_end_helper(agentbox_shield *shield, int64_t timeout_ms);
 /* request.c: kill and close, lock held; told once. */
 void ab_shield_lose(agentbox_shield *shield);
 

@@ -39,7 +39,7 @@ void ab_shield_lose(agentbox_shield *s)
 	if (s->has_ended)
 		return;
 	s->has_ended = true;
-	ab_helper_stop(&s->helper, LOSE_TIMEOUT_MS);
+	ab_shield_end_helper(s, LOSE_TIMEOUT_MS);
 	s->told(s->arg, NULL);
 }
 

@@ -17,6 +17,13 @@ int ab_shield_fd(const agentbox_shield *s)
 	return s ? s->helper.control_fd : -1;
 }
 
+void ab_shield_end_helper(agentbox_shield *s, int64_t timeout_ms)
+{
+	if (s->closing && s->helper.control_fd >= 0)
+		s->closing(s->arg, s->helper.control_fd);
+	ab_helper_stop(&s->helper, timeout_ms);
+}
+
 void ab_shield_stop(agentbox_shield *s)
 {
 	if (!s || s->owner != getpid())
@@ -24,7 +31,7 @@ void ab_shield_stop(agentbox_shield *s)
 	ab_shield_drain(s);
 	pthread_mutex_lock(&s->lock);
 	s->has_ended = true;
-	ab_helper_stop(&s->helper, STOP_TIMEOUT_MS);
+	ab_shield_end_helper(s, STOP_TIMEOUT_MS);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -35,7 +42,7 @@ void ab_shield_free(agentbox_shield *s)
 	if (!s)
 		return;
 	if (s->owner == getpid()) {
-		ab_helper_stop(&s->helper, STOP_TIMEOUT_MS);
+		ab_shield_end_helper(s, STOP_TIMEOUT_MS);
 	} else {
 		if (s->helper.control_fd >= 0)
 			close(s->helper.control_fd);

@@ -25,6 +25,8 @@ typedef struct ab_shield_options {
 	/* For every record, and once with NULL when it has ended by itself;
 	   with the shield's lock held, or by ab_shield_command(). Borrowed. */
 	void (*told)(void *arg, const ab_shield_record *record);
+	/* ab_shield_fd() is about to be closed. NULL: nobody watches it. */
+	void (*closing)(void *arg, int fd);
 	void *arg;
 } ab_shield_options;
 

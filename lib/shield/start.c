@@ -146,6 +146,7 @@ int32_t ab_shield_new(agentbox_context *context, agentbox_policy *policy,
 	s->owner = getpid();
 	s->helper = (ab_helper){ .control_fd = -1, .pidfd = -1 };
 	s->told = o->told;
+	s->closing = o->closing;
 	s->arg = o->arg;
 	s->mode = ab_policy_get(policy)->shield;
 	s->watch = ab_policy_get(policy)->shield_watch;

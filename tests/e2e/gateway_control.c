@@ -628,6 +628,46 @@ static void case_007_its_death_is_told_and_others_do_not_notice(void)
 }
 
 /* Stopped, it forwards nothing; the host is told when it wants something. */
+/* Is there nothing that a host would be woken for, once it has read all? */
+static bool falls_silent(void)
+{
+	struct pollfd fd = { .fd = agentbox_sandbox_get_fd(box()),
+			     .events = POLLIN };
+	agentbox_event *e;
+
+	for (int i = 0; i < 200; i++) {
+		if (poll(&fd, 1, 100) == 0)
+			return true;
+		agentbox_sandbox_dispatch(box(), NULL);
+		while (agentbox_sandbox_next_event(box(), &e, NULL) == 0)
+			agentbox_event_free(e);
+	}
+	return false;
+}
+
+/* A child that was forked has what the gateway's end closes here. */
+static void case_007_a_host_that_has_forked_does_not_hear_of_it_for_ever(void)
+{
+	pid_t pid, child;
+
+	raise_gateway();
+	pid = host_descendant("agentbox-gatewa");
+	REQUIRE(pid > 0 && falls_silent(), "no gateway");
+	child = fork();
+	REQUIRE(child >= 0, "%m");
+	if (child == 0)
+		for (;;)
+			pause();
+	kill(pid, SIGKILL);
+	CHECK(box_event("gateway", NULL, 20000) != NULL, "no event");
+	CHECK(falls_silent(), "it is told again and again");
+	CHECK(agentbox_sandbox_end(box(), NULL) == 0, "end");
+	CHECK(falls_silent(), "nor of the box's own end");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	end_origin();
+}
+
 static void case_007_one_that_is_stopped_is_no_way_out(void)
 {
 	int port = raise_gateway(), out;
@@ -717,6 +757,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_101_what_is_refused_is_told),
 	CASE(case_101_a_host_that_is_late_refuses_nobody),
 	CASE(case_007_its_death_is_told_and_others_do_not_notice),
+	CASE(case_007_a_host_that_has_forked_does_not_hear_of_it_for_ever),
 	CASE(case_007_one_that_is_stopped_is_no_way_out),
 	CASE(case_156_what_is_on_its_way_is_discarded),
 	CASES_END
