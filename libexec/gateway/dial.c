@@ -54,6 +54,7 @@ static const char *const reason_names[] = {
 	[AB_DIAL_UNREACHABLE] = "unreachable",
 	[AB_DIAL_TIMEOUT] = "timeout",
 	[AB_DIAL_BUSY] = "too_many",
+	[AB_DIAL_UNTOLD] = AB_TOKENS_UNTOLD,
 	[AB_DIAL_REVOKED] = "revoked",
 	[AB_DIAL_FAILED] = "failed",
 };

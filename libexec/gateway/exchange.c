@@ -633,8 +633,13 @@ static void send_on(exchange *x)
 	ab_upstream_line line = { .fd = -1 };
 
 	x->names = ab_gw_names(x->gw, &x->target);
+	if (ab_gw_needs_tokens(x->gw, x->names)) {
+		give_up(x, AB_GW_DENIED, 403, AB_TOKENS_UNTOLD,
+			AB_TOKENS_UNTOLD_WHY);
+		return;
+	}
 	if (!ab_client_hold(x->c, x->names) ||
-	    !ab_gw_count_request(x->gw, x->names, false)) {
+	    !ab_gw_count_request(x->gw, x->names)) {
 		give_up(x, AB_GW_DENIED, 429, "too_many", "too many requests");
 		return;
 	}

@@ -93,8 +93,13 @@ bool ab_gw_is_paced(const ab_gw *gw, uint64_t names);
 /* As ab_pace_wait(), with what it may be that none is left of. */
 bool ab_gw_wait(ab_gw *gw, uint64_t names, struct ab_paced *w,
 		void (*then)(void *arg), void *arg);
-/* What names a budget of tokens may ask only what `tells` of them. */
-bool ab_gw_count_request(ab_gw *gw, uint64_t names, bool tells);
+bool ab_gw_count_request(ab_gw *gw, uint64_t names);
+/* Is any of the names, whatever goes there, to be counted in tokens? The
+   box's own budget is of model APIs alone. */
+bool ab_gw_needs_tokens(const ab_gw *gw, uint64_t names);
+#define AB_TOKENS_UNTOLD "tokens_untold"
+#define AB_TOKENS_UNTOLD_WHY \
+	"the policy bounds tokens, and what this takes is not told"
 /* Has any of them a budget of tokens? And is there something left of all? */
 bool ab_gw_counts_tokens(const ab_gw *gw, uint64_t names);
 bool ab_gw_has_tokens(const ab_gw *gw, uint64_t names);
@@ -115,6 +120,7 @@ enum ab_dial_reason {
 	AB_DIAL_UNREACHABLE,
 	AB_DIAL_TIMEOUT,
 	AB_DIAL_BUSY,	     /* too many at once */
+	AB_DIAL_UNTOLD,	     /* a name's tokens are bounded: not this way */
 	AB_DIAL_REVOKED,
 	AB_DIAL_FAILED,	     /* out of memory, descriptors */
 	AB_DIAL_REASON_COUNT

@@ -188,9 +188,14 @@ static void serve(ab_mcp_server *server, ab_client *c)
 			return;
 		}
 	}
+	if (ab_gw_needs_tokens(gw, server->state->names)) {
+		deny(gw, c, server->name, 403, AB_MCP_REFUSED,
+		     AB_TOKENS_UNTOLD, AB_TOKENS_UNTOLD_WHY);
+		return;
+	}
 	if (server->mcps->posts >= AB_MCP_POSTS_MAX ||
 	    !ab_client_hold(c, server->state->names) ||
-	    !ab_gw_count_request(gw, server->state->names, false)) {
+	    !ab_gw_count_request(gw, server->state->names)) {
 		deny(gw, c, server->name, 429, AB_MCP_REFUSED, "mcp_busy",
 		     "too many requests");
 		return;

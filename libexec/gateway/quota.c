@@ -109,11 +109,8 @@ bool ab_gw_wait(ab_gw *gw, uint64_t names, ab_paced *w,
 /* --- requests and connections --------------------------------------------- */
 
 /* The budget first, which is of all that was asked for. */
-static bool take_request(ab_gw *gw, ab_quota *q, bool tells)
+static bool take_request(ab_gw *gw, ab_quota *q)
 {
-	/* the box's are of model APIs alone, a name's of all that goes there */
-	if (q->may.budget_tokens && !tells && q != &gw->quota)
-		return false;
 	q->requests++;
 	return (!q->may.budget_requests ||
 		q->requests <= q->may.budget_requests) &&
@@ -121,12 +118,12 @@ static bool take_request(ab_gw *gw, ab_quota *q, bool tells)
 		ab_bucket_take(&q->requests_left, 60, gw->loop.now));
 }
 
-bool ab_gw_count_request(ab_gw *gw, uint64_t names, bool tells)
+bool ab_gw_count_request(ab_gw *gw, uint64_t names)
 {
 	bool may = true;
 
 	for (ab_quota *q = &gw->quota; q && may; q = next(gw, &names))
-		may = take_request(gw, q, tells);
+		may = take_request(gw, q);
 	return may;
 }
 
@@ -158,6 +155,16 @@ void ab_gw_let_go(ab_gw *gw, uint64_t names)
 }
 
 /* --- tokens --------------------------------------------------------------- */
+
+bool ab_gw_needs_tokens(const ab_gw *gw, uint64_t names)
+{
+	const ab_quota *q;
+
+	while ((q = next(gw, &names)))
+		if (q->may.budget_tokens)
+			return true;
+	return false;
+}
 
 bool ab_gw_counts_tokens(const ab_gw *gw, uint64_t names)
 {

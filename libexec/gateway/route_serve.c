@@ -417,14 +417,16 @@ static enum ab_route_reason may_begin(const ab_routes *routes, ab_client *c,
 	if ((spec->connections && state->active >= spec->connections) ||
 	    !ab_client_hold(c, state->names))
 		return AB_ROUTE_CONNECTIONS;
+	if (!(spec->flags & AB_ROUTE_MODEL) &&
+	    ab_gw_needs_tokens(routes->gw, state->names))
+		return AB_ROUTE_UNCOUNTED;
 	if (counts(routes, state))
 		tokens = judge_tokens(routes, c, state);
 	if (tokens != AB_ROUTE_OK)
 		return tokens;
 	/* with nothing left of the bytes' budget not one more goes */
 	if (!ab_gw_count_bytes(routes->gw, state->names, 0) ||
-	    !ab_gw_count_request(routes->gw, state->names,
-				 spec->flags & AB_ROUTE_MODEL) ||
+	    !ab_gw_count_request(routes->gw, state->names) ||
 	    !ab_route_take(state, ab_gw_loop(routes->gw)->now))
 		return AB_ROUTE_RATE;
 	return AB_ROUTE_OK;

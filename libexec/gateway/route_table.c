@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/digit.h"
 #include "git_http.h"
+#include "gw.h"
 #include "http_internal.h"
 
 static const struct {
@@ -52,9 +53,8 @@ static const struct {
 				   "too many requests at once" },
 	[AB_ROUTE_TOKENS] = { "budget_tokens", 429,
 			      "the policy's tokens are used up" },
-	[AB_ROUTE_UNCOUNTED] = { "tokens_untold", 403,
-				 "the policy bounds tokens, and what this "
-				 "takes is not told" },
+	[AB_ROUTE_UNCOUNTED] = { AB_TOKENS_UNTOLD, 403,
+				 AB_TOKENS_UNTOLD_WHY },
 	[AB_ROUTE_UPSTREAM] = { "upstream", 502,
 				"the upstream cannot be reached" },
 	[AB_ROUTE_TLS] = { "upstream_tls", 502,

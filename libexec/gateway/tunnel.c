@@ -98,6 +98,7 @@ static enum ab_socks_code code_of(const ab_dial_result *r)
 	case AB_DIAL_OK:
 		return AB_SOCKS_OK;
 	case AB_DIAL_NOT_ALLOWED:
+	case AB_DIAL_UNTOLD:
 		return AB_SOCKS_NOT_ALLOWED;
 	case AB_DIAL_REFUSED:
 		return AB_SOCKS_REFUSED;
@@ -124,6 +125,7 @@ static unsigned status_of(const ab_dial_result *r)
 {
 	switch ((enum ab_dial_reason)r->reason) {
 	case AB_DIAL_NOT_ALLOWED:
+	case AB_DIAL_UNTOLD:
 		return 403;
 	case AB_DIAL_TIMEOUT:
 		return 504;
@@ -134,13 +136,19 @@ static unsigned status_of(const ab_dial_result *r)
 	}
 }
 
+static const char *text_of(const ab_dial_result *r)
+{
+	return r->reason == AB_DIAL_NOT_ALLOWED ? ab_allow_reason_text(r->allow)
+	       : r->reason == AB_DIAL_UNTOLD    ? AB_TOKENS_UNTOLD_WHY
+						: "cannot be reached";
+}
+
 static void refuse(asker *a, const ab_dial_result *r)
 {
 	const char *reason = r->reason == AB_DIAL_NOT_ALLOWED
 		? ab_allow_reason_name(r->allow)
 		: ab_dial_reason_name(r->reason);
-	const char *text = r->reason == AB_DIAL_NOT_ALLOWED
-		? ab_allow_reason_text(r->allow) : "cannot be reached";
+	const char *text = text_of(r);
 	char name[AB_TARGET_TEXT_SIZE], line[AB_TARGET_TEXT_SIZE + 160];
 	ab_client *c = a->c;
 
@@ -187,12 +195,12 @@ static void tell_failed(asker *a, const ab_dial_result *r)
 
 	ab_target_text(&a->target, 0, name);
 	ab_gw_tell(a->c->gw, &(ab_gw_record){
-		.kind = denied ? AB_GW_DENIED : AB_GW_FAILED,
+		.kind = denied || r->reason == AB_DIAL_UNTOLD ? AB_GW_DENIED
+							      : AB_GW_FAILED,
 		.how = how_of(a), .target = name,
 		.reason = denied ? ab_allow_reason_name(r->allow)
 				 : ab_dial_reason_name(r->reason),
-		.detail = denied ? ab_allow_reason_text(r->allow)
-				 : "cannot be reached" },
+		.detail = text_of(r) },
 		   false);
 }
 
@@ -273,14 +281,16 @@ static void go_on(asker *a)
 {
 	ab_client *c = a->c;
 	uint64_t names = ab_gw_names(c->gw, &a->target);
+	ab_dial_result no = { .fd = -1 };
 
-	if (!ab_client_hold(c, names) ||
-	    !ab_gw_count_request(c->gw, names, false)) {
-		const ab_dial_result busy = { .fd = -1,
-					      .reason = AB_DIAL_BUSY };
-
-		tell_failed(a, &busy);
-		refuse(a, &busy);
+	if (ab_gw_needs_tokens(c->gw, names))
+		no.reason = AB_DIAL_UNTOLD;
+	else if (!ab_client_hold(c, names) ||
+		 !ab_gw_count_request(c->gw, names))
+		no.reason = AB_DIAL_BUSY;
+	if (no.reason) {
+		tell_failed(a, &no);
+		refuse(a, &no);
 		return;
 	}
 	ab_watch_hand(&c->watch, on_wait, a);

@@ -472,6 +472,19 @@ print(error(m.call("echo"))[::2])
 
 
 @box_test
+def c117_a_server_of_tools_of_a_name_with_tokens_is_not_asked():
+    srv = Server()
+    ran = box(document(entry(srv), network={"names": [
+        {"name": "tools.test", "budget": {"tokens": 1000}}]}), r'''
+status, fields, got = Mcp().request("initialize", {
+    "protocolVersion": "2025-06-18"})
+print(error((status, fields, got)))
+''')
+    expect(ran.out == "(403, -32000, 'tokens_untold')\n", ran)
+    expect(not srv.seen and ran.records("denied", "tokens_untold"), ran)
+
+
+@box_test
 def c116_a_names_rate_of_bytes_is_of_its_server_too():
     takes_its_time({"names": [
         {"name": "tools.test", "rate": {"bytes_per_second": "128KiB",

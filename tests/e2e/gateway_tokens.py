@@ -295,21 +295,37 @@ def row_117_a_names_tokens_are_its_own_and_by_no_other_way():
         {"name": "*.other.test", "budget": {"tokens": 1000}}]), """
 print(*[ask("/v1/plain/chat").status for _ in range(2)])
 print(*[ask("/v1/plain/chat", prefix="/o").status for _ in range(2)])
-print(*[ask("/v1/plain/chat", m, prefix="/plain").status
-        for m in ("POST", "GET")])
+for method in ("POST", "GET"):
+    r = ask("/v1/plain/chat", method, prefix="/plain")
+    print(r.status, r.getheader("x-agentbox-reason"))
 """)
-    expect(ran.out == "200 429\n200 200\n429 429\n", ran)
+    expect(ran.out == "200 429\n200 200\n" + "403 tokens_untold\n" * 2, ran)
 
 
 @box_test
 def row_117_a_tunnel_to_a_name_with_tokens_is_refused():
-    ran = client(policy(["%s:%d" % (OTHER, api.port)], private=(
+    """By every way, with a reason that says why; no request is counted."""
+    before = api.up.accepted
+    ran = client(policy(["%s:%d" % (OTHER, api.port), OTHER + ":80"], private=(
         "127.0.0.0/8", OTHER), network={"names": [
             {"name": OTHER, "budget": {"tokens": 1000}}]}), r'''
-s, h = connect("%s:%d")
-print(h.split(" ")[1])
-''' % (OTHER, api.port))
-    expect(ran.out == "429\n", ran)
+print(connect("%s:%d")[1].split(" ")[1])
+s = dial()
+s.sendall(("GET http://%s/ HTTP/1.1\r\nHost: %s\r\n%%s\r\n" %% AUTH).encode())
+h = head(s)
+print(h.split(" ")[1], "tokens_untold" in h)
+s = dial()
+s.sendall(b"\5\1\2")
+s.recv(2)
+s.sendall(b"\1\x08agentbox" + bytes([len(KEY)]) + KEY.encode())
+s.recv(2)
+s.sendall(b"\5\1\0\3" + bytes([len("%s")]) + b"%s" + struct.pack(
+    ">H", %d))
+print(s.recv(10)[1])
+''' % (OTHER, api.port, OTHER, OTHER, OTHER, OTHER, api.port))
+    expect(ran.out == "403\n403 True\n2\n", ran)
+    expect(len(ran.records("denied", "tokens_untold")) == 3, ran)
+    expect(api.up.accepted == before, ran)
 
 
 main()

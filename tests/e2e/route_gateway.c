@@ -153,12 +153,18 @@ bool ab_gw_count_bytes(ab_gw *gw, uint64_t names, uint64_t n)
 	return true;
 }
 
-bool ab_gw_count_request(ab_gw *gw, uint64_t names, bool tells)
+bool ab_gw_count_request(ab_gw *gw, uint64_t names)
 {
 	(void)gw;
 	(void)names;
-	(void)tells;
 	return true;
+}
+
+bool ab_gw_needs_tokens(const ab_gw *gw, uint64_t names)
+{
+	(void)gw;
+	(void)names;
+	return false;
 }
 
 bool ab_gw_counts_tokens(const ab_gw *gw, uint64_t names)
