@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "net/hosts.h"
+#include "policy/schema.h"
 #include "policy/tree.h"
 
 static const char scheme_of_url[] = "https://";
@@ -128,19 +129,17 @@ static int32_t read_inject(ab_policy_route *route, const json_t *inject,
 	return judge_secret(plain, find_secret(secrets, plain->secret), err);
 }
 
-static int32_t read_rate(ab_wire_route *plain, const json_t *rate,
-			 agentbox_error **err)
+static void read_rate(ab_wire_route *plain, const json_t *rate)
 {
-	if (json_object_get(rate, "bytes_per_second"))
-		return ab_error_set(err, AGENTBOX_EUNSUPPORTED, plain->prefix,
-				    "\"bytes_per_second\" of a route is not "
-				    "supported; use \"requests_per_minute\" "
-				    "or \"connections\"");
+	static const ab_field size = { .type = AB_T_SIZE };
+	const json_t *bytes = json_object_get(rate, "bytes_per_second");
+
 	plain->requests_per_minute = (uint32_t)json_integer_value(
 		json_object_get(rate, "requests_per_minute"));
 	plain->connections = (uint32_t)json_integer_value(
 		json_object_get(rate, "connections"));
-	return 0;
+	if (bytes)
+		plain->bytes_per_second = ab_tree_number(&size, bytes);
 }
 
 static int32_t read_paths(ab_policy_route *route, const json_t *open,
@@ -199,8 +198,7 @@ static int32_t read_route(ab_policy_route *route, const json_t *object,
 	if (r == 0)
 		r = read_inject(route, json_object_get(object, "inject"),
 				secrets, err);
-	if (r == 0)
-		r = read_rate(plain, json_object_get(object, "rate"), err);
+	read_rate(plain, json_object_get(object, "rate"));
 	if (r == 0)
 		r = read_paths(route, json_object_get(object, "open"), err);
 	return r;

@@ -33,6 +33,7 @@ void ab_wire_route_put(ab_writer *w, const ab_wire_route *route)
 	ab_put_str(w, route->user);
 	ab_put_u32(w, route->requests_per_minute);
 	ab_put_u32(w, route->connections);
+	ab_put_u64(w, route->bytes_per_second);
 	put_list(w, route->closed, route->closed_count);
 	put_list(w, route->open, route->open_count);
 }
@@ -109,6 +110,7 @@ int ab_wire_route_get(ab_reader *r, const char **paths, ab_wire_route *out)
 	route.user = ab_get_str(r);
 	route.requests_per_minute = ab_get_u32(r);
 	route.connections = ab_get_u32(r);
+	route.bytes_per_second = ab_get_u64(r);
 	route.closed = paths;
 	route.closed_count = get_list(r, paths);
 	route.open = paths + AB_ROUTE_PATHS_MAX;

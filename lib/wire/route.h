@@ -44,6 +44,7 @@ typedef struct ab_wire_route {
 	const char *user;   /* of Basic; "": the secret has it */
 	uint32_t requests_per_minute; /* 0: no bound; so below */
 	uint32_t connections;
+	uint64_t bytes_per_second;
 	const char *const *closed; /* paths; the longer of a closed and */
 	size_t closed_count;	   /* an open one decides */
 	const char *const *open;

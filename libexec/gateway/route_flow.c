@@ -470,6 +470,7 @@ static bool count(ab_route_exchange *x)
 	uint64_t fresh = total - x->counted;
 
 	x->counted = total;
+	ab_pace_take(&x->state->pace, fresh);
 	return !fresh || ab_gw_count_bytes(x->routes->gw, x->state->names,
 					   fresh);
 }
@@ -537,10 +538,13 @@ void ab_route_pump(ab_route_exchange *x)
 {
 	ab_gw *gw = x->routes->gw;
 	uint64_t names = x->state->names;
-	int turns = ab_gw_is_paced(gw, names) ? 1 : TURNS;
+	ab_pace *pace = &x->state->pace;
+	int turns = pace->per_second || ab_gw_is_paced(gw, names) ? 1 : TURNS;
 	bool moved = true;
 
-	if (ab_gw_wait(gw, names, &x->paced, resume, x)) {
+	/* the box's and the names' rates first, then the route's own */
+	if (ab_gw_wait(gw, names, &x->paced, resume, x) ||
+	    ab_pace_wait(pace, &x->paced, resume, x)) {
 		x->up_wants_read = x->up_wants_write = false;
 		x->down_wants_write = x->client_wants_read = false;
 		set_watches(x);

@@ -50,6 +50,7 @@ struct ab_route_state {
 	ab_upstream *idle;
 	size_t idle_count;
 	size_t active;
+	ab_pace pace;
 	/* requests_per_minute: thousandths of a request */
 	uint64_t level, filled_ns;
 };

@@ -280,6 +280,8 @@ static int make_state(ab_routes *routes, size_t i, char why[AB_WHY_SIZE])
 
 	state->route = &routes->table.items[i];
 	state->names = ab_gw_names(routes->gw, &state->route->target);
+	ab_pace_init(&state->pace, ab_gw_loop(routes->gw),
+		     state->route->spec.bytes_per_second);
 	n = state->route->spec.roots;
 	if (n >= routes->roots_count) {
 		snprintf(why, AB_WHY_SIZE, "route \"%.80s\" has roots that "
@@ -345,6 +347,8 @@ void ab_routes_free(ab_routes *routes)
 		return;
 	for (size_t i = 0; routes->states && i < routes->table.count; i++) {
 		close_idle(&routes->states[i]);
+		ab_timer_clear(ab_gw_loop(routes->gw),
+			       &routes->states[i].pace.timer);
 		ab_injected_end(&routes->states[i].injected);
 	}
 	if (routes->live.cut)

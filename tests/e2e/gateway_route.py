@@ -217,6 +217,31 @@ print(time.monotonic() - began)
 
 
 @box_test
+def row_116_a_routes_rate_of_bytes_is_its_own():
+    """All of its requests share it, both ways; the other route has none."""
+    routes = document()["routes"]
+    slow = dict(routes[0], prefix="/slow",
+                rate={"bytes_per_second": "256KiB"})
+    ran = box(document(routes + [slow]), AGENT + """
+import threading, time
+def bulk(prefix):
+    return len(ask("GET", "/v1/bulk/262144", prefix=prefix).read())
+def timed(*prefixes):
+    began = time.monotonic()
+    threads = [threading.Thread(target=bulk, args=(p,)) for p in prefixes]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    return time.monotonic() - began
+print(bulk("/slow"))
+shared, other = timed("/slow", "/slow"), timed("%s")
+print(shared, other)
+""" % routes[0]["prefix"])
+    rows = ran.out.split()
+    expect(rows[0] == "%d" % (256 << 10), ran)
+    expect(float(rows[1]) > 1.9 and float(rows[2]) < float(rows[1]) / 2, ran)
+
+
+@box_test
 def row_116_a_names_connections_hold_for_its_route():
     """One is under way for as long as the client does not read it: it is more
     than sockets hold."""
@@ -515,11 +540,7 @@ def an_ipv6_upstream_that_nothing_opens_is_refused():
 
 
 @box_test
-def what_this_build_lacks_is_refused_by_name():
-    routes = document()["routes"]
-    routes[0]["rate"] = {"bytes_per_second": "1MiB"}
-    says(run(document(routes), "true").done, "bytes_per_second",
-         "EUNSUPPORTED")
+def a_route_with_authorities_that_are_not_there_is_refused_by_name():
     routes = document()["routes"]
     routes[0]["ca"] = "/nonexistent.pem"
     says(run(document(routes), "true").done, "/nonexistent.pem")

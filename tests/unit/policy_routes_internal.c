@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +63,15 @@ static void describe(const char *json, const char *secret, char *out,
 	}
 	w = &routes.items[0].plain;
 	snprintf(out, size, "%s -> %s:%u%s %s%s%s %s %s:%s:%s closed %zu "
-		 "open %zu rpm %u conn %u%s%s",
+		 "open %zu rpm %u conn %u bps %" PRIu64 "%s%s",
 		 w->prefix, w->host, w->port, w->base,
 		 w->kind == AB_ROUTE_GIT ? "git" : "http",
 		 w->flags & AB_ROUTE_WRITE ? " write" : " read",
 		 w->flags & AB_ROUTE_WEBSOCKET ? " ws" : "",
 		 w->secret[0] ? w->secret : "-", w->header, w->scheme, w->user,
 		 w->closed_count, w->open_count, w->requests_per_minute,
-		 w->connections, routes.items[0].ca ? " ca " : "",
+		 w->connections, w->bytes_per_second,
+		 routes.items[0].ca ? " ca " : "",
 		 routes.items[0].ca ? routes.items[0].ca : "");
 	ab_policy_routes_end(&routes);
 }
@@ -82,33 +84,34 @@ START_TEST(presets_and_defaults_are_written_out)
 		{ "{\"prefix\":\"/a\",\"preset\":\"anthropic\","
 		  "\"inject\":{\"secret\":\"k\"}}", "",
 		  "/a -> api.anthropic.com:443 http write k x-api-key:: "
-		  "closed 3 open 0 rpm 0 conn 0" },
+		  "closed 3 open 0 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/a\",\"preset\":\"openai\","
 		  "\"upstream\":\"https://LLM.example.com:8443/x/\","
 		  "\"open\":[\"/v1/files\"],\"websocket\":true,"
 		  "\"inject\":{\"secret\":\"k\"}}", "",
 		  "/a -> llm.example.com:8443/x http write ws k "
-		  "authorization:Bearer: closed 8 open 1 rpm 0 conn 0" },
+		  "authorization:Bearer: closed 8 open 1 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/a\",\"preset\":\"openai\","
 		  "\"inject\":{\"secret\":\"k\",\"header\":\"X-K\"}}", "",
 		  "/a -> api.openai.com:443 http write k x-k:: closed 8 "
-		  "open 0 rpm 0 conn 0" },
+		  "open 0 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/g\",\"kind\":\"git\",\"access\":\"read\","
 		  "\"upstream\":\"https://git.example.com/acme/shop.git\","
 		  "\"inject\":{\"secret\":\"k\",\"user\":\"u\"}}", "",
 		  "/g -> git.example.com:443/acme/shop.git git read k "
-		  "authorization:Basic:u closed 0 open 0 rpm 0 conn 0" },
+		  "authorization:Basic:u closed 0 open 0 rpm 0 conn 0 bps 0" },
 		{ "{\"prefix\":\"/p\",\"upstream\":\"https://[2001:db8::1]\","
 		  "\"access\":\"read\",\"ca\":\"/etc/ca.pem\",\"rate\":"
-		  "{\"requests_per_minute\":5,\"connections\":2}}", "",
+		  "{\"requests_per_minute\":5,\"connections\":2,"
+		  "\"bytes_per_second\":\"1536KiB\"}}", "",
 		  "/p -> [2001:db8::1]:443 http read - :: closed 0 open 0 "
-		  "rpm 5 conn 2 ca /etc/ca.pem" },
+		  "rpm 5 conn 2 bps 1572864 ca /etc/ca.pem" },
 		{ "{\"prefix\":\"/p\",\"upstream\":\"https://a.example.com\","
 		  "\"inject\":{\"secret\":\"k\"}}",
 		  ",\"hosts\":[\"*.example.com:443\"],"
 		  "\"delivery\":[\"inject\"]",
 		  "/p -> a.example.com:443 http write k authorization:Bearer: "
-		  "closed 0 open 0 rpm 0 conn 0" },
+		  "closed 0 open 0 rpm 0 conn 0 bps 0" },
 		/* bound to its hosts and ports */
 		{ "{\"prefix\":\"/p\",\"upstream\":\"https://evil.test\","
 		  "\"inject\":{\"secret\":\"k\"}}",
@@ -128,11 +131,6 @@ START_TEST(presets_and_defaults_are_written_out)
 		  "\"inject\":{\"secret\":\"k\"}}", ",\"delivery\":[\"file\"]",
 		  "EPOLICY the secret \"k\" is not delivered by injection; "
 		  "add \"inject\" to its \"delivery\"" },
-		{ "{\"prefix\":\"/p\",\"upstream\":\"https://a.test\","
-		  "\"rate\":{\"bytes_per_second\":\"1MiB\"}}", "",
-		  "EUNSUPPORTED \"bytes_per_second\" of a route is not "
-		  "supported; use \"requests_per_minute\" or "
-		  "\"connections\"" },
 	};
 	char out[1024];
 
@@ -165,7 +163,8 @@ static const ab_wire_route good = {
 	.prefix = "/a", .host = "a.test", .port = 443, .base = "/v1",
 	.kind = AB_ROUTE_HTTP, .flags = AB_ROUTE_WRITE | AB_ROUTE_MODEL,
 	.secret = "k", .header = "authorization", .scheme = "Bearer", .user = "",
-	.requests_per_minute = 7, .connections = 3, .closed = two,
+	.requests_per_minute = 7, .connections = 3,
+	.bytes_per_second = UINT64_C(5) << 32, .closed = two,
 	.closed_count = 2, .open = two, .open_count = 1,
 };
 
@@ -191,6 +190,7 @@ START_TEST(the_wire_gives_back_what_it_took)
 	ck_assert_str_eq(out.base, "/v1");
 	ck_assert_uint_eq(out.flags, good.flags);
 	ck_assert_uint_eq(out.connections, 3);
+	ck_assert_uint_eq(out.bytes_per_second, UINT64_C(5) << 32);
 	ck_assert_uint_eq(out.closed_count, 2);
 	ck_assert_str_eq(out.closed[1], "/v1/x");
 	ck_assert_uint_eq(out.open_count, 1);
