@@ -460,6 +460,57 @@ def row_81_82_a_pointer_or_a_link_to_a_repository_is_not_followed():
     says(not_read(), "symbolic link")
 
 
+def host_repository():
+    """Of the host, beside the tree: nobody granted it to anybody."""
+    begin()
+    write("host.c", "int host; /* %s */\n" % MARK)
+    commit("the host's")
+    os.rename(SRC, TOP + "/host")
+    git("worktree", "add", "-q", "-b", "side", SRC, cwd=TOP + "/host")
+
+
+def no_way_in(*words):
+    for how in ("head", "range=main"):
+        done = not_read(how)
+        expect(MARK not in repr(done), done)
+        says(done, *words)
+
+
+@test
+def row_81_a_linked_worktree_reads_no_repository_of_the_host():
+    where = TOP + "/host/.git/worktrees/src"
+    host_repository()
+    expect(os.path.isdir(where), os.listdir(TOP + "/host/.git/worktrees"))
+    no_way_in("points to a repository elsewhere")
+    # registered there once, and another tree's place now
+    remove(SRC)
+    write("a.c", "int a;\n")
+    write(".git", "gitdir: %s\n" % where)
+    expect(git("rev-parse", "side").strip(), "the registration is gone")
+    no_way_in("points to a repository elsewhere")
+    write(".git", "gitdir: ../host/.git\n")
+    no_way_in("points to a repository elsewhere")
+    # one of the agent's own, which says that the rest is the host's
+    own = SRC + "/own/worktrees/src"
+    write(".git", "gitdir: %s\n" % own)
+    write("own/worktrees/src/gitdir", SRC + "/.git\n")
+    write("own/worktrees/src/commondir", TOP + "/host/.git\n")
+    write("own/worktrees/src/HEAD", "ref: refs/heads/main\n")
+    expect(MARK in git("show", "HEAD:host.c"), "git itself follows it")
+    no_way_in("points to a repository elsewhere")
+    os.unlink(SRC + "/.git")
+    write(".git/commondir", TOP + "/host/.git\n")
+    write(".git/HEAD", "ref: refs/heads/main\n")
+    os.makedirs(SRC + "/.git/objects")
+    os.makedirs(SRC + "/.git/refs")
+    expect(MARK in git("show", "HEAD:host.c"), "git itself follows it")
+    no_way_in("worktree")
+    os.unlink(SRC + "/.git/commondir")
+    remove(SRC + "/.git/objects")
+    os.symlink(TOP + "/host/.git/objects", SRC + "/.git/objects")
+    no_way_in("behind a link")
+
+
 @test
 def row_83_another_repositorys_objects_are_never_read():
     project()
