@@ -170,10 +170,7 @@ static uint32_t answer_for(ab_sh *sh, uint32_t verdict)
 	return AB_SHIELD_REFUSED;
 }
 
-/*
- * 0, or -errno, which is the answer then. Of who waits no longer nothing is
- * told, for nothing goes on, and what was read may be another's.
- */
+/* 0, or -errno, which is the answer then. */
 static int look(ab_sh *sh, const struct seccomp_notif *n,
 		ab_shield_record *m, ab_exec_finding *f, bool *quiet)
 {
@@ -184,10 +181,20 @@ static int look(ab_sh *sh, const struct seccomp_notif *n,
 		r = ab_sh_look_at_exec(&t, n, m, f);
 	else if (!ab_sh_look_at_place(&t, n, m, f, quiet))
 		_exit(1); /* nobody asks about such a call */
-	if (!ab_caller_is_valid(&t))
-		r = -ESRCH;
 	*quiet |= r != 0;
 	return r;
+}
+
+/*
+ * Of who waits no longer nothing is told, for nothing goes on, and what was
+ * read may be another's. Where nothing is told anyway the answer finds no such
+ * notice: one call less.
+ */
+static bool is_waiting(ab_sh *sh, const struct seccomp_notif *n)
+{
+	const ab_caller t = { .sh = sh, .notice = n->id };
+
+	return ab_caller_is_valid(&t);
 }
 
 static void on_call(ab_sh *sh, const struct seccomp_notif *n)
@@ -208,6 +215,8 @@ static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 		ab_sh_answer(sh, n->id, error);
 		return;
 	}
+	if (!is_waiting(sh, n))
+		return;
 	m.verdict = f.verdict;
 	m.rule = f.rule;
 	m.reason = f.reason;

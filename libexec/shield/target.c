@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -96,35 +95,79 @@ static int read_string(const ab_caller *t, uint64_t address, const char **out,
 	return 0;
 }
 
-/* The beginnings of some strings in one call; those that are whole count. */
+/*
+ * The beginnings of some strings in one call; those that are whole count. What
+ * the kernel does for each piece costs more than what it copies, and arguments
+ * lie side by side: those that touch, in one page, are one piece.
+ */
 typedef struct beginnings {
-	char bytes[BATCH + 1][FIRST];
+	char bytes[(BATCH + 1) * FIRST]; /* a string adds no more than FIRST */
+	struct iovec pieces[BATCH + 1];
+	size_t piece_count;
+	const char *at[BATCH + 1];
 	size_t len[BATCH + 1]; /* SIZE_MAX: not whole */
 } beginnings;
+
+/* The piece that these bytes were made part of, or a new one. */
+static size_t add_piece(beginnings *b, uint64_t address, size_t size)
+{
+	size_t i = 0;
+
+	for (; i < b->piece_count; i++) {
+		struct iovec *v = &b->pieces[i];
+		uint64_t start = (uintptr_t)v->iov_base;
+		uint64_t end = start + v->iov_len;
+
+		if (address / PAGE != start / PAGE || address > end ||
+		    address + size < start)
+			continue;
+		if (address < start)
+			start = address;
+		if (end < address + size)
+			end = address + size;
+		*v = (struct iovec){ (void *)(uintptr_t)start, end - start };
+		return i;
+	}
+	b->pieces[b->piece_count++] =
+		(struct iovec){ (void *)(uintptr_t)address, size };
+	return i;
+}
+
+/* Where a string is whole in what was read of its piece. */
+static void find_end(beginnings *b, size_t i, const char *piece,
+		     uint64_t address, uint64_t start, size_t size)
+{
+	size_t skip = (size_t)(address - start);
+	const char *end = skip < size ? memchr(piece + skip, '\0', size - skip)
+				      : NULL;
+
+	b->at[i] = piece + skip;
+	b->len[i] = end ? (size_t)(end - b->at[i]) : SIZE_MAX;
+}
 
 static void read_beginnings(const ab_caller *t, const uint64_t *at, size_t n,
 			    beginnings *b)
 {
-	struct iovec local[BATCH + 1], remote[BATCH + 1];
+	struct iovec local = { .iov_base = b->bytes };
+	uint8_t piece[BATCH + 1];
+	size_t done[BATCH + 2] = { 0 };
 	ssize_t got;
 
+	b->piece_count = 0;
+	for (size_t i = 0; i < n; i++)
+		piece[i] = (uint8_t)add_piece(b, at[i],
+					      to_page_end(at[i], FIRST));
+	for (size_t i = 0; i < b->piece_count; i++)
+		done[i + 1] = done[i] + b->pieces[i].iov_len;
+	local.iov_len = done[b->piece_count];
+	got = process_vm_readv(t->pid, &local, 1, b->pieces, b->piece_count, 0);
 	for (size_t i = 0; i < n; i++) {
-		size_t size = to_page_end(at[i], FIRST);
+		const struct iovec *v = &b->pieces[piece[i]];
+		size_t from = done[piece[i]];
+		size_t have = got > (ssize_t)from ? (size_t)got - from : 0;
 
-		local[i] = (struct iovec){ b->bytes[i], size };
-		remote[i] = (struct iovec){ (void *)(uintptr_t)at[i], size };
-		b->len[i] = SIZE_MAX;
-	}
-	got = process_vm_readv(t->pid, local, n, remote, n, 0);
-	for (size_t i = 0; i < n && got > 0; i++) {
-		size_t size = local[i].iov_len;
-		const char *end;
-
-		size = size < (size_t)got ? size : (size_t)got;
-		end = memchr(b->bytes[i], '\0', size);
-		if (end)
-			b->len[i] = (size_t)(end - b->bytes[i]);
-		got -= (ssize_t)size;
+		find_end(b, i, b->bytes + from, at[i], (uintptr_t)v->iov_base,
+			 have < v->iov_len ? have : v->iov_len);
 	}
 }
 
@@ -137,7 +180,7 @@ static int take_string(const ab_caller *t, const beginnings *b, size_t i,
 
 	if (n == SIZE_MAX || sizeof(sh->bytes) - sh->used < n + 1)
 		return read_string(t, address, out, len, cut);
-	*out = memcpy(sh->bytes + sh->used, b->bytes[i], n + 1);
+	*out = memcpy(sh->bytes + sh->used, b->at[i], n + 1);
 	*len = n;
 	sh->used += n + 1;
 	return 0;
@@ -263,12 +306,19 @@ pid_t ab_caller_leader(const ab_caller *t)
 ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		       size_t size)
 {
-	char path[64];
+	char path[64], *at = path + 16;
+	size_t len = strlen(name) + 1;
 	ssize_t n;
 
 	out[0] = '\0';
-	snprintf(path, sizeof(path), "%d/%s", (int)t->pid, name);
-	n = readlinkat(t->sh->proc_fd, path, out, size - 1);
+	if (len > sizeof(path) - 16)
+		return -ENAMETOOLONG;
+	/* "PID/NAME", and no more work than that */
+	memcpy(at, name, len);
+	*--at = '/';
+	for (uint32_t pid = (uint32_t)t->pid; pid; pid /= 10)
+		*--at = (char)('0' + pid % 10);
+	n = readlinkat(t->sh->proc_fd, at, out, size - 1);
 	if (n < 0)
 		n = -errno;
 	else if (n == 0 || (size_t)n == size - 1)

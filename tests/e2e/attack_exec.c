@@ -132,6 +132,58 @@ static long as_thread(char **argv)
 	return -1;
 }
 
+/* Copied up to `end`, one behind the other, and given from there. */
+static void move_to(char **argv, char *end)
+{
+	size_t i = 0;
+
+	while (argv[i])
+		i++;
+	while (i-- > 0) {
+		size_t n = strlen(argv[i]) + 1;
+
+		end -= n;
+		argv[i] = memcpy(end, argv[i], n);
+	}
+}
+
+/* The last of them ends where all memory does. */
+static long as_page_end(char **argv)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED || munmap(pages + 4096, 4096) < 0)
+		return -1;
+	move_to(argv, pages + 4096);
+	return as_path(argv);
+}
+
+/* The last of them lies in two pages. */
+static long as_two_pages(char **argv)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return -1;
+	move_to(argv, pages + 4096 + 3);
+	return as_path(argv);
+}
+
+/* Each is the end of one string, in the wrong order. */
+static long as_ends(char **argv)
+{
+	static char text[1024];
+	size_t n = strlen(argv[1]);
+
+	snprintf(text, sizeof(text), "x%s", argv[1]);
+	for (size_t i = 2; argv[i]; i++)
+		argv[i] = text + 1 + (i - 1) % (n + 1);
+	argv[1] = text + 1;
+	return as_path(argv);
+}
+
 static const struct way {
 	const char *name;
 	long (*run)(char **argv);
@@ -141,6 +193,8 @@ static const struct way {
 	{ "memfd", as_memfd },	     { "other-name", as_other_name },
 	{ "thread", as_thread },     { "link", as_link },
 	{ "odd-fd", as_odd_fd },     { "near-fd", as_near_fd },
+	{ "page-end", as_page_end }, { "two-pages", as_two_pages },
+	{ "ends", as_ends },
 };
 
 /* 0 when the program ran, else why not; its own status does not count. */

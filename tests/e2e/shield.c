@@ -24,7 +24,8 @@
 
 static const char *ways[] = { "path",  "execveat", "empty",	 "self-fd",
 			      "vfork", "spawn",	   "other-name", "thread",
-			      "link",  "odd-fd",   "near-fd" };
+			      "link",  "odd-fd",   "near-fd",
+			      "page-end", "two-pages", "ends" };
 
 static const char *mode_keys(const char *mode)
 {
@@ -134,6 +135,23 @@ static void exec_is_recorded_with_its_arguments(void)
 	CHECK(strstr(text, "\"event\":\"tripwire\""), "the tripwire");
 	CHECK(strstr(text, "\"control\":\"soft\""), "it says that it is soft");
 	CHECK(!strstr(text, "\"answer\":\"refused\""), "nothing is refused");
+}
+
+/* Wherever they lie: they are read in as few pieces as possible. */
+static void arguments_are_recorded_as_they_are(void)
+{
+	char *text;
+
+	box_open_log();
+	raise_shield("audit");
+	ATTACK("OK", "exec page-end " GIT " page end");
+	ATTACK("OK", "exec two-pages " GIT " of two pages");
+	/* and so each is a byte shorter than the one before */
+	ATTACK("OK", "exec ends " GIT " abc 1 2 3 4");
+	text = box_close_log();
+	CHECK(strstr(text, "\"command\":\"" GIT " page end\""), "%s", text);
+	CHECK(strstr(text, "\"command\":\"" GIT " of two pages\""), "two");
+	CHECK(strstr(text, "\"command\":\"" GIT " abc bc c  abc\""), "ends");
 }
 
 static void make_that_pushes_is_refused(void)
@@ -615,6 +633,7 @@ static void of_ten_thousand_execs_none_is_lost(void)
 
 static const struct e2e_case cases[] = {
 	CASE(exec_is_recorded_with_its_arguments),
+	CASE(arguments_are_recorded_as_they_are),
 	CASE(make_that_pushes_is_refused),
 	CASE(every_way_to_execute_is_seen),
 	CASE(first_command_is_judged_too),
