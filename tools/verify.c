@@ -8,9 +8,11 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <agentbox/owner.h>
@@ -262,23 +264,52 @@ static int32_t add_secrets(const session *s, agentbox_verify_options *options,
 	return rc;
 }
 
+/* Signals that end the tool, and no others: a window may change its size. */
+static int open_stop(const session *s)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (sigismember(&s->handled, ending[i]))
+			sigaddset(&set, ending[i]);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Nothing is said of it: who pressed the keys knows. */
+static int say_end(session *s, agentbox_error *err)
+{
+	int signum = agentbox_error_get_code(err) == AGENTBOX_ECANCELED
+			     ? session_pending_signal(s)
+			     : 0;
+
+	if (!signum)
+		return tool_fail(s->t, err, NULL);
+	agentbox_error_free(err);
+	return TOOL_SIGNAL + signum;
+}
+
 static int verify_box(session *s)
 {
 	agentbox_verify_options *options = NULL;
 	agentbox_verify *walls = NULL;
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
-	int rc = 0;
+	int rc = 0, stop = open_stop(s);
 
 	text_progress_begin("trying the walls");
 	/* it is removed afterwards: what is revoked is nobody's */
 	if (agentbox_verify_options_new(&options, &err) < 0 ||
 	    agentbox_verify_options_set_revoke(options, 1, &err) < 0 ||
+	    agentbox_verify_options_set_stop_fd(options, stop, &err) < 0 ||
 	    add_secrets(s, options, &err) < 0 ||
 	    agentbox_verify_run(s->box, options, &walls, &err) < 0 ||
 	    agentbox_verify_to_json(walls, &bytes, &err) < 0)
-		rc = tool_fail(s->t, err, NULL);
+		rc = say_end(s, err);
 	text_progress_end();
+	if (stop >= 0)
+		close(stop);
 	agentbox_verify_free(walls);
 	agentbox_verify_options_free(options);
 	return rc ? rc : report(s->t, s->args, tool_json_of(bytes));

@@ -64,13 +64,22 @@ AGENTBOX_API int32_t agentbox_verify_options_set_revoke(
 	agentbox_error **err);
 
 /*
+ * Ends a run: as soon as `fd` (borrowed; -1: none, as at first) is readable,
+ * agentbox_verify_run() takes everything away again and returns
+ * AGENTBOX_ECANCELED. Only looked at, never read.
+ */
+AGENTBOX_API int32_t agentbox_verify_options_set_stop_fd(
+	agentbox_verify_options *options, int32_t fd, agentbox_error **err);
+
+/*
  * Walk the box's boundary; `options` may be NULL. What it does: one command is
  * run in the box (it is in the audit as such, and counts against the box's
  * limits), which makes and removes an empty file in directories that the agent
  * may write to; files and sockets to look for are made in the state directory
  * and removed; a TCP port of the host's loopback, an abstract socket and a
  * System V segment are there for as long as it lasts, and a second box, with
- * nothing in it, whose processes and key the first must not reach. Where the
+ * nothing in it but an empty workspace of its own, whose processes and key the
+ * first must not reach and in which protected names are made. Where the
  * box has a gateway it refuses some connections, which it records. Nothing of
  * the box is changed, unless a revocation is asked for.
  *

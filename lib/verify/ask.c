@@ -48,8 +48,7 @@ void ab_questions_end(ab_questions *q)
 	free(q->items);
 }
 
-/* As one field of a line: libexec/verify/main.c. */
-static void put_field(agentbox_bytes *b, const char *text, size_t n)
+void ab_verify_put_field(agentbox_bytes *b, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
@@ -68,7 +67,7 @@ static void put_words(agentbox_bytes *b, const char *text)
 		size_t n = strcspn(at, " ");
 
 		ab_bytes_append_char(b, '\t');
-		put_field(b, at, n);
+		ab_verify_put_field(b, at, n);
 		at += n + (at[n] == ' ');
 	}
 }
@@ -106,12 +105,12 @@ static char *expand(const ab_verify_run *run, const char *op, const char **why)
 		if (*at != '%') {
 			if (at != op)
 				ab_bytes_append_char(b, '\t');
-			put_field(b, at, n);
+			ab_verify_put_field(b, at, n);
 		} else if (value && is_list) {
 			put_words(b, value);
 		} else if (value) {
 			ab_bytes_append_char(b, '\t');
-			put_field(b, value, strlen(value));
+			ab_verify_put_field(b, value, strlen(value));
 		}
 		at += n + (at[n] == ' ');
 	}
@@ -207,7 +206,7 @@ static void ask_path(ab_questions *q, ab_question item, const char *op,
 	item.id = item.owned_id;
 	if (b && !item.why) {
 		ab_bytes_appendf(b, "%s\t", op);
-		put_field(b, path, strlen(path));
+		ab_verify_put_field(b, path, strlen(path));
 		if (ab_bytes_ok(b))
 			item.op = ab_strdup(agentbox_bytes_get_data(b));
 	}

@@ -30,6 +30,9 @@ void ab_questions_ask(ab_questions *q, const ab_verify_run *run);
 void ab_questions_ask_revoked(ab_questions *q, const ab_verify_run *run);
 void ab_questions_end(ab_questions *q);
 
+/* A text as one field of a line, or a part of one: libexec/verify/main.c. */
+void ab_verify_put_field(agentbox_bytes *b, const char *text, size_t n);
+
 /* judge.c */
 /* %XX in a text becomes the byte. */
 void ab_verify_decode(char *text);

@@ -66,18 +66,39 @@ static bool is_late(const ab_verify_run *run)
 
 /* --- the program --------------------------------------------------------- */
 
-static int32_t make_command(ab_verify_run *run, agentbox_command **out,
-			    agentbox_error **err)
+int32_t ab_verify_make_command(agentbox_context *context, int in, int out,
+			       agentbox_command **command,
+			       agentbox_error **err)
 {
 	static const char *const argv[] = { PROGRAM_PATH };
 	agentbox_command *c = NULL;
-	ab_autofd int program = -1, in = -1, from = -1;
-	int pair[2];
-	int32_t rc = ab_helper_open_program(run->context, "agentbox-verify",
+	ab_autofd int program = -1;
+	int32_t rc = ab_helper_open_program(context, "agentbox-verify",
 					    &program, err);
 
+	if (rc == 0)
+		rc = agentbox_command_new(argv, 1, &c, err);
+	if (rc == 0)
+		rc = agentbox_command_set_cwd(c, "/", err);
+	if (rc == 0)
+		rc = agentbox_command_set_fd(c, 0, in, err);
+	if (rc == 0)
+		rc = agentbox_command_set_fd(c, 1, out, err);
+	if (rc == 0)
+		rc = ab_command_set_program(c, PROGRAM_FD, program, err);
 	if (rc)
-		return rc;
+		agentbox_command_free(c);
+	else
+		*command = c;
+	return rc;
+}
+
+static int32_t make_command(ab_verify_run *run, agentbox_command **out,
+			    agentbox_error **err)
+{
+	ab_autofd int in = -1, from = -1;
+	int pair[2];
+
 	/* no pipe: the agent can end who reads it, and then a write(2) of
 	   ours would raise SIGPIPE in the host */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
@@ -91,20 +112,7 @@ static int32_t make_command(ab_verify_run *run, agentbox_command **out,
 	/* of our end alone */
 	if (fcntl(run->from_fd, F_SETFL, O_NONBLOCK))
 		return ab_error_sys(err, errno, "", "cannot make a pipe");
-	rc = agentbox_command_new(argv, 1, &c, err);
-	if (rc == 0)
-		rc = agentbox_command_set_cwd(c, "/", err);
-	if (rc == 0)
-		rc = agentbox_command_set_fd(c, 0, in, err);
-	if (rc == 0)
-		rc = agentbox_command_set_fd(c, 1, from, err);
-	if (rc == 0)
-		rc = ab_command_set_program(c, PROGRAM_FD, program, err);
-	if (rc)
-		agentbox_command_free(c);
-	else
-		*out = c;
-	return rc;
+	return ab_verify_make_command(run->context, in, from, out, err);
 }
 
 /* A whole line is in run->line, without its end: 1. Not yet: 0. -errno. */

@@ -46,6 +46,7 @@ typedef struct ab_verify_secret {
 struct agentbox_verify_options {
 	uint32_t timeout_ms;
 	bool revoke;
+	int stop_fd; /* borrowed; readable: the run ends. -1: none */
 	ab_verify_secret secrets[AB_MAX_VERIFY_SECRETS];
 	size_t secret_count;
 };
@@ -116,6 +117,8 @@ typedef struct ab_verify_run {
 
 	/* the program in the box */
 	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
+	char other_id[AB_ID_SIZE];
+	char scratch[40]; /* its workspace on the host; "": it has none */
 	bool is_announced; /* to the shield, as a program of ours */
 	agentbox_process *process;
 	int to_fd, from_fd; /* its standard streams; -1 */
@@ -188,6 +191,16 @@ void ab_bait_end(ab_bait *bait);
  */
 int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err);
 
+/* appear.c */
+/* Does the tried box watch for names at all? */
+bool ab_appear_is_wanted(const ab_verify_run *run);
+/* An empty workspace for the second box, in run->scratch: 0 or -errno. */
+int ab_appear_lay(ab_verify_run *run);
+/* Names are made there, and looked for; waits for them to be made. */
+void ab_appear_try(ab_verify_run *run);
+/* What is left of it goes, when the second box has ended. */
+void ab_appear_end(ab_verify_run *run);
+
 /* proc.c */
 /* The text of /proc/PID/NAME; owned, NULL: *sys_errno. */
 char *ab_proc_text(pid_t pid, const char *name, int *sys_errno);
@@ -230,6 +243,10 @@ uint32_t ab_verify_lacking(const ab_verify_run *run, uint32_t wall);
 void ab_verify_secrets(ab_verify_run *run);
 
 /* inside.c: nothing of it waits */
+/* The command that runs it, with these standard streams; owned. */
+int32_t ab_verify_make_command(agentbox_context *context, int in, int out,
+			       agentbox_command **command,
+			       agentbox_error **err);
 /* The program is started; that the box does not run it is a finding. */
 int32_t ab_verify_start(ab_verify_run *run, agentbox_error **err);
 /* *is_over: it has said hello, or it will not. */

@@ -20,6 +20,7 @@ int32_t agentbox_verify_options_new(agentbox_verify_options **options,
 	o = ab_new(agentbox_verify_options);
 	if (!o)
 		return ab_error_nomem(err);
+	o->stop_fd = -1;
 	o->timeout_ms = AB_VERIFY_TIMEOUT_MS;
 	*options = o;
 	return 0;
@@ -55,5 +56,15 @@ int32_t agentbox_verify_options_set_revoke(agentbox_verify_options *options,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "options is NULL");
 	options->revoke = revoke != 0;
+	return 0;
+}
+
+int32_t agentbox_verify_options_set_stop_fd(agentbox_verify_options *options,
+					    int32_t fd, agentbox_error **err)
+{
+	if (!options || fd < -1)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL or fd is none");
+	options->stop_fd = fd;
 	return 0;
 }

@@ -2,22 +2,23 @@
 /*
  * A second box beside the one that is tried, of the same owner and in the same
  * state directory: its process and its key are what "another box" means to the
- * probes. It shows no file of the host's own and runs nothing. Where the tried
- * box has a gateway it has one too, and no name is allowed there.
+ * probes. It shows no file of the host's own. Where the tried box has a gateway
+ * it has one too, and no name is allowed there; where it has a workspace in
+ * which names are watched, an empty one (appear.c).
  */
 #include "config.h"
 
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "gateway/gateway.h"
 #include "verify/internal.h"
-
-#define DOCUMENT \
-	"{\"agentbox\":1,\"extends\":\"builtin:strict\"," \
-	"\"name\":\"verify-other\",\"require\":[]"
-#define WITH_GATEWAY ",\"network\":{\"mode\":\"gateway\",\"allow\":[]}}"
 
 static const char no_other[] = "no second box can be raised";
 
@@ -46,16 +47,57 @@ static int set_key(ab_verify_run *run, const char *name,
 		       : 0;
 }
 
+/* Its workspace is empty and its own; the same names are protected in it. */
+static int add_workspace(ab_verify_run *run, json_t *document)
+{
+	const agentbox_policy *policy = ab_box_policy(run->box);
+	int r = ab_appear_lay(run);
+
+	if (r)
+		return r;
+	return json_object_set_new(document, "workspace",
+				   json_pack("{s:s,s:s}", "path", run->scratch,
+					     "mount", "direct")) ||
+			       json_object_set(
+				       document, "protect",
+				       (json_t *)(uintptr_t)ab_policy_section(
+					       policy, "/protect"))
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* NULL: no memory. */
+static agentbox_bytes *make_document(ab_verify_run *run)
+{
+	ab_auto(json_t) *o = json_pack("{s:i,s:s,s:s,s:[]}", "agentbox", 1,
+				       "extends", "builtin:strict", "name",
+				       "verify-other", "require");
+	agentbox_bytes *text = NULL;
+	int r = o ? 0 : -ENOMEM;
+
+	if (!r && run->policy->network.mode == AB_NET_GATEWAY)
+		r = json_object_set_new(o, "network",
+					json_pack("{s:s,s:[]}", "mode",
+						  "gateway", "allow"));
+	/* without it the names are not to be tried: appear.c */
+	if (!r && ab_appear_is_wanted(run) &&
+	    add_workspace(run, o) == -ENOMEM)
+		r = -ENOMEM;
+	return !r && ab_json_canonical(o, &text, NULL) == 0 ? text : NULL;
+}
+
 int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err)
 {
-	const char *text = run->policy->network.mode == AB_NET_GATEWAY
-				   ? DOCUMENT WITH_GATEWAY
-				   : DOCUMENT "}";
+	ab_auto(agentbox_bytes) *text = make_document(run);
 	ab_auto(agentbox_policy) *policy = NULL;
 	ab_box_walls walls;
-	int32_t rc = agentbox_policy_parse(run->context, text, strlen(text),
-					   &policy, NULL);
+	int32_t rc;
 
+	if (!text)
+		return ab_error_nomem(err);
+	rc = agentbox_policy_parse(run->context, agentbox_bytes_get_data(text),
+				   agentbox_bytes_get_size(text), &policy,
+				   NULL);
 	if (set_key(run, "key", run->box))
 		return ab_error_nomem(err);
 	if (rc == 0)
@@ -68,6 +110,8 @@ int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err)
 		ab_bait_set_why(&run->bait, "other-key", no_other);
 		return 0;
 	}
+	memcpy(run->other_id, agentbox_sandbox_get_id(run->other),
+	       sizeof(run->other_id));
 	ab_box_walls_of(run->other, &walls);
 	if (ab_bait_set_process(&run->bait, "other", "other-started",
 				walls.holder) ||

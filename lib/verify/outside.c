@@ -222,6 +222,64 @@ static void look_at_others(ab_verify_run *run)
 		      ab_strdup("caps, no_new_privs, seccomp"));
 }
 
+/* --- tracers -------------------------------------------------------------- */
+
+/* Who traces a process has all that it has: ptrace(2). -errno: not known. */
+static long tracer_of(pid_t pid)
+{
+	int sys_errno;
+	ab_autofree char *status = ab_proc_text(pid, "status", &sys_errno);
+	char line[32];
+
+	if (!status)
+		return -(long)sys_errno;
+	return ab_proc_line(status, "TracerPid", line, sizeof(line))
+		       ? strtol(line, NULL, 10)
+		       : -(long)EPROTO;
+}
+
+/* The agent may trace its own, as a debugger does, and nobody else's. */
+static bool may_trace(const ab_verify_run *run, const ab_proc *p, long tracer)
+{
+	if (!is_agents(run, p) || p->pid == run->launcher)
+		return false;
+	for (size_t i = 0; i < run->proc_count; i++)
+		if (run->procs[i].pid == tracer)
+			return true;
+	return false;
+}
+
+static void look_at_tracers(ab_verify_run *run)
+{
+	static const char probe[] = "process.traced", wall[] = "init";
+	static const char tried[] = "look whether a process is traced";
+
+	for (size_t i = 0; i < run->proc_count; i++) {
+		const ab_proc *p = &run->procs[i];
+		long tracer = tracer_of(p->pid);
+
+		if (tracer == 0 ||
+		    (tracer < 0 && ab_proc_is_gone((int)-tracer)))
+			continue;
+		if (tracer < 0) {
+			unknown(run, probe, wall, tried,
+				strerrordesc_np((int)-tracer));
+			return;
+		}
+		if (may_trace(run, p, tracer))
+			continue;
+		ab_verify_add(run->report, probe, wall, tried, true,
+			      AB_VERDICT_MISSING,
+			      ab_asprintf("process %d of the box is traced by "
+					  "process %ld of this machine",
+					  (int)p->pid_inside, tracer),
+			      ab_strdup("nothing"));
+		return;
+	}
+	ab_verify_tell(run, probe, wall, tried, AB_VERDICT_PASS,
+		       "none, but by its own", "init");
+}
+
 /* --- ids ----------------------------------------------------------------- */
 
 static void look_at_ids(ab_verify_run *run, const char *status)
@@ -308,6 +366,12 @@ void ab_verify_confined(ab_verify_run *run, const char *probe,
 			      ab_asprintf("%s is not %s", row->line,
 					  row->good),
 			      ab_strdup("nothing"));
+		return;
+	}
+	if (!ab_proc_line(status, "TracerPid", value, sizeof(value)) ||
+	    strcmp(value, "0") != 0) {
+		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_MISSING,
+			       "it is traced", "nothing");
 		return;
 	}
 	ab_verify_tell(run, probe, wall, tried, AB_VERDICT_PASS,
@@ -413,5 +477,6 @@ void ab_verify_outside(ab_verify_run *run)
 	ab_verify_status(run, status);
 	look_at_limits(run);
 	look_at_others(run);
+	look_at_tracers(run);
 	ab_verify_mounts(run);
 }

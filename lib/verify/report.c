@@ -221,8 +221,8 @@ static int add_others(json_t *list, const ab_verify_run *run)
 			   "the arguments lie in the agent's memory") |
 	       add_control(list, "protected names that appear", box, false,
 			   "agentbox-init",
-			   "moved away when the command has ended; not tried, "
-			   "for to try it is to make one") |
+			   "moved away when the command has ended; tried in a "
+			   "second box, for to try it is to make one") |
 	       add_control(list, "environment variables", true, false,
 			   "nobody", "a program may ignore them");
 }

@@ -2,6 +2,7 @@
 # Sources of lib/verify.
 libagentbox_la_SOURCES += \
 	lib/verify/answer.c \
+	lib/verify/appear.c \
 	lib/verify/ask.c lib/verify/ask.h \
 	lib/verify/bait.c \
 	lib/verify/calls.c \

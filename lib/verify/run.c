@@ -36,6 +36,7 @@ void ab_verify_end(ab_verify_run *run)
 	ab_verify_stop(run);
 	ab_cleanup_fd(&run->epoll_fd);
 	agentbox_sandbox_free(run->other);
+	ab_appear_end(run);
 	ab_bait_end(&run->bait);
 	json_decref(run->plan);
 	free(run->procs);
@@ -234,6 +235,8 @@ static int32_t begin(ab_verify_run *run, agentbox_error **err)
 	rc = ab_bait_lay(run, err);
 	if (rc == 0)
 		rc = ab_other_raise(run, err);
+	if (rc == 0)
+		ab_appear_try(run);
 	return rc ? rc : ab_verify_start(run, err);
 }
 
@@ -270,6 +273,24 @@ int32_t ab_verify_begin(agentbox_sandbox *sandbox,
 	return rc;
 }
 
+/* Until a turn has something to do, or who asked wants no more of it. */
+static int32_t await(const ab_verify_run *run, agentbox_error **err)
+{
+	struct pollfd fds[] = {
+		{ .fd = ab_verify_fd(run), .events = POLLIN },
+		{ .fd = run->options ? run->options->stop_fd : -1,
+		  .events = POLLIN },
+	};
+	int r = ab_fd_poll_many(fds, AB_ARRAY_LEN(fds),
+				ab_verify_timeout_ms(run));
+
+	if (r < 0)
+		return ab_error_sys(err, -r, "", "poll");
+	return fds[1].revents ? ab_error_set(err, AGENTBOX_ECANCELED, "",
+					     "the host stopped it")
+			      : 0;
+}
+
 int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 			    const agentbox_verify_options *options,
 			    agentbox_verify **report, agentbox_error **err)
@@ -282,11 +303,9 @@ int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 				    "sandbox or report is NULL");
 	rc = ab_verify_begin(sandbox, options, &run, err);
 	while (rc == 0 && run->stage != AB_VERIFY_DONE) {
-		int r = ab_fd_poll(ab_verify_fd(run), POLLIN,
-				   ab_verify_timeout_ms(run));
-
-		rc = r < 0 ? ab_error_sys(err, -r, "", "poll")
-			   : ab_verify_turn(run, err);
+		rc = await(run, err);
+		if (rc == 0)
+			rc = ab_verify_turn(run, err);
 	}
 	if (rc == 0)
 		*report = ab_steal(&run->report);

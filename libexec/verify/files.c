@@ -25,6 +25,7 @@
 #define MAX_TOLD 16
 #define NODE_FILES 24
 #define NODE_DRAWS 4096
+#define PLANT_TRIES 8
 
 static long try_open(const char *path, int flags)
 {
@@ -342,10 +343,42 @@ static long do_devices(char **argv)
 	return walk_from(&w, argv[0]);
 }
 
+/* The directories above a file, as far as they can be made. */
+static void make_above(const char *path)
+{
+	char above[4200];
+
+	snprintf(above, sizeof(above), "%s", path);
+	for (char *p = strchr(above + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(above, 0755);
+		*p = '/';
+	}
+}
+
+/* Empty files that stay; a directory may be taken away while one is made. */
+static long do_plant(char **argv)
+{
+	for (; *argv; argv++) {
+		int fd = -1;
+
+		for (int i = 0; fd < 0 && i < PLANT_TRIES; i++) {
+			make_above(*argv);
+			fd = open(*argv, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		}
+		if (fd < 0) {
+			probe_tell("%s: %s", *argv, strerror(errno));
+			return -errno;
+		}
+		close(fd);
+	}
+	return 0;
+}
+
 const probe_op probe_files[] = {
 	{"read", 1, do_read},	  {"write", 1, do_write},
 	{"make", 1, do_make},	  {"node", 1, do_node},
-	{"change", 1, do_change},
+	{"change", 1, do_change},   {"plant", 1, do_plant},
 	{"unix", 1, do_unix},	  {"channels", 1, do_channels},
 	{"devices", 1, do_devices}, {NULL, 0, NULL},
 };

@@ -5,10 +5,12 @@ document."""
 
 import json
 import os
+import signal
 import subprocess
+import time
 
-from tool_lib import (WAIT, WORK, box_test, command, environment, expect, main,
-                      says, start, status, test, tool, until, write)
+from tool_lib import (HOME, WAIT, WORK, box_test, command, environment, expect,
+                      main, processes, says, start, status, test, tool, until, write)
 
 
 def document(done):
@@ -97,6 +99,41 @@ def a_weaker_tier_is_told_and_not_counted():
            (p.returncode, doc["tier"], bad))
     weaker = {f["wall"] for f in doc["findings"] if f["verdict"] == "weaker"}
     expect({"tier", "netns", "pidns", "mounts"} <= weaker, weaker)
+
+
+def parent_of(pid):
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as f:
+            return int(f.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def prober_of(p):
+    """The program that tries the walls, in either box of this tool."""
+    for pid in processes("/proc/self/fd/9"):
+        above = pid
+        while above > 1 and above != p.pid:
+            above = parent_of(above)
+        if above == p.pid:
+            return pid
+    return None
+
+
+@box_test
+def signals_end_it_soon_and_leave_nothing():
+    """Where it waits: the program that tries the walls is stopped."""
+    for sig in (signal.SIGINT, signal.SIGTERM):
+        p = start("verify")
+        os.kill(until(lambda: prober_of(p), "it is run"), signal.SIGSTOP)
+        began = time.monotonic()
+        p.send_signal(sig)
+        p.communicate(timeout=WAIT)
+        expect(p.returncode == 128 + sig, p.returncode)
+        expect(time.monotonic() - began < 10, "it took long")
+        left = [n for _, dirs, _ in os.walk(HOME) for n in dirs
+                if n.startswith("verify-")]
+        expect(not left, left)
 
 
 @test

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -393,6 +394,92 @@ static void a_directory_that_cannot_be_listed_is_unknown(void)
 	expect_green();
 }
 
+/* Not in the workspace of the box, and nothing of it is left. */
+static void protected_names_are_made_in_the_second_box(void)
+{
+	char *before, *kept;
+	agentbox_verify *report;
+	int status;
+
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	box_forget_events();
+	before = host_tree(ws_path("."));
+	kept = HOST_RUN(&status, "find", host_path("state/quarantine"));
+	report = verify_box();
+	CHECK(!strcmp(verify_verdict(report, "protect.appearing"), "pass"),
+	      "%s", verify_verdict(report, "protect.appearing"));
+	host_same_tree("the workspace", before, host_tree(ws_path(".")));
+	CHECK(!strcmp(kept, HOST_RUN(&status, "find",
+				     host_path("state/quarantine"))),
+	      "something was left there");
+	CHECK(!box_event("quarantined", "", 0), "the host was told of it");
+	box_end();
+	/* a policy that protects no name has none of it */
+	box_raise_document("{\"agentbox\":1,\"extends\":\"builtin:strict\"}");
+	CHECK(!strcmp(verify_verdict(verify_box(), "protect.appearing"), ""),
+	      "it has no workspace");
+}
+
+/* By somebody of the host: what he traces he has. */
+static void who_is_traced_from_outside_is_told(void)
+{
+	static const char *const names[] = { "agentbox-launch", "sleep" };
+	agentbox_process *p;
+	pid_t traced = 0;
+
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	p = BOX_START(-1, "/bin/sleep", "60");
+	expect_green();
+	for (size_t i = 0; i < 2 && !traced; i++) {
+		pid_t pid = host_descendant(names[i]);
+
+		if (pid > 0 && ptrace(PTRACE_SEIZE, pid, 0, 0) == 0)
+			traced = pid;
+	}
+	if (!traced)
+		e2e_skip("this user may trace nobody in the box");
+	CHECK(!strcmp(verify_verdict(verify_box(), "process.traced"),
+		      "missing"), "it is traced");
+	CHECK(!strcmp(verify_walls(verify_box(), "missing"), "init"), "%s",
+	      verify_walls(verify_box(), "missing"));
+	/* only who is stopped can be let go */
+	ptrace(PTRACE_INTERRUPT, traced, 0, 0);
+	waitpid(traced, NULL, __WALL);
+	ptrace(PTRACE_DETACH, traced, 0, 0);
+	expect_green();
+	agentbox_process_free(p);
+}
+
+/* Soon, with nothing left, and the box is as it was. */
+static void a_run_that_is_stopped_leaves_nothing(void)
+{
+	agentbox_verify_options *options = NULL;
+	agentbox_verify *report = NULL;
+	agentbox_error *err = NULL;
+	int pair[2], status;
+	char *before;
+
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	before = HOST_RUN(&status, "find", host_path("state"));
+	REQUIRE(pipe(pair) == 0 && write(pair[1], "x", 1) == 1, "%m");
+	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&
+		agentbox_verify_options_set_stop_fd(options, pair[0], &err) ==
+			0, "options");
+	CHECK(agentbox_verify_run(box(), options, &report, &err) ==
+	      AGENTBOX_ECANCELED, "not canceled");
+	agentbox_error_free(err);
+	agentbox_verify_options_free(options);
+	CHECK(!strcmp(before, HOST_RUN(&status, "find", host_path("state"))),
+	      "something was left in the state directory");
+	CHECK(host_descendant("agentbox-verify") <= 0, "it runs");
+	expect_green();
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void an_ended_box_is_an_error(void)
 {
 	agentbox_verify *report = NULL;
@@ -422,6 +509,9 @@ static const struct e2e_case cases[] = {
 	CASE(a_socket_of_the_box_itself_is_no_wall_missing),
 	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(a_directory_that_cannot_be_listed_is_unknown),
+	CASE(protected_names_are_made_in_the_second_box),
+	CASE(who_is_traced_from_outside_is_told),
+	CASE(a_run_that_is_stopped_leaves_nothing),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
 };

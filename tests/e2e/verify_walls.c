@@ -67,6 +67,7 @@ struct mutant {
 	M(without_a_size_of_tmp, "tmpfs-size", "limits", "mounts.table", 0) \
 	M(without_protected_paths, "protect", "protect", \
 	  "mounts.protected", 0) \
+	M(without_a_quarantine, "appear", "protect", "protect.appearing", 0) \
 	M(with_a_kernel_whose_settings_can_be_changed, "proc", "proc", \
 	  "mounts.protected", 0) \
 	M(without_masks_in_proc, "masked", "proc", "mounts.protected", 0) \

@@ -55,6 +55,9 @@ int __real_prctl(int option, unsigned long a, unsigned long b,
 		 unsigned long c, unsigned long d);
 int __wrap_prctl(int option, unsigned long a, unsigned long b,
 		 unsigned long c, unsigned long d);
+struct watcher;
+void __real_init_quarantine(struct watcher *w, const char *path);
+void __wrap_init_quarantine(struct watcher *w, const char *path);
 _Noreturn void __real_init_exec(init_command *command);
 _Noreturn void __wrap_init_exec(init_command *command);
 
@@ -374,6 +377,14 @@ int __wrap_init_raise_landlock(const init_box *box)
 int __wrap_init_raise_seccomp(const init_box *box)
 {
 	return lacks("seccomp") ? 0 : __real_init_raise_seccomp(box);
+}
+
+/* --- what appears --------------------------------------------------------- */
+
+void __wrap_init_quarantine(struct watcher *w, const char *path)
+{
+	if (!lacks("appear"))
+		__real_init_quarantine(w, path);
 }
 
 /* --- what a command is given --------------------------------------------- */
