@@ -26,6 +26,26 @@
 
 #define BACKLOG 64
 
+/* sys/socket.h of an older build machine may lack it; Linux 6.16 */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+/*
+ * No question has descriptors. Whose last one is dropped with a message, read
+ * or not, is closed by who drops it, and a socket that lingers, in another
+ * one's queue as well, makes him wait for as long as its sender chose. So the
+ * kernel refuses them to the sender, for connections that come here, too;
+ * an older one knows of no such thing (wire/message.h).
+ */
+static int refuse_fds(int fd)
+{
+	const int none = 0;
+
+	return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &none,
+			  sizeof(none)) && errno != ENOPROTOOPT ? -errno : 0;
+}
+
 /* For whoever is in the box by now; what he may have the gateway judges. */
 static int bind_here(int fd, const char *name)
 {
@@ -77,7 +97,9 @@ int init_make_broker(init_box *box, int dir_fd, const char *name)
 		return -errno;
 	if (fd < 0)
 		return fd;
-	r = bind_in(fd, dir_fd, name);
+	r = refuse_fds(fd);
+	if (r == 0)
+		r = bind_in(fd, dir_fd, name);
 	if (r == 0)
 		return keep(box, fd);
 	close(fd);
