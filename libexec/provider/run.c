@@ -130,7 +130,10 @@ static void kill_children(void)
 		(void)kill((pid_t)pid, SIGKILL);
 }
 
-/* All that the program started; the waiting is for processes that die. */
+/*
+ * All that the program started; the waiting is for processes that die. Its
+ * group has its number, which is somebody else's once it was waited for.
+ */
 static void end_all(run *r)
 {
 	uint64_t until = ab_clock_deadline(END_MS);
@@ -138,7 +141,7 @@ static void end_all(run *r)
 	int status;
 
 	do {
-		if (r->pid > 0)
+		if (r->pid > 0 && !r->has_ended)
 			(void)kill(-r->pid, SIGKILL);
 		kill_children();
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)

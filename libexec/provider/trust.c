@@ -6,7 +6,8 @@
  * judged, too, and the path that is executed has none. Nobody who is not
  * trusted can change it between the look and the execution. Named ACL entries
  * count: their mask is the group bits. An agent may write with our own id, so
- * no part of the path is a place that its box can write.
+ * no part of the path is a place that its box can write; nor is the file one
+ * that could have another name there, as the links of package caches have.
  * Spec: provider.h, path_resolution(7).
  */
 #include "config.h"
@@ -120,6 +121,13 @@ static bool follow(walk *w)
 	return true;
 }
 
+/* What the box writes is ours; where its other names are nobody can tell. */
+static bool may_be_linked(const walk *w, const struct stat *st)
+{
+	return w->writable_count && st->st_nlink > 1 &&
+	       st->st_uid == geteuid();
+}
+
 /* One name further; st is of what is there. */
 static bool step(walk *w, const char *name, struct stat *st)
 {
@@ -182,6 +190,9 @@ bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 			return false;
 	if (lstat(w.done[0] ? w.done : "/", &st) || !S_ISREG(st.st_mode))
 		return refuse(&w, "is no regular file");
+	if (may_be_linked(&w, &st))
+		return refuse(&w, "has another name, which may be where the "
+			      "box can write; use a copy of it");
 	strcpy(to, w.done);
 	return true;
 }

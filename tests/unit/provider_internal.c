@@ -26,6 +26,7 @@ static const struct {
 	const char *path;
 	unsigned mode, uid;
 	const char *link;
+	unsigned names; /* 0: one */
 } files[] = {
 	{ "/", S_IFDIR | 0755, 0, NULL },
 	{ "/bin", S_IFLNK | 0777, 0, "usr/bin" },
@@ -47,6 +48,7 @@ static const struct {
 	{ "/people", S_IFDIR | 0755, 0, NULL },
 	{ "/people/us", S_IFDIR | 0700, US, NULL },
 	{ "/people/us/mine", S_IFREG | 0700, US, NULL },
+	{ "/people/us/two", S_IFREG | 0700, US, NULL, 2 },
 	{ "/people/us/shared", S_IFDIR | 0770, US, NULL },
 	{ "/people/us/shared/x", S_IFREG | 0700, US, NULL },
 	{ "/people/him", S_IFDIR | 0755, 7, NULL },
@@ -76,6 +78,7 @@ int fake_lstat(const char *path, struct stat *st)
 		return -1;
 	st->st_mode = files[i].mode;
 	st->st_ino = i + 1;
+	st->st_nlink = files[i].names ? files[i].names : 1;
 	st->st_uid = files[i].uid == US ? geteuid() : files[i].uid;
 	return 0;
 }
@@ -134,6 +137,9 @@ START_TEST(a_program_is_not_the_agents)
 		{ "/people/us/../../usr/bin/pass", "/people/us", "is where" },
 		{ "/usr/bin/up", "/people/us", "'/people/us' is where" },
 		{ "/usr/bin/pass", "/tmp/link", "'/usr/bin/pass' is where" },
+		{ "/people/us/two", "/people/us/shared", "two' has another "
+		  "name, which may be where" },
+		{ "/people/us/two", "/nowhere", NULL },
 		{ "/usr/bin/pass", "/hidden", "'/hidden', where the box can "
 		  "write, cannot be looked at: Permission denied" },
 	};
