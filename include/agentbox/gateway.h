@@ -197,9 +197,11 @@ AGENTBOX_API int32_t agentbox_gateway_use_program(agentbox_gateway *gateway,
 /*
  * The box may not have this secret any more, for good: its leases end now, a
  * file is emptied, also for who has it open. What was handed over as a memfd
- * cannot be recalled. *count (may be NULL): how many leases ended. 0 also when
- * the gateway was revoked or has ended. AGENTBOX_ENOTFOUND: the box's policy
- * does not deliver it.
+ * cannot be recalled. What goes through routes that inject it is cut, and they
+ * have no value until agentbox_gateway_set_secret() gives one. *count (may be
+ * NULL): how many leases ended, and how many were cut. 0 also when the gateway
+ * was revoked or has ended. AGENTBOX_ENOTFOUND: the box's policy does not
+ * deliver it, and no route injects it.
  */
 AGENTBOX_API int32_t agentbox_gateway_forget_secret(agentbox_gateway *gateway,
 						    const char *name,

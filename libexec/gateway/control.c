@@ -238,10 +238,15 @@ static void on_preview(ab_gw *gw, uint32_t serial, const char *name, int *fd)
 	reply(serial, rc, 0, "");
 }
 
+/* By whichever way the box has it, or it would go on by the other one. */
 static void on_forget(ab_gw *gw, uint32_t serial, const char *name)
 {
 	int64_t n = gw->broker ? ab_broker_forget(gw->broker, name) : -ENOENT;
+	int64_t more = gw->routes ? ab_routes_forget(gw->routes, name)
+				  : -ENOENT;
 
+	if (more >= 0)
+		n = more + (n > 0 ? n : 0);
 	reply(serial, n < 0 ? (int32_t)n : 0, n < 0 ? 0 : (uint64_t)n, "");
 }
 

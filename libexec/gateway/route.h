@@ -47,6 +47,8 @@ void ab_routes_free(ab_routes *routes);
  */
 #define AB_ROUTE_SECRET_MAX 8192
 int ab_routes_set_secret(ab_routes *routes, const char *name, int fd);
+/* As fd -1: how many went through these routes and were cut, or -ENOENT. */
+int64_t ab_routes_forget(ab_routes *routes, const char *name);
 /* The route of exactly this prefix ends: how many went through it and were
    cut, or -ENOENT. It goes on closing its host and its paths to others. */
 int64_t ab_routes_remove(ab_routes *routes, const char *prefix);

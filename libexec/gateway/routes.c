@@ -203,6 +203,11 @@ static int inject_into(ab_routes *routes, ab_route_state *state, const char *p,
 	return r;
 }
 
+static bool injects(const ab_route_state *state, const char *name)
+{
+	return name[0] && strcmp(state->route->spec.secret, name) == 0;
+}
+
 static int inject_all(ab_routes *routes, const char *name, const char *p,
 		      size_t n)
 {
@@ -212,7 +217,7 @@ static int inject_all(ab_routes *routes, const char *name, const char *p,
 		ab_route_state *state = &routes->states[i];
 		int made;
 
-		if (strcmp(state->route->spec.secret, name) != 0 || !name[0])
+		if (!injects(state, name))
 			continue;
 		made = inject_into(routes, state, p, n);
 		r = r == -ENOENT || r == 0 ? made : r;
@@ -233,6 +238,22 @@ int ab_routes_set_secret(ab_routes *routes, const char *name, int fd)
 	r = inject_all(routes, name, n < 0 ? NULL : p, n < 0 ? 0 : (size_t)n);
 	ab_secret_free(p);
 	return r < 0 || n >= 0 ? r : (int)n;
+}
+
+int64_t ab_routes_forget(ab_routes *routes, const char *name)
+{
+	int64_t count = -ENOENT;
+
+	for (size_t i = 0; i < routes->table.count; i++) {
+		ab_route_state *state = &routes->states[i];
+
+		if (!injects(state, name))
+			continue;
+		forget(state);
+		count = (count > 0 ? count : 0) +
+			(int64_t)ab_live_cut(routes->gw, state);
+	}
+	return count;
 }
 
 int64_t ab_routes_remove(ab_routes *routes, const char *prefix)

@@ -431,6 +431,53 @@ print(r.status, r.getheader("x-agentbox-reason"))
 
 
 @box_test
+def a_revoked_secret_is_injected_no_more():
+    """By whichever way the box has it: `injected` is in a route alone, of
+    `both` processes of the box have a lease as well."""
+    from broker_lib import Live, put
+    put("both", REAL)
+    doc = document([{"prefix": "/" + n, "preset": "anthropic",
+                     "upstream": "https://%s:%d" % (HOST, api.port),
+                     "ca": ca.ca, "inject": {"secret": n}}
+                    for n in ("key", "injected", "both")])
+    doc["secrets"] = [{"name": "key"}, {"name": "injected"},
+                      {"name": "both", "delivery": ["inject", "memfd"]}]
+    given = [a for n in ("key", "injected", "both")
+             for a in ("--secret", "%s=%s" % (n, secret_file))]
+    with Live(doc, "leased = ask\n" + AGENT + r'''
+def say():
+    said([ask("GET", "/v1/models", prefix="/" + n).status
+          for n in ("key", "injected", "both")])
+    said(leased(GET, "both")[0])
+say()
+streams = [ask("POST", "/v1/messages", "{}", prefix="/" + n)
+           for n in ("injected", "both")]
+said([r.readline() for r in streams])
+for r in streams:
+    # what there was of it may still be read
+    try:
+        while r.readline():
+            pass
+        said("ended")
+    except (OSError, http.client.HTTPException):
+        said("cut")
+say()
+step(1)
+''', *given) as b:
+        expect([b.line() for _ in range(3)] == [
+            "[404, 404, 404]", "ok", "[b'data: 0\\n', b'data: 0\\n']"], b)
+        for name, least in (("injected", 1), ("both", 2)):
+            done = tool("secret", "revoke", name, "--json")
+            expect(done.status == 0 and len(done.json) == 1 and
+                   done.json[0]["cut"] >= least, done)
+        lines = [b.line() for _ in range(4)]
+        expect(lines[0] in ("cut", "ended") and lines[1] in ("cut", "ended")
+               and lines[2:] == ["[404, 503, 503]", "refused"], lines)
+        b.go()
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
+
+
+@box_test
 def the_systems_list_of_authorities_is_there_after_confinement():
     routes = [{"prefix": "/anthropic", "preset": "anthropic",
                "upstream": "https://%s:%d" % (HOST, api.port),
