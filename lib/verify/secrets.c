@@ -5,7 +5,7 @@
  * in the state directory. Looked for from outside, because a box that is told
  * what to look for has it. Bounded: what was not looked at is unknown. What is
  * read on the way may hold the secret and is wiped. Spec: proc_pid_maps(5),
- * proc_pid_mem(5).
+ * proc_pid_mem(5), the kernel's admin-guide/mm/pagemap.
  */
 #include "config.h"
 
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -244,6 +245,54 @@ static bool may_hold(const mapping *m)
 	       (m->has_pages && (m->is_writable || m->is_shared || m->has_own));
 }
 
+/* linux/fs.h as of 6.7 */
+struct scan_region {
+	uint64_t start, end, categories;
+};
+struct scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages,
+		category_inverted, category_mask, category_anyof_mask,
+		return_mask;
+};
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+#define SCAN _IOWR('f', 16, struct scan_arg)
+
+/*
+ * The next pages of a private mapping that were ever touched: of gigabytes
+ * that a program has only reserved nothing has to be read. What no kernel
+ * tells is taken for touched.
+ */
+static bool next_pages(int pagemap, uint64_t from, const mapping *m,
+		       struct scan_region *pages)
+{
+	/* no category is returned: what lies side by side is one region */
+	struct scan_arg arg = {
+		.size = sizeof(arg),
+		.start = from,
+		.end = m->to,
+		.vec = (uintptr_t)pages,
+		.vec_len = 1,
+		.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
+	};
+	int n = pagemap < 0 || m->is_shared ? -1 : ioctl(pagemap, SCAN, &arg);
+
+	if (n < 0)
+		*pages = (struct scan_region){ .start = from, .end = m->to };
+	return n < 0 ? from < m->to : n == 1;
+}
+
+static bool is_in_mapping(search *s, int mem, int pagemap, const mapping *m)
+{
+	struct scan_region pages;
+
+	for (uint64_t at = m->from;
+	     may_go_on(s) && next_pages(pagemap, at, m, &pages); at = pages.end)
+		if (is_in_file(s, mem, pages.start, pages.end, true))
+			return true;
+	return false;
+}
+
 /*
  * Whatever is in memory, whether or not the process can read or write it now.
  * What memfd_secret(2) gave is read by nobody, and what may not be read not on
@@ -255,7 +304,7 @@ static void look_at_memory(const ab_verify_run *run, search *s,
 	int sys_errno;
 	ab_autofree char *maps = ab_proc_text(p->pid, "smaps", &sys_errno);
 	char path[64], where[96];
-	ab_autofd int fd = -1;
+	ab_autofd int fd = -1, pagemap = -1;
 	const char *at;
 	mapping m;
 
@@ -270,10 +319,12 @@ static void look_at_memory(const ab_verify_run *run, search *s,
 		note_unread(run, s, p, maps ? errno : sys_errno);
 		return;
 	}
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)p->pid);
+	pagemap = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
 	for (at = maps; may_go_on(s) && next_mapping(&at, &m);) {
 		s->is_hidden = !m.is_readable;
 		s->is_cut |= m.is_secret;
-		if (may_hold(&m) && is_in_file(s, fd, m.from, m.to, true))
+		if (may_hold(&m) && is_in_mapping(s, fd, pagemap, &m))
 			tell_found(s, where);
 	}
 }

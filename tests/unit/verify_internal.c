@@ -17,11 +17,13 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -342,7 +344,12 @@ END_TEST
 
 #define NR_MEMFD_SECRET 447
 
-enum hidden { NOWHERE, WRITE_ONLY, READ_ONLY, NO_ACCESS, MEMFD, SECRETMEM };
+enum hidden { NOWHERE, WRITE_ONLY, READ_ONLY, NO_ACCESS, RESERVED, IN_RESERVED,
+	      MEMFD, SECRETMEM };
+
+/* More than is read for one secret; one page of it is touched, or two. */
+#define RESERVE (UINT64_C(4) << 30)
+#define DEEP (UINT64_C(3) << 30)
 
 /* Descendants may be looked at up to 1: kernel.yama.ptrace_scope. */
 static bool may_look(void)
@@ -365,8 +372,32 @@ static bool close_page(enum hidden how, void *page)
 				      [NO_ACCESS] = PROT_NONE,
 				      [MEMFD] = PROT_READ };
 
-	return how == NOWHERE || how == SECRETMEM ||
-	       mprotect(page, 4096, rights[how]) == 0;
+	return how == NOWHERE || how == RESERVED || how == IN_RESERVED ||
+	       how == SECRETMEM || mprotect(page, 4096, rights[how]) == 0;
+}
+
+/* In two pages of it, or in none. */
+static char *reserve(enum hidden how)
+{
+	char *all = mmap(NULL, RESERVE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (all == MAP_FAILED)
+		_exit(1);
+	all[0] = 1;
+	return how == IN_RESERVED ? all + DEEP + 4096 - 10 : all;
+}
+
+/* Of what is only reserved, where no kernel tells which pages were touched
+   (PAGEMAP_SCAN, since 6.7): it is too much to be read. */
+static uint32_t of_reserved(uint32_t verdict)
+{
+	uint64_t arg[12] = { sizeof(arg) };
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	int r = ioctl(fd, _IOWR('f', 16, uint64_t[12]), arg);
+
+	close(fd);
+	return r == 0 ? verdict : AB_VERDICT_UNKNOWN;
 }
 
 /* A process that holds the secret in one page; 0: there is no such memory.
@@ -392,7 +423,10 @@ static pid_t hold(enum hidden how)
 			    fd, 0);
 		if (page == MAP_FAILED)
 			_exit(1);
-		for (int i = 0; how != NOWHERE && i < 24; i++)
+		if (how == RESERVED || how == IN_RESERVED)
+			page = reserve(how);
+		for (int i = 0;
+		     how != NOWHERE && how != RESERVED && i < 24; i++)
 			page[i] = (char)('a' + i * 7 % 24);
 		if (!close_page(how, page))
 			_exit(1);
@@ -454,6 +488,10 @@ START_TEST(a_secret_in_hidden_memory_is_not_missed)
 	ck_assert_uint_eq(look_in(pid), AB_VERDICT_MISSING);
 	pid = hold(MEMFD);
 	ck_assert_uint_eq(look_in(pid), AB_VERDICT_MISSING);
+	pid = hold(RESERVED);
+	ck_assert_uint_eq(look_in(pid), of_reserved(AB_VERDICT_PASS));
+	pid = hold(IN_RESERVED);
+	ck_assert_uint_eq(look_in(pid), of_reserved(AB_VERDICT_MISSING));
 	pid = hold(NO_ACCESS);
 	ck_assert_uint_ne(look_in(pid), AB_VERDICT_PASS);
 	/* read where the kernel lets a debugger (proc_mem.force_override) */
