@@ -235,9 +235,12 @@ static uint32_t behind_value(const struct ab_use *use, const struct ab_word *w)
 	return use->operand_count ? use->operands[0] : use->count;
 }
 
-/* Where env -S stops reading: at \c, and at a # that begins a word. The words
-   behind its text come all the same. */
-static uint32_t split_end(const struct ab_word *w)
+/*
+ * Where env -S stops reading: at \c, and at a # that begins a word. The words
+ * behind its text come all the same. is_other: it has escapes in '', as no
+ * shell has, and is read otherwise from there on.
+ */
+static uint32_t split_end(const struct ab_word *w, bool *is_other)
 {
 	bool is_begin = true;
 	char quote = 0;
@@ -247,8 +250,13 @@ static uint32_t split_end(const struct ab_word *w)
 
 		if (ch == '#' && is_begin)
 			return i;
-		if (ch == '\\' && quote != '\'' && i + 1 < w->len) {
+		if (ch == '\\' && i + 1 < w->len) {
 			ch = w->text[i + 1];
+			if (quote == '\'') {
+				*is_other |= ch == '\'' || ch == '\\';
+				i += ch == '\'' || ch == '\\';
+				continue;
+			}
 			if (ch == 'c')
 				return i;
 			is_begin = ch == '_' && !quote;
@@ -296,9 +304,13 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 
 	if (!strcmp(use->program->name, "env")) {
 		uint32_t first = behind_value(use, w);
+		bool is_other = false;
+		uint32_t end = split_end(w, &is_other);
 
 		n = use->count - first;
-		if (!ab_word_slice(c, w, 0, split_end(w), &text))
+		if (is_other)
+			ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, w);
+		if (!ab_word_slice(c, w, 0, is_other ? w->len : end, &text))
 			return;
 		split_string(c, n > 0, &text);
 		/* NAME ARGS */
