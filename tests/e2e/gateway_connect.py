@@ -582,13 +582,4 @@ END
     expect(ran.out.split() == ["1", "6", "True"], ran)
 
 
-@test
-def what_this_build_cannot_do_is_refused_by_name():
-    ran = run(policy([ALLOW], routes=[{
-        "prefix": "/r", "upstream": "https://pkg.test",
-        "rate": {"bytes_per_second": "1KiB"}}]), "true")
-    expect(ran.done.status == 125 and "bytes_per_second" in ran.done.text,
-           ran)
-
-
 main()
