@@ -13,10 +13,6 @@
 #include "base/error.h"
 #include "mcp/internal.h"
 
-#define META_VERSION "io.modelcontextprotocol/protocolVersion"
-#define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
-#define META_CLIENT "io.modelcontextprotocol/clientInfo"
-
 static int32_t answer(agentbox_mcp *m, const json_t *id, int code,
 		      const char *message, const char *reason)
 {
@@ -58,13 +54,14 @@ static json_t *build_meta(agentbox_mcp *m, ab_mcp_call *call,
 					json_integer((json_int_t)call->id)) < 0)
 			goto fail;
 	}
-	v = json_object_get(meta, META_CAPABILITIES);
-	if (v && json_object_set_new(meta, META_CAPABILITIES,
+	v = json_object_get(meta, AB_MCP_META_CAPABILITIES);
+	if (v && json_object_set_new(meta, AB_MCP_META_CAPABILITIES,
 				     ab_mcp_capabilities(
 					     m, AGENTBOX_MCP_CLIENT, v)) < 0)
 		goto fail;
-	v = json_object_get(meta, META_CLIENT);
-	if (v && json_object_set_new(meta, META_CLIENT, ab_mcp_texts(v)) < 0)
+	v = json_object_get(meta, AB_MCP_META_CLIENT);
+	if (v && json_object_set_new(meta, AB_MCP_META_CLIENT,
+				     ab_mcp_texts(v)) < 0)
 		goto fail;
 	if (m->identity &&
 	    json_object_set(meta, "agentbox/identity", m->identity) < 0)
@@ -241,7 +238,7 @@ static int32_t judge_call(agentbox_mcp *m, const ab_mcp_message *msg, bool *ok)
 static const json_t *stateless_version(const ab_mcp_message *msg)
 {
 	return json_object_get(json_object_get(msg->params, "_meta"),
-			       META_VERSION);
+			       AB_MCP_META_VERSION);
 }
 
 /* Why a request does not belong here now; *code goes with it. NULL: it does. */

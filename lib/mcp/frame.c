@@ -109,6 +109,19 @@ static bool is_twin(const char *key, const char *word)
 	return !*w && strcmp(key, word) != 0;
 }
 
+static bool has_twin_of(const json_t *object, const char *const *words,
+			size_t count)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)object, key, v)
+		for (size_t i = 0; i < count; i++)
+			if (is_twin(key, words[i]))
+				return true;
+	return false;
+}
+
 bool ab_mcp_has_twin(const json_t *object)
 {
 	/* what is judged, or written here, in any object of the protocol */
@@ -119,14 +132,16 @@ bool ab_mcp_has_twin(const json_t *object)
 		"ref", "requestId", "requestState", "resourceSubscriptions",
 		"resultType", "task", "taskId", "type", "uri", "url",
 	};
-	const char *key;
-	json_t *v;
+	/* and in their _meta, where anybody may have names of his own; what
+	   is ours goes in any case, see ab_mcp_unsign_meta() */
+	static const char *const meta[] = {
+		"progressToken", AB_MCP_META_VERSION, AB_MCP_META_CAPABILITIES,
+		AB_MCP_META_CLIENT,
+	};
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, v)
-		for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
-			if (is_twin(key, words[i]))
-				return true;
-	return false;
+	return has_twin_of(object, words, AB_ARRAY_LEN(words)) ||
+	       has_twin_of(json_object_get(object, "_meta"), meta,
+			   AB_ARRAY_LEN(meta));
 }
 
 /* No member but those of JSON-RPC; each at most once, by the parser. */

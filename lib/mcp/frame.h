@@ -57,9 +57,14 @@ int32_t ab_mcp_read(const char *text, size_t n, json_t **value,
 		    const char **why);
 /* Sort one JSON value; everything in *m is borrowed from it. */
 void ab_mcp_sort(json_t *value, ab_mcp_message *m);
+/* Of `_meta`, in requests of 2026-07-28. */
+#define AB_MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define AB_MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define AB_MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 /*
  * Is there a key that some readers, which do not care for case, take for one
- * of the protocol's? They read another message than the one that is judged.
+ * of the protocol's, in it or its _meta? They read another message than the
+ * one that is judged.
  */
 bool ab_mcp_has_twin(const json_t *object);
 /* A line without its newline; NULL for want of memory or over the maximum. */

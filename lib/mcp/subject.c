@@ -153,8 +153,7 @@ static bool template_allowed(const agentbox_mcp *m, const json_t *uri)
 			json_array_get(m->resources, i));
 		size_t n = strlen(p);
 
-		if (p[n - 1] == '*' && n - 1 <= fixed &&
-		    strncmp(p, s, n - 1) == 0)
+		if (p[n - 1] == '*' && n - 1 <= fixed && is_below(p, n - 1, s))
 			return true;
 	}
 	return false;
