@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -627,7 +628,6 @@ static void case_007_its_death_is_told_and_others_do_not_notice(void)
 	end_origin();
 }
 
-/* Stopped, it forwards nothing; the host is told when it wants something. */
 /* Is there nothing that a host would be woken for, once it has read all? */
 static bool falls_silent(void)
 {
@@ -655,9 +655,11 @@ static void case_007_a_host_that_has_forked_does_not_hear_of_it_for_ever(void)
 	REQUIRE(pid > 0 && falls_silent(), "no gateway");
 	child = fork();
 	REQUIRE(child >= 0, "%m");
-	if (child == 0)
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
+	}
 	kill(pid, SIGKILL);
 	CHECK(box_event("gateway", NULL, 20000) != NULL, "no event");
 	CHECK(falls_silent(), "it is told again and again");
@@ -668,6 +670,7 @@ static void case_007_a_host_that_has_forked_does_not_hear_of_it_for_ever(void)
 	end_origin();
 }
 
+/* Stopped, it forwards nothing; the host is told when it wants something. */
 static void case_007_one_that_is_stopped_is_no_way_out(void)
 {
 	int port = raise_gateway(), out;
