@@ -109,7 +109,8 @@ static void run_and_reply(agentbox_request *request, agentbox_sandbox *box)
 		return;
 	}
 	a = ab_new(answer);
-	rc = a ? ab_verify_begin(box, NULL, &a->run, &err)
+	rc = a ? ab_verify_begin(box, NULL, AB_VERIFY_OWNER_WAIT_MS, &a->run,
+			     &err)
 	       : ab_error_nomem(&err);
 	if (rc == 0 && !ab_owner_begin_work(request, box, &work, a))
 		rc = ab_error_nomem(&err);

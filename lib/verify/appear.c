@@ -39,14 +39,11 @@
 #define NAMES_A_LINE 100u /* MAX_ARGS of libexec/verify/main.c */
 #define MAX_NAMES 1000u
 #define MAX_DEPTH 32
-/* Nobody is in that box but us: it takes some milliseconds. */
-#define WAIT_MS 20000
-#define END_MS 1000
-#define MAX_ANSWER 4096u /* a few lines */
+#define MAX_ANSWER 16384u /* a few lines, and one path in %XX */
 
 typedef struct names {
 	char *items[MAX_NAMES]; /* owned, in the workspace */
-	size_t count;
+	size_t count, patterns; /* of so many there is a name for `count` */
 } names;
 
 static void names_end(names *n)
@@ -101,9 +98,11 @@ void ab_appear_end(ab_verify_run *run)
 {
 	ab_autofd int dir = -1;
 
+	/* it is called once more when all is over */
 	if (!run->scratch[0])
 		return;
 	remove_tree(AT_FDCWD, run->scratch, MAX_DEPTH);
+	run->scratch[0] = '\0';
 	if (!run->other_id[0] || run->bait.state_fd < 0)
 		return;
 	dir = ab_fd_lift(openat(run->bait.state_fd, "quarantine", O_RDONLY |
@@ -152,6 +151,8 @@ static names *list_names(const json_t *plan)
 	names *n = ab_new(names);
 	size_t bytes = 0;
 
+	if (n)
+		n->patterns = json_array_size(watches);
 	for (size_t i = 0; n && i < json_array_size(watches); i++) {
 		char *name = name_for(json_string_value(
 			json_array_get(watches, i)));
@@ -196,12 +197,12 @@ static agentbox_bytes *write_lines(const char *at, const names *n,
 /* Was every line answered with "ok"? What was not is said in `why`, owned. */
 static bool is_made(char *said, size_t lines, char **why)
 {
-	char *save = NULL, *line = strtok_r(said, "\n", &save);
+	char *line = strsep(&said, "\n");
 
 	for (size_t i = 0; line && i < lines; i++) {
 		char *how, *text;
 
-		line = strtok_r(NULL, "\n", &save);
+		line = strsep(&said, "\n");
 		how = line ? strchr(line, '\t') : NULL;
 		text = how ? strchr(how + 1, '\t') : NULL;
 		if (!text)
@@ -213,7 +214,8 @@ static bool is_made(char *said, size_t lines, char **why)
 		*why = ab_asprintf("no name can be made: %s", text);
 		return false;
 	}
-	return line != NULL;
+	/* the last line has its end as well */
+	return line && said;
 }
 
 /* The program has all of its input before it begins, and says little. */
@@ -247,13 +249,16 @@ static int start(ab_verify_run *run, const agentbox_bytes *input, int *to,
 }
 
 /* Up to its end, which what carries it may be late with. -1: there is none. */
-static ssize_t hear_all(int fd, char said[MAX_ANSWER + 1])
+static ssize_t hear_all(int fd, char *said, uint64_t deadline)
 {
 	size_t n = 0;
 
-	while (n < MAX_ANSWER && ab_fd_poll(fd, POLLIN, END_MS) > 0) {
+	while (n < MAX_ANSWER &&
+	       ab_fd_poll(fd, POLLIN, ab_clock_left_ms(deadline)) > 0) {
 		ssize_t r = read(fd, said + n, MAX_ANSWER - n);
 
+		if (r < 0 && errno == EINTR)
+			continue;
 		if (r <= 0)
 			return r ? -1 : (ssize_t)n;
 		n += (size_t)r;
@@ -262,9 +267,9 @@ static ssize_t hear_all(int fd, char said[MAX_ANSWER + 1])
 }
 
 /* In time, and before who asked wants no more of it. */
-static bool has_ended(const ab_verify_run *run, agentbox_process *process)
+static bool has_ended(const ab_verify_run *run, agentbox_process *process,
+		      uint64_t deadline)
 {
-	int64_t left = ab_clock_left_ms(run->deadline);
 	struct pollfd fds[] = {
 		{ .fd = agentbox_process_get_fd(process), .events = POLLIN },
 		{ .fd = run->options ? run->options->stop_fd : -1,
@@ -272,17 +277,18 @@ static bool has_ended(const ab_verify_run *run, agentbox_process *process)
 	};
 
 	return ab_fd_poll_many(fds, AB_ARRAY_LEN(fds),
-			       left < WAIT_MS ? left : WAIT_MS) > 0 &&
+			       ab_clock_left_ms(deadline)) > 0 &&
 	       !fds[1].revents &&
-	       agentbox_process_wait(process, END_MS, NULL) == 0;
+	       agentbox_process_wait(process, ab_clock_left_ms(deadline),
+				     NULL) == 0;
 }
 
 /* NULL: every name was made and the command has ended; else why not, owned. */
-static char *plant(ab_verify_run *run, const names *n)
+static char *plant(ab_verify_run *run, const names *n, uint64_t deadline)
 {
 	agentbox_process *process = NULL;
 	ab_auto(agentbox_bytes) *input = NULL;
-	char said[MAX_ANSWER + 1] = "";
+	ab_autofree char *said = ab_realloc(NULL, MAX_ANSWER + 1, 1);
 	char *why = NULL;
 	ab_autofd int to = -1, from = -1;
 	ssize_t size = -1;
@@ -292,10 +298,12 @@ static char *plant(ab_verify_run *run, const names *n)
 	ab_box_walls_of(run->other, &walls);
 	if (walls.workspace)
 		input = write_lines(walls.workspace, n, &lines);
-	if (input && start(run, input, &to, &from, &process) == 0 &&
-	    has_ended(run, process))
-		size = hear_all(from, said);
+	if (said && input && start(run, input, &to, &from, &process) == 0 &&
+	    has_ended(run, process, deadline))
+		size = hear_all(from, said, deadline);
 	agentbox_process_free(process);
+	if (size > 0)
+		said[size] = '\0';
 	if (size > 0 && is_made(said, lines, &why))
 		return NULL;
 	return why ? why : ab_strdup("agentbox-verify did not answer in the "
@@ -347,12 +355,14 @@ static void look(ab_verify_run *run, const names *n)
 				 left, n->count, first), "nothing");
 	else
 		tell(run, AB_VERDICT_PASS,
-		     ab_asprintf("%zu names were made and moved away",
-				 n->count), "agentbox-init");
+		     ab_asprintf("of %zu of %zu patterns a name was made and "
+				 "moved away", n->count, n->patterns),
+		     "agentbox-init");
 }
 
-void ab_appear_try(ab_verify_run *run)
+void ab_appear_try(ab_verify_run *run, uint32_t wait_ms)
 {
+	uint64_t deadline = ab_clock_deadline(wait_ms);
 	ab_auto(json_t) *plan = NULL;
 	names *n = NULL;
 	char *why;
@@ -367,7 +377,10 @@ void ab_appear_try(ab_verify_run *run)
 		return;
 	}
 	n = list_names(plan);
-	why = n && n->count ? plant(run, n) : ab_strdup("no name is watched");
+	why = n && n->count ? plant(run, n, deadline < run->deadline
+						      ? deadline
+						      : run->deadline)
+			    : ab_strdup("no name is watched");
 	if (why)
 		tell(run, AB_VERDICT_UNKNOWN, why, "not known");
 	else

@@ -196,8 +196,8 @@ int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err);
 bool ab_appear_is_wanted(const ab_verify_run *run);
 /* An empty workspace for the second box, in run->scratch: 0 or -errno. */
 int ab_appear_lay(ab_verify_run *run);
-/* Names are made there, and looked for; waits for them to be made. */
-void ab_appear_try(ab_verify_run *run);
+/* Names are made there, and looked for; waits for them so long at most. */
+void ab_appear_try(ab_verify_run *run, uint32_t wait_ms);
 /* What is left of it goes, when the second box has ended. */
 void ab_appear_end(ab_verify_run *run);
 
@@ -215,6 +215,11 @@ uint64_t ab_proc_namespace(pid_t pid, const char *name, int *sys_errno);
 uint64_t ab_proc_started(pid_t pid);
 /* Is there none, or what is left of one? What cannot be read has not ended. */
 bool ab_proc_has_ended(pid_t pid);
+/*
+ * Who traces one of its threads, but those that descend from `below` (0:
+ * nobody is meant). 0: nobody does; -errno: not known.
+ */
+long ab_proc_tracer(pid_t pid, pid_t below);
 /* Is it an errno of ab_proc_text() for a process that has ended? */
 bool ab_proc_is_gone(int sys_errno);
 /* Fills procs, or procs_why. */
@@ -261,10 +266,16 @@ bool ab_verify_has_ended(ab_verify_run *run);
 /* What is left of it goes. */
 void ab_verify_stop(ab_verify_run *run);
 
-/* run.c: a run from its beginning to its report */
+/*
+ * run.c: a run from its beginning to its report. wait_ms: the most that it
+ * waits for the program in the second box; everything else is for turns.
+ */
+#define AB_VERIFY_WAIT_MS 20000
+#define AB_VERIFY_OWNER_WAIT_MS 5000 /* others wait as well */
 int32_t ab_verify_begin(agentbox_sandbox *sandbox,
 			const agentbox_verify_options *options,
-			ab_verify_run **out, agentbox_error **err);
+			uint32_t wait_ms, ab_verify_run **out,
+			agentbox_error **err);
 /* Readable when a turn has something to do, or after so many ms. */
 int ab_verify_fd(const ab_verify_run *run);
 int64_t ab_verify_timeout_ms(const ab_verify_run *run);

@@ -50,24 +50,22 @@ static int set_key(ab_verify_run *run, const char *name,
 /* Its workspace is empty and its own; the same names are protected in it. */
 static int add_workspace(ab_verify_run *run, json_t *document)
 {
-	const agentbox_policy *policy = ab_box_policy(run->box);
-	int r = ab_appear_lay(run);
+	json_t *protect = (json_t *)(uintptr_t)ab_policy_section(
+		ab_box_policy(run->box), "/protect");
+	int r = protect ? ab_appear_lay(run) : -ENOENT;
 
 	if (r)
 		return r;
 	return json_object_set_new(document, "workspace",
 				   json_pack("{s:s,s:s}", "path", run->scratch,
 					     "mount", "direct")) ||
-			       json_object_set(
-				       document, "protect",
-				       (json_t *)(uintptr_t)ab_policy_section(
-					       policy, "/protect"))
+			       json_object_set(document, "protect", protect)
 		       ? -ENOMEM
 		       : 0;
 }
 
 /* NULL: no memory. */
-static agentbox_bytes *make_document(ab_verify_run *run)
+static agentbox_bytes *make_document(ab_verify_run *run, bool has_workspace)
 {
 	ab_auto(json_t) *o = json_pack("{s:i,s:s,s:s,s:[]}", "agentbox", 1,
 				       "extends", "builtin:strict", "name",
@@ -80,30 +78,40 @@ static agentbox_bytes *make_document(ab_verify_run *run)
 					json_pack("{s:s,s:[]}", "mode",
 						  "gateway", "allow"));
 	/* without it the names are not to be tried: appear.c */
-	if (!r && ab_appear_is_wanted(run) &&
-	    add_workspace(run, o) == -ENOMEM)
+	if (!r && has_workspace && add_workspace(run, o) == -ENOMEM)
 		r = -ENOMEM;
 	return !r && ab_json_canonical(o, &text, NULL) == 0 ? text : NULL;
 }
 
-int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err)
+/* ENOMEM, or another error: it cannot be raised. */
+static int32_t raise_one(ab_verify_run *run, bool has_workspace)
 {
-	ab_auto(agentbox_bytes) *text = make_document(run);
+	ab_auto(agentbox_bytes) *text = make_document(run, has_workspace);
 	ab_auto(agentbox_policy) *policy = NULL;
-	ab_box_walls walls;
 	int32_t rc;
 
 	if (!text)
-		return ab_error_nomem(err);
+		return AGENTBOX_ENOMEM;
 	rc = agentbox_policy_parse(run->context, agentbox_bytes_get_data(text),
 				   agentbox_bytes_get_size(text), &policy,
 				   NULL);
-	if (set_key(run, "key", run->box))
-		return ab_error_nomem(err);
-	if (rc == 0)
-		rc = agentbox_sandbox_new(run->context, policy, NULL,
-					  &run->other, NULL);
-	if (rc == AGENTBOX_ENOMEM)
+	return rc ? rc
+		  : agentbox_sandbox_new(run->context, policy, NULL,
+					 &run->other, NULL);
+}
+
+int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err)
+{
+	bool has_workspace = ab_appear_is_wanted(run);
+	ab_box_walls walls;
+	int32_t rc = raise_one(run, has_workspace);
+
+	/* the other probes need no workspace: they are to be tried */
+	if (rc && rc != AGENTBOX_ENOMEM && has_workspace) {
+		ab_appear_end(run);
+		rc = raise_one(run, false);
+	}
+	if (rc == AGENTBOX_ENOMEM || set_key(run, "key", run->box))
 		return ab_error_nomem(err);
 	if (rc) {
 		ab_bait_set_why(&run->bait, "other", no_other);

@@ -224,29 +224,15 @@ static void look_at_others(ab_verify_run *run)
 
 /* --- tracers -------------------------------------------------------------- */
 
-/* Who traces a process has all that it has: ptrace(2). -errno: not known. */
-static long tracer_of(pid_t pid)
+/*
+ * Who traces one thread of a process has all that it has: ptrace(2). The agent
+ * may trace its own, as a debugger does, and nobody else's.
+ */
+static pid_t may_be_traced_below(const ab_verify_run *run, const ab_proc *p)
 {
-	int sys_errno;
-	ab_autofree char *status = ab_proc_text(pid, "status", &sys_errno);
-	char line[32];
-
-	if (!status)
-		return -(long)sys_errno;
-	return ab_proc_line(status, "TracerPid", line, sizeof(line))
-		       ? strtol(line, NULL, 10)
-		       : -(long)EPROTO;
-}
-
-/* The agent may trace its own, as a debugger does, and nobody else's. */
-static bool may_trace(const ab_verify_run *run, const ab_proc *p, long tracer)
-{
-	if (!is_agents(run, p) || p->pid == run->launcher)
-		return false;
-	for (size_t i = 0; i < run->proc_count; i++)
-		if (run->procs[i].pid == tracer)
-			return true;
-	return false;
+	return is_agents(run, p) && p->pid != run->launcher
+		       ? run->walls.holder
+		       : 0;
 }
 
 static void look_at_tracers(ab_verify_run *run)
@@ -256,7 +242,8 @@ static void look_at_tracers(ab_verify_run *run)
 
 	for (size_t i = 0; i < run->proc_count; i++) {
 		const ab_proc *p = &run->procs[i];
-		long tracer = tracer_of(p->pid);
+		long tracer = ab_proc_tracer(p->pid,
+					     may_be_traced_below(run, p));
 
 		if (tracer == 0 ||
 		    (tracer < 0 && ab_proc_is_gone((int)-tracer)))
@@ -266,8 +253,6 @@ static void look_at_tracers(ab_verify_run *run)
 				strerrordesc_np((int)-tracer));
 			return;
 		}
-		if (may_trace(run, p, tracer))
-			continue;
 		ab_verify_add(run->report, probe, wall, tried, true,
 			      AB_VERDICT_MISSING,
 			      ab_asprintf("process %d of the box is traced by "
@@ -368,8 +353,7 @@ void ab_verify_confined(ab_verify_run *run, const char *probe,
 			      ab_strdup("nothing"));
 		return;
 	}
-	if (!ab_proc_line(status, "TracerPid", value, sizeof(value)) ||
-	    strcmp(value, "0") != 0) {
+	if (ab_proc_tracer(pid, 0) != 0) {
 		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_MISSING,
 			       "it is traced", "nothing");
 		return;

@@ -21,6 +21,9 @@
 /* A process list beyond this is not looked at: unknown, never good. */
 #define MAX_PROCESSES 65536
 #define MAX_TEXT (16u << 20)
+/* More processes above another than a box has limits for are no box's. */
+#define MAX_ABOVE 4096
+#define MAX_LOOKS 3
 
 char *ab_proc_text(pid_t pid, const char *name, int *sys_errno)
 {
@@ -113,6 +116,78 @@ bool ab_proc_is_gone(int sys_errno)
 {
 	return sys_errno == ENOENT || sys_errno == ESRCH;
 }
+
+/* --- tracers -------------------------------------------------------------- */
+
+/* A number of its status, of a thread as well; -errno: not known. */
+static long number_of(pid_t pid, const char *file, const char *name)
+{
+	int sys_errno;
+	ab_autofree char *status = ab_proc_text(pid, file, &sys_errno);
+	char line[32];
+
+	if (!status)
+		return -(long)sys_errno;
+	return ab_proc_line(status, name, line, sizeof(line))
+		       ? strtol(line, NULL, 10)
+		       : -(long)EPROTO;
+}
+
+/* The number may be a thread's. Asked of the kernel and no list: it may have
+   been made since there was one. */
+static bool descends_from(pid_t thread, pid_t above)
+{
+	long pid = number_of(thread, "status", "Tgid");
+
+	for (int i = 0; i < MAX_ABOVE && pid > 0; i++) {
+		if (pid == above)
+			return true;
+		pid = number_of((pid_t)pid, "status", "PPid");
+	}
+	return false;
+}
+
+static long tracer_of_thread(pid_t pid, const char *thread, pid_t below)
+{
+	char file[64];
+	long tracer = 0;
+
+	snprintf(file, sizeof(file), "task/%.20s/status", thread);
+	/* who is on the way up may end meanwhile, and so may the tracer */
+	for (int i = 0; i < MAX_LOOKS; i++) {
+		tracer = number_of(pid, file, "TracerPid");
+		if (tracer <= 0 ||
+		    (below > 0 && descends_from((pid_t)tracer, below)))
+			return tracer < 0 ? tracer : 0;
+	}
+	return tracer;
+}
+
+long ab_proc_tracer(pid_t pid, pid_t below)
+{
+	char path[64];
+	struct dirent *e;
+	long tracer = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -(long)errno;
+	while (tracer == 0 && (errno = 0, e = readdir(dir))) {
+		if (strtol(e->d_name, NULL, 10) <= 0)
+			continue;
+		tracer = tracer_of_thread(pid, e->d_name, below);
+		if (tracer < 0 && ab_proc_is_gone((int)-tracer))
+			tracer = 0;
+	}
+	if (tracer == 0 && errno)
+		tracer = -(long)errno;
+	closedir(dir);
+	return tracer;
+}
+
+/* --- all of them ---------------------------------------------------------- */
 
 /* False: there is none any more, or *why there is one and it is not known. */
 static bool read_proc(pid_t pid, ab_proc *out, const char **why)

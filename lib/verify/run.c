@@ -219,7 +219,8 @@ int64_t ab_verify_timeout_ms(const ab_verify_run *run)
 				: ab_clock_left_ms(run->deadline);
 }
 
-static int32_t begin(ab_verify_run *run, agentbox_error **err)
+static int32_t begin(ab_verify_run *run, uint32_t wait_ms,
+		     agentbox_error **err)
 {
 	int32_t rc = describe(run, err);
 
@@ -236,13 +237,14 @@ static int32_t begin(ab_verify_run *run, agentbox_error **err)
 	if (rc == 0)
 		rc = ab_other_raise(run, err);
 	if (rc == 0)
-		ab_appear_try(run);
+		ab_appear_try(run, wait_ms);
 	return rc ? rc : ab_verify_start(run, err);
 }
 
 int32_t ab_verify_begin(agentbox_sandbox *sandbox,
 			const agentbox_verify_options *options,
-			ab_verify_run **out, agentbox_error **err)
+			uint32_t wait_ms, ab_verify_run **out,
+			agentbox_error **err)
 {
 	uint32_t ms = options ? options->timeout_ms : AB_VERIFY_TIMEOUT_MS;
 	int32_t rc = ab_box_usable(sandbox, err);
@@ -265,7 +267,7 @@ int32_t ab_verify_begin(agentbox_sandbox *sandbox,
 	run->context = run->walls.context;
 	run->state = ab_context_state_dir(run->context);
 	run->report = ab_new(agentbox_verify);
-	rc = run->report ? begin(run, err) : ab_error_nomem(err);
+	rc = run->report ? begin(run, wait_ms, err) : ab_error_nomem(err);
 	if (rc)
 		ab_verify_end(run);
 	else
@@ -301,7 +303,7 @@ int32_t agentbox_verify_run(agentbox_sandbox *sandbox,
 	if (!sandbox || !report)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox or report is NULL");
-	rc = ab_verify_begin(sandbox, options, &run, err);
+	rc = ab_verify_begin(sandbox, options, AB_VERIFY_WAIT_MS, &run, err);
 	while (rc == 0 && run->stage != AB_VERIFY_DONE) {
 		rc = await(run, err);
 		if (rc == 0)

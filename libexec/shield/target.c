@@ -311,6 +311,9 @@ ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 	ssize_t n;
 
 	out[0] = '\0';
+	/* without a number it would be a path from the root */
+	if (t->pid <= 0)
+		return -ESRCH;
 	if (len > sizeof(path) - 16)
 		return -ENAMETOOLONG;
 	/* "PID/NAME", and no more work than that */

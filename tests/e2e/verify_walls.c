@@ -129,6 +129,24 @@ static void a_mutant_without_a_file_is_green(void)
 	CHECK(agentbox_verify_is_good(report) == 1, "not good");
 }
 
+/* What one needs it for is unknown; the other box is there all the same. */
+static void a_second_box_without_a_workspace_is_one(void)
+{
+	static const char *const probes[] = { "other.process", "other.signal" };
+	agentbox_verify *report;
+
+	use_mutant("agentbox-init", "nothing");
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	host_write(host_path("mutant/agentbox-mutant"), "box-with-watches");
+	report = verify_box();
+	CHECK(!strcmp(verify_verdict(report, "protect.appearing"), "unknown"),
+	      "%s", verify_verdict(report, "protect.appearing"));
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++)
+		CHECK(!strcmp(verify_verdict(report, probes[i]), "pass"),
+		      "%s: %s", probes[i], verify_verdict(report, probes[i]));
+}
+
 /* Can this host give its boxes ids that are not its own? */
 static bool has_own_ids(void)
 {
@@ -317,6 +335,7 @@ GATEWAY(4)
 #define LIST(name, ...) CASE(name),
 static const struct e2e_case cases[] = {
 	CASE(a_mutant_without_a_file_is_green),
+	CASE(a_second_box_without_a_workspace_is_one),
 	MUTANTS(LIST)
 	CASE(a_path_outside_is_refused_twice_over),
 	CASE(without_landlock_whatever_the_agent_closes),

@@ -19,6 +19,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -503,6 +505,80 @@ START_TEST(a_secret_in_hidden_memory_is_not_missed)
 }
 END_TEST
 
+/* --- tracers -------------------------------------------------------------- */
+
+struct tracer {
+	pid_t traced, thread;
+	long r;
+	int said[2], end[2];
+};
+
+static void *trace(void *arg)
+{
+	struct tracer *t = arg;
+	char byte = 'x';
+
+	t->thread = gettid();
+	t->r = ptrace(PTRACE_SEIZE, t->traced, 0, 0);
+	if (write(t->said[1], &byte, 1) == 1)
+		(void)!read(t->end[0], &byte, 1);
+	return NULL;
+}
+
+static void *pause_in_a_thread(void *arg)
+{
+	pid_t me = gettid();
+
+	if (write(*(int *)arg, &me, sizeof(me)) == sizeof(me))
+		pause();
+	return NULL;
+}
+
+/* Of neither process is it the main thread, and no list has it. */
+START_TEST(a_tracer_is_found_whichever_thread_it_is)
+{
+	struct tracer t = { 0 };
+	pthread_t thread;
+	int pair[2];
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pair) | pipe(t.said) | pipe(t.end), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, pause_in_a_thread, &pair[1]))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(pair[0], &t.traced, sizeof(t.traced)),
+			 sizeof(t.traced));
+	ck_assert_int_eq(ab_proc_tracer(pid, 0), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, trace, &t), 0);
+	ck_assert_int_eq(read(t.said[0], &byte, 1), 1);
+	if (t.r) {
+		printf("# tracers: skipped, this user may trace nobody\n");
+	} else {
+		ck_assert_int_eq(ab_proc_tracer(pid, 0), t.thread);
+		ck_assert_int_eq(ab_proc_tracer(pid, pid), t.thread);
+		ck_assert_int_eq(ab_proc_tracer(pid, getpid()), 0);
+		ck_assert_int_eq(ab_proc_tracer(pid, getppid()), 0);
+	}
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(write(t.end[1], "x", 1), 1);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_lt(ab_proc_tracer(pid, 0), 0);
+	for (int i = 0; i < 2; i++) {
+		close(pair[i]);
+		close(t.said[i]);
+		close(t.end[i]);
+	}
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("verify");
@@ -514,6 +590,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_finding_is_never_lost);
 	tcase_add_test(tc, who_listens_in_the_box_makes_no_wall_missing);
 	tcase_add_test(tc, a_secret_in_hidden_memory_is_not_missed);
+	tcase_add_test(tc, a_tracer_is_found_whichever_thread_it_is);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -197,6 +197,9 @@ int __wrap_ab_plan_decode(const void *bytes, size_t n, const char *build_id,
 	r = __real_ab_plan_decode(bytes, n, build_id, p);
 	if (r)
 		return r;
+	/* no wall, but a box that cannot be raised */
+	if (lacks("box-with-watches") && p->watch_count > 0)
+		return -EINVAL;
 	change_namespaces(p);
 	change_limits(p);
 	change_steps(p);
