@@ -35,6 +35,8 @@
 #define GRACE_NS 10000000ull
 /* In it: it may have come and gone. */
 #define LOOK_AGAIN_NS (GRACE_NS / 5)
+/* And a holder that had to wait may have looked into two gaps, far apart. */
+#define ABSENT_LOOKS 3u
 
 static void send_event(const watcher *w, uint32_t kind, const guarded *g,
 		       const char *detail)
@@ -397,7 +399,10 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 		return;
 	if (!g->absent_ns)
 		g->absent_ns = now;
-	if (now - g->absent_ns < GRACE_NS) {
+	g->absent_looks++;
+	/* what is there next may be the agent's: on_mounted_again() says so */
+	g->is_doubtful = g->is_doubtful || !init_agent_is_absent(w);
+	if (now - g->absent_ns < GRACE_NS || g->absent_looks < ABSENT_LOOKS) {
 		defer(w, g, now + LOOK_AGAIN_NS);
 		return;
 	}
@@ -416,10 +421,29 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 		   "quarantine");
 }
 
+/* Seen there: whatever is missing later is missing since then. */
+static void on_seen(guarded *g)
+{
+	g->absent_ns = 0;
+	g->absent_looks = 0;
+}
+
 static void on_present(guarded *g)
 {
 	g->is_deferred = false;
-	g->absent_ns = 0;
+	g->is_doubtful = false;
+	on_seen(g);
+}
+
+static void on_mounted_again(watcher *w, guarded *g)
+{
+	g->is_failed = false;
+	w->reprotected++;
+	send_event(w, AB_EVENT_REPROTECTED, g,
+		   g->is_doubtful ? "mounted again; it was away while a "
+				    "process of the box ran: look at what is "
+				    "there"
+				  : "mounted again");
 }
 
 static int judge(watcher *w, guarded *g, int r, bool settling)
@@ -427,18 +451,20 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 	if (is_nowhere(r)) {
 		/* else the host replaced it again, under our hands */
 		g->is_absent = is_absent(g);
-		if (!g->is_absent)
+		if (!g->is_absent) {
+			on_seen(g);
 			return -EAGAIN;
+		}
 		on_removed(w, g, settling);
 		return 0;
 	}
-	on_present(g);
 	if (r == 0) {
-		g->is_failed = false;
-		w->reprotected++;
-		send_event(w, AB_EVENT_REPROTECTED, g, "mounted again");
+		on_mounted_again(w, g);
+		on_present(g);
 		return 0;
 	}
+	on_seen(g);
+	g->is_deferred = false;
 	if (!g->is_failed) {
 		w->failed++;
 		send_event(w, AB_EVENT_UNPROTECTED, g, strerror(-r));
@@ -502,10 +528,12 @@ static int look(watcher *w, bool settling)
 		if (g->is_mounted || g->is_gone)
 			continue;
 		g->is_absent = is_absent(g);
-		if (g->is_absent)
+		if (g->is_absent) {
 			on_removed(w, g, settling);
-		else
-			missing = true;
+			continue;
+		}
+		on_seen(g);
+		missing = true;
 	}
 	return missing ? remount_missing(w, settling) : 0;
 }

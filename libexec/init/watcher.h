@@ -26,6 +26,8 @@ typedef struct guarded {
 	bool is_absent;	 /* nothing is there, as of that look */
 	bool is_failed;	 /* told already that it cannot be mounted again */
 	bool is_deferred; /* removed; judged when the host settles */
+	bool is_doubtful; /* away while the agent ran; not mounted since */
+	uint32_t absent_looks; /* one after another */
 	uint64_t absent_ns; /* since when nothing is there; 0: something is */
 } guarded;
 
