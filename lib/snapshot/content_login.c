@@ -230,30 +230,72 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m)
 	return ab_content_is_far(l.host, l.end, m->value, m->end);
 }
 
-/* "server=" or "data source=" before the anchor, in its line. */
-static const uint8_t *server_of(const ab_content_window *w)
+/* "dbname=" or "user=" that ends at p: what libpq has beside a host. */
+static bool is_pair_name(const ab_content_window *w, const uint8_t *p)
 {
-	const uint8_t *lo = w->at - w->lo > 350 ? w->at - 350 : w->lo, *p;
+	static const char *const names[] = { "dbname=", "user=" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const uint8_t *q = p - strlen(names[i]);
+
+		if (ab_content_at(w, q, names[i], true) &&
+		    (q == w->lo || q[-1] <= ' ' ||
+		     ab_content_class('q', q[-1])))
+			return true;
+	}
+	return false;
+}
+
+/* One of them behind the value, in its line. */
+static bool has_pair_behind(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *hi = w->hi - p > 350 ? p + 350 : w->hi;
+	const uint8_t *end = memchr(p, '\n', (size_t)(hi - p));
+
+	if (end)
+		hi = end;
+	for (; (p = memchr(p, '=', (size_t)(hi - p))); p++) {
+		if (is_pair_name(w, p + 1))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * "server=" or "data source=" before the anchor, in its line; "host=" with a
+ * ';' behind it, or of a list of pairs, which have any order.
+ */
+static const uint8_t *server_of(const ab_content_window *w, const uint8_t *end)
+{
+	const uint8_t *lo = w->at - w->lo > 350 ? w->at - 350 : w->lo;
+	const uint8_t *p, *last, *host = NULL;
+	bool is_pairs = false;
 
 	if (w->marks[AB_MARK_ADO] > lo)
 		lo = w->marks[AB_MARK_ADO];
 	p = memrchr(lo, '\n', (size_t)(w->at - lo));
 	if (p)
 		lo = p;
+	last = memrchr(lo, ';', (size_t)(w->at - lo));
 	for (p = w->at; (p = memrchr(lo, '=', (size_t)(p - lo)));) {
 		if (ab_content_at(w, p - 6, "server=", true))
 			return p - 6;
 		if (ab_content_at(w, p - 11, "data source=", true))
 			return p - 11;
 		if (ab_content_at(w, p - 4, "host=", true) &&
-		    ab_content_begins(w, p - 4) &&
-		    (memchr(p, ';', (size_t)(w->at - p)) ||
-		     ab_content_has(p, (size_t)(w->at - p), " dbname=") ||
-		     ab_content_has(p, (size_t)(w->at - p), " user=")))
-			return p - 4;
+		    ab_content_begins(w, p - 4)) {
+			if (last && last > p)
+				return p - 4;
+			host = host ? host : p - 4;
+		}
+		is_pairs = is_pairs || is_pair_name(w, p + 1);
+		if (host && is_pairs)
+			return host;
 	}
-	w->marks[AB_MARK_ADO] = w->at;
-	return NULL;
+	/* the next one's line may say more: of a host, behind it */
+	if (!host)
+		w->marks[AB_MARK_ADO] = w->at;
+	return host && has_pair_behind(w, end) ? host : NULL;
 }
 
 /* server=...; ... password=...; the anchor is the last name. */
@@ -268,7 +310,7 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 	m->end = until(m->value, w->hi, ";\"'<", 256);
 	if (m->end - m->value < 4)
 		return false;
-	server = server_of(w);
+	server = server_of(w, m->end);
 	if (!server)
 		return false;
 	m->first = server;
