@@ -219,6 +219,9 @@ static int leave_dir(writing *g)
 	if (g->levels.depth <= 1 || g->large_fd >= 0)
 		return refuse(g, "the reader left what it did not enter");
 	r = levels_leave(&g->levels, g->path.text + (len ? len + 1 : 0));
+	/* the files that were due to be linked in it */
+	if (r == -ENOENT || r == -EMLINK)
+		return fail_link(g, -r);
 	if (r)
 		return fail(g, -r, "cannot finish the directory");
 	path_pop(&g->path, len);
