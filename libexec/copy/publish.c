@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -289,6 +290,18 @@ int copy_begin_output(supervision *s)
 		 : 0;
 }
 
+/*
+ * Nothing will be published. What only the spare generation has no helper
+ * takes, alive or not; and once it is gone, who scrubs need not wait for one
+ * that hangs. Unlocked for all who were started with a copy of it (flock(2)).
+ */
+void copy_give_up(supervision *s)
+{
+	finish_clearing(s);
+	if (s->old_record_fd >= 0)
+		(void)flock(s->old_record_fd, LOCK_UN);
+}
+
 void copy_abandon(supervision *s)
 {
 	finish_clearing(s);
@@ -500,14 +513,20 @@ static int check_is_snapshot(supervision *s)
 	return 0;
 }
 
-/* A refresh that has published puts the generation before away, and is done. */
-static void wait_for_others(int record)
+/*
+ * A refresh that has published puts the generation before away, and is done.
+ * -EWOULDBLOCK: it hangs, and what it has locked a sweep passes over.
+ */
+static int wait_for_others(int record)
 {
 	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
 
-	while (record >= 0 && staging_lock(record) == -EWOULDBLOCK &&
-	       ab_clock_boot_ns() < until)
+	while (record >= 0 && staging_lock(record) == -EWOULDBLOCK) {
+		if (ab_clock_boot_ns() >= until)
+			return -EWOULDBLOCK;
 		(void)ab_fd_poll(-1, 0, 5);
+	}
+	return 0;
 }
 
 int copy_scrub(supervision *s, ab_copy_done *done)
@@ -518,7 +537,7 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 					   : EMPTY_ALL;
 	ab_autofd int record = -1;
 	char slot[STAGING_NAME];
-	int now, old = 1;
+	int now, others, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (check_is_snapshot(s))
@@ -530,7 +549,7 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 			 &done->files);
 	if (job->record_fd >= 0)
 		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
-	wait_for_others(record);
+	others = wait_for_others(record);
 	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, empty,
 				 &done->files);
@@ -538,6 +557,9 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	staging_sweep(job->staging_fd);
 	if (now < 0 || old < 0)
 		return -1;
+	if (others)
+		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
+			    "a refresh that does not end holds what is left");
 	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,
 				 job->plan.dest_name, "there is no snapshot")
 			  : 0;

@@ -627,6 +627,8 @@ int copy_supervise(copy_job *job)
 			 "the job lacks a directory");
 	else
 		r = run(&s, &done);
+	if (r)
+		copy_give_up(&s);
 	copy_stop(&s.reader);
 	copy_stop(&s.writer);
 	copy_stop(&s.scout);

@@ -58,6 +58,8 @@ void copy_clear(supervision *s);
  * nothing can be published, and who scrubs waits for us.
  */
 bool copy_is_ended(const supervision *s);
+/* It failed, its helpers may live: nothing a scrub would wait for is left. */
+void copy_give_up(supervision *s);
 /* Nothing of this job is left. */
 void copy_abandon(supervision *s);
 int copy_scrub(supervision *s, ab_copy_done *done);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -638,6 +639,34 @@ static void case_073_a_refresh_that_is_held_sees_its_end(void)
 	nothing_published();
 }
 
+/* What it has locked nobody else can clear away: that is no end yet. */
+static void case_073_a_refresh_that_hangs_is_told(void)
+{
+	copy_task task, scrub;
+	copy_end end = { 0 }, ended;
+	int fd = -1;
+
+	GOOD(make(0));
+	host_write(ws_path("src/main.c"), "second\n");
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
+	copy_run run = copy_start(&task);
+
+	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end.message);
+	close(fd);
+	REQUIRE(kill(run.helper.pid, SIGSTOP) == 0, "stop");
+	copy_init(&scrub, AB_COPY_SCRUB);
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_EBUSY, "%d %s", ended.code,
+	      ended.message);
+	CHECK(!snap_has(""), "it has its name");
+	REQUIRE(kill(run.helper.pid, SIGCONT) == 0, "continue");
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ECANCELED, "%d %s", end.code, end.message);
+	nothing_published();
+}
+
 static void case_073_cancelled_is_not_published(void)
 {
 	copy_task task;
@@ -763,6 +792,7 @@ int main(int argc, char **argv)
 		CASE(case_072_two_at_once),
 		CASE(case_073_a_scrub_during_a_refresh_wins),
 		CASE(case_073_a_refresh_that_is_held_sees_its_end),
+		CASE(case_073_a_refresh_that_hangs_is_told),
 		CASE(case_073_cancelled_is_not_published),
 		CASE(case_092_a_proof_brings_back_public_keys),
 		CASE(includes_below_what_goes),
