@@ -38,7 +38,7 @@ typedef struct init_failure {
  * before_exec: the one that has not left the launcher's memory yet; the
  * kernel clears it at exec and exit (set_tid_address(2)).
  * command_count: those PID 1 knows of that have not ended; for the holder.
- * told, heard: registrations the launcher has sent, and PID 1 has read.
+ * told, heard: registrations the launcher has sent, and PID 1 has counted.
  * launcher: its pid inside, 0 while there is none.
  */
 typedef struct init_shared {

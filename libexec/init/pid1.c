@@ -296,7 +296,6 @@ static void add_command(pid_one *one, const ab_msg_register *m, int channel_fd)
 	command *c = calloc(1, sizeof(*c));
 
 	one->registered_ns = m->started_ns;
-	atomic_fetch_add(&one->box->shared->heard, 1);
 	if (channel_fd < 0 || !c || watch(one, channel_fd, (uintptr_t)c)) {
 		kill_unregistered(one, (pid_t)m->pid, m->started_ns);
 		if (channel_fd >= 0)
@@ -351,6 +350,8 @@ static void read_registrations(pid_one *one, bool all)
 			add_command(one, &m, count ? fd : -1);
 		else if (count)
 			close(fd);
+		/* only now: it is counted among the commands, or is none */
+		atomic_fetch_add(&one->box->shared->heard, 1);
 	} while (all);
 }
 
