@@ -98,7 +98,7 @@ static void drop_demand(watcher *w)
 	eventfd_t n;
 
 	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred &&
-	    !w->is_covered)
+	    !w->is_covered && !w->has_left)
 		(void)eventfd_read(w->demand_fd, &n);
 }
 
@@ -444,6 +444,7 @@ static void on_event(watcher *w, const struct inotify_event *e)
 		w->watch_count--;
 		return;
 	}
+	w->has_left |= (e->mask & IN_MOVED_FROM) != 0;
 	if (!e->len || (e->mask & IN_MOVED_FROM))
 		return;
 	n = snprintf(path, sizeof(path), "%s%s%s", dir, dir[0] ? "/" : "",
@@ -511,14 +512,18 @@ int init_settle(holder *h, uint64_t values[4])
 	watcher *w = h->watcher;
 	uint64_t *const counts[] = {&w->quarantined, &w->reprotected,
 				    &w->failed};
-	int r;
+	int r = 0;
 
 	if (!w)
 		return 0;
 	forget_events(w);
 	w->last_errno = 0;
-	r = init_check_mounts(w, true);
-	settle_names(w);
+	/* what left while we looked at mounts, or before, took its along */
+	for (unsigned i = 0; i < 2 && (i == 0 || w->has_left); i++) {
+		w->has_left = false;
+		r = init_check_mounts(w, true);
+		settle_names(w);
+	}
 	drop_demand(w);
 	/* the host starts nothing before a settle that succeeds */
 	if (r == 0)
@@ -540,6 +545,9 @@ void init_settle_unasked(watcher *w)
 
 	init_demand(w);
 	settle_names(w);
+	/* the events are gone that told of what left with its mount */
+	(void)init_check_mounts(w, false);
+	w->has_left = false;
 	/* told[0]: what an earlier call moved is not told yet either */
 	if (w->quarantined == w->told[0] && w->failed == failed)
 		drop_demand(w);

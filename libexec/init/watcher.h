@@ -68,6 +68,7 @@ struct watcher {
 	bool is_lost;	  /* something could not be judged by itself */
 	bool is_doubtful; /* something failed in the last settle */
 	bool is_covered;  /* the host has mounted something since the start */
+	bool has_left; /* some name, since the mounts were looked at */
 	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
