@@ -433,6 +433,7 @@ static void on_event(watcher *w, const struct inotify_event *e)
 
 	if (e->mask & IN_Q_OVERFLOW) {
 		w->is_lost = true;
+		w->has_left = true;
 		return;
 	}
 	if (e->wd < 0 || (size_t)e->wd >= w->dir_room || !w->dirs[e->wd])
