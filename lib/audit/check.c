@@ -142,7 +142,9 @@ static int on_head(ab_audit_checker *c, const ab_audit_frame *f,
 	if (!ab_audit_head_is_signed(line, n, key))
 		return bad(c, f->seq, "head has no valid signature");
 	c->heads++;
-	c->signed_seq = f->seq;
+	/* with a pinned key a stranger's signature is none */
+	if (!c->pin[0] || c->is_pinned)
+		c->signed_seq = f->seq;
 	c->is_closed = strcmp(why, "close") == 0;
 	meet_key(c, next);
 	return 0;
@@ -179,6 +181,13 @@ static int check_first(ab_audit_checker *c, const ab_audit_frame *f)
 	bool is_link = ab_audit_is_type(f, "audit.link");
 
 	c->first_seq = f->seq;
+	/* the anchored record is the last of what is not here */
+	if (is_link && c->has_anchor && f->seq - 1 == c->anchor_count) {
+		if (memcmp(f->prev, c->anchor_head, 64) != 0)
+			return bad(c, f->seq, "the first record does not go "
+					      "on from the anchor");
+		c->is_anchor_met = true;
+	}
 	if (c->has_start) {
 		if (!is_link || f->seq != c->start_count + 1 ||
 		    memcmp(f->prev, c->start_head, 64) != 0)
@@ -229,6 +238,9 @@ static int check_order(ab_audit_checker *c, const ab_audit_frame *f)
 		return bad(c, f->seq, c->is_file_start ?
 					      "a file begins without a link" :
 					      "a file begins in a file");
+	/* it would bring a key that nobody signed */
+	if (ab_audit_is_type(f, "audit.start"))
+		return bad(c, f->seq, "audit.start is not the first record");
 	return 0;
 }
 
@@ -345,6 +357,9 @@ int ab_audit_checker_end(ab_audit_checker *c)
 			   (unsigned long long)c->anchor_count);
 	if (!c->records && !c->torn_bytes)
 		return bad(c, 1, "the log is empty");
+	if (c->has_anchor && !c->is_anchor_met)
+		return bad(c, c->first_seq,
+			   "the log begins after the anchored record");
 	if (c->pin[0] && !c->is_pinned)
 		return bad(c, c->first_seq,
 			   "no record is vouched for by the given key");

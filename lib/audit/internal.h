@@ -215,7 +215,7 @@ typedef struct ab_audit_checker {
 	/* reached */
 	uint64_t records, first_seq, seq, signed_seq, bytes;
 	uint64_t heads, links, opens, resets, key_breaks, time_anomalies;
-	uint64_t torn_bytes, files, pin_seq;
+	uint64_t torn_bytes, files;
 	/* of the last line: its hash, and the "prev" it carries */
 	char hash[AB_AUDIT_HASH_HEX], prev[AB_AUDIT_HASH_HEX];
 	char key[AB_AUDIT_KEY_HEX]; /* the key that must sign the next head */
@@ -315,6 +315,7 @@ struct agentbox_audit {
 
 	uint64_t seq, last_real_ns;
 	char timestamp[AB_TIMESTAMP_SIZE]; /* of last_real_ns */
+	char written[AB_TIMESTAMP_SIZE]; /* of the last record; "": none */
 	char prev[AB_AUDIT_HASH_HEX], chain[AB_ID_SIZE];
 	uint64_t since_head, head_boot_ns; /* records since, time of last */
 	uint64_t unsynced_ns; /* boot time of the oldest unsynced; 0: none */

@@ -146,7 +146,8 @@ static int load(ab_audit_key *key)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		rc = -errno;
-	for (size_t i = 0; n == (ssize_t)(2 * sizeof(*s)) && i < 2; i++) {
+	/* a new file whose maker was killed has its first slot only */
+	for (size_t i = 0; i < 2 && n >= (ssize_t)((i + 1) * sizeof(*s)); i++) {
 		if (!is_slot(&s[i]))
 			continue;
 		valid++;

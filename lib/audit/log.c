@@ -58,13 +58,13 @@ static int32_t build(agentbox_audit *a, const char *type, const json_t *fields,
 				 .timestamp = a->timestamp,
 				 .mono_ns = ab_clock_mono_ns(),
 				 .type = type,
-				 .is_clock_backwards = now < a->last_real_ns,
 				 .log = log,
 				 .repeat = repeat };
 
 	format_time(a, now);
 	/* also after a failure: the text above is of this time */
 	a->last_real_ns = now;
+	stamp.is_clock_backwards = strcmp(a->timestamp, a->written) < 0;
 	return ab_audit_build(&stamp, fields, &a->secrets, a->scratch, a->line,
 			      n, err);
 }
@@ -76,6 +76,7 @@ static void moved(agentbox_audit *a, size_t n)
 
 	a->hash_fn(a->line, n - 1, hash);
 	ab_hex(hash, sizeof(hash), a->prev);
+	memcpy(a->written, a->timestamp, sizeof(a->written));
 	a->seq++;
 	a->since_head++;
 	if (!a->unsynced_ns)
@@ -384,6 +385,7 @@ static int32_t begin_new(agentbox_audit *a, agentbox_error **err)
 	a->seq = 0;
 	memset(a->prev, '0', sizeof(a->prev) - 1);
 	a->prev[sizeof(a->prev) - 1] = '\0';
+	a->written[0] = '\0';
 	return 0;
 }
 
@@ -393,10 +395,16 @@ static int32_t write_first(agentbox_audit *a, uint64_t torn,
 	json_t *log;
 	int32_t rc = 0;
 
+	/* not before there is room for the record that says so */
+	if (torn)
+		rc = ab_audit_sink_reserve(&a->sink, AB_AUDIT_MAX_LINE, err);
+	if (rc != 0)
+		return rc;
 	if (torn && ftruncate(a->sink.fd, (off_t)(a->sink.size - torn)) != 0)
 		return ab_error_sys(err, errno, "",
 				    "cannot cut the torn record off the log");
 	a->sink.size -= torn;
+	a->sink.reserved = 0; /* it went with what was cut off */
 	rc = note_full(a, err);
 	if (rc == 0 && a->seq == 0)
 		rc = ab_audit_log_own(a, "audit.start",

@@ -201,7 +201,7 @@ static int32_t write_link(agentbox_audit *a, uint32_t number, uint32_t pruned,
 /* The chain as it was, for a link that did not come to be. */
 typedef struct mark {
 	uint64_t seq, since_head;
-	char prev[AB_AUDIT_HASH_HEX];
+	char prev[AB_AUDIT_HASH_HEX], written[AB_TIMESTAMP_SIZE];
 } mark;
 
 /* The names are as before when this fails. */
@@ -210,10 +210,11 @@ static int32_t begin_next(agentbox_audit *a, const char *fresh,
 			  agentbox_error **err)
 {
 	ab_audit_sink next = { 0 }, old = a->sink;
-	mark m = { a->seq, a->since_head, "" };
+	mark m = { a->seq, a->since_head, "", "" };
 	int32_t rc = open_next(fresh, &next, err);
 
 	memcpy(m.prev, a->prev, sizeof(m.prev));
+	memcpy(m.written, a->written, sizeof(m.written));
 	if (rc != 0)
 		return rc;
 	next.path = old.path;
@@ -232,6 +233,7 @@ static int32_t begin_next(agentbox_audit *a, const char *fresh,
 	a->seq = m.seq;
 	a->since_head = m.since_head;
 	memcpy(a->prev, m.prev, sizeof(m.prev));
+	memcpy(a->written, m.written, sizeof(m.written));
 	return rc;
 }
 

@@ -329,6 +329,13 @@ static int32_t write_file(ab_audit_sink *s, const char *p, size_t n,
 
 	if (fstat(s->fd, &st) != 0)
 		return ab_error_sys(err, errno, "", "cannot stat the log");
+	/* what is recorded there is gone when it is closed */
+	if (s->kind == AB_AUDIT_SINK_PATH && st.st_nlink == 0) {
+		s->is_broken = true;
+		return ab_error_set(err, AGENTBOX_EBUSY, "",
+				    "the log '%s' was removed under its writer",
+				    s->path);
+	}
 	if ((uint64_t)st.st_size != s->size) {
 		s->is_broken = true;
 		return ab_error_set(err, AGENTBOX_EBUSY, "",

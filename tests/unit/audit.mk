@@ -20,6 +20,13 @@ tests_unit_audit_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_audit_internal_CFLAGS = $(UNIT_CFLAGS)
 EXTRA_DIST += tests/data/audit-vectors.jsonl tests/data/audit-check.py
 
+check_PROGRAMS += tests/unit/audit_forged_internal
+UNIT_TESTS += tests/unit/audit_forged_internal
+tests_unit_audit_forged_internal_SOURCES = \
+	tests/unit/audit_forged_internal.c tests/unit/audit_help.h
+tests_unit_audit_forged_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_audit_forged_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/audit_space
 UNIT_TESTS += tests/unit/audit_space
 tests_unit_audit_space_SOURCES = tests/unit/audit_space.c \

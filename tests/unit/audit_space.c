@@ -120,6 +120,39 @@ static void close_full(fixture *f)
 	json_decref(v.report);
 }
 
+/* A torn record is not cut off before there is room to say so. */
+static void open_torn(fixture *f)
+{
+	agentbox_audit *a = audit_at(f, false);
+	char ballast[600];
+	struct stat st;
+	verdict v;
+	int fd;
+
+	OK(agentbox_audit_open(a, &err));
+	put_many(a, 3);
+	agentbox_audit_unref(a);
+	ck_assert_int_eq(stat(f->log, &st), 0);
+	ck_assert_int_eq(truncate(f->log, st.st_size - 20), 0);
+	snprintf(ballast, sizeof(ballast), "%s/ballast", f->dir);
+	fd = open(ballast, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	for (off_t at = 0; posix_fallocate(fd, at, 4096) == 0; at += 4096)
+		;
+	a = audit_at(f, false);
+	ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_ESYS);
+	v = verify(f, NULL, NULL);
+	ck_assert_str_eq(word(&v, "status"), "torn");
+	json_decref(v.report);
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	close(fd);
+	OK(agentbox_audit_open(a, &err));
+	agentbox_audit_unref(a);
+	v = verify(f, NULL, NULL);
+	ck_assert_str_eq(word(&v, "status"), "verified");
+	ck_assert_int_eq(number(&v, "resets"), 1);
+	json_decref(v.report);
+}
+
 static void on_small_disk(const char *name, void (*body)(fixture *))
 {
 	int status = 0;
@@ -156,6 +189,13 @@ START_TEST(m18_a_log_on_a_full_disk_still_gets_its_last_head)
 }
 END_TEST
 
+START_TEST(m08_a_torn_record_stays_while_the_disk_is_full)
+{
+	on_small_disk("m08_a_torn_record_stays_while_the_disk_is_full",
+		      open_torn);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("audit_space");
@@ -167,6 +207,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, m18_a_full_disk_refuses_and_leaves_one_last_record);
 	tcase_add_test(tc, m18_a_log_on_a_full_disk_still_gets_its_last_head);
+	tcase_add_test(tc, m08_a_torn_record_stays_while_the_disk_is_full);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
