@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "path/glob.h"
 #include "path/lexical.h"
 #include "policy/narrow.h"
 #include "policy/view.h"
@@ -94,12 +95,106 @@ static int32_t cut_workspace(ab_narrow *n, ab_view_entry *e, uint32_t held)
 	return 0;
 }
 
+/* A slash follows. Of "**" nothing is used up by what it matches. */
+static bool is_any_depth(const char *pattern, size_t n)
+{
+	for (size_t i = 0; i < n; i += 3)
+		if (strncmp(pattern + i, "**/", 3) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * From `path` on, does the pattern name it, something above it, or something
+ * below it that is not the whole pattern over again?
+ */
+static bool guards_from(const char *pattern, size_t len, const char *path)
+{
+	size_t n = 0;
+
+	do {
+		n += strcspn(path + n, "/");
+		if (ab_glob_match_anchored(pattern, len, path, n,
+					   AB_GLOB_FOLD))
+			return true;
+	} while (path[n] && path[++n]);
+	for (size_t i = 1; i < len; i++) {
+		if (pattern[i] != '/' || is_any_depth(pattern, i))
+			continue;
+		if (ab_glob_match_anchored(pattern, i, path, n, AB_GLOB_FOLD))
+			return true;
+	}
+	return false;
+}
+
+/* A tree that begins at this path would not be held as the pattern says. */
+static bool guards(const ab_policy_protect *pat, const char *rest)
+{
+	size_t len = strlen(pat->pattern);
+	bool anywhere = pat->repository;
+
+	while (len > 1 && pat->pattern[len - 1] == '/')
+		len--;
+	anywhere |= memchr(pat->pattern, '/', len) == NULL;
+	for (const char *at = rest; *at; at += *at == '/') {
+		if (guards_from(pat->pattern, len, at))
+			return true;
+		if (!anywhere)
+			break;
+		at += strcspn(at, "/");
+	}
+	return false;
+}
+
+/* Deeper than anything one works in; the time for the patterns is bounded. */
+#define MAX_GUARDED_DEPTH 64
+
+static bool is_guarded(const ab_policy *policy, const char *rest)
+{
+	size_t depth = 0;
+
+	for (const char *p = rest; (p = strchr(p, '/')) != NULL; p++)
+		depth++;
+	if (policy->protect_count && depth >= MAX_GUARDED_DEPTH)
+		return true;
+	for (size_t i = 0; i < policy->protect_count; i++)
+		if (guards(&policy->protect[i], rest))
+			return true;
+	return false;
+}
+
+/*
+ * Protected names are patterns below the root of a tree. A child's tree with
+ * its root elsewhere (`.git` itself, `docs` where "docs/x" is protected) would
+ * write what the parent may not: there the parent holds no write.
+ */
+static uint32_t held_at(const ab_view *view, const ab_policy *policy,
+			const char *host)
+{
+	uint32_t rights = ab_view_rights(view, host);
+	char inside[AB_MAX_PATH];
+
+	for (size_t i = 0; (rights & AB_RIGHT_WRITE) && i < view->count; i++) {
+		const ab_view_entry *e = &view->items[i];
+		const char *rest = e->from ? ab_path_rest(host, e->from) : NULL;
+
+		if (rest && (e->rights & AB_RIGHT_WRITE) &&
+		    ab_path_join(e->to, rest, inside, sizeof(inside)) > 0 &&
+		    ab_view_find(view, inside) == e &&
+		    !is_guarded(policy, rest))
+			return rights;
+	}
+	return rights & ~AB_RIGHT_WRITE;
+}
+
 /* Every entry down to what the parent holds at its host path. */
 static int32_t cut_entries(ab_narrow *n, const ab_view *parent, ab_view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {
 		ab_view_entry *e = &view->items[i];
-		uint32_t held = e->from ? ab_view_rights(parent, e->from) : 0;
+		uint32_t held = e->from ? held_at(parent,
+						  ab_policy_get(n->parent),
+						  e->from) : 0;
 		int32_t r;
 
 		if (!e->from || !(e->rights & ~held))
