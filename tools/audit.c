@@ -19,6 +19,8 @@
 #include "tool.h"
 
 #define MOST_ANCHOR 65536
+/* Of the keys of a filter. */
+#define FIRST_TIME 6
 
 /* FNV-1a: names, not security; a clash only makes an anchor not fit. */
 static uint64_t hash_path(const char *s)
@@ -59,19 +61,33 @@ static bool is_verdict(const char *s)
 	       !strcmp(s, "ask") || !strcmp(s, "deny");
 }
 
-/* RFC 3339, or its date alone: what is compared with a timestamp. */
-static bool is_time(const char *s)
+/*
+ * A date, with or without the time, in UTC: as the log writes it, so that the
+ * two can be compared as text. What is left out is the first moment of what
+ * is named, for --until the last. Owned; NULL: not a time.
+ */
+static char *time_of(const char *s, bool is_until)
 {
 	static const char shape[] = "0000-00-00T00:00:00";
-	size_t n = strlen(s);
+	size_t n = 0, digits = 0;
 
-	if (n != 10 && n < sizeof(shape) - 1)
-		return false;
-	for (size_t i = 0; i < n && shape[i]; i++)
-		if (shape[i] == '0' ? s[i] < '0' || s[i] > '9'
-				    : s[i] != shape[i])
-			return false;
-	return true;
+	while (shape[n] && (shape[n] == '0' ? s[n] >= '0' && s[n] <= '9'
+					    : s[n] == shape[n]))
+		n++;
+	if (n == 10 && !s[n])
+		return text_format("%s%s", s, is_until ? "T23:59:59.999999Z"
+						       : "T00:00:00.000000Z");
+	if (shape[n])
+		return NULL;
+	if (s[n] == '.')
+		digits = strspn(s + n + 1, "0123456789");
+	const char *end = s + n + (s[n] == '.') + digits;
+	if (strcmp(end, *end == 'Z' ? "Z" : "") != 0 || digits > 6 ||
+	    (s[n] == '.' && !digits))
+		return NULL;
+	return text_format("%.*s.%.*s%.*sZ", (int)n, s, (int)digits, s + n + 1,
+			   (int)(6 - digits),
+			   is_until && !digits ? "999999" : "000000");
 }
 
 /* Filters that would match nothing by mistake. */
@@ -85,11 +101,14 @@ static int check_filter(tool *t, const tool_args *args)
 				   "'%s' is not none, allow, ask or deny",
 				   verdict);
 	for (size_t i = 0; i < 2; i++) {
-		const char *time = tool_get(args, times[i]);
-		if (time && !is_time(time))
+		const char *given = tool_get(args, times[i]);
+		char *time = given ? time_of(given, i) : NULL;
+
+		if (given && !time)
 			return tool_refuse(t, TOOL_USAGE, "EINVAL", times[i],
-					   "'%s' is not a time; write "
-					   "2026-01-31T12:00:00Z", time);
+					   "'%s' is not a time in UTC; write "
+					   "2026-01-31T12:00:00Z", given);
+		free(time);
 	}
 	return 0;
 }
@@ -132,7 +151,11 @@ static char *filter_of(const tool_args *args)
 		if (!value)
 			continue;
 		any = true;
-		json_object_set_new(filter, keys[i], json_string(value));
+		char *time = i >= FIRST_TIME ? time_of(value, i > FIRST_TIME)
+					     : NULL;
+		json_object_set_new(filter, keys[i],
+				    json_string(time ? time : value));
+		free(time);
 	}
 	char *text = any ? json_dumps(filter, JSON_COMPACT) : NULL;
 	json_decref(filter);
@@ -285,12 +308,32 @@ static int read_anchor(tool *t, const tool_args *args, const char *option,
 {
 	const char *named = tool_get(args, option);
 
+	errno = ENODATA; /* what an empty file does not set */
 	*text = slurp(named ? named : usual);
 	if (!*text && named)
 		return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", option,
 				   "cannot read '%s': %s", named,
 				   strerror(errno));
 	return 0;
+}
+
+/* What no key vouches for, when there is any. */
+static void tell_signed(const json_t *report)
+{
+	json_t *seq = json_object_get(report, "signed_seq");
+	json_t *tail = json_object_get(report, "unsigned_tail");
+	char *s;
+
+	if (json_integer_value(tail) <= 0)
+		return;
+	s = json_integer_value(seq) > 0 ?
+		    text_format("up to record %lld; %lld after it are not",
+				(long long)json_integer_value(seq),
+				(long long)json_integer_value(tail)) :
+		    strdup("no record");
+	if (s)
+		text_item(stderr, 10, TEXT_PLAIN, "signed", s);
+	free(s);
 }
 
 static void tell_verified(const json_t *report, size_t files)
@@ -309,6 +352,10 @@ static void tell_verified(const json_t *report, size_t files)
 			text_item(stderr, 10, TEXT_PLAIN, "records", s);
 		free(s);
 	}
+	if (!strcmp(text_of(report, "begins"), "link"))
+		text_item(stderr, 10, TEXT_PLAIN, "begins", "with a link: what "
+			  "was before it is not looked at; give --start FILE");
+	tell_signed(report);
 	text_item(stderr, 10, TEXT_PLAIN, "tail",
 		  !strcmp(tail, "unanchored")
 		  ? "unanchored: records missing at the end would not show; "
@@ -352,6 +399,11 @@ int tool_audit_verify(tool *t, const tool_args *args)
 		rc = tool_print_json(t, json_incref(report));
 	if (done < 0)
 		rc = tool_fail(t, err, report && count == 1 ? paths[0] : NULL);
+	else if (!rc && tool_get(args, "--key") &&
+		 json_integer_value(json_object_get(report, "signed_seq")) <= 0)
+		rc = tool_refuse(t, TOOL_TAMPERED, "ETAMPERED", "--key",
+				 "no head of the log is signed by this key or "
+				 "one after it");
 	json_decref(report);
 out:
 	free(fallback);

@@ -47,6 +47,58 @@ def a_wrong_filter_is_wrong_usage():
 
 
 @test
+def a_time_that_is_not_utc_is_wrong_usage():
+    path = write("empty.jsonl", "")
+    for time in ("2026-01-31T12:00:00+02:00", "2026-01-31T12:00", "2026-01-3",
+                 "2026-01-31T12:00:00.", "2026-01-31T12:00:00.1234567Z",
+                 "2026-01-31T12:00:00ZZ", "2026-01-31 12:00:00", "",
+                 "2026-01-31T12:00:00Z;"):
+        for option in ("--since", "--until"):
+            says(status(tool("audit", "show", option, time, path), 2), option)
+
+
+def made(*times):
+    """Records as a log has them; show and report do not verify."""
+    text = ""
+    for seq, time in enumerate(times, 1):
+        text += json.dumps({
+            "actor": {"box": "", "euid": 0, "generation": 0, "pid": 1,
+                      "uid": 0},
+            "mono_ns": 1, "prev": "0" * 64, "seq": seq, "timestamp": time,
+            "type": "note"}, sort_keys=True, separators=(",", ":")) + "\n"
+    return write("made.jsonl", text)
+
+
+@test
+def a_time_names_all_that_is_in_it():
+    log = made("2026-01-30T23:59:59.999999Z", "2026-01-31T00:00:00.000000Z",
+               "2026-01-31T12:00:00.000000Z", "2026-01-31T12:00:00.500000Z",
+               "2026-01-31T12:00:01.000000Z", "2026-01-31T23:59:59.999999Z",
+               "2026-02-01T00:00:00.000000Z")
+    for option, time, want in (
+            ("--since", "2026-01-31", [2, 3, 4, 5, 6, 7]),
+            ("--until", "2026-01-31", [1, 2, 3, 4, 5, 6]),
+            ("--since", "2026-01-31T12:00:00Z", [3, 4, 5, 6, 7]),
+            ("--until", "2026-01-31T12:00:00Z", [1, 2, 3, 4]),
+            ("--until", "2026-01-31T12:00:00.0Z", [1, 2, 3]),
+            ("--since", "2026-01-31T12:00:00.5", [4, 5, 6, 7]),
+            ("--until", "2026-01-31T12:00:00.5", [1, 2, 3, 4])):
+        done = status(tool("audit", "show", "--json", option, time, log), 0)
+        seen = [json.loads(l)["seq"] for l in done.out.splitlines()]
+        expect(seen == want, (option, time, seen))
+
+
+@test
+def an_anchor_that_cannot_be_read_is_told():
+    log, empty = made("2026-01-31T12:00:00.000000Z"), write("anchor", "")
+    for option in ("--anchor", "--start"):
+        for path in (empty, TOP, "/nonexistent"):
+            done = status(tool("audit", "verify", option, path, log), 4)
+            says(done, option, path)
+            expect("Success" not in done.text, done)
+
+
+@test
 def a_log_in_a_directory_that_is_missing_is_told():
     done = tool("run", "--audit", "/nonexistent/log", "--", "true")
     expect(done.status not in (0, 127) and "/nonexistent" in done.text, done)
@@ -112,6 +164,23 @@ def an_untouched_log_verifies_up_to_its_anchor():
     says(status(tool("audit", "verify", LOG), 0), "verified", "anchored")
     doc = status(tool("audit", "verify", "--json", LOG), 0)
     expect(doc.json["status"] == "verified" and not doc.err, doc)
+
+
+@box_test
+def a_key_that_signed_nothing_is_refused():
+    recorded()
+    with open(LOG) as f:
+        lines = f.readlines()
+    first, last = json.loads(lines[0])["log"], json.loads(lines[-1])["log"]
+    status(tool("audit", "verify", "--key", first["key"], LOG), 0)
+    # named by the last head, and nothing came after it
+    says(status(tool("audit", "verify", "--key", last["next"], LOG), 6),
+         "signed")
+    # what was recorded up to the first head could be anybody's
+    cut = write("cut.jsonl", "".join(lines[:-1]))
+    says(status(tool("audit", "verify", "--key", first["key"], cut), 6),
+         "signed")
+    says(status(tool("audit", "verify", cut), 0), "no record")
 
 
 @box_test
