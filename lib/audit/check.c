@@ -309,6 +309,24 @@ int ab_audit_checker_line(ab_audit_checker *c, const char *line, size_t n)
 	return c->is_suspect ? 0 : check_anchor(c);
 }
 
+/*
+ * Bytes without a newline and no record before them are a torn one only where
+ * they can be its beginning, or what a file system leaves behind after a
+ * crash: whoever names the wrong file must not lose it to a writer.
+ */
+static bool can_be_torn(const char *p, size_t n)
+{
+	static const char begin[] = "{\"actor\":{\"box\":\"";
+	size_t i = 0;
+
+	if (memcmp(p, begin, n < sizeof(begin) - 1 ? n : sizeof(begin) - 1) ==
+	    0)
+		return true;
+	while (i < n && p[i] == '\0')
+		i++;
+	return i == n;
+}
+
 int ab_audit_checker_file(ab_audit_checker *c, int fd, bool is_last)
 {
 	ab_audit_reader r;
@@ -333,6 +351,8 @@ int ab_audit_checker_file(ab_audit_checker *c, int fd, bool is_last)
 	if (rc == 0 && n && !is_last && !c->is_bad)
 		rc = bad(c, c->seq + 1, "a file that was continued ends in "
 					"the middle of a record");
+	if (rc == 0 && n && !c->records && !can_be_torn(line, n))
+		rc = bad(c, 1, "the file is no audit log");
 	if (rc == 0 && !c->is_bad)
 		c->torn_bytes = n;
 	ab_audit_reader_end(&r);

@@ -74,26 +74,8 @@ static int resume_at_head(agentbox_audit *a)
 	return 1;
 }
 
-/*
- * Bytes without a newline and no record before them are cut off only where
- * they can be the beginning of one, or what a file system leaves behind after
- * a crash: whoever names the wrong file must not lose it.
- */
-static bool can_be_torn(const char *p, size_t n)
-{
-	static const char begin[] = "{\"actor\":{\"box\":\"";
-	size_t i = 0;
-
-	if (memcmp(p, begin, n < sizeof(begin) - 1 ? n : sizeof(begin) - 1) ==
-	    0)
-		return true;
-	while (i < n && p[i] == '\0')
-		i++;
-	return i == n;
-}
-
-static int32_t digest_torn(agentbox_audit *a, uint64_t torn, bool is_all,
-			   char *digest, agentbox_error **err)
+static int32_t digest_torn(agentbox_audit *a, uint64_t torn, char *digest,
+			   agentbox_error **err)
 {
 	ab_autofree char *bytes = ab_calloc((size_t)torn, 1);
 	ssize_t n;
@@ -104,10 +86,6 @@ static int32_t digest_torn(agentbox_audit *a, uint64_t torn, bool is_all,
 		  (off_t)(a->sink.size - torn));
 	if (n < 0 || (uint64_t)n != torn)
 		return unreadable(n < 0 ? -errno : -EIO, err);
-	if (is_all && !can_be_torn(bytes, (size_t)torn))
-		return ab_error_set(err, AGENTBOX_ETAMPERED, "seq 1",
-				    "the file to be continued is no audit "
-				    "log");
 	ab_digest(bytes, (size_t)torn, digest);
 	return 0;
 }
@@ -175,7 +153,5 @@ int32_t ab_audit_log_resume(agentbox_audit *a, uint64_t *torn, char *digest,
 		return unreadable(rc, err);
 	*torn = c.torn_bytes;
 	adopt(a, &c);
-	return c.torn_bytes ? digest_torn(a, c.torn_bytes, !c.records, digest,
-					  err)
-			    : 0;
+	return c.torn_bytes ? digest_torn(a, c.torn_bytes, digest, err) : 0;
 }
