@@ -46,7 +46,7 @@ int tool_log_open(tool *t, const char *log, agentbox_audit **audit)
 	     agentbox_audit_open(*audit, &err) < 0)) {
 		bool tampered = agentbox_error_get_code(err) ==
 				AGENTBOX_ETAMPERED;
-		rc = tool_fail(t, err, "--audit");
+		rc = tool_fail_name(t, err, "--audit");
 		agentbox_audit_unref(*audit);
 		*audit = NULL;
 		if (tampered && key)

@@ -113,7 +113,10 @@ static int fail_box(session *s, agentbox_error *err)
 
 	text_error(line ? line : "the box cannot be raised");
 	free(line);
-	advise(err);
+	if (!state)
+		advise(err);
+	else if (!s->t->state)
+		text_note("%s", tool_no_state_hint);
 	if (s->t->json)
 		tool_print_json(s->t, json_pack(
 			"{s:i, s:{s:s, s:s, s:s}}", "exit", status, "error",

@@ -72,7 +72,11 @@ const char *tool_below(const char *path, const char *top)
 	return path + n;
 }
 
-/* A home that is not absolute is no home: what is relative moves with cwd. */
+/*
+ * A home that is not absolute is no home: what is relative moves with cwd. Nor
+ * is one that is not there, as that of many a service's user: it is not ours
+ * to make.
+ */
 static char *default_state(void)
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -84,7 +88,7 @@ static char *default_state(void)
 		struct passwd *pw = getpwuid(geteuid());
 		home = pw ? pw->pw_dir : NULL;
 	}
-	if (!home || home[0] != '/')
+	if (!home || home[0] != '/' || access(home, F_OK) < 0)
 		return NULL;
 	return text_format("%s/.local/state/agentbox", home);
 }
@@ -212,6 +216,10 @@ int tool_status_of(int32_t code)
 	return TOOL_INTERNAL;
 }
 
+const char tool_no_state_hint[] =
+	"there is no home directory to keep one in: give --state DIR, or set "
+	"XDG_STATE_HOME";
+
 static void say_failure(tool *t, int status, const char *code,
 			const char *where, const char *about,
 			const char *message)
@@ -225,6 +233,8 @@ static void say_failure(tool *t, int status, const char *code,
 
 	text_error(line ? line : message);
 	free(line);
+	if (!t->state && strstr(message, "state directory"))
+		text_note("%s", tool_no_state_hint);
 	if (!t->json || t->json_written)
 		return;
 	tool_print_json(t, json_pack("{s:i, s:{s:s, s:s, s:s, s:s*}}",
@@ -243,10 +253,30 @@ int tool_fail_as(tool *t, int status, agentbox_error *err, const char *about)
 	return status;
 }
 
+/* Of a failed call what was named is to blame where it says so. */
+static int status_of_call(int32_t number)
+{
+	switch (number) {
+	case ENOENT:
+		return TOOL_NOT_FOUND;
+	case EISDIR:
+	case ENOTDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return TOOL_BAD_INPUT;
+	default:
+		return TOOL_INTERNAL;
+	}
+}
+
 int tool_fail(tool *t, agentbox_error *err, const char *about)
 {
-	return tool_fail_as(t, tool_status_of(agentbox_error_get_code(err)),
-			    err, about);
+	int32_t code = agentbox_error_get_code(err);
+	int status = code == AGENTBOX_ESYS ?
+			     status_of_call(agentbox_error_get_errno(err)) :
+			     tool_status_of(code);
+
+	return tool_fail_as(t, status, err, about);
 }
 
 int tool_fail_name(tool *t, agentbox_error *err, const char *about)
@@ -260,7 +290,7 @@ bool tool_is_about_state(const tool *t, const agentbox_error *err)
 {
 	const char *where = agentbox_error_get_where(err);
 
-	return (!*where || (t->state && !strcmp(where, t->state))) &&
+	return (!*where || !t->state || !strcmp(where, t->state)) &&
 	       strstr(agentbox_error_get_message(err), "state directory");
 }
 

@@ -104,6 +104,20 @@ def a_log_in_a_directory_that_is_missing_is_told():
     expect(done.status not in (0, 127) and "/nonexistent" in done.text, done)
 
 
+@test
+def what_is_no_log_is_neither_verified_nor_taken_for_one():
+    for text in ('{"important": 1}', "x", "\n", "two\nlines"):
+        path = write("other", text)
+        says(status(tool("audit", "verify", path), 6), "tampered")
+        says(status(tool("run", "--audit", path, "--", "true"), 6), "--audit")
+        with open(path) as f:
+            expect(f.read() == text, path)
+    status(tool("audit", "show", TOP), 3)
+    status(tool("audit", "verify", TOP), 3)
+    says(status(tool("run", "--audit", TOP, "--", "true"), 3), "--audit")
+    says(status(tool("run", "--audit", "", "--", "true"), 2), "--audit")
+
+
 @box_test
 def a_run_is_recorded_from_start_to_end():
     recorded()

@@ -8,7 +8,7 @@ import subprocess
 
 import tool_lib
 from tool_lib import (SRC, TOP, WAIT, WORK, Terminal, environment, expect,
-                      main, says, status, test, tool, write)
+                      main, said, says, status, test, tool, write)
 
 BAD = '{"agentbox": 1,\n  "limits": {"memory": "4 GiB"}}\n'
 GOOD = '{"agentbox": 1, "name": "mine", "extends": "builtin:strict"}\n'
@@ -235,6 +235,44 @@ def closed_standard_streams_do_no_harm():
                             % (tool_lib.TOOL, closing)], env=environment(),
                            timeout=WAIT, capture_output=True)
         expect(p.returncode == 0, p)
+
+
+def in_a_directory_that_is_gone(*args):
+    gone = os.path.join(TOP, "gone")
+    os.mkdir(gone)
+
+    def enter():
+        os.chdir(gone)
+        os.rmdir(gone)
+
+    return tool(*args, preexec_fn=enter)
+
+
+@test
+def a_directory_that_is_gone_is_told():
+    policy = write("good.json", '{"agentbox": 1}')
+    for args in (("check", "write", "f"), ("check", "read", "f"),
+                 ("check", "shell", "ls"), ("check", "git", "--", "status"),
+                 ("check", "argv", "--", "ls"), ("run", "--", "true"),
+                 ("snapshot", "explain", ".")):
+        done = in_a_directory_that_is_gone(*args)
+        expect(done.status in (3, 4) and b"agentbox: " in said(done.err),
+               (args, done))
+    status(in_a_directory_that_is_gone("policy", "check", policy), 0)
+
+
+@test
+def a_home_that_is_not_there_is_not_made():
+    home = os.path.join(TOP, "none", "such")
+    for args, want in ((("network", "show"), 5), (("secret", "list"), None),
+                       (("peer", "list"), None),
+                       (("run", "--", "true"), None)):
+        done = tool(*args, env=dict(environment(), HOME=home))
+        expect(done.status != 0 and want in (None, done.status), done)
+        says(done, "--state DIR")
+        expect(not os.path.exists(os.path.dirname(home)), args)
+    status(tool("network", "show", "--state", os.path.join(TOP, "kept"),
+                env=dict(environment(), HOME=home)), 0)
 
 
 @test
