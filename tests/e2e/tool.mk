@@ -4,6 +4,7 @@ E2E_TESTS += tests/e2e/tool_usage.py
 E2E_TESTS += tests/e2e/tool_run.py
 E2E_TESTS += tests/e2e/tool_terminal.py
 E2E_TESTS += tests/e2e/tool_audit.py
+E2E_TESTS += tests/e2e/owner_hostile.py
 E2E_TESTS += tests/e2e/tool_mcp.py
 E2E_TESTS += tests/e2e/tool_mcp_box.py
 E2E_TESTS += tests/e2e/tool_check.py
