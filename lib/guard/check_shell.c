@@ -83,10 +83,10 @@ static uint32_t add_wrapped(struct sink *s, struct ab_resolved *r,
 
 static uint32_t add_command(struct sink *s, const struct ab_word *words,
 			    uint32_t count, const struct ab_chain *chain,
-			    struct ab_span span, bool is_found)
+			    bool stays, bool is_found)
 {
 	struct ab_resolved r = { .words = words, .count = count,
-				 .span = span };
+				 .stays = stays };
 	uint32_t index = chain ? add_wrapped(s, &r, chain, is_found)
 			       : ab_decision_add_command(s->d, &r, is_found);
 
@@ -113,7 +113,7 @@ static uint32_t find_command(const struct sink *s, const struct ab_word *words,
 
 static void on_command(void *user, const struct ab_word *words,
 		       uint32_t count, const struct ab_chain *chain,
-		       struct ab_span span)
+		       bool stays)
 {
 	struct sink *s = user;
 	uint32_t last = s->count ? s->seen[(s->count - 1) % SEEN]
@@ -123,7 +123,7 @@ static void on_command(void *user, const struct ab_word *words,
 	if (last == AB_NO_COMMAND ||
 	    s->d->commands[last].count != count ||
 	    !are_words(&s->d->commands[last], words, count))
-		add_command(s, words, count, chain, span, false);
+		add_command(s, words, count, chain, stays, false);
 }
 
 static uint32_t command_of(struct sink *s, const struct ab_shell_found *f)
@@ -134,7 +134,7 @@ static uint32_t command_of(struct sink *s, const struct ab_shell_found *f)
 
 	return index != AB_NO_COMMAND ?
 		       index :
-		       add_command(s, f->words, f->count, f->chain, f->span,
+		       add_command(s, f->words, f->count, f->chain, false,
 				   true);
 }
 

@@ -550,6 +550,15 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
 }
 
+/* They are words of the text's own command, which keeps them. */
+static bool stays(const struct ab_check *c, const struct ab_word *words)
+{
+	const struct ab_shell_command *m = c->command;
+
+	return m && m->is_kept && words >= m->argv &&
+	       words < m->argv + m->argc;
+}
+
 void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count, uint32_t in_taint,
 		    const struct ab_word *in_text, bool has_stdin)
@@ -564,9 +573,7 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 	}
 	c->depth++;
 	if (c->told)
-		c->told(c->user, words, count, c->chain,
-			(struct ab_span){ words[0].span.begin,
-					  words[count - 1].span.end });
+		c->told(c->user, words, count, c->chain, stays(c, words));
 	judge_name(c, words, count, in_taint, in_text, has_stdin);
 	c->depth--;
 	ab_arena_release(c->scratch, mark);

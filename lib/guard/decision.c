@@ -199,12 +199,30 @@ static void show_word(const struct ab_word *w, struct ab_word *out)
 	out->is_quoted = w->is_quoted;
 }
 
+static bool copy_wrappers(agentbox_decision *d, const struct ab_resolved *from,
+			  struct ab_resolved *to)
+{
+	if (!from->wrapper_count)
+		return true;
+	size_t size = from->wrapper_count * sizeof(*to->wrappers);
+	const char **wrappers = ab_arena_high(&d->arena, size);
+
+	if (!wrappers)
+		return false;
+	memcpy(wrappers, from->wrappers, size);
+	to->wrappers = wrappers;
+	return true;
+}
+
 static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 			 struct ab_resolved *to)
 {
 	const struct ab_word *end = from->words + from->count;
 	struct ab_word *words, *out;
 
+	*to = *from;
+	if (from->stays)
+		return copy_wrappers(d, from, to);
 	words = ab_arena_high(&d->arena, from->count * sizeof(*words));
 	if (!words)
 		return false;
@@ -217,18 +235,8 @@ static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 		if (!out->text)
 			return false;
 	}
-	*to = *from;
 	to->words = words;
-	if (!from->wrapper_count)
-		return true;
-	size_t size = from->wrapper_count * sizeof(*to->wrappers);
-	const char **wrappers = ab_arena_high(&d->arena, size);
-
-	if (!wrappers)
-		return false;
-	memcpy(wrappers, from->wrappers, size);
-	to->wrappers = wrappers;
-	return true;
+	return copy_wrappers(d, from, to);
 }
 
 uint32_t ab_decision_add_command(agentbox_decision *d,

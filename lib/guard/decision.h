@@ -66,7 +66,8 @@ struct ab_resolved {
 	uint32_t count;
 	const char *const *wrappers; /* outermost first; static strings */
 	uint32_t wrapper_count;
-	struct ab_span span;
+	/* the words are as they would be shown and stay where they are */
+	bool stays;
 };
 
 struct agentbox_decision {
@@ -118,11 +119,11 @@ int32_t ab_decision_begin(agentbox_decision *d, agentbox_guard *guard,
 			  size_t n, size_t room, agentbox_error **err);
 
 /*
- * Copies words and wrappers (text and span; holes and map stay behind) to the
- * far end of the arena. The text of a word in d->kept is copied, with a NUL
- * behind it, when the decision ends and only for the command that decided.
- * `is_found`: some finding will be about it. The index for
- * ab_finding.command, or AB_NO_COMMAND when the list is full, which is no
+ * Copies words, unless they stay, and wrappers (text and span; holes and map
+ * stay behind) to the far end of the arena. The text of a word in d->kept is
+ * copied, with a NUL behind it, when the decision ends and only for the
+ * command that decided. `is_found`: some finding will be about it. The index
+ * for ab_finding.command, or AB_NO_COMMAND when the list is full, which is no
  * failure: only what is shown gets shorter.
  */
 uint32_t ab_decision_add_command(agentbox_decision *d,

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "guard/check.h"
 #include "guard/command.h"
+#include "guard/decision.h"
 
 #define CWD " cwd"
 #define DIRS " dirs"
@@ -692,6 +693,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		.untold = 1u << AB_SCOPE_PIPELINE | 1u << AB_SCOPE_STAGE |
 			  1u << AB_SCOPE_BRANCH | 1u << AB_SCOPE_COPROC |
 			  1u << AB_SCOPE_SUBSTITUTION,
+		.kept = AB_MAX_SHOWN_COMMANDS,
 	};
 	struct ab_shell_context context = {
 		.home = q->place->home.text, .home_len = q->place->home.len,

@@ -46,10 +46,11 @@ struct ab_shell_found {
 
 struct ab_chain;
 typedef void ab_guard_report(void *user, const struct ab_shell_found *found);
-/* Each resolved command, before it is judged; may be NULL. */
+/* Each resolved command, before it is judged; may be NULL. stays: its words
+   live as long as the arena, and are bytes of the text as they stand. */
 typedef void ab_guard_command(void *user, const struct ab_word *words,
 			      uint32_t count, const struct ab_chain *chain,
-			      struct ab_span span);
+			      bool stays);
 
 struct ab_shell_request {
 	const struct ab_pack *pack;

@@ -434,6 +434,7 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 	run.arena_end = arena->high;
 	run.visitor = visitor;
 	run.user = user;
+	run.kept = visitor->kept;
 	run.result = result;
 	run.context = context;
 	run.root = tree;

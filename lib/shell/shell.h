@@ -238,6 +238,7 @@ struct ab_shell_command {
 	struct ab_span span;
 	const struct ab_word *argv;
 	uint32_t argc;
+	bool is_kept; /* argv stays, and is bytes of the text as they stand */
 	enum ab_builtin builtin; /* argv[0] */
 	const struct ab_shell_assign *assigns;
 	uint32_t assign_count;
@@ -305,6 +306,9 @@ struct ab_shell_visitor {
 				    const struct ab_shell_scope *scope);
 	/* bits 1 << enum ab_shell_scope_kind: these are not told */
 	uint32_t untold;
+	/* of the first so many commands of nothing but plain words argv is
+	 * put where it stays: is_kept */
+	uint32_t kept;
 };
 
 /* What is known outside of the text. Zeroed: nothing. */

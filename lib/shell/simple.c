@@ -147,9 +147,16 @@ static void exact_command(struct ab_shell_run *run,
 			  const struct ab_shell_tree *tree,
 			  const struct cmd *cmd, struct ab_shell_command *c)
 {
-	struct ab_word *out =
-		ab_run_low(run, cmd->word_count * sizeof(*out));
+	size_t size = cmd->word_count * sizeof(struct ab_word);
+	struct ab_word *out;
 
+	if (run->kept && !tree->source) {
+		run->kept--;
+		c->is_kept = true;
+		out = ab_run_high(run, size);
+	} else {
+		out = ab_run_low(run, size);
+	}
 	if (!out)
 		return;
 	c->argv = out;

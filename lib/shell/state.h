@@ -223,6 +223,7 @@ struct ab_shell_run {
 	bool is_stopped;
 	uint32_t uncertain;
 	uint32_t steps;
+	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
 	uint32_t text_depth;
 	uint64_t text_budget;
