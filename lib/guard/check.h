@@ -23,6 +23,7 @@
 #define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
 #define AB_CHECK_MAX_PARTS 256	/* components of a path */
 #define AB_CHECK_KNOWN_PATHS 16
+#define AB_CHECK_SEATS 8 /* of paths that come again */
 
 struct ab_chain {
 	const struct ab_chain *up;
@@ -53,6 +54,14 @@ struct ab_use {
 	const struct ab_word *in_text; /* all of stdin, when known */
 	bool has_stdin;	  /* something is piped or redirected to it */
 	const struct ab_word *env_value; /* of the assignment at hand */
+};
+
+/* A path that was looked at, by its bytes and the directory it was in. */
+struct ab_seat {
+	uint64_t classes; /* 0: nobody sits there */
+	const char *dir;  /* NULL: it is absolute */
+	uint32_t dir_len, len;
+	char text[48];
 };
 
 struct ab_check {
@@ -89,6 +98,7 @@ struct ab_check {
 	bool is_near;
 	uint32_t classes_known; /* a bit for each */
 	uint64_t classes[AB_CHECK_KNOWN_PATHS];
+	struct ab_seat seats[AB_CHECK_SEATS];
 	/* the file of the redirection at hand, and its classes; 0: unknown */
 	const struct ab_word *target;
 	uint64_t target_classes;

@@ -11,7 +11,8 @@
  * none of its names is listed or means something; so nothing that is added
  * below it is the system's, a home, a parent or temporary. The word is bytes
  * without holes, goes down only, and none of its names is `.git`, a key of a
- * listed path, or taken by a listed pattern.
+ * listed path (but for an absolute one that begins otherwise than the
+ * directory), or taken by a listed pattern.
  */
 #include "config.h"
 
@@ -39,8 +40,10 @@ static bool is_related(const struct ab_known_path *a,
 			    !memcmp(a->text, b->text, a->len)));
 }
 
-/* A pack lists something that has this name in it. */
-static bool is_key(const struct ab_pack *pack, const char *name, uint32_t len)
+/* A pack lists something that has this name in it; an absolute path only if
+   it begins with `first`, when that is not 0. */
+static bool is_key(const struct ab_pack *pack, const char *name, uint32_t len,
+		   char first)
 {
 	if (!(pack->path_keys[(unsigned char)*name] & ab_pack_length(len)))
 		return false;
@@ -48,7 +51,11 @@ static bool is_key(const struct ab_pack *pack, const char *name, uint32_t len)
 
 	for (uint32_t at = pack->path_buckets[hash % AB_PATH_BUCKETS]; at;
 	     at = pack->patterns[at - 1].next) {
-		if (pack->patterns[at - 1].key_hash == hash)
+		const struct ab_end *end = &pack->ends[at - 1];
+
+		if (pack->patterns[at - 1].key_hash == hash &&
+		    !(first && end->base == 1 && end->head &&
+		      end->head != first))
 			return true;
 	}
 	return false;
@@ -108,7 +115,7 @@ static bool is_plain_dir(const struct ab_pack *pack, const char *text,
 		uint32_t n = end - at;
 
 		if (!n || is_dots(text + at, n) || is_git(text + at, n) ||
-		    is_key(pack, text + at, n))
+		    is_key(pack, text + at, n, 0))
 			return false;
 		for (size_t i = 0; !count && i < AB_ARRAY_LEN(first); i++) {
 			if (first[i][0] == text[at] &&
@@ -167,7 +174,7 @@ bool ab_path_is_near(struct ab_check *c, const struct ab_word *w)
 			continue;
 		if ((s[begin] == '.' &&
 		     (is_dots(s + begin, n) || is_git(s + begin, n))) ||
-		    is_key(c->pack, s + begin, n))
+		    is_key(c->pack, s + begin, n, c->near_dir[1]))
 			return false;
 		name = begin;
 		len = n;

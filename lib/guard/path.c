@@ -81,19 +81,15 @@ static bool named(const struct ab_hole *h, const char *name)
 }
 
 /* A hole that starts the word: what is known of where that is. */
-static bool start_at_hole(struct path *p, const struct ab_hole *h)
+static enum path_from from_hole(const struct ab_hole *h)
 {
-	if (h->kind == AB_HOLE_HOME && !h->len) {
-		p->from = FROM_HOME;
-		return true;
-	}
+	if (h->kind == AB_HOLE_HOME && !h->len)
+		return FROM_HOME;
 	if (named(h, "TMPDIR") || named(h, "RUNNER_TEMP") ||
 	    named(h, "TEMP") || named(h, "TMP") ||
-	    (ab_hole_taint(h) & AB_TAINT_TEMP)) {
-		p->from = FROM_TEMP;
-		return true;
-	}
-	return false;
+	    (ab_hole_taint(h) & AB_TAINT_TEMP))
+		return FROM_TEMP;
+	return FROM_NOWHERE;
 }
 
 static uint8_t kind_of(const struct ab_word *w, uint32_t at, uint32_t end,
@@ -129,13 +125,13 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 	    (w->holes[0].kind == AB_HOLE_BYTES ||
 	     w->holes[0].kind == AB_HOLE_FIELDS ||
 	     (w->holes[0].kind == AB_HOLE_HOME && !w->holes[0].len))) {
-		if (start_at_hole(p, &w->holes[0]))
+		p->from = from_hole(&w->holes[0]);
+		if (p->from != FROM_NOWHERE)
 			return;
 		p->is_checked = w->holes[0].is_checked &&
 				w->holes[0].kind == AB_HOLE_BYTES &&
 				w->hole_count == 1 && w->len &&
 				*w->text == '/';
-		p->from = FROM_NOWHERE;
 		p->has_hole = true;
 		return;
 	}
@@ -401,14 +397,75 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 
 /* --- the whole word ------------------------------------------------------ */
 
+/* Where the classes of a word stand when it comes again: nothing but its
+   bytes and the directory decides them. NULL: that is not so, or it is long. */
+static struct ab_seat *seat_of(struct ab_check *c, const struct ab_word *w)
+{
+	uint64_t key;
+
+	if (w->hole_count || w->len > sizeof(c->seats[0].text) ||
+	    (*w->text != '/' && (!c->cwd || c->cwd != c->first_cwd)))
+		return NULL;
+	key = w->len < 8 ? ab_key8(w->text, w->len)
+			 : ab_load64(w->text + w->len - 8) + w->len;
+	return &c->seats[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+			 AB_CHECK_SEATS];
+}
+
+static bool sits(const struct ab_check *c, const struct ab_seat *seat,
+		 const struct ab_word *w)
+{
+	bool is_absolute = *w->text == '/';
+
+	return seat->classes && seat->len == w->len &&
+	       (is_absolute ? !seat->dir
+			    : seat->dir == c->cwd->text &&
+				      seat->dir_len == c->cwd->len) &&
+	       ab_same(seat->text, w->text, w->len);
+}
+
+static void sit_down(const struct ab_check *c, struct ab_seat *seat,
+		     const struct ab_word *w, uint64_t classes)
+{
+	bool is_absolute = *w->text == '/';
+
+	seat->classes = classes;
+	seat->dir = is_absolute ? NULL : c->cwd->text;
+	seat->dir_len = is_absolute ? 0 : c->cwd->len;
+	seat->len = w->len;
+	ab_copy(seat->text, w->text, w->len);
+}
+
+/* "$X" alone, of which nothing is known. */
+static bool is_nothing_known(const struct ab_word *w)
+{
+	return w->hole_count == 1 && !w->len &&
+	       (w->holes[0].kind == AB_HOLE_BYTES ||
+		w->holes[0].kind == AB_HOLE_FIELDS) &&
+	       from_hole(&w->holes[0]) == FROM_NOWHERE;
+}
+
 static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 			     bool *is_too_long)
 {
 	AB_UNINITIALIZED struct path p;
+	struct ab_seat *seat;
+	uint64_t classes;
 
+	if (is_nothing_known(w)) {
+		ab_check_want_cwd(c);
+		return AB_CLASS(ANY) | AB_CLASS(HOLE) | AB_CLASS(UNKNOWN);
+	}
+	seat = seat_of(c, w);
+	if (seat && sits(c, seat, w))
+		return seat->classes;
 	resolve(c, w, &p);
 	*is_too_long = p.is_too_long;
-	return computed(c, &p) | ab_path_listed(c, &p);
+	classes = computed(c, &p) | ab_path_listed(c, &p);
+	/* what goes through /proc/self/cwd is in no directory of its own */
+	if (seat && !p.is_too_long && p.from == FROM_ROOT && p.cwd == c->cwd)
+		sit_down(c, seat, w, classes);
+	return classes;
 }
 
 /* Many rules ask about the words of one command. */

@@ -11,10 +11,12 @@ struct part {
 	uint8_t kind; /* 0 exact, 1 a pattern, 2 with an unknown part */
 };
 
+enum path_from { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE };
+
 struct path {
 	struct part parts[AB_CHECK_MAX_PARTS];
 	uint32_t count;
-	enum { FROM_ROOT, FROM_HOME, FROM_TEMP, FROM_NOWHERE } from;
+	enum path_from from;
 	bool has_hole, is_too_long, went_up;
 	bool has_homes, is_checked;
 	const struct ab_word *cwd;
