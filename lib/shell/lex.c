@@ -380,19 +380,13 @@ static void step_word(struct parser *p, struct frame *f)
 	}
 }
 
-/* What is not plain text in double quotes. */
-static const bool double_stop[256] = {
-	[0] = true, ['$'] = true, ['`'] = true, ['"'] = true, ['\\'] = true,
-};
-
 static void step_double(struct parser *p, struct frame *f)
 {
 	const unsigned char *s = p->s;
 	uint32_t at = p->pos, from = at;
 
 	for (;; at++) {
-		while (!double_stop[s[at]])
-			at++;
+		at = ab_lex_plain(p, at);
 		switch (ab_shell_class[s[at]]) {
 		case CLS_NUL:
 			if (!ab_lex_nul(p, f, from, at))
@@ -422,9 +416,11 @@ static void step_here(struct parser *p, struct frame *f)
 	uint32_t at = p->pos, from = at;
 
 	for (;; at++) {
-		unsigned char t = ab_shell_class[s[at]];
+		unsigned char t;
 
-		if (t < CLS_DOLLAR || t == CLS_SINGLE || t == CLS_DOUBLE)
+		at = ab_lex_plain(p, at);
+		t = ab_shell_class[s[at]];
+		if (t == CLS_DOUBLE)
 			continue;
 		if (t == CLS_NUL) {
 			if (!ab_lex_nul(p, f, from, at))
@@ -501,13 +497,7 @@ uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at)
 {
 	const unsigned char *s = p->s, quote = s[at++];
 
-	if (quote == '"') {
-		while (!double_stop[s[at]])
-			at++;
-	} else {
-		while (s[at] && s[at] != '\'')
-			at++;
-	}
+	at = quote == '"' ? ab_lex_plain(p, at) : ab_lex_to_single(p, at);
 	return s[at] == quote ? at : 0;
 }
 
@@ -537,8 +527,7 @@ static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
 	ab_lex_part(p, f, PART_TEXT, at, at, PART_QUOTED);
 	f->flags = FRAME_QUOTED;
 	for (;; from = at = p->pos, *has_param = true) {
-		while (!double_stop[s[at]])
-			at++;
+		at = ab_lex_plain(p, at);
 		ab_lex_text(p, f, from, at);
 		if (s[at] != '$' || !is_simple_param(p, at))
 			break;

@@ -237,6 +237,10 @@ static inline void ab_lex_blanks(struct parser *p)
 		ab_lex_blanks_more(p);
 }
 
+/* The first byte from `at` on that is not plain text in double quotes; that is
+ * a quote, or a NUL */
+uint32_t ab_lex_plain(const struct parser *p, uint32_t at);
+uint32_t ab_lex_to_single(const struct parser *p, uint32_t at);
 /* The end of the quotes at `at` when nothing but text is in them, else 0. */
 uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at);
 /* Reads a word at pos into w, to the end or pushes the frame that does. */

@@ -216,10 +216,11 @@ static void source_hole(struct source *s, const struct ab_shell_tree *tree,
 static uint32_t count_bytes(const unsigned char *s, uint32_t len,
 			    unsigned char c)
 {
+	const unsigned char *end = s + len;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < len; i++)
-		count += s[i] == c;
+	for (; (s = memchr(s, c, (size_t)(end - s))); s++)
+		count++;
 	return count;
 }
 
@@ -249,18 +250,22 @@ static bool decode(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 	if (tree->source)
 		w = *tree->source;
 	for (uint32_t i = begin; i < end; i++) {
-		bool at_line = i == begin || text[i - 1] == '\n';
+		unsigned char ch = text[i];
 
-		if (strip && at_line && text[i] == '\t') {
+		if (ch && ch != '\\' && ch != '\t')
+			continue;
+		if (ch == '\t') {
+			if (!strip || (i > begin && text[i - 1] != '\n'))
+				continue;
 			source_bytes(s, &w, from, i);
 			while (i < end && text[i] == '\t')
 				i++;
 			from = i--;
-		} else if (text[i] == 0) {
+		} else if (ch == 0) {
 			source_bytes(s, &w, from, i);
 			source_hole(s, tree, i);
 			from = i + 1;
-		} else if (unescape && text[i] == '\\' && i + 1 < end) {
+		} else if (unescape && i + 1 < end) {
 			if (text[i + 1] && strchr(unescape, text[i + 1])) {
 				source_bytes(s, &w, from, i);
 				from = i + 1;
