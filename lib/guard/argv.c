@@ -246,9 +246,38 @@ static void plus_option(struct scan *s)
 	}
 }
 
+#define MAX_BEFORE 64 /* words that are looked at for the `!` of a test */
+
+static bool word_is(const struct ab_word *w, const char *text)
+{
+	return !w->hole_count && strlen(text) == w->len &&
+	       !memcmp(text, w->text, w->len);
+}
+
+bool ab_is_negated(const struct ab_use *use, uint32_t word)
+{
+	uint32_t end = word > MAX_BEFORE ? word - MAX_BEFORE : 1;
+	bool is_group = true; /* a `!` here is about the test */
+	int depth = 0;
+
+	for (uint32_t i = word; i-- > end;) {
+		const struct ab_word *w = &use->words[i];
+
+		if (is_group && (word_is(w, "!") || word_is(w, "-not")))
+			return true;
+		depth += word_is(w, ")") - word_is(w, "(");
+		/* in what this one opened, or beside it */
+		is_group = depth < 0 && word_is(w, "(");
+		if (is_group)
+			depth = 0;
+	}
+	return false;
+}
+
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
+	uint32_t option = s->i;
 
 	/* to what is part of the shell it is one as the first word only */
 	if (is_help(w) && !p->keeps_help && !is_known(s, w) &&
@@ -261,8 +290,13 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		return;
 	}
 	if (p->style == AB_STYLE_LONG) {
+		uint64_t before = s->use->options;
+
 		if (!long_option(s, w, 1) && w->text[1] != '-')
 			short_options(s, w, 1);
+		/* what is left out does not narrow down what is taken */
+		if (p->is_names && ab_is_negated(s->use, option))
+			s->use->options = before;
 		return;
 	}
 	if (w->len > 1 && w->text[1] == '-') {

@@ -83,6 +83,7 @@ struct ab_check {
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_reading; /* only what is done to files counts */
 	bool has_files;	 /* the text wrote one that is followed */
+	bool has_names;	 /* a stream's note says which files find takes */
 	uint64_t file_names; /* a bit for the last name of each */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
@@ -127,6 +128,8 @@ void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
 bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 const struct ab_word *words, uint32_t count,
 		 struct ab_use *use);
+/* The test of find at a word is behind `!`, or in a group that is. */
+bool ab_is_negated(const struct ab_use *use, uint32_t word);
 /* w from byte `at`, at most len bytes. */
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out);

@@ -229,6 +229,12 @@ static void add_word(struct ab_code *k, struct args *a, enum ab_piece piece,
 		a->words[a->count++] = *w;
 }
 
+/* x = [...] more than once: it is one of those lists. */
+static bool has_lists(const struct ab_named *n)
+{
+	return n->is_list && (n->begins & (n->begins - 1));
+}
+
 static void begin_each(struct args *a, const struct ab_named *n, bool has_head)
 {
 	if (a->each || a->count == MAX_STRINGS)
@@ -245,6 +251,7 @@ static void add_named(struct ab_code *k, struct args *a,
 		      const struct ab_token *t, const struct ab_named *n)
 {
 	bool is_one = n->count == 1 || n->is_list;
+	bool is_many = has_lists(n);
 	enum ab_piece piece;
 
 	a->is_cut |= n->is_cut;
@@ -258,7 +265,7 @@ static void add_named(struct ab_code *k, struct args *a,
 		return;
 	}
 	piece = ab_code_piece(k, &a->joint, t, true);
-	if (piece != AB_PIECE_MORE && (!is_one || n->is_any))
+	if (piece != AB_PIECE_MORE && (!is_one || n->is_any || is_many))
 		begin_each(a, n, false);
 	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
 		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
@@ -607,6 +614,32 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
 }
 
+/* The call with each of the lists that the name stands for. */
+static void judge_lists(struct ab_code *k, enum call_kind kind, struct args *a)
+{
+	const struct ab_named *n = a->each;
+	struct args *one = ab_check_alloc(k->c, sizeof(*one));
+	uint32_t behind = a->which + n->count, from = 0;
+
+	if (!one)
+		return;
+	while (from < n->count && !k->c->is_broken) {
+		uint32_t end = from + 1, at = a->which;
+
+		while (end < n->count && !(n->begins >> end & 1))
+			end++;
+		*one = *a;
+		for (; from < end; from++) {
+			if (at < MAX_STRINGS)
+				one->words[at++] = n->words[from];
+		}
+		for (uint32_t i = behind; i < a->count && at < MAX_STRINGS; i++)
+			one->words[at++] = a->words[i];
+		one->count = at;
+		judge_call(k, kind, one);
+	}
+}
+
 /* The call with each value of the name between what stands beside it. */
 static void judge_each(struct ab_code *k, enum call_kind kind, struct args *a)
 {
@@ -644,6 +677,8 @@ static void call(struct ab_code *k, struct args *a, enum call_kind kind,
 		kind = path_method(k);
 	a->is_home = ab_code_is_text(k, t, "expanduser") ||
 		     ab_code_is_text(k, t, "expand_path");
+	if (a->each && has_lists(a->each))
+		judge_lists(k, kind, a);
 	if (a->each)
 		judge_each(k, kind, a);
 	else

@@ -30,6 +30,7 @@ struct ab_named {
 	uint8_t call; /* another name of this one; 0: it has values */
 	bool is_list; /* all of them together; otherwise one of them */
 	bool is_any;  /* a list, and one of them too */
+	uint32_t begins; /* a bit for each value that begins a list */
 	bool is_cut;  /* there is more of it */
 	uint32_t count;
 	struct ab_word words[AB_CODE_VALUES];

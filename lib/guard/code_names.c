@@ -8,6 +8,7 @@
 
 #include "guard/code.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define MAX_TOKENS 64 /* of a value */
@@ -290,6 +291,8 @@ static struct ab_named *add_named(struct ab_code *k, const struct ab_token *t)
 	return &k->names[k->name_count++];
 }
 
+static_assert(AB_CODE_VALUES <= 32, "a bit for each value");
+
 static void add_value(struct ab_code *k, struct ab_named *n,
 		      const struct ab_token *t, enum ab_piece piece)
 {
@@ -310,16 +313,22 @@ static void add_value(struct ab_code *k, struct ab_named *n,
 	}
 }
 
+enum value_kind {
+	VALUE_SET,  /* name = */
+	VALUE_MORE, /* name += */
+	VALUE_EACH  /* for name in */
+};
+
 /* What stands behind `name =` or `for name in`. */
 static void read_value(struct ab_code *k, struct ab_lexer x,
-		       const struct ab_token *name, bool is_each)
+		       const struct ab_token *name, enum value_kind kind)
 {
 	enum ab_joint joint = AB_JOINT_NONE;
 	struct ab_token t, last = { 0 };
 	struct ab_named *n = NULL;
 	bool is_path = true; /* os.system, and no more */
 	bool had = false, begins = false, is_list = false;
-	uint32_t depth = 0, i = 0;
+	uint32_t depth = 0, i = 0, from = 0;
 
 	for (; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
 		bool is_text = t.kind == AB_TOKEN_STRING;
@@ -346,11 +355,18 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 			n = add_named(k, name);
 			if (!n)
 				return;
-			had = n->count > 0;
+			from = n->count;
+			had = from > 0;
 		}
-		if (n)
-			add_value(k, n, &t,
-				  ab_code_piece(k, &joint, &t, is_text));
+		if (n) {
+			enum ab_piece piece =
+				ab_code_piece(k, &joint, &t, is_text);
+
+			if (kind == VALUE_MORE && !begins &&
+			    piece == AB_PIECE_NEW)
+				piece = AB_PIECE_MORE;
+			add_value(k, n, &t, piece);
+		}
 		/* ("a") is no list */
 		is_list |= ch && ((ch == '[' && !i) ||
 				  (ch == ',' && depth == 1 && begins));
@@ -359,8 +375,11 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 	if (n) {
 		/* what was not read may be the end of its last value */
 		n->is_cut |= i == MAX_TOKENS;
-		is_list &= !is_each;
-		n->is_any |= had && n->is_list != is_list;
+		is_list &= kind != VALUE_EACH;
+		if (is_list && kind == VALUE_SET && from < AB_CODE_VALUES)
+			n->begins |= UINT32_C(1) << from;
+		n->is_any |= had && n->is_list != is_list &&
+			     kind != VALUE_MORE;
 		n->is_list |= is_list;
 	}
 	if (is_path && last.kind == AB_TOKEN_WORD && ab_code_call(k, &last) &&
@@ -383,13 +402,17 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		/* no `==`, `=>` or `=~`, and no x.name */
 		if (!(x.pos < x.len && memchr("=>~", s[x.pos], 3)) &&
 		    !ab_code_is_sign(k, before, '.'))
-			read_value(k, x, t, false);
+			read_value(k, x, t, VALUE_SET);
+	} else if (is_joint(k, &next) && x.pos < x.len && s[x.pos] == '=') {
+		if (ab_lexer_next(&x, &next) &&
+		    !ab_code_is_sign(k, before, '.'))
+			read_value(k, x, t, VALUE_MORE);
 	} else if (ab_code_is_text(k, t, "for")) {
 		name = next;
 		if (ab_lexer_next(&x, &next) &&
 		    (ab_code_is_text(k, &next, "in") ||
 		     ab_code_is_text(k, &next, "of")))
-			read_value(k, x, &name, true);
+			read_value(k, x, &name, VALUE_EACH);
 	} else if (((k->lang == AB_PY && ab_code_is_text(k, &next, "as")) ||
 		    (k->lang == AB_JS && ab_code_is_sign(k, &next, ':'))) &&
 		   (call = ab_code_call(k, t)) && ab_lexer_next(&x, &name) &&

@@ -544,8 +544,8 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	    p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* what the text put there, whatever it is called */
-	if (base && ab_file_command(c, words, count, in_taint, in_text,
-				    has_stdin))
+	if ((base || unknown) && ab_file_command(c, words, count, in_taint,
+						 in_text, has_stdin))
 		return;
 	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
 }

@@ -49,6 +49,9 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *words, uint32_t count);
 /* find prints names into a pipe, or head passes them on: `| xargs` will read
    them. */
+/* cat $(find ~ -name id_rsa): what the names are is judged, too. */
+void ab_check_found(struct ab_check *c, const struct ab_word *words,
+		    uint32_t count);
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- files.c --- */

@@ -36,6 +36,56 @@ static bool mark_variable(struct ab_check *c, const char *name, uint32_t len,
 	return ab_shell_set(c->run, name, len, &word, owner);
 }
 
+#define HOLE_SIGN '\177' /* around what stands for a hole in a name */
+#define HOLE_TEXT 20 /* bytes of one that comes from a stream */
+
+static uint32_t hole_text(const struct ab_hole *h, char out[HOLE_TEXT + 1])
+{
+	return (uint32_t)snprintf(out, HOLE_TEXT + 1, "%" PRIxPTR,
+				  (uintptr_t)h->origin);
+}
+
+/* "$t" of t=$(mktemp), "$DIR/x": the same holes are the same file, whatever
+   they are. NULL: nothing says which they are. */
+static const char *holed_path(struct ab_check *c, const struct ab_word *path,
+			      uint32_t *len)
+{
+	size_t size = path->len + 1;
+	uint32_t n = 0, from = 0;
+	char *out, text[HOLE_TEXT + 1];
+
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		const struct ab_hole *h = &path->holes[i];
+
+		if ((h->kind != AB_HOLE_BYTES && h->kind != AB_HOLE_FIELDS) ||
+		    (!h->origin && !h->name))
+			return NULL;
+		size += 2 + (h->origin ? HOLE_TEXT : strlen(h->name));
+	}
+	out = path->hole_count ? ab_check_alloc(c, size) : NULL;
+	for (uint32_t i = 0; out && i < path->hole_count; i++) {
+		const struct ab_hole *h = &path->holes[i];
+		const char *as = h->origin ? text : h->name;
+		uint32_t m = h->origin ? hole_text(h, text)
+				       : (uint32_t)strlen(as);
+
+		memcpy(out + n, path->text + from, h->at - from);
+		n += h->at - from;
+		from = h->at;
+		out[n++] = HOLE_SIGN;
+		memcpy(out + n, as, m);
+		n += m;
+		out[n++] = HOLE_SIGN;
+	}
+	if (!out)
+		return NULL;
+	memcpy(out + n, path->text + from, path->len - from);
+	n += path->len - from;
+	out[n] = '\0';
+	*len = n;
+	return out;
+}
+
 static const char *file_name(struct ab_check *c, const struct ab_word *path,
 			     bool is_kept, uint32_t *len)
 {
@@ -43,6 +93,8 @@ static const char *file_name(struct ab_check *c, const struct ab_word *path,
 	const char *text = ab_path_text(c, path, &n);
 	char *name;
 
+	if (!text)
+		text = holed_path(c, path, &n);
 	if (!text)
 		return NULL;
 	if (n >= AB_MAX_PATH) { /* no such path, and nobody can follow it */
@@ -548,11 +600,28 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	git_report(c, &r, words, count, span);
 }
 
+/* $(git rev-parse HEAD), with nothing else in it. */
+static void note_names(struct ab_check *c, const struct ab_word *words,
+		       uint32_t count)
+{
+	const struct ab_shell_command *m = c->command;
+	struct ab_stream *out = m ? m->place.out : NULL;
+
+	if (!out || out->kind != AB_STREAM_COMMAND || m->argv != words ||
+	    m->span.begin > out->span.begin + 3 ||
+	    out->span.end > m->span.end + 2 ||
+	    !ab_git_prints_names(words, count))
+		return;
+	out->note = &ab_git_names_note;
+}
+
 void ab_check_git(struct ab_check *c, const struct ab_word *words,
 		  uint32_t count)
 {
-	if (ab_git_is_command(&words[0]))
+	if (ab_git_is_command(&words[0])) {
 		judge_git(c, words, count);
+		note_names(c, words, count);
+	}
 }
 
 void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,

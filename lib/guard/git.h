@@ -102,6 +102,11 @@ void ab_git_check(const struct ab_word *words, size_t count,
 		  const struct ab_git_context *context,
 		  struct ab_git_result *result);
 
+/* Does the command print names of objects, branches or tags, and no more? A
+   stream with the address of ab_git_names_note as its note has just them. */
+bool ab_git_prints_names(const struct ab_word *words, size_t count);
+extern const char ab_git_names_note;
+
 /* Is words[0] a program that ab_git_check() judges? */
 bool ab_git_is_command(const struct ab_word *word);
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "shell/shell.h"
+
 bool ab_git_is(const struct ab_word *word, const char *text)
 {
 	size_t len = strlen(text);
@@ -68,10 +70,17 @@ bool ab_git_is_guess(const struct ab_word *word)
 	return false;
 }
 
+/* $(git rev-parse HEAD): words that are names, with no dash before them. */
+static bool is_names(const struct ab_hole *h)
+{
+	return h->origin && h->origin->note == &ab_git_names_note;
+}
+
 bool ab_git_may_split(const struct ab_word *word)
 {
 	for (uint32_t i = 0; i < word->hole_count; i++)
-		if (word->holes[i].kind == AB_HOLE_FIELDS)
+		if (word->holes[i].kind == AB_HOLE_FIELDS &&
+		    !is_names(&word->holes[i]))
 			return true;
 	return false;
 }
@@ -104,5 +113,5 @@ bool ab_git_may_be_option(const struct ab_word *word)
 	const struct ab_hole *h = ab_git_hole_at(word, 0);
 
 	return h && !is_sure(h) && h->kind != AB_HOLE_LIKELY &&
-	       !ab_git_is_absolute_hole(h);
+	       !is_names(h) && !ab_git_is_absolute_hole(h);
 }

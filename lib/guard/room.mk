@@ -18,6 +18,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/git_options_local.c \
 	lib/guard/git_options_read.c \
 	lib/guard/git_path.c \
+	lib/guard/git_prints.c \
 	lib/guard/git_table.h \
 	lib/guard/git_walk.c lib/guard/git_walk.h \
 	lib/guard/git_word.c \

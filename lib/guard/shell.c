@@ -553,6 +553,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		out = check_command_redirs(c, m, argv, argc, &in);
 	if (!m->callee)
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
+	if (c->has_names)
+		ab_check_found(c, argv, argc);
 	if (out && m->argc)
 		save_command(c, m, out, &in);
 	else if (!out && m->place.out)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "guard/command.h"
+#include "guard/git.h"
 
 /* The words of a find -exec with `{}` put in, or of xargs with its input. */
 bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
@@ -142,6 +143,7 @@ static bool find_name(struct ab_check *c, const struct ab_use *use,
 		const struct ab_word *w = &use->words[v->word];
 
 		if (v->at || w->hole_count || !w->len ||
+		    ab_is_negated(use, v->option) ||
 		    (!is_text(&use->words[v->option], "-name") &&
 		     !is_text(&use->words[v->option], "-iname")))
 			continue;
@@ -228,7 +230,10 @@ static void run_reading(struct ab_check *c, const struct ab_use *use,
 	c->user = &only;
 	c->told = NULL;
 	c->is_reading = true;
-	ab_run_words(c, use, words, count);
+	if (use)
+		ab_run_words(c, use, words, count);
+	else
+		ab_check_words(c, words, count, 0, NULL, false);
 	c->is_reading = false;
 	c->report = only.report;
 	c->user = only.user;
@@ -382,7 +387,44 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	}
 	if (!kept)
 		c->is_broken = true;
+	c->has_names = true;
 	m->place.out->note = kept;
+}
+
+/* The names that a word stands for as a whole; or NULL. */
+static const struct names *names_of(const struct ab_word *w)
+{
+	const struct ab_hole *h = w->holes;
+
+	if (w->len || w->hole_count != 1 || !h->origin ||
+	    h->origin->note == &ab_git_names_note)
+		return NULL;
+	return h->origin->note;
+}
+
+void ab_check_found(struct ab_check *c, const struct ab_word *words,
+		    uint32_t count)
+{
+	for (uint32_t i = 1; i < count && !c->is_broken; i++) {
+		const struct names *names = names_of(&words[i]);
+		uint32_t n = names ? names->count : 0;
+		struct ab_word *all;
+
+		if (!n || !(all = ab_check_alloc(c, (count + n) *
+							    sizeof(*all))))
+			continue;
+		for (uint32_t h = 0; h <= names->is_flat; h++) {
+			memcpy(all, words, i * sizeof(*all));
+			memcpy(all + i, names->words + h * n,
+			       n * sizeof(*all));
+			memcpy(all + i + n, words + i + 1,
+			       (count - i - 1) * sizeof(*all));
+			run_reading(c, NULL, all, count + n - 1,
+				    !names->is_flat ? ONLY_READ | ONLY_CHANGED
+				    : h		    ? ONLY_CHANGED
+						    : ONLY_READ);
+		}
+	}
 }
 
 /* CMD NAMES, or with a mark CMD for each of them where the mark is: all[] has
@@ -409,6 +451,26 @@ static void read_names(struct ab_check *c, const struct ab_use *use,
 			continue;
 		memcpy(all + count, from, names->count * sizeof(*all));
 		run_reading(c, use, all, count + names->count, what);
+	}
+}
+
+/* The command with each line of a known stdin where the mark is; `any` stands
+   for those that are not known. */
+static void run_marked(struct ab_check *c, const struct ab_use *use,
+		       const char *mark, const struct ab_word *any,
+		       const struct ab_word *words, struct ab_word *all,
+		       uint32_t count)
+{
+	AB_UNINITIALIZED struct ab_word lines[MAX_SINGLE + 1];
+	uint32_t n = 0;
+
+	if (use->in_text)
+		n = split_words(c, use->in_text, "\n\0", 2, lines, MAX_SINGLE);
+	if (!n || n == MAX_SINGLE)
+		lines[n++] = *any;
+	for (uint32_t i = 0; i < n && !c->is_broken; i++) {
+		if (ab_fill_words(c, use, words, count, mark, &lines[i], all))
+			ab_run_words(c, use, all, count);
 	}
 }
 
@@ -449,12 +511,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	if (!all)
 		return;
 	if (mark) {
-		if (use->in_text)
-			value = *use->in_text;
-		while (value.len && value.text[value.len - 1] == '\n')
-			value.len--;
-		if (ab_fill_words(c, use, words, count, mark, &value, all))
-			ab_run_words(c, use, all, count);
+		run_marked(c, use, mark, &value, words, all, count);
 		read_names(c, use, names, mark, words, all, count);
 		return;
 	}

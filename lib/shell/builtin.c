@@ -260,23 +260,40 @@ static const struct ab_word *proc_text(const struct ab_word *w)
 		       NULL;
 }
 
-/* What `read` reads: the word, or the stream it comes from. */
+/* <&5: what the visitor keeps of that descriptor (shell.h). */
+static struct ab_stream *fd_origin(struct ab_shell_run *run,
+				   const struct ab_word *fd)
+{
+	char name[16] = " fd ";
+	const struct value *v;
+
+	if (fd->hole_count || fd->len > 6)
+		return ab_run_blend(run, fd, 1);
+	memcpy(name + 4, fd->text, fd->len);
+	v = ab_run_value(run, name, 4 + fd->len);
+	return v->origin ? v->origin : ab_run_blend(run, v->words, v->count);
+}
+
+/* What `read` reads: the word, or the stream it comes from. *is_first: in a
+   loop, where the next round reads another line. */
 static const struct ab_word *input_of(struct ab_shell_run *run,
 				      const struct ab_shell_command *c,
-				      struct ab_stream **origin)
+				      struct ab_stream **origin,
+				      bool *is_first)
 {
 	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
 
 	*origin = c->place.in;
-	/* in a loop it reads another line each time */
-	if (c->place.flags & AB_SHELL_LOOP)
-		word = NULL;
+	*is_first = c->place.flags & AB_SHELL_LOOP;
 	for (uint32_t i = 0; i < c->redir_count; i++) {
 		const struct ab_shell_redir *r = &c->redirs[i];
 
 		if (r->fd != 0)
 			continue;
-		*origin = ab_run_blend(run, &r->target, 1);
+		*is_first = false;
+		*origin = r->kind == AB_REDIR_DUP_IN ?
+				  fd_origin(run, &r->target) :
+				  ab_run_blend(run, &r->target, 1);
 		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target :
 						      proc_text(&r->target);
 	}
@@ -392,7 +409,8 @@ static void effect_mapfile(struct ab_shell_run *run,
 	char letters[16];
 	uint32_t i = options(argv, argc, letters), len;
 	struct ab_stream *origin;
-	const struct ab_word *in = input_of(run, c, &origin);
+	bool is_first;
+	const struct ab_word *in = input_of(run, c, &origin, &is_first);
 	struct ab_word none = { .text = "MAPFILE", .len = 7 };
 	const struct ab_word *name = argc > 1 ? &argv[argc - 1] : &none;
 	const struct value *value = ab_run_unknown(run, origin);
@@ -404,9 +422,69 @@ static void effect_mapfile(struct ab_shell_run *run,
 	len = name_len(name, 0);
 	if (!len || !is_exact_before(name, len))
 		return;
-	if (in && has_only(letters, "t") && i + 1 >= argc)
+	if (in && !is_first && has_only(letters, "t") && i + 1 >= argc)
 		value = read_array(run, in, &cut);
 	ab_run_assign(run, name->text, len, value, 0);
+}
+
+/* Where field n of the first line begins. */
+static uint32_t field_at(struct ab_shell_run *run, const struct ab_word *in,
+			 uint32_t n)
+{
+	struct cut cut = { 0 };
+	uint32_t at = 0, end;
+
+	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
+		return 0;
+	for (end = next_piece(&cut, in, &at); n; n--) {
+		at = end;
+		end = next_piece(&cut, in, &at);
+	}
+	return at;
+}
+
+/* read a b: a field each, and the rest of the line for the last. */
+static void read_names(struct ab_shell_run *run,
+		       const struct ab_shell_command *c,
+		       const struct ab_word *in, const struct ab_word *argv,
+		       uint32_t argc)
+{
+	const struct value *v = read_fields(run, c, in);
+	const char *end = memchr(in->text, '\n', in->len);
+	uint32_t n = 0;
+
+	end = end ? end : in->text + in->len;
+	while (end > in->text && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	for (uint32_t i = 1; i < argc && v->kind == VALUE_ARRAY; i++) {
+		uint32_t len = name_len(&argv[i], 0);
+		struct ab_word w = { .text = "" };
+
+		if (argv[i].text[0] == '-' || !len ||
+		    !is_exact_before(&argv[i], len))
+			continue;
+		if (n < v->count)
+			w = v->words[n++];
+		if (i + 1 == argc && w.len) {
+			/* the fields are copies: where the last one began */
+			uint32_t at = field_at(run, in, n - 1);
+
+			w.text = in->text + at;
+			w.len = (uint32_t)(end - w.text);
+			w.span = ab_word_span(in, at, w.len);
+			w.map_count = 0;
+		}
+		ab_run_assign(run, argv[i].text, len, ab_run_scalar(run, &w),
+			      0);
+	}
+}
+
+/* What it is in the first round, and nobody knows later. */
+static const struct value *perhaps(struct ab_shell_run *run,
+				   struct ab_stream *origin,
+				   const struct value *first)
+{
+	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
 }
 
 static void effect_read(struct ab_shell_run *run,
@@ -415,7 +493,8 @@ static void effect_read(struct ab_shell_run *run,
 			const struct ab_word *argv, uint32_t argc)
 {
 	struct ab_stream *origin;
-	const struct ab_word *in = input_of(run, c, &origin);
+	bool is_first;
+	const struct ab_word *in = input_of(run, c, &origin, &is_first);
 	uint32_t names = 0, last = 0;
 	bool plain = true, is_array = false;
 
@@ -441,9 +520,15 @@ static void effect_read(struct ab_shell_run *run,
 	}
 	if (names == 0)
 		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
-	else if (names == 1 && plain && in)
+	else if (!plain || !in || (is_first && (names > 1 || is_array)))
+		return;
+	else if (names > 1)
+		read_names(run, c, in, argv, argc);
+	else
 		ab_run_assign(run, argv[last].text, name_len(&argv[last], 0),
 			      is_array ? read_fields(run, c, in) :
+			      is_first ? perhaps(run, origin,
+						 read_value(run, in)) :
 					 read_value(run, in),
 			      0);
 }

@@ -357,7 +357,8 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 /*
  * Variables. A name that no shell can have (with a space) is the visitor's
  * own: a place for state that must follow subshells and joins, such as the
- * working directory. What is set but not known is a word of one hole; NULL:
+ * working directory. `read <&5` gets where " fd 5" came from. What is set but
+ * not known is a word of one hole; NULL:
  * never set in the text, unset, an array. Names are copied.
  */
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,

@@ -414,9 +414,9 @@ static bool read_command(struct ab_shell_run *run,
 	run->is_reading = true;
 	expand_command(run, tree, cmd, out);
 	run->is_reading = false;
-	return out->argc && !out->argv->hole_count && !out->builtin &&
-	       !(run->functions && ab_run_function(run, out->argv->text,
-						   out->argv->len));
+	return out->argc && !out->builtin &&
+	       (out->argv->hole_count || !run->functions ||
+		!ab_run_function(run, out->argv->text, out->argv->len));
 }
 
 /* $cmd after `[ c ] && cmd="$cmd x"`: the command with x, and that without;

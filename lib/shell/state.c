@@ -291,16 +291,25 @@ static bool same_value(const struct value *a, const struct value *b)
 	return true;
 }
 
-/* Unknown, but one of the two when they are of a kind. */
-static const struct value *either(struct ab_shell_run *run,
+/* Unknown, but one of the two when they are of a kind, or when one of them is
+   all that is known: if ...; then x=rm; fi. */
+const struct value *ab_run_either(struct ab_shell_run *run,
 				  struct ab_stream *origin,
 				  const struct value *a, const struct value *b)
 {
 	const struct value *unknown = ab_run_unknown(run, origin);
 	struct value *value;
 
-	if (a->kind != b->kind ||
-	    (a->kind != VALUE_ARRAY && a->kind != VALUE_SCALAR))
+	if (a->kind != VALUE_SCALAR && b->kind == VALUE_SCALAR) {
+		const struct value *known = b;
+
+		b = a;
+		a = known;
+	}
+	if (a->kind != b->kind ? a->kind != VALUE_SCALAR ||
+					 b->kind == VALUE_ARRAY
+			       : a->kind != VALUE_ARRAY &&
+					 a->kind != VALUE_SCALAR)
 		return unknown;
 	value = ab_run_high(run, sizeof(*value));
 	if (!value)
@@ -323,12 +332,12 @@ static const struct value *join_values(struct ab_shell_run *run,
 	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
 	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
 	if (x == y || !x || !y)
-		return either(run, x ? x : y, a, b);
+		return ab_run_either(run, x ? x : y, a, b);
 	stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
 	if (!stream)
 		return &unknown_value;
 	stream->public.taint = x->taint | y->taint;
-	return either(run, &stream->public, a, b);
+	return ab_run_either(run, &stream->public, a, b);
 }
 
 struct undo *ab_run_branch(struct ab_shell_run *run)

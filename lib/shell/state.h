@@ -278,6 +278,11 @@ const struct value *ab_run_array(struct ab_shell_run *run,
 /* Where all of the words come from: a stream with the taint of them all. */
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count);
+/* Not known, but one of the two where they are of a kind. */
+const struct value *ab_run_either(struct ab_shell_run *run,
+				  struct ab_stream *origin,
+				  const struct value *a,
+				  const struct value *b);
 const struct value *ab_run_unknown(struct ab_shell_run *run,
 				   struct ab_stream *origin);
 extern const struct value ab_run_unset;

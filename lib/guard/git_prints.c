@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Commands of git that print the names of objects, branches or tags: what
+ * `$(...)` makes of them begins with no dash, so that no option can come of
+ * it. `git diff $(git merge-base main HEAD)` is what it looks like.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "guard/git.h"
+#include "guard/git_walk.h"
+
+#define MAX_OPTIONS 24
+
+/* Its options that leave it so; "*" at the end: whatever follows. */
+struct printer {
+	const char *name, *verb; /* a word that must be there; or NULL */
+	const char *options[MAX_OPTIONS];
+};
+
+#define COUNTS "-n", "-1", "-n1", "--max-count=*", "--skip=*"
+#define KINDS "--merges", "--no-merges", "--first-parent"
+
+const char ab_git_names_note = 0;
+
+static const struct printer printers[] = {
+	{ "branch", "--show-current", { "--show-current" } },
+	{ "describe", NULL, { "-*" } },
+	{ "log", "--format=*",
+	  { "--format=%H", "--format=%h", COUNTS, KINDS, "--" } },
+	{ "log", "--pretty=*",
+	  { "--pretty=format:%H", "--pretty=format:%h", COUNTS, KINDS, "--" } },
+	{ "merge-base", NULL, { "-*" } },
+	{ "rev-list", NULL,
+	  { COUNTS, KINDS, "--max-parents=*", "--min-parents=*", "--reverse",
+	    "--all", "--tags", "--branches", "--count", "--since=*",
+	    "--until=*", "--after=*", "--before=*", "--author=*",
+	    "--topo-order", "--date-order", "--" } },
+	{ "rev-parse", NULL,
+	  { "--verify", "--short", "--short=*", "-q", "--quiet",
+	    "--abbrev-ref", "--symbolic-full-name", "--show-toplevel" } },
+	{ "symbolic-ref", NULL, { "--short", "-q", "--quiet" } },
+	{ "write-tree", NULL, { NULL } },
+};
+
+static bool is_like(const struct ab_word *w, const char *pattern)
+{
+	size_t n = strlen(pattern);
+
+	if (n && pattern[n - 1] == '*')
+		return w->len >= n - 1 && !memcmp(w->text, pattern, n - 1);
+	return ab_git_is(w, pattern);
+}
+
+static bool is_good(const struct printer *p, const struct ab_word *w)
+{
+	if (ab_git_may_split(w) || ab_git_may_be_option(w) ||
+	    ab_git_is_guess(w))
+		return false;
+	if (!w->len || *w->text != '-')
+		return true;
+	for (size_t i = 0; i < MAX_OPTIONS && p->options[i]; i++) {
+		if (is_like(w, p->options[i]))
+			return true;
+	}
+	return false;
+}
+
+/* All words behind the subcommand leave it as it is. */
+static bool are_good(const struct printer *p, const struct ab_word *words,
+		     size_t count)
+{
+	bool has_verb = !p->verb;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_good(p, &words[i]))
+			return false;
+		has_verb |= !has_verb && words[i].len > 2 &&
+			    is_like(&words[i], p->verb);
+		if (ab_git_is(&words[i], "--"))
+			break;
+	}
+	return has_verb;
+}
+
+bool ab_git_prints_names(const struct ab_word *words, size_t count)
+{
+	size_t at = 1;
+
+	while (at < count && (ab_git_is(&words[at], "--no-pager") ||
+			      ab_git_is(&words[at], "-C")))
+		at += ab_git_is(&words[at], "-C") ? 2 : 1;
+	if (at >= count || !ab_git_is(&words[0], "git"))
+		return false;
+	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++) {
+		if (ab_git_is(&words[at], printers[i].name) &&
+		    are_good(&printers[i], words + at + 1, count - at - 1))
+			return true;
+	}
+	return false;
+}
