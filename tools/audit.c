@@ -250,7 +250,7 @@ static int32_t show_line(void *data, const char *line, size_t n)
 	}
 	json_t *o = json_loadb(line, n, 0, NULL);
 	char *raw = o ? line_for_people(o) : strndup(line, n);
-	char *clean = raw ? text_clean(raw) : NULL;
+	char *clean = raw ? text_clean_line(raw) : NULL;
 	l->rc = tool_write_line(l->t, clean ? text_format("%s\n", clean)
 					   : NULL);
 	free(clean);

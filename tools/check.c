@@ -262,7 +262,7 @@ static int tell(struct check *c, const char *subject)
 
 	if (tool_has(c->args, "--explain"))
 		return explain(c);
-	clean = text_clean(subject);
+	clean = text_clean_line(subject);
 	if (agentbox_decision_get_verdict(d) == AGENTBOX_VERDICT_ALLOW)
 		text_line(stderr, "allow: %s", clean ? clean : "");
 	else

@@ -162,6 +162,21 @@ def records_are_shown_one_a_line():
 
 
 @box_test
+def a_command_cannot_write_a_record_of_its_own():
+    recorded()
+    forged = "2026-01-31T12:00:00.000000Z  deadbeef  command.exit  exit 0"
+    status(tool("run", "--audit", LOG, "--", "true", "a\n" + forged,
+                "b\r" + forged, "\x1b[1A\x1b[2K"), 0)
+    done = status(tool("audit", "show", LOG), 0)
+    count = len(status(tool("audit", "show", "--json", LOG), 0)
+                .out.splitlines())
+    lines = done.out.decode().splitlines()
+    expect(len(lines) == count, (count, lines))
+    expect(not any(l.startswith(forged[:30]) for l in lines), lines)
+    expect(b"\x1b" not in done.out and b"\r" not in done.out, done)
+
+
+@box_test
 def filters_choose_records():
     recorded()
     done = status(tool("audit", "show", "--json", "--type", "command.*",
