@@ -149,6 +149,11 @@ static const tool_option check_options[] = {
 	  "none (default), head: the files of that commit and a repository "  \
 	  "of them, or range=BASE: and of where the branch parted from BASE", \
 	  NULL },                                                             \
+	{ "--repository", "DIR", "dir", 0,                                    \
+	  "whose commits, for a linked worktree; with --head", NULL },        \
+	{ "--head", "NAME", "", 0,                                            \
+	  "which: refs/heads/BRANCH, a commit's full name, HEAD or "          \
+	  "worktrees/NAME/HEAD", NULL },                                      \
 	{ "--max-bytes", "N", "", 0, "the most bytes in all", NULL },         \
 	{ "--max-files", "N", "", 0, "the most files in all", NULL },         \
 	{ "--deadline", "SECONDS", "", 0, "the most time; default 60", NULL }

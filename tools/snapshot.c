@@ -69,6 +69,30 @@ static int32_t set_option(agentbox_snapshot_options *o, const char *name,
 	return 0; /* of the tool, or of the command */
 }
 
+/* --repository and --head, which say one thing together. */
+static int set_repository(tool *t, const tool_args *args,
+			  agentbox_snapshot_options *o)
+{
+	const char *dir = tool_get(args, "--repository");
+	const char *head = tool_get(args, "--head");
+	agentbox_error *err = NULL;
+
+	if (!dir && !head)
+		return 0;
+	char *path = dir ? realpath(dir, NULL) : NULL;
+	if (dir && !path)
+		return tool_refuse(t, errno == EACCES ? TOOL_REFUSED :
+						       TOOL_NOT_FOUND,
+				   errno == EACCES ? "EACCES" : "ENOTFOUND",
+				   dir, "cannot find the repository: %s",
+				   strerror(errno));
+	int32_t r = agentbox_snapshot_options_set_repository(o, path, head,
+							     &err);
+	free(path);
+	return r < 0 ? tool_fail_as(t, TOOL_USAGE, err, head ? "--head" :
+				    "--repository") : 0;
+}
+
 int tool_snapshot_options(tool *t, const tool_args *args,
 			  agentbox_snapshot_options **options)
 {
@@ -89,19 +113,21 @@ int tool_snapshot_options(tool *t, const tool_args *args,
 		about = args->values[i].option->name;
 		r = set_option(*options, about, args->values[i].value, &err);
 	}
-	if (r == 0)
-		return 0;
-	agentbox_snapshot_options_free(*options);
-	*options = NULL;
-	return tool_fail_as(t, TOOL_USAGE, err, about);
+	rc = r == 0 ? set_repository(t, args, *options) :
+		      tool_fail_as(t, TOOL_USAGE, err, about);
+	if (rc) {
+		agentbox_snapshot_options_free(*options);
+		*options = NULL;
+	}
+	return rc;
 }
 
 bool tool_snapshot_has_options(const tool_args *args)
 {
 	static const char *const names[] = {
 		"--policy", "--exclude", "--include", "--admit", "--profile",
-		"--content", "--git", "--no-hashes", "--max-bytes", "--max-files",
-		"--deadline",
+		"--content", "--git", "--repository", "--head", "--no-hashes",
+		"--max-bytes", "--max-files", "--deadline",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -113,6 +113,22 @@ AGENTBOX_API int32_t agentbox_snapshot_options_set_content(
 AGENTBOX_API int32_t agentbox_snapshot_options_set_git(
 	agentbox_snapshot_options *options, const char *mode,
 	const char *base, agentbox_error **err);
+/*
+ * Whose commits: not of what the source's own ".git" is or says, but of the
+ * repository at `path` (absolute, without symbolic links; it, or its ".git"),
+ * for a source that is a linked worktree of it (git-worktree(1)). The source's
+ * ".git" is then not looked at, a refresh needs the same directory to be at
+ * the path (AGENTBOX_EDENIED), and what is read there is read with the rights
+ * that read the source. `head` is what "head" and "range" take for HEAD:
+ * "refs/heads/NAME" or another full reference, the full name of a commit,
+ * "HEAD" (that of the repository itself), or "worktrees/NAME/HEAD", which who
+ * works in that worktree writes. NULL for both: the source's own again.
+ * AGENTBOX_EINVAL: a relative path, a short name of a reference; from the job:
+ * without "head" or "range".
+ */
+AGENTBOX_API int32_t agentbox_snapshot_options_set_repository(
+	agentbox_snapshot_options *options, const char *path,
+	const char *head, agentbox_error **err);
 /* 0: no SHA-256 in the manifest; verify then compares sizes and modes. */
 AGENTBOX_API int32_t agentbox_snapshot_options_set_hashes(
 	agentbox_snapshot_options *options, int32_t on, agentbox_error **err);

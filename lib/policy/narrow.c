@@ -94,9 +94,13 @@ static int32_t cut_values(ab_narrow *n, const json_t *p, const json_t *c)
 
 /* --- scalars ----------------------------------------------------------- */
 
-static int32_t narrow_same(ab_narrow *n, const json_t *p, const json_t *c,
-			   json_t **out)
+static int32_t narrow_same(ab_narrow *n, const ab_field *f, const json_t *p,
+			   const json_t *c, json_t **out)
 {
+	if (!p && f->rule == AB_R_GRANT) {
+		*out = NULL;
+		return cut_values(n, p, c);
+	}
 	if (p && !json_equal((json_t *)(uintptr_t)p, (json_t *)(uintptr_t)c)) {
 		*out = take(p);
 		return cut_values(n, p, c);
@@ -339,7 +343,8 @@ static int32_t apply(ab_narrow *n, const ab_field *f, const json_t *p,
 		*out = take(c);
 		return 0;
 	case AB_R_SAME:
-		return narrow_same(n, p, c, out);
+	case AB_R_GRANT:
+		return narrow_same(n, f, p, c, out);
 	case AB_R_MIN:
 	case AB_R_MIN_ZERO:
 		return narrow_min(n, f, p, c, out);

@@ -286,6 +286,8 @@ static const ab_field snapshot_table[] = {
 	SET("admit", ab_item_admit, AB_R_SUBSET),
 	ENUM("git", git_copies, 0),
 	STRING("git_base", ab_item_argument, AB_R_SAME),
+	STRING("repository", ab_item_source, AB_R_GRANT),
+	STRING("git_head", ab_item_argument, AB_R_GRANT),
 	NUMBER("max_bytes", AB_T_SIZE, AB_R_MIN, 0),
 	INT("max_files", 1, UINT32_MAX, AB_R_MIN, 0),
 	NUMBER("deadline", AB_T_DURATION, AB_R_MIN, 0),

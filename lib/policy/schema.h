@@ -41,6 +41,7 @@ enum ab_field_type {
 enum ab_field_rule {
 	AB_R_FREE = 1, /* not a right: the child's own */
 	AB_R_SAME,     /* what the parent has set, the child may only repeat */
+	AB_R_GRANT,    /* the same, and where the parent has none, none */
 	AB_R_MIN,      /* at most the parent's; absent parent: no bound */
 	AB_R_MIN_ZERO, /* at most the parent's; absent parent: nothing */
 	AB_R_FLOOR,    /* at least the parent's (both ends of a range) */

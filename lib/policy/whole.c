@@ -271,12 +271,21 @@ static int32_t check_role(ab_way *w, const json_t *tree)
 			   "\"engineer\" or \"manager\"");
 }
 
-/* Which commits are two of, nobody could tell. */
+/* Which commits are two of, and which of another's, nobody could tell. */
 static int32_t check_snapshot(ab_way *w, const json_t *tree)
 {
 	const json_t *snapshot = json_object_get(tree, "snapshot");
 	const char *git = ab_tree_string(snapshot, "git");
+	bool is_named = json_object_get(snapshot, "repository");
 
+	if (is_named != !!json_object_get(snapshot, "git_head")) {
+		ab_way_key(w, "snapshot");
+		ab_way_key(w, is_named ? "repository" : "git_head");
+		return ab_way_fail(w, AGENTBOX_EPOLICY,
+				   "\"repository\" and \"git_head\" say "
+				   "together which commit of which repository; "
+				   "one alone says nothing");
+	}
 	if (!git || strcmp(git, "range") != 0 ||
 	    json_object_get(snapshot, "git_base"))
 		return 0;

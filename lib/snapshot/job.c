@@ -627,6 +627,7 @@ static void set_rights(ab_copy_plan *plan, const ab_snapshot_job *job,
 typedef struct job_start {
 	uint64_t deadline_ms;
 	const char *program;
+	int repository_fd; /* owned, or -1 */
 } job_start;
 
 static int32_t make_plan(const ab_snapshot_job *job,
@@ -662,6 +663,8 @@ static int32_t make_plan(const ab_snapshot_job *job,
 		.content_level = o->content,
 		.git_mode = o->git_mode,
 		.git_base = o->git_base ? o->git_base : "",
+		.git_repository = o->git_repository ? o->git_repository : "",
+		.git_head = o->git_head ? o->git_head : "",
 		.dest_name = job->dest_name ? job->dest_name : "",
 		.record_name = job->record_name ? job->record_name : "",
 		.source_name = job->source_name ? job->source_name : "",
@@ -677,13 +680,16 @@ static int32_t make_plan(const ab_snapshot_job *job,
 				  "the record's options cannot be read");
 	if (job->job == AB_COPY_VERIFY || job->job == AB_COPY_SCRUB) {
 		plan.git_mode = AB_COPY_GIT_NONE;
-		plan.git_base = "";
+		plan.git_base = plan.git_repository = plan.git_head = "";
 	}
 	if (rc == 0 && plan.git_mode && job->job != AB_COPY_MAKE &&
 	    job->job != AB_COPY_EXPLAIN)
 		rc = ab_error_set(err, AGENTBOX_EUNSUPPORTED, "git",
 				  "an archive is of a directory; make a "
 				  "snapshot of the commit and pack that");
+	if (rc == 0)
+		rc = ab_snapshot_open_repository(&plan, job->choice,
+						 &start->repository_fd, err);
 	start->deadline_ms = plan.deadline_ms;
 	start->program = helper_of(job->job, plan.git_mode);
 	ab_writer_init(&w, AB_MAX_PLAN_BYTES);
@@ -706,11 +712,11 @@ static int32_t make_plan(const ab_snapshot_job *job,
 }
 
 static int32_t send_go(agentbox_snapshot *s, const ab_snapshot_job *job,
-		       agentbox_error **err)
+		       int repository_fd, agentbox_error **err)
 {
 	const int all[AB_COPY_MAX_FDS] = { job->source_fd, job->dest_fd,
 					   job->staging_fd, job->record_fd,
-					   job->stream_fd };
+					   job->stream_fd, repository_fd };
 	int fds[AB_COPY_MAX_FDS];
 	size_t count = 0;
 	uint8_t memory[16];
@@ -772,8 +778,9 @@ int32_t ab_snapshot_start(agentbox_context *context,
 		ab_snapshot_options_init(&defaults);
 		o = &defaults;
 	}
-	job_start start = { 0 };
+	job_start start = { .repository_fd = -1 };
 	int32_t rc = make_plan(job, o, &plan_fd, &start, err);
+	ab_autofd int repository_fd = start.repository_fd;
 	if (rc < 0)
 		return rc;
 	ab_auto(agentbox_snapshot) *s = make(context, job, o, &start);
@@ -784,7 +791,7 @@ int32_t ab_snapshot_start(agentbox_context *context,
 		rc = ab_helper_start(context, s->program, plan_fd,
 				     START_TIMEOUT_MS, &s->helper, err);
 	if (rc == 0)
-		rc = send_go(s, job, err);
+		rc = send_go(s, job, repository_fd, err);
 	if (rc < 0)
 		return rc;
 	*out = ab_steal(&s);

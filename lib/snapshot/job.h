@@ -31,6 +31,7 @@ struct agentbox_snapshot_options {
 	uint32_t max_depth;
 	uint32_t git_mode; /* enum ab_copy_git */
 	char *git_base;	   /* owned, or NULL */
+	char *git_repository, *git_head; /* owned; both or neither */
 	ab_patterns exclude, include, admit;
 	agentbox_audit *audit; /* a reference, or NULL */
 };
@@ -38,6 +39,18 @@ struct agentbox_snapshot_options {
 /* The record of a plain snapshot; *record points into *text, owned. */
 int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
 				ab_record *record, agentbox_error **err);
+/*
+ * A commit's full name or a reference's, as git-check-ref-format(1) has it:
+ * what could mean anything else is none.
+ */
+bool ab_snapshot_is_reference(const char *s);
+/*
+ * The repository of the plan, if it has one: the fd (owned), and what the
+ * plan says of it. `is_record`: a record named it, and it has to be the same
+ * directory still.
+ */
+int32_t ab_snapshot_open_repository(ab_copy_plan *plan, bool is_record,
+				    int *fd, agentbox_error **err);
 /* A name that a plain snapshot may have. */
 int32_t ab_snapshot_check_name(const char *name, agentbox_error **err);
 /* A job, and one on the snapshot `name` in dest_fd. */

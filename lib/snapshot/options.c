@@ -68,6 +68,8 @@ void agentbox_snapshot_options_free(agentbox_snapshot_options *options)
 	patterns_end(&options->include);
 	patterns_end(&options->admit);
 	free(options->git_base);
+	free(options->git_repository);
+	free(options->git_head);
 	agentbox_audit_unref(options->audit);
 	free(options);
 }
@@ -121,23 +123,6 @@ int32_t agentbox_snapshot_options_set_content(
 	return 0;
 }
 
-/* A commit's full name or a reference's, as git-check-ref-format(1) has it:
-   what could mean anything else is refused here. */
-static bool is_base(const char *s)
-{
-	size_t n = strnlen(s, AB_COPY_GIT_BASE_MAX + 1);
-
-	if (!n || n > AB_COPY_GIT_BASE_MAX || *s == '-' || *s == '.' ||
-	    *s == '/' || s[n - 1] == '/' || strstr(s, "..") ||
-	    strstr(s, "//") || strstr(s, "/.") || strstr(s, "@{"))
-		return false;
-	for (; *s; s++)
-		if ((unsigned char)*s <= 0x20 || *s == 0x7f ||
-		    strchr("~^:?*[\\", *s))
-			return false;
-	return true;
-}
-
 int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
 					  const char *mode, const char *base,
 					  agentbox_error **err)
@@ -163,7 +148,7 @@ int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
 				    base ? "a base is for \"range\" only" :
 				    "\"range\" needs a base: a branch, a tag, "
 				    "or the full name of a commit");
-	if (base && !is_base(base))
+	if (base && !ab_snapshot_is_reference(base))
 		return ab_error_set(err, AGENTBOX_EINVAL, "git",
 				    "\"%s\" is neither a reference's name nor "
 				    "a commit's", base);
@@ -368,12 +353,27 @@ static int32_t set_git(agentbox_snapshot_options *options, const char *git,
 	if (strcmp(git, "range") != 0)
 		return agentbox_snapshot_options_set_git(options, git, NULL,
 							 err);
-	if (!base || !is_base(base))
+	if (!base || !ab_snapshot_is_reference(base))
 		return ab_error_set(err, AGENTBOX_EPOLICY,
 				    "/snapshot/git_base",
 				    "git \"range\" needs a git_base: a branch, "
 				    "a tag, or the full name of a commit");
 	return agentbox_snapshot_options_set_git(options, git, base, err);
+}
+
+/* The repository means nothing without commits that are asked for. */
+static int32_t set_repository(agentbox_snapshot_options *options,
+			      const json_t *section, agentbox_error **err)
+{
+	const char *path = json_string_value(
+		json_object_get(section, "repository"));
+	const char *head = json_string_value(
+		json_object_get(section, "git_head"));
+
+	if (options->git_mode == AB_COPY_GIT_NONE)
+		path = head = NULL;
+	return agentbox_snapshot_options_set_repository(options, path, head,
+							err);
 }
 
 static int32_t set_section(agentbox_snapshot_options *options,
@@ -407,6 +407,8 @@ static int32_t set_section(agentbox_snapshot_options *options,
 			options, (uint64_t)json_integer_value(files), err);
 	if (git && rc == 0)
 		rc = set_git(options, git, section, err);
+	if (git && rc == 0)
+		rc = set_repository(options, section, err);
 	if (rc == 0)
 		rc = add_all(options, section, "exclude", EXCLUDE, err);
 	if (rc == 0)
@@ -427,6 +429,13 @@ static int32_t copy_all(ab_patterns *to, const ab_patterns *from)
 	return to->items ? 0 : AGENTBOX_ENOMEM;
 }
 
+/* NULL is one too. */
+static bool copy_text(char **to, const char *from)
+{
+	*to = from ? ab_strdup(from) : NULL;
+	return *to || !from;
+}
+
 /* On a copy, so that a section that cannot be taken over changes nothing. */
 int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,
@@ -441,8 +450,10 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 	*o = *options;
 	o->exclude = o->include = o->admit = (ab_patterns){ 0 };
 	o->audit = NULL;
-	o->git_base = options->git_base ? ab_strdup(options->git_base) : NULL;
-	if ((options->git_base && !o->git_base) ||
+	o->git_base = o->git_repository = o->git_head = NULL;
+	if (!copy_text(&o->git_base, options->git_base) ||
+	    !copy_text(&o->git_repository, options->git_repository) ||
+	    !copy_text(&o->git_head, options->git_head) ||
 	    copy_all(&o->exclude, &options->exclude) < 0 ||
 	    copy_all(&o->include, &options->include) < 0 ||
 	    copy_all(&o->admit, &options->admit) < 0)

@@ -14,7 +14,7 @@
 #include "base/fd.h"
 
 #define MAGIC UINT64_C(0x01726f6378626741) /* says the byte order too */
-#define RECORD_VERSION 3u
+#define RECORD_VERSION 4u
 #define BUFFER_SIZE (256u << 10)
 
 _Static_assert(sizeof(ab_record_head) % 8 == 0 &&

@@ -41,4 +41,5 @@ libagentbox_la_SOURCES += \
 	lib/snapshot/describe.c \
 	lib/snapshot/job.c lib/snapshot/job.h \
 	lib/snapshot/options.c \
+	lib/snapshot/repository.c \
 	lib/snapshot/snapshot.h

@@ -17,12 +17,33 @@
 
 #define ALL_FDS                                                            \
 	(AB_COPY_FD_SOURCE | AB_COPY_FD_DEST | AB_COPY_FD_STAGING |        \
-	 AB_COPY_FD_RECORD | AB_COPY_FD_STREAM)
+	 AB_COPY_FD_RECORD | AB_COPY_FD_STREAM | AB_COPY_FD_REPOSITORY)
 #define ALL_FLAGS                                                          \
 	(AB_COPY_REPLACE | AB_COPY_NO_HASHES | AB_COPY_ZIP |               \
 	 AB_COPY_KEEP_OLD | AB_COPY_HOLD | AB_COPY_UNLINK |                \
 	 AB_COPY_GZIP | AB_COPY_ZSTD | AB_COPY_ASKED)
 #define FORMATS (AB_COPY_ZIP | AB_COPY_GZIP | AB_COPY_ZSTD)
+
+/* What is copied of a repository, and of which. */
+static void put_git(ab_writer *w, const ab_copy_plan *p)
+{
+	ab_put_u32(w, p->git_mode);
+	ab_put_str(w, p->git_base ? p->git_base : "");
+	ab_put_str(w, p->git_repository ? p->git_repository : "");
+	ab_put_str(w, p->git_head ? p->git_head : "");
+	ab_put_u64(w, p->repository_dev);
+	ab_put_u64(w, p->repository_ino);
+}
+
+static void get_git(ab_reader *r, ab_copy_plan *p)
+{
+	p->git_mode = ab_get_u32(r);
+	p->git_base = ab_get_str(r);
+	p->git_repository = ab_get_str(r);
+	p->git_head = ab_get_str(r);
+	p->repository_dev = ab_get_u64(r);
+	p->repository_ino = ab_get_u64(r);
+}
 
 void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)
 {
@@ -40,8 +61,7 @@ void ab_copy_plan_put(ab_writer *w, const ab_copy_plan *p)
 	ab_put_u64(w, p->deadline_ms);
 	ab_put_u32(w, p->max_depth);
 	ab_put_u32(w, p->content_level);
-	ab_put_u32(w, p->git_mode);
-	ab_put_str(w, p->git_base ? p->git_base : "");
+	put_git(w, p);
 	ab_put_str(w, p->dest_name);
 	ab_put_str(w, p->record_name);
 	ab_put_str(w, p->source_name);
@@ -59,11 +79,26 @@ static bool is_name(const char *s, bool may_be_absent)
 
 static bool is_git(const ab_copy_plan *p)
 {
-	size_t n = strlen(p->git_base);
+	size_t n = strlen(p->git_base), head = strlen(p->git_head);
+	bool is_named = *p->git_repository;
 
 	return p->git_mode <= AB_COPY_GIT_RANGE &&
-	       n <= AB_COPY_GIT_BASE_MAX &&
-	       (n != 0) == (p->git_mode == AB_COPY_GIT_RANGE);
+	       n <= AB_COPY_GIT_NAME_MAX && head <= AB_COPY_GIT_NAME_MAX &&
+	       (n != 0) == (p->git_mode == AB_COPY_GIT_RANGE) &&
+	       (head != 0) == is_named &&
+	       (!is_named || (p->git_mode != AB_COPY_GIT_NONE &&
+			      *p->git_repository == '/' &&
+			      strlen(p->git_repository) < AB_MAX_PATH));
+}
+
+/* Who is told of a repository gets it, and it is for those jobs alone. */
+static bool has_its_repository(const ab_copy_plan *p)
+{
+	bool has_fd = p->fds & AB_COPY_FD_REPOSITORY;
+
+	return has_fd == (*p->git_repository != 0) &&
+	       (!has_fd || p->job == AB_COPY_MAKE ||
+		p->job == AB_COPY_EXPLAIN);
 }
 
 static bool is_sane(const ab_copy_plan *p)
@@ -74,6 +109,7 @@ static bool is_sane(const ab_copy_plan *p)
 
 	return p->job >= AB_COPY_MAKE && p->job <= AB_COPY_SCRUB &&
 	       !(p->fds & ~ALL_FDS) && !(p->flags & ~ALL_FLAGS) && is_git(p) &&
+	       has_its_repository(p) &&
 	       (p->job == AB_COPY_PACK || !format) &&
 	       (format & (format - 1)) == 0 &&
 	       is_name(p->dest_name, !has_dest) &&
@@ -99,8 +135,7 @@ int ab_copy_plan_get(ab_reader *r, const char *build_id, ab_copy_plan *out)
 	p.deadline_ms = ab_get_u64(r);
 	p.max_depth = ab_get_u32(r);
 	p.content_level = ab_get_u32(r);
-	p.git_mode = ab_get_u32(r);
-	p.git_base = ab_get_str(r);
+	get_git(r, &p);
 	p.dest_name = ab_get_str(r);
 	p.record_name = ab_get_str(r);
 	p.source_name = ab_get_str(r);
@@ -120,8 +155,7 @@ void ab_copy_choice_put(ab_writer *w, const ab_copy_plan *p)
 	ab_put_u64(w, p->deadline_ms);
 	ab_put_u32(w, p->max_depth);
 	ab_put_u32(w, p->content_level);
-	ab_put_u32(w, p->git_mode);
-	ab_put_str(w, p->git_base ? p->git_base : "");
+	put_git(w, p);
 	ab_put_bytes(w, p->filter, p->filter_len);
 }
 
@@ -137,8 +171,7 @@ int ab_copy_choice_get(ab_reader *r, ab_copy_plan *out)
 	p.deadline_ms = ab_get_u64(r);
 	p.max_depth = ab_get_u32(r);
 	p.content_level = ab_get_u32(r);
-	p.git_mode = ab_get_u32(r);
-	p.git_base = ab_get_str(r);
+	get_git(r, &p);
 	p.filter = ab_get_bytes(r, &p.filter_len);
 	if (!ab_reader_done(r) || (flags & ~AB_COPY_NO_HASHES) || !is_git(&p))
 		return -EPROTO;

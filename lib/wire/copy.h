@@ -31,7 +31,8 @@ enum ab_copy_job {
 #define AB_COPY_FD_STAGING 0x04u /* directory, same file system as DEST */
 #define AB_COPY_FD_RECORD 0x08u	 /* directory that holds record_name */
 #define AB_COPY_FD_STREAM 0x10u	 /* PACK writes, UNPACK reads */
-#define AB_COPY_MAX_FDS 5
+#define AB_COPY_FD_REPOSITORY 0x20u /* directory: what the host names as it */
+#define AB_COPY_MAX_FDS 6
 
 #define AB_COPY_REPLACE 0x01u	/* MAKE: a generation is there: refresh it */
 #define AB_COPY_NO_HASHES 0x02u	/* the manifest has no sha256 */
@@ -53,7 +54,7 @@ enum ab_copy_git {
 	AB_COPY_GIT_HEAD = 1, /* the commit of HEAD */
 	AB_COPY_GIT_RANGE = 2 /* and where it parted from git_base */
 };
-#define AB_COPY_GIT_BASE_MAX 255
+#define AB_COPY_GIT_NAME_MAX 255
 /* A commit's name in hex, and a NUL. */
 #define AB_COPY_GIT_ID_SIZE 41
 
@@ -67,6 +68,12 @@ typedef struct ab_copy_plan {
 	uint32_t content_level; /* enum ab_content_level */
 	uint32_t git_mode;	/* enum ab_copy_git */
 	const char *git_base;	/* "" but for RANGE */
+	/* The repository that the host names in place of the source's own: its
+	   path, for the record (the helper has the fd and looks nothing up),
+	   which directory that was, and what names the head in it. "" and 0:
+	   the source's own, and its HEAD. */
+	const char *git_repository, *git_head;
+	uint64_t repository_dev, repository_ino;
 	const char *dest_name, *record_name;
 	const char *source_name; /* for people, in the record; no lookup */
 	const void *filter; /* ab_filter_put() */

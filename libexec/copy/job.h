@@ -68,6 +68,7 @@ typedef struct scouting {
 typedef struct copy_job {
 	ab_copy_plan plan;
 	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
+	int repository_fd; /* the reader's; -1: the source's own is meant */
 	int host_pidfd;
 	pid_t supervisor;
 	uint64_t deadline_ns; /* CLOCK_BOOTTIME, 0: none */

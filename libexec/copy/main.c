@@ -42,7 +42,7 @@ static int receive_go(copy_job *job)
 {
 	int *const places[AB_COPY_MAX_FDS] = {
 		&job->source_fd, &job->dest_fd, &job->staging_fd,
-		&job->record_fd, &job->stream_fd
+		&job->record_fd, &job->stream_fd, &job->repository_fd
 	};
 	int fds[AB_COPY_MAX_FDS];
 	uint32_t head[2];
@@ -57,7 +57,8 @@ static int receive_go(copy_job *job)
 	for (size_t i = 0; i < AB_COPY_MAX_FDS; i++) {
 		if (!(job->plan.fds & 1u << i))
 			continue;
-		if (used == count || !fits(fds[used], i < 4))
+		if (used == count ||
+		    !fits(fds[used], places[i] != &job->stream_fd))
 			return -EPROTO;
 		*places[i] = fds[used++];
 	}
@@ -107,6 +108,7 @@ int main(void)
 		.staging_fd = -1,
 		.record_fd = -1,
 		.stream_fd = -1,
+		.repository_fd = -1,
 		.scouting = { .end_fd = -1, .hold_fd = -1 },
 		.spool_fd = -1,
 	};

@@ -79,6 +79,10 @@ static void digest_options(copy_job *job)
 	ab_sha256_add(&sum, numbers, sizeof(numbers));
 	ab_sha256_add(&sum, &p->git_mode, sizeof(p->git_mode));
 	ab_sha256_add(&sum, p->git_base, strlen(p->git_base) + 1);
+	ab_sha256_add(&sum, p->git_repository, strlen(p->git_repository) + 1);
+	ab_sha256_add(&sum, p->git_head, strlen(p->git_head) + 1);
+	ab_sha256_add(&sum, &p->repository_dev, sizeof(p->repository_dev));
+	ab_sha256_add(&sum, &p->repository_ino, sizeof(p->repository_ino));
 	ab_sha256_add(&sum, p->filter, p->filter_len);
 	ab_sha256_end(&sum, job->options);
 }

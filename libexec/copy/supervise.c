@@ -62,8 +62,9 @@ static void close_all_but(int *keep, size_t n)
 
 static void be(copy_job *job, copy_main *entry, int sock, const int fds[2])
 {
+	/* who is not to have the repository is started without it */
 	int keep[] = { sock, job->ring.put_event, job->ring.take_event,
-		       fds[0], fds[1] };
+		       fds[0], fds[1], job->repository_fd };
 
 	close_all_but(keep, sizeof(keep) / sizeof(keep[0]));
 	if (copy_end_with(job->supervisor))
@@ -154,7 +155,8 @@ static int start_git_reader(supervision *s)
 	r = copy_start(s, &s->reader, as_reader, job->source_fd,
 		       job->spool_fd);
 	ab_cleanup_fd(&job->spool_fd);
-	job->spool_fd = -1;
+	ab_cleanup_fd(&job->repository_fd);
+	job->spool_fd = job->repository_fd = -1;
 	return r;
 }
 

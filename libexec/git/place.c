@@ -2,8 +2,9 @@
 /*
  * A repository found and its references read. What it refuses, by name: a
  * ".git" that points elsewhere (a linked worktree, a submodule), a link, names
- * by SHA-256, reftable, a HEAD without a commit. Spec:
- * gitrepository-layout(5), git-pack-refs(1), gitrevisions(7).
+ * by SHA-256, reftable, a HEAD without a commit; where the host names it, what
+ * could be two repositories. Spec: gitrepository-layout(5), git-pack-refs(1),
+ * gitrevisions(7), git-worktree(1).
  */
 #include "config.h"
 
@@ -94,7 +95,8 @@ static int refuse_pointer(git_place *p, int source_fd)
 	if (S_ISREG(st.st_mode))
 		return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git",
 			    "'.git' points to a repository elsewhere (a linked "
-			    "worktree or a submodule), which is not read");
+			    "worktree or a submodule), which is not read; the "
+			    "host can name that repository");
 	return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git",
 		    "'.git' is no directory");
 }
@@ -136,21 +138,9 @@ static int read_packed(git_place *p)
 		 : 0;
 }
 
-int place_open(git_place *p, int source_fd, copy_failure *failure)
+/* p->git_fd is there. */
+static int open_inside(git_place *p)
 {
-	*p = (git_place){ .failure = failure, .git_fd = -1, .objects_fd = -1 };
-	p->git_fd = open_beneath(source_fd, ".git", O_RDONLY | O_DIRECTORY);
-	if (p->git_fd == -ENOENT && is_bare(source_fd))
-		p->git_fd = open_beneath(source_fd, ".",
-					 O_RDONLY | O_DIRECTORY);
-	if (p->git_fd == -EACCES)
-		return fail(p, AGENTBOX_EACCES, EACCES, ".git",
-			    "the source may not read it");
-	if (p->git_fd == -EXDEV)
-		return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git",
-			    "'.git' is on another file system");
-	if (p->git_fd < 0)
-		return refuse_pointer(p, source_fd);
 	if (exists(p->git_fd, "commondir"))
 		return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git/commondir",
 			    "a linked worktree keeps its objects elsewhere");
@@ -165,14 +155,58 @@ int place_open(git_place *p, int source_fd, copy_failure *failure)
 			    "the objects are elsewhere, behind a link or a "
 			    "mount, which is not followed");
 	if (p->objects_fd < 0)
-		return fail(p, p->objects_fd == -ENOENT ? AGENTBOX_ENOTFOUND
-							: AGENTBOX_ESYS,
+		return fail(p, p->objects_fd == -ENOENT	  ? AGENTBOX_ENOTFOUND
+			       : p->objects_fd == -EACCES ? AGENTBOX_EACCES
+							  : AGENTBOX_ESYS,
 			    -p->objects_fd, ".git/objects",
 			    "the source has no repository that can be read");
 	p->is_shallow = exists(p->git_fd, "shallow");
 	p->borrows = exists(p->objects_fd, "info/alternates");
 	p->is_partial = has_promisor(p);
 	return read_packed(p);
+}
+
+/*
+ * It is one, or has one in ".git". What is both could be made so by who may
+ * write there, and the host said only one thing.
+ */
+int place_open_named(git_place *p, int fd, copy_failure *failure)
+{
+	bool bare = is_bare(fd);
+
+	*p = (git_place){ .failure = failure, .git_fd = -1, .objects_fd = -1 };
+	if (exists(fd, "commondir"))
+		return fail(p, AGENTBOX_EUNSUPPORTED, 0, "repository",
+			    "it is what a repository knows of a linked "
+			    "worktree; name the repository itself");
+	if (bare && exists(fd, ".git"))
+		return fail(p, AGENTBOX_EUNSUPPORTED, 0, "repository",
+			    "it is a repository and has another in '.git'");
+	p->git_fd = open_beneath(fd, bare ? "." : ".git",
+				 O_RDONLY | O_DIRECTORY);
+	if (p->git_fd == -EACCES)
+		return fail(p, AGENTBOX_EACCES, EACCES, "repository",
+			    "the source may not read it");
+	if (p->git_fd == -ENOENT)
+		return fail(p, AGENTBOX_ENOTFOUND, 0, "repository",
+			    "what was named is no repository and has none");
+	return p->git_fd < 0 ? refuse_pointer(p, fd) : open_inside(p);
+}
+
+int place_open(git_place *p, int source_fd, copy_failure *failure)
+{
+	*p = (git_place){ .failure = failure, .git_fd = -1, .objects_fd = -1 };
+	p->git_fd = open_beneath(source_fd, ".git", O_RDONLY | O_DIRECTORY);
+	if (p->git_fd == -ENOENT && is_bare(source_fd))
+		p->git_fd = open_beneath(source_fd, ".",
+					 O_RDONLY | O_DIRECTORY);
+	if (p->git_fd == -EACCES)
+		return fail(p, AGENTBOX_EACCES, EACCES, ".git",
+			    "the source may not read it");
+	if (p->git_fd == -EXDEV)
+		return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git",
+			    "'.git' is on another file system");
+	return p->git_fd < 0 ? refuse_pointer(p, source_fd) : open_inside(p);
 }
 
 /* --- references ---------------------------------------------------------- */
@@ -256,6 +290,21 @@ static int parse_oid(git_place *p, const char *text, const char *where,
 		    "a reference of the repository is malformed");
 }
 
+/* What stands in packed-refs is below refs/ and nothing else. */
+static bool is_packable(const char *name)
+{
+	return strncmp(name, "refs/", 5) == 0;
+}
+
+/* Every worktree has these of its own, and a linked one not here. */
+static bool is_elsewhere(const char *first, const char *name)
+{
+	return strncmp(first, "worktrees/", 10) == 0 &&
+	       (strncmp(name, "refs/bisect/", 12) == 0 ||
+		strncmp(name, "refs/rewritten/", 15) == 0 ||
+		strncmp(name, "refs/worktree/", 14) == 0);
+}
+
 /* 1: there is no such reference. */
 static int follow(git_place *p, const char *first, uint8_t oid[OID_SIZE])
 {
@@ -265,7 +314,8 @@ static int follow(git_place *p, const char *first, uint8_t oid[OID_SIZE])
 	for (int i = 0; i < REFS_DEEP; i++) {
 		int r = read_line(p, name, line);
 
-		if (r == -ENOENT && !find_packed(p, name, line))
+		if (r == -ENOENT &&
+		    (!is_packable(name) || !find_packed(p, name, line)))
 			return 1;
 		if (r && r != -ENOENT)
 			return fail(p, AGENTBOX_ESYS, -r, name,
@@ -277,18 +327,33 @@ static int follow(git_place *p, const char *first, uint8_t oid[OID_SIZE])
 		if (!is_ref_name(name) || strncmp(name, "refs/", 5) != 0)
 			return fail(p, AGENTBOX_EPARSE, 0, first,
 				    "it points to what is no reference");
+		if (is_elsewhere(first, name))
+			return fail(p, AGENTBOX_EUNSUPPORTED, 0, first,
+				    "it points to a reference of the worktree "
+				    "itself, which is not read");
 	}
 	return fail(p, AGENTBOX_EPARSE, 0, first,
 		    "references point to one another without end");
 }
 
-int place_head(git_place *p, uint8_t oid[OID_SIZE])
+int place_head(git_place *p, const char *name, uint8_t oid[OID_SIZE])
 {
-	int r = follow(p, "HEAD", oid);
+	int r;
 
-	return r == 1 ? fail(p, AGENTBOX_ENOTFOUND, 0, "HEAD",
-			     "HEAD has no commit yet")
-		      : r;
+	if (strlen(name) == OID_HEX &&
+	    ab_unhex(name, OID_HEX, oid, OID_SIZE) == 0)
+		return 0;
+	if (!is_ref_name(name))
+		return fail(p, AGENTBOX_EINVAL, 0, "head",
+			    "the head is neither the full name of a commit "
+			    "nor that of a reference");
+	r = follow(p, name, oid);
+	if (r != 1)
+		return r;
+	return fail(p, AGENTBOX_ENOTFOUND, 0, name,
+		    strcmp(name, "HEAD") == 0
+			    ? "HEAD has no commit yet"
+			    : "the repository has no such reference");
 }
 
 int place_resolve(git_place *p, const char *name, uint8_t oid[OID_SIZE])

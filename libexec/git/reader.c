@@ -114,8 +114,9 @@ static int find_base(git_reading *g, git_commit *head)
 	if (r == GIT_ENOTFOUND && !g->place.is_shallow &&
 	    !g->place.is_partial && !g->place.borrows)
 		return copy_fail(&g->failure, AGENTBOX_ENOTFOUND, 0, name,
-				 "HEAD and the base have no commit in common, "
-				 "or an object of their history is missing");
+				 "the head and the base have no commit in "
+				 "common, or an object of their history is "
+				 "missing");
 	if (r)
 		return objects_fail(&g->objects, NULL, name, r);
 	memcpy(g->base_id, id.id, OID_SIZE);
@@ -124,12 +125,17 @@ static int find_base(git_reading *g, git_commit *head)
 
 static int find_commits(git_reading *g, git_commit **head)
 {
+	const copy_job *job = g->job;
+	bool is_named = job->repository_fd >= 0;
+	const char *name = is_named ? job->plan.git_head : "HEAD";
 	uint8_t oid[OID_SIZE];
+	int r = is_named ? place_open_named(&g->place, job->repository_fd,
+					    &g->failure)
+			 : place_open(&g->place, job->source_fd, &g->failure);
 
-	if (place_open(&g->place, g->job->source_fd, &g->failure) ||
-	    objects_open(&g->objects, &g->place, &g->failure) ||
-	    place_head(&g->place, oid) ||
-	    objects_peel(&g->objects, oid, "HEAD", head))
+	if (r || objects_open(&g->objects, &g->place, &g->failure) ||
+	    place_head(&g->place, name, oid) ||
+	    objects_peel(&g->objects, oid, name, head))
 		return -1;
 	memcpy(g->head_id, git_commit_id(*head)->id, OID_SIZE);
 	g->committed = git_commit_time(*head);
@@ -310,8 +316,8 @@ static void limit_memory(void)
 
 void copy_reader(copy_job *job, int sock)
 {
-	const copy_place place = { { job->source_fd, -1, -1 }, false,
-				   job->supervisor };
+	const copy_place place = { { job->source_fd, job->repository_fd, -1 },
+				   false, job->supervisor };
 	git_reading *g = ab_new(git_reading);
 	const char *stage = "libgit2";
 	int r = g && objects_init() == 0 ? 0 : -ENOMEM;

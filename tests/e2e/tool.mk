@@ -17,6 +17,7 @@ if HAVE_ARCHIVES
 E2E_TESTS += tests/e2e/tool_archive.py
 endif
 E2E_TESTS += tests/e2e/snapshot_git.py
+E2E_TESTS += tests/e2e/snapshot_worktree.py
 E2E_TESTS += tests/e2e/snapshot_fuse.py
 if HAVE_GATEWAY
 E2E_TESTS += tests/e2e/tool_network.py

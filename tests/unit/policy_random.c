@@ -96,6 +96,7 @@ static const char *const idles[] = { "pause", "stop", "destroy", NULL };
 static const char *const orphans[] = { "cascade", "orphan", "refuse", NULL };
 static const char *const shields[] = { "off", "audit", "deny", "ask", NULL };
 static const char *const watches[] = { "connect", "peers", "reads", NULL };
+static const char *const repositories[] = { "/srv/a", "/srv/b", NULL };
 static const char *const gits[] = { "none", "head", "range", NULL };
 static const char *const verdicts[] = { "allow", "ask", "deny", NULL };
 static const char *const ids[] = { "r1", "r2", "r3", NULL };
@@ -328,6 +329,11 @@ static void random_rest(uint64_t *seed, json_t *d)
 	put_pick(seed, o, "git", gits);
 	/* two commits are not to be had without it */
 	put(o, "git_base", json_string("main"));
+	/* one alone says nothing */
+	if (maybe(seed)) {
+		put(o, "repository", json_string(pick(seed, repositories)));
+		put(o, "git_head", json_string("HEAD"));
+	}
 	put_pick(seed, o, "max_bytes", sizes);
 	put(d, "snapshot", o);
 

@@ -70,7 +70,7 @@ START_TEST(a_base_is_a_name_and_no_expression)
 		"a^", "a:b", "a b", "a\tb", "a\nb", "a?", "a*", "a[", "a\\b",
 		"a@{1}", "../x", "a\x7f"
 	};
-	char longest[AB_COPY_GIT_BASE_MAX + 2];
+	char longest[AB_COPY_GIT_NAME_MAX + 2];
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++)
 		ck_assert_msg(set("range", bad[i]) == AGENTBOX_EINVAL, "%s",
@@ -99,6 +99,64 @@ START_TEST(a_section_says_which_commits)
 	ck_assert_int_eq(take("{\"git\":\"range\",\"git_base\":\"-x\"}"),
 			 AGENTBOX_EPOLICY);
 	ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_HEAD);
+}
+END_TEST
+
+static int32_t name(const char *path, const char *head)
+{
+	return agentbox_snapshot_options_set_repository(options, path, head,
+							NULL);
+}
+
+START_TEST(a_repository_has_a_head_that_means_one_thing)
+{
+	static const char *const good[] = {
+		"HEAD", "refs/heads/a/b", "refs/x", "worktrees/w/HEAD",
+		"0123456789abcdef0123456789abcdef01234567"
+	};
+	static const char *const bad[] = {
+		"", "main", "heads/main", "head", "HEAD~1", "HEAD/", "refs/",
+		"refs/a..b", "refs/a b", "refs/a^", "worktrees/w", "worktrees/",
+		"worktrees//HEAD", "worktrees/../HEAD", "worktrees/w/x/HEAD",
+		"worktrees/w/HEAD/x", "worktrees/.w/HEAD", "FETCH_HEAD",
+		"0123456789abcdef0123456789abcdef0123456",
+		"0123456789ABCDEF0123456789ABCDEF01234567"
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(good); i++) {
+		ck_assert_msg(name("/r", good[i]) == 0, "%s", good[i]);
+		ck_assert_str_eq(options->git_head, good[i]);
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++)
+		ck_assert_msg(name("/s", bad[i]) == AGENTBOX_EINVAL, "%s",
+			      bad[i]);
+	ck_assert_int_eq(name("r", "HEAD"), AGENTBOX_EINVAL);
+	ck_assert_int_eq(name("", "HEAD"), AGENTBOX_EINVAL);
+	ck_assert_int_eq(name("/s", NULL), AGENTBOX_EINVAL);
+	ck_assert_int_eq(name(NULL, "HEAD"), AGENTBOX_EINVAL);
+	/* what failed changed nothing */
+	ck_assert_str_eq(options->git_repository, "/r");
+	ck_assert_int_eq(name(NULL, NULL), 0);
+	ck_assert_ptr_null(options->git_repository);
+	ck_assert_ptr_null(options->git_head);
+	ck_assert_int_eq(agentbox_snapshot_options_set_repository(
+				 NULL, "/r", "HEAD", NULL), AGENTBOX_EINVAL);
+}
+END_TEST
+
+START_TEST(a_section_names_a_repository_with_its_commits)
+{
+	ck_assert_int_eq(take("{\"git\":\"head\",\"repository\":\"/r\","
+			      "\"git_head\":\"refs/heads/x\"}"), 0);
+	ck_assert_str_eq(options->git_repository, "/r");
+	ck_assert_str_eq(options->git_head, "refs/heads/x");
+	ck_assert_int_eq(take("{\"git\":\"head\",\"repository\":\"/s\","
+			      "\"git_head\":\"x\"}"), AGENTBOX_EINVAL);
+	ck_assert_str_eq(options->git_repository, "/r");
+	/* of none it is nobody's */
+	ck_assert_int_eq(take("{\"git\":\"none\",\"repository\":\"/r\","
+			      "\"git_head\":\"HEAD\"}"), 0);
+	ck_assert_ptr_null(options->git_repository);
 }
 END_TEST
 
@@ -173,6 +231,8 @@ int main(void)
 	tcase_add_test(tc, a_base_is_a_name_and_no_expression);
 	tcase_add_test(tc, a_section_says_which_commits);
 	tcase_add_test(tc, a_section_that_fails_changes_nothing);
+	tcase_add_test(tc, a_repository_has_a_head_that_means_one_thing);
+	tcase_add_test(tc, a_section_names_a_repository_with_its_commits);
 	tcase_add_test(tc, a_pattern_that_is_wrong_is_told_by_its_place);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
