@@ -239,21 +239,27 @@ static bool is_pair_name(const ab_content_window *w, const uint8_t *p)
 		const uint8_t *q = p - strlen(names[i]);
 
 		if (ab_content_at(w, q, names[i], true) &&
-		    (q == w->lo || q[-1] <= ' ' ||
+		    (q == w->lo || q[-1] <= ' ' || q[-1] >= 0x80 ||
 		     ab_content_class('q', q[-1])))
 			return true;
 	}
 	return false;
 }
 
-/* One of them behind the value, in its line. */
-static bool has_pair_behind(const ab_content_window *w, const uint8_t *p)
+/* The end of its line, or of what may belong to it. */
+static const uint8_t *line_end(const ab_content_window *w, const uint8_t *p)
 {
 	const uint8_t *hi = w->hi - p > 350 ? p + 350 : w->hi;
 	const uint8_t *end = memchr(p, '\n', (size_t)(hi - p));
 
-	if (end)
-		hi = end;
+	return end ? end : hi;
+}
+
+/* One of them behind the value, in its line. */
+static bool has_pair_behind(const ab_content_window *w, const uint8_t *p)
+{
+	const uint8_t *hi = line_end(w, p);
+
 	for (; (p = memchr(p, '=', (size_t)(hi - p))); p++) {
 		if (is_pair_name(w, p + 1))
 			return true;
@@ -261,9 +267,51 @@ static bool has_pair_behind(const ab_content_window *w, const uint8_t *p)
 	return false;
 }
 
+/* The name of a server that ends there, in a list with ';'. */
+static const uint8_t *server_name(const ab_content_window *w, const uint8_t *p)
+{
+	static const char *const names[] = { "server=", "data source=",
+					     "host=" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const uint8_t *q = p - strlen(names[i]);
+
+		if (ab_content_at(w, q, names[i], true) &&
+		    ab_content_begins(w, q))
+			return q;
+	}
+	return NULL;
+}
+
+/*
+ * The server behind the value, which a ';' ends, or white space in a list of
+ * pairs. A comma does not: those are the arguments of a call.
+ */
+static const uint8_t *server_behind(const ab_content_window *w,
+				    const uint8_t *end, bool is_pairs)
+{
+	const uint8_t *hi = line_end(w, end), *p = end, *host = NULL;
+	bool is_list = end < hi && *end == ';';
+
+	if (end == hi || (!is_list && *end != ' ' && *end != '\t') ||
+	    end[-1] == ',')
+		return NULL;
+	for (; (p = memchr(p, '=', (size_t)(hi - p))); p++) {
+		const uint8_t *name = is_list ? server_name(w, p + 1) : NULL;
+
+		if (name)
+			return name;
+		if (!host && ab_content_at(w, p - 4, "host=", true) &&
+		    ab_content_begins(w, p - 4))
+			host = p - 4;
+		is_pairs = is_pairs || is_pair_name(w, p + 1);
+	}
+	return is_pairs && !is_list ? host : NULL;
+}
+
 /*
  * "server=" or "data source=" before the anchor, in its line; "host=" with a
- * ';' behind it, or of a list of pairs, which have any order.
+ * ';' behind it, or of a list of pairs; lists have any order.
  */
 static const uint8_t *server_of(const ab_content_window *w, const uint8_t *end)
 {
@@ -293,9 +341,28 @@ static const uint8_t *server_of(const ab_content_window *w, const uint8_t *end)
 			return host;
 	}
 	/* the next one's line may say more: of a host, behind it */
-	if (!host)
+	if (!host && !is_pairs)
 		w->marks[AB_MARK_ADO] = w->at;
-	return host && has_pair_behind(w, end) ? host : NULL;
+	if (!host)
+		return server_behind(w, end, is_pairs);
+	return has_pair_behind(w, end) ? host : NULL;
+}
+
+/* Where the server's name and value end; NULL: too far away to be one. */
+static const uint8_t *server_end(const ab_content_window *w,
+				 const uint8_t *server)
+{
+	const uint8_t *end;
+
+	if (server > w->at) {
+		const uint8_t *value = memchr(server, '=', 13);
+
+		return until(value + 1, line_end(w, server), ";\"'", 140);
+	}
+	end = memchr(server, ';', (size_t)(w->at - server));
+	if (!end) /* a list of pairs for libpq */
+		end = memchr(server, ' ', (size_t)(w->at - server));
+	return end && end - server <= 140 ? end : NULL;
 }
 
 /* server=...; ... password=...; the anchor is the last name. */
@@ -313,11 +380,11 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 	server = server_of(w, m->end);
 	if (!server)
 		return false;
-	m->first = server;
-	end = memchr(server, ';', (size_t)(w->at - server));
-	if (!end) /* a list of pairs for libpq */
-		end = memchr(server, ' ', (size_t)(w->at - server));
-	if (!end || end - server > 140)
+	if (server < w->at)
+		m->first = server;
+	end = server_end(w, server);
+	/* with a comma it is an argument of a call, and so is the password */
+	if (!end || end[-1] == ',')
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
 		if (ab_content_has(server, (size_t)(end - server),
