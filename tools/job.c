@@ -2,6 +2,8 @@
 /* Waiting for a job, and what it did in words. */
 #include "config.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +113,13 @@ static json_t *counts_of(const agentbox_snapshot *job)
 	return tool_json_of(bytes);
 }
 
+/* Nobody reads the archive any more: no fault, and nothing to be said. */
+static bool is_cut_off(const agentbox_error *err)
+{
+	return agentbox_error_get_errno(err) == EPIPE &&
+	       !strcmp(agentbox_error_get_where(err), "archive");
+}
+
 int tool_job_wait(tool *t, agentbox_snapshot *job, const char *about,
 		  bool lines)
 {
@@ -125,7 +134,10 @@ int tool_job_wait(tool *t, agentbox_snapshot *job, const char *about,
 	int rc = 0;
 	if (report && !t->json)
 		rc = print_lines(t, report);
-	if (r < 0) {
+	if (r < 0 && is_cut_off(err)) {
+		agentbox_error_free(err);
+		rc = TOOL_SIGNAL + SIGPIPE;
+	} else if (r < 0) {
 		rc = tool_fail(t, err, about);
 	} else if (t->json) {
 		if (report)

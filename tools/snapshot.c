@@ -192,6 +192,19 @@ static int open_place(tool *t, const char *path, place *p)
 	return rc;
 }
 
+/* The same, where something is to be made: one who may not learns where. */
+static int open_destination(tool *t, const char *path, place *p)
+{
+	int rc = open_place(t, path, p);
+
+	if (rc || faccessat(p->fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return rc;
+	p->path[p->name - p->path - (p->name > p->path + 1)] = '\0';
+	return tool_refuse(t, TOOL_REFUSED, "EACCES", p->path,
+			   "cannot write to the directory: %s",
+			   strerror(errno));
+}
+
 /* What no snapshot can be called is to the library a caller's mistake. */
 static int fail_at(tool *t, agentbox_error *err, const char *about)
 {
@@ -226,7 +239,7 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 	if (!rc)
 		rc = open_source(t, args->operands[0], &source);
 	if (!rc)
-		rc = open_place(t, args->operands[1], &dst);
+		rc = open_destination(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_copy(t->context, source, name, dst.fd,
 					  dst.name, options, &job, &err) < 0)
 		rc = fail_at(t, err, args->operands[1]);
@@ -292,7 +305,7 @@ int tool_snapshot_refresh(tool *t, const tool_args *args)
 	if (tool_snapshot_has_options(args))
 		rc = tool_snapshot_options(t, args, &options);
 	if (!rc)
-		rc = open_place(t, about, &dst);
+		rc = open_destination(t, about, &dst);
 	if (!rc)
 		source = source_of(t, &dst, about, &rc);
 	if (!rc)
@@ -481,7 +494,7 @@ int tool_snapshot_untar(tool *t, const tool_args *args)
 	if (!rc)
 		rc = open_archive(t, file, &in);
 	if (!rc)
-		rc = open_place(t, args->operands[1], &dst);
+		rc = open_destination(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_unpack(t->context, in, name, dst.fd,
 					    dst.name, options, &job, &err) < 0)
 		rc = fail_at(t, err, args->operands[1]);

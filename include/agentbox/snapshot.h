@@ -226,7 +226,7 @@ AGENTBOX_API int32_t agentbox_snapshot_unpack(
 /*
  * Compare a snapshot with its manifest: names, modes, sizes, hashes, nothing
  * besides. wait() is AGENTBOX_ETAMPERED when they differ; the report says
- * where.
+ * where. AGENTBOX_ENOTFOUND: what has the name is no snapshot.
  */
 AGENTBOX_API int32_t agentbox_snapshot_verify(
 	agentbox_context *context, int32_t dest_fd, const char *name,

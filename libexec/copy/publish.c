@@ -35,6 +35,13 @@ static int fail(supervision *s, int32_t code, int sys_errno, const char *where,
 	return copy_fail(&s->failure, code, sys_errno, where, message);
 }
 
+/* Of what cannot be made, moved or opened in a directory of ours. */
+static int32_t code_of(int r)
+{
+	return r == -EACCES || r == -EPERM || r == -EROFS ? AGENTBOX_EACCES
+							  : AGENTBOX_ESYS;
+}
+
 /* --- what is there -------------------------------------------------------- */
 
 /* The file of this name, locked, and still of this name; -errno. */
@@ -173,24 +180,49 @@ int copy_open_old(supervision *s)
 	return 0;
 }
 
+/* Every snapshot has a manifest, and one without is no snapshot. */
+static bool has_manifest(int tree)
+{
+	ab_autofd int dir = tree < 0 ? -1
+				     : openat(tree, AB_MANIFEST_DIR,
+					      O_PATH | O_DIRECTORY |
+						      O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	return dir >= 0 &&
+	       fstatat(dir, AB_MANIFEST_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 int copy_open_for_verify(supervision *s)
 {
 	copy_job *job = s->job;
 	ab_autofd int fd = -1;
+	int r;
 
 	s->old_tree_fd = open_tree(job);
-	if (s->old_tree_fd < 0)
-		return fail(s, s->old_tree_fd == -ENOENT ? AGENTBOX_ENOTFOUND
-							 : AGENTBOX_ESYS,
+	if (s->old_tree_fd < 0 &&
+	    (s->old_tree_fd != -ENOTDIR || job->record_fd < 0))
+		return fail(s, s->old_tree_fd == -ENOENT
+				       ? AGENTBOX_ENOTFOUND
+				       : code_of(s->old_tree_fd),
 			    -s->old_tree_fd, job->plan.dest_name,
 			    "cannot open the snapshot");
 	if (job->record_fd < 0)
 		return 0;
 	fd = openat(job->record_fd, job->plan.record_name,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	r = fd < 0 ? errno : 0;
+	/* with a record or a manifest it was one, and something is wrong */
+	if (r == ENOENT && !has_manifest(s->old_tree_fd))
+		return fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
+			    "what is there is no snapshot");
+	if (s->old_tree_fd < 0)
+		return fail(s, AGENTBOX_ETAMPERED, 0, job->plan.dest_name,
+			    "it is no directory any more");
 	if (fd < 0 || !load_record(s, fd))
-		return fail(s, AGENTBOX_ETAMPERED, fd < 0 ? errno : 0,
-			    job->plan.record_name, "the record is not whole");
+		return fail(s, AGENTBOX_ETAMPERED, r, job->plan.record_name,
+			    "the record is not whole");
 	job->has_old = true;
 	return 0;
 }
@@ -265,11 +297,12 @@ int copy_begin_output(supervision *s)
 
 	s->tree_fd = staging_make_dir(job->staging_fd, s->tree_name);
 	if (s->tree_fd < 0)
-		return fail(s, AGENTBOX_ESYS, -s->tree_fd, "staging",
-			    "cannot make the staging directory");
+		return fail(s, code_of(s->tree_fd), -s->tree_fd, "staging",
+			    "cannot make anything in the directory that is to "
+			    "hold the snapshot");
 	s->record_fd = staging_make_file(job->record_fd, s->record_name);
 	if (s->record_fd < 0)
-		return fail(s, AGENTBOX_ESYS, -s->record_fd, "record",
+		return fail(s, code_of(s->record_fd), -s->record_fd, "record",
 			    "cannot make the record");
 	if ((p->output_uid != UINT32_MAX || p->output_gid != UINT32_MAX) &&
 	    fchown(s->tree_fd, p->output_uid, p->output_gid))
@@ -294,6 +327,17 @@ int copy_begin_output(supervision *s)
 		 : 0;
 }
 
+/* A scrub that could not wait left our record under this name. */
+static void forget_ended(const supervision *s)
+{
+	const copy_job *job = s->job;
+	char ended[STAGING_NAME];
+
+	if (staging_ended_name(job, ended) == 0 &&
+	    staging_is_named(s->old_record_fd, job->record_fd, ended))
+		(void)unlinkat(job->record_fd, ended, 0);
+}
+
 /*
  * Nothing will be published. What only the spare generation has no helper
  * takes, alive or not; and once it is gone, who scrubs need not wait for one
@@ -302,8 +346,10 @@ int copy_begin_output(supervision *s)
 void copy_give_up(supervision *s)
 {
 	finish_clearing(s);
-	if (s->old_record_fd >= 0)
-		(void)flock(s->old_record_fd, LOCK_UN);
+	if (s->old_record_fd < 0)
+		return;
+	forget_ended(s);
+	(void)flock(s->old_record_fd, LOCK_UN);
 }
 
 void copy_abandon(supervision *s)
@@ -362,7 +408,7 @@ static int scrub_tree(supervision *s, int dirfd, const char *name,
 		return 1;
 	if (r == 0)
 		r = staging_remove(staging, going, empty, files);
-	return r ? fail(s, AGENTBOX_ESYS, -r, name,
+	return r ? fail(s, code_of(r), -r, name,
 			"cannot end all of the snapshot")
 		 : 0;
 }
@@ -498,23 +544,35 @@ int copy_publish(supervision *s)
 static int check_is_snapshot(supervision *s)
 {
 	const copy_job *job = s->job;
-	ab_autofd int dir = -1;
 	ab_autofd int tree = -1;
-	struct stat st;
 
 	if (!(job->plan.flags & AB_COPY_ASKED))
 		return 0;
 	tree = open_tree(job);
-	if (tree == -ENOENT)
-		return 0;
-	if (tree >= 0)
-		dir = openat(tree, AB_MANIFEST_DIR, O_PATH | O_DIRECTORY |
-			     O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0 || fstatat(dir, AB_MANIFEST_NAME, &st,
-			       AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	if (tree != -ENOENT && !has_manifest(tree))
 		return fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
 			    "what is there is no snapshot, and stays");
 	return 0;
+}
+
+static int open_record(const copy_job *job, const char *name)
+{
+	return job->record_fd < 0 ? -1
+				  : openat(job->record_fd, name,
+					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+						   O_CLOEXEC);
+}
+
+/*
+ * Nobody finds it by its name any more. The file itself stays until whoever
+ * has it locked has ended: the scrub after this one is to wait for him, too.
+ */
+static void put_away_record(const copy_job *job, const char *ended)
+{
+	if (job->record_fd >= 0 &&
+	    copy_rename(job->record_fd, job->plan.record_name, job->record_fd,
+			ended, RENAME_NEW))
+		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
 }
 
 /*
@@ -540,20 +598,25 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 					   ? EMPTY_NOTHING
 					   : EMPTY_ALL;
 	ab_autofd int record = -1;
-	char slot[STAGING_NAME];
+	ab_autofd int before = -1;
+	char slot[STAGING_NAME], ended[STAGING_NAME] = "";
 	int now, others, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (check_is_snapshot(s))
 		return -1;
-	if (job->record_fd >= 0)
-		record = openat(job->record_fd, job->plan.record_name,
-				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	(void)staging_ended_name(job, ended);
+	record = open_record(job, job->plan.record_name);
+	/* of a scrub that somebody kept waiting */
+	before = open_record(job, ended);
 	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, empty,
 			 &done->files);
-	if (job->record_fd >= 0)
-		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
+	put_away_record(job, ended);
 	others = wait_for_others(record);
+	if (others == 0)
+		others = wait_for_others(before);
+	if (others == 0 && job->record_fd >= 0)
+		(void)unlinkat(job->record_fd, ended, 0);
 	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, empty,
 				 &done->files);
@@ -564,7 +627,8 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	if (others)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "a refresh that does not end holds what is left");
-	return now && old ? fail(s, AGENTBOX_ENOTFOUND, 0,
-				 job->plan.dest_name, "there is no snapshot")
-			  : 0;
+	return now && old && before < 0
+		       ? fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
+			      "there is no snapshot")
+		       : 0;
 }

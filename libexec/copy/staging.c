@@ -56,7 +56,9 @@ int staging_new_name(const char *suffix, char name[STAGING_NAME])
 	return 0;
 }
 
-int staging_old_name(const copy_job *job, char name[STAGING_NAME])
+/* One that every job on this snapshot finds. */
+static int known_name(const copy_job *job, const char *suffix,
+		      char name[STAGING_NAME])
 {
 	char text[AB_MAX_NAME + 64];
 	uint8_t sum[AB_SHA256_SIZE];
@@ -71,8 +73,19 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME])
 
 	job->hash(text, (size_t)n, sum);
 	ab_hex(sum, DIGITS / 2, hex);
-	snprintf(name, STAGING_NAME, PREFIX "%s.old", hex);
+	snprintf(name, STAGING_NAME, PREFIX "%s%s", hex, suffix);
 	return 0;
+}
+
+int staging_old_name(const copy_job *job, char name[STAGING_NAME])
+{
+	return known_name(job, ".old", name);
+}
+
+int staging_ended_name(const copy_job *job, char name[STAGING_NAME])
+{
+	/* of those that a sweep takes when nobody holds them */
+	return known_name(job, ".record", name);
 }
 
 bool staging_is_named(int fd, int dirfd, const char *name)

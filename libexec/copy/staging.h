@@ -34,6 +34,11 @@ int staging_new_name(const char *suffix, char name[STAGING_NAME]);
  * is no record to belong to.
  */
 int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
+/*
+ * Where a scrub that could not wait for who holds the record leaves it, in the
+ * record's directory: for the next scrub, for him to remove, or for a sweep.
+ */
+int staging_ended_name(const copy_job *job, char name[STAGING_NAME]);
 
 /* Remove what nobody works on. Best effort. */
 void staging_sweep(int dirfd);

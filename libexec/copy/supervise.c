@@ -460,9 +460,9 @@ static int run_verify(supervision *s)
 	return copy_wait_for_both(s);
 }
 
+/* It sweeps itself, when it has seen what a scrub before it left. */
 static int run_scrub(supervision *s, ab_copy_done *done)
 {
-	staging_sweep(s->job->staging_fd);
 	if (copy_supervisor_role(s))
 		return -1;
 	s->report_fd = ab_fd_memfd_sealed("agentbox-report", "", 0);

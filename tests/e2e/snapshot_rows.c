@@ -569,21 +569,29 @@ static void case_066_a_change_in_the_same_tick_is_seen(void)
 	}
 }
 
-static void case_072_two_at_once(void)
+/* A refresh of a tree that changed, staged and held. */
+static copy_run hold_refresh(copy_end *end)
 {
 	copy_task task;
-	copy_end first = { 0 }, second;
+	copy_run run;
 	int fd = -1;
 
 	GOOD(make(0));
 	host_write(ws_path("src/main.c"), "second\n");
 	copy_init(&task, AB_COPY_MAKE);
 	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
-	copy_run run = copy_start(&task);
-
-	REQUIRE(copy_next(&run, &first, &fd) == AB_MSG_COPY_STAGED, "%s",
-		first.message);
+	run = copy_start(&task);
+	REQUIRE(copy_next(&run, end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end->message);
 	close(fd);
+	return run;
+}
+
+static void case_072_two_at_once(void)
+{
+	copy_end first = { 0 }, second;
+	copy_run run = hold_refresh(&first);
+
 	second = make(AB_COPY_REPLACE);
 	CHECK(second.code == AGENTBOX_EBUSY, "%d", second.code);
 	copy_say(&run, AB_MSG_COPY_PUBLISH);
@@ -594,19 +602,10 @@ static void case_072_two_at_once(void)
 
 static void case_073_a_scrub_during_a_refresh_wins(void)
 {
-	copy_task task, scrub;
+	copy_task scrub;
 	copy_end end = { 0 }, scrubbed;
-	int fd = -1;
+	copy_run run = hold_refresh(&end);
 
-	GOOD(make(0));
-	host_write(ws_path("src/main.c"), "second\n");
-	copy_init(&task, AB_COPY_MAKE);
-	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
-	copy_run run = copy_start(&task);
-
-	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
-		end.message);
-	close(fd);
 	copy_init(&scrub, AB_COPY_SCRUB);
 	scrubbed = copy_do(&scrub);
 	GOOD(scrubbed);
@@ -619,19 +618,10 @@ static void case_073_a_scrub_during_a_refresh_wins(void)
 /* Nobody tells it; the scrub waits for it, and should not have to. */
 static void case_073_a_refresh_that_is_held_sees_its_end(void)
 {
-	copy_task task, scrub;
+	copy_task scrub;
 	copy_end end = { 0 };
-	int fd = -1;
+	copy_run run = hold_refresh(&end);
 
-	GOOD(make(0));
-	host_write(ws_path("src/main.c"), "second\n");
-	copy_init(&task, AB_COPY_MAKE);
-	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
-	copy_run run = copy_start(&task);
-
-	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
-		end.message);
-	close(fd);
 	copy_init(&scrub, AB_COPY_SCRUB);
 	GOOD(copy_do(&scrub));
 	copy_wait(&run, &end);
@@ -642,28 +632,66 @@ static void case_073_a_refresh_that_is_held_sees_its_end(void)
 /* What it has locked nobody else can clear away: that is no end yet. */
 static void case_073_a_refresh_that_hangs_is_told(void)
 {
-	copy_task task, scrub;
+	copy_task scrub;
 	copy_end end = { 0 }, ended;
-	int fd = -1;
+	copy_run run = hold_refresh(&end);
 
-	GOOD(make(0));
-	host_write(ws_path("src/main.c"), "second\n");
-	copy_init(&task, AB_COPY_MAKE);
-	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
-	copy_run run = copy_start(&task);
-
-	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
-		end.message);
-	close(fd);
 	REQUIRE(kill(run.helper.pid, SIGSTOP) == 0, "stop");
 	copy_init(&scrub, AB_COPY_SCRUB);
 	ended = copy_do(&scrub);
 	CHECK(ended.code == AGENTBOX_EBUSY, "%d %s", ended.code,
 	      ended.message);
 	CHECK(!snap_has(""), "it has its name");
+	/* asked again it is no other answer */
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_EBUSY, "%d %s", ended.code,
+	      ended.message);
 	REQUIRE(kill(run.helper.pid, SIGCONT) == 0, "continue");
 	copy_wait(&run, &end);
 	CHECK(end.code == AGENTBOX_ECANCELED, "%d %s", end.code, end.message);
+	nothing_published();
+}
+
+/* Nor is it, until somebody has cleared away what the dead one had. */
+static void case_073_a_refresh_that_hung_and_died_is_ended(void)
+{
+	copy_task scrub;
+	copy_end end = { 0 }, ended;
+	copy_run run = hold_refresh(&end);
+
+	REQUIRE(kill(run.helper.pid, SIGSTOP) == 0, "stop");
+	copy_init(&scrub, AB_COPY_SCRUB);
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_EBUSY, "%d %s", ended.code,
+	      ended.message);
+	REQUIRE(kill(run.helper.pid, SIGKILL) == 0, "kill");
+	copy_wait(&run, &end);
+	GOOD(copy_do(&scrub));
+	nothing_published();
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_ENOTFOUND, "%d %s", ended.code,
+	      ended.message);
+	/* and a name that was ended so is free */
+	GOOD(make(0));
+	GOOD(copy_do(&scrub));
+	nothing_published();
+}
+
+static void case_061_a_destination_that_may_not_be_written(void)
+{
+	copy_task task;
+	copy_end end;
+
+	if (geteuid() == 0)
+		return; /* who may write everywhere */
+	copy_init(&task, AB_COPY_MAKE);
+	REQUIRE(chmod(host_path("out"), 0555) == 0, "chmod");
+	end = make(0);
+	REQUIRE(chmod(host_path("out"), 0755) == 0, "chmod");
+	CHECK(end.code == AGENTBOX_EACCES && end.sys_errno == EACCES, "%d %s",
+	      end.code, end.message);
+	CHECK(strstr(end.message, "directory that is to hold"), "%s",
+	      end.message);
 	nothing_published();
 }
 
@@ -793,6 +821,8 @@ int main(int argc, char **argv)
 		CASE(case_073_a_scrub_during_a_refresh_wins),
 		CASE(case_073_a_refresh_that_is_held_sees_its_end),
 		CASE(case_073_a_refresh_that_hangs_is_told),
+		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
+		CASE(case_061_a_destination_that_may_not_be_written),
 		CASE(case_073_cancelled_is_not_published),
 		CASE(case_092_a_proof_brings_back_public_keys),
 		CASE(includes_below_what_goes),

@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import struct
@@ -206,12 +207,16 @@ def a_job_that_fails_leaves_an_archive_without_an_end():
 @test
 def a_reader_who_goes_away_or_sleeps_ends_it():
     tree()
-    job = start("snapshot", "tar", SRC)
-    job.stdout.read(10)
-    job.stdout.close()
-    expect(job.wait(20) != 0, "nobody was there")
-    job.stderr.close()
-    job.stdin.close()
+    # as tar does for `| head -c1`: by that signal, and without a word
+    write("noise.dat", os.urandom(2 << 20))
+    for form in FORMATS:
+        job = start("snapshot", "tar", "--format", form, SRC)
+        job.stdout.read(1)
+        job.stdout.close()
+        expect((job.wait(20), job.stderr.read()) ==
+               (128 + signal.SIGPIPE, b""), (form, job.returncode))
+        job.stderr.close()
+        job.stdin.close()
     job = start("snapshot", "tar", "--deadline", "1", SRC)
     begin = time.monotonic()
     _, err = job.stderr.read(), job.wait(20)
@@ -774,6 +779,36 @@ def row_71_killed_in_the_middle_it_leaves_what_the_next_one_sweeps():
         except AssertionError:
             expect(time.monotonic() < end, os.listdir(TOP))
             time.sleep(0.2)
+
+
+@test
+def row_72_of_two_imports_to_one_name_one_is_there():
+    room()
+    for turn in range(3):
+        jobs = [start("snapshot", "untar", "-", DST) for _ in range(2)]
+        archives = [tar_of("main.c", "only%d.c" % i) for i in range(2)]
+        # both are in the middle before either can end
+        for job, data in zip(jobs, archives):
+            job.stdin.write(data[:700])
+            job.stdin.flush()
+        time.sleep(0.1)
+        for job, data in zip(jobs, archives):
+            job.stdin.write(data[700:])
+            job.stdin.close()
+        ends = [(job.wait(20), job.stdout.read(), job.stderr.read())
+                for job in jobs]
+        expect(sorted(e[0] for e in ends) == [0, 5], ends)
+        won = [e[0] for e in ends].index(0)
+        expect(b"EEXIST" in ends[1 - won][2] or b"EBUSY" in ends[1 - won][2],
+               ends)
+        expect(files() == {"main.c", "only%d.c" % won, MANIFEST}, files())
+        status(tool("snapshot", "verify", DST), 0)
+        expect(not [n for n in os.listdir(TOP) if n.startswith(".agentbox-")],
+               os.listdir(TOP))
+        for job in jobs:
+            job.stdout.close()
+            job.stderr.close()
+        status(tool("snapshot", "scrub", DST), 0)
 
 
 @test

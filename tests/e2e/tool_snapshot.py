@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """agentbox snapshot and agentbox peer as people and scripts use them."""
 
+import io
+import json
 import os
 import resource
 import shutil
 import subprocess
+import tarfile
 import time
 
 from tool_lib import (TOP, WAIT, WORK, box_test, command, environment, expect,
@@ -222,6 +225,72 @@ def verify_tells_what_was_changed():
     write(DST + "/main.c", "int main(void) { return 1; }\n")
     os.chmod(DST + "/main.c", 0o444)
     expect(b"main.c" in status(tool("snapshot", "verify", DST), 6).out)
+
+
+@test
+def verify_of_what_is_no_snapshot_says_so():
+    tree()
+    says(status(tool("snapshot", "verify", DST), 4), "dst")
+    says(status(tool("snapshot", "verify", SRC), 4), "no snapshot")
+    says(status(tool("snapshot", "verify", SRC + "/main.c"), 4), "no snapshot")
+    # what was one has changed, whichever half of it is there
+    for gone in (".dst.agentbox", "dst/.agentbox"):
+        tree()
+        status(tool("snapshot", "copy", SRC, DST), 0)
+        subprocess.run(["chmod", "-R", "u+w", DST], check=True)
+        path = os.path.join(TOP, gone)
+        (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
+        status(tool("snapshot", "verify", DST), 6)
+    tree()
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    subprocess.run(["chmod", "-R", "u+w", DST], check=True)
+    shutil.rmtree(DST)
+    write(DST, "a file")
+    status(tool("snapshot", "verify", DST), 6)
+    os.unlink(DST)
+
+
+@test
+def a_directory_that_may_not_be_written_is_named():
+    if os.getuid() == 0:
+        return  # who may write everywhere
+    tree()
+    shut = os.path.join(TOP, "shut")
+    os.makedirs(shut, exist_ok=True)
+    os.chmod(shut, 0o555)
+    done = status(tool("snapshot", "copy", SRC, shut + "/dst"), 5)
+    says(done, shut + ":", "EACCES")
+    status(tool("snapshot", "untar", "-", shut + "/dst"), 5)
+    os.chmod(shut, 0o755)
+    expect(not os.listdir(shut), os.listdir(shut))
+    os.rmdir(shut)
+
+
+@test
+def the_manifest_is_in_byte_order_of_its_paths():
+    tree()
+    # files beside directories whose names begin the same
+    for name in ("a.c", "a-b", "a/b.c", "a0", "A", "aa", "b!x", "b/c.d",
+                 "b/c/e", "b/c-", "c+", "c/-", "c/x", "\u00e9", "z\u00df"):
+        write(SRC + "/" + name, "x\n")
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    with open(DST + "/.agentbox/manifest", "rb") as f:
+        listed = [json.loads(line)["path"].encode() for line in f
+                  if b'"path"' in line]
+    expect(set(p.decode() for p in listed) ==
+           files(DST) - {".agentbox/manifest"}, listed)
+    expect(listed == sorted(listed) and len(listed) > 12, listed)
+    write(SRC + "/a-", "x\n")
+    write(SRC + "/b/c0", "x\n")
+    status(tool("snapshot", "refresh", DST), 0)
+    with open(DST + "/.agentbox/manifest", "rb") as f:
+        again = [json.loads(line)["path"].encode() for line in f
+                 if b'"path"' in line]
+    expect(again == sorted(listed + [b"a-", b"b/c0"]), again)
+    packed = tool("snapshot", "tar", SRC).out
+    with tarfile.open(fileobj=io.BytesIO(packed)) as t:
+        found = [m.name.encode() for m in t if m.isfile()]
+    expect(found[:-1] == again, found)
 
 
 @test
