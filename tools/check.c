@@ -125,9 +125,7 @@ static int know_path(struct check *c, place_fn set, const char *dir,
 	if (!path)
 		path = tool_absolute(dir);
 	if (!path)
-		return tool_refuse(c->t, TOOL_NOT_FOUND, "ENOTFOUND", option,
-				   "the current directory is not known: %s",
-				   strerror(errno));
+		return tool_no_path(c->t, option);
 	if (set(c->place, path, strlen(path), &err) < 0)
 		rc = tool_fail_as(c->t, TOOL_BAD_INPUT, err, option);
 	free(path);

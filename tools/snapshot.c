@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -181,7 +182,7 @@ static int open_place(tool *t, const char *path, place *p)
 	char *slash = p->path ? strrchr(p->path, '/') : NULL;
 
 	if (!slash)
-		return TOOL_INTERNAL;
+		return tool_no_path(t, path);
 	if (!slash[1])
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", path,
 				   "is no name for a snapshot");
@@ -232,7 +233,7 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 	char *name = tool_absolute(args->operands[0]);
 	place dst = { .fd = -1 };
 	int source = -1;
-	int rc = name ? 0 : TOOL_INTERNAL;
+	int rc = name ? 0 : tool_no_path(t, args->operands[0]);
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);
@@ -395,19 +396,72 @@ static const char *format_of(const char *file)
 	return NULL;
 }
 
-/* Standard output, or the new file that is to be one. */
-static int open_output(tool *t, const char *file, int *fd)
+static int no_output(tool *t, const char *file)
 {
-	if (file) {
-		*fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			   0666);
-		return *fd >= 0 ? 0 :
-			tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND :
-						       TOOL_REFUSED,
-				    errno == EEXIST ? "EEXIST" : "EACCES",
-				    file, "cannot make the file: %s",
-				    strerror(errno));
+	return tool_refuse(t, errno == ENOENT ? TOOL_NOT_FOUND : TOOL_REFUSED,
+			   errno == EEXIST ? "EEXIST" : "EACCES", file,
+			   "cannot make the file: %s", strerror(errno));
+}
+
+/* Where an archive goes. */
+typedef struct output {
+	const char *file; /* NULL: standard output */
+	int fd;
+	bool is_unnamed; /* gets its name when it is whole */
+} output;
+
+/* One without a name where the file is to be; -1 where there are none. */
+static int open_unnamed(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *dir = slash ? strndup(file, (size_t)(slash - file) + 1)
+			  : strdup(".");
+	int fd = dir ? open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+
+	free(dir);
+	return fd;
+}
+
+static int open_new(tool *t, output *out)
+{
+	struct stat st;
+
+	/* known at once, though it is found again at the end */
+	if (lstat(out->file, &st) == 0) {
+		errno = EEXIST;
+		return no_output(t, out->file);
 	}
+	out->fd = open_unnamed(out->file);
+	out->is_unnamed = out->fd >= 0;
+	if (out->fd < 0)
+		out->fd = open(out->file,
+			       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return out->fd >= 0 ? 0 : no_output(t, out->file);
+}
+
+/* Half an archive is none, whatever ended the tool. */
+static int close_output(tool *t, output *out, int rc)
+{
+	char link[40];
+
+	if (!out->file || out->fd < 0)
+		return rc;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", out->fd);
+	if (rc && !out->is_unnamed)
+		unlink(out->file);
+	else if (!rc && out->is_unnamed &&
+		 linkat(AT_FDCWD, link, AT_FDCWD, out->file,
+			AT_SYMLINK_FOLLOW) < 0)
+		rc = no_output(t, out->file);
+	close(out->fd);
+	return rc;
+}
+
+/* Standard output, or the new file that is to be one. */
+static int open_output(tool *t, output *out)
+{
+	if (out->file)
+		return open_new(t, out);
 	if (t->json)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--json",
 				   "standard output is for the archive; give "
@@ -416,7 +470,7 @@ static int open_output(tool *t, const char *file, int *fd)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", NULL,
 				   "an archive is not for a terminal; give "
 				   "--output FILE, or a pipe");
-	*fd = STDOUT_FILENO;
+	out->fd = STDOUT_FILENO;
 	return 0;
 }
 
@@ -437,28 +491,24 @@ static int pack(tool *t, const tool_args *args, const char *name, int source,
 
 int tool_snapshot_tar(tool *t, const tool_args *args)
 {
-	const char *file = tool_get(args, "--output");
+	output out = { tool_get(args, "--output"), -1, false };
 	agentbox_snapshot_options *options = NULL;
 	char *name = tool_absolute(args->operands[0]);
-	int source = -1, out = -1;
-	int rc = name ? 0 : TOOL_INTERNAL;
+	int source = -1;
+	int rc = name ? 0 : tool_no_path(t, args->operands[0]);
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);
 	if (!rc)
 		rc = open_source(t, args->operands[0], &source);
 	if (!rc)
-		rc = open_output(t, file, &out);
+		rc = open_output(t, &out);
 	if (!rc)
-		rc = pack(t, args, name, source, out, options);
-	/* half an archive is none */
-	if (rc && file && out >= 0)
-		unlink(file);
+		rc = pack(t, args, name, source, out.fd, options);
+	rc = close_output(t, &out, rc);
 	agentbox_snapshot_options_free(options);
 	if (source >= 0)
 		close(source);
-	if (file && out >= 0)
-		close(out);
 	free(name);
 	return rc;
 }
@@ -487,7 +537,7 @@ int tool_snapshot_untar(tool *t, const tool_args *args)
 	char *name = strcmp(file, "-") ? tool_absolute(file) : strdup(file);
 	place dst = { .fd = -1 };
 	int in = -1;
-	int rc = name ? 0 : TOOL_INTERNAL;
+	int rc = name ? 0 : tool_no_path(t, file);
 
 	if (!rc)
 		rc = tool_snapshot_options(t, args, &options);

@@ -300,6 +300,13 @@ void tool_note_helper(void)
 		  "another place");
 }
 
+int tool_no_path(tool *t, const char *about)
+{
+	return tool_refuse(t, TOOL_NOT_FOUND, "ENOTFOUND", about,
+			   "the current directory is not known: %s",
+			   strerror(errno));
+}
+
 int tool_refuse(tool *t, int status, const char *code, const char *about,
 		const char *format, ...)
 {

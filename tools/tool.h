@@ -147,8 +147,13 @@ int tool_print_rows(tool *t, json_t *rows, char *(*line_of)(const json_t *row),
 /* An owned document from the library as a tree; frees `bytes`. */
 json_t *tool_json_of(agentbox_bytes *bytes);
 
-/* Absolute and lexically clean, links kept; owned. NULL: out of memory. */
+/*
+ * Absolute and lexically clean, links kept; owned. NULL with errno: there is
+ * no current directory, or no memory.
+ */
 char *tool_absolute(const char *path);
+/* When that is NULL: tells why, and gives the exit status. */
+int tool_no_path(tool *t, const char *about);
 /* `path` below `top`: the rest ("" when equal, else "/..."), or NULL. */
 const char *tool_below(const char *path, const char *top);
 

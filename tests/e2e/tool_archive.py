@@ -264,6 +264,35 @@ def what_cannot_be_is_said():
 
 
 @test
+def what_is_killed_leaves_no_half_of_an_archive():
+    tree()
+    for i in range(400):
+        write("many/f%d" % i, b"x" * 20000)
+    for i in range(12):
+        p = start("snapshot", "tar", "--output", OUT + ".tar", SRC)
+        time.sleep(0.004 * (i + 1))
+        p.kill()
+        p.communicate()
+        if os.path.exists(OUT + ".tar"):
+            with tarfile.open(OUT + ".tar") as t:  # it was done before
+                expect(len(t.getnames()) > 400, len(t.getnames()))
+            os.unlink(OUT + ".tar")
+        expect(os.listdir(MADE) == [], os.listdir(MADE))
+    # the mode is that of any new file
+    old = os.umask(0o027)
+    status(tool("snapshot", "tar", "--output", OUT + ".tar", SRC), 0)
+    os.umask(old)
+    expect(os.stat(OUT + ".tar").st_mode & 0o777 == 0o640)
+    # somebody else was there first
+    status(tool("snapshot", "tar", "--output", OUT + ".tar", SRC), 5)
+    status(tool("snapshot", "tar", "--output", MADE, SRC), 5)
+    status(tool("snapshot", "tar", "--output", MADE + "/", SRC), 5)
+    status(tool("snapshot", "tar", "--output", MADE + "/none/x", SRC), 4)
+    os.symlink("nowhere", MADE + "/link")
+    status(tool("snapshot", "tar", "--output", MADE + "/link", SRC), 5)
+
+
+@test
 def a_terminal_gets_no_archive():
     tree()
     screen = Terminal(command("snapshot", "tar", SRC))

@@ -254,7 +254,10 @@ def a_directory_that_is_gone_is_told():
     for args in (("check", "write", "f"), ("check", "read", "f"),
                  ("check", "shell", "ls"), ("check", "git", "--", "status"),
                  ("check", "argv", "--", "ls"), ("run", "--", "true"),
-                 ("snapshot", "explain", ".")):
+                 ("snapshot", "explain", "."), ("snapshot", "tar", "x"),
+                 ("snapshot", "copy", "x", os.path.join(TOP, "dst")),
+                 ("snapshot", "copy", WORK, "dst"),
+                 ("snapshot", "untar", "x.tar", "dst")):
         done = in_a_directory_that_is_gone(*args)
         expect(done.status in (3, 4) and b"agentbox: " in said(done.err),
                (args, done))
