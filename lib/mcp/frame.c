@@ -94,43 +94,65 @@ static uint32_t fold(uint32_t c)
 	       : c == 0x212a		? 'k' : c;
 }
 
-static bool is_twin(const char *key, const char *word)
+/* `loose`: what binds keys to names of its language takes words that a '_' or
+   a '-' parts for the same, too. */
+static bool is_same(const char *key, const char *word, bool loose)
 {
 	size_t n = strlen(key), i = 0;
 	const char *w = word;
 
-	for (size_t len; i < n; i += len, w++) {
+	for (size_t len; i < n; i += len) {
 		uint32_t c;
 
 		len = ab_utf8_decode(key + i, n - i, &c);
-		if (!len || !*w || fold(c) != fold((unsigned char)*w))
+		if (!len)
+			return false;
+		if (loose && (c == '_' || c == '-'))
+			continue;
+		if (!*w || fold(c) != fold((unsigned char)*w++))
 			return false;
 	}
-	return !*w && strcmp(key, word) != 0;
+	return !*w;
+}
+
+bool ab_mcp_is_like(const char *key, const char *word)
+{
+	return is_same(key, word, true);
 }
 
 static bool has_twin_of(const json_t *object, const char *const *words,
-			size_t count)
+			size_t count, bool loose)
 {
 	const char *key;
 	json_t *v;
 
 	json_object_foreach((json_t *)(uintptr_t)object, key, v)
 		for (size_t i = 0; i < count; i++)
-			if (is_twin(key, words[i]))
+			if (is_same(key, words[i], loose) &&
+			    strcmp(key, words[i]) != 0)
 				return true;
 	return false;
+}
+
+bool ab_mcp_has_twin_of(const json_t *object, const char *word)
+{
+	return has_twin_of(object, &word, 1, true);
 }
 
 bool ab_mcp_has_twin(const json_t *object)
 {
 	/* what is judged, or written here, in any object of the protocol */
 	static const char *const words[] = {
-		"_meta", "arguments", "capabilities", "cursor",
-		"inputRequests", "inputResponses", "method", "mode", "name",
-		"notifications", "params", "progressToken", "protocolVersion",
-		"ref", "requestId", "requestState", "resourceSubscriptions",
-		"resultType", "task", "taskId", "type", "uri", "url",
+		"_meta", "arguments", "capabilities", "cursor", "method",
+		"mode", "name", "notifications", "params", "progressToken",
+		"protocolVersion", "ref", "requestId", "task", "taskId",
+		"type", "uri", "url",
+	};
+	/* and goes on as it was judged: in any spelling */
+	static const char *const judged[] = {
+		"elicitationId", "includeContext", "inputRequests",
+		"inputResponses", "requestState", "resourceSubscriptions",
+		"resultType",
 	};
 	/* and in their _meta, where anybody may have names of his own; what
 	   is ours goes in any case, see ab_mcp_unsign_meta() */
@@ -139,9 +161,10 @@ bool ab_mcp_has_twin(const json_t *object)
 		AB_MCP_META_CLIENT,
 	};
 
-	return has_twin_of(object, words, AB_ARRAY_LEN(words)) ||
+	return has_twin_of(object, words, AB_ARRAY_LEN(words), false) ||
+	       has_twin_of(object, judged, AB_ARRAY_LEN(judged), true) ||
 	       has_twin_of(json_object_get(object, "_meta"), meta,
-			   AB_ARRAY_LEN(meta));
+			   AB_ARRAY_LEN(meta), false);
 }
 
 /* No member but those of JSON-RPC; each at most once, by the parser. */

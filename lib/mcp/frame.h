@@ -46,7 +46,7 @@ typedef struct ab_mcp_message {
 	const char *why;	    /* static; NOTHING only */
 } ab_mcp_message;
 
-#define AB_MCP_TWIN "a key is one of the protocol's but for its case"
+#define AB_MCP_TWIN "a key is one of the protocol's but for its spelling"
 
 /*
  * Parse a frame. *value is owned. 0; AGENTBOX_EPARSE: no JSON that can be
@@ -62,11 +62,15 @@ void ab_mcp_sort(json_t *value, ab_mcp_message *m);
 #define AB_MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 #define AB_MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 /*
- * Is there a key that some readers, which do not care for case, take for one
- * of the protocol's, in it or its _meta? They read another message than the
- * one that is judged.
+ * Is there a key that some readers, which do not care for case or which take
+ * names of their language as well, take for one of the protocol's, in it or
+ * its _meta? They read another message than the one that is judged.
  */
 bool ab_mcp_has_twin(const json_t *object);
+/* One that they take for this word. */
+bool ab_mcp_has_twin_of(const json_t *object, const char *word);
+/* Is it the word, to such readers? */
+bool ab_mcp_is_like(const char *key, const char *word);
 /* A line without its newline; NULL for want of memory or over the maximum. */
 agentbox_bytes *ab_mcp_write(const json_t *value);
 /* What digests are made of: sorted keys, no white space. NULL as above. */

@@ -126,6 +126,8 @@ uint64_t ab_mcp_rate(agentbox_mcp *m, ab_mcp_bucket *bucket);
 bool ab_mcp_granted(const agentbox_mcp *m, uint32_t grant);
 /* A shallow copy of an object without `key` (may be NULL: all); owned. */
 json_t *ab_mcp_without(const json_t *object, const char *key);
+/* Takes out whatever a reader may take for this key. */
+void ab_mcp_delete_like(json_t *object, const char *word);
 /* `_meta` of either side without what is the guard's; owned. */
 json_t *ab_mcp_meta(const json_t *meta);
 /* Takes that out of one. */

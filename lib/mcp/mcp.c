@@ -195,7 +195,8 @@ static void unsign(json_t *v, unsigned depth)
 		if (strcmp(key, "arguments") == 0 ||
 		    strcmp(key, "structuredContent") == 0)
 			continue;
-		if (strcmp(key, "_meta") == 0)
+		/* to some readers these are it, too */
+		if (ab_mcp_is_like(key, "meta"))
 			ab_mcp_unsign_meta(child);
 		unsign(child, depth - 1);
 	}

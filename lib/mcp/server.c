@@ -60,6 +60,22 @@ void ab_mcp_unsettle(agentbox_mcp *m, const ab_mcp_call *call)
 		m->state = AB_MCP_FRESH, m->family = 0;
 }
 
+#define NOT_GRANTED "asks for input that is not granted"
+#define URL_REQUIRED (-32042)
+
+/* Of 2025-11-25: an error by which a client is sent to an URL. */
+static bool asks_for_urls(const json_t *error)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(json_object_get(error, "data"), key, v)
+		if (ab_mcp_is_like(key, "elicitations"))
+			return true;
+	return json_integer_value(json_object_get(error, "code")) ==
+	       URL_REQUIRED;
+}
+
 /* The server's own error, with its text cleaned. */
 static int32_t give_error(agentbox_mcp *m, ab_mcp_call *call,
 			  const json_t *error)
@@ -71,6 +87,11 @@ static int32_t give_error(agentbox_mcp *m, ab_mcp_call *call,
 
 	if (!json_is_integer(code) || !json_is_string(message))
 		return fail(m, call, "an error without code and message");
+	if (asks_for_urls(error) &&
+	    !ab_mcp_granted(m, AB_MCP_ELICITATION | AB_MCP_ELICITATION_URL)) {
+		ab_mcp_unsettle(m, call);
+		return fail(m, call, NOT_GRANTED);
+	}
 	out = json_pack("{s:I, s:o}", "code", json_integer_value(code),
 			"message", ab_mcp_clean(message, AB_MCP_TEXT_MAX));
 	if (out && data && json_object_set(out, "data", data) < 0) {
@@ -200,14 +221,41 @@ static int32_t listed(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
 	return give(m, call, (json_t *)(uintptr_t)result);
 }
 
-/* A form is what an elicitation is by default; a URL leads out of the guard. */
+/* A form is what an elicitation is by default; a URL leads out of the guard,
+   and some look for one first and for the mode not at all. */
 static bool may_elicit(const agentbox_mcp *m, const json_t *params)
 {
 	const json_t *mode = json_object_get(params, "mode");
 
-	return !mode || (json_is_string(mode) &&
-			 strcmp(json_string_value(mode), "form") == 0) ||
-	       ab_mcp_granted(m, AB_MCP_ELICITATION_URL);
+	if (ab_mcp_granted(m, AB_MCP_ELICITATION_URL))
+		return true;
+	return !json_object_get(params, "url") &&
+	       !json_object_get(params, "elicitationId") &&
+	       (!mode || (json_is_string(mode) &&
+			  strcmp(json_string_value(mode), "form") == 0));
+}
+
+/* What other servers said is not this one's to ask for. */
+static bool may_sample(const json_t *params)
+{
+	const json_t *context = json_object_get(params, "includeContext");
+	const char *s = json_string_value(context);
+
+	return !context || (s && (strcmp(s, "none") == 0 ||
+				  strcmp(s, "thisServer") == 0));
+}
+
+/* Why a server may not ask the client for this, or NULL. */
+static const char *bad_ask(const agentbox_mcp *m, const ab_mcp_method *method,
+			   const json_t *params)
+{
+	if (!ab_mcp_granted(m, method->grant))
+		return "not granted to this server";
+	if (method->special == AB_MCP_ELICIT && !may_elicit(m, params))
+		return "only forms are granted";
+	if (method->grant == AB_MCP_SAMPLING && !may_sample(params))
+		return "what other servers said is not granted";
+	return NULL;
 }
 
 /* Requests inside a message (2026-07-28) are requests: each needs its grant.
@@ -232,12 +280,24 @@ static const char *bad_requests(const agentbox_mcp *m, const json_t *holder,
 		if (!method || !method->from_server || !method->grant ||
 		    method->is_notification || ab_mcp_has_twin(v) ||
 		    ab_mcp_has_twin(json_object_get(v, "params")) ||
-		    !ab_mcp_granted(m, method->grant) ||
-		    (method->special == AB_MCP_ELICIT &&
-		     !may_elicit(m, json_object_get(v, "params"))))
-			return "asks for input that is not granted";
+		    bad_ask(m, method, json_object_get(v, "params")))
+			return NOT_GRANTED;
 	}
 	return NULL;
+}
+
+/* Those of a list of tasks, which has no other use for them. */
+static const char *bad_tasks(const agentbox_mcp *m, const json_t *tasks)
+{
+	const char *bad = NULL;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(tasks, i, v)
+		if (!bad)
+			bad = ab_mcp_has_twin(v) ? AB_MCP_TWIN
+						 : bad_requests(m, v, false);
+	return bad;
 }
 
 /* What a result may be besides what was asked for; NULL: it may. */
@@ -249,7 +309,8 @@ static const char *bad_input(const agentbox_mcp *m, const json_t *result)
 	bool asks = type && strcmp(type, "input_required") == 0;
 	const char *bad;
 
-	if (ab_mcp_has_twin(result) || ab_mcp_has_twin(task))
+	if (ab_mcp_has_twin(result) || ab_mcp_has_twin(task) ||
+	    ab_mcp_has_twin_of(result, "tasks"))
 		return AB_MCP_TWIN;
 	if (!type || (!asks && strcmp(type, "complete") != 0 &&
 		      !(strcmp(type, "task") == 0 &&
@@ -258,7 +319,9 @@ static const char *bad_input(const agentbox_mcp *m, const json_t *result)
 	if (task && !ab_mcp_granted(m, AB_MCP_TASKS))
 		return "tasks are not granted to this server";
 	bad = bad_requests(m, result, asks);
-	return bad ? bad : bad_requests(m, task, false);
+	if (!bad)
+		bad = bad_requests(m, task, false);
+	return bad ? bad : bad_tasks(m, json_object_get(result, "tasks"));
 }
 
 static int32_t plain(agentbox_mcp *m, ab_mcp_call *call, const json_t *result)
@@ -330,15 +393,16 @@ static int32_t refuse_request(agentbox_mcp *m, const ab_mcp_message *msg,
 static int32_t request(agentbox_mcp *m, const ab_mcp_message *msg)
 {
 	const ab_mcp_method *method = ab_mcp_method_find(msg->method);
+	const char *bad;
 	ab_mcp_call *ask;
 	json_t *params;
 
 	if (!method || !method->from_server || method->is_notification ||
-	    !(method->families & m->family) ||
-	    !ab_mcp_granted(m, method->grant))
+	    !(method->families & m->family))
 		return refuse_request(m, msg, "not granted to this server");
-	if (method->special == AB_MCP_ELICIT && !may_elicit(m, msg->params))
-		return refuse_request(m, msg, "only forms are granted");
+	bad = bad_ask(m, method, msg->params);
+	if (bad)
+		return refuse_request(m, msg, bad);
 	if (ab_mcp_call_by_asked(m, m->asks, AB_MCP_ASKS, msg->id))
 		return refuse_request(m, msg, "the id is in use");
 	ask = ab_mcp_call_new(m, m->asks, AB_MCP_ASKS, msg->id, method);

@@ -234,6 +234,17 @@ json_t *ab_mcp_meta(const json_t *meta)
 	return copy;
 }
 
+void ab_mcp_delete_like(json_t *object, const char *word)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, v)
+		if (ab_mcp_is_like(key, word))
+			json_object_del(object, key);
+}
+
 /* What of `capabilities` needs no grant, or has it. */
 json_t *ab_mcp_capabilities(const agentbox_mcp *m, int32_t side,
 			    const json_t *capabilities)
@@ -265,7 +276,7 @@ json_t *ab_mcp_capabilities(const agentbox_mcp *m, int32_t side,
 		v = json_copy(v);
 		if (v && table[i].grant == AB_MCP_ELICITATION &&
 		    !ab_mcp_granted(m, AB_MCP_ELICITATION_URL))
-			json_object_del(v, "url");
+			ab_mcp_delete_like(v, "url");
 		if (json_object_set_new(out, table[i].name, v) < 0) {
 			json_decref(out);
 			out = NULL;

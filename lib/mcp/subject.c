@@ -237,7 +237,8 @@ static json_t *shown_of(const agentbox_mcp *m, const json_t *list, size_t row,
 	json_array_foreach(list, i, v) {
 		json_t *clean = NULL;
 
-		if (!table[row].shown(m, json_object_get(v, table[row].key)))
+		if (!table[row].shown(m, json_object_get(v, table[row].key)) ||
+		    ab_mcp_has_twin_of(v, table[row].key))
 			continue;
 		why = NULL;
 		/* what a resource says is data, like the result of a tool */
@@ -255,15 +256,22 @@ bool ab_mcp_subjects_shown(const agentbox_mcp *m, const ab_mcp_method *method,
 			   json_t *result)
 {
 	for (size_t i = 0; i < AB_ARRAY_LEN(table); i++) {
-		const json_t *list;
+		json_t *list;
+		bool any;
 
 		if (strcmp(table[i].method, method->name) != 0 ||
 		    !table[i].list)
 			continue;
-		list = json_object_get(result, table[i].list);
-		return !list || json_object_set_new(
-			result, table[i].list,
-			shown_of(m, list, i, table[i].param != NULL)) == 0;
+		list = shown_of(m, json_object_get(result, table[i].list), i,
+				table[i].param != NULL);
+		any = json_object_get(result, table[i].list) != NULL;
+		/* another list to some readers */
+		ab_mcp_delete_like(result, table[i].list);
+		if (any)
+			return json_object_set_new(result, table[i].list,
+						   list) == 0;
+		json_decref(list);
+		return true;
 	}
 	return true;
 }

@@ -265,6 +265,18 @@ static int32_t check_pin(agentbox_mcp *m, const json_t *tools)
 		strlen(m->server), "the list of tools does not fit its pin");
 }
 
+/* To some readers it would be another one than was judged. */
+static bool has_twin(const json_t *tool)
+{
+	static const char *const words[] = { "name", "title", "description",
+					     "inputSchema" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
+		if (ab_mcp_has_twin_of(tool, words[i]))
+			return true;
+	return false;
+}
+
 /* One definition: shown, kept back or put in quarantine. */
 static int32_t judge(agentbox_mcp *m, const json_t *tool, json_t *shown,
 		     json_t *names)
@@ -285,7 +297,8 @@ static int32_t judge(agentbox_mcp *m, const json_t *tool, json_t *shown,
 		return ab_mcp_nomem(m);
 	why = over ? "its definition is over 64 KiB" :
 	      !json_is_object(json_object_get(tool, "inputSchema")) ?
-		      "it has no inputSchema" : NULL;
+		      "it has no inputSchema" :
+	      has_twin(tool) ? AB_MCP_TWIN : NULL;
 	if (!why)
 		why = compare(m, tool, digest, &nomem);
 	if (why || nomem)

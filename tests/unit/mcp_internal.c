@@ -5,7 +5,8 @@
  * the policy's section; `open` the version that is settled first (default
  * 2025-06-18, null: none). A step {from, frame | raw, c?, s?, rc?, event?}
  * hands one frame in, as JSON or as text, and says what comes out: all frames
- * to the client (members that must be there) and to the server (exactly),
+ * to the client (members that must be there; {exact}: exactly) and to the
+ * server (exactly),
  * the code, and "TYPE VERDICT RULE SUBJECT" of the first event. "server" as
  * `from` is "s", the client "c". {ms} lets time pass. Rows of mcp-ask.jsonl
  * may have {asks}: there is somebody to ask; {question}: the next one, null:
@@ -264,7 +265,8 @@ static void run_step(agentbox_mcp *m, const json_t *step, const char *id,
 	compare(id, number, "to the server", o.frames[AGENTBOX_MCP_SERVER],
 		json_object_get(step, "s"), true);
 	compare(id, number, "to the client", o.frames[AGENTBOX_MCP_CLIENT],
-		json_object_get(step, "c"), false);
+		json_object_get(step, "c"),
+		json_is_true(json_object_get(step, "exact")));
 	check_event(id, number, o.events, net_text(step, "event"));
 	outcome_end(&o);
 }
