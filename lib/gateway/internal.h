@@ -65,6 +65,7 @@ struct agentbox_gateway {
 	ab_gateway_need needs[AB_GATEWAY_MAX_NEEDS];
 	size_t need_count;
 	agentbox_policy *policy; /* a reference: what programs it names */
+	uint32_t uid_outside; /* of the box's agent */
 	int runs_fd; /* epoll(7): one of them has said something; or -1 */
 	ab_gateway_run *runs[AB_GATEWAY_MAX_RUNS]; /* owned, NULL: free */
 	/* the one that is served, and whether no program may be named for it:

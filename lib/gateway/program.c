@@ -182,7 +182,8 @@ static int32_t seal_plan(const agentbox_gateway *gw, const char *const *argv,
 {
 	ab_provider_plan plan = { .build_id = agentbox_build_id(),
 				  .timeout_ms = AB_PROVIDER_MS,
-				  .argc = (uint32_t)argc };
+				  .argc = (uint32_t)argc,
+				  .box_uid = gw->uid_outside };
 	const ab_policy *policy = ab_policy_get(gw->policy);
 	ab_writer w;
 	int made;

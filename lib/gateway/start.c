@@ -216,7 +216,7 @@ static int32_t prepare(agentbox_gateway *gw, const agentbox_policy *handle,
 	if (!rc)
 		rc = ab_policy_broker_init(handle, &broker, err);
 	broker.uid_inside = o->uid_inside;
-	broker.uid_outside = o->uid_outside;
+	broker.uid_outside = gw->uid_outside = o->uid_outside;
 	if (!rc && o->broker_fd_count !=
 			   (broker.count ? 1 + ab_wire_broker_files(&broker)
 					 : 0))

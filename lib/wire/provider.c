@@ -14,6 +14,7 @@ int ab_provider_plan_put(ab_writer *w, const ab_provider_plan *p)
 	ab_put_u32(w, p->argc);
 	for (uint32_t i = 0; i < p->argc; i++)
 		ab_put_str(w, p->argv[i]);
+	ab_put_u32(w, p->box_uid);
 	ab_put_u32(w, p->writable_count);
 	for (uint32_t i = 0; i < p->writable_count; i++)
 		ab_put_str(w, p->writable[i]);
@@ -35,6 +36,7 @@ int ab_provider_plan_get(ab_reader *r, const char *build_id,
 	for (uint32_t i = 0; i < p->argc; i++)
 		p->argv[i] = ab_get_str(r);
 	p->argv[p->argc] = NULL;
+	p->box_uid = ab_get_u32(r);
 	p->writable_count = ab_get_count(r, AB_PROVIDER_MAX_WRITABLE);
 	for (uint32_t i = 0; i < p->writable_count; i++)
 		p->writable[i] = ab_get_str(r);

@@ -24,7 +24,10 @@ typedef struct ab_provider_plan {
 	uint32_t timeout_ms;
 	uint32_t argc; /* 1 to AB_PROVIDER_MAX_ARGS; argv[0] is absolute */
 	const char *argv[AB_PROVIDER_MAX_ARGS + 1];
-	/* on the host: where the box that asks can write */
+	/* as whom the box that asks writes, to the kernel, where nothing is
+	   id-mapped; UINT32_MAX: nobody knows */
+	uint32_t box_uid;
+	/* on the host: where it can write */
 	const char *writable[AB_PROVIDER_MAX_WRITABLE];
 	uint32_t writable_count;
 } ab_provider_plan;

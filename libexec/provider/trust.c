@@ -7,13 +7,16 @@
  * trusted can change it between the look and the execution. Named ACL entries
  * count: their mask is the group bits. An agent may write with our own id, so
  * no part of the path is a place that its box can write; nor is the file one
- * that could have another name there, as the links of package caches have.
+ * that could have another name there, as the links of package caches have:
+ * one that the box could write by its owner, and whose names are not all
+ * beside each other.
  * Spec: provider.h, path_resolution(7).
  */
 #include "config.h"
 
 #include "provider.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,11 +32,13 @@
 typedef struct place {
 	dev_t dev;
 	ino_t ino;
+	uid_t uid; /* with which the box writes there, if it is id-mapped */
 } place;
 
 typedef struct walk {
 	place writable[AB_PROVIDER_MAX_WRITABLE];
 	size_t writable_count;
+	uid_t box_uid;
 	char done[AB_MAX_PATH]; /* no link in it; "" is the root */
 	char rest[AB_MAX_PATH]; /* what is still to be looked at */
 	int links;
@@ -121,11 +126,44 @@ static bool follow(walk *w)
 	return true;
 }
 
-/* What the box writes is ours; where its other names are nobody can tell. */
+/* Could the box write it, if it had a name there? It writes with its own id, or
+   as who has the place. */
+static bool is_of_box(const walk *w, const struct stat *st)
+{
+	bool is = st->st_uid == w->box_uid || w->box_uid == (uid_t)-1;
+
+	for (size_t i = 0; i < w->writable_count; i++)
+		is |= st->st_uid == w->writable[i].uid;
+	return is && w->writable_count;
+}
+
+/* Are all its names in its own directory, which is no place of the box's? As
+   many as perl and bzip2 have; who counted fewer knows nothing. */
+static bool has_all_beside(const walk *w, const struct stat *st)
+{
+	char dir[AB_MAX_PATH];
+	struct dirent *e;
+	struct stat other;
+	nlink_t n = 0;
+	DIR *d;
+
+	strcpy(dir, w->done);
+	*(strrchr(dir, '/') + 1) = '\0';
+	d = opendir(dir);
+	while (d && (e = readdir(d)))
+		n += e->d_ino == st->st_ino &&
+		     fstatat(dirfd(d), e->d_name, &other,
+			     AT_SYMLINK_NOFOLLOW) == 0 &&
+		     other.st_ino == st->st_ino && other.st_dev == st->st_dev;
+	if (d)
+		closedir(d);
+	return n >= st->st_nlink;
+}
+
+/* Where a file's other names are nobody can tell. */
 static bool may_be_linked(const walk *w, const struct stat *st)
 {
-	return w->writable_count && st->st_nlink > 1 &&
-	       st->st_uid == geteuid();
+	return st->st_nlink > 1 && is_of_box(w, st) && !has_all_beside(w, st);
 }
 
 /* One name further; st is of what is there. */
@@ -158,7 +196,7 @@ static bool find_writable(walk *w, const ab_provider_plan *plan)
 
 		if (fstatat(AT_FDCWD, path, &st, 0) == 0) {
 			w->writable[w->writable_count++] =
-				(place){ st.st_dev, st.st_ino };
+				(place){ st.st_dev, st.st_ino, st.st_uid };
 		} else if (errno != ENOENT) {
 			snprintf(w->why, WHY_SIZE, "'%.300s', where the box "
 				 "can write, cannot be looked at: %s", path,
@@ -172,7 +210,7 @@ static bool find_writable(walk *w, const ab_provider_plan *plan)
 bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 		     char why[WHY_SIZE])
 {
-	walk w = { .why = why };
+	walk w = { .why = why, .box_uid = plan->box_uid };
 	char name[AB_MAX_PATH];
 	struct stat st;
 

@@ -232,6 +232,18 @@ print(ask(GET, "gh")[0])
 
 
 @box_test
+def a_program_of_the_system_may_have_two_names_beside_each_other():
+    """Also where the box writes as root does, who has the workspace."""
+    perl = os.path.realpath("/usr/bin/perl")
+    if not os.path.exists(perl) or os.stat(perl).st_nlink < 2:
+        return  # this system has none
+    good(box(document(asks("", command=[perl, "-e", "print 'value'"])), r'''
+r, fds = ask(GET, "gh")
+print(r, value(fds[0]))
+'''), "ok value")
+
+
+@box_test
 def what_a_program_has_started_ends_with_it():
     forget("left", "slow", "child")
     began = time.monotonic()

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ static const struct {
 	unsigned mode, uid;
 	const char *link;
 	unsigned names; /* 0: one */
+	const char *as; /* it is another name of this one */
 } files[] = {
 	{ "/", S_IFDIR | 0755, 0, NULL },
 	{ "/bin", S_IFLNK | 0777, 0, "usr/bin" },
@@ -42,6 +44,12 @@ static const struct {
 	{ "/usr/bin/empty", S_IFLNK | 0777, 0, "" },
 	{ "/usr/bin/fifo", S_IFIFO | 0600, 0, NULL },
 	{ "/usr/bin/up", S_IFLNK | 0777, 0, "../../people/us/mine" },
+	{ "/usr/bin/perl", S_IFREG | 0755, 0, NULL, 2 },
+	{ "/usr/bin/perl5", S_IFREG | 0755, 0, NULL, 2, "/usr/bin/perl" },
+	{ "/usr/bin/git", S_IFREG | 0755, 0, NULL, 2 },
+	{ "/usr/lib", S_IFDIR | 0755, 0, NULL },
+	{ "/usr/lib/git", S_IFREG | 0755, 0, NULL, 2, "/usr/bin/git" },
+	{ "/usr/local", S_IFDIR | 0755, 0, NULL },
 	{ "/tmp", S_IFDIR | 01777, 0, NULL },
 	{ "/tmp/mine", S_IFREG | 0700, US, NULL },
 	{ "/tmp/link", S_IFLNK | 0777, US, "/usr/bin/pass" },
@@ -77,17 +85,82 @@ int fake_lstat(const char *path, struct stat *st)
 	if (i == AB_ARRAY_LEN(files))
 		return -1;
 	st->st_mode = files[i].mode;
-	st->st_ino = i + 1;
+	st->st_ino = (files[i].as ? find(files[i].as) : i) + 1;
 	st->st_nlink = files[i].names ? files[i].names : 1;
 	st->st_uid = files[i].uid == US ? geteuid() : files[i].uid;
 	return 0;
 }
 
-/* Of one name, which may be a link to a whole one. */
+/* --- one directory, which is looked through ------------------------------ */
+
+#define DIR_FD 77
+
+static struct {
+	char name[64]; /* with its slash; "": none is open */
+	size_t at;
+	struct dirent entry;
+} dir;
+
+DIR *fake_opendir(const char *path);
+struct dirent *fake_readdir(DIR *d);
+int fake_dirfd(DIR *d);
+int fake_closedir(DIR *d);
+
+DIR *fake_opendir(const char *path)
+{
+	ck_assert_str_eq(dir.name, "");
+	ck_assert_uint_lt(strlen(path), sizeof(dir.name));
+	strcpy(dir.name, path);
+	dir.at = 0;
+	return (DIR *)&dir;
+}
+
+static bool is_in_dir(const char *path)
+{
+	size_t n = strlen(dir.name);
+
+	return strncmp(path, dir.name, n) == 0 && path[n] &&
+	       !strchr(path + n, '/');
+}
+
+struct dirent *fake_readdir(DIR *d)
+{
+	struct stat st;
+
+	ck_assert_ptr_eq(d, &dir);
+	while (dir.at < AB_ARRAY_LEN(files) && !is_in_dir(files[dir.at].path))
+		dir.at++;
+	if (dir.at == AB_ARRAY_LEN(files))
+		return NULL;
+	ck_assert_int_eq(fake_lstat(files[dir.at].path, &st), 0);
+	dir.entry.d_ino = st.st_ino;
+	strcpy(dir.entry.d_name, files[dir.at++].path + strlen(dir.name));
+	return &dir.entry;
+}
+
+int fake_dirfd(DIR *d)
+{
+	ck_assert_ptr_eq(d, &dir);
+	return DIR_FD;
+}
+
+int fake_closedir(DIR *d)
+{
+	ck_assert_ptr_eq(d, &dir);
+	dir.name[0] = '\0';
+	return 0;
+}
+
+/* Of one name, which may be a link to a whole one; or in that directory. */
 int fake_fstatat(int dirfd, const char *path, struct stat *st, int flags)
 {
 	size_t i = find(path);
+	char whole[128];
 
+	if (dirfd == DIR_FD && flags == AT_SYMLINK_NOFOLLOW) {
+		snprintf(whole, sizeof(whole), "%s%s", dir.name, path);
+		return fake_lstat(whole, st);
+	}
 	ck_assert(dirfd == AT_FDCWD && flags == 0);
 	errno = EACCES;
 	if (strcmp(path, "/hidden") == 0)
@@ -110,17 +183,25 @@ ssize_t fake_readlink(const char *path, char *to, size_t size)
 	return (ssize_t)n;
 }
 
-static bool trusts(const char *path, const char *writable,
-		   char to[AB_MAX_PATH], char why[WHY_SIZE])
+static bool trusts_for(uint32_t box_uid, const char *path,
+		       const char *writable, char to[AB_MAX_PATH],
+		       char why[WHY_SIZE])
 {
 	const ab_provider_plan plan = {
-		.argv = { path }, .argc = 1,
+		.argv = { path }, .argc = 1, .box_uid = box_uid,
 		/* an optional mount, of what is not there, stands before it */
 		.writable = { "/none", writable },
 		.writable_count = writable ? 2 : 1,
 	};
 
 	return provider_trusts(&plan, to, why);
+}
+
+/* An ordinary host's box has his id. */
+static bool trusts(const char *path, const char *writable,
+		   char to[AB_MAX_PATH], char why[WHY_SIZE])
+{
+	return trusts_for(geteuid(), path, writable, to, why);
 }
 
 START_TEST(a_program_is_not_the_agents)
@@ -153,6 +234,40 @@ START_TEST(a_program_is_not_the_agents)
 		ck_assert_msg(good || strstr(why, rows[i].why), "%s: %s",
 			      rows[i].path, why);
 	}
+}
+END_TEST
+
+START_TEST(a_name_elsewhere_counts_for_whom_the_box_writes_as)
+{
+	static const struct {
+		const char *path, *writable;
+		uint32_t box_uid;
+		bool is_good;
+	} rows[] = {
+		/* of root, the box is somebody else, and so is its place */
+		{ "/usr/bin/git", "/people/him", 7, true },
+		{ "/usr/bin/git", NULL, 0, true },
+		/* with the owner of its place: id-mapped */
+		{ "/usr/bin/git", "/usr/local", 7, false },
+		{ "/usr/lib/git", "/usr/local", 7, false },
+		/* with its own id, wherever */
+		{ "/usr/bin/git", "/people/him", 0, false },
+		/* nobody knows */
+		{ "/usr/bin/git", "/people/him", UINT32_MAX, false },
+		/* both names are there, and nothing can be written */
+		{ "/usr/bin/perl", "/usr/local", 0, true },
+		{ "/usr/bin/perl5", "/usr/local", UINT32_MAX, true },
+		{ "/usr/bin/perl", "/usr/bin", 7, false },
+		{ "/usr/bin/perl", "/usr/bin/perl5", 7, false },
+	};
+	char to[AB_MAX_PATH], why[WHY_SIZE];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++)
+		ck_assert_msg(trusts_for(rows[i].box_uid, rows[i].path,
+					 rows[i].writable, to, why) ==
+				      rows[i].is_good,
+			      "row %zu: %s, %s", i, rows[i].path,
+			      rows[i].writable);
 }
 END_TEST
 
@@ -221,7 +336,8 @@ static size_t put_plan(uint8_t *memory, size_t size, const char *const *argv,
 		       uint32_t argc)
 {
 	ab_provider_plan plan = { .build_id = "id", .timeout_ms = 1,
-				  .argc = argc, .writable = { "/a", "/b" },
+				  .argc = argc, .box_uid = 70000,
+				  .writable = { "/a", "/b" },
 				  .writable_count = 2 };
 	ab_writer w;
 
@@ -253,6 +369,7 @@ START_TEST(a_plan_is_read_whole_or_not_at_all)
 	ck_assert_uint_eq(plan.argc, 3);
 	ck_assert_str_eq(plan.argv[2], "b c");
 	ck_assert_ptr_null(plan.argv[3]);
+	ck_assert_uint_eq(plan.box_uid, 70000);
 	ck_assert_uint_eq(plan.writable_count, 2);
 	ck_assert_str_eq(plan.writable[1], "/b");
 	ck_assert_int_eq(get_plan(memory, n, "other", &plan), -ESTALE);
@@ -278,6 +395,8 @@ int main(void)
 	tcase_add_test(t,
 		       a_program_is_one_that_nobody_else_could_have_written);
 	tcase_add_test(t, a_program_is_not_the_agents);
+	tcase_add_test(t,
+		       a_name_elsewhere_counts_for_whom_the_box_writes_as);
 	tcase_add_test(t, a_path_is_bounded);
 	tcase_add_test(t, a_plan_is_read_whole_or_not_at_all);
 	suite_add_tcase(s, t);
