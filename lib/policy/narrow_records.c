@@ -85,6 +85,9 @@ static json_t *complete_secret(const json_t *held, const json_t *c)
 					   json_pack("[s]", "inject"));
 	if (json_object_get(c, "ttl") && !json_object_get(held, "ttl"))
 		bad |= json_object_set_new(whole, "ttl", json_string("15m"));
+	if (json_object_get(c, "max_ttl") && !json_object_get(held, "max_ttl"))
+		bad |= json_object_set_new(whole, "max_ttl",
+					   json_string("24h"));
 	if (euids && !json_object_get(held, "euids"))
 		bad |= json_object_set(whole, "euids",
 				       (json_t *)(uintptr_t)euids);

@@ -209,6 +209,7 @@ static const ab_field secret_table[] = {
 	{ .key = "euids", .type = AB_T_INTS, .rule = AB_R_SUBSET,
 	  .min = 0, .max = UINT32_MAX - 1 },
 	NUMBER("ttl", AB_T_DURATION, AB_R_MIN, 0),
+	NUMBER("max_ttl", AB_T_DURATION, AB_R_MIN, 0),
 	STRING("user", ab_item_user, AB_R_SAME),
 	{ .key = "command", .type = AB_T_SEQ, .rule = AB_R_SAME,
 	  .item = ab_item_argument, .max = 64 },

@@ -66,17 +66,36 @@ static int32_t read_git(ab_wire_secret *s, const json_t *secret,
 	return 0;
 }
 
-static int32_t read_ttl(ab_wire_secret *s, const char *text,
-			agentbox_error **err)
+/* A time of at least a millisecond; what is not there stays as it is. */
+static int32_t read_time(const ab_wire_secret *s, const json_t *secret,
+			 const char *key, uint64_t *ms, agentbox_error **err)
 {
+	const char *text = ab_tree_string(secret, key);
 	char why[AB_WHY_SIZE] = "is none";
 
-	s->ttl_ms = AB_BROKER_DEFAULT_TTL_MS;
-	if (text && (!ab_value_duration(text, &s->ttl_ms, why) || !s->ttl_ms))
+	if (text && (!ab_value_duration(text, ms, why) || !*ms))
 		return ab_error_set(err, AGENTBOX_EPOLICY, WHERE,
-				    "the \"ttl\" of the secret \"%s\" %s",
+				    "the \"%s\" of the secret \"%s\" %s", key,
 				    s->name, why);
 	return 0;
+}
+
+/* For how long a value is leased, and how far that can be renewed. */
+static int32_t read_times(ab_wire_secret *s, const json_t *secret,
+			  agentbox_error **err)
+{
+	int32_t rc;
+
+	s->ttl_ms = AB_BROKER_DEFAULT_TTL_MS;
+	rc = read_time(s, secret, "ttl", &s->ttl_ms, err);
+	s->max_ttl_ms = AB_BROKER_DEFAULT_MAX_TTL_MS;
+	if (s->max_ttl_ms < s->ttl_ms)
+		s->max_ttl_ms = s->ttl_ms;
+	if (rc == 0)
+		rc = read_time(s, secret, "max_ttl", &s->max_ttl_ms, err);
+	if (s->ttl_ms > s->max_ttl_ms)
+		s->ttl_ms = s->max_ttl_ms;
+	return rc;
 }
 
 static int32_t add(ab_wire_broker *b, const json_t *secret, uint32_t ways,
@@ -95,7 +114,7 @@ static int32_t add(ab_wire_broker *b, const json_t *secret, uint32_t ways,
 	if (rc == 0)
 		rc = read_git(s, secret, err);
 	if (rc == 0)
-		rc = read_ttl(s, ab_tree_string(secret, "ttl"), err);
+		rc = read_times(s, secret, err);
 	b->count += rc == 0;
 	return rc;
 }

@@ -38,6 +38,7 @@ static void put_secret(ab_writer *w, const ab_wire_secret *s)
 	ab_put_str(w, s->name);
 	ab_put_u32(w, s->ways);
 	ab_put_u64(w, s->ttl_ms);
+	ab_put_u64(w, s->max_ttl_ms);
 	ab_put_u32(w, s->has_euids);
 	ab_put_u32(w, s->euid_count);
 	for (uint32_t i = 0; i < s->euid_count; i++)
@@ -64,6 +65,7 @@ static void get_secret(ab_reader *r, ab_wire_secret *s)
 	s->name = ab_get_str(r);
 	s->ways = ab_get_u32(r);
 	s->ttl_ms = ab_get_u64(r);
+	s->max_ttl_ms = ab_get_u64(r);
 	has_euids = ab_get_u32(r);
 	s->has_euids = has_euids;
 	s->euid_count = ab_get_count(r, AB_BROKER_MAX_EUIDS);
@@ -77,7 +79,8 @@ static void get_secret(ab_reader *r, ab_wire_secret *s)
 	    (s->host_count && !(s->ways & AB_BROKER_GIT)))
 		r->bad = true;
 	if (!ab_broker_name_ok(s->name) || !s->ways ||
-	    (s->ways & ~AB_BROKER_WAYS) || !s->ttl_ms || has_euids > 1 ||
+	    (s->ways & ~AB_BROKER_WAYS) || !s->ttl_ms ||
+	    s->max_ttl_ms < s->ttl_ms || has_euids > 1 ||
 	    (s->euid_count && !has_euids))
 		r->bad = true;
 }

@@ -26,6 +26,7 @@
 #define AB_BROKER_MAX_VALUE 65536
 #define AB_BROKER_MAX_EUIDS 64
 #define AB_BROKER_DEFAULT_TTL_MS (15 * 60 * 1000u)
+#define AB_BROKER_DEFAULT_MAX_TTL_MS (24 * 60 * 60 * 1000u)
 #define AB_BROKER_KEY_LEN 64
 /* A question and an answer with a list of all secrets. */
 #define AB_BROKER_MAX_ASK 768
@@ -53,7 +54,7 @@ unsigned ab_broker_way_index(uint32_t way);
 typedef struct ab_wire_secret {
 	const char *name;
 	uint32_t ways; /* of AB_BROKER_WAYS: one at least */
-	uint64_t ttl_ms;
+	uint64_t ttl_ms, max_ttl_ms; /* not less: as far as it is renewed */
 	bool has_euids; /* else each of the box's own */
 	uint32_t euids[AB_BROKER_MAX_EUIDS]; /* as the box has them */
 	uint32_t euid_count;

@@ -203,7 +203,9 @@ static void list(broker_client *c)
 static void renew(broker_client *c, ab_granted *s)
 {
 	const char *name = s->spec->name;
+	uint64_t left_ms = s->spec->ttl_ms;
 
+	ab_grant_settle(s);
 	if (!ab_grant_is_live(s)) {
 		ab_grant_tell(&c->asker, AB_GW_FAILED, name, "ended",
 			      "nothing to renew", false);
@@ -215,16 +217,24 @@ static void renew(broker_client *c, ab_granted *s)
 		answer(c, AB_BROKER_BUSY, 0);
 		return;
 	}
-	for (size_t i = 0; i < AB_BROKER_WAY_COUNT; i++)
-		if (ab_lease_is_live(&s->leases[i]))
-			ab_lease_begin(&s->leases[i]);
-	answer(c, AB_BROKER_OK, s->spec->ttl_ms);
+	for (size_t i = 0; i < AB_BROKER_WAY_COUNT; i++) {
+		uint64_t ms;
+
+		ab_lease_renew(&s->leases[i]);
+		/* what all of them have */
+		ms = ab_lease_left_ms(&s->leases[i]);
+		if (ms && ms < left_ms)
+			left_ms = ms;
+	}
+	answer(c, AB_BROKER_OK, left_ms);
 }
 
 static void release(broker_client *c, ab_granted *s)
 {
-	int64_t count = ab_grant_end(s, "released");
+	int64_t count;
 
+	ab_grant_settle(s);
+	count = ab_grant_end(s, "released");
 	ab_grant_tell(&c->asker, AB_GW_NOTICE, s->spec->name, "release", "",
 		      false);
 	answer(c, count ? AB_BROKER_OK : AB_BROKER_ENDED, 0);

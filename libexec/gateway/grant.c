@@ -121,6 +121,12 @@ bool ab_grant_is_live(const ab_granted *s)
 	return false;
 }
 
+void ab_grant_settle(ab_granted *s)
+{
+	for (size_t i = 0; i < AB_BROKER_WAY_COUNT; i++)
+		ab_lease_settle(&s->leases[i]);
+}
+
 int64_t ab_grant_end(ab_granted *s, const char *reason)
 {
 	int64_t count = 0;

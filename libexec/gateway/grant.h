@@ -84,6 +84,8 @@ void ab_grant_value(ab_grants *g, uint32_t serial, int32_t result, int fd);
 int64_t ab_grant_revoke(ab_grants *g, const char *name);
 
 bool ab_grant_is_live(const ab_granted *s);
+/* Leases of it whose time is over have ended. */
+void ab_grant_settle(ab_granted *s);
 /* All its leases; how many there were. */
 int64_t ab_grant_end(ab_granted *s, const char *reason);
 

@@ -83,18 +83,44 @@ static void cut(void *arg)
 	ab_lease_end(arg, "revoked");
 }
 
-void ab_lease_begin(ab_lease *lease)
+static uint64_t after(const ab_lease *lease, uint64_t ms)
 {
-	ab_loop *loop = ab_gw_loop(lease->gw);
-	bool was_live = ab_lease_is_live(lease);
 	uint64_t ns;
 
-	if (__builtin_mul_overflow(lease->secret->ttl_ms, NS_PER_MS, &ns) ||
-	    __builtin_add_overflow(loop->now, ns, &lease->ends_ns))
-		lease->ends_ns = UINT64_MAX;
-	if (!was_live)
+	return __builtin_mul_overflow(ms, NS_PER_MS, &ns) ||
+	       __builtin_add_overflow(ab_gw_loop(lease->gw)->now, ns, &ns)
+		       ? UINT64_MAX : ns;
+}
+
+static void extend(ab_lease *lease)
+{
+	lease->ends_ns = after(lease, lease->secret->ttl_ms);
+	if (lease->ends_ns > lease->latest_ns)
+		lease->ends_ns = lease->latest_ns;
+	ab_timer_set_at(ab_gw_loop(lease->gw), &lease->timer, lease->ends_ns,
+			on_end, lease);
+}
+
+void ab_lease_begin(ab_lease *lease)
+{
+	if (!ab_lease_is_live(lease))
 		ab_live_add(lease->gw, &lease->live, cut, lease);
-	ab_timer_set_at(loop, &lease->timer, lease->ends_ns, on_end, lease);
+	lease->latest_ns = after(lease, lease->secret->max_ttl_ms);
+	extend(lease);
+}
+
+void ab_lease_renew(ab_lease *lease)
+{
+	if (ab_lease_is_live(lease))
+		extend(lease);
+}
+
+/* The machine slept, or we were stopped: what is asked comes in the same turn
+   as the clock, and before it. */
+void ab_lease_settle(ab_lease *lease)
+{
+	if (lease->ends_ns <= ab_gw_loop(lease->gw)->now)
+		ab_lease_end(lease, "expired");
 }
 
 uint64_t ab_lease_left_ms(const ab_lease *lease)

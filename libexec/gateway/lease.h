@@ -21,12 +21,17 @@ typedef struct ab_lease {
 	uint32_t way;
 	int file_fd; /* of AB_BROKER_FILE, kept; else -1 */
 	uint64_t ends_ns; /* boot time; 0: not in force */
+	uint64_t latest_ns; /* however often it is renewed */
 	ab_timer timer;
 	ab_live live;
 } ab_lease;
 
 /* From now on for the secret's time; one in force begins anew. */
 void ab_lease_begin(ab_lease *lease);
+/* The same without a new value: no further than the secret's longest time. */
+void ab_lease_renew(ab_lease *lease);
+/* One whose time was over while we could not look has ended. */
+void ab_lease_settle(ab_lease *lease);
 /* Ends it, recorded with this reason; nothing to do for one that is none. */
 void ab_lease_end(ab_lease *lease, const char *reason);
 static inline bool ab_lease_is_live(const ab_lease *lease)

@@ -121,6 +121,87 @@ print(secret("release", "gh").returncode, secret("renew", "gh").returncode)
 
 
 @box_test
+def renewing_goes_no_further_than_the_longest_time():
+    """However often; what is had anew has its own time again."""
+    put()
+    ran = good(box(document({"name": "gh", "delivery": ["memfd", "file"],
+                             "ttl": "4s", "max_ttl": "6s"}), r'''
+begin = time.monotonic()
+print(ask(GET_FILE, "gh")[0])
+seen = []
+def renewed():
+    out = secret("renew", "gh")
+    if out.returncode == 0:
+        seen.append(int(out.stdout))
+    time.sleep(0.1)
+    return out.returncode
+print(until(renewed), seen[0] >= 3, seen == sorted(seen, reverse=True),
+      0 in seen)
+print(time.monotonic() - begin < 12, os.stat(FILE + "gh").st_size)
+print(ask(RENEW, "gh")[0], ask(GET_FILE, "gh")[0], ask(RENEW, "gh")[0])
+print(open(FILE + "gh").read() == "%s"[::-1])
+''' % VALUE[::-1]), "ok", "True True True True", "True 0", "ended ok ok",
+        "True")
+    expect("expired" in reasons(ran, "closed"), ran)
+
+
+@box_test
+def what_is_over_is_not_renewed_by_who_asks_before_it_is_noticed():
+    """As after a sleep of the machine: the clock and the question come in one
+    turn of the gateway, which was stopped meanwhile."""
+    put()
+    for verb, want in (("RENEW", "ended"), ("RELEASE", "ended")):
+        with Live(document({"name": "gh", "delivery": ["file"],
+                            "ttl": "1s"}), r'''
+s = dial()
+said(ask(GET_FILE, "gh")[0])
+step(1)
+time.sleep(1.5)
+s.send(frame(%s, "gh"))
+said("asked")
+said(read(s)[0])
+said(os.stat(FILE + "gh").st_size)
+''' % verb) as b:
+            expect(b.line() == "ok", "no value")
+            pid = b.children()["agentbox-gatewa"]
+            os.kill(pid, signal.SIGSTOP)
+            b.go()
+            expect(b.line() == "asked", "no question")
+            os.kill(pid, signal.SIGCONT)
+            seen = b.line()
+            expect(seen == want, (verb, seen))
+            expect(b.line() == "0", "the file stays")
+            b.p.wait(WAIT)
+        log = [r for r in records_of(b.log) if r["event"] == "closed"]
+        expect([r["reason"] for r in log] == ["expired"], log)
+
+
+@box_test
+def leases_go_by_the_clock_that_goes_on_while_the_machine_sleeps():
+    """Where that is a hundred days ahead of the one that does not: nothing
+    is compared with the wrong one."""
+    put()
+    if os.geteuid() != 0:
+        return  # it takes a user namespace, where root's helpers are nobody's
+    apart = os.path.join(TOP, "apart")
+    write(apart, "#!/bin/sh\nexec unshare -T --boottime 8640000 -- %s "
+          "\"$@\"\n" % tool_lib.TOOL)
+    os.chmod(apart, 0o755)
+    real, tool_lib.TOOL = tool_lib.TOOL, apart
+    try:
+        good(box(document({"name": "gh", "delivery": ["file"], "ttl": "2s",
+                           "max_ttl": "3s"}), r'''
+print(time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic() > 8600000)
+print(ask(GET_FILE, "gh")[0], ask(RENEW, "gh")[0])
+print(os.stat(FILE + "gh").st_size > 0)
+print(until(lambda: os.stat(FILE + "gh").st_size == 0))
+print(ask(RENEW, "gh")[0])
+'''), "True", "ok ok", "True", "True", "ended")
+    finally:
+        tool_lib.TOOL = real
+
+
+@box_test
 def every_refusal_looks_the_same_to_the_box_and_the_record_says_which():
     put()
     other = box(document(), "print(KEY)").out.strip()

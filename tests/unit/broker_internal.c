@@ -205,6 +205,39 @@ START_TEST(only_what_is_listed_is_delivered)
 }
 END_TEST
 
+START_TEST(no_lease_is_longer_than_the_longest)
+{
+	static const struct {
+		const char *times;
+		uint64_t ttl_ms, max_ttl_ms;
+	} rows[] = {
+		{ "", 15 * 60000, 24 * 3600000 },
+		{ ",\"ttl\":\"2h\"", 2 * 3600000, 24 * 3600000 },
+		{ ",\"ttl\":\"36h\"", 36 * 3600000, 36 * 3600000 },
+		{ ",\"max_ttl\":\"1h\"", 15 * 60000, 3600000 },
+		{ ",\"max_ttl\":\"1m\"", 60000, 60000 },
+		{ ",\"ttl\":\"2h\",\"max_ttl\":\"1h\"", 3600000, 3600000 },
+		{ ",\"ttl\":\"2h\",\"max_ttl\":\"48h\"", 2 * 3600000,
+		  48 * 3600000 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ab_wire_broker b = { 0 };
+		char text[128];
+		agentbox_policy *p;
+
+		snprintf(text, sizeof(text), "{\"name\":\"a\",\"delivery\":"
+			 "[\"file\"]%s}", rows[i].times);
+		p = parse(text);
+		ck_assert_int_eq(ab_policy_broker_init(p, &b, NULL), 0);
+		ck_assert_uint_eq(b.items[0].ttl_ms, rows[i].ttl_ms);
+		ck_assert_uint_eq(b.items[0].max_ttl_ms, rows[i].max_ttl_ms);
+		ab_wire_broker_end(&b);
+		agentbox_policy_unref(p);
+	}
+}
+END_TEST
+
 START_TEST(hosts_and_a_user_come_along_for_git_alone)
 {
 	agentbox_policy *p = parse(
@@ -242,6 +275,7 @@ int main(void)
 	tcase_add_test(t, a_question_of_git_names_a_host_and_a_user);
 	tcase_add_test(t, an_answer_has_room_for_every_secret);
 	tcase_add_test(t, only_what_is_listed_is_delivered);
+	tcase_add_test(t, no_lease_is_longer_than_the_longest);
 	tcase_add_test(t, hosts_and_a_user_come_along_for_git_alone);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

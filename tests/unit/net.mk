@@ -53,6 +53,13 @@ tests_unit_gateway_kept_internal_SOURCES = \
 tests_unit_gateway_kept_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
 tests_unit_gateway_kept_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_gateway_kept_internal_LDADD = $(GATEWAY_TEST_LIBS)
+check_PROGRAMS += tests/unit/gateway_lease_internal
+UNIT_TESTS += tests/unit/gateway_lease_internal
+tests_unit_gateway_lease_internal_SOURCES = \
+	tests/unit/gateway_lease_internal.c libexec/gateway/lease.c
+tests_unit_gateway_lease_internal_CPPFLAGS = $(GATEWAY_TEST_CPPFLAGS)
+tests_unit_gateway_lease_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_gateway_lease_internal_LDADD = $(GATEWAY_TEST_LIBS)
 check_PROGRAMS += tests/unit/gateway_usage_internal
 UNIT_TESTS += tests/unit/gateway_usage_internal
 tests_unit_gateway_usage_internal_SOURCES = \

@@ -212,6 +212,7 @@ static void random_secrets(uint64_t *seed, json_t *d)
 			put(s, "euids", json_pack("[i,i]", 1000,
 						  (int)below(seed, 3)));
 		put_pick(seed, s, "ttl", times);
+		put_pick(seed, s, "max_ttl", times);
 		add(a, "name", s);
 	}
 	for (size_t i = 0; i < json_array_size(a); i++) {
