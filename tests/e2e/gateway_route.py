@@ -17,65 +17,54 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import route_lib
 import tool_lib
 from gateway_lib import Ran, arguments, need, policy, records_of, resolver, run
-from route_lib import Authority, REAL, Upstream
+from model_lib import HOST, Model, secret_file, take_body
+from route_lib import REAL, Upstream
 from tool_lib import WAIT, WORK, box_test, expect, main, says, tool
 
-ca = Authority("good")
-cert = ca.cert("api", "DNS:api.test")
-HOST = "api.test"
-resolver.names[HOST] = ["127.0.0.1"]
-secret_file = route_lib.write("secret", REAL + "\n")
 
-
-class Api:
-    """A model API: /v1/messages streams three events, each of which is sent
-    only when the box has acknowledged the one before."""
+class Api(Model):
+    """/v1/messages streams three events, each of which is sent only when the
+    box has acknowledged the one before."""
 
     def __init__(self):
-        self.heads = []
         self.acks = [threading.Event() for _ in range(3)]
-        self.up = Upstream(self.script, cert)
-        self.port = self.up.port
+        super().__init__("good")
 
-    def script(self, peer):
-        while True:
-            request = peer.head()
-            if not request:
-                return
-            self.heads.append(request)
-            target = request.line.split(" ")[1]
-            if target == "/v1/full":
-                peer.answer(b"full", "413 Content Too Large")
-                return
-            peer.exactly(int(request.get("content-length") or 0))
-            if target.startswith("/v1/ack/"):
-                self.acks[int(target[8:])].set()
-                peer.answer(b"{}")
-            elif target == "/v1/messages":
-                peer.send("HTTP/1.1 200 OK\r\nContent-Type: "
-                          "text/event-stream\r\nTransfer-Encoding: "
-                          "chunked\r\nX-Echo: %s\r\n\r\n"
-                          % request.get("x-api-key"))
-                for i in range(3):
-                    data = "data: %d\n\n" % i
-                    peer.send("%x\r\n%s\r\n" % (len(data), data))
-                    if not self.acks[i].wait(WAIT):
-                        return
-                    self.acks[i].clear()
-                peer.send("0\r\n\r\n")
-            elif target.startswith("/v1/bulk/"):
-                peer.answer(b"x" * int(target[9:]))
-            else:
-                peer.answer(b"?", "404 Not Found")
+    def answer(self, peer, request):
+        target = request.line.split(" ")[1]
+        if target == "/v1/full":
+            peer.answer(b"full", "413 Content Too Large")
+            return False
+        take_body(peer, request)
+        if target.startswith("/v1/ack/"):
+            self.acks[int(target[8:])].set()
+            peer.answer(b"{}")
+        elif target == "/v1/messages":
+            return self.stream(peer, request.get("x-api-key"))
+        elif target.startswith("/v1/bulk/"):
+            peer.answer(b"x" * int(target[9:]))
+        else:
+            peer.answer(b"?", "404 Not Found")
+        return True
+
+    def stream(self, peer, key):
+        peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                  "Transfer-Encoding: chunked\r\nX-Echo: %s\r\n\r\n" % key)
+        for i in range(3):
+            data = "data: %d\n\n" % i
+            peer.send("%x\r\n%s\r\n" % (len(data), data))
+            if not self.acks[i].wait(WAIT):
+                return False
+            self.acks[i].clear()
+        peer.send("0\r\n\r\n")
+        return True
 
 
 api = Api()
 
 
 def document(routes=None, **more):
-    routes = routes or [{"prefix": "/anthropic", "preset": "anthropic",
-                         "upstream": "https://%s:%d" % (HOST, api.port),
-                         "ca": ca.ca, "inject": {"secret": "key"}}]
+    routes = routes or [api.route("/anthropic")]
     return policy([], private=("127.0.0.0/8", HOST), routes=routes,
                   secrets=[{"name": "key", "hosts": [HOST]}], **more)
 
@@ -441,7 +430,7 @@ def a_revoked_secret_is_injected_no_more():
     put("both", REAL)
     doc = document([{"prefix": "/" + n, "preset": "anthropic",
                      "upstream": "https://%s:%d" % (HOST, api.port),
-                     "ca": ca.ca, "inject": {"secret": n}}
+                     "ca": api.ca, "inject": {"secret": n}}
                     for n in ("key", "injected", "both")])
     doc["secrets"] = [{"name": "key"}, {"name": "injected"},
                       {"name": "both", "delivery": ["inject", "memfd"]}]
@@ -535,9 +524,10 @@ def six(upstream, private, handle=None, **more):
             heads.append(request)
             peer.answer(b"six")
 
-    up = Upstream(script, ca.cert("six", "IP:::1,DNS:six.test"), at="::1")
+    up = Upstream(script, api.authority.cert("six", "IP:::1,DNS:six.test"),
+                  at="::1")
     host = upstream % up.port
-    routes = [{"prefix": "/six", "upstream": "https://" + host, "ca": ca.ca,
+    routes = [{"prefix": "/six", "upstream": "https://" + host, "ca": api.ca,
                "inject": {"secret": "key", "header": "x-api-key"}}]
     doc = policy([], private=private, routes=routes, secrets=[
         {"name": "key", "hosts": [host]}], **more)
@@ -647,10 +637,10 @@ def git_in_a_box_fetches_and_may_not_push():
             fields, _, data = out.partition(b"\r\n\r\n")
             peer.answer(data, fields=fields.decode() + "\r\n")
 
-    up = Upstream(script, cert)
+    up = Upstream(script, api.cert)
     routes = [{"prefix": "/git/shop", "kind": "git", "access": "read",
                "upstream": "https://%s:%d/shop.git" % (HOST, up.port),
-               "ca": ca.ca, "inject": {"secret": "key", "user": "bot"}}]
+               "ca": api.ca, "inject": {"secret": "key", "user": "bot"}}]
     ran = box(document(routes), r'''
 import os, subprocess
 key = os.environ["AGENTBOX_KEY"]

@@ -7,16 +7,11 @@ Row 117 of GATEWAY-CASES.md."""
 import gzip
 import json
 
-import route_lib
-from gateway_lib import Ran, arguments, client, policy, records_of, resolver
-from route_lib import Authority, REAL, Upstream
+from gateway_lib import Ran, arguments, client, policy, records_of
+from model_lib import HOST, Model, secret_file, take_body
 from tool_lib import WAIT, box_test, expect, main, tool
 
-ca = Authority("tokens")
-HOST, OTHER = "api.test", "model.other.test"
-cert = ca.cert("api", "DNS:%s,DNS:%s" % (HOST, OTHER))
-resolver.names[HOST] = resolver.names[OTHER] = ["127.0.0.1"]
-secret_file = route_lib.write("secret", REAL + "\n")
+OTHER = "model.other.test"
 UNTOLD = 2097152
 BODY = b'{"model":"m"}'
 
@@ -55,27 +50,11 @@ TOLD = {
 }
 
 
-class Api:
-    def __init__(self):
-        self.heads = []
-        self.up = Upstream(self.script, cert)
-        self.port = self.up.port
-
-    def script(self, peer):
-        while True:
-            request = peer.head()
-            if not request:
-                return
-            peer.exactly(int(request.get("content-length") or 0))
-            self.heads.append(request)
-            way, name = request.line.split(" ")[1].split("?")[0].split(
-                "/")[-2:]
-            if not self.answer(peer, way, TOLD.get(name, (name, 0))[0]):
-                return
-
-    def answer(self, peer, way, body):
-        """Whether the connection goes on."""
-        body = body.encode()
+class Api(Model):
+    def answer(self, peer, request):
+        take_body(peer, request)
+        way, name = request.line.split(" ")[1].split("?")[0].split("/")[-2:]
+        body = TOLD.get(name, (name, 0))[0].encode()
         if way == "pieces":
             # one after the other, as they are taken
             peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -105,20 +84,15 @@ class Api:
         return True
 
 
-api = Api()
+api = Api("tokens", OTHER)
+route = api.route
 
 
 def document(routes=None, **network):
-    routes = routes or [route("/m", HOST)]
+    routes = routes or [route("/m")]
     return policy(["%s:%d" % (OTHER, 1)], private=(
         "127.0.0.0/8", HOST, OTHER), routes=routes,
         secrets=[{"name": "key", "hosts": [HOST, OTHER]}], network=network)
-
-
-def route(prefix, host, **more):
-    return dict({"prefix": prefix, "preset": "anthropic", "upstream":
-                 "https://%s:%d" % (host, api.port), "ca": ca.ca,
-                 "inject": {"secret": "key"}}, **more)
 
 
 AGENT = r'''
