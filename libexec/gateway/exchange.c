@@ -20,40 +20,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "flow.h"
+#include "exchange.h"
 #include "http_write.h"
-#include "kept.h"
-#include "state.h"
 
 #define QUIET_MS (15 * 60 * 1000u)
-
-typedef struct exchange {
-	ab_gw *gw;
-	ab_client *c;
-	ab_target bound, target;
-	bool is_bound, has_target;
-	bool in_request;  /* its head was read */
-	bool in_response; /* the final head was sent */
-	bool close;	  /* the client's connection ends after this */
-	bool is_ended;
-	bool is_granted; /* by the host, which was asked */
-	bool may_share; /* its connection, with other requests */
-	bool is_kept;	/* that has served another, and said nothing since */
-	bool has_end;	/* the answer says where it ends, and ended there */
-	ab_asked asked;
-	bool waits; /* the rate of bytes is used up */
-	ab_paced paced;
-	ab_dial *dial;
-	ab_upstream_line line;
-	ab_address told; /* where it goes, of its record */
-	ab_watch up; /* while it is connected */
-	ab_later later;
-	ab_http_exchange facts;
-	ab_flow request, response;
-	ab_client_in *answer; /* the response's head, while it is read */
-	ab_out *to_up, *to_box;
-	uint64_t sent, received, names; /* the target's: ab_gw_names() */
-} exchange;
 
 static void on_box(void *arg, uint32_t events);
 
@@ -61,7 +31,7 @@ static void on_box(void *arg, uint32_t events);
 
 static void release(void *arg)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 
 	free(x->answer);
 	free(x->to_up);
@@ -69,7 +39,7 @@ static void release(void *arg)
 	free(x);
 }
 
-static void drop_upstream(exchange *x)
+void ab_exchange_drop(ab_exchange *x)
 {
 	ab_dial_cancel(x->dial);
 	x->dial = NULL;
@@ -80,7 +50,7 @@ static void drop_upstream(exchange *x)
 }
 
 /* Nothing more is to come on it, and nothing was cut short. */
-static void keep_upstream(exchange *x)
+static void keep_upstream(ab_exchange *x)
 {
 	if (!x->up.ready || x->to_up || !x->may_share || !x->has_end)
 		return;
@@ -88,8 +58,7 @@ static void keep_upstream(exchange *x)
 	ab_kept_put(x->gw, &x->target, &x->line);
 }
 
-/* The client is somebody else's from now on. */
-static void end(exchange *x)
+void ab_exchange_end(ab_exchange *x)
 {
 	char name[AB_TARGET_TEXT_SIZE];
 
@@ -98,7 +67,7 @@ static void end(exchange *x)
 	x->is_ended = true;
 	ab_paced_forget(&x->paced);
 	ab_ask_forget(&x->asked);
-	drop_upstream(x);
+	ab_exchange_drop(x);
 	ab_client_let_go(x->c);
 	x->c->state = NULL;
 	if (x->has_target && (x->sent || x->received)) {
@@ -111,31 +80,31 @@ static void end(exchange *x)
 	ab_loop_later(&x->gw->loop, &x->later, release, x);
 }
 
-static void cut(void *arg)
+void ab_exchange_cut(void *arg)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 	ab_client *c = x->c;
 
-	end(x);
+	ab_exchange_end(x);
 	ab_close_hard(ab_client_release(c));
 }
 
 /* An answer of ours, where none has begun; else only the end is left. */
-static void refuse(exchange *x, unsigned status, const char *reason,
+static void refuse(ab_exchange *x, unsigned status, const char *reason,
 		   const char *text)
 {
 	ab_client *c = x->c;
 
 	if (x->in_response) {
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
-	end(x);
+	ab_exchange_end(x);
 	ab_client_refuse(c, status, reason, text);
 }
 
-static void tell(exchange *x, uint32_t kind, const char *reason,
-		 const char *detail)
+void ab_exchange_tell(ab_exchange *x, uint32_t kind, const char *reason,
+		      const char *detail)
 {
 	char name[AB_TARGET_TEXT_SIZE] = "";
 
@@ -147,13 +116,12 @@ static void tell(exchange *x, uint32_t kind, const char *reason,
 		   false);
 }
 
-/* Recorded, and the client is told the same: false. */
-static bool give_up(exchange *x, uint32_t kind, unsigned status,
-		    const char *reason, const char *why)
+bool ab_exchange_give_up(ab_exchange *x, uint32_t kind, unsigned status,
+			 const char *reason, const char *why)
 {
 	char name[AB_TARGET_TEXT_SIZE], text[AB_TARGET_TEXT_SIZE + 128];
 
-	tell(x, kind, reason, why);
+	ab_exchange_tell(x, kind, reason, why);
 	ab_target_text(&x->target, 0, name);
 	snprintf(text, sizeof(text), "agentbox: %s%s%s",
 		 x->has_target ? name : "", x->has_target ? ": " : "", why);
@@ -161,29 +129,23 @@ static bool give_up(exchange *x, uint32_t kind, unsigned status,
 	return false;
 }
 
-/* What upstream says cannot be passed on. */
-static void fail_upstream(exchange *x, const char *reason)
-{
-	give_up(x, AB_GW_FAILED, 502, reason, "its answer was not accepted");
-}
-
 /* --- what is waited for --------------------------------------------------- */
 
-static bool wants_box(const exchange *x)
+static bool wants_box(const ab_exchange *x)
 {
 	if (!x->in_request)
 		return true;
 	return x->up.ready && !x->request.done && !x->to_up;
 }
 
-static void set_events(exchange *x);
+static void set_events(ab_exchange *x);
 
 static void resume(void *arg)
 {
 	set_events(arg);
 }
 
-static void set_events(exchange *x)
+static void set_events(ab_exchange *x)
 {
 	uint32_t box = (wants_box(x) ? EPOLLIN : 0u) |
 		       (x->to_box ? EPOLLOUT : 0u);
@@ -199,210 +161,23 @@ static void set_events(exchange *x)
 	}
 	if (ab_watch_set(&x->gw->loop, &x->c->watch, box) ||
 	    (x->up.ready && ab_watch_set(&x->gw->loop, &x->up, up)))
-		cut(x);
+		ab_exchange_cut(x);
 }
 
-/* --- the response --------------------------------------------------------- */
+/* --- the request's body ------------------------------------------------ */
 
-static bool account(exchange *x, uint64_t n)
+bool ab_exchange_account(ab_exchange *x, uint64_t n)
 {
-	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, ab_exchange_cut, x);
 	if (ab_gw_count_bytes(x->gw, x->names, n))
 		return true;
-	tell(x, AB_GW_DENIED, "budget_bytes", "no bytes are left");
-	cut(x);
+	ab_exchange_tell(x, AB_GW_DENIED, "budget_bytes", "no bytes are left");
+	ab_exchange_cut(x);
 	return false;
 }
 
-/* Both ways are free from now on. */
-static void switch_protocols(exchange *x)
-{
-	ab_client *c = x->c;
-	ab_gw *gw = x->gw;
-	ab_client_in *answer = x->answer, *in = c->in;
-	int up_fd = x->line.fd, fd;
-
-	if (x->to_box && !ab_out_flush(&x->to_box, c->fd)) {
-		cut(x);
-		return;
-	}
-	/* a client that has not read one head does not read on either */
-	if (x->to_box || x->to_up ||
-	    (answer->len && send(c->fd, answer->bytes, answer->len,
-				 MSG_NOSIGNAL) != (ssize_t)answer->len)) {
-		cut(x);
-		return;
-	}
-	ab_watch_remove(&gw->loop, &x->up);
-	c->in = NULL;
-	fd = ab_client_release(c);
-	ab_tunnel_begin(gw, fd, up_fd, &x->target, "websocket", AB_GATE_NONE,
-			in ? in->bytes : NULL, in ? in->len : 0);
-	free(in);
-	end(x);
-}
-
-static bool write_answer(exchange *x)
-{
-	ab_client_in *a = x->answer;
-	bool final = a->head.status >= 200;
-	const ab_http_rewrite rewrite = {
-		.upgrade = a->head.status == 101,
-		.close = final && x->close,
-		.no_chunks = x->response.plain,
-	};
-	ab_http_out head;
-
-	if (!ab_out_room(&x->to_box))
-		return false;
-	head = (ab_http_out){ .p = x->to_box->bytes + x->to_box->len,
-			      .size = sizeof(x->to_box->bytes) -
-				      x->to_box->len };
-	if (!ab_http_write_response(&head, &a->head, a->bytes, &rewrite))
-		return false;
-	x->to_box->len += head.len;
-	return true;
-}
-
-static void take_body(exchange *x, const char *p, size_t n);
-
-static void take_answer(exchange *x)
-{
-	bool plain = x->response.plain, is_final;
-	ab_client_in *a = x->answer;
-	enum ab_http_reason r;
-
-	r = ab_http_response_judge(&a->head, &x->facts);
-	if (r != AB_HTTP_OK) {
-		fail_upstream(x, ab_http_reason_name(r));
-		return;
-	}
-	is_final = a->head.status >= 200;
-	if (is_final) {
-		ab_flow_begin(&x->response, &a->head, plain);
-		x->has_end = ab_kept_answer(&a->head);
-		/* without a length it ends with the connection */
-		if (a->head.body == AB_HTTP_BODY_CLOSE ||
-		    (plain && a->head.body == AB_HTTP_BODY_CHUNKED))
-			x->close = true;
-	}
-	if (!write_answer(x)) {
-		fail_upstream(x, "too_long");
-		return;
-	}
-	x->in_response = is_final || a->head.status == 101;
-	if (a->head.status == 101) {
-		ab_client_took(a, a->head.len);
-		switch_protocols(x);
-		return;
-	}
-	ab_client_took(a, a->head.len);
-	if (!is_final) {
-		ab_http_head_init(&a->head, AB_HTTP_RESPONSE);
-		return;
-	}
-	x->answer = NULL;
-	if (a->len)
-		take_body(x, a->bytes, a->len);
-	free(a);
-}
-
-static void take_body(exchange *x, const char *p, size_t n)
-{
-	const char *why;
-	size_t used;
-
-	if (!ab_out_room(&x->to_box)) {
-		cut(x);
-		return;
-	}
-	why = ab_flow_pass(&x->response, x->to_box, p, n, &used);
-	if (why)
-		fail_upstream(x, why);
-	/* what comes behind the end of it is nobody's */
-	else if (used < n)
-		x->has_end = false;
-}
-
-static void dial(exchange *x);
-
-/*
- * The connection that was kept is gone: the same once more, on one of its own
- * (RFC 9112 section 9.3.1). Nothing of an answer has come, and the head is
- * there still.
- */
-static bool ask_again(exchange *x)
-{
-	if (!x->is_kept)
-		return false;
-	x->is_kept = false;
-	drop_upstream(x);
-	free(x->to_up);
-	free(x->answer);
-	x->to_up = NULL;
-	x->answer = NULL;
-	dial(x);
-	return true;
-}
-
-/* Heads, one after the other, until the final one. */
-static void read_answer(exchange *x)
-{
-	ab_client_in *a = x->answer;
-	enum ab_http_reason r = AB_HTTP_OK;
-	ssize_t n;
-
-	if (a->len == sizeof(a->bytes)) {
-		fail_upstream(x, ab_http_reason_name(AB_HTTP_HEAD_LONG));
-		return;
-	}
-	n = recv(x->line.fd, a->bytes + a->len, sizeof(a->bytes) - a->len, 0);
-	if (n < 0 && errno == EAGAIN)
-		return;
-	if (n <= 0 && ask_again(x))
-		return;
-	if (n <= 0) {
-		fail_upstream(x, "no_answer");
-		return;
-	}
-	if (x->is_kept) {
-		x->is_kept = false;
-		ab_client_took(x->c->in, x->c->in->head.len);
-	}
-	a->len += (size_t)n;
-	x->received += (uint64_t)n;
-	if (!account(x, (uint64_t)n))
-		return;
-	while (r == AB_HTTP_OK && !x->is_ended && x->answer && a->len) {
-		r = ab_http_head_read(&a->head, a->bytes, a->len);
-		if (r == AB_HTTP_OK)
-			take_answer(x);
-	}
-	if (r != AB_HTTP_OK && r != AB_HTTP_MORE)
-		fail_upstream(x, ab_http_reason_name(r));
-}
-
-static void read_body(exchange *x)
-{
-	ssize_t n = recv(x->line.fd, x->gw->scratch, AB_FLOW_PIECE, 0);
-
-	if (n < 0 && errno == EAGAIN)
-		return;
-	if (n < 0 || (n == 0 && x->response.body != AB_HTTP_BODY_CLOSE)) {
-		cut(x);
-		return;
-	}
-	if (n == 0) {
-		x->response.done = true;
-		return;
-	}
-	x->received += (uint64_t)n;
-	if (account(x, (uint64_t)n))
-		take_body(x, x->gw->scratch, (size_t)n);
-}
-
 /* What is there of its body goes on; the rest is the next request's. */
-static void take_request_body(exchange *x, const char *p, size_t n,
+static void take_request_body(ab_exchange *x, const char *p, size_t n,
 			      size_t *used)
 {
 	const char *why;
@@ -411,20 +186,21 @@ static void take_request_body(exchange *x, const char *p, size_t n,
 	if (x->request.done || !n)
 		return;
 	if (!ab_out_room(&x->to_up)) {
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
 	why = ab_flow_pass(&x->request, x->to_up, p, n, used);
 	if (why) {
-		give_up(x, AB_GW_DENIED, 400, why, "the request is malformed");
+		ab_exchange_give_up(x, AB_GW_DENIED, 400, why,
+				    "the request is malformed");
 		return;
 	}
 	x->sent += *used;
-	(void)account(x, *used);
+	(void)ab_exchange_account(x, *used);
 }
 
 /* What came with the head, or behind it, before more is read. */
-static void feed(exchange *x)
+static void feed(ab_exchange *x)
 {
 	ab_client_in *in = x->c->in;
 	size_t used;
@@ -440,7 +216,7 @@ static void feed(exchange *x)
 /* --- both sides ----------------------------------------------------------- */
 
 /* Everything was sent that there was to send. */
-static void finish(exchange *x)
+static void finish(ab_exchange *x)
 {
 	ab_client *c = x->c;
 	ab_target bound = x->bound;
@@ -448,7 +224,7 @@ static void finish(exchange *x)
 	bool close_it = x->close;
 
 	keep_upstream(x);
-	end(x);
+	ab_exchange_end(x);
 	if (is_early) {
 		ab_client_drain(c);
 	} else if (close_it) {
@@ -462,18 +238,18 @@ static void finish(exchange *x)
 }
 
 /* What waits for either side; false: x has ended. */
-static bool flush(exchange *x)
+static bool flush(ab_exchange *x)
 {
 	if (x->is_ended)
 		return false;
 	if ((x->up.ready && !ab_out_flush(&x->to_up, x->line.fd) &&
-	     !ask_again(x)) ||
+	     !ab_exchange_ask_again(x)) ||
 	    (!x->is_ended && !ab_out_flush(&x->to_box, x->c->fd)))
-		cut(x);
+		ab_exchange_cut(x);
 	return !x->is_ended;
 }
 
-static void go_on(exchange *x)
+static void go_on(ab_exchange *x)
 {
 	if (!flush(x))
 		return;
@@ -488,27 +264,27 @@ static void go_on(exchange *x)
 
 static void on_up(void *arg, uint32_t events)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 
 	/* it is gone, and would be told of again and again */
 	if ((events & (EPOLLHUP | EPOLLERR)) && x->to_box) {
 		if (!x->in_response || !x->response.done) {
-			cut(x);
+			ab_exchange_cut(x);
 			return;
 		}
-		drop_upstream(x);
+		ab_exchange_drop(x);
 	} else if (!x->waits && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
 		if (x->answer)
-			read_answer(x);
+			ab_exchange_read_answer(x);
 		else if (!x->response.done)
-			read_body(x);
+			ab_exchange_read_body(x);
 	}
 	go_on(x);
 }
 
 /* --- the request ---------------------------------------------------------- */
 
-static bool write_request(exchange *x)
+static bool write_request(ab_exchange *x)
 {
 	ab_client_in *in = x->c->in;
 	const ab_http_rewrite rewrite = {
@@ -529,7 +305,7 @@ static bool write_request(exchange *x)
 	return true;
 }
 
-static void begin_upstream(exchange *x)
+static void begin_upstream(ab_exchange *x)
 {
 	ab_client_in *in = x->c->in;
 
@@ -544,12 +320,12 @@ static void begin_upstream(exchange *x)
 	if (!x->is_kept)
 		ab_client_took(in, in->head.len);
 	x->sent += x->to_up->len;
-	if (account(x, x->to_up->len))
+	if (ab_exchange_account(x, x->to_up->len))
 		go_on(x);
 }
 
 /* One request, one record: another says that it went somewhere else. */
-static bool tell_allowed(exchange *x, const ab_host *rule,
+static bool tell_allowed(ab_exchange *x, const ab_host *rule,
 			 const ab_address *to)
 {
 	if (x->told.family && ab_address_equal(&x->told, to))
@@ -558,7 +334,7 @@ static bool tell_allowed(exchange *x, const ab_host *rule,
 	return ab_gw_tell_allowed(x->gw, "http", &x->target, rule, to);
 }
 
-static void connected(exchange *x, const ab_upstream_line *line)
+static void connected(ab_exchange *x, const ab_upstream_line *line)
 {
 	const ab_host *rule = NULL;
 
@@ -567,7 +343,7 @@ static void connected(exchange *x, const ab_upstream_line *line)
 	    !tell_allowed(x, rule, &line->address) ||
 	    ab_watch_add(&x->gw->loop, &x->up, line->fd, EPOLLIN, on_up, x)) {
 		ab_close_hard(line->fd);
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
 	x->line = *line;
@@ -576,7 +352,7 @@ static void connected(exchange *x, const ab_upstream_line *line)
 
 static void on_dialled(void *arg, const ab_dial_result *r)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 	bool denied = r->reason == AB_DIAL_NOT_ALLOWED;
 	const char *reason = denied ? ab_allow_reason_name(r->allow)
 				    : ab_dial_reason_name(r->reason);
@@ -586,14 +362,15 @@ static void on_dialled(void *arg, const ab_dial_result *r)
 		connected(x, &(ab_upstream_line){ r->fd, r->address,
 						  x->gw->loop.now });
 	else
-		give_up(x, denied ? AB_GW_DENIED : AB_GW_FAILED,
-			denied ? 403
-			: r->reason == AB_DIAL_TIMEOUT ? 504 : 502, reason,
-			denied ? ab_allow_reason_text(r->allow)
-			       : "cannot be reached");
+		ab_exchange_give_up(x, denied ? AB_GW_DENIED : AB_GW_FAILED,
+				    denied ? 403
+				    : r->reason == AB_DIAL_TIMEOUT ? 504 : 502,
+				    reason,
+				    denied ? ab_allow_reason_text(r->allow)
+					   : "cannot be reached");
 }
 
-static void dial(exchange *x)
+void ab_exchange_dial(ab_exchange *x)
 {
 	x->dial = ab_gw_dial(x->gw, &x->target,
 			     x->is_granted ? AB_DIAL_GRANTED : 0, on_dialled,
@@ -605,7 +382,7 @@ static void dial(exchange *x)
 }
 
 /* Where it goes; false: nowhere, it was refused. */
-static bool find_target(exchange *x, const ab_http_head *h)
+static bool find_target(ab_exchange *x, const ab_http_head *h)
 {
 	uint16_t port = h->host.port ? h->host.port : AB_HTTP_PORT;
 	ab_target *to = &x->target;
@@ -614,33 +391,36 @@ static bool find_target(exchange *x, const ab_http_head *h)
 	to->port = x->is_bound ? x->bound.port : port;
 	x->has_target = true;
 	if (h->form == AB_HTTP_FORM_CONNECT)
-		return give_up(x, AB_GW_DENIED, 403, "target_form",
-			       "a tunnel inside of a connection");
+		return ab_exchange_give_up(x, AB_GW_DENIED, 403, "target_form",
+					   "a tunnel inside of a connection");
 	/* one connection reaches one host, whatever it asks for */
 	if (port != to->port || !ab_target_same_host(&h->host, to))
-		return give_up(x, AB_GW_DENIED, 403, "host_mismatch",
-			       "another host than the connection's");
+		return ab_exchange_give_up(x, AB_GW_DENIED, 403,
+					   "host_mismatch", "another host than "
+					   "the connection's");
 	/* as all that begins with no ClientHello (case 59) */
 	return port != AB_TLS_PORT || ab_allow_is_tcp(&x->gw->allow, to) ||
-	       give_up(x, AB_GW_DENIED, 403, "not_tls",
-		       "port 443 is for TLS, which CONNECT leads to");
+	       ab_exchange_give_up(x, AB_GW_DENIED, 403, "not_tls",
+				   "port 443 is for TLS, which CONNECT leads "
+				   "to");
 }
 
 /* The target may be reached. */
-static void send_on(exchange *x)
+static void send_on(ab_exchange *x)
 {
 	ab_http_head *h = &x->c->in->head;
 	ab_upstream_line line = { .fd = -1 };
 
 	x->names = ab_gw_names(x->gw, &x->target);
 	if (ab_gw_needs_tokens(x->gw, x->names)) {
-		give_up(x, AB_GW_DENIED, 403, AB_TOKENS_UNTOLD,
-			AB_TOKENS_UNTOLD_WHY);
+		ab_exchange_give_up(x, AB_GW_DENIED, 403, AB_TOKENS_UNTOLD,
+				    AB_TOKENS_UNTOLD_WHY);
 		return;
 	}
 	if (!ab_client_hold(x->c, x->names) ||
 	    !ab_gw_count_request(x->gw, x->names)) {
-		give_up(x, AB_GW_DENIED, 429, "too_many", "too many requests");
+		ab_exchange_give_up(x, AB_GW_DENIED, 429, "too_many",
+				    "too many requests");
 		return;
 	}
 	x->facts.wants_upgrade = h->flags & AB_HTTP_UPGRADE_WS;
@@ -654,11 +434,11 @@ static void send_on(exchange *x)
 	if (x->is_kept)
 		connected(x, &line);
 	else
-		dial(x);
+		ab_exchange_dial(x);
 }
 
 /* Recorded, and told with the host's name. */
-static void refuse_target(exchange *x)
+static void refuse_target(ab_exchange *x)
 {
 	char text[AB_TARGET_TEXT_SIZE + 128], name[AB_TARGET_TEXT_SIZE];
 	const ab_host *rule;
@@ -673,7 +453,7 @@ static void refuse_target(exchange *x)
 
 static void on_answered(void *arg, bool is_granted)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 	const ab_host *rule;
 
 	x->is_granted = is_granted;
@@ -684,13 +464,13 @@ static void on_answered(void *arg, bool is_granted)
 		refuse_target(x);
 }
 
-static void take_request(exchange *x)
+static void take_request(ab_exchange *x)
 {
 	enum ab_allow_reason allow;
 	const ab_host *rule;
 
 	x->in_request = true;
-	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, cut, x);
+	ab_timer_set(&x->gw->loop, &x->c->timer, QUIET_MS, ab_exchange_cut, x);
 	if (!find_target(x, &x->c->in->head))
 		return;
 	allow = ab_allow_target(&x->gw->allow, &x->target, &rule);
@@ -703,7 +483,7 @@ static void take_request(exchange *x)
 		refuse_target(x);
 }
 
-static void judge_request(exchange *x)
+static void judge_request(ab_exchange *x)
 {
 	ab_client_in *in = x->c->in;
 	enum ab_http_reason r = ab_http_head_read(&in->head, in->bytes,
@@ -717,11 +497,12 @@ static void judge_request(exchange *x)
 		return;
 	if (r == AB_HTTP_MORE)
 		r = AB_HTTP_HEAD_LONG;
-	give_up(x, AB_GW_DENIED, ab_http_reason_status(r),
-		ab_http_reason_name(r), "the request is malformed");
+	ab_exchange_give_up(x, AB_GW_DENIED, ab_http_reason_status(r),
+			    ab_http_reason_name(r),
+			    "the request is malformed");
 }
 
-static void read_request_body(exchange *x)
+static void read_request_body(ab_exchange *x)
 {
 	ssize_t n = recv(x->c->fd, x->gw->scratch, AB_FLOW_PIECE, 0);
 	size_t used;
@@ -729,25 +510,25 @@ static void read_request_body(exchange *x)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
 	take_request_body(x, x->gw->scratch, (size_t)n, &used);
 	/* a client that sends its next request before this one's answer */
 	if (!x->is_ended && used < (size_t)n &&
 	    !ab_client_ahead(x->c, x->gw->scratch + used, (size_t)n - used))
-		cut(x);
+		ab_exchange_cut(x);
 }
 
 static void on_box(void *arg, uint32_t events)
 {
-	exchange *x = arg;
+	ab_exchange *x = arg;
 	bool first = !x->c->in || x->c->in->len == 0;
 	int n;
 
 	if (x->in_request && (events & (EPOLLERR | EPOLLHUP)) &&
 	    !(events & EPOLLIN)) {
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
 	if (x->in_request) {
@@ -762,18 +543,19 @@ static void on_box(void *arg, uint32_t events)
 	if (n <= 0) {
 		ab_client *c = x->c;
 
-		end(x);
+		ab_exchange_end(x);
 		ab_client_close(c);
 		return;
 	}
 	if (first)
-		ab_timer_set(&x->gw->loop, &x->c->timer, AB_HEAD_MS, cut, x);
+		ab_timer_set(&x->gw->loop, &x->c->timer, AB_HEAD_MS,
+			     ab_exchange_cut, x);
 	judge_request(x);
 }
 
 void ab_exchange_begin(ab_client *c, const ab_target *bound)
 {
-	exchange *x = ab_new(exchange);
+	ab_exchange *x = ab_new(ab_exchange);
 
 	if (!x) {
 		ab_close_hard(ab_client_release(c));
@@ -786,13 +568,14 @@ void ab_exchange_begin(ab_client *c, const ab_target *bound)
 		x->is_bound = true;
 	}
 	c->state = x;
-	c->live.cut = cut;
+	c->live.cut = ab_exchange_cut;
 	c->live.arg = x;
 	ab_watch_hand(&c->watch, on_box, x);
 	ab_timer_set(&c->gw->loop, &c->timer,
-		     c->in && c->in->len ? AB_HEAD_MS : AB_IDLE_MS, cut, x);
+		     c->in && c->in->len ? AB_HEAD_MS : AB_IDLE_MS,
+		     ab_exchange_cut, x);
 	if (ab_watch_set(&c->gw->loop, &c->watch, EPOLLIN)) {
-		cut(x);
+		ab_exchange_cut(x);
 		return;
 	}
 	/* nothing is held while nothing is asked */

@@ -62,7 +62,8 @@ libexec_agentbox_gateway_SOURCES = $(GATEWAY_READERS) $(GATEWAY_ROUTES) \
 	libexec/gateway/control.c \
 	libexec/gateway/dial.c \
 	libexec/gateway/grant.c libexec/gateway/grant.h \
-	libexec/gateway/exchange.c \
+	libexec/gateway/exchange.c libexec/gateway/exchange.h \
+	libexec/gateway/exchange_answer.c \
 	libexec/gateway/flow.c libexec/gateway/flow.h \
 	libexec/gateway/gw.h \
 	libexec/gateway/kept.c libexec/gateway/kept.h \
