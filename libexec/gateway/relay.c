@@ -5,8 +5,8 @@
  * written at once is kept, with reading stopped until it is gone. What goes on
  * and on moves through a pipe without being copied (splice(2)); the pipe is
  * given back when its bytes have gone. Before the first byte goes upstream the
- * gate is passed: a ClientHello has to be the target's own (gateway cases
- * 52-61).
+ * gate is passed: a ClientHello has to be the target's own, and so has another
+ * one that the server asks for (gateway cases 52-61).
  */
 #include "config.h"
 
@@ -24,7 +24,8 @@
 
 typedef struct gate {
 	ab_hello hello;
-	size_t len;
+	size_t len, at; /* what of it was looked at */
+	bool is_hello;	/* what follows there, when it is asked for again */
 	char bytes[AB_HELLO_WIRE_MAX];
 } gate;
 
@@ -57,6 +58,8 @@ typedef struct tunnel {
 	uint64_t active_ns;
 	const char *how;
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
+	uint8_t answered;  /* the server's first bytes: ab_retry_read() */
+	bool is_held;	   /* the box has said more before these came */
 	bool is_ended;
 	bool is_preview; /* of the host's: its other end is lent */
 	bool is_paced;	 /* it has a rate of bytes */
@@ -187,7 +190,7 @@ static void on_timer(void *arg)
 	tunnel *t = arg;
 	uint64_t idle_ms = (t->gw->loop.now - t->active_ns) / 1000000;
 
-	if (t->gate_kind == AB_GATE_TLS)
+	if (t->gate_kind == AB_GATE_TLS || t->gate_kind == AB_GATE_AGAIN)
 		refuse(t, "no_hello", "no ClientHello came in time");
 	else if (idle_ms + 1 >= AB_TUNNEL_IDLE_MS)
 		finish(t, "idle", true);
@@ -229,6 +232,9 @@ static void set_events(tunnel *t)
 
 		/* nothing comes down before the gate is passed */
 		if (e == &t->up && t->gate_kind == AB_GATE_TLS)
+			reads = false;
+		if (e == &t->box && t->gate_kind == AB_GATE_ANSWER &&
+		    t->is_held)
 			reads = false;
 		if (watch(t, e, (reads ? EPOLLIN : 0u) |
 				(is_pending(e) ? EPOLLOUT : 0u)))
@@ -340,7 +346,8 @@ static bool make_gate(tunnel *t)
 		return false;
 	}
 	ab_clear(&t->gate->hello, sizeof(t->gate->hello));
-	t->gate->len = 0;
+	t->gate->len = t->gate->at = 0;
+	t->gate->is_hello = false;
 	return true;
 }
 
@@ -413,13 +420,89 @@ static bool sniff(tunnel *t, const char *p, size_t n)
 	return true;
 }
 
-/* Bytes of the box's before the gate is open. */
-static void ask_gate(tunnel *t, const char *p, size_t n)
+#define RECORD_HEAD 5
+
+/* Before a second hello there may be a change of cipher and data that came too
+   early, which the server passes over (RFC 8446 sections 4.2.10 and D.4). */
+static bool find_second(gate *g)
+{
+	while (!g->is_hello && g->len - g->at >= RECORD_HEAD) {
+		const unsigned char *p = (unsigned char *)g->bytes + g->at;
+		size_t n = RECORD_HEAD + ((size_t)p[3] << 8 | p[4]);
+
+		g->is_hello = p[0] != 0x14 && p[0] != 0x17;
+		if (!g->is_hello && g->len - g->at < n)
+			return false;
+		if (!g->is_hello)
+			g->at += n;
+	}
+	return g->is_hello;
+}
+
+/* What of a hello has come, up to its end in g->at. */
+static enum ab_hello_reason read_gate(const tunnel *t, gate *g)
 {
 	enum ab_hello_reason reason;
 	ab_target target;
-	gate *g = t->gate;
 	size_t used;
+
+	if (t->gate_kind == AB_GATE_AGAIN && !find_second(g))
+		return AB_HELLO_MORE;
+	reason = ab_hello_read(&g->hello, g->bytes + g->at, g->len - g->at,
+			       &used);
+	g->at += used;
+	if (reason == AB_HELLO_OK &&
+	    ab_target_authority(t->target, strlen(t->target), 0, &target))
+		return AB_HELLO_SNI_MISMATCH;
+	return reason == AB_HELLO_OK ? ab_hello_judge(&g->hello, &target, 0)
+				     : reason;
+}
+
+/* A server of TLS 1.3 may ask for another one. What comes behind the first
+   waits until it is known. */
+static void pass_hello(tunnel *t)
+{
+	gate *g = t->gate;
+
+	if (t->gate_kind == AB_GATE_AGAIN ||
+	    !(g->hello.flags & AB_HELLO_TLS13)) {
+		open_gate(t);
+		return;
+	}
+	t->gate_kind = AB_GATE_ANSWER;
+	pass(&t->up, g->bytes, g->at);
+	g->len -= g->at;
+	memmove(g->bytes, g->bytes + g->at, g->len);
+	g->at = 0;
+	ab_clear(&g->hello, sizeof(g->hello));
+	if (g->len)
+		return;
+	free(g);
+	t->gate = NULL;
+}
+
+/* What has come before the gate is open is looked at. */
+static void try_gate(tunnel *t)
+{
+	gate *g = t->gate;
+	enum ab_hello_reason reason = read_gate(t, g);
+
+	if (reason == AB_HELLO_MORE) {
+		if (g->len == sizeof(g->bytes))
+			refuse(t, "hello_long", "its ClientHello is too long");
+	} else if (reason != AB_HELLO_OK) {
+		refuse(t, ab_hello_reason_name(reason), detail_of(reason));
+	} else {
+		ab_timer_set(&t->gw->loop, &t->timer, AB_TUNNEL_IDLE_MS,
+			     on_timer, t);
+		pass_hello(t);
+	}
+}
+
+/* Bytes of the box's before the gate is open. */
+static void ask_gate(tunnel *t, const char *p, size_t n)
+{
+	gate *g = t->gate;
 
 	if (t->gate_kind == AB_GATE_SNIFF && sniff(t, p, n))
 		return;
@@ -430,23 +513,32 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
 	}
 	memcpy(g->bytes + g->len, p, n);
 	g->len += n;
-	reason = ab_hello_read(&g->hello, p, n, &used);
-	if (reason == AB_HELLO_MORE) {
-		if (g->len == sizeof(g->bytes))
-			refuse(t, "hello_long", "its ClientHello is too long");
+	try_gate(t);
+}
+
+/* The server's first bytes (none: it says nothing any more), before they go
+   down. */
+static void look_at_answer(tunnel *t, const char *p, size_t n)
+{
+	enum ab_retry retry = n ? ab_retry_read(&t->answered, p, n)
+				: AB_RETRY_NO;
+
+	if (retry == AB_RETRY_MORE)
 		return;
+	/* what the box said since then waits; the server has to have read
+	   what it answers */
+	if (t->gate && is_pending(&t->up)) {
+		finish(t, "failed", true);
+	} else if (retry == AB_RETRY_YES) {
+		t->gate_kind = AB_GATE_AGAIN;
+		ab_timer_set(&t->gw->loop, &t->timer, AB_HEAD_MS, on_timer, t);
+		if (t->gate)
+			try_gate(t);
+	} else if (t->gate) {
+		open_gate(t);
+	} else {
+		t->gate_kind = AB_GATE_NONE;
 	}
-	if (reason == AB_HELLO_OK &&
-	    ab_target_authority(t->target, strlen(t->target), 0, &target))
-		reason = AB_HELLO_SNI_MISMATCH;
-	if (reason == AB_HELLO_OK)
-		reason = ab_hello_judge(&g->hello, &target, 0);
-	if (reason != AB_HELLO_OK) {
-		refuse(t, ab_hello_reason_name(reason), detail_of(reason));
-		return;
-	}
-	ab_timer_set(&t->gw->loop, &t->timer, AB_TUNNEL_IDLE_MS, on_timer, t);
-	open_gate(t);
 }
 
 /* --- events --------------------------------------------------------------- */
@@ -497,6 +589,7 @@ static void read_some(end *from)
 {
 	tunnel *t = from->tunnel;
 	bool gated = from == &t->box && t->gate_kind != AB_GATE_NONE;
+	bool answers = from == &t->up && t->gate_kind == AB_GATE_ANSWER;
 	size_t room = AB_SCRATCH_SIZE;
 	ssize_t n;
 
@@ -520,12 +613,14 @@ static void read_some(end *from)
 	}
 	if (n == 0) {
 		/* no hello will come any more */
-		if (gated && t->gate_kind == AB_GATE_TLS) {
+		if (gated && t->gate_kind != AB_GATE_SNIFF) {
 			finish(t, "no_hello", true);
 			return;
 		}
 		if (gated)
 			open_gate(t);
+		if (answers)
+			look_at_answer(t, NULL, 0);
 		if (t->is_ended)
 			return;
 		from->has_ended = true;
@@ -536,12 +631,36 @@ static void read_some(end *from)
 	from->full = n < AB_SCRATCH_SIZE / 2 ? 0
 		     : from->full < BULK_READS ? from->full + 1 : BULK_READS;
 	t->active_ns = t->gw->loop.now;
-	if (!count(t, (uint64_t)n))
+	if (!count(t, (uint64_t)n)) {
 		refuse(t, "budget_bytes", "no bytes are left");
-	else if (gated)
+		return;
+	}
+	if (gated) {
 		ask_gate(t, t->gw->scratch, (size_t)n);
-	else
+		return;
+	}
+	if (answers)
+		look_at_answer(t, t->gw->scratch, (size_t)n);
+	if (!t->is_ended)
 		pass(other(from), t->gw->scratch, (size_t)n);
+}
+
+/* Before the server's first bytes nothing more of the box is read. */
+static bool may_read(end *e)
+{
+	tunnel *t = e->tunnel;
+
+	char byte;
+
+	/* an end is no more than that */
+	if (e == &t->box && t->gate_kind == AB_GATE_ANSWER && !t->gate &&
+	    recv(e->fd, &byte, 1, MSG_PEEK) == 0)
+		t->gate_kind = AB_GATE_NONE;
+	if (e == &t->box && t->gate_kind == AB_GATE_ANSWER) {
+		t->is_held = true;
+		return false;
+	}
+	return !t->waits && !e->has_ended && !is_pending(other(e));
 }
 
 static void on_end(void *arg, uint32_t events)
@@ -553,8 +672,7 @@ static void on_end(void *arg, uint32_t events)
 		flush(e);
 	if (t->is_ended)
 		return;
-	if (!t->waits && !e->has_ended && !is_pending(other(e)) &&
-	    (events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
+	if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) && may_read(e))
 		read_some(e);
 	else if (events & EPOLLERR)
 		finish(t, "reset", true);

@@ -225,7 +225,10 @@ void ab_exchange_begin(ab_client *c, const ab_target *bound);
 enum ab_gate {
 	AB_GATE_NONE,
 	AB_GATE_SNIFF, /* a ClientHello has to be the target's, if it is one */
-	AB_GATE_TLS    /* there has to be one */
+	AB_GATE_TLS,   /* there has to be one */
+	/* of a tunnel alone */
+	AB_GATE_ANSWER, /* it was passed on, and may be asked for again */
+	AB_GATE_AGAIN	/* it was: there has to be another */
 };
 /*
  * Bytes both ways until both ends have ended. Takes both descriptors, and

@@ -7,6 +7,7 @@ the same code serves port 80 of programs that know of no proxy.
 """
 
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import threading
 
 import gateway_lib
 from gateway_lib import Origin, client, need, policy, resolver, run
-from tool_lib import TOP, WAIT, box_test, expect, main
+from tool_lib import TOP, WAIT, box_test, expect, main, until
 
 NAME = "plain.test"
 resolver.names[NAME] = ["127.0.0.1"]
@@ -350,10 +351,12 @@ def certificate(name):
 seen_bytes = []
 
 
-def tls_origin(name):
+def tls_origin(name, curve=None):
     at = certificate(name)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(at + ".crt", at + ".key")
+    if curve:
+        context.set_ecdh_curve(curve)
 
     def handle(c):
         first = c.recv(1, 2)  # MSG_PEEK
@@ -363,6 +366,144 @@ def tls_origin(name):
         s.sendall(b"secret " + s.recv(100))
         s.close()
     return Origin(handle)
+
+
+# A server of TLS 1.3 that asks for another ClientHello, in pieces of a byte,
+# or that answers with something else; what it gets is kept.
+RETRY = bytes.fromhex(
+    "160303002e0200002a0303"
+    "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c"
+    "001301000002002b")
+
+
+def retry_origin(got, answer):
+    def handle(c):
+        c.settimeout(WAIT)
+        c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        data = c.recv(65536)
+        got.append(data)
+        for i in range(len(answer)):
+            c.send(answer[i:i + 1])
+        while True:
+            try:
+                more = c.recv(65536)
+            except OSError:
+                break
+            if not more:
+                break
+            got[-1] += more
+        c.close()
+    return Origin(handle)
+
+
+HELLOS = """
+context = ssl.create_default_context()
+context.check_hostname = False
+context.verify_mode = ssl.CERT_NONE
+def hello(name):
+    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+    t = context.wrap_bio(i, o, server_hostname=name)
+    try:
+        t.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return o.read()
+def exactly(s, n):
+    data = b""
+    try:
+        while len(data) < n:
+            more = s.recv(n - len(data))
+            if not more:
+                break
+            data += more
+    except ConnectionError:
+        pass
+    return data
+GOOD, EVIL = hello("again.test"), hello("evil.test")
+CHANGE = b"\\x14\\x03\\x03\\x00\\x01\\x01"
+EARLY = b"\\x17\\x03\\x03\\x00\\x20" + bytes(32)
+ALERT = b"\\x15\\x03\\x03\\x00\\x02\\x02\\x2f"
+def ask(at, first, then, answer):
+    s, h = connect(at)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    s.sendall(first)
+    said = exactly(s, answer)
+    try:
+        for piece in then:
+            s.sendall(piece)
+        s.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+    print(len(said), end(s))
+"""
+
+
+@box_test
+def row_52_another_hello_that_the_server_asks_for_is_the_names_too():
+    resolver.names["again.test"] = ["127.0.0.1"]
+    got, plain = [], []
+    o, p = retry_origin(got, RETRY), retry_origin(plain, b"\x16" + bytes(60))
+    document = policy(["again.test:%d" % x.port for x in (o, p)],
+                      private=("127.0.0.0/8", "again.test"))
+    # what is sent first, what then, and whether all of it comes there
+    rows = [("GOOD", ["GOOD"], True),
+            ("GOOD", ["CHANGE", "GOOD"], True),
+            ("GOOD + EARLY", ["CHANGE", "GOOD"], True),
+            ("GOOD + CHANGE + EARLY", ["GOOD"], True),
+            ("GOOD + CHANGE", ["GOOD[:7]", "GOOD[7:]"], True),
+            ("GOOD + EARLY[:9]", ["EARLY[9:]", "GOOD"], True),
+            ("GOOD", ["GOOD", "EARLY", "b'anything'"], True),
+            ("GOOD", ["EVIL"], False),
+            ("GOOD", ["CHANGE", "EVIL"], False),
+            ("GOOD + EARLY", ["CHANGE", "EVIL"], False),
+            # it is there before it was asked for
+            ("GOOD + EVIL", [], False),
+            ("GOOD + CHANGE + EVIL", [], False),
+            ("GOOD + EVIL[:3]", ["EVIL[3:]"], False),
+            ("GOOD", ["ALERT"], False),
+            ("GOOD", ["b'\\x16\\x03\\x03\\0\\5\\2\\0\\0\\1\\0'"], False),
+            ("GOOD", ["b'GET / HTTP/1.1\\r\\n\\r\\n'"], False)]
+    ran = client(document, HELLOS + "\n".join(
+        "ask('again.test:%d', %s, [%s], %d)" % (
+            o.port, first, ", ".join(then), len(RETRY))
+        for first, then, _ in rows) + """
+print(len(GOOD), len(EVIL))
+# another answer: what follows is not looked at
+ask('again.test:%d', GOOD, [EVIL], 61)
+ask('again.test:%d', GOOD + EARLY, [b"anything"], 61)
+ask('again.test:%d', GOOD + EVIL, [], 61)
+""" % ((p.port,) * 3))
+    lines = ran.out.splitlines()
+    size, other = map(int, lines[len(rows)].split())
+    until(lambda: len(got) == len(rows) and len(plain) == 3, "connections")
+    for line, seen, (first, then, good) in zip(lines, got, rows):
+        sent = eval(" + ".join([first, *then]), {
+            "GOOD": b"g" * size, "CHANGE": b"c" * 6,
+            "EARLY": b"y" * 37}) if good else b""
+        expect(not good or len(seen) == len(sent), (line, first, then, seen))
+        expect(good or len(seen) == size, (line, first, then, seen))
+        expect(("reset" in line or "closed" in line) or good, (line, first))
+    expect([len(x) for x in plain] == [size + other, size + 45, size + other],
+           (plain, size, other))
+    denied = [r["reason"] for r in ran.records("denied")]
+    expect(denied.count("sni_mismatch") == 6 and len(denied) == 9, denied)
+
+
+@box_test
+def row_52_a_server_that_asks_again_is_served():
+    o = tls_origin("again.test", curve="secp384r1")
+    resolver.names["again.test"] = ["127.0.0.1"]
+    at = "again.test:%d" % o.port
+    ran = client(policy([at], private=("127.0.0.0/8", "again.test")), """
+context = ssl.create_default_context()
+context.check_hostname = False
+context.verify_mode = ssl.CERT_NONE
+s, h = connect("%s")
+t = context.wrap_socket(s, server_hostname="again.test")
+t.sendall(b"x")
+print(t.version(), t.recv(100))
+""" % at)
+    expect(ran.out == "TLSv1.3 b'secret x'\n", ran)
 
 
 @box_test
