@@ -29,6 +29,7 @@ static char detail_text[8192];
 static const struct attack *const tables[] = {
 	attacks_files, attacks_kernel, attacks_process,
 	attacks_network, attacks_load, attacks_exec, attacks_verify,
+	attacks_odd,
 };
 
 void detail(const char *fmt, ...)

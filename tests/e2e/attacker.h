@@ -19,6 +19,7 @@ struct attack {
 extern const struct attack attacks_exec[];
 extern const struct attack attacks_files[];
 extern const struct attack attacks_kernel[];
+extern const struct attack attacks_odd[];
 extern const struct attack attacks_process[];
 extern const struct attack attacks_network[];
 extern const struct attack attacks_load[];

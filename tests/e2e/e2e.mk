@@ -36,6 +36,7 @@ tests_e2e_attacker_SOURCES = \
 	tests/e2e/attack_kernel.c \
 	tests/e2e/attack_load.c \
 	tests/e2e/attack_network.c \
+	tests/e2e/attack_odd.c \
 	tests/e2e/attack_process.c \
 	tests/e2e/attack_verify.c \
 	tests/e2e/attacker.c \
@@ -200,6 +201,13 @@ tests_e2e_shield_SOURCES = tests/e2e/shield.c
 tests_e2e_shield_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_shield_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_shield_LDADD = $(E2E_BOX_LIBS)
+
+check_PROGRAMS += tests/e2e/shield_odd
+E2E_TESTS += tests/e2e/shield_odd
+tests_e2e_shield_odd_SOURCES = tests/e2e/shield_odd.c $(E2E_PEERS)
+tests_e2e_shield_odd_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_shield_odd_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_shield_odd_LDADD = $(E2E_BOX_LIBS)
 
 check_PROGRAMS += tests/e2e/shield_places
 E2E_TESTS += tests/e2e/shield_places
