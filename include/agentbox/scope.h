@@ -78,10 +78,11 @@ AGENTBOX_API int32_t agentbox_scope_refresh(agentbox_scope *scope,
 
 /*
  * `child` cut to `parent`: its sandboxes and grants that the parent has, its
- * list of scoped tools with the parent's added.
+ * list of scoped tools with the parent's added, and everybody whom the parent
+ * knows: what is the parent's and not the child's is somebody else's to it.
  * agentbox_scope_contains(parent, *out) is 0.
  * Errors: EINVAL, EDENIED (the child's own sandbox or one of its names is not
- * the parent's), ENOMEM.
+ * the parent's), ELIMIT, ENOMEM.
  * Since: 1.0
  */
 AGENTBOX_API int32_t agentbox_scope_narrow(agentbox_scope *parent,

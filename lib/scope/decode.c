@@ -81,26 +81,47 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'' || c == '`';
 }
 
+#define MAX_COMMENT 64
+
+/* Spaces, and one comment of SQL among them, which is as good as one. */
+static size_t skip_blank(const struct ab_plain *p, size_t i)
+{
+	size_t at = ab_scope_skip_spaces(p, i), end;
+	bool is_line;
+
+	if (at + 3 >= p->n)
+		return at;
+	is_line = p->c[at] == '-' && p->c[at + 1] == '-';
+	if (!is_line && (p->c[at] != '/' || p->c[at + 1] != '*'))
+		return at;
+	for (end = at + 2; end < p->n && end - at < MAX_COMMENT; end++) {
+		if (is_line && p->c[end] == '\n')
+			return ab_scope_skip_spaces(p, end);
+		if (!is_line && p->c[end] == '/' && end > at + 2 &&
+		    p->c[end - 1] == '*')
+			return ab_scope_skip_spaces(p, end + 1);
+	}
+	return at;
+}
+
 /*
  * Behind a closing quote: `+`, `||`, `.`, `&`, nothing or a comma, and the
  * quote of the next piece. Where that is, or `i`.
  */
 static size_t operator_end(const struct ab_plain *p, size_t i)
 {
-	size_t at = ab_scope_skip_spaces(p, i);
+	size_t at = skip_blank(p, i);
 	size_t sign = at;
 
 	while (at < p->n && at < sign + 2 && p->c[at] &&
 	       strchr("+|.&,~", p->c[at]))
 		at++;
-	at = at == sign ? at : ab_scope_skip_spaces(p, at);
+	at = at == sign ? at : skip_blank(p, at);
 	if (at < p->n && is_quote(p->c[at]))
 		return at + 1;
 	/* 'sb-' || 2 */
 	return sign < at && p->c[sign] != ',' && p->c[sign] != '.' ? at : i;
 }
-
-#define MAX_COMMENT 64
 
 static bool has_quotes(const struct ab_plain *p)
 {

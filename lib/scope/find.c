@@ -198,12 +198,29 @@ static bool begins_with(const struct ab_plain *p, size_t i, const char *prefix,
 	return true;
 }
 
+/* Any character, as a regular expression has it or LIKE: not the end of a
+   sentence, nor a part of a name. */
+static bool is_wildcard(const struct ab_plain *p, size_t at)
+{
+	char c = p->c[at];
+	size_t end = at;
+
+	while (end < p->n && p->c[end] == c)
+		end++;
+	if (c == '_')
+		return end == p->n || (!ab_scope_is_alnum(p->c[end]) &&
+				       !is_separator(p->c[end]));
+	return c == '.' && end < p->n && p->c[end] &&
+	       strchr("*+?{|)$\"'`", p->c[end]);
+}
+
 /* "sb-" and then what is no number yet: a pattern, a variable, nothing. */
 static bool is_open(const struct ab_plain *p, size_t i, size_t at, bool joined)
 {
 	if (p->c[at - 1] == '\0' || ab_scope_is_alnum(p->c[at - 1]))
 		return false;
-	if (at < p->n && p->c[at] && strchr("*?[{($%\\<", p->c[at]))
+	if (at < p->n && p->c[at] &&
+	    (strchr("*?[{($%\\<", p->c[at]) || is_wildcard(p, at)))
 		return true;
 	if (at == p->n)
 		return i == 0 || (joined && p->end_gap);

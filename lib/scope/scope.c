@@ -304,6 +304,75 @@ static int32_t cut(const agentbox_scope *parent, json_t *document,
 	return 0;
 }
 
+/* The names of a list that are not the child's own. */
+static json_t *strange_names(const agentbox_scope *child, const json_t *box,
+			     const char *key)
+{
+	const json_t *list = json_object_get(box, key);
+	json_t *out = json_array();
+
+	for (size_t i = 0; out && i < json_array_size(list); i++) {
+		json_t *text = json_array_get(list, i);
+		const struct ab_scope_name *name = ab_scope_find_name(
+			child, json_string_value(text),
+			json_string_length(text));
+
+		if (name && child->boxes[name->box].owner == AB_SCOPE_OWN)
+			continue;
+		if (json_array_append(out, text) < 0) {
+			json_decref(out);
+			return NULL;
+		}
+	}
+	return out;
+}
+
+/* A box of the parent's own that is not the child's, whom he knows now. */
+static int32_t know_own(const agentbox_scope *child, json_t *document,
+			const json_t *box, agentbox_error **err)
+{
+	const char *id = json_string_value(json_object_get(box, "id"));
+	const struct ab_scope_name *name =
+		ab_scope_find_name(child, id, strlen(id));
+	ab_auto(json_t) *other = NULL;
+
+	if (name && child->boxes[name->box].owner == AB_SCOPE_OWN)
+		return 0;
+	other = json_pack("{s:s, s:o*, s:o*}", "id", id, "names",
+			  strange_names(child, box, "names"), "aliases",
+			  strange_names(child, box, "aliases"));
+	if (!other || !json_object_get(other, "names") ||
+	    !json_object_get(other, "aliases"))
+		return ab_error_nomem(err);
+	return ab_scope_add_other(document, other, err);
+}
+
+/*
+ * Whom the parent may not name the child may not either, and what else is the
+ * parent's is somebody else's to him. Of what is not the parent's nothing is
+ * the child's by now: cut().
+ */
+static int32_t know_all(const agentbox_scope *parent,
+			const agentbox_scope *child, json_t *document,
+			agentbox_error **err)
+{
+	static const char *const lists[] = { "boxes", "grants", "others" };
+	int32_t r = know_own(child, document, parent->document, err);
+
+	for (size_t i = 0; r == 0 && i < AB_ARRAY_LEN(lists); i++) {
+		const json_t *list =
+			json_object_get(parent->document, lists[i]);
+
+		for (size_t j = 0; r == 0 && j < json_array_size(list); j++) {
+			const json_t *box = json_array_get(list, j);
+
+			r = i == 0 ? know_own(child, document, box, err) :
+				     ab_scope_add_other(document, box, err);
+		}
+	}
+	return r;
+}
+
 int32_t agentbox_scope_narrow(agentbox_scope *parent, agentbox_scope *child,
 			      agentbox_scope **out, agentbox_error **err)
 {
@@ -321,6 +390,8 @@ int32_t agentbox_scope_narrow(agentbox_scope *parent, agentbox_scope *child,
 	r = cut(parent, document, "boxes", AB_SCOPE_OWN, err);
 	if (r == 0)
 		r = cut(parent, document, "grants", AB_SCOPE_PEER, err);
+	if (r == 0)
+		r = know_all(parent, child, document, err);
 	if (r == 0)
 		r = ab_scope_make(agentbox_policy_ref(child->policy),
 				  ab_steal(&document),

@@ -14,3 +14,8 @@ tests_unit_scope_calls_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/tests/unit \
 	-I$(top_srcdir)/libexec/shield
 tests_unit_scope_calls_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_scope_calls_LDADD = tests/lib/libshield.a $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/scope_narrow
+UNIT_TESTS += tests/unit/scope_narrow
+tests_unit_scope_narrow_SOURCES = tests/unit/scope_narrow.c
+tests_unit_scope_narrow_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scope_narrow_CFLAGS = $(UNIT_CFLAGS)
