@@ -360,9 +360,8 @@ static void look(ab_verify_run *run, const names *n)
 		     "agentbox-init");
 }
 
-void ab_appear_try(ab_verify_run *run, uint32_t wait_ms)
+void ab_appear_try(ab_verify_run *run, uint64_t deadline)
 {
-	uint64_t deadline = ab_clock_deadline(wait_ms);
 	ab_auto(json_t) *plan = NULL;
 	names *n = NULL;
 	char *why;
@@ -377,9 +376,7 @@ void ab_appear_try(ab_verify_run *run, uint32_t wait_ms)
 		return;
 	}
 	n = list_names(plan);
-	why = n && n->count ? plant(run, n, deadline < run->deadline
-						      ? deadline
-						      : run->deadline)
+	why = n && n->count ? plant(run, n, deadline)
 			    : ab_strdup("no name is watched");
 	if (why)
 		tell(run, AB_VERDICT_UNKNOWN, why, "not known");

@@ -187,17 +187,19 @@ void ab_bait_end(ab_bait *bait);
 /* other.c */
 /*
  * A second box of the same owner, with nothing in it, whose processes and key
- * the first must not reach. What cannot be raised is a finding: 0 or ENOMEM.
+ * the first must not reach. What cannot be raised, or not by then, is a
+ * finding: 0 or ENOMEM.
  */
-int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err);
+int32_t ab_other_raise(ab_verify_run *run, uint64_t deadline,
+		       agentbox_error **err);
 
 /* appear.c */
 /* Does the tried box watch for names at all? */
 bool ab_appear_is_wanted(const ab_verify_run *run);
 /* An empty workspace for the second box, in run->scratch: 0 or -errno. */
 int ab_appear_lay(ab_verify_run *run);
-/* Names are made there, and looked for; waits for them so long at most. */
-void ab_appear_try(ab_verify_run *run, uint32_t wait_ms);
+/* Names are made there, and looked for; waits for them until then at most. */
+void ab_appear_try(ab_verify_run *run, uint64_t deadline);
 /* What is left of it goes, when the second box has ended. */
 void ab_appear_end(ab_verify_run *run);
 
@@ -268,7 +270,8 @@ void ab_verify_stop(ab_verify_run *run);
 
 /*
  * run.c: a run from its beginning to its report. wait_ms: the most that it
- * waits for the program in the second box; everything else is for turns.
+ * waits for the second box and for the program in it; everything else is for
+ * turns.
  */
 #define AB_VERIFY_WAIT_MS 20000
 #define AB_VERIFY_OWNER_WAIT_MS 5000 /* others wait as well */

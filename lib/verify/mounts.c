@@ -52,7 +52,7 @@ static void unescape(char *text)
 /* One line, cut in place. */
 static bool cut(char *line, mount_row *m)
 {
-	char *save = NULL, *rest = strstr(line, " - "), *field = line;
+	char *rest = strstr(line, " - "), *field;
 
 	if (!rest)
 		return false;
@@ -63,8 +63,8 @@ static bool cut(char *line, mount_row *m)
 					      (char *)"";
 	m->type[strcspn(m->type, " ")] = '\0';
 	for (int i = 0; i < 6; i++) {
-		field = strtok_r(i ? NULL : line, " ", &save);
-		if (!field)
+		field = strsep(&line, " ");
+		if (!field || !*field)
 			return false;
 		if (i == 2)
 			m->device = field;
@@ -73,7 +73,7 @@ static bool cut(char *line, mount_row *m)
 		if (i == 5)
 			m->options = field;
 	}
-	m->tags = save ? save : (char *)"";
+	m->tags = line ? line : (char *)"";
 	unescape(m->at);
 	return true;
 }
@@ -319,15 +319,15 @@ static void look_for_steps(ab_verify_run *run, const mount_row *rows,
 static size_t read_rows(char *text, mount_row **out)
 {
 	size_t count = 0, n = 0;
-	char *save = NULL;
 	mount_row *rows;
 
 	for (const char *p = text; (p = strchr(p, '\n')); p++)
 		n++;
 	rows = ab_calloc(n + 1, sizeof(*rows));
 	*out = rows;
-	for (char *line = strtok_r(text, "\n", &save); rows && line;
-	     line = strtok_r(NULL, "\n", &save)) {
+	while (rows && text && *text) {
+		char *line = strsep(&text, "\n");
+
 		/* what is not understood may be any mount */
 		if (count == n || !cut(line, &rows[count]))
 			return 0;

@@ -15,10 +15,15 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "gateway/gateway.h"
 #include "verify/internal.h"
+
+#define MOST_MS 10000 /* as long as a box is given that nobody waits for */
+
+AB_DEFINE_AUTO(agentbox_sandbox_options, agentbox_sandbox_options_free)
 
 static const char no_other[] = "no second box can be raised";
 
@@ -83,10 +88,26 @@ static agentbox_bytes *make_document(ab_verify_run *run, bool has_workspace)
 	return !r && ab_json_canonical(o, &text, NULL) == 0 ? text : NULL;
 }
 
+/* Who is asked for it waits for it: in time, or it is not to be had. */
+static int32_t make_options(uint64_t deadline,
+			    agentbox_sandbox_options **options)
+{
+	int64_t left = ab_clock_left_ms(deadline);
+	int32_t rc = left > 0 ? agentbox_sandbox_options_new(options, NULL)
+			      : AGENTBOX_ETIMEOUT;
+
+	if (rc == 0 && left < MOST_MS)
+		rc = agentbox_sandbox_options_set_timeout(
+			*options, (uint32_t)left, NULL);
+	return rc;
+}
+
 /* ENOMEM, or another error: it cannot be raised. */
-static int32_t raise_one(ab_verify_run *run, bool has_workspace)
+static int32_t raise_one(ab_verify_run *run, bool has_workspace,
+			 uint64_t deadline)
 {
 	ab_auto(agentbox_bytes) *text = make_document(run, has_workspace);
+	ab_auto(agentbox_sandbox_options) *options = NULL;
 	ab_auto(agentbox_policy) *policy = NULL;
 	int32_t rc;
 
@@ -95,21 +116,24 @@ static int32_t raise_one(ab_verify_run *run, bool has_workspace)
 	rc = agentbox_policy_parse(run->context, agentbox_bytes_get_data(text),
 				   agentbox_bytes_get_size(text), &policy,
 				   NULL);
+	if (rc == 0)
+		rc = make_options(deadline, &options);
 	return rc ? rc
-		  : agentbox_sandbox_new(run->context, policy, NULL,
+		  : agentbox_sandbox_new(run->context, policy, options,
 					 &run->other, NULL);
 }
 
-int32_t ab_other_raise(ab_verify_run *run, agentbox_error **err)
+int32_t ab_other_raise(ab_verify_run *run, uint64_t deadline,
+		       agentbox_error **err)
 {
 	bool has_workspace = ab_appear_is_wanted(run);
 	ab_box_walls walls;
-	int32_t rc = raise_one(run, has_workspace);
+	int32_t rc = raise_one(run, has_workspace, deadline);
 
 	/* the other probes need no workspace: they are to be tried */
 	if (rc && rc != AGENTBOX_ENOMEM && has_workspace) {
 		ab_appear_end(run);
-		rc = raise_one(run, false);
+		rc = raise_one(run, false, deadline);
 	}
 	if (rc == AGENTBOX_ENOMEM || set_key(run, "key", run->box))
 		return ab_error_nomem(err);

@@ -222,10 +222,13 @@ int64_t ab_verify_timeout_ms(const ab_verify_run *run)
 static int32_t begin(ab_verify_run *run, uint32_t wait_ms,
 		     agentbox_error **err)
 {
+	uint64_t until = ab_clock_deadline(wait_ms);
 	int32_t rc = describe(run, err);
 
 	if (rc)
 		return rc;
+	if (until > run->deadline)
+		until = run->deadline;
 	run->epoll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
 	if (run->epoll_fd < 0)
 		return ab_error_sys(err, errno, "", "epoll");
@@ -235,9 +238,9 @@ static int32_t begin(ab_verify_run *run, uint32_t wait_ms,
 		return finish(run, err);
 	rc = ab_bait_lay(run, err);
 	if (rc == 0)
-		rc = ab_other_raise(run, err);
+		rc = ab_other_raise(run, until, err);
 	if (rc == 0)
-		ab_appear_try(run, wait_ms);
+		ab_appear_try(run, until);
 	return rc ? rc : ab_verify_start(run, err);
 }
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define MAX_ENTRIES 2000000u
-#define MAX_DEPTH 64
+#define MAX_WAITING (64u << 20) /* bytes of names */
 #define MAX_TOLD 16
 #define NODE_FILES 24
 #define NODE_DRAWS 4096
@@ -161,13 +161,19 @@ static long do_unix(char **argv)
 	return try_connect(argv[0]);
 }
 
-/* What a walk looks for, and how much of it there is. */
+/*
+ * What a walk looks for, and how much of it there is. Directories wait by name
+ * and none is held open meanwhile: a tree may be deeper than a process may
+ * have descriptors.
+ */
 typedef struct walk walk;
 struct walk {
 	bool (*is_wanted)(walk *w, int dir_fd, const struct dirent *e,
 			  const char *path);
 	char **allowed;
 	char **skipped; /* trees that are not looked at */
+	char **waiting; /* each owned */
+	size_t count, room, bytes;
 	unsigned entries, found, unread;
 };
 
@@ -188,22 +194,42 @@ static void tell_path(walk *w, const char *path)
  * Nothing below it is reached by any name, and nobody in here can change that.
  * What can be searched and not listed, or is ours to open, is not closed.
  */
-static bool is_closed(int dir_fd, const char *name)
+static bool is_closed(const char *path)
 {
 	struct stat st;
 
-	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_uid != geteuid() &&
-	       faccessat(dir_fd, name, X_OK, 0) < 0 && errno == EACCES;
+	return lstat(path, &st) == 0 && st.st_uid != geteuid() &&
+	       access(path, X_OK) < 0 && errno == EACCES;
 }
 
-static void walk_dir(walk *w, int fd, const char *path, int depth);
+/* False: there is too much of it, or no memory. */
+static bool wait_for(walk *w, const char *path)
+{
+	size_t n = strlen(path) + 1, room = w->room ? 2 * w->room : 64;
+	char **more;
+
+	if (w->bytes + n > MAX_WAITING)
+		return false;
+	if (w->count == w->room) {
+		more = realloc(w->waiting, room * sizeof(*more));
+		if (!more)
+			return false;
+		w->waiting = more;
+		w->room = room;
+	}
+	w->waiting[w->count] = strdup(path);
+	if (!w->waiting[w->count])
+		return false;
+	w->count++;
+	w->bytes += n;
+	return true;
+}
 
 static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
-		       const char *path, int depth)
+		       const char *path)
 {
 	char below[4200];
-	int fd, n;
+	int n;
 
 	if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
 	    w->entries++ >= MAX_ENTRIES)
@@ -224,21 +250,14 @@ static void walk_entry(walk *w, DIR *dir, const struct dirent *e,
 		tell_path(w, below);
 		return;
 	}
-	if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
-		return;
-	/* by its whole name: a shield cannot see which directory ours is */
-	fd = open(below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		walk_dir(w, fd, below, depth + 1);
-	else if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP &&
-		 !is_closed(dirfd(dir), e->d_name))
-		w->unread++;
+	if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+		w->unread += !wait_for(w, below);
 }
 
 /* Takes fd. */
-static void walk_dir(walk *w, int fd, const char *path, int depth)
+static void walk_dir(walk *w, int fd, const char *path)
 {
-	DIR *dir = depth > MAX_DEPTH ? NULL : fdopendir(fd);
+	DIR *dir = fdopendir(fd);
 	struct dirent *e;
 
 	if (!dir) {
@@ -247,10 +266,25 @@ static void walk_dir(walk *w, int fd, const char *path, int depth)
 		return;
 	}
 	while (errno = 0, e = readdir(dir))
-		walk_entry(w, dir, e, path, depth);
+		walk_entry(w, dir, e, path);
 	if (errno)
 		w->unread++;
 	closedir(dir);
+}
+
+/* By its whole name: a shield cannot see which directory ours is. */
+static void walk_next(walk *w)
+{
+	char *path = w->waiting[--w->count];
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	w->bytes -= strlen(path) + 1;
+	if (fd >= 0)
+		walk_dir(w, fd, path);
+	else if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP &&
+		 !is_closed(path))
+		w->unread++;
+	free(path);
 }
 
 static long walk_from(walk *w, const char *top)
@@ -260,7 +294,10 @@ static long walk_from(walk *w, const char *top)
 
 	if (fd < 0)
 		return -errno;
-	walk_dir(w, fd, top, 0);
+	walk_dir(w, fd, top);
+	while (w->count)
+		walk_next(w);
+	free(w->waiting);
 	is_whole = !w->unread && w->entries < MAX_ENTRIES;
 	if (!is_whole && !w->found) {
 		probe_tell("not everything could be looked at");

@@ -155,12 +155,11 @@ static void decode(char *text)
 
 static void handle(char *line)
 {
-	char *argv[MAX_ARGS + 3], *save = NULL;
+	char *argv[MAX_ARGS + 3], *word;
 	const probe_op *op;
 	int argc = 0;
 
-	for (char *word = strtok_r(line, "\t", &save);
-	     word && argc < MAX_ARGS + 2; word = strtok_r(NULL, "\t", &save)) {
+	while (argc < MAX_ARGS + 2 && (word = strsep(&line, "\t")) != NULL) {
 		decode(word);
 		argv[argc++] = word;
 	}
@@ -196,7 +195,7 @@ static int take_input(void)
 
 int main(void)
 {
-	char *save = NULL;
+	char *rest = input, *line;
 
 	/* the file it was started from cannot be read, so it was born like
 	   that: here for a kernel that sees it otherwise */
@@ -213,8 +212,7 @@ int main(void)
 	fflush(stdout);
 	if (!take_input())
 		return 1;
-	for (char *line = strtok_r(input, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save))
+	while ((line = strsep(&rest, "\n")) != NULL)
 		handle(line);
 	printf("end\n");
 	fflush(stdout);

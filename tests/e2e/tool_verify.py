@@ -136,6 +136,37 @@ def signals_end_it_soon_and_leave_nothing():
         expect(not left, left)
 
 
+@box_test
+def signals_end_the_question_and_not_the_box():
+    """A box of another process: its owner goes on, and with the next one."""
+    child = start("run", "--name", "eve", "--", "sleep", "600",
+                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                  stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: tool("verify", "eve", "--json").status != 4,
+              "a box of that name")
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            p = start("verify", "eve")
+            pid = until(lambda: prober_of(child), "it is run")
+            os.kill(pid, signal.SIGSTOP)
+            began = time.monotonic()
+            p.send_signal(sig)
+            p.communicate(timeout=WAIT)
+            expect(p.returncode in (128 + sig, -sig), p.returncode)
+            expect(time.monotonic() - began < 10, "it took long")
+            # the owner ends the program with who asked
+            until(lambda: not os.path.exists("/proc/%d" % pid) or
+                  prober_of(child) is None, "the program is ended")
+            until(lambda: not [n for _, dirs, _ in os.walk(HOME) for n in dirs
+                               if n.startswith("verify-")], "nothing is left")
+        done = status(tool("verify", "eve", "--json"), 0)
+        expect(document(done)["good"], done)
+        expect(child.poll() is None, "the box has ended")
+    finally:
+        child.terminate()
+        child.wait()
+
+
 @test
 def an_unknown_box_is_not_found():
     status(tool("verify", "nobody"), 4)

@@ -345,6 +345,38 @@ static void who_stops_the_program_does_not_hold_up_the_owner(void)
 	agentbox_owner_free(owner);
 }
 
+/* It is a part of the test that cannot be left for later: so it is short. */
+static void a_second_box_that_hangs_does_not_hold_up_the_owner(void)
+{
+	agentbox_owner *owner = NULL;
+	agentbox_error *err = NULL;
+	int64_t longest = 0;
+	int status = 0;
+	pid_t client;
+
+	e2e_seconds(120);
+	box_needs_namespaces();
+	verify_use_mutant("agentbox-init", "nothing");
+	box_raise(NULL, NULL);
+	REQUIRE(agentbox_owner_new(box_context(), NULL, &owner, &err) == 0 &&
+		agentbox_owner_add(owner, box(), NULL, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	host_write(host_path("mutant/agentbox-mutant"), "box-that-hangs");
+	client = client_new(ask_for_a_test, agentbox_sandbox_get_id(box()));
+	while (!has_exited(client, &status)) {
+		int64_t began = e2e_now_ms();
+
+		serve(owner);
+		if (e2e_now_ms() - began > longest)
+			longest = e2e_now_ms() - began;
+	}
+	e2e_note("%lld ms", (long long)longest);
+	/* who asked has a report, in which what needs the other is unknown */
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+	CHECK(longest < 12000, "it took %lld ms", (long long)longest);
+	agentbox_owner_free(owner);
+}
+
 static const struct e2e_case cases[] = {
 	CASE(who_signals_a_probe_gives_no_answer),
 	CASE(who_takes_every_process_makes_it_unknown),
@@ -352,6 +384,7 @@ static const struct e2e_case cases[] = {
 	CASE(who_ends_the_program_does_not_end_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_owner),
+	CASE(a_second_box_that_hangs_does_not_hold_up_the_owner),
 	CASES_END
 };
 

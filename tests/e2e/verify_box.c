@@ -394,6 +394,41 @@ static void a_directory_that_cannot_be_listed_is_unknown(void)
 	expect_green();
 }
 
+/* Deeper than it may have files open, and than the kernel has a name for. */
+static void a_deep_tree_is_looked_through(void)
+{
+	agentbox_verify *report;
+	agentbox_process *p;
+	struct outcome o;
+
+	box_needs_namespaces();
+	box_raise(NULL, "\"limits\":{\"files\":64}");
+	o = box_sh("p=/tmp/deep; for i in $(seq 300); do p=$p/below; done; "
+		   "mkdir -p $p && cd $p && mkfifo fifo && pwd -P | wc -c");
+	REQUIRE(o.status == 0, "%s", o.err);
+	expect_green();
+	p = BOX_START(-1, "/bin/sh", "-c",
+		      "p=/tmp/deep; for i in $(seq 300); do p=$p/below; done; "
+		      "exec 3<>$p/fifo; : >/tmp/held; sleep 60");
+	while (box_sh("test -e /tmp/held").status != 0)
+		e2e_sleep_ms(20);
+	report = verify_box();
+	verify_note(report, "unknown");
+	CHECK(strstr(verify_walls(report, "weaker"), "sockets"), "weaker: %s",
+	      verify_walls(report, "weaker"));
+	CHECK(agentbox_verify_is_good(report) == 1, "not good");
+	agentbox_process_free(p);
+	/* one that has no name as a whole any more */
+	o = box_sh("cd /tmp && n=$(printf %%0200d 0) && for i in $(seq 25); "
+		   "do mkdir $n && cd -P $n || exit 1; done");
+	REQUIRE(o.status == 0, "%s", o.err);
+	report = verify_box();
+	CHECK(!strcmp(verify_verdict(report, "sockets.visible"), "unknown"),
+	      "no name: %s", verify_verdict(report, "sockets.visible"));
+	CHECK(!strcmp(verify_walls(report, "missing"), ""), "%s",
+	      verify_walls(report, "missing"));
+}
+
 /* Not in the workspace of the box, and nothing of it is left. */
 static void protected_names_are_made_in_the_second_box(void)
 {
@@ -509,6 +544,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_socket_of_the_box_itself_is_no_wall_missing),
 	CASE(a_list_that_is_cut_off_is_not_granted),
 	CASE(a_directory_that_cannot_be_listed_is_unknown),
+	CASE(a_deep_tree_is_looked_through),
 	CASE(protected_names_are_made_in_the_second_box),
 	CASE(who_is_traced_from_outside_is_told),
 	CASE(a_run_that_is_stopped_leaves_nothing),

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "abtest.h"
-
 /* For which boxes, and which machines. */
 #define OWN_IDS 1 /* a root host's, which have a kernel uid of their own */
 #define ALONE 2	  /* shows nothing of the host's but its programs */
@@ -98,29 +96,12 @@ struct mutant {
 	M(with_a_variable_that_leaked, "environment", "environment", \
 	  "environment", 0)
 
-/* A directory of helpers of which one is the mutant. */
-static void use_mutant(const char *helper, const char *leaves_out)
-{
-	const char *dir = host_path("mutant");
-	int status;
-
-	host_mkdir(dir);
-	chmod(dir, 0755);
-	HOST_RUN(&status, "sh", "-c",
-		 "cp \"$0\"/agentbox-* \"$2\" && "
-		 "cp \"$1\"/tests/e2e/mutant/\"$3\" \"$2\"",
-		 ab_test_helper_dir(), ab_test_builddir(), dir, helper);
-	REQUIRE(status == 0, "cannot copy the mutant");
-	host_write(host_path("mutant/agentbox-mutant"), leaves_out);
-	setenv("AB_TEST_HELPER_DIR", dir, 1);
-}
-
 /* Without a wall left out the mutant is as the installed program is. */
 static void a_mutant_without_a_file_is_green(void)
 {
 	agentbox_verify *report;
 
-	use_mutant("agentbox-init", "nothing");
+	verify_use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	box_needs_namespaces();
 	report = verify_box();
@@ -135,7 +116,7 @@ static void a_second_box_without_a_workspace_is_one(void)
 	static const char *const probes[] = { "other.process", "other.signal" };
 	agentbox_verify *report;
 
-	use_mutant("agentbox-init", "nothing");
+	verify_use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	box_needs_namespaces();
 	host_write(host_path("mutant/agentbox-mutant"), "box-with-watches");
@@ -181,7 +162,7 @@ static bool is_held_by(const char *limit, const char *mechanism)
 static void raise_mutant(const struct mutant *m)
 {
 	box_needs_namespaces();
-	use_mutant("agentbox-init", "nothing");
+	verify_use_mutant("agentbox-init", "nothing");
 	if ((m->what & OWN_IDS) && !has_own_ids())
 		e2e_skip("boxes have the ids of the host's user here");
 	host_write(host_path("mutant/agentbox-mutant"), m->leaves_out);
@@ -237,7 +218,7 @@ static void a_path_outside_is_refused_twice_over(void)
 	const char *path = e2e_text("/dev/shm/%s", name);
 	struct outcome o;
 
-	use_mutant("agentbox-init", "rootfs");
+	verify_use_mutant("agentbox-init", "rootfs");
 	box_needs_namespaces();
 	box_raise(NULL, NULL);
 	if (!strstr(box_walls(), "landlock(7), level"))
@@ -261,7 +242,7 @@ static void without_landlock_whatever_the_agent_closes(void)
 	agentbox_process *p;
 
 	e2e_seconds(60);
-	use_mutant("agentbox-init", "landlock");
+	verify_use_mutant("agentbox-init", "landlock");
 	box_needs_namespaces();
 	box_raise(NULL, NULL);
 	if (!strstr(box_walls(), "landlock(7), level"))
@@ -299,7 +280,7 @@ static void try_gateway(const struct gateway_mutant *m)
 
 	box_needs_namespaces();
 	box_needs("gateway");
-	use_mutant("agentbox-gateway", m->leaves_out);
+	verify_use_mutant("agentbox-gateway", m->leaves_out);
 	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
 			"\"allow\":[\"allowed.example:443\"]}");
 	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&

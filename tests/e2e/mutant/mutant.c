@@ -200,6 +200,9 @@ int __wrap_ab_plan_decode(const void *bytes, size_t n, const char *build_id,
 	/* no wall, but a box that cannot be raised */
 	if (lacks("box-with-watches") && p->watch_count > 0)
 		return -EINVAL;
+	/* nor one: whoever waits for it waits in vain */
+	if (lacks("box-that-hangs"))
+		sleep(120);
 	change_namespaces(p);
 	change_limits(p);
 	change_steps(p);
