@@ -159,8 +159,9 @@ static bool record(mcp_session *s, json_t *event)
 	type[sizeof(type) - 1] = '\0';
 	json_object_del(event, "type");
 	json_object_set_new(event, "actor",
-			    json_pack("{s:i, s:i, s:i}", "uid", (int)getuid(),
-				      "euid", (int)geteuid(), "pid",
+			    json_pack("{s:I, s:I, s:i}", "uid",
+				      (json_int_t)getuid(), "euid",
+				      (json_int_t)geteuid(), "pid",
 				      (int)getpid()));
 	json_object_set_new(event, "config_hash", json_string(s->digest));
 	char *text = json_dumps(event, JSON_COMPACT);
@@ -235,8 +236,8 @@ json_t *mcp_identity(const json_t *policy)
 {
 	static const char *const keys[] = { "account", "workspace_id",
 					    "identity", "name" };
-	json_t *out = json_pack("{s:i, s:i}", "uid", (int)getuid(), "euid",
-				(int)geteuid());
+	json_t *out = json_pack("{s:I, s:I}", "uid", (json_int_t)getuid(),
+				"euid", (json_int_t)geteuid());
 
 	for (size_t i = 0; out && i < sizeof(keys) / sizeof(*keys); i++) {
 		json_t *v = json_object_get(policy, keys[i]);

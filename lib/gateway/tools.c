@@ -42,8 +42,9 @@ static char *write_identity(const ab_policy *policy, const char *box_id)
 		{ "name", policy->name },
 		{ "box", box_id },
 	};
-	ab_auto(json_t) *out = json_pack("{s:i, s:i}", "uid", (int)getuid(),
-					 "euid", (int)geteuid());
+	ab_auto(json_t) *out = json_pack("{s:I, s:I}", "uid",
+					 (json_int_t)getuid(), "euid",
+					 (json_int_t)geteuid());
 
 	for (size_t i = 0; out && i < AB_ARRAY_LEN(texts); i++)
 		if (texts[i].value &&

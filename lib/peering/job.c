@@ -55,9 +55,9 @@ static json_t *fields(const agentbox_peer_job *j, bool reader_side,
 	const ab_grant *g = &j->grant;
 	const ab_copy_done *d = j->copy ? ab_snapshot_done(j->copy) : NULL;
 	json_t *f = json_pack(
-		"{s:{s:s, s:i, s:i, s:i}, s:o, s:s, s:s, s:s, s:s, s:s}",
+		"{s:{s:s, s:I, s:I, s:i}, s:o, s:s, s:s, s:s, s:s, s:s}",
 		"actor", "box", reader_side ? g->reader : g->source,
-		"uid", (int)getuid(), "euid", (int)geteuid(),
+		"uid", (json_int_t)getuid(), "euid", (json_int_t)geteuid(),
 		"pid", (int)j->owner,
 		"subject", ab_audit_text(j->peering->audit, g->workspace,
 					 strlen(g->workspace)),

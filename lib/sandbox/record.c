@@ -13,6 +13,7 @@
 #include "audit/audit.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "sandbox/internal.h"
 
 static json_t *text(const agentbox_sandbox *box, const char *s)
@@ -22,9 +23,10 @@ static json_t *text(const agentbox_sandbox *box, const char *s)
 
 static json_t *start_fields(const agentbox_sandbox *box, const char *subject)
 {
-	return json_pack("{s:{s:s, s:i, s:i, s:i}, s:o, s:s}",
+	return json_pack("{s:{s:s, s:I, s:I, s:i}, s:o, s:s}",
 			 "actor", "box", box->id,
-			 "uid", (int)getuid(), "euid", (int)geteuid(),
+			 "uid", (json_int_t)getuid(),
+			 "euid", (json_int_t)geteuid(),
 			 "pid", (int)box->owner,
 			 "subject", text(box, subject), "config_hash",
 			 agentbox_policy_get_digest(box->policy));
@@ -79,21 +81,48 @@ int32_t ab_record_box(agentbox_sandbox *box, const char *type,
 	return record(box, type, f, err);
 }
 
-int32_t ab_record_command(agentbox_sandbox *box, const agentbox_command *c,
-			  agentbox_error **err)
+static json_t *command_fields(const agentbox_sandbox *box,
+			      const agentbox_command *c, size_t n)
 {
-	if (!box->audit)
-		return 0;
 	json_t *argv = json_array();
-	for (size_t i = 0; argv && i < c->argc; i++)
+
+	for (size_t i = 0; argv && i < n; i++)
 		if (json_array_append_new(argv, text(box, c->argv[i])) < 0) {
 			json_decref(argv);
 			argv = NULL;
 		}
 	json_t *f = start_fields(box, c->argv[0]);
 	add(&f, "argv", argv);
+	if (n < c->argc) {
+		add(&f, "truncated", json_true());
+		add(&f, "argc", json_integer((json_int_t)c->argc));
+	}
 	add(&f, "verdict", json_string("allow"));
-	return record(box, "command.start", f, err);
+	return f;
+}
+
+/* A record has an end; of the longest commands it has the beginning. */
+int32_t ab_record_command(agentbox_sandbox *box, const agentbox_command *c,
+			  agentbox_error **err)
+{
+	/* the shortest argument takes three bytes of a record */
+	const size_t most = AB_MAX_AUDIT_RECORD / 3;
+	size_t n = c->argc < most ? c->argc : most;
+	ab_auto(agentbox_error) *why = NULL;
+	int32_t rc;
+
+	if (!box->audit)
+		return 0;
+	for (;;) {
+		rc = record(box, "command.start", command_fields(box, c, n),
+			    &why);
+		if (rc != AGENTBOX_ELIMIT || n < 2)
+			break;
+		agentbox_error_free(why);
+		why = NULL;
+		n /= 2;
+	}
+	return rc < 0 ? ab_error_move(err, &why) : rc;
 }
 
 int32_t ab_record_exit(agentbox_sandbox *box, const agentbox_process *p,

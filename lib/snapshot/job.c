@@ -102,8 +102,8 @@ static int32_t record(agentbox_snapshot *s, const char *type,
 	if (!s->audit)
 		return 0;
 	ab_auto(json_t) *f = json_pack(
-		"{s:{s:i, s:i, s:i}, s:o*, s:s, s:s}", "actor",
-		"uid", (int)getuid(), "euid", (int)geteuid(), "pid",
+		"{s:{s:I, s:I, s:i}, s:o*, s:s, s:s}", "actor", "uid",
+		(json_int_t)getuid(), "euid", (json_int_t)geteuid(), "pid",
 		(int)s->owner, "subject",
 		ab_audit_text(s->audit, s->subject, strlen(s->subject)),
 		"action", job_name(s->job), "verdict", verdict);

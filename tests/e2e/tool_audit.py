@@ -4,11 +4,13 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 
 import tool_lib
-from tool_lib import (HOME, TOP, WAIT, WORK, box_test, expect, main, says,
-                      status, test, tool, until, write)
+from tool_lib import (HOME, TOP, WAIT, WORK, box_test, environment, expect,
+                      main, says, status, test, tool, until, write)
 
 LOG = os.path.join(TOP, "log.jsonl")
 
@@ -159,6 +161,50 @@ def records_are_shown_one_a_line():
     text = done.out.decode()
     expect("command.start" in text and "sh -c exit 3" in text, text)
     expect("exit 3" in text and "\033" not in text, text)
+
+
+@box_test
+def a_command_of_any_length_is_recorded():
+    recorded()
+    for argc in (5000, 20000, 60000):
+        status(tool("run", "--audit", LOG, "--", "true",
+                    *(["x%d" % i for i in range(argc)])), 0)
+    status(tool("run", "--audit", LOG, "--", "true", *(["a" * 99999] * 15)), 0)
+    status(tool("run", "--audit", LOG, "--", "true", *(["\u00e9"] * 30000)), 0)
+    done = status(tool("audit", "show", "--json", "--type", "command.start",
+                       LOG), 0)
+    r = [json.loads(l) for l in done.out.splitlines()][1:]
+    expect(len(r[0]["argv"]) == 5001 and "truncated" not in r[0], r[0].keys())
+    for one, argc in ((r[1], 20001), (r[2], 60001), (r[4], 30001)):
+        expect(one["truncated"] is True and one["argc"] == argc, argc)
+        expect(one["argv"][0] == "true" and len(one["argv"]) > 1000, argc)
+    expect(len(r[3]["argv"]) == 16 and r[3]["cut"]["values"] == 15, r[3].keys())
+
+
+@box_test
+def a_user_with_a_large_number_is_recorded():
+    if os.geteuid() != 0:
+        raise tool_lib.Skip("needs root to be another user")
+    # the directory of the tests is closed to others
+    home = tempfile.mkdtemp(dir="/tmp")
+    try:
+        os.mkdir(os.path.join(home, "work"))
+        for path in (home, os.path.join(home, "work")):
+            os.chown(path, 3000000000, 3000000000)
+        log = os.path.join(home, "log")
+        who = {"user": 3000000000, "group": 3000000000, "extra_groups": [],
+               "cwd": os.path.join(home, "work"),
+               "env": dict(environment(), HOME=home)}
+        try:
+            tool("--version", **who)
+        except PermissionError:
+            raise tool_lib.Skip("the build directory is closed to others")
+        status(tool("run", "--audit", log, "--", "true", **who), 0)
+        done = status(tool("audit", "show", "--json", log), 0)
+        uids = {json.loads(l)["actor"]["uid"] for l in done.out.splitlines()}
+        expect(uids == {3000000000}, uids)
+    finally:
+        shutil.rmtree(home)
 
 
 @box_test
