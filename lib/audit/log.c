@@ -405,7 +405,9 @@ static int32_t write_first(agentbox_audit *a, uint64_t torn,
 				    "cannot cut the torn record off the log");
 	a->sink.size -= torn;
 	a->sink.reserved = 0; /* it went with what was cut off */
-	rc = note_full(a, err);
+	/* a log that is not begun does not begin with its end */
+	rc = a->seq ? note_full(a, err)
+		    : ab_audit_sink_reserve(&a->sink, AB_AUDIT_MAX_LINE, err);
 	if (rc == 0 && a->seq == 0)
 		rc = ab_audit_log_own(a, "audit.start",
 				      json_pack("{s:s,s:i,s:s}", "chain",

@@ -120,11 +120,25 @@ static void close_full(fixture *f)
 	json_decref(v.report);
 }
 
+/* Fill the disk; its size is to be ftruncate()d to make room. */
+static int ballast(fixture *f, off_t room)
+{
+	char path[600];
+	off_t at = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/ballast", f->dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (posix_fallocate(fd, at, 4096) == 0)
+		at += 4096;
+	ck_assert_int_eq(ftruncate(fd, at - room), 0);
+	return fd;
+}
+
 /* A torn record is not cut off before there is room to say so. */
 static void open_torn(fixture *f)
 {
 	agentbox_audit *a = audit_at(f, false);
-	char ballast[600];
 	struct stat st;
 	verdict v;
 	int fd;
@@ -134,10 +148,7 @@ static void open_torn(fixture *f)
 	agentbox_audit_unref(a);
 	ck_assert_int_eq(stat(f->log, &st), 0);
 	ck_assert_int_eq(truncate(f->log, st.st_size - 20), 0);
-	snprintf(ballast, sizeof(ballast), "%s/ballast", f->dir);
-	fd = open(ballast, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	for (off_t at = 0; posix_fallocate(fd, at, 4096) == 0; at += 4096)
-		;
+	fd = ballast(f, 0);
 	a = audit_at(f, false);
 	ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_ESYS);
 	v = verify(f, NULL, NULL);
@@ -150,6 +161,30 @@ static void open_torn(fixture *f)
 	v = verify(f, NULL, NULL);
 	ck_assert_str_eq(word(&v, "status"), "verified");
 	ck_assert_int_eq(number(&v, "resets"), 1);
+	json_decref(v.report);
+}
+
+/* With room for a line, and not for the reserve. */
+static void open_new(fixture *f)
+{
+	agentbox_audit *a = audit_at(f, true);
+	int fd = ballast(f, 16384);
+	size_t n;
+	verdict v;
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_ESYS);
+	free(slurp(f->log, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	close(fd);
+	OK(agentbox_audit_open(a, &err));
+	put(a, "note", NULL);
+	OK(agentbox_audit_close(a, &err));
+	agentbox_audit_unref(a);
+	v = verify(f, NULL, NULL);
+	ck_assert_int_eq(v.rc, 0);
+	ck_assert_int_eq(number(&v, "records"), 3);
 	json_decref(v.report);
 }
 
@@ -196,6 +231,13 @@ START_TEST(m08_a_torn_record_stays_while_the_disk_is_full)
 }
 END_TEST
 
+START_TEST(m18_a_log_that_could_not_be_begun_is_begun_later)
+{
+	on_small_disk("m18_a_log_that_could_not_be_begun_is_begun_later",
+		      open_new);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("audit_space");
@@ -208,6 +250,7 @@ int main(void)
 	tcase_add_test(tc, m18_a_full_disk_refuses_and_leaves_one_last_record);
 	tcase_add_test(tc, m18_a_log_on_a_full_disk_still_gets_its_last_head);
 	tcase_add_test(tc, m08_a_torn_record_stays_while_the_disk_is_full);
+	tcase_add_test(tc, m18_a_log_that_could_not_be_begun_is_begun_later);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
