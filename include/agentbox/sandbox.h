@@ -181,16 +181,18 @@ AGENTBOX_API int32_t agentbox_sandbox_next_event(agentbox_sandbox *sandbox,
  * no UTF-8 are written \xNN in them.
  *
  * Quarantined is what appears under a protected name, also when the host's
- * own user made it: who did cannot be told. While a command runs that waits
- * for its end. It is renamed, into the state directory or, where that is on
- * another file system, beside where it was; never copied, overwritten or
+ * own user made it: who did cannot be told, but for what git makes while no
+ * process of the box is there. While a command runs that waits for its end.
+ * It is renamed, into the state directory or, where that is on another file
+ * system, beside where it was; never copied, overwritten or
  * removed. The detail is where it is now.
  *
  * A host that replaces a protected file detaches its read-only mount. While
  * commands run it is made again by agentbox-init, as a rule within a
- * millisecond; in that window a command can open the new file for writing,
- * and what is open stays open. Where that is too much, stop the commands
- * first or use a workspace of mode "overlay".
+ * millisecond, or ten when that happens again and again; a name that is away
+ * has ten to come back. In that window a command can open the new file for
+ * writing, and what is open stays open. Where that is too much, stop the
+ * commands first or use a workspace of mode "overlay".
  */
 AGENTBOX_API const char *agentbox_event_get_kind(const agentbox_event *event);
 AGENTBOX_API const char *agentbox_event_get_object(const agentbox_event *event);

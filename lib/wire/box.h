@@ -98,6 +98,8 @@ enum ab_box_message {
 	AB_MSG_LINK_NOTICES = 109,
 	/* PID 1 -> holder: as BROKER */
 	AB_MSG_LINK_BROKER = 110,
+	/* PID 1 -> holder: maybe nobody is left but its launcher */
+	AB_MSG_LINK_QUIET = 111,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked

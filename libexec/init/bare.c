@@ -43,7 +43,7 @@ static bool is_one_of(const char *name, const char *const *list, size_t n)
 	return false;
 }
 
-static bool is_below_git(const char *path)
+bool init_is_below_git(const char *path)
 {
 	for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {
 		if (slash - path == 4 && !strncasecmp(path, ".git", 4))
@@ -84,7 +84,7 @@ bool init_is_bare_part(const watcher *w, const char *path)
 {
 	ab_autofd int dir = -1;
 
-	if (!w->is_git || is_below_git(path) ||
+	if (!w->is_git || init_is_below_git(path) ||
 	    !is_one_of(last_of(path), runs, AB_ARRAY_LEN(runs)))
 		return false;
 	dir = open_above(w, path);
@@ -97,7 +97,7 @@ void init_check_bare(watcher *w, const char *path)
 	ab_autofd int dir = -1;
 	char part[AB_MAX_PATH];
 
-	if (!w->is_git || is_below_git(path) ||
+	if (!w->is_git || init_is_below_git(path) ||
 	    !is_one_of(last_of(path), makes, AB_ARRAY_LEN(makes)))
 		return;
 	dir = init_open_parent(w, path);

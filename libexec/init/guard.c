@@ -93,11 +93,17 @@ static int find_host(guarded *g)
 	return 0;
 }
 
-/* Of steps that lie in the same tree, one descriptor of that. */
+/*
+ * Of steps that lie in the same tree, one descriptor of that; only for what is
+ * judged when it is missing: as long as it is open the host cannot unmount it.
+ */
 static int open_cover(const watcher *w, const guarded *g)
 {
+	if (g->step->kind != AB_STEP_SELF)
+		return -1;
 	for (size_t i = w->guarded_count; i-- > 0;) {
-		if (w->guarded[i].cover == g->cover)
+		if (w->guarded[i].cover == g->cover &&
+		    w->guarded[i].step->kind == AB_STEP_SELF)
 			return w->guarded[i].tree_fd;
 	}
 	return init_open_host(g->cover->source, g->cover->dev, g->cover->ino);
@@ -109,7 +115,8 @@ int init_list_guarded(watcher *w)
 	const char *top = p->workspace_inside;
 	size_t n = strlen(top);
 
-	w->guarded = calloc(p->step_count + 1, sizeof(*w->guarded));
+	w->guarded = calloc(p->step_count + INIT_MAX_ADOPTED + 1,
+			    sizeof(*w->guarded));
 	if (!w->guarded)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->step_count; i++) {
@@ -119,13 +126,13 @@ int init_list_guarded(watcher *w)
 		if (!init_is_guarded_step(p, i))
 			continue;
 		g->step = s;
-		g->index = i;
 		g->target = s->target;
 		g->flags = s->flags;
 		g->cover = cover_of(p, i);
 		if (find_host(g))
 			return -ENOMEM;
 		g->tree_fd = open_cover(w, g);
+		g->parent_fd = -1;
 		if (n && is_strictly_below(s->target, top))
 			g->rest = s->target + n + 1;
 		w->guarded_count++;
@@ -167,6 +174,8 @@ int init_start_guarding(holder *h, int mountinfo_fd)
 		return init_fail(h->box, errno, "", "mountinfo");
 	if (init_is_blind(w))
 		w->names_at_ns = ab_clock_boot_ns() + LOOK_EVERY_NS;
+	/* what was there at start is known, and nobody was in the box yet */
+	init_mark_quiet(w, 0, !init_last_begun(w));
 	return 0;
 }
 
@@ -233,6 +242,12 @@ static void look_at_names(watcher *w, uint64_t now)
 		return;
 	took = ab_clock_boot_ns() - now;
 	w->names_at_ns = now + 10 * took + LOOK_EVERY_NS;
+}
+
+void init_look_soon(watcher *w)
+{
+	w->names_at_ns = earlier(w->names_at_ns,
+				 ab_clock_boot_ns() + CHECK_EVERY_NS);
 }
 
 void init_serve_guard(holder *h, const struct pollfd *fds)

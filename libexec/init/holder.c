@@ -311,6 +311,8 @@ static void on_link(holder *h)
 		send_reply(h, &reply, -1);
 	else if (kind == AB_MSG_LINK_RELAYS)
 		init_end_relays(h, ab_get_u32(&r));
+	else if (kind == AB_MSG_LINK_QUIET)
+		init_on_quiet(h);
 }
 
 static void on_pid_one_end(holder *h)

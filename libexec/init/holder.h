@@ -46,6 +46,8 @@ int init_start_guarding(holder *h, int mountinfo_fd);
 #define INIT_GUARD_FDS 2
 int64_t init_poll_guard(const holder *h, struct pollfd *fds);
 void init_serve_guard(holder *h, const struct pollfd *fds);
+/* PID 1 says that nobody of the agent's is left. */
+void init_on_quiet(holder *h);
 /* The box is dead: what it left behind is quarantined too. */
 void init_settle_last(holder *h);
 

@@ -4,6 +4,7 @@
 
 pkglibexec_PROGRAMS += libexec/agentbox-init
 libexec_agentbox_init_SOURCES = \
+	libexec/init/adopt.c \
 	libexec/init/broker.c \
 	libexec/init/descent.c \
 	libexec/init/dev.c \

@@ -27,7 +27,7 @@
 #include "base/fd.h"
 #include "path/glob.h"
 
-static bool is_below(const char *path, const char *dir)
+bool init_is_path_below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
 
@@ -179,8 +179,8 @@ static bool is_only_way(const watcher *w, const guarded *g)
 		if (s->kind != AB_STEP_BIND || (s->flags & AB_MOUNT_RDONLY) ||
 		    !strcmp(s->target, p->workspace_inside))
 			continue;
-		if (is_below(g->host, s->source) ||
-		    is_below(s->source, g->host))
+		if (init_is_path_below(g->host, s->source) ||
+		    init_is_path_below(s->source, g->host))
 			return false;
 	}
 	return true;
@@ -197,13 +197,14 @@ bool init_is_held(const watcher *w, const char *path)
 
 		if (!g->rest || g->is_gone)
 			continue;
-		if (is_below(g->rest, path) ||
-		    ((g->flags & AB_MOUNT_RDONLY) && is_below(path, g->rest) &&
-		     is_only_way(w, g)))
+		/* an adopted one does not pin what leads to it */
+		if ((!g->is_adopted && init_is_path_below(g->rest, path)) ||
+		    ((g->flags & AB_MOUNT_RDONLY) &&
+		     init_is_path_below(path, g->rest) && is_only_way(w, g)))
 			return true;
 	}
 	for (size_t i = 0; i < w->known_count; i++) {
-		if (is_below(w->known[i], path))
+		if (init_is_path_below(w->known[i], path))
 			return true;
 	}
 	return false;

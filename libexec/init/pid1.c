@@ -45,6 +45,8 @@
 #define KILL_ALL_MS 2000
 #define MIN_LAUNCHER_MS 1000
 #define NS_PER_MS 1000000ull
+/* A next command would have come by then: those in a row cost nothing. */
+#define QUIET_NS NS_PER_MS
 /* A launcher that dies this often this fast cannot raise its walls. */
 #define RELAUNCH_BURST 64
 
@@ -484,6 +486,8 @@ static bool reap(pid_one *one)
 				replace_launcher(one);
 			continue;
 		}
+		if (one->box->plan.watch_count)
+			one->quiet_at_ns = ab_clock_boot_ns() + QUIET_NS;
 		c = find_ended(one, pid, status, &usage);
 		if (c)
 			set_ended(one, c, status, ab_clock_boot_ns(), &usage);
@@ -663,6 +667,22 @@ static void start_launcher(pid_one *one, int link_fd)
 		one->relaunch_at_ns = ab_clock_boot_ns() + 20 * NS_PER_MS;
 }
 
+/* The holder looks for itself; a message that finds no room is lost. */
+static void tell_quiet(pid_one *one)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+
+	one->quiet_at_ns = 0;
+	if (one->commands)
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LINK_QUIET);
+	ab_put_u32(&w, 0);
+	(void)ab_message_send(one->box->link_inside_fd, w.data, w.len, NULL, 0,
+			      MSG_DONTWAIT);
+}
+
 static void expire(pid_one *one)
 {
 	uint64_t now = ab_clock_boot_ns();
@@ -683,6 +703,8 @@ static void expire(pid_one *one)
 		start_launcher(one, -1);
 	if (one->poll_at_ns && one->poll_at_ns <= now)
 		init_poll_limits(one, now);
+	if (one->quiet_at_ns && one->quiet_at_ns <= now)
+		tell_quiet(one);
 }
 
 static void earlier(uint64_t *at, uint64_t candidate)
@@ -698,6 +720,7 @@ static int next_timeout(const pid_one *one)
 	earlier(&at, one->poll_at_ns);
 	earlier(&at, one->hunt_at_ns);
 	earlier(&at, one->over_at_ns);
+	earlier(&at, one->quiet_at_ns);
 	for (const command *c = one->commands; c; c = c->next)
 		earlier(&at, c->deadline_ns);
 	return (int)ab_clock_left_ms(at);

@@ -55,6 +55,7 @@ typedef struct pid_one {
 	uint64_t hunt_at_ns, hunt_wait_ns;
 	uint64_t over_at_ns;  /* the first time limit that ends; 0: none */
 	uint32_t looks_left; /* for who has outlived his time limit */
+	uint64_t quiet_at_ns; /* the holder hears then that somebody ended */
 } pid_one;
 
 /* With all that descends from it. */

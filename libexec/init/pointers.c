@@ -22,8 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "path/glob.h"
+#include "sys.h"
+
+/* Git makes the parts of a work tree well within this. */
+#define AWAIT_NS 30000000ull
 
 static const char *last_of(const char *path)
 {
@@ -51,31 +56,50 @@ bool init_is_pointer(const char *path)
 	return is_in_worktrees(path) || !strcasecmp(last_of(path), ".git");
 }
 
-/* The one line of a small regular file; false: anything else. */
-static bool read_line(const watcher *w, const char *path, char *out,
-		      size_t size)
+/* By descriptor, when it is known to be a file: never a FIFO. */
+static bool read_file(int at, char *out, size_t size, size_t *len)
 {
-	ab_autofd int at = init_open_beneath(w->workspace_fd, path, O_NOFOLLOW);
 	ab_autofd int fd = -1;
 	char proc[32];
 	struct stat st;
 	ssize_t n;
 
-	/* by descriptor, when it is known to be a file: never a FIFO */
 	if (at < 0 || fstat(at, &st) || !S_ISREG(st.st_mode) ||
 	    st.st_size <= 0 || (size_t)st.st_size >= size)
 		return false;
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", at);
 	fd = open(proc, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	n = ab_fd_read_full(fd, out, size - 1);
-	if (n <= 0 || memchr(out, '\0', (size_t)n))
+	n = fd < 0 ? -1 : ab_fd_read_full(fd, out, size);
+	*len = n > 0 ? (size_t)n : 0;
+	return n > 0 && *len < size;
+}
+
+bool init_read_small(const watcher *w, const char *path, char *out,
+		     size_t size, size_t *len)
+{
+	ab_autofd int at = init_open_beneath(w->workspace_fd, path, O_NOFOLLOW);
+
+	return read_file(at, out, size, len);
+}
+
+/* The one line of a file that has no other. */
+static bool cut_line(char *out, size_t n)
+{
+	if (memchr(out, '\0', n))
 		return false;
 	if (out[n - 1] == '\n')
 		n--;
 	out[n] = '\0';
 	return n > 0 && !strpbrk(out, "\r\n");
+}
+
+/* The one line of a small regular file; false: anything else. */
+static bool read_line(const watcher *w, const char *path, char *out,
+		      size_t size)
+{
+	size_t n;
+
+	return init_read_small(w, path, out, size, &n) && cut_line(out, n);
 }
 
 /* The rest of an absolute path below dir, or NULL. */
@@ -186,6 +210,67 @@ static bool is_good_gitdir(const watcher *w, const char *path, const char *text)
 	       is_good_module(w, dir);
 }
 
+/* Does some mount of the box give this place of the host to be written? */
+static bool is_writable(const watcher *w, const char *host)
+{
+	const ab_plan *p = &w->box->plan;
+
+	for (uint32_t i = 0; i < p->step_count; i++) {
+		const ab_plan_step *s = &p->steps[i];
+
+		if (s->kind == AB_STEP_BIND && !(s->flags & AB_MOUNT_RDONLY) &&
+		    init_is_path_below(host, s->source))
+			return true;
+	}
+	return false;
+}
+
+/* "../" once for each component of the workspace's path, then the text. */
+static bool from_workspace(const watcher *w, const char *text, char *out,
+			   size_t size)
+{
+	size_t n = 0;
+
+	for (const char *s = w->box->plan.workspace_host; *s; s++) {
+		if (*s != '/' || !s[1])
+			continue;
+		if (n + 3 >= size)
+			return false;
+		memcpy(out + n, "../", 3);
+		n += 3;
+	}
+	return (size_t)snprintf(out + n, size - n, "%s", text + 1) < size - n;
+}
+
+/*
+ * A work tree of the host's beside the workspace: its own `.git` says that it
+ * belongs here, and the box cannot have written that. The place is looked up
+ * on the workspace's own mount only: the agent chooses what we look at, and
+ * another file system may never answer.
+ */
+static bool is_hosts_tree(const watcher *w, const char *path, const char *text)
+{
+	const ab_plan *p = &w->box->plan;
+	size_t host = strlen(p->workspace_host);
+	size_t n = (size_t)(last_of(path) - path - 1), len;
+	char place[AB_MAX_PATH], line[AB_MAX_PATH];
+	ab_autofd int at = -1;
+
+	if (text[0] != '/' || strstr(text, "/../") || strstr(text, "//") ||
+	    strstr(text, "/./") || strcmp(last_of(text), ".git") != 0 ||
+	    is_writable(w, text) ||
+	    !from_workspace(w, text, place, sizeof(place)))
+		return false;
+	at = ab_fd_lift(ab_sys_openat2(
+		w->workspace_fd, place, O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV));
+	return read_file(at, line, sizeof(line), &len) && cut_line(line, len) &&
+	       !strncmp(line, "gitdir: ", 8) &&
+	       !strncmp(line + 8, p->workspace_host, host) &&
+	       line[8 + host] == '/' && !strncmp(line + 9 + host, path, n) &&
+	       !line[9 + host + n];
+}
+
 static bool is_good(const watcher *w, const char *path)
 {
 	char line[AB_MAX_PATH], end[AB_MAX_PATH];
@@ -197,19 +282,27 @@ static bool is_good(const watcher *w, const char *path)
 		return is_good_gitdir(w, path, line);
 	if (!strcmp(name, "commondir"))
 		return !strcmp(line, "../..");
-	return to_workspace(w, path, (size_t)(name - path - 1), line, end,
-			    sizeof(end)) &&
-	       !strcmp(last_of(end), ".git");
+	if (to_workspace(w, path, (size_t)(name - path - 1), line, end,
+			 sizeof(end)))
+		return !strcmp(last_of(end), ".git");
+	return is_hosts_tree(w, path, line);
+}
+
+bool init_knows_pointer(const watcher *w, const char *path)
+{
+	for (size_t i = 0; i < w->pointer_count; i++) {
+		if (!strcmp(w->pointers[i], path))
+			return true;
+	}
+	return false;
 }
 
 bool init_take_pointer(watcher *w, const char *path)
 {
 	if (!is_good(w, path))
 		return false;
-	for (size_t i = 0; i < w->pointer_count; i++) {
-		if (!strcmp(w->pointers[i], path))
-			return true;
-	}
+	if (init_knows_pointer(w, path))
+		return true;
 	if (w->pointer_count == INIT_MAX_POINTERS)
 		return false;
 	w->pointers[w->pointer_count] = strdup(path);
@@ -225,21 +318,71 @@ static void forget(watcher *w, size_t i)
 	w->pointers[i] = w->pointers[--w->pointer_count];
 }
 
+static void stop_awaiting(watcher *w, size_t i)
+{
+	free(w->awaited[i].path);
+	w->awaited[i] = w->awaited[--w->awaited_count];
+}
+
+bool init_await_pointer(watcher *w, const char *path)
+{
+	uint64_t now = ab_clock_boot_ns();
+	size_t i = 0;
+
+	if (!init_is_pointer(path) || w->is_last)
+		return false;
+	while (i < w->awaited_count && strcmp(w->awaited[i].path, path) != 0)
+		i++;
+	if (i < w->awaited_count) {
+		if (now - w->awaited[i].since_ns < AWAIT_NS) {
+			init_look_soon(w);
+			return true;
+		}
+		stop_awaiting(w, i);
+		return false;
+	}
+	if (i == INIT_MAX_AWAITED || !(w->awaited[i].path = strdup(path)))
+		return false;
+	w->awaited[i].since_ns = now;
+	w->awaited_count++;
+	init_look_soon(w);
+	return true;
+}
+
+static bool is_there(const watcher *w, const char *path)
+{
+	ab_autofd int fd = init_open_beneath(w->workspace_fd, path, O_NOFOLLOW);
+
+	return fd != -ENOENT;
+}
+
+void init_check_awaited(watcher *w)
+{
+	for (size_t i = 0; i < w->awaited_count;) {
+		char path[AB_MAX_PATH];
+		size_t before = w->awaited_count;
+
+		snprintf(path, sizeof(path), "%s", w->awaited[i].path);
+		if (!is_there(w, path) || init_is_held(w, path) ||
+		    init_take_pointer(w, path))
+			stop_awaiting(w, i);
+		else if (!init_await_pointer(w, path))
+			init_quarantine(w, path);
+		i += w->awaited_count == before;
+	}
+}
+
 void init_check_pointers(watcher *w)
 {
 	/* each may have been good because of one that is gone now */
 	for (size_t i = 0; i < w->pointer_count;) {
 		const char *path = w->pointers[i];
-		int fd;
 
 		if (init_is_held(w, path) || is_good(w, path)) {
 			i++;
 			continue;
 		}
-		fd = init_open_beneath(w->workspace_fd, path, O_NOFOLLOW);
-		if (fd >= 0)
-			close(fd);
-		if (fd != -ENOENT)
+		if (is_there(w, path) && !init_await_pointer(w, path))
 			init_quarantine(w, path);
 		forget(w, i);
 		i = 0;

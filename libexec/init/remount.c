@@ -347,6 +347,8 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 			continue;
 		if (one == 0)
 			one = make_again(g, root, trees[i]);
+		if (one == 0)
+			one = init_verify_adopted(w, g, root);
 		if (ab_fd_write_full(result_fd, &one, sizeof(one)))
 			_exit(1);
 	}
@@ -383,6 +385,18 @@ static void defer(watcher *w, guarded *g, uint64_t at)
 	init_demand(w);
 }
 
+/* From now on it is a name that must not appear. */
+static void on_gone(watcher *w, guarded *g)
+{
+	/* what is there now was taken for the host's so far */
+	init_give_up(w, g);
+	w->reprotected++;
+	send_event(w, AB_EVENT_REPROTECTED, g,
+		   "it was removed on the host, or moved away with its "
+		   "protection; whoever makes it again here, it goes to "
+		   "quarantine");
+}
+
 /*
  * Nothing is there any more. What covered it has nothing to cover. What was
  * protected becomes a name that must not appear; but the host may be about
@@ -410,15 +424,7 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 		defer(w, g, 0);
 		return;
 	}
-	g->is_gone = true;
-	/* what is there now was taken for the host's so far */
-	w->is_lost = true;
-	init_demand(w);
-	w->reprotected++;
-	send_event(w, AB_EVENT_REPROTECTED, g,
-		   "it was removed on the host, or moved away with its "
-		   "protection; whoever makes it again here, it goes to "
-		   "quarantine");
+	on_gone(w, g);
 }
 
 /* Seen there: whatever is missing later is missing since then. */
@@ -439,6 +445,13 @@ static void on_mounted_again(watcher *w, guarded *g)
 {
 	g->is_failed = false;
 	w->reprotected++;
+	if (g->is_new) {
+		g->is_new = false;
+		send_event(w, AB_EVENT_REPROTECTED, g,
+			   "made on the host while no process of the box ran; "
+			   "read-only in the box from now on");
+		return;
+	}
 	send_event(w, AB_EVENT_REPROTECTED, g,
 		   g->is_doubtful ? "mounted again; it was away while a "
 				    "process of the box ran: look at what is "
@@ -456,6 +469,10 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 			return -EAGAIN;
 		}
 		on_removed(w, g, settling);
+		return 0;
+	}
+	if (r == -ESTALE && g->is_adopted) {
+		init_give_up(w, g);
 		return 0;
 	}
 	if (r == 0) {
@@ -511,6 +528,7 @@ static int look(watcher *w, bool settling)
 
 	if (!w->guarded_count)
 		return 0;
+	w->has_adopted = false;
 	table = slurp_table(w);
 	if (!table) {
 		w->failed++;
@@ -527,6 +545,10 @@ static int look(watcher *w, bool settling)
 			on_present(g);
 		if (g->is_mounted || g->is_gone)
 			continue;
+		if (init_is_displaced(w, g)) {
+			on_gone(w, g);
+			continue;
+		}
 		g->is_absent = is_absent(g);
 		if (g->is_absent) {
 			on_removed(w, g, settling);

@@ -22,6 +22,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@
 /* fs.inotify.max_user_watches is shared by all of a user's boxes. */
 #define MAX_WATCHES 32768u
 #define MAX_TRIES 5u
+/* Between two looks at what may be good in a moment. */
+#define AWAIT_MS 10
 /* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
 	      IN_EXCL_UNLINK)
@@ -98,7 +101,8 @@ static void drop_demand(watcher *w)
 	eventfd_t n;
 
 	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred &&
-	    !w->is_covered && !w->has_left)
+	    !w->is_covered && !w->has_left && !w->has_adopted &&
+	    !w->awaited_count)
 		(void)eventfd_read(w->demand_fd, &n);
 }
 
@@ -216,7 +220,8 @@ static void visit(watcher *w, char *path, size_t len, unsigned char type)
 		return;
 	w->entries++;
 	if (w->is_judging && init_is_unwanted(w, path, type)) {
-		init_quarantine(w, path);
+		if (!init_adopt(w, path) && !init_await_pointer(w, path))
+			init_quarantine(w, path);
 		return;
 	}
 	if (!w->is_judging && init_is_named(w, path, type) &&
@@ -479,6 +484,7 @@ static void drain(watcher *w)
 	}
 	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
 		scan_all(w);
+	init_check_awaited(w);
 	init_check_pointers(w);
 	if (init_is_blind(w) || w->is_covered)
 		init_demand(w);
@@ -513,10 +519,14 @@ int init_settle(holder *h, uint64_t values[4])
 	watcher *w = h->watcher;
 	uint64_t *const counts[] = {&w->quarantined, &w->reprotected,
 				    &w->failed};
+	uint64_t began_ns;
+	bool was_absent;
 	int r = 0;
 
 	if (!w)
 		return 0;
+	began_ns = init_last_begun(w);
+	was_absent = init_agent_is_absent(w);
 	forget_events(w);
 	w->last_errno = 0;
 	/* what left while we looked at mounts, or before, took its along */
@@ -525,6 +535,13 @@ int init_settle(holder *h, uint64_t values[4])
 		r = init_check_mounts(w, true);
 		settle_names(w);
 	}
+	while (w->awaited_count) {
+		(void)poll(NULL, 0, AWAIT_MS);
+		settle_names(w);
+	}
+	if (w->has_adopted && r == 0)
+		r = init_check_mounts(w, true);
+	init_mark_quiet(w, began_ns, was_absent && r == 0);
 	drop_demand(w);
 	/* the host starts nothing before a settle that succeeds */
 	if (r == 0)
@@ -542,13 +559,19 @@ int init_settle(holder *h, uint64_t values[4])
  */
 void init_settle_unasked(watcher *w)
 {
-	uint64_t failed = w->failed;
+	uint64_t failed = w->failed, began_ns = init_last_begun(w);
+	bool was_absent = init_agent_is_absent(w);
+	int r;
 
 	init_demand(w);
+	r = init_check_mounts(w, false);
 	settle_names(w);
-	/* the events are gone that told of what left with its mount */
-	(void)init_check_mounts(w, false);
+	/* the events are gone that told of what left with its mount; and what
+	   was adopted has none yet */
+	if (r == 0 && (w->has_left || w->has_adopted))
+		r = init_check_mounts(w, false);
 	w->has_left = false;
+	init_mark_quiet(w, began_ns, was_absent && r == 0);
 	/* told[0]: what an earlier call moved is not told yet either */
 	if (w->quarantined == w->told[0] && w->failed == failed)
 		drop_demand(w);
@@ -558,8 +581,35 @@ void init_settle_unasked(watcher *w)
 
 void init_settle_last(holder *h)
 {
-	if (h->watcher && h->is_ready)
-		settle_names(h->watcher);
+	if (!h->watcher || !h->is_ready)
+		return;
+	h->watcher->is_last = true;
+	settle_names(h->watcher);
+}
+
+/*
+ * Nobody of the agent's is there any more, says PID 1. From here on what
+ * appears is the host's, if there is nothing that appeared before.
+ */
+void init_on_quiet(holder *h)
+{
+	watcher *w = h->watcher;
+	struct pollfd p[] = {{.events = POLLIN}, {.events = POLLPRI}};
+	uint64_t began_ns;
+
+	if (!w || !h->is_ready || !w->box->plan.watch_count)
+		return;
+	p[0].fd = w->box->inotify_fd;
+	p[1].fd = w->mountinfo_fd;
+	began_ns = init_last_begun(w);
+	if (!init_agent_is_absent(w))
+		return;
+	/* else the last look was as good as one now */
+	if (init_is_blind(w) || w->awaited_count || w->has_left ||
+	    w->has_deferred || w->check_at_ns || poll(p, 2, 0) != 0)
+		init_look_soon(w);
+	else
+		init_mark_quiet(w, began_ns, true);
 }
 
 static int open_places(watcher *w)

@@ -12,7 +12,6 @@
 typedef struct guarded {
 	const ab_plan_step *step;
 	const ab_plan_step *cover; /* the step whose tree it lies in */
-	uint32_t index; /* of the step */
 	const char *target; /* absolute, inside */
 	/* the same place on the host: below the tree it is in, which the host
 	   may move; -1: that was not there */
@@ -27,6 +26,9 @@ typedef struct guarded {
 	bool is_failed;	 /* told already that it cannot be mounted again */
 	bool is_deferred; /* removed; judged when the host settles */
 	bool is_doubtful; /* away while the agent ran; not mounted since */
+	bool is_adopted;  /* adopt.c: the host made it later */
+	bool is_new;	  /* the same, and it was never mounted */
+	int parent_fd;	  /* of an adopted one: it was made in this one */
 	uint32_t absent_looks; /* one after another */
 	uint64_t absent_ns; /* since when nothing is there; 0: something is */
 } guarded;
@@ -40,6 +42,8 @@ typedef struct name_rule {
 
 #define INIT_NAME_BUCKETS 512u
 #define INIT_MAX_POINTERS 256u
+#define INIT_MAX_ADOPTED 256u
+#define INIT_MAX_AWAITED 16u
 
 struct watcher {
 	init_box *box;
@@ -82,6 +86,12 @@ struct watcher {
 	char **mounts;
 	size_t mount_count;
 	bool is_git; /* some pattern protects what git runs */
+	/* nobody was there, all was judged; a later command has another
+	   started_ns than this (adopt.c) */
+	bool is_quiet;
+	uint64_t quiet_ns;
+	bool has_adopted; /* and not mounted yet */
+	size_t adopted_count;
 	uint64_t quarantined, reprotected, failed; /* since the start */
 	uint64_t told[3]; /* of these, in the last reply to a SETTLE */
 	int last_errno;	  /* of a path that failed since then, positive */
@@ -95,6 +105,13 @@ struct watcher {
 	/* small files that say where a repository is, believed so far */
 	char *pointers[INIT_MAX_POINTERS];
 	size_t pointer_count;
+	/* those that are not good yet, and since when: git is at it */
+	struct {
+		char *path;
+		uint64_t since_ns;
+	} awaited[INIT_MAX_AWAITED];
+	size_t awaited_count;
+	bool is_last; /* nothing is waited for any more */
 };
 
 /* names.c: is this a name that must not appear? */
@@ -102,6 +119,8 @@ struct watcher {
 int init_index_names(watcher *w);
 /* What the walls hold, leads to it, or was there at start. */
 bool init_is_held(const watcher *w, const char *path);
+/* path is dir, or in it. */
+bool init_is_path_below(const char *path, const char *dir);
 /* This path itself is bound read-only. */
 int init_list_sealed(watcher *w);
 bool init_is_sealed(const watcher *w, const char *path);
@@ -123,14 +142,28 @@ bool init_lead(const char *dir, size_t dir_len, const char *text, char *out,
 /* bare.c: git directories by structure. */
 /* Would git run this, in a directory that is one but is called otherwise? */
 bool init_is_bare_part(const watcher *w, const char *path);
+/* Some component above it is a `.git`. */
+bool init_is_below_git(const char *path);
 /* With this name a directory may be one: quarantine what git would run. */
 void init_check_bare(watcher *w, const char *path);
 
 /* pointers.c: .git files and what they name. */
 /* A new pointer file at path may stay; it is looked at again every time. */
 bool init_take_pointer(watcher *w, const char *path);
+/* It was taken, and may be whoever's. */
+bool init_knows_pointer(const watcher *w, const char *path);
 /* Is it of a kind that init_take_pointer understands? */
 bool init_is_pointer(const char *path);
+/*
+ * It is one that is not good, and may be in a moment: git makes the parts of a
+ * work tree one after the other. False: it was not for too long.
+ */
+bool init_await_pointer(watcher *w, const char *path);
+/* Look at those again. */
+void init_check_awaited(watcher *w);
+/* A regular file of at most size bytes, by its whole. */
+bool init_read_small(const watcher *w, const char *path, char *out,
+		     size_t size, size_t *len);
 /* The place of jj's repository: a file there says where it is instead. */
 bool init_is_jj(const char *path);
 /* Quarantine those that are no longer what they were. */
@@ -150,8 +183,25 @@ void init_demand(watcher *w);
  * has what is below that, and nobody can look at it.
  */
 bool init_is_covered(const watcher *w, const char *path);
+/* The names are looked at again without being asked, if nobody asks. */
+void init_look_soon(watcher *w);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
+
+/* adopt.c: what the host makes while the agent is not there */
+/* Everything that appeared is judged. began_ns: before that was begun. */
+void init_mark_quiet(watcher *w, uint64_t began_ns, bool was_absent);
+/* When the last command was begun; 0: none was. */
+uint64_t init_last_begun(const watcher *w);
+/* An unwanted name is the host's: it is guarded from now on. */
+bool init_adopt(watcher *w, const char *path);
+/* What it was made in is elsewhere: nobody knows whose this is. */
+bool init_is_displaced(const watcher *w, const guarded *g);
+/* In the child that has mounted it: was it the host's until then? 0, or
+   -ESTALE, and nothing is held by this mount. */
+int init_verify_adopted(const watcher *w, const guarded *g, int root);
+/* It is a name that must not appear again. */
+void init_give_up(watcher *w, guarded *g);
 
 /* quarantine.c: take one entry out of the way and report it. */
 void init_quarantine(watcher *w, const char *path);

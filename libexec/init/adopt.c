@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the host's own git makes in a direct workspace while no process of the
+ * agent is there. Then nobody but the host can have made it, so it is not
+ * taken away but bound read-only, like what was there when the box was raised:
+ * else every clone, submodule or new repository of the host would break under
+ * its hands because somewhere a box is waiting.
+ *
+ * Nobody was there means: at some moment PID 1 had no child but its launcher,
+ * after that all mounts were looked at and all names that had appeared were
+ * judged, in this order, and since then no command was begun; the launcher
+ * writes down when it begins one before it makes a process (init_shared).
+ * Where that cannot be known nothing is adopted.
+ *
+ * It adopts only what git writes to manage a repository: what is below a
+ * `.git` git lets no commit bring, so a branch of the agent's that the host
+ * checks out is judged as ever. What leads there is not pinned, as it is for
+ * what the plan knows: so when the place is in another directory than it was,
+ * somebody moved that, and what is at the old name is the agent's.
+ * Spec: DESIGN.md section 6, gitsubmodules(7), git-worktree(1).
+ */
+#include "config.h"
+
+#include "watcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys.h"
+
+uint64_t init_last_begun(const watcher *w)
+{
+	return atomic_load(&w->box->shared->started_ns);
+}
+
+static bool is_hosts(const watcher *w)
+{
+	return w->is_quiet && init_last_begun(w) == w->quiet_ns;
+}
+
+void init_mark_quiet(watcher *w, uint64_t began_ns, bool was_absent)
+{
+	/* what has failed since is the host's */
+	if (is_hosts(w))
+		return;
+	w->is_quiet = was_absent && !w->is_lost && !w->is_doubtful &&
+		      !w->is_covered && !w->awaited_count;
+	w->quiet_ns = began_ns;
+}
+
+static const char *last_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Of git's own, and nothing that a commit can bring. */
+static bool is_gits(const watcher *w, const char *path)
+{
+	char text[8192];
+	size_t n = 0;
+
+	if (!strcasecmp(last_of(path), ".gitmodules"))
+		/* git ignores a command there; of the host's none has one */
+		return init_read_small(w, path, text, sizeof(text), &n) &&
+		       !memchr(text, '!', n);
+	return init_is_below_git(path) || !strcasecmp(last_of(path), ".git");
+}
+
+/* Some other mount of the box gives it to be written, or covers it. */
+static bool has_other_way(const watcher *w, const char *path)
+{
+	const ab_plan *p = &w->box->plan;
+	char host[2 * AB_MAX_PATH];
+
+	snprintf(host, sizeof(host), "%s/%s", p->workspace_host, path);
+	for (uint32_t i = 0; i < p->step_count; i++) {
+		const ab_plan_step *s = &p->steps[i];
+
+		if (s->kind != AB_STEP_BIND || (s->flags & AB_MOUNT_RDONLY) ||
+		    !strcmp(s->target, p->workspace_inside))
+			continue;
+		if (init_is_path_below(host, s->source) ||
+		    init_is_path_below(s->source, host))
+			return true;
+	}
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		const guarded *g = &w->guarded[i];
+
+		if (g->rest && g->step->kind != AB_STEP_SELF &&
+		    init_is_path_below(path, g->rest))
+			return true;
+	}
+	return false;
+}
+
+/* A file with no other name, or a directory; of the workspace's own mount. */
+static bool is_plain(int dir, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       (S_ISDIR(st.st_mode) ||
+		(S_ISREG(st.st_mode) && st.st_nlink == 1));
+}
+
+static guarded *find(watcher *w, const char *path)
+{
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		if (w->guarded[i].rest && !strcmp(w->guarded[i].rest, path))
+			return &w->guarded[i];
+	}
+	return NULL;
+}
+
+/* A new one, as the plan would have it; NULL: no room. */
+static guarded *add(watcher *w, const char *path)
+{
+	const ab_plan *p = &w->box->plan;
+	size_t top = strlen(p->workspace_inside), n = strlen(path);
+	size_t host = strlen(p->workspace_host);
+	ab_plan_step *s = calloc(1, sizeof(*s));
+	char *target = malloc(top + n + 2), *at = malloc(host + n + 2);
+	guarded *g = &w->guarded[w->guarded_count];
+
+	if (!s || !target || !at) {
+		free(s);
+		free(target);
+		free(at);
+		return NULL;
+	}
+	snprintf(target, top + n + 2, "%s/%s", p->workspace_inside, path);
+	snprintf(at, host + n + 2, "%s/%s", p->workspace_host, path);
+	*s = (ab_plan_step){.kind = AB_STEP_SELF,
+			    .flags = AB_MOUNT_RDONLY,
+			    .target = target};
+	*g = (guarded){.step = s,
+		       .flags = s->flags,
+		       .target = target,
+		       .host = at,
+		       .below = at + host + 1,
+		       .rest = target + top + 1,
+		       .tree_fd = w->workspace_fd,
+		       .parent_fd = -1};
+	w->guarded_count++;
+	w->adopted_count++;
+	return g;
+}
+
+bool init_adopt(watcher *w, const char *path)
+{
+	ab_autofd int parent = -1;
+	guarded *g;
+
+	if (!is_hosts(w) || init_knows_pointer(w, path) ||
+	    !(w->box->plan.namespaces & AB_NS_PID) ||
+	    w->namespace_fds[1] < 0 || !is_gits(w, path) ||
+	    has_other_way(w, path))
+		return false;
+	parent = init_open_parent(w, path);
+	if (parent < 0 || !is_plain(parent, last_of(path)))
+		return false;
+	g = find(w, path);
+	if (g && (!g->is_gone || g->step->kind != AB_STEP_SELF ||
+		  !(g->flags & AB_MOUNT_RDONLY)))
+		return false;
+	/* not while it was looked at: an event may have waited that long */
+	if (!is_hosts(w))
+		return false;
+	if (!g && w->adopted_count < INIT_MAX_ADOPTED)
+		g = add(w, path);
+	if (!g)
+		return false;
+	ab_cleanup_fd(&g->parent_fd);
+	g->parent_fd = ab_fd_lift(ab_fd_dup(parent));
+	g->is_gone = g->parent_fd < 0;
+	g->is_adopted = g->is_new = true;
+	g->is_mounted = g->is_failed = g->is_deferred = false;
+	w->has_adopted |= !g->is_gone;
+	return !g->is_gone;
+}
+
+/* Is what is above path now what it was made in? */
+static bool is_in_place(const guarded *g, int root, const char *path)
+{
+	ab_autofd int parent = -1;
+	char dir[AB_MAX_PATH];
+	size_t n = (size_t)(last_of(path) - path);
+	struct stat was, is;
+
+	if (n >= sizeof(dir))
+		return false;
+	memcpy(dir, path, n);
+	dir[n ? n - 1 : 0] = '\0';
+	parent = n ? init_open_beneath(root, dir, O_DIRECTORY | O_NOFOLLOW) :
+		     ab_fd_dup(root);
+	return parent >= 0 && !fstat(parent, &is) &&
+	       !fstat(g->parent_fd, &was) && was.st_ino == is.st_ino &&
+	       was.st_dev == is.st_dev;
+}
+
+bool init_is_displaced(const watcher *w, const guarded *g)
+{
+	return g->is_adopted && !is_in_place(g, w->workspace_fd, g->rest);
+}
+
+/*
+ * A command may have begun, or somebody moved what is above it, just before it
+ * was covered. What is read-only is taken for the host's wherever it is moved,
+ * so this must not be.
+ */
+int init_verify_adopted(const watcher *w, const guarded *g, int root)
+{
+	struct mount_attr writable = {.attr_clr = MOUNT_ATTR_RDONLY};
+	ab_autofd int fd = -1;
+
+	if (!g->is_adopted ||
+	    ((!g->is_new || is_hosts(w)) &&
+	     is_in_place(g, root, g->target + 1)))
+		return 0;
+	fd = init_open_beneath(root, g->target + 1, O_NOFOLLOW);
+	(void)ab_sys_mount_setattr(fd, "", AT_EMPTY_PATH, &writable);
+	return -ESTALE;
+}
+
+void init_give_up(watcher *w, guarded *g)
+{
+	g->is_gone = true;
+	g->is_new = g->is_deferred = false;
+	ab_cleanup_fd(&g->parent_fd);
+	/* whatever is there was taken for the host's so far */
+	w->is_lost = true;
+	init_look_soon(w);
+	init_demand(w);
+}
