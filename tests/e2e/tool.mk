@@ -24,6 +24,7 @@ E2E_TESTS += tests/e2e/tool_network.py
 E2E_TESTS += tests/e2e/broker.py
 E2E_TESTS += tests/e2e/broker_aws.py
 E2E_TESTS += tests/e2e/broker_git.py
+E2E_TESTS += tests/e2e/broker_rows.py
 E2E_TESTS += tests/e2e/broker_program.py
 E2E_TESTS += tests/e2e/gateway_connect.py
 E2E_TESTS += tests/e2e/gateway_clients.py
