@@ -156,6 +156,9 @@ bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_pem_url(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_key_b64(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_jwk(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_putty(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_jwt(const ab_content_window *w, ab_content_match *m);

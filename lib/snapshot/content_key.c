@@ -69,6 +69,49 @@ bool ab_verify_pem(const ab_content_window *w, ab_content_match *m)
 	return ab_content_at(w, p, "-----", false) && has_body(p + 5, w->hi);
 }
 
+static int hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte of "%2B" at *p, which goes on behind it; '+' is a space. */
+static uint8_t url_byte(const uint8_t **p, const uint8_t *hi)
+{
+	const uint8_t *q = *p;
+
+	if (*q == '%' && hi - q >= 3 && hex_digit(q[1]) >= 0 &&
+	    hex_digit(q[2]) >= 0) {
+		*p += 3;
+		return (uint8_t)(hex_digit(q[1]) << 4 | hex_digit(q[2]));
+	}
+	*p += 1;
+	return *q == '+' ? ' ' : *q;
+}
+
+/* The same in a URL or a form's body. */
+bool ab_verify_pem_url(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t plain[640];
+	const uint8_t *p = w->at - w->lo > 96 ? w->at - 96 : w->lo;
+	ab_content_window in = { .lo = plain, .at = plain };
+	ab_content_match key = { .first = plain };
+	size_t n = 0;
+
+	while (p < w->hi && n < sizeof(plain)) {
+		if (p == w->at)
+			in.at = plain + n;
+		plain[n++] = url_byte(&p, w->hi);
+	}
+	in.hi = plain + n;
+	key.end = in.at + sizeof("PRIVATE KEY") - 1;
+	m->first = w->at;
+	return in.at > plain && ab_content_at(&in, in.at, "PRIVATE KEY", false) &&
+	       ab_verify_pem(&in, &key);
+}
+
 /* At most `max` letters of base64 from p, without line ends. */
 static size_t letters(const uint8_t *p, const uint8_t *hi, uint8_t *out,
 		      size_t max)
@@ -120,6 +163,95 @@ bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m)
 	n = ab_content_decode(text + from, n - from, plain, sizeof(plain));
 	return ab_content_has(plain, n, "begin") &&
 	       memmem(plain, n, "PRIVATE KEY", 11);
+}
+
+/* Is p where the body begins behind a header that "pem-private" has found? */
+static bool is_armoured(const ab_content_window *w, const uint8_t *p)
+{
+	static const char *const words[] = { "PRIVATE KEY", "PRIVATE%20KEY",
+					     "PRIVATE+KEY" };
+	ab_content_window in = *w;
+
+	for (in.at = p; in.at > w->lo && p - in.at < 48; in.at--) {
+		for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+			ab_content_match m = {
+				.end = in.at + strlen(words[i])
+			};
+
+			if (ab_content_at(w, in.at, words[i], false))
+				return i ? ab_verify_pem_url(&in, &m)
+					 : ab_verify_pem(&in, &m);
+		}
+	}
+	return false;
+}
+
+/*
+ * A private key's beginning as DER in base64, where its kind is said; the
+ * length before it varies: "MIIE" and two more, "MIG" and one.
+ */
+bool ab_verify_key_b64(const ab_content_window *w, ab_content_match *m)
+{
+	size_t before = *w->at == 'I' ? 6 : *w->at == 'A' ? 4 : 0;
+	const uint8_t *p = w->at - before;
+	uint8_t text[48];
+	size_t n;
+
+	if ((size_t)(w->at - w->lo) < before || !ab_content_begins(w, p) ||
+	    (before && !ab_content_at(w, p, before == 6 ? "MII" : "MI", false)))
+		return false;
+	if (p > w->lo && ab_content_class('B', p[-1]) && p[-1] < 'A')
+		return false; /* '+' and '/': in the middle of something */
+	n = letters(m->end, w->hi, text, sizeof(text));
+	m->first = p;
+	return n >= 24 && ab_content_entropy(text, n) >= 30 &&
+	       !is_armoured(w, p);
+}
+
+/* From a name's end to the value's beginning in JSON: quotes and a colon. */
+static const uint8_t *json_value(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *q = run('q', p, hi, 4), *colon = run('s', q, hi, 20);
+
+	if (q == p || colon == hi || *colon != ':')
+		return NULL;
+	p = run('s', colon + 1, hi, 20);
+	q = run('q', p, hi, 4);
+	return q == p ? NULL : q;
+}
+
+/* RFC 7517, 7518: of a public key there is no "d", and none of "oct". */
+static bool jwk_member(const uint8_t *p, const uint8_t *lo, const uint8_t *hi,
+		       ab_content_match *m)
+{
+	size_t least = *p == 'd' ? 42 : 22;
+
+	if ((*p != 'd' && *p != 'k') || p == lo ||
+	    !ab_content_class('q', p[-1]))
+		return false;
+	m->value = json_value(p + 1, hi);
+	if (!m->value)
+		return false;
+	m->end = run('W', m->value, hi, 1024);
+	return (size_t)(m->end - m->value) >= least &&
+	       (m->end == hi || ab_content_class('q', *m->end));
+}
+
+/* In the same object as "kty". */
+bool ab_verify_jwk(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at, *lo = p, *hi = p;
+
+	m->first = p;
+	while (lo > w->lo && lo[-1] != '{' && lo[-1] != '}')
+		lo--;
+	while (hi < w->hi && *hi != '{' && *hi != '}')
+		hi++;
+	for (p = lo; p < hi; p++) {
+		if (jwk_member(p, lo, hi, m))
+			return true;
+	}
+	return false;
 }
 
 bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)

@@ -195,6 +195,8 @@ const ab_content_row ab_content_rows[] = {
 
 	/* keys */
 	V("pem-private", 'H', "PRIVATE KEY", pem, 0, LITERAL),
+	V("pem-private", 'H', "PRIVATE%p{3}KEY", pem_url, 0, LITERAL),
+	V("pem-private", 'H', "PRIVATE+KEY", pem_url, 0, LITERAL),
 	V("putty-key", 'H', "PuTTY-User-Key-File-2:", putty, 0, LITERAL),
 	V("putty-key", 'H', "PuTTY-User-Key-File-3:", putty, 0, LITERAL),
 	T("openssh-b64", 'H', "b3BlbnNzaC1rZXktdjE%E{40,}", 0, LITERAL),
@@ -204,6 +206,17 @@ const ab_content_row ab_content_rows[] = {
 	V("pem-b64", 'M', "UFJJVkFURSBLRV", pem_b64, 0, LITERAL),
 	V("pem-b64", 'M', "BSSVZBVEUgS0VZ", pem_b64, 0, LITERAL),
 	V("pem-b64", 'M', "QUklWQVRFIEtFW", pem_b64, 0, LITERAL),
+	/* without header and end, as settings of programs have it: PKCS #8
+	   (RFC 5958) of RSA and EC, PKCS #1, SEC 1, Ed25519 */
+	V("pem-b64", 'M', "IBADANBgkqhkiG9w0BAQEFAAS", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "AgEAMBMGByqGSM49AgEG", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "AgEAMBAGByqGSM49AgEG", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "IBAAK", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "MHcCAQEEI", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "MIGkAgEBBD", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "MIHcAgEBBE", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "MC4CAQAwBQYDK2VwBCIEI", key_b64, 0, LITERAL),
+	V("jwk-private", 'M', "kty%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%L{2,3}%q", jwk, 40, 0),
 	T("age-key", 'H', "AGE-SECRET-KEY-1%k{58}", 30, 0),
 	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
 
