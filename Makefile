@@ -1,7 +1,7 @@
 # agentbox: wrapper around a build in build/. Tarballs do not have this file.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-#   make, demo, check, check-long, bench, install, distcheck, clean
+#   make, demo, check, check-long, check-lists, bench, install, distcheck, clean
 #
 # Missing Debian packages are installed first (.ci/packages); when all are
 # there, apt is not called. CONFIGURE_FLAGS="..." configures anew.
@@ -14,7 +14,8 @@ SUB = $(MAKE) --no-print-directory -C $(BUILD) -j$(JOBS)
 
 all:
 	@$(SUB) all
-check check-long distcheck abi-update: PACKAGES = build check
+check check-long check-lists distcheck abi-update: \
+	PACKAGES = build check
 bench: PACKAGES = build check bench
 demo bench:
 	@$(SUB) -s all
@@ -25,12 +26,13 @@ check check-long:
 	@$(SUB) -s all
 	@AB_SUMMARY=summary $(SUB) -s $@; status=$$?; \
 	test ! -f $(BUILD)/summary || cat $(BUILD)/summary; exit $$status
-install distcheck abi-update:
+install distcheck abi-update check-lists:
 	@$(SUB) $@
 clean:
 	rm -rf $(BUILD)
 
-all check check-long demo bench install distcheck abi-update: configured
+all check check-long check-lists demo bench install distcheck abi-update: \
+	configured
 
 packages:
 	@.ci/install-packages $(PACKAGES)
@@ -49,5 +51,5 @@ configured: packages
 		printf '%s' "$${want:-$$have}" >.flags; \
 	fi
 
-.PHONY: all check check-long demo bench install distcheck abi-update clean \
-	packages configured
+.PHONY: all check check-long check-lists demo bench install distcheck \
+	abi-update clean packages configured

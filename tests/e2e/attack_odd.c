@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -819,6 +820,13 @@ static long changed_mode(char **argv)
 	return chmod(argv[0], 0600);
 }
 
+/* Who may not be traced by his like. */
+static long undumpable(char **argv)
+{
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return open(argv[0], O_WRONLY | O_CREAT, 0644);
+}
+
 static char turning[4096];
 
 static void *turn_name(void *data)
@@ -883,6 +891,7 @@ static const struct odd files[] = {
 	{ "linked-by-fd", linked_by_fd },
 	{ "bound-near", bound_near },
 	{ "changed-mode", changed_mode },
+	{ "undumpable", undumpable },
 	{ "name-turned", name_turned },
 };
 

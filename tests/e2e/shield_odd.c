@@ -326,6 +326,7 @@ static const struct row files[] = {
 	{ "EACCES", "odd-file unlinked-by-fd " PEER },
 	{ "EACCES", "odd-file linked-by-fd " PEER },
 	{ "EACCES", "odd-file bound-near " PEER },
+	{ "EACCES", "odd-file undumpable " PEER },
 	/* the directory of all peers is nobody's either */
 	{ "EACCES", "rename /workspace/.shared /workspace/away" },
 	{ "EACCES", "rmdir /workspace/.shared" },
@@ -340,6 +341,7 @@ static const struct row files[] = {
 	/* and what is no peer's */
 	{ "OK", "odd-file again-by-path-fd /workspace/own" },
 	{ "OK", "odd-file by-other-process /workspace/own" },
+	{ "OK", "odd-file undumpable /workspace/own" },
 	{ "OK", "odd-file name-turned " PEER " " MINE },
 };
 

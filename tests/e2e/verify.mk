@@ -14,6 +14,13 @@ tests_e2e_verify_agent_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_verify_agent_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_verify_agent_LDADD = $(E2E_BOX_LIBS)
 
+check_PROGRAMS += tests/e2e/verify_lists
+E2E_TESTS += tests/e2e/verify_lists
+tests_e2e_verify_lists_SOURCES = tests/e2e/verify_lists.c $(E2E_VERIFY)
+tests_e2e_verify_lists_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_verify_lists_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_verify_lists_LDADD = $(E2E_BOX_LIBS)
+
 # agentbox-init with one wall left out: its own sources, and mutant.c in front
 # of some functions. In the build tree only; verify_walls makes a directory of
 # helpers for each mutant.

@@ -377,6 +377,45 @@ static void a_second_box_that_hangs_does_not_hold_up_the_owner(void)
 	agentbox_owner_free(owner);
 }
 
+/* While the program runs, whom the shield cannot read is let through: it, and
+   nobody of the box. */
+static void who_acts_during_a_test_is_asked_about(void)
+{
+	agentbox_owner *owner = NULL;
+	agentbox_error *err = NULL;
+	pid_t client, prober = 0;
+	int status = 0;
+
+	e2e_seconds(60);
+	box_needs_namespaces();
+	box_needs("shield");
+	box_raise(NULL, "\"peering\":\"read\",\"shield\":{\"mode\":"
+			"\"deny\",\"watch\":[\"connect\",\"peers\"]}");
+	REQUIRE(agentbox_owner_new(box_context(), NULL, &owner, &err) == 0 &&
+		agentbox_owner_add(owner, box(), NULL, &err) == 0, "%s",
+		agentbox_error_get_message(err));
+	client = client_new(ask_for_a_test, agentbox_sandbox_get_id(box()));
+	while (!program_is_stopped()) {
+		serve(owner);
+		REQUIRE(!has_exited(client, &status), "it was too fast: %d",
+			status);
+		prober = host_descendant("9");
+		if (prober > 0)
+			kill(prober, SIGSTOP);
+	}
+	ATTACK("EACCES", "odd-file undumpable /workspace/.shared/new");
+	ATTACK("EACCES", "create /workspace/.shared/new");
+	ATTACK("EACCES", "create-hidden /workspace/hidden");
+	ATTACK("EACCES", "odd-connect hidden 127.0.0.1 9");
+	ATTACK("EACCES", "connect 192.0.2.7 80");
+	CHECK(program_is_stopped(), "it goes on");
+	kill(prober, SIGCONT);
+	while (!has_exited(client, &status))
+		serve(owner);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+	agentbox_owner_free(owner);
+}
+
 static const struct e2e_case cases[] = {
 	CASE(who_signals_a_probe_gives_no_answer),
 	CASE(who_takes_every_process_makes_it_unknown),
@@ -385,6 +424,7 @@ static const struct e2e_case cases[] = {
 	CASE(who_stops_the_program_does_not_hold_up_the_host),
 	CASE(who_stops_the_program_does_not_hold_up_the_owner),
 	CASE(a_second_box_that_hangs_does_not_hold_up_the_owner),
+	CASE(who_acts_during_a_test_is_asked_about),
 	CASES_END
 };
 
