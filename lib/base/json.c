@@ -274,6 +274,12 @@ static int32_t refuse_syntax(const char *text, size_t n, const json_error_t *e,
 	if (json_error_code(e) == json_error_invalid_utf8)
 		return ab_error_set(err, AGENTBOX_EPARSE, where,
 				    "not valid UTF-8: %s", e->text);
+	/* its own words are about an option of its own */
+	if (json_error_code(e) == json_error_null_character ||
+	    json_error_code(e) == json_error_null_byte_in_key)
+		return ab_error_set(err, AGENTBOX_EPARSE, where,
+				    "\\u0000 is not allowed in a string or "
+				    "a key");
 	return ab_error_set(err, AGENTBOX_EPARSE, where, "%s", e->text);
 }
 

@@ -236,8 +236,9 @@ static int32_t add_failed(ab_narrow *n, int r)
  * Below the entry that shows `from` at `to` the parent's rights change at
  * some points; where the child would keep more, put a mount with less.
  */
-static int32_t restrict_below(ab_narrow *n, const ab_view_points *points,
-			      ab_view *view, const char *from, const char *to)
+static int32_t restrict_below(ab_narrow *n, const ab_view *parent,
+			      const ab_view_points *points, ab_view *view,
+			      const char *from, const char *to)
 {
 	char inside[AB_MAX_PATH];
 	char host[AB_MAX_PATH];
@@ -258,7 +259,9 @@ static int32_t restrict_below(ab_narrow *n, const ab_view_points *points,
 				 host, sizeof(host)) < 0 ||
 		    strcmp(host, q->path) != 0)
 			continue;
-		left = cur->rights & q->rights;
+		/* the mount is a tree with a root of its own */
+		left = cur->rights &
+		       held_at(parent, ab_policy_get(n->parent), q->path);
 		if (!(left & AB_RIGHT_READ))
 			left = 0;
 		r = ab_view_add(view, left ? q->path : NULL, inside, left);
@@ -288,8 +291,8 @@ static int32_t restrict_all(ab_narrow *n, const ab_view *parent, ab_view *view)
 					    view->items[i].to };
 	for (size_t i = 0; r == 0 && i < count; i++)
 		if (places[i].from)
-			r = restrict_below(n, &points, view, places[i].from,
-					   places[i].to);
+			r = restrict_below(n, parent, &points, view,
+					   places[i].from, places[i].to);
 	ab_view_points_end(&points);
 	return r;
 }

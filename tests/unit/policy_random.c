@@ -57,7 +57,8 @@ static const char *const admits[] = { "jwt:docs/", "db-url:*.md",
 				      ":charts/**", NULL };
 static const char *const protects[] = { "builtin:code-that-runs-later",
 					"docs/*.lock", "protected", "*.lock",
-					NULL };
+					"team/sub", "sub/x", "**/sub/x", "*/x",
+					"**", NULL };
 static const char *const names[] = { "LANG", "TERM", "HOME", "TZ", "LD_PRELOAD",
 				     "PATH", "FOO", NULL };
 static const char *const passes[] = { "LANG", "TERM", "HOME", "*", NULL };
@@ -65,7 +66,8 @@ static const char *const values[] = { "/usr/bin:/bin", ".:/bin", "x", "",
 				      NULL };
 static const char *const froms[] = {
 	"/srv", "/srv/team", "/srv/team/sub", "/srv/team/sub/x", "/srv/teamAB",
-	"/srv/other", "/usr", "/usr/lib", "/data", NULL
+	"/srv/other", "/usr", "/usr/lib", "/data", "/srv/docs",
+	"/srv/team/.git", "/srv/team/sub/.git/hooks", NULL
 };
 static const char *const tos[] = {
 	"/w", "/w/sub", "/w/sub/x", "/w/sub/x/y", "/wx", "/usr", "/usr/lib",
