@@ -216,6 +216,9 @@ static int32_t change_pair(struct ab_act *c, const struct pair *p)
 			return ab_act_denied(c, &p->to, &j);
 		if (a.fd < 0)
 			return ab_act_kernel_said(c, ENOENT, p->what);
+		/* no file is called x/, as the kernel has it */
+		if (b.is_dir_form && !S_ISDIR(a.st.st_mode))
+			return ab_act_kernel_said(c, ENOTDIR, p->what);
 		r = act_on_places(p, &a, &b);
 		if (is_race(r) && r != -EXDEV)
 			continue;
@@ -341,6 +344,8 @@ static int32_t make_link(struct ab_act *c, const struct ab_act_path *e,
 				       &j);
 			return ab_act_denied(c, e, &j);
 		}
+		if (t.is_dir_form && t.fd < 0)
+			return ab_act_kernel_said(c, ENOENT, "make the link");
 		r = open_place(&t, &at);
 		if (is_race(r))
 			continue;

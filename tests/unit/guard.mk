@@ -45,6 +45,13 @@ tests_unit_guard_act_SOURCES = tests/unit/guard_act.c \
 tests_unit_guard_act_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_act_CFLAGS = $(UNIT_CFLAGS)
 
+check_PROGRAMS += tests/unit/guard_odd
+UNIT_TESTS += tests/unit/guard_odd
+tests_unit_guard_odd_SOURCES = tests/unit/guard_odd.c \
+	tests/unit/guard_tree.c tests/unit/guard_tree.h
+tests_unit_guard_odd_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_odd_CFLAGS = $(UNIT_CFLAGS)
+
 # The same for two seconds in make check and for a minute in make check-long.
 check_PROGRAMS += tests/unit/guard_race tests/unit/guard_race_long
 UNIT_TESTS += tests/unit/guard_race
