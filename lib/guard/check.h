@@ -161,8 +161,16 @@ const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 			 uint32_t *len);
 
 /* --- match.c --- */
-bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
-		   const struct ab_clause *clause, uint32_t base);
+bool ab_all_hold(struct ab_check *c, const struct ab_use *use, uint32_t test,
+		 uint32_t count, uint32_t base);
+/* Most fail by their options. */
+static inline bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
+				 const struct ab_clause *clause, uint32_t base)
+{
+	return (!clause->need || (use->options & clause->need)) &&
+	       !(use->options & clause->never) &&
+	       ab_all_hold(c, use, clause->test, clause->test_count, base);
+}
 bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 		   const struct ab_word *w);
 bool ab_value_check(struct ab_check *c, uint8_t value,

@@ -216,7 +216,6 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 	for (;;) {
 		for (uint32_t at = p->links; at;) {
 			const struct ab_link *link = &c->pack->links[at - 1];
-			const struct ab_clause *clause;
 
 			at = link->next;
 			/* most fail by their options */
@@ -225,9 +224,11 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 			    (link->heads && !(use->heads & link->heads)) ||
 			    (link->needs_hole && !use->has_hole))
 				continue;
-			clause = &c->pack->clauses[link->clause];
-			if (ab_tests_hold(c, use, clause, use->base[p->depth]))
-				ab_check_clause(c, clause, NULL);
+			if (ab_all_hold(c, use, link->test, link->test_count,
+					use->base[p->depth]))
+				ab_check_clause(
+					c, &c->pack->clauses[link->clause],
+					NULL);
 		}
 		if (!p->parent)
 			break;
@@ -348,9 +349,11 @@ static bool is_likely_inner(const struct ab_check *c, const struct ab_word *w)
 static void probe_words(struct ab_check *c, const struct ab_word *words,
 			uint32_t count)
 {
-	uint32_t i = 1;
+	ab_guard_report *report = c->report;
+	ab_guard_command *told = c->told;
+	uint32_t i = 1, taint = c->out_taint;
 	uint8_t worst = 0;
-	AB_UNINITIALIZED struct ab_check before;
+	void *user = c->user;
 
 	while (i < count && is_count(&words[i]))
 		i++;
@@ -362,17 +365,16 @@ static void probe_words(struct ab_check *c, const struct ab_word *words,
 	}
 	if (i + 1 >= count || c->is_probe || !ab_names_program(c, &words[i]))
 		return;
-	before = *c;
 	c->report = on_probe;
 	c->user = &worst;
 	c->told = NULL;
 	c->is_probe = true;
 	ab_check_words(c, words + i, count - i, 0, NULL, false);
-	c->report = before.report;
-	c->user = before.user;
-	c->told = before.told;
+	c->report = report;
+	c->user = user;
+	c->told = told;
 	c->is_probe = false;
-	c->out_taint = before.out_taint;
+	c->out_taint = taint;
 	if (worst == AB_V_DENY)
 		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[i]);
 }

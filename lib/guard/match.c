@@ -158,7 +158,7 @@ static bool is_glob(const struct ab_pack *pack, const struct ab_pred *pred,
 
 /* Words one after the other from the first operand; `**` skips. */
 static bool words_hold(struct ab_check *c, const struct ab_use *use,
-		       const struct ab_test *t, uint32_t base)
+			      const struct ab_test *t, uint32_t base)
 {
 	uint32_t i = 0, k = base, star = UINT32_MAX, back = 0;
 
@@ -241,8 +241,8 @@ static bool any_hole(const struct ab_use *use, uint32_t base)
 	return false;
 }
 
-static bool test_holds(struct ab_check *c, const struct ab_use *use,
-		       const struct ab_test *t, uint32_t base)
+static inline bool test_holds(struct ab_check *c, const struct ab_use *use,
+			      const struct ab_test *t, uint32_t base)
 {
 	uint32_t n = use->operand_count - base;
 
@@ -273,15 +273,11 @@ static bool test_holds(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
-bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
-		   const struct ab_clause *clause, uint32_t base)
+bool ab_all_hold(struct ab_check *c, const struct ab_use *use, uint32_t test,
+		 uint32_t count, uint32_t base)
 {
-	/* most fail by their options */
-	if ((clause->need && !(use->options & clause->need)) ||
-	    (use->options & clause->never))
-		return false;
-	for (uint32_t i = 0; i < clause->test_count; i++) {
-		const struct ab_test *t = &c->pack->tests[clause->test + i];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_test *t = &c->pack->tests[test + i];
 
 		if (test_holds(c, use, t, base) == t->is_not)
 			return false;
@@ -303,25 +299,39 @@ static uint64_t name_head(const struct ab_use *use)
 	return w && at < w->len ? ab_head_bit(w->text[at]) : 0;
 }
 
+static void check_link(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_link *link, const struct ab_word *w,
+		       uint64_t classes)
+{
+	const struct ab_clause *clause;
+
+	if (!(classes & link->yes) || (classes & link->no) ||
+	    (link->heads && !(name_head(use) & link->heads)))
+		return;
+	clause = &c->pack->clauses[link->clause];
+	if (ab_tests_hold(c, use ? use : &no_use, clause, 0))
+		ab_check_clause(c, clause, w);
+}
+
+/* The links of a list lie one behind the other; few want these classes. */
 static void check_access(struct ab_check *c, const struct ab_use *use,
 			 enum ab_role_kind kind, const struct ab_word *w,
 			 uint64_t classes)
 {
-	uint32_t at = c->pack->path_links[kind];
+	const struct ab_pack *pack = c->pack;
+	uint32_t first = pack->path_links[kind] - 1;
+	uint64_t some = classes & pack->path_mask[kind], hits = 0;
 
-	if (!(classes & c->pack->path_mask[kind]))
-		return;
-	while (at) {
-		const struct ab_link *link = &c->pack->links[at - 1];
-		const struct ab_clause *clause;
+	for (; some; some &= some - 1)
+		hits |= pack->path_hits[kind][__builtin_ctzll(some)];
+	for (uint32_t i = 0; hits && i < pack->path_counts[kind]; i += 64) {
+		for (uint64_t left = hits; left; left &= left - 1) {
+			uint32_t n = i + (uint32_t)__builtin_ctzll(left);
 
-		at = link->next;
-		if (!(classes & link->yes) || (classes & link->no) ||
-		    (link->heads && !(name_head(use) & link->heads)))
-			continue;
-		clause = &c->pack->clauses[link->clause];
-		if (ab_tests_hold(c, use ? use : &no_use, clause, 0))
-			ab_check_clause(c, clause, w);
+			if (n < pack->path_counts[kind])
+				check_link(c, use, &pack->links[first + n], w,
+					   classes);
+		}
 	}
 }
 

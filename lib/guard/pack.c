@@ -61,12 +61,13 @@ static const struct ab_program *find(const struct ab_pack *pack,
 				     const char *name, size_t n, uint32_t hash)
 {
 	uint32_t at = pack->buckets[hash % AB_PACK_BUCKETS];
+	uint64_t key = ab_pack_key(name, n);
 
 	while (at) {
 		const struct ab_program *p = &pack->programs[at - 1];
 
-		if (p->hash == hash && p->name_len == n &&
-		    ab_same(p->name, name, n))
+		if (p->hash == hash && p->name_len == n && p->key == key &&
+		    (key || ab_same(p->name, name, n)))
 			return p;
 		at = p->next;
 	}

@@ -17,6 +17,7 @@
 
 #include "agentbox/base.h"
 #include "base/attr.h"
+#include "base/key.h"
 
 #define AB_PACK_MAX_BYTES (1u << 20)
 #define AB_PACK_MAX_RULES 512
@@ -176,11 +177,14 @@ static inline uint64_t ab_head_bit(char byte)
 struct ab_link {
 	uint64_t yes, no, heads;
 	uint32_t clause, next;
+	uint32_t test; /* of the clause, and their number */
+	uint16_t test_count;
 	bool needs_hole; /* one of the words must have an unknown part */
 };
 
 struct ab_program {
 	const char *name;
+	uint64_t key; /* a name of eight bytes at most (base/key.h); or 0 */
 	uint32_t hash, name_len;
 	uint32_t next; /* in its bucket, index + 1 */
 	uint32_t parent; /* index + 1 */
@@ -194,7 +198,6 @@ struct ab_program {
 	uint32_t role, role_count;
 	uint32_t role_kinds; /* a bit for each enum ab_role_kind it has */
 	uint32_t links; /* clauses, index + 1 */
-	uint32_t output; /* taint of what it prints */
 };
 
 struct ab_rule {
@@ -332,6 +335,10 @@ struct ab_pack {
 	uint32_t env_prefixes;
 	uint32_t path_links[AB_ROLE_KINDS];
 	uint64_t path_mask[AB_ROLE_KINDS];
+	/* of each list: how long it is, and by class which of its links want
+	   that: number n has bit n % 64 */
+	uint32_t path_counts[AB_ROLE_KINDS];
+	uint64_t path_hits[AB_ROLE_KINDS][64];
 	uint32_t flow_links[AB_SINK_COUNT];
 	uint32_t flow_mask[AB_SINK_COUNT];
 	uint32_t text_links;
@@ -385,6 +392,12 @@ static inline uint32_t ab_pack_hash(const char *p, size_t n)
 	for (size_t i = 0; i < n; i++)
 		h = ab_pack_hash_byte(h, p[i]);
 	return ab_pack_hash_end(h);
+}
+
+/* What tells a short name from every other; 0: of a long one. */
+static inline uint64_t ab_pack_key(const char *name, size_t n)
+{
+	return n && n <= 8 ? ab_key8(name, n) : 0;
 }
 
 /* The key of a long option, or of what abbreviates one: of bytes 2 and 3. */

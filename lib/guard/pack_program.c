@@ -126,6 +126,7 @@ static int32_t make_program(struct ab_pack_reader *r, char *name, size_t n,
 	p->name_len = (uint32_t)n;
 	p->layer = (uint8_t)r->layer;
 	p->hash = ab_pack_hash(name, n);
+	p->key = ab_pack_key(name, n);
 	p->is_git_name = ab_git_is_command(
 		&(struct ab_word){ .text = name, .len = (uint32_t)n });
 	p->parent = parent;
@@ -546,6 +547,7 @@ int32_t ab_pack_read_program(struct ab_pack_reader *r)
 		to->name = keep.name;
 		to->name_len = keep.name_len;
 		to->hash = keep.hash;
+		to->key = keep.key;
 		to->is_git_name = keep.is_git_name;
 		to->next = keep.next;
 		to->parent = keep.parent;

@@ -109,6 +109,8 @@ static void move_list(struct settle *s, uint32_t *list, bool is_path)
 		struct ab_link *to = &s->links[s->count++];
 
 		to->clause = from->clause;
+		to->test = c->test;
+		to->test_count = c->test_count;
 		to->yes = is_path ? c->classes : c->need;
 		to->no = is_path ? c->unless : c->never;
 		to->next = from->next ? s->count + 1 : 0;
@@ -117,6 +119,19 @@ static void move_list(struct settle *s, uint32_t *list, bool is_path)
 		else
 			settle_needs(s->pack, c, to);
 		at = from->next;
+	}
+}
+
+/* Which links of a list of paths a class decides about. */
+static void settle_hits(struct ab_pack *pack, size_t kind,
+			const struct ab_link *links, uint32_t count)
+{
+	pack->path_counts[kind] = count;
+	memset(pack->path_hits[kind], 0, sizeof(pack->path_hits[kind]));
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint64_t yes = links[i].yes; yes; yes &= yes - 1)
+			pack->path_hits[kind][__builtin_ctzll(yes)] |=
+				UINT64_C(1) << i % 64;
 	}
 }
 
@@ -143,8 +158,12 @@ static bool settle_links(struct ab_pack *pack)
 		return false;
 	for (uint32_t i = 0; i < pack->programs_count; i++)
 		move_list(&s, &pack->programs[i].links, false);
-	for (size_t i = 0; i < AB_ROLE_KINDS; i++)
+	for (size_t i = 0; i < AB_ROLE_KINDS; i++) {
+		uint32_t first = s.count;
+
 		move_list(&s, &pack->path_links[i], true);
+		settle_hits(pack, i, s.links + first, s.count - first);
+	}
 	for (size_t i = 0; i < AB_SINK_COUNT; i++)
 		move_list(&s, &pack->flow_links[i], false);
 	move_list(&s, &pack->text_links, false);

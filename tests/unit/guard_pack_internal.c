@@ -351,6 +351,38 @@ START_TEST(a_project_adds_nothing_to_what_a_host_lets_pass)
 }
 END_TEST
 
+/* More rules about paths than a word has bits. */
+START_TEST(a_path_rule_counts_wherever_it_stands)
+{
+	struct ab_pack *pack = base_pack();
+	char text[8192];
+	size_t n = (size_t)snprintf(
+		text, sizeof(text),
+		"class first\n\t**/first.txt\nclass middle\n\t**/middle.txt\n"
+		"class last\n\t**/last.txt\n"
+		"rule a.first deny high\n\treason r\n\tpath read first\n");
+
+	for (int i = 0; i < 100; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "rule b.b%d ask low\n\treason r\n"
+				      "\tpath read middle\n", i);
+	n += (size_t)snprintf(text + n, sizeof(text) - n,
+			      "rule c.last deny high\n\treason r\n"
+			      "\tpath read last\n");
+	agentbox_error *err = NULL;
+	int32_t r = ab_pack_read(pack, AB_LAYER_HOST, "h", text, n, &err);
+
+	ck_assert_msg(r == 0, "%s: %s", agentbox_error_get_where(err),
+		      agentbox_error_get_message(err));
+	ck_assert_uint_gt(pack->path_counts[AB_ROLE_READ], 100);
+	ck_assert_int_eq(judge(pack, "cat first.txt"), AB_V_DENY);
+	ck_assert_int_eq(judge(pack, "cat middle.txt"), AB_V_ASK);
+	ck_assert_int_eq(judge(pack, "cat last.txt"), AB_V_DENY);
+	ck_assert_int_eq(judge(pack, "cat other.txt"), AB_V_ALLOW);
+	ab_pack_free(pack);
+}
+END_TEST
+
 /* The verdict of a rule is that of its mildest condition. */
 START_TEST(what_is_fixed_keeps_its_conditions)
 {
@@ -498,6 +530,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, a_pack_takes_no_command_out_of_the_rules, 0,
 			    (int)(sizeof(takes) / sizeof(takes[0])));
 	tcase_add_test(t, a_project_adds_nothing_to_what_a_host_lets_pass);
+	tcase_add_test(t, a_path_rule_counts_wherever_it_stands);
 	tcase_add_test(t, what_is_fixed_keeps_its_conditions);
 	tcase_add_test(t, many_plus_options_take_no_room_of_others);
 	tcase_add_test(t, a_program_knows_whether_its_name_is_gits);
