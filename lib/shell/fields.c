@@ -162,6 +162,7 @@ static bool wants_globs(const struct builder *b, const struct segment *s)
 /* What a field needs that is made of these segments. */
 struct needs {
 	const struct segment *one; /* that has all bytes, if one has */
+	const struct segment *hole; /* the last */
 	uint32_t len, holes, count;
 	bool is_quoted, is_special; /* holes, or more than one with bytes */
 };
@@ -176,6 +177,7 @@ static void measure(const struct builder *b, const struct segment *s,
 		n->len += s->len;
 		if (s->hole) {
 			n->holes++;
+			n->hole = s;
 			n->is_special = true;
 			continue;
 		}
@@ -261,6 +263,21 @@ static void join(const struct builder *b, const struct segment *first,
 	}
 }
 
+/* "$x" of an unknown x: one hole, and nothing around it but quotes. */
+static void lone_hole(const struct builder *b, const struct needs *needs,
+		      struct ab_word *w)
+{
+	struct ab_hole *hole = ab_run_low(b->run, sizeof(*hole));
+
+	if (!hole)
+		return;
+	put_hole(hole, needs->hole, 0);
+	w->is_quoted = needs->is_quoted;
+	w->holes = hole;
+	w->hole_count = 1;
+	w->span = hole->span;
+}
+
 static void end_field(struct builder *b)
 {
 	struct segment *first = b->field.first;
@@ -277,6 +294,10 @@ static void end_field(struct builder *b)
 	if (!first)
 		return;
 	measure(b, first, &needs);
+	if (!needs.len && needs.holes == 1) {
+		lone_hole(b, &needs, w);
+		return;
+	}
 	if (needs.is_special) {
 		join(b, first, &needs, w);
 		return;

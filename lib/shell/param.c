@@ -231,11 +231,12 @@ static const struct value *read_value(struct ab_shell_run *run,
 static void find_value(struct expansion *e, const char *text, uint32_t len,
 		       struct segment *index)
 {
-	const struct variable *v = ab_run_find(e->run, text, len);
+	const struct variable *v = NULL;
 
 	e->is_all = false;
 	e->word = NULL;
 	if (!find_special(e, text, len)) {
+		v = ab_run_find(e->run, text, len);
 		e->value = ab_run_value_of(e->run, v);
 		if (e->value->one && e->value->one->kind == VALUE_SCALAR &&
 		    e->param->op == OP_NONE && !e->param->has_index)
