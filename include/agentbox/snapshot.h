@@ -159,7 +159,8 @@ AGENTBOX_API int32_t agentbox_snapshot_options_set_audit(
  * the path, say; it is not looked up. `options` may be NULL. `name` is one
  * component without a leading dot.
  *
- * Errors here: AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
+ * Errors here: AGENTBOX_EINVAL for a destination in the source, unless it is of
+ * commits, AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
  * of the kernel. The job's own come with agentbox_snapshot_wait():
  * AGENTBOX_ELIMIT over a limit, AGENTBOX_ETIMEOUT at the deadline,
  * AGENTBOX_EDENIED for a source that is itself a repository (unless a commit

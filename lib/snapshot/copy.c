@@ -7,16 +7,21 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "snapshot/job.h"
 
 /* The record's name, and that of a staging directory, must fit too. */
 #define MAX_NAME (AB_MAX_NAME - 32)
+/* Of directories above one another. */
+#define MAX_LEVELS 4096
 
 int32_t ab_snapshot_check_name(const char *name, agentbox_error **err)
 {
@@ -85,6 +90,35 @@ static int32_t same_source(int source_fd, const ab_record *record,
 	return 0;
 }
 
+/*
+ * Not below the source: each generation would have the one before in it. Where
+ * the way up cannot be seen nothing is lost, for this keeps no secret.
+ */
+static int32_t check_apart(int source_fd, int dest_fd, agentbox_error **err)
+{
+	ab_autofd int fd = ab_fd_dup(dest_fd);
+	struct stat source, at, up;
+
+	if (fd < 0 || fstat(source_fd, &source) < 0 || fstat(fd, &at) < 0)
+		return 0; /* told by who needs them */
+	for (int i = 0; i < MAX_LEVELS; i++) {
+		if (at.st_dev == source.st_dev && at.st_ino == source.st_ino)
+			return ab_error_set(err, AGENTBOX_EINVAL, "destination",
+					    "the snapshot would be in its own "
+					    "source; choose a directory that "
+					    "is not below it");
+		int parent = ab_fd_lift(openat(fd, "..", O_PATH | O_DIRECTORY |
+					       O_CLOEXEC));
+		ab_cleanup_fd(&fd);
+		fd = parent;
+		if (fd < 0 || fstat(fd, &up) < 0 ||
+		    (up.st_dev == at.st_dev && up.st_ino == at.st_ino))
+			break;
+		at = up;
+	}
+	return 0;
+}
+
 int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
 			       const char *source_name, int32_t dest_fd,
 			       const char *name,
@@ -95,6 +129,14 @@ int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
 			      .source_name = source_name, .stream_fd = -1,
 			      .options = options };
 
+	/* a commit has nothing of what lies in the directory */
+	if (source_fd >= 0 && dest_fd >= 0 && context && job &&
+	    (!options || options->git_mode == AB_COPY_GIT_NONE)) {
+		int32_t rc = check_apart(source_fd, dest_fd, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }
 

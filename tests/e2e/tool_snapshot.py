@@ -251,6 +251,20 @@ def verify_of_what_is_no_snapshot_says_so():
 
 
 @test
+def a_copy_is_not_put_into_its_own_source():
+    tree()
+    os.makedirs(SRC + "/deep/er")
+    for dst in (SRC + "/out", SRC + "/deep/er/out", SRC + "/lib/../out"):
+        says(status(tool("snapshot", "copy", SRC, dst), 2), "its own source")
+    expect(files(SRC) == {"main.c", "lib/a.c", ".env", ".git/config", "link"},
+           files(SRC))
+    # beside it, and with a name that begins the same
+    status(tool("snapshot", "copy", SRC + "/lib", SRC + "/out"), 0)
+    expect(files(SRC + "/out") == {"a.c", ".agentbox/manifest"}, "lib")
+    status(tool("snapshot", "scrub", SRC + "/out"), 0)
+
+
+@test
 def a_directory_that_may_not_be_written_is_named():
     if os.getuid() == 0:
         return  # who may write everywhere
