@@ -65,10 +65,12 @@ static int32_t lock_file(int fd, const char *path, agentbox_error **err)
 int32_t ab_audit_open_file(const char *path, int flags, int *fd,
 			   agentbox_error **err)
 {
-	ab_autofd int f = open(path,
-			       O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
-				       O_NONBLOCK | flags,
-			       0600);
+	/* never 0 to 2, where a host that has them closed writes its own */
+	ab_autofd int f = ab_fd_lift(open(path,
+					  O_RDWR | O_CLOEXEC | O_NOFOLLOW |
+						  O_NOCTTY | O_NONBLOCK |
+						  flags,
+					  0600));
 	struct stat st, now;
 	int32_t rc;
 
@@ -130,7 +132,7 @@ static int own_description(int fd)
 	int own;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	own = open(link, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
+	own = ab_fd_lift(open(link, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY));
 	return own >= 0 ? own : ab_fd_dup(fd);
 }
 
@@ -189,7 +191,7 @@ static int32_t open_journal(ab_audit_sink *s, agentbox_error **err)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "journal socket path is too long");
 	memcpy(to.sun_path, path, strlen(path));
-	s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	s->fd = ab_fd_lift(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	if (s->fd < 0 ||
 	    connect(s->fd, (struct sockaddr *)&to, sizeof(to)) != 0)
 		return ab_error_sys(err, errno, "",

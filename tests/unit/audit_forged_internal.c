@@ -654,6 +654,33 @@ START_TEST(a_log_is_never_called_tampered_while_it_is_written)
 }
 END_TEST
 
+/* What a host that has closed these prints is not written into a log. */
+START_TEST(a_log_takes_no_standard_stream)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		agentbox_audit *a = audit_at(&fx, true);
+		int bad;
+
+		OK(agentbox_audit_set_anchor_file(a, fx.anchor, &err));
+		close(0);
+		close(1);
+		close(2);
+		bad = agentbox_audit_open(a, NULL) != 0;
+		for (int fd = 0; fd < 3; fd++)
+			bad |= write(fd, "x", 1) != -1;
+		bad |= agentbox_audit_append(a, "note", NULL, 0, NULL) != 0;
+		bad |= agentbox_audit_close(a, NULL) != 0;
+		_exit(bad);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* {"fields": ...} and what becomes of it */
 static const struct {
 	const char *json;
@@ -739,6 +766,7 @@ int main(void)
 	ADD(m10_a_clock_that_went_back_between_two_runs_is_flagged);
 	ADD(m08_a_writer_killed_at_any_moment_leaves_a_log_that_goes_on);
 	ADD(a_log_is_never_called_tampered_while_it_is_written);
+	ADD(a_log_takes_no_standard_stream);
 	tcase_add_loop_test(tc, fields_are_exact_or_refused, 0,
 			    AB_ARRAY_LEN(fields));
 	suite_add_tcase(s, tc);
