@@ -37,12 +37,17 @@ static bool mark_variable(struct ab_check *c, const char *name, uint32_t len,
 }
 
 #define HOLE_SIGN '\177' /* around what stands for a hole in a name */
-#define HOLE_TEXT 20 /* bytes of one that comes from a stream */
+#define HOLE_TEXT 16 /* bytes of one that comes from a stream, at most */
 
-static uint32_t hole_text(const struct ab_hole *h, char out[HOLE_TEXT + 1])
+/* The stream's address in hexadecimal, the last digit first. */
+static uint32_t hole_text(const struct ab_hole *h, char out[HOLE_TEXT])
 {
-	return (uint32_t)snprintf(out, HOLE_TEXT + 1, "%" PRIxPTR,
-				  (uintptr_t)h->origin);
+	uint64_t left = (uintptr_t)h->origin;
+	uint32_t n = 0;
+
+	for (; left; left >>= 4)
+		out[n++] = "0123456789abcdef"[left & 15];
+	return n;
 }
 
 /* "$t" of t=$(mktemp), "$DIR/x": the same holes are the same file, whatever
@@ -52,7 +57,7 @@ static const char *holed_path(struct ab_check *c, const struct ab_word *path,
 {
 	size_t size = path->len + 1;
 	uint32_t n = 0, from = 0;
-	char *out, text[HOLE_TEXT + 1];
+	char *out, text[HOLE_TEXT];
 
 	for (uint32_t i = 0; i < path->hole_count; i++) {
 		const struct ab_hole *h = &path->holes[i];

@@ -411,8 +411,12 @@ static const size_t command_count = sizeof(commands) / sizeof(commands[0]);
 static int compare(const char *name, const char *head, size_t head_len,
 		   const char *tail, size_t tail_len)
 {
-	int d = strncmp(name, head, head_len);
+	int d = (unsigned char)*name - (unsigned char)*head;
 
+	/* most differ by then */
+	if (d && head_len)
+		return d;
+	d = strncmp(name, head, head_len);
 	if (d || !tail)
 		return d ? d : (unsigned char)name[head_len];
 	if (name[head_len] != ' ')

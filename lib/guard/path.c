@@ -75,9 +75,13 @@ static void push_text(struct path *p, const char *text, uint32_t len)
 	}
 }
 
-static bool named(const struct ab_hole *h, const char *name)
+/* A variable that holds the directory for temporary files. */
+static bool is_temp_name(const char *name)
 {
-	return h->name && !strcmp(h->name, name);
+	if (!name || (*name != 'T' && *name != 'R'))
+		return false;
+	return !strcmp(name, "TMPDIR") || !strcmp(name, "RUNNER_TEMP") ||
+	       !strcmp(name, "TEMP") || !strcmp(name, "TMP");
 }
 
 /* A hole that starts the word: what is known of where that is. */
@@ -85,9 +89,7 @@ static enum path_from from_hole(const struct ab_hole *h)
 {
 	if (h->kind == AB_HOLE_HOME && !h->len)
 		return FROM_HOME;
-	if (named(h, "TMPDIR") || named(h, "RUNNER_TEMP") ||
-	    named(h, "TEMP") || named(h, "TMP") ||
-	    (ab_hole_taint(h) & AB_TAINT_TEMP))
+	if (is_temp_name(h->name) || (ab_hole_taint(h) & AB_TAINT_TEMP))
 		return FROM_TEMP;
 	return FROM_NOWHERE;
 }

@@ -398,6 +398,8 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 	uint64_t want = AB_CLASS(HOME);
 	struct ab_word source;
 
+	if (!bind_source(c, w, &source))
+		return false;
 	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
 		const char *name = c->pack->classes[i].name;
 
@@ -406,8 +408,7 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 		    !strcmp(name, "cred-system"))
 			want |= UINT64_C(1) << (i + AB_CLASS_COMPUTED);
 	}
-	return bind_source(c, w, &source) &&
-	       (ab_path_classes(c, &source) & want);
+	return ab_path_classes(c, &source) & want;
 }
 
 static bool is_metadata(const struct ab_word *w)
