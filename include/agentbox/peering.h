@@ -97,7 +97,8 @@ AGENTBOX_API int32_t agentbox_peering_grant(
 /*
  * The next generation of a grant, by the grant's id. Readers see the old one
  * or the new one, never neither; who holds directories of the old one goes on
- * reading it until the refresh after. AGENTBOX_ENOTFOUND: no live grant;
+ * reading it until the refresh after. NULL options: those that the generation
+ * there was made with. AGENTBOX_ENOTFOUND: no live grant;
  * AGENTBOX_ECLOSED: one of the boxes is gone; AGENTBOX_EBUSY: another job is
  * at it. A revoke meanwhile wins: the job is AGENTBOX_ECANCELED.
  */

@@ -457,16 +457,28 @@ static int32_t open_source(const ab_grant *g, int *fd, agentbox_error **err)
 	return 0;
 }
 
+/*
+ * Without options: of a grant the section of the source's policy, of a refresh
+ * what the generation there was made with, so that nothing is shown that the
+ * grant left out.
+ */
 static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 			  const json_t *section,
 			  const agentbox_snapshot_options *options,
 			  agentbox_error **err)
 {
 	ab_auto(agentbox_snapshot_options) *own = NULL;
+	ab_autofree char *text = NULL;
+	const bool is_refresh = flags & AB_COPY_REPLACE;
+	const void *choice = NULL;
+	size_t choice_len = 0;
 	ab_autofd int source = -1;
 	int32_t rc = open_source(&j->grant, &source, err);
 
-	if (rc == 0 && !options)
+	if (rc == 0 && !options && is_refresh)
+		rc = ab_snapshot_read_choice(j->places.records, j->grant.name,
+					     &text, &choice, &choice_len, err);
+	else if (rc == 0 && !options)
 		rc = agentbox_snapshot_options_new(&own, err);
 	if (rc == 0 && own && section)
 		rc = ab_snapshot_options_set_section(own, section, err);
@@ -484,6 +496,8 @@ static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 		.record_name = j->grant.name,
 		.source_name = j->grant.workspace,
 		.options = options ? options : own,
+		.choice = choice,
+		.choice_len = choice_len,
 		.source_uid = AB_SNAPSHOT_OWNER,
 		.source_gid = AB_SNAPSHOT_OWNER,
 	};
@@ -598,7 +612,7 @@ int32_t agentbox_peering_refresh(agentbox_peering *peering, const char *grant,
 	if (rc == 0)
 		rc = record(j, "peer.refresh", "allow", "", err);
 	if (rc == 0)
-		rc = start_copy(j, AB_COPY_REPLACE, b.snapshot, options, err);
+		rc = start_copy(j, AB_COPY_REPLACE, NULL, options, err);
 	ab_peer_box_end(&b);
 	if (rc < 0)
 		return rc;

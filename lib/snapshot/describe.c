@@ -88,13 +88,11 @@ static json_t *describe(const ab_record *r)
 			 "admitted", (json_int_t)r->tail.admitted);
 }
 
-static int32_t slurp(int dest_fd, const char *name, char **text, size_t *n,
-		     agentbox_error **err)
+static int32_t slurp(int dest_fd, const char *file, const char *name,
+		     char **text, size_t *n, agentbox_error **err)
 {
-	char file[AB_SNAPSHOT_RECORD_SIZE];
 	struct stat st;
 
-	ab_snapshot_record_name(name, file);
 	ab_autofd int fd = ab_fd_lift(openat(dest_fd, file, O_RDONLY |
 					     O_NOFOLLOW | O_NONBLOCK |
 					     O_CLOEXEC));
@@ -110,14 +108,13 @@ static int32_t slurp(int dest_fd, const char *name, char **text, size_t *n,
 		       0;
 }
 
-int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
-				ab_record *record, agentbox_error **err)
+/* `name` is what it is called in errors. */
+static int32_t read_file(int dirfd, const char *file, const char *name,
+			 char **text, ab_record *record, agentbox_error **err)
 {
 	size_t n = 0;
-	int32_t rc = ab_snapshot_check_name(name, err);
+	int32_t rc = slurp(dirfd, file, name, text, &n, err);
 
-	if (rc == 0)
-		rc = slurp(dest_fd, name, text, &n, err);
 	if (rc < 0)
 		return rc;
 	int r = ab_record_open(record, *text, n, ab_sha256_pick());
@@ -129,6 +126,32 @@ int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
 		return ab_error_set(err, AGENTBOX_ETAMPERED, name,
 				    "the record of snapshot '%s' is not whole; "
 				    "give the options, or make it anew", name);
+	return 0;
+}
+
+int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
+				ab_record *record, agentbox_error **err)
+{
+	char file[AB_SNAPSHOT_RECORD_SIZE];
+	int32_t rc = ab_snapshot_check_name(name, err);
+
+	if (rc < 0)
+		return rc;
+	ab_snapshot_record_name(name, file);
+	return read_file(dest_fd, file, name, text, record, err);
+}
+
+int32_t ab_snapshot_read_choice(int dirfd, const char *file, char **text,
+				const void **choice, size_t *choice_len,
+				agentbox_error **err)
+{
+	ab_record record;
+	int32_t rc = read_file(dirfd, file, file, text, &record, err);
+
+	if (rc < 0)
+		return rc;
+	*choice = record.choice;
+	*choice_len = (size_t)record.head.choice_len;
 	return 0;
 }
 

@@ -52,6 +52,14 @@ int32_t ab_snapshot_publish(agentbox_snapshot *job, agentbox_error **err);
  */
 void ab_snapshot_kill(agentbox_snapshot *job);
 
+/*
+ * What a generation was made with, from its record, as a job's choice: it
+ * points into *text (owned).
+ */
+int32_t ab_snapshot_read_choice(int dirfd, const char *file, char **text,
+				const void **choice, size_t *choice_len,
+				agentbox_error **err);
+
 /* The options of a policy's `snapshot` section (a const json_t *). */
 int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,

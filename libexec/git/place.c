@@ -187,6 +187,10 @@ int place_open_named(git_place *p, int fd, copy_failure *failure)
 	if (p->git_fd == -EACCES)
 		return fail(p, AGENTBOX_EACCES, EACCES, "repository",
 			    "the source may not read it");
+	if (p->git_fd == -EXDEV)
+		return fail(p, AGENTBOX_EUNSUPPORTED, 0, "repository",
+			    "its '.git' is on another file system; name that "
+			    "directory");
 	if (p->git_fd == -ENOENT)
 		return fail(p, AGENTBOX_ENOTFOUND, 0, "repository",
 			    "what was named is no repository and has none");

@@ -528,6 +528,35 @@ def a_reviewer_reads_a_branch_of_a_linked_worktree():
             box.communicate()
 
 
+@box_test
+def a_refresh_of_a_grant_reads_the_repository_that_was_named():
+    linked()
+    room = os.path.join(TOP, "reader")
+    os.makedirs(room, exist_ok=True)
+    boxes = [subprocess.Popen(
+        command("run", "--workspace", where, "--name", name, *more, "--",
+                "sleep", "60"), env=environment())
+        for where, name, more in ((SRC, "writer", ()),
+                                  (room, "reader", ("--peering",)))]
+    try:
+        both = ["--reader", "reader", "--source", "writer", "--json"]
+
+        def granted():
+            done = tool("peer", "grant", *both, "--git", "head", "--head",
+                        FEATURE, "--repository", REPO)
+            return done if done.status == 0 else None
+
+        until(granted, "a grant")
+        git("update-ref", FEATURE, "main", cwd=REPO)
+        done = status(tool("peer", "refresh", *both), 0).json["counts"]
+        expect(done["git"]["source_head"] ==
+               git("rev-parse", "main", cwd=REPO).strip(), done)
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.wait()
+
+
 @test
 def without_a_name_a_linked_worktree_is_refused_as_before():
     linked()

@@ -469,6 +469,17 @@ def one_box_reads_another():
              "maybe")
         status(tool("peer", "revoke", *both), 0)
         expect(tool("peer", "list", "--json").json == [], "listed")
+        # what a grant leaves out no refresh brings along
+        status(tool("peer", "grant", *both, "--exclude", "more.c"), 0)
+        write(SRC + "/again.c", "int n;\n")
+        counts = status(tool("peer", "refresh", *both, "--json"),
+                        0).json["counts"]
+        expect((counts["files"], counts["left_out"]) == (3, 4), counts)
+        # unless the host says so
+        counts = status(tool("peer", "refresh", *both, "--profile", "strict",
+                             "--json"), 0).json["counts"]
+        expect((counts["files"], counts["left_out"]) == (4, 3), counts)
+        status(tool("peer", "revoke", *both), 0)
     finally:
         for box in boxes:
             box.terminate()
