@@ -289,15 +289,14 @@ static bool read_text(const char *path, char *text, size_t size)
 	return n > 0;
 }
 
-/* Is this process of ours the box's launcher? NSpid: ours first, then its. */
-static bool is_launcher(const watcher *w, const char *pid)
+/* Is this the status of the box's launcher? NSpid: ours first, then its. */
+static bool is_launcher(const watcher *w, const char *text)
 {
 	uint32_t launcher = atomic_load(&w->box->shared->launcher);
-	char path[64], text[4096], inside[32];
+	char inside[32];
 	const char *at;
 
-	snprintf(path, sizeof(path), "/proc/%s/status", pid);
-	if (!launcher || !read_text(path, text, sizeof(text)))
+	if (!launcher)
 		return false;
 	at = strstr(text, "\nNSpid:");
 	if (!at)
@@ -309,23 +308,38 @@ static bool is_launcher(const watcher *w, const char *pid)
 	return !strncmp(at - strlen(inside), inside, strlen(inside));
 }
 
+/* All of it has ended, and PID 1 has not taken it away yet. */
+static bool is_dead(const char *text)
+{
+	return strstr(text, "\nState:\tZ") && strstr(text, "\nThreads:\t1\n");
+}
+
 /*
  * Is there no process of the agent now? Whatever he leaves behind becomes a
  * child of PID 1, which else has one: the launcher, unless he has killed that.
- * proc(5) children; a kernel without it cannot say, and that is no yes.
+ * proc(5) children; a kernel without it cannot say, and that is no yes. It may
+ * skip one when another is taken away meanwhile: so each that it names must be
+ * there afterwards.
  */
 bool init_agent_is_absent(const watcher *w)
 {
-	char path[64], text[64], *end;
+	char path[64], list[1024], text[4096], *rest = list, *pid;
+	unsigned launchers = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
 		 (int)w->box->pid_one, (int)w->box->pid_one);
-	if (!read_text(path, text, sizeof(text)))
+	if (!read_text(path, list, sizeof(list)) ||
+	    strlen(list) == sizeof(list) - 1)
 		return false;
-	/* "123 " is one, "123 456 " is two */
-	end = strchr(text, ' ');
-	if (!end || end[1])
-		return false;
-	*end = '\0';
-	return is_launcher(w, text);
+	/* "123 456 " */
+	while ((pid = strsep(&rest, " ")) && *pid) {
+		snprintf(path, sizeof(path), "/proc/%.16s/status", pid);
+		if (!read_text(path, text, sizeof(text)))
+			return false;
+		if (is_launcher(w, text))
+			launchers++;
+		else if (!is_dead(text))
+			return false;
+	}
+	return launchers == 1;
 }

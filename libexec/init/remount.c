@@ -114,6 +114,11 @@ static void read_table(watcher *w, char *table)
 		mark_mounted(w, point);
 }
 
+/*
+ * A new table for each name: one that is a moment old may be wrong in either
+ * way, since a directory that is renamed takes its mounts to other names and
+ * poll(2) says nothing of that.
+ */
 bool init_is_moved(const watcher *w, const char *path)
 {
 	const char *top = w->box->plan.workspace_inside;

@@ -278,16 +278,61 @@ static void keep_mount(watcher *w, const char *path)
 		w->mount_count++;
 }
 
+/* Told of once, with its name. */
+static void keep_covered(watcher *w, const char *path)
+{
+	size_t i = 0;
+
+	while (i < w->covered_count && strcmp(w->covered[i], path) != 0)
+		i++;
+	if (i < w->covered_count)
+		return;
+	if (i == INIT_MAX_COVERED || !(w->covered[i] = strdup(path))) {
+		w->has_more_covered = true;
+		return;
+	}
+	w->covered_count++;
+	init_tell(w->box, AB_EVENT_UNPROTECTED, path,
+		  "the host has mounted something over it: what the box makes "
+		  "below that is found when it is unmounted");
+}
+
 /*
  * Another file system, or ours again at another place. The box has what is
  * below one that came later: that is judged as soon as it is seen again.
  */
 static void on_mount(watcher *w, const char *path)
 {
-	if (!w->is_judging)
+	if (!w->is_judging) {
 		keep_mount(w, path);
-	else if (!is_mount(w, path))
+	} else if (!is_mount(w, path)) {
 		w->is_covered = true;
+		keep_covered(w, path);
+	}
+}
+
+/*
+ * Nothing tells that the host has unmounted it. As long as it has not, there
+ * is no need to look through everything for that.
+ */
+static bool is_uncovered(watcher *w)
+{
+	bool is = w->is_covered && w->has_more_covered;
+
+	for (size_t i = 0; w->is_covered && i < w->covered_count;) {
+		int fd = open_own(w, w->covered[i]);
+
+		if (fd >= 0)
+			close(fd);
+		if (fd == -EXDEV) {
+			i++;
+			continue;
+		}
+		free(w->covered[i]);
+		w->covered[i] = w->covered[--w->covered_count];
+		is = true;
+	}
+	return is;
 }
 
 bool init_is_covered(const watcher *w, const char *path)
@@ -417,7 +462,7 @@ static void scan_all(watcher *w)
 	do {
 		w->is_again = false;
 		w->is_full = false;
-		w->is_covered = false;
+		w->is_covered = w->has_more_covered = false;
 		path[0] = '\0';
 		w->entries = 0;
 		scan(w, path, 0);
@@ -469,7 +514,7 @@ static void drain(watcher *w)
 	static _Alignas(struct inotify_event) char buffer[65536];
 	ssize_t n;
 
-	w->is_lost |= w->is_doubtful || w->is_covered;
+	w->is_lost |= w->is_doubtful || is_uncovered(w);
 	w->is_doubtful = false;
 	/* after a fall-back nothing is read: see there */
 	while (!w->is_rescan &&

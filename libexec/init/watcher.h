@@ -44,6 +44,7 @@ typedef struct name_rule {
 #define INIT_MAX_POINTERS 256u
 #define INIT_MAX_ADOPTED 256u
 #define INIT_MAX_AWAITED 16u
+#define INIT_MAX_COVERED 16u
 
 struct watcher {
 	init_box *box;
@@ -72,6 +73,10 @@ struct watcher {
 	bool is_lost;	  /* something could not be judged by itself */
 	bool is_doubtful; /* something failed in the last settle */
 	bool is_covered;  /* the host has mounted something since the start */
+	/* there; told of. Not one of more than these is known by its name */
+	char *covered[INIT_MAX_COVERED];
+	size_t covered_count;
+	bool has_more_covered;
 	bool has_left; /* some name, since the mounts were looked at */
 	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */

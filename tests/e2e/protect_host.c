@@ -354,6 +354,31 @@ static void case_103_places_that_the_host_changes(void)
 	judge_all(places, COUNT(places));
 }
 
+/* By its name, once; and forgotten when it is unmounted. */
+static void case_103_a_mount_of_the_host_is_told(void)
+{
+	have_own_mounts();
+	if (!may_mount) {
+		e2e_note("not tried, only root mounts");
+		return;
+	}
+	begin("mkdir -p ws/p/sub;");
+	box_sh("true");
+	/* the mount goes along, and what moved is looked through */
+	on_host("mount -t tmpfs x ws/p/sub; mv ws/p ws/q");
+	box_sh("true");
+	CHECK(box_event("unprotected", "q/sub", 1000), "it is not told");
+	box_forget_events();
+	box_sh("echo evil >q/sub/.envrc; true");
+	box_sh("true");
+	CHECK(!box_event("unprotected", "q/sub", 0), "it is told again");
+	on_host("umount ws/q/sub");
+	box_sh("true");
+	CHECK(box_event("quarantined", "q/sub/.envrc", 1000),
+	      "what was below it is not found");
+	box_end();
+}
+
 static void case_102_a_process_is_left_behind(void)
 {
 	judge_all(left_behind, COUNT(left_behind));
@@ -424,6 +449,7 @@ int main(int argc, char **argv)
 		CASE(case_102_files_of_a_quiet_box),
 		CASE(case_103_repositories_of_a_quiet_box),
 		CASE(case_103_places_that_the_host_changes),
+		CASE(case_103_a_mount_of_the_host_is_told),
 		CASE(case_102_a_process_is_left_behind),
 		CASE(case_102_launchers_are_killed),
 		CASE(case_102_planted_while_it_is_away),

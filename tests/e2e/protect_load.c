@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Protected names in quantity: more events than the kernel keeps, no watches
+ * left, a host that never comes to rest, and a process left behind that races
+ * it. Nothing planted stays, it is told, and no command waits for ever. Rows
+ * 2, 98 and 102 of tests/e2e/SANDBOX-CASES.md.
+ */
+#include "box.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Of one command, with what is looked at before and after it. */
+#define MOST_MS 5000
+
+static struct outcome timed(const char *what, const char *script)
+{
+	int64_t began = e2e_now_ms(), took;
+	struct outcome o = box_sh("%s", script);
+
+	took = e2e_now_ms() - began;
+	CHECK(took < MOST_MS, "%s: %lld ms", what, (long long)took);
+	return o;
+}
+
+static void nothing_is_planted(const char *what)
+{
+	int status;
+	char *found = HOST_RUN(&status, "sh", "-c",
+			       e2e_text("grep -rls evil '%s' | "
+					"grep -v agentbox-quarantine",
+					ws_path("")));
+
+	CHECK(!found[0], "%s: planted: %s", what, found);
+}
+
+/* fs.inotify.max_queued_events: what has no room is looked for. */
+static void case_098_more_events_than_the_kernel_keeps(void)
+{
+	char *text = host_read("/proc/sys/fs/inotify/max_queued_events");
+	int most = 0;
+
+	e2e_seconds(60);
+	if (!text || sscanf(text, "%d", &most) != 1 || most > 50000)
+		e2e_skip("no fs.inotify.max_queued_events to be filled");
+	box_raise(NULL, NULL);
+	box_sh("mkdir a b; perl -e 'for (1 .. %d) { open F, \">a/$_\" }'; "
+	       "echo evil >b/.envrc; mkdir -p b/c/.git; "
+	       "echo evil >b/c/.git/config", most + 1000);
+	nothing_is_planted("overflow");
+	CHECK(box_event("quarantined", "b/.envrc", 0), "not told");
+	CHECK(box_event("quarantined", "b/c/.git/config", 0), "not told");
+	box_sh("echo evil >b/.npmrc");
+	nothing_is_planted("after the overflow");
+}
+
+static pid_t begin_host(void (*work)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			work();
+	}
+	return pid;
+}
+
+static void end_host(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void replace_forever(void)
+{
+	host_write(ws_path("x"), "mine\n");
+	rename(ws_path("x"), ws_path(".envrc"));
+}
+
+static void remove_forever(void)
+{
+	unlink(ws_path(".envrc"));
+	host_write(ws_path(".envrc"), "mine\n");
+}
+
+static void never_rests(const char *name, void (*work)(void))
+{
+	pid_t pid;
+	struct outcome o;
+	int refused = 0;
+
+	host_write(ws_path(".envrc"), "mine\n");
+	box_raise(NULL, NULL);
+	box_sh("true");
+	pid = begin_host(work);
+	for (int i = 0; i < 5; i++) {
+		o = timed(name, "mkdir -p d; echo evil >d/.envrc");
+		refused += o.result != 0;
+	}
+	end_host(pid);
+	e2e_note("%s: %d of 5 refused", name, refused);
+	o = timed("at rest", "true");
+	CHECK(o.result == 0, "at rest: %s", o.error);
+	CHECK(!host_exists(ws_path("d/.envrc")), "it stands");
+	nothing_is_planted(name);
+	CHECK(box_event("reprotected", ".envrc", 0), "not told");
+}
+
+static void case_102_a_host_that_replaces_forever(void)
+{
+	e2e_seconds(60);
+	never_rests("replaces", replace_forever);
+}
+
+static void case_102_a_host_that_removes_forever(void)
+{
+	e2e_seconds(60);
+	never_rests("removes", remove_forever);
+}
+
+/* It makes and moves names all the time; commands of the host go on. */
+static void case_102_a_process_that_races_everything(void)
+{
+	struct outcome o;
+	int ran = 0;
+
+	e2e_seconds(90);
+	host_write(ws_path(".envrc"), "mine\n");
+	box_raise(NULL, NULL);
+	box_sh("(perl -e 'while (1) { $i++; mkdir \"r\"; mkdir \"r/.git\"; "
+	       "for my $n (\".npmrc\", \"r/.envrc\", \"r/.git/config\", "
+	       "\"r/.git/commondir\") { open F, \">$n\"; print F \"evil\"; "
+	       "close F } rename \"r\", \"s$i\"; "
+	       "symlink \"s$i\", \"r/.git/hooks\"; "
+	       "rename \"s$i\", \"r\" if $i %% 3 }' >/dev/null 2>&1 &)");
+	for (int i = 0; i < 5; i++) {
+		o = timed("raced", "echo mine >fine");
+		ran += o.result == 0;
+	}
+	e2e_note("%d of 5 ran", ran);
+	agentbox_sandbox_kill_all(box(), NULL);
+	o = timed("without it", "true");
+	CHECK(o.result == 0, "%s", o.error);
+	nothing_is_planted("raced");
+	CHECK(box_event("quarantined", NULL, 0), "not told");
+}
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		e2e_skip("no user namespace of one's own: %s: %m", path);
+	close(fd);
+}
+
+/* user_namespaces(7): what is used up there is used up for us. */
+static void have_few(const char *name, const char *value)
+{
+	unsigned uid = geteuid(), gid = getegid();
+
+	if (unshare(CLONE_NEWUSER))
+		e2e_skip("no user namespaces: %m");
+	write_text("/proc/self/setgroups", "deny");
+	write_text("/proc/self/uid_map", e2e_text("%u %u 1", uid, uid));
+	write_text("/proc/self/gid_map", e2e_text("%u %u 1", gid, gid));
+	write_text(e2e_text("/proc/sys/user/%s", name), value);
+}
+
+static void without(const char *limit, const char *value)
+{
+	if (geteuid() == 0) {
+		e2e_note("not tried: root's own limit is everybody's");
+		return;
+	}
+	have_few(limit, value);
+	box_raise(NULL, NULL);
+	for (int i = 0; i < 3; i++) {
+		timed(limit, "mkdir -p a/b c; echo evil >a/b/.envrc; "
+		      "echo evil >c/.npmrc; mkdir -p n/.git; "
+		      "echo evil >n/.git/config");
+		nothing_is_planted(limit);
+		CHECK(box_event("quarantined", "a/b/.envrc", 0), "not told");
+		box_forget_events();
+	}
+	/* a process that is left behind plants later */
+	box_sh("(sleep 0.2; echo evil >a/.envrc) >/dev/null 2>&1 &");
+	e2e_sleep_ms(2500);
+	nothing_is_planted("left behind");
+}
+
+static void case_098_no_watches_are_left(void)
+{
+	e2e_seconds(60);
+	without("max_inotify_watches", "3");
+}
+
+static void case_098_no_watching_at_all(void)
+{
+	e2e_seconds(60);
+	without("max_inotify_instances", "0");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct e2e_case cases[] = {
+		CASE(case_098_more_events_than_the_kernel_keeps),
+		CASE(case_102_a_host_that_replaces_forever),
+		CASE(case_102_a_host_that_removes_forever),
+		CASE(case_102_a_process_that_races_everything),
+		CASE(case_098_no_watches_are_left),
+		CASE(case_098_no_watching_at_all),
+		CASES_END,
+	};
+
+	return e2e_main(argc, argv, cases);
+}
