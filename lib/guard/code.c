@@ -171,6 +171,9 @@ struct args {
 	struct ab_word head;
 	bool has_head;
 	bool is_home; /* "~/x" is expanded */
+	bool is_taken_away; /* of a call that removes */
+	/* the last word is a home, which a "/" or a join() goes on with */
+	bool is_open, is_joined, has_slash;
 };
 
 static void add_string(struct ab_code *k, struct args *a,
@@ -271,6 +274,56 @@ static void add_named(struct ab_code *k, struct args *a,
 		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
 }
 
+/* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME. */
+static bool is_home_name(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text;
+
+	if (t->len == 4 && !memcmp(s + t->at, "HOME", 4))
+		return true;
+	if (ab_code_is_text(k, t, "homedir"))
+		return true;
+	return ab_code_is_text(k, t, "home") && t->at &&
+	       s[t->at - 1] == '.' &&
+	       (k->lang == AB_RUBY ||
+		(k->x.pos < k->x.len && s[k->x.pos] == '('));
+}
+
+/* A home that is taken away, and what stands behind it in a path. True: the
+   token is part of that. */
+static bool add_home(struct ab_code *k, struct args *a,
+		     const struct ab_token *t)
+{
+	struct ab_word home = { .text = "~", .len = 1 };
+	struct ab_word slash = { .text = "/", .len = 1 }, w;
+
+	a->is_joined |= ab_code_is_text(k, t, "join");
+	if (is_home_name(k, t) && a->count < MAX_STRINGS) {
+		home.span = k->text->span;
+		/* require("os").homedir(): what was read is a module */
+		if (k->lang == AB_JS)
+			a->count = 0;
+		a->words[a->count++] = home;
+		a->is_home = a->is_open = true;
+		return true;
+	}
+	if (!a->is_open)
+		return false;
+	if (ab_code_is_sign(k, t, '/') ||
+	    (ab_code_is_sign(k, t, ',') && a->is_joined)) {
+		a->has_slash = true;
+		return true;
+	}
+	a->is_open = a->has_slash || !ab_code_is_sign(k, t, ',');
+	if (t->kind != AB_TOKEN_STRING || !a->has_slash ||
+	    !ab_code_word(k, t, &w))
+		return false;
+	ab_code_append(k, &a->words[a->count - 1], &slash);
+	ab_code_append(k, &a->words[a->count - 1], &w);
+	a->has_slash = false;
+	return true;
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct args *a,
 		      const struct ab_token *t)
@@ -281,6 +334,10 @@ static void add_token(struct ab_code *k, struct args *a,
 	enum ab_piece piece;
 	struct ab_word w;
 
+	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
+		      ab_code_is_text(k, t, "expand_path");
+	if (a->is_taken_away && add_home(k, a, t))
+		return;
 	if (n) {
 		add_named(k, a, t, n);
 		return;
@@ -308,6 +365,7 @@ static void read_args(struct ab_code *k, struct args *a)
 	a->number_token.len = 0;
 	a->joint = AB_JOINT_NONE;
 	a->each = NULL;
+	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 
@@ -465,7 +523,8 @@ static void expand_home(struct ab_code *k, struct ab_word *w)
 	const struct ab_known_path *home = &k->c->place->home;
 	char *text;
 
-	if (!home->text || w->len < 2 || memcmp(w->text, "~/", 2) != 0)
+	if (!home->text || !w->len || *w->text != '~' ||
+	    (w->len > 1 && w->text[1] != '/'))
 		return;
 	text = ab_check_alloc(k->c, home->len + w->len);
 	if (!text)
@@ -484,7 +543,9 @@ static void judge_call(struct ab_code *k, enum call_kind kind, struct args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 
-	if (a->is_home && a->count)
+	if (a->is_home && a->count &&
+	    (a->words[0].len > 1 || kind == CALL_REMOVE ||
+	     kind == CALL_DELETE))
 		expand_home(k, &a->words[0]);
 	switch (kind) {
 	case CALL_SHELL:
@@ -672,11 +733,14 @@ static void judge_each(struct ab_code *k, enum call_kind kind, struct args *a)
 static void call(struct ab_code *k, struct args *a, enum call_kind kind,
 		 const struct ab_token *t)
 {
+	a->is_taken_away = kind == CALL_REMOVE || kind == CALL_DELETE;
 	read_args(k, a);
 	if (ab_code_is_text(k, t, "Path"))
 		kind = path_method(k);
-	a->is_home = ab_code_is_text(k, t, "expanduser") ||
-		     ab_code_is_text(k, t, "expand_path");
+	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
+		     ab_code_is_text(k, t, "expand_path") ||
+		     ab_code_is_text(k, t, "delete-directory") ||
+		     ab_code_is_text(k, t, "delete-file");
 	if (a->each && has_lists(a->each))
 		judge_lists(k, kind, a);
 	if (a->each)

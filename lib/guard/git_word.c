@@ -70,10 +70,12 @@ bool ab_git_is_guess(const struct ab_word *word)
 	return false;
 }
 
-/* $(git rev-parse HEAD): words that are names, with no dash before them. */
+/* $(git rev-parse HEAD): words that are names, with no dash before them. A
+   variable that is not known may have other bytes besides those of its
+   origin. */
 static bool is_names(const struct ab_hole *h)
 {
-	return h->origin && h->origin->note == &ab_git_names_note;
+	return !h->name && h->origin && h->origin->note == &ab_git_names_note;
 }
 
 bool ab_git_may_split(const struct ab_word *word)

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,80 @@ START_TEST(errors_are_denials)
 }
 END_TEST
 
+/* The words as a shell would write them, and the words of a wrapper. */
+static int32_t verdict_in_a_line(const char *before, const char *const *args)
+{
+	char line[512];
+	size_t n = (size_t)snprintf(line, sizeof(line), "%s", before);
+
+	for (size_t i = 0; args[i]; i++)
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "'%s' ",
+				      args[i]);
+	ck_assert_uint_lt(n, sizeof(line));
+	ck_assert_int_eq(agentbox_guard_check_shell(guard, place, line, n,
+						    &decision, NULL), 0);
+	return agentbox_decision_get_verdict(decision);
+}
+
+static void compare_ways(const char *const *args)
+{
+	static const char *const before[] = { "", "env ", "nice -n 5 ",
+					      "command ", "! " };
+	int32_t want = verdict(args);
+	size_t lens[16], n = lengths(args, lens);
+
+	ck_assert_int_eq(agentbox_guard_check_argv(guard, place, args, lens, n,
+						   &decision, NULL), 0);
+	ck_assert_msg(agentbox_decision_get_verdict(decision) == want,
+		      "git %s %s %s", args[1], args[2], args[3]);
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		ck_assert_msg(verdict_in_a_line(before[i], args) == want,
+			      "%sgit %s %s %s", before[i], args[1], args[2],
+			      args[3]);
+}
+
+START_TEST(a_line_is_judged_as_its_words_are)
+{
+	static const char *const first[] = { "--no-pager", "-c", "-C", "-p",
+					     "--exec-path=/x", "--bare" };
+	static const char *const values[] = { "color.ui=never", "core.pager=x",
+					      "alias.x=push", ".", "/etc" };
+	static const char *const last[] = { "-f", "--help", "-h", "--", "HEAD",
+					    "--output=/etc/x", "-anm", "--no-x",
+					    "/etc/passwd", "-Ox", "--har" };
+	FILE *f = popen("git --list-cmds=main,others", "r");
+	unsigned seen = 0;
+	char name[128];
+
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%127s", name) == 1) {
+		for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+			const char *args[6] = { "git", name, last[i] };
+
+			compare_ways(args);
+			args[3] = "x";
+			compare_ways(args);
+		}
+		for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+			const char *args[6] = { "git", first[i], name };
+
+			compare_ways(args);
+		}
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]);
+		     i++) {
+			const char *args[6] = { "git", "-c", values[i], name };
+
+			compare_ways(args);
+			args[1] = "-C";
+			compare_ways(args);
+		}
+		seen++;
+	}
+	pclose(f);
+	ck_assert_uint_ge(seen, 100);
+}
+END_TEST
+
 START_TEST(the_hardened_environment_has_an_end)
 {
 	size_t n = 0;
@@ -253,6 +328,7 @@ int main(void)
 	tcase_add_test(t, strict_asks_nobody);
 	tcase_add_test(t, without_a_place_no_path_is_inside);
 	tcase_add_test(t, errors_are_denials);
+	tcase_add_test(t, a_line_is_judged_as_its_words_are);
 	tcase_add_test(t, the_hardened_environment_has_an_end);
 	tcase_add_test(t, out_of_memory_is_a_denial);
 	suite_add_tcase(s, t);
