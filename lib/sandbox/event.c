@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/alloc.h"
 #include "sandbox/internal.h"
 
@@ -210,9 +211,9 @@ static void make_poll_fd(agentbox_sandbox *box)
 {
 	ab_event_queue *q = &box->events;
 	struct epoll_event in = { .events = EPOLLIN };
-	ab_autofd int poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	ab_autofd int wake_fd = eventfd(q->ready != NULL,
-					EFD_CLOEXEC | EFD_NONBLOCK);
+	ab_autofd int poll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
+	ab_autofd int wake_fd = ab_fd_lift(eventfd(q->ready != NULL,
+						   EFD_CLOEXEC | EFD_NONBLOCK));
 
 	/* Each is there or -1. */
 	const int fds[] = { wake_fd, box->helper.control_fd,

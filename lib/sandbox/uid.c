@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "sandbox/internal.h"
 
 #define MAX_TRIES 64
@@ -23,7 +24,8 @@
 static int claim(uint32_t uid)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	ab_autofd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ab_autofd int fd = ab_fd_lift(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC,
+					     0));
 
 	if (fd < 0)
 		return -errno;
