@@ -180,7 +180,8 @@ static void judge_compared(struct ab_git_walk *walk, size_t word)
 
 	if (where == WHERE_OUTSIDE)
 		ab_git_found_word(walk, GIT_READS_OUT, word);
-	else if (where == WHERE_UNKNOWN)
+	else if (where == WHERE_UNKNOWN &&
+		 (walk->has_dashes || !ab_git_is_name(&walk->words[word])))
 		walk->unsure = word;
 }
 

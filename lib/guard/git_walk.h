@@ -98,6 +98,8 @@ bool ab_git_is_guess(const struct ab_word *word);
 bool ab_git_may_split(const struct ab_word *word);
 /* May the word begin with a dash although its text does not? */
 bool ab_git_may_be_option(const struct ab_word *word);
+/* $(git rev-parse HEAD) and nothing beside it. */
+bool ab_git_is_name(const struct ab_word *word);
 const struct ab_hole *ab_git_hole_at(const struct ab_word *word, size_t at);
 bool ab_git_is_absolute_hole(const struct ab_hole *hole);
 

@@ -78,6 +78,11 @@ static bool is_names(const struct ab_hole *h)
 	return !h->name && h->origin && h->origin->note == &ab_git_names_note;
 }
 
+bool ab_git_is_name(const struct ab_word *word)
+{
+	return !word->len && word->hole_count == 1 && is_names(word->holes);
+}
+
 bool ab_git_may_split(const struct ab_word *word)
 {
 	for (uint32_t i = 0; i < word->hole_count; i++)
