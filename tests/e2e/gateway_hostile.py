@@ -8,6 +8,8 @@ gateway has to be the same process and still judge.
 
 import os
 import signal
+import socket
+import threading
 import time
 
 import gateway_lib
@@ -234,6 +236,118 @@ print(h.split(" ")[1])
     expect(ran.out == "200\n403\n", ran)
     expect(len(asked) == 2, asked)
     expect(ran.records("denied", "resolved_private"), ran)
+
+
+# What a name of the box's can lead to by IPv6, and what comes of it where the
+# policy has opened loopback for it, by both families.
+SIX = {"one": ("::1", "200"), "mapped": ("::ffff:10.0.0.1", "403"),
+       # that one is opened, and nobody listens there
+       "same": ("::ffff:127.0.0.1", "502"),
+       "compatible": ("::127.0.0.1", "403"),
+       "nat64": ("64:ff9b::7f00:1", "403"),
+       "nat64-own": ("64:ff9b:1::7f00:1", "403"),
+       "6to4": ("2002:7f00:1::1", "403"),
+       "teredo": ("2001:0:7f00:1::80ff:fffe", "403"),
+       "isatap": ("fe80::5efe:7f00:1", "403"),
+       "any": ("::", "403"), "link": ("fe80::1", "403"),
+       "site": ("fec0::1", "403"), "own": ("fd00::1", "403"),
+       "many": ("ff02::1", "403"), "metadata": ("fd00:ec2::254", "403"),
+       "example": ("2001:db8::1", "403"), "black": ("100::1", "403")}
+
+
+@box_test
+def rows_32_to_36_names_that_lead_elsewhere_by_ipv6_alone():
+    server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    taken = []
+
+    def serve():
+        while True:
+            c, _ = server.accept()
+            taken.append(c)
+            c.sendall(c.recv(100))
+    threading.Thread(target=serve, daemon=True).start()
+    port = server.getsockname()[1]
+    names = {n + ".six.test": v for n, v in SIX.items()}
+    resolver.names.update({n: [a] for n, (a, _) in names.items()})
+    ran = client(policy(["*.six.test:%d" % port], private=(
+        "127.0.0.0/8", "::1/128", "*.six.test")), """
+for name in %r:
+    s, h = connect(name + ":%d")
+    if h.split(" ")[1] == "200":
+        s.sendall(b"echo")
+        assert s.recv(100) == b"echo"
+    print(name, h.split(" ")[1])
+""" % (sorted(names), port))
+    expect(ran.out.splitlines() == ["%s %s" % (n, names[n][1])
+                                    for n in sorted(names)], ran)
+    expect(len(taken) == 1, taken)
+    expect(len(ran.records("denied")) == len(names) - 2, ran)
+
+
+def reply(message, end, records, flags=b"\x81\x80", question=None):
+    return message[:2] + flags + b"\0\1" + len(records).to_bytes(2, "big") + \
+        bytes(4) + (question or message[12:end]) + b"".join(records)
+
+
+def record(kind, data, name=b"\xc0\x0c", ttl=60):
+    return name + kind.to_bytes(2, "big") + b"\0\1" + \
+        ttl.to_bytes(4, "big") + len(data).to_bytes(2, "big") + data
+
+
+@box_test
+def rows_42_to_44_answers_with_more_or_less_than_was_asked_for():
+    here, inside = bytes([127, 0, 0, 1]), bytes([10, 9, 9, 9])
+    # HTTPS with a key for ECH and an address of its own
+    https = record(65, b"\0\1\0" + b"\0\4\0\4" + inside + b"\0\5\0\3abc")
+    good = record(1, here)
+
+    def only_a(*records, **more):
+        return lambda m, e, k: reply(m, e, records if k == gateway_lib.A
+                                     else (), **more)
+    rows = {
+        "https": (only_a(https, good), "200"),
+        "https-alone": (only_a(https), "502"),
+        "text": (only_a(record(16, b"\3abc"), good), "200"),
+        "case": (lambda m, e, k: reply(
+            m, e, [good] if k == gateway_lib.A else (),
+            question=m[12:end_of(m)].upper() + m[end_of(m):e]), "200"),
+        "truncated": (only_a(good, flags=b"\x83\x80"), "502"),
+        "short": (only_a(record(1, here[:3])), "502"),
+        "long": (only_a(record(1, here + b"x")), "502"),
+        "class": (only_a(good[:4] + b"\0\3" + good[6:]), "502"),
+        "ends": (lambda m, e, k: reply(m, e, [good])[:-2], "502"),
+        "inside": (only_a(good, record(1, inside)), "403"),
+        "forever": (only_a(record(1, here, ttl=2 ** 31 - 1)), "200"),
+        "refused": (only_a(flags=b"\x81\x85"), "502"),
+        "none": (only_a(flags=b"\x81\x83"), "502"),
+    }
+    resolver.names.update({n + ".more.test": f for n, (f, _) in rows.items()})
+    at = origin.port
+    before = len(origin.seen)
+    ran = client(policy(["*.more.test:%d" % at], private=(
+        "127.0.0.0/8", "*.more.test")), """
+import threading
+out = {}
+def one(name):
+    s, h = connect(name + ".more.test:%d")
+    out[name] = h.split(" ")[1]
+all = [threading.Thread(target=one, args=(n,)) for n in %r]
+[t.start() for t in all]
+[t.join() for t in all]
+for name in sorted(out):
+    print(name, out[name])
+""" % (at, sorted(rows)))
+    wrong = [(a, b) for a, b in zip(
+        ran.out.splitlines(), ["%s %s" % (n, rows[n][1])
+                               for n in sorted(rows)]) if a != b]
+    expect(not wrong and len(ran.out.splitlines()) == len(rows), (wrong, ran))
+    good = sum(v == "200" for _, v in rows.values())
+    expect(len(origin.seen) == before + good, origin.seen[before:])
+
+
+def end_of(message):
+    """Where its first name ends."""
+    return gateway_lib.name_of(message)[1]
 
 
 main()
