@@ -21,6 +21,13 @@ bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 		     char why[WHY_SIZE]);
 
 /*
+ * origin.c: "DEVICE PATH", the path in its file system, so that it is the same
+ * for what is mounted twice. false: it cannot be told.
+ */
+#define PROVIDER_ORIGIN (2 * AB_MAX_PATH + 32)
+bool provider_origin(const char *path, char out[PROVIDER_ORIGIN]);
+
+/*
  * run.c: what the program prints, as a sealed memfd (owned), or -1 and *why
  * says what there was instead. Whatever it started has ended. Does not return
  * where the host went away or wants it no more.

@@ -12,7 +12,8 @@ tests_lib_libprovider_a_CFLAGS = $(AM_CFLAGS)
 
 pkglibexec_PROGRAMS += libexec/agentbox-provider
 libexec_agentbox_provider_SOURCES = \
-	libexec/provider/main.c libexec/provider/provider.h \
+	libexec/provider/main.c libexec/provider/origin.c \
+	libexec/provider/provider.h \
 	libexec/provider/run.c libexec/provider/trust.c \
 	lib/wire/provider.c lib/wire/provider.h \
 	$(HELPER_FILES) $(LIBC_ONLY_FILES)

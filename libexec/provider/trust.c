@@ -33,6 +33,7 @@ typedef struct place {
 	dev_t dev;
 	ino_t ino;
 	uid_t uid; /* with which the box writes there, if it is id-mapped */
+	const char *path;
 } place;
 
 typedef struct walk {
@@ -61,13 +62,37 @@ static bool is_writable(const walk *w, const struct stat *st)
 	return false;
 }
 
+/* Is it below such a place, by the name of another mount? */
+static bool is_mounted_elsewhere(const walk *w, const char *here)
+{
+	char there[PROVIDER_ORIGIN];
+
+	for (size_t i = 0; i < w->writable_count; i++) {
+		size_t n;
+
+		/* what cannot be told may be anywhere */
+		if (!provider_origin(w->writable[i].path, there))
+			return true;
+		n = strlen(there);
+		if (strncmp(here, there, n) == 0 &&
+		    (here[n] == '/' || !here[n]))
+			return true;
+	}
+	return false;
+}
+
 static bool judge(const walk *w, const struct stat *st)
 {
-	char what[120];
+	char what[120], here[PROVIDER_ORIGIN];
 
 	if (is_writable(w, st))
 		return refuse(w, "is where the box can write: what lies there "
 			      "is the agent's");
+	if (w->writable_count &&
+	    (!provider_origin(w->done[0] ? w->done : "/", here) ||
+	     is_mounted_elsewhere(w, here)))
+		return refuse(w, "is mounted from where the box can write, or "
+			      "that cannot be told");
 	if (ab_fd_is_trusted(st))
 		return true;
 	snprintf(what, sizeof(what), "is not trusted: uid %u, mode %04o; it "
@@ -196,7 +221,8 @@ static bool find_writable(walk *w, const ab_provider_plan *plan)
 
 		if (fstatat(AT_FDCWD, path, &st, 0) == 0) {
 			w->writable[w->writable_count++] =
-				(place){ st.st_dev, st.st_ino, st.st_uid };
+				(place){ st.st_dev, st.st_ino, st.st_uid,
+					 path };
 		} else if (errno != ENOENT) {
 			snprintf(w->why, WHY_SIZE, "'%.300s', where the box "
 				 "can write, cannot be looked at: %s", path,

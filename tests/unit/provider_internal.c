@@ -61,6 +61,11 @@ static const struct {
 	{ "/people/us/shared/x", S_IFREG | 0700, US, NULL },
 	{ "/people/him", S_IFDIR | 0755, 7, NULL },
 	{ "/people/him/x", S_IFREG | 0755, 0, NULL },
+	{ "/other", S_IFDIR | 0755, 0, NULL },
+	{ "/other/him", S_IFDIR | 0755, 0, NULL },
+	{ "/other/him/x", S_IFREG | 0755, 0, NULL },
+	{ "/other/himself", S_IFREG | 0755, 0, NULL },
+	{ "/other/lost", S_IFREG | 0755, 0, NULL },
 };
 
 int fake_lstat(const char *path, struct stat *st);
@@ -89,6 +94,16 @@ int fake_lstat(const char *path, struct stat *st)
 	st->st_nlink = files[i].names ? files[i].names : 1;
 	st->st_uid = files[i].uid == US ? geteuid() : files[i].uid;
 	return 0;
+}
+
+/* What is below /other is the same as what is below /people. */
+bool provider_origin(const char *path, char out[PROVIDER_ORIGIN])
+{
+	const char *same = strncmp(path, "/other", 6) == 0 ? path + 6 : NULL;
+
+	snprintf(out, PROVIDER_ORIGIN, "8:1 %s%s", same ? "/people" : "",
+		 same ? same : strcmp(path, "/") == 0 ? "" : path);
+	return strcmp(path, "/other/lost") != 0;
 }
 
 /* --- one directory, which is looked through ------------------------------ */
@@ -221,6 +236,16 @@ START_TEST(a_program_is_not_the_agents)
 		{ "/people/us/two", "/people/us/shared", "two' has another "
 		  "name, which may be where" },
 		{ "/people/us/two", "/nowhere", NULL },
+		{ "/other/him/x", "/people/him", "'/other/him' is mounted "
+		  "from where" },
+		{ "/other/him/x", "/people/him/x", "'/other/him/x' is "
+		  "mounted from where" },
+		{ "/other/him/x", "/people", "'/other' is mounted from" },
+		{ "/other/himself", "/people/him", NULL },
+		{ "/other/him/x", "/usr/local", NULL },
+		{ "/other/lost", "/usr/local", "'/other/lost' is mounted "
+		  "from where the box can write, or that cannot be told" },
+		{ "/usr/bin/pass", "/other/lost", "'/' is mounted from" },
 		{ "/usr/bin/pass", "/hidden", "'/hidden', where the box can "
 		  "write, cannot be looked at: Permission denied" },
 	};
