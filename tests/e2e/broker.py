@@ -666,6 +666,59 @@ def memory_of(pid):
 
 
 @box_test
+def row_143_nobody_in_the_box_asks_as_somebody_else():
+    """No id is gained by a call, by a program with a set-uid bit, in a user
+    namespace of one's own or by what a message claims; and the broker hears
+    the kernel's word, which is the same each time."""
+    put()
+    su = next((p for p in ("/usr/bin/su", "/bin/su", "/usr/bin/mount")
+               if os.path.exists(p)), "")
+    ran = good(box(document({"name": "gh", "delivery": ["memfd"],
+                             "euids": [1000]}), r'''
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+# EINVAL: there is no such id in the box
+REFUSED = (errno.EPERM, errno.EACCES, errno.EINVAL)
+def code(rc):
+    e = ctypes.get_errno()
+    return "done" if rc >= 0 else "refused" if e in REFUSED else e
+for uid in (0, 999, 65534):
+    print(code(libc.setuid(uid)), code(libc.seteuid(uid)),
+          code(libc.setresuid(uid, uid, uid)), code(libc.setfsuid(-1)))
+print(code(libc.unshare(0x10000000)), code(libc.unshare(0x10020000)))
+try:
+    with open("/proc/self/uid_map", "w") as f:
+        f.write("0 1000 1\n")
+    print("mapped")
+except OSError as e:
+    print("refused" if e.errno in REFUSED else e)
+# what a message claims is checked by the kernel
+s = dial()
+try:
+    s.sendmsg([frame(GET, "gh")], [(socket.SOL_SOCKET, 2,   # SCM_CREDENTIALS
+                                    struct.pack("iII", os.getpid(), 0, 0))])
+    print("sent")
+except OSError as e:
+    print("refused" if e.errno in REFUSED else e)
+print(open("/proc/self/status").read().split("NoNewPrivs:")[1].split()[0])
+program = "%s"
+if program:
+    st = os.stat(program)
+    p = subprocess.Popen([program, "--help"], stdout=subprocess.DEVNULL)
+    try:
+        ids = open("/proc/%%d/status" %% p.pid).read().split("Uid:")[1]
+        assert set(ids.split("\n")[0].split()) == {"1000"}, ids
+    except (OSError, IndexError):
+        pass
+    p.wait()
+print(os.getresuid(), ask(GET, "gh")[0])
+''' % su), *["refused refused refused done"] * 3, "refused refused",
+        "refused", "refused", "1", "(1000, 1000, 1000) ok")
+    asked = ran.records("allowed", "memfd")
+    expect([r["peer_euid"] for r in asked] == [1000], asked)
+
+
+@box_test
 def who_is_not_of_the_box_is_refused_with_its_key():
     """A process outside, with the box's key, on the box's own socket."""
     put()
