@@ -3,10 +3,11 @@
  * Rotation: the full file is signed and gets a number, a new one takes its
  * name and begins with a link to the old head. The new file is complete
  * before it is renamed over the old name, so at every moment the name leads
- * to a log that verifies, and a crash leaves at most PATH.new behind, which
- * the next rotation removes. Numbers only grow, so that the order of the names
- * is the order of the chain, and old files go after the new one has its name.
- * Refuses to overwrite a numbered file.
+ * to a log that verifies. A crash leaves at most PATH.new behind, which the
+ * next rotation removes, or the old file with both names, which it takes up
+ * again and verifying reads once. Numbers only grow, so that the order of the
+ * names is the order of the chain, and old files go after the new one has its
+ * name. Refuses to overwrite a numbered file.
  * Spec: agentbox-audit(5), "ROTATION".
  */
 #include "config.h"
