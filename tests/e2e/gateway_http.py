@@ -6,6 +6,8 @@ it shows. Origins are on any port but 80, so that no right is needed to listen;
 the same code serves port 80 of programs that know of no proxy.
 """
 
+import gzip
+import hashlib
 import os
 import socket
 import ssl
@@ -487,6 +489,52 @@ ask('again.test:%d', GOOD + EVIL, [], 61)
            (plain, size, other))
     denied = [r["reason"] for r in ran.records("denied")]
     expect(denied.count("sni_mismatch") == 6 and len(denied) == 9, denied)
+
+
+@box_test
+def rows_62_63_and_66_nobody_is_in_the_middle_of_a_tunnel():
+    """There is no authority to be had: what the box sees is the origin's own
+    certificate, and it is told to trust no other."""
+    o = tls_origin("own.test")
+    resolver.names["own.test"] = ["127.0.0.1"]
+    at = "own.test:%d" % o.port
+    with open(os.path.join(TOP, "own.test.crt")) as f:
+        own = ssl.PEM_cert_to_DER_cert(f.read())
+    ran = client(policy([at], private=("127.0.0.0/8", "own.test")), """
+import hashlib
+context = ssl.create_default_context()
+context.check_hostname = False
+context.verify_mode = ssl.CERT_NONE
+s, h = connect("%s")
+t = context.wrap_socket(s, server_hostname="own.test")
+print(hashlib.sha256(t.getpeercert(True)).hexdigest())
+t.sendall(b"x")
+t.recv(100)
+print([k for k in os.environ if "CERT" in k or "CA_" in k or "CAINFO" in k])
+""" % at)
+    expect(ran.out.splitlines() == [hashlib.sha256(own).hexdigest(), "[]"],
+           ran)
+
+
+@box_test
+def row_86_a_body_that_would_swell_goes_on_as_it_is():
+    bomb = gzip.compress(bytes(64 << 20))
+
+    def handle(c):
+        read_head(c)
+        c.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+                  b"Content-Length: %d\r\n\r\n" % len(bomb) + bomb)
+    o = Origin(handle)
+    at = "%s:%d" % (NAME, o.port)
+    ran = client(policy([at], private=("127.0.0.0/8", NAME)), """
+import hashlib
+s = dial()
+s.sendall(("GET http://%s/ HTTP/1.1\\r\\nHost: %s\\r\\n" + AUTH +
+           "Connection: close\\r\\n\\r\\n").encode())
+h = head(s)
+print(h.split(" ")[1], "gzip" in h, hashlib.sha256(rest(s)).hexdigest())
+""" % (at, at))
+    expect(ran.out == "200 True %s\n" % hashlib.sha256(bomb).hexdigest(), ran)
 
 
 @box_test
