@@ -402,29 +402,52 @@ static const struct names *names_of(const struct ab_word *w)
 	return h->origin->note;
 }
 
+/* The words with all names put in; of a flat find the second half or not. */
+static void judge_found(struct ab_check *c, const struct ab_word *words,
+			uint32_t count, bool is_below, unsigned what)
+{
+	uint32_t total = count, n = 0;
+	struct ab_word *all;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const struct names *names = names_of(&words[i]);
+
+		total += names ? names->count : 0;
+	}
+	all = total > count ? ab_check_alloc(c, total * sizeof(*all)) : NULL;
+	if (!all)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct names *names = i ? names_of(&words[i]) : NULL;
+		uint32_t from = names && is_below && names->is_flat
+					? names->count
+					: 0;
+
+		if (!names) {
+			all[n++] = words[i];
+			continue;
+		}
+		memcpy(all + n, names->words + from,
+		       names->count * sizeof(*all));
+		n += names->count;
+	}
+	run_reading(c, NULL, all, n, what);
+}
+
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count)
 {
-	for (uint32_t i = 1; i < count && !c->is_broken; i++) {
-		const struct names *names = names_of(&words[i]);
-		uint32_t n = names ? names->count : 0;
-		struct ab_word *all;
+	bool is_flat = false;
 
-		if (!n || !(all = ab_check_alloc(c, (count + n) *
-							    sizeof(*all))))
-			continue;
-		for (uint32_t h = 0; h <= names->is_flat; h++) {
-			memcpy(all, words, i * sizeof(*all));
-			memcpy(all + i, names->words + h * n,
-			       n * sizeof(*all));
-			memcpy(all + i + n, words + i + 1,
-			       (count - i - 1) * sizeof(*all));
-			run_reading(c, NULL, all, count + n - 1,
-				    !names->is_flat ? ONLY_READ | ONLY_CHANGED
-				    : h		    ? ONLY_CHANGED
-						    : ONLY_READ);
-		}
+	for (uint32_t i = 1; i < count; i++) {
+		const struct names *names = names_of(&words[i]);
+
+		is_flat |= names && names->is_flat;
 	}
+	judge_found(c, words, count, false,
+		    is_flat ? ONLY_READ : ONLY_READ | ONLY_CHANGED);
+	if (is_flat)
+		judge_found(c, words, count, true, ONLY_CHANGED);
 }
 
 /* CMD NAMES, or with a mark CMD for each of them where the mark is: all[] has
