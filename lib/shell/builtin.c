@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a simple command does to the shell itself: assignments, and the
- * builtins that set, declare, read, shift and name things.
+ * builtins that set, declare, shift and name things; not those that read.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@ typedef void (*effect_fn)(struct ab_shell_run *run,
 			  const struct ab_shell_command *c,
 			  const struct ab_word *argv, uint32_t argc);
 
-static uint32_t name_len(const struct ab_word *w, uint32_t from)
+uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from)
 {
 	uint32_t i = from;
 
@@ -22,8 +22,7 @@ static uint32_t name_len(const struct ab_word *w, uint32_t from)
 	return i - from;
 }
 
-/* Whether bytes before `end` lie in a hole. */
-static bool is_exact_before(const struct ab_word *w, uint32_t end)
+bool ab_builtin_is_exact(const struct ab_word *w, uint32_t end)
 {
 	return !w->hole_count || w->holes[0].at >= end;
 }
@@ -130,9 +129,8 @@ static void assign(struct ab_shell_run *run, const struct ab_shell_assign *a)
 	ab_run_assign(run, a->name, a->name_len, value, 0);
 }
 
-/* The options at the start: how many words, and their letters. */
-static uint32_t options(const struct ab_word *argv, uint32_t argc,
-			char letters[16])
+uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
+			    char letters[16])
 {
 	uint32_t i = 1, n = 0;
 
@@ -183,7 +181,7 @@ static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_word *argv, uint32_t argc)
 {
 	char letters[16];
-	uint32_t i = options(argv, argc, letters), flags = 0;
+	uint32_t i = ab_builtin_options(argv, argc, letters), flags = 0;
 	bool is_export = ab_word_equals(argv, "export");
 	bool is_local = ab_word_equals(argv, "local") ||
 			(run->call && !is_export &&
@@ -200,11 +198,11 @@ static void effect_declare(struct ab_shell_run *run,
 		flags |= VARIABLE_INTEGER;
 	for (; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
-		uint32_t len = name_len(w, 0);
+		uint32_t len = ab_builtin_name_len(w, 0);
 		const struct value *value;
 		struct ab_word text;
 
-		if (!len || !is_exact_before(w, len))
+		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
 		if (is_local)
 			note_local(run, w->text, len);
@@ -233,304 +231,22 @@ static void effect_unset(struct ab_shell_run *run,
 			 const struct ab_word *argv, uint32_t argc)
 {
 	char letters[16];
-	uint32_t i = options(argv, argc, letters);
+	uint32_t i = ab_builtin_options(argv, argc, letters);
 
 	(void)tree;
 	(void)c;
 	if (strchr(letters, 'f'))
 		return;
 	for (; i < argc; i++) {
-		uint32_t len = name_len(&argv[i], 0);
+		uint32_t len = ab_builtin_name_len(&argv[i], 0);
 
-		if (len && is_exact_before(&argv[i], len))
+		if (len && ab_builtin_is_exact(&argv[i], len))
 			ab_run_assign(run, argv[i].text, len,
 				      len == argv[i].len ?
 					      &ab_run_unset :
 					      ab_run_unknown(run, NULL),
 				      0);
 	}
-}
-
-/* < <(...) of what is known */
-static const struct ab_word *proc_text(const struct ab_word *w)
-{
-	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PROC &&
-			       w->holes->len == w->len && w->holes->origin ?
-		       w->holes->origin->value :
-		       NULL;
-}
-
-/* <&5: what the visitor keeps of that descriptor (shell.h). */
-static struct ab_stream *fd_origin(struct ab_shell_run *run,
-				   const struct ab_word *fd)
-{
-	char name[16] = " fd ";
-	const struct value *v;
-
-	if (fd->hole_count || fd->len > 6)
-		return ab_run_blend(run, fd, 1);
-	memcpy(name + 4, fd->text, fd->len);
-	v = ab_run_value(run, name, 4 + fd->len);
-	return v->origin ? v->origin : ab_run_blend(run, v->words, v->count);
-}
-
-/* What `read` reads: the word, or the stream it comes from. *is_first: in a
-   loop, where the next round reads another line. */
-static const struct ab_word *input_of(struct ab_shell_run *run,
-				      const struct ab_shell_command *c,
-				      struct ab_stream **origin,
-				      bool *is_first)
-{
-	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
-
-	*origin = c->place.in;
-	*is_first = c->place.flags & AB_SHELL_LOOP;
-	for (uint32_t i = 0; i < c->redir_count; i++) {
-		const struct ab_shell_redir *r = &c->redirs[i];
-
-		if (r->fd != 0)
-			continue;
-		*is_first = false;
-		*origin = r->kind == AB_REDIR_DUP_IN ?
-				  fd_origin(run, &r->target) :
-				  ab_run_blend(run, &r->target, 1);
-		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target :
-						      proc_text(&r->target);
-	}
-	return word;
-}
-
-/* One line without blanks around it for one name; else nobody knows. */
-static const struct value *read_value(struct ab_shell_run *run,
-				      const struct ab_word *in)
-{
-	struct ab_word w = *in;
-	const char *newline = memchr(w.text, '\n', w.len);
-	uint32_t len = newline ? (uint32_t)(newline - w.text) : w.len;
-
-	if (in->hole_count && newline &&
-	    in->holes[in->hole_count - 1].at > len)
-		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	if (memchr(w.text, '\\', len) ||
-	    (len && (w.text[0] == ' ' || w.text[len - 1] == ' ')))
-		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	w.len = len;
-	while (w.map_count > 1 && w.map[w.map_count - 1].at >= len)
-		w.map_count--;
-	return ab_run_scalar(run, &w);
-}
-
-/* What of a known text becomes elements: lines, or the fields of the first. */
-struct cut {
-	const char *ends;
-	uint32_t end_count;
-	bool is_lines, keeps_ends;
-};
-
-static uint32_t next_piece(const struct cut *cut, const struct ab_word *in,
-			   uint32_t *at)
-{
-	uint32_t i = *at;
-
-	if (!cut->is_lines)
-		while (i < in->len && memchr(cut->ends, in->text[i],
-					     cut->end_count))
-			i++;
-	*at = i;
-	while (i < in->len &&
-	       !memchr(cut->ends, in->text[i], cut->end_count))
-		i++;
-	return i;
-}
-
-/* The elements of a[] that `read -a` and mapfile make of a known text. */
-static const struct value *read_array(struct ab_shell_run *run,
-				      const struct ab_word *in,
-				      const struct cut *cut)
-{
-	struct ab_stream *origin = ab_run_blend(run, in, 1);
-	struct fields f = { 0 };
-
-	if (in->hole_count || (!cut->is_lines &&
-			       memchr(in->text, '\\', in->len)))
-		return ab_run_unknown(run, origin);
-	for (uint32_t at = 0; at < in->len;) {
-		uint32_t end = next_piece(cut, in, &at), last = end;
-		struct ab_word *w;
-
-		if (at == in->len)
-			break;
-		last += cut->keeps_ends && end < in->len;
-		w = ab_fields_new(run, &f);
-		if (!w)
-			return ab_run_unknown(run, origin);
-		w->text = in->text + at;
-		w->len = last - at;
-		w->span = ab_word_span(in, at, last - at);
-		at = end + 1;
-	}
-	return ab_run_array(run, f.words, f.count);
-}
-
-/* read -a: the first line by IFS, which is blanks here or nobody knows. */
-static const struct value *read_fields(struct ab_shell_run *run,
-				       const struct ab_shell_command *c,
-				       const struct ab_word *in)
-{
-	struct cut cut = { 0 };
-	struct ab_word line = *in;
-	const char *newline = memchr(in->text, '\n', in->len);
-
-	if (newline)
-		line.len = (uint32_t)(newline - in->text);
-	for (uint32_t i = 0; i < c->assign_count; i++)
-		if (strcmp(c->assigns[i].name, "IFS") == 0)
-			return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
-		return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	for (uint32_t i = 0; i < cut.end_count; i++)
-		if (!memchr(" \t\n", cut.ends[i], 3))
-			return ab_run_unknown(run, ab_run_blend(run, in, 1));
-	return read_array(run, &line, &cut);
-}
-
-/* Options that change neither what is read nor where it goes. */
-static bool has_only(const char *letters, const char *known)
-{
-	return letters[strspn(letters, known)] == '\0';
-}
-
-/* mapfile NAME: an element for each line */
-static void effect_mapfile(struct ab_shell_run *run,
-			   const struct ab_shell_tree *tree,
-			   const struct ab_shell_command *c,
-			   const struct ab_word *argv, uint32_t argc)
-{
-	char letters[16];
-	uint32_t i = options(argv, argc, letters), len;
-	struct ab_stream *origin;
-	bool is_first;
-	const struct ab_word *in = input_of(run, c, &origin, &is_first);
-	struct ab_word none = { .text = "MAPFILE", .len = 7 };
-	const struct ab_word *name = argc > 1 ? &argv[argc - 1] : &none;
-	const struct value *value = ab_run_unknown(run, origin);
-	struct cut cut = { "\n", 1, true, !strchr(letters, 't') };
-
-	(void)tree;
-	if (i >= argc)
-		name = &none;
-	len = name_len(name, 0);
-	if (!len || !is_exact_before(name, len))
-		return;
-	if (in && !is_first && has_only(letters, "t") && i + 1 >= argc)
-		value = read_array(run, in, &cut);
-	ab_run_assign(run, name->text, len, value, 0);
-}
-
-/* Where field n of the first line begins. */
-static uint32_t field_at(struct ab_shell_run *run, const struct ab_word *in,
-			 uint32_t n)
-{
-	struct cut cut = { 0 };
-	uint32_t at = 0, end;
-
-	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
-		return 0;
-	for (end = next_piece(&cut, in, &at); n; n--) {
-		at = end;
-		end = next_piece(&cut, in, &at);
-	}
-	return at;
-}
-
-/* read a b: a field each, and the rest of the line for the last. */
-static void read_names(struct ab_shell_run *run,
-		       const struct ab_shell_command *c,
-		       const struct ab_word *in, const struct ab_word *argv,
-		       uint32_t argc)
-{
-	const struct value *v = read_fields(run, c, in);
-	const char *end = memchr(in->text, '\n', in->len);
-	uint32_t n = 0;
-
-	end = end ? end : in->text + in->len;
-	while (end > in->text && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	for (uint32_t i = 1; i < argc && v->kind == VALUE_ARRAY; i++) {
-		uint32_t len = name_len(&argv[i], 0);
-		struct ab_word w = { .text = "" };
-
-		if (argv[i].text[0] == '-' || !len ||
-		    !is_exact_before(&argv[i], len))
-			continue;
-		if (n < v->count)
-			w = v->words[n++];
-		if (i + 1 == argc && w.len) {
-			/* the fields are copies: where the last one began */
-			uint32_t at = field_at(run, in, n - 1);
-
-			w.text = in->text + at;
-			w.len = (uint32_t)(end - w.text);
-			w.span = ab_word_span(in, at, w.len);
-			w.map_count = 0;
-		}
-		ab_run_assign(run, argv[i].text, len, ab_run_scalar(run, &w),
-			      0);
-	}
-}
-
-/* What it is in the first round, and nobody knows later. */
-static const struct value *perhaps(struct ab_shell_run *run,
-				   struct ab_stream *origin,
-				   const struct value *first)
-{
-	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
-}
-
-static void effect_read(struct ab_shell_run *run,
-			const struct ab_shell_tree *tree,
-			const struct ab_shell_command *c,
-			const struct ab_word *argv, uint32_t argc)
-{
-	struct ab_stream *origin;
-	bool is_first;
-	const struct ab_word *in = input_of(run, c, &origin, &is_first);
-	uint32_t names = 0, last = 0;
-	bool plain = true, is_array = false;
-
-	(void)tree;
-	for (uint32_t i = 1; i < argc; i++) {
-		const struct ab_word *w = &argv[i];
-		uint32_t len = name_len(w, 0);
-
-		if (w->len && w->text[0] == '-') {
-			is_array |= ab_word_equals(w, "-a") ||
-				    ab_word_equals(w, "-ra");
-			plain = plain && (ab_word_equals(w, "-r") ||
-					  ab_word_equals(w, "-a") ||
-					  ab_word_equals(w, "-ra"));
-			continue;
-		}
-		if (!len || !is_exact_before(w, len))
-			continue;
-		names++;
-		last = i;
-		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
-			      0);
-	}
-	if (names == 0)
-		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
-	else if (!plain || !in || (is_first && (names > 1 || is_array)))
-		return;
-	else if (names > 1)
-		read_names(run, c, in, argv, argc);
-	else
-		ab_run_assign(run, argv[last].text, name_len(&argv[last], 0),
-			      is_array ? read_fields(run, c, in) :
-			      is_first ? perhaps(run, origin,
-						 read_value(run, in)) :
-					 read_value(run, in),
-			      0);
 }
 
 /* printf -v NAME */
@@ -547,8 +263,8 @@ static void effect_printf(struct ab_shell_run *run,
 	(void)c;
 	if (argc < 4 || !ab_word_equals(&argv[1], "-v"))
 		return;
-	len = name_len(&argv[2], 0);
-	if (!len || !is_exact_before(&argv[2], len))
+	len = ab_builtin_name_len(&argv[2], 0);
+	if (!len || !ab_builtin_is_exact(&argv[2], len))
 		return;
 	rest = ab_run_low(run, (argc - 2) * sizeof(*rest));
 	if (!rest)
@@ -632,7 +348,7 @@ static void effect_shift(struct ab_shell_run *run,
 /* a[...] */
 static bool has_subscript(const struct ab_word *w)
 {
-	uint32_t len = name_len(w, 0);
+	uint32_t len = ab_builtin_name_len(w, 0);
 
 	return len && len < w->len && w->text[len] == '[';
 }
@@ -659,7 +375,7 @@ static void visit_subscripts(struct ab_shell_run *run,
 	if (!is_let && !(bit & (names | tests)))
 		return;
 	if (bit & declare) {
-		options(argv, argc, letters);
+		ab_builtin_options(argv, argc, letters);
 		is_let = strchr(letters, 'i');
 	}
 	for (uint32_t i = 1; i < argc; i++)
@@ -687,7 +403,7 @@ void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *w)
 		}
 		if (!ab_shell_name[(unsigned char)s[i]])
 			continue;
-		end = i + name_len(w, i);
+		end = i + ab_builtin_name_len(w, i);
 		i = end - 1;
 		changes = begin >= 2 && s[begin - 1] == s[begin - 2] &&
 			  (s[begin - 1] == '+' || s[begin - 1] == '-');
@@ -717,11 +433,12 @@ void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *w)
 				return;
 			number.text = digits;
 			number.len = ab_decimal(digits, n);
-			ab_run_assign(run, s, name_len(w, 0),
+			ab_run_assign(run, s, ab_builtin_name_len(w, 0),
 				      ab_run_scalar(run, &number), 0);
 			return;
 		}
-		ab_run_assign(run, s + begin, name_len(w, begin), NULL, 0);
+		ab_run_assign(run, s + begin, ab_builtin_name_len(w, begin),
+			      NULL, 0);
 	}
 }
 
@@ -788,7 +505,7 @@ static void effect_alias(struct ab_shell_run *run,
 		struct ab_word value;
 		char *name;
 
-		if (!len || !is_exact_before(w, len + 1))
+		if (!len || !ab_builtin_is_exact(w, len + 1))
 			continue;
 		if (run->alias_count++ >= 64) {
 			ab_run_limit(run, "too many aliases");
@@ -822,9 +539,9 @@ static const effect_fn effects[] = {
 	[AB_BUILTIN_TYPESET] = effect_declare,
 	[AB_BUILTIN_LOCAL] = effect_declare,
 	[AB_BUILTIN_UNSET] = effect_unset,
-	[AB_BUILTIN_READ] = effect_read,
-	[AB_BUILTIN_MAPFILE] = effect_mapfile,
-	[AB_BUILTIN_READARRAY] = effect_mapfile,
+	[AB_BUILTIN_READ] = ab_builtin_read,
+	[AB_BUILTIN_MAPFILE] = ab_builtin_mapfile,
+	[AB_BUILTIN_READARRAY] = ab_builtin_mapfile,
 	[AB_BUILTIN_PRINTF] = effect_printf,
 	[AB_BUILTIN_SET] = effect_set,
 	[AB_BUILTIN_SHIFT] = effect_shift,

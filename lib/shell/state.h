@@ -374,8 +374,25 @@ uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c);
+/* How long the name at `from` is; 0: there is none. */
+uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from);
+/* Whether no byte before `end` lies in a hole. */
+bool ab_builtin_is_exact(const struct ab_word *w, uint32_t end);
+/* The options at the start: how many words, and their letters. */
+uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
+			    char letters[16]);
 /* The variables that an arithmetic text may change. */
 void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *text);
+
+/* builtin_read.c */
+void ab_builtin_mapfile(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct ab_shell_command *c,
+			const struct ab_word *argv, uint32_t argc);
+void ab_builtin_read(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree,
+		     const struct ab_shell_command *c,
+		     const struct ab_word *argv, uint32_t argc);
 
 /* visit.c: frames */
 struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `read` and `mapfile`: what they make of a text that is known. Of any other
+ * nobody knows what they read.
+ */
+#include "config.h"
+
+#include "shell/state.h"
+
+/* < <(...) of what is known */
+static const struct ab_word *proc_text(const struct ab_word *w)
+{
+	return w->hole_count == 1 && w->holes->kind == AB_HOLE_PROC &&
+			       w->holes->len == w->len && w->holes->origin ?
+		       w->holes->origin->value :
+		       NULL;
+}
+
+/* <&5: what the visitor keeps of that descriptor (shell.h). */
+static struct ab_stream *fd_origin(struct ab_shell_run *run,
+				   const struct ab_word *fd)
+{
+	char name[16] = " fd ";
+	const struct value *v;
+
+	if (fd->hole_count || fd->len > 6)
+		return ab_run_blend(run, fd, 1);
+	memcpy(name + 4, fd->text, fd->len);
+	v = ab_run_value(run, name, 4 + fd->len);
+	return v->origin ? v->origin : ab_run_blend(run, v->words, v->count);
+}
+
+/* What `read` reads: the word, or the stream it comes from. *is_first: in a
+   loop, where the next round reads another line. */
+static const struct ab_word *input_of(struct ab_shell_run *run,
+				      const struct ab_shell_command *c,
+				      struct ab_stream **origin,
+				      bool *is_first)
+{
+	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
+
+	*origin = c->place.in;
+	*is_first = c->place.flags & AB_SHELL_LOOP;
+	for (uint32_t i = 0; i < c->redir_count; i++) {
+		const struct ab_shell_redir *r = &c->redirs[i];
+
+		if (r->fd != 0)
+			continue;
+		*is_first = false;
+		*origin = r->kind == AB_REDIR_DUP_IN ?
+				  fd_origin(run, &r->target) :
+				  ab_run_blend(run, &r->target, 1);
+		word = r->kind >= AB_REDIR_HERE_DOC ? &r->target :
+						      proc_text(&r->target);
+	}
+	return word;
+}
+
+/* One line without blanks around it for one name; else nobody knows. */
+static const struct value *read_value(struct ab_shell_run *run,
+				      const struct ab_word *in)
+{
+	struct ab_word w = *in;
+	const char *newline = memchr(w.text, '\n', w.len);
+	uint32_t len = newline ? (uint32_t)(newline - w.text) : w.len;
+
+	if (in->hole_count && newline &&
+	    in->holes[in->hole_count - 1].at > len)
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	if (memchr(w.text, '\\', len) ||
+	    (len && (w.text[0] == ' ' || w.text[len - 1] == ' ')))
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	w.len = len;
+	while (w.map_count > 1 && w.map[w.map_count - 1].at >= len)
+		w.map_count--;
+	return ab_run_scalar(run, &w);
+}
+
+/* What of a known text becomes elements: lines, or the fields of the first. */
+struct cut {
+	const char *ends;
+	uint32_t end_count;
+	bool is_lines, keeps_ends;
+};
+
+static uint32_t next_piece(const struct cut *cut, const struct ab_word *in,
+			   uint32_t *at)
+{
+	uint32_t i = *at;
+
+	if (!cut->is_lines)
+		while (i < in->len && memchr(cut->ends, in->text[i],
+					     cut->end_count))
+			i++;
+	*at = i;
+	while (i < in->len &&
+	       !memchr(cut->ends, in->text[i], cut->end_count))
+		i++;
+	return i;
+}
+
+/* The elements of a[] that `read -a` and mapfile make of a known text. */
+static const struct value *read_array(struct ab_shell_run *run,
+				      const struct ab_word *in,
+				      const struct cut *cut)
+{
+	struct ab_stream *origin = ab_run_blend(run, in, 1);
+	struct fields f = { 0 };
+
+	if (in->hole_count || (!cut->is_lines &&
+			       memchr(in->text, '\\', in->len)))
+		return ab_run_unknown(run, origin);
+	for (uint32_t at = 0; at < in->len;) {
+		uint32_t end = next_piece(cut, in, &at), last = end;
+		struct ab_word *w;
+
+		if (at == in->len)
+			break;
+		last += cut->keeps_ends && end < in->len;
+		w = ab_fields_new(run, &f);
+		if (!w)
+			return ab_run_unknown(run, origin);
+		w->text = in->text + at;
+		w->len = last - at;
+		w->span = ab_word_span(in, at, last - at);
+		at = end + 1;
+	}
+	return ab_run_array(run, f.words, f.count);
+}
+
+/* read -a: the first line by IFS, which is blanks here or nobody knows. */
+static const struct value *read_fields(struct ab_shell_run *run,
+				       const struct ab_shell_command *c,
+				       const struct ab_word *in)
+{
+	struct cut cut = { 0 };
+	struct ab_word line = *in;
+	const char *newline = memchr(in->text, '\n', in->len);
+
+	if (newline)
+		line.len = (uint32_t)(newline - in->text);
+	for (uint32_t i = 0; i < c->assign_count; i++)
+		if (strcmp(c->assigns[i].name, "IFS") == 0)
+			return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
+		return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	for (uint32_t i = 0; i < cut.end_count; i++)
+		if (!memchr(" \t\n", cut.ends[i], 3))
+			return ab_run_unknown(run, ab_run_blend(run, in, 1));
+	return read_array(run, &line, &cut);
+}
+
+/* Options that change neither what is read nor where it goes. */
+static bool has_only(const char *letters, const char *known)
+{
+	return letters[strspn(letters, known)] == '\0';
+}
+
+/* mapfile NAME: an element for each line */
+void ab_builtin_mapfile(struct ab_shell_run *run,
+			   const struct ab_shell_tree *tree,
+			   const struct ab_shell_command *c,
+			   const struct ab_word *argv, uint32_t argc)
+{
+	char letters[16];
+	uint32_t i = ab_builtin_options(argv, argc, letters), len;
+	struct ab_stream *origin;
+	bool is_first;
+	const struct ab_word *in = input_of(run, c, &origin, &is_first);
+	struct ab_word none = { .text = "MAPFILE", .len = 7 };
+	const struct ab_word *name = argc > 1 ? &argv[argc - 1] : &none;
+	const struct value *value = ab_run_unknown(run, origin);
+	struct cut cut = { "\n", 1, true, !strchr(letters, 't') };
+
+	(void)tree;
+	if (i >= argc)
+		name = &none;
+	len = ab_builtin_name_len(name, 0);
+	if (!len || !ab_builtin_is_exact(name, len))
+		return;
+	if (in && !is_first && has_only(letters, "t") && i + 1 >= argc)
+		value = read_array(run, in, &cut);
+	ab_run_assign(run, name->text, len, value, 0);
+}
+
+/* Where field n of the first line begins. */
+static uint32_t field_at(struct ab_shell_run *run, const struct ab_word *in,
+			 uint32_t n)
+{
+	struct cut cut = { 0 };
+	uint32_t at = 0, end;
+
+	if (!ab_run_ifs(run, &cut.ends, &cut.end_count))
+		return 0;
+	for (end = next_piece(&cut, in, &at); n; n--) {
+		at = end;
+		end = next_piece(&cut, in, &at);
+	}
+	return at;
+}
+
+/* read a b: a field each, and the rest of the line for the last. */
+static void read_names(struct ab_shell_run *run,
+		       const struct ab_shell_command *c,
+		       const struct ab_word *in, const struct ab_word *argv,
+		       uint32_t argc)
+{
+	const struct value *v = read_fields(run, c, in);
+	const char *end = memchr(in->text, '\n', in->len);
+	uint32_t n = 0;
+
+	end = end ? end : in->text + in->len;
+	while (end > in->text && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	for (uint32_t i = 1; i < argc && v->kind == VALUE_ARRAY; i++) {
+		uint32_t len = ab_builtin_name_len(&argv[i], 0);
+		struct ab_word w = { .text = "" };
+
+		if (argv[i].text[0] == '-' || !len ||
+		    !ab_builtin_is_exact(&argv[i], len))
+			continue;
+		if (n < v->count)
+			w = v->words[n++];
+		if (i + 1 == argc && w.len) {
+			/* the fields are copies: where the last one began */
+			uint32_t at = field_at(run, in, n - 1);
+
+			w.text = in->text + at;
+			w.len = (uint32_t)(end - w.text);
+			w.span = ab_word_span(in, at, w.len);
+			w.map_count = 0;
+		}
+		ab_run_assign(run, argv[i].text, len, ab_run_scalar(run, &w),
+			      0);
+	}
+}
+
+/* What it is in the first round, and nobody knows later. */
+static const struct value *perhaps(struct ab_shell_run *run,
+				   struct ab_stream *origin,
+				   const struct value *first)
+{
+	return ab_run_either(run, origin, first, ab_run_unknown(run, origin));
+}
+
+void ab_builtin_read(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct ab_shell_command *c,
+			const struct ab_word *argv, uint32_t argc)
+{
+	struct ab_stream *origin;
+	bool is_first;
+	const struct ab_word *in = input_of(run, c, &origin, &is_first);
+	uint32_t names = 0, last = 0;
+	bool plain = true, is_array = false;
+
+	(void)tree;
+	for (uint32_t i = 1; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		uint32_t len = ab_builtin_name_len(w, 0);
+
+		if (w->len && w->text[0] == '-') {
+			is_array |= ab_word_equals(w, "-a") ||
+				    ab_word_equals(w, "-ra");
+			plain = plain && (ab_word_equals(w, "-r") ||
+					  ab_word_equals(w, "-a") ||
+					  ab_word_equals(w, "-ra"));
+			continue;
+		}
+		if (!len || !ab_builtin_is_exact(w, len))
+			continue;
+		names++;
+		last = i;
+		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
+			      0);
+	}
+	if (names == 0)
+		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
+	else if (!plain || !in || (is_first && (names > 1 || is_array)))
+		return;
+	else if (names > 1)
+		read_names(run, c, in, argv, argc);
+	else
+		ab_run_assign(run, argv[last].text,
+			      ab_builtin_name_len(&argv[last], 0),
+			      is_array ? read_fields(run, c, in) :
+			      is_first ? perhaps(run, origin,
+						 read_value(run, in)) :
+					 read_value(run, in),
+			      0);
+}
