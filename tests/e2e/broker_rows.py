@@ -66,6 +66,12 @@ def left(name, column):
     return lease(name, column) != "-"
 def q(verb, name, key=KEY):
     return ask(verb, name, key)[0]
+def lasts(name, seconds):
+    began = time.monotonic()
+    if q(GET, name) != "ok":
+        return "refused"
+    left = int(lease(name, 0))
+    return seconds - (time.monotonic() - began) <= left <= seconds or left
 '''
 
 # what is asked, and what comes of it
@@ -187,7 +193,7 @@ ROWS = [
      "left('cloud', 3), q(RENEW, 'cloud')",
      "True ok ok False ended"),
     ("aws('/aws/cloud'), left('cloud', 3)", "200 True"),
-    ("int(lease('short', 0)) if q(GET, 'short') == 'ok' else 0", "60"),
+    ("lasts('short', 60)", "True"),
 ]
 
 

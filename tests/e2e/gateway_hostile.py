@@ -342,6 +342,8 @@ for name in sorted(out):
                                for n in sorted(rows)]) if a != b]
     expect(not wrong and len(ran.out.splitlines()) == len(rows), (wrong, ran))
     good = sum(v == "200" for _, v in rows.values())
+    # who is connected may still wait to be accepted
+    until(lambda: len(origin.seen) >= before + good, "each is accepted")
     expect(len(origin.seen) == before + good, origin.seen[before:])
 
 

@@ -411,6 +411,8 @@ def is_closed(s):
 def main():
     failed = 0
     named = [fn for fn in tests if fn.__name__ in sys.argv[1:]]
+    if len(named) < len(set(sys.argv[1:])):
+        sys.exit("no such test in: " + " ".join(sys.argv[1:]))
     print("1..%d" % len(named or tests))
     for i, fn in enumerate(named or tests, 1):
         name = fn.__name__.replace("_", " ")

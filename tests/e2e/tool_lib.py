@@ -267,6 +267,8 @@ def main():
     try:
         missing = cannot_raise()
         named = [t for t in tests if t[0].__name__ in sys.argv[1:]]
+        if len(named) < len(set(sys.argv[1:])):
+            sys.exit("no such test in: " + " ".join(sys.argv[1:]))
         print("1..%d" % len(named or tests))
         for n, (fn, boxed) in enumerate(named or tests, 1):
             name = fn.__name__
