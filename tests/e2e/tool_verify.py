@@ -120,12 +120,37 @@ def prober_of(p):
     return None
 
 
+def is_stopped(pid):
+    """It takes no more steps; False: it had ended before."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        while True:
+            with open("/proc/%d/stat" % pid, "rb") as f:
+                state = f.read().rpartition(b")")[2].split()[0]
+            if state in b"TZX":
+                return state == b"T"
+            time.sleep(0.01)
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def stopped(*args, owner=None):
+    """A question, and the program that tries the walls: stopped in time."""
+    for _ in range(50):
+        p = start(*args)
+        pid = until(lambda: prober_of(owner or p) or p.poll() is not None,
+                    "it is run")
+        if pid is not True and is_stopped(pid) and p.poll() is None:
+            return p, pid
+        p.communicate(timeout=WAIT)
+    raise AssertionError("it is done before it can be stopped")
+
+
 @box_test
 def signals_end_it_soon_and_leave_nothing():
     """Where it waits: the program that tries the walls is stopped."""
     for sig in (signal.SIGINT, signal.SIGTERM):
-        p = start("verify")
-        os.kill(until(lambda: prober_of(p), "it is run"), signal.SIGSTOP)
+        p, _ = stopped("verify")
         began = time.monotonic()
         p.send_signal(sig)
         p.communicate(timeout=WAIT)
@@ -146,9 +171,7 @@ def signals_end_the_question_and_not_the_box():
         until(lambda: tool("verify", "eve", "--json").status != 4,
               "a box of that name")
         for sig in (signal.SIGINT, signal.SIGTERM):
-            p = start("verify", "eve")
-            pid = until(lambda: prober_of(child), "it is run")
-            os.kill(pid, signal.SIGSTOP)
+            p, pid = stopped("verify", "eve", owner=child)
             began = time.monotonic()
             p.send_signal(sig)
             p.communicate(timeout=WAIT)

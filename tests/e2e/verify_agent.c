@@ -397,8 +397,10 @@ static void who_acts_during_a_test_is_asked_about(void)
 	client = client_new(ask_for_a_test, agentbox_sandbox_get_id(box()));
 	while (!program_is_stopped()) {
 		serve(owner);
-		REQUIRE(!has_exited(client, &status), "it was too fast: %d",
-			status);
+		/* it was too fast for us: once more */
+		if (has_exited(client, &status))
+			client = client_new(ask_for_a_test,
+					    agentbox_sandbox_get_id(box()));
 		prober = host_descendant("9");
 		if (prober > 0)
 			kill(prober, SIGSTOP);
