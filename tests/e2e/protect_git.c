@@ -13,12 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#define COUNT(list) (sizeof(list) / sizeof(*(list)))
+
 struct work {
 	const char *name;
 	const char *before; /* in base, before the box is raised */
 	const char *host;   /* in base: must succeed */
 	const char *after;  /* in base: what has to hold */
 	bool is_taken;	    /* what it makes, where an agent could have */
+	bool is_timed;	    /* a file of it is waited for, not for long */
 };
 
 #define GIT_ENV \
@@ -54,18 +57,18 @@ static const struct work works[] = {
 	  "grep -q mine2 ws/.envrc", false },
 	{ "worktree outside", "", "git -C ws worktree add -q ../x",
 	  "git -C x status && git -C ws worktree prune && "
-	  "git -C ws worktree list | grep -q /x", false },
+	  "git -C ws worktree list | grep -q /x", false, true },
 	{ "worktree inside", "", "git -C ws worktree add -q wt",
 	  "git -C ws/wt status && git -C ws worktree prune && "
-	  "git -C ws worktree list | grep -q /wt", false },
+	  "git -C ws worktree list | grep -q /wt", false, true },
 	{ "worktree outside, removed", "", "git -C ws worktree add -q ../x; "
-	  "git -C ws worktree remove ../x", "[ ! -e ws/.git/worktrees/x ]", false },
+	  "git -C ws worktree remove ../x", "[ ! -e ws/.git/worktrees/x ]", false, true },
 	{ "worktree outside, moved", "", "git -C ws worktree add -q ../x; "
 	  "git -C ws worktree move ../x ../y", "git -C y status && "
-	  "git -C ws worktree prune && git -C y status", false },
+	  "git -C ws worktree prune && git -C y status", false, true },
 	{ "worktree of before is moved", "git -C ws worktree add -q ../x;",
 	  "git -C ws worktree move ../x ../y; git -C y status",
-	  "git -C ws worktree prune && git -C y status", false },
+	  "git -C ws worktree prune && git -C y status", false, true },
 	{ "init", "", "git init -q ws/n", "[ -e ws/n/.git/config ]", true },
 	{ "clone", "", "git clone -q other ws/n",
 	  "[ \"$(git -C ws/n remote)\" = origin ]", true },
@@ -130,7 +133,7 @@ static unsigned count_taken(void)
 }
 
 /* As many as lie in the quarantine: nothing was taken in silence. */
-static void check_taken(const struct work *w, const char *mode, bool may)
+static unsigned check_told(const struct work *w, const char *mode)
 {
 	unsigned told = count_taken(), there = 0;
 	const char *said;
@@ -139,14 +142,18 @@ static void check_taken(const struct work *w, const char *mode, bool may)
 	sscanf(said, "%u", &there);
 	CHECK(told == there, "%s, %s: %u told, %u there", w->name, mode, told,
 	      there);
-	CHECK(may || !told, "%s, %s: %u taken", w->name, mode, told);
+	return told;
 }
 
-static void try(const struct work *w, const char *mode)
+/* False: what it made was taken, as it may be of a git that had to wait for
+   a processor; so it is to be tried again. Never the last time. */
+static bool try(const struct work *w, const char *mode, bool is_last)
 {
 	bool is_quiet = !strcmp(mode, "quiet");
+	bool may = w->is_taken && !is_quiet, is_slow;
 	agentbox_process *p = NULL;
-	const char *said;
+	const char *said, *written;
+	unsigned taken;
 	int status;
 
 	e2e_note("%s: %s", mode, w->name);
@@ -160,8 +167,6 @@ static void try(const struct work *w, const char *mode)
 	else
 		usleep(20000);
 	status = run(w->host, &said);
-	CHECK(status == 0 || (w->is_taken && !is_quiet), "%s, %s: %s", w->name,
-	      mode, said);
 	usleep(50000);
 	if (p) {
 		host_write(ws_path(".stop"), "");
@@ -169,36 +174,44 @@ static void try(const struct work *w, const char *mode)
 		agentbox_process_free(p);
 	}
 	box_sh("true");
-	check_taken(w, mode, w->is_taken && !is_quiet);
-	if (w->after && (is_quiet || !w->is_taken))
+	taken = check_told(w, mode);
+	is_slow = taken && w->is_timed && !is_quiet && !is_last;
+	CHECK(status == 0 || may || is_slow, "%s, %s: %s", w->name, mode, said);
+	CHECK(!taken || may || is_slow, "%s, %s: %u taken", w->name, mode,
+	      taken);
+	if (w->after && !may && !is_slow)
 		on_host(w->after);
 	/* whatever is there now, the agent cannot write to it */
 	box_sh("for i in $(find . -path '*/.git*' \\( -name config -o "
 	       "-name hooks -o -name gitdir -o -name .gitmodules \\)); do "
 	       "echo evil >>$i; echo evil >$i/pre-commit; done");
-	run("grep -rls evil ws || true", &said);
-	CHECK(!said[0], "%s, %s: written: %s", w->name, mode, said);
+	run("grep -rls evil ws || true", &written);
+	CHECK(!written[0], "%s, %s: written: %s", w->name, mode, written);
 	box_end();
+	return !is_slow;
 }
 
-#define COUNT(list) (sizeof(list) / sizeof(*(list)))
+/* Not once in so many times is it the machine's load. */
+static void try_each(const char *mode)
+{
+	for (size_t i = 0; i < COUNT(works); i++)
+		for (int left = 9; !try(&works[i], mode, left == 0); left--)
+			e2e_note("%s: taken, again", works[i].name);
+}
 
 static void case_102_git_of_a_host_at_rest(void)
 {
-	for (size_t i = 0; i < COUNT(works); i++)
-		try(&works[i], "quiet");
+	try_each("quiet");
 }
 
 static void case_102_git_beside_a_process_left_behind(void)
 {
-	for (size_t i = 0; i < COUNT(works); i++)
-		try(&works[i], "left");
+	try_each("left");
 }
 
 static void case_102_git_beside_a_command(void)
 {
-	for (size_t i = 0; i < COUNT(works); i++)
-		try(&works[i], "running");
+	try_each("running");
 }
 
 /* What is not the host's git's, or may be the agent's, after a quiet host. */
@@ -295,6 +308,7 @@ static void case_102_what_the_host_made_is_no_cover(void)
 static void case_102_what_ends_after_planting_is_the_agent(void)
 {
 	const char *said;
+	unsigned told = 0;
 
 	begin("");
 	e2e_seconds(60);
@@ -305,11 +319,16 @@ static void case_102_what_ends_after_planting_is_the_agent(void)
 		       i % 10, i, i, i, i);
 		usleep((unsigned)(i % 7) * 20000);
 	}
-	usleep(200000);
+	/* who was left behind may have to wait for a processor */
+	for (int i = 0; i < 400 && told < 80; i++) {
+		e2e_sleep_ms(50);
+		told += count_taken();
+	}
 	box_sh("true");
 	run("grep -rls evil ws || true", &said);
 	CHECK(!said[0], "planted: %s", said);
-	CHECK(count_taken() == 80, "not each is told");
+	told += count_taken();
+	CHECK(told == 80, "%u are told", told);
 }
 
 /* The agent's own git: what works goes on to, refusals are told. */
