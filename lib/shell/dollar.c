@@ -133,6 +133,9 @@ static void param_op(struct parser *p, struct param *param)
 	case ',':
 		param->op = twice ? OP_LOWER_ALL : OP_LOWER;
 		break;
+	case '~':
+		param->op = twice ? OP_TOGGLE_ALL : OP_TOGGLE;
+		break;
 	case '/':
 		param->op = twice ? OP_REPLACE_ALL : OP_REPLACE;
 		if (s[at + 1] == '#' || s[at + 1] == '%') {
@@ -159,7 +162,7 @@ static void param_op(struct parser *p, struct param *param)
 
 static bool op_takes_pattern(enum param_op op)
 {
-	return op >= OP_PREFIX && op <= OP_LOWER_ALL;
+	return op >= OP_PREFIX && op <= OP_TOGGLE_ALL;
 }
 
 /* After name and subscript of ${: `}` or an operator with its argument. */

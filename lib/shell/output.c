@@ -350,14 +350,41 @@ static bool print_pwd(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* dirname PATH: all before its last name. */
+static bool print_dirname(struct ab_shell_run *run, struct segments *list,
+			  const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *w = &argv[argc - 1];
+	uint32_t len = w->len;
+
+	if (argc != 2 || w->hole_count || !len || w->text[0] == '-')
+		return false;
+	while (len && w->text[len - 1] == '/')
+		len--;
+	while (len && w->text[len - 1] != '/')
+		len--;
+	while (len > 1 && w->text[len - 1] == '/')
+		len--;
+	if (len)
+		ab_segments_add(run, list, w->text, len,
+				ab_word_span(w, 0, len), SEGMENT_QUOTED);
+	else
+		ab_segments_add(run, list, w->text[0] == '/' ? "/" : ".", 1,
+				w->span, SEGMENT_QUOTED);
+	ab_segments_add(run, list, "\n", 1, argv[0].span, SEGMENT_QUOTED);
+	return true;
+}
+
 /* What it prints is put together in *list. */
 static bool print(struct ab_shell_run *run, struct segments *list,
 		  const struct ab_word *argv, uint32_t argc)
 {
 	enum ab_builtin builtin = ab_shell_builtin(argv);
 
-	if (builtin == AB_BUILTIN_NONE ||
-	    (builtin == AB_BUILTIN_BUILTIN && argc > 1))
+	if (builtin == AB_BUILTIN_NONE)
+		return ab_word_equals(argv, "dirname") &&
+		       print_dirname(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_BUILTIN && argc > 1)
 		return false;
 	for (uint32_t i = 1; i < argc; i++)
 		if (has_fields(&argv[i]))

@@ -282,12 +282,14 @@ bool ab_param_slice_all(struct expansion *e, struct segment *args)
 	return true;
 }
 
-/* ^ ^^ , ,, without a pattern. */
+/* ^ ^^ , ,, ~ ~~ without a pattern. */
 static bool change_case(struct expansion *e, struct segment *args)
 {
 	enum param_op op = (enum param_op)e->param->op;
-	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL;
-	bool up = op == OP_UPPER || op == OP_UPPER_ALL;
+	bool all = op == OP_UPPER_ALL || op == OP_LOWER_ALL ||
+		   op == OP_TOGGLE_ALL;
+	bool up = op != OP_LOWER && op != OP_LOWER_ALL;
+	bool down = op != OP_UPPER && op != OP_UPPER_ALL;
 	uint32_t len = e->word->len;
 	char *text;
 
@@ -305,7 +307,7 @@ static bool change_case(struct expansion *e, struct segment *args)
 		if (all || i == 0) {
 			if (up && c >= 'a' && c <= 'z')
 				c = (char)(c - 32);
-			if (!up && c >= 'A' && c <= 'Z')
+			else if (down && c >= 'A' && c <= 'Z')
 				c = (char)(c + 32);
 		}
 		text[i] = c;
@@ -349,6 +351,8 @@ bool ab_param_edit(struct expansion *e, struct segment *args)
 	case OP_UPPER_ALL:
 	case OP_LOWER:
 	case OP_LOWER_ALL:
+	case OP_TOGGLE:
+	case OP_TOGGLE_ALL:
 		return change_case(e, args);
 	case OP_AT:
 		return transform(e);

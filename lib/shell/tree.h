@@ -57,6 +57,8 @@ enum param_op {
 	OP_UPPER_ALL,
 	OP_LOWER, /* , */
 	OP_LOWER_ALL,
+	OP_TOGGLE, /* ~ */
+	OP_TOGGLE_ALL,
 	OP_SLICE,  /* : */
 	OP_AT,	   /* @X */
 	OP_LENGTH, /* ${#x} */

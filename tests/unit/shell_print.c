@@ -23,8 +23,8 @@ static void print_param(FILE *out, const unsigned char *s,
 {
 	static const char *const ops[] = {
 		"",   "-",  "=",  "?",	"+", "#",  "##", "%", "%%", "/",
-		"//", "/#", "/%", "^", "^^", ",", ",,", ":", "@",  "len",
-		"names", "bad"
+		"//", "/#", "/%", "^", "^^", ",", ",,", "~", "~~", ":", "@",
+		"len", "names", "bad"
 	};
 
 	fputs(param->is_indirect ? "${!" : "${", out);
