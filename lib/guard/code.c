@@ -174,6 +174,8 @@ struct args {
 	bool is_taken_away; /* of a call that removes */
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;
+	bool has_block; /* perl: system {"rm"} ... */
+	struct ab_word block;
 };
 
 static void add_string(struct ab_code *k, struct args *a,
@@ -353,12 +355,37 @@ static void add_token(struct ab_code *k, struct args *a,
 		a->number_token = *t;
 }
 
+/* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
+   be called. How many brackets are open behind the block. */
+static int read_block(struct ab_code *k, struct args *a)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	int depth = 0;
+
+	a->has_block = false;
+	if (k->lang != AB_PERL || !ab_lexer_next(&x, &t))
+		return 0;
+	if (ab_code_is_sign(k, &t, '(')) {
+		depth++;
+		if (!ab_lexer_next(&x, &t))
+			return 0;
+	}
+	if (!ab_code_is_sign(k, &t, '{') || !ab_lexer_next(&x, &t) ||
+	    t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &a->block) ||
+	    !ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '}'))
+		return 0;
+	a->has_block = true;
+	k->x = x;
+	return depth;
+}
+
 /* The arguments of a call that begins at the lexer. */
 static void read_args(struct ab_code *k, struct args *a)
 {
 	struct ab_token t, last = { 0 };
-	int depth = 0;
-	bool first = true;
+	int depth = read_block(k, a);
+	bool first = !a->has_block;
 
 	a->count = 0;
 	a->is_cut = false;
@@ -478,6 +505,12 @@ static bool is_line(const struct ab_word *w)
 
 static void run_call(struct ab_code *k, struct args *a)
 {
+	if (a->has_block) {
+		a->words[0] = a->block;
+		ab_check_words(k->c, a->words, a->count ? a->count : 1, 0,
+			       NULL, false);
+		return;
+	}
 	if (!a->count)
 		return;
 	/* what stands behind a line are options of the call: cwd="/tmp" */

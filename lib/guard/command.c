@@ -109,6 +109,10 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	if (ab_is_stdin_name(w) && role->kind != AB_ROLE_REMOVE)
 		return;
 	if (role->kind == AB_ROLE_SAVE) {
+		if (!use->program->is_net) {
+			ab_file_pipe(c, w);
+			return;
+		}
 		/* scp: only what comes from another machine */
 		if (role->select == AB_SEL_BUT_LAST &&
 		    !memchr(w->text, ':', w->len))

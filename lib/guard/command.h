@@ -55,6 +55,8 @@ void ab_check_found(struct ab_check *c, const struct ab_word *words,
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- files.c --- */
+/* mkfifo: what anybody writes there, also later, is what it holds. */
+void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
 /*
  * Files that the text itself writes, by their path: what was put in, or
  * where it came from. is_url: the name is the last component of an address.

@@ -197,6 +197,19 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
+void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t len;
+	const char *variable = file_name(c, path, true, &len);
+
+	if (!variable)
+		return;
+	c->has_files = true;
+	c->file_names |= written_bit(variable, len);
+	if (!mark_variable(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
 /* The variable that holds what descriptor fd is; -1: one that a {name} chose,
    which are all one. */
 static uint32_t fd_variable(int64_t fd, char name[FD_NAME])

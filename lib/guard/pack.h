@@ -73,7 +73,8 @@ enum ab_role_kind {
 	AB_ROLE_REMOVE, /* with everything below */
 	AB_ROLE_TREE,	/* changes mode or owner of everything below */
 	AB_ROLE_SEND,	/* a file goes to the network */
-	AB_ROLE_SAVE,	/* what was downloaded is written */
+	AB_ROLE_SAVE,	/* what was downloaded is written; without a net:
+			   a pipe is made */
 	AB_ROLE_RUN,	/* the file is run */
 	AB_ROLE_TRUNCATE,
 	AB_ROLE_KINDS,
