@@ -327,15 +327,16 @@ int copy_begin_output(supervision *s)
 		 : 0;
 }
 
-/* A scrub that could not wait left our record under this name. */
-static void forget_ended(const supervision *s)
+/* A scrub that could not wait left this record at one of these names. */
+static void forget_ended(const copy_job *job, int record)
 {
-	const copy_job *job = s->job;
 	char ended[STAGING_NAME];
 
-	if (staging_ended_name(job, ended) == 0 &&
-	    staging_is_named(s->old_record_fd, job->record_fd, ended))
-		(void)unlinkat(job->record_fd, ended, 0);
+	for (unsigned i = 0; i < STAGING_ENDED; i++) {
+		if (staging_ended_name(job, i, ended) == 0 &&
+		    staging_is_named(record, job->record_fd, ended))
+			(void)unlinkat(job->record_fd, ended, 0);
+	}
 }
 
 /*
@@ -348,7 +349,7 @@ void copy_give_up(supervision *s)
 	finish_clearing(s);
 	if (s->old_record_fd < 0)
 		return;
-	forget_ended(s);
+	forget_ended(s->job, s->old_record_fd);
 	(void)flock(s->old_record_fd, LOCK_UN);
 }
 
@@ -566,29 +567,73 @@ static int open_record(const copy_job *job, const char *name)
 /*
  * Nobody finds it by its name any more. The file itself stays until whoever
  * has it locked has ended: the scrub after this one is to wait for him, too.
+ * -EEXIST: so many hang that there is no place for one more, and it stays.
  */
-static void put_away_record(const copy_job *job, const char *ended)
+static int put_away_record(const copy_job *job)
 {
-	if (job->record_fd >= 0 &&
-	    copy_rename(job->record_fd, job->plan.record_name, job->record_fd,
-			ended, RENAME_NEW))
+	char ended[STAGING_NAME];
+	int r = job->record_fd < 0 ? -ENOENT : -EEXIST;
+
+	for (unsigned i = 0; r == -EEXIST && i < STAGING_ENDED; i++) {
+		r = staging_ended_name(job, i, ended);
+		if (r == 0)
+			r = copy_rename(job->record_fd, job->plan.record_name,
+					job->record_fd, ended, RENAME_NEW);
+	}
+	if (r == -EEXIST)
+		return r;
+	if (r && r != -ENOENT)
 		(void)unlinkat(job->record_fd, job->plan.record_name, 0);
+	return 0;
 }
 
 /*
  * A refresh that has published puts the generation before away, and is done.
  * -EWOULDBLOCK: it hangs, and what it has locked a sweep passes over.
  */
-static int wait_for_others(int record)
+static int wait_for_others(const copy_job *job, int record, uint64_t until)
 {
-	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
-
-	while (record >= 0 && staging_lock(record) == -EWOULDBLOCK) {
+	if (record < 0)
+		return 0;
+	while (staging_lock(record) == -EWOULDBLOCK) {
 		if (ab_clock_boot_ns() >= until)
 			return -EWOULDBLOCK;
 		(void)ab_fd_poll(-1, 0, 5);
 	}
+	forget_ended(job, record);
 	return 0;
+}
+
+/* Those of scrubs that somebody kept waiting; how many there are. */
+static int open_ended(const copy_job *job, int records[STAGING_ENDED])
+{
+	char ended[STAGING_NAME];
+	int count = 0;
+
+	for (unsigned i = 0; i < STAGING_ENDED; i++) {
+		int fd = staging_ended_name(job, i, ended)
+				 ? -1
+				 : open_record(job, ended);
+
+		if (fd >= 0)
+			records[count++] = fd;
+	}
+	return count;
+}
+
+/* Whoever had this snapshot's records has ended. 0 or -EWOULDBLOCK. */
+static int wait_for_all(const copy_job *job, int record, const int *before,
+			int count)
+{
+	uint64_t until = ab_clock_boot_ns() + SCRUB_WAIT_NS;
+	int r = wait_for_others(job, record, until);
+
+	for (int i = 0; i < count; i++) {
+		if (wait_for_others(job, before[i], until))
+			r = -EWOULDBLOCK;
+		close(before[i]);
+	}
+	return r;
 }
 
 int copy_scrub(supervision *s, ab_copy_done *done)
@@ -598,25 +643,19 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 					   ? EMPTY_NOTHING
 					   : EMPTY_ALL;
 	ab_autofd int record = -1;
-	ab_autofd int before = -1;
-	char slot[STAGING_NAME], ended[STAGING_NAME] = "";
-	int now, others, old = 1;
+	char slot[STAGING_NAME];
+	int before[STAGING_ENDED], count;
+	int now, kept, others, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (check_is_snapshot(s))
 		return -1;
-	(void)staging_ended_name(job, ended);
 	record = open_record(job, job->plan.record_name);
-	/* of a scrub that somebody kept waiting */
-	before = open_record(job, ended);
+	count = open_ended(job, before);
 	now = scrub_tree(s, job->dest_fd, job->plan.dest_name, empty,
 			 &done->files);
-	put_away_record(job, ended);
-	others = wait_for_others(record);
-	if (others == 0)
-		others = wait_for_others(before);
-	if (others == 0 && job->record_fd >= 0)
-		(void)unlinkat(job->record_fd, ended, 0);
+	kept = put_away_record(job);
+	others = wait_for_all(job, record, before, count);
 	if (staging_old_name(job, slot) == 0)
 		old = scrub_tree(s, job->staging_fd, slot, empty,
 				 &done->files);
@@ -624,10 +663,10 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	staging_sweep(job->staging_fd);
 	if (now < 0 || old < 0)
 		return -1;
-	if (others)
+	if (kept || others)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "a refresh that does not end holds what is left");
-	return now && old && before < 0
+	return now && old && !count
 		       ? fail(s, AGENTBOX_ENOTFOUND, 0, job->plan.dest_name,
 			      "there is no snapshot")
 		       : 0;

@@ -56,11 +56,11 @@ int staging_new_name(const char *suffix, char name[STAGING_NAME])
 	return 0;
 }
 
-/* One that every job on this snapshot finds. */
-static int known_name(const copy_job *job, const char *suffix,
+/* One that every job on this snapshot finds, of several of a kind. */
+static int known_name(const copy_job *job, unsigned which, const char *suffix,
 		      char name[STAGING_NAME])
 {
-	char text[AB_MAX_NAME + 64];
+	char text[AB_MAX_NAME + 96];
 	uint8_t sum[AB_SHA256_SIZE];
 	char hex[AB_HEX_SIZE(DIGITS / 2)];
 	struct stat st;
@@ -70,7 +70,10 @@ static int known_name(const copy_job *job, const char *suffix,
 	int n = snprintf(text, sizeof(text), "%llu/%llu/%s",
 			 (unsigned long long)st.st_dev,
 			 (unsigned long long)st.st_ino, job->plan.record_name);
-
+	/* a record's name has no '/' */
+	if (which)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "/%u",
+			      which);
 	job->hash(text, (size_t)n, sum);
 	ab_hex(sum, DIGITS / 2, hex);
 	snprintf(name, STAGING_NAME, PREFIX "%s%s", hex, suffix);
@@ -79,13 +82,14 @@ static int known_name(const copy_job *job, const char *suffix,
 
 int staging_old_name(const copy_job *job, char name[STAGING_NAME])
 {
-	return known_name(job, ".old", name);
+	return known_name(job, 0, ".old", name);
 }
 
-int staging_ended_name(const copy_job *job, char name[STAGING_NAME])
+int staging_ended_name(const copy_job *job, unsigned which,
+		       char name[STAGING_NAME])
 {
 	/* of those that a sweep takes when nobody holds them */
-	return known_name(job, ".record", name);
+	return known_name(job, which, ".record", name);
 }
 
 bool staging_is_named(int fd, int dirfd, const char *name)

@@ -37,8 +37,12 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
 /*
  * Where a scrub that could not wait for who holds the record leaves it, in the
  * record's directory: for the next scrub, for him to remove, or for a sweep.
+ * There are STAGING_ENDED such places, for a name that was ended so may be
+ * made anew, and hang again.
  */
-int staging_ended_name(const copy_job *job, char name[STAGING_NAME]);
+#define STAGING_ENDED 8
+int staging_ended_name(const copy_job *job, unsigned which,
+		       char name[STAGING_NAME]);
 
 /* Remove what nobody works on. Best effort. */
 void staging_sweep(int dirfd);

@@ -677,6 +677,35 @@ static void case_073_a_refresh_that_hung_and_died_is_ended(void)
 	nothing_published();
 }
 
+/* One that died does not speak for another that still has everything. */
+static void case_073_two_refreshes_that_hang_are_told(void)
+{
+	copy_end ends[2] = { { 0 } }, ended;
+	copy_task scrub;
+	copy_run runs[2];
+
+	copy_init(&scrub, AB_COPY_SCRUB);
+	for (int i = 0; i < 2; i++) {
+		runs[i] = hold_refresh(&ends[i]);
+		REQUIRE(kill(runs[i].helper.pid, SIGSTOP) == 0, "stop");
+		ended = copy_do(&scrub);
+		CHECK(ended.code == AGENTBOX_EBUSY, "%d: %d %s", i,
+		      ended.code, ended.message);
+	}
+	REQUIRE(kill(runs[0].helper.pid, SIGKILL) == 0, "kill");
+	copy_wait(&runs[0], &ends[0]);
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_EBUSY, "%d %s", ended.code,
+	      ended.message);
+	REQUIRE(kill(runs[1].helper.pid, SIGKILL) == 0, "kill");
+	copy_wait(&runs[1], &ends[1]);
+	GOOD(copy_do(&scrub));
+	nothing_published();
+	ended = copy_do(&scrub);
+	CHECK(ended.code == AGENTBOX_ENOTFOUND, "%d %s", ended.code,
+	      ended.message);
+}
+
 static void case_061_a_destination_that_may_not_be_written(void)
 {
 	copy_task task;
@@ -822,6 +851,7 @@ int main(int argc, char **argv)
 		CASE(case_073_a_refresh_that_is_held_sees_its_end),
 		CASE(case_073_a_refresh_that_hangs_is_told),
 		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
+		CASE(case_073_two_refreshes_that_hang_are_told),
 		CASE(case_061_a_destination_that_may_not_be_written),
 		CASE(case_073_cancelled_is_not_published),
 		CASE(case_092_a_proof_brings_back_public_keys),
