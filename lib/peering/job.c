@@ -458,6 +458,28 @@ static int32_t open_source(const ab_grant *g, int *fd, agentbox_error **err)
 }
 
 /*
+ * What the generation there was made with. A record that is not there, for a
+ * refresh has found the generation tampered with, is no end of the grant.
+ */
+static int32_t read_choice(agentbox_peer_job *j, char **text,
+			   const void **choice, size_t *choice_len,
+			   agentbox_error **err)
+{
+	agentbox_error *error = NULL;
+	int32_t rc = ab_snapshot_read_choice(j->places.records, j->grant.name,
+					     text, choice, choice_len, &error);
+
+	if (rc == AGENTBOX_ENOTFOUND)
+		rc = ab_error_set(err, AGENTBOX_ETAMPERED, j->grant.name,
+				  "the record of what '%s' shows is gone; give "
+				  "the options", j->grant.name);
+	else if (rc < 0)
+		rc = ab_error_copy(err, error);
+	agentbox_error_free(error);
+	return rc;
+}
+
+/*
  * Without options: of a grant the section of the source's policy, of a refresh
  * what the generation there was made with, so that nothing is shown that the
  * grant left out.
@@ -476,8 +498,7 @@ static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 	int32_t rc = open_source(&j->grant, &source, err);
 
 	if (rc == 0 && !options && is_refresh)
-		rc = ab_snapshot_read_choice(j->places.records, j->grant.name,
-					     &text, &choice, &choice_len, err);
+		rc = read_choice(j, &text, &choice, &choice_len, err);
 	else if (rc == 0 && !options)
 		rc = agentbox_snapshot_options_new(&own, err);
 	if (rc == 0 && own && section)

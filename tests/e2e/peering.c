@@ -346,6 +346,35 @@ static void case_071_a_grant_that_failed_shows_nothing(void)
 	peers_finish();
 }
 
+/* Rows 48 and 72: it is no grant that is gone, and options bring it back. */
+static void case_072_a_grant_without_its_record_is_no_end(void)
+{
+	agentbox_snapshot_options *options = NULL;
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message;
+	const char *id;
+
+	peers_begin();
+	id = peers_grant("code");
+	REQUIRE(unlink(host_path("state/boxes/%s/records/code",
+				 agentbox_sandbox_get_id(box()))) == 0,
+		"no record");
+	CHECK(agentbox_peering_refresh(peering, id, NULL, &job, &err) ==
+			      AGENTBOX_ETAMPERED &&
+		      strstr(agentbox_error_get_message(err), "options"),
+	      "%s", agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	REQUIRE(agentbox_snapshot_options_new(&options, NULL) == 0 &&
+			agentbox_peering_refresh(peering, id, options, &job,
+						 NULL) == 0 &&
+			peers_ended(job, &message) == 0,
+		"with options");
+	agentbox_snapshot_options_free(options);
+	peers_refresh(id);
+	peers_finish();
+}
+
 static void case_073_a_revoke_wins_over_a_refresh(void)
 {
 	agentbox_error *err = NULL;
@@ -431,6 +460,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_071_a_grant_that_failed_shows_nothing),
 	CASE(case_071_a_grant_that_was_cut_short_is_taken_back),
 	CASE(case_072_two_jobs_at_one_grant),
+	CASE(case_072_a_grant_without_its_record_is_no_end),
 	CASE(case_073_a_revoke_wins_over_a_refresh),
 	CASE(case_099_the_reader_sees_source_and_no_secret),
 	CASE(case_109_detach_leaves_what_is_open),
