@@ -671,6 +671,8 @@ static int32_t make_plan(const ab_snapshot_job *job,
 		.filter = filter.data,
 		.filter_len = filter.len,
 	};
+	if (!o->git_mode && o->may_be_idle)
+		plan.git_repository = plan.git_head = "";
 	set_rights(&plan, job, &source);
 	if (job->job == AB_COPY_SCRUB)
 		plan.deadline_ms = 0; /* half an end is none */

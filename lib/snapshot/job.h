@@ -32,6 +32,7 @@ struct agentbox_snapshot_options {
 	uint32_t git_mode; /* enum ab_copy_git */
 	char *git_base;	   /* owned, or NULL */
 	char *git_repository, *git_head; /* owned; both or neither */
+	bool may_be_idle; /* a policy's, which means nothing without commits */
 	ab_patterns exclude, include, admit;
 	agentbox_audit *audit; /* a reference, or NULL */
 };

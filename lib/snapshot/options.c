@@ -361,19 +361,28 @@ static int32_t set_git(agentbox_snapshot_options *options, const char *git,
 	return agentbox_snapshot_options_set_git(options, git, base, err);
 }
 
-/* The repository means nothing without commits that are asked for. */
+/*
+ * Kept while no commits are asked for, for a host may ask for them afterwards,
+ * and means this repository then. See make_plan().
+ */
 static int32_t set_repository(agentbox_snapshot_options *options,
 			      const json_t *section, agentbox_error **err)
 {
-	const char *path = json_string_value(
-		json_object_get(section, "repository"));
-	const char *head = json_string_value(
-		json_object_get(section, "git_head"));
+	ab_auto(agentbox_error) *error = NULL;
+	int32_t rc = agentbox_snapshot_options_set_repository(
+		options,
+		json_string_value(json_object_get(section, "repository")),
+		json_string_value(json_object_get(section, "git_head")),
+		&error);
 
-	if (options->git_mode == AB_COPY_GIT_NONE)
-		path = head = NULL;
-	return agentbox_snapshot_options_set_repository(options, path, head,
-							err);
+	options->may_be_idle = true;
+	if (rc != AGENTBOX_EINVAL)
+		return rc < 0 ? ab_error_copy(err, error) : 0;
+	const char *where = strcmp(agentbox_error_get_where(error), "head") ?
+				    "/snapshot/repository" :
+				    "/snapshot/git_head";
+	return ab_error_set(err, AGENTBOX_EPOLICY, where, "%s: %s", where,
+			    agentbox_error_get_message(error));
 }
 
 static int32_t set_section(agentbox_snapshot_options *options,
@@ -407,7 +416,7 @@ static int32_t set_section(agentbox_snapshot_options *options,
 			options, (uint64_t)json_integer_value(files), err);
 	if (git && rc == 0)
 		rc = set_git(options, git, section, err);
-	if (git && rc == 0)
+	if (rc == 0 && (git || json_object_get(section, "repository")))
 		rc = set_repository(options, section, err);
 	if (rc == 0)
 		rc = add_all(options, section, "exclude", EXCLUDE, err);

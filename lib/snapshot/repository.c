@@ -102,6 +102,7 @@ int32_t agentbox_snapshot_options_set_repository(
 	free(options->git_head);
 	options->git_repository = ab_steal(&p);
 	options->git_head = ab_steal(&h);
+	options->may_be_idle = false;
 	return 0;
 }
 

@@ -151,12 +151,37 @@ START_TEST(a_section_names_a_repository_with_its_commits)
 	ck_assert_str_eq(options->git_repository, "/r");
 	ck_assert_str_eq(options->git_head, "refs/heads/x");
 	ck_assert_int_eq(take("{\"git\":\"head\",\"repository\":\"/s\","
-			      "\"git_head\":\"x\"}"), AGENTBOX_EINVAL);
+			      "\"git_head\":\"x\"}"), AGENTBOX_EPOLICY);
+	ck_assert_int_eq(take("{\"repository\":\"s\","
+			      "\"git_head\":\"HEAD\"}"), AGENTBOX_EPOLICY);
 	ck_assert_str_eq(options->git_repository, "/r");
-	/* of none it is nobody's */
-	ck_assert_int_eq(take("{\"git\":\"none\",\"repository\":\"/r\","
-			      "\"git_head\":\"HEAD\"}"), 0);
+	ck_assert_int_eq(take("{\"git\":\"head\"}"), 0);
 	ck_assert_ptr_null(options->git_repository);
+	ck_assert_ptr_null(options->git_head);
+}
+END_TEST
+
+/* Who asks for commits afterwards gets those of the one that is named. */
+START_TEST(a_section_names_a_repository_before_commits)
+{
+	static const char *const gits[] = { "", "\"git\":\"none\"," };
+	char text[128];
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(gits); i++) {
+		snprintf(text, sizeof(text), "{%s\"repository\":\"/r%zu\","
+			 "\"git_head\":\"HEAD\"}", gits[i], i);
+		ck_assert_int_eq(take(text), 0);
+		ck_assert_uint_eq(options->git_mode, AB_COPY_GIT_NONE);
+		ck_assert(options->may_be_idle);
+		ck_assert_int_eq(set("head", NULL), 0);
+		snprintf(text, sizeof(text), "/r%zu", i);
+		ck_assert_str_eq(options->git_repository, text);
+		ck_assert_str_eq(options->git_head, "HEAD");
+		ck_assert_int_eq(set("none", NULL), 0);
+	}
+	/* what the host itself says is told when it means nothing */
+	ck_assert_int_eq(name("/r", "HEAD"), 0);
+	ck_assert(!options->may_be_idle);
 }
 END_TEST
 
@@ -233,6 +258,7 @@ int main(void)
 	tcase_add_test(tc, a_section_that_fails_changes_nothing);
 	tcase_add_test(tc, a_repository_has_a_head_that_means_one_thing);
 	tcase_add_test(tc, a_section_names_a_repository_with_its_commits);
+	tcase_add_test(tc, a_section_names_a_repository_before_commits);
 	tcase_add_test(tc, a_pattern_that_is_wrong_is_told_by_its_place);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
