@@ -211,12 +211,16 @@ const ab_content_row ab_content_rows[] = {
 	V("pem-b64", 'M', "IBADANBgkqhkiG9w0BAQEFAAS", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "AgEAMBMGByqGSM49AgEG", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "AgEAMBAGByqGSM49AgEG", key_b64, 0, LITERAL),
+	/* of EC without the public part, which nobody must give (RFC 5915) */
+	V("pem-b64", 'M', "MEECAQAwEwYHKoZIzj0CAQYI", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "ME4CAQAwEAYHKoZIzj0CAQYF", key_b64, 0, LITERAL),
+	V("pem-b64", 'M', "MGACAQAwEAYHKoZIzj0CAQYF", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "IBAAK", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "MHcCAQEEI", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "MIGkAgEBBD", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "MIHcAgEBBE", key_b64, 0, LITERAL),
 	V("pem-b64", 'M', "MC4CAQAwBQYDK2VwBCIEI", key_b64, 0, LITERAL),
-	V("jwk-private", 'M', "kty%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%L{2,3}%q", jwk, 40, 0),
+	V("jwk-private", 'M', "kty%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%L{2,3}%q", jwk, 30, 0),
 	T("age-key", 'H', "AGE-SECRET-KEY-1%k{58}", 30, 0),
 	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
 
