@@ -120,6 +120,12 @@ static int read_packed(git_place *p)
 
 	if (fd == -ENOENT)
 		return 0;
+	if (fd == -EACCES || fd == -EPERM)
+		return fail(p, AGENTBOX_EACCES, -fd, ".git/packed-refs",
+			    "the source may not read it");
+	if (fd == -ELOOP || fd == -EXDEV)
+		return fail(p, AGENTBOX_EUNSUPPORTED, 0, ".git/packed-refs",
+			    "it is elsewhere, behind a link or a mount");
 	if (fd < 0)
 		return fail(p, AGENTBOX_ESYS, -fd, ".git/packed-refs",
 			    "cannot read it");
@@ -321,6 +327,9 @@ static int follow(git_place *p, const char *first, uint8_t oid[OID_SIZE])
 		if (r == -ENOENT &&
 		    (!is_packable(name) || !find_packed(p, name, line)))
 			return 1;
+		if (r == -EACCES || r == -EPERM)
+			return fail(p, AGENTBOX_EACCES, -r, name,
+				    "the source may not read the reference");
 		if (r && r != -ENOENT)
 			return fail(p, AGENTBOX_ESYS, -r, name,
 				    "cannot read the reference");

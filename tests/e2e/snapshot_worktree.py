@@ -358,7 +358,7 @@ def nothing_is_read_through_links_of_the_repository():
     refused("no such reference", head="refs/heads/only-there")
     os.rename(REPO + "/.git/packed-refs", TOP + "/packed-refs")
     os.symlink(TOP + "/packed-refs", REPO + "/.git/packed-refs")
-    refused("packed-refs", want=(3, 4, 5, 70, 125))
+    refused("packed-refs")
     linked()
     os.rename(REPO + "/.git/objects", TOP + "/objects")
     os.symlink(TOP + "/objects", REPO + "/.git/objects")
@@ -387,6 +387,21 @@ def what_could_be_two_repositories_is_refused():
     named(FEATURE, "head", REPO + "/.git")
 
 
+def no_reference_may_be_read():
+    """Of the repository as it is now, which may be read otherwise."""
+    for name in (FEATURE, "packed-refs"):
+        at = os.path.join(REPO, ".git", name)
+        there = os.path.exists(at)
+        if not there:
+            put(at, "")
+        mode = os.stat(at).st_mode & 0o777
+        os.chmod(at, 0o600 if os.getuid() == 0 else 0)
+        says(refused(want=(5,)), name, "may not read")
+        os.chmod(at, mode)
+        if not there:
+            os.unlink(at)
+
+
 @test
 def a_repository_that_the_source_may_not_read():
     linked()
@@ -395,6 +410,7 @@ def a_repository_that_the_source_may_not_read():
         subprocess.run(["chmod", "0", REPO + "/.git/objects"], check=True)
         done = refused(want=(5,))
         subprocess.run(["chmod", "0755", REPO + "/.git/objects"], check=True)
+        no_reference_may_be_read()
         return
     # root's own, named for the tree of somebody else
     os.chmod(TOP, 0o755)
@@ -404,6 +420,7 @@ def a_repository_that_the_source_may_not_read():
     subprocess.run(["chmod", "0700", REPO + "/.git/objects"], check=True)
     says(refused(want=(5,)), "objects")
     subprocess.run(["chmod", "0755", REPO + "/.git/objects"], check=True)
+    no_reference_may_be_read()
     named()
 
 
@@ -479,6 +496,17 @@ def a_policy_names_it():
     expect(done["git"]["source_head"] == head, done)
     is_sound()
     nowhere(SECRET, FOREIGN)
+    # and for who asks for commits beside it; nothing for who does not
+    for git_mode in ({}, {"git": "none"}):
+        put(policy, json.dumps({"agentbox": 1, "snapshot": {
+            "repository": section["repository"], "git_head": FEATURE,
+            **git_mode}}))
+        for asked in (["--git", "head"], []):
+            forget()
+            done = status(tool("snapshot", "copy", "--policy", policy, SRC,
+                               DST, "--json", *asked), 0).json
+            expect(done.get("git", {}).get("source_head") ==
+                   (head if asked else None), done)
     for bad in ({"repository": "host"}, {"git_head": "feature"},
                 {"git_head": None}, {"repository": None}):
         forget()
