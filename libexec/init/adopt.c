@@ -12,7 +12,10 @@
  * writes down when it begins one before it makes a process (init_shared).
  * Where that cannot be known nothing is adopted.
  *
- * It adopts only what git writes to manage a repository: what is below a
+ * Before the box is ready that is sure, and all that came after the plan had
+ * looked is the host's as what the plan holds is.
+ *
+ * Later it adopts only what git writes to manage a repository: what is below a
  * `.git` git lets no commit bring, so a branch of the agent's that the host
  * checks out is judged as ever. What leads there is not pinned, as it is for
  * what the plan knows: so when the place is in another directory than it was,
@@ -76,6 +79,24 @@ static bool is_gits(const watcher *w, const char *path)
 	return init_is_below_git(path) || !strcasecmp(last_of(path), ".git");
 }
 
+/* A mask or mount of the plan lies over it, or over what leads there. */
+static bool is_behind(const watcher *w, const char *path)
+{
+	for (size_t i = 0; i < w->guarded_count; i++) {
+		const guarded *g = &w->guarded[i];
+
+		if (g->rest && g->step->kind != AB_STEP_SELF &&
+		    init_is_path_below(path, g->rest))
+			return true;
+	}
+	return false;
+}
+
+bool init_is_left(const watcher *w, const char *path)
+{
+	return !(w->box->plan.namespaces & AB_NS_MOUNT) || is_behind(w, path);
+}
+
 /* Some other mount of the box gives it to be written, or covers it. */
 static bool has_other_way(const watcher *w, const char *path)
 {
@@ -93,14 +114,7 @@ static bool has_other_way(const watcher *w, const char *path)
 		    init_is_path_below(s->source, host))
 			return true;
 	}
-	for (size_t i = 0; i < w->guarded_count; i++) {
-		const guarded *g = &w->guarded[i];
-
-		if (g->rest && g->step->kind != AB_STEP_SELF &&
-		    init_is_path_below(path, g->rest))
-			return true;
-	}
-	return false;
+	return is_behind(w, path);
 }
 
 /* A file with no other name, or a directory; of the workspace's own mount. */
@@ -163,7 +177,7 @@ bool init_adopt(watcher *w, const char *path)
 
 	if (!is_hosts(w) || init_knows_pointer(w, path) ||
 	    !(w->box->plan.namespaces & AB_NS_PID) ||
-	    w->namespace_fds[1] < 0 || !is_gits(w, path) ||
+	    w->namespace_fds[1] < 0 || !(w->is_first || is_gits(w, path)) ||
 	    has_other_way(w, path))
 		return false;
 	parent = init_open_parent(w, path);

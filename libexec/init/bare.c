@@ -106,7 +106,7 @@ void init_check_bare(watcher *w, const char *path)
 	for (size_t i = 0; i < AB_ARRAY_LEN(runs); i++) {
 		snprintf(part, sizeof(part), "%.*s%s", (int)n, path, runs[i]);
 		if (has(dir, runs[i]) && !init_is_held(w, part) &&
-		    !init_is_moved(w, part))
+		    !init_is_moved(w, part) && !init_adopt(w, part))
 			init_quarantine(w, part);
 	}
 }

@@ -174,6 +174,7 @@ int init_start_guarding(holder *h, int mountinfo_fd)
 		return init_fail(h->box, errno, "", "mountinfo");
 	if (init_is_blind(w))
 		w->names_at_ns = ab_clock_boot_ns() + LOOK_EVERY_NS;
+	init_judge_late(w);
 	/* what was there at start is known, and nobody was in the box yet */
 	init_mark_quiet(w, 0, !init_last_begun(w));
 	return 0;

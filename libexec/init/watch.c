@@ -5,7 +5,8 @@
  * before it delivers a command's end, so a quiet command costs nothing. While
  * no command runs the holder looks by itself: a process that was left behind
  * plants names at any time. What matches a pattern and was not there at start
- * is quarantined.
+ * is quarantined; what came between the plan's look and the first one here is
+ * held before the box is ready, as if the plan had seen it.
  *
  * It reads names, never contents, follows no link and leaves the box no way
  * to hide a directory by its mode or its depth. A link that takes the place
@@ -214,6 +215,21 @@ static void find_own(watcher *w)
 	w->own_len = (size_t)(slash - w->own);
 }
 
+/*
+ * The plan holds what it saw. What it leaves on purpose the box cannot reach,
+ * or nothing holds there; anything else came after it and is judged when it
+ * can be held.
+ */
+static void see_at_start(watcher *w, const char *path, unsigned char type)
+{
+	if (!init_is_named(w, path, type) || init_is_held(w, path))
+		return;
+	if (!init_is_left(w, path))
+		w->is_late = true;
+	else if (init_keep_known(w, path))
+		on_trouble(w, path, ENOMEM);
+}
+
 static void visit(watcher *w, char *path, size_t len, unsigned char type)
 {
 	if (w->own && len == w->own_len && memcmp(path, w->own, len) == 0)
@@ -224,9 +240,8 @@ static void visit(watcher *w, char *path, size_t len, unsigned char type)
 			init_quarantine(w, path);
 		return;
 	}
-	if (!w->is_judging && init_is_named(w, path, type) &&
-	    !init_is_held(w, path) && init_keep_known(w, path))
-		on_trouble(w, path, ENOMEM);
+	if (!w->is_judging)
+		see_at_start(w, path, type);
 	/* nobody in the box can make anything in a read-only one */
 	if (type == DT_DIR && !init_is_sealed(w, path))
 		scan(w, path, len);
@@ -596,6 +611,32 @@ int init_settle(holder *h, uint64_t values[4])
 		w->told[i] = *counts[i];
 	}
 	return r;
+}
+
+/*
+ * Nobody of the agent's has been in this box yet, so it is the host's as much
+ * as what the plan saw a moment before. What cannot be held is quarantined;
+ * what fails is left to the host's settle, before which nothing is started.
+ */
+void init_judge_late(watcher *w)
+{
+	int r = 0;
+
+	if (!w->is_late || init_last_begun(w))
+		return;
+	w->is_late = false;
+	w->is_first = w->is_quiet = true;
+	w->quiet_ns = 0;
+	w->is_lost = true;
+	do {
+		settle_names(w);
+		if (w->has_adopted && r == 0)
+			r = init_check_mounts(w, true);
+	} while (w->awaited_count && poll(NULL, 0, AWAIT_MS) == 0);
+	w->is_first = w->is_quiet = false;
+	w->is_lost |= r || w->last_errno;
+	if (w->is_lost)
+		init_demand(w);
 }
 
 /*

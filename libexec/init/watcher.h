@@ -69,6 +69,8 @@ struct watcher {
 	uint64_t entries; /* seen by the look-through that runs now */
 	uint64_t total;	  /* in the workspace, about */
 	bool is_judging;  /* else: what is there at start */
+	bool is_late;	  /* something there is not held, see see_at_start() */
+	bool is_first;	  /* that is judged now; the box is not ready yet */
 	bool is_whole;	  /* a look-through of everything runs */
 	bool is_lost;	  /* something could not be judged by itself */
 	bool is_doubtful; /* something failed in the last settle */
@@ -104,7 +106,7 @@ struct watcher {
 	name_rule *rules;
 	size_t rule_count;
 	uint32_t buckets[INIT_NAME_BUCKETS], any;
-	/* protected names that no wall holds and that were there at start */
+	/* protected names that no wall holds, or behind one, at start */
 	char **known;
 	size_t known_count;
 	/* small files that say where a repository is, believed so far */
@@ -190,6 +192,8 @@ void init_demand(watcher *w);
 bool init_is_covered(const watcher *w, const char *path);
 /* The names are looked at again without being asked, if nobody asks. */
 void init_look_soon(watcher *w);
+/* Before the box is ready: what came after the plan had looked. */
+void init_judge_late(watcher *w);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
 
@@ -200,6 +204,8 @@ void init_mark_quiet(watcher *w, uint64_t began_ns, bool was_absent);
 uint64_t init_last_begun(const watcher *w);
 /* An unwanted name is the host's: it is guarded from now on. */
 bool init_adopt(watcher *w, const char *path);
+/* The plan holds nothing there, or the box has something else there. */
+bool init_is_left(const watcher *w, const char *path);
 /* What it was made in is elsewhere: nobody knows whose this is. */
 bool init_is_displaced(const watcher *w, const guarded *g);
 /* In the child that has mounted it: was it the host's until then? 0, or

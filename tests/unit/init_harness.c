@@ -237,6 +237,7 @@ static int greet(ih_box *box, int rest_fd)
 	ab_reader r;
 	int fds[3] = {-1, -1, -1};
 	size_t count = 0;
+	uint32_t kind;
 	int n = receive(box->control, message, sizeof(message), fds, 1, &count);
 
 	if (n <= 0)
@@ -254,11 +255,15 @@ static int greet(ih_box *box, int rest_fd)
 		if (n && n != -EPIPE && n != -ECONNRESET)
 			return n;
 	}
-	n = receive(box->control, message, sizeof(message), fds, 3, &count);
-	if (n <= 0)
-		return n ? n : -EPIPE;
-	ab_reader_init(&r, message, (size_t)n);
-	switch (ab_get_u32(&r)) {
+	do {
+		n = receive(box->control, message, sizeof(message), fds, 3,
+			    &count);
+		if (n <= 0)
+			return n ? n : -EPIPE;
+		ab_reader_init(&r, message, (size_t)n);
+		kind = ab_get_u32(&r);
+	} while (kind == AB_MSG_EVENT && count == 0);
+	switch (kind) {
 	case AB_MSG_READY:
 		(void)ab_get_u32(&r);
 		return take_ready(box, &r, fds, count);

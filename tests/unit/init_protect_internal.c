@@ -201,6 +201,69 @@ START_TEST(what_is_protected_cannot_be_changed_or_moved_aside)
 }
 END_TEST
 
+/* Between the plan and the first look at the workspace: nobody saw it. */
+START_TEST(what_came_after_the_plan_is_not_the_agents)
+{
+	put(".envrc", "mine\n");
+	ck_assert_int_eq(mkdir(at("sub/.git"), 0755), 0);
+	ck_assert_int_eq(mkdir(at("sub/.git/hooks"), 0755), 0);
+	put("sub/.git/config", "mine\n");
+	raise_box();
+	agent("(echo evil >>.envrc) 2>/dev/null || echo ro;"
+	      "(echo evil >>sub/.git/config) 2>/dev/null || echo ro;"
+	      "(echo evil >sub/.git/hooks/x) 2>/dev/null || echo ro;"
+	      "echo evil >n; mv -f n .envrc 2>/dev/null || echo busy;"
+	      "rm -f .envrc 2>/dev/null || echo busy;"
+	      "cat .envrc sub/.git/config",
+	      "ro\nro\nro\nbusy\nbusy\nmine\nmine\n");
+	settle(0, 3, 0);
+	ck_assert_int_eq(access(at("sub/.git/hooks"), F_OK), 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* What cannot be held goes, as it does when it appears later. */
+START_TEST(what_came_after_the_plan_and_cannot_be_held_is_quarantined)
+{
+	put("sub/x", "mine\n");
+	ck_assert_int_eq(symlink("x", at("sub/.envrc")), 0);
+	ck_assert_int_eq(link(at("sub/x"), at(".envrc")), 0);
+	ck_assert_int_eq(symlink("sub", at(".cargo")), 0);
+	raise_box();
+	agent("ls -A sub; ls -d .envrc .cargo 2>/dev/null; echo more >>sub/x", "x\n");
+	settle(3, 0, 0);
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* The box cannot reach it: it is the host's, and it stays. */
+START_TEST(what_is_behind_a_mask_or_a_mount_at_the_start_stays)
+{
+	ab_plan_step *s;
+
+	put("sub/.envrc", "mine\n");
+	ck_assert_int_eq(mkdir(at("tmp"), 0755), 0);
+	put("tmp/.envrc", "mine\n");
+	put(".cargo", "no directory\n");
+	ih_step(&plan, AB_STEP_HIDE, "/workspace/sub");
+	s = ih_step(&plan, AB_STEP_TMPFS, "/workspace/tmp");
+	s->size = 1 << 20;
+	s->mode = 0755;
+	raise_box();
+	agent("echo x >tmp/.envrc; ls -A tmp; cat .cargo",
+	      ".envrc\nno directory\n");
+	settle(0, 0, 0);
+	ck_assert_int_eq(access(at("sub/.envrc"), F_OK), 0);
+	ck_assert_int_eq(access(at("tmp/.envrc"), F_OK), 0);
+	/* a file that leads nowhere; a link in its place does */
+	agent("rm .cargo; mkdir d; ln -s d .cargo; echo evil >d/config.toml",
+	      "");
+	settle(1, 0, 0);
+	ck_assert(ih_saw_event(&box, AB_EVENT_QUARANTINED, ".cargo"));
+	ck_assert(ih_end(&box));
+}
+END_TEST
+
 START_TEST(a_quiet_command_leaves_nothing_to_settle)
 {
 	raise_box();
@@ -279,7 +342,7 @@ END_TEST
 /* Where every name in a directory is protected, the top takes it. */
 START_TEST(what_is_set_aside_is_under_no_pattern)
 {
-	watch("sub/**");
+	watch("sub/*");
 	raise_box();
 	agent("echo evil >sub/x", "");
 	settle(1, 0, 0);
@@ -964,6 +1027,11 @@ static Suite *suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, what_is_protected_cannot_be_changed_or_moved_aside);
+	tcase_add_test(tc, what_came_after_the_plan_is_not_the_agents);
+	tcase_add_test(
+		tc, what_came_after_the_plan_and_cannot_be_held_is_quarantined);
+	tcase_add_test(tc,
+		       what_is_behind_a_mask_or_a_mount_at_the_start_stays);
 	tcase_add_test(tc, a_quiet_command_leaves_nothing_to_settle);
 	tcase_add_test(tc, protected_names_that_appear_are_quarantined);
 	tcase_add_test(tc, a_directory_cannot_be_hidden_by_its_mode);
