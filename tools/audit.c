@@ -399,11 +399,6 @@ int tool_audit_verify(tool *t, const tool_args *args)
 		rc = tool_print_json(t, json_incref(report));
 	if (done < 0)
 		rc = tool_fail(t, err, report && count == 1 ? paths[0] : NULL);
-	else if (!rc && tool_get(args, "--key") &&
-		 json_integer_value(json_object_get(report, "signed_seq")) <= 0)
-		rc = tool_refuse(t, TOOL_TAMPERED, "ETAMPERED", "--key",
-				 "no head of the log is signed by this key or "
-				 "one after it");
 	json_decref(report);
 out:
 	free(fallback);

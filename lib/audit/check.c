@@ -380,9 +380,18 @@ int ab_audit_checker_end(ab_audit_checker *c)
 	if (c->has_anchor && !c->is_anchor_met)
 		return bad(c, c->first_seq,
 			   "the log begins after the anchored record");
+	/* a link to what follows it may stand where a file was removed */
+	if (c->skips_first && c->begins_at_link)
+		return bad(c, c->first_seq,
+			   "the file before the first link is this one again");
 	if (c->pin[0] && !c->is_pinned)
 		return bad(c, c->first_seq,
 			   "no record is vouched for by the given key");
+	/* naming it is easy: it is public */
+	if (c->pin[0] && !c->signed_seq)
+		return bad(c, c->first_seq,
+			   "no head is signed by the given key or one after "
+			   "it");
 	return 0;
 }
 

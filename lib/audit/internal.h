@@ -207,6 +207,7 @@ typedef struct ab_audit_checker {
 	/* wanted */
 	char pin[AB_AUDIT_KEY_HEX]; /* "" when not pinned */
 	bool has_anchor, has_start;
+	bool skips_first; /* the first file is read by its second name */
 	uint64_t anchor_count, start_count;
 	char anchor_head[AB_AUDIT_HASH_HEX];
 	char start_head[AB_AUDIT_HASH_HEX];

@@ -183,6 +183,10 @@ static int32_t open_file(ab_audit_key *key, const char *path, bool syncs,
 	if (loaded == -EBADMSG)
 		return ab_error_set(err, AGENTBOX_ETAMPERED, "",
 				    "key file '%s' does not hold a key", path);
+	/* what could not be read may hold a key that has signed: never write */
+	if (loaded < 0)
+		return ab_error_sys(err, -loaded, "",
+				    "cannot read key file '%s'", path);
 	if (loaded == 1)
 		return 0;
 	/* new, or a crash came before the old slot was wiped */

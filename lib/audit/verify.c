@@ -192,6 +192,8 @@ int32_t agentbox_audit_verify(agentbox_context *context,
 
 		if (is_last || !is_second_name(paths[i], paths[i + 1]))
 			rc = check_one(&c, paths[i], is_last, err);
+		else if (!c.files)
+			c.skips_first = true;
 	}
 	if (rc == 0 && !c.is_bad)
 		(void)ab_audit_checker_end(&c);

@@ -170,7 +170,9 @@ START_TEST(m03_a_cut_tail_shows_with_an_anchor_and_is_said_without)
 	expect(verify(&fx, key, anchor), 0, "verified", "anchored");
 	spill(fx.log, all, (size_t)(line_at(all, 8) - all));
 	expect_bad(verify(&fx, key, anchor), 9);
-	expect(verify(&fx, key, NULL), 0, "verified", "unanchored");
+	expect(verify(&fx, NULL, NULL), 0, "verified", "unanchored");
+	/* the only head went with it: the key vouches for nothing */
+	expect_bad(verify(&fx, key, NULL), 1);
 	free(all);
 	free(anchor);
 	free(key);
@@ -275,6 +277,7 @@ START_TEST(m05_a_recomputed_chain_fails_by_signature_and_by_anchor)
 	{
 		verdict v = verify(&fx, key, NULL);
 
+		ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
 		ck_assert_int_eq(number(&v, "signed_seq"), 0);
 		ck_assert_int_eq(number(&v, "unsigned_tail"), 11);
 		json_decref(v.report);
@@ -316,7 +319,9 @@ START_TEST(m08_a_torn_record_is_recovered_and_not_called_tampering)
 	spill(fx.log, all, n);
 	ck_assert_int_eq(truncate(fx.log, (off_t)n - 20), 0);
 	expect_bad(verify(&fx, key, anchor), 4);
-	expect(verify(&fx, key, NULL), 0, "torn", "unanchored");
+	expect(verify(&fx, NULL, NULL), 0, "torn", "unanchored");
+	/* the key was to vouch for it, and its head has not come to be */
+	expect_bad(verify(&fx, key, NULL), 1);
 	a = opened(&fx, false);
 	put(a, "note", NULL);
 	agentbox_audit_unref(a);
@@ -582,6 +587,55 @@ START_TEST(m09_a_second_name_left_by_a_crash_is_taken_again)
 	ck_assert_int_eq(st.st_nlink, 1);
 	expect_order(2, anchor);
 	free(anchor);
+}
+END_TEST
+
+/* The second name stands where the first file was. */
+START_TEST(m09_a_removed_first_file_is_not_hidden_by_a_second_name)
+{
+	agentbox_audit *a = rotating(0);
+	char name[620], *start = NULL;
+	const char *paths[2] = { name, fx.log };
+	verdict v;
+
+	snprintf(name, sizeof(name), "%s.000001", fx.log);
+	for (int i = 0; i < 200 && !is_there(1); i++) {
+		put_big(a, 1);
+	}
+	ck_assert(is_there(1));
+	OK(agentbox_audit_close(a, &err));
+	agentbox_audit_unref(a);
+	v = verify_paths(&fx, paths, 2, NULL, NULL, NULL);
+	ck_assert_msg(v.rc == 0, "%s", word(&v, "reason"));
+	ck_assert_str_eq(word(&v, "begins"), "start");
+	json_decref(v.report);
+	/* what a link carries is the anchor of what was before it */
+	{
+		json_t *doc = record_at(fx.log, 0);
+		const json_t *log = json_object_get(doc, "log");
+
+		ck_assert_int_gt(
+			asprintf(&start,
+				 "{\"agentbox_audit_anchor\":1,\"chain\":"
+				 "\"%s\",\"count\":%lld,\"head\":\"%s\","
+				 "\"key\":\"%s\"}",
+				 field(log, "chain"),
+				 (long long)json_integer_value(
+					 json_object_get(log, "count")),
+				 field(log, "head"), field(log, "key")),
+			0);
+		json_decref(doc);
+	}
+	ck_assert_int_eq(unlink(name), 0);
+	ck_assert_int_eq(link(fx.log, name), 0);
+	v = verify_paths(&fx, paths, 2, NULL, NULL, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	json_decref(v.report);
+	/* who says that it was pruned knows of it */
+	v = verify_paths(&fx, paths, 2, NULL, NULL, start);
+	ck_assert_msg(v.rc == 0, "%s", word(&v, "reason"));
+	json_decref(v.report);
+	free(start);
 }
 END_TEST
 
@@ -1448,6 +1502,7 @@ int main(void)
 	ADD(m09_numbers_go_on_after_a_restart_and_fill_no_gap);
 	ADD(m09_numbers_go_on_when_the_old_files_were_moved_away);
 	ADD(m09_a_second_name_left_by_a_crash_is_taken_again);
+	ADD(m09_a_removed_first_file_is_not_hidden_by_a_second_name);
 	ADD(m09_only_numbered_files_of_this_log_are_pruned);
 	tcase_add_loop_test(
 		tc,

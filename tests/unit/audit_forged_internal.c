@@ -164,8 +164,29 @@ START_TEST(m05_a_stranger_who_names_the_pinned_key_has_signed_nothing)
 	ck_assert_int_eq(number(&v, "signed_seq"), 8);
 	json_decref(v.report);
 	v = verify(&fx, other_key, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	ck_assert_str_eq(word(&v, "status"), "tampered");
 	ck_assert_int_eq(number(&v, "signed_seq"), 0);
 	ck_assert_int_eq(number(&v, "unsigned_tail"), 8);
+	json_decref(v.report);
+	forged_end(&g);
+}
+END_TEST
+
+/* The shortest forgery: the public key stands in the first record. */
+START_TEST(m05_a_stranger_who_begins_with_the_pinned_key_has_signed_nothing)
+{
+	forged g;
+	verdict v;
+
+	forged_begin(&g);
+	start_line(&g, other_key);
+	notes(&g, 3);
+	spill(fx.log, g.text, g.n);
+	v = verify(&fx, other_key, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	ck_assert_str_eq(word(&v, "status"), "tampered");
+	ck_assert_int_eq(number(&v, "first_bad_seq"), 1);
 	json_decref(v.report);
 	forged_end(&g);
 }
@@ -183,6 +204,8 @@ START_TEST(m05_a_stranger_who_opens_with_the_pinned_key_has_signed_nothing)
 	open_line(&g, other_key);
 	spill(fx.log, g.text, g.n);
 	v = verify(&fx, other_key, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	ck_assert_str_eq(word(&v, "status"), "tampered");
 	ck_assert_int_eq(number(&v, "signed_seq"), 0);
 	json_decref(v.report);
 	forged_end(&g);
@@ -193,7 +216,8 @@ END_TEST
 START_TEST(a_key_taken_right_after_open_vouches_for_what_follows)
 {
 	agentbox_audit *a = opened(&fx, true);
-	char *key;
+	char *key, *all;
+	size_t n;
 	verdict v;
 
 	put_many(a, 3);
@@ -203,8 +227,9 @@ START_TEST(a_key_taken_right_after_open_vouches_for_what_follows)
 	key = key_of(a);
 	put_many(a, 2);
 	OK(agentbox_audit_flush(a, &err));
+	/* before its first head nothing tells it from a stranger's log */
 	v = verify(&fx, key, NULL);
-	ck_assert_int_eq(v.rc, 0);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
 	ck_assert_int_eq(number(&v, "signed_seq"), 0);
 	json_decref(v.report);
 	OK(agentbox_audit_close(a, &err));
@@ -213,6 +238,15 @@ START_TEST(a_key_taken_right_after_open_vouches_for_what_follows)
 	ck_assert_int_eq(v.rc, 0);
 	ck_assert_int_eq(number(&v, "unsigned_tail"), 0);
 	json_decref(v.report);
+	/* and a crash after it is no tampering */
+	all = slurp(fx.log, &n);
+	all[n] = '{';
+	spill(fx.log, all, n + 1);
+	v = verify(&fx, key, NULL);
+	ck_assert_int_eq(v.rc, 0);
+	ck_assert_str_eq(word(&v, "status"), "torn");
+	json_decref(v.report);
+	free(all);
 	free(key);
 }
 END_TEST
@@ -752,6 +786,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 180);
 	ADD(m05_a_stranger_who_names_the_pinned_key_has_signed_nothing);
+	ADD(m05_a_stranger_who_begins_with_the_pinned_key_has_signed_nothing);
 	ADD(m05_a_stranger_who_opens_with_the_pinned_key_has_signed_nothing);
 	ADD(a_key_taken_right_after_open_vouches_for_what_follows);
 	ADD(m05_a_second_start_brings_no_new_key);

@@ -559,6 +559,41 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+/* A key that has signed: what fails to read it must not make a new one. */
+static bool open_used_key(void *data)
+{
+	ab_audit_key key;
+	char *before = data, *after;
+	int32_t rc = ab_audit_key_open(&key, fx.key, false, NULL);
+	size_t n = 0;
+
+	if (rc == 0)
+		ab_audit_key_close(&key);
+	ck_assert(rc == 0 || rc == AGENTBOX_ENOMEM);
+	after = slurp(fx.key, &n);
+	ck_assert_uint_eq(n, 1024);
+	ck_assert_mem_eq(before, after, 1024);
+	free(after);
+	return rc == 0;
+}
+
+START_TEST(a_shortage_never_loses_a_key_that_has_signed)
+{
+	agentbox_audit *a = opened(&fx, true);
+	size_t n = 0;
+	char *before;
+
+	put_many(a, 3);
+	OK(agentbox_audit_close(a, &err));
+	agentbox_audit_unref(a);
+	before = slurp(fx.key, &n);
+	ck_assert_uint_eq(n, 1024);
+	uint64_t failed = ab_torture(open_used_key, before, 100, NULL);
+	ck_assert(!ab_torture_available() || failed > 1);
+	free(before);
+}
+END_TEST
+
 static void *counted_malloc(size_t n)
 {
 	return ab_realloc(NULL, n, 1);
@@ -676,6 +711,7 @@ int main(void)
 	ADD(windows_heads_and_syncs_are_due_by_the_clock);
 	ADD(every_random_edit_is_found_with_an_anchor);
 	ADD(every_allocation_may_fail);
+	ADD(a_shortage_never_loses_a_key_that_has_signed);
 	ADD(a_shortage_never_shortens_what_is_recorded);
 	ADD(the_record_writer_and_the_canonical_writer_agree);
 	suite_add_tcase(s, tc);
