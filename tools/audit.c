@@ -87,7 +87,7 @@ static char *time_of(const char *s, bool is_until)
 		return NULL;
 	return text_format("%.*s.%.*s%.*sZ", (int)n, s, (int)digits, s + n + 1,
 			   (int)(6 - digits),
-			   is_until && !digits ? "999999" : "000000");
+			   is_until ? "999999" : "000000");
 }
 
 /* Filters that would match nothing by mistake. */

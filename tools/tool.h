@@ -124,9 +124,9 @@ int tool_refuse(tool *t, int status, const char *code, const char *about,
 	__attribute__((format(printf, 5, 6)));
 /* What to do when a helper program cannot be used. */
 void tool_note_helper(void);
-/* The library knows no options: its message names the directory. */
 /* Where there is no home to keep a state directory in. */
 extern const char tool_no_state_hint[];
+/* The library knows no options: its message names the directory. */
 bool tool_is_about_state(const tool *t, const agentbox_error *err);
 /* The exit status for a code of the library. */
 int tool_status_of(int32_t code);

@@ -12,6 +12,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "policy/narrow.h"
+#include "policy/value.h"
+#include "wire/broker.h"
 
 static json_t *find(const json_t *list, const char *key, const char *value)
 {
@@ -70,6 +72,19 @@ static bool is_same_route(const json_t *p, const json_t *c)
 	return same;
 }
 
+/* The max_ttl of a secret that has none: 24h, or its ttl if that is longer. */
+static const char *usual_max_ttl(const json_t *held)
+{
+	const char *ttl = json_string_value(json_object_get(held, "ttl"));
+	char why[AB_WHY_SIZE];
+	uint64_t ms = 0;
+
+	return ttl && ab_value_duration(ttl, &ms, why) &&
+			       ms > AB_BROKER_DEFAULT_MAX_TTL_MS ?
+		       ttl :
+		       "24h";
+}
+
 /*
  * What the parent's secret says by saying nothing, where the child says
  * something: by injection alone, for the usual time, to whoever it is. Owned.
@@ -87,7 +102,7 @@ static json_t *complete_secret(const json_t *held, const json_t *c)
 		bad |= json_object_set_new(whole, "ttl", json_string("15m"));
 	if (json_object_get(c, "max_ttl") && !json_object_get(held, "max_ttl"))
 		bad |= json_object_set_new(whole, "max_ttl",
-					   json_string("24h"));
+					   json_string(usual_max_ttl(held)));
 	if (euids && !json_object_get(held, "euids"))
 		bad |= json_object_set(whole, "euids",
 				       (json_t *)(uintptr_t)euids);

@@ -83,11 +83,22 @@ def a_time_names_all_that_is_in_it():
             ("--since", "2026-01-31T12:00:00Z", [3, 4, 5, 6, 7]),
             ("--until", "2026-01-31T12:00:00Z", [1, 2, 3, 4]),
             ("--until", "2026-01-31T12:00:00.0Z", [1, 2, 3]),
+            ("--until", "2026-01-31T12:00:00.499999Z", [1, 2, 3]),
             ("--since", "2026-01-31T12:00:00.5", [4, 5, 6, 7]),
             ("--until", "2026-01-31T12:00:00.5", [1, 2, 3, 4])):
         done = status(tool("audit", "show", "--json", option, time, log), 0)
         seen = [json.loads(l)["seq"] for l in done.out.splitlines()]
         expect(seen == want, (option, time, seen))
+    # a fraction is a span, too
+    log = made("2026-01-31T12:00:00.499999Z", "2026-01-31T12:00:00.512000Z",
+               "2026-01-31T12:00:00.599999Z", "2026-01-31T12:00:00.600000Z")
+    for time, want in (("12:00:00.5", [1, 2, 3]), ("12:00:00.51", [1, 2]),
+                       ("12:00:00.512", [1, 2]), ("12:00:00.50", [1]),
+                       ("12:00:00.512000", [1, 2]), ("12:00:00", [1, 2, 3, 4])):
+        done = status(tool("audit", "show", "--json", "--until",
+                           "2026-01-31T" + time, log), 0)
+        seen = [json.loads(l)["seq"] for l in done.out.splitlines()]
+        expect(seen == want, (time, seen))
 
 
 @test
