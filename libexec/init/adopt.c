@@ -17,9 +17,12 @@
  *
  * Later it adopts only what git writes to manage a repository: what is below a
  * `.git` git lets no commit bring, so a branch of the agent's that the host
- * checks out is judged as ever. What leads there is not pinned, as it is for
- * what the plan knows: so when the place is in another directory than it was,
- * somebody moved that, and what is at the old name is the agent's.
+ * checks out is judged as ever. But for `.gitmodules`, which a branch brings
+ * as well: `git submodule` needs its own, and one in which git would run
+ * nothing is no way out, so it stays, whoever wrote it. What leads there is
+ * not pinned, as it is for what the plan knows: so when the place is in
+ * another directory than it was, somebody moved that, and what is at the old
+ * name is the agent's.
  * Spec: DESIGN.md section 6, gitsubmodules(7), git-worktree(1).
  */
 #include "config.h"
@@ -66,7 +69,7 @@ static const char *last_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Of git's own, and nothing that a commit can bring. */
+/* Of git's own: nothing that a commit can bring, or would be run of one. */
 static bool is_gits(const watcher *w, const char *path)
 {
 	char text[8192];
@@ -127,6 +130,13 @@ static bool is_plain(int dir, const char *name)
 		(S_ISREG(st.st_mode) && st.st_nlink == 1));
 }
 
+static bool is_missing(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+}
+
 static guarded *find(watcher *w, const char *path)
 {
 	for (size_t i = 0; i < w->guarded_count; i++) {
@@ -134,6 +144,26 @@ static guarded *find(watcher *w, const char *path)
 			return &w->guarded[i];
 	}
 	return NULL;
+}
+
+/* Added later, and gone since: whatever is there now has to be judged anew. */
+static guarded *find_free(watcher *w)
+{
+	guarded *end = w->guarded + w->guarded_count;
+
+	for (guarded *g = end - w->adopted_count; g < end; g++) {
+		if (!g->is_gone)
+			continue;
+		ab_cleanup_fd(&g->parent_fd);
+		free((void *)(uintptr_t)g->step);
+		free((void *)(uintptr_t)g->target);
+		free(g->host);
+		return g;
+	}
+	if (w->adopted_count == INIT_MAX_ADOPTED)
+		return NULL;
+	w->adopted_count++;
+	return &w->guarded[w->guarded_count++];
 }
 
 /* A new one, as the plan would have it; NULL: no room. */
@@ -144,9 +174,9 @@ static guarded *add(watcher *w, const char *path)
 	size_t host = strlen(p->workspace_host);
 	ab_plan_step *s = calloc(1, sizeof(*s));
 	char *target = malloc(top + n + 2), *at = malloc(host + n + 2);
-	guarded *g = &w->guarded[w->guarded_count];
+	guarded *g = s && target && at ? find_free(w) : NULL;
 
-	if (!s || !target || !at) {
+	if (!g) {
 		free(s);
 		free(target);
 		free(at);
@@ -165,8 +195,6 @@ static guarded *add(watcher *w, const char *path)
 		       .rest = target + top + 1,
 		       .tree_fd = w->workspace_fd,
 		       .parent_fd = -1};
-	w->guarded_count++;
-	w->adopted_count++;
 	return g;
 }
 
@@ -188,9 +216,9 @@ bool init_adopt(watcher *w, const char *path)
 		  !(g->flags & AB_MOUNT_RDONLY)))
 		return false;
 	/* not while it was looked at: an event may have waited that long */
-	if (!is_hosts(w))
+	if ((!w->is_first && !init_agent_is_absent(w)) || !is_hosts(w))
 		return false;
-	if (!g && w->adopted_count < INIT_MAX_ADOPTED)
+	if (!g)
 		g = add(w, path);
 	if (!g)
 		return false;
@@ -203,8 +231,8 @@ bool init_adopt(watcher *w, const char *path)
 	return !g->is_gone;
 }
 
-/* Is what is above path now what it was made in? */
-static bool is_in_place(const guarded *g, int root, const char *path)
+/* What is above path now, if it is what that was made in; else -errno. */
+static int open_place(const guarded *g, int root, const char *path)
 {
 	ab_autofd int parent = -1;
 	char dir[AB_MAX_PATH];
@@ -212,37 +240,53 @@ static bool is_in_place(const guarded *g, int root, const char *path)
 	struct stat was, is;
 
 	if (n >= sizeof(dir))
-		return false;
+		return -ENAMETOOLONG;
 	memcpy(dir, path, n);
 	dir[n ? n - 1 : 0] = '\0';
 	parent = n ? init_open_beneath(root, dir, O_DIRECTORY | O_NOFOLLOW) :
 		     ab_fd_dup(root);
-	return parent >= 0 && !fstat(parent, &is) &&
-	       !fstat(g->parent_fd, &was) && was.st_ino == is.st_ino &&
-	       was.st_dev == is.st_dev;
+	if (parent < 0)
+		return parent;
+	if (fstat(parent, &is) || fstat(g->parent_fd, &was) ||
+	    was.st_ino != is.st_ino || was.st_dev != is.st_dev)
+		return -ESTALE;
+	return ab_steal_fd(&parent);
 }
 
 bool init_is_displaced(const watcher *w, const guarded *g)
 {
-	return g->is_adopted && !is_in_place(g, w->workspace_fd, g->rest);
+	ab_autofd int parent = -1;
+
+	if (!g->is_adopted)
+		return false;
+	parent = open_place(g, w->workspace_fd, g->rest);
+	return parent < 0;
 }
 
 /*
- * A command may have begun, or somebody moved what is above it, just before it
- * was covered. What is read-only is taken for the host's wherever it is moved,
- * so this must not be.
+ * Whoever is in the box may exchange what is above it at any time, so its path
+ * is looked up once: what is in the directory that it was made in is covered,
+ * wherever that is by then. A command may have begun just before: what is
+ * read-only is taken for the host's wherever it is moved, so this mount, by
+ * its own descriptor, must then not be.
  */
-int init_verify_adopted(const watcher *w, const guarded *g, int root)
+int init_bind_adopted(const watcher *w, const guarded *g, int root)
 {
 	struct mount_attr writable = {.attr_clr = MOUNT_ATTR_RDONLY};
-	ab_autofd int fd = -1;
+	const char *path = g->target + 1;
+	ab_autofd int parent = open_place(g, root, path);
+	ab_autofd int tree = -1;
 
-	if (!g->is_adopted ||
-	    ((!g->is_new || is_hosts(w)) &&
-	     is_in_place(g, root, g->target + 1)))
+	if (parent < 0)
+		return -ESTALE;
+	if (!is_plain(parent, last_of(path)))
+		return is_missing(parent, last_of(path)) ? -ENOENT : -ESTALE;
+	tree = init_mount_self(parent, last_of(path), g->flags);
+	if (tree < 0)
+		return tree;
+	if (!g->is_new || is_hosts(w))
 		return 0;
-	fd = init_open_beneath(root, g->target + 1, O_NOFOLLOW);
-	(void)ab_sys_mount_setattr(fd, "", AT_EMPTY_PATH, &writable);
+	(void)ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH, &writable);
 	return -ESTALE;
 }
 
@@ -251,6 +295,7 @@ void init_give_up(watcher *w, guarded *g)
 	g->is_gone = true;
 	g->is_new = g->is_deferred = false;
 	ab_cleanup_fd(&g->parent_fd);
+	g->parent_fd = -1;
 	/* whatever is there was taken for the host's so far */
 	w->is_lost = true;
 	init_look_soon(w);

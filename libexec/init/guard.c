@@ -315,24 +315,23 @@ static bool is_dead(const char *text)
 	return strstr(text, "\nState:\tZ") && strstr(text, "\nThreads:\t1\n");
 }
 
-/*
- * Is there no process of the agent now? Whatever he leaves behind becomes a
- * child of PID 1, which else has one: the launcher, unless he has killed that.
- * proc(5) children; a kernel without it cannot say, and that is no yes. It may
- * skip one when another is taken away meanwhile: so each that it names must be
- * there afterwards.
- */
-bool init_agent_is_absent(const watcher *w)
+/* "123 456 ", all of it. */
+static bool read_children(const watcher *w, char *list, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		 (int)w->box->pid_one, (int)w->box->pid_one);
+	return read_text(path, list, size) && strlen(list) < size - 1;
+}
+
+/* The launcher, once, and dead ones: all of them are there now. */
+static bool are_no_agents(const watcher *w, const char *children)
 {
 	char path[64], list[1024], text[4096], *rest = list, *pid;
 	unsigned launchers = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
-		 (int)w->box->pid_one, (int)w->box->pid_one);
-	if (!read_text(path, list, sizeof(list)) ||
-	    strlen(list) == sizeof(list) - 1)
-		return false;
-	/* "123 456 " */
+	snprintf(list, sizeof(list), "%s", children);
 	while ((pid = strsep(&rest, " ")) && *pid) {
 		snprintf(path, sizeof(path), "/proc/%.16s/status", pid);
 		if (!read_text(path, text, sizeof(text)))
@@ -343,4 +342,24 @@ bool init_agent_is_absent(const watcher *w)
 			return false;
 	}
 	return launchers == 1;
+}
+
+/*
+ * Is there no process of the agent now? Whatever he leaves behind becomes a
+ * child of PID 1, which else has one: the launcher, unless he has killed that.
+ * proc(5) children; a kernel without it cannot say, and that is no yes.
+ *
+ * Who ends between the list and its status has given its own children to PID 1
+ * in that moment. So the list is read again when all in it are known to be
+ * dead, and have no children any more; and as it may skip one when another is
+ * taken away meanwhile, each must still be there, and dead, after that.
+ */
+bool init_agent_is_absent(const watcher *w)
+{
+	char before[1024], after[1024];
+
+	return read_children(w, before, sizeof(before)) &&
+	       are_no_agents(w, before) &&
+	       read_children(w, after, sizeof(after)) &&
+	       !strcmp(before, after) && are_no_agents(w, after);
 }

@@ -192,6 +192,8 @@ int init_build_dev(init_box *box, int dev_fd, uint64_t shm_size);
 /* protect.c: 0 or -errno; path is relative to root_fd */
 /* Bind what is at path onto itself. */
 int init_bind_self(int root_fd, const char *path, uint32_t flags);
+/* The same; the mount's own descriptor. */
+int init_mount_self(int root_fd, const char *path, uint32_t flags);
 /* Cover what is at path with an empty directory or an unreadable file. */
 int init_bind_nothing(int root_fd, const char *path);
 /* Put a detached tree there. */

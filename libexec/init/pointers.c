@@ -27,9 +27,6 @@
 #include "path/glob.h"
 #include "sys.h"
 
-/* Git makes the parts of a work tree well within this. */
-#define AWAIT_NS 30000000ull
-
 static const char *last_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -329,19 +326,21 @@ bool init_await_pointer(watcher *w, const char *path)
 	uint64_t now = ab_clock_boot_ns();
 	size_t i = 0;
 
-	if (!init_is_pointer(path) || w->is_last)
+	if (!init_is_pointer(path))
 		return false;
 	while (i < w->awaited_count && strcmp(w->awaited[i].path, path) != 0)
 		i++;
 	if (i < w->awaited_count) {
-		if (now - w->awaited[i].since_ns < AWAIT_NS) {
+		if (!w->is_last &&
+		    now - w->awaited[i].since_ns < INIT_AWAIT_NS) {
 			init_look_soon(w);
 			return true;
 		}
 		stop_awaiting(w, i);
 		return false;
 	}
-	if (i == INIT_MAX_AWAITED || !(w->awaited[i].path = strdup(path)))
+	if (w->is_last || i == INIT_MAX_AWAITED ||
+	    !(w->awaited[i].path = strdup(path)))
 		return false;
 	w->awaited[i].since_ns = now;
 	w->awaited_count++;

@@ -19,10 +19,11 @@
 #include "base/fd.h"
 #include "sys.h"
 
-int init_bind_self(int root_fd, const char *path, uint32_t flags)
+int init_mount_self(int root_fd, const char *path, uint32_t flags)
 {
 	ab_autofd int at = init_open_beneath(root_fd, path, O_NOFOLLOW);
 	ab_autofd int tree = -1;
+	int r;
 
 	if (at < 0)
 		return at;
@@ -31,9 +32,17 @@ int init_bind_self(int root_fd, const char *path, uint32_t flags)
 			       init_mount_attrs(flags), -1);
 	if (tree < 0)
 		return tree;
-	return ab_sys_move_mount(tree, "", at, "",
-				 MOVE_MOUNT_F_EMPTY_PATH |
-					 MOVE_MOUNT_T_EMPTY_PATH);
+	r = ab_sys_move_mount(tree, "", at, "",
+			      MOVE_MOUNT_F_EMPTY_PATH |
+				      MOVE_MOUNT_T_EMPTY_PATH);
+	return r < 0 ? r : ab_steal_fd(&tree);
+}
+
+int init_bind_self(int root_fd, const char *path, uint32_t flags)
+{
+	ab_autofd int tree = init_mount_self(root_fd, path, flags);
+
+	return tree < 0 ? tree : 0;
 }
 
 int init_bind_tree(int root_fd, const char *path, int tree_fd)

@@ -232,7 +232,7 @@ static bool is_nowhere(int r)
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
 }
 
-static int make_again(const guarded *g, int root, int tree)
+static int make_again(const watcher *w, const guarded *g, int root, int tree)
 {
 	const ab_plan_step *s = g->step;
 	const char *path = g->target + 1;
@@ -240,7 +240,8 @@ static int make_again(const guarded *g, int root, int tree)
 
 	switch ((enum ab_plan_step_kind)s->kind) {
 	case AB_STEP_SELF:
-		return init_bind_self(root, path, g->flags);
+		return g->is_adopted ? init_bind_adopted(w, g, root)
+				     : init_bind_self(root, path, g->flags);
 	case AB_STEP_HIDE:
 		return init_bind_nothing(root, path);
 	case AB_STEP_BIND:
@@ -351,9 +352,7 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 		if (!is_wanted(g))
 			continue;
 		if (one == 0)
-			one = make_again(g, root, trees[i]);
-		if (one == 0)
-			one = init_verify_adopted(w, g, root);
+			one = make_again(w, g, root, trees[i]);
 		if (ab_fd_write_full(result_fd, &one, sizeof(one)))
 			_exit(1);
 	}
@@ -453,8 +452,8 @@ static void on_mounted_again(watcher *w, guarded *g)
 	if (g->is_new) {
 		g->is_new = false;
 		send_event(w, AB_EVENT_REPROTECTED, g,
-			   "made on the host while no process of the box ran; "
-			   "read-only in the box from now on");
+			   "made on the host, or checked out there, while no "
+			   "process of the box ran; read-only in the box from now on");
 		return;
 	}
 	send_event(w, AB_EVENT_REPROTECTED, g,
@@ -546,12 +545,15 @@ static int look(watcher *w, bool settling)
 	for (size_t i = 0; i < w->guarded_count; i++) {
 		guarded *g = &w->guarded[i];
 
-		if (g->is_mounted)
-			on_present(g);
-		if (g->is_mounted || g->is_gone)
+		if (g->is_gone)
 			continue;
+		/* mounted or not: somebody else's mount may be there now */
 		if (init_is_displaced(w, g)) {
 			on_gone(w, g);
+			continue;
+		}
+		if (g->is_mounted) {
+			on_present(g);
 			continue;
 		}
 		g->is_absent = is_absent(g);

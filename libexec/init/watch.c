@@ -13,7 +13,8 @@
  * of a directory in a pattern is unwanted like what the pattern names: what
  * lies behind it has another name. Beyond MAX_WATCHES directories, or when
  * events were lost, it looks through the whole workspace instead. Who made a
- * name, the agent or the host's own user, cannot be told.
+ * name, the agent or the host's own user, can be told only where no process
+ * of the agent was there (adopt.c).
  * Spec: DESIGN.md section 6, inotify(7).
  */
 #include "config.h"
@@ -33,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "sys.h"
 
@@ -574,6 +576,22 @@ static void forget_events(watcher *w)
 		;
 }
 
+/* Whoever makes new ones all the time is not waited for any longer. */
+static void await_pointers(watcher *w)
+{
+	uint64_t until = ab_clock_boot_ns() + INIT_AWAIT_NS;
+
+	while (w->awaited_count && ab_clock_boot_ns() < until) {
+		(void)poll(NULL, 0, AWAIT_MS);
+		settle_names(w);
+	}
+	if (!w->awaited_count)
+		return;
+	w->is_last = true;
+	settle_names(w);
+	w->is_last = false;
+}
+
 int init_settle(holder *h, uint64_t values[4])
 {
 	watcher *w = h->watcher;
@@ -595,10 +613,7 @@ int init_settle(holder *h, uint64_t values[4])
 		r = init_check_mounts(w, true);
 		settle_names(w);
 	}
-	while (w->awaited_count) {
-		(void)poll(NULL, 0, AWAIT_MS);
-		settle_names(w);
-	}
+	await_pointers(w);
 	if (w->has_adopted && r == 0)
 		r = init_check_mounts(w, true);
 	init_mark_quiet(w, began_ns, was_absent && r == 0);
@@ -628,11 +643,10 @@ void init_judge_late(watcher *w)
 	w->is_first = w->is_quiet = true;
 	w->quiet_ns = 0;
 	w->is_lost = true;
-	do {
-		settle_names(w);
-		if (w->has_adopted && r == 0)
-			r = init_check_mounts(w, true);
-	} while (w->awaited_count && poll(NULL, 0, AWAIT_MS) == 0);
+	settle_names(w);
+	await_pointers(w);
+	if (w->has_adopted)
+		r = init_check_mounts(w, true);
 	w->is_first = w->is_quiet = false;
 	w->is_lost |= r || w->last_errno;
 	if (w->is_lost)
@@ -696,6 +710,9 @@ void init_on_quiet(holder *h)
 		init_look_soon(w);
 	else
 		init_mark_quiet(w, began_ns, true);
+	/* poll(2) has taken the notice away, and what it tells cannot wait */
+	if (p[1].revents)
+		w->check_at_ns = ab_clock_boot_ns();
 }
 
 static int open_places(watcher *w)

@@ -45,6 +45,8 @@ typedef struct name_rule {
 #define INIT_MAX_ADOPTED 256u
 #define INIT_MAX_AWAITED 16u
 #define INIT_MAX_COVERED 16u
+/* Git makes the parts of a work tree well within this. */
+#define INIT_AWAIT_NS 30000000ull
 
 struct watcher {
 	init_box *box;
@@ -208,9 +210,9 @@ bool init_adopt(watcher *w, const char *path);
 bool init_is_left(const watcher *w, const char *path);
 /* What it was made in is elsewhere: nobody knows whose this is. */
 bool init_is_displaced(const watcher *w, const guarded *g);
-/* In the child that has mounted it: was it the host's until then? 0, or
-   -ESTALE, and nothing is held by this mount. */
-int init_verify_adopted(const watcher *w, const guarded *g, int root);
+/* In a child in the box: cover it. -ESTALE: it is not the host's for sure,
+   and nothing is held by a mount of ours. */
+int init_bind_adopted(const watcher *w, const guarded *g, int root);
 /* It is a name that must not appear again. */
 void init_give_up(watcher *w, guarded *g);
 

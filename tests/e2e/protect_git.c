@@ -9,10 +9,15 @@
  */
 #include "box.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+/* After a command the box's own processes still have to find that it is at
+   rest, which nobody can ask for: ten milliseconds, on an idle machine. */
+#define REST_US 300000
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
 struct work {
@@ -165,7 +170,7 @@ static bool try(const struct work *w, const char *mode, bool is_last)
 			      "while [ ! -e /workspace/.stop ]; do "
 			      "sleep 0.01; done");
 	else
-		usleep(20000);
+		usleep(REST_US);
 	status = run(w->host, &said);
 	usleep(50000);
 	if (p) {
@@ -277,12 +282,12 @@ static void plant(const struct plant *t)
 	e2e_note("%s", t->name);
 	begin(PLANTED);
 	box_sh("true");
-	usleep(20000);
+	usleep(REST_US);
 	on_host(t->host);
 	usleep(50000);
 	box_sh("%s", t->agent);
 	if (t->later) {
-		usleep(20000);
+		usleep(REST_US);
 		on_host(t->later);
 	}
 	box_sh("echo evil >>n/.git/config; true");
@@ -331,6 +336,84 @@ static void case_102_what_ends_after_planting_is_the_agent(void)
 	CHECK(told == 80, "%u are told", told);
 }
 
+/* Who ends gives his child to PID 1 in that moment: one of them is there. */
+static void case_102_a_chain_of_processes_is_the_agent(void)
+{
+	const char *said;
+
+	begin("");
+	e2e_seconds(60);
+	box_sh("(perl -e 'for (1 .. 1500) { exit if fork; "
+	       "select undef, undef, undef, 0.0005 + rand 0.002 } "
+	       "select undef, undef, undef, 0.5; mkdir \"l\"; "
+	       "mkdir \"l/.git\"; open F, \">l/.git/config\"; "
+	       "print F \"evil\"; close F; sleep 2' >/dev/null 2>&1 &)");
+	CHECK(box_event("quarantined", "l/.git/config", 45000), "not told");
+	box_sh("true");
+	run("grep -rls evil ws || true", &said);
+	CHECK(!said[0], "planted: %s", said);
+}
+
+#define EXCHANGED 20
+
+/* As git does: what was mounted there is detached. */
+static void replace_config(int git_dir)
+{
+	int fd = openat(git_dir, "c", O_CREAT | O_WRONLY | O_TRUNC, 0644);
+
+	if (fd < 0 || write(fd, "mine\n", 5) != 5 ||
+	    renameat(git_dir, "c", git_dir, "config"))
+		CHECK(false, "config: %m");
+	close(fd);
+}
+
+/* What leads there is now the host's, now the agent's. */
+static void case_102_what_leads_there_is_exchanged(void)
+{
+	agentbox_process *p;
+	int dirs[EXCHANGED];
+	const char *said;
+
+	begin("");
+	e2e_seconds(60);
+	box_sh("true");
+	usleep(REST_US);
+	on_host(e2e_text("for i in $(seq 0 %d); do mkdir -p ws/n/$i/.git; "
+			 "echo mine >ws/n/$i/.git/config; done",
+			 EXCHANGED - 1));
+	usleep(REST_US);
+	for (int i = 0; i < EXCHANGED; i++)
+		dirs[i] = open(ws_path(e2e_text("n/%d/.git", i)), O_PATH);
+	p = BOX_START(-1, "/bin/sh", "-c",
+		      e2e_text("cd /workspace; for i in $(seq 0 %d); do "
+			       "mkdir -p e/$i/.git; "
+			       "echo evil >e/$i/.git/config; done; touch go; "
+			       "perl -e 'while (! -e \".stop\") { "
+			       "syscall(%d, -100, \"n\", -100, \"e\", 2) "
+			       "for 1 .. 100 }'; "
+			       "for f in [ne]/*/.git/config; do "
+			       "if grep -q evil $f && ! echo evil >>$f; then "
+			       "echo bound >>bound; fi; done",
+			       EXCHANGED - 1, SYS_renameat2));
+	for (int i = 0; i < 1000 && !host_exists(ws_path("go")); i++)
+		e2e_sleep_ms(10);
+	for (int i = 0; i < 20 * EXCHANGED; i++) {
+		replace_config(dirs[i % EXCHANGED]);
+		usleep(i % EXCHANGED ? 200 : 20000);
+	}
+	host_write(ws_path(".stop"), "");
+	agentbox_process_wait(p, 30000, NULL);
+	agentbox_process_free(p);
+	for (int i = 0; i < EXCHANGED; i++)
+		close(dirs[i]);
+	box_sh("true");
+	CHECK(!host_exists(ws_path("bound")), "the agent's was bound: %s",
+	      host_read(ws_path("bound")));
+	run("grep -rls evil ws || true", &said);
+	CHECK(!said[0], "kept: %s", said);
+	CHECK(count_taken() > 0, "not told");
+}
+
 /* The agent's own git: what works goes on to, refusals are told. */
 static void case_112_git_of_the_agent(void)
 {
@@ -365,6 +448,8 @@ int main(int argc, char **argv)
 		CASE(case_102_git_beside_a_command),
 		CASE(case_102_what_the_host_made_is_no_cover),
 		CASE(case_102_what_ends_after_planting_is_the_agent),
+		CASE(case_102_a_chain_of_processes_is_the_agent),
+		CASE(case_102_what_leads_there_is_exchanged),
 		CASE(case_112_git_of_the_agent),
 		CASES_END,
 	};

@@ -156,6 +156,28 @@ static void case_102_a_process_that_races_everything(void)
 	CHECK(box_event("quarantined", NULL, 0), "not told");
 }
 
+/* Each new one is worth a moment's waiting; all of them together are not. */
+static void case_102_a_process_that_makes_pointers(void)
+{
+	struct outcome o;
+
+	e2e_seconds(90);
+	box_raise(NULL, NULL);
+	box_sh("(perl -e 'while (1) { $i++; mkdir \"d$i\"; "
+	       "open F, \">d$i/.git\"; print F \"gitdir: ../evil\\n\"; "
+	       "close F; select undef, undef, undef, 0.01 }' "
+	       ">/dev/null 2>&1 &)");
+	for (int i = 0; i < 1000 && !host_exists(ws_path("d20")); i++)
+		e2e_sleep_ms(10);
+	for (int i = 0; i < 3; i++)
+		timed("pointers", "true");
+	agentbox_sandbox_kill_all(box(), NULL);
+	o = timed("without it", "true");
+	CHECK(o.result == 0, "%s", o.error);
+	nothing_is_planted("pointers");
+	CHECK(box_event("quarantined", NULL, 0), "not told");
+}
+
 static void write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
@@ -219,6 +241,7 @@ int main(int argc, char **argv)
 		CASE(case_102_a_host_that_replaces_forever),
 		CASE(case_102_a_host_that_removes_forever),
 		CASE(case_102_a_process_that_races_everything),
+		CASE(case_102_a_process_that_makes_pointers),
 		CASE(case_098_no_watches_are_left),
 		CASE(case_098_no_watching_at_all),
 		CASES_END,
