@@ -3,7 +3,7 @@
  * Inside of lib/peering: boxes as grants need them, grants as the store has
  * them, and the directories of a reader. Files: peering.c (the handle, lists,
  * sweeping), boxes.c (who is alive), grants.c (rows), places.c (directories),
- * job.c (grant, refresh, revoke).
+ * share.c (grant, refresh), revoke.c, job.c (what they start, to its end).
  */
 #ifndef AB_PEERING_INTERNAL_H
 #define AB_PEERING_INTERNAL_H
@@ -132,11 +132,11 @@ int ab_places_hide(const ab_places *places, const char *name,
 /* The record and the lock of a name that is gone. */
 void ab_places_forget(const ab_places *places, const char *name);
 
-/* job.c: end such a tree, and wait for it; 0 also when another does. */
+/* revoke.c: end such a tree, and wait for it; 0 also when another does. */
 int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
 			const char *name, agentbox_error **err);
 /*
- * job.c: revoke and wait for the end, for boxes that are gone. `reason` is
+ * revoke.c: revoke and wait for the end, for boxes that are gone. `reason` is
  * for the record.
  */
 int32_t ab_peer_revoke_now(agentbox_peering *p, const char *grant,

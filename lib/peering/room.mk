@@ -7,5 +7,8 @@ libagentbox_la_SOURCES += \
 	lib/peering/grants.c \
 	lib/peering/internal.h \
 	lib/peering/job.c \
+	lib/peering/job.h \
 	lib/peering/peering.c \
-	lib/peering/places.c
+	lib/peering/places.c \
+	lib/peering/revoke.c \
+	lib/peering/share.c
