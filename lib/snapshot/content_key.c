@@ -187,6 +187,29 @@ static bool is_armoured(const ab_content_window *w, const uint8_t *p)
 }
 
 /*
+ * Is p where the body of a "TESTING KEY" or "TEST KEY" begins? So a key is
+ * labelled that anybody may have, and that is for tests alone: Go's own
+ * sources have it in packages that programs are built of.
+ */
+static bool is_for_tests(const ab_content_window *w, const uint8_t *p)
+{
+	static const char *const labels[] = { "TESTING KEY-----",
+					      "TEST KEY-----" };
+
+	while (p > w->lo && ab_content_class('s', p[-1]))
+		p--;
+	if (ab_content_at(w, p - 2, "\\n", false))
+		p -= 2;
+	for (size_t i = 0; i < AB_ARRAY_LEN(labels); i++) {
+		const uint8_t *q = p - strlen(labels[i]);
+
+		if (ab_content_at(w, q, labels[i], false) && armour(w, q))
+			return true;
+	}
+	return false;
+}
+
+/*
  * A private key's beginning as DER in base64, where its kind is said; the
  * length before it varies: "MIIE" and two more, "MIG" and one.
  */
@@ -205,7 +228,7 @@ bool ab_verify_key_b64(const ab_content_window *w, ab_content_match *m)
 	n = letters(m->end, w->hi, text, sizeof(text));
 	m->first = p;
 	return n >= 24 && ab_content_entropy(text, n) >= 30 &&
-	       !is_armoured(w, p);
+	       !is_armoured(w, p) && !is_for_tests(w, p);
 }
 
 /* From a name's end to the value's beginning in JSON: quotes and a colon. */

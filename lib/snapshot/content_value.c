@@ -111,6 +111,22 @@ static bool has_word(const uint8_t *p, size_t n, const char *word)
 	return false;
 }
 
+/*
+ * Forty characters of three kinds are key material, in which two letters look
+ * like a word by chance.
+ */
+static bool is_material(const uint8_t *p, size_t n)
+{
+	bool upper = false, lower = false, digit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		upper |= p[i] >= 'A' && p[i] <= 'Z';
+		lower |= p[i] >= 'a' && p[i] <= 'z';
+		digit |= p[i] >= '0' && p[i] <= '9';
+	}
+	return n >= 40 && upper && lower && digit;
+}
+
 static bool is_template(const uint8_t *p, size_t n)
 {
 	static const char *const marks[] = { "${", "{{", "%(", "$(", "#{",
@@ -135,7 +151,7 @@ bool ab_content_is_sample(const uint8_t *p, size_t n)
 						"dummy", "replace" };
 	static const char *const words[] = { "your", "test", "todo", "fake",
 					     "sample", "secret", "token",
-					     "here", "insert", "my" };
+					     "here", "insert" };
 
 	if (n > AB_CONTENT_AHEAD)
 		n = AB_CONTENT_AHEAD;
@@ -147,6 +163,8 @@ bool ab_content_is_sample(const uint8_t *p, size_t n)
 		if (has_word(p, n, words[i]))
 			return true;
 	}
+	if (has_word(p, n, "my") && !is_material(p, n))
+		return true;
 	return repeats(p, n) || is_template(p, n);
 }
 
