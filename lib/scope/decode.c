@@ -81,26 +81,34 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'' || c == '`';
 }
 
-#define MAX_COMMENT 64
+/* Of all comments behind one quote: each quote may begin another row of them,
+   and looking on to the end of the text for each takes too long. */
+#define MAX_COMMENT 4096
 
-/* Spaces, and one comment of SQL among them, which is as good as one. */
-static size_t skip_blank(const struct ab_plain *p, size_t i)
+/* Behind the comment of SQL that begins at `at` and ends by `to`; or `at`. */
+static size_t skip_comment(const struct ab_plain *p, size_t at, size_t to)
 {
-	size_t at = ab_scope_skip_spaces(p, i), end;
 	bool is_line;
+	const char *end;
 
-	if (at + 3 >= p->n)
+	if (at + 3 >= to)
 		return at;
 	is_line = p->c[at] == '-' && p->c[at + 1] == '-';
 	if (!is_line && (p->c[at] != '/' || p->c[at + 1] != '*'))
 		return at;
-	for (end = at + 2; end < p->n && end - at < MAX_COMMENT; end++) {
-		if (is_line && p->c[end] == '\n')
-			return ab_scope_skip_spaces(p, end);
-		if (!is_line && p->c[end] == '/' && end > at + 2 &&
-		    p->c[end - 1] == '*')
-			return ab_scope_skip_spaces(p, end + 1);
-	}
+	end = memmem(p->c + at + 2, to - at - 2, is_line ? "\n" : "*/",
+		     is_line ? 1 : 2);
+	return end ? (size_t)(end - p->c) + (is_line ? 1 : 2) : at;
+}
+
+/* Spaces, and comments of SQL among them, which are as good as one. */
+static size_t skip_blank(const struct ab_plain *p, size_t i)
+{
+	size_t to = p->n - i < MAX_COMMENT ? p->n : i + MAX_COMMENT;
+	size_t at = ab_scope_skip_spaces(p, i), end;
+
+	while ((end = skip_comment(p, at, to)) != at)
+		at = ab_scope_skip_spaces(p, end);
 	return at;
 }
 
@@ -153,7 +161,7 @@ static size_t default_begin(const struct ab_plain *p, size_t i)
 static size_t markup(const struct ab_plain *p, size_t i)
 {
 	size_t left = p->n - i;
-	size_t at = i + 4;
+	const char *end;
 
 	if (left >= 9 && memcmp(p->c + i, "<![CDATA[", 9) == 0)
 		return 9;
@@ -161,10 +169,9 @@ static size_t markup(const struct ab_plain *p, size_t i)
 		return 3;
 	if (left < 7 || memcmp(p->c + i, "<!--", 4) != 0)
 		return 0;
-	while (at + 2 < p->n && at - i < MAX_COMMENT &&
-	       memcmp(p->c + at, "-->", 3) != 0)
-		at++;
-	return at + 2 < p->n && at - i < MAX_COMMENT ? at + 3 - i : 0;
+	end = memmem(p->c + i + 4,
+		     (left < MAX_COMMENT ? left : MAX_COMMENT) - 4, "-->", 3);
+	return end ? (size_t)(end - p->c) + 3 - i : 0;
 }
 
 /* A URL whose reader takes tabs and breaks out (URL Standard, 4.4). */
