@@ -170,6 +170,7 @@ struct args {
 	uint32_t which;
 	struct ab_word head;
 	bool has_head;
+	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
 	bool is_taken_away; /* of a call that removes */
 	/* the last word is a home, which a "/" or a join() goes on with */
@@ -276,13 +277,36 @@ static void add_named(struct ab_code *k, struct args *a,
 		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
 }
 
+/* environ["HOME"], environ.get("HOME"), getenv("HOME"): what stands before the
+   string at `at`. */
+static bool is_of_environment(const char *s, uint32_t at)
+{
+	static const char *const ends[] = { "environ", "environb", "env",
+					    ".get", ".fetch" };
+	uint32_t n = at ? at - 1 : 0; /* the quote */
+
+	while (n && memchr(" \t\n", s[n - 1], 3))
+		n--;
+	if (!n || !memchr("([{", s[n - 1], 3))
+		return false;
+	n--;
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n >= len && !strncasecmp(s + n - len, ends[i], len))
+			return true;
+	}
+	return false;
+}
+
 /* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME. */
 static bool is_home_name(const struct ab_code *k, const struct ab_token *t)
 {
 	const char *s = k->text->text;
 
 	if (t->len == 4 && !memcmp(s + t->at, "HOME", 4))
-		return true;
+		return t->kind != AB_TOKEN_STRING ||
+		       is_of_environment(s, t->at);
 	if (ab_code_is_text(k, t, "homedir"))
 		return true;
 	return ab_code_is_text(k, t, "home") && t->at &&
@@ -306,11 +330,17 @@ static bool add_home(struct ab_code *k, struct args *a,
 		if (k->lang == AB_JS)
 			a->count = 0;
 		a->words[a->count++] = home;
-		a->is_home = a->is_open = true;
+		a->is_home = a->is_open = a->is_bare = true;
+		a->joint = AB_JOINT_STRING;
 		return true;
 	}
 	if (!a->is_open)
 		return false;
+	/* homedir() + "/x", environ["HOME"] + "/x" */
+	if (a->is_bare && t->kind == AB_TOKEN_SIGN &&
+	    memchr("()]}", k->text->text[t->at], 4))
+		return true;
+	a->is_bare = false;
 	if (ab_code_is_sign(k, t, '/') ||
 	    (ab_code_is_sign(k, t, ',') && a->is_joined)) {
 		a->has_slash = true;
@@ -393,6 +423,7 @@ static void read_args(struct ab_code *k, struct args *a)
 	a->joint = AB_JOINT_NONE;
 	a->each = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
+	a->is_bare = false;
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Commands of git that print the names of objects, branches or tags: what
- * `$(...)` makes of them begins with no dash, so that no option can come of
- * it. `git diff $(git merge-base main HEAD)` is what it looks like.
+ * Commands of git that print hashes: whatever IFS is, no word that `$(...)`
+ * makes of them begins with a dash, so that no option can come of it. `git
+ * diff $(git merge-base main HEAD)` is what it looks like. Names of branches,
+ * tags and directories may begin with one, or hold a blank: they are whatever
+ * somebody wrote below .git/refs.
  */
 #include "config.h"
 
@@ -13,10 +15,15 @@
 
 #define MAX_OPTIONS 24
 
+/* rev-parse prints an operand that is no revision as it stands, unless
+   --verify came before it. */
+enum operands { AB_PRINTS_ALWAYS, AB_PRINTS_BEHIND_VERB, AB_PRINTS_PLAIN };
+
 /* Its options that leave it so; "*" at the end: whatever follows. */
 struct printer {
 	const char *name, *verb; /* a word that must be there; or NULL */
 	const char *options[MAX_OPTIONS];
+	enum operands operands;
 };
 
 #define COUNTS "-n", "-1", "-n1", "--max-count=*", "--skip=*"
@@ -25,23 +32,24 @@ struct printer {
 const char ab_git_names_note = 0;
 
 static const struct printer printers[] = {
-	{ "branch", "--show-current", { "--show-current" } },
-	{ "describe", NULL, { "-*" } },
 	{ "log", "--format=*",
-	  { "--format=%H", "--format=%h", COUNTS, KINDS, "--" } },
+	  { "--format=%H", "--format=%h", COUNTS, KINDS, "--" },
+	  AB_PRINTS_ALWAYS },
 	{ "log", "--pretty=*",
-	  { "--pretty=format:%H", "--pretty=format:%h", COUNTS, KINDS, "--" } },
-	{ "merge-base", NULL, { "-*" } },
+	  { "--pretty=format:%H", "--pretty=format:%h", COUNTS, KINDS, "--" },
+	  AB_PRINTS_ALWAYS },
+	{ "merge-base", NULL, { "-*" }, AB_PRINTS_ALWAYS },
 	{ "rev-list", NULL,
 	  { COUNTS, KINDS, "--max-parents=*", "--min-parents=*", "--reverse",
 	    "--all", "--tags", "--branches", "--count", "--since=*",
 	    "--until=*", "--after=*", "--before=*", "--author=*",
-	    "--topo-order", "--date-order", "--" } },
-	{ "rev-parse", NULL,
-	  { "--verify", "--short", "--short=*", "-q", "--quiet",
-	    "--abbrev-ref", "--symbolic-full-name", "--show-toplevel" } },
-	{ "symbolic-ref", NULL, { "--short", "-q", "--quiet" } },
-	{ "write-tree", NULL, { NULL } },
+	    "--topo-order", "--date-order", "--" },
+	  AB_PRINTS_ALWAYS },
+	{ "rev-parse", "--verify",
+	  { "--verify", "--short", "--short=*", "-q", "--quiet" },
+	  AB_PRINTS_BEHIND_VERB },
+	{ "rev-parse", NULL, { "--short", "--short=*" }, AB_PRINTS_PLAIN },
+	{ "write-tree", NULL, { NULL }, AB_PRINTS_ALWAYS },
 };
 
 static bool is_like(const struct ab_word *w, const char *pattern)
@@ -53,13 +61,28 @@ static bool is_like(const struct ab_word *w, const char *pattern)
 	return ab_git_is(w, pattern);
 }
 
+/* No dash and no blank anywhere: what it prints of this is harmless. */
+static bool is_plain(const struct ab_word *w)
+{
+	if (w->hole_count)
+		return false;
+	for (uint32_t i = 0; i < w->len; i++) {
+		char c = w->text[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') && !memchr("._/~^@{}:", c, 9))
+			return false;
+	}
+	return true;
+}
+
 static bool is_good(const struct printer *p, const struct ab_word *w)
 {
 	if (ab_git_may_split(w) || ab_git_may_be_option(w) ||
 	    ab_git_is_guess(w))
 		return false;
 	if (!w->len || *w->text != '-')
-		return true;
+		return p->operands != AB_PRINTS_PLAIN || is_plain(w);
 	for (size_t i = 0; i < MAX_OPTIONS && p->options[i]; i++) {
 		if (is_like(w, p->options[i]))
 			return true;
@@ -74,7 +97,9 @@ static bool are_good(const struct printer *p, const struct ab_word *words,
 	bool has_verb = !p->verb;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_good(p, &words[i]))
+		if (!is_good(p, &words[i]) ||
+		    (p->operands == AB_PRINTS_BEHIND_VERB && !has_verb &&
+		     (!words[i].len || *words[i].text != '-')))
 			return false;
 		has_verb |= !has_verb && words[i].len > 2 &&
 			    is_like(&words[i], p->verb);

@@ -70,7 +70,7 @@ bool ab_git_is_guess(const struct ab_word *word)
 	return false;
 }
 
-/* $(git rev-parse HEAD): words that are names, with no dash before them. A
+/* $(git rev-parse HEAD): words that are hashes, with no dash before them. A
    variable that is not known may have other bytes besides those of its
    origin. */
 static bool is_names(const struct ab_hole *h)

@@ -147,12 +147,23 @@ struct window {
 	bool is_start; /* tokens[0] begins a statement */
 };
 
+/* Nothing is put into it: "$x", "#{x}", "@x". */
+static bool is_constant(const char *text, uint32_t len)
+{
+	return !memchr(text, '$', len) && !memchr(text, '#', len) &&
+	       !memchr(text, '@', len);
+}
+
 static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
 
 	if (*want == '%' && !strcmp(want, "%string"))
 		return t->kind == AB_TOKEN_STRING;
+	if (*want == '%' && !strcmp(want, "%plain"))
+		return t->kind == AB_TOKEN_STRING &&
+		       (t->quote == '\'' ||
+			is_constant(w->text + t->at, t->len));
 	if (*want == '%' && !strcmp(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
 	if (*want == '%' && !strcmp(want, "%var"))
@@ -186,11 +197,30 @@ static bool none_after(const struct window *w, uint32_t from, const char *want)
 	return true;
 }
 
+/* Where the bracket ends that token `i` stands in. */
+static uint32_t bracket_end(const struct window *w, uint32_t i)
+{
+	uint32_t depth = 1;
+
+	for (; i < w->count; i++) {
+		const struct ab_token *t = &w->tokens[i];
+		char ch = w->text[t->at];
+
+		if (t->kind != AB_TOKEN_SIGN)
+			continue;
+		depth += ch == '(';
+		depth -= ch == ')';
+		if (!depth)
+			break;
+	}
+	return i;
+}
+
 /* The rule's tokens from token `i` on; each gap is as short as it can be. */
 static bool match_from(const struct window *w, const char *const *want,
 		       uint32_t n, uint32_t i)
 {
-	uint32_t k = 0, gap = UINT32_MAX, back = 0;
+	uint32_t k = 0, gap = UINT32_MAX, back = 0, end = w->count;
 
 	while (k < n) {
 		const char *s = want[k];
@@ -201,9 +231,11 @@ static bool match_from(const struct window *w, const char *const *want,
 			k++;
 			continue;
 		}
-		if (!strcmp(s, "..")) {
+		if (!strcmp(s, "..") || !strcmp(s, "..)")) {
 			gap = ++k;
 			back = i;
+			if (s[2])
+				end = bracket_end(w, i);
 			continue;
 		}
 		if (s[0] == '!' && s[1]) {
@@ -214,11 +246,11 @@ static bool match_from(const struct window *w, const char *const *want,
 		}
 		bool is_not = !strncmp(s, "not:", 4);
 
-		if (i < w->count && token_is(w, i, is_not ? s + 4 : s) !=
+		if (i < end && token_is(w, i, is_not ? s + 4 : s) !=
 					    is_not) {
 			i++;
 			k++;
-		} else if (gap != UINT32_MAX && back < w->count) {
+		} else if (gap != UINT32_MAX && back < end) {
 			k = gap;
 			i = ++back;
 		} else {

@@ -33,6 +33,7 @@ enum value {
 	VALUE_PARENT,
 	VALUE_SECRET_NAME,
 	VALUE_BIND_HOME,
+	VALUE_GIT_PATTERN,
 	VALUE_COUNT
 };
 
@@ -42,7 +43,7 @@ static const char *const names[VALUE_COUNT] = {
 	"huge",		"foreign-path", "empty",       "hole",
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
-	"bind-home",
+	"bind-home",	"git-pattern",
 };
 
 int ab_value_named(const char *name)
@@ -270,6 +271,67 @@ static bool is_localhost(const struct ab_word *w)
 	       (n == 5 && !memcmp(s, "[::1]", 5)) ||
 	       (number_host(s, n, &address) &&
 		(address >> 24 == 127 || !address));
+}
+
+/* One sign of a pattern of find's against one byte, *i moved behind it. */
+static bool sign_matches(const struct ab_word *w, uint32_t *i, char ch)
+{
+	uint32_t at = *i + 1, first;
+	bool is_not, found = false;
+	char c = (char)w->text[*i];
+
+	if (c == '\\' && at < w->len)
+		c = w->text[at++];
+	else if (c == '[' && memchr(w->text + at, ']', w->len - at)) {
+		is_not = w->text[at] == '!' || w->text[at] == '^';
+		at += is_not;
+		for (first = at; at < w->len &&
+				 (w->text[at] != ']' || at == first); at++) {
+			char to = w->text[at];
+
+			if (at + 2 < w->len && w->text[at + 1] == '-' &&
+			    w->text[at + 2] != ']')
+				to = w->text[at + 2];
+			found |= ch >= (w->text[at] | 32) && ch <= (to | 32);
+			at += to != w->text[at] ? 2 : 0;
+		}
+		*i = at + (at < w->len);
+		return found != is_not;
+	}
+	*i = at;
+	return c == '?' || (c | 32) == (ch | 32);
+}
+
+/* ".gi*t", "[.]git": what find takes for .git; "*" and ".*" are no word
+   about it. What ends as ".git" is a repository, too. */
+static bool is_git_pattern(const struct ab_word *w)
+{
+	static const char name[] = ".git";
+	uint32_t i = 0, n = 0, star = UINT32_MAX, back = 0, signs = 0;
+
+	if (w->len >= 4 && !memcmp(w->text + w->len - 4, name, 4))
+		return true;
+	for (uint32_t k = 0; k < w->len; k++)
+		signs += w->text[k] != '*' && w->text[k] != '?';
+	while (n < 4) {
+		uint32_t next = i;
+
+		if (i < w->len && w->text[i] == '*') {
+			star = ++i;
+			back = n;
+		} else if (i < w->len && sign_matches(w, &next, name[n])) {
+			i = next;
+			n++;
+		} else if (star != UINT32_MAX) {
+			i = star;
+			n = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (i < w->len && w->text[i] == '*')
+		i++;
+	return i == w->len && signs >= 2;
 }
 
 /* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
@@ -519,6 +581,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return ab_word_taint(w) != 0;
 	case VALUE_BIND_ROOT:
 		return is_bind_root(c, w);
+	case VALUE_GIT_PATTERN:
+		return is_git_pattern(w);
 	case VALUE_BIND_HOME:
 		return is_bind_home(c, w);
 	case VALUE_NUMBER:

@@ -38,9 +38,13 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 				      bool *is_first)
 {
 	const struct ab_word *word = c->place.in ? c->place.in->value : NULL;
+	const struct stream *all =
+		(const struct stream *)(const void *)c->place.in;
 
 	*origin = c->place.in;
 	*is_first = c->place.flags & AB_SHELL_LOOP;
+	if (all && all->is_taken && !*is_first)
+		word = NULL;
 	for (uint32_t i = 0; i < c->redir_count; i++) {
 		const struct ab_shell_redir *r = &c->redirs[i];
 
@@ -54,6 +58,45 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 						      proc_text(&r->target);
 	}
 	return word;
+}
+
+/* Another `read` goes on behind the newline; where that is, is known of a
+   plain one that surely ran, once. */
+static void take_line(struct ab_shell_run *run,
+		      const struct ab_shell_command *c, bool is_plain)
+{
+	struct ab_stream *s = c->place.in;
+	/* public is the first member */
+	struct stream *all = (struct stream *)(void *)s;
+	const struct ab_word *in = s ? s->value : NULL;
+	const char *newline;
+	struct ab_word *rest;
+
+	for (uint32_t i = 0; i < c->redir_count; i++)
+		if (c->redirs[i].fd == 0 &&
+		    c->redirs[i].kind != AB_REDIR_DUP_IN)
+			return;
+	if (!in)
+		return;
+	/* in the loop each round is perhaps the first */
+	if (c->place.flags & AB_SHELL_LOOP) {
+		all->is_taken = true;
+		return;
+	}
+	s->value = NULL;
+	if (!is_plain || in->hole_count || c->redir_count || all->is_taken ||
+	    all->uncertain != run->uncertain)
+		return;
+	newline = memchr(in->text, '\n', in->len);
+	if (memchr(in->text, '\\', newline ? (size_t)(newline - in->text) :
+					      in->len) ||
+	    !(rest = ab_run_high(run, sizeof(*rest))))
+		return;
+	memset(rest, 0, sizeof(*rest));
+	rest->text = newline ? newline + 1 : in->text + in->len;
+	rest->len = in->len - (uint32_t)(rest->text - in->text);
+	rest->span = ab_word_span(in, in->len - rest->len, rest->len);
+	s->value = rest;
 }
 
 /* One line without blanks around it for one name; else nobody knows. */
@@ -173,6 +216,7 @@ void ab_builtin_mapfile(struct ab_shell_run *run,
 	struct cut cut = { "\n", 1, true, !strchr(letters, 't') };
 
 	(void)tree;
+	take_line(run, c, false);
 	if (i >= argc)
 		name = &none;
 	len = ab_builtin_name_len(name, 0);
@@ -274,6 +318,7 @@ void ab_builtin_read(struct ab_shell_run *run,
 		ab_run_assign(run, w->text, len, ab_run_unknown(run, origin),
 			      0);
 	}
+	take_line(run, c, plain);
 	if (names == 0)
 		ab_run_assign(run, "REPLY", 5, ab_run_unknown(run, origin), 0);
 	else if (!plain || !in || (is_first && (names > 1 || is_array)))

@@ -95,6 +95,7 @@ struct stream {
 	struct piece *pieces, **tail;
 	uint32_t uncertain; /* run->uncertain when it was made */
 	bool is_unknown;    /* something unknown was written */
+	bool is_taken;	    /* a loop reads of it, nobody knows how much */
 };
 
 /* A piece of a word while it is put together. */
