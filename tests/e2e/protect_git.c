@@ -354,7 +354,7 @@ static void case_102_a_chain_of_processes_is_the_agent(void)
 	CHECK(!said[0], "planted: %s", said);
 }
 
-#define EXCHANGED 20
+#define EXCHANGED 40
 
 /* As git does: what was mounted there is detached. */
 static void replace_config(int git_dir)
@@ -388,9 +388,11 @@ static void case_102_what_leads_there_is_exchanged(void)
 		      e2e_text("cd /workspace; for i in $(seq 0 %d); do "
 			       "mkdir -p e/$i/.git; "
 			       "echo evil >e/$i/.git/config; done; touch go; "
-			       "perl -e 'while (! -e \".stop\") { "
-			       "syscall(%d, -100, \"n\", -100, \"e\", 2) "
-			       "for 1 .. 100 }'; "
+			       "perl -e '$n = \"n\"; $e = \"e\"; "
+			       "while (! -e \".stop\") { "
+			       "for (1 .. 101) { syscall(%d, -100, $n, "
+			       "-100, $e, 2) == 0 and $m++ } } "
+			       "open F, \">exchanged\" if $m'; "
 			       "for f in [ne]/*/.git/config; do "
 			       "if grep -q evil $f && ! echo evil >>$f; then "
 			       "echo bound >>bound; fi; done",
@@ -407,6 +409,7 @@ static void case_102_what_leads_there_is_exchanged(void)
 	for (int i = 0; i < EXCHANGED; i++)
 		close(dirs[i]);
 	box_sh("true");
+	CHECK(host_exists(ws_path("exchanged")), "nothing was exchanged");
 	CHECK(!host_exists(ws_path("bound")), "the agent's was bound: %s",
 	      host_read(ws_path("bound")));
 	run("grep -rls evil ws || true", &said);
