@@ -180,7 +180,7 @@ static bool try(const struct work *w, const char *mode, bool is_last)
 	}
 	box_sh("true");
 	taken = check_told(w, mode);
-	is_slow = taken && w->is_timed && !is_quiet && !is_last;
+	is_slow = taken && (w->is_timed || is_quiet) && !is_last;
 	CHECK(status == 0 || may || is_slow, "%s, %s: %s", w->name, mode, said);
 	CHECK(!taken || may || is_slow, "%s, %s: %u taken", w->name, mode,
 	      taken);
@@ -275,38 +275,41 @@ static const struct plant plants[] = {
 	"echo ref: refs/heads/x >ws/b/HEAD; touch ws/b/objects/x ws/b/refs/x; " \
 	"git -C ws add -f b; git -C ws commit -qm b; git -C ws switch -q main;"
 
-static void plant(const struct plant *t)
+/* False: the box was not at rest yet when the host began, as may be on a busy
+   machine, so what that made was taken. Nothing evil stays in any case. */
+static bool plant(const struct plant *t, bool is_last)
 {
-	const char *said;
+	const char *said, *planted;
+	bool is_good;
 
 	e2e_note("%s", t->name);
 	begin(PLANTED);
 	box_sh("true");
 	usleep(REST_US);
-	on_host(t->host);
+	is_good = run(t->host, &said) == 0;
 	usleep(50000);
 	box_sh("%s", t->agent);
 	if (t->later) {
 		usleep(REST_US);
-		on_host(t->later);
+		is_good &= run(t->later, &said) == 0;
 	}
 	box_sh("echo evil >>n/.git/config; true");
-	if (t->told)
-		CHECK(box_event("quarantined", t->told, 0),
-		      "%s: %s is not told", t->name, t->told);
-	else
-		CHECK(!box_event("quarantined", NULL, 0), "%s: taken",
-		      t->name);
-	run("grep -rls evil ws --exclude-dir=d || true", &said);
-	CHECK(!said[0], "%s: planted: %s", t->name, said);
-	on_host(t->after);
+	is_good &= t->told ? box_event("quarantined", t->told, 0) != NULL :
+			     !box_event("quarantined", NULL, 0);
+	run("grep -rls evil ws --exclude-dir=d || true", &planted);
+	CHECK(!planted[0], "%s: planted: %s", t->name, planted);
+	is_good &= run(t->after, &said) == 0;
+	CHECK(is_good || !is_last, "%s: taken, or not told of: %s", t->name,
+	      said);
 	box_end();
+	return is_good || is_last;
 }
 
 static void case_102_what_the_host_made_is_no_cover(void)
 {
 	for (size_t i = 0; i < COUNT(plants); i++)
-		plant(&plants[i]);
+		for (int left = 9; !plant(&plants[i], left == 0); left--)
+			e2e_note("%s: again", plants[i].name);
 }
 
 /* However close to its end: it was not the host. */
