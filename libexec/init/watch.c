@@ -43,6 +43,9 @@
 #define MAX_TRIES 5u
 /* Between two looks at what may be good in a moment. */
 #define AWAIT_MS 10
+/* Events are taken so long at once: who moves things all the time, and each
+   move may be a look through a tree, holds up nobody. */
+#define DRAIN_NS 100000000ull
 /* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
 	      IN_EXCL_UNLINK)
@@ -513,7 +516,8 @@ static void on_event(watcher *w, const struct inotify_event *e)
 		return;
 	}
 	w->has_left |= (e->mask & IN_MOVED_FROM) != 0;
-	if (!e->len || (e->mask & IN_MOVED_FROM))
+	/* where all is looked through after this, no single name is */
+	if (w->is_lost || !e->len || (e->mask & IN_MOVED_FROM))
 		return;
 	n = snprintf(path, sizeof(path), "%s%s%s", dir, dir[0] ? "/" : "",
 		     e->name);
@@ -526,24 +530,36 @@ static void on_event(watcher *w, const struct inotify_event *e)
 	w->total += w->entries;
 }
 
-static void drain(watcher *w)
+/* What is left in the queue when the time is over is of what is looked
+   through then, and is taken the next time. */
+static void take_events(watcher *w)
 {
 	static _Alignas(struct inotify_event) char buffer[65536];
+	uint64_t until = ab_clock_boot_ns() + DRAIN_NS;
+	bool is_over = false;
 	ssize_t n;
 
-	w->is_lost |= w->is_doubtful || is_uncovered(w);
-	w->is_doubtful = false;
 	/* after a fall-back nothing is read: see there */
-	while (!w->is_rescan &&
+	while (!w->is_rescan && !is_over &&
 	       (n = read(w->box->inotify_fd, buffer, sizeof(buffer))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const void *)(buffer +
 								       at);
 
+			is_over |= ab_clock_boot_ns() >= until;
+			w->is_lost |= is_over;
+			w->has_left |= is_over;
 			on_event(w, e);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}
+}
+
+static void drain(watcher *w)
+{
+	w->is_lost |= w->is_doubtful || is_uncovered(w);
+	w->is_doubtful = false;
+	take_events(w);
 	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
 		scan_all(w);
 	init_check_awaited(w);

@@ -178,6 +178,23 @@ static void case_102_a_process_that_makes_pointers(void)
 	CHECK(box_event("quarantined", NULL, 0), "not told");
 }
 
+/* Each move is an event, and each event a look through all that is below. */
+static void case_102_a_large_directory_that_is_moved_all_the_time(void)
+{
+	struct outcome o;
+
+	e2e_seconds(120);
+	box_raise(NULL, NULL);
+	box_sh("mkdir a; perl -e 'for (1 .. 20000) { open F, \">a/$_\" }'");
+	timed("moved", "perl -e 'for (1 .. 2000) { rename \"a\", \"b\"; "
+		       "rename \"b\", \"a\" }'; echo evil >a/.envrc");
+	nothing_is_planted("moved");
+	CHECK(box_event("quarantined", "a/.envrc", 0), "not told");
+	o = timed("at rest", "echo evil >a/.npmrc");
+	CHECK(o.result == 0, "%s", o.error);
+	nothing_is_planted("at rest");
+}
+
 static void write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
@@ -242,6 +259,7 @@ int main(int argc, char **argv)
 		CASE(case_102_a_host_that_removes_forever),
 		CASE(case_102_a_process_that_races_everything),
 		CASE(case_102_a_process_that_makes_pointers),
+		CASE(case_102_a_large_directory_that_is_moved_all_the_time),
 		CASE(case_098_no_watches_are_left),
 		CASE(case_098_no_watching_at_all),
 		CASES_END,
