@@ -675,13 +675,15 @@ void init_judge_late(watcher *w)
  */
 void init_settle_unasked(watcher *w)
 {
-	uint64_t failed = w->failed, began_ns = init_last_begun(w);
+	uint64_t failed = w->failed, began_ns = init_last_begun(w), names;
 	bool was_absent = init_agent_is_absent(w);
 	int r;
 
 	init_demand(w);
 	r = init_check_mounts(w, false);
+	names = w->failed;
 	settle_names(w);
+	names = w->failed - names;
 	/* the events are gone that told of what left with its mount; and what
 	   was adopted has none yet */
 	if (r == 0 && (w->has_left || w->has_adopted))
@@ -689,10 +691,11 @@ void init_settle_unasked(watcher *w)
 	w->has_left = false;
 	init_mark_quiet(w, began_ns, was_absent && r == 0);
 	/* told[0]: what an earlier call moved is not told yet either */
-	if (w->quarantined == w->told[0] && w->failed == failed)
+	if (r == 0 && w->quarantined == w->told[0] && w->failed == failed)
 		drop_demand(w);
-	/* it is tried again, and counted, when the host settles */
-	w->failed = failed;
+	/* a name is tried again, and counted, when the host settles; a mount
+	   that failed has been told and is not counted again */
+	w->failed -= names;
 }
 
 void init_settle_last(holder *h)
