@@ -27,6 +27,7 @@ struct check {
 	int cwd_fd;
 	int32_t action; /* of paths */
 	bool is_text;	/* commands, not paths */
+	bool is_git;	/* an argv may leave out the git it begins with */
 	int32_t worst; /* AGENTBOX_VERDICT_* */
 	json_t *all;   /* decisions, for --json */
 	int bad_rows;
@@ -345,29 +346,89 @@ static int print_bad_row(struct check *c, const json_t *row, const char *why)
 	return rc;
 }
 
+/* The words of a row; a git goes before them, that may be left out. */
+struct words {
+	const char **args;
+	size_t *lens;
+	size_t n; /* without the git before them */
+};
+
+static bool is_git(const struct words *w, size_t i)
+{
+	const char *slash = memrchr(w->args[i], '/', w->lens[i]);
+	const char *name = slash ? slash + 1 : w->args[i];
+
+	return strcmp(name, "git") == 0;
+}
+
+static bool names_git(const struct words *w)
+{
+	for (size_t i = 1; i <= w->n; i++)
+		if (is_git(w, i))
+			return true;
+	return false;
+}
+
+static int32_t judge_words(struct check *c, const struct words *w,
+			   bool with_git, agentbox_error **err)
+{
+	size_t first = with_git ? 0 : 1;
+
+	return agentbox_guard_check_argv(c->guard, c->place, w->args + first,
+					 w->lens + first, w->n + 1 - first,
+					 &c->decision, err);
+}
+
+/*
+ * Who asks about git may write the whole command, "env A=1 git push", or what
+ * follows git, as operands do: words that are allowed as a command of their
+ * own say nothing about git. Only what git does not know and what names git
+ * further on, "nohup git status", was a whole command then.
+ */
+static int32_t judge_git(struct check *c, const struct words *w,
+			 agentbox_error **err)
+{
+	int32_t r = judge_words(c, w, false, err);
+	const char *rule;
+
+	if (r < 0 || is_git(w, 1) ||
+	    agentbox_decision_get_verdict(c->decision) !=
+		    AGENTBOX_VERDICT_ALLOW)
+		return r;
+	r = judge_words(c, w, true, err);
+	rule = agentbox_decision_get_rule(c->decision);
+	if (r >= 0 && rule && strcmp(rule, "git.unknown") == 0 && names_git(w))
+		r = judge_words(c, w, false, err);
+	return r;
+}
+
 /* The strings of an array; -1 when it is none. */
 static int32_t judge_array(struct check *c, const json_t *array,
 			   const char **why, agentbox_error **err)
 {
-	size_t n = json_array_size(array);
-	const char **args = calloc(n + 1, sizeof(*args));
-	size_t *lens = calloc(n + 1, sizeof(*lens));
+	struct words w = { .n = json_array_size(array) };
 	int32_t r = -1;
 
-	*why = n && args && lens ? NULL : "argv is no list of arguments";
-	for (size_t i = 0; i < n && !*why; i++) {
-		const json_t *one = json_array_get(array, i);
+	w.args = calloc(w.n + 2, sizeof(*w.args));
+	w.lens = calloc(w.n + 2, sizeof(*w.lens));
+	*why = w.n && w.args && w.lens ? NULL : "argv is no list of arguments";
+	if (!*why) {
+		w.args[0] = "git";
+		w.lens[0] = strlen(w.args[0]);
+	}
+	for (size_t i = 1; i <= w.n && !*why; i++) {
+		const json_t *one = json_array_get(array, i - 1);
 
-		args[i] = json_string_value(one);
-		lens[i] = json_string_length(one);
-		if (!args[i])
+		w.args[i] = json_string_value(one);
+		w.lens[i] = json_string_length(one);
+		if (!w.args[i])
 			*why = "an argument is no string";
 	}
 	if (!*why)
-		r = agentbox_guard_check_argv(c->guard, c->place, args, lens,
-					      n, &c->decision, err);
-	free(lens);
-	free(args);
+		r = c->is_git ? judge_git(c, &w, err) :
+				judge_words(c, &w, false, err);
+	free(w.lens);
+	free(w.args);
 	return r;
 }
 
@@ -578,7 +639,9 @@ int tool_check_argv(tool *t, const tool_args *args)
 
 int tool_check_git(tool *t, const tool_args *args)
 {
-	struct check c = { .t = t, .args = args, .is_text = true };
+	struct check c = {
+		.t = t, .args = args, .is_text = true, .is_git = true
+	};
 
 	return run_check(&c, take_git, "ARG");
 }

@@ -223,6 +223,19 @@ def rows_of_commands_are_answered_in_order():
 
 
 @test
+def rows_about_git_begin_with_git_or_with_what_follows_it():
+    rules = [["git", "push"], ["push"], ["env", "A=1", "/usr/bin/git", "push"],
+             ["-c", "alias.x=!sh", "x"], ["status"], ["git", "status"],
+             ["nohup", "git", "status"], ["push", "git"],
+             ["sh", "-c", "git push"], ["nohup", "make"], ["git"], []]
+    done = status(tool("check", "git", "--jsonl", stdin=jsonl(
+        *({"id": i, "argv": argv} for i, argv in enumerate(rules)))), 3)
+    expect([r["verdict"] for r in rows(done)] ==
+           ["deny", "deny", "deny", "deny", "allow", "allow", "allow",
+            "deny", "deny", "ask", "allow", "deny"], rows(done))
+
+
+@test
 def directories_that_are_only_text_need_not_be_there():
     where = ["--workspace", "/srv/no/repo", "--cwd", "/srv/no/repo"]
     status(tool("check", "shell", *where, "rm -rf build"), 0)
