@@ -569,8 +569,11 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	}
 	while (argc > 1 && (builtin == AB_BUILTIN_COMMAND ||
 			    builtin == AB_BUILTIN_BUILTIN)) {
-		builtin = ab_shell_builtin(++argv);
-		argc--;
+		do {
+			builtin = ab_shell_builtin(++argv);
+			argc--;
+		} while (argc > 1 && (ab_word_equals(argv, "-p") ||
+				      ab_word_equals(argv, "--")));
 	}
 	if (builtin == AB_BUILTIN_NONE)
 		return;

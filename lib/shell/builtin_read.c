@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * `read` and `mapfile`: what they make of a text that is known. Of any other
- * nobody knows what they read.
+ * nobody knows what they read. What else may read of it, leaves nobody knows
+ * what to the next.
  */
 #include "config.h"
 
@@ -60,6 +61,65 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 	return word;
 }
 
+/* A name of what another descriptor reads: /dev/stdin, /proc/self/fd/3. */
+static bool may_name_fd(const struct ab_word *w)
+{
+	return w->hole_count || memmem(w->text, w->len, "stdin", 5) ||
+	       memmem(w->text, w->len, "fd", 2);
+}
+
+/* Its fd 0 is another, and it duplicates none: what it is given stays. */
+static bool has_own_input(const struct ab_shell_command *c)
+{
+	bool own = false;
+
+	for (uint32_t i = 0; i < c->redir_count; i++) {
+		const struct ab_shell_redir *r = &c->redirs[i];
+
+		if (r->kind == AB_REDIR_DUP_IN)
+			return false;
+		if (r->fd == 0)
+			own = r->kind >= AB_REDIR_HERE_DOC ||
+			      !may_name_fd(&r->target);
+	}
+	return own;
+}
+
+/* `exec <f` changes what comes behind it. */
+static bool is_exec(const struct ab_shell_command *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->argc && (ab_word_equals(&c->argv[i], "command") ||
+			       ab_word_equals(&c->argv[i], "builtin") ||
+			       ab_word_equals(&c->argv[i], "--") ||
+			       ab_word_equals(&c->argv[i], "-p")))
+		i++;
+	return i < c->argc && ab_word_equals(&c->argv[i], "exec");
+}
+
+/* Those that may read what they are given, besides `read` and mapfile. */
+static bool may_read(const struct ab_shell_command *c)
+{
+	const uint64_t readers = AB_BUILTIN(CAT) | AB_BUILTIN(SOURCE) |
+				 AB_BUILTIN(DOT);
+	enum ab_builtin builtin = c->builtin;
+	uint32_t i = 0;
+
+	while (i < c->argc && (builtin == AB_BUILTIN_COMMAND ||
+			       builtin == AB_BUILTIN_BUILTIN) &&
+	       ++i < c->argc)
+		builtin = ab_shell_builtin(&c->argv[i]);
+	return i < c->argc && (builtin == AB_BUILTIN_NONE ||
+			       (UINT64_C(1) << builtin & readers));
+}
+
+void ab_builtin_take(const struct ab_shell_command *c)
+{
+	if (may_read(c) && (is_exec(c) || !has_own_input(c)))
+		c->place.in->value = NULL;
+}
+
 /* Another `read` goes on behind the newline; where that is, is known of a
    plain one that surely ran, once. */
 static void take_line(struct ab_shell_run *run,
@@ -72,11 +132,7 @@ static void take_line(struct ab_shell_run *run,
 	const char *newline;
 	struct ab_word *rest;
 
-	for (uint32_t i = 0; i < c->redir_count; i++)
-		if (c->redirs[i].fd == 0 &&
-		    c->redirs[i].kind != AB_REDIR_DUP_IN)
-			return;
-	if (!in)
+	if (!in || has_own_input(c))
 		return;
 	/* in the loop each round is perhaps the first */
 	if (c->place.flags & AB_SHELL_LOOP) {

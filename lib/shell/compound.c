@@ -112,7 +112,8 @@ static void expand_words(struct ab_shell_run *run, struct visit_frame *f)
 	}
 }
 
-/* stdin and stdout of the compound when they are redirected. */
+/* stdin and stdout of the compound when they are redirected. What a
+ * descriptor beside stdin leads to, and a menu reads, is known no more. */
 static void redirect(struct ab_shell_run *run, struct visit_frame *f)
 {
 	for (uint32_t i = 0; i < f->scope.redir_count; i++) {
@@ -121,6 +122,8 @@ static void redirect(struct ab_shell_run *run, struct visit_frame *f)
 			    r->kind == AB_REDIR_APPEND_BOTH;
 		struct stream *s;
 
+		if (f->place.in && r->kind == AB_REDIR_DUP_IN)
+			f->place.in->value = NULL;
 		if (r->fd != 0 && r->fd != 1 && !both)
 			continue;
 		s = ab_run_stream(run, AB_STREAM_REDIRECT, r->span);
@@ -135,6 +138,8 @@ static void redirect(struct ab_shell_run *run, struct visit_frame *f)
 		else
 			s->is_unknown = r->fd == 0;
 	}
+	if (f->inner.in && f->cmd->kind == CMD_SELECT)
+		f->inner.in->value = NULL;
 }
 
 static void begin(struct ab_shell_run *run, struct visit_frame *f)

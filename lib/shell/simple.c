@@ -368,21 +368,27 @@ static void command_done(struct ab_shell_run *run,
 		visit_pushed(run, pushed, c);
 }
 
-static void tell_command(struct ab_shell_run *run,
+/* Whether it may have read what it was given. */
+static bool tell_command(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 struct ab_shell_command *c)
 {
 	enum ab_shell_answer a = AB_SHELL_GO;
+	bool is_read;
 
 	run->command = c;
 	if (run->visitor->command)
 		a = run->visitor->command(run->user, run, c);
 	ab_visit_answer(run, a);
+	/* what was pushed has the stream first, but for what came from it */
+	is_read = c->place.in && !(c->callee && a != AB_SHELL_SKIP) &&
+		  (!run->pushed || c->builtin);
 	if (!run->is_stopped &&
 	    (run->pushed || c->builtin || c->callee || c->place.out ||
 	     !c->argc))
 		command_done(run, tree, c, a == AB_SHELL_SKIP);
 	run->command = NULL;
+	return is_read;
 }
 
 /* Expanding the words changes nothing, however often it is done. */
@@ -458,7 +464,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 	AB_UNINITIALIZED struct ab_word output;
 	uint32_t count = 0;
 	struct function *f;
-	bool has_readings;
+	bool has_readings, is_read = false;
 
 	if (run->aliases && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
@@ -488,9 +494,11 @@ void ab_visit_simple(struct ab_shell_run *run,
 	if (has_readings)
 		count = all_readings(run, tree, cmd, &c, &told);
 	do {
-		tell_command(run, tree, told++);
+		is_read |= tell_command(run, tree, told++);
 	} while (count && --count && !run->is_stopped &&
 		 !run->arena->is_full);
+	if (is_read)
+		ab_builtin_take(&c);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
 }

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include <string.h>
-
 #include "base/attr.h"
 #include "shell/tree.h"
 
@@ -386,6 +384,9 @@ uint32_t ab_builtin_options(const struct ab_word *argv, uint32_t argc,
 void ab_arith_effects(struct ab_shell_run *run, const struct ab_word *text);
 
 /* builtin_read.c */
+/* A command that has place.in was told: whatever reads of that, or what it
+ * starts may, leaves nobody knows what to the next. */
+void ab_builtin_take(const struct ab_shell_command *c);
 void ab_builtin_mapfile(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c,

@@ -676,6 +676,9 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 		run->function_mask = f->function_mask;
 		run->aliases = f->aliases_before;
 		ab_run_back(run, f->undo, NULL);
+		/* what a program ran may have read */
+		if (f->inner.in)
+			f->inner.in->value = NULL;
 	} else {
 		end_passing(run, f);
 	}
@@ -693,6 +696,8 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 		 * definition does to the state is taken back anyway */
 		if (!(c->place.flags & AB_SHELL_DEFINITION))
 			ab_shell_forget(run);
+		if (c->place.in)
+			c->place.in->value = NULL;
 		return;
 	}
 	f = ab_visit_enter(run, VISIT_CALL, function->tree, &c->place);
