@@ -22,6 +22,7 @@ GATEWAY_READERS = \
 	libexec/gateway/socks.c libexec/gateway/socks.h \
 	libexec/gateway/sse.c libexec/gateway/sse.h \
 	libexec/gateway/tls_hello.c libexec/gateway/tls_hello.h \
+	libexec/gateway/tls_retry.c libexec/gateway/tls_retry.h \
 	libexec/gateway/usage.c libexec/gateway/usage.h
 # What needs OpenSSL: the upstreams' side of routes.
 GATEWAY_ROUTES = \

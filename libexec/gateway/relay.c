@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "state.h"
 #include "tls_hello.h"
+#include "tls_retry.h"
 
 typedef struct gate {
 	ab_hello hello;
@@ -58,7 +59,8 @@ typedef struct tunnel {
 	uint64_t active_ns;
 	const char *how;
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
-	uint8_t answered;  /* the server's first bytes: ab_retry_read() */
+	bool is_for_tls;   /* by its port, whatever is said */
+	ab_retry_reader answer; /* of the server's to the hello */
 	bool is_held;	   /* the box has said more before these came */
 	bool is_ended;
 	bool is_preview; /* of the host's: its other end is lent */
@@ -458,14 +460,13 @@ static enum ab_hello_reason read_gate(const tunnel *t, gate *g)
 				     : reason;
 }
 
-/* A server of TLS 1.3 may ask for another one. What comes behind the first
-   waits until it is known. */
+/* A server may ask for another one, if 1.3 was offered or a draft of it. What
+   comes behind the first waits until it is known. */
 static void pass_hello(tunnel *t)
 {
 	gate *g = t->gate;
 
-	if (t->gate_kind == AB_GATE_AGAIN ||
-	    !(g->hello.flags & AB_HELLO_TLS13)) {
+	if (t->gate_kind == AB_GATE_AGAIN) {
 		open_gate(t);
 		return;
 	}
@@ -520,7 +521,7 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
    down. */
 static void look_at_answer(tunnel *t, const char *p, size_t n)
 {
-	enum ab_retry retry = n ? ab_retry_read(&t->answered, p, n)
+	enum ab_retry retry = n ? ab_retry_read(&t->answer, p, n)
 				: AB_RETRY_NO;
 
 	if (retry == AB_RETRY_MORE)
@@ -529,6 +530,8 @@ static void look_at_answer(tunnel *t, const char *p, size_t n)
 	   what it answers */
 	if (t->gate && is_pending(&t->up)) {
 		finish(t, "failed", true);
+	} else if (retry == AB_RETRY_BAD && t->is_for_tls) {
+		refuse(t, "not_tls", "its server does not speak TLS");
 	} else if (retry == AB_RETRY_YES) {
 		t->gate_kind = AB_GATE_AGAIN;
 		ab_timer_set(&t->gw->loop, &t->timer, AB_HEAD_MS, on_timer, t);
@@ -704,6 +707,7 @@ void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,
 		t->gw = gw;
 		t->how = how;
 		t->gate_kind = (uint8_t)gate_kind;
+		t->is_for_tls = gate_kind == AB_GATE_TLS;
 		t->active_ns = gw->loop.now;
 		t->is_preview = is_preview;
 		t->target = ab_strdup(text);

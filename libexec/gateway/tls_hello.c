@@ -496,29 +496,3 @@ enum ab_hello_reason ab_hello_judge(const ab_hello *h, const ab_target *target,
 	return ab_target_same_host(&h->sni, target) ? AB_HELLO_OK :
 						      AB_HELLO_SNI_MISMATCH;
 }
-
-/* A record, a ServerHello of any length, and its random. */
-enum ab_retry ab_retry_read(uint8_t *at, const void *p, size_t n)
-{
-	static const uint8_t random[32] = {
-		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11,
-		0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-		0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e,
-		0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
-	};
-	static const struct {
-		uint8_t at, byte;
-	} head[] = { { 0, 22 }, { 1, 3 }, { 5, 2 }, { 9, 3 }, { 10, 3 } };
-	const uint8_t *bytes = p;
-
-	for (size_t i = 0; i < n; i++, (*at)++) {
-		if (*at >= 11 && bytes[i] != random[*at - 11])
-			return AB_RETRY_NO;
-		if (*at == 10 + sizeof(random))
-			return AB_RETRY_YES;
-		for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
-			if (*at == head[k].at && bytes[i] != head[k].byte)
-				return AB_RETRY_NO;
-	}
-	return AB_RETRY_MORE;
-}

@@ -116,11 +116,4 @@ enum ab_hello_permit {
 enum ab_hello_reason ab_hello_judge(const ab_hello *h, const ab_target *target,
 				    unsigned permit);
 
-/*
- * Is what a server says first a HelloRetryRequest, RFC 8446 section 4.1.4, in
- * one record from its beginning? *at is how much of it was seen, 0 at first.
- */
-enum ab_retry { AB_RETRY_MORE, AB_RETRY_NO, AB_RETRY_YES };
-enum ab_retry ab_retry_read(uint8_t *at, const void *p, size_t n);
-
 #endif

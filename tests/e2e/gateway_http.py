@@ -376,6 +376,7 @@ RETRY = bytes.fromhex(
     "160303002e0200002a0303"
     "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c"
     "001301000002002b")
+HOLDS = RETRY[:11] + b"p" * 32 + RETRY[43:]  # an answer that asks for none
 
 
 def retry_origin(got, answer):
@@ -399,29 +400,8 @@ def retry_origin(got, answer):
 
 
 HELLOS = """
-context = ssl.create_default_context()
-context.check_hostname = False
-context.verify_mode = ssl.CERT_NONE
-def hello(name):
-    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
-    t = context.wrap_bio(i, o, server_hostname=name)
-    try:
-        t.do_handshake()
-    except ssl.SSLWantReadError:
-        pass
-    return o.read()
-def exactly(s, n):
-    data = b""
-    try:
-        while len(data) < n:
-            more = s.recv(n - len(data))
-            if not more:
-                break
-            data += more
-    except ConnectionError:
-        pass
-    return data
 GOOD, EVIL = hello("again.test"), hello("evil.test")
+OLD = hello("again.test", ssl.TLSVersion.TLSv1_2)  # offers no 1.3
 CHANGE = b"\\x14\\x03\\x03\\x00\\x01\\x01"
 EARLY = b"\\x17\\x03\\x03\\x00\\x20" + bytes(32)
 ALERT = b"\\x15\\x03\\x03\\x00\\x02\\x02\\x2f"
@@ -444,7 +424,7 @@ def ask(at, first, then, answer):
 def row_52_another_hello_that_the_server_asks_for_is_the_names_too():
     resolver.names["again.test"] = ["127.0.0.1"]
     got, plain = [], []
-    o, p = retry_origin(got, RETRY), retry_origin(plain, b"\x16" + bytes(60))
+    o, p = retry_origin(got, RETRY), retry_origin(plain, HOLDS)
     document = policy(["again.test:%d" % x.port for x in (o, p)],
                       private=("127.0.0.0/8", "again.test"))
     # what is sent first, what then, and whether all of it comes there
@@ -471,10 +451,10 @@ def row_52_another_hello_that_the_server_asks_for_is_the_names_too():
         for first, then, _ in rows) + """
 print(len(GOOD), len(EVIL))
 # another answer: what follows is not looked at
-ask('again.test:%d', GOOD, [EVIL], 61)
-ask('again.test:%d', GOOD + EARLY, [b"anything"], 61)
-ask('again.test:%d', GOOD + EVIL, [], 61)
-""" % ((p.port,) * 3))
+ask('again.test:%d', GOOD, [EVIL], %d)
+ask('again.test:%d', GOOD + EARLY, [b"anything"], %d)
+ask('again.test:%d', GOOD + EVIL, [], %d)
+""" % ((p.port, len(HOLDS)) * 3))
     lines = ran.out.splitlines()
     size, other = map(int, lines[len(rows)].split())
     until(lambda: len(got) == len(rows) and len(plain) == 3, "connections")
@@ -489,6 +469,43 @@ ask('again.test:%d', GOOD + EVIL, [], 61)
            (plain, size, other))
     denied = [r["reason"] for r in ran.records("denied")]
     expect(denied.count("sni_mismatch") == 6 and len(denied) == 9, denied)
+
+
+def record(data, kind=22):
+    return bytes([kind, 3, 3]) + len(data).to_bytes(2, "big") + data
+
+
+# The same in forms that servers are free to choose, or that some have.
+FORMS = {
+    "a record a byte": b"".join(record(bytes([b])) for b in RETRY[5:]),
+    "cut in its random": record(RETRY[5:30]) + record(RETRY[30:]),
+    "behind a warning": record(b"\1\x70", 21) + RETRY,
+    "behind an empty record": record(b"") + RETRY,
+    "behind a HelloRequest": record(bytes(4)) + RETRY,
+    "a draft's": record(b"\6\0\0\6\x7f\x12\0\x17\0\0"),
+}
+
+
+@box_test
+def row_52_it_is_asked_for_in_any_form():
+    resolver.names["again.test"] = ["127.0.0.1"]
+    got = {form: [] for form in FORMS}
+    origins = {form: retry_origin(got[form], FORMS[form]) for form in FORMS}
+    document = policy(["again.test:%d" % o.port for o in origins.values()],
+                      private=("127.0.0.0/8", "again.test"))
+    ran = client(document, HELLOS + "".join("""
+ask('again.test:%d', GOOD, [GOOD], %d)
+ask('again.test:%d', GOOD, [EVIL], %d)
+ask('again.test:%d', OLD, [EVIL], %d)
+""" % ((o.port, len(FORMS[form])) * 3) for form, o in origins.items()) + """
+print(len(GOOD), len(OLD))
+""")
+    good, old = map(int, ran.out.split()[-2:])
+    until(lambda: all(len(g) == 3 for g in got.values()), "connections")
+    for form, seen in got.items():
+        expect([len(x) for x in seen] == [2 * good, good, old], (form, ran))
+    denied = [r["reason"] for r in ran.records("denied")]
+    expect(denied == ["sni_mismatch"] * 2 * len(FORMS), denied)
 
 
 @box_test

@@ -200,6 +200,31 @@ def rest(s):
             data += more
     except ConnectionError:
         return data + b"<reset>"
+def exactly(s, n):
+    """n bytes, or what there is"""
+    data = b""
+    try:
+        while len(data) < n:
+            more = s.recv(n - len(data))
+            if not more:
+                break
+            data += more
+    except ConnectionError:
+        pass
+    return data
+def hello(name, version=None):
+    """The bytes of a ClientHello with this name."""
+    c = ssl.create_default_context()
+    c.check_hostname = False
+    c.verify_mode = ssl.CERT_NONE
+    if version:
+        c.maximum_version = version
+    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        c.wrap_bio(i, o, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return o.read()
 def end(s):
     """'closed', 'reset' or what came"""
     try:

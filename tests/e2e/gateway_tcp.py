@@ -43,27 +43,6 @@ def doc(tcp, allow=NAMES):
 
 # By every way: what comes first, and what becomes of a hello of somebody else.
 SPEAK = r"""
-def hello(name):
-    c = ssl.create_default_context()
-    c.check_hostname = False
-    c.verify_mode = ssl.CERT_NONE
-    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
-    try:
-        c.wrap_bio(i, o, server_hostname=name).do_handshake()
-    except ssl.SSLWantReadError:
-        pass
-    return o.read()
-def exactly(s, n):
-    data = b""
-    try:
-        while len(data) < n:
-            more = s.recv(n - len(data))
-            if not more:
-                break
-            data += more
-    except ConnectionError:
-        pass
-    return data
 def by_connect(name, port):
     s, h = connect("%s:%d" % (name, port))
     return s if " 200 " in h else h.split(" ")[1]

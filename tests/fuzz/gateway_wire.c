@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ClientHello, SOCKS5, DNS over UDP and TCP, and event streams on any bytes;
- * the first byte chooses, the second how the input is cut. Fed in pieces a
- * reader says what it says of the whole; what is accepted is canonical; an
- * answer is no longer than it may be and repeats its question.
+ * ClientHello and the answer to it, SOCKS5, DNS over UDP and TCP, and event
+ * streams on any bytes; the first byte chooses, the second how the input is
+ * cut. Fed in pieces a reader says what it says of the whole; what is accepted
+ * is canonical; an answer is no longer than it may be and repeats its question.
  */
 #include "config.h"
 
@@ -14,6 +14,7 @@
 #include "socks.h"
 #include "sse.h"
 #include "tls_hello.h"
+#include "tls_retry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,6 +60,22 @@ static void read_hello(size_t step, const uint8_t *p, size_t n)
 	/* cut by one byte it is not whole */
 	memset(&pieces, 0, sizeof(pieces));
 	if (ab_hello_read(&pieces, p, used - 1, &at) != AB_HELLO_MORE)
+		abort();
+}
+
+static void read_retry(size_t step, const uint8_t *p, size_t n)
+{
+	ab_retry_reader whole = { 0 };
+	ab_retry_reader pieces = { 0 };
+
+	ab_retry_read(&whole, p, n);
+	for (size_t at = 0; at < n;) {
+		size_t end = next_end(at, step, n);
+
+		ab_retry_read(&pieces, p + at, end - at);
+		at = end;
+	}
+	if (memcmp(&whole, &pieces, sizeof(whole)) != 0)
 		abort();
 }
 
@@ -185,7 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	step = data[1] ? data[1] : 1;
-	switch (data[0] % 6) {
+	switch (data[0] % 7) {
 	case 0:
 		read_hello(step, data + 2, size - 2);
 		break;
@@ -200,6 +217,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 4:
 		read_frames(step, data + 2, size - 2);
+		break;
+	case 6:
+		read_retry(step, data + 2, size - 2);
 		break;
 	default:
 		if (size > 2 && sum_events(step, (const char *)data + 2,

@@ -2,7 +2,8 @@
 /*
  * ClientHello, SOCKS5, DNS and event streams, fed whole, byte by byte and cut
  * everywhere: rows of tests/data/gateway-wire.jsonl {id, kind, in, out, ...}.
- * hello: `target` and `permit` are judged against; socks: `open`, `key`;
+ * hello: `target` and `permit` are judged against; answer: to a hello, by its
+ * server; socks: `open`, `key`;
  * dns: `code`, `addresses`, `tcp`, and the `answer` byte by byte.
  */
 #include "config.h"
@@ -19,6 +20,7 @@
 #include "socks.h"
 #include "sse.h"
 #include "tls_hello.h"
+#include "tls_retry.h"
 
 #define ROOM 65536
 
@@ -83,6 +85,28 @@ static void run_hello(const char *data, const size_t *ends, size_t pieces,
 		 h.flags & AB_HELLO_TLS13 ? " 1.3" : "",
 		 h.flags & AB_HELLO_EARLY_DATA ? " early" : "");
 	judge_hello(ctx, &h, out, size);
+}
+
+static void run_answer(const char *data, const size_t *ends, size_t pieces,
+		       void *ctx, char *out, size_t size)
+{
+	static const char *const reasons[] = { "more", "again", "holds",
+					       "bad" };
+	ab_retry_reader r = { 0 };
+	enum ab_retry reason = AB_RETRY_MORE;
+	size_t at = 0;
+
+	(void)ctx;
+	for (size_t i = 0; i < pieces; i++) {
+		enum ab_retry next = ab_retry_read(&r, data + at,
+						   ends[i] - at);
+
+		/* what is known stays so */
+		ck_assert(reason == AB_RETRY_MORE || next == reason);
+		reason = next;
+		at = ends[i];
+	}
+	snprintf(out, size, "%s", reasons[reason]);
 }
 
 /* --- SOCKS5 ------------------------------------------------------------ */
@@ -266,6 +290,7 @@ static void wire_row(const json_t *row, const char *id)
 {
 	const char *kind = net_text(row, "kind");
 	net_feed_fn run = strcmp(kind, "hello") == 0 ? run_hello :
+			  strcmp(kind, "answer") == 0 ? run_answer :
 			  strcmp(kind, "socks") == 0 ? run_socks :
 			  strcmp(kind, "frame") == 0 ? run_frame :
 						       run_sse;
