@@ -55,8 +55,8 @@ static void take_policy(agentbox_mcp *m)
 			own = v;
 	}
 	m->memory->call_rate.per_minute = number(rate, "calls_per_minute",
-						 600);
-	m->memory->call_rate.burst = number(rate, "burst", 60);
+						 AB_USUAL_CALLS);
+	m->memory->call_rate.burst = number(rate, "burst", AB_USUAL_BURST);
 	m->memory->other_rate.per_minute = 6000;
 	m->memory->other_rate.burst = 200;
 	m->memory->notice_rate = m->memory->other_rate;

@@ -441,7 +441,7 @@ static void compile_orchestration(ab_policy_plain *out, const json_t *tree)
 	to->max_children = read_number(&s, "max_children").value;
 	/* 1, children only, is the default when enabled */
 	to->max_depth = depth.state == AB_POLICY_ABSENT && to->enabled ?
-				1 : depth.value;
+				AB_USUAL_DEPTH : depth.value;
 	to->max_total_cpus_milli = read_number(&s, "max_total_cpus").value;
 	to->max_total_memory = read_number(&s, "max_total_memory").value;
 	to->max_total_disk = read_number(&s, "max_total_disk").value;

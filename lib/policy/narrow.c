@@ -109,16 +109,43 @@ static int32_t narrow_same(ab_narrow *n, const ab_field *f, const json_t *p,
 	return 0;
 }
 
+/*
+ * The bound that a parent has by saying nothing: 0 for none. How deep its
+ * boxes may go it has only when it may have any.
+ */
+static uint64_t usual_bound(const ab_narrow *n, const ab_field *f)
+{
+	bool is_open = f->rule != AB_R_MIN_ZERO ||
+		       json_is_true(json_object_get(n->parent_object,
+						    "enabled"));
+
+	return is_open ? f->usual : 0;
+}
+
+static json_t *number_json(const ab_field *f, uint64_t v)
+{
+	char text[AB_VALUE_SIZE];
+
+	if (f->type == AB_T_INT)
+		return json_integer((json_int_t)v);
+	if (f->type == AB_T_SIZE)
+		ab_value_size_text(v, text);
+	else
+		ab_value_duration_text(v, text);
+	return json_string(text);
+}
+
 static int32_t narrow_min(ab_narrow *n, const ab_field *f, const json_t *p,
 			  const json_t *c, json_t **out)
 {
-	ab_auto(json_t) *bound = p ? take(p) : NULL;
-	uint64_t most = UINT64_MAX;
+	uint64_t usual = p ? 0 : usual_bound(n, f);
+	ab_auto(json_t) *bound = p     ? take(p) :
+				 usual ? number_json(f, usual) :
+					 NULL;
+	uint64_t most = f->rule == AB_R_MIN_ZERO ? 0 : UINT64_MAX;
 
-	if (!bound && f->rule == AB_R_MIN_ZERO)
-		most = 0;
-	else if (!bound && f->fallback)
-		bound = json_integer(f->fallback);
+	if (usual && !bound)
+		return ab_error_nomem(n->err);
 	if (bound)
 		most = ab_tree_number(f, bound);
 	if (ab_tree_number(f, c) <= most) {

@@ -12,8 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "policy/narrow.h"
-#include "policy/value.h"
-#include "wire/broker.h"
+#include "policy/usual.h"
 
 static json_t *find(const json_t *list, const char *key, const char *value)
 {
@@ -72,44 +71,22 @@ static bool is_same_route(const json_t *p, const json_t *c)
 	return same;
 }
 
-/* The max_ttl of a secret that has none: 24h, or its ttl if that is longer. */
-static const char *usual_max_ttl(const json_t *held)
-{
-	const char *ttl = json_string_value(json_object_get(held, "ttl"));
-	char why[AB_WHY_SIZE];
-	uint64_t ms = 0;
-
-	return ttl && ab_value_duration(ttl, &ms, why) &&
-			       ms > AB_BROKER_DEFAULT_MAX_TTL_MS ?
-		       ttl :
-		       "24h";
-}
-
 /*
- * What the parent's secret says by saying nothing, where the child says
- * something: by injection alone, for the usual time, to whoever it is. Owned.
+ * Is the child's route, or its server of tools, one of the parent's? Both are
+ * read with what they say by saying nothing, so that who writes it out asks
+ * for no more. 1, 0, ENOMEM.
  */
-static json_t *complete_secret(const json_t *held, const json_t *c)
+static int32_t is_same_record(const ab_field *f, const json_t *held,
+			      const json_t *c)
 {
-	json_t *whole = json_copy((json_t *)(uintptr_t)held);
-	const json_t *euids = json_object_get(c, "euids");
-	int bad = !whole;
+	bool is_route = f->rule == AB_R_ROUTES;
+	ab_auto(json_t) *p = is_route ? ab_usual_route(held) :
+					ab_usual_server(held);
+	ab_auto(json_t) *q = is_route ? ab_usual_route(c) : ab_usual_server(c);
 
-	if (json_object_get(c, "delivery") && !json_object_get(held, "delivery"))
-		bad |= json_object_set_new(whole, "delivery",
-					   json_pack("[s]", "inject"));
-	if (json_object_get(c, "ttl") && !json_object_get(held, "ttl"))
-		bad |= json_object_set_new(whole, "ttl", json_string("15m"));
-	if (json_object_get(c, "max_ttl") && !json_object_get(held, "max_ttl"))
-		bad |= json_object_set_new(whole, "max_ttl",
-					   json_string(usual_max_ttl(held)));
-	if (euids && !json_object_get(held, "euids"))
-		bad |= json_object_set(whole, "euids",
-				       (json_t *)(uintptr_t)euids);
-	if (!bad)
-		return whole;
-	json_decref(whole);
-	return NULL;
+	if (!p || !q)
+		return AGENTBOX_ENOMEM;
+	return is_route ? is_same_route(p, q) : equal(p, q);
 }
 
 /*
@@ -121,17 +98,20 @@ static int32_t narrow_record(ab_narrow *n, const ab_field *f, const json_t *p,
 {
 	bool fits = held != NULL;
 
-	if (fits && f->rule == AB_R_RECORD_SUBSET)
-		fits = equal(held, c);
-	if (fits && f->rule == AB_R_ROUTES)
-		fits = is_same_route(held, c);
+	if (fits && f->rule != AB_R_SECRETS) {
+		int32_t r = is_same_record(f, held, c);
+
+		if (r < 0)
+			return ab_error_nomem(n->err);
+		fits = r;
+	}
 	/* a program runs outside the box, with the host's rights */
 	if (fits && f->rule == AB_R_SECRETS && json_object_get(c, "command"))
 		fits = same_member(held, c, "command");
 	if (!fits)
 		return cut_record(n, f, p, c);
 	if (f->rule == AB_R_SECRETS) {
-		ab_auto(json_t) *whole = complete_secret(held, c);
+		ab_auto(json_t) *whole = ab_usual_secret(held, c);
 
 		return whole ? ab_narrow_object(n, f->table, whole, c, out)
 			     : ab_error_nomem(n->err);

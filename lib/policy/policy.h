@@ -268,6 +268,18 @@ typedef struct ab_policy {
 	uint32_t prefer;
 } ab_policy;
 
+/*
+ * The bounds that hold where a document has none: whoever carries them out
+ * takes them from here, so that narrow and contains speak of the same.
+ */
+#define AB_USUAL_RESTARTS UINT64_C(3)
+#define AB_USUAL_DEPTH UINT64_C(1) /* of a box that may orchestrate */
+#define AB_USUAL_CALLS UINT64_C(600) /* of tools, a minute */
+#define AB_USUAL_BURST UINT64_C(60)
+#define AB_USUAL_SNAPSHOT_BYTES (UINT64_C(4) << 30)
+#define AB_USUAL_SNAPSHOT_FILES UINT64_C(1000000)
+#define AB_USUAL_SNAPSHOT_MS UINT64_C(60000)
+
 /* What is required when a sandbox document has no `require`. */
 #define AB_REQUIRE_DEFAULT                                                  \
 	(AB_FEATURE_BIT(AB_FEATURE_USERNS) |                               \

@@ -19,6 +19,7 @@ libagentbox_la_SOURCES += \
 	lib/policy/schema.c lib/policy/schema.h \
 	lib/policy/secrets.c lib/policy/secrets.h \
 	lib/policy/tree.c lib/policy/tree.h \
+	lib/policy/usual.c lib/policy/usual.h \
 	lib/policy/value.c lib/policy/value.h \
 	lib/policy/view.c lib/policy/view.h \
 	lib/policy/way.c lib/policy/way.h \

@@ -17,6 +17,7 @@
 #include "net/hosts.h"
 #include "policy/schema.h"
 #include "policy/tree.h"
+#include "policy/usual.h"
 
 static const char scheme_of_url[] = "https://";
 
@@ -104,27 +105,17 @@ static int32_t judge_secret(const ab_wire_route *plain, const json_t *secret,
 	return 0;
 }
 
-/* What the policy says, then the preset, then what is usual. */
 static int32_t read_inject(ab_policy_route *route, const json_t *inject,
 			   const json_t *secrets, agentbox_error **err)
 {
 	ab_wire_route *plain = &route->plain;
-	const ab_preset *preset = route->preset;
-	const char *header = ab_tree_string(inject, "header");
-	const char *scheme = ab_tree_string(inject, "scheme");
 
 	plain->secret = or_empty(ab_tree_string(inject, "secret"));
 	plain->header = plain->scheme = plain->user = "";
 	if (!plain->secret[0])
 		return 0;
-	if (!header && preset) {
-		header = preset->header;
-		scheme = scheme ? scheme : or_empty(preset->scheme);
-	}
-	plain->header = header ? header : "authorization";
-	if (!scheme && strcmp(plain->header, "authorization") == 0)
-		scheme = plain->kind == AB_ROUTE_GIT ? "Basic" : "Bearer";
-	plain->scheme = or_empty(scheme);
+	ab_usual_inject(inject, route->preset, plain->kind == AB_ROUTE_GIT,
+			&plain->header, &plain->scheme);
 	plain->user = or_empty(ab_tree_string(inject, "user"));
 	return judge_secret(plain, find_secret(secrets, plain->secret), err);
 }

@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "policy/items.h"
+#include "policy/policy.h"
 
 const char *const ab_schema_features[] = {
 	"userns",  "mountns",	   "pidns",	     "ipcns",	"utsns",
@@ -57,6 +58,11 @@ static const char *const verdicts[] = { "deny", "ask", "allow", NULL };
 #define INT(k, lo, hi, r, f)                                             \
 	{ .key = k, .type = AB_T_INT, .rule = r, .min = lo, .max = hi, \
 	  .flags = f }
+/* A bound that holds where none is written. */
+#define USUAL(k, t, n) { .key = k, .type = t, .rule = AB_R_MIN, .usual = n }
+#define USUAL_INT(k, hi, n)                                              \
+	{ .key = k, .type = AB_T_INT, .rule = AB_R_MIN, .min = 1,      \
+	  .max = hi, .usual = n }
 #define SET(k, fn, r) { .key = k, .type = AB_T_SET, .rule = r, .item = fn }
 #define SET_STAR(k, fn, r)                                     \
 	{ .key = k, .type = AB_T_SET, .rule = r, .item = fn, \
@@ -129,7 +135,7 @@ static const ab_field limits_table[] = {
 static const ab_field lifecycle_table[] = {
 	ENUM("restart", restarts, 0),
 	{ .key = "max_restarts", .type = AB_T_INT, .rule = AB_R_MIN,
-	  .min = 0, .max = 1000000, .fallback = 3 },
+	  .min = 0, .max = 1000000, .usual = AB_USUAL_RESTARTS },
 	NUMBER("backoff", AB_T_BACKOFF, AB_R_FLOOR, 0),
 	NUMBER("timeout", AB_T_DURATION, AB_R_MIN, 0),
 	NUMBER("grace", AB_T_DURATION, AB_R_MIN, 0),
@@ -233,8 +239,8 @@ static const ab_field server_table[] = {
 };
 
 static const ab_field tools_rate_table[] = {
-	INT("calls_per_minute", 1, UINT32_MAX, AB_R_MIN, 0),
-	INT("burst", 1, 1000000, AB_R_MIN, 0),
+	USUAL_INT("calls_per_minute", UINT32_MAX, AB_USUAL_CALLS),
+	USUAL_INT("burst", 1000000, AB_USUAL_BURST),
 	END
 };
 
@@ -289,16 +295,18 @@ static const ab_field snapshot_table[] = {
 	STRING("git_base", ab_item_argument, AB_R_SAME),
 	STRING("repository", ab_item_source, AB_R_GRANT),
 	STRING("git_head", ab_item_argument, AB_R_GRANT),
-	NUMBER("max_bytes", AB_T_SIZE, AB_R_MIN, 0),
-	INT("max_files", 1, UINT32_MAX, AB_R_MIN, 0),
-	NUMBER("deadline", AB_T_DURATION, AB_R_MIN, 0),
+	USUAL("max_bytes", AB_T_SIZE, AB_USUAL_SNAPSHOT_BYTES),
+	USUAL_INT("max_files", UINT32_MAX, AB_USUAL_SNAPSHOT_FILES),
+	USUAL("deadline", AB_T_DURATION, AB_USUAL_SNAPSHOT_MS),
 	END
 };
 
 static const ab_field orchestration_table[] = {
 	BOOL("enabled", 0),
 	INT("max_children", 0, 1000000, AB_R_MIN_ZERO, AB_F_ZERO),
-	INT("max_depth", 0, 64, AB_R_MIN_ZERO, AB_F_ZERO),
+	/* of a box that may have children at all */
+	{ .key = "max_depth", .type = AB_T_INT, .rule = AB_R_MIN_ZERO,
+	  .max = 64, .flags = AB_F_ZERO, .usual = AB_USUAL_DEPTH },
 	NUMBER("max_total_cpus", AB_T_CPUS, AB_R_MIN_ZERO, AB_F_ZERO),
 	NUMBER("max_total_memory", AB_T_SIZE, AB_R_MIN_ZERO, AB_F_ZERO),
 	NUMBER("max_total_disk", AB_T_SIZE, AB_R_MIN_ZERO, AB_F_ZERO),

@@ -42,7 +42,7 @@ enum ab_field_rule {
 	AB_R_FREE = 1, /* not a right: the child's own */
 	AB_R_SAME,     /* what the parent has set, the child may only repeat */
 	AB_R_GRANT,    /* the same, and where the parent has none, none */
-	AB_R_MIN,      /* at most the parent's; absent parent: no bound */
+	AB_R_MIN,      /* at most the parent's; absent: `usual`, or no bound */
 	AB_R_MIN_ZERO, /* at most the parent's; absent parent: nothing */
 	AB_R_FLOOR,    /* at least the parent's (both ends of a range) */
 	AB_R_ORDER,    /* enum, bool: not past the parent's place in `names` */
@@ -74,9 +74,10 @@ typedef struct ab_field {
 	uint8_t type;
 	uint8_t rule;
 	uint8_t flags;
-	/* what an absent parent reads as: ORDER: index in `names` (bool: 0, 1);
-	   MIN of an INT: the bound, 0 for none */
+	/* ORDER: what an absent one reads as, index in `names` (bool: 0, 1) */
 	uint8_t fallback;
+	/* MIN, MIN_ZERO: the bound that an absent one is, 0 for none */
+	uint64_t usual;
 	uint32_t min, max; /* of a number; max of a list: its entries */
 	const char *const *names; /* NULL-terminated; narrowest first */
 	ab_item_fn item;

@@ -17,11 +17,8 @@
 #include "policy/value.h"
 #include "snapshot/job.h"
 
-#define DEFAULT_MAX_BYTES (UINT64_C(4) << 30)
-#define DEFAULT_MAX_FILES UINT64_C(1000000)
 #define DEFAULT_MAX_FILE_BYTES (UINT64_C(50) << 20)
 #define DEFAULT_MAX_DEPTH 128u
-#define DEFAULT_DEADLINE_MS UINT64_C(60000)
 /* The deepest tree whose directories can all be held open at once. */
 #define MAX_DEPTH 512u
 
@@ -31,11 +28,11 @@ void ab_snapshot_options_init(agentbox_snapshot_options *options)
 		.profile = AB_FILTER_STRICT,
 		.content = AB_CONTENT_STRICT,
 		.hashes = true,
-		.max_bytes = DEFAULT_MAX_BYTES,
-		.max_files = DEFAULT_MAX_FILES,
+		.max_bytes = AB_USUAL_SNAPSHOT_BYTES,
+		.max_files = AB_USUAL_SNAPSHOT_FILES,
 		.max_file_bytes = DEFAULT_MAX_FILE_BYTES,
 		.max_depth = DEFAULT_MAX_DEPTH,
-		.deadline_ms = DEFAULT_DEADLINE_MS,
+		.deadline_ms = AB_USUAL_SNAPSHOT_MS,
 	};
 }
 
