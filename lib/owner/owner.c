@@ -154,6 +154,7 @@ int32_t agentbox_owner_new(agentbox_context *context, const char *name,
 		rc = take_name(o, err);
 	if (rc < 0)
 		return rc;
+	ab_owner_sweep(o->dirfd);
 	o->epoll_fd = ab_fd_lift(epoll_create1(EPOLL_CLOEXEC));
 	if (o->epoll_fd < 0)
 		return ab_error_sys(err, errno, "", "epoll");

@@ -59,6 +59,13 @@ int ab_owner_address(int dirfd, const char *name, struct sockaddr_un *out);
  * the fd. -ECONNREFUSED: nobody listens.
  */
 int ab_owner_connect(int dirfd, const char *name);
+/* PID-EPOCH, and no process of our pid namespace has that number. */
+bool ab_owner_process_is_gone(const char *name);
+/*
+ * Remove the sockets of owners that died without tidying up: their process is
+ * gone and nobody listens. What cannot be told stays. Never waits.
+ */
+void ab_owner_sweep(int dirfd);
 /* The process at the other end is this user's and lives in our user
    namespace: no box. */
 bool ab_owner_peer_is_ours(int fd);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -223,15 +222,7 @@ typedef struct walk {
 /* The socket of an owner that died before it was renamed to its name. */
 static bool is_stillborn(const char *name)
 {
-	char *end = NULL;
-
-	if (name[0] != '.' || name[1] < '1' || name[1] > '9')
-		return false;
-	long pid = strtol(name + 1, &end, 10);
-	return pid <= INT32_MAX && *end == '-' &&
-	       strlen(end + 1) == AB_OWNER_EPOCH_LEN &&
-	       strspn(end + 1, "0123456789abcdef") == AB_OWNER_EPOCH_LEN &&
-	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	return name[0] == '.' && ab_owner_process_is_gone(name + 1);
 }
 
 /* One that closed the connection may have ended, or have no room. */

@@ -10,5 +10,6 @@ libagentbox_la_SOURCES += \
 	lib/owner/protocol.h \
 	lib/owner/remote.c \
 	lib/owner/request.c \
+	lib/owner/sweep.c \
 	lib/owner/work.c \
 	lib/owner/work.h

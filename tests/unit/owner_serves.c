@@ -908,6 +908,63 @@ START_TEST(the_socket_of_a_dead_owner_is_removed)
 }
 END_TEST
 
+/* A child that owns and waits at `go`; its socket's name. */
+static pid_t start_owner(int go, char *name, size_t size)
+{
+	int ready[2];
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		agentbox_owner *o = NULL;
+		char byte;
+
+		MUST(agentbox_owner_new(new_context(), NULL, &o, NULL) == 0);
+		MUST(write(ready[1], "", 1) == 1);
+		MUST(read(go, &byte, 1) >= 0);
+		_exit(0); /* without free: the socket file stays */
+	}
+	char byte, path[4200];
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	snprintf(path, sizeof(path), "%s/owners", state);
+	DIR *dir = opendir(path);
+	for (struct dirent *e; (e = readdir(dir));)
+		if (strtol(e->d_name, NULL, 10) == pid)
+			snprintf(name, size, "%s", e->d_name);
+	closedir(dir);
+	ck_assert(has_owner_entry(name));
+	return pid;
+}
+
+START_TEST(a_new_owner_removes_the_sockets_of_dead_ones_alone)
+{
+	agentbox_owner *another = NULL;
+	char dead[300] = "", unborn[64], alive[300] = "";
+	int go[2][2];
+
+	ck_assert_int_eq(pipe(go[0]) + pipe(go[1]), 0);
+	pid_t first = start_owner(go[0][0], dead, sizeof(dead));
+	ck_assert_int_eq(write(go[0][1], "", 1), 1);
+	ck_assert_int_eq(waitpid(first, NULL, 0), first);
+	bind_unborn(first, unborn, sizeof(unborn));
+	pid_t second = start_owner(go[1][0], alive, sizeof(alive));
+	add_owner_entry("1-0123456789abcdef"); /* no socket */
+	ck_assert(!has_owner_entry(dead)); /* the second has swept */
+	ck_assert(!has_owner_entry(unborn));
+	ck_assert_int_eq(agentbox_owner_new(context, NULL, &another, NULL), 0);
+	agentbox_owner_free(another);
+	ck_assert(has_owner_entry(alive));
+	ck_assert(has_owner_entry("1-0123456789abcdef"));
+	ck_assert_int_eq(write(go[1][1], "", 1), 1);
+	ck_assert_int_eq(waitpid(second, NULL, 0), second);
+	for (int i = 0; i < 4; i++)
+		close(go[i / 2][i % 2]);
+}
+END_TEST
+
 START_TEST(a_directory_open_to_others_is_refused)
 {
 	agentbox_owner *o = NULL;
@@ -963,6 +1020,7 @@ int main(void)
 	tcase_add_test(t, the_owner_does_not_wait_while_a_box_settles);
 	tcase_add_test(t, a_name_has_one_live_owner);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
+	tcase_add_test(t, a_new_owner_removes_the_sockets_of_dead_ones_alone);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);
 	tcase_add_test(t, without_a_state_directory_there_is_no_owner);
 	suite_add_tcase(s, t);
