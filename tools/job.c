@@ -121,7 +121,7 @@ static bool is_cut_off(const agentbox_error *err)
 }
 
 int tool_job_wait(tool *t, agentbox_snapshot *job, const char *about,
-		  bool lines)
+		  bool lines, tool_job_last *last, void *data)
 {
 	agentbox_error *err = NULL;
 
@@ -138,7 +138,9 @@ int tool_job_wait(tool *t, agentbox_snapshot *job, const char *about,
 		agentbox_error_free(err);
 		rc = TOOL_SIGNAL + SIGPIPE;
 	} else if (r < 0) {
-		rc = tool_fail(t, err, about);
+		rc = tool_fail_name(t, err, about);
+	} else if (last && (rc = last(t, data)) != 0) {
+		/* it has said why */
 	} else if (t->json) {
 		if (report)
 			json_object_set(counts, "report", report);

@@ -89,7 +89,7 @@ static int choose_server(guard *g, const tool_args *args)
 				   name ? "name" : "command");
 	const json_t *command = json_object_get(found, "command");
 	if (!command)
-		return tool_refuse(g->s.t, TOOL_REFUSED, "EUNSUPPORTED",
+		return tool_refuse(g->s.t, TOOL_BAD_INPUT, "EUNSUPPORTED",
 				   text_of(found, "name"),
 				   "is reached by a URL: a box with network "
 				   "mode \"gateway\" has it at /mcp/%s of its "

@@ -206,20 +206,12 @@ static int open_destination(tool *t, const char *path, place *p)
 			   strerror(errno));
 }
 
-/* What no snapshot can be called is to the library a caller's mistake. */
-static int fail_at(tool *t, agentbox_error *err, const char *about)
-{
-	return agentbox_error_get_code(err) == AGENTBOX_EINVAL
-		       ? tool_fail_as(t, TOOL_USAGE, err, about)
-		       : tool_fail(t, err, about);
-}
-
 /* --- the jobs --- */
 
 static int end_job(tool *t, agentbox_snapshot *job, const char *about,
 		   bool lines)
 {
-	int rc = tool_job_wait(t, job, about, lines);
+	int rc = tool_job_wait(t, job, about, lines, NULL, NULL);
 
 	agentbox_snapshot_free(job);
 	return rc;
@@ -243,7 +235,7 @@ int tool_snapshot_copy(tool *t, const tool_args *args)
 		rc = open_destination(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_copy(t->context, source, name, dst.fd,
 					  dst.name, options, &job, &err) < 0)
-		rc = fail_at(t, err, args->operands[1]);
+		rc = tool_fail_name(t, err, args->operands[1]);
 	if (!rc)
 		rc = end_job(t, job, args->operands[1], false);
 	agentbox_snapshot_options_free(options);
@@ -278,7 +270,7 @@ static char *source_of(tool *t, const place *dst, const char *about, int *rc)
 	agentbox_error *err = NULL;
 
 	if (agentbox_snapshot_describe(dst->fd, dst->name, &bytes, &err) < 0) {
-		*rc = fail_at(t, err, about);
+		*rc = tool_fail_name(t, err, about);
 		return NULL;
 	}
 	json_t *v = tool_json_of(bytes);
@@ -313,7 +305,7 @@ int tool_snapshot_refresh(tool *t, const tool_args *args)
 		rc = open_source(t, source, &fd);
 	if (!rc && agentbox_snapshot_refresh(t->context, fd, dst.fd, dst.name,
 					     options, &job, &err) < 0)
-		rc = fail_at(t, err, about);
+		rc = tool_fail_name(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, false);
 	agentbox_snapshot_options_free(options);
@@ -337,7 +329,7 @@ int tool_snapshot_explain(tool *t, const tool_args *args)
 		rc = open_source(t, about, &fd);
 	if (!rc && agentbox_snapshot_explain(t->context, fd, options, &job,
 					     &err) < 0)
-		rc = fail_at(t, err, about);
+		rc = tool_fail_name(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, true);
 	agentbox_snapshot_options_free(options);
@@ -358,7 +350,7 @@ static int at_place(tool *t, const tool_args *args,
 	int rc = open_place(t, about, &dst);
 
 	if (!rc && start(t->context, dst.fd, dst.name, &job, &err) < 0)
-		rc = fail_at(t, err, about);
+		rc = tool_fail_name(t, err, about);
 	if (!rc)
 		rc = end_job(t, job, about, lines);
 	place_end(&dst);
@@ -439,22 +431,27 @@ static int open_new(tool *t, output *out)
 	return out->fd >= 0 ? 0 : no_output(t, out->file);
 }
 
-/* Half an archive is none, whatever ended the tool. */
-static int close_output(tool *t, output *out, int rc)
+/* It is whole: before anybody is told that it is there. */
+static int name_output(tool *t, void *data)
 {
+	const output *out = data;
 	char link[40];
 
-	if (!out->file || out->fd < 0)
-		return rc;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", out->fd);
+	return out->is_unnamed && linkat(AT_FDCWD, link, AT_FDCWD, out->file,
+					 AT_SYMLINK_FOLLOW) < 0
+		       ? no_output(t, out->file)
+		       : 0;
+}
+
+/* Half an archive is none, whatever ended the tool. */
+static void close_output(const output *out, int rc)
+{
+	if (!out->file || out->fd < 0)
+		return;
 	if (rc && !out->is_unnamed)
 		unlink(out->file);
-	else if (!rc && out->is_unnamed &&
-		 linkat(AT_FDCWD, link, AT_FDCWD, out->file,
-			AT_SYMLINK_FOLLOW) < 0)
-		rc = no_output(t, out->file);
 	close(out->fd);
-	return rc;
 }
 
 /* Standard output, or the new file that is to be one. */
@@ -475,7 +472,7 @@ static int open_output(tool *t, output *out)
 }
 
 static int pack(tool *t, const tool_args *args, const char *name, int source,
-		int out, const agentbox_snapshot_options *options)
+		output *out, const agentbox_snapshot_options *options)
 {
 	const char *format = tool_get(args, "--format");
 	agentbox_snapshot *job = NULL;
@@ -483,10 +480,13 @@ static int pack(tool *t, const tool_args *args, const char *name, int source,
 
 	if (!format)
 		format = format_of(tool_get(args, "--output"));
-	if (agentbox_snapshot_pack(t->context, source, name, out, format,
+	if (agentbox_snapshot_pack(t->context, source, name, out->fd, format,
 				   options, &job, &err) < 0)
-		return tool_fail_as(t, TOOL_USAGE, err, "--format");
-	return end_job(t, job, args->operands[0], false);
+		return tool_fail_name(t, err, "--format");
+	int rc = tool_job_wait(t, job, args->operands[0], false, name_output,
+			       out);
+	agentbox_snapshot_free(job);
+	return rc;
 }
 
 int tool_snapshot_tar(tool *t, const tool_args *args)
@@ -504,8 +504,8 @@ int tool_snapshot_tar(tool *t, const tool_args *args)
 	if (!rc)
 		rc = open_output(t, &out);
 	if (!rc)
-		rc = pack(t, args, name, source, out.fd, options);
-	rc = close_output(t, &out, rc);
+		rc = pack(t, args, name, source, &out, options);
+	close_output(&out, rc);
 	agentbox_snapshot_options_free(options);
 	if (source >= 0)
 		close(source);
@@ -547,7 +547,7 @@ int tool_snapshot_untar(tool *t, const tool_args *args)
 		rc = open_destination(t, args->operands[1], &dst);
 	if (!rc && agentbox_snapshot_unpack(t->context, in, name, dst.fd,
 					    dst.name, options, &job, &err) < 0)
-		rc = fail_at(t, err, args->operands[1]);
+		rc = tool_fail_name(t, err, args->operands[1]);
 	if (!rc)
 		rc = end_job(t, job, file, true);
 	agentbox_snapshot_options_free(options);

@@ -207,7 +207,7 @@ int tool_status_of(int32_t code)
 		{ AGENTBOX_ETAMPERED, TOOL_TAMPERED },
 		{ AGENTBOX_EWALL, TOOL_NO_BOX },
 		{ AGENTBOX_EHELPER, TOOL_NO_BOX },
-		{ AGENTBOX_EUNSUPPORTED, TOOL_NO_BOX },
+		{ AGENTBOX_EUNSUPPORTED, TOOL_BAD_INPUT },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)

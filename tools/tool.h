@@ -117,7 +117,7 @@ void tool_make_state_parents(const tool *t);
  */
 int tool_fail(tool *t, agentbox_error *err, const char *about);
 int tool_fail_as(tool *t, int status, agentbox_error *err, const char *about);
-/* The same where somebody has written the name of a box, which may be none. */
+/* The same where EINVAL is about what somebody has written: wrong usage. */
 int tool_fail_name(tool *t, agentbox_error *err, const char *about);
 int tool_refuse(tool *t, int status, const char *code, const char *about,
 		const char *format, ...)

@@ -159,10 +159,11 @@ AGENTBOX_API int32_t agentbox_snapshot_options_set_audit(
  * the path, say; it is not looked up. `options` may be NULL. `name` is one
  * component without a leading dot.
  *
- * Errors here: AGENTBOX_EINVAL for a destination in the source, unless it is of
- * commits, AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
+ * Errors here: AGENTBOX_EEXIST when the name is taken, AGENTBOX_EHELPER, those
  * of the kernel. The job's own come with agentbox_snapshot_wait():
- * AGENTBOX_ELIMIT over a limit, AGENTBOX_ETIMEOUT at the deadline,
+ * AGENTBOX_EINVAL when the walk of the source comes to the directory of
+ * `dest_fd`, through bind mounts too (what is left out and commits are not
+ * walked), AGENTBOX_ELIMIT over a limit, AGENTBOX_ETIMEOUT at the deadline,
  * AGENTBOX_EDENIED for a source that is itself a repository (unless a commit
  * of it is asked for), AGENTBOX_ESYS, AGENTBOX_EACCES; nothing was published
  * then.
@@ -174,7 +175,8 @@ AGENTBOX_API int32_t agentbox_snapshot_copy(
 	agentbox_error **err);
 /*
  * The next generation of a snapshot, from the same tree: AGENTBOX_EDENIED
- * when `source_fd` is another directory than the record names. What did not
+ * when `source_fd` is another directory than the record names, AGENTBOX_EINVAL
+ * when it has been moved into the snapshot. What did not
  * change (inode, ctime, size, mtime) is taken over from the generation
  * before; nothing changed: no new generation. The new one takes the name in
  * one rename (renameat2(2), RENAME_EXCHANGE). The generation before stays for

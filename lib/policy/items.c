@@ -17,6 +17,7 @@
 #include "path/glob.h"
 #include "path/lexical.h"
 #include "net/hosts.h"
+#include "policy/commit.h"
 #include "policy/presets.h"
 
 static bool refuse(char why[AB_WHY_SIZE], const char *text)
@@ -510,6 +511,27 @@ bool ab_item_argument(const char *s, size_t n, char *out,
 	if (has_control(s, n))
 		return refuse(why, "has a control character");
 	return keep(s, n, out);
+}
+
+bool ab_item_reference(const char *s, size_t n, char *out,
+		       char why[AB_WHY_SIZE])
+{
+	if (!ab_item_argument(s, n, out, why))
+		return false;
+	return ab_commit_is_reference(out) ||
+	       refuse(why, "is neither a reference's name nor a commit's; "
+			   "write a branch, a tag, or the full name of a "
+			   "commit");
+}
+
+bool ab_item_head(const char *s, size_t n, char *out, char why[AB_WHY_SIZE])
+{
+	if (!ab_item_argument(s, n, out, why))
+		return false;
+	return ab_commit_is_head(out) ||
+	       refuse(why, "could mean several commits or none; write "
+			   "\"refs/heads/NAME\", the full name of a commit, "
+			   "\"HEAD\" or \"worktrees/NAME/HEAD\"");
 }
 
 /* A kind, or a tool: lib/scope/tool.c. */

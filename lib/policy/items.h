@@ -63,6 +63,10 @@ bool ab_item_tool_pin(const char *s, size_t n, char *out,
 /* One argument of a command: any text without control characters. */
 bool ab_item_argument(const char *s, size_t n, char *out,
 		      char why[AB_WHY_SIZE]);
+/* A reference or a commit, and one that means one thing: policy/commit.h. */
+bool ab_item_reference(const char *s, size_t n, char *out,
+		       char why[AB_WHY_SIZE]);
+bool ab_item_head(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);
 /* What the shield may watch besides exec: "connect", "peers",
    "reads". */
 bool ab_item_watch(const char *s, size_t n, char *out, char why[AB_WHY_SIZE]);

@@ -5,6 +5,7 @@
 libagentbox_la_SOURCES += \
 	lib/policy/builtins.c lib/policy/builtins.h \
 	lib/policy/check.c \
+	lib/policy/commit.c lib/policy/commit.h \
 	lib/policy/compile.c lib/policy/compile.h \
 	lib/policy/handle.h \
 	lib/policy/items.c lib/policy/items.h \

@@ -91,22 +91,24 @@ static int32_t same_source(int source_fd, const ab_record *record,
 }
 
 /*
- * Not below the source: each generation would have the one before in it. Where
- * the way up cannot be seen nothing is lost, for this keeps no secret.
+ * The source of a refresh may have been moved into the tree that the refresh
+ * removes. Where the way up cannot be seen nothing is lost but what was moved.
  */
-static int32_t check_apart(int source_fd, int dest_fd, agentbox_error **err)
+static int32_t check_apart(int source_fd, int dest_fd, const char *name,
+			   agentbox_error **err)
 {
-	ab_autofd int fd = ab_fd_dup(dest_fd);
-	struct stat source, at, up;
+	ab_autofd int fd = ab_fd_dup(source_fd);
+	struct stat tree, at, up;
 
-	if (fd < 0 || fstat(source_fd, &source) < 0 || fstat(fd, &at) < 0)
+	if (fd < 0 || fstat(fd, &at) < 0 ||
+	    fstatat(dest_fd, name, &tree, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* told by who needs them */
 	for (int i = 0; i < MAX_LEVELS; i++) {
-		if (at.st_dev == source.st_dev && at.st_ino == source.st_ino)
-			return ab_error_set(err, AGENTBOX_EINVAL, "destination",
-					    "the snapshot would be in its own "
-					    "source; choose a directory that "
-					    "is not below it");
+		if (at.st_dev == tree.st_dev && at.st_ino == tree.st_ino)
+			return ab_error_set(err, AGENTBOX_EINVAL, "source",
+					    "the source is in the snapshot "
+					    "'%s', which a refresh replaces",
+					    name);
 		int parent = ab_fd_lift(openat(fd, "..", O_PATH | O_DIRECTORY |
 					       O_CLOEXEC));
 		ab_cleanup_fd(&fd);
@@ -129,14 +131,6 @@ int32_t agentbox_snapshot_copy(agentbox_context *context, int32_t source_fd,
 			      .source_name = source_name, .stream_fd = -1,
 			      .options = options };
 
-	/* a commit has nothing of what lies in the directory */
-	if (source_fd >= 0 && dest_fd >= 0 && context && job &&
-	    (!options || options->git_mode == AB_COPY_GIT_NONE)) {
-		int32_t rc = check_apart(source_fd, dest_fd, err);
-
-		if (rc < 0)
-			return rc;
-	}
 	return ab_snapshot_start_at(context, &j, dest_fd, name, job, err);
 }
 
@@ -154,8 +148,13 @@ int32_t agentbox_snapshot_refresh(agentbox_context *context,
 			      .source_fd = source_fd, .stream_fd = -1,
 			      .options = options };
 
-	int32_t rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
-					     options ? NULL : err);
+	int32_t rc = ab_snapshot_check_name(name, err);
+	if (rc == 0)
+		rc = check_apart(source_fd, dest_fd, name, err);
+	if (rc < 0)
+		return rc;
+	rc = ab_snapshot_read_record(dest_fd, name, &text, &record,
+				     options ? NULL : err);
 	if (rc < 0 && !options)
 		return rc;
 	/* without a record that can be read everything is read anew */

@@ -41,11 +41,6 @@ struct agentbox_snapshot_options {
 int32_t ab_snapshot_read_record(int dest_fd, const char *name, char **text,
 				ab_record *record, agentbox_error **err);
 /*
- * A commit's full name or a reference's, as git-check-ref-format(1) has it:
- * what could mean anything else is none.
- */
-bool ab_snapshot_is_reference(const char *s);
-/*
  * The repository of the plan, if it has one: the fd (owned), and what the
  * plan says of it. `is_record`: a record named it, and it has to be the same
  * directory still.

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "policy/commit.h"
 #include "policy/policy.h"
 #include "policy/value.h"
 #include "snapshot/job.h"
@@ -145,7 +146,7 @@ int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
 				    base ? "a base is for \"range\" only" :
 				    "\"range\" needs a base: a branch, a tag, "
 				    "or the full name of a commit");
-	if (base && !ab_snapshot_is_reference(base))
+	if (base && !ab_commit_is_reference(base))
 		return ab_error_set(err, AGENTBOX_EINVAL, "git",
 				    "\"%s\" is neither a reference's name nor "
 				    "a commit's", base);
@@ -350,7 +351,7 @@ static int32_t set_git(agentbox_snapshot_options *options, const char *git,
 	if (strcmp(git, "range") != 0)
 		return agentbox_snapshot_options_set_git(options, git, NULL,
 							 err);
-	if (!base || !ab_snapshot_is_reference(base))
+	if (!base || !ab_commit_is_reference(base))
 		return ab_error_set(err, AGENTBOX_EPOLICY,
 				    "/snapshot/git_base",
 				    "git \"range\" needs a git_base: a branch, "

@@ -21,48 +21,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "policy/commit.h"
 #include "snapshot/job.h"
-
-bool ab_snapshot_is_reference(const char *s)
-{
-	size_t n = strnlen(s, AB_COPY_GIT_NAME_MAX + 1);
-
-	if (!n || n > AB_COPY_GIT_NAME_MAX || *s == '-' || *s == '.' ||
-	    *s == '/' || s[n - 1] == '/' || strstr(s, "..") ||
-	    strstr(s, "//") || strstr(s, "/.") || strstr(s, "@{"))
-		return false;
-	for (; *s; s++)
-		if ((unsigned char)*s <= 0x20 || *s == 0x7f ||
-		    strchr("~^:?*[\\", *s))
-			return false;
-	return true;
-}
-
-/* "worktrees/NAME/HEAD": of a linked worktree (git-worktree(1)). */
-static bool is_of_worktree(const char *s)
-{
-	static const char top[] = "worktrees/";
-	const char *name = s + sizeof(top) - 1, *end;
-
-	if (strncmp(s, top, sizeof(top) - 1) != 0)
-		return false;
-	end = strchr(name, '/');
-	return end && end > name && strcmp(end, "/HEAD") == 0;
-}
-
-/*
- * One that means one thing. A short name does not: who may write a tag could
- * have it say something else than the branch of that name.
- */
-static bool is_head(const char *s)
-{
-	if (strlen(s) == AB_COPY_GIT_ID_SIZE - 1 &&
-	    strspn(s, "0123456789abcdef") == AB_COPY_GIT_ID_SIZE - 1)
-		return true;
-	return ab_snapshot_is_reference(s) &&
-	       (strcmp(s, "HEAD") == 0 || strncmp(s, "refs/", 5) == 0 ||
-		is_of_worktree(s));
-}
 
 static int32_t check(const char *path, const char *head, agentbox_error **err)
 {
@@ -75,7 +35,7 @@ static int32_t check(const char *path, const char *head, agentbox_error **err)
 	if (path && (*path != '/' || strlen(path) >= AB_MAX_PATH))
 		return ab_error_set(err, AGENTBOX_EINVAL, "repository",
 				    "\"%s\" is no absolute path", path);
-	if (head && !is_head(head))
+	if (head && !ab_commit_is_head(head))
 		return ab_error_set(err, AGENTBOX_EINVAL, "head",
 				    "\"%s\" could mean several commits or "
 				    "none; give \"refs/heads/NAME\", the full "

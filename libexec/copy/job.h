@@ -69,6 +69,10 @@ typedef struct copy_job {
 	ab_copy_plan plan;
 	int source_fd, dest_fd, staging_fd, record_fd, stream_fd;
 	int repository_fd; /* the reader's; -1: the source's own is meant */
+	/* those three, to know them in the source; ino 0: none */
+	struct copy_own {
+		uint64_t dev, ino;
+	} own[3];
 	int host_pidfd;
 	pid_t supervisor;
 	uint64_t deadline_ns; /* CLOCK_BOOTTIME, 0: none */

@@ -581,6 +581,17 @@ static uint32_t fds_of(uint32_t job)
 	return 0;
 }
 
+/* Known by inode, whatever path or bind mount leads there. */
+static void note_own(copy_job *job)
+{
+	const int fds[] = { job->dest_fd, job->staging_fd, job->record_fd };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0 && fstat(fds[i], &st) == 0)
+			job->own[i] = (struct copy_own){ st.st_dev, st.st_ino };
+}
+
 static void send_end(supervision *s, const ab_copy_done *done)
 {
 	/* names of the source may stand in it: paths of any bytes */
@@ -624,6 +635,7 @@ int copy_supervise(copy_job *job)
 	int r;
 
 	job->supervisor = getpid();
+	note_own(job);
 	if ((job->plan.fds & fds_of(job->plan.job)) != fds_of(job->plan.job))
 		r = fail(&s, AGENTBOX_EINVAL, 0, "fds",
 			 "the job lacks a directory");

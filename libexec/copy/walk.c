@@ -438,6 +438,25 @@ enum ab_left_out reason_of(int sys_errno)
 	}
 }
 
+/*
+ * The directories that the job writes to are no part of what it reads: each
+ * generation would have the one before in it. One that is left out is never
+ * come to.
+ */
+static int check_own(const walking *g, const struct stat *st)
+{
+	const copy_job *job = g->w->job;
+
+	for (size_t i = 0; i < sizeof(job->own) / sizeof(job->own[0]); i++)
+		if (job->own[i].ino == st->st_ino &&
+		    job->own[i].dev == st->st_dev)
+			return fail(g, AGENTBOX_EINVAL, 0,
+				    "the snapshot would be in its own source; "
+				    "choose a directory that is not below it, "
+				    "or exclude that");
+	return 0;
+}
+
 static void skip(entry *e, enum ab_left_out reason)
 {
 	if (e->reason == AB_KEPT)
@@ -471,7 +490,7 @@ static int open_level(walking *g, const level *above, uint32_t index, int *fd)
 	if (fstat(*fd, &st))
 		return fail(g, AGENTBOX_ESYS, errno, "cannot look at it");
 	e->ino = st.st_ino;
-	return 0;
+	return check_own(g, &st);
 }
 
 /* Judge a directory by what is in it; 1: left out, its block forgotten. */
@@ -643,9 +662,11 @@ int walk_begin(walk *w)
 		return no_memory(g);
 	}
 	t->rules[0] = "";
-	if (fstat(w->root_fd, &st) == 0)
-		t->owned_by_us = st.st_uid == geteuid();
-	w->has_failed = enter(g, 0, 0) != 0;
+	w->has_failed = true;
+	if (fstat(w->root_fd, &st))
+		return fail(g, AGENTBOX_ESYS, errno, "cannot look at it");
+	t->owned_by_us = st.st_uid == geteuid();
+	w->has_failed = check_own(g, &st) || enter(g, 0, 0);
 	return w->has_failed ? -1 : 0;
 }
 

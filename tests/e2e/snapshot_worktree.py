@@ -70,7 +70,7 @@ def named(*args):
     return done.json
 
 
-def refused(*words, head=FEATURE, how="head", repo=REPO, want=(3, 4, 5, 125)):
+def refused(*words, head=FEATURE, how="head", repo=REPO, want=(3, 4, 5)):
     done = copy(head, how, repo)
     expect(done.status in want, "wanted exit %r, got %r" % (want, done))
     for word in (SECRET, FOREIGN):

@@ -262,6 +262,96 @@ def a_copy_is_not_put_into_its_own_source():
     status(tool("snapshot", "copy", SRC + "/lib", SRC + "/out"), 0)
     expect(files(SRC + "/out") == {"a.c", ".agentbox/manifest"}, "lib")
     status(tool("snapshot", "scrub", SRC + "/out"), 0)
+    # where no copy looks nothing is in anything
+    status(tool("snapshot", "copy", "--exclude", "/deep/", SRC,
+                SRC + "/deep/out"), 0)
+    status(tool("snapshot", "refresh", SRC + "/deep/out"), 0)
+    status(tool("snapshot", "scrub", SRC + "/deep/out"), 0)
+
+
+@test
+def a_refresh_is_not_put_into_its_own_source():
+    tree()
+    git = ["git", "-C", SRC, "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    shutil.rmtree(SRC + "/.git")
+    for words in (["init", "-q"], ["add", "main.c"], ["commit", "-qm", "a"]):
+        subprocess.run(git + words, check=True)
+    os.makedirs(SRC + "/deep")
+    dst = SRC + "/deep/out"
+    # of commits it may be there; then the directory itself is asked for
+    status(tool("snapshot", "copy", "--git", "head", SRC, dst), 0)
+    before = files(dst)
+    says(status(tool("snapshot", "refresh", "--git", "none", dst), 2),
+         "its own source", "deep")
+    expect(files(dst) == before, files(dst))
+    # the directory was moved there after the first copy
+    os.makedirs(TOP + "/hold", exist_ok=True)
+    held = TOP + "/hold/out"
+    status(tool("snapshot", "copy", SRC + "/lib", held), 0)
+    shutil.rmtree(SRC + "/lib/hold", ignore_errors=True)
+    os.rename(TOP + "/hold", SRC + "/lib/hold")
+    says(status(tool("snapshot", "refresh", SRC + "/lib/hold/out"), 2),
+         "its own source")
+    status(tool("snapshot", "scrub", SRC + "/lib/hold/out"), 0)
+    status(tool("snapshot", "scrub", dst), 0)
+
+
+@test
+def a_source_that_was_moved_into_its_snapshot_is_kept():
+    tree()
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    os.chmod(DST, 0o755)
+    os.rename(SRC, DST + "/src")
+    os.symlink(DST + "/src", SRC)
+    write(DST + "/src/new.c", "int new;\n")
+    for _ in range(2):
+        says(status(tool("snapshot", "refresh", DST), 2), "in the snapshot")
+    expect("src/new.c" in files(DST), files(DST))
+    os.unlink(SRC)
+    os.rename(DST + "/src", SRC)
+    status(tool("snapshot", "refresh", DST), 0)
+    expect("new.c" in files(DST), files(DST))
+
+
+@test
+def a_bind_mount_hides_no_source():
+    if os.getuid() != 0:
+        raise Skip("only root may mount")
+    tree()
+    os.makedirs(SRC + "/lib/out")
+    bound = os.path.join(TOP, "bound")
+    os.makedirs(bound, exist_ok=True)
+    # the way up from there does not meet the source
+    script = ('mount --bind "$1" "$2" && shift 2 && exec "$@"')
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", SRC + "/lib/out", bound] +
+        command("snapshot", "copy", SRC, bound + "/dst"),
+        capture_output=True, text=True, timeout=WAIT)
+    expect(done.returncode == 2 and "its own source" in done.stderr, done)
+    expect(not os.listdir(SRC + "/lib/out"), os.listdir(SRC + "/lib/out"))
+    os.rmdir(bound)
+
+
+@test
+def an_archive_that_gets_no_name_is_not_told_of():
+    tree()
+    # a file that the kernel lets nobody call so, which shows at the end
+    name = os.path.join(TOP, "x" * 300)
+    done = tool("snapshot", "tar", "--json", "--output", name, SRC)
+    expect(done.status != 0 and "error" in done.json and
+           "files" not in done.json, done)
+
+
+@test
+def what_is_in_a_format_that_is_not_read_is_bad_input():
+    tree()
+    write(SRC + "/.git/HEAD", "ref: refs/heads/main\n")
+    for name in ("objects", "refs", "reftable"):
+        os.makedirs(SRC + "/.git/" + name)
+    says(status(tool("snapshot", "copy", "--git", "head", SRC, DST), 3),
+         "EUNSUPPORTED")
+    says(status(tool("snapshot", "tar", "--git", "head", "--output",
+                     DST + ".tar", SRC), 3), "EUNSUPPORTED")
 
 
 @test
