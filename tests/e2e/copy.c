@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -232,6 +234,15 @@ copy_end copy_do(const copy_task *task)
 	return end;
 }
 
+copy_end copy_make(uint32_t flags)
+{
+	copy_task task;
+
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = flags;
+	return copy_do(&task);
+}
+
 const char *snap_path(const char *relative)
 {
 	return host_path("out/snap/%s", relative);
@@ -274,4 +285,41 @@ size_t copy_leftovers(const char *dir)
 	if (d)
 		closedir(d);
 	return n;
+}
+
+void copy_nothing_published(void)
+{
+	CHECK(!snap_has(""), "something was published");
+	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+	CHECK(!host_exists(host_path("out/.snap.agentbox")), "a record");
+}
+
+static void write_map(const char *file, unsigned id)
+{
+	const char *text = e2e_text("%u %u 1\n", id, id);
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && write(fd, text, strlen(text)) > 0, "%s: %m", file);
+	close(fd);
+}
+
+void copy_may_mount(void)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int fd;
+
+	if (unshare(uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		e2e_skip("no mount namespaces: %s", strerror(errno));
+	if (uid == 0) {
+		e2e_mark_again();
+		return;
+	}
+	fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+	(void)!write(fd, "deny", 4);
+	close(fd);
+	write_map("/proc/self/uid_map", uid);
+	write_map("/proc/self/gid_map", gid);
+	e2e_mark_again();
 }

@@ -53,6 +53,18 @@ void copy_wait(copy_run *run, copy_end *end);
 /* All of it. */
 copy_end copy_do(const copy_task *task);
 
+/* MAKE as copy_init() has it, with these flags. */
+copy_end copy_make(uint32_t flags);
+#define GOOD(end) \
+	CHECK((end).code == 0, "%d %s: %s (%d)", (end).code, (end).where, \
+	      (end).message, (end).sys_errno)
+#define LEFT(end, path, reason) \
+	CHECK(strcmp(left_out_as(&(end), path), reason) == 0, \
+	      "%s is '%s', not '%s'", path, left_out_as(&(end), path), reason)
+
+/* Mounts of the case's own; skips where there are none. */
+void copy_may_mount(void);
+
 /* A context whose helpers are those of this build. */
 agentbox_context *copy_context(void);
 
@@ -63,5 +75,7 @@ bool snap_has(const char *relative);
 const char *left_out_as(const copy_end *end, const char *path);
 /* Names in a directory that a job may have left. */
 size_t copy_leftovers(const char *dir);
+/* Checks that there is no snapshot, and nothing of one. */
+void copy_nothing_published(void);
 
 #endif

@@ -17,10 +17,11 @@ import time
 import zlib
 
 from snapshot_git_lib import (AWS, DST, GITHUB, MARK, SRC, begin, commit, git,
-                              git_env, is_sound, leftovers, not_read, nowhere,
-                              project, refused, remove, snapshot, write)
+                              git_env, is_reviewed, is_sound, leftovers,
+                              not_read, nowhere, project, refused, remove,
+                              snapshot, write)
 from tool_lib import (TOP, box_test, command, environment, expect, main, says,
-                      status, test, tool, until)
+                      status, test, tool)
 
 
 # --- what it is ---
@@ -611,43 +612,10 @@ def killed_at_any_moment_it_leaves_the_generation_before():
     expect(not leftovers(), leftovers())
 
 
-REVIEW = """
-for i in $(seq 150); do [ -e .shared/code/.git/HEAD ] && break; sleep 0.1; done
-cd .shared/code || exit 9
-g() { git -c 'safe.directory=*' "$@" || exit 8; }
-g status --porcelain
-g log --format=%s
-g diff --name-only HEAD~1
-g blame README | wc -l
-"""
-
-
 @box_test
 def a_reviewer_reads_the_branch_in_his_own_box():
     project()
-    room = os.path.join(TOP, "reader")
-    os.makedirs(room, exist_ok=True)
-    boxes = [subprocess.Popen(
-        command("run", "--workspace", where, "--name", name, *more),
-        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for where, name, more in (
-            (SRC, "writer", ("--", "sleep", "60")),
-            (room, "reader", ("--peering", "--", "sh", "-c", REVIEW)))]
-    try:
-        both = ["--reader", "reader", "--source", "writer"]
-        granted = until(lambda: (lambda d: d if d.status == 0 else None)(tool(
-            "peer", "grant", *both, "--as", "code", "--git", "range=main",
-            "--json")), "a grant")
-        expect("base" in granted.json["counts"]["git"], granted)
-        out, err = boxes[1].communicate(timeout=60)
-        expect(out.decode().split("\n") == [
-            "head: what was kept of the branch",
-            "base: what was kept of where the branch began",
-            "README", "src/gone.c", "src/new.c", "2", ""], (out, err))
-    finally:
-        for box in boxes:
-            box.terminate()
-            box.communicate()
+    is_reviewed()
 
 
 @test

@@ -3,11 +3,13 @@
 what git says of what was made of them, with the owner check off where another
 user reads (row 89)."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 
-from tool_lib import TOP, environment, expect, says, status, tool
+from tool_lib import (TOP, command, environment, expect, says, status, tool,
+                      until)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -161,3 +163,56 @@ def not_read(how="head"):
     expect(done.status in (3, 4, 5) and not os.path.lexists(DST) and
            not leftovers(), done)
     return done
+
+
+# What a reviewer in a box of his own sees of a branch.
+REVIEW = """
+for i in $(seq 150); do [ -e .shared/code/.git/HEAD ] && break; sleep 0.1; done
+cd .shared/code || exit 9
+g() { git -c 'safe.directory=*' "$@" || exit 8; }
+g status --porcelain
+g log --format=%s
+g diff --name-only HEAD~1
+g blame README | wc -l
+"""
+
+
+@contextlib.contextmanager
+def two_boxes(*read):
+    """A box over the source, and a reader that does this."""
+    room = os.path.join(TOP, "reader")
+    os.makedirs(room, exist_ok=True)
+    boxes = [subprocess.Popen(
+        command("run", "--workspace", where, "--name", name, *more),
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for where, name, more in (
+            (SRC, "writer", ("--", "sleep", "60")),
+            (room, "reader", ("--peering", "--", *read)))]
+    try:
+        yield boxes[1]
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.communicate()
+
+
+def grant(*args):
+    """As soon as both boxes are there."""
+    def asked():
+        done = tool("peer", "grant", "--reader", "reader", "--source",
+                    "writer", "--json", *args)
+        return done if done.status == 0 else None
+
+    return until(asked, "a grant").json
+
+
+def is_reviewed(*args):
+    """A reviewer reads the branch of project(), and nothing but it."""
+    with two_boxes("sh", "-c", REVIEW) as reader:
+        granted = grant("--as", "code", "--git", "range=main", *args)
+        expect("base" in granted["counts"]["git"], granted)
+        out, err = reader.communicate(timeout=60)
+        expect(out.decode().split("\n") == [
+            "head: what was kept of the branch",
+            "base: what was kept of where the branch began",
+            "README", "src/gone.c", "src/new.c", "2", ""], (out, err))

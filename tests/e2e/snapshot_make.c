@@ -21,15 +21,6 @@
 #include "box.h"
 #include "copy.h"
 
-static copy_end make(uint32_t flags)
-{
-	copy_task task;
-
-	copy_init(&task, AB_COPY_MAKE);
-	task.plan.flags = flags;
-	return copy_do(&task);
-}
-
 static copy_end verify(void)
 {
 	copy_task task;
@@ -38,10 +29,6 @@ static copy_end verify(void)
 	return copy_do(&task);
 }
 
-#define GOOD(end) \
-	CHECK((end).code == 0, "%d %s: %s (%d)", (end).code, (end).where, \
-	      (end).message, (end).sys_errno)
-
 static void a_snapshot_holds_the_source_and_no_secret(void)
 {
 	struct stat st;
@@ -49,7 +36,7 @@ static void a_snapshot_holds_the_source_and_no_secret(void)
 	host_write(ws_path(".env"), "SECRET=1\n");
 	host_write_mode(ws_path("run.sh"), "#!/bin/sh\n", 0755);
 	host_mkdir(ws_path("empty"));
-	copy_end end = make(0);
+	copy_end end = copy_make(0);
 
 	GOOD(end);
 	CHECK(end.done.generation == 1, "%llu",
@@ -83,7 +70,7 @@ static void times_are_kept_and_access_is_not_noted(void)
 	struct stat st;
 
 	REQUIRE(utimensat(AT_FDCWD, ws_path("README"), old, 0) == 0, "times");
-	copy_end end = make(0);
+	copy_end end = copy_make(0);
 
 	GOOD(end);
 	CHECK(stat(snap_path("README"), &st) == 0 &&
@@ -95,12 +82,12 @@ static void times_are_kept_and_access_is_not_noted(void)
 
 static void a_refresh_of_what_did_not_change_stages_nothing(void)
 {
-	copy_end first = make(0);
+	copy_end first = copy_make(0);
 	struct stat before, after;
 
 	GOOD(first);
 	REQUIRE(stat(snap_path(""), &before) == 0, "stat");
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(end.done.unchanged == 1, "not unchanged");
@@ -113,7 +100,7 @@ static void a_refresh_of_what_did_not_change_stages_nothing(void)
 
 static void a_refresh_reads_what_changed_and_links_the_rest(void)
 {
-	copy_end end = make(0);
+	copy_end end = copy_make(0);
 	struct stat before, after;
 
 	GOOD(end);
@@ -121,7 +108,7 @@ static void a_refresh_reads_what_changed_and_links_the_rest(void)
 	host_write(ws_path("src/main.c"), "int main(void) { return 1; }\n");
 	host_write(ws_path("src/new.c"), "int x;\n");
 	unlink(ws_path("Makefile"));
-	end = make(AB_COPY_REPLACE);
+	end = copy_make(AB_COPY_REPLACE);
 	GOOD(end);
 	CHECK(end.done.unchanged == 0 && end.done.generation == 2, "gen");
 	CHECK(end.done.copied == 2 && end.done.linked == 1, "%llu %llu",
@@ -142,7 +129,7 @@ static void other_options_read_everything_again(void)
 	static const char *const exclude[] = { "/Makefile" };
 	copy_task task;
 
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	copy_init(&task, AB_COPY_MAKE);
 	task.plan.flags = AB_COPY_REPLACE;
 	task.filter.exclude = exclude;
@@ -163,14 +150,14 @@ static void a_damaged_record_is_no_record(void)
 	char byte;
 	int fd;
 
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	fd = open(host_path("out/.snap.agentbox"), O_RDWR | O_CLOEXEC);
 	REQUIRE(fd >= 0 && pread(fd, &byte, 1, 200) == 1, "record");
 	/* another one than was there, which differs from run to run */
 	byte = (char)~byte;
 	REQUIRE(pwrite(fd, &byte, 1, 200) == 1, "damage");
 	close(fd);
-	end = make(AB_COPY_REPLACE);
+	end = copy_make(AB_COPY_REPLACE);
 	GOOD(end);
 	CHECK(end.done.unchanged == 0 && end.done.linked == 0 &&
 	      end.done.copied == 3, "it was believed");
@@ -180,13 +167,13 @@ static void the_old_generation_stays_when_asked_for(void)
 {
 	int held;
 
-	GOOD(make(AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_KEEP_OLD));
 	held = open(snap_path("src"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	host_write(ws_path("src/main.c"), "second\n");
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	CHECK(faccessat(held, "main.c", R_OK, 0) == 0, "the held one is gone");
 	host_write(ws_path("src/main.c"), "third\n");
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	CHECK(faccessat(held, "main.c", R_OK, 0) != 0, "it is there for ever");
 	close(held);
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
@@ -220,7 +207,7 @@ static ino_t inode_of(const char *path)
 static void make_next(const char *text)
 {
 	host_write(ws_path("src/main.c"), text);
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 }
 
 static void is_as_its_manifest_says(void)
@@ -239,7 +226,7 @@ static void make_two(void)
 	for (int i = 0; i < 3; i++)
 		host_write(ws_path(e2e_text("stays/f%d.c", i)), "int x;\n");
 	host_write(ws_path("src/other.c"), "int y;\n");
-	GOOD(make(AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_KEEP_OLD));
 	make_next("second\n");
 }
 
@@ -334,9 +321,9 @@ static void what_fails_while_it_clears_keeps_what_is_there(void)
 	copy_task task;
 	int fd = -1;
 
-	GOOD(make(AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_KEEP_OLD));
 	host_write(ws_path("src/main.c"), "second\n");
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	host_write(ws_path("src/main.c"), "third\n");
 	copy_init(&task, AB_COPY_MAKE);
 	task.plan.flags = AB_COPY_REPLACE | AB_COPY_KEEP_OLD | AB_COPY_HOLD;
@@ -351,7 +338,7 @@ static void what_fails_while_it_clears_keeps_what_is_there(void)
 	CHECK(strcmp(host_read(snap_path("src/main.c")), "second\n") == 0,
 	      "the generation there changed");
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
-	end = make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
+	end = copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD);
 	GOOD(end);
 	CHECK(end.done.linked == 2 && end.done.copied == 1, "%llu linked",
 	      (unsigned long long)end.done.linked);
@@ -372,7 +359,7 @@ static void a_large_stack_limit_is_no_hindrance(void)
 	if (was.rlim_max != RLIM_INFINITY && was.rlim_max < large.rlim_cur)
 		large.rlim_cur = was.rlim_max;
 	REQUIRE(setrlimit(RLIMIT_STACK, &large) == 0, "a large limit");
-	copy_end end = make(0);
+	copy_end end = copy_make(0);
 
 	GOOD(end);
 	REQUIRE(setrlimit(RLIMIT_STACK, &was) == 0, "the limit again");
@@ -409,7 +396,7 @@ static void verifying_finds_what_was_changed(void)
 	};
 	copy_end end;
 
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	chmod(snap_path(""), 0755);
 	chmod(snap_path("src/main.c"), 0644);
 	chmod(snap_path("README"), 0644);
@@ -432,15 +419,15 @@ static void what_is_dropped_reads_as_nothing(void)
 	int changed, same;
 	char c;
 
-	GOOD(make(AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_KEEP_OLD));
 	changed = open(snap_path("src/main.c"), O_RDONLY | O_CLOEXEC);
 	same = open(snap_path("README"), O_RDONLY | O_CLOEXEC);
 	REQUIRE(changed >= 0 && same >= 0, "open");
 	host_write(ws_path("src/main.c"), "second\n");
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	CHECK(pread(changed, &c, 1, 0) == 1, "gone a generation too early");
 	host_write(ws_path("src/main.c"), "third\n");
-	GOOD(make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_REPLACE | AB_COPY_KEEP_OLD));
 	CHECK(pread(changed, &c, 1, 0) == 0, "it reads for ever");
 	CHECK(pread(same, &c, 1, 0) == 1, "the generation now lost a file");
 	close(changed);
@@ -454,10 +441,10 @@ static void an_ended_snapshot_reads_as_nothing(void)
 	char c;
 	char *map;
 
-	GOOD(make(AB_COPY_KEEP_OLD));
+	GOOD(copy_make(AB_COPY_KEEP_OLD));
 	old = open(snap_path("Makefile"), O_RDONLY | O_CLOEXEC);
 	host_write(ws_path("Makefile"), "second\n");
-	GOOD(make(AB_COPY_KEEP_OLD | AB_COPY_REPLACE));
+	GOOD(copy_make(AB_COPY_KEEP_OLD | AB_COPY_REPLACE));
 	fd = open(snap_path("README"), O_RDONLY | O_CLOEXEC);
 	dirfd = open(snap_path("src"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
@@ -517,14 +504,14 @@ static void a_first_snapshot_replaces_nothing(void)
 {
 	host_mkdir(host_path("out/snap"));
 	host_write(host_path("out/snap/mine"), "mine\n");
-	copy_end end = make(0);
+	copy_end end = copy_make(0);
 
 	CHECK(end.code == AGENTBOX_EEXIST, "%d", end.code);
 	CHECK(snap_has("mine"), "it was replaced");
-	end = make(AB_COPY_REPLACE);
+	end = copy_make(AB_COPY_REPLACE);
 	GOOD(end);
 	rename(host_path("out/snap"), host_path("out/other"));
-	end = make(AB_COPY_REPLACE);
+	end = copy_make(AB_COPY_REPLACE);
 	CHECK(end.code == AGENTBOX_ENOTFOUND, "%d", end.code);
 }
 

@@ -28,19 +28,6 @@
 
 #define RECORD host_path("out/.snap.agentbox")
 
-#define GOOD(end) \
-	CHECK((end).code == 0, "%d %s: %s (%d)", (end).code, (end).where, \
-	      (end).message, (end).sys_errno)
-
-static copy_end make(uint32_t flags)
-{
-	copy_task task;
-
-	copy_init(&task, AB_COPY_MAKE);
-	task.plan.flags = flags;
-	return copy_do(&task);
-}
-
 /* --- the record ----------------------------------------------------------- */
 
 /* Owned by *text. */
@@ -158,7 +145,7 @@ static void case_066_what_was_just_written_is_marked(void)
 	/* a busy machine may let the moment pass */
 	for (int i = 0; i < 20 && !marked; i++) {
 		forget();
-		if (make(0).code == 0 && snap_has("src/main.c"))
+		if (copy_make(0).code == 0 && snap_has("src/main.c"))
 			marked = entry_of("src/main.c").flags &
 				 AB_RECORD_RACY;
 	}
@@ -170,16 +157,16 @@ static void case_066_what_was_just_written_is_marked(void)
 static void case_066_what_is_older_is_not_marked(void)
 {
 	e2e_sleep_ms(200);
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	CHECK(!(entry_of("src/main.c").flags & AB_RECORD_RACY), "marked");
 	CHECK(!(entry_of("README").flags & AB_RECORD_RACY), "marked");
 }
 
 static void case_066_a_marked_file_is_compared_by_its_bytes(void)
 {
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	change_within_a_tick("src/main.c", AB_RECORD_RACY);
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(!end.done.unchanged && end.done.copied == 1, "%llu copied",
@@ -191,9 +178,9 @@ static void case_066_a_marked_file_is_compared_by_its_bytes(void)
 /* Why the mark is needed: without it the times decide. */
 static void case_066_without_the_mark_the_times_decide(void)
 {
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	change_within_a_tick("src/main.c", 0);
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(end.done.unchanged, "its bytes were read");
@@ -219,12 +206,12 @@ static void case_066_a_marked_file_without_a_hash_is_read(void)
 static void case_066_a_marked_file_may_be_the_same(void)
 {
 	host_write(ws_path("src/main.c"), "int just_now;\n");
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	ab_record_entry e = entry_of("src/main.c");
 
 	e.flags |= AB_RECORD_RACY;
 	rewrite("src/main.c", &e);
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(end.done.unchanged, "taken for a change");
@@ -238,7 +225,7 @@ static void case_066_every_part_of_a_stat_counts(void)
 	e2e_sleep_ms(200);
 	for (int i = 0; i < 5; i++) {
 		forget();
-		GOOD(make(0));
+		GOOD(copy_make(0));
 		e = entry_of("src/main.c");
 		switch (i) {
 		case 0: e.ino++; break;
@@ -248,7 +235,7 @@ static void case_066_every_part_of_a_stat_counts(void)
 		case 4: e.mode ^= 0100; break;
 		}
 		rewrite("src/main.c", &e);
-		copy_end end = make(AB_COPY_REPLACE);
+		copy_end end = copy_make(AB_COPY_REPLACE);
 
 		GOOD(end);
 		CHECK(end.done.copied == 1, "part %d: %llu copied", i,
@@ -272,14 +259,14 @@ static void every_level_and_every_block_is_looked_at(void)
 	for (int i = 0; i < 600; i++)
 		host_write(ws_path(e2e_text("many/%04d", i)), "x\n");
 	e2e_sleep_ms(200);
-	GOOD(make(0));
-	copy_end end = make(AB_COPY_REPLACE);
+	GOOD(copy_make(0));
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(end.done.unchanged, "something was not looked at");
 	for (int i = 0; i < 600; i += 290) {
 		host_write(ws_path(e2e_text("many/%04d", i)), "y\n");
-		end = make(AB_COPY_REPLACE);
+		end = copy_make(AB_COPY_REPLACE);
 		GOOD(end);
 		CHECK(end.done.copied == 1, "%d: %llu copied", i,
 		      (unsigned long long)end.done.copied);
@@ -290,10 +277,10 @@ static void every_level_and_every_block_is_looked_at(void)
 static void a_directory_that_became_a_link_is_not_followed(void)
 {
 	e2e_sleep_ms(200);
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	REQUIRE(rename(ws_path("src"), host_path("away")) == 0, "rename");
 	host_symlink("../away", ws_path("src"));
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(!end.done.unchanged && !snap_has("src/main.c"), "followed");
@@ -325,7 +312,7 @@ static void a_refresh_that_cannot_be_published_keeps_the_record(void)
 	struct stat was, is;
 	char *text = NULL;
 
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	REQUIRE(stat(RECORD, &was) == 0, "stat");
 	host_write(ws_path("src/main.c"), "second\n");
 	copy_run run = held(AB_COPY_REPLACE, &end);
@@ -342,7 +329,7 @@ static void a_refresh_that_cannot_be_published_keeps_the_record(void)
 	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
 	/* and what was there goes on from where it was */
 	REQUIRE(rename(host_path("out/other"), snap_path("")) == 0, "rename");
-	end = make(AB_COPY_REPLACE);
+	end = copy_make(AB_COPY_REPLACE);
 	GOOD(end);
 	CHECK(end.done.linked == 2 && end.done.copied == 1, "%llu linked",
 	      (unsigned long long)end.done.linked);
@@ -380,7 +367,7 @@ static void a_refresh_needs_the_record_it_began_with(void)
 {
 	copy_end end = { 0 };
 
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	host_write(ws_path("src/main.c"), "second\n");
 	copy_run run = held(AB_COPY_REPLACE, &end);
 
@@ -396,11 +383,11 @@ static void a_refresh_needs_the_record_it_began_with(void)
 /* A record beside a tree that it does not describe is not believed. */
 static void a_record_of_another_tree_is_not_used(void)
 {
-	GOOD(make(0));
+	GOOD(copy_make(0));
 	REQUIRE(rename(snap_path(""), host_path("out/other")) == 0, "rename");
 	REQUIRE(system(e2e_text("cp -a '%s' '%s'", host_path("out/other"),
 				snap_path(""))) == 0, "cp");
-	copy_end end = make(AB_COPY_REPLACE);
+	copy_end end = copy_make(AB_COPY_REPLACE);
 
 	GOOD(end);
 	CHECK(!end.done.unchanged && end.done.linked == 0 &&

@@ -10,10 +10,9 @@ import shutil
 import subprocess
 
 from snapshot_git_lib import (AWS, DST, MARK, SRC, commit, git, git_env,
-                              is_sound, leftovers, nowhere, project, remove,
-                              snapshot, write)
-from tool_lib import (TOP, box_test, command, environment, expect, main, says,
-                      status, test, tool, until)
+                              grant, is_reviewed, is_sound, leftovers, nowhere,
+                              project, remove, snapshot, two_boxes, write)
+from tool_lib import (TOP, box_test, expect, main, says, status, test, tool)
 
 REPO = os.path.join(TOP, "host")
 ADMIN = os.path.join(REPO, ".git/worktrees/src")
@@ -516,73 +515,22 @@ def a_policy_names_it():
         expect(done.status in (2, 3) and not os.path.lexists(DST), done)
 
 
-REVIEW = """
-for i in $(seq 150); do [ -e .shared/code/.git/HEAD ] && break; sleep 0.1; done
-cd .shared/code || exit 9
-g() { git -c 'safe.directory=*' "$@" || exit 8; }
-g status --porcelain
-g diff --name-only HEAD~1
-"""
-
-
 @box_test
 def a_reviewer_reads_a_branch_of_a_linked_worktree():
     linked()
-    room = os.path.join(TOP, "reader")
-    os.makedirs(room, exist_ok=True)
-    boxes = [subprocess.Popen(
-        command("run", "--workspace", where, "--name", name, *more),
-        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for where, name, more in (
-            (SRC, "writer", ("--", "sleep", "60")),
-            (room, "reader", ("--peering", "--", "sh", "-c", REVIEW)))]
-    try:
-        both = ["--reader", "reader", "--source", "writer", "--git",
-                "range=main", "--head", FEATURE]
-
-        def granted():
-            done = tool("peer", "grant", *both, "--as", "code",
-                        "--repository", REPO, "--json")
-            return done if done.status == 0 else None
-
-        done = until(granted, "a grant")
-        expect("base" in done.json["counts"]["git"], done)
-        out, err = boxes[1].communicate(timeout=60)
-        expect(out.decode().split("\n") ==
-               ["README", "src/gone.c", "src/new.c", ""], (out, err))
-    finally:
-        for box in boxes:
-            box.terminate()
-            box.communicate()
+    is_reviewed("--head", FEATURE, "--repository", REPO)
 
 
 @box_test
 def a_refresh_of_a_grant_reads_the_repository_that_was_named():
     linked()
-    room = os.path.join(TOP, "reader")
-    os.makedirs(room, exist_ok=True)
-    boxes = [subprocess.Popen(
-        command("run", "--workspace", where, "--name", name, *more, "--",
-                "sleep", "60"), env=environment())
-        for where, name, more in ((SRC, "writer", ()),
-                                  (room, "reader", ("--peering",)))]
-    try:
-        both = ["--reader", "reader", "--source", "writer", "--json"]
-
-        def granted():
-            done = tool("peer", "grant", *both, "--git", "head", "--head",
-                        FEATURE, "--repository", REPO)
-            return done if done.status == 0 else None
-
-        until(granted, "a grant")
+    with two_boxes("sleep", "60"):
+        grant("--git", "head", "--head", FEATURE, "--repository", REPO)
         git("update-ref", FEATURE, "main", cwd=REPO)
-        done = status(tool("peer", "refresh", *both), 0).json["counts"]
+        done = status(tool("peer", "refresh", "--reader", "reader",
+                           "--source", "writer", "--json"), 0).json["counts"]
         expect(done["git"]["source_head"] ==
                git("rev-parse", "main", cwd=REPO).strip(), done)
-    finally:
-        for box in boxes:
-            box.terminate()
-            box.wait()
 
 
 @test

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How jobs end that another one, a limit, a full disk or their host is in the
+ * way of: what is published then, what is told, and what a refresh may not
+ * overlook. Spec: SNAPSHOT-CASES.md.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agentbox/base.h"
+
+#include "box.h"
+#include "copy.h"
+
+static void case_061_a_full_destination_fails_and_leaves_nothing(void)
+{
+	copy_may_mount();
+	host_mkdir(host_path("out"));
+	if (mount("none", host_path("out"), "tmpfs", 0, "size=64k"))
+		e2e_skip("no mounts here: %s", strerror(errno));
+	REQUIRE(truncate(ws_path("README"), 500000) == 0, "truncate");
+	copy_end end = copy_make(0);
+
+	CHECK(end.code == AGENTBOX_ESYS && end.sys_errno == ENOSPC, "%d %d",
+	      end.code, end.sys_errno);
+	copy_nothing_published();
+	umount(host_path("out"));
+}
+
+/* Also when the reader has ended before. */
+static void case_061_the_reason_is_told_whoever_ends_first(void)
+{
+	copy_may_mount();
+	host_mkdir(host_path("out"));
+	if (mount("none", host_path("out"), "tmpfs", 0, "size=64k"))
+		e2e_skip("no mounts here: %s", strerror(errno));
+	for (int i = 0; i < 30; i++)
+		host_write(ws_path(e2e_text("f%d.c", i)), "int f;\n");
+	for (int i = 0; i < 40 && e2e_failures() == 0; i++) {
+		copy_end end = copy_make(0);
+
+		CHECK(end.code == AGENTBOX_ESYS && end.sys_errno == ENOSPC,
+		      "round %d: %d %d %s: %s", i, end.code, end.sys_errno,
+		      end.where, end.message);
+		copy_nothing_published();
+	}
+	umount(host_path("out"));
+}
+
+static void case_061_a_destination_that_may_not_be_written(void)
+{
+	copy_task task;
+	copy_end end;
+
+	if (geteuid() == 0)
+		e2e_skip("root may write everywhere");
+	copy_init(&task, AB_COPY_MAKE);
+	REQUIRE(chmod(host_path("out"), 0555) == 0, "chmod");
+	end = copy_make(0);
+	REQUIRE(chmod(host_path("out"), 0755) == 0, "chmod");
+	CHECK(end.code == AGENTBOX_EACCES && end.sys_errno == EACCES, "%d %s",
+	      end.code, end.message);
+	CHECK(strstr(end.message, "directory that is to hold"), "%s",
+	      end.message);
+	copy_nothing_published();
+}
+
+static void case_066_a_restored_mtime_does_not_hide_a_change(void)
+{
+	struct stat st;
+
+	GOOD(copy_make(0));
+	e2e_sleep_ms(50);
+	GOOD(copy_make(AB_COPY_REPLACE));
+	REQUIRE(stat(ws_path("src/main.c"), &st) == 0, "stat");
+	const struct timespec times[2] = { st.st_atim, st.st_mtim };
+	int fd = open(ws_path("src/main.c"), O_WRONLY | O_CLOEXEC);
+
+	REQUIRE(pwrite(fd, "INT", 3, 0) == 3 && futimens(fd, times) == 0,
+		"write");
+	close(fd);
+	copy_end end = copy_make(AB_COPY_REPLACE);
+
+	GOOD(end);
+	CHECK(!end.done.unchanged, "not seen");
+	CHECK(strncmp(host_read(snap_path("src/main.c")), "INT", 3) == 0,
+	      "stale");
+}
+
+static void case_066_a_change_in_the_same_tick_is_seen(void)
+{
+	e2e_seconds(40);
+	for (int i = 0; i < 40; i++) {
+		const char *text = e2e_text("%08d\n", i);
+		int fd = open(ws_path("src/main.c"), O_WRONLY | O_CLOEXEC);
+		copy_end end;
+
+		REQUIRE(pwrite(fd, text, 9, 0) == 9, "write");
+		close(fd);
+		end = copy_make(i ? AB_COPY_REPLACE : 0);
+		REQUIRE(end.code == 0, "%d %s", end.code, end.message);
+		CHECK(strncmp(host_read(snap_path("src/main.c")), text, 8) ==
+			      0, "round %d is stale", i);
+	}
+}
+
+/* A refresh of a tree that changed, staged and held. */
+static copy_run hold_refresh(copy_end *end)
+{
+	copy_task task;
+	copy_run run;
+	int fd = -1;
+
+	GOOD(copy_make(0));
+	host_write(ws_path("src/main.c"), "second\n");
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD;
+	run = copy_start(&task);
+	REQUIRE(copy_next(&run, end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end->message);
+	close(fd);
+	return run;
+}
+
+static copy_end scrub(void)
+{
+	copy_task task;
+
+	copy_init(&task, AB_COPY_SCRUB);
+	return copy_do(&task);
+}
+
+static void scrub_is(int32_t code)
+{
+	copy_end end = scrub();
+
+	CHECK(end.code == code, "%d %s", end.code, end.message);
+}
+
+/* A refresh that no longer hears, and what a scrub then says. */
+static copy_run hang(copy_end *end)
+{
+	copy_run run = hold_refresh(end);
+
+	REQUIRE(kill(run.helper.pid, SIGSTOP) == 0, "stop");
+	scrub_is(AGENTBOX_EBUSY);
+	CHECK(!snap_has(""), "it has its name");
+	return run;
+}
+
+static void end_hung(copy_run *run, copy_end *end)
+{
+	REQUIRE(kill(run->helper.pid, SIGKILL) == 0, "kill");
+	copy_wait(run, end);
+}
+
+static void case_072_two_at_once(void)
+{
+	copy_end first = { 0 }, second;
+	copy_run run = hold_refresh(&first);
+
+	second = copy_make(AB_COPY_REPLACE);
+	CHECK(second.code == AGENTBOX_EBUSY, "%d", second.code);
+	copy_say(&run, AB_MSG_COPY_PUBLISH);
+	copy_wait(&run, &first);
+	GOOD(first);
+	CHECK(copy_leftovers(host_path("out")) == 0, "something is left");
+}
+
+/* Whether it is told to publish or not: then the scrub waits for it, and
+   should not have to. */
+static void case_073_a_scrub_during_a_refresh_wins(void)
+{
+	for (int told = 0; told < 2; told++) {
+		copy_end end = { 0 };
+		copy_run run = hold_refresh(&end);
+
+		GOOD(scrub());
+		if (told)
+			copy_say(&run, AB_MSG_COPY_PUBLISH);
+		copy_wait(&run, &end);
+		CHECK(told ? end.code < 0 : end.code == AGENTBOX_ECANCELED,
+		      "%d: %d %s", told, end.code, end.message);
+		copy_nothing_published();
+	}
+}
+
+/* What it has locked nobody else can clear away: that is no end yet. */
+static void case_073_a_refresh_that_hangs_is_told(void)
+{
+	copy_end end = { 0 };
+	copy_run run = hang(&end);
+
+	scrub_is(AGENTBOX_EBUSY); /* asked again it is no other answer */
+	REQUIRE(kill(run.helper.pid, SIGCONT) == 0, "continue");
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ECANCELED, "%d %s", end.code, end.message);
+	copy_nothing_published();
+}
+
+/* Nor is it, until somebody has cleared away what the dead one had. */
+static void case_073_a_refresh_that_hung_and_died_is_ended(void)
+{
+	copy_end end = { 0 };
+	copy_run run = hang(&end);
+
+	end_hung(&run, &end);
+	GOOD(scrub());
+	copy_nothing_published();
+	scrub_is(AGENTBOX_ENOTFOUND);
+	/* and a name that was ended so is free */
+	GOOD(copy_make(0));
+	GOOD(scrub());
+	copy_nothing_published();
+}
+
+/* One that died does not speak for another that still has everything. */
+static void case_073_two_refreshes_that_hang_are_told(void)
+{
+	copy_end first = { 0 }, second = { 0 };
+	copy_run one = hang(&first), other = hang(&second);
+
+	end_hung(&one, &first);
+	scrub_is(AGENTBOX_EBUSY);
+	end_hung(&other, &second);
+	GOOD(scrub());
+	copy_nothing_published();
+	scrub_is(AGENTBOX_ENOTFOUND);
+}
+
+static void case_073_cancelled_is_not_published(void)
+{
+	copy_task task;
+	copy_end end = { 0 };
+	int fd = -1;
+
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_HOLD;
+	copy_run run = copy_start(&task);
+
+	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end.message);
+	close(fd);
+	copy_say(&run, AB_MSG_COPY_CANCEL);
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ECANCELED, "%d", end.code);
+	copy_nothing_published();
+	/* the host is gone without a word */
+	run = copy_start(&task);
+	REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end.message);
+	close(fd);
+	ab_helper_stop(&run.helper, 5000);
+	copy_nothing_published();
+}
+
+static void case_057_a_deadline_ends_the_job(void)
+{
+	copy_task task;
+	copy_end end = { 0 };
+	int fd = -1;
+
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_HOLD;
+	task.plan.deadline_ms = 1000;
+	copy_run run = copy_start(&task);
+
+	if (copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED)
+		close(fd);
+	copy_wait(&run, &end);
+	CHECK(end.code == AGENTBOX_ETIMEOUT || end.code == AGENTBOX_ECLOSED,
+	      "%d", end.code);
+	copy_nothing_published();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct e2e_case cases[] = {
+		CASE(case_061_a_full_destination_fails_and_leaves_nothing),
+		CASE(case_061_the_reason_is_told_whoever_ends_first),
+		CASE(case_061_a_destination_that_may_not_be_written),
+		CASE(case_066_a_restored_mtime_does_not_hide_a_change),
+		CASE(case_066_a_change_in_the_same_tick_is_seen),
+		CASE(case_072_two_at_once),
+		CASE(case_073_a_scrub_during_a_refresh_wins),
+		CASE(case_073_a_refresh_that_hangs_is_told),
+		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
+		CASE(case_073_two_refreshes_that_hang_are_told),
+		CASE(case_073_cancelled_is_not_published),
+		CASE(case_057_a_deadline_ends_the_job),
+		CASES_END
+	};
+
+	return e2e_main(argc, argv, cases);
+}
