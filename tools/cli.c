@@ -15,16 +15,31 @@
 
 #define LONGEST_NAME 32
 
-static int usage_of(const char *group, const char *name)
+/* `message` is taken; it is told when the words are all read. */
+static int wrong(tool_args *args, const char *group, const char *name,
+		 char *message)
 {
-	text_note("see agentbox %s%s%s%s--help", group ? group : "",
-		  group ? " " : "", name, *name ? " " : "");
+	args->wrong = message ? message : strdup("out of memory");
+	args->wrong_group = group;
+	args->wrong_name = name;
 	return TOOL_USAGE;
 }
 
-static int usage_end(const tool_command *c)
+static int wrong_use(tool_args *args, char *message)
 {
-	return usage_of(c ? c->group : NULL, c ? c->name : "");
+	const tool_command *c = args->command;
+
+	return wrong(args, c ? c->group : NULL, c ? c->name : "", message);
+}
+
+static int tell_wrong(tool *t, const tool_args *args)
+{
+	const char *group = args->wrong_group, *name = args->wrong_name;
+
+	tool_usage(t, args->wrong ? args->wrong : "out of memory");
+	text_note("see agentbox %s%s%s%s--help", group ? group : "",
+		  group ? " " : "", name, *name ? " " : "");
+	return TOOL_USAGE;
 }
 
 /* Edits from a to b; both are short names of ours or cut to be. */
@@ -87,8 +102,9 @@ static const tool_option *find_option(const tool_command *c, const char *name,
 	return o ? o : find_in(tool_global_options, name, n);
 }
 
-static int unknown_option(const tool_command *c, const char *word)
+static int unknown_option(tool_args *args, const char *word)
 {
+	const tool_command *c = args->command;
 	size_t n = strcspn(word, "=");
 	char *name = strndup(word, n);
 	nearest near = { .word = name ? name : "", .best = 99 };
@@ -101,10 +117,8 @@ static int unknown_option(const tool_command *c, const char *word)
 	message = near.name ? text_format("unknown option '%s'; did you mean "
 					  "'%s'?", near.word, near.name)
 		  : text_format("unknown option '%s'", near.word);
-	text_error(message ? message : "unknown option");
-	free(message);
 	free(name);
-	return usage_end(c);
+	return wrong_use(args, message);
 }
 
 /* "[=MODE]": the value is given with "=", or not at all. */
@@ -123,7 +137,7 @@ static int take_option(tool_args *args, int argc, char **argv, int *at)
 	char *message = NULL;
 
 	if (!o)
-		return unknown_option(args->command, word);
+		return unknown_option(args, word);
 	if (!o->argument && value)
 		message = text_format("option '%s' takes no value", o->name);
 	else if (o->argument && !value && !may_lack_value(o) &&
@@ -133,11 +147,8 @@ static int take_option(tool_args *args, int argc, char **argv, int *at)
 	else if (!(o->flags & TOOL_REPEAT) && o->argument &&
 		 tool_has(args, o->name))
 		message = text_format("option '%s' is given twice", o->name);
-	if (message) {
-		text_error(message);
-		free(message);
-		return usage_end(args->command);
-	}
+	if (message)
+		return wrong_use(args, message);
 	if (o->argument && !value && !may_lack_value(o))
 		value = argv[++*at];
 	args->values[args->value_count++] =
@@ -189,7 +200,8 @@ static char *names_of(const char *group, nearest *near)
 	return list;
 }
 
-static int unknown_command(const char *group, const char *word)
+static int unknown_command(tool_args *args, const char *group,
+			   const char *word)
 {
 	nearest near = { .word = word ? word : "", .best = 99 };
 	char *names = names_of(group, &near);
@@ -209,11 +221,9 @@ static int unknown_command(const char *group, const char *word)
 	char *seam = message ? strstr(message, "?; there") : NULL;
 	if (seam)
 		memmove(seam + 1, seam + 2, strlen(seam + 2) + 1);
-	text_error(message ? message : "unknown command");
 	free(names);
 	free(what);
-	free(message);
-	return usage_of(group, "");
+	return wrong(args, group, "", message);
 }
 
 static void help_options(const tool_option *table)
@@ -312,20 +322,24 @@ static int list_tables(void)
 	return fflush(stdout) == 0 ? TOOL_OK : TOOL_INTERNAL;
 }
 
-static int version(void)
+static int version(tool *t)
 {
+	if (t->json)
+		return tool_print_json(t, json_pack("{s:s, s:s}", "version",
+						    agentbox_version(), "build",
+						    agentbox_build_id()));
 	printf("agentbox %s (build %s)\n", agentbox_version(),
 	       agentbox_build_id());
 	return fflush(stdout) == 0 ? TOOL_OK : TOOL_INTERNAL;
 }
 
 /* What answers without running anything. */
-static int answered(const tool_args *args, const char *group)
+static int answered(tool *t, const tool_args *args, const char *group)
 {
 	if (args->is_help || tool_has(args, "--help"))
 		return help(args->command, group);
 	if (tool_has(args, "--version"))
-		return version();
+		return version(t);
 	if (tool_has(args, "--list-options"))
 		return list_tables();
 	return -1;
@@ -343,7 +357,7 @@ static const char *operand_name(const tool_command *c, int n)
 	return word;
 }
 
-static int check_operands(tool *t, const tool_args *args)
+static int check_operands(tool *t, tool_args *args)
 {
 	const tool_command *c = args->command;
 	int min = tool_has(args, "--dry-run") ? 0 : c->min;
@@ -360,9 +374,7 @@ static int check_operands(tool *t, const tool_args *args)
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
 				      (int)strcspn(lacks, " "), lacks);
-		text_error(m ? m : "an operand is missing");
-		free(m);
-		return usage_end(c);
+		return wrong_use(args, m);
 	}
 	if (c->max >= 0 && args->operand_count > c->max) {
 		char *m = text_format(c->max ? "%s%s%s: '%s' is one operand too many"
@@ -370,9 +382,7 @@ static int check_operands(tool *t, const tool_args *args)
 				      c->group ? c->group : "",
 				      c->group ? " " : "", c->name,
 				      args->operands[c->max]);
-		text_error(m ? m : "an operand too many");
-		free(m);
-		return usage_end(c);
+		return wrong_use(args, m);
 	}
 	return -1;
 }
@@ -393,7 +403,27 @@ static int take_operand(tool_args *args, const char **group, char *word)
 		return -1;
 	}
 	args->command = find_command(*group, word);
-	return args->command ? -1 : unknown_command(*group, word);
+	return args->command ? -1 : unknown_command(args, *group, word);
+}
+
+/*
+ * Is --json among the words that were not read after a wrong one, argv[at - 1]?
+ * What may be the words of a command is not looked at; the first one may be
+ * the value of an option that is unknown.
+ */
+static bool json_follows(const tool_args *args, int argc, char **argv, int at)
+{
+	const tool_command *c = args->command;
+
+	if (at + 1 < argc && argv[at][0] != '-')
+		at++;
+	for (int i = at; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (!strcmp(argv[i], "--json"))
+			return true;
+		if (c && c->command_line && argv[i][0] != '-')
+			return false;
+	}
+	return false;
 }
 
 int tool_parse(tool *t, int argc, char **argv, tool_args *args)
@@ -401,12 +431,13 @@ int tool_parse(tool *t, int argc, char **argv, tool_args *args)
 	const char *group = NULL;
 	bool options = true;
 	int rc = -1;
+	int i = 1;
 
 	args->values = calloc((size_t)argc + 1, sizeof(*args->values));
 	args->operands = calloc((size_t)argc + 1, sizeof(*args->operands));
 	if (!args->values || !args->operands)
 		return TOOL_INTERNAL;
-	for (int i = 1; i < argc && rc < 0; i++) {
+	for (; i < argc && rc < 0; i++) {
 		char *word = argv[i];
 		const tool_command *c = args->command;
 		if (options && !strcmp(word, "--"))
@@ -418,19 +449,23 @@ int tool_parse(tool *t, int argc, char **argv, tool_args *args)
 		if (args->operand_count && c && c->command_line)
 			options = false;
 	}
-	t->json = tool_has(args, "--json");
+	t->json = tool_has(args, "--json") ||
+		  (options && json_follows(args, argc, argv, i));
 	t->verbose = tool_has(args, "--verbose");
 	if (rc < 0)
-		rc = answered(args, group);
+		rc = answered(t, args, group);
 	if (rc < 0 && !args->command)
-		rc = unknown_command(group, NULL);
-	return rc < 0 ? check_operands(t, args) : rc;
+		rc = unknown_command(args, group, NULL);
+	if (rc < 0)
+		rc = check_operands(t, args);
+	return args->wrong ? tell_wrong(t, args) : rc;
 }
 
 void tool_args_end(tool_args *args)
 {
 	free(args->values);
 	free(args->operands);
+	free(args->wrong);
 }
 
 const char *tool_get(const tool_args *args, const char *name)

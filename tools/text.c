@@ -98,6 +98,22 @@ static bool is_format(const unsigned char *s)
 	       (s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf);
 }
 
+/* The bytes of the character at `s`, 0 when it is none (RFC 3629). */
+static int character(const unsigned char *s)
+{
+	int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2
+		: *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* longer than need be, surrogates, past U+10FFFF */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 /*
  * The bytes at `s` that change what is shown around them, 0 for none: C0, DEL
  * and, in UTF-8, C1, which a terminal obeys; what turns the direction of text
@@ -127,9 +143,11 @@ static char *cleaned(const char *s, bool one_line)
 	if (!out)
 		return NULL;
 	for (const unsigned char *p = (const unsigned char *)s; *p;) {
-		int escape = *p == '\n' ? one_line : hidden(p);
+		int whole = character(p);
+		int escape = *p == '\n' ? one_line : whole ? hidden(p) : 1;
 
-		if (!escape)
+		/* what is no character is a control to some terminals (C1) */
+		for (; !escape && whole > 0; whole--)
 			*to++ = (char)*p++;
 		for (; escape > 0; escape--)
 			to += sprintf(to, "\\x%02x", *p++);
@@ -146,6 +164,17 @@ char *text_clean(const char *s)
 char *text_clean_line(const char *s)
 {
 	return cleaned(s, true);
+}
+
+json_t *text_json(const char *s)
+{
+	json_t *v = json_string(s);
+	char *clean = v ? NULL : text_clean_line(s);
+
+	if (clean)
+		v = json_string(clean);
+	free(clean);
+	return v;
 }
 
 /* Columns of n bytes, one for each character. */

@@ -45,6 +45,10 @@ char *text_clean(const char *s);
 /* The same of a name, which may have a line break in it. */
 char *text_clean_line(const char *s);
 
+/* As a JSON string: a name may be any bytes, and is cleaned where it is no
+   UTF-8. NULL: no memory. */
+json_t *text_json(const char *s);
+
 /* Of a document of the library's: "" when it is no string, false when no
    boolean. Borrowed. */
 const char *text_of(const json_t *object, const char *key);

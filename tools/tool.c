@@ -220,6 +220,20 @@ const char tool_no_state_hint[] =
 	"there is no home directory to keep one in: give --state DIR, or set "
 	"XDG_STATE_HOME";
 
+/* The document of --json; words that are no UTF-8 are told cleaned. */
+static void write_failure(tool *t, int status, const char *code,
+			  const char *where, const char *about,
+			  const char *message)
+{
+	if (!t->json || t->json_written)
+		return;
+	tool_print_json(t, json_pack("{s:i, s:{s:s, s:o, s:o, s:o*}}",
+				     "exit", status, "error", "code", code,
+				     "where", text_json(where), "message",
+				     text_json(message), "about",
+				     about ? text_json(about) : NULL));
+}
+
 static void say_failure(tool *t, int status, const char *code,
 			const char *where, const char *about,
 			const char *message)
@@ -235,12 +249,14 @@ static void say_failure(tool *t, int status, const char *code,
 	free(line);
 	if (!t->state && strstr(message, "state directory"))
 		text_note("%s", tool_no_state_hint);
-	if (!t->json || t->json_written)
-		return;
-	tool_print_json(t, json_pack("{s:i, s:{s:s, s:s, s:s, s:s*}}",
-				     "exit", status, "error", "code", code,
-				     "where", where, "message", message,
-				     "about", about));
+	write_failure(t, status, code, where, about, message);
+}
+
+int tool_usage(tool *t, const char *message)
+{
+	text_error(message);
+	write_failure(t, TOOL_USAGE, "EINVAL", "", NULL, message);
+	return TOOL_USAGE;
 }
 
 int tool_fail_as(tool *t, int status, agentbox_error *err, const char *about)

@@ -80,6 +80,8 @@ typedef struct tool_args {
 	char **operands; /* NULL-terminated */
 	int operand_count;
 	bool is_help; /* "agentbox help ..." */
+	char *wrong;  /* what is wrong with the words, owned, or NULL */
+	const char *wrong_group, *wrong_name; /* whose --help tells */
 } tool_args;
 
 /*
@@ -122,6 +124,8 @@ int tool_fail_name(tool *t, agentbox_error *err, const char *about);
 int tool_refuse(tool *t, int status, const char *code, const char *about,
 		const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/* Words that are no call of the tool: exit status 2. */
+int tool_usage(tool *t, const char *message);
 /* What to do when a helper program cannot be used. */
 void tool_note_helper(void);
 /* Where there is no home to keep a state directory in. */

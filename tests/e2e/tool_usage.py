@@ -98,6 +98,50 @@ def exclusive_options_are_refused():
 
 
 @test
+def with_json_a_usage_error_is_one_document():
+    for args in (["--json"], ["fleet", "--json"], ["policy", "--json", "x"],
+                 ["run", "--json"], ["run", "--json", "--polcy", "x"],
+                 ["run", "--polcy", "x", "--json"], ["run", "--tty=1", "--json"],
+                 ["run", "--json", "--policy"], ["shell", "--json", "a"],
+                 ["policy", "narrow", "a", "--json"],
+                 ["policy", "check", "a", "b", "--json"],
+                 ["run", "--bare", "--builtin", "x", "--json", "--", "true"]):
+        done = status(tool(*args), 2)
+        expect(done.json["exit"] == 2 and set(done.json) == {"exit", "error"},
+               done)
+        expect(done.json["error"]["code"] == "EINVAL" and
+               done.json["error"]["message"] in done.text, done)
+
+
+@test
+def a_word_of_the_command_is_no_option_of_the_tool():
+    for args in (["run", "--polcy", "x", "ls", "--json"],
+                 ["run", "--polcy", "--", "ls", "--json"]):
+        expect(status(tool(*args), 2).out == b"", args)
+
+
+@test
+def the_version_is_a_document_too():
+    done = status(tool("--version", "--json"), 0)
+    expect(status(tool("--version"), 0).out.decode() ==
+           "agentbox %(version)s (build %(build)s)\n" % done.json, done)
+
+
+@test
+def words_that_are_no_utf_8_are_told():
+    """Escaped, for a terminal that is not for UTF-8 and in the document."""
+    for word, seen in ((b"a\xffb", "a\\xffb"), (b"\x9b31m", "\\x9b31m"),
+                       (b"\xc3\xa9\xc3", "\u00e9\\xc3"),
+                       (b"\xed\xa0\x80", "\\xed\\xa0\\x80"),
+                       (b"\xf0\x9f\x98\x80", "\U0001f600")):
+        done = status(tool("policy", "check", "--json", word), 4)
+        says(done, seen)
+        expect(done.json["error"]["about"] == seen, done)
+    done = status(tool("run", "--json", b"--\xff"), 2)
+    expect("--\\xff" in done.json["error"]["message"], done)
+
+
+@test
 def help_goes_to_standard_output_and_exits_0():
     for args in (["--help"], ["run", "--help"], ["policy", "--help"],
                  ["audit", "verify", "--help"], ["-h"]):
