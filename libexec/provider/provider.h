@@ -22,10 +22,16 @@ bool provider_trusts(const ab_provider_plan *plan, char to[AB_MAX_PATH],
 
 /*
  * origin.c: "DEVICE PATH", the path in its file system, so that it is the same
- * for what is mounted twice. false: it cannot be told.
+ * for what is mounted twice, one behind the other; of what an overlay shows
+ * each layer in which it may be, or, with `writes`, in which what is written
+ * there is. false: it cannot be told.
  */
-#define PROVIDER_ORIGIN (2 * AB_MAX_PATH + 32)
-bool provider_origin(const char *path, char out[PROVIDER_ORIGIN]);
+#define PROVIDER_ORIGINS 65536
+typedef struct provider_origins {
+	size_t len; /* each with its NUL */
+	char text[PROVIDER_ORIGINS];
+} provider_origins;
+bool provider_origin(const char *path, bool writes, provider_origins *o);
 
 /*
  * run.c: what the program prints, as a sealed memfd (owned), or -1 and *why

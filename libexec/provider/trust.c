@@ -62,35 +62,48 @@ static bool is_writable(const walk *w, const struct stat *st)
 	return false;
 }
 
-/* Is it below such a place, by the name of another mount? */
-static bool is_mounted_elsewhere(const walk *w, const char *here)
+/* Is one of them one of those, or below it? */
+static bool meet(const provider_origins *here, const provider_origins *there)
 {
-	char there[PROVIDER_ORIGIN];
+	for (size_t i = 0; i < there->len; i += strlen(there->text + i) + 1) {
+		const char *top = there->text + i;
+		size_t n = strlen(top);
 
-	for (size_t i = 0; i < w->writable_count; i++) {
-		size_t n;
+		for (size_t k = 0; k < here->len;
+		     k += strlen(here->text + k) + 1) {
+			const char *one = here->text + k;
 
-		/* what cannot be told may be anywhere */
-		if (!provider_origin(w->writable[i].path, there))
-			return true;
-		n = strlen(there);
-		if (strncmp(here, there, n) == 0 &&
-		    (here[n] == '/' || !here[n]))
-			return true;
+			if (strncmp(one, top, n) == 0 &&
+			    (one[n] == '/' || !one[n]))
+				return true;
+		}
 	}
+	return false;
+}
+
+/* Is it below such a place, by the name of another mount or as a layer? What
+   cannot be told may be anywhere. */
+static bool is_mounted_elsewhere(const walk *w)
+{
+	provider_origins here, there;
+
+	if (!provider_origin(w->done[0] ? w->done : "/", false, &here))
+		return true;
+	for (size_t i = 0; i < w->writable_count; i++)
+		if (!provider_origin(w->writable[i].path, true, &there) ||
+		    meet(&here, &there))
+			return true;
 	return false;
 }
 
 static bool judge(const walk *w, const struct stat *st)
 {
-	char what[120], here[PROVIDER_ORIGIN];
+	char what[120];
 
 	if (is_writable(w, st))
 		return refuse(w, "is where the box can write: what lies there "
 			      "is the agent's");
-	if (w->writable_count &&
-	    (!provider_origin(w->done[0] ? w->done : "/", here) ||
-	     is_mounted_elsewhere(w, here)))
+	if (w->writable_count && is_mounted_elsewhere(w))
 		return refuse(w, "is mounted from where the box can write, or "
 			      "that cannot be told");
 	if (ab_fd_is_trusted(st))

@@ -232,27 +232,75 @@ print(ask(GET, "gh")[0])
                              "there is the agent's" % real}, ran)
 
 
-@box_test
-def a_place_of_the_boxs_is_its_own_by_the_name_of_another_mount():
+def refused_behind(mounting, command, **more):
+    """What is said of the program in a namespace with these mounts."""
     if os.geteuid() != 0:
         raise Skip("needs root to mount anything")
-    os.makedirs(made("bin"))
-    write(made("bin/program"), "#!/bin/sh\necho agent\n")
-    os.chmod(made("bin/program"), 0o755)
     apart = os.path.join(TOP, "apart")
     write(apart, "#!/bin/sh\nexec unshare -m --propagation private sh -c '"
-          "mount --bind \"$0\" /mnt && exec \"$@\"' '%s' %s \"$@\"\n"
-          % (made("bin"), tool_lib.TOOL))
+          "{ %s; } && exec \"$@\"' apart %s \"$@\"\n"
+          % (mounting, tool_lib.TOOL))
     os.chmod(apart, 0o755)
     real, tool_lib.TOOL = tool_lib.TOOL, apart
     try:
-        ran = good(box(document(asks("", command=["/mnt/program"])), r'''
-print(ask(GET, "gh")[0])
-'''), "none")
+        ran = box(document(asks("", command=[command]), **more), r'''
+r, fds = ask(GET, "gh")
+print(r, value(fds[0]) if fds else "")
+''')
     finally:
         tool_lib.TOOL = real
-    expect("'/mnt' is mounted from where the box can write" in
-           failures(ran).get("gh", ""), ran)
+    return failures(ran).get("gh", ran.out or repr(ran))
+
+
+def program(path):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write(path, "#!/bin/sh\necho agent\n")
+    os.chmod(path, 0o755)
+
+
+@box_test
+def a_place_of_the_boxs_is_its_own_by_the_name_of_another_mount():
+    program(made("bin/program"))
+    told = refused_behind("mount --bind %s /mnt" % made("bin"),
+                          "/mnt/program")
+    expect("'/mnt' is mounted from where the box can write" in told, told)
+
+
+@box_test
+def a_place_of_the_boxs_is_its_own_as_a_layer():
+    apart = os.path.join(TOP, "layers")
+    own, other = os.path.join(apart, "lower"), made("layer")
+    for name in ("lower", "upper", "work", "a:b", "more"):
+        os.makedirs(os.path.join(apart, name))
+    program(os.path.join(own, "program"))
+    program(os.path.join(apart, "a:b/program"))
+    program(os.path.join(other, "program"))
+
+    def told(lower, command="/mnt/program", writes=None):
+        """The overlay is at /mnt, its own lower layer also at /srv."""
+        return refused_behind(
+            "cd %s && mount -t overlay overlay -o lowerdir=%s,"
+            "upperdir=%s/upper,workdir=work /mnt && mount --bind lower /srv"
+            % (apart, lower, apart), command, **({"mounts+": [
+                {"from": writes, "to": "/mnt", "access": "write"}]}
+                if writes else {}))
+    rows = [
+        # what it shows is the workspace's, or another place's
+        (told(other), "'/mnt' is mounted from where"),
+        (told(own + ":" + made(""), "/mnt/layer/program"), "'/mnt' is"),
+        (told(own, writes=own), "'/mnt' is mounted from where"),
+        (told(own, writes=own + "/program"), "'/mnt/program' is mounted"),
+        (told(own, writes=apart + "/upper"), "'/mnt' is mounted from where"),
+        # a layer that cannot be found
+        (told("lower"), "or that cannot be told"),
+        (told(apart + "/a\\\\:b"), "or that cannot be told"),
+        # nothing of the box's; it writes in the upper layer alone
+        (told(own), "ok agent"),
+        (told(own, writes=apart + "/more"), "ok agent"),
+        (told(own, "/srv/program", "/mnt"), "ok agent"),
+    ]
+    for i, (what, wanted) in enumerate(rows):
+        expect(wanted in what, (i, what))
 
 
 @box_test

@@ -66,6 +66,14 @@ static const struct {
 	{ "/other/him/x", S_IFREG | 0755, 0, NULL },
 	{ "/other/himself", S_IFREG | 0755, 0, NULL },
 	{ "/other/lost", S_IFREG | 0755, 0, NULL },
+	{ "/merged", S_IFDIR | 0755, 0, NULL },
+	{ "/merged/x", S_IFREG | 0755, 0, NULL },
+	{ "/merged/work", S_IFDIR | 0755, 0, NULL },
+	{ "/merged/work/x", S_IFREG | 0755, 0, NULL },
+	{ "/upper", S_IFDIR | 0755, 0, NULL },
+	{ "/upper/x", S_IFREG | 0755, 0, NULL },
+	{ "/upper/work", S_IFDIR | 0755, 0, NULL },
+	{ "/upper/work/x", S_IFREG | 0755, 0, NULL },
 };
 
 int fake_lstat(const char *path, struct stat *st);
@@ -96,14 +104,26 @@ int fake_lstat(const char *path, struct stat *st)
 	return 0;
 }
 
-/* What is below /other is the same as what is below /people. */
-bool provider_origin(const char *path, char out[PROVIDER_ORIGIN])
+static bool add(provider_origins *o, const char *before, const char *path)
 {
-	const char *same = strncmp(path, "/other", 6) == 0 ? path + 6 : NULL;
+	o->len += (size_t)sprintf(o->text + o->len, "%s%s", before,
+				  strcmp(path, "/") == 0 ? "" : path) + 1;
+	return true;
+}
 
-	snprintf(out, PROVIDER_ORIGIN, "8:1 %s%s", same ? "/people" : "",
-		 same ? same : strcmp(path, "/") == 0 ? "" : path);
-	return strcmp(path, "/other/lost") != 0;
+/* What is below /other is the same as what is below /people; /merged shows
+   /people/us below, and is written in /upper. */
+bool provider_origin(const char *path, bool writes, provider_origins *o)
+{
+	o->len = 0;
+	if (strcmp(path, "/other/lost") == 0)
+		return false;
+	if (strncmp(path, "/other", 6) == 0)
+		return add(o, "8:1 /people", path + 6);
+	if (strncmp(path, "/merged", 7) != 0)
+		return add(o, "8:1 ", path);
+	return add(o, "0:40 ", path + 7) && add(o, "8:1 /upper", path + 7) &&
+	       (writes || add(o, "8:1 /people/us", path + 7));
 }
 
 /* --- one directory, which is looked through ------------------------------ */
@@ -246,6 +266,14 @@ START_TEST(a_program_is_not_the_agents)
 		{ "/other/lost", "/usr/local", "'/other/lost' is mounted "
 		  "from where the box can write, or that cannot be told" },
 		{ "/usr/bin/pass", "/other/lost", "'/' is mounted from" },
+		/* a layer of what is shown, and where what is written is */
+		{ "/merged/x", "/people/us", "'/merged' is mounted from" },
+		{ "/merged/x", "/upper/x", "'/merged/x' is mounted from" },
+		{ "/upper/x", "/merged", "'/upper' is mounted from" },
+		{ "/upper/work/x", "/merged/work", "'/upper/work' is mounted" },
+		{ "/upper/x", "/merged/work", NULL },
+		{ "/merged/x", "/merged/work", NULL },
+		{ "/people/us/mine", "/merged", NULL },
 		{ "/usr/bin/pass", "/hidden", "'/hidden', where the box can "
 		  "write, cannot be looked at: Permission denied" },
 	};
