@@ -82,6 +82,8 @@ struct ab_check {
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_reading; /* only what is done to files counts */
+	bool has_dots;	 /* a pattern takes names with a dot in front */
+	bool has_fold;	 /* ... and in either case of letters */
 	bool has_files;	 /* the text wrote one that is followed */
 	bool has_names;	 /* a stream's note says which files find takes */
 	uint64_t file_names; /* a bit for the last name of each */
@@ -184,6 +186,15 @@ void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 		  const struct ab_word *value);
 uint32_t ab_word_taint(const struct ab_word *w);
 bool ab_glob_text(const char *pattern, const char *text, size_t n);
+/* --- pattern.c --- */
+/* A pattern of the shell's or of find's may take the name; fold: in either
+   case of letters. */
+bool ab_pattern_may_take(const char *p, size_t n, const char *name, size_t len,
+			 bool fold);
+/* The same pattern with what takes one byte only written as that byte; out
+   has room for n. */
+size_t ab_pattern_plain(const char *p, size_t n, char *out);
+
 /* The glob of a listed path takes a name. */
 static inline bool ab_part_takes(const struct ab_part *want, const char *name,
 				 size_t n)

@@ -162,6 +162,28 @@ static void start(struct ab_check *c, struct path *p, const struct ab_word *w,
 		p->from = FROM_NOWHERE;
 }
 
+/* `.g[i]t` is as good as `.git`. What is left of it may be no pattern. */
+static const char *plain_part(struct ab_check *c, const char *text,
+			      uint32_t *len, uint8_t *kind)
+{
+	char *out = NULL;
+
+	if (memchr(text, '[', *len) || memchr(text, '\\', *len))
+		out = ab_check_alloc(c, *len);
+	if (!out)
+		return text;
+	*len = (uint32_t)ab_pattern_plain(text, *len, out);
+	/* nobody goes up by a pattern */
+	if (*len <= 2 && *out == '.')
+		return out;
+	for (uint32_t i = 0; i < *len; i++) {
+		if (memchr("*?[]\\({", out[i], 7))
+			return out;
+	}
+	*kind = 0;
+	return out;
+}
+
 static void resolve(struct ab_check *c, const struct ab_word *w,
 		    struct path *p)
 {
@@ -173,6 +195,10 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
 	p->is_checked = false;
+	p->has_dots = c->has_dots;
+	/* find takes all names */
+	p->has_hidden = c->has_dots || c->is_reading;
+	p->has_fold = c->has_fold;
 	p->cwd = c->cwd;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
@@ -186,7 +212,11 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 			kind = 0;
 		if (kind == 2)
 			p->has_hole = true;
-		push(p, w->text + i, end - i, kind);
+		uint32_t n = end - i;
+		const char *text = kind != 1 ? w->text + i :
+				   plain_part(c, w->text + i, &n, &kind);
+
+		push(p, text, n, kind);
 		i = end + 1;
 	}
 	/* a hole behind the last slash */
@@ -322,19 +352,22 @@ static bool in_temp(const struct ab_check *c, const struct path *p)
 	return false;
 }
 
-bool ab_part_may_be(const struct part *part, const char *name, size_t len)
+bool ab_part_may_be(const struct path *p, const struct part *part,
+		    const char *name, size_t len)
 {
 	/* a name with a dot in front is matched by a dot only */
-	if (*name == '.' && part->text[0] != '.' && part->text[0] != '{' &&
-	    part->text[0] != '@' && part->text[0] != '[')
+	if (*name == '.' && !p->has_hidden && part->text[0] != '.' &&
+	    part->text[0] != '{' && part->text[0] != '@' &&
+	    part->text[0] != '[')
 		return false;
 	if (ab_part_is_all(part))
-		return *name != '.' || part->text[0] == '.';
+		return *name != '.' || part->text[0] == '.' || p->has_dots;
 	for (uint32_t i = 0; i < part->len; i++) {
 		if (part->text[i] == '(')
 			return true; /* extglob: may be anything */
 	}
-	return ab_glob_match_name(part->text, part->len, name, len, 0);
+	return ab_pattern_may_take(part->text, part->len, name, len,
+				   p->has_fold);
 }
 
 static bool has_git(const struct path *p)
@@ -342,7 +375,7 @@ static bool has_git(const struct path *p)
 	for (uint32_t i = 0; i < p->count; i++) {
 		const struct part *part = &p->parts[i];
 
-		if (part->kind == 1 ? ab_part_may_be(part, ".git", 4)
+		if (part->kind == 1 ? ab_part_may_be(p, part, ".git", 4)
 				    : part->len == 4 &&
 					      !strncasecmp(part->text, ".git",
 							   4))

@@ -19,6 +19,8 @@ struct path {
 	enum path_from from;
 	bool has_hole, is_too_long, went_up;
 	bool has_homes, is_checked;
+	/* patterns: struct ab_check; hidden: all but `*` take a dot */
+	bool has_dots, has_fold, has_hidden;
 	const struct ab_word *cwd;
 	uint16_t homes; /* bit n: the first n components are a home */
 };
@@ -27,7 +29,8 @@ struct path {
 /* Every name there is: `*`, `.*`, `?*`. */
 bool ab_part_is_all(const struct part *part);
 /* A component with patterns in it may be this name. */
-bool ab_part_may_be(const struct part *part, const char *name, size_t len);
+bool ab_part_may_be(const struct path *p, const struct part *part,
+		    const char *name, size_t len);
 /* The first `count` components are a home. */
 bool ab_path_is_home(const struct ab_check *c, const struct path *p,
 		     uint32_t count);

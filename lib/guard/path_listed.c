@@ -15,8 +15,36 @@
 
 #define MAX_HOME 8 /* components of a home */
 
-static bool part_matches(const struct ab_part *want, const struct part *have,
-			 bool is_not)
+#define MAX_MEET 64 /* bytes of a pattern that is compared with a pattern */
+
+/* `server.pe[mn]` or `.e?v.prod` for `*.pem` and `.env.*`: a few signs that
+   are not known, no star, between bytes that are. */
+static bool may_meet(const struct path *p, const struct ab_part *want,
+		     const struct part *have)
+{
+	uint32_t k = want->len - 1u, open = 0;
+
+	if (have->len > MAX_MEET || want->shape == AB_SHAPE_ANY || !want->len)
+		return false;
+	for (uint32_t i = 0; i < have->len; i++) {
+		if (memchr("*({", have->text[i], 3))
+			return false;
+		open += have->text[i] == '?' || have->text[i] == '[';
+	}
+	for (uint32_t i = 1; open && open <= k / 2 && i <= have->len; i++) {
+		if (want->shape == AB_SHAPE_TAIL ?
+			    ab_pattern_may_take(have->text + i,
+						have->len - i, want->text + 1,
+						k, p->has_fold) :
+			    ab_pattern_may_take(have->text, i, want->text, k,
+						p->has_fold))
+			return true;
+	}
+	return false;
+}
+
+static bool part_matches(const struct path *p, const struct ab_part *want,
+			 const struct part *have, bool is_not)
 {
 	/* a pattern is taken away only when all that it matches is */
 	if (is_not && have->kind == 1)
@@ -26,11 +54,13 @@ static bool part_matches(const struct ab_part *want, const struct part *have,
 		return want->kind == 1 && want->len == 1;
 	if (have->kind == 1) {
 		if (want->kind == 0)
-			return ab_part_may_be(have, want->text, want->len);
+			return ab_part_may_be(p, have, want->text, want->len);
 		if (want->len == 1 && want->text[0] == '*')
 			return true;
 		if (ab_part_is_all(have))
 			return false;
+		if (may_meet(p, want, have))
+			return true;
 	}
 	if (want->kind == 0)
 		return want->len == have->len &&
@@ -58,7 +88,7 @@ static bool parts_match(const struct ab_pack *pack,
 		if (i < n && want[i].kind == 2) {
 			star = i++;
 			back = k;
-		} else if (i < n && part_matches(&want[i], &p->parts[k],
+		} else if (i < n && part_matches(p, &want[i], &p->parts[k],
 						 pattern->is_not)) {
 			i++;
 			k++;
@@ -104,7 +134,7 @@ static bool pattern_matches(const struct ab_check *c,
 			      end != ']' &&
 			      (!last->len || last->text[last->len - 1] != end)))
 			return false;
-		return part_matches(want, last, pattern->is_not);
+		return part_matches(p, want, last, pattern->is_not);
 	}
 	if (pattern->base == 0) {
 		uint32_t n = pattern->component_count;
@@ -182,6 +212,12 @@ struct ends {
 static char literal_byte(char ch)
 {
 	return memchr("*?[]{}()\\!@+", ch, 13) ? '\0' : ch;
+}
+
+/* A star stands for itself there, see part_matches(). */
+static char written_byte(char ch)
+{
+	return memchr("?[]\\", ch, 4) ? '\0' : ch;
 }
 
 static struct ends ends_of(const struct part *part)
@@ -299,8 +335,10 @@ static uint64_t listed_patterns(const struct ab_check *c, struct path *p)
 
 	if (end->kind == 1 && end->len) {
 		last.name = ends_of(end);
-		last.bytes = (struct ends){ end->text[0],
-					    end->text[end->len - 1] };
+		last.bytes = (struct ends){
+			written_byte(end->text[0]),
+			written_byte(end->text[end->len - 1])
+		};
 	}
 	for (uint32_t i = 0; i < p->count; i++) {
 		if (!p->parts[i].kind)

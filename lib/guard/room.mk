@@ -51,6 +51,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/path.c \
 	lib/guard/path.h \
 	lib/guard/path_listed.c \
+	lib/guard/pattern.c \
 	lib/guard/rules.c lib/guard/rules.h \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \

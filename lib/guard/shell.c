@@ -512,6 +512,16 @@ check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 	return out;
 }
 
+/* What a pattern takes from now on; that it is switched off is not seen. */
+static void note_shopt(struct ab_check *c, const struct ab_word *argv,
+		       uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		c->has_dots |= word_is(&argv[i], "dotglob");
+		c->has_fold |= word_is(&argv[i], "nocaseglob");
+	}
+}
+
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
 {
@@ -559,6 +569,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		save_command(c, m, out, &in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint;
+	if (builtin == AB_BUILTIN_SHOPT)
+		note_shopt(c, argv, argc);
 	if ((UINT64_C(1) << builtin) &
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		change_dir(c, builtin, argv, argc);

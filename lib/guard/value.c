@@ -34,6 +34,7 @@ enum value {
 	VALUE_SECRET_NAME,
 	VALUE_BIND_HOME,
 	VALUE_GIT_PATTERN,
+	VALUE_GIT_PATH,
 	VALUE_COUNT
 };
 
@@ -43,7 +44,7 @@ static const char *const names[VALUE_COUNT] = {
 	"huge",		"foreign-path", "empty",       "hole",
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
-	"bind-home",	"git-pattern",
+	"bind-home",	"git-pattern",	"git-path",
 };
 
 int ab_value_named(const char *name)
@@ -273,65 +274,40 @@ static bool is_localhost(const struct ab_word *w)
 		(address >> 24 == 127 || !address));
 }
 
-/* One sign of a pattern of find's against one byte, *i moved behind it. */
-static bool sign_matches(const struct ab_word *w, uint32_t *i, char ch)
-{
-	uint32_t at = *i + 1, first;
-	bool is_not, found = false;
-	char c = (char)w->text[*i];
-
-	if (c == '\\' && at < w->len)
-		c = w->text[at++];
-	else if (c == '[' && memchr(w->text + at, ']', w->len - at)) {
-		is_not = w->text[at] == '!' || w->text[at] == '^';
-		at += is_not;
-		for (first = at; at < w->len &&
-				 (w->text[at] != ']' || at == first); at++) {
-			char to = w->text[at];
-
-			if (at + 2 < w->len && w->text[at + 1] == '-' &&
-			    w->text[at + 2] != ']')
-				to = w->text[at + 2];
-			found |= ch >= (w->text[at] | 32) && ch <= (to | 32);
-			at += to != w->text[at] ? 2 : 0;
-		}
-		*i = at + (at < w->len);
-		return found != is_not;
-	}
-	*i = at;
-	return c == '?' || (c | 32) == (ch | 32);
-}
-
 /* ".gi*t", "[.]git": what find takes for .git; "*" and ".*" are no word
    about it. What ends as ".git" is a repository, too. */
 static bool is_git_pattern(const struct ab_word *w)
 {
 	static const char name[] = ".git";
-	uint32_t i = 0, n = 0, star = UINT32_MAX, back = 0, signs = 0;
+	uint32_t signs = 0;
 
 	if (w->len >= 4 && !memcmp(w->text + w->len - 4, name, 4))
 		return true;
 	for (uint32_t k = 0; k < w->len; k++)
 		signs += w->text[k] != '*' && w->text[k] != '?';
-	while (n < 4) {
-		uint32_t next = i;
+	return signs >= 2 &&
+	       ab_pattern_may_take(w->text, w->len, name, 4, true);
+}
 
-		if (i < w->len && w->text[i] == '*') {
-			star = ++i;
-			back = n;
-		} else if (i < w->len && sign_matches(w, &next, name[n])) {
-			i = next;
-			n++;
-		} else if (star != UINT32_MAX) {
-			i = star;
-			n = ++back;
-		} else {
-			return false;
-		}
+/* The same of find's -path, where a star takes slashes as well: something in
+   a .git here or further down. */
+static bool is_git_path(const struct ab_word *w)
+{
+	static const char *const paths[] = {
+		".git", "./.git", "./.git/config", "./.git/hooks/x",
+		"./a/.git", "./a/.git/config"
+	};
+	uint32_t signs = 0;
+
+	for (uint32_t k = 0; k < w->len; k++)
+		signs += !memchr("*?/", w->text[k], 3) &&
+			 !(k == 0 && w->text[k] == '.');
+	for (size_t i = 0; signs && i < AB_ARRAY_LEN(paths); i++) {
+		if (ab_pattern_may_take(w->text, w->len, paths[i],
+					strlen(paths[i]), true))
+			return true;
 	}
-	while (i < w->len && w->text[i] == '*')
-		i++;
-	return i == w->len && signs >= 2;
+	return false;
 }
 
 /* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
@@ -583,6 +559,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_bind_root(c, w);
 	case VALUE_GIT_PATTERN:
 		return is_git_pattern(w);
+	case VALUE_GIT_PATH:
+		return is_git_path(w);
 	case VALUE_BIND_HOME:
 		return is_bind_home(c, w);
 	case VALUE_NUMBER:

@@ -278,6 +278,18 @@ static bool what_is_found(struct ab_check *c, const struct ab_use *use,
 
 #define MAX_STARTS 8 /* of find, that are looked at */
 
+/* What is searched for from the root may be /etc's: most files that have a
+   name of their own, and are the system's secrets, are there. */
+static bool is_in_etc(struct ab_check *c, const struct ab_word *start,
+		      const struct ab_word *name, struct ab_word *out)
+{
+	struct ab_word etc = { .text = "etc", .len = 3, .span = name->span };
+
+	return name->len && ab_path_classes(c, start) & AB_CLASS(ROOT) &&
+	       found_file(c, start, &etc, false, out) &&
+	       found_file(c, out, name, has_wildcard(name), out);
+}
+
 /* What find takes, a word for each place where it starts; their number. */
 static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[MAX_STARTS])
@@ -286,14 +298,19 @@ static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 				.span = use->words[0].span };
 	uint32_t n = 0, i = 0;
 	struct ab_word name;
+	const struct ab_word *start;
 
 	if (!what_is_found(c, use, &name))
 		return 0;
 	do {
-		out[n] = i < use->operand_count ? use->words[use->operands[i]]
-						: here;
-		if (!name.len || found_file(c, &out[n], &name,
+		start = i < use->operand_count ?
+				&use->words[use->operands[i]] :
+				&here;
+		out[n] = *start;
+		if (!name.len || found_file(c, start, &name,
 					    has_wildcard(&name), &out[n]))
+			n++;
+		if (n < MAX_STARTS && is_in_etc(c, start, &name, &out[n]))
 			n++;
 	} while (++i < use->operand_count && n < MAX_STARTS);
 	return n;
