@@ -83,9 +83,9 @@ static bool is_git(const ab_caller *t)
 
 static const char *find_cwd(void *arg, size_t *len)
 {
-	static char cwd[AB_MAX_PATH];
 	const ab_caller *t = arg;
-	ssize_t n = ab_caller_link(t, "cwd", cwd, sizeof(cwd));
+	const char *cwd;
+	ssize_t n = ab_caller_cwd(t, &cwd);
 
 	if (n <= 0 || cwd[0] != '/')
 		return NULL;
@@ -132,10 +132,47 @@ static void judge_place(const ab_caller *t, ab_exec *e, ab_exec_finding *f)
 		*last = (ab_sh_shape){ shape, AB_SHAPE_USES };
 }
 
+/* All that was read of it, and which file that is. */
+static ab_sh_words words_of(const ab_sh *sh, const ab_exec *e)
+{
+	return (ab_sh_words){ e->path, sh->bytes, e->path_len, sh->used };
+}
+
+/* The very same was let through before, and at this place if that mattered. */
+static bool is_known(const ab_caller *t, const ab_exec *e)
+{
+	const ab_sh_words w = words_of(t->sh, e);
+	size_t known_len = 0, n = 0;
+	const char *known = ab_sh_memo_find(&t->sh->memo, &w, &known_len);
+	const char *cwd;
+
+	if (!known || !known_len)
+		return known;
+	cwd = find_cwd((void *)(uintptr_t)t, &n);
+	return cwd && n == known_len && memcmp(cwd, known, n) == 0;
+}
+
+/* Not what was let through although nobody knew where it is. */
+static void remember(const ab_caller *t, const ab_exec *e)
+{
+	const ab_sh_words w = words_of(t->sh, e);
+
+	if (e->cwd)
+		ab_sh_memo_keep(&t->sh->memo, &w, e->cwd, e->cwd_len);
+	else if (e->find_cwd)
+		ab_sh_memo_keep(&t->sh->memo, &w, "", 0);
+}
+
 static void judge(const ab_caller *t, ab_exec *e, bool cut,
 		  ab_exec_finding *f)
 {
+	if (!cut && is_known(t, e)) {
+		*f = (ab_exec_finding){ .verdict = AGENTBOX_VERDICT_ALLOW };
+		return;
+	}
 	judge_place(t, e, f);
+	if (f->verdict == AGENTBOX_VERDICT_ALLOW && !cut)
+		remember(t, e);
 	if (f->verdict != AGENTBOX_VERDICT_ALLOW && is_git(t)) {
 		e->by_git = true;
 		ab_exec_check(&t->sh->judge, e, f);

@@ -65,6 +65,37 @@ bool ab_sh_calls_cover(const ab_sh_calls *calls);
 /* The one that is, or "". */
 const char *ab_sh_calls_one(const ab_sh_calls *calls);
 
+/* --- what was let through before ------------------------------------------ */
+
+#define AB_SH_MEMO_SLOTS 128u
+#define AB_SH_MEMO_BYTES 1000u /* of each; longer ones are judged anew */
+
+/* Of an exec: the file, and all it was given, each ended by a NUL. */
+typedef struct ab_sh_words {
+	const char *path, *text;
+	size_t path_len, text_len;
+} ab_sh_words;
+
+typedef struct ab_sh_known {
+	bool is_used;
+	uint32_t path_len, text_len, cwd_len;
+	char bytes[AB_SH_MEMO_BYTES];
+} ab_sh_known;
+
+typedef struct ab_sh_memo {
+	ab_sh_known slots[AB_SH_MEMO_SLOTS];
+} ab_sh_memo;
+
+/*
+ * NULL: not known. Else the working directory in which these words were let
+ * through, not ended; of length 0: they are wherever it is.
+ */
+const char *ab_sh_memo_find(const ab_sh_memo *memo, const ab_sh_words *words,
+			    size_t *cwd_len);
+/* In place of what was there. */
+void ab_sh_memo_keep(ab_sh_memo *memo, const ab_sh_words *words,
+		     const char *cwd, size_t cwd_len);
+
 /* --- where a connection leads --------------------------------------------- */
 
 #define AB_SH_ADDRESS_BYTES 128 /* sizeof(struct sockaddr_storage) */

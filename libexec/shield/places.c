@@ -115,17 +115,23 @@ static ssize_t read_box_link(void *arg, const char *path, char *out,
  * a directory deeper than PATH_MAX the kernel has no name.
  */
 static int find_start(const ab_caller *t, int dirfd, const char *path,
-		      char *out, size_t size)
+		      char out[AB_MAX_PATH])
 {
-	char name[32] = "cwd";
+	const char *cwd;
+	char name[32];
 	ssize_t n;
 
 	out[0] = '\0';
 	if (path[0] == '/')
 		return 0;
-	if (dirfd != AT_FDCWD)
+	if (dirfd == AT_FDCWD) {
+		n = ab_caller_cwd(t, &cwd);
+		if (n > 0)
+			memcpy(out, cwd, (size_t)n + 1);
+	} else {
 		snprintf(name, sizeof(name), "fd/%d", dirfd);
-	n = ab_caller_link(t, name, out, size);
+		n = ab_caller_link(t, name, out, AB_MAX_PATH);
+	}
 	return n < 0 && n != -ENOENT ? (int)n : 0;
 }
 
@@ -136,7 +142,7 @@ static ssize_t resolve(const ab_caller *t, int dirfd, const char *path,
 	const ab_sh_tree tree = { read_box_link, (void *)(uintptr_t)t,
 				  t->sh->shared };
 	char start[AB_MAX_PATH];
-	int r = find_start(t, dirfd, path, start, sizeof(start));
+	int r = find_start(t, dirfd, path, start);
 
 	return r ? r : ab_sh_resolve(&tree, start, path, follow, out, size);
 }

@@ -5,6 +5,7 @@ SHIELD_PARTS = \
 	libexec/shield/address.c \
 	libexec/shield/calls.c \
 	libexec/shield/grants.c \
+	libexec/shield/memo.c \
 	libexec/shield/names.c \
 	libexec/shield/parts.h
 check_LIBRARIES += tests/lib/libshield.a
@@ -18,6 +19,7 @@ SHIELD_LOOP = \
 	libexec/shield/control.c \
 	libexec/shield/exec.c \
 	libexec/shield/notice.c \
+	libexec/shield/pages.c \
 	libexec/shield/places.c \
 	libexec/shield/target.c \
 	libexec/shield/state.h

@@ -41,6 +41,17 @@ typedef struct ab_sh_shape {
 	uint32_t shape, uses;
 } ab_sh_shape;
 
+/* Whole pages of a caller's, and those that his words are looked for in. */
+#define AB_PAGE 4096u
+#define AB_GUESSES 2u
+typedef struct ab_sh_pages {
+	uint64_t at[2 + AB_GUESSES]; /* in pages */
+	size_t count;
+	uint64_t guess[AB_GUESSES];
+	size_t guess_count;
+	char bytes[(2 + AB_GUESSES) * AB_PAGE];
+} ab_sh_pages;
+
 /* What the kernel is told: to go on, or this error instead. */
 typedef struct ab_sh_waiting {
 	uint64_t notice;
@@ -64,6 +75,8 @@ typedef struct ab_sh {
 	ab_exec_judge judge;
 	agentbox_decision *decision;
 	ab_sh_shape shapes[AB_SHAPES];
+	ab_sh_memo memo;
+	ab_sh_pages pages;
 	ab_sh_grants grants;
 	ab_sh_calls calls;
 	ab_sh_network network;
@@ -90,6 +103,10 @@ typedef struct ab_sh {
 	size_t lens[AB_EXEC_MAX_ARGS + 1];
 	char command[AB_SHIELD_MAX_COMMAND];
 	char place[AB_MAX_PATH];
+	/* his working directory, when it was looked up for this notice */
+	char cwd[AB_MAX_PATH];
+	ssize_t cwd_len;
+	uint64_t cwd_notice;
 } ab_sh;
 
 /* confine.c: everything that is not needed given up; 0 or -errno. */
@@ -124,6 +141,18 @@ pid_t ab_caller_leader(const ab_caller *t);
    -ENOENT there is none, -ENAMETOOLONG the kernel cannot say it either. */
 ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		       size_t size);
+
+/* Where it is, looked up once for one notice: *out lasts until the next. As
+   ab_caller_link(). */
+ssize_t ab_caller_cwd(const ab_caller *t, const char **out);
+
+/* pages.c: read what is likely needed of an exec, into sh->pages. */
+void ab_pages_read(const ab_caller *t, uint64_t path, uint64_t argv);
+/* What was read from there on and how much, or NULL. */
+const char *ab_pages_find(const ab_sh *sh, uint64_t address, size_t *left);
+/* Where the words of this exec were: the next one's may be there. */
+void ab_pages_learn(ab_sh *sh, uint64_t path, uint64_t argv,
+		    const uint64_t *at, size_t n);
 
 /* exec.c: what is to be executed, judged; strings stay in *sh. 0, or -errno:
    nothing is to be told of it, there is no such file. */

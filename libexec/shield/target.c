@@ -22,7 +22,7 @@
 #include "base/fd.h"
 #include "state.h"
 
-#define PAGE 4096u
+#define PAGE AB_PAGE
 /* Pointers of argv that are read at once, and bytes of each at first. */
 #define BATCH 64u
 #define FIRST 128u
@@ -171,6 +171,23 @@ static void read_beginnings(const ab_caller *t, const uint64_t *at, size_t n,
 	}
 }
 
+/* The same from what was read already: whether all of them are whole there. */
+static bool find_beginnings(const ab_sh *sh, const uint64_t *at, size_t n,
+			    beginnings *b)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t left = 0;
+		const char *start = ab_pages_find(sh, at[i], &left);
+		const char *end = start ? memchr(start, '\0', left) : NULL;
+
+		if (!end)
+			return false;
+		b->at[i] = start;
+		b->len[i] = (size_t)(end - start);
+	}
+	return true;
+}
+
 static int take_string(const ab_caller *t, const beginnings *b, size_t i,
 		       uint64_t address, const char **out, size_t *len,
 		       bool *cut)
@@ -186,17 +203,33 @@ static int take_string(const ab_caller *t, const beginnings *b, size_t i,
 	return 0;
 }
 
+/* Pointers to the end of the page, from what was read already; their bytes. */
+static ssize_t find_pointers(const ab_caller *t, uint64_t address,
+			     uint64_t out[BATCH])
+{
+	size_t left = 0;
+	const char *from = ab_pages_find(t->sh, address, &left);
+
+	if (left > BATCH * sizeof(*out))
+		left = BATCH * sizeof(*out);
+	if (!from || left < sizeof(*out))
+		return 0;
+	memcpy(out, from, left);
+	return (ssize_t)left;
+}
+
 /* Up to BATCH of argv; *last when its end is among them. -errno. */
 static int read_pointers(const ab_caller *t, uint64_t address,
 			 uint64_t out[BATCH], size_t *n, bool *last)
 {
 	size_t bytes = to_page_end(address, BATCH * sizeof(*out));
-	ssize_t got;
+	ssize_t got = find_pointers(t, address, out);
 
 	/* a pointer may lie across two pages */
 	if (bytes < sizeof(*out))
 		bytes = sizeof(*out);
-	got = read_memory(t, address, out, bytes);
+	if (!got)
+		got = read_memory(t, address, out, bytes);
 	if (got < (ssize_t)sizeof(*out))
 		return got < 0 ? (int)got : -EFAULT;
 	*n = (size_t)got / sizeof(*out);
@@ -220,7 +253,7 @@ static int read_batch(const ab_caller *t, uint64_t path, const uint64_t *at,
 	int r = 0;
 
 	memcpy(all + first, at, n * sizeof(*at));
-	if (n + first)
+	if (!find_beginnings(t->sh, all, n + first, &b))
 		read_beginnings(t, all, n + first, &b);
 	if (first)
 		r = take_string(t, &b, 0, path, &out->path, &out->path_len,
@@ -250,6 +283,8 @@ static int read_all(const ab_caller *t, uint64_t path, uint64_t argv,
 		r = argv ? read_pointers(t, argv, at, &n, &last) : 0;
 		if (!r)
 			r = read_batch(t, path, at, n, out, cut);
+		if (!r && path)
+			ab_pages_learn(t->sh, path, argv, at, n);
 		path = 0;
 		argv += n * sizeof(*at);
 	} while (!r && !last && !*cut);
@@ -268,6 +303,7 @@ int ab_caller_read_exec(const ab_caller *t, uint64_t path, uint64_t argv,
 			  .decision = &sh->decision };
 	if (path == 0)
 		return -EFAULT;
+	ab_pages_read(t, path, argv);
 	r = read_all(t, path, argv, out, &cut);
 	if (cut)
 		*flags |= AB_SHIELD_CUT;
@@ -328,4 +364,17 @@ ssize_t ab_caller_link(const ab_caller *t, const char *name, char *out,
 		n = -ENAMETOOLONG; /* the kernel names everything */
 	out[n > 0 ? n : 0] = '\0';
 	return n;
+}
+
+ssize_t ab_caller_cwd(const ab_caller *t, const char **out)
+{
+	ab_sh *sh = t->sh;
+
+	if (sh->cwd_notice != t->notice || sh->cwd_len <= 0) {
+		sh->cwd_len = ab_caller_link(t, "cwd", sh->cwd,
+					     sizeof(sh->cwd));
+		sh->cwd_notice = t->notice;
+	}
+	*out = sh->cwd;
+	return sh->cwd_len;
 }

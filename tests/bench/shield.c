@@ -178,6 +178,7 @@ int main(int argc, char **argv)
 	compare("one exec", &plain, &shielded, 'x', 60);
 	compare("one exec, with arguments", &plain, &shielded, 'a', 60);
 	compare("one exec, with a file's name", &plain, &shielded, 'f', 60);
+	compare("one exec, as none before", &plain, &shielded, 'v', 60);
 	compare("one exec, audited", &plain, &audited, 'x', 60);
 	compare("one exec, with arguments, audited", &plain, &audited, 'a',
 		60);

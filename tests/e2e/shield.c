@@ -514,6 +514,36 @@ static void files_that_are_not_there_are_not_asked_about(void)
 	CHECK(strstr(text, "\"subject\":\"" GIT "\""), "the one there is");
 }
 
+/*
+ * What was let through is let through with the very same words, by the same
+ * file and from the same place, and nothing else is.
+ */
+static void what_was_let_through_is_judged_anew_elsewhere(void)
+{
+	struct outcome o;
+
+	raise_shield("deny");
+	o = box_script("cd /workspace\n"
+		       "for i in 1 2 3; do rm -rf nossl && echo here $i; done\n"
+		       "cd /etc; rm -rf nossl || echo refused\n"
+		       "cd /workspace; rm -rf nossl && echo again\n"
+		       "cd /etc; rm -rf nossl || echo twice\n");
+	CHECK(strcmp(o.out, "here 1\nhere 2\nhere 3\nrefused\nagain\n"
+		     "twice\n") == 0 && strstr(o.err, "enied"), "%s%s",
+	      o.out, o.err);
+	o = box_script("cd /workspace; ln -s /bin/echo tool\n"
+		       "for i in 1 2 3; do ./tool push; done\n"
+		       "ln -sf " GIT " tool\n./tool push || echo refused\n"
+		       "ln -sf /bin/echo tool; ./tool push\n");
+	CHECK(strcmp(o.out, "push\npush\npush\nrefused\npush\n") == 0,
+	      "%s%s", o.out, o.err);
+	/* a word more, and one word that is two others */
+	o = box_script(GIT " status; " GIT " status; " GIT " push || echo no\n"
+		       GIT " 'status push'; " GIT " status push\n");
+	CHECK(e2e_count(o.out, "status\n") == 3 && strstr(o.out, "no\n"),
+	      "%s%s", o.out, o.err);
+}
+
 /* --- what the resolver allowed -------------------------------------------- */
 
 static void exec_without_a_call_is_told_of(void)
@@ -649,6 +679,7 @@ static const struct e2e_case cases[] = {
 	CASE(host_answers_what_is_asked),
 	CASE(asks_of_the_dead_end),
 	CASE(files_that_are_not_there_are_not_asked_about),
+	CASE(what_was_let_through_is_judged_anew_elsewhere),
 	CASE(exec_without_a_call_is_told_of),
 	CASE(grants_are_the_shields_own),
 	CASE(box_without_a_shield_has_none_of_it),

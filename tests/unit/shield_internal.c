@@ -283,6 +283,66 @@ static uint32_t judge(const char *path, bool by_git, const char *const *words)
 #define JUDGE(path, by_git, ...) \
 	judge(path, by_git, (const char *const[]){ __VA_ARGS__, NULL })
 
+static const char *known(const ab_sh_memo *memo, const char *path,
+			 const char *text, size_t n)
+{
+	const ab_sh_words w = { path, text, strlen(path), n };
+	static char cwd[16];
+	size_t len = 0;
+	const char *at = ab_sh_memo_find(memo, &w, &len);
+
+	if (!at)
+		return NULL;
+	ck_assert_uint_lt(len, sizeof(cwd));
+	memcpy(cwd, at, len);
+	cwd[len] = '\0';
+	return cwd;
+}
+
+START_TEST(what_is_known_has_the_very_same_words)
+{
+	static const char text[] = "cat\0cat\0a b";
+	static char longest[AB_SH_MEMO_BYTES];
+	ab_sh_memo *memo = calloc(1, sizeof(*memo));
+	const ab_sh_words w = { "/bin/cat", text, 8, sizeof(text) };
+	ab_sh_words big = { "/p", longest, 2, AB_SH_MEMO_BYTES - 2 };
+
+	ck_assert_ptr_nonnull(memo);
+	ck_assert_ptr_null(known(memo, "", "", 0));
+	ab_sh_memo_keep(memo, &w, "/w", 2);
+	ck_assert_str_eq(known(memo, "/bin/cat", text, sizeof(text)), "/w");
+	/* each byte and each length counts, wherever it is kept */
+	for (size_t i = 0; i < sizeof(text); i++) {
+		char other[sizeof(text)];
+
+		memcpy(other, text, sizeof(text));
+		other[i] ^= 1;
+		memo->slots[0] = memo->slots[1];
+		for (size_t k = 0; k < AB_SH_MEMO_SLOTS; k++)
+			if (memo->slots[k].is_used)
+				memo->slots[0] = memo->slots[k];
+		for (size_t k = 1; k < AB_SH_MEMO_SLOTS; k++)
+			memo->slots[k] = memo->slots[0];
+		ck_assert_ptr_null(known(memo, "/bin/cat", other,
+					 sizeof(other)));
+		ck_assert_ptr_null(known(memo, "/bin/cat", text, i));
+	}
+	ck_assert_ptr_null(known(memo, "/bin/ca", text, sizeof(text)));
+	ck_assert_ptr_null(known(memo, "/bin/caT", text, sizeof(text)));
+	ck_assert_str_eq(known(memo, "/bin/cat", text, sizeof(text)), "/w");
+	/* what has no room is not known */
+	ab_sh_memo_keep(memo, &big, "", 0);
+	ck_assert_str_eq(known(memo, "/p", longest, big.text_len), "");
+	memset(memo, 0, sizeof(*memo));
+	ab_sh_memo_keep(memo, &big, "/", 1);
+	big.text_len++;
+	ab_sh_memo_keep(memo, &big, "", 0);
+	for (size_t k = 0; k < AB_SH_MEMO_SLOTS; k++)
+		ck_assert(!memo->slots[k].is_used);
+	free(memo);
+}
+END_TEST
+
 START_TEST(both_names_of_a_program_are_judged)
 {
 	const char *const none[] = { NULL };
@@ -649,6 +709,7 @@ int main(void)
 	tcase_add_test(c, only_what_is_granted_may_be_read);
 	tcase_add_test(c, scoped_tools_are_those_of_the_scope);
 	tcase_add_test(c, calls_cover_what_happens_while_they_last);
+	tcase_add_test(c, what_is_known_has_the_very_same_words);
 	tcase_add_test(c, both_names_of_a_program_are_judged);
 	tcase_add_test(c, what_git_tidies_of_itself_is_its_own);
 	tcase_add_test(c, addresses_are_read_from_their_bytes);
