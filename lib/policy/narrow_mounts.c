@@ -69,7 +69,11 @@ static int32_t cut_entry(ab_narrow *n, const ab_view_entry *e, uint32_t held)
 	return r;
 }
 
-/* A workspace has to be somewhere: what cannot be cut is refused. */
+/*
+ * A workspace has to be somewhere: what cannot be cut is refused. What the
+ * parent holds read-only the child reads: an overlay is the child's to ask
+ * for, and not every build raises one.
+ */
 static int32_t cut_workspace(ab_narrow *n, ab_view_entry *e, uint32_t held)
 {
 	const uint32_t least = AB_RIGHT_READ | AB_RIGHT_EXEC;
@@ -88,7 +92,7 @@ static int32_t cut_workspace(ab_narrow *n, ab_view_entry *e, uint32_t held)
 		return r;
 	copy = workspace ? json_copy(workspace) : json_object();
 	if (!copy ||
-	    json_object_set_new(copy, "mount", json_string("overlay")) < 0 ||
+	    json_object_set_new(copy, "mount", json_string("read")) < 0 ||
 	    json_object_set(n->out, "workspace", copy) < 0)
 		return ab_error_nomem(n->err);
 	e->rights &= held;
