@@ -80,6 +80,8 @@ void e2e_mark_again(void);
 
 /* Text kept until the case ends. */
 char *e2e_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The next line that comes out of there, without its end; kept as well. */
+char *e2e_line(int fd);
 /* How often it stands there, none over another. */
 size_t e2e_count(const char *text, const char *what);
 int64_t e2e_now_ms(void);

@@ -76,6 +76,19 @@ char *e2e_text(const char *fmt, ...)
 	return p;
 }
 
+char *e2e_line(int fd)
+{
+	char line[512];
+	size_t n = 0;
+
+	/* byte by byte: what follows is for the next reader */
+	while (n < sizeof(line) - 1 && read(fd, &line[n], 1) == 1 &&
+	       line[n] != '\n')
+		n++;
+	line[n] = '\0';
+	return e2e_text("%s", line);
+}
+
 size_t e2e_count(const char *text, const char *what)
 {
 	size_t n = 0;

@@ -151,19 +151,6 @@ static const char *client(int port, int count)
 		port, port, count);
 }
 
-/* What a client prints, line by line. */
-static char *line_of(int fd)
-{
-	char line[512];
-	size_t n = 0;
-	char c;
-
-	while (n + 1 < sizeof(line) && read(fd, &c, 1) == 1 && c != '\n')
-		line[n++] = c;
-	line[n] = '\0';
-	return e2e_text("%s", line);
-}
-
 static agentbox_process *start_client(const char *script, int *out)
 {
 	agentbox_process *p;
@@ -218,16 +205,16 @@ static void case_152_all_live_tunnels_are_cut(void)
 		client(port, TUNNELS)), &out);
 
 	e2e_seconds(60);
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "ready 200") == 0, "%s", line);
 	begin = e2e_now_ms();
 	cut_all(&count);
 	took = e2e_now_ms() - begin;
 	e2e_note("revoked %d tunnels in %d ms", TUNNELS, (int)took);
 	CHECK(count >= TUNNELS, "%d were cut", (int)count);
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, e2e_text("cut %d", TUNNELS)) == 0, "%s", line);
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "none") == 0, "%s", line);
 	CHECK(!agentbox_gateway_is_alive(gateway()), "it is alive");
 	CHECK(agentbox_gateway_revoke(gateway(), &again, NULL) == 0 && !again,
@@ -244,7 +231,7 @@ static void case_157_two_threads_revoke_at_once(void)
 	agentbox_process *p = start_client(e2e_text(
 		"%s[s.recv(1) for s,h in all[:1]]\n", client(port, 3)), &out);
 
-	CHECK(strcmp(line_of(out), "ready 200") == 0, "not ready");
+	CHECK(strcmp(e2e_line(out), "ready 200") == 0, "not ready");
 	for (int i = 0; i < 2; i++)
 		REQUIRE(pthread_create(&threads[i], NULL, cut_all, &counts[i])
 				== 0, "thread");
@@ -281,10 +268,10 @@ static void case_153_what_is_under_way_is_cut(void)
 		client(port, 1)), &out);
 
 	e2e_seconds(60);
-	CHECK(strcmp(line_of(out), "ready 200") == 0, "not ready");
+	CHECK(strcmp(e2e_line(out), "ready 200") == 0, "not ready");
 	e2e_sleep_ms(50);
 	cut_all(&count);
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "over") == 0, "%s", line);
 	end_client(p, out);
 	end_origin();
@@ -309,9 +296,9 @@ static void case_155_a_kept_connection_ends_with_a_revocation(void)
 		client(port, 0), port, port), &out);
 
 	e2e_seconds(60);
-	CHECK(strcmp(line_of(out), "ready ") == 0, "not ready");
+	CHECK(strcmp(e2e_line(out), "ready ") == 0, "not ready");
 	for (int i = 0; i < 2; i++) {
-		line = line_of(out);
+		line = e2e_line(out);
 		CHECK(strcmp(line, "200") == 0, "%s", line);
 	}
 	end_client(p, out);
@@ -382,8 +369,8 @@ static void case_156_what_is_on_its_way_is_discarded(void)
 		"try: s.recv(1)\n"
 		"except OSError: pass\n", client(ntohs(at.sin_port), 0)), &out);
 	up = take_one(listener);
-	CHECK(strcmp(line_of(out), "ready ") == 0, "not ready");
-	line = line_of(out);
+	CHECK(strcmp(e2e_line(out), "ready ") == 0, "not ready");
+	line = e2e_line(out);
 	REQUIRE(strncmp(line, "200 ", 4) == 0, "%s", line);
 	sent = strtoull(line + 4, NULL, 10);
 	cut_all(&count);
@@ -480,10 +467,10 @@ static void case_005_no_descriptors_are_no_way_to_stay_listed(void)
 		"    os.write(1,b'open\\n')\n"
 		"    time.sleep(60)\n"
 		"time.sleep(60)\n", client(port, 30)), &out);
-	got = line_of(out);
+	got = e2e_line(out);
 	CHECK(strcmp(got, "ready 200") == 0, "%s", got);
 	for (int i = 0; i < 4; i++) {
-		got = line_of(out);
+		got = e2e_line(out);
 		CHECK(strcmp(got, "open") == 0, "%s", got);
 	}
 	e2e_sleep_ms(200);
@@ -567,7 +554,7 @@ static char *refused_by_a_late_host(int port)
 	do {
 		while (poll(&said, 1, 100) == 0)
 			hear();
-		line = line_of(out);
+		line = e2e_line(out);
 	} while (strncmp(line, "ready", 5) == 0 || strncmp(line, "at", 2) == 0);
 	end_client(p, out);
 	return line;
@@ -698,18 +685,18 @@ static void case_007_one_that_is_stopped_is_no_way_out(void)
 
 	e2e_seconds(60);
 	REQUIRE(pid > 0, "no gateway");
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "ready 200") == 0, "%s", line);
 	REQUIRE(kill(pid, SIGSTOP) == 0, "%m");
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "none none") == 0, "%s", line);
 	/* nobody waits for it for longer than it may take to answer */
 	CHECK(reload(literal(port)) == AGENTBOX_ECLOSED, "reload");
 	CHECK(!agentbox_gateway_is_alive(gateway()), "it is alive");
 	CHECK(box_event("gateway", NULL, 20000) != NULL, "no event");
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strncmp(line, "end", 3) == 0, "%s", line);
-	line = line_of(out);
+	line = e2e_line(out);
 	CHECK(strcmp(line, "none") == 0, "%s", line);
 	end_client(p, out);
 	end_origin();

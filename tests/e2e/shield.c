@@ -60,18 +60,6 @@ struct liner {
 	int in, out;
 };
 
-static char *read_line(int fd)
-{
-	char text[256];
-	size_t n = 0;
-
-	while (n < sizeof(text) - 1 && read(fd, &text[n], 1) == 1 &&
-	       text[n] != '\n')
-		n++;
-	text[n] = '\0';
-	return e2e_text("%s", text);
-}
-
 static struct liner start_as(const char *what, const char *path,
 			     const char *arg)
 {
@@ -93,7 +81,7 @@ static struct liner start_as(const char *what, const char *path,
 	close(out[1]);
 	l.in = in[1];
 	l.out = out[0];
-	char *ready = read_line(l.out);
+	char *ready = e2e_line(l.out);
 	REQUIRE(strcmp(ready, "ready") == 0, "'%s'", ready);
 	return l;
 }
@@ -106,7 +94,7 @@ static struct liner start_liner(const char *path, const char *arg)
 static char *one_line(const struct liner *l)
 {
 	REQUIRE(write(l->in, "\n", 1) == 1, "%m");
-	return read_line(l->out);
+	return e2e_line(l->out);
 }
 
 static void end_liner(struct liner *l)
@@ -318,7 +306,7 @@ static void stopped_shield_is_ended(void)
 	CHECK(verdict == AGENTBOX_VERDICT_DENY, "%d", verdict);
 	e2e_note("given up after %lld ms",
 		 (long long)(e2e_now_ms() - began));
-	line = read_line(l.out);
+	line = e2e_line(l.out);
 	CHECK(strcmp(line, "ENOSYS") == 0, "%s", line);
 	CHECK(host_gone(pid, 5000), "it was ended");
 	CHECK(box_event("shield", "shield", 5000), "the host is told");
@@ -378,7 +366,7 @@ static void unread_records_refuse_what_they_are_about(void)
 		      "/bin/true");
 	close(pair[1]);
 	/* only the command's output is read, by hand */
-	line = read_line(pair[0]);
+	line = e2e_line(pair[0]);
 	REQUIRE(sscanf(line, "exec-many OK %ld", &good) == 1, "%s", line);
 	CHECK(good < 1600, "some were not recorded and not let through");
 	CHECK(good > 0, "some were");
@@ -439,10 +427,10 @@ static void host_answers_what_is_asked(void)
 			detail);
 		CHECK(agentbox_shield_answer(shield(), id, allow, NULL) == 0,
 		      "answer");
-		line = read_line(l.out);
+		line = e2e_line(l.out);
 		if (allow) {
 			CHECK(strcmp(line, "fetch-the-moon") == 0, "%s", line);
-			line = read_line(l.out);
+			line = e2e_line(l.out);
 		}
 		CHECK(strcmp(line, allow ? "OK" : "EACCES") == 0, "%s", line);
 		CHECK(agentbox_shield_answer(shield(), id, 1, NULL) ==
@@ -477,7 +465,7 @@ static void asks_of_the_dead_end(void)
 	REQUIRE(write(l.in, "\n", 1) == 1, "%m");
 	REQUIRE(await_ask(&id), "the one after them");
 	CHECK(agentbox_shield_answer(shield(), id, 1, NULL) == 0, "answer");
-	line = read_line(l.out);
+	line = e2e_line(l.out);
 	CHECK(strcmp(line, "fetch-the-moon") == 0, "%s", line);
 	end_liner(&l);
 }
@@ -502,7 +490,7 @@ static void files_that_are_not_there_are_not_asked_about(void)
 	detail = await_ask(&id);
 	REQUIRE(detail && strstr(detail, "fetch-the-moon"), "%s", detail);
 	CHECK(agentbox_shield_answer(shield(), id, 1, NULL) == 0, "answer");
-	line = read_line(pair[0]);
+	line = e2e_line(pair[0]);
 	CHECK(strcmp(line, "fetch-the-moon") == 0, "%s", line);
 	close(pair[0]);
 	agentbox_process_free(p);

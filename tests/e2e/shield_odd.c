@@ -395,18 +395,6 @@ static void odd_names_of_a_peer_change_nothing(void)
 
 /* --- who waits for an answer ---------------------------------------------- */
 
-static char *line_of(int fd)
-{
-	char text[256];
-	size_t n = 0;
-
-	while (n < sizeof(text) - 1 && read(fd, &text[n], 1) == 1 &&
-	       text[n] != '\n')
-		n++;
-	text[n] = '\0';
-	return e2e_text("%s", text);
-}
-
 /* A command that asks the host, and where its one line comes from. */
 static agentbox_process *start_asking(int *from)
 {
@@ -464,7 +452,7 @@ static void an_ask_ends_with_the_shield(void)
 		REQUIRE(pid > 0 && kill(pid, ends[i]) == 0, "pid %d", (int)pid);
 		CHECK(agentbox_shield_answer(shield(), id, 1, NULL) ==
 		      AGENTBOX_ECLOSED, "signal %d: it was answered", ends[i]);
-		line = line_of(from);
+		line = e2e_line(from);
 		CHECK(strstr(line, "ENOSYS"), "signal %d: %s", ends[i], line);
 		CHECK(host_gone(pid, 5000), "signal %d: it is there", ends[i]);
 		CHECK(box_event("shield", "shield", 5000), "signal %d: the "
@@ -549,7 +537,7 @@ static void what_cannot_be_read_is_asked_about(void)
 		REQUIRE(id, "nobody asked");
 		CHECK(agentbox_shield_answer(shield(), id, allow, NULL) == 0,
 		      "answer");
-		line = line_of(pair[0]);
+		line = e2e_line(pair[0]);
 		CHECK(strcmp(line, allow ? "create-hidden OK"
 					 : "create-hidden EACCES") == 0, "%s",
 		      line);
@@ -577,7 +565,7 @@ static void a_stopped_shield_lets_nothing_through(void)
 	p = BOX_START(pair[1], "/bin/sh", "-c",
 		      "cd /workspace; . ./script.sh");
 	close(pair[1]);
-	line = line_of(pair[0]);
+	line = e2e_line(pair[0]);
 	REQUIRE(strcmp(line, "ready") == 0, "%s", line);
 	pid = host_descendant("agentbox-shield");
 	REQUIRE(pid > 0 && kill(pid, SIGSTOP) == 0, "pid %d", (int)pid);
@@ -585,7 +573,7 @@ static void a_stopped_shield_lets_nothing_through(void)
 	e2e_sleep_ms(200);
 	CHECK(!host_exists(ws_path("made")), "it did not wait");
 	CHECK(agentbox_shield_is_alive(shield()) == 0, "it is alive");
-	line = line_of(pair[0]);
+	line = e2e_line(pair[0]);
 	CHECK(strcmp(line, "none") == 0, "%s", line);
 	CHECK(!host_exists(ws_path("made")), "it was made");
 	CHECK(host_gone(pid, 5000), "it is there");

@@ -159,10 +159,7 @@ START_TEST(m05_a_stranger_who_names_the_pinned_key_has_signed_nothing)
 	notes(&g, 2);
 	head_line(&g, other_key);
 	spill(fx.log, g.text, g.n);
-	v = verify(&fx, NULL, NULL);
-	ck_assert_int_eq(v.rc, 0);
-	ck_assert_int_eq(number(&v, "signed_seq"), 8);
-	json_decref(v.report);
+	JUDGED(verify(&fx, NULL, NULL), 0, "signed_seq", 8);
 	v = verify(&fx, other_key, NULL);
 	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
 	ck_assert_str_eq(word(&v, "status"), "tampered");
@@ -177,17 +174,13 @@ END_TEST
 START_TEST(m05_a_stranger_who_begins_with_the_pinned_key_has_signed_nothing)
 {
 	forged g;
-	verdict v;
 
 	forged_begin(&g);
 	start_line(&g, other_key);
 	notes(&g, 3);
 	spill(fx.log, g.text, g.n);
-	v = verify(&fx, other_key, NULL);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_str_eq(word(&v, "status"), "tampered");
-	ck_assert_int_eq(number(&v, "first_bad_seq"), 1);
-	json_decref(v.report);
+	JUDGED(verify(&fx, other_key, NULL), AGENTBOX_ETAMPERED,
+	       "first_bad_seq", 1);
 	forged_end(&g);
 }
 END_TEST
@@ -195,7 +188,6 @@ END_TEST
 START_TEST(m05_a_stranger_who_opens_with_the_pinned_key_has_signed_nothing)
 {
 	forged g;
-	verdict v;
 
 	forged_begin(&g);
 	start_line(&g, g.thief.hex);
@@ -203,11 +195,8 @@ START_TEST(m05_a_stranger_who_opens_with_the_pinned_key_has_signed_nothing)
 	head_line(&g, NULL);
 	open_line(&g, other_key);
 	spill(fx.log, g.text, g.n);
-	v = verify(&fx, other_key, NULL);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_str_eq(word(&v, "status"), "tampered");
-	ck_assert_int_eq(number(&v, "signed_seq"), 0);
-	json_decref(v.report);
+	JUDGED(verify(&fx, other_key, NULL), AGENTBOX_ETAMPERED,
+	       "signed_seq", 0);
 	forged_end(&g);
 }
 END_TEST
@@ -228,16 +217,10 @@ START_TEST(a_key_taken_right_after_open_vouches_for_what_follows)
 	put_many(a, 2);
 	OK(agentbox_audit_flush(a, &err));
 	/* before its first head nothing tells it from a stranger's log */
-	v = verify(&fx, key, NULL);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_int_eq(number(&v, "signed_seq"), 0);
-	json_decref(v.report);
+	JUDGED(verify(&fx, key, NULL), AGENTBOX_ETAMPERED, "signed_seq", 0);
 	OK(agentbox_audit_close(a, &err));
 	agentbox_audit_unref(a);
-	v = verify(&fx, key, NULL);
-	ck_assert_int_eq(v.rc, 0);
-	ck_assert_int_eq(number(&v, "unsigned_tail"), 0);
-	json_decref(v.report);
+	JUDGED(verify(&fx, key, NULL), 0, "unsigned_tail", 0);
 	/* and a crash after it is no tampering */
 	all = slurp(fx.log, &n);
 	all[n] = '{';
@@ -260,7 +243,6 @@ START_TEST(m05_a_second_start_brings_no_new_key)
 	uint8_t hash[AB_SHA256_SIZE];
 	json_t *doc;
 	forged g;
-	verdict v;
 	size_t n;
 
 	put_many(a, 3);
@@ -281,10 +263,8 @@ START_TEST(m05_a_second_start_brings_no_new_key)
 	notes(&g, 2);
 	head_line(&g, NULL);
 	spill(fx.log, g.text, g.n);
-	v = verify_paths(&fx, paths, 2, pin, NULL, NULL);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_int_eq(number(&v, "first_bad_seq"), 6);
-	json_decref(v.report);
+	JUDGED(verify_paths(&fx, paths, 2, pin, NULL, NULL),
+	       AGENTBOX_ETAMPERED, "first_bad_seq", 6);
 	forged_end(&g);
 	free(all);
 	free(pin);
@@ -306,10 +286,8 @@ START_TEST(m04_a_log_that_begins_after_the_anchored_record_is_tampered)
 	head_line(&g, NULL);
 	spill(fx.log, g.text, g.n);
 	anchor = anchor_at(g.chain, 500, g.prev, other_key);
-	v = verify(&fx, NULL, anchor);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_int_eq(number(&v, "first_bad_seq"), 1001);
-	json_decref(v.report);
+	JUDGED(verify(&fx, NULL, anchor), AGENTBOX_ETAMPERED,
+	       "first_bad_seq", 1001);
 	free(anchor);
 	/* the anchored record is the last that is not here */
 	anchor = anchor_at(g.chain, 1000, zeros, other_key);
@@ -500,7 +478,6 @@ START_TEST(a_key_file_whose_maker_was_killed_is_used)
 {
 	agentbox_audit *a = opened(&fx, true);
 	char *key = key_of(a), *after;
-	verdict v;
 
 	agentbox_audit_unref(a);
 	ck_assert_int_eq(unlink(fx.log), 0);
@@ -525,10 +502,7 @@ START_TEST(a_key_file_whose_maker_was_killed_is_used)
 	put(a, "note", NULL);
 	OK(agentbox_audit_close(a, &err));
 	agentbox_audit_unref(a);
-	v = verify(&fx, key, NULL);
-	ck_assert_int_eq(v.rc, 0);
-	ck_assert_int_eq(number(&v, "unsigned_tail"), 0);
-	json_decref(v.report);
+	JUDGED(verify(&fx, key, NULL), 0, "unsigned_tail", 0);
 	a = opened(&fx, true);
 	agentbox_audit_unref(a);
 	free(after);
@@ -777,14 +751,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("audit_forged");
-	TCase *tc = tcase_create("lib/audit");
-	SRunner *sr = srunner_create(s);
-	int failed;
+	TCase *tc = audit_cases(setup, teardown);
 
-	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 180);
 	ADD(m05_a_stranger_who_names_the_pinned_key_has_signed_nothing);
 	ADD(m05_a_stranger_who_begins_with_the_pinned_key_has_signed_nothing);
 	ADD(m05_a_stranger_who_opens_with_the_pinned_key_has_signed_nothing);
@@ -804,9 +772,5 @@ int main(void)
 	ADD(a_log_takes_no_standard_stream);
 	tcase_add_loop_test(tc, fields_are_exact_or_refused, 0,
 			    AB_ARRAY_LEN(fields));
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return audit_run("audit_forged", tc);
 }

@@ -183,6 +183,21 @@ static inline long long number(const verdict *v, const char *key)
 	return json_integer_value(json_object_get(v->report, key));
 }
 
+/* The verdict and one number of its report, which is freed. */
+static inline void judged_(verdict v, int32_t rc, const char *key,
+			   long long n, int line)
+{
+	ck_assert_msg(v.rc == rc, "line %d: %s", line,
+		      agentbox_error_name(v.rc));
+	ck_assert_msg(rc != AGENTBOX_ETAMPERED ||
+			      !strcmp(word(&v, "status"), "tampered"),
+		      "line %d: %s", line, word(&v, "status"));
+	ck_assert_msg(number(&v, key) == n, "line %d: %s is %lld", line, key,
+		      number(&v, key));
+	json_decref(v.report);
+}
+#define JUDGED(v, rc, key, n) judged_(v, rc, key, n, __LINE__)
+
 /* Start of line i (0-based) in a log. */
 static inline char *line_at(char *p, int i)
 {
@@ -210,6 +225,30 @@ static inline const char *field(const json_t *doc, const char *key)
 	const char *s = json_string_value(json_object_get(doc, key));
 
 	return s ? s : "";
+}
+
+static inline TCase *audit_cases(void (*setup)(void), void (*teardown)(void))
+{
+	TCase *tc = tcase_create("lib/audit");
+
+	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 180);
+	return tc;
+}
+
+/* The exit status. */
+static inline int audit_run(const char *name, TCase *tc)
+{
+	Suite *s = suite_create(name);
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif

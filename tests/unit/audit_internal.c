@@ -218,7 +218,6 @@ START_TEST(m10_a_clock_that_goes_back_is_flagged_and_not_failed)
 {
 	agentbox_audit *a = audit_at(&fx, false);
 	json_t *doc;
-	verdict v;
 
 	ab_audit_set_clock(a, real_clock, boot_clock);
 	OK(agentbox_audit_open(a, &err));
@@ -228,10 +227,7 @@ START_TEST(m10_a_clock_that_goes_back_is_flagged_and_not_failed)
 	fake_real += 5;
 	put(a, "note", NULL);
 	agentbox_audit_unref(a);
-	v = verify(&fx, NULL, NULL);
-	ck_assert_int_eq(v.rc, 0);
-	ck_assert_int_eq(number(&v, "time_anomalies"), 1);
-	json_decref(v.report);
+	JUDGED(verify(&fx, NULL, NULL), 0, "time_anomalies", 1);
 	doc = record_at(fx.log, 2);
 	ck_assert_str_eq(field(doc, "clock"), "backwards");
 	ck_assert_int_eq(json_integer_value(json_object_get(doc, "seq")), 3);
@@ -328,10 +324,7 @@ START_TEST(m05_a_chain_forged_with_another_key_is_found)
 	forge(all, &thief);
 	spill(fx.log, all, n);
 	/* the start record still names the true key */
-	v = verify(&fx, NULL, NULL);
-	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
-	ck_assert_int_eq(number(&v, "first_bad_seq"), 7);
-	json_decref(v.report);
+	JUDGED(verify(&fx, NULL, NULL), AGENTBOX_ETAMPERED, "first_bad_seq", 7);
 	/* forged from the start it verifies by itself, and by nothing else */
 	memcpy(strstr(all, "\"key\":\"") + 7, thief.hex, 64);
 	forge(all, &thief);
@@ -693,14 +686,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("audit_internal");
-	TCase *tc = tcase_create("lib/audit");
-	SRunner *sr = srunner_create(s);
-	int failed;
+	TCase *tc = audit_cases(setup, teardown);
 
-	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 180);
 	ADD(both_hashes_agree_on_every_length);
 	ADD(the_scanner_and_jansson_agree);
 	ADD(m06_the_present_key_cannot_sign_an_earlier_head);
@@ -714,9 +701,5 @@ int main(void)
 	ADD(a_shortage_never_loses_a_key_that_has_signed);
 	ADD(a_shortage_never_shortens_what_is_recorded);
 	ADD(the_record_writer_and_the_canonical_writer_agree);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return audit_run("audit_internal", tc);
 }
