@@ -182,8 +182,11 @@ static int raise_box(session *s)
 		rc = agentbox_sandbox_options_set_resolver(
 			options, tool_get(s->args, "--resolver"), &err);
 	if (rc < 0) {
+		bool resolver = !strcmp(agentbox_error_get_where(err),
+					"resolver");
+
 		agentbox_sandbox_options_free(options);
-		return tool_fail(s->t, err, NULL);
+		return tool_fail_name(s->t, err, resolver ? "--resolver" : NULL);
 	}
 	text_progress_begin("raising the box");
 	rc = agentbox_sandbox_new(s->t->context, s->plan.policy, options,

@@ -149,6 +149,8 @@ static int open_source(tool *t, const char *path, int *fd)
 		{ EACCES, TOOL_REFUSED, "EACCES" },
 		{ EPERM, TOOL_REFUSED, "EACCES" },
 		{ ENOTDIR, TOOL_BAD_INPUT, "EINVAL" },
+		{ ELOOP, TOOL_BAD_INPUT, "EINVAL" },
+		{ ENAMETOOLONG, TOOL_BAD_INPUT, "EINVAL" },
 		{ 0, TOOL_INTERNAL, "ESYS" },
 	};
 	size_t i = 0;

@@ -21,6 +21,8 @@
 #define NARROW 60
 #define WIDEST 100
 #define PROGRESS_AFTER_S 1
+/* No path that one reads is longer; the document of --json has it whole. */
+#define LONG_WORD 400
 
 /* How standard error (or the stream of help) is shown. */
 static struct {
@@ -293,9 +295,38 @@ static void put_prefixed(enum text_color color, const char *kind,
 	free(clean);
 }
 
+/*
+ * A word that fills the screen hides what is said of it: its beginning and its
+ * end. In place; never within a character, which cleaning would escape.
+ */
+static void shorten_words(char *s)
+{
+	while (*s) {
+		size_t n = strcspn(s, " \n");
+		size_t head = LONG_WORD / 2, tail = n - LONG_WORD / 4;
+
+		if (n > LONG_WORD) {
+			while (head && ((unsigned char)s[head] & 0xc0) == 0x80)
+				head--;
+			while (tail < n &&
+			       ((unsigned char)s[tail] & 0xc0) == 0x80)
+				tail++;
+			memcpy(s + head, "...", 3);
+			memmove(s + head + 3, s + tail, strlen(s + tail) + 1);
+			n = head + 3 + n - tail;
+		}
+		s += n + (s[n] != '\0');
+	}
+}
+
 void text_error(const char *message)
 {
-	put_prefixed(TEXT_BAD, "", message);
+	char *s = strdup(message);
+
+	if (s)
+		shorten_words(s);
+	put_prefixed(TEXT_BAD, "", s ? s : message);
+	free(s);
 }
 
 static void put_va(enum text_color color, const char *kind, const char *format,

@@ -142,6 +142,18 @@ def words_that_are_no_utf_8_are_told():
 
 
 @test
+def a_word_that_is_too_long_does_not_hide_the_reason():
+    for word in ("/a" + 5000 * "x" + "/end", "/" + 3000 * "\u00e9" + "/end"):
+        done = status(tool("policy", "check", "--json", word), 3)
+        says(done, word[:50], "...", "/end: ", "name too long")
+        expect(len(done.err) < 600 and "\\x" not in done.text, done)
+        expect(done.json["error"]["about"] == word, done)
+    says(status(tool("snapshot", "explain", 5000 * "x"), 3), "name too long")
+    says(status(tool("run", "--resolver", 5000 * "1", "--", "true"), 2),
+         "--resolver: ")
+
+
+@test
 def help_goes_to_standard_output_and_exits_0():
     for args in (["--help"], ["run", "--help"], ["policy", "--help"],
                  ["audit", "verify", "--help"], ["-h"]):
