@@ -28,6 +28,7 @@ enum call_kind {
 	CALL_SQL,
 	CALL_RENAME,
 	CALL_COPY,
+	CALL_GLOB, /* names by a pattern */
 	CALL_CODE /* of the same language */
 };
 
@@ -119,6 +120,8 @@ static const struct {
 	{ "executescript", PY, CALL_SQL },   { "executemany", PY, CALL_SQL },
 	{ "query", (uint8_t)(JS | PHP | RUBY), CALL_SQL },
 	{ "do", PERL, CALL_SQL },
+	{ "glob", (uint8_t)(PY | PERL | RUBY | PHP | JS), CALL_GLOB },
+	{ "iglob", PY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
 };
 
 static uint8_t lang_bit(const char *lang)
@@ -603,6 +606,38 @@ static void expand_home(struct ab_code *k, struct ab_word *w)
 	w->map_count = 0;
 }
 
+/* Something in the program takes files away; which, is not followed. */
+static bool takes_away(const struct ab_code *k)
+{
+	static const char *const names[] = { "unlink", "remove", "delete",
+					     "rmtree", "rmSync", "rmdir",
+					     "rm_", "rimraf" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (memmem(k->text->text, k->text->len, names[i],
+			   strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/* The names that a pattern takes, as paths of the shell: false: it is none. */
+static bool glob_word(struct ab_code *k, struct ab_word *w)
+{
+	struct ab_hole *hole = ab_check_alloc(k->c, sizeof(*hole));
+	uint32_t at = 0;
+
+	while (at < w->len && !memchr("*?[", w->text[at], 3))
+		at++;
+	if (!hole || w->hole_count || at == w->len)
+		return false;
+	*hole = (struct ab_hole){ .at = at, .len = w->len - at,
+				  .kind = AB_HOLE_PATTERN, .span = w->span };
+	w->holes = hole;
+	w->hole_count = 1;
+	return true;
+}
+
 static void judge_call(struct ab_code *k, enum call_kind kind, struct args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
@@ -653,6 +688,12 @@ static void judge_call(struct ab_code *k, enum call_kind kind, struct args *a)
 		role = AB_ROLE_WRITE;
 		for (uint32_t i = 1; i < a->count && i < 2; i++)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
+		role = AB_ROLE_DELETE;
+		break;
+	case CALL_GLOB:
+		if (!a->count || !takes_away(k) ||
+		    !glob_word(k, &a->words[0]))
+			return;
 		role = AB_ROLE_DELETE;
 		break;
 	case CALL_READ:
@@ -804,7 +845,10 @@ static void call(struct ab_code *k, struct args *a, enum call_kind kind,
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
 		     ab_code_is_text(k, t, "expand_path") ||
 		     ab_code_is_text(k, t, "delete-directory") ||
-		     ab_code_is_text(k, t, "delete-file");
+		     ab_code_is_text(k, t, "delete-file") ||
+		     (kind == CALL_GLOB && k->lang == AB_PERL) ||
+		     /* R's, where the others take it as it is */
+		     (kind == CALL_DELETE && k->lang == AB_OTHER);
 	if (a->each && has_lists(a->each))
 		judge_lists(k, kind, a);
 	if (a->each)

@@ -340,6 +340,12 @@ static uint32_t first_line_words(struct ab_check *c,
 	return count;
 }
 
+/* Nothing is known of it but that somebody writes into it. */
+static bool is_pipe(const struct ab_word *content)
+{
+	return !content->len && (ab_word_taint(content) & AB_TAINT_FILE);
+}
+
 /* How a program reads the file that it runs: as its stdin, or inline. */
 static const struct ab_role *reading_role(struct ab_check *c,
 					  const struct ab_program *p)
@@ -382,6 +388,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 	ab_check_flow(c, use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
 	role = reading_role(c, p);
+	if (is_pipe(content))
+		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
 	if (!content->len || !role)
 		return;
 	if (role->kind == AB_ROLE_STDIN_SHELL)
@@ -407,6 +415,8 @@ bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		return false;
 	ab_check_flow(c, c->use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
+	if (is_pipe(content))
+		ab_check_flow(c, c->use, AB_SINK_SHELL, AB_TAINT_FILE, words);
 	if (content->len < 3)
 		return false;
 	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
