@@ -21,15 +21,15 @@
 /* A listener on 127.0.0.1, or -errno; *port is where. */
 static int listen_on(uint32_t *port)
 {
-	ab_autofd int fd = socket(AF_INET,
-				  SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-				  0);
+	ab_autofd int fd = ab_fd_lift(socket(AF_INET,
+					     SOCK_STREAM | SOCK_CLOEXEC |
+						     SOCK_NONBLOCK, 0));
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t n = sizeof(at);
 	const int on = 1;
 
 	if (fd < 0)
-		return -errno;
+		return fd == -1 ? -errno : fd;
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	at.sin_port = htons((uint16_t)*port);
 	/* what is left of an earlier one's connections is nobody's */

@@ -104,6 +104,32 @@ for t in %r:
 
 
 @box_test
+def row_38_a_tunnel_within_a_tunnel_is_the_origins_and_leads_nowhere():
+    """What a tunnel carries is bytes: nobody reads a second CONNECT in it, and
+    to the gateway itself, by any of its names, there is none."""
+    before = seen()
+    inner = ["CONNECT evil.test:443 HTTP/1.1\\r\\nHost: evil.test:443\\r\\n\\r\\n",
+             "GET http://evil.test/ HTTP/1.1\\r\\nHost: evil.test\\r\\n\\r\\n",
+             "\\5\\1\\2"]
+    own = ["192.0.0.1:3128", "[::ffff:192.0.0.1]:3128", "127.0.0.1:3128",
+           "[64:ff9b::c000:1]:3128"]
+    ran = client(doc(), """
+for inner in %r:
+    inner = inner.encode().decode("unicode_escape").encode()
+    s, h = connect("%s")
+    s.sendall(inner)
+    print(exactly(s, len(inner)) == inner)
+for own in %r:
+    s, h = connect(own)
+    print(h.split(" ")[1])
+""" % (inner, ALLOW, own))
+    expect(ran.out.split() == ["True"] * 3 + ["403"] * 4, ran)
+    expect("evil.test" not in resolver.asked[len(before[0]):] and
+           [r["reason"] for r in ran.records("denied")] ==
+           ["special_range"] * 2 + ["not_listed", "special_range"], ran)
+
+
+@box_test
 def row_28_what_is_sent_ahead_of_the_answer_arrives_whole():
     ran = client(doc(), """
 s = dial()
