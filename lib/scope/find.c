@@ -303,7 +303,10 @@ static void saw_weak(struct ab_scope_look *l, const struct ab_plain *p,
 		l->saw(l->data, AB_SAW_BOX, name, l->level);
 	else if (ab_scope_pay(l, PLACE_WORK) && ab_scope_in_place(p, i, e))
 		l->saw(l->data, AB_SAW_BOX, name, l->level);
-	else if (whole && !l->is_key && l->level == 0)
+	/* what hides a word is as much the value as the word would be; the
+	   pieces of an encoded text are not, and short ones are chance */
+	else if (whole && !l->is_key &&
+		 (l->level == 0 || (l->is_spelled && e > 3)))
 		l->saw(l->data, AB_SAW_PERHAPS, name, l->level);
 }
 

@@ -145,7 +145,8 @@ static bool is_name_key(const struct ab_plain *p, struct span w)
 		ab_scope_key(p->c + w.begin, w.end - w.begin);
 
 	return w.end > w.begin &&
-	       (key == AB_KEY_BOX || key == AB_KEY_TARGET);
+	       (key == AB_KEY_BOX || key == AB_KEY_TARGET ||
+		is_word(p, w, "search-path"));
 }
 
 /* Before a value or pattern at `at`: quotes, and ".*", "(", "%" of it. */
@@ -181,8 +182,15 @@ static size_t list_begin(const struct ab_plain *p, size_t at, size_t limit)
 	return at;
 }
 
+/* -n, -h, -d of kubectl, psql, redis-cli */
+static bool is_short_option(const struct ab_plain *p, struct span w)
+{
+	return w.end - w.begin == 2 && p->c[w.begin] == '-' &&
+	       strchr("hndHN", p->c[w.begin + 1]) != NULL;
+}
+
 /*
- * "service: X", "--target=X", "host = 'X'", and the same with several:
+ * "service: X", "--target=X", "-n=X", "search_path to 'X'", "host = 'X'", and the same with several:
  * "namespace=~"a|X"", "host in ('a', X)", "service like '%X%'".
  */
 static bool after_sign(const struct ab_plain *p, size_t i)
@@ -197,9 +205,14 @@ static bool after_sign(const struct ab_plain *p, size_t i)
 		while (at > limit && p->c[at - 1] &&
 		       strchr("=:~!", p->c[at - 1]))
 			at--;
-		return is_name_key(p, word_before(p, at));
+		w = word_before(p, at);
+		return is_name_key(p, w) ||
+		       (w.end == at && is_short_option(p, w));
 	}
 	w = word_before(p, at);
+	if (is_word(p, w, "to") &&
+	    is_word(p, word_before(p, w.begin), "search-path"))
+		return true;
 	/* "a service like X" is a sentence */
 	return is_among(p, w, signs) && !is_wordy(p->c[first]) &&
 	       is_name_key(p, word_before(p, w.begin));
@@ -220,8 +233,8 @@ static bool after_option(const struct ab_plain *p, struct span before)
 	size_t n = before.end - before.begin;
 	const char *w = p->c + before.begin;
 
-	if (n == 2 && w[0] == '-')
-		return strchr("hndHN", w[1]) != NULL;
+	if (is_short_option(p, before))
+		return true;
 	return n > 2 && w[0] == '-' && w[1] == '-' && is_name_key(p, before);
 }
 

@@ -238,6 +238,7 @@ struct ab_scope_look {
 	enum ab_scope_key key; /* of the text */
 	bool is_key;	   /* the text is a key itself */
 	bool is_data;	   /* bytes: a word in them is chance */
+	bool is_spelled;   /* all of the value is this text in some encoding */
 	bool is_scoped;	   /* for a scoped tool: .shared is a box's */
 	unsigned level;
 	unsigned named; /* times that names were put in */

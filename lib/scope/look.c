@@ -125,6 +125,7 @@ static void look_below(struct ab_scope_look *l, const char *text, size_t n,
 		       bool is_whole, unsigned deeper)
 {
 	enum ab_scope_key key = l->key;
+	bool spelled = l->is_spelled;
 	struct ab_plain p;
 
 	if (l->level + deeper >= AB_SCOPE_LEVELS) {
@@ -134,12 +135,14 @@ static void look_below(struct ab_scope_look *l, const char *text, size_t n,
 	}
 	if (!is_whole)
 		l->key = AB_KEY_PLAIN;
+	l->is_spelled &= is_whole;
 	l->level += deeper;
 	if (!ab_scope_plain(l->arena, text, n, &p))
 		saw(l, AB_SAW_LIMIT);
 	else
 		look_at(l, &p, false);
 	l->level -= deeper;
+	l->is_spelled = spelled;
 	l->key = key;
 }
 
@@ -277,6 +280,7 @@ void ab_scope_look(struct ab_scope_look *l, const char *text, size_t n)
 	struct ab_plain p;
 
 	l->level = 0;
+	l->is_spelled = true;
 	if (!ab_scope_plain(l->arena, text, n, &p))
 		saw(l, AB_SAW_LIMIT);
 	else
@@ -287,6 +291,7 @@ void ab_scope_look(struct ab_scope_look *l, const char *text, size_t n)
 void ab_scope_look_bytes(struct ab_scope_look *l, const char *bytes, size_t n)
 {
 	l->level = 0;
+	l->is_spelled = false;
 	take_run(l, bytes, n, true);
 }
 
@@ -296,6 +301,7 @@ void ab_scope_look_line(struct ab_scope_look *l, const char *line, size_t n)
 	struct ab_plain p;
 
 	l->level = 0;
+	l->is_spelled = false;
 	if (!ab_scope_pay(l, n))
 		return;
 	if (!ab_scope_plain(l->arena, line, n, &p)) {
