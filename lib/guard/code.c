@@ -13,450 +13,8 @@
 
 #include <string.h>
 
-#define MAX_STRINGS 64 /* of one call */
-#define MAX_TOKENS 512
-
-enum call_kind {
-	CALL_NONE,
-	CALL_SHELL, /* one string is a line, several are an argv */
-	CALL_REMOVE,
-	CALL_DELETE,
-	CALL_WRITE,
-	CALL_READ,
-	CALL_OPEN, /* by its mode */
-	CALL_CHMOD,
-	CALL_SQL,
-	CALL_RENAME,
-	CALL_COPY,
-	CALL_GLOB, /* names by a pattern */
-	CALL_CODE /* of the same language */
-};
-
-/* briefly, for the table */
-enum {
-	PY = AB_PY,
-	PERL = AB_PERL,
-	RUBY = AB_RUBY,
-	JS = AB_JS,
-	PHP = AB_PHP,
-	LUA = AB_LUA,
-	OTHER = AB_OTHER,
-	ALL = AB_ALL_LANGS
-};
-
-static const struct {
-	const char *name;
-	uint8_t langs, kind;
-} calls[] = {
-	{ "system", ALL, CALL_SHELL },	     { "popen", ALL, CALL_SHELL },
-	{ "Popen", PY, CALL_SHELL },	     { "run", PY, CALL_SHELL },
-	{ "call", PY, CALL_SHELL },	     { "check_call", PY, CALL_SHELL },
-	{ "check_output", PY, CALL_SHELL },  { "getoutput", PY, CALL_SHELL },
-	{ "getstatusoutput", PY, CALL_SHELL },
-	{ "execv", PY, CALL_SHELL },	     { "execl", PY, CALL_SHELL },
-	{ "execlp", PY, CALL_SHELL },	     { "execvp", PY, CALL_SHELL },
-	{ "execve", PY, CALL_SHELL },	     { "spawnl", PY, CALL_SHELL },
-	{ "spawnv", PY, CALL_SHELL },	     { "spawnlp", PY, CALL_SHELL },
-	{ "spawnvp", PY, CALL_SHELL },	     { "posix_spawn", PY, CALL_SHELL },
-	{ "spawn", (uint8_t)(PY | RUBY | JS | OTHER), CALL_SHELL },
-	{ "create_subprocess_shell", PY, CALL_SHELL },
-	{ "create_subprocess_exec", PY, CALL_SHELL },
-	{ "exec", (uint8_t)(PERL | RUBY | JS | PHP | OTHER), CALL_SHELL },
-	{ "execute", LUA, CALL_SHELL },
-	{ "capture2", RUBY, CALL_SHELL },    { "capture2e", RUBY, CALL_SHELL },
-	{ "capture3", RUBY, CALL_SHELL },    { "popen3", RUBY, CALL_SHELL },
-	{ "execSync", JS, CALL_SHELL },	     { "execFile", JS, CALL_SHELL },
-	{ "execFileSync", JS, CALL_SHELL },  { "spawnSync", JS, CALL_SHELL },
-	{ "Command", JS, CALL_SHELL },	     { "shell_exec", PHP, CALL_SHELL },
-	{ "passthru", PHP, CALL_SHELL },     { "proc_open", PHP, CALL_SHELL },
-	{ "pcntl_exec", PHP, CALL_SHELL },   { "script", OTHER, CALL_SHELL },
-	{ "shell", OTHER, CALL_SHELL },	     { "command", OTHER, CALL_SHELL },
-	{ "process", OTHER, CALL_SHELL },    { "system2", OTHER, CALL_SHELL },
-	{ "call-process", OTHER, CALL_SHELL },
-	{ "rmtree", (uint8_t)(PY | PERL), CALL_REMOVE },
-	{ "remove_tree", PERL, CALL_REMOVE },
-	{ "rm_rf", RUBY, CALL_REMOVE },	     { "rm_r", RUBY, CALL_REMOVE },
-	{ "remove_dir", RUBY, CALL_REMOVE },
-	{ "remove_entry_secure", RUBY, CALL_REMOVE },
-	{ "remove_entry", RUBY, CALL_REMOVE },
-	{ "rmSync", JS, CALL_REMOVE },	     { "rm", JS, CALL_REMOVE },
-	{ "rmdirSync", JS, CALL_REMOVE },    { "removeSync", JS, CALL_REMOVE },
-	{ "rimraf", JS, CALL_REMOVE },	     { "emptyDirSync", JS, CALL_REMOVE },
-	{ "delete-directory", OTHER, CALL_REMOVE },
-	{ "remove", (uint8_t)(PY | JS | LUA), CALL_DELETE },
-	{ "unlink", ALL, CALL_DELETE },	     { "unlinkSync", JS, CALL_DELETE },
-	{ "rmdir", ALL, CALL_DELETE },	     { "removedirs", PY, CALL_REMOVE },
-	{ "delete", RUBY, CALL_DELETE },     { "rm_f", RUBY, CALL_DELETE },
-	{ "delete-file", OTHER, CALL_DELETE },
-	{ "rename", ALL, CALL_RENAME },	     { "move", PY, CALL_RENAME },
-	{ "renameSync", JS, CALL_RENAME },   { "mv", RUBY, CALL_RENAME },
-	{ "expanduser", PY, CALL_READ },     { "expand_path", RUBY, CALL_READ },
-	{ "cmd", OTHER, CALL_SHELL },	     { "open", ALL, CALL_OPEN },
-	{ "fopen", PHP, CALL_OPEN },
-	{ "Path", PY, CALL_READ },	     { "readFileSync", JS, CALL_READ },
-	{ "readFile", JS, CALL_READ },	     { "readTextFile", JS, CALL_READ },
-	{ "readTextFileSync", JS, CALL_READ },
-	{ "file_get_contents", PHP, CALL_READ },
-	{ "readfile", PHP, CALL_READ },	     { "read", RUBY, CALL_READ },
-	{ "readlines", RUBY, CALL_READ },    { "writeFileSync", JS, CALL_WRITE },
-	{ "writeFile", JS, CALL_WRITE },     { "appendFileSync", JS, CALL_WRITE },
-	{ "writeTextFile", JS, CALL_WRITE },
-	{ "file_put_contents", PHP, CALL_WRITE },
-	{ "write", RUBY, CALL_WRITE },	     { "truncate", ALL, CALL_WRITE },
-	{ "truncateSync", JS, CALL_WRITE },  { "copyfile", PY, CALL_RENAME },
-	{ "copy", (uint8_t)(PY | PERL | PHP), CALL_COPY },
-	{ "copy2", PY, CALL_COPY },	     { "copytree", PY, CALL_COPY },
-	{ "copyFileSync", JS, CALL_COPY },   { "cpSync", JS, CALL_COPY },
-	{ "copyFile", JS, CALL_COPY },	     { "cp", RUBY, CALL_COPY },
-	{ "cp_r", RUBY, CALL_COPY },	     { "symlinkSync", JS, CALL_COPY },
-	{ "makedirs", PY, CALL_WRITE },	     { "mkdirSync", JS, CALL_WRITE },
-	{ "mkdir_p", RUBY, CALL_WRITE },     { "touch", RUBY, CALL_WRITE },
-	{ "createWriteStream", JS, CALL_WRITE },
-	{ "createReadStream", JS, CALL_READ },
-	{ "exec", PY, CALL_CODE },	     { "eval", (uint8_t)(PY | JS),
-					       CALL_CODE },
-	{ "symlink", ALL, CALL_RENAME },     { "chmod", ALL, CALL_CHMOD },
-	{ "chmodSync", JS, CALL_CHMOD },     { "execute", PY, CALL_SQL },
-	{ "executescript", PY, CALL_SQL },   { "executemany", PY, CALL_SQL },
-	{ "query", (uint8_t)(JS | PHP | RUBY), CALL_SQL },
-	{ "do", PERL, CALL_SQL },
-	{ "glob", (uint8_t)(PY | PERL | RUBY | PHP | JS), CALL_GLOB },
-	{ "iglob", PY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
-};
-
-static uint8_t lang_bit(const char *lang)
-{
-	static const char *const names[] = { "python", "perl", "ruby", "js",
-					     "php",    "lua",  "awk" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (!strcmp(names[i], lang))
-			return (uint8_t)(1u << i);
-	}
-	return AB_OTHER;
-}
-
-static uint64_t call_heads(uint8_t lang)
-{
-	uint64_t heads = 0;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
-		if (calls[i].langs & lang)
-			heads |= ab_head_bit(calls[i].name[0]);
-	}
-	return heads;
-}
-
-uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
-{
-	const char *s = k->text->text + t->at;
-
-	if (!(k->heads & ab_head_bit(*s)))
-		return CALL_NONE;
-	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
-		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
-		    strlen(calls[i].name) == t->len &&
-		    !memcmp(calls[i].name, s, t->len))
-			return calls[i].kind;
-	}
-	return CALL_NONE;
-}
-
-struct args {
-	struct ab_word words[MAX_STRINGS];
-	uint32_t count;
-	struct ab_token number_token; /* the last number, as chmod has it */
-	bool is_cut; /* there is more of it */
-	enum ab_joint joint;
-	/* words[which] is any of its values behind the head; or NULL */
-	const struct ab_named *each;
-	uint32_t which;
-	struct ab_word head;
-	bool has_head;
-	bool is_bare; /* nothing was said behind the home */
-	bool is_home; /* "~/x" is expanded */
-	bool is_taken_away; /* of a call that removes */
-	/* the last word is a home, which a "/" or a join() goes on with */
-	bool is_open, is_joined, has_slash;
-	bool has_block; /* perl: system {"rm"} ... */
-	struct ab_word block;
-};
-
-static void add_string(struct ab_code *k, struct args *a,
-		       const struct ab_token *t)
-{
-	if (a->count == MAX_STRINGS)
-		a->is_cut = true;
-	else if (ab_code_word(k, t, &a->words[a->count]))
-		a->count++;
-}
-
-/* qw(rm -rf /) and %w[...]: words without quotes. */
-static void bare_words(struct ab_code *k, struct args *a)
-{
-	struct ab_lexer *x = &k->x;
-
-	if (x->pos >= x->len)
-		return;
-	uint32_t from = x->pos + 1;
-
-	while (from < x->len && !memchr(")]}/>", x->text[from], 5)) {
-		uint32_t end = from;
-
-		while (end < x->len && !memchr(" \t\n)]}>", x->text[end], 7))
-			end++;
-		if (end > from) {
-			struct ab_token t = { .at = from, .len = end - from };
-
-			add_string(k, a, &t);
-		}
-		from = end;
-		while (from < x->len && memchr(" \t\n", x->text[from], 3))
-			from++;
-	}
-	/* "/" alone is a word and not the end */
-	if (from < x->len && x->text[from] == '/') {
-		struct ab_token t = { .at = from, .len = 1 };
-
-		while (from + t.len < x->len &&
-		       !memchr(" \t\n)]}>", x->text[from + t.len], 7))
-			t.len++;
-		add_string(k, a, &t);
-		from += t.len;
-	}
-	x->pos = from < x->len ? from + 1 : from;
-}
-
-static void add_word(struct ab_code *k, struct args *a, enum ab_piece piece,
-		     const struct ab_word *w)
-{
-	if (piece == AB_PIECE_MORE && a->count)
-		ab_code_append(k, &a->words[a->count - 1], w);
-	else if (a->count == MAX_STRINGS)
-		a->is_cut = true;
-	else
-		a->words[a->count++] = *w;
-}
-
-/* x = [...] more than once: it is one of those lists. */
-static bool has_lists(const struct ab_named *n)
-{
-	return n->is_list && (n->begins & (n->begins - 1));
-}
-
-static void begin_each(struct args *a, const struct ab_named *n, bool has_head)
-{
-	if (a->each || a->count == MAX_STRINGS)
-		return;
-	a->each = n;
-	a->has_head = has_head;
-	a->which = a->count - has_head;
-	a->head = has_head ? a->words[a->which] : (struct ab_word){ 0 };
-}
-
-/* A name that stands for strings: one that is one of several makes a call of
-   each, once in a call. Behind a string it may also be something else. */
-static void add_named(struct ab_code *k, struct args *a,
-		      const struct ab_token *t, const struct ab_named *n)
-{
-	bool is_one = n->count == 1 || n->is_list;
-	bool is_many = has_lists(n);
-	enum ab_piece piece;
-
-	a->is_cut |= n->is_cut;
-	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
-			a->joint == AB_JOINT_STRING)) {
-		piece = ab_code_piece(k, &a->joint, t, false);
-		if (piece == AB_PIECE_HOLE && a->count) {
-			begin_each(a, n, true);
-			ab_code_hole(k, &a->words[a->count - 1]);
-		}
-		return;
-	}
-	piece = ab_code_piece(k, &a->joint, t, true);
-	if (piece != AB_PIECE_MORE && (!is_one || n->is_any || is_many))
-		begin_each(a, n, false);
-	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
-		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
-}
-
-/* environ["HOME"], environ.get("HOME"), getenv("HOME"): what stands before the
-   string at `at`. */
-static bool is_of_environment(const char *s, uint32_t at)
-{
-	static const char *const ends[] = { "environ", "environb", "env",
-					    ".get", ".fetch" };
-	uint32_t n = at ? at - 1 : 0; /* the quote */
-
-	while (n && memchr(" \t\n", s[n - 1], 3))
-		n--;
-	if (!n || !memchr("([{", s[n - 1], 3))
-		return false;
-	n--;
-	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
-		size_t len = strlen(ends[i]);
-
-		if (n >= len && !strncasecmp(s + n - len, ends[i], len))
-			return true;
-	}
-	return false;
-}
-
-/* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME. */
-static bool is_home_name(const struct ab_code *k, const struct ab_token *t)
-{
-	const char *s = k->text->text;
-
-	if (t->len == 4 && !memcmp(s + t->at, "HOME", 4))
-		return t->kind != AB_TOKEN_STRING ||
-		       is_of_environment(s, t->at);
-	if (ab_code_is_text(k, t, "homedir"))
-		return true;
-	return ab_code_is_text(k, t, "home") && t->at &&
-	       s[t->at - 1] == '.' &&
-	       (k->lang == AB_RUBY ||
-		(k->x.pos < k->x.len && s[k->x.pos] == '('));
-}
-
-/* A home that is taken away, and what stands behind it in a path. True: the
-   token is part of that. */
-static bool add_home(struct ab_code *k, struct args *a,
-		     const struct ab_token *t)
-{
-	struct ab_word home = { .text = "~", .len = 1 };
-	struct ab_word slash = { .text = "/", .len = 1 }, w;
-
-	a->is_joined |= ab_code_is_text(k, t, "join");
-	if (is_home_name(k, t) && a->count < MAX_STRINGS) {
-		home.span = k->text->span;
-		/* require("os").homedir(): what was read is a module */
-		if (k->lang == AB_JS)
-			a->count = 0;
-		a->words[a->count++] = home;
-		a->is_home = a->is_open = a->is_bare = true;
-		a->joint = AB_JOINT_STRING;
-		return true;
-	}
-	if (!a->is_open)
-		return false;
-	/* homedir() + "/x", environ["HOME"] + "/x" */
-	if (a->is_bare && t->kind == AB_TOKEN_SIGN &&
-	    memchr("()]}", k->text->text[t->at], 4))
-		return true;
-	a->is_bare = false;
-	if (ab_code_is_sign(k, t, '/') ||
-	    (ab_code_is_sign(k, t, ',') && a->is_joined)) {
-		a->has_slash = true;
-		return true;
-	}
-	a->is_open = a->has_slash || !ab_code_is_sign(k, t, ',');
-	if (t->kind != AB_TOKEN_STRING || !a->has_slash ||
-	    !ab_code_word(k, t, &w))
-		return false;
-	ab_code_append(k, &a->words[a->count - 1], &slash);
-	ab_code_append(k, &a->words[a->count - 1], &w);
-	a->has_slash = false;
-	return true;
-}
-
-/* A token of the arguments that is no bracket. */
-static void add_token(struct ab_code *k, struct args *a,
-		      const struct ab_token *t)
-{
-	const struct ab_named *n = ab_code_value(k, t);
-	const char *s = k->text->text + t->at;
-	bool is_string = t->kind == AB_TOKEN_STRING;
-	enum ab_piece piece;
-	struct ab_word w;
-
-	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
-		      ab_code_is_text(k, t, "expand_path");
-	if (a->is_taken_away && add_home(k, a, t))
-		return;
-	if (n) {
-		add_named(k, a, t, n);
-		return;
-	}
-	piece = ab_code_piece(k, &a->joint, t, is_string);
-	if (piece == AB_PIECE_HOLE && a->count)
-		ab_code_hole(k, &a->words[a->count - 1]);
-	if (is_string && ab_code_word(k, t, &w))
-		add_word(k, a, piece, &w);
-	else if (ab_code_is_text(k, t, "qw") || ab_code_is_text(k, t, "w"))
-		bare_words(k, a);
-	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9')
-		a->number_token = *t;
-}
-
-/* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
-   be called. How many brackets are open behind the block. */
-static int read_block(struct ab_code *k, struct args *a)
-{
-	struct ab_lexer x = k->x;
-	struct ab_token t;
-	int depth = 0;
-
-	a->has_block = false;
-	if (k->lang != AB_PERL || !ab_lexer_next(&x, &t))
-		return 0;
-	if (ab_code_is_sign(k, &t, '(')) {
-		depth++;
-		if (!ab_lexer_next(&x, &t))
-			return 0;
-	}
-	if (!ab_code_is_sign(k, &t, '{') || !ab_lexer_next(&x, &t) ||
-	    t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &a->block) ||
-	    !ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '}'))
-		return 0;
-	a->has_block = true;
-	k->x = x;
-	return depth;
-}
-
-/* The arguments of a call that begins at the lexer. */
-static void read_args(struct ab_code *k, struct args *a)
-{
-	struct ab_token t, last = { 0 };
-	int depth = read_block(k, a);
-	bool first = !a->has_block;
-
-	a->count = 0;
-	a->is_cut = false;
-	a->number_token.len = 0;
-	a->joint = AB_JOINT_NONE;
-	a->each = NULL;
-	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
-	a->is_bare = false;
-	for (uint32_t n = 0;; n++) {
-		uint32_t before = k->x.pos;
-
-		if (!ab_lexer_next(&k->x, &t))
-			break;
-		if (n == MAX_TOKENS) {
-			a->is_cut = true;
-			break;
-		}
-		if (!first && !depth &&
-		    (ab_code_is_sign(k, &t, ';') ||
-		     ab_code_is_sign(k, &t, '}') || t.is_line)) {
-			k->x.pos = before;
-			break;
-		}
-		if (t.kind == AB_TOKEN_SIGN &&
-		    memchr("([{", k->text->text[t.at], 3))
-			depth++;
-		else if (t.kind == AB_TOKEN_SIGN &&
-			 memchr(")]}", k->text->text[t.at], 3) && --depth <= 0)
-			break;
-		add_token(k, a, &t);
-		last = t;
-		first = false;
-	}
-	k->before = last;
-}
-
 /* perl and ruby: open(F, "CMD |"), open("| CMD"), open(F, "-|", "CMD"). */
-static bool open_command(struct ab_code *k, struct args *a)
+static bool open_command(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word w = a->words[0], rest;
 	uint32_t from = 0, len = w.len;
@@ -487,7 +45,7 @@ static bool open_command(struct ab_code *k, struct args *a)
 	return true;
 }
 
-static void open_call(struct ab_code *k, struct args *a)
+static void open_call(struct ab_code *k, struct ab_args *a)
 {
 	enum ab_role_kind kind = AB_ROLE_READ;
 	uint32_t at = 0;
@@ -510,7 +68,7 @@ static void open_call(struct ab_code *k, struct args *a)
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
-static void chmod_call(struct ab_code *k, struct args *a)
+static void chmod_call(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
 
@@ -537,7 +95,7 @@ static bool is_line(const struct ab_word *w)
 	return false;
 }
 
-static void run_call(struct ab_code *k, struct args *a)
+static void run_call(struct ab_code *k, struct ab_args *a)
 {
 	if (a->has_block) {
 		a->words[0] = a->block;
@@ -555,17 +113,19 @@ static void run_call(struct ab_code *k, struct args *a)
 }
 
 /* Path("x").write_text(...): what is done with it stands behind it. */
-static enum call_kind path_method(const struct ab_code *k)
+static enum ab_call path_method(const struct ab_code *k)
 {
 	static const struct {
 		const char *name;
 		uint8_t kind;
 	} methods[] = {
-		{ "write_text", CALL_WRITE }, { "write_bytes", CALL_WRITE },
-		{ "touch", CALL_WRITE },      { "mkdir", CALL_WRITE },
-		{ "symlink_to", CALL_WRITE }, { "hardlink_to", CALL_WRITE },
-		{ "unlink", CALL_DELETE },    { "rmdir", CALL_DELETE },
-		{ "rename", CALL_DELETE },    { "replace", CALL_DELETE },
+		{ "write_text", AB_CALL_WRITE },
+		{ "write_bytes", AB_CALL_WRITE },
+		{ "touch", AB_CALL_WRITE },      { "mkdir", AB_CALL_WRITE },
+		{ "symlink_to", AB_CALL_WRITE },
+		{ "hardlink_to", AB_CALL_WRITE },
+		{ "unlink", AB_CALL_DELETE },    { "rmdir", AB_CALL_DELETE },
+		{ "rename", AB_CALL_DELETE },    { "replace", AB_CALL_DELETE },
 	};
 	struct ab_lexer x = k->x;
 	struct ab_token t;
@@ -573,15 +133,15 @@ static enum call_kind path_method(const struct ab_code *k)
 	/* (home / "x").unlink() closes another one */
 	do {
 		if (!ab_lexer_next(&x, &t))
-			return CALL_READ;
+			return AB_CALL_READ;
 	} while (ab_code_is_sign(k, &t, ')'));
 	if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
-		return CALL_READ;
+		return AB_CALL_READ;
 	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
 		if (ab_code_is_text(k, &t, methods[i].name))
-			return (enum call_kind)methods[i].kind;
+			return (enum ab_call)methods[i].kind;
 	}
-	return CALL_READ;
+	return AB_CALL_READ;
 }
 
 /* "~/x" for what expands it. */
@@ -638,66 +198,66 @@ static bool glob_word(struct ab_code *k, struct ab_word *w)
 	return true;
 }
 
-static void judge_call(struct ab_code *k, enum call_kind kind, struct args *a)
+static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 
 	if (a->is_home && a->count &&
-	    (a->words[0].len > 1 || kind == CALL_REMOVE ||
-	     kind == CALL_DELETE))
+	    (a->words[0].len > 1 || kind == AB_CALL_REMOVE ||
+	     kind == AB_CALL_DELETE))
 		expand_home(k, &a->words[0]);
 	switch (kind) {
-	case CALL_SHELL:
+	case AB_CALL_SHELL:
 		if (a->is_cut)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
 				       k->text);
 		run_call(k, a);
 		return;
-	case CALL_OPEN:
+	case AB_CALL_OPEN:
 		open_call(k, a);
 		return;
-	case CALL_CODE:
+	case AB_CALL_CODE:
 		if (a->count == 1 && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
 			k->c->depth++;
 			ab_check_code(k->c, k->use, k->name, &a->words[0]);
 			k->c->depth--;
 		}
 		return;
-	case CALL_COPY:
+	case AB_CALL_COPY:
 		if (a->count > 1)
 			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
 				      &a->words[1]);
 		break;
-	case CALL_CHMOD:
+	case AB_CALL_CHMOD:
 		chmod_call(k, a);
 		return;
-	case CALL_SQL:
+	case AB_CALL_SQL:
 		for (uint32_t i = 0; i < a->count && i < 1; i++)
 			ab_check_text(k->c, "sql", &a->words[i]);
 		return;
-	case CALL_REMOVE:
+	case AB_CALL_REMOVE:
 		role = AB_ROLE_REMOVE;
 		break;
-	case CALL_DELETE:
+	case AB_CALL_DELETE:
 		role = AB_ROLE_DELETE;
 		break;
-	case CALL_WRITE:
+	case AB_CALL_WRITE:
 		role = AB_ROLE_WRITE;
 		break;
-	case CALL_RENAME:
+	case AB_CALL_RENAME:
 		role = AB_ROLE_WRITE;
 		for (uint32_t i = 1; i < a->count && i < 2; i++)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
 		role = AB_ROLE_DELETE;
 		break;
-	case CALL_GLOB:
+	case AB_CALL_GLOB:
 		if (!a->count || !takes_away(k) ||
 		    !glob_word(k, &a->words[0]))
 			return;
 		role = AB_ROLE_DELETE;
 		break;
-	case CALL_READ:
-	case CALL_NONE:
+	case AB_CALL_READ:
+	case AB_CALL_NONE:
 		break;
 	}
 	if (a->count)
@@ -781,10 +341,10 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 }
 
 /* The call with each of the lists that the name stands for. */
-static void judge_lists(struct ab_code *k, enum call_kind kind, struct args *a)
+static void judge_lists(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	const struct ab_named *n = a->each;
-	struct args *one = ab_check_alloc(k->c, sizeof(*one));
+	struct ab_args *one = ab_check_alloc(k->c, sizeof(*one));
 	uint32_t behind = a->which + n->count, from = 0;
 
 	if (!one)
@@ -796,10 +356,11 @@ static void judge_lists(struct ab_code *k, enum call_kind kind, struct args *a)
 			end++;
 		*one = *a;
 		for (; from < end; from++) {
-			if (at < MAX_STRINGS)
+			if (at < AB_CODE_STRINGS)
 				one->words[at++] = n->words[from];
 		}
-		for (uint32_t i = behind; i < a->count && at < MAX_STRINGS; i++)
+		for (uint32_t i = behind;
+		     i < a->count && at < AB_CODE_STRINGS; i++)
 			one->words[at++] = a->words[i];
 		one->count = at;
 		judge_call(k, kind, one);
@@ -807,7 +368,7 @@ static void judge_lists(struct ab_code *k, enum call_kind kind, struct args *a)
 }
 
 /* The call with each value of the name between what stands beside it. */
-static void judge_each(struct ab_code *k, enum call_kind kind, struct args *a)
+static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	const struct ab_named *n = a->each;
 	struct ab_word *w = &a->words[a->which], tail;
@@ -835,21 +396,21 @@ static void judge_each(struct ab_code *k, enum call_kind kind, struct args *a)
 	}
 }
 
-static void call(struct ab_code *k, struct args *a, enum call_kind kind,
+static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
-	a->is_taken_away = kind == CALL_REMOVE || kind == CALL_DELETE;
-	read_args(k, a);
+	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE;
+	ab_code_read_args(k, a);
 	if (ab_code_is_text(k, t, "Path"))
 		kind = path_method(k);
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
 		     ab_code_is_text(k, t, "expand_path") ||
 		     ab_code_is_text(k, t, "delete-directory") ||
 		     ab_code_is_text(k, t, "delete-file") ||
-		     (kind == CALL_GLOB && k->lang == AB_PERL) ||
+		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
-		     (kind == CALL_DELETE && k->lang == AB_OTHER);
-	if (a->each && has_lists(a->each))
+		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
+	if (a->each && ab_code_has_lists(a->each))
 		judge_lists(k, kind, a);
 	if (a->each)
 		judge_each(k, kind, a);
@@ -858,23 +419,23 @@ static void call(struct ab_code *k, struct args *a, enum call_kind kind,
 }
 
 /* The call that a word of the program names, by its own name or another. */
-static enum call_kind call_at(const struct ab_code *k, const struct ab_token *t)
+static enum ab_call call_at(const struct ab_code *k, const struct ab_token *t)
 {
 	const struct ab_named *n;
 	uint8_t kind = ab_code_call(k, t);
 
 	if (!kind && k->name_count && (n = ab_code_named(k, t)))
 		kind = n->call;
-	return (enum call_kind)kind;
+	return (enum ab_call)kind;
 }
 
-static void scan_code(struct ab_code *k, struct args *a)
+static void scan_code(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_token t;
 
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
 		void *mark = k->c->scratch->low;
-		enum call_kind kind = CALL_NONE;
+		enum ab_call kind = AB_CALL_NONE;
 
 		if (t.kind == AB_TOKEN_STRING)
 			loose_string(k, &t);
@@ -887,7 +448,7 @@ static void scan_code(struct ab_code *k, struct args *a)
 			bare_command(k);
 		if (k->lang == AB_AWK && k->name_count)
 			piped_name(k, &t);
-		if (kind != CALL_NONE) {
+		if (kind != AB_CALL_NONE) {
 			struct ab_lexer here = k->x;
 
 			call(k, a, kind, &t);
@@ -906,7 +467,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
 	struct ab_code k = { .c = c, .use = use, .text = text, .name = lang,
-			  .lang = lang_bit(lang) };
+			  .lang = ab_code_lang(lang) };
 	uint32_t taint = ab_word_taint(text);
 
 	ab_check_flow(c, use, AB_SINK_CODE, taint & ~(uint32_t)AB_TAINT_VAR,
@@ -915,12 +476,12 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_sed(c, use, text);
 		return;
 	}
-	struct args *a = ab_check_alloc(c, sizeof(*a));
+	struct ab_args *a = ab_check_alloc(c, sizeof(*a));
 
 	if (!a)
 		return;
 	ab_check_text(c, lang, text);
-	k.heads = call_heads(k.lang);
+	k.heads = ab_code_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .lang = ab_lang_of(lang) };
 	ab_code_find_names(&k);

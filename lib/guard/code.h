@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An inline program as code.c reads it: its tokens, the strings that stand
- * for words, and what its names stand for (code_names.c).
+ * An inline program as code.c reads it: its tokens, its calls (code_calls.c)
+ * and their arguments (code_args.c), the strings that stand for words, and
+ * what its names stand for (code_names.c).
  */
 #ifndef AB_GUARD_CODE_H
 #define AB_GUARD_CODE_H
 
 #include "guard/check.h"
 #include "guard/text.h"
+
+enum ab_call {
+	AB_CALL_NONE,
+	AB_CALL_SHELL, /* one string is a line, several are an argv */
+	AB_CALL_REMOVE,
+	AB_CALL_DELETE,
+	AB_CALL_WRITE,
+	AB_CALL_READ,
+	AB_CALL_OPEN, /* by its mode */
+	AB_CALL_CHMOD,
+	AB_CALL_SQL,
+	AB_CALL_RENAME,
+	AB_CALL_COPY,
+	AB_CALL_GLOB, /* names by a pattern */
+	AB_CALL_CODE /* of the same language */
+};
 
 enum {
 	AB_PY = 1,
@@ -21,6 +38,7 @@ enum {
 	AB_ALL_LANGS = 255
 };
 
+#define AB_CODE_STRINGS 64 /* of one call */
 #define AB_CODE_NAMES 16  /* of a program, that are known */
 #define AB_CODE_VALUES 16 /* of a name */
 
@@ -79,9 +97,41 @@ bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 void ab_code_append(struct ab_code *k, struct ab_word *w,
 		    const struct ab_word *more);
 void ab_code_hole(struct ab_code *k, struct ab_word *w);
-/* The call of the table that it names; 0: none. */
+/* --- code_calls.c --- */
+/* The bit of a language, AB_OTHER of what has no name here. */
+uint8_t ab_code_lang(const char *lang);
+/* What the calls of a language begin with. */
+uint64_t ab_code_heads(uint8_t lang);
+/* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
 
+/* --- code_args.c --- */
+struct ab_args {
+	struct ab_word words[AB_CODE_STRINGS];
+	uint32_t count;
+	struct ab_token number_token; /* the last number, as chmod has it */
+	bool is_cut; /* there is more of it */
+	enum ab_joint joint;
+	/* words[which] is any of its values behind the head; or NULL */
+	const struct ab_named *each;
+	uint32_t which;
+	struct ab_word head;
+	bool has_head;
+	bool is_bare; /* nothing was said behind the home */
+	bool is_home; /* "~/x" is expanded */
+	bool is_taken_away; /* of a call that removes */
+	/* the last word is a home, which a "/" or a join() goes on with */
+	bool is_open, is_joined, has_slash;
+	bool has_block; /* perl: system {"rm"} ... */
+	struct ab_word block;
+};
+
+/* The arguments from the lexer's place on. */
+void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* x = [...] more than once: it is one of those lists. */
+bool ab_code_has_lists(const struct ab_named *n);
+
+/* --- code_names.c --- */
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
 const struct ab_named *ab_code_named(const struct ab_code *k,

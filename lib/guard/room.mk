@@ -36,6 +36,8 @@ libagentbox_la_SOURCES += \
 	lib/guard/check_shell.c \
 	lib/guard/code.c \
 	lib/guard/code.h \
+	lib/guard/code_args.c \
+	lib/guard/code_calls.c \
 	lib/guard/code_names.c \
 	lib/guard/code_sed.c \
 	lib/guard/command.c lib/guard/command.h \

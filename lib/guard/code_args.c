@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The arguments of a call of an inline program: strings, what is put together
+ * of them, names that stand for some, and the home. What is computed is left
+ * out; nothing is judged here.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+#define MAX_TOKENS 512
+
+static void add_string(struct ab_code *k, struct ab_args *a,
+		       const struct ab_token *t)
+{
+	if (a->count == AB_CODE_STRINGS)
+		a->is_cut = true;
+	else if (ab_code_word(k, t, &a->words[a->count]))
+		a->count++;
+}
+
+/* qw(rm -rf /) and %w[...]: words without quotes. */
+static void bare_words(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_lexer *x = &k->x;
+
+	if (x->pos >= x->len)
+		return;
+	uint32_t from = x->pos + 1;
+
+	while (from < x->len && !memchr(")]}/>", x->text[from], 5)) {
+		uint32_t end = from;
+
+		while (end < x->len && !memchr(" \t\n)]}>", x->text[end], 7))
+			end++;
+		if (end > from) {
+			struct ab_token t = { .at = from, .len = end - from };
+
+			add_string(k, a, &t);
+		}
+		from = end;
+		while (from < x->len && memchr(" \t\n", x->text[from], 3))
+			from++;
+	}
+	/* "/" alone is a word and not the end */
+	if (from < x->len && x->text[from] == '/') {
+		struct ab_token t = { .at = from, .len = 1 };
+
+		while (from + t.len < x->len &&
+		       !memchr(" \t\n)]}>", x->text[from + t.len], 7))
+			t.len++;
+		add_string(k, a, &t);
+		from += t.len;
+	}
+	x->pos = from < x->len ? from + 1 : from;
+}
+
+static void add_word(struct ab_code *k, struct ab_args *a, enum ab_piece piece,
+		     const struct ab_word *w)
+{
+	if (piece == AB_PIECE_MORE && a->count)
+		ab_code_append(k, &a->words[a->count - 1], w);
+	else if (a->count == AB_CODE_STRINGS)
+		a->is_cut = true;
+	else
+		a->words[a->count++] = *w;
+}
+
+bool ab_code_has_lists(const struct ab_named *n)
+{
+	return n->is_list && (n->begins & (n->begins - 1));
+}
+
+static void begin_each(struct ab_args *a, const struct ab_named *n,
+		       bool has_head)
+{
+	if (a->each || a->count == AB_CODE_STRINGS)
+		return;
+	a->each = n;
+	a->has_head = has_head;
+	a->which = a->count - has_head;
+	a->head = has_head ? a->words[a->which] : (struct ab_word){ 0 };
+}
+
+/* A name that stands for strings: one that is one of several makes a call of
+   each, once in a call. Behind a string it may also be something else. */
+static void add_named(struct ab_code *k, struct ab_args *a,
+		      const struct ab_token *t, const struct ab_named *n)
+{
+	bool is_one = n->count == 1 || n->is_list;
+	bool is_many = ab_code_has_lists(n);
+	enum ab_piece piece;
+
+	a->is_cut |= n->is_cut;
+	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
+			a->joint == AB_JOINT_STRING)) {
+		piece = ab_code_piece(k, &a->joint, t, false);
+		if (piece == AB_PIECE_HOLE && a->count) {
+			begin_each(a, n, true);
+			ab_code_hole(k, &a->words[a->count - 1]);
+		}
+		return;
+	}
+	piece = ab_code_piece(k, &a->joint, t, true);
+	if (piece != AB_PIECE_MORE && (!is_one || n->is_any || is_many))
+		begin_each(a, n, false);
+	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
+		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
+}
+
+/* environ["HOME"], environ.get("HOME"), getenv("HOME"): what stands before the
+   string at `at`. */
+static bool is_of_environment(const char *s, uint32_t at)
+{
+	static const char *const ends[] = { "environ", "environb", "env",
+					    ".get", ".fetch" };
+	uint32_t n = at ? at - 1 : 0; /* the quote */
+
+	while (n && memchr(" \t\n", s[n - 1], 3))
+		n--;
+	if (!n || !memchr("([{", s[n - 1], 3))
+		return false;
+	n--;
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n >= len && !strncasecmp(s + n - len, ends[i], len))
+			return true;
+	}
+	return false;
+}
+
+/* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME. */
+static bool is_home_name(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text;
+
+	if (t->len == 4 && !memcmp(s + t->at, "HOME", 4))
+		return t->kind != AB_TOKEN_STRING ||
+		       is_of_environment(s, t->at);
+	if (ab_code_is_text(k, t, "homedir"))
+		return true;
+	return ab_code_is_text(k, t, "home") && t->at &&
+	       s[t->at - 1] == '.' &&
+	       (k->lang == AB_RUBY ||
+		(k->x.pos < k->x.len && s[k->x.pos] == '('));
+}
+
+/* A home that is taken away, and what stands behind it in a path. True: the
+   token is part of that. */
+static bool add_home(struct ab_code *k, struct ab_args *a,
+		     const struct ab_token *t)
+{
+	struct ab_word home = { .text = "~", .len = 1 };
+	struct ab_word slash = { .text = "/", .len = 1 }, w;
+
+	a->is_joined |= ab_code_is_text(k, t, "join");
+	if (is_home_name(k, t) && a->count < AB_CODE_STRINGS) {
+		home.span = k->text->span;
+		/* require("os").homedir(): what was read is a module */
+		if (k->lang == AB_JS)
+			a->count = 0;
+		a->words[a->count++] = home;
+		a->is_home = a->is_open = a->is_bare = true;
+		a->joint = AB_JOINT_STRING;
+		return true;
+	}
+	if (!a->is_open)
+		return false;
+	/* homedir() + "/x", environ["HOME"] + "/x" */
+	if (a->is_bare && t->kind == AB_TOKEN_SIGN &&
+	    memchr("()]}", k->text->text[t->at], 4))
+		return true;
+	a->is_bare = false;
+	if (ab_code_is_sign(k, t, '/') ||
+	    (ab_code_is_sign(k, t, ',') && a->is_joined)) {
+		a->has_slash = true;
+		return true;
+	}
+	a->is_open = a->has_slash || !ab_code_is_sign(k, t, ',');
+	if (t->kind != AB_TOKEN_STRING || !a->has_slash ||
+	    !ab_code_word(k, t, &w))
+		return false;
+	ab_code_append(k, &a->words[a->count - 1], &slash);
+	ab_code_append(k, &a->words[a->count - 1], &w);
+	a->has_slash = false;
+	return true;
+}
+
+/* A token of the arguments that is no bracket. */
+static void add_token(struct ab_code *k, struct ab_args *a,
+		      const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_value(k, t);
+	const char *s = k->text->text + t->at;
+	bool is_string = t->kind == AB_TOKEN_STRING;
+	enum ab_piece piece;
+	struct ab_word w;
+
+	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
+		      ab_code_is_text(k, t, "expand_path");
+	if (a->is_taken_away && add_home(k, a, t))
+		return;
+	if (n) {
+		add_named(k, a, t, n);
+		return;
+	}
+	piece = ab_code_piece(k, &a->joint, t, is_string);
+	if (piece == AB_PIECE_HOLE && a->count)
+		ab_code_hole(k, &a->words[a->count - 1]);
+	if (is_string && ab_code_word(k, t, &w))
+		add_word(k, a, piece, &w);
+	else if (ab_code_is_text(k, t, "qw") || ab_code_is_text(k, t, "w"))
+		bare_words(k, a);
+	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9')
+		a->number_token = *t;
+}
+
+/* perl: system {"rm"} "x", "-rf", "/" runs rm, and "x" is what it is told to
+   be called. How many brackets are open behind the block. */
+static int read_block(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	int depth = 0;
+
+	a->has_block = false;
+	if (k->lang != AB_PERL || !ab_lexer_next(&x, &t))
+		return 0;
+	if (ab_code_is_sign(k, &t, '(')) {
+		depth++;
+		if (!ab_lexer_next(&x, &t))
+			return 0;
+	}
+	if (!ab_code_is_sign(k, &t, '{') || !ab_lexer_next(&x, &t) ||
+	    t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &a->block) ||
+	    !ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '}'))
+		return 0;
+	a->has_block = true;
+	k->x = x;
+	return depth;
+}
+
+/* The arguments of a call that begins at the lexer. */
+void ab_code_read_args(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_token t, last = { 0 };
+	int depth = read_block(k, a);
+	bool first = !a->has_block;
+
+	a->count = 0;
+	a->is_cut = false;
+	a->number_token.len = 0;
+	a->joint = AB_JOINT_NONE;
+	a->each = NULL;
+	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
+	a->is_bare = false;
+	for (uint32_t n = 0;; n++) {
+		uint32_t before = k->x.pos;
+
+		if (!ab_lexer_next(&k->x, &t))
+			break;
+		if (n == MAX_TOKENS) {
+			a->is_cut = true;
+			break;
+		}
+		if (!first && !depth &&
+		    (ab_code_is_sign(k, &t, ';') ||
+		     ab_code_is_sign(k, &t, '}') || t.is_line)) {
+			k->x.pos = before;
+			break;
+		}
+		if (t.kind == AB_TOKEN_SIGN &&
+		    memchr("([{", k->text->text[t.at], 3))
+			depth++;
+		else if (t.kind == AB_TOKEN_SIGN &&
+			 memchr(")]}", k->text->text[t.at], 3) && --depth <= 0)
+			break;
+		add_token(k, a, &t);
+		last = t;
+		first = false;
+	}
+	k->before = last;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The calls of inline programs that run commands or touch files, by language:
+ * a table. What their arguments mean is code.c's.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+
+/* briefly, for the table */
+enum {
+	PY = AB_PY,
+	PERL = AB_PERL,
+	RUBY = AB_RUBY,
+	JS = AB_JS,
+	PHP = AB_PHP,
+	LUA = AB_LUA,
+	OTHER = AB_OTHER,
+	ALL = AB_ALL_LANGS,
+	CALL_SHELL = AB_CALL_SHELL,
+	CALL_REMOVE = AB_CALL_REMOVE,
+	CALL_DELETE = AB_CALL_DELETE,
+	CALL_WRITE = AB_CALL_WRITE,
+	CALL_READ = AB_CALL_READ,
+	CALL_OPEN = AB_CALL_OPEN,
+	CALL_CHMOD = AB_CALL_CHMOD,
+	CALL_SQL = AB_CALL_SQL,
+	CALL_RENAME = AB_CALL_RENAME,
+	CALL_COPY = AB_CALL_COPY,
+	CALL_GLOB = AB_CALL_GLOB,
+	CALL_CODE = AB_CALL_CODE
+};
+
+static const struct {
+	const char *name;
+	uint8_t langs, kind;
+} calls[] = {
+	{ "system", ALL, CALL_SHELL },	     { "popen", ALL, CALL_SHELL },
+	{ "Popen", PY, CALL_SHELL },	     { "run", PY, CALL_SHELL },
+	{ "call", PY, CALL_SHELL },	     { "check_call", PY, CALL_SHELL },
+	{ "check_output", PY, CALL_SHELL },  { "getoutput", PY, CALL_SHELL },
+	{ "getstatusoutput", PY, CALL_SHELL },
+	{ "execv", PY, CALL_SHELL },	     { "execl", PY, CALL_SHELL },
+	{ "execlp", PY, CALL_SHELL },	     { "execvp", PY, CALL_SHELL },
+	{ "execve", PY, CALL_SHELL },	     { "spawnl", PY, CALL_SHELL },
+	{ "spawnv", PY, CALL_SHELL },	     { "spawnlp", PY, CALL_SHELL },
+	{ "spawnvp", PY, CALL_SHELL },	     { "posix_spawn", PY, CALL_SHELL },
+	{ "spawn", (uint8_t)(PY | RUBY | JS | OTHER), CALL_SHELL },
+	{ "create_subprocess_shell", PY, CALL_SHELL },
+	{ "create_subprocess_exec", PY, CALL_SHELL },
+	{ "exec", (uint8_t)(PERL | RUBY | JS | PHP | OTHER), CALL_SHELL },
+	{ "execute", LUA, CALL_SHELL },
+	{ "capture2", RUBY, CALL_SHELL },    { "capture2e", RUBY, CALL_SHELL },
+	{ "capture3", RUBY, CALL_SHELL },    { "popen3", RUBY, CALL_SHELL },
+	{ "execSync", JS, CALL_SHELL },	     { "execFile", JS, CALL_SHELL },
+	{ "execFileSync", JS, CALL_SHELL },  { "spawnSync", JS, CALL_SHELL },
+	{ "Command", JS, CALL_SHELL },	     { "shell_exec", PHP, CALL_SHELL },
+	{ "passthru", PHP, CALL_SHELL },     { "proc_open", PHP, CALL_SHELL },
+	{ "pcntl_exec", PHP, CALL_SHELL },   { "script", OTHER, CALL_SHELL },
+	{ "shell", OTHER, CALL_SHELL },	     { "command", OTHER, CALL_SHELL },
+	{ "process", OTHER, CALL_SHELL },    { "system2", OTHER, CALL_SHELL },
+	{ "call-process", OTHER, CALL_SHELL },
+	{ "rmtree", (uint8_t)(PY | PERL), CALL_REMOVE },
+	{ "remove_tree", PERL, CALL_REMOVE },
+	{ "rm_rf", RUBY, CALL_REMOVE },	     { "rm_r", RUBY, CALL_REMOVE },
+	{ "remove_dir", RUBY, CALL_REMOVE },
+	{ "remove_entry_secure", RUBY, CALL_REMOVE },
+	{ "remove_entry", RUBY, CALL_REMOVE },
+	{ "rmSync", JS, CALL_REMOVE },	     { "rm", JS, CALL_REMOVE },
+	{ "rmdirSync", JS, CALL_REMOVE },    { "removeSync", JS, CALL_REMOVE },
+	{ "rimraf", JS, CALL_REMOVE },	     { "emptyDirSync", JS, CALL_REMOVE },
+	{ "delete-directory", OTHER, CALL_REMOVE },
+	{ "remove", (uint8_t)(PY | JS | LUA), CALL_DELETE },
+	{ "unlink", ALL, CALL_DELETE },	     { "unlinkSync", JS, CALL_DELETE },
+	{ "rmdir", ALL, CALL_DELETE },	     { "removedirs", PY, CALL_REMOVE },
+	{ "delete", RUBY, CALL_DELETE },     { "rm_f", RUBY, CALL_DELETE },
+	{ "delete-file", OTHER, CALL_DELETE },
+	{ "rename", ALL, CALL_RENAME },	     { "move", PY, CALL_RENAME },
+	{ "renameSync", JS, CALL_RENAME },   { "mv", RUBY, CALL_RENAME },
+	{ "expanduser", PY, CALL_READ },     { "expand_path", RUBY, CALL_READ },
+	{ "cmd", OTHER, CALL_SHELL },	     { "open", ALL, CALL_OPEN },
+	{ "fopen", PHP, CALL_OPEN },
+	{ "Path", PY, CALL_READ },	     { "readFileSync", JS, CALL_READ },
+	{ "readFile", JS, CALL_READ },	     { "readTextFile", JS, CALL_READ },
+	{ "readTextFileSync", JS, CALL_READ },
+	{ "file_get_contents", PHP, CALL_READ },
+	{ "readfile", PHP, CALL_READ },	     { "read", RUBY, CALL_READ },
+	{ "readlines", RUBY, CALL_READ },    { "writeFileSync", JS, CALL_WRITE },
+	{ "writeFile", JS, CALL_WRITE },     { "appendFileSync", JS, CALL_WRITE },
+	{ "writeTextFile", JS, CALL_WRITE },
+	{ "file_put_contents", PHP, CALL_WRITE },
+	{ "write", RUBY, CALL_WRITE },	     { "truncate", ALL, CALL_WRITE },
+	{ "truncateSync", JS, CALL_WRITE },  { "copyfile", PY, CALL_RENAME },
+	{ "copy", (uint8_t)(PY | PERL | PHP), CALL_COPY },
+	{ "copy2", PY, CALL_COPY },	     { "copytree", PY, CALL_COPY },
+	{ "copyFileSync", JS, CALL_COPY },   { "cpSync", JS, CALL_COPY },
+	{ "copyFile", JS, CALL_COPY },	     { "cp", RUBY, CALL_COPY },
+	{ "cp_r", RUBY, CALL_COPY },	     { "symlinkSync", JS, CALL_COPY },
+	{ "makedirs", PY, CALL_WRITE },	     { "mkdirSync", JS, CALL_WRITE },
+	{ "mkdir_p", RUBY, CALL_WRITE },     { "touch", RUBY, CALL_WRITE },
+	{ "createWriteStream", JS, CALL_WRITE },
+	{ "createReadStream", JS, CALL_READ },
+	{ "exec", PY, CALL_CODE },	     { "eval", (uint8_t)(PY | JS),
+					       CALL_CODE },
+	{ "symlink", ALL, CALL_RENAME },     { "chmod", ALL, CALL_CHMOD },
+	{ "chmodSync", JS, CALL_CHMOD },     { "execute", PY, CALL_SQL },
+	{ "executescript", PY, CALL_SQL },   { "executemany", PY, CALL_SQL },
+	{ "query", (uint8_t)(JS | PHP | RUBY), CALL_SQL },
+	{ "do", PERL, CALL_SQL },
+	{ "glob", (uint8_t)(PY | PERL | RUBY | PHP | JS), CALL_GLOB },
+	{ "iglob", PY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
+};
+
+uint8_t ab_code_lang(const char *lang)
+{
+	static const char *const names[] = { "python", "perl", "ruby", "js",
+					     "php",    "lua",  "awk" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (!strcmp(names[i], lang))
+			return (uint8_t)(1u << i);
+	}
+	return AB_OTHER;
+}
+
+uint64_t ab_code_heads(uint8_t lang)
+{
+	uint64_t heads = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		if (calls[i].langs & lang)
+			heads |= ab_head_bit(calls[i].name[0]);
+	}
+	return heads;
+}
+
+uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text + t->at;
+
+	if (!(k->heads & ab_head_bit(*s)))
+		return AB_CALL_NONE;
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
+		    strlen(calls[i].name) == t->len &&
+		    !memcmp(calls[i].name, s, t->len))
+			return calls[i].kind;
+	}
+	return AB_CALL_NONE;
+}
