@@ -34,6 +34,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/report.c \
 	libexec/init/resolve.c \
 	libexec/init/root.c \
+	libexec/init/settle.c \
 	libexec/init/sys.h \
 	libexec/init/tell.c \
 	libexec/init/tree.c \

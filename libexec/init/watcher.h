@@ -178,11 +178,9 @@ bool init_is_jj(const char *path);
 /* Quarantine those that are no longer what they were. */
 void init_check_pointers(watcher *w);
 
-/*
- * watch.c: look at the names that appeared without being asked; the host is
- * made to settle before it starts or ends a command if there was any.
- */
-void init_settle_unasked(watcher *w);
+/* watch.c */
+/* Judge what appeared, if there are patterns. */
+void init_settle_names(watcher *w);
 /* Can names appear, or change, without an event? */
 bool init_is_blind(const watcher *w);
 /* From here on the host settles before it starts or ends a command. */
@@ -194,10 +192,16 @@ void init_demand(watcher *w);
 bool init_is_covered(const watcher *w, const char *path);
 /* The names are looked at again without being asked, if nobody asks. */
 void init_look_soon(watcher *w);
-/* Before the box is ready: what came after the plan had looked. */
-void init_judge_late(watcher *w);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
+
+/*
+ * settle.c: look at the names that appeared without being asked; the host is
+ * made to settle before it starts or ends a command if there was any.
+ */
+void init_settle_unasked(watcher *w);
+/* Before the box is ready: what came after the plan had looked. */
+void init_judge_late(watcher *w);
 
 /* adopt.c: what the host makes while the agent is not there */
 /* Everything that appeared is judged. began_ns: before that was begun. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When the mounts and the names of a direct workspace are looked at, and what
+ * is said of it: before the box is ready, when the host asks, which it does
+ * before it starts or ends a command, when nobody asks, and at the end. It
+ * looks at nothing itself and starts nothing; a host that is told of a failure
+ * starts nothing either. Spec: DESIGN.md section 6.
+ */
+#include "config.h"
+
+#include "watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Between two looks at what may be good in a moment. */
+#define AWAIT_MS 10
+
+/* Not while there may be something that no event tells. */
+static void drop_demand(watcher *w)
+{
+	eventfd_t n;
+
+	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred &&
+	    !w->is_covered && !w->has_left && !w->has_adopted &&
+	    !w->awaited_count)
+		(void)eventfd_read(w->demand_fd, &n);
+}
+
+/* Without patterns the events say only that mounts are to be looked at. */
+static void forget_events(watcher *w)
+{
+	char buffer[4096];
+
+	while (!w->box->plan.watch_count && !w->is_rescan &&
+	       read(w->box->inotify_fd, buffer, sizeof(buffer)) > 0)
+		;
+}
+
+/* Whoever makes new ones all the time is not waited for any longer. */
+static void await_pointers(watcher *w)
+{
+	uint64_t until = ab_clock_boot_ns() + INIT_AWAIT_NS;
+
+	while (w->awaited_count && ab_clock_boot_ns() < until) {
+		(void)poll(NULL, 0, AWAIT_MS);
+		init_settle_names(w);
+	}
+	if (!w->awaited_count)
+		return;
+	w->is_last = true;
+	init_settle_names(w);
+	w->is_last = false;
+}
+
+int init_settle(holder *h, uint64_t values[4])
+{
+	watcher *w = h->watcher;
+	uint64_t *const counts[] = {&w->quarantined, &w->reprotected,
+				    &w->failed};
+	uint64_t began_ns;
+	bool was_absent;
+	int r = 0;
+
+	if (!w)
+		return 0;
+	began_ns = init_last_begun(w);
+	was_absent = init_agent_is_absent(w);
+	forget_events(w);
+	w->last_errno = 0;
+	/* what left while we looked at mounts, or before, took its along */
+	for (unsigned i = 0; i < 2 && (i == 0 || w->has_left); i++) {
+		w->has_left = false;
+		r = init_check_mounts(w, true);
+		init_settle_names(w);
+	}
+	await_pointers(w);
+	if (w->has_adopted && r == 0)
+		r = init_check_mounts(w, true);
+	init_mark_quiet(w, began_ns, was_absent && r == 0);
+	drop_demand(w);
+	/* the host starts nothing before a settle that succeeds */
+	if (r == 0)
+		r = -w->last_errno;
+	for (size_t i = 0; i < AB_ARRAY_LEN(counts); i++) {
+		values[i] = *counts[i] - w->told[i];
+		w->told[i] = *counts[i];
+	}
+	return r;
+}
+
+/*
+ * Nobody of the agent's has been in this box yet, so it is the host's as much
+ * as what the plan saw a moment before. What cannot be held is quarantined;
+ * what fails is left to the host's settle, before which nothing is started.
+ */
+void init_judge_late(watcher *w)
+{
+	int r = 0;
+
+	if (!w->is_late || init_last_begun(w))
+		return;
+	w->is_late = false;
+	w->is_first = w->is_quiet = true;
+	w->quiet_ns = 0;
+	w->is_lost = true;
+	init_settle_names(w);
+	await_pointers(w);
+	if (w->has_adopted)
+		r = init_check_mounts(w, true);
+	w->is_first = w->is_quiet = false;
+	w->is_lost |= r || w->last_errno;
+	if (w->is_lost)
+		init_demand(w);
+}
+
+/*
+ * The demand comes first: a host that looks while events are taken from the
+ * queue and not judged yet has to wait for its turn.
+ */
+void init_settle_unasked(watcher *w)
+{
+	uint64_t failed = w->failed, began_ns = init_last_begun(w), names;
+	bool was_absent = init_agent_is_absent(w);
+	int r;
+
+	init_demand(w);
+	r = init_check_mounts(w, false);
+	names = w->failed;
+	init_settle_names(w);
+	names = w->failed - names;
+	/* the events are gone that told of what left with its mount; and what
+	   was adopted has none yet */
+	if (r == 0 && (w->has_left || w->has_adopted))
+		r = init_check_mounts(w, false);
+	w->has_left = false;
+	init_mark_quiet(w, began_ns, was_absent && r == 0);
+	/* told[0]: what an earlier call moved is not told yet either */
+	if (r == 0 && w->quarantined == w->told[0] && w->failed == failed)
+		drop_demand(w);
+	/* a name is tried again, and counted, when the host settles; a mount
+	   that failed has been told and is not counted again */
+	w->failed -= names;
+}
+
+void init_settle_last(holder *h)
+{
+	if (!h->watcher || !h->is_ready)
+		return;
+	h->watcher->is_last = true;
+	init_settle_names(h->watcher);
+}
+
+/*
+ * Nobody of the agent's is there any more, says PID 1. From here on what
+ * appears is the host's, if there is nothing that appeared before.
+ */
+void init_on_quiet(holder *h)
+{
+	watcher *w = h->watcher;
+	struct pollfd p[] = {{.events = POLLIN}, {.events = POLLPRI}};
+	uint64_t began_ns;
+
+	if (!w || !h->is_ready || !w->box->plan.watch_count)
+		return;
+	p[0].fd = w->box->inotify_fd;
+	p[1].fd = w->mountinfo_fd;
+	began_ns = init_last_begun(w);
+	if (!init_agent_is_absent(w))
+		return;
+	/* else the last look was as good as one now */
+	if (init_is_blind(w) || w->awaited_count || w->has_left ||
+	    w->has_deferred || w->check_at_ns || poll(p, 2, 0) != 0)
+		init_look_soon(w);
+	else
+		init_mark_quiet(w, began_ns, true);
+	/* poll(2) has taken the notice away, and what it tells cannot wait */
+	if (p[1].revents)
+		w->check_at_ns = ab_clock_boot_ns();
+}
