@@ -120,21 +120,17 @@ static bool has_other_way(const watcher *w, const char *path)
 	return is_behind(w, path);
 }
 
-/* A file with no other name, or a directory; of the workspace's own mount. */
-static bool is_plain(int dir, const char *name)
+/* A file with no other name, or a directory. -ESTALE: it is neither. */
+static int check_plain(int dir, const char *name)
 {
 	struct stat st;
 
-	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
-	       (S_ISDIR(st.st_mode) ||
-		(S_ISREG(st.st_mode) && st.st_nlink == 1));
-}
-
-static bool is_missing(int dir, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return S_ISDIR(st.st_mode) ||
+			       (S_ISREG(st.st_mode) && st.st_nlink == 1)
+		       ? 0
+		       : -ESTALE;
 }
 
 static guarded *find(watcher *w, const char *path)
@@ -209,7 +205,7 @@ bool init_adopt(watcher *w, const char *path)
 	    has_other_way(w, path))
 		return false;
 	parent = init_open_parent(w, path);
-	if (parent < 0 || !is_plain(parent, last_of(path)))
+	if (parent < 0 || check_plain(parent, last_of(path)))
 		return false;
 	g = find(w, path);
 	if (g && (!g->is_gone || g->step->kind != AB_STEP_SELF ||
@@ -231,7 +227,8 @@ bool init_adopt(watcher *w, const char *path)
 	return !g->is_gone;
 }
 
-/* What is above path now, if it is what that was made in; else -errno. */
+/* What is above path now, if it is what that was made in. -ESTALE: it is not;
+   any other error: nobody knows. */
 static int open_place(const guarded *g, int root, const char *path)
 {
 	ab_autofd int parent = -1;
@@ -246,47 +243,67 @@ static int open_place(const guarded *g, int root, const char *path)
 	parent = n ? init_open_beneath(root, dir, O_DIRECTORY | O_NOFOLLOW) :
 		     ab_fd_dup(root);
 	if (parent < 0)
-		return parent;
-	if (fstat(parent, &is) || fstat(g->parent_fd, &was) ||
-	    was.st_ino != is.st_ino || was.st_dev != is.st_dev)
+		return init_is_nowhere(parent) ? -ESTALE : parent;
+	if (fstat(parent, &is) || fstat(g->parent_fd, &was))
+		return -errno;
+	if (was.st_ino != is.st_ino || was.st_dev != is.st_dev)
 		return -ESTALE;
 	return ab_steal_fd(&parent);
 }
 
-bool init_is_displaced(const watcher *w, const guarded *g)
+/* Only where that is sure: what cannot be looked up stays the host's. */
+bool init_is_displaced(watcher *w, const guarded *g)
 {
-	ab_autofd int parent = -1;
+	ab_autofd int parent = -1, passable = -1;
 
 	if (!g->is_adopted)
 		return false;
 	parent = open_place(g, w->workspace_fd, g->rest);
-	return parent < 0;
+	if (parent == -EACCES) {
+		/* the agent may take the mode of what is above it */
+		passable = init_open_parent(w, g->rest);
+		parent = open_place(g, w->workspace_fd, g->rest);
+	}
+	return parent == -ESTALE;
+}
+
+/*
+ * A mount that is too late. What is read-only is taken for the host's wherever
+ * it is moved, so it must not be that even if it cannot be taken away; by its
+ * own descriptor, since its name may be another's by now.
+ */
+static void take_back(int tree, int self)
+{
+	struct mount_attr writable = {.attr_clr = MOUNT_ATTR_RDONLY};
+	char name[16];
+
+	(void)ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH, &writable);
+	snprintf(name, sizeof(name), "%d", tree);
+	if (fchdir(self) == 0)
+		(void)ab_sys_umount2(name, AB_MNT_DETACH);
 }
 
 /*
  * Whoever is in the box may exchange what is above it at any time, so its path
  * is looked up once: what is in the directory that it was made in is covered,
- * wherever that is by then. A command may have begun just before: what is
- * read-only is taken for the host's wherever it is moved, so this mount, by
- * its own descriptor, must then not be.
+ * wherever that is by then. A command may have begun just before: then what is
+ * covered may be the agent's.
  */
-int init_bind_adopted(const watcher *w, const guarded *g, int root)
+int init_bind_adopted(const watcher *w, const guarded *g, int root, int self)
 {
-	struct mount_attr writable = {.attr_clr = MOUNT_ATTR_RDONLY};
 	const char *path = g->target + 1;
 	ab_autofd int parent = open_place(g, root, path);
 	ab_autofd int tree = -1;
+	int r = parent < 0 ? parent : check_plain(parent, last_of(path));
 
-	if (parent < 0)
-		return -ESTALE;
-	if (!is_plain(parent, last_of(path)))
-		return is_missing(parent, last_of(path)) ? -ENOENT : -ESTALE;
+	if (r)
+		return r;
 	tree = init_mount_self(parent, last_of(path), g->flags);
 	if (tree < 0)
 		return tree;
 	if (!g->is_new || is_hosts(w))
 		return 0;
-	(void)ab_sys_mount_setattr(tree, "", AT_EMPTY_PATH, &writable);
+	take_back(tree, self);
 	return -ESTALE;
 }
 

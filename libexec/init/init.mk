@@ -98,6 +98,17 @@ nodist_tests_unit_init_first_internal_SOURCES = build-id.h
 tests_unit_init_first_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_init_first_internal_CFLAGS = $(UNIT_CFLAGS)
 
+# Its parts, with a clock and with neighbours of the test's own.
+check_PROGRAMS += tests/unit/init_settle_internal
+UNIT_TESTS += tests/unit/init_settle_internal
+tests_unit_init_settle_internal_SOURCES = \
+	tests/unit/init_settle_internal.c \
+	libexec/init/adopt.c libexec/init/remount.c libexec/init/settle.c \
+	libexec/init/sys.h libexec/init/watcher.h
+tests_unit_init_settle_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
+tests_unit_init_settle_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/init_lacks_internal
 UNIT_TESTS += tests/unit/init_lacks_internal
 tests_unit_init_lacks_internal_SOURCES = \

@@ -226,13 +226,13 @@ static int take_clones(const watcher *w, int *trees)
 	return 0;
 }
 
-/* What an attempt says where nothing of that name is. */
-static bool is_nowhere(int r)
+bool init_is_nowhere(int r)
 {
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
 }
 
-static int make_again(const watcher *w, const guarded *g, int root, int tree)
+static int make_again(const watcher *w, const guarded *g, int root, int self,
+		      int tree)
 {
 	const ab_plan_step *s = g->step;
 	const char *path = g->target + 1;
@@ -240,7 +240,7 @@ static int make_again(const watcher *w, const guarded *g, int root, int tree)
 
 	switch ((enum ab_plan_step_kind)s->kind) {
 	case AB_STEP_SELF:
-		return g->is_adopted ? init_bind_adopted(w, g, root)
+		return g->is_adopted ? init_bind_adopted(w, g, root, self)
 				     : init_bind_self(root, path, g->flags);
 	case AB_STEP_HIDE:
 		return init_bind_nothing(root, path);
@@ -337,6 +337,8 @@ int init_open_mountinfo(const watcher *w)
 static _Noreturn void remount(const watcher *w, int result_fd)
 {
 	int *trees = calloc(w->guarded_count, sizeof(*trees));
+	/* the box's own /proc has no entry for us */
+	ab_autofd int self = open("/proc/self/fd", O_PATH | O_CLOEXEC);
 	ab_autofd int root = -1;
 	int r = trees ? take_clones(w, trees) : -ENOMEM;
 
@@ -352,7 +354,7 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 		if (!is_wanted(g))
 			continue;
 		if (one == 0)
-			one = make_again(w, g, root, trees[i]);
+			one = make_again(w, g, root, self, trees[i]);
 		if (ab_fd_write_full(result_fd, &one, sizeof(one)))
 			_exit(1);
 	}
@@ -376,7 +378,7 @@ static bool is_absent(const guarded *g)
 	fd = init_open_beneath(g->tree_fd, g->below, O_NOFOLLOW);
 	r = fd < 0 ? fd : 0;
 	ab_cleanup_fd(&fd);
-	return is_nowhere(r);
+	return init_is_nowhere(r);
 }
 
 /* It may come back: looked at again then, and by the host's next settle. */
@@ -465,7 +467,7 @@ static void on_mounted_again(watcher *w, guarded *g)
 
 static int judge(watcher *w, guarded *g, int r, bool settling)
 {
-	if (is_nowhere(r)) {
+	if (init_is_nowhere(r)) {
 		/* else the host replaced it again, under our hands */
 		g->is_absent = is_absent(g);
 		if (!g->is_absent) {

@@ -67,6 +67,7 @@ int init_settle(holder *h, uint64_t values[4])
 
 	if (!w)
 		return 0;
+	init_begin_looking(w);
 	began_ns = init_last_begun(w);
 	was_absent = init_agent_is_absent(w);
 	forget_events(w);
@@ -95,7 +96,8 @@ int init_settle(holder *h, uint64_t values[4])
 /*
  * Nobody of the agent's has been in this box yet, so it is the host's as much
  * as what the plan saw a moment before. What cannot be held is quarantined;
- * what fails is left to the host's settle, before which nothing is started.
+ * what fails is left to the host's settle, before which nothing is started. It
+ * is the host's until then: a mount that failed is tried again.
  */
 void init_judge_late(watcher *w)
 {
@@ -103,6 +105,7 @@ void init_judge_late(watcher *w)
 
 	if (!w->is_late || init_last_begun(w))
 		return;
+	init_begin_looking(w);
 	w->is_late = false;
 	w->is_first = w->is_quiet = true;
 	w->quiet_ns = 0;
@@ -112,8 +115,8 @@ void init_judge_late(watcher *w)
 	if (w->has_adopted)
 		r = init_check_mounts(w, true);
 	w->is_first = w->is_quiet = false;
-	w->is_lost |= r || w->last_errno;
-	if (w->is_lost)
+	w->is_lost |= w->last_errno != 0;
+	if (r || w->is_lost)
 		init_demand(w);
 }
 
@@ -127,6 +130,7 @@ void init_settle_unasked(watcher *w)
 	bool was_absent = init_agent_is_absent(w);
 	int r;
 
+	init_begin_looking(w);
 	init_demand(w);
 	r = init_check_mounts(w, false);
 	names = w->failed;
@@ -151,6 +155,9 @@ void init_settle_last(holder *h)
 	if (!h->watcher || !h->is_ready)
 		return;
 	h->watcher->is_last = true;
+	/* nobody is in the box any more, and nobody waits for an answer */
+	h->watcher->looking_ns = 0;
+	h->watcher->is_cut = false;
 	init_settle_names(h->watcher);
 }
 

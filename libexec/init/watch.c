@@ -43,6 +43,10 @@
 /* Events are taken so long at once: who moves things all the time, and each
    move may be a look through a tree, holds up nobody. */
 #define DRAIN_NS 100000000ull
+/* The host waits for 30 seconds (AB_REQUEST_TIMEOUT_MS) and then has no box:
+   nobody who is in the box may have that, nor anybody the half of it. */
+#define RACE_NS 5000000000ull
+#define MOST_NS 20000000000ull
 /* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
 	      IN_EXCL_UNLINK)
@@ -174,6 +178,31 @@ static void refuse_tree(watcher *w, const char *path, int sys_errno)
 		init_quarantine_outside(w, path);
 	else if (!init_is_held(w, path))
 		on_trouble(w, path, sys_errno);
+}
+
+void init_begin_looking(watcher *w)
+{
+	w->looking_ns = ab_clock_boot_ns();
+	w->limit_ns = w->looking_ns + RACE_NS;
+	w->looking_count = w->quarantined + w->failed;
+	w->is_cut = false;
+}
+
+/*
+ * A large workspace in which nothing appears is looked through to its end: the
+ * number of entries is its limit.
+ */
+static bool is_over(watcher *w)
+{
+	uint64_t most = w->looking_ns + MOST_NS;
+
+	if (w->is_cut || !w->looking_ns ||
+	    w->quarantined + w->failed == w->looking_count ||
+	    ab_clock_boot_ns() < w->limit_ns)
+		return w->is_cut;
+	w->is_cut = w->limit_ns == most || !init_agent_is_absent(w);
+	w->limit_ns = most;
+	return w->is_cut;
 }
 
 /* The root is 0, as in lib/walls/protect.c. */
@@ -423,9 +452,11 @@ static DIR *read_dir(watcher *w, const char *path)
  */
 static void scan(watcher *w, char *path, size_t len)
 {
-	struct dirent *e;
+	struct dirent *e = NULL;
 	DIR *dir;
 
+	if (is_over(w))
+		return;
 	if (depth_of(path) >= AB_MAX_SCAN_DEPTH) {
 		refuse_tree(w, path, ENAMETOOLONG);
 		return;
@@ -437,7 +468,7 @@ static void scan(watcher *w, char *path, size_t len)
 	dir = read_dir(w, path);
 	if (!dir)
 		return;
-	while (errno = 0, (e = readdir(dir))) {
+	while (!is_over(w) && (errno = 0, (e = readdir(dir)))) {
 		size_t n = strlen(e->d_name);
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -452,7 +483,7 @@ static void scan(watcher *w, char *path, size_t len)
 		visit(w, path, len + (len > 0) + n, type_of(dirfd(dir), e));
 		path[len] = '\0';
 	}
-	if (!e && errno)
+	if (!w->is_cut && !e && errno)
 		on_trouble(w, path, errno);
 	closedir(dir);
 }
@@ -472,9 +503,9 @@ static void scan_all(watcher *w)
 		path[0] = '\0';
 		w->entries = 0;
 		scan(w, path, 0);
-	} while (w->is_again && ++tries < MAX_TRIES);
+	} while (w->is_again && !w->is_cut && ++tries < MAX_TRIES);
 	w->total = w->entries;
-	if (w->is_again)
+	if (w->is_again && !w->is_cut)
 		init_fail_path(w, "", EAGAIN);
 	if (w->is_full)
 		init_fail_path(w, "", E2BIG);
@@ -550,6 +581,8 @@ static void drain(watcher *w)
 		scan_all(w);
 	init_check_awaited(w);
 	init_check_pointers(w);
+	if (w->is_cut)
+		init_fail_path(w, "", EAGAIN);
 	if (init_is_blind(w) || w->is_covered)
 		init_demand(w);
 }
@@ -564,7 +597,7 @@ void init_keep_namespaces(watcher *w, const int fds[2])
 
 void init_settle_names(watcher *w)
 {
-	if (w->box->plan.watch_count)
+	if (w->box->plan.watch_count && !w->is_cut)
 		drain(w);
 }
 

@@ -85,6 +85,10 @@ struct watcher {
 	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
+	/* this settle; 0: as long as it takes. See init_begin_looking() */
+	uint64_t looking_ns, limit_ns;
+	uint64_t looking_count; /* of what was quarantined before it */
+	bool is_cut;		/* and it was given up */
 	size_t max_path;  /* of a path below the workspace */
 	uint32_t serial;  /* of quarantined names */
 	guarded *guarded;
@@ -179,6 +183,12 @@ bool init_is_jj(const char *path);
 void init_check_pointers(watcher *w);
 
 /* watch.c */
+/*
+ * A settle begins. Who plants faster than that is taken away is not waited for
+ * longer than the host waits for an answer: then it has failed, as it has if
+ * there is more than can be taken away in that time. The next goes on.
+ */
+void init_begin_looking(watcher *w);
 /* Judge what appeared, if there are patterns. */
 void init_settle_names(watcher *w);
 /* Can names appear, or change, without an event? */
@@ -213,10 +223,11 @@ bool init_adopt(watcher *w, const char *path);
 /* The plan holds nothing there, or the box has something else there. */
 bool init_is_left(const watcher *w, const char *path);
 /* What it was made in is elsewhere: nobody knows whose this is. */
-bool init_is_displaced(const watcher *w, const guarded *g);
+bool init_is_displaced(watcher *w, const guarded *g);
 /* In a child in the box: cover it. -ESTALE: it is not the host's for sure,
-   and nothing is held by a mount of ours. */
-int init_bind_adopted(const watcher *w, const guarded *g, int root);
+   and nothing is held by a mount of ours. self: /proc/self/fd of the child,
+   by the host's /proc. */
+int init_bind_adopted(const watcher *w, const guarded *g, int root, int self);
 /* It is a name that must not appear again. */
 void init_give_up(watcher *w, guarded *g);
 
@@ -239,6 +250,8 @@ void init_watch_parents(watcher *w);
 bool init_agent_is_absent(const watcher *w);
 
 /* remount.c */
+/* What an attempt says where nothing of that name is. */
+bool init_is_nowhere(int r);
 /*
  * Make mounts again that the host's renames have detached. 0, or -errno when
  * one of them cannot be made: nothing may be started then. settling: the host

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What agentbox-init makes of a look at a protected name: is it gone, moved,
+ * or still the host's? Its parts are linked with a clock and with neighbours
+ * that answer what a test says; files and mounts are real.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abtest.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "sys.h"
+#include "watcher.h"
+
+#define MS 1000000ull
+
+static char top[4096];
+static uint64_t now_ns, tick_ns;
+static bool is_agent_there, is_open_parent_asked, is_late_adopted;
+static int open_error, mount_error;
+static char told[512];
+static init_shared shared;
+static init_box box;
+static watcher w;
+static guarded list[2];
+static const ab_plan_step self_step = {.kind = AB_STEP_SELF,
+				       .flags = AB_MOUNT_RDONLY,
+				       .target = "/w/d/x"};
+
+/* --- the neighbours --- */
+
+uint64_t ab_clock_boot_ns(void)
+{
+	return now_ns += tick_ns;
+}
+
+bool init_agent_is_absent(const watcher *x)
+{
+	(void)x;
+	return !is_agent_there;
+}
+
+void init_tell(init_box *b, uint32_t kind, const char *object,
+	       const char *detail)
+{
+	(void)b;
+	snprintf(told, sizeof(told), "%u %s %.200s", kind, object, detail);
+}
+
+int init_open_beneath(int dirfd, const char *path, int flags)
+{
+	int fd = open_error ? -1 : openat(dirfd, path, O_PATH | O_CLOEXEC |
+							       flags);
+
+	return open_error ? open_error : fd < 0 ? -errno : fd;
+}
+
+/* It can make passable what is above it. */
+int init_open_parent(watcher *x, const char *path)
+{
+	(void)path;
+	is_open_parent_asked = true;
+	if (open_error == -EACCES)
+		open_error = 0;
+	return ab_fd_dup(x->workspace_fd);
+}
+
+int init_mount_self(int root_fd, const char *path, uint32_t flags)
+{
+	int tree;
+
+	(void)flags;
+	if (mount_error)
+		return mount_error;
+	/* a command begins just then */
+	atomic_store(&shared.started_ns, 7);
+	tree = ab_sys_open_tree(root_fd, path, OPEN_TREE_CLONE | O_CLOEXEC);
+	if (tree >= 0 && ab_sys_move_mount(tree, "", root_fd, path,
+					   MOVE_MOUNT_F_EMPTY_PATH))
+		return -EIO;
+	return tree;
+}
+
+void init_settle_names(watcher *x)
+{
+	/* all was looked through */
+	x->is_lost = false;
+	x->has_adopted |= is_late_adopted;
+}
+
+int init_bind_self(int root_fd, const char *path, uint32_t flags)
+{
+	(void)root_fd;
+	(void)path;
+	(void)flags;
+	return mount_error;
+}
+
+int init_bind_nothing(int root_fd, const char *path)
+{
+	return init_bind_self(root_fd, path, 0);
+}
+
+int init_bind_tree(int root_fd, const char *path, int tree_fd)
+{
+	return init_bind_self(root_fd, path, (uint32_t)tree_fd);
+}
+
+int init_clone_source(init_box *b, const ab_plan_step *s)
+{
+	(void)b;
+	(void)s;
+	return -EINVAL;
+}
+
+int init_new_tmpfs(uint64_t size, uint32_t mode, uint64_t attrs)
+{
+	(void)size;
+	(void)mode;
+	(void)attrs;
+	return -EINVAL;
+}
+
+uint64_t init_mount_attrs(uint32_t flags)
+{
+	return flags;
+}
+
+bool init_is_path_below(const char *path, const char *dir)
+{
+	return strncmp(path, dir, strlen(dir)) == 0;
+}
+
+bool init_is_below_git(const char *path)
+{
+	return strstr(path, ".git/") != NULL;
+}
+
+bool init_knows_pointer(const watcher *x, const char *path)
+{
+	(void)x;
+	(void)path;
+	return false;
+}
+
+bool init_read_small(const watcher *x, const char *path, char *out,
+		     size_t size, size_t *len)
+{
+	(void)x;
+	(void)path;
+	(void)out;
+	(void)size;
+	*len = 0;
+	return false;
+}
+
+bool init_is_blind(const watcher *x)
+{
+	return x->is_rescan;
+}
+
+void init_begin_looking(watcher *x)
+{
+	x->is_cut = false;
+}
+
+void init_demand(watcher *x)
+{
+	(void)x;
+}
+
+void init_look_soon(watcher *x)
+{
+	(void)x;
+}
+
+/* --- a name that the host has removed --- */
+
+static int open_top(const char *rest)
+{
+	char path[4200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", top, rest);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+static void set_table(const char *text)
+{
+	ck_assert_int_eq(ftruncate(w.mountinfo_fd, 0), 0);
+	ck_assert_int_eq(lseek(w.mountinfo_fd, 0, SEEK_SET), 0);
+	ck_assert_int_eq(ab_fd_write_full(w.mountinfo_fd, text, strlen(text)),
+			 0);
+}
+
+#define MOUNTED "1 0 0:1 / /w/d/x ro,relatime - ext4 x rw\n"
+
+static void setup(void)
+{
+	static char host[4200];
+
+	snprintf(top, sizeof(top), "%s/init-settle-XXXXXX", ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	snprintf(host, sizeof(host), "%s/d", top);
+	ck_assert_int_eq(mkdir(host, 0755), 0);
+	snprintf(host, sizeof(host), "%s/d/x", top);
+	now_ns = 1000 * MS;
+	box = (init_box){.shared = &shared};
+	w = (watcher){.box = &box,
+		      .workspace_fd = open_top(""),
+		      .namespace_fds = {-1, -1},
+		      .mountinfo_fd = memfd_create("table", MFD_CLOEXEC),
+		      .guarded = list,
+		      .guarded_count = 1};
+	list[0] = (guarded){.step = &self_step,
+			    .flags = AB_MOUNT_RDONLY,
+			    .target = "/w/d/x",
+			    .host = host,
+			    .below = "d/x",
+			    .rest = "d/x",
+			    .tree_fd = w.workspace_fd,
+			    .parent_fd = -1};
+	is_agent_there = true;
+	set_table(MOUNTED);
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert(list[0].is_mounted);
+	set_table("");
+}
+
+/* By itself, at this time after the last one. */
+static bool is_gone_after(uint64_t ns)
+{
+	now_ns += ns;
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert(list[0].is_gone || list[0].is_deferred);
+	return list[0].is_gone;
+}
+
+START_TEST(what_is_away_for_a_moment_is_looked_at_again_soon)
+{
+	ck_assert(!is_gone_after(0));
+	ck_assert_uint_eq(w.check_at_ns, now_ns + 2 * MS);
+	for (int i = 0; i < 9; i++)
+		ck_assert(!is_gone_after(MS));
+	ck_assert(!is_gone_after(MS - 1));
+	ck_assert_str_eq(told, "");
+	ck_assert(is_gone_after(1));
+	ck_assert_uint_eq(w.reprotected, 1);
+	ck_assert_ptr_nonnull(strstr(told, "it was removed on the host"));
+}
+END_TEST
+
+/* A holder that had to wait may have looked into two gaps, far apart. */
+START_TEST(looks_that_are_far_apart_are_three)
+{
+	ck_assert(!is_gone_after(0));
+	ck_assert(!is_gone_after(5000 * MS));
+	ck_assert(is_gone_after(5000 * MS));
+}
+END_TEST
+
+START_TEST(what_was_seen_meanwhile_is_away_since_then)
+{
+	ck_assert(!is_gone_after(0));
+	ck_assert(!is_gone_after(9 * MS));
+	set_table(MOUNTED);
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert(!list[0].is_deferred);
+	set_table("");
+	for (int i = 0; i < 4; i++)
+		ck_assert(!is_gone_after(3 * MS));
+	ck_assert(is_gone_after(MS));
+}
+END_TEST
+
+START_TEST(at_rest_the_host_has_as_long_as_it_likes_until_it_asks)
+{
+	is_agent_there = false;
+	for (int i = 0; i < 20; i++)
+		ck_assert(!is_gone_after(1000 * MS));
+	/* it asks: some time passes with each look */
+	tick_ns = MS;
+	list[0].absent_ns = list[0].absent_looks = 0;
+	ck_assert_int_eq(init_check_mounts(&w, true), 0);
+	ck_assert(list[0].is_gone);
+	ck_assert_uint_ge(list[0].absent_looks, 3);
+	tick_ns = 0;
+}
+END_TEST
+
+START_TEST(a_settle_that_sees_it_come_back_takes_nothing)
+{
+	ck_assert(!is_gone_after(0));
+	set_table(MOUNTED);
+	ck_assert_int_eq(init_check_mounts(&w, true), 0);
+	ck_assert(!list[0].is_gone);
+	ck_assert_str_eq(told, "");
+}
+END_TEST
+
+/* --- what the host made later --- */
+
+static void adopt(void)
+{
+	list[0].is_adopted = list[0].is_new = true;
+	list[0].parent_fd = open_top("d");
+	w.is_quiet = true;
+	w.quiet_ns = 0;
+}
+
+static void replace_dir(void)
+{
+	char from[4200], to[4200];
+
+	snprintf(from, sizeof(from), "%s/d", top);
+	snprintf(to, sizeof(to), "%s/e", top);
+	ck_assert_int_eq(rename(from, to), 0);
+	ck_assert(init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(mkdir(from, 0755), 0);
+}
+
+START_TEST(only_what_is_elsewhere_for_sure_is_displaced)
+{
+	static const int unknown[] = {-EMFILE, -ENFILE, -ENOMEM, -EIO,
+				      -EPERM};
+
+	adopt();
+	ck_assert(!init_is_displaced(&w, &list[0]));
+	for (size_t i = 0; i < AB_ARRAY_LEN(unknown); i++) {
+		open_error = unknown[i];
+		ck_assert(!init_is_displaced(&w, &list[0]));
+	}
+	open_error = 0;
+	ck_assert(!is_open_parent_asked);
+	replace_dir();
+	ck_assert(init_is_displaced(&w, &list[0]));
+}
+END_TEST
+
+START_TEST(a_mode_hides_neither_the_same_nor_another_directory)
+{
+	adopt();
+	open_error = -EACCES;
+	ck_assert(!init_is_displaced(&w, &list[0]));
+	ck_assert(is_open_parent_asked);
+	replace_dir();
+	open_error = -EACCES;
+	ck_assert(init_is_displaced(&w, &list[0]));
+}
+END_TEST
+
+static void make_file(void)
+{
+	char path[4200];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/d/x", top);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+/* By the path that the box has it at: the target without its slash. */
+static int bind_it(int self)
+{
+	static guarded g;
+
+	g = list[0];
+	g.target = "/d/x";
+	return init_bind_adopted(&w, &g, w.workspace_fd, self);
+}
+
+START_TEST(a_failed_look_at_it_is_told_and_is_no_reason_to_take_it)
+{
+	make_file();
+	adopt();
+	open_error = -EMFILE;
+	ck_assert_int_eq(bind_it(-1), -EMFILE);
+	open_error = -ENOENT;
+	ck_assert_int_eq(bind_it(-1), -ESTALE);
+	open_error = 0;
+	mount_error = -ENOSPC;
+	ck_assert_int_eq(bind_it(-1), -ENOSPC);
+}
+END_TEST
+
+/* It came before the box was ready: whose it is has nothing to do with that. */
+START_TEST(a_first_mount_that_fails_leaves_it_the_hosts)
+{
+	make_file();
+	adopt();
+	w.is_quiet = false;
+	w.is_late = is_late_adopted = true;
+	/* there are no namespaces to enter */
+	init_judge_late(&w);
+	init_mark_quiet(&w, 0, true);
+	ck_assert_ptr_nonnull(strstr(told, strerror(EBADF)));
+	ck_assert(list[0].is_failed && !list[0].is_gone);
+	/* the host asks, before it starts anything */
+	ck_assert_int_lt(init_check_mounts(&w, true), 0);
+	ck_assert(list[0].is_new && !list[0].is_gone);
+	mount_error = -ENOSPC;
+	ck_assert_int_eq(bind_it(-1), -ENOSPC);
+	ck_assert(w.is_quiet && w.quiet_ns == init_last_begun(&w));
+}
+END_TEST
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || ab_fd_write_full(fd, text, strlen(text)))
+		_exit(77);
+	close(fd);
+}
+
+/* In a mount namespace of its own. 0: it is not mounted any more. */
+static int mount_too_late(void)
+{
+	char map[64], *table = NULL;
+	unsigned uid = geteuid();
+	int self, fd;
+	size_t n = 0;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		return 77;
+	put("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	put("/proc/self/uid_map", map);
+	close(w.workspace_fd);
+	close(list[0].parent_fd);
+	w.workspace_fd = open_top("");
+	list[0].parent_fd = open_top("d");
+	self = open("/proc/self/fd", O_PATH | O_CLOEXEC);
+	if (bind_it(self) != -ESTALE)
+		return 1;
+	fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ab_fd_slurp(fd, 1 << 20, &table, &n))
+		return 2;
+	return strstr(table, top) ? 3 : 0;
+}
+
+START_TEST(a_mount_that_comes_too_late_is_taken_back)
+{
+	pid_t pid;
+	int status;
+
+	make_file();
+	adopt();
+	pid = fork();
+	if (pid == 0)
+		_exit(mount_too_late());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		ab_test_skip("a_mount_that_comes_too_late_is_taken_back",
+			     "no user namespace of one's own");
+		return;
+	}
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("init_settle");
+	TCase *removed = tcase_create("removed");
+	TCase *made = tcase_create("made");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(removed, setup, NULL);
+	tcase_add_test(removed,
+		       what_is_away_for_a_moment_is_looked_at_again_soon);
+	tcase_add_test(removed, looks_that_are_far_apart_are_three);
+	tcase_add_test(removed, what_was_seen_meanwhile_is_away_since_then);
+	tcase_add_test(removed,
+		       at_rest_the_host_has_as_long_as_it_likes_until_it_asks);
+	tcase_add_test(removed, a_settle_that_sees_it_come_back_takes_nothing);
+	suite_add_tcase(s, removed);
+	tcase_add_checked_fixture(made, setup, NULL);
+	tcase_add_test(made, only_what_is_elsewhere_for_sure_is_displaced);
+	tcase_add_test(made,
+		       a_mode_hides_neither_the_same_nor_another_directory);
+	tcase_add_test(made,
+		       a_failed_look_at_it_is_told_and_is_no_reason_to_take_it);
+	tcase_add_test(made, a_first_mount_that_fails_leaves_it_the_hosts);
+	tcase_add_test(made, a_mount_that_comes_too_late_is_taken_back);
+	suite_add_tcase(s, made);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
