@@ -275,9 +275,11 @@ static void begin(const char *before)
 
 /*
  * False: on a busy machine the box was not at rest yet when the host began, and
- * what that made was taken and told. Nothing evil stays in any case.
+ * what that made was taken and told. Nothing evil stays in any case. rest_us:
+ * when it is at rest nobody can ask, so another try gives it time for that.
  */
-static bool judge(const struct situation *s, unsigned wait_us, bool is_last)
+static bool judge(const struct situation *s, unsigned wait_us,
+		  unsigned rest_us, bool is_last)
 {
 	struct outcome o;
 	char *taken;
@@ -288,6 +290,7 @@ static bool judge(const struct situation *s, unsigned wait_us, bool is_last)
 		box_sh("%s", s->left);
 	else
 		box_sh("true");
+	usleep(rest_us);
 	on_host(s->host);
 	usleep(wait_us);
 	o = box_sh("%s", s->agent);
@@ -311,6 +314,8 @@ static bool judge(const struct situation *s, unsigned wait_us, bool is_last)
 	return !taken || is_last;
 }
 
+/* Ten milliseconds, on an idle machine. */
+#define REST_US 100000
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
 static bool may_mount;
@@ -328,19 +333,21 @@ static void have_own_mounts(void)
 }
 
 /* Not once in so many times is it the machine's load. */
-static void judge_all(const struct situation *list, size_t n, int tries)
+static void judge_all(const struct situation *list, size_t count,
+		      unsigned tries)
 {
 	static const unsigned waits_us[] = { 0, 3000, 50000 };
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (list[i].is_root && !may_mount) {
 			e2e_note("%s: not tried, only root mounts",
 				 list[i].name);
 			continue;
 		}
 		for (size_t k = 0; k < COUNT(waits_us); k++)
-			for (int left = tries - 1;
-			     !judge(&list[i], waits_us[k], left == 0); left--)
+			for (unsigned n = 0;
+			     !judge(&list[i], waits_us[k], n * REST_US,
+				    n + 1 == tries); n++)
 				e2e_note("%s: taken, again", list[i].name);
 	}
 }
