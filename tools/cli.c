@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,20 @@ static void help_examples(const char *lines)
 	}
 }
 
+/* What was printed has arrived, or it is told that not. */
+static int printed(void)
+{
+	bool bad = ferror(stdout) != 0;
+
+	if (fflush(stdout) == 0 && !bad)
+		return TOOL_OK;
+	char *line = text_format("cannot write standard output: %s",
+				 strerror(errno));
+	text_error(line ? line : "cannot write standard output");
+	free(line);
+	return TOOL_INTERNAL;
+}
+
 static int help(const tool_command *c, const char *group)
 {
 	text_begin(stdout);
@@ -292,7 +307,7 @@ static int help(const tool_command *c, const char *group)
 		help_examples(c->example);
 	text_line(stdout, "Manual: agentbox(1); what it protects from and what "
 		  "not: agentbox(7).");
-	return fflush(stdout) == 0 ? TOOL_OK : TOOL_INTERNAL;
+	return printed();
 }
 
 /* Rows: command, option or operand, argument, how to complete, help. */
@@ -319,7 +334,7 @@ static int list_tables(void)
 	}
 	for (size_t i = 0; agentbox_policy_builtin_name(i); i++)
 		printf("\tbuiltin\t%s\t\t\n", agentbox_policy_builtin_name(i));
-	return fflush(stdout) == 0 ? TOOL_OK : TOOL_INTERNAL;
+	return printed();
 }
 
 static int version(tool *t)
@@ -330,7 +345,7 @@ static int version(tool *t)
 						    agentbox_build_id()));
 	printf("agentbox %s (build %s)\n", agentbox_version(),
 	       agentbox_build_id());
-	return fflush(stdout) == 0 ? TOOL_OK : TOOL_INTERNAL;
+	return printed();
 }
 
 /* What answers without running anything. */

@@ -565,7 +565,10 @@ static int status_of_end(session *s)
 		return TOOL_TIMED_OUT;
 	if (signum > 0)
 		return TOOL_SIGNAL + signum;
-	return status >= 0 ? status : TOOL_INTERNAL;
+	/* its own status does not know of output that did not arrive */
+	if (status < 0 || (status == 0 && s->lost))
+		return TOOL_INTERNAL;
+	return status;
 }
 
 /* The command's status is known, its workspace is not to be trusted. */
@@ -597,6 +600,9 @@ static json_t *unsettled_error(const session *s)
 		return json_pack("{s:s, s:s, s:s}", "code", "ECLOSED", "where",
 				 "shield", "message",
 				 "the shield ended before the command");
+	if (!err && s->lost)
+		return json_pack("{s:s, s:s, s:s}", "code", "ESYS", "where",
+				 "output", "message", strerror(s->lost));
 	return !err ? NULL : json_pack(
 		"{s:s, s:s, s:s}", "code",
 		agentbox_error_name(agentbox_error_get_code(err)), "where",

@@ -55,6 +55,7 @@ typedef struct session {
 	int64_t refused_until;
 	bool shield_lost; /* it has ended before the box */
 	bool ended; /* the box was ended; its handle is left */
+	int lost; /* errno of output that could not be passed on, or 0 */
 	agentbox_error *unsettled; /* protected paths are not right, or NULL */
 
 	int signal_fd;

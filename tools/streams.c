@@ -287,6 +287,14 @@ static void pump_write(session *s, pump *p)
 		p->start += (size_t)done;
 		return;
 	}
+	/* A full disk, say. Nobody told the command, whose status may be 0. */
+	if (p != &s->pumps[PUMP_IN] && errno != EPIPE && errno != EIO &&
+	    !s->lost) {
+		s->lost = errno;
+		text_note("what the command writes is lost: standard %s cannot "
+			  "be written: %s", p->to == 2 ? "error" : "output",
+			  strerror(s->lost));
+	}
 	/* Nobody reads: whoever writes shall notice as it would have. */
 	p->start = p->end = 0;
 	close_side(&p->to, p->own_to);

@@ -422,6 +422,20 @@ def a_writer_outlives_a_command_that_reads_one_line():
 
 
 @box_test
+def output_that_is_lost_on_a_full_disk_is_not_success():
+    if not os.path.exists("/dev/full"):
+        raise tool_lib.Skip("no /dev/full")
+    for line, wanted in (("echo x", 70), ("echo x; exit 9", 9), ("true", 0)):
+        with open("/dev/full", "w") as full:
+            p = subprocess.run(command("run", "--", "sh", "-c", line),
+                               cwd=WORK, env=environment(), stdout=full,
+                               stderr=subprocess.PIPE, timeout=WAIT)
+        expect(p.returncode == wanted, p)
+        expect((b"standard output cannot be written: No space" in p.stderr) ==
+               (wanted != 0), p)
+
+
+@box_test
 def closed_streams_are_dev_null_for_the_command():
     p = subprocess.run(
         ["sh", "-c", '"$@" <&- >&- 2>&-', "x",

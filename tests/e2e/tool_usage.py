@@ -277,11 +277,13 @@ def a_closed_reader_ends_it_quietly():
 def a_full_disk_is_not_success():
     if not os.path.exists("/dev/full"):
         raise tool_lib.Skip("no /dev/full")
-    with open("/dev/full", "w") as full:
-        p = subprocess.run([tool_lib.TOOL, "policy", "digest",
-                            "builtin:strict"], env=environment(), stdout=full,
-                           stderr=subprocess.PIPE, timeout=WAIT)
-    expect(p.returncode == 70 and b"standard output" in p.stderr, p)
+    for args in (["policy", "digest", "builtin:strict"], ["--help"],
+                 ["--version"], ["--list-options"], ["--version", "--json"]):
+        with open("/dev/full", "w") as full:
+            p = subprocess.run([tool_lib.TOOL, *args], env=environment(),
+                               stdout=full, stderr=subprocess.PIPE,
+                               timeout=WAIT)
+        expect(p.returncode == 70 and b"standard output" in p.stderr, p)
 
 
 @test
