@@ -151,8 +151,8 @@ const uint8_t *ab_content_database(const ab_content_window *w,
 bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 		       const uint8_t *pass, const uint8_t *pass_end);
 
-/* content_key.c, content_login.c, content_param.c, content_lines.c: what is
-   no shape */
+/* content_key.c, content_login.c, content_param.c, content_lines.c,
+   content_config.c: what is no shape */
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
@@ -189,6 +189,13 @@ bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_assign(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_go_dsn(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_bindpw(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_docker_auth(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
@@ -216,7 +223,7 @@ typedef struct ab_content_probe {
 	uint8_t offset;
 } ab_content_probe;
 
-#define AB_CONTENT_ROWS 256
+#define AB_CONTENT_ROWS 320
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];

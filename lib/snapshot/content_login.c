@@ -212,7 +212,10 @@ const uint8_t *ab_content_database(const ab_content_window *w,
 		"postgres", "postgresql", "mysql",	"mariadb", "mongodb",
 		"redis",    "rediss",	  "amqp",	"amqps",   "mssql",
 		"clickhouse", "cockroachdb", "mongodb+srv", "mysql2",
-		"postgis",  "sqlserver",
+		"postgis",  "sqlserver", "snowflake",	"redshift", "oracle",
+		"smtp",	    "smtps",	  "ldap",	"ldaps",    "ftp",
+		"ftps",	    "sftp",	  "mqtt",	"mqtts",    "nats",
+		"imap",	    "imaps",	  "neo4j",	"bolt",
 	};
 
 	return scheme(w, end, schemes, AB_ARRAY_LEN(schemes));

@@ -39,6 +39,8 @@
 #define TWILIO 1
 #define MAILGUN 2
 #define K8S 3
+#define TERRAFORM 4
+#define DATADOG 5
 
 const ab_content_row ab_content_rows[] = {
 	/* cloud */
@@ -49,6 +51,8 @@ const ab_content_row ab_content_rows[] = {
 	V("aws-secret-key-assign", 'M', "aws%w", aws_secret, 40, FOLD | CASES),
 	V("aws-secret-key-assign", 'M', "secretaccesskey", aws_secret, 40, FOLD | CASES),
 	V("aws-secret-key-assign", 'M', "secret_access_key", aws_secret, 40, FOLD | CASES),
+	/* what every session's token begins with, in base64: "origin_ec" */
+	T("aws-session-token", 'H', "IQoJb3JpZ2luX2Vj%B{100,}", 40, CASES),
 	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, LONELY),
 	T("aws-bedrock-short", 'H', "bedrock-api-key-"
 	  "YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
@@ -58,12 +62,17 @@ const ab_content_row ab_content_rows[] = {
 	T("gcp-oauth-access", 'H', "!ya29.%W{30,}", 30, MIXED),
 	T("gcp-service-account-json", 'H', "private_key_id%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%h{40}%q", 28, 0),
 	T("azure-storage-connstr", 'H', "AccountKey=%B{86}==", 40, CASES),
+	T("azure-storage-connstr", 'H', "SharedAccessKey=%B{43}=", 40, CASES),
+	V("azure-sas", 'M', "sig=", azure_sas, 40, CASES),
 	V("azure-ad-secret", 'H', "%dQ~%t", azure_ad, 35, MIXED),
 	V("azure-devops-pat-new", 'H', "AZDO", azure_devops, 40, MIXED),
 	T("digitalocean", 'H', "!doo_v1_%h{64}!", 30, 0),
 	T("digitalocean", 'H', "!dop_v1_%h{64}!", 30, 0),
 	T("digitalocean", 'H', "!dor_v1_%h{64}!", 30, 0),
 	T("cloudflare-origin-ca", 'H', "!v1.0-%h{24}-%h{146}!", 30, 0),
+	T("cloudflare-token", 'M', "x-auth-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{37}!", 28, FOLD | DIGIT),
+	T("cloudflare-token", 'M', "cloudflare_api_token%q{0,1}%b{0,8}=%b{0,8}%q{0,1}%W{40}!", 35, FOLD | CASES),
+	T("cloudflare-token", 'M', "cloudflare_api_token%q{0,1}%b{0,8}:%b{0,8}%q{0,1}%W{40}!", 35, FOLD | CASES),
 	T("fly-io", 'H', "!fo1_%W{43}!", 30, MIXED),
 	T("fly-io", 'H', "!fm1a_%B{100,}", 30, MIXED),
 	T("fly-io", 'H', "!fm1r_%B{100,}", 30, MIXED),
@@ -170,6 +179,7 @@ const ab_content_row ab_content_rows[] = {
 	V("mailchimp", 'M', "-us%d", mailchimp, 28, NOT_LOCK | DIGIT),
 	T("sendinblue", 'H', "!xkeysib-%h{64}-%A{16}!", 30, 0),
 	T("twilio", 'M', "!SK%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
+	T("twilio", 'M', "!AC%h{32}%q{1,4},%s{0,8}%q{1,4}%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
 	V("twilio", 'M', "twilio", word, 0, FOLD | LITERAL | WORD(TWILIO)),
 
 	/* package registries */
@@ -244,15 +254,28 @@ const ab_content_row ab_content_rows[] = {
 	V("k8s-secret-yaml", 'M', "data:", k8s_data, 0, LITERAL | WORD(K8S)),
 	V("k8s-secret-yaml", 'M', "stringData:", k8s_data, 0, LITERAL | WORD(K8S)),
 	V("k8s-secret-yaml", 'M', "\n---", document, 0, LITERAL | CLEARS(K8S)),
+	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%W{32,}", 35, FOLD | CASES | DIGIT),
 	V("http-basic-header", 'M', "authorization", http_auth, 30, FOLD | DIGIT),
 
 	/* databases */
 	V("db-url", 'M', "://%p", url_db, 0, 0),
 	V("db-url", 'M', ":\\/\\/%p", url_db, 0, 0),
+	V("db-url", 'M', "@tcp(", go_dsn, 0, 0),
 	V("db-url", 'M', "password=", url_param, 0, FOLD),
 	V("db-url", 'M', "jdbc:oracle:thin:", oracle, 0, FOLD),
 	V("ado-connstr", 'M', "password=", ado, 0, FOLD),
 	V("ado-connstr", 'M', "pwd=", ado, 0, FOLD),
+	V("pgpass-line", 'M', ":5432:", pgpass, 0, 0),
+
+	/* settings of programs */
+	V("password-assign", 'M', "password", assign, 32, FOLD | CASES | DIGIT),
+	V("ldap-bindpw", 'M', "bindpw%b", bindpw, 0, FOLD),
+	V("docker-auth", 'M', "\"auth\"", docker_auth, 0, 0),
+	T("rails-secret", 'M', "secret_key_base:%b{1,8}%q{0,1}%h{128}!", 30, 0),
+	T("laravel-key", 'M', "app_key=%q{0,1}base64:%B{43}=", 40, FOLD | CASES),
+	T("laravel-key", 'M', "'key'%b{0,16}=>%b{0,8}'base64:%B{43}=", 40, CASES),
+	T("terraform-state", 'M', "\"terraform_version\":", 0, LITERAL | NEEDS(TERRAFORM)),
+	T("terraform-state", 'M', "\"lineage\":", 0, LITERAL | WORD(TERRAFORM)),
 
 	/* services */
 	T("grafana", 'H', "!glsa_%A{32}_%H{8}!", 30, MIXED),
@@ -264,6 +287,8 @@ const ab_content_row ab_content_rows[] = {
 	V("datadog", 'M', "dd_api", datadog, 28, FOLD | DIGIT),
 	V("datadog", 'M', "dd-api", datadog, 28, FOLD | DIGIT),
 	V("datadog", 'M', "ddapi", datadog, 28, FOLD | DIGIT),
+	T("datadog", 'M', "!api_key:%b{1,8}%q{0,1}%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(DATADOG)),
+	V("datadog", 'M', "datadoghq", word, 0, FOLD | LITERAL | WORD(DATADOG)),
 	T("dynatrace", 'H', "!dt0%z%d%d.%U{24}.%U{64}!", 35, 0),
 	T("linear", 'H', "!lin_api_%A{40,64}!", 30, MIXED),
 	T("linear", 'H', "!lin_oauth_%A{40,64}!", 30, MIXED),
@@ -290,6 +315,8 @@ const ab_content_row ab_content_rows[] = {
 	T("vercel", 'M', "!vcr_%A{50,60}!", 35, CASES),
 	T("vercel", 'M', "!vcs_%A{50,60}!", 35, CASES),
 	T("vercel", 'M', "!vca_%A{50,60}!", 35, CASES),
+	T("vercel", 'M', "vercel_token%q{0,1}%b{0,8}=%b{0,8}%q{0,1}%A{24}!", 30, FOLD | CASES | DIGIT),
+	T("vercel", 'M', "vercel_token%q{0,1}%b{0,8}:%b{0,8}%q{0,1}%A{24}!", 30, FOLD | CASES | DIGIT),
 	T("tailscale", 'H', "!tskey-auth-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-api-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-client-%A{1,64}-%A{20,}", 30, 0),
@@ -303,6 +330,10 @@ const ab_content_row ab_content_rows[] = {
 	V("curl-user", 'M', "curl", curl, 0, 0),
 	V("cli-password", 'M', "-password=", command, 0, 0),
 	V("cli-password", 'M', "-password%b", command, 0, 0),
+	V("cli-password", 'M', "mysql%b", short_option, 0, 0),
+	V("cli-password", 'M', "mysqldump%b", short_option, 0, 0),
+	V("cli-password", 'M', "docker login", short_option, 0, 0),
+	V("cli-password", 'M', "podman login", short_option, 0, 0),
 	V("sshpass", 'H', "sshpass", sshpass, 0, 0),
 	V("netrc-line", 'H', "machine%s", netrc, 0, 0),
 	V("netrc-line", 'M', "default%slogin", netrc, 0, 0),

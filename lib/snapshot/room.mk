@@ -6,6 +6,7 @@
 CONTENT_FILES = \
 	lib/snapshot/content.c lib/snapshot/content.h \
 	lib/snapshot/content_anchor.c \
+	lib/snapshot/content_config.c \
 	lib/snapshot/content_internal.h \
 	lib/snapshot/content_key.c \
 	lib/snapshot/content_lines.c \

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passwords that programs are configured with: what a generator made and
+ * somebody assigned to a name, and the forms that one program alone has. A
+ * value that a person could have made up for a test is none here: too many
+ * sources have those. See content_login.c and content_value.c.
+ */
+#include "config.h"
+
+#include "snapshot/content_internal.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define run ab_content_run
+#define back ab_content_back
+#define until ab_content_until
+
+/* How far a command's options may be from its name, and a URL's parameters
+   from one another. */
+#define LINE 350
+
+static bool is_weak(const uint8_t *p, const uint8_t *end)
+{
+	return ab_content_is_weak(p, (size_t)(end - p));
+}
+
+/* "Abcdefgh1234": most bytes are one more than the one before. */
+static bool counts(const uint8_t *p, size_t n)
+{
+	size_t steps = 0;
+
+	for (size_t i = 1; i < n; i++)
+		steps += (p[i] | 0x20) == (p[i - 1] | 0x20) + 1;
+	return steps * 2 > n;
+}
+
+/* Twelve bytes of three kinds in no order: nobody types that as a sample. */
+static bool is_made(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+	bool upper = false, lower = false, digit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		upper |= p[i] >= 'A' && p[i] <= 'Z';
+		lower |= p[i] >= 'a' && p[i] <= 'z';
+		digit |= p[i] >= '0' && p[i] <= '9';
+	}
+	return n >= 12 && n <= 64 && upper && lower && digit &&
+	       ab_content_entropy(p, n) >= 32 && !is_weak(p, end) &&
+	       !counts(p, n) &&
+	       !ab_content_has(p, n, "pass") &&
+	       !ab_content_has(p, n, "secret") &&
+	       !ab_content_has(p, n, "test");
+}
+
+static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
+{
+	return run('b', p, hi, 32);
+}
+
+/*
+ * The value behind a name: of "name: v", "name" => "v", <name>v</name> and
+ * name" value="v". *quote is what has to end it; 0: the line's end.
+ */
+static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
+			       uint8_t *quote)
+{
+	if (p < w->hi && *p == '>') {
+		*quote = '<';
+		return p + 1;
+	}
+	if (p < w->hi && ab_content_class('Q', *p))
+		p++;
+	p = blanks(p, w->hi);
+	if (ab_content_at(w, p, "value", true))
+		p = blanks(p + 5, w->hi);
+	if (p == w->hi || (*p != '=' && *p != ':'))
+		return NULL;
+	p++;
+	if (p < w->hi && p[-1] == '=' && *p == '>')
+		p++;
+	p = blanks(p, w->hi);
+	*quote = 0;
+	if (p < w->hi && ab_content_class('Q', *p))
+		*quote = *p++;
+	return p;
+}
+
+/*
+ * Of a file of settings: the name is the first of its line, or a list's. What
+ * else is there is a connection string, whose rule knows local hosts.
+ */
+static bool is_setting(const ab_content_window *w, const uint8_t *name)
+{
+	const uint8_t *p = name;
+
+	if (ab_content_at(w, name, "ansible_", false))
+		return true;
+	while (p > w->lo && strchr("- \t", p[-1]))
+		p--;
+	if (p - w->lo >= 6 && ab_content_at(w, p - 6, "export", false))
+		p -= 6;
+	return ab_content_begins_line(w, p);
+}
+
+/* password: ... of a made password; the anchor is the end of the name. */
+bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t quote = 0;
+	const uint8_t *p = assigned(w, m->end, &quote);
+	const uint8_t *name = back('W', w, w->at, 64);
+
+	/* an option, which manuals show: ab_verify_command() knows whose; a
+	   parameter of a URL or a list: ab_verify_url_param(), _ado() */
+	if (!p || (name < w->at && *name == '-') ||
+	    (name > w->lo && strchr("?&;", name[-1])))
+		return false;
+	m->value = p;
+	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 65);
+	if (m->end == w->hi ? quote != 0
+			    : quote ? *m->end != quote
+				    : *m->end != '\n' && *m->end != '\r')
+		return false;
+	return (quote || is_setting(w, name)) && is_made(m->value, m->end);
+}
+
+/* user:password@tcp(host:port)/ of Go's driver of MySQL */
+bool ab_verify_go_dsn(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at, *host = m->end;
+
+	while (p > w->lo && w->at - p < 128 && p[-1] > ' ' &&
+	       !strchr("\"'`<>:@/{}", p[-1]))
+		p--;
+	if (p == w->lo || p[-1] != ':' || w->at - p < 4)
+		return false;
+	m->value = p;
+	m->first = back('.', w, p - 1, 64);
+	m->end = w->at;
+	return m->first < p - 1 &&
+	       ab_content_is_far(host, run('.', host, w->hi, 255), m->value,
+				 m->end);
+}
+
+/* bindpw of ldap.conf(5) and of who has copied that */
+bool ab_verify_bindpw(const ab_content_window *w, ab_content_match *m)
+{
+	if (!ab_content_begins_line(w, w->at))
+		return false;
+	m->value = blanks(m->end, w->hi);
+	m->end = until(m->value, w->hi, "\"'$<{", 256);
+	return m->end - m->value >= 4 && !is_weak(m->value, m->end);
+}
+
+/* host:5432:database:user:password, a line */
+bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *host = back('.', w, w->at, 255), *p = m->end;
+
+	if (host == w->at || !ab_content_is_line(w, host))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		const uint8_t *end = until(p, w->hi, ":", 64);
+
+		if (end == p || end == w->hi || *end != ':')
+			return false;
+		p = end + 1;
+	}
+	m->first = host;
+	m->value = p;
+	m->end = until(p, w->hi, "", 256);
+	return m->end - p >= 4 && ab_content_is_far(host, w->at, p, m->end);
+}
+
+/* "auth": "base64 of user:password", as registries have it */
+bool ab_verify_docker_auth(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t plain[256], quote = 0;
+	const uint8_t *p = assigned(w, m->end - 1, &quote), *colon;
+	size_t n;
+
+	if (!p || quote != '"')
+		return false;
+	m->value = p;
+	m->end = run('E', p, w->hi, 340);
+	if (m->end - p < 8 || m->end == w->hi || *m->end != '"')
+		return false;
+	n = ab_content_decode(p, (size_t)(m->end - p), plain, sizeof(plain));
+	for (size_t i = 0; i < n; i++) {
+		if (plain[i] <= ' ' || plain[i] > '~')
+			return false;
+	}
+	colon = memchr(plain, ':', n);
+	return colon && colon > plain && !is_weak(colon + 1, plain + n);
+}
+
+/* sig=... of a shared access signature: base64 of 32 bytes, in a URL. */
+bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *lo = w->at - w->lo > LINE ? w->at - LINE : w->lo, *p;
+	const uint8_t *hi;
+
+	if (w->at == w->lo || !strchr("?&;", w->at[-1]))
+		return false;
+	m->value = m->end;
+	for (p = m->value; p < w->hi && (ab_content_class('E', *p) ||
+					 *p == '%');)
+		p++;
+	m->end = p;
+	if (p - m->value < 44 || p - m->value > 90 ||
+	    !(p[-1] == '=' || ab_content_at(w, p - 3, "%3d", true)))
+		return false;
+	hi = w->hi - p > LINE ? p + LINE : w->hi;
+	return ab_content_has(lo, (size_t)(w->at - lo), "sv=20") ||
+	       ab_content_has(p, (size_t)(hi - p), "sv=20");
+}
+
+/* mysql -pPASSWORD, docker login -p PASSWORD; the anchor is the command. */
+bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
+{
+	bool is_spaced = m->end[-1] > ' ';
+	const uint8_t *p = m->end - !is_spaced;
+
+	if (!ab_content_begins(w, w->at))
+		return false;
+	for (; p + 4 < w->hi && p - w->at < LINE && *p != '\n'; p++) {
+		if (!ab_content_class('b', *p) ||
+		    !ab_content_at(w, p + 1, "-p", false))
+			continue;
+		m->value = p + 3;
+		if (is_spaced)
+			m->value = blanks(m->value, w->hi);
+		if (m->value == p + 3 && is_spaced)
+			continue;
+		m->end = until(m->value, w->hi, "\"'$`<;|", 256);
+		return m->end - m->value >= 4 && !is_weak(m->value, m->end) &&
+		       run('L', m->value, m->end, 256) != m->end;
+	}
+	return false;
+}
