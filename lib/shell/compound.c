@@ -276,13 +276,32 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	}
 }
 
+/* Any word of what a command printed, and nothing beside it. */
+static const struct value *printed(struct ab_shell_run *run,
+				   const struct ab_word *w)
+{
+	struct ab_word copy = *w;
+	struct ab_hole hole;
+
+	if (w->len || w->hole_count != 1 || w->holes->name ||
+	    !w->holes->origin || w->holes->kind != AB_HOLE_FIELDS)
+		return NULL;
+	hole = *w->holes;
+	hole.kind = AB_HOLE_BYTES;
+	copy.holes = &hole;
+	return ab_run_scalar(run, &copy);
+}
+
 /* What item i of a for is; false: no more, or nobody knows. */
 static const struct value *item(struct ab_shell_run *run,
 				struct visit_frame *f)
 {
 	const struct ab_word *w = &f->words.words[f->index];
+	const struct value *value = printed(run, w);
 	struct ab_word copy = *w;
 
+	if (value)
+		return value;
 	if (w->hole_count == 1 && w->holes[0].kind == AB_HOLE_FIELDS &&
 	    w->len == 0)
 		return ab_run_unknown(run, w->holes[0].origin);
@@ -369,7 +388,10 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 				    (is_for && f->words.count > f->count)))) {
 		f->branches = 1;
 		if (is_for)
-			set_item(run, f, NULL);
+			set_item(run, f,
+				 f->words.count == 1 ?
+					 printed(run, f->words.words) :
+					 NULL);
 		visit_round(run, f);
 		return;
 	}
