@@ -245,8 +245,21 @@ static size_t longest_below(const char *path, size_t n,
 	return longest;
 }
 
+/* Some servers do not see dots and spaces at the end of a segment. */
+static bool has_odd_end(const char *path, size_t n)
+{
+	for (size_t i = 1; i <= n; i++)
+		if ((i == n || path[i] == '/') &&
+		    (path[i - 1] == '.' ||
+		     (i >= 3 && memcmp(path + i - 3, "%20", 3) == 0)))
+			return true;
+	return false;
+}
+
 static bool is_closed(const ab_wire_route *spec, const char *path, size_t n)
 {
+	if (spec->closed_count && has_odd_end(path, n))
+		return true;
 	return longest_below(path, n, spec->closed, spec->closed_count) >
 	       longest_below(path, n, spec->open, spec->open_count);
 }
