@@ -11,6 +11,11 @@
 #define AB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 /* Rare: what leads to a call of it is laid out beside the way. */
 #define AB_COLD __attribute__((cold))
+/* On the way of each command of a text, where the compiler guesses that a
+   pointer is there, or a loop goes round, and most often it is not so: a jump
+   over what is rare costs more than the test before it. */
+#define AB_LIKELY(is) __builtin_expect(!!(is), 1)
+#define AB_UNLIKELY(is) __builtin_expect(!!(is), 0)
 #define AB_MUST_CHECK __attribute__((warn_unused_result))
 #define AB_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

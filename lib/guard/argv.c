@@ -475,7 +475,7 @@ static void one_word(struct scan *s, const struct ab_word *w)
 
 /* What the next word is that does not begin like an option: an operand and
    nothing else. *is_rest: whatever it begins with. */
-static bool takes_plainly(const struct scan *s, bool *is_rest)
+static inline bool takes_plainly(const struct scan *s, bool *is_rest)
 {
 	const struct ab_program *p = s->use->program;
 

@@ -87,8 +87,9 @@ static uint32_t add_command(struct sink *s, const struct ab_word *words,
 {
 	struct ab_resolved r = { .words = words, .count = count,
 				 .stays = stays };
-	uint32_t index = chain ? add_wrapped(s, &r, chain, is_found)
-			       : ab_decision_add_command(s->d, &r, is_found);
+	uint32_t index = AB_UNLIKELY(chain)
+				 ? add_wrapped(s, &r, chain, is_found)
+				 : ab_decision_add_command(s->d, &r, is_found);
 
 	s->seen[s->count++ % SEEN] = index;
 	return index;

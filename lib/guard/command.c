@@ -37,7 +37,7 @@ static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
 	bool unknown = false;
 
 	*has_pattern = false;
-	if (!w->hole_count)
+	if (AB_LIKELY(!w->hole_count))
 		return false;
 	uint32_t base = base_of(w);
 
@@ -262,7 +262,9 @@ static uint32_t argument_taint(const struct ab_use *use)
 {
 	uint32_t taint = 0;
 
-	for (uint32_t i = 1; use->has_hole && i < use->count; i++) {
+	if (AB_LIKELY(!use->has_hole))
+		return 0;
+	for (uint32_t i = 1; i < use->count; i++) {
 		if (use->words[i].hole_count)
 			taint |= ab_word_taint(&use->words[i]);
 	}
@@ -495,9 +497,11 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	bool unknown = is_unknown_name(&words[0], &has_pattern);
 	uint32_t hash;
 	unsigned has = spelling(&words[0], &hash);
-	uint32_t base = has & HAS_SLASH ? base_of(&words[0]) : 0;
+	uint32_t base = 0;
 
-	if (unknown) {
+	if (AB_UNLIKELY(has & HAS_SLASH))
+		base = base_of(&words[0]);
+	if (AB_UNLIKELY(unknown)) {
 		uint32_t taint = ab_word_taint(&words[0]);
 
 		if (!lenient)
@@ -525,13 +529,13 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 		judge_pattern(c, words, count, in_taint, in_text, has_stdin);
 		return;
 	}
-	const char *eq = has & HAS_EQUALS ? memchr(words[0].text, '=',
-						   words[0].len)
-					  : NULL;
+	/* env BASH_FUNC_x%%=..., which is no name for a shell */
+	if (AB_UNLIKELY(has & HAS_EQUALS)) {
+		const char *eq = memchr(words[0].text, '=', words[0].len);
 
-	if (eq) /* env BASH_FUNC_x%%=..., which is no name for a shell */
 		ab_check_env(c, words[0].text,
 			     (uint32_t)(eq - words[0].text), &words[0]);
+	}
 	/* !rm: the last one in the history that began like this */
 	if (words[0].len > 1 && *words[0].text == '!' && !words[0].is_quoted)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
@@ -541,17 +545,18 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	if ((has & HAS_ODD) || (!words[0].len && !unknown))
 		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, words);
 	const struct ab_program *p =
-		base ? ab_pack_find(c->pack, words[0].text + base,
-				    words[0].len - base)
-		     : ab_pack_find_hash(c->pack, words[0].text, words[0].len,
-					 hash);
+		AB_UNLIKELY(base)
+			? ab_pack_find(c->pack, words[0].text + base,
+				       words[0].len - base)
+			: ab_pack_find_hash(c->pack, words[0].text,
+					    words[0].len, hash);
 
 	if (!p && (has & HAS_CAPITAL) && (p = lower_name(c, words)) &&
 	    p->links)
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* what the text put there, whatever it is called */
-	if ((base || unknown) && ab_file_command(c, words, count, in_taint,
-						 in_text, has_stdin))
+	if (AB_UNLIKELY(base || unknown) &&
+	    ab_file_command(c, words, count, in_taint, in_text, has_stdin))
 		return;
 	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
 }

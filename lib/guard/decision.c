@@ -202,7 +202,7 @@ static void show_word(const struct ab_word *w, struct ab_word *out)
 static bool copy_wrappers(agentbox_decision *d, const struct ab_resolved *from,
 			  struct ab_resolved *to)
 {
-	if (!from->wrapper_count)
+	if (AB_LIKELY(!from->wrapper_count))
 		return true;
 	size_t size = from->wrapper_count * sizeof(*to->wrappers);
 	const char **wrappers = ab_arena_high(&d->arena, size);
@@ -221,7 +221,7 @@ static bool copy_command(agentbox_decision *d, const struct ab_resolved *from,
 	struct ab_word *words, *out;
 
 	*to = *from;
-	if (from->stays)
+	if (AB_LIKELY(from->stays))
 		return copy_wrappers(d, from, to);
 	words = ab_arena_high(&d->arena, from->count * sizeof(*words));
 	if (!words)

@@ -165,10 +165,9 @@ bool ab_path_is_near(struct ab_check *c, const struct ab_word *w)
 		return false;
 	while (at < w->len) {
 		uint32_t begin = at;
+		uint32_t n = (uint32_t)ab_seek(s + at, w->len - at, '/');
 
-		while (at < w->len && s[at] != '/')
-			at++;
-		uint32_t n = at++ - begin;
+		at += n + 1;
 
 		if (!n || (n == 1 && s[begin] == '.'))
 			continue;

@@ -101,7 +101,7 @@ static void check_bytes(struct ab_check *c, const char *text, size_t n)
 	for (size_t i = 0; i < n;) {
 		size_t end = n - i < BLOCK ? n : i + BLOCK;
 
-		if (end == i + BLOCK && are_plain(p + i)) {
+		if (AB_LIKELY(end == i + BLOCK && are_plain(p + i))) {
 			i = end;
 			continue;
 		}
@@ -438,7 +438,7 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 {
 	uint32_t flags = m->place.flags;
 
-	if (m->argc && m->place.function &&
+	if (AB_UNLIKELY(m->place.function) && m->argc &&
 	    word_is(&m->argv[0], m->place.function) &&
 	    (flags & AB_SHELL_BACKGROUND || m->place.pipe_count > 1))
 		return true;
@@ -450,6 +450,8 @@ static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 {
 	static const struct ab_word unknown = { .text = "" };
 
+	if (AB_LIKELY(!m->assign_count))
+		return;
 	for (uint32_t i = 0; i < m->assign_count; i++) {
 		const struct ab_shell_assign *a = &m->assigns[i];
 
@@ -535,7 +537,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 
 	prepare(v, run, &m->place);
 	c->command = m;
-	if (v->argv) {
+	if (AB_UNLIKELY(v->argv)) {
 		argv = v->argv;
 		argc = (uint32_t)v->argc;
 		builtin = ab_shell_builtin(argv);
@@ -547,7 +549,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		in.has = true;
 		in.taint = m->place.in->taint;
 		in.text = m->place.in->value;
-	} else if (v->has_input) {
+	} else if (AB_UNLIKELY(v->has_input)) {
 		const struct ab_word *have = ab_fd_content(c, 0);
 
 		in.has = have != NULL;
@@ -559,9 +561,9 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	check_assigns(c, m);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
-	if (m->redir_count)
+	if (AB_UNLIKELY(m->redir_count))
 		out = check_command_redirs(c, m, argv, argc, &in);
-	if (!m->callee)
+	if (AB_LIKELY(!m->callee))
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
@@ -576,7 +578,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		change_dir(c, builtin, argv, argc);
 		v->has_moved = true;
 	}
-	if (m->redir_count && argc == 1 && word_is(argv, "exec") && in.has) {
+	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
+	    word_is(argv, "exec") && in.has) {
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in.taint, in.text);
 		v->has_input = true;

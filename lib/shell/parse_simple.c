@@ -363,14 +363,13 @@ static inline struct word *add_word(struct parser *p, struct frame *f,
 static uint32_t literal_arg(struct parser *p, struct frame *f, uint32_t at)
 {
 	uint32_t end = p->source ? 0 : ab_lex_plain_quotes(p, at);
-	struct frame parts;
+	AB_UNINITIALIZED struct frame parts; /* only its ptail is used */
 	struct word *w;
 
 	if (!end || ab_shell_class[p->s[end + 1]] != CLS_END)
 		return 0;
 	w = add_word(p, f, at, end + 1, WORD_QUOTED | WORD_LITERAL);
 	parts.ptail = &w->parts;
-	parts.word = w;
 	ab_lex_part(p, &parts, PART_TEXT, at + 1, end, PART_QUOTED);
 	return end + 1;
 }

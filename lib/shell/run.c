@@ -259,11 +259,12 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	const struct cmd *cmd = f->at;
 
 	f->inner = f->place;
-	if (f->is_background)
+	if (AB_UNLIKELY(f->is_background))
 		f->inner.flags |= AB_SHELL_BACKGROUND | AB_SHELL_SUBSHELL;
 	if (f->is_branch)
 		f->inner.flags |= AB_SHELL_MAYBE;
-	if (cmd->flags & (CMD_BACKGROUND | CMD_COPROC) && !f->is_background) {
+	if (AB_UNLIKELY(cmd->flags & (CMD_BACKGROUND | CMD_COPROC)) &&
+	    !f->is_background) {
 		/* x && y && coproc z: what begins later ends before */
 		if (f->is_branch)
 			close_branch(run, f);
@@ -274,7 +275,7 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		open_branch(run, f);
 		f->inner.flags |= AB_SHELL_MAYBE;
 	}
-	if (cmd->flags & CMD_BANG)
+	if (AB_UNLIKELY(cmd->flags & CMD_BANG))
 		f->inner.flags |= AB_SHELL_NEGATED;
 	if (f->count == 0 && cmd->pipe_count > 1) {
 		f->count = cmd->pipe_count;
@@ -326,12 +327,12 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 
 static bool can_go_on(const struct ab_shell_run *run)
 {
-	return !run->is_stopped && !run->arena->is_full &&
+	return AB_LIKELY(!run->is_stopped && !run->arena->is_full) &&
 	       run->result->status != AB_SHELL_LIMIT;
 }
 
 /* Nothing joins it to another command, and nothing is open around it. */
-static bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
+static inline bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
 {
 	return cmd->op <= CMD_OP_NEXT && cmd->pipe_count <= 1 &&
 	       !(cmd->flags & (CMD_BANG | CMD_COPROC | CMD_BACKGROUND)) &&

@@ -12,9 +12,12 @@
 static inline void put_exact(const struct ab_shell_tree *tree,
 			     const struct word *w, struct ab_word *out)
 {
-	uint32_t begin = w->parts ? w->parts->begin : w->begin;
-	uint32_t end = w->parts ? w->parts->end : w->end;
+	uint32_t begin = w->begin, end = w->end;
 
+	if (AB_UNLIKELY(w->parts)) { /* in quotes */
+		begin = w->parts->begin;
+		end = w->parts->end;
+	}
 	/* field by field: a whole one would be put together elsewhere first */
 	out->text = (const char *)tree->text + begin;
 	out->len = end - begin;
@@ -150,7 +153,7 @@ static void exact_command(struct ab_shell_run *run,
 	size_t size = cmd->word_count * sizeof(struct ab_word);
 	struct ab_word *out;
 
-	if (run->kept && !tree->source) {
+	if (AB_LIKELY(run->kept && !tree->source)) {
 		run->kept--;
 		c->is_kept = true;
 		out = ab_run_high(run, size);
@@ -163,9 +166,9 @@ static void exact_command(struct ab_shell_run *run,
 	c->argc = cmd->word_count;
 	for (const struct word *w = cmd->words; w; w = w->next)
 		put_exact(tree, w, out++);
-	c->builtin = cmd->words && cmd->words->parts ?
-			     ab_shell_builtin(&c->argv[0]) :
-			     (enum ab_builtin)cmd->builtin;
+	c->builtin = (enum ab_builtin)cmd->builtin;
+	if (AB_UNLIKELY(cmd->words && cmd->words->parts))
+		c->builtin = ab_shell_builtin(&c->argv[0]);
 }
 
 /* argv and assignments of a simple command. */
@@ -383,7 +386,7 @@ static bool tell_command(struct ab_shell_run *run,
 	/* what was pushed has the stream first, but for what came from it */
 	is_read = c->place.in && !(c->callee && a != AB_SHELL_SKIP) &&
 		  (!run->pushed || c->builtin);
-	if (!run->is_stopped &&
+	if (AB_LIKELY(!run->is_stopped) &&
 	    (run->pushed || c->builtin || c->callee || c->place.out ||
 	     !c->argc))
 		command_done(run, tree, c, a == AB_SHELL_SKIP);
@@ -466,36 +469,36 @@ void ab_visit_simple(struct ab_shell_run *run,
 	struct function *f;
 	bool has_readings, is_read = false;
 
-	if (run->aliases && cmd->words &&
+	if (AB_UNLIKELY(run->aliases) && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
 		return;
 	c.place = *place;
 	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
 	run->read_count = 0;
-	if (ab_tree_is_plain(cmd))
+	if (AB_LIKELY(ab_tree_is_plain(cmd)))
 		exact_command(run, tree, cmd, &c);
 	else
 		expand_command(run, tree, cmd, &c);
 	has_readings = run->read_count;
-	c.redir_count = cmd->redirs ?
-				ab_visit_redirs(run, tree, cmd, &redirs) :
-				0;
-	if (c.redir_count)
-		c.redirs = redirs;
-	if (run->functions && c.argc && c.argv[0].hole_count == 0) {
+	if (AB_UNLIKELY(cmd->redirs)) {
+		c.redir_count = ab_visit_redirs(run, tree, cmd, &redirs);
+		c.redirs = c.redir_count ? redirs : NULL;
+	}
+	if (AB_UNLIKELY(run->functions) && c.argc &&
+	    c.argv[0].hole_count == 0) {
 		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);
 		if (f)
 			c.callee = &f->public;
 	}
-	if (place->out && !run->arena->is_full)
+	if (place->out && AB_LIKELY(!run->arena->is_full))
 		find_output(run, &c, &output);
-	if (run->arena->is_full)
+	if (AB_UNLIKELY(run->arena->is_full))
 		return;
-	if (has_readings)
+	if (AB_UNLIKELY(has_readings))
 		count = all_readings(run, tree, cmd, &c, &told);
 	do {
 		is_read |= tell_command(run, tree, told++);
-	} while (count && --count && !run->is_stopped &&
+	} while (AB_UNLIKELY(count) && --count && !run->is_stopped &&
 		 !run->arena->is_full);
 	if (is_read)
 		ab_builtin_take(&c);

@@ -243,7 +243,7 @@ static inline void *ab_run_low(struct ab_shell_run *run, size_t size)
 {
 	void *p = ab_arena_low(run->arena, size);
 
-	if (!p)
+	if (AB_UNLIKELY(!p))
 		ab_run_limit(run, "the arena is too small");
 	return p;
 }
@@ -252,7 +252,7 @@ static inline void *ab_run_high(struct ab_shell_run *run, size_t size)
 {
 	void *p = ab_arena_high(run->arena, size);
 
-	if (!p)
+	if (AB_UNLIKELY(!p))
 		ab_run_limit(run, "the arena is too small");
 	return p;
 }

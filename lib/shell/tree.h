@@ -7,6 +7,7 @@
 #ifndef AB_SHELL_TREE_H
 #define AB_SHELL_TREE_H
 
+#include "base/attr.h"
 #include "shell/shell.h"
 
 struct cmd;
@@ -239,7 +240,7 @@ ab_shell_limits_of(const struct ab_shell_limits *limits, size_t len);
 static inline struct ab_span ab_tree_span(const struct ab_shell_tree *tree,
 					  uint32_t begin, uint32_t end)
 {
-	if (tree->source)
+	if (AB_UNLIKELY(tree->source))
 		return ab_word_span(tree->source, begin, end - begin);
 	return (struct ab_span){ begin, end };
 }

@@ -25,7 +25,7 @@ static bool body_is_special(const struct ab_shell_tree *tree,
 
 bool ab_visit_needs_words(const struct cmd *cmd)
 {
-	if (!ab_tree_is_plain(cmd))
+	if (AB_UNLIKELY(!ab_tree_is_plain(cmd)))
 		for (const struct word *w = cmd->words; w; w = w->next)
 			if (w->flags & (WORD_SUBST | WORD_ARRAY))
 				return true;
