@@ -401,6 +401,16 @@ static int match_at(const char *pattern, const char *path, const char **tail)
 }
 
 /*
+ * Whatever the case, as patterns and agentbox-init have it: where a directory
+ * folds it (casefold of ext4 and f2fs, vfat, exfat, ntfs3, cifs), git finds its
+ * repository by each of these names. Elsewhere that costs a few mounts more.
+ */
+static bool is_git(const char *name)
+{
+	return strcasecmp(name, ".git") == 0;
+}
+
+/*
  * A link in place of a directory that holds protected names: the link is
  * held, and below what it names the rest of the pattern.
  */
@@ -421,7 +431,7 @@ static int32_t through_link(ab_protect *p, const char *host, const char *tail,
 	if (ab_glob_is_literal(tail) &&
 	    ab_path_join(real, tail, path, sizeof(path)) > 0)
 		rc = ab_protect_add(p, path, err);
-	else if (!p->git || strcmp(strrchr(host, '/'), "/.git") != 0)
+	else if (!p->git || !is_git(strrchr(host, '/') + 1))
 		/* all of it; but a repository is looked into, gitdir.c */
 		rc = ab_protect_add(p, real, err);
 	return rc;
@@ -846,7 +856,7 @@ static int32_t visit(ab_protect *p, walk *w, const struct dirent *e,
 		return 0;
 	if (!plain) {
 		rc = judge(p, w, is_type(fd, e, DT_LNK, S_IFLNK), &done, err);
-		if (!rc && !done && p->git && strcmp(e->d_name, ".git") == 0)
+		if (!rc && !done && p->git && is_git(e->d_name))
 			rc = visit_git(p, w, err);
 		if (!rc && !done && p->git && is_jj(w->path))
 			rc = visit_jj(p, w, err);

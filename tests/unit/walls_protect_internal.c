@@ -932,6 +932,27 @@ START_TEST(what_a_configuration_includes_is_followed)
 }
 END_TEST
 
+/* Where case is folded git finds it; that is not asked of the directory. */
+START_TEST(a_repository_is_one_in_any_case)
+{
+	json_t *p;
+
+	shell(REPOSITORY("w/.GIT") " && cd w && mkdir hk inc && touch inc/c && "
+	      "printf '[core]\\nhooksPath = hk\\n[include]\\n"
+	      "path = ../inc/c\\n' >.GIT/config && " REPOSITORY("real")
+	      " && mkdir s hk2 && ln -s ../real s/.Git && "
+	      "printf '[core]\\nhooksPath = ../hk2\\n' >real/config");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/.GIT/config"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/hk"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/inc/c"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/real/config"), 0);
+	/* looked into, not held as a whole */
+	ck_assert_int_eq(find(p, "protect", "/w/real"), -1);
+	json_decref(p);
+}
+END_TEST
+
 START_TEST(programs_of_the_workspace_that_git_runs_are_held)
 {
 	static const char *const held[] = {
@@ -1376,6 +1397,7 @@ int main(void)
 		a_configuration_that_cannot_be_read_lets_nothing_be_written);
 	tcase_add_test(tc, a_lease_is_waited_for);
 	tcase_add_test(tc, what_a_configuration_includes_is_followed);
+	tcase_add_test(tc, a_repository_is_one_in_any_case);
 	tcase_add_test(tc, programs_of_the_workspace_that_git_runs_are_held);
 	tcase_add_test(tc, a_line_that_goes_somewhere_is_followed_there);
 	tcase_add_test(tc,
