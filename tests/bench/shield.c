@@ -119,6 +119,15 @@ static void compare(const char *name, side *without, side *with, char what,
 	series_free(&added);
 }
 
+/* However it ends: must() and a failed check exit. */
+static void clean_up(void)
+{
+	const char *const remove[] = { "rm", "-rf", directory, NULL };
+	const int fds[3] = { 0, 1, 2 };
+
+	run_program(remove, fds);
+}
+
 static void set_up(void)
 {
 	const char *tmp = getenv("TMPDIR"), *build = getenv("AB_TEST_BUILDDIR");
@@ -131,6 +140,7 @@ static void set_up(void)
 	snprintf(directory, sizeof(directory), "%s/agentbox-shield-%d",
 		 tmp ? tmp : "/tmp", (int)getpid());
 	mkdir(directory, 0755);
+	atexit(clean_up);
 	snprintf(to, sizeof(to), "%s/ws", directory);
 	mkdir(to, 0755);
 	snprintf(to, sizeof(to), "%s/bin", directory);
@@ -163,8 +173,6 @@ static agentbox_audit *open_audit(void)
 int main(int argc, char **argv)
 {
 	const struct bench_args args = bench_args_of(argc, argv);
-	const int fds[3] = { 0, 1, 2 };
-	const char *const remove[] = { "rm", "-rf", directory, NULL };
 	agentbox_audit *audit;
 	side plain, shielded, audited;
 
@@ -194,5 +202,5 @@ int main(int argc, char **argv)
 	bench_write(&args, json_pack("{s:s, s:s, s:o}", "benchmark", "shield",
 				     "version", agentbox_version(), "rows",
 				     table_rows()));
-	return run_program(remove, fds);
+	return 0;
 }

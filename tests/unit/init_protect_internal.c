@@ -27,6 +27,7 @@
 #include "init_harness.h"
 
 static char helper[4096];
+static char shm[] = "/dev/shm/init-q-XXXXXX"; /* of all tests, main's */
 static char top[4096], workspace[4200], quarantine[4200];
 static ih_plan plan;
 static ih_box box;
@@ -76,7 +77,7 @@ static void make_places(const char *quarantine_at)
 	snprintf(workspace, sizeof(workspace), "%s/w", top);
 	snprintf(quarantine, sizeof(quarantine), "%s/q", top);
 	if (quarantine_at) {
-		snprintf(quarantine, sizeof(quarantine), "%s/init-q-XXXXXX",
+		snprintf(quarantine, sizeof(quarantine), "%s/q-XXXXXX",
 			 quarantine_at);
 		ck_assert_ptr_nonnull(mkdtemp(quarantine));
 	} else {
@@ -132,7 +133,7 @@ static void setup(void)
 static void setup_apart(void)
 {
 	ab_leak_setup();
-	make_places("/dev/shm");
+	make_places(shm);
 	make_plan();
 }
 
@@ -1089,9 +1090,13 @@ int main(void)
 	snprintf(helper, sizeof(helper), "%s/agentbox-init",
 		 ab_test_helper_dir());
 	ih_needs_namespaces(helper);
+	if (!mkdtemp(shm))
+		return 1;
 	runner = srunner_create(suite());
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
+	/* a test that fails does not come to its teardown */
+	nftw(shm, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	srunner_free(runner);
 	return failed ? 1 : 0;
 }
