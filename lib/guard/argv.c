@@ -274,31 +274,6 @@ bool ab_is_negated(const struct ab_use *use, uint32_t word)
 	return false;
 }
 
-/* `-name .git -prune -o`: what the test takes is left alone. */
-static bool is_cut(const struct ab_use *use, uint32_t word)
-{
-	uint32_t i = word;
-
-	for (; i < use->count && i < word + MAX_BEFORE; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (word_is(w, "-prune"))
-			break;
-		/* it is done before anything is cut */
-		if (w->hole_count || word_is(w, "-delete") ||
-		    (w->len > 2 && (!memcmp(w->text, "-ex", 3) ||
-				    !memcmp(w->text, "-ok", 3) ||
-				    !memcmp(w->text, "-f", 2))))
-			return false;
-	}
-	while (++i < use->count && word_is(&use->words[i], ")"))
-		;
-	return i < use->count && i < word + MAX_BEFORE &&
-	       (word_is(&use->words[i], "-o") ||
-		word_is(&use->words[i], "-or")) &&
-	       !ab_is_negated(use, word);
-}
-
 static void option_word(struct scan *s, const struct ab_word *w)
 {
 	const struct ab_program *p = s->use->program;
@@ -324,7 +299,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		if (p->is_names && ab_is_negated(s->use, option))
 			s->use->options = before;
 		if (p->is_names && s->use->value_count > values &&
-		    is_cut(s->use, option)) {
+		    ab_is_pruned(s->use, option)) {
 			s->use->options = before;
 			s->use->value_count = values;
 		}

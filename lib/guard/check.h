@@ -132,6 +132,8 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 struct ab_use *use);
 /* The test of find at a word is behind `!`, or in a group that is. */
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
+/* find: what the test takes is cut off by -prune, and nothing is done to it. */
+bool ab_is_pruned(const struct ab_use *use, uint32_t test);
 /* w from byte `at`, at most len bytes. */
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out);

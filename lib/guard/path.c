@@ -168,6 +168,9 @@ static const char *plain_part(struct ab_check *c, const char *text,
 {
 	char *out = NULL;
 
+	/* a set takes the other case as well then, and a plain part does not */
+	if (c->has_fold)
+		return text;
 	if (memchr(text, '[', *len) || memchr(text, '\\', *len))
 		out = ab_check_alloc(c, *len);
 	if (!out)

@@ -192,7 +192,7 @@ bool ab_pattern_may_take(const char *p, size_t n, const char *name, size_t len,
 }
 
 /* The only byte that the set at p takes, and how long the set is; 0: it may
-   take more. */
+   take more, as [=e=] does. */
 static size_t only_byte(const char *p, size_t n, char *only)
 {
 	size_t i = 1;
@@ -201,8 +201,8 @@ static size_t only_byte(const char *p, size_t n, char *only)
 		return 0;
 	for (*only = '\0'; i < n && p[i] != ']';) {
 		bool is_named = i + 4 < n && p[i] == '[' &&
-				(p[i + 1] == '.' || p[i + 1] == '=') &&
-				p[i + 3] == p[i + 1] && p[i + 4] == ']';
+				p[i + 1] == '.' && p[i + 3] == '.' &&
+				p[i + 4] == ']';
 		size_t at = is_named ? i + 2 : i + (p[i] == '\\');
 
 		if (at >= n || (*only && p[at] != *only) ||
@@ -222,10 +222,12 @@ size_t ab_pattern_plain(const char *p, size_t n, char *out)
 		char only = p[i];
 		size_t used = 0;
 
-		if (p[i] == '[')
+		if (p[i] == '[') {
 			used = only_byte(p + i, n - i, &only);
-		else if (p[i] == '\\' && i + 1 < n)
-			only = p[i + used++ + 1], used++;
+		} else if (p[i] == '\\' && i + 1 < n) {
+			only = p[i + 1];
+			used = 2;
+		}
 		if (used && memchr("*?[\\({", only, 6))
 			used = 0;
 		out[len++] = used ? only : p[i];

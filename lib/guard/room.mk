@@ -43,6 +43,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c \
+	lib/guard/find.c \
 	lib/guard/match.c lib/guard/near.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
 	lib/guard/pack_program.c \

@@ -446,6 +446,23 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 	       (flags & AB_SHELL_LOOP);
 }
 
+static bool has_text(const struct ab_word *w, const char *text)
+{
+	return w->hole_count || memmem(w->text, w->len, text, strlen(text));
+}
+
+/* BASHOPTS is what a shell begins with; one that has a GLOBIGNORE takes
+   dots. */
+static void note_variable(struct ab_check *c, const char *name, uint32_t len,
+			  const struct ab_word *value)
+{
+	if (len == 8 && !memcmp(name, "BASHOPTS", 8)) {
+		c->has_dots |= has_text(value, "dotglob");
+		c->has_fold |= has_text(value, "nocaseglob");
+	}
+	c->has_dots |= len == 10 && !memcmp(name, "GLOBIGNORE", 10);
+}
+
 static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 {
 	static const struct ab_word unknown = { .text = "" };
@@ -454,9 +471,11 @@ static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 		return;
 	for (uint32_t i = 0; i < m->assign_count; i++) {
 		const struct ab_shell_assign *a = &m->assigns[i];
+		const struct ab_word *value =
+			a->value_count ? &a->values[0] : &unknown;
 
-		ab_check_env(c, a->name, a->name_len,
-			     a->value_count ? &a->values[0] : &unknown);
+		ab_check_env(c, a->name, a->name_len, value);
+		note_variable(c, a->name, a->name_len, value);
 	}
 }
 
@@ -514,13 +533,54 @@ check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
 	return out;
 }
 
-/* What a pattern takes from now on; that it is switched off is not seen. */
-static void note_shopt(struct ab_check *c, const struct ab_word *argv,
-		       uint32_t argc)
+/* The name of an option: zsh takes it in either case, with `_` in it. */
+static bool names_option(const struct ab_word *w, uint32_t at, const char *name)
 {
-	for (uint32_t i = 1; i < argc; i++) {
-		c->has_dots |= word_is(&argv[i], "dotglob");
-		c->has_fold |= word_is(&argv[i], "nocaseglob");
+	for (; at < w->len; at++) {
+		if (w->text[at] == '_')
+			continue;
+		if ((w->text[at] | 32) != *name)
+			return false;
+		name++;
+	}
+	return !*name;
+}
+
+/* `shopt -s $X`, however it is called. */
+static bool is_shopt(const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < argc && (word_is(&argv[i], "command") ||
+				word_is(&argv[i], "builtin") ||
+				(i && !argv[i].hole_count && argv[i].len &&
+				 *argv[i].text == '-')))
+		i++;
+	return i < argc &&
+	       (word_is(&argv[i], "shopt") || word_is(&argv[i], "setopt"));
+}
+
+/* What a pattern takes from now on: shopt -s dotglob, bash -O dotglob, zsh's
+   setopt globdots. That it is switched off is not seen. */
+static void note_options(struct ab_check *c, const struct ab_word *argv,
+			 uint32_t argc)
+{
+	bool is_unsure = argc && is_shopt(argv, argc);
+
+	for (uint32_t i = 0; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		const char *eq = memchr(w->text, '=',
+					w->len < 12 ? w->len : 12);
+		uint32_t at = w->len > 2 && *w->text == '-' ? 2 : 0;
+
+		if (is_unsure && w->hole_count)
+			c->has_dots = c->has_fold = true;
+		c->has_dots |= names_option(w, at, "dotglob") ||
+			       names_option(w, at, "globdots");
+		c->has_fold |= names_option(w, at, "nocaseglob") ||
+			       names_option(w, at, "caseglob");
+		if (eq)
+			note_variable(c, w->text, (uint32_t)(eq - w->text), w);
 	}
 }
 
@@ -559,6 +619,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	c->argv = argv;
 	c->argc = argc;
 	check_assigns(c, m);
+	note_options(c, argv, argc);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
 	if (AB_UNLIKELY(m->redir_count))
@@ -571,8 +632,6 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		save_command(c, m, out, &in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint;
-	if (builtin == AB_BUILTIN_SHOPT)
-		note_shopt(c, argv, argc);
 	if ((UINT64_C(1) << builtin) &
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		change_dir(c, builtin, argv, argc);

@@ -61,18 +61,22 @@ static const struct ab_word *input_of(struct ab_shell_run *run,
 	return word;
 }
 
-/* A name of what another descriptor reads: /dev/stdin, /proc/self/fd/3. */
-static bool may_name_fd(const struct ab_word *w)
+bool ab_may_name_fd(const struct ab_word *w)
 {
 	return w->hole_count || memmem(w->text, w->len, "stdin", 5) ||
 	       memmem(w->text, w->len, "fd", 2);
 }
 
-/* Its fd 0 is another, and it duplicates none: what it is given stays. */
+/* Its fd 0 is another, it duplicates none, and no operand may name one: what
+   it is given stays. */
 static bool has_own_input(const struct ab_shell_command *c)
 {
 	bool own = false;
 
+	for (uint32_t i = 1; i < c->argc; i++) {
+		if (ab_may_name_fd(&c->argv[i]))
+			return false;
+	}
 	for (uint32_t i = 0; i < c->redir_count; i++) {
 		const struct ab_shell_redir *r = &c->redirs[i];
 
@@ -80,7 +84,7 @@ static bool has_own_input(const struct ab_shell_command *c)
 			return false;
 		if (r->fd == 0)
 			own = r->kind >= AB_REDIR_HERE_DOC ||
-			      !may_name_fd(&r->target);
+			      !ab_may_name_fd(&r->target);
 	}
 	return own;
 }

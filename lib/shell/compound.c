@@ -112,6 +112,13 @@ static void expand_words(struct ab_shell_run *run, struct visit_frame *f)
 	}
 }
 
+/* <&0, </dev/stdin, or a file that may be a link to it. */
+static bool may_read_outer(const struct ab_shell_redir *r)
+{
+	return r->kind == AB_REDIR_DUP_IN ||
+	       (r->kind < AB_REDIR_HERE_DOC && ab_may_name_fd(&r->target));
+}
+
 /* stdin and stdout of the compound when they are redirected. What a
  * descriptor beside stdin leads to, and a menu reads, is known no more. */
 static void redirect(struct ab_shell_run *run, struct visit_frame *f)
@@ -122,7 +129,7 @@ static void redirect(struct ab_shell_run *run, struct visit_frame *f)
 			    r->kind == AB_REDIR_APPEND_BOTH;
 		struct stream *s;
 
-		if (f->place.in && r->kind == AB_REDIR_DUP_IN)
+		if (f->place.in && may_read_outer(r))
 			f->place.in->value = NULL;
 		if (r->fd != 0 && r->fd != 1 && !both)
 			continue;

@@ -178,6 +178,9 @@ static void open_background(struct ab_shell_run *run, struct visit_frame *f)
 
 		if (s)
 			f->inner.in = f->inner.out = &s->public;
+		/* it still has the descriptors of the shell */
+		if (f->place.in)
+			f->place.in->value = NULL;
 	}
 	list_scope(run, f, is_coproc ? AB_SCOPE_COPROC : AB_SCOPE_SUBSHELL,
 		   false);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `find -name X -prune -o ... -exec`: what X names is left alone. That is so
+ * of a plain shape only, and all else is taken for what find takes: without an
+ * action of its own find prints what it cuts off as well, an action before
+ * the cut is done to it, and -depth (which -delete is) cuts nothing off.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#define MAX_WORDS 128
+
+static bool is_one_of(const struct ab_word *w, const char *const *names)
+{
+	for (; *names && !w->hole_count; names++) {
+		if (strlen(*names) == w->len &&
+		    !memcmp(*names, w->text, w->len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_or(const struct ab_word *w)
+{
+	static const char *const names[] = { "-o", "-or", NULL };
+
+	return is_one_of(w, names);
+}
+
+static bool is_joint(const struct ab_word *w)
+{
+	static const char *const names[] = { "-a", "-and", "(", ")", NULL };
+
+	return is_or(w) || is_one_of(w, names);
+}
+
+static bool is_prune(const struct ab_word *w)
+{
+	static const char *const names[] = { "-prune", NULL };
+
+	return is_one_of(w, names);
+}
+
+/* Behind these stands a value. */
+static bool is_test(const struct ab_word *w)
+{
+	static const char *const names[] = { "-name",	   "-iname",
+					     "-path",	   "-ipath",
+					     "-wholename", "-iwholename",
+					     "-type",	   "-maxdepth",
+					     NULL };
+
+	return is_one_of(w, names);
+}
+
+static bool is_plain(const struct ab_word *w)
+{
+	static const char *const names[] = { "-xdev", "-mount", NULL };
+
+	return is_joint(w) || is_prune(w) || is_one_of(w, names);
+}
+
+/* With one of these nothing is printed that nobody says. */
+static bool is_action(const struct ab_word *w)
+{
+	static const char *const names[] = { "-exec",	 "-execdir", "-ok",
+					     "-okdir",	 "-print",   "-print0",
+					     "-printf",	 "-fprint",  "-fprint0",
+					     "-fprintf", "-ls",	     "-fls",
+					     NULL };
+
+	return is_one_of(w, names);
+}
+
+/* Nothing is cut off, or a `,` begins another list for all; or it may. */
+static bool cuts_nothing(const struct ab_use *use)
+{
+	static const char *const names[] = { "-depth", "-d", "-delete", ",",
+					     NULL };
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (is_one_of(w, names) ||
+		    (w->hole_count && w->holes->at == 0 &&
+		     w->holes->kind == AB_HOLE_FIELDS))
+			return true;
+	}
+	return false;
+}
+
+/* Where the expression begins. */
+static uint32_t first_test(const struct ab_use *use)
+{
+	static const char *const names[] = { "-H", "-L", "-P", NULL };
+	uint32_t i = 1;
+
+	while (i < use->count && is_one_of(&use->words[i], names))
+		i++;
+	while (i < use->count &&
+	       (!use->words[i].len || !memchr("-(!,", *use->words[i].text, 4)))
+		i++;
+	return i;
+}
+
+/* The -prune behind the test, all before it plain; 0: there is none. *open:
+   the groups that it is in. */
+static uint32_t prune_of(const struct ab_use *use, uint32_t test, int *open)
+{
+	bool is_met = false;
+
+	for (uint32_t i = first_test(use); i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (is_prune(w) && is_met)
+			return i;
+		if (is_test(w)) {
+			is_met |= i == test;
+			i++;
+		} else if (!is_plain(w)) {
+			return 0;
+		} else if (w->len == 1) {
+			*open += *w->text == '(' ? 1 : -1;
+		}
+	}
+	return 0;
+}
+
+/* An action that is surely no value of a test before it. */
+static bool has_action(const struct ab_use *use, uint32_t i)
+{
+	for (; i < use->count; i++) {
+		const struct ab_word *before = &use->words[i - 1];
+
+		if (is_action(&use->words[i]) &&
+		    (is_joint(before) || (before->len && *before->text != '-')))
+			return true;
+	}
+	return false;
+}
+
+bool ab_is_pruned(const struct ab_use *use, uint32_t test)
+{
+	int open = 0;
+	uint32_t i;
+
+	if (use->count > MAX_WORDS || cuts_nothing(use))
+		return false;
+	i = prune_of(use, test, &open);
+	if (!i)
+		return false;
+	while (++i < use->count && open > 0 && use->words[i].len == 1 &&
+	       *use->words[i].text == ')')
+		open--;
+	return open == 0 && i < use->count && is_or(&use->words[i]) &&
+	       has_action(use, i + 1);
+}
