@@ -36,6 +36,80 @@ static bool counts(const uint8_t *p, size_t n)
 	return steps * 2 > n;
 }
 
+static bool is_vowel(uint8_t c)
+{
+	return memchr("aeiouy", c | 0x20, 6) != NULL;
+}
+
+static char kind(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return 'd';
+	if (c >= 'a' && c <= 'z')
+		return 'a';
+	return c >= 'A' && c <= 'Z' ? 'A' : '.';
+}
+
+/* How often it goes from one kind to another; "Ab" is one. */
+static size_t pieces(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = 0;
+	char last = '.';
+
+	for (; p < end; last = kind(*p++)) {
+		char now = kind(*p);
+
+		n += now != last && now != '.' && !(last == 'A' && now == 'a');
+	}
+	return n;
+}
+
+/*
+ * "MinLength12Validator", "JaneDoe1985": words of four letters make half of
+ * it and the rest is no shuffle, so it is a symbol, a label or what a person
+ * thought of. Of sixteen letters and digits that a generator made, two in a
+ * hundred look so as well.
+ */
+static bool has_words(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p), in_words = 0;
+
+	if (pieces(p, end) * 3 > n)
+		return false;
+
+	while (p < end) {
+		const uint8_t *word = p++;
+		bool has_vowel = is_vowel(*word);
+
+		if ((*word | 0x20) < 'a' || (*word | 0x20) > 'z')
+			continue;
+		for (; p < end && *p >= 'a' && *p <= 'z'; p++)
+			has_vowel |= is_vowel(*p);
+		if (p - word >= 4 && has_vowel)
+			in_words += (size_t)(p - word);
+	}
+	return in_words * 2 >= n;
+}
+
+static bool has_sample(const uint8_t *p, size_t n)
+{
+	return ab_content_has(p, n, "pass") || ab_content_has(p, n, "secret") ||
+	       ab_content_has(p, n, "test");
+}
+
+/* The base64 of a text that says itself that it is none, as npm shows it. */
+static bool hides_sample(const uint8_t *p, size_t n)
+{
+	uint8_t plain[64];
+	size_t got = ab_content_decode(p, n, plain, sizeof(plain));
+
+	for (size_t i = 0; i < got; i++) {
+		if (plain[i] < ' ' || plain[i] > '~')
+			return false;
+	}
+	return has_sample(plain, got);
+}
+
 /* Twelve bytes of three kinds in no order: nobody types that as a sample. */
 static bool is_made(const uint8_t *p, const uint8_t *end)
 {
@@ -49,10 +123,8 @@ static bool is_made(const uint8_t *p, const uint8_t *end)
 	}
 	return n >= 12 && n <= 64 && upper && lower && digit &&
 	       ab_content_entropy(p, n) >= 32 && !is_weak(p, end) &&
-	       !counts(p, n) &&
-	       !ab_content_has(p, n, "pass") &&
-	       !ab_content_has(p, n, "secret") &&
-	       !ab_content_has(p, n, "test");
+	       !counts(p, n) && !has_words(p, end) && !has_sample(p, n) &&
+	       !hides_sample(p, n);
 }
 
 static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
