@@ -29,6 +29,10 @@ struct ab_chain {
 	const struct ab_chain *up;
 	const char *name;
 	uint32_t len;
+	/* a script that a shell reads from its stdin, which is this stream or
+	   (NULL) its own redirection: `read` there reads lines of it */
+	bool is_stdin;
+	const struct ab_stream *in;
 };
 
 /* The words of one command against its program. */
@@ -79,6 +83,7 @@ struct ab_check {
 	bool is_strict, is_broken;
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is a file of the disk */
+	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_reading; /* only what is done to files counts */

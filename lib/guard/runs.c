@@ -25,6 +25,13 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	}
 	*chain = (struct ab_chain){ .up = c->chain, .name = name,
 				    .len = len };
+	if (c->is_stdin_text) {
+		chain->is_stdin = true;
+		chain->in = c->command ? c->command->place.in : NULL;
+	} else if (c->chain) {
+		chain->is_stdin = c->chain->is_stdin;
+		chain->in = c->chain->in;
+	}
 	return chain;
 }
 
@@ -575,8 +582,10 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		taint = AB_TAINT_FILE;
 	switch ((enum ab_role_kind)role->kind) {
 	case AB_ROLE_STDIN_SHELL:
+		c->is_stdin_text = true;
 		if (use->in_text)
 			ab_check_script(c, use->in_text, true, NULL, 0, NULL);
+		c->is_stdin_text = false;
 		if (!use->in_text || !use->in_text->len)
 			ab_check_flow(c, use, AB_SINK_SHELL, taint, NULL);
 		else

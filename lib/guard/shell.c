@@ -584,6 +584,54 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 	}
 }
 
+/* head FILE, dd if=FILE, and no options or counts alone. */
+static bool names_file(const struct ab_word *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_word *w = &words[i];
+
+		if (w->len > 3 && !memcmp(w->text, "if=", 3))
+			return true;
+		if (w->len && *w->text != '-' &&
+		    !(*w->text >= '0' && *w->text <= '9') &&
+		    !memchr(w->text, '=', w->len))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A shell reads its script from its stdin line by line, and so do its commands:
+ * what they take of it is not run, and the rest may be other commands than the
+ * whole text has.
+ */
+static bool takes_script(const struct ab_check *c,
+			 const struct ab_shell_command *m,
+			 const struct ab_word *argv, uint32_t argc)
+{
+	static const char *const lines[] = { "read", "mapfile", "readarray" };
+	static const char *const programs[] = { "head", "dd", "line" };
+	uint32_t i = 0;
+
+	while (i < argc && (word_is(&argv[i], "command") ||
+			    word_is(&argv[i], "builtin") ||
+			    word_is(&argv[i], "-p") || word_is(&argv[i], "--")))
+		i++;
+	if (i == argc || !c->chain || !c->chain->is_stdin ||
+	    m->place.in != c->chain->in)
+		return false;
+	for (uint32_t k = 0; k < m->redir_count; k++)
+		if (m->redirs[k].fd == 0)
+			return false;
+	for (size_t k = 0; k < AB_ARRAY_LEN(lines); k++)
+		if (word_is(&argv[i], lines[k]))
+			return true;
+	for (size_t k = 0; k < AB_ARRAY_LEN(programs); k++)
+		if (word_is(&argv[i], programs[k]))
+			return !names_file(argv + i + 1, argc - i - 1);
+	return false;
+}
+
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
 {
@@ -626,6 +674,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		out = check_command_redirs(c, m, argv, argc, &in);
 	if (AB_LIKELY(!m->callee))
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
+	if (takes_script(c, m, argv, argc))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
 	if (out && m->argc)
