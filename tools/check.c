@@ -361,14 +361,6 @@ static bool is_git(const struct words *w, size_t i)
 	return strcmp(name, "git") == 0;
 }
 
-static bool names_git(const struct words *w)
-{
-	for (size_t i = 1; i <= w->n; i++)
-		if (is_git(w, i))
-			return true;
-	return false;
-}
-
 static int32_t judge_words(struct check *c, const struct words *w,
 			   bool with_git, agentbox_error **err)
 {
@@ -379,27 +371,68 @@ static int32_t judge_words(struct check *c, const struct words *w,
 					 &c->decision, err);
 }
 
+static bool is_unknown_to_git(const struct check *c)
+{
+	const char *rule = agentbox_decision_get_rule(c->decision);
+
+	return rule && strcmp(rule, "git.unknown") == 0;
+}
+
+/*
+ * Whether these words run the git that they name, as a wrapper does. Of what
+ * is allowed a decision does not tell: so the guard is asked about the words
+ * up to that git with one behind it that no git knows.
+ */
+static int32_t leads_to_git(struct check *c, const struct words *w,
+			    bool *leads, agentbox_error **err)
+{
+	static const char unknown[] = "no-such-command";
+	struct words probe = *w;
+	size_t git = 1;
+	int32_t r;
+
+	*leads = false;
+	while (git <= w->n && !is_git(w, git))
+		git++;
+	/* the word after it has room: the array has one more than words */
+	if (git > w->n)
+		return 0;
+	const char *arg = w->args[git + 1];
+	size_t len = w->lens[git + 1];
+
+	probe.n = git + 1;
+	probe.args[git + 1] = unknown;
+	probe.lens[git + 1] = strlen(unknown);
+	r = judge_words(c, &probe, false, err);
+	*leads = r >= 0 && is_unknown_to_git(c) &&
+		 agentbox_decision_get_wrapper(c->decision, 0);
+	probe.args[git + 1] = arg;
+	probe.lens[git + 1] = len;
+	return r;
+}
+
 /*
  * Who asks about git may write the whole command, "env A=1 git push", or what
  * follows git, as operands do: words that are allowed as a command of their
- * own say nothing about git. Only what git does not know and what names git
- * further on, "nohup git status", was a whole command then.
+ * own say nothing about git. Only what git does not know and what the guard
+ * knows to run git, "nohup git status", was a whole command then; "deploy
+ * /srv/git" may be an alias.
  */
 static int32_t judge_git(struct check *c, const struct words *w,
 			 agentbox_error **err)
 {
 	int32_t r = judge_words(c, w, false, err);
-	const char *rule;
+	bool leads = false;
 
 	if (r < 0 || is_git(w, 1) ||
 	    agentbox_decision_get_verdict(c->decision) !=
 		    AGENTBOX_VERDICT_ALLOW)
 		return r;
 	r = judge_words(c, w, true, err);
-	rule = agentbox_decision_get_rule(c->decision);
-	if (r >= 0 && rule && strcmp(rule, "git.unknown") == 0 && names_git(w))
-		r = judge_words(c, w, false, err);
-	return r;
+	if (r < 0 || !is_unknown_to_git(c))
+		return r;
+	r = leads_to_git(c, w, &leads, err);
+	return r < 0 ? r : judge_words(c, w, !leads, err);
 }
 
 /* The strings of an array; -1 when it is none. */

@@ -227,12 +227,18 @@ def rows_about_git_begin_with_git_or_with_what_follows_it():
     rules = [["git", "push"], ["push"], ["env", "A=1", "/usr/bin/git", "push"],
              ["-c", "alias.x=!sh", "x"], ["status"], ["git", "status"],
              ["nohup", "git", "status"], ["push", "git"],
-             ["sh", "-c", "git push"], ["nohup", "make"], ["git"], []]
+             ["sh", "-c", "git push"], ["nohup", "make"], ["git"], [],
+             # only what runs git is a whole command, not what names one
+             ["deploy", "--force", "/srv/git"], ["deploy", "git"],
+             ["nohup", "deploy", "/srv/git"], ["git-lfs", "git"],
+             ["timeout", "5", "git", "log"], ["env", "A=1", "git", "status"],
+             ["nohup", "git"], ["nohup", "nice", "git", "push"]]
     done = status(tool("check", "git", "--jsonl", stdin=jsonl(
         *({"id": i, "argv": argv} for i, argv in enumerate(rules)))), 3)
     expect([r["verdict"] for r in rows(done)] ==
            ["deny", "deny", "deny", "deny", "allow", "allow", "allow",
-            "deny", "deny", "ask", "allow", "deny"], rows(done))
+            "deny", "deny", "ask", "allow", "deny", "ask", "ask", "ask",
+            "ask", "allow", "allow", "allow", "deny"], rows(done))
 
 
 @test
