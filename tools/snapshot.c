@@ -402,6 +402,7 @@ typedef struct output {
 	const char *file; /* NULL: standard output */
 	int fd;
 	bool is_unnamed; /* gets its name when it is whole */
+	bool is_whole;	 /* and stays, though telling of it may fail */
 } output;
 
 /* One without a name where the file is to be; -1 where there are none. */
@@ -436,22 +437,23 @@ static int open_new(tool *t, output *out)
 /* It is whole: before anybody is told that it is there. */
 static int name_output(tool *t, void *data)
 {
-	const output *out = data;
+	output *out = data;
 	char link[40];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", out->fd);
-	return out->is_unnamed && linkat(AT_FDCWD, link, AT_FDCWD, out->file,
-					 AT_SYMLINK_FOLLOW) < 0
-		       ? no_output(t, out->file)
-		       : 0;
+	if (out->is_unnamed && linkat(AT_FDCWD, link, AT_FDCWD, out->file,
+				      AT_SYMLINK_FOLLOW) < 0)
+		return no_output(t, out->file);
+	out->is_whole = true;
+	return 0;
 }
 
 /* Half an archive is none, whatever ended the tool. */
-static void close_output(const output *out, int rc)
+static void close_output(const output *out)
 {
 	if (!out->file || out->fd < 0)
 		return;
-	if (rc && !out->is_unnamed)
+	if (!out->is_whole && !out->is_unnamed)
 		unlink(out->file);
 	close(out->fd);
 }
@@ -493,7 +495,7 @@ static int pack(tool *t, const tool_args *args, const char *name, int source,
 
 int tool_snapshot_tar(tool *t, const tool_args *args)
 {
-	output out = { tool_get(args, "--output"), -1, false };
+	output out = { .file = tool_get(args, "--output"), .fd = -1 };
 	agentbox_snapshot_options *options = NULL;
 	char *name = tool_absolute(args->operands[0]);
 	int source = -1;
@@ -507,7 +509,7 @@ int tool_snapshot_tar(tool *t, const tool_args *args)
 		rc = open_output(t, &out);
 	if (!rc)
 		rc = pack(t, args, name, source, &out, options);
-	close_output(&out, rc);
+	close_output(&out);
 	agentbox_snapshot_options_free(options);
 	if (source >= 0)
 		close(source);

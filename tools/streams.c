@@ -271,6 +271,12 @@ static void pump_read(session *s, pump *p)
 	}
 }
 
+/* One that was hung up is none any more, and EIO says so; a file has ENOTTY. */
+static bool is_terminal(int fd)
+{
+	return isatty(fd) || errno == EIO;
+}
+
 static void pump_write(session *s, pump *p)
 {
 	size_t n = p->end - p->start;
@@ -288,9 +294,11 @@ static void pump_write(session *s, pump *p)
 		return;
 	}
 	/* A full disk, say. Nobody told the command, whose status may be 0. */
-	if (p != &s->pumps[PUMP_IN] && errno != EPIPE && errno != EIO &&
-	    !s->lost) {
-		s->lost = errno;
+	int number = errno;
+
+	if (p != &s->pumps[PUMP_IN] && number != EPIPE && !s->lost &&
+	    !(number == EIO && is_terminal(p->to))) {
+		s->lost = number;
 		text_note("what the command writes is lost: standard %s cannot "
 			  "be written: %s", p->to == 2 ? "error" : "output",
 			  strerror(s->lost));

@@ -207,6 +207,7 @@ int tool_status_of(int32_t code)
 		{ AGENTBOX_ETAMPERED, TOOL_TAMPERED },
 		{ AGENTBOX_EWALL, TOOL_NO_BOX },
 		{ AGENTBOX_EHELPER, TOOL_NO_BOX },
+		/* what cannot be read; of a box to be raised see fail_box() */
 		{ AGENTBOX_EUNSUPPORTED, TOOL_BAD_INPUT },
 	};
 

@@ -3,9 +3,11 @@
 """Snapshots as archives: what is written, who can read it, and what of a
 stranger's archive is taken. Rows are those of SNAPSHOT-CASES.md."""
 
+import errno
 import hashlib
 import io
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -18,7 +20,7 @@ import zipfile
 import zlib
 
 from tool_lib import (TOP, WORK, Skip, Terminal, command, environment, expect,
-                      main, says, start, status, test, tool)
+                      fail_call, main, says, start, status, test, tool)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -282,6 +284,38 @@ def what_is_killed_leaves_no_half_of_an_archive():
                 expect(len(t.getnames()) > 400, len(t.getnames()))
             os.unlink(OUT + ".tar")
         expect(os.listdir(MADE) == [], os.listdir(MADE))
+
+
+def no_unnamed_files():
+    """As on a file system without O_TMPFILE: openat(2) with it fails."""
+    fail_call(257, errno.EOPNOTSUPP, [(0x45, 32, 0o20000000)])
+
+
+@test
+def an_archive_that_is_whole_stays_when_it_cannot_be_told_of():
+    if os.uname().machine != "x86_64":
+        raise Skip("the filter knows the numbers of x86_64")
+    for before in (None, no_unnamed_files):
+        tree()
+        with open("/dev/full", "w") as full:
+            p = subprocess.run(
+                command("snapshot", "tar", "--json", "--output", OUT + ".tar",
+                        SRC), cwd=WORK, env=environment(), stdout=full,
+                stderr=subprocess.PIPE, timeout=20, preexec_fn=before)
+        expect(p.returncode == 70 and b"No space" in p.stderr, p)
+        with tarfile.open(OUT + ".tar") as t:
+            expect("main.c" in [os.path.basename(n) for n in t.getnames()], p)
+        os.unlink(OUT + ".tar")
+        # and half of one does not, by either way
+        write("big", os.urandom(3000000))
+        p = subprocess.run(
+            command("snapshot", "tar", "--output", OUT + ".tar", SRC),
+            cwd=WORK, env=environment(), stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, timeout=20, preexec_fn=lambda: (
+                before and before(), signal.signal(signal.SIGXFSZ,
+                                                   signal.SIG_IGN),
+                resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))))
+        expect(p.returncode != 0 and os.listdir(MADE) == [], p)
 
 
 @test

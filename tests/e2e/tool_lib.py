@@ -6,6 +6,7 @@ workspace; a terminal to run it on. A machine that cannot raise a box skips
 what needs one, with the tool's own words as the reason.
 """
 
+import ctypes
 import fcntl
 import json
 import os
@@ -97,6 +98,23 @@ def tool(*args, cwd=None, env=None, stdin=b"", timeout=WAIT, **kw):
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        timeout=timeout, **kw)
     return Done(p.returncode, p.stdout, p.stderr)
+
+
+def fail_call(number, error, conditions):
+    """Of this process from now on: the call of x86_64 with that number fails
+    where every (BPF_JEQ 0x15 or BPF_JSET 0x45, offset of an argument in
+    seccomp_data, value) holds."""
+    rows = [(0x20, 0, 0, 0), (0x15, 0, 2 * len(conditions) + 1, number)]
+    for i, (jump, offset, value) in enumerate(conditions):
+        rest = 2 * (len(conditions) - i - 1) + 1
+        rows += [(0x20, 0, 0, offset), (jump, 0, rest, value)]
+    rows += [(0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(
+        b"".join(struct.pack("=HBBI", *row) for row in rows))
+    program = struct.pack("@HP", len(rows), ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program):
+        raise OSError(ctypes.get_errno(), "no filter")
 
 
 def start(*args, cwd=None, **kw):

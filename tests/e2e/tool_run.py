@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """agentbox run and doctor without a terminal: statuses, streams, signals."""
 
+import errno
 import fcntl
 import json
 import os
+import pty
 import resource
 import shutil
 import signal
@@ -16,7 +18,7 @@ import time
 
 import tool_lib
 from tool_lib import (HOME, TOP, WAIT, WORK, box_test, command, environment,
-                      expect, main, processes, said, says, start, status, test,
+                      expect, fail_call, main, processes, said, says, start, status, test,
                       tool, until, write)
 
 
@@ -433,6 +435,33 @@ def output_that_is_lost_on_a_full_disk_is_not_success():
         expect(p.returncode == wanted, p)
         expect((b"standard output cannot be written: No space" in p.stderr) ==
                (wanted != 0), p)
+
+
+@box_test
+def output_that_a_broken_disk_loses_is_not_success():
+    if os.uname().machine != "x86_64":
+        raise tool_lib.Skip("the filter knows the numbers of x86_64")
+    # 777 bytes to descriptor 1, which is another one in the box
+    with tempfile.TemporaryFile() as broken:
+        p = subprocess.run(
+            command("run", "--", "python3", "-c",
+                    "import os; os.write(os.dup(1), b'x' * 777)"), cwd=WORK,
+            env=environment(), stdout=broken, stderr=subprocess.PIPE,
+            timeout=WAIT, preexec_fn=lambda: fail_call(
+                1, errno.EIO, [(0x15, 16, 1), (0x15, 32, 777)]))
+    expect(p.returncode == 70 and b"standard output cannot be written: Input"
+           in p.stderr, p)
+
+
+@box_test
+def a_terminal_that_is_gone_is_no_lost_output():
+    master, slave = pty.openpty()
+    os.close(master)
+    p = subprocess.run(command("run", "--", "echo", "x"), cwd=WORK,
+                       env=environment(), stdin=subprocess.DEVNULL,
+                       stdout=slave, stderr=subprocess.PIPE, timeout=WAIT)
+    os.close(slave)
+    expect(p.returncode == 0 and b"lost" not in p.stderr, p)
 
 
 @box_test

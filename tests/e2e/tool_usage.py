@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The command line of the tool: tables, errors, help, completion, policy."""
 
+import json
 import os
 import socket
 import subprocess
@@ -89,6 +90,20 @@ def what_this_build_lacks_is_refused_in_one_line():
         done = status(tool("run", *option, "--", "true"), 125)
         expect(len(done.text.splitlines()) == 1, done)
         says(done, option[0], "which this build lacks")
+
+
+@test
+def what_a_policy_wants_of_a_box_and_this_build_lacks_is_refused_the_same():
+    name = os.path.join(WORK, "overlay.json")
+    with open(name, "w") as f:
+        json.dump({"agentbox": 1, "workspace": {"path": WORK,
+                                                "mount": "overlay"}}, f)
+    for words in (["run", "--json", "--policy", name, "--", "true"],
+                  ["run", "--json", "--policy", name, "--dry-run"],
+                  ["verify", "--json", "--policy", name]):
+        done = status(tool(*words), 125)
+        expect(done.json["exit"] == 125 and
+               done.json["error"]["code"] == "EUNSUPPORTED", done)
 
 
 @test
