@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "audit_help.h"
@@ -579,14 +580,35 @@ static verdict verify_all(const char *key, const char *anchor)
 	return verify_paths(&fx, paths, count, key, anchor, NULL);
 }
 
+/* Waits until `path` is there and is no more what `before` says. */
+static bool has_changed(const char *path, const struct stat *before)
+{
+	struct timespec nap = { 0, 100000 };
+	struct stat now;
+
+	for (int i = 0; i < 100000; i++) {
+		if (stat(path, &now) == 0 && now.st_size > 0 &&
+		    (now.st_ino != before->st_ino ||
+		     now.st_size != before->st_size))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
 START_TEST(m08_a_writer_killed_at_any_moment_leaves_a_log_that_goes_on)
 {
 	char *key = NULL;
+	char old[640];
 
-	for (int i = 0; i < 60; i++) {
+	snprintf(old, sizeof(old), "%s.000001", fx.log);
+	for (int i = 0; i < 61; i++) {
 		struct timespec nap = { 0, (i % 12) * 1500000 + 200000 };
+		struct stat before = { 0 };
 		char *anchor;
 		verdict v;
+
+		(void)stat(fx.log, &before);
 		pid_t pid = fork();
 
 		ck_assert_int_ge(pid, 0);
@@ -594,9 +616,17 @@ START_TEST(m08_a_writer_killed_at_any_moment_leaves_a_log_that_goes_on)
 			write_for_ever();
 			_exit(1);
 		}
+		/* Killed while it opens in the rounds that are even, while it
+		   writes in the others, however slow the machine is; the last
+		   one has begun a second file. */
+		bool wrote = (i % 2 == 0 && i < 60) ||
+			     has_changed(fx.log, &before);
+		if (i == 60)
+			wrote &= has_changed(old, &(struct stat){ 0 });
 		nanosleep(&nap, NULL);
 		ck_assert_int_eq(kill(pid, SIGKILL), 0);
 		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+		ck_assert_msg(wrote, "round %d: nothing was written", i);
 		if (access(fx.log, F_OK) != 0)
 			continue;
 		anchor = anchor_text();
