@@ -190,8 +190,9 @@ static bool is_short_option(const struct ab_plain *p, struct span w)
 }
 
 /*
- * "service: X", "--target=X", "-n=X", "search_path to 'X'", "host = 'X'", and the same with several:
- * "namespace=~"a|X"", "host in ('a', X)", "service like '%X%'".
+ * "service: X", "--target=X", "-n=X", "search_path to 'X'", "host = 'X'", and
+ * the same with several: "namespace=~"a|X"", "host in ('a', X)", "service like
+ * '%X%'".
  */
 static bool after_sign(const struct ab_plain *p, size_t i)
 {

@@ -127,6 +127,12 @@ static bool is_made(const uint8_t *p, const uint8_t *end)
 	       !hides_sample(p, n);
 }
 
+/* A NUL is none: strchr() finds the set's own. */
+static bool is_one_of(const char *set, uint8_t c)
+{
+	return memchr(set, c, strlen(set)) != NULL;
+}
+
 static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 {
 	return run('b', p, hi, 32);
@@ -170,7 +176,7 @@ static bool is_setting(const ab_content_window *w, const uint8_t *name)
 
 	if (ab_content_at(w, name, "ansible_", false))
 		return true;
-	while (p > w->lo && strchr("- \t", p[-1]))
+	while (p > w->lo && is_one_of("- \t", p[-1]))
 		p--;
 	if (p - w->lo >= 6 && ab_content_at(w, p - 6, "export", false))
 		p -= 6;
@@ -187,7 +193,7 @@ bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
 	/* an option, which manuals show: ab_verify_command() knows whose; a
 	   parameter of a URL or a list: ab_verify_url_param(), _ado() */
 	if (!p || (name < w->at && *name == '-') ||
-	    (name > w->lo && strchr("?&;", name[-1])))
+	    (name > w->lo && is_one_of("?&;", name[-1])))
 		return false;
 	m->value = p;
 	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 65);
@@ -274,7 +280,7 @@ bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *lo = w->at - w->lo > LINE ? w->at - LINE : w->lo, *p;
 	const uint8_t *hi;
 
-	if (w->at == w->lo || !strchr("?&;", w->at[-1]))
+	if (w->at == w->lo || !is_one_of("?&;", w->at[-1]))
 		return false;
 	m->value = m->end;
 	for (p = m->value; p < w->hi && (ab_content_class('E', *p) ||
@@ -292,8 +298,9 @@ bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m)
 /* mysql -pPASSWORD, docker login -p PASSWORD; the anchor is the command. */
 bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
 {
-	bool is_spaced = m->end[-1] > ' ';
-	const uint8_t *p = m->end - !is_spaced;
+	/* whose anchor ends with a blank, has its password right behind -p */
+	bool is_tight = m->end[-1] <= ' ';
+	const uint8_t *p = m->end - is_tight;
 
 	if (!ab_content_begins(w, w->at))
 		return false;
@@ -302,9 +309,9 @@ bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
 		    !ab_content_at(w, p + 1, "-p", false))
 			continue;
 		m->value = p + 3;
-		if (is_spaced)
+		if (!is_tight)
 			m->value = blanks(m->value, w->hi);
-		if (m->value == p + 3 && is_spaced)
+		if (m->value == p + 3 && !is_tight)
 			continue;
 		m->end = until(m->value, w->hi, "\"'$`<;|", 256);
 		return m->end - m->value >= 4 && !is_weak(m->value, m->end) &&

@@ -553,19 +553,19 @@ static void take_events(watcher *w)
 {
 	static _Alignas(struct inotify_event) char buffer[65536];
 	uint64_t until = ab_clock_boot_ns() + DRAIN_NS;
-	bool is_over = false;
+	bool is_late = false;
 	ssize_t n;
 
 	/* after a fall-back nothing is read: see there */
-	while (!w->is_rescan && !is_over &&
+	while (!w->is_rescan && !is_late &&
 	       (n = read(w->box->inotify_fd, buffer, sizeof(buffer))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const void *)(buffer +
 								       at);
 
-			is_over |= ab_clock_boot_ns() >= until;
-			w->is_lost |= is_over;
-			w->has_left |= is_over;
+			is_late |= ab_clock_boot_ns() >= until;
+			w->is_lost |= is_late;
+			w->has_left |= is_late;
 			on_event(w, e);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
