@@ -30,7 +30,10 @@ int32_t ab_grant_insert(ab_store *store, const ab_grant *g,
 			agentbox_error **err)
 {
 	agentbox_error *error = NULL;
-	int32_t rc = ab_store_run(
+	int32_t rc = ab_store_hold_room(store, err);
+	if (rc < 0)
+		return rc;
+	rc = ab_store_run(
 		store, NULL, NULL, &error,
 		"INSERT INTO grants(id, reader, source, name, state, account, "
 		"workspace, dev, ino, source_pid, source_started, made_ns) "

@@ -158,7 +158,9 @@ static void publish(agentbox_peer_job *j)
 	ab_store *store = j->peering->store;
 	agentbox_error *error = NULL;
 
-	int32_t rc = ab_store_begin(store, &error);
+	int32_t rc = ab_store_hold_room(store, &error);
+	if (rc == 0)
+		rc = ab_store_begin(store, &error);
 	if (rc == 0)
 		rc = ab_grant_check(store, j->grant.id, &error);
 	bool told = rc == 0;

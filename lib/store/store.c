@@ -23,9 +23,15 @@
 #define BUSY_TIMEOUT_MS 5000
 #define APPLICATION_ID 0x61626f78 /* "abox" */
 #define MAX_COLUMNS 32
+#define JOURNAL_NAME AB_STORE_NAME "-journal"
+#define JOURNAL_ROOM (128 * 1024) /* what a withdrawal touches, many times */
+#define HOLD "hold room to take back what is granted"
+#define SPARE_PAGES 32
+#define CHUNK (64 * 1024)
 
 struct ab_store {
 	pid_t owner;
+	int state; /* the state directory */
 	sqlite3 *db;
 };
 
@@ -57,9 +63,29 @@ static const char *const migrations[] = {
 	"CREATE INDEX grants_source ON grants(source);",
 };
 
+static int32_t no_room(const ab_store *s, const char *what,
+		       agentbox_error **err)
+{
+	const char *path = s->db ? sqlite3_db_filename(s->db, "main") : NULL;
+
+	return ab_error_sys_code(err, AGENTBOX_ESYS, ENOSPC, AB_STORE_NAME,
+				 "cannot %s: the disk of '%s' is full", what,
+				 path ? path : AB_STORE_NAME);
+}
+
+static bool is_full(const ab_store *s, int rc)
+{
+	int e = s->db ? sqlite3_system_errno(s->db) : 0;
+
+	return (rc & 0xff) == SQLITE_FULL ||
+	       ((rc & 0xff) == SQLITE_IOERR && (e == ENOSPC || e == EDQUOT));
+}
+
 static int32_t failed(const ab_store *s, int rc, const char *what,
 		      agentbox_error **err)
 {
+	if (is_full(s, rc))
+		return no_room(s, what, err);
 	const char *why = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
 
 	switch (rc & 0xff) {
@@ -261,22 +287,74 @@ static int32_t migrate(ab_store *s, agentbox_error **err)
 	return rc;
 }
 
-/* --- open and close --- */
+/* --- the room of what takes away --- */
 
-/* Made here, 0600 whatever the umask, so that SQLite finds it. */
-static int32_t make_file(agentbox_context *context, char **path,
-			 agentbox_error **err)
+/* Zeros behind or instead of a journal's records are no journal to SQLite. */
+static int32_t hold_journal(const ab_store *s, agentbox_error **err)
 {
-	ab_autofd int state = -1;
-	int32_t rc = ab_context_open_state(context, &state, err);
-	if (rc < 0)
-		return rc;
-	ab_autofd int fd = ab_fd_lift(openat(state, AB_STORE_NAME,
+	ab_autofd int fd = ab_fd_lift(openat(s->state, JOURNAL_NAME,
 					     O_RDWR | O_CREAT | O_NOFOLLOW |
 					     O_CLOEXEC, 0600));
+	int e = fd < 0 ? errno : 0;
+
+	do {
+		if (fd >= 0)
+			e = posix_fallocate(fd, 0, JOURNAL_ROOM);
+	} while (e == EINTR);
+	if (e == ENOSPC || e == EDQUOT)
+		return no_room(s, HOLD, err);
+	return e ? ab_error_sys(err, e, AB_STORE_NAME,
+				"cannot hold room for its journal") : 0;
+}
+
+int32_t ab_store_hold_room(ab_store *store, agentbox_error **err)
+{
+	int64_t size, pages, rows;
+	sqlite3_int64 bytes;
+	int chunk = CHUNK;
+	int32_t rc = number(store, "PRAGMA page_size", &size, err);
+
+	if (rc == 0)
+		rc = number(store, "PRAGMA page_count", &pages, err);
+	if (rc == 0)
+		rc = number(store, "SELECT count(*) FROM grants "
+				   "WHERE state <> 'revoked'", &rows, err);
+	if (rc == 0)
+		rc = hold_journal(store, err);
+	if (rc < 0)
+		return rc;
+	/* a row that grows splits one page, at worst each a page of its own */
+	bytes = (pages + rows + SPARE_PAGES) * size;
+	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_CHUNK_SIZE,
+			     &chunk);
+	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_SIZE_HINT,
+				 &bytes) != SQLITE_OK)
+		return no_room(store, HOLD, err);
+	return 0;
+}
+
+/* --- open and close --- */
+
+/*
+ * Made here, 0600 whatever the umask, so that SQLite finds it. One that is
+ * there is not opened: closing it would drop the locks that another handle
+ * of this process has.
+ */
+static int32_t make_file(agentbox_context *context, int state, char **path,
+			 agentbox_error **err)
+{
+	ab_autofd int fd = ab_fd_lift(openat(state, AB_STORE_NAME,
+					     O_RDWR | O_CREAT | O_EXCL |
+					     O_CLOEXEC, 0600));
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_error_sys(err, errno, AB_STORE_NAME,
+	int e = fd < 0 && errno != EEXIST ? errno : 0;
+	if (e == 0 && fstatat(state, AB_STORE_NAME, &st,
+			      AT_SYMLINK_NOFOLLOW) < 0)
+		e = errno;
+	if (e == 0 && S_ISLNK(st.st_mode))
+		e = ELOOP;
+	if (e)
+		return ab_error_sys(err, e, AB_STORE_NAME,
 				    "cannot make the store");
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return ab_error_set(err, AGENTBOX_EDENIED, AB_STORE_NAME,
@@ -290,14 +368,17 @@ int32_t ab_store_open(agentbox_context *context, ab_store **out,
 		      agentbox_error **err)
 {
 	ab_autofree char *path = NULL;
-	int32_t rc = make_file(context, &path, err);
-
-	if (rc < 0)
-		return rc;
 	ab_auto(ab_store) *s = ab_new(ab_store);
+
 	if (!s)
 		return ab_error_nomem(err);
 	s->owner = getpid();
+	s->state = -1;
+	int32_t rc = ab_context_open_state(context, &s->state, err);
+	if (rc == 0)
+		rc = make_file(context, s->state, &path, err);
+	if (rc < 0)
+		return rc;
 	int r = sqlite3_open_v2(path, &s->db,
 				SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
 				SQLITE_OPEN_PRIVATECACHE,
@@ -305,15 +386,20 @@ int32_t ab_store_open(agentbox_context *context, ab_store **out,
 	if (r != SQLITE_OK)
 		return failed(s, r, "open it", err);
 	sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
-	/* what is committed survives a power cut; no temporary files */
+	/*
+	 * What is committed survives a power cut; no temporary files. A
+	 * write-ahead log would need room to be read.
+	 */
 	rc = script(s, "PRAGMA trusted_schema = OFF;"
 		       "PRAGMA temp_store = MEMORY;"
-		       "PRAGMA journal_mode = WAL;"
+		       "PRAGMA journal_mode = PERSIST;"
 		       "PRAGMA synchronous = FULL;", "set it up", err);
 	if (rc == 0)
 		rc = migrate(s, err);
 	if (rc < 0)
 		return rc;
+	/* what a crash gave up; who needs it for sure asks again */
+	ab_store_hold_room(s, NULL);
 	*out = ab_steal(&s);
 	return 0;
 }
@@ -326,6 +412,8 @@ void ab_store_close(ab_store *store)
 	/* in a forked child it stays open: closing would drop the locks */
 	if (store->owner == getpid())
 		sqlite3_close_v2(store->db);
+	if (store->state >= 0)
+		close(store->state);
 	free(store);
 	errno = saved;
 }

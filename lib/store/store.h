@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What outlives a process: one SQLite file in the state directory, shared by
- * every host of one user (sqlite.org: "Atomic Commit", "Write-Ahead
- * Logging"). A decision that has to hold against other hosts is made inside
- * ab_store_begin() and ab_store_commit(): one at a time, on the whole file.
+ * every host of one user (sqlite.org: "Atomic Commit In SQLite"). A decision
+ * that has to hold against other hosts is made inside ab_store_begin() and
+ * ab_store_commit(): one at a time, on the whole file.
  *
  * A handle belongs to one thread at a time and to the process that opened it:
  * SQLite's locks do not survive a fork (AGENTBOX_EFORKED).
@@ -50,6 +50,13 @@ typedef int32_t (*ab_store_row)(void *data, const char *const *columns,
 int32_t ab_store_run(ab_store *store, ab_store_row row, void *data,
 		     agentbox_error **err, const char *sql, const char *types,
 		     ...);
+/*
+ * Taking back must not need room that others can take: whoever grants calls
+ * this first, and grants nothing when it fails (ESYS with ENOSPC). From then
+ * on revoking what is there writes where the files have their blocks already,
+ * and reading writes nothing at all.
+ */
+int32_t ab_store_hold_room(ab_store *store, agentbox_error **err);
 /* Rows that the last statement changed. */
 int64_t ab_store_changes(const ab_store *store);
 

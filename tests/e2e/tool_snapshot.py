@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """agentbox snapshot and agentbox peer as people and scripts use them."""
 
+import ctypes
+import errno
 import io
 import json
 import os
@@ -10,9 +12,10 @@ import shutil
 import subprocess
 import tarfile
 import time
+import traceback
 
 from tool_lib import (TOP, WAIT, WORK, Skip, box_test, command, environment,
-                      expect, main, says, status, test, tool)
+                      expect, main, says, status, test, tool, until)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -575,6 +578,88 @@ def one_box_reads_another():
             box.terminate()
             box.wait()
     expect(not os.path.exists(room + "/.shared"), "the mount point is left")
+
+
+def fill(path):
+    """Until nothing fits any more."""
+    with open(path, "ab", buffering=0) as f:
+        for size in (65536, 4096, 1):
+            try:
+                while f.write(b"x" * size) == size:
+                    pass
+            except OSError as e:
+                expect(e.errno == errno.ENOSPC, e)
+
+
+def on_a_full_disk(state):
+    """In its own mount namespace: the state directory is a disk of 3 MiB."""
+    tree()
+    write(SRC + "/secret.txt", "GRANTED\n")
+    room = os.path.join(TOP, "small")
+    os.makedirs(room)
+    boxes = [subprocess.Popen(
+        command("run", "--state", state, "--workspace", where, "--name", name,
+                *more, "--", "sh", "-c", line), env=environment(), cwd=WORK)
+        for where, name, more, line in (
+            (SRC, "writer", (), "sleep 60"),
+            (room, "reader", ("--peering",),
+             "until [ -e .shared/code/secret.txt ]; do sleep 0.1; done;"
+             "exec 3< .shared/code/secret.txt;"
+             "touch opened; until [ -e gone ]; do sleep 0.1; done;"
+             "cat <&3 > seen; ls .shared/code >> seen 2>&1; touch told;"
+             "sleep 60"))]
+    try:
+        both = ["--state", state, "--reader", "reader", "--source", "writer"]
+        until(lambda: tool("peer", "grant", *both, "--as", "code").status == 0,
+              "granted", 10)
+        until(lambda: os.path.exists(room + "/opened"), "opened")
+        fill(state + "/fill")
+        expect(len(tool("peer", "list", "--state", state,
+                        "--json").json) == 1, "list")
+        status(tool("peer", "revoke", *both), 0)
+        fill(state + "/fill")
+        expect(tool("peer", "list", "--state", state, "--json").json == [],
+               "listed")
+        open(room + "/gone", "w").close()
+        until(lambda: os.path.exists(room + "/told"), "looked")
+        with open(room + "/seen") as f:
+            seen = f.read()
+        expect("GRANTED" not in seen and "No such file" in seen, seen)
+        done = tool("peer", "grant", *both, "--as", "code")
+        says(status(done, 70), "no space left")
+        expect(tool("peer", "list", "--state", state, "--json").json == [],
+               "granted")
+        os.unlink(state + "/fill")
+        status(tool("peer", "grant", *both, "--as", "code"), 0)
+        status(tool("peer", "revoke", *both), 0)
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.wait()
+
+
+@box_test
+def a_full_disk_keeps_no_grant_alive():
+    if os.geteuid() != 0:
+        raise Skip("needs root for a small disk; the store's own test "
+                   "does it as a user")
+    state = os.path.join(TOP, "state")
+    os.mkdir(state, 0o700)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            # CLONE_NEWNS; MS_REC | MS_PRIVATE
+            expect(libc.unshare(0x20000) == 0 and
+                   libc.mount(None, b"/", None, 0x44000, None) == 0 and
+                   libc.mount(b"none", state.encode(), b"tmpfs", 6,
+                              b"size=3m,mode=700") == 0, "no small disk")
+            on_a_full_disk(state)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(1)
+    expect(os.waitpid(pid, 0)[1] == 0, "see above")
 
 
 if __name__ == "__main__":
