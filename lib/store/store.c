@@ -289,7 +289,11 @@ static int32_t migrate(ab_store *s, agentbox_error **err)
 
 /* --- the room of what takes away --- */
 
-/* Zeros behind or instead of a journal's records are no journal to SQLite. */
+/*
+ * Zeros behind or instead of a journal's records are no journal to SQLite. Not
+ * posix_fallocate(3): where the file system cannot, it writes bytes one by one,
+ * and another host may write the journal at that moment.
+ */
 static int32_t hold_journal(const ab_store *s, agentbox_error **err)
 {
 	ab_autofd int fd = ab_fd_lift(openat(s->state, JOURNAL_NAME,
@@ -297,10 +301,12 @@ static int32_t hold_journal(const ab_store *s, agentbox_error **err)
 					     O_CLOEXEC, 0600));
 	int e = fd < 0 ? errno : 0;
 
-	do {
-		if (fd >= 0)
-			e = posix_fallocate(fd, 0, JOURNAL_ROOM);
-	} while (e == EINTR);
+	while (fd >= 0 && fallocate(fd, 0, 0, JOURNAL_ROOM) < 0) {
+		if (errno == EINTR)
+			continue;
+		e = errno == EOPNOTSUPP ? 0 : errno;
+		break;
+	}
 	if (e == ENOSPC || e == EDQUOT)
 		return no_room(s, HOLD, err);
 	return e ? ab_error_sys(err, e, AB_STORE_NAME,
