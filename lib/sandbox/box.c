@@ -602,7 +602,9 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
  */
 static int last_drain(agentbox_sandbox *box)
 {
-	uint64_t deadline = ab_clock_boot_ns() + STOP_TIMEOUT_MS * 1000000ull;
+	/* where names are protected, all is looked through once more */
+	uint64_t ms = box->watched ? AB_REQUEST_TIMEOUT_MS : STOP_TIMEOUT_MS;
+	uint64_t deadline = ab_clock_boot_ns() + ms * 1000000ull;
 
 	/* the launcher goes while the holder ends the others */
 	if (box->spawn_fd >= 0)

@@ -313,30 +313,45 @@ static int32_t hold_journal(const ab_store *s, agentbox_error **err)
 				"cannot hold room for its journal") : 0;
 }
 
-int32_t ab_store_hold_room(ab_store *store, agentbox_error **err)
+/*
+ * Asked of SQLite, which may write a byte into each block behind the end: only
+ * who holds the write lock knows where that is.
+ */
+static int32_t grow(ab_store *s, agentbox_error **err)
 {
 	int64_t size, pages, rows;
 	sqlite3_int64 bytes;
 	int chunk = CHUNK;
-	int32_t rc = number(store, "PRAGMA page_size", &size, err);
+	int32_t rc = number(s, "PRAGMA page_size", &size, err);
 
 	if (rc == 0)
-		rc = number(store, "PRAGMA page_count", &pages, err);
+		rc = number(s, "PRAGMA page_count", &pages, err);
 	if (rc == 0)
-		rc = number(store, "SELECT count(*) FROM grants "
-				   "WHERE state <> 'revoked'", &rows, err);
-	if (rc == 0)
-		rc = hold_journal(store, err);
+		rc = number(s, "SELECT count(*) FROM grants "
+			       "WHERE state <> 'revoked'", &rows, err);
 	if (rc < 0)
 		return rc;
 	/* a row that grows splits one page, at worst each a page of its own */
 	bytes = (pages + rows + SPARE_PAGES) * size;
-	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_CHUNK_SIZE,
-			     &chunk);
-	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_SIZE_HINT,
+	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk);
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_SIZE_HINT,
 				 &bytes) != SQLITE_OK)
-		return no_room(store, HOLD, err);
+		return no_room(s, HOLD, err);
 	return 0;
+}
+
+int32_t ab_store_hold_room(ab_store *store, agentbox_error **err)
+{
+	int32_t rc = hold_journal(store, err);
+
+	if (rc == 0)
+		rc = ab_store_begin(store, err);
+	if (rc < 0)
+		return rc;
+	rc = grow(store, err);
+	/* nothing was written that SQLite knows of */
+	ab_store_rollback(store);
+	return rc;
 }
 
 /* --- open and close --- */

@@ -155,7 +155,9 @@ void init_settle_last(holder *h)
 	if (!h->watcher || !h->is_ready)
 		return;
 	h->watcher->is_last = true;
-	/* nobody is in the box any more, and nobody waits for an answer */
+	/* nobody is in the box any more; the host waits as long as for any
+	   answer (last_drain() of lib/sandbox), and tells when that was not
+	   enough */
 	h->watcher->looking_ns = 0;
 	h->watcher->is_cut = false;
 	init_settle_names(h->watcher);

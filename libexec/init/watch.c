@@ -44,9 +44,10 @@
    move may be a look through a tree, holds up nobody. */
 #define DRAIN_NS 100000000ull
 /* The host waits for 30 seconds (AB_REQUEST_TIMEOUT_MS) and then has no box:
-   nobody who is in the box may have that, nor anybody the half of it. */
+   nobody who is in the box may have that, nor anybody the half of it: a look
+   that nobody asked for may go before the one that the host waits for. */
 #define RACE_NS 5000000000ull
-#define MOST_NS 20000000000ull
+#define MOST_NS 10000000000ull
 /* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
 	      IN_EXCL_UNLINK)
