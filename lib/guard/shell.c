@@ -590,6 +590,8 @@ static bool names_file(const struct ab_word *words, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ab_word *w = &words[i];
 
+		if (ab_is_stdin_name(w) || word_is(w, "if=/dev/stdin"))
+			return false;
 		if (w->len > 3 && !memcmp(w->text, "if=", 3))
 			return true;
 		if (w->len && *w->text != '-' &&
@@ -610,7 +612,8 @@ static bool takes_script(const struct ab_check *c,
 			 const struct ab_word *argv, uint32_t argc)
 {
 	static const char *const lines[] = { "read", "mapfile", "readarray" };
-	static const char *const programs[] = { "head", "dd", "line" };
+	static const char *const programs[] = { "head", "dd", "line", "sed" };
+	struct ab_word name;
 	uint32_t i = 0;
 
 	while (i < argc && (word_is(&argv[i], "command") ||
@@ -620,14 +623,25 @@ static bool takes_script(const struct ab_check *c,
 	if (i == argc || !c->chain || !c->chain->is_stdin ||
 	    m->place.in != c->chain->in)
 		return false;
-	for (uint32_t k = 0; k < m->redir_count; k++)
-		if (m->redirs[k].fd == 0)
+	for (uint32_t k = 0; k < m->redir_count; k++) {
+		const struct ab_shell_redir *r = &m->redirs[k];
+
+		if (r->fd == 0 && r->kind != AB_REDIR_DUP_IN &&
+		    !ab_is_stdin_name(&r->target))
 			return false;
+	}
 	for (size_t k = 0; k < AB_ARRAY_LEN(lines); k++)
 		if (word_is(&argv[i], lines[k]))
 			return true;
+	name = argv[i];
+	for (uint32_t k = 0; k < argv[i].len; k++) {
+		if (argv[i].text[k] == '/') {
+			name.text = argv[i].text + k + 1;
+			name.len = argv[i].len - k - 1;
+		}
+	}
 	for (size_t k = 0; k < AB_ARRAY_LEN(programs); k++)
-		if (word_is(&argv[i], programs[k]))
+		if (word_is(&name, programs[k]))
 			return !names_file(argv + i + 1, argc - i - 1);
 	return false;
 }
