@@ -222,13 +222,22 @@ static bool is_writable(const watcher *w, const char *host)
 	return false;
 }
 
-/* "../" once for each component of the workspace's path, then the text. */
+/*
+ * From the workspace up to the last directory that the text shares with it,
+ * and no higher: the root of a file system of its own, as /home often is, is
+ * not to be left.
+ */
 static bool from_workspace(const watcher *w, const char *text, char *out,
 			   size_t size)
 {
-	size_t n = 0;
+	const char *host = w->box->plan.workspace_host;
+	size_t n = 0, shared = 0;
 
-	for (const char *s = w->box->plan.workspace_host; *s; s++) {
+	for (size_t i = 0; host[i] && host[i] == text[i]; i++) {
+		if (host[i] == '/')
+			shared = i;
+	}
+	for (const char *s = host + shared; *s; s++) {
 		if (*s != '/' || !s[1])
 			continue;
 		if (n + 3 >= size)
@@ -236,7 +245,8 @@ static bool from_workspace(const watcher *w, const char *text, char *out,
 		memcpy(out + n, "../", 3);
 		n += 3;
 	}
-	return (size_t)snprintf(out + n, size - n, "%s", text + 1) < size - n;
+	text += shared + 1;
+	return (size_t)snprintf(out + n, size - n, "%s", text) < size - n;
 }
 
 /*

@@ -10,8 +10,10 @@
 #include "box.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -217,6 +219,28 @@ static void case_102_git_beside_a_process_left_behind(void)
 static void case_102_git_beside_a_command(void)
 {
 	try_each("running");
+}
+
+/* As /home often is: the way from there to the root leaves it. */
+static void case_102_a_workspace_below_a_mount_of_its_own(void)
+{
+	bool is_tried = false;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS))
+		e2e_skip("needs root for a mount of its own");
+	REQUIRE(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+			mount(host_base(), host_base(), NULL, MS_BIND, NULL) ==
+				0,
+		"%m");
+	e2e_mark_again();
+	for (size_t i = 0; i < COUNT(works); i++) {
+		if (strncmp(works[i].name, "worktree outside", 16) != 0)
+			continue;
+		is_tried = true;
+		for (int left = 9; !try(&works[i], "left", left == 0); left--)
+			e2e_note("%s: taken, again", works[i].name);
+	}
+	CHECK(is_tried, "no work tree outside");
 }
 
 /* What is not the host's git's, or may be the agent's, after a quiet host. */
@@ -452,6 +476,7 @@ int main(int argc, char **argv)
 		CASE(case_102_git_of_a_host_at_rest),
 		CASE(case_102_git_beside_a_process_left_behind),
 		CASE(case_102_git_beside_a_command),
+		CASE(case_102_a_workspace_below_a_mount_of_its_own),
 		CASE(case_102_what_the_host_made_is_no_cover),
 		CASE(case_102_what_ends_after_planting_is_the_agent),
 		CASE(case_102_a_chain_of_processes_is_the_agent),
