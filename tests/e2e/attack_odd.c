@@ -199,10 +199,14 @@ static long as_daemon(char **argv)
 	return syscall(SYS_execve, argv[0], argv, environ);
 }
 
+/* A thread cannot be begun any more once another executes: EAGAIN. */
+static pthread_barrier_t all_begun;
+
 static void *exec_all(void *argv)
 {
 	char **v = argv;
 
+	pthread_barrier_wait(&all_begun);
 	syscall(SYS_execve, v[0], v, environ);
 	return (void *)(intptr_t)errno;
 }
@@ -211,12 +215,16 @@ static void *exec_all(void *argv)
 static long by_threads(char **argv)
 {
 	pthread_t threads[16];
+	const size_t count = sizeof(threads) / sizeof(*threads);
 	void *failed = NULL;
 
-	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++)
-		if (pthread_create(&threads[i], NULL, exec_all, argv))
+	pthread_barrier_init(&all_begun, NULL, (unsigned)count);
+	for (size_t i = 0; i < count; i++) {
+		errno = pthread_create(&threads[i], NULL, exec_all, argv);
+		if (errno)
 			return -1;
-	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++)
+	}
+	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i], &failed);
 	errno = (int)(intptr_t)failed;
 	return -1;
