@@ -320,7 +320,10 @@ static bool plant(const struct plant *t, bool is_last)
 	box_sh("echo evil >>n/.git/config; true");
 	is_good &= t->told ? box_event("quarantined", t->told, 0) != NULL :
 			     !box_event("quarantined", NULL, 0);
-	run("grep -rls evil ws --exclude-dir=d || true", &planted);
+	/* 1: grep looked at everything and found nothing */
+	CHECK(run("grep -rl evil ws --exclude-dir=d || test $? -eq 1",
+		  &planted) == 0, "%s: not looked through: %s", t->name,
+	      planted);
 	CHECK(!planted[0], "%s: planted: %s", t->name, planted);
 	is_good &= run(t->after, &said) == 0;
 	CHECK(is_good || !is_last, "%s: taken, or not told of: %s", t->name,
