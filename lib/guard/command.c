@@ -17,7 +17,7 @@
 
 /* --- names -------------------------------------------------------------- */
 
-static uint32_t base_of(const struct ab_word *w)
+uint32_t ab_name_base(const struct ab_word *w)
 {
 	const char *slash = memrchr(w->text, '/', w->len);
 
@@ -26,7 +26,7 @@ static uint32_t base_of(const struct ab_word *w)
 
 bool ab_names_program(const struct ab_check *c, const struct ab_word *w)
 {
-	uint32_t base = base_of(w);
+	uint32_t base = ab_name_base(w);
 
 	return ab_pack_find(c->pack, w->text + base, w->len - base) != NULL;
 }
@@ -39,7 +39,7 @@ static bool is_unknown_name(const struct ab_word *w, bool *has_pattern)
 	*has_pattern = false;
 	if (AB_LIKELY(!w->hole_count))
 		return false;
-	uint32_t base = base_of(w);
+	uint32_t base = ab_name_base(w);
 
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
@@ -90,7 +90,7 @@ static unsigned spelling(const struct ab_word *w, uint32_t *hash)
 static void run_script(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *w)
 {
-	uint32_t base = base_of(w), i = 0;
+	uint32_t base = ab_name_base(w), i = 0;
 	const struct ab_program *p =
 		ab_pack_program(c->pack, w->text + base, w->len - base);
 
@@ -339,7 +339,7 @@ static bool is_count(const struct ab_word *w)
 /* What a wrapper would be used for; `reboot` may be a subcommand. */
 static bool is_likely_inner(const struct ab_check *c, const struct ab_word *w)
 {
-	uint32_t base = base_of(w);
+	uint32_t base = ab_name_base(w);
 	const struct ab_program *p =
 		ab_pack_find(c->pack, w->text + base, w->len - base);
 
@@ -443,7 +443,7 @@ static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 			  uint32_t count, uint32_t in_taint,
 			  const struct ab_word *in_text, bool has_stdin)
 {
-	uint32_t base = base_of(&words[0]), tried = 0;
+	uint32_t base = ab_name_base(&words[0]), tried = 0;
 	uint32_t n = words[0].len - base, letters = 0;
 
 	ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, &words[0]);
@@ -473,7 +473,7 @@ static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 static const struct ab_program *lower_name(struct ab_check *c,
 					   const struct ab_word *w)
 {
-	uint32_t base = base_of(w), n = w->len - base;
+	uint32_t base = ab_name_base(w), n = w->len - base;
 	AB_UNINITIALIZED char text[64];
 	bool changed = false;
 
@@ -500,7 +500,7 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	uint32_t base = 0;
 
 	if (AB_UNLIKELY(has & HAS_SLASH))
-		base = base_of(&words[0]);
+		base = ab_name_base(&words[0]);
 	if (AB_UNLIKELY(unknown)) {
 		uint32_t taint = ab_word_taint(&words[0]);
 

@@ -5,6 +5,8 @@
 
 #include "guard/check.h"
 
+/* Where the last component of a name begins. */
+uint32_t ab_name_base(const struct ab_word *w);
 /* A program of the table is called like this. */
 bool ab_names_program(const struct ab_check *c, const struct ab_word *w);
 
@@ -47,11 +49,11 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);
 void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *words, uint32_t count);
-/* find prints names into a pipe, or head passes them on: `| xargs` will read
-   them. */
 /* cat $(find ~ -name id_rsa): what the names are is judged, too. */
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count);
+/* find prints names into a pipe, or head passes them on: `| xargs` will read
+   them. */
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- files.c --- */

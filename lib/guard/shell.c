@@ -546,16 +546,34 @@ static bool names_option(const struct ab_word *w, uint32_t at, const char *name)
 	return !*name;
 }
 
-/* `shopt -s $X`, however it is called. */
-static bool is_shopt(const struct ab_word *argv, uint32_t argc)
+/* Only -p and --: with another option nothing is run. */
+static bool is_run_option(const struct ab_word *w)
+{
+	if (w->hole_count || !w->len || *w->text != '-')
+		return false;
+	for (uint32_t i = 1; i < w->len; i++)
+		if (w->text[i] != 'p' && w->text[i] != '-')
+			return false;
+	return true;
+}
+
+/* The word behind "command" and "builtin", or argc. */
+static uint32_t find_builtin(const struct ab_word *argv, uint32_t argc)
 {
 	uint32_t i = 0;
 
-	while (i + 1 < argc && (word_is(&argv[i], "command") ||
-				word_is(&argv[i], "builtin") ||
-				(i && !argv[i].hole_count && argv[i].len &&
-				 *argv[i].text == '-')))
+	while (i < argc && (word_is(&argv[i], "command") ||
+			    word_is(&argv[i], "builtin") ||
+			    (i && is_run_option(&argv[i]))))
 		i++;
+	return i;
+}
+
+/* `shopt -s $X`, however it is called. */
+static bool is_shopt(const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = find_builtin(argv, argc);
+
 	return i < argc &&
 	       (word_is(&argv[i], "shopt") || word_is(&argv[i], "setopt"));
 }
@@ -614,13 +632,9 @@ static bool takes_script(const struct ab_check *c,
 	static const char *const lines[] = { "read", "mapfile", "readarray" };
 	static const char *const programs[] = { "head", "dd", "line", "sed" };
 	struct ab_word name;
-	uint32_t i = 0;
+	uint32_t i;
 
-	while (i < argc && (word_is(&argv[i], "command") ||
-			    word_is(&argv[i], "builtin") ||
-			    word_is(&argv[i], "-p") || word_is(&argv[i], "--")))
-		i++;
-	if (i == argc || !c->chain || !c->chain->is_stdin ||
+	if (AB_LIKELY(!c->chain || !c->chain->is_stdin) ||
 	    m->place.in != c->chain->in)
 		return false;
 	for (uint32_t k = 0; k < m->redir_count; k++) {
@@ -630,16 +644,15 @@ static bool takes_script(const struct ab_check *c,
 		    !ab_is_stdin_name(&r->target))
 			return false;
 	}
+	i = find_builtin(argv, argc);
+	if (i == argc)
+		return false;
 	for (size_t k = 0; k < AB_ARRAY_LEN(lines); k++)
 		if (word_is(&argv[i], lines[k]))
 			return true;
 	name = argv[i];
-	for (uint32_t k = 0; k < argv[i].len; k++) {
-		if (argv[i].text[k] == '/') {
-			name.text = argv[i].text + k + 1;
-			name.len = argv[i].len - k - 1;
-		}
-	}
+	name.text += ab_name_base(&argv[i]);
+	name.len -= ab_name_base(&argv[i]);
 	for (size_t k = 0; k < AB_ARRAY_LEN(programs); k++)
 		if (word_is(&name, programs[k]))
 			return !names_file(argv + i + 1, argc - i - 1);
