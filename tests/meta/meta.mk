@@ -7,6 +7,7 @@ META_TESTS += \
 	tests/meta/headers \
 	tests/meta/imports \
 	tests/meta/installcheck \
+	tests/meta/kept \
 	tests/meta/layers \
 	tests/meta/leak.sh \
 	tests/meta/mutant \
