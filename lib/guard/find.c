@@ -37,9 +37,7 @@ static bool is_joint(const struct ab_word *w)
 
 static bool is_prune(const struct ab_word *w)
 {
-	static const char *const names[] = { "-prune", NULL };
-
-	return is_one_of(w, names);
+	return !w->hole_count && w->len == 6 && !memcmp(w->text, "-prune", 6);
 }
 
 /* Behind these stands a value. */
@@ -71,6 +69,16 @@ static bool is_action(const struct ab_word *w)
 					     NULL };
 
 	return is_one_of(w, names);
+}
+
+/* Without a -prune there is nothing else to look at. */
+static bool has_prune(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (is_prune(&use->words[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Nothing is cut off, or a `,` begins another list for all; or it may. */
@@ -145,7 +153,7 @@ bool ab_is_pruned(const struct ab_use *use, uint32_t test)
 	int open = 0;
 	uint32_t i;
 
-	if (use->count > MAX_WORDS || cuts_nothing(use))
+	if (use->count > MAX_WORDS || !has_prune(use) || cuts_nothing(use))
 		return false;
 	i = prune_of(use, test, &open);
 	if (!i)

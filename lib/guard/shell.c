@@ -578,6 +578,43 @@ static bool is_shopt(const struct ab_word *argv, uint32_t argc)
 	       (word_is(&argv[i], "shopt") || word_is(&argv[i], "setopt"));
 }
 
+/* The word may be one of those that note_word() knows, by its length and its
+   first letter: most are not. */
+static inline bool is_notable(const struct ab_word *w)
+{
+	if (AB_LIKELY(w->len < sizeof("dotglob") - 1))
+		return false;
+	switch (w->text[*w->text == '-' ? 2 : 0]) {
+	case 'b':
+	case 'B':
+	case 'c':
+	case 'C':
+	case 'd':
+	case 'D':
+	case 'g':
+	case 'G':
+	case 'n':
+	case 'N':
+	case '_':
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note_word(struct ab_check *c, const struct ab_word *w)
+{
+	const char *eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
+	uint32_t at = *w->text == '-' ? 2 : 0;
+
+	c->has_dots |= names_option(w, at, "dotglob") ||
+		       names_option(w, at, "globdots");
+	c->has_fold |= names_option(w, at, "nocaseglob") ||
+		       names_option(w, at, "caseglob");
+	if (eq)
+		note_variable(c, w->text, (uint32_t)(eq - w->text), w);
+}
+
 /* What a pattern takes from now on: shopt -s dotglob, bash -O dotglob, zsh's
    setopt globdots. That it is switched off is not seen. */
 static void note_options(struct ab_check *c, const struct ab_word *argv,
@@ -586,19 +623,10 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 	bool is_unsure = argc && is_shopt(argv, argc);
 
 	for (uint32_t i = 0; i < argc; i++) {
-		const struct ab_word *w = &argv[i];
-		const char *eq = memchr(w->text, '=',
-					w->len < 12 ? w->len : 12);
-		uint32_t at = w->len > 2 && *w->text == '-' ? 2 : 0;
-
-		if (is_unsure && w->hole_count)
+		if (is_unsure && argv[i].hole_count)
 			c->has_dots = c->has_fold = true;
-		c->has_dots |= names_option(w, at, "dotglob") ||
-			       names_option(w, at, "globdots");
-		c->has_fold |= names_option(w, at, "nocaseglob") ||
-			       names_option(w, at, "caseglob");
-		if (eq)
-			note_variable(c, w->text, (uint32_t)(eq - w->text), w);
+		if (is_notable(&argv[i]))
+			note_word(c, &argv[i]);
 	}
 }
 

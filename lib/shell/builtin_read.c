@@ -120,7 +120,8 @@ static bool may_read(const struct ab_shell_command *c)
 
 void ab_builtin_take(const struct ab_shell_command *c)
 {
-	if (may_read(c) && (is_exec(c) || !has_own_input(c)))
+	if (c->place.in->value && may_read(c) &&
+	    (is_exec(c) || !has_own_input(c)))
 		c->place.in->value = NULL;
 }
 
