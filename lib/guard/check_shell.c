@@ -121,9 +121,14 @@ static void on_command(void *user, const struct ab_word *words,
 				 : AB_NO_COMMAND;
 
 	/* its redirections were judged before it */
-	if (last == AB_NO_COMMAND ||
-	    s->d->commands[last].count != count ||
-	    !are_words(&s->d->commands[last], words, count))
+	if (last != AB_NO_COMMAND &&
+	    s->d->commands[last].count == count &&
+	    are_words(&s->d->commands[last], words, count))
+		return;
+	if (AB_LIKELY(stays && !chain))
+		s->seen[s->count++ % SEEN] =
+			ab_decision_add_plain(s->d, words, count);
+	else
 		add_command(s, words, count, chain, stays, false);
 }
 

@@ -575,6 +575,7 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		    const struct ab_word *in_text, bool has_stdin)
 {
 	void *mark = c->scratch->low;
+	const struct ab_program *p;
 
 	if (!count || c->is_broken)
 		return;
@@ -585,7 +586,15 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 	c->depth++;
 	if (c->told)
 		c->told(c->user, words, count, c->chain, stays(c, words));
-	judge_name(c, words, count, in_taint, in_text, has_stdin);
+	p = words->hole_count ? NULL
+			      : ab_pack_seated(c->pack, words->text,
+					       words->len);
+	/* such a name is nothing else */
+	if (AB_LIKELY(p))
+		judge_program(c, p, words, count, in_taint, in_text,
+			      has_stdin);
+	else
+		judge_name(c, words, count, in_taint, in_text, has_stdin);
 	c->depth--;
 	ab_arena_release(c->scratch, mark);
 }

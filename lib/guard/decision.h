@@ -130,6 +130,20 @@ uint32_t ab_decision_add_command(agentbox_decision *d,
 				 const struct ab_resolved *command,
 				 bool is_found);
 
+/* The same for most commands: no wrapper, words that stay, nothing found. */
+static inline uint32_t ab_decision_add_plain(agentbox_decision *d,
+					     const struct ab_word *words,
+					     uint32_t count)
+{
+	d->command_total++;
+	if (d->command_count >= AB_MAX_SHOWN_COMMANDS)
+		return AB_NO_COMMAND;
+	d->commands[d->command_count] = (struct ab_resolved){
+		.words = words, .count = count, .stays = true
+	};
+	return d->command_count++;
+}
+
 /* Kept when there is room; the verdict takes it into account in any case. */
 void ab_decision_add(agentbox_decision *d, const struct ab_finding *finding);
 

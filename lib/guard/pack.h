@@ -307,6 +307,7 @@ enum {
 	X(strings, const char *)
 
 #define AB_PACK_BUCKETS 4096
+#define AB_PACK_SEAT_BITS 12
 #define AB_PATH_BUCKETS 512
 #define AB_ENV_BUCKETS 128
 
@@ -327,6 +328,9 @@ struct ab_pack {
 	const char *name, *version;
 	bool has_excuses; /* a rule of a host allows something */
 	uint32_t buckets[AB_PACK_BUCKETS];
+	/* most programs by the key of their name, index + 1: those whose name
+	   is short and looks like one */
+	uint16_t seats[1 << AB_PACK_SEAT_BITS];
 	uint32_t path_buckets[AB_PATH_BUCKETS];
 	/* patterns without a literal component: all; those of one name that
 	   begins with a byte, or ends with one; the rest */
@@ -412,6 +416,27 @@ static inline unsigned char ab_option_key(const char *name)
 static inline uint64_t ab_pack_length(size_t n)
 {
 	return UINT64_C(1) << (n < 63 ? n : 63);
+}
+
+static inline size_t ab_pack_seat(uint64_t key)
+{
+	return (key * UINT64_C(0x9e3779b97f4a7c15)) >>
+	       (64 - AB_PACK_SEAT_BITS);
+}
+
+/* A program of the table by its very name, of small letters, digits, `.`, `_`
+   and `-` behind a letter; NULL: there is none, or ab_pack_find() knows. */
+static inline const struct ab_program *
+ab_pack_seated(const struct ab_pack *pack, const char *name, size_t n)
+{
+	const struct ab_program *p;
+	uint64_t key = ab_pack_key(name, n);
+	uint32_t number = key ? pack->seats[ab_pack_seat(key)] : 0;
+
+	if (!number)
+		return NULL;
+	p = &pack->programs[number - 1];
+	return p->key == key && p->name_len == n ? p : NULL;
 }
 
 /* By its name, "docker/run" for a subcommand; NULL when not in the table. */

@@ -215,7 +215,39 @@ static bool settle_ends(struct ab_pack *pack)
 	return true;
 }
 
+static bool is_letter(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_plain_name(const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_letter(name[i]) &&
+		    (i == 0 || !((name[i] >= '0' && name[i] <= '9') ||
+				 name[i] == '.' || name[i] == '_' ||
+				 name[i] == '-')))
+			return false;
+	}
+	return true;
+}
+
+/* The first one keeps a seat that two would have. Numbers fit:
+   AB_PACK_MAX_ITEMS. */
+static void settle_seats(struct ab_pack *pack)
+{
+	memset(pack->seats, 0, sizeof(pack->seats));
+	for (uint32_t i = 0; i < pack->programs_count; i++) {
+		const struct ab_program *p = &pack->programs[i];
+		uint16_t *seat = &pack->seats[ab_pack_seat(p->key)];
+
+		if (p->key && !*seat && is_plain_name(p->name, p->name_len))
+			*seat = (uint16_t)(i + 1);
+	}
+}
+
 bool ab_pack_settle(struct ab_pack *pack)
 {
+	settle_seats(pack);
 	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
 }

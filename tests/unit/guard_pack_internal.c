@@ -47,6 +47,41 @@ START_TEST(the_built_in_pack_proves_itself)
 }
 END_TEST
 
+/* What is found by the short way is what the long one finds, and no name that
+   means more than itself is found by it. */
+START_TEST(the_short_way_to_a_program_is_the_long_one)
+{
+	static const char *const others[] = {
+		"",	"[",	"-n",  "!rm",	   "RM",     "Git",
+		"a=b",	"../rm", "rm/",	"docker/run", "gcc-12", "rm ",
+		"rm\n", "mkfs.*", "nosuch", "environment",
+	};
+	struct ab_pack *pack = base_pack();
+	uint32_t seated = 0, is_short = 0;
+
+	for (uint32_t i = 0; i < pack->programs_count; i++) {
+		const struct ab_program *p = &pack->programs[i], *q;
+
+		q = ab_pack_seated(pack, p->name, p->name_len);
+		ck_assert_ptr_eq(ab_pack_find(pack, p->name, p->name_len), p);
+		ck_assert_msg(!q || q == p, "%s is another", p->name);
+		ck_assert_msg(!q || (*p->name >= 'a' && *p->name <= 'z' &&
+				     !strpbrk(p->name, "/=*")),
+			      "%s is no plain name", p->name);
+		seated += q != NULL;
+		is_short += p->name_len <= 8 && !p->depth;
+	}
+	ck_assert_uint_gt(seated, is_short / 2);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		ck_assert_msg(!ab_pack_seated(pack, others[i],
+					      strlen(others[i])),
+			      "'%s' is found", others[i]);
+	ck_assert_ptr_null(ab_pack_seated(pack, "rm\0", 3));
+	ck_assert_ptr_nonnull(ab_pack_seated(pack, "rm", 2));
+	ab_pack_free(pack);
+}
+END_TEST
+
 START_TEST(every_rule_says_why_and_has_a_severity)
 {
 	struct ab_pack *pack = base_pack();
@@ -520,6 +555,7 @@ static Suite *suite(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, the_built_in_pack_proves_itself);
+	tcase_add_test(t, the_short_way_to_a_program_is_the_long_one);
 	tcase_add_test(t, every_rule_says_why_and_has_a_severity);
 	tcase_add_loop_test(t, a_broken_pack_is_refused_with_its_place, 0,
 			    (int)(sizeof(broken) / sizeof(broken[0])));
