@@ -16,6 +16,7 @@
 #define run ab_content_run
 #define back ab_content_back
 #define until ab_content_until
+#define is_one_of ab_content_is_one_of
 
 /* How far a command's options may be from its name, and a URL's parameters
    from one another. */
@@ -127,12 +128,6 @@ static bool is_made(const uint8_t *p, const uint8_t *end)
 	       !hides_sample(p, n);
 }
 
-/* A NUL is none: strchr() finds the set's own. */
-static bool is_one_of(const char *set, uint8_t c)
-{
-	return memchr(set, c, strlen(set)) != NULL;
-}
-
 static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 {
 	return run('b', p, hi, 32);
@@ -210,7 +205,7 @@ bool ab_verify_go_dsn(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *p = w->at, *host = m->end;
 
 	while (p > w->lo && w->at - p < 128 && p[-1] > ' ' &&
-	       !strchr("\"'`<>:@/{}", p[-1]))
+	       !is_one_of("\"'`<>:@/{}", p[-1]))
 		p--;
 	if (p == w->lo || p[-1] != ':' || w->at - p < 4)
 		return false;

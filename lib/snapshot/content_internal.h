@@ -100,6 +100,8 @@ extern const size_t ab_content_row_count;
 
 /* content_shape.c */
 bool ab_content_class(char class, uint8_t c);
+/* A NUL is in no set, as strchr(3) would have it. */
+bool ab_content_is_one_of(const char *set, uint8_t c);
 /* One step of a shape: the class (0: a literal), how many, and the rest. */
 const char *ab_content_step(const char *shape, char *class, uint8_t *literal,
 			    size_t *min, size_t *max);

@@ -16,6 +16,7 @@
 #define run ab_content_run
 #define back ab_content_back
 #define until ab_content_until
+#define is_one_of ab_content_is_one_of
 
 /* White space between two words, at most. */
 #define SPACE 32
@@ -28,7 +29,7 @@ static bool is_weak(const uint8_t *p, const uint8_t *end)
 const uint8_t *ab_content_until(const uint8_t *p, const uint8_t *hi,
 				const char *set, size_t max)
 {
-	for (; max && p < hi && *p > ' ' && !strchr(set, *p); max--)
+	for (; max && p < hi && *p > ' ' && !is_one_of(set, *p); max--)
 		p++;
 	return p;
 }
@@ -40,7 +41,7 @@ static const uint8_t *separators(const uint8_t *p, const uint8_t *hi)
 
 	while (p < hi && p - from < SPACE &&
 	       (ab_content_class('q', *p) || ab_content_class('s', *p) ||
-		strchr("=:,>`[]()", *p)))
+		is_one_of("=:,>`[]()", *p)))
 		p++;
 	return p;
 }
@@ -476,7 +477,7 @@ static bool user_pass(const ab_content_window *w, const uint8_t *p,
 	m->value = p + 1;
 	m->end = until(p + 1, w->hi, "\"'$`\\<", 256);
 	/* in a sentence */
-	while (m->end > m->value && strchr(",.;:)", m->end[-1]))
+	while (m->end > m->value && is_one_of(",.;:)", m->end[-1]))
 		m->end--;
 	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
 }

@@ -14,6 +14,7 @@
 
 #define run ab_content_run
 #define until ab_content_until
+#define is_one_of ab_content_is_one_of
 
 /* How far before the password the URL and the command may begin. */
 #define LINE 350
@@ -24,7 +25,7 @@ static const uint8_t *jdbc(const ab_content_window *w, const uint8_t *end)
 	const uint8_t *p = end;
 
 	while (p > w->lo && end - p < 48 &&
-	       (ab_content_is_word(p[-1]) || strchr(":+-", p[-1])))
+	       (ab_content_is_word(p[-1]) || is_one_of(":+-", p[-1])))
 		p--;
 	return ab_content_at(w, p, "jdbc:", true) ? p : NULL;
 }
@@ -37,7 +38,7 @@ static const uint8_t *url_of(const ab_content_window *w)
 
 	if (w->marks[AB_MARK_URL] > lo)
 		lo = w->marks[AB_MARK_URL];
-	for (; p > lo && p[-1] > ' ' && !strchr("\"'`<>", p[-1]); p--) {
+	for (; p > lo && p[-1] > ' ' && !is_one_of("\"'`<>", p[-1]); p--) {
 		if (ab_content_at(w, p - 3, "://", false))
 			return p - 3;
 	}
@@ -51,7 +52,7 @@ static const uint8_t *host_of(const ab_content_window *w, const uint8_t *p,
 {
 	*end = run('.', p, w->at, 255);
 	for (; *end == p && p < w->at; p++) {
-		if (strchr("?&;", p[0]) &&
+		if (is_one_of("?&;", p[0]) &&
 		    ab_content_at(w, p + 1, "host=", true)) {
 			p += 6;
 			*end = run('.', p, w->at, 255);
@@ -67,7 +68,7 @@ bool ab_verify_url_param(const ab_content_window *w, ab_content_match *m)
 {
 	const uint8_t *url, *host, *end;
 
-	if (w->at == w->lo || !strchr("?&;:", w->at[-1]))
+	if (w->at == w->lo || !is_one_of("?&;:", w->at[-1]))
 		return false;
 	m->value = m->end;
 	m->end = until(m->value, w->hi, "&;,\"'<>`)\\", 256);
@@ -165,7 +166,7 @@ bool ab_verify_command(const ab_content_window *w, ab_content_match *m)
 		q++;
 	m->value = q;
 	m->end = until(q, w->hi, "\"'$`<", 256);
-	while (m->end > q && strchr(",.;:)", m->end[-1]))
+	while (m->end > q && is_one_of(",.;:)", m->end[-1]))
 		m->end--;
 	if (m->end - q < 4 || is_letters(q, m->end) ||
 	    ab_content_is_weak(q, (size_t)(m->end - q)))

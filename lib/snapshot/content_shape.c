@@ -21,6 +21,8 @@
 
 #include "base/attr.h"
 
+#define is_one_of ab_content_is_one_of
+
 static bool is_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9';
@@ -41,7 +43,7 @@ static bool is_alnum(uint8_t c)
 	return is_digit(c) || is_lower(c) || is_upper(c);
 }
 
-static bool is_one_of(uint8_t c, const char *set)
+bool ab_content_is_one_of(const char *set, uint8_t c)
 {
 	for (; *set; set++) {
 		if (c == (uint8_t)*set)
@@ -80,7 +82,7 @@ bool ab_content_class(char class, uint8_t c)
 	case '2': /* base32 */
 		return is_upper(c) || (c >= '2' && c <= '7');
 	case 'k': /* bech32, in capitals */
-		return is_one_of(c, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L");
+		return is_one_of("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", c);
 	case 'W': /* base64url */
 		return ab_content_is_word(c) || c == '-';
 	case '=':
@@ -112,17 +114,17 @@ bool ab_content_class(char class, uint8_t c)
 	case 'S': /* crypt(5) */
 		return is_alnum(c) || c == '.' || c == '/';
 	case 'n': /* a value in an ini file, no ${VARIABLE} */
-		return c > ' ' && c < 0x7f && !is_one_of(c, "$\"'\\<>");
+		return c > ' ' && c < 0x7f && !is_one_of("$\"'\\<>", c);
 	/* the parts of "aws_key", "awsSecret" ... behind "aws" */
 	case 'w':
-		return is_one_of(c, "_-sakSAK");
+		return is_one_of("_-sakSAK", c);
 	/* decimal digits in base64, by place: all of a Discord user's id */
 	case '0':
 		return c == 'M' || c == 'N' || c == 'O';
 	case '1':
-		return is_one_of(c, "DTjz");
+		return is_one_of("DTjz", c);
 	case '3':
-		return is_one_of(c, "AEIMQUYcgk");
+		return is_one_of("AEIMQUYcgk", c);
 	case '4':
 		return (c >= 'w' && c <= 'z') || (c >= '0' && c <= '5');
 	}
@@ -191,7 +193,7 @@ bool ab_content_begins(const ab_content_window *w, const uint8_t *p)
 		return true;
 	/* "\\n" in a string: the letter is not of the word */
 	if (p - w->lo >= 2 && p[-2] == '\\')
-		return is_one_of(p[-1], "nrtbfva0");
+		return is_one_of("nrtbfva0", p[-1]);
 	return is_behind_number(w, p) || is_behind_colour(w, p);
 }
 
@@ -286,7 +288,7 @@ bool ab_content_shape(const char *shape, bool fold,
 			continue;
 		}
 		shape = ab_content_step(shape, &class, &literal, &min, &max);
-		if (class && !is_one_of((uint8_t)class, "sbqQ") && !m->value)
+		if (class && !is_one_of("sbqQ", (uint8_t)class) && !m->value)
 			m->value = p;
 		if (class)
 			p = ab_content_run(class, p, w->hi, max);

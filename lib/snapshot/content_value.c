@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "base/digit.h"
+#include "base/utf8.h"
 #include "snapshot/content_internal.h"
 
 #include <string.h>
@@ -223,6 +224,26 @@ static bool is_plain(const uint8_t *p, size_t n)
 	return (digits && n < 9) || (small && n < 12);
 }
 
+/*
+ * Pictures and bullets, and no letter: what documentation draws where a
+ * password goes. A URL's own would be in percent escapes (RFC 3986, 2.1).
+ */
+static bool is_drawn(const uint8_t *p, size_t n)
+{
+	size_t len;
+
+	for (; n; p += len, n -= len) {
+		uint32_t c;
+
+		len = ab_utf8_decode(p, n, &c);
+		if (!len || !((c >= 0x2000 && c <= 0x2bff) ||
+			      (c >= 0xfe00 && c <= 0xfe0f) ||
+			      (c >= 0x1f000 && c <= 0x1faff)))
+			return false;
+	}
+	return true;
+}
+
 bool ab_content_is_weak(const uint8_t *p, size_t n)
 {
 	size_t stem;
@@ -253,7 +274,7 @@ bool ab_content_is_weak(const uint8_t *p, size_t n)
 		  p[0] == '('))
 		return true;
 	return is_plain(p, n) || is_name(p, stem) || repeats(p, n) ||
-	       is_template(p, n);
+	       is_template(p, n) || is_drawn(p, n);
 }
 
 bool ab_content_is_local(const uint8_t *host, size_t n)

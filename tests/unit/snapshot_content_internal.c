@@ -480,6 +480,15 @@ static void in_level(const char *rule, const char *template, const char *p,
 	(void)rule;
 }
 
+START_TEST(a_nul_is_in_no_set)
+{
+	ck_assert(!ab_content_is_one_of("=:,>", 0));
+	ck_assert(!ab_content_is_one_of("", 0));
+	ck_assert(ab_content_is_one_of("=:,>", '>'));
+	ck_assert(!ab_content_is_one_of("=:,>", '<'));
+}
+END_TEST
+
 START_TEST(levels_choose_the_tiers)
 {
 	each("hit", in_level);
@@ -775,6 +784,7 @@ int main(void)
 	ADD(among_bytes_of_no_text_the_short_ones_stand_alone);
 	ADD(chunks_change_nothing);
 	ADD(all_prefilters_name_the_same_places);
+	ADD(a_nul_is_in_no_set);
 	ADD(levels_choose_the_tiers);
 	ADD(a_finding_says_where);
 	ADD(names_decide_where_the_table_says);
