@@ -203,6 +203,20 @@ static int take_done(agentbox_snapshot *s, ab_reader *r, int *fd)
 	return 0;
 }
 
+/* Only what a job makes takes room: it is the destination that has none. */
+static const char *what_to_do(int sys_errno)
+{
+	switch (sys_errno) {
+	case ENOSPC:
+		return "; its disk is full: make room there (bytes, or inodes: "
+		       "df -i), or choose another destination";
+	case EDQUOT:
+		return "; a quota of its disk is used up: make room there, or "
+		       "choose another destination";
+	}
+	return "";
+}
+
 static int take_failed(agentbox_snapshot *s, ab_reader *r, int *fd)
 {
 	agentbox_error *error = NULL;
@@ -211,8 +225,8 @@ static int take_failed(agentbox_snapshot *s, ab_reader *r, int *fd)
 	if (ab_copy_failed_get(r, &m) < 0)
 		return -EPROTO;
 	if (m.sys_errno)
-		ab_error_sys_code(&error, m.code, m.sys_errno, m.where, "%s",
-				  m.message);
+		ab_error_sys_code(&error, m.code, m.sys_errno, m.where, "%s%s",
+				  m.message, what_to_do(m.sys_errno));
 	else
 		ab_error_set(&error, m.code, m.where, "%s", m.message);
 	take_report(s, fd);

@@ -638,13 +638,9 @@ def on_a_full_disk(state):
             box.wait()
 
 
-@box_test
-def a_full_disk_keeps_no_grant_alive():
-    if os.geteuid() != 0:
-        raise Skip("needs root for a small disk; the store's own test "
-                   "does it as a user")
-    state = os.path.join(TOP, "state")
-    os.mkdir(state, 0o700)
+def on_small_disk(at, options, run):
+    """In a child with a mount table of its own, where a disk is at `at`."""
+    os.mkdir(at, 0o700)
     pid = os.fork()
     if pid == 0:
         try:
@@ -652,14 +648,49 @@ def a_full_disk_keeps_no_grant_alive():
             # CLONE_NEWNS; MS_REC | MS_PRIVATE
             expect(libc.unshare(0x20000) == 0 and
                    libc.mount(None, b"/", None, 0x44000, None) == 0 and
-                   libc.mount(b"none", state.encode(), b"tmpfs", 6,
-                              b"size=3m,mode=700") == 0, "no small disk")
-            on_a_full_disk(state)
+                   libc.mount(b"none", at.encode(), b"tmpfs", 6,
+                              options) == 0, "no small disk")
+            run(at)
             os._exit(0)
         except BaseException:
             traceback.print_exc()
         os._exit(1)
     expect(os.waitpid(pid, 0)[1] == 0, "see above")
+
+
+@box_test
+def a_full_disk_keeps_no_grant_alive():
+    if os.geteuid() != 0:
+        raise Skip("needs root for a small disk; the store's own test "
+                   "does it as a user")
+    on_small_disk(os.path.join(TOP, "state"), b"size=3m,mode=700",
+                  on_a_full_disk)
+
+
+def to_a_full_disk(at):
+    out = os.path.join(at, "out")
+    write(os.path.join(SRC, "big"), "text\n" * 60000)
+    for _ in range(2):
+        r = status(tool("snapshot", "copy", SRC, out), 70)
+        says(r, out, "big: cannot write the file; its disk is full: "
+             "make room there", "another destination", "ESYS")
+        expect(os.listdir(at) == [], os.listdir(at))
+    os.unlink(os.path.join(SRC, "big"))
+    for i in range(40):
+        write(os.path.join(SRC, "many/%d" % i), "")
+    r = status(tool("snapshot", "copy", SRC, out), 70)
+    says(r, out, "disk is full", "df -i")
+    shutil.rmtree(os.path.join(SRC, "many"))
+    status(tool("snapshot", "copy", SRC, out), 0)
+
+
+@test
+def a_full_destination_is_named_with_what_to_do():
+    if os.geteuid() != 0:
+        raise Skip("needs root for a small disk")
+    tree()
+    on_small_disk(os.path.join(TOP, "full-disk"), b"size=256k,nr_inodes=24",
+                  to_a_full_disk)
 
 
 if __name__ == "__main__":
