@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -84,7 +83,6 @@ static void wake(void *arg)
 
 static void take(ab_listener *l, int fd)
 {
-	const int on = 1;
 	ab_target to;
 
 	if (l->gw->is_revoked || l->gw->clients >= l->gw->clients_max ||
@@ -98,7 +96,6 @@ static void take(ab_listener *l, int fd)
 		ab_close_hard(fd);
 		return;
 	}
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (l->kind == AB_PORT_DNS_TCP)
 		ab_stub_accept(l->gw, fd);
 	else

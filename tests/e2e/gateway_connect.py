@@ -608,4 +608,16 @@ END
     expect(ran.out.split() == ["1", "6", "True"], ran)
 
 
+@box_test
+def the_link_to_the_gateway_is_not_paced():
+    # whatever the machine has for the world outside, also on the way up
+    ran = client(policy(["127.0.0.1:%d" % origin.port]), """
+for to in (PROXY, ("192.0.2.1", %d), ("2001:db8::1", %d)):
+    s = socket.socket(socket.AF_INET6 if ":" in to[0] else socket.AF_INET)
+    s.connect_ex(to)  # the last two are reset
+    print(s.getsockopt(socket.IPPROTO_TCP, 13, 16).rstrip(b"\\0").decode())
+""" % (origin.port, origin.port))
+    expect(ran.out == "reno\n" * 3, ran)
+
+
 main()
