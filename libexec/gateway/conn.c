@@ -55,7 +55,7 @@ int ab_client_release(ab_client *c)
 	int fd = c->fd;
 
 	ab_client_let_go(c);
-	ab_watch_remove(&c->gw->loop, &c->watch);
+	ab_watch_leave(&c->watch);
 	ab_timer_clear(&c->gw->loop, &c->timer);
 	ab_live_remove(&c->live);
 	c->gw->clients--;
@@ -385,44 +385,45 @@ static void judge_head(ab_client *c)
 		refuse_head(c, AB_HTTP_HEAD_LONG);
 }
 
-static void on_request(void *arg, uint32_t events)
+/* false: nothing came, or there is no client any more. */
+static bool fill(ab_client *c)
 {
-	ab_client *c = arg;
 	bool first = !c->in || c->in->len == 0;
 	int n = ab_client_fill(c);
 
-	(void)events;
 	if (n == -EAGAIN)
-		return;
+		return false;
 	if (n <= 0) {
 		ab_client_close(c);
-		return;
+		return false;
 	}
 	/* all of the head in its time, from its first byte (case 73) */
 	if (first)
 		ab_timer_set(&c->gw->loop, &c->timer, AB_HEAD_MS, on_late, c);
-	judge_head(c);
+	return true;
+}
+
+static void on_request(void *arg, uint32_t events)
+{
+	(void)events;
+	if (fill(arg))
+		judge_head(arg);
 }
 
 /* The first byte says which of the two it speaks. */
 static void on_first(void *arg, uint32_t events)
 {
 	ab_client *c = arg;
-	char byte;
-	ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK);
 
-	if (n < 0 && errno == EAGAIN)
+	(void)events;
+	if (!fill(c))
 		return;
-	if (n <= 0) {
-		ab_client_close(c);
-		return;
-	}
-	if (byte == 4 || byte == 5) {
+	if (c->in->bytes[0] == 4 || c->in->bytes[0] == 5) {
 		ab_socks_begin(c);
 		return;
 	}
 	ab_watch_hand(&c->watch, on_request, c);
-	on_request(c, events);
+	judge_head(c);
 }
 
 void ab_client_next(ab_client *c)

@@ -68,11 +68,12 @@ const char *ab_dial_reason_name(enum ab_dial_reason reason)
 
 static void try_next(void *arg);
 
-static void end_attempt(ab_dial *d, attempt *a, bool close_it)
+/* What is not closed goes to whoever asked, who takes it or closes it. */
+static void end_attempt(attempt *a, bool close_it)
 {
 	if (!a->watch.ready)
 		return;
-	ab_watch_remove(&d->gw->loop, &a->watch);
+	ab_watch_leave(&a->watch);
 	if (close_it)
 		close(a->fd);
 }
@@ -86,7 +87,7 @@ static void end(ab_dial *d)
 	ab_timer_clear(&d->gw->loop, &d->deadline);
 	ab_timer_clear(&d->gw->loop, &d->next);
 	for (size_t i = 0; i < AB_DIAL_TRIES; i++)
-		end_attempt(d, &d->attempts[i], true);
+		end_attempt(&d->attempts[i], true);
 	d->gw->dials--;
 	ab_loop_later(&d->gw->loop, &d->later, free, d);
 }
@@ -202,7 +203,7 @@ static void connected(ab_dial *d, attempt *a)
 	any_address peer;
 	socklen_t n = sizeof(peer);
 
-	end_attempt(d, a, false);
+	end_attempt(a, false);
 	/* gone again already */
 	if (getpeername(fd, &peer.any, &n)) {
 		close(fd);
@@ -220,14 +221,14 @@ static void on_attempt(void *arg, uint32_t events)
 	int err = 0;
 	socklen_t n = sizeof(err);
 
-	if (getsockopt(a->fd, SOL_SOCKET, SO_ERROR, &err, &n))
-		err = errno;
-	if (!err && (events & EPOLLOUT)) {
+	if (!(events & (EPOLLERR | EPOLLHUP))) {
 		connected(d, a);
 		return;
 	}
+	if (getsockopt(a->fd, SOL_SOCKET, SO_ERROR, &err, &n))
+		err = errno;
 	d->failed = (uint8_t)reason_of(err ? err : ECONNRESET);
-	end_attempt(d, a, true);
+	end_attempt(a, true);
 	try_next(d);
 }
 

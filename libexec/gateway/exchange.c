@@ -44,7 +44,7 @@ void ab_exchange_drop(ab_exchange *x)
 	ab_dial_cancel(x->dial);
 	x->dial = NULL;
 	if (x->up.ready) {
-		ab_watch_remove(&x->gw->loop, &x->up);
+		ab_watch_leave(&x->up);
 		ab_close_hard(x->line.fd);
 	}
 }
@@ -54,7 +54,7 @@ static void keep_upstream(ab_exchange *x)
 {
 	if (!x->up.ready || x->to_up || !x->may_share || !x->has_end)
 		return;
-	ab_watch_remove(&x->gw->loop, &x->up);
+	ab_watch_leave(&x->up);
 	ab_kept_put(x->gw, &x->target, &x->line);
 }
 
@@ -341,7 +341,7 @@ static void connected(ab_exchange *x, const ab_upstream_line *line)
 	if (ab_gw_judge_granted(x->gw, &x->target, x->is_granted, &rule) !=
 		    AB_ALLOW_OK ||
 	    !tell_allowed(x, rule, &line->address) ||
-	    ab_watch_add(&x->gw->loop, &x->up, line->fd, EPOLLIN, on_up, x)) {
+	    ab_watch_take(&x->gw->loop, &x->up, line->fd, EPOLLIN, on_up, x)) {
 		ab_close_hard(line->fd);
 		ab_exchange_cut(x);
 		return;

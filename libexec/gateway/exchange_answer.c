@@ -40,7 +40,7 @@ static void switch_protocols(ab_exchange *x)
 		ab_exchange_cut(x);
 		return;
 	}
-	ab_watch_remove(&gw->loop, &x->up);
+	ab_watch_leave(&x->up);
 	c->in = NULL;
 	fd = ab_client_release(c);
 	ab_tunnel_begin(gw, fd, up_fd, &x->target, "websocket", AB_GATE_NONE,

@@ -45,14 +45,15 @@ struct ab_kept {
 	ab_later later;
 };
 
-/* The descriptor is the caller's. */
+/* The descriptor is the caller's, who has another watch take it or closes
+   it. */
 static void unlist(struct ab_kept *k)
 {
 	*k->back = k->next;
 	if (k->next)
 		k->next->back = k->back;
 	k->gw->kept_count--;
-	ab_watch_remove(&k->gw->loop, &k->watch);
+	ab_watch_leave(&k->watch);
 	ab_timer_clear(&k->gw->loop, &k->timer);
 	ab_loop_later(&k->gw->loop, &k->later, free, k);
 }
@@ -129,8 +130,8 @@ void ab_kept_put(ab_gw *gw, const ab_target *t, const ab_upstream_line *line)
 
 	if (!gw->is_revoked && !is_old(gw, line) && is_silent(line->fd))
 		k = ab_new(struct ab_kept);
-	if (!k || ab_watch_add(&gw->loop, &k->watch, line->fd,
-			       EPOLLIN | EPOLLRDHUP, on_event, k)) {
+	if (!k || ab_watch_take(&gw->loop, &k->watch, line->fd,
+				EPOLLIN | EPOLLRDHUP, on_event, k)) {
 		free(k);
 		close(line->fd);
 		return;

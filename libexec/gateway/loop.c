@@ -33,6 +33,18 @@ int ab_watch_add(ab_loop *loop, ab_watch *w, int fd, uint32_t events,
 	return 0;
 }
 
+int ab_watch_take(ab_loop *loop, ab_watch *w, int fd, uint32_t events,
+		  void (*ready)(void *arg, uint32_t events), void *arg)
+{
+	struct epoll_event e = { .events = events, .data = { .ptr = w } };
+
+	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, fd, &e))
+		return errno == ENOENT ? ab_watch_add(loop, w, fd, events,
+						      ready, arg) : -errno;
+	*w = (ab_watch){ ready, arg, fd, events };
+	return 0;
+}
+
 int ab_watch_set(ab_loop *loop, ab_watch *w, uint32_t events)
 {
 	struct epoll_event e = { .events = events, .data = { .ptr = w } };
@@ -61,6 +73,11 @@ void ab_watch_remove(ab_loop *loop, ab_watch *w)
 	/* the fd may have been shared with another process: closing it would
 	   not take it from the set (epoll(7), Questions and answers) */
 	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, w->fd, &e);
+	*w = (ab_watch){ 0 };
+}
+
+void ab_watch_leave(ab_watch *w)
+{
 	*w = (ab_watch){ 0 };
 }
 

@@ -65,6 +65,9 @@ void ab_loop_end(ab_loop *loop);
  */
 int ab_watch_add(ab_loop *loop, ab_watch *w, int fd, uint32_t events,
 		 void (*ready)(void *arg, uint32_t events), void *arg);
+/* The same for a descriptor that may be in the set: another left it there. */
+int ab_watch_take(ab_loop *loop, ab_watch *w, int fd, uint32_t events,
+		  void (*ready)(void *arg, uint32_t events), void *arg);
 /* Other events; costs nothing when they are the same. 0 or -errno. */
 int ab_watch_set(ab_loop *loop, ab_watch *w, uint32_t events);
 /* Another callback for the same descriptor. */
@@ -72,6 +75,12 @@ void ab_watch_hand(ab_watch *w, void (*ready)(void *arg, uint32_t events),
 		   void *arg);
 /* Before the fd is closed. Nothing to do for a watch that is none. */
 void ab_watch_remove(ab_loop *loop, ab_watch *w);
+/*
+ * The same without a call to the kernel, for a descriptor that is ours alone
+ * and, in this turn, is closed or taken by another watch: closing takes it
+ * from the set, if no other process has it.
+ */
+void ab_watch_leave(ab_watch *w);
 
 /* Once, `ms` from now; one that is set already is set anew. */
 void ab_timer_set(ab_loop *loop, ab_timer *t, uint64_t ms,

@@ -137,8 +137,11 @@ static void finish(tunnel *t, const char *reason, bool hard)
 	if (t->is_ended)
 		return;
 	t->is_ended = true;
-	ab_watch_remove(&t->gw->loop, &t->box.watch);
-	ab_watch_remove(&t->gw->loop, &t->up.watch);
+	/* a preview's was lent and stays open */
+	if (t->is_preview)
+		ab_watch_remove(&t->gw->loop, &t->box.watch);
+	ab_watch_leave(&t->box.watch);
+	ab_watch_leave(&t->up.watch);
 	ab_timer_clear(&t->gw->loop, &t->timer);
 	ab_live_remove(&t->live);
 	ab_paced_forget(&t->paced);
@@ -690,8 +693,8 @@ static bool begin_end(tunnel *t, end *e, int fd, uint32_t events)
 {
 	e->tunnel = t;
 	e->fd = fd;
-	return ab_watch_add(&t->gw->loop, &e->watch, fd, events, on_end,
-			    e) == 0;
+	return ab_watch_take(&t->gw->loop, &e->watch, fd, events, on_end,
+			     e) == 0;
 }
 
 void ab_tunnel_begin(ab_gw *gw, int fd, int up_fd, const ab_target *target,

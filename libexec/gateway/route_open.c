@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -72,7 +71,6 @@ static void dialled(void *arg, const ab_dial_result *result)
 {
 	ab_opening *o = arg;
 	ab_loop *loop = ab_gw_loop(o->routes->gw);
-	int one = 1;
 
 	o->dial = NULL;
 	if (result->reason != AB_DIAL_OK) {
@@ -81,10 +79,9 @@ static void dialled(void *arg, const ab_dial_result *result)
 		     dial_code(result), NULL);
 		return;
 	}
-	setsockopt(result->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	o->up = ab_upstream_new(o->routes, o->state, result->fd);
-	if (!o->up || ab_watch_add(loop, &o->up->watch, result->fd, EPOLLOUT,
-				   upstream_ready, o) < 0) {
+	if (!o->up || ab_watch_take(loop, &o->up->watch, result->fd, EPOLLOUT,
+				    upstream_ready, o) < 0) {
 		fail(o, AB_ROUTE_MEMORY, NULL, NULL);
 		return;
 	}

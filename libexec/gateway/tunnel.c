@@ -412,21 +412,12 @@ static bool take_message(asker *a, enum ab_socks_reason reason)
 	return false;
 }
 
-static void on_socks(void *arg, uint32_t events)
+/* What has come of it. */
+static void read_socks(asker *a)
 {
-	asker *a = arg;
-	ab_client_in *in;
-	int n = ab_client_fill(a->c);
+	ab_client_in *in = a->c->in;
 	bool more = true;
 
-	(void)events;
-	if (n == -EAGAIN)
-		return;
-	if (n <= 0) {
-		drop(a);
-		return;
-	}
-	in = a->c->in;
 	while (more && a->early < in->len) {
 		size_t used;
 		enum ab_socks_reason reason = ab_socks_read(
@@ -442,6 +433,20 @@ static void on_socks(void *arg, uint32_t events)
 	}
 }
 
+static void on_socks(void *arg, uint32_t events)
+{
+	asker *a = arg;
+	int n = ab_client_fill(a->c);
+
+	(void)events;
+	if (n == -EAGAIN)
+		return;
+	if (n <= 0)
+		drop(a);
+	else
+		read_socks(a);
+}
+
 void ab_socks_begin(ab_client *c)
 {
 	asker *a = begin(c, WAY_SOCKS);
@@ -450,5 +455,5 @@ void ab_socks_begin(ab_client *c)
 		return;
 	ab_watch_hand(&c->watch, on_socks, a);
 	ab_timer_set(&c->gw->loop, &c->timer, AB_HEAD_MS, on_late, a);
-	on_socks(a, 0);
+	read_socks(a);
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -97,6 +98,85 @@ START_TEST(a_removed_watch_is_not_called_in_the_same_turn)
 	ck_assert_uint_eq(a.calls + b.calls, 1);
 	close_thing(&a);
 	close_thing(&b);
+}
+END_TEST
+
+/* Leaves its place to the other, or closes. */
+static void leave(void *arg, uint32_t events)
+{
+	thing *t = arg;
+
+	(void)events;
+	t->calls++;
+	ab_watch_leave(&t->watch);
+	if (!t->other) {
+		close(t->pipe[0]);
+		t->pipe[0] = -1;
+		return;
+	}
+	ck_assert_int_eq(ab_watch_take(&loop, &t->other->watch, t->pipe[0],
+				       EPOLLIN, take_one, t->other), 0);
+	t->other->pipe[0] = t->pipe[0];
+}
+
+START_TEST(what_is_left_is_taken_by_another_watch)
+{
+	thing first, second = { 0 };
+
+	open_thing(&first);
+	first.other = &second;
+	ck_assert_int_eq(ab_watch_add(&loop, &first.watch, first.pipe[0],
+				      EPOLLIN, leave, &first), 0);
+	ck_assert_int_eq(write(first.pipe[1], "ab", 2), 2);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_uint_eq(first.calls, 1);
+	ck_assert_uint_eq(second.calls, 0);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_uint_eq(first.calls, 1);
+	ck_assert_uint_eq(second.calls, 2);
+	ab_watch_remove(&loop, &second.watch);
+	close_thing(&first);
+}
+END_TEST
+
+/* Of a descriptor that nobody left there, and of none. */
+START_TEST(what_is_not_there_is_added)
+{
+	thing t;
+
+	open_thing(&t);
+	ck_assert_int_eq(ab_watch_take(&loop, &t.watch, t.pipe[0], EPOLLIN,
+				       take_one, &t), 0);
+	ck_assert_int_eq(write(t.pipe[1], "a", 1), 1);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_uint_eq(t.calls, 1);
+	close_thing(&t);
+	ck_assert_int_eq(ab_watch_take(&loop, &t.watch, t.pipe[0], EPOLLIN,
+				       take_one, &t), -EBADF);
+	ck_assert(!t.watch.ready);
+}
+END_TEST
+
+/* The kernel forgets it: the turn does nothing but its timer. */
+START_TEST(what_is_left_and_closed_is_gone)
+{
+	thing t, other;
+
+	open_thing(&t);
+	open_thing(&other);
+	ck_assert_int_eq(ab_watch_add(&loop, &t.watch, t.pipe[0], EPOLLIN,
+				      leave, &t), 0);
+	ck_assert_int_eq(write(t.pipe[1], "a", 1), 1);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_int_eq(ab_watch_add(&loop, &other.watch, other.pipe[0],
+				      EPOLLIN, take_one, &other), 0);
+	ck_assert_int_eq(write(other.pipe[1], "b", 1), 1);
+	ck_assert_int_eq(ab_loop_turn(&loop), 0);
+	ck_assert_uint_eq(t.calls, 1);
+	ck_assert_uint_eq(other.calls, 1);
+	close(t.pipe[1]);
+	close_thing(&other);
 }
 END_TEST
 
@@ -227,6 +307,9 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_watch_is_called_while_there_is_something);
 	tcase_add_test(tc, a_removed_watch_is_not_called_in_the_same_turn);
+	tcase_add_test(tc, what_is_left_is_taken_by_another_watch);
+	tcase_add_test(tc, what_is_not_there_is_added);
+	tcase_add_test(tc, what_is_left_and_closed_is_gone);
 	tcase_add_test(tc, a_timer_fires_once_and_not_before);
 	tcase_add_test(tc, timers_fire_in_order);
 	tcase_add_test(tc, a_timer_may_clear_and_set_others);
