@@ -91,7 +91,9 @@ enum ab_filter_proof {
 	AB_PROOF_NONE = 0,
 	AB_PROOF_PEM, /* nothing but certificates, public keys, parameters */
 	AB_PROOF_PGP, /* nothing but PGP signatures or public keys, armoured */
-	AB_PROOF_ASC  /* the same, or text without anything armoured */
+	AB_PROOF_ASC, /* the same, or text without anything armoured */
+	AB_PROOF_XML, /* XML without a word of logins: not Maven's servers */
+	AB_PROOF_SEALED /* YAML that has its secrets encrypted or elsewhere */
 };
 #define AB_FILTER_PROOF_MAX 1048576
 

@@ -24,6 +24,8 @@
 #define IF(p, tier, when) ROW(p, tier, AB_WHEN_##when, AB_PROOF_NONE, false)
 #define UNLESS(p, tier, proof) \
 	ROW(p, tier, AB_WHEN_ALWAYS, AB_PROOF_##proof, false)
+#define BOTH(p, tier, when, proof) \
+	ROW(p, tier, AB_WHEN_##when, AB_PROOF_##proof, false)
 
 #define HEX4 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 #define HEX8 HEX4 HEX4
@@ -44,9 +46,10 @@ const struct ab_name_rule ab_name_rules[] = {
 	C("setenv.sh"), X(".flaskenv"), C("*.env.json"), C("env.json"),
 	C("env.yaml"), C("env.yml"), X(".dev.vars"), X(".dev.vars.*"),
 	X(".secrets"), X(".secrets.*"), X("secrets.toml"),
-	IF("secrets.yaml", 'X', NO_TEMPLATE),
-	IF("secrets.yml", 'X', NO_TEMPLATE),
-	IF("secret.yaml", 'X', NO_TEMPLATE), IF("secret.yml", 'X', NO_TEMPLATE),
+	BOTH("secrets.yaml", 'X', NO_TEMPLATE, SEALED),
+	BOTH("secrets.yml", 'X', NO_TEMPLATE, SEALED),
+	BOTH("secret.yaml", 'X', NO_TEMPLATE, SEALED),
+	BOTH("secret.yml", 'X', NO_TEMPLATE, SEALED),
 	X("secrets.json"), IF("secrets/", 'S', BELOW), IF("secrets", 'S', LONE),
 	X(".env.vault"), X(".env.keys"), A(".env.example"), A(".env.sample"),
 	A(".env.template"), A(".env.dist"), A(".env.defaults"),
@@ -158,7 +161,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("gem/credentials"), X(".bundle/config"),
 	IF("auth.json", 'X', NO_FAMILY),
 	X(".cargo/credentials"), X(".cargo/credentials.toml"),
-	X(".m2/settings.xml"), X("settings-security.xml"), X("settings.xml"),
+	X(".m2/settings.xml"), X("settings-security.xml"),
+	UNLESS("settings.xml", 'X', XML),
 	C("gradle.properties"), C("local.properties"), B(".gradle/"),
 	C("nuget.config"), X(".lein/credentials.clj*"), X(".sbt/.credentials"),
 	X(".ivy2/.credentials"), X(".credentials"), X(".hex/"), X(".mix/"),

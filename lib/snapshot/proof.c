@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files whose name says key and whose content says that it is public: every
- * armoured block in them is of a kind that is (RFC 7468, RFC 9580). One block
- * of another kind, a byte that is no text, or, but for .asc, no block at all:
- * not proven.
- * What stands between the blocks is the content scan's.
+ * Files whose name says secret and whose content says that it is none. Keys:
+ * every armoured block in them is of a kind that is public (RFC 7468, RFC
+ * 9580). One block of another kind, a byte that is no text, or, but for .asc,
+ * no block at all: not proven. What stands between the blocks is the content
+ * scan's. XML with Maven's name for its settings, as Android and many programs
+ * have it: no word with which a login is written stands in it. Kubernetes'
+ * secrets: every document is of a kind that has its secrets sealed, or says
+ * where they are.
  */
 #include "config.h"
 
 #include "snapshot/filter.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/attr.h"
 
@@ -57,6 +61,161 @@ static long count_blocks(const char *p, size_t n, const char *const *labels,
 	}
 }
 
+static bool has_word(const char *p, size_t n, const char *lower)
+{
+	size_t len = strlen(lower);
+
+	for (; n >= len; p++, n--)
+		if ((*p | 0x20) == (*lower | 0x20) &&
+		    strncasecmp(p, lower, len) == 0)
+			return true;
+	return false;
+}
+
+static bool has_any(const char *p, size_t n, const char *const *words,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (has_word(p, n, words[i]))
+			return true;
+	return false;
+}
+
+/* user@host behind "://" */
+static bool has_login(const char *p, size_t n)
+{
+	const char *end = p + n, *at;
+
+	while ((at = memmem(p, (size_t)(end - p), "://", 3))) {
+		for (p = at + 3; p < end && *p && !strchr(" \t\r\n\"'<>/", *p);
+		     p++)
+			if (*p == '@')
+				return true;
+	}
+	return false;
+}
+
+/* The first tag that is no declaration and no comment; NULL: none. */
+static const char *root_of(const char *p, const char *end)
+{
+	for (;;) {
+		const char *mark = "?>";
+
+		while (p < end && *p && strchr(" \t\r\n\f", *p))
+			p++;
+		if (end - p < 2 || *p != '<')
+			return NULL;
+		if (end - p >= 4 && memcmp(p, "<!--", 4) == 0)
+			mark = "-->";
+		else if (p[1] != '?')
+			return p[1] == '!' ? NULL : p + 1;
+		p = memmem(p, (size_t)(end - p), mark, strlen(mark));
+		if (!p)
+			return NULL;
+		p += strlen(mark);
+	}
+}
+
+/*
+ * Not Maven's settings, or those without servers and proxies; and in neither
+ * a word that logins are written with. An entity could hide one.
+ */
+static bool is_harmless_xml(const char *p, size_t n)
+{
+	static const char *const words[] = {
+		"pass", "pwd", "secret", "token", "credential", "authoriz",
+		"private", "apikey", "api_key", "api-key", "accesskey",
+		"access_key", "cookie", "&#", "<![cdata["
+	};
+	static const char *const maven[] = { "server", "prox", "user", "login",
+					     "header", "auth" };
+	const char *root = root_of(p, p + n), *end = p + n;
+
+	if (!root || has_any(p, n, words, AB_ARRAY_LEN(words)) ||
+	    has_login(p, n))
+		return false;
+	return !(end - root > 8 && memcmp(root, "settings", 8) == 0) ||
+	       !has_any(p, n, maven, AB_ARRAY_LEN(maven));
+}
+
+/* --- sealed secrets ------------------------------------------------------- */
+
+typedef struct yaml {
+	bool has_text, is_sealed, is_outside;
+	bool has_data, has_template, is_unread;
+} yaml;
+
+static bool is_line(const char *p, size_t n, const char *text)
+{
+	return n == strlen(text) && memcmp(p, text, n) == 0;
+}
+
+/* A key of a block, or of a list's item, with nothing but itself before it. */
+static bool is_key(const char *p, size_t n, const char *key)
+{
+	size_t len = strlen(key);
+
+	while (n && (*p == ' ' || *p == '-' || *p == '"' || *p == '\'')) {
+		p++;
+		n--;
+	}
+	return n > len && memcmp(p, key, len) == 0 &&
+	       (p[len] == ':' || p[len] == '"' || p[len] == '\'' ||
+		p[len] == ' ');
+}
+
+static void take_line(yaml *y, const char *p, size_t n)
+{
+	while (n && strchr(" \t\r", p[n - 1]))
+		n--;
+	if (n == 0 || *p == '#')
+		return;
+	y->has_text = true;
+	y->is_sealed |= is_line(p, n, "kind: SealedSecret");
+	y->is_outside |= is_line(p, n, "kind: ExternalSecret");
+	/* as JSON has it, or by another name: nobody looks into that here */
+	y->is_unread |= memchr(p, '{', n) || memchr(p, '&', n) ||
+			memchr(p, '?', n) || is_key(p, n, "stringData");
+	y->has_data |= is_key(p, n, "data");
+	y->has_template |= is_key(p, n, "template");
+}
+
+static bool is_closed(const yaml *y)
+{
+	return !y->has_text ||
+	       (!y->is_unread && (y->is_sealed ?
+					  !y->is_outside && !y->has_data :
+					  y->is_outside && !y->has_template));
+}
+
+/*
+ * Each document is a SealedSecret, which is encrypted, or an ExternalSecret,
+ * which names the places in a vault; and has nothing of the kind in which a
+ * plain one would stand.
+ */
+static bool is_all_sealed(const char *p, size_t n)
+{
+	const char *end = p + n;
+	yaml y = { 0 };
+	bool any = false;
+
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((stop ? stop : end) - p);
+
+		if (len >= 3 && memcmp(p, "---", 3) == 0) {
+			if (!is_closed(&y) || !is_line(p, len, "---"))
+				return false;
+			y = (yaml){ 0 };
+		} else {
+			take_line(&y, p, len);
+			any |= y.has_text;
+		}
+		p = stop ? stop + 1 : end;
+	}
+	return any && is_closed(&y);
+}
+
 bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 {
 	static const char *const pem[] = {
@@ -81,6 +240,10 @@ bool ab_filter_proves(enum ab_filter_proof proof, const void *p, size_t n)
 		return count_blocks(p, n, pgp, AB_ARRAY_LEN(pgp)) > 0;
 	case AB_PROOF_ASC: /* AsciiDoc has the suffix as well */
 		return count_blocks(p, n, pgp, AB_ARRAY_LEN(pgp)) >= 0;
+	case AB_PROOF_XML:
+		return is_harmless_xml(p, n);
+	case AB_PROOF_SEALED:
+		return is_all_sealed(p, n);
 	case AB_PROOF_NONE:
 		break;
 	}

@@ -469,6 +469,42 @@ static const struct {
 	{AB_PROOF_ASC, false, "text\n" PEM("PGP PRIVATE KEY BLOCK")},
 	{AB_PROOF_ASC, false, PEM("CERTIFICATE")},
 	{AB_PROOF_NONE, false, PEM("CERTIFICATE")},
+	{AB_PROOF_XML, true, "<?xml version='1.0'?>\n<!-- ours -->\n<Screen "
+			     "xmlns:a=\"http://s.org/a\" t=\"@string/user\"/>"},
+	{AB_PROOF_XML, true, "<settings><mirrors><mirror><url>https://a.org/b"
+			     "</url></mirror></mirrors></settings>"},
+	{AB_PROOF_XML, false, "<settings><servers><id>a</id></servers>"
+			      "</settings>"},
+	{AB_PROOF_XML, false, "<!-- --><SETTINGS><SERVER><PassWord>a"},
+	{AB_PROOF_XML, false, "<a><password>a</password></a>"},
+	{AB_PROOF_XML, false, "<a><pass&#119;ord>a</a>"},
+	{AB_PROOF_XML, false, "<a><url>https://me:Tr0@a.org/</url></a>"},
+	{AB_PROOF_XML, false, "<settings><url>a</url><user>b</user>"},
+	{AB_PROOF_XML, false, "<!DOCTYPE a [<!ENTITY b 'x'>]><a/>"},
+	{AB_PROOF_XML, false, "<!-- <a/>"},
+	{AB_PROOF_XML, false, "a = b"},
+	{AB_PROOF_XML, false, ""},
+	{AB_PROOF_SEALED, true, "# made by kubeseal\n---\nkind: SealedSecret\n"
+				"spec:\n  encryptedData:\n    a: AgB\n"
+				"  template:\n    type: Opaque\n---\n"},
+	{AB_PROOF_SEALED, true, "kind: ExternalSecret\nspec:\n  data:\n"
+				"  - secretKey: a\n    remoteRef:\n"},
+	{AB_PROOF_SEALED, false, "kind: Secret\ndata:\n  a: YQ==\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\n---\nkind: Secret\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\n--- \na: b\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec:\n  template:\n"
+				 "    data:\n      a: b\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec:\n  template:\n"
+				 "    \"data\" :\n      a: b\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec: {data: {a: b}}\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\nstringData:\n  a: b\n"},
+	{AB_PROOF_SEALED, false, "spec:\n  template:\n    a: b\n"
+				 "kind: ExternalSecret\n"},
+	{AB_PROOF_SEALED, false, "kind: ExternalSecret\nkind: SealedSecret\n"},
+	{AB_PROOF_SEALED, false, "  kind: SealedSecret\na: b\n"},
+	{AB_PROOF_SEALED, false, "wifi_password: hello\n"},
+	{AB_PROOF_SEALED, false, "# nothing\n"},
+	{AB_PROOF_SEALED, false, ""},
 };
 
 START_TEST(only_what_is_public_proves_itself)
