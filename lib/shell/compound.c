@@ -119,9 +119,7 @@ static bool may_read_outer(const struct ab_shell_redir *r)
 	       (r->kind < AB_REDIR_HERE_DOC && ab_may_name_fd(&r->target));
 }
 
-/* stdin and stdout of the compound when they are redirected. What a
- * descriptor beside stdin leads to, and a menu reads, is known no more. */
-static void redirect(struct ab_shell_run *run, struct visit_frame *f)
+void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f)
 {
 	for (uint32_t i = 0; i < f->scope.redir_count; i++) {
 		const struct ab_shell_redir *r = &f->scope.redirs[i];
@@ -145,7 +143,7 @@ static void redirect(struct ab_shell_run *run, struct visit_frame *f)
 		else
 			s->is_unknown = r->fd == 0;
 	}
-	if (f->inner.in && f->cmd->kind == CMD_SELECT)
+	if (f->inner.in && f->cmd && f->cmd->kind == CMD_SELECT)
 		f->inner.in->value = NULL;
 }
 
@@ -164,19 +162,28 @@ static void begin(struct ab_shell_run *run, struct visit_frame *f)
 		expand_words(run, f);
 	else if (cmd->kind == CMD_FOR || cmd->kind == CMD_SELECT)
 		expand_words(run, f);
+	f->scope.is_menu = cmd->kind == CMD_SELECT;
 	f->scope.words = f->words.words;
 	f->scope.word_count = f->words.count;
 	f->inner = f->place;
 	f->inner.flags &= ~(uint32_t)(AB_SHELL_NEGATED | AB_SHELL_PIPE_BOTH);
-	redirect(run, f);
+	ab_visit_redirect(run, f);
 	f->scope.in = f->inner.in;
 	f->scope.out = f->inner.out;
 	if (cmd->kind != CMD_FUNCTION)
 		ab_visit_begin(run, &f->scope);
 }
 
+void ab_visit_close(struct ab_shell_run *run, const struct visit_frame *f)
+{
+	/* public is the first member */
+	if (AB_UNLIKELY(f->scope.out != f->place.out))
+		ab_run_close(run, (struct stream *)(void *)f->scope.out, false);
+}
+
 static void finish(struct ab_shell_run *run, struct visit_frame *f)
 {
+	ab_visit_close(run, f);
 	ab_visit_end(run, &f->scope);
 	ab_visit_leave(run);
 }
@@ -417,6 +424,7 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 		if (is_subshell) {
 			f->undo = ab_run_branch(run);
 			f->inner.flags |= AB_SHELL_SUBSHELL;
+			f->inner.depth++;
 		}
 		if (f->cmd->clauses)
 			ab_visit_list(run, f->tree, f->cmd->clauses->body,

@@ -164,7 +164,7 @@ enum ab_shell_place {
 
 struct ab_shell_place_of {
 	uint32_t flags;		/* enum ab_shell_place */
-	uint32_t depth;		/* texts and calls around it */
+	uint32_t depth;		/* texts, calls and (...) around it */
 	/* What the surroundings give it as stdin and stdout, before its own
 	 * redirections. */
 	struct ab_stream *in, *out;
@@ -283,6 +283,7 @@ struct ab_shell_scope {
 	const struct ab_word *words; /* of for, case, select, [[ ]] */
 	uint32_t word_count;
 	const struct ab_shell_function *function; /* DEFINITION, CALL */
+	bool is_menu; /* select: it reads what is answered */
 };
 
 struct ab_shell_run; /* lives while ab_shell_run() does */

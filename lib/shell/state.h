@@ -417,6 +417,11 @@ void ab_visit_words(struct ab_shell_run *run, const struct visit_frame *f,
 void ab_visit_command(struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree, const struct cmd *cmd,
 		      const struct ab_shell_place_of *place);
+/* stdin and stdout of a compound or a call that is redirected. What a
+ * descriptor beside stdin leads to, and a menu reads, is known no more. */
+void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f);
+/* It is over: what it wrote into its file is known. */
+void ab_visit_close(struct ab_shell_run *run, const struct visit_frame *f);
 void ab_visit_call(struct ab_shell_run *run, struct function *function,
 		   const struct ab_shell_command *c, struct passing *passing);
 /* True: text has commands in it, and a frame that visits them. */

@@ -686,6 +686,33 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 	ab_visit_leave(run);
 }
 
+/* `f <file`: the redirections of a call stand around the body. They are kept as
+ * long as the run. */
+static void redirect_call(struct ab_shell_run *run, struct visit_frame *f,
+			  const struct ab_shell_command *c)
+{
+	static const struct ab_hole any = { .kind = AB_HOLE_BYTES };
+	static const struct ab_word unknown = { .text = "", .holes = &any,
+						.hole_count = 1 };
+	struct ab_shell_redir *all;
+
+	if (AB_LIKELY(!c->redir_count))
+		return;
+	all = ab_run_high(run, c->redir_count * sizeof(*all));
+	if (!all)
+		return;
+	for (uint32_t i = 0; i < c->redir_count; i++) {
+		const struct ab_word *kept =
+			ab_run_keep(run, &c->redirs[i].target);
+
+		all[i] = c->redirs[i];
+		all[i].target = kept ? *kept : unknown;
+	}
+	f->scope.redirs = all;
+	f->scope.redir_count = c->redir_count;
+	ab_visit_redirect(run, f);
+}
+
 void ab_visit_call(struct ab_shell_run *run, struct function *function,
 		   const struct ab_shell_command *c, struct passing *passing)
 {
@@ -715,8 +742,9 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 	f->scope.kind = AB_SCOPE_CALL;
 	f->scope.span = c->span;
 	f->scope.place = c->place;
-	f->scope.in = c->place.in;
-	f->scope.out = c->place.out;
+	redirect_call(run, f, c);
+	f->scope.in = f->inner.in;
+	f->scope.out = f->inner.out;
 	f->scope.function = &function->public;
 	f->child = (uint64_t)(uintptr_t)run->call;
 	run->call = f;
@@ -745,6 +773,7 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 		run->trail = f->undo;
 	end_passing(run, f);
 	ab_run_assign(run, "@", 1, f->saved, 0);
+	ab_visit_close(run, f);
 	ab_visit_end(run, &f->scope);
 	ab_visit_leave(run);
 }
