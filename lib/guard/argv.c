@@ -563,7 +563,9 @@ static void each_key(struct ab_check *c, const struct ab_use *use,
 static void here(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role, ab_role_fn *fn)
 {
-	const struct ab_word w = { .text = ".", .len = 1,
+	const char *name = role->select == AB_SEL_FILE ? role->text : ".";
+	const struct ab_word w = { .text = name,
+				   .len = (uint32_t)strlen(name),
 				   .span = use->words[0].span };
 
 	fn(c, use, role, &w);
@@ -576,6 +578,7 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 
 	switch ((enum ab_select)role->select) {
 	case AB_SEL_HERE:
+	case AB_SEL_FILE:
 		here(c, use, role, fn);
 		break;
 	case AB_SEL_NTH:

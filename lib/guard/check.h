@@ -33,6 +33,7 @@ struct ab_chain {
 	   (NULL) its own redirection: `read` there reads lines of it */
 	bool is_stdin;
 	const struct ab_stream *in;
+	uint32_t depth; /* of the commands that stand in no other */
 };
 
 /* The words of one command against its program. */
@@ -84,6 +85,10 @@ struct ab_check {
 	bool is_excused;  /* the command may do what would be asked about */
 	bool in_is_file; /* stdin is a file of the disk */
 	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */
+	bool is_on_script;  /* stdin is what a shell reads its script from */
+	bool has_script_copy; /* ... and so may be another descriptor */
+	bool has_stdin_link;  /* a file may be a link to it */
+	bool reads_file, reads_fd; /* stdin.c: the words of a command do */
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_reading; /* only what is done to files counts */

@@ -166,21 +166,6 @@ static void expand_home(struct ab_code *k, struct ab_word *w)
 	w->map_count = 0;
 }
 
-/* Something in the program takes files away; which, is not followed. */
-static bool takes_away(const struct ab_code *k)
-{
-	static const char *const names[] = { "unlink", "remove", "delete",
-					     "rmtree", "rmSync", "rmdir",
-					     "rm_", "rimraf" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (memmem(k->text->text, k->text->len, names[i],
-			   strlen(names[i])))
-			return true;
-	}
-	return false;
-}
-
 /* The names that a pattern takes, as paths of the shell: false: it is none. */
 static bool glob_word(struct ab_code *k, struct ab_word *w)
 {
@@ -251,7 +236,7 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		role = AB_ROLE_DELETE;
 		break;
 	case AB_CALL_GLOB:
-		if (!a->count || !takes_away(k) ||
+		if (!a->count || !ab_code_takes_away(k) ||
 		    !glob_word(k, &a->words[0]))
 			return;
 		role = AB_ROLE_DELETE;
@@ -284,6 +269,25 @@ static void bare_command(struct ab_code *k)
 
 	if (ab_word_slice(k->c, k->text, from + 1, n, &w))
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
+}
+
+/* perl: what unlink gets of <a/b*>. A name alone, or none, is a handle that is
+   read. */
+static void angle_glob(struct ab_code *k)
+{
+	struct ab_lexer *x = &k->x;
+	const char *from = x->text + x->pos;
+	const char *end = memchr(from, '>', x->len - x->pos);
+	uint32_t n = end ? (uint32_t)(end - from) : 0;
+	struct ab_word w;
+
+	if (!n || memchr(from, '\n', n) || memchr(from, '$', n) ||
+	    !(memchr(from, '/', n) || memchr(from, '.', n)) ||
+	    !ab_code_takes_away(k) ||
+	    !ab_word_slice(k->c, k->text, x->pos, n, &w))
+		return;
+	(void)glob_word(k, &w);
+	ab_check_path(k->c, k->use, AB_ROLE_DELETE, &w);
 }
 
 /* A string in backquotes, or awk's `"cmd" | getline` and `print | "cmd"`. */
@@ -448,6 +452,8 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 			bare_command(k);
 		if (k->lang == AB_AWK && k->name_count)
 			piped_name(k, &t);
+		if (k->lang == AB_PERL && ab_code_is_sign(k, &t, '<'))
+			angle_glob(k);
 		if (kind != AB_CALL_NONE) {
 			struct ab_lexer here = k->x;
 

@@ -62,7 +62,7 @@ static const struct {
 	{ "shell", OTHER, CALL_SHELL },	     { "command", OTHER, CALL_SHELL },
 	{ "process", OTHER, CALL_SHELL },    { "system2", OTHER, CALL_SHELL },
 	{ "call-process", OTHER, CALL_SHELL },
-	{ "rmtree", (uint8_t)(PY | PERL), CALL_REMOVE },
+	{ "rmtree", (uint8_t)(PY | PERL | RUBY), CALL_REMOVE },
 	{ "remove_tree", PERL, CALL_REMOVE },
 	{ "rm_rf", RUBY, CALL_REMOVE },	     { "rm_r", RUBY, CALL_REMOVE },
 	{ "remove_dir", RUBY, CALL_REMOVE },
@@ -92,7 +92,7 @@ static const struct {
 	{ "writeTextFile", JS, CALL_WRITE },
 	{ "file_put_contents", PHP, CALL_WRITE },
 	{ "write", RUBY, CALL_WRITE },	     { "truncate", ALL, CALL_WRITE },
-	{ "truncateSync", JS, CALL_WRITE },  { "copyfile", PY, CALL_RENAME },
+	{ "truncateSync", JS, CALL_WRITE },  { "copyfile", PY, CALL_COPY },
 	{ "copy", (uint8_t)(PY | PERL | PHP), CALL_COPY },
 	{ "copy2", PY, CALL_COPY },	     { "copytree", PY, CALL_COPY },
 	{ "copyFileSync", JS, CALL_COPY },   { "cpSync", JS, CALL_COPY },
@@ -104,13 +104,14 @@ static const struct {
 	{ "createReadStream", JS, CALL_READ },
 	{ "exec", PY, CALL_CODE },	     { "eval", (uint8_t)(PY | JS),
 					       CALL_CODE },
-	{ "symlink", ALL, CALL_RENAME },     { "chmod", ALL, CALL_CHMOD },
+	{ "symlink", ALL, CALL_COPY },     { "chmod", ALL, CALL_CHMOD },
 	{ "chmodSync", JS, CALL_CHMOD },     { "execute", PY, CALL_SQL },
 	{ "executescript", PY, CALL_SQL },   { "executemany", PY, CALL_SQL },
 	{ "query", (uint8_t)(JS | PHP | RUBY), CALL_SQL },
 	{ "do", PERL, CALL_SQL },
 	{ "glob", (uint8_t)(PY | PERL | RUBY | PHP | JS), CALL_GLOB },
-	{ "iglob", PY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
+	{ "iglob", PY, CALL_GLOB },
+	{ "Dir", RUBY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
 };
 
 uint8_t ab_code_lang(const char *lang)
@@ -149,4 +150,37 @@ uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
 			return calls[i].kind;
 	}
 	return AB_CALL_NONE;
+}
+
+static bool is_letter(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+/* The name as a word of the text. */
+static bool has_name(const struct ab_word *text, const char *name)
+{
+	const char *at = text->text, *end = text->text + text->len;
+	size_t n = strlen(name);
+
+	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
+		if ((at == text->text || !is_letter(at[-1])) &&
+		    (at + n == end || !is_letter(at[n])))
+			return true;
+	}
+	return false;
+}
+
+bool ab_code_takes_away(const struct ab_code *k)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		if ((calls[i].kind == CALL_REMOVE ||
+		     calls[i].kind == CALL_DELETE ||
+		     calls[i].kind == CALL_RENAME) &&
+		    (calls[i].langs & k->lang) &&
+		    has_name(k->text, calls[i].name))
+			return true;
+	}
+	return false;
 }

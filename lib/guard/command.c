@@ -106,8 +106,10 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 {
 	uint32_t taint;
 
-	if (ab_is_stdin_name(w) && role->kind != AB_ROLE_REMOVE)
+	if (ab_is_stdin_name(w) && role->kind != AB_ROLE_REMOVE) {
+		c->has_stdin_link |= !strcmp(use->program->name, "ln");
 		return;
+	}
 	if (role->kind == AB_ROLE_SAVE) {
 		if (!use->program->is_net) {
 			ab_file_pipe(c, w);
@@ -429,6 +431,8 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	}
 	if (may_be_git(p, words))
 		ab_check_git(c, words, count);
+	if (AB_UNLIKELY(c->is_on_script) && ab_takes_script(c, &use))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 	if (!p && count > 2 && words[0].len)
 		probe_words(c, words, count);
 	default_output(c, &use);

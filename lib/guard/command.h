@@ -32,6 +32,15 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 
+/* --- stdin.c --- */
+/* The command's stdin is where a shell reads its script. */
+bool ab_is_on_script(const struct ab_check *c,
+		     const struct ab_shell_command *m);
+/* `3<&0`: another descriptor is that, too. */
+void ab_note_script_copy(struct ab_check *c, const struct ab_shell_redir *r);
+/* A part of such a stdin is taken, and the shell goes on behind it. */
+bool ab_takes_script(struct ab_check *c, const struct ab_use *use);
+
 /* --- code_sed.c --- */
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);

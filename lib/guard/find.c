@@ -81,23 +81,6 @@ static bool has_prune(const struct ab_use *use)
 	return false;
 }
 
-/* Nothing is cut off, or a `,` begins another list for all; or it may. */
-static bool cuts_nothing(const struct ab_use *use)
-{
-	static const char *const names[] = { "-depth", "-d", "-delete", ",",
-					     NULL };
-
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
-
-		if (is_one_of(w, names) ||
-		    (w->hole_count && w->holes->at == 0 &&
-		     w->holes->kind == AB_HOLE_FIELDS))
-			return true;
-	}
-	return false;
-}
-
 /* Where the expression begins. */
 static uint32_t first_test(const struct ab_use *use)
 {
@@ -112,6 +95,57 @@ static uint32_t first_test(const struct ab_use *use)
 	return i;
 }
 
+/* What is not known of it may be other words of the expression. */
+static bool may_be_more(const struct ab_use *use, uint32_t i)
+{
+	const struct ab_word *w = &use->words[i];
+
+	for (uint32_t k = 0; k < w->hole_count; k++)
+		if (w->holes[k].kind == AB_HOLE_FIELDS)
+			return true;
+	return w->hole_count && !w->holes->at && !w->holes->len &&
+	       !is_test(&use->words[i - 1]);
+}
+
+/* Where what find runs ends: those words are none of its own. */
+static uint32_t past_command(const struct ab_use *use, uint32_t i)
+{
+	static const char *const names[] = { "-exec", "-execdir", "-ok",
+					     "-okdir", NULL };
+	static const char *const ends[] = { ";", "+", NULL };
+
+	if (is_one_of(&use->words[i], names))
+		while (i + 1 < use->count && !is_one_of(&use->words[i], ends))
+			i++;
+	return i;
+}
+
+/* Nothing is cut off, or a `,` begins another list for all; or it may. What
+   is not known of where it begins counts as names of directories. */
+static bool cuts_nothing(const struct ab_use *use)
+{
+	static const char *const names[] = { "-depth", "-d", "-delete", ",",
+					     NULL };
+	uint32_t first = first_test(use);
+
+	for (uint32_t i = 1; i < use->count; i = past_command(use, i) + 1) {
+		if (is_one_of(&use->words[i], names) ||
+		    (i >= first && may_be_more(use, i)))
+			return true;
+	}
+	return false;
+}
+
+/* -mindepth 0 and 1: nothing but the start itself is passed by. */
+static bool is_shallow(const struct ab_use *use, uint32_t i)
+{
+	static const char *const names[] = { "-mindepth", NULL };
+	static const char *const depths[] = { "0", "1", NULL };
+
+	return is_one_of(&use->words[i], names) && i + 1 < use->count &&
+	       is_one_of(&use->words[i + 1], depths);
+}
+
 /* The -prune behind the test, all before it plain; 0: there is none. *open:
    the groups that it is in. */
 static uint32_t prune_of(const struct ab_use *use, uint32_t test, int *open)
@@ -123,7 +157,7 @@ static uint32_t prune_of(const struct ab_use *use, uint32_t test, int *open)
 
 		if (is_prune(w) && is_met)
 			return i;
-		if (is_test(w)) {
+		if (is_test(w) || is_shallow(use, i)) {
 			is_met |= i == test;
 			i++;
 		} else if (!is_plain(w)) {

@@ -102,7 +102,8 @@ enum ab_select {
 	AB_SEL_KEY,    /* of=FILE */
 	AB_SEL_UNTIL,  /* words after the options in mask up to `;` or `+` */
 	AB_SEL_AT,     /* @FILE in the values of the options in mask */
-	AB_SEL_HERE    /* no word: the working directory */
+	AB_SEL_HERE,   /* no word: the working directory */
+	AB_SEL_FILE    /* ... a file in it */
 };
 
 struct ab_role {

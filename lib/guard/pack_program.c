@@ -351,6 +351,9 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 		role->select = s[1] == '-' ? AB_SEL_FROM : AB_SEL_NTH;
 	} else if (!strcmp(s, "here")) {
 		role->select = AB_SEL_HERE;
+	} else if (!strncmp(s, "file:", 5) && !role->text) {
+		role->select = AB_SEL_FILE;
+		role->text = s + 5;
 	} else if (!strncmp(s, "key:", 4) && !role->text) {
 		role->select = AB_SEL_KEY;
 		role->text = s + 4;

@@ -58,6 +58,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/rules.c lib/guard/rules.h \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \
+	lib/guard/stdin.c \
 	lib/guard/text.c lib/guard/text.h \
 	lib/guard/value.c \
 	lib/guard/xargs.c

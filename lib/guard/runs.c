@@ -28,9 +28,11 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	if (c->is_stdin_text) {
 		chain->is_stdin = true;
 		chain->in = c->command ? c->command->place.in : NULL;
+		chain->depth = c->command ? c->command->place.depth + 1 : 0;
 	} else if (c->chain) {
-		chain->is_stdin = c->chain->is_stdin;
+		chain->is_stdin = c->is_on_script;
 		chain->in = c->chain->in;
+		chain->depth = c->command ? c->command->place.depth + 1 : 0;
 	}
 	return chain;
 }
@@ -440,6 +442,31 @@ static bool is_make_name(const char *line, const char *end)
 	return has_name && !depth;
 }
 
+/* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */
+static void check_m4_calls(struct ab_check *c, const struct ab_word *text)
+{
+	static const char call[] = "syscmd(";
+	const char *end = text->text + text->len, *at = text->text;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		const char *from = at += sizeof(call) - 1;
+		uint32_t depth = 1;
+
+		while (at < end && (depth -= *at == ')'))
+			depth += *at++ == '(';
+		const char *stop = at;
+
+		while (from < stop && memchr("`[ \t\n", *from, 5))
+			from++;
+		while (from < stop && memchr("'] \t\n", stop[-1], 5))
+			stop--;
+		if (ab_word_slice(c, text, (uint32_t)(from - text->text),
+				  (uint32_t)(stop - from), &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
 /* Recipes of a makefile, RUN lines of a container's. */
 static void check_lines(struct ab_check *c, const char *lang,
 			const struct ab_word *text)
@@ -486,6 +513,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
 	    !strcmp(role->text, "tcl"))
 		check_lines(c, role->text, w);
+	else if (!strcmp(role->text, "m4"))
+		check_m4_calls(c, w);
 	else
 		ab_check_code(c, use, role->text, w);
 }

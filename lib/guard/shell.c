@@ -29,6 +29,7 @@ struct visit {
 	size_t argc;
 	bool has_input; /* an exec gave the shell another stdin */
 	bool has_moved; /* there is a CWD */
+	const struct ab_chain *left; /* a script that is read no more */
 };
 
 size_t ab_shell_check_room(size_t n)
@@ -134,6 +135,7 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 	c->depth = 0;
 	c->out_taint = 0;
 	c->in_is_file = false;
+	c->is_on_script = false;
 	c->assigns = NULL;
 	c->assign_count = 0;
 	for (const struct ab_chain *k = c->chain; k; k = k->up)
@@ -394,6 +396,8 @@ static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 
 		c->target = &r->target;
 		c->target_classes = 0;
+		if (AB_UNLIKELY(c->chain && c->chain->is_stdin))
+			ab_note_script_copy(c, r);
 		switch (r->kind) {
 		case AB_REDIR_READ:
 			read_redir(c, r, in);
@@ -615,12 +619,31 @@ static void note_word(struct ab_check *c, const struct ab_word *w)
 		note_variable(c, w->text, (uint32_t)(eq - w->text), w);
 }
 
+/* `shopt -u NAME`, which surely runs in the shell itself. */
+static bool drops_options(struct ab_check *c, const struct ab_word *argv,
+			  uint32_t argc)
+{
+	if (argc < 3 || !word_is(&argv[0], "shopt") ||
+	    !word_is(&argv[1], "-u"))
+		return false;
+	for (uint32_t i = 2; i < argc; i++) {
+		if (c->flags & ~(uint32_t)AB_SHELL_AGAIN)
+			break;
+		c->has_dots &= !word_is(&argv[i], "dotglob");
+		c->has_fold &= !word_is(&argv[i], "nocaseglob");
+	}
+	return true;
+}
+
 /* What a pattern takes from now on: shopt -s dotglob, bash -O dotglob, zsh's
-   setopt globdots. That it is switched off is not seen. */
+   setopt globdots. */
 static void note_options(struct ab_check *c, const struct ab_word *argv,
 			 uint32_t argc)
 {
 	bool is_unsure = argc && is_shopt(argv, argc);
+
+	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
+		return;
 
 	for (uint32_t i = 0; i < argc; i++) {
 		if (is_unsure && argv[i].hole_count)
@@ -630,61 +653,33 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 	}
 }
 
-/* head FILE, dd if=FILE, and no options or counts alone. */
-static bool names_file(const struct ab_word *words, uint32_t count)
+/* `exec <f` where the shell reads its script from its stdin: it goes on with
+   the file. */
+static void leave_script(struct visit *v, const struct ab_shell_command *m,
+			 const struct input *in)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ab_word *w = &words[i];
+	struct ab_check *c = &v->check;
 
-		if (ab_is_stdin_name(w) || word_is(w, "if=/dev/stdin"))
-			return false;
-		if (w->len > 3 && !memcmp(w->text, "if=", 3))
-			return true;
-		if (w->len && *w->text != '-' &&
-		    !(*w->text >= '0' && *w->text <= '9') &&
-		    !memchr(w->text, '=', w->len))
-			return true;
-	}
-	return false;
+	if (AB_LIKELY(!c->chain || !c->chain->is_stdin) || c->is_on_script ||
+	    m->place.in != c->chain->in)
+		return;
+	if (m->place.depth == c->chain->depth &&
+	    !(m->place.flags & AB_SHELL_MAYBE))
+		v->left = c->chain;
+	c->is_stdin_text = true;
+	if (in->text)
+		ab_check_script(c, in->text, true, NULL, 0, NULL);
+	c->is_stdin_text = false;
+	ab_check_flow(c, NULL, AB_SINK_SHELL, in->taint, NULL);
 }
 
-/*
- * A shell reads its script from its stdin line by line, and so do its commands:
- * what they take of it is not run, and the rest may be other commands than the
- * whole text has.
- */
-static bool takes_script(const struct ab_check *c,
-			 const struct ab_shell_command *m,
-			 const struct ab_word *argv, uint32_t argc)
+static bool has_left(const struct visit *v)
 {
-	static const char *const lines[] = { "read", "mapfile", "readarray" };
-	static const char *const programs[] = { "head", "dd", "line", "sed" };
-	struct ab_word name;
-	uint32_t i;
+	const struct ab_chain *k = v->check.chain;
 
-	if (AB_LIKELY(!c->chain || !c->chain->is_stdin) ||
-	    m->place.in != c->chain->in)
-		return false;
-	for (uint32_t k = 0; k < m->redir_count; k++) {
-		const struct ab_shell_redir *r = &m->redirs[k];
-
-		if (r->fd == 0 && r->kind != AB_REDIR_DUP_IN &&
-		    !ab_is_stdin_name(&r->target))
-			return false;
-	}
-	i = find_builtin(argv, argc);
-	if (i == argc)
-		return false;
-	for (size_t k = 0; k < AB_ARRAY_LEN(lines); k++)
-		if (word_is(&argv[i], lines[k]))
-			return true;
-	name = argv[i];
-	name.text += ab_name_base(&argv[i]);
-	name.len -= ab_name_base(&argv[i]);
-	for (size_t k = 0; k < AB_ARRAY_LEN(programs); k++)
-		if (word_is(&name, programs[k]))
-			return !names_file(argv + i + 1, argc - i - 1);
-	return false;
+	while (v->left && k && k != v->left)
+		k = k->up;
+	return v->left && k;
 }
 
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
@@ -721,6 +716,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	}
 	c->argv = argv;
 	c->argc = argc;
+	c->is_on_script = AB_UNLIKELY(c->chain && c->chain->is_stdin) &&
+			  ab_is_on_script(c, m) && !has_left(v);
 	check_assigns(c, m);
 	note_options(c, argv, argc);
 	c->assigns = m->assigns;
@@ -729,8 +726,6 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		out = check_command_redirs(c, m, argv, argc, &in);
 	if (AB_LIKELY(!m->callee))
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
-	if (takes_script(c, m, argv, argc))
-		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
 	if (out && m->argc)
@@ -747,6 +742,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in.taint, in.text);
 		v->has_input = true;
+		leave_script(v, m, &in);
 	}
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
@@ -767,6 +763,18 @@ static void check_shadow(struct ab_check *c,
 		ab_check_known(c, AB_KNOWN_SHADOW, AB_V_ASK, &w);
 }
 
+/* select reads what is answered. */
+static void check_menu(struct visit *v, struct ab_shell_run *run,
+		       const struct ab_shell_scope *s)
+{
+	struct ab_check *c = &v->check;
+
+	prepare(v, run, &s->place);
+	if (c->chain && c->chain->is_stdin && s->in == c->chain->in &&
+	    !has_left(v))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
+}
+
 static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 				     const struct ab_shell_scope *s)
 {
@@ -779,6 +787,8 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		prepare(v, run, &s->place);
 		check_shadow(c, s->function);
 	}
+	if (AB_UNLIKELY(s->is_menu))
+		check_menu(v, run, s);
 	if (!s->redir_count)
 		return AB_SHELL_GO;
 	prepare(v, run, &s->place);

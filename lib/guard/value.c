@@ -35,6 +35,10 @@ enum value {
 	VALUE_BIND_HOME,
 	VALUE_GIT_PATTERN,
 	VALUE_GIT_PATH,
+	VALUE_GIT_REGEX,
+	VALUE_ANY_NAME,
+	VALUE_UNKNOWN_NAME,
+	VALUE_HUGE_COUNT,
 	VALUE_COUNT
 };
 
@@ -44,7 +48,8 @@ static const char *const names[VALUE_COUNT] = {
 	"huge",		"foreign-path", "empty",       "hole",
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
-	"bind-home",	"git-pattern",	"git-path",
+	"bind-home",	"git-pattern",	"git-path",    "git-regex",
+	"any-name",	"unknown-name", "huge-count",
 };
 
 int ab_value_named(const char *name)
@@ -310,6 +315,47 @@ static bool is_git_path(const struct ab_word *w)
 	return false;
 }
 
+/* And of its -regex: `.git` as a name of its own, `\.git`, `[.]git` or `.*git`
+   in it. */
+static bool is_git_regex(const struct ab_word *w)
+{
+	const char *s = w->text, *end = w->text + w->len, *at = s;
+
+	for (; (at = memmem(at, (size_t)(end - at), "git", 3)); at += 3) {
+		if (at == s || !memchr(".*+?])}", at[-1], 7))
+			continue;
+		if (at + 3 == end || memchr("/\\.*+?[({|)$", at[3], 13))
+			return true;
+	}
+	return false;
+}
+
+/* Of a test of find: it takes whatever there is. */
+static bool is_any_name(const struct ab_word *w)
+{
+	bool is_wide = w->len == 1;
+
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (!memchr("*?./+^$()\\|", w->text[i], 12))
+			return w->len == 1;
+		is_wide |= w->text[i] == '*' || w->text[i] == '+';
+	}
+	return is_wide && !w->hole_count;
+}
+
+/* Nobody knows what it takes: "$X", "*$X*". */
+static bool is_unknown_name(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++)
+		if (w->text[i] != '*' && w->text[i] != '?')
+			return false;
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind == AB_HOLE_BYTES ||
+		    w->holes[i].kind == AB_HOLE_FIELDS)
+			return true;
+	return false;
+}
+
 /* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
 static bool is_huge(const struct ab_word *w)
 {
@@ -338,6 +384,43 @@ static bool is_huge(const struct ab_word *w)
 		}
 	}
 	return value > (double)(1 << 30);
+}
+
+/* The number behind KEY= of dd, with its unit; or `other`. */
+static double dd_size(const struct ab_use *use, const char *key, double other)
+{
+	static const char units[] = "cwbkKMGT";
+	static const double sizes[] = { 1, 2, 512, 1024, 1024, 1 << 20,
+					1 << 30, 1e12 };
+	size_t n = strlen(key);
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+		uint32_t k = (uint32_t)n;
+		double value = 0;
+
+		if (w->len <= n || memcmp(w->text, key, n) != 0)
+			continue;
+		while (k < w->len && w->text[k] >= '0' && w->text[k] <= '9')
+			value = value * 10 + (w->text[k++] - '0');
+		const char *unit =
+			k < w->len ? strchr(units, w->text[k]) : NULL;
+
+		other = unit && *unit ? value * sizes[unit - units] : value;
+	}
+	return other;
+}
+
+/* count= of dd: so many blocks are over 1 GiB. */
+static bool is_huge_count(const struct ab_check *c, const struct ab_word *w)
+{
+	const double most = 1 << 30;
+	double bs;
+
+	if (!c->use || w->len < 6 || memcmp(w->text, "count=", 6) != 0)
+		return false;
+	bs = dd_size(c->use, "bs=", dd_size(c->use, "ibs=", 512));
+	return dd_size(c->use, "count=", 0) * bs > most;
 }
 
 /* A PATH with a directory that is not the system's and not what was in it
@@ -561,6 +644,14 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_git_pattern(w);
 	case VALUE_GIT_PATH:
 		return is_git_path(w);
+	case VALUE_GIT_REGEX:
+		return is_git_regex(w);
+	case VALUE_HUGE_COUNT:
+		return is_huge_count(c, w);
+	case VALUE_ANY_NAME:
+		return is_any_name(w);
+	case VALUE_UNKNOWN_NAME:
+		return is_unknown_name(w);
 	case VALUE_BIND_HOME:
 		return is_bind_home(c, w);
 	case VALUE_NUMBER:

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "guard/command.h"
 #include "guard/git.h"
 
@@ -290,6 +291,37 @@ static bool is_in_etc(struct ab_check *c, const struct ab_word *start,
 	       found_file(c, out, name, has_wildcard(name), out);
 }
 
+/* ... or one of these below the home, which no other place gives away. */
+static bool is_in_home(struct ab_check *c, const struct ab_word *start,
+		       const struct ab_word *name, struct ab_word *out)
+{
+	static const char *const files[] = {
+		".aws/credentials", ".docker/config.json", ".kube/config",
+		".config/gh/hosts.yml", ".cargo/credentials.toml",
+		".config/gcloud/application_default_credentials.json"
+	};
+	const struct ab_known_path *home = &c->place->home;
+	const uint64_t wide = AB_CLASS(ROOT) | AB_CLASS(HOME);
+	struct ab_word at = { .text = home->text, .len = home->len,
+			      .span = name->span };
+
+	if (!name->len || !home->text ||
+	    !(ab_path_classes(c, start) & wide))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(files); i++) {
+		struct ab_word file = { .text = files[i],
+					.len = (uint32_t)strlen(files[i]),
+					.span = name->span };
+
+		if (file.len > name->len &&
+		    files[i][file.len - name->len - 1] == '/' &&
+		    !memcmp(files[i] + file.len - name->len, name->text,
+			    name->len))
+			return found_file(c, &at, &file, false, out);
+	}
+	return false;
+}
+
 /* What find takes, a word for each place where it starts; their number. */
 static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[MAX_STARTS])
@@ -311,6 +343,8 @@ static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 					    has_wildcard(&name), &out[n]))
 			n++;
 		if (n < MAX_STARTS && is_in_etc(c, start, &name, &out[n]))
+			n++;
+		if (n < MAX_STARTS && is_in_home(c, start, &name, &out[n]))
 			n++;
 	} while (++i < use->operand_count && n < MAX_STARTS);
 	return n;
