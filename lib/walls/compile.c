@@ -217,51 +217,6 @@ static const char *pick_hostname(ab_build *b)
 	return name;
 }
 
-/* Where a protected name that appears is moved: below the state directory. */
-static int32_t make_quarantine(ab_build *b, agentbox_error **err)
-{
-	const char *state = ab_context_state_dir(b->context);
-	ab_autofd int state_fd = -1;
-	ab_autofree char *path = NULL;
-	int32_t rc;
-
-	b->plan.quarantine_host = "";
-	if (b->plan.watch_count == 0)
-		return 0;
-	if (b->plan.watch_count > AB_MAX_PROTECTED)
-		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
-				    "more than %d protected names to watch "
-				    "(bound AB_MAX_PROTECTED)",
-				    AB_MAX_PROTECTED);
-	if (!state && b->input->dry) {
-		ab_build_note(b, "a state directory is needed to raise this");
-		return 0;
-	}
-	if (!state)
-		return ab_error_set(err, AGENTBOX_EWALL, "protect",
-				    "a protected name that appears in the "
-				    "workspace must be moved away, and there "
-				    "is no place: set a state directory");
-	path = ab_asprintf("%s/quarantine/%s", state, b->input->box_id);
-	if (!path)
-		return ab_error_nomem(err);
-	b->plan.quarantine_host = ab_build_str(b, path);
-	if (b->input->dry)
-		return 0;
-	rc = ab_context_open_state(b->context, &state_fd, err);
-	if (rc)
-		return rc;
-	/* init takes no path through a link */
-	if (mkdirat(state_fd, "quarantine", 0700) < 0 && errno != EEXIST)
-		return ab_error_sys(err, errno, "quarantine",
-				    "cannot make '%s/quarantine'", state);
-	if (mkdir(path, 0700) < 0)
-		return ab_error_sys(err, errno, "quarantine",
-				    "cannot make '%s'", path);
-	b->out->quarantine = ab_steal(&path);
-	return 0;
-}
-
 static int32_t set_cgroups(ab_build *b, agentbox_error **err)
 {
 	size_t n = b->out->cgroup_count;
@@ -438,7 +393,7 @@ static int32_t build(ab_build *b, agentbox_error **err)
 	if (!rc)
 		rc = ab_landlock_compile(b, err);
 	if (!rc)
-		rc = make_quarantine(b, err);
+		rc = ab_quarantine_make(b, err);
 	return rc ? rc : finish(b, err);
 }
 

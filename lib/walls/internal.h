@@ -141,6 +141,8 @@ int32_t ab_broker_compile(ab_build *b, agentbox_error **err);
 /* share.c: the mount at which grants appear, when the policy asks for it. */
 int32_t ab_share_compile(ab_build *b, agentbox_error **err);
 void ab_share_end(ab_compiled *c);
+/* quarantine.c: a place for what must not appear, if there are such names. */
+int32_t ab_quarantine_make(ab_build *b, agentbox_error **err);
 /* The mask of landlock rights that exist at an ABI. */
 uint64_t ab_landlock_fs_mask(uint32_t abi);
 

@@ -20,6 +20,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/limits.c \
 	lib/walls/probe.c lib/walls/probe.h \
 	lib/walls/protect.c lib/walls/protect.h \
+	lib/walls/quarantine.c \
 	lib/walls/report.c \
 	lib/walls/resolve.c \
 	lib/walls/role.c \

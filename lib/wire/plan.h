@@ -135,6 +135,15 @@ typedef struct ab_plan_rlimit {
  * the box (below the workspace) and `pattern` what may not appear in or
  * below it. See AB_MSG_SETTLE.
  */
+/*
+ * Beside a quarantine: records of boxes whose holder could not put all names
+ * right, and whose host did not hear of that. Each has the last part of the
+ * quarantine's path for its name, and in it, in decimal, device and inode of
+ * the workspace, then its path: "DEV INO PATH". Over that workspace no box is
+ * raised as long as the record is there.
+ */
+#define AB_UNSETTLED_DIR "unsettled"
+
 typedef struct ab_plan_watch {
 	const char *pattern; /* workspace-relative glob, as in the policy */
 } ab_plan_watch;
@@ -214,7 +223,9 @@ typedef struct ab_plan {
 	const char *workspace_inside;
 	const char *workspace_host;
 	uint64_t workspace_dev, workspace_ino;
-	const char *quarantine_host; /* an existing 0700 directory */
+	/* an existing 0700 directory; the holder keeps it open and locked
+	   (flock(2), shared) for as long as it lives */
+	const char *quarantine_host;
 	ab_plan_watch *watches;
 	uint32_t watch_count;
 

@@ -251,20 +251,19 @@ static int open_place(const guarded *g, int root, const char *path)
 	return ab_steal_fd(&parent);
 }
 
-/* Only where that is sure: what cannot be looked up stays the host's. */
-bool init_is_displaced(watcher *w, const guarded *g)
+int init_check_place(watcher *w, const guarded *g)
 {
 	ab_autofd int parent = -1, passable = -1;
 
 	if (!g->is_adopted)
-		return false;
+		return 0;
 	parent = open_place(g, w->workspace_fd, g->rest);
 	if (parent == -EACCES) {
 		/* the agent may take the mode of what is above it */
 		passable = init_open_parent(w, g->rest);
 		parent = open_place(g, w->workspace_fd, g->rest);
 	}
-	return parent == -ESTALE;
+	return parent < 0 ? parent : 0;
 }
 
 /*

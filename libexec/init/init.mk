@@ -16,6 +16,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/holder.c libexec/init/holder.h \
 	libexec/init/hunt.c \
 	libexec/init/init.h \
+	libexec/init/inside.c \
 	libexec/init/keyed.c \
 	libexec/init/late.c \
 	libexec/init/launcher.c \
@@ -103,11 +104,22 @@ check_PROGRAMS += tests/unit/init_settle_internal
 UNIT_TESTS += tests/unit/init_settle_internal
 tests_unit_init_settle_internal_SOURCES = \
 	tests/unit/init_settle_internal.c \
-	libexec/init/adopt.c libexec/init/remount.c libexec/init/settle.c \
+	libexec/init/adopt.c libexec/init/inside.c \
+	libexec/init/remount.c libexec/init/settle.c \
 	libexec/init/sys.h libexec/init/watcher.h
 tests_unit_init_settle_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
 tests_unit_init_settle_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/init_watch_internal
+UNIT_TESTS += tests/unit/init_watch_internal
+tests_unit_init_watch_internal_SOURCES = \
+	tests/unit/init_watch_internal.c \
+	libexec/init/settle.c libexec/init/watch.c \
+	libexec/init/sys.h libexec/init/watcher.h
+tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
+tests_unit_init_watch_internal_CFLAGS = $(UNIT_CFLAGS)
 
 check_PROGRAMS += tests/unit/init_lacks_internal
 UNIT_TESTS += tests/unit/init_lacks_internal

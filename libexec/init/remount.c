@@ -114,12 +114,7 @@ static void read_table(watcher *w, char *table)
 		mark_mounted(w, point);
 }
 
-/*
- * A new table for each name: one that is a moment old may be wrong in either
- * way, since a directory that is renamed takes its mounts to other names and
- * poll(2) says nothing of that.
- */
-bool init_is_moved(const watcher *w, const char *path)
+bool init_is_in_table(const watcher *w, const char *path)
 {
 	const char *top = w->box->plan.workspace_inside;
 	const char *point, *options;
@@ -278,22 +273,28 @@ static int enter_box(const watcher *w)
 	return 0;
 }
 
-static _Noreturn void lend_mountinfo(const watcher *w, int sock)
+static _Noreturn void lend(const watcher *w, const char *path, int flags,
+			   int sock)
 {
 	uint8_t header[AB_MESSAGE_HEADER];
 	ab_writer out;
 	ab_autofd int fd = -1;
 
 	if (enter_box(w) == 0)
-		fd = open("/proc/1/mountinfo", O_RDONLY | O_CLOEXEC);
+		fd = ab_sys_openat2(AT_FDCWD, path,
+				    (uint64_t)(flags | O_CLOEXEC),
+				    RESOLVE_NO_SYMLINKS |
+					    RESOLVE_NO_MAGICLINKS);
+	/* in /proc nobody has put a link of his own */
+	if (fd == -ENOSYS || fd == -EPERM)
+		fd = flags & O_PATH ? -1 : open(path, flags | O_CLOEXEC);
 	ab_writer_init_fixed(&out, header, sizeof(header));
 	ab_put_u32(&out, 0);
 	ab_put_u32(&out, fd >= 0);
 	_exit(fd < 0 || ab_message_send(sock, out.data, out.len, &fd, 1, 0));
 }
 
-/* By the box's own /proc, where nobody is hidden. -errno */
-static int borrow_mountinfo(const watcher *w)
+int init_borrow(const watcher *w, const char *path, int flags)
 {
 	uint8_t header[AB_MESSAGE_HEADER];
 	size_t count = 0;
@@ -305,7 +306,7 @@ static int borrow_mountinfo(const watcher *w)
 		return r;
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
-		lend_mountinfo(w, pair[1]);
+		lend(w, path, flags, pair[1]);
 	close(pair[1]);
 	if (pid > 0)
 		(void)ab_message_recv(pair[0], header, sizeof(header), &fd, 1,
@@ -313,7 +314,7 @@ static int borrow_mountinfo(const watcher *w)
 	close(pair[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return pid < 0 ? pid : count ? fd : -ENOENT;
+	return pid < 0 ? pid : count ? ab_fd_lift(fd) : -ENOENT;
 }
 
 int init_open_mountinfo(const watcher *w)
@@ -325,9 +326,10 @@ int init_open_mountinfo(const watcher *w)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return ab_fd_lift(fd);
-	/* PID 1 is not dumpable: hidepid hides it from its own user, proc(5) */
+	/* PID 1 is not dumpable: hidepid hides it from its own user, proc(5).
+	   By the box's own /proc, where nobody is hidden. */
 	if (errno == ENOENT && w->namespace_fds[0] >= 0)
-		return borrow_mountinfo(w);
+		return init_borrow(w, "/proc/1/mountinfo", O_RDONLY);
 	if (errno == ENOENT && w->box->plan.tier >= AB_TIER_LANDLOCK)
 		fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : ab_fd_lift(fd);
@@ -444,12 +446,14 @@ static void on_present(guarded *g)
 {
 	g->is_deferred = false;
 	g->is_doubtful = false;
+	g->is_failed = false;
 	on_seen(g);
 }
 
 static void on_mounted_again(watcher *w, guarded *g)
 {
-	g->is_failed = false;
+	if (g->step->kind == AB_STEP_BIND)
+		init_forget_inside(w);
 	w->reprotected++;
 	if (g->is_new) {
 		g->is_new = false;
@@ -463,6 +467,19 @@ static void on_mounted_again(watcher *w, guarded *g)
 				    "process of the box ran: look at what is "
 				    "there"
 				  : "mounted again");
+}
+
+/* Told once, and tried again. */
+static int on_failed(watcher *w, guarded *g, int r)
+{
+	on_seen(g);
+	g->is_deferred = false;
+	if (!g->is_failed) {
+		w->failed++;
+		send_event(w, AB_EVENT_UNPROTECTED, g, strerror(-r));
+	}
+	g->is_failed = true;
+	return r;
 }
 
 static int judge(watcher *w, guarded *g, int r, bool settling)
@@ -486,14 +503,7 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 		on_present(g);
 		return 0;
 	}
-	on_seen(g);
-	g->is_deferred = false;
-	if (!g->is_failed) {
-		w->failed++;
-		send_event(w, AB_EVENT_UNPROTECTED, g, strerror(-r));
-	}
-	g->is_failed = true;
-	return r;
+	return on_failed(w, g, r);
 }
 
 static int remount_missing(watcher *w, bool settling)
@@ -527,9 +537,36 @@ static int remount_missing(watcher *w, bool settling)
 	return failed;
 }
 
+/* 0: as it has to be; 1: it is to be mounted again; -errno: nobody knows. */
+static int look_at(watcher *w, guarded *g, bool settling)
+{
+	int r = init_check_place(w, g);
+
+	/* mounted or not: somebody else's mount may be there now */
+	if (r == -ESTALE) {
+		on_gone(w, g);
+		return 0;
+	}
+	/* of one that is not mounted the attempt says why */
+	if (g->is_mounted && r)
+		return r == -EAGAIN ? r : on_failed(w, g, r);
+	if (g->is_mounted) {
+		on_present(g);
+		return 0;
+	}
+	g->is_absent = is_absent(g);
+	if (g->is_absent) {
+		on_removed(w, g, settling);
+		return 0;
+	}
+	on_seen(g);
+	return 1;
+}
+
 static int look(watcher *w, bool settling)
 {
 	ab_autofree char *table = NULL;
+	int failed = 0, r;
 	bool missing = false;
 
 	if (!w->guarded_count)
@@ -547,26 +584,12 @@ static int look(watcher *w, bool settling)
 	for (size_t i = 0; i < w->guarded_count; i++) {
 		guarded *g = &w->guarded[i];
 
-		if (g->is_gone)
-			continue;
-		/* mounted or not: somebody else's mount may be there now */
-		if (init_is_displaced(w, g)) {
-			on_gone(w, g);
-			continue;
-		}
-		if (g->is_mounted) {
-			on_present(g);
-			continue;
-		}
-		g->is_absent = is_absent(g);
-		if (g->is_absent) {
-			on_removed(w, g, settling);
-			continue;
-		}
-		on_seen(g);
-		missing = true;
+		r = g->is_gone ? 0 : look_at(w, g, settling);
+		missing |= r > 0;
+		failed = r < 0 && !failed ? r : failed;
 	}
-	return missing ? remount_missing(w, settling) : 0;
+	r = missing ? remount_missing(w, settling) : 0;
+	return r ? r : failed;
 }
 
 int init_check_mounts(watcher *w, bool settling)

@@ -150,17 +150,40 @@ void init_settle_unasked(watcher *w)
 	w->failed -= names;
 }
 
+/* Has somebody heard that not all could be put right? */
+static bool is_heard(init_box *box)
+{
+	bool is;
+
+	/* a host that waits for our end reads; one that is gone refuses */
+	box->host_reads = true;
+	is = init_tell_lost(box);
+	box->host_reads = false;
+	return is;
+}
+
+/*
+ * Nobody is in the box any more. A host that lives waits, and says so when not
+ * all could be put right (last_drain() of lib/sandbox). One that is gone
+ * cannot: then what stands is the next box's, whose host would take it for his
+ * own, so that box must not be raised before somebody has looked. That is
+ * written down where every host of this state directory looks first; a look
+ * that was cut goes on until it is.
+ */
 void init_settle_last(holder *h)
 {
-	if (!h->watcher || !h->is_ready)
+	watcher *w = h->watcher;
+	uint64_t failed;
+
+	if (!w || !h->is_ready)
 		return;
-	h->watcher->is_last = true;
-	/* nobody is in the box any more; the host waits as long as for any
-	   answer (last_drain() of lib/sandbox), and tells when that was not
-	   enough */
-	h->watcher->looking_ns = 0;
-	h->watcher->is_cut = false;
-	init_settle_names(h->watcher);
+	w->is_last = true;
+	do {
+		failed = w->failed;
+		init_begin_last_look(w);
+		init_settle_names(w);
+	} while (w->failed != failed && !is_heard(w->box) &&
+		 !init_leave_word(w) && w->is_cut);
 }
 
 /*

@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,9 @@
    that nobody asked for may go before the one that the host waits for. */
 #define RACE_NS 5000000000ull
 #define MOST_NS 10000000000ull
+/* At the end a host that lives waits for 30 seconds, and nobody for one that
+   was killed: but for that, no processor is kept busy. */
+#define LAST_NS 60000000000ull
 /* IN_MOVED_FROM: the mount of a protected name may have gone along with it. */
 #define MASK (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | \
 	      IN_EXCL_UNLINK)
@@ -181,12 +185,24 @@ static void refuse_tree(watcher *w, const char *path, int sys_errno)
 		on_trouble(w, path, sys_errno);
 }
 
-void init_begin_looking(watcher *w)
+static void begin(watcher *w, uint64_t race_ns, uint64_t most_ns)
 {
-	w->looking_ns = ab_clock_boot_ns();
-	w->limit_ns = w->looking_ns + RACE_NS;
+	uint64_t now = ab_clock_boot_ns();
+
+	w->limit_ns = now + race_ns;
+	w->most_ns = now + most_ns;
 	w->looking_count = w->quarantined + w->failed;
 	w->is_cut = false;
+}
+
+void init_begin_looking(watcher *w)
+{
+	begin(w, RACE_NS, MOST_NS);
+}
+
+void init_begin_last_look(watcher *w)
+{
+	begin(w, LAST_NS, LAST_NS);
 }
 
 /*
@@ -195,14 +211,12 @@ void init_begin_looking(watcher *w)
  */
 static bool is_over(watcher *w)
 {
-	uint64_t most = w->looking_ns + MOST_NS;
-
-	if (w->is_cut || !w->looking_ns ||
+	if (w->is_cut || !w->most_ns ||
 	    w->quarantined + w->failed == w->looking_count ||
 	    ab_clock_boot_ns() < w->limit_ns)
 		return w->is_cut;
-	w->is_cut = w->limit_ns == most || !init_agent_is_absent(w);
-	w->limit_ns = most;
+	w->is_cut = w->limit_ns == w->most_ns || !init_agent_is_absent(w);
+	w->limit_ns = w->most_ns;
 	return w->is_cut;
 }
 
@@ -575,6 +589,7 @@ static void take_events(watcher *w)
 
 static void drain(watcher *w)
 {
+	w->is_inside_unknown = false;
 	w->is_lost |= w->is_doubtful || is_uncovered(w);
 	w->is_doubtful = false;
 	take_events(w);
@@ -613,12 +628,15 @@ static int open_places(watcher *w)
 	if (w->workspace_fd < 0)
 		return init_fail(w->box, -w->workspace_fd, "", "workspace %s",
 				 p->workspace_host);
-	w->quarantine_fd = open(p->quarantine_host, O_PATH | O_DIRECTORY |
+	w->quarantine_fd = open(p->quarantine_host, O_RDONLY | O_DIRECTORY |
 							    O_NOFOLLOW |
 							    O_CLOEXEC);
 	if (w->quarantine_fd < 0)
 		return init_fail(w->box, errno, "", "quarantine %s",
 				 p->quarantine_host);
+	/* else a host that raises a box an hour later may take it away, and
+	   what appears is set aside where it is */
+	(void)flock(w->quarantine_fd, LOCK_SH | LOCK_NB);
 	return 0;
 }
 
@@ -673,6 +691,7 @@ int init_start_watching(holder *h)
 	static watcher w = {.workspace_fd = -1,
 			    .quarantine_fd = -1,
 			    .namespace_fds = {-1, -1},
+			    .inside_fd = -1,
 			    .mountinfo_fd = -1,
 			    .demand_fd = -1,
 			    .edge_fd = -1};

@@ -53,7 +53,7 @@ struct watcher {
 	int workspace_fd;  /* O_PATH */
 	const char *own; /* where quarantines lie in the workspace, or NULL */
 	size_t own_len;
-	int quarantine_fd; /* O_PATH */
+	int quarantine_fd; /* locked, shared */
 	int namespace_fds[2]; /* user, mount; from PID 1 */
 	/* our own: polling it takes the notice away (proc(5)) */
 	int mountinfo_fd;
@@ -62,6 +62,8 @@ struct watcher {
 	uint64_t next_check_ns; /* not before, CLOCK_BOOTTIME */
 	uint64_t check_at_ns;	/* one is due then; 0: none */
 	uint64_t names_at_ns;	/* the same for names, while no command runs */
+	int inside_fd; /* the workspace as the box has it; O_PATH, inside.c */
+	bool is_inside_unknown; /* it could not be had in this settle */
 	int demand_fd;	   /* eventfd: the host has to settle, see demand() */
 	char **dirs;	   /* by watch descriptor, relative paths, owned */
 	size_t dir_room;
@@ -85,8 +87,8 @@ struct watcher {
 	bool has_deferred; /* some removed mount, see guarded.is_deferred */
 	bool is_again;	  /* the agent changed it while we looked */
 	bool is_full;	  /* AB_MAX_SCAN_ENTRIES */
-	/* this settle; 0: as long as it takes. See init_begin_looking() */
-	uint64_t looking_ns, limit_ns;
+	/* of this settle; 0: as long as it takes. See init_begin_looking() */
+	uint64_t limit_ns, most_ns;
 	uint64_t looking_count; /* of what was quarantined before it */
 	bool is_cut;		/* and it was given up */
 	size_t max_path;  /* of a path below the workspace */
@@ -189,6 +191,8 @@ void init_check_pointers(watcher *w);
  * there is more than can be taken away in that time. The next goes on.
  */
 void init_begin_looking(watcher *w);
+/* The same at the end of the box, when nobody plants any more. */
+void init_begin_last_look(watcher *w);
 /* Judge what appeared, if there are patterns. */
 void init_settle_names(watcher *w);
 /* Can names appear, or change, without an event? */
@@ -222,8 +226,9 @@ uint64_t init_last_begun(const watcher *w);
 bool init_adopt(watcher *w, const char *path);
 /* The plan holds nothing there, or the box has something else there. */
 bool init_is_left(const watcher *w, const char *path);
-/* What it was made in is elsewhere: nobody knows whose this is. */
-bool init_is_displaced(watcher *w, const guarded *g);
+/* -ESTALE: what it was made in is elsewhere, and nobody knows whose this is.
+   Any other error: that cannot be told, and it stays the host's. */
+int init_check_place(watcher *w, const guarded *g);
 /* In a child in the box: cover it. -ESTALE: it is not the host's for sure,
    and nothing is held by a mount of ours. self: /proc/self/fd of the child,
    by the host's /proc. */
@@ -235,6 +240,12 @@ void init_give_up(watcher *w, guarded *g);
 void init_quarantine(watcher *w, const char *path);
 /* The same for what must not stay in the workspace under any name. */
 void init_quarantine_outside(watcher *w, const char *path);
+
+/*
+ * Nobody has heard that protected names stand in the workspace: the next box
+ * over it is not raised. False: that cannot be written down.
+ */
+bool init_leave_word(const watcher *w);
 
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);
@@ -258,11 +269,19 @@ bool init_is_nowhere(int r);
  * asked, and starts nothing meanwhile.
  */
 int init_check_mounts(watcher *w, bool settling);
+/* Is this name of the workspace a read-only mount, says the mount table? */
+bool init_is_in_table(const watcher *w, const char *path);
+/* What the box has at an absolute path, by a child that enters it; -errno. */
+int init_borrow(const watcher *w, const char *path, int flags);
+
+/* inside.c */
 /*
  * In the box this very name of the workspace is a read-only mount. Where the
  * plan has none the host has moved what was protected: the mount goes along.
  * Another name of the same file, a hard link, has none.
  */
-bool init_is_moved(const watcher *w, const char *path);
+bool init_is_moved(watcher *w, const char *path);
+/* Another mount is there now: the workspace is looked up again. */
+void init_forget_inside(watcher *w);
 
 #endif

@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -109,6 +111,106 @@ static void case_059_killed_host_takes_the_box_along(void)
 	waitpid(host, NULL, 0);
 	no_descendant_within(0, 2000);
 	close(fd);
+}
+
+/* --- what a killed host leaves in the state directory --- */
+
+static const char *quarantine(const char *name)
+{
+	return ws_path(e2e_text("../state/quarantine/%s", name));
+}
+
+/* Two hours old, by its own word. */
+static void age(const char *path)
+{
+	struct timespec old[2] = { { .tv_sec = time(NULL) - 7200 },
+				   { .tv_sec = time(NULL) - 7200 } };
+
+	REQUIRE(utimensat(AT_FDCWD, path, old, 0) == 0, "%s: %m", path);
+}
+
+static void make_quarantine(const char *name)
+{
+	REQUIRE(mkdir(quarantine(name), 0700) == 0, "%m");
+}
+
+static void case_059_what_a_killed_host_left_is_taken_away(void)
+{
+	int fd, worker, status;
+	pid_t host = start_host(&fd, 0, &worker);
+	char *of_host = HOST_RUN(&status, "sh", "-c",
+				 e2e_text("printf %%s \"$(ls '%s')\"",
+					  quarantine("")));
+	agentbox_sandbox *first;
+	const char *mine;
+
+	kill(host, SIGKILL);
+	CHECK(all_dead_within(fd, 2000), "the box outlives its host");
+	waitpid(host, NULL, 0);
+	no_descendant_within(0, 2000);
+	CHECK(host_exists(quarantine(of_host)), "gone before anybody came");
+	first = box_raise(NULL, NULL);
+	mine = agentbox_sandbox_get_id(first);
+	CHECK(host_exists(quarantine(of_host)), "it may be of a box that is "
+						"just being raised");
+	make_quarantine("full");
+	make_quarantine("full/000001-.envrc");
+	make_quarantine("young");
+	age(quarantine(of_host));
+	age(quarantine(mine));
+	age(quarantine("full"));
+	box_raise(NULL, NULL);
+	box_end();
+	CHECK(!host_exists(quarantine(of_host)), "it stays for ever");
+	CHECK(host_exists(quarantine(mine)), "of a box that lives");
+	CHECK(host_exists(quarantine("full/000001-.envrc")), "lost");
+	CHECK(host_exists(quarantine("young")), "of a box that is being "
+						"raised");
+	agentbox_sandbox_free(first);
+	close(fd);
+}
+
+static void refused(const char *record, bool is_refused)
+{
+	agentbox_sandbox *one;
+	int32_t code = 0;
+	char *where = NULL, *message = NULL;
+
+	host_write(quarantine("unsettled/box-gone"), record);
+	one = box_try(box_document("workspace", NULL, NULL), &code, &where,
+		      &message);
+	CHECK(!one == is_refused, "'%s': %s", record, message ? message : "");
+	CHECK(!is_refused || code == AGENTBOX_EWALL, "%d", code);
+	CHECK(!is_refused || (strstr(message, "box-gone") &&
+			      strstr(message, "unsettled")), "%s", message);
+	if (one)
+		box_end();
+}
+
+/* A holder that nobody heard has written it. */
+static void api_where_names_stand_no_box_is_raised(void)
+{
+	char *ws = realpath(ws_path("."), NULL);
+	struct stat st;
+
+	REQUIRE(ws && stat(ws, &st) == 0, "%m");
+	box_raise(NULL, NULL);
+	box_end();
+	make_quarantine("unsettled");
+	refused(e2e_text("%llu %llu %s", (unsigned long long)st.st_dev,
+			 (unsigned long long)st.st_ino, "/elsewhere"), true);
+	refused(e2e_text("1 2 %s", ws), true);
+	refused(e2e_text("1 2 %s/below", ws), true);
+	refused("1 2 /", true);
+	refused("", true);
+	refused("x", true);
+	refused("1 2", true);
+	refused(e2e_text("1 2 %s-beside", ws), false);
+	refused("1 2 /elsewhere", false);
+	host_write(quarantine("unsettled/box-gone"), e2e_text("1 2 %s", ws));
+	REQUIRE(unlink(quarantine("unsettled/box-gone")) == 0, "%m");
+	box_raise(NULL, NULL);
+	free(ws);
 }
 
 static void case_059_host_that_exits_takes_the_box_along(void)
@@ -501,6 +603,8 @@ int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_059_killed_host_takes_the_box_along),
+		CASE(case_059_what_a_killed_host_left_is_taken_away),
+		CASE(api_where_names_stand_no_box_is_raised),
 		CASE(case_059_host_that_exits_takes_the_box_along),
 		CASE(case_060_box_survives_the_thread_that_raised_it),
 		CASE(case_060_command_survives_the_thread_that_spawned_it),

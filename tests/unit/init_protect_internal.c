@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -731,6 +732,53 @@ START_TEST(what_cannot_be_moved_freezes_until_it_can)
 }
 END_TEST
 
+static void hear_all(void)
+{
+	char message[4096];
+
+	shutdown(box.control, SHUT_WR);
+	while (recv(box.control, message, sizeof(message), 0) > 0)
+		;
+}
+
+/* Else the next box would take it for the host's. */
+START_TEST(what_stands_at_the_end_is_written_down_if_nobody_hears)
+{
+	char dir[4300], path[8600], text[8192] = "", expected[8192];
+	const char *name = strrchr(quarantine, '/');
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%.*s/unsettled",
+		 (int)(name - quarantine), quarantine);
+	snprintf(path, sizeof(path), "%s%s", dir, name);
+	snprintf(expected, sizeof(expected), "%llu %llu %s",
+		 (unsigned long long)plan.p.workspace_dev,
+		 (unsigned long long)plan.p.workspace_ino, workspace);
+	/* neither moved away nor set aside */
+	watch("**/agentbox-*");
+	for (int is_heard = 1; is_heard >= 0; is_heard--) {
+		raise_box();
+		agent("echo evil >.envrc", "");
+		if (is_heard)
+			hear_all();
+		ck_assert(ih_end(&box));
+		ck_assert_int_eq(access(at(".envrc"), F_OK), 0);
+		ck_assert_int_eq(unlink(at(".envrc")), 0);
+		ck_assert_int_eq(access(path, F_OK) == 0, !is_heard);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_gt(ab_fd_read_full(fd, text, sizeof(text) - 1), 0);
+	close(fd);
+	ck_assert_str_eq(text, expected);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	/* what was put right is nobody's business */
+	raise_box();
+	ck_assert(ih_end(&box));
+	ck_assert_int_lt(access(dir, F_OK), 0);
+}
+END_TEST
+
 static double settle_ms(uint64_t quarantined)
 {
 	struct timespec a, b;
@@ -1077,6 +1125,8 @@ static Suite *suite(void)
 	tcase_add_test(apart,
 		       on_another_file_system_what_appears_is_set_aside);
 	tcase_add_test(apart, what_is_set_aside_is_under_no_pattern);
+	tcase_add_test(apart,
+		       what_stands_at_the_end_is_written_down_if_nobody_hears);
 	tcase_add_test(apart, what_cannot_be_looked_through_is_not_set_aside);
 	suite_add_tcase(s, apart);
 	return s;

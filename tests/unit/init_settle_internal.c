@@ -178,6 +178,23 @@ void init_begin_looking(watcher *x)
 	x->is_cut = false;
 }
 
+void init_begin_last_look(watcher *x)
+{
+	x->is_cut = false;
+}
+
+bool init_tell_lost(init_box *b)
+{
+	(void)b;
+	return true;
+}
+
+bool init_leave_word(const watcher *x)
+{
+	(void)x;
+	return true;
+}
+
 void init_demand(watcher *x)
 {
 	(void)x;
@@ -225,6 +242,7 @@ static void setup(void)
 	w = (watcher){.box = &box,
 		      .workspace_fd = open_top(""),
 		      .namespace_fds = {-1, -1},
+		      .inside_fd = -1,
 		      .mountinfo_fd = memfd_create("table", MFD_CLOEXEC),
 		      .guarded = list,
 		      .guarded_count = 1};
@@ -331,7 +349,7 @@ static void replace_dir(void)
 	snprintf(from, sizeof(from), "%s/d", top);
 	snprintf(to, sizeof(to), "%s/e", top);
 	ck_assert_int_eq(rename(from, to), 0);
-	ck_assert(init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(init_check_place(&w, &list[0]), -ESTALE);
 	ck_assert_int_eq(mkdir(from, 0755), 0);
 }
 
@@ -341,15 +359,46 @@ START_TEST(only_what_is_elsewhere_for_sure_is_displaced)
 				      -EPERM};
 
 	adopt();
-	ck_assert(!init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(init_check_place(&w, &list[0]), 0);
 	for (size_t i = 0; i < AB_ARRAY_LEN(unknown); i++) {
 		open_error = unknown[i];
-		ck_assert(!init_is_displaced(&w, &list[0]));
+		ck_assert_int_eq(init_check_place(&w, &list[0]), open_error);
 	}
 	open_error = 0;
 	ck_assert(!is_open_parent_asked);
 	replace_dir();
-	ck_assert(init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(init_check_place(&w, &list[0]), -ESTALE);
+}
+END_TEST
+
+/* Mounted or not: nobody knows whether that is what it was. */
+START_TEST(a_mounted_one_that_cannot_be_looked_up_is_told)
+{
+	adopt();
+	set_table(MOUNTED);
+	open_error = -EMFILE;
+	ck_assert_int_eq(init_check_mounts(&w, true), -EMFILE);
+	ck_assert_ptr_nonnull(strstr(told, strerror(EMFILE)));
+	ck_assert_uint_eq(w.failed, 1);
+	ck_assert(!list[0].is_gone);
+	/* once, and no command begins meanwhile */
+	told[0] = '\0';
+	ck_assert_int_eq(init_check_mounts(&w, true), -EMFILE);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(w.failed, 1);
+	open_error = 0;
+	ck_assert_int_eq(init_check_mounts(&w, true), 0);
+	ck_assert(!list[0].is_gone);
+	open_error = -EIO;
+	ck_assert_int_eq(init_check_mounts(&w, true), -EIO);
+	ck_assert_uint_eq(w.failed, 2);
+	/* as the kernel says when somebody renames just then */
+	open_error = 0;
+	ck_assert_int_eq(init_check_mounts(&w, true), 0);
+	open_error = -EAGAIN;
+	told[0] = '\0';
+	ck_assert_int_eq(init_check_mounts(&w, true), -EAGAIN);
+	ck_assert_str_eq(told, "");
 }
 END_TEST
 
@@ -357,11 +406,11 @@ START_TEST(a_mode_hides_neither_the_same_nor_another_directory)
 {
 	adopt();
 	open_error = -EACCES;
-	ck_assert(!init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(init_check_place(&w, &list[0]), 0);
 	ck_assert(is_open_parent_asked);
 	replace_dir();
 	open_error = -EACCES;
-	ck_assert(init_is_displaced(&w, &list[0]));
+	ck_assert_int_eq(init_check_place(&w, &list[0]), -ESTALE);
 }
 END_TEST
 
@@ -421,6 +470,28 @@ START_TEST(a_first_mount_that_fails_leaves_it_the_hosts)
 }
 END_TEST
 
+/* --- a name that may have been moved with its mount --- */
+
+/* The table is that of a moment ago, and lies. */
+START_TEST(what_is_no_mount_is_not_looked_for_in_the_table)
+{
+	make_file();
+	box.plan.workspace_inside = "/w";
+	set_table(MOUNTED);
+	/* no namespace of its own: it has the workspace that we have */
+	ck_assert(!init_is_moved(&w, "d/x"));
+	/* what cannot be asked the kernel */
+	ck_assert(init_is_in_table(&w, "d/x"));
+	ck_assert_int_eq(unlinkat(w.workspace_fd, "d/x", 0), 0);
+	ck_assert(init_is_moved(&w, "d/x"));
+	box.plan.namespaces = AB_NS_MOUNT;
+	make_file();
+	ck_assert(init_is_moved(&w, "d/x"));
+	set_table("");
+	ck_assert(!init_is_moved(&w, "d/x"));
+}
+END_TEST
+
 static void put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -430,22 +501,86 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* In a mount namespace of its own. 0: it is not mounted any more. */
-static int mount_too_late(void)
+static void enter_namespaces(void)
 {
-	char map[64], *table = NULL;
 	unsigned uid = geteuid();
-	int self, fd;
-	size_t n = 0;
+	char map[64];
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		return 77;
+		_exit(77);
 	put("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
 	put("/proc/self/uid_map", map);
 	close(w.workspace_fd);
-	close(list[0].parent_fd);
 	w.workspace_fd = open_top("");
+}
+
+static void in_namespaces(const char *name, int (*what)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(what());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		ab_test_skip(name, "no user namespace of one's own");
+		return;
+	}
+	ck_assert_int_eq(status, 0);
+}
+
+static int bind_path(const char *rest)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/%s", top, rest);
+	return mount(path, path, NULL, MS_BIND, NULL);
+}
+
+/* A mount is what the table says of it; below a pinned directory as well. */
+static int look_at_mounted(void)
+{
+	static const ab_plan_step cover = {.target = "/w"};
+
+	enter_namespaces();
+	if (bind_path("d/x") || !init_is_moved(&w, "d/x"))
+		return 1;
+	set_table("");
+	if (init_is_moved(&w, "d/x"))
+		return 2;
+	set_table(MOUNTED);
+	if (umount2(list[0].host, MNT_DETACH) || bind_path("d"))
+		return 3;
+	/* nobody knows of that one: the table is asked */
+	if (!init_is_moved(&w, "d/x"))
+		return 4;
+	list[1] = (guarded){.step = &self_step, .cover = &cover, .rest = "d"};
+	w.guarded_count = 2;
+	if (init_is_moved(&w, "d/x"))
+		return 5;
+	list[1].is_gone = true;
+	return init_is_moved(&w, "d/x") ? 0 : 6;
+}
+
+START_TEST(a_mount_is_what_the_table_says_of_it)
+{
+	make_file();
+	box.plan.workspace_inside = "/w";
+	set_table(MOUNTED);
+	in_namespaces("a_mount_is_what_the_table_says_of_it", look_at_mounted);
+}
+END_TEST
+
+/* In a mount namespace of its own. 0: it is not mounted any more. */
+static int mount_too_late(void)
+{
+	char *table = NULL;
+	int self, fd;
+	size_t n = 0;
+
+	enter_namespaces();
+	close(list[0].parent_fd);
 	list[0].parent_fd = open_top("d");
 	self = open("/proc/self/fd", O_PATH | O_CLOEXEC);
 	if (bind_it(self) != -ESTALE)
@@ -458,21 +593,10 @@ static int mount_too_late(void)
 
 START_TEST(a_mount_that_comes_too_late_is_taken_back)
 {
-	pid_t pid;
-	int status;
-
 	make_file();
 	adopt();
-	pid = fork();
-	if (pid == 0)
-		_exit(mount_too_late());
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		ab_test_skip("a_mount_that_comes_too_late_is_taken_back",
-			     "no user namespace of one's own");
-		return;
-	}
-	ck_assert_int_eq(status, 0);
+	in_namespaces("a_mount_that_comes_too_late_is_taken_back",
+		      mount_too_late);
 }
 END_TEST
 
@@ -495,12 +619,15 @@ int main(void)
 	suite_add_tcase(s, removed);
 	tcase_add_checked_fixture(made, setup, NULL);
 	tcase_add_test(made, only_what_is_elsewhere_for_sure_is_displaced);
+	tcase_add_test(made, a_mounted_one_that_cannot_be_looked_up_is_told);
 	tcase_add_test(made,
 		       a_mode_hides_neither_the_same_nor_another_directory);
 	tcase_add_test(made,
 		       a_failed_look_at_it_is_told_and_is_no_reason_to_take_it);
 	tcase_add_test(made, a_first_mount_that_fails_leaves_it_the_hosts);
 	tcase_add_test(made, a_mount_that_comes_too_late_is_taken_back);
+	tcase_add_test(made, what_is_no_mount_is_not_looked_for_in_the_table);
+	tcase_add_test(made, a_mount_is_what_the_table_says_of_it);
 	suite_add_tcase(s, made);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_NORMAL);

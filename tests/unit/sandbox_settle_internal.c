@@ -195,6 +195,45 @@ START_TEST(a_failure_is_told_and_tried_again)
 }
 END_TEST
 
+/* The holder gives up a look that takes too long, and says so by EAGAIN. */
+START_TEST(nothing_is_started_before_a_settle_that_succeeds)
+{
+	const char *argv[] = { "/bin/true" };
+	agentbox_process *p = NULL;
+	agentbox_command *c = NULL;
+	agentbox_error *err = NULL;
+	uint64_t ticket = 0;
+	int pair[2];
+
+	ck_assert_int_eq(ab_fd_seqpacket_pair(pair), 0);
+	box->spawn_fd = pair[0];
+	ck_assert_int_eq(agentbox_command_new(argv, 1, &c, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		/* the answer to what is going to be asked */
+		reply(box->settle.serial + 1, -EAGAIN, i == 0);
+		ck_assert_int_eq(agentbox_sandbox_spawn(box, c, &p, &err),
+				 AGENTBOX_EWALL);
+		ck_assert_int_eq(agentbox_error_get_errno(err), EAGAIN);
+		agentbox_error_free(err);
+		err = NULL;
+		ck_assert_uint_eq(asked(), box->settle.serial);
+		ck_assert_int_eq(ab_fd_poll(pair[1], POLLIN, 0), 0);
+	}
+	/* also when nothing has happened since */
+	eventfd_t taken;
+	ck_assert_int_eq(eventfd_read(box->watch_fd, &taken), 0);
+	reply(box->settle.serial + 1, 0, 0);
+	ck_assert_int_eq(ab_box_settle(box, false, &ticket, 0, NULL), 0);
+	ck_assert_uint_eq(asked(), box->settle.serial);
+	ck_assert_int_eq(ab_box_settle(box, false, &ticket, 0, NULL), 0);
+	ck_assert_uint_eq(asked(), 0);
+	agentbox_command_free(c);
+	close(pair[0]);
+	close(pair[1]);
+	box->spawn_fd = -1;
+}
+END_TEST
+
 START_TEST(a_box_that_breaks_meanwhile_vouches_for_nothing)
 {
 	agentbox_process *p = ended(7), *q = ended(7);
@@ -293,6 +332,7 @@ int main(void)
 	tcase_add_test(t, a_timeout_covers_the_settling_too);
 	tcase_add_test(t, a_settle_that_began_before_the_end_does_not_count);
 	tcase_add_test(t, a_failure_is_told_and_tried_again);
+	tcase_add_test(t, nothing_is_started_before_a_settle_that_succeeds);
 	tcase_add_test(t, a_box_that_breaks_meanwhile_vouches_for_nothing);
 	tcase_add_test(t, an_answer_to_nobody_breaks_the_box);
 	tcase_add_test(t, a_look_does_not_wait_for_another_thread);

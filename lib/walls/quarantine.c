@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where a protected name that appears is moved: a directory of the box's own
+ * below the state directory. Whoever raises a box also takes away such
+ * directories that killed hosts have left, when they are empty, and raises
+ * none over a workspace in which, as a holder wrote down, protected names of
+ * an agent stand that nobody was told of: the plan would take them for the
+ * host's own and protect them.
+ *
+ * It removes nothing that was moved there: only the user knows whether it is
+ * of worth, or a proof. Spec: wire/plan.h AB_UNSETTLED_DIR, flock(2),
+ * agentbox_sandbox(3).
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "walls/internal.h"
+
+/* Between the making of one and its holder's lock there is a box's start. */
+#define OLD_SECONDS 3600
+/* Full ones stay, and each box's start looks at no more of all. */
+#define LOOKS 64
+
+static DIR *open_list(int at, const char *name)
+{
+	int fd = ab_fd_lift(openat(at, name, O_RDONLY | O_DIRECTORY |
+						     O_NOFOLLOW | O_CLOEXEC));
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+static bool is_entry(const struct dirent *e)
+{
+	return strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+	       strcmp(e->d_name, AB_UNSETTLED_DIR);
+}
+
+/* Nobody's, and empty; a holder that lives has it locked. */
+static void sweep_one(int all_fd, const char *name, time_t now)
+{
+	struct stat st;
+	ab_autofd int fd = -1;
+
+	if (fstatat(all_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISDIR(st.st_mode) || now - st.st_mtime < OLD_SECONDS)
+		return;
+	fd = ab_fd_lift(openat(all_fd, name, O_RDONLY | O_DIRECTORY |
+						     O_NOFOLLOW | O_CLOEXEC));
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlinkat(all_fd, name, AT_REMOVEDIR);
+}
+
+/* From another one each time, where there are more than are looked at. */
+static void sweep(int all_fd)
+{
+	DIR *dir = open_list(all_fd, ".");
+	struct timespec now = { 0 };
+	unsigned long count = 0, skip = 0;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		count += is_entry(e);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (count > LOOKS)
+		skip = (unsigned long)now.tv_nsec % count;
+	if (dir)
+		rewinddir(dir);
+	for (unsigned looks = 0; dir && looks < LOOKS && (e = readdir(dir));) {
+		if (!is_entry(e) || (skip && skip--))
+			continue;
+		sweep_one(all_fd, e->d_name, now.tv_sec);
+		looks++;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = dir[1] ? strlen(dir) : 0; /* of "/" nothing is compared */
+
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
+}
+
+/* "DEV INO PATH", of this workspace or one that has to do with it? Whatever
+   else it says may be meant for this one. */
+static bool is_about(const ab_plan *p, const char *text)
+{
+	char *end, *path;
+	unsigned long long dev, ino;
+
+	errno = 0;
+	dev = strtoull(text, &end, 10);
+	ino = strtoull(end, &path, 10);
+	if (errno || *end != ' ' || path == end || path[0] != ' ' ||
+	    path[1] != '/')
+		return true;
+	path++;
+	return (dev == p->workspace_dev && ino == p->workspace_ino) ||
+	       is_below(path, p->workspace_host) ||
+	       is_below(p->workspace_host, path);
+}
+
+static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
+{
+	ab_autofd int fd = ab_fd_lift(openat(dir_fd, name,
+					     O_RDONLY | O_NOFOLLOW |
+						     O_NONBLOCK | O_CLOEXEC));
+	char text[AB_MAX_PATH + 64];
+	ssize_t n;
+
+	/* taken away meanwhile, by whoever has looked */
+	if (fd == -1 && errno == ENOENT)
+		return false;
+	n = fd < 0 ? -1 : ab_fd_read_full(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return n <= 0 || is_about(p, text);
+}
+
+static int32_t check_settled(const ab_build *b, int all_fd,
+			     agentbox_error **err)
+{
+	DIR *dir = open_list(all_fd, AB_UNSETTLED_DIR);
+	struct dirent *e;
+	int32_t rc = 0;
+
+	if (!dir && errno != ENOENT)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot open 'quarantine/" AB_UNSETTLED_DIR
+				    "' in the state directory");
+	while (dir && rc == 0 && (e = readdir(dir))) {
+		if (!is_entry(e) ||
+		    !reads_about(&b->plan, dirfd(dir), e->d_name))
+			continue;
+		rc = ab_error_set(err, AGENTBOX_EWALL, "protect",
+				  "box %.80s ended after its host, and not all "
+				  "protected names that it left in '%s' could "
+				  "be moved away; look for them there, then "
+				  "remove '%s/quarantine/" AB_UNSETTLED_DIR
+				  "/%.80s'", e->d_name,
+				  b->plan.workspace_host,
+				  ab_context_state_dir(b->context), e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* init takes no path through a link */
+static int32_t open_all(const ab_build *b, int *all_fd, agentbox_error **err)
+{
+	const char *state = ab_context_state_dir(b->context);
+	ab_autofd int state_fd = -1;
+	int32_t rc = ab_context_open_state(b->context, &state_fd, err);
+
+	if (rc)
+		return rc;
+	if (mkdirat(state_fd, "quarantine", 0700) < 0 && errno != EEXIST)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot make '%s/quarantine'", state);
+	*all_fd = ab_fd_lift(openat(state_fd, "quarantine",
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					    O_CLOEXEC));
+	if (*all_fd < 0)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot open '%s/quarantine'", state);
+	return 0;
+}
+
+int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
+{
+	const char *state = ab_context_state_dir(b->context);
+	ab_autofree char *path = NULL;
+	ab_autofd int all_fd = -1;
+	int32_t rc;
+
+	b->plan.quarantine_host = "";
+	if (b->plan.watch_count == 0)
+		return 0;
+	if (b->plan.watch_count > AB_MAX_PROTECTED)
+		return ab_error_set(err, AGENTBOX_ELIMIT, "protect",
+				    "more than %d protected names to watch "
+				    "(bound AB_MAX_PROTECTED)",
+				    AB_MAX_PROTECTED);
+	if (!state && b->input->dry) {
+		ab_build_note(b, "a state directory is needed to raise this");
+		return 0;
+	}
+	if (!state)
+		return ab_error_set(err, AGENTBOX_EWALL, "protect",
+				    "a protected name that appears in the "
+				    "workspace must be moved away, and there "
+				    "is no place: set a state directory");
+	path = ab_asprintf("%s/quarantine/%s", state, b->input->box_id);
+	if (!path)
+		return ab_error_nomem(err);
+	b->plan.quarantine_host = ab_build_str(b, path);
+	if (b->input->dry)
+		return 0;
+	rc = open_all(b, &all_fd, err);
+	if (rc == 0)
+		rc = check_settled(b, all_fd, err);
+	if (rc)
+		return rc;
+	sweep(all_fd);
+	if (mkdirat(all_fd, b->input->box_id, 0700) < 0)
+		return ab_error_sys(err, errno, "quarantine",
+				    "cannot make '%s'", path);
+	b->out->quarantine = ab_steal(&path);
+	return 0;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How long agentbox-init looks for names, and what it says when that was not
+ * long enough: watch.c and settle.c with a clock of the test's own, which
+ * each name that is taken away moves on, and with neighbours that do as they
+ * are told. The workspace and its events are real.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abtest.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "watcher.h"
+
+#define SECOND 1000000000ull
+
+static char top[4096], quarantine[4200];
+/* what a look at the clock takes, and what taking a name away does */
+static uint64_t now_ns, tick_ns, cost_ns;
+static bool is_agent_there, is_heard, can_leave_word;
+static unsigned told_cut, words;
+static init_box box;
+static holder h;
+static watcher *w;
+
+/* --- the neighbours --- */
+
+uint64_t ab_clock_boot_ns(void)
+{
+	return now_ns += tick_ns;
+}
+
+bool init_agent_is_absent(const watcher *x)
+{
+	(void)x;
+	return !is_agent_there;
+}
+
+void init_tell(init_box *b, uint32_t kind, const char *object,
+	       const char *detail)
+{
+	(void)b;
+	told_cut += kind == AB_EVENT_UNPROTECTED && !object[0] &&
+		    !strcmp(detail, strerror(EAGAIN));
+}
+
+bool init_tell_lost(init_box *b)
+{
+	/* whoever asks for the last time waits for a host that reads */
+	ck_assert(b->host_reads);
+	return is_heard;
+}
+
+bool init_leave_word(const watcher *x)
+{
+	(void)x;
+	words++;
+	return can_leave_word;
+}
+
+bool init_is_unwanted(watcher *x, const char *path, unsigned char type)
+{
+	const char *slash = strrchr(path, '/');
+
+	(void)x;
+	(void)type;
+	return !strcmp(slash ? slash + 1 : path, ".envrc");
+}
+
+void init_quarantine(watcher *x, const char *path)
+{
+	/* some were taken away already, for an event of theirs */
+	if (unlinkat(x->workspace_fd, path, 0))
+		return;
+	now_ns += cost_ns;
+	x->quarantined++;
+}
+
+void init_quarantine_outside(watcher *x, const char *path)
+{
+	init_quarantine(x, path);
+}
+
+int init_open_beneath(int dirfd, const char *path, int flags)
+{
+	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC | flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int init_open_parent(watcher *x, const char *path)
+{
+	(void)path;
+	return ab_fd_dup(x->workspace_fd);
+}
+
+int init_open_host(const char *path, uint64_t dev, uint64_t ino)
+{
+	(void)dev;
+	(void)ino;
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int init_fail(init_box *b, int sys_errno, const char *advice, const char *fmt,
+	      ...)
+{
+	(void)b;
+	(void)advice;
+	ck_abort_msg("%s: %s", fmt, strerror(sys_errno));
+	return -1;
+}
+
+void init_note(init_box *b, const char *fmt, ...)
+{
+	(void)b;
+	(void)fmt;
+}
+
+bool init_is_guarded_step(const ab_plan *plan, uint32_t i)
+{
+	(void)plan;
+	(void)i;
+	return false;
+}
+
+bool init_is_held(const watcher *x, const char *path)
+{
+	(void)x;
+	(void)path;
+	return false;
+}
+
+bool init_is_sealed(const watcher *x, const char *path)
+{
+	return init_is_held(x, path);
+}
+
+bool init_is_left(const watcher *x, const char *path)
+{
+	return init_is_held(x, path);
+}
+
+bool init_is_named(const watcher *x, const char *path, unsigned char type)
+{
+	(void)type;
+	return init_is_held(x, path);
+}
+
+bool init_adopt(watcher *x, const char *path)
+{
+	return init_is_held(x, path);
+}
+
+bool init_await_pointer(watcher *x, const char *path)
+{
+	return init_is_held(x, path);
+}
+
+int init_keep_known(watcher *x, const char *path)
+{
+	return init_is_held(x, path);
+}
+
+int init_index_names(watcher *x)
+{
+	return init_is_held(x, "");
+}
+
+int init_list_guarded(watcher *x)
+{
+	return init_is_held(x, "");
+}
+
+int init_check_mounts(watcher *x, bool settling)
+{
+	(void)settling;
+	return init_is_held(x, "");
+}
+
+uint64_t init_last_begun(const watcher *x)
+{
+	return init_is_held(x, "");
+}
+
+void init_make_passable(int dir_fd)
+{
+	(void)dir_fd;
+}
+
+void init_check_awaited(watcher *x)
+{
+	(void)x;
+}
+
+void init_check_pointers(watcher *x)
+{
+	(void)x;
+}
+
+void init_watch_parents(watcher *x)
+{
+	(void)x;
+}
+
+void init_look_soon(watcher *x)
+{
+	(void)x;
+}
+
+void init_mark_quiet(watcher *x, uint64_t began_ns, bool was_absent)
+{
+	(void)x;
+	(void)began_ns;
+	(void)was_absent;
+}
+
+/* --- a workspace in which names appear --- */
+
+static void plant(unsigned from, unsigned to)
+{
+	char path[4300];
+	int fd;
+
+	for (unsigned i = from; i < to; i++) {
+		snprintf(path, sizeof(path), "%s/d%u", top, i);
+		ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
+		snprintf(path, sizeof(path), "%s/d%u/.envrc", top, i);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		ck_assert_int_ge(fd, 0);
+		close(fd);
+	}
+}
+
+static unsigned count_planted(unsigned most)
+{
+	char path[4300];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < most; i++) {
+		snprintf(path, sizeof(path), "%s/d%u/.envrc", top, i);
+		n += access(path, F_OK) == 0;
+	}
+	return n;
+}
+
+#define PLANTED 80u
+
+static void setup(void)
+{
+	static ab_plan_watch watch = {.pattern = ".envrc"};
+
+	snprintf(top, sizeof(top), "%s/init-watch-XXXXXX", ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	snprintf(quarantine, sizeof(quarantine), "%s-q", top);
+	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
+	now_ns = 1000 * SECOND;
+	box = (init_box){.plan = {.watches = &watch,
+				  .watch_count = 1,
+				  .workspace_host = top,
+				  .workspace_inside = "/w",
+				  .quarantine_host = quarantine}};
+	h = (holder){.box = &box, .is_ready = true};
+	ck_assert_int_eq(init_start_watching(&h), 0);
+	w = h.watcher;
+	plant(0, PLANTED);
+	is_agent_there = true;
+	cost_ns = SECOND;
+}
+
+static bool is_demanded(void)
+{
+	return ab_fd_poll(w->demand_fd, POLLIN, 0) > 0;
+}
+
+/* In seconds, by the clock above. */
+static uint64_t settle(int expected)
+{
+	uint64_t values[4] = {0}, began = now_ns;
+
+	ck_assert_int_eq(init_settle(&h, values), expected);
+	return (now_ns - began) / SECOND;
+}
+
+/* Nothing but a look tells of what is left. */
+static void forget_events(void)
+{
+	char buffer[4096];
+
+	while (read(box.inotify_fd, buffer, sizeof(buffer)) > 0)
+		;
+}
+
+START_TEST(an_agent_that_plants_has_five_seconds)
+{
+	uint64_t values[4] = {0}, took = settle(-EAGAIN);
+
+	ck_assert_uint_ge(took, 5);
+	ck_assert_uint_le(took, 6);
+	ck_assert_uint_eq(told_cut, 1);
+	/* the next begins with what this one has not seen */
+	ck_assert(w->is_doubtful);
+	ck_assert_uint_eq(count_planted(PLANTED) + w->quarantined, PLANTED);
+	/* and is not waited for longer, nor told as good */
+	took = now_ns;
+	ck_assert_int_eq(init_settle(&h, values), -EAGAIN);
+	ck_assert_uint_le((now_ns - took) / SECOND, 6);
+	ck_assert_uint_eq(values[2], 1);
+	ck_assert_uint_eq(told_cut, 2);
+}
+END_TEST
+
+START_TEST(what_he_left_has_ten_seconds)
+{
+	uint64_t took;
+
+	is_agent_there = false;
+	took = settle(-EAGAIN);
+	ck_assert_uint_ge(took, 10);
+	ck_assert_uint_le(took, 11);
+	ck_assert_uint_eq(told_cut, 1);
+	ck_assert(w->is_doubtful);
+}
+END_TEST
+
+START_TEST(the_next_settle_looks_at_everything)
+{
+	settle(-EAGAIN);
+	ck_assert_uint_gt(count_planted(PLANTED), 0);
+	forget_events();
+	cost_ns = 0;
+	settle(0);
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	ck_assert(!w->is_doubtful);
+	ck_assert(!is_demanded());
+	/* and only that one */
+	ck_assert_int_lt(ab_fd_poll(box.inotify_fd, POLLIN, 0), 1);
+	plant(0, 1);
+	forget_events();
+	settle(0);
+	ck_assert_uint_eq(count_planted(1), 1);
+}
+END_TEST
+
+START_TEST(a_look_that_nobody_asked_for_is_as_long)
+{
+	uint64_t began = now_ns;
+
+	init_settle_unasked(w);
+	ck_assert_uint_ge((now_ns - began) / SECOND, 5);
+	ck_assert_uint_le((now_ns - began) / SECOND, 6);
+	ck_assert_uint_eq(told_cut, 1);
+	ck_assert(w->is_doubtful);
+	ck_assert(is_demanded());
+}
+END_TEST
+
+/* The number of entries is the limit of that. */
+START_TEST(where_nothing_appears_all_is_looked_through)
+{
+	cost_ns = 0;
+	settle(0);
+	w->is_doubtful = true;
+	tick_ns = 30 * SECOND;
+	ck_assert_uint_ge(settle(0), 60);
+	ck_assert_uint_eq(told_cut, 0);
+}
+END_TEST
+
+/* --- the end of the box --- */
+
+static uint64_t settle_last(void)
+{
+	uint64_t began = now_ns;
+
+	is_agent_there = false;
+	init_settle_last(&h);
+	return (now_ns - began) / SECOND;
+}
+
+START_TEST(at_the_end_it_has_a_minute)
+{
+	uint64_t took;
+
+	is_heard = true;
+	took = settle_last();
+	ck_assert_uint_ge(took, 60);
+	ck_assert_uint_le(took, 61);
+	ck_assert_uint_eq(told_cut, 1);
+	/* the host says so */
+	ck_assert_uint_eq(words, 0);
+	ck_assert(!box.host_reads);
+}
+END_TEST
+
+START_TEST(what_nobody_hears_of_is_written_down)
+{
+	can_leave_word = true;
+	ck_assert_uint_le(settle_last(), 61);
+	ck_assert_uint_gt(count_planted(PLANTED), 0);
+	ck_assert_uint_eq(words, 1);
+}
+END_TEST
+
+/* A full disk, say: then nothing else makes the next box safe. */
+START_TEST(where_that_is_not_possible_nothing_is_left)
+{
+	ck_assert_uint_ge(settle_last(), PLANTED);
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	ck_assert_uint_eq(words, 1);
+	ck_assert_uint_eq(told_cut, 1);
+}
+END_TEST
+
+START_TEST(where_all_is_put_right_there_is_nothing_to_write)
+{
+	cost_ns = SECOND / 100;
+	settle_last();
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	ck_assert_uint_eq(words, 0);
+	ck_assert_uint_eq(told_cut, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("init_watch");
+	TCase *t = tcase_create("bounds");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_test(t, an_agent_that_plants_has_five_seconds);
+	tcase_add_test(t, what_he_left_has_ten_seconds);
+	tcase_add_test(t, the_next_settle_looks_at_everything);
+	tcase_add_test(t, a_look_that_nobody_asked_for_is_as_long);
+	tcase_add_test(t, where_nothing_appears_all_is_looked_through);
+	tcase_add_test(t, at_the_end_it_has_a_minute);
+	tcase_add_test(t, what_nobody_hears_of_is_written_down);
+	tcase_add_test(t, where_that_is_not_possible_nothing_is_left);
+	tcase_add_test(t, where_all_is_put_right_there_is_nothing_to_write);
+	suite_add_tcase(s, t);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
