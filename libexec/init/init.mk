@@ -121,6 +121,15 @@ tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
 tests_unit_init_watch_internal_CFLAGS = $(UNIT_CFLAGS)
 
+check_PROGRAMS += tests/unit/init_end_internal
+UNIT_TESTS += tests/unit/init_end_internal
+tests_unit_init_end_internal_SOURCES = \
+	tests/unit/init_end_internal.c libexec/init/end.c \
+	libexec/init/holder.h libexec/init/sys.h
+tests_unit_init_end_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/init -D_exit=faked_exit
+tests_unit_init_end_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/init_lacks_internal
 UNIT_TESTS += tests/unit/init_lacks_internal
 tests_unit_init_lacks_internal_SOURCES = \

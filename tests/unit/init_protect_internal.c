@@ -17,13 +17,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "abtest.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "init_harness.h"
 
@@ -941,35 +939,6 @@ START_TEST(what_a_running_command_makes_waits_for_its_end)
 }
 END_TEST
 
-static bool io_uring_is_here(void)
-{
-	_Alignas(8) unsigned char params[120] = {0};
-	long ring = syscall(SYS_io_uring_setup, 1, params);
-
-	if (ring >= 0)
-		close((int)ring);
-	return ring >= 0;
-}
-
-/* The kernel takes 15 ms to take watches down; the host does not wait. */
-START_TEST(the_end_of_a_watched_box_does_not_wait_for_its_watches)
-{
-	uint64_t least = UINT64_MAX, took;
-
-	for (int i = 0; i < 9; i++) {
-		raise_box();
-		took = ab_clock_boot_ns();
-		ck_assert(ih_end(&box));
-		took = ab_clock_boot_ns() - took;
-		least = took < least ? took : least;
-	}
-	printf("# the end took %.1f ms\n", (double)least / 1e6);
-	/* the kernel never takes less; a busy machine has one good round */
-	if (io_uring_is_here())
-		ck_assert_uint_lt(least, 10000000);
-}
-END_TEST
-
 START_TEST(a_box_leaves_the_workspace_as_it_was)
 {
 	struct stat before, after;
@@ -1113,8 +1082,6 @@ static Suite *suite(void)
 	tcase_add_test(tc, what_a_box_leaves_at_its_end_is_quarantined);
 	tcase_add_test(tc, what_a_left_process_plants_is_quarantined_at_once);
 	tcase_add_test(tc, what_a_running_command_makes_waits_for_its_end);
-	tcase_add_test(
-		tc, the_end_of_a_watched_box_does_not_wait_for_its_watches);
 	tcase_add_test(tc, a_box_leaves_the_workspace_as_it_was);
 	tcase_add_test(tc, a_relayed_file_is_written_before_settle_answers);
 	tcase_add_test(tc, a_relayed_file_can_be_read_through_its_pipe);
