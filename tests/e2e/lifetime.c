@@ -554,6 +554,33 @@ static void case_092_16_boxes_raised_at_once(void)
 	agentbox_policy_unref(policy);
 }
 
+/* How often a process has run; -1: it does now, or nobody knows. */
+static long has_run(pid_t pid)
+{
+	char *text = host_read(e2e_text("/proc/%d/status", pid));
+	char *asked = text ? strstr(text, "\nvoluntary_ctxt_switches:") : NULL;
+	char *taken = text ? strstr(text, "\nnonvoluntary_ctxt_switches:")
+			   : NULL;
+
+	if (!asked || !taken || !strstr(text, "\nState:\tS"))
+		return -1;
+	return strtol(asked + 25, NULL, 10) + strtol(taken + 28, NULL, 10);
+}
+
+/*
+ * A millisecond after the last process of a command is gone the holder looks
+ * whether anybody is left, by files of proc(5): it holds one of them then.
+ * What it holds for itself is what it holds when it waits.
+ */
+static void until_at_rest(pid_t pid)
+{
+	for (long before = -1, now, same = 0; same < 5; before = now) {
+		e2e_sleep_ms(10);
+		now = has_run(pid);
+		same = now >= 0 && now == before ? same + 1 : 0;
+	}
+}
+
 static void leaks_over(int rounds, bool cold)
 {
 	size_t fds = 0, rss = 0, init_fds = 0, init_rss = 0;
@@ -571,6 +598,7 @@ static void leaks_over(int rounds, bool cold)
 		holder = host_descendant("agentbox-init");
 		fds = host_fd_count(getpid());
 		rss = host_rss_kib(getpid());
+		until_at_rest(holder);
 		init_fds = host_fd_count(holder);
 		init_rss = host_rss_kib(holder);
 	}
@@ -582,6 +610,7 @@ static void leaks_over(int rounds, bool cold)
 		      "RSS: %zu, then %zu", rss, host_rss_kib(getpid()));
 	if (cold || !holder)
 		return;
+	until_at_rest(holder);
 	CHECK(host_fd_count(holder) == init_fds,
 	      "descriptors of init: %zu, then %zu", init_fds,
 	      host_fd_count(holder));
