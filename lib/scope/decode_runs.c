@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Encodings that are a run of characters of their own: base64 and base64url
- * (RFC 4648 sections 4, 5), base32 (6, 7), base16 (8), bits, and Punycode (RFC
- * 3492). Every run long enough is taken for each of them; padding, a cut end
- * and a new beginning behind the padding do not matter.
+ * (RFC 4648 sections 4, 5), base32 (6, 7), base16 (8) and bits. Every run long
+ * enough is taken for each of them; padding, a cut end and a new beginning
+ * behind the padding do not matter.
  */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/digit.h"
-#include "base/utf8.h"
 #include "scope/internal.h"
 
 #define LEAST_BASE64 4
@@ -110,104 +109,7 @@ static void try_run(const struct run *r, size_t i, size_t n)
 		try_one(r, i, n, value2, 1);
 }
 
-/* --- Punycode ------------------------------------------------------------- */
-
-#define MAX_LABEL 64
-
-static uint32_t adapt(uint32_t delta, uint32_t count, bool first)
-{
-	uint32_t k = 0;
-
-	delta = first ? delta / 700 : delta / 2;
-	delta += delta / count;
-	for (; delta > 455; k += 36)
-		delta /= 35;
-	return k + 36 * delta / (delta + 38);
-}
-
-static int value36(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0' + 26;
-	c |= 0x20;
-	return c >= 'a' && c <= 'z' ? c - 'a' : -1;
-}
-
-static void insert(uint32_t *label, size_t n, size_t at, uint32_t c)
-{
-	memmove(label + at + 1, label + at, (n - at) * sizeof(*label));
-	label[at] = c;
-}
-
-/* Where the part behind the last '-' begins. */
-static size_t last_dash(const char *p, size_t n)
-{
-	while (n && p[n - 1] != '-')
-		n--;
-	return n;
-}
-
-/* RFC 3492 section 6.2. How many characters; 0: it is none. */
-static size_t punycode(const char *p, size_t n, uint32_t label[MAX_LABEL])
-{
-	size_t at = last_dash(p, n);
-	size_t count = at ? at - 1 : 0;
-	uint32_t c = 128, i = 0, bias = 72;
-
-	for (size_t j = 0; j < count; j++)
-		label[j] = (unsigned char)p[j];
-	while (at < n && count + 1 < MAX_LABEL) {
-		uint32_t old = i;
-		uint32_t weight = 1;
-
-		for (uint32_t k = 36;; k += 36) {
-			uint32_t t = k <= bias ? 1 : k >= bias + 26 ? 26 :
-								      k - bias;
-			int v = at < n ? value36(p[at++]) : -1;
-
-			if (v < 0 || weight > (1u << 24) || i > (1u << 26))
-				return 0;
-			i += (uint32_t)v * weight;
-			if ((uint32_t)v < t)
-				break;
-			weight *= 36 - t;
-		}
-		count++;
-		bias = adapt(i - old, (uint32_t)count, old == 0);
-		c += i / (uint32_t)count;
-		i %= (uint32_t)count;
-		if (c > 0x10ffff)
-			return 0;
-		insert(label, count - 1, i, c);
-		i++;
-	}
-	return count;
-}
-
-static void try_label(const struct run *r, size_t i, size_t n)
-{
-	uint32_t label[MAX_LABEL];
-	char text[4 * MAX_LABEL];
-	size_t used = 0;
-	size_t count;
-
-	if (n < 5 || n > MAX_LABEL)
-		return;
-	count = punycode(r->p->c + i + 4, n - 4, label);
-	for (size_t j = 0; j < count; j++)
-		used += ab_utf8_put(text + used, label[j]);
-	if (used)
-		r->take(r->l, text, used, false);
-}
-
 /* --- runs ----------------------------------------------------------------- */
-
-static bool is_xn(const struct ab_plain *p, size_t i)
-{
-	return i + 4 < p->n && (p->c[i] | 0x20) == 'x' &&
-	       (p->c[i + 1] | 0x20) == 'n' && p->c[i + 2] == '-' &&
-	       p->c[i + 3] == '-';
-}
 
 /* Runs of letters, digits and `more`; such without one of `more` are words,
    and taken only once. */
@@ -231,8 +133,6 @@ static void each_run(struct run *r, const char *more)
 		}
 		if (r->is_word || special)
 			try_run(r, i, end - i);
-		if (special && *more == '-' && is_xn(p, i))
-			try_label(r, i, end - i);
 		i = end;
 	}
 }

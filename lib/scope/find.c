@@ -282,6 +282,38 @@ static size_t generated_end(const struct ab_plain *p, size_t e)
 	return e;
 }
 
+/* Beside the value, as who types leaves them. */
+#define MAX_BLANKS 64
+
+static bool is_blank(const struct ab_plain *p, size_t i, size_t e)
+{
+	if (e - i > MAX_BLANKS)
+		return false;
+	while (i < e && ab_scope_is_space(p->c[i]))
+		i++;
+	return i == e;
+}
+
+/*
+ * The name of a pod of a deployment, "X-7c9d8f6b5-x2k4z": nobody writes that
+ * of anything but X, so it is one wherever it stands.
+ */
+static bool is_pod(const struct ab_plain *p, size_t i, size_t e)
+{
+	size_t end = generated_end(p, e);
+	bool has_digit = false;
+
+	if (end < e + 15 || end > e + 17 || p->c[end - 6] != '-' ||
+	    (i > 0 && is_separator(p->c[i - 1])))
+		return false;
+	for (size_t k = e + 1; k < end - 6; k++) {
+		if (p->c[k] == '-')
+			return false;
+		has_digit |= p->c[k] >= '0' && p->c[k] <= '9';
+	}
+	return has_digit;
+}
+
 /* A host with the word as a label, a path or an address of one. */
 static bool is_part(const struct ab_plain *p, size_t i, size_t e)
 {
@@ -296,12 +328,13 @@ static bool is_part(const struct ab_plain *p, size_t i, size_t e)
 static void saw_weak(struct ab_scope_look *l, const struct ab_plain *p,
 		     size_t i, size_t e, const struct ab_scope_name *name)
 {
-	bool whole = i == 0 && e == p->n;
+	bool whole = is_blank(p, 0, i) && is_blank(p, e, p->n);
 	bool place = l->key == AB_KEY_BOX || l->key == AB_KEY_TARGET;
 
 	if (place && (whole || (p->n < 256 && is_part(p, i, e))))
 		l->saw(l->data, AB_SAW_BOX, name, l->level);
-	else if (ab_scope_pay(l, PLACE_WORK) && ab_scope_in_place(p, i, e))
+	else if (ab_scope_pay(l, PLACE_WORK) &&
+		 (ab_scope_in_place(p, i, e) || is_pod(p, i, e)))
 		l->saw(l->data, AB_SAW_BOX, name, l->level);
 	/* what hides a word is as much the value as the word would be; the
 	   pieces of an encoded text are not, and short ones are chance */

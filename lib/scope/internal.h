@@ -319,6 +319,8 @@ bool ab_scope_join(struct ab_scope_look *l, const struct ab_plain *p,
 		   struct ab_plain *out);
 bool ab_scope_literals(struct ab_scope_look *l, const struct ab_plain *p,
 		       char **out, size_t *n);
+bool ab_scope_punycode(struct ab_scope_look *l, const struct ab_plain *p,
+		       char **out, size_t *n);
 bool ab_scope_unwrap(struct ab_scope_look *l, const struct ab_plain *p,
 		     char **out, size_t *n);
 /* Calls `take` for what each run of an encoding's characters decodes to. */

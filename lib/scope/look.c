@@ -217,7 +217,8 @@ static void decode(struct ab_scope_look *l, const struct ab_plain *p)
 {
 	static const decoder decoders[] = { ab_scope_unescape,
 					    ab_scope_printable,
-					    ab_scope_literals };
+					    ab_scope_literals,
+					    ab_scope_punycode };
 	char *text;
 	size_t n;
 

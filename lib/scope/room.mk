@@ -7,6 +7,7 @@ libagentbox_la_SOURCES += \
 	lib/scope/decode_codes.c \
 	lib/scope/decode_escape.c \
 	lib/scope/decode_names.c \
+	lib/scope/decode_puny.c \
 	lib/scope/decode_runs.c \
 	lib/scope/decode_sql.c \
 	lib/scope/document.c \
