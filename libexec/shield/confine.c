@@ -77,16 +77,17 @@ static void put_ioctls(ab_confine_filter *f)
 	ab_confine_put(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-static int seccomp(void)
+int ab_sh_take_filter(void)
 {
 	struct sock_filter code[2 * AB_ARRAY_LEN(allowed) + AB_CONFINE_FRAME +
 				10];
 	ab_confine_filter f;
 
 	ab_confine_begin(&f, code, AB_ARRAY_LEN(code));
+	/* its arguments are looked at each time, so it has the shortest way */
+	put_ioctls(&f);
 	for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++)
 		ab_confine_allow(&f, allowed[i]);
-	put_ioctls(&f);
 	return ab_confine_load(&f);
 }
 
@@ -100,8 +101,8 @@ static int become(uint32_t uid, uint32_t gid)
 	return 0;
 }
 
-/* No process, no file, no core. */
-static int set_limits(void)
+/* No thread, no process, no file, no core. */
+int ab_sh_set_limits(void)
 {
 	const struct rlimit none = { 0, 0 };
 
@@ -111,14 +112,10 @@ static int set_limits(void)
 	return 0;
 }
 
-int ab_sh_confine(uint32_t uid, uint32_t gid, const char **stage)
+int ab_sh_give_up(uint32_t uid, uint32_t gid, const char **stage)
 {
 	int r;
 
-	*stage = "limits";
-	r = set_limits();
-	if (r)
-		return r;
 	*stage = "ids";
 	/* before the ids: they take the capability to do so with them */
 	ab_confine_drop_bounding_set();
@@ -132,6 +129,5 @@ int ab_sh_confine(uint32_t uid, uint32_t gid, const char **stage)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
-	*stage = "seccomp";
-	return seccomp();
+	return 0;
 }

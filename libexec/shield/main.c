@@ -157,7 +157,8 @@ static void wake_in_place(const ab_sh *sh)
 	(void)ioctl(sh->notify_fd, NOTIF_SET_FLAGS, SYNC_WAKE_UP);
 }
 
-static int begin(ab_sh *sh, const ab_shield_plan *plan)
+static int begin(ab_sh *sh, const ab_shield_plan *plan,
+		 struct ab_sh_server **server)
 {
 	const char *stage = "listener";
 	int r = receive_listener(sh);
@@ -165,47 +166,15 @@ static int begin(ab_sh *sh, const ab_shield_plan *plan)
 	if (r == 0)
 		wake_in_place(sh);
 	if (r == 0)
-		r = ab_sh_confine(plan->uid, plan->gid, &stage);
+		r = ab_sh_start(sh, plan->uid, plan->gid, &stage, server);
 	if (r)
 		return fail(stage, -r, "the shield's own walls do not stand");
 	return ab_helper_say(AB_MSG_SH_READY);
 }
 
-static void serve(ab_sh *sh)
-{
-	bool full = sh->waiting_count == AB_WAITING_MAX;
-	struct pollfd fds[] = {
-		{ .fd = AB_HELPER_CONTROL_FD, .events = POLLIN },
-		{ .fd = sh->host_pidfd, .events = POLLIN },
-		{ .fd = full ? -1 : sh->notify_fd, .events = POLLIN },
-	};
-	uint64_t end = ab_sh_next_end(sh);
-
-	if (sh->waiting_count)
-		fds[0].events |= POLLOUT;
-	if (ab_fd_poll_many(fds, AB_ARRAY_LEN(fds),
-			    end ? ab_clock_left_ms(end) : -1) < 0)
-		_exit(1);
-	/* it is gone, also where a child of its holds the socket */
-	if (fds[1].revents)
-		_exit(0);
-	if (fds[0].revents & POLLOUT)
-		ab_sh_flush(sh, MSG_DONTWAIT);
-	if (fds[0].revents & ~POLLOUT)
-		ab_sh_serve_control(sh);
-	if (fds[2].revents & POLLIN)
-		ab_sh_take_notice(sh);
-	else if (fds[2].revents) {
-		/* nobody is left in the box: the host ends us with it */
-		close(sh->notify_fd);
-		sh->notify_fd = -1;
-	}
-	if (end)
-		ab_sh_expire(sh, ab_clock_boot_ns());
-}
-
 int main(void)
 {
+	struct ab_sh_server *server = NULL;
 	ab_shield_plan plan;
 	ab_sh *sh;
 
@@ -219,8 +188,7 @@ int main(void)
 	if (!sh || sh->host_pidfd < 0 || ab_helper_say_hello(NAME))
 		return 1;
 	/* whatever goes wrong: without us nothing is started in the box */
-	if (prepare(sh, &plan) || begin(sh, &plan))
+	if (prepare(sh, &plan) || begin(sh, &plan, &server))
 		_exit(1);
-	for (;;)
-		serve(sh);
+	ab_sh_serve(server);
 }

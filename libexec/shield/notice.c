@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "policy/policy.h"
 #include "state.h"
 #include "wire/helper.h"
@@ -227,15 +228,28 @@ static void on_call(ab_sh *sh, const struct seccomp_notif *n)
 	ab_sh_deliver(sh, &m, n->id);
 }
 
-void ab_sh_take_notice(ab_sh *sh)
+/* Before Linux 6.6 it waits on, and nobody minds. */
+static bool is_over(const ab_sh *sh)
 {
-	union {
-		struct seccomp_notif notice;
-		uint8_t room[512]; /* of a later kernel: see main.c */
-	} u;
+	struct pollfd p = { .fd = sh->notify_fd, .events = POLLIN };
 
-	memset(&u, 0, sizeof(u));
-	/* else it was killed before it was read */
-	if (ioctl(sh->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, &u.notice) == 0)
-		on_call(sh, &u.notice);
+	return ab_fd_poll_many(&p, 1, 0) == 1 && (p.revents & ~POLLIN);
+}
+
+bool ab_sh_wait_for_notice(const ab_sh *sh, ab_sh_notice *out, bool *ended)
+{
+	memset(out, 0, sizeof(*out));
+	if (ioctl(sh->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, &out->notice) == 0)
+		return true;
+	/* it was killed before it was read */
+	if (errno == ENOENT)
+		*ended = is_over(sh);
+	else if (errno != EINTR)
+		_exit(1);
+	return false;
+}
+
+void ab_sh_on_notice(ab_sh *sh, const ab_sh_notice *notice)
+{
+	on_call(sh, &notice->notice);
 }

@@ -28,6 +28,7 @@ pkglibexec_PROGRAMS += libexec/agentbox-shield
 libexec_agentbox_shield_SOURCES = $(SHIELD_PARTS) $(SHIELD_LOOP) \
 	libexec/shield/confine.c \
 	libexec/shield/main.c \
+	libexec/shield/serve.c \
 	$(HELPER_FILES) $(CONFINE_FILES)
 nodist_libexec_agentbox_shield_SOURCES = build-id.h
 libexec_agentbox_shield_CPPFLAGS = $(AM_CPPFLAGS) \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of agentbox-shield. One thread, one loop; every list is bounded,
- * and what cannot be judged, told or answered is refused unless the mode is
- * "audit". Nothing it decides about an exec is a wall: the file's name and
- * the arguments lie in the caller's memory, who may change them after they
- * were read (seccomp_unotify(2), "Caveats"). Spec: DESIGN.md sections 2, 12.
+ * The inside of agentbox-shield. Of its threads one at a time works on it
+ * (serve.c); every list is bounded, and what cannot be judged, told or answered
+ * is refused unless the mode is "audit". Nothing it decides about an exec is a
+ * wall: the file's name and the arguments lie in the caller's memory, who may
+ * change them after they were read (seccomp_unotify(2), "Caveats").
+ * Spec: DESIGN.md sections 2, 12.
  */
 #ifndef AB_SHIELD_STATE_H
 #define AB_SHIELD_STATE_H
@@ -109,8 +110,18 @@ typedef struct ab_sh {
 	uint64_t cwd_notice;
 } ab_sh;
 
-/* confine.c: everything that is not needed given up; 0 or -errno. */
-int ab_sh_confine(uint32_t uid, uint32_t gid, const char **stage);
+/* confine.c: everything that is not needed given up; 0 or -errno. Ids and
+   capabilities first, then, with all threads there are, the limits, and last
+   the filter, by each thread for itself. */
+int ab_sh_give_up(uint32_t uid, uint32_t gid, const char **stage);
+int ab_sh_set_limits(void);
+int ab_sh_take_filter(void);
+
+/* serve.c: behind all walls; 0 or -errno. Then for ever. */
+struct ab_sh_server;
+int ab_sh_start(ab_sh *sh, uint32_t uid, uint32_t gid, const char **stage,
+		struct ab_sh_server **out);
+void ab_sh_serve(struct ab_sh_server *server);
 
 /* target.c: of a process that waits for an answer to this notice */
 typedef struct ab_caller {
@@ -176,8 +187,14 @@ ssize_t ab_sh_follow(const ab_caller *t, int dirfd, const char *path,
 int ab_sh_find_file(const ab_caller *t, int dirfd, const char *path);
 
 /* notice.c */
-/* One notice, if there is one. */
-void ab_sh_take_notice(ab_sh *sh);
+typedef union ab_sh_notice {
+	struct seccomp_notif notice;
+	uint8_t room[512]; /* of a later kernel: see main.c */
+} ab_sh_notice;
+/* Looks at nothing of *sh but its listener. False: whose it was is gone, or it
+   was interrupted; *ended: nobody is left who could ask. */
+bool ab_sh_wait_for_notice(const ab_sh *sh, ab_sh_notice *out, bool *ended);
+void ab_sh_on_notice(ab_sh *sh, const ab_sh_notice *notice);
 /* Tell, then answer; false: it could not be told and is refused. notice 0:
    there is nothing to answer, and the host waits and reads. */
 bool ab_sh_deliver(ab_sh *sh, ab_shield_record *m, uint64_t notice);

@@ -249,7 +249,7 @@ static int read_batch(const ab_caller *t, uint64_t path, const uint64_t *at,
 {
 	uint64_t all[BATCH + 1] = { path };
 	size_t first = path != 0;
-	beginnings b;
+	AB_UNINITIALIZED beginnings b;
 	int r = 0;
 
 	memcpy(all + first, at, n * sizeof(*at));

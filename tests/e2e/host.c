@@ -300,6 +300,23 @@ size_t host_descendants(void)
 	return n;
 }
 
+/* Its first thread may be over before the others are, and then its
+   descriptors are still open. */
+static bool has_threads(pid_t pid)
+{
+	char path[64];
+	size_t count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+		count += e->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return count > 1;
+}
+
 bool host_gone(pid_t pid, int64_t ms)
 {
 	int64_t until = e2e_now_ms() + ms;
@@ -308,8 +325,8 @@ bool host_gone(pid_t pid, int64_t ms)
 		char state;
 		pid_t parent;
 
-		if (!process_stat(pid, &state, &parent) || state == 'Z' ||
-		    state == 'X')
+		if (!process_stat(pid, &state, &parent) ||
+		    ((state == 'Z' || state == 'X') && !has_threads(pid)))
 			return true;
 		if (e2e_now_ms() >= until)
 			return false;
