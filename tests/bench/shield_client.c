@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * In the box: for each byte on standard input one program is started and
- * waited for, and how long that took is written as a double of microseconds.
+ * waited for, and how long that took is written as a double of microseconds,
+ * behind it another one: what processor time that took in here.
  * 'a': with arguments; 'f': with the name of a file, which leads somewhere only
  * from the working directory; 'v': with arguments that no exec before had
  * besides; 'n': no program, a child that just ends; 'c': a connection instead;
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,6 +25,23 @@ static double now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static double us_of(struct timeval t)
+{
+	return (double)t.tv_sec * 1e6 + (double)t.tv_usec;
+}
+
+/* Of what was waited for, and ours. */
+static double spent_us(void)
+{
+	struct timespec own;
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+	return us_of(r.ru_utime) + us_of(r.ru_stime) +
+	       (double)own.tv_sec * 1e6 + (double)own.tv_nsec / 1e3;
 }
 
 static double run(char *program, char *one, char *two, char *three)
@@ -127,9 +146,11 @@ int main(int argc, char **argv)
 	close(open("build/empty", O_WRONLY | O_CREAT, 0644));
 
 	while (argc > 1 && read(0, &c, 1) == 1) {
-		double us = do_one(c, argv[1]);
+		double before = spent_us();
+		double us[2] = { do_one(c, argv[1]) };
 
-		if (write(1, &us, sizeof(us)) != (ssize_t)sizeof(us))
+		us[1] = spent_us() - before;
+		if (write(1, us, sizeof(us)) != (ssize_t)sizeof(us))
 			return 1;
 	}
 	return 0;
