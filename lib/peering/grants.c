@@ -200,6 +200,14 @@ int32_t ab_grant_ids(ab_store *store, const char *column, const char *box,
 		       "state <> 'revoked' ORDER BY made_ns", box, err);
 }
 
+int32_t ab_grant_making(ab_store *store, const char *reader, json_t **names,
+			agentbox_error **err)
+{
+	return rows_of(names, take_id, store,
+		       "SELECT name FROM grants WHERE reader = ? AND "
+		       "state = 'making'", reader, err);
+}
+
 static int32_t take_owner(void *data, const char *const *c, size_t count,
 			  agentbox_error **err)
 {

@@ -216,6 +216,44 @@ static int32_t hide_strays(agentbox_peering *p, const char *reader,
 	return rc;
 }
 
+/* Rows of a host that died before there was a name. */
+static int32_t end_making(agentbox_peering *p, const char *reader,
+			  ab_places *places, agentbox_error **err)
+{
+	ab_auto(json_t) *names = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_making(p->store, reader, &names, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(names, i, v) {
+		rc = hide_stray(p, reader, places, json_string_value(v), err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * A name that was taken away is revoked, also when whoever took it died before
+ * the store knew; who is at that just now has the store's lock.
+ */
+static int32_t end_revoked(agentbox_peering *p, const ab_places *places,
+			   const char *name, agentbox_error **err)
+{
+	const char *id = name + strlen(AB_REVOKED_PREFIX);
+	agentbox_error *error = NULL;
+	int32_t told = ab_grant_revoke(p->store, id, "its revoke was cut short",
+				       &error);
+	int32_t rc = ab_places_scrub(p, places, name, err);
+
+	if (rc == 0 && told < 0 && told != AGENTBOX_ENOTFOUND)
+		return ab_error_move(err, &error);
+	agentbox_error_free(error);
+	return rc;
+}
+
 static int32_t scrub_revoked(agentbox_peering *p, const ab_places *places,
 			     agentbox_error **err)
 {
@@ -226,7 +264,7 @@ static int32_t scrub_revoked(agentbox_peering *p, const ab_places *places,
 	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;)
 		if (strncmp(e->d_name, AB_REVOKED_PREFIX,
 			    strlen(AB_REVOKED_PREFIX)) == 0)
-			rc = ab_places_scrub(p, places, e->d_name, err);
+			rc = end_revoked(p, places, e->d_name, err);
 	if (dir)
 		closedir(dir);
 	return rc;
@@ -242,6 +280,8 @@ static int32_t finish_reader(agentbox_peering *p, const char *reader,
 	if (rc < 0)
 		return 0; /* it is being made, or removed */
 	rc = hide_strays(p, reader, &places, err);
+	if (rc == 0)
+		rc = end_making(p, reader, &places, err);
 	if (rc == 0)
 		rc = scrub_revoked(p, &places, err);
 	ab_places_end(&places);

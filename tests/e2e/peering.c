@@ -268,6 +268,35 @@ static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 	peers_finish();
 }
 
+/* Or before the store knew of it: it is no grant that shows nothing. */
+static void case_110_a_revoke_that_no_store_knows_is_finished(void)
+{
+	agentbox_peering *next = NULL;
+	agentbox_bytes *list = NULL;
+	agentbox_error *err = NULL;
+	const char *id, *box_id, *left;
+
+	peers_begin();
+	id = peers_grant("code");
+	box_id = agentbox_sandbox_get_id(box());
+	left = host_path("state/boxes/%s/staging/revoked-%s", box_id, id);
+	REQUIRE(chmod(host_path("state/boxes/%s/shared/code", box_id),
+		      0755) == 0 &&
+			rename(host_path("state/boxes/%s/shared/code", box_id),
+			       left) == 0,
+		"rename: %m");
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0 &&
+		      agentbox_peering_list(next, 0, &list, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(list && strcmp(agentbox_bytes_get_data(list), "[]") == 0,
+	      "listed: %s", list ? agentbox_bytes_get_data(list) : "");
+	CHECK(!host_exists(left), "it is left");
+	agentbox_bytes_free(list);
+	agentbox_peering_free(next);
+	peers_grant("code");
+	peers_finish();
+}
+
 /* Whoever opens the store next takes from the reader what is not granted. */
 static void next_host_takes_it(const char *why)
 {
@@ -319,6 +348,35 @@ static void case_071_a_grant_that_was_cut_short_is_taken_back(void)
 		 "d.commit()", host_path("state/store.db"));
 	REQUIRE(status == 0, "sqlite3: %d", status);
 	next_host_takes_it("a grant that is not live");
+	peers_grant("code");
+	peers_finish();
+}
+
+/* A host that was killed before anything was published. */
+static void case_071_a_grant_that_was_never_made_is_listed_no_more(void)
+{
+	agentbox_peering *next = NULL;
+	agentbox_bytes *list = NULL;
+	agentbox_error *err = NULL;
+	int status;
+
+	if (!host_has("python3"))
+		e2e_skip("python3 is not installed");
+	peers_begin();
+	peers_end_grant(peers_grant("code"), "scrub");
+	HOST_RUN(&status, "python3", "-c",
+		 "import sqlite3,sys\n"
+		 "d=sqlite3.connect(sys.argv[1])\n"
+		 "d.execute(\"UPDATE grants SET state='making'\")\n"
+		 "d.commit()", host_path("state/store.db"));
+	REQUIRE(status == 0, "sqlite3: %d", status);
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0 &&
+		      agentbox_peering_list(next, 0, &list, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(list && strcmp(agentbox_bytes_get_data(list), "[]") == 0,
+	      "listed: %s", list ? agentbox_bytes_get_data(list) : "");
+	agentbox_bytes_free(list);
+	agentbox_peering_free(next);
 	peers_grant("code");
 	peers_finish();
 }
@@ -457,6 +515,7 @@ static void case_122_it_is_recorded_on_both_sides(void)
 static const struct e2e_case cases[] = {
 	CASE(case_031_a_replaced_workspace_is_not_shared),
 	CASE(case_070_a_refresh_is_seen_and_who_stayed_reads_on),
+	CASE(case_071_a_grant_that_was_never_made_is_listed_no_more),
 	CASE(case_071_a_grant_that_failed_shows_nothing),
 	CASE(case_071_a_grant_that_was_cut_short_is_taken_back),
 	CASE(case_072_two_jobs_at_one_grant),
@@ -465,6 +524,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_099_the_reader_sees_source_and_no_secret),
 	CASE(case_109_detach_leaves_what_is_open),
 	CASE(case_110_a_revoke_that_was_cut_short_is_finished),
+	CASE(case_110_a_revoke_that_no_store_knows_is_finished),
 	CASE(case_110_what_no_store_knows_is_not_shared),
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
