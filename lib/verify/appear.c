@@ -9,7 +9,6 @@
  */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -38,7 +37,6 @@
 #define AT_ROOM 64
 #define NAMES_A_LINE 100u /* MAX_ARGS of libexec/verify/main.c */
 #define MAX_NAMES 1000u
-#define MAX_DEPTH 32
 #define MAX_ANSWER 16384u /* a few lines, and one path in %XX */
 
 typedef struct names {
@@ -69,29 +67,14 @@ int ab_appear_lay(ab_verify_run *run)
 
 	if (r)
 		return r;
-	snprintf(path, sizeof(path), "/tmp/agentbox-verify-%.16s", id);
+	snprintf(path, sizeof(path), AB_VERIFY_SCRATCH_DIR "/"
+		 AB_VERIFY_SCRATCH "%.16s", id);
 	/* nobody's who guessed the name: it must be a new one */
 	if (mkdir(path, 0700))
 		return -errno;
 	memcpy(run->scratch, path, sizeof(path));
+	run->scratch_fd = ab_leftover_hold(AT_FDCWD, path);
 	return 0;
-}
-
-static void remove_tree(int at, const char *name, int depth)
-{
-	int fd = ab_fd_lift(openat(at, name, O_RDONLY | O_DIRECTORY |
-				   O_NOFOLLOW | O_CLOEXEC));
-	DIR *dir = fd < 0 || depth == 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_tree(fd, e->d_name, depth - 1);
-	if (dir)
-		closedir(dir);
-	if (unlinkat(at, name, dir ? AT_REMOVEDIR : 0) && errno == EISDIR)
-		unlinkat(at, name, AT_REMOVEDIR);
 }
 
 void ab_appear_end(ab_verify_run *run)
@@ -101,14 +84,15 @@ void ab_appear_end(ab_verify_run *run)
 	/* it is called once more when all is over */
 	if (!run->scratch[0])
 		return;
-	remove_tree(AT_FDCWD, run->scratch, MAX_DEPTH);
+	ab_leftover_remove(AT_FDCWD, run->scratch);
+	ab_cleanup_fd(&run->scratch_fd);
 	run->scratch[0] = '\0';
 	if (!run->other_id[0] || run->bait.state_fd < 0)
 		return;
 	dir = ab_fd_lift(openat(run->bait.state_fd, "quarantine", O_RDONLY |
 				O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (dir >= 0)
-		remove_tree(dir, run->other_id, MAX_DEPTH);
+		ab_leftover_remove(dir, run->other_id);
 }
 
 /* --- which ---------------------------------------------------------------- */

@@ -93,6 +93,7 @@ static int lay_files(ab_bait *bait, const char *state)
 
 	if (mkdirat(bait->state_fd, bait->dir, 0755))
 		return -errno;
+	bait->dir_fd = ab_leftover_hold(bait->state_fd, bait->dir);
 	snprintf(path, sizeof(path), "%s/" FILE_NAME, bait->dir);
 	fd = openat(bait->state_fd, path,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -287,9 +288,12 @@ int32_t ab_bait_lay(ab_verify_run *run, agentbox_error **err)
 
 	if (rc)
 		return rc;
+	ab_leftover_sweep(bait->state_fd, ".", AB_VERIFY_BAIT);
+	ab_leftover_sweep(AT_FDCWD, AB_VERIFY_SCRATCH_DIR, AB_VERIFY_SCRATCH);
 	r = ab_id_new(id);
 	if (r == 0) {
-		snprintf(bait->dir, sizeof(bait->dir), "verify-%.16s", id);
+		snprintf(bait->dir, sizeof(bait->dir), AB_VERIFY_BAIT "%.16s",
+			 id);
 		r = lay(run, state);
 	}
 	if (r == -ENOMEM)
@@ -390,6 +394,7 @@ void ab_bait_end(ab_bait *bait)
 		}
 		unlinkat(bait->state_fd, bait->dir, AT_REMOVEDIR);
 	}
+	ab_cleanup_fd(&bait->dir_fd);
 	ab_cleanup_fd(&bait->state_fd);
 	for (size_t i = 0; i < bait->count; i++)
 		free(bait->values[i].value);

@@ -81,6 +81,7 @@ typedef struct ab_bait_value {
 typedef struct ab_bait {
 	int state_fd;
 	char dir[40];	   /* below the state directory */
+	int dir_fd;	   /* holds it: leftover.c */
 	int unix_fd, abstract_fd, tcp_fd, shm_id;
 	ab_bait_value values[AB_MAX_BAIT];
 	size_t count;
@@ -119,6 +120,7 @@ typedef struct ab_verify_run {
 	agentbox_sandbox *other; /* raised beside it, NULL: could not be */
 	char other_id[AB_ID_SIZE];
 	char scratch[40]; /* its workspace on the host; "": it has none */
+	int scratch_fd;	  /* holds it: leftover.c */
 	bool is_announced; /* to the shield, as a program of ours */
 	agentbox_process *process;
 	int to_fd, from_fd; /* its standard streams; -1 */
@@ -202,6 +204,19 @@ int ab_appear_lay(ab_verify_run *run);
 void ab_appear_try(ab_verify_run *run, uint64_t deadline);
 /* What is left of it goes, when the second box has ended. */
 void ab_appear_end(ab_verify_run *run);
+
+/* leftover.c */
+/* What is made for the time of a test, each with 16 hex digits behind it: in
+   the state directory, and where a box can have its workspace. */
+#define AB_VERIFY_BAIT "verify-"
+#define AB_VERIFY_SCRATCH_DIR "/tmp"
+#define AB_VERIFY_SCRATCH "agentbox-verify-"
+/* In use as long as this is open: a descriptor, or -1, and then nothing that
+   is swept knows of it but by its age. */
+int ab_leftover_hold(int dirfd, const char *name);
+void ab_leftover_remove(int dirfd, const char *name);
+/* What the dead have left of such in the directory `path`. */
+void ab_leftover_sweep(int dirfd, const char *path, const char *prefix);
 
 /* proc.c */
 /* The text of /proc/PID/NAME; owned, NULL: *sys_errno. */

@@ -91,6 +91,11 @@ const ab_verify_probe ab_verify_probes[] = {
 	  "EACCES=init EPERM=init ENOENT=proc", 0 },
 	{ "process.memory-launcher", "init", "read the launcher's memory",
 	  "memory %launcher", "EACCES=init EPERM=init ENOENT=proc", 0 },
+	{ "process.root-init", "init",
+	  "enter the tree of the first process", "root %init",
+	  "EACCES=init EPERM=init ENOENT=proc", 0 },
+	{ "process.root-launcher", "init", "enter the launcher's tree",
+	  "root %launcher", "EACCES=init EPERM=init ENOENT=proc", 0 },
 
 	/* another box */
 	{ "other.process", "proc", "find another box's process in /proc",

@@ -9,6 +9,7 @@ libagentbox_la_SOURCES += \
 	lib/verify/exposure.c \
 	lib/verify/inside.c \
 	lib/verify/judge.c \
+	lib/verify/leftover.c \
 	lib/verify/limits.c \
 	lib/verify/internal.h \
 	lib/verify/mounts.c \

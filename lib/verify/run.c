@@ -260,7 +260,8 @@ int32_t ab_verify_begin(agentbox_sandbox *sandbox,
 		return ab_error_nomem(err);
 	run->box = sandbox;
 	run->to_fd = run->from_fd = run->epoll_fd = -1;
-	run->bait = (ab_bait){ .state_fd = -1, .unix_fd = -1,
+	run->scratch_fd = -1;
+	run->bait = (ab_bait){ .state_fd = -1, .dir_fd = -1, .unix_fd = -1,
 			       .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1 };
 	run->deadline = ab_clock_boot_ns() + ms * 1000000ull;
 	run->options = options;

@@ -7,15 +7,18 @@
  */
 #include "verify_lib.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void expect_green(void)
@@ -456,6 +459,59 @@ static void protected_names_are_made_in_the_second_box(void)
 	      "it has no workspace");
 }
 
+/* A directory with something in it, made so many seconds ago. */
+static void leave(const char *dir, int seconds)
+{
+	const struct timespec then = { .tv_sec = time(NULL) - seconds };
+	const struct timespec times[2] = { then, then };
+
+	REQUIRE(mkdir(dir, 0755) == 0, "%s: %s", dir, strerror(errno));
+	REQUIRE(mkdir(e2e_text("%s/below", dir), 0755) == 0, "below");
+	host_write(e2e_text("%s/below/file", dir), "x");
+	REQUIRE(mkfifo(e2e_text("%s/socket", dir), 0600) == 0, "socket");
+	REQUIRE(utimensat(AT_FDCWD, dir, times, 0) == 0, "its time");
+}
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* Whoever holds a directory has it locked, and a lock goes with its holder. */
+static void try_leftovers(const char *prefix, const char *odd)
+{
+	const char *dead = e2e_text("%s%015xa", prefix, (unsigned)getpid());
+	const char *held = e2e_text("%s%015xb", prefix, (unsigned)getpid());
+	const char *new = e2e_text("%s%015xc", prefix, (unsigned)getpid());
+	int fd, status;
+
+	leave(dead, 100);
+	leave(held, 100);
+	leave(new, 0);
+	leave(odd, 100);
+	fd = open(held, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0, "%s", held);
+	verify_box();
+	CHECK(!is_there(dead), "%s is left", dead);
+	CHECK(is_there(held) && is_there(new) && is_there(odd),
+	      "%s: more went", prefix);
+	close(fd);
+	verify_box();
+	CHECK(!is_there(held), "%s is left", held);
+	HOST_RUN(&status, "rm", "-rf", dead, held, new, odd);
+}
+
+static void what_a_killed_test_left_is_taken_away(void)
+{
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	try_leftovers("/tmp/agentbox-verify-",
+		      e2e_text("/tmp/agentbox-verify-%x-mine",
+			       (unsigned)getpid()));
+	try_leftovers(host_path("state/verify-"),
+		      host_path("state/verify-mine"));
+}
+
 /* By somebody of the host: what he traces he has. */
 static void who_is_traced_from_outside_is_told(void)
 {
@@ -546,6 +602,7 @@ static const struct e2e_case cases[] = {
 	CASE(a_directory_that_cannot_be_listed_is_unknown),
 	CASE(a_deep_tree_is_looked_through),
 	CASE(protected_names_are_made_in_the_second_box),
+	CASE(what_a_killed_test_left_is_taken_away),
 	CASE(who_is_traced_from_outside_is_told),
 	CASE(a_run_that_is_stopped_leaves_nothing),
 	CASE(an_ended_box_is_an_error),

@@ -39,6 +39,8 @@ struct mutant {
 	  "no-new-privs", 0) \
 	M(with_an_init_that_can_be_traced, "init", "init", \
 	  "process.trace-launcher", 0) \
+	M(with_an_init_whose_tree_can_be_entered, "init", "init", \
+	  "process.root-launcher", 0) \
 	M(without_a_user_namespace, "userns", "userns", "namespace.user", \
 	  ALONE | OWN_IDS) \
 	M(without_a_mount_namespace, "mountns", "mountns", \
