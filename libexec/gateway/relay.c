@@ -61,6 +61,7 @@ typedef struct tunnel {
 	uint8_t gate_kind; /* enum ab_gate; NONE once it is passed */
 	bool is_for_tls;   /* by its port, whatever is said */
 	ab_retry_reader answer; /* of the server's to the hello */
+	bool is_again;	   /* the one that it asked for was passed */
 	bool is_held;	   /* the box has said more before these came */
 	bool is_ended;
 	bool is_preview; /* of the host's: its other end is lent */
@@ -463,16 +464,19 @@ static enum ab_hello_reason read_gate(const tunnel *t, gate *g)
 				     : reason;
 }
 
-/* A server may ask for another one, if 1.3 was offered or a draft of it. What
-   comes behind the first waits until it is known. */
+/* A server may ask for another one, if 1.3 was offered or a draft of it, and
+   not for a third. What comes behind waits until it is known. */
 static void pass_hello(tunnel *t)
 {
 	gate *g = t->gate;
 
-	if (t->gate_kind == AB_GATE_AGAIN) {
+	if (t->gate_kind == AB_GATE_AGAIN &&
+	    ab_retry_read(&t->answer, NULL, 0) != AB_RETRY_YES) {
 		open_gate(t);
 		return;
 	}
+	t->is_again = t->gate_kind == AB_GATE_AGAIN;
+	t->is_held = false;
 	t->gate_kind = AB_GATE_ANSWER;
 	pass(&t->up, g->bytes, g->at);
 	g->len -= g->at;
@@ -520,21 +524,13 @@ static void ask_gate(tunnel *t, const char *p, size_t n)
 	try_gate(t);
 }
 
-/* The server's first bytes (none: it says nothing any more), before they go
-   down. */
-static void look_at_answer(tunnel *t, const char *p, size_t n)
+/* The answer is known: it asks for another hello, or for none. */
+static void end_answer(tunnel *t, enum ab_retry retry)
 {
-	enum ab_retry retry = n ? ab_retry_read(&t->answer, p, n)
-				: AB_RETRY_NO;
-
-	if (retry == AB_RETRY_MORE)
-		return;
 	/* what the box said since then waits; the server has to have read
 	   what it answers */
 	if (t->gate && is_pending(&t->up)) {
 		finish(t, "failed", true);
-	} else if (retry == AB_RETRY_BAD && t->is_for_tls) {
-		refuse(t, "not_tls", "its server does not speak TLS");
 	} else if (retry == AB_RETRY_YES) {
 		t->gate_kind = AB_GATE_AGAIN;
 		ab_timer_set(&t->gw->loop, &t->timer, AB_HEAD_MS, on_timer, t);
@@ -545,6 +541,24 @@ static void look_at_answer(tunnel *t, const char *p, size_t n)
 	} else {
 		t->gate_kind = AB_GATE_NONE;
 	}
+}
+
+/* The server's first bytes (none: it says nothing any more), before they go
+   down; and those that come when it has asked for another hello. */
+static void look_at_answer(tunnel *t, const char *p, size_t n)
+{
+	enum ab_retry retry = n ? ab_retry_read(&t->answer, p, n)
+				: AB_RETRY_NO;
+	bool has_asked = t->is_again || t->gate_kind == AB_GATE_AGAIN;
+
+	/* RFC 8446 section 4.1.4: who is asked twice ends it */
+	if (retry == AB_RETRY_TWICE)
+		refuse(t, "retry_twice", "its server asks for a third hello");
+	else if (retry == AB_RETRY_BAD && (t->is_for_tls || has_asked))
+		refuse(t, "not_tls", "its server does not speak TLS");
+	else if (t->gate_kind == AB_GATE_ANSWER && retry != AB_RETRY_MORE &&
+		 (retry != AB_RETRY_YES || !has_asked))
+		end_answer(t, retry);
 }
 
 /* --- events --------------------------------------------------------------- */
@@ -595,11 +609,12 @@ static void read_some(end *from)
 {
 	tunnel *t = from->tunnel;
 	bool gated = from == &t->box && t->gate_kind != AB_GATE_NONE;
-	bool answers = from == &t->up && t->gate_kind == AB_GATE_ANSWER;
+	bool answers = from == &t->up && (t->gate_kind == AB_GATE_ANSWER ||
+					  t->gate_kind == AB_GATE_AGAIN);
 	size_t room = AB_SCRATCH_SIZE;
 	ssize_t n;
 
-	if (!gated && from->full >= BULK_READS &&
+	if (!gated && !answers && from->full >= BULK_READS &&
 	    take_pipe(t->gw, other(from))) {
 		move_bulk(from);
 		return;

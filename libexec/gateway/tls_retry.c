@@ -27,6 +27,18 @@ static const uint8_t retry_random[32] = {
 
 /* --- messages ------------------------------------------------------------- */
 
+/* The rest of the first is stepped over, and the next one looked at. */
+static enum ab_retry take_retry(ab_retry_reader *r, uint32_t left)
+{
+	if (r->asked)
+		return AB_RETRY_TWICE;
+	r->asked = 1;
+	r->skip = left;
+	r->at = 0;
+	r->length = 0;
+	return AB_RETRY_MORE;
+}
+
 /* Its head is whole: what kind of message it is. */
 static enum ab_retry begin_message(ab_retry_reader *r)
 {
@@ -39,7 +51,7 @@ static enum ab_retry begin_message(ab_retry_reader *r)
 		return r->length >= RANDOM_END - MESSAGE_HEAD ? AB_RETRY_MORE
 							      : AB_RETRY_BAD;
 	case OLD_RETRY:
-		return AB_RETRY_YES;
+		return take_retry(r, r->length);
 	}
 	return AB_RETRY_BAD;
 }
@@ -56,12 +68,18 @@ static enum ab_retry read_message_head(ab_retry_reader *r, uint8_t b)
 /* The version says nothing: it is that of 1.2, or of a draft. */
 static enum ab_retry read_message(ab_retry_reader *r, uint8_t b)
 {
+	if (r->skip) {
+		r->skip--;
+		return AB_RETRY_MORE;
+	}
 	if (r->at < MESSAGE_HEAD)
 		return read_message_head(r, b);
 	/* a ServerHello: of others nothing follows their heads */
 	if (r->at >= RANDOM_AT && b != retry_random[r->at - RANDOM_AT])
 		return AB_RETRY_NO;
-	return ++r->at == RANDOM_END ? AB_RETRY_YES : AB_RETRY_MORE;
+	if (++r->at < RANDOM_END)
+		return AB_RETRY_MORE;
+	return take_retry(r, r->length - (RANDOM_END - MESSAGE_HEAD));
 }
 
 /* --- records -------------------------------------------------------------- */
@@ -107,5 +125,6 @@ enum ab_retry ab_retry_read(ab_retry_reader *r, const void *p, size_t n)
 
 	for (size_t i = 0; i < n && r->reason == AB_RETRY_MORE; i++)
 		r->reason = (uint8_t)read_byte(r, bytes[i]);
-	return (enum ab_retry)r->reason;
+	return r->reason == AB_RETRY_MORE && r->asked
+		       ? AB_RETRY_YES : (enum ab_retry)r->reason;
 }

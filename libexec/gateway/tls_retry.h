@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a server of TLS says first: whether it wants another ClientHello, which
- * may name another host than the first did. Records hand their bytes to
+ * may name another host than the first did, and after that whether it wants a
+ * third, which no server may. Records hand their bytes to
  * messages, as in tls_hello.h: a message may be cut anywhere, and what may
  * come before it (warnings, a change of cipher, empty records, a HelloRequest)
  * is stepped over. Nothing is kept and nothing is changed.
@@ -16,9 +17,11 @@
 
 enum ab_retry {
 	AB_RETRY_MORE = 0,
-	AB_RETRY_YES, /* a HelloRetryRequest */
-	AB_RETRY_NO,  /* a ServerHello: the first hello holds */
-	AB_RETRY_BAD  /* no server of TLS says that */
+	AB_RETRY_YES,	/* a HelloRetryRequest, and what comes next is not
+			   known yet */
+	AB_RETRY_NO,	/* a ServerHello: the last hello holds */
+	AB_RETRY_TWICE, /* another HelloRetryRequest */
+	AB_RETRY_BAD	/* no server of TLS says that */
 };
 
 /* Zeroed: the beginning. */
@@ -28,11 +31,14 @@ typedef struct ab_retry_reader {
 	uint8_t reason;	 /* enum ab_retry */
 	uint8_t message; /* its type */
 	uint8_t at;	 /* of a message, up to the end of its random */
+	uint8_t asked;	 /* there was one */
 	uint16_t record_left;
 	uint32_t length; /* of the message */
+	uint32_t skip;	 /* bytes of the first one that are left */
 } ab_retry_reader;
 
-/* With anything but MORE it is known, for good. */
+/* What is known with these bytes: after MORE anything, after YES anything but
+   MORE, and else for good. */
 enum ab_retry ab_retry_read(ab_retry_reader *r, const void *p, size_t n);
 
 #endif
