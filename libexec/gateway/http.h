@@ -15,7 +15,8 @@
  * space where the grammar says so. Refused: bare LF or CR, NUL and other
  * controls, obs-fold, space before the colon, empty lines before the head,
  * any Transfer-Encoding but one "chunked", it together with Content-Length,
- * two of either, numbers not in plain decimal, two or no or mangled Hosts.
+ * two of either, numbers not in plain decimal, two or no or mangled Hosts,
+ * in a request two of another field that has one value.
  */
 #ifndef GATEWAY_HTTP_H
 #define GATEWAY_HTTP_H
@@ -43,6 +44,7 @@ enum ab_http_reason {
 	AB_HTTP_REQUEST_LINE,  /* spaces, or no version (HTTP/0.9) */
 	AB_HTTP_STATUS_LINE,
 	AB_HTTP_FIELD_NAME,    /* empty, no token, space before the colon */
+	AB_HTTP_FIELD_TWICE,   /* one that has one value */
 	AB_HTTP_FOLD,	       /* a line that continues another */
 	AB_HTTP_TARGET_BYTE,   /* a byte no URI has, or a mangled %XX */
 	AB_HTTP_TARGET_FORM,   /* not the form the method has */

@@ -23,6 +23,7 @@ static const struct {
 	[AB_HTTP_REQUEST_LINE] = { "http_request_line", 400 },
 	[AB_HTTP_STATUS_LINE] = { "http_status_line", 502 },
 	[AB_HTTP_FIELD_NAME] = { "http_field_name", 400 },
+	[AB_HTTP_FIELD_TWICE] = { "http_field_twice", 400 },
 	[AB_HTTP_FOLD] = { "http_fold", 400 },
 	[AB_HTTP_TARGET_BYTE] = { "http_target_byte", 400 },
 	[AB_HTTP_TARGET_FORM] = { "http_target_form", 400 },

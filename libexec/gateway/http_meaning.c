@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "http_internal.h"
 
 #define INTERIM_MAX 16
@@ -142,6 +143,7 @@ static enum ab_http_reason take_host(ab_http_head *head, const char *buf,
 
 struct seen {
 	unsigned host, length, coding, upgrade;
+	uint32_t single; /* bits: of single_names */
 	bool keep_alive, close, upgrade_token, websocket, other;
 };
 
@@ -183,6 +185,34 @@ static enum ab_http_reason take_coding(const ab_http_head *head,
 	return head->minor == 1 ? AB_HTTP_OK : AB_HTTP_CODING;
 }
 
+/*
+ * Fields of a request that have one value and are no list (RFC 9110 section
+ * 5.3), of which somebody judges it: twice, one of two readers would take the
+ * other one, though both should be the same.
+ */
+static const char *const single_names[] = {
+	"authorization", "proxy-authorization", "content-type",
+	"content-range", "content-location", "range", "if-range",
+	"if-modified-since", "if-unmodified-since", "max-forwards", "origin",
+	"sec-websocket-key",
+};
+
+static enum ab_http_reason take_single(const char *buf, ab_http_span name,
+				       struct seen *seen)
+{
+	for (size_t i = 0; i < AB_ARRAY_LEN(single_names); i++) {
+		uint32_t bit = UINT32_C(1) << i;
+
+		if (!ab_http_name_is(buf, name, single_names[i]))
+			continue;
+		if (seen->single & bit)
+			return AB_HTTP_FIELD_TWICE;
+		seen->single |= bit;
+		return AB_HTTP_OK;
+	}
+	return AB_HTTP_OK;
+}
+
 /* Names with "_" are read as their fields, so that no peer finds a length or
    a host that was not looked at; only the true spelling counts as one. */
 static enum ab_http_reason take_field(ab_http_head *head, const char *buf,
@@ -215,7 +245,7 @@ static enum ab_http_reason take_field(ab_http_head *head, const char *buf,
 			return AB_HTTP_EXPECT;
 		head->flags |= AB_HTTP_CONTINUE;
 	}
-	return AB_HTTP_OK;
+	return request ? take_single(buf, f->name, seen) : AB_HTTP_OK;
 }
 
 static void settle_connection(ab_http_head *head, const struct seen *seen)
