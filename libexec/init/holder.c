@@ -126,6 +126,28 @@ static int receive_plan(holder *h, uint64_t size)
 	return ab_fd_memfd_sealed("agentbox-plan", plan, have);
 }
 
+/*
+ * An ordinary user's PID 1 makes the trees itself, and judges the plan. What
+ * of it is the holder's is the watching: PID 1 tells when there is something
+ * to watch, by the namespaces that are needed for it, and what is not read by
+ * then is read when READY comes by us. Until then we leave the processor to
+ * those who build the box.
+ */
+static bool can_read_later(const ab_plan *head)
+{
+	return !head->map_by_holder && head->tier < AB_TIER_LANDLOCK;
+}
+
+static void read_kept_plan(holder *h)
+{
+	if (h->plan_fd < 0)
+		return;
+	if (init_read_plan(h->box, h->plan_fd) || init_start_watching(h))
+		init_end_box(h, &h->box->failure);
+	ab_cleanup_fd(&h->plan_fd);
+	h->plan_fd = -1;
+}
+
 /* The whole plan: PID 1 goes on with it, and the holder has its own part. */
 static void on_plan(holder *h, uint32_t kind, ab_reader *r, int fd,
 		    size_t count)
@@ -137,6 +159,12 @@ static void on_plan(holder *h, uint32_t kind, ab_reader *r, int fd,
 	if (kind != AB_MSG_PLAN || count != 1) {
 		init_fail(h->box, EPROTO, "", "plan");
 		init_end_box(h, &h->box->failure);
+	}
+	if (can_read_later(&h->box->plan)) {
+		h->plan_fd = fd;
+		if (init_forward_plan(h->box, fd))
+			init_end_box(h, &h->box->failure);
+		return;
 	}
 	if (init_take_plan(h->box, fd) || init_start_watching(h))
 		init_end_box(h, &h->box->failure);
@@ -178,6 +206,9 @@ static void set_ready(holder *h)
 {
 	close(h->box->spawn_host_fd);
 	h->box->spawn_host_fd = -1;
+	/* nothing of it is ours */
+	ab_cleanup_fd(&h->plan_fd);
+	h->plan_fd = -1;
 	h->is_ready = true;
 }
 
@@ -189,6 +220,7 @@ static void on_ready(holder *h, ab_msg_ready *m)
 	uint8_t memory[sizeof(box->notes) + 64];
 	ab_writer w;
 
+	read_kept_plan(h);
 	if (init_needs_settling(&box->plan)) {
 		box->mountinfo_fd = init_open_mountinfo(h->watcher);
 		if (box->mountinfo_fd < 0)
@@ -224,6 +256,8 @@ static void pass_failure(holder *h, const ab_msg_failed *m)
 static void take_namespaces(holder *h, uint32_t kind, const int *fds,
 			    size_t count)
 {
+	if (kind == AB_MSG_LINK_NAMESPACES && !h->is_ready)
+		read_kept_plan(h);
 	if (kind == AB_MSG_LINK_NAMESPACES && count == 2 && h->watcher &&
 	    !h->is_ready) {
 		init_keep_namespaces(h->watcher, fds);
@@ -381,6 +415,7 @@ _Noreturn void init_holder(init_box *box)
 	static holder h;
 
 	h.box = box;
+	h.plan_fd = -1;
 	/* only here: an ignored signal would be inherited by every command */
 	signal(SIGPIPE, SIG_IGN);
 	close_inside(box);

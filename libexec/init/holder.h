@@ -19,6 +19,7 @@ typedef struct holder {
 	init_box *box;
 	bool is_ready;
 	bool link_closed;
+	int plan_fd; /* not read yet, or -1 */
 	relay *relays[INIT_MAX_RELAYS];
 	watcher *watcher;
 } holder;

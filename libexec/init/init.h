@@ -162,6 +162,8 @@ int init_prepare_trees(init_box *box);
 int init_read_plan(init_box *box, int plan_fd);
 /* The holder: read it, prepare the trees, and hand both to PID 1. */
 int init_take_plan(init_box *box, int plan_fd);
+/* The holder that makes no trees: hand it to PID 1, which judges it. */
+int init_forward_plan(init_box *box, int plan_fd);
 /* PID 1: wait for both. */
 int init_await_plan(init_box *box);
 

@@ -110,10 +110,20 @@ static int hand_over(init_box *box, int plan_fd)
 	return r;
 }
 
-/*
- * An ordinary user's PID 1 makes the trees itself and has its plan at once:
- * it judges that as we do, and whoever finds a fault ends the box.
- */
+/* PID 1 is gone: it has said why, or the holder sees it end. */
+static int judge_sent(init_box *box, int r)
+{
+	return r && r != -EPIPE && r != -ECONNRESET
+		       ? init_fail(box, -r, "", "plan")
+		       : 0;
+}
+
+int init_forward_plan(init_box *box, int plan_fd)
+{
+	box->awaits_plan = false;
+	return judge_sent(box, send_plan(box, plan_fd, 0));
+}
+
 int init_take_plan(init_box *box, int plan_fd)
 {
 	const bool has_trees = box->plan.map_by_holder;
@@ -126,10 +136,7 @@ int init_take_plan(init_box *box, int plan_fd)
 		r = hand_over(box, plan_fd);
 	for (uint32_t i = 0; i < box->plan.step_count; i++)
 		ab_cleanup_fd(&box->tree_fds[i]);
-	/* PID 1 is gone: it has said why, or the holder sees it end */
-	return r && r != -EPIPE && r != -ECONNRESET
-		       ? init_fail(box, -r, "", "plan")
-		       : 0;
+	return judge_sent(box, r);
 }
 
 /* One message of the holder, of this kind, or the box is given up. */
