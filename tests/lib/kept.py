@@ -132,7 +132,8 @@ def machine():
               if line.startswith(STATUS)]
     return [list(os.uname()), status, os.cpu_count(),
             [[p, hashlib.sha256(content(p)).hexdigest()] for p in FILES],
-            [place(p) for p in PLACES], list(settings()),
+            [place(p) for p in (*PLACES, os.environ.get("TMPDIR", "/tmp"))],
+            list(settings()),
             list(programs(os.environ.get("PATH", "")))]
 
 
