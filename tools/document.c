@@ -179,6 +179,19 @@ static int load_document(tool *t, tool_plan *plan)
 	return 0;
 }
 
+/* agentbox-policy(5), limits. A key "x-..." would be a good policy, and no
+   limit. */
+static bool is_limit(const char *name)
+{
+	static const char *const names[] = { "memory", "cpus", "pids", "disk",
+					     "files", "wall" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
 /* --limit memory=2GiB,pids=256: one fragment each, so errors name it. */
 static int apply_limits(tool *t, tool_plan *plan, const char *option,
 			const char *list)
@@ -198,6 +211,13 @@ static int apply_limits(tool *t, tool_plan *plan, const char *option,
 			break;
 		}
 		*value++ = '\0';
+		if (!is_limit(one)) {
+			rc = tool_refuse(t, TOOL_BAD_INPUT, "EPOLICY", option,
+					 "there is no limit '%s'; there are "
+					 "memory, cpus, pids, disk, files, wall",
+					 one);
+			break;
+		}
 		bool number = strlen(value) < 18 &&
 			      strspn(value, "0123456789") == strlen(value) &&
 			      (value[0] != '0' || !value[1]);

@@ -305,9 +305,13 @@ static int write_list(tool *t, const store *s)
 		(void)fsync(s->dir_fd);
 	free(text);
 	free(fresh);
-	return good ? 0 : tool_refuse(t, TOOL_REFUSED, "ESYS", s->path,
-				      "cannot be written: %s",
-				      strerror(saved));
+	if (good)
+		return 0;
+	bool refused = saved == EACCES || saved == EPERM || saved == EROFS;
+	return tool_refuse(t, refused ? TOOL_REFUSED : TOOL_INTERNAL,
+			   refused ? "EACCES" : "ESYS", s->path,
+			   "cannot be written, and is as it was: %s",
+			   strerror(saved));
 }
 
 /* --- finding it ----------------------------------------------------------- */

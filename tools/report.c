@@ -136,7 +136,8 @@ static void limit(const char *name, const json_t *l)
 {
 	json_t *requested = json_object_get(l, "requested");
 	bool hard = is_true(l, "hard");
-	const char *note = text_of(l, "note");
+	const char *note = text_of(l, "note"), *scope = text_of(l, "scope");
+	bool is_place = !strcmp(scope, "private"); /* agentbox_walls(3) */
 	char *much = json_is_integer(requested)
 		     ? quantity(name, json_integer_value(requested))
 		     : NULL;
@@ -149,9 +150,10 @@ static void limit(const char *name, const json_t *l)
 						note));
 	else
 		row(hard ? TEXT_GOOD : TEXT_WARN, name,
-		    text_format("%s, %s, by %s per %s%s%s", much,
+		    text_format("%s, %s, by %s %s%s%s%s", much,
 				hard ? "hard" : "soft",
-				text_of(l, "mechanism"), text_of(l, "scope"),
+				text_of(l, "mechanism"),
+				is_place ? "in what is " : "per ", scope,
 				*note ? ": " : "", note));
 	free(much);
 }

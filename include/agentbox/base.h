@@ -139,9 +139,9 @@ AGENTBOX_API int32_t agentbox_context_set_helper_dir(agentbox_context *context,
  * to the caller, be closed to others and not be a symbolic link, or what
  * needs it fails with AGENTBOX_EDENIED; where it cannot be made, with what
  * the kernel says (AGENTBOX_EACCES, ENOTFOUND, ESYS). No box sees it: it is
- * hidden in every mount that holds it. NULL, the default: none, and what
- * needs one fails with AGENTBOX_EINVAL. AGENTBOX_EINVAL, AGENTBOX_EBUSY of
- * this call: as above.
+ * hidden in every mount that holds it. NULL, the default: none; what needs one
+ * fails with AGENTBOX_EINVAL, a box that has names to protect with EWALL.
+ * AGENTBOX_EINVAL, AGENTBOX_EBUSY of this call: as above.
  */
 AGENTBOX_API int32_t agentbox_context_set_state_dir(agentbox_context *context,
 						    const char *path,

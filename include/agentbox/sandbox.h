@@ -265,13 +265,13 @@ AGENTBOX_API int32_t agentbox_command_set_wall(agentbox_command *command,
 
 /*
  * Run a command in the box. Returns when it was started or could not be:
- * AGENTBOX_ENOTFOUND / AGENTBOX_EACCES when the program cannot be executed
- * in the box, AGENTBOX_ETIMEOUT when the launcher did not answer within the
- * spawn deadline of 5 seconds (it is then replaced), AGENTBOX_ECLOSED when
- * the box ended, AGENTBOX_EWALL while its protected paths cannot be settled,
- * AGENTBOX_ELIMIT for arguments and environment that are too long,
- * and with an audit what agentbox_audit_append() returns: what cannot be
- * recorded does not run.
+ * AGENTBOX_ENOTFOUND / EACCES / ESYS when the program cannot be executed in
+ * the box or its directory not entered (`where`: exec, cwd), AGENTBOX_ETIMEOUT
+ * when the launcher did not answer within the spawn deadline of 5 seconds (it
+ * is then replaced), AGENTBOX_ECLOSED when the box ended, AGENTBOX_EWALL while
+ * its protected paths cannot be settled, AGENTBOX_ELIMIT for arguments and
+ * environment that are too long (execve(2): one of 128 KiB), and with an audit
+ * what agentbox_audit_append() returns: what cannot be recorded does not run.
  * The walls are inherited: nothing is raised per command. From any thread,
  * but not beside agentbox_sandbox_end() or agentbox_sandbox_free().
  */
@@ -303,7 +303,7 @@ AGENTBOX_API int32_t agentbox_process_get_fd(const agentbox_process *process);
 AGENTBOX_API int32_t agentbox_process_get_pid(const agentbox_process *process);
 /*
  * Wait until the command has ended and protected paths were settled after
- * it: timeout in ms for both, 0 only looks, -1 for ever. AGENTBOX_ETIMEOUT
+ * it: timeout in ms for both, 0 only looks, below for ever. AGENTBOX_ETIMEOUT
  * when either is not so yet; until it is, the getters below say "running".
  * The settling goes on meanwhile, as a rule for less than a millisecond, and
  * the fd stays readable: wait again, with a timeout of a few milliseconds, or

@@ -227,9 +227,9 @@ AGENTBOX_API int32_t agentbox_snapshot_unpack(
 	const agentbox_snapshot_options *options, agentbox_snapshot **job,
 	agentbox_error **err);
 /*
- * Compare a snapshot with its manifest: names, modes, sizes, hashes, nothing
- * besides. wait() is AGENTBOX_ETAMPERED when they differ; the report says
- * where. AGENTBOX_ENOTFOUND: what has the name is no snapshot.
+ * Compare a snapshot with its manifest: names, modes, sizes, hashes. wait() is
+ * AGENTBOX_ETAMPERED when they differ; the report says where. Else ENOTFOUND:
+ * what has the name is no snapshot; EACCES: its record may not be read.
  */
 AGENTBOX_API int32_t agentbox_snapshot_verify(
 	agentbox_context *context, int32_t dest_fd, const char *name,

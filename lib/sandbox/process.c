@@ -59,11 +59,17 @@ static int32_t exec_error(const ab_msg_failed *m, const char *name,
 {
 	int32_t code = m->sys_errno == ENOENT ? AGENTBOX_ENOTFOUND
 		       : m->sys_errno == EACCES || m->sys_errno == EPERM
-		       ? AGENTBOX_EACCES : AGENTBOX_ESYS;
+		       ? AGENTBOX_EACCES
+		       /* execve(2): one argument of 128 KiB, or all of them */
+		       : m->sys_errno == E2BIG ? AGENTBOX_ELIMIT
+					       : AGENTBOX_ESYS;
+	bool has_own = m->message[0] && !m->sys_errno;
 
 	return ab_error_sys_code(err, code, m->sys_errno, m->stage,
-				 "cannot run '%s' in the box%s%s", name,
-				 m->message[0] ? ": " : "", m->message);
+				 "cannot run '%s' in the box%s%s%s", name,
+				 strcmp(m->stage, "cwd") ? "" :
+				 ": its working directory",
+				 has_own ? ": " : "", has_own ? m->message : "");
 }
 
 int32_t ab_process_await_started(agentbox_process *p, const char *name,

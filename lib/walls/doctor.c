@@ -32,6 +32,7 @@
 
 #define RAISE_TIMEOUT_MS 10000 /* as that of a box */
 #define STOP_TIMEOUT_MS 2000
+#define MAX_MOUNTINFO (1u << 20)
 #define ANSWER_FDS AB_GATEWAY_MAX_FDS /* of LISTENERS; 3 of READY */
 
 /* The emptiest box: nothing is required, so every tier may answer. */
@@ -86,6 +87,33 @@ static bool filtered(void)
 	return line && line[10] == '2';
 }
 
+/*
+ * unshare(2), EPERM: in a chroot the kernel makes no user namespaces. A
+ * directory that is no mount cannot be the root of a mount namespace:
+ * mountinfo, which shows what is below the root, then has no "/".
+ */
+static bool in_chroot(void)
+{
+	ab_autofree char *text = ab_calloc(1, MAX_MOUNTINFO + 1);
+	ab_autofd int fd = ab_fd_lift(open("/proc/self/mountinfo",
+					   O_RDONLY | O_CLOEXEC));
+	ssize_t n = fd < 0 || !text
+		    ? -1 : ab_fd_read_full(fd, text, MAX_MOUNTINFO);
+
+	if (n <= 0 || n == MAX_MOUNTINFO)
+		return false;
+	for (char *line = text; line && *line; line = strchr(line, '\n')) {
+		char *at = line += *line == '\n';
+
+		/* id, parent, device, root, and where it is: proc(5) */
+		for (int i = 0; i < 4 && at; i++)
+			at = strchr(at + (i > 0), ' ');
+		if (at && strncmp(at, " / ", 3) == 0)
+			return false;
+	}
+	return true;
+}
+
 typedef struct advice {
 	const char *cause, *fix;
 } advice;
@@ -109,6 +137,12 @@ static advice explain_userns(const ab_probe *p, int sys_errno)
 			"or sysctl -w "
 			"kernel.apparmor_restrict_unprivileged_userns=0"
 		};
+	if (in_chroot())
+		return (advice){ "this is a chroot, where the kernel makes no "
+				 "user namespaces",
+				 "start the program in a mount namespace whose "
+				 "root that directory is: a container, or "
+				 "systemd-nspawn -D" };
 	if (filtered())
 		return (advice){ "the container's seccomp filter refuses "
 				 "namespaces",

@@ -220,6 +220,10 @@ int copy_open_for_verify(supervision *s)
 	if (s->old_tree_fd < 0)
 		return fail(s, AGENTBOX_ETAMPERED, 0, job->plan.dest_name,
 			    "it is no directory any more");
+	/* another user's, who alone may read it */
+	if (r && code_of(-r) == AGENTBOX_EACCES)
+		return fail(s, AGENTBOX_EACCES, r, job->plan.record_name,
+			    "the record may not be read");
 	if (fd < 0 || !load_record(s, fd))
 		return fail(s, AGENTBOX_ETAMPERED, r, job->plan.record_name,
 			    "the record is not whole");

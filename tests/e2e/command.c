@@ -109,6 +109,10 @@ static void api_arguments_arrive_as_they_are(void)
 	o = BOX_RUN("/bin/sh", "-c", "printf %s \"${#1}\"", "sh", big);
 	CHECK(strcmp(o.out, "100000") == 0, "a long argument: %s%s", o.out,
 	      o.error);
+	/* execve(2): one argument has at most 128 KiB, with its NUL */
+	o = BOX_RUN("/bin/true", e2e_text("%0131072d", 7));
+	CHECK(o.result == AGENTBOX_ELIMIT, "%s: %s",
+	      agentbox_error_name(o.result), o.error);
 }
 
 static void api_program_is_found_in_path_or_refused(void)
@@ -126,6 +130,8 @@ static void api_program_is_found_in_path_or_refused(void)
 	o = BOX_RUN("/workspace/src");
 	CHECK(o.result == AGENTBOX_EACCES, "%s: %s",
 	      agentbox_error_name(o.result), o.error);
+	CHECK(strcmp(o.error, "cannot run '/workspace/src' in the box: "
+			      "permission denied") == 0, "%s", o.error);
 	/* the box is as good as before */
 	CHECK(BOX_RUN("true").status == 0, "no command runs after refusals");
 }

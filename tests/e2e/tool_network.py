@@ -5,6 +5,8 @@
 import fcntl
 import json
 import os
+import resource
+import signal
 import subprocess
 import threading
 
@@ -162,6 +164,20 @@ def a_state_directory_that_is_none_is_told_by_its_option():
     for verb in ("show", "allow", "disallow"):
         done = network(flat, verb, *(() if verb == "show" else ("a.test",)))
         says(status(done, 5), "--state", flat)
+
+
+@test
+def what_cannot_be_written_is_as_it_was():
+    at = state()
+    status(network(at, "allow", "a.test"), 0)
+
+    def little():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
+    done = tool("network", "allow", "--state", at, "b.test", preexec_fn=little)
+    says(status(done, 70), "allow.json: cannot be written, and is as it was",
+         "[ESYS]")
+    expect(shown(at) == ["a.test"], shown(at))
 
 
 @test

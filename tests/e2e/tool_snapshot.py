@@ -371,6 +371,14 @@ def a_directory_that_may_not_be_written_is_named():
     os.chmod(shut, 0o755)
     expect(not os.listdir(shut), os.listdir(shut))
     os.rmdir(shut)
+    # nor is a record that may not be read one that was tampered with
+    status(tool("snapshot", "copy", SRC, DST), 0)
+    record = os.path.join(os.path.dirname(DST), ".dst.agentbox")
+    os.chmod(record, 0)
+    says(status(tool("snapshot", "verify", DST), 5), "may not be read",
+         "EACCES")
+    os.chmod(record, 0o600)
+    status(tool("snapshot", "verify", DST), 0)
 
 
 @test

@@ -434,6 +434,15 @@ def an_unreadable_policy_is_refused():
 
 
 @test
+def a_limit_that_there_is_not_is_refused():
+    # "x-pids" would be a good key of a policy, and hold nothing
+    for name in ("foo", "x-pids", "Memory", "require"):
+        says(status(tool("run", "--limit", name + "=3", "--dry-run", "--",
+                         "true"), 3), "there is no limit '%s'" % name,
+             "memory, cpus, pids, disk, files, wall")
+
+
+@test
 def a_policy_that_is_too_long_is_refused_with_the_limit():
     path = write("long.json", GOOD + " " * (3 << 20))
     done = says(status(tool("policy", "check", path), 3), path,

@@ -8,8 +8,8 @@ import os
 import subprocess
 import tempfile
 
-from tool_lib import (TOP, WAIT, WORK, Done, box_test, command, environment,
-                      expect, main, says, status, write)
+from tool_lib import (TOP, WAIT, WORK, Done, Skip, box_test, command,
+                      environment, expect, main, says, status, test, write)
 
 WITHOUT = os.path.join(os.environ["AB_TEST_BUILDDIR"], "tests/e2e/without")
 
@@ -124,6 +124,32 @@ def the_hosts_network_is_told():
 def a_bare_box_is_told_as_nothing_else():
     expect(told(Place(), "--bare") == ["mode"], "bare")
     says(Place().tool("run", "--bare", "--", "true"), "BARE")
+
+
+# All that / has, below a directory that is no mount, and there.
+CHROOT = r'''
+for at in /*; do
+	if [ -L "$at" ]; then cp -Pf "$at" "$0$at"
+	elif [ -d "$at" ]; then mkdir -p "$0$at" && mount --rbind "$at" "$0$at"
+	fi || exit 99
+done
+exec chroot "$0" env -C "$PWD" "$@"'''
+
+
+@test
+def doctor_in_a_chroot_names_it():
+    if os.geteuid() != 0:
+        raise Skip("needs root to call chroot")
+    with tempfile.TemporaryDirectory(dir=TOP) as root:
+        inside = Place(["unshare", "--mount", "sh", "-c", CHROOT, root])
+        done = inside.tool("doctor", "--json")
+        full = done.json["tiers"]["full"]
+        expect("this is a chroot" in full["cause"] and
+               "mount namespace" in full["fix"], done)
+        says(inside.tool("doctor"), "this is a chroot", "to fix it: start the")
+    done = Place(["unshare", "--mount"]).tool("doctor")
+    expect("chroot" not in done.text or "chroot" in Place().tool(
+        "doctor").text, done)
 
 
 main()
