@@ -19,6 +19,15 @@ tests_bench_spawn_SOURCES = \
 	tests/bench/table.c
 tests_bench_spawn_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_spawn_LDADD = $(PUBLIC_LIBS) $(JANSSON_LIBS) -lpthread
+EXTRA_tests_bench_spawn_DEPENDENCIES = tests/bench/floor$(EXEEXT)
+
+# what the kernel takes for a box, linked as agentbox-init is; spawn runs it
+EXTRA_PROGRAMS += tests/bench/floor
+tests_bench_floor_SOURCES = tests/bench/floor.c
+tests_bench_floor_CPPFLAGS = $(INIT_CPPFLAGS)
+tests_bench_floor_CFLAGS = $(INIT_CFLAGS)
+tests_bench_floor_LDADD = $(MUSL_END)
+tests_bench_floor_LINK = $(INIT_LINK)
 
 # one check of a path
 EXTRA_PROGRAMS += tests/bench/guard_path

@@ -228,6 +228,26 @@ static char **equivalent_bwrap(agentbox_policy *policy)
 	return argv;
 }
 
+/* The same by tests/bench/floor.c; NULL where nobody says where that is. */
+static char **equivalent_floor(char **bwrap)
+{
+	const char *build = getenv("AB_TEST_BUILDDIR");
+	char path[4200], **argv;
+	size_t n = 0;
+
+	if (!build)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/tests/bench/floor", build);
+	while (bwrap[n])
+		n++;
+	argv = calloc(n + 1, sizeof(*argv));
+	if (!argv)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		argv[i] = strdup(i ? bwrap[i] : path);
+	return argv;
+}
+
 static void make_equal(agentbox_policy *policy, equal_bwrap *e)
 {
 	agentbox_bytes *plan = NULL;
@@ -251,8 +271,23 @@ struct cold {
 	struct series plain, limits, full; /* boxes */
 	struct series plain_ended;
 	struct series lean, equal; /* bubblewrap */
-	struct series lean_gone;
+	struct series lean_gone, floor;
 };
+
+/* ended: until its own wait has; gone: until nothing of it is left. */
+static void time_peer(char **argv, const struct stdio *s, struct series *ended,
+		      struct series *gone)
+{
+	double start = bench_now_us(), took;
+
+	if (run_program((const char *const *)argv, s->fds) < 0)
+		return;
+	took = bench_now_us() - start;
+	reap_all();
+	if (ended)
+		series_add(ended, took);
+	series_add(gone, bench_now_us() - start);
+}
 
 static void print_cold(struct cold *c, const equal_bwrap *equal)
 {
@@ -276,6 +311,9 @@ static void print_cold(struct cold *c, const equal_bwrap *equal)
 		table_row("bubblewrap, until gone", gone, gone, 0);
 		table_row("box, all namespaces", &c->plain, gone, 0);
 	}
+	if (gone && c->floor.count)
+		table_row("the calls alone, nothing judged or walled",
+			  &c->floor, gone, 0);
 	if (same) {
 		table_row("bubblewrap, the same tree, until gone", same, same,
 			  0);
@@ -293,26 +331,24 @@ static void bench_cold(char **bwrap)
 	struct cold c = { 0 };
 	struct stdio s = open_stdio();
 	agentbox_command *command = make_command(&s);
-	bool peer = works(bwrap);
+	char **floor = equivalent_floor(bwrap);
+	bool peer = works(bwrap), has_floor = floor && works(floor);
 	equal_bwrap equal;
 
 	/* what bwrap leaves behind is ours to wait for */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	make_equal(plain, &equal);
 	for (int i = 0; i < cold_rounds; i++) {
-		double start, took;
+		double took;
 
 		series_add(&c.plain,
 			   time_cold(plain, command, &c.plain_ended));
 		series_add(&c.limits, time_cold(limits, command, NULL));
 		series_add(&c.full, time_cold(ws, command, NULL));
-		start = bench_now_us();
-		if (peer &&
-		    run_program((const char *const *)bwrap, s.fds) == 0) {
-			series_add(&c.lean, bench_now_us() - start);
-			reap_all();
-			series_add(&c.lean_gone, bench_now_us() - start);
-		}
+		if (peer)
+			time_peer(bwrap, &s, &c.lean, &c.lean_gone);
+		if (has_floor)
+			time_peer(floor, &s, NULL, &c.floor);
 		took = peer ? time_equal_bwrap(&equal, s.fds) : -1;
 		if (took >= 0)
 			series_add(&c.equal, took);
@@ -320,6 +356,8 @@ static void bench_cold(char **bwrap)
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	print_cold(&c, &equal);
 	equal_bwrap_end(&equal);
+	argv_free(floor);
+	series_free(&c.floor);
 	series_free(&c.plain);
 	series_free(&c.limits);
 	series_free(&c.full);
