@@ -74,6 +74,9 @@ void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
  */
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url);
+/* The same, behind what the file holds already. */
+void ab_file_append(struct ab_check *c, const struct ab_word *path,
+		    uint32_t taint, const struct ab_word *content);
 /* What can be read from a file descriptor of the shell; content may be NULL:
    bytes of unknown value from there. */
 void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,

@@ -163,6 +163,18 @@ static uint64_t written_bit(const char *variable, uint32_t len)
 	return from < len ? name_bit(variable + from, len - from) : UINT64_MAX;
 }
 
+/* False: that is too much to be kept, and no more known. */
+static bool keeps(struct ab_check *c, const char *variable, uint32_t len,
+		  const struct ab_word *content)
+{
+	const struct ab_word *kept;
+
+	if (!ab_shell_set(c->run, variable, len, content, AB_SHELL_SHARED))
+		return false;
+	kept = ab_shell_get(c->run, variable, len, NULL);
+	return kept && kept->len == content->len;
+}
+
 void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		  uint32_t taint, const struct ab_word *content, bool is_url)
 {
@@ -187,14 +199,77 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 		return;
 	c->has_files = true;
 	c->file_names |= written_bit(variable, len);
-	if (content)
-		good = ab_shell_set(c->run, variable, len, content,
-				    AB_SHELL_SHARED);
-	else
+	if (content && !keeps(c, variable, len, content))
+		good = mark_variable(c, variable, len,
+				     (taint & keep) | ab_word_taint(content) |
+					     AB_TAINT_FILE,
+				     AB_SHELL_SHARED);
+	else if (!content)
 		good = mark_variable(c, variable, len, taint & keep,
 				     AB_SHELL_SHARED);
 	if (!good)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
+/* Nothing is known of it but that somebody writes into it. */
+static bool is_pipe(const struct ab_word *content)
+{
+	return !content->len && (ab_word_taint(content) & AB_TAINT_FILE);
+}
+
+/* A program under another name. */
+static bool is_copy(const struct ab_word *content)
+{
+	uint32_t n = sizeof(COPY_MARK) - 1;
+
+	return content->len > n && !memcmp(content->text, COPY_MARK, n);
+}
+
+/* The bytes of both; false: out of memory. */
+static bool join_words(struct ab_check *c, const struct ab_word *a,
+		       const struct ab_word *b, struct ab_word *out)
+{
+	uint32_t count = a->hole_count + b->hole_count;
+	char *text = ab_check_alloc(c, (size_t)a->len + b->len + 1);
+	struct ab_hole *holes =
+		ab_check_alloc(c, (count + 1) * sizeof(*holes));
+
+	if (!text || !holes)
+		return false;
+	memcpy(text, a->text, a->len);
+	memcpy(text + a->len, b->text, b->len);
+	if (a->hole_count)
+		memcpy(holes, a->holes, a->hole_count * sizeof(*holes));
+	for (uint32_t i = 0; i < b->hole_count; i++) {
+		holes[a->hole_count + i] = b->holes[i];
+		holes[a->hole_count + i].at += a->len;
+	}
+	*out = (struct ab_word){ .text = text, .len = a->len + b->len,
+				 .holes = holes, .hole_count = count,
+				 .span = b->span };
+	return true;
+}
+
+#define MAX_CONTENT 32768 /* of a file that grows */
+
+void ab_file_append(struct ab_check *c, const struct ab_word *path,
+		    uint32_t taint, const struct ab_word *content)
+{
+	const struct ab_word *old = content ? ab_file_content(c, path) : NULL;
+	struct ab_word all;
+
+	if (old && (is_copy(old) || is_pipe(old))) {
+		content = NULL; /* it stays what it is */
+	} else if (old) {
+		if (old->len + content->len >= MAX_CONTENT ||
+		    !join_words(c, old, content, &all)) {
+			ab_file_pipe(c, path); /* more than can be judged */
+			return;
+		}
+		content = &all;
+	}
+	/* who knows what was there before: what is added is in it */
+	ab_file_save(c, path, taint, content, false);
 }
 
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
@@ -340,12 +415,6 @@ static uint32_t first_line_words(struct ab_check *c,
 	return count;
 }
 
-/* Nothing is known of it but that somebody writes into it. */
-static bool is_pipe(const struct ab_word *content)
-{
-	return !content->len && (ab_word_taint(content) & AB_TAINT_FILE);
-}
-
 /* How a program reads the file that it runs: as its stdin, or inline. */
 static const struct ab_role *reading_role(struct ab_check *c,
 					  const struct ab_program *p)
@@ -376,18 +445,15 @@ static uint32_t words_from(const struct ab_use *use,
 	return 0;
 }
 
-void ab_file_run(struct ab_check *c, const struct ab_use *use,
-		 const struct ab_word *path)
+static void run_content(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path,
+			const struct ab_word *content)
 {
 	const struct ab_program *p = use->program;
-	const struct ab_word *content;
-	const struct ab_role *role;
+	const struct ab_role *role = reading_role(c, p);
 
-	if (run_stream(c, use, path) || !(content = ab_file_content(c, path)))
-		return;
 	ab_check_flow(c, use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
-	role = reading_role(c, p);
 	if (is_pipe(content))
 		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
 	if (!content->len || !role)
@@ -399,6 +465,40 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		ab_check_text(c, role->text, content);
 	else
 		ab_run_code(c, use, role, content);
+}
+
+#define MAX_EITHER 8 /* that a file may hold, after an `if` */
+
+/* What it may hold, where that is not one thing; NULL: no more of these. */
+static const struct ab_word *either_content(struct ab_check *c,
+					    const struct ab_word *path,
+					    uint32_t i)
+{
+	uint32_t len;
+	const char *variable;
+
+	if (i == MAX_EITHER || fd_of(path) >= 0)
+		return NULL;
+	variable = file_name(c, path, false, &len);
+	return variable ? ab_shell_get_one(c->run, variable, len, i) : NULL;
+}
+
+void ab_file_run(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *path)
+{
+	const struct ab_word *content;
+
+	if (run_stream(c, use, path) || !(content = ab_file_content(c, path)))
+		return;
+	run_content(c, use, path, content);
+	for (uint32_t i = 0; !content->len; i++) {
+		const struct ab_word *one = either_content(c, path, i);
+
+		if (!one)
+			return;
+		if (one->len)
+			run_content(c, use, path, one);
+	}
 }
 
 /* The file is the command: a script of a shell, or of what its first line
@@ -417,13 +517,21 @@ bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
 	if (is_pipe(content))
 		ab_check_flow(c, c->use, AB_SINK_SHELL, AB_TAINT_FILE, words);
+	for (uint32_t i = 0; !content->len; i++) {
+		const struct ab_word *one = either_content(c, &words[0], i);
+
+		if (!one)
+			return false;
+		if (one->len)
+			ab_check_script(c, one, true, words, count, NULL);
+	}
 	if (content->len < 3)
 		return false;
 	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
 	if (!all)
 		return false;
 	memcpy(all + 2, words, count * sizeof(*all));
-	if (content->len > skip && !memcmp(content->text, COPY_MARK, skip)) {
+	if (is_copy(content)) {
 		if (!ab_word_slice(c, content, skip, UINT32_MAX, &all[2]))
 			return false;
 		all[2].span = words[0].span;

@@ -512,9 +512,12 @@ static void save_command(struct ab_check *c, const struct ab_shell_command *m,
 	struct ab_word room;
 	const struct ab_word *known;
 
-	known = is_append(out) ? NULL : known_output(c, m, in, &room);
-	ab_file_save(c, &out->target, c->out_taint,
-		     known && known->len ? known : NULL, false);
+	known = known_output(c, m, in, &room);
+	known = known && known->len ? known : NULL;
+	if (is_append(out))
+		ab_file_append(c, &out->target, c->out_taint, known);
+	else
+		ab_file_save(c, &out->target, c->out_taint, known, false);
 }
 
 /* The last file that stdout goes to, or NULL. */
@@ -802,7 +805,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 static void save_output(struct ab_check *c, const struct ab_shell_scope *s)
 {
 	const struct ab_shell_redir *out = NULL;
-	const struct ab_word *value = s->out ? s->out->value : NULL;
+	const struct ab_word *value = s->out ? s->out->most : NULL;
 
 	for (uint32_t i = 0; i < s->redir_count; i++) {
 		const struct ab_shell_redir *r = &s->redirs[i];
@@ -810,11 +813,13 @@ static void save_output(struct ab_check *c, const struct ab_shell_scope *s)
 		if (writes_stdout(r))
 			out = r;
 	}
-	if (out && s->out)
-		ab_file_save(c, &out->target, s->out->taint,
-			     value && value->len && !is_append(out) ? value
-								    : NULL,
-			     false);
+	if (!out || !s->out)
+		return;
+	value = value && value->len ? value : NULL;
+	if (is_append(out))
+		ab_file_append(c, &out->target, s->out->taint, value);
+	else
+		ab_file_save(c, &out->target, s->out->taint, value, false);
 }
 
 static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,

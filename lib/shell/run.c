@@ -552,6 +552,23 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 	return w;
 }
 
+const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
+				       const char *name, size_t len,
+				       uint32_t index)
+{
+	const struct value *value =
+		ab_run_value_of(run, ab_run_find(run, name, len));
+
+	for (; value && value->kind == VALUE_UNKNOWN; value = value->other) {
+		const struct value *one = value->one;
+
+		if (one && one->kind == VALUE_SCALAR && !index--)
+			return one->words;
+	}
+	return value && value->kind == VALUE_SCALAR && !index ? value->words
+							      : NULL;
+}
+
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *value, enum ab_shell_owner owner)
 {

@@ -103,6 +103,8 @@ struct ab_stream {
 	 * of constants, cat of a here-document, : and true. May have holes.
 	 * Complete once its commands were visited. Or NULL. */
 	const struct ab_word *value;
+	/* REDIRECT: the same, where some of it is perhaps not written */
+	const struct ab_word *most;
 };
 
 static inline uint32_t ab_hole_taint(const struct ab_hole *hole)
@@ -365,6 +367,11 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* Of what it may be, after an `if` or a loop, the one with that number; or
+   NULL. */
+const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
+				       const char *name, size_t len,
+				       uint32_t index);
 /* Whose it is: a shell's own and its subshells'; that of a shell and of all
  * that it starts; everybody's, as a file is: what a subshell does to it stays
  * done. */

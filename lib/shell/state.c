@@ -477,7 +477,9 @@ void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 		return;
 	if (word && word->len == 0 && word->hole_count == 0)
 		return;
-	if (!word || run->uncertain != s->uncertain ||
+	s->is_unsure |= run->uncertain != s->uncertain;
+	if (!word ||
+	    (s->is_unsure && stream->kind != AB_STREAM_REDIRECT) ||
 	    !(piece = ab_run_high(run, sizeof(*piece))) ||
 	    !(piece->word = ab_run_keep(run, word))) {
 		s->is_unknown = true;
@@ -541,7 +543,9 @@ void ab_run_close(struct ab_shell_run *run, struct stream *s,
 					  s->pieces->word;
 	if (value && is_substitution)
 		value = without_newlines(run, value);
-	s->public.value = value;
+	s->public.most = value;
+	if (!s->is_unsure)
+		s->public.value = value;
 	ab_arena_release(run->arena, mark);
 }
 

@@ -93,6 +93,7 @@ struct stream {
 	struct piece *pieces, **tail;
 	uint32_t uncertain; /* run->uncertain when it was made */
 	bool is_unknown;    /* something unknown was written */
+	bool is_unsure;	    /* some of the pieces perhaps were not */
 	bool is_taken;	    /* a loop reads of it, nobody knows how much */
 };
 
