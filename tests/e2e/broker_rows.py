@@ -85,9 +85,11 @@ ROWS = [
     ("aws('/aws/cloud', 'Content-Length: 1\\r\\n', body='x')", "404"),
     ("aws('/aws/cloud', 'Transfer-Encoding: chunked\\r\\n', "
      "body='0\\r\\n\\r\\n')", "404"),
-    # of few fields with a credential one has to be the key, as with routes
-    ("aws('/aws/cloud', 'Authorization: Bearer x\\r\\n')", "200"),
-    ("aws('/aws/cloud', 'Authorization: Bearer x\\r\\n' * 4)", "401"),
+    # of fields with a credential one has to be the key, as with routes, and
+    # each is there once
+    ("aws('/aws/cloud', 'Proxy-Authorization: Bearer x\\r\\n')", "200"),
+    ("aws('/aws/cloud', 'Authorization: Bearer x\\r\\n')", "400"),
+    ("aws('/aws/cloud', 'Authorization: Bearer x\\r\\n' * 4)", "400"),
     ("http('GET /aws/cloud HTTP/1.1\\r\\n' + H + '\\r\\n', token=False)",
      "401"),
     ("http('GET /aws/cloud HTTP/1.1\\r\\n' + H + 'authorization: bearer ' "

@@ -187,10 +187,11 @@ for verb in (b"GET", b"DELETE"):
     row("resume", "400&mcp_resume", post(b"", b"Last-Event-ID:", verb=verb,
                                          length=False))
 for name in (b"mcp-session-id: " + m.session.encode(), b"accept: */*",
-             b"content-type: application/json",
              b"MCP-Protocol-Version: 2025-06-18\r\n"
              b"mcp-protocol-version: 2025-06-18"):
     row(repr(name), "400&mcp_field_twice", post(g, name))
+row("two types", "400&http_field_twice",
+    post(g, b"content-type: application/json"))
 for kind, want in ((b"application/json;charset=utf-8", "200"),
                    (b"Application/JSON", "200"),
                    (b"application/json; charset=utf-16", "415"),

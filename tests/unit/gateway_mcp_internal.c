@@ -24,13 +24,17 @@ static const char *judge(const char *head_text, size_t n, const json_t *body)
 	const char *raw = body && json_is_string(body) ?
 				  json_string_value(body) : text;
 	enum ab_mcp_http_reason reason;
+	enum ab_http_reason no_head;
 	json_t *value = NULL;
 	ab_http_head head;
 	ab_mcp_http h;
 
 	ab_http_head_init(&head, AB_HTTP_REQUEST);
-	ck_assert_msg(ab_http_head_read(&head, head_text, n) == AB_HTTP_OK,
-		      "%s: no head", head_text);
+	no_head = ab_http_head_read(&head, head_text, n);
+	if (no_head != AB_HTTP_OK) {
+		free(text);
+		return ab_http_reason_name(no_head);
+	}
 	reason = ab_mcp_http_head(&head, head_text, ORIGIN, &h);
 	if (reason == AB_MCP_HTTP_OK && h.verb == AB_MCP_HTTP_POST) {
 		ck_assert_ptr_nonnull(raw);
