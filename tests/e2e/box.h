@@ -207,6 +207,9 @@ pid_t host_descendant(const char *name);
 pid_t host_descendant_in(const char *name, char state);
 /* Count of living descendants, zombies excluded. */
 size_t host_descendants(void);
+/* Stop it, and wait until its last thread has stopped: one that runs may do
+   more after kill(2) has returned. */
+bool host_stop(pid_t pid);
 /* Is the process gone within ms? */
 bool host_gone(pid_t pid, int64_t ms);
 

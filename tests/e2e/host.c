@@ -300,6 +300,39 @@ size_t host_descendants(void)
 	return n;
 }
 
+static bool has_stopped(pid_t pid)
+{
+	const char *dir_path = e2e_text("/proc/%d/task", (int)pid);
+	DIR *dir = opendir(dir_path);
+	bool all = dir != NULL;
+
+	for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+		const char *line;
+
+		if (e->d_name[0] == '.')
+			continue;
+		line = host_read(e2e_text("%s/%s/stat", dir_path, e->d_name));
+		all &= line && strstr(line, ") T ");
+	}
+	if (dir)
+		closedir(dir);
+	return all;
+}
+
+bool host_stop(pid_t pid)
+{
+	int64_t until = e2e_now_ms() + 5000;
+
+	if (pid <= 0 || kill(pid, SIGSTOP))
+		return false;
+	while (!has_stopped(pid)) {
+		if (e2e_now_ms() >= until)
+			return false;
+		e2e_sleep_ms(2);
+	}
+	return true;
+}
+
 /* Its first thread may be over before the others are, and then its
    descriptors are still open. */
 static bool has_threads(pid_t pid)

@@ -296,7 +296,7 @@ static void stopped_shield_is_ended(void)
 	e2e_seconds(60);
 	l = start_liner("/bin/true", NULL);
 	pid = host_descendant("agentbox-shield");
-	REQUIRE(pid > 0 && kill(pid, SIGSTOP) == 0, "pid %d", (int)pid);
+	REQUIRE(host_stop(pid), "pid %d", (int)pid);
 	REQUIRE(write(l.in, "\n", 1) == 1, "%m");
 	int64_t began = e2e_now_ms();
 	CHECK(agentbox_shield_verify(shield(), "files",
