@@ -189,6 +189,8 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 		   const struct ab_word *w);
 bool ab_value_check(struct ab_check *c, uint8_t value,
 		    const struct ab_word *w);
+/* It says that few things are taken, which a test with a `!` does not. */
+bool ab_value_narrows(int value);
 void ab_check_path(struct ab_check *c, const struct ab_use *use,
 		   enum ab_role_kind kind, const struct ab_word *w);
 void ab_check_flow(struct ab_check *c, const struct ab_use *use,

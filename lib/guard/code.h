@@ -102,9 +102,9 @@ void ab_code_hole(struct ab_code *k, struct ab_word *w);
 uint8_t ab_code_lang(const char *lang);
 /* What the calls of a language begin with. */
 uint64_t ab_code_heads(uint8_t lang);
-/* The call of the table that it names, enum ab_call; 0: none. */
 /* Something in the program takes files away; which, is not followed. */
 bool ab_code_takes_away(const struct ab_code *k);
+/* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
 
 /* --- code_args.c --- */

@@ -143,6 +143,9 @@ static bool any_value(struct ab_check *c, const struct ab_use *use,
 		const struct ab_word *w = &use->words[v->word];
 
 		if ((t->mask & (UINT64_C(1) << v->group)) &&
+		    !(pred->kind == AB_PRED_VALUE &&
+		      ab_value_narrows(pred->value) &&
+		      ab_is_negated(use, v->option)) &&
 		    part_holds(c, pred, w, v->at < w->len ? v->at : w->len))
 			return true;
 	}

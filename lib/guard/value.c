@@ -36,7 +36,7 @@ enum value {
 	VALUE_GIT_PATTERN,
 	VALUE_GIT_PATH,
 	VALUE_GIT_REGEX,
-	VALUE_ANY_NAME,
+	VALUE_SOME_NAME,
 	VALUE_UNKNOWN_NAME,
 	VALUE_HUGE_COUNT,
 	VALUE_COUNT
@@ -49,7 +49,7 @@ static const char *const names[VALUE_COUNT] = {
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
-	"any-name",	"unknown-name", "huge-count",
+	"some-name",	"unknown-name", "huge-count",
 };
 
 int ab_value_named(const char *name)
@@ -59,6 +59,11 @@ int ab_value_named(const char *name)
 			return i;
 	}
 	return -1;
+}
+
+bool ab_value_narrows(int value)
+{
+	return value == VALUE_SOME_NAME;
 }
 
 /* What a mode gives: bits as in chmod(2), setuid ones kept. */
@@ -315,16 +320,47 @@ static bool is_git_path(const struct ab_word *w)
 	return false;
 }
 
+/* Behind what may be this letter in either case, or NULL. *is_said: not only
+   because anything may be there. */
+static const char *skip_letter(const char *s, const char *end, char letter,
+			       bool *is_said)
+{
+	bool is_inside = false;
+
+	if (s == end || *s == '.')
+		return s == end ? NULL : s + 1;
+	if (*s != '[') {
+		if ((*s | 0x20) != letter)
+			return NULL;
+		*is_said = true;
+		return s + 1;
+	}
+	/* a set: ranges and what is not in it are taken for all letters */
+	for (const char *at = ++s; s < end && (*s != ']' || s == at); s++)
+		is_inside |= (*s | 0x20) == letter || *s == '-' ||
+			     (*s == '^' && s == at) || *s == '[';
+	if (s == end || !is_inside)
+		return NULL;
+	if (s[-1] == ':' && s + 1 < end && s[1] == ']')
+		s++; /* [[:alpha:]] */
+	*is_said = true;
+	return s + 1;
+}
+
 /* And of its -regex: `.git` as a name of its own, `\.git`, `[.]git` or `.*git`
    in it. */
 static bool is_git_regex(const struct ab_word *w)
 {
-	const char *s = w->text, *end = w->text + w->len, *at = s;
+	const char *s = w->text, *end = w->text + w->len;
 
-	for (; (at = memmem(at, (size_t)(end - at), "git", 3)); at += 3) {
-		if (at == s || !memchr(".*+?])}", at[-1], 7))
-			continue;
-		if (at + 3 == end || memchr("/\\.*+?[({|)$", at[3], 13))
+	for (const char *at = s + 1; at < end; at++) {
+		bool is_said = false;
+		const char *t = memchr(".*+?])}", at[-1], 7) ? at : NULL;
+
+		for (const char *letter = "git"; t && *letter; letter++)
+			t = skip_letter(t, end, *letter, &is_said);
+		if (t && is_said &&
+		    (t == end || memchr("/\\.*+?[({|)$", *t, 12)))
 			return true;
 	}
 	return false;
@@ -336,7 +372,7 @@ static bool is_any_name(const struct ab_word *w)
 	bool is_wide = w->len == 1;
 
 	for (uint32_t i = 0; i < w->len; i++) {
-		if (!memchr("*?./+^$()\\|", w->text[i], 12))
+		if (!memchr("*?./+^$()\\|", w->text[i], 11))
 			return w->len == 1;
 		is_wide |= w->text[i] == '*' || w->text[i] == '+';
 	}
@@ -346,8 +382,10 @@ static bool is_any_name(const struct ab_word *w)
 /* Nobody knows what it takes: "$X", "*$X*". */
 static bool is_unknown_name(const struct ab_word *w)
 {
-	for (uint32_t i = 0; i < w->len; i++)
-		if (w->text[i] != '*' && w->text[i] != '?')
+	uint32_t from = w->len > 1 && !memcmp(w->text, "./", 2) ? 2 : 0;
+
+	for (uint32_t i = from; i < w->len; i++)
+		if (!memchr("*?/", w->text[i], 3))
 			return false;
 	for (uint32_t i = 0; i < w->hole_count; i++)
 		if (w->holes[i].kind == AB_HOLE_BYTES ||
@@ -389,9 +427,10 @@ static bool is_huge(const struct ab_word *w)
 /* The number behind KEY= of dd, with its unit; or `other`. */
 static double dd_size(const struct ab_use *use, const char *key, double other)
 {
-	static const char units[] = "cwbkKMGT";
+	static const char units[] = "cwbkKMGTPEZYRQ";
 	static const double sizes[] = { 1, 2, 512, 1024, 1024, 1 << 20,
-					1 << 30, 1e12 };
+					1 << 30, 1e12, 1e15, 1e18, 1e21,
+					1e24, 1e27, 1e30 };
 	size_t n = strlen(key);
 
 	for (uint32_t i = 1; i < use->count; i++) {
@@ -648,8 +687,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_git_regex(w);
 	case VALUE_HUGE_COUNT:
 		return is_huge_count(c, w);
-	case VALUE_ANY_NAME:
-		return is_any_name(w);
+	case VALUE_SOME_NAME:
+		return !is_any_name(w);
 	case VALUE_UNKNOWN_NAME:
 		return is_unknown_name(w);
 	case VALUE_BIND_HOME:

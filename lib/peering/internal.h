@@ -98,10 +98,10 @@ int32_t ab_grant_revoke(ab_store *store, const char *id, const char *reason,
 /* Ids of live grants; column is "reader" or "source". An array of text. */
 int32_t ab_grant_ids(ab_store *store, const char *column, const char *box,
 		     json_t **ids, agentbox_error **err);
-/* Every live grant: [{"id", "reader", "pid", "started"}]. */
 /* The names of a reader's that are being made, or whose maker is gone. */
 int32_t ab_grant_making(ab_store *store, const char *reader, json_t **names,
 			agentbox_error **err);
+/* Every live grant: [{"id", "reader", "pid", "started"}]. */
 int32_t ab_grant_owners(ab_store *store, json_t **rows, agentbox_error **err);
 int32_t ab_grant_list(ab_store *store, bool all, json_t **rows,
 		      agentbox_error **err);

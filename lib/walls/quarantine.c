@@ -146,7 +146,16 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 		return ab_error_sys(err, errno, "quarantine",
 				    "cannot open 'quarantine/" AB_UNSETTLED_DIR
 				    "' in the state directory");
-	while (dir && rc == 0 && (e = readdir(dir))) {
+	while (dir && rc == 0) {
+		errno = 0;
+		e = readdir(dir);
+		if (!e && errno)
+			rc = ab_error_sys(err, errno, "quarantine",
+					  "cannot list 'quarantine/"
+					  AB_UNSETTLED_DIR "' in the state "
+					  "directory");
+		if (!e)
+			break;
 		if (!is_entry(e) ||
 		    !reads_about(&b->plan, dirfd(dir), e->d_name))
 			continue;

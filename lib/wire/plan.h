@@ -131,11 +131,6 @@ typedef struct ab_plan_rlimit {
 } ab_plan_rlimit;
 
 /*
- * A protected name that does not exist at start. `dir` is a directory inside
- * the box (below the workspace) and `pattern` what may not appear in or
- * below it. See AB_MSG_SETTLE.
- */
-/*
  * Beside a quarantine: records of boxes whose holder could not put all names
  * right, and whose host did not hear of that. Each has the last part of the
  * quarantine's path for its name, and in it, in decimal, device and inode of
@@ -144,6 +139,11 @@ typedef struct ab_plan_rlimit {
  */
 #define AB_UNSETTLED_DIR "unsettled"
 
+/*
+ * A protected name that does not exist at start. `dir` is a directory inside
+ * the box (below the workspace) and `pattern` what may not appear in or
+ * below it. See AB_MSG_SETTLE.
+ */
 typedef struct ab_plan_watch {
 	const char *pattern; /* workspace-relative glob, as in the policy */
 } ab_plan_watch;
