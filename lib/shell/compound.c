@@ -176,8 +176,8 @@ static void begin(struct ab_shell_run *run, struct visit_frame *f)
 
 void ab_visit_close(struct ab_shell_run *run, const struct visit_frame *f)
 {
-	/* public is the first member */
-	if (AB_UNLIKELY(f->scope.out != f->place.out))
+	/* none of its own, as a definition has; public is the first member */
+	if (AB_UNLIKELY(f->scope.out != f->place.out) && f->scope.out)
 		ab_run_close(run, (struct stream *)(void *)f->scope.out, false);
 }
 
