@@ -36,9 +36,11 @@ static struct outcome timed(const char *what, const char *script)
 static void nothing_is_planted(const char *what)
 {
 	int status;
+	/* what came and went while it was moved is set aside by such a name */
 	char *found = HOST_RUN(&status, "sh", "-c",
 			       e2e_text("grep -rl evil '%s' --exclude-dir="
-					"'*agentbox-quarantine*' || "
+					"'*agentbox-quarantine*' --exclude="
+					"'agentbox-quarantine-[0-9]*' || "
 					"test $? -eq 1", ws_path("")));
 
 	/* 1: grep looked at everything and found nothing */
