@@ -42,8 +42,8 @@ static void append(struct expansion *e, struct segment *args)
 }
 
 /* The argument is what it is when the parameter is unset, as far as anyone
- * knows. */
-static void add_likely(struct expansion *e, struct segment *args)
+ * knows. NULL: no room, and the run ends with LIMIT. */
+static struct segment *add_likely(struct expansion *e, struct segment *args)
 {
 	struct ab_word w;
 	struct segment *s;
@@ -55,6 +55,7 @@ static void add_likely(struct expansion *e, struct segment *args)
 		s->text = w.text;
 		s->len = w.len;
 	}
+	return s;
 }
 
 /* Of v, which is what was found under it; or NULL. */
@@ -420,11 +421,9 @@ static bool is_always_set(const char *name)
 	       (name[0] && !name[1] && strchr("0#?$-", name[0]));
 }
 
-/* ${x:=y}: from then on it is likely y. The segment was just added. */
-static void assign_likely(struct expansion *e)
+/* ${x:=y}: from then on it is likely y. */
+static void assign_likely(struct expansion *e, const struct segment *s)
 {
-	struct segment *s = (struct segment *)(void *)((char *)e->list->tail -
-				offsetof(struct segment, next));
 	struct ab_hole hole = { .len = s->len, .span = e->span,
 				.kind = AB_HOLE_LIKELY, .name = e->name,
 				.origin = e->value->origin };
@@ -477,9 +476,10 @@ static void default_value(struct expansion *e, struct segment *args)
 		add_value(e);
 		return;
 	}
-	add_likely(e, args);
-	if (e->param->op == OP_ASSIGN && !e->param->has_index)
-		assign_likely(e);
+	struct segment *likely = add_likely(e, args);
+
+	if (likely && e->param->op == OP_ASSIGN && !e->param->has_index)
+		assign_likely(e, likely);
 }
 
 static bool length(struct expansion *e)
