@@ -19,7 +19,11 @@
 
 struct frame *ab_parser_enter(struct parser *p, enum state state)
 {
-	struct frame *below = p->top, *f = below ? below->above : NULL;
+	struct frame *below = p->top, *f = NULL;
+
+	/* the spare one is written over by whatever else finds no room */
+	if (below && below != &p->spare.frame)
+		f = below->above;
 
 	if (!f) {
 		f = ab_parser_alloc(p, sizeof(*f));
