@@ -315,3 +315,17 @@ int32_t ab_grant_is_live(ab_store *store, const char *reader,
 	*is_live = id[0];
 	return rc;
 }
+
+int32_t ab_grant_is_named(ab_store *store, const char *reader,
+			  const char *name, bool *is_named,
+			  agentbox_error **err)
+{
+	char id[AB_ID_SIZE] = "";
+	int32_t rc = ab_store_run(store, take_found, id, err,
+				  "SELECT id FROM grants WHERE reader = ? AND "
+				  "name = ? AND state <> 'revoked'", "ss",
+				  reader, name);
+
+	*is_named = rc < 0 || id[0];
+	return rc;
+}

@@ -110,6 +110,10 @@ int32_t ab_grant_find(ab_store *store, const char *reader, const char *source,
 /* Granted under this name, and not only being made. */
 int32_t ab_grant_is_live(ab_store *store, const char *reader,
 			 const char *name, bool *is_live, agentbox_error **err);
+/* The same, or being made; true when it cannot be told. */
+int32_t ab_grant_is_named(ab_store *store, const char *reader,
+			  const char *name, bool *is_named,
+			  agentbox_error **err);
 
 /* The directories of one reader; -1 each when closed. */
 typedef struct ab_places {
@@ -135,9 +139,11 @@ int ab_places_hide(const ab_places *places, const char *name,
 /* The record and the lock of a name that is gone. */
 void ab_places_forget(const ab_places *places, const char *name);
 
-/* revoke.c: end such a tree, and wait for it; 0 also when another does. */
+/* revoke.c: end such a tree, and wait for it; 0 also when another does. With
+   `record` (or NULL) what the grant of that name left beside it, too. */
 int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
-			const char *name, agentbox_error **err);
+			const char *name, const char *record,
+			agentbox_error **err);
 /*
  * revoke.c: revoke and wait for the end, for boxes that are gone. `reason` is
  * for the record.

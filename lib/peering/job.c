@@ -205,6 +205,22 @@ static void copy_ended(agentbox_peer_job *j)
 		finish_copy(j);
 }
 
+/*
+ * Not when the name has been granted again. Who has its lock and no row is a
+ * refresh that was revoked, and has nothing to look for there any more.
+ */
+static void forget_name(const agentbox_peer_job *j)
+{
+	bool is_named = true;
+
+	if (j->places.records < 0)
+		return;
+	(void)ab_grant_is_named(j->peering->store, j->grant.reader,
+				j->grant.name, &is_named, NULL);
+	if (!is_named)
+		ab_places_forget(&j->places, j->grant.name);
+}
+
 static void scrub_ended(agentbox_peer_job *j)
 {
 	agentbox_error *error = NULL;
@@ -215,8 +231,7 @@ static void scrub_ended(agentbox_peer_job *j)
 		return;
 	}
 	agentbox_error_free(ab_steal(&error)); /* nothing was there to end */
-	if (j->places.records >= 0)
-		ab_places_forget(&j->places, j->grant.name);
+	forget_name(j);
 	if (ab_peer_job_record(j, "peer.revoked", "allow", "", &error) == 0 &&
 	    j->error)
 		agentbox_error_free(ab_steal(&error));

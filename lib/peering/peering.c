@@ -246,7 +246,7 @@ static int32_t end_revoked(agentbox_peering *p, const ab_places *places,
 	agentbox_error *error = NULL;
 	int32_t told = ab_grant_revoke(p->store, id, "its revoke was cut short",
 				       &error);
-	int32_t rc = ab_places_scrub(p, places, name, err);
+	int32_t rc = ab_places_scrub(p, places, name, NULL, err);
 
 	if (rc == 0 && told < 0 && told != AGENTBOX_ENOTFOUND)
 		return ab_error_move(err, &error);
@@ -270,6 +270,60 @@ static int32_t scrub_revoked(agentbox_peering *p, const ab_places *places,
 	return rc;
 }
 
+/* "code" of ".code.lock", or false. */
+static bool name_of_lock(const char *file, char name[AB_PEER_NAME_MAX + 1])
+{
+	static const char suffix[] = ".lock";
+	size_t n = strlen(file), end = sizeof(suffix) - 1;
+
+	if (file[0] != '.' || n <= end + 1 || n - end - 1 > AB_PEER_NAME_MAX ||
+	    strcmp(file + n - end, suffix) != 0)
+		return false;
+	memcpy(name, file + 1, n - end - 1);
+	name[n - end - 1] = '\0';
+	return true;
+}
+
+/*
+ * A name that was granted, and is not: what a revoke leaves for its end, the
+ * generation before the last and the record, goes with it. Its lock's file is
+ * there until it has ended.
+ */
+static int32_t end_name(agentbox_peering *p, const char *reader,
+			ab_places *places, const char *name,
+			agentbox_error **err)
+{
+	bool is_named = true;
+	int32_t rc = ab_grant_is_named(p->store, reader, name, &is_named, err);
+
+	if (rc < 0 || is_named || ab_places_lock(places, name, NULL) < 0)
+		return rc;
+	rc = ab_grant_is_named(p->store, reader, name, &is_named, err);
+	if (rc == 0 && !is_named)
+		rc = ab_places_scrub(p, places, AB_REVOKED_PREFIX, name, err);
+	if (rc == 0 && !is_named)
+		ab_places_forget(places, name);
+	ab_cleanup_fd(&places->lock);
+	places->lock = -1;
+	return rc;
+}
+
+static int32_t end_names(agentbox_peering *p, const char *reader,
+			 ab_places *places, agentbox_error **err)
+{
+	DIR *dir = entries_of(places->records);
+	int32_t rc = dir ? 0 : ab_error_sys(err, errno, "reader",
+					    "cannot list what was granted");
+	char name[AB_PEER_NAME_MAX + 1];
+
+	for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;)
+		if (name_of_lock(e->d_name, name))
+			rc = end_name(p, reader, places, name, err);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
 /* What a host that died did not finish. */
 static int32_t finish_reader(agentbox_peering *p, const char *reader,
 			     agentbox_error **err)
@@ -284,6 +338,8 @@ static int32_t finish_reader(agentbox_peering *p, const char *reader,
 		rc = end_making(p, reader, &places, err);
 	if (rc == 0)
 		rc = scrub_revoked(p, &places, err);
+	if (rc == 0)
+		rc = end_names(p, reader, &places, err);
 	ab_places_end(&places);
 	return rc;
 }

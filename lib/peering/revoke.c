@@ -51,15 +51,18 @@ static int32_t start_scrub(agentbox_peer_job *j, uint32_t flags,
 }
 
 int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
-			const char *name, agentbox_error **err)
+			const char *name, const char *record,
+			agentbox_error **err)
 {
 	ab_auto(agentbox_snapshot) *scrub = NULL;
 	agentbox_error *error = NULL;
 	ab_snapshot_job job = { .job = AB_COPY_SCRUB, .source_fd = -1,
 				.dest_fd = places->staging,
 				.staging_fd = places->staging,
-				.record_fd = -1, .stream_fd = -1,
-				.dest_name = name };
+				.record_fd = record ? places->records : -1,
+				.stream_fd = -1,
+				.dest_name = name,
+				.record_name = record };
 
 	int32_t rc = ab_snapshot_start(p->context, &job, &scrub, &error);
 	if (rc == 0)

@@ -297,6 +297,48 @@ static void case_110_a_revoke_that_no_store_knows_is_finished(void)
 	peers_finish();
 }
 
+/* Or when the tree was gone, and the generation before it was not. */
+static void case_110_a_generation_that_a_revoke_left_goes(void)
+{
+	agentbox_peering *next = NULL;
+	agentbox_error *err = NULL;
+	const char *id, *shown, *staging;
+	char text[16] = "";
+	int status;
+
+	if (!host_has("python3"))
+		e2e_skip("python3 is not installed");
+	peers_begin();
+	id = peers_grant("code");
+	shown = host_path("state/boxes/%s/shared/code",
+			  agentbox_sandbox_get_id(box()));
+	staging = host_path("state/boxes/%s/staging",
+			    agentbox_sandbox_get_id(box()));
+	FILE *f = fopen(e2e_text("%s/src/a.c", shown), "re");
+	REQUIRE(f, "open");
+	host_write(host_path("peer/src/a.c"), "another\n");
+	peers_refresh(id);
+	HOST_RUN(&status, "sh", "-c",
+		 "ls -A \"$1\" | grep -q old && chmod -R u+w \"$0\" && "
+		 "rm -r \"$0\"", shown, staging);
+	REQUIRE(status == 0, "nothing was kept");
+	HOST_RUN(&status, "python3", "-c",
+		 "import sqlite3,sys\n"
+		 "d=sqlite3.connect(sys.argv[1])\n"
+		 "d.execute(\"UPDATE grants SET state='revoked'\")\n"
+		 "d.commit()", host_path("state/store.db"));
+	REQUIRE(status == 0, "sqlite3: %d", status);
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	HOST_RUN(&status, "sh", "-c", "test -z \"$(ls -A \"$0\")\"", staging);
+	CHECK(status == 0, "something is left");
+	CHECK(!fgets(text, sizeof(text), f), "read: %s", text);
+	fclose(f);
+	agentbox_peering_free(next);
+	peers_grant("code");
+	peers_finish();
+}
+
 /* Whoever opens the store next takes from the reader what is not granted. */
 static void next_host_takes_it(const char *why)
 {
@@ -525,6 +567,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_109_detach_leaves_what_is_open),
 	CASE(case_110_a_revoke_that_was_cut_short_is_finished),
 	CASE(case_110_a_revoke_that_no_store_knows_is_finished),
+	CASE(case_110_a_generation_that_a_revoke_left_goes),
 	CASE(case_110_what_no_store_knows_is_not_shared),
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
