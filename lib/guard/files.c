@@ -474,13 +474,17 @@ static const struct ab_word *either_content(struct ab_check *c,
 					    const struct ab_word *path,
 					    uint32_t i)
 {
+	const char *variable = NULL;
+	const struct ab_word *one;
 	uint32_t len;
-	const char *variable;
 
-	if (i == MAX_EITHER || fd_of(path) >= 0)
-		return NULL;
-	variable = file_name(c, path, false, &len);
-	return variable ? ab_shell_get_one(c->run, variable, len, i) : NULL;
+	if (fd_of(path) < 0)
+		variable = file_name(c, path, false, &len);
+	one = variable ? ab_shell_get_one(c->run, variable, len, i) : NULL;
+	if (!one || i < MAX_EITHER)
+		return one;
+	ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+	return NULL;
 }
 
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
