@@ -248,12 +248,6 @@ static void plus_option(struct scan *s)
 
 #define MAX_BEFORE 64 /* words that are looked at for the `!` of a test */
 
-static bool word_is(const struct ab_word *w, const char *text)
-{
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
-}
-
 bool ab_is_negated(const struct ab_use *use, uint32_t word)
 {
 	uint32_t end = word > MAX_BEFORE ? word - MAX_BEFORE : 1;
@@ -263,11 +257,12 @@ bool ab_is_negated(const struct ab_use *use, uint32_t word)
 	for (uint32_t i = word; i-- > end;) {
 		const struct ab_word *w = &use->words[i];
 
-		if (is_group && (word_is(w, "!") || word_is(w, "-not")))
+		if (is_group && (ab_word_equals(w, "!") ||
+				 ab_word_equals(w, "-not")))
 			return true;
-		depth += word_is(w, ")") - word_is(w, "(");
+		depth += ab_word_equals(w, ")") - ab_word_equals(w, "(");
 		/* in what this one opened, or beside it */
-		is_group = depth < 0 && word_is(w, "(");
+		is_group = depth < 0 && ab_word_equals(w, "(");
 		if (is_group)
 			depth = 0;
 	}

@@ -161,12 +161,6 @@ static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 }
 
-static bool word_is(const struct ab_word *w, const char *text)
-{
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
-}
-
 /* The first line of a list of directories, the rest in *rest. */
 static bool first_line(struct ab_check *c, const struct ab_word *list,
 		       struct ab_word *first, struct ab_word *rest)
@@ -257,7 +251,7 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		to = &home;
 	if (is_push)
 		push_dir(c, c->cwd);
-	if (to && (word_is(to, "-") || uses_cdpath(c, to)))
+	if (to && (ab_word_equals(to, "-") || uses_cdpath(c, to)))
 		to = NULL;
 	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
 }
@@ -443,7 +437,7 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 	uint32_t flags = m->place.flags;
 
 	if (AB_UNLIKELY(m->place.function) && m->argc &&
-	    word_is(&m->argv[0], m->place.function) &&
+	    ab_word_equals(&m->argv[0], m->place.function) &&
 	    (flags & AB_SHELL_BACKGROUND || m->place.pipe_count > 1))
 		return true;
 	return (flags & AB_SHELL_ENDLESS) && (flags & AB_SHELL_BACKGROUND) &&
@@ -569,8 +563,8 @@ static uint32_t find_builtin(const struct ab_word *argv, uint32_t argc)
 {
 	uint32_t i = 0;
 
-	while (i < argc && (word_is(&argv[i], "command") ||
-			    word_is(&argv[i], "builtin") ||
+	while (i < argc && (ab_word_equals(&argv[i], "command") ||
+			    ab_word_equals(&argv[i], "builtin") ||
 			    (i && is_run_option(&argv[i]))))
 		i++;
 	return i;
@@ -582,7 +576,8 @@ static bool is_shopt(const struct ab_word *argv, uint32_t argc)
 	uint32_t i = find_builtin(argv, argc);
 
 	return i < argc &&
-	       (word_is(&argv[i], "shopt") || word_is(&argv[i], "setopt"));
+	       (ab_word_equals(&argv[i], "shopt") ||
+		ab_word_equals(&argv[i], "setopt"));
 }
 
 /* The word may be one of those that note_word() knows, by its length and its
@@ -626,14 +621,14 @@ static void note_word(struct ab_check *c, const struct ab_word *w)
 static bool drops_options(struct ab_check *c, const struct ab_word *argv,
 			  uint32_t argc)
 {
-	if (argc < 3 || !word_is(&argv[0], "shopt") ||
-	    !word_is(&argv[1], "-u"))
+	if (argc < 3 || !ab_word_equals(&argv[0], "shopt") ||
+	    !ab_word_equals(&argv[1], "-u"))
 		return false;
+	if (c->flags & ~(uint32_t)AB_SHELL_AGAIN)
+		return true;
 	for (uint32_t i = 2; i < argc; i++) {
-		if (c->flags & ~(uint32_t)AB_SHELL_AGAIN)
-			break;
-		c->has_dots &= !word_is(&argv[i], "dotglob");
-		c->has_fold &= !word_is(&argv[i], "nocaseglob");
+		c->has_dots &= !ab_word_equals(&argv[i], "dotglob");
+		c->has_fold &= !ab_word_equals(&argv[i], "nocaseglob");
 	}
 	return true;
 }
@@ -647,7 +642,6 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 
 	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
 		return;
-
 	for (uint32_t i = 0; i < argc; i++) {
 		if (is_unsure && argv[i].hole_count)
 			c->has_dots = c->has_fold = true;
@@ -741,7 +735,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		v->has_moved = true;
 	}
 	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
-	    word_is(argv, "exec") && in.has) {
+	    ab_word_equals(argv, "exec") && in.has) {
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in.taint, in.text);
 		v->has_input = true;

@@ -12,12 +12,6 @@
 #include "base/alloc.h"
 #include "guard/command.h"
 
-static bool word_is(const struct ab_word *w, const char *text)
-{
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
-}
-
 /* /dev/fd/5, /proc/self/fd/5: no file of the disk. */
 static bool names_fd(const struct ab_word *w)
 {
@@ -163,7 +157,7 @@ bool ab_takes_script(struct ab_check *c, const struct ab_use *use)
 	name.text += base;
 	name.len -= base;
 	for (size_t i = 0; i < AB_ARRAY_LEN(takers); i++) {
-		if (!word_is(&name, takers[i].name))
+		if (!ab_word_equals(&name, takers[i].name))
 			continue;
 		if ((takers[i].letters || takers[i].text) &&
 		    !has_word(use, takers[i].letters, takers[i].text))

@@ -327,8 +327,10 @@ static const char *skip_letter(const char *s, const char *end, char letter,
 {
 	bool is_inside = false;
 
-	if (s == end || *s == '.')
-		return s == end ? NULL : s + 1;
+	if (s == end)
+		return NULL;
+	if (*s == '.')
+		return s + 1;
 	if (*s != '[') {
 		if ((*s | 0x20) != letter)
 			return NULL;

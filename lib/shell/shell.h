@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "shell/word.h"
@@ -106,6 +107,14 @@ struct ab_stream {
 	/* REDIRECT: the same, where some of it is perhaps not written */
 	const struct ab_word *most;
 };
+
+/* All of its bytes are known, and these. `text` is not empty. */
+static inline bool ab_word_equals(const struct ab_word *w, const char *text)
+{
+	return w->hole_count == 0 && w->len && w->text[0] == text[0] &&
+	       strlen(text) == w->len &&
+	       memcmp(w->text, text, w->len) == 0;
+}
 
 static inline uint32_t ab_hole_taint(const struct ab_hole *hole)
 {

@@ -446,11 +446,4 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f);
 void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f);
 void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f);
 
-static inline bool ab_word_equals(const struct ab_word *w, const char *text)
-{
-	return w->hole_count == 0 && w->len && w->text[0] == text[0] &&
-	       strlen(text) == w->len &&
-	       memcmp(w->text, text, w->len) == 0;
-}
-
 #endif
