@@ -173,9 +173,11 @@ static void take_line(yaml *y, const char *p, size_t n)
 	y->has_text = true;
 	y->is_sealed |= is_line(p, n, "kind: SealedSecret");
 	y->is_outside |= is_line(p, n, "kind: ExternalSecret");
-	/* as JSON has it, or by another name: nobody looks into that here */
+	/* as JSON has it, by another name, or with blanks that is_key() does
+	   not know: nobody looks into that here */
 	y->is_unread |= memchr(p, '{', n) || memchr(p, '&', n) ||
-			memchr(p, '?', n) || is_key(p, n, "stringData");
+			memchr(p, '?', n) || memchr(p, '\t', n) ||
+			is_key(p, n, "stringData");
 	y->has_data |= is_key(p, n, "data");
 	y->has_template |= is_key(p, n, "template");
 }

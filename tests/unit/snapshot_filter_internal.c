@@ -496,6 +496,8 @@ static const struct {
 				 "    data:\n      a: b\n"},
 	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec:\n  template:\n"
 				 "    \"data\" :\n      a: b\n"},
+	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec:\n  template:\n"
+				 "    data\t:\n      a: b\n"},
 	{AB_PROOF_SEALED, false, "kind: SealedSecret\nspec: {data: {a: b}}\n"},
 	{AB_PROOF_SEALED, false, "kind: SealedSecret\nstringData:\n  a: b\n"},
 	{AB_PROOF_SEALED, false, "spec:\n  template:\n    a: b\n"
