@@ -297,6 +297,19 @@ static void case_110_a_revoke_that_no_store_knows_is_finished(void)
 	peers_finish();
 }
 
+/* The store says that of all grants, as a host that was killed left it. */
+static void put_state(const char *state)
+{
+	int status;
+
+	HOST_RUN(&status, "python3", "-c",
+		 "import sqlite3,sys\n"
+		 "d=sqlite3.connect(sys.argv[1])\n"
+		 "d.execute('UPDATE grants SET state=?',sys.argv[2:])\n"
+		 "d.commit()", host_path("state/store.db"), state);
+	REQUIRE(status == 0, "sqlite3: %d", status);
+}
+
 /* Or when the tree was gone, and the generation before it was not. */
 static void case_110_a_generation_that_a_revoke_left_goes(void)
 {
@@ -322,12 +335,7 @@ static void case_110_a_generation_that_a_revoke_left_goes(void)
 		 "ls -A \"$1\" | grep -q old && chmod -R u+w \"$0\" && "
 		 "rm -r \"$0\"", shown, staging);
 	REQUIRE(status == 0, "nothing was kept");
-	HOST_RUN(&status, "python3", "-c",
-		 "import sqlite3,sys\n"
-		 "d=sqlite3.connect(sys.argv[1])\n"
-		 "d.execute(\"UPDATE grants SET state='revoked'\")\n"
-		 "d.commit()", host_path("state/store.db"));
-	REQUIRE(status == 0, "sqlite3: %d", status);
+	put_state("revoked");
 	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0,
 	      "%s", agentbox_error_get_message(err));
 	HOST_RUN(&status, "sh", "-c", "test -z \"$(ls -A \"$0\")\"", staging);
@@ -377,18 +385,11 @@ static void case_110_what_no_store_knows_is_not_shared(void)
 /* A host that was killed when its copy was published, and not yet recorded. */
 static void case_071_a_grant_that_was_cut_short_is_taken_back(void)
 {
-	int status;
-
 	if (!host_has("python3"))
 		e2e_skip("python3 is not installed");
 	peers_begin();
 	peers_grant("code");
-	HOST_RUN(&status, "python3", "-c",
-		 "import sqlite3,sys\n"
-		 "d=sqlite3.connect(sys.argv[1])\n"
-		 "d.execute(\"UPDATE grants SET state='making'\")\n"
-		 "d.commit()", host_path("state/store.db"));
-	REQUIRE(status == 0, "sqlite3: %d", status);
+	put_state("making");
 	next_host_takes_it("a grant that is not live");
 	peers_grant("code");
 	peers_finish();
@@ -400,18 +401,12 @@ static void case_071_a_grant_that_was_never_made_is_listed_no_more(void)
 	agentbox_peering *next = NULL;
 	agentbox_bytes *list = NULL;
 	agentbox_error *err = NULL;
-	int status;
 
 	if (!host_has("python3"))
 		e2e_skip("python3 is not installed");
 	peers_begin();
 	peers_end_grant(peers_grant("code"), "scrub");
-	HOST_RUN(&status, "python3", "-c",
-		 "import sqlite3,sys\n"
-		 "d=sqlite3.connect(sys.argv[1])\n"
-		 "d.execute(\"UPDATE grants SET state='making'\")\n"
-		 "d.commit()", host_path("state/store.db"));
-	REQUIRE(status == 0, "sqlite3: %d", status);
+	put_state("making");
 	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0 &&
 		      agentbox_peering_list(next, 0, &list, &err) == 0,
 	      "%s", agentbox_error_get_message(err));

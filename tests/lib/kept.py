@@ -15,6 +15,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import time
 
 MOST_AGE = 24 * 3600
@@ -24,7 +25,9 @@ NOT_READ = {".git", "autom4te.cache", "__pycache__", ".deps"}
 # and what tests of other languages keep, which are run each time.
 NOT_BUILT = {"passed", "passed.new", "summary", "stage.log", "config.log", "long",
              "tests/ffi"}
-SETTINGS = ("/proc/sys/user", "/proc/sys/fs", "/proc/sys/kernel",
+SETTINGS = ("/proc/sys/net/core", "/proc/sys/net/ipv4", "/proc/sys/net/ipv6",
+            "/proc/sys/net/ipv6/conf/all", "/proc/sys/net/ipv6/conf/lo",
+            "/proc/sys/user", "/proc/sys/fs", "/proc/sys/kernel",
             "/proc/sys/kernel/yama", "/proc/sys/kernel/seccomp",
             "/proc/sys/vm")
 # Numbers that the kernel counts itself are no settings.
@@ -103,14 +106,21 @@ def place(path):
             fs.f_flag, fs.f_bsize]
 
 
+def program(path):
+    """What would differ were it another one, or led to another one."""
+    found = [os.lstat(path)]
+    if stat.S_ISLNK(found[0].st_mode) and os.path.exists(path):
+        found.append(os.stat(path))
+    return [[st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns]
+            for st in found]
+
+
 def programs(path):
     """Every name on PATH with what would differ were it another program."""
     for directory in path.split(":"):
         try:
             for name in sorted(os.listdir(directory)):
-                st = os.lstat(os.path.join(directory, name))
-                yield [directory, name, st.st_ino, st.st_size, st.st_mtime_ns,
-                       st.st_ctime_ns]
+                yield [directory, name, *program(os.path.join(directory, name))]
         except OSError as e:
             yield [directory, e.errno]
 
@@ -134,6 +144,7 @@ def machine():
             [[p, hashlib.sha256(content(p)).hexdigest()] for p in FILES],
             [place(p) for p in (*PLACES, os.environ.get("TMPDIR", "/tmp"))],
             list(settings()),
+            sys.version, program(sys.executable),
             list(programs(os.environ.get("PATH", "")))]
 
 
