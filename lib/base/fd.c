@@ -55,6 +55,19 @@ int ab_fd_lift(int fd)
 	return lifted;
 }
 
+DIR *ab_fd_open_list(int dirfd, const char *path)
+{
+	int fd = ab_fd_lift(openat(dirfd, path, O_RDONLY | O_DIRECTORY |
+				   O_NOFOLLOW | O_CLOEXEC));
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int saved = errno;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	errno = saved;
+	return dir;
+}
+
 ssize_t ab_fd_read_full(int fd, void *p, size_t n)
 {
 	uint8_t *to = p;

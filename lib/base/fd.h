@@ -7,6 +7,7 @@
 #ifndef AB_BASE_FD_H
 #define AB_BASE_FD_H
 
+#include <dirent.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,11 @@ int ab_fd_dup_from(int fd, int min);
  * streams would make it land; closed on failure. Passes -errno through.
  */
 int ab_fd_lift(int fd);
+/*
+ * The entries of a directory, no link, by an offset of their own: "." lists
+ * one that stays open. closedir(3) it; NULL with errno.
+ */
+DIR *ab_fd_open_list(int dirfd, const char *path);
 /* Whole transfer or error; read stops at EOF and returns the count. */
 ssize_t ab_fd_read_full(int fd, void *p, size_t n);
 int ab_fd_write_full(int fd, const void *p, size_t n);

@@ -124,16 +124,11 @@ static int name_made(char made[MADE_SIZE])
  */
 static int hold(int dir)
 {
-	ab_autofd int copy = -1;
 	struct dirent *e;
 	DIR *d = NULL;
 
-	if (flock(dir, LOCK_EX | LOCK_NB) == 0) {
-		copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		d = copy < 0 ? NULL : fdopendir(copy);
-	}
-	if (d)
-		copy = -1;
+	if (flock(dir, LOCK_EX | LOCK_NB) == 0)
+		d = ab_fd_open_list(dir, ".");
 	while (d && (e = readdir(d)) != NULL)
 		if (e->d_name[0] == '.' && strlen(e->d_name) == MADE_SIZE - 1)
 			(void)unlinkat(dir, e->d_name, 0);
@@ -225,16 +220,13 @@ static int by_name(const void *a, const void *b)
 static int32_t collect(int dir, char ***names, size_t *count,
 		       agentbox_error **err)
 {
-	ab_autofd int copy = openat(dir, ".",
-				    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = ab_fd_open_list(dir, ".");
 	struct dirent *e;
 	int32_t rc = 0;
 
 	if (!d)
 		return ab_error_sys(err, errno, DIRECTORY,
 				    "cannot read the stored secrets");
-	copy = -1;
 	while (rc == 0 && (e = readdir(d)) != NULL) {
 		if (!ab_broker_name_ok(e->d_name))
 			continue;

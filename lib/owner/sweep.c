@@ -65,18 +65,12 @@ static void sweep_entry(int dirfd, const char *name)
 
 void ab_owner_sweep(int dirfd)
 {
-	/* an offset of its own: the caller reads this directory, too */
-	int fd = ab_fd_lift(openat(dirfd, ".", O_RDONLY | O_DIRECTORY |
-				   O_CLOEXEC));
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	/* the caller reads this directory, too */
+	DIR *dir = ab_fd_open_list(dirfd, ".");
 	const struct dirent *e;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	for (int i = 0; i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
+	for (int i = 0; dir && i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
 		sweep_entry(dirfd, e->d_name);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 }

@@ -102,14 +102,10 @@ static bool is_gone(int boxes, const char *id)
 /* Locks of names that are gone: a refresh may come after its revoke. */
 static void empty_records(int dir)
 {
-	int fd = ab_fd_lift(openat(dir, AB_SHARE_RECORDS, O_RDONLY |
-				   O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	DIR *records = fd < 0 ? NULL : fdopendir(fd);
+	DIR *records = ab_fd_open_list(dir, AB_SHARE_RECORDS);
 
-	if (!records && fd >= 0)
-		close(fd);
 	for (struct dirent *e; records && (e = readdir(records)) != NULL;)
-		unlinkat(fd, e->d_name, 0);
+		unlinkat(dirfd(records), e->d_name, 0);
 	if (records)
 		closedir(records);
 }

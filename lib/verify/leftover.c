@@ -36,14 +36,11 @@ static int open_dir(int at, const char *name)
 
 static void remove_tree(int at, const char *name, int depth)
 {
-	int fd = open_dir(at, name);
-	DIR *dir = fd < 0 || depth == 0 ? NULL : fdopendir(fd);
+	DIR *dir = depth ? ab_fd_open_list(at, name) : NULL;
 
-	if (!dir && fd >= 0)
-		close(fd);
 	for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_tree(fd, e->d_name, depth - 1);
+			remove_tree(dirfd(dir), e->d_name, depth - 1);
 	if (dir)
 		closedir(dir);
 	if (unlinkat(at, name, dir ? AT_REMOVEDIR : 0) && errno == EISDIR)
@@ -86,20 +83,14 @@ static void sweep_entry(int dirfd, const char *name)
 	ab_leftover_remove(dirfd, name);
 }
 
-void ab_leftover_sweep(int dirfd, const char *path, const char *prefix)
+void ab_leftover_sweep(int at, const char *path, const char *prefix)
 {
-	/* an offset of its own */
-	int fd = open_dir(dirfd, path);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = ab_fd_open_list(at, path);
 	const struct dirent *e;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	for (int i = 0; i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
+	for (int i = 0; dir && i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
 		if (is_named(e->d_name, prefix))
-			sweep_entry(fd, e->d_name);
-	closedir(dir);
+			sweep_entry(dirfd(dir), e->d_name);
+	if (dir)
+		closedir(dir);
 }

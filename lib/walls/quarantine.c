@@ -36,17 +36,6 @@
 /* Full ones stay, and each box's start looks at no more of all. */
 #define LOOKS 64
 
-static DIR *open_list(int at, const char *name)
-{
-	int fd = ab_fd_lift(openat(at, name, O_RDONLY | O_DIRECTORY |
-						     O_NOFOLLOW | O_CLOEXEC));
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 static bool is_entry(const struct dirent *e)
 {
 	return strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
@@ -71,7 +60,7 @@ static void sweep_one(int all_fd, const char *name, time_t now)
 /* From another one each time, where there are more than are looked at. */
 static void sweep(int all_fd)
 {
-	DIR *dir = open_list(all_fd, ".");
+	DIR *dir = ab_fd_open_list(all_fd, ".");
 	struct timespec now = { 0 };
 	unsigned long count = 0, skip = 0;
 	struct dirent *e;
@@ -138,7 +127,7 @@ static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
 static int32_t check_settled(const ab_build *b, int all_fd,
 			     agentbox_error **err)
 {
-	DIR *dir = open_list(all_fd, AB_UNSETTLED_DIR);
+	DIR *dir = ab_fd_open_list(all_fd, AB_UNSETTLED_DIR);
 	struct dirent *e;
 	int32_t rc = 0;
 

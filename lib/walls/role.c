@@ -101,16 +101,11 @@ int32_t ab_protect_role(ab_protect *p, agentbox_error **err)
 	if (rc)
 		return ab_error_move(err, &e);
 	ab_autofd int top = h.fd;
-	int fd = ab_fd_lift(openat(top, ".", O_RDONLY | O_DIRECTORY |
-						     O_CLOEXEC));
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = ab_fd_open_list(top, ".");
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return ab_error_sys(err, errno, "role", "cannot read '%s'",
 				    h.path);
-	}
 	rc = hold_present(p, dir, h.path, err);
 	closedir(dir);
 	if (!rc)

@@ -90,15 +90,12 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 
 static bool is_empty(int fd)
 {
-	ab_autofd int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY |
-				    O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	DIR *dir = ab_fd_open_list(fd, ".");
 	struct dirent *e;
 	bool empty = dir;
 
 	if (!dir)
 		return false;
-	copy = -1;
 	while (empty && (e = readdir(dir)) != NULL)
 		empty = strcmp(e->d_name, ".") == 0 ||
 			strcmp(e->d_name, "..") == 0;

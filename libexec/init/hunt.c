@@ -94,13 +94,10 @@ static bool add(census *c, const seen *s)
 
 static void count_all(census *c, int proc_fd)
 {
-	int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = ab_fd_open_list(proc_fd, ".");
 	struct dirent *e;
 
 	c->count = 0;
-	if (!dir && fd >= 0)
-		close(fd);
 	while (dir && (e = readdir(dir))) {
 		seen s = {0};
 		char *end;

@@ -139,16 +139,11 @@ void init_poll_limits(pid_one *one, uint64_t now_ns)
 {
 	const ab_plan *p = &one->box->plan;
 	usage u = {0};
-	int fd = openat(one->box->proc_fd, ".",
-			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = ab_fd_open_list(one->box->proc_fd, ".");
 
 	one->poll_at_ns = now_ns + INTERVAL_NS;
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	count(one, dir, &u);
 	closedir(dir);
 	if (p->polled_pids && u.pids > p->polled_pids) {
