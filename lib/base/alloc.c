@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FIRST_ROOM 16
+
 #ifdef AB_FAULT_INJECTION
 
 /* Test builds only: per thread, so that parallel tests do not meet. */
@@ -62,6 +64,26 @@ void *ab_realloc(void *p, size_t count, size_t size)
 		return NULL;
 	/* realloc(p, 0) would free p and return NULL: a double free */
 	return realloc(p, total ? total : 1);
+}
+
+bool ab_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t want;
+	void *p;
+
+	if (need <= *room)
+		return true;
+	if (!ab_mul_size(*room, 2, &want) || want < need)
+		want = need;
+	if (want < FIRST_ROOM)
+		want = FIRST_ROOM;
+	memcpy(&p, array, sizeof(p)); /* a T ** is no void ** */
+	p = ab_realloc(p, want, size);
+	if (!p)
+		return false;
+	memcpy(array, &p, sizeof(p));
+	*room = want;
+	return true;
 }
 
 char *ab_strdup(const char *s)

@@ -16,6 +16,13 @@
 /* Zeroed memory or NULL; released with free(). */
 void *ab_calloc(size_t count, size_t size) AB_MUST_CHECK;
 void *ab_realloc(void *p, size_t count, size_t size) AB_MUST_CHECK;
+/*
+ * Room for `need` elements in *array, which has room for *room: at least
+ * doubled where it grows, so that adding one by one stays linear. Takes the
+ * address of the pointer, whatever it points to; false leaves all as it was.
+ */
+bool ab_grow(void *array, size_t *room, size_t need, size_t size)
+	AB_MUST_CHECK;
 char *ab_strdup(const char *s) AB_MUST_CHECK;
 /* n bytes of p plus a NUL; p may contain NULs. */
 char *ab_memdup0(const void *p, size_t n) AB_MUST_CHECK;

@@ -139,16 +139,9 @@ static void put(struct writer *w, const char *s, size_t n)
 		w->is_full = true;
 		return;
 	}
-	if (need > w->room) {
-		size_t room = need * 2 + 256;
-		char *p = ab_realloc(w->text, room, 1);
-
-		if (!p) {
-			w->is_full = w->has_no_memory = true;
-			return;
-		}
-		w->text = p;
-		w->room = room;
+	if (!ab_grow(&w->text, &w->room, need, 1)) {
+		w->is_full = w->has_no_memory = true;
+		return;
 	}
 	memcpy(w->text + w->len, s, n);
 	w->len = need;

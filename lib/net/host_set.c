@@ -295,16 +295,10 @@ static bool visit_collect(const ab_host *p, const ab_host *c, void *data)
 
 	if (!ab_host_ports_intersect(p, c, &both, &to->too_many))
 		return to->too_many;
-	if (to->count == to->room) {
-		size_t room = to->room ? 2 * to->room : 16;
-		ab_host *items = ab_realloc(to->items, room, sizeof(*items));
-
-		if (!items) {
-			to->no_memory = true;
-			return true;
-		}
-		to->items = items;
-		to->room = room;
+	if (!ab_grow(&to->items, &to->room, to->count + 1,
+		     sizeof(*to->items))) {
+		to->no_memory = true;
+		return true;
 	}
 	to->items[to->count++] = both;
 	return false;

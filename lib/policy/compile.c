@@ -21,15 +21,9 @@ static void *keep(ab_policy_plain *out, size_t count, size_t size)
 {
 	void *p;
 
-	if (out->block_count == out->block_room) {
-		size_t room = out->block_room ? 2 * out->block_room : 16;
-		void **blocks = ab_realloc(out->blocks, room, sizeof(*blocks));
-
-		if (!blocks)
-			return NULL;
-		out->blocks = blocks;
-		out->block_room = room;
-	}
+	if (!ab_grow(&out->blocks, &out->block_room, out->block_count + 1,
+		     sizeof(*out->blocks)))
+		return NULL;
 	p = ab_calloc(count ? count : 1, size);
 	if (p)
 		out->blocks[out->block_count++] = p;

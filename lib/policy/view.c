@@ -206,16 +206,9 @@ int ab_view_add(ab_view *view, const char *from, const char *to,
 
 	if (view->count >= 2 * AB_MAX_POLICY_MOUNTS)
 		return -E2BIG;
-	if (view->count == view->room) {
-		size_t room = 2 * view->room;
-		ab_view_entry *items =
-			ab_realloc(view->items, room, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		view->items = items;
-		view->room = room;
-	}
+	if (!ab_grow(&view->items, &view->room, view->count + 1,
+		     sizeof(*view->items)))
+		return -ENOMEM;
 	e.owned_to = ab_strdup(to);
 	e.owned_from = from ? ab_strdup(from) : NULL;
 	if (!e.owned_to || (from && !e.owned_from)) {

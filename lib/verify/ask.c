@@ -24,16 +24,9 @@
 
 static ab_question *add(ab_questions *q, const ab_question *item)
 {
-	if (q->count == q->room) {
-		size_t room = q->room * 2 + 64;
-		ab_question *more = ab_realloc(q->items, room, sizeof(*more));
-
-		if (!more) {
-			q->nomem = true;
-			return NULL;
-		}
-		q->items = more;
-		q->room = room;
+	if (!ab_grow(&q->items, &q->room, q->count + 1, sizeof(*q->items))) {
+		q->nomem = true;
+		return NULL;
 	}
 	q->items[q->count] = *item;
 	return &q->items[q->count++];

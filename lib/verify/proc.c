@@ -229,17 +229,9 @@ static const char *read_all(ab_proc **out, size_t *count)
 
 		if (pid <= 0)
 			continue;
-		if (n == room) {
-			ab_proc *more = ab_realloc(all, room = room * 2 + 256,
-						   sizeof(*all));
-
-			if (!more) {
-				why = "no memory";
-				break;
-			}
-			all = more;
-		}
-		if (n == MAX_PROCESSES)
+		if (!ab_grow(&all, &room, n + 1, sizeof(*all)))
+			why = "no memory";
+		else if (n == MAX_PROCESSES)
 			why = "too many processes are here";
 		else if (read_proc(pid, &all[n], &why))
 			n++;

@@ -15,20 +15,19 @@
 #include "base/alloc.h"
 #include "path/lexical.h"
 
-/* Room for one more of `count` elements; doubles at powers of two. */
-static bool grow(ab_build *b, void *pp, size_t count, size_t size)
+bool ab_build_grow(ab_build *b, void *array, size_t count, size_t size)
 {
 	void *p;
 
 	if (count != 0 && (count & (count - 1)) != 0)
 		return true;
-	memcpy(&p, pp, sizeof(p));
+	memcpy(&p, array, sizeof(p));
 	p = ab_realloc(p, count ? 2 * count : 1, size);
 	if (!p) {
 		b->nomem = true;
 		return false;
 	}
-	memcpy(pp, &p, sizeof(p));
+	memcpy(array, &p, sizeof(p));
 	return true;
 }
 
@@ -38,7 +37,7 @@ char *ab_build_own(ab_build *b, char *taken)
 		b->nomem = true;
 		return NULL;
 	}
-	if (!grow(b, &b->owned, b->owned_count, sizeof(*b->owned))) {
+	if (!ab_build_grow(b, &b->owned, b->owned_count, sizeof(*b->owned))) {
 		free(taken);
 		return NULL;
 	}
@@ -72,7 +71,7 @@ ab_plan_step *ab_build_step(ab_build *b, uint32_t kind, uint32_t flags,
 {
 	ab_plan_step *step = &b->scratch_step;
 
-	if (grow(b, &b->plan.steps, b->plan.step_count, sizeof(*step)))
+	if (ab_build_grow(b, &b->plan.steps, b->plan.step_count, sizeof(*step)))
 		step = &b->plan.steps[b->plan.step_count++];
 	memset(step, 0, sizeof(*step));
 	step->kind = kind;
@@ -100,7 +99,7 @@ int ab_path_order(const char *a, const char *b)
 
 void ab_build_view(ab_build *b, const ab_view *view)
 {
-	if (grow(b, &b->views, b->view_count, sizeof(*view)))
+	if (ab_build_grow(b, &b->views, b->view_count, sizeof(*view)))
 		b->views[b->view_count++] = *view;
 }
 
@@ -111,7 +110,8 @@ void ab_build_rule(ab_build *b, const char *path, uint64_t access)
 		return;
 	}
 	if (access != 0 &&
-	    grow(b, &b->plan.rules, b->plan.rule_count, sizeof(*b->plan.rules)))
+	    ab_build_grow(b, &b->plan.rules, b->plan.rule_count,
+			  sizeof(*b->plan.rules)))
 		b->plan.rules[b->plan.rule_count++] = (ab_plan_rule){
 			.path = path, .access = access
 		};
@@ -119,8 +119,8 @@ void ab_build_rule(ab_build *b, const char *path, uint64_t access)
 
 void ab_build_rlimit(ab_build *b, uint32_t resource, uint64_t value)
 {
-	if (grow(b, &b->plan.rlimits, b->plan.rlimit_count,
-		 sizeof(*b->plan.rlimits)))
+	if (ab_build_grow(b, &b->plan.rlimits, b->plan.rlimit_count,
+			  sizeof(*b->plan.rlimits)))
 		b->plan.rlimits[b->plan.rlimit_count++] = (ab_plan_rlimit){
 			.resource = resource, .soft = value, .hard = value
 		};
@@ -130,8 +130,8 @@ void ab_build_watch(ab_build *b, const char *pattern)
 {
 	if (!pattern)
 		b->nomem = true;
-	else if (grow(b, &b->plan.watches, b->plan.watch_count,
-		      sizeof(*b->plan.watches)))
+	else if (ab_build_grow(b, &b->plan.watches, b->plan.watch_count,
+			       sizeof(*b->plan.watches)))
 		b->plan.watches[b->plan.watch_count++] = (ab_plan_watch){
 			.pattern = pattern
 		};
@@ -139,8 +139,8 @@ void ab_build_watch(ab_build *b, const char *pattern)
 
 void ab_build_pin(ab_build *b, int fd)
 {
-	if (grow(b, &b->out->path_fds, b->out->path_fd_count,
-		 sizeof(*b->out->path_fds)))
+	if (ab_build_grow(b, &b->out->path_fds, b->out->path_fd_count,
+			  sizeof(*b->out->path_fds)))
 		b->out->path_fds[b->out->path_fd_count++] = fd;
 	else
 		close(fd);
@@ -150,8 +150,8 @@ void ab_build_cgroup(ab_build *b, const char *path)
 {
 	char *copy = ab_strdup(path);
 
-	if (copy && grow(b, &b->out->cgroups, b->out->cgroup_count,
-			 sizeof(*b->out->cgroups))) {
+	if (copy && ab_build_grow(b, &b->out->cgroups, b->out->cgroup_count,
+				  sizeof(*b->out->cgroups))) {
 		b->out->cgroups[b->out->cgroup_count++] = copy;
 		return;
 	}

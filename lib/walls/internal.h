@@ -77,7 +77,12 @@ static inline bool ab_build_is_bare(const ab_build *b)
 	return b->input->tier == AB_TIER_BARE;
 }
 
-/* build.c: never NULL for step; strings are NULL only when nomem is set. */
+/*
+ * build.c: never NULL for step; strings are NULL only when nomem is set.
+ * grow: room for one more than `count` in *array, which doubles at powers of
+ * two; or false and nomem.
+ */
+bool ab_build_grow(ab_build *b, void *array, size_t count, size_t size);
 char *ab_build_own(ab_build *b, char *taken);
 char *ab_build_str(ab_build *b, const char *s);
 char *ab_build_join(ab_build *b, const char *base, const char *rest);

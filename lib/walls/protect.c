@@ -63,22 +63,6 @@ typedef struct walk {
 	uint64_t most;
 } walk;
 
-static bool room(ab_protect *p, void *pp, size_t count, size_t size)
-{
-	void *q;
-
-	if (count != 0 && (count & (count - 1)) != 0)
-		return true;
-	memcpy(&q, pp, sizeof(q));
-	q = ab_realloc(q, count ? 2 * count : 1, size);
-	if (!q) {
-		p->b->nomem = true;
-		return false;
-	}
-	memcpy(pp, &q, sizeof(q));
-	return true;
-}
-
 /* The place a view has for a host path, into out; false: none. */
 static bool place_in(const ab_view *v, const char *host, char *out, size_t size)
 {
@@ -186,7 +170,7 @@ static int32_t put(ab_protect *p, const char *host, const ab_view *view,
 			       ab_path_rest(host, view->host));
 	copy = ab_build_str(p->b, host);
 	if (!inside || !copy ||
-	    !room(p, &p->set, p->count, sizeof(*p->set)))
+	    !ab_build_grow(p->b, &p->set, p->count, sizeof(*p->set)))
 		return 0; /* sticky */
 	p->set[p->count++] = (ab_guarded){
 		.inside = inside,
@@ -205,7 +189,7 @@ int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
 	int32_t rc = ab_protect_hold(p, host, true, err);
 
 	if (rc || !copy ||
-	    !room(p, &p->whole, p->whole_count, sizeof(*p->whole)))
+	    !ab_build_grow(p->b, &p->whole, p->whole_count, sizeof(*p->whole)))
 		return rc;
 	p->whole[p->whole_count++] = copy;
 	return 0;

@@ -110,24 +110,10 @@ static int take_path(extracting *g, const ring_record *r, const uint8_t *data)
 static int note_dir(extracting *g, const char *at, size_t n,
 		    int64_t mtime_ns)
 {
-	if (g->dir_count == g->dir_room) {
-		size_t want = g->dir_room ? 2 * g->dir_room : 256;
-		dir_time *more = ab_realloc(g->dirs, want, sizeof(*more));
-
-		if (!more)
-			return fail(g, ENOMEM, "out of memory");
-		g->dirs = more;
-		g->dir_room = want;
-	}
-	if (g->texts_len + n + 1 > g->texts_room) {
-		size_t want = 2 * g->texts_room + n + 4096;
-		char *more = ab_realloc(g->texts, want, 1);
-
-		if (!more)
-			return fail(g, ENOMEM, "out of memory");
-		g->texts = more;
-		g->texts_room = want;
-	}
+	if (!ab_grow(&g->dirs, &g->dir_room, g->dir_count + 1,
+		     sizeof(*g->dirs)) ||
+	    !ab_grow(&g->texts, &g->texts_room, g->texts_len + n + 1, 1))
+		return fail(g, ENOMEM, "out of memory");
 	g->dirs[g->dir_count++] = (dir_time){ g->texts_len, mtime_ns };
 	memcpy(g->texts + g->texts_len, at, n);
 	g->texts[g->texts_len + n] = 0;

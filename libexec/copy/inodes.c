@@ -30,19 +30,11 @@ static bool is_by_name(const entry *e)
 
 static void add(tree *t, uint64_t ino)
 {
-	if (t->left_count == t->left_room) {
-		size_t room = t->left_room ? t->left_room * 2 : 1024;
-		uint64_t *more = t->left_count >= LEFT_MAX
-					 ? NULL
-					 : ab_realloc(t->left, room,
-						      sizeof(*more));
-
-		if (!more) {
-			t->left_in_part = true;
-			return;
-		}
-		t->left = more;
-		t->left_room = room;
+	if (t->left_count >= LEFT_MAX ||
+	    !ab_grow(&t->left, &t->left_room, t->left_count + 1,
+		     sizeof(*t->left))) {
+		t->left_in_part = true;
+		return;
 	}
 	t->left[t->left_count++] = ino;
 }

@@ -28,30 +28,12 @@ static bool is_dots(const char *name)
 	       (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-static bool grow(void **p, size_t *room, size_t need, size_t size)
-{
-	size_t want = *room ? *room : 64;
-	void *more;
-
-	while (want < need)
-		want *= 2;
-	if (want == *room)
-		return true;
-	more = ab_realloc(*p, want, size);
-	if (!more)
-		return false;
-	*p = more;
-	*room = want;
-	return true;
-}
-
 static bool make_room(spare_dir *d, size_t name_size)
 {
 	return d->count < NAMES_MAX &&
-	       grow((void **)&d->names, &d->room, d->count + 1,
-		    sizeof(*d->names)) &&
-	       grow((void **)&d->text, &d->text_room, d->text_len + name_size,
-		    1);
+	       ab_grow(&d->names, &d->room, d->count + 1,
+		       sizeof(*d->names)) &&
+	       ab_grow(&d->text, &d->text_room, d->text_len + name_size, 1);
 }
 
 static bool add(spare_dir *d, const raw_dirent *e)

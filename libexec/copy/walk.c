@@ -111,26 +111,9 @@ static int no_memory(const walking *g)
 	return fail(g, AGENTBOX_ENOMEM, 0, "out of memory for the walk");
 }
 
-static bool grow(void **p, size_t *room, size_t need, size_t size)
-{
-	size_t want = *room ? *room * 2 : 1024;
-	void *more;
-
-	if (need <= *room)
-		return true;
-	if (want < need)
-		want = need;
-	more = ab_realloc(*p, want, size);
-	if (!more)
-		return false;
-	*p = more;
-	*room = want;
-	return true;
-}
-
 static bool add_name(tree *t, const char *name, size_t n, uint32_t *at)
 {
-	if (!grow((void **)&t->names, &t->names_room, t->names_len + n + 1, 1))
+	if (!ab_grow(&t->names, &t->names_room, t->names_len + n + 1, 1))
 		return false;
 	memcpy(t->names + t->names_len, name, n);
 	t->names[t->names_len + n] = 0;
@@ -141,8 +124,7 @@ static bool add_name(tree *t, const char *name, size_t n, uint32_t *at)
 
 static bool add_entry(tree *t, const entry *e, const char *name)
 {
-	if (!grow((void **)&t->entries, &t->room, t->count + 1,
-		  sizeof(*t->entries)))
+	if (!ab_grow(&t->entries, &t->room, t->count + 1, sizeof(*t->entries)))
 		return false;
 	t->entries[t->count] = *e;
 	return add_name(t, name, e->name_len, &t->entries[t->count++].name);
@@ -158,8 +140,8 @@ uint16_t tree_rule(tree *t, const char *rule)
 			return (uint16_t)(i - 1);
 	}
 	if (t->rule_count > UINT16_MAX ||
-	    !grow((void **)&t->rules, &t->rule_room, t->rule_count + 1,
-		  sizeof(*t->rules)))
+	    !ab_grow(&t->rules, &t->rule_room, t->rule_count + 1,
+		     sizeof(*t->rules)))
 		return 0;
 	t->rules[t->rule_count] = rule;
 	return (uint16_t)t->rule_count++;

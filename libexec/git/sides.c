@@ -46,29 +46,11 @@ static int no_memory(const listing *g)
 
 /* --- the table ----------------------------------------------------------- */
 
-static bool grow(void **p, size_t *room, size_t need, size_t size)
-{
-	size_t want = *room ? *room * 2 : 1024;
-	void *more;
-
-	if (need <= *room)
-		return true;
-	if (want < need)
-		want = need;
-	more = ab_realloc(*p, want, size);
-	if (!more)
-		return false;
-	*p = more;
-	*room = want;
-	return true;
-}
-
 static bool add_node(side *s, const node *e, const char *name)
 {
-	if (!grow((void **)&s->nodes, &s->room, s->count + 1,
-		  sizeof(*s->nodes)) ||
-	    !grow((void **)&s->names, &s->names_room,
-		  s->names_len + e->name_len + 1, 1))
+	if (!ab_grow(&s->nodes, &s->room, s->count + 1, sizeof(*s->nodes)) ||
+	    !ab_grow(&s->names, &s->names_room, s->names_len + e->name_len + 1,
+		     1))
 		return false;
 	memcpy(s->names + s->names_len, name, e->name_len);
 	s->names[s->names_len + e->name_len] = 0;

@@ -42,6 +42,30 @@ START_TEST(an_empty_block_is_not_a_failure)
 }
 END_TEST
 
+START_TEST(an_array_grows_by_doubling_or_stays_what_it_was)
+{
+	uint64_t *items = NULL, *before;
+	size_t room = 0, times = 0;
+
+	for (size_t i = 0; i < 100000; i++) {
+		size_t had = room;
+
+		ck_assert(ab_grow(&items, &room, i + 1, sizeof(*items)));
+		ck_assert_uint_gt(room, i);
+		times += had != room;
+		items[i] = i;
+	}
+	ck_assert_uint_lt(times, 20);
+	ck_assert_uint_eq(items[0] + items[99999], 99999);
+	before = items;
+	times = room;
+	ck_assert(!ab_grow(&items, &room, SIZE_MAX, sizeof(*items)));
+	ck_assert_ptr_eq(items, before);
+	ck_assert_uint_eq(room, times);
+	free(items);
+}
+END_TEST
+
 START_TEST(copies_end_with_nul_and_keep_inner_nuls)
 {
 	ab_autofree char *p = ab_memdup0("a\0b", 3);
@@ -530,6 +554,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, ab_leak_setup, ab_leak_teardown);
 	tcase_add_test(tc, sizes_that_overflow_are_no_memory);
 	tcase_add_test(tc, an_empty_block_is_not_a_failure);
+	tcase_add_test(tc, an_array_grows_by_doubling_or_stays_what_it_was);
 	tcase_add_test(tc, copies_end_with_nul_and_keep_inner_nuls);
 	tcase_add_test(tc, cleanup_and_free_keep_errno);
 	tcase_add_test(tc, bytes_grow_to_the_maximum_and_not_past_it);
