@@ -103,6 +103,7 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 const struct ab_word *ab_cwd_after(struct ab_check *c,
 				   const struct ab_word *w);
 
+/* --- check_git.c --- */
 void ab_check_git(struct ab_check *c, const struct ab_word *words,
 		  uint32_t count);
 void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,

@@ -33,6 +33,7 @@ libagentbox_la_SOURCES += \
 libagentbox_la_SOURCES += \
 	lib/guard/argv.c \
 	lib/guard/check.h \
+	lib/guard/check_git.c \
 	lib/guard/check_shell.c \
 	lib/guard/code.c \
 	lib/guard/code.h \

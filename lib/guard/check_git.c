@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* git inside a shell line: it has a table of its own. */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include "guard/command.h"
+#include "guard/git.h"
+
+static struct ab_git_text git_text(const struct ab_known_path *p)
+{
+	return (struct ab_git_text){ .text = p->text, .len = p->len };
+}
+
+static bool git_context(struct ab_check *c, struct ab_git_context *g)
+{
+	struct ab_git_text *temps;
+
+	*g = (struct ab_git_context){
+		.profile = c->place->is_git_strict ? AB_GIT_STRICT
+			   : c->place->is_git_relaxed ? AB_GIT_RELAXED
+						      : AB_GIT_DEFAULT,
+		.worktree = git_text(&c->place->root),
+		.home = git_text(&c->place->home),
+	};
+	if (c->cwd)
+		g->cwd = (struct ab_git_text){ .text = c->cwd->text,
+					       .len = c->cwd->len };
+	g->wants_cwd = c->place->wants_cwd;
+	if (!c->place->temp_count)
+		return true;
+	temps = ab_check_alloc(c, c->place->temp_count * sizeof(*temps));
+	if (!temps)
+		return false;
+	for (uint32_t i = 0; i < c->place->temp_count; i++)
+		temps[i] = git_text(&c->place->temps[i]);
+	g->temp_dirs = temps;
+	g->temp_count = c->place->temp_count;
+	return true;
+}
+
+static void git_report(struct ab_check *c, const struct ab_git_result *r,
+		       const struct ab_word *words, uint32_t count,
+		       struct ab_span span)
+{
+	struct ab_shell_found found = {
+		.rule = r->rule,
+		.reason = r->reason,
+		.alternative = r->alternative,
+		.number = UINT16_MAX,
+		.verdict = (uint8_t)r->verdict,
+		.severity = (uint8_t)r->severity,
+		.span = span,
+		.words = words,
+		.count = count,
+		.chain = c->chain,
+	};
+
+	c->report(c->user, &found);
+}
+
+static void judge_git(struct ab_check *c, const struct ab_word *words,
+		      uint32_t count)
+{
+	struct ab_git_context g;
+	struct ab_git_result r = { 0 };
+	struct ab_git_assign *env = NULL;
+	uint32_t n = c->assign_count;
+
+	if (!git_context(c, &g))
+		return;
+	if (n && !(env = ab_check_alloc(c, n * sizeof(*env))))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		env[i] = (struct ab_git_assign){
+			.name = { .text = a->name, .len = a->name_len },
+			.value = a->value_count == 1 ? a->values : NULL,
+		};
+	}
+	g.env = env;
+	g.env_count = n;
+	ab_git_check(words, count, &g, &r);
+	if (r.verdict == AB_GIT_NONE)
+		return;
+	if (r.verdict == AB_GIT_ALLOW ||
+	    (r.verdict == AB_GIT_ASK && c->is_excused))
+		return;
+	struct ab_span span = { words[0].span.begin,
+				words[count - 1].span.end };
+
+	if (r.word < count)
+		span = ab_word_span(&words[r.word], r.begin,
+				    r.end - r.begin);
+	else if (r.env < n)
+		span = c->assigns[r.env].span;
+	git_report(c, &r, words, count, span);
+}
+
+/* $(git rev-parse HEAD), with nothing else in it. */
+static void note_names(struct ab_check *c, const struct ab_word *words,
+		       uint32_t count)
+{
+	const struct ab_shell_command *m = c->command;
+	struct ab_stream *out = m ? m->place.out : NULL;
+
+	if (!out || out->kind != AB_STREAM_COMMAND || m->argv != words ||
+	    m->span.begin > out->span.begin + 3 ||
+	    out->span.end > m->span.end + 2 ||
+	    !ab_git_prints_names(words, count))
+		return;
+	out->note = &ab_git_names_note;
+}
+
+void ab_check_git(struct ab_check *c, const struct ab_word *words,
+		  uint32_t count)
+{
+	if (ab_git_is_command(&words[0])) {
+		judge_git(c, words, count);
+		note_names(c, words, count);
+	}
+}
+
+void ab_check_git_assign(struct ab_check *c, const char *name, uint32_t len,
+			 const struct ab_word *value)
+{
+	struct ab_git_context g;
+	struct ab_git_result r = { 0 };
+	struct ab_git_assign a = { .name = { .text = name, .len = len },
+				   .value = value };
+
+	if (!git_context(c, &g))
+		return;
+	ab_git_check_assign(&a, &g, &r);
+	if (r.verdict == AB_GIT_ASK || r.verdict == AB_GIT_DENY)
+		git_report(c, &r, NULL, 0,
+			   value ? value->span : (struct ab_span){ 0 });
+}
