@@ -543,14 +543,20 @@ static void each_key(struct ab_check *c, const struct ab_use *use,
 		     const struct ab_role *role, ab_role_fn *fn)
 {
 	uint32_t n = (uint32_t)strlen(role->text);
+	bool is_prefix = n && role->text[n - 1] == '*';
 
+	n -= is_prefix;
 	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
+		uint32_t at = n;
 		struct ab_word value;
 
-		if (w->len > n && w->text[n] == '=' &&
-		    !memcmp(w->text, role->text, n) &&
-		    ab_word_slice(c, w, n + 1, w->len, &value))
+		if (w->len <= n || memcmp(w->text, role->text, n) != 0)
+			continue;
+		while (is_prefix && at + 1 < w->len && w->text[at] != '=')
+			at++;
+		if (w->text[at] == '=' &&
+		    ab_word_slice(c, w, at + 1, w->len, &value))
 			fn(c, use, role, &value);
 	}
 }

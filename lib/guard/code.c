@@ -186,6 +186,7 @@ static bool glob_word(struct ab_code *k, struct ab_word *w)
 static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
+	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
 
 	if (a->is_home && a->count &&
 	    (a->words[0].len > 1 || kind == AB_CALL_REMOVE ||
@@ -196,12 +197,14 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		if (a->is_cut)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
 				       k->text);
+		k->runs_input |= !is_known;
 		run_call(k, a);
 		return;
 	case AB_CALL_OPEN:
 		open_call(k, a);
 		return;
 	case AB_CALL_CODE:
+		k->is_input_code |= !is_known;
 		if (a->count == 1 && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
 			k->c->depth++;
 			ab_check_code(k->c, k->use, k->name, &a->words[0]);
@@ -469,6 +472,62 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 	}
 }
 
+void ab_check_npm(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text)
+{
+	struct ab_code k = { .c = c, .use = use, .text = text, .name = "npm",
+			     .lang = AB_JS };
+	struct ab_token t;
+	struct ab_word w;
+	bool is_inside = false;
+
+	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
+				 .lang = ab_lang_of("js") };
+	/* "scripts": { "name": "command", ... } */
+	while (ab_lexer_next(&k.x, &t) && !c->is_broken) {
+		if (ab_code_is_sign(&k, &t, '}'))
+			is_inside = false;
+		if (t.kind == AB_TOKEN_STRING && is_inside &&
+		    ab_code_is_sign(&k, &k.before, ':') &&
+		    ab_code_word(&k, &t, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		is_inside |= t.kind == AB_TOKEN_STRING && t.len == 7 &&
+			     !memcmp(text->text + t.at, "scripts", 7);
+		k.before = t;
+	}
+}
+
+/* python -c 'exec(sys.stdin.read())': what it is given is run. awk has names
+   for parts of it only, and so it is with what a name stands for. */
+static void run_input(struct ab_code *k)
+{
+	const struct ab_use *use = k->use;
+	struct ab_check *c = k->c;
+	const struct ab_word *in = use ? use->in_text : NULL;
+	uint32_t taint = in ? ab_word_taint(in) : use ? use->in_taint : 0;
+
+	/* there are no calls of this kind in the table */
+	if (k->lang & (AB_PERL | AB_RUBY))
+		k->is_input_code |= ab_code_has_name(k, "eval");
+	if (!use || !use->has_stdin ||
+	    !(k->runs_input || k->is_input_code) || !ab_code_reads_input(k))
+		return;
+	if (k->runs_input) {
+		ab_check_flow(c, use, AB_SINK_SHELL,
+			      taint & ~(uint32_t)AB_TAINT_FILE, NULL);
+		if (in && in->len)
+			ab_check_script(c, in, true, NULL, 0, NULL);
+	}
+	if (k->is_input_code) {
+		struct ab_use inner = *use;
+
+		ab_check_flow(c, use, AB_SINK_CODE, taint, NULL);
+		inner.has_stdin = false;
+		if (in && in->len)
+			ab_check_code(c, &inner, k->name, in);
+	}
+}
+
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
@@ -492,4 +551,5 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 				 .lang = ab_lang_of(lang) };
 	ab_code_find_names(&k);
 	scan_code(&k, a);
+	run_input(&k);
 }

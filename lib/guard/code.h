@@ -62,6 +62,8 @@ struct ab_code {
 	const char *name; /* of the language */
 	uint8_t lang;
 	uint64_t heads; /* what the calls that it has begin with */
+	bool runs_input; /* a call runs what is not in the program */
+	bool is_input_code; /* ... as the same language */
 	struct ab_token before; /* the token before the one at hand */
 	struct ab_named *names;
 	uint32_t name_count;
@@ -104,8 +106,17 @@ uint8_t ab_code_lang(const char *lang);
 uint64_t ab_code_heads(uint8_t lang);
 /* Something in the program takes files away; which, is not followed. */
 bool ab_code_takes_away(const struct ab_code *k);
+/* It reads its stdin. */
+bool ab_code_reads_input(const struct ab_code *k);
+/* It has the name as a word. */
+bool ab_code_has_name(const struct ab_code *k, const char *name);
 /* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
+
+/* --- code.c --- */
+/* package.json: its scripts. */
+void ab_check_npm(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *text);
 
 /* --- code_args.c --- */
 struct ab_args {

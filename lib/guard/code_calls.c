@@ -80,7 +80,8 @@ static const struct {
 	{ "rename", ALL, CALL_RENAME },	     { "move", PY, CALL_RENAME },
 	{ "renameSync", JS, CALL_RENAME },   { "mv", RUBY, CALL_RENAME },
 	{ "expanduser", PY, CALL_READ },     { "expand_path", RUBY, CALL_READ },
-	{ "cmd", OTHER, CALL_SHELL },	     { "open", ALL, CALL_OPEN },
+	{ "cmd", OTHER, CALL_SHELL },	     { "sh", RUBY, CALL_SHELL },
+	     { "open", ALL, CALL_OPEN },
 	{ "fopen", PHP, CALL_OPEN },
 	{ "Path", PY, CALL_READ },	     { "readFileSync", JS, CALL_READ },
 	{ "readFile", JS, CALL_READ },	     { "readTextFile", JS, CALL_READ },
@@ -167,6 +168,48 @@ static bool has_name(const struct ab_word *text, const char *name)
 	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
 		if ((at == text->text || !is_letter(at[-1])) &&
 		    (at + n == end || !is_letter(at[n])))
+			return true;
+	}
+	return false;
+}
+
+bool ab_code_has_name(const struct ab_code *k, const char *name)
+{
+	return has_name(k->text, name);
+}
+
+bool ab_code_reads_input(const struct ab_code *k)
+{
+	static const struct {
+		const char *name;
+		uint8_t langs;
+	} names[] = {
+		{ "stdin", ALL },   { "STDIN", ALL },
+		{ "input", PY },    { "raw_input", PY },
+		{ "fileinput", PY }, { "gets", RUBY },
+		{ "ARGF", RUBY },   { "getline", AB_AWK },
+	};
+	/* a file's number, and what has no letters */
+	static const struct {
+		const char *text;
+		uint8_t langs;
+	} texts[] = {
+		{ "open(0", PY },   { "fdopen(0", PY }, { "read(0", PY },
+		{ "<>", PERL },     { "$_", PERL | RUBY },
+		{ "Sync(0", JS },   { "/fd/0", ALL },
+		{ "io.read", LUA }, { "io.lines", LUA }, { "$0", AB_AWK },
+		{ "$1", AB_AWK },   { "php://stdin", PHP },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if ((names[i].langs & k->lang) &&
+		    has_name(k->text, names[i].name))
+			return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++) {
+		if ((texts[i].langs & k->lang) &&
+		    memmem(k->text->text, k->text->len, texts[i].text,
+			   strlen(texts[i].text)))
 			return true;
 	}
 	return false;

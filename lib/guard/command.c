@@ -97,7 +97,7 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 	while (i < use->count && &use->words[i] != w)
 		i++;
 	if (p && p->links && i < use->count &&
-	    !ab_has_role(use->program, AB_ROLE_STDIN_SHELL))
+	    ab_has_role(use->program, AB_ROLE_STDIN_CODE))
 		ab_run_words(c, use, use->words + i, use->count - i);
 }
 
@@ -177,6 +177,17 @@ static void chdir_word(struct ab_check *c, const struct ab_use *use,
 	c->cwd = ab_cwd_after(c, w);
 }
 
+/* What comes off the network is taken apart there. */
+static void unpack_word(struct ab_check *c, const struct ab_use *use,
+			const struct ab_role *role, const struct ab_word *w)
+{
+	uint32_t taint = (use->in_taint | c->out_taint) & AB_TAINT_REMOTE;
+
+	(void)role;
+	if (AB_UNLIKELY(taint))
+		ab_file_unpack(c, w, taint);
+}
+
 static void apply_role(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
@@ -199,6 +210,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_CHDIR:
 		ab_role_each(c, use, role, chdir_word);
+		break;
+	case AB_ROLE_UNPACK:
+		ab_role_each(c, use, role, unpack_word);
 		break;
 	case AB_ROLE_OUTPUT:
 		c->out_taint |= role->taint;
@@ -306,6 +320,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 
 	c->copy_taint = 0;
 	c->copy_text = c->copy_from = NULL;
+	c->copy_name = NULL;
 	check_clauses(c, use);
 	if (p->is_net) {
 		ab_check_flow(c, use, AB_SINK_NET, argument_taint(use), NULL);

@@ -77,6 +77,9 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 /* The same, behind what the file holds already. */
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		    uint32_t taint, const struct ab_word *content);
+/* An archive was taken apart there: any file below may be of it. */
+void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
+		    uint32_t taint);
 /* What can be read from a file descriptor of the shell; content may be NULL:
    bytes of unknown value from there. */
 void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
@@ -91,6 +94,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		     uint32_t count, uint32_t in_taint,
 		     const struct ab_word *in_text, bool has_stdin);
+/* What it holds is known to be one of several texts. */
+bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
 /* What a file holds, as far as the text says; or NULL. */
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path);

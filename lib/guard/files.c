@@ -284,6 +284,46 @@ void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
+void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
+		    uint32_t taint)
+{
+	uint32_t len;
+	const char *variable = file_name(c, dir, false, &len);
+	char *name;
+
+	if (!variable)
+		return;
+	/* as a file's, with a slash behind it */
+	name = ab_arena_high(c->high, len + 2);
+	if (!name) {
+		c->is_broken = true;
+		return;
+	}
+	memcpy(name, variable, len);
+	if (name[len - 1] != '/')
+		name[len++] = '/';
+	name[len] = '\0';
+	c->has_trees = true;
+	if (!mark_variable(c, name, len, taint, AB_SHELL_SHARED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, dir);
+}
+
+/* The innermost directory above the file that came off the network. */
+static const struct ab_word *tree_content(struct ab_check *c,
+					  const char *variable, uint32_t len)
+{
+	const struct ab_word *found = NULL;
+	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	bool is_exported;
+
+	for (; len > skip && !found; len--) {
+		if (variable[len - 1] == '/')
+			found = ab_shell_get(c->run, variable, len,
+					     &is_exported);
+	}
+	return found;
+}
+
 /* The variable that holds what descriptor fd is; -1: one that a {name} chose,
    which are all one. */
 static uint32_t fd_variable(int64_t fd, char name[FD_NAME])
@@ -349,13 +389,18 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 	if (fd >= 0)
 		return ab_fd_content(c, fd);
 	/* too long a path is refused by file_name() */
-	if ((!c->has_files || is_other_file(c, path)) &&
+	if (AB_LIKELY(!c->has_trees) &&
+	    (!c->has_files || is_other_file(c, path)) &&
 	    path->len + cwd + 2 < AB_MAX_PATH)
 		return NULL;
 	const char *variable = file_name(c, path, false, &len);
 
-	return variable ? ab_shell_get(c->run, variable, len, &is_exported)
-			: NULL;
+	if (!variable)
+		return NULL;
+	const struct ab_word *w = ab_shell_get(c->run, variable, len,
+					       &is_exported);
+
+	return !w && c->has_trees ? tree_content(c, variable, len) : w;
 }
 
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
@@ -414,8 +459,7 @@ static uint32_t first_line_words(struct ab_check *c,
 	return count;
 }
 
-/* How a program reads the file that it runs: as its stdin, or inline. */
-static const struct ab_role *reading_role(struct ab_check *c,
+static const struct ab_role *program_role(struct ab_check *c,
 					  const struct ab_program *p)
 {
 	const struct ab_role *code = NULL;
@@ -431,6 +475,22 @@ static const struct ab_role *reading_role(struct ab_check *c,
 			code = role;
 	}
 	return code;
+}
+
+/* How a program reads the file that it runs: as its stdin, or inline; or as
+   what the table says of a file of that name, which stands there like a
+   program: setup.py, package.json. */
+static const struct ab_role *reading_role(struct ab_check *c,
+					  const struct ab_program *p,
+					  const struct ab_word *path)
+{
+	const struct ab_role *role = program_role(c, p);
+	uint32_t base = ab_name_base(path);
+
+	if (!role && !path->hole_count)
+		p = ab_pack_find(c->pack, path->text + base,
+				 path->len - base);
+	return role || !p ? role : program_role(c, p);
 }
 
 /* sh FILE ARGS: how many words there are from the file on, itself one. */
@@ -449,7 +509,7 @@ static void run_content(struct ab_check *c, const struct ab_use *use,
 			const struct ab_word *content)
 {
 	const struct ab_program *p = use->program;
-	const struct ab_role *role = reading_role(c, p);
+	const struct ab_role *role = reading_role(c, p, path);
 
 	ab_check_flow(c, use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
@@ -466,7 +526,8 @@ static void run_content(struct ab_check *c, const struct ab_use *use,
 		ab_run_code(c, use, role, content);
 }
 
-#define MAX_EITHER 8 /* that a file may hold, after an `if` */
+/* that a file may hold, after an `if`: with one more it is too much */
+#define MAX_EITHER (AB_SHELL_ALTERNATIVES - 1)
 
 /* What it may hold, where that is not one thing; NULL: no more of these. */
 static const struct ab_word *either_content(struct ab_check *c,
@@ -484,6 +545,11 @@ static const struct ab_word *either_content(struct ab_check *c,
 		return one;
 	ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 	return NULL;
+}
+
+bool ab_file_is_either(struct ab_check *c, const struct ab_word *path)
+{
+	return either_content(c, path, 0) != NULL;
 }
 
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
@@ -613,6 +679,23 @@ void ab_file_read(struct ab_check *c, const struct ab_word *path)
 		content = program_copy(c, path);
 	c->copy_text = content && content->len ? content : NULL;
 	c->copy_from = path;
+	c->copy_name = NULL;
+	if (content && !content->len && ab_file_is_either(c, path))
+		c->copy_name = file_name(c, path, false, &c->copy_name_len);
+}
+
+/* The file gets what the one that was read may hold. */
+static void copy_either(struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t len;
+	const char *variable = file_name(c, path, true, &len);
+
+	if (!variable)
+		return;
+	c->file_names |= written_bit(variable, len);
+	if (!ab_shell_copy(c->run, c->copy_name, c->copy_name_len, variable,
+			   len, AB_SHELL_SHARED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
@@ -623,6 +706,12 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 	uint32_t taint = use->in_taint | c->copy_taint;
 	struct ab_word in;
 
+	if (c->copy_name && !use->in_text) {
+		copy_either(c, path);
+		if (inside_word(c, c->copy_from, path, &in))
+			copy_either(c, &in);
+		return;
+	}
 	ab_file_save(c, path, taint, text, false);
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))

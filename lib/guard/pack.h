@@ -85,6 +85,7 @@ enum ab_role_kind {
 	AB_ROLE_CODE, /* a program in `lang` */
 	AB_ROLE_TEXT, /* statements in `lang` */
 	AB_ROLE_CHDIR,
+	AB_ROLE_UNPACK, /* an archive is taken apart there */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,
 	AB_ROLE_STDIN_TEXT,

@@ -290,6 +290,19 @@ static bool same_dir(const struct path *p, uint32_t count,
 	return !*is_above && !*is_below;
 }
 
+/* In a directory of the worktree that is named: all that lies there, also with
+   a dot in front, is still none of the names that a pack lists. */
+static bool is_in_subdir(const struct ab_check *c, const struct path *p)
+{
+	bool below, above;
+
+	for (uint32_t n = 1; n + 1 < p->count; n++) {
+		if (same_dir(p, n, &c->place->root, &below, &above))
+			return p->parts[n].kind == 0;
+	}
+	return false;
+}
+
 bool ab_path_is_home(const struct ab_check *c, const struct path *p,
 		     uint32_t count)
 {
@@ -498,6 +511,8 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	if (seat && sits(c, seat, w))
 		return seat->classes;
 	resolve(c, w, &p);
+	if (AB_UNLIKELY(p.has_dots))
+		p.has_dots = !is_in_subdir(c, &p);
 	*is_too_long = p.is_too_long;
 	classes = computed(c, &p) | ab_path_listed(c, &p);
 	/* what goes through /proc/self/cwd is in no directory of its own */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "guard/code.h"
 #include "guard/command.h"
 
 /* --- running other things ----------------------------------------------- */
@@ -467,11 +468,49 @@ static void check_m4_calls(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
-/* Recipes of a makefile, RUN lines of a container's. */
+/* define(`x', defn(`syscmd')), builtin(`syscmd', ...): which of its words is
+   a command is not said. */
+static bool has_other_call(const struct ab_word *text)
+{
+	static const char call[] = "syscmd";
+	const char *end = text->text + text->len, *at = text->text;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		at += sizeof(call) - 1;
+		if (at == end || *at != '(')
+			return true;
+	}
+	return false;
+}
+
+static void check_m4(struct ab_check *c, const struct ab_word *text)
+{
+	static const char signs[] = "`'[](),\n";
+	uint32_t from = 0;
+	struct ab_word w;
+
+	if (!has_other_call(text)) {
+		check_m4_calls(c, text);
+		return;
+	}
+	ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
+	for (uint32_t i = 0; i <= text->len; i++) {
+		if (i < text->len && !memchr(signs, text->text[i], 8))
+			continue;
+		if (i > from && memchr(text->text + from, ' ', i - from) &&
+		    ab_word_slice(c, text, from, i - from, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		from = i + 1;
+	}
+}
+
+/* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
 static void check_lines(struct ab_check *c, const char *lang,
 			const struct ab_word *text)
 {
 	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
+	bool is_just = !strcmp(lang, "just");
+	bool is_proc = !strcmp(lang, "procfile");
 
 	if (is_make)
 		check_make_calls(c, text);
@@ -496,10 +535,17 @@ static void check_lines(struct ab_check *c, const char *lang,
 				at = (uint32_t)(semi - line) + 1;
 		} else if (is_tcl) {
 			at = tcl_command(line, n);
+		} else if (is_just) {
+			at = n && (*line == ' ' || *line == '\t');
+		} else if (is_proc) {
+			const char *colon = memchr(line, ':', n);
+
+			at = colon ? (uint32_t)(colon - line) + 1 : 0;
 		} else if (n > 4 && !strncasecmp(line, "run ", 4)) {
 			at = 4;
 		}
-		while (at && is_make && at < n && memchr("@-+ ", line[at], 4))
+		while (at && (is_make || is_just) && at < n &&
+		       memchr("@-+ ", line[at], 4))
 			at++;
 		if (at && ab_word_slice(c, text, i + at, n - at, &w))
 			ab_check_script(c, &w, true, NULL, 0, NULL);
@@ -511,10 +557,13 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
-	    !strcmp(role->text, "tcl"))
+	    !strcmp(role->text, "tcl") || !strcmp(role->text, "just") ||
+	    !strcmp(role->text, "procfile"))
 		check_lines(c, role->text, w);
 	else if (!strcmp(role->text, "m4"))
-		check_m4_calls(c, w);
+		check_m4(c, w);
+	else if (!strcmp(role->text, "npm"))
+		ab_check_npm(c, use, w);
 	else
 		ab_check_code(c, use, role->text, w);
 }

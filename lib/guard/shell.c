@@ -310,8 +310,11 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		if (w->holes[i].origin)
 			text = w->holes[i].origin->value;
 	}
-	if (text && !text->len)
+	if (text && !text->len) {
 		text = NULL;
+		if (ab_file_is_either(c, w))
+			taint |= AB_TAINT_FILE; /* not just any file */
+	}
 	if (r->fd != 0) {
 		open_fd(c, r, taint, text);
 		return;

@@ -460,6 +460,8 @@ static bool is_huge_count(const struct ab_check *c, const struct ab_word *w)
 
 	if (!c->use || w->len < 6 || memcmp(w->text, "count=", 6) != 0)
 		return false;
+	if (w->hole_count) /* who knows how many */
+		return true;
 	bs = dd_size(c->use, "bs=", dd_size(c->use, "ibs=", 512));
 	return dd_size(c->use, "count=", 0) * bs > most;
 }

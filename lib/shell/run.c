@@ -569,16 +569,24 @@ const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
 							      : NULL;
 }
 
+static const uint32_t owner_flags[] = { 0, VARIABLE_EXPORTED,
+					VARIABLE_SHARED };
+
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *value, enum ab_shell_owner owner)
 {
-	static const uint32_t flags[] = { 0, VARIABLE_EXPORTED,
-					  VARIABLE_SHARED };
-
 	ab_run_assign(run, name, len,
 		      value ? ab_run_scalar(run, value) :
 			      ab_run_unknown(run, NULL),
-		      flags[owner]);
+		      owner_flags[owner]);
+	return run->result->status != AB_SHELL_LIMIT;
+}
+
+bool ab_shell_copy(struct ab_shell_run *run, const char *name, size_t len,
+		   const char *to, size_t to_len, enum ab_shell_owner owner)
+{
+	ab_run_assign(run, to, to_len, ab_run_value(run, name, len),
+		      owner_flags[owner]);
 	return run->result->status != AB_SHELL_LIMIT;
 }
 

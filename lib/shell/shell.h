@@ -377,7 +377,8 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
 /* Of what it may be, after an `if` or a loop, the one with that number; or
-   NULL. */
+   NULL. Of a shared one no more than these are known. */
+#define AB_SHELL_ALTERNATIVES 9
 const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
 				       const char *name, size_t len,
 				       uint32_t index);
@@ -393,6 +394,9 @@ enum ab_shell_owner {
 /* value NULL: unknown from now on. The value is copied. False: LIMIT. */
 bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 		  const struct ab_word *value, enum ab_shell_owner owner);
+/* The other gets what this one is, all that it may be. False: LIMIT. */
+bool ab_shell_copy(struct ab_shell_run *run, const char *name, size_t len,
+		   const char *to, size_t to_len, enum ab_shell_owner owner);
 /* Nothing is known any more: eval or source of what nobody knows. The run does
  * this itself after eval, source and `.` when nothing was pushed. */
 void ab_shell_forget(struct ab_shell_run *run);

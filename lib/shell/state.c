@@ -320,24 +320,86 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 	return value;
 }
 
+/* The texts that it may be: itself, or those of which it is one. */
+static const struct value *next_text(const struct value **at)
+{
+	while (*at) {
+		const struct value *v = *at, *text = v;
+
+		*at = NULL;
+		if (v->kind == VALUE_UNKNOWN) {
+			text = v->one;
+			*at = v->other;
+		}
+		if (text && text->kind == VALUE_SCALAR)
+			return text;
+	}
+	return NULL;
+}
+
+/* It is among them, or they are as many as are kept. */
+static bool is_enough(const struct value *v, const struct value *like)
+{
+	const struct value *text;
+	uint32_t count = 0;
+
+	while ((text = next_text(&v))) {
+		if (++count == AB_SHELL_ALTERNATIVES || same_value(text, like))
+			return true;
+	}
+	return false;
+}
+
+static const struct value *add_texts(struct ab_shell_run *run,
+				     struct ab_stream *origin,
+				     const struct value *all,
+				     const struct value *from)
+{
+	const struct value *text;
+
+	while ((text = next_text(&from))) {
+		if (!is_enough(all, text))
+			all = ab_run_either(run, origin, text, all);
+	}
+	return all;
+}
+
+/* Of what no shell has, as a file that was written, each text counts. */
+static const struct value *join_texts(struct ab_shell_run *run,
+				      struct ab_stream *origin,
+				      const struct value *a,
+				      const struct value *b)
+{
+	if (a->kind == VALUE_UNKNOWN && a->origin == origin)
+		return add_texts(run, origin, a, b);
+	if (b->kind == VALUE_UNKNOWN && b->origin == origin)
+		return add_texts(run, origin, b, a);
+	a = add_texts(run, origin, ab_run_unknown(run, origin), a);
+	return add_texts(run, origin, a, b);
+}
+
 static const struct value *join_values(struct ab_shell_run *run,
+				       const struct variable *v,
 				       const struct value *a,
 				       const struct value *b)
 {
-	struct ab_stream *x, *y;
+	struct ab_stream *x, *y, *origin;
 	struct stream *stream;
 
 	if (same_value(a, b))
 		return a;
 	x = a->origin ? a->origin : ab_run_blend(run, a->words, a->count);
 	y = b->origin ? b->origin : ab_run_blend(run, b->words, b->count);
-	if (x == y || !x || !y)
-		return ab_run_either(run, x ? x : y, a, b);
-	stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
-	if (!stream)
-		return &unknown_value;
-	stream->public.taint = x->taint | y->taint;
-	return ab_run_either(run, &stream->public, a, b);
+	origin = x ? x : y;
+	if (x != y && x && y) {
+		stream = ab_run_stream(run, AB_STREAM_JOIN, x->span);
+		if (!stream)
+			return &unknown_value;
+		stream->public.taint = x->taint | y->taint;
+		origin = &stream->public;
+	}
+	return v->flags & VARIABLE_SHARED ? join_texts(run, origin, a, b)
+					  : ab_run_either(run, origin, a, b);
 }
 
 struct undo *ab_run_branch(struct ab_shell_run *run)
@@ -402,7 +464,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		struct variable *v = o->variable;
 
 		if (v->stamp == stamp) {
-			v->joined = join_values(run, v->joined, o->value);
+			v->joined = join_values(run, v, v->joined, o->value);
 			v->joins++;
 			continue;
 		}
@@ -419,7 +481,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		v->stamp = 0;
 		now = ab_run_value(run, v->name, v->len);
 		if (v->joins < branches)
-			v->joined = join_values(run, v->joined, now);
+			v->joined = join_values(run, v, v->joined, now);
 		if (!same_value(v->joined, now) ||
 		    (v->when < run->forgotten &&
 		     !(v->flags & VARIABLE_SHARED)))
@@ -437,10 +499,11 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
 		if (same_value(u->value, v->value))
 			continue;
 		/* in place: this assignment is on the trail already */
-		v->value = join_values(run, u->value, v->value);
+		v->value = join_values(run, v, u->value, v->value);
 		if (v->value->kind != VALUE_UNKNOWN)
 			v->value = &unknown_value;
-		if (v->value->one) /* or what more rounds make of it */
+		/* or what more rounds make of it; a file is what any did */
+		if (v->value->one && !(v->flags & VARIABLE_SHARED))
 			v->value = ab_run_unknown(run, v->value->origin);
 		changed = true;
 	}
