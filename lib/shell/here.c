@@ -59,11 +59,7 @@ static const unsigned char *delimiter_of(struct parser *p,
 	*len = w->end - w->begin;
 	if (!w->parts)
 		return p->s + w->begin;
-	text = ab_arena_low(p->arena, *len + 1);
-	if (!text) {
-		*len = 0;
-		return p->s;
-	}
+	text = ab_parser_alloc(p, *len + 1);
 	for (const struct part *part = w->parts; part; part = part->next) {
 		uint32_t more = part->end - part->begin;
 
@@ -121,6 +117,6 @@ void ab_lex_here_documents(struct parser *p)
 
 	p->waiting = NULL;
 	p->waiting_tail = &p->waiting;
-	for (; r && !p->arena->is_full; r = r->waiting)
+	for (; r; r = r->waiting)
 		read_body(p, r);
 }

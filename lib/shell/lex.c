@@ -472,8 +472,7 @@ void ab_lex_step(struct parser *p)
 {
 	do {
 		step(p, p->top);
-	} while (p->top->state >= S_WORD && !p->is_unwinding &&
-		 !p->arena->is_full);
+	} while (p->top->state >= S_WORD && !p->is_unwinding);
 }
 
 /* Whether the plain word begin..end must be looked at piece by piece. */

@@ -19,17 +19,14 @@
 
 struct frame *ab_parser_enter(struct parser *p, enum state state)
 {
-	struct frame *below = p->top, *f = NULL;
-
-	/* the spare one is written over by whatever else finds no room */
-	if (below && below != &p->spare.frame)
-		f = below->above;
+	struct frame *below = p->top;
+	struct frame *f = below ? below->above : NULL;
 
 	if (!f) {
 		f = ab_parser_alloc(p, sizeof(*f));
 		f->below = below;
 		f->above = NULL;
-		if (below && f != &p->spare.frame)
+		if (below)
 			below->above = f;
 	}
 	if (++p->depth > p->max_depth)
@@ -417,8 +414,7 @@ static void step_command(struct parser *p, struct frame *f)
 		return;
 	}
 	if (f->closer == CLOSE_ONE) {
-		/* when memory is out the word is one that others wrote to */
-		if (p->top != f || (!p->arena->is_full && has_param(w)))
+		if (p->top != f || has_param(w))
 			p->pos = at; /* what is in it is looked at */
 		ab_parse_unexpected(p, at,
 				    "a function needs a compound command");
@@ -522,17 +518,22 @@ static void unwind(struct parser *p)
 	p->is_unwinding = false;
 }
 
+_Noreturn void ab_parser_give_up(struct parser *p)
+{
+	longjmp(p->no_room, 1);
+}
+
 static void parse_all(struct parser *p)
 {
-	while (!p->is_done && !p->arena->is_full) {
+	while (!p->is_done) {
 		step(p);
-		if (!p->is_unwinding || p->arena->is_full)
+		if (!p->is_unwinding)
 			continue;
 		unwind(p);
 		if (p->status == AB_SHELL_LIMIT)
 			break;
 	}
-	if (p->waiting && !p->arena->is_full)
+	if (p->waiting)
 		ab_lex_here_documents(p);
 }
 
@@ -585,6 +586,17 @@ static void start(struct parser *p, struct ab_shell_tree *tree,
 	f->flags = FRAME_QUOTED;
 }
 
+/* False: the arena is full, and what was built so far is half a tree. */
+static bool parse(struct parser *p, struct ab_shell_tree *tree,
+		  enum ab_shell_mode mode)
+{
+	if (setjmp(p->no_room))
+		return false;
+	start(p, tree, mode);
+	parse_all(p);
+	return true;
+}
+
 const struct ab_shell_tree *
 ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		    const struct ab_word *source, enum ab_shell_mode mode,
@@ -612,9 +624,7 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 	p.max_depth = limits->depth;
 	p.lookahead = (uint64_t)len * 64 + 4096;
 	p.waiting_tail = &p.waiting;
-	start(&p, tree, mode);
-	parse_all(&p);
-	if (arena->is_full) {
+	if (!parse(&p, tree, mode)) {
 		refuse(result, "the arena is too small");
 		return NULL;
 	}

@@ -129,8 +129,7 @@ void ab_parse_redir(struct parser *p, struct frame *f,
 		ab_parse_unexpected(p, p->pos, "a redirection needs a target");
 		return;
 	}
-	/* when memory is out all of them are the spare one: no list */
-	if (r->kind == AB_REDIR_HERE_DOC && !p->arena->is_full) {
+	if (r->kind == AB_REDIR_HERE_DOC) {
 		r->waiting = NULL;
 		*p->waiting_tail = r;
 		p->waiting_tail = &r->waiting;
@@ -499,7 +498,7 @@ void ab_parse_plain(struct parser *p, struct frame *f)
 {
 	do {
 		ab_parse_skip_newlines(p);
-	} while (plain_command(p, f) && !p->arena->is_full);
+	} while (plain_command(p, f));
 }
 
 void ab_parse_step_args(struct parser *p, struct frame *f)

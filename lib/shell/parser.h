@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The parser's own state, shared by its two halves: parse.c knows commands,
- * lex.c knows words. Nesting lives on one explicit stack of frames.
+ * lex.c knows words. Nesting lives on one explicit stack of frames. Everything
+ * that is built lies in the arena; when that is full the parse ends at once, by
+ * longjmp(3) to where it began: whatever is half built is read by nobody, and
+ * nothing here may own memory or a descriptor.
  */
 #ifndef AB_SHELL_PARSER_H
 #define AB_SHELL_PARSER_H
+
+#include <setjmp.h>
 
 #include "base/attr.h"
 #include "shell/tree.h"
@@ -156,23 +161,19 @@ struct parser {
 	uint32_t error_begin, error_end;
 	const char *message;
 	bool is_unwinding, is_done;
-	union {
-		struct cmd cmd;
-		struct word word;
-		struct part part;
-		struct redir redir;
-		struct clause clause;
-		struct param param;
-		struct frame frame;
-	} spare; /* what an exhausted arena gives; the tree is dropped then */
+	jmp_buf no_room;
 };
 
-/* From the arena, or the spare one when it is full. Not cleared. */
+_Noreturn void ab_parser_give_up(struct parser *p) AB_COLD;
+
+/* From the arena; when that is full, it does not return. Not cleared. */
 static inline void *ab_parser_alloc(struct parser *p, size_t size)
 {
 	void *memory = ab_arena_low(p->arena, size);
 
-	return memory ? memory : &p->spare;
+	if (AB_UNLIKELY(!memory))
+		ab_parser_give_up(p);
+	return memory;
 }
 
 struct frame *ab_parser_enter(struct parser *p, enum state state);
