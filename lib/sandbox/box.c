@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -162,6 +163,13 @@ static void lower(agentbox_sandbox *box)
 	ab_compiled_end(&box->compiled);
 	memset(&box->compiled, 0, sizeof(box->compiled));
 	box->compiled.plan_fd = -1;
+}
+
+/* Nobody has been in it. */
+static void lower_unused(agentbox_sandbox *box)
+{
+	box->compiled.is_told = true;
+	lower(box);
 }
 
 /* What init said when it gave up, as an error and as a stage. */
@@ -464,7 +472,7 @@ static int32_t raise_at(agentbox_sandbox *box, ab_compile_input *input,
 	if (rc == 0)
 		rc = ab_box_start_shield(box, deadline, err);
 	if (rc < 0) {
-		lower(box);
+		lower_unused(box);
 		return rc;
 	}
 	for (size_t i = 0; i < box->compiled.path_fd_count; i++)
@@ -588,7 +596,7 @@ int32_t agentbox_sandbox_new(agentbox_context *context,
 	if (rc == 0)
 		rc = ab_record_box(box, "box.start", err);
 	if (rc < 0) {
-		lower(box);
+		lower_unused(box);
 		ab_box_unref(box);
 		return rc;
 	}
@@ -627,24 +635,37 @@ static int last_drain(agentbox_sandbox *box)
 	}
 }
 
-int32_t agentbox_sandbox_end(agentbox_sandbox *box, agentbox_error **err)
+/*
+ * 0, or -errno: not all was put right. tells: the caller is told of that, so
+ * the next box over this workspace may be raised (wire/plan.h). A holder that
+ * was killed has left its record, and has told nothing: that stays.
+ */
+static int end_watched(agentbox_sandbox *box, bool tells)
 {
-	int rc = 0;
+	uint64_t before = box->events.unprotected;
+	ab_compiled *c = &box->compiled;
+	int rc = last_drain(box);
 
-	if (!box)
-		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "sandbox is NULL");
-	if (box->owner != getpid())
-		return ab_box_usable(box, err);
+	ab_settle_finish(box);
+	if (rc < 0)
+		return rc;
+	if (box->events.unprotected > before) {
+		c->is_told = tells;
+		return -EBUSY;
+	}
+	if (c->record && (faccessat(AT_FDCWD, c->record, F_OK, 0) == 0 ||
+			  errno != ENOENT))
+		return -EOWNERDEAD;
+	return 0;
+}
+
+static int32_t end(agentbox_sandbox *box, bool tells, agentbox_error **err)
+{
 	if (box->lowered)
 		return 0;
 	pthread_mutex_lock(&box->settle_lock);
 	pthread_mutex_lock(&box->lock);
-	uint64_t before = box->events.unprotected;
-	rc = last_drain(box);
-	ab_settle_finish(box);
-	if (rc == 0 && box->events.unprotected > before)
-		rc = -EBUSY;
+	int rc = end_watched(box, tells);
 	atomic_store(&box->ended, true);
 	lower(box);
 	box->lowered = true;
@@ -664,13 +685,23 @@ int32_t agentbox_sandbox_end(agentbox_sandbox *box, agentbox_error **err)
 	return 0;
 }
 
+int32_t agentbox_sandbox_end(agentbox_sandbox *box, agentbox_error **err)
+{
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "sandbox is NULL");
+	if (box->owner != getpid())
+		return ab_box_usable(box, err);
+	return end(box, true, err);
+}
+
 void agentbox_sandbox_free(agentbox_sandbox *box)
 {
 	if (!box)
 		return;
 	int saved = errno;
 	if (box->owner == getpid()) {
-		agentbox_sandbox_end(box, NULL);
+		(void)end(box, false, NULL);
 	} else {
 		/* A forked child: its copies of the descriptors go, the box
 		   and its directories stay with their owner. */

@@ -457,6 +457,9 @@ void ab_compiled_end(ab_compiled *c)
 	if (c->quarantine)
 		rmdir(c->quarantine); /* keeps what was moved there */
 	free(c->quarantine);
+	if (c->record && c->is_told)
+		unlinkat(AT_FDCWD, c->record, 0);
+	free(c->record);
 	ab_share_end(c);
 	free(c->workspace_inside);
 	free(c->workspace_host);

@@ -3,9 +3,10 @@
  * Where a protected name that appears is moved: a directory of the box's own
  * below the state directory. Whoever raises a box also takes away such
  * directories that killed hosts have left, when they are empty, and raises
- * none over a workspace in which, as a holder wrote down, protected names of
- * an agent stand that nobody was told of: the plan would take them for the
- * host's own and protect them.
+ * none over a workspace in which protected names of an agent may stand that
+ * nobody was told of, since the record of an earlier box is still there and
+ * its holder is not: the plan would take them for the host's own and protect
+ * them.
  *
  * It removes nothing that was moved there: only the user knows whether it is
  * of worth, or a proof. Spec: wire/plan.h AB_UNSETTLED_DIR, flock(2),
@@ -42,18 +43,27 @@ static bool is_entry(const struct dirent *e)
 	       strcmp(e->d_name, AB_UNSETTLED_DIR);
 }
 
-/* Nobody's, and empty; a holder that lives has it locked. */
+/* Its holder has it locked for itself. Whoever looks shares the lock, or two
+   who look at the same time would take each other for the holder. */
+static bool has_holder(int all_fd, const char *name)
+{
+	ab_autofd int fd = ab_fd_lift(openat(all_fd, name,
+					     O_RDONLY | O_DIRECTORY |
+						     O_NOFOLLOW | O_CLOEXEC));
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) &&
+	       errno == EWOULDBLOCK;
+}
+
+/* Nobody's, and empty. */
 static void sweep_one(int all_fd, const char *name, time_t now)
 {
 	struct stat st;
-	ab_autofd int fd = -1;
 
 	if (fstatat(all_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISDIR(st.st_mode) || now - st.st_mtime < OLD_SECONDS)
 		return;
-	fd = ab_fd_lift(openat(all_fd, name, O_RDONLY | O_DIRECTORY |
-						     O_NOFOLLOW | O_CLOEXEC));
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (!has_holder(all_fd, name))
 		(void)unlinkat(all_fd, name, AT_REMOVEDIR);
 }
 
@@ -124,6 +134,15 @@ static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
 	return n <= 0 || is_about(p, text);
 }
 
+/* A holder that lives sees to it, and removes its record before it is gone. */
+static bool stands(const ab_build *b, int all_fd, int dir_fd, const char *name)
+{
+	return reads_about(&b->plan, dir_fd, name) &&
+	       !has_holder(all_fd, name) &&
+	       (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+		errno != ENOENT);
+}
+
 static int32_t check_settled(const ab_build *b, int all_fd,
 			     agentbox_error **err)
 {
@@ -146,14 +165,14 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 		if (!e)
 			break;
 		if (!is_entry(e) ||
-		    !reads_about(&b->plan, dirfd(dir), e->d_name))
+		    !stands(b, all_fd, dirfd(dir), e->d_name))
 			continue;
 		rc = ab_error_set(err, AGENTBOX_EWALL, "protect",
-				  "box %.80s ended after its host, and not all "
-				  "protected names that it left in '%s' could "
-				  "be moved away; look for them there, then "
-				  "remove '%s/quarantine/" AB_UNSETTLED_DIR
-				  "/%.80s'", e->d_name,
+				  "protected names that box %.80s made may "
+				  "stand in '%s': it was killed, or they could "
+				  "not be moved away; look for them there, "
+				  "then remove '%s/quarantine/"
+				  AB_UNSETTLED_DIR "/%.80s'", e->d_name,
 				  b->plan.workspace_host,
 				  ab_context_state_dir(b->context), e->d_name);
 	}
@@ -186,7 +205,7 @@ static int32_t open_all(const ab_build *b, int *all_fd, agentbox_error **err)
 int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
 {
 	const char *state = ab_context_state_dir(b->context);
-	ab_autofree char *path = NULL;
+	ab_autofree char *path = NULL, *record = NULL;
 	ab_autofd int all_fd = -1;
 	int32_t rc;
 
@@ -208,7 +227,9 @@ int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
 				    "workspace must be moved away, and there "
 				    "is no place: set a state directory");
 	path = ab_asprintf("%s/quarantine/%s", state, b->input->box_id);
-	if (!path)
+	record = ab_asprintf("%s/quarantine/" AB_UNSETTLED_DIR "/%s", state,
+			     b->input->box_id);
+	if (!path || !record)
 		return ab_error_nomem(err);
 	b->plan.quarantine_host = ab_build_str(b, path);
 	if (b->input->dry)
@@ -223,5 +244,6 @@ int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
 		return ab_error_sys(err, errno, "quarantine",
 				    "cannot make '%s'", path);
 	b->out->quarantine = ab_steal(&path);
+	b->out->record = ab_steal(&record);
 	return 0;
 }

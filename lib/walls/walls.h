@@ -67,6 +67,11 @@ typedef struct ab_compiled {
 	char **cgroups;	    /* directories made; removed by _end */
 	size_t cgroup_count;
 	char *quarantine;   /* directory made, or NULL; removed when empty */
+	/* what the holder writes beside it (wire/plan.h AB_UNSETTLED_DIR), or
+	   NULL; removed by _end only if is_told: nobody was in the box, or
+	   the host says what stands there */
+	char *record;
+	bool is_told;
 	/* what peers share with it, made by share.c; removed by _end */
 	char *share;	     /* <state>/boxes/<id>, or NULL */
 	int share_point_fd;  /* the mount point in the workspace, locked */

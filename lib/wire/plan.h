@@ -131,11 +131,14 @@ typedef struct ab_plan_rlimit {
 } ab_plan_rlimit;
 
 /*
- * Beside a quarantine: records of boxes whose holder could not put all names
- * right, and whose host did not hear of that. Each has the last part of the
- * quarantine's path for its name, and in it, in decimal, device and inode of
- * the workspace, then its path: "DEV INO PATH". Over that workspace no box is
- * raised as long as the record is there.
+ * Beside a quarantine: records of boxes that run, or that have ended and not
+ * all names in whose workspace could be put right, or nobody knows. Each has
+ * the last part of the quarantine's path for its name, and in it, in decimal,
+ * device and inode of the workspace, then its path: "DEV INO PATH". The holder
+ * writes it before READY and removes it at its end when all was put right;
+ * else the host does, when it has told of that. Over that workspace no box is
+ * raised as long as the record is there and no holder has the quarantine
+ * locked.
  */
 #define AB_UNSETTLED_DIR "unsettled"
 
@@ -224,7 +227,7 @@ typedef struct ab_plan {
 	const char *workspace_host;
 	uint64_t workspace_dev, workspace_ino;
 	/* an existing 0700 directory; the holder keeps it open and locked
-	   (flock(2), shared) for as long as it lives */
+	   (flock(2), exclusive) for as long as it lives */
 	const char *quarantine_host;
 	ab_plan_watch *watches;
 	uint32_t watch_count;

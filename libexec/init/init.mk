@@ -30,6 +30,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/pointers.c \
 	libexec/init/protect.c \
 	libexec/init/quarantine.c \
+	libexec/init/record.c \
 	libexec/init/relay.c \
 	libexec/init/remount.c \
 	libexec/init/report.c \

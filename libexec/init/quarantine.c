@@ -186,28 +186,6 @@ static void quarantine(watcher *w, const char *path, bool may_stay)
 	init_tell(w->box, AB_EVENT_QUARANTINED, path, where);
 }
 
-bool init_leave_word(const watcher *w)
-{
-	const ab_plan *p = &w->box->plan;
-	const char *slash = strrchr(p->quarantine_host, '/');
-	char name[AB_MAX_PATH], text[AB_MAX_PATH + 64];
-	ab_autofd int fd = -1;
-
-	if (!slash || w->quarantine_fd < 0)
-		return false;
-	(void)mkdirat(w->quarantine_fd, "../" AB_UNSETTLED_DIR, 0700);
-	snprintf(name, sizeof(name), "../" AB_UNSETTLED_DIR "/%s", slash + 1);
-	snprintf(text, sizeof(text), "%llu %llu %s",
-		 (unsigned long long)p->workspace_dev,
-		 (unsigned long long)p->workspace_ino, p->workspace_host);
-	fd = openat(w->quarantine_fd, name,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	/* the agent may have filled the disk */
-	return fd >= 0 && !ab_fd_write_full(fd, text, strlen(text)) &&
-	       fsync(fd) == 0;
-}
-
 void init_quarantine(watcher *w, const char *path)
 {
 	quarantine(w, path, true);

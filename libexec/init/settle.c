@@ -10,11 +10,13 @@
 
 #include "watcher.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 
 /* Between two looks at what may be good in a moment. */
 #define AWAIT_MS 10
@@ -150,12 +152,14 @@ void init_settle_unasked(watcher *w)
 	w->failed -= names;
 }
 
-/* Has somebody heard that not all could be put right? */
+/* Does a host wait for our end, and has it heard what could not be put right?
+   Of one that is gone a forked child may hold the socket, and read nothing. */
 static bool is_heard(init_box *box)
 {
 	bool is;
 
-	/* a host that waits for our end reads; one that is gone refuses */
+	if (ab_fd_poll(box->host_pidfd, POLLIN, 0) > 0)
+		return false;
 	box->host_reads = true;
 	is = init_tell_lost(box);
 	box->host_reads = false;
@@ -163,27 +167,34 @@ static bool is_heard(init_box *box)
 }
 
 /*
- * Nobody is in the box any more. A host that lives waits, and says so when not
- * all could be put right (last_drain() of lib/sandbox). One that is gone
- * cannot: then what stands is the next box's, whose host would take it for his
- * own, so that box must not be raised before somebody has looked. That is
- * written down where every host of this state directory looks first; a look
- * that was cut goes on until it is.
+ * Nobody is in the box any more. What stands after this is the next box's,
+ * whose host would take it for his own: then the record of this box stays, and
+ * that one is not raised before somebody has looked. A host that lives waits
+ * for our end, tells of it and removes the record (lib/sandbox/box.c). For one
+ * that is gone nobody waits, so a look that was cut goes on until it is not.
  */
 void init_settle_last(holder *h)
 {
 	watcher *w = h->watcher;
 	uint64_t failed;
 
-	if (!w || !h->is_ready)
+	if (!w)
 		return;
+	/* nobody has been in it */
+	if (!h->is_ready) {
+		init_end_record(w, true);
+		return;
+	}
 	w->is_last = true;
 	do {
 		failed = w->failed;
 		init_begin_last_look(w);
 		init_settle_names(w);
-	} while (w->failed != failed && !is_heard(w->box) &&
-		 !init_leave_word(w) && w->is_cut);
+	} while (w->is_cut && !is_heard(w->box));
+	/* told of before, but it is the end of looking */
+	if (w->is_covered)
+		init_fail_path(w, w->covered_count ? w->covered[0] : "", EBUSY);
+	init_end_record(w, w->failed == failed);
 }
 
 /*

@@ -620,6 +620,7 @@ void init_settle_names(watcher *w)
 static int open_places(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
+	int r;
 
 	if (!p->watch_count)
 		return 0;
@@ -635,9 +636,13 @@ static int open_places(watcher *w)
 		return init_fail(w->box, errno, "", "quarantine %s",
 				 p->quarantine_host);
 	/* else a host that raises a box an hour later may take it away, and
-	   what appears is set aside where it is */
-	(void)flock(w->quarantine_fd, LOCK_SH | LOCK_NB);
-	return 0;
+	   what appears is set aside where it is; and none is raised beside
+	   this one, since nobody sees that it lives */
+	(void)flock(w->quarantine_fd, LOCK_EX | LOCK_NB);
+	r = init_begin_record(w);
+	return r ? init_fail(w->box, -r, "", "record in %s/../%s",
+			     p->quarantine_host, AB_UNSETTLED_DIR)
+		 : 0;
 }
 
 /* Longer paths cannot be named inside, outside, or with a file added. */
@@ -690,6 +695,7 @@ int init_start_watching(holder *h)
 {
 	static watcher w = {.workspace_fd = -1,
 			    .quarantine_fd = -1,
+			    .unsettled_fd = -1,
 			    .namespace_fds = {-1, -1},
 			    .inside_fd = -1,
 			    .mountinfo_fd = -1,

@@ -53,7 +53,8 @@ struct watcher {
 	int workspace_fd;  /* O_PATH */
 	const char *own; /* where quarantines lie in the workspace, or NULL */
 	size_t own_len;
-	int quarantine_fd; /* locked, shared */
+	int quarantine_fd; /* locked, for ourselves */
+	int unsettled_fd;  /* where the record of this box is, or -1 */
 	int namespace_fds[2]; /* user, mount; from PID 1 */
 	/* our own: polling it takes the notice away (proc(5)) */
 	int mountinfo_fd;
@@ -241,11 +242,11 @@ void init_quarantine(watcher *w, const char *path);
 /* The same for what must not stay in the workspace under any name. */
 void init_quarantine_outside(watcher *w, const char *path);
 
-/*
- * Nobody has heard that protected names stand in the workspace: the next box
- * over it is not raised. False: that cannot be written down.
- */
-bool init_leave_word(const watcher *w);
+/* record.c: that this box runs (wire/plan.h, AB_UNSETTLED_DIR). */
+/* 0 or -errno. */
+int init_begin_record(watcher *w);
+/* is_settled: no protected name of it stands in the workspace. */
+void init_end_record(const watcher *w, bool is_settled);
 
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);

@@ -139,7 +139,8 @@ static void case_059_what_a_killed_host_left_is_taken_away(void)
 	int fd, worker, status;
 	pid_t host = start_host(&fd, 0, &worker);
 	char *of_host = HOST_RUN(&status, "sh", "-c",
-				 e2e_text("printf %%s \"$(ls '%s')\"",
+				 e2e_text("printf %%s \"$(ls '%s' | grep -v "
+						   "unsettled)\"",
 					  quarantine("")));
 	agentbox_sandbox *first;
 	const char *mine;
@@ -187,7 +188,7 @@ static void refused(const char *record, bool is_refused)
 		box_end();
 }
 
-/* A holder that nobody heard has written it. */
+/* The box of an earlier host has left it. */
 static void api_where_names_stand_no_box_is_raised(void)
 {
 	char *ws = realpath(ws_path("."), NULL);
@@ -196,7 +197,6 @@ static void api_where_names_stand_no_box_is_raised(void)
 	REQUIRE(ws && stat(ws, &st) == 0, "%m");
 	box_raise(NULL, NULL);
 	box_end();
-	make_quarantine("unsettled");
 	refused(e2e_text("%llu %llu %s", (unsigned long long)st.st_dev,
 			 (unsigned long long)st.st_ino, "/elsewhere"), true);
 	refused(e2e_text("1 2 %s", ws), true);
@@ -211,6 +211,44 @@ static void api_where_names_stand_no_box_is_raised(void)
 	REQUIRE(unlink(quarantine("unsettled/box-gone")) == 0, "%m");
 	box_raise(NULL, NULL);
 	free(ws);
+}
+
+/* While its agent plants: nobody looks any more, and it stays planted. */
+static void case_059_killed_holder_leaves_the_workspace_to_nobody(void)
+{
+	agentbox_error *err = NULL;
+	const char *id;
+	char *where = NULL, *message = NULL;
+	agentbox_process *p;
+	int32_t code = 0;
+
+	box_raise(NULL, NULL);
+	id = e2e_text("unsettled/%s", agentbox_sandbox_get_id(box()));
+	CHECK(host_exists(quarantine(id)), "no record of a box that runs");
+	p = BOX_START(-1, "sh", "-c", "echo evil >.envrc; sleep 60");
+	for (int i = 0; i < 500 && !host_exists(ws_path(".envrc")); i++)
+		e2e_sleep_ms(10);
+	kill(host_descendant("agentbox-init"), SIGKILL);
+	CHECK(agentbox_sandbox_end(box(), &err) == AGENTBOX_EWALL,
+	      "the end is told as good");
+	CHECK(agentbox_error_get_errno(err) == EOWNERDEAD, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	agentbox_process_free(p);
+	box_end();
+	CHECK(host_exists(ws_path(".envrc")), "the control: it is gone");
+	for (int i = 0; i < 2; i++) {
+		CHECK(!box_try(box_document("workspace", NULL, NULL), &code,
+			       &where, &message) && code == AGENTBOX_EWALL,
+		      "a box is raised over it");
+		CHECK(message && strstr(message, id), "%s", message);
+	}
+	REQUIRE(unlink(ws_path(".envrc")) == 0 &&
+		unlink(quarantine(id)) == 0, "%m");
+	box_raise(NULL, NULL);
+	id = e2e_text("unsettled/%s", agentbox_sandbox_get_id(box()));
+	box_end();
+	CHECK(!host_exists(quarantine(id)), "a good end leaves its record");
 }
 
 static void case_059_host_that_exits_takes_the_box_along(void)
@@ -634,6 +672,7 @@ int main(int argc, char **argv)
 		CASE(case_059_killed_host_takes_the_box_along),
 		CASE(case_059_what_a_killed_host_left_is_taken_away),
 		CASE(api_where_names_stand_no_box_is_raised),
+		CASE(case_059_killed_holder_leaves_the_workspace_to_nobody),
 		CASE(case_059_host_that_exits_takes_the_box_along),
 		CASE(case_060_box_survives_the_thread_that_raised_it),
 		CASE(case_060_command_survives_the_thread_that_spawned_it),

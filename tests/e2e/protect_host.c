@@ -393,6 +393,41 @@ static void case_103_a_mount_of_the_host_is_told(void)
 	box_end();
 }
 
+/*
+ * At the end nobody can look below it, and the next box would find what the
+ * agent has made there. Whoever ends the box is told; one that is only freed
+ * has told nobody.
+ */
+static void case_103_a_mount_at_the_end_is_told(void)
+{
+	agentbox_error *err = NULL;
+	char *where = NULL, *message = NULL;
+	int32_t code = 0;
+
+	have_own_mounts();
+	if (!may_mount) {
+		e2e_note("not tried, only root mounts");
+		return;
+	}
+	for (int tells = 1; tells >= 0; tells--) {
+		begin("mkdir -p ws/p/sub;");
+		on_host("mount -t tmpfs x ws/p/sub; mv ws/p ws/q");
+		box_sh("echo evil >q/sub/.envrc");
+		if (tells)
+			CHECK(agentbox_sandbox_end(box(), &err) ==
+				      AGENTBOX_EWALL, "it is not told");
+		box_end();
+		on_host("umount ws/q/sub");
+		CHECK(host_exists(ws_path("q/sub/.envrc")), "the control");
+		CHECK(!box_try(box_document("workspace", NULL, NULL), &code,
+			       &where, &message) == !tells, "tells %d: %s",
+		      tells, message ? message : "");
+		CHECK(tells || code == AGENTBOX_EWALL, "%d", code);
+		box_end();
+	}
+	agentbox_error_free(err);
+}
+
 static void case_102_a_process_is_left_behind(void)
 {
 	judge_all(left_behind, COUNT(left_behind), 1);
@@ -464,6 +499,7 @@ int main(int argc, char **argv)
 		CASE(case_103_repositories_of_a_quiet_box),
 		CASE(case_103_places_that_the_host_changes),
 		CASE(case_103_a_mount_of_the_host_is_told),
+		CASE(case_103_a_mount_at_the_end_is_told),
 		CASE(case_102_a_process_is_left_behind),
 		CASE(case_102_launchers_are_killed),
 		CASE(case_102_planted_while_it_is_away),

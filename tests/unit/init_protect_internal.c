@@ -739,19 +739,40 @@ static void hear_all(void)
 		;
 }
 
-/* Else the next box would take it for the host's. */
-START_TEST(what_stands_at_the_end_is_written_down_if_nobody_hears)
+/* Beside the quarantine; NULL: there is none. */
+static const char *record(void)
 {
-	char dir[4300], path[8600], text[8192] = "", expected[8192];
+	static char dir[4300], path[8600], text[8192];
 	const char *name = strrchr(quarantine, '/');
+	ssize_t n;
 	int fd;
 
 	snprintf(dir, sizeof(dir), "%.*s/unsettled",
 		 (int)(name - quarantine), quarantine);
 	snprintf(path, sizeof(path), "%s%s", dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	n = ab_fd_read_full(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+/* Else the next box would take what stands for the host's. */
+START_TEST(a_record_stands_until_all_is_put_right)
+{
+	char expected[8192];
+
 	snprintf(expected, sizeof(expected), "%llu %llu %s",
 		 (unsigned long long)plan.p.workspace_dev,
 		 (unsigned long long)plan.p.workspace_ino, workspace);
+	raise_box();
+	ck_assert_str_eq(record(), expected);
+	agent("echo evil >.envrc", "");
+	ck_assert(ih_end(&box));
+	ck_assert_ptr_null(record());
+	ck_assert_int_lt(access(at(".envrc"), F_OK), 0);
 	/* neither moved away nor set aside */
 	watch("**/agentbox-*");
 	for (int is_heard = 1; is_heard >= 0; is_heard--) {
@@ -762,18 +783,50 @@ START_TEST(what_stands_at_the_end_is_written_down_if_nobody_hears)
 		ck_assert(ih_end(&box));
 		ck_assert_int_eq(access(at(".envrc"), F_OK), 0);
 		ck_assert_int_eq(unlink(at(".envrc")), 0);
-		ck_assert_int_eq(access(path, F_OK) == 0, !is_heard);
+		ck_assert_str_eq(record(), expected);
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_int_gt(ab_fd_read_full(fd, text, sizeof(text) - 1), 0);
-	close(fd);
-	ck_assert_str_eq(text, expected);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(rmdir(dir), 0);
-	/* what was put right is nobody's business */
+	/* what stood there before is this one's own */
 	raise_box();
 	ck_assert(ih_end(&box));
-	ck_assert_int_lt(access(dir, F_OK), 0);
+	ck_assert_ptr_null(record());
+}
+END_TEST
+
+START_TEST(a_killed_holder_leaves_its_record)
+{
+	raise_box();
+	agent("echo evil >.envrc", "");
+	ck_assert_int_eq(kill(box.pid, SIGKILL), 0);
+	ck_assert(ih_end(&box));
+	ck_assert_int_eq(access(at(".envrc"), F_OK), 0);
+	ck_assert_ptr_nonnull(record());
+}
+END_TEST
+
+START_TEST(without_a_record_there_is_no_box)
+{
+	char path[4300];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/unsettled", top);
+	r = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(r, 0);
+	close(r);
+	r = ih_raise(&box, helper, &plan.p);
+	ck_assert_int_eq(r, -ECANCELED);
+	ck_assert_int_eq(box.failed_errno, ENOTDIR);
+	ck_assert_ptr_nonnull(strstr(box.failed_stage, "record in"));
+	ih_end(&box);
+}
+END_TEST
+
+/* Nobody was in it. */
+START_TEST(a_box_that_is_not_raised_leaves_no_record)
+{
+	ih_bind(&plan, top, "/elsewhere", 0)->ino++;
+	ck_assert_int_eq(ih_raise(&box, helper, &plan.p), -ECANCELED);
+	ih_end(&box);
+	ck_assert_ptr_null(record());
 }
 END_TEST
 
@@ -1075,6 +1128,9 @@ static Suite *suite(void)
 	tcase_add_test(tc, paths_too_long_to_look_at_are_quarantined);
 	tcase_add_test(tc, without_a_quarantine_what_appears_is_set_aside);
 	tcase_add_test(tc, what_cannot_be_moved_freezes_until_it_can);
+	tcase_add_test(tc, a_killed_holder_leaves_its_record);
+	tcase_add_test(tc, without_a_record_there_is_no_box);
+	tcase_add_test(tc, a_box_that_is_not_raised_leaves_no_record);
 	tcase_add_test(tc, a_large_workspace_is_looked_through_quickly);
 	tcase_add_test(tc, a_directory_above_cannot_hide_one_by_its_mode);
 	tcase_add_test(tc, what_is_too_deep_to_look_at_is_quarantined);
@@ -1092,8 +1148,7 @@ static Suite *suite(void)
 	tcase_add_test(apart,
 		       on_another_file_system_what_appears_is_set_aside);
 	tcase_add_test(apart, what_is_set_aside_is_under_no_pattern);
-	tcase_add_test(apart,
-		       what_stands_at_the_end_is_written_down_if_nobody_hears);
+	tcase_add_test(apart, a_record_stands_until_all_is_put_right);
 	tcase_add_test(apart, what_cannot_be_looked_through_is_not_set_aside);
 	suite_add_tcase(s, apart);
 	return s;

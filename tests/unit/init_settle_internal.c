@@ -189,10 +189,17 @@ bool init_tell_lost(init_box *b)
 	return true;
 }
 
-bool init_leave_word(const watcher *x)
+void init_end_record(const watcher *x, bool is_settled)
 {
 	(void)x;
-	return true;
+	(void)is_settled;
+}
+
+void init_fail_path(watcher *x, const char *path, int sys_errno)
+{
+	(void)x;
+	(void)path;
+	(void)sys_errno;
 }
 
 void init_demand(watcher *x)

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,8 @@
 static char top[4096], quarantine[4200];
 /* what a look at the clock takes, and what taking a name away does */
 static uint64_t now_ns, tick_ns, cost_ns;
-static bool is_agent_there, is_heard, can_leave_word;
-static unsigned told_cut, words;
+static bool is_agent_there, is_heard, is_recorded;
+static unsigned told_cut;
 static init_box box;
 static holder h;
 static watcher *w;
@@ -61,11 +62,17 @@ bool init_tell_lost(init_box *b)
 	return is_heard;
 }
 
-bool init_leave_word(const watcher *x)
+int init_begin_record(watcher *x)
 {
 	(void)x;
-	words++;
-	return can_leave_word;
+	is_recorded = true;
+	return 0;
+}
+
+void init_end_record(const watcher *x, bool is_settled)
+{
+	(void)x;
+	is_recorded = !is_settled;
 }
 
 bool init_is_unwanted(watcher *x, const char *path, unsigned char type)
@@ -264,7 +271,7 @@ static void setup(void)
 	snprintf(quarantine, sizeof(quarantine), "%s-q", top);
 	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
 	now_ns = 1000 * SECOND;
-	box = (init_box){.plan = {.watches = &watch,
+	box = (init_box){.host_pidfd = -1, .plan = {.watches = &watch,
 				  .watch_count = 1,
 				  .workspace_host = top,
 				  .workspace_inside = "/w",
@@ -395,39 +402,57 @@ START_TEST(at_the_end_it_has_a_minute)
 	took = settle_last();
 	ck_assert_uint_ge(took, 60);
 	ck_assert_uint_le(took, 61);
+	ck_assert_uint_gt(count_planted(PLANTED), 0);
 	ck_assert_uint_eq(told_cut, 1);
-	/* the host says so */
-	ck_assert_uint_eq(words, 0);
+	/* the host removes it, when it has said so */
+	ck_assert(is_recorded);
 	ck_assert(!box.host_reads);
 }
 END_TEST
 
-START_TEST(what_nobody_hears_of_is_written_down)
-{
-	can_leave_word = true;
-	ck_assert_uint_le(settle_last(), 61);
-	ck_assert_uint_gt(count_planted(PLANTED), 0);
-	ck_assert_uint_eq(words, 1);
-}
-END_TEST
-
-/* A full disk, say: then nothing else makes the next box safe. */
-START_TEST(where_that_is_not_possible_nothing_is_left)
+START_TEST(for_a_host_that_is_gone_it_goes_on)
 {
 	ck_assert_uint_ge(settle_last(), PLANTED);
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
-	ck_assert_uint_eq(words, 1);
 	ck_assert_uint_eq(told_cut, 1);
+	ck_assert(!is_recorded);
 }
 END_TEST
 
-START_TEST(where_all_is_put_right_there_is_nothing_to_write)
+/* A forked child of it keeps the socket open. */
+START_TEST(who_is_dead_hears_nothing)
 {
+	int pair[2];
+
+	is_heard = true;
+	ck_assert_int_eq(pipe2(pair, O_CLOEXEC), 0);
+	close(pair[1]);
+	box.host_pidfd = pair[0];
+	plant(0, 2);
+	ck_assert_int_eq(ab_fd_poll(pair[0], POLLIN, 0) > 0, 1);
+	ck_assert_uint_ge(settle_last(), PLANTED);
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	close(pair[0]);
+}
+END_TEST
+
+START_TEST(where_all_is_put_right_the_record_goes)
+{
+	ck_assert(is_recorded);
 	cost_ns = SECOND / 100;
 	settle_last();
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
-	ck_assert_uint_eq(words, 0);
+	ck_assert(!is_recorded);
 	ck_assert_uint_eq(told_cut, 0);
+}
+END_TEST
+
+START_TEST(a_box_that_never_was_ready_leaves_no_record)
+{
+	h.is_ready = false;
+	settle_last();
+	ck_assert(!is_recorded);
+	ck_assert_uint_eq(count_planted(PLANTED), PLANTED);
 }
 END_TEST
 
@@ -445,9 +470,10 @@ int main(void)
 	tcase_add_test(t, a_look_that_nobody_asked_for_is_as_long);
 	tcase_add_test(t, where_nothing_appears_all_is_looked_through);
 	tcase_add_test(t, at_the_end_it_has_a_minute);
-	tcase_add_test(t, what_nobody_hears_of_is_written_down);
-	tcase_add_test(t, where_that_is_not_possible_nothing_is_left);
-	tcase_add_test(t, where_all_is_put_right_there_is_nothing_to_write);
+	tcase_add_test(t, for_a_host_that_is_gone_it_goes_on);
+	tcase_add_test(t, who_is_dead_hears_nothing);
+	tcase_add_test(t, where_all_is_put_right_the_record_goes);
+	tcase_add_test(t, a_box_that_never_was_ready_leaves_no_record);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_NORMAL);
