@@ -2,7 +2,7 @@
 /*
  * The shell check on any text: it ends, stays inside its input, and says the
  * same twice. The arena is exactly as large as asked for, so that sanitizers
- * see a byte too many.
+ * see a byte too many. In a smaller one it says the same, or denies.
  */
 #include "config.h"
 
@@ -12,22 +12,32 @@
 
 #include "guard/pack.h"
 #include "guard/shell.h"
+#include "shell/shell.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_SIZE 8192
+/* of which little is for the text itself */
+#define ROOM_OF_NO_TEXT (ab_shell_check_room(0) - AB_SHELL_ARENA(0))
+
+struct answer {
+	uint32_t sum;
+	int32_t worst;
+};
 
 static void count(void *user, const struct ab_shell_found *found)
 {
-	uint32_t *sum = user;
+	struct answer *answer = user;
 
 	if (found->span.end < found->span.begin || !found->rule)
 		abort();
-	*sum = *sum * 31 + found->verdict + found->number;
+	answer->sum = answer->sum * 31 + found->verdict + found->number;
+	if (answer->worst < (int32_t)found->verdict)
+		answer->worst = (int32_t)found->verdict;
 }
 
-static uint32_t check(const struct ab_pack *pack, const uint8_t *data,
-		      size_t size)
+static struct answer check(const struct ab_pack *pack, const uint8_t *data,
+			   size_t size, size_t room)
 {
 	static const struct ab_known_path temps[] = { { "/tmp", 4 } };
 	static const struct ab_shell_place_text place = {
@@ -37,25 +47,28 @@ static uint32_t check(const struct ab_pack *pack, const uint8_t *data,
 		.temps = temps,
 		.temp_count = 1,
 	};
-	size_t room = ab_shell_check_room(size);
 	void *memory = malloc(room);
+	struct answer answer = { 1, 0 };
 	struct ab_arena arena;
-	uint32_t sum = 1;
 	struct ab_shell_request q = { .pack = pack, .place = &place,
 				      .arena = &arena, .report = count,
-				      .user = &sum };
+				      .user = &answer };
 
 	if (!memory)
-		return 0;
+		return answer;
 	ab_arena_init(&arena, memory, room);
-	(void)ab_shell_check_text(&q, (const char *)data, size);
+	if (!ab_shell_check_text(&q, (const char *)data, size))
+		answer.worst = AB_V_DENY;
 	free(memory);
-	return sum;
+	return answer;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ab_pack *pack;
+	size_t room = ab_shell_check_room(size);
+	struct answer answer, again;
+	uint32_t less = 0;
 
 	if (!pack) {
 		pack = ab_pack_new();
@@ -66,7 +79,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (size > MAX_SIZE)
 		return 0;
-	if (check(pack, data, size) != check(pack, data, size))
+	answer = check(pack, data, size, room);
+	again = check(pack, data, size, room);
+	if (answer.sum != again.sum || answer.worst != again.worst)
+		abort();
+	for (size_t i = 0; i < size; i++)
+		less = less * 31 + data[i];
+	again = check(pack, data, size, ROOM_OF_NO_TEXT + less % 8192);
+	if (answer.sum != again.sum && again.worst != AB_V_DENY)
 		abort();
 	return 0;
 }

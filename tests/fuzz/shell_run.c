@@ -158,8 +158,13 @@ static void run_in(const uint8_t *data, size_t size, size_t room)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint32_t less = 0;
+
 	run_in(data, size, AB_SHELL_ARENA(size));
-	/* too little memory is an answer too */
+	/* too little memory is an answer too, wherever it ends */
 	run_in(data, size, size * 8 + 700);
+	for (size_t i = 0; i < size; i++)
+		less = less * 31 + data[i];
+	run_in(data, size, less % (size * 64 + 4096));
 	return 0;
 }
