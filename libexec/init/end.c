@@ -9,13 +9,10 @@
 
 #include "holder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,53 +30,13 @@ static void nap_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Parent of a process by /proc/[pid]/stat, -1 when it is gone. proc(5). */
-static pid_t parent_of(int proc_fd, const char *name)
-{
-	char path[64], text[512];
-	const char *end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%.32s/stat", name);
-	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	/* the name may hold anything, also parentheses: the last one counts */
-	end = strrchr(text, ')');
-	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : -1;
-}
-
-/* SIGKILL to our children: as subreaper we inherit whoever they leave. */
-static void kill_children(void)
-{
-	DIR *dir = opendir("/proc");
-	pid_t self = getpid();
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		char *end;
-		long pid = strtol(e->d_name, &end, 10);
-
-		if (!*end && pid > 1 &&
-		    parent_of(dirfd(dir), e->d_name) == self)
-			kill((pid_t)pid, SIGKILL);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 /*
- * Every killed process hands its children up to us, so the rounds end when
- * there are none. A process that forks faster loses to the fact that its
- * fork stays our child's child.
+ * As subreaper we inherit whoever a killed process leaves. All are stopped
+ * before any is killed, in each round: a killed process makes room for
+ * another, and of a chain that grows at its end no round may take only the
+ * head. False: some still live, or nobody can say.
  */
-static void hunt(void)
+static bool hunt(void)
 {
 	for (int i = 0; i < HUNT_ROUNDS; i++) {
 		pid_t r;
@@ -88,23 +45,24 @@ static void hunt(void)
 			r = waitpid(-1, NULL, WNOHANG | __WALL);
 		} while (r > 0);
 		if (r < 0 && errno == ECHILD)
-			return;
-		kill_children();
+			return true;
+		init_kill_below(getpid());
 		nap_ms(1);
 	}
+	return false;
 }
 
-static void end_processes(init_box *box)
+/* False: what they do from now on nobody sees. */
+static bool end_processes(init_box *box)
 {
 	if (box->pid_one <= 0)
-		return;
+		return true;
 	kill(box->pid_one, SIGKILL);
-	if (box->plan.tier >= AB_TIER_LANDLOCK) {
-		hunt();
-		return;
-	}
+	if (box->plan.tier >= AB_TIER_LANDLOCK)
+		return hunt();
 	while (waitpid(box->pid_one, NULL, __WALL) < 0 && errno == EINTR)
 		;
+	return true;
 }
 
 static void remove_cgroup(const char *path)
@@ -152,10 +110,10 @@ static void leave_to_kernel(int fd)
 _Noreturn void init_end_box(holder *h, const init_failure *failure)
 {
 	init_box *box = h->box;
+	bool is_empty = end_processes(box);
 
-	end_processes(box);
 	init_flush_relays(h);
-	init_settle_last(h);
+	init_settle_last(h, is_empty);
 	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
 		remove_cgroup(box->plan.cgroups[i]);
 	/* last: who hears of the failure may rely on nothing being left */

@@ -49,8 +49,9 @@ int64_t init_poll_guard(const holder *h, struct pollfd *fds);
 void init_serve_guard(holder *h, const struct pollfd *fds);
 /* PID 1 says that nobody of the agent's is left. */
 void init_on_quiet(holder *h);
-/* The box is dead: what it left behind is quarantined too. */
-void init_settle_last(holder *h);
+/* The box is dead: what it left behind is quarantined too. is_empty: and no
+   process of it lives. */
+void init_settle_last(holder *h, bool is_empty);
 
 /* remount.c: the mount table of PID 1, a new one each time; or -errno */
 int init_open_mountinfo(const watcher *w);

@@ -173,7 +173,7 @@ static bool is_heard(init_box *box)
  * for our end, tells of it and removes the record (lib/sandbox/box.c). For one
  * that is gone nobody waits, so a look that was cut goes on until it is not.
  */
-void init_settle_last(holder *h)
+void init_settle_last(holder *h, bool is_empty)
 {
 	watcher *w = h->watcher;
 	uint64_t failed;
@@ -191,6 +191,8 @@ void init_settle_last(holder *h)
 		init_begin_last_look(w);
 		init_settle_names(w);
 	} while (w->is_cut && !is_heard(w->box));
+	if (!is_empty)
+		init_fail_path(w, "", EBUSY);
 	/* told of before, but it is the end of looking */
 	if (w->is_covered)
 		init_fail_path(w, w->covered_count ? w->covered[0] : "", EBUSY);

@@ -958,6 +958,40 @@ START_TEST(the_weakest_tier_runs_and_leaves_nothing)
 }
 END_TEST
 
+/*
+ * A chain that grows at its end while its head is being killed, for twenty
+ * seconds at most. Each holds the write end of a pipe.
+ */
+START_TEST(the_weakest_tier_ends_a_chain_that_grows)
+{
+	const char *argv[] = {"sh", "-c",
+			      "f() { [ $1 -lt 2000 ] || exit 0; sleep 0.005; "
+			      "f $(($1+1)) & wait; }; f 0", NULL};
+	const uint32_t target = 9;
+	int pair[2], channel;
+
+	ih_plan_flatten(&plan);
+	if (!plan.p.landlock_abi) {
+		ab_test_skip("the_weakest_tier_ends_a_chain_that_grows",
+			     "no Landlock");
+		return;
+	}
+	ck_assert_int_eq(pipe2(pair, O_CLOEXEC), 0);
+	raise_box();
+	channel = ih_spawn(&box, &(ih_command){.argv = argv,
+					       .fds = &pair[1],
+					       .targets = &target,
+					       .fd_count = 1});
+	close(pair[1]);
+	ck_assert_int_gt(ih_started(&box, channel, NULL), 0);
+	ck_assert_int_eq(ab_fd_poll(pair[0], POLLIN, 1500), 0);
+	close(channel);
+	end_box();
+	ck_assert_int_gt(ab_fd_poll(pair[0], POLLIN, 0), 0);
+	close(pair[0]);
+}
+END_TEST
+
 /* A host that dies, with a forked child that keeps its sockets. */
 static _Noreturn void doomed_host(int report)
 {
@@ -1258,6 +1292,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, nothing_is_made_under_a_mount_that_came_between);
 	tcase_add_test(tc, files_links_and_hidden_paths_are_made);
 	tcase_add_test(tc, the_weakest_tier_runs_and_leaves_nothing);
+	tcase_add_test(tc, the_weakest_tier_ends_a_chain_that_grows);
 	tcase_add_test(
 		tc, the_hosts_death_ends_the_box_though_a_fork_of_it_lives);
 	tcase_add_test(tc, many_commands_leave_nothing_behind);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +46,15 @@ void init_flush_relays(holder *h)
 	note("relays");
 }
 
-void init_settle_last(holder *h)
+void init_settle_last(holder *h, bool is_empty)
 {
 	(void)h;
-	note("settle");
+	note(is_empty ? "settle" : "settle beside somebody");
+}
+
+void init_kill_below(pid_t top)
+{
+	(void)top;
 }
 
 void init_send_failure(const init_box *box, int sock)
@@ -104,6 +110,26 @@ START_TEST(all_is_put_right_before_the_failure_is_told)
 }
 END_TEST
 
+/* Of the weakest tier; the round trips of the hunt are a second. */
+START_TEST(who_cannot_be_killed_is_told_of)
+{
+	init_box box = {.inotify_fd = -1, .plan = {.tier = AB_TIER_LANDLOCK}};
+	pid_t other = fork();
+
+	while (other == 0)
+		pause();
+	box.pid_one = fork();
+	while (box.pid_one == 0)
+		pause();
+	end(&box, NULL);
+	ck_assert_str_eq(order, "relays settle beside somebody exit");
+	kill(other, SIGKILL);
+	order[0] = '\0';
+	end(&box, NULL);
+	ck_assert_str_eq(order, "relays settle exit");
+}
+END_TEST
+
 /*
  * Whoever closes an inotify instance last waits for the kernel to forget its
  * watches. When we exit somebody else holds ours, and only until we are gone.
@@ -140,6 +166,7 @@ int main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, all_is_put_right_before_the_failure_is_told);
+	tcase_add_test(t, who_cannot_be_killed_is_told_of);
 	tcase_add_test(t, at_its_exit_it_is_not_the_last_to_hold_the_watches);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);

@@ -28,7 +28,7 @@
 static char top[4096], quarantine[4200];
 /* what a look at the clock takes, and what taking a name away does */
 static uint64_t now_ns, tick_ns, cost_ns;
-static bool is_agent_there, is_heard, is_recorded;
+static bool is_agent_there, is_heard, is_recorded, is_empty = true;
 static unsigned told_cut;
 static init_box box;
 static holder h;
@@ -390,7 +390,7 @@ static uint64_t settle_last(void)
 	uint64_t began = now_ns;
 
 	is_agent_there = false;
-	init_settle_last(&h);
+	init_settle_last(&h, is_empty);
 	return (now_ns - began) / SECOND;
 }
 
@@ -447,6 +447,17 @@ START_TEST(where_all_is_put_right_the_record_goes)
 }
 END_TEST
 
+START_TEST(where_a_process_still_lives_the_record_stays)
+{
+	is_empty = false;
+	cost_ns = 0;
+	settle_last();
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	ck_assert_uint_eq(w->failed, 1);
+	ck_assert(is_recorded);
+}
+END_TEST
+
 START_TEST(a_box_that_never_was_ready_leaves_no_record)
 {
 	h.is_ready = false;
@@ -473,6 +484,7 @@ int main(void)
 	tcase_add_test(t, for_a_host_that_is_gone_it_goes_on);
 	tcase_add_test(t, who_is_dead_hears_nothing);
 	tcase_add_test(t, where_all_is_put_right_the_record_goes);
+	tcase_add_test(t, where_a_process_still_lives_the_record_stays);
 	tcase_add_test(t, a_box_that_never_was_ready_leaves_no_record);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
