@@ -198,7 +198,7 @@ bool ab_scope_is_target_word(const char *w, size_t n);
 #define AB_MARK_OPEN 4u	   /* and then something that is not literal */
 
 struct ab_plain {
-	const char *c;
+	const char *c;	     /* without a NUL, so strchr(3) may be asked */
 	const uint8_t *mark; /* NULL: all 0 */
 	size_t n;
 	bool end_gap; /* something unseen behind the last one */

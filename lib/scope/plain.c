@@ -191,16 +191,18 @@ static size_t take(struct filling *f, const char *p, size_t n)
 		put_character(f, c);
 		return len;
 	}
-	if (len == 1 && c == 0) { /* UTF-16, and what strings end with */
-		f->next |= AB_MARK_GAP;
-		return 1;
-	}
-	if (len == 1) {
+	if (len == 1 && c) {
 		put(f, (char)c, 0);
 		return 1;
 	}
-	len = overlong((const unsigned char *)p, n, &old);
-	put(f, len ? old : NOTHING, AB_MARK_CHANGED);
+	if (len == 0) {
+		len = overlong((const unsigned char *)p, n, &old);
+		c = len ? (unsigned char)old : NOTHING;
+	}
+	if (c == 0) /* UTF-16, and what strings end with, in any spelling */
+		f->next |= AB_MARK_GAP;
+	else
+		put(f, (char)c, AB_MARK_CHANGED);
 	return len ? len : 1;
 }
 
