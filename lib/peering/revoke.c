@@ -74,7 +74,11 @@ int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
 	return rc < 0 ? ab_error_move(err, &error) : 0;
 }
 
-/* From the reader's sight; a reader that is gone has nothing. */
+/*
+ * From the reader's sight; a reader that is gone has nothing. What follows ends
+ * by its name the record and the generation before, so nobody is granted the
+ * name meanwhile. Who has its lock already is a refresh, and is not waited for.
+ */
 static int32_t hide(agentbox_peer_job *j, agentbox_error **err)
 {
 	agentbox_error *error = NULL;
@@ -87,6 +91,7 @@ static int32_t hide(agentbox_peer_job *j, agentbox_error **err)
 	}
 	if (rc < 0)
 		return ab_error_move(err, &error);
+	(void)ab_places_lock(&j->places, j->grant.name, NULL);
 	int r = ab_places_hide(&j->places, j->grant.name, j->grant.id);
 	return r < 0 ? ab_error_sys(err, -r, "reader",
 				    "cannot take '%s' from box %s",

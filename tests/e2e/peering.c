@@ -244,6 +244,30 @@ static void case_115_another_process_of_the_user_can_revoke(void)
 	peers_finish();
 }
 
+/*
+ * What a revoke has still to end is found by the name: who is granted the name
+ * meanwhile, by another process too, would lose his record to it.
+ */
+static void a_name_is_not_granted_again_before_its_revoke_has_ended(void)
+{
+	agentbox_peer_job *revoke = NULL, *grant = NULL;
+	agentbox_error *err = NULL;
+	int32_t rc;
+
+	peers_begin();
+	REQUIRE(agentbox_peering_revoke(peering, peers_grant("code"), NULL,
+					&revoke, &err) == 0,
+		"%s", agentbox_error_get_message(err));
+	rc = agentbox_peering_grant(peering, "reader", "writer", "code", NULL,
+				    &grant, &err);
+	CHECK(rc == AGENTBOX_EBUSY, "granted meanwhile: %d", (int)rc);
+	agentbox_error_free(err);
+	agentbox_peer_job_free(grant);
+	agentbox_peer_job_free(revoke); /* waits for it */
+	peers_grant("code");
+	peers_finish();
+}
+
 /* A host that died in a revoke: the next one ends it, for who holds it too. */
 static void case_110_a_revoke_that_was_cut_short_is_finished(void)
 {
@@ -567,6 +591,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
 	CASE(case_115_another_process_of_the_user_can_revoke),
+	CASE(a_name_is_not_granted_again_before_its_revoke_has_ended),
 	CASE(case_116_accounts_are_not_crossed),
 	CASE(case_116_nothing_is_shared_on),
 	CASE(case_116_the_same_account_may),
