@@ -86,9 +86,11 @@ ab_content *ab_content_new(void)
 {
 	ab_content *s = ab_new(ab_content);
 
-	if (!s)
+	/* a rule that would never be looked for is no scan */
+	if (!s || !ab_content_anchors_make(&s->anchors)) {
+		free(s);
 		return NULL;
-	ab_content_anchors_make(&s->anchors);
+	}
 	for (size_t i = 1; i < ab_content_row_count; i++) {
 		bool is_same = strcmp(ab_content_rows[i].id,
 				      ab_content_rows[i - 1].id) == 0;

@@ -121,14 +121,15 @@ static size_t rarest(const place *at, size_t n)
 	return best;
 }
 
-static void add_print(ab_content_anchors *a, uint32_t key, size_t row,
+/* False: there is no room, and the row would not be found by it. */
+static bool add_print(ab_content_anchors *a, uint32_t key, size_t row,
 		      size_t offset, const place *last)
 {
 	ab_content_print *print = &a->prints[a->count];
 	uint16_t *head = &a->heads[ab_content_head(key)];
 
 	if (a->count == AB_CONTENT_PRINTS)
-		return;
+		return false;
 	print->key = key;
 	memcpy(print->last, last->set, sizeof(print->last));
 	print->row = (uint16_t)row;
@@ -142,20 +143,24 @@ static void add_print(ab_content_anchors *a, uint32_t key, size_t row,
 	for (unsigned c = ab_place_next(last, 0); c < 128;
 	     c = ab_place_next(last, c + 1))
 		a->pairs[key >> 16 | c << 8] |= 4;
+	return true;
 }
 
 /* All that begin with the byte x. */
-static void add_prints(ab_content_anchors *a, unsigned x, const place *p,
+static bool add_prints(ab_content_anchors *a, unsigned x, const place *p,
 		       size_t row, size_t offset)
 {
+	bool good = true;
 	unsigned y, z;
 
 	for (y = ab_place_next(&p[1], 0); y < 128;
 	     y = ab_place_next(&p[1], y + 1)) {
 		for (z = ab_place_next(&p[2], 0); z < 128;
 		     z = ab_place_next(&p[2], z + 1))
-			add_print(a, x | y << 8 | z << 16, row, offset, &p[3]);
+			good &= add_print(a, x | y << 8 | z << 16, row, offset,
+					  &p[3]);
 	}
+	return good;
 }
 
 /* The rarest place behind the print, or its last one again. */
@@ -171,7 +176,7 @@ static void add_probe(ab_content_probe *probe, const place *p, size_t n)
 	memcpy(probe->set, p[best].set, sizeof(probe->set));
 }
 
-static void add_row(ab_content_anchors *a, ab_content_buckets *buckets,
+static bool add_row(ab_content_anchors *a, ab_content_buckets *buckets,
 		    size_t row)
 {
 	place at[PROBED];
@@ -179,22 +184,26 @@ static void add_row(ab_content_anchors *a, ab_content_buckets *buckets,
 	size_t offset = rarest(at, n < AB_CONTENT_ANCHOR ? n :
 							   AB_CONTENT_ANCHOR);
 	const place *p = at + offset;
+	bool good = true;
 
 	add_probe(&a->probes[row], p, n - offset);
 	ab_content_buckets_add(buckets, a, p);
 	for (unsigned x = ab_place_next(&p[0], 0); x < 128;
 	     x = ab_place_next(&p[0], x + 1))
-		add_prints(a, x, p, row, offset);
+		good &= add_prints(a, x, p, row, offset);
+	return good;
 }
 
-void ab_content_anchors_make(ab_content_anchors *a)
+bool ab_content_anchors_make(ab_content_anchors *a)
 {
 	ab_content_buckets buckets;
+	bool good = true;
 
 	memset(a, 0, sizeof(*a));
 	ab_content_buckets_make(&buckets);
 	for (size_t i = 0; i < ab_content_row_count; i++)
-		add_row(a, &buckets, i);
+		good &= add_row(a, &buckets, i);
+	return good;
 }
 
 size_t ab_content_find_portable(const ab_content_anchors *a, const uint8_t *p,

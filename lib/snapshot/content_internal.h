@@ -248,7 +248,8 @@ typedef size_t (*ab_content_find)(const ab_content_anchors *a,
 				  const uint8_t *p, size_t *from, size_t to,
 				  uint32_t *out, size_t max);
 
-void ab_content_anchors_make(ab_content_anchors *a);
+/* False: there are more prints than AB_CONTENT_PRINTS, and rows without. */
+bool ab_content_anchors_make(ab_content_anchors *a);
 size_t ab_content_find_portable(const ab_content_anchors *a, const uint8_t *p,
 				size_t *from, size_t to, uint32_t *out,
 				size_t max);
