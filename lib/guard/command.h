@@ -85,6 +85,9 @@ void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
 void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
 		const struct ab_word *content);
 const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd);
+/* The taint of that; of one of several texts as of a program's output. */
+uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
+		     const struct ab_word *content);
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
 /* The file is run by the program of use: a shell, source, an interpreter. */
 void ab_file_run(struct ab_check *c, const struct ab_use *use,

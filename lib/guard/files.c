@@ -90,6 +90,31 @@ static const char *holed_path(struct ab_check *c, const struct ab_word *path,
 	return out;
 }
 
+/* A name in a directory that nobody knows: the same in the same one. */
+static const char *nowhere_path(struct ab_check *c, const struct ab_word *path,
+				uint32_t *len)
+{
+	static const char dir[] = { HOLE_SIGN, '/' };
+	const char *text = path->text;
+	uint32_t n = path->len;
+	char *out;
+
+	while (n > 1 && text[0] == '.' && text[1] == '/') {
+		text += 2;
+		n -= 2;
+	}
+	if (path->hole_count || !n || *text == '/' || *text == '~')
+		return NULL;
+	out = ab_check_alloc(c, sizeof(dir) + n + 1);
+	if (!out)
+		return NULL;
+	memcpy(out, dir, sizeof(dir));
+	memcpy(out + sizeof(dir), text, n);
+	*len = n + sizeof(dir);
+	out[*len] = '\0';
+	return out;
+}
+
 static const char *file_name(struct ab_check *c, const struct ab_word *path,
 			     bool is_kept, uint32_t *len)
 {
@@ -99,6 +124,8 @@ static const char *file_name(struct ab_check *c, const struct ab_word *path,
 
 	if (!text)
 		text = holed_path(c, path, &n);
+	if (!text && !c->cwd)
+		text = nowhere_path(c, path, &n);
 	if (!text)
 		return NULL;
 	if (n >= AB_MAX_PATH) { /* no such path, and nobody can follow it */
@@ -354,6 +381,17 @@ const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd)
 			    &is_exported);
 }
 
+uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
+		     const struct ab_word *content)
+{
+	char name[FD_NAME];
+	bool is_either = !content->len &&
+			 ab_shell_get_one(c->run, name, fd_variable(fd, name),
+					  0);
+
+	return ab_word_taint(content) | (is_either ? AB_TAINT_FILE : 0);
+}
+
 /* /dev/fd/3 and the like: the 3; or -1. */
 static int32_t fd_of(const struct ab_word *w)
 {
@@ -534,12 +572,18 @@ static const struct ab_word *either_content(struct ab_check *c,
 					    const struct ab_word *path,
 					    uint32_t i)
 {
-	const char *variable = NULL;
+	const char *variable;
 	const struct ab_word *one;
+	char name[FD_NAME];
+	int32_t fd = fd_of(path);
 	uint32_t len;
 
-	if (fd_of(path) < 0)
+	if (fd >= 0) {
+		len = fd_variable(fd, name);
+		variable = name;
+	} else {
 		variable = file_name(c, path, false, &len);
+	}
 	one = variable ? ab_shell_get_one(c->run, variable, len, i) : NULL;
 	if (!one || i < MAX_EITHER)
 		return one;

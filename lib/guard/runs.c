@@ -46,7 +46,7 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 				      .args = args, .arg_count = arg_count };
 	const struct ab_chain *chain = c->chain;
 
-	if (c->is_reading)
+	if (c->is_reading || c->is_again)
 		return;
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
@@ -504,6 +504,37 @@ static void check_m4(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
+/* What make gives to the shell: `$$` is a dollar, and a line goes on behind a
+   backslash. */
+static bool make_line(struct ab_check *c, const struct ab_word *text,
+		      uint32_t at, uint32_t *stop, struct ab_word *w)
+{
+	uint32_t end = *stop, n = 0;
+	char *out;
+
+	while (end < text->len && end > at && text->text[end - 1] == '\\') {
+		const char *next = memchr(text->text + end + 1, '\n',
+					  text->len - end - 1);
+
+		end = next ? (uint32_t)(next - text->text) : text->len;
+	}
+	*stop = end;
+	if (!ab_word_slice(c, text, at, end - at, w))
+		return false;
+	if (w->hole_count || !memmem(w->text, w->len, "$$", 2))
+		return true;
+	out = ab_check_alloc(c, w->len);
+	if (!out)
+		return false;
+	for (uint32_t i = 0; i < w->len; i++) {
+		i += w->text[i] == '$' && i + 1 < w->len &&
+		     w->text[i + 1] == '$';
+		out[n++] = w->text[i];
+	}
+	*w = (struct ab_word){ .text = out, .len = n, .span = w->span };
+	return true;
+}
+
 /* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
 static void check_lines(struct ab_check *c, const char *lang,
 			const struct ab_word *text)
@@ -547,7 +578,9 @@ static void check_lines(struct ab_check *c, const char *lang,
 		while (at && (is_make || is_just) && at < n &&
 		       memchr("@-+ ", line[at], 4))
 			at++;
-		if (at && ab_word_slice(c, text, i + at, n - at, &w))
+		if (at && is_make ? make_line(c, text, i + at, &stop, &w)
+				  : at && ab_word_slice(c, text, i + at,
+							n - at, &w))
 			ab_check_script(c, &w, true, NULL, 0, NULL);
 		i = stop + 1;
 	}

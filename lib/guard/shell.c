@@ -29,6 +29,8 @@ struct visit {
 	size_t argc;
 	bool has_input; /* an exec gave the shell another stdin */
 	bool has_moved; /* there is a CWD */
+	bool is_lost; /* ... of a loop: more of them than are known */
+	bool is_split; /* what is judged is in one of several directories */
 	const struct ab_chain *left; /* a script that is read no more */
 };
 
@@ -121,6 +123,24 @@ static void check_bytes(struct ab_check *c, const char *text, size_t n)
 
 /* --- state -------------------------------------------------------------- */
 
+/* After `[ c ] && cd web`: in that, or in the first one. NULL: one that nobody
+   knows is among them. */
+static AB_COLD const struct ab_word *one_of_several(const struct visit *v,
+						    struct ab_shell_run *run)
+{
+	const struct ab_word *w, *first = NULL;
+
+	for (uint32_t i = 0; !v->is_lost; i++) {
+		w = ab_shell_get_one(run, CWD, sizeof(CWD) - 1, i);
+		if (!w)
+			return first;
+		if (!w->len || w->hole_count || i == AB_SHELL_ALTERNATIVES)
+			return NULL;
+		first = first ? first : w;
+	}
+	return NULL;
+}
+
 static void prepare(struct visit *v, struct ab_shell_run *run,
 		    const struct ab_shell_place_of *place)
 {
@@ -143,10 +163,13 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 	c->cwd = v->has_moved ? ab_shell_get(run, CWD, sizeof(CWD) - 1,
 					     &is_exported)
 			      : NULL;
-	if (!c->cwd)
+	v->is_split = false;
+	if (!c->cwd) {
 		c->cwd = v->first_cwd.len ? &v->first_cwd : NULL;
-	else if (c->cwd->hole_count || !c->cwd->len)
-		c->cwd = NULL;
+	} else if (AB_UNLIKELY(c->cwd->hole_count || !c->cwd->len)) {
+		c->cwd = one_of_several(v, run);
+		v->is_split = c->cwd != NULL;
+	}
 	c->first_cwd = c->cwd;
 	c->argc = 0;
 	c->classes_known = 0;
@@ -344,7 +367,7 @@ static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
 
 	in->has = true;
 	in->text = have && have->len ? have : NULL;
-	in->taint = have ? ab_word_taint(have) : AB_TAINT_FILE;
+	in->taint = have ? ab_fd_taint(c, fd, have) : AB_TAINT_FILE;
 }
 
 static bool is_append(const struct ab_shell_redir *r)
@@ -501,6 +524,18 @@ static const struct ab_word *known_output(struct ab_check *c,
 	return NULL;
 }
 
+/* Its words say what it prints, in a way that nobody follows here. */
+static bool prints_words(const struct ab_shell_command *m)
+{
+	if (m->builtin != AB_BUILTIN_ECHO && m->builtin != AB_BUILTIN_PRINTF)
+		return false;
+	for (uint32_t i = 0; i < m->argc; i++) {
+		if (m->argv[i].hole_count)
+			return false;
+	}
+	return true;
+}
+
 /* What goes to the file. */
 static void save_command(struct ab_check *c, const struct ab_shell_command *m,
 			 const struct ab_shell_redir *out,
@@ -510,6 +545,10 @@ static void save_command(struct ab_check *c, const struct ab_shell_command *m,
 	const struct ab_word *known;
 
 	known = known_output(c, m, in, &room);
+	if (!known && prints_words(m)) {
+		ab_file_pipe(c, &out->target);
+		return;
+	}
 	known = known && known->len ? known : NULL;
 	if (is_append(out))
 		ab_file_append(c, &out->target, c->out_taint, known);
@@ -653,6 +692,39 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 	}
 }
 
+/* After `[ c ] && cd /etc`: what the command does there, and what where it was
+   before. Texts that it runs look at that themselves. */
+static AB_COLD void judge_elsewhere(struct visit *v,
+				    const struct ab_shell_command *m,
+				    const struct ab_word *argv, uint32_t argc,
+				    const struct input *in)
+{
+	struct ab_check *c = &v->check;
+	const struct ab_word *cwd = &v->first_cwd, *was = c->cwd;
+
+	c->is_again = true;
+	for (uint32_t i = v->is_split; cwd && i <= AB_SHELL_ALTERNATIVES; i++) {
+		struct input again = *in;
+
+		cwd = ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, i);
+		if (!cwd && !i)
+			break;
+		c->cwd = cwd ? cwd : &v->first_cwd;
+		if (c->cwd->hole_count || !c->cwd->len)
+			continue;
+		c->first_cwd = c->cwd;
+		c->classes_known = 0;
+		if (m->redir_count)
+			check_command_redirs(c, m, argv, argc, &again);
+		if (!m->callee)
+			ab_check_words(c, argv, argc, again.taint, again.text,
+				       again.has);
+	}
+	c->cwd = c->first_cwd = was;
+	c->classes_known = 0;
+	c->is_again = false;
+}
+
 /* `exec <f` where the shell reads its script from its stdin: it goes on with
    the file. */
 static void leave_script(struct visit *v, const struct ab_shell_command *m,
@@ -711,7 +783,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		const struct ab_word *have = ab_fd_content(c, 0);
 
 		in.has = have != NULL;
-		in.taint = have ? ab_word_taint(have) : 0;
+		in.taint = have ? ab_fd_taint(c, 0, have) : 0;
 		in.text = have && have->len ? have : NULL;
 	}
 	c->argv = argv;
@@ -728,6 +800,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
+	if (AB_UNLIKELY(v->has_moved) && (!c->cwd || v->is_split))
+		judge_elsewhere(v, m, argv, argc, &in);
 	if (out && m->argc)
 		save_command(c, m, out, &in);
 	else if (!out && m->place.out)
@@ -736,6 +810,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		change_dir(c, builtin, argv, argc);
 		v->has_moved = true;
+		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
 	}
 	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
 	    ab_word_equals(argv, "exec") && in.has) {

@@ -375,12 +375,52 @@ static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* `command echo x`, `env -- echo x`: how many words stand before the name. */
+static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
+{
+	static const char *const names[] = { "command", "builtin", "env",
+					     "nohup", "exec" };
+	uint32_t i = 0;
+
+	for (bool any = true; any && i + 1 < argc;) {
+		any = i && (ab_word_equals(&argv[i], "--") ||
+			    (argv[i].len && *argv[i].text != '=' &&
+			     memchr(argv[i].text, '=', argv[i].len)));
+		for (size_t k = 0; k < AB_ARRAY_LEN(names) && !any; k++)
+			any = ab_word_equals(&argv[i], names[k]);
+		i += any;
+	}
+	return i;
+}
+
+/* /usr/bin/printf prints what printf does. */
+static enum ab_builtin builtin_at(const struct ab_word *w)
+{
+	const char *slash = w->hole_count || !w->len ?
+				    NULL :
+				    memrchr(w->text, '/', w->len);
+
+	if (!slash || slash - w->text < 3 || memcmp(slash - 3, "bin", 3) != 0)
+		return ab_shell_builtin(w);
+	slash++;
+	return ab_shell_builtin_of(slash,
+				   w->len - (size_t)(slash - w->text));
+}
+
 /* What it prints is put together in *list. */
 static bool print(struct ab_shell_run *run, struct segments *list,
 		  const struct ab_word *argv, uint32_t argc)
 {
-	enum ab_builtin builtin = ab_shell_builtin(argv);
+	uint32_t before = words_before(argv, argc);
+	enum ab_builtin builtin;
 
+	/* command -v NAME is one of those that are known */
+	if (before && before < argc && argv[before].len &&
+	    *argv[before].text != '-') {
+		argv += before;
+		argc -= before;
+	}
+	builtin = builtin_at(argv);
 	if (builtin == AB_BUILTIN_NONE)
 		return ab_word_equals(argv, "dirname") &&
 		       print_dirname(run, list, argv, argc);

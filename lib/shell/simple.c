@@ -394,18 +394,38 @@ static bool tell_command(struct ab_shell_run *run,
 	return is_read;
 }
 
+static bool is_steady_word(const struct word *w)
+{
+	for (const struct part *p = w->parts; p; p = p->next)
+		if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
+		    p->kind != PART_END &&
+		    (p->kind != PART_PARAM || p->u.param->op != OP_NONE ||
+		     p->u.param->is_indirect))
+			return false;
+	return true;
+}
+
 /* Expanding the words changes nothing, however often it is done. */
 static bool is_steady(const struct cmd *cmd)
 {
 	for (const struct word *w = cmd->words; w; w = w->next)
-		for (const struct part *p = w->parts; p; p = p->next)
-			if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
-			    p->kind != PART_END &&
-			    (p->kind != PART_PARAM ||
-			     p->u.param->op != OP_NONE ||
-			     p->u.param->is_indirect))
-				return false;
+		if (!is_steady_word(w))
+			return false;
+	for (const struct redir *r = cmd->redirs; r; r = r->next)
+		if (r->tree || !is_steady_word(&r->target))
+			return false;
 	return true;
+}
+
+/* It does nothing to the shell, however often it is told. echo is told again
+ * for its redirections only. */
+static bool is_idle(const struct ab_shell_command *c)
+{
+	return c->builtin == AB_BUILTIN_NONE ||
+	       (!c->place.out && (c->builtin == AB_BUILTIN_CAT ||
+				  (c->redir_count &&
+				   (c->builtin == AB_BUILTIN_ECHO ||
+				    c->builtin == AB_BUILTIN_COLON))));
 }
 
 /* The command by one reading of its values. False: it is one that does
@@ -422,8 +442,14 @@ static bool read_command(struct ab_shell_run *run,
 	run->reading = reading;
 	run->is_reading = true;
 	expand_command(run, tree, cmd, out);
+	if (c->redir_count) {
+		struct ab_shell_redir *redirs;
+
+		out->redir_count = ab_visit_redirs(run, tree, cmd, &redirs);
+		out->redirs = out->redir_count ? redirs : NULL;
+	}
 	run->is_reading = false;
-	return out->argc && !out->builtin &&
+	return out->argc && is_idle(out) &&
 	       (out->argv->hole_count || !run->functions ||
 		!ab_run_function(run, out->argv->text, out->argv->len));
 }
@@ -441,7 +467,8 @@ static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
 	uint32_t n;
 
 	if (run->read_count > AB_SHELL_READS || c->assign_count ||
-	    c->builtin || c->callee || !is_steady(cmd))
+	    !is_idle(c) || c->callee ||
+	    !is_steady(cmd))
 		return 0;
 	n = 1u << run->read_count;
 	all = ab_run_low(run, n * sizeof(*all));
@@ -479,11 +506,11 @@ void ab_visit_simple(struct ab_shell_run *run,
 		exact_command(run, tree, cmd, &c);
 	else
 		expand_command(run, tree, cmd, &c);
-	has_readings = run->read_count;
 	if (AB_UNLIKELY(cmd->redirs)) {
 		c.redir_count = ab_visit_redirs(run, tree, cmd, &redirs);
 		c.redirs = c.redir_count ? redirs : NULL;
 	}
+	has_readings = run->read_count;
 	if (AB_UNLIKELY(run->functions) && c.argc &&
 	    c.argv[0].hole_count == 0) {
 		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);

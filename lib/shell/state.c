@@ -291,6 +291,11 @@ static bool same_value(const struct value *a, const struct value *b)
 	return true;
 }
 
+static bool is_text(const struct value *v)
+{
+	return v->kind == VALUE_SCALAR || v->kind == VALUE_ARRAY;
+}
+
 /* Unknown, but one of the two when they are of a kind, or when one of them is
    all that is known: if ...; then x=rm; fi. */
 const struct value *ab_run_either(struct ab_shell_run *run,
@@ -300,16 +305,13 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 	const struct value *unknown = ab_run_unknown(run, origin);
 	struct value *value;
 
-	if (a->kind != VALUE_SCALAR && b->kind == VALUE_SCALAR) {
+	if (!is_text(a)) {
 		const struct value *known = b;
 
 		b = a;
 		a = known;
 	}
-	if (a->kind != b->kind ? a->kind != VALUE_SCALAR ||
-					 b->kind == VALUE_ARRAY
-			       : a->kind != VALUE_ARRAY &&
-					 a->kind != VALUE_SCALAR)
+	if (!is_text(a) || (is_text(b) && a->kind != b->kind))
 		return unknown;
 	value = ab_run_high(run, sizeof(*value));
 	if (!value)
