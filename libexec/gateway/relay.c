@@ -46,6 +46,7 @@ typedef struct end {
 	int pipe[2];	/* bulk on its way to it; 0: none */
 	uint32_t piped; /* bytes in that */
 	uint8_t full;	/* reads from it in a row that filled the buffer */
+	uint8_t calm;	/* reads from it in a row that took all there was */
 	uint64_t bytes; /* that came from it */
 } end;
 
@@ -213,6 +214,27 @@ static end *other(end *e)
 static void on_end(void *arg, uint32_t events);
 static void go_on(void *arg);
 
+/*
+ * An end that says little at a time is told of once: asked again before it
+ * waits, the kernel would look at the end a second time, which is a twentieth
+ * of what a byte there and back takes. All that could leave something unread
+ * is told with that (its end, urgent bytes, a failure) or ends the calm (a
+ * read that filled half a buffer); asked for anew, the kernel tells of what
+ * is there already. epoll(7), "Level-triggered and edge-triggered".
+ */
+#define CALM_READS 4
+#define CALM_EVENTS (EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET)
+
+static uint32_t events_of(const end *e, bool reads)
+{
+	uint32_t events = (reads ? EPOLLIN : 0u) |
+			  (is_pending(e) ? EPOLLOUT : 0u);
+
+	/* of a preview's end, which is lent, it is not known what it is */
+	return events == EPOLLIN && e->calm >= CALM_READS &&
+			       !e->tunnel->is_preview ? CALM_EVENTS : events;
+}
+
 static int watch(tunnel *t, end *e, uint32_t events)
 {
 	if (e->watch.ready)
@@ -242,8 +264,7 @@ static void set_events(tunnel *t)
 		if (e == &t->box && t->gate_kind == AB_GATE_ANSWER &&
 		    t->is_held)
 			reads = false;
-		if (watch(t, e, (reads ? EPOLLIN : 0u) |
-				(is_pending(e) ? EPOLLOUT : 0u)))
+		if (watch(t, e, events_of(e, reads)))
 			finish(t, "failed", true);
 	}
 }
@@ -651,6 +672,8 @@ static void read_some(end *from)
 	from->bytes += (uint64_t)n;
 	from->full = n < AB_SCRATCH_SIZE / 2 ? 0
 		     : from->full < BULK_READS ? from->full + 1 : BULK_READS;
+	from->calm = (size_t)n == room || from->full ? 0
+		     : from->calm < CALM_READS ? from->calm + 1 : CALM_READS;
 	t->active_ns = t->gw->loop.now;
 	if (!count(t, (uint64_t)n)) {
 		refuse(t, "budget_bytes", "no bytes are left");
@@ -689,6 +712,8 @@ static void on_end(void *arg, uint32_t events)
 	end *e = arg;
 	tunnel *t = e->tunnel;
 
+	if (events != EPOLLIN)
+		e->calm = 0;
 	if (is_pending(e) && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
 		flush(e);
 	if (t->is_ended)
