@@ -34,6 +34,7 @@ E2E_TESTS += tests/e2e/gateway_round.py
 E2E_TESTS += tests/e2e/gateway_tcp.py
 E2E_TESTS += tests/e2e/gateway_tokens.py
 E2E_TESTS += tests/e2e/gateway_tunnel.py
+E2E_TESTS += tests/e2e/gateway_upgrade.py
 E2E_TESTS += tests/e2e/gateway_mcp.py
 E2E_TESTS += tests/e2e/gateway_mcp_server.py
 E2E_TESTS += tests/e2e/gateway_mcp_wire.py
