@@ -109,6 +109,26 @@ static int open_cover(const watcher *w, const guarded *g)
 	return init_open_host(g->cover->source, g->cover->dev, g->cover->ino);
 }
 
+static int compare_target(const void *a, const void *b)
+{
+	const guarded *const *x = a, *const *y = b;
+
+	return strcmp((*x)->target, (*y)->target);
+}
+
+static int list_targets(watcher *w)
+{
+	w->by_target = calloc(w->guarded_count + 1, sizeof(*w->by_target));
+	if (!w->by_target)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->guarded_count; i++)
+		w->by_target[i] = &w->guarded[i];
+	w->by_target_count = w->guarded_count;
+	qsort(w->by_target, w->by_target_count, sizeof(*w->by_target),
+	      compare_target);
+	return 0;
+}
+
 int init_list_guarded(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
@@ -137,7 +157,7 @@ int init_list_guarded(watcher *w)
 			g->rest = s->target + n + 1;
 		w->guarded_count++;
 	}
-	return init_list_sealed(w);
+	return list_targets(w) ? -ENOMEM : init_list_sealed(w);
 }
 
 /* What the scan of the workspace does not watch. */

@@ -62,9 +62,30 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
+/* The first in by_target that does not come before this point. */
+static size_t find_target(const watcher *w, const char *point)
+{
+	size_t low = 0, high = w->by_target_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(w->by_target[mid]->target, point) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 static void mark_mounted(watcher *w, const char *point)
 {
-	for (size_t i = 0; i < w->guarded_count; i++) {
+	for (size_t i = find_target(w, point);
+	     i < w->by_target_count && !strcmp(w->by_target[i]->target, point);
+	     i++)
+		w->by_target[i]->is_mounted = true;
+	/* what was adopted later */
+	for (size_t i = w->by_target_count; i < w->guarded_count; i++) {
 		if (!strcmp(w->guarded[i].target, point))
 			w->guarded[i].is_mounted = true;
 	}

@@ -98,6 +98,10 @@ struct watcher {
 	size_t guarded_count;
 	const guarded **sealed; /* the read-only ones, by their paths */
 	size_t sealed_count;
+	/* as many of the first ones, by their targets: one of a large
+	   workspace has as many as its mount table has lines */
+	guarded **by_target;
+	size_t by_target_count;
 	/* where something else was mounted already */
 	char **mounts;
 	size_t mount_count;

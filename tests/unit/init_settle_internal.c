@@ -329,6 +329,32 @@ START_TEST(at_rest_the_host_has_as_long_as_it_likes_until_it_asks)
 }
 END_TEST
 
+/* By their targets, of which two may be the same; one was adopted later. */
+START_TEST(each_mount_of_the_table_is_found)
+{
+	static const char *const targets[] = {"/w/b", "/w/a", "/w/b", "/w/c",
+					      "/w", "/w/b"};
+	static const ab_plan_step cover = {.kind = AB_STEP_HIDE};
+	static guarded all[AB_ARRAY_LEN(targets)];
+	guarded *sorted[] = {&all[4], &all[1], &all[0], &all[2], &all[3]};
+	static const bool is_mounted[] = {true, false, true, true, false, true};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(targets); i++)
+		all[i] = (guarded){.step = &cover, .target = targets[i],
+				   .host = list[0].host, .tree_fd = -1};
+	w.guarded = all;
+	w.guarded_count = AB_ARRAY_LEN(targets);
+	w.by_target = sorted;
+	w.by_target_count = AB_ARRAY_LEN(sorted);
+	set_table("1 0 0:1 / /w/b ro - x x rw\n1 0 0:1 / /w/ab ro - x x rw\n"
+		  "1 0 0:1 / /w/c ro - x x rw\n1 0 0:1 / /x ro - x x rw\n"
+		  "1 0 0:1 / / ro - x x rw\n");
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	for (size_t i = 0; i < AB_ARRAY_LEN(targets); i++)
+		ck_assert_int_eq(all[i].is_mounted, is_mounted[i]);
+}
+END_TEST
+
 START_TEST(a_settle_that_sees_it_come_back_takes_nothing)
 {
 	ck_assert(!is_gone_after(0));
@@ -622,6 +648,7 @@ int main(void)
 	tcase_add_test(removed, what_was_seen_meanwhile_is_away_since_then);
 	tcase_add_test(removed,
 		       at_rest_the_host_has_as_long_as_it_likes_until_it_asks);
+	tcase_add_test(removed, each_mount_of_the_table_is_found);
 	tcase_add_test(removed, a_settle_that_sees_it_come_back_takes_nothing);
 	suite_add_tcase(s, removed);
 	tcase_add_checked_fixture(made, setup, NULL);
