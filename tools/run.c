@@ -79,15 +79,20 @@ static int close_audit(session *s)
 	return 0;
 }
 
-/* What a person can do about a box that does not stand. */
+/* What a person can do about a box that does not stand. A gateway stands in a
+   network of the box's own, or there is none. */
 static void advise(agentbox_error *err)
 {
+	const char *where = agentbox_error_get_where(err);
+
 	switch (agentbox_error_get_code(err)) {
 	case AGENTBOX_EWALL:
 		text_note("see 'agentbox doctor' for what this machine can "
 			  "enforce and how to fix it; a policy that does not "
-			  "require '%s' can be raised without it",
-			  agentbox_error_get_where(err));
+			  "require '%s'%s can be raised without it", where,
+			  strcmp(where, "netns") == 0
+				  ? " and whose network.mode is not 'gateway'"
+				  : "");
 		break;
 	case AGENTBOX_EHELPER:
 		if (agentbox_error_get_errno(err) != ETOOMANYREFS)

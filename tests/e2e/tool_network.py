@@ -304,4 +304,14 @@ print(os.environ.get("AGENTBOX_NETWORK_ALLOWLIST"))
     expect(run("--policy", doc, "--stored") == "none\nnone\n\n")
 
 
+@test
+def a_box_without_walls_has_no_gateway_and_the_advice_says_so():
+    doc = write("bare.json", json.dumps(
+        {"agentbox": 1, "extends": "builtin:bare",
+         "network": {"mode": "gateway", "allow": [NAME]}}))
+    done = status(tool("run", "--policy", doc, "--", "true"), 125)
+    says(done, "needs a network namespace", "[EWALL]",
+         "whose network.mode is not 'gateway'")
+
+
 main()
