@@ -456,7 +456,14 @@ int32_t ab_scope_judge(struct ab_scope_call *call,
 	int32_t r;
 
 	if (!d)
-		return AGENTBOX_ENOMEM;
+		return decision ? AGENTBOX_ENOMEM : AGENTBOX_EINVAL;
+	if (!call->scope || !call->tool ||
+	    (!call->args && call->args_len))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "scope or pass, tool and args must not be "
+				    "NULL");
+	if (!call->args)
+		call->args = "";
 	r = ab_decision_check_input(d, call->args, err);
 	if (r == 0)
 		r = ab_decision_check_input(d, call->tool, err);

@@ -131,16 +131,16 @@ int32_t agentbox_pass_check(agentbox_pass *pass, const char *tool,
 {
 	struct ab_scope_call call = { .tool = tool,
 				      .tool_len = tool_n,
-				      .args = args ? args : "",
+				      .args = args,
 				      .args_len = n };
 	bool unused = false;
 	int32_t r;
 
-	if (!pass || !tool || !decision || (!args && n))
-		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "an argument is NULL that must not be");
-	call.scope = pass->scope;
-	call.pass = is_good_for(pass, tool, tool_n) ? pass->target : NULL;
+	if (pass && tool) {
+		call.scope = pass->scope;
+		call.pass = is_good_for(pass, tool, tool_n) ? pass->target
+							    : NULL;
+	}
 	r = ab_scope_judge(&call, decision, err);
 	if (r < 0 || !call.pass_used ||
 	    agentbox_decision_get_verdict(*decision) != AGENTBOX_VERDICT_ALLOW)

@@ -175,11 +175,9 @@ int32_t agentbox_scope_check(agentbox_scope *scope, const char *tool,
 	struct ab_scope_call call = { .scope = scope,
 				      .tool = tool,
 				      .tool_len = tool_n,
-				      .args = args ? args : "",
+				      .args = args,
 				      .args_len = n };
 
-	if (!scope || !tool || !decision || (!args && n))
-		return invalid(err);
 	return ab_scope_judge(&call, decision, err);
 }
 

@@ -457,6 +457,39 @@ START_TEST(arguments_that_are_not_there_are_no_call)
 }
 END_TEST
 
+/* An allowed one, to be used again. */
+static void allow(agentbox_decision **d)
+{
+	ck_assert_int_eq(agentbox_scope_check(the_scope, "task", 4, NULL, 0, d,
+					      NULL), 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(*d),
+			 AGENTBOX_VERDICT_ALLOW);
+}
+
+START_TEST(a_call_that_cannot_be_judged_leaves_no_verdict_from_before)
+{
+	agentbox_decision *d = NULL;
+
+	for (int how = 0; how < 4; how++) {
+		int32_t rc;
+
+		allow(&d);
+		rc = how == 0 ? agentbox_scope_check(the_scope, "task", 4,
+						     NULL, 5, &d, NULL) :
+		     how == 1 ? agentbox_scope_check(the_scope, NULL, 0, "{}",
+						     2, &d, NULL) :
+		     how == 2 ? agentbox_scope_check(NULL, "task", 4, "{}", 2,
+						     &d, NULL) :
+				agentbox_pass_check(NULL, "task", 4, "{}", 2,
+						    &d, NULL);
+		ck_assert_int_eq(rc, AGENTBOX_EINVAL);
+		ck_assert_msg(agentbox_decision_get_verdict(d) ==
+				      AGENTBOX_VERDICT_DENY, "row %d", how);
+	}
+	agentbox_decision_free(d);
+}
+END_TEST
+
 /* Does the scope stop a database call that says this? */
 static int32_t stops(agentbox_scope *s, const char *text)
 {
@@ -812,6 +845,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_child_is_never_more_than_its_parent);
 	tcase_add_test(tc, who_was_readable_is_somebody_else_after_a_refresh);
 	tcase_add_test(tc, arguments_that_are_not_there_are_no_call);
+	tcase_add_test(
+		tc, a_call_that_cannot_be_judged_leaves_no_verdict_from_before);
 	tcase_add_test(tc, who_is_no_longer_readable_keeps_all_his_names);
 	tcase_add_test(tc, a_scope_may_be_refreshed_for_ever);
 	tcase_add_test(tc, l27_a_pass_is_for_one_call_one_tool_one_target);
