@@ -51,7 +51,8 @@ AGENTBOX_API int32_t agentbox_gateway_reload(agentbox_gateway *gateway,
  * with an earlier value are not used again; what goes on goes on. -1 takes it
  * away: routes answer 503 without it, and what goes through them is cut, as it
  * is where the new value is refused. AGENTBOX_ENOTFOUND: no route injects it;
- * AGENTBOX_EINVAL: not a value that a header may have, or shorter than 8 bytes;
+ * AGENTBOX_EINVAL: not a value that a header may have, or shorter than 8 bytes,
+ * or fd is not open;
  * AGENTBOX_ELIMIT: more than 8192; AGENTBOX_EACCES: no regular file;
  * AGENTBOX_ECLOSED.
  */

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,13 +200,19 @@ int32_t ab_gateway_request(agentbox_gateway *gw, uint32_t kind,
 			   char *text, size_t size, agentbox_error **err)
 {
 	uint64_t value;
-	int failed;
+	int failed = 0;
+	bool is_over;
 
 	pthread_mutex_lock(&gw->lock);
-	failed = gw->is_revoked ? -ECONNRESET
-				: ab_gateway_ask(gw, kind, name, fd, result,
-						 &value, text, size);
+	is_over = gw->is_revoked || gw->has_ended;
+	if (!is_over)
+		failed = ab_gateway_ask(gw, kind, name, fd, result, &value,
+					text, size);
 	pthread_mutex_unlock(&gw->lock);
+	if (is_over)
+		return ab_error_set(err, AGENTBOX_ECLOSED, "gateway",
+				    "the gateway is revoked or has ended; "
+				    "the box has no network");
 	return !failed ? 0 : ab_error_sys_code(err, AGENTBOX_ECLOSED, -failed,
 					       "gateway", "the gateway no "
 					       "longer answers");
@@ -260,7 +267,10 @@ int32_t agentbox_gateway_reload(agentbox_gateway *gw, agentbox_policy *policy,
 
 	if (rc)
 		return rc;
-	if (!policy || ab_policy_get(policy)->network.mode != AB_NET_GATEWAY)
+	if (!policy)
+		return ab_error_set(err, AGENTBOX_EINVAL, "policy",
+				    "policy is NULL");
+	if (ab_policy_get(policy)->network.mode != AB_NET_GATEWAY)
 		return ab_error_set(err, AGENTBOX_EINVAL, "/network/mode",
 				    "the policy's network mode is not "
 				    "'gateway'");
@@ -353,9 +363,13 @@ int32_t agentbox_gateway_set_secret(agentbox_gateway *gw, const char *name,
 
 	if (rc)
 		return rc;
-	if (!name || !*name || strlen(name) > 64 || fd < -1)
+	if (!name || !*name || strlen(name) > 64)
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
 				    "not the name of a secret");
+	/* before it is sent: what cannot be sent would cost the connection */
+	if (fd != -1 && fcntl(fd, F_GETFD) < 0)
+		return ab_error_sys_code(err, AGENTBOX_EINVAL, errno, "fd",
+					 "fd %d is not open", fd);
 	rc = ab_gateway_request(gw, AB_MSG_GW_SECRET, name, fd, &result, text,
 				sizeof(text), err);
 	if (rc)

@@ -170,6 +170,9 @@ int32_t agentbox_secret_put(agentbox_context *context, const char *name,
 
 	if (rc)
 		return rc;
+	if (fcntl(fd, F_GETFD) < 0)
+		return ab_error_sys_code(err, AGENTBOX_EINVAL, errno, "fd",
+					 "fd %d is not open", fd);
 	p = ab_secret_new(AB_BROKER_MAX_VALUE + 1);
 	if (!p)
 		return ab_error_nomem(err);

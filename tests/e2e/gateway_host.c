@@ -581,6 +581,18 @@ static void case_098_wrong_use_is_refused(void)
 		      AGENTBOX_EINVAL, "calls: a time for nobody");
 }
 
+static void a_descriptor_that_is_not_open_costs_no_gateway(void)
+{
+	raise_with("\"allow\":[]");
+	for (int fd = 999; fd; fd = fd == 999 ? -2 : 0)
+		CHECK(agentbox_gateway_set_secret(gateway(), "key", fd,
+						  NULL) == AGENTBOX_EINVAL,
+		      "fd %d", fd);
+	CHECK(agentbox_gateway_reload(gateway(), NULL, NULL) ==
+		      AGENTBOX_EINVAL, "no policy");
+	CHECK(agentbox_gateway_is_alive(gateway()), "the gateway is lost");
+}
+
 /* A request to a route, with the key: status and reason. */
 static const char *ask_route(const char *path)
 {
@@ -634,6 +646,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_098_a_late_host_does_not_lose_the_gateway),
 	CASE(case_098_an_answer_may_come_later_and_revocation_ends_all),
 	CASE(case_098_wrong_use_is_refused),
+	CASE(a_descriptor_that_is_not_open_costs_no_gateway),
 	CASE(case_095_a_preview_is_opened_by_the_host_alone),
 	CASE(case_095_a_policy_without_previews_has_none),
 	CASE(case_095_many_connections_are_served_in_turn),
