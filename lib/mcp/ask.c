@@ -101,8 +101,7 @@ int32_t agentbox_mcp_next_question(agentbox_mcp *m, uint64_t *id,
 				    "NULL mcp, id or json");
 	call = next(m);
 	if (!call)
-		return ab_error_set(err, AGENTBOX_EAGAIN, "",
-				    "no call waits for an answer");
+		return AGENTBOX_EAGAIN;
 	value = json_pack("{s:s, s:s, s:O*}", "server", m->server, "tool",
 			  tool_of(call), "arguments",
 			  json_object_get(call->params, "arguments"));

@@ -308,8 +308,7 @@ int32_t agentbox_mcp_next_frame(agentbox_mcp *m, int32_t *side,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "NULL mcp, side or frame");
 	if (!ab_mcp_next(m, &next))
-		return ab_error_set(err, AGENTBOX_EAGAIN, "",
-				    "no frame waits to be sent");
+		return AGENTBOX_EAGAIN;
 	*side = next.side;
 	*frame = ab_steal(&next.bytes);
 	ab_mcp_frame_end(&next);
@@ -325,8 +324,7 @@ int32_t agentbox_mcp_next_event(agentbox_mcp *m, agentbox_bytes **json,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "NULL mcp or json");
 	if (json_array_size(m->events) == 0)
-		return ab_error_set(err, AGENTBOX_EAGAIN, "",
-				    "nothing was decided");
+		return AGENTBOX_EAGAIN;
 	out = ab_mcp_write(json_array_get(m->events, 0));
 	if (!out)
 		return ab_error_nomem(err);

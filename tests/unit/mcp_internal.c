@@ -483,6 +483,7 @@ END_TEST
 START_TEST(the_interface_refuses_what_it_cannot_take)
 {
 	agentbox_policy *policy = policy_of(NULL);
+	agentbox_error *none = NULL;
 	agentbox_mcp *m = NULL;
 	agentbox_bytes *b = NULL;
 	int32_t side;
@@ -508,12 +509,13 @@ START_TEST(the_interface_refuses_what_it_cannot_take)
 			 AGENTBOX_EPARSE);
 	ck_assert_int_eq(agentbox_mcp_set_identity(m, "{}", 5000, NULL),
 			 AGENTBOX_ELIMIT);
-	ck_assert_int_eq(agentbox_mcp_next_frame(m, &side, &b, NULL),
+	ck_assert_int_eq(agentbox_mcp_next_frame(m, &side, &b, &none),
 			 AGENTBOX_EAGAIN);
-	ck_assert_int_eq(agentbox_mcp_next_event(m, &b, NULL),
+	ck_assert_int_eq(agentbox_mcp_next_event(m, &b, &none),
 			 AGENTBOX_EAGAIN);
-	ck_assert_int_eq(agentbox_mcp_next_question(m, &key, &b, NULL),
+	ck_assert_int_eq(agentbox_mcp_next_question(m, &key, &b, &none),
 			 AGENTBOX_EAGAIN);
+	ck_assert_ptr_null(none);
 	ck_assert_int_eq(agentbox_mcp_next_question(m, NULL, &b, NULL),
 			 AGENTBOX_EINVAL);
 	ck_assert_int_eq(agentbox_mcp_set_ask(NULL, 1, NULL),
