@@ -177,10 +177,12 @@ AGENTBOX_API int32_t agentbox_audit_add_secret(agentbox_audit *audit,
 
 /*
  * Open the sink and write the first record. After it the setters are closed.
- * On failure the audit stays unopened and may be configured again.
- * Errors: EINVAL (no sink), EBUSY (another writer, or already open), EACCES,
- * ETAMPERED (the end of the existing log or its key file does not fit; the
- * log is not touched), ESYS.
+ * On failure the audit stays unopened and may be configured again, and a log
+ * or anchor file that was not there before is not there.
+ * Errors: EINVAL (no sink), EBUSY (another writer, or opened before), EACCES,
+ * ENOTFOUND (a directory, or the journal, is not there), ETAMPERED (the end of
+ * the existing log or its key file does not fit; the log is not touched),
+ * ECANCELED (the callback), ESYS.
  */
 AGENTBOX_API int32_t agentbox_audit_open(agentbox_audit *audit,
 					 agentbox_error **err);
@@ -242,7 +244,8 @@ AGENTBOX_API int32_t agentbox_audit_get_anchor(agentbox_audit *audit,
 					       agentbox_error **err);
 
 /*
- * Verify the files of one log, oldest first, with public material only.
+ * Verify the files of one log, oldest first, with public material only. A
+ * pipe is read to its end; a named one that nobody writes to is empty.
  * `key_hex` (NULL: not pinned) is a key taken by get_key: some head must be
  * signed by it, and every later one by a key it vouches for. `anchor_json`
  * (NULL: none) is an anchor taken from elsewhere: its record must be there
@@ -267,7 +270,9 @@ AGENTBOX_API int32_t agentbox_audit_verify(
  * Hand the records that match to `fn`, in order, as they are in the file.
  * `filter_json` is NULL or an object of "run", "box", "group", "type" (a
  * trailing "*" matches a prefix), "verdict", "rule", "since", "until"; all
- * given ones must match; an unknown key is EINVAL. Lines that are not records
+ * given ones must match; an unknown key, a verdict that no record has and what
+ * is not the beginning of a time as records have it are EINVAL; times are
+ * compared as text. Lines that are not records
  * are passed over and reported at the end as EPARSE; a torn last line is
  * ignored. This does not verify. Errors: as verify, and ECANCELED.
  */

@@ -129,7 +129,7 @@ static int32_t enter_new(agentbox_audit *a, agentbox_error **err)
 
 	if (rc == 0 && a->state != AB_AUDIT_NEW)
 		return leave(a, ab_error_set(err, AGENTBOX_EBUSY, "",
-					     "the audit is already open"));
+					     "the audit was opened before; make a new one"));
 	return rc;
 }
 

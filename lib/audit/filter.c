@@ -17,6 +17,44 @@
 static const char *const known[] = { "run",	"box",	"group", "type",
 				     "verdict", "rule", "since", "until" };
 
+/* The beginning of a record's timestamp, or all of it. */
+static bool is_time(const char *s)
+{
+	static const char shape[] = "0000-00-00T00:00:00.000000Z";
+	size_t n = strlen(s);
+
+	for (size_t i = 0; i < n; i++)
+		if (shape[i] == '0' ? s[i] < '0' || s[i] > '9'
+				    : s[i] != shape[i])
+			return false;
+	return n >= sizeof("0000") - 1;
+}
+
+static bool is_verdict(const char *s)
+{
+	return strcmp(s, "none") == 0 || strcmp(s, "allow") == 0 ||
+	       strcmp(s, "ask") == 0 || strcmp(s, "deny") == 0;
+}
+
+/* What would match nothing, by mistake. */
+static int32_t check_value(const char *key, const char *value,
+			   agentbox_error **err)
+{
+	bool is_of_time = strcmp(key, "since") == 0 ||
+			  strcmp(key, "until") == 0;
+
+	if (is_of_time && !is_time(value))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "audit filter: '%s' is no time in UTC; "
+				    "write 2026-01-31T12:00:00.000000Z, or "
+				    "its beginning", value);
+	if (strcmp(key, "verdict") == 0 && !is_verdict(value))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "audit filter: verdict '%s' is not none, "
+				    "allow, ask or deny", value);
+	return 0;
+}
+
 int32_t ab_audit_filter_parse(ab_audit_filter *f, const char *json,
 			      agentbox_error **err)
 {
@@ -45,6 +83,9 @@ int32_t ab_audit_filter_parse(ab_audit_filter *f, const char *json,
 					    "audit filter: '%s' is unknown or "
 					    "not a string",
 					    key);
+		rc = check_value(key, json_string_value(value), err);
+		if (rc != 0)
+			return rc;
 	}
 	f->doc = ab_steal(&doc);
 	return 0;

@@ -165,6 +165,7 @@ typedef struct ab_audit_sink {
 	agentbox_audit_line_fn fn;
 	void *data; /* borrowed */
 	bool is_regular, is_pipe, is_socket, can_reserve, is_broken;
+	bool is_made; /* by this open: a path that led nowhere */
 	uint64_t size; /* of a regular file */
 	uint64_t reserved;
 } ab_audit_sink;
@@ -176,9 +177,16 @@ int32_t ab_audit_sink_reserve(ab_audit_sink *s, size_t n, agentbox_error **err);
 int32_t ab_audit_sink_write(ab_audit_sink *s, const char *line, size_t n,
 			    agentbox_error **err);
 int32_t ab_audit_sink_sync(ab_audit_sink *s, agentbox_error **err);
-/* Open, check and lock a log file; flags are added to O_RDWR etc. */
-int32_t ab_audit_open_file(const char *path, int flags, int *fd,
+/*
+ * Open, check and lock a log file; flags are added to O_RDWR etc. *is_made
+ * (may be NULL): whether it was not there before.
+ */
+int32_t ab_audit_open_file(const char *path, int flags, int *fd, bool *is_made,
 			   agentbox_error **err);
+/* Where *is_made, takes it away again; *is_made is false then. */
+void ab_audit_unmake_file(const char *path, int fd, bool *is_made);
+/* A log to be read: a pipe is read to its end, and nobody is waited for. */
+int32_t ab_audit_open_log(const char *path, int *fd, agentbox_error **err);
 /* The directory that `path` is in: an fd, or a code. */
 int32_t ab_audit_open_dir(const char *path, agentbox_error **err);
 int32_t ab_audit_sync_dir(const char *path, agentbox_error **err);
@@ -313,6 +321,7 @@ struct agentbox_audit {
 	ab_audit_secrets secrets;
 	ab_audit_flood flood;
 	int anchor_fd;
+	bool is_anchor_made;
 
 	uint64_t seq, last_real_ns;
 	char timestamp[AB_TIMESTAMP_SIZE]; /* of last_real_ns */

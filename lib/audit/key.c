@@ -166,10 +166,10 @@ static int load(ab_audit_key *key)
 }
 
 static int32_t open_file(ab_audit_key *key, const char *path, bool syncs,
-			 agentbox_error **err)
+			 bool *is_made, agentbox_error **err)
 {
 	struct stat st;
-	int32_t rc = ab_audit_open_file(path, O_CREAT, &key->fd, err);
+	int32_t rc = ab_audit_open_file(path, O_CREAT, &key->fd, is_made, err);
 	int loaded;
 
 	if (rc != 0)
@@ -202,6 +202,7 @@ static int32_t open_file(ab_audit_key *key, const char *path, bool syncs,
 int32_t ab_audit_key_open(ab_audit_key *key, const char *path, bool syncs,
 			  agentbox_error **err)
 {
+	bool is_made = false;
 	int32_t rc = 0;
 
 	key->fd = -1;
@@ -213,9 +214,11 @@ int32_t ab_audit_key_open(ab_audit_key *key, const char *path, bool syncs,
 		rc = ab_error_set(err, AGENTBOX_ESYS, "",
 				  "the kernel gives no randomness");
 	if (rc == 0 && path)
-		rc = open_file(key, path, syncs, err);
+		rc = open_file(key, path, syncs, &is_made, err);
 	if (rc == 0 && !public_of(key->seed, key->hex))
 		rc = ab_error_set(err, AGENTBOX_ESYS, "", "cannot make a key");
+	if (rc != 0 && path)
+		ab_audit_unmake_file(path, key->fd, &is_made);
 	if (rc != 0)
 		ab_audit_key_close(key);
 	return rc;

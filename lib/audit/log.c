@@ -441,7 +441,7 @@ static int32_t open_state(agentbox_audit *a, agentbox_error **err)
 		rc = match_key(a, a->scratch, err);
 	if (rc == 0 && a->anchor_path)
 		rc = ab_audit_open_file(a->anchor_path, O_CREAT, &a->anchor_fd,
-					err);
+					&a->is_anchor_made, err);
 	if (rc == 0)
 		rc = write_first(a, torn, digest, err);
 	if (rc == 0)
@@ -449,6 +449,20 @@ static int32_t open_state(agentbox_audit *a, agentbox_error **err)
 	if (rc == 0 && syncs(a) && a->sink.kind == AB_AUDIT_SINK_PATH)
 		rc = ab_audit_sync_dir(a->sink.path, err);
 	return rc == 0 ? save_anchor(a, err) : rc;
+}
+
+/*
+ * What did not come to be leaves no file that was not there before. The key
+ * stays: a log that was there may name it by now.
+ */
+static void unmake(agentbox_audit *a)
+{
+	if (a->sink.kind == AB_AUDIT_SINK_PATH)
+		ab_audit_unmake_file(a->sink.path, a->sink.fd,
+				     &a->sink.is_made);
+	if (a->anchor_path)
+		ab_audit_unmake_file(a->anchor_path, a->anchor_fd,
+				     &a->is_anchor_made);
 }
 
 int32_t ab_audit_log_open(agentbox_audit *a, agentbox_error **err)
@@ -470,6 +484,7 @@ int32_t ab_audit_log_open(agentbox_audit *a, agentbox_error **err)
 			close(given);
 		return 0;
 	}
+	unmake(a);
 	ab_audit_sink_close(&a->sink);
 	ab_audit_key_close(&a->key);
 	if (a->anchor_fd >= 0)

@@ -8,13 +8,31 @@
 #include "audit/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
+#include "base/fd.h"
 
 #define PIECE (256u * 1024)
+
+int32_t ab_audit_open_log(const char *path, int *fd, agentbox_error **err)
+{
+	/* fifo(7): a named one without a writer would keep us for ever */
+	ab_autofd int f = open(path,
+			       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (f < 0)
+		return ab_error_sys(err, errno, "", "cannot open '%s'", path);
+	/* who has opened it before writes when he likes */
+	if (fcntl(f, F_SETFL, 0) != 0)
+		return ab_error_sys(err, errno, "", "cannot open '%s'", path);
+	*fd = ab_steal_fd(&f);
+	return 0;
+}
 
 int ab_audit_reader_init(ab_audit_reader *r, int fd)
 {

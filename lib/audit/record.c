@@ -156,7 +156,8 @@ int32_t ab_audit_check_fields(const char *type, const json_t *fields,
 				    "record fields must be a JSON object");
 	if (fields && json_object_size(fields) > AB_AUDIT_MAX_FIELDS)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "",
-				    "AB_AUDIT_MAX_FIELDS reached");
+				    "a record has at most %d fields",
+				    AB_AUDIT_MAX_FIELDS);
 	if (strcmp(type, "command") == 0) {
 		for (size_t i = 0; i < AB_ARRAY_LEN(command_fields); i++) {
 			if (!json_object_get(fields, command_fields[i]))
@@ -384,7 +385,7 @@ int32_t ab_audit_build(const ab_audit_stamp *stamp, const json_t *fields,
 	}
 	if (rc == AGENTBOX_ELIMIT)
 		return ab_error_set(err, rc, "",
-				    "record passes AB_MAX_AUDIT_RECORD bytes");
+				    "record passes %d bytes", AB_MAX_AUDIT_RECORD);
 	if (rc == AGENTBOX_EINVAL)
 		return ab_error_set(err, rc, "",
 				    "record has a real number, is deeper than "

@@ -65,7 +65,8 @@ int32_t ab_audit_secrets_add(ab_audit_secrets *s, const char *p, size_t n,
 				    "a secret has 4 to 4096 bytes");
 	if (s->count >= AB_AUDIT_MAX_SECRETS)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "",
-				    "AB_AUDIT_MAX_SECRETS reached");
+				    "an audit has at most %d secrets",
+				    AB_AUDIT_MAX_SECRETS);
 	items = ab_realloc(s->items, s->count + 1, sizeof(*s->items));
 	if (!items)
 		return ab_error_nomem(err);

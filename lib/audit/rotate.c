@@ -143,7 +143,8 @@ static int32_t pick_number(const agentbox_audit *a, uint32_t *number,
 	if (*number <= AB_AUDIT_MAX_FILE_NUMBER)
 		return 0;
 	return ab_error_set(err, AGENTBOX_ELIMIT, "",
-			    "AB_AUDIT_MAX_FILE_NUMBER reached");
+			    "the log has %u old files, and no number more",
+			    AB_AUDIT_MAX_FILE_NUMBER);
 }
 
 static int32_t open_next(const char *path, ab_audit_sink *next,
@@ -155,7 +156,7 @@ static int32_t open_next(const char *path, ab_audit_sink *next,
 	next->can_reserve = true;
 	next->fd = -1;
 	return ab_audit_open_file(path, O_CREAT | O_EXCL | O_APPEND, &next->fd,
-				  err);
+				  NULL, err);
 }
 
 /* Give the old file its number and the new one the name. */

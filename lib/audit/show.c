@@ -90,10 +90,9 @@ static int32_t walk_paths(walk *w, const char *const *paths, size_t count,
 					  "path must not be NULL");
 			break;
 		}
-		fd = open(paths[i], O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		rc = fd < 0 ? ab_error_sys(err, errno, "", "cannot open '%s'",
-					   paths[i]) :
-			      walk_fd(w, fd, paths[i], err);
+		rc = ab_audit_open_log(paths[i], &fd, err);
+		if (rc == 0)
+			rc = walk_fd(w, fd, paths[i], err);
 	}
 	json_decref(w->filter.doc);
 	if (rc == 0 && w->bad_line)

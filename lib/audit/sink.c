@@ -62,18 +62,47 @@ static int32_t lock_file(int fd, const char *path, agentbox_error **err)
 	return ab_error_sys(err, errno, "", "cannot lock '%s'", path);
 }
 
-int32_t ab_audit_open_file(const char *path, int flags, int *fd,
-			   agentbox_error **err)
+static int open_as(const char *path, int flags)
 {
 	/* never 0 to 2, where a host that has them closed writes its own */
-	ab_autofd int f = ab_fd_lift(open(path,
-					  O_RDWR | O_CLOEXEC | O_NOFOLLOW |
-						  O_NOCTTY | O_NONBLOCK |
-						  flags,
-					  0600));
+	return ab_fd_lift(open(path,
+			       O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
+				       O_NONBLOCK | flags,
+			       0600));
+}
+
+/* O_CREAT without O_EXCL does not say whether it made anything. */
+static int open_or_make(const char *path, int flags, bool *is_made)
+{
+	int fd = open_as(path, flags | (flags & O_CREAT ? O_EXCL : 0));
+
+	*is_made = fd >= 0 && (flags & O_CREAT);
+	if (fd < 0 && errno == EEXIST && !(flags & O_EXCL))
+		fd = open_as(path, flags);
+	return fd;
+}
+
+static bool leads_to(const char *path, int fd)
+{
 	struct stat st, now;
+
+	return fstat(fd, &st) == 0 &&
+	       fstatat(AT_FDCWD, path, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       now.st_ino == st.st_ino && now.st_dev == st.st_dev;
+}
+
+int32_t ab_audit_open_file(const char *path, int flags, int *fd, bool *is_made,
+			   agentbox_error **err)
+{
+	bool made = false;
+	ab_autofd int f = open_or_make(path, flags, &made);
+	struct stat st;
 	int32_t rc;
 
+	/* open(2): what a link, a directory or a socket says */
+	if (f < 0 && (errno == ELOOP || errno == EISDIR || errno == ENXIO))
+		return ab_error_set(err, AGENTBOX_EACCES, "",
+				    "'%s' is not a regular file", path);
 	if (f < 0)
 		return ab_error_sys(err, errno, "", "cannot open '%s'", path);
 	rc = check_file(f, path, &st, err);
@@ -82,13 +111,22 @@ int32_t ab_audit_open_file(const char *path, int flags, int *fd,
 	if (rc != 0)
 		return rc;
 	/* the file may have been rotated away before we had the lock */
-	if (fstatat(AT_FDCWD, path, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    now.st_ino != st.st_ino || now.st_dev != st.st_dev)
+	if (!leads_to(path, f))
 		return ab_error_set(err, AGENTBOX_EBUSY, "",
 				    "'%s' was replaced while it was opened",
 				    path);
+	if (is_made)
+		*is_made = made;
 	*fd = ab_steal_fd(&f);
 	return 0;
+}
+
+void ab_audit_unmake_file(const char *path, int fd, bool *is_made)
+{
+	/* its lock is held: nobody else has begun anything in it */
+	if (*is_made && leads_to(path, fd))
+		(void)unlinkat(AT_FDCWD, path, 0);
+	*is_made = false;
 }
 
 int32_t ab_audit_open_dir(const char *path, agentbox_error **err)
@@ -170,7 +208,7 @@ static int32_t open_path(ab_audit_sink *s, agentbox_error **err)
 {
 	struct stat st;
 	int32_t rc = ab_audit_open_file(s->path, O_CREAT | O_APPEND, &s->fd,
-					err);
+					&s->is_made, err);
 
 	if (rc != 0)
 		return rc;
@@ -203,6 +241,7 @@ int32_t ab_audit_sink_open(ab_audit_sink *s, agentbox_error **err)
 {
 	s->can_reserve = true;
 	s->is_broken = false;
+	s->is_made = false;
 	s->reserved = 0;
 	switch (s->kind) {
 	case AB_AUDIT_SINK_PATH:

@@ -64,14 +64,14 @@ static int32_t check_one(ab_audit_checker *c, const char *path, bool is_last,
 			 agentbox_error **err)
 {
 	ab_autofd int fd = -1;
-	int rc;
+	int32_t rc;
 
 	if (!path)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "path must not be NULL");
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return ab_error_sys(err, errno, "", "cannot open '%s'", path);
+	rc = ab_audit_open_log(path, &fd, err);
+	if (rc != 0)
+		return rc;
 	rc = ab_audit_checker_file(c, fd, is_last);
 	if (rc == 0 || c->is_bad)
 		return 0;

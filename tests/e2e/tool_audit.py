@@ -127,7 +127,8 @@ def what_is_no_log_is_neither_verified_nor_taken_for_one():
             expect(f.read() == text, path)
     status(tool("audit", "show", TOP), 3)
     status(tool("audit", "verify", TOP), 3)
-    says(status(tool("run", "--audit", TOP, "--", "true"), 3), "--audit")
+    says(status(tool("run", "--audit", TOP, "--", "true"), 5), "--audit",
+         "is not a regular file")
     says(status(tool("run", "--audit", "", "--", "true"), 2), "--audit")
 
 

@@ -682,6 +682,84 @@ START_TEST(the_record_writer_and_the_canonical_writer_agree)
 }
 END_TEST
 
+/* What was there before stays, and so does a log that is only continued. */
+START_TEST(a_log_that_could_not_be_begun_leaves_no_file)
+{
+	agentbox_audit *a = audit_at(&fx, true);
+	struct stat st;
+
+	OK(agentbox_audit_set_anchor_file(a, fx.anchor, &err));
+	ck_assert_int_eq(mkdir(fx.anchor, 0700), 0);
+	ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_EACCES);
+	ck_assert_int_eq(access(fx.log, F_OK), -1);
+	close(open(fx.log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_EACCES);
+	ck_assert_int_eq(stat(fx.log, &st), 0);
+	ck_assert_int_eq(st.st_size, 0);
+	ck_assert_int_eq(rmdir(fx.anchor), 0);
+	OK(agentbox_audit_open(a, &err));
+	OK(agentbox_audit_close(a, &err));
+	agentbox_audit_unref(a);
+}
+END_TEST
+
+static int32_t count_line(void *data, const char *line, size_t n)
+{
+	(void)line;
+	(void)n;
+	++*(int *)data;
+	return 0;
+}
+
+START_TEST(a_pipe_that_nobody_writes_to_keeps_no_reader)
+{
+	const char *path = fx.log;
+	int lines = 0;
+	verdict v;
+
+	ck_assert_int_eq(mkfifo(fx.log, 0600), 0);
+	v = verify(&fx, NULL, NULL);
+	ck_assert_int_eq(v.rc, AGENTBOX_ETAMPERED);
+	json_decref(v.report);
+	OK(agentbox_audit_show(fx.context, &path, 1, NULL, count_line, &lines,
+			       &err));
+	ck_assert_int_eq(lines, 0);
+}
+END_TEST
+
+START_TEST(a_filter_that_would_match_nothing_is_refused)
+{
+	static const struct {
+		const char *filter;
+		int32_t want;
+	} rows[] = {
+		{ "{\"verdict\":\"deny\"}", 0 },
+		{ "{\"verdict\":\"denied\"}", AGENTBOX_EINVAL },
+		{ "{\"since\":\"2026\"}", 0 },
+		{ "{\"since\":\"2026-01-31T12:00:00.000000Z\"}", 0 },
+		{ "{\"until\":\"2026-01-31\"}", 0 },
+		{ "{\"since\":\"202\"}", AGENTBOX_EINVAL },
+		{ "{\"since\":\"\"}", AGENTBOX_EINVAL },
+		{ "{\"until\":\"yesterday\"}", AGENTBOX_EINVAL },
+		{ "{\"until\":\"2026-01-31T12:00:00.0000000Z\"}",
+		  AGENTBOX_EINVAL },
+		{ "{\"until\":\"2026-01-31T12:00:00.000000Zx\"}",
+		  AGENTBOX_EINVAL },
+	};
+	agentbox_audit *a = audit_at(&fx, false);
+	const char *path = fx.log;
+	int lines = 0;
+
+	OK(agentbox_audit_open(a, &err));
+	agentbox_audit_unref(a);
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++)
+		ck_assert_msg(agentbox_audit_show(fx.context, &path, 1,
+						  rows[i].filter, count_line,
+						  &lines, NULL) ==
+				      rows[i].want, "%s", rows[i].filter);
+}
+END_TEST
+
 #define ADD(name) tcase_add_test(tc, name)
 
 int main(void)
@@ -701,5 +779,8 @@ int main(void)
 	ADD(a_shortage_never_loses_a_key_that_has_signed);
 	ADD(a_shortage_never_shortens_what_is_recorded);
 	ADD(the_record_writer_and_the_canonical_writer_agree);
+	ADD(a_log_that_could_not_be_begun_leaves_no_file);
+	ADD(a_pipe_that_nobody_writes_to_keeps_no_reader);
+	ADD(a_filter_that_would_match_nothing_is_refused);
 	return audit_run("audit_internal", tc);
 }

@@ -169,13 +169,12 @@ static void open_new(fixture *f)
 {
 	agentbox_audit *a = audit_at(f, true);
 	int fd = ballast(f, 16384);
-	size_t n;
 	verdict v;
 
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(agentbox_audit_open(a, NULL), AGENTBOX_ESYS);
-	free(slurp(f->log, &n));
-	ck_assert_uint_eq(n, 0);
+	/* and nothing is left of it */
+	ck_assert_int_eq(access(f->log, F_OK), -1);
 	ck_assert_int_eq(ftruncate(fd, 0), 0);
 	close(fd);
 	OK(agentbox_audit_open(a, &err));
