@@ -169,27 +169,60 @@ static void tell(const json_t *doc)
 		text_error("no box can be raised here");
 }
 
+static int32_t probe(tool *t, agentbox_bytes **bytes, agentbox_error **err)
+{
+	text_progress_begin("raising empty boxes");
+	int32_t rc = agentbox_walls_probe(t->context, bytes, err);
+	text_progress_end();
+	return rc;
+}
+
+/* What a machine can enforce does not hang on where state would be. */
+static int32_t forget_state(tool *t, agentbox_error **err)
+{
+	agentbox_context *bare = NULL;
+	int32_t rc = agentbox_context_new(&bare, err);
+
+	if (rc == 0 && t->helper_dir_owned)
+		rc = agentbox_context_set_helper_dir(bare, t->helper_dir_owned,
+						     err);
+	if (rc < 0) {
+		agentbox_context_unref(bare);
+		return rc;
+	}
+	agentbox_context_unref(t->context);
+	t->context = bare;
+	return 0;
+}
+
 int tool_doctor(tool *t, const tool_args *args)
 {
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
 
 	(void)args;
-	text_progress_begin("raising empty boxes");
-	int32_t rc = agentbox_walls_probe(t->context, &bytes, &err);
-	text_progress_end();
+	int failed = 0;
+	int32_t rc = probe(t, &bytes, &err);
+	if (rc < 0 && tool_is_about_state(t, err)) {
+		const bool json = t->json;
+		t->json = false; /* the document is still to come */
+		failed = tool_fail(t, err, "--state");
+		t->json = json;
+		err = NULL;
+		rc = forget_state(t, &err);
+		if (rc == 0)
+			rc = probe(t, &bytes, &err);
+	}
 	if (rc < 0) {
 		bool helper = rc == AGENTBOX_EHELPER;
-		bool state = tool_is_about_state(t, err);
-		int status = tool_fail(t, err, state ? "--state" : NULL);
+		int status = tool_fail(t, err, NULL);
 		if (helper)
 			tool_note_helper();
 		return status;
 	}
 	json_t *doc = tool_json_of(bytes);
 	const char *best = text_of(doc, "best_tier");
-	int status = *best && strcmp(best, "none") != 0 ? TOOL_OK
-							 : TOOL_NO_BOX;
+	int status = *best && strcmp(best, "none") != 0 ? failed : TOOL_NO_BOX;
 	if (t->json) {
 		int printed = tool_print_json(t, doc);
 		return printed ? printed : status;

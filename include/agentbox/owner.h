@@ -170,7 +170,10 @@ AGENTBOX_API int32_t agentbox_remote_spawn(agentbox_remote *remote,
 					   const agentbox_command *command,
 					   agentbox_process **process,
 					   agentbox_error **err);
-/* agentbox_sandbox_kill_all() there. */
+/*
+ * agentbox_sandbox_kill_all() there. AGENTBOX_EINVAL, as for a spawn: the
+ * remote was opened for an owner and no box.
+ */
 AGENTBOX_API int32_t agentbox_remote_kill_all(agentbox_remote *remote,
 					      agentbox_error **err);
 

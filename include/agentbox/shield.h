@@ -63,7 +63,7 @@ AGENTBOX_API int32_t agentbox_shield_set_grants(agentbox_shield *shield,
  * asked for) is owned by the caller, and the same for a box that is not
  * granted and one that does not exist. It is recorded before it is answered.
  *
- * Errors: AGENTBOX_EINVAL, AGENTBOX_ELIMIT (a name over 255 bytes),
+ * Errors: AGENTBOX_EINVAL, AGENTBOX_ELIMIT (a name without or over 255 bytes),
  * AGENTBOX_ECLOSED (the shield has ended, or did not answer within two
  * seconds and was ended).
  */

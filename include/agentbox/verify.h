@@ -66,7 +66,7 @@ AGENTBOX_API int32_t agentbox_verify_options_set_revoke(
 /*
  * Ends a run: as soon as `fd` (borrowed; -1: none, as at first) is readable,
  * agentbox_verify_run() takes everything away again and returns
- * AGENTBOX_ECANCELED. Only looked at, never read.
+ * AGENTBOX_ECANCELED. Only looked at, never read. AGENTBOX_EINVAL: not open.
  */
 AGENTBOX_API int32_t agentbox_verify_options_set_stop_fd(
 	agentbox_verify_options *options, int32_t fd, agentbox_error **err);

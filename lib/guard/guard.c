@@ -131,6 +131,10 @@ static int32_t take_root(agentbox_guard *g, int fd, agentbox_error **err)
 
 	if (fd < 0)
 		return 0;
+	if (fcntl(fd, F_GETFD) < 0)
+		return ab_error_sys_code(err, AGENTBOX_EINVAL, errno,
+					 "root_dirfd", "fd %d is not open",
+					 fd);
 	g->root_fd = ab_fd_dup(fd);
 	if (g->root_fd < 0)
 		return ab_error_sys(err, -g->root_fd, "root_dirfd",

@@ -137,10 +137,12 @@ static int32_t listen_here(agentbox_owner *o, agentbox_error **err)
 int32_t agentbox_owner_new(agentbox_context *context, const char *name,
 			   agentbox_owner **owner, agentbox_error **err)
 {
-	if (!context || !owner || (name && !ab_owner_name_ok(name)))
+	if (!context || !owner)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "no context, or '%s' is no owner name",
-				    name ? name : "");
+				    "context or owner is NULL");
+	if (name && !ab_owner_name_ok(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "'%s' is no owner name", name);
 	ab_auto(agentbox_owner) *o = ab_new(agentbox_owner);
 	if (!o)
 		return ab_error_nomem(err);

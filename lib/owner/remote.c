@@ -478,8 +478,8 @@ static int32_t open_found(agentbox_context *context, search *s,
 	ab_autofd int fd = s->fd;
 	if (fd < 0 && w.is_silent)
 		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
-				    "an owner does not answer; whether there "
-				    "is a %s '%s' is not known",
+				    "an owner does not answer; whether %s "
+				    "'%s' is there is not known",
 				    s->key ? "owner" : "box", s->value);
 	if (fd < 0)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "",
@@ -501,10 +501,12 @@ int32_t agentbox_remote_open(agentbox_context *context, const char *box,
 {
 	search s = { .value = box, .fd = -1 };
 
-	if (!context || !box || !remote || !ab_owner_name_ok(box))
+	if (!context || !box || !remote)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "'%s' is no box id or name",
-				    box ? box : "(null)");
+				    "context, box or remote is NULL");
+	if (!ab_owner_name_ok(box))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "'%s' is no box id or name", box);
 	return open_found(context, &s, box, remote, err);
 }
 
@@ -514,10 +516,12 @@ int32_t agentbox_remote_open_owner(agentbox_context *context, const char *name,
 {
 	search s = { .key = "owner_name", .value = name, .fd = -1 };
 
-	if (!context || !name || !remote || !ab_owner_name_ok(name))
+	if (!context || !name || !remote)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "'%s' is no owner name",
-				    name ? name : "(null)");
+				    "context, name or remote is NULL");
+	if (!ab_owner_name_ok(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "'%s' is no owner name", name);
 	return open_found(context, &s, "", remote, err);
 }
 
@@ -531,9 +535,12 @@ int32_t agentbox_remote_call(agentbox_remote *remote, const char *json,
 	int32_t rc = usable(remote, err);
 	if (rc < 0)
 		return rc;
-	if (!json || !reply || strlen(json) > AB_OWNER_MAX_TEXT)
+	if (!json || !reply)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "no text, or more than %u bytes",
+				    "json or reply is NULL");
+	if (strlen(json) > AB_OWNER_MAX_TEXT)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "a text has at most %u bytes",
 				    AB_OWNER_MAX_TEXT);
 	ab_autofd int memfd = ab_fd_memfd_sealed("agentbox-call", json,
 						 strlen(json));
@@ -628,6 +635,10 @@ int32_t agentbox_remote_kill_all(agentbox_remote *remote, agentbox_error **err)
 	int32_t rc = usable(remote, err);
 	if (rc < 0)
 		return rc;
+	if (!remote->box[0])
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "the remote was opened for an owner, not "
+				    "for a box");
 	start_request(&w, memory, sizeof(memory), AB_OWNER_KILL, 0,
 		      ++remote->serial);
 	ab_put_str(&w, remote->box);

@@ -2,6 +2,8 @@
 /* What a program asks of a self-test. Spec: agentbox/verify.h. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -41,7 +43,10 @@ int32_t agentbox_verify_options_set_timeout(agentbox_verify_options *options,
 					    uint32_t milliseconds,
 					    agentbox_error **err)
 {
-	if (!options || !milliseconds)
+	if (!options)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "options is NULL");
+	if (!milliseconds)
 		return ab_error_set(err, AGENTBOX_EINVAL, "timeout",
 				    "a box cannot be verified in 0 ms");
 	options->timeout_ms = milliseconds;
@@ -62,9 +67,12 @@ int32_t agentbox_verify_options_set_revoke(agentbox_verify_options *options,
 int32_t agentbox_verify_options_set_stop_fd(agentbox_verify_options *options,
 					    int32_t fd, agentbox_error **err)
 {
-	if (!options || fd < -1)
+	if (!options)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
-				    "options is NULL or fd is none");
+				    "options is NULL");
+	if (fd != -1 && fcntl(fd, F_GETFD) < 0)
+		return ab_error_sys_code(err, AGENTBOX_EINVAL, errno, "fd",
+					 "fd %d is not open", fd);
 	options->stop_fd = fd;
 	return 0;
 }

@@ -85,6 +85,19 @@ def doctor_at(where, *before):
 
 
 @box_test
+def doctor_goes_on_where_state_cannot_be_had():
+    state = os.path.join(TOP, "no-state")
+    with open(state, "w"):
+        pass
+    told = tool("doctor", "--state", state)
+    says(told, "--state: ", "[EDENIED]", "tiers", "machine")
+    doc = tool("doctor", "--state", state, "--json")
+    expect(gateway_of(doc), doc)
+    for done in told, doc:
+        expect(done.status in (5, 125), done)
+
+
+@box_test
 def doctor_says_that_the_gateways_program_is_missing_or_another():
     need_gateway()
     where = some_helpers("no-gateway", "agentbox-init")

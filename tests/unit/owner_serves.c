@@ -264,6 +264,7 @@ static void client_calls(void)
 	MUST(agentbox_remote_open_owner(c, "nobody", &remote, NULL) ==
 	     AGENTBOX_ENOTFOUND);
 	MUST(agentbox_remote_open_owner(c, "keeper", &remote, NULL) == 0);
+	MUST(agentbox_remote_kill_all(remote, NULL) == AGENTBOX_EINVAL);
 	MUST(agentbox_remote_call(remote, "[1]", 10000, &reply, NULL) == 0);
 	MUST(strcmp(agentbox_bytes_get_data(reply), "[1]") == 0);
 	MUST(agentbox_remote_call(remote, "fail", 10000, &reply, &err) ==

@@ -579,6 +579,59 @@ START_TEST(a_tracer_is_found_whichever_thread_it_is)
 }
 END_TEST
 
+#define MANY 20000
+#define LEFT 40
+
+/* The first 4096 that a directory gives of so many hold not all of it. */
+START_TEST(what_is_left_is_found_among_many_names)
+{
+	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char dir[512], name[64];
+	int at, found = 0;
+
+	snprintf(dir, sizeof(dir), "%s/many.XXXXXX", ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(at, 0);
+	for (int i = 0; i < MANY; i++) {
+		bool is_left = i % (MANY / LEFT) == 0;
+
+		snprintf(name, sizeof(name), "%s%016x",
+			 is_left ? "left-" : "other-", (unsigned)i);
+		if (!is_left) {
+			ck_assert_int_eq(mknodat(at, name, S_IFREG | 0600, 0),
+					 0);
+			continue;
+		}
+		ck_assert_int_eq(mkdirat(at, name, 0700), 0);
+		ck_assert_int_eq(utimensat(at, name, old, 0), 0);
+	}
+	ab_leftover_sweep(at, ".", "left-");
+	for (int i = 0; i < MANY; i += MANY / LEFT) {
+		snprintf(name, sizeof(name), "left-%016x", (unsigned)i);
+		found += faccessat(at, name, F_OK, 0) == 0;
+	}
+	close(at);
+	ab_leftover_remove(AT_FDCWD, dir);
+	ck_assert_int_eq(found, 0);
+}
+END_TEST
+
+START_TEST(options_refuse_what_cannot_be_looked_at)
+{
+	agentbox_verify_options *o = NULL;
+
+	ck_assert_int_eq(agentbox_verify_options_new(&o, NULL), 0);
+	ck_assert_int_eq(agentbox_verify_options_set_stop_fd(o, 999, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_verify_options_set_stop_fd(o, -2, NULL),
+			 AGENTBOX_EINVAL);
+	ck_assert_int_eq(agentbox_verify_options_set_stop_fd(o, 0, NULL), 0);
+	ck_assert_int_eq(agentbox_verify_options_set_stop_fd(o, -1, NULL), 0);
+	agentbox_verify_options_free(o);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("verify");
@@ -591,6 +644,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, who_listens_in_the_box_makes_no_wall_missing);
 	tcase_add_test(tc, a_secret_in_hidden_memory_is_not_missed);
 	tcase_add_test(tc, a_tracer_is_found_whichever_thread_it_is);
+	tcase_add_test(tc, what_is_left_is_found_among_many_names);
+	tcase_add_test(tc, options_refuse_what_cannot_be_looked_at);
 	suite_add_tcase(s, tc);
 	return s;
 }
