@@ -28,7 +28,7 @@ struct visit {
 	const struct ab_word *argv;
 	size_t argc;
 	bool has_input; /* an exec gave the shell another stdin */
-	bool has_moved; /* there is a CWD */
+	const struct variable *cwd; /* of CWD; NULL: the run has none */
 	bool is_lost; /* ... of a loop: more of them than are known */
 	bool is_split; /* what is judged is in one of several directories */
 	const struct ab_chain *left; /* a script that is read no more */
@@ -145,7 +145,6 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 		    const struct ab_shell_place_of *place)
 {
 	struct ab_check *c = &v->check;
-	bool is_exported;
 
 	v->scratch.low = v->scratch_begin;
 	c->run = run;
@@ -160,9 +159,7 @@ static void prepare(struct visit *v, struct ab_shell_run *run,
 	c->assign_count = 0;
 	for (const struct ab_chain *k = c->chain; k; k = k->up)
 		c->depth++;
-	c->cwd = v->has_moved ? ab_shell_get(run, CWD, sizeof(CWD) - 1,
-					     &is_exported)
-			      : NULL;
+	c->cwd = v->cwd ? ab_shell_value(run, v->cwd) : NULL;
 	v->is_split = false;
 	if (!c->cwd) {
 		c->cwd = v->first_cwd.len ? &v->first_cwd : NULL;
@@ -648,13 +645,15 @@ static inline bool is_notable(const struct ab_word *w)
 
 static void note_word(struct ab_check *c, const struct ab_word *w)
 {
-	const char *eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
+	const char *eq = NULL;
 	uint32_t at = *w->text == '-' ? 2 : 0;
 
 	c->has_dots |= names_option(w, at, "dotglob") ||
 		       names_option(w, at, "globdots");
 	c->has_fold |= names_option(w, at, "nocaseglob") ||
 		       names_option(w, at, "caseglob");
+	if (*w->text == 'B' || *w->text == 'G')
+		eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
 	if (eq)
 		note_variable(c, w->text, (uint32_t)(eq - w->text), w);
 }
@@ -800,7 +799,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
-	if (AB_UNLIKELY(v->has_moved) && (!c->cwd || v->is_split))
+	if (AB_UNLIKELY(v->cwd) && (!c->cwd || v->is_split))
 		judge_elsewhere(v, m, argv, argc, &in);
 	if (out && m->argc)
 		save_command(c, m, out, &in);
@@ -809,7 +808,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	if ((UINT64_C(1) << builtin) &
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		change_dir(c, builtin, argv, argc);
-		v->has_moved = true;
+		v->cwd = ab_shell_variable(run, CWD, sizeof(CWD) - 1);
 		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
 	}
 	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
@@ -971,6 +970,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	const struct ab_shell_tree *tree =
 		ab_shell_parse(q->arena, text, n, NULL, &result);
 
+	v->cwd = NULL;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
 	if (!v->check.is_broken)

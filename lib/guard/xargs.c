@@ -488,13 +488,16 @@ static void judge_found(struct ab_check *c, const struct ab_word *words,
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count)
 {
-	bool is_flat = false;
+	bool has_names = false, is_flat = false;
 
 	for (uint32_t i = 1; i < count; i++) {
 		const struct names *names = names_of(&words[i]);
 
+		has_names |= names != NULL;
 		is_flat |= names && names->is_flat;
 	}
+	if (AB_LIKELY(!has_names))
+		return;
 	judge_found(c, words, count, false,
 		    is_flat ? ONLY_READ : ONLY_READ | ONLY_CHANGED);
 	if (is_flat)

@@ -520,17 +520,19 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 	return true;
 }
 
-const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
-				   const char *name, size_t len,
-				   bool *is_exported)
+const struct variable *ab_shell_variable(const struct ab_shell_run *run,
+					 const char *name, size_t len)
 {
-	const struct variable *v = ab_run_find(run, name, len);
+	return ab_run_find(run, name, len);
+}
+
+const struct ab_word *ab_shell_value(const struct ab_shell_run *run,
+				     const struct variable *v)
+{
 	const struct value *value = ab_run_value_of(run, v);
 	struct ab_word *w;
 	struct ab_hole *hole;
 
-	if (is_exported)
-		*is_exported = v && (v->flags & VARIABLE_EXPORTED);
 	if (value->kind == VALUE_SCALAR)
 		return value->words;
 	if (!v || value->kind != VALUE_UNKNOWN)
@@ -550,6 +552,17 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 	if (value->origin)
 		w->span = hole->span = value->origin->span;
 	return w;
+}
+
+const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
+				   const char *name, size_t len,
+				   bool *is_exported)
+{
+	const struct variable *v = ab_run_find(run, name, len);
+
+	if (is_exported)
+		*is_exported = v && (v->flags & VARIABLE_EXPORTED);
+	return ab_shell_value(run, v);
 }
 
 const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,

@@ -376,6 +376,13 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* The same for who asks often: the variable, which stays where it is as long
+ * as the run, and what it is now. NULL: never set. */
+struct variable;
+const struct variable *ab_shell_variable(const struct ab_shell_run *run,
+					 const char *name, size_t len);
+const struct ab_word *ab_shell_value(const struct ab_shell_run *run,
+				     const struct variable *v);
 /* Of what it may be, after an `if` or a loop, the one with that number; or
    NULL. Of a shared one no more than these are known. */
 #define AB_SHELL_ALTERNATIVES 9

@@ -442,6 +442,29 @@ START_TEST(what_a_decision_lends_cannot_be_checked_with_it)
 }
 END_TEST
 
+/* A text with a NUL is read twice, up to it and as a whole: the second time
+   from the directory where it began, not from where the first has gone. */
+START_TEST(a_text_is_read_again_from_where_it_began)
+{
+	static const char text[] = "rm -rf build; cd /etc; ls\0 x";
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+
+	ck_assert_int_eq(check(guard, place, "cd /etc; rm -rf build", &d),
+			 AGENTBOX_VERDICT_DENY);
+	ck_assert_int_eq(agentbox_guard_check_shell(guard, place, text,
+						    sizeof(text) - 1, &d,
+						    NULL), 0);
+	ck_assert_int_eq(agentbox_decision_get_verdict(d),
+			 AGENTBOX_VERDICT_ASK);
+	ck_assert_str_eq(agentbox_decision_get_rule(d), "parse.control");
+	agentbox_decision_free(d);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(as_many_wrappers_as_are_kept_are_shown)
 {
 	agentbox_guard *guard = make_guard("");
@@ -747,6 +770,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, the_root_is_what_is_known_of_it, 0,
 			    (int)(sizeof(roots) / sizeof(roots[0])));
 	tcase_add_test(t, what_a_decision_lends_cannot_be_checked_with_it);
+	tcase_add_test(t, a_text_is_read_again_from_where_it_began);
 	tcase_add_test(t, as_many_wrappers_as_are_kept_are_shown);
 	tcase_add_test(t, as_many_arguments_as_the_kernel_takes_are_judged);
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
