@@ -105,6 +105,7 @@ check_PROGRAMS += tests/unit/init_settle_internal
 UNIT_TESTS += tests/unit/init_settle_internal
 tests_unit_init_settle_internal_SOURCES = \
 	tests/unit/init_settle_internal.c \
+	tests/unit/init_neighbours.c tests/unit/init_neighbours.h \
 	libexec/init/adopt.c libexec/init/inside.c \
 	libexec/init/remount.c libexec/init/settle.c \
 	libexec/init/sys.h libexec/init/watcher.h
@@ -116,6 +117,7 @@ check_PROGRAMS += tests/unit/init_watch_internal
 UNIT_TESTS += tests/unit/init_watch_internal
 tests_unit_init_watch_internal_SOURCES = \
 	tests/unit/init_watch_internal.c \
+	tests/unit/init_neighbours.c tests/unit/init_neighbours.h \
 	libexec/init/settle.c libexec/init/watch.c \
 	libexec/init/sys.h libexec/init/watcher.h
 tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \

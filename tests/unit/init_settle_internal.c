@@ -21,18 +21,16 @@
 #include <unistd.h>
 
 #include "abtest.h"
-#include "base/clock.h"
 #include "base/fd.h"
+#include "init_neighbours.h"
 #include "sys.h"
 #include "watcher.h"
 
 #define MS 1000000ull
 
 static char top[4096];
-static uint64_t now_ns, tick_ns;
-static bool is_agent_there, is_open_parent_asked, is_late_adopted;
-static int open_error, mount_error;
-static char told[512];
+static bool is_late_adopted;
+static int mount_error;
 static init_shared shared;
 static init_box box;
 static watcher w;
@@ -40,44 +38,6 @@ static guarded list[2];
 static const ab_plan_step self_step = {.kind = AB_STEP_SELF,
 				       .flags = AB_MOUNT_RDONLY,
 				       .target = "/w/d/x"};
-
-/* --- the neighbours --- */
-
-uint64_t ab_clock_boot_ns(void)
-{
-	return now_ns += tick_ns;
-}
-
-bool init_agent_is_absent(const watcher *x)
-{
-	(void)x;
-	return !is_agent_there;
-}
-
-void init_tell(init_box *b, uint32_t kind, const char *object,
-	       const char *detail)
-{
-	(void)b;
-	snprintf(told, sizeof(told), "%u %s %.200s", kind, object, detail);
-}
-
-int init_open_beneath(int dirfd, const char *path, int flags)
-{
-	int fd = open_error ? -1 : openat(dirfd, path, O_PATH | O_CLOEXEC |
-							       flags);
-
-	return open_error ? open_error : fd < 0 ? -errno : fd;
-}
-
-/* It can make passable what is above it. */
-int init_open_parent(watcher *x, const char *path)
-{
-	(void)path;
-	is_open_parent_asked = true;
-	if (open_error == -EACCES)
-		open_error = 0;
-	return ab_fd_dup(x->workspace_fd);
-}
 
 int init_mount_self(int root_fd, const char *path, uint32_t flags)
 {
@@ -183,18 +143,6 @@ void init_begin_last_look(watcher *x)
 	x->is_cut = false;
 }
 
-bool init_tell_lost(init_box *b)
-{
-	(void)b;
-	return true;
-}
-
-void init_end_record(const watcher *x, bool is_settled)
-{
-	(void)x;
-	(void)is_settled;
-}
-
 void init_fail_path(watcher *x, const char *path, int sys_errno)
 {
 	(void)x;
@@ -203,11 +151,6 @@ void init_fail_path(watcher *x, const char *path, int sys_errno)
 }
 
 void init_demand(watcher *x)
-{
-	(void)x;
-}
-
-void init_look_soon(watcher *x)
 {
 	(void)x;
 }
@@ -244,7 +187,7 @@ static void setup(void)
 	snprintf(host, sizeof(host), "%s/d", top);
 	ck_assert_int_eq(mkdir(host, 0755), 0);
 	snprintf(host, sizeof(host), "%s/d/x", top);
-	now_ns = 1000 * MS;
+	around.now_ns = 1000 * MS;
 	box = (init_box){.shared = &shared};
 	w = (watcher){.box = &box,
 		      .workspace_fd = open_top(""),
@@ -261,7 +204,7 @@ static void setup(void)
 			    .rest = "d/x",
 			    .tree_fd = w.workspace_fd,
 			    .parent_fd = -1};
-	is_agent_there = true;
+	around.is_agent_there = true;
 	set_table(MOUNTED);
 	ck_assert_int_eq(init_check_mounts(&w, false), 0);
 	ck_assert(list[0].is_mounted);
@@ -271,7 +214,7 @@ static void setup(void)
 /* By itself, at this time after the last one. */
 static bool is_gone_after(uint64_t ns)
 {
-	now_ns += ns;
+	around.now_ns += ns;
 	ck_assert_int_eq(init_check_mounts(&w, false), 0);
 	ck_assert(list[0].is_gone || list[0].is_deferred);
 	return list[0].is_gone;
@@ -280,14 +223,15 @@ static bool is_gone_after(uint64_t ns)
 START_TEST(what_is_away_for_a_moment_is_looked_at_again_soon)
 {
 	ck_assert(!is_gone_after(0));
-	ck_assert_uint_eq(w.check_at_ns, now_ns + 2 * MS);
+	ck_assert_uint_eq(w.check_at_ns, around.now_ns + 2 * MS);
 	for (int i = 0; i < 9; i++)
 		ck_assert(!is_gone_after(MS));
 	ck_assert(!is_gone_after(MS - 1));
-	ck_assert_str_eq(told, "");
+	ck_assert_str_eq(around.told, "");
 	ck_assert(is_gone_after(1));
 	ck_assert_uint_eq(w.reprotected, 1);
-	ck_assert_ptr_nonnull(strstr(told, "it was removed on the host"));
+	ck_assert_ptr_nonnull(
+		strstr(around.told, "it was removed on the host"));
 }
 END_TEST
 
@@ -316,16 +260,16 @@ END_TEST
 
 START_TEST(at_rest_the_host_has_as_long_as_it_likes_until_it_asks)
 {
-	is_agent_there = false;
+	around.is_agent_there = false;
 	for (int i = 0; i < 20; i++)
 		ck_assert(!is_gone_after(1000 * MS));
 	/* it asks: some time passes with each look */
-	tick_ns = MS;
+	around.tick_ns = MS;
 	list[0].absent_ns = list[0].absent_looks = 0;
 	ck_assert_int_eq(init_check_mounts(&w, true), 0);
 	ck_assert(list[0].is_gone);
 	ck_assert_uint_ge(list[0].absent_looks, 3);
-	tick_ns = 0;
+	around.tick_ns = 0;
 }
 END_TEST
 
@@ -361,7 +305,7 @@ START_TEST(a_settle_that_sees_it_come_back_takes_nothing)
 	set_table(MOUNTED);
 	ck_assert_int_eq(init_check_mounts(&w, true), 0);
 	ck_assert(!list[0].is_gone);
-	ck_assert_str_eq(told, "");
+	ck_assert_str_eq(around.told, "");
 }
 END_TEST
 
@@ -394,11 +338,11 @@ START_TEST(only_what_is_elsewhere_for_sure_is_displaced)
 	adopt();
 	ck_assert_int_eq(init_check_place(&w, &list[0]), 0);
 	for (size_t i = 0; i < AB_ARRAY_LEN(unknown); i++) {
-		open_error = unknown[i];
-		ck_assert_int_eq(init_check_place(&w, &list[0]), open_error);
+		around.open_error = unknown[i];
+		ck_assert_int_eq(init_check_place(&w, &list[0]), unknown[i]);
 	}
-	open_error = 0;
-	ck_assert(!is_open_parent_asked);
+	around.open_error = 0;
+	ck_assert(!around.is_parent_asked);
 	replace_dir();
 	ck_assert_int_eq(init_check_place(&w, &list[0]), -ESTALE);
 }
@@ -409,40 +353,40 @@ START_TEST(a_mounted_one_that_cannot_be_looked_up_is_told)
 {
 	adopt();
 	set_table(MOUNTED);
-	open_error = -EMFILE;
+	around.open_error = -EMFILE;
 	ck_assert_int_eq(init_check_mounts(&w, true), -EMFILE);
-	ck_assert_ptr_nonnull(strstr(told, strerror(EMFILE)));
+	ck_assert_ptr_nonnull(strstr(around.told, strerror(EMFILE)));
 	ck_assert_uint_eq(w.failed, 1);
 	ck_assert(!list[0].is_gone);
 	/* once, and no command begins meanwhile */
-	told[0] = '\0';
+	around.told[0] = '\0';
 	ck_assert_int_eq(init_check_mounts(&w, true), -EMFILE);
-	ck_assert_str_eq(told, "");
+	ck_assert_str_eq(around.told, "");
 	ck_assert_uint_eq(w.failed, 1);
-	open_error = 0;
+	around.open_error = 0;
 	ck_assert_int_eq(init_check_mounts(&w, true), 0);
 	ck_assert(!list[0].is_gone);
-	open_error = -EIO;
+	around.open_error = -EIO;
 	ck_assert_int_eq(init_check_mounts(&w, true), -EIO);
 	ck_assert_uint_eq(w.failed, 2);
 	/* as the kernel says when somebody renames just then */
-	open_error = 0;
+	around.open_error = 0;
 	ck_assert_int_eq(init_check_mounts(&w, true), 0);
-	open_error = -EAGAIN;
-	told[0] = '\0';
+	around.open_error = -EAGAIN;
+	around.told[0] = '\0';
 	ck_assert_int_eq(init_check_mounts(&w, true), -EAGAIN);
-	ck_assert_str_eq(told, "");
+	ck_assert_str_eq(around.told, "");
 }
 END_TEST
 
 START_TEST(a_mode_hides_neither_the_same_nor_another_directory)
 {
 	adopt();
-	open_error = -EACCES;
+	around.open_error = -EACCES;
 	ck_assert_int_eq(init_check_place(&w, &list[0]), 0);
-	ck_assert(is_open_parent_asked);
+	ck_assert(around.is_parent_asked);
 	replace_dir();
-	open_error = -EACCES;
+	around.open_error = -EACCES;
 	ck_assert_int_eq(init_check_place(&w, &list[0]), -ESTALE);
 }
 END_TEST
@@ -472,11 +416,11 @@ START_TEST(a_failed_look_at_it_is_told_and_is_no_reason_to_take_it)
 {
 	make_file();
 	adopt();
-	open_error = -EMFILE;
+	around.open_error = -EMFILE;
 	ck_assert_int_eq(bind_it(-1), -EMFILE);
-	open_error = -ENOENT;
+	around.open_error = -ENOENT;
 	ck_assert_int_eq(bind_it(-1), -ESTALE);
-	open_error = 0;
+	around.open_error = 0;
 	mount_error = -ENOSPC;
 	ck_assert_int_eq(bind_it(-1), -ENOSPC);
 }
@@ -492,7 +436,7 @@ START_TEST(a_first_mount_that_fails_leaves_it_the_hosts)
 	/* there are no namespaces to enter */
 	init_judge_late(&w);
 	init_mark_quiet(&w, 0, true);
-	ck_assert_ptr_nonnull(strstr(told, strerror(EBADF)));
+	ck_assert_ptr_nonnull(strstr(around.told, strerror(EBADF)));
 	ck_assert(list[0].is_failed && !list[0].is_gone);
 	/* the host asks, before it starts anything */
 	ck_assert_int_lt(init_check_mounts(&w, true), 0);

@@ -19,61 +19,18 @@
 #include <unistd.h>
 
 #include "abtest.h"
-#include "base/clock.h"
 #include "base/fd.h"
+#include "init_neighbours.h"
 #include "watcher.h"
 
 #define SECOND 1000000000ull
 
 static char top[4096], quarantine[4200];
-/* what a look at the clock takes, and what taking a name away does */
-static uint64_t now_ns, tick_ns, cost_ns;
-static bool is_agent_there, is_heard, is_recorded, is_empty = true;
-static unsigned told_cut;
+static uint64_t cost_ns; /* what taking a name away takes */
+static bool is_empty = true;
 static init_box box;
 static holder h;
 static watcher *w;
-
-/* --- the neighbours --- */
-
-uint64_t ab_clock_boot_ns(void)
-{
-	return now_ns += tick_ns;
-}
-
-bool init_agent_is_absent(const watcher *x)
-{
-	(void)x;
-	return !is_agent_there;
-}
-
-void init_tell(init_box *b, uint32_t kind, const char *object,
-	       const char *detail)
-{
-	(void)b;
-	told_cut += kind == AB_EVENT_UNPROTECTED && !object[0] &&
-		    !strcmp(detail, strerror(EAGAIN));
-}
-
-bool init_tell_lost(init_box *b)
-{
-	/* whoever asks for the last time waits for a host that reads */
-	ck_assert(b->host_reads);
-	return is_heard;
-}
-
-int init_begin_record(watcher *x)
-{
-	(void)x;
-	is_recorded = true;
-	return 0;
-}
-
-void init_end_record(const watcher *x, bool is_settled)
-{
-	(void)x;
-	is_recorded = !is_settled;
-}
 
 bool init_is_unwanted(watcher *x, const char *path, unsigned char type)
 {
@@ -89,26 +46,13 @@ void init_quarantine(watcher *x, const char *path)
 	/* some were taken away already, for an event of theirs */
 	if (unlinkat(x->workspace_fd, path, 0))
 		return;
-	now_ns += cost_ns;
+	around.now_ns += cost_ns;
 	x->quarantined++;
 }
 
 void init_quarantine_outside(watcher *x, const char *path)
 {
 	init_quarantine(x, path);
-}
-
-int init_open_beneath(int dirfd, const char *path, int flags)
-{
-	int fd = openat(dirfd, path, O_PATH | O_CLOEXEC | flags);
-
-	return fd < 0 ? -errno : fd;
-}
-
-int init_open_parent(watcher *x, const char *path)
-{
-	(void)path;
-	return ab_fd_dup(x->workspace_fd);
 }
 
 int init_open_host(const char *path, uint64_t dev, uint64_t ino)
@@ -219,11 +163,6 @@ void init_watch_parents(watcher *x)
 	(void)x;
 }
 
-void init_look_soon(watcher *x)
-{
-	(void)x;
-}
-
 void init_mark_quiet(watcher *x, uint64_t began_ns, bool was_absent)
 {
 	(void)x;
@@ -270,7 +209,7 @@ static void setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(top));
 	snprintf(quarantine, sizeof(quarantine), "%s-q", top);
 	ck_assert_int_eq(mkdir(quarantine, 0700), 0);
-	now_ns = 1000 * SECOND;
+	around.now_ns = 1000 * SECOND;
 	box = (init_box){.host_pidfd = -1, .plan = {.watches = &watch,
 				  .watch_count = 1,
 				  .workspace_host = top,
@@ -280,7 +219,7 @@ static void setup(void)
 	ck_assert_int_eq(init_start_watching(&h), 0);
 	w = h.watcher;
 	plant(0, PLANTED);
-	is_agent_there = true;
+	around.is_agent_there = true;
 	cost_ns = SECOND;
 }
 
@@ -292,10 +231,10 @@ static bool is_demanded(void)
 /* In seconds, by the clock above. */
 static uint64_t settle(int expected)
 {
-	uint64_t values[4] = {0}, began = now_ns;
+	uint64_t values[4] = {0}, began = around.now_ns;
 
 	ck_assert_int_eq(init_settle(&h, values), expected);
-	return (now_ns - began) / SECOND;
+	return (around.now_ns - began) / SECOND;
 }
 
 /* Nothing but a look tells of what is left. */
@@ -313,16 +252,16 @@ START_TEST(an_agent_that_plants_has_five_seconds)
 
 	ck_assert_uint_ge(took, 5);
 	ck_assert_uint_le(took, 6);
-	ck_assert_uint_eq(told_cut, 1);
+	ck_assert_uint_eq(around.told_cut, 1);
 	/* the next begins with what this one has not seen */
 	ck_assert(w->is_doubtful);
 	ck_assert_uint_eq(count_planted(PLANTED) + w->quarantined, PLANTED);
 	/* and is not waited for longer, nor told as good */
-	took = now_ns;
+	took = around.now_ns;
 	ck_assert_int_eq(init_settle(&h, values), -EAGAIN);
-	ck_assert_uint_le((now_ns - took) / SECOND, 6);
+	ck_assert_uint_le((around.now_ns - took) / SECOND, 6);
 	ck_assert_uint_eq(values[2], 1);
-	ck_assert_uint_eq(told_cut, 2);
+	ck_assert_uint_eq(around.told_cut, 2);
 }
 END_TEST
 
@@ -330,11 +269,11 @@ START_TEST(what_he_left_has_ten_seconds)
 {
 	uint64_t took;
 
-	is_agent_there = false;
+	around.is_agent_there = false;
 	took = settle(-EAGAIN);
 	ck_assert_uint_ge(took, 10);
 	ck_assert_uint_le(took, 11);
-	ck_assert_uint_eq(told_cut, 1);
+	ck_assert_uint_eq(around.told_cut, 1);
 	ck_assert(w->is_doubtful);
 }
 END_TEST
@@ -360,12 +299,12 @@ END_TEST
 
 START_TEST(a_look_that_nobody_asked_for_is_as_long)
 {
-	uint64_t began = now_ns;
+	uint64_t began = around.now_ns;
 
 	init_settle_unasked(w);
-	ck_assert_uint_ge((now_ns - began) / SECOND, 5);
-	ck_assert_uint_le((now_ns - began) / SECOND, 6);
-	ck_assert_uint_eq(told_cut, 1);
+	ck_assert_uint_ge((around.now_ns - began) / SECOND, 5);
+	ck_assert_uint_le((around.now_ns - began) / SECOND, 6);
+	ck_assert_uint_eq(around.told_cut, 1);
 	ck_assert(w->is_doubtful);
 	ck_assert(is_demanded());
 }
@@ -377,9 +316,9 @@ START_TEST(where_nothing_appears_all_is_looked_through)
 	cost_ns = 0;
 	settle(0);
 	w->is_doubtful = true;
-	tick_ns = 30 * SECOND;
+	around.tick_ns = 30 * SECOND;
 	ck_assert_uint_ge(settle(0), 60);
-	ck_assert_uint_eq(told_cut, 0);
+	ck_assert_uint_eq(around.told_cut, 0);
 }
 END_TEST
 
@@ -387,25 +326,25 @@ END_TEST
 
 static uint64_t settle_last(void)
 {
-	uint64_t began = now_ns;
+	uint64_t began = around.now_ns;
 
-	is_agent_there = false;
+	around.is_agent_there = false;
 	init_settle_last(&h, is_empty);
-	return (now_ns - began) / SECOND;
+	return (around.now_ns - began) / SECOND;
 }
 
 START_TEST(at_the_end_it_has_a_minute)
 {
 	uint64_t took;
 
-	is_heard = true;
+	around.is_heard = true;
 	took = settle_last();
 	ck_assert_uint_ge(took, 60);
 	ck_assert_uint_le(took, 61);
 	ck_assert_uint_gt(count_planted(PLANTED), 0);
-	ck_assert_uint_eq(told_cut, 1);
+	ck_assert_uint_eq(around.told_cut, 1);
 	/* the host removes it, when it has said so */
-	ck_assert(is_recorded);
+	ck_assert(around.is_recorded);
 	ck_assert(!box.host_reads);
 }
 END_TEST
@@ -414,8 +353,8 @@ START_TEST(for_a_host_that_is_gone_it_goes_on)
 {
 	ck_assert_uint_ge(settle_last(), PLANTED);
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
-	ck_assert_uint_eq(told_cut, 1);
-	ck_assert(!is_recorded);
+	ck_assert_uint_eq(around.told_cut, 1);
+	ck_assert(!around.is_recorded);
 }
 END_TEST
 
@@ -424,7 +363,7 @@ START_TEST(who_is_dead_hears_nothing)
 {
 	int pair[2];
 
-	is_heard = true;
+	around.is_heard = true;
 	ck_assert_int_eq(pipe2(pair, O_CLOEXEC), 0);
 	close(pair[1]);
 	box.host_pidfd = pair[0];
@@ -438,12 +377,12 @@ END_TEST
 
 START_TEST(where_all_is_put_right_the_record_goes)
 {
-	ck_assert(is_recorded);
+	ck_assert(around.is_recorded);
 	cost_ns = SECOND / 100;
 	settle_last();
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
-	ck_assert(!is_recorded);
-	ck_assert_uint_eq(told_cut, 0);
+	ck_assert(!around.is_recorded);
+	ck_assert_uint_eq(around.told_cut, 0);
 }
 END_TEST
 
@@ -454,7 +393,7 @@ START_TEST(where_a_process_still_lives_the_record_stays)
 	settle_last();
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
 	ck_assert_uint_eq(w->failed, 1);
-	ck_assert(is_recorded);
+	ck_assert(around.is_recorded);
 }
 END_TEST
 
@@ -462,7 +401,7 @@ START_TEST(a_box_that_never_was_ready_leaves_no_record)
 {
 	h.is_ready = false;
 	settle_last();
-	ck_assert(!is_recorded);
+	ck_assert(!around.is_recorded);
 	ck_assert_uint_eq(count_planted(PLANTED), PLANTED);
 }
 END_TEST
