@@ -85,10 +85,11 @@ enum ab_box_message {
 	AB_MSG_LINK_NAMESPACES = 103,
 	/* u32 group: the command of these relays has ended */
 	AB_MSG_LINK_RELAYS = 104,
-	/* holder -> PID 1. u32: how many trees follow, u32 walls of their
-	   making; fd: the plan */
+	/* holder -> PID 1. fd: the plan */
 	AB_MSG_LINK_PLAN = 105,
-	/* holder -> PID 1. u32 step for each fd: its tree, of a root host */
+	/* holder -> PID 1, of a root host, until all steps are through. u32:
+	   the steps before this one have their trees now, u32 walls of their
+	   making, u32 step for each fd: its tree */
 	AB_MSG_LINK_TREES = 106,
 	/* PID 1 -> holder: READY was sent to the host */
 	AB_MSG_LINK_TOLD = 107,
@@ -108,7 +109,8 @@ enum ab_box_message {
 	AB_MSG_STAGE_PLAN = 113, /* fd: the whole plan */
 	/* u64 device and inode of /; fd: the ruleset, where there is one */
 	AB_MSG_STAGE_ROOT = 114,
-	/* 115 is not used: READY is what commands come after */
+	/* fd: the box's root, of which nothing is made yet */
+	AB_MSG_STAGE_TREE = 115,
 	/* launcher: Landlock and the filter hold it */
 	AB_MSG_STAGE_WALLS = 116,
 	/* launcher, right behind DONE where the plan has a gateway: i32 errno,

@@ -2,11 +2,11 @@
 /*
  * The first launcher. It is forked before the tree is built, so that what does
  * not need the tree is done on another processor meanwhile: it makes the
- * network namespace, writes the tree's files while PID 1 makes the mounts,
- * drops its capabilities and loads the filter. When the tree stands it takes
- * its root, adds Landlock, says so to PID 1 and waits for commands. The host
- * sends none before PID 1, which drops everything itself first, has told it
- * that the box is ready.
+ * network namespace, writes those of the tree's files that PID 1, when it has
+ * made the mounts, does not come to first, drops its capabilities and loads
+ * the filter. When the tree stands it takes its root, adds Landlock, says so
+ * to PID 1 and waits for commands. The host sends none before PID 1, which
+ * drops everything itself first, has told it that the box is ready.
  *
  * Its walls are those of every launcher, in another order: the filter comes
  * before Landlock. A policy may refuse what Landlock is entered with; then, as
@@ -45,12 +45,17 @@ static int hear(int stage_fd, uint32_t kind, uint8_t *message, size_t size,
 	return ab_get_u32(r) == kind && ab_get_u32(r) == count ? 0 : -EPROTO;
 }
 
+/* The root that PID 1 has begun, and what was to come of the plan. */
 static int hear_plan(init_box *box, int stage_fd)
 {
 	uint8_t message[AB_MESSAGE_HEADER];
 	ab_autofd int fd = -1;
 	ab_reader r;
 
+	if (hear(stage_fd, AB_MSG_STAGE_TREE, message, sizeof(message),
+		 &box->root_fd, &r) ||
+	    !ab_reader_done(&r))
+		return -EPROTO;
 	if (!box->awaits_plan)
 		return 0;
 	if (hear(stage_fd, AB_MSG_STAGE_PLAN, message, sizeof(message), &fd,
@@ -82,7 +87,7 @@ static int make_gate(const init_box *box, int stage_fd, int ns_fd)
 	return r || failed ? -EPROTO : 0;
 }
 
-/* The network and the files of the tree. */
+/* The network, and files of the tree. */
 static int make_and_tell(init_box *box, int stage_fd, int proc_fd)
 {
 	uint8_t memory[AB_MESSAGE_HEADER + 16];
@@ -202,10 +207,10 @@ int init_start_first(init_box *box)
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return init_fail(box, errno, "", "netns");
-	find_outside(box, proc_fd);
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
 		first_launcher(box, pair[1], proc_fd);
+	find_outside(box, proc_fd);
 	close(proc_fd);
 	/* so that its end is seen */
 	close(pair[1]);
@@ -215,7 +220,7 @@ int init_start_first(init_box *box)
 	return 0;
 }
 
-void init_pass_plan(const init_box *box, int plan_fd)
+static void pass(const init_box *box, uint32_t kind, int fd)
 {
 	uint8_t memory[AB_MESSAGE_HEADER];
 	ab_writer w;
@@ -223,10 +228,20 @@ void init_pass_plan(const init_box *box, int plan_fd)
 	if (box->stage_fd < 0)
 		return;
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_STAGE_PLAN);
-	ab_put_u32(&w, 1);
+	ab_put_u32(&w, kind);
+	ab_put_u32(&w, fd >= 0);
 	/* an error: it has ended, which is seen later */
-	(void)ab_message_send(box->stage_fd, w.data, w.len, &plan_fd, 1, 0);
+	(void)ab_message_send(box->stage_fd, w.data, w.len, &fd, fd >= 0, 0);
+}
+
+void init_pass_root(const init_box *box)
+{
+	pass(box, AB_MSG_STAGE_TREE, box->root_fd);
+}
+
+void init_pass_plan(const init_box *box, int plan_fd)
+{
+	pass(box, AB_MSG_STAGE_PLAN, plan_fd);
 }
 
 static int join_network(init_box *box, int ns_fd, int loopback)

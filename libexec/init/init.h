@@ -40,6 +40,7 @@ typedef struct init_failure {
  * command_count: those PID 1 knows of that have not ended; for the holder.
  * told, heard: registrations the launcher has sent, and PID 1 has counted.
  * launcher: its pid inside, 0 while there is none.
+ * files: of the tree's, how many the first launcher or PID 1 has begun.
  */
 typedef struct init_shared {
 	_Atomic uint64_t started_ns;
@@ -49,6 +50,7 @@ typedef struct init_shared {
 	_Atomic uint32_t command_count;
 	_Atomic uint32_t told, heard;
 	_Atomic uint32_t launcher;
+	_Atomic uint32_t files;
 } init_shared;
 
 /* The listeners of the way to the gateway, on theirs to the host. */
@@ -76,6 +78,7 @@ typedef struct init_box {
 
 	/* host trees, opened before the namespaces by a root host; by step */
 	int *tree_fds;
+	uint32_t trees_end; /* PID 1: it has those of the steps before this */
 	/* cgroup.procs, opened with the holder's rights */
 	int cgroup_fds[16];
 
@@ -154,18 +157,22 @@ bool init_mounting_is_refused(int err);
 int init_clone_source(init_box *box, const ab_plan_step *s);
 /* Room for the tree of each step; there is none yet. */
 int init_list_trees(init_box *box);
-/* The holder of a root host opens and clones every host tree. */
+/* The holder of a root host opens and clones the host tree of a step. */
+int init_prepare_tree(init_box *box, uint32_t step);
+/* Of every step, where the holder is to. */
 int init_prepare_trees(init_box *box);
 
 /* late.c: the plan's head at the start, the whole of it later */
 /* A sealed plan of our own build; the whole must continue its head. */
 int init_read_plan(init_box *box, int plan_fd);
-/* The holder: read it, prepare the trees, and hand both to PID 1. */
+/* The holder: hand it to PID 1, read it, prepare the trees, hand them over. */
 int init_take_plan(init_box *box, int plan_fd);
 /* The holder that makes no trees: hand it to PID 1, which judges it. */
 int init_forward_plan(init_box *box, int plan_fd);
-/* PID 1: wait for both. */
+/* PID 1: wait for the plan. */
 int init_await_plan(init_box *box);
+/* PID 1: wait until it has the tree of a step, if there is one. */
+int init_await_tree(init_box *box, uint32_t step);
 
 /* userns.c */
 int init_prepare_cgroups(init_box *box);
@@ -181,9 +188,13 @@ int init_lend_namespaces(init_box *box);
 /* root.c, dev.c */
 /* An empty root, not in use yet: all that needs no plan. */
 int init_begin_root(init_box *box);
-/* All steps but the files that the first launcher writes, if there is one. */
+/* All steps. */
 int init_build_root(init_box *box);
-/* In the first launcher: those files. 0 or -errno, *step says which. */
+/*
+ * The files of the tree that no mount has to do with: by the first launcher
+ * and by PID 1, as soon as either has nothing else to do, each those that the
+ * other has not begun. 0 or -errno, *step says which.
+ */
 int init_write_files(const init_box *box, uint32_t *step);
 int init_fail_step(init_box *box, uint32_t step, int err);
 int init_switch_root(init_box *box);
@@ -241,6 +252,8 @@ int init_lend_broker(init_box *box);
 /* first.c: the first launcher, which begins before the tree is built */
 /* Unless the tier has no namespaces. */
 int init_start_first(init_box *box);
+/* The root that it writes the tree's files to. */
+void init_pass_root(const init_box *box);
 /* It may read what is to come of the plan. */
 void init_pass_plan(const init_box *box, int plan_fd);
 /* It has written its files; join the network namespace that it has made. */

@@ -19,7 +19,8 @@
 #include "build-id.h"
 #include "wire/message.h"
 
-#define MAX_TREES AB_MAX_MESSAGE_FDS
+/* So many at once: PID 1 mounts the first while the next are made. */
+#define MAX_TREES 4
 
 /* It stays mapped: what is decoded points into it. */
 static int map_plan(init_box *box, int plan_fd, ab_plan *out)
@@ -58,56 +59,63 @@ int init_read_plan(init_box *box, int plan_fd)
 	return 0;
 }
 
-static int send_trees(init_box *box, const uint32_t *steps, const int *fds,
-		      size_t n)
+static int send_plan(init_box *box, int plan_fd)
 {
-	uint8_t memory[AB_MESSAGE_HEADER + 4 * MAX_TREES];
-	ab_writer w;
-
-	ab_writer_init_fixed(&w, memory, sizeof(memory));
-	ab_put_u32(&w, AB_MSG_LINK_TREES);
-	ab_put_u32(&w, (uint32_t)n);
-	for (size_t i = 0; i < n; i++)
-		ab_put_u32(&w, steps[i]);
-	return ab_message_send(box->link_holder_fd, w.data, w.len, fds, n, 0);
-}
-
-static int send_plan(init_box *box, int plan_fd, uint32_t trees)
-{
-	uint8_t memory[AB_MESSAGE_HEADER + 8];
+	uint8_t memory[AB_MESSAGE_HEADER];
 	ab_writer w;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_LINK_PLAN);
 	ab_put_u32(&w, 1);
-	ab_put_u32(&w, trees);
-	ab_put_u32(&w, box->walls & AB_WALL_IDMAP);
 	return ab_message_send(box->link_holder_fd, w.data, w.len, &plan_fd, 1,
 			       0);
 }
 
-/* The plan and as many messages as the trees need. */
-static int hand_over(init_box *box, int plan_fd)
+/* Those of the steps from `from` up to `end`, which are at most MAX_TREES. */
+static int send_trees(init_box *box, uint32_t from, uint32_t end)
 {
-	const uint32_t count = box->plan.step_count;
-	uint32_t steps[MAX_TREES], trees = 0;
+	uint8_t memory[AB_MESSAGE_HEADER + 8 + 4 * MAX_TREES];
+	uint32_t steps[MAX_TREES];
 	int fds[MAX_TREES], r;
 	size_t n = 0;
+	ab_writer w;
 
-	for (uint32_t i = 0; i < count; i++)
-		trees += box->tree_fds[i] >= 0;
-	r = send_plan(box, plan_fd, trees);
-	for (uint32_t i = 0; i < count && r == 0; i++) {
-		if (box->tree_fds[i] >= 0) {
-			steps[n] = i;
-			fds[n++] = box->tree_fds[i];
-		}
-		if (n == MAX_TREES || (n && i + 1 == count)) {
-			r = send_trees(box, steps, fds, n);
-			n = 0;
-		}
+	for (uint32_t i = from; i < end; i++) {
+		if (box->tree_fds[i] < 0)
+			continue;
+		steps[n] = i;
+		fds[n++] = box->tree_fds[i];
 	}
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LINK_TREES);
+	ab_put_u32(&w, (uint32_t)n);
+	ab_put_u32(&w, end);
+	ab_put_u32(&w, box->walls & AB_WALL_IDMAP);
+	for (size_t i = 0; i < n; i++)
+		ab_put_u32(&w, steps[i]);
+	r = ab_message_send(box->link_holder_fd, w.data, w.len, fds, n, 0);
+	for (uint32_t i = from; i < end; i++)
+		ab_cleanup_fd(&box->tree_fds[i]);
 	return r;
+}
+
+/* -1: a tree could not be made; *sent: 0 or -errno of handing over. */
+static int make_and_send_trees(init_box *box, int *sent)
+{
+	const uint32_t count = box->plan.step_count;
+	uint32_t from = 0, trees = 0;
+
+	for (uint32_t i = 0; i < count && *sent == 0; i++) {
+		if (init_prepare_tree(box, i))
+			return -1;
+		trees += box->tree_fds[i] >= 0;
+		if (trees < MAX_TREES && i + 1 < count)
+			continue;
+		*sent = send_trees(box, from, i + 1);
+		from = i + 1;
+		trees = 0;
+	}
+	return 0;
 }
 
 /* PID 1 is gone: it has said why, or the holder sees it end. */
@@ -121,21 +129,18 @@ static int judge_sent(init_box *box, int r)
 int init_forward_plan(init_box *box, int plan_fd)
 {
 	box->awaits_plan = false;
-	return judge_sent(box, send_plan(box, plan_fd, 0));
+	return judge_sent(box, send_plan(box, plan_fd));
 }
 
 int init_take_plan(init_box *box, int plan_fd)
 {
-	const bool has_trees = box->plan.map_by_holder;
-	int r = has_trees ? 0 : send_plan(box, plan_fd, 0);
+	int r = send_plan(box, plan_fd);
 
-	if (init_read_plan(box, plan_fd) || init_prepare_trees(box))
+	if (init_read_plan(box, plan_fd) || init_list_trees(box))
 		return -1;
 	box->awaits_plan = false;
-	if (has_trees)
-		r = hand_over(box, plan_fd);
-	for (uint32_t i = 0; i < box->plan.step_count; i++)
-		ab_cleanup_fd(&box->tree_fds[i]);
+	if (box->plan.map_by_holder && make_and_send_trees(box, &r))
+		return -1;
 	return judge_sent(box, r);
 }
 
@@ -159,45 +164,59 @@ static int receive(init_box *box, uint32_t kind, uint8_t *message, size_t size,
 
 static int take_trees(init_box *box, ab_reader *r, const int *fds, size_t n)
 {
+	uint32_t end = ab_get_u32(r);
+
+	box->walls |= ab_get_u32(r);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t step = ab_get_u32(r);
 
-		if (r->bad || step >= box->plan.step_count ||
+		if (r->bad || step >= end || end > box->plan.step_count ||
 		    box->tree_fds[step] >= 0)
 			return init_fail(box, EPROTO, "", "plan");
 		box->tree_fds[step] = fds[i];
+	}
+	if (!ab_reader_done(r) || end <= box->trees_end)
+		return init_fail(box, EPROTO, "", "plan");
+	box->trees_end = end;
+	return 0;
+}
+
+int init_await_tree(init_box *box, uint32_t step)
+{
+	uint8_t message[AB_MESSAGE_HEADER + 8 + 4 * MAX_TREES];
+	int fds[MAX_TREES];
+	size_t count = 0;
+	ab_reader r;
+
+	while (step >= box->trees_end) {
+		if (receive(box, AB_MSG_LINK_TREES, message, sizeof(message),
+			    fds, &count, &r) ||
+		    take_trees(box, &r, fds, count))
+			return -1;
 	}
 	return 0;
 }
 
 int init_await_plan(init_box *box)
 {
-	uint8_t message[AB_MESSAGE_HEADER + 4 * MAX_TREES];
+	uint8_t message[AB_MESSAGE_HEADER];
 	int fds[MAX_TREES];
 	size_t count = 0;
-	uint32_t trees;
 	ab_reader r;
 
+	box->trees_end = box->plan.step_count;
 	if (!box->awaits_plan)
 		return 0;
 	if (receive(box, AB_MSG_LINK_PLAN, message, sizeof(message), fds,
 		    &count, &r))
 		return -1;
-	trees = ab_get_u32(&r);
-	box->walls |= ab_get_u32(&r);
 	if (count != 1 || !ab_reader_done(&r))
 		return init_fail(box, EPROTO, "", "plan");
 	init_pass_plan(box, fds[0]);
 	if (init_read_plan(box, fds[0]) || init_list_trees(box))
 		return -1;
 	close(fds[0]);
-	for (box->awaits_plan = false; trees; trees -= (uint32_t)count) {
-		if (receive(box, AB_MSG_LINK_TREES, message, sizeof(message),
-			    fds, &count, &r) ||
-		    take_trees(box, &r, fds, count))
-			return -1;
-		if (count == 0 || count > trees)
-			return init_fail(box, EPROTO, "", "plan");
-	}
+	box->awaits_plan = false;
+	box->trees_end = box->plan.map_by_holder ? 0 : box->plan.step_count;
 	return 0;
 }

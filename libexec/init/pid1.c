@@ -816,9 +816,11 @@ static int become_pid_one(pid_one *one)
 	init_set_oom_score(box);
 	if (init_enter_namespaces(box) || init_bound_privileges(box) ||
 	    init_raise_notices(box) ||
-	    open_register(box) || init_begin_root(box) ||
-	    init_start_first(box) || prepare(one) || init_await_plan(box) ||
-	    init_lend_namespaces(box))
+	    open_register(box) || init_start_first(box) ||
+	    init_begin_root(box))
+		return -1;
+	init_pass_root(box);
+	if (prepare(one) || init_await_plan(box) || init_lend_namespaces(box))
 		return -1;
 	if (box->plan.tier >= AB_TIER_LANDLOCK ? begin_bare(box)
 					       : begin_tree(box))

@@ -11,6 +11,7 @@
 #include "init.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -227,9 +228,12 @@ static int fd_is_dir(int fd)
 static int step_bind(builder *b, uint32_t i)
 {
 	const ab_plan_step *s = &b->box->plan.steps[i];
-	ab_autofd int tree = b->box->tree_fds[i];
+	ab_autofd int tree = -1;
 	int is_dir;
 
+	if (init_await_tree(b->box, i))
+		return -EPROTO;
+	tree = b->box->tree_fds[i];
 	b->box->tree_fds[i] = -1;
 	if (tree < 0 && !b->box->plan.map_by_holder) {
 		ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
@@ -543,18 +547,27 @@ static bool is_free_file(const ab_plan *p, uint32_t i)
 	return true;
 }
 
+/* The next file that nobody has begun, as a number among them. */
+static uint32_t claim_file(const init_box *box)
+{
+	return atomic_fetch_add(&box->shared->files, 1);
+}
+
 int init_write_files(const init_box *box, uint32_t *step)
 {
 	builder b = {.root_fd = box->root_fd,
 		     .hidden_dir_fd = -1,
 		     .hidden_file_fd = -1,
 		     .parent_fd = -1};
+	uint32_t mine = claim_file(box), n = 0;
 	int r = own(&b, box->root_fd);
 
 	for (uint32_t i = 0; i < box->plan.step_count && r == 0; i++) {
 		*step = i;
-		if (is_free_file(&box->plan, i))
-			r = step_entry(&b, &box->plan.steps[i]);
+		if (!is_free_file(&box->plan, i) || n++ != mine)
+			continue;
+		r = step_entry(&b, &box->plan.steps[i]);
+		mine = claim_file(box);
 	}
 	builder_end(&b);
 	return r;
@@ -563,11 +576,13 @@ int init_write_files(const init_box *box, uint32_t *step)
 static int do_steps(builder *b)
 {
 	const bool has_helper = b->box->stage_fd >= 0;
+	const uint32_t count = b->box->plan.step_count;
 
-	for (uint32_t i = 0; i < b->box->plan.step_count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const ab_plan_step *s = &b->box->plan.steps[i];
 		int r;
 
+		/* by whoever has time: init_write_files() */
 		if (has_helper && is_free_file(&b->box->plan, i))
 			continue;
 		r = do_step(b, i);
@@ -582,6 +597,9 @@ static int do_steps(builder *b)
 		}
 		return init_fail_step(b->box, i, -r);
 	}
+	/* who says that none is left may come after the last of them */
+	if (count && init_await_tree(b->box, count - 1))
+		return -1;
 	if ((b->hidden_file_fd >= 0 && unlinkat(b->root_fd, HIDDEN_FILE, 0)) ||
 	    (b->hidden_dir_fd >= 0 &&
 	     unlinkat(b->root_fd, HIDDEN_DIR, AT_REMOVEDIR)))
@@ -660,10 +678,14 @@ int init_build_root(init_box *box)
 		     .hidden_file_fd = -1,
 		     .parent_fd = -1};
 	int r = own(&b, b.root_fd);
+	uint32_t step = 0;
 
 	if (r)
 		return init_fail(box, -r, "", "root");
 	r = do_steps(&b);
 	builder_end(&b);
-	return r ? -1 : 0;
+	if (r || box->stage_fd < 0)
+		return r ? -1 : 0;
+	r = init_write_files(box, &step);
+	return r ? init_fail_step(box, step, -r) : 0;
 }

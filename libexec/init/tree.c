@@ -224,13 +224,16 @@ static int fail_tree(init_box *box, uint32_t i, int err, bool is_mapped)
 			 s->source);
 }
 
-static int prepare_tree(init_box *box, uint32_t i)
+int init_prepare_tree(init_box *box, uint32_t i)
 {
 	const ab_plan_step *s = &box->plan.steps[i];
-	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
 	ab_autofd int userns = -1;
+	ab_autofd int fd = -1;
 	bool is_refused;
 
+	if (s->kind != AB_STEP_BIND)
+		return 0;
+	fd = init_open_host(s->source, s->dev, s->ino);
 	if (fd == -ENOENT && (s->flags & AB_MOUNT_OPTIONAL))
 		return 0;
 	if (fd < 0)
@@ -280,8 +283,7 @@ int init_prepare_trees(init_box *box)
 	if (!box->plan.map_by_holder)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		if (box->plan.steps[i].kind == AB_STEP_BIND &&
-		    prepare_tree(box, i))
+		if (init_prepare_tree(box, i))
 			return -1;
 	}
 	return 0;

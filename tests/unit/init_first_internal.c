@@ -127,6 +127,40 @@ START_TEST(files_are_where_the_order_of_the_plan_puts_them)
 }
 END_TEST
 
+/* PID 1 and the first launcher take them in turns, as they have time. */
+START_TEST(each_of_many_files_is_there_whoever_wrote_it)
+{
+	enum { FILES = 150 };
+	static char names[FILES][32];
+	static ab_plan_step steps[FILES + 50];
+	char out[64];
+
+	for (int round = 0; round < 5; round++) {
+		ih_plan_init(&plan);
+		memcpy(steps, plan.steps, plan.p.step_count * sizeof(*steps));
+		plan.p.steps = steps;
+		for (int i = 0; i < FILES; i++) {
+			ab_plan_step *s = &steps[plan.p.step_count++];
+
+			snprintf(names[i], sizeof(names[i]), "/many/%d", i);
+			*s = (ab_plan_step){ .kind = AB_STEP_FILE,
+					     .source = "",
+					     .target = names[i],
+					     .content = names[i],
+					     .content_len = strlen(names[i]) };
+		}
+		raise_box();
+		ck_assert_int_eq(ih_shell(&box, "for f in /many/*; do "
+					  "read -r line < $f; "
+					  "[ $line = $f ] && echo; "
+					  "done | wc -l", out, sizeof(out)),
+				 0);
+		ck_assert_str_eq(out, "150\n");
+		ck_assert(ih_end(&box));
+	}
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_written_is_named)
 {
 	char stage[64];
@@ -193,6 +227,7 @@ int main(void)
 		       a_filter_that_refuses_landlock_does_not_keep_it_away);
 	tcase_add_test(tc, landlock_stands_in_the_usual_order_too);
 	tcase_add_test(tc, files_are_where_the_order_of_the_plan_puts_them);
+	tcase_add_test(tc, each_of_many_files_is_there_whoever_wrote_it);
 	tcase_add_test(tc, a_file_that_cannot_be_written_is_named);
 	tcase_add_test(tc, no_launcher_takes_the_place_of_one_that_is_done);
 	tcase_add_test(tc, a_box_nobody_hears_of_is_gone_before_its_holder);
