@@ -11,6 +11,10 @@
  * the inodes of files removed in the last minutes one by one, and dirty pages
  * slow whoever comes next.
  *
+ * On a busy machine measure under chrt(1) -r 1: where autogroups are on
+ * (sched(7)) nice(1) counts within a session, and the copier has one of its
+ * own, rsync has not.
+ *
  *   snapshot [--json FILE] [--quick]      (or AB_BENCH_JSON=FILE make bench)
  *
  * A benchmark is no test: a missed target is printed, not an exit status.
