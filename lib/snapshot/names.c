@@ -57,7 +57,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	A(".env.*.dist"), A(".env.*.defaults"),
 
 	/* cloud */
-	X(".aws/"), X("aws/credentials"), S("*credentials*.json"),
+	X(".aws/"), X("aws/credentials"), IF("*credentials*.json", 'S', NO_FIXTURE),
 	X("credentials.csv"), X("accesskeys.csv"), X("*_accesskeys.csv"),
 	X("rootkey.csv"), X(".boto"), X("boto.cfg"), X(".s3cfg"), X(".s3cmd"),
 	X(".passwd-s3fs"), X(".mc/config.json"), X(".azure/"),
@@ -81,7 +81,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("linode-cli"), X(".fly/"), X(".vercel/"), X(".netlify/"),
 	X(".railway/"), X(".render/"), X(".heroku"), X(".tugboat"),
 	X(".cf/config.json"), X(".wrangler/"), X(".cloudflared/"), X("*.rdp"),
-	X("*.ovpn"), X("*.tblk"), X("openvpn/*.conf"), X("wireguard/*.conf"),
+	X("*.ovpn"), X("*.tblk"), X("*.tblk/"), X("openvpn/*.conf"), X("wireguard/*.conf"),
 	X("wg*.conf"), C("cloud-config"), C("user-data"), C("cloud-init*.yaml"),
 	C("cloud-init*.yml"),
 
@@ -131,7 +131,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	X("known_hosts"), X("known_hosts2"), C("*.crt"), C("*.cer"), C("*.der"), C("*.csr"),
 	X("*.age"), X("age-key.txt"), IF("keys.txt", 'X', NO_MANUAL),
 	X("*.kdb"), X("*.kdbx"), X("*.psafe3"), X("*.agilekeychain"),
-	X("*.opvault"), X(".1password/"), X(".op/"), X("*.1pif"), X("*.1pux"),
+	X("*.agilekeychain/"), X("*.opvault"), X("*.opvault/"), X(".1password/"), X(".op/"), X("*.1pif"), X("*.1pif/"), X("*.1pux"),
 	X(".password-store/"), X(".pki/"), X("*.keychain"), X("*.keychain-db"),
 	X("*.keyring"), X("*.kwallet"), X("bitwarden*.json"),
 	X("lastpass*.csv"), X("*passwords*.csv"), X("*passwords*.ods"),
@@ -222,7 +222,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	S(".profile"), S(".zprofile"), S(".zshenv"), S(".bash_profile"),
 	S(".bash_aliases"), S(".cshrc"), S(".exports"), S(".extra"),
 	S(".functions"), IF("*.log", 'S', NO_FIXTURE), S("npm-debug.log*"),
-	S("yarn-error.log"), IF("*.log.*", 'S', NO_FIXTURE), X("*.pcap"),
+	S("yarn-error.log"), IF("*.log.*", 'S', ROTATED), X("*.pcap"),
 	X("*.pcapng"), X("*.cap"), X("*.har"), X("*.saz"), X("*.mitm"),
 	IF("*.flow", 'X', NOT_TYPES), IF("*.sql", 'S', DUMP), S("*.sqldump"),
 	IF("*.dump", 'S', NO_FIXTURE), S("*.pgdump"), S("*.mysql"),
@@ -238,7 +238,7 @@ const struct ab_name_rule ab_name_rules[] = {
 	X(".nfs" HEX8 "*"),
 	X(".trash/"), X(".trash-[0-9]*/"), X(".trashes/"), S("nohup.out"),
 	IF("typescript", 'S', LONE), S("*.cast"), S("screenlog.*"),
-	IF("journal.txt", 'X', NO_MANUAL), X("*.dayone"), X("*.gnucash"),
+	IF("journal.txt", 'X', NO_MANUAL), X("*.dayone"), X("*.dayone/"), X("*.gnucash"),
 	C("phpinfo.php"), C("info.php"), B(".ds_store"), B("thumbs.db"),
 	B("._*"), B("desktop.ini"),
 

@@ -21,6 +21,7 @@ enum ab_name_when {
 	AB_WHEN_NUMBER,	     /* core.1234, no page of a manual */
 	AB_WHEN_NO_TEMPLATE, /* not in a directory of templates */
 	AB_WHEN_NO_FIXTURE,  /* not among tests and examples, which need it */
+	AB_WHEN_ROTATED,     /* the same, and no program text: x.log.ts */
 	AB_WHEN_NO_MANUAL,   /* not among documents */
 	AB_WHEN_NO_SUM,	     /* no checksum or signature of an archive */
 	AB_WHEN_DUMP,	     /* SQL that is a dump, not a program's schema */

@@ -96,6 +96,17 @@ static bool is_source(const char *p, size_t n)
 	return (len && ONE_OF(suffix, len, suffixes)) || ONE_OF(p, n, names);
 }
 
+/* No log that was rotated or rendered: those end in a number or in HTML. */
+static bool is_program(const ab_place *place)
+{
+	size_t len;
+	const char *suffix = suffix_of(place->form, place->form_len, &len);
+
+	return len && !(suffix[0] >= '0' && suffix[0] <= '9') &&
+	       !(len >= 3 && memcmp(suffix, "htm", 3) == 0) &&
+	       is_source(place->form, place->form_len);
+}
+
 /* Does a directory above have one of these names? */
 static bool is_in(const ab_place *place, const char *const *list, size_t count)
 {
@@ -341,7 +352,32 @@ static bool is_dump(const ab_place *place)
 	return !IS_IN(place, places);
 }
 
-/* The name without its suffix stands beside it: a patch of that file. */
+/* Is a file there that is called so but for a suffix, which is not its own? */
+static bool has_other_suffix(const ab_filter_names *names, const char *stem,
+			     size_t n)
+{
+	if (!names || !names->at)
+		return false;
+	for (size_t i = 0; i < AB_PLACE_NAMES_MAX; i++) {
+		bool is_directory = true;
+		const char *name = names->at(names->data, i, &is_directory);
+		size_t k = 0, len;
+		const char *suffix;
+
+		if (!name)
+			break;
+		while (k < n && lower(name[k]) == stem[k])
+			k++;
+		suffix = suffix_of(name, strlen(name), &len);
+		if (!is_directory && k == n && name[n] == '.' &&
+		    suffix == name + n + 1 && strcmp(suffix, "patch") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* The name without its suffix, or with another, stands beside it: a patch of
+   that file, or what it was built with. */
 static bool is_beside_its_stem(const ab_place *place)
 {
 	char stem[2 * AB_MAX_NAME + 3];
@@ -353,7 +389,8 @@ static bool is_beside_its_stem(const ab_place *place)
 		return false;
 	memcpy(stem, place->form, n - 1);
 	stem[n - 1] = '\0';
-	return has(place->siblings, stem, false);
+	return has(place->siblings, stem, false) ||
+	       has_other_suffix(place->siblings, stem, n - 1);
 }
 
 static bool is_stray(const ab_place *place)
@@ -442,6 +479,8 @@ bool ab_place_agrees(const struct ab_name_rule *rule, const ab_place *place)
 		return !is_template(place);
 	case AB_WHEN_NO_FIXTURE:
 		return !is_fixture(place);
+	case AB_WHEN_ROTATED:
+		return !is_fixture(place) && !is_program(place);
 	case AB_WHEN_NO_MANUAL:
 		return !is_document(place);
 	case AB_WHEN_NO_SUM:
