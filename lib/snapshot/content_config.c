@@ -111,8 +111,7 @@ static bool hides_sample(const uint8_t *p, size_t n)
 	return has_sample(plain, got);
 }
 
-/* Twelve bytes of three kinds in no order: nobody types that as a sample. */
-static bool is_made(const uint8_t *p, const uint8_t *end)
+bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
 {
 	size_t n = (size_t)(end - p);
 	bool upper = false, lower = false, digit = false;
@@ -133,70 +132,210 @@ static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 	return run('b', p, hi, 32);
 }
 
-/*
- * The value behind a name: of "name: v", "name" => "v", <name>v</name> and
- * name" value="v". *quote is what has to end it; 0: the line's end.
- */
-static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
-			       uint8_t *quote)
+const uint8_t *ab_content_next_element(const ab_content_window *w,
+				       const uint8_t *p)
 {
-	if (p < w->hi && *p == '>') {
-		*quote = '<';
-		return p + 1;
+	static const char *const ends[] = { "</name>", "</key>" };
+	static const char *const begins[] = { "<value>", "<string>" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		const uint8_t *q = p + strlen(ends[i]);
+
+		if (!ab_content_at(w, p, ends[i], true))
+			continue;
+		q = run('s', q, w->hi, 64);
+		if (ab_content_at(w, q, begins[i], true))
+			return q + strlen(begins[i]);
 	}
-	if (p < w->hi && ab_content_class('Q', *p))
-		p++;
-	p = blanks(p, w->hi);
-	if (ab_content_at(w, p, "value", true))
-		p = blanks(p + 5, w->hi);
-	if (p == w->hi || (*p != '=' && *p != ':'))
-		return NULL;
-	p++;
-	if (p < w->hi && p[-1] == '=' && *p == '>')
-		p++;
-	p = blanks(p, w->hi);
+	return NULL;
+}
+
+/* A quote at p, perhaps escaped: what ends the value, and the value. */
+static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
+				 uint8_t *quote)
+{
 	*quote = 0;
-	if (p < w->hi && ab_content_class('Q', *p))
+	if (hi - p > 1 && *p == '\\' && ab_content_class('Q', p[1])) {
+		*quote = '\\';
+		return p + 2;
+	}
+	if (p < hi && ab_content_class('Q', *p))
 		*quote = *p++;
 	return p;
 }
 
 /*
- * Of a file of settings: the name is the first of its line, or a list's. What
- * else is there is a connection string, whose rule knows local hosts.
+ * The value behind a name: of "name: v", "name" => "v", ["name"] = "v",
+ * f("name", "v"), <name>v</name>, <x key="name">v</x> and name" value="v".
+ * *quote is what has to end it; 0: the line's end.
+ */
+static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
+			       uint8_t *quote)
+{
+	const uint8_t *value = ab_content_next_element(w, p);
+	bool is_quoted;
+
+	*quote = '<';
+	if (value)
+		return value;
+	if (p < w->hi && *p == '>')
+		return p + 1;
+	p = open_quote(p, w->hi, quote);
+	is_quoted = *quote != 0;
+	if (is_quoted && p < w->hi && *p == '>') {
+		*quote = '<';
+		return p + 1;
+	}
+	if (is_quoted && p < w->hi && *p == ']')
+		p++;
+	p = blanks(p, w->hi);
+	if (ab_content_at(w, p, "value", true))
+		p = blanks(p + 5, w->hi);
+	if (p == w->hi ||
+	    (*p != '=' && *p != ':' && !(is_quoted && *p == ',')))
+		return NULL;
+	is_quoted = *p == ',';
+	p++;
+	if (p < w->hi && p[-1] == '=' && *p == '>')
+		p++;
+	p = open_quote(blanks(p, w->hi), w->hi, quote);
+	/* what is no string is an argument's name */
+	return is_quoted && !*quote ? NULL : p;
+}
+
+/* The name from its beginning: "spring.datasource.", "app:db". */
+static const uint8_t *whole_name(const ab_content_window *w)
+{
+	const uint8_t *p = w->at;
+
+	while (p > w->lo && w->at - p < 96 &&
+	       (ab_content_class('W', p[-1]) || is_one_of(".:", p[-1])))
+		p--;
+	return p;
+}
+
+/*
+ * Of a file of settings: the name is the first of its line, or a list's, or is
+ * commented out. What else is there is a connection string, whose rule knows
+ * local hosts.
  */
 static bool is_setting(const ab_content_window *w, const uint8_t *name)
+{
+	static const char *const words[] = { "export", "set", "env", "arg" };
+	const uint8_t *p = name;
+
+	while (p > w->lo && is_one_of("-#; \t", p[-1]))
+		p--;
+	for (size_t i = 0; p < name && i < AB_ARRAY_LEN(words); i++) {
+		const uint8_t *q = p - strlen(words[i]);
+
+		if (ab_content_at(w, q, words[i], true) &&
+		    ab_content_begins_line(w, q))
+			return true;
+	}
+	return ab_content_begins_line(w, p);
+}
+
+/*
+ * A variable of the environment before a command, of an inventory's host, or
+ * a property of Java's: what is behind the value is something else.
+ */
+static bool is_word(const ab_content_window *w, const uint8_t *name,
+		    const ab_content_match *m)
 {
 	const uint8_t *p = name;
 
 	if (ab_content_at(w, name, "ansible_", false))
 		return true;
-	while (p > w->lo && is_one_of("- \t", p[-1]))
-		p--;
-	if (p - w->lo >= 6 && ab_content_at(w, p - 6, "export", false))
-		p -= 6;
-	return ab_content_begins_line(w, p);
+	if (p < w->at && p[0] == '-' && p[1] == 'D')
+		return true;
+	if (m->value[-1] != '=' || (p > w->lo && p[-1] > ' ' && p[-1] < 0x80))
+		return false;
+	while (p < m->value - 1 && (ab_content_class('U', *p) || *p == '_'))
+		p++;
+	return p == m->value - 1;
 }
 
-/* password: ... of a made password; the anchor is the end of the name. */
-bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
+/* Nothing else in its line but a comment. */
+static bool ends_line(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *end = blanks(p, hi);
+
+	return end == hi || *end == '\n' || *end == '\r' ||
+	       (end > p && *end == '#');
+}
+
+/* In a comment is what documents a program; a sample there is shorter. */
+static bool is_in_comment(const ab_content_window *w, const uint8_t *p)
+{
+	static const char *const marks[] = { "#", "//", "*", "/*" };
+	const uint8_t *lo = p - w->lo > LINE ? p - LINE : w->lo;
+	const uint8_t *line = memrchr(lo, '\n', (size_t)(p - lo));
+
+	line = blanks(line ? line + 1 : lo, p);
+	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++) {
+		if (ab_content_at(w, line, marks[i], false))
+			return true;
+	}
+	return false;
+}
+
+static bool is_real(const ab_content_window *w, const ab_content_match *m)
+{
+	return ab_content_is_made(m->value, m->end) &&
+	       (m->end - m->value >= 16 || !is_in_comment(w, w->at));
+}
+
+/* name: ... of a made value; the anchor is the end of the name. */
+static bool is_assigned(const ab_content_window *w, ab_content_match *m)
 {
 	uint8_t quote = 0;
 	const uint8_t *p = assigned(w, m->end, &quote);
-	const uint8_t *name = back('W', w, w->at, 64);
+	const uint8_t *name = whole_name(w);
+	bool is_java = name < w->at && name[0] == '-' && name[1] == 'D';
 
 	/* an option, which manuals show: ab_verify_command() knows whose; a
 	   parameter of a URL or a list: ab_verify_url_param(), _ado() */
-	if (!p || (name < w->at && *name == '-') ||
+	if (!p || (!is_java && name < w->at && *name == '-') ||
 	    (name > w->lo && is_one_of("?&;", name[-1])))
 		return false;
 	m->value = p;
 	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 65);
-	if (m->end == w->hi ? quote != 0
-			    : quote ? *m->end != quote
-				    : *m->end != '\n' && *m->end != '\r')
-		return false;
-	return (quote || is_setting(w, name)) && is_made(m->value, m->end);
+	if (quote)
+		return m->end < w->hi && *m->end == quote &&
+		       is_real(w, m);
+	if (is_word(w, name, m))
+		return (m->end == w->hi || *m->end <= ' ' ||
+			ab_content_class('q', *m->end)) &&
+		       is_real(w, m);
+	return ends_line(m->end, w->hi) && is_setting(w, name) &&
+	       is_real(w, m);
+}
+
+/* password: ..., and how else its name ends */
+bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
+{
+	return is_assigned(w, m);
+}
+
+/* The anchor has the byte behind the name. */
+bool ab_verify_assign_short(const ab_content_window *w, ab_content_match *m)
+{
+	m->end--;
+	return is_assigned(w, m);
+}
+
+/* client_secret: ..., secretKey: ... */
+bool ab_verify_secret(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = m->end;
+
+	if (p < w->hi && (*p == '_' || *p == '-'))
+		p++;
+	if (ab_content_at(w, p, "key", true))
+		m->end = p + 3;
+	/* shorter ones are what manuals of such services show */
+	return is_assigned(w, m) && m->end - m->value >= 20;
 }
 
 /* user:password@tcp(host:port)/ of Go's driver of MySQL */

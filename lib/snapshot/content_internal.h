@@ -153,6 +153,14 @@ const uint8_t *ab_content_database(const ab_content_window *w,
 bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 		       const uint8_t *pass, const uint8_t *pass_end);
 
+/* content_config.c: twelve bytes of three kinds in no order, which nobody
+   types as a sample */
+bool ab_content_is_made(const uint8_t *p, const uint8_t *end);
+/* Behind "</name><value>", in one line or two, as Hadoop and property lists
+   have it; NULL when it is not there. */
+const uint8_t *ab_content_next_element(const ab_content_window *w,
+				       const uint8_t *p);
+
 /* content_key.c, content_login.c, content_param.c, content_lines.c,
    content_config.c: what is no shape */
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
@@ -191,7 +199,10 @@ bool ab_verify_wandb(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_hash_line(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_assign(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_assign_short(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_secret(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_go_dsn(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_bindpw(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pgpass(const ab_content_window *w, ab_content_match *m);

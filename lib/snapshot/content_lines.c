@@ -55,6 +55,61 @@ bool ab_verify_shadow_line(const ab_content_window *w, ab_content_match *m)
 	return m->end - m->value >= 20 && m->end < w->hi && *m->end == ':';
 }
 
+/* "$6$salt$hash" from p, whole; NULL when it is none. */
+static const uint8_t *crypt_end(const uint8_t *p, const uint8_t *hi)
+{
+	const uint8_t *salt = p + 3, *hash, *end;
+	size_t n = p[1] == '6' ? 86 : 43;
+
+	if (hi - salt > 7 && memcmp(salt, "rounds=", 7) == 0) {
+		salt = run('d', salt + 7, hi, 9);
+		if (salt == hi || *salt++ != '$')
+			return NULL;
+	}
+	if (p[1] == 'y') { /* yescrypt's parameters */
+		salt = run('S', salt, hi, 16);
+		if (salt == hi || *salt++ != '$')
+			return NULL;
+	}
+	hash = run('S', salt, hi, 32);
+	if (hash - salt < 8 || hash == hi || *hash++ != '$' ||
+	    ab_content_has(salt, (size_t)(hash - salt), "salt"))
+		return NULL;
+	end = run('S', hash, hi, n + 1);
+	return (size_t)(end - hash) == n ? end : NULL;
+}
+
+/*
+ * A login's hash that is no line of shadow(5): passwd: $6$... of cloud-init,
+ * rootpw --iscrypted, password of a preseed, echo 'root:$6$...' | chpasswd.
+ */
+bool ab_verify_crypt(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const words[] = { "passwd", "password", "pw",
+					     "crypted", "iscrypted", "root" };
+	const uint8_t *p = w->at, *word;
+
+	m->end = crypt_end(w->at, w->hi);
+	if (!m->end)
+		return false;
+	m->value = w->at + 3;
+	while (p > w->lo && w->at - p < 16 &&
+	       (ab_content_class('b', p[-1]) || ab_content_class('q', p[-1]) ||
+		p[-1] == ':' || p[-1] == '='))
+		p--;
+	word = back('W', w, p, 48);
+	m->first = word;
+	for (size_t i = 0; p < w->at && i < sizeof(words) / sizeof(*words);
+	     i++) {
+		size_t n = strlen(words[i]);
+
+		if ((size_t)(p - word) >= n &&
+		    ab_content_at(w, p - n, words[i], true))
+			return true;
+	}
+	return false;
+}
+
 /* _auth is base64 of user:password; anything else may be a variable. */
 static bool is_pair(const uint8_t *p, const uint8_t *end)
 {

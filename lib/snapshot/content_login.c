@@ -53,8 +53,11 @@ static const uint8_t *separators(const uint8_t *p, const uint8_t *hi)
 static const uint8_t *behind_name(const ab_content_window *w,
 				  const uint8_t *p)
 {
-	const uint8_t *q = p;
+	const uint8_t *q = ab_content_next_element(w, p);
 
+	if (q)
+		return q;
+	q = p;
 	while (q < w->hi && q - p < 5 && *q != '=' && *q != ':' && *q != '\n')
 		q++;
 	if (q == w->hi || (*q != '=' && *q != ':'))
@@ -71,8 +74,13 @@ static const uint8_t *behind_name(const ab_content_window *w,
  */
 bool ab_verify_aws_secret(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = run('W', w->at, w->hi, 40), *q;
+	const uint8_t *p = w->at, *q;
 	bool is_key = false;
+
+	/* a property's name has dots */
+	while (p < w->hi && p - w->at < 40 &&
+	       (ab_content_class('W', *p) || *p == '.'))
+		p++;
 
 	/* "key", and at most five more */
 	for (q = p; !is_key && q - w->at >= 3 && p - q <= 5; q--)
@@ -176,19 +184,24 @@ bool ab_verify_url_git(const ab_content_window *w, ab_content_match *m)
 	return false;
 }
 
-/* Where packages come from, any host: that file is for nothing else. */
+/*
+ * Any host: a file that says where packages come from is for nothing else,
+ * and in any file a password that nobody made up for a test.
+ */
 bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
 {
 	static const char *const schemes[] = { "http", "https" };
 	login l;
 
 	m->first = scheme(w, w->at, schemes, AB_ARRAY_LEN(schemes));
-	if (!(w->kind & (AB_CONTENT_LOCK_FILE | AB_CONTENT_NPMRC |
-			 AB_CONTENT_INDEX_FILE)) ||
-	    !m->first || !url_login(w, m, "/:@\"'<>`{}$", 256, &l))
+	if (!m->first || !url_login(w, m, "/:@\"'<>`{}$", 256, &l))
 		return false;
 	m->value = l.pass;
 	m->end = l.host - 1;
+	if (!(w->kind & (AB_CONTENT_LOCK_FILE | AB_CONTENT_NPMRC |
+			 AB_CONTENT_INDEX_FILE)) &&
+	    !ab_content_is_made(m->value, m->end))
+		return false;
 	return !is_weak(m->value, m->end) &&
 	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
 }
@@ -445,6 +458,9 @@ bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *p = assigned(m->end, w->hi);
 	bool is_bearer;
 
+	/* a list of names and values */
+	if (p && ab_content_at(w, p, "value", true))
+		p = assigned(p + 5, w->hi);
 	if (!p)
 		return false;
 	is_bearer = ab_content_at(w, p, "bearer", true) ||
@@ -529,19 +545,33 @@ bool ab_verify_sshpass(const ab_content_window *w, ab_content_match *m)
 	return m->end - m->value >= 3 && !is_weak(m->value, m->end);
 }
 
+/* White space, also as a string has it. */
+static const uint8_t *spaces(const uint8_t *p, const uint8_t *hi, size_t max)
+{
+	const uint8_t *end = run('s', p, hi, max);
+
+	while ((size_t)(end - p) < max && hi - end > 1 && end[0] == '\\' &&
+	       (end[1] == 'n' || end[1] == 't'))
+		end = run('s', end + 2, hi, max);
+	return end;
+}
+
 /* `name` and the word behind it; NULL when it is not there. */
 static const uint8_t *field(const ab_content_window *w, const uint8_t **p,
 			    const char *name, const uint8_t **end)
 {
 	const uint8_t *from, *behind = *p + strlen(name);
+	bool is_quoted;
 
 	if (!ab_content_at(w, *p, name, false))
 		return NULL;
-	from = run('s', behind, w->hi, 64);
-	*end = until(from, w->hi, "", 256);
+	/* in a string, which a command writes into the file */
+	is_quoted = w->at > w->lo && ab_content_class('Q', w->at[-1]);
+	from = spaces(behind, w->hi, 64);
+	*end = until(from, w->hi, is_quoted ? "\"'\\" : "", 256);
 	if (from == behind || from == *end)
 		return NULL;
-	*p = run('s', *end, w->hi, 64);
+	*p = spaces(*end, w->hi, 64);
 	return from;
 }
 
@@ -584,7 +614,9 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 	bool has_login = false;
 	size_t n;
 
-	if (!ab_content_begins_line(w, w->at))
+	bool is_quoted = w->at > w->lo && ab_content_class('Q', w->at[-1]);
+
+	if (!is_quoted && !ab_content_begins_line(w, w->at))
 		return false;
 	host = field(w, &p, "machine", &end);
 	n = host ? (size_t)(end - host) : 0;
@@ -592,6 +624,13 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 		p = run('s', p + strlen("default"), w->hi, 64);
 	if (!entry(w, p, m, &has_login) || m->end - m->value < 4 ||
 	    is_weak(m->value, m->end))
+		return false;
+	/* a program's own tests have such strings */
+	if (is_quoted && (!is_strong(m->value, m->end) || !has_login))
+		return false;
+	/* a template's host, so the password may be one's as well */
+	if (n && is_one_of("%$<{", *host) &&
+	    !ab_content_is_made(m->value, m->end))
 		return false;
 	return !host || (!ab_content_is_local(host, n) &&
 			 (has_login || memchr(host, '.', n)));

@@ -51,6 +51,8 @@ const ab_content_row ab_content_rows[] = {
 	V("aws-secret-key-assign", 'M', "aws%w", aws_secret, 40, FOLD | CASES),
 	V("aws-secret-key-assign", 'M', "secretaccesskey", aws_secret, 40, FOLD | CASES),
 	V("aws-secret-key-assign", 'M', "secret_access_key", aws_secret, 40, FOLD | CASES),
+	V("aws-secret-key-assign", 'M', "aws.secret", aws_secret, 40, FOLD | CASES),
+	V("aws-secret-key-assign", 'M', "s3a.secret.key", aws_secret, 40, CASES),
 	/* what every session's token begins with, in base64: "origin_ec" */
 	T("aws-session-token", 'H', "IQoJb3JpZ2luX2Vj%B{100,}", 40, CASES),
 	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, LONELY),
@@ -91,6 +93,7 @@ const ab_content_row ab_content_rows[] = {
 	T("github-refresh", 'H', "!ghr_%A{36,76}!", 35, CHECKSUM | MIXED),
 	T("github-fine", 'H', "!github_pat_%A{22}_%A{59}!", 35, MIXED),
 	T("gitlab-pat", 'H', "!glpat-%W{20,}", 30, 0),
+	T("gitlab-pat", 'M', "private-token%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%W{20}!", 30, FOLD | CASES | DIGIT),
 	T("gitlab-other", 'H', "!gldt-%W{20,}", 30, MIXED),
 	T("gitlab-other", 'H', "!glft-%W{20,}", 30, MIXED),
 	T("gitlab-other", 'H', "!glrt-%W{20,}", 30, MIXED),
@@ -180,6 +183,10 @@ const ab_content_row ab_content_rows[] = {
 	T("sendinblue", 'H', "!xkeysib-%h{64}-%A{16}!", 30, 0),
 	T("twilio", 'M', "!SK%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
 	T("twilio", 'M', "!AC%h{32}%q{1,4},%s{0,8}%q{1,4}%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
+	T("twilio", 'M', "auth_token%q{0,2}%b{0,8}=%b{0,8}%q{0,2}%h{32}!", 28, FOLD | DIGIT | NEEDS(TWILIO)),
+	T("twilio", 'M', "auth_token%q{0,2}%b{0,8}:%b{0,8}%q{0,2}%h{32}!", 28, FOLD | DIGIT | NEEDS(TWILIO)),
+	T("twilio", 'M', "authtoken%q{0,2}%b{0,8}=%b{0,8}%q{0,2}%h{32}!", 28, FOLD | DIGIT | NEEDS(TWILIO)),
+	T("twilio", 'M', "authtoken%q{0,2}%b{0,8}:%b{0,8}%q{0,2}%h{32}!", 28, FOLD | DIGIT | NEEDS(TWILIO)),
 	V("twilio", 'M', "twilio", word, 0, FOLD | LITERAL | WORD(TWILIO)),
 
 	/* package registries */
@@ -233,6 +240,7 @@ const ab_content_row ab_content_rows[] = {
 	V("jwk-private", 'M', "kty%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%L{2,3}%q", jwk, 30, 0),
 	T("age-key", 'H', "AGE-SECRET-KEY-1%k{58}", 30, 0),
 	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
+	V("wireguard", 'H', "PresharedKey", wireguard, 40, CASES),
 
 	/* sessions */
 	V("jwt", 'M', "!eyJ%A", jwt, 35, 0),
@@ -255,6 +263,7 @@ const ab_content_row ab_content_rows[] = {
 	V("k8s-secret-yaml", 'M', "stringData:", k8s_data, 0, LITERAL | WORD(K8S)),
 	V("k8s-secret-yaml", 'M', "\n---", document, 0, LITERAL | CLEARS(K8S)),
 	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%W{32,}", 35, FOLD | CASES | DIGIT),
+	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{32,64}!", 30, FOLD | DIGIT),
 	V("http-basic-header", 'M', "authorization", http_auth, 30, FOLD | DIGIT),
 
 	/* databases */
@@ -269,9 +278,21 @@ const ab_content_row ab_content_rows[] = {
 
 	/* settings of programs */
 	V("password-assign", 'M', "password", assign, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "passphrase", assign, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "passwd", assign, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "_pass=", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "_pass:", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "_pass\"", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "_pass'", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "_pass%b", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "storepass", assign, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "mysql_pwd", assign, 32, FOLD | CASES | DIGIT),
+	V("secret-assign", 'M', "secret", secret, 32, FOLD | CASES | DIGIT),
 	V("ldap-bindpw", 'M', "bindpw%b", bindpw, 0, FOLD),
 	V("docker-auth", 'M', "\"auth\"", docker_auth, 0, 0),
 	T("rails-secret", 'M', "secret_key_base:%b{1,8}%q{0,1}%h{128}!", 30, 0),
+	T("rails-secret", 'M', "secret_key_base:%b{1,8}%q{0,1}%B{64}!", 45, CASES | DIGIT),
+	T("rails-secret", 'M', "secret_key%b{1,8}=%b{1,8}%q%h{128}!", 30, 0),
 	T("laravel-key", 'M', "app_key=%q{0,1}base64:%B{43}=", 40, FOLD | CASES),
 	T("laravel-key", 'M', "'key'%b{0,16}=>%b{0,8}'base64:%B{43}=", 40, CASES),
 	T("terraform-state", 'M', "\"terraform_version\":", 0, LITERAL | NEEDS(TERRAFORM)),
@@ -343,6 +364,9 @@ const ab_content_row ab_content_rows[] = {
 	V("shadow-hash", 'H', "$5$%S", shadow_line, 30, 0),
 	V("shadow-hash", 'H', "$y$%S", shadow_line, 30, 0),
 	V("shadow-hash", 'H', "$2b$", shadow_line, 30, 0),
+	V("shadow-hash", 'H', "$6$%S", crypt, 30, 0),
+	V("shadow-hash", 'H', "$5$%S", crypt, 30, 0),
+	V("shadow-hash", 'H', "$y$%S", crypt, 30, 0),
 	V("htpasswd-hash", 'H', "$apr1$", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "$2a$", hash_line, 30, 0),
 	V("htpasswd-hash", 'H', "$2b$", hash_line, 30, 0),
