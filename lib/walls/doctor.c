@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -87,6 +88,38 @@ static bool filtered(void)
 	return line && line[10] == '2';
 }
 
+/* The line of fdinfo that names the mount, or "": proc_pid_fdinfo(5). */
+static void mount_of(const char *path, char out[32])
+{
+	ab_autofd int fd = ab_fd_lift(open(path, O_PATH | O_CLOEXEC));
+	char at[48], text[512] = "";
+	const char *line;
+
+	out[0] = '\0';
+	snprintf(at, sizeof(at), "/proc/self/fdinfo/%d", fd);
+	ab_autofd int info = fd < 0 ? -1 : ab_fd_lift(open(at, O_RDONLY |
+							       O_CLOEXEC));
+	if (info < 0 || ab_fd_read_full(info, text, sizeof(text) - 1) <= 0)
+		return;
+	line = strstr(text, "mnt_id:");
+	if (line)
+		snprintf(out, 32, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* Only where init is in the same mount namespace, and may be looked at. */
+static bool has_another_root_than_init(void)
+{
+	struct stat own, inits;
+	char here[32], there[32];
+
+	if (stat("/proc/self/ns/mnt", &own) != 0 ||
+	    stat("/proc/1/ns/mnt", &inits) != 0 || own.st_ino != inits.st_ino)
+		return false;
+	mount_of("/", here);
+	mount_of("/proc/1/root", there);
+	return here[0] && there[0] && strcmp(here, there) != 0;
+}
+
 /*
  * unshare(2), EPERM: in a chroot the kernel makes no user namespaces. A
  * directory that is no mount cannot be the root of a mount namespace:
@@ -109,7 +142,7 @@ static bool in_chroot(void)
 		for (int i = 0; i < 4 && at; i++)
 			at = strchr(at + (i > 0), ' ');
 		if (at && strncmp(at, " / ", 3) == 0)
-			return false;
+			return has_another_root_than_init();
 	}
 	return true;
 }

@@ -135,6 +135,11 @@ for at in /*; do
 done
 exec chroot "$0" env -C "$PWD" "$@"'''
 
+# A mount, which could be the root of a namespace: init's is another.
+CHROOT_ON_MOUNT = r'''
+mount --rbind / "$0" && chroot "$0" env -C "$PWD" "$@"
+exit $?'''
+
 
 @test
 def doctor_in_a_chroot_names_it():
@@ -146,6 +151,10 @@ def doctor_in_a_chroot_names_it():
         full = done.json["tiers"]["full"]
         expect("this is a chroot" in full["cause"] and
                "mount namespace" in full["fix"], done)
+        says(inside.tool("doctor"), "this is a chroot", "to fix it: start the")
+    with tempfile.TemporaryDirectory(dir=TOP) as root:
+        inside = Place(["unshare", "--mount", "--pid", "--fork",
+                        "--mount-proc", "sh", "-c", CHROOT_ON_MOUNT, root])
         says(inside.tool("doctor"), "this is a chroot", "to fix it: start the")
     done = Place(["unshare", "--mount"]).tool("doctor")
     expect("chroot" not in done.text or "chroot" in Place().tool(
