@@ -227,10 +227,11 @@ static bool is_setting(const ab_content_window *w, const uint8_t *name)
 	while (p > w->lo && is_one_of("-#; \t", p[-1]))
 		p--;
 	for (size_t i = 0; p < name && i < AB_ARRAY_LEN(words); i++) {
-		const uint8_t *q = p - strlen(words[i]);
+		size_t n = strlen(words[i]);
 
-		if (ab_content_at(w, q, words[i], true) &&
-		    ab_content_begins_line(w, q))
+		if ((size_t)(p - w->lo) >= n &&
+		    ab_content_at(w, p - n, words[i], true) &&
+		    ab_content_begins_line(w, p - n))
 			return true;
 	}
 	return ab_content_begins_line(w, p);
