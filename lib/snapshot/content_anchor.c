@@ -10,7 +10,10 @@
 
 #include "snapshot/content_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/attr.h"
 
 /* How many of 65536 bytes of C, Python, Perl and JavaScript are this one. */
 const uint16_t ab_content_frequency[256] = {
@@ -40,6 +43,8 @@ const uint16_t ab_content_frequency[256] = {
 
 /* No print of more spellings than this. */
 #define SPELLINGS 160
+/* How much more often a common piece of words is there than its bytes say. */
+#define COMMON 64
 #define PRINT AB_CONTENT_PRINT
 /* Places of a row that are looked at for one more that has to fit. */
 #define PROBED ((size_t)48)
@@ -100,8 +105,26 @@ static size_t places(const ab_content_row *row, place *at, size_t most)
 	return n;
 }
 
+/* What source code has in many words: bypass, password, keyword, record. */
+static bool is_common(const place *at)
+{
+	static const char pieces[][PRINT + 1] = { "pass", "word", "cord" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(pieces); i++) {
+		size_t k = 0;
+
+		while (k < PRINT && at[k].count <= 2 &&
+		       ab_place_next(&at[k], (unsigned)pieces[i][k]) ==
+			       (unsigned)pieces[i][k])
+			k++;
+		if (k == PRINT)
+			return true;
+	}
+	return false;
+}
+
 /* Which places in a row are rarest together: PRINT of them. */
-static size_t rarest(const place *at, size_t n)
+static size_t rarest(const place *at, size_t n, uint64_t *weight_of)
 {
 	uint64_t least = UINT64_MAX;
 	size_t best = 0;
@@ -111,6 +134,8 @@ static size_t rarest(const place *at, size_t n)
 
 		for (size_t k = 0; k < PRINT; k++)
 			weight *= at[i + k].weight;
+		if (is_common(at + i))
+			weight *= COMMON;
 		if (at[i].count * at[i + 1].count * at[i + 2].count <=
 			    SPELLINGS &&
 		    weight < least) {
@@ -118,7 +143,16 @@ static size_t rarest(const place *at, size_t n)
 			best = i;
 		}
 	}
+	*weight_of = least;
 	return best;
+}
+
+/* Up to PROBED places of a row, and which of them its print begins at. */
+static size_t print_of(size_t row, place *at, size_t *n, uint64_t *weight)
+{
+	*n = places(&ab_content_rows[row], at, PROBED);
+	return rarest(at, *n < AB_CONTENT_ANCHOR ? *n : AB_CONTENT_ANCHOR,
+		      weight);
 }
 
 /* False: there is no room, and the row would not be found by it. */
@@ -176,33 +210,68 @@ static void add_probe(ab_content_probe *probe, const place *p, size_t n)
 	memcpy(probe->set, p[best].set, sizeof(probe->set));
 }
 
-static bool add_row(ab_content_anchors *a, ab_content_buckets *buckets,
-		    size_t row)
+static bool add_row(ab_content_anchors *a, size_t row, uint64_t *weight)
 {
 	place at[PROBED];
-	size_t n = places(&ab_content_rows[row], at, PROBED);
-	size_t offset = rarest(at, n < AB_CONTENT_ANCHOR ? n :
-							   AB_CONTENT_ANCHOR);
+	size_t n, offset = print_of(row, at, &n, weight);
 	const place *p = at + offset;
 	bool good = true;
 
 	add_probe(&a->probes[row], p, n - offset);
-	ab_content_buckets_add(buckets, a, p);
 	for (unsigned x = ab_place_next(&p[0], 0); x < 128;
 	     x = ab_place_next(&p[0], x + 1))
 		good &= add_prints(a, x, p, row, offset);
 	return good;
 }
 
-bool ab_content_anchors_make(ab_content_anchors *a)
+typedef struct weighed {
+	uint64_t weight;
+	size_t row;
+} weighed;
+
+static int heavier_first(const void *one, const void *other)
+{
+	const weighed *x = one, *y = other;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/*
+ * Into buckets, the most frequent print first: those share no bucket then, and
+ * a rare one finds where it does least harm. A fifth less passes the masks
+ * than in the table's order.
+ */
+static void fill_buckets(ab_content_anchors *a, weighed *rows, size_t count)
 {
 	ab_content_buckets buckets;
+
+	ab_content_buckets_make(&buckets);
+	qsort(rows, count, sizeof(*rows), heavier_first);
+	for (size_t i = 0; i < count; i++) {
+		place at[PROBED];
+		uint64_t weight;
+		size_t n, offset = print_of(rows[i].row, at, &n, &weight);
+
+		ab_content_buckets_add(&buckets, a, at + offset);
+	}
+}
+
+bool ab_content_anchors_make(ab_content_anchors *a)
+{
+	weighed rows[AB_CONTENT_PRINTS];
 	bool good = true;
 
 	memset(a, 0, sizeof(*a));
-	ab_content_buckets_make(&buckets);
-	for (size_t i = 0; i < ab_content_row_count; i++)
-		good &= add_row(a, &buckets, i);
+	/* each has a print at least */
+	if (ab_content_row_count > AB_ARRAY_LEN(rows))
+		return false;
+	for (size_t i = 0; i < ab_content_row_count; i++) {
+		rows[i].row = i;
+		good &= add_row(a, i, &rows[i].weight);
+	}
+	fill_buckets(a, rows, ab_content_row_count);
 	return good;
 }
 
