@@ -497,70 +497,6 @@ void ab_check_npm(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
-static bool has_home(const struct ab_word *text)
-{
-	static const char *const names[] = { "HOME", "homedir", "home",
-					     "expanduser", "expand_path",
-					     "USERPROFILE" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (memmem(text->text, text->len, names[i], strlen(names[i])))
-			return true;
-	}
-	return false;
-}
-
-/* The place in a string where a name with a dot begins, which a home may
-   stand before: ".ssh/x", "/.ssh/x", "${h}/.ssh/x". */
-static uint32_t below_home(const struct ab_word *w)
-{
-	const char *brace = w->len ? memrchr(w->text, '}', w->len) : NULL;
-	uint32_t at = brace ? (uint32_t)(brace - w->text) + 1 : 0;
-
-	while (at < w->len && w->text[at] == '/')
-		at++;
-	return at + 2 < w->len && w->text[at] == '.' &&
-			       w->text[at + 1] != '.' &&
-			       w->text[at + 1] != '/'
-		       ? at
-		       : w->len;
-}
-
-/* The program names a home, and a name that means something in one: however
-   it puts them together. */
-static void check_below_home(struct ab_code *k)
-{
-	const struct ab_known_path *home = &k->c->place->home;
-	bool writes = memmem(k->text->text, k->text->len, "write", 5);
-	struct ab_token t;
-	struct ab_word w;
-
-	if (!home->text || !has_home(k->text))
-		return;
-	k->x.pos = 0;
-	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
-		void *mark = k->c->scratch->low;
-		uint32_t at;
-		char *text;
-
-		if (t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &w) ||
-		    (at = below_home(&w)) == w.len ||
-		    !(text = ab_check_alloc(k->c, home->len + w.len + 2)))
-			continue;
-		memcpy(text, home->text, home->len);
-		text[home->len] = '/';
-		memcpy(text + home->len + 1, w.text + at, w.len - at);
-		w = (struct ab_word){ .text = text,
-				      .len = home->len + 1 + w.len - at,
-				      .span = w.span };
-		ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
-		/* what stands before a brace may be another directory */
-		if (writes && at < 2)
-			ab_check_path(k->c, k->use, AB_ROLE_WRITE, &w);
-		ab_arena_release(k->c->scratch, mark);
-	}
-}
-
 /* python -c 'exec(sys.stdin.read())': what it is given is run. awk has names
    for parts of it only, and so it is with what a name stands for. */
 static void run_input(struct ab_code *k)
@@ -616,5 +552,5 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_find_names(&k);
 	scan_code(&k, a);
 	run_input(&k);
-	check_below_home(&k);
+	ab_code_check_home(&k);
 }

@@ -141,8 +141,15 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME; the lexer
+   is behind it. */
+bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t);
 /* x = [...] more than once: it is one of those lists. */
 bool ab_code_has_lists(const struct ab_named *n);
+
+/* --- code_home.c --- */
+/* What the program joins to a home. */
+void ab_code_check_home(struct ab_code *k);
 
 /* --- code_names.c --- */
 /* What the names of the program stand for, wherever that is said. */

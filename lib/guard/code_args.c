@@ -132,12 +132,12 @@ static bool is_of_environment(const char *s, uint32_t at)
 	return false;
 }
 
-/* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME. */
-static bool is_home_name(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t)
 {
 	const char *s = k->text->text;
 
-	if (t->len == 4 && !memcmp(s + t->at, "HOME", 4))
+	if ((t->len == 4 && !memcmp(s + t->at, "HOME", 4)) ||
+	    (t->len == 11 && !memcmp(s + t->at, "USERPROFILE", 11)))
 		return t->kind != AB_TOKEN_STRING ||
 		       is_of_environment(s, t->at);
 	if (ab_code_is_text(k, t, "homedir"))
@@ -157,7 +157,7 @@ static bool add_home(struct ab_code *k, struct ab_args *a,
 	struct ab_word slash = { .text = "/", .len = 1 }, w;
 
 	a->is_joined |= ab_code_is_text(k, t, "join");
-	if (is_home_name(k, t) && a->count < AB_CODE_STRINGS) {
+	if (ab_code_is_home(k, t) && a->count < AB_CODE_STRINGS) {
 		home.span = k->text->span;
 		/* require("os").homedir(): what was read is a module */
 		if (k->lang == AB_JS)

@@ -527,6 +527,33 @@ START_TEST(as_many_arguments_as_the_kernel_takes_are_judged)
 }
 END_TEST
 
+/* Each is read and given back, in a program that names a home. */
+START_TEST(many_strings_beside_a_home_are_no_limit)
+{
+	static const char first[] = "node -e 'console.log(1";
+	static const char more[] = ",HOME+\"/a\\n/b\",\"a\\n\"";
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_decision *d = NULL;
+	char *text = malloc(40000);
+	size_t n = sizeof(first) - 1;
+
+	ck_assert_ptr_nonnull(text);
+	memcpy(text, first, n);
+	for (int i = 0; i < 1500; i++) {
+		memcpy(text + n, more, sizeof(more) - 1);
+		n += sizeof(more) - 1;
+	}
+	memcpy(text + n, ")'", 3);
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_ALLOW);
+	agentbox_decision_free(d);
+	free(text);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
+
 START_TEST(the_simple_question_blocks_all_but_allow)
 {
 	agentbox_guard *guard = make_guard("");
@@ -773,6 +800,7 @@ static Suite *suite(void)
 	tcase_add_test(t, a_text_is_read_again_from_where_it_began);
 	tcase_add_test(t, as_many_wrappers_as_are_kept_are_shown);
 	tcase_add_test(t, as_many_arguments_as_the_kernel_takes_are_judged);
+	tcase_add_test(t, many_strings_beside_a_home_are_no_limit);
 	tcase_add_test(t, the_simple_question_blocks_all_but_allow);
 	tcase_add_loop_test(t, the_policy_has_its_say, 0,
 			    (int)(sizeof(cases) / sizeof(cases[0])));
