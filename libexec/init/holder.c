@@ -4,7 +4,9 @@
  * carries messages between the host and PID 1, answers the host's requests,
  * and ends the box, with everything in it, when the host closes the control
  * socket or dies. A forked child of the host may hold that socket open, so
- * the host's pidfd counts as much (RECIPES.md section 10).
+ * the host's pidfd counts as much (RECIPES.md section 10). So does a signal
+ * that asks a process to end: who stops a service or a container sends it to
+ * all processes, and the box is to be put right then as well.
  * Spec: DESIGN.md section 2, wire/box.h.
  */
 #include "config.h"
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +36,7 @@ enum {
 	POLL_HOST,
 	POLL_LINK,
 	POLL_PID_ONE,
+	POLL_SIGNAL,
 	POLL_GUARD,
 	POLL_FIXED = POLL_GUARD + INIT_GUARD_FDS
 };
@@ -366,6 +370,34 @@ static void on_pid_one_end(holder *h)
 	init_end_box(h, NULL);
 }
 
+/* Nobody in the box can send one: he sees only its own processes. */
+static void on_signal(holder *h)
+{
+	if (!h->is_ready) {
+		init_fail(h->box, EINTR, "a signal asked it to end", "init");
+		init_end_box(h, &h->box->failure);
+	}
+	init_tell(h->box, AB_EVENT_ENDED, "box", "a signal asked it to end");
+	init_end_box(h, NULL);
+}
+
+/*
+ * Blocked, they also wait while the end of the box is under way. PID 1 has
+ * been made before and has a mask of its own.
+ */
+static int take_signals(holder *h)
+{
+	static const int asking[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < AB_ARRAY_LEN(asking); i++)
+		sigaddset(&mask, asking[i]);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	h->signal_fd = ab_fd_lift(signalfd(-1, &mask, SFD_CLOEXEC));
+	return h->signal_fd < 0 ? init_fail(h->box, errno, "", "init") : 0;
+}
+
 static void serve(holder *h)
 {
 	const init_box *box = h->box;
@@ -375,6 +407,7 @@ static void serve(holder *h)
 		[POLL_LINK] = {.fd = h->link_closed ? -1 : box->link_holder_fd,
 			       .events = POLLIN},
 		[POLL_PID_ONE] = {.fd = box->pid_one_pidfd, .events = POLLIN},
+		[POLL_SIGNAL] = {.fd = h->signal_fd, .events = POLLIN},
 	};
 	size_t n = POLL_FIXED + init_poll_relays(h, fds + POLL_FIXED);
 	int64_t timeout = init_poll_guard(h, fds + POLL_GUARD);
@@ -386,6 +419,8 @@ static void serve(holder *h)
 		init_end_box(h, NULL);
 	if (fds[POLL_HOST].revents)
 		init_end_box(h, NULL);
+	if (fds[POLL_SIGNAL].revents)
+		on_signal(h);
 	if (fds[POLL_PID_ONE].revents)
 		on_pid_one_end(h);
 	/* before a request is served that relies on it */
@@ -424,7 +459,9 @@ _Noreturn void init_holder(init_box *box)
 		init_fail(box, -box->pid_one_pidfd, "", "pidfd");
 		init_end_box(&h, &box->failure);
 	}
-	if (!box->awaits_plan && init_start_watching(&h))
+	/* before there is a record that a death would leave */
+	if (take_signals(&h) ||
+	    (!box->awaits_plan && init_start_watching(&h)))
 		init_end_box(&h, &box->failure);
 	for (;;)
 		serve(&h);

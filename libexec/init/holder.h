@@ -20,6 +20,7 @@ typedef struct holder {
 	bool is_ready;
 	bool link_closed;
 	int plan_fd; /* not read yet, or -1 */
+	int signal_fd; /* of those that ask it to end */
 	relay *relays[INIT_MAX_RELAYS];
 	watcher *watcher;
 } holder;

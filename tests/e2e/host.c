@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +299,29 @@ size_t host_descendants(void)
 
 	each_descendant(count_one, &n);
 	return n;
+}
+
+struct some {
+	pid_t pids[256];
+	size_t count;
+};
+
+static bool keep_one(pid_t pid, void *data)
+{
+	struct some *some = data;
+
+	if (some->count < sizeof(some->pids) / sizeof(*some->pids))
+		some->pids[some->count++] = pid;
+	return false;
+}
+
+void host_signal_descendants(int signum)
+{
+	struct some some = { .count = 0 };
+
+	each_descendant(keep_one, &some);
+	for (size_t i = 0; i < some.count; i++)
+		kill(some.pids[i], signum);
 }
 
 static bool has_stopped(pid_t pid)

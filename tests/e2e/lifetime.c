@@ -26,7 +26,8 @@
  * holds the write end of a pipe, says so. The read end: its end of file is
  * the death of everything in the box.
  */
-static pid_t start_host(int *eof_fd, int fork_first, int *worker)
+static pid_t start_host_and(const char *script, int *eof_fd, int fork_first,
+			    int *worker)
 {
 	int life[2], ready[2];
 	char line[64] = "";
@@ -46,6 +47,8 @@ static pid_t start_host(int *eof_fd, int fork_first, int *worker)
 			  "600000");
 		box_sh("(setsid /attack/attacker do-stubborn 600000 &) "
 		       ">/dev/null 2>&1");
+		if (script)
+			BOX_START(life[1], "sh", "-c", script);
 		pid_t child = fork_first ? fork() : 0;
 
 		if (fork_first && child == 0) {
@@ -69,6 +72,11 @@ static pid_t start_host(int *eof_fd, int fork_first, int *worker)
 	close(ready[0]);
 	*eof_fd = life[0];
 	return pid;
+}
+
+static pid_t start_host(int *eof_fd, int fork_first, int *worker)
+{
+	return start_host_and(NULL, eof_fd, fork_first, worker);
 }
 
 /* Until end of file; the sleeper's own words are skipped. */
@@ -249,6 +257,66 @@ static void case_059_killed_holder_leaves_the_workspace_to_nobody(void)
 	id = e2e_text("unsettled/%s", agentbox_sandbox_get_id(box()));
 	box_end();
 	CHECK(!host_exists(quarantine(id)), "a good end leaves its record");
+}
+
+/* An agent that plants as long as it lives, and is not ended by a signal. */
+#define PLANTS "trap '' TERM INT HUP QUIT; while :; do echo evil >.envrc; done"
+
+static void case_059_signal_to_all_leaves_a_good_workspace(void)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+	int fd, worker, status;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		pid_t host = start_host_and(PLANTS, &fd, 0, &worker);
+
+		for (int k = 0; k < 500 && !host_exists(ws_path(".envrc"));
+		     k++)
+			e2e_sleep_ms(1);
+		host_signal_descendants(signals[i]);
+		CHECK(all_dead_within(fd, 2000), "the box outlives signal %d",
+		      signals[i]);
+		waitpid(host, &status, 0);
+		CHECK(WIFSIGNALED(status), "wait status %x", status);
+		no_descendant_within(0, 2000);
+		close(fd);
+		CHECK(!host_exists(ws_path(".envrc")), "it stands");
+		HOST_RUN(&status, "rmdir", quarantine("unsettled"));
+		CHECK(status == 0, "signal %d: a record stays", signals[i]);
+		box_raise(NULL, NULL);
+		box_end();
+	}
+}
+
+/* The same to the holder alone: its host hears of it. */
+static void case_059_signal_to_the_holder_ends_the_box(void)
+{
+	agentbox_error *err = NULL;
+	agentbox_process *p;
+	agentbox_event *event = NULL;
+	bool is_told = false;
+
+	box_raise(NULL, NULL);
+	p = BOX_START(-1, "sh", "-c", PLANTS);
+	for (int i = 0; i < 500 && !host_exists(ws_path(".envrc")); i++)
+		e2e_sleep_ms(1);
+	kill(host_descendant("agentbox-init"), SIGTERM);
+	CHECK(agentbox_process_wait(p, 5000, &err) == AGENTBOX_ECLOSED,
+	      "the command goes on");
+	agentbox_error_free(err);
+	err = NULL;
+	CHECK(agentbox_sandbox_end(box(), &err) == 0, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	while (agentbox_sandbox_next_event(box(), &event, NULL) == 0) {
+		is_told |= !strcmp(agentbox_event_get_kind(event), "ended");
+		agentbox_event_free(event);
+	}
+	CHECK(is_told, "no event tells that it ended");
+	agentbox_process_free(p);
+	box_end();
+	CHECK(!host_exists(ws_path(".envrc")), "it stands");
+	box_raise(NULL, NULL);
 }
 
 static void case_059_host_that_exits_takes_the_box_along(void)
@@ -673,6 +741,8 @@ int main(int argc, char **argv)
 		CASE(case_059_what_a_killed_host_left_is_taken_away),
 		CASE(api_where_names_stand_no_box_is_raised),
 		CASE(case_059_killed_holder_leaves_the_workspace_to_nobody),
+		CASE(case_059_signal_to_all_leaves_a_good_workspace),
+		CASE(case_059_signal_to_the_holder_ends_the_box),
 		CASE(case_059_host_that_exits_takes_the_box_along),
 		CASE(case_060_box_survives_the_thread_that_raised_it),
 		CASE(case_060_command_survives_the_thread_that_spawned_it),
