@@ -107,6 +107,12 @@ static bool url_login(const ab_content_window *w, const ab_content_match *m,
 	const uint8_t *p = m->end - 1;
 
 	l->user = p;
+	/* most URLs have none; what each not_in has ends this sooner */
+	while (p < w->hi && *p > ' ' && *p != '@' && *p != '/' && *p != '"')
+		p++;
+	if (p == w->hi || *p != '@')
+		return false;
+	p = l->user;
 	p = until(p, w->hi, not_in, 65);
 	if (p == w->hi || *p != ':' || p - l->user > 64)
 		return false;
