@@ -96,9 +96,9 @@ struct ab_check {
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */
 	bool has_files;	 /* the text wrote one that is followed */
-	bool has_trees;	 /* ... or took a whole directory off the network */
 	bool has_names;	 /* a stream's note says which files find takes */
 	uint64_t file_names; /* a bit for the last name of each */
+	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
 	const struct ab_word *copy_text, *copy_from;

@@ -16,6 +16,7 @@
 #include "guard/command.h"
 
 #define FILE_PREFIX " file "
+#define LATE_PREFIX " late " /* as long: when that was */
 #define FD_NAME 32 /* bytes of " fd N" */
 #define COPY_MARK "\177ELF " /* the path of a program follows */
 
@@ -201,19 +202,33 @@ static bool keeps(struct ab_check *c, const char *variable, uint32_t len,
 	return kept && kept->len == content->len;
 }
 
-void ab_file_save(struct ab_check *c, const struct ab_word *path,
-		  uint32_t taint, const struct ab_word *content, bool is_url)
+/* The number of the archive after which the file was written, or which was
+   taken apart in the directory: eight digits. */
+static bool mark_late(struct ab_check *c, const char *variable, uint32_t len)
+{
+	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	char *name = ab_arena_high(c->high, len + 1);
+	char text[9];
+	struct ab_word number = { .text = text, .len = sizeof(text) - 1 };
+
+	if (!name) {
+		c->is_broken = true;
+		return false;
+	}
+	snprintf(text, sizeof(text), "%08" PRIx32, c->trees);
+	memcpy(name, LATE_PREFIX, skip);
+	memcpy(name + skip, variable + skip, len - skip);
+	name[len] = '\0';
+	return ab_shell_set(c->run, name, len, &number, AB_SHELL_SHARED);
+}
+
+static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
+		 const struct ab_word *content, bool is_new)
 {
 	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_DECODE | AB_TAINT_CRED |
 			AB_TAINT_ENV;
-	struct ab_word name;
 	uint32_t len;
 
-	if (is_url) {
-		if (!last_component(c, path, &name))
-			return;
-		path = &name;
-	}
 	if (taint & AB_TAINT_REMOTE)
 		ab_check_path(c, c->use, AB_ROLE_WRITE, path);
 	if (!(taint & keep) && !content)
@@ -233,8 +248,21 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	else if (!content)
 		good = mark_variable(c, variable, len, taint & keep,
 				     AB_SHELL_SHARED);
-	if (!good)
+	if (!good || (is_new && c->trees && !mark_late(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
+void ab_file_save(struct ab_check *c, const struct ab_word *path,
+		  uint32_t taint, const struct ab_word *content, bool is_url)
+{
+	struct ab_word name;
+
+	if (is_url) {
+		if (!last_component(c, path, &name))
+			return;
+		path = &name;
+	}
+	save(c, path, taint, content, true);
 }
 
 /* Nothing is known of it but that somebody writes into it. */
@@ -276,12 +304,15 @@ static bool join_words(struct ab_check *c, const struct ab_word *a,
 	return true;
 }
 
+static const struct ab_word *kept_content(struct ab_check *c,
+					  const struct ab_word *path);
+
 #define MAX_CONTENT 32768 /* of a file that grows */
 
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		    uint32_t taint, const struct ab_word *content)
 {
-	const struct ab_word *old = content ? ab_file_content(c, path) : NULL;
+	const struct ab_word *old = content ? kept_content(c, path) : NULL;
 	struct ab_word all;
 
 	if (old && (is_copy(old) || is_pipe(old))) {
@@ -295,7 +326,7 @@ void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		content = &all;
 	}
 	/* who knows what was there before: what is added is in it */
-	ab_file_save(c, path, taint, content, false);
+	save(c, path, taint, content, false);
 }
 
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
@@ -307,7 +338,8 @@ void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
 		return;
 	c->has_files = true;
 	c->file_names |= written_bit(variable, len);
-	if (!mark_variable(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED))
+	if (!mark_variable(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED) ||
+	    (c->trees && !mark_late(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
@@ -330,25 +362,74 @@ void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
 	if (name[len - 1] != '/')
 		name[len++] = '/';
 	name[len] = '\0';
-	c->has_trees = true;
-	if (!mark_variable(c, name, len, taint, AB_SHELL_SHARED))
+	c->trees++;
+	if (!mark_variable(c, name, len, taint, AB_SHELL_SHARED) ||
+	    !mark_late(c, name, len))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, dir);
 }
 
-/* The innermost directory above the file that came off the network. */
-static const struct ab_word *tree_content(struct ab_check *c,
-					  const char *variable, uint32_t len)
+/* A directory into which an archive off the network was taken apart. */
+struct tree {
+	const struct ab_word *content; /* unknown bytes from there */
+	const char *rest;	       /* the file's path, from it on */
+	uint32_t len, rest_len;	       /* of the directory's variable */
+	bool is_root;		       /* it is the worktree's own */
+};
+
+/* The innermost one above the file. What lies in the worktree is not in an
+   archive that was taken apart around it. */
+static bool find_tree(struct ab_check *c, const char *variable, uint32_t len,
+		      struct tree *out)
 {
-	const struct ab_word *found = NULL;
-	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	const struct ab_known_path *root = &c->place->root;
+	uint32_t skip = sizeof(FILE_PREFIX) - 1, inner = skip;
+	const char *path = variable + skip;
 	bool is_exported;
 
-	for (; len > skip && !found; len--) {
-		if (variable[len - 1] == '/')
-			found = ab_shell_get(c->run, variable, len,
-					     &is_exported);
+	if (root->text && root->len > 1 && len - skip > root->len + 1 &&
+	    path[root->len] == '/' && !memcmp(path, root->text, root->len))
+		inner = skip + root->len + 1;
+	for (uint32_t n = len; n > skip && n >= inner; n--) {
+		if (variable[n - 1] != '/')
+			continue;
+		out->content = ab_shell_get(c->run, variable, n, &is_exported);
+		if (!out->content)
+			continue;
+		out->rest = variable + n;
+		out->rest_len = len - n;
+		out->len = n;
+		out->is_root = inner > skip && n == inner;
+		return true;
 	}
-	return found;
+	return false;
+}
+
+/* Eight digits; NULL: it is not known which. */
+static const char *late_number(struct ab_check *c, const char *variable,
+			       uint32_t len)
+{
+	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	char *name = ab_check_alloc(c, len + 1);
+	const struct ab_word *w;
+	bool is_exported;
+
+	if (!name)
+		return NULL;
+	memcpy(name, LATE_PREFIX, skip);
+	memcpy(name + skip, variable + skip, len - skip);
+	name[len] = '\0';
+	w = ab_shell_get(c->run, name, len, &is_exported);
+	return w && w->len == 8 && !w->hole_count ? w->text : NULL;
+}
+
+/* The text wrote the file after the archive was taken apart. */
+static bool is_later(struct ab_check *c, const char *variable, uint32_t len,
+		     const struct tree *tree)
+{
+	const char *file = late_number(c, variable, len);
+	const char *dir = late_number(c, variable, tree->len);
+
+	return file && dir && memcmp(file, dir, 8) >= 0;
 }
 
 /* The variable that holds what descriptor fd is; -1: one that a {name} chose,
@@ -417,28 +498,57 @@ static bool is_other_file(const struct ab_check *c, const struct ab_word *path)
 	       !(c->file_names & name_bit(path->text + from, path->len - from));
 }
 
-const struct ab_word *ab_file_content(struct ab_check *c,
-				      const struct ab_word *path)
+/* The text says nothing of the file. */
+static bool is_untold(const struct ab_check *c, const struct ab_word *path)
 {
-	uint32_t len, cwd = c->cwd ? c->cwd->len : 0;
-	bool is_exported;
+	uint32_t cwd = c->cwd ? c->cwd->len : 0;
+
+	/* too long a path is refused by file_name() */
+	return AB_LIKELY(!c->trees) &&
+	       (!c->has_files || is_other_file(c, path)) &&
+	       path->len + cwd + 2 < AB_MAX_PATH;
+}
+
+/* What the text itself put in. */
+static const struct ab_word *kept_content(struct ab_check *c,
+					  const struct ab_word *path)
+{
 	int32_t fd = fd_of(path);
+	const char *variable;
+	bool is_exported;
+	uint32_t len;
 
 	if (fd >= 0)
 		return ab_fd_content(c, fd);
-	/* too long a path is refused by file_name() */
-	if (AB_LIKELY(!c->has_trees) &&
-	    (!c->has_files || is_other_file(c, path)) &&
-	    path->len + cwd + 2 < AB_MAX_PATH)
+	if (is_untold(c, path))
 		return NULL;
-	const char *variable = file_name(c, path, false, &len);
+	variable = file_name(c, path, false, &len);
+	return variable ? ab_shell_get(c->run, variable, len, &is_exported)
+			: NULL;
+}
 
-	if (!variable)
-		return NULL;
-	const struct ab_word *w = ab_shell_get(c->run, variable, len,
-					       &is_exported);
+const struct ab_word *ab_file_content(struct ab_check *c,
+				      const struct ab_word *path)
+{
+	const struct ab_word *w = kept_content(c, path);
+	struct ab_word *both;
+	const char *variable;
+	struct tree tree;
+	uint32_t len;
 
-	return !w && c->has_trees ? tree_content(c, variable, len) : w;
+	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
+		return w;
+	variable = file_name(c, path, false, &len);
+	if (!variable || !find_tree(c, variable, len, &tree))
+		return w;
+	if (!w)
+		return tree.content;
+	if (is_later(c, variable, len, &tree))
+		return w;
+	/* the archive may have brought another one */
+	both = ab_check_alloc(c, sizeof(*both));
+	return both && join_words(c, w, tree.content, both) ? both
+							    : tree.content;
 }
 
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
@@ -525,6 +635,10 @@ static const struct ab_role *reading_role(struct ab_check *c,
 	const struct ab_role *role = program_role(c, p);
 	uint32_t base = ab_name_base(path);
 
+	/* node --run: that is no program of node's */
+	if (path->len - base == 12 &&
+	    !memcmp(path->text + base, "package.json", 12))
+		role = NULL;
 	if (!role && !path->hole_count)
 		p = ab_pack_find(c->pack, path->text + base,
 				 path->len - base);
@@ -596,12 +710,88 @@ bool ab_file_is_either(struct ab_check *c, const struct ab_word *path)
 	return either_content(c, path, 0) != NULL;
 }
 
+/* A directory that stands in a worktree, not on top of an archive. */
+static bool is_usual_dir(const char *path, uint32_t len)
+{
+	static const char *const names[] = {
+		"api",	  "app",     "backend",	     "bin",    "build",
+		"client", "docs",    "examples",     "frontend", "lib",
+		"node_modules", "packages", "script", "scripts", "server",
+		"src",	  "test",    "tests",	     "tools",  "venv",
+		"web",
+	};
+	const char *slash = memchr(path, '/', len);
+	uint32_t n = slash ? (uint32_t)(slash - path) : 0;
+
+	if (n && *path == '.')
+		return true;
+	for (size_t i = 0; n && i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == n && !memcmp(path, names[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* What a tool put into the worktree so that it is run from there. */
+static bool is_usual_program(const char *path, uint32_t len)
+{
+	static const char *const dirs[] = { "venv/bin/", ".venv/bin/",
+					    "env/bin/", ".env/bin/",
+					    "node_modules/.bin/" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++) {
+		uint32_t n = (uint32_t)strlen(dirs[i]);
+
+		if (len > n && !memcmp(path, dirs[i], n))
+			return true;
+	}
+	return (len == 7 && !memcmp(path, "gradlew", 7)) ||
+	       (len == 4 && !memcmp(path, "mvnw", 4));
+}
+
+/*
+ * An archive was taken apart in the worktree's own directory: nobody knows
+ * which names it brought beside those that stood there. What a tool reads by
+ * itself, and the programs of an interpreter, are the worktree's; a script
+ * for a shell, and what lies in a directory that the archive may have made,
+ * are of the archive. use NULL: the file is the command.
+ */
+static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
+			   const struct ab_word *path)
+{
+	const struct ab_role *role;
+	const char *variable;
+	struct tree tree;
+	uint32_t len;
+
+	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
+		return false;
+	variable = file_name(c, path, false, &len);
+	if (!variable || !find_tree(c, variable, len, &tree) || !tree.is_root)
+		return false;
+	if (is_usual_program(tree.rest, tree.rest_len))
+		return true;
+	role = use ? program_role(c, use->program) : NULL;
+	return use && (!role || role->kind != AB_ROLE_STDIN_SHELL) &&
+	       (!memchr(tree.rest, '/', tree.rest_len) ||
+		is_usual_dir(tree.rest, tree.rest_len));
+}
+
+/* What the file holds that is run. */
+static const struct ab_word *run_text(struct ab_check *c,
+				      const struct ab_use *use,
+				      const struct ab_word *path)
+{
+	return is_of_worktree(c, use, path) ? kept_content(c, path)
+					    : ab_file_content(c, path);
+}
+
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
 	const struct ab_word *content;
 
-	if (run_stream(c, use, path) || !(content = ab_file_content(c, path)))
+	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
 		return;
 	run_content(c, use, path, content);
 	for (uint32_t i = 0; !content->len; i++) {
@@ -620,7 +810,7 @@ bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		     uint32_t count, uint32_t in_taint,
 		     const struct ab_word *in_text, bool has_stdin)
 {
-	const struct ab_word *content = ab_file_content(c, &words[0]);
+	const struct ab_word *content = run_text(c, NULL, &words[0]);
 	uint32_t skip = sizeof(COPY_MARK) - 1, n;
 	struct ab_word *all;
 
@@ -738,7 +928,8 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 		return;
 	c->file_names |= written_bit(variable, len);
 	if (!ab_shell_copy(c->run, c->copy_name, c->copy_name_len, variable,
-			   len, AB_SHELL_SHARED))
+			   len, AB_SHELL_SHARED) ||
+	    (c->trees && !mark_late(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 

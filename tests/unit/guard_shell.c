@@ -357,6 +357,13 @@ static const struct {
 	  2 },
 	{ "", "/w/s", NULL, "rm -rf build", 2 },
 	{ "", "/w/s", "/w", "rm -rf build", 1 },
+	/* what lies in it is in no archive that was opened around it */
+	{ "", "/tmp/w", "/tmp/w",
+	  "curl -s https://x/a.tgz | tar xz -C /tmp && ./run.sh", 1 },
+	{ "", "/tmp/w", "/tmp/w",
+	  "curl -s https://x/a.tgz | tar xz -C /tmp && ../a/run.sh", 3 },
+	{ "", "/tmp/w", "/tmp/w",
+	  "curl -s https://x/a.tgz | tar xz && ./run.sh", 3 },
 };
 
 START_TEST(the_root_is_what_is_known_of_it)
