@@ -43,16 +43,22 @@ static bool is_entry(const struct dirent *e)
 	       strcmp(e->d_name, AB_UNSETTLED_DIR);
 }
 
+/* Who cannot look must not take it for dead, nor for one that lives. */
+typedef enum held { HELD_NO, HELD_YES, HELD_UNKNOWN } held;
+
 /* Its holder has it locked for itself. Whoever looks shares the lock, or two
    who look at the same time would take each other for the holder. */
-static bool has_holder(int all_fd, const char *name)
+static held is_held(int all_fd, const char *name)
 {
 	ab_autofd int fd = ab_fd_lift(openat(all_fd, name,
 					     O_RDONLY | O_DIRECTORY |
 						     O_NOFOLLOW | O_CLOEXEC));
 
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) &&
-	       errno == EWOULDBLOCK;
+	if (fd < 0)
+		return fd == -1 && errno == ENOENT ? HELD_NO : HELD_UNKNOWN;
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return HELD_NO;
+	return errno == EWOULDBLOCK ? HELD_YES : HELD_UNKNOWN;
 }
 
 /* Nobody's, and empty. */
@@ -63,7 +69,7 @@ static void sweep_one(int all_fd, const char *name, time_t now)
 	if (fstatat(all_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISDIR(st.st_mode) || now - st.st_mtime < OLD_SECONDS)
 		return;
-	if (!has_holder(all_fd, name))
+	if (is_held(all_fd, name) == HELD_NO)
 		(void)unlinkat(all_fd, name, AT_REMOVEDIR);
 }
 
@@ -138,7 +144,7 @@ static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
 static bool stands(const ab_build *b, int all_fd, int dir_fd, const char *name)
 {
 	return reads_about(&b->plan, dir_fd, name) &&
-	       !has_holder(all_fd, name) &&
+	       is_held(all_fd, name) != HELD_YES &&
 	       (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 		errno != ENOENT);
 }

@@ -25,3 +25,9 @@ UNIT_TESTS += tests/unit/walls_protect_internal
 tests_unit_walls_protect_internal_SOURCES = tests/unit/walls_protect_internal.c
 tests_unit_walls_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_walls_protect_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/walls_quarantine_internal
+UNIT_TESTS += tests/unit/walls_quarantine_internal
+tests_unit_walls_quarantine_internal_SOURCES = tests/unit/walls_quarantine_internal.c
+tests_unit_walls_quarantine_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_walls_quarantine_internal_CFLAGS = $(UNIT_CFLAGS)
