@@ -404,6 +404,20 @@ static bool find_tree(struct ab_check *c, const char *variable, uint32_t len,
 	return false;
 }
 
+/* The file's variable; of a pattern as it stands: it tells the directory. */
+static const char *tree_file(struct ab_check *c, const struct ab_word *path,
+			     uint32_t *len)
+{
+	struct ab_word plain = *path;
+
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		if (path->holes[i].kind != AB_HOLE_PATTERN)
+			return file_name(c, path, false, len);
+	}
+	plain.hole_count = 0;
+	return file_name(c, &plain, false, len);
+}
+
 /* Eight digits; NULL: it is not known which. */
 static const char *late_number(struct ab_check *c, const char *variable,
 			       uint32_t len)
@@ -538,7 +552,7 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 
 	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
 		return w;
-	variable = file_name(c, path, false, &len);
+	variable = tree_file(c, path, &len);
 	if (!variable || !find_tree(c, variable, len, &tree))
 		return w;
 	if (!w)
@@ -766,7 +780,7 @@ static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
 
 	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
 		return false;
-	variable = file_name(c, path, false, &len);
+	variable = tree_file(c, path, &len);
 	if (!variable || !find_tree(c, variable, len, &tree) || !tree.is_root)
 		return false;
 	if (is_usual_program(tree.rest, tree.rest_len))
