@@ -105,9 +105,11 @@ static bool is_below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
 }
 
-/* "DEV INO PATH", of this workspace or one that has to do with it? Whatever
-   else it says may be meant for this one. */
-static bool is_about(const ab_plan *p, const char *text)
+/* Whose workspace a record is about. What does not say may mean any. */
+typedef enum whose { WHOSE_OTHER, WHOSE_OURS, WHOSE_UNSAID } whose;
+
+/* "DEV INO PATH": ours is this one, and what has to do with it. */
+static whose whose_is(const ab_plan *p, const char *text)
 {
 	char *end, *path;
 	unsigned long long dev, ino;
@@ -117,14 +119,16 @@ static bool is_about(const ab_plan *p, const char *text)
 	ino = strtoull(end, &path, 10);
 	if (errno || *end != ' ' || path == end || path[0] != ' ' ||
 	    path[1] != '/')
-		return true;
+		return WHOSE_UNSAID;
 	path++;
-	return (dev == p->workspace_dev && ino == p->workspace_ino) ||
-	       is_below(path, p->workspace_host) ||
-	       is_below(p->workspace_host, path);
+	if ((dev == p->workspace_dev && ino == p->workspace_ino) ||
+	    is_below(path, p->workspace_host) ||
+	    is_below(p->workspace_host, path))
+		return WHOSE_OURS;
+	return WHOSE_OTHER;
 }
 
-static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
+static whose read_whose(const ab_plan *p, int dir_fd, const char *name)
 {
 	ab_autofd int fd = ab_fd_lift(openat(dir_fd, name,
 					     O_RDONLY | O_NOFOLLOW |
@@ -134,19 +138,55 @@ static bool reads_about(const ab_plan *p, int dir_fd, const char *name)
 
 	/* taken away meanwhile, by whoever has looked */
 	if (fd == -1 && errno == ENOENT)
-		return false;
+		return WHOSE_OTHER;
 	n = fd < 0 ? -1 : ab_fd_read_full(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
-	return n <= 0 || is_about(p, text);
+	if (n <= 0)
+		return WHOSE_UNSAID;
+	text[n] = '\0';
+	return whose_is(p, text);
 }
 
 /* A holder that lives sees to it, and removes its record before it is gone. */
-static bool stands(const ab_build *b, int all_fd, int dir_fd, const char *name)
+static bool stands(int all_fd, int dir_fd, const char *name)
 {
-	return reads_about(&b->plan, dir_fd, name) &&
-	       is_held(all_fd, name) != HELD_YES &&
+	return is_held(all_fd, name) != HELD_YES &&
 	       (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 		errno != ENOENT);
+}
+
+static int32_t refuse(const ab_build *b, const char *name, whose about,
+		      agentbox_error **err)
+{
+	const char *state = ab_context_state_dir(b->context);
+
+	if (about == WHOSE_OURS)
+		return ab_error_set(err, AGENTBOX_EWALL, "protect",
+				    "protected names that box %.80s made may "
+				    "stand in '%s': it was killed, or they "
+				    "could not be moved away; look for them "
+				    "there, then remove '%s/quarantine/"
+				    AB_UNSETTLED_DIR "/%.80s'", name,
+				    b->plan.workspace_host, state, name);
+	return ab_error_set(err, AGENTBOX_EWALL, "protect",
+			    "protected names that box %.80s made may stand in "
+			    "some workspace, and its record is empty, torn or "
+			    "cannot be read, so nobody knows in which; look "
+			    "for them where it ran, which an audit log tells, "
+			    "then remove '%s/quarantine/" AB_UNSETTLED_DIR
+			    "/%.80s'", name, state, name);
+}
+
+/*
+ * One whose holder has not written it to its end: it has no box yet. That of a
+ * holder that was killed just then never gets one.
+ */
+static bool is_unborn(int all_fd, int dir_fd, const char *name)
+{
+	if (strncmp(name, AB_UNBORN_RECORD, strlen(AB_UNBORN_RECORD)))
+		return false;
+	if (is_held(all_fd, name + strlen(AB_UNBORN_RECORD)) == HELD_NO)
+		(void)unlinkat(dir_fd, name, 0);
+	return true;
 }
 
 static int32_t check_settled(const ab_build *b, int all_fd,
@@ -170,17 +210,12 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 					  "directory");
 		if (!e)
 			break;
-		if (!is_entry(e) ||
-		    !stands(b, all_fd, dirfd(dir), e->d_name))
+		if (!is_entry(e) || is_unborn(all_fd, dirfd(dir), e->d_name))
 			continue;
-		rc = ab_error_set(err, AGENTBOX_EWALL, "protect",
-				  "protected names that box %.80s made may "
-				  "stand in '%s': it was killed, or they could "
-				  "not be moved away; look for them there, "
-				  "then remove '%s/quarantine/"
-				  AB_UNSETTLED_DIR "/%.80s'", e->d_name,
-				  b->plan.workspace_host,
-				  ab_context_state_dir(b->context), e->d_name);
+		whose about = read_whose(&b->plan, dirfd(dir), e->d_name);
+		if (about != WHOSE_OTHER &&
+		    stands(all_fd, dirfd(dir), e->d_name))
+			rc = refuse(b, e->d_name, about, err);
 	}
 	if (dir)
 		closedir(dir);

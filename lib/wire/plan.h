@@ -141,6 +141,8 @@ typedef struct ab_plan_rlimit {
  * locked.
  */
 #define AB_UNSETTLED_DIR "unsettled"
+/* Before its name while it is written; a box's id does not begin so. */
+#define AB_UNBORN_RECORD ".new-"
 
 /*
  * A protected name that does not exist at start. `dir` is a directory inside

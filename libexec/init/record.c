@@ -38,18 +38,38 @@ static int open_beside(int quarantine_fd)
 					 O_CLOEXEC));
 }
 
-static int open_record(const watcher *w, int flags)
+static int open_record(const watcher *w, const char *name, int flags)
 {
-	return openat(w->unsettled_fd, name_of(w),
-		      flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return openat(w->unsettled_fd, name, flags | O_NOFOLLOW | O_CLOEXEC,
+		      0600);
+}
+
+/* Whole, or not there: one that says nothing would be about every workspace. */
+static int write_record(const watcher *w, const char *text)
+{
+	char beside[AB_MAX_NAME + sizeof(AB_UNBORN_RECORD)];
+	ab_autofd int fd = -1;
+	int r;
+
+	if (snprintf(beside, sizeof(beside), AB_UNBORN_RECORD "%s",
+		     name_of(w)) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
+	fd = open_record(w, beside, O_WRONLY | O_CREAT | O_TRUNC);
+	if (fd < 0)
+		return -errno;
+	r = ab_fd_write_full(fd, text, strlen(text));
+	if (r == 0 && renameat(w->unsettled_fd, beside, w->unsettled_fd,
+			       name_of(w)))
+		r = -errno;
+	if (r)
+		(void)unlinkat(w->unsettled_fd, beside, 0);
+	return r;
 }
 
 int init_begin_record(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
 	char text[AB_MAX_PATH + 64];
-	ab_autofd int fd = -1;
-	int r;
 
 	w->unsettled_fd = open_beside(w->quarantine_fd);
 	if (w->unsettled_fd < 0 && errno == ENOENT) {
@@ -61,13 +81,7 @@ int init_begin_record(watcher *w)
 	snprintf(text, sizeof(text), "%llu %llu %s",
 		 (unsigned long long)p->workspace_dev,
 		 (unsigned long long)p->workspace_ino, p->workspace_host);
-	fd = open_record(w, O_WRONLY | O_CREAT | O_TRUNC);
-	if (fd < 0)
-		return -errno;
-	r = ab_fd_write_full(fd, text, strlen(text));
-	if (r)
-		init_end_record(w, true);
-	return r;
+	return write_record(w, text);
 }
 
 void init_end_record(const watcher *w, bool is_settled)
@@ -80,7 +94,7 @@ void init_end_record(const watcher *w, bool is_settled)
 		(void)unlinkat(w->unsettled_fd, name_of(w), 0);
 		return;
 	}
-	fd = open_record(w, O_RDONLY);
+	fd = open_record(w, name_of(w), O_RDONLY);
 	if (fd >= 0)
 		(void)fsync(fd);
 	(void)fsync(w->unsettled_fd);

@@ -139,6 +139,56 @@ START_TEST(what_cannot_be_looked_at_is_not_taken_away)
 }
 END_TEST
 
+static void write_to(const char *name, const char *text)
+{
+	FILE *f = fopen(place(name), "w");
+
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+START_TEST(the_message_says_whether_the_record_is_of_this_workspace)
+{
+	static const char *const unsaid[] = { "", "x", "1 2", "1 2 w", " " };
+
+	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(mkdir(place("unsettled"), 0700), 0);
+	write_to("unsettled/gone", "1 2 /elsewhere");
+	ck_assert_int_eq(make(), AGENTBOX_EWALL);
+	ck_assert_msg(strstr(message, "'" WORKSPACE "'") != NULL, "%s",
+		      message);
+	for (size_t i = 0; i < sizeof(unsaid) / sizeof(*unsaid); i++) {
+		write_to("unsettled/gone", unsaid[i]);
+		ck_assert_int_eq(make(), AGENTBOX_EWALL);
+		ck_assert_msg(strstr(message, WORKSPACE) == NULL &&
+				      strstr(message, "nobody knows") &&
+				      strstr(message, "unsettled/gone"),
+			      "%s", message);
+	}
+	write_to("unsettled/gone", "1 3 /elsewhere");
+	ck_assert_int_eq(make(), 0);
+}
+END_TEST
+
+/* Written to its end it gets its own name, and only then a box begins. */
+START_TEST(a_record_that_is_being_written_is_about_no_workspace)
+{
+	int fd;
+
+	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(mkdir(place("unsettled"), 0700), 0);
+	write_to("unsettled/.new-held", "");
+	fd = make_old("held");
+	ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
+	ck_assert_int_eq(make(), 0);
+	ck_assert(is_there("unsettled/.new-held"));
+	close(fd);
+	ck_assert_int_eq(make(), 0);
+	ck_assert(!is_there("unsettled/.new-held"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("walls_quarantine");
@@ -149,6 +199,10 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, what_cannot_be_looked_at_is_not_taken_away);
+	tcase_add_test(
+		tc, the_message_says_whether_the_record_is_of_this_workspace);
+	tcase_add_test(tc,
+		       a_record_that_is_being_written_is_about_no_workspace);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_NORMAL);
