@@ -561,6 +561,22 @@ static void each_key(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+bool ab_has_path(const struct ab_use *use)
+{
+	uint32_t base = use->base[use->program->depth];
+
+	for (uint32_t i = base; i < use->operand_count; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+
+		if (w->hole_count || (w->len && memchr("./~", *w->text, 3)) ||
+		    (w->len > 5 && !memcmp(w->text, "file:", 5)) ||
+		    (memmem(w->text, w->len, "/", 1) &&
+		     !memmem(w->text, w->len, ":", 1)))
+			return true;
+	}
+	return false;
+}
+
 static void here(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role, ab_role_fn *fn)
 {

@@ -154,6 +154,8 @@ bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 /* Calls fn for each word that a role selects; false: out of memory. */
 typedef void ab_role_fn(struct ab_check *c, const struct ab_use *use,
 			const struct ab_role *role, const struct ab_word *w);
+/* One of the operands is a path, as `pip install .` has it. */
+bool ab_has_path(const struct ab_use *use);
 static inline bool ab_role_applies(const struct ab_use *use,
 				   const struct ab_role *role)
 {
@@ -162,7 +164,8 @@ static inline bool ab_role_applies(const struct ab_use *use,
 	return (!role->need || (use->options & role->need)) &&
 	       (!role->also || (use->options & role->also)) &&
 	       !(use->options & role->unless) &&
-	       (role->none != 1 || !n) && (role->none != 2 || n);
+	       (role->none != 1 || !n) && (role->none != 2 || n) &&
+	       (role->none != 3 || ab_has_path(use));
 }
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn);

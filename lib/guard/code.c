@@ -472,31 +472,6 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 	}
 }
 
-void ab_check_npm(struct ab_check *c, const struct ab_use *use,
-		  const struct ab_word *text)
-{
-	struct ab_code k = { .c = c, .use = use, .text = text, .name = "npm",
-			     .lang = AB_JS };
-	struct ab_token t;
-	struct ab_word w;
-	bool is_inside = false;
-
-	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
-				 .lang = ab_lang_of("js") };
-	/* "scripts": { "name": "command", ... } */
-	while (ab_lexer_next(&k.x, &t) && !c->is_broken) {
-		if (ab_code_is_sign(&k, &t, '}'))
-			is_inside = false;
-		if (t.kind == AB_TOKEN_STRING && is_inside &&
-		    ab_code_is_sign(&k, &k.before, ':') &&
-		    ab_code_word(&k, &t, &w))
-			ab_check_script(c, &w, true, NULL, 0, NULL);
-		is_inside |= t.kind == AB_TOKEN_STRING && t.len == 7 &&
-			     !memcmp(text->text + t.at, "scripts", 7);
-		k.before = t;
-	}
-}
-
 /* python -c 'exec(sys.stdin.read())': what it is given is run. awk has names
    for parts of it only, and so it is with what a name stands for. */
 static void run_input(struct ab_code *k)

@@ -113,10 +113,13 @@ bool ab_code_has_name(const struct ab_code *k, const char *name);
 /* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
 
-/* --- code.c --- */
-/* package.json: its scripts. */
+/* --- code_named.c --- */
+/* package.json: its scripts, and a justfile: its recipes, as far as the
+   command asks for them. */
 void ab_check_npm(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);
+void ab_check_just(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_word *text);
 
 /* --- code_args.c --- */
 struct ab_args {

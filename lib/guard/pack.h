@@ -109,7 +109,7 @@ enum ab_select {
 
 struct ab_role {
 	uint8_t kind, select, a;
-	uint8_t none; /* 1: only without operands, 2: only with */
+	uint8_t none; /* only: 1 without operands, 2 with, 3 with a path */
 	uint32_t taint;
 	uint64_t mask;			   /* option groups: the values of */
 	uint64_t need, also, unless;	   /* one of each but the last */

@@ -389,6 +389,8 @@ static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 						    "CONDITION");
 		if (!strcmp(value, "none") || !strcmp(value, "some"))
 			role->none = (*value == 'n') == is_if ? 1 : 2;
+		else if (is_if && !strcmp(value, "path"))
+			role->none = 3;
 		else
 			rc = ab_pack_options(r, p, value,
 					     !is_if	  ? &role->unless

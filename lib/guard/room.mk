@@ -40,6 +40,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_args.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_home.c \
+	lib/guard/code_named.c \
 	lib/guard/code_names.c \
 	lib/guard/code_sed.c \
 	lib/guard/command.c lib/guard/command.h \

@@ -540,7 +540,6 @@ static void check_lines(struct ab_check *c, const char *lang,
 			const struct ab_word *text)
 {
 	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
-	bool is_just = !strcmp(lang, "just");
 	bool is_proc = !strcmp(lang, "procfile");
 
 	if (is_make)
@@ -566,8 +565,6 @@ static void check_lines(struct ab_check *c, const char *lang,
 				at = (uint32_t)(semi - line) + 1;
 		} else if (is_tcl) {
 			at = tcl_command(line, n);
-		} else if (is_just) {
-			at = n && (*line == ' ' || *line == '\t');
 		} else if (is_proc) {
 			const char *colon = memchr(line, ':', n);
 
@@ -575,7 +572,7 @@ static void check_lines(struct ab_check *c, const char *lang,
 		} else if (n > 4 && !strncasecmp(line, "run ", 4)) {
 			at = 4;
 		}
-		while (at && (is_make || is_just) && at < n &&
+		while (at && is_make && at < n &&
 		       memchr("@-+ ", line[at], 4))
 			at++;
 		if (at && is_make ? make_line(c, text, i + at, &stop, &w)
@@ -590,13 +587,14 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
-	    !strcmp(role->text, "tcl") || !strcmp(role->text, "just") ||
-	    !strcmp(role->text, "procfile"))
+	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		check_lines(c, role->text, w);
 	else if (!strcmp(role->text, "m4"))
 		check_m4(c, w);
 	else if (!strcmp(role->text, "npm"))
 		ab_check_npm(c, use, w);
+	else if (!strcmp(role->text, "just"))
+		ab_check_just(c, use, w);
 	else
 		ab_check_code(c, use, role->text, w);
 }
