@@ -20,6 +20,8 @@
 
 /* Between two looks at what may be good in a moment. */
 #define AWAIT_MS 10
+/* Of a minute each. Who still plants after the end is nobody of the box's. */
+#define LAST_LOOKS 5
 
 /* Not while there may be something that no event tells. */
 static void drop_demand(watcher *w)
@@ -171,11 +173,12 @@ static bool is_heard(init_box *box)
  * whose host would take it for his own: then the record of this box stays, and
  * that one is not raised before somebody has looked. A host that lives waits
  * for our end, tells of it and removes the record (lib/sandbox/box.c). For one
- * that is gone nobody waits, so a look that was cut goes on until it is not.
+ * that is gone nobody waits, so a look that was cut goes on, for a few minutes.
  */
 void init_settle_last(holder *h, bool is_empty)
 {
 	watcher *w = h->watcher;
+	unsigned looks = 0;
 	uint64_t failed;
 
 	if (!w)
@@ -190,7 +193,7 @@ void init_settle_last(holder *h, bool is_empty)
 		failed = w->failed;
 		init_begin_last_look(w);
 		init_settle_names(w);
-	} while (w->is_cut && !is_heard(w->box));
+	} while (w->is_cut && ++looks < LAST_LOOKS && !is_heard(w->box));
 	if (!is_empty)
 		init_fail_path(w, "", EBUSY);
 	/* told of before, but it is the end of looking */

@@ -375,6 +375,17 @@ START_TEST(who_is_dead_hears_nothing)
 }
 END_TEST
 
+/* Somebody who is nobody of the box's may plant for ever. */
+START_TEST(it_does_not_go_on_for_ever)
+{
+	plant(PLANTED, 400);
+	ck_assert_uint_le(settle_last(), 310);
+	ck_assert_uint_gt(count_planted(400), 0);
+	ck_assert_uint_eq(around.told_cut, 5);
+	ck_assert(around.is_recorded);
+}
+END_TEST
+
 START_TEST(where_all_is_put_right_the_record_goes)
 {
 	ck_assert(around.is_recorded);
@@ -422,6 +433,7 @@ int main(void)
 	tcase_add_test(t, at_the_end_it_has_a_minute);
 	tcase_add_test(t, for_a_host_that_is_gone_it_goes_on);
 	tcase_add_test(t, who_is_dead_hears_nothing);
+	tcase_add_test(t, it_does_not_go_on_for_ever);
 	tcase_add_test(t, where_all_is_put_right_the_record_goes);
 	tcase_add_test(t, where_a_process_still_lives_the_record_stays);
 	tcase_add_test(t, a_box_that_never_was_ready_leaves_no_record);
