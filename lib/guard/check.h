@@ -92,6 +92,7 @@ struct ab_check {
 	bool is_single;	 /* one argument of many is tried */
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_again;	 /* the same command in another directory */
+	bool is_perhaps; /* a text that it runs is one of several */
 	bool is_reading; /* only what is done to files counts */
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */

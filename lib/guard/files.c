@@ -265,6 +265,22 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	save(c, path, taint, content, true);
 }
 
+/* /dev/fd/3 and the like: the 3; or -1. */
+static int32_t fd_of(const struct ab_word *w)
+{
+	static const char *const names[] = { "/dev/fd/", "/proc/self/fd/" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		uint32_t n = (uint32_t)strlen(names[i]);
+
+		if (!w->hole_count && w->len == n + 1 &&
+		    !memcmp(w->text, names[i], n) && w->text[n] >= '0' &&
+		    w->text[n] <= '9')
+			return w->text[n] - '0';
+	}
+	return -1;
+}
+
 /* Nothing is known of it but that somebody writes into it. */
 static bool is_pipe(const struct ab_word *content)
 {
@@ -309,10 +325,10 @@ static const struct ab_word *kept_content(struct ab_check *c,
 
 #define MAX_CONTENT 32768 /* of a file that grows */
 
-void ab_file_append(struct ab_check *c, const struct ab_word *path,
-		    uint32_t taint, const struct ab_word *content)
+static void append_to(struct ab_check *c, const struct ab_word *path,
+		      uint32_t taint, const struct ab_word *content,
+		      const struct ab_word *old)
 {
-	const struct ab_word *old = content ? kept_content(c, path) : NULL;
 	struct ab_word all;
 
 	if (old && (is_copy(old) || is_pipe(old))) {
@@ -327,6 +343,49 @@ void ab_file_append(struct ab_check *c, const struct ab_word *path,
 	}
 	/* who knows what was there before: what is added is in it */
 	save(c, path, taint, content, false);
+}
+
+#define MAX_APPEND 4 /* texts that a file which grows may hold */
+
+/* Behind each of the texts that it may hold, or behind what nobody knows. */
+static void append_each(struct ab_check *c, const struct ab_word *path,
+			uint32_t taint, const struct ab_word *content,
+			const struct ab_word *old)
+{
+	struct ab_shell_readings readings = { 0 };
+	const struct ab_word *one = NULL;
+	uint32_t len, i = 0;
+	const char *variable = file_name(c, path, false, &len);
+
+	if (!variable || !ab_shell_get_one(c->run, variable, len, 0)) {
+		append_to(c, path, taint, content, old);
+		return;
+	}
+	do {
+		if (i < MAX_APPEND)
+			one = ab_shell_get_one(c->run, variable, len, i++);
+		else if (i++ > MAX_APPEND)
+			break; /* or it is what it was */
+		ab_shell_reading_begin(c->run, &readings);
+		if (i <= MAX_APPEND)
+			append_to(c, path, taint, content, one);
+		else
+			ab_file_pipe(c, path); /* more than can be judged */
+		ab_shell_reading_end(c->run, &readings);
+	} while (one);
+	readings.count += i > MAX_APPEND;
+	ab_shell_reading_join(c->run, &readings);
+}
+
+void ab_file_append(struct ab_check *c, const struct ab_word *path,
+		    uint32_t taint, const struct ab_word *content)
+{
+	const struct ab_word *old = content ? kept_content(c, path) : NULL;
+
+	if (old && !old->len && !is_pipe(old) && fd_of(path) < 0)
+		append_each(c, path, taint, content, old);
+	else
+		append_to(c, path, taint, content, old);
 }
 
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
@@ -485,22 +544,6 @@ uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
 					  0);
 
 	return ab_word_taint(content) | (is_either ? AB_TAINT_FILE : 0);
-}
-
-/* /dev/fd/3 and the like: the 3; or -1. */
-static int32_t fd_of(const struct ab_word *w)
-{
-	static const char *const names[] = { "/dev/fd/", "/proc/self/fd/" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		uint32_t n = (uint32_t)strlen(names[i]);
-
-		if (!w->hole_count && w->len == n + 1 &&
-		    !memcmp(w->text, names[i], n) && w->text[n] >= '0' &&
-		    w->text[n] <= '9')
-			return w->text[n] - '0';
-	}
-	return -1;
 }
 
 /* No file that the text wrote is called like this. */
@@ -803,33 +846,31 @@ static const struct ab_word *run_text(struct ab_check *c,
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path)
 {
-	const struct ab_word *content;
+	const struct ab_word *content, *one;
+	bool was = c->is_perhaps;
 
 	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
 		return;
+	c->is_perhaps |= !content->len; /* of what it may hold */
 	run_content(c, use, path, content);
-	for (uint32_t i = 0; !content->len; i++) {
-		const struct ab_word *one = either_content(c, path, i);
-
-		if (!one)
-			return;
+	for (uint32_t i = 0;
+	     !content->len && (one = either_content(c, path, i)); i++) {
 		if (one->len)
 			run_content(c, use, path, one);
 	}
+	c->is_perhaps = was;
 }
 
 /* The file is the command: a script of a shell, or of what its first line
    names, or a copy of a program. */
-bool ab_file_command(struct ab_check *c, const struct ab_word *words,
-		     uint32_t count, uint32_t in_taint,
-		     const struct ab_word *in_text, bool has_stdin)
+static bool run_command(struct ab_check *c, const struct ab_word *content,
+			const struct ab_word *words, uint32_t count,
+			uint32_t in_taint, const struct ab_word *in_text,
+			bool has_stdin)
 {
-	const struct ab_word *content = run_text(c, NULL, &words[0]);
 	uint32_t skip = sizeof(COPY_MARK) - 1, n;
 	struct ab_word *all;
 
-	if (!content)
-		return false;
 	ab_check_flow(c, c->use, AB_SINK_RUN,
 		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
 	if (is_pipe(content))
@@ -866,6 +907,22 @@ bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 	memmove(all + n, all + 2, count * sizeof(*all));
 	ab_check_words(c, all, n + count, in_taint, in_text, has_stdin);
 	return true;
+}
+
+bool ab_file_command(struct ab_check *c, const struct ab_word *words,
+		     uint32_t count, uint32_t in_taint,
+		     const struct ab_word *in_text, bool has_stdin)
+{
+	const struct ab_word *content = run_text(c, NULL, &words[0]);
+	bool was = c->is_perhaps, is_judged;
+
+	if (!content)
+		return false;
+	c->is_perhaps |= !content->len;
+	is_judged = run_command(c, content, words, count, in_taint, in_text,
+				has_stdin);
+	c->is_perhaps = was;
+	return is_judged;
 }
 
 /* --- copies ------------------------------------------------------------- */

@@ -43,10 +43,13 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     uint32_t arg_count, const char *how)
 {
 	struct ab_shell_text push = { .text = *text, .is_child = is_child,
-				      .args = args, .arg_count = arg_count };
+				      .args = args, .arg_count = arg_count,
+				      .is_perhaps = c->is_perhaps };
 	const struct ab_chain *chain = c->chain;
 
-	if (c->is_reading || c->is_again)
+	/* what is the same in each directory looks at that itself */
+	if (c->is_reading ||
+	    (c->is_again && ab_shell_has_pushed(c->run, text)))
 		return;
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);

@@ -30,7 +30,8 @@ struct visit {
 	bool has_input; /* an exec gave the shell another stdin */
 	const struct variable *cwd; /* of CWD; NULL: the run has none */
 	bool is_lost; /* ... of a loop: more of them than are known */
-	bool is_split; /* what is judged is in one of several directories */
+	bool is_split; /* what is judged is in one of several directories, of
+			  which each is known */
 	const struct ab_chain *left; /* a script that is read no more */
 };
 
@@ -134,7 +135,7 @@ static AB_COLD const struct ab_word *one_of_several(const struct visit *v,
 		w = ab_shell_get_one(run, CWD, sizeof(CWD) - 1, i);
 		if (!w)
 			return first;
-		if (!w->len || w->hole_count || i == AB_SHELL_ALTERNATIVES)
+		if (!w->len || w->hole_count || i == AB_SHELL_ALTERNATIVES - 1)
 			return NULL;
 		first = first ? first : w;
 	}
@@ -215,12 +216,8 @@ static void push_dir(struct ab_check *c, const struct ab_word *cwd)
 			   AB_SHELL_OWN);
 }
 
-static void pop_dir(struct ab_check *c)
+static void pop_list(struct ab_check *c, const struct ab_word *list)
 {
-	bool is_exported;
-	const struct ab_word *list = ab_shell_get(c->run, DIRS,
-						  sizeof(DIRS) - 1,
-						  &is_exported);
 	struct ab_word first, rest;
 
 	if (!list || list->hole_count || !list->len ||
@@ -231,6 +228,28 @@ static void pop_dir(struct ab_check *c)
 	set_cwd(c, first.len ? &first : NULL);
 	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest,
 			   AB_SHELL_OWN);
+}
+
+static void pop_dir(struct ab_check *c)
+{
+	struct ab_shell_readings readings = { 0 };
+	const struct ab_word *list = ab_shell_get(c->run, DIRS,
+						  sizeof(DIRS) - 1, NULL);
+	const struct ab_word *one;
+
+	if (!list || !list->hole_count ||
+	    !ab_shell_get_one(c->run, DIRS, sizeof(DIRS) - 1, 0)) {
+		pop_list(c, list);
+		return;
+	}
+	for (uint32_t i = 0; (one = ab_shell_get_one(c->run, DIRS,
+						     sizeof(DIRS) - 1, i));
+	     i++) {
+		ab_shell_reading_begin(c->run, &readings);
+		pop_list(c, one);
+		ab_shell_reading_end(c->run, &readings);
+	}
+	ab_shell_reading_join(c->run, &readings);
 }
 
 /* CDPATH=/etc; cd ssh: where that leads is not in the word. */
@@ -691,37 +710,52 @@ static void note_options(struct ab_check *c, const struct ab_word *argv,
 	}
 }
 
-/* After `[ c ] && cd /etc`: what the command does there, and what where it was
-   before. Texts that it runs look at that themselves. */
-static AB_COLD void judge_elsewhere(struct visit *v,
-				    const struct ab_shell_command *m,
-				    const struct ab_word *argv, uint32_t argc,
-				    const struct input *in)
+/* After `[ c ] && cd /etc`: what is done there, and what where it was before,
+   each of which may have been. */
+struct dirs {
+	struct ab_shell_readings readings;
+	const struct ab_word *was; /* where it is judged first */
+	uint32_t next;
+	bool is_last;
+};
+
+/* False: it is in one directory, or in one that nobody knows. */
+static bool first_dir(struct visit *v, struct dirs *d)
 {
 	struct ab_check *c = &v->check;
-	const struct ab_word *cwd = &v->first_cwd, *was = c->cwd;
 
-	c->is_again = true;
-	for (uint32_t i = v->is_split; cwd && i <= AB_SHELL_ALTERNATIVES; i++) {
-		struct input again = *in;
+	if (AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
+	    !ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, 0))
+		return false;
+	*d = (struct dirs){ .was = c->cwd, .next = v->is_split };
+	ab_shell_reading_begin(c->run, &d->readings);
+	return true;
+}
 
-		cwd = ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, i);
-		if (!cwd && !i)
-			break;
+static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
+{
+	struct ab_check *c = &v->check;
+	const struct ab_word *cwd;
+
+	ab_shell_reading_end(c->run, &d->readings);
+	c->classes_known = 0;
+	while (!d->is_last && d->next <= AB_SHELL_ALTERNATIVES) {
+		cwd = ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1,
+				       d->next++);
+		d->is_last = !cwd;
 		c->cwd = cwd ? cwd : &v->first_cwd;
 		if (c->cwd->hole_count || !c->cwd->len)
 			continue;
 		c->first_cwd = c->cwd;
-		c->classes_known = 0;
-		if (m->redir_count)
-			check_command_redirs(c, m, argv, argc, &again);
-		if (!m->callee)
-			ab_check_words(c, argv, argc, again.taint, again.text,
-				       again.has);
+		c->is_again = true;
+		ab_shell_reading_begin(c->run, &d->readings);
+		return true;
 	}
-	c->cwd = c->first_cwd = was;
-	c->classes_known = 0;
+	ab_shell_reading_join(c->run, &d->readings);
+	ab_shell_pushed_by(c->run, d->readings.count);
+	c->cwd = c->first_cwd = d->was;
 	c->is_again = false;
+	return false;
 }
 
 /* `exec <f` where the shell reads its script from its stdin: it goes on with
@@ -753,13 +787,45 @@ static bool has_left(const struct visit *v)
 	return v->left && k;
 }
 
+/* What the command does in the directory at hand. */
+static void judge_command(struct visit *v, const struct ab_shell_command *m,
+			  const struct ab_word *argv, uint32_t argc,
+			  struct input *in)
+{
+	struct ab_check *c = &v->check;
+	const struct ab_shell_redir *out = NULL;
+	enum ab_builtin builtin = argv == m->argv ? m->builtin
+						  : ab_shell_builtin(argv);
+
+	if (AB_UNLIKELY(m->redir_count))
+		out = check_command_redirs(c, m, argv, argc, in);
+	if (AB_LIKELY(!m->callee))
+		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
+	if (c->has_names)
+		ab_check_found(c, argv, argc);
+	if (out && m->argc)
+		save_command(c, m, out, in);
+	else if (!out && m->place.out)
+		m->place.out->taint |= c->out_taint;
+	if ((UINT64_C(1) << builtin) &
+	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD)))
+		change_dir(c, builtin, argv, argc);
+	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
+	    ab_word_equals(argv, "exec") && in->has) {
+		/* the shell's own stdin from now on */
+		ab_fd_save(c, 0, in->taint, in->text);
+		v->has_input = true;
+		leave_script(v, m, in);
+	}
+}
+
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
 {
 	struct visit *v = user;
 	struct ab_check *c = &v->check;
 	struct input in = { 0 };
-	const struct ab_shell_redir *out = NULL;
+	AB_UNINITIALIZED struct dirs dirs;
 	const struct ab_word *argv = m->argv;
 	uint32_t argc = m->argc;
 	enum ab_builtin builtin = m->builtin;
@@ -793,30 +859,17 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	note_options(c, argv, argc);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
-	if (AB_UNLIKELY(m->redir_count))
-		out = check_command_redirs(c, m, argv, argc, &in);
-	if (AB_LIKELY(!m->callee))
-		ab_check_words(c, argv, argc, in.taint, in.text, in.has);
-	if (c->has_names)
-		ab_check_found(c, argv, argc);
-	if (AB_UNLIKELY(v->cwd) && (!c->cwd || v->is_split))
-		judge_elsewhere(v, m, argv, argc, &in);
-	if (out && m->argc)
-		save_command(c, m, out, &in);
-	else if (!out && m->place.out)
-		m->place.out->taint |= c->out_taint;
+	bool is_split = first_dir(v, &dirs);
+
+	do {
+		struct input mine = in;
+
+		judge_command(v, m, argv, argc, &mine);
+	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if ((UINT64_C(1) << builtin) &
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
-		change_dir(c, builtin, argv, argc);
 		v->cwd = ab_shell_variable(run, CWD, sizeof(CWD) - 1);
 		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
-	}
-	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
-	    ab_word_equals(argv, "exec") && in.has) {
-		/* the shell's own stdin from now on */
-		ab_fd_save(c, 0, in.taint, in.text);
-		v->has_input = true;
-		leave_script(v, m, &in);
 	}
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
@@ -856,6 +909,8 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	struct ab_check *c = &v->check;
 	struct input in = { 0 };
 	const struct ab_shell_redir *out;
+	AB_UNINITIALIZED struct dirs dirs;
+	bool is_split;
 
 	if (s->kind == AB_SCOPE_DEFINITION && s->function) {
 		prepare(v, run, &s->place);
@@ -866,7 +921,10 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	if (!s->redir_count)
 		return AB_SHELL_GO;
 	prepare(v, run, &s->place);
-	check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
+	is_split = first_dir(v, &dirs);
+	do {
+		check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
+	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if (in.has && s->in)
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
@@ -897,10 +955,15 @@ static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 				   const struct ab_shell_scope *s)
 {
 	struct visit *v = user;
+	AB_UNINITIALIZED struct dirs dirs;
+	bool is_split;
 
 	if (s->redir_count) {
 		prepare(v, run, &s->place);
-		save_output(&v->check, s);
+		is_split = first_dir(v, &dirs);
+		do {
+			save_output(&v->check, s);
+		} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	}
 	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }

@@ -501,6 +501,23 @@ bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text)
 	return true;
 }
 
+bool ab_shell_has_pushed(struct ab_shell_run *run, const struct ab_word *text)
+{
+	struct pushed *p = run->pushed;
+
+	while (p && !ab_run_same_word(&p->text.text, text))
+		p = p->next;
+	if (p)
+		p->again++;
+	return p;
+}
+
+void ab_shell_pushed_by(struct ab_shell_run *run, uint32_t readings)
+{
+	for (struct pushed *p = run->pushed; p; p = p->next)
+		p->text.is_perhaps |= p->again + 1 < readings;
+}
+
 bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 		   uint32_t count, struct ab_word *out)
 {
@@ -601,6 +618,25 @@ bool ab_shell_copy(struct ab_shell_run *run, const char *name, size_t len,
 	ab_run_assign(run, to, to_len, ab_run_value(run, name, len),
 		      owner_flags[owner]);
 	return run->result->status != AB_SHELL_LIMIT;
+}
+
+void ab_shell_reading_begin(struct ab_shell_run *run,
+			    struct ab_shell_readings *readings)
+{
+	readings->undo = ab_run_branch(run);
+	readings->count++;
+}
+
+void ab_shell_reading_end(struct ab_shell_run *run,
+			  struct ab_shell_readings *readings)
+{
+	ab_run_back(run, readings->undo, &readings->outcomes);
+}
+
+void ab_shell_reading_join(struct ab_shell_run *run,
+			   struct ab_shell_readings *readings)
+{
+	ab_run_join(run, readings->outcomes, readings->count);
 }
 
 void ab_shell_forget(struct ab_shell_run *run)

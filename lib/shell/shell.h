@@ -16,7 +16,8 @@
  * What it refuses to do: guess. A value that the text does not decide is a
  * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
  * that differs is a hole; when it is one of two values, a command of it that
- * is no builtin is told twice, with each (of three such: eight times). A text
+ * is no builtin is told twice, with each (of three such: eight times), and what
+ * it does to the visitor's own variables is perhaps. A text
  * beyond the limits ends with AB_SHELL_LIMIT, which a guard must not allow.
  *
  * Everything handed out lives in the arena. What a visitor is given lives
@@ -353,6 +354,7 @@ struct ab_shell_text {
 	/* NULL: those of the command */
 	struct ab_stream *in, *out;
 	void *tag; /* for the commands inside: place.tag */
+	bool is_perhaps; /* one of several: what it does may not be done */
 };
 
 /*
@@ -360,6 +362,10 @@ struct ab_shell_text {
  * order of the calls. False: a limit was met, and the run will end with LIMIT.
  */
 bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text);
+/* The command at hand pushed that text already, by another reading. */
+bool ab_shell_has_pushed(struct ab_shell_run *run, const struct ab_word *text);
+/* After so many readings: what not each of them pushed is perhaps. */
+void ab_shell_pushed_by(struct ab_shell_run *run, uint32_t readings);
 
 /* The words joined by spaces, as eval does; lives until the callback returns.
  * False: LIMIT. */
@@ -404,6 +410,20 @@ bool ab_shell_set(struct ab_shell_run *run, const char *name, size_t len,
 /* The other gets what this one is, all that it may be. False: LIMIT. */
 bool ab_shell_copy(struct ab_shell_run *run, const char *name, size_t len,
 		   const char *to, size_t to_len, enum ab_shell_owner owner);
+/* A command has several readings, one of which is what it does: begin and end
+ * stand around each, the next begins where the first did. After join each may
+ * have been, and one was. Zeroed at first. */
+struct ab_shell_readings {
+	struct undo *undo;
+	struct outcome *outcomes;
+	uint32_t count;
+};
+void ab_shell_reading_begin(struct ab_shell_run *run,
+			    struct ab_shell_readings *readings);
+void ab_shell_reading_end(struct ab_shell_run *run,
+			  struct ab_shell_readings *readings);
+void ab_shell_reading_join(struct ab_shell_run *run,
+			   struct ab_shell_readings *readings);
 /* Nothing is known any more: eval or source of what nobody knows. The run does
  * this itself after eval, source and `.` when nothing was pushed. */
 void ab_shell_forget(struct ab_shell_run *run);

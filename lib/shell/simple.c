@@ -338,6 +338,7 @@ static void visit_pushed(struct ab_shell_run *run, struct pushed *list,
 		next = list->next;
 		list->next = reversed;
 		list->passing = passing;
+		list->text.is_perhaps |= run->is_reading_of;
 		reversed = list;
 	}
 	for (; reversed; reversed = reversed->next)
@@ -417,8 +418,8 @@ static bool is_steady(const struct cmd *cmd)
 	return true;
 }
 
-/* It does nothing to the shell, however often it is told. echo is told again
- * for its redirections only. */
+/* It does nothing to the shell, however often it is told, but to what the
+ * visitor keeps there. echo is told again for its redirections only. */
 static bool is_idle(const struct ab_shell_command *c)
 {
 	return c->builtin == AB_BUILTIN_NONE ||
@@ -482,6 +483,26 @@ static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
 	return n;
 }
 
+/* One of them is what the command does, and nobody knows which. */
+static AB_COLD bool tell_readings(struct ab_shell_run *run,
+				  const struct ab_shell_tree *tree,
+				  struct ab_shell_command *all, uint32_t count)
+{
+	struct ab_shell_readings readings = { 0 };
+	bool is_read = false;
+
+	run->is_reading_of = true;
+	for (uint32_t i = 0; i < count && !run->is_stopped &&
+			     !run->arena->is_full; i++) {
+		ab_shell_reading_begin(run, &readings);
+		is_read |= tell_command(run, tree, &all[i]);
+		ab_shell_reading_end(run, &readings);
+	}
+	ab_shell_reading_join(run, &readings);
+	run->is_reading_of = false;
+	return is_read;
+}
+
 void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd,
@@ -494,7 +515,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 	AB_UNINITIALIZED struct ab_word output;
 	uint32_t count = 0;
 	struct function *f;
-	bool has_readings, is_read = false;
+	bool has_readings, is_read;
 
 	if (AB_UNLIKELY(run->aliases) && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
@@ -523,10 +544,9 @@ void ab_visit_simple(struct ab_shell_run *run,
 		return;
 	if (AB_UNLIKELY(has_readings))
 		count = all_readings(run, tree, cmd, &c, &told);
-	do {
-		is_read |= tell_command(run, tree, told++);
-	} while (AB_UNLIKELY(count) && --count && !run->is_stopped &&
-		 !run->arena->is_full);
+	is_read = AB_UNLIKELY(count > 1) ?
+			  tell_readings(run, tree, told, count) :
+			  tell_command(run, tree, told);
 	if (is_read)
 		ab_builtin_take(&c);
 	/* what the frames above need was copied */

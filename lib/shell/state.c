@@ -262,7 +262,7 @@ const struct value *ab_run_array(struct ab_shell_run *run,
  * Branches.
  */
 
-static bool same_word(const struct ab_word *a, const struct ab_word *b)
+bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b)
 {
 	if (a->len != b->len || a->hole_count != b->hole_count ||
 	    memcmp(a->text, b->text, a->len) != 0)
@@ -286,7 +286,7 @@ static bool same_value(const struct value *a, const struct value *b)
 	    a->other != b->other)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
-		if (!same_word(&a->words[i], &b->words[i]))
+		if (!ab_run_same_word(&a->words[i], &b->words[i]))
 			return false;
 	return true;
 }
@@ -400,8 +400,10 @@ static const struct value *join_values(struct ab_shell_run *run,
 		stream->public.taint = x->taint | y->taint;
 		origin = &stream->public;
 	}
-	return v->flags & VARIABLE_SHARED ? join_texts(run, origin, a, b)
-					  : ab_run_either(run, origin, a, b);
+	/* the visitor's own, as the directory, are texts, too */
+	return v->flags & VARIABLE_SHARED || *v->name == ' ' ?
+		       join_texts(run, origin, a, b) :
+		       ab_run_either(run, origin, a, b);
 }
 
 struct undo *ab_run_branch(struct ab_shell_run *run)

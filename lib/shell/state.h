@@ -164,7 +164,7 @@ struct visit_frame {
 	void *mark; /* arena low when it began */
 	uint32_t functions; /* run->function_count when it began */
 	/* marks: of its branch, of a pipeline's stage, of a list with & */
-	struct undo *undo, *stage_undo, *list_undo;
+	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
 	uint32_t branches, index, count, factor;
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
@@ -190,6 +190,7 @@ struct pushed {
 	struct ab_shell_text text;
 	struct passing *passing;
 	struct alias *alias;
+	uint32_t again; /* by so many readings more */
 };
 
 #define VARIABLE_BUCKETS 64
@@ -220,6 +221,7 @@ struct ab_shell_run {
 
 	struct visit_frame *top;
 	struct pushed *pushed, **pushed_tail;
+	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
 	uint32_t steps;
@@ -275,6 +277,8 @@ const struct value *ab_run_scalar(struct ab_shell_run *run,
 				  const struct ab_word *word);
 const struct value *ab_run_array(struct ab_shell_run *run,
 				 const struct ab_word *words, uint32_t count);
+/* The same bytes, and the same where they are not known. */
+bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b);
 /* Where all of the words come from: a stream with the taint of them all. */
 struct ab_stream *ab_run_blend(struct ab_shell_run *run,
 			       const struct ab_word *words, uint32_t count);

@@ -639,6 +639,11 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 
 	f->mark = run->arena->low;
 	f->functions = run->function_count;
+	if (t->is_perhaps) {
+		f->perhaps_undo = ab_run_branch(run);
+		run->uncertain++;
+		f->inner.flags |= AB_SHELL_MAYBE;
+	}
 	if (run->text_depth++ >= run->limits.texts) {
 		ab_run_limit(run, "nested too deeply");
 		return;
@@ -681,6 +686,13 @@ void ab_visit_step_text(struct ab_shell_run *run, struct visit_frame *f)
 			f->inner.in->value = NULL;
 	} else {
 		end_passing(run, f);
+	}
+	if (f->pushed->text.is_perhaps) {
+		struct outcome *outcomes = NULL;
+
+		run->uncertain--;
+		ab_run_back(run, f->perhaps_undo, &outcomes);
+		ab_run_join(run, outcomes, 2);
 	}
 	ab_visit_end(run, &f->scope);
 	ab_visit_leave(run);
