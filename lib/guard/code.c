@@ -197,14 +197,14 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		if (a->is_cut)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
 				       k->text);
-		k->runs_input |= !is_known;
+		k->runs_input |= (!is_known || a->is_fed) && a->is_run;
 		run_call(k, a);
 		return;
 	case AB_CALL_OPEN:
 		open_call(k, a);
 		return;
 	case AB_CALL_CODE:
-		k->is_input_code |= !is_known;
+		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
 		if (a->count == 1 && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
 			k->c->depth++;
 			ab_check_code(k->c, k->use, k->name, &a->words[0]);
@@ -406,6 +406,8 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
+	a->is_run = ab_code_is_run(k, t);
+	a->is_fed = a->is_run && ab_code_is_fed(k);
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE;
 	ab_code_read_args(k, a);
 	if (ab_code_is_text(k, t, "Path"))
@@ -483,7 +485,7 @@ static void run_input(struct ab_code *k)
 
 	/* there are no calls of this kind in the table */
 	if (k->lang & (AB_PERL | AB_RUBY))
-		k->is_input_code |= ab_code_has_name(k, "eval");
+		k->is_input_code |= ab_code_has_eval(k);
 	if (!use || !use->has_stdin ||
 	    !(k->runs_input || k->is_input_code) || !ab_code_reads_input(k))
 		return;

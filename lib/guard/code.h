@@ -108,6 +108,14 @@ uint64_t ab_code_heads(uint8_t lang);
 bool ab_code_takes_away(const struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
+/* The word at hand is called, or handed on to be: not what is imported, and
+   not the exec() of a pattern. The lexer is behind it. */
+bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t);
+/* The first argument of the call at the lexer is what the program reads, or
+   computed. */
+bool ab_code_is_fed(const struct ab_code *k);
+/* perl and ruby: `eval` of a text, where `eval {` is a block. */
+bool ab_code_has_eval(const struct ab_code *k);
 /* It has the name as a word. */
 bool ab_code_has_name(const struct ab_code *k, const char *name);
 /* The call of the table that it names, enum ab_call; 0: none. */
@@ -135,6 +143,7 @@ struct ab_args {
 	bool has_head;
 	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
+	bool is_run, is_fed; /* ab_code_is_run(), ab_code_is_fed() */
 	bool is_taken_away; /* of a call that removes */
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;

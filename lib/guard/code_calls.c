@@ -227,3 +227,147 @@ bool ab_code_takes_away(const struct ab_code *k)
 	}
 	return false;
 }
+
+/* The byte behind the blanks from `at` on; 0: the end. */
+static char next_byte(const struct ab_word *text, uint32_t at)
+{
+	while (at < text->len && memchr(" \t\r\n", text->text[at], 4))
+		at++;
+	return at < text->len ? text->text[at] : 0;
+}
+
+/* The byte before the blanks at `at`, and where it is. */
+static char last_byte(const struct ab_word *text, uint32_t *at)
+{
+	while (*at && memchr(" \t\r\n", text->text[*at - 1], 4))
+		--*at;
+	return *at ? text->text[*at - 1] : 0;
+}
+
+/* What stands behind `name =` is a pattern: /x/ or new RegExp(). */
+static bool is_pattern_name(const struct ab_word *text, const char *name,
+			    uint32_t n)
+{
+	const char *at = text->text, *end = text->text + text->len;
+
+	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
+		uint32_t i = (uint32_t)(at - text->text) + n;
+
+		if ((at > text->text && is_letter(at[-1])) ||
+		    next_byte(text, i) != '=')
+			continue;
+		i = (uint32_t)((const char *)memchr(text->text + i, '=',
+						    text->len - i) -
+			       text->text) + 1;
+		while (i < text->len && text->text[i] == ' ')
+			i++;
+		if ((i < text->len && text->text[i] == '/') ||
+		    (text->len - i > 10 &&
+		     !memcmp(text->text + i, "new RegExp", 10)))
+			return true;
+	}
+	return false;
+}
+
+/* js: x.exec(y), where x is no child_process. */
+static bool is_match(const struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_word *text = k->text;
+	uint32_t at = t->at, from;
+
+	if (k->lang != AB_JS || t->len != 4 ||
+	    memcmp(text->text + at, "exec", 4) != 0 ||
+	    last_byte(text, &at) != '.')
+		return false;
+	/* without one there is none to take it from */
+	if (!memmem(text->text, text->len, "child", 5) &&
+	    !memmem(text->text, text->len, "shell", 5))
+		return true;
+	at--;
+	if (at && text->text[at - 1] == '?')
+		at--;
+	/* /x/g.exec(y) */
+	for (from = at; from && is_letter(text->text[from - 1]);)
+		from--;
+	if (from && text->text[from - 1] == '/')
+		return true;
+	return from < at &&
+	       is_pattern_name(text, text->text + from, at - from);
+}
+
+bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t)
+{
+	uint32_t at = t->at;
+	char next = next_byte(k->text, t->at + t->len);
+	char last;
+
+	if (is_match(k, t))
+		return false;
+	if (next == '(' || k->lang & (AB_PERL | AB_RUBY | AB_OTHER))
+		return true;
+	/* lua: f"x"; js: f`x`, f?.(x), f.call(null, x) */
+	if (next && memchr("\"'`?.", next, 5))
+		return true;
+	/* map(os.system, x) */
+	last = last_byte(k->text, &at);
+	if (!next || !memchr(",)]", next, 3))
+		return false;
+	if (last == '(') {
+		at--;
+		(void)last_byte(k->text, &at);
+		return at < 6 || memcmp(k->text->text + at - 6, "import", 6);
+	}
+	return last == '.' || last == '[';
+}
+
+bool ab_code_is_fed(const struct ab_code *k)
+{
+	struct ab_word first = *k->text;
+	struct ab_code inner = *k;
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	bool is_said = false;
+	int depth = 0;
+
+	if (next_byte(k->text, x.pos) != '(')
+		return false;
+	/* ( and [ before the first word of a list */
+	while (ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_SIGN &&
+	       memchr("([", k->text->text[t.at], 2))
+		;
+	first.text += t.at;
+	first.len = 0;
+	for (uint32_t i = 0; i < 64; i++) {
+		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
+
+		if (ch && memchr("([{", ch, 3))
+			depth++;
+		if ((ch && memchr(")]}", ch, 3) && --depth < 0) ||
+		    (ch == ',' && !depth) || !t.kind)
+			break;
+		inner.x = x;
+		is_said |= t.kind == AB_TOKEN_STRING ||
+			   ab_code_value(&inner, &t);
+		first.len = x.pos - (uint32_t)(first.text - k->text->text);
+		if (!ab_lexer_next(&x, &t))
+			break;
+	}
+	inner.text = &first;
+	return !is_said || ab_code_reads_input(&inner);
+}
+
+bool ab_code_has_eval(const struct ab_code *k)
+{
+	const struct ab_word *text = k->text;
+	const char *at = text->text, *end = text->text + text->len;
+
+	for (; (at = memmem(at, (size_t)(end - at), "eval", 4)); at++) {
+		uint32_t i = (uint32_t)(at - text->text) + 4;
+
+		if ((at == text->text || !is_letter(at[-1])) &&
+		    (at + 4 == end || !is_letter(at[4])) &&
+		    next_byte(text, i) != '{')
+			return true;
+	}
+	return false;
+}
