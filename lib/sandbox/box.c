@@ -638,7 +638,8 @@ static int last_drain(agentbox_sandbox *box)
 /*
  * 0, or -errno: not all was put right. tells: the caller is told of that, so
  * the next box over this workspace may be raised (wire/plan.h). A holder that
- * was killed has left its record, and has told nothing: that stays.
+ * was killed has left its record, and did not look to the end, whatever it told
+ * before: that stays.
  */
 static int end_watched(agentbox_sandbox *box, bool tells)
 {
@@ -649,10 +650,9 @@ static int end_watched(agentbox_sandbox *box, bool tells)
 	ab_settle_finish(box);
 	if (rc < 0)
 		return rc;
-	if (box->events.unprotected > before) {
-		c->is_told = tells;
+	c->is_told = tells && box->has_looked;
+	if (box->has_looked || box->events.unprotected > before)
 		return -EBUSY;
-	}
 	if (c->record && (faccessat(AT_FDCWD, c->record, F_OK, 0) == 0 ||
 			  errno != ENOENT))
 		return -EOWNERDEAD;

@@ -91,6 +91,10 @@ int ab_control_take(agentbox_sandbox *box, uint32_t serial, int *fd_out,
 		return kind ? (int)kind : -EAGAIN;
 	if (kind == AB_MSG_EVENT && fd < 0)
 		return ab_events_push(box, buf, n);
+	if (kind == AB_MSG_LOOKED && fd < 0 && n == AB_MESSAGE_HEADER) {
+		box->has_looked = true;
+		return 0;
+	}
 	ab_reader_init(&r, buf, n);
 	ab_get_u64(&r); /* kind and fd count, judged above */
 	bool is_reply = kind == AB_MSG_REPLY && ab_msg_get_reply(&r, &got) == 0;

@@ -106,6 +106,7 @@ struct agentbox_sandbox {
 	atomic_bool revoked; /* its identity: nothing begins any more */
 	bool lowered; /* by agentbox_sandbox_end() */
 	bool watched; /* it has protected paths to settle */
+	bool has_looked; /* AB_MSG_LOOKED came */
 
 	pthread_mutex_t settle_lock; /* taken before `lock` */
 	bool unprotected; /* the last settle failed, or is not done yet */

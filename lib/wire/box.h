@@ -44,6 +44,11 @@ enum ab_box_message {
 	/* before READY, where the plan has a broker; fds: its socket and the
 	   files of its secrets in their order */
 	AB_MSG_BROKER = 22,
+	/* after the last look at a workspace, where not all was put right, and
+	   everything that is to be said of that was said: the host may tell
+	   of it and remove the record (wire/plan.h). A holder that was killed
+	   has not said it */
+	AB_MSG_LOOKED = 23,
 	/* control, host -> holder: ab_msg_request */
 	AB_MSG_SETTLE = 32,    /* drain watches, quarantine, re-protect */
 	AB_MSG_RELAUNCH = 33,  /* replace a stalled launcher, unless it is

@@ -136,7 +136,9 @@ typedef struct ab_plan_rlimit {
  * the last part of the quarantine's path for its name, and in it, in decimal,
  * device and inode of the workspace, then its path: "DEV INO PATH". The holder
  * writes it before READY and removes it at its end when all was put right;
- * else the host does, when it has told of that. Over that workspace no box is
+ * else the host does, when the holder has looked through all to the end, which
+ * AB_MSG_LOOKED says, and whoever ends the box is told that something stands:
+ * not when he waits no longer, nor when the holder was killed. Over that workspace no box is
  * raised as long as the record is there and no holder has the quarantine
  * locked.
  */

@@ -129,6 +129,8 @@ void init_tell(init_box *box, uint32_t kind, const char *object,
 	       const char *detail);
 /* What was lost so far; false: there is no room for that either. */
 bool init_tell_lost(init_box *box);
+/* The last word, to a host that waits for the end: AB_MSG_LOOKED. */
+void init_tell_looked(init_box *box);
 
 /* resolve.c: paths without links */
 /*

@@ -200,6 +200,8 @@ void init_settle_last(holder *h, bool is_empty)
 	if (w->is_covered)
 		init_fail_path(w, w->covered_count ? w->covered[0] : "", EBUSY);
 	init_end_record(w, w->failed == failed);
+	if (w->failed != failed)
+		init_tell_looked(w->box);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "wire/message.h"
 
 /* A host that asked and does not read has stopped; the box has not. */
 #define MAX_WAIT_MS 1000
@@ -80,4 +81,26 @@ void init_tell(init_box *box, uint32_t kind, const char *object,
 		return;
 	if (kind < AB_ARRAY_LEN(box->lost) && box->lost[kind] < UINT32_MAX)
 		box->lost[kind]++;
+}
+
+/* Not before what it is the end of; what does not arrive was not said. */
+void init_tell_looked(init_box *box)
+{
+	uint8_t memory[AB_MESSAGE_HEADER];
+	ab_writer w;
+	bool is_told;
+	int r;
+
+	box->host_reads = true;
+	is_told = init_tell_lost(box);
+	box->host_reads = false;
+	if (!is_told)
+		return;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LOOKED);
+	ab_put_u32(&w, 0);
+	do {
+		r = ab_message_send(box->control_fd, w.data, w.len, NULL, 0,
+				    MSG_DONTWAIT);
+	} while (r == -EAGAIN && wait_for_room(box));
 }

@@ -11,7 +11,9 @@
  */
 #include "box.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -368,6 +370,43 @@ static void case_103_places_that_the_host_changes(void)
 	judge_all(places, COUNT(places), 1);
 }
 
+static bool record_is_left(bool kill_holder)
+{
+	agentbox_error *err = NULL;
+	const char *record;
+
+	begin("mkdir -p ws/p/sub;");
+	record = ws_path(e2e_text("../state/quarantine/unsettled/%s",
+				  agentbox_sandbox_get_id(box())));
+	box_sh("true");
+	CHECK(host_exists(record), "%s", record);
+	/* told without being asked, and read by nobody yet */
+	on_host("mount -t tmpfs x ws/p/sub; mv ws/p ws/q");
+	e2e_sleep_ms(1500);
+	if (kill_holder)
+		kill(host_descendant("agentbox-init"), SIGKILL);
+	CHECK(agentbox_sandbox_end(box(), &err) == AGENTBOX_EWALL,
+	      "the end is told as good");
+	CHECK(agentbox_error_get_errno(err) == EBUSY, "%s",
+	      agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	box_end();
+	on_host("umount ws/q/sub; rm -rf ws/q");
+	return host_exists(record);
+}
+
+/* Whatever it told before, a holder that was killed has not looked at all. */
+static void case_103_what_a_killed_holder_told_is_not_all(void)
+{
+	have_own_mounts();
+	if (!may_mount) {
+		e2e_note("not tried, only root mounts");
+		return;
+	}
+	CHECK(!record_is_left(false), "told to the end, and it stays");
+	CHECK(record_is_left(true), "it goes, and nobody looked");
+}
+
 /* By its name, once; and forgotten when it is unmounted. */
 static void case_103_a_mount_of_the_host_is_told(void)
 {
@@ -499,6 +538,7 @@ int main(int argc, char **argv)
 		CASE(case_103_repositories_of_a_quiet_box),
 		CASE(case_103_places_that_the_host_changes),
 		CASE(case_103_a_mount_of_the_host_is_told),
+		CASE(case_103_what_a_killed_holder_told_is_not_all),
 		CASE(case_103_a_mount_at_the_end_is_told),
 		CASE(case_102_a_process_is_left_behind),
 		CASE(case_102_launchers_are_killed),

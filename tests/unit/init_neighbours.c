@@ -42,6 +42,14 @@ bool init_tell_lost(init_box *box)
 	return around.is_heard;
 }
 
+void init_tell_looked(init_box *box)
+{
+	(void)box;
+	/* it would remove one that is written again */
+	ck_assert(around.is_recorded);
+	around.is_looked = true;
+}
+
 int init_begin_record(watcher *w)
 {
 	(void)w;

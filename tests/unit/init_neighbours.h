@@ -18,6 +18,7 @@ typedef struct neighbours {
 	bool is_agent_there;
 	bool is_heard;	  /* by a host that waits for the end */
 	bool is_recorded; /* that the box runs */
+	bool is_looked;	  /* the host may remove that */
 	/* -errno for every path that is opened; -EACCES: until somebody makes
 	   passable what is above it */
 	int open_error;

@@ -344,7 +344,7 @@ START_TEST(at_the_end_it_has_a_minute)
 	ck_assert_uint_gt(count_planted(PLANTED), 0);
 	ck_assert_uint_eq(around.told_cut, 1);
 	/* the host removes it, when it has said so */
-	ck_assert(around.is_recorded);
+	ck_assert(around.is_recorded && around.is_looked);
 	ck_assert(!box.host_reads);
 }
 END_TEST
@@ -392,7 +392,7 @@ START_TEST(where_all_is_put_right_the_record_goes)
 	cost_ns = SECOND / 100;
 	settle_last();
 	ck_assert_uint_eq(count_planted(PLANTED), 0);
-	ck_assert(!around.is_recorded);
+	ck_assert(!around.is_recorded && !around.is_looked);
 	ck_assert_uint_eq(around.told_cut, 0);
 }
 END_TEST
