@@ -138,9 +138,9 @@ typedef struct ab_plan_rlimit {
  * writes it before READY and removes it at its end when all was put right;
  * else the host does, when the holder has looked through all to the end, which
  * AB_MSG_LOOKED says, and whoever ends the box is told that something stands:
- * not when he waits no longer, nor when the holder was killed. Over that workspace no box is
- * raised as long as the record is there and no holder has the quarantine
- * locked.
+ * not when he waits no longer, nor when the holder was killed. Over that
+ * workspace no box is raised as long as the record is there and no holder has
+ * the quarantine locked.
  */
 #define AB_UNSETTLED_DIR "unsettled"
 /* Before its name while it is written; a box's id does not begin so. */
