@@ -215,6 +215,23 @@ static uint32_t behind_home(struct home *h, const struct ab_token *t)
 	return NOWHERE;
 }
 
+/* ruby: expand_path("x", home) */
+static bool is_before_home(struct home *h)
+{
+	struct ab_code *k = h->k;
+	struct ab_lexer start = k->x;
+	struct ab_token t = { 0 };
+	bool has_home = false;
+
+	if (k->lang == AB_RUBY && ab_code_has_name(k, "expand_path") &&
+	    ab_lexer_next(&k->x, &t) && ab_code_is_sign(k, &t, ',')) {
+		for (uint32_t i = 0; i < 3 && ab_lexer_next(&k->x, &t); i++)
+			has_home |= is_home(h, &t);
+	}
+	k->x = start;
+	return has_home;
+}
+
 /* A string: it goes on with a path, or has a home itself. */
 static void add_string(struct home *h, const struct ab_token *t)
 {
@@ -231,6 +248,13 @@ static void add_string(struct home *h, const struct ab_token *t)
 						 end - from, &w)
 				 : ab_code_word(k, t, &w))
 			add_name(h, &w);
+		return;
+	}
+	if (is_before_home(h) && ab_code_word(k, t, &w)) {
+		open_path(h);
+		h->has_slash = true;
+		add_name(h, &w);
+		h->is_open = false;
 		return;
 	}
 	from = behind_home(h, t);
@@ -260,6 +284,26 @@ static bool is_join(const struct ab_code *k, const struct ab_token *t)
 	return false;
 }
 
+/* [home, "x"].join("/"); the lexer is behind the bracket. */
+static bool is_joined_list(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+	int depth = 1;
+
+	for (uint32_t i = 0; i < MAX_LOOK && ab_lexer_next(&x, &t); i++) {
+		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
+
+		if (!depth && ch != '.')
+			return ab_code_is_text(k, &t, "join");
+		if (ch && memchr("([{", ch, 3))
+			depth++;
+		else if (ch && memchr(")]}", ch, 3))
+			depth--;
+	}
+	return false;
+}
+
 static void bracket(struct home *h, const struct ab_token *t)
 {
 	struct ab_code *k = h->k;
@@ -267,7 +311,8 @@ static void bracket(struct home *h, const struct ab_token *t)
 
 	if (memchr("([{", k->text->text[t->at], 3))
 		h->joins = h->joins << 1 |
-			   (is_join(k, &k->before) || is_inner);
+			   (is_join(k, &k->before) || is_inner ||
+			    (ab_code_is_sign(k, t, '[') && is_joined_list(k)));
 	else
 		h->joins >>= 1;
 }
