@@ -143,24 +143,32 @@ static void command_up(keeper *k, agentbox_request *q, const json_t *root)
 	agentbox_request_reply(q, 0, text, NULL);
 }
 
-static void let_go(keeper *k, size_t i)
+/* err tells what is left of it; in any case it is kept no longer. */
+static int32_t let_go(keeper *k, size_t i, agentbox_error **err)
 {
 	agentbox_owner_remove(k->owner, k->boxes[i].box, NULL);
+	/* of one that nobody hears of the library bars the next box */
+	int32_t rc = err ? agentbox_sandbox_end(k->boxes[i].box, err) : 0;
 	agentbox_sandbox_free(k->boxes[i].box);
 	free(k->boxes[i].name);
 	k->boxes[i] = k->boxes[--k->count];
+	return rc;
 }
 
 static void command_down(keeper *k, agentbox_request *q, const json_t *root)
 {
 	const char *box = json_string_value(json_object_get(root, "box"));
+	agentbox_error *err = NULL;
 
 	for (size_t i = 0; box && i < k->count; i++) {
 		if (strcmp(box, k->boxes[i].name) != 0 &&
 		    strcmp(box, agentbox_sandbox_get_id(k->boxes[i].box)) != 0)
 			continue;
-		let_go(k, i);
-		agentbox_request_reply(q, 0, "{}", NULL);
+		int32_t rc = let_go(k, i, &err);
+		if (rc < 0)
+			reply_error(q, rc, err);
+		else
+			agentbox_request_reply(q, 0, "{}", NULL);
 		return;
 	}
 	agentbox_request_reply(q, AGENTBOX_ENOTFOUND,
@@ -206,7 +214,7 @@ static void dispatch_boxes(keeper *k)
 			agentbox_event_free(event);
 		}
 		if (ended)
-			let_go(k, i);
+			(void)let_go(k, i, NULL);
 		else
 			i++;
 	}
@@ -369,7 +377,7 @@ int main(int argc, char **argv)
 		return complain(err);
 	int status = run(&k, &awake);
 	while (k.count)
-		let_go(&k, k.count - 1);
+		(void)let_go(&k, k.count - 1, NULL);
 	agentbox_owner_free(k.owner);
 	agentbox_audit_unref(k.audit);
 	agentbox_context_unref(k.context);

@@ -508,4 +508,39 @@ def a_stopped_keeper_keeps_its_box():
         expect(processes_below(k.p.pid) == before)
 
 
+def comm(pid):
+    with open(f"/proc/{pid}/comm") as f:
+        return f.read().strip()
+
+
+@box_test
+def down_tells_what_was_not_put_right():
+    os.makedirs(os.path.join(TOP, "direct"), exist_ok=True)
+    policy = dict(POLICY, protect=["builtin:code-that-runs-later"],
+                  workspace={"path": os.path.join(TOP, "direct"),
+                             "at": "/w", "mount": "direct"})
+    for is_killed in (False, True):
+        with Keeper(os.path.join(TOP, "untold")) as k:
+            call = {"command": "up", "name": "box", "policy": policy}
+            with k.connect() as s:
+                send(s, frame(CALL, 1), [sealed(json.dumps(call).encode())])
+                code, body = answer(s)
+            expect(code == 0, body)
+            s = k.connect()
+            below = [p for p in processes_below(k.p.pid)
+                     if comm(p) == "agentbox-init"]
+            expect(below, "no holder")
+            os.kill(k.p.pid, signal.SIGSTOP)
+            send(s, frame(CALL, 1), [sealed(json.dumps(
+                {"command": "down", "box": "box"}).encode())])
+            if is_killed:
+                os.kill(min(below), signal.SIGKILL)
+            os.kill(k.p.pid, signal.SIGCONT)
+            code, body = answer(s)
+            s.close()
+            expect((code < 0) == is_killed, (code, body))
+            expect(not is_killed or b"could not be put right" in body, body)
+
+
+
 main()
