@@ -83,7 +83,8 @@ AGENTBOX_API int32_t agentbox_sandbox_new(
 /*
  * End every process of the box and remove everything: processes, mounts,
  * cgroups, files. Returns when they are gone and protected paths were
- * settled for the last time; the handle stays, for the last events.
+ * settled for the last time; the handle stays, for the last events. It waits
+ * 30 seconds for that, no longer.
  *
  * No other call may be running on the box, in any thread: who spawns from
  * several threads joins them first, or holds a lock of his own. What is
@@ -91,12 +92,22 @@ AGENTBOX_API int32_t agentbox_sandbox_new(
  * meant: calls on them may be running, and they stay valid and answer
  * ECLOSED or their recorded status. AGENTBOX_EWALL when what the last
  * processes left at protected names could not be put right: the events say
- * what. A second call returns 0.
+ * what; its errno is ETIMEDOUT after the 30 seconds and EOWNERDEAD when
+ * agentbox-init was killed. A second call returns 0.
+ *
+ * Below the state directory a record, quarantine/unsettled/ID, says that the
+ * box runs. It goes when all was put right, and when this function told that
+ * agentbox-init looked to the end and something stands. Where it stays, no box
+ * is raised over that workspace before somebody has removed it:
+ * agentbox_sandbox(3), FILES.
  */
 AGENTBOX_API int32_t agentbox_sandbox_end(agentbox_sandbox *sandbox,
 					  agentbox_error **err);
 /*
- * The same, and the handle goes; the last events are in the audit only. The
+ * The same, and the handle goes; the last events are in the audit only. Of
+ * what could not be put right it tells nobody, so then the record stays and
+ * bars the next box: who wants to raise another calls
+ * agentbox_sandbox_end() first, and reads its error. The
  * rule about other calls is the same and lasts: none may be running, and none
  * may begin, for the handle is no more. Process handles stay valid.
  */
