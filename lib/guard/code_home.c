@@ -21,6 +21,7 @@ struct home {
 	uint32_t count;
 	uint64_t joins; /* a bit for each open bracket: its commas join */
 	bool writes;
+	bool expands;	/* the program knows expanduser or expand_path */
 	bool is_open;	/* the path goes on */
 	bool is_else;	/* behind `||`: another value for the home */
 	bool has_slash; /* behind a `/`, or a comma that joins */
@@ -50,8 +51,7 @@ static bool is_home(const struct home *h, const struct ab_token *t)
 	/* expanduser("~") */
 	if (t->kind == AB_TOKEN_STRING && t->len && t->len < 3 && *s == '~' &&
 	    (t->len == 1 || s[1] == '/'))
-		return ab_code_has_name(k, "expanduser") ||
-		       ab_code_has_name(k, "expand_path");
+		return h->expands;
 	return ab_code_is_home(k, t);
 }
 
@@ -187,6 +187,7 @@ static uint32_t behind_home(struct home *h, const struct ab_token *t)
 {
 	const char *s = h->k->text->text;
 	uint32_t end = t->at + t->len, from = t->at;
+	bool is_asked = false, fills = false;
 
 	/* "$h/.ssh" */
 	if (t->len && s[from] == '$' && t->quote != '\'') {
@@ -208,8 +209,14 @@ static uint32_t behind_home(struct home *h, const struct ab_token *t)
 		uint32_t at = (uint32_t)(open - s) + 1;
 
 		from = (uint32_t)(close - s) + 1;
-		if (is_insert(h, at, from - 1) ||
-		    (from - at < 3 && is_filled(h)))
+		if (is_insert(h, at, from - 1))
+			return from;
+		/* what is behind the string is looked at once */
+		if (from - at < 3 && !is_asked) {
+			fills = is_filled(h);
+			is_asked = true;
+		}
+		if (from - at < 3 && fills)
 			return from;
 	}
 	return NOWHERE;
@@ -223,8 +230,8 @@ static bool is_before_home(struct home *h)
 	struct ab_token t = { 0 };
 	bool has_home = false;
 
-	if (k->lang == AB_RUBY && ab_code_has_name(k, "expand_path") &&
-	    ab_lexer_next(&k->x, &t) && ab_code_is_sign(k, &t, ',')) {
+	if (k->lang == AB_RUBY && h->expands && ab_lexer_next(&k->x, &t) &&
+	    ab_code_is_sign(k, &t, ',')) {
 		for (uint32_t i = 0; i < 3 && ab_lexer_next(&k->x, &t); i++)
 			has_home |= is_home(h, &t);
 	}
@@ -386,6 +393,8 @@ void ab_code_check_home(struct ab_code *k)
 
 	if (!k->c->place->home.text || !has_home(k->text))
 		return;
+	h.expands = ab_code_has_name(k, "expanduser") ||
+		    ab_code_has_name(k, "expand_path");
 	h.writes = memmem(k->text->text, k->text->len, "write", 5);
 	find_variables(&h);
 	k->x.pos = 0;

@@ -17,6 +17,7 @@
 
 #define FILE_PREFIX " file "
 #define LATE_PREFIX " late " /* as long: when that was */
+#define SURE_PREFIX " sure " /* as long: on every way something is in it */
 #define FD_NAME 32 /* bytes of " fd N" */
 #define COPY_MARK "\177ELF " /* the path of a program follows */
 
@@ -202,24 +203,51 @@ static bool keeps(struct ab_check *c, const char *variable, uint32_t len,
 	return kept && kept->len == content->len;
 }
 
-/* The number of the archive after which the file was written, or which was
-   taken apart in the directory: eight digits. */
-static bool mark_late(struct ab_check *c, const char *variable, uint32_t len)
+/* What else is known of the file, in a variable with another prefix. */
+static bool set_beside(struct ab_check *c, const char *prefix,
+		       const char *variable, uint32_t len,
+		       const struct ab_word *value)
 {
 	uint32_t skip = sizeof(FILE_PREFIX) - 1;
 	char *name = ab_arena_high(c->high, len + 1);
-	char text[9];
-	struct ab_word number = { .text = text, .len = sizeof(text) - 1 };
 
 	if (!name) {
 		c->is_broken = true;
 		return false;
 	}
-	snprintf(text, sizeof(text), "%08" PRIx32, c->trees);
-	memcpy(name, LATE_PREFIX, skip);
+	memcpy(name, prefix, skip);
 	memcpy(name + skip, variable + skip, len - skip);
 	name[len] = '\0';
-	return ab_shell_set(c->run, name, len, &number, AB_SHELL_SHARED);
+	return ab_shell_set(c->run, name, len, value, AB_SHELL_SHARED);
+}
+
+/* NULL: nothing, or more than one thing. */
+static const struct ab_word *get_beside(struct ab_check *c, const char *prefix,
+					const char *variable, uint32_t len)
+{
+	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	char *name = ab_check_alloc(c, len + 1);
+	const struct ab_word *w;
+	bool is_exported;
+
+	if (!name)
+		return NULL;
+	memcpy(name, prefix, skip);
+	memcpy(name + skip, variable + skip, len - skip);
+	name[len] = '\0';
+	w = ab_shell_get(c->run, name, len, &is_exported);
+	return w && w->len && !w->hole_count ? w : NULL;
+}
+
+/* The number of the archive after which the file was written, or which was
+   taken apart in the directory: eight digits. */
+static bool mark_late(struct ab_check *c, const char *variable, uint32_t len)
+{
+	char text[9];
+	struct ab_word number = { .text = text, .len = sizeof(text) - 1 };
+
+	snprintf(text, sizeof(text), "%08" PRIx32, c->trees);
+	return set_beside(c, LATE_PREFIX, variable, len, &number);
 }
 
 static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
@@ -352,29 +380,32 @@ static void append_each(struct ab_check *c, const struct ab_word *path,
 			uint32_t taint, const struct ab_word *content,
 			const struct ab_word *old)
 {
+	static const struct ab_word sure = { .text = "1", .len = 1 };
 	struct ab_shell_readings readings = { 0 };
-	const struct ab_word *one = NULL;
+	const struct ab_word *one;
 	uint32_t len, i = 0;
 	const char *variable = file_name(c, path, false, &len);
+	bool is_sure;
 
 	if (!variable || !ab_shell_get_one(c->run, variable, len, 0)) {
 		append_to(c, path, taint, content, old);
 		return;
 	}
-	do {
-		if (i < MAX_APPEND)
-			one = ab_shell_get_one(c->run, variable, len, i++);
-		else if (i++ > MAX_APPEND)
-			break; /* or it is what it was */
+	is_sure = get_beside(c, SURE_PREFIX, variable, len);
+	while ((one = ab_shell_get_one(c->run, variable, len, i)) || !is_sure) {
 		ab_shell_reading_begin(c->run, &readings);
-		if (i <= MAX_APPEND)
+		if (i < MAX_APPEND)
 			append_to(c, path, taint, content, one);
 		else
 			ab_file_pipe(c, path); /* more than can be judged */
 		ab_shell_reading_end(c->run, &readings);
-	} while (one);
-	readings.count += i > MAX_APPEND;
+		if (!one || i++ == MAX_APPEND)
+			break;
+	}
+	readings.count += i > MAX_APPEND; /* or it is what it was */
 	ab_shell_reading_join(c->run, &readings);
+	if (!set_beside(c, SURE_PREFIX, variable, len, &sure))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
@@ -481,18 +512,9 @@ static const char *tree_file(struct ab_check *c, const struct ab_word *path,
 static const char *late_number(struct ab_check *c, const char *variable,
 			       uint32_t len)
 {
-	uint32_t skip = sizeof(FILE_PREFIX) - 1;
-	char *name = ab_check_alloc(c, len + 1);
-	const struct ab_word *w;
-	bool is_exported;
+	const struct ab_word *w = get_beside(c, LATE_PREFIX, variable, len);
 
-	if (!name)
-		return NULL;
-	memcpy(name, LATE_PREFIX, skip);
-	memcpy(name + skip, variable + skip, len - skip);
-	name[len] = '\0';
-	w = ab_shell_get(c->run, name, len, &is_exported);
-	return w && w->len == 8 && !w->hole_count ? w->text : NULL;
+	return w && w->len == 8 ? w->text : NULL;
 }
 
 /* The text wrote the file after the archive was taken apart. */
