@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of command.c: runs.c and files.c. */
+/* The parts of command.c and of the visitor in shell.c. */
 #ifndef AB_GUARD_COMMAND_H
 #define AB_GUARD_COMMAND_H
 
@@ -110,6 +110,29 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 /* The working directory after `cd WORD`; NULL: unknown. */
 const struct ab_word *ab_cwd_after(struct ab_check *c,
 				   const struct ab_word *w);
+
+/* --- redirs.c --- */
+/* What a command finds on its stdin. */
+struct ab_input {
+	uint32_t taint;
+	const struct ab_word *text;
+	bool has;
+};
+/* The redirections in order; *out is the last file that stdout goes to. */
+void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
+		     uint32_t count, bool is_empty, struct ab_input *in,
+		     const struct ab_shell_redir **out);
+/* Those of a command; the last file that stdout goes to, or NULL. */
+const struct ab_shell_redir *
+ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
+			const struct ab_word *argv, uint32_t argc,
+			struct ab_input *in);
+/* What the command leaves in that file. */
+void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
+		     const struct ab_shell_redir *out,
+		     const struct ab_input *in);
+/* What the commands of a compound wrote into its file. */
+void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s);
 
 /* --- check_git.c --- */
 void ab_check_git(struct ab_check *c, const struct ab_word *words,

@@ -58,6 +58,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/path.h \
 	lib/guard/path_listed.c \
 	lib/guard/pattern.c \
+	lib/guard/redirs.c \
 	lib/guard/rules.c lib/guard/rules.h \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The visitor of the shell check: what stands around a command (streams,
- * redirections, the working directory, functions) is made ready here and
- * command.c judges the words. See shell.h.
+ * The visitor of the shell check: what stands around a command (streams, the
+ * working directory, functions) is made ready here, redirs.c reads the
+ * redirections and command.c judges the words. See shell.h.
  */
 #include "config.h"
 
@@ -295,183 +295,6 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
 }
 
-/* --- redirections ------------------------------------------------------- */
-
-struct input {
-	uint32_t taint;
-	const struct ab_word *text;
-	bool has;
-};
-
-static bool is_class(const struct ab_check *c, uint64_t classes,
-		     const char *name)
-{
-	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
-		if (!strcmp(c->pack->classes[i].name, name))
-			return classes & (UINT64_C(1)
-					  << (i + AB_CLASS_COMPUTED));
-	}
-	return false;
-}
-
-static bool is_net_device(struct ab_check *c, const struct ab_word *w)
-{
-	return w->len > 9 && !memcmp(w->text, "/dev/", 5) &&
-	       is_class(c, ab_path_classes(c, w), "net-device");
-}
-
-static void open_fd(struct ab_check *c, const struct ab_shell_redir *r,
-		    uint32_t taint, const struct ab_word *text)
-{
-	if ((taint || text) && (r->fd < 0 || r->fd >= 3))
-		ab_fd_save(c, r->fd, taint, text);
-}
-
-static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
-		       struct input *in)
-{
-	const struct ab_word *w = &r->target;
-	uint32_t before = c->out_taint;
-
-	c->out_taint = 0;
-	ab_check_path(c, c->use, AB_ROLE_SHOW, w);
-	uint32_t taint = c->out_taint | ab_file_taint(c, w);
-
-	c->out_taint = before | (taint & AB_TAINT_CRED);
-	if (is_net_device(c, w))
-		taint |= AB_TAINT_REMOTE;
-	const struct ab_word *text = ab_file_content(c, w);
-
-	for (uint32_t i = 0; i < w->hole_count; i++) {
-		if (w->holes[i].kind != AB_HOLE_PROC)
-			continue;
-		taint |= ab_word_taint(w);
-		if (w->holes[i].origin)
-			text = w->holes[i].origin->value;
-	}
-	if (text && !text->len) {
-		text = NULL;
-		if (ab_file_is_either(c, w))
-			taint |= AB_TAINT_FILE; /* not just any file */
-	}
-	if (r->fd != 0) {
-		open_fd(c, r, taint, text);
-		return;
-	}
-	*in = (struct input){ .taint = taint, .text = text, .has = true };
-	c->in_is_file = !taint;
-}
-
-/* <&5, <&5-, <&$n: what was opened as that, or may have been. */
-static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
-		   struct input *in)
-{
-	const struct ab_word *w = &r->target;
-	uint32_t n = w->len && w->text[w->len - 1] == '-' ? w->len - 1 : w->len;
-	int64_t fd = 0;
-
-	for (uint32_t i = 0; i < n && fd <= INT32_MAX; i++) {
-		if (w->text[i] < '0' || w->text[i] > '9')
-			return;
-		fd = fd * 10 + (w->text[i] - '0');
-	}
-	if (w->hole_count)
-		fd = -1;
-	else if (!n || fd < 3)
-		return;
-	const struct ab_word *have = ab_fd_content(c, fd);
-
-	in->has = true;
-	in->text = have && have->len ? have : NULL;
-	in->taint = have ? ab_fd_taint(c, fd, have) : AB_TAINT_FILE;
-}
-
-static bool is_append(const struct ab_shell_redir *r)
-{
-	return r->kind == AB_REDIR_APPEND || r->kind == AB_REDIR_APPEND_BOTH;
-}
-
-/* Into a file, and nowhere else. */
-static bool writes_stdout(const struct ab_shell_redir *r)
-{
-	switch (r->kind) {
-	case AB_REDIR_WRITE:
-	case AB_REDIR_CLOBBER:
-	case AB_REDIR_APPEND:
-		return r->fd == 1 || r->fd < 0;
-	case AB_REDIR_WRITE_BOTH:
-	case AB_REDIR_APPEND_BOTH:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
-			struct input *in, bool is_empty)
-{
-	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
-	if (is_empty && !is_append(r))
-		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
-	if (!is_net_device(c, &r->target))
-		return;
-	/* both ways: what comes back is read by whoever shares it */
-	in->has = true;
-	in->taint |= AB_TAINT_REMOTE;
-	open_fd(c, r, AB_TAINT_REMOTE, NULL);
-}
-
-/* The redirections in order; *out is the last file that stdout goes to. */
-static void check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
-			 uint32_t count, bool is_empty, struct input *in,
-			 const struct ab_shell_redir **out)
-{
-	*out = NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ab_shell_redir *r = &all[i];
-
-		c->target = &r->target;
-		c->target_classes = 0;
-		if (AB_UNLIKELY(c->chain && c->chain->is_stdin))
-			ab_note_script_copy(c, r);
-		switch (r->kind) {
-		case AB_REDIR_READ:
-			read_redir(c, r, in);
-			break;
-		case AB_REDIR_READ_WRITE:
-			write_redir(c, r, in, false);
-			break;
-		case AB_REDIR_WRITE:
-		case AB_REDIR_CLOBBER:
-		case AB_REDIR_APPEND:
-		case AB_REDIR_WRITE_BOTH:
-		case AB_REDIR_APPEND_BOTH:
-			write_redir(c, r, in, is_empty);
-			if (writes_stdout(r))
-				*out = r;
-			break;
-		case AB_REDIR_HERE_DOC:
-		case AB_REDIR_HERE_STRING:
-			if (r->fd != 0) {
-				open_fd(c, r, 0, &r->target);
-				break;
-			}
-			in->has = true;
-			in->text = &r->target;
-			in->taint = ab_word_taint(&r->target);
-			break;
-		case AB_REDIR_DUP_IN:
-			dup_in(c, r, in);
-			break;
-		case AB_REDIR_DUP_OUT:
-			if (r->target.len > 1)
-				write_redir(c, r, in, false);
-			break;
-		}
-	}
-	c->target = NULL;
-}
-
 /* --- commands ----------------------------------------------------------- */
 
 static bool is_fork_bomb(const struct ab_shell_command *m)
@@ -517,79 +340,6 @@ static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 		ab_check_env(c, a->name, a->name_len, value);
 		note_variable(c, a->name, a->name_len, value);
 	}
-}
-
-static bool prints_nothing(const struct ab_shell_command *m)
-{
-	return !m->argc || m->builtin == AB_BUILTIN_COLON ||
-	       m->builtin == AB_BUILTIN_TRUE;
-}
-
-/* What the command writes into a file, when that is known. */
-static const struct ab_word *known_output(struct ab_check *c,
-					  const struct ab_shell_command *m,
-					  const struct input *in,
-					  struct ab_word *room)
-{
-	if (m->output)
-		return m->output;
-	if (m->argc && ab_shell_output(c->run, m->argv, m->argc, room))
-		return room;
-	if (m->argc == 1 && m->builtin == AB_BUILTIN_CAT)
-		return in->text;
-	return NULL;
-}
-
-/* Its words say what it prints, in a way that nobody follows here. */
-static bool prints_words(const struct ab_shell_command *m)
-{
-	if (m->builtin != AB_BUILTIN_ECHO && m->builtin != AB_BUILTIN_PRINTF)
-		return false;
-	for (uint32_t i = 0; i < m->argc; i++) {
-		if (m->argv[i].hole_count)
-			return false;
-	}
-	return true;
-}
-
-/* What goes to the file. */
-static void save_command(struct ab_check *c, const struct ab_shell_command *m,
-			 const struct ab_shell_redir *out,
-			 const struct input *in)
-{
-	struct ab_word room;
-	const struct ab_word *known;
-
-	known = known_output(c, m, in, &room);
-	if (!known && prints_words(m)) {
-		ab_file_pipe(c, &out->target);
-		return;
-	}
-	known = known && known->len ? known : NULL;
-	if (is_append(out))
-		ab_file_append(c, &out->target, c->out_taint, known);
-	else
-		ab_file_save(c, &out->target, c->out_taint, known, false);
-}
-
-/* The last file that stdout goes to, or NULL. */
-static const struct ab_shell_redir *
-check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
-		     const struct ab_word *argv, uint32_t argc,
-		     struct input *in)
-{
-	AB_UNINITIALIZED struct ab_use use;
-	const struct ab_shell_redir *out;
-
-	ab_clear(&use, sizeof(use));
-	use.words = argv;
-	use.count = argc;
-
-	c->use = &use;
-	check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), in,
-		     &out);
-	c->use = NULL;
-	return out;
 }
 
 /* The name of an option: zsh takes it in either case, with `_` in it. */
@@ -761,7 +511,7 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 /* `exec <f` where the shell reads its script from its stdin: it goes on with
    the file. */
 static void leave_script(struct visit *v, const struct ab_shell_command *m,
-			 const struct input *in)
+			 const struct ab_input *in)
 {
 	struct ab_check *c = &v->check;
 
@@ -790,7 +540,7 @@ static bool has_left(const struct visit *v)
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
-			  struct input *in)
+			  struct ab_input *in)
 {
 	struct ab_check *c = &v->check;
 	const struct ab_shell_redir *out = NULL;
@@ -798,13 +548,13 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 						  : ab_shell_builtin(argv);
 
 	if (AB_UNLIKELY(m->redir_count))
-		out = check_command_redirs(c, m, argv, argc, in);
+		out = ab_check_command_redirs(c, m, argv, argc, in);
 	if (AB_LIKELY(!m->callee))
 		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
 	if (out && m->argc)
-		save_command(c, m, out, in);
+		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint;
 	if ((UINT64_C(1) << builtin) &
@@ -824,7 +574,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 {
 	struct visit *v = user;
 	struct ab_check *c = &v->check;
-	struct input in = { 0 };
+	struct ab_input in = { 0 };
 	AB_UNINITIALIZED struct dirs dirs;
 	const struct ab_word *argv = m->argv;
 	uint32_t argc = m->argc;
@@ -862,7 +612,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	bool is_split = first_dir(v, &dirs);
 
 	do {
-		struct input mine = in;
+		struct ab_input mine = in;
 
 		judge_command(v, m, argv, argc, &mine);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
@@ -907,7 +657,7 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 {
 	struct visit *v = user;
 	struct ab_check *c = &v->check;
-	struct input in = { 0 };
+	struct ab_input in = { 0 };
 	const struct ab_shell_redir *out;
 	AB_UNINITIALIZED struct dirs dirs;
 	bool is_split;
@@ -923,32 +673,11 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 	prepare(v, run, &s->place);
 	is_split = first_dir(v, &dirs);
 	do {
-		check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
+		ab_check_redirs(c, s->redirs, s->redir_count, false, &in, &out);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if (in.has && s->in)
 		s->in->taint |= in.taint ? in.taint : AB_TAINT_FILE;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
-}
-
-/* What the commands of a compound wrote into its file. */
-static void save_output(struct ab_check *c, const struct ab_shell_scope *s)
-{
-	const struct ab_shell_redir *out = NULL;
-	const struct ab_word *value = s->out ? s->out->most : NULL;
-
-	for (uint32_t i = 0; i < s->redir_count; i++) {
-		const struct ab_shell_redir *r = &s->redirs[i];
-
-		if (writes_stdout(r))
-			out = r;
-	}
-	if (!out || !s->out)
-		return;
-	value = value && value->len ? value : NULL;
-	if (is_append(out))
-		ab_file_append(c, &out->target, s->out->taint, value);
-	else
-		ab_file_save(c, &out->target, s->out->taint, value, false);
 }
 
 static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
@@ -962,7 +691,7 @@ static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 		prepare(v, run, &s->place);
 		is_split = first_dir(v, &dirs);
 		do {
-			save_output(&v->check, s);
+			ab_save_output(&v->check, s);
 		} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	}
 	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The redirections of a command or of a compound: what comes in by them, what
+ * they do to a file's path, and what is in the file behind them. Which command
+ * reads it is not judged here. See shell.h.
+ */
+#include "config.h"
+
+#include "guard/command.h"
+
+#include <string.h>
+
+/* --- what comes in, and the paths --------------------------------------- */
+
+static bool is_class(const struct ab_check *c, uint64_t classes,
+		     const char *name)
+{
+	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
+		if (!strcmp(c->pack->classes[i].name, name))
+			return classes & (UINT64_C(1)
+					  << (i + AB_CLASS_COMPUTED));
+	}
+	return false;
+}
+
+static bool is_net_device(struct ab_check *c, const struct ab_word *w)
+{
+	return w->len > 9 && !memcmp(w->text, "/dev/", 5) &&
+	       is_class(c, ab_path_classes(c, w), "net-device");
+}
+
+static void open_fd(struct ab_check *c, const struct ab_shell_redir *r,
+		    uint32_t taint, const struct ab_word *text)
+{
+	if ((taint || text) && (r->fd < 0 || r->fd >= 3))
+		ab_fd_save(c, r->fd, taint, text);
+}
+
+static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
+		       struct ab_input *in)
+{
+	const struct ab_word *w = &r->target;
+	uint32_t before = c->out_taint;
+
+	c->out_taint = 0;
+	ab_check_path(c, c->use, AB_ROLE_SHOW, w);
+	uint32_t taint = c->out_taint | ab_file_taint(c, w);
+
+	c->out_taint = before | (taint & AB_TAINT_CRED);
+	if (is_net_device(c, w))
+		taint |= AB_TAINT_REMOTE;
+	const struct ab_word *text = ab_file_content(c, w);
+
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].kind != AB_HOLE_PROC)
+			continue;
+		taint |= ab_word_taint(w);
+		if (w->holes[i].origin)
+			text = w->holes[i].origin->value;
+	}
+	if (text && !text->len) {
+		text = NULL;
+		if (ab_file_is_either(c, w))
+			taint |= AB_TAINT_FILE; /* not just any file */
+	}
+	if (r->fd != 0) {
+		open_fd(c, r, taint, text);
+		return;
+	}
+	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
+	c->in_is_file = !taint;
+}
+
+/* <&5, <&5-, <&$n: what was opened as that, or may have been. */
+static void dup_in(struct ab_check *c, const struct ab_shell_redir *r,
+		   struct ab_input *in)
+{
+	const struct ab_word *w = &r->target;
+	uint32_t n = w->len && w->text[w->len - 1] == '-' ? w->len - 1 : w->len;
+	int64_t fd = 0;
+
+	for (uint32_t i = 0; i < n && fd <= INT32_MAX; i++) {
+		if (w->text[i] < '0' || w->text[i] > '9')
+			return;
+		fd = fd * 10 + (w->text[i] - '0');
+	}
+	if (w->hole_count)
+		fd = -1;
+	else if (!n || fd < 3)
+		return;
+	const struct ab_word *have = ab_fd_content(c, fd);
+
+	in->has = true;
+	in->text = have && have->len ? have : NULL;
+	in->taint = have ? ab_fd_taint(c, fd, have) : AB_TAINT_FILE;
+}
+
+static bool is_append(const struct ab_shell_redir *r)
+{
+	return r->kind == AB_REDIR_APPEND || r->kind == AB_REDIR_APPEND_BOTH;
+}
+
+/* Into a file, and nowhere else. */
+static bool writes_stdout(const struct ab_shell_redir *r)
+{
+	switch (r->kind) {
+	case AB_REDIR_WRITE:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_APPEND:
+		return r->fd == 1 || r->fd < 0;
+	case AB_REDIR_WRITE_BOTH:
+	case AB_REDIR_APPEND_BOTH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
+			struct ab_input *in, bool is_empty)
+{
+	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
+	if (is_empty && !is_append(r))
+		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
+	if (!is_net_device(c, &r->target))
+		return;
+	/* both ways: what comes back is read by whoever shares it */
+	in->has = true;
+	in->taint |= AB_TAINT_REMOTE;
+	open_fd(c, r, AB_TAINT_REMOTE, NULL);
+}
+
+void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
+		     uint32_t count, bool is_empty, struct ab_input *in,
+		     const struct ab_shell_redir **out)
+{
+	*out = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_shell_redir *r = &all[i];
+
+		c->target = &r->target;
+		c->target_classes = 0;
+		if (AB_UNLIKELY(c->chain && c->chain->is_stdin))
+			ab_note_script_copy(c, r);
+		switch (r->kind) {
+		case AB_REDIR_READ:
+			read_redir(c, r, in);
+			break;
+		case AB_REDIR_READ_WRITE:
+			write_redir(c, r, in, false);
+			break;
+		case AB_REDIR_WRITE:
+		case AB_REDIR_CLOBBER:
+		case AB_REDIR_APPEND:
+		case AB_REDIR_WRITE_BOTH:
+		case AB_REDIR_APPEND_BOTH:
+			write_redir(c, r, in, is_empty);
+			if (writes_stdout(r))
+				*out = r;
+			break;
+		case AB_REDIR_HERE_DOC:
+		case AB_REDIR_HERE_STRING:
+			if (r->fd != 0) {
+				open_fd(c, r, 0, &r->target);
+				break;
+			}
+			in->has = true;
+			in->text = &r->target;
+			in->taint = ab_word_taint(&r->target);
+			break;
+		case AB_REDIR_DUP_IN:
+			dup_in(c, r, in);
+			break;
+		case AB_REDIR_DUP_OUT:
+			if (r->target.len > 1)
+				write_redir(c, r, in, false);
+			break;
+		}
+	}
+	c->target = NULL;
+}
+
+/* --- what the file holds then ------------------------------------------- */
+
+static bool prints_nothing(const struct ab_shell_command *m)
+{
+	return !m->argc || m->builtin == AB_BUILTIN_COLON ||
+	       m->builtin == AB_BUILTIN_TRUE;
+}
+
+/* What the command writes into a file, when that is known. */
+static const struct ab_word *known_output(struct ab_check *c,
+					  const struct ab_shell_command *m,
+					  const struct ab_input *in,
+					  struct ab_word *room)
+{
+	if (m->output)
+		return m->output;
+	if (m->argc && ab_shell_output(c->run, m->argv, m->argc, room))
+		return room;
+	if (m->argc == 1 && m->builtin == AB_BUILTIN_CAT)
+		return in->text;
+	return NULL;
+}
+
+/* Its words say what it prints, in a way that nobody follows here. */
+static bool prints_words(const struct ab_shell_command *m)
+{
+	if (m->builtin != AB_BUILTIN_ECHO && m->builtin != AB_BUILTIN_PRINTF)
+		return false;
+	for (uint32_t i = 0; i < m->argc; i++) {
+		if (m->argv[i].hole_count)
+			return false;
+	}
+	return true;
+}
+
+void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
+		     const struct ab_shell_redir *out,
+		     const struct ab_input *in)
+{
+	struct ab_word room;
+	const struct ab_word *known;
+
+	known = known_output(c, m, in, &room);
+	if (!known && prints_words(m)) {
+		ab_file_pipe(c, &out->target);
+		return;
+	}
+	known = known && known->len ? known : NULL;
+	if (is_append(out))
+		ab_file_append(c, &out->target, c->out_taint, known);
+	else
+		ab_file_save(c, &out->target, c->out_taint, known, false);
+}
+
+const struct ab_shell_redir *
+ab_check_command_redirs(struct ab_check *c, const struct ab_shell_command *m,
+			const struct ab_word *argv, uint32_t argc,
+			struct ab_input *in)
+{
+	AB_UNINITIALIZED struct ab_use use;
+	const struct ab_shell_redir *out;
+
+	ab_clear(&use, sizeof(use));
+	use.words = argv;
+	use.count = argc;
+
+	c->use = &use;
+	ab_check_redirs(c, m->redirs, m->redir_count, prints_nothing(m), in,
+			&out);
+	c->use = NULL;
+	return out;
+}
+
+void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
+{
+	const struct ab_shell_redir *out = NULL;
+	const struct ab_word *value = s->out ? s->out->most : NULL;
+
+	for (uint32_t i = 0; i < s->redir_count; i++) {
+		const struct ab_shell_redir *r = &s->redirs[i];
+
+		if (writes_stdout(r))
+			out = r;
+	}
+	if (!out || !s->out)
+		return;
+	value = value && value->len ? value : NULL;
+	if (is_append(out))
+		ab_file_append(c, &out->target, s->out->taint, value);
+	else
+		ab_file_save(c, &out->target, s->out->taint, value, false);
+}
