@@ -125,6 +125,8 @@ static enum ab_call path_method(const struct ab_code *k)
 		{ "symlink_to", AB_CALL_WRITE },
 		{ "hardlink_to", AB_CALL_WRITE },
 		{ "unlink", AB_CALL_DELETE },    { "rmdir", AB_CALL_DELETE },
+		{ "rglob", AB_CALL_WALK },	 { "glob", AB_CALL_WALK },
+		{ "iterdir", AB_CALL_WALK },	 { "walk", AB_CALL_WALK },
 		{ "rename", AB_CALL_DELETE },    { "replace", AB_CALL_DELETE },
 	};
 	struct ab_lexer x = k->x;
@@ -144,22 +146,40 @@ static enum ab_call path_method(const struct ab_code *k)
 	return AB_CALL_READ;
 }
 
-/* "~/x" for what expands it. */
-static void expand_home(struct ab_code *k, struct ab_word *w)
+/* How many bytes at the beginning are a home; 0: none. */
+static uint32_t home_len(const struct ab_word *w, bool is_expanded)
+{
+	static const char *const heads[] = { "$ENV{HOME}", "$ENV{'HOME'}",
+					     "#{Dir.home}" };
+
+	if (is_expanded && w->len && *w->text == '~' &&
+	    (w->len == 1 || w->text[1] == '/'))
+		return 1;
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		uint32_t n = (uint32_t)strlen(heads[i]);
+
+		if (w->len >= n && !memcmp(w->text, heads[i], n))
+			return n;
+	}
+	return 0;
+}
+
+/* "~/x" for what expands it, and "$ENV{HOME}/x". */
+static void expand_home(struct ab_code *k, struct ab_word *w, bool is_expanded)
 {
 	const struct ab_known_path *home = &k->c->place->home;
+	uint32_t n = home_len(w, is_expanded);
 	char *text;
 
-	if (!home->text || !w->len || *w->text != '~' ||
-	    (w->len > 1 && w->text[1] != '/'))
+	if (!home->text || !n || w->hole_count)
 		return;
 	text = ab_check_alloc(k->c, home->len + w->len);
 	if (!text)
 		return;
 	memcpy(text, home->text, home->len);
-	memcpy(text + home->len, w->text + 1, w->len - 1);
+	memcpy(text + home->len, w->text + n, w->len - n);
 	w->text = text;
-	w->len += home->len - 1;
+	w->len += home->len - n;
 	w->holes = NULL;
 	w->hole_count = 0;
 	w->map = NULL;
@@ -176,6 +196,9 @@ static bool glob_word(struct ab_code *k, struct ab_word *w)
 		at++;
 	if (!hole || w->hole_count || at == w->len)
 		return false;
+	/* two stars: all that is below */
+	if (w->len > at + 2 && !memcmp(w->text + at, "**/", 3))
+		w->len = at + 1;
 	*hole = (struct ab_hole){ .at = at, .len = w->len - at,
 				  .kind = AB_HOLE_PATTERN, .span = w->span };
 	w->holes = hole;
@@ -187,11 +210,16 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
+	bool is_deep;
 
-	if (a->is_home && a->count &&
-	    (a->words[0].len > 1 || kind == AB_CALL_REMOVE ||
-	     kind == AB_CALL_DELETE))
-		expand_home(k, &a->words[0]);
+	if (a->count)
+		expand_home(k, &a->words[0],
+			    a->is_home && (a->words[0].len > 1 ||
+					   kind == AB_CALL_REMOVE ||
+					   kind == AB_CALL_DELETE ||
+					   kind == AB_CALL_WALK));
+	if (k->argv_count || k->lang == AB_AWK)
+		ab_code_note_argv(k, kind, a);
 	switch (kind) {
 	case AB_CALL_SHELL:
 		if (a->is_cut)
@@ -239,10 +267,17 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		role = AB_ROLE_DELETE;
 		break;
 	case AB_CALL_GLOB:
-		if (!a->count || !ab_code_takes_away(k) ||
-		    !glob_word(k, &a->words[0]))
+		if (!a->count || !ab_code_takes_away(k))
 			return;
-		role = AB_ROLE_DELETE;
+		is_deep = memmem(a->words[0].text, a->words[0].len, "**", 2);
+		if (!glob_word(k, &a->words[0]))
+			return;
+		role = is_deep ? AB_ROLE_REMOVE : AB_ROLE_DELETE;
+		break;
+	case AB_CALL_WALK:
+		if (!ab_code_takes_away(k))
+			return;
+		role = AB_ROLE_REMOVE;
 		break;
 	case AB_CALL_READ:
 	case AB_CALL_NONE:
@@ -336,11 +371,16 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 	struct ab_lexer ahead = k->x;
 	struct ab_token next;
 
-	if (!n || !(ab_code_is_sign(k, &k->before, '|') ||
-		    (ab_lexer_next(&ahead, &next) &&
-		     ab_code_is_sign(k, &next, '|') &&
-		     ahead.pos < ahead.len && ahead.text[ahead.pos] != '|')))
+	if (t->kind != AB_TOKEN_WORD || ab_code_is_text(k, t, "getline") ||
+	    !(ab_code_is_sign(k, &k->before, '|') ||
+	      (ab_lexer_next(&ahead, &next) &&
+	       ab_code_is_sign(k, &next, '|') && ahead.pos < ahead.len &&
+	       ahead.text[ahead.pos] != '|')))
 		return;
+	if (!n) {
+		k->loose |= 1u << AB_CALL_SHELL;
+		return;
+	}
 	if (n->is_cut)
 		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
 	for (uint32_t i = 0; i < n->count; i++)
@@ -408,7 +448,8 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 {
 	a->is_run = ab_code_is_run(k, t);
 	a->is_fed = a->is_run && ab_code_is_fed(k);
-	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE;
+	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
+			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
 	if (ab_code_is_text(k, t, "Path"))
 		kind = path_method(k);
@@ -455,7 +496,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		     k->lang == AB_RUBY) ||
 		    (ab_code_is_text(k, &t, "qx") && k->lang == AB_PERL))
 			bare_command(k);
-		if (k->lang == AB_AWK && k->name_count)
+		if (k->lang == AB_AWK)
 			piped_name(k, &t);
 		if (k->lang == AB_PERL && ab_code_is_sign(k, &t, '<'))
 			angle_glob(k);
@@ -527,7 +568,10 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .lang = ab_lang_of(lang) };
 	ab_code_find_names(&k);
+	ab_code_find_argv(&k);
 	scan_code(&k, a);
 	run_input(&k);
+	if (k.loose || k.argv_count)
+		ab_code_check_argv(&k);
 	ab_code_check_home(&k);
 }

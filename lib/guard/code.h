@@ -23,6 +23,7 @@ enum ab_call {
 	AB_CALL_RENAME,
 	AB_CALL_COPY,
 	AB_CALL_GLOB, /* names by a pattern */
+	AB_CALL_WALK, /* all that lies below */
 	AB_CALL_CODE /* of the same language */
 };
 
@@ -69,6 +70,11 @@ struct ab_code {
 	uint32_t name_count;
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
+	/* the words behind the program, if it takes them */
+	const struct ab_word *argv;
+	uint32_t argv_count;
+	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
+	uint32_t filled; /* calls that were given those words */
 };
 
 /* How the tokens of an expression make words: "a" + b + "c" is one. */
@@ -147,6 +153,8 @@ struct ab_args {
 	bool is_taken_away; /* of a call that removes */
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;
+	/* the words behind the program are among them; before any string */
+	bool has_argv, is_argv_first;
 	bool has_block; /* perl: system {"rm"} ... */
 	struct ab_word block;
 };
@@ -158,6 +166,17 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a);
 bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t);
 /* x = [...] more than once: it is one of those lists. */
 bool ab_code_has_lists(const struct ab_named *n);
+
+/* --- code_argv.c --- */
+/* The words behind the program, if it takes them. */
+void ab_code_find_argv(struct ab_code *k);
+/* A name that stands for those. */
+bool ab_code_is_argv(const struct ab_code *k, const struct ab_token *t);
+/* What the call may do to them. */
+void ab_code_note_argv(struct ab_code *k, enum ab_call kind,
+		       const struct ab_args *a);
+/* And that is judged. */
+void ab_code_check_argv(struct ab_code *k);
 
 /* --- code_home.c --- */
 /* What the program joins to a home. */

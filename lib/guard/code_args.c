@@ -201,6 +201,10 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
 		      ab_code_is_text(k, t, "expand_path");
+	if (k->argv_count && ab_code_is_argv(k, t)) {
+		a->has_argv = true;
+		a->is_argv_first |= !a->count;
+	}
 	if (a->is_taken_away && add_home(k, a, t))
 		return;
 	if (n) {
@@ -256,7 +260,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->joint = AB_JOINT_NONE;
 	a->each = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
-	a->is_bare = false;
+	a->is_bare = a->has_argv = a->is_argv_first = false;
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 

@@ -30,6 +30,7 @@ enum {
 	CALL_RENAME = AB_CALL_RENAME,
 	CALL_COPY = AB_CALL_COPY,
 	CALL_GLOB = AB_CALL_GLOB,
+	CALL_WALK = AB_CALL_WALK,
 	CALL_CODE = AB_CALL_CODE
 };
 
@@ -113,6 +114,14 @@ static const struct {
 	{ "glob", (uint8_t)(PY | PERL | RUBY | PHP | JS), CALL_GLOB },
 	{ "iglob", PY, CALL_GLOB },
 	{ "Dir", RUBY, CALL_GLOB },	     { "globSync", JS, CALL_GLOB },
+	{ "find", (uint8_t)(PERL | RUBY), CALL_WALK },
+	{ "finddepth", PERL, CALL_WALK },    { "walk", PY, CALL_WALK },
+	{ "fwalk", PY, CALL_WALK },	     { "scandir", PY, CALL_WALK },
+	{ "listdir", PY, CALL_WALK },	     { "readdirSync", JS, CALL_WALK },
+	{ "readdir", JS, CALL_WALK },	     { "opendir", ALL, CALL_WALK },
+	{ "scandir", PHP, CALL_WALK },
+	{ "RecursiveDirectoryIterator", PHP, CALL_WALK },
+	{ "each_child", RUBY, CALL_WALK },   { "children", RUBY, CALL_WALK },
 };
 
 uint8_t ab_code_lang(const char *lang)

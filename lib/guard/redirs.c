@@ -222,6 +222,9 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	struct ab_word room;
 	const struct ab_word *known;
 
+	if (is_net_device(c, &out->target))
+		ab_check_flow(c, NULL, AB_SINK_NET, c->out_taint,
+			      &out->target);
 	known = known_output(c, m, in, &room);
 	if (!known && prints_words(m)) {
 		ab_file_pipe(c, &out->target);

@@ -38,6 +38,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code.c \
 	lib/guard/code.h \
 	lib/guard/code_args.c \
+	lib/guard/code_argv.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_home.c \
 	lib/guard/code_named.c \

@@ -507,12 +507,14 @@ static void check_m4(struct ab_check *c, const struct ab_word *text)
 	}
 }
 
-/* What make gives to the shell: `$$` is a dollar, and a line goes on behind a
-   backslash. */
+#define MAKE_HOME "$(HOME)"
+
+/* What make gives to the shell: `$$` is a dollar, $(HOME) what it is for the
+   shell, and a line goes on behind a backslash. */
 static bool make_line(struct ab_check *c, const struct ab_word *text,
 		      uint32_t at, uint32_t *stop, struct ab_word *w)
 {
-	uint32_t end = *stop, n = 0;
+	uint32_t end = *stop, n = 0, size = sizeof(MAKE_HOME) - 1;
 	char *out;
 
 	while (end < text->len && end > at && text->text[end - 1] == '\\') {
@@ -524,12 +526,21 @@ static bool make_line(struct ab_check *c, const struct ab_word *text,
 	*stop = end;
 	if (!ab_word_slice(c, text, at, end - at, w))
 		return false;
-	if (w->hole_count || !memmem(w->text, w->len, "$$", 2))
+	if (w->hole_count ||
+	    (!memmem(w->text, w->len, "$$", 2) &&
+	     !memmem(w->text, w->len, MAKE_HOME, size)))
 		return true;
 	out = ab_check_alloc(c, w->len);
 	if (!out)
 		return false;
 	for (uint32_t i = 0; i < w->len; i++) {
+		if (w->len - i >= size &&
+		    !memcmp(w->text + i, MAKE_HOME, size)) {
+			memcpy(out + n, "${HOME}", size);
+			n += size;
+			i += size - 1;
+			continue;
+		}
 		i += w->text[i] == '$' && i + 1 < w->len &&
 		     w->text[i + 1] == '$';
 		out[n++] = w->text[i];

@@ -39,6 +39,7 @@ enum value {
 	VALUE_SOME_NAME,
 	VALUE_UNKNOWN_NAME,
 	VALUE_HUGE_COUNT,
+	VALUE_WIDE,
 	VALUE_COUNT
 };
 
@@ -49,7 +50,7 @@ static const char *const names[VALUE_COUNT] = {
 	"bind-root",	"number",	"secret",      "secret-or-output",
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
-	"some-name",	"unknown-name", "huge-count",
+	"some-name",	"unknown-name", "huge-count",  "wide",
 };
 
 int ab_value_named(const char *name)
@@ -371,14 +372,14 @@ static bool is_git_regex(const struct ab_word *w)
 /* Of a test of find: it takes whatever there is. */
 static bool is_any_name(const struct ab_word *w)
 {
-	bool is_wide = w->len == 1;
+	bool takes_all = w->len == 1;
 
 	for (uint32_t i = 0; i < w->len; i++) {
 		if (!memchr("*?./+^$()\\|", w->text[i], 11))
 			return w->len == 1;
-		is_wide |= w->text[i] == '*' || w->text[i] == '+';
+		takes_all |= w->text[i] == '*' || w->text[i] == '+';
 	}
-	return is_wide && !w->hole_count;
+	return takes_all && !w->hole_count;
 }
 
 /* Nobody knows what it takes: "$X", "*$X*". */
@@ -394,6 +395,12 @@ static bool is_unknown_name(const struct ab_word *w)
 		    w->holes[i].kind == AB_HOLE_FIELDS)
 			return true;
 	return false;
+}
+
+/* A pattern that is open at its end: `*`, `src/x*`. */
+static bool is_wide(const struct ab_word *w)
+{
+	return w->len && w->text[w->len - 1] == '*';
 }
 
 /* A size over 1 GiB: 2G, 1T, 5GB, 4294967296. */
@@ -693,6 +700,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_huge_count(c, w);
 	case VALUE_SOME_NAME:
 		return !is_any_name(w);
+	case VALUE_WIDE:
+		return is_wide(w);
 	case VALUE_UNKNOWN_NAME:
 		return is_unknown_name(w);
 	case VALUE_BIND_HOME:
