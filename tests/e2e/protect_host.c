@@ -241,13 +241,18 @@ static const struct situation left_behind[] = {
 	  "grep -q mine ws/sub/.git/config", NULL, false },
 };
 
-static void on_host(const char *script)
+static bool try_on_host(const char *script)
 {
 	int status = -1;
 	const char *whole = e2e_text("cd '%s' && { %s\n}", host_base(), script);
 
 	HOST_RUN(&status, "sh", "-c", whole);
-	CHECK(status == 0, "host: %s", script);
+	return status == 0;
+}
+
+static void on_host(const char *script)
+{
+	CHECK(try_on_host(script), "host: %s", script);
 }
 
 /* The agent's word is nowhere in the workspace, wherever it is now. */
@@ -277,14 +282,17 @@ static void begin(const char *before)
 
 /*
  * False: on a busy machine the box was not at rest yet when the host began, and
- * what that made was taken and told. Nothing evil stays in any case. rest_us:
- * when it is at rest nobody can ask, so another try gives it time for that.
+ * what that made was taken and told; also under its hands, so that it failed:
+ * what is away for more than some milliseconds may be the agent's when it is
+ * back. Nothing evil stays in any case. rest_us: when it is at rest nobody can
+ * ask, so another try gives it time for that.
  */
 static bool judge(const struct situation *s, unsigned wait_us,
 		  unsigned rest_us, bool is_last)
 {
 	struct outcome o;
 	char *taken;
+	bool is_done;
 
 	e2e_note("%s, %u us", s->name, wait_us);
 	begin(s->before);
@@ -293,7 +301,7 @@ static bool judge(const struct situation *s, unsigned wait_us,
 	else
 		box_sh("true");
 	usleep(rest_us);
-	on_host(s->host);
+	is_done = try_on_host(s->host);
 	usleep(wait_us);
 	o = box_sh("%s", s->agent);
 	CHECK(s->is_root || o.result == 0, "%s: %s", s->name, o.error);
@@ -309,6 +317,7 @@ static bool judge(const struct situation *s, unsigned wait_us,
 		      "%s: %s is not told", s->name, s->told);
 	else
 		CHECK(!taken || !is_last, "%s: taken: %s", s->name, taken);
+	CHECK(is_done || (taken && !is_last), "host: %s", s->host);
 	nothing_is_planted(s);
 	box_end();
 	if (s->after && (!taken || is_last))
@@ -335,8 +344,9 @@ static void have_own_mounts(void)
 }
 
 /* Not once in so many times is it the machine's load. */
-static void judge_all(const struct situation *list, size_t count,
-		      unsigned tries)
+#define TRIES 10
+
+static void judge_all(const struct situation *list, size_t count)
 {
 	static const unsigned waits_us[] = { 0, 3000, 50000 };
 
@@ -349,25 +359,25 @@ static void judge_all(const struct situation *list, size_t count,
 		for (size_t k = 0; k < COUNT(waits_us); k++)
 			for (unsigned n = 0;
 			     !judge(&list[i], waits_us[k], n * REST_US,
-				    n + 1 == tries); n++)
+				    n + 1 == TRIES); n++)
 				e2e_note("%s: taken, again", list[i].name);
 	}
 }
 
 static void case_102_files_of_a_quiet_box(void)
 {
-	judge_all(quiet_host, COUNT(quiet_host), 1);
+	judge_all(quiet_host, COUNT(quiet_host));
 }
 
 static void case_103_repositories_of_a_quiet_box(void)
 {
-	judge_all(repositories, COUNT(repositories), 10);
+	judge_all(repositories, COUNT(repositories));
 }
 
 static void case_103_places_that_the_host_changes(void)
 {
 	have_own_mounts();
-	judge_all(places, COUNT(places), 1);
+	judge_all(places, COUNT(places));
 }
 
 static bool record_is_left(bool kill_holder)
@@ -469,7 +479,7 @@ static void case_103_a_mount_at_the_end_is_told(void)
 
 static void case_102_a_process_is_left_behind(void)
 {
-	judge_all(left_behind, COUNT(left_behind), 1);
+	judge_all(left_behind, COUNT(left_behind));
 }
 
 /*
@@ -516,19 +526,26 @@ static void case_102_planted_while_it_is_away(void)
 	CHECK(told, "a file that was away is mounted again without a word");
 }
 
-/* The same without a process of the agent: nothing is in doubt. */
+/*
+ * The same without a process of the agent: nothing is in doubt. As above: a box
+ * that is not at rest yet is given more time by another try.
+ */
 static void case_102_made_anew_in_a_quiet_box(void)
 {
-	const char *told;
+	const char *told = NULL;
+	bool is_good = false;
 
-	begin(ENVRC);
-	box_sh("true");
-	box_forget_events();
-	on_host("rm ws/.envrc; sleep 0.05; echo mine >ws/.envrc");
-	told = box_event("reprotected", ".envrc", 2000);
-	CHECK(told && strcmp(told, "mounted again") == 0, "told: %s",
-	      told ? told : "nothing");
-	box_end();
+	for (unsigned n = 0; n < TRIES && !is_good; n++) {
+		begin(ENVRC);
+		box_sh("true");
+		box_forget_events();
+		usleep(n * REST_US);
+		on_host("rm ws/.envrc; sleep 0.05; echo mine >ws/.envrc");
+		told = box_event("reprotected", ".envrc", 2000);
+		is_good = told && strcmp(told, "mounted again") == 0;
+		box_end();
+	}
+	CHECK(is_good, "told: %s", told ? told : "nothing");
 }
 
 int main(int argc, char **argv)
