@@ -619,8 +619,7 @@ static int run_check(struct check *c, int (*take)(struct check *c),
 	c->cwd_fd = -1;
 	c->all = json_array();
 	if (!rows && !c->args->operand_count)
-		rc = tool_refuse(c->t, TOOL_USAGE, "EINVAL", NULL,
-				 "%s is missing", operand);
+		rc = tool_lacks(c->t, c->args, operand);
 	else if (rows && c->args->operand_count)
 		rc = tool_refuse(c->t, TOOL_USAGE, "EINVAL", NULL,
 				 "with --jsonl the rows come on standard "
@@ -660,6 +659,16 @@ int tool_check_shell(tool *t, const tool_args *args)
 {
 	struct check c = { .t = t, .args = args, .is_text = true };
 
+	if (args->operand_count > 1 && !tool_has(args, "--jsonl")) {
+		char *message = text_format(
+			"check shell: '%s' is one operand too many: quote the "
+			"line, or ask 'agentbox check argv'",
+			args->operands[1]);
+		int rc = tool_usage(t, message ? message : "out of memory");
+
+		free(message);
+		return rc;
+	}
 	return run_check(&c, take_line, "LINE");
 }
 

@@ -33,14 +33,36 @@ static int wrong_use(tool_args *args, char *message)
 	return wrong(args, c ? c->group : NULL, c ? c->name : "", message);
 }
 
-static int tell_wrong(tool *t, const tool_args *args)
+static int tell(tool *t, const char *group, const char *name,
+		const char *message)
 {
-	const char *group = args->wrong_group, *name = args->wrong_name;
-
-	tool_usage(t, args->wrong ? args->wrong : "out of memory");
+	tool_usage(t, message ? message : "out of memory");
 	text_note("see agentbox %s%s%s%s--help", group ? group : "",
 		  group ? " " : "", name, *name ? " " : "");
 	return TOOL_USAGE;
+}
+
+static int tell_wrong(tool *t, const tool_args *args)
+{
+	return tell(t, args->wrong_group, args->wrong_name, args->wrong);
+}
+
+/* "check argv: CMD is missing"; of `operand` the first word. */
+static char *lacking(const tool_command *c, const char *operand)
+{
+	return text_format("%s%s%s: %.*s is missing", c->group ? c->group : "",
+			   c->group ? " " : "", c->name,
+			   (int)strcspn(operand, " "), operand);
+}
+
+int tool_lacks(tool *t, const tool_args *args, const char *operand)
+{
+	const tool_command *c = args->command;
+	char *message = lacking(c, operand);
+	int rc = tell(t, c->group, c->name, message);
+
+	free(message);
+	return rc;
 }
 
 /* Edits from a to b; both are short names of ours or cut to be. */
@@ -384,12 +406,8 @@ static int check_operands(tool *t, tool_args *args)
 					   o->name, "%s", o->refusal);
 	}
 	if (args->operand_count < min) {
-		const char *lacks = operand_name(c, args->operand_count);
-		char *m = text_format("%s%s%s: %.*s is missing",
-				      c->group ? c->group : "",
-				      c->group ? " " : "", c->name,
-				      (int)strcspn(lacks, " "), lacks);
-		return wrong_use(args, m);
+		return wrong_use(args, lacking(
+			c, operand_name(c, args->operand_count)));
 	}
 	if (c->max >= 0 && args->operand_count > c->max) {
 		char *m = text_format(c->max ? "%s%s%s: '%s' is one operand too many"

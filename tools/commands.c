@@ -336,7 +336,7 @@ const tool_command tool_commands[] = {
 	  "wherever in the line it hides.",
 	  "agentbox check shell 'make && git push'\n"
 	  "agentbox check shell --explain 'cd /tmp; rm -rf *'\n",
-	  0, 1, true, tool_check_shell },
+	  0, -1, true, tool_check_shell },
 	{ "check", "argv", "[--] CMD [ARG...]", "command",
 	  "may the agent run this command, which no shell reads",
 	  check_options, NULL,

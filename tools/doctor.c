@@ -214,7 +214,7 @@ int tool_doctor(tool *t, const tool_args *args)
 			rc = probe(t, &bytes, &err);
 	}
 	if (rc < 0) {
-		bool helper = rc == AGENTBOX_EHELPER;
+		bool helper = tool_is_about_helper(err);
 		int status = tool_fail(t, err, NULL);
 		if (helper)
 			tool_note_helper();

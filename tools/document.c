@@ -267,6 +267,10 @@ static int apply_mount(tool *t, tool_plan *plan, const char *option,
 					 "to", to, "access", access, "exec", 1);
 	rc = lay_over(t, plan, json_pack("{s:[o]}", "mounts+", mount), option,
 		      path);
+	if (hide && to && !plan->hidden)
+		plan->hidden = json_array();
+	if (hide && to)
+		json_array_append_new(plan->hidden, json_string(to));
 	free(to);
 out:
 	free(clean);
@@ -511,6 +515,7 @@ void tool_plan_end(tool_plan *plan)
 {
 	agentbox_policy_unref(plan->policy);
 	json_decref(plan->document);
+	json_decref(plan->hidden);
 	free(plan->host_workspace);
 	free(plan->cwd);
 }

@@ -401,8 +401,8 @@ static int check_options(tool *t, const tool_args *args)
 				   "say what is to be served: --tools " NAME);
 	if (!key)
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--key",
-				   "is needed: nothing is served without a "
-				   "key; --new-key FILE makes one");
+				   "give the file of a key, nothing is served "
+				   "without one; --new-key FILE makes it");
 	if (tool_get(args, "--policy") &&
 	    !strcmp(tool_get(args, "--policy"), "-"))
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--policy",

@@ -97,6 +97,7 @@ int mcp_key_check(tool *t, const char *file)
 {
 	char *given = getenv(KEY_VARIABLE);
 	char key[KEY_TEXT + 1];
+	bool absent = access(file, F_OK) < 0 && errno == ENOENT;
 	const char *why = read_key(file, key);
 	bool ok = !why && given && is_key(given) && same_key(key, given);
 
@@ -106,9 +107,11 @@ int mcp_key_check(tool *t, const char *file)
 	unsetenv(KEY_VARIABLE);
 	explicit_bzero(key, sizeof(key));
 	if (why)
-		return tool_refuse(t, TOOL_REFUSED, "EACCES", "--key",
+		return tool_refuse(t, absent ? TOOL_NOT_FOUND : TOOL_REFUSED,
+				   absent ? "ENOTFOUND" : "EACCES", "--key",
 				   "'%s': %s", file, why);
 	return ok ? 0 : tool_refuse(t, TOOL_REFUSED, "EDENIED", "--key",
 				    "the environment has no %s, or not this "
-				    "one", KEY_VARIABLE);
+				    "one; it is set to what '%s' holds",
+				    KEY_VARIABLE, file);
 }

@@ -92,6 +92,33 @@ char *report_weaker_line(const json_t *o)
 	return line;
 }
 
+/* "mounts[26] /workspace/x: not there, skipped" */
+static bool tells_skipped(const char *note, const char *place)
+{
+	const char *at = strchr(note, ' ');
+	size_t n = strlen(place);
+
+	return !strncmp(note, "mounts[", 7) && at &&
+	       !strncmp(at + 1, place, n) &&
+	       !strcmp(at + 1 + n, ": not there, skipped");
+}
+
+void report_not_hidden(const json_t *walls, const json_t *places)
+{
+	json_t *place, *note;
+	size_t i, j;
+
+	json_array_foreach(places, i, place) {
+		const char *name = json_string_value(place);
+
+		json_array_foreach(json_object_get(walls, "notes"), j, note)
+			if (json_is_string(note) && name &&
+			    tells_skipped(json_string_value(note), name))
+				text_warning("--hide: there is no '%s' in the "
+					     "box: nothing is hidden", name);
+	}
+}
+
 void report_walls(const json_t *walls)
 {
 	const char *key;

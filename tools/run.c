@@ -84,18 +84,22 @@ static int close_audit(session *s)
 static void advise(agentbox_error *err)
 {
 	const char *where = agentbox_error_get_where(err);
+	bool gateway = !strcmp(where, "gateway");
+	bool netns = !strcmp(where, "netns");
 
 	switch (agentbox_error_get_code(err)) {
 	case AGENTBOX_EWALL:
 		text_note("see 'agentbox doctor' for what this machine can "
-			  "enforce and how to fix it; a policy that does not "
-			  "require '%s'%s can be raised without it", where,
-			  strcmp(where, "netns") == 0
-				  ? " and whose network.mode is not 'gateway'"
-				  : "");
+			  "enforce and how to fix it; a policy %s%s%s%s%s can "
+			  "be raised without it",
+			  gateway ? "" : "that does not require '",
+			  gateway ? "" : where, gateway ? "" : "'",
+			  netns ? " and " : "",
+			  gateway || netns ?
+			  "whose network.mode is not 'gateway'" : "");
 		break;
 	case AGENTBOX_EHELPER:
-		if (agentbox_error_get_errno(err) != ETOOMANYREFS)
+		if (tool_is_about_helper(err))
 			tool_note_helper();
 		break;
 	default:
@@ -170,6 +174,7 @@ static void tell_weaker(session *s, const char *tier)
 	if (names && strcmp(tier, "bare") != 0 && !s->t->json)
 		text_warning("weaker here than a box can be: %s; --walls "
 			     "tells why, and what to do", names);
+	report_not_hidden(walls, s->plan.hidden);
 	free(names);
 	json_decref(walls);
 }
@@ -186,20 +191,18 @@ static int raise_box(session *s)
 	if (rc == 0 && tool_has(s->args, "--resolver"))
 		rc = agentbox_sandbox_options_set_resolver(
 			options, tool_get(s->args, "--resolver"), &err);
-	if (rc < 0) {
-		bool resolver = !strcmp(agentbox_error_get_where(err),
-					"resolver");
-
-		agentbox_sandbox_options_free(options);
-		return tool_fail_name(s->t, err, resolver ? "--resolver" : NULL);
+	bool is_set = rc == 0;
+	if (is_set) {
+		text_progress_begin("raising the box");
+		rc = agentbox_sandbox_new(s->t->context, s->plan.policy,
+					  options, &s->box, &err);
+		text_progress_end();
 	}
-	text_progress_begin("raising the box");
-	rc = agentbox_sandbox_new(s->t->context, s->plan.policy, options,
-				  &s->box, &err);
-	text_progress_end();
 	agentbox_sandbox_options_free(options);
+	if (rc < 0 && !strcmp(agentbox_error_get_where(err), "resolver"))
+		return tool_fail_name(s->t, err, "--resolver");
 	if (rc < 0)
-		return fail_box(s, err);
+		return is_set ? fail_box(s, err) : tool_fail(s->t, err, NULL);
 	raise_files();
 	const char *tier = agentbox_sandbox_get_tier(s->box);
 	tell_weaker(s, tier);

@@ -37,13 +37,15 @@ static int give(session *s, const char *name, const char *file)
 {
 	agentbox_gateway *gateway = agentbox_sandbox_get_gateway(s->box);
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
 	const char *why = fd < 0 ? strerror(errno) : judge(fd);
 	agentbox_error *err = NULL;
 	int rc = 0;
 
 	if (why)
-		rc = tool_refuse(s->t, TOOL_BAD_INPUT, "EACCES", "--secret",
-				 "'%s' %s", file, why);
+		rc = tool_refuse(s->t, absent ? TOOL_NOT_FOUND : TOOL_BAD_INPUT,
+				 absent ? "ENOTFOUND" : "EACCES", "--secret",
+				 fd < 0 ? "'%s': %s" : "'%s' %s", file, why);
 	else if (!gateway)
 		rc = tool_refuse(s->t, TOOL_BAD_INPUT, "EINVAL", "--secret",
 				 "this box has no gateway: the policy's "

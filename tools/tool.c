@@ -311,6 +311,13 @@ bool tool_is_about_state(const tool *t, const agentbox_error *err)
 	       strstr(agentbox_error_get_message(err), "state directory");
 }
 
+bool tool_is_about_helper(const agentbox_error *err)
+{
+	return agentbox_error_get_code(err) == AGENTBOX_EHELPER &&
+	       agentbox_error_get_errno(err) != ETOOMANYREFS &&
+	       !strstr(agentbox_error_get_message(err), "/dev/null");
+}
+
 void tool_note_helper(void)
 {
 	text_note("is libagentbox completely installed? --helper-dir names "

@@ -126,7 +126,10 @@ int tool_refuse(tool *t, int status, const char *code, const char *about,
 	__attribute__((format(printf, 5, 6)));
 /* Words that are no call of the tool: exit status 2. */
 int tool_usage(tool *t, const char *message);
-/* What to do when a helper program cannot be used. */
+/* The same for an operand of this command that is not there. */
+int tool_lacks(tool *t, const tool_args *args, const char *operand);
+/* Is it that a helper program cannot be used? And what to do then. */
+bool tool_is_about_helper(const agentbox_error *err);
 void tool_note_helper(void);
 /* Where there is no home to keep a state directory in. */
 extern const char tool_no_state_hint[];
@@ -173,6 +176,7 @@ int tool_read_policy(tool *t, const char *name, agentbox_policy **policy);
 typedef struct tool_plan {
 	agentbox_policy *policy;
 	json_t *document;    /* its canonical dump as a tree */
+	json_t *hidden;	     /* where in the box --hide covers something */
 	char *host_workspace; /* real host path, or NULL */
 	const char *box_workspace; /* borrowed from `document`, or NULL */
 	char *cwd;	      /* inside the box, or NULL: its workspace */

@@ -53,8 +53,8 @@ AGENTBOX_API int32_t agentbox_gateway_reload(agentbox_gateway *gateway,
  * is where the new value is refused. AGENTBOX_ENOTFOUND: no route injects it;
  * AGENTBOX_EINVAL: not a value that a header may have, or shorter than 8 bytes,
  * or fd is not open;
- * AGENTBOX_ELIMIT: more than 8192; AGENTBOX_EACCES: no regular file;
- * AGENTBOX_ECLOSED.
+ * AGENTBOX_ELIMIT: more than 8192; AGENTBOX_EACCES: no regular file,
+ * or not open for reading; AGENTBOX_ECLOSED.
  */
 AGENTBOX_API int32_t agentbox_gateway_set_secret(agentbox_gateway *gateway,
 						 const char *name, int32_t fd,

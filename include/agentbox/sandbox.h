@@ -55,7 +55,9 @@ AGENTBOX_API int32_t agentbox_sandbox_options_set_timeout(
 /*
  * The name servers that the box's gateway asks, in place of the system's:
  * addresses with or without a port, separated by commas ("192.0.2.1:53,
- * [2001:db8::1]:5353" without the space). NULL or "": the system's.
+ * [2001:db8::1]:5353" without the space). NULL or "": the system's. They are
+ * read when the gateway starts: agentbox_sandbox_new() answers AGENTBOX_EINVAL
+ * at "resolver" where one is none.
  */
 AGENTBOX_API int32_t agentbox_sandbox_options_set_resolver(
 	agentbox_sandbox_options *options, const char *servers,

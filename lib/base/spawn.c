@@ -387,8 +387,14 @@ static int32_t launch(const program *p, int plan_fd, pid_t *pid, int *control,
 	gift g;
 	int r;
 
-	if (null_fd < 0)
+	if (null_fd < 0 && is_shortage(errno))
 		return ab_error_sys(err, errno, NULL, "cannot open /dev/null");
+	/* what was asked for is there, what starts it is not */
+	if (null_fd < 0)
+		return ab_error_sys_code(err, AGENTBOX_EHELPER, errno, NULL,
+					 "cannot open /dev/null, which helpers "
+					 "have as their streams; give this "
+					 "place a /dev");
 	r = ab_fd_seqpacket_pair(pair);
 	if (r)
 		return refuse_start(p, -r, err);

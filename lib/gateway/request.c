@@ -341,6 +341,10 @@ static int32_t secret_refused(int32_t result, const char *name,
 		return ab_error_set(err, AGENTBOX_EACCES, "fd",
 				    "the value of the secret \"%.64s\" is no "
 				    "regular file", name);
+	case EBADF:
+		return ab_error_set(err, AGENTBOX_EACCES, "fd",
+				    "the value of the secret \"%.64s\" is not "
+				    "open for reading", name);
 	case EFBIG:
 		return ab_error_set(err, AGENTBOX_ELIMIT, "fd",
 				    "the value of the secret \"%.64s\" is "

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -124,6 +125,12 @@ static int32_t read_failed(ab_reader *r, agentbox_error **err)
 		return ab_error_set(err, AGENTBOX_EPROTO, "gateway",
 				    "agentbox-gateway sent a malformed "
 				    "failure");
+	/* the caller's own words: no machine would raise it with them */
+	if (sys_errno == EINVAL && !strcmp(stage, "resolver"))
+		return ab_error_set(err, AGENTBOX_EINVAL, "resolver",
+				    "no addresses of name servers; write "
+				    "192.0.2.1 or [2001:db8::1]:53, with "
+				    "commas between several");
 	if (sys_errno)
 		return ab_error_sys_code(err, AGENTBOX_EWALL, sys_errno,
 					 "gateway", "agentbox-gateway: %s: %s",
@@ -146,11 +153,27 @@ static int send_fds(agentbox_gateway *gw, uint32_t kind, const int *fds,
 			       count, 0);
 }
 
+/*
+ * What it says of its start. One that has ended before it took what was sent
+ * has said why all the same, and the kernel tells of its end first: unix(7),
+ * ECONNRESET.
+ */
+static ssize_t first_answer(int fd, uint8_t *p, size_t size)
+{
+	size_t count = 0;
+	ssize_t n = ab_message_recv(fd, p, size, NULL, 0, &count, 0);
+
+	if (n == -ECONNRESET)
+		n = ab_message_recv(fd, p, size, NULL, 0, &count,
+				    MSG_DONTWAIT);
+	return n;
+}
+
 static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
 			 agentbox_error **err)
 {
 	uint8_t memory[AB_GATEWAY_MAX_RECORD];
-	size_t count = 0;
+	int fd = gw->helper.control_fd;
 	ab_reader r;
 	ssize_t n;
 	int rc = 0;
@@ -162,13 +185,13 @@ static int32_t hand_over(agentbox_gateway *gw, const ab_gateway_options *o,
 		rc = send_fds(gw, AB_MSG_GW_LISTEN, o->fds, o->fd_count,
 			      o->flags);
 	if (rc == 0)
-		rc = ab_fd_poll(gw->helper.control_fd, POLLIN,
-				ab_clock_left_ms(o->deadline));
+		rc = ab_fd_poll(fd, POLLIN, ab_clock_left_ms(o->deadline));
 	if (rc == 0)
 		return ab_error_set(err, AGENTBOX_ETIMEOUT, "gateway",
 				    "the gateway was not ready in time");
-	n = rc < 0 ? rc : ab_message_recv(gw->helper.control_fd, memory,
-					  sizeof(memory), NULL, 0, &count, 0);
+	/* also where it could not be sent to */
+	n = rc > 0 || rc == -EPIPE || rc == -ECONNRESET ?
+		    first_answer(fd, memory, sizeof(memory)) : rc;
 	if (n <= 0)
 		return ab_error_sys_code(err, AGENTBOX_EHELPER,
 					 n ? (int)-n : ECONNRESET, "gateway",

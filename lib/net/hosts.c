@@ -308,6 +308,9 @@ bool ab_host_parse(const char *s, ab_host *out, char why[AB_WHY_SIZE])
 	const char *colon = strchr(s, ':');
 
 	memset(out, 0, sizeof(*out));
+	if (strstr(s, "://"))
+		return refuse(why, "is a URL; write its host alone, as in "
+				   "\"api.example.com\"");
 	if (s[0] == '[') {
 		const char *end = strchr(s, ']');
 

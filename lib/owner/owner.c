@@ -269,6 +269,8 @@ int32_t agentbox_owner_remove(agentbox_owner *o, agentbox_sandbox *box,
 	int32_t rc = ab_owner_usable(o, err);
 	if (rc < 0)
 		return rc;
+	if (!box)
+		return ab_error_set(err, AGENTBOX_EINVAL, "", "box is NULL");
 	ab_served **at = &o->boxes;
 	while (*at && (*at)->box != box)
 		at = &(*at)->next;

@@ -479,6 +479,9 @@ int32_t agentbox_peering_remove(agentbox_peering *peering,
 	int32_t rc = ab_peering_usable(peering, err);
 	if (rc < 0)
 		return rc;
+	if (!sandbox)
+		return ab_error_set(err, AGENTBOX_EINVAL, "sandbox",
+				    "sandbox is NULL");
 	ab_known **at = find_known(peering, sandbox);
 	if (!*at)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "sandbox",

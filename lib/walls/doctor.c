@@ -191,8 +191,9 @@ static advice explain_userns(const ab_probe *p, int sys_errno)
 				 "run with these capabilities, or as an "
 				 "ordinary user" };
 	return (advice){ "the kernel refuses user namespaces",
-			 "a kernel with CONFIG_USER_NS, or the landlock tier "
-			 "(\"require\" without userns)" };
+			 "a kernel with CONFIG_USER_NS and a place that is no "
+			 "chroot, or the landlock tier (\"require\" without "
+			 "userns)" };
 }
 
 static advice explain(const ab_probe *p, const outcome *o)

@@ -614,6 +614,17 @@ static bool is_own(int dirfd, const char *name)
 	       st.st_uid == geteuid();
 }
 
+static int32_t cannot_read(ab_protect *p, const walk *w, int sys_errno,
+			   agentbox_error **err)
+{
+	char host[AB_MAX_PATH];
+	int32_t rc = host_of(p, w->path, host, sizeof(host), err);
+
+	return rc ? rc : ab_error_sys(err, sys_errno, "protect",
+				      "cannot look through '%s' for protected "
+				      "names", host);
+}
+
 static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 		     agentbox_error **err)
 {
@@ -633,8 +644,7 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 	if (fd < 0 && (errno == ENOENT || errno == EXDEV))
 		return 0;
 	if (fd < 0)
-		return ab_error_sys(err, errno, "protect",
-				    "cannot read directory '%s'", w->path);
+		return cannot_read(p, w, errno, err);
 	*l = (level){ .dir = fdopendir(fd) };
 	if (!l->dir) {
 		close(fd);

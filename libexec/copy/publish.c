@@ -163,7 +163,8 @@ int copy_open_old(supervision *s)
 			    "there is no generation to refresh");
 	if (!replace && s->old_tree_fd != -ENOENT)
 		return fail(s, AGENTBOX_EEXIST, 0, job->plan.dest_name,
-			    "the destination is there");
+			    "the destination is there; choose a new name, or "
+			    "refresh it where it is a snapshot");
 	s->old_record_fd = open_locked(job->record_fd, job->plan.record_name);
 	if (s->old_record_fd == -EWOULDBLOCK)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,

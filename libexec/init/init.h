@@ -154,7 +154,8 @@ bool init_mounting_is_refused(int err);
 #define INIT_NO_USERNS                                                  \
 	"user namespaces are refused here: see "                        \
 	"user.max_user_namespaces, kernel.unprivileged_userns_clone "   \
-	"and kernel.apparmor_restrict_unprivileged_userns"
+	"and kernel.apparmor_restrict_unprivileged_userns; in a "       \
+	"chroot there are none"
 /* The tree of a BIND step, with everything that the step asks for. */
 int init_clone_source(init_box *box, const ab_plan_step *s);
 /* Room for the tree of each step; there is none yet. */

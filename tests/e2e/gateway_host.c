@@ -7,11 +7,13 @@
 #include "box.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -608,6 +610,41 @@ static const char *ask_route(const char *path)
 	return e2e_text("%s%s", o.out, o.status ? o.err : "");
 }
 
+static void a_value_that_cannot_be_read_is_named_and_leaves_none(void)
+{
+	agentbox_error *err = NULL;
+	char path[64];
+	int good, bad[2];
+
+	raise_with_more("\"allow\":[],\"private\":[\"127.0.0.0/8\"]",
+			",\"routes\":[{\"prefix\":\"/a\",\"upstream\":"
+			"\"https://127.0.0.1:9\",\"inject\":{\"secret\":"
+			"\"key\"}}],\"secrets\":[{\"name\":\"key\"}]");
+	good = memfd_create("value", MFD_CLOEXEC);
+	REQUIRE(good >= 0 && write(good, "0123456789", 10) == 10, "%m");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", good);
+	bad[0] = open(path, O_WRONLY | O_CLOEXEC);
+	bad[1] = open(path, O_PATH | O_CLOEXEC);
+	for (int i = 0; i < 2; i++) {
+		REQUIRE(bad[i] >= 0, "%m");
+		CHECK(agentbox_gateway_set_secret(gateway(), "key", good,
+						  NULL) == 0, "good");
+		CHECK(strcmp(ask_route("/a"), "502 connection_refused") == 0,
+		      "%d: with a value", i);
+		CHECK(agentbox_gateway_set_secret(gateway(), "key", bad[i],
+						  &err) == AGENTBOX_EACCES &&
+			      strstr(agentbox_error_get_message(err),
+				     "not open for reading"),
+		      "%d: %s", i, agentbox_error_get_message(err));
+		agentbox_error_free(err);
+		err = NULL;
+		CHECK(strncmp(ask_route("/a"), "503", 3) == 0, "%d: the old",
+		      i);
+		close(bad[i]);
+	}
+	close(good);
+}
+
 static void case_152_a_route_is_taken_away(void)
 {
 	uint64_t count = 7;
@@ -647,6 +684,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_098_an_answer_may_come_later_and_revocation_ends_all),
 	CASE(case_098_wrong_use_is_refused),
 	CASE(a_descriptor_that_is_not_open_costs_no_gateway),
+	CASE(a_value_that_cannot_be_read_is_named_and_leaves_none),
 	CASE(case_095_a_preview_is_opened_by_the_host_alone),
 	CASE(case_095_a_policy_without_previews_has_none),
 	CASE(case_095_many_connections_are_served_in_turn),

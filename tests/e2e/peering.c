@@ -208,6 +208,8 @@ static void case_117_the_end_of_the_source_ends_the_grant(void)
 
 	peers_begin();
 	peers_grant("code");
+	CHECK(agentbox_peering_remove(peering, NULL, NULL) == AGENTBOX_EINVAL,
+	      "no box");
 	CHECK(agentbox_peering_remove(peering, source, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	o = box_sh("ls -A .shared");

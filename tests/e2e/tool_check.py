@@ -253,8 +253,13 @@ def without_paths_it_says_what_is_missing():
     says(status(tool("check", "write"), 2), "PATH is missing")
     says(status(tool("check", "write", "--jsonl", "x"), 2), "standard input")
     says(status(tool("check", "shell"), 2), "LINE is missing")
-    says(status(tool("check", "argv", "--"), 2), "CMD is missing")
-    says(status(tool("check", "shell", "a", "b"), 2), "'b'")
+    says(status(tool("check", "argv", "--"), 2), "check argv: CMD is missing",
+         "see agentbox check argv --help")
+    for words in (["a", "b"], ["--", "a", "-b"]):
+        says(status(tool("check", "shell", *words), 2), "quote the line",
+             "'%s'" % words[-1])
+    done = status(tool("check", "shell", "--json", "a", "b"), 2)
+    expect("quote the line" in done.json["error"]["message"], done)
     expect(status(tool("check", "write", "--jsonl", stdin=b""), 0).out == b"",
            "")
 

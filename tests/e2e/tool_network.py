@@ -305,6 +305,23 @@ print(os.environ.get("AGENTBOX_NETWORK_ALLOWLIST"))
 
 
 @test
+def an_address_that_is_none_is_told_by_its_option():
+    """The box's list is read here, the name servers by its gateway."""
+    for url in ("http://x.test", "https://x.test:8/a?b", "x.test://"):
+        says(status(tool("run", "--allow", url, "--", "true"), 3),
+             "--allow", "is a URL; write its host alone")
+
+
+@box_test
+def name_servers_that_are_none_are_told_by_their_option():
+    for bad in ("none", "192.0.2.1:x", "192.0.2.1,none"):
+        done = status(tool("run", "--allow", NAME, "--resolver", bad, "--",
+                           "true"), 2)
+        says(done, "--resolver: ", "no addresses of name servers", "[EINVAL]")
+        expect("doctor" not in done.text, done)
+
+
+@test
 def a_box_without_walls_has_no_gateway_and_the_advice_says_so():
     doc = write("bare.json", json.dumps(
         {"agentbox": 1, "extends": "builtin:bare",

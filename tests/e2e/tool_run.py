@@ -627,11 +627,33 @@ def paths_are_shown_and_hidden_as_asked():
     expect(b"s3cret" in sh("cat secret.txt").out, "it is there")
     done = sh("cat secret.txt", "--hide", "secret.txt")
     expect(done.status and b"s3cret" not in done.out, done)
+    expect("--hide" not in done.text, done)
+    done = sh("cat secret.txt", "--hide", "secret.tx", "--hide", "secret.txt",
+              "--read", other, "--hide", other + "/dat")
+    expect(done.status and b"s3cret" not in done.out, done)
+    for place in ("/workspace/secret.tx", other + "/dat"):
+        says(done, "--hide: there is no '%s'" % place, "nothing is hidden")
+    expect(done.text.count("--hide") == 2, done)
     done = sh("cat %s/data; echo x 2>/dev/null >%s/new" % (other, other),
               "--read", other)
     expect(done.out == b"data\n" and done.status, done)
     status(sh("echo x >%s/new" % other, "--write", other), 0)
     expect(os.path.exists(os.path.join(other, "new")), "written")
+
+
+@box_test
+def a_directory_that_cannot_be_looked_through_is_named():
+    closed = os.path.join(TOP, "closed")
+    os.makedirs(closed, exist_ok=True)
+    os.chmod(closed, 0)
+    if os.access(closed, os.R_OK):
+        raise tool_lib.Skip("root may look through everything")
+    try:
+        for option in ("--workspace", "--write"):
+            says(status(tool("run", option, closed, "--", "true"), 125),
+                 "'%s'" % closed, "protected names", "[EACCES]")
+    finally:
+        os.rmdir(closed)
 
 
 @box_test

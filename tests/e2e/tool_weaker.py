@@ -141,6 +141,26 @@ mount --rbind / "$0" && chroot "$0" env -C "$PWD" "$@"
 exit $?'''
 
 
+# The same without a /dev.
+CHROOT_WITHOUT_DEV = r'''
+mount --rbind / "$0" && mount -t tmpfs none "$0/dev" || exit 99
+exec chroot "$0" env -C "$PWD" "$@"'''
+
+
+@test
+def a_place_without_devices_is_told_as_that():
+    """What is missing is what every helper begins with, and no helper."""
+    if os.geteuid() != 0:
+        raise Skip("needs root to call chroot")
+    with tempfile.TemporaryDirectory(dir=TOP) as root:
+        inside = Place(["unshare", "--mount", "sh", "-c", CHROOT_WITHOUT_DEV,
+                        root])
+        for words in (["doctor"], ["run", "--", "true"]):
+            done = status(inside.tool(*words), 125)
+            says(done, "/dev/null", "give this place a /dev", "[EHELPER]")
+            expect("installed" not in done.text, done)
+
+
 @test
 def doctor_in_a_chroot_names_it():
     if os.geteuid() != 0:

@@ -337,6 +337,8 @@ static void who_stops_the_program_does_not_hold_up_the_owner(void)
 	first = client_new(ask_for_a_test, id);
 	while (agentbox_owner_get_timeout_ms(owner) < 0)
 		serve(owner);
+	CHECK(agentbox_owner_remove(owner, NULL, NULL) == AGENTBOX_EINVAL,
+	      "no box");
 	CHECK(agentbox_owner_remove(owner, box(), &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	box_end();
