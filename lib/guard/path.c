@@ -197,6 +197,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		len--;
 	p->count = 0;
 	p->has_hole = p->is_too_long = p->went_up = p->has_homes = false;
+	p->has_ordinary = false;
 	p->is_checked = false;
 	p->has_dots = c->has_dots;
 	/* find takes all names */
@@ -301,6 +302,47 @@ static bool is_in_subdir(const struct ab_check *c, const struct path *p)
 			return p->parts[n].kind == 0;
 	}
 	return false;
+}
+
+/* `certs`, `ssh-keys`, `TLS`: names of directories that keep keys. */
+static bool keeps_keys(const struct part *part)
+{
+	static const char *const words[] = {
+		"key", "cert", "ssl", "tls", "secret", "ssh", "pki",
+		"cred", "private", "gpg", "vault",
+	};
+
+	for (uint32_t i = 0; i < part->len; i++) {
+		for (size_t k = 0; k < AB_ARRAY_LEN(words); k++) {
+			size_t n = strlen(words[k]);
+
+			if (part->len - i >= n &&
+			    !strncasecmp(part->text + i, words[k], n))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_ordinary(const struct ab_check *c, const struct path *p)
+{
+	bool below, above, is_inside = p->from == FROM_TEMP;
+	uint32_t n = 0;
+
+	while (!is_inside && ++n < p->count)
+		is_inside = same_dir(p, n, &c->place->root, &below, &above);
+	for (; is_inside && n + 1 < p->count; n++)
+		is_inside = p->parts[n].kind != 2 && !keeps_keys(&p->parts[n]);
+	return is_inside && !p->went_up;
+}
+
+bool ab_path_is_ordinary(const struct ab_check *c, struct path *p)
+{
+	if (!p->has_ordinary) {
+		p->has_ordinary = true;
+		p->is_ordinary = is_ordinary(c, p);
+	}
+	return p->is_ordinary;
 }
 
 bool ab_path_is_home(const struct ab_check *c, const struct path *p,

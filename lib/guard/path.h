@@ -19,6 +19,8 @@ struct path {
 	enum path_from from;
 	bool has_hole, is_too_long, went_up;
 	bool has_homes, is_checked;
+	/* of ab_path_is_ordinary(), when it was asked for */
+	bool has_ordinary, is_ordinary;
 	/* patterns: struct ab_check; hidden: all but `*` take a dot */
 	bool has_dots, has_fold, has_hidden;
 	const struct ab_word *cwd;
@@ -28,6 +30,9 @@ struct path {
 /* --- path.c --- */
 /* Every name there is: `*`, `.*`, `?*`. */
 bool ab_part_is_all(const struct part *part);
+/* The directory is the worktree or in it, or a new temporary one, and no name
+   on the way says that keys are kept there. */
+bool ab_path_is_ordinary(const struct ab_check *c, struct path *p);
 /* A component with patterns in it may be this name. */
 bool ab_part_may_be(const struct path *p, const struct part *part,
 		    const char *name, size_t len);

@@ -134,6 +134,11 @@ static bool pattern_matches(const struct ab_check *c,
 			      end != ']' &&
 			      (!last->len || last->text[last->len - 1] != end)))
 			return false;
+		/* `*` among the project's files says nothing of `id_rsa` */
+		if (last->kind == 1 && *want->text != '.' &&
+		    !pattern->is_not && ab_part_is_all(last) &&
+		    ab_path_is_ordinary(c, p))
+			return false;
 		return part_matches(p, want, last, pattern->is_not);
 	}
 	if (pattern->base == 0) {

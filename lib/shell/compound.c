@@ -268,6 +268,7 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	uint64_t size = f->cmd->end - f->cmd->begin;
 
 	f->undo = ab_run_branch(run);
+	f->forgotten = run->forgotten;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
 	if (is_endless(f->tree, f->cmd))
@@ -322,6 +323,18 @@ static const struct value *item(struct ab_shell_run *run,
 	return ab_run_scalar(run, &copy);
 }
 
+/* The same once more: NULL where it may be any one of several words. */
+static const struct value *again(struct ab_shell_run *run,
+				 const struct ab_word *w)
+{
+	struct ab_word copy = *w;
+
+	for (uint32_t i = 0; i < w->hole_count; i++)
+		if (w->holes[i].kind == AB_HOLE_FIELDS)
+			return printed(run, w);
+	return ab_run_scalar(run, &copy);
+}
+
 static bool is_definite(const struct visit_frame *f)
 {
 	if (f->words.count > f->count)
@@ -332,6 +345,23 @@ static bool is_definite(const struct visit_frame *f)
 			    f->words.words[i].holes[k].kind == AB_HOLE_PATTERN)
 				return false;
 	return true;
+}
+
+/* Each of several items was seen as what a pattern takes or as bytes, and no
+   round left anything behind that the next could know. */
+static bool is_all_seen(const struct ab_shell_run *run,
+			const struct visit_frame *f)
+{
+	const char *name = (const char *)f->tree->text + f->cmd->name;
+
+	if (f->words.count < 2 || f->words.count > f->count ||
+	    f->forgotten != run->forgotten)
+		return false;
+	for (uint32_t i = 0; i < f->words.count; i++)
+		for (uint32_t k = 0; k < f->words.words[i].hole_count; k++)
+			if (f->words.words[i].holes[k].kind == AB_HOLE_FIELDS)
+				return false;
+	return !ab_run_has_changed(run, f->undo, name, f->cmd->name_len);
 }
 
 static void visit_round(struct ab_shell_run *run, struct visit_frame *f)
@@ -397,14 +427,15 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 	/* one more round with what has changed unknown, if that matters */
 	if (f->branches == 0 &&
 	    (f->is_again ? is_for :
-			   (!is_for || !is_definite(f)) &&
+			   (!is_for ||
+			    (!is_definite(f) && !is_all_seen(run, f))) &&
 				   (ab_run_blur(run, f->undo) ||
 				    (is_for && f->words.count > f->count)))) {
 		f->branches = 1;
 		if (is_for)
 			set_item(run, f,
 				 f->words.count == 1 ?
-					 printed(run, f->words.words) :
+					 again(run, f->words.words) :
 					 NULL);
 		visit_round(run, f);
 		return;

@@ -211,22 +211,38 @@ static void find_default(struct expansion *e)
 	}
 }
 
-/* What is one of two values: the one that the command is read with. */
-static const struct value *read_value(struct ab_shell_run *run,
-				      const struct value *v)
+/* Its place among the values that the command has readings of. */
+static uint32_t place_of(struct ab_shell_run *run, const struct value *v)
 {
 	uint32_t i = 0;
 
-	if (!v->one)
-		return v;
 	while (i < run->read_count && i < AB_SHELL_READS && run->reads[i] != v)
 		i++;
-	if (run->is_reading && i < run->read_count && i < AB_SHELL_READS)
-		return run->reading >> i & 1 ? v->other : v->one;
-	if (i == run->read_count && i < AB_SHELL_READS)
-		run->reads[i] = v;
-	run->read_count += i == run->read_count || i == AB_SHELL_READS;
-	return v;
+	return i;
+}
+
+/* What is one of several values: the one that the command is read with. They
+   are in pairs, of which the second may be a pair again. */
+static const struct value *read_value(struct ab_shell_run *run,
+				      const struct value *v)
+{
+	const struct value *first = v;
+
+	for (uint32_t i; v && v->kind == VALUE_UNKNOWN && v->one;) {
+		i = place_of(run, v);
+		if (run->is_reading && i < run->read_count &&
+		    i < AB_SHELL_READS) {
+			run->readings_seen |= 1u << i;
+			first = run->reading >> i & 1 ? v->other : v->one;
+			v = first;
+			continue;
+		}
+		if (i == run->read_count && i < AB_SHELL_READS)
+			run->reads[i] = v;
+		run->read_count += i == run->read_count || i == AB_SHELL_READS;
+		v = run->read_count > AB_SHELL_READS ? NULL : v->other;
+	}
+	return first;
 }
 
 static void find_value(struct expansion *e, const char *text, uint32_t len,

@@ -465,19 +465,21 @@ static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
 				     struct ab_shell_command **out)
 {
 	struct ab_shell_command *all;
-	uint32_t n;
+	uint32_t n = 0;
 
 	if (run->read_count > AB_SHELL_READS || c->assign_count ||
 	    !is_idle(c) || c->callee ||
 	    !is_steady(cmd))
 		return 0;
-	n = 1u << run->read_count;
-	all = ab_run_low(run, n * sizeof(*all));
+	all = ab_run_low(run, sizeof(*all) << run->read_count);
 	if (!all)
 		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!read_command(run, tree, cmd, c, i, &all[i]))
+	for (uint32_t i = 0; i < 1u << run->read_count; i++) {
+		run->readings_seen = 0;
+		if (!read_command(run, tree, cmd, c, i, &all[n]))
 			return 0;
+		/* a choice that no value asked for makes no other command */
+		n += !(i & ~run->readings_seen);
 	}
 	*out = all;
 	return n;

@@ -296,6 +296,18 @@ static bool is_text(const struct value *v)
 	return v->kind == VALUE_SCALAR || v->kind == VALUE_ARRAY;
 }
 
+/* One of the first few that it may be. */
+static bool is_one_of(const struct value *v, const struct value *all)
+{
+	for (uint32_t i = 0; i <= AB_SHELL_READS && all &&
+			     all->kind == VALUE_UNKNOWN && all->one; i++) {
+		if (same_value(all->one, v))
+			return true;
+		all = all->other;
+	}
+	return false;
+}
+
 /* Unknown, but one of the two when they are of a kind, or when one of them is
    all that is known: if ...; then x=rm; fi. */
 const struct value *ab_run_either(struct ab_shell_run *run,
@@ -316,6 +328,11 @@ const struct value *ab_run_either(struct ab_shell_run *run,
 	value = ab_run_high(run, sizeof(*value));
 	if (!value)
 		return unknown;
+	if (is_one_of(a, b)) {
+		*value = *b;
+		value->origin = unknown->origin;
+		return value;
+	}
 	*value = *unknown;
 	value->one = a;
 	value->other = b;
@@ -512,6 +529,19 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
 		changed = true;
 	}
 	return changed;
+}
+
+bool ab_run_has_changed(const struct ab_shell_run *run, const struct undo *mark,
+			const char *but, uint32_t len)
+{
+	for (const struct undo *u = run->trail; u != mark; u = u->older) {
+		const struct variable *v = u->variable;
+
+		if ((v->len != len || memcmp(v->name, but, len) != 0) &&
+		    !same_value(u->value, v->value))
+			return true;
+	}
+	return false;
 }
 
 /*

@@ -167,6 +167,7 @@ struct visit_frame {
 	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
 	uint32_t branches, index, count, factor;
+	uint64_t forgotten; /* LOOP: run->forgotten when it began */
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -233,9 +234,10 @@ struct ab_shell_run {
 	const struct ab_shell_command *command;
 	/* Values that are one of two, in the words of the command at hand, and
 	 * how many there are, also of those that found no room here. While
-	 * it is read: a bit for each that is the other one. */
+	 * it is read: a bit for each that is the other one, and for each that
+	 * was asked for. */
 	const struct value *reads[AB_SHELL_READS];
-	uint32_t read_count, reading;
+	uint32_t read_count, reading, readings_seen;
 	bool is_reading;
 };
 
@@ -302,6 +304,9 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 /* After a loop that began at mark: what changed in it is unknown. True when
  * something did. */
 bool ab_run_blur(struct ab_shell_run *run, struct undo *mark);
+/* A variable of another name is not what it was at mark. */
+bool ab_run_has_changed(const struct ab_shell_run *run, const struct undo *mark,
+			const char *but, uint32_t len);
 
 struct stream *ab_run_stream(struct ab_shell_run *run,
 			     enum ab_stream_kind kind, struct ab_span span);
