@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* --- what comes in, and the paths --------------------------------------- */
 
 static bool is_class(const struct ab_check *c, uint64_t classes,
