@@ -446,6 +446,9 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
+	bool is_method = ab_code_is_sign(k, &k->before, '.') ||
+			 ab_code_is_sign(k, &k->before, '>');
+
 	a->is_run = ab_code_is_run(k, t);
 	a->is_fed = a->is_run && ab_code_is_fed(k);
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
@@ -460,6 +463,10 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
+	/* $db->exec("..."), db.exec("...") */
+	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
+	    (k->lang & (AB_RUBY | AB_PHP | AB_JS)))
+		ab_check_text(k->c, "sql", &a->words[0]);
 	if (a->each && ab_code_has_lists(a->each))
 		judge_lists(k, kind, a);
 	if (a->each)
