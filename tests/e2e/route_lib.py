@@ -422,9 +422,9 @@ def main():
             print("ok %d - %s" % (i, name), flush=True)
         except Exception:
             failed += 1
-            for line in traceback.format_exc().splitlines():
-                print("# " + line)
-            print("not ok %d - %s" % (i, name), flush=True)
+            print("not ok %d - %s" % (i, name))
+            print("\n".join("# " + line for line in
+                            traceback.format_exc().splitlines()), flush=True)
             for gw in [g for g in running if g not in before]:
                 gw.kill()
     sys.exit(1 if failed else 0)
