@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "inject.h"
 #include "mcp_internal.h"
 
 /* --- refusals ------------------------------------------------------------- */
@@ -220,6 +221,21 @@ static unsigned status_of(const ab_mcp_post *p, const json_t *message)
 	return 200;
 }
 
+/* Without the server's credential, should it say what it was sent: a message
+   is here as a whole, as a route's body never is. */
+static bool put_frame(ab_mcp_post *p, const ab_mcp_frame *frame)
+{
+	const ab_route_state *state = p->server->state;
+	size_t n = agentbox_bytes_get_size(frame->bytes);
+
+	if (!put(p, agentbox_bytes_get_data(frame->bytes), n))
+		return false;
+	if (state)
+		ab_injected_mask(&state->injected, p->out.p + p->out.len - n,
+				 n);
+	return true;
+}
+
 static bool put_json(ab_mcp_post *p, const ab_mcp_frame *frame)
 {
 	size_t n = agentbox_bytes_get_size(frame->bytes);
@@ -233,7 +249,7 @@ static bool put_json(ab_mcp_post *p, const ab_mcp_frame *frame)
 		    named ? "Mcp-Session-Id: " : "",
 		    named ? p->session->id : "", named ? "\r\n" : "",
 		    ends(p)) &&
-	       put(p, agentbox_bytes_get_data(frame->bytes), n);
+	       put_frame(p, frame);
 }
 
 static bool put_chunk_size(ab_mcp_post *p, size_t n)
@@ -249,7 +265,7 @@ static bool put_event(ab_mcp_post *p, const ab_mcp_frame *frame)
 
 	return put_chunk_size(p, sizeof(before) + n + sizeof(after) - 2) &&
 	       put(p, before, sizeof(before) - 1) &&
-	       put(p, agentbox_bytes_get_data(frame->bytes), n) &&
+	       put_frame(p, frame) &&
 	       put(p, after, sizeof(after) - 1) &&
 	       (p->is_old || put(p, "\r\n", 2));
 }

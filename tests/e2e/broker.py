@@ -266,6 +266,43 @@ print(len(bad) > 100, ask(GET, "gh")[0])
     expect("malformed" in reasons(ran, "denied"), ran)
 
 
+@box_test
+def what_connections_say_does_not_mix():
+    """Each is answered on its own and in its order; a frame in two pieces is
+    two that are none, on one connection or on two."""
+    put()
+    put("two", VALUE[:20] + "-two")
+    good(box(document({"name": "gh", "delivery": ["memfd"]},
+                      {"name": "two", "delivery": ["memfd"]}), r'''
+a, b = dial(), dial()
+for s, verb, name in ((a, GET, "gh"), (b, GET, "two"), (a, GET, "none"),
+                      (b, RENEW, "gh"), (a, GET, "two"), (b, GET, "gh"),
+                      (a, RELEASE, "two"), (b, RENEW, "two")):
+    s.send(frame(verb, name))
+def heard(s):
+    r, fds = read(s)
+    return r + "".join(" two" if value(fd).endswith("-two") else " gh"
+                       for fd in fds)
+print([heard(a) for _ in range(4)])
+# the other connection has begun and ended leases, before or after
+got = [heard(b) for _ in range(4)]
+print(got[::2], {got[1], got[3]} <= {"ok", "ended"})
+whole = frame(GET, "gh")
+for at in (1, 12, 40, len(whole) - 1):
+    c, d, e = dial(), dial(), dial()
+    c.send(whole[:at])
+    d.send(whole[at:])
+    e.send(whole[:at])
+    try:
+        e.send(whole[at:])
+    except OSError:
+        pass        # hung up on already
+    assert [read(s) for s in (c, d, e)] == [("closed", [])] * 3, at
+print(ask(GET, "gh")[0])
+'''), "['ok gh', 'refused', 'ok two', 'ok']",
+         "['ok two', 'ok gh'] True", "ok")
+
+
 # Linux 6.16 refuses them to who sends; before, the broker closes what came.
 GIVE = r'''
 try:
@@ -489,6 +526,19 @@ subprocess.run([TOOL, "release", "gh"])
 pattern = "%s"
 def has(data):
     return data[::-1].find(pattern.encode()) >= 0
+# what is there is found: in a file, an environment, a memory
+planted = "/tmp/planted"
+with open(planted, "w") as f:
+    f.write("in the midst " + pattern[::-1] + " of it")
+r, w = os.pipe()
+holder = subprocess.Popen(["python3", "-c", "import os, sys, time\n"
+    "x = sys.stdin.read()[::-1]\nos.close(%%d)\ntime.sleep(1000)" %% w],
+    stdin=subprocess.PIPE, pass_fds=[w])
+holder.stdin.write(pattern.encode())
+holder.stdin.close()
+os.close(w)
+os.read(r, 1)
+bearer = subprocess.Popen(["sleep", "1000"], env={"X": pattern[::-1]})
 found = []
 def look(path):
     try:
@@ -498,16 +548,13 @@ def look(path):
     except OSError:
         pass
 looked = 0
-for pid in filter(str.isdigit, os.listdir("/proc")):
-    if int(pid) == os.getpid():
-        continue
-    for name in ("environ", "cmdline"):
-        look("/proc/%%s/%%s" %% (pid, name))
+def look_memory(pid):
+    global looked
     try:
         maps = open("/proc/%%s/maps" %% pid).read().splitlines()
         memory = open("/proc/%%s/mem" %% pid, "rb", buffering=0)
     except OSError:
-        continue
+        return
     looked += 1
     for line in maps:
         a, b = (int(x, 16) for x in line.split()[0].split("-"))
@@ -517,17 +564,34 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
             memory.seek(a)
             if has(memory.read(b - a)):
                 found.append("memory of " + pid)
+                break
         except (OSError, ValueError, OverflowError):
             pass
-for top in ("/run", "/tmp", "/workspace", "/home", "/dev/shm", "/etc"):
-    for where, _, names in os.walk(top):
-        for n in names:
-            path = os.path.join(where, n)
-            if os.path.isfile(path):
-                look(path)
+def look_everywhere():
+    found.clear()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if int(pid) == os.getpid():
+            continue
+        for name in ("environ", "cmdline"):
+            look("/proc/%%s/%%s" %% (pid, name))
+        look_memory(pid)
+    for top in ("/run", "/tmp", "/workspace", "/home", "/dev/shm", "/etc"):
+        for where, _, names in os.walk(top):
+            for n in names:
+                path = os.path.join(where, n)
+                if os.path.isfile(path):
+                    look(path)
+look_everywhere()
+print(sorted(found) == sorted([planted, "memory of %%d" %% holder.pid,
+    "memory of %%d" %% bearer.pid, "/proc/%%d/environ" %% bearer.pid]) or found)
+for p in (holder, bearer):
+    p.kill()
+    p.wait()
+os.unlink(planted)
+look_everywhere()
 keeper.kill()
 print(looked > 0, found)
-''' % VALUE[::-1]), "True []")
+''' % VALUE[::-1]), "True", "True []")
 
 
 FILE_OUT = r'''
@@ -643,10 +707,14 @@ def the_value_passes_no_memory_of_the_host_and_stays_in_none_of_the_gateway():
     put()
     with Live(document(), r'''
 r, fds = ask(GET, "gh")
+text = value(fds[0])
 said(r)
 step(1)
 ''') as b:
         expect(b.line() == "ok", "no value")
+        # whoever has it is found
+        expect(VALUE.encode() in memory_of(b.children()["python3"]),
+               "the search finds nothing")
         names = {"agentbox": b.p.pid}
         if os.geteuid() == 0:
             names["gateway"] = b.children()["agentbox-gatewa"]

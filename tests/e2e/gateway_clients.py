@@ -216,6 +216,16 @@ def wheel():
     return out.getvalue()
 
 
+def wget_fetches_pages():
+    need_in_box("wget")
+    get = "wget -q -O - --tries 1 --timeout %d --ca-certificate " \
+        "/workspace/ca.crt %%s" % PATIENCE
+    works("wget", get % url("/page"), "the page")
+    fails("wget", get.replace("-q", "-nv") % url("/page", OTHER))
+    ran = shell(get.replace("-q", "-nv") % url("/page", OTHER) + " 2>&1")
+    expect("Forbidden" in ran.out, ran)
+
+
 def pip_installs_from_an_index():
     if subprocess.run(["/usr/bin/python3", "-m", "pip", "--version"],
                       capture_output=True).returncode:
@@ -369,8 +379,9 @@ def client_of_java():
     fails("java", java + get % url("/page", OTHER), **more)
 
 
-for fn in ((pip_installs_from_an_index, npm_installs_from_a_registry,
-            fetch_of_node, client_of_go, client_of_java) if MORE else
+for fn in ((wget_fetches_pages, pip_installs_from_an_index,
+            npm_installs_from_a_registry, fetch_of_node, client_of_go,
+            client_of_java) if MORE else
            (python_with_and_without_support_of_proxies, curl_fetches_pages,
             git_clones_over_https)):
     box_test(fn)

@@ -3,6 +3,7 @@
 """MCP over HTTP at a live gateway: servers that are hostile, broken, slow or
 gone. Each name begins with the rows of GATEWAY-CASES.md that it shows."""
 
+import base64
 import json
 import os
 import sys
@@ -44,6 +45,14 @@ def stream(*parts, **kw):
     def act(srv, peer, request, message):
         events(peer, *[p.replace("ID", str(message["id"])).encode()
                        for p in parts], **kw)
+    return act
+
+
+def trickle(text):
+    """The same, byte by byte."""
+    def act(srv, peer, request, message):
+        events(peer, *[bytes([b]) for b in text.replace(
+            "ID", str(message["id"])).encode()])
     return act
 
 
@@ -120,6 +129,39 @@ def c125_136_answers_are_read_strictly_and_events_as_the_standard_says():
         else:
             expect(got[i] == want, (i, want, got[i][:200]))
     expect(ran.records("failed", "upstream_long"), ran)
+
+
+@box_test
+def c119_what_a_server_was_sent_as_its_credential_is_masked_in_messages():
+    """Whole, as what stands behind the scheme, in an answer, in events of any
+    size, in an error, more than once, and in what it says of its tools."""
+    word = {None: REAL, "Basic": base64.b64encode(
+        ("u:" + REAL).encode()).decode()}
+    for scheme, sent in word.items():
+        said = "%s and %s%s" % (REAL, sent, sent)
+        told = GOOD.replace("fine", said)
+        bad = '{"jsonrpc":"2.0","id":ID,"error":{"code":-5,"message":"%s"}}'
+        acts = [body(told), stream("data: %s\n\n" % told),
+                trickle("data: %s\n\n" % told.replace(",", "\ndata: ,", 1)),
+                body(bad % said),
+                body(GOOD.replace("fine", "y" * (1 << 20) + REAL))]
+        srv = calls(*acts)
+        srv.tools = [{"name": "echo", "description": "of " + said,
+                      "inputSchema": {"type": "object"}}]
+        more = {} if scheme is None else {
+            "inject": {"secret": "key", "scheme": scheme, "user": "u"}}
+        ran = box(document(entry(srv, **more)), r'''
+m = Mcp().begin()
+print(m.request("tools/list")[2][-1]["result"]["tools"][0]["description"])
+for i in range(%d):
+    got = m.call("echo")
+    print((text(got) if "result" in got[2][-1] else
+           got[2][-1]["error"]["message"]).lstrip("y"))
+''' % len(acts))
+        masked = "%s and %s" % ("*" * len(REAL), "*" * 2 * len(sent))
+        expect(ran.out.splitlines() == ["of " + masked] + [masked] * 4 +
+               ["*" * len(REAL)], ran)
+        expect(srv.heads[0].all("authorization"), srv.heads[0].raw)
 
 
 @box_test
