@@ -382,7 +382,7 @@ json_t *box_list(box_server *b, const json_t *arguments)
 			close(fd);
 		return NULL;
 	}
-	while (!more && (d = readdir(dir))) {
+	while (!more && (errno = 0, d = readdir(dir))) {
 		entry = entry_of(dirfd(dir), d->d_name);
 		if (entry && n == BOX_ENTRIES) {
 			more = true;
@@ -391,7 +391,14 @@ json_t *box_list(box_server *b, const json_t *arguments)
 			entries[n++] = entry;
 		}
 	}
+	bool is_cut = !more && errno;
 	closedir(dir);
+	if (is_cut) {
+		while (n)
+			json_decref(entries[--n]);
+		free(entries);
+		return box_failure("'%s' cannot be listed to its end", path);
+	}
 	out = listing_of(entries, n, more);
 	free(entries);
 	return out;

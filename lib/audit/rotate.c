@@ -25,6 +25,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fd.h"
 
 #define NUMBER_DIGITS 6
 
@@ -83,17 +84,16 @@ static void visit(const agentbox_audit *a, int dirfd, const char *name,
 		w->pruned++;
 }
 
-static int32_t end_walk(DIR *dir, uint32_t seen, agentbox_error **err)
+static int32_t end_walk(DIR *dir, uint32_t seen, int error,
+			agentbox_error **err)
 {
-	int saved = errno;
-
 	closedir(dir);
 	if (seen >= AB_AUDIT_MAX_DIR)
 		return ab_error_set(err, AGENTBOX_ELIMIT, "",
 				    "the log's directory has more than %u "
 				    "entries", AB_AUDIT_MAX_DIR);
-	if (saved)
-		return ab_error_sys(err, saved, "",
+	if (error)
+		return ab_error_sys(err, error, "",
 				    "cannot read the log's directory");
 	return 0;
 }
@@ -106,6 +106,7 @@ static int32_t walk_numbers(const agentbox_audit *a, walk *w,
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 	uint32_t seen = 0;
+	int error = 0;
 
 	if (fd < 0)
 		return fd;
@@ -118,8 +119,7 @@ static int32_t walk_numbers(const agentbox_audit *a, walk *w,
 	}
 	w->highest = 0;
 	w->pruned = 0;
-	for (errno = 0; seen < AB_AUDIT_MAX_DIR && (e = readdir(dir)) != NULL;
-	     errno = 0) {
+	while (seen < AB_AUDIT_MAX_DIR && (e = ab_fd_next(dir, &error))) {
 		uint32_t number = number_of(slash ? slash + 1 : path,
 					    e->d_name);
 
@@ -127,7 +127,7 @@ static int32_t walk_numbers(const agentbox_audit *a, walk *w,
 		if (number)
 			visit(a, dirfd(dir), e->d_name, number, w);
 	}
-	return end_walk(dir, seen, err);
+	return end_walk(dir, seen, error, err);
 }
 
 /* One past everything that is or was there: a gap is never filled. */

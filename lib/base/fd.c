@@ -68,6 +68,24 @@ DIR *ab_fd_open_list(int dirfd, const char *path)
 	return dir;
 }
 
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+struct dirent *ab_fd_next(DIR *dir, int *error)
+{
+	struct dirent *e;
+
+	do {
+		errno = 0;
+		e = readdir(dir);
+	} while (e && is_dots(e->d_name));
+	if (error)
+		*error = e ? 0 : errno;
+	return e;
+}
+
 ssize_t ab_fd_read_full(int fd, void *p, size_t n)
 {
 	uint8_t *to = p;

@@ -30,6 +30,12 @@ int ab_fd_lift(int fd);
  * one that stays open. closedir(3) it; NULL with errno.
  */
 DIR *ab_fd_open_list(int dirfd, const char *path);
+/*
+ * The next entry but "." and ".."; NULL at the end. A list that broke off was
+ * not read to its end: *error is its errno then, else 0. Whoever only tidies up
+ * passes NULL.
+ */
+struct dirent *ab_fd_next(DIR *dir, int *error);
 /* Whole transfer or error; read stops at EOF and returns the count. */
 ssize_t ab_fd_read_full(int fd, void *p, size_t n);
 int ab_fd_write_full(int fd, const void *p, size_t n);

@@ -129,7 +129,7 @@ static int hold(int dir)
 
 	if (flock(dir, LOCK_EX | LOCK_NB) == 0)
 		d = ab_fd_open_list(dir, ".");
-	while (d && (e = readdir(d)) != NULL)
+	while (d && (e = ab_fd_next(d, NULL)))
 		if (e->d_name[0] == '.' && strlen(e->d_name) == MADE_SIZE - 1)
 			(void)unlinkat(dir, e->d_name, 0);
 	if (d)
@@ -224,13 +224,11 @@ static int32_t collect(int dir, char ***names, size_t *count,
 		       agentbox_error **err)
 {
 	DIR *d = ab_fd_open_list(dir, ".");
+	int error = d ? 0 : errno;
 	struct dirent *e;
 	int32_t rc = 0;
 
-	if (!d)
-		return ab_error_sys(err, errno, DIRECTORY,
-				    "cannot read the stored secrets");
-	while (rc == 0 && (e = readdir(d)) != NULL) {
+	while (d && rc == 0 && (e = ab_fd_next(d, &error))) {
 		if (!ab_broker_name_ok(e->d_name))
 			continue;
 		if (*count == MAX_STORED)
@@ -242,7 +240,11 @@ static int32_t collect(int dir, char ***names, size_t *count,
 		else
 			++*count;
 	}
-	closedir(d);
+	if (d)
+		closedir(d);
+	if (rc == 0 && error)
+		rc = ab_error_sys(err, error, DIRECTORY,
+				  "cannot read the stored secrets");
 	qsort(*names, *count, sizeof(**names), by_name);
 	return rc;
 }

@@ -271,19 +271,12 @@ static int32_t for_each_owner(agentbox_context *context, walk *w,
 	int32_t rc = ab_owner_open_dir(context, &dirfd, err);
 	if (rc < 0)
 		return rc;
-	int copy = ab_fd_dup(dirfd);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	if (!dir) {
-		rc = ab_error_sys(err, copy < 0 ? -copy : errno, AB_OWNER_DIR,
-				  "cannot read '%s'", AB_OWNER_DIR);
-		if (copy >= 0)
-			close(copy);
-		return rc;
-	}
-	w->dirfd = dirfd;
+	DIR *dir = ab_fd_open_list(dirfd, ".");
+	int error = dir ? 0 : errno;
 	struct dirent *e;
+	w->dirfd = dirfd;
 	size_t kept = 0;
-	while (rc == 0 && (errno = 0, e = readdir(dir)) != NULL) {
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error))) {
 		if (visit(w, e->d_name, &rc, err) == 0 &&
 		    ++kept > MAX_OWNERS && rc == 0)
 			rc = ab_error_set(err, AGENTBOX_ELIMIT, AB_OWNER_DIR,
@@ -291,10 +284,11 @@ static int32_t for_each_owner(agentbox_context *context, walk *w,
 					  "state directory", MAX_OWNERS,
 					  AB_OWNER_DIR);
 	}
-	if (rc == 0 && errno)
-		rc = ab_error_sys(err, errno, AB_OWNER_DIR, "cannot read '%s'",
+	if (rc == 0 && error)
+		rc = ab_error_sys(err, error, AB_OWNER_DIR, "cannot read '%s'",
 				  AB_OWNER_DIR);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	return rc;
 }
 

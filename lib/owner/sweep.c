@@ -69,7 +69,8 @@ void ab_owner_sweep(int dirfd)
 	DIR *dir = ab_fd_open_list(dirfd, ".");
 	const struct dirent *e;
 
-	for (int i = 0; dir && i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
+	for (int i = 0; dir && i < MAX_LOOKED_AT && (e = ab_fd_next(dir, NULL));
+	     i++)
 		sweep_entry(dirfd, e->d_name);
 	if (dir)
 		closedir(dir);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside of lib/peering: boxes as grants need them, grants as the store has
- * them, and the directories of a reader. Files: peering.c (the handle, lists,
- * sweeping), boxes.c (who is alive), grants.c (rows), places.c (directories),
- * share.c (grant, refresh), revoke.c, job.c (what they start, to its end).
+ * them, and the directories of a reader. Files: peering.c (the handle, lists),
+ * sweep.c (what others left), boxes.c (who is alive), grants.c (rows), places.c
+ * (directories), share.c (grant, refresh), revoke.c, job.c (what they start, to
+ * its end).
  */
 #ifndef AB_PEERING_INTERNAL_H
 #define AB_PEERING_INTERNAL_H
@@ -150,6 +151,12 @@ int32_t ab_places_scrub(agentbox_peering *p, const ab_places *places,
  */
 int32_t ab_peer_revoke_now(agentbox_peering *p, const char *grant,
 			   const char *reason, agentbox_error **err);
+/* The same of every grant of a box; column is "reader" or "source". */
+int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
+			   const char *box, const char *reason,
+			   agentbox_error **err);
+/* sweep.c: end what boxes and hosts that are gone have left. */
+int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err);
 int32_t ab_peering_usable(const agentbox_peering *p, agentbox_error **err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "agentbox/owner.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "peering/internal.h"
 #include "peering/job.h"
 #include "snapshot/snapshot.h"
@@ -183,4 +184,28 @@ int32_t ab_peer_revoke_now(agentbox_peering *p, const char *grant,
 	int32_t rc = start_revoke(p, grant, "scrub", reason, &j, err);
 
 	return rc < 0 ? rc : agentbox_peer_job_wait(j, -1, err);
+}
+
+int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
+			   const char *box, const char *reason,
+			   agentbox_error **err)
+{
+	ab_auto(json_t) *ids = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_ids(p->store, column, box, &ids, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(ids, i, v) {
+		rc = ab_peer_revoke_now(p, json_string_value(v), reason, err);
+		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
+			return rc;
+		/* another process was faster */
+		if (rc < 0 && err) {
+			agentbox_error_free(*err);
+			*err = NULL;
+		}
+	}
+	return 0;
 }

@@ -11,4 +11,5 @@ libagentbox_la_SOURCES += \
 	lib/peering/peering.c \
 	lib/peering/places.c \
 	lib/peering/revoke.c \
-	lib/peering/share.c
+	lib/peering/share.c \
+	lib/peering/sweep.c

@@ -39,9 +39,8 @@ static void remove_tree(int at, const char *name, int depth)
 {
 	DIR *dir = depth ? ab_fd_open_list(at, name) : NULL;
 
-	for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_tree(dirfd(dir), e->d_name, depth - 1);
+	for (struct dirent *e; dir && (e = ab_fd_next(dir, NULL));)
+		remove_tree(dirfd(dir), e->d_name, depth - 1);
 	if (dir)
 		closedir(dir);
 	if (unlinkat(at, name, dir ? AT_REMOVEDIR : 0) && errno == EISDIR)
@@ -89,7 +88,8 @@ void ab_leftover_sweep(int at, const char *path, const char *prefix)
 	DIR *dir = ab_fd_open_list(at, path);
 	const struct dirent *e;
 
-	for (int i = 0; dir && i < MAX_LOOKED_AT && (e = readdir(dir)); i++)
+	for (int i = 0;
+	     dir && i < MAX_LOOKED_AT && (e = ab_fd_next(dir, NULL)); i++)
 		if (is_named(e->d_name, prefix))
 			sweep_entry(dirfd(dir), e->d_name);
 	if (dir)

@@ -168,21 +168,22 @@ long ab_proc_tracer(pid_t pid, pid_t below)
 	char path[64];
 	struct dirent *e;
 	long tracer = 0;
+	int error = 0;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		return -(long)errno;
-	while (tracer == 0 && (errno = 0, e = readdir(dir))) {
+	while (tracer == 0 && (e = ab_fd_next(dir, &error))) {
 		if (strtol(e->d_name, NULL, 10) <= 0)
 			continue;
 		tracer = tracer_of_thread(pid, e->d_name, below);
 		if (tracer < 0 && ab_proc_is_gone((int)-tracer))
 			tracer = 0;
 	}
-	if (tracer == 0 && errno)
-		tracer = -(long)errno;
+	if (tracer == 0 && error)
+		tracer = -(long)error;
 	closedir(dir);
 	return tracer;
 }
@@ -221,10 +222,11 @@ static const char *read_all(ab_proc **out, size_t *count)
 	size_t n = 0, room = 0;
 	const char *why = NULL;
 	struct dirent *e;
+	int error = 0;
 
 	if (!dir)
 		return "there is no /proc here";
-	while (!why && (errno = 0, e = readdir(dir))) {
+	while (!why && (e = ab_fd_next(dir, &error))) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
 		if (pid <= 0)
@@ -236,7 +238,7 @@ static const char *read_all(ab_proc **out, size_t *count)
 		else if (read_proc(pid, &all[n], &why))
 			n++;
 	}
-	if (!why && errno)
+	if (!why && error)
 		why = "/proc cannot be read to its end";
 	closedir(dir);
 	*out = all;

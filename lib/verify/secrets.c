@@ -381,22 +381,16 @@ static void look_at_dir(search *s, int fd, const char *path, int depth)
 {
 	DIR *dir = depth > MAX_DEPTH ? NULL : fdopendir(fd);
 	struct dirent *e;
+	int error = 0;
 
 	if (!dir) {
 		s->is_cut = true;
 		close(fd);
 		return;
 	}
-	while (may_go_on(s)) {
-		errno = 0;
-		e = readdir(dir);
-		if (!e) {
-			s->is_cut |= errno != 0;
-			break;
-		}
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, ".."))
-			look_at_entry(s, dirfd(dir), e->d_name, path, depth);
-	}
+	while (may_go_on(s) && (e = ab_fd_next(dir, &error)))
+		look_at_entry(s, dirfd(dir), e->d_name, path, depth);
+	s->is_cut |= error != 0;
 	closedir(dir);
 }
 

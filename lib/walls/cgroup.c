@@ -110,7 +110,7 @@ void ab_cgroup_collect(const char *parent)
 
 	if (!dir)
 		return;
-	for (int i = 0; i < MAX_ENTRIES && (e = readdir(dir)) != NULL; i++) {
+	for (int i = 0; i < MAX_ENTRIES && (e = ab_fd_next(dir, NULL)); i++) {
 		if (ab_cgroup_is_stale(e->d_name))
 			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
 	}

@@ -113,6 +113,7 @@ static int32_t protect_children(ab_protect *p, const char *path, bool own,
 	char child[AB_MAX_PATH];
 	struct dirent *e;
 	DIR *d = opendir(path);
+	int error = 0;
 	int32_t rc = 0;
 
 	if (!d && (errno == ENOENT || errno == ENOTDIR))
@@ -120,11 +121,10 @@ static int32_t protect_children(ab_protect *p, const char *path, bool own,
 	if (!d)
 		return hold_all(p, path, "a directory of submodules cannot be "
 					 "read", err);
-	while (!rc && !p->halt && (e = readdir(d)) != NULL) {
+	while (!rc && !p->halt && (e = ab_fd_next(d, &error))) {
 		struct stat st;
 
-		if (strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0 || (own && is_inner(e->d_name)))
+		if (own && is_inner(e->d_name))
 			continue;
 		if (++p->entries > p->max_entries) {
 			rc = hold_all(p, path, "there are too many submodules",
@@ -141,6 +141,9 @@ static int32_t protect_children(ab_protect *p, const char *path, bool own,
 			rc = protect_child(p, child, top, above, err);
 	}
 	closedir(d);
+	if (!rc && error)
+		rc = hold_all(p, path, "a directory of submodules cannot be "
+				       "read to its end", err);
 	return rc;
 }
 

@@ -886,18 +886,18 @@ static int32_t step_walk(ab_protect *p, walk *w, agentbox_error **err)
 {
 	level *l = &w->levels[w->depth - 1];
 	struct dirent *e;
-	int n;
+	int n, error;
 
 	w->path[l->path_len] = '\0';
-	e = readdir(l->dir);
+	e = ab_fd_next(l->dir, &error);
+	if (error)
+		return cannot_read(p, w, error, err);
 	if (!e) {
 		if (w->depth == 2)
 			compare_top(p, w);
 		leave(w);
 		return 0;
 	}
-	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-		return 0;
 	n = snprintf(w->path + l->path_len, sizeof(w->path) - l->path_len,
 		     "%s%s", l->path_len ? "/" : "", e->d_name);
 	if (n < 0 || l->path_len + (size_t)n > w->max_path) {
@@ -1188,19 +1188,21 @@ static int32_t mark_below(ab_protect *p, int dirfd, const char *name,
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	const char *why;
+	int error = 0;
 	int32_t rc = 0;
 
 	if (fd >= 0 && !dir)
 		close(fd);
-	while (dir && !rc && !p->halt && (e = readdir(dir)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
+	while (dir && !rc && !p->halt && (e = ab_fd_next(dir, &error))) {
 		why = out_of_bounds(p);
 		rc = why ? ab_protect_freeze(p, why, err) :
 			   mark_guarded(p, fd, e->d_name, depth + 1, err);
 	}
 	if (dir)
 		closedir(dir);
+	if (!rc && error)
+		rc = ab_protect_freeze(p, "a protected directory cannot be "
+				       "read to its end", err);
 	return rc;
 }
 

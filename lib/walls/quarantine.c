@@ -81,14 +81,15 @@ static void sweep(int all_fd)
 	unsigned long count = 0, skip = 0;
 	struct dirent *e;
 
-	while (dir && (e = readdir(dir)))
+	while (dir && (e = ab_fd_next(dir, NULL)))
 		count += is_entry(e);
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (count > LOOKS)
 		skip = (unsigned long)now.tv_nsec % count;
 	if (dir)
 		rewinddir(dir);
-	for (unsigned looks = 0; dir && looks < LOOKS && (e = readdir(dir));) {
+	for (unsigned looks = 0;
+	     dir && looks < LOOKS && (e = ab_fd_next(dir, NULL));) {
 		if (!is_entry(e) || (skip && skip--))
 			continue;
 		sweep_one(all_fd, e->d_name, now.tv_sec);
@@ -195,21 +196,13 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 	DIR *dir = ab_fd_open_list(all_fd, AB_UNSETTLED_DIR);
 	struct dirent *e;
 	int32_t rc = 0;
+	int error = 0;
 
 	if (!dir && errno != ENOENT)
 		return ab_error_sys(err, errno, "quarantine",
 				    "cannot open 'quarantine/" AB_UNSETTLED_DIR
 				    "' in the state directory");
-	while (dir && rc == 0) {
-		errno = 0;
-		e = readdir(dir);
-		if (!e && errno)
-			rc = ab_error_sys(err, errno, "quarantine",
-					  "cannot list 'quarantine/"
-					  AB_UNSETTLED_DIR "' in the state "
-					  "directory");
-		if (!e)
-			break;
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error))) {
 		if (!is_entry(e) || is_unborn(all_fd, dirfd(dir), e->d_name))
 			continue;
 		whose about = read_whose(&b->plan, dirfd(dir), e->d_name);
@@ -219,6 +212,10 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 	}
 	if (dir)
 		closedir(dir);
+	if (rc == 0 && error)
+		rc = ab_error_sys(err, error, "quarantine",
+				  "cannot list 'quarantine/" AB_UNSETTLED_DIR
+				  "' in the state directory");
 	return rc;
 }
 

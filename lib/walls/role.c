@@ -45,15 +45,18 @@ static int32_t hold_present(ab_protect *p, DIR *dir, const char *host,
 	char path[AB_MAX_PATH];
 	struct dirent *e;
 	int32_t rc = 0;
+	int error = 0;
 
-	while (!rc && (e = readdir(dir)) != NULL) {
+	while (!rc && (e = ab_fd_next(dir, &error))) {
 		if (++p->entries > p->max_entries)
 			return ab_protect_hold(p, host, true, err);
 		if (is_config(e->d_name) &&
 		    ab_path_join(host, e->d_name, path, sizeof(path)) > 0)
 			rc = ab_protect_add(p, path, err);
 	}
-	return rc;
+	return !rc && error ? ab_error_sys(err, error, "role",
+					   "cannot read '%s' to its end",
+					   host) : rc;
 }
 
 static void await_missing(ab_protect *p, const char *host)

@@ -91,16 +91,14 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 static bool is_empty(int fd)
 {
 	DIR *dir = ab_fd_open_list(fd, ".");
-	struct dirent *e;
-	bool empty = dir;
+	bool has_entry;
+	int error;
 
 	if (!dir)
 		return false;
-	while (empty && (e = readdir(dir)) != NULL)
-		empty = strcmp(e->d_name, ".") == 0 ||
-			strcmp(e->d_name, "..") == 0;
+	has_entry = ab_fd_next(dir, &error) != NULL;
 	closedir(dir);
-	return empty;
+	return !has_entry && !error;
 }
 
 /*

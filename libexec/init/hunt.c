@@ -92,13 +92,15 @@ static bool add(census *c, const seen *s)
 	return true;
 }
 
-static void count_all(census *c, int proc_fd)
+/* False: there may be more. */
+static bool count_all(census *c, int proc_fd)
 {
 	DIR *dir = ab_fd_open_list(proc_fd, ".");
+	int error = dir ? 0 : errno;
 	struct dirent *e;
 
 	c->count = 0;
-	while (dir && (e = readdir(dir))) {
+	while (dir && (e = ab_fd_next(dir, &error))) {
 		seen s = {0};
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
@@ -106,11 +108,14 @@ static void count_all(census *c, int proc_fd)
 		if (*end || pid <= 1 || !read_stat(proc_fd, e->d_name, &s))
 			continue;
 		s.pid = (pid_t)pid;
-		if (!add(c, &s))
+		if (!add(c, &s)) {
+			error = ENOMEM;
 			break;
+		}
 	}
 	if (dir)
 		closedir(dir);
+	return !error;
 }
 
 static int compare(const void *a, const void *b)
@@ -198,9 +203,10 @@ void init_kill_below(pid_t top)
 	if (proc_fd < 0)
 		return;
 	for (int i = 0; i < MAX_STOP_ROUNDS; i++) {
-		count_all(&c, proc_fd);
+		bool is_whole = count_all(&c, proc_fd);
+
 		mark_below(&c, top);
-		if (stop_running(&c, proc_fd) == 0)
+		if (stop_running(&c, proc_fd) == 0 && is_whole)
 			break;
 	}
 	for (size_t i = 0; i < c.count; i++) {

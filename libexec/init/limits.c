@@ -118,7 +118,7 @@ static void count(pid_one *one, DIR *dir, usage *u)
 {
 	struct dirent *e;
 
-	while ((e = readdir(dir))) {
+	while ((e = ab_fd_next(dir, NULL))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 		uint64_t bytes;

@@ -467,7 +467,8 @@ static DIR *read_dir(watcher *w, const char *path)
  */
 static void scan(watcher *w, char *path, size_t len)
 {
-	struct dirent *e = NULL;
+	struct dirent *e;
+	int error = 0;
 	DIR *dir;
 
 	if (is_over(w))
@@ -483,11 +484,9 @@ static void scan(watcher *w, char *path, size_t len)
 	dir = read_dir(w, path);
 	if (!dir)
 		return;
-	while (!is_over(w) && (errno = 0, (e = readdir(dir)))) {
+	while (!is_over(w) && (e = ab_fd_next(dir, &error))) {
 		size_t n = strlen(e->d_name);
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		if (len + n + 1 > w->max_path) {
 			refuse_tree(w, path, ENAMETOOLONG);
 			break;
@@ -498,8 +497,8 @@ static void scan(watcher *w, char *path, size_t len)
 		visit(w, path, len + (len > 0) + n, type_of(dirfd(dir), e));
 		path[len] = '\0';
 	}
-	if (!w->is_cut && !e && errno)
-		on_trouble(w, path, errno);
+	if (!w->is_cut && error)
+		on_trouble(w, path, error);
 	closedir(dir);
 }
 

@@ -188,7 +188,7 @@ static bool has_all_beside(const walk *w, const struct stat *st)
 	strcpy(dir, w->done);
 	*(strrchr(dir, '/') + 1) = '\0';
 	d = opendir(dir);
-	while (d && (e = readdir(d)))
+	while (d && (e = ab_fd_next(d, NULL)))
 		n += e->d_ino == st->st_ino &&
 		     fstatat(dirfd(d), e->d_name, &other,
 			     AT_SYMLINK_NOFOLLOW) == 0 &&

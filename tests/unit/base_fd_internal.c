@@ -113,6 +113,34 @@ START_TEST(slurp_reads_pipes_and_refuses_what_may_not_end)
 }
 END_TEST
 
+START_TEST(a_list_ends_or_breaks_off)
+{
+	DIR *list = ab_fd_open_list(AT_FDCWD, dir);
+	struct dirent *e;
+	int error = 9, null;
+
+	ck_assert_ptr_nonnull(list);
+	ck_assert_ptr_null(ab_fd_next(list, &error));
+	ck_assert_int_eq(error, 0);
+	ck_assert_int_eq(mkdirat(dirfd(list), "..x", 0700), 0);
+	rewinddir(list);
+	error = 9;
+	e = ab_fd_next(list, &error);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_str_eq(e->d_name, "..x");
+	ck_assert_int_eq(error, 0);
+	ck_assert_ptr_null(ab_fd_next(list, NULL));
+	/* what is no directory any more breaks off */
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(dup2(null, dirfd(list)), 0);
+	rewinddir(list);
+	ck_assert_ptr_null(ab_fd_next(list, &error));
+	ck_assert_int_eq(error, ENOTDIR);
+	close(null);
+	closedir(list);
+}
+END_TEST
+
 START_TEST(a_sealed_memfd_is_recognised_and_nothing_else)
 {
 	int fd = ab_fd_memfd_sealed("x", "plan", 4), p[2];
@@ -391,6 +419,7 @@ int main(void)
 	tcase_add_test(tc, duplicates_stay_above_the_standard_streams);
 	tcase_add_test(tc, slurp_takes_up_to_max_and_not_one_byte_more);
 	tcase_add_test(tc, slurp_reads_pipes_and_refuses_what_may_not_end);
+	tcase_add_test(tc, a_list_ends_or_breaks_off);
 	tcase_add_test(tc, a_sealed_memfd_is_recognised_and_nothing_else);
 	tcase_add_test(tc, only_what_is_sealed_is_mapped);
 	tcase_add_test(tc, poll_waits_as_long_as_it_was_told);

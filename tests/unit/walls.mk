@@ -25,6 +25,7 @@ UNIT_TESTS += tests/unit/walls_protect_internal
 tests_unit_walls_protect_internal_SOURCES = tests/unit/walls_protect_internal.c
 tests_unit_walls_protect_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_walls_protect_internal_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_walls_protect_internal_LDFLAGS = -Wl,--wrap=readdir
 
 check_PROGRAMS += tests/unit/walls_quarantine_internal
 UNIT_TESTS += tests/unit/walls_quarantine_internal

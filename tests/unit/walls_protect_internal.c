@@ -6,6 +6,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -66,6 +68,28 @@ static void teardown(void)
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	ck_assert_int_eq(system(command), 0);
 	ab_leak_teardown();
+}
+
+/* The end of a directory's path: its list breaks off at once, one time. */
+static const char *broken_list;
+
+struct dirent *__real_readdir(DIR *list);
+struct dirent *__wrap_readdir(DIR *list);
+
+struct dirent *__wrap_readdir(DIR *list)
+{
+	char fd[64], path[512];
+	size_t end = broken_list ? strlen(broken_list) : 0;
+	ssize_t n;
+
+	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", dirfd(list));
+	n = broken_list ? readlink(fd, path, sizeof(path)) : -1;
+	if (n < (ssize_t)end || n <= 0 ||
+	    memcmp(path + n - end, broken_list, end) != 0)
+		return __real_readdir(list);
+	broken_list = NULL;
+	errno = EIO;
+	return NULL;
 }
 
 static uint64_t max_entries; /* of the plans of one test */
@@ -1233,6 +1257,43 @@ START_TEST(the_trees_of_a_role_are_held_and_its_protected_is_there)
 }
 END_TEST
 
+/* What is behind the last name that was read may be one to protect. */
+START_TEST(a_list_that_breaks_off_is_not_the_whole)
+{
+	static const struct {
+		const char *broken, *protect;
+		const char *error; /* NULL: held and noted */
+	} rows[] = {
+		{ "/w", BUILTIN, "cannot look through" },
+		{ "/w/a/b", BUILTIN, "cannot look through" },
+		{ "/w/.git/modules", BUILTIN, NULL },
+		{ "/w/held", "\"held\"", "cannot look through" },
+		{ "/team/shared", BUILTIN, "cannot look through" },
+		{ "/agents/ada", "", "to its end" },
+	};
+	char role[1024];
+	json_t *p;
+
+	shell("mkdir -p w/a/b w/.git/modules/m w/held team/shared "
+	      "team/agents/ada && touch w/held/f && "
+	      REPOSITORY("w/.git") " && " REPOSITORY("w/.git/modules/m"));
+	snprintf(role, sizeof(role),
+		 "],\"role\":{\"kind\":\"engineer\",\"team_dir\":"
+		 "\"%s/team\",\"agent\":\"ada\"},\"secrets\":[", dir);
+	for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+		broken_list = rows[i].broken;
+		p = plan_of(rows[i].protect, role,
+			    rows[i].error ? AGENTBOX_ESYS : 0,
+			    rows[i].error);
+		broken_list = NULL;
+		if (!rows[i].error)
+			ck_assert_msg(notes(p, "read to its end"), "%s",
+				      rows[i].broken);
+		json_decref(p);
+	}
+}
+END_TEST
+
 START_TEST(an_engineers_own_config_is_held)
 {
 	char role[1024], path[400];
@@ -1409,6 +1470,7 @@ int main(void)
 	tcase_add_test(tc, other_trees_that_can_be_written_are_held_as_well);
 	tcase_add_test(
 		tc, the_trees_of_a_role_are_held_and_its_protected_is_there);
+	tcase_add_test(tc, a_list_that_breaks_off_is_not_the_whole);
 	tcase_add_test(tc, an_engineers_own_config_is_held);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The end of what boxes and hosts that are gone have left, when a handle is
+ * made. A reader is alive while its directory is locked (lib/walls/share.c), a
+ * source while its owner's process lives. What cannot be looked through ends
+ * it: something granted might be left.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "peering/internal.h"
+#include "walls/walls.h"
+
+/* Younger directories may not be locked yet by the box that makes them. */
+#define SWEEP_AGE_S 10
+
+/* The lock of a box that is gone can be had. */
+static bool is_gone(int boxes, const char *id)
+{
+	struct stat st;
+	ab_autofd int fd = ab_fd_lift(openat(boxes, id, O_RDONLY | O_DIRECTORY |
+					     O_NOFOLLOW | O_CLOEXEC));
+
+	return fd >= 0 && fstat(fd, &st) == 0 &&
+	       (uint64_t)st.st_ctim.tv_sec + SWEEP_AGE_S <
+		       ab_clock_real_ns() / 1000000000 &&
+	       flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Locks of names that are gone: a refresh may come after its revoke. */
+static void empty_records(int dir)
+{
+	DIR *records = ab_fd_open_list(dir, AB_SHARE_RECORDS);
+
+	for (struct dirent *e; records && (e = ab_fd_next(records, NULL));)
+		unlinkat(dirfd(records), e->d_name, 0);
+	if (records)
+		closedir(records);
+}
+
+/* Of a box that is gone, with nothing granted. */
+static void remove_dirs(int boxes, const char *id)
+{
+	static const char *const parts[] = { AB_SHARE_SHOWN, AB_SHARE_STAGING,
+					     AB_SHARE_RECORDS };
+	ab_autofd int dir = ab_fd_lift(openat(boxes, id, O_RDONLY |
+					      O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC));
+
+	if (dir >= 0)
+		empty_records(dir);
+	for (size_t i = 0; dir >= 0 && i < AB_ARRAY_LEN(parts); i++)
+		unlinkat(dir, parts[i], AT_REMOVEDIR);
+	unlinkat(boxes, id, AT_REMOVEDIR);
+}
+
+/* One reader, whose directories are open. */
+typedef struct swept {
+	agentbox_peering *peering;
+	const char *id;
+	ab_places places;
+} swept;
+
+typedef int32_t visit_entry(swept *s, const char *name, agentbox_error **err);
+
+/* Every entry of one of its directories; what: as in "cannot list WHAT". */
+static int32_t visit_all(swept *s, int fd, const char *what, visit_entry *visit,
+			 agentbox_error **err)
+{
+	DIR *dir = ab_fd_open_list(fd, ".");
+	int error = dir ? 0 : errno;
+	struct dirent *e;
+	int32_t rc = 0;
+
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error)))
+		rc = visit(s, e->d_name, err);
+	if (dir)
+		closedir(dir);
+	return rc < 0 || !error ? rc :
+	       ab_error_sys(err, error, "reader", "cannot list %s box %s", what,
+			    s->id);
+}
+
+static void unlock(swept *s)
+{
+	ab_cleanup_fd(&s->places.lock);
+	s->places.lock = -1;
+}
+
+/* Under the name's lock: no job is at it. */
+static int32_t hide_unless_live(const swept *s, const char *name,
+				agentbox_error **err)
+{
+	ab_store *store = s->peering->store;
+	char id[AB_ID_SIZE];
+	bool is_live = false;
+	int32_t rc = ab_grant_is_live(store, s->id, name, &is_live, err);
+
+	if (rc < 0 || is_live)
+		return rc;
+	rc = ab_grant_give_up(store, s->id, name, err);
+	if (rc < 0)
+		return rc;
+	int r = ab_id_new(id);
+	if (r == 0)
+		r = ab_places_hide(&s->places, name, id);
+	if (r < 0)
+		return ab_error_sys(err, -r, "reader",
+				    "cannot take '%s' from box %s", name,
+				    s->id);
+	ab_places_forget(&s->places, name);
+	return 0;
+}
+
+/*
+ * Nobody is granted what the store does not know, because it was lost, or
+ * because the host died between publishing a grant and recording it. A name
+ * whose lock is taken belongs to a job; one that is live is not locked here,
+ * or a job would find it busy.
+ */
+static int32_t hide_stray(swept *s, const char *name, agentbox_error **err)
+{
+	agentbox_error *error = NULL;
+	bool is_live = false;
+	int32_t rc;
+
+	if (name[0] == '.' || strlen(name) > AB_PEER_NAME_MAX)
+		return 0;
+	rc = ab_grant_is_live(s->peering->store, s->id, name, &is_live, err);
+	if (rc < 0 || is_live)
+		return rc;
+	rc = ab_places_lock(&s->places, name, &error);
+	if (rc == AGENTBOX_EBUSY) {
+		agentbox_error_free(error);
+		return 0;
+	}
+	if (rc < 0)
+		return ab_error_move(err, &error);
+	rc = hide_unless_live(s, name, err);
+	unlock(s);
+	return rc;
+}
+
+/* Rows of a host that died before there was a name. */
+static int32_t end_making(swept *s, agentbox_error **err)
+{
+	ab_auto(json_t) *names = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_making(s->peering->store, s->id, &names, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(names, i, v) {
+		rc = hide_stray(s, json_string_value(v), err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * A name that was taken away is revoked, also when whoever took it died before
+ * the store knew; who is at that just now has the store's lock.
+ */
+static int32_t end_revoked(swept *s, const char *name, agentbox_error **err)
+{
+	const size_t prefix = strlen(AB_REVOKED_PREFIX);
+	agentbox_error *error = NULL;
+	int32_t told, rc;
+
+	if (strncmp(name, AB_REVOKED_PREFIX, prefix) != 0)
+		return 0;
+	told = ab_grant_revoke(s->peering->store, name + prefix,
+			       "its revoke was cut short", &error);
+	rc = ab_places_scrub(s->peering, &s->places, name, NULL, err);
+	if (rc == 0 && told < 0 && told != AGENTBOX_ENOTFOUND)
+		return ab_error_move(err, &error);
+	agentbox_error_free(error);
+	return rc;
+}
+
+/* "code" of ".code.lock", or false. */
+static bool name_of_lock(const char *file, char name[AB_PEER_NAME_MAX + 1])
+{
+	static const char suffix[] = ".lock";
+	size_t n = strlen(file), end = sizeof(suffix) - 1;
+
+	if (file[0] != '.' || n <= end + 1 || n - end - 1 > AB_PEER_NAME_MAX ||
+	    strcmp(file + n - end, suffix) != 0)
+		return false;
+	memcpy(name, file + 1, n - end - 1);
+	name[n - end - 1] = '\0';
+	return true;
+}
+
+/*
+ * A name that was granted, and is not: what a revoke leaves for its end, the
+ * generation before the last and the record, goes with it. Its lock's file is
+ * there until it has ended.
+ */
+static int32_t end_name(swept *s, const char *file, agentbox_error **err)
+{
+	ab_store *store = s->peering->store;
+	char name[AB_PEER_NAME_MAX + 1];
+	bool is_named = true;
+	int32_t rc;
+
+	if (!name_of_lock(file, name))
+		return 0;
+	rc = ab_grant_is_named(store, s->id, name, &is_named, err);
+	if (rc < 0 || is_named || ab_places_lock(&s->places, name, NULL) < 0)
+		return rc;
+	rc = ab_grant_is_named(store, s->id, name, &is_named, err);
+	if (rc == 0 && !is_named)
+		rc = ab_places_scrub(s->peering, &s->places, AB_REVOKED_PREFIX,
+				     name, err);
+	if (rc == 0 && !is_named)
+		ab_places_forget(&s->places, name);
+	unlock(s);
+	return rc;
+}
+
+/* What a host that died did not finish. */
+static int32_t finish_reader(agentbox_peering *p, const char *reader,
+			     agentbox_error **err)
+{
+	swept s = { p, reader, AB_PLACES_NONE };
+	agentbox_error *error = NULL;
+	int32_t rc = ab_places_open(p, reader, &s.places, &error);
+
+	if (rc == AGENTBOX_ECLOSED) { /* it is being made, or removed */
+		agentbox_error_free(error);
+		return 0;
+	}
+	if (rc < 0)
+		return ab_error_move(err, &error);
+	rc = visit_all(&s, s.places.shown, "what is shown to", hide_stray, err);
+	if (rc == 0)
+		rc = end_making(&s, err);
+	if (rc == 0)
+		rc = visit_all(&s, s.places.staging, "what was taken from",
+			       end_revoked, err);
+	if (rc == 0)
+		rc = visit_all(&s, s.places.records, "what was granted to",
+			       end_name, err);
+	ab_places_end(&s.places);
+	return rc;
+}
+
+static int32_t sweep_reader(agentbox_peering *p, int boxes, const char *reader,
+			    agentbox_error **err)
+{
+	int32_t rc;
+
+	if (strlen(reader) != AB_ID_SIZE - 1)
+		return 0;
+	rc = finish_reader(p, reader, err);
+	if (rc < 0 || !is_gone(boxes, reader))
+		return rc;
+	rc = ab_peer_revoke_all(p, "reader", reader, "reader gone", err);
+	if (rc == 0)
+		remove_dirs(boxes, reader);
+	return rc;
+}
+
+static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
+{
+	ab_autofd int state = -1;
+	int32_t rc = ab_context_open_state(p->context, &state, err);
+
+	if (rc < 0)
+		return rc;
+	DIR *dir = ab_fd_open_list(state, "boxes");
+	int error = dir ? 0 : errno;
+	struct dirent *e;
+
+	if (error == ENOENT)
+		return 0; /* nobody ever read here */
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error)))
+		rc = sweep_reader(p, dirfd(dir), e->d_name, err);
+	if (dir)
+		closedir(dir);
+	return rc < 0 || !error ? rc :
+	       ab_error_sys(err, error, "reader",
+			    "cannot list 'boxes' in the state directory");
+}
+
+static int32_t sweep_sources(agentbox_peering *p, agentbox_error **err)
+{
+	ab_auto(json_t) *rows = NULL;
+	json_t *v;
+	size_t i;
+
+	int32_t rc = ab_grant_owners(p->store, &rows, err);
+	if (rc < 0)
+		return rc;
+	json_array_foreach(rows, i, v) {
+		pid_t pid = (pid_t)json_integer_value(
+			json_object_get(v, "pid"));
+		uint64_t started = (uint64_t)json_integer_value(
+			json_object_get(v, "started"));
+		if (ab_peer_started(pid) == started)
+			continue;
+		rc = ab_peer_revoke_now(p, json_string_value(
+						json_object_get(v, "id")),
+					"source gone", err);
+		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
+			return rc;
+		if (rc < 0 && err) {
+			agentbox_error_free(*err);
+			*err = NULL;
+		}
+	}
+	return 0;
+}
+
+int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err)
+{
+	int32_t rc = sweep_readers(p, err);
+
+	return rc < 0 ? rc : sweep_sources(p, err);
+}
