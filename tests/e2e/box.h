@@ -86,6 +86,18 @@ char *e2e_line(int fd);
 size_t e2e_count(const char *text, const char *what);
 int64_t e2e_now_ms(void);
 void e2e_sleep_ms(int64_t ms);
+/* What has to come is waited for so long: on a busy machine it comes late. */
+#define SOON_MS 30000
+/* Until `is` holds; its last value. */
+#define E2E_SOON(is)                                                  \
+	({                                                            \
+		int64_t soon_until = e2e_now_ms() + SOON_MS;          \
+		bool soon_is;                                         \
+								      \
+		while (!(soon_is = (is)) && e2e_now_ms() < soon_until) \
+			e2e_sleep_ms(10);                             \
+		soon_is;                                              \
+	})
 
 /* The host's side; paths are absolute, parents are made. */
 const char *host_base(void);

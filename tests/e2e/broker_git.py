@@ -14,7 +14,7 @@ import route_lib
 from broker_lib import VALUE, box, document, good, put, reasons
 from gateway_lib import need, policy, resolver
 from route_lib import Authority, Upstream
-from tool_lib import WORK, box_test, expect, main, status, tool
+from tool_lib import WAIT, WORK, box_test, expect, main, status, tool
 
 HOST = "git.test"
 FILL = r'''
@@ -212,7 +212,7 @@ said(fill(*HOW))
         expect(VALUE not in str(done.out), done)
         b.go()
         expect(b.line() == "None", "still there")
-        expect(b.p.wait(20) == 0, b.p.stderr.read())
+        expect(b.p.wait(WAIT) == 0, b.p.stderr.read())
 
 
 if __name__ == "__main__":

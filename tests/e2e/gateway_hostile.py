@@ -322,6 +322,14 @@ def rows_42_to_44_answers_with_more_or_less_than_was_asked_for():
         "none": (only_a(flags=b"\x81\x83"), "502"),
     }
     resolver.names.update({n + ".more.test": f for n, (f, _) in rows.items()})
+    for left in range(4, -1, -1):
+        if answers_are_judged(rows, is_last=left == 0):
+            return
+
+
+def answers_are_judged(rows, is_last):
+    """False: some name had no answer in time, as on a busy machine, where one
+    program here answers to all of them."""
     at = origin.port
     before = len(origin.seen)
     ran = client(policy(["*.more.test:%d" % at], private=(
@@ -340,11 +348,14 @@ for name in sorted(out):
     wrong = [(a, b) for a, b in zip(
         ran.out.splitlines(), ["%s %s" % (n, rows[n][1])
                                for n in sorted(rows)]) if a != b]
+    if wrong and not is_last and all(a.endswith(" 502") for a, _ in wrong):
+        return False
     expect(not wrong and len(ran.out.splitlines()) == len(rows), (wrong, ran))
     good = sum(v == "200" for _, v in rows.values())
     # who is connected may still wait to be accepted
     until(lambda: len(origin.seen) >= before + good, "each is accepted")
     expect(len(origin.seen) == before + good, origin.seen[before:])
+    return True
 
 
 def end_of(message):

@@ -345,7 +345,7 @@ static bool has_stopped(pid_t pid)
 
 bool host_stop(pid_t pid)
 {
-	int64_t until = e2e_now_ms() + 5000;
+	int64_t until = e2e_now_ms() + SOON_MS;
 
 	if (pid <= 0 || kill(pid, SIGSTOP))
 		return false;

@@ -179,7 +179,7 @@ static void kill_reaches_descendants(void)
 	      host_descendants() - before);
 	CHECK(agentbox_process_kill(p, SIGKILL, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
-	CHECK(agentbox_process_wait(p, 3000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	CHECK(host_descendants() == before, "%zu are left",
 	      host_descendants() - before);

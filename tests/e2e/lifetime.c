@@ -115,9 +115,9 @@ static void case_059_killed_host_takes_the_box_along(void)
 
 	CHECK(!all_dead_within(fd, 200), "the control: the box died early");
 	kill(host, SIGKILL);
-	CHECK(all_dead_within(fd, 2000), "the box outlives its host");
+	CHECK(all_dead_within(fd, SOON_MS), "the box outlives its host");
 	waitpid(host, NULL, 0);
-	no_descendant_within(0, 2000);
+	no_descendant_within(0, SOON_MS);
 	close(fd);
 }
 
@@ -154,9 +154,9 @@ static void case_059_what_a_killed_host_left_is_taken_away(void)
 	const char *mine;
 
 	kill(host, SIGKILL);
-	CHECK(all_dead_within(fd, 2000), "the box outlives its host");
+	CHECK(all_dead_within(fd, SOON_MS), "the box outlives its host");
 	waitpid(host, NULL, 0);
-	no_descendant_within(0, 2000);
+	no_descendant_within(0, SOON_MS);
 	CHECK(host_exists(quarantine(of_host)), "gone before anybody came");
 	first = box_raise(NULL, NULL);
 	mine = agentbox_sandbox_get_id(first);
@@ -234,8 +234,7 @@ static void case_059_killed_holder_leaves_the_workspace_to_nobody(void)
 	id = e2e_text("unsettled/%s", agentbox_sandbox_get_id(box()));
 	CHECK(host_exists(quarantine(id)), "no record of a box that runs");
 	p = BOX_START(-1, "sh", "-c", "echo evil >.envrc; sleep 60");
-	for (int i = 0; i < 500 && !host_exists(ws_path(".envrc")); i++)
-		e2e_sleep_ms(10);
+	CHECK(E2E_SOON(host_exists(ws_path(".envrc"))), "it plants nothing");
 	kill(host_descendant("agentbox-init"), SIGKILL);
 	CHECK(agentbox_sandbox_end(box(), &err) == AGENTBOX_EWALL,
 	      "the end is told as good");
@@ -272,15 +271,14 @@ static void case_059_signal_to_all_leaves_a_good_workspace(void)
 		signal(signals[i], SIG_DFL);
 		pid_t host = start_host_and(PLANTS, &fd, 0, &worker);
 
-		for (int k = 0; k < 500 && !host_exists(ws_path(".envrc"));
-		     k++)
-			e2e_sleep_ms(1);
+		CHECK(E2E_SOON(host_exists(ws_path(".envrc"))),
+		      "it plants nothing");
 		host_signal_descendants(signals[i]);
-		CHECK(all_dead_within(fd, 2000), "the box outlives signal %d",
-		      signals[i]);
+		CHECK(all_dead_within(fd, SOON_MS),
+		      "the box outlives signal %d", signals[i]);
 		waitpid(host, &status, 0);
 		CHECK(WIFSIGNALED(status), "wait status %x", status);
-		no_descendant_within(0, 2000);
+		no_descendant_within(0, SOON_MS);
 		close(fd);
 		CHECK(!host_exists(ws_path(".envrc")), "it stands");
 		HOST_RUN(&status, "rmdir", quarantine("unsettled"));
@@ -300,10 +298,9 @@ static void case_059_signal_to_the_holder_ends_the_box(void)
 
 	box_raise(NULL, NULL);
 	p = BOX_START(-1, "sh", "-c", PLANTS);
-	for (int i = 0; i < 500 && !host_exists(ws_path(".envrc")); i++)
-		e2e_sleep_ms(1);
+	CHECK(E2E_SOON(host_exists(ws_path(".envrc"))), "it plants nothing");
 	kill(host_descendant("agentbox-init"), SIGTERM);
-	CHECK(agentbox_process_wait(p, 5000, &err) == AGENTBOX_ECLOSED,
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == AGENTBOX_ECLOSED,
 	      "the command goes on");
 	agentbox_error_free(err);
 	err = NULL;
@@ -327,9 +324,9 @@ static void case_059_host_that_exits_takes_the_box_along(void)
 	pid_t host = start_host(&fd, 0, &worker);
 
 	kill(host, SIGTERM);
-	CHECK(all_dead_within(fd, 2000), "the box outlives its host");
+	CHECK(all_dead_within(fd, SOON_MS), "the box outlives its host");
 	waitpid(host, NULL, 0);
-	no_descendant_within(0, 2000);
+	no_descendant_within(0, SOON_MS);
 	close(fd);
 }
 
@@ -340,11 +337,11 @@ static void case_108_forked_child_does_not_keep_the_box(void)
 
 	REQUIRE(worker > 0, "no worker");
 	kill(host, SIGKILL);
-	CHECK(all_dead_within(fd, 2000),
+	CHECK(all_dead_within(fd, SOON_MS),
 	      "the box lives on with the forked child of its host");
 	waitpid(host, NULL, 0);
 	CHECK(kill(worker, 0) == 0, "the control: the child is gone too");
-	no_descendant_within(1, 2000);
+	no_descendant_within(1, SOON_MS);
 	kill(worker, SIGKILL);
 	waitpid(worker, NULL, 0);
 	close(fd);
@@ -394,7 +391,7 @@ static void case_060_box_survives_the_thread_that_raised_it(void)
 	e2e_sleep_ms(200);
 	REQUIRE(p, "nothing was started");
 	CHECK(BOX_RUN("true").status == 0, "the box ended with its thread");
-	CHECK(agentbox_process_wait(p, 4000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	CHECK(agentbox_process_get_exit_status(p) == 0, "signal %d",
 	      agentbox_process_get_signal(p));
@@ -419,7 +416,7 @@ static void case_060_command_survives_the_thread_that_spawned_it(void)
 	REQUIRE(pthread_create(&thread, NULL, spawn_in_thread, &p) == 0,
 		"thread");
 	pthread_join(thread, NULL);
-	CHECK(p && agentbox_process_wait(p, 4000, &err) == 0 &&
+	CHECK(p && agentbox_process_wait(p, SOON_MS, &err) == 0 &&
 	      agentbox_process_get_exit_status(p) == 0, "%s",
 	      agentbox_error_get_message(err));
 	agentbox_process_free(p);

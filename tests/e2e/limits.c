@@ -53,7 +53,7 @@ static void case_061_fork_bomb_is_killed(void)
 	CHECK(host_descendants() < 60, "%zu processes", host_descendants());
 	CHECK(agentbox_sandbox_kill_all(box(), &err) == 0, "%s",
 	      agentbox_error_get_message(err));
-	CHECK(agentbox_process_wait(p, 3000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	agentbox_process_free(p);
 	still_usable();
@@ -241,7 +241,7 @@ static void case_098_flood_of_events(void)
 	char *left = HOST_RUN(&status, "find", ws_path(""), "-name", ".envrc");
 
 	CHECK(!*left, "left standing: %.200s", left);
-	CHECK(box_event("quarantined", NULL, 1000), "no event");
+	CHECK(box_event("quarantined", NULL, SOON_MS), "no event");
 	still_usable();
 }
 

@@ -92,7 +92,7 @@ static void spawn_and_wait(const agentbox_command *c)
 	agentbox_error *err = NULL;
 
 	REQUIRE(agentbox_sandbox_spawn(box(), c, &p, &err) == 0 &&
-		agentbox_process_wait(p, 5000, &err) == 0, "%s",
+		agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 		agentbox_error_get_message(err));
 	agentbox_process_free(p);
 }

@@ -170,7 +170,7 @@ static int32_t give(int fd)
 		r = agentbox_sandbox_spawn(box(), c, &p, NULL);
 	close(fd);
 	if (r == 0)
-		r = agentbox_process_wait(p, 5000, NULL);
+		r = agentbox_process_wait(p, SOON_MS, NULL);
 	agentbox_process_free(p);
 	agentbox_command_free(c);
 	return r;
@@ -216,7 +216,7 @@ static void bind_given(int type, const char *name, char *line, size_t size)
 		agentbox_sandbox_spawn(box(), c, &p, NULL) == 0, "spawn");
 	close(fd);
 	close(out[1]);
-	REQUIRE(agentbox_process_wait(p, 5000, NULL) == 0, "wait");
+	REQUIRE(agentbox_process_wait(p, SOON_MS, NULL) == 0, "wait");
 	n = read(out[0], line, size - 1);
 	line[n > 0 ? n : 0] = 0;
 	close(out[0]);
@@ -290,7 +290,7 @@ static void case_077_listeners_of_the_box_are_not_reachable(void)
 	CONTROL("ECONNREFUSED", "connect 127.0.0.1 34567");
 	/* a neighbour in the box does reach it */
 	ATTACK("OK", "connect 127.0.0.1 34567");
-	CHECK(agentbox_process_wait(p, 5000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	agentbox_process_free(p);
 	close(fds[0]);
@@ -324,7 +324,7 @@ static void case_110_a_listener_on_any_is_not_a_trap(void)
 	REQUIRE(read(fds[0], line, 10) == 10, "%s", line);
 	ATTACK(NO_ROUTE, "connect 192.0.2.7 3000");
 	ATTACK(NO_ROUTE, "connect 10.1.2.3 3000");
-	CHECK(agentbox_process_wait(p, 5000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	line[read(fds[0], line, sizeof(line) - 1)] = 0;
 	CHECK(strcmp(line, "nobody\n") == 0, "the listener saw: %s", line);

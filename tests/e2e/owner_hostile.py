@@ -283,7 +283,7 @@ def a_stopped_keeper_costs_a_client_a_bounded_time():
     with Keeper() as k:
         os.kill(k.p.pid, signal.SIGSTOP)
         begun = time.monotonic()
-        done = tool("identity", "list", "--state", k.state, timeout=60)
+        done = tool("identity", "list", "--state", k.state, timeout=3 * WAIT)
         spent = time.monotonic() - begun
         os.kill(k.p.pid, signal.SIGCONT)
         expect(spent < 30 and b"agentbox: " in said(done.err), (spent, done))
@@ -311,7 +311,7 @@ def what_stands_in_the_way_is_not_followed():
             s.listen(1)  # and never accepts, nor answers
         listening.append(s)
     with Keeper(state) as k:
-        done = tool("identity", "list", "--state", state, timeout=60)
+        done = tool("identity", "list", "--state", state, timeout=3 * WAIT)
         expect(done.status in (0, 124) or done.err, done)
         k.serves()
     expect(len(os.listdir(owners)) >= 7, os.listdir(owners))

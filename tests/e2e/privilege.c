@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "abtest.h"
+
 /* flags of clone(2): user, mount, pid, net, ipc, uts, cgroup */
 static const char *const namespaces[] = {
 	"0x10000000", "0x00020000", "0x20000000", "0x40000000",
@@ -167,7 +169,7 @@ static void case_048_signals_stay_inside(void)
 	bystander = BOX_START(-1, "/attack/attacker", "do-sleep", "60000");
 	box_attack("kill-all 15");
 	box_attack("kill-all 9");
-	CHECK(agentbox_process_wait(bystander, 3000, &err) == 0,
+	CHECK(agentbox_process_wait(bystander, SOON_MS, &err) == 0,
 	      "kill(-1) did not reach the box's own process");
 	agentbox_process_free(bystander);
 	CHECK(kill(victim, 0) == 0 && waitpid(victim, NULL, WNOHANG) == 0,
@@ -369,7 +371,7 @@ static void case_056_own_terminal_refuses_it_too(void)
 		agentbox_sandbox_spawn(box(), c, &p, &err) == 0 &&
 		agentbox_process_open_pty(p, &fd, &err) == 0, "%s",
 		agentbox_error_get_message(err));
-	CHECK(agentbox_process_wait(p, 5000, &err) == 0, "%s",
+	CHECK(agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 	      agentbox_error_get_message(err));
 	for (;;) {
 		ssize_t n = read(fd, text + used, sizeof(text) - 1 - used);
@@ -439,7 +441,8 @@ static void case_107_launcher_keeps_its_limits(void)
 		box_attack("nice %d", at);
 		box_attack("affinity %d", at);
 		ATTACK("OK", "clone 0");
-		CHECK(e2e_now_ms() - start < 6000, "spawning has stalled");
+		CHECK(e2e_now_ms() - start < 1000 *
+	      (int64_t)ab_test_patience(6), "spawning has stalled");
 	}
 	ATTACK("OK", "status Cpus_allowed_list");
 }
@@ -461,7 +464,8 @@ static void case_107_stopped_launcher_is_replaced(void)
 	CHECK(o.result == 0 && strstr(o.out, "OK"),
 	      "no command runs after the launcher was stopped: %s",
 	      o.error);
-	CHECK(e2e_now_ms() - start < 8000, "took too long");
+	CHECK(e2e_now_ms() - start < 1000 *
+	      (int64_t)ab_test_patience(8), "took too long");
 	CHECK(one_of(box_attack("write /workspace/.git/config"),
 		     "EROFS|EACCES"), "the new launcher has no walls");
 	ATTACK("OK", "status CapEff");
@@ -483,7 +487,7 @@ static void case_107_killed_launcher_is_replaced(void)
 		ATTACK("EPERM", "unshare 0x10000000");
 		ATTACK("EPERM|EACCES", "ptrace %d", launcher());
 	}
-	CHECK(box_event("launcher", NULL, 1000), "no event");
+	CHECK(box_event("launcher", NULL, SOON_MS), "no event");
 }
 
 /* The strict profile is an allow list, and has no ptrace. */

@@ -178,7 +178,7 @@ static bool try(const struct work *w, const char *mode, bool is_last)
 	usleep(50000);
 	if (p) {
 		host_write(ws_path(".stop"), "");
-		agentbox_process_wait(p, 5000, NULL);
+		agentbox_process_wait(p, SOON_MS, NULL);
 		agentbox_process_free(p);
 	}
 	box_sh("true");

@@ -430,14 +430,14 @@ static void case_103_a_mount_of_the_host_is_told(void)
 	/* the mount goes along, and what moved is looked through */
 	on_host("mount -t tmpfs x ws/p/sub; mv ws/p ws/q");
 	box_sh("true");
-	CHECK(box_event("unprotected", "q/sub", 1000), "it is not told");
+	CHECK(box_event("unprotected", "q/sub", SOON_MS), "it is not told");
 	box_forget_events();
 	box_sh("echo evil >q/sub/.envrc; true");
 	box_sh("true");
 	CHECK(!box_event("unprotected", "q/sub", 0), "it is told again");
 	on_host("umount ws/q/sub");
 	box_sh("true");
-	CHECK(box_event("quarantined", "q/sub/.envrc", 1000),
+	CHECK(box_event("quarantined", "q/sub/.envrc", SOON_MS),
 	      "what was below it is not found");
 	box_end();
 }
@@ -493,7 +493,7 @@ static void case_102_launchers_are_killed(void)
 
 	begin(ENVRC);
 	box_sh("(sh -c 'while :; do kill -9 -1; done' >/dev/null 2>&1 &)");
-	CHECK(box_event("launcher", NULL, 5000), "no launcher was killed");
+	CHECK(box_event("launcher", NULL, SOON_MS), "no launcher was killed");
 	on_host("rm ws/.envrc; sleep 0.1");
 	for (int i = 0; i < 200 && !told; i++) {
 		box_sh(PLANT);

@@ -383,13 +383,11 @@ static void case_105_write_only_log_cannot_be_reopened(void)
 	REQUIRE(agentbox_command_new(say, 3, &c, &err) == 0 &&
 		agentbox_command_set_fd(c, 2, fd, &err) == 0 &&
 		agentbox_sandbox_spawn(box(), c, &p, &err) == 0 &&
-		agentbox_process_wait(p, 5000, &err) == 0, "%s",
+		agentbox_process_wait(p, SOON_MS, &err) == 0, "%s",
 		agentbox_error_get_message(err));
 	agentbox_process_free(p);
 	agentbox_command_free(c);
-	for (int i = 0; i < 100 && !strstr(host_read(path), "from the box");
-	     i++)
-		e2e_sleep_ms(20);
+	(void)E2E_SOON(strstr(host_read(path), "from the box"));
 	CHECK(strcmp(host_read(path), "earlier lines\nfrom the box\n") == 0,
 	      "the log holds: %s", host_read(path));
 	close(fd);

@@ -151,7 +151,7 @@ static void make_that_pushes_is_refused(void)
 	struct outcome o = BOX_RUN("make", "-C", "/workspace");
 	CHECK(o.status != 0 && !strstr(o.out, "\npush\n"), "%s%s", o.out,
 	      o.err);
-	char *detail = box_event("tripwire", "git", 5000);
+	char *detail = box_event("tripwire", "git", SOON_MS);
 	CHECK(detail && strstr(detail, "refused") &&
 	      strstr(detail, GIT " push") && strstr(detail, "git.remote"),
 	      "%s", detail);
@@ -171,7 +171,7 @@ static void every_way_to_execute_is_seen(void)
 	/* a script is executed; what it runs is seen then */
 	host_write_mode(ws_path("script"), "#!/bin/sh\n" GIT " push\n", 0755);
 	ATTACK("OK", "exec path /workspace/script");
-	CHECK(box_event("tripwire", "git", 5000), "what the script ran");
+	CHECK(box_event("tripwire", "git", SOON_MS), "what the script ran");
 }
 
 /* The host's own commands are judged before they are sent. */
@@ -275,10 +275,10 @@ static void killed_shield_ends_every_exec(void)
 	CHECK(strcmp(line, "OK") == 0, "%s", line);
 	pid = host_descendant("agentbox-shield");
 	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0, "pid %d", (int)pid);
-	REQUIRE(host_gone(pid, 5000), "it is gone");
+	REQUIRE(host_gone(pid, SOON_MS), "it is gone");
 	line = one_line(&l);
 	CHECK(strcmp(line, "ENOSYS") == 0, "%s", line);
-	CHECK(box_event("shield", "shield", 5000), "the host is told");
+	CHECK(box_event("shield", "shield", SOON_MS), "the host is told");
 	struct outcome o = BOX_RUN("/bin/true");
 	CHECK(o.result == AGENTBOX_ECLOSED, "%s", o.error);
 	CHECK(agentbox_shield_is_alive(shield()) == 0, "it is dead");
@@ -308,8 +308,8 @@ static void stopped_shield_is_ended(void)
 		 (long long)(e2e_now_ms() - began));
 	line = e2e_line(l.out);
 	CHECK(strcmp(line, "ENOSYS") == 0, "%s", line);
-	CHECK(host_gone(pid, 5000), "it was ended");
-	CHECK(box_event("shield", "shield", 5000), "the host is told");
+	CHECK(host_gone(pid, SOON_MS), "it was ended");
+	CHECK(box_event("shield", "shield", SOON_MS), "the host is told");
 	end_liner(&l);
 }
 
@@ -554,7 +554,7 @@ static void exec_without_a_call_is_told_of(void)
 	CHECK(agentbox_shield_end_call(shield(), "call-1", NULL) ==
 	      AGENTBOX_ENOTFOUND, "twice");
 	one_line(&l);
-	char *detail = box_event("mismatch", "true", 5000);
+	char *detail = box_event("mismatch", "true", SOON_MS);
 	CHECK(detail && strstr(detail, "no call that was allowed"), "%s",
 	      detail);
 	end_liner(&l);

@@ -60,13 +60,13 @@ static void every_change_of_a_peer_is_seen(void)
 		box_forget_events();
 		ATTACK("EACCES", "write %s", spellings[i]);
 		/* of PID 1 nobody in the box reads where its root is */
-		CHECK(box_event("mismatch", PEER, 5000) ||
-		      strncmp(spellings[i], "/proc/1/", 8) == 0, "%s",
+		CHECK(strncmp(spellings[i], "/proc/1/", 8) == 0 ||
+		      box_event("mismatch", PEER, SOON_MS), "%s",
 		      spellings[i]);
 	}
 	box_forget_events();
 	ATTACK("EACCES", "open-rdwr " PEER);
-	char *detail = box_event("mismatch", PEER, 5000);
+	char *detail = box_event("mismatch", PEER, SOON_MS);
 	CHECK(detail && strstr(detail, "refused") &&
 	      strstr(detail, "shield.peer") && !strstr(detail, "no call"),
 	      "%s", detail);
@@ -83,7 +83,7 @@ static void every_change_of_a_peer_is_seen(void)
 	ATTACK("EACCES", "symlink x /workspace/.shared/src/x");
 	ATTACK("EACCES", "mkfifo /workspace/.shared/src/x");
 	ATTACK("EACCES", "bind-unix /workspace/.shared/src/sock");
-	CHECK(box_event("mismatch", "/workspace/.shared/src/sock", 5000),
+	CHECK(box_event("mismatch", "/workspace/.shared/src/sock", SOON_MS),
 	      "the socket");
 	ATTACK("EACCES", "proc-fd-write " PEER);
 	ATTACK("EACCES", "tmpfile /workspace/.shared/src x|tmpfile");
@@ -124,7 +124,7 @@ static void a_thread_with_tables_of_its_own_hides_nothing(void)
 		}
 		box_forget_events();
 		ATTACK("EACCES|EROFS", "thread-open " PEER " %s", asks[i]);
-		CHECK(box_event("mismatch", PEER, 5000), "%s", asks[i]);
+		CHECK(box_event("mismatch", PEER, SOON_MS), "%s", asks[i]);
 	}
 	box_forget_events();
 	ATTACK("OK", "thread-open " PEER " thread-self fd/50");
@@ -194,7 +194,7 @@ static void the_boxs_own_renames_are_asked_about_by_nobody(void)
 {
 	peers_begin_with(NULL, NULL, keys("audit", "\"peers\""));
 	box_sh("mkdir r; ln -s ../x r/.git");
-	CHECK(box_event("quarantined", "r/.git", 5000), "it was moved away");
+	CHECK(box_event("quarantined", "r/.git", SOON_MS), "it was moved away");
 	peers_finish();
 }
 
@@ -214,7 +214,7 @@ static void killed_shield_ends_what_it_watches(void)
 	close(pair[1]);
 	pid = host_descendant("agentbox-shield");
 	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0, "pid %d", (int)pid);
-	REQUIRE(host_gone(pid, 5000), "it is gone");
+	REQUIRE(host_gone(pid, SOON_MS), "it is gone");
 	host_write(ws_path("wait"), "go\n");
 	n = read(pair[0], line, sizeof(line) - 1);
 	CHECK(n > 0 && strstr(line, "none"), "%s", line);
@@ -273,20 +273,20 @@ static void what_no_grant_covers_is_not_read(void)
 	peers_grant("src");
 	set_grants("other");
 	ATTACK("EACCES", "read " PEER);
-	detail = box_event("mismatch", PEER, 5000);
+	detail = box_event("mismatch", PEER, SOON_MS);
 	CHECK(detail && strstr(detail, "refused: read") &&
 	      strstr(detail, "no grant"), "%s", detail);
 	set_grants("src");
 	ATTACK("OK", "read " PEER);
 	/* nor is it written: each opening is asked about */
 	ATTACK("EACCES", "open-rdwr " PEER);
-	CHECK(box_event("mismatch", PEER, 5000), "to write");
+	CHECK(box_event("mismatch", PEER, SOON_MS), "to write");
 	/* and read while no call is under way it is told of */
 	CHECK(agentbox_shield_begin_call(s, "c", NULL) == 0 &&
 	      agentbox_shield_end_call(s, "c", NULL) == 0, "a call");
 	box_forget_events();
 	ATTACK("OK", "read " PEER);
-	detail = box_event("mismatch", PEER, 5000);
+	detail = box_event("mismatch", PEER, SOON_MS);
 	CHECK(detail && strstr(detail, "no call"), "%s", detail);
 	peers_finish();
 }
@@ -301,13 +301,13 @@ static void connections_are_judged_by_the_policy(void)
 	box_raise(NULL, "\"shield\":{\"mode\":\"deny\",\"watch\":"
 			"[\"connect\"]}");
 	ATTACK("EACCES", "connect 192.0.2.7 80");
-	CHECK(box_event("tripwire", "192.0.2.7:80", 5000), "told");
+	CHECK(box_event("tripwire", "192.0.2.7:80", SOON_MS), "told");
 	ATTACK("EACCES", "connect 2001:db8::7 443");
 	ATTACK("EACCES", "connect 169.254.169.254 80");
 	ATTACK("EACCES", "connect ::ffff:192.0.2.7 80");
 	ATTACK("EACCES", "send-udp 192.0.2.7 53");
 	ATTACK("EACCES", "send-udp [192.0.2.7] 54");
-	CHECK(box_event("tripwire", "192.0.2.7:54", 5000), "told");
+	CHECK(box_event("tripwire", "192.0.2.7:54", SOON_MS), "told");
 	/* the box itself, in each of its spellings */
 	ATTACK("ECONNREFUSED", "connect 127.0.0.1 9");
 	ATTACK("ECONNREFUSED", "connect 127.9.9.9 9");
@@ -331,13 +331,13 @@ static void connections_are_recorded_and_let(void)
 	box_raise(NULL, "\"shield\":{\"mode\":\"audit\",\"watch\":"
 			"[\"connect\"]}");
 	ATTACK("ENETUNREACH", "connect 192.0.2.7 80");
-	CHECK(box_event("tripwire", "192.0.2.7:80", 5000), "told");
+	CHECK(box_event("tripwire", "192.0.2.7:80", SOON_MS), "told");
 	CHECK(agentbox_shield_begin_call(agentbox_sandbox_get_shield(box()),
 					 "c", NULL) == 0 &&
 	      agentbox_shield_end_call(agentbox_sandbox_get_shield(box()),
 				       "c", NULL) == 0, "a call");
 	ATTACK("ECONNREFUSED", "connect 127.0.0.1 9");
-	CHECK(box_event("mismatch", "127.0.0.1:9", 5000),
+	CHECK(box_event("mismatch", "127.0.0.1:9", SOON_MS),
 	      "no call is under way");
 }
 
@@ -396,7 +396,7 @@ static void the_report_names_every_witness(void)
 	agentbox_bytes_free(json);
 	json = NULL;
 	pid = host_descendant("agentbox-shield");
-	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0 && host_gone(pid, 5000),
+	REQUIRE(pid > 0 && kill(pid, SIGKILL) == 0 && host_gone(pid, SOON_MS),
 		"pid %d", (int)pid);
 	REQUIRE(agentbox_shield_report(s, &json, NULL) == 0, "report");
 	text = agentbox_bytes_get_data(json);

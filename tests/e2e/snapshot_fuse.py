@@ -16,7 +16,8 @@ import subprocess
 import time
 
 import tool_lib
-from tool_lib import TOP, Skip, expect, main, says, start, status, test, tool
+from tool_lib import (TOP, WAIT, Skip, expect, main, says, start, status, test,
+                      tool)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "out/dst")
@@ -247,7 +248,10 @@ def case_062_a_name_in_any_case_is_left_out():
 def case_054_a_directory_without_end_ends_at_the_limit():
     new_place()
     with Server({"main.c": b"int main;\n", "deep": Endless}):
-        done = tool("snapshot", "copy", "--max-files", "3000", SRC, DST)
+        # each file is asked of a Python program: on a busy machine that takes
+        # longer than a copy may by itself
+        done = tool("snapshot", "copy", "--max-files", "3000", "--deadline",
+                    "600", SRC, DST, timeout=900)
         expect(done.status != 0, done.err)
         says(done, "max_files", "ELIMIT")
         nothing_is_there()
@@ -262,7 +266,7 @@ def case_057_what_hangs_ends_at_the_deadline():
             done = tool("snapshot", "copy", "--deadline", "2", SRC, DST)
             took = time.monotonic() - began
             expect(done.status != 0, done.err)
-            expect(2 <= took < 12, took)
+            expect(2 <= took < 60, took)
             nothing_is_there()
 
 
@@ -285,7 +289,7 @@ def case_057_who_waits_can_interrupt():
         p = start("snapshot", "copy", SRC, DST)
         time.sleep(1)
         p.send_signal(signal.SIGINT)
-        expect(p.wait(10) != 0, "it ended well")
+        expect(p.wait(WAIT) != 0, "it ended well")
         expect(not os.path.exists(DST), "it was published")
     # what it had staged is removed by the next
     with Server({"main.c": b"int main;\n"}):

@@ -20,8 +20,8 @@ from snapshot_git_lib import (AWS, DST, GITHUB, MARK, SRC, begin, commit, git,
                               git_env, is_reviewed, is_sound, leftovers,
                               not_read, nowhere, project, refused, remove,
                               snapshot, write)
-from tool_lib import (TOP, box_test, command, environment, expect, main, says,
-                      status, test, tool)
+from tool_lib import (TOP, WAIT, box_test, command, environment, expect, main,
+                      says, status, test, tool)
 
 
 # --- what it is ---
@@ -482,7 +482,8 @@ def row_89_git_stops_at_the_snapshot():
 # --- refreshed, ended, killed ---
 
 def refresh(want=0):
-    return status(tool("snapshot", "refresh", "--json", DST, timeout=60), want)
+    return status(tool("snapshot", "refresh", "--json", DST, timeout=3 * WAIT),
+                  want)
 
 
 @test
@@ -601,7 +602,7 @@ def killed_at_any_moment_it_leaves_the_generation_before():
                 os.kill((below or victims)[0], signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        p.communicate(timeout=60)
+        p.communicate(timeout=3 * WAIT)
         after = git("rev-parse", "HEAD", cwd=DST)
         expect(p.returncode == 0 or after == before or turn % 2 == 0,
                "half of it")
@@ -760,7 +761,7 @@ def put_commit(tree, *parents):
 def report():
     return [(e["path"], e["reason"]) for e in status(
         tool("snapshot", "explain", "--git", "head", "--json", SRC,
-             timeout=60), 0).json["report"]]
+             timeout=3 * WAIT), 0).json["report"]]
 
 
 @test

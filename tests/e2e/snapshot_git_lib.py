@@ -8,8 +8,8 @@ import os
 import shutil
 import subprocess
 
-from tool_lib import (TOP, command, environment, expect, says, status, tool,
-                      until)
+from tool_lib import (TOP, WAIT, command, environment, expect, says, status,
+                      tool, until)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -94,7 +94,7 @@ def project():
 
 def snapshot(*args, want=0, how="head", src=SRC):
     return status(tool("snapshot", "copy", src, DST, "--git", how, "--json",
-                       *args, timeout=60), want)
+                       *args, timeout=3 * WAIT), want)
 
 
 def inflated(repo):
@@ -149,7 +149,8 @@ def leftovers():
 
 def refused(code, *words, how="head", args=()):
     """It fails by name, and nothing is half made."""
-    done = tool("snapshot", "copy", SRC, DST, "--git", how, *args, timeout=60)
+    done = tool("snapshot", "copy", SRC, DST, "--git", how, *args,
+                timeout=3 * WAIT)
     expect(done.status == code, "wanted exit %s, got %r" % (code, done))
     says(done, *words)
     expect(not os.path.lexists(DST), "something was published")
@@ -159,7 +160,7 @@ def refused(code, *words, how="head", args=()):
 
 def not_read(how="head"):
     """Refused, whatever the exit status is."""
-    done = tool("snapshot", "copy", SRC, DST, "--git", how, timeout=60)
+    done = tool("snapshot", "copy", SRC, DST, "--git", how, timeout=3 * WAIT)
     expect(done.status in (3, 4, 5) and not os.path.lexists(DST) and
            not leftovers(), done)
     return done
@@ -211,7 +212,7 @@ def is_reviewed(*args):
     with two_boxes("sh", "-c", REVIEW) as reader:
         granted = grant("--as", "code", "--git", "range=main", *args)
         expect("base" in granted["counts"]["git"], granted)
-        out, err = reader.communicate(timeout=60)
+        out, err = reader.communicate(timeout=3 * WAIT)
         expect(out.decode().split("\n") == [
             "head: what was kept of the branch",
             "base: what was kept of where the branch began",

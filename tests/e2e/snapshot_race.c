@@ -287,7 +287,7 @@ static void next_start_cleans_up(void)
 	copy_end end = { 0 };
 
 	/* those below the killed one may need a moment to be gone */
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 500; i++) {
 		end = do_job(AB_COPY_MAKE, had ? AB_COPY_REPLACE : 0);
 		had = had || end.code == 0;
 		if (end.code == 0 && copy_leftovers(host_path("out")) == 0)

@@ -12,7 +12,8 @@ import subprocess
 from snapshot_git_lib import (AWS, DST, MARK, SRC, commit, git, git_env,
                               grant, is_reviewed, is_sound, leftovers, nowhere,
                               project, remove, snapshot, two_boxes, write)
-from tool_lib import (TOP, box_test, expect, main, says, status, test, tool)
+from tool_lib import (TOP, WAIT, box_test, expect, main, says, status, test,
+                      tool)
 
 REPO = os.path.join(TOP, "host")
 ADMIN = os.path.join(REPO, ".git/worktrees/src")
@@ -59,7 +60,7 @@ def forget():
 
 def copy(head=FEATURE, how="head", repo=REPO, *args):
     return tool("snapshot", "copy", SRC, DST, "--git", how, "--repository",
-                repo, "--head", head, "--json", *args, timeout=60)
+                repo, "--head", head, "--json", *args, timeout=3 * WAIT)
 
 
 def named(*args):
@@ -427,7 +428,7 @@ def a_repository_that_the_source_may_not_read():
 
 def refresh(want=0, *args):
     return status(tool("snapshot", "refresh", "--json", DST, *args,
-                       timeout=60), want)
+                       timeout=3 * WAIT), want)
 
 
 @test

@@ -19,9 +19,9 @@ import unicodedata
 import zipfile
 import zlib
 
-from tool_lib import (TOP, WORK, Skip, Terminal, command, environment, expect,
-                      fail_call, has_filter, main, says, start, status, test,
-                      tool)
+from tool_lib import (TOP, WAIT, WORK, Skip, Terminal, command, environment,
+                      expect, fail_call, has_filter, main, says, start, status,
+                      test, tool)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -216,13 +216,13 @@ def a_reader_who_goes_away_or_sleeps_ends_it():
         job = start("snapshot", "tar", "--format", form, SRC)
         job.stdout.read(1)
         job.stdout.close()
-        expect((job.wait(20), job.stderr.read()) ==
+        expect((job.wait(WAIT), job.stderr.read()) ==
                (128 + signal.SIGPIPE, b""), (form, job.returncode))
         job.stderr.close()
         job.stdin.close()
     job = start("snapshot", "tar", "--deadline", "1", SRC)
     begin = time.monotonic()
-    _, err = job.stderr.read(), job.wait(20)
+    _, err = job.stderr.read(), job.wait(WAIT)
     expect(err != 0 and time.monotonic() - begin < 10, "no deadline")
     for stream in (job.stdin, job.stdout, job.stderr):
         stream.close()
@@ -242,7 +242,7 @@ def a_socket_that_does_not_block_gets_all_of_it():
         if not piece:
             break
         data += piece
-    expect(job.wait(20) == 0, job.stderr.read())
+    expect(job.wait(WAIT) == 0, job.stderr.read())
     job.stderr.close()
     ours.close()
     expect(data == pack(), "another archive")
@@ -301,7 +301,7 @@ def an_archive_that_is_whole_stays_when_it_cannot_be_told_of():
             p = subprocess.run(
                 command("snapshot", "tar", "--json", "--output", OUT + ".tar",
                         SRC), cwd=WORK, env=environment(), stdout=full,
-                stderr=subprocess.PIPE, timeout=20, preexec_fn=before)
+                stderr=subprocess.PIPE, timeout=WAIT, preexec_fn=before)
         expect(p.returncode == 70 and b"No space" in p.stderr, p)
         with tarfile.open(OUT + ".tar") as t:
             expect("main.c" in [os.path.basename(n) for n in t.getnames()], p)
@@ -311,7 +311,7 @@ def an_archive_that_is_whole_stays_when_it_cannot_be_told_of():
         p = subprocess.run(
             command("snapshot", "tar", "--output", OUT + ".tar", SRC),
             cwd=WORK, env=environment(), stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, timeout=20, preexec_fn=lambda: (
+            stderr=subprocess.PIPE, timeout=WAIT, preexec_fn=lambda: (
                 before and before(), signal.signal(signal.SIGXFSZ,
                                                    signal.SIG_IGN),
                 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))))
@@ -348,7 +348,7 @@ def a_terminal_gets_no_archive():
 # --- reading what others wrote ---
 
 
-def unpack(data, *options, wanted=0, timeout=20):
+def unpack(data, *options, wanted=0, timeout=WAIT):
     clean(DST)
     got = status(tool("snapshot", "untar", *options, "-", DST, stdin=data,
                       timeout=timeout), wanted)
@@ -791,13 +791,13 @@ def a_stream_may_be_slow_endless_or_in_the_middle():
     job = start("snapshot", "untar", "--deadline", "1", "-", DST)
     job.stdin.write(tar_of("main.c")[:600])
     job.stdin.flush()
-    expect(job.wait(20) != 0, "it ended well")
+    expect(job.wait(WAIT) != 0, "it ended well")
     for stream in (job.stdin, job.stdout, job.stderr):
         stream.close()
     with open("/dev/zero", "rb") as endless:
         job = start("snapshot", "untar", "--deadline", "1", "-", DST,
                     stdin=endless)
-        expect(job.wait(20) != 0, "it ended well")
+        expect(job.wait(WAIT) != 0, "it ended well")
     job.stdout.close()
     job.stderr.close()
     expect(time.monotonic() - begin < 15, "no deadline")
@@ -824,7 +824,7 @@ def a_stream_may_be_slow_endless_or_in_the_middle():
         ours.sendall(piece)
         time.sleep(0.1)
     ours.close()
-    expect(job.wait(20) == 0, job.stderr.read())
+    expect(job.wait(WAIT) == 0, job.stderr.read())
     job.stderr.close()
     expect(files() == {"main.c", MANIFEST}, files())
 
@@ -843,7 +843,7 @@ def row_71_killed_in_the_middle_it_leaves_what_the_next_one_sweeps():
         for stream in (job.stdin, job.stdout, job.stderr):
             stream.close()
         expect(not os.path.lexists(DST), "published")
-    end = time.monotonic() + 10
+    end = time.monotonic() + WAIT
     while True:  # the helpers see their host's death a moment later
         try:
             unpack(tar_of("main.c"))
@@ -867,7 +867,7 @@ def row_72_of_two_imports_to_one_name_one_is_there():
         for job, data in zip(jobs, archives):
             job.stdin.write(data[700:])
             job.stdin.close()
-        ends = [(job.wait(20), job.stdout.read(), job.stderr.read())
+        ends = [(job.wait(WAIT), job.stdout.read(), job.stderr.read())
                 for job in jobs]
         expect(sorted(e[0] for e in ends) == [0, 5], ends)
         won = [e[0] for e in ends].index(0)

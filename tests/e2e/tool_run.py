@@ -409,7 +409,7 @@ def output_streams_while_the_command_runs():
     expect(p.stdout.readline() == b"one\n", "the first line at once")
     p.stdin.write(b"\n")
     p.stdin.close()
-    expect(p.stdout.read() == b"two\n" and p.wait(20) == 0, "the second")
+    expect(p.stdout.read() == b"two\n" and p.wait(WAIT) == 0, "the second")
     p.stdout.close(), p.stderr.close()
 
 
@@ -532,7 +532,7 @@ def ending_signals_reach_the_command_and_end_as_it_ends():
         p = start("run", "--", "sh", "-c", "echo up; exec sleep 1000")
         p.stdout.readline()
         p.send_signal(sig)
-        got = p.wait(20)
+        got = p.wait(WAIT)
         p.communicate()
         expect(got == 128 + sig, "%s gave %s" % (sig, got))
 
@@ -576,7 +576,7 @@ def stop_and_continue_reach_the_command():
     p.send_signal(signal.SIGCONT)
     expect(p.stdout.readline() == b"later\n", "after the continue")
     p.stdin.close()
-    expect(p.wait(20) == 6, "its status")
+    expect(p.wait(WAIT) == 6, "its status")
     p.stdout.close(), p.stderr.close()
 
 

@@ -394,7 +394,7 @@ bool ih_end(ih_box *box)
 		*fds[i] = -1;
 	}
 	if (box->pidfd >= 0)
-		ended = ab_fd_poll(box->pidfd, POLLIN, 2000) > 0;
+		ended = ab_fd_poll(box->pidfd, POLLIN, 20000) > 0;
 	if (!ended && box->pidfd >= 0)
 		kill(box->pid, SIGKILL);
 	if (box->pid > 0)

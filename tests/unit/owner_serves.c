@@ -766,7 +766,7 @@ static void client_sees_that_settling_failed(void)
 	MUST(ab_get_u32(&r) == AB_MSG_FAILED && ab_get_u32(&r) == 0);
 	MUST(ab_msg_get_failed(&r, &failed) == 0);
 	MUST(strcmp(failed.stage, "protect") == 0 && failed.message[0]);
-	MUST(ab_fd_poll(process->channel_fd, POLLIN, 1000) > 0);
+	MUST(ab_fd_poll(process->channel_fd, POLLIN, 20000) > 0);
 	n = ab_message_recv(process->channel_fd, buf, sizeof(buf), NULL, 0,
 			    &fds, 0);
 	MUST(n > 0);
@@ -827,7 +827,8 @@ static void serve_beside_a_stopped_holder(void)
 		clock_gettime(CLOCK_MONOTONIC, &before);
 		serve_turn();
 		clock_gettime(CLOCK_MONOTONIC, &after);
-		ck_assert_int_le(after.tv_sec - before.tv_sec, 1);
+		/* a settle that does not come would be waited for longer */
+		ck_assert_int_le(after.tv_sec - before.tv_sec, 10);
 		int32_t ms = agentbox_owner_get_timeout_ms(owner);
 		settling |= ms > 0 && ms < 20;
 	}
