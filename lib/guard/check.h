@@ -181,6 +181,10 @@ bool ab_path_is_near(struct ab_check *c, const struct ab_word *w);
 /* The word as an absolute path in scratch; NULL when it is not known. */
 const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 			 uint32_t *len);
+/* The same for a directory; a pattern among the project's own, `packages/x*`,
+   stands for one of them, which no pack lists. */
+const char *ab_dir_text(struct ab_check *c, const struct ab_word *w,
+			uint32_t *len);
 
 /* --- match.c --- */
 bool ab_all_hold(struct ab_check *c, const struct ab_use *use, uint32_t test,

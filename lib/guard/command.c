@@ -457,6 +457,17 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	c->is_excused = was_excused;
 }
 
+/* tests/run-*.sh: a file of the project, as good as one that is named, while
+   the text wrote none that it could be. */
+static bool is_own_script(struct ab_check *c, const struct ab_word *w,
+			  uint32_t base)
+{
+	const uint64_t plain = AB_CLASS(ANY) | AB_CLASS(INSIDE);
+
+	return base && !c->has_files && !c->trees &&
+	       !(ab_path_classes(c, w) & ~plain);
+}
+
 /* A name with a pattern in it may be any program that it matches. */
 static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 			  uint32_t count, uint32_t in_taint,
@@ -465,7 +476,8 @@ static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 	uint32_t base = ab_name_base(&words[0]), tried = 0;
 	uint32_t n = words[0].len - base, letters = 0;
 
-	ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, &words[0]);
+	if (!is_own_script(c, &words[0], base))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, &words[0]);
 	for (uint32_t i = base; i < words[0].len; i++)
 		letters += !memchr("*?[]!^-", words[0].text[i], 7);
 	/* what may be any program is only asked about */

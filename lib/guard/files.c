@@ -1052,7 +1052,11 @@ const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
 {
 	struct ab_word *cwd;
 	uint32_t len;
-	const char *text = ab_path_text(c, w, &len);
+	/* a pattern of its own may take more than one, and then it stays where
+	   it is; what a loop goes through is one */
+	const char *text = w->is_quoted && (c->flags & AB_SHELL_LOOP) ?
+				   ab_dir_text(c, w, &len) :
+				   ab_path_text(c, w, &len);
 
 	if (!text)
 		return NULL;

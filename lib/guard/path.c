@@ -592,8 +592,9 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 	return classes;
 }
 
-const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
-			 uint32_t *len)
+/* The path as text; any: patterns in it as they stand. */
+static const char *path_text(struct ab_check *c, const struct ab_word *w,
+			     bool any, uint32_t *len)
 {
 	AB_UNINITIALIZED struct path p;
 	size_t size = 1;
@@ -609,7 +610,7 @@ const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 	if (!text)
 		return NULL;
 	for (uint32_t i = 0; i < p.count; i++) {
-		if (p.parts[i].kind)
+		if (p.parts[i].kind && (!any || p.parts[i].kind != 1))
 			return NULL;
 		text[n++] = '/';
 		memcpy(text + n, p.parts[i].text, p.parts[i].len);
@@ -620,4 +621,21 @@ const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
 	text[n] = '\0';
 	*len = n;
 	return text;
+}
+
+const char *ab_path_text(struct ab_check *c, const struct ab_word *w,
+			 uint32_t *len)
+{
+	return path_text(c, w, false, len);
+}
+
+const char *ab_dir_text(struct ab_check *c, const struct ab_word *w,
+			uint32_t *len)
+{
+	const uint64_t plain = AB_CLASS(ANY) | AB_CLASS(INSIDE);
+	const char *text = path_text(c, w, false, len);
+
+	if (text || !w->hole_count || (ab_path_classes(c, w) & ~plain))
+		return text;
+	return path_text(c, w, true, len);
 }

@@ -15,7 +15,7 @@
 #include "guard/command.h"
 #include "guard/decision.h"
 
-#define CWD " cwd"
+#define CWD AB_SHELL_CWD
 #define DIRS " dirs"
 #define SCRATCH_BYTES (192u << 10)
 
@@ -265,6 +265,16 @@ static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
 	return is_set || ab_shell_get(c->run, "CDPATH", 6, &is_exported);
 }
 
+/* cd -: where the shell was before, if that is known. */
+static const struct ab_word *old_dir(struct ab_check *c)
+{
+	bool is_exported;
+	const struct ab_word *w = ab_shell_get(c->run, "OLDPWD", 6,
+					       &is_exported);
+
+	return w && !w->hole_count && w->len && *w->text == '/' ? w : NULL;
+}
+
 /* cd, pushd, popd. */
 static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		       const struct ab_word *argv, uint32_t argc)
@@ -290,7 +300,9 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		to = &home;
 	if (is_push)
 		push_dir(c, c->cwd);
-	if (to && (ab_word_equals(to, "-") || uses_cdpath(c, to)))
+	if (to && ab_word_equals(to, "-"))
+		to = old_dir(c);
+	else if (to && uses_cdpath(c, to))
 		to = NULL;
 	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
 }

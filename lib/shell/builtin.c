@@ -465,22 +465,26 @@ static void effect_getopts(struct ab_shell_run *run,
 	ab_run_assign(run, "OPTARG", 6, NULL, 0);
 }
 
-/* cd to a plain absolute path is known; anything else is not. */
+/* Where the visitor says that the shell is then; or a plain absolute path. */
 static void effect_cd(struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree,
 		      const struct ab_shell_command *c,
 		      const struct ab_word *argv, uint32_t argc)
 {
-	const struct ab_word *to = &argv[argc - 1];
+	const struct ab_word *w = &argv[argc - 1];
+	const struct variable *kept = ab_run_find(run, AB_SHELL_CWD,
+						  sizeof(AB_SHELL_CWD) - 1);
+	const struct value *to = ab_run_value_of(run, kept);
 
 	(void)tree;
 	(void)c;
+	if (!kept && argc == 2 && !w->hole_count && w->len &&
+	    w->text[0] == '/' && !memmem(w->text, w->len, "..", 2))
+		to = ab_run_scalar(run, w);
 	ab_run_assign(run, "OLDPWD", 6, ab_run_value(run, "PWD", 3), 0);
-	if (argc == 2 && to->hole_count == 0 && to->len &&
-	    to->text[0] == '/' && !memmem(to->text, to->len, "..", 2))
-		ab_run_assign(run, "PWD", 3, ab_run_scalar(run, to), 0);
-	else
-		ab_run_assign(run, "PWD", 3, NULL, 0);
+	if (to->kind != VALUE_SCALAR || !to->words->len)
+		to = NULL;
+	ab_run_assign(run, "PWD", 3, to, 0);
 }
 
 /* Where in the tree a new line begins after `at`. */

@@ -552,7 +552,8 @@ const struct ab_word *ab_shell_value(const struct ab_shell_run *run,
 
 	if (value->kind == VALUE_SCALAR)
 		return value->words;
-	if (!v || value->kind != VALUE_UNKNOWN)
+	/* in a subshell only, or in a reading that is over */
+	if (!v || !v->when || value->kind != VALUE_UNKNOWN)
 		return NULL;
 	w = ab_arena_low(run->arena, sizeof(*w));
 	hole = ab_arena_low(run->arena, sizeof(*hole));

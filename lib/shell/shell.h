@@ -308,7 +308,8 @@ enum ab_shell_answer {
 };
 
 /* Any may be NULL. A command is told before its effects (assignments,
- * `export`, `cd` is no effect here) are in the state. What $(...) in its words
+ * `export`, what a visitor
+ * makes of `cd`: AB_SHELL_CWD) are in the state. What $(...) in its words
  * does was told before it; what >(...) does comes after it. */
 struct ab_shell_visitor {
 	enum ab_shell_answer (*command)(void *user, struct ab_shell_run *run,
@@ -382,6 +383,9 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* The visitor's own that the run itself looks at: the working directory, empty
+ * where it is not known. $PWD is that after a cd, pushd or popd. */
+#define AB_SHELL_CWD " cwd"
 /* The same for who asks often: the variable, which stays where it is as long
  * as the run, and what it is now. NULL: never set. */
 struct variable;
