@@ -67,6 +67,7 @@ struct scan {
 	struct ab_check *c;
 	struct ab_use *use;
 	uint32_t i; /* the word at hand */
+	uint32_t unsure; /* the last option that is not in the table */
 	bool is_ended;
 };
 
@@ -301,8 +302,10 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		return;
 	}
 	if (w->len > 1 && w->text[1] == '-') {
-		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len))
+		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len)) {
 			s->use->is_unsure = true;
+			s->unsure = s->i;
+		}
 		return;
 	}
 	short_options(s, w, 1);
@@ -355,6 +358,11 @@ static void operand(struct scan *s, const struct ab_word *w)
 		if (!u->program->is_builtin)
 			return;
 	}
+	/* npm --unknown VALUE run x */
+	if (!sub && s->unsure && s->unsure + 1 == s->i && !s->is_ended &&
+	    u->program->has_subs && s->i + 1 < u->count &&
+	    u->operand_count == u->base[u->program->depth])
+		return;
 	u->operands[u->operand_count++] = s->i;
 	if (sub) {
 		u->program = sub;

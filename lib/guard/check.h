@@ -23,6 +23,7 @@
 #define AB_CHECK_MAX_NAMES 64	/* programs that a pattern may name */
 #define AB_CHECK_MAX_PARTS 256	/* components of a path */
 #define AB_CHECK_KNOWN_PATHS 16
+#define AB_CHECK_WRITTEN 16 /* files of the text that a pattern may take */
 #define AB_CHECK_SEATS 8 /* of paths that come again */
 
 struct ab_chain {
@@ -99,6 +100,9 @@ struct ab_check {
 	bool has_files;	 /* the text wrote one that is followed */
 	bool has_names;	 /* a stream's note says which files find takes */
 	uint64_t file_names; /* a bit for the last name of each */
+	/* their variables, the first of them, for patterns */
+	const char *written[AB_CHECK_WRITTEN];
+	uint32_t written_count;
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

@@ -74,6 +74,7 @@ struct ab_code {
 	const struct ab_word *argv;
 	uint32_t argv_count;
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
+	uint8_t takes_away; /* 1: it does, 2: it does not; 0: nobody looked */
 	uint32_t filled; /* calls that were given those words */
 };
 
@@ -111,7 +112,7 @@ uint8_t ab_code_lang(const char *lang);
 /* What the calls of a language begin with. */
 uint64_t ab_code_heads(uint8_t lang);
 /* Something in the program takes files away; which, is not followed. */
-bool ab_code_takes_away(const struct ab_code *k);
+bool ab_code_takes_away(struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* The word at hand is called, or handed on to be: not what is imported, and
@@ -134,6 +135,10 @@ void ab_check_npm(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);
 void ab_check_just(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text);
+
+/* --- code_tasks.c --- */
+/* Commands behind keys and in lists of whatever format. */
+void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
 
 /* --- code_args.c --- */
 struct ab_args {

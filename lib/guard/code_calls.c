@@ -232,7 +232,7 @@ bool ab_code_reads_input(const struct ab_code *k)
 	return false;
 }
 
-bool ab_code_takes_away(const struct ab_code *k)
+static bool has_removal(const struct ab_code *k)
 {
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if ((calls[i].kind == CALL_REMOVE ||
@@ -243,6 +243,13 @@ bool ab_code_takes_away(const struct ab_code *k)
 			return true;
 	}
 	return false;
+}
+
+bool ab_code_takes_away(struct ab_code *k)
+{
+	if (!k->takes_away)
+		k->takes_away = has_removal(k) ? 1 : 2;
+	return k->takes_away == 1;
 }
 
 /* The byte behind the blanks from `at` on; 0: the end. */

@@ -66,6 +66,7 @@ void ab_check_found(struct ab_check *c, const struct ab_word *words,
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- files.c --- */
+#define AB_CWD_BEFORE " cwd before" /* the last `cd` */
 /* mkfifo: what anybody writes there, also later, is what it holds. */
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
 /*

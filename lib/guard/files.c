@@ -250,6 +250,18 @@ static bool mark_late(struct ab_check *c, const char *variable, uint32_t len)
 	return set_beside(c, LATE_PREFIX, variable, len, &number);
 }
 
+static void note_written(struct ab_check *c, const char *variable, uint32_t len)
+{
+	c->has_files = true;
+	c->file_names |= written_bit(variable, len);
+	for (uint32_t i = 0; i < c->written_count; i++) {
+		if (!strcmp(c->written[i], variable))
+			return;
+	}
+	if (c->written_count < AB_CHECK_WRITTEN)
+		c->written[c->written_count++] = variable;
+}
+
 static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 		 const struct ab_word *content, bool is_new)
 {
@@ -266,8 +278,7 @@ static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 
 	if (!variable)
 		return;
-	c->has_files = true;
-	c->file_names |= written_bit(variable, len);
+	note_written(c, variable, len);
 	if (content && !keeps(c, variable, len, content))
 		good = mark_variable(c, variable, len,
 				     (taint & keep) | ab_word_taint(content) |
@@ -426,8 +437,7 @@ void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
 
 	if (!variable)
 		return;
-	c->has_files = true;
-	c->file_names |= written_bit(variable, len);
+	note_written(c, variable, len);
 	if (!mark_variable(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED) ||
 	    (c->trees && !mark_late(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
@@ -856,13 +866,73 @@ static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
 		is_usual_dir(tree.rest, tree.rest_len));
 }
 
+/* A `cd` that failed left the shell where it was: the file of that name that
+   the text wrote there. */
+static const struct ab_word *left_text(struct ab_check *c,
+				       const struct ab_word *path)
+{
+	const struct ab_word *cwd = c->cwd, *content = NULL, *was;
+	bool is_exported;
+
+	if (!c->has_files || path->hole_count || !path->len ||
+	    *path->text == '/')
+		return NULL;
+	was = ab_shell_get(c->run, AB_CWD_BEFORE, sizeof(AB_CWD_BEFORE) - 1,
+			   &is_exported);
+	if (was && was->len && !was->hole_count) {
+		c->cwd = was;
+		content = kept_content(c, path);
+		c->cwd = cwd;
+	}
+	return content && content->len ? content : NULL;
+}
+
 /* What the file holds that is run. */
 static const struct ab_word *run_text(struct ab_check *c,
 				      const struct ab_use *use,
 				      const struct ab_word *path)
 {
-	return is_of_worktree(c, use, path) ? kept_content(c, path)
-					    : ab_file_content(c, path);
+	const struct ab_word *content = is_of_worktree(c, use, path)
+						? kept_content(c, path)
+						: ab_file_content(c, path);
+
+	return content || !c->run ? content : left_text(c, path);
+}
+
+/* sh i*: each file that the text wrote and the pattern may take. */
+static void run_taken(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *path)
+{
+	uint32_t skip = sizeof(FILE_PREFIX) - 1, from = 0;
+	struct ab_word all = *path, name = { .span = path->span };
+	struct ab_word slash = { .text = "/", .len = 1 }, dir;
+
+	if (path->len > 2 && !memcmp(path->text, "./", 2))
+		from = 2;
+	if (*path->text != '/' &&
+	    (!c->cwd || c->cwd->hole_count ||
+	     !ab_word_slice(c, path, from, path->len, &name) ||
+	     !join_words(c, c->cwd, &slash, &dir) ||
+	     !join_words(c, &dir, &name, &all)))
+		return;
+	for (uint32_t i = 0; i < c->written_count; i++) {
+		name.text = c->written[i] + skip;
+		name.len = (uint32_t)strlen(name.text);
+		name.holes = NULL;
+		name.hole_count = name.map_count = 0;
+		if (ab_pattern_may_take(all.text, all.len, name.text, name.len,
+					c->has_fold))
+			ab_file_run(c, use, &name);
+	}
+}
+
+static bool is_pattern(const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		if (path->holes[i].kind != AB_HOLE_PATTERN)
+			return false;
+	}
+	return path->hole_count && path->len;
 }
 
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
@@ -871,6 +941,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 	const struct ab_word *content, *one;
 	bool was = c->is_perhaps;
 
+	if (AB_UNLIKELY(c->written_count) && is_pattern(path))
+		run_taken(c, use, path);
 	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
 		return;
 	c->is_perhaps |= !content->len; /* of what it may hold */
@@ -1019,7 +1091,7 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 
 	if (!variable)
 		return;
-	c->file_names |= written_bit(variable, len);
+	note_written(c, variable, len);
 	if (!ab_shell_copy(c->run, c->copy_name, c->copy_name_len, variable,
 			   len, AB_SHELL_SHARED) ||
 	    (c->trees && !mark_late(c, variable, len)))

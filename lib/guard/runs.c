@@ -138,6 +138,30 @@ static bool run_entrypoint(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
+/* nix run nixpkgs#git -- push: git, with the words behind the dashes. */
+static bool run_flake(struct ab_check *c, const struct ab_use *use,
+		      uint32_t first)
+{
+	const struct ab_word *w = &use->words[first];
+	const char *sign = w->len ? memchr(w->text, '#', w->len) : NULL;
+	uint32_t count = use->count - first;
+	struct ab_word *all;
+
+	if (!sign || strcmp(use->program->name, "nix/run") != 0)
+		return false;
+	all = ab_check_alloc(c, (count + 1) * sizeof(*all));
+	if (!all || !ab_word_slice(c, w, (uint32_t)(sign - w->text) + 1,
+				   w->len, &all[0]))
+		return true;
+	if (count > 1 && is_text(w + 1, "--")) {
+		w++;
+		count--;
+	}
+	memcpy(all + 1, w + 1, (count - 1) * sizeof(*all));
+	ab_run_words(c, use, all, count);
+	return true;
+}
+
 void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role)
 {
@@ -162,6 +186,8 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		ab_wrap_xargs(c, use, use->words + first, use->count - first);
 		return;
 	}
+	if (run_flake(c, use, first))
+		return;
 	if (is_text(&use->words[first], "--"))
 		first++;
 	/* an option that is not in the table may have taken the first words */
@@ -607,6 +633,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		check_m4(c, w);
 	else if (!strcmp(role->text, "npm"))
 		ab_check_npm(c, use, w);
+	else if (!strcmp(role->text, "tasks"))
+		ab_check_tasks(c, w);
 	else if (!strcmp(role->text, "just"))
 		ab_check_just(c, use, w);
 	else

@@ -304,6 +304,10 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		to = old_dir(c);
 	else if (to && uses_cdpath(c, to))
 		to = NULL;
+	if (c->cwd && c->has_files)
+		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
+				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
+				   AB_SHELL_INHERITED);
 	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
 }
 

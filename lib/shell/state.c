@@ -523,8 +523,10 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
 		v->value = join_values(run, v, u->value, v->value);
 		if (v->value->kind != VALUE_UNKNOWN)
 			v->value = &unknown_value;
-		/* or what more rounds make of it; a file is what any did */
-		if (v->value->one && !(v->flags & VARIABLE_SHARED))
+		/* or what more rounds make of it; a file is what any did, and
+		   the directory may be what one did */
+		if (v->value->one && !(v->flags & VARIABLE_SHARED) &&
+		    *v->name != ' ')
 			v->value = ab_run_unknown(run, v->value->origin);
 		changed = true;
 	}

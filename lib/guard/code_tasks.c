@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files of tasks for runners (Taskfile.yml, tox.ini, deno.json, mise.toml,
+ * lefthook.yml): what stands behind a key, in a list or in quotes is taken
+ * for a command, whatever the format, and whichever of them is run. Keys that
+ * are there for people are left out. It is read for files that the text
+ * writes itself.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+#include <string.h>
+
+static bool is_key_byte(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || memchr("_-.\"'", ch, 5);
+}
+
+/* NAME: or NAME =; where the value begins, 0: the line has no key. */
+static uint32_t value_at(const char *s, uint32_t len, uint32_t *key)
+{
+	uint32_t i = 0;
+
+	while (i < len && is_key_byte(s[i]))
+		i++;
+	*key = i;
+	while (i < len && memchr(" \t", s[i], 2))
+		i++;
+	if (!*key || i == len || !memchr(":=", s[i], 2) ||
+	    (i + 1 < len && s[i] == ':' && !memchr(" \t", s[i + 1], 2)))
+		return 0;
+	return i + 1;
+}
+
+/* What it says is for people. */
+static bool is_told(const char *s, uint32_t len)
+{
+	static const char *const names[] = { "desc",  "description", "name",
+					     "title", "help",	     "summary",
+					     "author", "message",    "prompt" };
+
+	while (len && memchr("\"'", *s, 2)) {
+		s++;
+		len--;
+	}
+	while (len && memchr("\"'", s[len - 1], 2))
+		len--;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == len && !memcmp(s, names[i], len))
+			return true;
+	}
+	return false;
+}
+
+/* Words for people run nothing: a command begins with a program that has
+   rules, or has more of the shell in it. */
+static bool is_command(const struct ab_check *c, const struct ab_word *w)
+{
+	struct ab_word first = *w;
+
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr(";&|$`/=", w->text[i], 7))
+			return true;
+	}
+	first.len = 0;
+	while (first.len < w->len && !memchr(" \t", w->text[first.len], 2))
+		first.len++;
+	return w->hole_count || ab_names_program(c, &first);
+}
+
+static void run_slice(struct ab_check *c, const struct ab_word *text,
+		      uint32_t at, uint32_t len)
+{
+	struct ab_word w;
+
+	if (len > 1 && ab_word_slice(c, text, at, len, &w) &&
+	    is_command(c, &w))
+		ab_check_script(c, &w, true, NULL, 0, NULL);
+}
+
+/* The strings of a list: each a command, or all of them one. */
+static void run_strings(struct ab_check *c, const struct ab_word *text,
+			uint32_t at, uint32_t end)
+{
+	struct ab_word words[16];
+	uint32_t count = 0;
+
+	while (at < end) {
+		const char *s = text->text + at;
+		const char *stop = *s == '"' || *s == '\''
+			? memchr(s + 1, *s, end - at - 1) : NULL;
+		uint32_t n = stop ? (uint32_t)(stop - s) - 1 : 0;
+
+		if (stop && memchr(s + 1, ' ', n))
+			run_slice(c, text, at + 1, n);
+		else if (stop && count < AB_ARRAY_LEN(words) &&
+			 ab_word_slice(c, text, at + 1, n, &words[count]))
+			count++;
+		at += stop ? n + 2 : 1;
+	}
+	if (count > 1)
+		ab_check_words(c, words, count, 0, NULL, false);
+}
+
+static void check_line(struct ab_check *c, const struct ab_word *text,
+		       uint32_t at, uint32_t end)
+{
+	const char *s = text->text;
+	uint32_t key, value;
+
+	while (at < end && memchr(" \t", s[at], 2))
+		at++;
+	while (end > at && memchr(" \t\r,", s[end - 1], 4))
+		end--;
+	while (end - at > 1 && s[at] == '-' && s[at + 1] == ' ')
+		at += 2;
+	while (at < end && memchr(" \t", s[at], 2))
+		at++;
+	if (at == end || s[at] == '#')
+		return;
+	value = value_at(s + at, end - at, &key);
+	if (value && is_told(s + at, key))
+		return;
+	at += value;
+	while (at < end && memchr(" \t", s[at], 2))
+		at++;
+	if (at < end && memchr("[{\"'", s[at], 4))
+		run_strings(c, text, at, end);
+	else if (at < end && !memchr("|>&*", s[at], 4))
+		run_slice(c, text, at, end - at);
+}
+
+void ab_check_tasks(struct ab_check *c, const struct ab_word *text)
+{
+	for (uint32_t i = 0; i < text->len;) {
+		const char *from = text->text + i;
+		const char *end = memchr(from, '\n', text->len - i);
+		uint32_t stop = end ? (uint32_t)(end - text->text) : text->len;
+
+		check_line(c, text, i, stop);
+		i = stop + 1;
+	}
+}
