@@ -7,7 +7,7 @@ tests_lib_libprovider_a_SOURCES = libexec/provider/trust.c \
 tests_lib_libprovider_a_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE \
 	-Dlstat=fake_lstat -Dfstatat=fake_fstatat \
 	-Dreadlink=fake_readlink -Dopendir=fake_opendir \
-	-Dreaddir=fake_readdir -Ddirfd=fake_dirfd -Dclosedir=fake_closedir
+	-Dab_fd_next=fake_next -Ddirfd=fake_dirfd -Dclosedir=fake_closedir
 tests_lib_libprovider_a_CFLAGS = $(AM_CFLAGS)
 
 pkglibexec_PROGRAMS += libexec/agentbox-provider
