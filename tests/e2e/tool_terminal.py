@@ -330,17 +330,19 @@ def a_shell_shows_its_box_and_ends_with_its_status():
 
 @box_test
 def job_control_works_inside_a_shell():
+    marker = "1000.%d" % os.getpid()
     with Terminal(command("shell"), env=environment(SHELL="/bin/bash")) as t:
         t.wait_for(r"\$ ")
         until(t.raw, "raw mode")
         t.type("\x1a")           # at the prompt it means nothing
-        t.type("sleep 1000\n")
-        time.sleep(0.3)
+        t.type("sleep %s\n" % marker)
+        # the terminal is its own before it is called so
+        until(lambda: states(marker) == ["S"], "it sleeps")
         t.type("\x1a")
         t.wait_for("Stopped")
         t.wait_for(r"\$ ")
         t.type("fg\n")
-        time.sleep(0.3)
+        until(lambda: states(marker) == ["S"], "it sleeps again")
         t.type("\x03")
         t.type("echo s=$?\n")
         t.wait_for("s=130")
