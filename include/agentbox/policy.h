@@ -30,7 +30,8 @@ typedef struct agentbox_policy agentbox_policy;
  * Parse `n` untrusted bytes. `extends` is resolved from the built-in
  * policies only: a library reads no file that a document names.
  * The policy keeps a reference to `context`, whose log hears warnings
- * (over-broad patterns). *policy is owned by the caller.
+ * (over-broad patterns, hosts without a network). *policy is owned by the
+ * caller.
  * Errors: EINVAL (NULL argument), EPARSE (not JSON, duplicate key, NUL, a
  * real number), ELIMIT (over 1 MiB, depth over 16, too many entries),
  * EPOLICY (unknown key, wrong type, bad value, contradiction), ENOMEM.

@@ -207,6 +207,22 @@ void agentbox_policy_unref(agentbox_policy *policy)
 	errno = saved;
 }
 
+/* Who lists hosts wants a network, and the mode alone gives one. */
+static void warn_of_mode(agentbox_context *context, const json_t *document,
+			 const json_t *tree)
+{
+	const char *mode = ab_tree_string(json_object_get(tree, "network"),
+					  "mode");
+	const json_t *network = json_object_get(document, "network");
+
+	if ((!mode || !strcmp(mode, "none")) &&
+	    (json_array_size(json_object_get(network, "allow")) ||
+	     json_array_size(json_object_get(network, "allow+"))))
+		ab_log(context, AGENTBOX_LOG_WARNING,
+		       "network.allow: nothing of it is reached while "
+		       "network.mode is \"none\"; write \"gateway\"");
+}
+
 int32_t agentbox_policy_parse(agentbox_context *context, const char *text,
 			      size_t n, agentbox_policy **policy,
 			      agentbox_error **err)
@@ -225,6 +241,7 @@ int32_t agentbox_policy_parse(agentbox_context *context, const char *text,
 	r = extend(checked, index, 0, &tree, err);
 	if (r < 0)
 		return r;
+	warn_of_mode(context, checked, tree);
 	return ab_policy_make(context, &tree, index, policy, err);
 }
 

@@ -616,6 +616,50 @@ START_TEST(an_over_broad_pattern_is_reported_to_the_log)
 }
 END_TEST
 
+static unsigned of_mode;
+
+static void count_mode(void *data, int32_t level, const char *message)
+{
+	(void)data;
+	if (level == AGENTBOX_LOG_WARNING && strstr(message, "network.mode is"))
+		of_mode++;
+}
+
+START_TEST(hosts_without_a_network_are_reported_to_the_log)
+{
+	static const struct {
+		const char *text;
+		unsigned want;
+	} rows[] = {
+		{ "{\"agentbox\":1,\"network\":{\"allow\":[\"a.com\"]}}", 1 },
+		{ "{\"agentbox\":1,\"network\":{\"allow+\":[\"a.com\"]},"
+		  "\"extends\":\"builtin:workspace\"}", 1 },
+		{ "{\"agentbox\":1,\"network\":{\"mode\":\"none\","
+		  "\"allow\":[\"a.com\"]}}", 1 },
+		{ "{\"agentbox\":1,\"network\":{\"allow\":[]}}", 0 },
+		{ "{\"agentbox\":1,\"network\":{\"deny\":[\"a.com\"]}}", 0 },
+		{ "{\"agentbox\":1,\"network\":{\"mode\":\"gateway\","
+		  "\"allow\":[\"a.com\"]}}", 0 },
+	};
+	agentbox_context *own = NULL;
+
+	ck_assert_int_eq(agentbox_context_new(&own, NULL), 0);
+	ck_assert_int_eq(agentbox_context_set_log(own, count_mode, NULL, NULL),
+			 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		agentbox_policy *p = NULL;
+
+		of_mode = 0;
+		ck_assert_int_eq(agentbox_policy_parse(own, rows[i].text,
+						       strlen(rows[i].text),
+						       &p, NULL), 0);
+		ck_assert_msg(of_mode == rows[i].want, "%s", rows[i].text);
+		agentbox_policy_unref(p);
+	}
+	agentbox_context_unref(own);
+}
+END_TEST
+
 static unsigned ended;
 
 static void count_end(void *value)
@@ -890,6 +934,7 @@ int main(void)
 	tcase_add_test(t, a_workspace_can_be_set_and_is_checked);
 	tcase_add_test(t, a_fragment_replaces_or_appends);
 	tcase_add_test(t, an_over_broad_pattern_is_reported_to_the_log);
+	tcase_add_test(t, hosts_without_a_network_are_reported_to_the_log);
 	tcase_add_test(t,
 		       the_cache_keeps_the_first_and_ends_every_value_once);
 	tcase_add_test(
