@@ -53,13 +53,16 @@ void ab_confine_allow(ab_confine_filter *f, uint32_t nr)
 /* What a sanitizer's runtime asks for, in builds that have one. */
 static void allow_runtime(ab_confine_filter *f)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef AB_CONFINE_RUNTIME
 	static const uint32_t calls[] = {
 		SYS_futex, SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_yield,
 		SYS_readlink, SYS_getrlimit, SYS_prlimit64, SYS_write,
+		SYS_nanosleep, SYS_clock_nanosleep,
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+	_Static_assert(sizeof(calls) / sizeof(*calls) == AB_CONFINE_RUNTIME,
+		       "two instructions for each");
+	for (size_t i = 0; i < AB_CONFINE_RUNTIME; i++)
 		ab_confine_allow(f, calls[i]);
 #else
 	(void)f;

@@ -25,8 +25,9 @@ typedef struct ab_confine_filter {
 } ab_confine_filter;
 
 /* Lines that begin and end it take this many, ab_confine_allow() two each. */
-#ifdef __SANITIZE_ADDRESS__
-#define AB_CONFINE_FRAME (15 + 2 * 8)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define AB_CONFINE_RUNTIME 10 /* calls of the runtime's own */
+#define AB_CONFINE_FRAME (15 + 2 * AB_CONFINE_RUNTIME)
 #else
 #define AB_CONFINE_FRAME 15
 #endif

@@ -352,6 +352,9 @@ static void a_large_stack_limit_is_no_hindrance(void)
 {
 	struct rlimit was, large;
 
+	if (strstr(getenv("AB_TEST_SANITIZED") ?: "", "thread"))
+		e2e_skip("ThreadSanitizer has no place beside so large a "
+			 "stack");
 	REQUIRE(getrlimit(RLIMIT_STACK, &was) == 0, "the limit");
 	large = was;
 	/* more than fits between the stack and the programs */

@@ -460,8 +460,10 @@ def a_limit_of_file_size_is_a_reason_and_no_dead_copier():
              "large.txt", "file too large")
         expect(not os.path.exists(DST), "it wrote")
         expect(not [n for n in os.listdir(TOP) if "agentbox-" in n], "left")
-    says(status(tool("snapshot", "copy", SRC, DST, **small_files(0)), 70),
-         "file too large")
+    # ThreadSanitizer's runtime writes a file when a program starts
+    if "thread" not in os.environ.get("AB_TEST_SANITIZED", ""):
+        says(status(tool("snapshot", "copy", SRC, DST, **small_files(0)),
+                    70), "file too large")
     # who only reads writes no file
     status(tool("snapshot", "explain", SRC, **small_files(65536)), 0)
     says(status(tool("snapshot", "copy", SRC, DST, **small_files(4000000)),
