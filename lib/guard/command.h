@@ -61,6 +61,9 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 /* cat $(find ~ -name id_rsa): what the names are is judged, too. */
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count);
+/* All that the hole stands for are names that a find in the project told, which
+   looked for names. */
+bool ab_names_are_own(const struct ab_hole *hole);
 /* find prints names into a pipe, or head passes them on: `| xargs` will read
    them. */
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);

@@ -40,7 +40,8 @@ enum ab_taint {
 	AB_TAINT_FILE = 1u << 4,   /* a program's output, a file's content */
 	AB_TAINT_HOOK = 1u << 5,   /* ssh-agent -s and its kind */
 	AB_TAINT_TEMP = 1u << 6,   /* the name of a new temporary file */
-	AB_TAINT_VAR = 1u << 7	   /* a variable nobody set here */
+	AB_TAINT_VAR = 1u << 7,	   /* a variable nobody set here */
+	AB_TAINT_FOUND = 1u << 8   /* with others: ab_names_are_own() */
 };
 
 /* Who takes it. */

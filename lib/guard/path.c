@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/key.h"
+#include "guard/command.h"
 #include "path/glob.h"
 
 static void push_text(struct path *p, const char *text, uint32_t len);
@@ -547,7 +548,8 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 
 	if (is_nothing_known(w)) {
 		ab_check_want_cwd(c);
-		return AB_CLASS(ANY) | AB_CLASS(HOLE) | AB_CLASS(UNKNOWN);
+		return AB_CLASS(ANY) | AB_CLASS(HOLE) | AB_CLASS(UNKNOWN) |
+		       (ab_names_are_own(w->holes) ? AB_CLASS(CHECKED) : 0);
 	}
 	seat = seat_of(c, w);
 	if (seat && sits(c, seat, w))

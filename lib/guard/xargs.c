@@ -378,11 +378,47 @@ static bool is_flat(const struct ab_use *use)
 	return is_near && is_file;
 }
 
+/* `find packages -name dist`: below the project's own directories, by a name,
+   and nothing but the names is printed. */
+static bool is_narrow(struct ab_check *c, const struct ab_use *use)
+{
+	static const char *const wide[] = { "!", "-not", "-o", "-or", ",",
+					    "-L", "-follow", "-H",
+					    "-files0-from" };
+	const uint64_t own = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
+			     AB_CLASS(SUBDIR) | AB_CLASS(WORKTREE);
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
+	uint32_t letters = 0, i = 0;
+	struct ab_word name;
+
+	if (!find_name(c, use, &name))
+		return false;
+	for (uint32_t k = 0; k < name.len; k++)
+		letters += !memchr("*?[].!^-\\", name.text[k], 9);
+	for (uint32_t k = 1; k < use->count; k++) {
+		if (is_action(&use->words[k]))
+			return false;
+		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
+			if (is_text(&use->words[k], wide[n]))
+				return false;
+		}
+	}
+	do {
+		if (ab_path_classes(c, i < use->operand_count ?
+					       &use->words[use->operands[i]] :
+					       &here) & ~own)
+			return false;
+	} while (++i < use->operand_count);
+	return letters > 1;
+}
+
 /* Kept as long as the check; is_flat: of the words the starts are only read
    from, and the second half are what is below them. */
 struct names {
 	uint32_t count;
 	bool is_flat;
+	const struct ab_stream *own; /* of is_narrow(): where it wrote that */
 	struct ab_word words[2 * MAX_STARTS];
 };
 
@@ -425,6 +461,7 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	if (kept) {
 		kept->count = n;
 		kept->is_flat = !find_name(c, use, &name) && is_flat(use);
+		kept->own = is_narrow(c, use) ? m->place.out : NULL;
 	}
 	if (kept && kept->is_flat) {
 		for (uint32_t i = 0; i < kept->count; i++) {
@@ -440,6 +477,21 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		c->is_broken = true;
 	c->has_names = true;
 	m->place.out->note = kept;
+}
+
+/* Nothing else was written there. */
+static bool is_own(const struct names *names, const struct ab_stream *s)
+{
+	return names && names->own == s && s->writes == 1;
+}
+
+bool ab_names_are_own(const struct ab_hole *hole)
+{
+	const struct ab_stream *s = hole->origin;
+
+	return s && ((s->taint & AB_TAINT_FOUND) ||
+		     (s->note && s->note != &ab_git_names_note &&
+		      is_own(s->note, s)));
 }
 
 /* The names that a word stands for as a whole; or NULL. */
@@ -583,6 +635,10 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		mark = "{}";
 	if (!ab_stdin_word(c, use, &value))
 		return;
+	if (value.holes->origin && names && m->place.in->note == names &&
+	    m->place.in->note != &ab_git_names_note &&
+	    is_own(names, m->place.in))
+		value.holes->origin->taint |= AB_TAINT_FOUND;
 	all = ab_check_alloc(c, (count + MAX_INPUT + MAX_STARTS) *
 				       sizeof(*all));
 	if (!all)

@@ -100,6 +100,7 @@ struct ab_stream {
 	uint32_t taint;
 	/* The same, NULL at first; not joined. */
 	const void *note;
+	uint32_t writes; /* commands that wrote to it, and may have */
 	struct ab_span span;
 	/* All that is ever written to it, when that is known: echo and printf
 	 * of constants, cat of a here-document, : and true. May have holes.

@@ -572,6 +572,7 @@ void ab_run_write(struct ab_shell_run *run, struct ab_stream *stream,
 	struct stream *s = (struct stream *)(void *)stream;
 	struct piece *piece;
 
+	stream->writes += stream->writes < UINT32_MAX;
 	if (s->is_unknown)
 		return;
 	if (word && word->len == 0 && word->hole_count == 0)
