@@ -129,6 +129,8 @@ static void handle_signal(session *s, int signum)
 	default:
 		break;
 	}
+	if (ends(signum))
+		s->interrupted = signum;
 	agentbox_process_kill(s->process, signum, NULL);
 	/* who waits in execve(2) for an answer takes no other signal */
 	if (ends(signum))
@@ -187,6 +189,11 @@ void session_take_events(session *s)
 				     agentbox_event_get_detail(event));
 		if (!strcmp(agentbox_event_get_kind(event), "shield"))
 			s->shield_lost = true;
+		/* libexec/init/holder.c */
+		if (!strcmp(agentbox_event_get_kind(event), "ended") &&
+		    !strcmp(agentbox_event_get_detail(event),
+			    "a signal asked it to end"))
+			s->asked_to_end = true;
 		if (is_kept(s, agentbox_event_get_kind(event)))
 			json_array_append_new(s->events, json_pack(
 				"{s:s, s:s, s:s}", "kind",

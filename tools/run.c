@@ -527,6 +527,23 @@ static int start_shell(session *s)
 	return rc;
 }
 
+/*
+ * Who stops a service or a container signals all its processes: the box as
+ * well, which has no time to tell how the command ended. That signal, or 0.
+ */
+static int signal_to_all(session *s)
+{
+	int signum;
+
+	if (!s->asked_to_end ||
+	    strcmp(agentbox_process_get_reason(s->process), "closed") != 0)
+		return 0;
+	signum = session_pending_signal(s);
+	if (signum)
+		s->interrupted = signum;
+	return s->interrupted;
+}
+
 /* What of ours ended it, and what to do about it. */
 static void tell_reason(session *s, const char *reason)
 {
@@ -560,7 +577,10 @@ static void tell_reason(session *s, const char *reason)
 		text_error("ended by a system call that the seccomp wall "
 			   "forbids (syscalls.profile in the policy)");
 	else if (!strcmp(reason, "closed"))
-		text_error("the box ended before the command told its status");
+		text_error(signal_to_all(s)
+			   ? "a signal ended the box, and the command with it"
+			   : "the box ended before the command told its "
+			     "status");
 }
 
 static int status_of_end(session *s)
@@ -571,6 +591,8 @@ static int status_of_end(session *s)
 
 	if (!strcmp(reason, "wall"))
 		return TOOL_TIMED_OUT;
+	if (signum <= 0)
+		signum = signal_to_all(s);
 	if (signum > 0)
 		return TOOL_SIGNAL + signum;
 	/* its own status does not know of output that did not arrive */
@@ -622,7 +644,8 @@ static int tell_end(session *s, json_t *walls, json_t *limits)
 {
 	agentbox_bytes *bytes = NULL;
 	int own = status_of_end(s);
-	int status = s->unsettled || s->shield_lost ? TOOL_NO_BOX : own;
+	bool is_lost = s->shield_lost && !signal_to_all(s);
+	int status = s->unsettled || is_lost ? TOOL_NO_BOX : own;
 
 	if (s->unsettled)
 		tell_unsettled(s, own);
@@ -713,8 +736,12 @@ static int run_in_box(session *s, bool shell)
 	rc = shell ? start_shell(s)
 		   : start(s, (const char *const *)a->operands,
 			   (size_t)a->operand_count);
-	if (!rc)
-		rc = wait_end(s);
+	if (rc) {
+		int signum = session_pending_signal(s);
+
+		return signum ? TOOL_SIGNAL + signum : rc;
+	}
+	rc = wait_end(s);
 	if (rc)
 		return rc;
 	json_t *walls = s->t->json ? walls_of(s) : NULL;

@@ -60,7 +60,8 @@ typedef struct session {
 
 	int signal_fd;
 	sigset_t handled, before;
-	int interrupted; /* a signal that came before the command */
+	int interrupted; /* the last signal that ends things, or 0 */
+	bool asked_to_end; /* the box was, by a signal of its own */
 	bool raw_wanted; /* a terminal of ours is passed through raw */
 
 	bool pty, no_pty; /* has one; cannot have one */

@@ -99,8 +99,10 @@ AGENTBOX_API int32_t agentbox_sandbox_new(
  *
  * Below the state directory a record, quarantine/unsettled/ID, says that the
  * box runs. It goes when all was put right, and when this function told that
- * agentbox-init looked to the end and something stands. Where it stays, no box
- * is raised over that workspace before somebody has removed it:
+ * agentbox-init looked to the end and something stands. Where it stays, the
+ * next agentbox_sandbox_new() over that workspace puts right first what that
+ * box left, and tells of it by events of the new one; where that cannot be
+ * judged no box is raised before somebody has removed the record:
  * agentbox_sandbox(3), FILES.
  */
 AGENTBOX_API int32_t agentbox_sandbox_end(agentbox_sandbox *sandbox,
@@ -108,8 +110,8 @@ AGENTBOX_API int32_t agentbox_sandbox_end(agentbox_sandbox *sandbox,
 /*
  * The same, and the handle goes; the last events are in the audit only. Of
  * what could not be put right it tells nobody, so then the record stays and
- * bars the next box: who wants to raise another calls
- * agentbox_sandbox_end() first, and reads its error. The
+ * bars the next box, which cannot put it right either: who wants to raise
+ * another calls agentbox_sandbox_end() first, and reads its error. The
  * rule about other calls is the same and lasts: none may be running, and none
  * may begin, for the handle is no more. Process handles stay valid.
  */

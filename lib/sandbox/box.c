@@ -28,6 +28,7 @@
 #include "wire/message.h"
 
 #define STOP_TIMEOUT_MS 5000
+#define MAX_LEFT 64 /* boxes that were killed over one workspace */
 #define READY_FDS AB_GATEWAY_MAX_FDS /* of LISTENERS; 3 of READY */
 
 int32_t agentbox_sandbox_options_new(agentbox_sandbox_options **options,
@@ -506,6 +507,29 @@ static bool step_down(agentbox_sandbox *box, ab_compile_input *input,
 	return true;
 }
 
+/*
+ * One attempt; and another for each box that was killed over this workspace
+ * and what it left is put right.
+ */
+static int32_t raise_over(agentbox_sandbox *box, ab_compile_input *input,
+			  uint64_t deadline, failure *why)
+{
+	for (unsigned i = 0;; i++) {
+		ab_left left = { "" };
+
+		input->left = &left;
+		int32_t rc = raise_at(box, input, deadline, why);
+		input->left = NULL;
+		if (rc == 0 || !left.id[0] || i == MAX_LEFT)
+			return rc;
+		agentbox_error_free(why->error);
+		why->error = NULL;
+		rc = ab_box_settle_left(box, &left, deadline, &why->error);
+		if (rc)
+			return rc;
+	}
+}
+
 /* Down the ladder of tiers, as far as the policy allows. */
 static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
 			   agentbox_error **err)
@@ -520,7 +544,7 @@ static int32_t raise_tiers(agentbox_sandbox *box, uint32_t timeout_ms,
 				   .tier = ab_walls_first_tier(box->policy) };
 	for (;;) {
 		failure why = { "", NULL };
-		rc = raise_at(box, &input, deadline, &why);
+		rc = raise_over(box, &input, deadline, &why);
 		if (rc == 0) {
 			box->tier = input.tier;
 			box->watched = box->watch_fd >= 0;

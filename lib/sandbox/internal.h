@@ -175,6 +175,13 @@ void ab_box_unref(agentbox_sandbox *box);
 int32_t ab_uid_claim(const ab_probe *probe, const char *box_id,
 		     uint32_t *uid_try, int *claim_fd, agentbox_error **err);
 
+/*
+ * left.c: what an earlier box left in a workspace is put right, and told of by
+ * events of this one, or it is not: EWALL, ETIMEOUT.
+ */
+int32_t ab_box_settle_left(agentbox_sandbox *box, const ab_left *left,
+			   uint64_t deadline, agentbox_error **err);
+
 /* control.c */
 
 /*

@@ -9,6 +9,7 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/event.c \
 	lib/sandbox/gateway.c \
 	lib/sandbox/internal.h \
+	lib/sandbox/left.c \
 	lib/sandbox/pack.c \
 	lib/sandbox/process.c \
 	lib/sandbox/record.c \

@@ -232,7 +232,7 @@ static int32_t set_cgroups(ab_build *b, agentbox_error **err)
 	return 0;
 }
 
-static int32_t seal(const ab_plan *plan, int *fd, agentbox_error **err)
+int32_t ab_plan_seal(const ab_plan *plan, int *fd, agentbox_error **err)
 {
 	ab_writer w;
 	bool full;
@@ -268,7 +268,7 @@ static int32_t begin_early(ab_build *b, agentbox_error **err)
 		return 0;
 	if (b->nomem)
 		return ab_error_nomem(err);
-	rc = seal(&head, &fd, err);
+	rc = ab_plan_seal(&head, &fd, err);
 	if (rc)
 		return rc;
 	b->has_begun = true;
@@ -317,7 +317,7 @@ static int32_t finish(ab_build *b, agentbox_error **err)
 	ab_weaker_compile(b);
 	if (b->nomem)
 		return ab_error_nomem(err);
-	rc = seal(&b->plan, &out->plan_fd, err);
+	rc = ab_plan_seal(&b->plan, &out->plan_fd, err);
 	if (rc)
 		return rc;
 	out->tier = b->input->tier;
@@ -386,6 +386,8 @@ static int32_t build(ab_build *b, agentbox_error **err)
 		rc = ab_tree_compile(b, err);
 	if (!rc)
 		rc = ab_broker_compile(b, err);
+	if (!rc)
+		rc = ab_quarantine_check(b, err);
 	if (!rc)
 		rc = ab_protect_compile(b, err);
 	if (!rc)

@@ -129,6 +129,9 @@ int32_t ab_host_check_links(const ab_build *b, const char *path,
 /* True when p is the link text of a symbolic link; text into buf. */
 bool ab_host_is_link(const char *p, char *buf, size_t size);
 
+/* compile.c: a plan as a sealed memfd (owned). ELIMIT. */
+int32_t ab_plan_seal(const ab_plan *plan, int *fd, agentbox_error **err);
+
 /* tree.c, landlock.c, protect.c, limits.c: parts of one compile */
 int32_t ab_tree_compile(ab_build *b, agentbox_error **err);
 /* What the private tmpfs of the box may hold together. */
@@ -146,7 +149,9 @@ int32_t ab_broker_compile(ab_build *b, agentbox_error **err);
 /* share.c: the mount at which grants appear, when the policy asks for it. */
 int32_t ab_share_compile(ab_build *b, agentbox_error **err);
 void ab_share_end(ab_compiled *c);
-/* quarantine.c: a place for what must not appear, if there are such names. */
+/* quarantine.c: before the workspace is looked at: EWALL, see ab_left. */
+int32_t ab_quarantine_check(const ab_build *b, agentbox_error **err);
+/* A place for what must not appear, if there are such names. */
 int32_t ab_quarantine_make(ab_build *b, agentbox_error **err);
 /* The mask of landlock rights that exist at an ABI. */
 uint64_t ab_landlock_fs_mask(uint32_t abi);

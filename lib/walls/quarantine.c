@@ -6,7 +6,7 @@
  * none over a workspace in which protected names of an agent may stand that
  * nobody was told of, since the record of an earlier box is still there and
  * its holder is not: the plan would take them for the host's own and protect
- * them.
+ * them. It says of which box, for who wants to put that right first (left.c).
  *
  * It removes nothing that was moved there: only the user knows whether it is
  * of worth, or a proof. Spec: wire/plan.h AB_UNSETTLED_DIR, flock(2),
@@ -31,6 +31,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "walls/internal.h"
+#include "walls/protect.h"
 
 /* Between the making of one and its holder's lock there is a box's start. */
 #define OLD_SECONDS 3600
@@ -106,45 +107,60 @@ static bool is_below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
 }
 
+/* A record's first line, or what a box is over. */
+typedef struct place {
+	uint64_t dev, ino;
+	const char *path;
+} place;
+
 /* Whose workspace a record is about. What does not say may mean any. */
 typedef enum whose { WHOSE_OTHER, WHOSE_OURS, WHOSE_UNSAID } whose;
 
-/* "DEV INO PATH": ours is this one, and what has to do with it. */
-static whose whose_is(const ab_plan *p, const char *text)
+/* "DEV INO PATH" */
+static bool parse(const char *text, place *out)
 {
 	char *end, *path;
-	unsigned long long dev, ino;
 
 	errno = 0;
-	dev = strtoull(text, &end, 10);
-	ino = strtoull(end, &path, 10);
+	out->dev = strtoull(text, &end, 10);
+	out->ino = strtoull(end, &path, 10);
 	if (errno || *end != ' ' || path == end || path[0] != ' ' ||
 	    path[1] != '/')
-		return WHOSE_UNSAID;
-	path++;
-	if ((dev == p->workspace_dev && ino == p->workspace_ino) ||
-	    is_below(path, p->workspace_host) ||
-	    is_below(p->workspace_host, path))
-		return WHOSE_OURS;
-	return WHOSE_OTHER;
+		return false;
+	out->path = path + 1;
+	return true;
 }
 
-static whose read_whose(const ab_plan *p, int dir_fd, const char *name)
+/* Ours is this one, and what has to do with it. */
+static bool is_ours(const place *ours, const place *of)
+{
+	return (of->dev == ours->dev && of->ino == ours->ino) ||
+	       is_below(of->path, ours->path) || is_below(ours->path, of->path);
+}
+
+typedef struct said {
+	char text[AB_MAX_PATH + 64];
+	place of;
+} said;
+
+static whose read_whose(const place *ours, int dir_fd, const char *name,
+			said *out)
 {
 	ab_autofd int fd = ab_fd_lift(openat(dir_fd, name,
 					     O_RDONLY | O_NOFOLLOW |
 						     O_NONBLOCK | O_CLOEXEC));
-	char text[AB_MAX_PATH + 64];
 	ssize_t n;
 
 	/* taken away meanwhile, by whoever has looked */
 	if (fd == -1 && errno == ENOENT)
 		return WHOSE_OTHER;
-	n = fd < 0 ? -1 : ab_fd_read_full(fd, text, sizeof(text) - 1);
+	n = fd < 0 ? -1 : ab_fd_read_full(fd, out->text, sizeof(out->text) - 1);
 	if (n <= 0)
 		return WHOSE_UNSAID;
-	text[n] = '\0';
-	return whose_is(p, text);
+	out->text[n] = '\0';
+	if (!parse(out->text, &out->of))
+		return WHOSE_UNSAID;
+	return is_ours(ours, &out->of) ? WHOSE_OURS : WHOSE_OTHER;
 }
 
 /* A holder that lives sees to it, and removes its record before it is gone. */
@@ -155,26 +171,80 @@ static bool stands(int all_fd, int dir_fd, const char *name)
 		errno != ENOENT);
 }
 
-static int32_t refuse(const ab_build *b, const char *name, whose about,
-		      agentbox_error **err)
+static int32_t refuse_unsaid(const ab_build *b, const char *name,
+			     agentbox_error **err)
 {
-	const char *state = ab_context_state_dir(b->context);
-
-	if (about == WHOSE_OURS)
-		return ab_error_set(err, AGENTBOX_EWALL, "protect",
-				    "protected names that box %.80s made may "
-				    "stand in '%s': it was killed, or they "
-				    "could not be moved away; look for them "
-				    "there, then remove '%s/quarantine/"
-				    AB_UNSETTLED_DIR "/%.80s'", name,
-				    b->plan.workspace_host, state, name);
 	return ab_error_set(err, AGENTBOX_EWALL, "protect",
 			    "protected names that box %.80s made may stand in "
 			    "some workspace, and its record is empty, torn or "
 			    "cannot be read, so nobody knows in which; look "
 			    "for them where it ran, which an audit log tells, "
 			    "then remove '%s/quarantine/" AB_UNSETTLED_DIR
-			    "/%.80s'", name, state, name);
+			    "/%.80s'", name,
+			    ab_context_state_dir(b->context), name);
+}
+
+/* The name of one whose holder lives, over a place; false: there is none. */
+static bool find_living(int all_fd, DIR *dir, const place *over, char *name,
+			size_t size)
+{
+	struct dirent *e;
+
+	rewinddir(dir);
+	while ((e = readdir(dir))) {
+		said other;
+
+		if (!is_entry(e) || is_held(all_fd, e->d_name) != HELD_YES ||
+		    read_whose(over, dirfd(dir), e->d_name, &other) ==
+			    WHOSE_OTHER)
+			continue;
+		snprintf(name, size, "%.80s", e->d_name);
+		return true;
+	}
+	return false;
+}
+
+static bool is_id(const char *name)
+{
+	return strlen(name) == AB_ID_SIZE - 1 &&
+	       strspn(name, "0123456789abcdef") == AB_ID_SIZE - 1;
+}
+
+/*
+ * Can it be put right? Not while somebody else's agent is there, who moves
+ * things about; nor where nothing is at that path any more.
+ */
+static int32_t refuse(const ab_build *b, int all_fd, DIR *dir,
+		      const char *id, const said *r, agentbox_error **err)
+{
+	const place ours = { b->plan.workspace_dev, b->plan.workspace_ino,
+			     b->plan.workspace_host };
+	bool is_here = r->of.dev == ours.dev && r->of.ino == ours.ino;
+	ab_left left = { .dev = ours.dev, .ino = ours.ino };
+	char living[100], why[200];
+	struct stat st;
+	int n = snprintf(left.workspace, sizeof(left.workspace), "%s",
+			 is_here ? ours.path : r->of.path);
+
+	snprintf(left.id, sizeof(left.id), "%.32s", id);
+	if (!is_id(id) || n < 0 || (size_t)n >= sizeof(left.workspace))
+		return ab_left_refuse(b->context, &left, "it was killed, or "
+				      "they could not be moved away", err);
+	if (!is_here && lstat(r->of.path, &st) < 0)
+		return ab_left_refuse(b->context, &left, "it was killed, and "
+				      "nothing is at that path any more", err);
+	if (!is_here) {
+		left.dev = st.st_dev;
+		left.ino = st.st_ino;
+	}
+	if (find_living(all_fd, dir, &r->of, living, sizeof(living))) {
+		snprintf(why, sizeof(why), "it was killed, and before anybody "
+			 "can look, box %s must have ended", living);
+		return ab_left_refuse(b->context, &left, why, err);
+	}
+	if (b->input->left)
+		*b->input->left = left;
+	return ab_left_refuse(b->context, &left, "it was killed", err);
 }
 
 /*
@@ -193,8 +263,11 @@ static bool is_unborn(int all_fd, int dir_fd, const char *name)
 static int32_t check_settled(const ab_build *b, int all_fd,
 			     agentbox_error **err)
 {
+	const place ours = { b->plan.workspace_dev, b->plan.workspace_ino,
+			     b->plan.workspace_host };
 	DIR *dir = ab_fd_open_list(all_fd, AB_UNSETTLED_DIR);
 	struct dirent *e;
+	said r;
 	int32_t rc = 0;
 	int error = 0;
 
@@ -205,10 +278,15 @@ static int32_t check_settled(const ab_build *b, int all_fd,
 	while (dir && rc == 0 && (e = ab_fd_next(dir, &error))) {
 		if (!is_entry(e) || is_unborn(all_fd, dirfd(dir), e->d_name))
 			continue;
-		whose about = read_whose(&b->plan, dirfd(dir), e->d_name);
-		if (about != WHOSE_OTHER &&
-		    stands(all_fd, dirfd(dir), e->d_name))
-			rc = refuse(b, e->d_name, about, err);
+		whose about = read_whose(&ours, dirfd(dir), e->d_name, &r);
+		if (about == WHOSE_OTHER ||
+		    !stands(all_fd, dirfd(dir), e->d_name))
+			continue;
+		char name[AB_MAX_NAME + 1];
+
+		snprintf(name, sizeof(name), "%s", e->d_name);
+		rc = about == WHOSE_OURS ? refuse(b, all_fd, dir, name, &r, err)
+					 : refuse_unsaid(b, name, err);
 	}
 	if (dir)
 		closedir(dir);
@@ -238,6 +316,19 @@ static int32_t open_all(const ab_build *b, int *all_fd, agentbox_error **err)
 		return ab_error_sys(err, errno, "quarantine",
 				    "cannot open '%s/quarantine'", state);
 	return 0;
+}
+
+int32_t ab_quarantine_check(const ab_build *b, agentbox_error **err)
+{
+	ab_autofd int all_fd = -1;
+	int32_t rc;
+
+	if (b->workspace.fd < 0 || b->input->dry ||
+	    (!b->policy->protect_count && !ab_protect_has_role(b->policy)) ||
+	    !ab_context_state_dir(b->context))
+		return 0;
+	rc = open_all(b, &all_fd, err);
+	return rc ? rc : check_settled(b, all_fd, err);
 }
 
 int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
@@ -273,6 +364,7 @@ int32_t ab_quarantine_make(ab_build *b, agentbox_error **err)
 	if (b->input->dry)
 		return 0;
 	rc = open_all(b, &all_fd, err);
+	/* one may have been killed since */
 	if (rc == 0)
 		rc = check_settled(b, all_fd, err);
 	if (rc)

@@ -17,6 +17,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/inodes.c lib/walls/inodes.h \
 	lib/walls/landlock.c \
 	lib/walls/layout.c \
+	lib/walls/left.c \
 	lib/walls/limits.c \
 	lib/walls/probe.c lib/walls/probe.h \
 	lib/walls/protect.c lib/walls/protect.h \

@@ -11,6 +11,7 @@
 
 #include "agentbox/base.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "policy/policy.h"
 #include "wire/plan.h"
 
@@ -106,6 +107,28 @@ typedef struct ab_compile_early {
 	void *data;
 } ab_compile_early;
 
+/*
+ * A box that is gone has left its record, by which its workspace may be put
+ * right: then a compile that was refused because of it can be tried again.
+ */
+typedef struct ab_left {
+	char id[AB_ID_SIZE]; /* "": none, or nobody can tell */
+	char workspace[AB_MAX_PATH];
+	uint64_t dev, ino;
+} ab_left;
+
+/*
+ * The plan by which agentbox-init puts it right (plan.h, is_left): a sealed
+ * memfd (owned). It needs its quarantine, which is made where it is missing
+ * and goes with ab_left_end() when it is empty.
+ */
+int32_t ab_left_plan(const agentbox_context *context, const ab_left *left,
+		     int *plan_fd, agentbox_error **err);
+void ab_left_end(const agentbox_context *context, const ab_left *left);
+/* Why that box's workspace is not put right; AGENTBOX_EWALL. */
+int32_t ab_left_refuse(const agentbox_context *context, const ab_left *left,
+		       const char *why, agentbox_error **err);
+
 typedef struct ab_compile_input {
 	const char *box_id;	   /* 32 hex digits */
 	const ab_probe *probe;
@@ -115,6 +138,7 @@ typedef struct ab_compile_input {
 	bool no_idmap;		   /* see ab_walls_may_skip_idmap() */
 	uint64_t max_entries;	   /* for tests; 0: AB_MAX_SCAN_ENTRIES */
 	const ab_compile_early *early; /* NULL: nobody */
+	ab_left *left; /* NULL, or set with an EWALL of "protect" */
 } ab_compile_input;
 
 /*

@@ -105,6 +105,7 @@ static void put_workspace(ab_writer *w, const ab_plan *p)
 	for (uint32_t i = 0; i < p->gateway_port_count; i++)
 		ab_put_u32(w, p->gateway_ports[i]);
 	ab_put_u32(w, p->gateway_previews);
+	ab_put_u32(w, p->is_left);
 }
 
 int ab_plan_encode(const ab_plan *plan, ab_writer *w)
@@ -389,6 +390,20 @@ static void get_head(ab_reader *r, ab_plan *p)
 		r->bad = true;
 }
 
+/* Of a box that is gone: it has no part of one that is raised. */
+static void get_left(ab_reader *r, ab_plan *p)
+{
+	p->is_left = ab_get_u32(r);
+	if (p->is_left > 1)
+		r->bad = true;
+	if (p->is_left &&
+	    (p->is_head || p->step_count || p->rule_count ||
+	     p->cgroup_count || p->watch_count || p->namespaces ||
+	     p->workspace_inside[0] || !p->workspace_host[0] ||
+	     !p->quarantine_host[0]))
+		r->bad = true;
+}
+
 int ab_plan_decode(const void *data, size_t n, const char *build_id,
 		   ab_plan *out)
 {
@@ -413,6 +428,7 @@ int ab_plan_decode(const void *data, size_t n, const char *build_id,
 	get_workspace(&r, &p);
 	get_head(&r, &p);
 	get_gateway(&r, &p);
+	get_left(&r, &p);
 	if (!ab_reader_done(&r)) {
 		ab_plan_end(&p);
 		return -EPROTO;

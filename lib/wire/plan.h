@@ -140,7 +140,10 @@ typedef struct ab_plan_rlimit {
  * AB_MSG_LOOKED says, and whoever ends the box is told that something stands:
  * not when he waits no longer, nor when the holder was killed. Over that
  * workspace no box is raised as long as the record is there and no holder has
- * the quarantine locked.
+ * the quarantine locked. After the path comes a NUL, and what stood at
+ * protected names (libexec/init/record.c), or nothing: from that a next start
+ * puts right what can be, and the record goes (is_left below); who does that
+ * has the record itself locked.
  */
 #define AB_UNSETTLED_DIR "unsettled"
 /* Before its name while it is written; a box's id does not begin so. */
@@ -246,6 +249,13 @@ typedef struct ab_plan {
 	 * AB_MSG_PLAN brings the whole, and nothing is mounted before.
 	 */
 	uint32_t is_head;
+
+	/*
+	 * 1: nothing is raised. The box whose quarantine this is left its
+	 * record: what it left in the workspace is put right, and the record
+	 * removed (AB_UNSETTLED_DIR). Nothing else is in such a plan.
+	 */
+	uint32_t is_left;
 } ab_plan;
 
 /* 0 or -errno. The writer owns the bytes. */

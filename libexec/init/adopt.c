@@ -47,7 +47,7 @@ uint64_t init_last_begun(const watcher *w)
 	return atomic_load(&w->box->shared->started_ns);
 }
 
-static bool is_hosts(const watcher *w)
+bool init_is_hosts(const watcher *w)
 {
 	return w->is_quiet && init_last_begun(w) == w->quiet_ns;
 }
@@ -55,7 +55,7 @@ static bool is_hosts(const watcher *w)
 void init_mark_quiet(watcher *w, uint64_t began_ns, bool was_absent)
 {
 	/* what has failed since is the host's */
-	if (is_hosts(w))
+	if (init_is_hosts(w))
 		return;
 	w->is_quiet = was_absent && !w->is_lost && !w->is_doubtful &&
 		      !w->is_covered && !w->awaited_count;
@@ -199,7 +199,7 @@ bool init_adopt(watcher *w, const char *path)
 	ab_autofd int parent = -1;
 	guarded *g;
 
-	if (!is_hosts(w) || init_knows_pointer(w, path) ||
+	if (!init_is_hosts(w) || init_knows_pointer(w, path) ||
 	    !(w->box->plan.namespaces & AB_NS_PID) ||
 	    w->namespace_fds[1] < 0 || !(w->is_first || is_gits(w, path)) ||
 	    has_other_way(w, path))
@@ -212,7 +212,7 @@ bool init_adopt(watcher *w, const char *path)
 		  !(g->flags & AB_MOUNT_RDONLY)))
 		return false;
 	/* not while it was looked at: an event may have waited that long */
-	if ((!w->is_first && !init_agent_is_absent(w)) || !is_hosts(w))
+	if ((!w->is_first && !init_agent_is_absent(w)) || !init_is_hosts(w))
 		return false;
 	if (!g)
 		g = add(w, path);
@@ -300,7 +300,7 @@ int init_bind_adopted(const watcher *w, const guarded *g, int root, int self)
 	tree = init_mount_self(parent, last_of(path), g->flags);
 	if (tree < 0)
 		return tree;
-	if (!g->is_new || is_hosts(w))
+	if (!g->is_new || init_is_hosts(w))
 		return 0;
 	take_back(tree, self);
 	return -ESTALE;

@@ -46,13 +46,19 @@ static bool is_strictly_below(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && path[n] == '/';
 }
 
-/* The step whose tree a later step's target lies in; NULL: the root's. */
-static const ab_plan_step *cover_of(const ab_plan *plan, uint32_t i)
+/*
+ * The step whose tree a later step's target lies in; NULL: the root's. What is
+ * bound onto itself is no tree, and of those a workspace has thousands: they
+ * come last, so who asks about many of them passes `trees`, the number of steps
+ * up to the last tree.
+ */
+static const ab_plan_step *cover_of(const ab_plan *plan, uint32_t i,
+				    uint32_t trees)
 {
 	const char *target = plan->steps[i].target;
 	const ab_plan_step *cover = NULL;
 
-	for (uint32_t j = 0; j < i; j++) {
+	for (uint32_t j = 0; j < i && j < trees; j++) {
 		const ab_plan_step *s = &plan->steps[j];
 
 		if (s->kind > AB_STEP_MQUEUE ||
@@ -64,16 +70,32 @@ static const ab_plan_step *cover_of(const ab_plan *plan, uint32_t i)
 	return cover;
 }
 
-bool init_is_guarded_step(const ab_plan *plan, uint32_t i)
+static uint32_t count_trees(const ab_plan *plan)
+{
+	uint32_t n = plan->step_count;
+
+	while (n && plan->steps[n - 1].kind > AB_STEP_MQUEUE)
+		n--;
+	return n;
+}
+
+/* Its cover; NULL: it is not guarded. */
+static const ab_plan_step *guard_of(const ab_plan *plan, uint32_t i,
+				    uint32_t trees)
 {
 	const ab_plan_step *s = &plan->steps[i], *cover;
 
 	if (s->kind != AB_STEP_SELF && s->kind != AB_STEP_HIDE &&
 	    s->kind != AB_STEP_BIND && s->kind != AB_STEP_TMPFS)
-		return false;
+		return NULL;
 	/* elsewhere the host has no name for the mount point */
-	cover = cover_of(plan, i);
-	return cover && cover->kind == AB_STEP_BIND;
+	cover = cover_of(plan, i, trees);
+	return cover && cover->kind == AB_STEP_BIND ? cover : NULL;
+}
+
+bool init_is_guarded_step(const ab_plan *plan, uint32_t i)
+{
+	return guard_of(plan, i, plan->step_count) != NULL;
 }
 
 /* Where the host has the mount point. 0 or -ENOMEM. */
@@ -133,6 +155,7 @@ int init_list_guarded(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
 	const char *top = p->workspace_inside;
+	uint32_t trees = count_trees(p);
 	size_t n = strlen(top);
 
 	w->guarded = calloc(p->step_count + INIT_MAX_ADOPTED + 1,
@@ -143,12 +166,12 @@ int init_list_guarded(watcher *w)
 		const ab_plan_step *s = &p->steps[i];
 		guarded *g = &w->guarded[w->guarded_count];
 
-		if (!init_is_guarded_step(p, i))
+		g->cover = guard_of(p, i, trees);
+		if (!g->cover)
 			continue;
 		g->step = s;
 		g->target = s->target;
 		g->flags = s->flags;
-		g->cover = cover_of(p, i);
 		if (find_host(g))
 			return -ENOMEM;
 		g->tree_fd = open_cover(w, g);
@@ -195,6 +218,7 @@ int init_start_guarding(holder *h, int mountinfo_fd)
 	if (init_is_blind(w))
 		w->names_at_ns = ab_clock_boot_ns() + LOOK_EVERY_NS;
 	init_judge_late(w);
+	init_sync_soon(w);
 	/* what was there at start is known, and nobody was in the box yet */
 	init_mark_quiet(w, 0, !init_last_begun(w));
 	return 0;
@@ -219,7 +243,9 @@ int64_t init_poll_guard(const holder *h, struct pollfd *fds)
 	fds[GUARD_MOUNTS].events = POLLPRI;
 	fds[GUARD_NAMES].fd = w ? w->edge_fd : -1;
 	fds[GUARD_NAMES].events = POLLIN;
-	return w ? ab_clock_left_ms(earlier(w->check_at_ns, w->names_at_ns))
+	return w ? ab_clock_left_ms(earlier(earlier(w->check_at_ns,
+						    w->names_at_ns),
+					    w->sync_at_ns))
 		 : -1;
 }
 
@@ -280,9 +306,10 @@ void init_serve_guard(holder *h, const struct pollfd *fds)
 
 	if (!w || !h->is_ready ||
 	    (!is_due && !fds[GUARD_NAMES].revents && !w->check_at_ns &&
-	     !w->names_at_ns))
+	     !w->names_at_ns && !w->sync_at_ns))
 		return;
 	now = ab_clock_boot_ns();
+	init_sync_record(w, now);
 	if (fds[GUARD_NAMES].revents) {
 		/* takes the edge; the events stay, for the host to see */
 		(void)epoll_wait(w->edge_fd, &e, 1, 0);

@@ -124,6 +124,9 @@ void init_send_failure(const init_box *box, int sock);
 int init_send_event(int sock, uint32_t message, uint32_t kind,
 		    const char *object, const char *detail);
 
+/* left.c: no box is raised, but what an earlier one left is put right. */
+_Noreturn void init_settle_left(init_box *box);
+
 /* tell.c: the holder's events */
 void init_tell(init_box *box, uint32_t kind, const char *object,
 	       const char *detail);

@@ -20,6 +20,8 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/keyed.c \
 	libexec/init/late.c \
 	libexec/init/launcher.c \
+	libexec/init/left.c \
+	libexec/init/life.c \
 	libexec/init/limits.c \
 	libexec/init/main.c \
 	libexec/init/bare.c \

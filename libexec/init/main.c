@@ -63,8 +63,11 @@ static int share_memory(init_box *box)
 
 static int raise_box(init_box *box)
 {
-	if (share_memory(box) || init_read_plan(box, AB_HELPER_PLAN_FD) ||
-	    (!box->plan.is_head && init_prepare_trees(box)) ||
+	if (share_memory(box) || init_read_plan(box, AB_HELPER_PLAN_FD))
+		return -1;
+	if (box->plan.is_left)
+		return 0;
+	if ((!box->plan.is_head && init_prepare_trees(box)) ||
 	    init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
 	box->awaits_plan = box->began_with_head = box->plan.is_head;
@@ -121,5 +124,7 @@ int main(void)
 		init_send_failure(&box, AB_HELPER_CONTROL_FD);
 		return 1;
 	}
+	if (box.plan.is_left)
+		init_settle_left(&box);
 	init_holder(&box);
 }

@@ -167,7 +167,7 @@ bool init_is_protected(const watcher *w, const char *path)
  * mount gives to be written: the same files have another name there. What is
  * bound onto itself is so in each of them.
  */
-static bool is_only_way(const watcher *w, const guarded *g)
+bool init_is_only_way(const watcher *w, const guarded *g)
 {
 	const ab_plan *p = &w->box->plan;
 
@@ -186,21 +186,92 @@ static bool is_only_way(const watcher *w, const guarded *g)
 	return true;
 }
 
+/* The first in by_rest that does not come before this path. */
+static size_t find_rest(const watcher *w, const char *path)
+{
+	size_t low = 0, high = w->by_rest_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(w->by_rest[mid]->rest, path) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* What is at this path is held, with all that is in it. */
+static bool holds(const watcher *w, const guarded *g)
+{
+	return !g->is_gone && (g->flags & AB_MOUNT_RDONLY) &&
+	       init_is_only_way(w, g);
+}
+
+static bool holds_at(const watcher *w, const char *path)
+{
+	for (size_t i = find_rest(w, path);
+	     i < w->by_rest_count && !strcmp(w->by_rest[i]->rest, path); i++) {
+		if (holds(w, w->by_rest[i]))
+			return true;
+	}
+	return false;
+}
+
+/* `dir` ends in a slash, and has room for no more. */
+static bool leads_to_held(const watcher *w, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	for (size_t i = find_rest(w, dir);
+	     i < w->by_rest_count && !strncmp(w->by_rest[i]->rest, dir, n);
+	     i++) {
+		if (!w->by_rest[i]->is_gone && !w->by_rest[i]->is_adopted)
+			return true;
+	}
+	return false;
+}
+
+/* The plan's own: it, what leads to it, or what is in it. */
+static bool is_held_by_plan(const watcher *w, const char *path)
+{
+	char head[AB_MAX_PATH];
+	size_t n = strlen(path), i = find_rest(w, path);
+
+	if (n + 2 > sizeof(head))
+		return false;
+	for (; i < w->by_rest_count && !strcmp(w->by_rest[i]->rest, path); i++)
+		if (!w->by_rest[i]->is_gone && !w->by_rest[i]->is_adopted)
+			return true;
+	memcpy(head, path, n);
+	memcpy(head + n, "/", 2);
+	if (leads_to_held(w, head))
+		return true;
+	for (char *slash = head + n; slash; slash = strrchr(head, '/')) {
+		*slash = '\0';
+		if (holds_at(w, head))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Bound by us: itself, what leads to it, or what lies in a read-only tree.
  * The agent cannot have made those; the host may replace them.
  */
 bool init_is_held(const watcher *w, const char *path)
 {
-	for (size_t i = 0; i < w->guarded_count; i++) {
+	if (w->seen)
+		return init_stood(w, path);
+	if (is_held_by_plan(w, path))
+		return true;
+	/* an adopted one does not pin what leads to it */
+	for (size_t i = w->guarded_count - w->adopted_count;
+	     i < w->guarded_count; i++) {
 		const guarded *g = &w->guarded[i];
 
-		if (!g->rest || g->is_gone)
-			continue;
-		/* an adopted one does not pin what leads to it */
-		if ((!g->is_adopted && init_is_path_below(g->rest, path)) ||
-		    ((g->flags & AB_MOUNT_RDONLY) &&
-		     init_is_path_below(path, g->rest) && is_only_way(w, g)))
+		if (g->rest && init_is_path_below(path, g->rest) && holds(w, g))
 			return true;
 	}
 	for (size_t i = 0; i < w->known_count; i++) {
@@ -220,15 +291,20 @@ static int compare_rest(const void *a, const void *b)
 int init_list_sealed(watcher *w)
 {
 	w->sealed = calloc(w->guarded_count + 1, sizeof(const guarded *));
-	if (!w->sealed)
+	w->by_rest = calloc(w->guarded_count + 1, sizeof(const guarded *));
+	if (!w->sealed || !w->by_rest)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->guarded_count; i++) {
 		const guarded *g = &w->guarded[i];
 
+		if (g->rest)
+			w->by_rest[w->by_rest_count++] = g;
 		if (g->rest && g->step->kind == AB_STEP_SELF &&
 		    (g->flags & AB_MOUNT_RDONLY))
 			w->sealed[w->sealed_count++] = g;
 	}
+	qsort(w->by_rest, w->by_rest_count, sizeof(const guarded *),
+	      compare_rest);
 	qsort(w->sealed, w->sealed_count, sizeof(const guarded *),
 	      compare_rest);
 	return 0;
@@ -241,6 +317,8 @@ bool init_is_sealed(const watcher *w, const char *path)
 		bsearch(&of, w->sealed, w->sealed_count,
 			sizeof(const guarded *), compare_rest);
 
+	if (w->seen)
+		return init_stood_as(w, path);
 	return found && !(*found)->is_gone;
 }
 

@@ -263,7 +263,8 @@ static bool is_hosts_tree(const watcher *w, const char *path, const char *text)
 	char place[AB_MAX_PATH], line[AB_MAX_PATH];
 	ab_autofd int at = -1;
 
-	if (text[0] != '/' || strstr(text, "/../") || strstr(text, "//") ||
+	/* where an earlier box could write, nobody knows any more */
+	if (w->seen || text[0] != '/' || strstr(text, "/../") || strstr(text, "//") ||
 	    strstr(text, "/./") || strcmp(last_of(text), ".git") != 0 ||
 	    is_writable(w, text) ||
 	    !from_workspace(w, text, place, sizeof(place)))

@@ -180,6 +180,8 @@ static void quarantine(watcher *w, const char *path, bool may_stay)
 {
 	char where[2 * AB_MAX_PATH];
 
+	if (w->seen && init_doubt(w, path))
+		return;
 	if (!take_away(w, path, may_stay, where, sizeof(where)))
 		return;
 	w->quarantined++;

@@ -38,9 +38,52 @@ struct ab_landlock_path_beneath_attr {
 #define AB_MS_REC 16384ul
 #define AB_MS_PRIVATE (1ul << 18)
 
+/* linux/stat.h: our own copy, see statx(2) */
+#define AB_STATX_BASIC_STATS 0x7ffu
+#define AB_STATX_BTIME 0x800u
+
+struct ab_statx_time {
+	int64_t sec;
+	uint32_t nsec;
+	int32_t reserved;
+};
+
+struct ab_statx {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode, spare0;
+	uint64_t ino, size, blocks, attributes_mask;
+	struct ab_statx_time atime, btime, ctime, mtime;
+	uint64_t spare[16];
+};
+
 static inline long ab_sys(long r)
 {
 	return r < 0 ? -errno : r;
+}
+
+static inline int ab_sys_statx(int fd, struct ab_statx *out)
+{
+	return (int)ab_sys(syscall(SYS_statx, fd, "", AT_EMPTY_PATH,
+				   AB_STATX_BASIC_STATS | AB_STATX_BTIME,
+				   out));
+}
+
+/* Does not wait for the disk; where there is no such call nothing is done. */
+static inline void ab_sys_begin_write(int fd)
+{
+#ifdef SYS_sync_file_range
+	(void)syscall(SYS_sync_file_range, fd, (off_t)0, (off_t)0,
+		      2u /* SYNC_FILE_RANGE_WRITE */);
+#else
+	(void)fd;
+#endif
+}
+
+static inline int ab_sys_syncfs(int fd)
+{
+	return (int)ab_sys(syscall(SYS_syncfs, fd));
 }
 
 static inline int ab_sys_open_tree(int dirfd, const char *path, unsigned flags)

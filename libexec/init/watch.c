@@ -619,7 +619,6 @@ void init_settle_names(watcher *w)
 static int open_places(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
-	int r;
 
 	if (!p->watch_count)
 		return 0;
@@ -638,10 +637,7 @@ static int open_places(watcher *w)
 	   what appears is set aside where it is; and none is raised beside
 	   this one, since nobody sees that it lives */
 	(void)flock(w->quarantine_fd, LOCK_EX | LOCK_NB);
-	r = init_begin_record(w);
-	return r ? init_fail(w->box, -r, "", "record in %s/../%s",
-			     p->quarantine_host, AB_UNSETTLED_DIR)
-		 : 0;
+	return 0;
 }
 
 /* Longer paths cannot be named inside, outside, or with a file added. */
@@ -672,22 +668,33 @@ static int open_notice(watcher *w)
 	return 0;
 }
 
+int init_prepare_look(watcher *w)
+{
+	if (init_index_names(w))
+		return init_fail(w->box, ENOMEM, "", "protect");
+	w->max_path = find_max_path(&w->box->plan);
+	find_own(w);
+	return 0;
+}
+
 /* What is there now is the host's. */
 static int look_at_start(watcher *w)
 {
 	const ab_plan *p = &w->box->plan;
+	int r;
 
-	if (init_index_names(w))
-		return init_fail(w->box, ENOMEM, "", "protect");
-	w->max_path = find_max_path(p);
-	find_own(w);
+	if (init_prepare_look(w))
+		return -1;
 	scan_all(w);
 	if (w->last_errno)
 		return init_fail(w->box, w->last_errno, "",
 				 "looking through workspace %s",
 				 p->workspace_host);
 	w->is_judging = true;
-	return 0;
+	r = init_begin_record(w);
+	return r ? init_fail(w->box, -r, "", "record in %s/../%s",
+			     p->quarantine_host, AB_UNSETTLED_DIR)
+		 : 0;
 }
 
 int init_start_watching(holder *h)

@@ -40,6 +40,38 @@ typedef struct name_rule {
 	uint32_t next; /* in its bucket; 0: none, else index + 1 */
 } name_rule;
 
+/*
+ * What stood at a name when the box began, or came later and was the host's:
+ * nobody in the box could change it. record.c, left.c.
+ */
+typedef struct seen {
+	const char *path; /* relative to the workspace */
+	uint32_t kind;	  /* enum seen_kind */
+	uint32_t type;	  /* S_IFMT */
+	uint64_t ino;
+	uint64_t made_ns; /* 0: the file system does not say */
+	uint64_t changed_ns;
+} seen;
+
+enum seen_kind {
+	/* covered by a mount of its own: this very inode is the host's,
+	   whatever has been done to it */
+	SEEN_HELD = 1,
+	/* out of the agent's reach by something else, or it has other names:
+	   the host's as long as nothing was done to it */
+	SEEN_LEFT = 2,
+	/* another file system is mounted there: below it nothing was seen */
+	SEEN_MOUNT = 3
+};
+
+/* By which it is known whether anybody of a box lives: its PID 1. life.c. */
+typedef struct life {
+	char boot[40];
+	uint64_t pid_ns; /* whose number it is */
+	uint64_t started;
+	uint32_t pid;
+} life;
+
 #define INIT_NAME_BUCKETS 512u
 #define INIT_MAX_POINTERS 256u
 #define INIT_MAX_ADOPTED 256u
@@ -63,6 +95,7 @@ struct watcher {
 	uint64_t next_check_ns; /* not before, CLOCK_BOOTTIME */
 	uint64_t check_at_ns;	/* one is due then; 0: none */
 	uint64_t names_at_ns;	/* the same for names, while no command runs */
+	uint64_t sync_at_ns;	/* the record goes to the disk; 0: it has */
 	int inside_fd; /* the workspace as the box has it; O_PATH, inside.c */
 	bool is_inside_unknown; /* it could not be had in this settle */
 	int demand_fd;	   /* eventfd: the host has to settle, see demand() */
@@ -98,6 +131,10 @@ struct watcher {
 	size_t guarded_count;
 	const guarded **sealed; /* the read-only ones, by their paths */
 	size_t sealed_count;
+	/* all in the workspace but those that were adopted, by their paths: an
+	   agent makes names by the hundred thousand */
+	const guarded **by_rest;
+	size_t by_rest_count;
 	/* as many of the first ones, by their targets: one of a large
 	   workspace has as many as its mount table has lines */
 	guarded **by_target;
@@ -132,6 +169,11 @@ struct watcher {
 	} awaited[INIT_MAX_AWAITED];
 	size_t awaited_count;
 	bool is_last; /* nothing is waited for any more */
+	/* left.c: of a box that is gone, by their paths; else NULL */
+	seen *seen;
+	size_t seen_count;
+	seen **by_ino; /* of these those that are not mounts */
+	size_t by_ino_count;
 };
 
 /* names.c: is this a name that must not appear? */
@@ -139,6 +181,9 @@ struct watcher {
 int init_index_names(watcher *w);
 /* What the walls hold, leads to it, or was there at start. */
 bool init_is_held(const watcher *w, const char *path);
+/* No other mount gives the box to write what this one, which is read-only and
+   in the workspace, holds. */
+bool init_is_only_way(const watcher *w, const guarded *g);
 /* path is dir, or in it. */
 bool init_is_path_below(const char *path, const char *dir);
 /* This path itself is bound read-only. */
@@ -198,6 +243,8 @@ void init_check_pointers(watcher *w);
 void init_begin_looking(watcher *w);
 /* The same at the end of the box, when nobody plants any more. */
 void init_begin_last_look(watcher *w);
+/* The rules, and what else is to be known, before the first look. 0 or -1. */
+int init_prepare_look(watcher *w);
 /* Judge what appeared, if there are patterns. */
 void init_settle_names(watcher *w);
 /* Can names appear, or change, without an event? */
@@ -223,6 +270,8 @@ void init_settle_unasked(watcher *w);
 void init_judge_late(watcher *w);
 
 /* adopt.c: what the host makes while the agent is not there */
+/* Nobody of the agent's was there since everything was judged. */
+bool init_is_hosts(const watcher *w);
 /* Everything that appeared is judged. began_ns: before that was begun. */
 void init_mark_quiet(watcher *w, uint64_t began_ns, bool was_absent);
 /* When the last command was begun; 0: none was. */
@@ -246,11 +295,45 @@ void init_quarantine(watcher *w, const char *path);
 /* The same for what must not stay in the workspace under any name. */
 void init_quarantine_outside(watcher *w, const char *path);
 
-/* record.c: that this box runs (wire/plan.h, AB_UNSETTLED_DIR). */
+/*
+ * record.c: that this box runs, and what stood in its workspace when it began
+ * (wire/plan.h, AB_UNSETTLED_DIR).
+ */
 /* 0 or -errno. */
 int init_begin_record(watcher *w);
+/* It came later and is the host's. Where that cannot be written it is not
+   known as such by who reads the record. */
+void init_add_to_record(watcher *w, const guarded *g);
+/* It is to go to the disk in a moment; and do that when it is time. */
+void init_sync_soon(watcher *w);
+void init_sync_record(watcher *w, uint64_t now);
+/* What is at a path now, on the workspace's own mount; or -errno. */
+int init_see(const watcher *w, const char *path, seen *out);
+/*
+ * Open the record beside the quarantine, and decode it: patterns and the place
+ * in the box into the plan, the rest into w->seen. The descriptor (owned), or
+ * -errno: -ENODATA when it does not say what stood there.
+ */
+int init_open_record(watcher *w);
+int init_read_record(watcher *w, int fd, seen *top, life *of);
+
+/* life.c */
+/* 0 or -errno. */
+int init_see_life(pid_t pid, life *out);
+/* A pidfd (owned), readable when nobody of that box lives any more. -ESRCH:
+   it is so by now; any other error: nobody can tell. */
+int init_open_life(const life *l);
 /* is_settled: no protected name of it stands in the workspace. */
 void init_end_record(const watcher *w, bool is_settled);
+
+/* left.c, while what an earlier box left is looked through. */
+/* It, or what it is in, stood there when that box began. */
+bool init_stood(const watcher *w, const char *path);
+/* The same of this name by itself, and under it: nothing below is new. */
+bool init_stood_as(const watcher *w, const char *path);
+/* Something else stood there, or in it, or over it: told as a failure, since
+   nobody knows who has changed it. */
+bool init_doubt(watcher *w, const char *path);
 
 /* Make a directory (O_PATH) one its owner can read and search. */
 void init_make_passable(int dir_fd);

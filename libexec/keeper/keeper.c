@@ -12,7 +12,9 @@
  * It speaks through agentbox/owner.h under the owner name "keeper":
  *   {"command": "up", "name": NAME, "policy": {...}} -> {"id": ID, "tier": T}
  *   {"command": "down", "box": NAME or ID}           -> {}
- * and ends when it kept no box for the idle time.
+ * down also tells, once, of a box that has ended by itself and in whose
+ * workspace not all was put right. It ends when it kept no box for the idle
+ * time.
  */
 #include "config.h"
 
@@ -28,16 +30,26 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_BOXES 1000
 #define DEFAULT_IDLE_S 10
+#define MAX_UNTOLD 32 /* an older one gives way */
 
 typedef struct kept {
 	agentbox_sandbox *box;
 	char *name;
 } kept;
 
+/* One that ended by itself, and not all was put right: nobody was told. */
+typedef struct untold {
+	char *name, *id;
+} untold;
+
 typedef struct keeper {
+	const char *state;
+	untold untold[MAX_UNTOLD];
+	size_t untold_count; /* ever */
 	agentbox_context *context;
 	agentbox_audit *audit;
 	agentbox_owner *owner;
@@ -155,6 +167,56 @@ static int32_t let_go(keeper *k, size_t i, agentbox_error **err)
 	return rc;
 }
 
+/* The record of that box stays where nobody was told: agentbox_sandbox(3). */
+static bool has_record(const keeper *k, const char *id)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/quarantine/unsettled/%s",
+			 k->state, id);
+
+	return n > 0 && (size_t)n < sizeof(path) && access(path, F_OK) == 0;
+}
+
+static void let_ended_go(keeper *k, size_t i)
+{
+	untold one = { strdup(k->boxes[i].name),
+		       strdup(agentbox_sandbox_get_id(k->boxes[i].box)) };
+	untold *at = &k->untold[k->untold_count % MAX_UNTOLD];
+
+	(void)let_go(k, i, NULL);
+	if (!one.name || !one.id || !has_record(k, one.id)) {
+		free(one.name);
+		free(one.id);
+		return;
+	}
+	free(at->name);
+	free(at->id);
+	*at = one;
+	k->untold_count++;
+}
+
+/* Told once; the next box over that workspace looks by itself. */
+static bool tell_ended(keeper *k, agentbox_request *q, const char *box)
+{
+	for (size_t i = 0; box && i < MAX_UNTOLD; i++) {
+		untold *at = &k->untold[i];
+		char text[200];
+
+		if (!at->name || (strcmp(box, at->name) != 0 &&
+				  strcmp(box, at->id) != 0))
+			continue;
+		snprintf(text, sizeof(text), "box %.32s ended by itself, and "
+			 "protected paths could not be put right; look at its "
+			 "workspace", at->id);
+		agentbox_request_reply(q, AGENTBOX_EWALL, text, NULL);
+		free(at->name);
+		free(at->id);
+		*at = (untold){ NULL, NULL };
+		return true;
+	}
+	return false;
+}
+
 static void command_down(keeper *k, agentbox_request *q, const json_t *root)
 {
 	const char *box = json_string_value(json_object_get(root, "box"));
@@ -171,8 +233,9 @@ static void command_down(keeper *k, agentbox_request *q, const json_t *root)
 			agentbox_request_reply(q, 0, "{}", NULL);
 		return;
 	}
-	agentbox_request_reply(q, AGENTBOX_ENOTFOUND,
-			       "the keeper keeps no such box", NULL);
+	if (!tell_ended(k, q, box))
+		agentbox_request_reply(q, AGENTBOX_ENOTFOUND,
+				       "the keeper keeps no such box", NULL);
 }
 
 static void serve(keeper *k, agentbox_request *q)
@@ -214,7 +277,7 @@ static void dispatch_boxes(keeper *k)
 			agentbox_event_free(event);
 		}
 		if (ended)
-			(void)let_go(k, i, NULL);
+			let_ended_go(k, i);
 		else
 			i++;
 	}
@@ -335,6 +398,7 @@ static bool read_arguments(int argc, char **argv, arguments *a)
 static int32_t start(keeper *k, const arguments *a, agentbox_error **err)
 {
 	k->idle_ms = (int)a->idle_s * 1000;
+	k->state = a->state;
 	int32_t rc = agentbox_context_new(&k->context, err);
 	if (rc == 0)
 		rc = agentbox_context_set_state_dir(k->context, a->state, err);
@@ -378,6 +442,10 @@ int main(int argc, char **argv)
 	int status = run(&k, &awake);
 	while (k.count)
 		(void)let_go(&k, k.count - 1, NULL);
+	for (size_t i = 0; i < MAX_UNTOLD; i++) {
+		free(k.untold[i].name);
+		free(k.untold[i].id);
+	}
 	agentbox_owner_free(k.owner);
 	agentbox_audit_unref(k.audit);
 	agentbox_context_unref(k.context);

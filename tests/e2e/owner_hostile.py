@@ -542,5 +542,34 @@ def down_tells_what_was_not_put_right():
             expect(not is_killed or b"could not be put right" in body, body)
 
 
+@box_test
+def down_tells_of_a_box_that_ended_by_itself():
+    top = os.path.join(TOP, "untold-later")
+    os.makedirs(os.path.join(TOP, "direct2"), exist_ok=True)
+    policy = dict(POLICY, protect=["builtin:code-that-runs-later"],
+                  workspace={"path": os.path.join(TOP, "direct2"),
+                             "at": "/w", "mount": "direct"})
+
+    def ask(k, **call):
+        with k.connect() as s:
+            send(s, frame(CALL, 1), [sealed(json.dumps(call).encode())])
+            return answer(s)
+
+    with Keeper(top) as k:
+        for signum in (signal.SIGTERM, signal.SIGKILL):
+            code, body = ask(k, command="up", name="box", policy=policy)
+            expect(code == 0, body)
+            holder = min(p for p in processes_below(k.p.pid)
+                         if comm(p) == "agentbox-init")
+            os.kill(holder, signum)
+            until(lambda: not processes_below(k.p.pid), "the box is gone")
+            for told in (signum == signal.SIGKILL, False):
+                code, body = ask(k, command="down", box="box")
+                expect((b"ended by itself" in body) == told, (code, body))
+                expect(code < 0, body)
+        code, body = ask(k, command="up", name="box", policy=policy)
+        expect(code == 0, body)
+
+
 
 main()

@@ -537,6 +537,44 @@ def ending_signals_reach_the_command_and_end_as_it_ends():
         expect(got == 128 + sig, "%s gave %s" % (sig, got))
 
 
+def tree_of(pid):
+    """It and all below it that can be signalled, as of now."""
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            below = [int(word) for word in f.read().split()]
+    except OSError:
+        below = []
+    return [pid] + [one for child in below for one in tree_of(child)]
+
+
+@box_test
+def a_signal_to_all_of_it_is_told_as_one():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        p = start("run", "--", "sh", "-c", "trap '' INT TERM HUP QUIT; "
+                  "echo up; while :; do sleep 0.05; done")
+        p.stdout.readline()
+        for pid in tree_of(p.pid):
+            try:
+                os.kill(pid, sig)
+            except OSError:
+                pass
+        got = p.wait(20)
+        _, err = p.communicate()
+        expect(got == 128 + sig, "%s gave %s: %s" % (sig, got, err))
+
+
+@box_test
+def a_box_that_is_killed_is_an_internal_error():
+    p = start("run", "--", "sh", "-c", "trap '' TERM; echo up; "
+              "while :; do sleep 0.05; done")
+    p.stdout.readline()
+    p.send_signal(signal.SIGTERM)
+    os.kill(tree_of(p.pid)[1], signal.SIGKILL)
+    p.wait(20)
+    p.communicate()
+    expect(p.returncode in (70, 125), p.returncode)
+
+
 @box_test
 def a_command_that_handles_a_signal_ends_as_it_likes():
     p = start("run", "--", "sh", "-c", "trap 'echo caught; exit 3' TERM; "
