@@ -328,6 +328,21 @@ static void angle_glob(struct ab_code *k)
 	ab_check_path(k->c, k->use, AB_ROLE_DELETE, &w);
 }
 
+/* groovy: "ls".execute(), scala: "ls".! and "ls" !! */
+static bool is_executed(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t))
+		return false;
+	if (ab_code_is_sign(k, &t, '!'))
+		return x.pos >= x.len || x.text[x.pos] != '=';
+	return ab_code_is_sign(k, &t, '.') && ab_lexer_next(&x, &t) &&
+	       (ab_code_is_sign(k, &t, '!') ||
+		ab_code_is_text(k, &t, "execute"));
+}
+
 /* A string in backquotes, or awk's `"cmd" | getline` and `print | "cmd"`. */
 static void loose_string(struct ab_code *k, const struct ab_token *t)
 {
@@ -353,6 +368,8 @@ static void loose_string(struct ab_code *k, const struct ab_token *t)
 		else if (ab_code_is_sign(k, &k->before, '<'))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 	}
+	if (k->lang == AB_OTHER)
+		is_run |= is_executed(k);
 	if (!is_run)
 		return;
 	ab_check_script(k->c, &w, true, NULL, 0, NULL);
