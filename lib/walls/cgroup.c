@@ -4,8 +4,9 @@
  * says whose it is: agentbox-<box id>-<pid namespace>-<pid>-<start time>.
  *
  * Refuses to touch a directory of a living owner, of an owner in another pid
- * namespace (it cannot be looked up), or one that still holds processes
- * (rmdir(2) itself refuses that). Spec: DESIGN.md section 6;
+ * namespace (it cannot be looked up), one whose number is now a process of
+ * another time namespace, or one that still holds processes (rmdir(2) itself
+ * refuses that). Spec: DESIGN.md section 6;
  * Documentation/admin-guide/cgroup-v1/ and cgroup-v2.rst.
  */
 #include "config.h"
@@ -50,6 +51,18 @@ static uint64_t start_time(const char *pid)
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+/* Its clock may be another than ours: time_namespaces(7). Then it has read
+   another start time of itself than we do. */
+static bool has_other_clock(const char *pid)
+{
+	struct stat ours, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/time", pid);
+	return stat("/proc/self/ns/time", &ours) == 0 &&
+	       stat(path, &its) == 0 && its.st_ino != ours.st_ino;
 }
 
 static uint64_t own_pidns(void)
@@ -100,7 +113,7 @@ bool ab_cgroup_is_stale(const char *name)
 		return false;
 	snprintf(text, sizeof(text), "%" PRIu64, pid);
 	/* a recycled pid has another start time */
-	return start_time(text) != start;
+	return start_time(text) != start && !has_other_clock(text);
 }
 
 void ab_cgroup_collect(const char *parent)

@@ -7,13 +7,18 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agentbox/policy.h"
@@ -738,6 +743,65 @@ START_TEST(only_directories_of_dead_owners_are_stale)
 }
 END_TEST
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+/* In a time namespace whose clock is a day ahead: its name, by the pipe. */
+static void own_where_it_is_later(int to)
+{
+	int fd, status = 0;
+	char name[256];
+	pid_t pid;
+
+	if (unshare((geteuid() ? CLONE_NEWUSER : 0) | CLONE_NEWTIME))
+		_exit(77);
+	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "boottime 86400 0", 16) != 16)
+		_exit(77);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (ab_cgroup_name(ID, name, sizeof(name)) ||
+		    write(to, name, strlen(name) + 1) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(to);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+}
+
+START_TEST(an_owner_with_another_clock_is_not_dead)
+{
+	unsigned long ns, pid = 0, start;
+	char name[256] = "";
+	int fds[2], status;
+	pid_t child;
+
+	ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		own_where_it_is_later(fds[1]);
+	close(fds[1]);
+	if (read(fds[0], name, sizeof(name) - 1) > 0) {
+		ck_assert_int_eq(sscanf(name, "agentbox-" ID "-%lu-%lu-%lu",
+					&ns, &pid, &start), 3);
+		ck_assert(!ab_cgroup_is_stale(name));
+		kill((pid_t)pid, SIGKILL);
+	}
+	close(fds[0]);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	/* gone is gone, whatever clock it had */
+	ck_assert(pid == 0 || ab_cgroup_is_stale(name));
+	/* 77: no such namespaces here */
+	ck_assert(pid || WEXITSTATUS(status) == 77);
+}
+END_TEST
+
 START_TEST(a_root_host_gives_each_box_a_kernel_id_of_its_own)
 {
 	ab_probe p = user_probe();
@@ -1412,6 +1476,7 @@ int main(void)
 	tcase_add_test(tc, a_cgroup_that_cannot_be_set_is_the_next_rung);
 	tcase_add_test(tc, a_dry_compile_believes_the_probe_and_makes_nothing);
 	tcase_add_test(tc, only_directories_of_dead_owners_are_stale);
+	tcase_add_test(tc, an_owner_with_another_clock_is_not_dead);
 	tcase_add_test(tc, a_root_host_gives_each_box_a_kernel_id_of_its_own);
 	tcase_add_test(tc,
 		       cgroup_paths_follow_our_own_path_below_the_mount);
