@@ -57,6 +57,21 @@ static int32_t check_gateway(const ab_build *b, agentbox_error **err)
 	return check_routes(b, err);
 }
 
+/* Without these nothing says what the role may write. */
+static int32_t check_role(const ab_policy_role *role, agentbox_error **err)
+{
+	if (role->kind == AB_ROLE_NONE)
+		return 0;
+	if (!role->team_dir)
+		return ab_error_set(err, AGENTBOX_EPOLICY, "role.team_dir",
+				    "the role has no team directory; name it in "
+				    "a policy that extends this one");
+	if (role->kind == AB_ROLE_ENGINEER && !role->agent)
+		return ab_error_set(err, AGENTBOX_EPOLICY, "role.agent",
+				    "an engineer needs the name of the agent");
+	return 0;
+}
+
 static int32_t check_input(const ab_build *b, agentbox_error **err)
 {
 	const ab_policy *p = b->policy;
@@ -76,7 +91,10 @@ static int32_t check_input(const ab_build *b, agentbox_error **err)
 				    "/workspace/mount",
 				    "overlay workspaces are not in this build; "
 				    "use 'direct'");
-	rc = ab_broker_check(b, err);
+	/* bare: only guards ask for it */
+	rc = ab_build_is_bare(b) ? 0 : check_role(&p->role, err);
+	if (rc == 0)
+		rc = ab_broker_check(b, err);
 	if (rc == 0 && p->network.mode == AB_NET_GATEWAY)
 		rc = check_gateway(b, err);
 	return rc;

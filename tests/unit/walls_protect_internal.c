@@ -1294,6 +1294,18 @@ START_TEST(a_list_that_breaks_off_is_not_the_whole)
 }
 END_TEST
 
+START_TEST(a_role_says_where_it_is_and_an_engineer_who)
+{
+	plan_of(BUILTIN, "],\"role\":{\"kind\":\"manager\"},\"secrets\":[",
+		AGENTBOX_EPOLICY, "no team directory");
+	plan_of(BUILTIN, "],\"role\":{\"kind\":\"engineer\",\"agent\":\"ada\"},"
+		"\"secrets\":[", AGENTBOX_EPOLICY, "no team directory");
+	plan_of(BUILTIN, "],\"role\":{\"kind\":\"engineer\",\"team_dir\":"
+		"\"/srv/team\"},\"secrets\":[", AGENTBOX_EPOLICY,
+		"name of the agent");
+}
+END_TEST
+
 START_TEST(an_engineers_own_config_is_held)
 {
 	char role[1024], path[400];
@@ -1471,6 +1483,7 @@ int main(void)
 	tcase_add_test(
 		tc, the_trees_of_a_role_are_held_and_its_protected_is_there);
 	tcase_add_test(tc, a_list_that_breaks_off_is_not_the_whole);
+	tcase_add_test(tc, a_role_says_where_it_is_and_an_engineer_who);
 	tcase_add_test(tc, an_engineers_own_config_is_held);
 	tcase_add_test(
 		tc, a_state_directory_that_the_policy_hides_is_pinned_too);
