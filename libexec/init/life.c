@@ -10,8 +10,10 @@
  *
  * A number may be another's by now, so it is known by the time it was started,
  * within one start of the machine, in one pid namespace. In another one, as in
- * a container that was started again, nobody can tell.
- * Spec: pid_namespaces(7), pidfd_open(2), proc(5) stat and boot_id.
+ * a container that was started again, nobody can tell. In another time
+ * namespace it reads as another time, so whoever has the number may be it.
+ * Spec: pid_namespaces(7), time_namespaces(7), pidfd_open(2), proc(5) stat and
+ * boot_id.
  */
 #include "config.h"
 
@@ -81,6 +83,11 @@ static int read_place(life *out)
 	if (stat("/proc/self/ns/pid", &st))
 		return -errno;
 	out->pid_ns = st.st_ino;
+	/* of an old kernel there is one clock only */
+	if (stat("/proc/self/ns/time", &st) == 0)
+		out->time_ns = st.st_ino;
+	else if (errno != ENOENT)
+		return -errno;
 	return 0;
 }
 
@@ -109,7 +116,8 @@ int init_open_life(const life *l)
 	if (fd < 0)
 		return fd;
 	/* what is hidden may be it */
-	if (read_start((pid_t)l->pid, &started) || started == l->started)
+	if (here.time_ns != l->time_ns ||
+	    read_start((pid_t)l->pid, &started) || started == l->started)
 		return fd;
 	close(fd);
 	return -ESRCH;

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,7 +38,7 @@
 #include "sys.h"
 
 /* What follows the first line; another build may say other things there. */
-#define RECORD_VERSION 1u
+#define RECORD_VERSION 2u
 /* Patterns, names, and as much again of what came later. */
 #define MAX_RECORD (16u << 20)
 #define MAX_SEEN (1u << 20)
@@ -104,9 +105,12 @@ int init_see(const watcher *w, const char *path, seen *out)
 		      .changed_ns = to_ns(&st.ctime)};
 	if (st.mask & AB_STATX_BTIME)
 		out->made_ns = to_ns(&st.btime);
-	/* an inode's number may be given to another; and by another name of
-	   it somebody may have written to it */
-	if (!out->made_ns || (S_ISREG(st.mode) && st.nlink > 1))
+	/* an inode's number may be given to another; by another name of it
+	   somebody may have written to it; and a snapshot of btrfs, which the
+	   agent may make, has the same inodes again, as another device */
+	if (!out->made_ns || (S_ISREG(st.mode) && st.nlink > 1) ||
+	    makedev(st.dev_major, st.dev_minor) !=
+		    w->box->plan.workspace_dev)
 		out->kind = SEEN_LEFT;
 	return 0;
 }
@@ -207,6 +211,7 @@ static bool put_all(const watcher *w, ab_writer *out)
 	ab_put_u32(out, RECORD_VERSION);
 	ab_put_str(out, of.boot);
 	ab_put_u64(out, of.pid_ns);
+	ab_put_u64(out, of.time_ns);
 	ab_put_u64(out, of.started);
 	ab_put_u32(out, of.pid);
 	ab_put_u64(out, top.ino);
@@ -280,9 +285,12 @@ void init_add_to_record(watcher *w, const guarded *g)
 		return;
 	ab_writer_init(&out, MAX_RECORD);
 	put_guarded(w, g, &out);
-	fd = out.bad || !out.len ? -1
-				 : open_record(w, name_of(w),
-					       O_WRONLY | O_APPEND);
+	/* else who ran may have been at it before it was covered, or have put
+	   another in its place before we saw it: what leads to one that was
+	   adopted is not pinned */
+	fd = out.bad || !out.len || !init_is_hosts(w)
+		     ? -1
+		     : open_record(w, name_of(w), O_WRONLY | O_APPEND);
 	/* of which a part is missing says nothing at all: left.c */
 	if (fd >= 0)
 		(void)ab_fd_write_full(fd, out.data, out.len);
@@ -346,6 +354,7 @@ static void get_life(ab_reader *in, life *of)
 	if (!in->bad)
 		strcpy(of->boot, boot);
 	of->pid_ns = ab_get_u64(in);
+	of->time_ns = ab_get_u64(in);
 	of->started = ab_get_u64(in);
 	of->pid = ab_get_u32(in);
 	in->bad |= !of->pid || of->pid > INT32_MAX;

@@ -476,9 +476,7 @@ static void on_mounted_again(watcher *w, guarded *g)
 	if (g->step->kind == AB_STEP_BIND)
 		init_forget_inside(w);
 	w->reprotected++;
-	/* else who ran may have been at it before it was covered */
-	if (g->is_new || init_is_hosts(w))
-		init_add_to_record(w, g);
+	init_add_to_record(w, g);
 	if (g->is_new) {
 		g->is_new = false;
 		send_event(w, AB_EVENT_REPROTECTED, g,

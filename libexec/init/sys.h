@@ -55,7 +55,8 @@ struct ab_statx {
 	uint16_t mode, spare0;
 	uint64_t ino, size, blocks, attributes_mask;
 	struct ab_statx_time atime, btime, ctime, mtime;
-	uint64_t spare[16];
+	uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+	uint64_t spare[14];
 };
 
 static inline long ab_sys(long r)

@@ -67,7 +67,8 @@ enum seen_kind {
 /* By which it is known whether anybody of a box lives: its PID 1. life.c. */
 typedef struct life {
 	char boot[40];
-	uint64_t pid_ns; /* whose number it is */
+	uint64_t pid_ns;  /* whose number it is */
+	uint64_t time_ns; /* by whose clock it was started; 0: no such */
 	uint64_t started;
 	uint32_t pid;
 } life;
@@ -301,8 +302,8 @@ void init_quarantine_outside(watcher *w, const char *path);
  */
 /* 0 or -errno. */
 int init_begin_record(watcher *w);
-/* It came later and is the host's. Where that cannot be written it is not
-   known as such by who reads the record. */
+/* It came later: said if it is the host's. Where that cannot be written it is
+   not known as such by who reads the record. */
 void init_add_to_record(watcher *w, const guarded *g);
 /* It is to go to the disk in a moment; and do that when it is time. */
 void init_sync_soon(watcher *w);
