@@ -507,6 +507,7 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		if (s.i + 1 < count)
 			is_plain = takes_plainly(&s, &is_rest);
 	}
+	use->is_open = p->is_names && ab_find_is_open(use);
 	return true;
 }
 

@@ -55,6 +55,7 @@ struct ab_use {
 	uint32_t value_count;
 	bool has_hole;	  /* in a word behind the name */
 	bool is_help;	  /* --help or --version: does nothing else */
+	bool is_open;	  /* find: ab_find_is_open() */
 	bool is_unsure;	  /* an option of a wrapper that is not in the table */
 	uint32_t in_taint; /* of stdin */
 	const struct ab_word *in_text; /* all of stdin, when known */
@@ -153,6 +154,9 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 bool ab_is_negated(const struct ab_use *use, uint32_t word);
 /* find: what the test takes is cut off by -prune, and nothing is done to it. */
 bool ab_is_pruned(const struct ab_use *use, uint32_t test);
+/* find: a removal in one of several alternatives that no test of it narrows:
+   `-name x -o -delete`. */
+bool ab_find_is_open(const struct ab_use *use);
 /* w from byte `at`, at most len bytes. */
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out);
@@ -205,6 +209,8 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 		   const struct ab_word *w);
 bool ab_value_check(struct ab_check *c, uint8_t value,
 		    const struct ab_word *w);
+/* A test of find by that name takes whatever there is. */
+bool ab_value_is_any_name(const struct ab_word *w);
 /* It says that few things are taken, which a test with a `!` does not. */
 bool ab_value_narrows(int value);
 void ab_check_path(struct ab_check *c, const struct ab_use *use,

@@ -186,8 +186,30 @@ static void expand_home(struct ab_code *k, struct ab_word *w, bool is_expanded)
 	w->map_count = 0;
 }
 
+/* `src/` + `**` + `/` + NAME: src/NAME, or all of src. */
+static void cut_deep(struct ab_code *k, struct ab_word *w, uint32_t at)
+{
+	const char *slash = memrchr(w->text, '/', w->len);
+	uint32_t from = (uint32_t)(slash - w->text) + 1, letters = 0;
+	char *text = ab_check_alloc(k->c, w->len);
+
+	for (uint32_t i = from; i < w->len; i++)
+		letters += !memchr("*?[].!^-{},\\", w->text[i], 12);
+	if (!text || from != at + 3 || !letters ||
+	    memchr(w->text + from, '[', w->len - from)) {
+		w->len = at + 1;
+		return;
+	}
+	memcpy(text, w->text, at);
+	memcpy(text + at, w->text + from, w->len - from);
+	w->text = text;
+	w->len = at + w->len - from;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
 /* The names that a pattern takes, as paths of the shell: false: it is none. */
-static bool glob_word(struct ab_code *k, struct ab_word *w)
+static bool glob_word(struct ab_code *k, struct ab_word *w, bool is_deep)
 {
 	struct ab_hole *hole = ab_check_alloc(k->c, sizeof(*hole));
 	uint32_t at = 0;
@@ -196,9 +218,9 @@ static bool glob_word(struct ab_code *k, struct ab_word *w)
 		at++;
 	if (!hole || w->hole_count || at == w->len)
 		return false;
-	/* two stars: all that is below */
-	if (w->len > at + 2 && !memcmp(w->text + at, "**/", 3))
-		w->len = at + 1;
+	/* two stars: all that is below, or what has such a name there */
+	if (is_deep && w->len > at + 2 && !memcmp(w->text + at, "**/", 3))
+		cut_deep(k, w, at);
 	*hole = (struct ab_hole){ .at = at, .len = w->len - at,
 				  .kind = AB_HOLE_PATTERN, .span = w->span };
 	w->holes = hole;
@@ -210,6 +232,7 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
+	struct ab_word deep;
 	bool is_deep;
 
 	if (a->count)
@@ -269,15 +292,20 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	case AB_CALL_GLOB:
 		if (!a->count || !ab_code_takes_away(k))
 			return;
-		is_deep = memmem(a->words[0].text, a->words[0].len, "**", 2);
-		if (!glob_word(k, &a->words[0]))
-			return;
-		role = is_deep ? AB_ROLE_REMOVE : AB_ROLE_DELETE;
-		break;
+		deep = a->words[0];
+		is_deep = memmem(deep.text, deep.len, "**", 2);
+		if (is_deep && glob_word(k, &a->words[0], true))
+			ab_check_path(k->c, k->use, AB_ROLE_REMOVE,
+				      &a->words[0]);
+		if (glob_word(k, &deep, false))
+			ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
+		return;
 	case AB_CALL_WALK:
 		if (!ab_code_takes_away(k))
 			return;
 		role = AB_ROLE_REMOVE;
+		if (a->count)
+			ab_code_narrow_walk(k, &a->words[0]);
 		break;
 	case AB_CALL_READ:
 	case AB_CALL_NONE:
@@ -324,7 +352,7 @@ static void angle_glob(struct ab_code *k)
 	    !ab_code_takes_away(k) ||
 	    !ab_word_slice(k->c, k->text, x->pos, n, &w))
 		return;
-	(void)glob_word(k, &w);
+	(void)glob_word(k, &w, true);
 	ab_check_path(k->c, k->use, AB_ROLE_DELETE, &w);
 }
 

@@ -74,7 +74,9 @@ struct ab_code {
 	const struct ab_word *argv;
 	uint32_t argv_count;
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
-	uint8_t takes_away; /* 1: it does, 2: it does not; 0: nobody looked */
+	uint32_t removals; /* of what is computed; once is_counted */
+	bool is_counted;
+	uint8_t narrows; /* 1: names tell which, 2: they do not; 0: unseen */
 	uint32_t filled; /* calls that were given those words */
 };
 
@@ -111,8 +113,12 @@ void ab_code_hole(struct ab_code *k, struct ab_word *w);
 uint8_t ab_code_lang(const char *lang);
 /* What the calls of a language begin with. */
 uint64_t ab_code_heads(uint8_t lang);
-/* Something in the program takes files away; which, is not followed. */
+/* Something in the program takes away files whose names it computes; which, is
+   not followed. */
 bool ab_code_takes_away(struct ab_code *k);
+/* How often it does that in a part of the text. */
+uint32_t ab_code_count_removals(const struct ab_code *k,
+				const struct ab_word *text);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* The word at hand is called, or handed on to be: not what is imported, and
@@ -182,6 +188,14 @@ void ab_code_note_argv(struct ab_code *k, enum ab_call kind,
 		       const struct ab_args *a);
 /* And that is judged. */
 void ab_code_check_argv(struct ab_code *k);
+
+/* --- code_walk.c --- */
+/* What is called at `at` gets literals only: os.remove("x.tmp"). */
+bool ab_code_is_literal_call(const struct ab_word *text, uint32_t at,
+			     uint32_t len);
+/* Of what the program goes through, a part that its names tell is taken away;
+   w then is a pattern of files there, else it stays. */
+void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w);
 
 /* --- code_home.c --- */
 /* What the program joins to a home. */

@@ -263,24 +263,44 @@ bool ab_code_reads_input(const struct ab_code *k)
 	return false;
 }
 
-static bool has_removal(const struct ab_code *k)
+/* How often the name is there, but in calls with nothing but literals. */
+static uint32_t count_open(const struct ab_word *text, const char *name)
 {
+	const char *at = text->text, *end = text->text + text->len;
+	size_t n = strlen(name);
+	uint32_t count = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
+		if ((at == text->text || !is_letter(at[-1])) &&
+		    (at + n == end || !is_letter(at[n])) &&
+		    !ab_code_is_literal_call(text, (uint32_t)(at - text->text),
+					     (uint32_t)n))
+			count++;
+	}
+	return count;
+}
+
+uint32_t ab_code_count_removals(const struct ab_code *k,
+				const struct ab_word *text)
+{
+	uint32_t count = 0;
+
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if ((calls[i].kind == CALL_REMOVE ||
 		     calls[i].kind == CALL_DELETE ||
 		     calls[i].kind == CALL_RENAME) &&
-		    (calls[i].langs & k->lang) &&
-		    has_name(k->text, calls[i].name))
-			return true;
+		    (calls[i].langs & k->lang))
+			count += count_open(text, calls[i].name);
 	}
-	return false;
+	return count;
 }
 
 bool ab_code_takes_away(struct ab_code *k)
 {
-	if (!k->takes_away)
-		k->takes_away = has_removal(k) ? 1 : 2;
-	return k->takes_away == 1;
+	if (!k->is_counted)
+		k->removals = ab_code_count_removals(k, k->text);
+	k->is_counted = true;
+	return k->removals;
 }
 
 /* The byte behind the blanks from `at` on; 0: the end. */

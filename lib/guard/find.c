@@ -198,3 +198,135 @@ bool ab_is_pruned(const struct ab_use *use, uint32_t test)
 	return open == 0 && i < use->count && is_or(&use->words[i]) &&
 	       has_action(use, i + 1);
 }
+
+/* --- alternatives ------------------------------------------------------- */
+
+#define MAX_GROUPS 16
+
+/* Of a group: the list at hand, and those before it, take by a test. */
+struct group {
+	bool is_narrow, all_narrow, is_not;
+};
+
+/* What a test says by which find takes only some. */
+static bool is_narrowing(const struct ab_use *use, uint32_t i)
+{
+	static const char *const names[] = { "-name",	   "-iname",
+					     "-path",	   "-ipath",
+					     "-wholename", "-iwholename",
+					     "-regex",	   "-iregex", NULL };
+	static const char *const others[] = { "-mtime",	   "-mmin",  "-atime",
+					      "-amin",	   "-ctime", "-cmin",
+					      "-newer",	   "-newermt",
+					      "-size",	   "-empty", "-user",
+					      "-perm",	   "-links",
+					      "-samefile", "-nouser", NULL };
+
+	if (is_one_of(&use->words[i], names))
+		return i + 1 < use->count &&
+		       !ab_value_is_any_name(&use->words[i + 1]);
+	return is_one_of(&use->words[i], others);
+}
+
+/* Behind these stands a value, which is no word of the expression. */
+static bool takes_value(const struct ab_word *w)
+{
+	static const char *const names[] = {
+		"-regex", "-iregex",  "-iwholename", "-mtime",	  "-mmin",
+		"-atime", "-amin",    "-ctime",	     "-cmin",	  "-newer",
+		"-size",  "-user",    "-group",	     "-perm",	  "-links",
+		"-inum",  "-newermt", "-samefile",   "-lname",	  "-xtype",
+		"-uid",	  "-gid",     "-fstype",     "-mindepth", "-printf",
+		"-fprint", "-fls",    "-fprint0",    "-regextype", NULL
+	};
+
+	return is_test(w) || is_one_of(w, names);
+}
+
+static bool removes(const struct ab_use *use, uint32_t i)
+{
+	static const char *const all[] = { "-delete", NULL };
+	static const char *const runs[] = { "-exec", "-execdir", "-ok",
+					    "-okdir", NULL };
+	static const char *const names[] = { "rm",	"shred", "unlink",
+					     "rmdir",	"wipe",	 "srm",
+					     "truncate", NULL };
+	const struct ab_word *w = &use->words[i];
+	struct ab_word name;
+	const char *slash;
+
+	if (is_one_of(w, all))
+		return true;
+	if (!is_one_of(w, runs) || i + 1 >= use->count)
+		return false;
+	name = use->words[i + 1];
+	slash = memrchr(name.text, '/', name.len);
+	if (slash) {
+		name.len -= (uint32_t)(slash + 1 - name.text);
+		name.text = slash + 1;
+	}
+	return is_one_of(&name, names);
+}
+
+/* Some group or list around the action has a test before it. */
+static bool is_guarded(const struct group *all, uint32_t depth)
+{
+	for (uint32_t i = 0; i <= depth; i++) {
+		if (all[i].is_narrow)
+			return true;
+	}
+	return false;
+}
+
+static bool has_alternatives(const struct ab_use *use)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (is_or(&use->words[i]))
+			return true;
+	}
+	return false;
+}
+
+static void end_list(struct group *g)
+{
+	g->all_narrow &= g->is_narrow;
+	g->is_narrow = false;
+}
+
+bool ab_find_is_open(const struct ab_use *use)
+{
+	struct group all[MAX_GROUPS] = { { .all_narrow = true } };
+	uint32_t depth = 0;
+	bool is_not = false;
+
+	if (!has_alternatives(use))
+		return false;
+	for (uint32_t i = first_test(use); i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+		struct group *g = &all[depth];
+
+		if (ab_word_equals(w, "!") || ab_word_equals(w, "-not")) {
+			is_not = !is_not;
+			continue;
+		}
+		if (removes(use, i) && !is_guarded(all, depth))
+			return true;
+		if (is_or(w)) {
+			end_list(g);
+		} else if (ab_word_equals(w, "(")) {
+			if (++depth == MAX_GROUPS)
+				return true;
+			all[depth] = (struct group){ .all_narrow = true,
+						     .is_not = is_not };
+		} else if (ab_word_equals(w, ")") && depth) {
+			end_list(g);
+			all[--depth].is_narrow |= g->all_narrow && !g->is_not;
+		} else if (!is_not && is_narrowing(use, i)) {
+			g->is_narrow = true;
+		}
+		if (!is_one_of(w, (const char *const[]){ "-a", "-and", NULL }))
+			is_not = false;
+		i = past_command(use, i) + takes_value(w);
+	}
+	return false;
+}

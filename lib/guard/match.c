@@ -145,7 +145,7 @@ static bool any_value(struct ab_check *c, const struct ab_use *use,
 		if ((t->mask & (UINT64_C(1) << v->group)) &&
 		    !(pred->kind == AB_PRED_VALUE &&
 		      ab_value_narrows(pred->value) &&
-		      ab_is_negated(use, v->option)) &&
+		      (use->is_open || ab_is_negated(use, v->option))) &&
 		    part_holds(c, pred, w, v->at < w->len ? v->at : w->len))
 			return true;
 	}
@@ -251,7 +251,9 @@ static inline bool test_holds(struct ab_check *c, const struct ab_use *use,
 
 	switch ((enum ab_test_kind)t->kind) {
 	case AB_TEST_OPTION:
-		return use->options & t->mask;
+		/* a test beside the removal does not narrow it */
+		return (use->options & t->mask) &&
+		       !(use->is_open && t->is_not);
 	case AB_TEST_VALUE:
 		return any_value(c, use, t);
 	case AB_TEST_WORDS:

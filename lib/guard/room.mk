@@ -45,6 +45,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_names.c \
 	lib/guard/code_sed.c \
 	lib/guard/code_tasks.c \
+	lib/guard/code_walk.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c \

@@ -382,6 +382,11 @@ static bool is_any_name(const struct ab_word *w)
 	return takes_all && !w->hole_count;
 }
 
+bool ab_value_is_any_name(const struct ab_word *w)
+{
+	return is_any_name(w);
+}
+
 /* Nobody knows what it takes: "$X", "*$X*". */
 static bool is_unknown_name(const struct ab_word *w)
 {

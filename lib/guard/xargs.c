@@ -394,8 +394,10 @@ static bool is_narrow(struct ab_check *c, const struct ab_use *use)
 
 	if (!find_name(c, use, &name))
 		return false;
+	if (memchr(name.text, '[', name.len))
+		return false;
 	for (uint32_t k = 0; k < name.len; k++)
-		letters += !memchr("*?[].!^-\\", name.text[k], 9);
+		letters += !memchr("*?].!^-\\", name.text[k], 8);
 	for (uint32_t k = 1; k < use->count; k++) {
 		if (is_action(&use->words[k]))
 			return false;

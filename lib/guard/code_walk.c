@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs that go through a directory and take away what they find there:
+ * `for f in os.listdir("."): if f.endswith(".pyc"): os.remove(f)` is no more
+ * than find with a -name. Control flow is not followed, so that counts for
+ * the plainest shape only: a test of the name for each removal, and nothing
+ * that turns a test around or goes past it.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+#include <string.h>
+
+#define MAX_TESTS 16
+#define MAX_LINE 200
+#define MAX_AHEAD 48 /* bytes of a call before the pattern: fnmatch(name, */
+
+static bool is_letter(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+static uint32_t skip_blanks(const struct ab_word *text, uint32_t at)
+{
+	while (at < text->len && memchr(" \t", text->text[at], 2))
+		at++;
+	return at;
+}
+
+/* Where the string that begins there ends; 0: it is none, or not as it stands.
+ */
+static uint32_t string_end(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	char quote;
+
+	if (at >= text->len || !memchr("\"'", s[at], 2))
+		return 0;
+	quote = s[at++];
+	while (at < text->len && s[at] != quote) {
+		if (memchr("$#{\\\n%@", s[at++], 7))
+			return 0;
+	}
+	return at < text->len ? at + 1 : 0;
+}
+
+bool ab_code_is_literal_call(const struct ab_word *text, uint32_t at,
+			     uint32_t len)
+{
+	const char *s = text->text;
+	uint32_t i = skip_blanks(text, at + len);
+
+	/* const { rmSync } = ... */
+	if (i < text->len && s[i] == '}' && at &&
+	    memchr("{ ", s[at - 1], 2)) {
+		i = skip_blanks(text, i + 1);
+		return i < text->len && s[i] == '=';
+	}
+	/* f"...", "a" "b" and "a" + x are none */
+	if (i >= text->len || s[i] != '(' || text->hole_count)
+		return false;
+	i = string_end(text, skip_blanks(text, i + 1));
+	if (!i)
+		return false;
+	i = skip_blanks(text, i);
+	if (i >= text->len)
+		return false;
+	if (s[i] == ',') {
+		/* an option behind it, and no more names */
+		i = skip_blanks(text, i + 1);
+		return (i < text->len && s[i] == '{') ||
+		       (text->len - i > 6 && !memcmp(s + i, "ignore", 6)) ||
+		       string_end(text, i);
+	}
+	return s[i] == ')';
+}
+
+/* Something besides may decide: what is said of one test may not hold. */
+static bool has_turns(const struct ab_code *k)
+{
+	static const char *const names[] = { "not",  "unless",	"continue",
+					     "next", "else",	"or",
+					     "pass", "reject",	"elsif",
+					     "elif", "True",	"try",
+					     "False" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_code_has_name(k, names[i]))
+			return true;
+	}
+	return memchr(k->text->text, '!', k->text->len) ||
+	       memchr(k->text->text, '?', k->text->len) ||
+	       memmem(k->text->text, k->text->len, "||", 2) ||
+	       memmem(k->text->text, k->text->len, ">=", 2) ||
+	       k->text->hole_count;
+}
+
+/* `.pyc`, `*.orig`, `test_`: not what any name has. */
+static bool is_telling(const char *s, uint32_t len)
+{
+	uint32_t letters = 0;
+
+	if (len > 3 && !memcmp(s, "**/", 3)) {
+		s += 3;
+		len -= 3;
+	}
+	for (uint32_t i = 0; i < len; i++) {
+		if (memchr("[]|(){}^,/", s[i], 10))
+			return false;
+		letters += is_letter(s[i]);
+	}
+	return letters > 1 || (letters && memchr(s, '.', len));
+}
+
+/* The string of the call, whose name ends at `at`; where the call ends, or 0.
+ */
+static uint32_t tells_string(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t end = at + MAX_AHEAD < text->len ? at + MAX_AHEAD : text->len;
+	uint32_t stop;
+
+	while (at < end && !memchr("\"')\n;", s[at], 5))
+		at++;
+	stop = string_end(text, at);
+	if (!stop || !is_telling(s + at + 1, stop - at - 2))
+		return 0;
+	stop = skip_blanks(text, stop);
+	return stop < text->len && s[stop] == ')' ? stop + 1 : 0;
+}
+
+/* `if /\.bak$/`: the expression that begins at `at`; where it ends, or 0. */
+static uint32_t tells_regex(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t n = 0;
+
+	for (; at < text->len && s[at] != '/' && s[at] != '\n'; at++) {
+		if (memchr("[]|(){}*+?", s[at], 10))
+			return 0;
+		n += is_letter(s[at]) && s[at - 1] != '\\';
+	}
+	return n > 1 && at < text->len && s[at] == '/' ? at + 1 : 0;
+}
+
+/* What is asked from `at` to `end` is about a removal in the same statement,
+   or all that the next line is. */
+static bool is_about(const struct ab_code *k, uint32_t at, uint32_t end)
+{
+	const char *s = k->text->text;
+	uint32_t len = k->text->len, from = at, to = end, rest = end;
+	struct ab_word part;
+
+	while (from && at - from < MAX_LINE && !memchr("\n;", s[from - 1], 2))
+		from--;
+	while (rest < len && memchr(" \t):{", s[rest], 5))
+		rest++;
+	if (rest < len && s[rest] == '\n')
+		to = rest + 1;
+	while (to < len && to - end < MAX_LINE && !memchr("\n;", s[to], 2))
+		to++;
+	return ab_word_slice(k->c, k->text, from, to - from, &part) &&
+	       ab_code_count_removals(k, &part);
+}
+
+/* It is asked, and not only looked at. */
+static bool is_asked(const struct ab_code *k, uint32_t at)
+{
+	static const char *const words[] = { "if ", "if(", "filter(", "select",
+					     "grep" };
+	const char *s = k->text->text;
+	uint32_t from = at;
+
+	while (from && at - from < MAX_LINE && !memchr("\n;", s[from - 1], 2))
+		from--;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (memmem(s + from, at - from, words[i], strlen(words[i])))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t count_tests(const struct ab_code *k)
+{
+	static const char *const signs[] = { "endswith(",   "endsWith(",
+					     "end_with?(",  "startswith(",
+					     "startsWith(", "fnmatch(",
+					     "glob(",	    "if /",
+					     "=~ /",	    "=~/" };
+	const struct ab_word *text = k->text;
+	const char *end = text->text + text->len, *hit;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(signs) && count < MAX_TESTS; i++) {
+		uint32_t n = (uint32_t)strlen(signs[i]);
+		bool is_regex = signs[i][n - 1] == '/';
+
+		if (is_regex && !(k->lang & (AB_PERL | AB_RUBY)))
+			continue;
+		for (hit = text->text;
+		     (hit = memmem(hit, (size_t)(end - hit), signs[i], n)) &&
+		     count < MAX_TESTS; hit++) {
+			uint32_t at = (uint32_t)(hit - text->text);
+			uint32_t stop = is_regex ? tells_regex(text, at + n) :
+						   tells_string(text, at + n);
+
+			/* a glob() asks itself */
+			if (stop && (*hit == 'g' ||
+				     ((is_regex || is_asked(k, at)) &&
+				      is_about(k, at, stop))))
+				count++;
+		}
+	}
+	return count;
+}
+
+void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w)
+{
+	static const char name[] = "/*.x";
+	uint32_t n = sizeof(name) - 1;
+	struct ab_hole *hole;
+	char *text;
+
+	if (!k->narrows)
+		k->narrows = !has_turns(k) && count_tests(k) >= k->removals
+				     ? 1 : 2;
+	if (!w->len || w->hole_count || k->narrows == 2)
+		return;
+	text = ab_check_alloc(k->c, w->len + n);
+	hole = ab_check_alloc(k->c, sizeof(*hole));
+	if (!text || !hole)
+		return;
+	memcpy(text, w->text, w->len);
+	memcpy(text + w->len, name, n);
+	*hole = (struct ab_hole){ .at = w->len + 1, .len = n - 1,
+				  .kind = AB_HOLE_PATTERN, .span = w->span };
+	w->text = text;
+	w->len += n;
+	w->holes = hole;
+	w->hole_count = 1;
+	w->map = NULL;
+	w->map_count = 0;
+}
