@@ -119,6 +119,19 @@ void report_not_hidden(const json_t *walls, const json_t *places)
 	}
 }
 
+void report_read_only(const json_t *walls)
+{
+	json_t *note;
+	size_t i;
+
+	json_array_foreach(json_object_get(walls, "notes"), i, note) {
+		const char *text = json_string_value(note);
+
+		if (text && strstr(text, " is read-only in this box: "))
+			text_warning("%s", text);
+	}
+}
+
 void report_walls(const json_t *walls)
 {
 	const char *key;

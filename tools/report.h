@@ -20,6 +20,8 @@ void report_weaker(const json_t *o);
 char *report_weaker_line(const json_t *o);
 /* Warn of each of these places that is not there, so that nothing covers it. */
 void report_not_hidden(const json_t *walls, const json_t *places);
+/* Warn of what could be written but for what it has to protect. */
+void report_read_only(const json_t *walls);
 /* agentbox_sandbox_limits_to_json() */
 void report_limits(const json_t *limits);
 /* agentbox_sandbox_plan_to_json() */

@@ -175,6 +175,8 @@ static void tell_weaker(session *s, const char *tier)
 		text_warning("weaker here than a box can be: %s; --walls "
 			     "tells why, and what to do", names);
 	report_not_hidden(walls, s->plan.hidden);
+	if (!s->t->json)
+		report_read_only(walls);
 	free(names);
 	json_decref(walls);
 }

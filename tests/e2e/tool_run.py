@@ -777,6 +777,16 @@ def what_a_left_process_plants_after_the_commands_end_is_told():
 
 
 @box_test
+def a_workspace_that_has_too_much_to_protect_is_told_to_be_read_only():
+    for n in range(4200):
+        os.makedirs(os.path.join(TOP, "work/d%d" % n))
+        write("work/d%d/.envrc" % n, "x")
+    done = sh("echo x >new")
+    expect(done.status and not os.path.exists(TOP + "/work/new"), done)
+    says(done, "the workspace is read-only in this box: ")
+
+
+@box_test
 def a_user_has_boxes_where_proc_hides_processes():
     if os.geteuid() != 0:
         raise tool_lib.Skip("needs root to mount a /proc with hidepid")
