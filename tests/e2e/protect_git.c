@@ -133,6 +133,10 @@ static unsigned count_taken(void)
 		if (!strcmp(agentbox_event_get_kind(event), "quarantined")) {
 			n++;
 			CHECK(host_exists(detail), "lost: %s", detail);
+		} else {
+			e2e_note("event %s '%s': %s",
+				 agentbox_event_get_kind(event),
+				 agentbox_event_get_object(event), detail);
 		}
 		agentbox_event_free(event);
 	}
