@@ -380,14 +380,7 @@ static int settle(watcher *w)
 
 _Noreturn void init_settle_left(init_box *box)
 {
-	static watcher w = {.workspace_fd = -1,
-			    .quarantine_fd = -1,
-			    .unsettled_fd = -1,
-			    .namespace_fds = {-1, -1},
-			    .inside_fd = -1,
-			    .mountinfo_fd = -1,
-			    .demand_fd = -1,
-			    .edge_fd = -1};
+	static watcher w = INIT_WATCHER_NONE;
 	int r;
 
 	signal(SIGPIPE, SIG_IGN);

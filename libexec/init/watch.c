@@ -699,14 +699,7 @@ static int look_at_start(watcher *w)
 
 int init_start_watching(holder *h)
 {
-	static watcher w = {.workspace_fd = -1,
-			    .quarantine_fd = -1,
-			    .unsettled_fd = -1,
-			    .namespace_fds = {-1, -1},
-			    .inside_fd = -1,
-			    .mountinfo_fd = -1,
-			    .demand_fd = -1,
-			    .edge_fd = -1};
+	static watcher w = INIT_WATCHER_NONE;
 
 	if (!init_needs_settling(&h->box->plan))
 		return 0;

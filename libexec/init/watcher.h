@@ -177,6 +177,15 @@ struct watcher {
 	size_t by_ino_count;
 };
 
+/* Nothing is open, and it watches nothing. */
+#define INIT_WATCHER_NONE                                      \
+	{                                                      \
+		.workspace_fd = -1, .quarantine_fd = -1,       \
+		.unsettled_fd = -1, .namespace_fds = {-1, -1}, \
+		.inside_fd = -1, .mountinfo_fd = -1,           \
+		.demand_fd = -1, .edge_fd = -1                 \
+	}
+
 /* names.c: is this a name that must not appear? */
 /* Index the patterns of the plan. 0 or -ENOMEM. */
 int init_index_names(watcher *w);
