@@ -306,7 +306,7 @@ const tool_command tool_commands[] = {
 	  "agentbox run -- make check\n"
 	  "agentbox run --limit memory=2GiB,wall=10m -- npm test\n"
 	  "agentbox run --read ~/data --hide .env -- python3 train.py\n"
-	  "agentbox run --allow registry.npmjs.org:443 -- npm ci\n"
+	  "agentbox run --allow packages.example.com:443 -- npm ci\n"
 	  "agentbox run --shield --audit run.jsonl -- ./agent\n"
 	  "agentbox run --walls -- true\n",
 	  1, -1, true, tool_run },
