@@ -9,7 +9,8 @@
  * Nobody was there means: at some moment PID 1 had no child but its launcher,
  * after that all mounts were looked at and all names that had appeared were
  * judged, in this order, and since then no command was begun; the launcher
- * writes down when it begins one before it makes a process (init_shared).
+ * writes down when it begins one before it makes a process, and before that
+ * that it is at it (init_shared).
  * Where that cannot be known nothing is adopted.
  *
  * Before the box is ready that is sure, and all that came after the plan had

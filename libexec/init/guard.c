@@ -400,12 +400,17 @@ static bool are_no_agents(const watcher *w, const char *children)
  * in that moment. So the list is read again when all in it are known to be
  * dead, and have no children any more; and as it may skip one when another is
  * taken away meanwhile, each must still be there, and dead, after that.
+ *
+ * Who has read init_last_begun() before asks for the time since then, and of
+ * the command that began last there may be no process yet: so none may be in
+ * the making. What has none after that was begun later.
  */
 bool init_agent_is_absent(const watcher *w)
 {
 	char before[1024], after[1024];
 
-	return read_children(w, before, sizeof(before)) &&
+	return !atomic_load(&w->box->shared->in_flight) &&
+	       read_children(w, before, sizeof(before)) &&
 	       are_no_agents(w, before) &&
 	       read_children(w, after, sizeof(after)) &&
 	       !strcmp(before, after) && are_no_agents(w, after);

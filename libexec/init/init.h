@@ -28,10 +28,14 @@ typedef struct init_failure {
 	char message[512];
 } init_failure;
 
+/* Instead of a command's pid: PID 1 is none. */
+#define INIT_IN_THE_MAKING 1u
+
 /*
  * Shared between PID 1 and the launcher, which makes one command at a time.
  * in_flight: the pid of the one that exists but is not registered yet; the
- * kernel writes it before that process runs (CLONE_PARENT_SETTID).
+ * kernel writes it before that process runs (CLONE_PARENT_SETTID). Until
+ * then, and from before started_ns is written, INIT_IN_THE_MAKING.
  * started_ns: when the launcher began to make it, written before; with the
  * pid it names one command and no later process of the same number.
  * not_started: the one that failed and never became a command.

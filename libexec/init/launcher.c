@@ -131,6 +131,7 @@ static void start(init_command *c)
 		return;
 	}
 	atomic_store(&shared->not_started, 0);
+	atomic_store(&shared->in_flight, INIT_IN_THE_MAKING);
 	atomic_store(&shared->started_ns, started_ns);
 	pid = clone(child_main, child_stack + STACK_SIZE,
 		    CLONE_VM | CLONE_VFORK | CLONE_PARENT |

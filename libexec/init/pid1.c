@@ -219,7 +219,8 @@ static void set_ended(pid_one *one, command *c, int status, uint64_t ended_ns,
  * and the launcher may die between any two steps. No exit is lost, and none
  * is told of the wrong command, because of this order in the launcher:
  *
- *   L1 started_ns = now       L2 clone: the kernel writes in_flight = pid
+ *   L1 in_flight = INIT_IN_THE_MAKING, started_ns = now
+ *   L2 clone: the kernel writes in_flight = pid
  *   L3 send STARTED           L4 send REGISTER(pid, started_ns)
  *   L5 in_flight = 0
  *
@@ -390,7 +391,8 @@ static void forget_launcher(pid_one *one, int status)
 	/* a replacement without walls would be no launcher */
 	if (could_not_begin(status) && !was_first)
 		_exit(1);
-	if (in_flight > 1 && one->registered_ns != started_ns)
+	if (in_flight > (pid_t)INIT_IN_THE_MAKING &&
+	    one->registered_ns != started_ns)
 		kill_unregistered(one, in_flight, started_ns);
 	atomic_store(&shared->in_flight, 0);
 	atomic_store(&shared->before_exec, 0);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abtest.h"
@@ -170,6 +171,22 @@ agentbox_sandbox *box_raise_document(const char *document)
 agentbox_sandbox *box_raise(const char *mounts, const char *keys)
 {
 	return box_raise_document(box_document("workspace", mounts, keys));
+}
+
+void box_use_mutant(const char *helper, const char *leaves_out)
+{
+	const char *dir = host_path("mutant");
+	int status;
+
+	host_mkdir(dir);
+	chmod(dir, 0755);
+	HOST_RUN(&status, "sh", "-c",
+		 "cp \"$0\"/agentbox-* \"$2\" && "
+		 "cp \"$1\"/tests/e2e/mutant/\"$3\" \"$2\"",
+		 ab_test_helper_dir(), ab_test_builddir(), dir, helper);
+	REQUIRE(status == 0, "cannot copy the mutant");
+	host_write(host_path("mutant/agentbox-mutant"), leaves_out);
+	setenv("AB_TEST_HELPER_DIR", dir, 1);
 }
 
 agentbox_sandbox *box(void)

@@ -152,6 +152,10 @@ agentbox_sandbox *box_raise_document(const char *document);
 /* Try it: NULL and the error when it is refused. */
 agentbox_sandbox *box_try(const char *document, int32_t *code, char **where,
 			  char **message);
+/* The boxes from now on are raised with helpers of which one is a mutant that
+   leaves this out (mutant/); what it leaves out later stands in
+   mutant/agentbox-mutant of the host's directory. */
+void box_use_mutant(const char *helper, const char *leaves_out);
 /* The box of the case, after box_raise. */
 agentbox_sandbox *box(void);
 /* Free the box of the case now. */

@@ -371,6 +371,29 @@ static void case_102_what_ends_after_planting_is_the_agent(void)
 	CHECK(told == 80, "%u are told", told);
 }
 
+/* One is begun and has no process yet while the holder finds that there is
+   none: what it makes in the end is not the host's. */
+static void case_102_what_is_in_the_making_is_the_agent(void)
+{
+	const char *said;
+	unsigned told = 0;
+
+	box_use_mutant("agentbox-init", "launcher-that-pauses");
+	begin("");
+	e2e_seconds(60);
+	for (unsigned i = 0; i < 20; i++) {
+		box_sh("true");
+		usleep(i % 4 * 10000);
+		box_sh("mkdir -p l%u/.git; echo evil >l%u/.git/config", i, i);
+		told += count_taken();
+	}
+	box_sh("true");
+	run("grep -rls evil ws || true", &said);
+	CHECK(!said[0], "planted: %s", said);
+	told += count_taken();
+	CHECK(told == 20, "%u are told", told);
+}
+
 /* Who ends gives his child to PID 1 in that moment: one of them is there. */
 static void case_102_a_chain_of_processes_is_the_agent(void)
 {
@@ -487,6 +510,7 @@ int main(int argc, char **argv)
 		CASE(case_102_a_workspace_below_a_mount_of_its_own),
 		CASE(case_102_what_the_host_made_is_no_cover),
 		CASE(case_102_what_ends_after_planting_is_the_agent),
+		CASE(case_102_what_is_in_the_making_is_the_agent),
 		CASE(case_102_a_chain_of_processes_is_the_agent),
 		CASE(case_102_what_leads_there_is_exchanged),
 		CASE(case_112_git_of_the_agent),

@@ -360,7 +360,7 @@ static void a_second_box_that_hangs_does_not_hold_up_the_owner(void)
 
 	e2e_seconds(120);
 	box_needs_namespaces();
-	verify_use_mutant("agentbox-init", "nothing");
+	box_use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	REQUIRE(agentbox_owner_new(box_context(), NULL, &owner, &err) == 0 &&
 		agentbox_owner_add(owner, box(), NULL, &err) == 0, "%s",

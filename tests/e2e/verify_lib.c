@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "abtest.h"
 
 static agentbox_verify *last;
 
@@ -73,20 +71,4 @@ const char *verify_verdict(const agentbox_verify *report, const char *probe)
 			return agentbox_verify_get_verdict(report, i);
 	}
 	return "";
-}
-
-void verify_use_mutant(const char *helper, const char *leaves_out)
-{
-	const char *dir = host_path("mutant");
-	int status;
-
-	host_mkdir(dir);
-	chmod(dir, 0755);
-	HOST_RUN(&status, "sh", "-c",
-		 "cp \"$0\"/agentbox-* \"$2\" && "
-		 "cp \"$1\"/tests/e2e/mutant/\"$3\" \"$2\"",
-		 ab_test_helper_dir(), ab_test_builddir(), dir, helper);
-	REQUIRE(status == 0, "cannot copy the mutant");
-	host_write(host_path("mutant/agentbox-mutant"), leaves_out);
-	setenv("AB_TEST_HELPER_DIR", dir, 1);
 }

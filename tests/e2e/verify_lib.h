@@ -15,9 +15,5 @@ const char *verify_walls(const agentbox_verify *report, const char *verdict);
 void verify_note(const agentbox_verify *report, const char *verdict);
 /* The verdict of a probe, "" when there is none of this name. */
 const char *verify_verdict(const agentbox_verify *report, const char *probe);
-/* The boxes from now on are raised with helpers of which one is a mutant that
-   leaves this out (mutant/); what it leaves out later stands in
-   mutant/agentbox-mutant of the host's directory. */
-void verify_use_mutant(const char *helper, const char *leaves_out);
 
 #endif

@@ -103,7 +103,7 @@ static void a_mutant_without_a_file_is_green(void)
 {
 	agentbox_verify *report;
 
-	verify_use_mutant("agentbox-init", "nothing");
+	box_use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	box_needs_namespaces();
 	report = verify_box();
@@ -118,7 +118,7 @@ static void a_second_box_without_a_workspace_is_one(void)
 	static const char *const probes[] = { "other.process", "other.signal" };
 	agentbox_verify *report;
 
-	verify_use_mutant("agentbox-init", "nothing");
+	box_use_mutant("agentbox-init", "nothing");
 	box_raise(NULL, NULL);
 	box_needs_namespaces();
 	host_write(host_path("mutant/agentbox-mutant"), "box-with-watches");
@@ -164,7 +164,7 @@ static bool is_held_by(const char *limit, const char *mechanism)
 static void raise_mutant(const struct mutant *m)
 {
 	box_needs_namespaces();
-	verify_use_mutant("agentbox-init", "nothing");
+	box_use_mutant("agentbox-init", "nothing");
 	if ((m->what & OWN_IDS) && !has_own_ids())
 		e2e_skip("boxes have the ids of the host's user here");
 	host_write(host_path("mutant/agentbox-mutant"), m->leaves_out);
@@ -220,7 +220,7 @@ static void a_path_outside_is_refused_twice_over(void)
 	const char *path = e2e_text("/dev/shm/%s", name);
 	struct outcome o;
 
-	verify_use_mutant("agentbox-init", "rootfs");
+	box_use_mutant("agentbox-init", "rootfs");
 	box_needs_namespaces();
 	box_raise(NULL, NULL);
 	if (!strstr(box_walls(), "landlock(7), level"))
@@ -244,7 +244,7 @@ static void without_landlock_whatever_the_agent_closes(void)
 	agentbox_process *p;
 
 	e2e_seconds(60);
-	verify_use_mutant("agentbox-init", "landlock");
+	box_use_mutant("agentbox-init", "landlock");
 	box_needs_namespaces();
 	box_raise(NULL, NULL);
 	if (!strstr(box_walls(), "landlock(7), level"))
@@ -282,7 +282,7 @@ static void try_gateway(const struct gateway_mutant *m)
 
 	box_needs_namespaces();
 	box_needs("gateway");
-	verify_use_mutant("agentbox-gateway", m->leaves_out);
+	box_use_mutant("agentbox-gateway", m->leaves_out);
 	box_raise(NULL, "\"network\":{\"mode\":\"gateway\","
 			"\"allow\":[\"allowed.example:443\"]}");
 	REQUIRE(agentbox_verify_options_new(&options, &err) == 0 &&

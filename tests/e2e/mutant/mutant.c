@@ -58,6 +58,10 @@ int __wrap_prctl(int option, unsigned long a, unsigned long b,
 struct watcher;
 void __real_init_quarantine(struct watcher *w, const char *path);
 void __wrap_init_quarantine(struct watcher *w, const char *path);
+int __real_clone(int (*run)(void *), void *stack, int flags, void *arg,
+		 pid_t *pid);
+int __wrap_clone(int (*run)(void *), void *stack, int flags, void *arg,
+		 pid_t *pid);
 _Noreturn void __real_init_exec(init_command *command);
 _Noreturn void __wrap_init_exec(init_command *command);
 
@@ -391,6 +395,17 @@ void __wrap_init_quarantine(struct watcher *w, const char *path)
 {
 	if (!lacks("appear"))
 		__real_init_quarantine(w, path);
+}
+
+/* --- when a command begins ------------------------------------------------ */
+
+/* Not a wall: it was begun, and has no process for a while. */
+int __wrap_clone(int (*run)(void *), void *stack, int flags, void *arg,
+		 pid_t *pid)
+{
+	if (lacks("launcher-that-pauses"))
+		usleep(30000);
+	return __real_clone(run, stack, flags, arg, pid);
 }
 
 /* --- what a command is given --------------------------------------------- */
