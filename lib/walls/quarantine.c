@@ -184,24 +184,32 @@ static int32_t refuse_unsaid(const ab_build *b, const char *name,
 			    ab_context_state_dir(b->context), name);
 }
 
-/* The name of one whose holder lives, over a place; false: there is none. */
-static bool find_living(int all_fd, DIR *dir, const place *over, char *name,
+/*
+ * Why nobody can look at a place: somebody may be there. False: nobody is. Of
+ * whom nobody can say it, and where the list breaks off, somebody is.
+ */
+static bool is_occupied(int all_fd, DIR *dir, const place *over, char *why,
 			size_t size)
 {
 	struct dirent *e;
+	int error = 0;
 
 	rewinddir(dir);
-	while ((e = readdir(dir))) {
+	while ((e = ab_fd_next(dir, &error))) {
 		said other;
 
-		if (!is_entry(e) || is_held(all_fd, e->d_name) != HELD_YES ||
+		if (is_held(all_fd, e->d_name) == HELD_NO ||
 		    read_whose(over, dirfd(dir), e->d_name, &other) ==
 			    WHOSE_OTHER)
 			continue;
-		snprintf(name, size, "%.80s", e->d_name);
+		snprintf(why, size, "it was killed, and before anybody can "
+			 "look, box %.80s must have ended", e->d_name);
 		return true;
 	}
-	return false;
+	if (error)
+		snprintf(why, size, "it was killed, and the records of those "
+			 "that live cannot be listed");
+	return error != 0;
 }
 
 static bool is_id(const char *name)
@@ -221,7 +229,7 @@ static int32_t refuse(const ab_build *b, int all_fd, DIR *dir,
 			     b->plan.workspace_host };
 	bool is_here = r->of.dev == ours.dev && r->of.ino == ours.ino;
 	ab_left left = { .dev = ours.dev, .ino = ours.ino };
-	char living[100], why[200];
+	char why[200];
 	struct stat st;
 	int n = snprintf(left.workspace, sizeof(left.workspace), "%s",
 			 is_here ? ours.path : r->of.path);
@@ -237,11 +245,8 @@ static int32_t refuse(const ab_build *b, int all_fd, DIR *dir,
 		left.dev = st.st_dev;
 		left.ino = st.st_ino;
 	}
-	if (find_living(all_fd, dir, &r->of, living, sizeof(living))) {
-		snprintf(why, sizeof(why), "it was killed, and before anybody "
-			 "can look, box %s must have ended", living);
+	if (is_occupied(all_fd, dir, &r->of, why, sizeof(why)))
 		return ab_left_refuse(b->context, &left, why, err);
-	}
 	if (b->input->left)
 		*b->input->left = left;
 	return ab_left_refuse(b->context, &left, "it was killed", err);

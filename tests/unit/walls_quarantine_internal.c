@@ -171,6 +171,31 @@ START_TEST(the_message_says_whether_the_record_is_of_this_workspace)
 }
 END_TEST
 
+/* Two killed ones: the second cannot be looked at, so it may live. */
+START_TEST(who_may_live_is_waited_for)
+{
+	static const char *const ids[] = { "11111111111111111111111111111111",
+					   "22222222222222222222222222222222" };
+	char record[100];
+
+	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(mkdir(place("unsettled"), 0700), 0);
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(mkdir(place(ids[i]), 0700), 0);
+		snprintf(record, sizeof(record), "unsettled/%s", ids[i]);
+		write_to(record, "1 2 " WORKSPACE);
+	}
+	ck_assert_int_eq(make(), AGENTBOX_EWALL);
+	ck_assert_msg(!strstr(message, "must have ended"), "%s", message);
+	ck_assert_int_eq(rmdir(place(ids[1])), 0);
+	write_to(ids[1], "no directory");
+	ck_assert_int_eq(make(), AGENTBOX_EWALL);
+	ck_assert_msg(strstr(message, ids[1]) &&
+			      strstr(message, "must have ended"),
+		      "%s", message);
+}
+END_TEST
+
 /* Written to its end it gets its own name, and only then a box begins. */
 START_TEST(a_record_that_is_being_written_is_about_no_workspace)
 {
@@ -201,6 +226,7 @@ int main(void)
 	tcase_add_test(tc, what_cannot_be_looked_at_is_not_taken_away);
 	tcase_add_test(
 		tc, the_message_says_whether_the_record_is_of_this_workspace);
+	tcase_add_test(tc, who_may_live_is_waited_for);
 	tcase_add_test(tc,
 		       a_record_that_is_being_written_is_about_no_workspace);
 	suite_add_tcase(s, tc);
