@@ -16,7 +16,7 @@
 #include "guard/decision.h"
 
 #define CWD AB_SHELL_CWD
-#define DIRS " dirs"
+#define DIRS AB_SHELL_DIRS
 #define SCRATCH_BYTES (192u << 10)
 
 struct visit {

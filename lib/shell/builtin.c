@@ -558,6 +558,23 @@ static const effect_fn effects[] = {
 	[AB_BUILTIN_WHICH] = NULL, /* the last name there is */
 };
 
+#define JUMPS                                                                  \
+	(AB_BUILTIN(RETURN) | AB_BUILTIN(BREAK) | AB_BUILTIN(CONTINUE))
+#define MOVES (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))
+
+/* What is behind it may not run. `break 2` leaves more than one loop. */
+static void jump(struct ab_shell_run *run, const struct ab_shell_command *c,
+		 enum ab_builtin builtin, uint32_t argc)
+{
+	if (run->call)
+		run->call->is_sure = true;
+	if (builtin == AB_BUILTIN_RETURN)
+		ab_run_jump(run, run->call, c->place.flags);
+	else
+		ab_run_jump(run, argc > 1 ? NULL : ab_run_loop(run),
+			    c->place.flags);
+}
+
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c)
@@ -581,10 +598,12 @@ void ab_builtin_effects(struct ab_shell_run *run,
 	}
 	if (builtin == AB_BUILTIN_NONE)
 		return;
-	if (run->call && (builtin == AB_BUILTIN_RETURN ||
-			  builtin == AB_BUILTIN_BREAK ||
-			  builtin == AB_BUILTIN_CONTINUE))
-		run->call->is_sure = true; /* not all of it may run */
+	if (AB_UNLIKELY((UINT64_C(1) << builtin) & JUMPS))
+		jump(run, c, builtin, argc);
+	/* behind `cd d || { cd e; continue; }` it is not where it was */
+	if (AB_UNLIKELY(c->place.flags & AB_SHELL_UNMOVED) &&
+	    (UINT64_C(1) << builtin) & MOVES)
+		run->jumps++;
 	visit_subscripts(run, c, builtin, argv, argc);
 	if (effects[builtin])
 		effects[builtin](run, tree, c, argv, argc);

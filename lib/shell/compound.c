@@ -268,6 +268,9 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	uint64_t size = f->cmd->end - f->cmd->begin;
 
 	f->undo = ab_run_branch(run);
+	f->jumps = run->jumps;
+	f->is_loop = true;
+	ab_run_stands(run, f->stood);
 	f->forgotten = run->forgotten;
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
@@ -374,6 +377,9 @@ static void visit_round(struct ab_shell_run *run, struct visit_frame *f)
 		return;
 	place.flags &= ~(uint32_t)AB_SHELL_CONDITION;
 	ab_visit_list(run, f->tree, c->body, &place);
+	if (!c->cond)
+		return;
+	run->top->is_body = run->top != f;
 	place.flags |= AB_SHELL_CONDITION;
 	ab_visit_list(run, f->tree, c->cond, &place);
 }
@@ -387,7 +393,7 @@ static void set_item(struct ab_shell_run *run, struct visit_frame *f,
 
 static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 {
-	ab_run_blur(run, f->undo);
+	ab_run_blur(run, f->undo, f->jumps == run->jumps);
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
 	run->uncertain--;
@@ -429,7 +435,8 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 	    (f->is_again ? is_for :
 			   (!is_for ||
 			    (!is_definite(f) && !is_all_seen(run, f))) &&
-				   (ab_run_blur(run, f->undo) ||
+				   (ab_run_blur(run, f->undo,
+						f->jumps == run->jumps) ||
 				    (is_for && f->words.count > f->count)))) {
 		f->branches = 1;
 		if (is_for)

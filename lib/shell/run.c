@@ -278,6 +278,8 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 		open_branch(run, f);
 		f->inner.flags |= AB_SHELL_MAYBE;
 	}
+	if (AB_UNLIKELY(f->is_unmoved))
+		f->inner.flags |= AB_SHELL_UNMOVED;
 	if (AB_UNLIKELY(cmd->flags & CMD_BANG))
 		f->inner.flags |= AB_SHELL_NEGATED;
 	if (f->count == 0 && cmd->pipe_count > 1) {
@@ -300,6 +302,15 @@ static bool is_sure(const struct cmd *cmd)
 	return true;
 }
 
+/* `cd d`: when it fails the shell is where it was. */
+static bool is_move(const struct ab_shell_run *run, const struct cmd *cmd)
+{
+	return cmd->kind == CMD_SIMPLE &&
+	       !(cmd->flags & (CMD_BANG | CMD_BACKGROUND | CMD_COPROC)) &&
+	       cmd->pipe_count <= 1 &&
+	       (run->last == AB_BUILTIN_CD || run->last == AB_BUILTIN_PUSHD);
+}
+
 static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct cmd *cmd = f->at;
@@ -316,6 +327,8 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 			close_branch(run, f);
 		f->is_sure = cmd->op == CMD_OP_AND && is_sure(cmd) &&
 			     (!f->op || f->is_sure);
+		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
+				is_move(run, cmd);
 		f->op = cmd->op;
 	} else {
 		if (f->is_branch)
@@ -323,7 +336,7 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 		if (f->is_background)
 			close_background(run, f);
 		f->op = 0;
-		f->is_sure = false;
+		f->is_sure = f->is_unmoved = false;
 	}
 	f->at = cmd->next;
 }
@@ -361,6 +374,11 @@ static void step_list(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->phase) {
 		after_command(run, f);
 		f->phase = 0;
+	}
+	if (AB_UNLIKELY(f->is_body)) {
+		/* the loop may end here */
+		f->is_body = false;
+		ab_run_jump(run, f->below, 0);
 	}
 	if (run->steps && f->at && is_lone(f, f->at)) {
 		visit_lone(run, f);

@@ -172,7 +172,9 @@ enum ab_shell_place {
 	AB_SHELL_CALLED = 1 << 9,	/* in a function's body, called */
 	AB_SHELL_AGAIN = 1 << 10,	/* seen before: a loop's next round */
 	AB_SHELL_GUESS = 1 << 11,	/* the text has a syntax error */
-	AB_SHELL_PIPE_BOTH = 1 << 12	/* |& takes its stderr too */
+	AB_SHELL_PIPE_BOTH = 1 << 12,	/* |& takes its stderr too */
+	AB_SHELL_UNMOVED = 1 << 13	/* behind `cd d ||`: it stands where it
+					 * stood before that */
 };
 
 struct ab_shell_place_of {
@@ -387,6 +389,8 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 /* The visitor's own that the run itself looks at: the working directory, empty
  * where it is not known. $PWD is that after a cd, pushd or popd. */
 #define AB_SHELL_CWD " cwd"
+/* What pushd and popd left, which a loop may leave as it was. */
+#define AB_SHELL_DIRS " dirs"
 /* The same for who asks often: the variable, which stays where it is as long
  * as the run, and what it is now. NULL: never set. */
 struct variable;

@@ -372,6 +372,13 @@ static void command_done(struct ab_shell_run *run,
 		visit_pushed(run, pushed, c);
 }
 
+/* `$x` or `$x 2`, which may be a break. */
+static inline bool is_any_jump(const struct ab_shell_command *c)
+{
+	return c->place.flags & AB_SHELL_LOOP && c->argc && c->argc <= 2 &&
+	       c->argv[0].hole_count;
+}
+
 /* Whether it may have read what it was given. */
 static bool tell_command(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
@@ -384,6 +391,9 @@ static bool tell_command(struct ab_shell_run *run,
 	if (run->visitor->command)
 		a = run->visitor->command(run->user, run, c);
 	ab_visit_answer(run, a);
+	if (AB_UNLIKELY(is_any_jump(c)))
+		run->jumps++;
+	run->last = c->builtin;
 	/* what was pushed has the stream first, but for what came from it */
 	is_read = c->place.in && !(c->callee && a != AB_SHELL_SKIP) &&
 		  (!run->pushed || c->builtin);

@@ -10,6 +10,9 @@
 #include "shell/state.h"
 
 const struct value ab_run_unset = { .kind = VALUE_UNSET };
+/* How far up a jump looks for its loop. */
+#define MAX_FRAMES 16
+
 static const struct value unknown_value = { .kind = VALUE_UNKNOWN };
 
 void ab_run_limit(struct ab_shell_run *run, const char *message)
@@ -65,6 +68,25 @@ const struct value *ab_run_value(const struct ab_shell_run *run,
 	return ab_run_value_of(run, ab_run_find(run, name, len));
 }
 
+/* The directory is that of the context until something leads elsewhere, and
+   nothing is pushed. */
+static const struct value *first_value(struct ab_shell_run *run,
+				       const char *name, size_t len)
+{
+	struct ab_word w = { .text = "" };
+
+	if (len == sizeof(AB_SHELL_CWD) - 1 &&
+	    ab_same(name, AB_SHELL_CWD, len) && run->context->cwd) {
+		w.text = run->context->cwd;
+		w.len = run->context->cwd_len;
+		return ab_run_scalar(run, &w);
+	}
+	return len == sizeof(AB_SHELL_DIRS) - 1 &&
+			       ab_same(name, AB_SHELL_DIRS, len) ?
+		       ab_run_scalar(run, &w) :
+		       &unknown_value;
+}
+
 static struct variable *make_variable(struct ab_shell_run *run,
 				      const char *name, size_t len)
 {
@@ -86,7 +108,7 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	memset(v, 0, sizeof(*v));
 	v->name = copy;
 	v->len = (uint32_t)len;
-	v->value = &unknown_value;
+	v->value = first_value(run, name, len);
 	v->chain = run->variables[bucket];
 	run->variables[bucket] = v;
 	run->variable_count++;
@@ -510,14 +532,48 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 	}
 }
 
-bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
+/* The visitor's own that follows the shell, as the directory does. */
+static inline bool is_followed(const struct variable *v)
 {
+	return *v->name == ' ' && !(v->flags & VARIABLE_SHARED);
+}
+
+/* What each such was at mark, in joined: the oldest comes last. */
+static void find_begun(struct ab_shell_run *run, const struct undo *mark)
+{
+	for (struct undo *u = run->trail; u != mark; u = u->older) {
+		if (!is_followed(u->variable))
+			continue;
+		u->variable->joined = u->value;
+		u->variable->stamp = 0;
+	}
+}
+
+/* `cd d; make; cd ..`: it is again what it was at mark. Asked for the first
+   time before anything is made of its value. */
+static bool is_back(struct variable *v, uint64_t stamp)
+{
+	if (!is_followed(v))
+		return false;
+	if (v->stamp != stamp) {
+		v->stamp = stamp;
+		v->joins = same_value(v->joined, v->value);
+	}
+	return v->joins;
+}
+
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
+{
+	uint64_t stamp = ++run->clock;
 	bool changed = false;
 
+	if (is_whole)
+		find_begun(run, mark);
 	for (struct undo *u = run->trail; u != mark; u = u->older) {
 		struct variable *v = u->variable;
 
-		if (same_value(u->value, v->value))
+		if (same_value(u->value, v->value) ||
+		    (is_whole && is_back(v, stamp)))
 			continue;
 		/* in place: this assignment is on the trail already */
 		v->value = join_values(run, v, u->value, v->value);
@@ -531,6 +587,65 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark)
 		changed = true;
 	}
 	return changed;
+}
+
+void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2])
+{
+	static const char *const names[2] = { AB_SHELL_CWD, AB_SHELL_DIRS };
+	static const uint32_t lens[2] = { sizeof(AB_SHELL_CWD) - 1,
+					  sizeof(AB_SHELL_DIRS) - 1 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct variable *v = ab_run_find(run, names[i], lens[i]);
+
+		at[i] = v ? ab_run_value_of(run, v) : NULL;
+	}
+}
+
+/* Not looked at in what is longer: many jumps may ask. */
+#define MAX_STOOD 4096
+
+/* NULL: nothing led away from the first. */
+static bool is_same_place(const struct value *a, const struct value *b,
+			  const char *first, uint32_t first_len)
+{
+	if (a == b)
+		return true;
+	if (!b || b->kind != VALUE_SCALAR || b->words->hole_count ||
+	    b->words->len > MAX_STOOD)
+		return false;
+	if (!a)
+		return first && b->words->len == first_len &&
+		       ab_same(b->words->text, first, first_len);
+	return a->kind == VALUE_SCALAR && same_value(a, b);
+}
+
+static bool is_where(const struct ab_shell_run *run,
+		     const struct visit_frame *f)
+{
+	const struct value *at[2];
+
+	ab_run_stands(run, at);
+	return is_same_place(f->stood[0], at[0], run->context->cwd,
+			     run->context->cwd_len) &&
+	       is_same_place(f->stood[1], at[1], "", 0);
+}
+
+const struct visit_frame *ab_run_loop(const struct ab_shell_run *run)
+{
+	const struct visit_frame *f = run->top;
+
+	for (uint32_t i = 0; f && !f->is_loop && i < MAX_FRAMES; i++)
+		f = f->below;
+	return f && f->is_loop ? f : NULL;
+}
+
+void ab_run_jump(struct ab_shell_run *run, const struct visit_frame *from,
+		 uint32_t flags)
+{
+	/* a cd there is a jump itself */
+	if (!from || (!(flags & AB_SHELL_UNMOVED) && !is_where(run, from)))
+		run->jumps++;
 }
 
 bool ab_run_has_changed(const struct ab_shell_run *run, const struct undo *mark,

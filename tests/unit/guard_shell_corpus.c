@@ -102,6 +102,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	agentbox_decision_free(decision);
+	decision = NULL; /* without forks the next test begins with it */
 	agentbox_place_free(place);
 	agentbox_guard_unref(guard);
 	agentbox_policy_unref(policy);
@@ -205,6 +206,7 @@ START_TEST(the_labelled_lines_are_judged_as_they_are_labelled)
 		       tallies[i].good, tallies[i].rows);
 	printf("# deny %u of %u, ask %u of %u, allow %u of %u\n", goods[3],
 	       totals[3], goods[2], totals[2], goods[1], totals[1]);
+	fflush(stdout);
 	/* deny rows denied, no ask row allowed, benign rows not refused */
 	ck_assert_uint_ge(goods[3] * 1000, totals[3] * 990);
 	ck_assert_uint_eq(goods[2], totals[2]);
@@ -252,6 +254,8 @@ START_TEST(the_lines_that_were_found_are_judged_exactly)
 	}
 	free(line);
 	fclose(f);
+	/* a test that fails ends its process, and what it had to say with it */
+	fflush(stdout);
 	ck_assert_uint_ge(rows, 50);
 	ck_assert_msg(!wrong, "%u rows are judged otherwise", wrong);
 	tear_down();
