@@ -217,6 +217,9 @@ int init_start_guarding(holder *h, int mountinfo_fd)
 		return init_fail(h->box, errno, "", "mountinfo");
 	if (init_is_blind(w))
 		w->names_at_ns = ab_clock_boot_ns() + LOOK_EVERY_NS;
+	/* what was detached before that was open tells nobody */
+	if (init_check_mounts(w, false))
+		init_demand(w);
 	init_judge_late(w);
 	init_sync_soon(w);
 	/* what was there at start is known, and nobody was in the box yet */

@@ -440,8 +440,10 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 
 	if (g->step->kind != AB_STEP_SELF)
 		return;
-	if (!g->absent_ns)
+	if (!g->absent_ns) {
 		g->absent_ns = now;
+		g->absent_begun = init_last_begun(w);
+	}
 	g->absent_looks++;
 	/* what is there next may be the agent's: on_mounted_again() says so */
 	g->is_doubtful = g->is_doubtful || !init_agent_is_absent(w);
@@ -456,25 +458,42 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 	on_gone(w, g);
 }
 
-/* Seen there: whatever is missing later is missing since then. */
-static void on_seen(guarded *g)
+/* Seen there: whatever is missing later is missing since then. Of what a
+   command came to while it was away nobody knows whose it is. */
+static void on_seen(const watcher *w, guarded *g)
 {
+	if (g->absent_ns && g->absent_begun != init_last_begun(w))
+		g->is_doubtful = true;
 	g->absent_ns = 0;
 	g->absent_looks = 0;
 }
 
-static void on_present(guarded *g)
+static void on_present(const watcher *w, guarded *g)
 {
+	on_seen(w, g);
 	g->is_deferred = false;
 	g->is_doubtful = false;
 	g->is_failed = false;
-	on_seen(g);
+}
+
+/* Nobody looks after it any more, so who has made it stays unknown. */
+static bool is_doubtful_for_good(const watcher *w, const guarded *g)
+{
+	return w->is_last && g->step->kind == AB_STEP_SELF &&
+	       (g->flags & AB_MOUNT_RDONLY) && !init_is_hosts(w);
 }
 
 static void on_mounted_again(watcher *w, guarded *g)
 {
 	if (g->step->kind == AB_STEP_BIND)
 		init_forget_inside(w);
+	if (is_doubtful_for_good(w, g)) {
+		w->failed++;
+		send_event(w, AB_EVENT_UNPROTECTED, g,
+			   "it was away when the box ended, and a process of "
+			   "the box may have made it: look at what is there");
+		return;
+	}
 	w->reprotected++;
 	init_add_to_record(w, g);
 	if (g->is_new) {
@@ -494,7 +513,7 @@ static void on_mounted_again(watcher *w, guarded *g)
 /* Told once, and tried again. */
 static int on_failed(watcher *w, guarded *g, int r)
 {
-	on_seen(g);
+	on_seen(w, g);
 	g->is_deferred = false;
 	if (!g->is_failed) {
 		w->failed++;
@@ -510,7 +529,7 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 		/* else the host replaced it again, under our hands */
 		g->is_absent = is_absent(g);
 		if (!g->is_absent) {
-			on_seen(g);
+			on_seen(w, g);
 			return -EAGAIN;
 		}
 		on_removed(w, g, settling);
@@ -522,7 +541,7 @@ static int judge(watcher *w, guarded *g, int r, bool settling)
 	}
 	if (r == 0) {
 		on_mounted_again(w, g);
-		on_present(g);
+		on_present(w, g);
 		return 0;
 	}
 	return on_failed(w, g, r);
@@ -573,7 +592,7 @@ static int look_at(watcher *w, guarded *g, bool settling)
 	if (g->is_mounted && r)
 		return r == -EAGAIN ? r : on_failed(w, g, r);
 	if (g->is_mounted) {
-		on_present(g);
+		on_present(w, g);
 		return 0;
 	}
 	g->is_absent = is_absent(g);
@@ -581,7 +600,7 @@ static int look_at(watcher *w, guarded *g, bool settling)
 		on_removed(w, g, settling);
 		return 0;
 	}
-	on_seen(g);
+	on_seen(w, g);
 	return 1;
 }
 

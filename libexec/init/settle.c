@@ -30,7 +30,7 @@ static void drop_demand(watcher *w)
 
 	if (!init_is_blind(w) && !w->is_doubtful && !w->has_deferred &&
 	    !w->is_covered && !w->has_left && !w->has_adopted &&
-	    !w->awaited_count)
+	    !w->awaited_count && !w->is_lost)
 		(void)eventfd_read(w->demand_fd, &n);
 }
 
@@ -85,6 +85,11 @@ int init_settle(holder *h, uint64_t values[4])
 	await_pointers(w);
 	if (w->has_adopted && r == 0)
 		r = init_check_mounts(w, true);
+	/* what is none of the host's after all was not judged as such */
+	if (w->is_lost) {
+		init_settle_names(w);
+		await_pointers(w);
+	}
 	init_mark_quiet(w, began_ns, was_absent && r == 0);
 	drop_demand(w);
 	/* the host starts nothing before a settle that succeeds */
@@ -179,7 +184,7 @@ void init_settle_last(holder *h, bool is_empty)
 {
 	watcher *w = h->watcher;
 	unsigned looks = 0;
-	uint64_t failed;
+	uint64_t failed, mounts;
 
 	if (!w)
 		return;
@@ -189,6 +194,10 @@ void init_settle_last(holder *h, bool is_empty)
 		return;
 	}
 	w->is_last = true;
+	/* a name is held by what is mounted there, not by what was */
+	mounts = w->failed;
+	(void)init_check_mounts(w, false);
+	mounts = w->failed - mounts;
 	do {
 		failed = w->failed;
 		init_begin_last_look(w);
@@ -199,6 +208,7 @@ void init_settle_last(holder *h, bool is_empty)
 	/* told of before, but it is the end of looking */
 	if (w->is_covered)
 		init_fail_path(w, w->covered_count ? w->covered[0] : "", EBUSY);
+	failed -= mounts;
 	init_end_record(w, w->failed == failed);
 	if (w->failed != failed)
 		init_tell_looked(w->box);

@@ -612,7 +612,10 @@ void init_keep_namespaces(watcher *w, const int fds[2])
 
 void init_settle_names(watcher *w)
 {
-	if (w->box->plan.watch_count && !w->is_cut)
+	/* of names that nobody asks for none is lost */
+	if (!w->box->plan.watch_count)
+		w->is_lost = false;
+	else if (!w->is_cut)
 		drain(w);
 }
 

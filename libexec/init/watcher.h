@@ -31,6 +31,7 @@ typedef struct guarded {
 	int parent_fd;	  /* of an adopted one: it was made in this one */
 	uint32_t absent_looks; /* one after another */
 	uint64_t absent_ns; /* since when nothing is there; 0: something is */
+	uint64_t absent_begun; /* the last command that was begun before that */
 } guarded;
 
 /* A pattern, or a proper head of one: the name of something above it. */

@@ -26,7 +26,8 @@ tests_e2e_verify_lists_LDADD = $(E2E_BOX_LIBS)
 # helpers for each mutant.
 check_PROGRAMS += tests/e2e/mutant/agentbox-init
 tests_e2e_mutant_agentbox_init_SOURCES = tests/e2e/mutant/mutant.c \
-	tests/e2e/mutant/mutant.h tests/e2e/mutant/tree.c \
+	tests/e2e/mutant/mutant.h tests/e2e/mutant/host.c \
+	tests/e2e/mutant/tree.c \
 	$(libexec_agentbox_init_SOURCES)
 nodist_tests_e2e_mutant_agentbox_init_SOURCES = build-id.h
 tests_e2e_mutant_agentbox_init_CPPFLAGS = $(libexec_agentbox_init_CPPFLAGS)
@@ -36,7 +37,8 @@ MUTANT_WRAP = ab_plan_decode init_begin_root init_build_root init_write_files \
 	init_switch_root init_detach_host init_seal_root init_build_dev \
 	init_mount_attrs init_new_fs init_enter_namespaces \
 	init_drop_privileges init_raise_landlock init_raise_seccomp \
-	init_quarantine init_exec clone prctl setgroups setresuid syscall
+	init_quarantine init_open_mountinfo init_settle_last \
+	init_exec clone prctl setgroups setresuid syscall
 tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP) \
 	`for w in $(MUTANT_WRAP); do echo -Wl,--wrap=$$w; done`
 # The same of agentbox-gateway.

@@ -9,11 +9,13 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -29,7 +31,8 @@
 #define MS 1000000ull
 
 static char top[4096];
-static bool is_late_adopted;
+static bool is_late_adopted, is_moved_meanwhile;
+static unsigned names_looks;
 static int mount_error;
 static init_shared shared;
 static init_box box;
@@ -55,11 +58,19 @@ int init_mount_self(int root_fd, const char *path, uint32_t flags)
 	return tree;
 }
 
+static void replace_dir(void);
+
 void init_settle_names(watcher *x)
 {
 	/* all was looked through */
 	x->is_lost = false;
 	x->has_adopted |= is_late_adopted;
+	names_looks++;
+	if (!is_moved_meanwhile)
+		return;
+	is_moved_meanwhile = false;
+	x->has_adopted = true;
+	replace_dir();
 }
 
 int init_bind_self(int root_fd, const char *path, uint32_t flags)
@@ -152,7 +163,12 @@ void init_fail_path(watcher *x, const char *path, int sys_errno)
 
 void init_demand(watcher *x)
 {
-	(void)x;
+	ck_assert_int_eq(eventfd_write(x->demand_fd, 1), 0);
+}
+
+static bool is_demanded(void)
+{
+	return ab_fd_poll(w.demand_fd, POLLIN, 0) > 0;
 }
 
 /* --- a name that the host has removed --- */
@@ -194,6 +210,7 @@ static void setup(void)
 		      .namespace_fds = {-1, -1},
 		      .inside_fd = -1,
 		      .mountinfo_fd = memfd_create("table", MFD_CLOEXEC),
+		      .demand_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 		      .guarded = list,
 		      .guarded_count = 1};
 	list[0] = (guarded){.step = &self_step,
@@ -447,6 +464,75 @@ START_TEST(a_first_mount_that_fails_leaves_it_the_hosts)
 }
 END_TEST
 
+/*
+ * What was taken for the host's until the last look at the mounts is judged
+ * before the host is told that all is well, or the host has to ask again.
+ */
+START_TEST(what_is_given_up_last_is_judged)
+{
+	holder h = {.box = &box, .watcher = &w};
+	uint64_t values[4];
+
+	adopt();
+	set_table(MOUNTED);
+	init_settle_unasked(&w);
+	ck_assert(!is_demanded());
+	is_moved_meanwhile = true;
+	init_settle_unasked(&w);
+	ck_assert(list[0].is_gone);
+	ck_assert(w.is_lost && is_demanded());
+	names_looks = 0;
+	ck_assert_int_eq(init_settle(&h, values), 0);
+	ck_assert_uint_eq(names_looks, 1);
+	ck_assert(!w.is_lost && !is_demanded());
+}
+END_TEST
+
+START_TEST(what_is_given_up_last_is_judged_at_once)
+{
+	holder h = {.box = &box, .watcher = &w};
+	uint64_t values[4];
+
+	adopt();
+	set_table(MOUNTED);
+	is_moved_meanwhile = true;
+	ck_assert_int_eq(init_settle(&h, values), 0);
+	ck_assert(list[0].is_gone);
+	ck_assert_uint_eq(names_looks, 2);
+	ck_assert(!w.is_lost && !is_demanded());
+}
+END_TEST
+
+/* Nobody was there when it went, and somebody may have been before it came. */
+START_TEST(what_comes_back_beside_a_command_is_doubtful)
+{
+	around.is_agent_there = false;
+	ck_assert(!is_gone_after(0));
+	atomic_store(&shared.started_ns, 5);
+	ck_assert(!is_gone_after(MS));
+	ck_assert(!list[0].is_doubtful);
+	make_file();
+	/* there are no namespaces to enter */
+	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert(list[0].is_doubtful);
+	/* until it is mounted */
+	set_table(MOUNTED);
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert(!list[0].is_doubtful);
+}
+END_TEST
+
+START_TEST(what_comes_back_while_nobody_is_there_is_not)
+{
+	around.is_agent_there = false;
+	atomic_store(&shared.started_ns, 5);
+	ck_assert(!is_gone_after(0));
+	make_file();
+	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert(!list[0].is_doubtful);
+}
+END_TEST
+
 /* --- a name that may have been moved with its mount --- */
 
 /* The table is that of a moment ago, and lies. */
@@ -604,6 +690,10 @@ int main(void)
 		       a_failed_look_at_it_is_told_and_is_no_reason_to_take_it);
 	tcase_add_test(made, a_first_mount_that_fails_leaves_it_the_hosts);
 	tcase_add_test(made, a_mount_that_comes_too_late_is_taken_back);
+	tcase_add_test(made, what_comes_back_beside_a_command_is_doubtful);
+	tcase_add_test(made, what_comes_back_while_nobody_is_there_is_not);
+	tcase_add_test(made, what_is_given_up_last_is_judged);
+	tcase_add_test(made, what_is_given_up_last_is_judged_at_once);
 	tcase_add_test(made, what_is_no_mount_is_not_looked_for_in_the_table);
 	tcase_add_test(made, a_mount_is_what_the_table_says_of_it);
 	suite_add_tcase(s, made);

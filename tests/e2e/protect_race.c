@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the host and the agent do to protected paths at moments that a test
+ * which only repeats itself does not meet: the holder is a mutant of
+ * agentbox-init that does it itself, or waits (tests/e2e/mutant). Row 102 of
+ * tests/e2e/SANDBOX-CASES.md.
+ */
+#include "box.h"
+
+#include <string.h>
+
+/* A read-only mount that is gone before anybody is told of such. */
+static void case_102_removed_before_the_box_is_ready(void)
+{
+	box_use_mutant("agentbox-init", "removed-at-the-start");
+	box_raise(NULL, NULL);
+	CHECK(!host_exists(ws_path(".git/config")), "it is not removed");
+	box_sh("echo evil >.git/config; true");
+	CHECK(!host_exists(ws_path(".git/config")), "what the agent made "
+	      "stands there");
+	CHECK(box_event("quarantined", ".git/config", 0), "not reported");
+}
+
+/* The agent was faster than the end of it, and nobody looked since. */
+static void case_102_replaced_before_the_end(void)
+{
+	agentbox_error *err = NULL;
+	int32_t rc;
+
+	box_use_mutant("agentbox-init", "replaced-at-the-end");
+	box_raise(NULL, NULL);
+	box_sh("true");
+	rc = agentbox_sandbox_end(box(), &err);
+	CHECK(host_exists(ws_path(".git/config")), "it is not replaced");
+	CHECK(rc == AGENTBOX_EWALL, "%d", rc);
+	CHECK(box_event("unprotected", ".git/config", 0), "not reported");
+	agentbox_error_free(err);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct e2e_case cases[] = {
+		CASE(case_102_removed_before_the_box_is_ready),
+		CASE(case_102_replaced_before_the_end),
+		CASES_END
+	};
+
+	return e2e_main(argc, argv, cases);
+}
