@@ -44,6 +44,7 @@ typedef struct init_failure {
  * command_count: those PID 1 knows of that have not ended; for the holder.
  * told, heard: registrations the launcher has sent, and PID 1 has counted.
  * launcher: its pid inside, 0 while there is none.
+ * reaps: odd while PID 1 takes away who has ended, and counts the times.
  * files: of the tree's, how many the first launcher or PID 1 has begun.
  */
 typedef struct init_shared {
@@ -54,6 +55,7 @@ typedef struct init_shared {
 	_Atomic uint32_t command_count;
 	_Atomic uint32_t told, heard;
 	_Atomic uint32_t launcher;
+	_Atomic uint32_t reaps;
 	_Atomic uint32_t files;
 } init_shared;
 

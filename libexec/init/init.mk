@@ -4,6 +4,7 @@
 
 pkglibexec_PROGRAMS += libexec/agentbox-init
 libexec_agentbox_init_SOURCES = \
+	libexec/init/absent.c \
 	libexec/init/adopt.c \
 	libexec/init/broker.c \
 	libexec/init/descent.c \
@@ -125,6 +126,15 @@ tests_unit_init_watch_internal_SOURCES = \
 tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
 tests_unit_init_watch_internal_CFLAGS = $(UNIT_CFLAGS)
+
+check_PROGRAMS += tests/unit/init_absent_internal
+UNIT_TESTS += tests/unit/init_absent_internal
+tests_unit_init_absent_internal_SOURCES = \
+	tests/unit/init_absent_internal.c libexec/init/absent.c \
+	libexec/init/watcher.h
+tests_unit_init_absent_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-I$(top_srcdir)/libexec/init
+tests_unit_init_absent_internal_CFLAGS = $(UNIT_CFLAGS)
 
 check_PROGRAMS += tests/unit/init_end_internal
 UNIT_TESTS += tests/unit/init_end_internal

@@ -463,7 +463,7 @@ static command *find_ended(pid_one *one, pid_t pid, int status,
 }
 
 /* True when there is no process left that could end. */
-static bool reap(pid_one *one)
+static bool take_ended(pid_one *one)
 {
 	for (;;) {
 		struct rusage usage;
@@ -494,6 +494,18 @@ static bool reap(pid_one *one)
 		if (c)
 			set_ended(one, c, status, ab_clock_boot_ns(), &usage);
 	}
+}
+
+/* For the holder, to which numbers tell who is there (absent.c). */
+static bool reap(pid_one *one)
+{
+	init_shared *shared = one->box->shared;
+	bool is_done;
+
+	atomic_fetch_add(&shared->reaps, 1);
+	is_done = take_ended(one);
+	atomic_fetch_add(&shared->reaps, 1);
+	return is_done;
 }
 
 static void drain_signals(pid_one *one)

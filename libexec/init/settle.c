@@ -66,7 +66,7 @@ int init_settle(holder *h, uint64_t values[4])
 	uint64_t *const counts[] = {&w->quarantined, &w->reprotected,
 				    &w->failed};
 	uint64_t began_ns;
-	bool was_absent;
+	bool was_absent, was_lost;
 	int r = 0;
 
 	if (!w)
@@ -83,10 +83,11 @@ int init_settle(holder *h, uint64_t values[4])
 		init_settle_names(w);
 	}
 	await_pointers(w);
+	was_lost = w->is_lost;
 	if (w->has_adopted && r == 0)
 		r = init_check_mounts(w, true);
 	/* what is none of the host's after all was not judged as such */
-	if (w->is_lost) {
+	if (w->is_lost && !was_lost) {
 		init_settle_names(w);
 		await_pointers(w);
 	}

@@ -592,8 +592,12 @@ static void drain(watcher *w)
 	w->is_lost |= w->is_doubtful || is_uncovered(w);
 	w->is_doubtful = false;
 	take_events(w);
-	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES)
+	if (w->is_lost || w->is_rescan || w->total > AB_MAX_SCAN_ENTRIES) {
 		scan_all(w);
+		/* what it has not come to may be where it has been, by the
+		   host's rename, and is not the host's for that */
+		take_events(w);
+	}
 	init_check_awaited(w);
 	init_check_pointers(w);
 	if (w->is_cut)

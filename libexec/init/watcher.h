@@ -357,6 +357,8 @@ bool init_is_guarded_step(const ab_plan *plan, uint32_t i);
 int init_list_guarded(watcher *w);
 /* Watch where guarded names are, when the workspace's scan does not. */
 void init_watch_parents(watcher *w);
+
+/* absent.c */
 bool init_agent_is_absent(const watcher *w);
 
 /* remount.c */

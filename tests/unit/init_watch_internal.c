@@ -28,6 +28,8 @@
 static char top[4096], quarantine[4200];
 static uint64_t cost_ns; /* what taking a name away takes */
 static bool is_empty = true;
+static bool is_host_moving; /* while everything is looked through */
+static char first_seen[64];
 static init_box box;
 static holder h;
 static watcher *w;
@@ -41,8 +43,12 @@ bool init_is_unwanted(watcher *x, const char *path, unsigned char type)
 	return !strcmp(slash ? slash + 1 : path, ".envrc");
 }
 
+static void move_unseen(const char *path);
+
 void init_quarantine(watcher *x, const char *path)
 {
+	if (is_host_moving)
+		move_unseen(path);
 	/* some were taken away already, for an event of theirs */
 	if (unlinkat(x->workspace_fd, path, 0))
 		return;
@@ -201,6 +207,31 @@ static unsigned count_planted(unsigned most)
 
 #define PLANTED 80u
 
+/* One that the look has not come to, into the one that it began with. */
+static void move_unseen(const char *path)
+{
+	char from[4300], to[4400], name[32];
+
+	if (!first_seen[0]) {
+		snprintf(first_seen, sizeof(first_seen), "%.*s",
+			 (int)strcspn(path, "/"), path);
+		return;
+	}
+	is_host_moving = false;
+	for (unsigned i = 0; i < PLANTED; i++) {
+		snprintf(name, sizeof(name), "d%u", i);
+		snprintf(from, sizeof(from), "%s/%s/.envrc", top, name);
+		if (!strncmp(path, name, strcspn(path, "/")) ||
+		    access(from, F_OK))
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", top, name);
+		snprintf(to, sizeof(to), "%s/%s/moved", top, first_seen);
+		ck_assert_int_eq(rename(from, to), 0);
+		return;
+	}
+	ck_abort_msg("all were seen");
+}
+
 static void setup(void)
 {
 	static ab_plan_watch watch = {.pattern = ".envrc"};
@@ -307,6 +338,25 @@ START_TEST(a_look_that_nobody_asked_for_is_as_long)
 	ck_assert_uint_eq(around.told_cut, 1);
 	ck_assert(w->is_doubtful);
 	ck_assert(is_demanded());
+}
+END_TEST
+
+/* Nothing is the host's for that it has moved it, or what it is in. */
+START_TEST(what_the_host_moves_beside_a_look_is_seen_by_it)
+{
+	char path[4400];
+
+	forget_events();
+	cost_ns = 0;
+	w->is_doubtful = is_host_moving = true;
+	settle(0);
+	ck_assert(!is_host_moving);
+	ck_assert_uint_eq(count_planted(PLANTED), 0);
+	snprintf(path, sizeof(path), "%s/%s/moved", top, first_seen);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/%s/moved/.envrc", top, first_seen);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	ck_assert_uint_eq(w->quarantined, PLANTED);
 }
 END_TEST
 
@@ -429,6 +479,7 @@ int main(void)
 	tcase_add_test(t, what_he_left_has_ten_seconds);
 	tcase_add_test(t, the_next_settle_looks_at_everything);
 	tcase_add_test(t, a_look_that_nobody_asked_for_is_as_long);
+	tcase_add_test(t, what_the_host_moves_beside_a_look_is_seen_by_it);
 	tcase_add_test(t, where_nothing_appears_all_is_looked_through);
 	tcase_add_test(t, at_the_end_it_has_a_minute);
 	tcase_add_test(t, for_a_host_that_is_gone_it_goes_on);
