@@ -134,9 +134,16 @@ int32_t ab_places_lock(ab_places *places, const char *name,
 #define AB_REVOKED_PREFIX "revoked-"
 #define AB_REVOKED_SIZE (AB_ID_SIZE + 16)
 void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE]);
-/* Take it away from the reader: 1, or 0 when it was not there; -errno. */
+/*
+ * Take it away from the reader: 1, or 0 when it was not there; -errno. No copy
+ * that a host which died has left gives it back afterwards: -EBUSY when one
+ * does not end.
+ */
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant);
+/* Says so. */
+int32_t ab_places_not_hidden(int r, const char *name, const char *reader,
+			     agentbox_error **err);
 /* The record and the lock of a name that is gone. */
 void ab_places_forget(const ab_places *places, const char *name);
 

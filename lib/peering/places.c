@@ -14,11 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/attr.h"
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "peering/internal.h"
 #include "walls/walls.h"
+
+/* How long a copy may be at its last step, two renames. */
+#define TURN_MS 2000
+#define TURN_STEP_MS 5
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -99,17 +105,59 @@ void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE])
 	snprintf(out, AB_REVOKED_SIZE, AB_REVOKED_PREFIX "%s", grant);
 }
 
+/*
+ * A copy that was told to publish has this lock while it does, and looks
+ * before whether its host lives (copy_make()). A host that lives has the
+ * store's meanwhile; one that died may have left such a copy, which would give
+ * the name back after us. No box sees this directory: who reads cannot hold us
+ * up. A lock of its own, which ends with the descriptor.
+ */
+static int take_turn(int records)
+{
+	uint64_t until = ab_clock_deadline(TURN_MS);
+	int fd = open_dir(records, ".");
+
+	if (fd < 0)
+		return fd;
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int error = errno;
+
+		if (error == EWOULDBLOCK && ab_clock_left_ms(until) > 0) {
+			(void)ab_fd_poll(-1, 0, TURN_STEP_MS);
+			continue;
+		}
+		close(fd);
+		return error == EWOULDBLOCK ? -EBUSY : -error;
+	}
+	return fd;
+}
+
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant)
 {
+	ab_autofd int turn = take_turn(places->records);
 	char to[AB_REVOKED_SIZE];
 
+	if (turn < 0)
+		return turn;
 	ab_revoked_name(grant, to);
 	/* who moves a directory to another parent must be able to write it */
 	if (fchmodat(places->shown, name, 0755, 0) == 0 &&
 	    renameat(places->shown, name, places->staging, to) == 0)
 		return 1;
 	return errno == ENOENT ? 0 : -errno;
+}
+
+int32_t ab_places_not_hidden(int r, const char *name, const char *reader,
+			     agentbox_error **err)
+{
+	return ab_error_sys_code(err, r == -EBUSY ? AGENTBOX_EBUSY
+						  : AGENTBOX_ESYS, -r,
+				 "reader", "cannot take '%s' from box %s%s",
+				 name, reader,
+				 r == -EBUSY ? ": a copy whose host is gone is "
+					       "at its last step; try again"
+					     : "");
 }
 
 void ab_places_forget(const ab_places *places, const char *name)

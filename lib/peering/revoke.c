@@ -94,9 +94,8 @@ static int32_t hide(agentbox_peer_job *j, agentbox_error **err)
 		return ab_error_move(err, &error);
 	(void)ab_places_lock(&j->places, j->grant.name, NULL);
 	int r = ab_places_hide(&j->places, j->grant.name, j->grant.id);
-	return r < 0 ? ab_error_sys(err, -r, "reader",
-				    "cannot take '%s' from box %s",
-				    j->grant.name, j->grant.reader) : 0;
+	return r < 0 ? ab_places_not_hidden(r, j->grant.name, j->grant.reader,
+					    err) : 0;
 }
 
 /*

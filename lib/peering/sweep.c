@@ -117,9 +117,7 @@ static int32_t hide_unless_live(const swept *s, const char *name,
 	if (r == 0)
 		r = ab_places_hide(&s->places, name, id);
 	if (r < 0)
-		return ab_error_sys(err, -r, "reader",
-				    "cannot take '%s' from box %s", name,
-				    s->id);
+		return ab_places_not_hidden(r, name, s->id, err);
 	ab_places_forget(&s->places, name);
 	return 0;
 }

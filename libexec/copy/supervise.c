@@ -423,6 +423,31 @@ static int run_make(supervision *s)
 	return copy_make(s);
 }
 
+/*
+ * Who takes a name away from a reader has the directory of the records locked
+ * meanwhile (lib/peering/places.c), and so has who gives it one: not to be
+ * late for him when the host has died that told to publish, and could have
+ * been waited for. The lock ends with this process.
+ */
+static int take_turn(supervision *s)
+{
+	int fd = openat(s->job->record_fd, ".",
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return fail(s, AGENTBOX_ESYS, errno, "publish",
+			    "cannot open the directory of the records");
+	while ((r = staging_lock(fd)) == -EWOULDBLOCK) {
+		if (listen_once(s))
+			return -1;
+	}
+	if (r)
+		return fail(s, AGENTBOX_ESYS, -r, "publish",
+			    "cannot lock the directory of the records");
+	return ab_fd_poll(s->job->host_pidfd, POLLIN, 0) ? cancelled(s) : 0;
+}
+
 int copy_make(supervision *s)
 {
 	if (copy_wait_for_both(s))
@@ -436,6 +461,8 @@ int copy_make(supervision *s)
 			if (listen_once(s))
 				return -1;
 		}
+		if (take_turn(s))
+			return -1;
 	}
 	/* the last moment at which the host may give it up */
 	if (hear_host(s))

@@ -6,9 +6,12 @@
  */
 #include "peers.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void case_099_the_reader_sees_source_and_no_secret(void)
@@ -266,6 +269,57 @@ static void a_name_is_not_granted_again_before_its_revoke_has_ended(void)
 	agentbox_error_free(err);
 	agentbox_peer_job_free(grant);
 	agentbox_peer_job_free(revoke); /* waits for it */
+	peers_grant("code");
+	peers_finish();
+}
+
+/* Where a copy that publishes has its lock; the box cannot see it. */
+static int lock_records(void)
+{
+	int fd = open(host_path("state/boxes/%s/records",
+				agentbox_sandbox_get_id(box())),
+		      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "lock: %m");
+	return fd;
+}
+
+/*
+ * A host that died may have told a copy to publish: the copy has this lock
+ * until it has, and a name that is gone when the revoke returns stays gone.
+ */
+static void case_110_a_revoke_comes_after_who_publishes(void)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	const char *id, *shown;
+	int status = -1, turn;
+	char *message;
+	int32_t rc;
+	pid_t pid;
+
+	peers_begin();
+	id = peers_grant("code");
+	shown = host_path("state/boxes/%s/shared/code",
+			  agentbox_sandbox_get_id(box()));
+	turn = lock_records();
+	rc = agentbox_peering_revoke(peering, id, NULL, &job, &err);
+	CHECK(rc == AGENTBOX_EBUSY, "revoked meanwhile: %d", (int)rc);
+	CHECK(host_exists(shown), "and gone");
+	agentbox_error_free(err);
+	err = NULL;
+	pid = fork();
+	if (pid == 0) {
+		usleep(500000);
+		_exit(host_exists(shown) ? 0 : 1);
+	}
+	close(turn); /* the child's has it still */
+	rc = agentbox_peering_revoke(peering, id, NULL, &job, &err);
+	CHECK(rc == 0, "revoke: %s", agentbox_error_get_message(err));
+	CHECK(!host_exists(shown), "it is left");
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0,
+	      "it did not wait: %d", status);
+	CHECK(peers_ended(job, &message) == 0, "revoked: %s", message);
 	peers_grant("code");
 	peers_finish();
 }
@@ -588,6 +642,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_109_detach_leaves_what_is_open),
 	CASE(case_110_a_revoke_that_was_cut_short_is_finished),
 	CASE(case_110_a_revoke_that_no_store_knows_is_finished),
+	CASE(case_110_a_revoke_comes_after_who_publishes),
 	CASE(case_110_a_generation_that_a_revoke_left_goes),
 	CASE(case_110_what_no_store_knows_is_not_shared),
 	CASE(case_110_kill_ends_the_readers_processes),

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -262,6 +263,49 @@ static void case_073_cancelled_is_not_published(void)
 	copy_nothing_published();
 }
 
+/* Who takes names away from readers has this lock; lib/peering/places.c. */
+static int lock_records(void)
+{
+	int fd = open(host_path("out"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "lock: %m");
+	return fd;
+}
+
+/* Told to publish, it waits for who takes names away; as long as its host
+   lives, and no longer. */
+static void case_073_who_was_told_to_publish_has_its_turn(void)
+{
+	for (int dies = 0; dies < 2; dies++) {
+		copy_end end = { 0 };
+		copy_task task;
+		copy_run run;
+		int fd = -1, turn;
+
+		copy_init(&task, AB_COPY_MAKE);
+		task.plan.flags = AB_COPY_HOLD;
+		run = copy_start(&task);
+		REQUIRE(copy_next(&run, &end, &fd) == AB_MSG_COPY_STAGED, "%s",
+			end.message);
+		close(fd);
+		turn = lock_records();
+		copy_say(&run, AB_MSG_COPY_PUBLISH);
+		usleep(300000);
+		CHECK(!snap_has(""), "%d: it did not wait", dies);
+		if (dies) {
+			ab_helper_stop(&run.helper, 5000);
+			close(turn);
+			usleep(100000);
+			copy_nothing_published();
+			continue;
+		}
+		close(turn);
+		copy_wait(&run, &end);
+		GOOD(end);
+		scrub_is(0);
+	}
+}
+
 static void case_057_a_deadline_ends_the_job(void)
 {
 	copy_task task;
@@ -295,6 +339,7 @@ int main(int argc, char **argv)
 		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
 		CASE(case_073_two_refreshes_that_hang_are_told),
 		CASE(case_073_cancelled_is_not_published),
+		CASE(case_073_who_was_told_to_publish_has_its_turn),
 		CASE(case_057_a_deadline_ends_the_job),
 		CASES_END
 	};
