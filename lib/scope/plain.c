@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/fold.h"
 #include "base/utf8.h"
 #include "scope/internal.h"
@@ -172,13 +173,30 @@ static void put_character(struct filling *f, uint32_t c)
 		put(f, *text, AB_MARK_CHANGED);
 }
 
-/* Two bytes where one would do, which old decoders take (RFC 3629, 10). */
+/* Several bytes where one would do, which old decoders take (RFC 3629, 10;
+   up to six of them: RFC 2279, 2). */
 static size_t overlong(const unsigned char *s, size_t n, char *c)
 {
-	if (n < 2 || (s[0] != 0xc0 && s[0] != 0xc1) || (s[1] & 0xc0) != 0x80)
+	static const unsigned char leads[] = { 0xc0, 0xe0, 0xf0, 0xf8, 0xfc };
+	const unsigned char *last = s + 1;
+	size_t i = 0;
+
+	while (i < AB_ARRAY_LEN(leads) &&
+	       (s[0] & (i ? 0xff : 0xfe)) != leads[i])
+		i++;
+	if (i == AB_ARRAY_LEN(leads) || n < i + 2)
 		return 0;
-	*c = (char)((s[0] & 1) << 6 | (s[1] & 0x3f));
-	return 2;
+	for (; last < s + i; last++) {
+		if (*last != 0x80)
+			return 0;
+	}
+	/* its two bits above the last six, of which one may be set */
+	if (i && (*last++ & 0xfe) != 0x80)
+		return 0;
+	if ((*last & 0xc0) != 0x80)
+		return 0;
+	*c = (char)((last[-1] & 1) << 6 | (*last & 0x3f));
+	return i + 2;
 }
 
 static size_t take(struct filling *f, const char *p, size_t n)
