@@ -287,8 +287,11 @@ static bool is_real(const ab_content_window *w, const ab_content_match *m)
 	       (m->end - m->value >= 16 || !is_in_comment(w, w->at));
 }
 
-/* name: ... of a made value; the anchor is the end of the name. */
-static bool is_assigned(const ab_content_window *w, ab_content_match *m)
+typedef bool value_check(const ab_content_window *w, const ab_content_match *m);
+
+/* name: ... of such a value; the anchor is the end of the name. */
+static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
+			   value_check *check)
 {
 	uint8_t quote = 0;
 	const uint8_t *p = assigned(w, m->end, &quote);
@@ -304,13 +307,18 @@ static bool is_assigned(const ab_content_window *w, ab_content_match *m)
 	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 65);
 	if (quote)
 		return m->end < w->hi && *m->end == quote &&
-		       is_real(w, m);
+		       check(w, m);
 	if (is_word(w, name, m))
 		return (m->end == w->hi || *m->end <= ' ' ||
 			ab_content_class('q', *m->end)) &&
-		       is_real(w, m);
+		       check(w, m);
 	return ends_line(m->end, w->hi) && is_setting(w, name) &&
-	       is_real(w, m);
+	       check(w, m);
+}
+
+static bool is_assigned(const ab_content_window *w, ab_content_match *m)
+{
+	return is_assigned_as(w, m, is_real);
 }
 
 /* password: ..., and how else its name ends */
@@ -337,6 +345,82 @@ bool ab_verify_secret(const ab_content_window *w, ab_content_match *m)
 		m->end = p + 3;
 	/* shorter ones are what manuals of such services show */
 	return is_assigned(w, m) && m->end - m->value >= 20;
+}
+
+/*
+ * The key of a search that runs in everybody's browser, in a page that has it:
+ * the service names it public, and beside it are its two other words.
+ */
+static bool is_public(const ab_content_window *w, const ab_content_match *m)
+{
+	static const char *const words[] = { "indexname", "algolia",
+					     "docsearch" };
+	const uint8_t *lo = w->at - w->lo > LINE ? w->at - LINE : w->lo;
+	const uint8_t *hi = w->hi - m->end > LINE ? m->end + LINE : w->hi;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (ab_content_has(lo, (size_t)(hi - lo), words[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a service has handed out: letters and digits in no order, or
+ * hexadecimal ones; nobody thinks of such a thing. Shorter ones are samples.
+ */
+static bool is_issued(const ab_content_window *w, const ab_content_match *m)
+{
+	size_t n = (size_t)(m->end - m->value);
+
+	if (run('H', m->value, m->end, n) != m->end)
+		return n >= 20 && ab_content_is_made(m->value, m->end);
+	return n >= 32 && !(n & 7) && !counts(m->value, n) && !is_public(w, m);
+}
+
+/* api_key: ... */
+bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
+{
+	return is_assigned_as(w, m, is_issued);
+}
+
+/* access_token: ..., of which hexadecimal ones are nonces as well */
+bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
+{
+	return is_assigned(w, m) && m->end - m->value >= 20;
+}
+
+/* Its signs look like a template's by chance: so no word is asked for. */
+static bool is_shuffled(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+	bool upper = false, lower = false, digit = false;
+
+	for (const uint8_t *q = p; q < end; q++) {
+		upper |= *q >= 'A' && *q <= 'Z';
+		lower |= *q >= 'a' && *q <= 'z';
+		digit |= *q >= '0' && *q <= '9';
+	}
+	return n >= 40 && n <= 128 && upper && lower && digit &&
+	       ab_content_entropy(p, n) >= 40 && !has_words(p, end);
+}
+
+/*
+ * define('AUTH_KEY', '...'), or a line of settings: what WordPress signs
+ * sessions with, 64 bytes of any kind. The anchor has the name's quote or '='.
+ */
+bool ab_verify_salt(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t quote = 0;
+	const uint8_t *p = assigned(w, m->end - 1, &quote);
+
+	if (!p || !ab_content_class('Q', quote))
+		return false;
+	m->value = p;
+	while (p < w->hi && *p != quote && *p >= ' ' && *p < 0x7f)
+		p++;
+	m->end = p;
+	return p < w->hi && *p == quote && is_shuffled(m->value, p);
 }
 
 /* user:password@tcp(host:port)/ of Go's driver of MySQL */
@@ -430,15 +514,10 @@ bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m)
 	       ab_content_has(p, (size_t)(hi - p), "sv=20");
 }
 
-/* mysql -pPASSWORD, docker login -p PASSWORD; the anchor is the command. */
-bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
+/* -pPASSWORD, or with blanks between, in the line from p on. */
+static bool short_option(const ab_content_window *w, const uint8_t *p,
+			 bool is_tight, ab_content_match *m)
 {
-	/* whose anchor ends with a blank, has its password right behind -p */
-	bool is_tight = m->end[-1] <= ' ';
-	const uint8_t *p = m->end - is_tight;
-
-	if (!ab_content_begins(w, w->at))
-		return false;
 	for (; p + 4 < w->hi && p - w->at < LINE && *p != '\n'; p++) {
 		if (!ab_content_class('b', *p) ||
 		    !ab_content_at(w, p + 1, "-p", false))
@@ -451,6 +530,32 @@ bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
 		m->end = until(m->value, w->hi, "\"'$`<;|", 256);
 		return m->end - m->value >= 4 && !is_weak(m->value, m->end) &&
 		       run('L', m->value, m->end, 256) != m->end;
+	}
+	return false;
+}
+
+/* mysql -pPASSWORD; the anchor is the command and a blank. */
+bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
+{
+	return ab_content_begins(w, w->at) &&
+	       short_option(w, m->end - 1, true, m);
+}
+
+/* docker login -p PASSWORD; the anchor is the second word and a blank. */
+bool ab_verify_login_option(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const names[] = {
+		"docker", "podman", "buildah",	"skopeo", "nerdctl",
+		"az",	  "oc",	    "registry", "auth",	  "cf",
+	};
+	const uint8_t *end = back('b', w, w->at, 8);
+
+	for (size_t i = 0; end < w->at && i < AB_ARRAY_LEN(names); i++) {
+		const uint8_t *p = end - strlen(names[i]);
+
+		if (ab_content_at(w, p, names[i], false) &&
+		    ab_content_begins(w, p))
+			return short_option(w, m->end - 1, false, m);
 	}
 	return false;
 }

@@ -340,12 +340,13 @@ bool ab_content_checksum(const uint8_t *p, size_t n)
 /* What documentation prints and everybody has, in small letters. */
 static const char *const samples[] = {
 	/* Azurite's account; Stripe's documentation; RFC 7617 section 2 and
-	 * RFC 6749 section 4.4.2 */
+	 * RFC 6749 sections 4.4.2 and 5.1 */
 	"eby8vdm02xnocqflquwjpllmetlcdxj1ouzft50usrz6ifsufq2uvercz4i6tq/k1szfp"
 	"totr/kbhbeksogmgw==",
 	"4ec39hqlyjwdarjtt1zdp7dc",
 	"qwxhzgrpbjpvcgvuihnlc2ftzq==",
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
+	"2yotnfzfejr1zcsicmwpaa",
 };
 
 #define KIND_UPPER 1u
