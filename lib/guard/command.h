@@ -93,6 +93,8 @@ const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd);
 uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
 		     const struct ab_word *content);
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
+/* The next file that the text wrote and that could be run, from *i on. */
+bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);
 /* The file is run by the program of use: a shell, source, an interpreter. */
 void ab_file_run(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *path);

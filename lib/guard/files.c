@@ -926,6 +926,53 @@ static void run_taken(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* Its name is that of a script, or says nothing. */
+static bool may_be_script(const struct ab_word *path)
+{
+	static const char *const ends[] = { "sh",  "bash", "zsh", "ksh", "py",
+					    "pl",  "rb",   "js",  "mjs", "php" };
+	const char *base = path->text + ab_name_base(path);
+	uint32_t len = path->len - ab_name_base(path);
+	const char *dot = memrchr(base, '.', len);
+	uint32_t n = dot ? (uint32_t)(base + len - dot - 1) : 0;
+
+	for (size_t i = 0; dot && i < AB_ARRAY_LEN(ends); i++) {
+		if (strlen(ends[i]) == n && !memcmp(dot + 1, ends[i], n))
+			return true;
+	}
+	return !dot;
+}
+
+/* The path is what a command printed and nothing else: `ls | xargs sh`. */
+static bool is_printed(const struct ab_word *path)
+{
+	return !path->len && path->hole_count == 1 && path->holes->origin;
+}
+
+bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path)
+{
+	while (*i < c->written_count) {
+		const char *name = c->written[(*i)++] + sizeof(FILE_PREFIX) - 1;
+
+		*path = (struct ab_word){ .text = name, .span = path->span,
+					  .len = (uint32_t)strlen(name) };
+		if (may_be_script(path))
+			return true;
+	}
+	return false;
+}
+
+/* It may be each of those. */
+static void run_printed(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path)
+{
+	struct ab_word name = { .span = path->span };
+	uint32_t i = 0;
+
+	while (ab_file_next(c, &i, &name))
+		ab_file_run(c, use, &name);
+}
+
 static bool is_pattern(const struct ab_word *path)
 {
 	for (uint32_t i = 0; i < path->hole_count; i++) {
@@ -943,6 +990,8 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 
 	if (AB_UNLIKELY(c->written_count) && is_pattern(path))
 		run_taken(c, use, path);
+	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
+		run_printed(c, use, path);
 	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
 		return;
 	c->is_perhaps |= !content->len; /* of what it may hold */

@@ -243,29 +243,73 @@ static bool takes_value(const struct ab_word *w)
 	return is_test(w) || is_one_of(w, names);
 }
 
+static const char *const removers[] = { "rm",	"shred", "unlink",   "rmdir",
+					"wipe", "srm",	 "truncate", NULL };
+
+/* Without the directory that the program is in. */
+static struct ab_word base_of(const struct ab_word *w)
+{
+	struct ab_word name = *w;
+	const char *slash = memrchr(name.text, '/', name.len);
+
+	if (slash) {
+		name.len -= (uint32_t)(slash + 1 - name.text);
+		name.text = slash + 1;
+	}
+	return name;
+}
+
+/* A script in which one of them is a word. */
+static bool has_remover(const struct ab_word *text)
+{
+	static const char ends[] = " \t\n;&|()\"'`/{}";
+	struct ab_word part = { 0 };
+
+	for (uint32_t i = 0; i < text->len; i += part.len + 1) {
+		part.text = text->text + i;
+		part.len = 0;
+		while (i + part.len < text->len &&
+		       !memchr(ends, part.text[part.len], sizeof(ends) - 1))
+			part.len++;
+		if (is_one_of(&part, removers))
+			return true;
+	}
+	return false;
+}
+
+/* -exec sh -c TEXT: where a shell is run its words are texts that may be. */
+static bool runs_remover(const struct ab_use *use, uint32_t i)
+{
+	static const char *const shells[] = { "sh",  "bash", "dash", "ash",
+					      "ksh", "zsh",  NULL };
+	static const char *const wrappers[] = { "sudo", "env", "nice",
+						"doas", "busybox", NULL };
+	struct ab_word name = base_of(&use->words[i]);
+	uint32_t end = past_command(use, i - 1);
+
+	while (is_one_of(&name, wrappers) && i + 1 < end)
+		name = base_of(&use->words[++i]);
+	if (is_one_of(&name, removers))
+		return true;
+	if (!is_one_of(&name, shells))
+		return false;
+	while (++i < end) {
+		if (has_remover(&use->words[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool removes(const struct ab_use *use, uint32_t i)
 {
 	static const char *const all[] = { "-delete", NULL };
 	static const char *const runs[] = { "-exec", "-execdir", "-ok",
 					    "-okdir", NULL };
-	static const char *const names[] = { "rm",	"shred", "unlink",
-					     "rmdir",	"wipe",	 "srm",
-					     "truncate", NULL };
 	const struct ab_word *w = &use->words[i];
-	struct ab_word name;
-	const char *slash;
 
-	if (is_one_of(w, all))
-		return true;
-	if (!is_one_of(w, runs) || i + 1 >= use->count)
-		return false;
-	name = use->words[i + 1];
-	slash = memrchr(name.text, '/', name.len);
-	if (slash) {
-		name.len -= (uint32_t)(slash + 1 - name.text);
-		name.text = slash + 1;
-	}
-	return is_one_of(&name, names);
+	return is_one_of(w, all) || (is_one_of(w, runs) &&
+				     i + 1 < use->count &&
+				     runs_remover(use, i + 1));
 }
 
 /* Some group or list around the action has a test before it. */

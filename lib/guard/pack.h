@@ -41,7 +41,9 @@ enum ab_taint {
 	AB_TAINT_HOOK = 1u << 5,   /* ssh-agent -s and its kind */
 	AB_TAINT_TEMP = 1u << 6,   /* the name of a new temporary file */
 	AB_TAINT_VAR = 1u << 7,	   /* a variable nobody set here */
-	AB_TAINT_FOUND = 1u << 8   /* with others: ab_names_are_own() */
+	AB_TAINT_FOUND = 1u << 8,  /* with others: ab_names_are_own() */
+	AB_TAINT_PROCESS = 1u << 9, /* numbers of processes that run */
+	AB_TAINT_DATA = 1u << 10    /* a dump of a database, an archive */
 };
 
 /* Who takes it. */

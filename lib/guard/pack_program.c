@@ -19,6 +19,7 @@ static const struct {
 	{ "cred", AB_TAINT_CRED },     { "env", AB_TAINT_ENV },
 	{ "file", AB_TAINT_FILE },     { "hook", AB_TAINT_HOOK },
 	{ "temp", AB_TAINT_TEMP },     { "var", AB_TAINT_VAR },
+	{ "process", AB_TAINT_PROCESS }, { "data", AB_TAINT_DATA },
 };
 
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)

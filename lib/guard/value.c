@@ -40,6 +40,7 @@ enum value {
 	VALUE_UNKNOWN_NAME,
 	VALUE_HUGE_COUNT,
 	VALUE_WIDE,
+	VALUE_PROCESS,
 	VALUE_COUNT
 };
 
@@ -51,6 +52,7 @@ static const char *const names[VALUE_COUNT] = {
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
 	"some-name",	"unknown-name", "huge-count",  "wide",
+	"process",
 };
 
 int ab_value_named(const char *name)
@@ -717,6 +719,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return ab_word_taint(w) & (AB_TAINT_CRED | AB_TAINT_ENV);
 	case VALUE_LABEL_HOLE:
 		return ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR;
+	case VALUE_PROCESS:
+		return ab_word_taint(w) & AB_TAINT_PROCESS;
 	case VALUE_METADATA:
 		return is_metadata(w);
 	case VALUE_UMASK:

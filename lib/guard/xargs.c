@@ -679,6 +679,44 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	read_names(c, use, names, NULL, words, all, count);
 }
 
+/* find takes the file, by its name and where it begins. */
+static bool may_come_across(struct ab_check *c, const struct ab_use *use,
+			    const struct ab_word *path)
+{
+	struct ab_word name;
+	uint32_t len, base = ab_name_base(path);
+	const char *dir;
+
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (is_text(&use->words[i], "-o") ||
+		    is_text(&use->words[i], "-or"))
+			return true;
+	}
+	if (find_name(c, use, &name) &&
+	    !ab_pattern_may_take(name.text, name.len, path->text + base,
+				 path->len - base, true))
+		return false;
+	if (use->operand_count != 1)
+		return true;
+	dir = ab_path_text(c, &use->words[use->operands[0]], &len);
+	return !dir || (path->len > len && !memcmp(path->text, dir, len));
+}
+
+/* -exec sh {}: each script that the text wrote and find comes across. */
+static void run_written(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *words, uint32_t count,
+			struct ab_word *all)
+{
+	struct ab_word path = { .span = use->words[0].span };
+	uint32_t i = 0;
+
+	while (ab_file_next(c, &i, &path)) {
+		if (may_come_across(c, use, &path) &&
+		    ab_fill_words(c, use, words, count, "{}", &path, all))
+			ab_run_words(c, use, all, count);
+	}
+}
+
 /* find START -exec words {} ; */
 void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count)
@@ -700,6 +738,8 @@ void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 	}
 	if (all && ab_fill_words(c, use, words, count, "{}", &value, all))
 		ab_run_words(c, use, all, count);
+	if (AB_UNLIKELY(c->written_count) && all)
+		run_written(c, use, words, count, all);
 	n = all ? found_files(c, use, files) : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (ab_fill_words(c, use, words, count, "{}", &files[i], all))

@@ -212,6 +212,7 @@ START_TEST(what_is_refused_of_real_lines_was_reviewed)
 		printf("# %u lines: %u allowed, %u asked, %u denied; %u not "
 		       "reviewed, %u of the list are allowed now\n", lines,
 		       allowed, asked, denied, news, gone);
+	fflush(stdout); /* a test that fails loses what it has to say */
 	ck_assert_uint_eq(news, 0);
 	tear_down();
 }
