@@ -21,6 +21,19 @@ static void case_102_removed_before_the_box_is_ready(void)
 	CHECK(box_event("quarantined", ".git/config", 0), "not reported");
 }
 
+/* It is the host's: nobody else was there. */
+static void case_102_replaced_before_the_box_is_ready(void)
+{
+	char *text;
+
+	box_use_mutant("agentbox-init", "replaced-at-the-start");
+	box_raise(NULL, NULL);
+	box_sh("echo evil >>.git/config; true");
+	text = host_read(ws_path(".git/config"));
+	CHECK(text && !strcmp(text, "#mine\n"), "%s", text ? text : "gone");
+	CHECK(!box_event("quarantined", NULL, 0), "the host's was taken");
+}
+
 /* The agent was faster than the end of it, and nobody looked since. */
 static void case_102_replaced_before_the_end(void)
 {
@@ -29,7 +42,9 @@ static void case_102_replaced_before_the_end(void)
 
 	box_use_mutant("agentbox-init", "replaced-at-the-end");
 	box_raise(NULL, NULL);
-	box_sh("true");
+	/* who is left behind may have done it; where nobody is it is the
+	   host's */
+	box_sh("(sleep 60 >/dev/null 2>&1 &)");
 	rc = agentbox_sandbox_end(box(), &err);
 	CHECK(host_exists(ws_path(".git/config")), "it is not replaced");
 	CHECK(rc == AGENTBOX_EWALL, "%d", rc);
@@ -41,6 +56,7 @@ int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_102_removed_before_the_box_is_ready),
+		CASE(case_102_replaced_before_the_box_is_ready),
 		CASE(case_102_replaced_before_the_end),
 		CASES_END
 	};
