@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MAX_TESTS 16
+#define MAX_SIGNS 64 /* that are looked at, of one kind */
 #define MAX_LINE 200
 #define MAX_AHEAD 48 /* bytes of a call before the pattern: fnmatch(name, */
 
@@ -125,11 +126,84 @@ static uint32_t tells_string(const struct ab_word *text, uint32_t at)
 
 	while (at < end && !memchr("\"')\n;", s[at], 5))
 		at++;
-	stop = string_end(text, at);
-	if (!stop || !is_telling(s + at + 1, stop - at - 2))
-		return 0;
-	stop = skip_blanks(text, stop);
+	/* endswith((".pyc", ".pyo")): one of them, each of which tells */
+	for (;;) {
+		stop = string_end(text, at);
+		if (!stop || !is_telling(s + at + 1, stop - at - 2))
+			return 0;
+		stop = skip_blanks(text, stop);
+		if (stop >= text->len || s[stop] != ',')
+			break;
+		at = skip_blanks(text, stop + 1);
+	}
 	return stop < text->len && s[stop] == ')' ? stop + 1 : 0;
+}
+
+/* re.match(r".*\.pyc$", name): where the call's pattern ends, or 0. */
+static uint32_t tells_pattern(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t n = 0;
+	char quote;
+
+	at += at < text->len && s[at] == 'r';
+	if (at >= text->len || !memchr("\"'", s[at], 2))
+		return 0;
+	quote = s[at++];
+	if (text->len - at > 2 && !memcmp(s + at, ".*", 2))
+		at += 2;
+	for (; at < text->len && s[at] != quote; at++) {
+		if (memchr("[]|(){}*+?\n", s[at], 11))
+			return 0;
+		n += is_letter(s[at]) && s[at - 1] != '\\';
+	}
+	while (at < text->len && !memchr(")\n;", s[at], 3))
+		at++;
+	return n > 1 && at < text->len && s[at] == ')' ? at + 1 : 0;
+}
+
+/* `for x in`: what is asked of x is asked of what the walk came across. */
+static bool is_of_loop(const struct ab_word *text, const char *name,
+		       uint32_t len)
+{
+	const char *at = text->text, *end = at + text->len;
+
+	while (len && (at = memmem(at, (size_t)(end - at), "for ", 4))) {
+		at += 4;
+		if ((size_t)(end - at) > len + 4 && !memcmp(at, name, len) &&
+		    !memcmp(at + len, " in ", 4))
+			return true;
+	}
+	return false;
+}
+
+/* x == "__pycache__", p.suffix == ".pyc", splitext(f)[1] == ".pyc": where the
+   string ends, or 0. at: behind the sign. */
+static uint32_t tells_equal(const struct ab_word *text, uint32_t sign,
+			    uint32_t at)
+{
+	static const char *const ends[] = { ".suffix", ".name", ")[1]",
+					    ")[-1]" };
+	const char *s = text->text;
+	uint32_t from, to = sign, stop;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		uint32_t n = (uint32_t)strlen(ends[i]);
+
+		if (to > n && !memcmp(s + to - n, ends[i], n)) {
+			to -= n;
+			break;
+		}
+	}
+	for (from = to; from && is_letter(s[from - 1]); from--)
+		;
+	if (!is_of_loop(text, s + from, to - from))
+		return 0;
+	if (to != sign && s[to] == ')' &&
+	    (from < 9 || memcmp(s + from - 9, "splitext(", 9) != 0))
+		return 0;
+	stop = string_end(text, at);
+	return stop && is_telling(s + at + 1, stop - at - 2) ? stop : 0;
 }
 
 /* `if /\.bak$/`: the expression that begins at `at`; where it ends, or 0. */
@@ -183,12 +257,26 @@ static bool is_asked(const struct ab_code *k, uint32_t at)
 	return false;
 }
 
+/* Where what a sign begins ends, when it tells names apart; or 0. */
+static uint32_t tells(const struct ab_word *text, uint32_t at,
+		      const char *sign, uint32_t n)
+{
+	if (sign[n - 1] == '/')
+		return tells_regex(text, at + n);
+	if (*sign == ' ')
+		return tells_equal(text, at, at + n);
+	return *sign == 'r' ? tells_pattern(text, at + n) :
+			      tells_string(text, at + n);
+}
+
 static uint32_t count_tests(const struct ab_code *k)
 {
 	static const char *const signs[] = { "endswith(",   "endsWith(",
 					     "end_with?(",  "startswith(",
 					     "startsWith(", "fnmatch(",
-					     "glob(",	    "if /",
+					     "glob(",	    "re.match(",
+					     "re.search(",  "re.fullmatch(",
+					     " == ",	    "if /",
 					     "=~ /",	    "=~/" };
 	const struct ab_word *text = k->text;
 	const char *end = text->text + text->len, *hit;
@@ -197,15 +285,15 @@ static uint32_t count_tests(const struct ab_code *k)
 	for (size_t i = 0; i < AB_ARRAY_LEN(signs) && count < MAX_TESTS; i++) {
 		uint32_t n = (uint32_t)strlen(signs[i]);
 		bool is_regex = signs[i][n - 1] == '/';
+		uint32_t looked = 0;
 
 		if (is_regex && !(k->lang & (AB_PERL | AB_RUBY)))
 			continue;
 		for (hit = text->text;
 		     (hit = memmem(hit, (size_t)(end - hit), signs[i], n)) &&
-		     count < MAX_TESTS; hit++) {
+		     count < MAX_TESTS && looked++ < MAX_SIGNS; hit++) {
 			uint32_t at = (uint32_t)(hit - text->text);
-			uint32_t stop = is_regex ? tells_regex(text, at + n) :
-						   tells_string(text, at + n);
+			uint32_t stop = tells(text, at, signs[i], n);
 
 			/* a glob() asks itself */
 			if (stop && (*hit == 'g' ||
