@@ -78,13 +78,13 @@ static int make_places(unpacking *u)
 	const ab_copy_plan *p = &job->plan;
 	char name[STAGING_NAME];
 
-	job->source_fd = staging_make_dir(job->staging_fd, u->name);
+	job->source_fd = staging_make_dir(job, job->staging_fd, u->name);
 	if (job->source_fd < 0)
 		return fail(u, -job->source_fd, "cannot make a directory");
 	if ((p->source_uid != UINT32_MAX || p->source_gid != UINT32_MAX) &&
 	    fchown(job->source_fd, p->source_uid, p->source_gid))
 		return fail(u, errno, "cannot give the directory away");
-	u->spool_fd = staging_make_file(job->staging_fd, name);
+	u->spool_fd = staging_make_file(job, job->staging_fd, name);
 	if (u->spool_fd < 0)
 		return fail(u, -u->spool_fd, "cannot make a file");
 	return unlinkat(job->staging_fd, name, 0)

@@ -172,8 +172,9 @@ int copy_open_old(supervision *s)
 	if (s->old_record_fd < 0 && s->old_record_fd != -ENOENT)
 		return fail(s, AGENTBOX_ESYS, -s->old_record_fd,
 			    job->plan.record_name, "cannot open the record");
-	/* so that no sweep takes it once it lies in the staging directory */
-	if (replace && staging_lock(s->old_tree_fd))
+	/* so that no sweep takes it once it lies in the staging directory; who
+	   reads it may have locked it, and who works on it has the record */
+	if (replace && staging_lock(s->old_tree_fd) && s->old_record_fd < 0)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "another job is at work on it");
 	if (s->old_record_fd >= 0 && load_record(s, s->old_record_fd))
@@ -255,7 +256,7 @@ static void take_spare(supervision *s)
 	fd = openat(job->staging_fd, slot,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || staging_lock(fd) ||
-	    staging_new_name(".incomplete", s->spare_name))
+	    staging_new_name(job, ".incomplete", s->spare_name))
 		return;
 	if (copy_rename(job->staging_fd, slot, job->staging_fd, s->spare_name,
 			RENAME_NEW) == 0 &&
@@ -300,12 +301,12 @@ int copy_begin_output(supervision *s)
 	struct stat st;
 	int r;
 
-	s->tree_fd = staging_make_dir(job->staging_fd, s->tree_name);
+	s->tree_fd = staging_make_dir(job, job->staging_fd, s->tree_name);
 	if (s->tree_fd < 0)
 		return fail(s, code_of(s->tree_fd), -s->tree_fd, "staging",
 			    "cannot make anything in the directory that is to "
 			    "hold the snapshot");
-	s->record_fd = staging_make_file(job->record_fd, s->record_name);
+	s->record_fd = staging_make_file(job, job->record_fd, s->record_name);
 	if (s->record_fd < 0)
 		return fail(s, code_of(s->record_fd), -s->record_fd, "record",
 			    "cannot make the record");
@@ -406,7 +407,7 @@ static int scrub_tree(supervision *s, int dirfd, const char *name,
 {
 	char going[STAGING_NAME];
 	int staging = s->job->staging_fd;
-	int r = staging_new_name(".scrub", going);
+	int r = staging_new_name(s->job, ".scrub", going);
 
 	if (r == 0)
 		r = copy_rename(dirfd, name, staging, going, RENAME_NEW);
@@ -446,7 +447,7 @@ static void put_away_old(supervision *s)
 	finish_clearing(s);
 	if ((job->plan.flags & AB_COPY_KEEP_OLD) &&
 	    staging_old_name(job, slot) == 0 &&
-	    staging_new_name(".incomplete", going) == 0) {
+	    staging_new_name(job, ".incomplete", going) == 0) {
 		if (copy_rename(job->staging_fd, slot, job->staging_fd, going,
 				RENAME_NEW))
 			going[0] = 0;
@@ -650,7 +651,7 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	ab_autofd int record = -1;
 	char slot[STAGING_NAME];
 	int before[STAGING_ENDED], count;
-	int now, kept, others, old = 1;
+	int now, kept, others, left, old = 1;
 
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (check_is_snapshot(s))
@@ -668,6 +669,10 @@ int copy_scrub(supervision *s, ab_copy_done *done)
 	staging_sweep(job->staging_fd);
 	if (now < 0 || old < 0)
 		return -1;
+	left = kept || others ? 0 : staging_end(job, empty, &done->files);
+	if (left)
+		return fail(s, code_of(left), -left, job->plan.dest_name,
+			    "cannot end what jobs that were killed have left");
 	if (kept || others)
 		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
 			    "a refresh that does not end holds what is left");

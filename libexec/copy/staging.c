@@ -24,6 +24,7 @@
 
 #define PREFIX ".agentbox-"
 #define DIGITS 16
+#define OWN_DIGITS 8
 #define TRIES 8
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -41,19 +42,6 @@ int staging_lock(int fd)
 		r = flock(fd, LOCK_EX | LOCK_NB);
 	} while (r && errno == EINTR);
 	return r ? -errno : 0;
-}
-
-int staging_new_name(const char *suffix, char name[STAGING_NAME])
-{
-	uint8_t bytes[DIGITS / 2];
-	char hex[AB_HEX_SIZE(DIGITS / 2)];
-	int r = ab_random(bytes, sizeof(bytes));
-
-	if (r)
-		return r;
-	ab_hex(bytes, sizeof(bytes), hex);
-	snprintf(name, STAGING_NAME, PREFIX "%s%s", hex, suffix);
-	return 0;
 }
 
 /* One that every job on this snapshot finds, of several of a kind. */
@@ -77,6 +65,32 @@ static int known_name(const copy_job *job, unsigned which, const char *suffix,
 	job->hash(text, (size_t)n, sum);
 	ab_hex(sum, DIGITS / 2, hex);
 	snprintf(name, STAGING_NAME, PREFIX "%s%s", hex, suffix);
+	return 0;
+}
+
+/* So far a name says whose it is, where it is somebody's. */
+static int own_part(const copy_job *job, char own[STAGING_NAME])
+{
+	int r = known_name(job, 0, "", own);
+
+	if (r == 0)
+		own[sizeof(PREFIX) - 1 + OWN_DIGITS] = 0;
+	return r;
+}
+
+int staging_new_name(const copy_job *job, const char *suffix,
+		     char name[STAGING_NAME])
+{
+	uint8_t bytes[DIGITS / 2];
+	char hex[AB_HEX_SIZE(DIGITS / 2)], own[STAGING_NAME] = PREFIX;
+	int r = ab_random(bytes, sizeof(bytes));
+
+	if (r)
+		return r;
+	ab_hex(bytes, sizeof(bytes), hex);
+	(void)own_part(job, own);
+	snprintf(name, STAGING_NAME, "%s%s%s", own,
+		 hex + strlen(own) - (sizeof(PREFIX) - 1), suffix);
 	return 0;
 }
 
@@ -110,10 +124,10 @@ static bool is_still(int fd, int dirfd, const char *name)
 	return staging_lock(fd) == 0 && staging_is_named(fd, dirfd, name);
 }
 
-int staging_make_dir(int dirfd, char name[STAGING_NAME])
+int staging_make_dir(const copy_job *job, int dirfd, char name[STAGING_NAME])
 {
 	for (int i = 0; i < TRIES; i++) {
-		int r = staging_new_name(".incomplete", name), fd;
+		int r = staging_new_name(job, ".incomplete", name), fd;
 
 		if (r)
 			return r;
@@ -131,10 +145,10 @@ int staging_make_dir(int dirfd, char name[STAGING_NAME])
 	return -EBUSY;
 }
 
-int staging_make_file(int dirfd, char name[STAGING_NAME])
+int staging_make_file(const copy_job *job, int dirfd, char name[STAGING_NAME])
 {
 	for (int i = 0; i < TRIES; i++) {
-		int r = staging_new_name(".record", name), fd;
+		int r = staging_new_name(job, ".record", name), fd;
 
 		if (r)
 			return r;
@@ -172,15 +186,52 @@ static const char *suffix_of(const char *name)
 	return NULL;
 }
 
-static void sweep_name(int dirfd, const char *name, const char *suffix)
-{
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-					     O_CLOEXEC | O_NOCTTY);
+typedef void visit(int dirfd, const char *name, const char *suffix,
+		   void *data);
 
+/* Every such name. */
+static void visit_all(int dirfd, visit *see, void *data)
+{
+	int fd = dirfd < 0 ? -1 : openat(dirfd, ".", DIR_FLAGS);
+	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
+	long n;
+
+	while (raw && (n = read_names(fd, raw)) > 0) {
+		for (long at = 0; at < n;) {
+			const raw_dirent *d = (const void *)(raw + at);
+			const char *suffix = suffix_of(d->name);
+
+			at += d->len;
+			if (suffix)
+				see(dirfd, d->name, suffix, data);
+		}
+	}
+	free(raw);
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool is_record(const char *suffix)
+{
+	return strcmp(suffix, ".record") == 0;
+}
+
+static int open_left(int dirfd, const char *name)
+{
+	return openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+					   O_CLOEXEC | O_NOCTTY);
+}
+
+static void sweep_name(int dirfd, const char *name, const char *suffix,
+		       void *data)
+{
+	int fd = open_left(dirfd, name);
+
+	(void)data;
 	if (fd < 0)
 		return;
 	if (staging_lock(fd) == 0) {
-		if (strcmp(suffix, ".record") == 0)
+		if (is_record(suffix))
 			(void)unlinkat(dirfd, name, 0);
 		else
 			(void)staging_remove(dirfd, name,
@@ -194,21 +245,57 @@ static void sweep_name(int dirfd, const char *name, const char *suffix)
 
 void staging_sweep(int dirfd)
 {
-	int fd = dirfd < 0 ? -1 : openat(dirfd, ".", DIR_FLAGS);
-	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
-	long n;
+	visit_all(dirfd, sweep_name, NULL);
+}
 
-	while (raw && (n = read_names(fd, raw)) > 0) {
-		for (long at = 0; at < n;) {
-			const raw_dirent *d = (const void *)(raw + at);
-			const char *suffix = suffix_of(d->name);
+/* --- what one snapshot has left ------------------------------------------- */
 
-			at += d->len;
-			if (suffix)
-				sweep_name(dirfd, d->name, suffix);
-		}
-	}
-	free(raw);
-	if (fd >= 0)
-		close(fd);
+typedef struct ending {
+	char own[STAGING_NAME];
+	bool is_at_work; /* somebody makes it for the first time */
+	enum staging_empty empty;
+	uint64_t *files;
+	int error; /* the first */
+} ending;
+
+static bool is_own(const ending *e, const char *name)
+{
+	return strncmp(name, e->own, strlen(e->own)) == 0;
+}
+
+static void look_at_record(int dirfd, const char *name, const char *suffix,
+			   void *data)
+{
+	ending *e = data;
+	int fd = is_record(suffix) && is_own(e, name) ? open_left(dirfd, name)
+						      : -1;
+
+	if (fd < 0)
+		return;
+	e->is_at_work |= staging_lock(fd) == -EWOULDBLOCK;
+	close(fd);
+}
+
+static void end_tree(int dirfd, const char *name, const char *suffix,
+		     void *data)
+{
+	ending *e = data;
+	int r = 0;
+
+	if (!is_record(suffix) && is_own(e, name))
+		r = staging_remove(dirfd, name, e->empty, e->files);
+	if (!e->error)
+		e->error = r;
+}
+
+int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files)
+{
+	ending e = { .empty = empty, .files = files };
+
+	if (own_part(job, e.own))
+		return 0;
+	visit_all(job->record_fd, look_at_record, &e);
+	if (!e.is_at_work)
+		visit_all(job->staging_fd, end_tree, &e);
+	return e.error;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What lies beside snapshots while a job runs, and what is left when one was
- * killed. Every name begins with ".agentbox-" and 16 random hex digits:
+ * killed. Every name begins with ".agentbox-" and 16 hex digits, of which eight
+ * say which snapshot it is of and the others are random:
  *
  *   .incomplete  a tree that is being made, or no longer needed: files that
  *                have no other name are truncated too, for a reader who still
@@ -24,10 +25,11 @@
 #define STAGING_NAME 48
 
 /* A new empty directory (0700) or file (0600), locked; its fd or -errno. */
-int staging_make_dir(int dirfd, char name[STAGING_NAME]);
-int staging_make_file(int dirfd, char name[STAGING_NAME]);
+int staging_make_dir(const copy_job *job, int dirfd, char name[STAGING_NAME]);
+int staging_make_file(const copy_job *job, int dirfd, char name[STAGING_NAME]);
 /* A name that is not taken. 0 or -errno. */
-int staging_new_name(const char *suffix, char name[STAGING_NAME]);
+int staging_new_name(const copy_job *job, const char *suffix,
+		     char name[STAGING_NAME]);
 /*
  * The one place where the generation before may stay. It belongs to the
  * record: who ends a snapshot has taken its name away before. -ENOENT: there
@@ -44,15 +46,22 @@ int staging_old_name(const copy_job *job, char name[STAGING_NAME]);
 int staging_ended_name(const copy_job *job, unsigned which,
 		       char name[STAGING_NAME]);
 
-/* Remove what nobody works on. Best effort. */
-void staging_sweep(int dirfd);
-
 /* What a removal makes empty first, for those who hold it open. */
 enum staging_empty {
 	EMPTY_NOTHING,
 	EMPTY_UNSHARED, /* files that no other generation has */
 	EMPTY_ALL
 };
+
+/* Remove what nobody works on. Best effort. */
+void staging_sweep(int dirfd);
+/*
+ * Remove the trees that jobs on this snapshot have left, when all that had its
+ * record have ended. Who reads one may have locked it, and a sweep passes over
+ * it then. 0 or -errno of the first failure, as of a removal.
+ */
+int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files);
+
 /*
  * Remove a tree and everything in it. 0 or -errno of the first failure, after
  * trying everything; counts may be NULL.

@@ -207,6 +207,54 @@ static void case_073_a_refresh_that_hangs_is_told(void)
 	copy_nothing_published();
 }
 
+/* flock(2) asks for no right: who may read a tree may lock it, too. */
+static int lock_as_reader(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	REQUIRE(fd >= 0 && flock(fd, LOCK_SH) == 0, "%s: %m", dir);
+	return fd;
+}
+
+static void case_072_a_reader_who_locks_it_stops_no_refresh(void)
+{
+	int first, second;
+
+	GOOD(copy_make(0));
+	first = lock_as_reader(snap_path(""));
+	for (int i = 0; i < 3; i++) {
+		host_write(ws_path("src/main.c"), i & 1 ? "odd\n" : "even\n");
+		GOOD(copy_make(AB_COPY_REPLACE));
+		CHECK(strcmp(host_read(snap_path("src/main.c")),
+			     i & 1 ? "odd\n" : "even\n") == 0, "%d", i);
+	}
+	second = lock_as_reader(snap_path(""));
+	GOOD(scrub());
+	copy_nothing_published();
+	close(first);
+	close(second);
+}
+
+/* Nor does he keep what a job that was killed has left. */
+static void case_110_a_reader_who_locks_it_keeps_nothing(void)
+{
+	copy_end end = { 0 };
+	copy_run run = hold_refresh(&end);
+	char *left;
+	int fd;
+
+	end_hung(&run, &end);
+	left = HOST_RUN(NULL, "sh", "-c",
+			"printf %s \"$0\"/.agentbox-*.incomplete",
+			host_path("out"));
+	fd = lock_as_reader(left);
+	CHECK(faccessat(fd, "src/main.c", F_OK, 0) == 0, "%s: %m", left);
+	GOOD(scrub());
+	CHECK(faccessat(fd, "src/main.c", F_OK, 0) < 0, "it is there");
+	copy_nothing_published();
+	close(fd);
+}
+
 /* Nor is it, until somebody has cleared away what the dead one had. */
 static void case_073_a_refresh_that_hung_and_died_is_ended(void)
 {
@@ -336,6 +384,8 @@ int main(int argc, char **argv)
 		CASE(case_072_two_at_once),
 		CASE(case_073_a_scrub_during_a_refresh_wins),
 		CASE(case_073_a_refresh_that_hangs_is_told),
+		CASE(case_072_a_reader_who_locks_it_stops_no_refresh),
+		CASE(case_110_a_reader_who_locks_it_keeps_nothing),
 		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
 		CASE(case_073_two_refreshes_that_hang_are_told),
 		CASE(case_073_cancelled_is_not_published),
