@@ -586,6 +586,14 @@ bool ab_has_path(const struct ab_use *use)
 	return false;
 }
 
+/* `run file:Makefile` says nothing where the text has put no file anywhere. */
+static inline bool is_idle(const struct ab_check *c, const struct ab_role *role)
+{
+	return role->select == AB_SEL_FILE && role->kind == AB_ROLE_RUN &&
+	       !c->has_files && !c->trees &&
+	       !c->pack->path_links[AB_ROLE_RUN];
+}
+
 static void here(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role, ab_role_fn *fn)
 {
@@ -605,7 +613,8 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 	switch ((enum ab_select)role->select) {
 	case AB_SEL_HERE:
 	case AB_SEL_FILE:
-		here(c, use, role, fn);
+		if (!is_idle(c, role))
+			here(c, use, role, fn);
 		break;
 	case AB_SEL_NTH:
 		if (n >= role->a)
