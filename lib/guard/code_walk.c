@@ -15,6 +15,10 @@
 
 #define MAX_TESTS 16
 #define MAX_SIGNS 64 /* that are looked at, of one kind */
+#define MAX_LOOPS 4  /* over one name */
+#define MAX_NAMES 4  /* of which one may be what a walk came across */
+#define MAX_WORDS 64 /* where such a name stands; and hits that are none */
+#define MAX_HITS 512
 #define MAX_LINE 200
 #define MAX_AHEAD 48 /* bytes of a call before the pattern: fnmatch(name, */
 
@@ -99,6 +103,22 @@ static bool has_turns(const struct ab_code *k)
 	       k->text->hole_count;
 }
 
+/* `.git`, `*git`, `.gi`: a repository's directory has it too. */
+static bool takes_git(const char *s, uint32_t len)
+{
+	static const char name[] = ".git";
+	uint32_t n = sizeof(name) - 1;
+
+	while (len && *s == '*') {
+		s++;
+		len--;
+	}
+	while (len && s[len - 1] == '*')
+		len--;
+	return len <= n && (!memcmp(s, name, len) ||
+			    !memcmp(s, name + n - len, len));
+}
+
 /* `.pyc`, `*.orig`, `test_`: not what any name has. */
 static bool is_telling(const char *s, uint32_t len)
 {
@@ -108,12 +128,45 @@ static bool is_telling(const char *s, uint32_t len)
 		s += 3;
 		len -= 3;
 	}
+	if (takes_git(s, len))
+		return false;
 	for (uint32_t i = 0; i < len; i++) {
 		if (memchr("[]|(){}^,/", s[i], 10))
 			return false;
 		letters += is_letter(s[i]);
 	}
 	return letters > 1 || (letters && memchr(s, '.', len));
+}
+
+/* Behind a test: nothing that is made of its answer but `and`. */
+static bool ends_test(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+
+	do {
+		at = skip_blanks(text, at);
+	} while (at < text->len && s[at] == ')' && ++at);
+	return at >= text->len || memchr(":]\n;", s[at], 4) ||
+	       (text->len - at > 4 && !memcmp(s + at, "and ", 4));
+}
+
+/* endswith((".pyc", ".pyo")): one of them, each of which tells. at: behind the
+   outer parenthesis. */
+static uint32_t tells_strings(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t stop;
+
+	do {
+		at = skip_blanks(text, at + 1);
+		stop = string_end(text, at);
+		if (!stop || !is_telling(s + at + 1, stop - at - 2))
+			return 0;
+		at = skip_blanks(text, stop);
+	} while (at < text->len && s[at] == ',');
+	return text->len - at > 1 && !memcmp(s + at, "))", 2) &&
+			       ends_test(text, at + 2) ?
+		       at + 2 : 0;
 }
 
 /* The string of the call, whose name ends at `at`; where the call ends, or 0.
@@ -124,27 +177,152 @@ static uint32_t tells_string(const struct ab_word *text, uint32_t at)
 	uint32_t end = at + MAX_AHEAD < text->len ? at + MAX_AHEAD : text->len;
 	uint32_t stop;
 
+	if (at < text->len && s[at] == '(')
+		return tells_strings(text, at);
 	while (at < end && !memchr("\"')\n;", s[at], 5))
 		at++;
-	/* endswith((".pyc", ".pyo")): one of them, each of which tells */
-	for (;;) {
-		stop = string_end(text, at);
-		if (!stop || !is_telling(s + at + 1, stop - at - 2))
-			return 0;
-		stop = skip_blanks(text, stop);
-		if (stop >= text->len || s[stop] != ',')
-			break;
-		at = skip_blanks(text, stop + 1);
-	}
+	stop = string_end(text, at);
+	if (!stop || !is_telling(s + at + 1, stop - at - 2))
+		return 0;
+	stop = skip_blanks(text, stop);
 	return stop < text->len && s[stop] == ')' ? stop + 1 : 0;
 }
 
-/* re.match(r".*\.pyc$", name): where the call's pattern ends, or 0. */
+static uint32_t line_end(const struct ab_word *text, uint32_t at)
+{
+	uint32_t end = at + MAX_LINE < text->len ? at + MAX_LINE : text->len;
+
+	while (at < end && text->text[at] != '\n')
+		at++;
+	return at;
+}
+
+static bool is_walker(const char *s, uint32_t len)
+{
+	static const char *const names[] = { "walk",	"fwalk",   "glob",
+					     "iglob",	"rglob",   "listdir",
+					     "scandir", "iterdir" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == len && !memcmp(s, names[i], len))
+			return true;
+	}
+	return false;
+}
+
+static bool has_walker(const char *s, uint32_t len)
+{
+	for (uint32_t i = 0, n; i < len; i += n + 1) {
+		for (n = 0; i + n < len && is_letter(s[i + n]); n++)
+			;
+		if (i + n < len && s[i + n] == '(' && is_walker(s + i, n))
+			return true;
+	}
+	return false;
+}
+
+/* `for root, dirs, name in os.walk(...)`, `name = glob(...)`. */
+static bool is_from_walk(const struct ab_word *text, const char *name,
+			 uint32_t len)
+{
+	const char *s = text->text, *end = s + text->len, *at = s;
+	uint32_t i, stop, hits = 0, words = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), name, len)) &&
+	       hits++ < MAX_HITS && words < MAX_WORDS; at += len) {
+		i = (uint32_t)(at - s);
+		if (i && is_letter(s[i - 1]))
+			continue;
+		i += len;
+		if (i < text->len && is_letter(s[i]))
+			continue;
+		words++;
+		stop = line_end(text, i);
+		while (i < stop && s[i] != '=' &&
+		       (stop - i < 4 || memcmp(s + i, " in ", 4) != 0) &&
+		       (is_letter(s[i]) || memchr(" ,()", s[i], 4)))
+			i++;
+		if (i < stop && memchr("= ", s[i], 2) &&
+		    has_walker(s + i, stop - i))
+			return true;
+	}
+	return false;
+}
+
+/* What is behind `for x in`. */
+static bool is_walked(const struct ab_word *text, uint32_t at)
+{
+	const char *s = text->text;
+	uint32_t end = line_end(text, at), count = 0;
+
+	if (at >= end || memchr("[({\"'", s[at], 5))
+		return false;
+	for (uint32_t n; at < end && s[at] != ':' && count < MAX_NAMES;
+	     at += n + 1) {
+		if (end - at > 3 && (!memcmp(s + at, "if ", 3) ||
+				     !memcmp(s + at, "for ", 4)))
+			return false;
+		for (n = 0; at + n < end && is_letter(s[at + n]); n++)
+			;
+		if (!n)
+			continue;
+		if (is_walker(s + at, n) || is_from_walk(text, s + at, n))
+			return true;
+		count++;
+		if (at + n < end && s[at + n] == ':')
+			return false;
+	}
+	return false;
+}
+
+/* `for x in`: what is asked of x is asked of what the walk came across. */
+static bool is_of_loop(const struct ab_word *text, const char *name,
+		       uint32_t len)
+{
+	const char *at = text->text, *end = at + text->len;
+	uint32_t count = 0;
+
+	while (len && (at = memmem(at, (size_t)(end - at), "for ", 4))) {
+		at += 4;
+		if ((size_t)(end - at) <= len + 4 || memcmp(at, name, len) ||
+		    memcmp(at + len, " in ", 4) != 0)
+			continue;
+		if (++count > MAX_LOOPS ||
+		    !is_walked(text, (uint32_t)(at + len + 4 - text->text)))
+			return false;
+	}
+	return count > 0;
+}
+
+/* What follows the pattern: `, name)`. */
+static uint32_t ends_match(const struct ab_word *text, uint32_t at)
+{
+	static const char *const ends[] = { ".name)", ".suffix)", ")" };
+	const char *s = text->text;
+	uint32_t from, n;
+
+	if (at >= text->len || s[at] != ',')
+		return 0;
+	from = at = skip_blanks(text, at + 1);
+	while (at < text->len && is_letter(s[at]))
+		at++;
+	if (!is_of_loop(text, s + from, at - from))
+		return 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		n = (uint32_t)strlen(ends[i]);
+		if (text->len - at >= n && !memcmp(s + at, ends[i], n) &&
+		    ends_test(text, at + n))
+			return at + n;
+	}
+	return 0;
+}
+
+/* re.match(r".*\.pyc$", name): where the call ends, or 0. */
 static uint32_t tells_pattern(const struct ab_word *text, uint32_t at)
 {
 	const char *s = text->text;
-	uint32_t n = 0;
-	char quote;
+	char quote, plain[8];
+	uint32_t n = 0, kept = 0;
 
 	at += at < text->len && s[at] == 'r';
 	if (at >= text->len || !memchr("\"'", s[at], 2))
@@ -156,25 +334,12 @@ static uint32_t tells_pattern(const struct ab_word *text, uint32_t at)
 		if (memchr("[]|(){}*+?\n", s[at], 11))
 			return 0;
 		n += is_letter(s[at]) && s[at - 1] != '\\';
+		if (!memchr("\\^$.", s[at], 4) && kept < sizeof(plain) - 1)
+			plain[kept++] = s[at];
 	}
-	while (at < text->len && !memchr(")\n;", s[at], 3))
-		at++;
-	return n > 1 && at < text->len && s[at] == ')' ? at + 1 : 0;
-}
-
-/* `for x in`: what is asked of x is asked of what the walk came across. */
-static bool is_of_loop(const struct ab_word *text, const char *name,
-		       uint32_t len)
-{
-	const char *at = text->text, *end = at + text->len;
-
-	while (len && (at = memmem(at, (size_t)(end - at), "for ", 4))) {
-		at += 4;
-		if ((size_t)(end - at) > len + 4 && !memcmp(at, name, len) &&
-		    !memcmp(at + len, " in ", 4))
-			return true;
-	}
-	return false;
+	plain[kept] = '\0';
+	return n > 1 && at < text->len && !strstr("git", plain) ?
+		       ends_match(text, at + 1) : 0;
 }
 
 /* x == "__pycache__", p.suffix == ".pyc", splitext(f)[1] == ".pyc": where the
@@ -203,7 +368,9 @@ static uint32_t tells_equal(const struct ab_word *text, uint32_t sign,
 	    (from < 9 || memcmp(s + from - 9, "splitext(", 9) != 0))
 		return 0;
 	stop = string_end(text, at);
-	return stop && is_telling(s + at + 1, stop - at - 2) ? stop : 0;
+	return stop && is_telling(s + at + 1, stop - at - 2) &&
+			       ends_test(text, stop) ?
+		       stop : 0;
 }
 
 /* `if /\.bak$/`: the expression that begins at `at`; where it ends, or 0. */

@@ -393,6 +393,9 @@ static void set_item(struct ab_shell_run *run, struct visit_frame *f,
 
 static void end_loop(struct ab_shell_run *run, struct visit_frame *f)
 {
+	/* `b=$c; c=/etc`: a round behind the last one may lead elsewhere */
+	if (f->branches && ab_run_goes_on(run, f->again))
+		run->jumps++;
 	ab_run_blur(run, f->undo, f->jumps == run->jumps);
 	if (--run->branch_depth == 0)
 		run->trail = f->undo;
@@ -444,6 +447,7 @@ static void step_loop(struct ab_shell_run *run, struct visit_frame *f)
 				 f->words.count == 1 ?
 					 again(run, f->words.words) :
 					 NULL);
+		f->again = run->trail;
 		visit_round(run, f);
 		return;
 	}

@@ -280,6 +280,10 @@ static void before_command(struct ab_shell_run *run, struct visit_frame *f)
 	}
 	if (AB_UNLIKELY(f->is_unmoved))
 		f->inner.flags |= AB_SHELL_UNMOVED;
+	if (cmd->op == CMD_OP_OR && !f->op) {
+		ab_run_stands(run, f->stood);
+		f->told = run->told;
+	}
 	if (AB_UNLIKELY(cmd->flags & CMD_BANG))
 		f->inner.flags |= AB_SHELL_NEGATED;
 	if (f->count == 0 && cmd->pipe_count > 1) {
@@ -302,13 +306,15 @@ static bool is_sure(const struct cmd *cmd)
 	return true;
 }
 
-/* `cd d`: when it fails the shell is where it was. */
-static bool is_move(const struct ab_shell_run *run, const struct cmd *cmd)
+/* `cd d`, and nothing but that as a function or an eval has: when it fails the
+   shell is where it was. */
+static bool is_move(const struct ab_shell_run *run, const struct visit_frame *f,
+		    const struct cmd *cmd)
 {
 	return cmd->kind == CMD_SIMPLE &&
 	       !(cmd->flags & (CMD_BANG | CMD_BACKGROUND | CMD_COPROC)) &&
-	       cmd->pipe_count <= 1 &&
-	       (run->last == AB_BUILTIN_CD || run->last == AB_BUILTIN_PUSHD);
+	       cmd->pipe_count <= 1 && run->is_at_move &&
+	       run->told == f->told + 1;
 }
 
 static void after_command(struct ab_shell_run *run, struct visit_frame *f)
@@ -328,7 +334,7 @@ static void after_command(struct ab_shell_run *run, struct visit_frame *f)
 		f->is_sure = cmd->op == CMD_OP_AND && is_sure(cmd) &&
 			     (!f->op || f->is_sure);
 		f->is_unmoved = cmd->op == CMD_OP_OR && !f->op &&
-				is_move(run, cmd);
+				is_move(run, f, cmd);
 		f->op = cmd->op;
 	} else {
 		if (f->is_branch)

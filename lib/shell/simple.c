@@ -372,11 +372,54 @@ static void command_done(struct ab_shell_run *run,
 		visit_pushed(run, pushed, c);
 }
 
-/* `$x` or `$x 2`, which may be a break. */
-static inline bool is_any_jump(const struct ab_shell_command *c)
+/* `$x`, `$x 2` or `command $x $y`, which may be a break. */
+static bool is_any_jump(const struct ab_shell_command *c)
 {
-	return c->place.flags & AB_SHELL_LOOP && c->argc && c->argc <= 2 &&
-	       c->argv[0].hole_count;
+	uint32_t i = c->builtin == AB_BUILTIN_COMMAND ||
+		     c->builtin == AB_BUILTIN_BUILTIN;
+	uint32_t known = 0;
+
+	if (i >= c->argc || !c->argv[i].hole_count)
+		return false;
+	while (++i < c->argc)
+		known += !c->argv[i].hole_count;
+	return known <= 1;
+}
+
+#define DECLARES                                                               \
+	(AB_BUILTIN(DECLARE) | AB_BUILTIN(LOCAL) | AB_BUILTIN(READONLY) |      \
+	 AB_BUILTIN(TYPESET))
+
+/* readonly PWD; declare -r $x */
+static bool may_keep_pwd(const struct ab_shell_command *c)
+{
+	if (!((UINT64_C(1) << c->builtin) & DECLARES))
+		return false;
+	for (uint32_t i = 1; i < c->argc; i++) {
+		const struct ab_word *w = &c->argv[i];
+
+		if ((w->hole_count && !w->holes->at) ||
+		    memmem(w->text, w->len, "PWD", 3))
+			return true;
+	}
+	return false;
+}
+
+/* A cd or pushd that leads nowhere when it fails. It may also fail behind the
+   move: when it cannot write where it is, or set what says so. */
+static bool is_whole_move(const struct ab_shell_run *run,
+			  const struct ab_shell_command *c)
+{
+	if (c->builtin == AB_BUILTIN_CD) {
+		for (uint32_t i = 1; i < c->argc; i++)
+			if (c->argv[i].len && *c->argv[i].text == '-')
+				return false;
+		if (ab_run_find(run, "CDPATH", 6))
+			return false;
+	}
+	return (c->builtin == AB_BUILTIN_CD ||
+		c->builtin == AB_BUILTIN_PUSHD) &&
+	       !run->keeps_pwd;
 }
 
 /* Whether it may have read what it was given. */
@@ -391,9 +434,11 @@ static bool tell_command(struct ab_shell_run *run,
 	if (run->visitor->command)
 		a = run->visitor->command(run->user, run, c);
 	ab_visit_answer(run, a);
-	if (AB_UNLIKELY(is_any_jump(c)))
+	if (AB_UNLIKELY(c->place.flags & AB_SHELL_LOOP) && is_any_jump(c))
 		run->jumps++;
-	run->last = c->builtin;
+	run->told++;
+	run->keeps_pwd |= may_keep_pwd(c);
+	run->is_at_move = is_whole_move(run, c);
 	/* what was pushed has the stream first, but for what came from it */
 	is_read = c->place.in && !(c->callee && a != AB_SHELL_SKIP) &&
 		  (!run->pushed || c->builtin);

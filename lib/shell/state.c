@@ -549,6 +549,20 @@ static void find_begun(struct ab_shell_run *run, const struct undo *mark)
 	}
 }
 
+bool ab_run_goes_on(struct ab_shell_run *run, const struct undo *mark)
+{
+	for (struct undo *u = run->trail; u != mark; u = u->older)
+		u->variable->joined = u->value;
+	for (struct undo *u = run->trail; u != mark; u = u->older) {
+		const struct variable *v = u->variable;
+
+		if (*v->name != ' ' && v->joined->kind != VALUE_UNKNOWN &&
+		    !same_value(v->joined, v->value))
+			return true;
+	}
+	return false;
+}
+
 /* `cd d; make; cd ..`: it is again what it was at mark. Asked for the first
    time before anything is made of its value. */
 static bool is_back(struct variable *v, uint64_t stamp)
@@ -621,11 +635,8 @@ static bool is_same_place(const struct value *a, const struct value *b,
 }
 
 static bool is_where(const struct ab_shell_run *run,
-		     const struct visit_frame *f)
+		     const struct visit_frame *f, const struct value *at[2])
 {
-	const struct value *at[2];
-
-	ab_run_stands(run, at);
 	return is_same_place(f->stood[0], at[0], run->context->cwd,
 			     run->context->cwd_len) &&
 	       is_same_place(f->stood[1], at[1], "", 0);
@@ -643,8 +654,21 @@ const struct visit_frame *ab_run_loop(const struct ab_shell_run *run)
 void ab_run_jump(struct ab_shell_run *run, const struct visit_frame *from,
 		 uint32_t flags)
 {
-	/* a cd there is a jump itself */
-	if (!from || (!(flags & AB_SHELL_UNMOVED) && !is_where(run, from)))
+	const struct visit_frame *f = run->top;
+	const struct value *at[2];
+
+	ab_run_stands(run, at);
+	/* where it was before the cd that failed; a cd behind the `||` is a
+	   jump itself */
+	if (flags & AB_SHELL_UNMOVED) {
+		for (uint32_t i = 0; f && !f->is_unmoved && i < MAX_FRAMES; i++)
+			f = f->below;
+		if (!f || !f->is_unmoved)
+			from = NULL;
+		else
+			memcpy(at, f->stood, sizeof(at));
+	}
+	if (!from || !is_where(run, from, at))
 		run->jumps++;
 }
 

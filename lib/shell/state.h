@@ -173,9 +173,11 @@ struct visit_frame {
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
 	struct fields words;	/* COMPOUND */
-	/* LOOP, CALL: run->jumps and where the shell was when it began */
+	/* LOOP, CALL: run->jumps and where the shell was when it began;
+	 * LIST: run->told and where it was before what `||` stands behind */
 	const struct value *stood[2];
-	uint32_t jumps;
+	uint32_t jumps, told;
+	struct undo *again; /* LOOP: where its last round began */
 	struct ab_shell_scope scope;
 	/* TEXT, CALL */
 	const struct value *saved; /* "@" */
@@ -229,7 +231,9 @@ struct ab_shell_run {
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
-	uint8_t last; /* enum ab_builtin of the command that was told last */
+	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
+	bool is_at_move; /* the command that was told last is a cd or pushd */
+	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
 	uint32_t kept; /* commands whose argv may still be put to stay */
@@ -311,6 +315,8 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
  * something did. is_whole: it was left nowhere but at the end of a round, so
  * where the shell is then counts, and not where it was on the way. */
 bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole);
+/* The round since mark changed what the one before had left as it was. */
+bool ab_run_goes_on(struct ab_shell_run *run, const struct undo *mark);
 /* Where the shell is, and what pushd left. */
 void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2]);
 /* The loop around what is visited; or NULL. */
