@@ -9,6 +9,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/broker.c \
 	libexec/init/descent.c \
 	libexec/init/dev.c \
+	libexec/init/dirs.c \
 	libexec/init/end.c \
 	libexec/init/exec.c \
 	libexec/init/first.c \
@@ -121,6 +122,7 @@ UNIT_TESTS += tests/unit/init_watch_internal
 tests_unit_init_watch_internal_SOURCES = \
 	tests/unit/init_watch_internal.c \
 	tests/unit/init_neighbours.c tests/unit/init_neighbours.h \
+	libexec/init/dirs.c \
 	libexec/init/settle.c libexec/init/watch.c \
 	libexec/init/sys.h libexec/init/watcher.h
 tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \

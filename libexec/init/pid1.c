@@ -162,6 +162,13 @@ static void end_relays(const pid_one *one, const command *c)
 			      MSG_DONTWAIT);
 }
 
+/* Where anybody wants to know: tell_quiet() looks whether somebody is there. */
+static void ask_for_quiet(pid_one *one)
+{
+	if (one->box->plan.watch_count)
+		one->quiet_at_ns = ab_clock_boot_ns() + QUIET_NS;
+}
+
 /* Tell how the commands ended that did, and forget them. */
 static void free_ended(pid_one *one)
 {
@@ -182,6 +189,8 @@ static void free_ended(pid_one *one)
 		*at = c->next;
 		free(c);
 		count_commands(one, -1);
+		/* it may be long since it was taken away */
+		ask_for_quiet(one);
 	}
 }
 
@@ -488,8 +497,7 @@ static bool take_ended(pid_one *one)
 				replace_launcher(one);
 			continue;
 		}
-		if (one->box->plan.watch_count)
-			one->quiet_at_ns = ab_clock_boot_ns() + QUIET_NS;
+		ask_for_quiet(one);
 		c = find_ended(one, pid, status, &usage);
 		if (c)
 			set_ended(one, c, status, ab_clock_boot_ns(), &usage);
@@ -690,6 +698,11 @@ static void tell_quiet(pid_one *one)
 	one->quiet_at_ns = 0;
 	if (one->commands)
 		return;
+	/* nobody would be absent for the holder, which does not ask again */
+	if (atomic_load(&one->box->shared->in_flight)) {
+		ask_for_quiet(one);
+		return;
+	}
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_LINK_QUIET);
 	ab_put_u32(&w, 0);

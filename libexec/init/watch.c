@@ -69,33 +69,6 @@ bool init_needs_settling(const ab_plan *plan)
 	return false;
 }
 
-static bool remember(watcher *w, int wd, const char *path)
-{
-	size_t at = (size_t)wd;
-	char *copy = strdup(path);
-
-	if (copy && at >= w->dir_room) {
-		size_t room = at * 2 + 64;
-		char **dirs = realloc(w->dirs, room * sizeof(*dirs));
-
-		if (!dirs) {
-			free(copy);
-			return false;
-		}
-		memset(dirs + w->dir_room, 0,
-		       (room - w->dir_room) * sizeof(*dirs));
-		w->dirs = dirs;
-		w->dir_room = room;
-	}
-	if (!copy)
-		return false;
-	if (!w->dirs[at])
-		w->watch_count++;
-	free(w->dirs[at]);
-	w->dirs[at] = copy;
-	return true;
-}
-
 /* The host polls the notice fd, readable while there are events or this. */
 void init_demand(watcher *w)
 {
@@ -137,7 +110,7 @@ static void watch_dir(watcher *w, int fd, const char *path)
 		fall_back(w, errno == ENOSPC ? "fs.inotify.max_user_watches "
 					       "is used up"
 					     : strerror(errno));
-	else if (!remember(w, wd, path))
+	else if (!init_keep_dir(w, wd, path))
 		fall_back(w, "out of memory");
 }
 
@@ -537,13 +510,11 @@ static void on_event(watcher *w, const struct inotify_event *e)
 		w->has_left = true;
 		return;
 	}
-	if (e->wd < 0 || (size_t)e->wd >= w->dir_room || !w->dirs[e->wd])
+	dir = init_find_dir(w, e->wd);
+	if (!dir)
 		return;
-	dir = w->dirs[e->wd];
 	if (e->mask & IN_IGNORED) {
-		free(w->dirs[e->wd]);
-		w->dirs[e->wd] = NULL;
-		w->watch_count--;
+		init_forget_dir(w, e->wd);
 		return;
 	}
 	w->has_left |= (e->mask & IN_MOVED_FROM) != 0;

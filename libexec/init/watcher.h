@@ -34,6 +34,12 @@ typedef struct guarded {
 	uint64_t absent_begun; /* the last command that was begun before that */
 } guarded;
 
+/* A directory; path: relative, owned, NULL when it is watched no more. */
+typedef struct watched {
+	int wd;
+	char *path;
+} watched;
+
 /* A pattern, or a proper head of one: the name of something above it. */
 typedef struct name_rule {
 	const char *text;
@@ -101,9 +107,9 @@ struct watcher {
 	int inside_fd; /* the workspace as the box has it; O_PATH, inside.c */
 	bool is_inside_unknown; /* it could not be had in this settle */
 	int demand_fd;	   /* eventfd: the host has to settle, see demand() */
-	char **dirs;	   /* by watch descriptor, relative paths, owned */
-	size_t dir_room;
-	size_t watch_count;
+	watched *dirs;	   /* by wd; see dirs.c */
+	size_t dir_count, dir_room;
+	size_t watch_count; /* of them */
 	/* too many directories, or no inotify: look through all every time */
 	bool is_rescan;
 	uint64_t entries; /* seen by the look-through that runs now */
@@ -271,6 +277,12 @@ bool init_is_covered(const watcher *w, const char *path);
 void init_look_soon(watcher *w);
 /* This path could not be judged, or not be moved. */
 void init_fail_path(watcher *w, const char *path, int sys_errno);
+
+/* dirs.c. path: of a directory in the workspace. False: no memory. */
+bool init_keep_dir(watcher *w, int wd, const char *path);
+/* NULL: no such one. Until the next that is kept or forgotten. */
+const char *init_find_dir(const watcher *w, int wd);
+void init_forget_dir(watcher *w, int wd);
 
 /*
  * settle.c: look at the names that appeared without being asked; the host is

@@ -52,12 +52,28 @@ static void case_102_replaced_before_the_end(void)
 	agentbox_error_free(err);
 }
 
+/* The command is over before the launcher is done with it. */
+static void case_102_at_rest_behind_a_slow_launcher(void)
+{
+	box_use_mutant("agentbox-init", "launcher-that-lingers");
+	box_raise(NULL, NULL);
+	for (unsigned i = 0; i < 5; i++) {
+		box_sh("true");
+		e2e_sleep_ms(300);
+		host_repository(ws_path(e2e_text("n%u", i)));
+		e2e_sleep_ms(100);
+	}
+	box_sh("true");
+	CHECK(!box_event("quarantined", NULL, 0), "the host's was taken");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
 		CASE(case_102_removed_before_the_box_is_ready),
 		CASE(case_102_replaced_before_the_box_is_ready),
 		CASE(case_102_replaced_before_the_end),
+		CASE(case_102_at_rest_behind_a_slow_launcher),
 		CASES_END
 	};
 

@@ -467,6 +467,38 @@ START_TEST(a_box_that_never_was_ready_leaves_no_record)
 }
 END_TEST
 
+/* A day of an agent that makes directories and removes them. */
+START_TEST(what_is_kept_of_watches_does_not_grow)
+{
+	static watcher many;
+	char path[16];
+
+	for (int wd = 1; wd <= 2000000; wd++) {
+		snprintf(path, sizeof(path), "%d", wd);
+		ck_assert(init_keep_dir(&many, wd, path));
+		/* some stay */
+		if (wd > 100 && (wd - 100) % 1000)
+			init_forget_dir(&many, wd - 100);
+	}
+	ck_assert_uint_eq(many.watch_count, 2100 - 1);
+	ck_assert_uint_lt(many.dir_room, 10 * many.watch_count);
+	ck_assert_str_eq(init_find_dir(&many, 5000 + 1000), "6000");
+	ck_assert_ptr_null(init_find_dir(&many, 6001));
+	ck_assert_str_eq(init_find_dir(&many, 1999999), "1999999");
+	/* it has another name now; and the numbers began anew */
+	ck_assert(init_keep_dir(&many, 6000, "x"));
+	ck_assert_str_eq(init_find_dir(&many, 6000), "x");
+	ck_assert(init_keep_dir(&many, 3, "y"));
+	ck_assert_str_eq(init_find_dir(&many, 3), "y");
+	ck_assert_uint_eq(many.watch_count, 2100);
+	for (int wd = 1; wd <= 2000000; wd++)
+		init_forget_dir(&many, wd);
+	ck_assert_uint_eq(many.watch_count, 0);
+	ck_assert_ptr_null(init_find_dir(&many, 3));
+	free(many.dirs);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("init_watch");
@@ -480,6 +512,7 @@ int main(void)
 	tcase_add_test(t, the_next_settle_looks_at_everything);
 	tcase_add_test(t, a_look_that_nobody_asked_for_is_as_long);
 	tcase_add_test(t, what_the_host_moves_beside_a_look_is_seen_by_it);
+	tcase_add_test(t, what_is_kept_of_watches_does_not_grow);
 	tcase_add_test(t, where_nothing_appears_all_is_looked_through);
 	tcase_add_test(t, at_the_end_it_has_a_minute);
 	tcase_add_test(t, for_a_host_that_is_gone_it_goes_on);

@@ -403,9 +403,15 @@ void __wrap_init_quarantine(struct watcher *w, const char *path)
 int __wrap_clone(int (*run)(void *), void *stack, int flags, void *arg,
 		 pid_t *pid)
 {
+	int r;
+
 	if (lacks("launcher-that-pauses"))
 		usleep(30000);
-	return __real_clone(run, stack, flags, arg, pid);
+	r = __real_clone(run, stack, flags, arg, pid);
+	/* it has ended, and the launcher is still at it */
+	if (lacks("launcher-that-lingers"))
+		usleep(30000);
+	return r;
 }
 
 /* --- what a command is given --------------------------------------------- */
