@@ -56,6 +56,16 @@ def box_test(fn):
     return fn
 
 
+def needs_to_mount(otherwise):
+    """In a mount namespace of its own, which a container has not for root
+    either."""
+    if os.geteuid() != 0:
+        raise Skip(otherwise)
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True,
+                      timeout=WAIT).returncode != 0:
+        raise Skip("root may not make mount namespaces here")
+
+
 def environment(**more):
     env = {k: v for k, v in os.environ.items()
            if k in ("PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS",

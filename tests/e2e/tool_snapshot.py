@@ -15,7 +15,8 @@ import time
 import traceback
 
 from tool_lib import (TOP, WAIT, WORK, Skip, box_test, command, environment,
-                      expect, main, says, status, test, tool, until)
+                      expect, main, needs_to_mount, says, status, test,
+                      tool, until)
 
 SRC = os.path.join(TOP, "src")
 DST = os.path.join(TOP, "dst")
@@ -318,8 +319,7 @@ def a_source_that_was_moved_into_its_snapshot_is_kept():
 
 @test
 def a_bind_mount_hides_no_source():
-    if os.getuid() != 0:
-        raise Skip("only root may mount")
+    needs_to_mount("only root may mount")
     tree()
     os.makedirs(SRC + "/lib/out")
     bound = os.path.join(TOP, "bound")
@@ -670,8 +670,7 @@ def on_small_disk(at, options, run):
 
 @box_test
 def a_full_disk_keeps_no_grant_alive():
-    if os.geteuid() != 0:
-        raise Skip("needs root for a small disk; the store's own test "
+    needs_to_mount("needs root for a small disk; the store's own test "
                    "does it as a user")
     on_small_disk(os.path.join(TOP, "state"), b"size=3m,mode=700",
                   on_a_full_disk)
@@ -696,8 +695,7 @@ def to_a_full_disk(at):
 
 @test
 def a_full_destination_is_named_with_what_to_do():
-    if os.geteuid() != 0:
-        raise Skip("needs root for a small disk")
+    needs_to_mount("needs root for a small disk")
     tree()
     on_small_disk(os.path.join(TOP, "full-disk"), b"size=256k,nr_inodes=24",
                   to_a_full_disk)

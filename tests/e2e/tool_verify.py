@@ -200,6 +200,10 @@ def what_is_no_name_is_wrong_usage():
     for name in ("", " ", "../x", "a\nb", '"}', "x" * 5000):
         done = tool("verify", "--json", "--", name)
         expect(done.status == 2 and done.json["exit"] == 2, done)
+
+
+@box_test
+def no_box_gets_what_is_no_name():
     done = tool("run", "--json", "--name", "a b", "--", "true")
     expect(done.status == 2, done)
 

@@ -8,8 +8,8 @@ import os
 import subprocess
 import tempfile
 
-from tool_lib import (TOP, WAIT, WORK, Done, Skip, box_test, command,
-                      environment, expect, main, says, status, test, write)
+from tool_lib import (TOP, WAIT, WORK, Done, box_test, command, environment,
+                      expect, main, needs_to_mount, says, status, test, write)
 
 WITHOUT = os.path.join(os.environ["AB_TEST_BUILDDIR"], "tests/e2e/without")
 
@@ -150,8 +150,7 @@ exec chroot "$0" env -C "$PWD" "$@"'''
 @test
 def a_place_without_devices_is_told_as_that():
     """What is missing is what every helper begins with, and no helper."""
-    if os.geteuid() != 0:
-        raise Skip("needs root to call chroot")
+    needs_to_mount("needs root to call chroot")
     with tempfile.TemporaryDirectory(dir=TOP) as root:
         inside = Place(["unshare", "--mount", "sh", "-c", CHROOT_WITHOUT_DEV,
                         root])
@@ -163,8 +162,7 @@ def a_place_without_devices_is_told_as_that():
 
 @test
 def doctor_in_a_chroot_names_it():
-    if os.geteuid() != 0:
-        raise Skip("needs root to call chroot")
+    needs_to_mount("needs root to call chroot")
     with tempfile.TemporaryDirectory(dir=TOP) as root:
         inside = Place(["unshare", "--mount", "sh", "-c", CHROOT, root])
         done = inside.tool("doctor", "--json")
