@@ -275,6 +275,25 @@ static bool is_walked(const struct ab_word *text, uint32_t at)
 	return false;
 }
 
+/* `x = "abc"` too, or too many of its letters to look at each. */
+static bool is_set(const struct ab_word *text, const char *name, uint32_t len)
+{
+	const char *s = text->text, *end = s + text->len, *at = s;
+	uint32_t i, hits = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), name, len)); at += len) {
+		i = (uint32_t)(at - s);
+		if (++hits > MAX_HITS)
+			return true;
+		if (i && is_letter(s[i - 1]))
+			continue;
+		i = skip_blanks(text, i + len);
+		if (text->len - i > 1 && s[i] == '=' && s[i + 1] != '=')
+			return true;
+	}
+	return false;
+}
+
 /* `for x in`: what is asked of x is asked of what the walk came across. */
 static bool is_of_loop(const struct ab_word *text, const char *name,
 		       uint32_t len)
@@ -282,7 +301,9 @@ static bool is_of_loop(const struct ab_word *text, const char *name,
 	const char *at = text->text, *end = at + text->len;
 	uint32_t count = 0;
 
-	while (len && (at = memmem(at, (size_t)(end - at), "for ", 4))) {
+	if (!len || is_set(text, name, len))
+		return false;
+	while ((at = memmem(at, (size_t)(end - at), "for ", 4))) {
 		at += 4;
 		if ((size_t)(end - at) <= len + 4 || memcmp(at, name, len) ||
 		    memcmp(at + len, " in ", 4) != 0)
@@ -417,6 +438,10 @@ static bool is_asked(const struct ab_code *k, uint32_t at)
 
 	while (from && at - from < MAX_LINE && !memchr("\n;", s[from - 1], 2))
 		from--;
+	/* a comment asks nothing */
+	if (memchr(s + from, '#', at - from) ||
+	    memmem(s + from, at - from, "//", 2))
+		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
 		if (memmem(s + from, at - from, words[i], strlen(words[i])))
 			return true;
