@@ -389,19 +389,34 @@ static _Noreturn void remount(const watcher *w, int result_fd)
  * looks for it there finds nothing, no process for that. A link on the way is
  * not what led to it.
  */
-static bool is_absent(const guarded *g)
+static int look_up(const guarded *g)
 {
 	struct stat st;
 	int fd, r;
 
 	if (g->tree_fd < 0)
 		return fstatat(AT_FDCWD, g->host, &st,
-			       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) &&
-		       (errno == ENOENT || errno == ENOTDIR);
+			       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
+			       ? -errno
+			       : 0;
 	fd = init_open_beneath(g->tree_fd, g->below, O_NOFOLLOW);
 	r = fd < 0 ? fd : 0;
 	ab_cleanup_fd(&fd);
-	return init_is_nowhere(r);
+	return r;
+}
+
+static bool is_absent(const guarded *g)
+{
+	return init_is_nowhere(look_up(g));
+}
+
+/* But something is there that it cannot be, or in the place of a directory
+   on the way: a link, a file. */
+static bool is_displaced(const guarded *g)
+{
+	int r = look_up(g);
+
+	return init_is_nowhere(r) && r != -ENOENT;
 }
 
 /* It may come back: looked at again then, and by the host's next settle. */
@@ -426,6 +441,21 @@ static void on_gone(watcher *w, guarded *g)
 		   "quarantine");
 }
 
+/* Nobody looks after it any more, so who has made it stays unknown. */
+static bool is_doubtful_for_good(const watcher *w, const guarded *g)
+{
+	return w->is_last && g->step->kind == AB_STEP_SELF &&
+	       (g->flags & AB_MOUNT_RDONLY) && !init_is_hosts(w);
+}
+
+static void on_doubtful(watcher *w, const guarded *g)
+{
+	w->failed++;
+	send_event(w, AB_EVENT_UNPROTECTED, g,
+		   "it was away when the box ended, and a process of "
+		   "the box may have made it: look at what is there");
+}
+
 /*
  * Nothing is there any more. What covered it has nothing to cover. What was
  * protected becomes a name that must not appear; but the host may be about
@@ -440,6 +470,11 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 
 	if (g->step->kind != AB_STEP_SELF)
 		return;
+	/* its name counts as held as long as it may come back */
+	if (is_doubtful_for_good(w, g) && is_displaced(g)) {
+		on_doubtful(w, g);
+		return;
+	}
 	if (!g->absent_ns) {
 		g->absent_ns = now;
 		g->absent_begun = init_last_begun(w);
@@ -476,22 +511,12 @@ static void on_present(const watcher *w, guarded *g)
 	g->is_failed = false;
 }
 
-/* Nobody looks after it any more, so who has made it stays unknown. */
-static bool is_doubtful_for_good(const watcher *w, const guarded *g)
-{
-	return w->is_last && g->step->kind == AB_STEP_SELF &&
-	       (g->flags & AB_MOUNT_RDONLY) && !init_is_hosts(w);
-}
-
 static void on_mounted_again(watcher *w, guarded *g)
 {
 	if (g->step->kind == AB_STEP_BIND)
 		init_forget_inside(w);
 	if (is_doubtful_for_good(w, g)) {
-		w->failed++;
-		send_event(w, AB_EVENT_UNPROTECTED, g,
-			   "it was away when the box ended, and a process of "
-			   "the box may have made it: look at what is there");
+		on_doubtful(w, g);
 		return;
 	}
 	w->reprotected++;
@@ -510,12 +535,12 @@ static void on_mounted_again(watcher *w, guarded *g)
 				  : "mounted again");
 }
 
-/* Told once, and tried again. */
+/* Told once, and tried again; and at the end, after which nobody tries. */
 static int on_failed(watcher *w, guarded *g, int r)
 {
 	on_seen(w, g);
 	g->is_deferred = false;
-	if (!g->is_failed) {
+	if (!g->is_failed || is_doubtful_for_good(w, g)) {
 		w->failed++;
 		send_event(w, AB_EVENT_UNPROTECTED, g, strerror(-r));
 	}

@@ -34,22 +34,33 @@ static void case_102_replaced_before_the_box_is_ready(void)
 	CHECK(!box_event("quarantined", NULL, 0), "the host's was taken");
 }
 
-/* The agent was faster than the end of it, and nobody looked since. */
-static void case_102_replaced_before_the_end(void)
+static void end_replaced(const char *how, const char *path)
 {
 	agentbox_error *err = NULL;
 	int32_t rc;
 
-	box_use_mutant("agentbox-init", "replaced-at-the-end");
+	box_use_mutant("agentbox-init", how);
 	box_raise(NULL, NULL);
 	/* who is left behind may have done it; where nobody is it is the
 	   host's */
 	box_sh("(sleep 60 >/dev/null 2>&1 &)");
 	rc = agentbox_sandbox_end(box(), &err);
-	CHECK(host_exists(ws_path(".git/config")), "it is not replaced");
+	CHECK(host_exists(ws_path(path)), "it is not replaced");
 	CHECK(rc == AGENTBOX_EWALL, "%d", rc);
 	CHECK(box_event("unprotected", ".git/config", 0), "not reported");
 	agentbox_error_free(err);
+}
+
+/* The agent was faster than the end of it, and nobody looked since. */
+static void case_102_replaced_before_the_end(void)
+{
+	end_replaced("replaced-at-the-end", ".git/config");
+}
+
+/* Nothing is there to mount again, and what leads there counts as held. */
+static void case_102_linked_before_the_end(void)
+{
+	end_replaced("linked-at-the-end", ".git");
 }
 
 /* The command is over before the launcher is done with it. */
@@ -73,6 +84,7 @@ int main(int argc, char **argv)
 		CASE(case_102_removed_before_the_box_is_ready),
 		CASE(case_102_replaced_before_the_box_is_ready),
 		CASE(case_102_replaced_before_the_end),
+		CASE(case_102_linked_before_the_end),
 		CASE(case_102_at_rest_behind_a_slow_launcher),
 		CASES_END
 	};

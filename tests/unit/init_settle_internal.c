@@ -541,6 +541,65 @@ START_TEST(what_comes_back_while_nobody_is_there_is_not)
 }
 END_TEST
 
+/* --- the end of the box --- */
+
+/* The record of the box goes when nothing fails then. */
+START_TEST(what_failed_before_fails_at_the_end_as_well)
+{
+	make_file();
+	/* there are no namespaces to enter */
+	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert_uint_eq(w.failed, 1);
+	w.is_last = true;
+	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert_uint_eq(w.failed, 2);
+}
+END_TEST
+
+/* What leads there counts as held as long as it may come back. */
+START_TEST(a_link_on_the_way_is_doubtful_at_the_end)
+{
+	around.open_error = -ELOOP;
+	ck_assert(!is_gone_after(0));
+	ck_assert_uint_eq(w.failed, 0);
+	w.is_last = true;
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert_uint_eq(w.failed, 1);
+	ck_assert_ptr_nonnull(
+		strstr(around.told, "away when the box ended"));
+}
+END_TEST
+
+START_TEST(a_file_on_the_way_is_doubtful_at_the_end)
+{
+	ck_assert_int_eq(unlinkat(w.workspace_fd, "d", AT_REMOVEDIR), 0);
+	ck_assert_int_eq(mknodat(w.workspace_fd, "d", S_IFREG | 0644, 0), 0);
+	w.is_last = true;
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert_uint_eq(w.failed, 1);
+}
+END_TEST
+
+START_TEST(a_link_of_the_hosts_is_not)
+{
+	around.open_error = -ELOOP;
+	w.is_last = w.is_quiet = true;
+	w.quiet_ns = init_last_begun(&w);
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert_uint_eq(w.failed, 0);
+}
+END_TEST
+
+START_TEST(what_is_away_at_the_end_is_nothing)
+{
+	w.is_last = true;
+	ck_assert_int_eq(init_check_mounts(&w, false), 0);
+	ck_assert_uint_eq(w.failed, 0);
+	ck_assert(!list[0].is_gone);
+}
+END_TEST
+
 /* --- a name that may have been moved with its mount --- */
 
 /* The table is that of a moment ago, and lies. */
@@ -676,6 +735,7 @@ int main(void)
 	Suite *s = suite_create("init_settle");
 	TCase *removed = tcase_create("removed");
 	TCase *made = tcase_create("made");
+	TCase *ended = tcase_create("ended");
 	SRunner *runner;
 	int failed;
 
@@ -705,6 +765,13 @@ int main(void)
 	tcase_add_test(made, what_is_no_mount_is_not_looked_for_in_the_table);
 	tcase_add_test(made, a_mount_is_what_the_table_says_of_it);
 	suite_add_tcase(s, made);
+	tcase_add_checked_fixture(ended, setup, NULL);
+	tcase_add_test(ended, what_failed_before_fails_at_the_end_as_well);
+	tcase_add_test(ended, a_link_on_the_way_is_doubtful_at_the_end);
+	tcase_add_test(ended, a_file_on_the_way_is_doubtful_at_the_end);
+	tcase_add_test(ended, a_link_of_the_hosts_is_not);
+	tcase_add_test(ended, what_is_away_at_the_end_is_nothing);
+	suite_add_tcase(s, ended);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -34,6 +34,18 @@ static void replace(const watcher *w, const char *by)
 	(void)dprintf(fd, "%s\n", by);
 }
 
+/* What leads to it is a link now, and it is elsewhere with its mount. */
+static void lead_elsewhere(const watcher *w)
+{
+	const char *top = w->box->plan.workspace_host;
+	char path[2 * AB_MAX_PATH], aside[2 * AB_MAX_PATH];
+
+	snprintf(path, sizeof(path), "%s/.git", top);
+	snprintf(aside, sizeof(aside), "%s/aside", top);
+	if (rename(path, aside) == 0)
+		(void)!symlink("evil", path);
+}
+
 /* All mounts are made, and nobody looks at them yet. */
 int __wrap_init_open_mountinfo(const watcher *w)
 {
@@ -54,5 +66,7 @@ void __wrap_init_settle_last(holder *h, bool is_empty)
 {
 	if (lacks("replaced-at-the-end") && h->watcher)
 		replace(h->watcher, "evil");
+	if (lacks("linked-at-the-end") && h->watcher)
+		lead_elsewhere(h->watcher);
 	__real_init_settle_last(h, is_empty);
 }
