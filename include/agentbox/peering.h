@@ -47,9 +47,9 @@ typedef struct agentbox_peer_job agentbox_peer_job;
  * is recorded twice in `audit`, once for each box; what cannot be recorded is
  * not granted. NULL: nothing is recorded.
  *
- * Errors: AGENTBOX_EBUSY when others hold the store for 5 s,
- * AGENTBOX_ETAMPERED when it is damaged, AGENTBOX_EUNSUPPORTED when a later
- * version made it.
+ * Errors: AGENTBOX_EBUSY when others hold the store for 5 s, or when a copy
+ * whose host is gone is at its last step for 2 s, AGENTBOX_ETAMPERED when it
+ * is damaged, AGENTBOX_EUNSUPPORTED when a later version made it.
  */
 AGENTBOX_API int32_t agentbox_peering_new(agentbox_context *context,
 					  agentbox_audit *audit,
@@ -117,6 +117,8 @@ AGENTBOX_API int32_t agentbox_peering_refresh(
  *   "kill"    all processes of the reader are ended first, then scrub.
  * A revoke goes on where an audit record cannot be written, and says so at
  * its end. A grant that is revoked already is AGENTBOX_ENOTFOUND.
+ * AGENTBOX_EBUSY: others hold the store, or a copy whose host is gone is at
+ * its last step; nothing is revoked, try again.
  */
 AGENTBOX_API int32_t agentbox_peering_revoke(
 	agentbox_peering *peering, const char *grant, const char *how,
