@@ -197,7 +197,9 @@ void init_settle_last(holder *h, bool is_empty)
 	w->is_last = true;
 	/* a name is held by what is mounted there, not by what was */
 	mounts = w->failed;
-	(void)init_check_mounts(w, false);
+	/* replaced again and again: this failure alone is told by nobody */
+	if (init_check_mounts(w, false) == -EAGAIN)
+		init_fail_path(w, "", EAGAIN);
 	mounts = w->failed - mounts;
 	do {
 		failed = w->failed;

@@ -28,6 +28,7 @@
 static char top[4096], quarantine[4200];
 static uint64_t cost_ns; /* what taking a name away takes */
 static bool is_empty = true;
+static int mounts_answer; /* of a look at them */
 static bool is_host_moving; /* while everything is looked through */
 static char first_seen[64];
 static init_box box;
@@ -141,7 +142,7 @@ int init_list_guarded(watcher *x)
 int init_check_mounts(watcher *x, bool settling)
 {
 	(void)settling;
-	return init_is_held(x, "");
+	return init_is_held(x, "") ? 1 : mounts_answer;
 }
 
 uint64_t init_last_begun(const watcher *x)
@@ -458,6 +459,16 @@ START_TEST(where_a_process_still_lives_the_record_stays)
 }
 END_TEST
 
+START_TEST(where_mounts_could_not_be_judged_the_record_stays)
+{
+	cost_ns = 0;
+	mounts_answer = -EAGAIN;
+	settle_last();
+	ck_assert_uint_eq(w->failed, 1);
+	ck_assert(around.is_recorded);
+}
+END_TEST
+
 START_TEST(a_box_that_never_was_ready_leaves_no_record)
 {
 	h.is_ready = false;
@@ -520,6 +531,7 @@ int main(void)
 	tcase_add_test(t, it_does_not_go_on_for_ever);
 	tcase_add_test(t, where_all_is_put_right_the_record_goes);
 	tcase_add_test(t, where_a_process_still_lives_the_record_stays);
+	tcase_add_test(t, where_mounts_could_not_be_judged_the_record_stays);
 	tcase_add_test(t, a_box_that_never_was_ready_leaves_no_record);
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
