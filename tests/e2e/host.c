@@ -264,9 +264,13 @@ static bool has_name(pid_t pid, void *data)
 {
 	char *comm = host_read(e2e_text("/proc/%d/comm", pid));
 	char *line = host_read(e2e_text("/proc/%d/cmdline", pid));
+	char *slash = line ? strrchr(line, '/') : NULL;
 
+	if (comm)
+		comm[strcspn(comm, "\n")] = '\0';
+	/* whole names: a path may have any in it */
 	return (comm && strncmp(comm, data, 15) == 0) ||
-	       (line && strstr(line, data));
+	       (line && strcmp(slash ? slash + 1 : line, data) == 0);
 }
 
 pid_t host_descendant(const char *name)
