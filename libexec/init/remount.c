@@ -381,6 +381,7 @@ static _Noreturn void remount(const watcher *w, int result_fd)
 		if (ab_fd_write_full(result_fd, &one, sizeof(one)))
 			_exit(1);
 	}
+	free(trees);
 	_exit(0);
 }
 
