@@ -565,14 +565,17 @@ def a_signal_to_all_of_it_is_told_as_one():
 
 @box_test
 def a_box_that_is_killed_is_an_internal_error():
-    p = start("run", "--", "sh", "-c", "trap '' TERM; echo up; "
-              "while :; do sleep 0.05; done")
+    p = start("run", "--", "sh", "-c", "trap '' TERM; trap 'echo got' USR1; "
+              "echo up; while :; do sleep 0.05; done")
+    p.stdout.readline()
+    # else it may not know yet that the command has begun, and ends for that
+    p.send_signal(signal.SIGUSR1)
     p.stdout.readline()
     p.send_signal(signal.SIGTERM)
     os.kill(tree_of(p.pid)[1], signal.SIGKILL)
     p.wait(20)
-    p.communicate()
-    expect(p.returncode in (70, 125), p.returncode)
+    err = p.communicate()[1]
+    expect(p.returncode in (70, 125), "%s: %s" % (p.returncode, err))
 
 
 @box_test
