@@ -223,6 +223,8 @@ pid_t host_descendant(const char *name);
 pid_t host_descendant_in(const char *name, char state);
 /* Count of living descendants, zombies excluded. */
 size_t host_descendants(void);
+/* Those of this name. */
+size_t host_descendants_of(const char *name);
 /* To all that were there at one moment, as who stops a service does. */
 void host_signal_descendants(int signum);
 /* Stop it, and wait until its last thread has stopped: one that runs may do

@@ -305,6 +305,27 @@ size_t host_descendants(void)
 	return n;
 }
 
+struct counted {
+	const char *name;
+	size_t count;
+};
+
+static bool count_named(pid_t pid, void *data)
+{
+	struct counted *of = data;
+
+	of->count += has_name(pid, (void *)(uintptr_t)of->name);
+	return false;
+}
+
+size_t host_descendants_of(const char *name)
+{
+	struct counted of = { name, 0 };
+
+	each_descendant(count_named, &of);
+	return of.count;
+}
+
 struct some {
 	pid_t pids[256];
 	size_t count;
