@@ -53,8 +53,10 @@ static int known_name(const copy_job *job, unsigned which, const char *suffix,
 	char hex[AB_HEX_SIZE(DIGITS / 2)];
 	struct stat st;
 
-	if (job->record_fd < 0 || fstat(job->record_fd, &st))
+	if (job->record_fd < 0)
 		return -ENOENT;
+	if (fstat(job->record_fd, &st))
+		return -errno;
 	int n = snprintf(text, sizeof(text), "%llu/%llu/%s",
 			 (unsigned long long)st.st_dev,
 			 (unsigned long long)st.st_ino, job->plan.record_name);
@@ -189,13 +191,21 @@ static const char *suffix_of(const char *name)
 typedef void visit(int dirfd, const char *name, const char *suffix,
 		   void *data);
 
-/* Every such name. */
-static void visit_all(int dirfd, visit *see, void *data)
+/* Every such name; where there is no directory, none. Returns 0 or -errno. */
+static int visit_all(int dirfd, visit *see, void *data)
 {
-	int fd = dirfd < 0 ? -1 : openat(dirfd, ".", DIR_FLAGS);
-	uint8_t *raw = fd < 0 ? NULL : ab_calloc(RAW_SIZE, 1);
-	long n;
+	uint8_t *raw;
+	long n = 0;
+	int fd;
 
+	if (dirfd < 0)
+		return 0;
+	fd = openat(dirfd, ".", DIR_FLAGS);
+	if (fd < 0)
+		return -errno;
+	raw = ab_calloc(RAW_SIZE, 1);
+	if (!raw)
+		n = -ENOMEM;
 	while (raw && (n = read_names(fd, raw)) > 0) {
 		for (long at = 0; at < n;) {
 			const raw_dirent *d = (const void *)(raw + at);
@@ -207,8 +217,8 @@ static void visit_all(int dirfd, visit *see, void *data)
 		}
 	}
 	free(raw);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
+	return (int)n;
 }
 
 static bool is_record(const char *suffix)
@@ -245,7 +255,7 @@ static void sweep_name(int dirfd, const char *name, const char *suffix,
 
 void staging_sweep(int dirfd)
 {
-	visit_all(dirfd, sweep_name, NULL);
+	(void)visit_all(dirfd, sweep_name, NULL);
 }
 
 /* --- what one snapshot has left ------------------------------------------- */
@@ -263,39 +273,53 @@ static bool is_own(const ending *e, const char *name)
 	return strncmp(name, e->own, strlen(e->own)) == 0;
 }
 
+static void keep_first(ending *e, int r)
+{
+	if (!e->error && r != -ENOENT)
+		e->error = r;
+}
+
+/* Who cannot be asked may be at work. */
 static void look_at_record(int dirfd, const char *name, const char *suffix,
 			   void *data)
 {
 	ending *e = data;
-	int fd = is_record(suffix) && is_own(e, name) ? open_left(dirfd, name)
-						      : -1;
+	int fd, r;
 
-	if (fd < 0)
+	if (!is_record(suffix) || !is_own(e, name))
 		return;
-	e->is_at_work |= staging_lock(fd) == -EWOULDBLOCK;
+	fd = open_left(dirfd, name);
+	if (fd < 0) {
+		keep_first(e, -errno);
+		return;
+	}
+	r = staging_lock(fd);
 	close(fd);
+	if (r == -EWOULDBLOCK)
+		e->is_at_work = true;
+	else
+		keep_first(e, r);
 }
 
 static void end_tree(int dirfd, const char *name, const char *suffix,
 		     void *data)
 {
 	ending *e = data;
-	int r = 0;
 
 	if (!is_record(suffix) && is_own(e, name))
-		r = staging_remove(dirfd, name, e->empty, e->files);
-	if (!e->error)
-		e->error = r;
+		keep_first(e, staging_remove(dirfd, name, e->empty, e->files));
 }
 
 int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files)
 {
 	ending e = { .empty = empty, .files = files };
+	int r = own_part(job, e.own);
 
-	if (own_part(job, e.own))
-		return 0;
-	visit_all(job->record_fd, look_at_record, &e);
-	if (!e.is_at_work)
-		visit_all(job->staging_fd, end_tree, &e);
+	/* no record, and so nothing that belongs to it */
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	keep_first(&e, visit_all(job->record_fd, look_at_record, &e));
+	if (!e.is_at_work && !e.error)
+		keep_first(&e, visit_all(job->staging_fd, end_tree, &e));
 	return e.error;
 }

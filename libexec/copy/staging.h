@@ -58,7 +58,8 @@ void staging_sweep(int dirfd);
 /*
  * Remove the trees that jobs on this snapshot have left, when all that had its
  * record have ended. Who reads one may have locked it, and a sweep passes over
- * it then. 0 or -errno of the first failure, as of a removal.
+ * it then. 0 or -errno of the first failure, as of a removal; where it cannot
+ * be seen whether a job is at work, nothing is removed.
  */
 int staging_end(const copy_job *job, enum staging_empty empty, uint64_t *files);
 
