@@ -106,6 +106,15 @@ static void on_host(const char *script)
 	CHECK(status == 0, "host: %s: %s", script, said);
 }
 
+/* Nothing below the workspace holds what the agent wrote. */
+static void check_nothing_written(const char *what)
+{
+	const char *said;
+	int status = run("grep -rl evil ws || test $? -eq 1", &said);
+
+	CHECK(status == 0 && !said[0], "%s: %d: %s", what, status, said);
+}
+
 static void begin(const char *before)
 {
 	e2e_seconds(30);
@@ -164,7 +173,7 @@ static bool try(const struct work *w, const char *mode, bool is_last)
 	bool is_quiet = !strcmp(mode, "quiet");
 	bool may = w->is_taken && !is_quiet, is_slow;
 	agentbox_process *p = NULL;
-	const char *said, *written;
+	const char *said;
 	unsigned taken;
 	int status;
 
@@ -197,8 +206,7 @@ static bool try(const struct work *w, const char *mode, bool is_last)
 	box_sh("for i in $(find . -path '*/.git*' \\( -name config -o "
 	       "-name hooks -o -name gitdir -o -name .gitmodules \\)); do "
 	       "echo evil >>$i; echo evil >$i/pre-commit; done");
-	run("grep -rls evil ws || true", &written);
-	CHECK(!written[0], "%s, %s: written: %s", w->name, mode, written);
+	check_nothing_written(e2e_text("%s, %s: written", w->name, mode));
 	box_end();
 	return !is_slow;
 }
@@ -347,7 +355,6 @@ static void case_102_what_the_host_made_is_no_cover(void)
 /* However close to its end: it was not the host. */
 static void case_102_what_ends_after_planting_is_the_agent(void)
 {
-	const char *said;
 	unsigned told = 0;
 
 	begin("");
@@ -365,8 +372,7 @@ static void case_102_what_ends_after_planting_is_the_agent(void)
 		told += count_taken();
 	}
 	box_sh("true");
-	run("grep -rls evil ws || true", &said);
-	CHECK(!said[0], "planted: %s", said);
+	check_nothing_written("planted");
 	told += count_taken();
 	CHECK(told == 80, "%u are told", told);
 }
@@ -375,7 +381,6 @@ static void case_102_what_ends_after_planting_is_the_agent(void)
    none: what it makes in the end is not the host's. */
 static void case_102_what_is_in_the_making_is_the_agent(void)
 {
-	const char *said;
 	unsigned told = 0;
 
 	box_use_mutant("agentbox-init", "launcher-that-pauses");
@@ -388,8 +393,7 @@ static void case_102_what_is_in_the_making_is_the_agent(void)
 		told += count_taken();
 	}
 	box_sh("true");
-	run("grep -rls evil ws || true", &said);
-	CHECK(!said[0], "planted: %s", said);
+	check_nothing_written("planted");
 	told += count_taken();
 	CHECK(told == 20, "%u are told", told);
 }
@@ -397,8 +401,6 @@ static void case_102_what_is_in_the_making_is_the_agent(void)
 /* Who ends gives his child to PID 1 in that moment: one of them is there. */
 static void case_102_a_chain_of_processes_is_the_agent(void)
 {
-	const char *said;
-
 	begin("");
 	e2e_seconds(60);
 	box_sh("(perl -e 'for (1 .. 1500) { exit if fork; "
@@ -408,8 +410,7 @@ static void case_102_a_chain_of_processes_is_the_agent(void)
 	       "print F \"evil\"; close F; sleep 2' >/dev/null 2>&1 &)");
 	CHECK(box_event("quarantined", "l/.git/config", 45000), "not told");
 	box_sh("true");
-	run("grep -rls evil ws || true", &said);
-	CHECK(!said[0], "planted: %s", said);
+	check_nothing_written("planted");
 }
 
 #define EXCHANGED 40
@@ -430,7 +431,6 @@ static void case_102_what_leads_there_is_exchanged(void)
 {
 	agentbox_process *p;
 	int dirs[EXCHANGED];
-	const char *said;
 
 	begin("");
 	e2e_seconds(60);
@@ -470,8 +470,7 @@ static void case_102_what_leads_there_is_exchanged(void)
 	CHECK(host_exists(ws_path("exchanged")), "nothing was exchanged");
 	CHECK(!host_exists(ws_path("bound")), "the agent's was bound: %s",
 	      host_read(ws_path("bound")));
-	run("grep -rls evil ws || true", &said);
-	CHECK(!said[0], "kept: %s", said);
+	check_nothing_written("kept");
 	CHECK(count_taken() > 0, "not told");
 }
 
