@@ -188,6 +188,25 @@ static void unpack_word(struct ab_check *c, const struct ab_use *use,
 		ab_file_unpack(c, w, taint);
 }
 
+/* An option of those has that value, as it stands or first in a list. */
+static bool has_value(const struct ab_use *use, uint64_t options,
+		      const char *text)
+{
+	size_t n = strlen(text);
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+		uint32_t end = v->at + (uint32_t)n;
+
+		if ((options >> v->group & 1) && w->len >= end &&
+		    !memcmp(w->text + v->at, text, n) &&
+		    (w->len == end || w->text[end] == ','))
+			return true;
+	}
+	return false;
+}
+
 static void apply_role(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
@@ -215,7 +234,8 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		ab_role_each(c, use, role, unpack_word);
 		break;
 	case AB_ROLE_OUTPUT:
-		c->out_taint |= role->taint;
+		if (!role->text || has_value(use, role->need, role->text))
+			c->out_taint |= role->taint;
 		break;
 	case AB_ROLE_STDIN_SHELL:
 	case AB_ROLE_STDIN_CODE:
@@ -446,6 +466,10 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	}
 	if (may_be_git(p, words))
 		ab_check_git(c, words, count);
+	if (count > 1 && !use.is_help &&
+	    (!use.heads || (use.heads & ab_head_bit('-'))) &&
+	    !(p && p->is_builtin))
+		ab_check_outs(c, &use);
 	if (AB_UNLIKELY(c->is_on_script) && ab_takes_script(c, &use))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 	if (!p && count > 2 && words[0].len)

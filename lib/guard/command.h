@@ -41,6 +41,10 @@ void ab_note_script_copy(struct ab_check *c, const struct ab_shell_redir *r);
 /* A part of such a stdin is taken, and the shell goes on behind it. */
 bool ab_takes_script(struct ab_check *c, const struct ab_use *use);
 
+/* --- outs.c --- */
+/* Where options say that the program writes, whatever program it is. */
+void ab_check_outs(struct ab_check *c, const struct ab_use *use);
+
 /* --- code_sed.c --- */
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text);

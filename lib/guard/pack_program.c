@@ -374,11 +374,30 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 	return 0;
 }
 
+/* The options of a condition; output SOURCE if -P=1 has a value, too. */
+static int32_t read_condition(struct ab_pack_reader *r, char *spec, bool is_if,
+			      struct ab_role *role)
+{
+	const struct ab_program *p = &r->pack->programs[r->first];
+	char *eq = strchr(spec, '=');
+
+	if (eq) {
+		if (!is_if || role->kind != AB_ROLE_OUTPUT || role->text ||
+		    !eq[1])
+			return ab_pack_bad(r, spec,
+					   "only 'output' asks for a value");
+		*eq = '\0';
+		role->text = eq + 1;
+	}
+	return ab_pack_options(r, p, spec,
+			       !is_if	    ? &role->unless
+			       : role->need ? &role->also
+					    : &role->need);
+}
+
 static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 			       struct ab_role *role)
 {
-	const struct ab_program *p = &r->pack->programs[r->first];
-
 	for (; i < r->count; i += 2) {
 		char *what = r->words[i];
 		char *value = i + 1 < r->count ? r->words[i + 1] : NULL;
@@ -393,10 +412,7 @@ static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 		else if (is_if && !strcmp(value, "path"))
 			role->none = 3;
 		else
-			rc = ab_pack_options(r, p, value,
-					     !is_if	  ? &role->unless
-					     : role->need ? &role->also
-							  : &role->need);
+			rc = read_condition(r, value, is_if, role);
 		if (rc < 0)
 			return rc;
 	}

@@ -51,6 +51,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/files.c \
 	lib/guard/find.c \
 	lib/guard/match.c lib/guard/near.c \
+	lib/guard/outs.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
 	lib/guard/pack_program.c \
 	lib/guard/pack_read.c \
