@@ -218,8 +218,12 @@ void ab_route_finish(ab_route_exchange *x)
 	ab_client *c = x->c;
 	bool stays = x->request_is_done && !(x->flags & AB_HTTP_CLOSE) &&
 		     !x->until_close && !x->is_socket;
+	/* all of the request is there, and all of the answer was taken: what
+	   is sent next would be the rest of one body or be answered by that of
+	   the other */
 	bool keep = x->request_is_done && x->head_is_sent && !x->until_close &&
 		    !x->is_socket && !(x->answer.flags & AB_HTTP_CLOSE) &&
+		    x->up_wait.at == x->up_wait.len &&
 		    x->answer_wait.at == x->answer_wait.len;
 
 	tell_end(x, AB_GW_CLOSED, "ok", NULL);

@@ -6,6 +6,7 @@ Gateway cases 74-87, 93, 97, 114, 115, 119, 120."""
 
 import base64
 import os
+import signal
 import socket
 import sys
 import threading
@@ -142,6 +143,47 @@ def a_kept_connection_that_the_upstream_closed_is_not_used():
             equal(ask(gw, head("GET /llm/v1")).status, 200)
             until(lambda: gw.state()["idle"] == 0, "the end is seen")
         equal(up.handshakes, 3)
+
+
+@test
+def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
+    """Its end is still here when the answer is: the next head would be the
+    rest of its body, with the real credential, and an upstream keeps bodies."""
+    half, go, answered = (threading.Event() for _ in range(3))
+    seen = []
+
+    def early(peer):
+        request = peer.head()
+        if request.line.startswith("GET"):
+            seen.append((request.line, b""))
+            peer.answer(b"fresh")
+            return
+        begun = peer.exactly(100)
+        peer.buf = begun + peer.buf
+        half.set()
+        expect(go.wait(WAIT), "nobody said go")
+        peer.answer(b"early", "413 Content Too Large")
+        answered.set()
+        while len(peer.buf) < 148 and peer.more():
+            pass
+        seen.append((request.line, peer.buf))
+
+    with Pair(early) as (gw, up), gw.connect() as s:
+        s.sendall(head("POST /llm/v1", "Content-Length: 148") + b"b" * 100)
+        expect(half.wait(WAIT), "the first half is there")
+        # both sides have something for it when it goes on
+        os.kill(gw.p.pid, signal.SIGSTOP)
+        s.sendall(b"b" * 48)
+        go.set()
+        expect(answered.wait(WAIT), "answered")
+        os.kill(gw.p.pid, signal.SIGCONT)
+        first = Answer(s)
+        equal(first.status, 413)
+        s.sendall(head("GET /llm/v1/next"))
+        equal(Answer(s, buf=first.buf).body, b"fresh")
+        until(lambda: len(seen) == 2, "both were read")
+        for line, body in seen:
+            expect(not body.strip(b"b"), (line, body))
 
 
 @test
