@@ -359,3 +359,9 @@ void ab_dial_cancel(ab_dial *d)
 	if (d && !d->has_ended)
 		end(d);
 }
+
+bool ab_gw_may_reach(const ab_gw *gw, const ab_target *target,
+		     const ab_address *address)
+{
+	return ab_allow_address(&gw->allow, target, address) == AB_ALLOW_OK;
+}

@@ -157,6 +157,10 @@ ab_dial *ab_gw_dial(ab_gw *gw, const ab_target *target, unsigned flags,
 		    void *arg);
 /* Before done was called: it will not be. */
 void ab_dial_cancel(ab_dial *dial);
+/* Of a connection that stands, before it serves another request: would this
+   address be connected to as the lists are now? */
+bool ab_gw_may_reach(const ab_gw *gw, const ab_target *target,
+		     const ab_address *address);
 
 /* --- a box's connection that speaks HTTP with us ------------------------ */
 

@@ -32,6 +32,7 @@ typedef struct ab_upstream {
 	ab_routes *routes;
 	ab_route_state *state;
 	ab_tls *tls;
+	ab_address address; /* that was judged */
 	ab_watch watch;
 	ab_timer timer; /* while it is kept */
 	ab_later later;
@@ -148,9 +149,10 @@ typedef struct ab_route_exchange {
 ab_route_state *ab_route_state_of(ab_routes *routes, const ab_route *route);
 /* Take one of this minute's requests. */
 bool ab_route_take(ab_route_state *state, uint64_t now);
-/* fd is taken. NULL: out of memory. Not watched yet. */
-ab_upstream *ab_upstream_new(ab_routes *routes, ab_route_state *state, int fd);
-/* One that is kept, NULL: none. */
+/* to->fd is taken. NULL: out of memory. Not watched yet. */
+ab_upstream *ab_upstream_new(ab_routes *routes, ab_route_state *state,
+			     const ab_dial_result *to);
+/* One that is kept and may serve another request; NULL: none. */
 ab_upstream *ab_upstream_take(ab_route_state *state);
 /* Keeps it, or closes it. */
 void ab_upstream_keep(ab_upstream *up);

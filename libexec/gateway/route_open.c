@@ -79,7 +79,7 @@ static void dialled(void *arg, const ab_dial_result *result)
 		     dial_code(result), NULL);
 		return;
 	}
-	o->up = ab_upstream_new(o->routes, o->state, result->fd);
+	o->up = ab_upstream_new(o->routes, o->state, result);
 	if (!o->up || ab_watch_take(loop, &o->up->watch, result->fd, EPOLLOUT,
 				    upstream_ready, o) < 0) {
 		fail(o, AB_ROUTE_MEMORY, NULL, NULL);

@@ -27,18 +27,20 @@ static void upstream_free(void *arg)
 	free(arg);
 }
 
-ab_upstream *ab_upstream_new(ab_routes *routes, ab_route_state *state, int fd)
+ab_upstream *ab_upstream_new(ab_routes *routes, ab_route_state *state,
+			     const ab_dial_result *to)
 {
 	ab_upstream *up = ab_new(ab_upstream);
 
 	if (!up) {
-		close(fd);
+		close(to->fd);
 		return NULL;
 	}
 	up->routes = routes;
 	up->state = state;
 	up->generation = state->generation;
-	up->tls = ab_tls_new(state->roots, &state->route->target, fd);
+	up->address = to->address;
+	up->tls = ab_tls_new(state->roots, &state->route->target, to->fd);
 	if (!up->tls) {
 		free(up);
 		return NULL;
@@ -108,10 +110,21 @@ void ab_upstream_keep(ab_upstream *up)
 	state->idle_count++;
 }
 
+/* An event may be on its way, or inside of TLS, of which none tells; and the
+   lists may be new. */
+static bool may_serve(const ab_upstream *up)
+{
+	return ab_tls_is_silent(up->tls) &&
+	       ab_gw_may_reach(up->routes->gw, &up->state->route->target,
+			       &up->address);
+}
+
 ab_upstream *ab_upstream_take(ab_route_state *state)
 {
-	ab_upstream *up = state->idle;
+	ab_upstream *up;
 
+	while ((up = state->idle) && !may_serve(up))
+		ab_upstream_close(up);
 	if (!up)
 		return NULL;
 	unlist(up);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -435,6 +436,15 @@ enum ab_tls_step ab_tls_write(ab_tls *tls, const void *p, size_t n,
 	ERR_clear_error();
 	r = SSL_write_ex(tls->ssl, p, n, put);
 	return r == 1 ? AB_TLS_DONE : step_of(tls, r);
+}
+
+bool ab_tls_is_silent(const ab_tls *tls)
+{
+	char byte;
+
+	return tls->is_open && !tls->failed && !SSL_has_pending(tls->ssl) &&
+	       recv(tls->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       errno == EAGAIN;
 }
 
 const char *ab_tls_code(const ab_tls *tls)

@@ -59,6 +59,10 @@ enum ab_tls_step ab_tls_read(ab_tls *tls, void *p, size_t n, size_t *got);
 enum ab_tls_step ab_tls_write(ab_tls *tls, const void *p, size_t n,
 			      size_t *put);
 
+/* Nothing has come that was not read, here or at the descriptor, nor the end:
+   what is there before anything was asked answers nothing. */
+bool ab_tls_is_silent(const ab_tls *tls);
+
 /* Why it failed: "tls_expired", stable; and a line for people. */
 const char *ab_tls_code(const ab_tls *tls);
 const char *ab_tls_why(const ab_tls *tls);

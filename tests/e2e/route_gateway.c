@@ -8,7 +8,8 @@
  * and servers of tools to who brings KEY, and dials the upstream's port on
  * 127.0.0.1 whatever its name is. Records go to standard output, one line
  * each. Commands on standard input: "secret NAME FILE", "forget NAME",
- * "remove PREFIX", "cut", "state"; its end ends it.
+ * "remove PREFIX", "close", from which on no list of the host's opens the
+ * upstream's address, "cut", "state"; its end ends it.
  */
 #include "config.h"
 
@@ -40,7 +41,7 @@ struct ab_gw {
 	ab_mcps *mcps;
 	ab_live *live;
 	ab_key key;
-	bool is_revoked;
+	bool is_revoked, is_closed;
 	unsigned dials, accepted;
 };
 
@@ -227,7 +228,12 @@ ab_dial *ab_gw_dial(ab_gw *gw, const ab_target *target, unsigned flags,
 	d->done = done;
 	d->arg = arg;
 	d->result = (ab_dial_result){ .fd = fd, .reason = AB_DIAL_OK };
-	if (connect(fd, (void *)&to, sizeof(to)) < 0) {
+	if (gw->is_closed) {
+		close(fd);
+		d->result.fd = -1;
+		d->result.reason = AB_DIAL_NOT_ALLOWED;
+		d->result.allow = AB_ALLOW_RESOLVED_PRIVATE;
+	} else if (connect(fd, (void *)&to, sizeof(to)) < 0) {
 		close(fd);
 		d->result.fd = -1;
 		d->result.reason = AB_DIAL_REFUSED;
@@ -236,6 +242,14 @@ ab_dial *ab_gw_dial(ab_gw *gw, const ab_target *target, unsigned flags,
 	}
 	ab_timer_set(&gw->loop, &d->timer, 1, dial_done, d);
 	return d;
+}
+
+bool ab_gw_may_reach(const ab_gw *gw, const ab_target *target,
+		     const ab_address *address)
+{
+	(void)target;
+	(void)address;
+	return !gw->is_closed;
 }
 
 void ab_dial_cancel(ab_dial *d)
@@ -424,6 +438,9 @@ static void obey(ab_gw *gw, char *line)
 							   -1));
 	} else if (strcmp(word, "remove") == 0) {
 		printf("remove %d\n", (int)ab_routes_remove(gw->routes, name));
+	} else if (strcmp(word, "close") == 0) {
+		gw->is_closed = true;
+		printf("close\n");
 	} else if (strcmp(word, "cut") == 0) {
 		gw->is_revoked = true;
 		ab_live_cut(gw, NULL);

@@ -145,6 +145,53 @@ def a_kept_connection_that_the_upstream_closed_is_not_used():
         equal(up.handshakes, 3)
 
 
+# an answer that nobody asked for, right behind one that somebody did
+UNASKED = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked"
+
+
+@test
+def what_comes_unasked_is_the_answer_to_no_request():
+    """In a record of its own, which nobody has seen when the next request of
+    the same connection is there already."""
+    def poison(peer):
+        while peer.head():
+            # two records that arrive as one
+            peer.conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+            peer.answer(b"mine")
+            peer.send(UNASKED)
+            peer.conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+
+    with Pair(poison) as (gw, up), gw.connect() as s:
+        s.sendall(head("GET /llm/v1/a") * 20)
+        buf = b""
+        for _ in range(20):
+            answer = Answer(s, buf=buf)
+            buf = answer.buf
+            equal((answer.status, answer.body), (200, b"mine"))
+        equal(up.handshakes, 20)
+
+
+@test
+def what_stands_behind_an_answer_in_its_record_is_of_no_use_either():
+    """The room for a head is full with the last byte of this one, and what
+    follows it in its record is read by nobody: no descriptor tells of it."""
+    def poison(peer):
+        while peer.head():
+            text = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+            for i in range(4):
+                text += b"X-%d: %s\r\n" % (i, b"x" * 7000)
+            text += b"X-L: %s\r\n\r\n" % (b"x" * (
+                32768 - len(text) - 9))
+            equal(len(text), 32768)
+            peer.send(text[:20480])
+            peer.send(text[20480:] + UNASKED)
+
+    with Pair(poison) as (gw, up):
+        for _ in range(5):
+            equal(ask(gw, head("GET /llm/v1")).body, b"")
+        equal(up.handshakes, 5)
+
+
 @test
 def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
     """Its end is still here when the answer is: the next head would be the
@@ -184,6 +231,16 @@ def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
         until(lambda: len(seen) == 2, "both were read")
         for line, body in seen:
             expect(not body.strip(b"b"), (line, body))
+
+
+@test
+def a_kept_connection_serves_only_what_the_lists_still_open():
+    with Pair(echo) as (gw, up):
+        equal(ask(gw, head("GET /llm/v1")).status, 200)
+        equal(gw.state()["idle"], 1)
+        gw.command("close")
+        refused(ask(gw, head("GET /llm/v1")), 502, "resolved_private")
+        equal(up.handshakes, 1)
 
 
 @test
