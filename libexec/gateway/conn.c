@@ -263,6 +263,11 @@ static void tell_denied(ab_client *c, const char *how, const char *target,
 		   false);
 }
 
+bool ab_client_may_fail(ab_client *c)
+{
+	return ab_bucket_take(&c->gw->failures, 1, c->gw->loop.now);
+}
+
 /* --- requests to us ------------------------------------------------------- */
 
 static bool is_own_host(const ab_target *host)
@@ -312,6 +317,10 @@ static void serve_own(ab_client *c)
 	c->with_key = ab_key_in_head(&c->gw->key, h, c->in->bytes,
 				     AB_KEY_ROUTE);
 	if (!c->with_key) {
+		if (!ab_client_may_fail(c)) {
+			cut(c);
+			return;
+		}
 		tell_denied(c, "http", "", "key", "no key, or a wrong one");
 		ab_client_refuse(c, 401, "key",
 				 "agentbox: the box's key is needed");
@@ -342,7 +351,7 @@ static void serve_head(ab_client *c)
 	}
 	if (!ab_key_in_head(&c->gw->key, h, c->in->bytes, AB_KEY_PROXY)) {
 		ab_target_text(&h->host, 0, name);
-		if (!ab_bucket_take(&c->gw->failures, 1, c->gw->loop.now)) {
+		if (!ab_client_may_fail(c)) {
 			cut(c);
 			return;
 		}

@@ -212,6 +212,9 @@ bool ab_client_ahead(ab_client *c, const char *p, size_t n);
 void ab_client_took(ab_client_in *in, size_t n);
 /* Frees memory at the end of the turn; the descriptor stays with the caller. */
 int ab_client_release(ab_client *c);
+/* A wrong key, whichever way it came (case 96): false, there were too many in
+   a short time, and this one is cut without an answer. */
+bool ab_client_may_fail(ab_client *c);
 
 /* tunnel.c: CONNECT, SOCKS and what comes without a proxy */
 void ab_connect_begin(ab_client *c);

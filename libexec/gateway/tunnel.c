@@ -392,6 +392,10 @@ static bool take_message(asker *a, enum ab_socks_reason reason)
 		good = ab_key_is(&a->c->gw->key, a->socks.password,
 				 a->socks.password_len);
 		reason = ab_socks_auth(&a->socks, good);
+		if (!good && !ab_client_may_fail(a->c)) {
+			drop(a);
+			return false;
+		}
 		if (!good) {
 			refuse_socks(a, reason);
 			return false;

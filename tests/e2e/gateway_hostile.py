@@ -149,6 +149,33 @@ for i in range(1500):
 
 
 @box_test
+def row_96_each_way_to_bring_a_key_counts_against_the_same_bound():
+    """200 at once and 100 a second are told that it is a wrong one; the rest
+    has no answer at all."""
+    ran = judges_after("""
+def told(data):
+    s = dial()
+    try:
+        s.sendall(data)
+        return len(rest(s).replace(b"<reset>", b"")) > 2
+    except ConnectionError:
+        return False
+    finally:
+        s.close()
+for data in (b"CONNECT a.test:443 HTTP/1.1\\r\\nHost: a.test:443\\r\\n"
+             b"Proxy-Authorization: Bearer wrong\\r\\n\\r\\n",
+             b"GET /x HTTP/1.1\\r\\nHost: 192.0.0.1:3128\\r\\n"
+             b"X-Api-Key: wrong\\r\\n\\r\\n",
+             b"\\5\\1\\2\\1\\1a\\5wrong"):
+    began = time.monotonic()
+    n = sum(told(data) for i in range(1000))
+    print(0 < n <= 200 + 100 * (time.monotonic() - began + 1), n)
+""")
+    lines = ran.out.splitlines()[:3]
+    expect([x.split()[0] for x in lines] == ["True"] * 3, lines)
+
+
+@box_test
 def row_49_names_under_a_wildcard_are_bounded():
     asked = len(resolver.asked)
     ran = client(policy(["*.pkg.test:443", ALLOW],
