@@ -25,19 +25,18 @@
  * also for root.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../lib/cover_proc.h"
 
 #define ANY_ARGUMENT (-1)
 #define NEW_USER 0x10000000u
@@ -129,38 +128,6 @@ static int emit_lack(const char *lack, size_t n)
 	return found;
 }
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
-
-	if (fd >= 0)
-		close(fd);
-	return n < 0 ? -1 : 0;
-}
-
-/* An ordinary user does it in a user name space in which he is himself. */
-static int cover_proc(void)
-{
-	unsigned int uid = getuid(), gid = getgid();
-	char text[64];
-
-	if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)))
-		return -1;
-	if (uid) {
-		write_file("/proc/self/setgroups", "deny");
-		snprintf(text, sizeof(text), "%u %u 1", uid, uid);
-		if (write_file("/proc/self/uid_map", text))
-			return -1;
-		snprintf(text, sizeof(text), "%u %u 1", gid, gid);
-		if (write_file("/proc/self/gid_map", text))
-			return -1;
-	}
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return -1;
-	return mount("none", "/proc/irq", "tmpfs", 0, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	struct sock_fprog prog;
@@ -173,7 +140,7 @@ int main(int argc, char **argv)
 		size_t n = strcspn(at, ",");
 
 		if (n == 10 && strncmp(at, "proc-mount", n) == 0) {
-			if (cover_proc()) {
+			if (cover_procs()) {
 				perror("without: cover /proc");
 				return 77;
 			}

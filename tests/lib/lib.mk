@@ -2,6 +2,7 @@
 check_LIBRARIES += tests/lib/libabtest.a
 tests_lib_libabtest_a_SOURCES = \
 	tests/lib/abtest.h \
+	tests/lib/cover_proc.h \
 	tests/lib/env.c \
 	tests/lib/leak.c \
 	tests/lib/torture.c
