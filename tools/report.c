@@ -92,15 +92,9 @@ char *report_weaker_line(const json_t *o)
 	return line;
 }
 
-/* "mounts[26] /workspace/x: not there, skipped" */
-static bool tells_skipped(const char *note, const char *place)
+static bool is_of(const json_t *noted, const char *kind)
 {
-	const char *at = strchr(note, ' ');
-	size_t n = strlen(place);
-
-	return !strncmp(note, "mounts[", 7) && at &&
-	       !strncmp(at + 1, place, n) &&
-	       !strcmp(at + 1 + n, ": not there, skipped");
+	return !strcmp(text_of(noted, "kind"), kind);
 }
 
 void report_not_hidden(const json_t *walls, const json_t *places)
@@ -111,12 +105,16 @@ void report_not_hidden(const json_t *walls, const json_t *places)
 	json_array_foreach(places, i, place) {
 		const char *name = json_string_value(place);
 
-		json_array_foreach(json_object_get(walls, "notes"), j, note)
-			if (json_is_string(note) && name &&
-			    tells_skipped(json_string_value(note), name))
+		json_array_foreach(json_object_get(walls, "noted"), j, note)
+			if (name && is_of(note, "skipped") &&
+			    !strcmp(text_of(note, "object"), name))
 				text_warning("--hide: there is no '%s' in the "
 					     "box: nothing is hidden", name);
 	}
+	json_array_foreach(json_object_get(walls, "noted"), j, note)
+		if (json_array_size(places) && is_of(note, "left-out"))
+			text_warning("--hide: more places were not there than "
+				     "could be told");
 }
 
 void report_read_only(const json_t *walls)
@@ -124,12 +122,9 @@ void report_read_only(const json_t *walls)
 	json_t *note;
 	size_t i;
 
-	json_array_foreach(json_object_get(walls, "notes"), i, note) {
-		const char *text = json_string_value(note);
-
-		if (text && strstr(text, " is read-only in this box: "))
-			text_warning("%s", text);
-	}
+	json_array_foreach(json_object_get(walls, "noted"), i, note)
+		if (is_of(note, "read-only"))
+			text_warning("%s", text_of(note, "note"));
 }
 
 void report_walls(const json_t *walls)

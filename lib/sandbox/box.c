@@ -113,6 +113,7 @@ void ab_box_unref(agentbox_sandbox *box)
 	free(box->resolver);
 	ab_events_end(&box->events);
 	json_decref(box->notes);
+	json_decref(box->noted);
 	json_decref(box->limits);
 	json_decref(box->weaker);
 	agentbox_audit_unref(box->audit);
@@ -230,22 +231,15 @@ static int32_t read_ready(agentbox_sandbox *box, ab_reader *r, int *fds,
 	if (fd_count > 2)
 		box->watch_fd = ab_steal_fd(&fds[2]);
 
-	/* Notes are lines; they join what compiling noted. */
-	for (const char *p = m.notes; *p;) {
-		size_t n = strcspn(p, "\n");
-		json_t *line = json_stringn(p, n);
-		if (line && box->compiled.notes)
-			json_array_append_new(box->compiled.notes, line);
-		else
-			json_decref(line);
-		p += n + (p[n] == '\n');
-	}
+	if (!ab_walls_take_notes(&box->compiled, m.notes))
+		return ab_error_nomem(err);
 	rc = judge_walls(box, &m, err);
 	if (rc < 0)
 		return rc;
 	box->walls = m.walls;
 	box->landlock_abi = m.landlock_abi;
 	box->notes = ab_steal(&box->compiled.notes);
+	box->noted = ab_steal(&box->compiled.noted);
 	box->limits = ab_steal(&box->compiled.limits);
 	box->weaker = ab_steal(&box->compiled.weaker);
 	return 0;
@@ -771,7 +765,8 @@ int32_t agentbox_sandbox_walls_to_json(const agentbox_sandbox *box,
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "sandbox or json is NULL");
 	json_t *report = ab_walls_report(box->walls, box->landlock_abi,
-					 box->tier, box->notes, box->weaker);
+					 box->tier, box->notes, box->noted,
+					 box->weaker);
 	int32_t rc = report ? ab_json_canonical(report, json, err)
 			    : ab_error_nomem(err);
 	json_decref(report);

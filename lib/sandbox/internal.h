@@ -84,7 +84,7 @@ struct agentbox_sandbox {
 	uint32_t tier; /* as raised; outlives `compiled` */
 	/* what init raised, and what compiling had to say: the reports */
 	uint32_t walls, landlock_abi;
-	json_t *notes, *limits, *weaker;
+	json_t *notes, *noted, *limits, *weaker;
 
 	ab_helper helper;
 	agentbox_gateway *gateway; /* NULL: the policy has none */

@@ -191,6 +191,70 @@ void ab_build_note(ab_build *b, const char *fmt, ...)
 		b->nomem = true;
 }
 
+/* Among the notes as well, where people look. */
+static bool add_noted(ab_compiled *c, const char *kind, const char *object,
+		      const char *text)
+{
+	json_t *note = ab_build_text(text);
+	json_t *o = json_pack("{s:s, s:o, s:O}", "kind", kind, "object",
+			      ab_build_text(object), "note", note);
+	bool good = json_array_append(c->notes, note) == 0 &&
+		    json_array_append_new(c->noted, o) == 0;
+
+	json_decref(note);
+	return good;
+}
+
+void ab_build_note_of(ab_build *b, const char *kind, const char *object,
+		      const char *fmt, ...)
+{
+	char text[AB_MAX_ERROR_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!add_noted(b->out, kind, object, text))
+		b->nomem = true;
+}
+
+/* "skipped\tmounts[26]\t/opt/x" */
+static bool take_skipped(ab_compiled *c, const char *line)
+{
+	char text[AB_MAX_PATH + AB_MAX_ERROR_TEXT];
+	size_t n = strcspn(line, "\t");
+
+	if (!line[n])
+		return false;
+	snprintf(text, sizeof(text), "%.*s %s: not there, skipped", (int)n,
+		 line, line + n + 1);
+	return add_noted(c, "skipped", line + n + 1, text);
+}
+
+bool ab_walls_take_notes(ab_compiled *compiled, const char *lines)
+{
+	static const char skipped[] = "skipped\t";
+	bool good = compiled->notes && compiled->noted;
+
+	while (*lines && good) {
+		size_t n = strcspn(lines, "\n");
+		ab_autofree char *line = strndup(lines, n);
+
+		if (line && !strncmp(line, skipped, sizeof(skipped) - 1))
+			good = take_skipped(compiled,
+					    line + sizeof(skipped) - 1);
+		else if (line && !strcmp(line, "left-out"))
+			good = add_noted(compiled, line, "", "more was noted "
+					 "than could be told");
+		else
+			good = line && json_array_append_new(
+					       compiled->notes,
+					       ab_build_text(line)) == 0;
+		lines += n + (lines[n] == '\n');
+	}
+	return good;
+}
+
 void ab_build_end(ab_build *b)
 {
 	for (size_t i = 0; i < b->owned_count; i++)

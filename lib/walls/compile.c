@@ -433,9 +433,11 @@ int32_t ab_walls_compile(agentbox_context *context, agentbox_policy *policy,
 
 	made.limits = json_object();
 	made.notes = json_array();
+	made.noted = json_array();
 	made.weaker = json_array();
-	rc = made.limits && made.notes && made.weaker ? build(&b, err) :
-							ab_error_nomem(err);
+	rc = made.limits && made.notes && made.noted && made.weaker ?
+		     build(&b, err) :
+		     ab_error_nomem(err);
 	if (rc && b.has_begun)
 		input->early->cancel(input->early->data);
 	ab_build_end(&b);
@@ -485,6 +487,7 @@ void ab_compiled_end(ab_compiled *c)
 	free(c->workspace_host);
 	json_decref(c->limits);
 	json_decref(c->notes);
+	json_decref(c->noted);
 	json_decref(c->weaker);
 	json_decref(c->description);
 	*c = (ab_compiled){ .plan_fd = -1 };

@@ -187,11 +187,12 @@ int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err)
 		freeze_view(p, v);
 	}
 	if (is_workspace)
-		ab_build_note(p->b, "the workspace is read-only in this box: "
-			      "%s", why);
+		ab_build_note_of(p->b, "read-only", p->root, "the workspace is "
+				 "read-only in this box: %s", why);
 	else
-		ab_build_note(p->b, "'%s' is read-only in this box: %s",
-			      p->root, why);
+		ab_build_note_of(p->b, "read-only", p->root,
+				 "'%s' is read-only in this box: %s", p->root,
+				 why);
 	return 0;
 }
 

@@ -98,6 +98,9 @@ void ab_build_watch(ab_build *b, const char *pattern);
 void ab_build_pin(ab_build *b, int fd);
 void ab_build_cgroup(ab_build *b, const char *path);
 void ab_build_note(ab_build *b, const char *fmt, ...) AB_PRINTF(2, 3);
+/* One that a program can tell from others, by its kind: agentbox_walls(3). */
+void ab_build_note_of(ab_build *b, const char *kind, const char *object,
+		      const char *fmt, ...) AB_PRINTF(4, 5);
 /* Names are bytes: what is no UTF-8 has \xNN for each high byte. */
 json_t *ab_build_text(const char *s);
 void ab_build_end(ab_build *b);

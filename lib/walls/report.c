@@ -256,7 +256,8 @@ static int add_wall(json_t *out, const wall_name *w, bool stands, uint32_t abi)
 }
 
 json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
-			const json_t *notes, const json_t *weaker)
+			const json_t *notes, const json_t *noted,
+			const json_t *weaker)
 {
 	/* what agentbox-init does from outside, in every tier */
 	static const wall_name reaper = {
@@ -282,6 +283,9 @@ json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
 	bad |= json_object_set_new(report, "walls", list);
 	bad |= json_object_set_new(report, "notes",
 				   notes ? json_deep_copy(notes) :
+					   json_array());
+	bad |= json_object_set_new(report, "noted",
+				   noted ? json_deep_copy(noted) :
 					   json_array());
 	bad |= json_object_set_new(report, "weaker",
 				   weaker ? json_deep_copy(weaker) :
@@ -413,6 +417,7 @@ json_t *ab_describe(const ab_plan *plan, const ab_compiled *out)
 		json_integer((json_int_t)(plan->seccomp_len / 8)));
 	bad |= json_object_set_new(o, "limits", json_deep_copy(out->limits));
 	bad |= json_object_set_new(o, "notes", json_deep_copy(out->notes));
+	bad |= json_object_set_new(o, "noted", json_deep_copy(out->noted));
 	bad |= json_object_set_new(o, "weaker", json_deep_copy(out->weaker));
 	if (bad) {
 		json_decref(o);

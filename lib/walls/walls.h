@@ -88,6 +88,7 @@ typedef struct ab_compiled {
 	uint32_t uid_outside, gid_outside; /* of whom owns its namespaces */
 	json_t *limits;	    /* the limits report */
 	json_t *notes;	    /* array of strings: what was weakened and why */
+	json_t *noted;	    /* of some: array of {kind, object, note} */
 	json_t *weaker;	    /* array of {wall, what, why, fix}, weaker.c */
 	json_t *description; /* the plan for people; of a dry one only */
 	uint32_t tier;
@@ -192,10 +193,17 @@ const char *ab_walls_first_name(uint32_t walls);
 
 /*
  * The walls report from what init says it raised (AB_WALL_* bits), the
- * tier, the notes and what is weaker; owned.
+ * tier, the notes, those with a kind, and what is weaker; owned.
  */
 json_t *ab_walls_report(uint32_t walls, uint32_t landlock_abi, uint32_t tier,
-			const json_t *notes, const json_t *weaker);
+			const json_t *notes, const json_t *noted,
+			const json_t *weaker);
+
+/*
+ * Adds what agentbox-init noted: lines, and of what has a kind
+ * "skipped\tSTAGE\tPATH" or "left-out". What is no UTF-8 is written \xNN.
+ */
+bool ab_walls_take_notes(ab_compiled *compiled, const char *lines);
 
 /*
  * The agent's seccomp filter for a policy's syscalls section, as the bytes

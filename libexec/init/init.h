@@ -72,7 +72,7 @@ typedef struct init_box {
 	bool awaits_plan; /* it has the head only */
 	bool began_with_head; /* who has the whole knows that hello was said */
 	init_failure failure;
-	char notes[2048]; /* newline-separated */
+	char notes[16384]; /* newline-separated */
 
 	int control_fd;
 	int host_pidfd;

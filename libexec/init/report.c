@@ -38,17 +38,23 @@ int init_fail(init_box *box, int sys_errno, const char *advice,
 	return -1;
 }
 
+/* There is always room for the line that says that there is none. */
 void init_note(init_box *box, const char *fmt, ...)
 {
-	size_t used = strlen(box->notes), left = sizeof(box->notes) - used;
+	static const char full[] = "left-out\n";
+	size_t used = strlen(box->notes);
+	size_t left = sizeof(box->notes) - sizeof(full) - used;
 	va_list ap;
 	int n;
 
+	if (used >= sizeof(full) - 1 &&
+	    !strcmp(box->notes + used - (sizeof(full) - 1), full))
+		return;
 	va_start(ap, fmt);
 	n = vsnprintf(box->notes + used, left, fmt, ap);
 	va_end(ap);
 	if (n < 0 || (size_t)n + 2 > left) {
-		box->notes[used] = '\0';
+		memcpy(box->notes + used, full, sizeof(full));
 		return;
 	}
 	box->notes[used + (size_t)n] = '\n';

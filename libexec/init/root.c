@@ -591,8 +591,8 @@ static int do_steps(builder *b)
 			continue;
 		if ((s->flags & AB_MOUNT_OPTIONAL) &&
 		    (r == -ENOENT || r == -ENOTDIR)) {
-			init_note(b->box, "mounts[%u] %s: not there, skipped",
-				  i, s->target);
+			init_note(b->box, "skipped\tmounts[%u]\t%s", i,
+				  s->target);
 			continue;
 		}
 		return init_fail_step(b->box, i, -r);

@@ -675,6 +675,11 @@ def paths_are_shown_and_hidden_as_asked():
     for place in ("/workspace/secret.tx", other + "/dat"):
         says(done, "--hide: there is no '%s'" % place, "nothing is hidden")
     expect(done.text.count("--hide") == 2, done)
+    many = ["--hide=no-such-file-%d" % n for n in range(400)]
+    done = sh("true", *many)
+    told = done.text.count("nothing is hidden")
+    expect(told > 200, told)
+    says(done, "more places were not there than could be told")
     done = sh("cat %s/data; echo x 2>/dev/null >%s/new" % (other, other),
               "--read", other)
     expect(done.out == b"data\n" and done.status, done)
@@ -777,6 +782,20 @@ def what_a_left_process_plants_after_the_commands_end_is_told():
     _, err = p.communicate(timeout=WAIT)
     expect(p.returncode == 0 and b".envrc' is protected" in err, err)
     expect(not os.path.exists(os.path.join(path, ".envrc")), "it is there")
+
+
+@box_test
+def what_a_file_is_called_is_no_warning():
+    name = "a is read-only in this box: b"
+    write("elsewhere", "x")
+    os.link(os.path.join(TOP, "elsewhere"), os.path.join(TOP, "work", name))
+    done = sh("echo x >new", "--json")
+    walls = json.loads(done.out)["walls"]
+    expect(any(name in note for note in walls["notes"]), walls)
+    expect(not any(of["kind"] == "read-only" for of in walls["noted"]), walls)
+    done = sh("echo x >new")
+    expect(done.status == 0 and "read-only" not in done.text, done)
+    os.unlink(os.path.join(TOP, "work", name))
 
 
 @box_test

@@ -916,7 +916,8 @@ END_TEST
 
 START_TEST(the_report_claims_only_what_init_raised)
 {
-	json_t *r = ab_walls_report(0, 0, AB_TIER_LANDLOCK, NULL, NULL), *wall;
+	json_t *r = ab_walls_report(0, 0, AB_TIER_LANDLOCK, NULL, NULL, NULL);
+	json_t *wall;
 	const char *name;
 
 	ck_assert_str_eq(json_string_value(json_object_get(r, "tier")),
@@ -1052,7 +1053,7 @@ START_TEST(a_bare_box_has_no_walls_and_claims_none)
 	ck_assert(has_note(&c, "bare"));
 	unload(&l, &c);
 	/* whatever init says: nothing in a bare box is to be relied on */
-	r = ab_walls_report(UINT32_MAX, 7, AB_TIER_BARE, NULL, NULL);
+	r = ab_walls_report(UINT32_MAX, 7, AB_TIER_BARE, NULL, NULL, NULL);
 	ck_assert_str_eq(json_string_value(json_object_get(r, "tier")),
 			 "bare");
 	json_object_foreach(json_object_get(r, "walls"), name, wall) {

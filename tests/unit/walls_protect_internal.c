@@ -176,16 +176,27 @@ static bool watches(const json_t *plan, const char *pattern)
 	return false;
 }
 
-static bool notes(const json_t *plan, const char *text)
+static const char *noted(const json_t *plan, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(
+		json_array_get(json_object_get(plan, "noted"), i), key));
+}
+
+static const char *note_of(const json_t *plan, const char *text)
 {
 	json_t *note;
 	size_t i;
 
 	json_array_foreach(json_object_get(plan, "notes"), i, note) {
 		if (strstr(json_string_value(note), text))
-			return true;
+			return json_string_value(note);
 	}
-	return false;
+	return NULL;
+}
+
+static bool notes(const json_t *plan, const char *text)
+{
+	return note_of(plan, text) != NULL;
 }
 
 #define REPOSITORY_DIR \
@@ -649,6 +660,9 @@ START_TEST(a_directory_of_too_many_entries_is_held_as_a_whole)
 	p = plan_of("\".envrc\"", "", 0, "");
 	ck_assert(!is_writable(p));
 	ck_assert(notes(p, "workspace is read-only"));
+	ck_assert_str_eq(noted(p, 0, "kind"), "read-only");
+	ck_assert_str_eq(noted(p, 0, "note"), note_of(p, "workspace is"));
+	ck_assert(!strcmp(strrchr(noted(p, 0, "object"), '/'), "/w"));
 	json_decref(p);
 	max_entries = 0;
 }
