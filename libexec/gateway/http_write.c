@@ -75,16 +75,12 @@ static const char *const hop[] = {
 /* What names the caller to an upstream: case 76. */
 static const char *const credentials[] = {
 	"authorization",
-	"x-api-key",
-	"api-key",
-	"x-goog-api-key",
 	"x-goog-user-project",
 	"x-goog-iam-authorization-token",
 	"x-amz-security-token",
-	"x-auth-token",
-	"x-access-token",
 	"private-token",
 	"job-token",
+	"x-jfrog-art-api",
 	"cookie",
 	"cookie2",
 	"forwarded",
@@ -102,6 +98,19 @@ static const char *const credential_prefixes[] = {
 	"x-ms-client-principal",
 	"x-amzn-oidc-",
 	"x-goog-authenticated-user-",
+};
+
+/* No server calls anything else so, whatever stands before it. */
+static const char *const credential_endings[] = {
+	"api-key",
+	"apikey",
+	"api-token",
+	"access-key",
+	"access-token",
+	"auth-key",
+	"auth-token",
+	"subscription-key",
+	"subscription-token",
 };
 
 static const char *const response_credentials[] = {
@@ -125,6 +134,14 @@ static bool has_prefix(const char *buf, ab_http_span name, const char *prefix)
 	return name.len >= head.len && ab_http_name_is(buf, head, prefix);
 }
 
+static bool has_ending(const char *buf, ab_http_span name, const char *ending)
+{
+	size_t n = strlen(ending);
+	ab_http_span tail = { (uint16_t)(name.at + name.len - n), (uint16_t)n };
+
+	return name.len >= n && ab_http_name_is(buf, tail, ending);
+}
+
 /* Of anthropic-* only what describes the request stays: the others name
    organisations and workspaces, those to come included. */
 static bool is_vendor_identity(const char *buf, ab_http_span name)
@@ -143,6 +160,9 @@ static bool is_credential(const char *buf, ab_http_span name)
 		return true;
 	for (size_t i = 0; i < AB_ARRAY_LEN(credential_prefixes); i++)
 		if (has_prefix(buf, name, credential_prefixes[i]))
+			return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(credential_endings); i++)
+		if (has_ending(buf, name, credential_endings[i]))
 			return true;
 	return false;
 }

@@ -270,12 +270,26 @@ static bool depends_on_path(const ab_wire_route *spec)
 	return spec->kind == AB_ROUTE_GIT || spec->closed_count;
 }
 
-/* The name of a parameter, decoded and in lower case; false: too long to be
-   one of ours. */
-static bool read_name(const char *s, size_t n, char *out, size_t size)
+/* As PHP reads a name, which is the loosest of all: a blank before it is
+   nothing, and these are "_". */
+static char loosely(unsigned char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c + ('a' - 'A'));
+	return c && strchr("-. +[", c) ? '_' : (char)c;
+}
+
+/*
+ * The name of a parameter, decoded and in lower case; at *part there is a "["
+ * in it, behind which may be the place in a list of that name, or 0. false:
+ * too long to be one of ours.
+ */
+static bool read_name(const char *s, size_t n, char *out, size_t size,
+		      size_t *part)
 {
 	size_t len = 0;
 
+	*part = 0;
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
@@ -285,14 +299,16 @@ static bool read_name(const char *s, size_t n, char *out, size_t size)
 					    ab_hex_digit(s[i + 2]));
 			i += 2;
 		}
+		if (len == 0 && (c == ' ' || c == '+'))
+			continue;
+		if (c == '[' && !*part)
+			*part = len;
 		if (len + 1 >= size)
-			return false;
-		if (c >= 'A' && c <= 'Z')
-			c = (unsigned char)(c + ('a' - 'A'));
-		out[len++] = (char)(c == '-' ? '_' : c);
+			break;
+		out[len++] = loosely(c);
 	}
 	out[len] = '\0';
-	return true;
+	return len + 1 < size || *part;
 }
 
 /* "-" is written "_" here. What names a caller, and what makes a server read
@@ -302,8 +318,8 @@ static const char *const refused_parameters[] = {
 	"authorization", "bearer_token",  "client_secret",  "id_token",
 	"oauth_token",	"private_token",  "job_token",	    "refresh_token",
 	"x_api_key",	"x_goog_api_key", "x_auth_token",   "$httpheaders",
-	"$http_headers", "$httpmethod",	  "_method",	    "x_http_method",
-	"x_http_method_override",	  "x_method_override",
+	"$http_headers", "$httpmethod",	  "$http_method",   "_method",
+	"x_http_method", "x_http_method_override",	  "x_method_override",
 };
 /* only where we put a credential of ours in */
 static const char *const refused_beside_ours[] = { "key", "token" };
@@ -326,15 +342,18 @@ static bool query_is_clean(const char *s, size_t n, bool injects)
 
 	while (at < n) {
 		size_t end = at;
-		size_t name;
+		size_t name, part;
 		char text[32];
 
 		while (end < n && s[end] != '&' && s[end] != ';')
 			end++;
 		for (name = at; name < end && s[name] != '=';)
 			name++;
-		if (read_name(s + at, name - at, text, sizeof(text)) &&
+		if (read_name(s + at, name - at, text, sizeof(text), &part) &&
 		    is_refused(text, injects))
+			return false;
+		text[part] = '\0';
+		if (part && is_refused(text, injects))
 			return false;
 		at = end + 1;
 	}
