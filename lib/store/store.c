@@ -259,7 +259,7 @@ static int32_t set_number(ab_store *s, const char *name, int value,
 /* Whoever comes first migrates; the others find it done. */
 static int32_t migrate(ab_store *s, agentbox_error **err)
 {
-	int64_t application, version, tables;
+	int64_t application = -1, version = -1, tables = -1;
 	int32_t rc = ab_store_begin(s, err);
 
 	if (rc == 0)
@@ -319,7 +319,7 @@ static int32_t hold_journal(const ab_store *s, agentbox_error **err)
  */
 static int32_t grow(ab_store *s, agentbox_error **err)
 {
-	int64_t size, pages, rows;
+	int64_t size = 0, pages = 0, rows = 0;
 	sqlite3_int64 bytes;
 	int chunk = CHUNK;
 	int32_t rc = number(s, "PRAGMA page_size", &size, err);
