@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -255,6 +256,48 @@ static void case_110_a_reader_who_locks_it_keeps_nothing(void)
 	close(fd);
 }
 
+/* The only name of this kind in base/out, or none. */
+static char *name_left(const char *suffix)
+{
+	return HOST_RUN(NULL, "sh", "-c",
+			"cd \"$0\" && set -- .agentbox-*.\"$1\" && "
+			"[ $# = 1 ] && printf %s \"$0/$1\"",
+			host_path("out"), suffix);
+}
+
+/*
+ * Whether its job has ended a record says: one that cannot be opened says
+ * nothing. What may be at work stays, and that is told.
+ */
+static void case_110_a_record_that_cannot_be_asked_is_told(void)
+{
+	copy_end end = { 0 };
+	copy_run run = hold_refresh(&end);
+	char *record, *tree;
+
+	end_hung(&run, &end);
+	record = name_left("record");
+	tree = name_left("incomplete");
+	/* root may open everything but a link */
+	REQUIRE(rename(record, host_path("aside")) == 0, "%s: %m", record);
+	REQUIRE(symlink("nowhere", record) == 0, "%s: %m", record);
+	int fd = lock_as_reader(tree);
+
+	scrub_is(AGENTBOX_ESYS);
+	CHECK(faccessat(fd, "src/main.c", F_OK, 0) == 0, "ended: %m");
+	REQUIRE(unlink(record) == 0 && rename(host_path("aside"), record) == 0,
+		"%s: %m", record);
+	if (geteuid() != 0) {
+		REQUIRE(chmod(record, 0) == 0, "%s: %m", record);
+		scrub_is(AGENTBOX_EACCES);
+		CHECK(faccessat(fd, "src/main.c", F_OK, 0) == 0, "ended: %m");
+		REQUIRE(chmod(record, 0600) == 0, "%s: %m", record);
+	}
+	scrub();
+	CHECK(faccessat(fd, "src/main.c", F_OK, 0) < 0, "it is there");
+	close(fd);
+}
+
 /* Nor is it, until somebody has cleared away what the dead one had. */
 static void case_073_a_refresh_that_hung_and_died_is_ended(void)
 {
@@ -386,6 +429,7 @@ int main(int argc, char **argv)
 		CASE(case_073_a_refresh_that_hangs_is_told),
 		CASE(case_072_a_reader_who_locks_it_stops_no_refresh),
 		CASE(case_110_a_reader_who_locks_it_keeps_nothing),
+		CASE(case_110_a_record_that_cannot_be_asked_is_told),
 		CASE(case_073_a_refresh_that_hung_and_died_is_ended),
 		CASE(case_073_two_refreshes_that_hang_are_told),
 		CASE(case_073_cancelled_is_not_published),
