@@ -173,10 +173,10 @@ int copy_open_old(supervision *s)
 		return fail(s, AGENTBOX_ESYS, -s->old_record_fd,
 			    job->plan.record_name, "cannot open the record");
 	/* so that no sweep takes it once it lies in the staging directory; who
-	   reads it may have locked it, and who works on it has the record */
-	if (replace && staging_lock(s->old_tree_fd) && s->old_record_fd < 0)
-		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
-			    "another job is at work on it");
+	   reads it may have locked it. Who works on it has the record, or, of
+	   several where there is none, is the first to publish one. */
+	if (replace)
+		(void)staging_lock(s->old_tree_fd);
 	if (s->old_record_fd >= 0 && load_record(s, s->old_record_fd))
 		job->has_old = replace && is_usable(s);
 	return 0;
@@ -280,6 +280,11 @@ void copy_clear(supervision *s)
 		return;
 	(void)removal_end(s->clearing, NULL);
 	s->clearing = NULL;
+}
+
+bool copy_has_to_clear(const supervision *s)
+{
+	return s->spare_name[0] || s->clearing;
 }
 
 /* The writer has ended, or was. */
@@ -521,6 +526,9 @@ int copy_publish(supervision *s)
 
 	atomic_store(&job->counters->phase, AB_PHASE_PUBLISH);
 	r = publish_record(s);
+	if (r == -EEXIST && replace)
+		return fail(s, AGENTBOX_EBUSY, 0, job->plan.dest_name,
+			    "another job was at work on it");
 	if (r)
 		return fail(s, r == -EEXIST ? AGENTBOX_EEXIST : AGENTBOX_ESYS,
 			    -r, "publish", "cannot publish the record");
@@ -532,6 +540,10 @@ int copy_publish(supervision *s)
 					    : AGENTBOX_ESYS,
 			    -r, "publish", "cannot publish the tree");
 	}
+	/* what follows only adds to what a scrub finds, and looks whether there
+	   was one (put_away_old()): who revokes need not wait for it */
+	ab_cleanup_fd(&s->turn_fd);
+	s->turn_fd = -1;
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (has_record(s))
 		(void)unlinkat(job->record_fd, s->record_name, 0);

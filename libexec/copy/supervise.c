@@ -427,7 +427,7 @@ static int run_make(supervision *s)
  * Who takes a name away from a reader has the directory of the records locked
  * meanwhile (lib/peering/places.c), and so has who gives it one: not to be
  * late for him when the host has died that told to publish, and could have
- * been waited for. The lock ends with this process.
+ * been waited for. Held until it is published, or this process ends.
  */
 static int take_turn(supervision *s)
 {
@@ -442,9 +442,12 @@ static int take_turn(supervision *s)
 		if (listen_once(s))
 			return -1;
 	}
-	if (r)
+	if (r) {
+		close(fd);
 		return fail(s, AGENTBOX_ESYS, -r, "publish",
 			    "cannot lock the directory of the records");
+	}
+	s->turn_fd = fd;
 	return ab_fd_poll(s->job->host_pidfd, POLLIN, 0) ? cancelled(s) : 0;
 }
 
@@ -455,6 +458,12 @@ int copy_make(supervision *s)
 	if (s->read.unchanged)
 		return 0;
 	if (s->job->plan.flags & AB_COPY_HOLD) {
+		/* told to publish, the host waits, and others for it */
+		while (copy_has_to_clear(s)) {
+			copy_clear(s);
+			if (listen_once(s))
+				return -1;
+		}
 		if (say_staged(s))
 			return -1;
 		while (!s->may_publish) {
@@ -657,6 +666,7 @@ int copy_supervise(copy_job *job)
 		.tree_fd = -1,
 		.record_fd = -1,
 		.spare_fd = -1,
+		.turn_fd = -1,
 		.report_fd = -1,
 	};
 	int r;

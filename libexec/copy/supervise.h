@@ -40,6 +40,7 @@ typedef struct supervision {
 	copy_read read;
 	copy_wrote wrote;
 	bool has_read, has_wrote, may_publish;
+	int turn_fd; /* held until it is published; -1: not */
 	int report_fd;
 	uint64_t swap_ns;
 } supervision;
@@ -53,6 +54,8 @@ int copy_begin_output(supervision *s);
 int copy_publish(supervision *s);
 /* A piece of what is to be cleared away, while others work. */
 void copy_clear(supervision *s);
+/* Is there more? */
+bool copy_has_to_clear(const supervision *s);
 /*
  * The record that this job began with lies there no more, as after a scrub:
  * nothing can be published, and who scrubs waits for us.

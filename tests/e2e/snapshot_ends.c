@@ -261,7 +261,7 @@ static char *name_left(const char *suffix)
 {
 	return HOST_RUN(NULL, "sh", "-c",
 			"cd \"$0\" && set -- .agentbox-*.\"$1\" && "
-			"[ $# = 1 ] && printf %s \"$0/$1\"",
+			"[ $# = 1 ] && [ -e \"$1\" ] && printf %s \"$0/$1\"",
 			host_path("out"), suffix);
 }
 
@@ -397,6 +397,119 @@ static void case_073_who_was_told_to_publish_has_its_turn(void)
 	}
 }
 
+/* Many files, each another than before. */
+static void write_many(const char *text)
+{
+	int dir;
+
+	host_mkdir(ws_path("many"));
+	dir = open(ws_path("many"), O_PATH | O_CLOEXEC);
+	for (int i = 0; i < 1000; i++) {
+		char name[16];
+		int fd;
+
+		snprintf(name, sizeof(name), "f%d.c", i);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			    0644);
+		REQUIRE(fd >= 0 && write(fd, text, strlen(text)) > 0, "%m");
+		close(fd);
+	}
+	close(dir);
+}
+
+/* A refresh of them, staged. */
+static copy_run stage_many(uint32_t flags, const char *text, copy_end *end)
+{
+	copy_task task;
+	copy_run run;
+	int fd = -1;
+
+	write_many(text);
+	copy_init(&task, AB_COPY_MAKE);
+	task.plan.flags = AB_COPY_REPLACE | AB_COPY_HOLD | flags;
+	run = copy_start(&task);
+	REQUIRE(copy_next(&run, end, &fd) == AB_MSG_COPY_STAGED, "%s",
+		end->message);
+	close(fd);
+	return run;
+}
+
+/*
+ * Others wait for who has its turn: it is over with the two renames, and the
+ * generation before is put away after it. Who looks too late looks again.
+ */
+static void case_073_the_turn_ends_before_the_clearing(void)
+{
+	bool seen = false;
+
+	e2e_seconds(120);
+	write_many("0\n");
+	GOOD(copy_make(0));
+	for (int i = 1; i < 20 && !seen; i++) {
+		char *text = e2e_text("%d\n", i);
+		copy_end end = { 0 };
+		copy_run run = stage_many(0, text, &end);
+		int fd = open(host_path("out"), O_RDONLY | O_CLOEXEC);
+
+		copy_say(&run, AB_MSG_COPY_PUBLISH);
+		while (strcmp(host_read(snap_path("many/f0.c")), text) != 0)
+			;
+		while (flock(fd, LOCK_EX | LOCK_NB) != 0)
+			;
+		seen = *name_left("incomplete");
+		close(fd);
+		copy_wait(&run, &end);
+		GOOD(end);
+	}
+	CHECK(seen, "it had its turn until all was put away");
+}
+
+/* What is told to publish has nothing to clear away first. */
+static void case_073_who_is_staged_has_cleared_away(void)
+{
+	write_many("0\n");
+	GOOD(copy_make(0));
+	for (int i = 1; i < 5; i++) {
+		copy_end end = { 0 };
+		copy_run run = stage_many(AB_COPY_KEEP_OLD,
+					  e2e_text("%d\n", i), &end);
+
+		CHECK(*name_left("incomplete"), "round %d: more is left", i);
+		copy_say(&run, AB_MSG_COPY_PUBLISH);
+		copy_wait(&run, &end);
+		GOOD(end);
+	}
+}
+
+/* No record, and a reader who locks what is shown. */
+static void case_072_a_reader_stops_no_refresh_without_a_record(void)
+{
+	copy_end first = { 0 }, second = { 0 };
+	copy_run run, other;
+	int fd;
+
+	GOOD(copy_make(0));
+	fd = lock_as_reader(snap_path(""));
+	REQUIRE(unlink(host_path("out/.snap.agentbox")) == 0, "record: %m");
+	host_write(ws_path("src/main.c"), "third\n");
+	run = stage_many(0, "1\n", &first);
+	other = stage_many(0, "1\n", &second);
+	copy_say(&run, AB_MSG_COPY_PUBLISH);
+	copy_wait(&run, &first);
+	GOOD(first);
+	/* of two the first one that publishes is the one */
+	copy_say(&other, AB_MSG_COPY_PUBLISH);
+	copy_wait(&other, &second);
+	CHECK(second.code == AGENTBOX_EBUSY, "%d %s", second.code,
+	      second.message);
+	CHECK(strcmp(host_read(snap_path("src/main.c")), "third\n") == 0,
+	      "another");
+	close(fd);
+	GOOD(copy_make(AB_COPY_REPLACE));
+	GOOD(scrub());
+	copy_nothing_published();
+}
+
 static void case_057_a_deadline_ends_the_job(void)
 {
 	copy_task task;
@@ -434,6 +547,9 @@ int main(int argc, char **argv)
 		CASE(case_073_two_refreshes_that_hang_are_told),
 		CASE(case_073_cancelled_is_not_published),
 		CASE(case_073_who_was_told_to_publish_has_its_turn),
+		CASE(case_073_the_turn_ends_before_the_clearing),
+		CASE(case_073_who_is_staged_has_cleared_away),
+		CASE(case_072_a_reader_stops_no_refresh_without_a_record),
 		CASE(case_057_a_deadline_ends_the_job),
 		CASES_END
 	};
