@@ -47,9 +47,12 @@ typedef struct agentbox_peer_job agentbox_peer_job;
  * is recorded twice in `audit`, once for each box; what cannot be recorded is
  * not granted. NULL: nothing is recorded.
  *
- * Errors: AGENTBOX_EBUSY when others hold the store for 5 s, or when a copy
- * whose host is gone is at its last step for 2 s, AGENTBOX_ETAMPERED when it
- * is damaged, AGENTBOX_EUNSUPPORTED when a later version made it.
+ * What a copy whose host is gone holds for 2 s is passed over; each grant and
+ * refresh tries to end it again.
+ *
+ * Errors: AGENTBOX_EBUSY when others hold the store for 5 s,
+ * AGENTBOX_ETAMPERED when it is damaged, AGENTBOX_EUNSUPPORTED when a later
+ * version made it.
  */
 AGENTBOX_API int32_t agentbox_peering_new(agentbox_context *context,
 					  agentbox_audit *audit,

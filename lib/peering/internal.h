@@ -35,6 +35,7 @@ struct agentbox_peering {
 	agentbox_audit *audit; /* or NULL */
 	ab_store *store;
 	ab_known *boxes;
+	bool is_unswept; /* a sweep had to leave something */
 };
 
 AB_DEFINE_AUTO(agentbox_peering, agentbox_peering_free)
@@ -162,8 +163,13 @@ int32_t ab_peer_revoke_now(agentbox_peering *p, const char *grant,
 int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
 			   const char *box, const char *reason,
 			   agentbox_error **err);
-/* sweep.c: end what boxes and hosts that are gone have left. */
+/*
+ * sweep.c: end what boxes and hosts that are gone have left. What a copy still
+ * holds is passed over, and ended by the next.
+ */
 int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err);
+/* When something was passed over. */
+int32_t ab_peer_sweep_again(agentbox_peering *p, agentbox_error **err);
 int32_t ab_peering_usable(const agentbox_peering *p, agentbox_error **err);
 
 #endif

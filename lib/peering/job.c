@@ -84,20 +84,53 @@ static void end(agentbox_peer_job *j, agentbox_error **error)
 	ab_places_end(&j->places);
 }
 
+/* The reader may see it still: said in the error and on both sides. */
+static void say_not_hidden(agentbox_peer_job *j, const agentbox_error *why,
+			   agentbox_error **error)
+{
+	agentbox_error *both = NULL;
+
+	ab_error_set(&both, agentbox_error_get_code(*error),
+		     agentbox_error_get_where(*error),
+		     "%s; and what is shown is not taken back yet: %s",
+		     agentbox_error_get_message(*error),
+		     agentbox_error_get_message(why));
+	ab_peer_job_record(j, "peer.revoke", "error",
+			   agentbox_error_get_message(why), NULL);
+	if (!both)
+		return;
+	agentbox_error_free(*error);
+	*error = both;
+}
+
 /*
  * What was published, or may have been, goes: first its name, whatever the
- * store then says; nobody is left who could give it back.
+ * store then says; nobody is left who could give it back. A name that another
+ * copy keeps us from is a stray from here on: no row is live that it could
+ * belong to, and every sweep tries to take it away.
  */
 static void take_back(agentbox_peer_job *j, agentbox_error **error)
 {
+	agentbox_error *left = NULL;
+
 	if (j->copy)
 		ab_snapshot_kill(j->copy);
 	if (j->places.shown >= 0)
 		(void)ab_places_hide(&j->places, j->grant.name, j->grant.id);
 	ab_store_rollback(j->peering->store);
 	ab_places_end(&j->places); /* its lock too */
-	ab_peer_revoke_now(j->peering, j->grant.id,
-			   agentbox_error_get_message(*error), NULL);
+	/* hides it again, and fails where that does */
+	int32_t rc = ab_peer_revoke_now(j->peering, j->grant.id,
+					agentbox_error_get_message(*error),
+					&left);
+	if (rc < 0 && rc != AGENTBOX_ENOTFOUND) {
+		(void)ab_grant_revoke(j->peering->store, j->grant.id,
+				      agentbox_error_get_message(*error),
+				      NULL);
+		j->peering->is_unswept = true;
+		say_not_hidden(j, left, error);
+	}
+	agentbox_error_free(left);
 	end(j, error);
 }
 

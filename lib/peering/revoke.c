@@ -190,6 +190,7 @@ int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
 			   agentbox_error **err)
 {
 	ab_auto(json_t) *ids = NULL;
+	int32_t first = 0;
 	json_t *v;
 	size_t i;
 
@@ -197,14 +198,21 @@ int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
 	if (rc < 0)
 		return rc;
 	json_array_foreach(ids, i, v) {
-		rc = ab_peer_revoke_now(p, json_string_value(v), reason, err);
-		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
-			return rc;
+		agentbox_error *error = NULL;
+
+		rc = ab_peer_revoke_now(p, json_string_value(v), reason,
+					&error);
 		/* another process was faster */
-		if (rc < 0 && err) {
-			agentbox_error_free(*err);
-			*err = NULL;
+		if (rc == AGENTBOX_ENOTFOUND || rc == 0) {
+			agentbox_error_free(error);
+			continue;
 		}
+		/* one that cannot be revoked keeps no other */
+		if (first == 0) {
+			first = rc;
+			ab_error_move(err, &error);
+		}
+		agentbox_error_free(error);
 	}
-	return 0;
+	return first;
 }

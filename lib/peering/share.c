@@ -238,6 +238,8 @@ int32_t agentbox_peering_grant(agentbox_peering *peering, const char *reader,
 		rc = ab_error_set(err, AGENTBOX_EINVAL, "",
 				  "reader, source or job is NULL");
 	if (rc == 0)
+		rc = ab_peer_sweep_again(peering, err);
+	if (rc == 0)
 		rc = ab_peer_box_find(peering, reader, &a, err);
 	if (rc == 0)
 		rc = ab_peer_box_find(peering, source, &b, err);
@@ -260,6 +262,8 @@ int32_t agentbox_peering_refresh(agentbox_peering *peering, const char *grant,
 	if (rc == 0 && (!grant || !job))
 		rc = ab_error_set(err, AGENTBOX_EINVAL, "",
 				  "grant or job is NULL");
+	if (rc == 0)
+		rc = ab_peer_sweep_again(peering, err);
 	if (rc < 0)
 		return rc;
 	ab_auto(agentbox_peer_job) *j =

@@ -71,7 +71,26 @@ typedef struct swept {
 	agentbox_peering *peering;
 	const char *id;
 	ab_places places;
+	bool is_left; /* something could not be ended yet */
 } swept;
+
+/*
+ * What a copy holds that a host which died has left stops nothing else: it is
+ * passed over, and tried again. Where others hold the store nothing goes on.
+ */
+static int32_t pass_over(int32_t rc, agentbox_error **error, bool *is_left,
+			 agentbox_error **err)
+{
+	if (rc == 0)
+		return 0;
+	if (rc != AGENTBOX_EBUSY ||
+	    strcmp(agentbox_error_get_where(*error), AB_STORE_NAME) == 0)
+		return ab_error_move(err, error);
+	*is_left = true;
+	agentbox_error_free(*error);
+	*error = NULL;
+	return 0;
+}
 
 typedef int32_t visit_entry(swept *s, const char *name, agentbox_error **err);
 
@@ -84,8 +103,12 @@ static int32_t visit_all(swept *s, int fd, const char *what, visit_entry *visit,
 	struct dirent *e;
 	int32_t rc = 0;
 
-	while (dir && rc == 0 && (e = ab_fd_next(dir, &error)))
-		rc = visit(s, e->d_name, err);
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error))) {
+		agentbox_error *busy = NULL;
+
+		rc = visit(s, e->d_name, &busy);
+		rc = pass_over(rc, &busy, &s->is_left, err);
+	}
 	if (dir)
 		closedir(dir);
 	return rc < 0 || !error ? rc :
@@ -99,7 +122,10 @@ static void unlock(swept *s)
 	s->places.lock = -1;
 }
 
-/* Under the name's lock: no job is at it. */
+/*
+ * Under the name's lock: no job is at it. Its record and the generation before
+ * are end_name()'s, which finds them by the lock's file.
+ */
 static int32_t hide_unless_live(const swept *s, const char *name,
 				agentbox_error **err)
 {
@@ -116,10 +142,7 @@ static int32_t hide_unless_live(const swept *s, const char *name,
 	int r = ab_id_new(id);
 	if (r == 0)
 		r = ab_places_hide(&s->places, name, id);
-	if (r < 0)
-		return ab_places_not_hidden(r, name, s->id, err);
-	ab_places_forget(&s->places, name);
-	return 0;
+	return r < 0 ? ab_places_not_hidden(r, name, s->id, err) : 0;
 }
 
 /*
@@ -162,7 +185,10 @@ static int32_t end_making(swept *s, agentbox_error **err)
 	if (rc < 0)
 		return rc;
 	json_array_foreach(names, i, v) {
-		rc = hide_stray(s, json_string_value(v), err);
+		agentbox_error *busy = NULL;
+
+		rc = hide_stray(s, json_string_value(v), &busy);
+		rc = pass_over(rc, &busy, &s->is_left, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -233,9 +259,9 @@ static int32_t end_name(swept *s, const char *file, agentbox_error **err)
 
 /* What a host that died did not finish. */
 static int32_t finish_reader(agentbox_peering *p, const char *reader,
-			     agentbox_error **err)
+			     bool *is_left, agentbox_error **err)
 {
-	swept s = { p, reader, AB_PLACES_NONE };
+	swept s = { p, reader, AB_PLACES_NONE, false };
 	agentbox_error *error = NULL;
 	int32_t rc = ab_places_open(p, reader, &s.places, &error);
 
@@ -255,22 +281,29 @@ static int32_t finish_reader(agentbox_peering *p, const char *reader,
 		rc = visit_all(&s, s.places.records, "what was granted to",
 			       end_name, err);
 	ab_places_end(&s.places);
+	*is_left |= s.is_left;
 	return rc;
 }
 
 static int32_t sweep_reader(agentbox_peering *p, int boxes, const char *reader,
 			    agentbox_error **err)
 {
+	agentbox_error *error = NULL;
+	bool is_left = false;
 	int32_t rc;
 
 	if (strlen(reader) != AB_ID_SIZE - 1)
 		return 0;
-	rc = finish_reader(p, reader, err);
-	if (rc < 0 || !is_gone(boxes, reader))
-		return rc;
-	rc = ab_peer_revoke_all(p, "reader", reader, "reader gone", err);
-	if (rc == 0)
-		remove_dirs(boxes, reader);
+	rc = finish_reader(p, reader, &is_left, err);
+	if (rc == 0 && is_gone(boxes, reader)) {
+		rc = ab_peer_revoke_all(p, "reader", reader, "reader gone",
+					&error);
+		rc = pass_over(rc, &error, &is_left, err);
+		/* its records are the way to what is left */
+		if (rc == 0 && !is_left)
+			remove_dirs(boxes, reader);
+	}
+	p->is_unswept |= is_left;
 	return rc;
 }
 
@@ -312,22 +345,36 @@ static int32_t sweep_sources(agentbox_peering *p, agentbox_error **err)
 			json_object_get(v, "started"));
 		if (ab_peer_started(pid) == started)
 			continue;
+		agentbox_error *error = NULL;
+
 		rc = ab_peer_revoke_now(p, json_string_value(
 						json_object_get(v, "id")),
-					"source gone", err);
-		if (rc < 0 && rc != AGENTBOX_ENOTFOUND)
-			return rc;
-		if (rc < 0 && err) {
-			agentbox_error_free(*err);
-			*err = NULL;
+					"source gone", &error);
+		if (rc == AGENTBOX_ENOTFOUND) {
+			agentbox_error_free(error);
+			continue;
 		}
+		rc = pass_over(rc, &error, &p->is_unswept, err);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
 
 int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err)
 {
+	p->is_unswept = false;
 	int32_t rc = sweep_readers(p, err);
 
 	return rc < 0 ? rc : sweep_sources(p, err);
+}
+
+int32_t ab_peer_sweep_again(agentbox_peering *p, agentbox_error **err)
+{
+	if (!p->is_unswept)
+		return 0;
+	int32_t rc = ab_peer_sweep(p, err);
+
+	p->is_unswept |= rc < 0;
+	return rc;
 }
