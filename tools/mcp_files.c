@@ -82,24 +82,90 @@ static json_t *refused(agentbox_error *err)
 	return out;
 }
 
-/* Open through the guard: the fd, or -1 with *failure. */
-static int open_path(box_server *b, uint32_t flags, const char *path,
-		     json_t **failure)
+/*
+ * Open through the guard what is below dirfd, or with -1 the workspace: the
+ * fd; -1 with *err where it or the kernel says no, and else with *failure.
+ */
+static int open_at(box_server *b, uint32_t flags, int dirfd, const char *at,
+		   const char *path, agentbox_error **err, json_t **failure)
 {
-	const char *below = below_workspace(b, path);
-	agentbox_error *err = NULL;
 	int32_t fd = -1;
 
-	if (agentbox_guard_open(b->guard, flags, 0666, -1, below,
-				strlen(below), &fd, &b->decision, &err) < 0) {
-		*failure = refused(err);
+	if (agentbox_guard_open(b->guard, flags, 0666, dirfd, at, strlen(at),
+				&fd, &b->decision, err) < 0)
 		return -1;
-	}
 	if (is_as_in_box(b, fd))
 		return fd;
 	close(fd);
 	*failure = box_failure("'%s' is a mount of the box: use run", path);
 	return -1;
+}
+
+/* The fd, or -1 with *failure. */
+static int open_path(box_server *b, uint32_t flags, const char *path,
+		     json_t **failure)
+{
+	agentbox_error *err = NULL;
+	int fd = open_at(b, flags, -1, below_workspace(b, path), path, &err,
+			 failure);
+
+	if (err)
+		*failure = refused(err);
+	return fd;
+}
+
+/*
+ * A new file, by its name in a directory that was seen where it is, and not
+ * through a link: else it would be made before it is seen that it is below a
+ * mount, where the box has nothing to make.
+ */
+static int make_file(box_server *b, uint32_t flags, const char *path,
+		     json_t **failure)
+{
+	const char *below = below_workspace(b, path);
+	const char *name = strrchr(below, '/');
+	agentbox_error *err = NULL;
+	char *parent = name ? strndup(below, (size_t)(name - below) + 1)
+			    : strdup(".");
+	int fd = -1;
+	int dirfd = parent ? open_at(b, AGENTBOX_OPEN_READ |
+				     AGENTBOX_OPEN_DIRECTORY, -1, parent, path,
+				     &err, failure) : -1;
+
+	if (dirfd >= 0) {
+		fd = open_at(b, flags | AGENTBOX_OPEN_CREATE |
+			     AGENTBOX_OPEN_NOFOLLOW, dirfd,
+			     name ? name + 1 : below, path, &err, failure);
+		close(dirfd);
+	}
+	if (err)
+		*failure = refused(err);
+	free(parent);
+	return fd;
+}
+
+/* What is there, by whatever link, or a new file. */
+static int open_to_write(box_server *b, bool append, bool create,
+			 const char *path, json_t **failure)
+{
+	uint32_t flags = AGENTBOX_OPEN_WRITE |
+			 (append ? AGENTBOX_OPEN_APPEND : 0);
+	agentbox_error *err = NULL;
+	int fd;
+
+	if (create)
+		return make_file(b, flags | AGENTBOX_OPEN_EXCLUSIVE, path,
+				 failure);
+	fd = open_at(b, flags, -1, below_workspace(b, path), path, &err,
+		     failure);
+	if (!err)
+		return fd;
+	if (agentbox_error_get_code(err) != AGENTBOX_ENOTFOUND) {
+		*failure = refused(err);
+		return -1;
+	}
+	agentbox_error_free(err);
+	return make_file(b, flags, path, failure);
 }
 
 /* The path of a call: no NUL by the guard's reader of frames. */
@@ -283,10 +349,7 @@ json_t *box_write(box_server *b, const json_t *arguments)
 		failure = box_failure("'%s' is a mount of the box: use run",
 				      path);
 	else /* emptied only when it was seen where it is */
-		fd = open_path(b, AGENTBOX_OPEN_WRITE | AGENTBOX_OPEN_CREATE |
-			       (append ? AGENTBOX_OPEN_APPEND : 0) |
-			       (create ? AGENTBOX_OPEN_EXCLUSIVE : 0),
-			       path, &failure);
+		fd = open_to_write(b, append, create, path, &failure);
 	free(inside);
 	if (fd >= 0) {
 		if (!append && ftruncate(fd, 0) < 0)

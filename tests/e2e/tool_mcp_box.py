@@ -233,16 +233,40 @@ def what_the_box_does_not_see_is_not_served():
         with open(os.path.join(work, name), "w") as f:
             f.write("secret")
     os.symlink("deep/er", work + "/short")
+    os.symlink("deep/er/new", work + "/nowhere")
+    os.symlink("new", work + "/nothing")
     b = Box("--hide", work + "/.env", "--hide", work + "/deep", work=work)
     for path in (".env", "deep/er/key", "short/key"):
         b.bad("read", path=path)
         b.bad("write", path=path, text="x")
-    b.bad("write", path="deep/new", text="x")
+    for path in ("deep/new", "deep/er/new", "short/new", "short/./new",
+                 "nowhere", "nothing"):
+        b.bad("write", path=path, text="x")
+        b.bad("write", path=path, text="x", create_only=True)
     b.bad("list", path="deep")
     b.bad("list", path="short")
-    expect(not os.path.exists(work + "/deep/new"), "made")
+    expect(os.listdir(work + "/deep") == ["er"] and
+           os.listdir(work + "/deep/er") == ["key"] and
+           not os.path.exists(work + "/new"), "made")
     with open(work + "/.env") as f:
         expect(f.read() == "secret", "changed")
+    expect(b.finish() == 0, b.text)
+
+
+@box_test
+def what_is_hidden_gets_no_other_name():
+    """Else what covers it in the box would move along, and on the host it had
+    a path that no list names."""
+    work = os.path.join(WORK, "renamed")
+    os.makedirs(work + "/a/b/deep")
+    with open(work + "/a/b/deep/key", "w") as f:
+        f.write("secret")
+    b = Box("--hide", work + "/a/b/deep", work=work)
+    for old, new in ("a/b", "a/c"), ("a", "z"), ("a/b/deep", "g"):
+        got = b.call("run", argv=["mv", old, new])
+        expect(got["isError"], got)
+    expect(os.path.exists(work + "/a/b/deep/key"), os.listdir(work))
+    b.bad("read", path="a/b/deep/key")
     expect(b.finish() == 0, b.text)
 
 
