@@ -31,6 +31,7 @@ E2E_TESTS += tests/e2e/gateway_clients.py
 E2E_TESTS += tests/e2e/gateway_preview.py
 E2E_TESTS += tests/e2e/gateway_rate.py
 E2E_TESTS += tests/e2e/gateway_round.py
+E2E_TESTS += tests/e2e/gateway_rows.py
 E2E_TESTS += tests/e2e/gateway_tcp.py
 E2E_TESTS += tests/e2e/gateway_tokens.py
 E2E_TESTS += tests/e2e/gateway_tunnel.py
