@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HTTP heads against Python's: whatever we accept, http.client's field parser
- * and http.server's request line read as the same method, target and fields.
- * Where Python reads anything else, we have to have refused. Heads are the
- * rows of tests/data/gateway-http.jsonl with bytes changed, put in and taken
- * out; what is forwarded is compared, too.
+ * HTTP heads against those of others: whatever we accept, http.client's field
+ * parser and http.server's request line read as the same method, target and
+ * fields, and so does Node's, of which a body and another request behind it
+ * show that it ends the message where we do. Where one of them reads anything
+ * else, we have to have refused. Heads are the rows of
+ * tests/data/gateway-http.jsonl with bytes changed, put in and taken out; what
+ * is forwarded is compared, too.
  */
 #include "config.h"
 
@@ -41,7 +43,7 @@ static const char script[] =
 	"    return '\\x00'.join([h.command, h.path] + fields)\n"
 	"n = 0\n"
 	"for line in sys.stdin:\n"
-	"    data, ours = line.split()\n"
+	"    data, ours, length = line.split()\n"
 	"    h = Handler(bytes.fromhex(data))\n"
 	"    n += 1\n"
 	"    if not h.good or h.rfile.read(1):\n"
@@ -49,6 +51,63 @@ static const char script[] =
 	"    elif text(h) != bytes.fromhex(ours).decode('latin-1'):\n"
 	"        print('reads', bytes.fromhex(data), 'as', repr(text(h)))\n"
 	"print('end', n > 1000)\n";
+
+/* It knows few methods and may refuse more than we do: that is no harm. */
+static const char node_script[] =
+	"const { HTTPParser: P } = require('_http_common');\n"
+	"const NEXT = 'GET /next HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n';\n"
+	"const methods = P.methods ?? require('_http_common').methods;\n"
+	"function read(data) {\n"
+	"  const p = new P(), got = [];\n"
+	"  let list = [], target = '';\n"
+	"  p.initialize(P.REQUEST, {});\n"
+	"  p[P.kOnHeaders | 0] = (fields, url) => {\n"
+	"    list.push(...fields); target += url; };\n"
+	"  p[P.kOnHeadersComplete | 0] = (major, minor, fields, method, url,"
+	" ...rest) => {\n"
+	"    if (fields) list = fields;\n"
+	"    if (url !== undefined) target = url;\n"
+	"    const said = [methods[method], target];\n"
+	"    for (let i = 0; i < list.length; i += 2)\n"
+	"      said.push(list[i].toLowerCase() + '=' + list[i + 1]);\n"
+	"    got.push({ said: said.join('\\0'), size: 0, upgrade: rest[2] });\n"
+	"    list = []; target = '';\n"
+	"    return methods[method] === 'CONNECT' ? 2 : 0;\n"
+	"  };\n"
+	"  p[P.kOnBody | 0] = (b) => { got.at(-1).size += b.length; };\n"
+	"  p[P.kOnMessageComplete | 0] = () => { got.at(-1).whole = true; };\n"
+	"  const r = p.execute(data);\n"
+	"  return [got, r instanceof Error ? r.code : ''];\n"
+	"}\n"
+	"let n = 0;\n"
+	"for (const line of require('fs').readFileSync(0, 'latin1')"
+	".split('\\n')) {\n"
+	"  if (!line) continue;\n"
+	"  const [data, ours, length] = line.split(' ');\n"
+	"  const size = length === 'chunked' ? 10 : +length;\n"
+	"  if (size > 4096) continue;\n"
+	"  const body = length === 'chunked' ?\n"
+	"    'A\\r\\n0123456789\\r\\n0\\r\\n\\r\\n' : 'b'.repeat(size);\n"
+	"  const bytes = Buffer.from(data, 'hex');\n"
+	"  const [got, why] = read(Buffer.concat([bytes,"
+	" Buffer.from(body + NEXT)]));\n"
+	"  if (!got.length) continue;\n"
+	"  const first = got[0];\n"
+	"  n++;\n"
+	"  const text = bytes.toString('latin1');\n"
+	"  if (first.said !== Buffer.from(ours, 'hex').toString('latin1'))\n"
+	"    console.log('reads', JSON.stringify(text), 'as',"
+	" JSON.stringify(first.said));\n"
+	"  else if (!first.whole || first.size !== size)\n"
+	"    console.log('ends', JSON.stringify(text), 'after', first.size,"
+	" why);\n"
+	"  else if (why !== 'HPE_CLOSED_CONNECTION' &&"
+	" !first.upgrade &&\n"
+	"      (got.length !== 2 || !got[1].said.startsWith("
+	"'GET\\0/next\\0')))\n"
+	"    console.log('leaves', JSON.stringify(text), why);\n"
+	"}\n"
+	"console.log('end', n > 1000);\n";
 
 static FILE *list;
 static uint32_t state = 88172645;
@@ -90,7 +149,11 @@ static void put_head(const ab_http_head *h, const char *buf)
 		fprintf(list, "3d");
 		put_hex(buf + h->fields[i].value.at, h->fields[i].value.len);
 	}
-	fputc('\n', list);
+	/* what follows it */
+	if (h->body == AB_HTTP_BODY_CHUNKED)
+		fprintf(list, " chunked\n");
+	else
+		fprintf(list, " %llu\n", (unsigned long long)h->length);
 }
 
 /* http.server folds "//" at the beginning of a path, and takes fewer fields. */
@@ -165,31 +228,54 @@ static void each(const json_t *row, const char *id)
 	free(data);
 }
 
-START_TEST(python_reads_what_we_accept_as_we_do)
-{
-	char heads[4096];
-	char peer[4096];
-	char command[8300];
-	char line[4096];
-	FILE *f;
+static char heads[4096];
 
+static void write_heads(void)
+{
 	snprintf(heads, sizeof(heads), "%s/heads", ab_test_tmpdir());
 	list = fopen(heads, "we");
 	ck_assert_ptr_nonnull(list);
 	net_each_row("gateway-http.jsonl", 200, each);
 	fclose(list);
-	snprintf(peer, sizeof(peer), "%s/peer.py", ab_test_tmpdir());
+}
+
+/* The peer says nothing but that it has come to the end, and read much. */
+static void compare(const char *program, const char *text, const char *end)
+{
+	char peer[4096];
+	char command[8300];
+	char line[4096];
+	FILE *f;
+
+	write_heads();
+	snprintf(peer, sizeof(peer), "%s/peer", ab_test_tmpdir());
 	f = fopen(peer, "we");
 	ck_assert_ptr_nonnull(f);
-	fputs(script, f);
+	fputs(text, f);
 	fclose(f);
-	snprintf(command, sizeof(command), "python3 -B '%s' <'%s'", peer,
+	snprintf(command, sizeof(command), "%s '%s' <'%s'", program, peer,
 		 heads);
 	f = popen(command, "re");
 	ck_assert_ptr_nonnull(f);
 	ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
-	ck_assert_str_eq(line, "end True\n");
+	ck_assert_str_eq(line, end);
 	ck_assert_int_eq(pclose(f), 0);
+}
+
+START_TEST(python_reads_what_we_accept_as_we_do)
+{
+	compare("python3 -B", script, "end True\n");
+}
+END_TEST
+
+START_TEST(node_reads_what_we_accept_as_we_do)
+{
+	if (system("command -v node >/dev/null") != 0) {
+		ab_test_skip("node_reads_what_we_accept_as_we_do",
+			     "no node here");
+		return;
+	}
+	compare("node --no-warnings", node_script, "end true\n");
 }
 END_TEST
 
@@ -202,6 +288,7 @@ int main(void)
 
 	tcase_set_timeout(tc, 120 * ab_test_slowness());
 	tcase_add_test(tc, python_reads_what_we_accept_as_we_do);
+	tcase_add_test(tc, node_reads_what_we_accept_as_we_do);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
