@@ -433,8 +433,10 @@ static int attach(box_server *b, const char *name)
 	tool *t = b->s.t;
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
-	int rc = 0;
+	int rc = tool_need_state(t);
 
+	if (rc)
+		return rc;
 	if (agentbox_remote_list(t->context, &bytes, &err) < 0 ||
 	    agentbox_remote_open(t->context, name, &b->remote, &err) < 0)
 		rc = tool_fail_name(t, err, "--box");

@@ -344,9 +344,9 @@ static int open_store(tool *t, const char *account, bool change,
 		return tool_refuse(t, TOOL_USAGE, "EINVAL", "--account",
 				   "'%s' is not the name of an account",
 				   account);
-	if (!t->state)
-		return tool_refuse(t, TOOL_REFUSED, "EACCES", "--state",
-				   "there is no state directory");
+	rc = tool_need_state(t);
+	if (rc)
+		return rc;
 	s->name = account ? text_format("account-%s.json", account)
 			  : strdup("allow.json");
 	s->path = s->name ? text_format("%s/network/%s", t->state, s->name)

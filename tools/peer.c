@@ -32,10 +32,10 @@ static int peer_begin(tool *t, const tool_args *args, peer *p)
 {
 	const char *log = tool_get(args, "--audit");
 	agentbox_error *err = NULL;
-	int rc = 0;
+	int rc = tool_need_state(t);
 
 	tool_make_state_parents(t);
-	if (log)
+	if (!rc && log)
 		rc = tool_log_open(t, log, &p->audit);
 	if (!rc && agentbox_peering_new(t->context, p->audit, &p->peering,
 					&err) < 0)
@@ -56,13 +56,23 @@ static int both(tool *t, const tool_args *args, const char **reader,
 			   "--reader BOX and --source BOX");
 }
 
-static int find(tool *t, const tool_args *args, peer *p)
+/* Words that are missing are told before anything is looked at. */
+static int begin_both(tool *t, const tool_args *args, peer *p)
 {
 	const char *reader, *source;
-	agentbox_error *err = NULL;
 	int rc = both(t, args, &reader, &source);
 
-	if (!rc && agentbox_peering_find(p->peering, reader, source, &p->grant,
+	return rc ? rc : peer_begin(t, args, p);
+}
+
+static int find(tool *t, const tool_args *args, peer *p)
+{
+	const char *reader = tool_get(args, "--reader");
+	const char *source = tool_get(args, "--source");
+	agentbox_error *err = NULL;
+	int rc = 0;
+
+	if (agentbox_peering_find(p->peering, reader, source, &p->grant,
 					 &err) < 0)
 		rc = tool_fail(t, err, source);
 	return rc;
@@ -98,7 +108,7 @@ int tool_peer_grant(tool *t, const tool_args *args)
 	const char *reader, *source;
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
-	peer p = { NULL };
+	peer p = { .audit = NULL };
 	int rc = both(t, args, &reader, &source);
 
 	if (!rc)
@@ -124,8 +134,8 @@ int tool_peer_refresh(tool *t, const tool_args *args)
 	agentbox_snapshot_options *options = NULL;
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
-	peer p = { NULL };
-	int rc = peer_begin(t, args, &p);
+	peer p = { .audit = NULL };
+	int rc = begin_both(t, args, &p);
 
 	if (!rc && tool_snapshot_has_options(args))
 		rc = tool_snapshot_options(t, args, &options);
@@ -146,8 +156,8 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 {
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
-	peer p = { NULL };
-	int rc = peer_begin(t, args, &p);
+	peer p = { .audit = NULL };
+	int rc = begin_both(t, args, &p);
 
 	if (!rc)
 		rc = find(t, args, &p);
@@ -178,7 +188,7 @@ int tool_peer_list(tool *t, const tool_args *args)
 {
 	agentbox_bytes *bytes = NULL;
 	agentbox_error *err = NULL;
-	peer p = { NULL };
+	peer p = { .audit = NULL };
 	int rc = peer_begin(t, args, &p);
 
 	if (!rc && agentbox_peering_list(p.peering, tool_has(args, "--all"),

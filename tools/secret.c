@@ -87,7 +87,7 @@ int tool_give_secrets(session *s)
 static int begin(tool *t)
 {
 	tool_make_state_parents(t);
-	return 0;
+	return tool_need_state(t);
 }
 
 /* The library's place is an argument of its own: `about` says which. */

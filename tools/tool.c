@@ -311,6 +311,14 @@ bool tool_is_about_state(const tool *t, const agentbox_error *err)
 	       strstr(agentbox_error_get_message(err), "state directory");
 }
 
+int tool_need_state(tool *t)
+{
+	if (t->state)
+		return 0;
+	return tool_refuse(t, TOOL_REFUSED, "EACCES", "--state",
+			   "there is no state directory");
+}
+
 bool tool_is_about_helper(const agentbox_error *err)
 {
 	return agentbox_error_get_code(err) == AGENTBOX_EHELPER &&

@@ -112,6 +112,8 @@ int tool_open(tool *t, const tool_args *args);
 void tool_end(tool *t);
 /* Make the state directory's parents; what fails shows when it is needed. */
 void tool_make_state_parents(const tool *t);
+/* 0, or an exit status where there is none to look into. */
+int tool_need_state(tool *t);
 
 /*
  * Tell a failure and return its exit status. `err` is taken. `about` (may be

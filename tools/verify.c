@@ -214,8 +214,10 @@ static int verify_remote(tool *t, const tool_args *args, const char *name)
 	agentbox_remote *remote = NULL;
 	agentbox_error *err = NULL;
 	char *id = NULL, *request = NULL;
-	int rc = 0;
+	int rc = tool_need_state(t);
 
+	if (rc)
+		return rc;
 	if (agentbox_remote_list(t->context, &bytes, &err) < 0 ||
 	    agentbox_remote_open(t->context, name, &remote, &err) < 0)
 		rc = tool_fail_name(t, err, name);

@@ -340,15 +340,32 @@ def a_directory_that_is_gone_is_told():
 @test
 def a_home_that_is_not_there_is_not_made():
     home = os.path.join(TOP, "none", "such")
-    for args, want in ((("network", "show"), 5), (("secret", "list"), None),
-                       (("peer", "list"), None),
-                       (("run", "--", "true"), None)):
-        done = tool(*args, env=dict(environment(), HOME=home))
-        expect(done.status != 0 and want in (None, done.status), done)
-        says(done, "--state DIR")
+    pair = ("--reader", "a", "--source", "b")
+    for args, want in ((("network", "show"), 5), (("secret", "list"), 5),
+                       (("secret", "put", "x"), 5),
+                       (("secret", "revoke", "x"), 5),
+                       (("identity", "list"), 5), (("peer", "list"), 5),
+                       (("peer", "grant") + pair, 5),
+                       (("peer", "refresh") + pair, 5),
+                       (("peer", "revoke") + pair, 5),
+                       (("verify", "box"), 5), (("run", "--", "true"), 125)):
+        done = tool(*args, env=dict(environment(), HOME=home), stdin=b"")
+        expect(done.status == want, (args, done))
+        says(done, "--state: ", "--state DIR")
+        expect("agentbox_" not in done.text, done)
         expect(not os.path.exists(os.path.dirname(home)), args)
     status(tool("network", "show", "--state", os.path.join(TOP, "kept"),
                 env=dict(environment(), HOME=home)), 0)
+
+
+@test
+def words_that_are_missing_are_told_first():
+    for command in ("grant", "refresh", "revoke"):
+        for args in ((), ("--reader", "a"), ("--source", "b")):
+            done = tool("peer", command, *args,
+                        env=dict(environment(), HOME="/nonexistent"))
+            expect(done.status == 2, (command, args, done))
+            says(done, "give --")
 
 
 @test
