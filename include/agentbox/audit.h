@@ -198,8 +198,9 @@ AGENTBOX_API int32_t agentbox_audit_open(agentbox_audit *audit,
  * many and how much; if that is not enough it is refused (ELIMIT).
  *
  * When this returns 0 the record is in the sink (and durable with
- * SYNC_RECORD), or is a counted denial. On any failure nothing was recorded:
- * a caller that must not act unrecorded does not act. When the disk is full
+ * SYNC_RECORD), or is a counted denial. On any failure it counts as not
+ * recorded (it is in the file all the same when only the sync failed): a
+ * caller that must not act unrecorded does not act. When the disk is full
  * one "audit.full" record is written from space reserved beforehand and
  * every append fails with ESYS and errno ENOSPC until there is room.
  * Errors: EINVAL, EPARSE, ELIMIT, ENOMEM, ESYS, EBUSY (another process wrote
@@ -274,7 +275,8 @@ AGENTBOX_API int32_t agentbox_audit_verify(
  * is not the beginning of a time as records have it are EINVAL; times are
  * compared as text. Lines that are not records
  * are passed over and reported at the end as EPARSE; a torn last line is
- * ignored. This does not verify. Errors: as verify, and ECANCELED.
+ * ignored. This does not verify. Errors: as verify, ELIMIT (a filter over
+ * 64 KiB), and ECANCELED.
  */
 AGENTBOX_API int32_t agentbox_audit_show(agentbox_context *context,
 					 const char *const *paths,
@@ -286,6 +288,7 @@ AGENTBOX_API int32_t agentbox_audit_show(agentbox_context *context,
 /*
  * Count the records that match: by type and verdict, and the denials grouped
  * by type, rule, box and subject, most frequent first, repeats included.
+ * Errors: as show.
  */
 AGENTBOX_API int32_t agentbox_audit_report(agentbox_context *context,
 					   const char *const *paths,

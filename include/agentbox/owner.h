@@ -13,7 +13,7 @@
  * ptrace(2). Both sides need /proc and must be dumpable (prctl(2)).
  *
  * Threads: an owner and a remote belong to one thread at a time. In a forked
- * child both return AGENTBOX_EFORKED.
+ * child both return AGENTBOX_EFORKED, and the getters of an owner -1.
  */
 #ifndef AGENTBOX_OWNER_H
 #define AGENTBOX_OWNER_H
@@ -149,11 +149,12 @@ AGENTBOX_API int32_t agentbox_remote_open_owner(agentbox_context *context,
 AGENTBOX_API void agentbox_remote_free(agentbox_remote *remote);
 
 /*
- * Send a JSON text to the host program behind the owner and wait for its
- * answer, at most timeout_ms (-1: for ever) after the text was handed over,
- * which takes at most 5 seconds. A negative code of its answer is returned
- * with its text as message. After AGENTBOX_ETIMEOUT the request may still be
- * carried out; its late answer is dropped and the remote can be used on.
+ * Send a JSON text of at most 1 MiB (AGENTBOX_EINVAL) to the host program
+ * behind the owner and wait for its answer, at most timeout_ms (-1: for ever)
+ * after the text was handed over, which takes at most 5 seconds. A negative
+ * code of its answer is returned with its text as message. After
+ * AGENTBOX_ETIMEOUT the request may still be carried out; its late answer is
+ * dropped and the remote can be used on.
  */
 AGENTBOX_API int32_t agentbox_remote_call(agentbox_remote *remote,
 					  const char *json, int64_t timeout_ms,

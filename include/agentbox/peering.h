@@ -136,7 +136,10 @@ AGENTBOX_API int32_t agentbox_peering_revoke(
 AGENTBOX_API int32_t agentbox_peering_list(agentbox_peering *peering,
 					   int32_t all, agentbox_bytes **json,
 					   agentbox_error **err);
-/* The id of the live grant (reader, name or source), for the calls above. */
+/*
+ * The id of the live grant (reader, name or source), for the calls above.
+ * AGENTBOX_ENOTFOUND: there is none.
+ */
 AGENTBOX_API int32_t agentbox_peering_find(agentbox_peering *peering,
 					   const char *reader,
 					   const char *source,

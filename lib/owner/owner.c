@@ -290,12 +290,12 @@ int32_t agentbox_owner_remove(agentbox_owner *o, agentbox_sandbox *box,
 
 int32_t agentbox_owner_get_fd(const agentbox_owner *o)
 {
-	return o ? o->epoll_fd : -1;
+	return o && o->pid == getpid() ? o->epoll_fd : -1;
 }
 
 int32_t agentbox_owner_get_timeout_ms(const agentbox_owner *o)
 {
-	if (!o)
+	if (!o || o->pid != getpid())
 		return -1;
 	for (const agentbox_request *q = o->requests; q; q = q->next)
 		if (!q->handed_out)

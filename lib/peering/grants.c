@@ -298,7 +298,7 @@ int32_t ab_grant_find(ab_store *store, const char *reader, const char *source,
 
 	if (rc == 0 && !id[0])
 		rc = ab_error_set(err, AGENTBOX_ENOTFOUND, "grant",
-				  "box %s is granted nothing of '%s'", reader,
+				  "box '%s' is granted nothing of '%s'", reader,
 				  source);
 	return rc;
 }

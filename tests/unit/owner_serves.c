@@ -488,6 +488,7 @@ START_TEST(a_forked_child_that_frees_its_copy_does_not_disturb_the_owner)
 {
 	uint8_t request[12] = { AB_OWNER_LIST, 0, 0, 0, 0, 0, 0, 0, 9 };
 	uint8_t answer[256];
+	int status;
 
 	int fd = connect_raw();
 	ck_assert_int_ge(fd, 0);
@@ -495,10 +496,14 @@ START_TEST(a_forked_child_that_frees_its_copy_does_not_disturb_the_owner)
 	pid_t pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
+		bool used = agentbox_owner_get_fd(owner) >= 0 ||
+			    agentbox_owner_get_timeout_ms(owner) != -1;
+
 		agentbox_owner_free(owner);
-		_exit(0);
+		_exit(used);
 	}
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	ck_assert_int_eq(send(fd, request, 12, 0), 12);
 	ck_assert(!is_quiet());
 	dispatch_until_quiet();
