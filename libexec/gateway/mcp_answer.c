@@ -230,10 +230,9 @@ static bool put_frame(ab_mcp_post *p, const ab_mcp_frame *frame)
 
 	if (!put(p, agentbox_bytes_get_data(frame->bytes), n))
 		return false;
-	if (state)
-		ab_injected_mask(&state->injected, p->out.p + p->out.len - n,
-				 n);
-	return true;
+	/* what came with an older one has ended, mcp_leg.c */
+	return !state || ab_route_mask(state, NULL,
+				       p->out.p + p->out.len - n, n);
 }
 
 static bool put_json(ab_mcp_post *p, const ab_mcp_frame *frame)

@@ -164,6 +164,11 @@ static bool feed(ab_mcp_leg *l, const char *p, size_t n)
 	ab_auto(json_t) *value = NULL;
 	const char *why;
 
+	/* it may hold what nobody knows any more to mask */
+	if (l->up->generation + AB_ROUTE_EARLIER < l->state->generation) {
+		fail(l, AB_ROUTE_ANSWER, "secret_replaced", NULL);
+		return false;
+	}
 	if (ab_mcp_read(p, n, &value, &why) < 0) {
 		fail(l, AB_ROUTE_ANSWER, "upstream_message",
 		     "the server sent something that is no message");

@@ -264,8 +264,8 @@ static enum flow begin_answer(ab_route_exchange *x)
 			    .size = sizeof(x->down_bytes) };
 
 	assert(!has(&x->down_wait));
-	ab_injected_mask(&x->state->injected, x->answer_bytes,
-			 x->answer.len);
+	if (!ab_route_mask(x->state, x->up, x->answer_bytes, x->answer.len))
+		return fail(x, AB_ROUTE_ANSWER, "secret_replaced");
 	if (!ab_http_write_response(&out, &x->answer, x->answer_bytes,
 				    &rewrite))
 		return fail(x, AB_ROUTE_ANSWER, "http_head_long");

@@ -23,6 +23,7 @@
 #define AB_ROUTE_SOCKET_MS 3600000 /* a websocket is silent */
 #define AB_ROUTE_PIECE 16384	   /* of a body: a TLS record holds no more */
 #define AB_ROUTE_FRAME 64	   /* around a piece */
+#define AB_ROUTE_EARLIER 2	   /* values that are masked after the last */
 #define AB_ROUTE_SCRATCH 65536	   /* a head with its injected field */
 
 typedef struct ab_route_state ab_route_state;
@@ -46,6 +47,8 @@ struct ab_route_state {
 	uint64_t names; /* of its host: ab_gw_names() */
 	const ab_tls_roots *roots;
 	ab_injected injected;
+	/* what was sent with these may be answered yet, newest first */
+	ab_injected earlier[AB_ROUTE_EARLIER];
 	uint64_t generation; /* of the secret */
 	bool is_removed;     /* by the host */
 	ab_upstream *idle;
@@ -149,6 +152,12 @@ typedef struct ab_route_exchange {
 ab_route_state *ab_route_state_of(ab_routes *routes, const ab_route *route);
 /* Take one of this minute's requests. */
 bool ab_route_take(ab_route_state *state, uint64_t now);
+/* The secret, and those that answers may still hold, out of what a box reads;
+   false: `up` was sent one that is not known any more. */
+bool ab_route_mask(const ab_route_state *state, const ab_upstream *up, char *p,
+		   size_t n);
+/* No exchange goes on: nothing is masked but the secret. */
+void ab_route_settle(ab_route_state *state);
 /* to->fd is taken. NULL: out of memory. Not watched yet. */
 ab_upstream *ab_upstream_new(ab_routes *routes, ab_route_state *state,
 			     const ab_dial_result *to);

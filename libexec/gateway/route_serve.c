@@ -124,7 +124,8 @@ static void release(ab_route_exchange *x, bool keep)
 	ab_loop *loop = ab_gw_loop(x->routes->gw);
 
 	x->phase = AB_ROUTE_OVER;
-	x->state->active--;
+	if (!--x->state->active)
+		ab_route_settle(x->state);
 	ab_timer_clear(loop, &x->timer);
 	ab_paced_forget(&x->paced);
 	ab_opening_cancel(&x->opening);

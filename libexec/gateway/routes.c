@@ -191,12 +191,48 @@ static ssize_t read_secret(int fd, char *p, size_t size)
 	return n > AB_ROUTE_SECRET_MAX ? -EFBIG : n;
 }
 
+void ab_route_settle(ab_route_state *state)
+{
+	for (size_t i = 0; i < AB_ROUTE_EARLIER; i++)
+		ab_injected_end(&state->earlier[i]);
+}
+
 /* Nothing of its secret is left: what there is of connections knows it. */
 static void forget(ab_route_state *state)
 {
 	ab_injected_end(&state->injected);
+	ab_route_settle(state);
 	state->generation++;
 	close_idle(state);
+}
+
+/* It is sent no more. What goes on with it goes on, and may tell it; of
+   servers of tools it is not known when nothing does. */
+static void replace(ab_route_state *state)
+{
+	ab_injected *list = state->earlier;
+
+	if (!state->active && state->route->spec.kind != AB_ROUTE_MCP) {
+		forget(state);
+		return;
+	}
+	ab_injected_end(&list[AB_ROUTE_EARLIER - 1]);
+	memmove(list + 1, list, (AB_ROUTE_EARLIER - 1) * sizeof(*list));
+	list[0] = state->injected;
+	state->injected = (ab_injected){ 0 };
+	state->generation++;
+	close_idle(state);
+}
+
+bool ab_route_mask(const ab_route_state *state, const ab_upstream *up, char *p,
+		   size_t n)
+{
+	if (up && up->generation + AB_ROUTE_EARLIER < state->generation)
+		return false;
+	ab_injected_mask(&state->injected, p, n);
+	for (size_t i = 0; i < AB_ROUTE_EARLIER; i++)
+		ab_injected_mask(&state->earlier[i], p, n);
+	return true;
 }
 
 static int inject_into(ab_routes *routes, ab_route_state *state, const char *p,
@@ -205,14 +241,19 @@ static int inject_into(ab_routes *routes, ab_route_state *state, const char *p,
 	const ab_wire_route *spec = &state->route->spec;
 	int r = 0;
 
-	forget(state);
+	if (p && !state->is_removed)
+		replace(state);
+	else
+		forget(state);
 	if (state->is_removed)
 		return 0;
 	if (p)
 		r = ab_injected_init(&state->injected, spec->scheme,
 				     spec->user, p, n);
-	if (!p || r < 0)
+	if (!p || r < 0) {
+		forget(state);
 		ab_live_cut(routes->gw, state);
+	}
 	return r;
 }
 
@@ -384,6 +425,7 @@ void ab_routes_free(ab_routes *routes)
 		ab_timer_clear(ab_gw_loop(routes->gw),
 			       &routes->states[i].pace.timer);
 		ab_injected_end(&routes->states[i].injected);
+		ab_route_settle(&routes->states[i]);
 	}
 	if (routes->live.cut)
 		ab_live_remove(&routes->live);

@@ -505,6 +505,42 @@ def an_echo_of_the_credential_in_a_head_is_masked():
 
 
 @test
+def a_secret_that_was_replaced_meanwhile_is_masked_all_the_same():
+    """As long as something goes on with it; one of which nothing is known any
+    more takes its answer with it."""
+    asked, go = threading.Event(), threading.Event()
+    sent = []
+
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            sent.append(request.get("x-api-key"))
+            asked.set()
+            expect(go.wait(WAIT), "nobody said go")
+            peer.answer("", fields="X-Echo: %s\r\n" % sent[-1])
+
+    for times, status in ((1, 200), (2, 200), (3, 502)):
+        with Pair(script) as (gw, up), gw.connect() as s:
+            asked.clear()
+            go.clear()
+            s.sendall(head("GET /llm/v1"))
+            expect(asked.wait(WAIT), "nobody asked")
+            for i in range(times):
+                equal(gw.secret("k", "another-%d" % i), "secret 0")
+            go.set()
+            answer = Answer(s)
+            expect(REAL not in answer.head, answer.head)
+            equal((sent[-1], answer.status, answer.get("x-echo")),
+                  (REAL, status, "*" * len(REAL) if status == 200 else None))
+            # what comes next has the new one, which is masked too
+            answer = ask(gw, head("GET /llm/v1"))
+            equal((sent[-1], answer.get("x-echo")),
+                  ("another-%d" % (times - 1), "*********"))
+
+
+@test
 def a_redirect_is_passed_on_and_not_followed():
     def script(peer):
         peer.head()

@@ -10,8 +10,8 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import route_lib
-from route_lib import (Answer, Authority, KEY, Upstream, WAIT, equal, expect,
-                       is_closed, main, test, until)
+from route_lib import (Answer, Authority, KEY, REAL, Upstream, WAIT, equal,
+                       expect, is_closed, main, test, until)
 
 ca = Authority("tools")
 cert = ca.cert("tools", "DNS:tools.test")
@@ -151,6 +151,49 @@ def a_server_that_is_taken_away_takes_its_sessions_along():
     for verb in ("GET", "DELETE"):
         equal(Answer(request(gw, verb, session)).status, 403)
     gw.close()
+
+
+class Telling(Server):
+    """Its answer to a call is what it was sent as its credential."""
+
+    def hold(self, peer, first):
+        super().hold(peer, first)
+        if self.call:
+            peer.send("data: %s\n\n" % json.dumps({
+                "jsonrpc": "2.0", "id": self.call, "result": {"content": [
+                    {"type": "text", "text": "<%s>" % REAL}]}}))
+
+    def script(self, peer):
+        self.call = None
+        request = peer.head()
+        if not request:
+            return
+        body = peer.exactly(int(request.get("content-length") or 0))
+        message = json.loads(body or "{}")
+        if message.get("method") == "tools/call":
+            self.call = message["id"]
+        peer.buf = request.raw + b"\r\n\r\n" + body
+        super().script(peer)
+
+
+@test
+def a_secret_that_was_replaced_meanwhile_is_masked_all_the_same():
+    for times in (1, 2, 3):
+        server = Telling()
+        gw = gateway(server)
+        s = call(gw, begin(gw), 7)
+        for i in range(times):
+            equal(gw.secret("k", "another-%d" % i), "secret 0")
+        server.let_go.set()
+        data = b""
+        while more := s.recv(65536):
+            data += more
+            if data.endswith(b"0\r\n\r\n"):
+                break
+        expect(REAL.encode() not in data, data)
+        expect((b"<%s>" % (b"*" * len(REAL)) in data) == (times < 3) and
+               (b"secret_replaced" in data) == (times == 3), data)
+        gw.close()
 
 
 @test
