@@ -162,14 +162,14 @@ static struct scmp_arg_cmp compare(const ab_row_arg *arg)
 }
 
 static int32_t add(scmp_filter_ctx ctx, uint32_t action, int nr,
-		   const char *name, const ab_row_arg *args, size_t max,
+		   const char *name, const ab_row_arg *args,
 		   agentbox_error **err)
 {
-	struct scmp_arg_cmp cmp[2];
+	struct scmp_arg_cmp cmp[AB_ROW_ARGS];
 	unsigned int n = 0;
 	int rc;
 
-	for (size_t i = 0; i < max; i++) {
+	for (size_t i = 0; args && i < AB_ROW_ARGS; i++) {
 		if (args[i].compare != AB_CMP_NONE)
 			cmp[n++] = compare(&args[i]);
 	}
@@ -199,8 +199,7 @@ static int32_t add_row(scmp_filter_ctx ctx, const ab_row *row,
 	/* not a call of this architecture at all */
 	if (nr == __NR_SCMP_ERROR)
 		return 0;
-	return add(ctx, act(row->action), nr, row->name, row->arg,
-		   AB_ARRAY_LEN(row->arg), err);
+	return add(ctx, act(row->action), nr, row->name, row->arg, err);
 }
 
 typedef struct choice {
@@ -233,7 +232,7 @@ static int32_t add_named(scmp_filter_ctx ctx, const choice *c,
 	for (size_t i = 0; i < s->deny.count && !c->strict; i++) {
 		const char *name = s->deny.items[i];
 		int32_t rc = add(ctx, SCMP_ACT_ERRNO(EPERM), resolve(name),
-				 name, NULL, 0, err);
+				 name, NULL, err);
 
 		if (rc)
 			return rc;
@@ -246,8 +245,7 @@ static int32_t add_named(scmp_filter_ctx ctx, const choice *c,
 
 		if (list_has(&s->deny, name))
 			continue;
-		rc = add(ctx, SCMP_ACT_ALLOW, resolve(name), name, NULL, 0,
-			 err);
+		rc = add(ctx, SCMP_ACT_ALLOW, resolve(name), name, NULL, err);
 		if (rc)
 			return rc;
 	}

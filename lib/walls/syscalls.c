@@ -36,6 +36,12 @@
 	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, bits, bits } } }
 #define DENY_LOW(name, arg, v, err) \
 	{ name, 0, D | C, err, { { AB_CMP_BITS, arg, LOW32, v } } }
+/* socket(2): types and protocols of AF_INET and AF_INET6 */
+#define DENY_INET(family) \
+	{ "socket", 0, D | C, ESOCKTNOSUPPORT, \
+	  { { AB_CMP_BITS, 0, LOW32, family }, { AB_CMP_BITS, 1, 0xc, 4 } } }, \
+	{ "socket", 0, D | C, EPROTONOSUPPORT, \
+	  { { AB_CMP_BITS, 0, LOW32, family }, { AB_CMP_GT, 2, 0, 58 } } }
 #define DENY_OTHER(name, arg) \
 	{ name, 0, D, EPERM, { { AB_CMP_NE, arg, 0, 0 } } }
 /* the mode of what is made or changed: no set-user-ID, no set-group-ID */
@@ -260,6 +266,10 @@ const ab_row ab_rows_default[] = {
 	/* AF_INET with SOCK_PACKET opens a packet socket (packet(7)) */
 	{ "socket", 0, D | C, EPERM,
 	  { { AB_CMP_BITS, 0, LOW32, 2 }, { AB_CMP_BITS, 1, 0xf, 10 } } },
+	/* of streams and datagrams TCP, UDP and ICMP remain: SEQPACKET is SCTP,
+	   type 6 DCCP, and what else there is has a number above ICMPv6's */
+	DENY_INET(2),
+	DENY_INET(10),
 	{ "socketpair", 0, D | C, EAFNOSUPPORT, { { AB_CMP_NE, 0, 0, 1 } } },
 };
 const size_t ab_rows_default_count =
@@ -326,7 +336,10 @@ const size_t ab_rows_landlock_count =
 	OK_FCNTL_IS(name, 1034), OK_FCNTL_IS(name, 1035), \
 	OK_FCNTL_IS(name, 1036), OK_FCNTL_IS(name, 1037), \
 	OK_FCNTL_IS(name, FCNTL_NEWEST)
-#define OK_FAMILY(v) { "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, v } } }
+#define OK_INET(family, type, protocol) \
+	{ "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, family }, \
+			       { AB_CMP_BITS, 1, 0xf, type }, \
+			       { AB_CMP_BITS, 2, LOW32, protocol } } }
 
 const ab_row ab_rows_strict[] = {
 	/* fall back, do not fail */
@@ -439,8 +452,12 @@ const ab_row ab_rows_strict[] = {
 	OK("clock_nanosleep"), OK("clock_gettime"), OK("clock_getres"),
 	OK("gettimeofday"), OK("time"),
 
-	/* sockets, by family */
-	OK_FAMILY(1), OK_FAMILY(2), OK_FAMILY(10),
+	/* sockets, by family: streams are TCP, datagrams UDP or ICMP */
+	{ "socket", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, 1 } } },
+	OK_INET(2, 1, 0), OK_INET(2, 1, 6), OK_INET(2, 2, 0),
+	OK_INET(2, 2, 17), OK_INET(2, 2, 1), OK_INET(10, 1, 0),
+	OK_INET(10, 1, 6), OK_INET(10, 2, 0), OK_INET(10, 2, 17),
+	OK_INET(10, 2, 58),
 	{ "socket", 0, S, 0,
 	  { { AB_CMP_BITS, 0, LOW32, 16 }, { AB_CMP_BITS, 2, LOW32, 0 } } },
 	{ "socketpair", 0, S, 0, { { AB_CMP_BITS, 0, LOW32, 1 } } },

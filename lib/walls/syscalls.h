@@ -39,12 +39,14 @@ typedef struct ab_row_arg {
 	uint64_t mask, value;
 } ab_row_arg;
 
+#define AB_ROW_ARGS 3
+
 typedef struct ab_row {
 	const char *name;
 	int32_t number; /* when libseccomp does not know the name; 0: none */
 	uint32_t flags;
 	int32_t action; /* 0: allow, else the errno */
-	ab_row_arg arg[2];
+	ab_row_arg arg[AB_ROW_ARGS];
 } ab_row;
 
 /* Rows of one table; later rows do not override earlier ones. */

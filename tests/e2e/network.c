@@ -53,10 +53,14 @@ static void case_065_no_protocol_reaches_out(void)
 	ATTACK(NO_ROUTE, "send-udp 192.0.2.1 443");
 	ATTACK(NO_ROUTE "|EAFNOSUPPORT", "send-udp 2001:db8::1 443");
 	ATTACK("EPERM|EACCES", "socket 2 3 1");
-	ATTACK("EPERM|EACCES", "socket 2 3 255");
+	ATTACK("EPERM|EACCES|EPROTONOSUPPORT", "socket 2 3 255");
 	ATTACK("EPERM|EACCES|EAFNOSUPPORT", "socket 10 3 58");
-	ATTACK("EPERM|EACCES|EPROTONOSUPPORT|ESOCKTNOSUPPORT",
-	       "socket 2 1 132");
+	/* where the kernel has a module for it too: SCTP, DCCP, L2TP, MPTCP */
+	ATTACK("EPERM|EPROTONOSUPPORT", "socket 2 1 132");
+	ATTACK("EPERM|ESOCKTNOSUPPORT", "socket 2 5 0");
+	ATTACK("EPERM|ESOCKTNOSUPPORT", "socket 10 6 0");
+	ATTACK("EPERM|EPROTONOSUPPORT", "socket 10 2 115");
+	ATTACK("EPERM|EPROTONOSUPPORT", "socket 2 1 262");
 	ATTACK("EPERM|EACCES|EPROTONOSUPPORT|EAFNOSUPPORT", "socket 17 3 768");
 	ATTACK("OK", "routes");
 	CHECK(atoi(attack_detail()) == 0, "%s routes", attack_detail());
