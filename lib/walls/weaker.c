@@ -74,7 +74,8 @@ static void tell_ids(ab_build *b)
 		       "files of the workspace are not mapped to the box's "
 		       "kernel uid: only their modes hold it",
 		       "a file system here cannot map ids",
-		       "a workspace on ext4, xfs, btrfs or tmpfs");
+		       "a workspace on ext4, xfs or btrfs; on "
+		       "tmpfs with Linux 6.3 or later");
 	if (b->pool)
 		return;
 	snprintf(what, sizeof(what), "%u supplementary groups stay in force: "

@@ -203,12 +203,15 @@ size_t host_fd_count(pid_t pid)
 	return n;
 }
 
+/* Pages of files come as the kernel reads ahead: they are no growth. */
 size_t host_rss_kib(pid_t pid)
 {
 	char *text = host_read(e2e_text("/proc/%d/status", pid));
-	char *at = text ? strstr(text, "VmRSS:") : NULL;
+	char *anon = text ? strstr(text, "\nRssAnon:") : NULL;
+	char *shared = text ? strstr(text, "\nRssShmem:") : NULL;
 
-	return at ? strtoul(at + 6, NULL, 10) : 0;
+	REQUIRE(anon && shared, "no memory of process %d", (int)pid);
+	return strtoul(anon + 9, NULL, 10) + strtoul(shared + 10, NULL, 10);
 }
 
 /* state and parent of a process; false when it is gone. */

@@ -193,10 +193,15 @@ static void case_089_workspace_on_tmpfs(void)
 		       "\"to\":\"/attack\",\"access\":\"read\","
 		       "\"exec\":true}]}", at, host_path("tools"));
 	if (raised_or_named(doc, "tmpfs")) {
-		ATTACK("OK", "create /workspace/new");
+		/* a root host's, before Linux 6.3: it is told, and holds */
+		bool is_told = strstr(box_walls(), "cannot be mapped");
+
+		ATTACK(is_told ? "EACCES" : "OK", "create /workspace/new");
 		ATTACK("EROFS|EACCES", "write /workspace/.git/config");
-		ATTACK("EBUSY", "rename /workspace/.git /workspace/g");
-		CHECK(host_exists(e2e_text("%s/ws/new", at)), "not there");
+		ATTACK("EBUSY|EACCES", "rename /workspace/.git /workspace/g");
+		CHECK(host_exists(e2e_text("%s/ws/new", at)) != is_told,
+		      "not as it was told");
+		CHECK(!host_exists(e2e_text("%s/ws/g", at)), "renamed");
 	}
 	unmount(at);
 }
