@@ -238,7 +238,7 @@ bool ab_walls_take_notes(ab_compiled *compiled, const char *lines)
 
 	while (*lines && good) {
 		size_t n = strcspn(lines, "\n");
-		ab_autofree char *line = strndup(lines, n);
+		ab_autofree char *line = ab_memdup0(lines, n);
 
 		if (line && !strncmp(line, skipped, sizeof(skipped) - 1))
 			good = take_skipped(compiled,
