@@ -546,13 +546,16 @@ END_TEST
 /* The record of the box goes when nothing fails then. */
 START_TEST(what_failed_before_fails_at_the_end_as_well)
 {
+	int r;
+
 	make_file();
-	/* there are no namespaces to enter */
-	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
-	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	/* there are no namespaces to enter, or entering is refused */
+	r = init_check_mounts(&w, false);
+	ck_assert(r == -EBADF || r == -EPERM);
+	ck_assert_int_eq(init_check_mounts(&w, false), r);
 	ck_assert_uint_eq(w.failed, 1);
 	w.is_last = true;
-	ck_assert_int_eq(init_check_mounts(&w, false), -EBADF);
+	ck_assert_int_eq(init_check_mounts(&w, false), r);
 	ck_assert_uint_eq(w.failed, 2);
 }
 END_TEST
