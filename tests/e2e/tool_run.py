@@ -803,8 +803,8 @@ def a_workspace_that_has_too_much_to_protect_is_told_to_be_read_only():
     for n in range(4200):
         os.makedirs(os.path.join(TOP, "work/d%d" % n))
         write("work/d%d/.envrc" % n, "x")
-    done = sh("echo x >new")
-    expect(done.status and not os.path.exists(TOP + "/work/new"), done)
+    done = sh("echo x >not-here")
+    expect(done.status and not os.path.exists(TOP + "/work/not-here"), done)
     says(done, "the workspace is read-only in this box: ")
 
 
