@@ -3,8 +3,9 @@
 # For tests: who owns what, and where links lead, is a table of theirs.
 check_LIBRARIES += tests/lib/libprovider.a
 tests_lib_libprovider_a_SOURCES = libexec/provider/trust.c \
-	libexec/provider/provider.h
-tests_lib_libprovider_a_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE \
+	libexec/provider/provider.h tests/lib/no_fortify.h
+tests_lib_libprovider_a_CPPFLAGS = $(AM_CPPFLAGS) \
+	-include $(top_srcdir)/tests/lib/no_fortify.h \
 	-Dlstat=fake_lstat -Dfstatat=fake_fstatat \
 	-Dreadlink=fake_readlink -Dopendir=fake_opendir \
 	-Dab_fd_next=fake_next -Ddirfd=fake_dirfd -Dclosedir=fake_closedir
