@@ -38,11 +38,16 @@ packages:
 	@.ci/install-packages $(PACKAGES)
 
 # Only the first time, after a change of flags, and when Check has arrived
-# since; the build itself notices changed build files.
+# since; the build itself notices changed build files. It does not notice other
+# flags, of which a prefix is compiled in: what is there goes before.
 configured: packages
 	@test -x configure || ./autogen.sh
 	@mkdir -p $(BUILD)
 	@want='$(CONFIGURE_FLAGS)'; have=$$(cat $(BUILD)/.flags 2>/dev/null); \
+	if test -f $(BUILD)/Makefile && test -n "$$want" && \
+	   test "$$want" != "$$have"; then \
+		$(SUB) -s clean && rm -f $(BUILD)/Makefile || exit 1; \
+	fi; \
 	if ! test -f $(BUILD)/Makefile || \
 	   { test -n "$$want" && test "$$want" != "$$have"; } || \
 	   { grep -qF 'S["HAVE_CHECK_FALSE"]=""' $(BUILD)/config.status && \

@@ -14,4 +14,5 @@ META_TESTS += \
 	tests/meta/packages.sh \
 	tests/meta/runner \
 	tests/meta/text \
-	tests/meta/verify
+	tests/meta/verify \
+	tests/meta/wrapper.sh
