@@ -305,7 +305,7 @@ for t in ["%s", "other.test:%d"]:
     print(h.split(" ")[1])
 """ % (ALLOW, origin.port))
     expect(ran.out == "200\n403\n", ran)
-    expect(len(origin.seen) == before + 1, ran)
+    expect(origin.has_seen(before + 1), ran)
 
 
 @box_test

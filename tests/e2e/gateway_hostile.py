@@ -14,7 +14,7 @@ import time
 
 import gateway_lib
 from gateway_lib import Origin, arguments, client, echo, policy, resolver
-from tool_lib import WAIT, box_test, expect, main, start, until
+from tool_lib import WAIT, box_test, expect, main, start
 
 origin = Origin(echo)
 NAME = "api.example.test"
@@ -379,9 +379,7 @@ for name in sorted(out):
         return False
     expect(not wrong and len(ran.out.splitlines()) == len(rows), (wrong, ran))
     good = sum(v == "200" for _, v in rows.values())
-    # who is connected may still wait to be accepted
-    until(lambda: len(origin.seen) >= before + good, "each is accepted")
-    expect(len(origin.seen) == before + good, origin.seen[before:])
+    expect(origin.has_seen(before + good), origin.seen[before:])
     return True
 
 

@@ -14,7 +14,7 @@ import subprocess
 import threading
 
 import tool_lib
-from tool_lib import TOP, WAIT, WORK, expect, tool, write
+from tool_lib import TOP, WAIT, WORK, expect, tool, until, write
 
 A, AAAA = 1, 28
 
@@ -92,6 +92,11 @@ class Origin:
             c, _ = self.socket.accept()
             self.seen.append(c)
             threading.Thread(target=self.one, args=(c,), daemon=True).start()
+
+    def has_seen(self, n):
+        """So many, and no more: who is connected may wait to be accepted."""
+        until(lambda: len(self.seen) >= n, "each is accepted")
+        return len(self.seen) == n
 
     def one(self, c):
         try:

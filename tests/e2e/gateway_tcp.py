@@ -120,7 +120,7 @@ for w in ways:
     expect(ran.out == "False\n" * 3 and
            len(ran.records("denied", "not_tls")) == 3, ran)
     # connected to, and not a byte to be answered
-    expect(len(origins[2].seen) == before + 3, ran)
+    expect(origins[2].has_seen(before + 3), ran)
 
 
 @box_test
