@@ -22,7 +22,43 @@ static unsigned char fold(unsigned char c, unsigned flags)
 	return c;
 }
 
-/* End of the set that starts at p[0] == '[': index after ']', 0 if open. */
+/* The classes of a set (fnmatch(3)), each as ranges of ASCII. */
+static const struct class {
+	char name[8];
+	char ranges[12];
+} classes[] = {
+	{ "alnum", "09AZaz" },	  { "alpha", "AZaz" }, { "blank", "  \t\t" },
+	{ "cntrl", "\1\37\177\177" }, { "digit", "09" }, { "graph", "!~" },
+	{ "lower", "az" },	  { "print", " ~" },   { "punct", "!/:@[`{~" },
+	{ "space", "  \t\r" },	  { "upper", "AZ" },   { "xdigit", "09AFaf" },
+};
+
+/* "[:name:]" at p, inside a set: its length; 0: there is none. */
+static size_t class_len(const char *p, size_t n)
+{
+	const char *end;
+
+	if (n < 4 || p[0] != '[' || p[1] != ':')
+		return 0;
+	end = memchr(p + 2, ']', n - 2);
+	return end && end - p > 2 && end[-1] == ':' ? (size_t)(end - p) + 1 : 0;
+}
+
+/* Its ranges, or NULL: there is no such class. */
+static const char *class_ranges(const char *p, size_t len)
+{
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (strlen(classes[i].name) == len - 4 &&
+		    memcmp(classes[i].name, p + 2, len - 4) == 0)
+			return classes[i].ranges;
+	}
+	return NULL;
+}
+
+/*
+ * End of the set that starts at p[0] == '[': index after ']', 0 if it is open
+ * or has a class that nobody knows.
+ */
 static size_t set_end(const char *p, size_t n)
 {
 	size_t i = 1;
@@ -32,7 +68,13 @@ static size_t set_end(const char *p, size_t n)
 	if (i < n && p[i] == ']')
 		i++;
 	for (; i < n; i++) {
-		if (p[i] == '\\')
+		size_t len = class_len(p + i, n - i);
+
+		if (len && !class_ranges(p + i, len))
+			return 0;
+		if (len)
+			i += len - 1;
+		else if (p[i] == '\\')
 			i++;
 		else if (p[i] == ']')
 			return i + 1;
@@ -47,24 +89,56 @@ static unsigned char set_byte(const char *p, size_t *i)
 	return (unsigned char)p[(*i)++];
 }
 
+/* Of a letter the other case too, for a range may have but one: [A-z]. */
+static bool range_has(unsigned char low, unsigned char high, unsigned char c,
+		      unsigned flags)
+{
+	unsigned char lower = fold(c, AB_GLOB_FOLD);
+	unsigned char upper = lower >= 'a' && lower <= 'z' ?
+				      (unsigned char)(lower - ('a' - 'A')) : c;
+
+	if (c >= low && c <= high)
+		return true;
+	return (flags & AB_GLOB_FOLD) && ((lower >= low && lower <= high) ||
+					  (upper >= low && upper <= high));
+}
+
+static bool class_has(const char *p, size_t len, unsigned char c,
+		      unsigned flags)
+{
+	const char *r = class_ranges(p, len);
+
+	for (; r && *r; r += 2) {
+		if (range_has((unsigned char)r[0], (unsigned char)r[1], c,
+			      flags))
+			return true;
+	}
+	return false;
+}
+
 static bool set_has(const char *p, size_t end, unsigned char c, unsigned flags)
 {
 	size_t i = 1;
 	bool negated = p[i] == '!' || p[i] == '^';
 	bool found = false;
 
-	c = fold(c, flags);
 	i += negated;
 	for (bool first = true; first || i < end - 1; first = false) {
-		unsigned char low = fold(set_byte(p, &i), flags);
-		unsigned char high = low;
+		size_t len = class_len(p + i, end - i);
+		unsigned char low, high;
 
-		if (i + 1 < end - 1 && p[i] == '-') {
-			i++;
-			high = fold(set_byte(p, &i), flags);
+		if (len) {
+			found |= class_has(p + i, len, c, flags);
+			i += len;
+			continue;
 		}
-		if (c >= low && c <= high)
-			found = true;
+		low = high = set_byte(p, &i);
+		if (i + 1 < end - 1 && p[i] == '-' &&
+		    !class_len(p + i + 1, end - i - 1)) {
+			i++;
+			high = set_byte(p, &i);
+		}
+		found |= range_has(low, high, c, flags);
 	}
 	return found != negated;
 }

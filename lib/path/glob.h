@@ -3,7 +3,8 @@
  * Path patterns in the manner of gitignore(5), matched per component:
  *
  *   ?      one byte, not a slash       *    any bytes, not a slash
- *   [a-z]  one byte of a set, [!...] or [^...] one not in it; never a slash
+ *   [a-z]  one byte of a set, [!...] or [^...] one not in it; never a slash;
+ *          [[:alpha:]] and the other classes of fnmatch(3), of ASCII
  *   \c     the byte c
  *   **     as a whole component: any number of components, also none
  *
@@ -25,8 +26,8 @@
 
 /*
  * 0 when the n bytes are a pattern; -EINVAL: empty, NUL, absolute, `.` or
- * `..` component, empty component, "!" in front, open bracket, trailing
- * backslash; -ENAMETOOLONG.
+ * `..` component, empty component, "!" in front, open bracket, unknown
+ * class, trailing backslash; -ENAMETOOLONG.
  */
 int ab_glob_check(const char *pattern, size_t n);
 

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,46 @@ static unsigned char fold(char c, unsigned flags)
 	return (unsigned char)c;
 }
 
+/* A class of a set, by the C library; -1: none of its name. */
+static int in_class(const char *name, size_t n, unsigned char c)
+{
+	static const struct {
+		const char *name;
+		int (*is)(int);
+	} all[] = {
+		{ "alnum", isalnum }, { "alpha", isalpha }, { "blank", isblank },
+		{ "cntrl", iscntrl }, { "digit", isdigit }, { "graph", isgraph },
+		{ "lower", islower }, { "print", isprint }, { "punct", ispunct },
+		{ "space", isspace }, { "upper", isupper }, { "xdigit", isxdigit },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strlen(all[i].name) == n && !memcmp(all[i].name, name, n))
+			return c && c < 0x80 && all[i].is(c);
+	}
+	return -1;
+}
+
+/* "[:name:]": its length, or 0. */
+static size_t class_at(const char *p)
+{
+	const char *end = p[0] == '[' && p[1] == ':' ? strchr(p + 2, ']') : 0;
+
+	return end && end > p + 2 && end[-1] == ':' ? (size_t)(end - p) + 1 : 0;
+}
+
+/* Either case of a letter. */
+static bool in_range(unsigned char low, unsigned char high, unsigned char c,
+		     unsigned flags)
+{
+	for (int i = low; i <= high; i++) {
+		if (i == c || ((flags & AB_GLOB_FOLD) && c < 0x80 && i < 0x80 &&
+			       tolower(i) == tolower(c)))
+			return true;
+	}
+	return false;
+}
+
 /* The set that begins at p[0] == '[': its length; *in: has it c? */
 static size_t set_at(const char *p, unsigned char c, unsigned flags, bool *in)
 {
@@ -38,16 +79,26 @@ static size_t set_at(const char *p, unsigned char c, unsigned flags, bool *in)
 	i += negated;
 	first = i;
 	while (i == first || p[i] != ']') {
+		size_t len = class_at(p + i);
 		unsigned char low, high;
 
+		if (len) {
+			for (int k = 1; k < 0x80; k++)
+				found |= in_range((unsigned char)k,
+						  (unsigned char)k, c, flags) &&
+					 in_class(p + i + 2, len - 4,
+						  (unsigned char)k) > 0;
+			i += len;
+			continue;
+		}
 		i += p[i] == '\\';
-		low = high = fold(p[i++], flags);
-		if (p[i] == '-' && p[i + 1] != ']') {
+		low = high = (unsigned char)p[i++];
+		if (p[i] == '-' && p[i + 1] != ']' && !class_at(p + i + 1)) {
 			i++;
 			i += p[i] == '\\';
-			high = fold(p[i++], flags);
+			high = (unsigned char)p[i++];
 		}
-		found |= low <= c && c <= high;
+		found |= in_range(low, high, c, flags);
 	}
 	*in = found != negated;
 	return i + 1;

@@ -126,6 +126,12 @@ static const struct glob_row {
 	{ "*", "anything", true },    { "**", "a/b/c", true },
 	{ "[", "[", false },	      { "/a", "a", false },
 	{ "!a", "a", false },
+	{ "[[:alpha:]]x", "bx", true }, { "[[:alpha:]]x", "1x", false },
+	{ "[![:alpha:]]x", "1x", true }, { "[a[:digit:]]", "7", true },
+	{ "[a[:digit:]]", "a", true }, { "[a[:digit:]]", ":", false },
+	{ "[[:upper:]]", "a", false }, { "[[:xdigit:]-]", "-", true },
+	{ "[[:]", ":", true },	      { "[[:]", "[", true },
+	{ "[a-[:digit:]]", "3", true }, { "[a-[:digit:]]", "-", true },
 };
 
 START_TEST(patterns_match_as_documented)
@@ -138,6 +144,12 @@ START_TEST(patterns_match_as_documented)
 			      glob_rows[i].path);
 	ck_assert(ab_glob_match(".git/hooks", ".GIT/Hooks", AB_GLOB_FOLD));
 	ck_assert(!ab_glob_match(".git/hooks", ".GIT/Hooks", 0));
+	/* of a range that spans both cases, what lies between them too */
+	ck_assert(ab_glob_match("[A-z]x", "_x", AB_GLOB_FOLD));
+	ck_assert(ab_glob_match("[A-C]", "b", AB_GLOB_FOLD));
+	ck_assert(ab_glob_match("[a-c]", "B", AB_GLOB_FOLD));
+	ck_assert(ab_glob_match("[[:upper:]]", "a", AB_GLOB_FOLD));
+	ck_assert(!ab_glob_match("[!a-c]", "B", AB_GLOB_FOLD));
 	ck_assert(ab_glob_match_below("a/b", "a/b/c/d", 0));
 	ck_assert(ab_glob_match_below("b", "a/b/c", 0));
 	ck_assert(!ab_glob_match_below("a/b", "a/bc/d", 0));
@@ -148,7 +160,9 @@ START_TEST(malformed_patterns_are_refused)
 {
 	static const char *const bad[] = { "",	  "/a",	 "!a",	 "[a",
 					   "a\\", "a//b", "../a", "a/..",
-					   ".",	  "\\\\[", "[/]", "a//" };
+					   ".",	  "\\\\[", "[/]", "a//",
+					   "[[:no:]]", "[[::]]",
+					   "[[:alpha:]" };
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(bad); i++)
 		ck_assert_msg(ab_glob_check(bad[i], strlen(bad[i])) == -EINVAL,
