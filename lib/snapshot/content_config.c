@@ -165,14 +165,16 @@ static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
 }
 
 /*
- * The value behind a name: of "name: v", "name" => "v", ["name"] = "v",
- * f("name", "v"), <name>v</name>, <x key="name">v</x> and name" value="v".
+ * The value behind a name: of "name: v", name := "v", "name" => "v",
+ * ["name"] = "v", #define name "v", f("name", "v"), <name>v</name>,
+ * <x key="name">v</x> and name" value="v".
  * *quote is what has to end it; 0: the line's end.
  */
 static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 			       uint8_t *quote)
 {
 	const uint8_t *value = ab_content_next_element(w, p);
+	const uint8_t *begin;
 	bool is_quoted;
 
 	*quote = '<';
@@ -188,7 +190,11 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	}
 	if (is_quoted && p < w->hi && *p == ']')
 		p++;
+	begin = p;
 	p = blanks(p, w->hi);
+	/* as a macro of C or a word of Tcl */
+	if (!*quote && p > begin && p < w->hi && is_one_of("\"'", *p))
+		return open_quote(p, w->hi, quote);
 	if (ab_content_at(w, p, "value", true))
 		p = blanks(p + 5, w->hi);
 	if (p == w->hi ||
@@ -196,7 +202,8 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 		return NULL;
 	is_quoted = *p == ',';
 	p++;
-	if (p < w->hi && p[-1] == '=' && *p == '>')
+	if (p < w->hi && ((p[-1] == '=' && *p == '>') ||
+			  (p[-1] == ':' && *p == '=')))
 		p++;
 	p = open_quote(blanks(p, w->hi), w->hi, quote);
 	/* what is no string is an argument's name */
@@ -384,10 +391,14 @@ bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
 	return is_assigned_as(w, m, is_issued);
 }
 
-/* access_token: ..., of which hexadecimal ones are nonces as well */
+/*
+ * access_token: ..., encryption_key: ..., of which hexadecimal ones are nonces
+ * as well; what has a colon is the name of a resource.
+ */
 bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 {
-	return is_assigned(w, m) && m->end - m->value >= 20;
+	return is_assigned(w, m) && m->end - m->value >= 20 &&
+	       !memchr(m->value, ':', (size_t)(m->end - m->value));
 }
 
 /* Its signs look like a template's by chance: so no word is asked for. */

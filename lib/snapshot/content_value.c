@@ -346,7 +346,7 @@ static const char *const samples[] = {
 	"4ec39hqlyjwdarjtt1zdp7dc",
 	"qwxhzgrpbjpvcgvuihnlc2ftzq==",
 	"czzcagrsa3f0mzpnwdfmqmf0m2jw",
-	"2yotnfzfejr1zcsicmwpaa",
+	"2yotnfzfejr1zcsicmwpaa", "tgzv3jokf0xg5qx2tlkwia",
 };
 
 #define KIND_UPPER 1u
