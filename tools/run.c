@@ -79,24 +79,59 @@ static int close_audit(session *s)
 	return 0;
 }
 
-/* What a person can do about a box that does not stand. A gateway stands in a
-   network of the box's own, or there is none. */
+/* What "require" can name; no box is without a filter, so that one is not. */
+static const char *const layers[] = {
+	"userns", "mountns", "pidns", "ipcns", "utsns", "cgroupns", "netns",
+	"proc", "landlock", "landlock-net", "landlock-scope", "cgroup",
+	"groups", "idmap", "noswap", "pidfd-peer",
+};
+
+/* The layer that could not be had; what of it stands behind its name. */
+static const char *layer_of(const char *where)
+{
+	size_t n = strcspn(where, " [");
+
+	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++)
+		if (strlen(layers[i]) == n && !strncmp(where, layers[i], n))
+			return layers[i];
+	return NULL;
+}
+
+/* A policy that needs nothing of what could not be raised, or NULL. A gateway
+   stands in a network of the box's own, or there is none. */
+static char *lesser_policy(const char *where)
+{
+	static const char limit[] = "limits.";
+	const char *layer = layer_of(where);
+
+	if (!strcmp(where, "gateway"))
+		return text_format("whose network.mode is not 'gateway'");
+	if (!strncmp(where, limit, sizeof(limit) - 1))
+		return text_format("whose limits.require does not name '%s'",
+				   where + sizeof(limit) - 1);
+	/* it was there, and could not be entered */
+	if (!strncmp(where, "cgroup ", 7))
+		return text_format("that sets none of limits.memory, "
+				   "limits.cpus and limits.pids");
+	return layer ? text_format("that does not require '%s'%s", layer,
+				   strcmp(layer, "netns") ? ""
+				   : " and whose network.mode is not "
+				     "'gateway'") : NULL;
+}
+
+/* What a person can do about a box that does not stand. */
 static void advise(agentbox_error *err)
 {
-	const char *where = agentbox_error_get_where(err);
-	bool gateway = !strcmp(where, "gateway");
-	bool netns = !strcmp(where, "netns");
+	char *policy;
 
 	switch (agentbox_error_get_code(err)) {
 	case AGENTBOX_EWALL:
+		policy = lesser_policy(agentbox_error_get_where(err));
 		text_note("see 'agentbox doctor' for what this machine can "
-			  "enforce and how to fix it; a policy %s%s%s%s%s can "
-			  "be raised without it",
-			  gateway ? "" : "that does not require '",
-			  gateway ? "" : where, gateway ? "" : "'",
-			  netns ? " and " : "",
-			  gateway || netns ?
-			  "whose network.mode is not 'gateway'" : "");
+			  "enforce and how to fix it%s%s%s",
+			  policy ? "; a policy " : "", policy ? policy : "",
+			  policy ? " can be raised without it" : "");
+		free(policy);
 		break;
 	case AGENTBOX_EHELPER:
 		if (tool_is_about_helper(err))
@@ -107,6 +142,17 @@ static void advise(agentbox_error *err)
 	}
 }
 
+/* In quotes: then it need not stand in front as well. */
+static bool names(const char *message, const char *what)
+{
+	size_t n = strlen(what);
+
+	for (const char *at = message; (at = strchr(at, '\'')); at++)
+		if (!strncmp(at + 1, what, n) && at[1 + n] == '\'')
+			return true;
+	return false;
+}
+
 static int fail_box(session *s, agentbox_error *err)
 {
 	int32_t code = agentbox_error_get_code(err);
@@ -115,8 +161,10 @@ static int fail_box(session *s, agentbox_error *err)
 	int status = state ? TOOL_NO_BOX
 		     : code == AGENTBOX_ENOTFOUND ? TOOL_NOT_FOUND
 		     : code == AGENTBOX_EPOLICY ? TOOL_BAD_INPUT : TOOL_NO_BOX;
+	bool named = names(agentbox_error_get_message(err), where);
 	char *line = text_format("the box cannot be raised: %s%s%s [%s]",
-				 where, *where ? ": " : "",
+				 named ? "" : where,
+				 named || !*where ? "" : ": ",
 				 agentbox_error_get_message(err),
 				 agentbox_error_name(code));
 
