@@ -466,9 +466,16 @@ static int32_t refuse_unsaid(const ab_launch *p, ab_reader *r,
 			     agentbox_error **err)
 {
 	int32_t sys_errno = ab_get_i32(r);
+	const char *scheduling = ab_get_str(r);
 
 	if (!ab_reader_done(r) || sys_errno <= 0)
 		sys_errno = EPROTO;
+	else if (scheduling[0])
+		return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno,
+					 NULL, "helper '%s' in '%s' would run "
+					 "before others as this program does, "
+					 "and cannot change its %.64s",
+					 p->name, p->dir, scheduling);
 	return ab_error_sys_code(err, AGENTBOX_EHELPER, sys_errno, NULL,
 				 "helper '%s' in '%s' cannot say hello%s",
 				 p->name, p->dir, sys_errno == ETOOMANYREFS ?

@@ -378,11 +378,13 @@ static void look_at_limits(ab_verify_run *run)
 	ab_autofree char *limits =
 		ab_proc_text(run->prober, "limits", &sys_errno);
 
-	if (limits)
-		ab_verify_limits(run, limits);
-	else
+	if (!limits) {
 		unknown(run, "limits", "limits", "look at the limits",
 			strerrordesc_np(sys_errno));
+		return;
+	}
+	ab_verify_limits(run, limits);
+	ab_verify_look_at_scheduling(run, limits);
 }
 
 /* The first process of the box, and the launcher: for the inside. */

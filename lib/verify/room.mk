@@ -20,4 +20,5 @@ libagentbox_la_SOURCES += \
 	lib/verify/proc.c \
 	lib/verify/report.c \
 	lib/verify/run.c \
+	lib/verify/scheduling.c \
 	lib/verify/secrets.c

@@ -217,6 +217,13 @@ static advice explain(const ab_probe *p, const outcome *o)
 		return (advice){ "this kernel has no Landlock",
 				 "a kernel from 5.13 on with 'landlock' in "
 				 "its lsm= list" };
+	if (strncmp(o->stage, "scheduling", 10) == 0)
+		return (advice){ "this program runs before others, and is not "
+				 "let to change that for the box",
+				 "start it without chrt, nice or ionice, or "
+				 "with a filter that allows "
+				 "sched_setscheduler, setpriority, ioprio_set "
+				 "and prlimit64" };
 	if (strncmp(o->stage, "cgroup", 6) == 0)
 		return (advice){ "the cgroup cannot be entered",
 				 "delegate it, with its common ancestor" };

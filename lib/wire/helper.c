@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "build-id.h"
 #include "wire/message.h"
+#include "wire/schedule.h"
 
 /* By number: the libc of agentbox-init has no names for it. */
 static int open_process(pid_t pid)
@@ -38,6 +39,16 @@ int ab_helper_begin(const char *name)
 	    fcntl(AB_HELPER_PLAN_FD, F_SETFD, FD_CLOEXEC))
 		return -errno;
 	return 0;
+}
+
+int ab_helper_run_as_others(void)
+{
+	const char *what;
+	int r = ab_schedule_as_others(&what);
+
+	if (r)
+		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, -r, what);
+	return r;
 }
 
 int ab_helper_open_host(void)
@@ -65,7 +76,7 @@ int ab_helper_say_hello(const char *name)
 						 AB_BUILD_ID, name, self);
 
 	if (r)
-		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, -r);
+		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, -r, "");
 	return r;
 }
 

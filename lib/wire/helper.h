@@ -22,6 +22,12 @@
  */
 int ab_helper_begin(const char *name);
 /*
+ * The agent decides what a helper has to do: it does that no sooner than
+ * others do theirs (wire/schedule.h), also where the host runs before them. A
+ * failure is told to the host in the place of hello.
+ */
+int ab_helper_run_as_others(void);
+/*
  * A pidfd of the host, which no later process can be mistaken for: it is our
  * parent still, so its pid was not reused. -ESRCH: it is gone.
  */

@@ -195,14 +195,17 @@ int ab_message_send_hello(int sock, const char *build_id, const char *name,
 	return ab_message_send(sock, w.data, w.len, &pidfd, 1, 0);
 }
 
-void ab_message_send_no_hello(int sock, int sys_errno)
+void ab_message_send_no_hello(int sock, int sys_errno, const char *scheduling)
 {
-	uint8_t memory[16];
+	uint8_t memory[64];
 	ab_writer w;
 
 	ab_writer_init_fixed(&w, memory, sizeof(memory));
 	ab_put_u32(&w, AB_MSG_NO_HELLO);
 	ab_put_u32(&w, 0);
 	ab_put_i32(&w, sys_errno);
-	(void)ab_message_send(sock, w.data, w.len, NULL, 0, MSG_DONTWAIT);
+	ab_put_str(&w, scheduling);
+	if (!w.bad)
+		(void)ab_message_send(sock, w.data, w.len, NULL, 0,
+				      MSG_DONTWAIT);
 }

@@ -37,9 +37,10 @@ int ab_message_send_hello(int sock, const char *build_id, const char *name,
 			  int pidfd);
 /*
  * Instead of it, from a helper that cannot say it: u32 kind, u32 fds=0,
- * i32 errno. Sent last, so errors are ignored.
+ * i32 errno, str scheduling: what of it could not be made as that of others,
+ * or "". Sent last, so errors are ignored.
  */
 #define AB_MSG_NO_HELLO 2u
-void ab_message_send_no_hello(int sock, int sys_errno);
+void ab_message_send_no_hello(int sock, int sys_errno, const char *scheduling);
 
 #endif

@@ -28,7 +28,8 @@ libagentbox_la_SOURCES += \
 	lib/wire/gateway.c lib/wire/gateway.h
 
 # Every helper names it among its own sources: the library does not have it.
-HELPER_FILES = lib/wire/helper.c lib/wire/helper.h
+HELPER_FILES = lib/wire/helper.c lib/wire/helper.h \
+	lib/wire/schedule.c lib/wire/schedule.h
 # What those that are no part of a box raise their own walls with.
 CONFINE_FILES = lib/wire/confine.c lib/wire/confine.h
 

@@ -117,7 +117,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	umask(0);
-	if (ab_helper_begin(copy_program))
+	if (ab_helper_begin(copy_program) || ab_helper_run_as_others())
 		return 1;
 	job.host_pidfd = ab_helper_open_host();
 	if (job.host_pidfd < 0 || ab_helper_say_hello(copy_program))

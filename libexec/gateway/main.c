@@ -207,7 +207,7 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	umask(077);
-	if (ab_helper_begin(NAME))
+	if (ab_helper_begin(NAME) || ab_helper_run_as_others())
 		return 1;
 	gw = ab_new(ab_gw);
 	if (gw)

@@ -18,6 +18,7 @@
 #include "sys.h"
 #include "wire/helper.h"
 #include "wire/message.h"
+#include "wire/schedule.h"
 
 /*
  * unix(7), ETOOMANYREFS: descriptors in flight are counted per user and
@@ -61,9 +62,27 @@ static int share_memory(init_box *box)
 					 : 0;
 }
 
+/*
+ * Before a cgroup is joined: one of version 1 takes no process of real time
+ * unless it was given a part of that (scheduler/sched-rt-group.rst). The
+ * holder too, whose work the agent can make more. A box without walls keeps
+ * what the host has.
+ */
+static int run_as_others(init_box *box)
+{
+	const char *what;
+	int r = box->plan.tier == AB_TIER_BARE
+			? 0 : ab_schedule_as_others(&what);
+
+	return r ? init_fail(box, -r, "this program runs before others, and "
+			     "the box must not", "scheduling: %s", what) : 0;
+}
+
 static int raise_box(init_box *box)
 {
 	if (share_memory(box) || init_read_plan(box, AB_HELPER_PLAN_FD))
+		return -1;
+	if (run_as_others(box))
 		return -1;
 	if (box->plan.is_left)
 		return 0;

@@ -66,7 +66,7 @@ int main(void)
 	int host_pidfd;
 
 	signal(SIGPIPE, SIG_IGN);
-	if (ab_helper_begin(NAME))
+	if (ab_helper_begin(NAME) || ab_helper_run_as_others())
 		return 1;
 	host_pidfd = ab_helper_open_host();
 	if (host_pidfd < 0 || ab_helper_say_hello(NAME))

@@ -160,6 +160,56 @@ static long attack_nice(char **argv)
 	return result(setpriority(PRIO_PROCESS, (id_t)target(argv[0]), 19));
 }
 
+/* Policy, nice value, class of I/O, and the two limits, soft and hard. */
+static long show_scheduling(char **argv)
+{
+	struct rlimit rtprio = { 0 }, most_nice = { 0 };
+
+	(void)argv;
+	getrlimit(RLIMIT_RTPRIO, &rtprio);
+	getrlimit(RLIMIT_NICE, &most_nice);
+	detail("%d %d %ld %ld/%ld %ld/%ld", sched_getscheduler(0),
+	       getpriority(PRIO_PROCESS, 0),
+	       syscall(SYS_ioprio_get, 1, 0) >> 13, (long)rtprio.rlim_cur,
+	       (long)rtprio.rlim_max, (long)most_nice.rlim_cur,
+	       (long)most_nice.rlim_max);
+	return 0;
+}
+
+/* Before others, by a policy of this number. */
+static long attack_realtime(char **argv)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	return result(sched_setscheduler(0, (int)number(argv[0]), &param));
+}
+
+/* linux/sched/types.h: a millisecond of each ten is ours. */
+static long attack_deadline(char **argv)
+{
+	const struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = { sizeof(attr), 6, 0, 0, 0, 1000000, 10000000, 10000000 };
+
+	(void)argv;
+	return result(syscall(SYS_sched_setattr, 0, &attr, 0));
+}
+
+static long attack_nice_below(char **argv)
+{
+	return result(setpriority(PRIO_PROCESS, 0, (int)number(argv[0])));
+}
+
+static long attack_io_realtime(char **argv)
+{
+	(void)argv;
+	return result(syscall(SYS_ioprio_set, 1, 0, 1 << 13));
+}
+
 /* /proc/N/FILE: opened, or followed when it is a link. */
 static long attack_proc(char **argv)
 {
@@ -519,6 +569,11 @@ const struct attack attacks_process[] = {
 	{ "vm-write", 1, attack_vm_write },
 	{ "pidfd-getfd", 2, attack_pidfd_getfd },
 	{ "kcmp", 1, attack_kcmp },
+	{ "scheduling", 0, show_scheduling },
+	{ "realtime", 1, attack_realtime },
+	{ "deadline", 0, attack_deadline },
+	{ "nice-below", 1, attack_nice_below },
+	{ "io-realtime", 0, attack_io_realtime },
 	{ "prlimit", 1, attack_prlimit },
 	{ "prlimit-read", 1, attack_prlimit_read },
 	{ "kill", 2, attack_kill },

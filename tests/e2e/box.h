@@ -223,6 +223,8 @@ pid_t host_descendant(const char *name);
 pid_t host_descendant_in(const char *name, char state);
 /* Count of living descendants, zombies excluded. */
 size_t host_descendants(void);
+/* Each one's line of proc_pid_stat(5); their count. */
+size_t host_look_at_descendants(void (*look)(const char *stat));
 /* Those of this name. */
 size_t host_descendants_of(const char *name);
 /* To all that were there at one moment, as who stops a service does. */

@@ -308,6 +308,31 @@ size_t host_descendants(void)
 	return n;
 }
 
+struct looked_at {
+	void (*look)(const char *stat);
+	size_t count;
+};
+
+static bool look_at(pid_t pid, void *data)
+{
+	struct looked_at *l = data;
+	char *line = host_read(e2e_text("/proc/%d/stat", pid));
+
+	if (line) {
+		l->count++;
+		l->look(line);
+	}
+	return false;
+}
+
+size_t host_look_at_descendants(void (*look)(const char *stat))
+{
+	struct looked_at l = { look, 0 };
+
+	each_descendant(look_at, &l);
+	return l.count;
+}
+
 struct counted {
 	const char *name;
 	size_t count;

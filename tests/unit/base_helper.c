@@ -136,7 +136,11 @@ static void misbehave(const char *name)
 	else if (strcmp(name, "wrong-name") == 0)
 		hello(id, "somebody-else");
 	else if (strcmp(name, "cannot") == 0)
-		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, ETOOMANYREFS);
+		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, ETOOMANYREFS,
+					 "");
+	else if (strcmp(name, "hurried") == 0)
+		ab_message_send_no_hello(AB_HELPER_CONTROL_FD, EPERM,
+					 "policy");
 	else if (strcmp(name, "no-pidfd") == 0)
 		send_raw(AB_MSG_HELLO, 1, id, name);
 	else if (strcmp(name, "no-fd") == 0)

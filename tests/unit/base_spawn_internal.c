@@ -367,6 +367,8 @@ static const struct {
 	{"short", HELLO_MS, "no proper hello"},
 	{"closes", HELLO_MS, "ended before its hello"},
 	{"cannot", HELLO_MS, "cannot say hello; raise the hard limit"},
+	{"hurried", HELLO_MS, "before others as this program does, and cannot "
+			      "change its policy: operation not permitted"},
 	{"dies", HELLO_MS, "ended before its hello (exit status 3)"},
 	{"killed", HELLO_MS, "ended before its hello (signal 9)"},
 	{"silent", 100, "did not say hello within 100 ms"},

@@ -208,6 +208,23 @@ START_TEST(a_bare_box_drops_nothing)
 }
 END_TEST
 
+/* Whether the host runs before others cannot be known then. */
+START_TEST(a_box_that_may_run_before_others_is_refused)
+{
+	static const struct {
+		long nr;
+		const char *stage;
+	} rows[] = {
+		{SYS_sched_getscheduler, "scheduling: policy"},
+		{SYS_getpriority, "scheduling: nice value"},
+		{SYS_ioprio_get, "scheduling: i/o class"},
+	};
+
+	refuse(rows[_i].nr, ANY, EPERM);
+	fails_at(rows[_i].stage, EPERM);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("init_lacks");
@@ -231,6 +248,8 @@ int main(void)
 	tcase_add_test(tc, a_step_that_fails_is_still_a_step);
 	tcase_add_test(tc, no_file_system_of_a_box_holds_files_without_end);
 	tcase_add_test(tc, nothing_is_made_in_a_dev_wherever_it_is);
+	tcase_add_loop_test(tc, a_box_that_may_run_before_others_is_refused, 0,
+			    3);
 	tcase_add_test(tc, a_bare_box_drops_nothing);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);

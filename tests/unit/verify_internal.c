@@ -239,6 +239,11 @@ static void check_row(const json_t *row, const char *id)
 		judge_table(&run, row);
 	else if (!strcmp(what, "limits"))
 		judge_limits(&run, row);
+	else if (!strcmp(what, "scheduling"))
+		ab_verify_scheduling(&run, net_text(row, "stat"),
+				     net_text(row, "text"),
+				     (long)json_integer_value(json_object_get(
+					     row, "io")));
 	else if (!strcmp(what, "causes"))
 		judge_causes(report, row);
 	else

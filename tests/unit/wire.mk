@@ -18,3 +18,12 @@ tests_unit_provider_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/provider
 tests_unit_provider_internal_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_provider_internal_LDADD = tests/lib/libprovider.a $(UNIT_LIBS)
+
+# schedule.c with a kernel of the test's own
+check_PROGRAMS += tests/unit/schedule_internal
+UNIT_TESTS += tests/unit/schedule_internal
+tests_unit_schedule_internal_SOURCES = tests/unit/schedule_internal.c \
+	lib/wire/schedule.c lib/wire/schedule.h
+tests_unit_schedule_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-Dsyscall=faked_syscall
+tests_unit_schedule_internal_CFLAGS = $(UNIT_CFLAGS)
