@@ -192,6 +192,12 @@ def what_stands_behind_an_answer_in_its_record_is_of_no_use_either():
         equal(up.handshakes, 5)
 
 
+def state_of(pid):
+    """Of a process, by proc_pid_stat(5)."""
+    with open("/proc/%d/stat" % pid) as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+
 @test
 def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
     """Its end is still here when the answer is: the next head would be the
@@ -218,8 +224,11 @@ def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
     with Pair(early) as (gw, up), gw.connect() as s:
         s.sendall(head("POST /llm/v1", "Content-Length: 148") + b"b" * 100)
         expect(half.wait(WAIT), "the first half is there")
-        # both sides have something for it when it goes on
+        # both sides have something for it when it goes on: from its sleep,
+        # not from the middle of its work
+        until(lambda: state_of(gw.p.pid) == "S", "it waits")
         os.kill(gw.p.pid, signal.SIGSTOP)
+        until(lambda: state_of(gw.p.pid) == "T", "it is stopped")
         s.sendall(b"b" * 48)
         go.set()
         expect(answered.wait(WAIT), "answered")
