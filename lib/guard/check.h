@@ -71,6 +71,8 @@ struct ab_seat {
 	char text[48];
 };
 
+struct ab_trap; /* traps.c */
+
 struct ab_check {
 	const struct ab_pack *pack;
 	const struct ab_shell_place_text *place;
@@ -104,6 +106,7 @@ struct ab_check {
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
 	uint32_t written_count;
+	const struct ab_trap *traps; /* texts that run later */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

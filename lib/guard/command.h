@@ -72,6 +72,12 @@ bool ab_names_are_own(const struct ab_hole *hole);
    them. */
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
+/* --- traps.c --- */
+/* A text that `trap` keeps. True: it is not to be judged yet. */
+bool ab_trap_set(struct ab_check *c, const struct ab_word *w);
+/* Those of the shell at hand run here, perhaps; is_end: they surely do. */
+void ab_traps_run(struct ab_check *c, bool is_end);
+
 /* --- files.c --- */
 #define AB_CWD_BEFORE " cwd before" /* the last `cd` */
 /* mkfifo: what anybody writes there, also later, is what it holds. */

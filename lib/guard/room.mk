@@ -68,6 +68,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/shell.c lib/guard/shell.h \
 	lib/guard/stdin.c \
 	lib/guard/text.c lib/guard/text.h \
+	lib/guard/traps.c \
 	lib/guard/value.c \
 	lib/guard/xargs.c
 

@@ -382,6 +382,8 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		if (taint)
 			ab_check_flow(c, use, AB_SINK_SHELL,
 				      part_taint(taint, w->len), w);
+		if (!strcmp(use->program->name, "trap") && ab_trap_set(c, w))
+			return;
 		ab_check_script(c, w, role->kind == AB_ROLE_SHELL,
 				use->words + rest, use->count - rest, NULL);
 		return;

@@ -553,6 +553,36 @@ static bool has_left(const struct visit *v)
 	return v->left && k;
 }
 
+/* It is in another directory now, or ends: traps that may run there. */
+static void run_traps(struct visit *v, enum ab_builtin builtin)
+{
+	struct ab_check *c = &v->check;
+	const struct ab_word *cwd;
+
+	if (AB_LIKELY(!c->traps))
+		return;
+	if (builtin == AB_BUILTIN_EXIT) {
+		ab_traps_run(c, true);
+		return;
+	}
+	cwd = ab_shell_get(c->run, CWD, sizeof(CWD) - 1, NULL);
+	if (cwd && cwd->len && !cwd->hole_count &&
+	    ab_path_classes(c, cwd) != AB_NEAR)
+		ab_traps_run(c, false);
+}
+
+/* The text is over. */
+static void on_finish(void *user, struct ab_shell_run *run)
+{
+	static const struct ab_shell_place_of place = { .pipe_count = 1 };
+	struct visit *v = user;
+
+	if (AB_LIKELY(!v->check.traps))
+		return;
+	prepare(v, run, &place);
+	ab_traps_run(&v->check, true);
+}
+
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
@@ -636,6 +666,9 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
 		v->cwd = ab_shell_variable(run, CWD, sizeof(CWD) - 1);
 		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
+		run_traps(v, builtin);
+	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_EXIT)) {
+		run_traps(v, builtin);
 	}
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
@@ -765,6 +798,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		.command = on_command,
 		.begin = on_begin,
 		.end = on_end,
+		.finish = on_finish,
 		.untold = 1u << AB_SCOPE_PIPELINE | 1u << AB_SCOPE_STAGE |
 			  1u << AB_SCOPE_BRANCH | 1u << AB_SCOPE_COPROC |
 			  1u << AB_SCOPE_SUBSTITUTION,
@@ -779,6 +813,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		ab_shell_parse(q->arena, text, n, NULL, &result);
 
 	v->cwd = NULL;
+	v->check.traps = NULL;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
 	if (!v->check.is_broken)

@@ -447,6 +447,28 @@ static void start(struct ab_shell_run *run)
 		      VARIABLE_EXPORTED);
 }
 
+/* What the visitor has to say at the end, so that the first is on top. True:
+   there is more to visit. */
+static bool finish(struct ab_shell_run *run,
+		   const struct ab_shell_place_of *place)
+{
+	struct pushed *list, *next, *reversed = NULL;
+
+	if (!run->visitor->finish || !can_go_on(run))
+		return false;
+	run->visitor->finish(run->user, run);
+	for (list = run->pushed; list; list = next) {
+		next = list->next;
+		list->next = reversed;
+		reversed = list;
+	}
+	run->pushed = NULL;
+	run->pushed_tail = &run->pushed;
+	for (; reversed; reversed = reversed->next)
+		ab_visit_pushed(run, reversed, place);
+	return run->top;
+}
+
 void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 		  const struct ab_shell_context *context,
 		  const struct ab_shell_visitor *visitor, void *user,
@@ -454,6 +476,7 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 {
 	AB_UNINITIALIZED struct ab_shell_run run;
 	struct ab_shell_place_of place = { .pipe_count = 1 };
+	bool is_over = false;
 
 	if (!tree)
 		return;
@@ -477,8 +500,11 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
 		place.flags |= AB_SHELL_GUESS;
 	start(&run);
 	ab_visit_list(&run, tree, tree->list, &place);
-	while (run.top && can_go_on(&run))
-		step(&run);
+	do {
+		while (run.top && can_go_on(&run))
+			step(&run);
+		is_over = !is_over;
+	} while (is_over && finish(&run, &place));
 	if (run.is_stopped && result->status != AB_SHELL_LIMIT)
 		result->status = AB_SHELL_STOPPED;
 	if (arena->is_full)

@@ -321,6 +321,9 @@ struct ab_shell_visitor {
 				      const struct ab_shell_scope *scope);
 	enum ab_shell_answer (*end)(void *user, struct ab_shell_run *run,
 				    const struct ab_shell_scope *scope);
+	/* all was visited; what is pushed now is visited in the shell itself,
+	 * and then it is over */
+	void (*finish)(void *user, struct ab_shell_run *run);
 	/* bits 1 << enum ab_shell_scope_kind: these are not told */
 	uint32_t untold;
 	/* of the first so many commands of nothing but plain words argv is
@@ -362,8 +365,9 @@ struct ab_shell_text {
 };
 
 /*
- * Visit it when the callback (command only) has returned; several in the
- * order of the calls. False: a limit was met, and the run will end with LIMIT.
+ * Visit it when the callback (command and finish only) has returned; several
+ * in the order of the calls. False: a limit was met, and the run will end with
+ * LIMIT.
  */
 bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text);
 /* The command at hand pushed that text already, by another reading. */
