@@ -71,7 +71,8 @@ struct ab_seat {
 	char text[48];
 };
 
-struct ab_trap; /* traps.c */
+struct ab_trap;	  /* traps.c */
+struct ab_linked; /* links.c */
 
 struct ab_check {
 	const struct ab_pack *pack;
@@ -97,6 +98,10 @@ struct ab_check {
 	bool is_probe;	 /* what is found is looked at, not told */
 	bool is_again;	 /* the same command in another directory */
 	bool is_perhaps; /* a text that it runs is one of several */
+	bool is_linked;	 /* paths lead through the links of the text */
+	bool met_link;	 /* a path at hand would */
+	bool is_physical; /* set -P: cd does */
+	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */
@@ -106,6 +111,7 @@ struct ab_check {
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
 	uint32_t written_count;
+	struct ab_linked *links; /* the text made, which lead away */
 	const struct ab_trap *traps; /* texts that run later */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */

@@ -123,7 +123,12 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 			     role->select != AB_SEL_OPTION);
 		return;
 	}
+	c->keeps_last = role->kind == AB_ROLE_DELETE ||
+			role->kind == AB_ROLE_REMOVE ||
+			(role->kind == AB_ROLE_WRITE &&
+			 ab_has_role(use->program, AB_ROLE_LINK));
 	ab_check_path(c, use, (enum ab_role_kind)role->kind, w);
+	c->keeps_last = false;
 	switch ((enum ab_role_kind)role->kind) {
 	case AB_ROLE_LIST:
 	case AB_ROLE_DELETE:
@@ -232,6 +237,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_UNPACK:
 		ab_role_each(c, use, role, unpack_word);
+		break;
+	case AB_ROLE_LINK:
+		ab_role_each(c, use, role, ab_link_word);
 		break;
 	case AB_ROLE_OUTPUT:
 		if (!role->text || has_value(use, role->need, role->text))

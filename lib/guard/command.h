@@ -72,6 +72,11 @@ bool ab_names_are_own(const struct ab_hole *hole);
    them. */
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
+/* --- links.c --- */
+/* The word becomes a name of what the command at hand read last. */
+void ab_link_word(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_role *role, const struct ab_word *w);
+
 /* --- traps.c --- */
 /* A text that `trap` keeps. True: it is not to be judged yet. */
 bool ab_trap_set(struct ab_check *c, const struct ab_word *w);

@@ -152,7 +152,8 @@ bool ab_path_is_near(struct ab_check *c, const struct ab_word *w)
 	const char *s = w->text;
 	uint32_t at = 0, name = 0, len = 0;
 
-	if (!c->cwd || c->cwd != c->first_cwd || w->hole_count || !w->len)
+	if (!c->cwd || c->cwd != c->first_cwd || w->hole_count || !w->len ||
+	    AB_UNLIKELY(c->links))
 		return false;
 	if (c->near_dir != c->cwd->text || c->near_len != c->cwd->len) {
 		c->near_dir = c->cwd->text;

@@ -43,6 +43,23 @@ static void leave_proc(struct path *p)
 	}
 }
 
+#define MAX_HOPS 8
+
+/* A link of the text's own: on to where it leads. */
+static AB_COLD void follow(struct path *p)
+{
+	const struct ab_linked *l = ab_link_at(p);
+
+	if (!l)
+		return;
+	p->met_link = true;
+	if (!p->is_linked || p->hops == MAX_HOPS)
+		return;
+	p->hops++;
+	p->count = 0;
+	push_text(p, l->target, l->target_len);
+}
+
 static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 {
 	if ((!len && kind != 2) || (len == 1 && *text == '.' && !kind))
@@ -64,6 +81,8 @@ static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
 	if (p->count == 3 && p->from == FROM_ROOT &&
 	    part_is(&p->parts[0], "proc"))
 		leave_proc(p);
+	if (AB_UNLIKELY(p->links) && p->from == FROM_ROOT)
+		follow(p);
 }
 
 static void push_text(struct path *p, const char *text, uint32_t len)
@@ -205,6 +224,10 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	p->has_hidden = c->has_dots || c->is_reading;
 	p->has_fold = c->has_fold;
 	p->cwd = c->cwd;
+	p->links = c->links;
+	p->is_linked = c->is_linked;
+	p->met_link = false;
+	p->hops = 0;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
 		uint32_t end = i + (uint32_t)ab_seek(w->text + i, len - i,
@@ -221,6 +244,8 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		const char *text = kind != 1 ? w->text + i :
 				   plain_part(c, w->text + i, &n, &kind);
 
+		if (AB_UNLIKELY(c->keeps_last) && end >= len)
+			p->links = NULL;
 		push(p, text, n, kind);
 		i = end + 1;
 	}
@@ -231,6 +256,7 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 		p->has_hole = true;
 	if (p->from == FROM_NOWHERE)
 		ab_check_want_cwd(c);
+	c->met_link |= p->met_link;
 }
 
 /* --- computed classes --------------------------------------------------- */
@@ -497,7 +523,7 @@ static struct ab_seat *seat_of(struct ab_check *c, const struct ab_word *w)
 {
 	uint64_t key;
 
-	if (w->hole_count || w->len > sizeof(c->seats[0].text) ||
+	if (w->hole_count || w->len > sizeof(c->seats[0].text) || c->links ||
 	    (*w->text != '/' && (!c->cwd || c->cwd != c->first_cwd)))
 		return NULL;
 	key = w->len < 8 ? ab_key8(w->text, w->len)
@@ -570,7 +596,7 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 {
 	size_t i = ((uintptr_t)w - (uintptr_t)c->argv) / sizeof(*w);
 	bool is_own = i < c->argc && i < AB_CHECK_KNOWN_PATHS &&
-		      &c->argv[i] == w && c->cwd == c->first_cwd;
+		      &c->argv[i] == w && c->cwd == c->first_cwd && !c->links;
 	bool is_too_long;
 	uint64_t classes;
 
@@ -578,7 +604,7 @@ uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 		return AB_CLASS(ANY);
 	if (is_own && (c->classes_known >> i & 1))
 		return c->classes[i];
-	if (w == c->target && c->target_classes)
+	if (w == c->target && c->target_classes && !c->links)
 		return c->target_classes;
 	is_too_long = false;
 	classes = ab_path_is_near(c, w) ? AB_NEAR

@@ -24,8 +24,24 @@ struct path {
 	/* patterns: struct ab_check; hidden: all but `*` take a dot */
 	bool has_dots, has_fold, has_hidden;
 	const struct ab_word *cwd;
+	/* of the text: they are followed, or only met; what was followed */
+	const struct ab_linked *links;
+	bool is_linked, met_link;
+	uint8_t hops;
 	uint16_t homes; /* bit n: the first n components are a home */
 };
+
+/* A link that the text made. */
+struct ab_linked {
+	struct ab_linked *next; /* older */
+	const char *path, *target; /* absolute */
+	uint32_t len, target_len;
+	bool is_gone;
+};
+
+/* --- links.c --- */
+/* The link that the path is now, or NULL. */
+const struct ab_linked *ab_link_at(const struct path *p);
 
 /* --- path.c --- */
 /* Every name there is: `*`, `.*`, `?*`. */

@@ -50,6 +50,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c \
 	lib/guard/find.c \
+	lib/guard/links.c \
 	lib/guard/match.c lib/guard/near.c \
 	lib/guard/outs.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \

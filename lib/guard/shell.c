@@ -283,6 +283,7 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 	struct ab_word home = { .text = c->place->home.text,
 				.len = c->place->home.len };
 	bool is_push = builtin == AB_BUILTIN_PUSHD;
+	bool was_linked = c->is_linked, is_physical = c->is_physical;
 
 	if (builtin == AB_BUILTIN_POPD) {
 		pop_dir(c);
@@ -293,6 +294,7 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		bool is_option = w->len > 1 && *w->text == '-' &&
 				 !w->hole_count;
 
+		is_physical |= is_option && memchr(w->text, 'P', w->len);
 		if (!is_option)
 			to = w;
 	}
@@ -308,7 +310,9 @@ static void change_dir(struct ab_check *c, enum ab_builtin builtin,
 		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
 				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
 				   AB_SHELL_INHERITED);
+	c->is_linked &= is_physical;
 	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
+	c->is_linked = was_linked;
 }
 
 /* --- commands ----------------------------------------------------------- */
@@ -490,10 +494,14 @@ static bool first_dir(struct visit *v, struct dirs *d)
 {
 	struct ab_check *c = &v->check;
 
-	if (AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
-	    !ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, 0))
+	bool is_one = AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
+		      !ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, 0);
+
+	if (is_one && AB_LIKELY(!c->links))
 		return false;
-	*d = (struct dirs){ .was = c->cwd, .next = v->is_split };
+	*d = (struct dirs){ .was = c->cwd, .next = v->is_split,
+			    .is_last = is_one };
+	c->met_link = false;
 	ab_shell_reading_begin(c->run, &d->readings);
 	return true;
 }
@@ -505,6 +513,13 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 
 	ab_shell_reading_end(c->run, &d->readings);
 	c->classes_known = 0;
+	if (AB_UNLIKELY(c->met_link && !c->is_linked)) {
+		/* the same, where links of the text lead */
+		c->is_linked = c->is_again = true;
+		ab_shell_reading_begin(c->run, &d->readings);
+		return true;
+	}
+	c->is_linked = c->met_link = false;
 	while (!d->is_last && d->next <= AB_SHELL_ALTERNATIVES) {
 		cwd = ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1,
 				       d->next++);
@@ -615,6 +630,17 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	}
 }
 
+/* set -P, set -o physical: `cd ..` goes up from where a link leads. */
+static void note_physical(struct ab_check *c, const struct ab_word *argv,
+			  uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		c->is_physical |= ab_word_equals(&argv[i], "physical") ||
+				  (argv[i].len > 1 && *argv[i].text == '-' &&
+				   memchr(argv[i].text, 'P', argv[i].len));
+	}
+}
+
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
 {
@@ -669,6 +695,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		run_traps(v, builtin);
 	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_EXIT)) {
 		run_traps(v, builtin);
+	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_SET)) {
+		note_physical(c, argv, argc);
 	}
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
@@ -814,6 +842,7 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 
 	v->cwd = NULL;
 	v->check.traps = NULL;
+	v->check.links = NULL;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
 	if (!v->check.is_broken)
