@@ -100,12 +100,16 @@ AGENTBOX_API int32_t agentbox_peering_grant(
 /*
  * The next generation of a grant, by the grant's id. Readers see the old one
  * or the new one, never neither; who holds directories of the old one goes on
- * reading it until the refresh after. NULL options: those that the generation
- * there was made with; AGENTBOX_ETAMPERED where nothing says which these were,
- * as after a job that found the generation tampered with: the grant lives, and
- * is refreshed with options. AGENTBOX_ENOTFOUND: no live grant;
- * AGENTBOX_ECLOSED: one of the boxes is gone; AGENTBOX_EBUSY: another job is
- * at it. A revoke meanwhile wins: the job is AGENTBOX_ECANCELED.
+ * reading it until the refresh after. (Where the kernel's Landlock has not
+ * mended its erratum 3, "disconnected directory handling", as before Linux
+ * 6.19 and the stable releases that took it over, what is opened from such a
+ * directory is refused with EACCES; what is open is read on.) NULL options:
+ * those that the generation there was made with; AGENTBOX_ETAMPERED where
+ * nothing says which these were, as after a job that found the generation
+ * tampered with: the grant lives, and is refreshed with options.
+ * AGENTBOX_ENOTFOUND: no live grant; AGENTBOX_ECLOSED: one of the boxes is
+ * gone; AGENTBOX_EBUSY: another job is at it. A revoke meanwhile wins: the job
+ * is AGENTBOX_ECANCELED.
  */
 AGENTBOX_API int32_t agentbox_peering_refresh(
 	agentbox_peering *peering, const char *grant,

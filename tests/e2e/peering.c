@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,16 +33,31 @@ static void case_099_the_reader_sees_source_and_no_secret(void)
 	peers_finish();
 }
 
+/*
+ * Landlock's erratum 3: who stands where no mount leads any more is refused.
+ * Asked by version and flag as in Documentation/userspace-api/landlock.rst.
+ */
+static bool refuses_who_stays(void)
+{
+	long level = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
+	long errata = syscall(SYS_landlock_create_ruleset, NULL, 0, 2);
+
+	return level > 0 && (errata < 0 || !(errata & 4));
+}
+
 static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
 {
+	const char *stays = refuses_who_stays() ?
+				    "cat: a.c: Permission denied\n" : "one\n";
 	const char *id;
 	struct outcome o;
 
 	peers_begin();
 	id = peers_grant("code");
-	held = BOX_START(-1, "sh", "-c", "cd .shared/code/src; : >/tmp/in; "
+	held = BOX_START(-1, "sh", "-c",
+		  "cd .shared/code/src; exec 3<a.c; : >/tmp/in; "
 		  "while [ ! -e /tmp/go ]; do sleep 0.01; done; "
-		  "cat a.c >/tmp/out; : >/tmp/done");
+		  "{ cat a.c; cat <&3; } >/tmp/out 2>&1; : >/tmp/done");
 	o = box_sh("while [ ! -e /tmp/in ]; do sleep 0.01; done");
 	host_write(host_path("peer/src/a.c"), "two\n");
 	host_write(host_path("peer/src/b.c"), "new\n");
@@ -50,8 +66,8 @@ static void case_070_a_refresh_is_seen_and_who_stayed_reads_on(void)
 	o = box_sh("cat .shared/code/src/*.c; ls .shared/code/docs; "
 		   ": >/tmp/go; while [ ! -e /tmp/done ]; do sleep 0.01; "
 		   "done; cat /tmp/out");
-	CHECK(strcmp(o.out, "two\nnew\none\n") == 0, "seen: %s%s", o.out,
-	      o.err);
+	CHECK(strcmp(o.out, e2e_text("two\nnew\n%sone\n", stays)) == 0,
+	      "seen: %s%s", o.out, o.err);
 	peers_finish();
 }
 
