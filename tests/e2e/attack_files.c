@@ -253,15 +253,20 @@ static long link_replace(char **argv)
 static long file_tmpfile(char **argv)
 {
 	char proc[64];
+	long by_name, by_fd;
 	int fd = open(argv[0], O_TMPFILE | O_RDWR, 0755);
 
 	if (fd < 0)
 		return -errno;
 	write_fd(fd);
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, proc, AT_FDCWD, argv[1], AT_SYMLINK_FOLLOW) == 0)
+	by_name = result(linkat(AT_FDCWD, proc, AT_FDCWD, argv[1],
+				AT_SYMLINK_FOLLOW));
+	if (by_name == 0)
 		return 0;
-	return result(linkat(fd, "", AT_FDCWD, argv[1], AT_EMPTY_PATH));
+	by_fd = result(linkat(fd, "", AT_FDCWD, argv[1], AT_EMPTY_PATH));
+	/* before Linux 6.10 that needs a capability, and says so */
+	return by_fd == -ENOENT ? by_name : by_fd;
 }
 
 static long file_chmod(char **argv)
