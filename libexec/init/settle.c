@@ -185,7 +185,8 @@ void init_settle_last(holder *h, bool is_empty)
 {
 	watcher *w = h->watcher;
 	unsigned looks = 0;
-	uint64_t failed, mounts;
+	uint64_t failed;
+	bool mounts_are_good, names_are_good;
 
 	if (!w)
 		return;
@@ -196,11 +197,11 @@ void init_settle_last(holder *h, bool is_empty)
 	}
 	w->is_last = true;
 	/* a name is held by what is mounted there, not by what was */
-	mounts = w->failed;
+	failed = w->failed;
 	/* replaced again and again: this failure alone is told by nobody */
 	if (init_check_mounts(w, false) == -EAGAIN)
 		init_fail_path(w, "", EAGAIN);
-	mounts = w->failed - mounts;
+	mounts_are_good = w->failed == failed;
 	do {
 		failed = w->failed;
 		init_begin_last_look(w);
@@ -211,9 +212,9 @@ void init_settle_last(holder *h, bool is_empty)
 	/* told of before, but it is the end of looking */
 	if (w->is_covered)
 		init_fail_path(w, w->covered_count ? w->covered[0] : "", EBUSY);
-	failed -= mounts;
-	init_end_record(w, w->failed == failed);
-	if (w->failed != failed)
+	names_are_good = w->failed == failed;
+	init_end_record(w, mounts_are_good && names_are_good);
+	if (!mounts_are_good || !names_are_good)
 		init_tell_looked(w->box);
 }
 
