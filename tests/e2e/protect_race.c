@@ -68,9 +68,10 @@ static void case_102_at_rest_behind_a_slow_launcher(void)
 {
 	box_use_mutant("agentbox-init", "launcher-that-lingers");
 	box_raise(NULL, NULL);
-	for (unsigned i = 0; i < 5; i++) {
+	e2e_seconds(30);
+	for (unsigned i = 0; i < 4; i++) {
 		box_sh("true");
-		e2e_sleep_ms(300);
+		e2e_sleep_ms(2000);
 		host_repository(ws_path(e2e_text("n%u", i)));
 		e2e_sleep_ms(100);
 	}
