@@ -47,6 +47,35 @@ print(out.returncode, out.stdout.decode() == "%s"[::-1])
 
 
 @box_test
+def what_leads_to_it_cannot_be_replaced():
+    """Row 78 of the sandbox cases: who answers there is the gateway."""
+    put()
+    good(box(document(), r'''
+at = "/run/agentbox/broker"
+def listen():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind(at)
+os.makedirs("/tmp/other/agentbox")
+for act in (lambda: os.unlink(at), lambda: os.rename(at, "/tmp/broker"),
+            lambda: os.rename(at, at + "2"), lambda: os.chmod(at, 0),
+            lambda: os.chown(at, os.getuid(), os.getgid()),
+            lambda: os.link(at, "/tmp/link"), listen,
+            lambda: os.symlink("/tmp/x", at),
+            lambda: os.rename("/run/agentbox", "/run/other"),
+            lambda: os.rename("/tmp/other/agentbox", "/run/agentbox"),
+            lambda: os.rmdir("/run/agentbox"),
+            lambda: os.mkdir("/run/agentbox/new"),
+            lambda: os.rename("/run", "/ran")):
+    try:
+        act()
+        print("done")
+    except OSError:
+        pass
+print(ask(GET, "gh")[0])
+'''), "ok")
+
+
+@box_test
 def a_file_is_there_for_its_lease_and_empty_for_who_has_it_open():
     put()
     ran = good(box(document({"name": "gh", "delivery": ["file"],
