@@ -138,7 +138,9 @@ static bool set_has(const char *p, size_t end, unsigned char c, unsigned flags)
 			i++;
 			high = set_byte(p, &i);
 		}
-		found |= range_has(low, high, c, flags);
+		/* of [z-a] the first byte, as git has it */
+		found |= range_has(low, low, c, flags) ||
+			 range_has(low, high, c, flags);
 	}
 	return found != negated;
 }

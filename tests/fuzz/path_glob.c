@@ -98,6 +98,7 @@ static size_t set_at(const char *p, unsigned char c, unsigned flags, bool *in)
 			i += p[i] == '\\';
 			high = (unsigned char)p[i++];
 		}
+		found |= in_range(low, low, c, flags);
 		found |= in_range(low, high, c, flags);
 	}
 	*in = found != negated;

@@ -132,6 +132,10 @@ static const struct glob_row {
 	{ "[[:upper:]]", "a", false }, { "[[:xdigit:]-]", "-", true },
 	{ "[[:]", ":", true },	      { "[[:]", "[", true },
 	{ "[a-[:digit:]]", "3", true }, { "[a-[:digit:]]", "-", true },
+	/* of a range that runs backwards the first byte, as in git */
+	{ "[z-a]x", "zx", true },     { "[z-a]x", "ax", false },
+	{ "[z-a]x", "mx", false },    { "[!z-a]x", "zx", false },
+	{ "[!z-a]x", "ax", true },
 };
 
 START_TEST(patterns_match_as_documented)
