@@ -241,13 +241,16 @@ int copy_open_for_verify(supervision *s)
 /*
  * The generation before the one that is there was to stay until now. From here
  * on nobody finds it by its name: who scrubs sweeps, and a sweep passes over
- * what we hold locked.
+ * what we hold locked. What a reader has locked is cleared away all the same,
+ * for later the host would wait for it; but the writer takes nothing out of it,
+ * as a sweep may be at it when that lock ends.
  */
 static void take_spare(supervision *s)
 {
 	const copy_job *job = s->job;
 	char slot[STAGING_NAME];
 	ab_autofd int fd = -1;
+	bool is_ours;
 
 	if (!(job->plan.flags & AB_COPY_REPLACE) ||
 	    !(job->plan.flags & AB_COPY_KEEP_OLD) ||
@@ -255,15 +258,15 @@ static void take_spare(supervision *s)
 		return;
 	fd = openat(job->staging_fd, slot,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || staging_lock(fd) ||
-	    staging_new_name(job, ".incomplete", s->spare_name))
+	if (fd < 0 || staging_new_name(job, ".incomplete", s->spare_name))
 		return;
+	is_ours = staging_lock(fd) == 0;
 	if (copy_rename(job->staging_fd, slot, job->staging_fd, s->spare_name,
-			RENAME_NEW) == 0 &&
-	    staging_is_named(fd, job->staging_fd, s->spare_name))
-		s->spare_fd = ab_fd_lift(ab_steal_fd(&fd));
-	if (s->spare_fd < 0)
+			RENAME_NEW) ||
+	    !staging_is_named(fd, job->staging_fd, s->spare_name))
 		s->spare_name[0] = 0;
+	else if (is_ours)
+		s->spare_fd = ab_fd_lift(ab_steal_fd(&fd));
 }
 
 /* The writer takes out of it what did not change: the rest, when it has. */
@@ -350,6 +353,13 @@ static void forget_ended(const copy_job *job, int record)
 	}
 }
 
+/* No name is given any more, and nobody waits for what goes away. */
+static void end_turn(supervision *s)
+{
+	ab_cleanup_fd(&s->turn_fd);
+	s->turn_fd = -1;
+}
+
 /*
  * Nothing will be published. What only the spare generation has no helper
  * takes, alive or not; and once it is gone, who scrubs need not wait for one
@@ -357,6 +367,7 @@ static void forget_ended(const copy_job *job, int record)
  */
 void copy_give_up(supervision *s)
 {
+	end_turn(s);
 	finish_clearing(s);
 	if (s->old_record_fd < 0)
 		return;
@@ -542,8 +553,7 @@ int copy_publish(supervision *s)
 	}
 	/* what follows only adds to what a scrub finds, and looks whether there
 	   was one (put_away_old()): who revokes need not wait for it */
-	ab_cleanup_fd(&s->turn_fd);
-	s->turn_fd = -1;
+	end_turn(s);
 	atomic_store(&job->counters->phase, AB_PHASE_CLEAN);
 	if (has_record(s))
 		(void)unlinkat(job->record_fd, s->record_name, 0);

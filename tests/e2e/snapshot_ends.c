@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -481,6 +482,76 @@ static void case_073_who_is_staged_has_cleared_away(void)
 	}
 }
 
+/* Nor when a reader has the generation locked that is to be cleared away. */
+static void case_073_a_reader_keeps_nothing_from_being_cleared_away(void)
+{
+	copy_end end = { 0 };
+	copy_run run;
+	int fd;
+
+	write_many("0\n");
+	GOOD(copy_make(0));
+	fd = lock_as_reader(snap_path(""));
+	for (int i = 1; i < 4; i++) {
+		run = stage_many(AB_COPY_KEEP_OLD, e2e_text("%d\n", i), &end);
+		CHECK(*name_left("incomplete"), "round %d: more is left", i);
+		if (i > 1)
+			CHECK(!*name_left("old"), "round %d: the spare is left",
+			      i);
+		copy_say(&run, AB_MSG_COPY_PUBLISH);
+		copy_wait(&run, &end);
+		GOOD(end);
+		CHECK(*name_left("old"), "round %d: nothing is kept", i);
+	}
+	close(fd);
+	GOOD(scrub());
+	copy_nothing_published();
+}
+
+/* Is every name that is said to be there still there? */
+static bool is_whole(DIR *many)
+{
+	int names = 0;
+
+	rewinddir(many);
+	while (readdir(many))
+		names++;
+	return names == 1000 + 2;
+}
+
+/* The turn is over with a failure, too, before what is staged goes away. */
+static void case_073_the_turn_ends_with_a_failure(void)
+{
+	bool seen = false;
+
+	e2e_seconds(120);
+	write_many("0\n");
+	GOOD(copy_make(0));
+	for (int i = 1; i < 20 && !seen; i++) {
+		copy_end end = { 0 };
+		copy_run run = stage_many(0, e2e_text("%d\n", i), &end);
+		int fd = open(host_path("out"), O_RDONLY | O_CLOEXEC);
+		char *staged = name_left("incomplete");
+		DIR *many = opendir(e2e_text("%s/many", staged));
+
+		REQUIRE(many && is_whole(many), "'%s': %m", staged);
+		REQUIRE(rename(snap_path(""), host_path("out/aside")) == 0, "%m");
+		copy_say(&run, AB_MSG_COPY_PUBLISH);
+		while (is_whole(many))
+			;
+		while (flock(fd, LOCK_EX | LOCK_NB) != 0)
+			;
+		seen = access(staged, F_OK) == 0;
+		close(fd);
+		closedir(many);
+		copy_wait(&run, &end);
+		CHECK(end.code == AGENTBOX_ENOTFOUND, "%d %s", end.code,
+		      end.message);
+		REQUIRE(rename(host_path("out/aside"), snap_path("")) == 0, "%m");
+	}
+	CHECK(seen, "it had its turn until all was taken away");
+}
+
 /* No record, and a reader who locks what is shown. */
 static void case_072_a_reader_stops_no_refresh_without_a_record(void)
 {
@@ -549,6 +620,8 @@ int main(int argc, char **argv)
 		CASE(case_073_who_was_told_to_publish_has_its_turn),
 		CASE(case_073_the_turn_ends_before_the_clearing),
 		CASE(case_073_who_is_staged_has_cleared_away),
+		CASE(case_073_a_reader_keeps_nothing_from_being_cleared_away),
+		CASE(case_073_the_turn_ends_with_a_failure),
 		CASE(case_072_a_reader_stops_no_refresh_without_a_record),
 		CASE(case_057_a_deadline_ends_the_job),
 		CASES_END
