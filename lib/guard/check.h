@@ -112,7 +112,7 @@ struct ab_check {
 	const char *written[AB_CHECK_WRITTEN];
 	uint32_t written_count;
 	struct ab_linked *links; /* the text made, which lead away */
-	const struct ab_trap *traps; /* texts that run later */
+	struct ab_trap *traps; /* texts that run later */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

@@ -80,6 +80,8 @@ void ab_link_word(struct ab_check *c, const struct ab_use *use,
 /* --- traps.c --- */
 /* A text that `trap` keeps. True: it is not to be judged yet. */
 bool ab_trap_set(struct ab_check *c, const struct ab_word *w);
+/* A variable that one waits for is set now. */
+void ab_traps_wake(struct ab_check *c);
 /* Those of the shell at hand run here, perhaps; is_end: they surely do. */
 void ab_traps_run(struct ab_check *c, bool is_end);
 

@@ -53,6 +53,8 @@ static AB_COLD void follow(struct path *p)
 	if (!l)
 		return;
 	p->met_link = true;
+	/* nobody knows where it ends: as of a path too long */
+	p->is_too_long |= p->hops == MAX_HOPS;
 	if (!p->is_linked || p->hops == MAX_HOPS)
 		return;
 	p->hops++;

@@ -698,6 +698,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_SET)) {
 		note_physical(c, argv, argc);
 	}
+	if (AB_UNLIKELY(c->traps))
+		ab_traps_wake(c);
 	c->command = NULL;
 	return c->is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
