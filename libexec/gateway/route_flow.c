@@ -272,6 +272,7 @@ static enum flow begin_answer(ab_route_exchange *x)
 	x->down_wait = (ab_route_buffer){ 0, out.len };
 	x->answer_wait.at = x->answer.len;
 	x->answer_has_head = x->has_begun = true;
+	x->is_early = !x->request_is_done || has(&x->up_wait);
 	x->answer_body = x->answer.body;
 	x->answer_left = x->answer.length;
 	x->until_close = x->answer_body == AB_HTTP_BODY_CLOSE ||

@@ -114,6 +114,8 @@ typedef struct ab_route_exchange {
 	bool is_old;	/* HTTP/1.0 */
 	bool is_reading; /* GET, HEAD: may be asked twice */
 	bool head_is_sent, request_is_done, must_continue;
+	bool has_body;	/* more than none */
+	bool is_early;	/* answered before all of it was sent */
 	bool is_socket; /* after 101: bytes both ways */
 	size_t head_sent;
 	uint8_t body; /* enum ab_http_body */

@@ -214,18 +214,32 @@ static void keep_rest(ab_route_exchange *x)
 	ab_http_head_init(&in->head, AB_HTTP_REQUEST);
 }
 
+/* May it be believed that the body was read? One that answers where it looks
+   at none (GET, an error, or before all of it has come) may take its bytes for
+   a request, and of that one the next head would be the body. */
+static bool body_is_read(const ab_route_exchange *x)
+{
+	return !x->has_body ||
+	       (!x->is_reading && !x->is_early && x->answer.status >= 200 &&
+		x->answer.status < 300);
+}
+
+/* All of the request is there, and all of the answer was taken: what is sent
+   next would be the rest of one body or be answered by that of the other. */
+static bool may_keep(const ab_route_exchange *x)
+{
+	return x->request_is_done && x->head_is_sent && !x->until_close &&
+	       !x->is_socket && !(x->answer.flags & AB_HTTP_CLOSE) &&
+	       x->up_wait.at == x->up_wait.len &&
+	       x->answer_wait.at == x->answer_wait.len && body_is_read(x);
+}
+
 void ab_route_finish(ab_route_exchange *x)
 {
 	ab_client *c = x->c;
 	bool stays = x->request_is_done && !(x->flags & AB_HTTP_CLOSE) &&
 		     !x->until_close && !x->is_socket;
-	/* all of the request is there, and all of the answer was taken: what
-	   is sent next would be the rest of one body or be answered by that of
-	   the other */
-	bool keep = x->request_is_done && x->head_is_sent && !x->until_close &&
-		    !x->is_socket && !(x->answer.flags & AB_HTTP_CLOSE) &&
-		    x->up_wait.at == x->up_wait.len &&
-		    x->answer_wait.at == x->answer_wait.len;
+	bool keep = may_keep(x);
 
 	tell_end(x, AB_GW_CLOSED, "ok", NULL);
 	if (stays)
@@ -402,6 +416,7 @@ static ab_route_exchange *exchange_new(ab_routes *routes, ab_client *c,
 	x->request_is_done = head->body == AB_HTTP_BODY_NONE ||
 			     (head->body == AB_HTTP_BODY_LENGTH &&
 			      head->length == 0);
+	x->has_body = !x->request_is_done;
 	x->must_continue = (head->flags & AB_HTTP_CONTINUE) && !x->is_old &&
 			   !x->request_is_done;
 	x->in_at = head->len;

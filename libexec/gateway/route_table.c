@@ -270,8 +270,7 @@ static bool depends_on_path(const ab_wire_route *spec)
 	return spec->kind == AB_ROUTE_GIT || spec->closed_count;
 }
 
-/* As PHP reads a name, which is the loosest of all: a blank before it is
-   nothing, and these are "_". */
+/* As PHP reads a name, which is the loosest of all: these are "_". */
 static char loosely(unsigned char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -279,10 +278,17 @@ static char loosely(unsigned char c)
 	return c && strchr("-. +[", c) ? '_' : (char)c;
 }
 
+/* Nothing, before a name: blanks to PHP, "[" to qs, with which "[key]" is
+   "key". */
+static bool is_lead(unsigned char c)
+{
+	return c == ' ' || c == '+' || c == '[';
+}
+
 /*
- * The name of a parameter, decoded and in lower case; at *part there is a "["
- * in it, behind which may be the place in a list of that name, or 0. false:
- * too long to be one of ours.
+ * The name of a parameter, decoded and in lower case; at *part there is a
+ * bracket in it, behind which may be the place in a list of that name, or 0.
+ * false: too long to be one of ours.
  */
 static bool read_name(const char *s, size_t n, char *out, size_t size,
 		      size_t *part)
@@ -299,9 +305,9 @@ static bool read_name(const char *s, size_t n, char *out, size_t size,
 					    ab_hex_digit(s[i + 2]));
 			i += 2;
 		}
-		if (len == 0 && (c == ' ' || c == '+'))
+		if (len == 0 && is_lead(c))
 			continue;
-		if (c == '[' && !*part)
+		if ((c == '[' || c == ']') && !*part)
 			*part = len;
 		if (len + 1 >= size)
 			break;

@@ -242,6 +242,81 @@ def an_upload_that_was_not_sent_whole_is_not_ended_by_the_next_request():
             expect(not body.strip(b"b"), (line, body))
 
 
+def careless(stored, go):
+    """An upstream that answers without a look at the body: what comes behind a
+    head is the next request to it, and what comes to /keep it stores."""
+    def script(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            path = request.line.split(" ")[1]
+            if path == "/keep":
+                if peer.buf or peer.more():
+                    stored.append(peer.buf)
+                return
+            status = {"/404": "404 Not Found", "/302": "302 Found"}
+            if path == "/early":
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfr")
+                expect(go.wait(WAIT), "nobody said go")
+            # it is there, and stays where it is
+            while (request.get("content-length") and
+                   b"\r\n\r\n" not in peer.buf and peer.more()):
+                pass
+            if path == "/early":
+                peer.send("esh")
+            else:
+                peer.answer(b"fresh", status.get(path, "200 OK"))
+    return script
+
+
+@test
+def a_body_that_nobody_may_have_read_is_not_followed_by_the_next_request():
+    """An upstream that takes the body for a request of its own, which has a
+    body too: the next head would be that, with the real credential in it."""
+    inner = b"POST /keep HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n"
+
+    for line in ("POST /llm/404", "POST /llm/302", "PUT /llm/404",
+                 "GET /llm/200", "POST /llm/early"):
+        stored, go = [], threading.Event()
+        with Pair(careless(stored, go)) as (gw, up), gw.connect() as s:
+            s.sendall(head(line, "Content-Length: %d" % len(inner)))
+            if line.endswith("early"):
+                buf = Answer(s, is_head=True).buf
+            s.sendall(inner)
+            go.set()
+            if line.endswith("early"):
+                while len(buf) < 5:
+                    buf += s.recv(5 - len(buf))
+            else:
+                equal(Answer(s).body, b"fresh")
+            s.sendall(head("GET /llm/next"))
+            until(lambda: stored or up.handshakes == 2, line)
+            expect(not stored, line)
+            equal(Answer(s).body, b"fresh")
+
+
+@test
+def a_body_that_was_asked_for_and_read_keeps_its_connection():
+    def read(peer):
+        while True:
+            request = peer.head()
+            if not request:
+                return
+            peer.exactly(int(request.get("content-length") or 0))
+            peer.answer(b"read")
+
+    with Pair(read) as (gw, up), gw.connect() as s:
+        for _ in range(3):
+            s.sendall(head("POST /llm/v1", "Content-Length: 4") + b"body")
+            equal(Answer(s).body, b"read")
+        s.sendall(head("POST /llm/v1", "Content-Length: 0"))
+        equal(Answer(s).body, b"read")
+        s.sendall(head("GET /llm/v1"))
+        equal(Answer(s).body, b"read")
+        equal(up.handshakes, 1)
+
+
 @test
 def a_kept_connection_serves_only_what_the_lists_still_open():
     with Pair(echo) as (gw, up):
