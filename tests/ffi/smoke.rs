@@ -2,10 +2,12 @@
 //! The public interface, raw, from Rust: a policy, a box, two commands.
 //! rustc alone, no crates.
 use std::env;
-use std::ffi::{c_char, c_void, CStr, CString};
+use std::ffi::{c_void, CStr, CString};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::FromRawFd;
+// as Debian 12's Rust 1.63 names them
+use std::os::raw::c_char;
+use std::os::unix::io::FromRawFd;
 use std::process::exit;
 use std::ptr::null_mut;
 
