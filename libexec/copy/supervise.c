@@ -461,7 +461,8 @@ int copy_make(supervision *s)
 		/* told to publish, the host waits, and others for it */
 		while (copy_has_to_clear(s)) {
 			copy_clear(s);
-			if (listen_once(s))
+			/* after the last piece there is nothing to wait for */
+			if (copy_has_to_clear(s) && listen_once(s))
 				return -1;
 		}
 		if (say_staged(s))
