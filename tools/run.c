@@ -83,7 +83,7 @@ static int close_audit(session *s)
 static const char *const layers[] = {
 	"userns", "mountns", "pidns", "ipcns", "utsns", "cgroupns", "netns",
 	"proc", "landlock", "landlock-net", "landlock-scope", "cgroup",
-	"groups", "idmap", "noswap", "pidfd-peer",
+	"groups", "idmap", "noswap", "peer-pidfd",
 };
 
 /* The layer that could not be had; what of it stands behind its name. */
