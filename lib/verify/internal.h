@@ -248,7 +248,8 @@ void ab_verify_mounts(ab_verify_run *run);
 /* The same for a text: a command's status, limits, and mountinfo (changed). */
 void ab_verify_status(ab_verify_run *run, const char *status);
 void ab_verify_limits(ab_verify_run *run, const char *limits);
-/* scheduling.c: of the program; and the same for texts and ioprio_get(2). */
+/* scheduling.c: of the program; and the same for texts and what ioprio_get(2)
+   said, or -errno. */
 void ab_verify_look_at_scheduling(ab_verify_run *run, const char *limits);
 void ab_verify_scheduling(ab_verify_run *run, const char *stat,
 			  const char *limits, long io_priority);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,9 @@ static const char *find_more(long policy, long nice, long io_priority,
 		return "it runs in real time";
 	if (nice < 0)
 		return "its nice value is below zero";
-	/* a kernel without priorities of I/O says so by an error */
-	if (io_priority >= 0 && io_priority >> IO_CLASS_SHIFT == IO_CLASS_RT)
+	/* a kernel without priorities of I/O has none that come first */
+	if (io_priority != -ENOSYS &&
+	    io_priority >> IO_CLASS_SHIFT == IO_CLASS_RT)
 		return "its I/O comes before that of others";
 	if (!is_none(limits, "Max realtime priority"))
 		return "it may take a real-time priority";
@@ -91,9 +93,10 @@ void ab_verify_scheduling(ab_verify_run *run, const char *stat,
 	long policy, nice;
 
 	if (!field_of(stat, POLICY_FIELD, &policy) ||
-	    !field_of(stat, NICE_FIELD, &nice)) {
+	    !field_of(stat, NICE_FIELD, &nice) ||
+	    (io_priority < 0 && io_priority != -ENOSYS)) {
 		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_UNKNOWN,
-			       "not to be found out", "/proc does not say");
+			       "not to be found out", "the kernel does not say");
 		return;
 	}
 	more = find_more(policy, nice, io_priority, limits);
@@ -108,8 +111,9 @@ void ab_verify_look_at_scheduling(ab_verify_run *run, const char *limits)
 {
 	int sys_errno = 0;
 	ab_autofree char *stat = ab_proc_text(run->prober, "stat", &sys_errno);
+	long io_priority = syscall(SYS_ioprio_get, IO_WHO_PROCESS,
+				   run->prober);
 
 	ab_verify_scheduling(run, stat ? stat : "", limits,
-			     syscall(SYS_ioprio_get, IO_WHO_PROCESS,
-				     run->prober));
+			     io_priority < 0 ? -errno : io_priority);
 }
