@@ -23,7 +23,8 @@
  *
  * Threads: a peering and its jobs belong to one thread at a time;
  * agentbox_peer_job_cancel() may be called from any. In a forked child of the
- * process that made them they return AGENTBOX_EFORKED.
+ * process that made them they return AGENTBOX_EFORKED, and the get_fd() and
+ * get_timeout_ms() of a job -1.
  */
 #ifndef AGENTBOX_PEERING_H
 #define AGENTBOX_PEERING_H

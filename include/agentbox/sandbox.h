@@ -13,8 +13,8 @@
  * may be called from any thread. agentbox_sandbox_end() and
  * agentbox_sandbox_free() want the box for themselves: see there. In a forked
  * child of the process that made them, boxes and processes return
- * AGENTBOX_EFORKED; free() there releases memory and descriptors and leaves
- * the box alone.
+ * AGENTBOX_EFORKED, and get_fd(), get_timeout_ms() and get_pid() -1; free()
+ * there releases memory and descriptors and leaves the box alone.
  */
 #ifndef AGENTBOX_SANDBOX_H
 #define AGENTBOX_SANDBOX_H

@@ -25,7 +25,7 @@
  * Threads: a job belongs to one thread at a time, but
  * agentbox_snapshot_cancel() may be called from any. Options belong to one
  * thread. In a forked child of the process that started it a job returns
- * AGENTBOX_EFORKED.
+ * AGENTBOX_EFORKED, and get_fd() and get_timeout_ms() -1.
  *
  * Descriptors given are borrowed and duplicated. Directories may be O_PATH.
  */

@@ -291,7 +291,7 @@ int32_t agentbox_peer_job_get_fd(const agentbox_peer_job *job)
 
 int32_t agentbox_peer_job_get_timeout_ms(const agentbox_peer_job *job)
 {
-	if (!job || job->has_ended)
+	if (!job || job->owner != getpid() || job->has_ended)
 		return -1;
 	return job->copy ? agentbox_snapshot_get_timeout_ms(job->copy) : 0;
 }

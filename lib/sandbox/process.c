@@ -113,14 +113,21 @@ int32_t ab_process_await_started(agentbox_process *p, const char *name,
 			    "malformed answer of the launcher");
 }
 
+/* In a forked child the descriptor is the parent's still, and who reads from
+   it takes the parent's answer away. */
+static bool is_ours(const agentbox_process *p)
+{
+	return p && p->owner == getpid();
+}
+
 int32_t agentbox_process_get_fd(const agentbox_process *p)
 {
-	return p ? p->channel_fd : -1;
+	return is_ours(p) ? p->channel_fd : -1;
 }
 
 int32_t agentbox_process_get_pid(const agentbox_process *p)
 {
-	return p ? (int32_t)p->pid : -1;
+	return is_ours(p) ? (int32_t)p->pid : -1;
 }
 
 bool ab_process_has_ended(const agentbox_process *p)

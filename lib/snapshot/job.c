@@ -309,14 +309,19 @@ static void kill_helper(const agentbox_snapshot *s)
 
 /* --- a host's loop --- */
 
+static bool is_ours(const agentbox_snapshot *s)
+{
+	return s && s->owner == getpid();
+}
+
 int32_t agentbox_snapshot_get_fd(const agentbox_snapshot *job)
 {
-	return job ? job->helper.control_fd : -1;
+	return is_ours(job) ? job->helper.control_fd : -1;
 }
 
 int32_t agentbox_snapshot_get_timeout_ms(const agentbox_snapshot *job)
 {
-	if (!job || job->state != JOB_RUNNING)
+	if (!is_ours(job) || job->state != JOB_RUNNING)
 		return -1;
 	return (int32_t)ab_clock_left_ms(job->deadline);
 }

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <agentbox/snapshot.h>
+
 /*
  * A host in a process of its own: raises a box, starts a sleeper in it that
  * holds the write end of a pipe, says so. The read end: its end of file is
@@ -361,6 +363,42 @@ static void case_108_forked_child_cannot_use_the_box(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0,
 	      "wait status %x", status);
 	CHECK(BOX_RUN("true").status == 0, "the child's free ended the box");
+}
+
+/* A child that waits at the parent's descriptors takes its answers away. */
+static void case_108_forked_child_has_no_descriptor_of_a_handle(void)
+{
+	int at = open(host_path("ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	agentbox_snapshot *job = NULL;
+	agentbox_error *err = NULL;
+	agentbox_process *p;
+	int status = -1;
+	pid_t pid;
+
+	box_raise(NULL, NULL);
+	p = BOX_START(-1, "sleep", "60");
+	REQUIRE(p && at >= 0 &&
+			agentbox_snapshot_copy(box_context(), at, "ws", at,
+					       "copy", NULL, &job, &err) == 0,
+		"%s", agentbox_error_get_message(err));
+	CHECK(agentbox_process_get_fd(p) >= 0 &&
+		      agentbox_process_get_pid(p) > 0 &&
+		      agentbox_snapshot_get_fd(job) >= 0 &&
+		      agentbox_snapshot_get_timeout_ms(job) >= 0,
+	      "the control: the host has none either");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit((agentbox_sandbox_get_fd(box()) != -1) |
+		      (agentbox_process_get_fd(p) != -1) << 1 |
+		      (agentbox_process_get_pid(p) != -1) << 2 |
+		      (agentbox_snapshot_get_fd(job) != -1) << 3 |
+		      (agentbox_snapshot_get_timeout_ms(job) != -1) << 4);
+	waitpid(pid, &status, 0);
+	CHECK(status == 0, "wait status %x", status);
+	agentbox_snapshot_free(job);
+	agentbox_process_free(p);
+	close(at);
 }
 
 static void *raise_in_thread(void *data)
@@ -747,6 +785,7 @@ int main(int argc, char **argv)
 		CASE(case_095_host_with_closed_standard_descriptors),
 		CASE(case_108_forked_child_does_not_keep_the_box),
 		CASE(case_108_forked_child_cannot_use_the_box),
+		CASE(case_108_forked_child_has_no_descriptor_of_a_handle),
 		CASE(api_300_commands_leak_nothing),
 		CASE(api_40_boxes_leak_nothing),
 		CASES_END,
