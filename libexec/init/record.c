@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -87,6 +88,32 @@ static int open_name(const watcher *w, const char *path)
 	return ab_fd_lift(fd);
 }
 
+/* Nothing tells its snapshots apart before Linux 6.10. */
+static bool is_bcachefs(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) || (uint32_t)fs.f_type == 0xca451a4eu;
+}
+
+/*
+ * A snapshot, which the agent may make, has the same inodes again: of btrfs as
+ * another device, of bcachefs as the same one.
+ */
+static bool may_be_in_snapshot(const watcher *w, const struct ab_statx *st)
+{
+	struct ab_statx top;
+
+	if (makedev(st->dev_major, st->dev_minor) !=
+	    w->box->plan.workspace_dev)
+		return true;
+	if (ab_sys_statx(w->workspace_fd, &top) ||
+	    !(st->mask & AB_STATX_SUBVOL) != !(top.mask & AB_STATX_SUBVOL))
+		return true;
+	return st->mask & AB_STATX_SUBVOL ? st->subvol != top.subvol
+					  : is_bcachefs(w->workspace_fd);
+}
+
 int init_see(const watcher *w, const char *path, seen *out)
 {
 	ab_autofd int fd = open_name(w, path);
@@ -106,11 +133,9 @@ int init_see(const watcher *w, const char *path, seen *out)
 	if (st.mask & AB_STATX_BTIME)
 		out->made_ns = to_ns(&st.btime);
 	/* an inode's number may be given to another; by another name of it
-	   somebody may have written to it; and a snapshot of btrfs, which the
-	   agent may make, has the same inodes again, as another device */
+	   somebody may have written to it */
 	if (!out->made_ns || (S_ISREG(st.mode) && st.nlink > 1) ||
-	    makedev(st.dev_major, st.dev_minor) !=
-		    w->box->plan.workspace_dev)
+	    may_be_in_snapshot(w, &st))
 		out->kind = SEEN_LEFT;
 	return 0;
 }
@@ -276,12 +301,25 @@ int init_begin_record(watcher *w)
 	return r;
 }
 
+/*
+ * Whole, or not at all: behind a part of a name, as a full disk leaves it, the
+ * next one would be read as the rest of it.
+ */
+static bool append(int fd, const void *p, size_t n)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	       (ab_fd_write_full(fd, p, n) == 0 ||
+		ftruncate(fd, st.st_size) == 0);
+}
+
 void init_add_to_record(watcher *w, const guarded *g)
 {
 	ab_autofd int fd = -1;
 	ab_writer out;
 
-	if (w->unsettled_fd < 0)
+	if (w->unsettled_fd < 0 || w->is_torn)
 		return;
 	ab_writer_init(&out, MAX_RECORD);
 	put_guarded(w, g, &out);
@@ -291,9 +329,9 @@ void init_add_to_record(watcher *w, const guarded *g)
 	fd = out.bad || !out.len || !init_is_hosts(w)
 		     ? -1
 		     : open_record(w, name_of(w), O_WRONLY | O_APPEND);
-	/* of which a part is missing says nothing at all: left.c */
+	/* one that ends in a part of a name says nothing at all: left.c */
 	if (fd >= 0)
-		(void)ab_fd_write_full(fd, out.data, out.len);
+		w->is_torn = !append(fd, out.data, out.len);
 	ab_writer_end(&out);
 	init_sync_soon(w);
 }

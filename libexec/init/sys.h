@@ -41,6 +41,7 @@ struct ab_landlock_path_beneath_attr {
 /* linux/stat.h: our own copy, see statx(2) */
 #define AB_STATX_BASIC_STATS 0x7ffu
 #define AB_STATX_BTIME 0x800u
+#define AB_STATX_SUBVOL 0x8000u /* 6.10 */
 
 struct ab_statx_time {
 	int64_t sec;
@@ -56,7 +57,7 @@ struct ab_statx {
 	uint64_t ino, size, blocks, attributes_mask;
 	struct ab_statx_time atime, btime, ctime, mtime;
 	uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
-	uint64_t spare[14];
+	uint64_t spare1[2], subvol, spare2[11];
 };
 
 static inline long ab_sys(long r)
@@ -67,7 +68,8 @@ static inline long ab_sys(long r)
 static inline int ab_sys_statx(int fd, struct ab_statx *out)
 {
 	return (int)ab_sys(syscall(SYS_statx, fd, "", AT_EMPTY_PATH,
-				   AB_STATX_BASIC_STATS | AB_STATX_BTIME,
+				   AB_STATX_BASIC_STATS | AB_STATX_BTIME |
+					   AB_STATX_SUBVOL,
 				   out));
 }
 

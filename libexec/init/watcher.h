@@ -95,6 +95,7 @@ struct watcher {
 	size_t own_len;
 	int quarantine_fd; /* locked, for ourselves */
 	int unsettled_fd;  /* where the record of this box is, or -1 */
+	bool is_torn;	   /* that record: no more is added */
 	int namespace_fds[2]; /* user, mount; from PID 1 */
 	/* our own: polling it takes the notice away (proc(5)) */
 	int mountinfo_fd;

@@ -395,6 +395,34 @@ static void case_059_what_came_later_and_is_the_hosts(void)
 	     "&& test -d ws/new/.git/hooks && ! grep -rq evil ws");
 }
 
+/* Of a record that did not fit a part is not left in the middle. */
+static void case_059_the_disk_was_full_for_a_while(void)
+{
+	if (geteuid() != 0) {
+		e2e_note("not tried, only root mounts");
+		return;
+	}
+	host("mkdir -p state");
+	REQUIRE(mount("none", host_path("state"), "tmpfs", 0,
+		      "size=1m,mode=700") == 0, "%m");
+	host(ENVRC);
+	box_raise(NULL, NULL);
+	CHECK(BOX_RUN("true").status == 0, "true");
+	host("! dd if=/dev/zero of=state/fill bs=4k 2>/dev/null");
+	/* more than is left of the page that the record ends in */
+	host("for i in $(seq 60); do " REPO("ws/full$i") "done");
+	CHECK(BOX_RUN("true").status == 0, "the disk is full");
+	host("rm state/fill; " REPO("ws/last"));
+	CHECK(BOX_RUN("true").status == 0, "true");
+	plant("echo evil >.npmrc");
+	box_raise(NULL, NULL);
+	check_told(".npmrc");
+	host("grep -q '#mine' ws/last/.git/config && test -d "
+	     "ws/last/.git/hooks && " IS_MINE " && ! test -e ws/.npmrc");
+	box_end();
+	REQUIRE(umount2(host_path("state"), MNT_DETACH) == 0, "%m");
+}
+
 static void case_059_something_is_mounted_there(void)
 {
 	int32_t code = 0;
@@ -591,6 +619,7 @@ int main(int argc, char **argv)
 		CASE(case_059_the_workspace_was_moved),
 		CASE(case_059_over_a_part_of_it),
 		CASE(case_059_what_came_later_and_is_the_hosts),
+		CASE(case_059_the_disk_was_full_for_a_while),
 		CASE(case_059_something_is_mounted_there),
 		CASE(case_059_a_snapshot_is_not_what_it_was_made_of),
 		CASE(case_059_what_is_left_lives_on_for_a_while),
