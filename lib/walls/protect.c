@@ -1181,18 +1181,35 @@ static void report_links(ab_protect *p)
 static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
 			    unsigned depth, agentbox_error **err);
 
+/* Another file system has no names of what is here; a mount of this one has. */
+static bool is_elsewhere(int dirfd, const char *name)
+{
+	struct stat here, there;
+
+	return fstat(dirfd, &here) == 0 &&
+	       fstatat(dirfd, name, &there,
+		       AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 &&
+	       here.st_dev != there.st_dev;
+}
+
 static int32_t mark_below(ab_protect *p, int dirfd, const char *name,
 			  unsigned depth, agentbox_error **err)
 {
-	int fd = open_level(p, dirfd, name);
+	int fd = depth < AB_MAX_SCAN_DEPTH ? open_level(p, dirfd, name) : -1;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	const char *why;
 	int error = 0;
 	int32_t rc = 0;
 
-	if (fd >= 0 && !dir)
+	if (fd >= 0 && !dir) {
 		close(fd);
+		return ab_error_nomem(err);
+	}
+	if (!dir)
+		p->unmarked |= depth >= AB_MAX_SCAN_DEPTH ||
+			       (errno == EXDEV ? !is_elsewhere(dirfd, name)
+					       : errno != ENOENT);
 	while (dir && !rc && !p->halt && (e = ab_fd_next(dir, &error))) {
 		why = out_of_bounds(p);
 		rc = why ? ab_protect_freeze(p, why, err) :
@@ -1217,9 +1234,7 @@ static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
 		    AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
-		return depth < AB_MAX_SCAN_DEPTH ?
-			       mark_below(p, dirfd, name, depth, err) :
-			       0;
+		return mark_below(p, dirfd, name, depth, err);
 	if (!S_ISREG(st.st_mode) || st.st_nlink < 2)
 		return 0;
 	e = ab_inodes_add(&p->inodes, &st);
@@ -1232,6 +1247,34 @@ static int32_t mark_guarded(ab_protect *p, int dirfd, const char *name,
 		return 0;
 	}
 	e->guarded = p->links_guarded = true;
+	return 0;
+}
+
+/*
+ * Not all that is protected could be looked at: every file with a name that
+ * nobody has met may be part of it.
+ */
+static int32_t mark_unaccounted(ab_protect *p, agentbox_error **err)
+{
+	size_t n = 0;
+
+	if (p->inodes.full)
+		return ab_protect_freeze(p, "a protected directory cannot be "
+					 "looked into, and more files have "
+					 "several names than can be told "
+					 "apart", err);
+	for (size_t i = 0; i < p->inodes.room; i++) {
+		ab_inode *e = &p->inodes.slots[i];
+
+		if (!e->ino || e->guarded || e->seen >= e->nlink)
+			continue;
+		e->guarded = p->links_guarded = true;
+		n++;
+	}
+	if (n)
+		ab_build_note(p->b, "a protected directory cannot be looked "
+			      "into: %zu files of which not every name was "
+			      "found are read-only, they may be in there", n);
 	return 0;
 }
 
@@ -1256,7 +1299,11 @@ static int32_t hold_links(ab_protect *p, agentbox_error **err)
 						      O_NOFOLLOW | O_CLOEXEC));
 		if (fd >= 0)
 			rc = mark_below(p, fd, ".", 0, err);
+		else
+			p->unmarked |= errno != ENOENT;
 	}
+	if (!rc && p->unmarked && !p->frozen)
+		rc = mark_unaccounted(p, err);
 	if (rc || !p->links_guarded || p->frozen)
 		return rc;
 	p->entries = 0;

@@ -25,6 +25,7 @@ typedef struct ab_protect {
 	size_t count;
 	ab_inodes inodes; /* files with several names */
 	bool links_guarded; /* one of them is protected */
+	bool unmarked; /* not all that is protected could be looked at */
 	size_t skipped; /* mounts below the workspace */
 	size_t unseen;	/* directories held because they were not read */
 	bool frozen;	/* the workspace itself is read-only */

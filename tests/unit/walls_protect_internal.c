@@ -455,6 +455,32 @@ START_TEST(other_names_of_protected_files_are_held_at_any_depth)
 }
 END_TEST
 
+/* Nobody knows which names what is in there has elsewhere. */
+START_TEST(behind_a_closed_door_any_file_may_have_another_name)
+{
+	json_t *p;
+
+	shell("cd w && mkdir -p .vscode/closed .vscode/open d && "
+	      "touch .vscode/closed/x .vscode/open/y d/whole && "
+	      "ln .vscode/closed/x d/alias && ln d/whole d/again && "
+	      "chmod 0 .vscode/closed");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/d/alias"), 0);
+	/* both names of it are known, and nothing protects one */
+	ck_assert_int_eq(find(p, "protect", "/w/d/whole"), -1);
+	ck_assert_int_eq(find(p, "protect", "/w/d/again"), -1);
+	ck_assert(geteuid() == 0 || notes(p, "cannot be looked into"));
+	json_decref(p);
+	shell("chmod 700 w/.vscode/closed; rm -rf w/.vscode w/d");
+	/* too deep for the walk, and for the second look at what it holds */
+	shell("cd w && d=.vscode; for i in $(seq 140); do d=$d/d; done; "
+	      "mkdir -p $d other && touch $d/x && ln $d/x other/alias");
+	p = plan_of(BUILTIN, "", 0, "");
+	ck_assert_int_ge(find(p, "protect", "/w/other/alias"), 0);
+	json_decref(p);
+}
+END_TEST
+
 static bool put_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -1450,6 +1476,8 @@ int main(void)
 	tcase_add_test(tc, hard_links_are_found_and_those_outside_reported);
 	tcase_add_test(
 		tc, a_dangling_link_is_not_followed_and_its_end_is_watched);
+	tcase_add_test(tc,
+		       behind_a_closed_door_any_file_may_have_another_name);
 	tcase_add_test(tc, every_link_on_the_way_is_held);
 	tcase_add_test(tc, what_a_pointer_names_may_not_appear);
 	tcase_add_test(tc, files_with_names_outside_are_noted_and_counted);
