@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Protected paths of one compile: a set of paths in the box that become
- * read-only, shared by protect.c (patterns, links) and gitdir.c (what git
- * reads from where). Host paths in, inside paths out.
+ * read-only, and the parts that fill it. Host paths in, inside paths out.
  */
 #ifndef AB_WALLS_PROTECT_H
 #define AB_WALLS_PROTECT_H
@@ -67,6 +66,70 @@ int32_t ab_protect_hold(ab_protect *p, const char *host, bool readonly,
 /* Hold a directory of the workspace; what is below it needs nothing more. */
 int32_t ab_protect_hold_whole(ab_protect *p, const char *host,
 			      agentbox_error **err);
+
+/* held.c: for one tree of the box; a pin where it is not read-only. ELIMIT. */
+int32_t ab_protect_put(ab_protect *p, const char *host, const ab_view *view,
+		       bool readonly, bool dir, agentbox_error **err);
+
+/* It has a name of its own in some writable tree: is not just its root. */
+bool ab_protect_is_writable(const ab_protect *p, const char *host);
+
+/* Masked wherever it could be written. */
+bool ab_protect_is_masked(const ab_protect *p, const char *host);
+
+/*
+ * The box may read the text of a link that leads nowhere, but not write
+ * through it: its end would be made, and be what the link's reader runs.
+ */
+void ab_protect_forbid_following(ab_protect *p, const char *host);
+
+/* patterns.c: before the first ab_protect_judge(). ENOMEM. */
+int32_t ab_protect_index_names(ab_protect *p, agentbox_error **err);
+
+/*
+ * One entry of the tree that is looked through against every pattern. What
+ * belongs to a repository is looked for in every directory, as by
+ * agentbox-init: what makes a directory one is for its program to say. *done:
+ * it is held, and all that is in it.
+ */
+int32_t ab_protect_judge(ab_protect *p, const char *path, bool is_link,
+			 bool *done, agentbox_error **err);
+
+/* The name of a repository's directory, in any case. */
+bool ab_protect_is_git(const char *name);
+
+/* A path of that tree as one of the host, into out. ELIMIT. */
+int32_t ab_protect_host_of(ab_protect *p, const char *relative, char *out,
+			   size_t size, agentbox_error **err);
+
+/* What does not exist yet: for agentbox-init. */
+void ab_protect_add_watches(ab_protect *p);
+
+/*
+ * scan.c: look through the workspace and the other trees that the box writes
+ * to; `links`: the second round, for other names of what is protected.
+ */
+int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err);
+void ab_protect_stand_in_workspace(ab_protect *p);
+void ab_protect_report_unseen(ab_protect *p);
+
+/*
+ * A directory of the same mount. What is mounted below a workspace may be a
+ * server that does not answer: it is not even opened, and not looked through.
+ */
+int ab_protect_open_level(const ab_protect *p, int dirfd, const char *name);
+
+/* One more was seen: why no more is looked at, or NULL. */
+const char *ab_protect_count_entry(ab_protect *p);
+
+/* links.c: a name that the walk has met, in the first or second round. */
+int32_t ab_protect_see_name(ab_protect *p, const char *path, bool is_second,
+			    int dirfd, const char *name, bool guarded,
+			    agentbox_error **err);
+
+/* Hold the other names of everything that is protected by now. */
+int32_t ab_protect_hold_links(ab_protect *p, agentbox_error **err);
+void ab_protect_report_links(ab_protect *p);
 
 /* role.c: an engineer's own config.*, whatever the policy protects. */
 bool ab_protect_has_role(const ab_policy *policy);

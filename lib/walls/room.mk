@@ -13,18 +13,22 @@ libagentbox_la_SOURCES += \
 	lib/walls/gitconfig.c lib/walls/gitconfig.h \
 	lib/walls/gitdir.c \
 	lib/walls/gitvalue.c \
+	lib/walls/held.c \
 	lib/walls/internal.h \
 	lib/walls/inodes.c lib/walls/inodes.h \
 	lib/walls/landlock.c \
 	lib/walls/layout.c \
 	lib/walls/left.c \
 	lib/walls/limits.c \
+	lib/walls/links.c \
+	lib/walls/patterns.c \
 	lib/walls/probe.c lib/walls/probe.h \
 	lib/walls/protect.c lib/walls/protect.h \
 	lib/walls/quarantine.c \
 	lib/walls/report.c \
 	lib/walls/resolve.c \
 	lib/walls/role.c \
+	lib/walls/scan.c \
 	lib/walls/seccomp.c \
 	lib/walls/share.c \
 	lib/walls/syscalls.c lib/walls/syscalls.h \

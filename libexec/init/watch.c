@@ -193,7 +193,7 @@ static bool is_over(watcher *w)
 	return w->is_cut;
 }
 
-/* The root is 0, as in lib/walls/protect.c. */
+/* The root is 0, as in lib/walls/scan.c. */
 static unsigned depth_of(const char *path)
 {
 	unsigned n = path[0] != '\0';
