@@ -237,6 +237,14 @@ bool ab_proc_has_ended(pid_t pid);
  * nobody is meant). 0: nobody does; -errno: not known.
  */
 long ab_proc_tracer(pid_t pid, pid_t below);
+/*
+ * Every thread by its number, until `look` says something else than 0; that is
+ * returned. A thread of which it says that it is gone is passed over. -errno:
+ * not known.
+ */
+long ab_proc_each_thread(pid_t pid,
+			 long (*look)(void *arg, pid_t pid, const char *thread),
+			 void *arg);
 /* Is it an errno of ab_proc_text() for a process that has ended? */
 bool ab_proc_is_gone(int sys_errno);
 /* Fills procs, or procs_why. */
@@ -251,6 +259,7 @@ void ab_verify_limits(ab_verify_run *run, const char *limits);
 /* scheduling.c: of the program; and the same for texts and what ioprio_get(2)
    said, or -errno. */
 void ab_verify_look_at_scheduling(ab_verify_run *run, const char *limits);
+void ab_verify_look_at_all_scheduling(ab_verify_run *run);
 void ab_verify_scheduling(ab_verify_run *run, const char *stat,
 			  const char *limits, long io_priority);
 /* A process beside the box: has it given up what it does not need? */

@@ -463,6 +463,7 @@ void ab_verify_outside(ab_verify_run *run)
 	ab_verify_status(run, status);
 	look_at_limits(run);
 	look_at_others(run);
+	ab_verify_look_at_all_scheduling(run);
 	look_at_tracers(run);
 	ab_verify_mounts(run);
 }

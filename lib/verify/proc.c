@@ -147,8 +147,9 @@ static bool descends_from(pid_t thread, pid_t above)
 	return false;
 }
 
-static long tracer_of_thread(pid_t pid, const char *thread, pid_t below)
+static long tracer_of_thread(void *arg, pid_t pid, const char *thread)
 {
+	const pid_t below = *(const pid_t *)arg;
 	char file[64];
 	long tracer = 0;
 
@@ -163,11 +164,13 @@ static long tracer_of_thread(pid_t pid, const char *thread, pid_t below)
 	return tracer;
 }
 
-long ab_proc_tracer(pid_t pid, pid_t below)
+long ab_proc_each_thread(pid_t pid,
+			 long (*look)(void *arg, pid_t pid, const char *thread),
+			 void *arg)
 {
 	char path[64];
 	struct dirent *e;
-	long tracer = 0;
+	long said = 0;
 	int error = 0;
 	DIR *dir;
 
@@ -175,17 +178,22 @@ long ab_proc_tracer(pid_t pid, pid_t below)
 	dir = opendir(path);
 	if (!dir)
 		return -(long)errno;
-	while (tracer == 0 && (e = ab_fd_next(dir, &error))) {
+	while (said == 0 && (e = ab_fd_next(dir, &error))) {
 		if (strtol(e->d_name, NULL, 10) <= 0)
 			continue;
-		tracer = tracer_of_thread(pid, e->d_name, below);
-		if (tracer < 0 && ab_proc_is_gone((int)-tracer))
-			tracer = 0;
+		said = look(arg, pid, e->d_name);
+		if (said < 0 && ab_proc_is_gone((int)-said))
+			said = 0;
 	}
-	if (tracer == 0 && error)
-		tracer = -(long)error;
+	if (said == 0 && error)
+		said = -(long)error;
 	closedir(dir);
-	return tracer;
+	return said;
+}
+
+long ab_proc_tracer(pid_t pid, pid_t below)
+{
+	return ab_proc_each_thread(pid, tracer_of_thread, &below);
 }
 
 /* --- all of them ---------------------------------------------------------- */

@@ -15,15 +15,7 @@
 
 #include "base/alloc.h"
 #include "verify/internal.h"
-
-/* linux/ioprio.h, linux/sched.h */
-#define IO_WHO_PROCESS 1
-#define IO_CLASS_RT 1
-#define IO_CLASS_SHIFT 13
-#define POLICY_OTHER 0
-#define POLICY_BATCH 3
-#define POLICY_IDLE 5
-#define POLICY_EXT 7
+#include "wire/schedule.h"
 
 #define NICE_FIELD 19
 #define POLICY_FIELD 41
@@ -59,23 +51,16 @@ static bool is_none(const char *limits, const char *line)
 	return at && take_zero(at);
 }
 
-static bool yields(long policy)
-{
-	return policy == POLICY_OTHER || policy == POLICY_BATCH ||
-	       policy == POLICY_IDLE || policy == POLICY_EXT;
-}
-
 /* What it has that others have not, or NULL. */
 static const char *find_more(long policy, long nice, long io_priority,
 			     const char *limits)
 {
-	if (!yields(policy))
+	if (!ab_schedule_yields(policy))
 		return "it runs in real time";
 	if (nice < 0)
 		return "its nice value is below zero";
 	/* a kernel without priorities of I/O has none that come first */
-	if (io_priority != -ENOSYS &&
-	    io_priority >> IO_CLASS_SHIFT == IO_CLASS_RT)
+	if (io_priority != -ENOSYS && ab_schedule_is_io_first(io_priority))
 		return "its I/O comes before that of others";
 	if (!is_none(limits, "Max realtime priority"))
 		return "it may take a real-time priority";
@@ -84,36 +69,143 @@ static const char *find_more(long policy, long nice, long io_priority,
 	return NULL;
 }
 
-void ab_verify_scheduling(ab_verify_run *run, const char *stat,
-			  const char *limits, long io_priority)
+/* False: the kernel does not say. */
+static bool look_for_more(const char *stat, const char *limits,
+			  long io_priority, const char **more)
 {
-	static const char probe[] = "scheduling", wall[] = "scheduling";
-	static const char tried[] = "look whether it runs before others";
-	const char *more;
 	long policy, nice;
 
 	if (!field_of(stat, POLICY_FIELD, &policy) ||
 	    !field_of(stat, NICE_FIELD, &nice) ||
-	    (io_priority < 0 && io_priority != -ENOSYS)) {
+	    (io_priority < 0 && io_priority != -ENOSYS))
+		return false;
+	*more = find_more(policy, nice, io_priority, limits);
+	return true;
+}
+
+static void tell(ab_verify_run *run, bool is_known, const char *more)
+{
+	static const char probe[] = "scheduling", wall[] = "scheduling";
+	static const char tried[] = "look whether it runs before others";
+
+	if (!is_known)
 		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_UNKNOWN,
 			       "not to be found out", "the kernel does not say");
-		return;
-	}
-	more = find_more(policy, nice, io_priority, limits);
-	ab_verify_tell(run, probe, wall, tried,
-		       more ? ab_verify_lacking(run, AB_WALL_CAPS)
-			    : AB_VERDICT_PASS,
-		       more ? more : "as others, and can take no more",
-		       more ? "nothing" : "agentbox-init");
+	else if (more)
+		ab_verify_tell(run, probe, wall, tried,
+			       ab_verify_lacking(run, AB_WALL_CAPS), more,
+			       "nothing");
+	else
+		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_PASS,
+			       "as others, and can take no more",
+			       "agentbox-init");
+}
+
+void ab_verify_scheduling(ab_verify_run *run, const char *stat,
+			  const char *limits, long io_priority)
+{
+	const char *more = NULL;
+	bool is_known = look_for_more(stat, limits, io_priority, &more);
+
+	tell(run, is_known, more);
+}
+
+static long io_priority_of(pid_t thread)
+{
+	long priority = syscall(SYS_ioprio_get, AB_IO_WHO_PROCESS, thread);
+
+	return priority < 0 ? -errno : priority;
 }
 
 void ab_verify_look_at_scheduling(ab_verify_run *run, const char *limits)
 {
 	int sys_errno = 0;
 	ab_autofree char *stat = ab_proc_text(run->prober, "stat", &sys_errno);
-	long io_priority = syscall(SYS_ioprio_get, IO_WHO_PROCESS,
-				   run->prober);
 
 	ab_verify_scheduling(run, stat ? stat : "", limits,
-			     io_priority < 0 ? -errno : io_priority);
+			     io_priority_of(run->prober));
+}
+
+/* --- every other process -------------------------------------------------- */
+
+typedef struct look {
+	const char *limits; /* of the process */
+	const char *more;
+} look;
+
+/* sched(7): each thread has a policy, a nice value and an I/O class. */
+static long look_at_thread(void *arg, pid_t pid, const char *thread)
+{
+	look *l = arg;
+	int sys_errno;
+	ab_autofree char *stat = NULL;
+	char file[64];
+	long io_priority;
+
+	snprintf(file, sizeof(file), "task/%.20s/stat", thread);
+	stat = ab_proc_text(pid, file, &sys_errno);
+	if (!stat)
+		return -(long)sys_errno;
+	io_priority = io_priority_of((pid_t)strtol(thread, NULL, 10));
+	if (!look_for_more(stat, l->limits, io_priority, &l->more))
+		return io_priority < 0 ? io_priority : -(long)EPROTO;
+	return l->more != NULL;
+}
+
+/* 0: as others; 1: *more; -errno: not known. */
+static long look_at_process(const ab_proc *p, const char **more)
+{
+	int sys_errno;
+	ab_autofree char *limits = ab_proc_text(p->pid, "limits", &sys_errno);
+	look l = { .limits = limits };
+	long r = limits ? ab_proc_each_thread(p->pid, look_at_thread, &l)
+			: -(long)sys_errno;
+
+	*more = l.more;
+	/* it has ended, or it is another of the same number */
+	if ((r < 0 && ab_proc_is_gone((int)-r)) ||
+	    (r && ab_proc_started(p->pid) != p->started))
+		return 0;
+	return r;
+}
+
+/* Not the holder and its own, which are outside of the box. */
+static bool is_inside(const ab_verify_run *run, const ab_proc *p)
+{
+	return p->pid == run->first ||
+	       (p->pid != run->walls.holder &&
+		p->parent != run->walls.holder);
+}
+
+void ab_verify_look_at_all_scheduling(ab_verify_run *run)
+{
+	static const char probe[] = "scheduling.all", wall[] = "scheduling";
+	static const char tried[] = "look whether a process of the box runs "
+				    "before others";
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->proc_count; i++) {
+		const ab_proc *p = &run->procs[i];
+		const char *more = NULL;
+		long r;
+
+		if (!is_inside(run, p))
+			continue;
+		n++;
+		r = look_at_process(p, &more);
+		if (r == 0)
+			continue;
+		ab_verify_add(run->report, probe, wall, tried, true,
+			      r < 0 ? AB_VERDICT_UNKNOWN
+				    : ab_verify_lacking(run, AB_WALL_CAPS),
+			      r < 0 ? ab_strdup("not to be found out")
+				    : ab_asprintf("process %d of the box: %s",
+						  (int)p->pid_inside, more),
+			      ab_strdup(r < 0 ? strerrordesc_np((int)-r)
+					      : "nothing"));
+		return;
+	}
+	ab_verify_add(run->report, probe, wall, tried, true, AB_VERDICT_PASS,
+		      ab_asprintf("%zu, as others, and none can take more", n),
+		      ab_strdup("agentbox-init"));
 }

@@ -18,16 +18,7 @@
 
 #include "base/attr.h"
 
-/* linux/sched.h and linux/ioprio.h, which the libc does not name */
-#define POLICY_OTHER 0
-#define POLICY_BATCH 3
-#define POLICY_IDLE 5
-#define POLICY_EXT 7
-#define RESET_ON_FORK 0x40000000
-#define IO_WHO_PROCESS 1
-#define IO_CLASS_SHIFT 13
-#define IO_CLASS_MASK 7
-#define IO_CLASS_RT 1
+#define RESET_ON_FORK 0x40000000 /* linux/sched.h */
 
 /* All by number: musl's functions for policies do nothing. */
 static long get_policy(void)
@@ -37,17 +28,14 @@ static long get_policy(void)
 	return policy < 0 ? -errno : policy;
 }
 
-/* 1, 0 or -errno, as all of the kind. Any policy that is not known to yield
-   may be one of those that do not (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE). */
+/* 1, 0 or -errno, as all of the kind. */
 static int has_shared_policy(void)
 {
 	long policy = get_policy();
 
 	if (policy < 0)
 		return (int)policy;
-	policy &= ~(long)RESET_ON_FORK;
-	return policy == POLICY_OTHER || policy == POLICY_BATCH ||
-	       policy == POLICY_IDLE || policy == POLICY_EXT;
+	return ab_schedule_yields(policy & ~(long)RESET_ON_FORK);
 }
 
 /* The flag cannot be taken away without a right: sched(7). */
@@ -59,7 +47,7 @@ static int share_policy(void)
 	if (policy < 0)
 		return (int)policy;
 	return syscall(SYS_sched_setscheduler, 0,
-		       POLICY_OTHER | (policy & RESET_ON_FORK), &none)
+		       AB_POLICY_OTHER | (policy & RESET_ON_FORK), &none)
 		       ? -errno : 0;
 }
 
@@ -82,16 +70,16 @@ static int share_nice(void)
  */
 static int has_shared_io(void)
 {
-	long priority = syscall(SYS_ioprio_get, IO_WHO_PROCESS, 0);
+	long priority = syscall(SYS_ioprio_get, AB_IO_WHO_PROCESS, 0);
 
 	if (priority < 0)
 		return errno == ENOSYS ? 1 : -errno;
-	return (priority >> IO_CLASS_SHIFT & IO_CLASS_MASK) != IO_CLASS_RT;
+	return !ab_schedule_is_io_first(priority);
 }
 
 static int share_io(void)
 {
-	return syscall(SYS_ioprio_set, IO_WHO_PROCESS, 0, 0) ? -errno : 0;
+	return syscall(SYS_ioprio_set, AB_IO_WHO_PROCESS, 0, 0) ? -errno : 0;
 }
 
 static int is_without(int resource)

@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -543,6 +544,34 @@ static void who_is_traced_from_outside_is_told(void)
 	agentbox_process_free(p);
 }
 
+/* The host may do that to one process, or to one thread of it. */
+static void who_runs_before_others_is_told(void)
+{
+	agentbox_process *p;
+	pid_t pid;
+
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	p = BOX_START(-1, "/bin/sleep", "60");
+	expect_green();
+	CHECK(!strcmp(verify_verdict(verify_box(), "scheduling.all"), "pass"),
+	      "nobody does");
+	pid = host_descendant("sleep");
+	REQUIRE(pid > 0, "no sleep");
+	if (setpriority(PRIO_PROCESS, (id_t)pid, -1) != 0) {
+		e2e_note("not tried, this user may lower no nice value: %m");
+		agentbox_process_free(p);
+		return;
+	}
+	CHECK(!strcmp(verify_verdict(verify_box(), "scheduling.all"),
+		      "missing"), "its nice value is below zero");
+	CHECK(!strcmp(verify_walls(verify_box(), "missing"), "scheduling"),
+	      "%s", verify_walls(verify_box(), "missing"));
+	CHECK(setpriority(PRIO_PROCESS, (id_t)pid, 0) == 0, "%m");
+	expect_green();
+	agentbox_process_free(p);
+}
+
 /* Soon, with nothing left, and the box is as it was. */
 static void a_run_that_is_stopped_leaves_nothing(void)
 {
@@ -604,6 +633,7 @@ static const struct e2e_case cases[] = {
 	CASE(protected_names_are_made_in_the_second_box),
 	CASE(what_a_killed_test_left_is_taken_away),
 	CASE(who_is_traced_from_outside_is_told),
+	CASE(who_runs_before_others_is_told),
 	CASE(a_run_that_is_stopped_leaves_nothing),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
