@@ -4,7 +4,7 @@
  * not need the tree is done on another processor meanwhile: it makes the
  * network namespace, writes those of the tree's files that PID 1, when it has
  * made the mounts, does not come to first, drops its capabilities and loads
- * the filter. When the tree stands it takes its root, adds Landlock, says so
+ * the filter. So that it is another processor, it moves PID 1 off its own. When the tree stands it takes its root, adds Landlock, says so
  * to PID 1 and waits for commands. The host sends none before PID 1, which
  * drops everything itself first, has told it that the box is ready.
  *
@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,25 @@
 #include "wire/message.h"
 
 /* --- the launcher's side ------------------------------------------------- */
+
+/*
+ * PID 1 sleeps until the plan comes. The kernel would wake it here, behind the
+ * network namespace, and leave us both here: of two processors that are half
+ * at work it looks for no idle one (SIS_UTIL in the kernel's sched/fair.c),
+ * and a cold box took a sixth longer. Who is refused this works beside PID 1.
+ * Spec: sched_setaffinity(2).
+ */
+static void move_pid_one(const init_box *box)
+{
+	cpu_set_t others = box->processors;
+	int own = sched_getcpu();
+
+	if (own < 0 || own >= CPU_SETSIZE)
+		return;
+	CPU_CLR(own, &others);
+	if (CPU_COUNT(&others))
+		(void)sched_setaffinity(getppid(), sizeof(others), &others);
+}
 
 /* The next message of PID 1, of this kind; its end is ours. */
 static int hear(int stage_fd, uint32_t kind, uint8_t *message, size_t size,
@@ -172,6 +192,7 @@ static bool may_enter_landlock(const init_box *box)
 static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
 {
 	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
+	move_pid_one(box);
 	if (chdir("/") || make_and_tell(box, stage_fd, proc_fd) ||
 	    init_drop_privileges(box) ||
 	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
@@ -207,6 +228,9 @@ int init_start_first(init_box *box)
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return init_fail(box, errno, "", "netns");
+	/* more than a set has room for: none, and nothing is moved */
+	if (sched_getaffinity(0, sizeof(box->processors), &box->processors))
+		CPU_ZERO(&box->processors);
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
 		first_launcher(box, pair[1], proc_fd);
@@ -242,6 +266,20 @@ void init_pass_root(const init_box *box)
 void init_pass_plan(const init_box *box, int plan_fd)
 {
 	pass(box, AB_MSG_STAGE_PLAN, plan_fd);
+}
+
+/* As we came: a launcher that takes the place of another inherits it. */
+static int move_back(init_box *box)
+{
+	const cpu_set_t *all = &box->processors;
+	cpu_set_t now;
+
+	if (CPU_COUNT(all) == 0 ||
+	    (sched_getaffinity(0, sizeof(now), &now) == 0 &&
+	     CPU_EQUAL(&now, all)))
+		return 0;
+	return sched_setaffinity(0, sizeof(*all), all)
+		       ? init_fail(box, errno, "", "processors") : 0;
 }
 
 static int join_network(init_box *box, int ns_fd, int loopback)
@@ -315,11 +353,16 @@ int init_join_first(init_box *box)
 	ab_autofd int fd = -1;
 	uint32_t step;
 	ab_reader r;
+	int heard;
 
 	if (box->stage_fd < 0)
 		return 0;
-	if (hear(box->stage_fd, AB_MSG_STAGE_DONE, message, sizeof(message),
-		 &fd, &r))
+	heard = hear(box->stage_fd, AB_MSG_STAGE_DONE, message,
+		     sizeof(message), &fd, &r);
+	/* it moves nobody any more */
+	if (move_back(box))
+		return -1;
+	if (heard)
 		return init_fail(box, EIO, "it ended", "launcher");
 	failed = ab_get_i32(&r);
 	loopback = ab_get_i32(&r);

@@ -8,6 +8,7 @@
 #ifndef AB_INIT_INIT_H
 #define AB_INIT_INIT_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,6 +111,7 @@ typedef struct init_box {
 	int broker_fds[1 + AB_BROKER_MAX_SECRETS];
 	uint32_t broker_fd_count;
 	pid_t first_launcher;
+	cpu_set_t processors; /* PID 1's, before the first launcher moved it */
 	uint32_t pid_outside; /* PID 1's own, as the host sees it; or 0 */
 	init_shared *shared;
 } init_box;

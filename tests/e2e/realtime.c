@@ -4,7 +4,8 @@
  * with the real-time class of I/O, with limits by which a process may take
  * these. Row 107 of tests/e2e/SANDBOX-CASES.md: nothing in a box, and no
  * helper that works at its wish, runs so. What cannot be tried on most
- * machines is in tests/unit/schedule_internal.c.
+ * machines is in tests/unit/schedule_internal.c. The processors that a host
+ * runs on are those of its boxes, whoever was moved while a box was raised.
  */
 #include "box.h"
 
@@ -142,6 +143,51 @@ static void case_107_host_that_yields(void)
 	ATTACK("EPERM", "realtime 1");
 }
 
+static cpu_set_t processors;
+
+/* One line of proc_pid_stat(5). */
+static void has_processors_of_host(const char *stat)
+{
+	cpu_set_t now;
+
+	CHECK(sched_getaffinity((pid_t)strtol(stat, NULL, 10), sizeof(now),
+				&now) == 0 && CPU_EQUAL(&now, &processors),
+	      "%s", stat);
+}
+
+static void look_at_processors(void)
+{
+	CHECK(host_look_at_descendants(has_processors_of_host) == 3,
+	      "holder, first process, launcher");
+	/* the next launcher inherits from PID 1 */
+	box_attack("kill-all 9");
+	ATTACK("OK", "scheduling");
+	CHECK(host_look_at_descendants(has_processors_of_host) >= 3,
+	      "holder, first process, next launcher");
+}
+
+/* Many times: who is moved, and when, is the scheduler's. */
+static void case_107_processors_are_those_of_the_host(void)
+{
+	REQUIRE(sched_getaffinity(0, sizeof(processors), &processors) == 0,
+		"%m");
+	for (int i = 0; i < 10; i++) {
+		box_raise(NULL, NULL);
+		look_at_processors();
+		box_end();
+	}
+}
+
+static void case_107_one_processor_is_enough(void)
+{
+	CPU_ZERO(&processors);
+	CPU_SET(sched_getcpu(), &processors);
+	REQUIRE(sched_setaffinity(0, sizeof(processors), &processors) == 0,
+		"%m");
+	box_raise(NULL, NULL);
+	look_at_processors();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct e2e_case cases[] = {
@@ -151,6 +197,8 @@ int main(int argc, char **argv)
 		CASE(case_107_helpers_of_a_host_in_real_time),
 		CASE(case_107_bare_box_keeps_what_the_host_has),
 		CASE(case_107_host_that_yields),
+		CASE(case_107_processors_are_those_of_the_host),
+		CASE(case_107_one_processor_is_enough),
 		CASES_END,
 	};
 
