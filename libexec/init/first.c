@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The first launcher. It is forked before the tree is built, so that what does
- * not need the tree is done on another processor meanwhile: it makes the
- * network namespace, writes those of the tree's files that PID 1, when it has
- * made the mounts, does not come to first, drops its capabilities and loads
- * the filter. So that it is another processor, it moves PID 1 off its own. When the tree stands it takes its root, adds Landlock, says so
- * to PID 1 and waits for commands. The host sends none before PID 1, which
- * drops everything itself first, has told it that the box is ready.
+ * not need the tree is done on another processor meanwhile: it moves PID 1 off
+ * its own processor, makes the network namespace, writes those of the tree's
+ * files that PID 1, when it has made the mounts, does not come to first, drops
+ * its capabilities and loads the filter. When the tree stands it takes its
+ * root, adds Landlock, says so to PID 1 and waits for commands. The host sends
+ * none before PID 1, which drops everything itself first, has told it that the
+ * box is ready.
  *
  * Its walls are those of every launcher, in another order: the filter comes
  * before Landlock. A policy may refuse what Landlock is entered with; then, as
