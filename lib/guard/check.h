@@ -71,6 +71,12 @@ struct ab_seat {
 	char text[48];
 };
 
+/* What a program that copies has read: one of several. */
+struct ab_copied {
+	const struct ab_copied *next;
+	const struct ab_word *path;
+};
+
 struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 
@@ -100,6 +106,10 @@ struct ab_check {
 	bool is_perhaps; /* a text that it runs is one of several */
 	bool is_linked;	 /* paths lead through the links of the text */
 	bool met_link;	 /* a path at hand would */
+	bool has_link_choice; /* through another one at the same name */
+	bool is_one_pass; /* a link that it makes itself was not there then */
+	bool has_lost_link; /* one in the worktree is not known any more */
+	uint8_t link_choice; /* which of them, the newest first */
 	bool is_physical; /* set -P: cd does */
 	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */
@@ -111,12 +121,14 @@ struct ab_check {
 	/* their variables, the first of them, for patterns */
 	const char *written[AB_CHECK_WRITTEN];
 	uint32_t written_count;
-	struct ab_linked *links; /* the text made, which lead away */
+	/* the text made, when one leads away; before that, those that do not */
+	struct ab_linked *links, *near_links;
 	struct ab_trap *traps; /* texts that run later */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
 	const struct ab_word *copy_text, *copy_from;
+	const struct ab_copied *copied; /* the last one first */
 	const char *copy_name; /* a variable that may be more than one text */
 	uint32_t copy_name_len;
 	const struct ab_word *cwd; /* NULL: unknown */

@@ -113,7 +113,8 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 }
 
 /* Path("x").write_text(...): what is done with it stands behind it. */
-static enum ab_call path_method(const struct ab_code *k)
+static enum ab_call path_method(const struct ab_code *k,
+				struct ab_lexer *behind)
 {
 	static const struct {
 		const char *name;
@@ -122,8 +123,8 @@ static enum ab_call path_method(const struct ab_code *k)
 		{ "write_text", AB_CALL_WRITE },
 		{ "write_bytes", AB_CALL_WRITE },
 		{ "touch", AB_CALL_WRITE },      { "mkdir", AB_CALL_WRITE },
-		{ "symlink_to", AB_CALL_WRITE },
-		{ "hardlink_to", AB_CALL_WRITE },
+		{ "symlink_to", AB_CALL_LINK },
+		{ "hardlink_to", AB_CALL_ALIAS },
 		{ "unlink", AB_CALL_DELETE },    { "rmdir", AB_CALL_DELETE },
 		{ "rglob", AB_CALL_WALK },	 { "glob", AB_CALL_WALK },
 		{ "iterdir", AB_CALL_WALK },	 { "walk", AB_CALL_WALK },
@@ -139,6 +140,7 @@ static enum ab_call path_method(const struct ab_code *k)
 	} while (ab_code_is_sign(k, &t, ')'));
 	if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
 		return AB_CALL_READ;
+	*behind = x;
 	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
 		if (ab_code_is_text(k, &t, methods[i].name))
 			return (enum ab_call)methods[i].kind;
@@ -263,9 +265,14 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		}
 		return;
 	case AB_CALL_COPY:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
 		if (a->count > 1)
 			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
 				      &a->words[1]);
+		if (a->count > 1 && kind != AB_CALL_COPY)
+			ab_link_make(k->c, &a->words[0], &a->words[1],
+				     kind == AB_CALL_LINK);
 		break;
 	case AB_CALL_CHMOD:
 		chmod_call(k, a);
@@ -488,9 +495,27 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	}
 }
 
+/* Path("x").symlink_to("y"): where it leads stands behind it. */
+static enum ab_call path_link(struct ab_code *k, const struct ab_args *a,
+			      enum ab_call kind, const struct ab_lexer *behind)
+{
+	struct ab_args *to = ab_check_alloc(k->c, sizeof(*to));
+
+	k->x = *behind;
+	if (!to)
+		return AB_CALL_WRITE;
+	*to = (struct ab_args){ 0 };
+	ab_code_read_args(k, to);
+	if (a->count && to->count)
+		ab_link_make(k->c, &to->words[0], &a->words[0],
+			     kind == AB_CALL_LINK);
+	return AB_CALL_WRITE;
+}
+
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
+	struct ab_lexer behind = k->x;
 	bool is_method = ab_code_is_sign(k, &k->before, '.') ||
 			 ab_code_is_sign(k, &k->before, '>');
 
@@ -500,7 +525,10 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
 	if (ab_code_is_text(k, t, "Path"))
-		kind = path_method(k);
+		kind = path_method(k, &behind);
+	if (ab_code_is_text(k, t, "Path") &&
+	    (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS))
+		kind = path_link(k, a, kind, &behind);
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
 		     ab_code_is_text(k, t, "expand_path") ||
 		     ab_code_is_text(k, t, "delete-directory") ||

@@ -22,6 +22,8 @@ enum ab_call {
 	AB_CALL_SQL,
 	AB_CALL_RENAME,
 	AB_CALL_COPY,
+	AB_CALL_LINK,  /* the first is what it leads to */
+	AB_CALL_ALIAS, /* a hard one */
 	AB_CALL_GLOB, /* names by a pattern */
 	AB_CALL_WALK, /* all that lies below */
 	AB_CALL_CODE /* of the same language */

@@ -231,7 +231,8 @@ static void touch_word(struct ab_code *k, const struct ab_word *w, bool is_last)
 	if (is_loose(k, AB_CALL_RENAME))
 		ab_check_path(k->c, k->use,
 			      is_last ? AB_ROLE_WRITE : AB_ROLE_DELETE, w);
-	if (is_loose(k, AB_CALL_COPY))
+	if (is_loose(k, AB_CALL_COPY) || is_loose(k, AB_CALL_LINK) ||
+	    is_loose(k, AB_CALL_ALIAS))
 		ab_check_path(k->c, k->use,
 			      is_last ? AB_ROLE_WRITE : AB_ROLE_READ, w);
 	if (is_loose(k, AB_CALL_WALK) && ab_code_takes_away(k))

@@ -126,7 +126,8 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	c->keeps_last = role->kind == AB_ROLE_DELETE ||
 			role->kind == AB_ROLE_REMOVE ||
 			(role->kind == AB_ROLE_WRITE &&
-			 ab_has_role(use->program, AB_ROLE_LINK));
+			 (ab_has_role(use->program, AB_ROLE_LINK) ||
+			  ab_has_role(use->program, AB_ROLE_ALIAS)));
 	ab_check_path(c, use, (enum ab_role_kind)role->kind, w);
 	c->keeps_last = false;
 	switch ((enum ab_role_kind)role->kind) {
@@ -239,6 +240,8 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		ab_role_each(c, use, role, unpack_word);
 		break;
 	case AB_ROLE_LINK:
+	case AB_ROLE_ALIAS:
+	case AB_ROLE_MOVE:
 		ab_role_each(c, use, role, ab_link_word);
 		break;
 	case AB_ROLE_OUTPUT:
@@ -348,6 +351,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 
 	c->copy_taint = 0;
 	c->copy_text = c->copy_from = NULL;
+	c->copied = NULL;
 	c->copy_name = NULL;
 	check_clauses(c, use);
 	if (p->is_net) {
@@ -366,6 +370,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 			apply_role(c, use, role);
 	}
 	c->cwd = cwd;
+	c->copied = NULL;
 }
 
 static void on_probe(void *user, const struct ab_shell_found *f)

@@ -73,9 +73,15 @@ bool ab_names_are_own(const struct ab_hole *hole);
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- links.c --- */
-/* The word becomes a name of what the command at hand read last. */
+/* The word becomes a name of what the command at hand has read, or its new
+   place. */
 void ab_link_word(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, const struct ab_word *w);
+/* What the last command made is there from here on. */
+void ab_links_settle(struct ab_check *c);
+/* w becomes a link to that; symbolic: seen from where w is. */
+void ab_link_make(struct ab_check *c, const struct ab_word *to,
+		  const struct ab_word *w, bool is_symbolic);
 
 /* --- traps.c --- */
 /* A text that `trap` keeps. True: it is not to be judged yet. */

@@ -1119,7 +1119,12 @@ static const struct ab_word *program_copy(struct ab_check *c,
 void ab_file_read(struct ab_check *c, const struct ab_word *path)
 {
 	const struct ab_word *content = ab_file_content(c, path);
+	struct ab_copied *copied = ab_check_alloc(c, sizeof(*copied));
 
+	if (!copied)
+		return;
+	*copied = (struct ab_copied){ .next = c->copied, .path = path };
+	c->copied = copied;
 	c->copy_taint |= content ? ab_word_taint(content) &
 					   ~(uint32_t)AB_TAINT_VAR
 				 : 0;
@@ -1147,8 +1152,33 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
-void ab_file_copy(struct ab_check *c, const struct ab_use *use,
-		  const struct ab_word *path)
+/* cp A B DIR: those before the last one go there too. */
+static void copy_others(struct ab_check *c, const struct ab_word *dir)
+{
+	const struct ab_copied *all = c->copied, *one = all ? all->next : NULL;
+
+	for (; one; one = one->next) {
+		const struct ab_word *text;
+		struct ab_word in;
+		uint32_t taint = c->copy_taint;
+
+		c->copy_taint = 0;
+		ab_file_read(c, one->path);
+		text = c->copy_text;
+		if (inside_word(c, one->path, dir, &in)) {
+			if (c->copy_name)
+				copy_either(c, &in);
+			else if (text || c->copy_taint)
+				ab_file_save(c, &in, c->copy_taint, text,
+					     false);
+		}
+		c->copy_taint |= taint;
+	}
+	c->copied = all;
+}
+
+static void copy_last(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *path)
 {
 	const struct ab_word *text = use->in_text ? use->in_text
 						  : c->copy_text;
@@ -1165,6 +1195,15 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 	if (c->copy_from && (text || taint) &&
 	    inside_word(c, c->copy_from, path, &in))
 		ab_file_save(c, &in, taint, text, false);
+}
+
+void ab_file_copy(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path)
+{
+	copy_last(c, use, path);
+	if (AB_UNLIKELY(c->copied && c->copied->next) &&
+	    (c->has_files || c->trees))
+		copy_others(c, path);
 }
 
 /* --- the working directory ---------------------------------------------- */

@@ -4,7 +4,10 @@
  * special in it: `ln -s / work; rm -rf work/home`. A command whose paths would
  * go through one is judged twice, as if there was none and as if it was there
  * (shell.c), and both count: so nothing is allowed because of a link that was
- * perhaps not made. Links that were there before are for the walls.
+ * perhaps not made. What leads to another place of the worktree is kept as
+ * well, and counts from the first that leads away: `ln -s b a; ln -s / b`. A
+ * link that is moved leads from its new place; where several may stand at one
+ * name, each is tried. Links that were there before are for the walls.
  */
 #include "config.h"
 
@@ -14,7 +17,7 @@
 
 #include "guard/command.h"
 
-#define MAX_LINKS 32
+#define MAX_LINKS 64
 
 static bool same_name(const struct part *part, const char *name, size_t n,
 		      bool fold)
@@ -42,13 +45,27 @@ static bool is_at(const struct path *p, const struct ab_linked *l)
 	return i == p->count && at > l->len;
 }
 
-const struct ab_linked *ab_link_at(const struct path *p)
+const struct ab_linked *ab_link_at(struct path *p)
 {
-	const struct ab_linked *l = p->links;
+	const struct ab_linked *found = NULL;
+	uint32_t left = p->choice;
 
-	while (l && (l->is_gone || !is_at(p, l)))
-		l = l->next;
-	return l;
+	for (const struct ab_linked *l = p->links; l; l = l->next) {
+		if (l->is_gone || l->is_new || !is_at(p, l))
+			continue;
+		if (found && !left--) {
+			p->has_choice = true;
+			break;
+		}
+		found = l;
+	}
+	return found;
+}
+
+void ab_links_settle(struct ab_check *c)
+{
+	for (struct ab_linked *l = c->links; l; l = l->next)
+		l->is_new = false;
 }
 
 /* A name that it may have: below the worktree or in a temporary directory. */
@@ -63,19 +80,24 @@ static bool may_be_link(struct ab_check *c, const struct ab_word *w)
 	       (classes & ~(uint64_t)AB_CLASS(ANY));
 }
 
-/* One that stood there is no more, or perhaps. */
-static bool has_other(struct ab_check *c, const char *path, uint32_t len)
+/* One that stood there is no more, or perhaps. True: the same does. */
+static bool has_same(struct ab_check *c, struct ab_linked *l,
+		     const struct ab_linked *as)
 {
 	bool is_perhaps = c->flags & (AB_SHELL_MAYBE | AB_SHELL_LOOP |
 				      AB_SHELL_SUBSTITUTION |
 				      AB_SHELL_DEFINITION | AB_SHELL_CALLED);
 	bool has = false;
 
-	for (struct ab_linked *l = c->links; l; l = l->next) {
-		if (l->is_gone || l->len != len || memcmp(l->path, path, len))
+	for (; l; l = l->next) {
+		if (l->is_gone || l->len != as->len ||
+		    memcmp(l->path, as->path, as->len) != 0)
 			continue;
-		l->is_gone = !is_perhaps && !c->is_perhaps;
-		has |= !l->is_gone;
+		if (l->target_len == as->target_len &&
+		    !memcmp(l->target, as->target, as->target_len))
+			has = true;
+		else
+			l->is_gone = !is_perhaps && !c->is_perhaps;
 	}
 	return has;
 }
@@ -93,83 +115,215 @@ static char *keep(struct ab_check *c, const char *text, uint32_t len)
 	return out;
 }
 
-static void add(struct ab_check *c, const struct ab_word *path,
-		const char *target, uint32_t target_len)
+static uint32_t count(const struct ab_linked *l)
 {
-	struct ab_linked *l;
-	uint32_t count = 0;
+	uint32_t n = 0;
 
-	for (l = c->links; l; l = l->next)
-		count++;
-	l = ab_arena_high(c->high, sizeof(*l));
-	if (!l || count == MAX_LINKS) {
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
-		return;
-	}
-	*l = (struct ab_linked){ .next = c->links, .len = path->len,
-				 .target_len = target_len };
-	l->path = keep(c, path->text, path->len);
-	l->target = keep(c, target, target_len);
-	if (l->path && l->target)
-		c->links = l;
+	for (; l; l = l->next)
+		n++;
+	return n;
 }
 
-/* path is a link to that word, which is seen from where the link is. */
+/* near: it stays in the worktree, and counts once another one does not. */
+static void add(struct ab_check *c, const struct ab_linked *as, bool is_near)
+{
+	struct ab_linked *l;
+
+	if (has_same(c, c->links, as) || has_same(c, c->near_links, as))
+		return;
+	if (count(c->links) + count(c->near_links) >= MAX_LINKS) {
+		c->has_lost_link |= is_near;
+		if (!is_near || c->links)
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+		return;
+	}
+	l = ab_arena_high(c->high, sizeof(*l));
+	if (!l) {
+		c->is_broken = true;
+		return;
+	}
+	*l = *as;
+	l->path = keep(c, as->path, as->len);
+	l->target = keep(c, as->target, as->target_len);
+	l->said = keep(c, as->said, as->said_len);
+	l->is_new = !c->is_one_pass;
+	if (c->is_broken)
+		return;
+	if (is_near && !c->links) {
+		l->next = c->near_links;
+		c->near_links = l;
+		return;
+	}
+	if (!c->links) {
+		c->links = c->near_links;
+		c->near_links = NULL;
+		if (c->has_lost_link)
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	}
+	l->next = c->links;
+	c->links = l;
+}
+
+/* path is a link to that word, which is seen from dir. */
 static void add_link(struct ab_check *c, const struct ab_word *path,
-		     const struct ab_word *to)
+		     const struct ab_word *to, const struct ab_word *dir)
 {
 	uint64_t good = AB_CLASS(ANY) | AB_CLASS(INSIDE) | AB_CLASS(SUBDIR) |
 			AB_CLASS(TEMP);
-	const char *slash = memrchr(path->text, '/', path->len);
-	struct ab_word dir = { .text = path->text };
+	struct ab_linked as = { .path = path->text, .len = path->len };
 	const struct ab_word *cwd = c->cwd;
-	const char *target;
-	uint32_t len;
-	bool has, is_good, had_met = c->met_link;
+	bool is_near, had_met = c->met_link;
 
-	dir.len = slash > path->text ? (uint32_t)(slash - path->text) : 1;
-	c->cwd = &dir;
+	c->cwd = dir;
 	c->met_link = false;
-	target = ab_path_text(c, to, &len);
+	as.target = ab_path_text(c, to, &as.target_len);
 	/* one that leads to a link leads where that does */
-	is_good = !(ab_path_classes(c, to) & ~good) && !c->met_link;
+	is_near = !(ab_path_classes(c, to) & ~good) && !c->met_link;
 	c->cwd = cwd;
 	c->met_link |= had_met;
-	has = has_other(c, path->text, path->len);
-	if (target && !is_good && !has)
-		add(c, path, target, len);
+	if (!as.target)
+		return;
+	as.said = to->hole_count || dir == cwd ? as.target : to->text;
+	as.said_len = as.said == as.target ? as.target_len : to->len;
+	add(c, &as, is_near);
+}
+
+/* By the text in it, which is seen from where it is. */
+static void add_symbolic(struct ab_check *c, const struct ab_word *path,
+			 const struct ab_word *to)
+{
+	const char *slash = memrchr(path->text, '/', path->len);
+	struct ab_word dir = { .text = path->text };
+
+	dir.len = slash > path->text ? (uint32_t)(slash - path->text) : 1;
+	add_link(c, path, to, &dir);
+}
+
+/* dir, a slash and that name. False: out of memory. */
+static bool join(struct ab_check *c, const struct ab_word *dir,
+		 const char *name, uint32_t n, struct ab_word *out)
+{
+	char *text = ab_check_alloc(c, (size_t)dir->len + n + 2);
+
+	if (!text)
+		return false;
+	memcpy(text, dir->text, dir->len);
+	text[dir->len] = '/';
+	memcpy(text + dir->len + 1, name, n);
+	*out = (struct ab_word){ .text = text, .len = dir->len + 1 + n };
+	return true;
+}
+
+void ab_link_make(struct ab_check *c, const struct ab_word *to,
+		  const struct ab_word *w, bool is_symbolic)
+{
+	struct ab_word path = { 0 }, inner;
+	const char *base;
+	uint32_t n;
+
+	if (c->is_linked || c->is_reading || c->is_probe || !to->len)
+		return;
+	path.text = ab_path_text(c, w, &path.len);
+	if (!path.text)
+		return;
+	if (may_be_link(c, w)) {
+		if (is_symbolic)
+			add_symbolic(c, &path, to);
+		else
+			add_link(c, &path, to, c->cwd);
+	}
+	/* or it is a directory, and the link is in it */
+	base = memrchr(to->text, '/', to->len);
+	base = base ? base + 1 : to->text;
+	n = to->len - (uint32_t)(base - to->text);
+	if (!n || *base == '.' || !join(c, &path, base, n, &inner) ||
+	    !may_be_link(c, &inner))
+		return;
+	if (is_symbolic)
+		add_symbolic(c, &inner, to);
+	else
+		add_link(c, &inner, to, c->cwd);
+}
+
+/* Where the components of p end in the path of a link at or below them; 0: it
+   is neither. */
+static uint32_t end_in(const struct path *p, const struct ab_linked *l)
+{
+	uint32_t at = 1;
+
+	for (uint32_t i = 0; i < p->count; i++) {
+		const char *slash;
+		uint32_t n;
+
+		if (at > l->len)
+			return 0;
+		slash = memchr(l->path + at, '/', l->len - at);
+		n = slash ? (uint32_t)(slash - l->path) - at : l->len - at;
+		if (!same_name(&p->parts[i], l->path + at, n, p->has_fold))
+			return 0;
+		at += n + 1;
+	}
+	return p->count && p->from == FROM_ROOT ? at - 1 : 0;
+}
+
+/* The link is at that place too. */
+static void add_moved(struct ab_check *c, const struct ab_linked *l,
+		      const struct ab_word *dir, const char *name, uint32_t n)
+{
+	struct ab_word path, to = { .text = l->said, .len = l->said_len };
+
+	if (!n)
+		path = *dir;
+	else if (!join(c, dir, name, n, &path))
+		return;
+	if (may_be_link(c, &path))
+		add_symbolic(c, &path, &to);
+}
+
+static void move_each(struct ab_check *c, const struct ab_linked *l,
+		      const struct path *from, const struct ab_word *to)
+{
+	for (; l; l = l->next) {
+		uint32_t end = end_in(from, l), base = end;
+
+		if (!end || l->is_gone)
+			continue;
+		while (l->path[base - 1] != '/')
+			base--;
+		/* to is its new name, or the directory that it goes into */
+		add_moved(c, l, to, l->path + end + 1,
+			  end < l->len ? l->len - end - 1 : 0);
+		add_moved(c, l, to, l->path + base, l->len - base);
+	}
+}
+
+static void move_links(struct ab_check *c, const struct ab_word *from,
+		       const struct ab_word *w)
+{
+	const struct ab_linked *links = c->links, *near = c->near_links;
+	struct ab_word to = { 0 };
+	struct path p;
+
+	if (c->is_linked || c->is_reading || c->is_probe || (!links && !near))
+		return;
+	to.text = ab_path_text(c, w, &to.len);
+	if (!to.text)
+		return;
+	ab_path_split(c, from, &p);
+	move_each(c, links, &p, &to);
+	move_each(c, near, &p, &to);
 }
 
 void ab_link_word(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, const struct ab_word *w)
 {
-	const struct ab_word *to = c->copy_from;
-	struct ab_word path = { 0 }, inner = { 0 };
-	const char *base;
-	uint32_t n;
-	char *text;
-
 	(void)use;
-	(void)role;
-	if (!to || c->is_linked || c->is_reading || c->is_probe)
-		return;
-	path.text = ab_path_text(c, w, &path.len);
-	if (!path.text)
-		return;
-	if (may_be_link(c, w))
-		add_link(c, &path, to);
-	/* or it is a directory, and the link is in it */
-	base = to->len ? memrchr(to->text, '/', to->len) : NULL;
-	base = base ? base + 1 : to->text;
-	n = to->len - (uint32_t)(base - to->text);
-	text = n ? ab_check_alloc(c, (size_t)path.len + n + 2) : NULL;
-	if (!text || *base == '.')
-		return;
-	memcpy(text, path.text, path.len);
-	text[path.len] = '/';
-	memcpy(text + path.len + 1, base, n);
-	inner.text = text;
-	inner.len = path.len + n + 1;
-	if (may_be_link(c, &inner))
-		add_link(c, &inner, to);
+	for (const struct ab_copied *from = c->copied; from;
+	     from = from->next) {
+		if (role->kind == AB_ROLE_MOVE)
+			move_links(c, from->path, w);
+		else
+			ab_link_make(c, from->path, w,
+				     role->kind == AB_ROLE_LINK);
+	}
 }

@@ -340,8 +340,8 @@ static void check_access(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
-void ab_check_path(struct ab_check *c, const struct ab_use *use,
-		   enum ab_role_kind kind, const struct ab_word *w)
+static void check_path(struct ab_check *c, const struct ab_use *use,
+		       enum ab_role_kind kind, const struct ab_word *w)
 {
 	bool is_show = kind == AB_ROLE_SHOW; /* which is a read, too */
 
@@ -355,6 +355,30 @@ void ab_check_path(struct ab_check *c, const struct ab_use *use,
 	if (is_show)
 		check_access(c, use, AB_ROLE_READ, w, classes);
 	ab_arena_release(c->scratch, mark);
+}
+
+/* os.symlink("/etc", "x"); os.remove("x/passwd"): one command that goes
+   through what it made. */
+static AB_COLD void check_linked(struct ab_check *c, const struct ab_use *use,
+				 enum ab_role_kind kind,
+				 const struct ab_word *w)
+{
+	c->is_linked = true;
+	do {
+		c->has_link_choice = false;
+		check_path(c, use, kind, w);
+		c->link_choice++;
+	} while (c->has_link_choice);
+	c->is_linked = c->has_link_choice = false;
+	c->link_choice = 0;
+}
+
+void ab_check_path(struct ab_check *c, const struct ab_use *use,
+		   enum ab_role_kind kind, const struct ab_word *w)
+{
+	check_path(c, use, kind, w);
+	if (AB_UNLIKELY(c->links && c->is_one_pass && !c->is_linked))
+		check_linked(c, use, kind, w);
 }
 
 void ab_check_flow(struct ab_check *c, const struct ab_use *use,

@@ -89,7 +89,9 @@ enum ab_role_kind {
 	AB_ROLE_TEXT, /* statements in `lang` */
 	AB_ROLE_CHDIR,
 	AB_ROLE_UNPACK, /* an archive is taken apart there */
-	AB_ROLE_LINK,	/* becomes another name of what was read last */
+	AB_ROLE_LINK,	/* becomes a link to what was read */
+	AB_ROLE_ALIAS,	/* ... which is seen from the working directory */
+	AB_ROLE_MOVE,	/* what was read goes there, with the links in it */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,
 	AB_ROLE_STDIN_TEXT,

@@ -228,7 +228,8 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	p->cwd = c->cwd;
 	p->links = c->links;
 	p->is_linked = c->is_linked;
-	p->met_link = false;
+	p->met_link = p->has_choice = false;
+	p->choice = c->link_choice;
 	p->hops = 0;
 	start(c, p, w, &at);
 	for (uint32_t i = at; i < len;) {
@@ -259,6 +260,16 @@ static void resolve(struct ab_check *c, const struct ab_word *w,
 	if (p->from == FROM_NOWHERE)
 		ab_check_want_cwd(c);
 	c->met_link |= p->met_link;
+	c->has_link_choice |= p->has_choice;
+}
+
+void ab_path_split(struct ab_check *c, const struct ab_word *w, struct path *p)
+{
+	struct ab_linked *links = c->links;
+
+	c->links = NULL;
+	resolve(c, w, p);
+	c->links = links;
 }
 
 /* --- computed classes --------------------------------------------------- */

@@ -27,6 +27,9 @@ struct path {
 	/* of the text: they are followed, or only met; what was followed */
 	const struct ab_linked *links;
 	bool is_linked, met_link;
+	/* which of several at one name is followed; there are more */
+	uint8_t choice;
+	bool has_choice;
 	uint8_t hops;
 	uint16_t homes; /* bit n: the first n components are a home */
 };
@@ -35,15 +38,20 @@ struct path {
 struct ab_linked {
 	struct ab_linked *next; /* older */
 	const char *path, *target; /* absolute */
-	uint32_t len, target_len;
+	const char *said; /* what stands in it */
+	uint32_t len, target_len, said_len;
 	bool is_gone;
+	bool is_new; /* the command at hand makes it */
 };
 
 /* --- links.c --- */
 /* The link that the path is now, or NULL. */
-const struct ab_linked *ab_link_at(const struct path *p);
+const struct ab_linked *ab_link_at(struct path *p);
 
 /* --- path.c --- */
+/* The components of a path; no link is followed. */
+void ab_path_split(struct ab_check *c, const struct ab_word *w,
+		   struct path *p);
 /* Every name there is: `*`, `.*`, `?*`. */
 bool ab_part_is_all(const struct part *part);
 /* The directory is the worktree or in it, or a new temporary one, and no name

@@ -497,11 +497,14 @@ static bool first_dir(struct visit *v, struct dirs *d)
 	bool is_one = AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
 		      !ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, 0);
 
-	if (is_one && AB_LIKELY(!c->links))
+	c->is_one_pass = is_one && AB_LIKELY(!c->links);
+	if (c->is_one_pass)
 		return false;
 	*d = (struct dirs){ .was = c->cwd, .next = v->is_split,
 			    .is_last = is_one };
-	c->met_link = false;
+	c->met_link = c->has_link_choice = false;
+	c->link_choice = 0;
+	ab_links_settle(c);
 	ab_shell_reading_begin(c->run, &d->readings);
 	return true;
 }
@@ -513,13 +516,17 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 
 	ab_shell_reading_end(c->run, &d->readings);
 	c->classes_known = 0;
-	if (AB_UNLIKELY(c->met_link && !c->is_linked)) {
+	if (AB_UNLIKELY(c->met_link &&
+			(!c->is_linked || c->has_link_choice))) {
 		/* the same, where links of the text lead */
+		c->link_choice += c->is_linked;
 		c->is_linked = c->is_again = true;
+		c->has_link_choice = false;
 		ab_shell_reading_begin(c->run, &d->readings);
 		return true;
 	}
-	c->is_linked = c->met_link = false;
+	c->is_linked = c->met_link = c->has_link_choice = false;
+	c->link_choice = 0;
 	while (!d->is_last && d->next <= AB_SHELL_ALTERNATIVES) {
 		cwd = ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1,
 				       d->next++);
@@ -844,7 +851,8 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 
 	v->cwd = NULL;
 	v->check.traps = NULL;
-	v->check.links = NULL;
+	v->check.links = v->check.near_links = NULL;
+	v->check.has_lost_link = false;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
 	if (!v->check.is_broken)
