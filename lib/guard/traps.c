@@ -3,9 +3,10 @@
  * Texts that `trap` keeps: they run when the shell ends or a signal comes,
  * with what the variables and the directory are by then. So they are judged
  * where they are set, after each change to a directory that is not plainly
- * the worktree's, at `exit`, and at the end. One with a variable that nothing
- * has set yet is judged when something has, and for the end; where it would do
- * nothing without the variable, it is not judged before.
+ * the worktree's, when a variable of theirs is set to something else, at
+ * `exit`, and at the end. What does nothing without a variable that nothing
+ * has set yet, `rm "$x"`, is judged without that word till then; all else in
+ * the text, and any other use of such a variable, is judged as it stands.
  *
  * What refuses to be known: at which command a signal comes, and where a
  * command fails under `set -e`.
@@ -19,12 +20,24 @@
 #include "guard/command.h"
 
 #define MAX_TRAPS 16
+#define MAX_NAMES 8 /* of one trap, that are followed */
+#define MAX_WAITING 4096 /* bytes of a text that waits for variables */
+
+/* A variable in it, and its value when it was looked at. */
+struct trap_name {
+	uint32_t at, len;
+	const struct ab_word *value; /* NULL: it had none */
+};
 
 struct ab_trap {
 	struct ab_trap *next;
 	struct ab_word text; /* in a subshell: what it sets is lost */
-	uint32_t early, early_len; /* a name in it that nothing has set yet */
+	/* the same with the bodies of functions for their names */
+	struct ab_word open;
+	struct trap_name names[MAX_NAMES];
+	uint32_t name_count;
 	uint32_t depth;
+	bool can_wait; /* for its variables */
 	bool is_sub;	     /* set in a subshell, and lost with it */
 };
 
@@ -47,58 +60,60 @@ static uint32_t name_at(const struct ab_word *w, uint32_t at, uint32_t *from)
 	return n;
 }
 
-/* On to the next variable in it that nothing has set so far. */
-static void seek_early(struct ab_check *c, struct ab_trap *t)
+static const struct ab_word *value_of(struct ab_check *c, const char *name,
+				      uint32_t len)
 {
-	const struct ab_word *w = &t->text;
-	uint32_t from, n;
 	bool is_exported;
 
-	for (uint32_t i = t->early + t->early_len; i + 1 < w->len; i++) {
-		n = w->text[i] == '$' ? name_at(w, i, &from) : 0;
-		if (n && !ab_shell_get(c->run, w->text + from, n,
-				       &is_exported)) {
-			t->early = from;
-			t->early_len = n;
-			return;
-		}
-	}
-	t->early_len = 0;
+	return ab_shell_get(c->run, name, len, &is_exported);
 }
 
-/* Only the variable at hand is looked up: this is asked at each command. */
-static bool is_early(struct ab_check *c, struct ab_trap *t)
+/* `$?` and `$$`: the shell's own. */
+static bool is_special(const struct ab_word *w, uint32_t at)
 {
-	bool is_exported;
+	return at + 1 < w->len && memchr("?$#", w->text[at + 1], 3);
+}
 
-	if (t->early_len && ab_shell_get(c->run, t->text.text + t->early,
-					 t->early_len, &is_exported))
-		seek_early(c, t);
-	return t->early_len;
+static bool begins(const struct ab_word *w, uint32_t at, uint32_t end,
+		   const char *text)
+{
+	size_t n = strlen(text);
+
+	return end - at >= n && !memcmp(w->text + at, text, n);
 }
 
 /* The command up to there is one that does nothing to an empty word. */
 static bool is_idle_command(const struct ab_word *w, uint32_t end)
 {
-	static const char *const idle[] = { "rm ", "rmdir ", "kill ", "[ ",
-					    "[[ ", "test " };
+	static const char *const idle[] = {
+		"rm ",	 "rmdir ", "kill ",	   "[ ",	   "[[ ",
+		"test ", "exit ",  "return ",	   "docker stop ", "wait ",
+		"echo ", "unlink ", "docker rm ", "docker kill ",
+	};
+	static const char *const before[] = { "if ",   "then ",	 "elif ",
+					      "else ", "while ", "until ",
+					      "do ",   "! ",	 " " };
 	uint32_t at = end;
 
 	while (at && !memchr(";&|\n({", w->text[at - 1], 6))
 		at--;
-	while (at < end && w->text[at] == ' ')
-		at++;
-	for (size_t i = 0; i < AB_ARRAY_LEN(idle); i++) {
-		size_t n = strlen(idle[i]);
+	for (size_t i = 0; i < AB_ARRAY_LEN(before);) {
+		bool is_there = begins(w, at, end, before[i]);
 
-		if (end - at >= n && !memcmp(w->text + at, idle[i], n))
+		at += is_there ? (uint32_t)strlen(before[i]) : 0;
+		i = is_there ? 0 : i + 1;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(idle); i++) {
+		if (begins(w, at, end, idle[i]))
 			return true;
 	}
 	return false;
 }
 
-/* `"$x"`, "${x:?}": a whole word, and not part of a path or its own default. */
-static bool is_whole_word(const struct ab_word *w, uint32_t at)
+/* `"$x"`, "${x:?}", "${x:-}": a whole word, and not part of a path. From
+   *from to *end, quotes and all. */
+static bool is_whole_word(const struct ab_word *w, uint32_t at,
+			  uint32_t *begin, uint32_t *stop)
 {
 	const char *s = w->text;
 	uint32_t from, end = name_at(w, at, &from);
@@ -107,34 +122,108 @@ static bool is_whole_word(const struct ab_word *w, uint32_t at)
 	end += from;
 	at -= is_quoted;
 	if (s[from - 1] == '{') {
-		if (end + 1 < w->len && s[end] == ':' && s[end + 1] == '?')
-			end += 2;
+		end += end + 1 < w->len && s[end] == ':';
+		end += end + 1 < w->len && memchr("?-", s[end], 2);
 		if (end == w->len || s[end++] != '}')
 			return false;
 	}
 	if (is_quoted && (end == w->len || s[end++] != '"'))
 		return false;
+	*begin = at;
+	*stop = end;
 	return at && s[at - 1] == ' ' &&
-	       (end == w->len || memchr(" \n;&|", s[end], 5)) &&
+	       (end == w->len || memchr(" \n;&|)", s[end], 6)) &&
 	       is_idle_command(w, at);
 }
 
+/* The text has the name without a dollar, as `x=/` and `for x in`; but for
+   `x=$?`. */
+static bool is_set_inside(const struct ab_word *w, const char *name,
+			  uint32_t n)
+{
+	const char *at = w->text, *end = w->text + w->len;
+
+	while ((at = memmem(at, (size_t)(end - at), name, n)) != NULL) {
+		char before = at > w->text ? at[-1] : ' ';
+		const char *next = at + n;
+
+		at++;
+		if (is_name_byte(before, false) || before == '$' ||
+		    (next < end && is_name_byte(*next, false)) ||
+		    (before == '{' && at - 2 > w->text && at[-3] == '$'))
+			continue;
+		if (end - next < 4 || memcmp(next, "=$?", 3) != 0 ||
+		    is_name_byte(next[3], false))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Without its variables it would do nothing, so it can wait for them: a signal
- * may come, or `set -e` end the shell, before they are set. `rm -rf "$x"/a`
- * would not.
+ * Without its variables it would do nothing to them, so it can wait for them:
+ * a signal may come, or `set -e` end the shell, before they are set.
+ * `rm -rf "$x"/a` would not.
  */
 static bool can_wait(const struct ab_word *w)
 {
-	uint32_t from;
+	uint32_t from, begin, end, n;
 
 	for (uint32_t i = 0; i < w->len; i++) {
-		if (w->text[i] == '`' || w->text[i] == '\\' ||
-		    (w->text[i] == '$' &&
-		     (!name_at(w, i, &from) || !is_whole_word(w, i))))
+		if (w->text[i] == '`' || w->text[i] == '\\')
+			return false;
+		if (w->text[i] != '$' || is_special(w, i))
+			continue;
+		n = name_at(w, i, &from);
+		if (!n || !is_whole_word(w, i, &begin, &end) ||
+		    is_set_inside(w, w->text + from, n))
 			return false;
 	}
-	return !w->hole_count;
+	return !w->hole_count && w->len < MAX_WAITING;
+}
+
+/* A variable in it is to be followed. */
+static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
+		     uint32_t len)
+{
+	const char *text = t->open.text;
+
+	for (uint32_t i = 0; i < t->name_count; i++) {
+		if (t->names[i].len == len &&
+		    !memcmp(text + t->names[i].at, text + at, len))
+			return;
+	}
+	if (t->name_count == MAX_NAMES) {
+		t->can_wait = false;
+		return;
+	}
+	t->names[t->name_count++] = (struct trap_name){
+		.at = at, .len = len, .value = value_of(c, text + at, len)
+	};
+}
+
+static void find_names(struct ab_check *c, struct ab_trap *t)
+{
+	const struct ab_word *w = &t->open;
+	uint32_t from, n;
+
+	t->name_count = 0;
+	t->can_wait = can_wait(w);
+	for (uint32_t i = 0; i + 1 < w->len; i++) {
+		n = w->text[i] == '$' ? name_at(w, i, &from) : 0;
+		/* rc=$?; exit $rc */
+		if (n && !is_set_inside(w, w->text + from, n))
+			add_name(c, t, from, n);
+	}
+}
+
+/* One of them has no value. */
+static bool is_early(const struct ab_trap *t)
+{
+	for (uint32_t i = 0; i < t->name_count; i++) {
+		if (!t->names[i].value)
+			return true;
+	}
+	return false;
 }
 
 /* `(TEXT)`, where it stays. */
@@ -158,6 +247,103 @@ static bool keep(struct ab_check *c, const struct ab_word *w,
 				 .holes = holes, .hole_count = w->hole_count,
 				 .span = w->span };
 	return true;
+}
+
+/* The name at that place calls a function of the text, with words that are
+   plain; *end is behind them. */
+static const struct ab_shell_function *
+call_at(struct ab_check *c, const struct ab_word *w, uint32_t at, uint32_t *end)
+{
+	const struct ab_shell_function *f;
+	uint32_t n = 0, i;
+
+	while (at + n < w->len &&
+	       (is_name_byte(w->text[at + n], !n) ||
+		(n && w->text[at + n] == '-')))
+		n++;
+	f = n ? ab_shell_function(c->run, w->text + at, n) : NULL;
+	for (i = at + n; i < w->len && !memchr(";&|\n)", w->text[i], 5); i++) {
+		if (!is_name_byte(w->text[i], false) &&
+		    !memchr(" $?.", w->text[i], 4))
+			return NULL;
+	}
+	*end = i;
+	return f && f->text && memchr(f->text, '{', f->text_len) &&
+	       !memmem(f->text, f->text_len, "<<", 2) ? f : NULL;
+}
+
+/* The text with the bodies of functions where it calls them, one deep: what
+   they use is what it uses. It is the text itself where there are none. */
+static void open_calls(struct ab_check *c, const struct ab_word *w,
+		       struct ab_word *out)
+{
+	char *text = NULL;
+	uint32_t n = 0, end = 0;
+	bool is_first = true; /* of a command */
+
+	*out = *w;
+	for (uint32_t i = 0; i < w->len && !w->hole_count; i++) {
+		const struct ab_shell_function *f =
+			is_first && w->text[i] != ' ' ? call_at(c, w, i, &end)
+						      : NULL;
+		const char *body;
+
+		if (f) {
+			body = memchr(f->text, '{', f->text_len);
+			if (!text)
+				text = ab_arena_high(c->high, MAX_WAITING);
+			if (!text || n + f->text_len + w->len >= MAX_WAITING)
+				return;
+			if (!n)
+				memcpy(text, w->text, n = i);
+			memcpy(text + n, body,
+			       (size_t)(f->text + f->text_len - body));
+			n += (uint32_t)(f->text + f->text_len - body);
+			i = end;
+		}
+		if (i < w->len && text)
+			text[n++] = w->text[i];
+		is_first = i < w->len &&
+			   (memchr(";&|\n({", w->text[i], 6) ||
+			    (is_first && w->text[i] == ' '));
+	}
+	if (text)
+		*out = (struct ab_word){ .text = text, .len = n,
+					 .span = w->span };
+}
+
+/* The text without the words of variables that have no value yet. */
+static const struct ab_word *without(struct ab_check *c,
+				     const struct ab_trap *t)
+{
+	struct ab_word *out = ab_check_alloc(c, sizeof(*out));
+	char *text = ab_arena_high(c->high, t->open.len + 1);
+	uint32_t from, begin, end, n;
+
+	if (!out || !text) {
+		c->is_broken = true;
+		return &t->text;
+	}
+	memcpy(text, t->open.text, t->open.len);
+	*out = t->open;
+	out->text = text;
+	for (uint32_t i = 0; i < t->open.len; i++) {
+		n = text[i] == '$' ? name_at(&t->open, i, &from) : 0;
+		if (!n || value_of(c, text + from, n) ||
+		    !is_whole_word(&t->open, i, &begin, &end))
+			continue;
+		memset(text + begin, ' ', end - begin);
+		memcpy(text + begin, "''", 2);
+	}
+	return out;
+}
+
+static void judge(struct ab_check *c, const struct ab_trap *t, bool is_end)
+{
+	bool waits = !is_end && t->can_wait && is_early(t);
+
+	ab_check_script(c, waits ? without(c, t) : &t->text, false, NULL, 0,
+			"trap");
 }
 
 /* The same is kept already: a script may set it many times. */
@@ -194,10 +380,13 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	trap->next = c->traps;
 	trap->depth = depth;
 	trap->is_sub = is_sub;
-	trap->early = trap->early_len = 0;
-	seek_early(c, trap);
+	open_calls(c, &trap->text, &trap->open);
+	find_names(c, trap);
 	c->traps = trap;
-	return !is_sub && trap->early_len && can_wait(w);
+	if (!trap->can_wait || !is_early(trap))
+		return false;
+	judge(c, trap, false);
+	return true;
 }
 
 /* It is a trap of the shell at hand. */
@@ -209,13 +398,36 @@ static bool is_own(const struct ab_check *c, const struct ab_trap *t,
 	return t->is_sub == is_sub && (!is_sub || depth >= t->depth);
 }
 
+static bool is_same(const struct ab_word *a, const struct ab_word *b)
+{
+	return a == b ||
+	       (a && b && !a->hole_count && !b->hole_count &&
+		a->len == b->len && !memcmp(a->text, b->text, a->len));
+}
+
+/* A variable in it has another value than when this was asked last. */
+static bool has_changed(struct ab_check *c, struct ab_trap *t)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < t->name_count; i++) {
+		struct trap_name *n = &t->names[i];
+		const struct ab_word *now =
+			value_of(c, t->open.text + n->at, n->len);
+
+		has |= !is_same(n->value, now);
+		n->value = now;
+	}
+	return has;
+}
+
 void ab_traps_wake(struct ab_check *c)
 {
 	uint32_t depth = c->command ? c->command->place.depth : 0;
 
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
-		if (t->early_len && is_own(c, t, depth) && !is_early(c, t))
-			ab_check_script(c, &t->text, false, NULL, 0, "trap");
+		if (t->name_count && is_own(c, t, depth) && has_changed(c, t))
+			judge(c, t, false);
 	}
 }
 
@@ -224,7 +436,7 @@ void ab_traps_run(struct ab_check *c, bool is_end)
 	uint32_t depth = c->command ? c->command->place.depth : 0;
 
 	for (struct ab_trap *t = c->traps; t; t = t->next) {
-		if (is_own(c, t, depth) && (!is_early(c, t) || is_end))
-			ab_check_script(c, &t->text, false, NULL, 0, "trap");
+		if (is_own(c, t, depth))
+			judge(c, t, is_end);
 	}
 }

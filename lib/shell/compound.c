@@ -493,6 +493,11 @@ static struct function *define(struct ab_shell_run *run,
 	function->public.name = name;
 	function->public.name_len = len;
 	function->public.span = f->scope.span;
+	if (!f->tree->source || !f->tree->source->hole_count) {
+		function->public.text = (const char *)f->tree->text +
+					f->cmd->begin;
+		function->public.text_len = f->cmd->end - f->cmd->begin;
+	}
 	function->tree = f->tree;
 	function->body = f->cmd->clauses ? f->cmd->clauses->body : NULL;
 	if (run->function_count >= 1024) {

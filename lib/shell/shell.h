@@ -192,6 +192,9 @@ struct ab_shell_function {
 	const char *name; /* NUL-terminated; lives as long as the run */
 	uint32_t name_len;
 	struct ab_span span; /* of the definition */
+	/* as it is written; NULL: something in it is not known */
+	const char *text;
+	uint32_t text_len;
 };
 
 /* Commands that have a part in what a run knows; the other names: NONE. */
