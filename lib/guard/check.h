@@ -79,6 +79,7 @@ struct ab_copied {
 
 struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
+struct ab_deferred; /* defined.c */
 
 struct ab_check {
 	const struct ab_pack *pack;
@@ -124,6 +125,11 @@ struct ab_check {
 	/* the text made, when one leads away; before that, those that do not */
 	struct ab_linked *links, *near_links;
 	struct ab_trap *traps; /* texts that run later */
+	/* asked about in functions; the outermost that is being defined */
+	struct ab_deferred *deferred;
+	uint32_t deferred_count, defining_depth;
+	const char *defining;
+	bool is_exporting; /* functions, to children */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

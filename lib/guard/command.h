@@ -83,6 +83,18 @@ void ab_links_settle(struct ab_check *c);
 void ab_link_make(struct ab_check *c, const struct ab_word *to,
 		  const struct ab_word *w, bool is_symbolic);
 
+/* --- defined.c --- */
+/* True: it is told later, or a call tells better. */
+bool ab_defined_defer(struct ab_check *c,
+		      const struct ab_shell_found *found) AB_COLD;
+void ab_defined_begin(struct ab_check *c, const struct ab_shell_scope *s);
+void ab_defined_end(struct ab_check *c, const struct ab_shell_scope *s);
+/* The words of a command that may export functions. */
+void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
+		       uint32_t argc);
+/* The text is over. */
+void ab_defined_tell(struct ab_check *c);
+
 /* --- traps.c --- */
 /* A text that `trap` keeps. True: it is not to be judged yet. */
 bool ab_trap_set(struct ab_check *c, const struct ab_word *w);

@@ -51,7 +51,8 @@ static void report(struct ab_check *c, uint16_t number, uint8_t verdict,
 	}
 	if (found.span.end <= found.span.begin && c->command)
 		found.span = c->command->span;
-	c->report(c->user, &found);
+	if (!ab_defined_defer(c, &found))
+		c->report(c->user, &found);
 }
 
 void ab_check_clause(struct ab_check *c, const struct ab_clause *clause,

@@ -47,6 +47,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_tasks.c \
 	lib/guard/code_walk.c \
 	lib/guard/command.c lib/guard/command.h \
+	lib/guard/defined.c \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c \
 	lib/guard/find.c \

@@ -648,6 +648,11 @@ static void note_physical(struct ab_check *c, const struct ab_word *argv,
 	}
 }
 
+#define AB_EXPORTERS                                                    \
+	(AB_BUILTIN(SET) | AB_BUILTIN(EXPORT) | AB_BUILTIN(DECLARE) |   \
+	 AB_BUILTIN(TYPESET) | AB_BUILTIN(READONLY) |                   \
+	 AB_BUILTIN(BUILTIN) | AB_BUILTIN(COMMAND))
+
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
 {
@@ -705,6 +710,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_SET)) {
 		note_physical(c, argv, argc);
 	}
+	if (AB_UNLIKELY((UINT64_C(1) << builtin) & AB_EXPORTERS))
+		ab_defined_export(c, argv, argc);
 	if (AB_UNLIKELY(c->traps))
 		ab_traps_wake(c);
 	c->command = NULL;
@@ -752,6 +759,8 @@ static enum ab_shell_answer on_begin(void *user, struct ab_shell_run *run,
 		prepare(v, run, &s->place);
 		check_shadow(c, s->function);
 	}
+	if (s->kind == AB_SCOPE_DEFINITION || s->kind == AB_SCOPE_CALL)
+		ab_defined_begin(c, s);
 	if (AB_UNLIKELY(s->is_menu))
 		check_menu(v, run, s);
 	if (!s->redir_count)
@@ -780,6 +789,8 @@ static enum ab_shell_answer on_end(void *user, struct ab_shell_run *run,
 			ab_save_output(&v->check, s);
 		} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	}
+	if (s->kind == AB_SCOPE_DEFINITION)
+		ab_defined_end(&v->check, s);
 	return v->check.is_broken ? AB_SHELL_STOP : AB_SHELL_GO;
 }
 
@@ -853,8 +864,12 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.traps = NULL;
 	v->check.links = v->check.near_links = NULL;
 	v->check.has_lost_link = false;
+	v->check.deferred = NULL;
+	v->check.defining = NULL;
+	v->check.deferred_count = v->check.defining_depth = 0;
 	if (tree)
 		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
+	ab_defined_tell(&v->check);
 	if (!v->check.is_broken)
 		check_result(v, &result);
 	if (v->check.is_broken)

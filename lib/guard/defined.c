@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is asked about in the body of a function that the text defines: there
+ * nobody knows what its variables will be. Where the text calls it, each call
+ * is judged with what they are by then, and what was asked of the definition
+ * is dropped. What nobody calls is told at the end: its callers cannot be seen.
+ *
+ * Refuses to drop anything once a function is exported, for a child that
+ * calls it by its name; and drops no denial.
+ */
+#include "config.h"
+
+#include "guard/check.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+#define MAX_DEFERRED 64 /* more are told at once */
+
+struct ab_deferred {
+	struct ab_deferred *next;
+	const char *function;
+	struct ab_shell_found found;
+	bool is_dropped;
+};
+
+bool ab_defined_defer(struct ab_check *c, const struct ab_shell_found *found)
+{
+	struct ab_deferred *d;
+
+	if (!c->defining || found->verdict != AB_V_ASK || c->is_exporting ||
+	    c->is_probe || c->deferred_count == MAX_DEFERRED)
+		return false;
+	d = ab_arena_high(c->high, sizeof(*d));
+	if (!d) {
+		c->is_broken = true;
+		return false;
+	}
+	*d = (struct ab_deferred){ .next = c->deferred,
+				   .function = c->defining, .found = *found };
+	/* the words do not live that long */
+	d->found.words = NULL;
+	d->found.count = 0;
+	c->deferred = d;
+	c->deferred_count++;
+	return true;
+}
+
+void ab_defined_begin(struct ab_check *c, const struct ab_shell_scope *s)
+{
+	if (!s->function)
+		return;
+	if (s->kind == AB_SCOPE_DEFINITION) {
+		if (!c->defining_depth++)
+			c->defining = s->function->name;
+		return;
+	}
+	if (c->defining)
+		return;
+	for (struct ab_deferred *d = c->deferred; d; d = d->next)
+		d->is_dropped |= !strcmp(d->function, s->function->name);
+}
+
+void ab_defined_end(struct ab_check *c, const struct ab_shell_scope *s)
+{
+	if (s->function && s->kind == AB_SCOPE_DEFINITION &&
+	    !--c->defining_depth)
+		c->defining = NULL;
+}
+
+/* export -f, declare -fx, set -a, set -o allexport; or nobody knows. */
+void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
+		       uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc && !c->is_exporting; i++) {
+		const struct ab_word *w = &argv[i];
+		bool is_option = w->len && memchr("-+", *w->text, 2);
+
+		if (is_option && (memchr(w->text, 'f', w->len) ||
+				  memchr(w->text, 'a', w->len)))
+			c->is_exporting = true;
+		c->is_exporting |= ab_word_equals(w, "allexport") ||
+				   (!w->len && w->hole_count);
+	}
+}
+
+void ab_defined_tell(struct ab_check *c)
+{
+	for (const struct ab_deferred *d = c->deferred; d; d = d->next) {
+		if (!d->is_dropped || c->is_exporting)
+			c->report(c->user, &d->found);
+	}
+	c->deferred = NULL;
+}
