@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fd.h"
@@ -34,6 +35,15 @@ static const struct limit_row {
 	{ "disk", "limits.disk", "Max file size", NULL, NULL, NULL, 0 },
 };
 
+/* -1: "unlimited", or a line that was cut off. */
+static int64_t limit_at(const char *at)
+{
+	at += strspn(at, " ");
+	if (*at < '0' || *at > '9')
+		return -1;
+	return (int64_t)strtoll(at, NULL, 10);
+}
+
 /* The hard limit of a line in /proc/PID/limits; -1: unlimited, or none. */
 static int64_t limit_of(const char *limits, const char *line)
 {
@@ -45,11 +55,14 @@ static int64_t limit_of(const char *limits, const char *line)
 	/* behind the soft one */
 	at += strspn(at, " ");
 	at += strcspn(at, " \n");
-	at += strspn(at, " ");
-	/* "unlimited", or a line that was cut off */
-	if (*at < '0' || *at > '9')
-		return -1;
-	return (int64_t)strtoll(at, NULL, 10);
+	return limit_at(at);
+}
+
+static int64_t soft_limit_of(const char *limits, const char *line)
+{
+	const char *at = strstr(limits, line);
+
+	return at ? limit_at(at + strlen(line)) : -1;
 }
 
 /* A file of one of the box's cgroups; false: none of them has it. */
@@ -224,19 +237,50 @@ static void look_at_cgroups(ab_verify_run *run)
 				   : "nothing");
 }
 
+/* To a socket it is sent from Linux 6.16, whatever the limit is: core(5). */
+static bool is_sent(void)
+{
+	ab_autofd int fd = open("/proc/sys/kernel/core_pattern",
+				O_RDONLY | O_CLOEXEC);
+	char first = '\0';
+
+	return fd >= 0 && read(fd, &first, 1) == 1 && first == '@';
+}
+
+/*
+ * Of a limit of 1 the kernel makes nothing; with 0 it makes no file and starts
+ * the host's program, which is all that a host can forbid that may make none
+ * itself (lib/walls/limits.c).
+ */
+static void look_at_core(ab_verify_run *run, const char *limits)
+{
+	static const char line[] = "Max core file size";
+	int64_t soft = soft_limit_of(limits, line);
+	int64_t hard = limit_of(limits, line);
+	uint32_t verdict = AB_VERDICT_PASS;
+	const char *result = "no core file, and no program of the host's";
+
+	if (hard == 0) {
+		verdict = AB_VERDICT_WEAKER;
+		result = "a crash starts the program of kernel.core_pattern";
+	} else if (soft != 1 || hard != 1) {
+		verdict = ab_verify_lacking(run, AB_WALL_CAPS);
+		result = "a core file may be written, or the program of "
+			 "kernel.core_pattern be started";
+	} else if (is_sent()) {
+		verdict = AB_VERDICT_WEAKER;
+		result = "a crash is sent to the socket of kernel.core_pattern";
+	}
+	ab_verify_tell(run, "core", "limits", "look whether memory is dumped",
+		       verdict, result,
+		       verdict == AB_VERDICT_PASS ? "rlimit" : "nothing");
+}
+
 void ab_verify_limits(ab_verify_run *run, const char *limits)
 {
-	bool has_core;
-
 	for (size_t i = 0; i < AB_ARRAY_LEN(limit_rows); i++)
 		look_at_limit(run, &limit_rows[i], limits);
-	has_core = limit_of(limits, "Max core file size") != 0;
-	ab_verify_tell(run, "core", "limits", "look whether memory is dumped",
-		       has_core ? ab_verify_lacking(run, AB_WALL_CAPS)
-				: AB_VERDICT_PASS,
-		       has_core ? "a core file may be written"
-				: "no core file",
-		       has_core ? "nothing" : "rlimit");
+	look_at_core(run, limits);
 	if (!run->walls.cgroup_count)
 		return;
 	look_at_cgroups(run);

@@ -401,6 +401,25 @@ static int32_t one(ab_build *b, uint32_t limit, agentbox_error **err)
 	return 0;
 }
 
+/*
+ * No core file, and above all not the program that core_pattern names: the
+ * kernel starts it as root of the host, and hands it the memory of whoever
+ * crashed. A limit of 0 is not looked at for that, one of 1 is (core(5), the
+ * kernel's fs/coredump.c).
+ */
+static void forbid_core_dumps(ab_build *b)
+{
+	struct rlimit now = { 0 };
+	bool none = getrlimit(RLIMIT_CORE, &now) || now.rlim_max < 1;
+
+	ab_build_rlimit(b, RLIMIT_CORE, none ? 0 : 1);
+	if (none && b->probe->euid != 0)
+		ab_build_note(b, "the host may make no core file (RLIMIT_CORE "
+			      "is 0), so the box cannot forbid the program of "
+			      "kernel.core_pattern: a crash in the box starts "
+			      "it; a limit of 1 or more keeps it from that");
+}
+
 int32_t ab_limits_compile(ab_build *b, agentbox_error **err)
 {
 	static_assert(AB_LIMIT_MEMORY < AB_LIMIT_PIDS &&
@@ -408,8 +427,7 @@ int32_t ab_limits_compile(ab_build *b, agentbox_error **err)
 			      AB_LIMIT_PIDS < AB_LIMIT_DISK,
 		      "cgroup limits come first");
 
-	/* no core files: core_pattern may be a pipe of the host (core(5)) */
-	ab_build_rlimit(b, RLIMIT_CORE, 0);
+	forbid_core_dumps(b);
 	for (uint32_t i = 0; i < AB_LIMIT_COUNT; i++) {
 		int32_t rc = one(b, i, err);
 

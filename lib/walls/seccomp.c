@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <seccomp.h>
@@ -34,7 +35,7 @@
 #include "wire/plan.h"
 
 #define X32_BIT 0x40000000u
-#define PROLOGUE_LEN 26
+#define PROLOGUE_LEN 39
 #define MAX_FILTER_INSNS 4096 /* BPF_MAXINSNS of the kernel */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -335,12 +336,18 @@ static uint32_t number_of(const char *name)
  * query; the kernel takes the persona as an unsigned int); the mark of a
  * command set by nobody without the key (wire/plan.h; the kernel takes the
  * resource as an unsigned int, and a NULL new limit only asks).
+ *
+ * RLIMIT_CORE stays 1 (limits.c), whatever is asked for: with 0, which is what
+ * programs ask for that hold a secret, the host's program of core_pattern would
+ * be started for the next crash. They are told that it is done; nothing of them
+ * is dumped either way.
  */
 static void prologue(struct sock_filter out[PROLOGUE_LEN], bool personality,
 		     uint64_t key)
 {
-	enum { SETRLIMIT = 11, PRLIMIT = 13, KEY = 19, REFUSE = 23, UNKNOWN,
-	       ACCEPT, GO_ON };
+	enum { SETRLIMIT = 11, PRLIMIT = 14, CORE = 17, CORE_SET = 21,
+	       MARK = 27, KEY = 31, REFUSE = 35, UNKNOWN, PRETEND, ACCEPT,
+	       GO_ON };
 	const uint32_t nr_personality =
 		personality ? number_of("personality") : UINT32_MAX;
 	const struct sock_filter code[] = {
@@ -356,19 +363,32 @@ static void prologue(struct sock_filter out[PROLOGUE_LEN], bool personality,
 		/* 9 */ IF(JEQ, 0, GO_ON - 10, 0),
 		/* 10 */ IF(JEQ, UINT32_MAX, GO_ON - 11, REFUSE - 11),
 		/* SETRLIMIT */ LOAD(LOW(0)),
-		/* 12 */ IF(JEQ, AB_MARK_RESOURCE, REFUSE - 13, GO_ON - 13),
+		/* 12 */ IF(JEQ, AB_MARK_RESOURCE, REFUSE - 13, 0),
+		/* 13 */ IF(JEQ, RLIMIT_CORE, PRETEND - 14, GO_ON - 14),
 		/* PRLIMIT */ LOAD(LOW(1)),
-		/* 14 */ IF(JEQ, AB_MARK_RESOURCE, 0, GO_ON - 15),
-		/* 15 */ LOAD(LOW(2)),
-		/* 16 */ IF(JEQ, 0, 0, KEY - 17),
-		/* 17 */ LOAD(HIGH(2)),
-		/* 18 */ IF(JEQ, 0, GO_ON - 19, 0),
+		/* 15 */ IF(JEQ, AB_MARK_RESOURCE, MARK - 16, 0),
+		/* 16 */ IF(JEQ, RLIMIT_CORE, 0, GO_ON - 17),
+		/* CORE */ LOAD(LOW(2)),
+		/* 18 */ IF(JEQ, 0, 0, CORE_SET - 19),
+		/* 19 */ LOAD(HIGH(2)),
+		/* 20 */ IF(JEQ, 0, GO_ON - 21, 0),
+		/* CORE_SET */ LOAD(LOW(0)),
+		/* 22 */ IF(JEQ, 0, 0, REFUSE - 23),
+		/* 23 */ LOAD(LOW(3)),
+		/* 24 */ IF(JEQ, 0, 0, REFUSE - 25),
+		/* 25 */ LOAD(HIGH(3)),
+		/* 26 */ IF(JEQ, 0, PRETEND - 27, REFUSE - 27),
+		/* MARK */ LOAD(LOW(2)),
+		/* 28 */ IF(JEQ, 0, 0, KEY - 29),
+		/* 29 */ LOAD(HIGH(2)),
+		/* 30 */ IF(JEQ, 0, GO_ON - 31, 0),
 		/* KEY */ LOAD(LOW(4)),
-		/* 20 */ IF(JEQ, (uint32_t)key, 0, REFUSE - 21),
-		/* 21 */ LOAD(HIGH(4)),
-		/* 22 */ IF(JEQ, (uint32_t)(key >> 32), ACCEPT - 23, 0),
+		/* 32 */ IF(JEQ, (uint32_t)key, 0, REFUSE - 33),
+		/* 33 */ LOAD(HIGH(4)),
+		/* 34 */ IF(JEQ, (uint32_t)(key >> 32), ACCEPT - 35, 0),
 		/* REFUSE */ RETURN(SECCOMP_RET_ERRNO | EPERM),
 		/* UNKNOWN */ RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+		/* PRETEND */ RETURN(SECCOMP_RET_ERRNO | 0),
 		/* ACCEPT */ RETURN(SECCOMP_RET_ALLOW),
 	};
 

@@ -37,6 +37,18 @@ static void raise_files(init_box *box)
 	(void)setrlimit(RLIMIT_NOFILE, &all);
 }
 
+/*
+ * For all that we start, behind whose filter nobody can change it any more. An
+ * ordinary user to whom even 1 byte is forbidden cannot have it: see
+ * lib/walls/limits.c.
+ */
+static void forbid_core_dumps(void)
+{
+	const struct rlimit none = {.rlim_cur = 1, .rlim_max = 1};
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+}
+
 static int prepare_sockets(init_box *box)
 {
 	int pair[2];
@@ -84,6 +96,7 @@ static int raise_box(init_box *box)
 		return -1;
 	if (run_as_others(box))
 		return -1;
+	forbid_core_dumps();
 	if (box->plan.is_left)
 		return 0;
 	if ((!box->plan.is_head && init_prepare_trees(box)) ||

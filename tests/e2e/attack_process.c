@@ -302,6 +302,15 @@ static long same_rlimit(char **argv)
 			      number(argv[2]), number(argv[2])));
 }
 
+/* As a program does that holds a secret. */
+static long no_core(char **argv)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)argv;
+	return result(setrlimit(RLIMIT_CORE, &none));
+}
+
 static long set_setuid(char **argv)
 {
 	return result(setresuid((uid_t)number(argv[0]),
@@ -588,6 +597,7 @@ const struct attack attacks_process[] = {
 	{ "rlimit", 1, show_rlimit },
 	{ "raise-rlimit", 1, raise_rlimit },
 	{ "same-rlimit", 3, same_rlimit },
+	{ "no-core", 0, no_core },
 	{ "setuid", 1, set_setuid },
 	{ "prctl-mm", 0, prctl_mm },
 	{ "prctl-dumpable", 1, prctl_dumpable },

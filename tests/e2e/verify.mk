@@ -38,7 +38,7 @@ MUTANT_WRAP = ab_plan_decode init_begin_root init_build_root init_write_files \
 	init_mount_attrs init_new_fs init_enter_namespaces \
 	init_drop_privileges init_raise_landlock init_raise_seccomp \
 	init_quarantine init_open_mountinfo init_settle_last \
-	init_exec clone prctl setgroups setresuid syscall
+	init_exec clone prctl setgroups setresuid setrlimit syscall
 tests_e2e_mutant_agentbox_init_LINK = $(INIT_LINK) $(INIT_WRAP) \
 	`for w in $(MUTANT_WRAP); do echo -Wl,--wrap=$$w; done`
 # The same of agentbox-gateway.

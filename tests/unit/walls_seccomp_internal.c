@@ -394,6 +394,29 @@ static int try_schedule(void)
 	return wrong;
 }
 
+/* It stays what it was, and who wants none is told that there is none. */
+static int try_core(void)
+{
+	struct rlimit none = { 0, 0 }, more = { 5, 5 }, was, is;
+	int wrong = 0;
+
+	wrong += getrlimit(RLIMIT_CORE, &was) < 0;
+	wrong += setrlimit(RLIMIT_CORE, &none) < 0;
+	wrong += syscall(SYS_setrlimit, RLIMIT_CORE, &more) < 0;
+	wrong += syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL) < 0;
+	wrong += syscall(SYS_prlimit64, 0, 0x100000000ul | RLIMIT_CORE, &none,
+			 NULL) < 0;
+	/* who wants to know what it was does not */
+	wrong += expect(syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, &is),
+			EPERM);
+	wrong += expect(syscall(SYS_prlimit64, getppid(), RLIMIT_CORE, &none,
+				NULL),
+			EPERM);
+	wrong += syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &is) < 0;
+	wrong += is.rlim_cur != was.rlim_cur || is.rlim_max != was.rlim_max;
+	return wrong;
+}
+
 /* In the child: number of calls that got another answer than expected. */
 static int try_calls(void)
 {
@@ -414,7 +437,7 @@ static int try_calls(void)
 	wrong += expect(syscall(SYS_keyctl, 0, 0, 0, 0, 0), EPERM);
 	wrong += expect(syscall(999), ENOSYS);
 	wrong += socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0;
-	wrong += try_modes() + try_schedule();
+	wrong += try_modes() + try_schedule() + try_core();
 	return wrong;
 }
 
@@ -432,7 +455,10 @@ START_TEST(a_live_process_under_the_filter_gets_the_same_answers)
 	prog.len = (unsigned short)(n / sizeof(struct sock_filter));
 	pid = fork();
 	if (pid == 0) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		const struct rlimit core = { 1, 1 };
+
+		if (setrlimit(RLIMIT_CORE, &core) ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 		    syscall(SYS_seccomp, 1, 0, &prog))
 			_exit(77);
 		_exit(try_calls());

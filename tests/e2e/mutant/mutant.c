@@ -51,6 +51,8 @@ int __real_setresuid(uid_t real, uid_t effective, uid_t saved);
 int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
 int __real_setgroups(size_t n, const gid_t *list);
 int __wrap_setgroups(size_t n, const gid_t *list);
+int __real_setrlimit(int resource, const struct rlimit *limit);
+int __wrap_setrlimit(int resource, const struct rlimit *limit);
 int __real_prctl(int option, unsigned long a, unsigned long b,
 		 unsigned long c, unsigned long d);
 int __wrap_prctl(int option, unsigned long a, unsigned long b,
@@ -164,8 +166,6 @@ static void change_limits(ab_plan *p)
 		drop_limits(p, RLIMIT_NPROC);
 	if (lacks("limit-disk"))
 		drop_limits(p, RLIMIT_FSIZE);
-	if (lacks("limit-core"))
-		drop_limits(p, RLIMIT_CORE);
 }
 
 static void change_namespaces(ab_plan *p)
@@ -316,6 +316,14 @@ int __wrap_setgroups(size_t n, const gid_t *list)
 
 	return lacks("groups") ? __real_setgroups(1, kept)
 			       : __real_setgroups(n, list);
+}
+
+/* What the program gives itself, and then the command. */
+int __wrap_setrlimit(int resource, const struct rlimit *limit)
+{
+	if (resource == RLIMIT_CORE && (lacks("limit-core") || lacks("limits")))
+		return 0;
+	return __real_setrlimit(resource, limit);
 }
 
 /* Ids for good, as in the tier without one. */
