@@ -34,6 +34,11 @@ struct bench_args {
 	bool is_quick;
 };
 
+/*
+ * Also takes the policy and the nice value that others have, and says so
+ * where that is a change: helpers take them too, and a peer that kept the
+ * caller's would run before what it is compared with.
+ */
 struct bench_args bench_args_of(int argc, char **argv);
 /* Where others have the CPUs: what cannot be trusted then. */
 void bench_say_busy(const char *what);
@@ -70,6 +75,8 @@ void table_set_who(const char *who);
 bool peer_installed(const char *program);
 /* Start, wait, free; -1 when it did not end with status 0. */
 int run_program(const char *const *argv, const int fds[3]);
+/* The same in a session of its own. */
+int run_session(const char *const *argv, const int fds[3]);
 /* As bwrap would build the mounts of a plan (agentbox_sandbox_plan_to_json);
    NULL-terminated, owned by the caller with its strings. */
 char **bwrap_of_plan(const char *plan_json);

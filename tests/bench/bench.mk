@@ -55,6 +55,7 @@ tests_bench_snapshot_SOURCES = \
 	tests/bench/peers.c \
 	tests/bench/snapshot.c \
 	tests/bench/snapshot.h \
+	tests/bench/snapshot_floor.c \
 	tests/bench/snapshot_tree.c \
 	tests/bench/table.c
 tests_bench_snapshot_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -25,21 +25,25 @@
 extern char **environ;
 
 static int run_with(const char *const *argv, const int fds[3],
-		    const int *given, size_t given_count)
+		    const int *given, size_t given_count, short flags)
 {
 	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
 	pid_t pid;
 	int status, rc;
 
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, flags);
 	posix_spawn_file_actions_init(&fa);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&fa, fds[i], i);
 	/* to itself: it is not closed at exec */
 	for (size_t i = 0; i < given_count; i++)
 		posix_spawn_file_actions_adddup2(&fa, given[i], given[i]);
-	rc = posix_spawnp(&pid, argv[0], &fa, NULL,
+	rc = posix_spawnp(&pid, argv[0], &fa, &attr,
 			  (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
+	posix_spawnattr_destroy(&attr);
 	if (rc)
 		return -1;
 	while (waitpid(pid, &status, 0) < 0) {
@@ -51,7 +55,12 @@ static int run_with(const char *const *argv, const int fds[3],
 
 int run_program(const char *const *argv, const int fds[3])
 {
-	return run_with(argv, fds, NULL, 0);
+	return run_with(argv, fds, NULL, 0, 0);
+}
+
+int run_session(const char *const *argv, const int fds[3])
+{
+	return run_with(argv, fds, NULL, 0, POSIX_SPAWN_SETSID);
 }
 
 /* --- bubblewrap, with the mounts of a plan ------------------------------- */
@@ -242,7 +251,8 @@ double time_equal_bwrap(const equal_bwrap *e, const int fds[3])
 	for (size_t i = 0; i < e->fd_count; i++)
 		lseek(e->fds[i], 0, SEEK_SET);
 	start = bench_now_us();
-	rc = run_with((const char *const *)e->argv, fds, e->fds, e->fd_count);
+	rc = run_with((const char *const *)e->argv, fds, e->fds, e->fd_count,
+		      0);
 	reap_all();
 	return rc ? -1 : bench_now_us() - start;
 }

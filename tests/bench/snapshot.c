@@ -11,9 +11,11 @@
  * the inodes of files removed in the last minutes one by one, and dirty pages
  * slow whoever comes next.
  *
- * On a busy machine measure under chrt(1) -r 1: where autogroups are on
- * (sched(7)) nice(1) counts within a session, and the copier has one of its
- * own, rsync has not.
+ * A real-time policy or a nice value below zero would be rsync's alone: no
+ * helper keeps its host's (bench.h). On a busy machine give the bench a
+ * control group with large cpu.shares (cpu.weight), which both inherit. Peers
+ * have sessions of their own, as the copier has: where autogroups are on
+ * (sched(7)) each session has a share.
  *
  *   snapshot [--json FILE] [--quick]      (or AB_BENCH_JSON=FILE make bench)
  *
@@ -123,7 +125,7 @@ static double run_peer(const char *const *argv)
 	const int fds[3] = { 0, 1, 2 };
 	double start = bench_now_us();
 
-	if (run_program(argv, fds) < 0) {
+	if (run_session(argv, fds) < 0) {
 		fprintf(stderr, "bench snapshot: %s failed\n", argv[0]);
 		exit(1);
 	}
@@ -312,21 +314,35 @@ static void bench_copy(const char *source, const char *title)
 	series_free(&tar);
 }
 
+static double run_floor(const char *source)
+{
+	double start = bench_now_us();
+
+	floor_copy(source, in("floor"), 2);
+	return bench_now_us() - start;
+}
+
 /* What the target is about, with its peer beside it each time. */
 static void bench_first(const char *source, const char *title)
 {
-	struct series peer = { 0 }, ours = { 0 };
+	struct series peer = { 0 }, ours = { 0 }, calls = { 0 };
 
 	for (int i = 0; i < 2 * rounds + 1; i++) {
 		put_away(in("rsync"));
 		series_add(&peer, run_rsync(source));
 		forget_snapshot();
 		series_add(&ours, run_snapshot(source, &kinds[0], false).us);
+		series_add(&calls, run_floor(source));
+		put_away(in("floor"));
 	}
 	table_head(title);
 	table_pairs("snapshot, scan and hashes / rsync", &ours, &peer, 0.40);
+	table_pairs("the calls alone, two processes / rsync", &calls, &peer,
+		    0);
 	table_row("rsync -a, same excludes", &peer, &peer, 0);
 	table_row(kinds[0].what, &ours, &peer, 0.40);
+	table_row("the calls alone, two processes", &calls, &peer, 0);
+	series_free(&calls);
 	series_free(&ours);
 	series_free(&peer);
 }

@@ -12,4 +12,7 @@ void tree_path(char *out, size_t size, const char *top, size_t number);
 /* Each `step`th file gets other bytes, others each round. */
 void tree_change(const char *top, size_t files, size_t step, unsigned round);
 
+/* snapshot_floor.c: the calls alone; ends the program when it cannot. */
+void floor_copy(const char *source, const char *destination, int processes);
+
 #endif

@@ -6,19 +6,46 @@
  */
 #include "bench.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 static json_t *rows;
 static const char *who = "";
 
+static bool is_before_others(void)
+{
+	int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+
+	errno = 0;
+	return policy == SCHED_FIFO || policy == SCHED_RR ||
+	       (getpriority(PRIO_PROCESS, 0) < 0 && errno == 0);
+}
+
+static void be_as_others(void)
+{
+	const struct sched_param plain = { 0 };
+
+	if (!is_before_others())
+		return;
+	if (sched_setscheduler(0, SCHED_OTHER, &plain) < 0 ||
+	    setpriority(PRIO_PROCESS, 0, 0) < 0) {
+		perror("bench: cannot run as others do");
+		exit(1);
+	}
+	printf("running as others do: no helper keeps its host's priority\n");
+}
+
 struct bench_args bench_args_of(int argc, char **argv)
 {
 	struct bench_args a = { .file = getenv("AB_BENCH_JSON") };
 
+	be_as_others();
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
 			a.file = argv[++i];
@@ -135,20 +162,24 @@ void table_pairs(const char *what, const struct series *s,
 {
 	struct series ratios = { 0 };
 	double least, middle, most;
+	bool is_met;
 
 	for (size_t i = 0; i < s->count && i < base->count; i++)
 		series_add(&ratios, s->us[i] / base->us[i]);
 	least = series_at(&ratios, 0);
 	middle = series_at(&ratios, 0.5);
 	most = series_at(&ratios, 1);
-	printf("  %-42s %8zu turns: %.2f (%.2f to %.2f)  <= %.2f %s\n", what,
-	       ratios.count, middle, least, most, target,
-	       middle <= target ? "ok" : "MISSED");
+	is_met = target <= 0 || middle <= target;
+	printf("  %-42s %8zu turns: %.2f (%.2f to %.2f)", what, ratios.count,
+	       middle, least, most);
+	if (target > 0)
+		printf("  <= %.2f %s", target, is_met ? "ok" : "MISSED");
+	printf("\n");
 	fflush(stdout);
 	remember(json_pack("{s:s, s:f, s:f, s:f, s:I, s:f, s:b}", "what", what,
 			   "ratio", middle, "least", least, "most", most,
 			   "samples", (json_int_t)ratios.count, "target",
-			   target, "ok", middle <= target));
+			   target, "ok", is_met));
 	series_free(&ratios);
 }
 
