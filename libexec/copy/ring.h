@@ -15,7 +15,7 @@
 
 #include "snapshot/record.h"
 
-#define RING_SIZE ((size_t)8 << 20)
+#define RING_SIZE ((size_t)4 << 20)
 /* The most data of one record; a larger file comes in several. */
 #define RING_DATA_MAX ((size_t)1 << 20)
 
