@@ -253,19 +253,31 @@ static int32_t add_named(scmp_filter_ctx ctx, const choice *c,
 	return 0;
 }
 
+/* One rule of the landlock tier refuses all of the call. */
+static bool is_refused_whole(const choice *c, const char *name)
+{
+	for (size_t i = 0; i < ab_rows_landlock_count; i++) {
+		const ab_row *row = &ab_rows_landlock[i];
+
+		if (row_applies(row, c) && row->action &&
+		    row->arg[0].compare == AB_CMP_NONE &&
+		    strcmp(row->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int32_t add_default(scmp_filter_ctx ctx, const choice *c,
 			   const ab_row *rows, size_t n, agentbox_error **err)
 {
-	bool whole_socket = c->landlock && c->no_net;
-
 	for (size_t i = 0; i < n; i++) {
 		int32_t rc;
 
 		if (!row_applies(&rows[i], c) || is_named(c, &rows[i]))
 			continue;
-		/* one rule refuses all of socket(2): no finer ones beside it */
-		if (whole_socket && strcmp(rows[i].name, "socket") == 0 &&
-		    rows[i].arg[0].compare != AB_CMP_NONE)
+		/* no finer rules beside it */
+		if (rows[i].arg[0].compare != AB_CMP_NONE &&
+		    is_refused_whole(c, rows[i].name))
 			continue;
 		rc = add_row(ctx, &rows[i], err);
 		if (rc)

@@ -7,7 +7,7 @@
  * Spec: DESIGN.md section 6, RECIPES.md "Attacker's reading" K.
  *
  * ENOSYS is chosen where programs fall back to an older call (clone3,
- * io_uring, the new mount API), EAFNOSUPPORT for socket families, EPERM for
+ * io_uring, io_setup, the new mount API), EAFNOSUPPORT for socket families, EPERM for
  * the rest.
  *
  * Arguments that the kernel takes as int or unsigned int are compared on
@@ -88,6 +88,17 @@
 				      FCNTL_SETLEASE } } }, \
 	{ name, 0, D | C, EINVAL, { { AB_CMP_GT, 1, 0, FCNTL_NEWEST } } }
 
+/*
+ * Pages of the machine's pool (mmap(2), MAP_HUGETLB): no cgroup for memory
+ * counts them, and who takes them takes them from the programs that the pool
+ * was made for. As if there were none.
+ */
+#define FLAG_MAP_HUGE 0x40000
+#define FLAG_MEMFD_HUGE 0x4
+#define FLAG_SHM_HUGE 04000
+#define HUGE(name, set, arg, flag) \
+	{ name, 0, set, ENOMEM, { { AB_CMP_BITS, arg, flag, flag } } }
+
 #define NR_TIOCSTI 0x5412
 #define NR_TIOCLINUX 0x541C
 #define NR_TIOCSETD 0x5423
@@ -166,6 +177,14 @@ const ab_row ab_rows_default[] = {
 	DENY_NR_CORE("io_uring_setup", 425, ENOSYS),
 	DENY_NR_CORE("io_uring_enter", 426, ENOSYS),
 	DENY_NR_CORE("io_uring_register", 427, ENOSYS),
+
+	/* what is counted for the whole machine (fs.aio-max-nr), and kept from
+	   the programs of the host */
+	DENY("io_setup", ENOSYS),
+	HUGE("mmap", D, 3, FLAG_MAP_HUGE),
+	HUGE("mmap2", D, 3, FLAG_MAP_HUGE),
+	HUGE("memfd_create", D, 1, FLAG_MEMFD_HUGE),
+	HUGE("shmget", D, 2, FLAG_SHM_HUGE),
 
 	/* other processes */
 	DENY_CORE("process_vm_readv", EPERM),
@@ -316,6 +335,9 @@ const size_t ab_rows_landlock_count =
 /* the argument must be 0 in its low 32 bits */
 #define OK_SELF(name, arg) \
 	{ name, 0, S, 0, { { AB_CMP_BITS, arg, LOW32, 0 } } }
+/* the argument must not have this bit */
+#define OK_BUT(name, arg, bit) \
+	{ name, 0, S, 0, { { AB_CMP_BITS, arg, bit, 0 } } }
 #define OK_MODE_NR(name, nr, arg) \
 	{ name, nr, S, 0, { { AB_CMP_BITS, arg, SUID | SGID, 0 } } }
 #define OK_MODE(name, arg) OK_MODE_NR(name, 0, arg)
@@ -349,6 +371,11 @@ const ab_row ab_rows_strict[] = {
 	{ "io_uring_register", 427, S | C, ENOSYS, { { 0 } } },
 	{ "openat2", 437, S | C, ENOSYS, { { 0 } } },
 	{ "memfd_secret", 447, S | C, ENOSYS, { { 0 } } },
+	{ "io_setup", 0, S, ENOSYS, { { 0 } } },
+	HUGE("mmap", S, 3, FLAG_MAP_HUGE),
+	HUGE("mmap2", S, 3, FLAG_MAP_HUGE),
+	HUGE("memfd_create", S, 1, FLAG_MEMFD_HUGE),
+	HUGE("shmget", S, 2, FLAG_SHM_HUGE),
 
 	/* processes */
 	{ "clone", 0, S, 0, { { AB_CMP_BITS, 0, FLAGS_NEW_CLONE, 0 } } },
@@ -394,12 +421,13 @@ const ab_row ab_rows_strict[] = {
 	OK_NR("landlock_restrict_self", 446),
 
 	/* memory */
-	OK("brk"), OK("mmap"), OK("mmap2"), OK("munmap"), OK("mremap"),
+	OK("brk"), OK_BUT("mmap", 3, FLAG_MAP_HUGE),
+	OK_BUT("mmap2", 3, FLAG_MAP_HUGE), OK("munmap"), OK("mremap"),
 	OK("mprotect"), OK("pkey_alloc"), OK("pkey_free"),
 	OK("pkey_mprotect"), OK("madvise"), OK("mincore"), OK("msync"),
 	OK("mlock"), OK("mlock2"), OK("munlock"), OK("mlockall"),
-	OK("munlockall"), OK("memfd_create"), OK("get_mempolicy"),
-	OK("shmget"), OK("shmat"), OK("shmdt"), OK("shmctl"), OK("semget"),
+	OK("munlockall"), OK_BUT("memfd_create", 1, FLAG_MEMFD_HUGE),
+	OK("get_mempolicy"), OK_BUT("shmget", 2, FLAG_SHM_HUGE), OK("shmat"), OK("shmdt"), OK("shmctl"), OK("semget"),
 	OK("semop"), OK("semtimedop"), OK("semctl"), OK("msgget"),
 	OK("msgsnd"), OK("msgrcv"), OK("msgctl"),
 
@@ -435,8 +463,7 @@ const ab_row ab_rows_strict[] = {
 	OK("removexattr"), OK("lremovexattr"), OK("fremovexattr"),
 	OK_NR("cachestat", 451),
 	OK("inotify_init"), OK("inotify_init1"), OK("inotify_add_watch"),
-	OK("inotify_rm_watch"), OK("io_setup"), OK("io_destroy"),
-	OK("io_submit"), OK("io_cancel"), OK("io_getevents"),
+	OK("inotify_rm_watch"),
 	OK("mq_open"), OK("mq_unlink"), OK("mq_timedsend"),
 	OK("mq_timedreceive"), OK("mq_notify"), OK("mq_getsetattr"),
 

@@ -20,8 +20,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/klog.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timex.h>
@@ -222,6 +225,28 @@ static long sys_io_uring_enter(char **argv)
 	return result(syscall(SYS_io_uring_enter, -1, 0, 0, 0, NULL, 0));
 }
 
+/* So many events of the machine's fs.aio-max-nr, while it lives. */
+static long sys_io_setup(char **argv)
+{
+	unsigned long context = 0;
+
+	return result(syscall(SYS_io_setup, number(argv[0]), &context));
+}
+
+/* A page of the machine's pool, by each of the calls that can take one. */
+static long huge_page(char **argv)
+{
+	const size_t size = 2u << 20;
+
+	if (!strcmp(argv[0], "memfd"))
+		return result(syscall(SYS_memfd_create, "huge", MFD_HUGETLB));
+	if (!strcmp(argv[0], "shm"))
+		return result(shmget(IPC_PRIVATE, size,
+				     IPC_CREAT | SHM_HUGETLB | 0600));
+	return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+		    MAP_HUGETLB, -1, 0) == MAP_FAILED ? -errno : 0;
+}
+
 static long sys_fanotify(char **argv)
 {
 	(void)argv;
@@ -395,6 +420,8 @@ const struct attack attacks_kernel[] = {
 	{ "userfaultfd", 0, sys_userfaultfd },
 	{ "io-uring", 0, sys_io_uring },
 	{ "io-uring-enter", 0, sys_io_uring_enter },
+	{ "io-setup", 1, sys_io_setup },
+	{ "huge-page", 1, huge_page },
 	{ "fanotify", 0, sys_fanotify },
 	{ "personality", 1, sys_personality },
 	{ "kexec", 0, sys_kexec },

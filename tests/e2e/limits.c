@@ -224,6 +224,21 @@ static void case_090_thousands_of_paths(void)
 	agentbox_error_free(err);
 }
 
+/* What the kernel counts for the machine, and in no cgroup for memory. */
+static void case_062_pools_of_the_machine_are_not_taken(void)
+{
+	box_raise(NULL, NULL);
+	CONTROL("OK", "io-setup 1");
+	ATTACK("ENOSYS", "io-setup 1");
+	ATTACK("ENOSYS", "io-setup 60000");
+	CONTROL("OK|ENOSYS|EINVAL", "huge-page memfd");
+	ATTACK("ENOMEM", "huge-page memfd");
+	/* without a pool the kernel says the same */
+	ATTACK("ENOMEM", "huge-page map");
+	ATTACK("ENOMEM", "huge-page shm");
+	still_usable();
+}
+
 /* A thousand refused names: bounded, and the host is not blocked. */
 static void case_098_flood_of_events(void)
 {
@@ -258,6 +273,7 @@ int main(int argc, char **argv)
 		CASE(case_062_descriptors_are_bounded),
 		CASE(case_062_limits_are_hard_in_each_command),
 		CASE(case_062_output_flood_is_bounded),
+		CASE(case_062_pools_of_the_machine_are_not_taken),
 		CASE(case_090_thousands_of_paths),
 		CASE(case_098_flood_of_events),
 		CASES_END,
