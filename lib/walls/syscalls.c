@@ -7,8 +7,8 @@
  * Spec: DESIGN.md section 6, RECIPES.md "Attacker's reading" K.
  *
  * ENOSYS is chosen where programs fall back to an older call (clone3,
- * io_uring, io_setup, the new mount API), EAFNOSUPPORT for socket families, EPERM for
- * the rest.
+ * io_uring, io_setup, the new mount API), EAFNOSUPPORT for socket families,
+ * EPERM for the rest.
  *
  * Arguments that the kernel takes as int or unsigned int are compared on
  * their low 32 bits where the row could be dodged by the upper ones:
