@@ -495,6 +495,7 @@ static bool read_command(struct ab_shell_run *run,
 	*out = *c;
 	out->argv = NULL;
 	out->argc = 0;
+	out->is_kept = false; /* its words are new ones, which do not stay */
 	run->reading = reading;
 	run->is_reading = true;
 	expand_command(run, tree, cmd, out);

@@ -189,6 +189,9 @@ static const struct {
 	{ "a x; b x; a x", { "a x", "b x", "a x" } },
 	{ "sudo rm /etc/x /etc/y", { "sudo rm /etc/x /etc/y",
 				     "rm /etc/x /etc/y" } },
+	/* words that stand, judged once for each file that may be meant */
+	{ "f=a; [ c ] && f=b; echo ok ok >\"$f\"; x \"$f\" \"$f\" d$f",
+	  { "[ c ]", "echo ok ok", "x b b db", "x a a da" } },
 	{ "for i in ab cd; do echo 12345678901234567890123456789012345678901"
 	  "23456789012345678901$i; done",
 	  { "echo 12345678901234567890123456789012345678901"
