@@ -13,15 +13,6 @@
 #include "base/alloc.h"
 #include "base/key.h"
 
-void *ab_check_alloc(struct ab_check *c, size_t size)
-{
-	void *p = ab_arena_low(c->scratch, size);
-
-	if (!p)
-		c->is_broken = true;
-	return p;
-}
-
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out)
 {
@@ -95,8 +86,9 @@ static void add_value(struct scan *s, uint8_t group, uint32_t option,
 }
 
 /* The next option from i on that a word may name; n: none. */
-static uint32_t next_option(const struct scan *s, const struct ab_word *w,
-			    uint32_t len, uint32_t i, uint32_t n)
+static inline uint32_t next_option(const struct scan *s,
+				   const struct ab_word *w, uint32_t len,
+				   uint32_t i, uint32_t n)
 {
 	const struct ab_pack *pack = s->c->pack;
 	const struct ab_program *p = s->use->program;

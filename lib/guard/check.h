@@ -160,7 +160,14 @@ struct ab_check {
 	const struct ab_use *use; /* for reports */
 };
 
-void *ab_check_alloc(struct ab_check *c, size_t size);
+static inline void *ab_check_alloc(struct ab_check *c, size_t size)
+{
+	void *p = ab_arena_low(c->scratch, size);
+
+	c->is_broken |= !p;
+	return p;
+}
+
 /* What is found from here on depends on the directory: place.h. */
 static inline void ab_check_want_cwd(const struct ab_check *c)
 {
@@ -247,7 +254,11 @@ void ab_check_flow(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *w);
 void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 		  const struct ab_word *value);
-uint32_t ab_word_taint(const struct ab_word *w);
+uint32_t ab_holes_taint(const struct ab_word *w);
+static inline uint32_t ab_word_taint(const struct ab_word *w)
+{
+	return w->hole_count ? ab_holes_taint(w) : 0;
+}
 bool ab_glob_text(const char *pattern, const char *text, size_t n);
 /* --- pattern.c --- */
 /* A pattern of the shell's or of find's may take the name; fold: in either

@@ -69,7 +69,7 @@ void ab_check_found(struct ab_check *c, const struct ab_word *words,
    looked for names. */
 bool ab_names_are_own(const struct ab_hole *hole);
 /* find prints names into a pipe, or head passes them on: `| xargs` will read
-   them. */
+   them. For a command of the text whose output goes into a stream. */
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
 
 /* --- links.c --- */

@@ -133,7 +133,7 @@ static bool make_room(agentbox_decision *d, size_t size)
 	return true;
 }
 
-static char *copy_high(agentbox_decision *d, const void *p, size_t n)
+static inline char *copy_high(agentbox_decision *d, const void *p, size_t n)
 {
 	char *q = ab_arena_high(&d->arena, n + 1);
 
@@ -199,8 +199,9 @@ static void show_word(const struct ab_word *w, struct ab_word *out)
 	out->is_quoted = w->is_quoted;
 }
 
-static bool copy_wrappers(agentbox_decision *d, const struct ab_resolved *from,
-			  struct ab_resolved *to)
+static inline bool copy_wrappers(agentbox_decision *d,
+				 const struct ab_resolved *from,
+				 struct ab_resolved *to)
 {
 	if (AB_LIKELY(!from->wrapper_count))
 		return true;

@@ -67,8 +67,8 @@ static int compare(const char *name, const char *text, size_t len, bool whole)
 }
 
 /* The first option of the set that is not below text. */
-static size_t lower_bound(const struct ab_git_set *set, const char *text,
-			  size_t len)
+static inline size_t lower_bound(const struct ab_git_set *set, const char *text,
+				 size_t len)
 {
 	size_t low = 0;
 	size_t high = set->count;

@@ -75,8 +75,7 @@ void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
 
 /* --- predicates --------------------------------------------------------- */
 
-/* `*` any bytes, `?` one; no classes, no slash rules. */
-bool ab_glob_text(const char *pattern, const char *text, size_t n)
+static inline bool takes(const char *pattern, const char *text, size_t n)
 {
 	const char *star = NULL;
 	size_t i = 0, back = 0;
@@ -101,6 +100,12 @@ bool ab_glob_text(const char *pattern, const char *text, size_t n)
 	return !*pattern;
 }
 
+/* `*` any bytes, `?` one; no classes, no slash rules. */
+bool ab_glob_text(const char *pattern, const char *text, size_t n)
+{
+	return takes(pattern, text, n);
+}
+
 bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 		   const struct ab_word *w)
 {
@@ -113,8 +118,7 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 		break;
 	}
 	for (uint32_t i = 0; i < pred->count; i++) {
-		if (ab_glob_text(c->pack->strings[pred->first + i], w->text,
-				 w->len))
+		if (takes(c->pack->strings[pred->first + i], w->text, w->len))
 			return true;
 	}
 	return false;
@@ -536,7 +540,7 @@ void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 		ab_check_git_assign(c, name, len, value);
 }
 
-uint32_t ab_word_taint(const struct ab_word *w)
+uint32_t ab_holes_taint(const struct ab_word *w)
 {
 	uint32_t taint = 0;
 

@@ -42,8 +42,8 @@ static bool is_related(const struct ab_known_path *a,
 
 /* A pack lists something that has this name in it; an absolute path only if
    it begins with `first`, when that is not 0. */
-static bool is_key(const struct ab_pack *pack, const char *name, uint32_t len,
-		   char first)
+static inline bool is_key(const struct ab_pack *pack, const char *name,
+			  uint32_t len, char first)
 {
 	if (!(pack->path_keys[(unsigned char)*name] & ab_pack_length(len)))
 		return false;

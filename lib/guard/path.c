@@ -62,7 +62,8 @@ static AB_COLD void follow(struct path *p)
 	push_text(p, l->target, l->target_len);
 }
 
-static void push(struct path *p, const char *text, uint32_t len, uint8_t kind)
+static inline void push(struct path *p, const char *text, uint32_t len,
+			uint8_t kind)
 {
 	if ((!len && kind != 2) || (len == 1 && *text == '.' && !kind))
 		return;

@@ -116,9 +116,9 @@ static uint16_t homes_of(const struct ab_check *c, struct path *p)
 	return p->homes;
 }
 
-static bool pattern_matches(const struct ab_check *c,
-			    const struct ab_path_pattern *pattern,
-			    struct path *p)
+static inline bool pattern_matches(const struct ab_check *c,
+				   const struct ab_path_pattern *pattern,
+				   struct path *p)
 {
 	if (pattern->base == 1)
 		return p->from == FROM_ROOT &&

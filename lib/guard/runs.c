@@ -77,8 +77,7 @@ void ab_run_words(struct ab_check *c, const struct ab_use *use,
 
 static bool is_text(const struct ab_word *w, const char *text)
 {
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
+	return ab_word_equals(w, text);
 }
 
 /* Words behind an option, up to `;` or `+` (find) or the end. */
@@ -680,8 +679,7 @@ bool ab_is_stdin_name(const struct ab_word *w)
 	if (!w->len || (*w->text != '-' && *w->text != '/'))
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (!w->hole_count && strlen(names[i]) == w->len &&
-		    !memcmp(names[i], w->text, w->len))
+		if (ab_word_equals(w, names[i]))
 			return true;
 	}
 	return false;

@@ -77,7 +77,7 @@ static inline vector odd_of(const unsigned char *p)
 }
 
 /* No byte of the block is special. */
-static bool are_plain(const unsigned char *p)
+static inline bool are_plain(const unsigned char *p)
 {
 	vector odd = odd_of(p) | odd_of(p + 16);
 	uint64_t halves[2];
@@ -490,7 +490,7 @@ struct dirs {
 };
 
 /* False: it is in one directory, or in one that nobody knows. */
-static bool first_dir(struct visit *v, struct dirs *d)
+static inline bool first_dir(struct visit *v, struct dirs *d)
 {
 	struct ab_check *c = &v->check;
 

@@ -18,7 +18,7 @@
 #define WINDOW 512
 #define OVERLAP 16
 
-static bool is_word(char ch)
+static inline bool is_word(char ch)
 {
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
 	       (ch >= '0' && ch <= '9') || ch == '_' || ch == '$' ||

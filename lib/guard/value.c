@@ -168,7 +168,7 @@ static bool starts(const struct ab_word *w, const char *text)
 	return w->len >= n && !memcmp(w->text, text, n);
 }
 
-static bool contains(const struct ab_word *w, const char *text)
+static inline bool contains(const struct ab_word *w, const char *text)
 {
 	const char *first = memchr(w->text, *text, w->len);
 

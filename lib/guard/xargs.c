@@ -129,10 +129,9 @@ static bool has_option(const struct ab_use *use, const char *brief,
 	return false;
 }
 
-static bool is_text(const struct ab_word *w, const char *text)
+static inline bool is_text(const struct ab_word *w, const char *text)
 {
-	return !w->hole_count && strlen(text) == w->len &&
-	       !memcmp(text, w->text, w->len);
+	return ab_word_equals(w, text);
 }
 
 /* What find's -name says; else *name stays. True: it says something. */
@@ -453,7 +452,7 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 	struct names *kept;
 	uint32_t n;
 
-	if (!m || !m->place.out || c->is_probe || c->is_reading)
+	if (c->is_probe || c->is_reading)
 		return;
 	if (use->program->is_pass && m->place.in)
 		m->place.out->note = m->place.in->note;

@@ -14,8 +14,8 @@
 
 /* A segment of no text, so that a full arena needs no checks: the run ends
  * at its next step. */
-static struct segment *new_segment(struct ab_shell_run *run,
-				   struct segments *list)
+static inline struct segment *new_segment(struct ab_shell_run *run,
+					  struct segments *list)
 {
 	struct segment *s = ab_run_low(run, sizeof(*s));
 

@@ -52,11 +52,10 @@ struct part *ab_lex_part(struct parser *p, struct frame *root,
 	return part;
 }
 
-void ab_lex_text(struct parser *p, struct frame *f, uint32_t begin,
-		     uint32_t end)
+void ab_lex_some_text(struct parser *p, struct frame *f, uint32_t begin,
+		      uint32_t end)
 {
-	if (begin >= end ||
-	    ((f->flags & FRAME_QUOTED) && extend_text(p, f->root, begin, end)))
+	if ((f->flags & FRAME_QUOTED) && extend_text(p, f->root, begin, end))
 		return;
 	ab_lex_part(p, f->root, PART_TEXT, begin, end,
 		    f->flags & FRAME_QUOTED ? PART_QUOTED : 0);

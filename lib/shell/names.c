@@ -104,7 +104,7 @@ static const uint8_t name_index[256] = {
 static_assert(AB_ARRAY_LEN(names) <= UINT8_MAX, "index of a name");
 
 /* Its number; 0: it is none of them. */
-static size_t find_name(const char *name, size_t len)
+static inline size_t find_name(const char *name, size_t len)
 {
 	uint64_t key;
 	size_t i;

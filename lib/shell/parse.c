@@ -45,12 +45,6 @@ struct frame *ab_parser_enter(struct parser *p, enum state state)
 	return f;
 }
 
-void ab_parser_leave(struct parser *p)
-{
-	p->top = p->top->below;
-	p->depth--;
-}
-
 void ab_parser_error(struct parser *p, enum ab_shell_status status,
 		     uint32_t begin, uint32_t end, const char *message)
 {

@@ -177,7 +177,12 @@ static inline void *ab_parser_alloc(struct parser *p, size_t size)
 }
 
 struct frame *ab_parser_enter(struct parser *p, enum state state);
-void ab_parser_leave(struct parser *p);
+static inline void ab_parser_leave(struct parser *p)
+{
+	p->top = p->top->below;
+	p->depth--;
+}
+
 /* Notes the first error; the caller's step returns. */
 void ab_parser_error(struct parser *p, enum ab_shell_status status,
 		     uint32_t begin, uint32_t end, const char *message) AB_COLD;
@@ -204,8 +209,14 @@ void ab_lex_double(struct parser *p, struct frame *f, uint32_t at);
 void ab_lex_substitution(struct parser *p, struct frame *f, uint32_t at,
 			 enum part_kind kind);
 /* begin..end as it stands, quoted when the frame is; nothing when empty. */
-void ab_lex_text(struct parser *p, struct frame *f, uint32_t begin,
-		 uint32_t end);
+void ab_lex_some_text(struct parser *p, struct frame *f, uint32_t begin,
+		      uint32_t end);
+static inline void ab_lex_text(struct parser *p, struct frame *f,
+			       uint32_t begin, uint32_t end)
+{
+	if (begin < end)
+		ab_lex_some_text(p, f, begin, end);
+}
 /* begin..end between single quotes: one part, or more around NULs. */
 void ab_lex_quoted(struct parser *p, struct frame *f, uint32_t begin,
 		   uint32_t end);

@@ -51,12 +51,6 @@ void ab_visit_leave(struct ab_shell_run *run)
 	run->top = f->below;
 }
 
-void ab_visit_answer(struct ab_shell_run *run, enum ab_shell_answer a)
-{
-	if (a == AB_SHELL_STOP)
-		run->is_stopped = true;
-}
-
 void ab_visit_begin(struct ab_shell_run *run,
 		    const struct ab_shell_scope *scope)
 {
@@ -119,7 +113,8 @@ void ab_visit_command(struct ab_shell_run *run,
 	if (cmd->kind == CMD_SIMPLE) {
 		if (!cmd->words && !cmd->redirs)
 			return;
-		if (!ab_visit_needs_words(cmd)) {
+		if (AB_LIKELY((cmd->flags & CMD_EXACT) && !cmd->redirs) ||
+		    !ab_visit_needs_words(cmd)) {
 			ab_visit_simple(run, tree, cmd, place);
 			return;
 		}

@@ -299,7 +299,7 @@ bool ab_run_same_word(const struct ab_word *a, const struct ab_word *b)
 	return true;
 }
 
-static bool same_value(const struct value *a, const struct value *b)
+static inline bool same_value(const struct value *a, const struct value *b)
 {
 	if (a == b)
 		return true;
@@ -443,12 +443,6 @@ static const struct value *join_values(struct ab_shell_run *run,
 	return v->flags & VARIABLE_SHARED || *v->name == ' ' ?
 		       join_texts(run, origin, a, b) :
 		       ab_run_either(run, origin, a, b);
-}
-
-struct undo *ab_run_branch(struct ab_shell_run *run)
-{
-	run->branch_depth++;
-	return run->trail;
 }
 
 /* What a branch leaves in a variable. */

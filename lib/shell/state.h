@@ -306,7 +306,12 @@ extern const struct value ab_run_unset;
 /* Branches: begin gives a mark; back goes to the state at the mark and keeps
  * what the variables were; join makes of the state and all that was kept what
  * is true after any of `branches`. */
-struct undo *ab_run_branch(struct ab_shell_run *run);
+static inline struct undo *ab_run_branch(struct ab_shell_run *run)
+{
+	run->branch_depth++;
+	return run->trail;
+}
+
 void ab_run_back(struct ab_shell_run *run, struct undo *mark,
 		 struct outcome **outcomes);
 void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
@@ -460,7 +465,12 @@ bool ab_visit_embedded(struct ab_shell_run *run, const struct ab_word *word,
 		       const struct ab_shell_place_of *place);
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
 		     const struct ab_shell_place_of *place);
-void ab_visit_answer(struct ab_shell_run *run, enum ab_shell_answer a);
+static inline void ab_visit_answer(struct ab_shell_run *run,
+				   enum ab_shell_answer a)
+{
+	run->is_stopped |= a == AB_SHELL_STOP;
+}
+
 /* simple.c */
 void ab_visit_simple(struct ab_shell_run *run,
 		     const struct ab_shell_tree *tree, const struct cmd *cmd,

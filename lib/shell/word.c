@@ -23,7 +23,7 @@ static uint32_t entry_of(const struct ab_word *w, uint32_t at)
 }
 
 /* Where the byte at `at`, or the place before it, came from. */
-static struct ab_span span_of(const struct ab_word *w, uint32_t at)
+static inline struct ab_span span_of(const struct ab_word *w, uint32_t at)
 {
 	struct ab_span span = w->span;
 	uint32_t first = 0, last = w->len;
@@ -43,7 +43,8 @@ static struct ab_span span_of(const struct ab_word *w, uint32_t at)
 	return span;
 }
 
-struct ab_span ab_word_span(const struct ab_word *w, uint32_t at, uint32_t len)
+struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
+				   uint32_t len)
 {
 	struct ab_span first = span_of(w, at), last;
 

@@ -85,6 +85,19 @@ static inline bool ab_word_is_exact(const struct ab_word *w)
  * Where text[at .. at+len-1] came from: from the start of the first byte's
  * stretch to the end of the last one's. len 0 is the place before text[at].
  */
-struct ab_span ab_word_span(const struct ab_word *w, uint32_t at, uint32_t len);
+struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
+				   uint32_t len);
+
+/* Most words stand in the text as they are. */
+static inline struct ab_span ab_word_span(const struct ab_word *w, uint32_t at,
+					  uint32_t len)
+{
+	uint32_t begin = w->span.begin + at;
+
+	if (w->map_count || w->span.end - w->span.begin != w->len || !len ||
+	    at >= w->len || len > w->len - at)
+		return ab_word_mapped_span(w, at, len);
+	return (struct ab_span){ begin, begin + len };
+}
 
 #endif
