@@ -26,6 +26,10 @@ bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 	out->span = ab_word_span(w, at, len);
 	out->map = NULL;
 	out->map_count = 0;
+	if (len == w->len) {
+		c->whole = w;
+		return true;
+	}
 	out->hole_count = 0;
 	if (!w->hole_count)
 		return true;

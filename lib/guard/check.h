@@ -142,6 +142,8 @@ struct ab_check {
 	   from the directory in which it began */
 	const struct ab_word *argv, *first_cwd;
 	uint32_t argc;
+	/* the last word of which ab_word_slice() took all */
+	const struct ab_word *whole;
 	/* near.c: the last directory that was looked at; text stays */
 	const char *near_dir;
 	uint32_t near_len;

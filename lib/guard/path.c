@@ -605,17 +605,42 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	return classes;
 }
 
+/* Which of the command's own words it is; SIZE_MAX: none. */
+static size_t own_number(const struct ab_check *c, const struct ab_word *w)
+{
+	size_t i = ((uintptr_t)w - (uintptr_t)c->argv) / sizeof(*w);
+
+	return i < c->argc && &c->argv[i] == w ? i : SIZE_MAX;
+}
+
+/* The same for the value of an option that is all of a word: of the same bytes
+   and holes. Where only what is read counts, it is another path. */
+static size_t whole_number(const struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_word *of = c->whole;
+	size_t i = of ? own_number(c, of) : SIZE_MAX;
+
+	if (i == SIZE_MAX || w->text != of->text || w->len != of->len ||
+	    w->holes != of->holes || w->hole_count != of->hole_count ||
+	    c->is_reading)
+		return SIZE_MAX;
+	return i;
+}
+
 /* Many rules ask about the words of one command. */
 uint64_t ab_path_classes(struct ab_check *c, const struct ab_word *w)
 {
-	size_t i = ((uintptr_t)w - (uintptr_t)c->argv) / sizeof(*w);
-	bool is_own = i < c->argc && i < AB_CHECK_KNOWN_PATHS &&
-		      &c->argv[i] == w && c->cwd == c->first_cwd && !c->links;
+	size_t i = own_number(c, w);
+	bool is_own;
 	bool is_too_long;
 	uint64_t classes;
 
 	if (!w->len && !w->hole_count)
 		return AB_CLASS(ANY);
+	if (i == SIZE_MAX)
+		i = whole_number(c, w);
+	is_own = i < AB_CHECK_KNOWN_PATHS && c->cwd == c->first_cwd &&
+		 !c->links;
 	if (is_own && (c->classes_known >> i & 1))
 		return c->classes[i];
 	if (w == c->target && c->target_classes && !c->links)
