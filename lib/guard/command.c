@@ -348,6 +348,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
 	const struct ab_word *cwd = c->cwd;
+	uint32_t n = use->operand_count - use->base[p->depth];
 
 	c->copy_taint = 0;
 	c->copy_text = c->copy_from = NULL;
@@ -363,6 +364,9 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 	for (uint32_t i = 0; i < p->role_count; i++) {
 		const struct ab_role *role = &c->pack->roles[p->role + i];
 
+		if (n < role->least ||
+		    (role->given && !(use->options & role->given)))
+			continue;
 		if (role->kind >= AB_ROLE_STDIN_SHELL &&
 		    role->kind <= AB_ROLE_STDIN_TEXT)
 			ab_run_stdin(c, use, role);

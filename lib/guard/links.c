@@ -302,7 +302,7 @@ static void move_links(struct ab_check *c, const struct ab_word *from,
 {
 	const struct ab_linked *links = c->links, *near = c->near_links;
 	struct ab_word to = { 0 };
-	struct path p;
+	AB_UNINITIALIZED struct path p; /* large, and seldom asked for */
 
 	if (c->is_linked || c->is_reading || c->is_probe || (!links && !near))
 		return;

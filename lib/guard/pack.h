@@ -116,6 +116,10 @@ enum ab_select {
 struct ab_role {
 	uint8_t kind, select, a;
 	uint8_t none; /* only: 1 without operands, 2 with, 3 with a path */
+	/* laid out once: without so many operands, and one of these options
+	   (0: no need), it selects no word */
+	uint8_t least;
+	uint64_t given;
 	uint32_t taint;
 	uint64_t mask;			   /* option groups: the values of */
 	uint64_t need, also, unless;	   /* one of each but the last */

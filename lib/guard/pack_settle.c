@@ -246,8 +246,67 @@ static void settle_seats(struct ab_pack *pack)
 	}
 }
 
+/* What is done with a role, in the end, is done with each word that it
+   selects: ab_role_each(). */
+static bool is_each(const struct ab_role *role)
+{
+	return role->kind < AB_ROLE_KINDS || role->kind == AB_ROLE_ARITH ||
+	       role->kind == AB_ROLE_CODE || role->kind == AB_ROLE_CHDIR ||
+	       role->kind == AB_ROLE_UNPACK || role->kind == AB_ROLE_LINK ||
+	       role->kind == AB_ROLE_ALIAS || role->kind == AB_ROLE_MOVE;
+}
+
+static void settle_role(struct ab_role *role)
+{
+	switch ((enum ab_select)role->select) {
+	case AB_SEL_NTH:
+	case AB_SEL_FROM:
+		role->least = role->a;
+		break;
+	case AB_SEL_LAST:
+	case AB_SEL_BUT_LAST:
+		role->least = 1;
+		break;
+	case AB_SEL_OPTION:
+	case AB_SEL_AT:
+		role->given = role->mask;
+		break;
+	case AB_SEL_NONE:
+	case AB_SEL_KEY:
+	case AB_SEL_UNTIL:
+	case AB_SEL_HERE:
+	case AB_SEL_FILE:
+		break;
+	}
+}
+
+/* Most roles of most commands select nothing. */
+static void settle_roles(struct ab_pack *pack)
+{
+	for (uint32_t i = 0; i < pack->programs_count; i++) {
+		const struct ab_program *p = &pack->programs[i];
+
+		for (uint32_t k = 0; k < p->role_count; k++) {
+			struct ab_role *role = &pack->roles[p->role + k];
+
+			role->least = 0;
+			role->given = 0;
+			if (is_each(role))
+				settle_role(role);
+		}
+	}
+	/* of find's options some do not count, and have values */
+	for (uint32_t i = 0; i < pack->programs_count; i++) {
+		const struct ab_program *p = &pack->programs[i];
+
+		for (uint32_t k = 0; p->is_names && k < p->role_count; k++)
+			pack->roles[p->role + k].given = 0;
+	}
+}
+
 bool ab_pack_settle(struct ab_pack *pack)
 {
 	settle_seats(pack);
+	settle_roles(pack);
 	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
 }
