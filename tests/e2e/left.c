@@ -495,6 +495,13 @@ static void set_clock(void)
 	close(fd);
 }
 
+static bool is_zombie(pid_t pid)
+{
+	char *stat = host_read(e2e_text("/proc/%d/stat", pid));
+
+	return !stat || strstr(stat, ") Z ");
+}
+
 /* Its PID 1 has not noticed, and its agent plants on; nobody looks before. */
 static void await_the_end(bool has_other_clock)
 {
@@ -509,6 +516,8 @@ static void await_the_end(bool has_other_clock)
 	one = child_of(holder);
 	REQUIRE(one && host_stop(one), "no first process");
 	kill(holder, SIGKILL);
+	/* as long as it has its quarantine locked it lives */
+	REQUIRE(E2E_SOON(is_zombie(holder)), "the holder lives");
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
