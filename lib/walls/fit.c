@@ -173,6 +173,12 @@ int32_t ab_protect_freeze(ab_protect *p, const char *why, agentbox_error **err)
 {
 	bool is_workspace = strcmp(p->root, p->b->workspace.path) == 0;
 
+	if (p->is_submount) {
+		ab_build_note_of(p->b, "read-only", p->root, "'%s' is "
+				 "read-only in this box: %s", p->root, why);
+		p->halt = true;
+		return ab_protect_hold_whole(p, p->root, err);
+	}
 	if (is_workspace &&
 	    (!root_view(p) || ab_protect_is_shown(p, p->root)))
 		return ab_error_set(err, AGENTBOX_ELIMIT, "workspace.path",

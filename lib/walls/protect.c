@@ -6,8 +6,9 @@
  * yet becomes a watch for agentbox-init.
  *
  * The parts: held.c the set, patterns.c what a pattern names, scan.c the walk,
- * links.c other names of a file, gitdir.c and follow.c where a repository and a
- * link lead, fit.c too much of it. None of them writes to the host.
+ * submounts.c what is mounted below it, links.c other names of a file, gitdir.c
+ * and follow.c where a repository and a link lead, fit.c too much of it. None
+ * of them writes to the host.
  * Spec: DESIGN.md section 6, RECIPES.md section 8p, cases 1-23 and 103.
  */
 #include "config.h"
@@ -171,6 +172,7 @@ int32_t ab_protect_compile(ab_build *b, agentbox_error **err)
 	free(p.names);
 	free(p.set);
 	free(p.whole);
+	free(p.submounts);
 	ab_inodes_end(&p.inodes);
 	return rc;
 }

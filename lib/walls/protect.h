@@ -26,6 +26,9 @@ typedef struct ab_protect {
 	bool links_guarded; /* one of them is protected */
 	bool unmarked; /* not all that is protected could be looked at */
 	size_t skipped; /* mounts below the workspace */
+	const char **submounts; /* host paths of those that were met */
+	size_t submount_count;
+	bool is_submount; /* the tree that is looked through is one */
 	size_t unseen;	/* directories held because they were not read */
 	bool frozen;	/* the workspace itself is read-only */
 	/* the tree that is looked through: where it is, on what */
@@ -111,6 +114,9 @@ void ab_protect_add_watches(ab_protect *p);
  */
 int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err);
 void ab_protect_stand_in_workspace(ab_protect *p);
+/* One tree, whose directory is open. */
+int32_t ab_protect_scan_tree(ab_protect *p, int fd, bool links,
+			     agentbox_error **err);
 void ab_protect_report_unseen(ab_protect *p);
 
 /*
@@ -121,6 +127,13 @@ int ab_protect_open_level(const ab_protect *p, int dirfd, const char *name);
 
 /* One more was seen: why no more is looked at, or NULL. */
 const char *ab_protect_count_entry(ab_protect *p);
+
+/* submounts.c: at this path of the tree another mount begins. */
+void ab_protect_meet_mount(ab_protect *p, const char *path);
+
+/* Those that were met below the workspace, and what is met there. */
+int32_t ab_protect_scan_submounts(ab_protect *p, bool links,
+				  agentbox_error **err);
 
 /* links.c: a name that the walk has met, in the first or second round. */
 int32_t ab_protect_see_name(ab_protect *p, const char *path, bool is_second,

@@ -31,6 +31,7 @@ libagentbox_la_SOURCES += \
 	lib/walls/scan.c \
 	lib/walls/seccomp.c \
 	lib/walls/share.c \
+	lib/walls/submounts.c \
 	lib/walls/syscalls.c lib/walls/syscalls.h \
 	lib/walls/tree.c \
 	lib/walls/walls.h \

@@ -80,14 +80,6 @@ int ab_protect_open_level(const ab_protect *p, int dirfd, const char *name)
 	return ab_fd_lift(fd);
 }
 
-static void note_mount(ab_protect *p, const char *path)
-{
-	if (p->skipped++ < MAX_LISTED)
-		ab_build_note(p->b, "'%s' is a mount of its own below the "
-			      "workspace: the box sees it, and what is "
-			      "protected in it is not held", path);
-}
-
 /*
  * What cannot be looked through may hold anything: all of it is read-only.
  * No error, or an agent could make its workspace one that is never raised.
@@ -141,7 +133,7 @@ static int32_t enter(ab_protect *p, walk *w, int dirfd, const char *name,
 		return hold_unseen(p, w, "deeper than AB_MAX_SCAN_DEPTH", err);
 	fd = ab_protect_open_level(p, dirfd, name);
 	if (fd < 0 && errno == EXDEV && !w->links)
-		note_mount(p, w->path);
+		ab_protect_meet_mount(p, w->path);
 	/* its owner, the agent, could change its mode; nobody else's */
 	if (fd < 0 && errno == EACCES && w->depth)
 		return is_own(dirfd, name) ?
@@ -435,9 +427,8 @@ static size_t find_max_path(const ab_protect *p)
 	return used < AB_MAX_PATH ? AB_MAX_PATH - used : 0;
 }
 
-/* Look through one tree, whose directory is open. */
-static int32_t scan_tree(ab_protect *p, int fd, bool links,
-			 agentbox_error **err)
+int32_t ab_protect_scan_tree(ab_protect *p, int fd, bool links,
+			     agentbox_error **err)
 {
 	walk *w = ab_new(walk);
 	int32_t rc;
@@ -509,7 +500,7 @@ static int32_t scan_root(ab_protect *p, const ab_view *view, bool links,
 		ab_build_note(p->b, "'%s': the protected names that are there "
 			      "are read-only, but nothing watches for new "
 			      "ones outside the workspace", view->inside);
-	return scan_tree(p, fd, links, err);
+	return ab_protect_scan_tree(p, fd, links, err);
 }
 
 int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err)
@@ -517,7 +508,9 @@ int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err)
 	int32_t rc;
 
 	ab_protect_stand_in_workspace(p);
-	rc = scan_tree(p, p->b->workspace.fd, links, err);
+	rc = ab_protect_scan_tree(p, p->b->workspace.fd, links, err);
+	if (!rc)
+		rc = ab_protect_scan_submounts(p, links, err);
 	for (size_t i = 0; i < p->b->view_count && !rc; i++) {
 		if (is_root(p, &p->b->views[i]))
 			rc = scan_root(p, &p->b->views[i], links, err);

@@ -153,6 +153,40 @@ static void case_088_many_submounts_are_all_covered(void)
 		umount2(host_path("many/m%d", i), MNT_DETACH);
 }
 
+/* The box has it to write, like the rest of the workspace. */
+static void case_087_protected_names_below_a_mount(void)
+{
+	int status;
+
+	may_mount();
+	mount_tmpfs(ws_path("m"));
+	host_repository(ws_path("m/r"));
+	host_write(ws_path("m/.envrc"), "mine");
+	host_write(ws_path("m/plain"), "mine");
+	REQUIRE(link(ws_path("m/.envrc"), ws_path("m/alias")) == 0, "%m");
+	box_raise(NULL, NULL);
+	ATTACK("OK", "overwrite /workspace/m/plain");
+	ATTACK("OK", "create /workspace/m/new");
+	ATTACK("EROFS|EACCES", "overwrite /workspace/m/.envrc");
+	ATTACK("EROFS|EACCES", "overwrite /workspace/m/alias");
+	ATTACK("EROFS|EACCES", "overwrite /workspace/m/r/.git/config");
+	ATTACK("EROFS|EACCES", "create /workspace/m/r/.git/hooks/post-merge");
+	ATTACK("EBUSY|EXDEV", "rename /workspace/m/r/.git /workspace/m/r/g");
+	ATTACK("EBUSY|EXDEV", "rename /workspace/m/r /workspace/m/r2");
+	ATTACK("EBUSY|EXDEV", "rename /workspace/m /workspace/m2");
+	/* the host's own rename takes the mount away; it is made again */
+	HOST_RUN(&status, "sh", "-c",
+		 e2e_text("cd '%s' && echo mine2 >x && mv x .envrc",
+			  ws_path("m")));
+	REQUIRE(status == 0, "%d", status);
+	CHECK(BOX_RUN("true").status == 0, "true");
+	ATTACK("EROFS|EACCES", "overwrite /workspace/m/.envrc");
+	CHECK(!strcmp(host_read(ws_path("m/.envrc")), "mine2\n"), "%s",
+	      host_read(ws_path("m/.envrc")));
+	box_end();
+	umount2(ws_path("m"), MNT_DETACH);
+}
+
 /* The mount table changes all the time while boxes are raised. */
 static void case_088_mount_table_changes_meanwhile(void)
 {
@@ -583,6 +617,7 @@ int main(int argc, char **argv)
 	};
 	static const struct e2e_case cases[] = {
 		CASE(case_087_hanging_file_system),
+		CASE(case_087_protected_names_below_a_mount),
 		CASE(case_088_many_submounts_are_all_covered),
 		CASE(case_088_mount_table_changes_meanwhile),
 		CASE(case_089_workspace_on_tmpfs),

@@ -506,7 +506,7 @@ static bool enter_mount_namespace(void)
 	       put_file("/proc/self/gid_map", gids);
 }
 
-START_TEST(a_mount_below_the_workspace_is_noted_and_not_entered)
+START_TEST(a_mount_below_the_workspace_is_looked_through)
 {
 	json_t *p;
 	int status;
@@ -520,10 +520,24 @@ START_TEST(a_mount_below_the_workspace_is_noted_and_not_entered)
 		    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 		    chdir(dir) || mount("none", "w/m", "tmpfs", 0, NULL))
 			_exit(77);
-		shell("touch w/m/.envrc w/d/.envrc");
-		p = plan_of("\".envrc\"", "", 0, "");
+		shell("mkdir -p w/m/n\\ n w/m/s/.git/hooks && touch "
+		      "w/m/.envrc w/d/.envrc w/d/x && ln w/m/.envrc "
+		      "w/m/alias");
+		if (mount("none", "w/m/n n", "tmpfs", 0, NULL))
+			_exit(77);
+		shell("touch 'w/m/n n/.envrc' && mkdir w/m/c");
+		/* root reads it all the same */
+		if (mount("none", "w/m/c", "tmpfs", 0, "mode=0"))
+			_exit(77);
+		p = plan_of("\".envrc\",\".git/hooks\"", "", 0, "");
 		_exit(!(notes(p, "'m' is a mount") &&
-			find(p, "protect", "/w/m/.envrc") < 0 &&
+			notes(p, "'m/n n' is a mount") &&
+			find(p, "protect", "/w/m/.envrc") >= 0 &&
+			find(p, "protect", "/w/m/alias") >= 0 &&
+			find(p, "protect", "/w/m/n n/.envrc") >= 0 &&
+			(geteuid() == 0 || find(p, "protect", "/w/m/c") >= 0) &&
+			find(p, "protect", "/w/m/s/.git/hooks") >= 0 &&
+			find(p, "pin", "/w/m/s/.git") >= 0 &&
 			find(p, "protect", "/w/d/.envrc") >= 0));
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -1484,7 +1498,7 @@ int main(void)
 	tcase_add_test(tc,
 		       other_names_of_protected_files_are_held_at_any_depth);
 	tcase_add_test(tc,
-		       a_mount_below_the_workspace_is_noted_and_not_entered);
+		       a_mount_below_the_workspace_is_looked_through);
 	tcase_add_test(
 		tc, what_is_too_deep_is_held_as_a_whole);
 	tcase_add_test(tc, what_has_too_long_a_path_is_held_as_a_whole);
