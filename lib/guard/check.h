@@ -71,7 +71,7 @@ struct ab_seat {
 	char text[48];
 };
 
-/* What a program that copies has read: one of several. */
+/* What a program that copies has read before the last. */
 struct ab_copied {
 	const struct ab_copied *next;
 	const struct ab_word *path;
@@ -134,7 +134,7 @@ struct ab_check {
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;
 	const struct ab_word *copy_text, *copy_from;
-	const struct ab_copied *copied; /* the last one first */
+	const struct ab_copied *copied; /* those before it, the last first */
 	const char *copy_name; /* a variable that may be more than one text */
 	uint32_t copy_name_len;
 	const struct ab_word *cwd; /* NULL: unknown */

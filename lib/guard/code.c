@@ -45,6 +45,16 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 	return true;
 }
 
+/* The file is written: with what the network sent, where the program reads
+   that. */
+static void write_path(struct ab_code *k, const struct ab_word *w)
+{
+	if (ab_code_is_fetching(k))
+		ab_file_save(k->c, w, AB_TAINT_REMOTE, NULL, false);
+	else
+		ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
+}
+
 static void open_call(struct ab_code *k, struct ab_args *a)
 {
 	enum ab_role_kind kind = AB_ROLE_READ;
@@ -64,7 +74,10 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 				at = 1;
 		}
 	}
-	ab_check_path(k->c, k->use, kind, &a->words[at]);
+	if (kind == AB_ROLE_WRITE)
+		write_path(k, &a->words[at]);
+	else
+		ab_check_path(k->c, k->use, kind, &a->words[at]);
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
@@ -296,6 +309,11 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
 		role = AB_ROLE_DELETE;
 		break;
+	case AB_CALL_FETCH:
+		if (a->count > 1)
+			ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL,
+				     false);
+		break;
 	case AB_CALL_GLOB:
 		if (!a->count || !ab_code_takes_away(k))
 			return;
@@ -318,7 +336,9 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	case AB_CALL_NONE:
 		break;
 	}
-	if (a->count)
+	if (a->count && role == AB_ROLE_WRITE)
+		write_path(k, &a->words[0]);
+	else if (a->count)
 		ab_check_path(k->c, k->use, role, &a->words[0]);
 }
 

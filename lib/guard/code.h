@@ -24,6 +24,7 @@ enum ab_call {
 	AB_CALL_COPY,
 	AB_CALL_LINK,  /* the first is what it leads to */
 	AB_CALL_ALIAS, /* a hard one */
+	AB_CALL_FETCH, /* an address, and the file that gets it */
 	AB_CALL_GLOB, /* names by a pattern */
 	AB_CALL_WALK, /* all that lies below */
 	AB_CALL_CODE /* of the same language */
@@ -121,6 +122,8 @@ bool ab_code_takes_away(struct ab_code *k);
 /* How often it does that in a part of the text. */
 uint32_t ab_code_count_removals(const struct ab_code *k,
 				const struct ab_word *text);
+/* It reads what the network sends. */
+bool ab_code_is_fetching(const struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* The word at hand is called, or handed on to be: not what is imported, and

@@ -31,6 +31,7 @@ enum {
 	CALL_COPY = AB_CALL_COPY,
 	CALL_LINK = AB_CALL_LINK,
 	CALL_ALIAS = AB_CALL_ALIAS,
+	CALL_FETCH = AB_CALL_FETCH,
 	CALL_GLOB = AB_CALL_GLOB,
 	CALL_WALK = AB_CALL_WALK,
 	CALL_CODE = AB_CALL_CODE
@@ -130,6 +131,8 @@ static const struct {
 	{ "copyFileSync", JS, CALL_COPY },   { "cpSync", JS, CALL_COPY },
 	{ "copyFile", JS, CALL_COPY },	     { "cp", RUBY, CALL_COPY },
 	{ "cp_r", RUBY, CALL_COPY },
+	{ "urlretrieve", PY, CALL_FETCH },
+	{ "getstore", PERL, CALL_FETCH },    { "mirror", PERL, CALL_FETCH },
 	{ "symlinkSync", JS, CALL_LINK },    { "ln_s", RUBY, CALL_LINK },
 	{ "ln_sf", RUBY, CALL_LINK },	     { "ln", RUBY, CALL_ALIAS },
 	{ "linkSync", JS, CALL_ALIAS },
@@ -229,6 +232,21 @@ static bool has_name(const struct ab_word *text, const char *name)
 bool ab_code_has_name(const struct ab_code *k, const char *name)
 {
 	return has_name(k->text, name);
+}
+
+bool ab_code_is_fetching(const struct ab_code *k)
+{
+	static const char *const names[] = {
+		"urlopen", "requests", "httpx", "aiohttp", "urllib3",
+		"fetch",   "axios",    "https", "LWP",	   "Net",
+		"HTTParty", "curl_exec", "got", "undici",
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (has_name(k->text, names[i]))
+			return true;
+	}
+	return false;
 }
 
 bool ab_code_reads_input(const struct ab_code *k)

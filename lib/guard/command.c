@@ -194,6 +194,28 @@ static void unpack_word(struct ab_check *c, const struct ab_use *use,
 		ab_file_unpack(c, w, taint);
 }
 
+static bool is_web(const struct ab_word *w)
+{
+	return w->len > 4 && !memcmp(w->text, "http", 4);
+}
+
+/* scp host:a.sh dir: what it is called there, or all that lies in it. */
+static void fetch_word(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_role *role, const struct ab_word *w)
+{
+	(void)role;
+	for (uint32_t i = use->base[use->program->depth];
+	     i < use->operand_count; i++) {
+		const struct ab_word *from = &use->words[use->operands[i]];
+		const char *colon = memchr(from->text, ':', from->len);
+
+		if (from == w || !colon || is_web(from) ||
+		    memchr(from->text, '/', (size_t)(colon - from->text)))
+			continue;
+		ab_file_fetch(c, from, w);
+	}
+}
+
 /* An option of those has that value, as it stands or first in a list. */
 static bool has_value(const struct ab_use *use, uint64_t options,
 		      const char *text)
@@ -243,6 +265,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 	case AB_ROLE_ALIAS:
 	case AB_ROLE_MOVE:
 		ab_role_each(c, use, role, ab_link_word);
+		break;
+	case AB_ROLE_FETCH:
+		ab_role_each(c, use, role, fetch_word);
 		break;
 	case AB_ROLE_OUTPUT:
 		if (!role->text || has_value(use, role->need, role->text))

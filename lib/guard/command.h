@@ -116,6 +116,9 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 /* The same, behind what the file holds already. */
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		    uint32_t taint, const struct ab_word *content);
+/* What is called `from` on another machine is there now, or in it. */
+void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
+		   const struct ab_word *to);
 /* An archive was taken apart there: any file below may be of it. */
 void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
 		    uint32_t taint);

@@ -1116,15 +1116,24 @@ static const struct ab_word *program_copy(struct ab_check *c,
 	return w;
 }
 
-void ab_file_read(struct ab_check *c, const struct ab_word *path)
+/* Another one follows. */
+static void note_copied(struct ab_check *c)
 {
-	const struct ab_word *content = ab_file_content(c, path);
 	struct ab_copied *copied = ab_check_alloc(c, sizeof(*copied));
 
 	if (!copied)
 		return;
-	*copied = (struct ab_copied){ .next = c->copied, .path = path };
+	*copied = (struct ab_copied){ .next = c->copied,
+				      .path = c->copy_from };
 	c->copied = copied;
+}
+
+void ab_file_read(struct ab_check *c, const struct ab_word *path)
+{
+	const struct ab_word *content = ab_file_content(c, path);
+
+	if (AB_UNLIKELY(c->copy_from))
+		note_copied(c);
 	c->copy_taint |= content ? ab_word_taint(content) &
 					   ~(uint32_t)AB_TAINT_VAR
 				 : 0;
@@ -1155,14 +1164,16 @@ static void copy_either(struct ab_check *c, const struct ab_word *path)
 /* cp A B DIR: those before the last one go there too. */
 static void copy_others(struct ab_check *c, const struct ab_word *dir)
 {
-	const struct ab_copied *all = c->copied, *one = all ? all->next : NULL;
+	const struct ab_word *last = c->copy_from;
+	const struct ab_copied *all = c->copied;
 
-	for (; one; one = one->next) {
+	for (const struct ab_copied *one = all; one; one = one->next) {
 		const struct ab_word *text;
 		struct ab_word in;
 		uint32_t taint = c->copy_taint;
 
 		c->copy_taint = 0;
+		c->copy_from = NULL;
 		ab_file_read(c, one->path);
 		text = c->copy_text;
 		if (inside_word(c, one->path, dir, &in)) {
@@ -1175,6 +1186,7 @@ static void copy_others(struct ab_check *c, const struct ab_word *dir)
 		c->copy_taint |= taint;
 	}
 	c->copied = all;
+	c->copy_from = last;
 }
 
 static void copy_last(struct ab_check *c, const struct ab_use *use,
@@ -1201,9 +1213,32 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path)
 {
 	copy_last(c, use, path);
-	if (AB_UNLIKELY(c->copied && c->copied->next) &&
+	if (AB_UNLIKELY(c->copied) &&
 	    (c->has_files || c->trees))
 		copy_others(c, path);
+}
+
+void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
+		   const struct ab_word *to)
+{
+	bool is_dir = to->len && memchr("/.", to->text[to->len - 1], 2);
+	struct ab_word name, in;
+
+	if (!last_component(c, from, &name)) {
+		ab_file_unpack(c, to, AB_TAINT_REMOTE);
+		return;
+	}
+	if (!is_dir)
+		ab_file_save(c, to, AB_TAINT_REMOTE, NULL, false);
+	if (!inside_word(c, &name, to, &in))
+		return;
+	ab_file_save(c, &in, AB_TAINT_REMOTE, NULL, false);
+	/* one with a dot in it is a file, mostly */
+	if (memchr(name.text, '.', name.len))
+		return;
+	if (!is_dir)
+		ab_file_unpack(c, to, AB_TAINT_REMOTE);
+	ab_file_unpack(c, &in, AB_TAINT_REMOTE);
 }
 
 /* --- the working directory ---------------------------------------------- */

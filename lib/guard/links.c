@@ -314,16 +314,21 @@ static void move_links(struct ab_check *c, const struct ab_word *from,
 	move_each(c, near, &p, &to);
 }
 
+static void link_one(struct ab_check *c, const struct ab_role *role,
+		     const struct ab_word *from, const struct ab_word *w)
+{
+	if (role->kind == AB_ROLE_MOVE)
+		move_links(c, from, w);
+	else
+		ab_link_make(c, from, w, role->kind == AB_ROLE_LINK);
+}
+
 void ab_link_word(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, const struct ab_word *w)
 {
 	(void)use;
-	for (const struct ab_copied *from = c->copied; from;
-	     from = from->next) {
-		if (role->kind == AB_ROLE_MOVE)
-			move_links(c, from->path, w);
-		else
-			ab_link_make(c, from->path, w,
-				     role->kind == AB_ROLE_LINK);
-	}
+	if (c->copy_from)
+		link_one(c, role, c->copy_from, w);
+	for (const struct ab_copied *from = c->copied; from; from = from->next)
+		link_one(c, role, from->path, w);
 }

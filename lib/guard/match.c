@@ -224,6 +224,67 @@ static bool word_holds(struct ab_check *c, const struct ab_use *use,
 	return false;
 }
 
+/* What stands around the command hands the environment on as it is. */
+static bool keeps_env(const struct ab_chain *chain)
+{
+	static const char *const names[] = { "bundle/exec", "bundler/exec",
+					     "time", "timeout", "nice" };
+	bool is_known = true;
+
+	for (; chain && is_known; chain = chain->up) {
+		is_known = false;
+		for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+			is_known |= !strcmp(chain->name, names[i]);
+	}
+	return is_known;
+}
+
+/* It says which database, whatever the environment's name is. */
+static bool overrides(const char *name, uint32_t len, const char *pair,
+		      uint32_t pair_len)
+{
+	return (len == pair_len && !memcmp(name, pair, len)) ||
+	       memmem(name, len, "DATABASE", 8) || memmem(name, len, "DB_", 3);
+}
+
+/* The command surely runs with that NAME=VALUE, and nothing else says
+   otherwise. */
+static bool given_holds(struct ab_check *c, const struct ab_use *use,
+			const struct ab_test *t)
+{
+	const struct ab_pred *pred = &c->pack->preds[t->pred];
+	const char *pair = c->pack->strings[pred->first];
+	const char *eq = strchr(pair, '=');
+	uint32_t len = eq ? (uint32_t)(eq - pair) : 0;
+	const struct ab_word *value = NULL;
+	bool is_exported = true;
+
+	if (!len || !keeps_env(c->chain) ||
+	    ab_shell_get(c->run, "DATABASE_URL", 12, &is_exported))
+		return false;
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+		const char *sign = memchr(w->text, '=', w->len);
+
+		if ((w->len && *w->text == '-') || w->hole_count ||
+		    (sign && overrides(w->text, (uint32_t)(sign - w->text),
+				       pair, len)))
+			return false;
+	}
+	for (uint32_t i = 0; i < c->assign_count; i++) {
+		const struct ab_shell_assign *a = &c->assigns[i];
+
+		if (a->name_len == len && !memcmp(a->name, pair, len))
+			value = a->value_count ? &a->values[0] : NULL;
+		else if (overrides(a->name, a->name_len, pair, len))
+			return false;
+	}
+	is_exported = true;
+	if (!value)
+		value = ab_shell_get(c->run, pair, len, &is_exported);
+	return value && is_exported && ab_word_equals(value, eq + 1);
+}
+
 static bool name_holds(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_test *t)
 {
@@ -277,6 +338,8 @@ static inline bool test_holds(struct ab_check *c, const struct ab_use *use,
 		return use->env_value &&
 		       ab_pred_holds(c, &c->pack->preds[t->pred],
 				     use->env_value);
+	case AB_TEST_GIVEN:
+		return given_holds(c, use, t);
 	case AB_TEST_NAME:
 		return name_holds(c, use, t);
 	}

@@ -92,6 +92,7 @@ enum ab_role_kind {
 	AB_ROLE_LINK,	/* becomes a link to what was read */
 	AB_ROLE_ALIAS,	/* ... which is seen from the working directory */
 	AB_ROLE_MOVE,	/* what was read goes there, with the links in it */
+	AB_ROLE_FETCH,	/* gets what an operand on another machine holds */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,
 	AB_ROLE_STDIN_TEXT,
@@ -152,6 +153,7 @@ enum ab_test_kind {
 	AB_TEST_STDIN,
 	AB_TEST_HOLE, /* operand a has an unknown part */
 	AB_TEST_ENV,  /* the value of the assignment */
+	AB_TEST_GIVEN, /* NAME=VALUE that the command gets */
 	AB_TEST_NAME  /* of the program, without its directory */
 };
 

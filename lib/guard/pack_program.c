@@ -335,6 +335,7 @@ static const char *const role_names[] = {
 	[AB_ROLE_TEXT] = "text",     [AB_ROLE_CHDIR] = "chdir",
 	[AB_ROLE_UNPACK] = "unpack", [AB_ROLE_LINK] = "link",
 	[AB_ROLE_ALIAS] = "alias",   [AB_ROLE_MOVE] = "move",
+	[AB_ROLE_FETCH] = "fetch",
 };
 
 static int32_t read_selector(struct ab_pack_reader *r, char *s,

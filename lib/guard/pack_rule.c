@@ -239,6 +239,8 @@ static int32_t percent_test(struct ab_pack_reader *r, char *s,
 		t->a = *s == 'l' ? UINT8_MAX : 0;
 	} else if (!strcmp(s, "value")) {
 		t->kind = AB_TEST_ENV;
+	} else if (!strcmp(s, "env")) {
+		t->kind = AB_TEST_GIVEN;
 	} else if (!strcmp(s, "name")) {
 		t->kind = AB_TEST_NAME;
 	} else if (strcmp(s, "any") != 0) {

@@ -41,6 +41,9 @@ enum value {
 	VALUE_HUGE_COUNT,
 	VALUE_WIDE,
 	VALUE_PROCESS,
+	VALUE_HOSTED,
+	VALUE_FLAKE_URL,
+	VALUE_GIT_INSIDE,
 	VALUE_COUNT
 };
 
@@ -52,7 +55,7 @@ static const char *const names[VALUE_COUNT] = {
 	"metadata",	"umask",	"parent",      "secret-variable",
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
 	"some-name",	"unknown-name", "huge-count",  "wide",
-	"process",
+	"process",	"hosted",	"flake-url",   "git-inside",
 };
 
 int ab_value_named(const char *name)
@@ -183,6 +186,44 @@ static bool is_url(const struct ab_word *w)
 	       starts(w, "git://") || starts(w, "git@");
 }
 
+/* github:NAME/REPOSITORY */
+static bool has_host(const struct ab_word *w)
+{
+	static const char *const heads[] = { "github:",	   "gitlab:",
+					     "gist:",	   "git:",
+					     "bitbucket:", "sourcehut:" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		if (starts(w, heads[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The same, or NAME/REPOSITORY, as npm has it: no scope and no path. */
+static bool is_hosted(const struct ab_word *w)
+{
+	const char *slash = memchr(w->text, '/', w->len);
+
+	if (has_host(w))
+		return true;
+	return slash && slash != w->text && !memchr("@.~-$", *w->text, 5) &&
+	       !memchr(w->text, ':', w->len) && !memchr(w->text, '=', w->len) &&
+	       slash + 1 < w->text + w->len &&
+	       !memchr(slash + 1, '/',
+		       (size_t)(w->text + w->len - slash - 1)) &&
+	       !(w->len > 4 && !memcmp(w->text + w->len - 4, ".tgz", 4));
+}
+
+/* A flake that is not of nixpkgs, a registry or the disk. */
+static bool is_flake_url(const struct ab_word *w)
+{
+	if (starts(w, "github:NixOS/") || starts(w, "github:nixos/") ||
+	    starts(w, "https://github.com/NixOS/"))
+		return false;
+	return is_url(w) || has_host(w) || starts(w, "tarball+");
+}
+
 /* host:path or user@host:path, or an rsync: or sftp: address. */
 static bool is_remote_path(const struct ab_word *w)
 {
@@ -300,6 +341,27 @@ static bool is_git_pattern(const struct ab_word *w)
 		signs += w->text[k] != '*' && w->text[k] != '?';
 	return signs >= 2 &&
 	       ab_pattern_may_take(w->text, w->len, name, 4, true);
+}
+
+/* A name that find looks for may be one of those in .git; a star alone is no
+   word about it. */
+static bool is_git_inside(const struct ab_word *w)
+{
+	static const char *const inside[] = {
+		"HEAD",	    "ORIG_HEAD", "FETCH_HEAD", "packed-refs",
+		"config",   "index",	 "refs",       "objects",
+		"pack-0.pack", "pack-0.idx",
+	};
+	uint32_t signs = 0;
+
+	for (uint32_t k = 0; k < w->len; k++)
+		signs += w->text[k] != '*' && w->text[k] != '?';
+	for (size_t i = 0; signs && i < AB_ARRAY_LEN(inside); i++) {
+		if (ab_pattern_may_take(w->text, w->len, inside[i],
+					strlen(inside[i]), false))
+			return true;
+	}
+	return false;
 }
 
 /* The same of find's -path, where a star takes slashes as well: something in
@@ -721,6 +783,12 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR;
 	case VALUE_PROCESS:
 		return ab_word_taint(w) & AB_TAINT_PROCESS;
+	case VALUE_HOSTED:
+		return is_hosted(w);
+	case VALUE_FLAKE_URL:
+		return is_flake_url(w);
+	case VALUE_GIT_INSIDE:
+		return is_git_inside(w);
 	case VALUE_METADATA:
 		return is_metadata(w);
 	case VALUE_UMASK:
