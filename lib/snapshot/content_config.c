@@ -311,7 +311,8 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 	    (name > w->lo && is_one_of("?&;", name[-1])))
 		return false;
 	m->value = p;
-	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 65);
+	/* 64 digits behind "0x", and one more is none of them */
+	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 67);
 	if (quote)
 		return m->end < w->hi && *m->end == quote &&
 		       check(w, m);
@@ -385,6 +386,15 @@ static bool is_issued(const ab_content_window *w, const ab_content_match *m)
 	return n >= 32 && !(n & 7) && !counts(m->value, n) && !is_public(w, m);
 }
 
+/* sk- and 48 letters and digits; in OpenAI's is a mark, and it has a rule. */
+bool ab_verify_model_key(const ab_content_window *w, ab_content_match *m)
+{
+	m->value = w->at + strlen("sk-");
+	m->end = run('A', m->value, w->hi, 49);
+	return m->end - m->value == 48 && ab_content_ends(w, m->end) &&
+	       !ab_content_has(m->value, 48, "t3blbkfj");
+}
+
 /* api_key: ... */
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
 {
@@ -399,6 +409,66 @@ bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 {
 	return is_assigned(w, m) && m->end - m->value >= 20 &&
 	       !memchr(m->value, ':', (size_t)(m->end - m->value));
+}
+
+/* A name of its own: of what pages and cancels there are tokens too. */
+bool ab_verify_token_word(const ab_content_window *w, ab_content_match *m)
+{
+	return ab_content_begins(w, w->at) && ab_verify_token(w, m);
+}
+
+/* The same; the anchor has the byte behind the name. */
+bool ab_verify_token_short(const ab_content_window *w, ab_content_match *m)
+{
+	m->end--;
+	return ab_verify_token_word(w, m);
+}
+
+/* A UUID, in which no shuffle of the kinds is. */
+static bool is_uuid(const uint8_t *p, const uint8_t *end)
+{
+	if (end - p != 36 || run('x', p, end, 36) != end)
+		return false;
+	for (size_t i = 0; i < 36; i++) {
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if ((p[i] == '-') != is_dash)
+			return false;
+	}
+	return !counts(p, 36);
+}
+
+static bool is_key_or_uuid(const ab_content_window *w,
+			   const ab_content_match *m)
+{
+	const uint8_t *p = m->value;
+	size_t n;
+
+	(void)w;
+	if (m->end - p > 2 && p[0] == '0' && p[1] == 'x')
+		p += 2;
+	n = (size_t)(m->end - p);
+	if (is_uuid(p, m->end))
+		return true;
+	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
+	       !counts(p, n) && !is_weak(p, m->end);
+}
+
+/*
+ * NAME_TOKEN=..., the name in capitals from its first letter: hexadecimal
+ * ones and UUIDs of such names are no nonces.
+ */
+bool ab_verify_environment(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *name = whole_name(w);
+
+	if (name < m->end && *name == '-') /* -e of a command */
+		return false;
+	for (const uint8_t *p = name; p < m->end; p++) {
+		if (!ab_content_class('U', *p) && *p != '_')
+			return false;
+	}
+	return is_assigned_as(w, m, is_key_or_uuid);
 }
 
 /* Its signs look like a template's by chance: so no word is asked for. */

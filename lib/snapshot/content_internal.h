@@ -189,6 +189,11 @@ bool ab_verify_url_db(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_url_param(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_oracle(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_command(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_option(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_git_export(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_token_word(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_token_short(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_environment(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_datadog(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_http_auth(const ab_content_window *w, ab_content_match *m);
@@ -210,6 +215,7 @@ bool ab_verify_docker_auth(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_login_option(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_model_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_token(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_salt(const ab_content_window *w, ab_content_match *m);
@@ -219,7 +225,7 @@ bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
 
 /* content_anchor.c: where may which row begin? */
 #define AB_CONTENT_HEADS 4096
-#define AB_CONTENT_PRINTS 1024
+#define AB_CONTENT_PRINTS 1536
 
 /* Four bytes of an anchor, and how far they are behind its beginning. */
 #define AB_CONTENT_PRINT 4
@@ -240,7 +246,7 @@ typedef struct ab_content_probe {
 	uint8_t offset;
 } ab_content_probe;
 
-#define AB_CONTENT_ROWS 320
+#define AB_CONTENT_ROWS 448
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];

@@ -173,3 +173,51 @@ bool ab_verify_command(const ab_content_window *w, ab_content_match *m)
 		return false;
 	return is_option(w, p);
 }
+
+/*
+ * --token v, --acme-password=v of any program: what a generator made. Shorter
+ * ones are what manuals show.
+ */
+bool ab_verify_option(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = w->at;
+
+	while (p > w->lo && w->at - p < 32 && ab_content_class('a', p[-1]))
+		p--;
+	if (!ab_content_at(w, p, "-", false) || p == w->lo ||
+	    !(ab_content_class('s', p[-1]) || ab_content_class('q', p[-1])))
+		return false;
+	m->value = run('b', m->end, w->hi, 8);
+	if (m->value < w->hi && ab_content_class('Q', *m->value))
+		m->value++;
+	/* a path or a URL is what such a word is read from */
+	m->end = until(m->value, w->hi, "\"'$`<\\,;:/", 65);
+	return m->end - m->value >= 16 &&
+	       !(m->end < w->hi && is_one_of(":/", *m->end)) &&
+	       ab_content_is_made(m->value, m->end);
+}
+
+/* "committer NAME <MAIL> SECONDS +ZONE" behind "mark" or a commit's line. */
+bool ab_verify_git_export(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *lo = w->at - w->lo > LINE ? w->at - LINE : w->lo;
+	const uint8_t *p, *end;
+
+	if (!ab_content_is_line(w, w->at))
+		return false;
+	end = memchr(m->end, '\n', (size_t)(w->hi - m->end));
+	p = end ? memrchr(m->end, '>', (size_t)(end - m->end)) : NULL;
+	if (!p || end - p < 15 || p[1] != ' ' ||
+	    run('d', p + 2, end, 12) - (p + 2) < 8 ||
+	    !is_one_of("+-", end[-5]) || run('d', end - 4, end, 4) != end)
+		return false;
+	/* what a commit itself has there are its tree and its parents */
+	for (p = lo; (p = memchr(p, '\n', (size_t)(w->at - p))); p++) {
+		if (ab_content_at(w, p + 1, "mark :", false) ||
+		    ab_content_at(w, p + 1, "commit refs/", false))
+			break;
+	}
+	m->value = m->end;
+	m->end = end;
+	return p != NULL;
+}

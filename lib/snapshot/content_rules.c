@@ -60,11 +60,15 @@ const ab_content_row ab_content_rows[] = {
 	  "YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
 	T("aws-mws", 'H', "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
 	T("gcp-api-key", 'M', "!AIza%W{35}!", 35, CASES),
+	T("gcp-api-key", 'M', "!AQ.Ab8RN6%W{30,}", 35, CASES | DIGIT),
 	T("gcp-oauth-secret", 'H', "!GOCSPX-%W{28}!", 30, MIXED),
 	T("gcp-oauth-access", 'H', "!ya29.%W{30,}", 30, MIXED),
+	T("gcp-oauth-refresh", 'M', "!1//0%W{40,}", 35, CASES | DIGIT),
+	T("firebase-server-key", 'H', ":APA91b%W{134}", 40, MIXED),
 	T("gcp-service-account-json", 'H', "private_key_id%q{1,4}%s{0,20}:%s{0,20}%q{1,4}%h{40}%q", 28, 0),
 	T("azure-storage-connstr", 'H', "AccountKey=%B{86}==", 40, CASES),
 	T("azure-storage-connstr", 'H', "SharedAccessKey=%B{43}=", 40, CASES),
+	T("azure-ai-key", 'H', "JQQJ99%A{26}!", 30, MIXED),
 	V("azure-sas", 'M', "sig=", azure_sas, 40, CASES),
 	V("azure-ad-secret", 'H', "%dQ~%t", azure_ad, 35, MIXED),
 	V("azure-devops-pat-new", 'H', "AZDO", azure_devops, 40, MIXED),
@@ -75,6 +79,8 @@ const ab_content_row ab_content_rows[] = {
 	T("cloudflare-token", 'M', "x-auth-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{37}!", 28, FOLD | DIGIT),
 	T("cloudflare-token", 'M', "cloudflare_api_token%q{0,1}%b{0,8}=%b{0,8}%q{0,1}%W{40}!", 35, FOLD | CASES),
 	T("cloudflare-token", 'M', "cloudflare_api_token%q{0,1}%b{0,8}:%b{0,8}%q{0,1}%W{40}!", 35, FOLD | CASES),
+	/* of a tunnel: the account, the tunnel and its secret as JSON */
+	T("cloudflare-token", 'M', "!eyJhIjoi%E{100,}", 35, CASES | DIGIT),
 	T("fly-io", 'H', "!fo1_%W{43}!", 30, MIXED),
 	T("fly-io", 'H', "!fm1a_%B{100,}", 30, MIXED),
 	T("fly-io", 'H', "!fm1r_%B{100,}", 30, MIXED),
@@ -83,6 +89,7 @@ const ab_content_row ab_content_rows[] = {
 	T("heroku-v2", 'H', "!HRKU-AA%W{58}!", 30, MIXED),
 	T("pulumi", 'H', "!pul-%h{40}!", 28, 0),
 	T("databricks", 'H', "!dapi%h{32}!", 28, 0),
+	T("databricks", 'H', "!dose%h{32}!", 28, 0),
 	V("terraform-cloud", 'H', ".atlasv1.", terraform, 30, MIXED),
 
 	/* code hosts */
@@ -104,11 +111,15 @@ const ab_content_row ab_content_rows[] = {
 	T("gitlab-other", 'H', "!glsoat-%W{20,}", 30, MIXED),
 	T("gitlab-other", 'H', "!glimt-%W{20,}", 30, MIXED),
 	T("gitlab-other", 'H', "!glffct-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glrtr-%W{20,}", 30, MIXED),
+	T("gitlab-other", 'H', "!glwt-%W{20,}", 30, MIXED),
 	T("gitlab-runner-old", 'H', "!GR1348941%W{20}!", 30, 0),
 	T("bitbucket-app-pw", 'H', "!ATBB%A{32}!", 30, MIXED | SHORT),
 
 	/* services */
 	T("atlassian-api", 'H', "!ATATT3%={180,200}", 30, MIXED),
+	T("atlassian-api", 'H', "!ATCTT3%={150,200}", 30, MIXED),
+	T("atlassian-api", 'H', "!ATSTT3%={150,200}", 30, MIXED),
 
 	/* code hosts */
 	V("url-basic-auth-git", 'H', "://%p", url_git, 0, 0),
@@ -122,6 +133,7 @@ const ab_content_row ab_content_rows[] = {
 	T("anthropic", 'H', "!sk-ant-sid%d{2}-%W{80,}", 30, MIXED),
 	V("openai-project", 'H', "T3BlbkFJ", openai, 30, MIXED),
 	T("huggingface", 'H', "!hf_%L{34}!", 35, CASES),
+	T("huggingface", 'H', "!hf_oauth_%A{30,}", 30, MIXED),
 	T("huggingface-org", 'H', "!api_org_%L{34}!", 30, CASES),
 	T("openrouter", 'H', "!sk-or-v1-%h{64}!", 30, 0),
 	T("groq", 'H', "!gsk_%A{52}!", 30, MIXED),
@@ -135,6 +147,19 @@ const ab_content_row ab_content_rows[] = {
 	T("langsmith", 'H', "!lsv2_pt_%h{32}_%h{10}!", 30, 0),
 	T("langsmith", 'H', "!lsv2_sk_%h{32}_%h{10}!", 30, 0),
 	T("e2b", 'H', "!e2b_%h{40}!", 28, 0),
+	T("cerebras", 'H', "!csk-%l{48}!", 30, DIGIT),
+	T("elevenlabs", 'M', "!sk_%h{48}!", 30, DIGIT),
+	T("fireworks", 'M', "!fw_%A{22,24}!", 35, CASES | DIGIT),
+	T("jina", 'H', "!jina_%h{32}%W{28}!", 30, MIXED),
+	T("langfuse", 'H', "!sk-lf-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, 0),
+	/* of several that speak the same protocol */
+	T("model-key", 'M', "!sk-%h{32}!", 28, NOT_LOCK | DIGIT),
+	V("model-key", 'M', "!sk-%A", model_key, 35, CASES | DIGIT),
+	T("nvidia", 'H', "!nvapi-%W{60,70}", 35, MIXED),
+	T("pinecone", 'H', "!pcsk_%A{5,6}_%A{63}!", 30, MIXED),
+	T("together", 'H', "!tgp_v1_%W{43}!", 30, MIXED),
+	T("voyage", 'M', "!pa-%W{43}!", 35, CASES | DIGIT),
+	T("wandb-key", 'H', "!wandb_v1_%W{40,}", 30, MIXED),
 	V("wandb-netrc", 'H', "api.wandb.ai", wandb, 0, LITERAL),
 
 	/* chat */
@@ -174,6 +199,9 @@ const ab_content_row ab_content_rows[] = {
 	T("shopify", 'H', "!shpss_%H{32}!", 28, 0),
 	T("plaid", 'H', "!access-production-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
 	T("plaid", 'H', "!access-development-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
+	T("flutterwave", 'H', "!FLWSECK-%h{32}-X!", 28, 0),
+	T("duffel", 'H', "!duffel_live_%W{43}!", 30, MIXED),
+	T("shippo", 'H', "!shippo_live_%h{40}!", 28, 0),
 
 	/* mail */
 	T("sendgrid", 'H', "!SG.%W{22}.%W{43}!", 35, MIXED),
@@ -181,6 +209,8 @@ const ab_content_row ab_content_rows[] = {
 	V("mailgun", 'M', "mailgun", word, 0, FOLD | LITERAL | WORD(MAILGUN)),
 	V("mailchimp", 'M', "-us%d", mailchimp, 28, NOT_LOCK | DIGIT),
 	T("sendinblue", 'H', "!xkeysib-%h{64}-%A{16}!", 30, 0),
+	T("mailersend", 'H', "!mlsn.%h{64}!", 30, 0),
+	T("resend", 'M', "!re_%A{8}_%A{24}!", 35, CASES | DIGIT),
 	T("twilio", 'M', "!SK%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
 	T("twilio", 'M', "!AC%h{32}%q{1,4},%s{0,8}%q{1,4}%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
 	T("twilio", 'M', "auth_token%q{0,2}%b{0,8}=%b{0,8}%q{0,2}%h{32}!", 28, FOLD | DIGIT | NEEDS(TWILIO)),
@@ -287,6 +317,8 @@ const ab_content_row ab_content_rows[] = {
 	V("password-assign", 'M', "_pass%b", assign_short, 32, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "storepass", assign, 32, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "mysql_pwd", assign, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "PASS=", assign_short, 32, CASES | DIGIT),
+	V("password-assign", 'M', "_PW=", assign_short, 32, CASES | DIGIT),
 	V("secret-assign", 'M', "secret", secret, 32, FOLD | CASES | DIGIT),
 	V("wordpress-salt", 'M', "AUTH_KEY%Q", salt, 0, LITERAL),
 	V("wordpress-salt", 'M', "AUTH_KEY=", salt, 0, LITERAL),
@@ -358,11 +390,76 @@ const ab_content_row ab_content_rows[] = {
 	T("easypost", 'H', "!EZAK%A{54}!", 30, MIXED | SHORT),
 	T("easypost", 'H', "!EZTK%A{54}!", 30, MIXED | SHORT),
 	T("octopus", 'M', "!API-%U{26}!", 35, DIGIT),
+	T("aiven", 'H', "!AVNS_%W{19}!", 30, MIXED),
+	T("asana", 'M', "!2/%d{14,18}/%d{14,18}:%h{32}!", 28, 0),
+	T("asana", 'M', "!1/%d{14,18}:%h{32}!", 28, 0),
+	T("buildkite", 'H', "!bkua_%h{40}!", 28, 0),
+	T("circleci", 'H', "!CCIPAT_%A{22}_%h{40}!", 30, MIXED),
+	T("circleci", 'H', "!CCIPRJ_%A{22}_%h{40}!", 30, MIXED),
+	T("clickup", 'H', "!pk_%d{6,10}_%U{32}!", 30, MIXED),
+	T("contentful", 'H', "!CFPAT-%W{43}!", 30, MIXED),
+	T("docker-swarm", 'H', "!SWMTKN-1-%l{50}-%l{25}!", 30, 0),
+	T("dropbox", 'H', "!sl.u.%W{100,}", 35, MIXED),
+	T("facebook", 'M', "!EAAC%A{100,}", 40, CASES | DIGIT | LONELY),
+	T("facebook", 'M', "!EAAM%A{100,}", 40, CASES | DIGIT | LONELY),
+	T("facebook", 'M', "!IGQV%W{100,}", 40, CASES | DIGIT | LONELY),
+	T("frameio", 'H', "!fio-u-%={60,}", 30, MIXED),
+	T("harness", 'H', "!pat.%W{22}.%h{24}.%A{20}!", 30, MIXED),
+	T("honeycomb", 'H', "!hcaik_%l{58}!", 30, DIGIT),
+	T("honeycomb", 'H', "!hcaic_%l{58}!", 30, DIGIT),
+	T("infracost", 'M', "!ico-%A{32}!", 35, CASES | DIGIT),
+	T("k3s", 'H', "!K10%h{64}::%a{2,16}:%h{32}!", 28, 0),
+	T("kubeadm", 'M', "!token%b{1,4}%l{6}.%l{16}!", 30, DIGIT),
+	T("launchdarkly", 'M', "!sdk-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, DIGIT),
+	T("launchdarkly", 'M', "!api-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, DIGIT),
+	T("linkedin", 'H', "!WPL_AP1.%A{16}.%E{6,}", 25, MIXED),
+	T("mapbox", 'H', "!sk.eyJ1Ijoi%A{20,}.%W{20,}", 30, MIXED),
+	T("neon", 'H', "!napi_%l{64}!", 30, DIGIT),
+	T("netlify", 'H', "!nfp_%A{36}!", 30, MIXED),
+	T("posthog", 'H', "!phx_%A{40,}", 30, MIXED),
+	T("prefect", 'H', "!pnu_%A{36}!", 30, MIXED),
+	T("prefect", 'H', "!pnb_%A{36}!", 30, MIXED),
+	T("readme", 'H', "!rdme_%l{70}!", 30, DIGIT),
+	T("render", 'M', "!rnd_%A{32}!", 35, CASES | DIGIT),
+	T("sonar", 'H', "!squ_%h{40}!", 28, 0),
+	T("sonar", 'H', "!sqp_%h{40}!", 28, 0),
+	T("sonar", 'H', "!sqa_%h{40}!", 28, 0),
+	T("typeform", 'H', "!tfp_%.{40,}", 30, MIXED),
+
+	/* a token that is alone in base64, as lists of secrets have it */
+	T("token-b64", 'M', "!Z2hwX%A{48,60}", 40, CASES | DIGIT), /* ghp_ */
+	T("token-b64", 'M', "!Z2hvX%A{48,60}", 40, CASES | DIGIT), /* gho_ */
+	T("token-b64", 'M', "!Z2hzX%A{48,}", 40, CASES | DIGIT), /* ghs_ */
+	T("token-b64", 'M', "!Z2l0aHViX3BhdF%A{90,}", 40, CASES | DIGIT),
+	T("token-b64", 'M', "!Z2xwYXQt%A{26,}", 35, CASES | DIGIT), /* glpat- */
+	T("token-b64", 'M', "!c2stYW50L%A{100,}", 40, CASES | DIGIT), /* sk-ant- */
+	T("token-b64", 'M', "!c2stcHJvai%A{100,}", 40, CASES | DIGIT), /* sk-proj- */
+	T("token-b64", 'M', "!eG94Yi%A{50,}", 40, CASES | DIGIT), /* xoxb- */
+	T("token-b64", 'M', "!eG94cC%A{60,}", 40, CASES | DIGIT), /* xoxp- */
+	T("token-b64", 'M', "!QUtJQ%A{22,23}%E{0,1}!", 35, CASES | LONELY), /* AKIA */
+	T("token-b64", 'M', "!bnBtX%A{48,60}", 40, CASES | DIGIT), /* npm_ */
+	T("token-b64", 'M', "!ZGNrcl9wYXRf%A{32,}", 35, CASES | DIGIT), /* dckr_pat_ */
+	T("token-b64", 'M', "!c2tfbGl2ZV%A{20,}", 35, CASES | DIGIT), /* sk_live_ */
+	T("token-b64", 'M', "!cHlwaS1BZ0%A{80,}", 40, CASES | DIGIT), /* pypi-Ag */
+
+	/* a history in a file, under whatever name */
+	T("git-bundle", 'H', "# v2 git bundle\n%h{40}%b", 0, LITERAL),
+	T("git-bundle", 'H', "# v2 git bundle\n-%h{40}%b", 0, LITERAL),
+	T("git-bundle", 'H', "# v3 git bundle\n@%z{4,}", 0, LITERAL),
+	V("git-fast-export", 'M', "committer%b", git_export, 0, LITERAL),
 
 	/* command lines */
 	V("curl-user", 'M', "curl", curl, 0, 0),
 	V("cli-password", 'M', "-password=", command, 0, 0),
 	V("cli-password", 'M', "-password%b", command, 0, 0),
+	V("cli-password", 'M', "-password%b", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-password=", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-token%b", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-token=", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-api-key%b", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-api-key=", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-secret%b", option, 32, CASES | DIGIT),
+	V("cli-password", 'M', "-secret=", option, 32, CASES | DIGIT),
 	V("cli-password", 'M', "mysql%b", short_option, 0, 0),
 	V("cli-password", 'M', "mysqldump%b", short_option, 0, 0),
 	V("cli-password", 'M', "login%b", login_option, 0, 0),
@@ -400,6 +497,18 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "authtoken", token, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "_token", token, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "-token", token, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "TOKEN", token_word, 32, CASES | DIGIT),
+	V("api-key-assign", 'M', "token%q", token_short, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "token=", token_short, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "token:", token_short, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "token%b", token_short, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "token<", token_short, 32, FOLD | CASES | DIGIT),
+	V("api-key-assign", 'M', "token>", token_short, 32, FOLD | CASES | DIGIT),
+	/* variables of the environment, of which hexadecimal ones are too */
+	V("api-key-assign", 'M', "_TOKEN", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "_API_KEY", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "SECRET_KEY", environment, 25, DIGIT),
+	V("api-key-assign", 'M', "PRIVATE_KEY", environment, 25, DIGIT),
 };
 const size_t ab_content_row_count = AB_ARRAY_LEN(ab_content_rows);
 _Static_assert(AB_ARRAY_LEN(ab_content_rows) <= AB_CONTENT_ROWS,

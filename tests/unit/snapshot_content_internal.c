@@ -19,7 +19,7 @@
 #include "content_text.h"
 #include "snapshot/content_internal.h"
 
-#define RULES 131
+#define RULES 179
 #define TEXTS 1024
 
 static ab_content *scanner;
