@@ -251,11 +251,15 @@ bool ab_proc_is_gone(int sys_errno);
 void ab_proc_find(ab_verify_run *run);
 
 /* outside.c, limits.c, mounts.c */
+/* Not the holder and its own, which are outside of the box. */
+bool ab_verify_is_inside(const ab_verify_run *run, const ab_proc *p);
 void ab_verify_outside(ab_verify_run *run);
 void ab_verify_mounts(ab_verify_run *run);
 /* The same for a text: a command's status, limits, and mountinfo (changed). */
 void ab_verify_status(ab_verify_run *run, const char *status);
 void ab_verify_limits(ab_verify_run *run, const char *limits);
+/* The same of every process there is, by its number. */
+void ab_verify_look_at_all_cgroups(ab_verify_run *run);
 /* scheduling.c: of the program; and the same for texts and what ioprio_get(2)
    said, or -errno. */
 void ab_verify_look_at_scheduling(ab_verify_run *run, const char *limits);

@@ -86,34 +86,90 @@ static bool read_cgroup(const ab_verify_run *run, const char *name, char *out,
 	return false;
 }
 
+/* The processes of one of the box's cgroups, a line each; owned, or NULL. */
+static char *read_procs(const ab_verify_run *run, size_t i)
+{
+	ab_autofree char *path = ab_asprintf("%s/cgroup.procs",
+					     run->walls.cgroups[i]);
+	ab_autofd int fd = -1;
+	char *text = NULL;
+	size_t n;
+
+	if (path)
+		fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
+	return fd < 0 || ab_fd_slurp(fd, 1 << 20, &text, &n) ? NULL : text;
+}
+
+static bool is_listed(const char *text, pid_t wanted)
+{
+	char pid[16];
+	size_t k = (size_t)snprintf(pid, sizeof(pid), "%d", (int)wanted);
+
+	for (const char *at = text; *at;) {
+		size_t len = strcspn(at, "\n");
+
+		if (len == k && strncmp(at, pid, k) == 0)
+			return true;
+		at += len + (at[len] == '\n');
+	}
+	return false;
+}
+
 /* Is the program one of those that the box's cgroups hold? */
 static bool is_in_cgroups(const ab_verify_run *run)
 {
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", (int)run->prober);
 	for (size_t i = 0; i < run->walls.cgroup_count; i++) {
-		ab_autofree char *path = ab_asprintf(
-			"%s/cgroup.procs", run->walls.cgroups[i]);
-		ab_autofree char *text = NULL;
-		ab_autofd int fd = -1;
-		size_t n, k = strlen(pid);
-		bool found = false;
+		ab_autofree char *text = read_procs(run, i);
 
-		if (path)
-			fd = ab_fd_lift(open(path, O_RDONLY | O_CLOEXEC));
-		if (fd < 0 || ab_fd_slurp(fd, 1 << 20, &text, &n))
-			return false;
-		for (const char *at = text; !found && *at;) {
-			size_t len = strcspn(at, "\n");
-
-			found = len == k && strncmp(at, pid, k) == 0;
-			at += len + (at[len] == '\n');
-		}
-		if (!found)
+		if (!text || !is_listed(text, run->prober))
 			return false;
 	}
 	return true;
+}
+
+/* Of the box, alive, and not in this one; NULL: none. */
+static const ab_proc *find_outside(const ab_verify_run *run, const char *text)
+{
+	for (size_t i = 0; i < run->proc_count; i++) {
+		const ab_proc *p = &run->procs[i];
+
+		if (ab_verify_is_inside(run, p) && !is_listed(text, p->pid) &&
+		    !ab_proc_has_ended(p->pid) &&
+		    ab_proc_started(p->pid) == p->started)
+			return p;
+	}
+	return NULL;
+}
+
+/* One that was moved out is held to none of the box's limits. */
+void ab_verify_look_at_all_cgroups(ab_verify_run *run)
+{
+	static const char probe[] = "cgroup.all", wall[] = "cgroup";
+	static const char tried[] = "look for every process of the box in them";
+
+	for (size_t i = 0; i < run->walls.cgroup_count; i++) {
+		ab_autofree char *text = read_procs(run, i);
+		const ab_proc *p = text ? find_outside(run, text) : NULL;
+
+		if (!text) {
+			ab_verify_tell(run, probe, wall, tried,
+				       AB_VERDICT_UNKNOWN, "not to be found out",
+				       "a cgroup cannot be read");
+			return;
+		}
+		if (!p)
+			continue;
+		ab_verify_add(run->report, probe, wall, tried, true,
+			      AB_VERDICT_MISSING,
+			      ab_asprintf("process %d of the box is not in %s",
+					  (int)p->pid_inside,
+					  run->walls.cgroups[i]),
+			      ab_strdup("nothing"));
+		return;
+	}
+	if (run->walls.cgroup_count)
+		ab_verify_tell(run, probe, wall, tried, AB_VERDICT_PASS,
+			       "all are in each of them", "cgroup");
 }
 
 static bool is_number(const char *text)

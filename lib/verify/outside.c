@@ -182,6 +182,12 @@ static bool is_agents(const ab_verify_run *run, const ab_proc *p)
 	return p->parent != run->walls.holder;
 }
 
+bool ab_verify_is_inside(const ab_verify_run *run, const ab_proc *p)
+{
+	return p->pid == run->first || is_agents(run, p) ||
+	       p->pid == run->prober;
+}
+
 static void look_at_others(ab_verify_run *run)
 {
 	static const char probe[] = "processes.all", wall[] = "processes";
@@ -464,6 +470,7 @@ void ab_verify_outside(ab_verify_run *run)
 	look_at_limits(run);
 	look_at_others(run);
 	ab_verify_look_at_all_scheduling(run);
+	ab_verify_look_at_all_cgroups(run);
 	look_at_tracers(run);
 	ab_verify_mounts(run);
 }

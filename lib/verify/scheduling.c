@@ -169,14 +169,6 @@ static long look_at_process(const ab_proc *p, const char **more)
 	return r;
 }
 
-/* Not the holder and its own, which are outside of the box. */
-static bool is_inside(const ab_verify_run *run, const ab_proc *p)
-{
-	return p->pid == run->first ||
-	       (p->pid != run->walls.holder &&
-		p->parent != run->walls.holder);
-}
-
 void ab_verify_look_at_all_scheduling(ab_verify_run *run)
 {
 	static const char probe[] = "scheduling.all", wall[] = "scheduling";
@@ -189,7 +181,7 @@ void ab_verify_look_at_all_scheduling(ab_verify_run *run)
 		const char *more = NULL;
 		long r;
 
-		if (!is_inside(run, p))
+		if (!ab_verify_is_inside(run, p))
 			continue;
 		n++;
 		r = look_at_process(p, &more);

@@ -572,6 +572,58 @@ static void who_runs_before_others_is_told(void)
 	agentbox_process_free(p);
 }
 
+static bool write_number(const char *path, pid_t number)
+{
+	char text[16];
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int n = snprintf(text, sizeof(text), "%d", (int)number);
+	bool good = fd >= 0 && write(fd, text, (size_t)n) == n;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* By the host, or by whoever else may move processes: "/" of a hierarchy. */
+static bool leave_cgroup(pid_t pid, char *back, size_t size)
+{
+	char *list = host_read(e2e_text("/proc/%d/cgroup", pid));
+	char *at = list ? strstr(list, ":pids:") : NULL;
+
+	if (!at)
+		return false;
+	at += strlen(":pids:");
+	snprintf(back, size, "/sys/fs/cgroup/pids%.*s/cgroup.procs",
+		 (int)strcspn(at, "\n"), at);
+	return write_number("/sys/fs/cgroup/pids/cgroup.procs", pid);
+}
+
+static void who_has_left_a_cgroup_is_told(void)
+{
+	agentbox_process *p;
+	char back[4096];
+	pid_t pid;
+
+	box_raise(NULL, NULL);
+	box_needs_namespaces();
+	p = BOX_START(-1, "/bin/sleep", "60");
+	expect_green();
+	pid = host_descendant("sleep");
+	REQUIRE(pid > 0, "no sleep");
+	if (!leave_cgroup(pid, back, sizeof(back))) {
+		e2e_note("not tried, no cgroup of version 1 to move it in");
+		agentbox_process_free(p);
+		return;
+	}
+	CHECK(!strcmp(verify_verdict(verify_box(), "cgroup.all"), "missing"),
+	      "it is in none");
+	CHECK(!strcmp(verify_walls(verify_box(), "missing"), "cgroup"), "%s",
+	      verify_walls(verify_box(), "missing"));
+	CHECK(write_number(back, pid), "%s: %m", back);
+	expect_green();
+	agentbox_process_free(p);
+}
+
 /* Soon, with nothing left, and the box is as it was. */
 static void a_run_that_is_stopped_leaves_nothing(void)
 {
@@ -634,6 +686,7 @@ static const struct e2e_case cases[] = {
 	CASE(what_a_killed_test_left_is_taken_away),
 	CASE(who_is_traced_from_outside_is_told),
 	CASE(who_runs_before_others_is_told),
+	CASE(who_has_left_a_cgroup_is_told),
 	CASE(a_run_that_is_stopped_leaves_nothing),
 	CASE(an_ended_box_is_an_error),
 	CASES_END
