@@ -165,11 +165,15 @@ int32_t ab_peer_revoke_all(agentbox_peering *p, const char *column,
 			   agentbox_error **err);
 /*
  * sweep.c: end what boxes and hosts that are gone have left. What a copy still
- * holds is passed over, and ended by the next.
+ * holds is passed over, and ended by the next; so is a reader that cannot be
+ * looked through.
  */
 int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err);
 /* When something was passed over. */
 int32_t ab_peer_sweep_again(agentbox_peering *p, agentbox_error **err);
+/* The same of one reader, which may have been: what is wrong with it. */
+int32_t ab_peer_sweep_reader(agentbox_peering *p, const char *reader,
+			     agentbox_error **err);
 int32_t ab_peering_usable(const agentbox_peering *p, agentbox_error **err);
 
 #endif

@@ -242,6 +242,8 @@ int32_t agentbox_peering_grant(agentbox_peering *peering, const char *reader,
 	if (rc == 0)
 		rc = ab_peer_box_find(peering, reader, &a, err);
 	if (rc == 0)
+		rc = ab_peer_sweep_reader(peering, a.id, err);
+	if (rc == 0)
 		rc = ab_peer_box_find(peering, source, &b, err);
 	if (rc == 0)
 		rc = grant_between(peering, &a, &b, name ? name : b.id,
@@ -272,6 +274,8 @@ int32_t agentbox_peering_refresh(agentbox_peering *peering, const char *grant,
 		return ab_error_nomem(err);
 	j->has_ended = true; /* until there is a copy to wait for */
 	rc = ab_grant_get(peering->store, grant, &j->grant, err);
+	if (rc == 0)
+		rc = ab_peer_sweep_reader(peering, j->grant.reader, err);
 	if (rc == 0)
 		rc = ab_peer_box_find(peering, j->grant.source, &b, &error);
 	if (rc == AGENTBOX_ENOTFOUND && error)

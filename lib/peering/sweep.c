@@ -2,8 +2,9 @@
 /*
  * The end of what boxes and hosts that are gone have left, when a handle is
  * made. A reader is alive while its directory is locked (lib/walls/share.c), a
- * source while its owner's process lives. What cannot be looked through ends
- * it: something granted might be left.
+ * source while its owner's process lives. A reader that cannot be looked
+ * through stops nobody else; to it nothing is granted until it can, for it may
+ * read what nobody granted. Without the store nothing goes on.
  */
 #include "config.h"
 
@@ -87,6 +88,24 @@ static int32_t pass_over(int32_t rc, agentbox_error **error, bool *is_left,
 	    strcmp(agentbox_error_get_where(*error), AB_STORE_NAME) == 0)
 		return ab_error_move(err, error);
 	*is_left = true;
+	agentbox_error_free(*error);
+	*error = NULL;
+	return 0;
+}
+
+/*
+ * What is wrong with one reader, whose directories may be broken or another's.
+ * The store, the context and the memory are everybody's.
+ */
+static int32_t pass_over_reader(agentbox_peering *p, int32_t rc,
+				agentbox_error **error, agentbox_error **err)
+{
+	if (rc == 0)
+		return 0;
+	if ((rc != AGENTBOX_ESYS && rc != AGENTBOX_EBUSY) ||
+	    strcmp(agentbox_error_get_where(*error), AB_STORE_NAME) == 0)
+		return ab_error_move(err, error);
+	p->is_unswept = true;
 	agentbox_error_free(*error);
 	*error = NULL;
 	return 0;
@@ -320,8 +339,12 @@ static int32_t sweep_readers(agentbox_peering *p, agentbox_error **err)
 
 	if (error == ENOENT)
 		return 0; /* nobody ever read here */
-	while (dir && rc == 0 && (e = ab_fd_next(dir, &error)))
-		rc = sweep_reader(p, dirfd(dir), e->d_name, err);
+	while (dir && rc == 0 && (e = ab_fd_next(dir, &error))) {
+		agentbox_error *wrong = NULL;
+
+		rc = sweep_reader(p, dirfd(dir), e->d_name, &wrong);
+		rc = pass_over_reader(p, rc, &wrong, err);
+	}
 	if (dir)
 		closedir(dir);
 	return rc < 0 || !error ? rc :
@@ -354,11 +377,19 @@ static int32_t sweep_sources(agentbox_peering *p, agentbox_error **err)
 			agentbox_error_free(error);
 			continue;
 		}
-		rc = pass_over(rc, &error, &p->is_unswept, err);
+		rc = pass_over_reader(p, rc, &error, err);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
+}
+
+int32_t ab_peer_sweep_reader(agentbox_peering *p, const char *reader,
+			     agentbox_error **err)
+{
+	bool is_left = false;
+
+	return p->is_unswept ? finish_reader(p, reader, &is_left, err) : 0;
 }
 
 int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err)

@@ -553,6 +553,65 @@ static void case_110_a_sweep_passes_over_what_hangs(void)
 	peers_finish();
 }
 
+/* What nobody granted, whose lock's file is none. */
+static const char *make_stray_that_stays(const char *dir)
+{
+	host_write(e2e_text("%s/shared/stray/a.c", dir), "stray\n");
+	host_mkdir(e2e_text("%s/records/.stray.lock", dir));
+	return dir;
+}
+
+/*
+ * A reader that cannot be looked through stops nobody else: the others are
+ * ended, the handle is made and grants to others, and who grants next tries
+ * again.
+ */
+static void case_110_a_reader_that_cannot_be_swept_stops_no_other(void)
+{
+	const char *other;
+
+	peers_begin();
+	agentbox_peering_free(peering);
+	other = make_stray_that_stays(make_other_reader());
+	peers_open(NULL);
+	peers_grant("code");
+	CHECK(host_exists(e2e_text("%s/shared/stray", other)), "no stray");
+	rmdir(e2e_text("%s/records/.stray.lock", other));
+	peers_grant("more");
+	CHECK(!host_exists(e2e_text("%s/shared/stray", other)),
+	      "nobody tried again");
+	peers_finish();
+}
+
+/* And nothing is granted to it: it may read what nobody granted. */
+static void case_110_to_a_reader_that_cannot_be_swept_nothing_is_granted(void)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	const char *dir, *id;
+
+	peers_begin();
+	id = peers_grant("code");
+	dir = host_path("state/boxes/%s", agentbox_sandbox_get_id(box()));
+	agentbox_peering_free(peering);
+	make_stray_that_stays(dir);
+	peers_open(NULL);
+	CHECK(agentbox_peering_grant(peering, agentbox_sandbox_get_id(box()),
+				     agentbox_sandbox_get_id(source), "more",
+				     NULL, &job, &err) == AGENTBOX_ESYS,
+	      "granted: %s", agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	err = NULL;
+	CHECK(agentbox_peering_refresh(peering, id, NULL, &job, &err) ==
+		      AGENTBOX_ESYS,
+	      "refreshed: %s", agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	rmdir(e2e_text("%s/records/.stray.lock", dir));
+	peers_grant("more");
+	CHECK(!host_exists(e2e_text("%s/shared/stray", dir)), "it is left");
+	peers_finish();
+}
+
 /* The same of what is revoked, and a refresh has its record. */
 static void case_110_a_sweep_passes_over_a_refresh_that_hangs(void)
 {
@@ -807,6 +866,8 @@ static const struct e2e_case cases[] = {
 	CASE(case_110_what_no_store_knows_leaves_no_generation),
 	CASE(case_110_a_sweep_passes_over_what_hangs),
 	CASE(case_110_a_sweep_passes_over_a_refresh_that_hangs),
+	CASE(case_110_a_reader_that_cannot_be_swept_stops_no_other),
+	CASE(case_110_to_a_reader_that_cannot_be_swept_nothing_is_granted),
 	CASE(case_071_what_cannot_be_taken_back_is_told),
 	CASE(case_110_kill_ends_the_readers_processes),
 	CASE(case_110_scrub_takes_what_is_held),
