@@ -64,6 +64,13 @@ tests_e2e_peering_SOURCES = tests/e2e/peering.c $(E2E_PEERS)
 tests_e2e_peering_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
 tests_e2e_peering_CFLAGS = $(UNIT_CFLAGS)
 tests_e2e_peering_LDADD = $(E2E_BOX_LIBS)
+
+check_PROGRAMS += tests/e2e/peer_sweep
+E2E_TESTS += tests/e2e/peer_sweep
+tests_e2e_peer_sweep_SOURCES = tests/e2e/peer_sweep.c $(E2E_PEERS)
+tests_e2e_peer_sweep_CPPFLAGS = $(E2E_BOX_CPPFLAGS)
+tests_e2e_peer_sweep_CFLAGS = $(UNIT_CFLAGS)
+tests_e2e_peer_sweep_LDADD = $(E2E_BOX_LIBS)
 check_PROGRAMS += tests/e2e/peer_hold
 E2E_TESTS += tests/e2e/peer_hold
 tests_e2e_peer_hold_SOURCES = tests/e2e/peer_hold.c $(E2E_PEERS)

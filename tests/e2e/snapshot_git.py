@@ -118,7 +118,7 @@ def the_same_trees_have_the_same_ids_and_digest():
 
 
 @test
-def row_68_what_is_not_committed_is_not_in_it():
+def case_068_what_is_not_committed_is_not_in_it():
     project()
     write("src/main.c", "int half_a_change;\n")
     write("untracked.c", "int untracked;\n")
@@ -129,7 +129,7 @@ def row_68_what_is_not_committed_is_not_in_it():
 
 
 @test
-def row_69_a_lock_of_the_index_is_no_matter():
+def case_069_a_lock_of_the_index_is_no_matter():
     project()
     write(".git/index.lock", "")
     snapshot()
@@ -264,7 +264,7 @@ def limits_hold():
 # --- rows 76 to 89 ---
 
 @test
-def row_76_77_configuration_and_traces_do_not_come_along():
+def case_076_77_configuration_and_traces_do_not_come_along():
     project()
     git("config", "http.https://example.org/.extraheader",
         "AUTHORIZATION: basic " + MARK)
@@ -282,7 +282,7 @@ def row_76_77_configuration_and_traces_do_not_come_along():
 
 
 @test
-def row_78_to_82_other_repositories_in_the_tree_are_not_there():
+def case_078_to_82_other_repositories_in_the_tree_are_not_there():
     project()
     for name in (".git/modules/sub/objects/x", "vendor.git/HEAD",
                  "vendor.git/objects/x", "vendor.git/refs/y",
@@ -301,7 +301,7 @@ def row_78_to_82_other_repositories_in_the_tree_are_not_there():
 
 
 @test
-def row_81_82_a_pointer_or_a_link_to_a_repository_is_not_followed():
+def case_081_82_a_pointer_or_a_link_to_a_repository_is_not_followed():
     project()
     os.rename(SRC + "/.git", TOP + "/elsewhere")
     write(".git", "gitdir: %s/elsewhere\n" % TOP)
@@ -328,7 +328,7 @@ def no_way_in(*words):
 
 
 @test
-def row_81_a_linked_worktree_reads_no_repository_of_the_host():
+def case_081_a_linked_worktree_reads_no_repository_of_the_host():
     where = TOP + "/host/.git/worktrees/src"
     host_repository()
     expect(os.path.isdir(where), os.listdir(TOP + "/host/.git/worktrees"))
@@ -363,7 +363,7 @@ def row_81_a_linked_worktree_reads_no_repository_of_the_host():
 
 
 @test
-def row_83_another_repositorys_objects_are_never_read():
+def case_083_another_repositorys_objects_are_never_read():
     project()
     os.makedirs(TOP + "/lender")
     for name in ("pack", "info"):
@@ -379,7 +379,7 @@ def row_83_another_repositorys_objects_are_never_read():
 
 
 @test
-def row_84_85_a_secret_of_the_history_is_in_no_object():
+def case_084_85_a_secret_of_the_history_is_in_no_object():
     project()
     write("key.py", "KEY = '%s'\n" % AWS)
     commit("four")
@@ -402,7 +402,7 @@ def row_84_85_a_secret_of_the_history_is_in_no_object():
 
 
 @test
-def row_86_nothing_of_the_source_is_run():
+def case_086_nothing_of_the_source_is_run():
     project()
     ran = TOP + "/ran"
     hook = "#!/bin/sh\ntouch %s\n" % ran
@@ -430,7 +430,7 @@ def row_86_nothing_of_the_source_is_run():
 
 
 @test
-def row_86_attributes_of_the_tree_change_no_byte():
+def case_086_attributes_of_the_tree_change_no_byte():
     begin()
     write(".gitattributes", "*.txt text eol=crlf\n*.i ident\n"
                             "*.u working-tree-encoding=UTF-16\n")
@@ -448,7 +448,7 @@ def row_86_attributes_of_the_tree_change_no_byte():
 
 
 @test
-def row_87_88_bundles_patches_and_pointers_of_lfs():
+def case_087_88_bundles_patches_and_pointers_of_lfs():
     project()
     write("x.bundle", "# v2 git bundle\n")
     write("0001-fix.patch", "From: Ada <ada@example.org>\n%s\n" % MARK)
@@ -466,7 +466,7 @@ def row_87_88_bundles_patches_and_pointers_of_lfs():
 
 
 @test
-def row_89_git_stops_at_the_snapshot():
+def case_089_git_stops_at_the_snapshot():
     project()
     snapshot()
     expect(git("rev-parse", "--show-toplevel", cwd=DST + "/src").strip() ==
