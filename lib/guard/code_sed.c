@@ -94,6 +94,40 @@ static uint32_t sed_flags(struct code *k, uint32_t i)
 	return i;
 }
 
+static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-&";
+
+/* `s/x/y/`, `3p`, `/x/d`: what comes out are lines that went in, with plain
+   words put in at most. */
+static bool is_pick(const struct ab_word *text)
+{
+	const char *s = text->text;
+	uint32_t n = text->len, i = sed_address(s, n, 0), end;
+
+	if (text->hole_count || i >= n)
+		return false;
+	if (s[i] == 'p' || s[i] == 'd')
+		return i + 1 == n;
+	if (s[i] != 's' || i + 1 >= n)
+		return false;
+	char delim = s[i + 1];
+
+	i = sed_skip_to(s, n, i + 2, delim);
+	for (end = i; end < n && s[end] != delim; end++) {
+		bool is_quoted = s[end] == '\\' && end + 1 < n;
+
+		end += is_quoted;
+		if (is_quoted ? !memchr("0123456789./-_", s[end], 14)
+			      : !memchr(plain, s[end], sizeof(plain) - 1))
+			return false;
+	}
+	for (i = end + 1; i < n; i++) {
+		if (!memchr("gpI0123456789", s[i], 13))
+			return false;
+	}
+	return end < n;
+}
+
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text)
 {
@@ -101,6 +135,7 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 	const char *s = text->text;
 	uint32_t n = text->len, i = 0;
 
+	c->out_taint |= is_pick(text) ? AB_TAINT_PICK : AB_TAINT_DECODE;
 	while ((i = sed_address(s, n, i)) < n) {
 		char ch = s[i++];
 

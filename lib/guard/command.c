@@ -356,7 +356,8 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
 	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_CRED | AB_TAINT_ENV |
-			AB_TAINT_DECODE | AB_TAINT_PROCESS | AB_TAINT_DATA;
+			AB_TAINT_DECODE | AB_TAINT_PICK | AB_TAINT_PROCESS |
+			AB_TAINT_DATA;
 
 	if (p && (p->is_builtin || ab_has_role(p, AB_ROLE_OUTPUT)))
 		;

@@ -266,7 +266,7 @@ static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 		 const struct ab_word *content, bool is_new)
 {
 	uint32_t keep = AB_TAINT_REMOTE | AB_TAINT_DECODE | AB_TAINT_CRED |
-			AB_TAINT_ENV;
+			AB_TAINT_ENV | AB_TAINT_PICK;
 	uint32_t len;
 
 	if (taint & AB_TAINT_REMOTE)

@@ -243,11 +243,13 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
-/* A value put into a text is a word of it; a text that is all value is not
+/* A value put into a text is a word of it, as a line that was picked is; a
+   text that is all value is not
    known at all. */
 static uint32_t part_taint(uint32_t taint, uint32_t len)
 {
-	return len ? taint & ~(uint32_t)(AB_TAINT_VAR | AB_TAINT_FILE)
+	return len ? taint & ~(uint32_t)(AB_TAINT_VAR | AB_TAINT_FILE |
+					 AB_TAINT_PICK)
 		   : taint;
 }
 
