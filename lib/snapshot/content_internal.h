@@ -230,7 +230,7 @@ bool ab_verify_document(const ab_content_window *w, ab_content_match *m);
 /* Four bytes of an anchor, and how far they are behind its beginning. */
 #define AB_CONTENT_PRINT 4
 /* Of eight buckets: two let more through, four cost more than they keep. */
-#define AB_CONTENT_GROUPS 3
+#define AB_CONTENT_GROUPS 4
 typedef struct ab_content_print {
 	uint64_t last[4]; /* which bytes the fourth may be */
 	uint32_t key;	  /* the first three */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The prefilter for many places at once. The prints (content_anchor.c) are in
- * 24 buckets, and masks say of each byte in which buckets it may stand at the
+ * 32 buckets, and masks say of each byte in which buckets it may stand at the
  * first, second, third and fourth place: what is in one bucket four times is
  * compared with the prints themselves. With AVX2 a byte's two nibbles are
  * looked up, so buckets are chosen whose nibbles go well together; AVX-512
