@@ -16,20 +16,19 @@
 /* Forgotten ones stay in their places until there are as many as others. */
 #define FEW 64
 
+static int compare_wd(const void *item, const void *key)
+{
+	const watched *d = item;
+	const int *wd = key;
+
+	return d->wd < *wd ? -1 : d->wd > *wd;
+}
+
 /* The first that does not come before this number. */
 static size_t find(const watcher *w, int wd)
 {
-	size_t low = 0, high = w->dir_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->dirs[mid].wd < wd)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return init_find_first(w->dirs, w->dir_count, sizeof(*w->dirs), &wd,
+			       compare_wd);
 }
 
 static bool is_at(const watcher *w, size_t i, int wd)

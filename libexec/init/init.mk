@@ -40,6 +40,7 @@ libexec_agentbox_init_SOURCES = \
 	libexec/init/report.c \
 	libexec/init/resolve.c \
 	libexec/init/root.c \
+	libexec/init/search.c \
 	libexec/init/settle.c \
 	libexec/init/sys.h \
 	libexec/init/tell.c \
@@ -111,7 +112,8 @@ tests_unit_init_settle_internal_SOURCES = \
 	tests/unit/init_settle_internal.c \
 	tests/unit/init_neighbours.c tests/unit/init_neighbours.h \
 	libexec/init/adopt.c libexec/init/inside.c \
-	libexec/init/remount.c libexec/init/settle.c \
+	libexec/init/remount.c libexec/init/search.c \
+	libexec/init/settle.c \
 	libexec/init/sys.h libexec/init/watcher.h
 tests_unit_init_settle_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
 	-I$(top_srcdir)/libexec/init -Dab_clock_boot_ns=faked_clock_boot_ns
@@ -122,7 +124,7 @@ UNIT_TESTS += tests/unit/init_watch_internal
 tests_unit_init_watch_internal_SOURCES = \
 	tests/unit/init_watch_internal.c \
 	tests/unit/init_neighbours.c tests/unit/init_neighbours.h \
-	libexec/init/dirs.c \
+	libexec/init/dirs.c libexec/init/search.c \
 	libexec/init/settle.c libexec/init/watch.c \
 	libexec/init/sys.h libexec/init/watcher.h
 tests_unit_init_watch_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \

@@ -80,17 +80,10 @@ static int index_seen(watcher *w)
 /* The first that does not come before this path. */
 static size_t find_path(const watcher *w, const char *path)
 {
-	size_t low = 0, high = w->seen_count;
+	const seen key = {.path = path};
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(w->seen[mid].path, path) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return init_find_first(w->seen, w->seen_count, sizeof(*w->seen), &key,
+			       compare_path);
 }
 
 static bool is_same(const seen *was, const seen *is)
@@ -107,18 +100,11 @@ static bool is_same(const seen *was, const seen *is)
 
 static bool is_known(const watcher *w, const seen *is)
 {
-	size_t low = 0, high = w->by_ino_count;
+	size_t i = init_find_first(w->by_ino, w->by_ino_count,
+				   sizeof(*w->by_ino), &is, compare_number);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->by_ino[mid]->ino < is->ino)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	while (low < w->by_ino_count && w->by_ino[low]->ino == is->ino) {
-		if (is_same(w->by_ino[low++], is))
+	while (i < w->by_ino_count && w->by_ino[i]->ino == is->ino) {
+		if (is_same(w->by_ino[i++], is))
 			return true;
 	}
 	return false;

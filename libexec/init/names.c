@@ -186,20 +186,17 @@ bool init_is_only_way(const watcher *w, const guarded *g)
 	return true;
 }
 
+static int compare_rest_path(const void *item, const void *key)
+{
+	return strcmp((*(const guarded *const *)item)->rest, key);
+}
+
 /* The first in by_rest that does not come before this path. */
 static size_t find_rest(const watcher *w, const char *path)
 {
-	size_t low = 0, high = w->by_rest_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(w->by_rest[mid]->rest, path) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return init_find_first(w->by_rest, w->by_rest_count,
+			       sizeof(*w->by_rest), path,
+			       compare_rest_path);
 }
 
 /* What is at this path is held, with all that is in it. */

@@ -62,20 +62,16 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
+static int compare_target(const void *item, const void *key)
+{
+	return strcmp((*(const guarded *const *)item)->target, key);
+}
+
 /* The first in by_target that does not come before this point. */
 static size_t find_target(const watcher *w, const char *point)
 {
-	size_t low = 0, high = w->by_target_count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(w->by_target[mid]->target, point) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return init_find_first(w->by_target, w->by_target_count,
+			       sizeof(*w->by_target), point, compare_target);
 }
 
 static void mark_mounted(watcher *w, const char *point)

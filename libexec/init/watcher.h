@@ -194,6 +194,14 @@ struct watcher {
 		.demand_fd = -1, .edge_fd = -1                 \
 	}
 
+/*
+ * search.c: the first of `count` items of `size` bytes, sorted by `compare`,
+ * that does not come before `key`; count: none.
+ */
+size_t init_find_first(const void *list, size_t count, size_t size,
+		       const void *key,
+		       int (*compare)(const void *item, const void *key));
+
 /* names.c: is this a name that must not appear? */
 /* Index the patterns of the plan. 0 or -ENOMEM. */
 int init_index_names(watcher *w);
