@@ -79,6 +79,8 @@ void ab_link_word(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, const struct ab_word *w);
 /* What the last command made is there from here on. */
 void ab_links_settle(struct ab_check *c);
+/* There are too many to be followed: the text is denied. */
+void ab_links_give_up(struct ab_check *c);
 /* w becomes a link to that; symbolic: seen from where w is. */
 void ab_link_make(struct ab_check *c, const struct ab_word *to,
 		  const struct ab_word *w, bool is_symbolic);

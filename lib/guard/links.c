@@ -17,7 +17,7 @@
 
 #include "guard/command.h"
 
-#define MAX_LINKS 64
+#define MAX_LINKS 256
 
 static bool same_name(const struct part *part, const char *name, size_t n,
 		      bool fold)
@@ -60,6 +60,12 @@ const struct ab_linked *ab_link_at(struct path *p)
 		found = l;
 	}
 	return found;
+}
+
+void ab_links_give_up(struct ab_check *c)
+{
+	ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	c->links = c->near_links = NULL;
 }
 
 void ab_links_settle(struct ab_check *c)
@@ -134,7 +140,7 @@ static void add(struct ab_check *c, const struct ab_linked *as, bool is_near)
 	if (count(c->links) + count(c->near_links) >= MAX_LINKS) {
 		c->has_lost_link |= is_near;
 		if (!is_near || c->links)
-			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+			ab_links_give_up(c);
 		return;
 	}
 	l = ab_arena_high(c->high, sizeof(*l));
@@ -157,8 +163,10 @@ static void add(struct ab_check *c, const struct ab_linked *as, bool is_near)
 	if (!c->links) {
 		c->links = c->near_links;
 		c->near_links = NULL;
-		if (c->has_lost_link)
-			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+		if (c->has_lost_link) {
+			ab_links_give_up(c);
+			return;
+		}
 	}
 	l->next = c->links;
 	c->links = l;

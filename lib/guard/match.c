@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/key.h"
 #include "guard/command.h"
+#include "guard/path.h"
 
 /* --- reports ------------------------------------------------------------ */
 
@@ -435,7 +436,11 @@ static AB_COLD void check_linked(struct ab_check *c, const struct ab_use *use,
 	do {
 		c->has_link_choice = false;
 		check_path(c, use, kind, w);
-		c->link_choice++;
+		if (++c->link_choice == AB_MAX_LINK_CHOICES &&
+		    c->has_link_choice) {
+			ab_links_give_up(c);
+			break;
+		}
 	} while (c->has_link_choice);
 	c->is_linked = c->has_link_choice = false;
 	c->link_choice = 0;

@@ -34,6 +34,9 @@ struct path {
 	uint16_t homes; /* bit n: the first n components are a home */
 };
 
+/* Links at one name that are tried. */
+#define AB_MAX_LINK_CHOICES 8
+
 /* A link that the text made. */
 struct ab_linked {
 	struct ab_linked *next; /* older */

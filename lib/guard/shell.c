@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "guard/check.h"
 #include "guard/command.h"
+#include "guard/path.h"
 #include "guard/decision.h"
 
 #define CWD AB_SHELL_CWD
@@ -520,6 +521,8 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 			(!c->is_linked || c->has_link_choice))) {
 		/* the same, where links of the text lead */
 		c->link_choice += c->is_linked;
+		if (c->link_choice == AB_MAX_LINK_CHOICES)
+			ab_links_give_up(c);
 		c->is_linked = c->is_again = true;
 		c->has_link_choice = false;
 		ab_shell_reading_begin(c->run, &d->readings);
