@@ -128,8 +128,9 @@ struct ab_check {
 	/* asked about in functions; the outermost that is being defined */
 	struct ab_deferred *deferred;
 	uint32_t deferred_count, defining_depth;
-	const char *defining;
-	bool is_exporting; /* functions, to children */
+	const struct ab_shell_function *defining;
+	bool defining_traps; /* there was a trap when it began */
+	bool is_exporting; /* functions, to callers that are not seen */
 	uint32_t trees; /* archives off the network that were taken apart */
 	/* what a program that copies has read so far */
 	uint32_t copy_taint;

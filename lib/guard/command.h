@@ -91,6 +91,10 @@ bool ab_defined_defer(struct ab_check *c,
 		      const struct ab_shell_found *found) AB_COLD;
 void ab_defined_begin(struct ab_check *c, const struct ab_shell_scope *s);
 void ab_defined_end(struct ab_check *c, const struct ab_shell_scope *s);
+/* A function that the text may call, through at most so many others, has been
+   asked about. */
+bool ab_defined_reaches(struct ab_check *c, const char *text, uint32_t len,
+			uint32_t depth);
 /* The words of a command that may export functions. */
 void ab_defined_export(struct ab_check *c, const struct ab_word *argv,
 		       uint32_t argc);

@@ -58,6 +58,9 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 				  how ? (uint32_t)strlen(how)
 				      : c->use->program->name_len);
 	push.tag = (void *)(uintptr_t)chain;
+	/* bash -a, bash -o allexport */
+	if (is_child && c->use)
+		ab_defined_export(c, c->use->words, c->use->count);
 	if (!ab_shell_push(c->run, &push))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, text);
 }

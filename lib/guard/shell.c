@@ -345,6 +345,8 @@ static void note_variable(struct ab_check *c, const char *name, uint32_t len,
 		c->has_fold |= has_text(value, "nocaseglob");
 	}
 	c->has_dots |= len == 10 && !memcmp(name, "GLOBIGNORE", 10);
+	if (len == 9 && !memcmp(name, "SHELLOPTS", 9))
+		c->is_exporting |= has_text(value, "allexport");
 }
 
 static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
@@ -426,6 +428,7 @@ static inline bool is_notable(const struct ab_word *w)
 	case 'G':
 	case 'n':
 	case 'N':
+	case 'S':
 	case '_':
 		return true;
 	default:
@@ -442,7 +445,7 @@ static void note_word(struct ab_check *c, const struct ab_word *w)
 		       names_option(w, at, "globdots");
 	c->has_fold |= names_option(w, at, "nocaseglob") ||
 		       names_option(w, at, "caseglob");
-	if (*w->text == 'B' || *w->text == 'G')
+	if (memchr("BGS", *w->text, 3))
 		eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
 	if (eq)
 		note_variable(c, w->text, (uint32_t)(eq - w->text), w);
@@ -654,7 +657,9 @@ static void note_physical(struct ab_check *c, const struct ab_word *argv,
 #define AB_EXPORTERS                                                    \
 	(AB_BUILTIN(SET) | AB_BUILTIN(EXPORT) | AB_BUILTIN(DECLARE) |   \
 	 AB_BUILTIN(TYPESET) | AB_BUILTIN(READONLY) |                   \
-	 AB_BUILTIN(BUILTIN) | AB_BUILTIN(COMMAND))
+	 AB_BUILTIN(BUILTIN) | AB_BUILTIN(COMMAND) |                    \
+	 AB_BUILTIN(SHOPT) | AB_BUILTIN(LOCAL) |                        \
+	 AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY))
 
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)

@@ -21,6 +21,7 @@
 
 #define MAX_TRAPS 16
 #define MAX_NAMES 8 /* of one trap, that are followed */
+#define MAX_CALLS 3 /* of functions by functions, that are looked through */
 #define MAX_WAITING 4096 /* bytes of a text that waits for variables */
 
 /* A variable in it, and its value when it was looked at. */
@@ -194,6 +195,7 @@ static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
 	}
 	if (t->name_count == MAX_NAMES) {
 		t->can_wait = false;
+		c->is_exporting = true;
 		return;
 	}
 	t->names[t->name_count++] = (struct trap_name){
@@ -211,8 +213,12 @@ static void find_names(struct ab_check *c, struct ab_trap *t)
 	for (uint32_t i = 0; i + 1 < w->len; i++) {
 		n = w->text[i] == '$' ? name_at(w, i, &from) : 0;
 		/* rc=$?; exit $rc */
-		if (n && !is_set_inside(w, w->text + from, n))
+		if (!n)
+			continue;
+		if (!is_set_inside(w, w->text + from, n))
 			add_name(c, t, from, n);
+		else if (w->text != t->text.text)
+			c->is_exporting = true; /* what calls it is not all */
 	}
 }
 
@@ -382,8 +388,12 @@ bool ab_trap_set(struct ab_check *c, const struct ab_word *w)
 	trap->is_sub = is_sub;
 	open_calls(c, &trap->text, &trap->open);
 	find_names(c, trap);
+	if (ab_defined_reaches(c, trap->open.text, trap->open.len,
+			       MAX_CALLS))
+		c->is_exporting = true;
 	c->traps = trap;
-	if (!trap->can_wait || !is_early(trap))
+	/* where a subshell ends is not told with what its variables are */
+	if (is_sub || !trap->can_wait || !is_early(trap))
 		return false;
 	judge(c, trap, false);
 	return true;
