@@ -244,8 +244,29 @@ static bool keeps_env(const struct ab_chain *chain)
 static bool overrides(const char *name, uint32_t len, const char *pair,
 		      uint32_t pair_len)
 {
-	return (len == pair_len && !memcmp(name, pair, len)) ||
-	       memmem(name, len, "DATABASE", 8) || memmem(name, len, "DB_", 3);
+	static const char *const parts[] = { "DATABASE", "DB_", "PGHOST",
+					     "PGSERVICE", "PGPORT", "MYSQL_" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(parts); i++) {
+		if (memmem(name, len, parts[i], strlen(parts[i])))
+			return true;
+	}
+	return len == pair_len && !memcmp(name, pair, len);
+}
+
+/* The text has set what says which one. */
+static bool has_database(struct ab_check *c)
+{
+	static const char *const names[] = { "DATABASE_URL", "PGDATABASE",
+					     "PGHOST",	     "PGHOSTADDR",
+					     "PGSERVICE",    "PGPORT",
+					     "MYSQL_HOST" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_shell_get(c->run, names[i], strlen(names[i]), NULL))
+			return true;
+	}
+	return false;
 }
 
 /* The command surely runs with that NAME=VALUE, and nothing else says
@@ -258,10 +279,8 @@ static bool given_holds(struct ab_check *c, const struct ab_use *use,
 	const char *eq = strchr(pair, '=');
 	uint32_t len = eq ? (uint32_t)(eq - pair) : 0;
 	const struct ab_word *value = NULL;
-	bool is_exported = true;
 
-	if (!len || !keeps_env(c->chain) ||
-	    ab_shell_get(c->run, "DATABASE_URL", 12, &is_exported))
+	if (!len || !keeps_env(c->chain) || has_database(c))
 		return false;
 	for (uint32_t i = 1; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];
@@ -280,10 +299,9 @@ static bool given_holds(struct ab_check *c, const struct ab_use *use,
 		else if (overrides(a->name, a->name_len, pair, len))
 			return false;
 	}
-	is_exported = true;
-	if (!value)
-		value = ab_shell_get(c->run, pair, len, &is_exported);
-	return value && is_exported && ab_word_equals(value, eq + 1);
+	if (!value && ab_shell_is_exported(c->run, pair, len))
+		value = ab_shell_get(c->run, pair, len, NULL);
+	return value && ab_word_equals(value, eq + 1);
 }
 
 static bool name_holds(struct ab_check *c, const struct ab_use *use,

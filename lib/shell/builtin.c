@@ -174,6 +174,16 @@ static void note_local(struct ab_shell_run *run, const char *name,
 	run->call->locals = u;
 }
 
+/* declare +x: an attribute is taken away. */
+static bool takes_away(const struct ab_word *argv, uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		if (argv[i].len && *argv[i].text == '+')
+			return true;
+	}
+	return false;
+}
+
 /* export, readonly, declare, typeset, local */
 static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
@@ -196,6 +206,10 @@ static void effect_declare(struct ab_shell_run *run,
 		flags |= VARIABLE_EXPORTED;
 	if (strchr(letters, 'i'))
 		flags |= VARIABLE_INTEGER;
+	/* export -n, declare +x; nothing takes the mark from a variable */
+	if (run->branch_depth || run->uncertain || strchr(letters, 'n') ||
+	    takes_away(argv, argc))
+		flags |= VARIABLE_MAYBE_EXPORTED;
 	for (; i < argc; i++) {
 		const struct ab_word *w = &argv[i];
 		uint32_t len = ab_builtin_name_len(w, 0);

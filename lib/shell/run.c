@@ -628,6 +628,15 @@ const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 	return ab_shell_value(run, v);
 }
 
+bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
+			  size_t len)
+{
+	const struct variable *v = ab_run_find(run, name, len);
+
+	return v && (v->flags & VARIABLE_EXPORTED) &&
+	       !(v->flags & VARIABLE_MAYBE_EXPORTED);
+}
+
 const struct ab_word *ab_shell_get_one(const struct ab_shell_run *run,
 				       const char *name, size_t len,
 				       uint32_t index)

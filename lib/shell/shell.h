@@ -393,6 +393,9 @@ bool ab_shell_join(struct ab_shell_run *run, const struct ab_word *words,
 const struct ab_word *ab_shell_get(const struct ab_shell_run *run,
 				   const char *name, size_t len,
 				   bool *is_exported);
+/* It surely is: exported by the shell at hand, and never on one way only. */
+bool ab_shell_is_exported(const struct ab_shell_run *run, const char *name,
+			  size_t len);
 /* The visitor's own that the run itself looks at: the working directory, empty
  * where it is not known. $PWD is that after a cd, pushd or popd. */
 #define AB_SHELL_CWD " cwd"

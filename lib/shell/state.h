@@ -35,7 +35,9 @@ enum variable_flags {
 	VARIABLE_INTEGER = 2,
 	VARIABLE_READONLY = 4,
 	VARIABLE_NAMEREF = 8,
-	VARIABLE_SHARED = 16 /* of no shell: AB_SHELL_SHARED */
+	VARIABLE_SHARED = 16, /* of no shell: AB_SHELL_SHARED */
+	/* exported on one way only, in a subshell, or not any more */
+	VARIABLE_MAYBE_EXPORTED = 32
 };
 
 struct variable {
