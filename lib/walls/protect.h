@@ -131,8 +131,10 @@ const char *ab_protect_count_entry(ab_protect *p);
 /* submounts.c: at this path of the tree another mount begins. */
 void ab_protect_meet_mount(ab_protect *p, const char *path);
 
-/* Those that were met below the workspace, and what is met there. */
-int32_t ab_protect_scan_submounts(ab_protect *p, bool links,
+/* Those that were met below a tree, by its path here and in the box, and what
+   is met there. */
+int32_t ab_protect_scan_submounts(ab_protect *p, const char *top,
+				  const char *top_inside, bool links,
 				  agentbox_error **err);
 
 /* links.c: a name that the walk has met, in the first or second round. */

@@ -490,6 +490,7 @@ static int32_t scan_root(ab_protect *p, const ab_view *view, bool links,
 							       O_NOFOLLOW |
 							       O_CLOEXEC));
 	struct stat st;
+	int32_t rc;
 
 	p->root = view->host;
 	p->root_inside = view->inside;
@@ -500,7 +501,12 @@ static int32_t scan_root(ab_protect *p, const ab_view *view, bool links,
 		ab_build_note(p->b, "'%s': the protected names that are there "
 			      "are read-only, but nothing watches for new "
 			      "ones outside the workspace", view->inside);
-	return ab_protect_scan_tree(p, fd, links, err);
+	rc = ab_protect_scan_tree(p, fd, links, err);
+	/* read-only as a whole now: so is what is mounted there */
+	if (rc || !view->write)
+		return rc;
+	return ab_protect_scan_submounts(p, view->host, view->inside, links,
+					 err);
 }
 
 int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err)
@@ -510,7 +516,8 @@ int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err)
 	ab_protect_stand_in_workspace(p);
 	rc = ab_protect_scan_tree(p, p->b->workspace.fd, links, err);
 	if (!rc)
-		rc = ab_protect_scan_submounts(p, links, err);
+		rc = ab_protect_scan_submounts(p, p->root, p->root_inside,
+					       links, err);
 	for (size_t i = 0; i < p->b->view_count && !rc; i++) {
 		if (is_root(p, &p->b->views[i]))
 			rc = scan_root(p, &p->b->views[i], links, err);

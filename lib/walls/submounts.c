@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is mounted below a workspace when the plan is made. The box sees it and
- * can write it like the rest, so it is looked through as another tree is; but
- * only where the kernel itself has the file system, by its name in mountinfo: a
- * server that does not answer is asked for nothing, not even for its type.
+ * What is mounted below a workspace, or another tree that a box writes to, when
+ * the plan is made. The box sees it and can write it like the rest, so it is
+ * looked through as another tree is; but only where the kernel itself has the
+ * file system, by its name in mountinfo: a server that does not answer is asked
+ * for nothing, not even for its type.
  * Spec: proc_pid_mountinfo(5), sandbox case 87.
  */
 #include "config.h"
@@ -118,9 +119,9 @@ static char *read_table(void)
 static void note_unseen(ab_protect *p, const char *path)
 {
 	if (p->skipped++ < MAX_LISTED)
-		ab_build_note(p->b, "'%s' is a mount of its own below the "
-			      "workspace: the box sees it, and what is "
-			      "protected in it is not held", path);
+		ab_build_note(p->b, "'%s' is a mount of its own: the box sees "
+			      "it, and what is protected in it is not held",
+			      path);
 }
 
 void ab_protect_meet_mount(ab_protect *p, const char *path)
@@ -159,24 +160,36 @@ static int32_t look_from(ab_protect *p, const char *host, bool links,
 	return ab_protect_scan_tree(p, fd, links, err);
 }
 
-static int32_t look_into(ab_protect *p, const char *host, bool links,
-			 agentbox_error **err)
+static int32_t look_into(ab_protect *p, const char *host, const char *inside,
+			 bool links, agentbox_error **err)
 {
 	int32_t rc;
 
 	p->root = host;
-	p->root_inside = ab_build_join(p->b, p->b->plan.workspace_inside,
-				       ab_path_rest(host,
-						    p->b->workspace.path));
-	if (!p->root_inside)
-		return 0; /* sticky */
+	p->root_inside = inside;
 	p->is_submount = true;
 	rc = look_from(p, host, links, err);
 	p->is_submount = false;
 	return rc;
 }
 
-int32_t ab_protect_scan_submounts(ab_protect *p, bool links,
+static bool is_workspace(const ab_protect *p, const char *top)
+{
+	return strcmp(top, p->b->workspace.path) == 0;
+}
+
+/* Below this tree, and not in the workspace, which was looked through first. */
+static const char *rest_below(const ab_protect *p, const char *host,
+			      const char *top)
+{
+	if (!is_workspace(p, top) &&
+	    ab_path_rest(host, p->b->workspace.path))
+		return NULL;
+	return ab_path_rest(host, top);
+}
+
+int32_t ab_protect_scan_submounts(ab_protect *p, const char *top,
+				  const char *top_inside, bool links,
 				  agentbox_error **err)
 {
 	ab_autofree char *table = p->submount_count ? read_table() : NULL;
@@ -185,21 +198,27 @@ int32_t ab_protect_scan_submounts(ab_protect *p, bool links,
 	/* one that is looked into may hold others */
 	for (size_t i = 0; i < p->submount_count && !rc && !p->frozen; i++) {
 		const char *host = p->submounts[i];
-		const char *rest = ab_path_rest(host, p->b->workspace.path);
+		const char *rest = rest_below(p, host, top);
+		const char *inside;
 
 		if (!rest)
 			continue;
 		if (!table || !is_local(table, host)) {
 			if (!links)
-				note_unseen(p, rest);
+				note_unseen(p, is_workspace(p, top) ? rest
+							      : host);
 			continue;
 		}
 		if (!links)
 			ab_build_note(p->b, "'%s' is a mount of its own below "
-				      "the workspace: the protected names that "
-				      "are there are read-only, but nothing "
-				      "watches for new ones", rest);
-		rc = look_into(p, host, links, err);
+				      "%s: the protected names that are there "
+				      "are read-only, but nothing watches for "
+				      "new ones", rest, is_workspace(p, top) ?
+				      "the workspace" : top_inside);
+		inside = ab_build_join(p->b, top_inside, rest);
+		if (!inside)
+			return 0; /* sticky */
+		rc = look_into(p, host, inside, links, err);
 	}
 	p->halt = false;
 	return rc;

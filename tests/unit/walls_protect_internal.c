@@ -550,6 +550,42 @@ START_TEST(a_mount_below_the_workspace_is_looked_through)
 }
 END_TEST
 
+START_TEST(a_mount_below_another_tree_is_looked_through)
+{
+	char mount_of_out[PATH_MAX + 64];
+	json_t *p;
+	int status;
+	pid_t pid;
+
+	snprintf(mount_of_out, sizeof(mount_of_out),
+		 "{\"from\":\"%s/out\",\"to\":\"/out\",\"access\":"
+		 "\"write\"}", dir);
+	shell("mkdir -p w/d out/m");
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (!enter_mount_namespace() ||
+		    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
+		    chdir(dir) || mount("none", "out/m", "tmpfs", 0, NULL))
+			_exit(77);
+		shell("touch out/.envrc out/m/.envrc w/.envrc && "
+		      "ln out/m/.envrc out/m/alias");
+		p = plan_of("\".envrc\"", mount_of_out, 0, "");
+		_exit(!(notes(p, "'m' is a mount of its own below /out") &&
+			find(p, "protect", "/out/.envrc") >= 0 &&
+			find(p, "protect", "/out/m/.envrc") >= 0 &&
+			find(p, "protect", "/out/m/alias") >= 0));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		ab_test_skip("a_mount_below_another_tree",
+			     "no mount namespace here");
+	else
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 /* An agent can make them: an error would be its way to block the host. */
 START_TEST(what_is_too_deep_is_held_as_a_whole)
 {
@@ -1499,6 +1535,7 @@ int main(void)
 		       other_names_of_protected_files_are_held_at_any_depth);
 	tcase_add_test(tc,
 		       a_mount_below_the_workspace_is_looked_through);
+	tcase_add_test(tc, a_mount_below_another_tree_is_looked_through);
 	tcase_add_test(
 		tc, what_is_too_deep_is_held_as_a_whole);
 	tcase_add_test(tc, what_has_too_long_a_path_is_held_as_a_whole);
