@@ -523,6 +523,8 @@ int32_t ab_protect_scan(ab_protect *p, bool links, agentbox_error **err)
 			rc = scan_root(p, &p->b->views[i], links, err);
 	}
 	ab_protect_stand_in_workspace(p);
+	/* that another tree is read-only now ends nothing in this one */
+	p->halt = p->frozen;
 	return rc;
 }
 

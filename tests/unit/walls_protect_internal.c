@@ -550,6 +550,29 @@ START_TEST(a_mount_below_the_workspace_is_looked_through)
 }
 END_TEST
 
+/* No pattern names what is in there, and the second look at it was left out. */
+START_TEST(a_tree_that_is_too_large_ends_no_look_for_other_names)
+{
+	char mount_of_out[PATH_MAX + 64];
+	json_t *p;
+
+	snprintf(mount_of_out, sizeof(mount_of_out),
+		 "{\"from\":\"%s/out\",\"to\":\"/out\",\"access\":"
+		 "\"write\"}", dir);
+	shell(REPOSITORY("w/.git") " && mkdir -p w/myhooks w/d out && "
+	      "printf '[core]\n\thooksPath = myhooks\n' > w/.git/config && "
+	      "touch w/myhooks/x && ln w/myhooks/x w/d/alias && "
+	      "for i in $(seq 600); do : > out/f$i; done");
+	max_entries = 300;
+	p = plan_of("\".git/hooks\"", mount_of_out, 0, "");
+	ck_assert(notes(p, "is read-only in this box"));
+	ck_assert_int_ge(find(p, "protect", "/w/myhooks"), 0);
+	ck_assert_int_ge(find(p, "protect", "/w/d/alias"), 0);
+	json_decref(p);
+	max_entries = 0;
+}
+END_TEST
+
 START_TEST(a_mount_below_another_tree_is_looked_through)
 {
 	char mount_of_out[PATH_MAX + 64];
@@ -1535,6 +1558,8 @@ int main(void)
 		       other_names_of_protected_files_are_held_at_any_depth);
 	tcase_add_test(tc,
 		       a_mount_below_the_workspace_is_looked_through);
+	tcase_add_test(tc,
+		       a_tree_that_is_too_large_ends_no_look_for_other_names);
 	tcase_add_test(tc, a_mount_below_another_tree_is_looked_through);
 	tcase_add_test(
 		tc, what_is_too_deep_is_held_as_a_whole);
