@@ -464,6 +464,9 @@ const ab_row ab_rows_strict[] = {
 	OK_NR("cachestat", 451),
 	OK("inotify_init"), OK("inotify_init1"), OK("inotify_add_watch"),
 	OK("inotify_rm_watch"),
+	/* of no use without io_setup, which a policy may allow */
+	OK("io_destroy"), OK("io_submit"), OK("io_cancel"),
+	OK("io_getevents"),
 	OK("mq_open"), OK("mq_unlink"), OK("mq_timedsend"),
 	OK("mq_timedreceive"), OK("mq_notify"), OK("mq_getsetattr"),
 

@@ -279,7 +279,9 @@ static int move_back(init_box *box)
 	    (sched_getaffinity(0, sizeof(now), &now) == 0 &&
 	     CPU_EQUAL(&now, all)))
 		return 0;
-	return sched_setaffinity(0, sizeof(*all), all)
+	/* EINVAL: another cpuset meanwhile, whose processors we have been given
+	   with it: cpuset(7) */
+	return sched_setaffinity(0, sizeof(*all), all) && errno != EINVAL
 		       ? init_fail(box, errno, "", "processors") : 0;
 }
 
