@@ -11,6 +11,7 @@
 
 #include "walls/protect.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "path/lexical.h"
+#include "path/resolve.h"
 
 #define MAX_LISTED 8 /* notes */
 #define MAX_SUBMOUNTS 1024
@@ -139,13 +141,25 @@ void ab_protect_meet_mount(ab_protect *p, const char *path)
 		p->submounts[p->submount_count++] = host;
 }
 
+/* Through no link: who works beside us in the tree may have put one above. */
+static int open_mount(const char *host)
+{
+	ab_autofd int top = ab_fd_lift(open("/", O_PATH | O_DIRECTORY |
+							 O_CLOEXEC));
+
+	if (top < 0)
+		return -errno;
+	return ab_fd_lift(ab_path_open_beneath(top, host + 1,
+					       O_PATH | O_DIRECTORY |
+						       O_NOFOLLOW,
+					       0, AB_PATH_NO_SYMLINKS));
+}
+
 /* Its root, with p->is_submount set. */
 static int32_t look_from(ab_protect *p, const char *host, bool links,
 			 agentbox_error **err)
 {
-	ab_autofd int fd = ab_fd_lift(open(host, O_PATH | O_DIRECTORY |
-							 O_NOFOLLOW |
-							 O_CLOEXEC));
+	ab_autofd int fd = open_mount(host);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
