@@ -27,7 +27,11 @@
 /* A variable in it, and its value when it was looked at. */
 struct trap_name {
 	uint32_t at, len;
-	const struct ab_word *value; /* NULL: it had none */
+	bool is_set;
+	/* kept as long as the run; NULL: not known, and where it came from,
+	   for the word of that does not stay */
+	const struct ab_word *value;
+	const void *origin;
 };
 
 struct ab_trap {
@@ -67,6 +71,16 @@ static const struct ab_word *value_of(struct ab_check *c, const char *name,
 	bool is_exported;
 
 	return ab_shell_get(c->run, name, len, &is_exported);
+}
+
+static void look(struct ab_check *c, const char *text, struct trap_name *n)
+{
+	const struct ab_word *w = value_of(c, text + n->at, n->len);
+	bool is_unknown = w && !w->len && w->hole_count;
+
+	n->is_set = w;
+	n->value = is_unknown ? NULL : w;
+	n->origin = is_unknown ? w->holes->origin : NULL;
 }
 
 /* `$?` and `$$`: the shell's own. */
@@ -198,9 +212,8 @@ static void add_name(struct ab_check *c, struct ab_trap *t, uint32_t at,
 		c->is_exporting = true;
 		return;
 	}
-	t->names[t->name_count++] = (struct trap_name){
-		.at = at, .len = len, .value = value_of(c, text + at, len)
-	};
+	t->names[t->name_count] = (struct trap_name){ .at = at, .len = len };
+	look(c, text, &t->names[t->name_count++]);
 }
 
 static void find_names(struct ab_check *c, struct ab_trap *t)
@@ -226,7 +239,7 @@ static void find_names(struct ab_check *c, struct ab_trap *t)
 static bool is_early(const struct ab_trap *t)
 {
 	for (uint32_t i = 0; i < t->name_count; i++) {
-		if (!t->names[i].value)
+		if (!t->names[i].is_set)
 			return true;
 	}
 	return false;
@@ -422,11 +435,11 @@ static bool has_changed(struct ab_check *c, struct ab_trap *t)
 
 	for (uint32_t i = 0; i < t->name_count; i++) {
 		struct trap_name *n = &t->names[i];
-		const struct ab_word *now =
-			value_of(c, t->open.text + n->at, n->len);
+		const struct trap_name was = *n;
 
-		has |= !is_same(n->value, now);
-		n->value = now;
+		look(c, t->open.text, n);
+		has |= was.is_set != n->is_set || was.origin != n->origin ||
+		       !is_same(was.value, n->value);
 	}
 	return has;
 }
