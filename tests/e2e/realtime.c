@@ -65,8 +65,8 @@ static void raise_over_a_host(int policy, int nice)
 	box_raise(NULL, "\"limits\":{\"pids\":100,\"cpus\":1}");
 	is_as_others();
 	CONTROL("OK", "realtime 1");
-	/* the next launcher inherits from PID 1 */
-	box_attack("kill-all 9");
+	/* the next launcher, which is waited for, inherits from PID 1 */
+	REQUIRE(agentbox_sandbox_kill_all(box(), NULL) == 0, "kill all");
 	is_as_others();
 }
 
