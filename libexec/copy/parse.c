@@ -298,7 +298,7 @@ static int parse_all(parsing *g)
 	if (r)
 		return -1;
 	put_plain(g, ARCHIVE_FINISH);
-	ring_flush(&g->job->ring);
+	ring_end(&g->job->ring);
 	return 0;
 }
 

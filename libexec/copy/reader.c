@@ -233,7 +233,7 @@ static int run_pass(passing *p, enum pass pass)
 		r = walk_finish(&g->walk);
 	if (r == 0 && pass == PASS_BUILD) {
 		put_plain(g, RING_FINISH);
-		ring_flush(&g->job->ring);
+		ring_end(&g->job->ring);
 	}
 	return r;
 }

@@ -90,6 +90,12 @@ void ring_flush(ring *r)
 		ring_wake(r->take_event);
 }
 
+void ring_end(ring *r)
+{
+	ring_flush(r);
+	atomic_store(&r->shared->putter_rests, 1);
+}
+
 bool ring_is_behind(const ring *r)
 {
 	return r->put - atomic_load(&r->shared->taken) > RING_SIZE / 2;
@@ -109,8 +115,10 @@ ring_record *ring_reserve(ring *r, size_t name_len, size_t data_len)
 	while (room(r) < need) {
 		ring_flush(r);
 		atomic_store(&r->shared->putter_waits, 1);
+		atomic_store(&r->shared->putter_rests, 1);
 		if (room(r) < need)
 			ring_sleep(r->put_event);
+		atomic_store(&r->shared->putter_rests, 0);
 		atomic_store(&r->shared->putter_waits, 0);
 	}
 	return (ring_record *)(void *)(r->data + r->put % RING_SIZE);
@@ -137,6 +145,11 @@ static size_t ready(const ring *r)
 bool ring_has_record(const ring *r)
 {
 	return ready(r) != 0;
+}
+
+bool ring_putter_rests(const ring *r)
+{
+	return atomic_load(&r->shared->putter_rests) != 0;
 }
 
 static void wait_for_record(ring *r)

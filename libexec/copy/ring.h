@@ -42,6 +42,7 @@ typedef struct ring_shared {
 	_Alignas(64) _Atomic uint64_t taken;
 	_Alignas(64) _Atomic uint32_t putter_waits;
 	_Atomic uint32_t taker_waits;
+	_Atomic uint32_t putter_rests; /* until it runs again, or for ever */
 } ring_shared;
 
 typedef struct ring {
@@ -81,6 +82,8 @@ void ring_commit(ring *r, const ring_record *record);
 bool ring_is_behind(const ring *r);
 /* The taker need not wait for more. */
 void ring_flush(ring *r);
+/* The same; nothing follows, so that this side's processor is free. */
+void ring_end(ring *r);
 
 /*
  * The next record, waiting for it: copied to *out, its name and data
@@ -97,6 +100,8 @@ void ring_pass(ring *r, const ring_record *record);
 void ring_release_to(ring *r, uint64_t end);
 /* Is there a record, so that ring_take() would not wait? */
 bool ring_has_record(const ring *r);
+/* Does the putter wait for room, or has it ended? A hint: it is its word. */
+bool ring_putter_rests(const ring *r);
 
 /* What both sides wait with: an eventfd(2). */
 void ring_wake(int event);

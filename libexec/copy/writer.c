@@ -317,6 +317,7 @@ static int put_file(writing *g, const ring_record *r, const char *in_ring,
 		return taken ? 0 : -1;
 	}
 	give(g, fd, data, r->data_len);
+	g->next->is_whole = true;
 	rc = finish_file(g, fd, &r->source);
 	if (rc == 0)
 		path_pop(&g->path, len);
@@ -458,10 +459,6 @@ static int put_one(writing *g, const ring_record *r, const char *name,
 	return refuse(g, "the reader sent something else");
 }
 
-/*
- * One record. Where the finisher has something to do, or still has, it gives
- * the room back, for that is in the order of the records.
- */
 static int take_one(writing *g, bool *is_end)
 {
 	ring *from = &g->job->ring;
@@ -481,15 +478,11 @@ static int take_one(writing *g, bool *is_end)
 	g->next = finish_reserve(&g->finisher);
 	g->next->fd = -1;
 	g->next->len = 0;
-	g->next->has_time = g->next->is_last = false;
+	g->next->has_time = g->next->is_last = g->next->is_whole = false;
 	g->next->end = from->taken;
 	if (check_finisher(g) || put_one(g, &r, name, data))
 		return -1;
-	/* to wake it costs more than a link */
-	if (g->next->fd < 0 && finish_is_idle(&g->finisher))
-		ring_release_to(from, from->taken);
-	else
-		finish_commit(&g->finisher);
+	finish_commit(&g->finisher);
 	return 0;
 }
 

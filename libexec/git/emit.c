@@ -71,7 +71,7 @@ static void enter(emitter *e)
 void emit_finish(emitter *e)
 {
 	commit(e, reserve(e, RING_FINISH, NULL, 0));
-	ring_flush(&e->job->ring);
+	ring_end(&e->job->ring);
 }
 
 /* --- files --------------------------------------------------------------- */
