@@ -59,24 +59,34 @@ static void place_add(place *at, unsigned c)
 	at->weight += ab_content_frequency[c];
 }
 
-static void place_make(place *at, bool fold, char class, uint8_t literal)
+/* The places of classes that were met, which rows have again and again. */
+typedef struct classes {
+	place of[128];
+} classes;
+
+static void place_make(classes *known, place *at, bool fold, char class,
+		       uint8_t literal)
 {
-	memset(at, 0, sizeof(*at));
+	place *all = &known->of[class & 127];
+
 	if (!class) {
+		memset(at, 0, sizeof(*at));
 		place_add(at, literal);
 		if (fold && literal >= 'a' && literal <= 'z')
 			place_add(at, (unsigned)literal - 'a' + 'A');
 		return;
 	}
 	/* no class has a byte beyond ASCII */
-	for (unsigned c = 0; c < 128; c++) {
+	for (unsigned c = all->count ? 128 : 0; c < 128; c++) {
 		if (ab_content_class(class, (uint8_t)c))
-			place_add(at, c);
+			place_add(all, c);
 	}
+	*at = *all;
 }
 
 /* Up to `most` places with which a row begins; how many. */
-static size_t places(const ab_content_row *row, place *at, size_t most)
+static size_t places(classes *known, const ab_content_row *row, place *at,
+		     size_t most)
 {
 	const char *shape = row->shape;
 	size_t n = 0;
@@ -95,8 +105,9 @@ static size_t places(const ab_content_row *row, place *at, size_t most)
 			if (i)
 				at[n] = at[n - 1];
 			else
-				place_make(&at[n], row->flags & AB_ROW_FOLD,
-					   class, literal);
+				place_make(known, &at[n],
+					   row->flags & AB_ROW_FOLD, class,
+					   literal);
 			n++;
 		}
 		if (min != max)
@@ -148,9 +159,10 @@ static size_t rarest(const place *at, size_t n, uint64_t *weight_of)
 }
 
 /* Up to PROBED places of a row, and which of them its print begins at. */
-static size_t print_of(size_t row, place *at, size_t *n, uint64_t *weight)
+static size_t print_of(classes *known, size_t row, place *at, size_t *n,
+		       uint64_t *weight)
 {
-	*n = places(&ab_content_rows[row], at, PROBED);
+	*n = places(known, &ab_content_rows[row], at, PROBED);
 	return rarest(at, *n < AB_CONTENT_ANCHOR ? *n : AB_CONTENT_ANCHOR,
 		      weight);
 }
@@ -210,10 +222,11 @@ static void add_probe(ab_content_probe *probe, const place *p, size_t n)
 	memcpy(probe->set, p[best].set, sizeof(probe->set));
 }
 
-static bool add_row(ab_content_anchors *a, size_t row, uint64_t *weight)
+static bool add_row(ab_content_anchors *a, classes *known, size_t row,
+		    uint64_t *weight)
 {
 	place at[PROBED];
-	size_t n, offset = print_of(row, at, &n, weight);
+	size_t n, offset = print_of(known, row, at, &n, weight);
 	const place *p = at + offset;
 	bool good = true;
 
@@ -243,7 +256,8 @@ static int heavier_first(const void *one, const void *other)
  * a rare one finds where it does least harm. A fifth less passes the masks
  * than in the table's order.
  */
-static void fill_buckets(ab_content_anchors *a, weighed *rows, size_t count)
+static void fill_buckets(ab_content_anchors *a, classes *known,
+			 weighed *rows, size_t count)
 {
 	ab_content_buckets buckets;
 
@@ -252,7 +266,8 @@ static void fill_buckets(ab_content_anchors *a, weighed *rows, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		place at[PROBED];
 		uint64_t weight;
-		size_t n, offset = print_of(rows[i].row, at, &n, &weight);
+		size_t n, row = rows[i].row;
+		size_t offset = print_of(known, row, at, &n, &weight);
 
 		ab_content_buckets_add(&buckets, a, at + offset);
 	}
@@ -261,17 +276,19 @@ static void fill_buckets(ab_content_anchors *a, weighed *rows, size_t count)
 bool ab_content_anchors_make(ab_content_anchors *a)
 {
 	weighed rows[AB_CONTENT_PRINTS];
+	classes known;
 	bool good = true;
 
 	memset(a, 0, sizeof(*a));
+	memset(&known, 0, sizeof(known));
 	/* each has a print at least */
 	if (ab_content_row_count > AB_ARRAY_LEN(rows))
 		return false;
 	for (size_t i = 0; i < ab_content_row_count; i++) {
 		rows[i].row = i;
-		good &= add_row(a, i, &rows[i].weight);
+		good &= add_row(a, &known, i, &rows[i].weight);
 	}
-	fill_buckets(a, rows, ab_content_row_count);
+	fill_buckets(a, &known, rows, ab_content_row_count);
 	return good;
 }
 

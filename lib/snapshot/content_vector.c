@@ -83,7 +83,8 @@ static size_t add_nibbles(ab_content_buckets *b, const ab_content_place *at)
 	size_t best = 0;
 
 	widen(&print, at);
-	for (size_t i = 0; i < BUCKETS; i++) {
+	/* in one that has it all, it is free */
+	for (size_t i = 0; i < BUCKETS && least; i++) {
 		const ab_nibble_bucket *was = &b->nibbles[i];
 		ab_nibble_bucket tried = *was;
 
@@ -146,7 +147,8 @@ static size_t add_bytes(ab_content_buckets *b, const ab_content_place *at)
 	ab_byte_bucket best_wide = b->bytes[0];
 	size_t best = 0;
 
-	for (size_t i = 0; i < BUCKETS; i++) {
+	/* in one that has it all, it is free */
+	for (size_t i = 0; i < BUCKETS && least; i++) {
 		ab_byte_bucket wide = with(&b->bytes[i], at);
 
 		if (wide.leak - b->bytes[i].leak < least) {
@@ -261,7 +263,8 @@ AVX2 static size_t find_avx2(const ab_content_anchors *a, const uint8_t *p,
 		for (; bits; bits &= bits - 1) {
 			size_t at = i + (size_t)__builtin_ctz(bits);
 
-			if (ab_content_may_begin(a, p + at))
+			if (ab_content_has_pairs(a, p + at) &&
+			    ab_content_may_begin(a, p + at))
 				out[n++] = (uint32_t)at;
 		}
 	}
@@ -321,7 +324,8 @@ AVX512 static size_t find_avx512(const ab_content_anchors *a,
 		for (; bits; bits &= bits - 1) {
 			size_t at = i + (size_t)__builtin_ctzll(bits);
 
-			if (ab_content_may_begin(a, p + at))
+			if (ab_content_has_pairs(a, p + at) &&
+			    ab_content_may_begin(a, p + at))
 				out[n++] = (uint32_t)at;
 		}
 	}
