@@ -54,6 +54,8 @@ typedef struct lane {
 	uint64_t base;	/* how many bytes were there before bytes[0] */
 	uint64_t lines; /* line ends among those */
 	bool is_wide;
+	bool is_inner; /* of a text in base64, which does not report */
+	bool is_met;   /* so it says here that a rule found something */
 	slot slots[AB_CONTENT_SLOTS];
 	const uint8_t *marks[AB_MARKS];
 } lane;
@@ -80,6 +82,7 @@ struct ab_content {
 	piece pieces[PIECES];
 	size_t piece_count;
 	uint8_t memory[2][FRONT + ROOM + AB_CONTENT_PAD];
+	uint8_t inner[FRONT + AB_CONTENT_TEXT + AB_CONTENT_PAD];
 };
 
 ab_content *ab_content_new(void)
@@ -111,6 +114,7 @@ void ab_content_free(ab_content *s)
 		return;
 	/* it holds what files held */
 	explicit_bzero(s->memory, sizeof(s->memory));
+	explicit_bzero(s->inner, sizeof(s->inner));
 	free(s);
 }
 
@@ -265,11 +269,15 @@ static size_t rule_of(const ab_content *s, const ab_content_row *row)
 	return s->rules[row - ab_content_rows];
 }
 
-static void report(ab_content *s, const ab_content_row *row,
+static void report(ab_content *s, lane *l, const ab_content_row *row,
 		   const ab_content_finding *f)
 {
 	size_t rule = rule_of(s, row);
 
+	if (l->is_inner) {
+		l->is_met = true;
+		return;
+	}
 	if (has_rule(s->admits, rule)) {
 		if (s->met_count == 0)
 			s->admitted = *f;
@@ -301,18 +309,36 @@ static void matched(ab_content *s, lane *l, const ab_content_row *row,
 	if (word) {
 		half->has_word = true;
 		if (half->is_waiting)
-			report(s, row, &half->finding);
+			report(s, l, row, &half->finding);
 		return;
 	}
 	if (needs && !half->has_word && half->is_waiting)
 		return;
 	f = finding_at(s, l, row, first);
 	if (!needs || half->has_word) {
-		report(s, row, &f);
+		report(s, l, row, &f);
 		return;
 	}
 	half->is_waiting = true;
 	half->finding = f;
+}
+
+static void scan_all(ab_content *s, lane *l);
+
+/* What is written in base64 around a match: is a secret in it? */
+static bool hides_one(ab_content *s, lane *l, const ab_content_window *w,
+		      ab_content_match *m)
+{
+	lane inner = { .bytes = s->inner + FRONT, .is_inner = true };
+
+	/* once: a text in a text is another file's matter */
+	if (l->is_inner || l->marks[AB_MARK_TEXT] > m->first)
+		return false;
+	inner.have = ab_content_text(w, m, inner.bytes);
+	scan_all(s, &inner);
+	if (!inner.is_met)
+		l->marks[AB_MARK_TEXT] = m->end;
+	return inner.is_met;
 }
 
 static void try_row(ab_content *s, lane *l, const ab_content_row *row,
@@ -332,11 +358,14 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 		return;
 	if ((row->flags & AB_ROW_NOT_LOCK) && (s->kind & AB_CONTENT_LOCK_FILE))
 		return;
-	if (s->met_count && has_rule(s->met, rule_of(s, row)))
+	if (!l->is_inner && s->met_count &&
+	    has_rule(s->met, rule_of(s, row)))
 		return;
 	if (!ab_content_shape(row->shape, row->flags & AB_ROW_FOLD, &w, &m))
 		return;
 	if (row->verify && !row->verify(&w, &m))
+		return;
+	if ((row->flags & AB_ROW_TEXT) && !hides_one(s, l, &w, &m))
 		return;
 	if (m.is_inside && (row->tier == 'M' ||
 			    (row->flags & (AB_ROW_LONELY | AB_ROW_SHORT))))
@@ -349,12 +378,17 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	matched(s, l, row, m.first);
 }
 
+static bool is_done(const ab_content *s, const lane *l)
+{
+	return s->is_found || l->is_met;
+}
+
 static void try_place(ab_content *s, lane *l, size_t at)
 {
 	uint32_t key = ab_content_key(l->bytes + at);
 	size_t i = s->anchors.heads[ab_content_head(key)];
 
-	for (; i && !s->is_found; i = s->anchors.prints[i - 1].next) {
+	for (; i && !is_done(s, l); i = s->anchors.prints[i - 1].next) {
 		const ab_content_print *print = &s->anchors.prints[i - 1];
 
 		if (ab_content_is_print(&s->anchors, print, key,
@@ -365,22 +399,34 @@ static void try_place(ab_content *s, lane *l, size_t at)
 	}
 }
 
+static void scan_to(ab_content *s, lane *l, size_t to)
+{
+	uint32_t found[PLACES];
+
+	memset(l->bytes + l->have, 0, AB_CONTENT_PAD);
+	while (l->scanned < to && !is_done(s, l)) {
+		size_t n = s->find(&s->anchors, l->bytes, &l->scanned, to,
+				   found, PLACES);
+
+		for (size_t i = 0; i < n && !is_done(s, l); i++)
+			try_place(s, l, found[i]);
+	}
+}
+
+/* The stack's second list of places is there for such a text alone. */
+static void scan_all(ab_content *s, lane *l)
+{
+	scan_to(s, l, l->have);
+}
+
 /* Scan what has all its bytes behind it, or everything at the end. */
 static void scan(ab_content *s, lane *l, bool is_end)
 {
 	size_t to = l->have;
-	uint32_t found[PLACES];
 
-	memset(l->bytes + l->have, 0, AB_CONTENT_PAD);
 	if (!is_end)
 		to = to > AB_CONTENT_AHEAD ? to - AB_CONTENT_AHEAD : 0;
-	while (l->scanned < to && !s->is_found) {
-		size_t n = s->find(&s->anchors, l->bytes, &l->scanned, to,
-				   found, PLACES);
-
-		for (size_t i = 0; i < n && !s->is_found; i++)
-			try_place(s, l, found[i]);
-	}
+	scan_to(s, l, to);
 }
 
 /* Forget the first n bytes. */

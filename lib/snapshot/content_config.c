@@ -210,6 +210,93 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	return is_quoted && !*quote ? NULL : p;
 }
 
+/* "word: v", "word" = "v": the value, or NULL. */
+static const uint8_t *pair(const ab_content_window *w, const uint8_t *p,
+			   const char *word, uint8_t *quote)
+{
+	p = run('q', p, w->hi, 2);
+	if (!ab_content_at(w, p, word, true))
+		return NULL;
+	p = blanks(run('q', p + strlen(word), w->hi, 2), w->hi);
+	if (p == w->hi || !is_one_of(":=", *p))
+		return NULL;
+	return open_quote(blanks(p + 1, w->hi), w->hi, quote);
+}
+
+/*
+ * What a list has behind the name for its value: name: N and value: V in two
+ * lines, {"key": "N", "value": "V"}, variable "N" { default = "V" }.
+ */
+static const uint8_t *listed(const ab_content_window *w, const uint8_t *p,
+			     uint8_t *quote)
+{
+	const uint8_t *end;
+
+	p = blanks(run('q', p, w->hi, 2), w->hi);
+	if (p == w->hi || !is_one_of(",\r\n{", *p))
+		return NULL;
+	if (*p != '{')
+		return pair(w, run('s', *p == ',' ? p + 1 : p, w->hi, 64),
+			    "value", quote);
+	end = w->hi - p > LINE ? p + LINE : w->hi;
+	for (; p < end && *p != '}'; p++) {
+		const uint8_t *value = NULL;
+
+		if (*p == '\n')
+			value = pair(w, blanks(p + 1, end), "default", quote);
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+/*
+ * The name is what a command sets to the next word: ENV of a Dockerfile, set
+ * -gx of fish, setenv of csh, setx of Windows.
+ */
+static bool is_set_by_command(const ab_content_window *w, const uint8_t *name)
+{
+	static const char *const words[] = { "env", "setenv", "setx", "set" };
+	const uint8_t *lo = name - w->lo > 96 ? name - 96 : w->lo;
+	const uint8_t *p = memrchr(lo, '\n', (size_t)(name - lo)), *end;
+	bool is_sure = false;
+	size_t i = 0;
+
+	if (!p && lo > w->lo)
+		return false;
+	p = p ? p + 1 : lo;
+	if (ab_content_at(w, p, "\xef\xbb\xbf", false)) /* UTF-8's mark */
+		p += 3;
+	p = blanks(p, name);
+	if (ab_content_at(w, p, "- cmd:", false)) /* fish's history */
+		p = blanks(p + strlen("- cmd:"), name);
+	end = run('L', p, name, 8);
+	while (i < AB_ARRAY_LEN(words) &&
+	       !((size_t)(end - p) == strlen(words[i]) &&
+		 ab_content_at(w, p, words[i], true)))
+		i++;
+	if (i == AB_ARRAY_LEN(words))
+		return false;
+	/* without an option it is another shell's, of arguments */
+	is_sure = i + 1 < AB_ARRAY_LEN(words);
+	for (p = blanks(end, name); p < name && *p == '-';
+	     p = blanks(end, name)) {
+		end = run('a', p, name, 16);
+		is_sure |= end - p > 2 || p[1] != '-';
+	}
+	return is_sure && p == name;
+}
+
+static const uint8_t *next_word(const ab_content_window *w,
+				const uint8_t *name, const uint8_t *p,
+				uint8_t *quote)
+{
+	if (p == w->hi || !ab_content_class('b', *p) ||
+	    !is_set_by_command(w, name))
+		return NULL;
+	return open_quote(blanks(p, w->hi), w->hi, quote);
+}
+
 /* The name from its beginning: "spring.datasource.", "app:db". */
 static const uint8_t *whole_name(const ab_content_window *w)
 {
@@ -244,6 +331,22 @@ static bool is_setting(const ab_content_window *w, const uint8_t *name)
 	return ab_content_begins_line(w, p);
 }
 
+/* Behind the name of the same machine, whose passwords protect little. */
+static bool is_behind_local(const ab_content_window *w, const uint8_t *p)
+{
+	static const char *const hosts[] = { "localhost", "127.0.0.1",
+					     "(local" };
+	const uint8_t *lo = p - w->lo > LINE ? p - LINE : w->lo;
+	const uint8_t *line = memrchr(lo, '\n', (size_t)(p - lo));
+
+	lo = line ? line : lo;
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (ab_content_has(lo, (size_t)(p - lo), hosts[i]))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A variable of the environment before a command, of an inventory's host, or
  * a property of Java's: what is behind the value is something else.
@@ -257,11 +360,17 @@ static bool is_word(const ab_content_window *w, const uint8_t *name,
 		return true;
 	if (p < w->at && p[0] == '-' && p[1] == 'D')
 		return true;
-	if (m->value[-1] != '=' || (p > w->lo && p[-1] > ' ' && p[-1] < 0x80))
+	/* "NAME=v" is a word of a list of arguments */
+	if (m->value[-1] != '=' || (p > w->lo && p[-1] > ' ' && p[-1] < 0x80 &&
+				    !ab_content_class('Q', p[-1])))
 		return false;
 	while (p < m->value - 1 && (ab_content_class('U', *p) || *p == '_'))
 		p++;
-	return p == m->value - 1;
+	if (p == m->value - 1)
+		return true;
+	/* in a log or a list of pairs */
+	return name > w->lo && ab_content_class('b', name[-1]) &&
+	       !is_behind_local(w, name);
 }
 
 /* Nothing else in its line but a comment. */
@@ -301,16 +410,22 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 			   value_check *check)
 {
 	uint8_t quote = 0;
-	const uint8_t *p = assigned(w, m->end, &quote);
 	const uint8_t *name = whole_name(w);
+	const uint8_t *list = listed(w, m->end, &quote);
+	const uint8_t *p = list ? list : assigned(w, m->end, &quote);
 	bool is_java = name < w->at && name[0] == '-' && name[1] == 'D';
+	bool is_sure = list != NULL;
 
-	/* an option, which manuals show: ab_verify_command() knows whose; a
-	   parameter of a URL or a list: ab_verify_url_param(), _ado() */
-	if (!p || (!is_java && name < w->at && *name == '-') ||
-	    (name > w->lo && is_one_of("?&;", name[-1])))
+	if (!p) {
+		p = next_word(w, name, m->end, &quote);
+		is_sure = true;
+	}
+	/* an option, which manuals show: ab_verify_command() knows whose */
+	if (!p || (!is_java && name < w->at && *name == '-'))
 		return false;
 	m->value = p;
+	if (name > w->lo && is_one_of("?&;#", name[-1]))
+		return ab_content_parameter(w, name, m) && check(w, m);
 	/* 64 digits behind "0x", and one more is none of them */
 	m->end = until(p, w->hi, "\"'`<>$(){}[]\\,;", 67);
 	if (quote)
@@ -320,8 +435,8 @@ static bool is_assigned_as(const ab_content_window *w, ab_content_match *m,
 		return (m->end == w->hi || *m->end <= ' ' ||
 			ab_content_class('q', *m->end)) &&
 		       check(w, m);
-	return ends_line(m->end, w->hi) && is_setting(w, name) &&
-	       check(w, m);
+	return ends_line(m->end, w->hi) &&
+	       (is_sure || is_setting(w, name)) && check(w, m);
 }
 
 static bool is_assigned(const ab_content_window *w, ab_content_match *m)
@@ -422,6 +537,29 @@ bool ab_verify_token_short(const ab_content_window *w, ab_content_match *m)
 {
 	m->end--;
 	return ab_verify_token_word(w, m);
+}
+
+/*
+ * KEY=..., SIGNING_AND_SO_ON_KEY: ..., the name in capitals: key material. One
+ * that its name calls public is none, and neither is SSH's of a host.
+ */
+bool ab_verify_key_word(const ab_content_window *w, ab_content_match *m)
+{
+	static const char *const open[] = { "pub", "site", "gpg", "host" };
+	const uint8_t *name = whole_name(w);
+
+	m->end--;
+	for (const uint8_t *p = name; p < m->end; p++) {
+		if (!ab_content_class('U', *p) && *p != '_')
+			return false;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(open); i++) {
+		if (ab_content_has(name, (size_t)(m->end - name), open[i]))
+			return false;
+	}
+	return is_assigned(w, m) && m->end - m->value >= 32 &&
+	       run('E', m->value, m->end, 64) == m->end &&
+	       !ab_content_at(w, m->value, "AAAA", false);
 }
 
 /* A UUID, in which no shuffle of the kinds is. */
@@ -593,50 +731,4 @@ bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m)
 	hi = w->hi - p > LINE ? p + LINE : w->hi;
 	return ab_content_has(lo, (size_t)(w->at - lo), "sv=20") ||
 	       ab_content_has(p, (size_t)(hi - p), "sv=20");
-}
-
-/* -pPASSWORD, or with blanks between, in the line from p on. */
-static bool short_option(const ab_content_window *w, const uint8_t *p,
-			 bool is_tight, ab_content_match *m)
-{
-	for (; p + 4 < w->hi && p - w->at < LINE && *p != '\n'; p++) {
-		if (!ab_content_class('b', *p) ||
-		    !ab_content_at(w, p + 1, "-p", false))
-			continue;
-		m->value = p + 3;
-		if (!is_tight)
-			m->value = blanks(m->value, w->hi);
-		if (m->value == p + 3 && !is_tight)
-			continue;
-		m->end = until(m->value, w->hi, "\"'$`<;|", 256);
-		return m->end - m->value >= 4 && !is_weak(m->value, m->end) &&
-		       run('L', m->value, m->end, 256) != m->end;
-	}
-	return false;
-}
-
-/* mysql -pPASSWORD; the anchor is the command and a blank. */
-bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m)
-{
-	return ab_content_begins(w, w->at) &&
-	       short_option(w, m->end - 1, true, m);
-}
-
-/* docker login -p PASSWORD; the anchor is the second word and a blank. */
-bool ab_verify_login_option(const ab_content_window *w, ab_content_match *m)
-{
-	static const char *const names[] = {
-		"docker", "podman", "buildah",	"skopeo", "nerdctl",
-		"az",	  "oc",	    "registry", "auth",	  "cf",
-	};
-	const uint8_t *end = back('b', w, w->at, 8);
-
-	for (size_t i = 0; end < w->at && i < AB_ARRAY_LEN(names); i++) {
-		const uint8_t *p = end - strlen(names[i]);
-
-		if (ab_content_at(w, p, names[i], false) &&
-		    ab_content_begins(w, p))
-			return short_option(w, m->end - 1, false, m);
-	}
-	return false;
 }

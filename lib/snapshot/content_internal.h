@@ -34,6 +34,7 @@ enum ab_content_mark {
 	AB_MARK_CURL,
 	AB_MARK_DISCORD,
 	AB_MARK_OPENAI,
+	AB_MARK_TEXT,
 	AB_MARK_URL,
 	AB_MARKS
 };
@@ -71,6 +72,7 @@ typedef bool (*ab_content_verify)(const ab_content_window *w,
 #define AB_ROW_LITERAL 0x20u	/* nothing varies: no value to judge */
 #define AB_ROW_DIGIT 0x40u	/* a digit */
 #define AB_ROW_CHOSEN 0x100u	/* people may have chosen it: no weak one */
+#define AB_ROW_TEXT 0x400u	/* of base64: what it says is scanned */
 #define AB_ROW_SHORT 0x200u	/* letters only, as a symbol may have */
 /* Two halves that make a finding together, in either order. */
 #define AB_ROW_NEEDS(slot) ((uint32_t)(slot) << 16)  /* the secret */
@@ -142,6 +144,14 @@ bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 size_t ab_content_decode(const uint8_t *p, size_t n, uint8_t *out,
 			 size_t room);
 
+/*
+ * content_text.c: the text whose base64 is around the match, and where that
+ * begins; how many bytes of it are in out[AB_CONTENT_TEXT].
+ */
+#define AB_CONTENT_TEXT ((AB_CONTENT_BACK + AB_CONTENT_AHEAD) / 4 * 3)
+size_t ab_content_text(const ab_content_window *w, ab_content_match *m,
+		       uint8_t *out);
+
 /* content_login.c: p behind at most `max` bytes that are neither white space
    nor in `set` */
 const uint8_t *ab_content_until(const uint8_t *p, const uint8_t *hi,
@@ -161,8 +171,13 @@ bool ab_content_is_made(const uint8_t *p, const uint8_t *end);
 const uint8_t *ab_content_next_element(const ab_content_window *w,
 				       const uint8_t *p);
 
+/* content_param.c: *m is a value; is it the one of a parameter of a URL, of
+   that name, that opens something on another machine? Its end in *m. */
+bool ab_content_parameter(const ab_content_window *w, const uint8_t *name,
+			  ab_content_match *m);
+
 /* content_key.c, content_login.c, content_param.c, content_lines.c,
-   content_config.c: what is no shape */
+   content_config.c, content_command.c, content_cookie.c: what is no shape */
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
@@ -215,6 +230,20 @@ bool ab_verify_docker_auth(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_azure_sas(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_short_option(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_login_option(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_tool_option(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_user_option(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_made_word(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_root_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_openssl_pass(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_from_literal(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_net_user(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_htpasswd(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_piped(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_cookie(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_curl_cookie(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_cookie_line(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_key_word(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_seed_phrase(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_model_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_token(const ab_content_window *w, ab_content_match *m);
@@ -246,7 +275,7 @@ typedef struct ab_content_probe {
 	uint8_t offset;
 } ab_content_probe;
 
-#define AB_CONTENT_ROWS 448
+#define AB_CONTENT_ROWS 576
 typedef struct ab_content_anchors {
 	/* nibbles to buckets, and bytes to others */
 	uint8_t low[AB_CONTENT_GROUPS][AB_CONTENT_PRINT][16];

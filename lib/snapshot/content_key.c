@@ -49,6 +49,9 @@ static const uint8_t *armour(const ab_content_window *w, const uint8_t *p)
 	for (size_t i = 0; i <= 40; i++, p--) {
 		if (ab_content_at(w, p - 10, "-----BEGIN", false))
 			return p - 10;
+		/* of SSH2: RFC 4716 has it for public ones */
+		if (ab_content_at(w, p - 10, "---- BEGIN", false))
+			return p - 10;
 		if (p == w->lo ||
 		    !(ab_content_class('a', p[-1]) || p[-1] == ' ' ||
 		      p[-1] == '_'))
@@ -66,7 +69,9 @@ bool ab_verify_pem(const ab_content_window *w, ab_content_match *m)
 		return false;
 	if (ab_content_at(w, p, " BLOCK", false))
 		p += 6;
-	return ab_content_at(w, p, "-----", false) && has_body(p + 5, w->hi);
+	return (ab_content_at(w, p, "-----", false) ||
+		ab_content_at(w, p, " ----", false)) &&
+	       has_body(p + 5, w->hi);
 }
 
 static int hex_digit(uint8_t c)
@@ -275,6 +280,42 @@ bool ab_verify_jwk(const ab_content_window *w, ab_content_match *m)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * mnemonic: "twelve words or more", which make a wallet's keys (BIP 39). In
+ * the ones of tests a word is there again and again.
+ */
+bool ab_verify_seed_phrase(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *words[24], *p = m->end, *end;
+	size_t n = 0, lens[24];
+
+	while (p < w->hi && p - m->end < 16 &&
+	       (ab_content_class('b', *p) || ab_content_class('q', *p) ||
+		*p == ':' || *p == '='))
+		p++;
+	m->value = p;
+	for (; n < 24; n++, p = end + 1) {
+		end = run('z', p, w->hi, 9);
+		if (end - p < 3 || end - p > 8)
+			return false;
+		words[n] = p;
+		lens[n] = (size_t)(end - p);
+		for (size_t i = 0; i < n; i++) {
+			if (lens[i] == lens[n] &&
+			    memcmp(words[i], p, lens[n]) == 0)
+				return false;
+		}
+		if (end == w->hi || *end != ' ') {
+			n++;
+			break;
+		}
+	}
+	m->end = end;
+	return n >= 12 && n % 3 == 0 &&
+	       (end == w->hi || ab_content_class('s', *end) ||
+		ab_content_class('q', *end));
 }
 
 bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)

@@ -86,6 +86,33 @@ bool ab_verify_url_param(const ab_content_window *w, ab_content_match *m)
 	return ab_content_is_far(host, end, m->value, m->end);
 }
 
+/*
+ * Databases have ab_verify_url_param(), which knows what their passwords are
+ * worth. A log has the path alone; what begins with a blank is a sentence.
+ */
+bool ab_content_parameter(const ab_content_window *w, const uint8_t *name,
+			  ab_content_match *m)
+{
+	const uint8_t *url, *host;
+	const uint8_t *q = name - 1;
+
+	if (*q == ';' && !ab_content_at(w, q - 4, "&amp", false))
+		return false;
+	if (q == w->lo || q[-1] <= ' ')
+		return false;
+	m->end = until(m->value, w->hi, "&#\"'`<>$(){}[]\\,;|^*", 256);
+	if (m->end < w->hi && is_one_of("<$({[*", *m->end))
+		return false;
+	url = url_of(w);
+	if (!url)
+		return true;
+	if (ab_content_database(w, url) || jdbc(w, url))
+		return false;
+	host = url + 3;
+	q = run('.', host, w->hi, 255);
+	return !ab_content_is_local(host, (size_t)(q - host));
+}
+
 /* jdbc:oracle:thin:user/password@host */
 bool ab_verify_oracle(const ab_content_window *w, ab_content_match *m)
 {

@@ -29,6 +29,7 @@
 #define LONELY AB_ROW_LONELY
 #define NOT_LOCK AB_ROW_NOT_LOCK
 #define SHORT AB_ROW_SHORT
+#define TEXT AB_ROW_TEXT
 #define CHECKSUM AB_ROW_CHECKSUM
 #define LITERAL AB_ROW_LITERAL
 #define NEEDS AB_ROW_NEEDS
@@ -209,6 +210,7 @@ const ab_content_row ab_content_rows[] = {
 	V("mailgun", 'M', "mailgun", word, 0, FOLD | LITERAL | WORD(MAILGUN)),
 	V("mailchimp", 'M', "-us%d", mailchimp, 28, NOT_LOCK | DIGIT),
 	T("sendinblue", 'H', "!xkeysib-%h{64}-%A{16}!", 30, 0),
+	T("sendinblue", 'H', "!xsmtpsib-%h{64}-%A{16}!", 30, 0),
 	T("mailersend", 'H', "!mlsn.%h{64}!", 30, 0),
 	T("resend", 'M', "!re_%A{8}_%A{24}!", 35, CASES | DIGIT),
 	T("twilio", 'M', "!SK%h{32}!", 28, NOT_LOCK | DIGIT | NEEDS(TWILIO)),
@@ -272,6 +274,20 @@ const ab_content_row ab_content_rows[] = {
 	V("wireguard", 'H', "PrivateKey", wireguard, 40, CASES),
 	V("wireguard", 'H', "PresharedKey", wireguard, 40, CASES),
 
+	T("minisign-key", 'H', "RWRTY0Iy%B{200,}", 40, CASES),
+	T("minisign-key", 'H', "!RWRCSw%B{130,}", 40, CASES), /* signify(1) */
+	T("rsa-xml", 'H', "</Q>%s{0,40}<DP>%E{40,}", 40, CASES),
+	T("rsa-xml", 'H', "<D>%B{80,}", 40, CASES),
+	T("openvpn-static-key", 'H', "BEGIN OpenVPN Static key V1-----%s{1,4}%h{32}", 28, 0),
+	T("dnssec-key", 'H', "\nPrivateKey:%b{1,4}%B{42,}", 40, CASES),
+	T("dnssec-key", 'H', "\nPrivateExponent:%b{1,4}%B{80,}", 40, CASES),
+	V("seed-phrase", 'M', "mnemonic", seed_phrase, 0, FOLD),
+	V("seed-phrase", 'M', "seed%bphrase", seed_phrase, 0, FOLD),
+	V("seed-phrase", 'M', "seed_phrase", seed_phrase, 0, FOLD),
+	V("seed-phrase", 'M', "seedphrase", seed_phrase, 0, FOLD),
+	T("wallet-key", 'M', "!accounts%Q{0,1}%b{0,8}:%b{0,8}[%s{0,40}%Q%h{64}%Q", 30, DIGIT),
+	T("wallet-key", 'M', "!accounts%Q{0,1}%b{0,8}:%b{0,8}[%s{0,40}%Q0x%h{64}%Q", 30, DIGIT),
+
 	/* sessions */
 	V("jwt", 'M', "!eyJ%A", jwt, 35, 0),
 	V("jwt", 'M', "ZXlK", jwt_b64, 0, LITERAL),
@@ -296,6 +312,16 @@ const ab_content_row ab_content_rows[] = {
 	T("api-key-header", 'M', "x-api-key%q{0,2}%b{0,4}:%b{0,4}%q{0,1}%h{32,64}!", 30, FOLD | DIGIT),
 	V("http-basic-header", 'M', "authorization", http_auth, 30, FOLD | DIGIT),
 
+	V("session-cookie", 'M', "cookie:", cookie, 30, FOLD),
+	V("session-cookie", 'M', "cookie=", cookie, 30, FOLD),
+	V("session-cookie", 'M', "cookie%q", cookie, 30, FOLD),
+	V("session-cookie", 'M', "cookie%b", cookie, 30, FOLD),
+	V("session-cookie", 'M', "cookies=", cookie, 30, FOLD),
+	V("session-cookie", 'M', "cookies:", cookie, 30, FOLD),
+	V("session-cookie", 'M', "curl%b", curl_cookie, 30, 0),
+	V("session-cookie", 'M', "\tTRUE\t/", cookie_line, 30, 0),
+	V("session-cookie", 'M', "\tFALSE\t/", cookie_line, 30, 0),
+
 	/* databases */
 	V("db-url", 'M', "://%p", url_db, 0, 0),
 	V("db-url", 'M', ":\\/\\/%p", url_db, 0, 0),
@@ -319,6 +345,12 @@ const ab_content_row ab_content_rows[] = {
 	V("password-assign", 'M', "mysql_pwd", assign, 32, FOLD | CASES | DIGIT),
 	V("password-assign", 'M', "PASS=", assign_short, 32, CASES | DIGIT),
 	V("password-assign", 'M', "_PW=", assign_short, 32, CASES | DIGIT),
+	V("password-assign", 'M', "psk=", assign_short, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "PSK%b%Q", made_word, 32, CASES | DIGIT),
+	V("password-assign", 'M', "identified%bby%b%Q", made_word, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "password%bby%b%Q", made_word, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "convertto-securestring%b%Q", made_word, 32, FOLD | CASES | DIGIT),
+	V("password-assign", 'M', "securestring%b-string%b%Q", made_word, 32, FOLD | CASES | DIGIT),
 	V("secret-assign", 'M', "secret", secret, 32, FOLD | CASES | DIGIT),
 	V("wordpress-salt", 'M', "AUTH_KEY%Q", salt, 0, LITERAL),
 	V("wordpress-salt", 'M', "AUTH_KEY=", salt, 0, LITERAL),
@@ -346,6 +378,8 @@ const ab_content_row ab_content_rows[] = {
 	T("grafana", 'H', "!glsa_%A{32}_%H{8}!", 30, MIXED),
 	T("grafana", 'H', "!glc_%B{32,}", 35, MIXED),
 	T("grafana", 'H', "!eyJrIjoi%A{70,}", 35, MIXED),
+	/* of a DSN the second one is secret */
+	T("sentry", 'M', "://%h{32}:%h{32}@", 28, DIGIT),
 	T("sentry", 'H', "!sntrys_eyJ%+{40,}", 30, MIXED),
 	T("sentry", 'H', "!sntryu_%h{64}", 30, 0),
 	T("newrelic", 'H', "!NRAK-%U{27}!", 30, 0),
@@ -382,6 +416,7 @@ const ab_content_row ab_content_rows[] = {
 	T("vercel", 'M', "!vca_%A{50,60}!", 35, CASES),
 	T("vercel", 'M', "vercel_token%q{0,1}%b{0,8}=%b{0,8}%q{0,1}%A{24}!", 30, FOLD | CASES | DIGIT),
 	T("vercel", 'M', "vercel_token%q{0,1}%b{0,8}:%b{0,8}%q{0,1}%A{24}!", 30, FOLD | CASES | DIGIT),
+	T("vercel", 'M', "!vercel_blob_rw_%A{16}_%A{30}!", 35, CASES | DIGIT),
 	T("tailscale", 'H', "!tskey-auth-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-api-%A{1,64}-%A{20,}", 30, 0),
 	T("tailscale", 'H', "!tskey-client-%A{1,64}-%A{20,}", 30, 0),
@@ -390,6 +425,17 @@ const ab_content_row ab_content_rows[] = {
 	T("easypost", 'H', "!EZAK%A{54}!", 30, MIXED | SHORT),
 	T("easypost", 'H', "!EZTK%A{54}!", 30, MIXED | SHORT),
 	T("octopus", 'M', "!API-%U{26}!", 35, DIGIT),
+	T("adafruit", 'H', "!aio_%L{4}%d{2}%A{22}!", 30, MIXED),
+	T("adobe", 'H', "!p8e-%l{32}!", 30, DIGIT),
+	T("apify", 'H', "!apify_api_%A{36}!", 30, MIXED),
+	T("hubspot", 'H', "!pat-na1-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, 0),
+	T("hubspot", 'H', "!pat-na2-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, 0),
+	T("hubspot", 'H', "!pat-eu1-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}!", 25, 0),
+	T("intra42", 'H', "!s-s4t2ud-%h{64}!", 28, 0),
+	T("intra42", 'H', "!s-s4t2af-%h{64}!", 28, 0),
+	T("defined-networking", 'H', "!dnkey-%={26}-%={52}", 30, MIXED),
+	T("scalingo", 'H', "!tk-us-%W{48}!", 30, MIXED),
+	T("yandex", 'M', "!AQVN%W{35,38}!", 35, CASES | DIGIT | LONELY),
 	T("aiven", 'H', "!AVNS_%W{19}!", 30, MIXED),
 	T("asana", 'M', "!2/%d{14,18}/%d{14,18}:%h{32}!", 28, 0),
 	T("asana", 'M', "!1/%d{14,18}:%h{32}!", 28, 0),
@@ -442,6 +488,60 @@ const ab_content_row ab_content_rows[] = {
 	T("token-b64", 'M', "!c2tfbGl2ZV%A{20,}", 35, CASES | DIGIT), /* sk_live_ */
 	T("token-b64", 'M', "!cHlwaS1BZ0%A{80,}", 40, CASES | DIGIT), /* pypi-Ag */
 
+	/* words of settings in base64, at each of the three places that they
+	   can have in it: what is around them is looked at as a text */
+	T("base64-text", 'M', "YXNzd29yZ", 0, TEXT | LITERAL), /* assword */
+	T("base64-text", 'M', "Fzc3dvcm", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "hc3N3b3Jk", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "QVNTV09SR", 0, TEXT | LITERAL), /* ASSWORD */
+	T("base64-text", 'M', "FTU1dPUk", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "BU1NXT1JE", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "X1BBU1M9", 0, TEXT | LITERAL), /* _PASS= */
+	T("base64-text", 'M', "9QQVNTP", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "fUEFTUz", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "U0VDUkVU", 0, TEXT | LITERAL), /* SECRET */
+	T("base64-text", 'M', "NFQ1JFV", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "TRUNSRV", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "ZWNyZX", 0, TEXT | LITERAL), /* ecret */
+	T("base64-text", 'M', "VjcmV0", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "lY3Jld", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "VE9LRU", 0, TEXT | LITERAL), /* TOKEN */
+	T("base64-text", 'M', "RPS0VO", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "UT0tFT", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "b2tlb", 0, TEXT | LITERAL), /* oken */
+	T("base64-text", 'M', "9rZW", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "va2Vu", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "UElfS0VZ", 0, TEXT | LITERAL), /* PI_KEY */
+	T("base64-text", 'M', "BJX0tFW", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "QSV9LRV", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "cGlfa2V5", 0, TEXT | LITERAL), /* pi_key */
+	T("base64-text", 'M', "BpX2tle", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "waV9rZX", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "cGlLZX", 0, TEXT | LITERAL), /* piKey */
+	T("base64-text", 'M', "BpS2V5", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "waUtle", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "X0tFWT", 0, TEXT | LITERAL), /* _KEY= */
+	T("base64-text", 'M', "9LRVk9", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "fS0VZP", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "dHRwczov", 0, TEXT | LITERAL), /* ttps:/ */
+	T("base64-text", 'M', "R0cHM6L", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "0dHBzOi", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "cG9zdGdyZX", 0, TEXT | LITERAL), /* postgres */
+	T("base64-text", 'M', "Bvc3RncmVz", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "wb3N0Z3Jlc", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "bXlzcWw6L", 0, TEXT | LITERAL), /* mysql:/ */
+	T("base64-text", 'M', "15c3FsOi", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "teXNxbDov", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "bW9uZ29kY", 0, TEXT | LITERAL), /* mongodb */
+	T("base64-text", 'M', "1vbmdvZG", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "tb25nb2Ri", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "cmVkaXM6L", 0, TEXT | LITERAL), /* redis:/ */
+	T("base64-text", 'M', "JlZGlzOi", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "yZWRpczov", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "ImF1dG", 0, TEXT | LITERAL), /* "auth */
+	T("base64-text", 'M', "JhdXRo", 0, TEXT | LITERAL),
+	T("base64-text", 'M', "iYXV0a", 0, TEXT | LITERAL),
+
 	/* a history in a file, under whatever name */
 	T("git-bundle", 'H', "# v2 git bundle\n%h{40}%b", 0, LITERAL),
 	T("git-bundle", 'H', "# v2 git bundle\n-%h{40}%b", 0, LITERAL),
@@ -463,6 +563,24 @@ const ab_content_row ab_content_rows[] = {
 	V("cli-password", 'M', "mysql%b", short_option, 0, 0),
 	V("cli-password", 'M', "mysqldump%b", short_option, 0, 0),
 	V("cli-password", 'M', "login%b", login_option, 0, 0),
+	V("cli-password", 'M', "redis-cli%b", tool_option, 0, 0),
+	V("cli-password", 'M', "valkey-cli%b", tool_option, 0, 0),
+	V("cli-password", 'M', "mongo", tool_option, 0, 0),
+	V("cli-password", 'M', "ldap%z{3}", tool_option, 0, 0),
+	V("cli-password", 'M', "sqlcmd%b", tool_option, 0, 0),
+	V("cli-password", 'M', "cqlsh%b", tool_option, 0, 0),
+	V("cli-password", 'M', "smbclient%b", user_option, 0, 0),
+	V("cli-password", 'M', "lftp%b", user_option, 0, 0),
+	V("cli-password", 'M', "%bpass:", openssl_pass, 0, 0),
+	V("cli-password", 'M', "from-literal=", from_literal, 0, 0),
+	V("cli-password", 'M', "/user:", net_user, 0, FOLD),
+	V("cli-password", 'M', "htpasswd%b", htpasswd, 0, 0),
+	V("cli-password", 'M', "password-stdin", piped, 0, 0),
+	V("cli-password", 'M', "sudo%b-S", piped, 0, 0),
+	V("cli-password", 'M', "chpasswd", piped, 0, 0),
+	V("cli-password", 'M', "root:%A", root_line, 0, 0),
+	V("cli-password", 'M', "requirepass%b", made_word, 0, 0),
+	V("cli-password", 'M', "masterauth%b", made_word, 0, 0),
 	V("sshpass", 'H', "sshpass", sshpass, 0, 0),
 	V("netrc-line", 'H', "machine%s", netrc, 0, 0),
 	V("netrc-line", 'M', "default%slogin", netrc, 0, 0),
@@ -504,6 +622,11 @@ const ab_content_row ab_content_rows[] = {
 	V("api-key-assign", 'M', "token%b", token_short, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "token<", token_short, 32, FOLD | CASES | DIGIT),
 	V("api-key-assign", 'M', "token>", token_short, 32, FOLD | CASES | DIGIT),
+	/* alone it says what it is in a file of settings only */
+	V("api-key-assign", 'M', "KEY=", key_word, 32, CASES | DIGIT),
+	V("api-key-assign", 'M', "KEY:", key_word, 32, CASES | DIGIT),
+	V("api-key-assign", 'M', "KEY%b", key_word, 32, CASES | DIGIT),
+	V("api-key-assign", 'M', "KEY%Q", key_word, 32, CASES | DIGIT),
 	/* variables of the environment, of which hexadecimal ones are too */
 	V("api-key-assign", 'M', "_TOKEN", environment, 25, DIGIT),
 	V("api-key-assign", 'M', "_API_KEY", environment, 25, DIGIT),

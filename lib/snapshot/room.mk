@@ -6,7 +6,9 @@
 CONTENT_FILES = \
 	lib/snapshot/content.c lib/snapshot/content.h \
 	lib/snapshot/content_anchor.c \
+	lib/snapshot/content_command.c \
 	lib/snapshot/content_config.c \
+	lib/snapshot/content_cookie.c \
 	lib/snapshot/content_internal.h \
 	lib/snapshot/content_key.c \
 	lib/snapshot/content_lines.c \
@@ -14,6 +16,7 @@ CONTENT_FILES = \
 	lib/snapshot/content_param.c \
 	lib/snapshot/content_rules.c \
 	lib/snapshot/content_shape.c \
+	lib/snapshot/content_text.c \
 	lib/snapshot/content_value.c \
 	lib/snapshot/content_vector.c
 
