@@ -10,7 +10,8 @@ LIBC_ONLY_FILES = \
 	lib/base/attr.c lib/base/attr.h \
 	lib/base/clock.c lib/base/clock.h \
 	lib/base/fd.c lib/base/fd.h \
-	lib/base/limits.h
+	lib/base/limits.h \
+	lib/base/processor.c lib/base/processor.h
 
 libagentbox_la_SOURCES += \
 	lib/base/alloc.c lib/base/alloc.h \
@@ -29,6 +30,7 @@ libagentbox_la_SOURCES += \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/json.c lib/base/json.h \
 	lib/base/limits.h \
+	lib/base/processor.c lib/base/processor.h \
 	lib/base/secret.c lib/base/secret.h \
 	lib/base/sha256.c \
 	lib/base/spawn.c lib/base/spawn.h \

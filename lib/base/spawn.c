@@ -34,6 +34,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/processor.h"
 #include "wire/codec.h"
 #include "wire/helper.h"
 #include "wire/message.h"
@@ -624,6 +625,20 @@ static int32_t check_start(const char *name, const void *out,
 	return AGENTBOX_OK;
 }
 
+/* Both work at once: it begins, and the caller goes on. */
+static int32_t part(ab_launch *l, const program *p, agentbox_error **err)
+{
+	cpu_set_t all;
+	int r;
+
+	ab_processor_get(&all);
+	r = ab_processor_push(l->pid, &all);
+	if (r == 0)
+		return AGENTBOX_OK;
+	ab_helper_cancel(l, 0);
+	return refuse_start(p, -r, err);
+}
+
 int32_t ab_helper_launch(agentbox_context *context, const char *name,
 			 int plan_fd, ab_launch *out, agentbox_error **err)
 {
@@ -655,7 +670,7 @@ int32_t ab_helper_launch(agentbox_context *context, const char *name,
 	 * the kernel gave to another within these microseconds is not feared.
 	 */
 	out->watch_fd = ab_fd_lift(pidfd_open(pid, 0));
-	return AGENTBOX_OK;
+	return part(out, &p, err);
 }
 
 int32_t ab_helper_greet(ab_launch *l, int64_t timeout_ms, ab_helper *out,

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/processor.h"
 #include "sys.h"
 #include "wire/message.h"
 
@@ -36,20 +37,14 @@
 
 /*
  * PID 1 sleeps until the plan comes. The kernel would wake it here, behind the
- * network namespace, and leave us both here: of two processors that are half
- * at work it looks for no idle one (SIS_UTIL in the kernel's sched/fair.c),
- * and a cold box took a sixth longer. Who is refused this works beside PID 1.
- * Spec: sched_setaffinity(2).
+ * network namespace, and leave us both here (base/processor.h): a cold box took
+ * a sixth longer. Who is refused this works beside PID 1.
  */
 static void move_pid_one(const init_box *box)
 {
-	cpu_set_t others = box->processors;
-	int own = sched_getcpu();
+	cpu_set_t others;
 
-	if (own < 0 || own >= CPU_SETSIZE)
-		return;
-	CPU_CLR(own, &others);
-	if (CPU_COUNT(&others))
+	if (ab_processor_others(&box->processors, &others))
 		(void)sched_setaffinity(getppid(), sizeof(others), &others);
 }
 
@@ -229,9 +224,7 @@ int init_start_first(init_box *box)
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return init_fail(box, errno, "", "netns");
-	/* more than a set has room for: none, and nothing is moved */
-	if (sched_getaffinity(0, sizeof(box->processors), &box->processors))
-		CPU_ZERO(&box->processors);
+	ab_processor_get(&box->processors);
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
 		first_launcher(box, pair[1], proc_fd);
@@ -243,6 +236,16 @@ int init_start_first(init_box *box)
 		return init_fail(box, -pid, "", "launcher");
 	box->first_launcher = pid;
 	return 0;
+}
+
+int init_push_first(init_box *box)
+{
+	int r = box->first_launcher > 0
+			? ab_processor_push(box->first_launcher,
+					    &box->processors)
+			: 0;
+
+	return r ? init_fail(box, -r, "", "processors") : 0;
 }
 
 static void pass(const init_box *box, uint32_t kind, int fd)

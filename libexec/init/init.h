@@ -266,6 +266,8 @@ int init_lend_broker(init_box *box);
 /* first.c: the first launcher, which begins before the tree is built */
 /* Unless the tier has no namespaces. */
 int init_start_first(init_box *box);
+/* PID 1 goes on to build: it need not wait behind that. */
+int init_push_first(init_box *box);
 /* The root that it writes the tree's files to. */
 void init_pass_root(const init_box *box);
 /* It may read what is to come of the plan. */

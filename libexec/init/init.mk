@@ -53,6 +53,7 @@ libexec_agentbox_init_SOURCES = \
 	lib/base/clock.c lib/base/clock.h \
 	lib/base/fd.c lib/base/fd.h \
 	lib/base/limits.h \
+	lib/base/processor.c lib/base/processor.h \
 	lib/path/glob.c lib/path/glob.h \
 	lib/wire/box.c lib/wire/box.h \
 	lib/wire/broker.c lib/wire/broker.h \

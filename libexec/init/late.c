@@ -12,6 +12,7 @@
 #include "init.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -205,6 +206,11 @@ int init_await_plan(init_box *box)
 	ab_reader r;
 
 	box->trees_end = box->plan.step_count;
+	/* else the first launcher works here while we sleep */
+	if ((!box->awaits_plan ||
+	     ab_fd_poll(box->link_inside_fd, POLLIN, 0) > 0) &&
+	    init_push_first(box))
+		return -1;
 	if (!box->awaits_plan)
 		return 0;
 	if (receive(box, AB_MSG_LINK_PLAN, message, sizeof(message), fds,

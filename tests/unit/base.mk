@@ -35,3 +35,14 @@ UNIT_TESTS += tests/unit/base_spawn_internal
 tests_unit_base_spawn_internal_SOURCES = tests/unit/base_spawn_internal.c
 tests_unit_base_spawn_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_base_spawn_internal_CFLAGS = $(UNIT_CFLAGS)
+
+# processor.c with a scheduler of the test's own
+check_PROGRAMS += tests/unit/base_processor_internal
+UNIT_TESTS += tests/unit/base_processor_internal
+tests_unit_base_processor_internal_SOURCES = \
+	tests/unit/base_processor_internal.c \
+	lib/base/processor.c lib/base/processor.h
+tests_unit_base_processor_internal_CPPFLAGS = $(UNIT_CPPFLAGS) \
+	-Dsched_getcpu=faked_getcpu -Dsched_getaffinity=faked_getaffinity \
+	-Dsched_setaffinity=faked_setaffinity
+tests_unit_base_processor_internal_CFLAGS = $(UNIT_CFLAGS)
