@@ -92,7 +92,7 @@ enum ab_box_message {
 	AB_MSG_LINK_RELAYS = 104,
 	/* holder -> PID 1. fd: the plan */
 	AB_MSG_LINK_PLAN = 105,
-	/* holder -> PID 1, of a root host, until all steps are through. u32:
+	/* holder -> PID 1, answer to WANTED, until all steps are through. u32:
 	   the steps before this one have their trees now, u32 walls of their
 	   making, u32 step for each fd: its tree */
 	AB_MSG_LINK_TREES = 106,
@@ -106,6 +106,9 @@ enum ab_box_message {
 	AB_MSG_LINK_BROKER = 110,
 	/* PID 1 -> holder: maybe nobody is left but its launcher */
 	AB_MSG_LINK_QUIET = 111,
+	/* PID 1 -> holder of a root host: trees that only it can make. u32:
+	   that of this step, or AB_WANTS_MAPPED */
+	AB_MSG_LINK_WANTED = 118,
 	/* stage, PID 1 <-> its first launcher, until the box is ready */
 	/* launcher: i32 errno of the network namespace, i32 of loopback,
 	   i32 of the file of u32 step; fd: the namespace, where one was asked
@@ -124,6 +127,9 @@ enum ab_box_message {
 };
 
 #define AB_PLAN_CHUNK 16384
+
+/* Of all steps with AB_MOUNT_IDMAP. */
+#define AB_WANTS_MAPPED 0xffffffffu
 
 /* What was raised. Bits of `walls`, also used by verify. */
 #define AB_WALL_USERNS 0x0001u

@@ -131,15 +131,15 @@ static int receive_plan(holder *h, uint64_t size)
 }
 
 /*
- * An ordinary user's PID 1 makes the trees itself, and judges the plan. What
- * of it is the holder's is the watching: PID 1 tells when there is something
- * to watch, by the namespaces that are needed for it, and what is not read by
- * then is read when READY comes by us. Until then we leave the processor to
- * those who build the box.
+ * PID 1 builds the tree and judges the plan. What of it is the holder's are
+ * the trees that PID 1 asks for, and the watching: PID 1 tells when there is
+ * something to watch, by the namespaces that are needed for it, and what is not
+ * read by then is read when READY comes by us. Until then we leave the
+ * processor to those who build the box.
  */
 static bool can_read_later(const ab_plan *head)
 {
-	return !head->map_by_holder && head->tier < AB_TIER_LANDLOCK;
+	return head->tier < AB_TIER_LANDLOCK;
 }
 
 static void read_kept_plan(holder *h)
@@ -299,6 +299,17 @@ static void pass_listeners(holder *h, uint32_t kind, ab_reader *r,
 	}
 }
 
+static void give_trees(holder *h, ab_reader *r)
+{
+	uint32_t wanted = ab_get_u32(r);
+
+	read_kept_plan(h);
+	if (!ab_reader_done(r))
+		init_fail(h->box, EPROTO, "", "mounts");
+	if (!ab_reader_done(r) || init_give_trees(h->box, wanted))
+		init_end_box(h, &h->box->failure);
+}
+
 static void on_link(holder *h)
 {
 	static uint8_t message[4 * AB_MAX_PATH + 64];
@@ -333,7 +344,9 @@ static void on_link(holder *h)
 		take_namespaces(h, kind, fds, count);
 		return;
 	}
-	if (kind == AB_MSG_LINK_READY && !h->is_ready &&
+	if (kind == AB_MSG_LINK_WANTED && !h->is_ready)
+		give_trees(h, &r);
+	else if (kind == AB_MSG_LINK_READY && !h->is_ready &&
 	    ab_msg_get_ready(&r, &ready) == 0)
 		on_ready(h, &ready);
 	else if (kind == AB_MSG_LINK_TOLD && !h->is_ready)
@@ -438,9 +451,6 @@ static void close_inside(init_box *box)
 	close(AB_HELPER_PLAN_FD);
 	close(box->link_inside_fd);
 	close(box->spawn_inside_fd);
-	/* of a head there are none */
-	for (uint32_t i = 0; i < box->plan.step_count; i++)
-		ab_cleanup_fd(&box->tree_fds[i]);
 	for (uint32_t i = 0; i < box->plan.cgroup_count; i++)
 		close(box->cgroup_fds[i]);
 }

@@ -83,7 +83,7 @@ typedef struct init_box {
 	int inotify_fd;
 	int notice_fd; /* for the host: readable when it must settle */
 
-	/* host trees, opened before the namespaces by a root host; by step */
+	/* host trees of a root host that are not PID 1's to make; by step */
 	int *tree_fds;
 	uint32_t trees_end; /* PID 1: it has those of the steps before this */
 	/* cgroup.procs, opened with the holder's rights */
@@ -173,20 +173,24 @@ int init_clone_source(init_box *box, const ab_plan_step *s);
 int init_list_trees(init_box *box);
 /* The holder of a root host opens and clones the host tree of a step. */
 int init_prepare_tree(init_box *box, uint32_t step);
-/* Of every step, where the holder is to. */
-int init_prepare_trees(init_box *box);
 
 /* late.c: the plan's head at the start, the whole of it later */
 /* A sealed plan of our own build; the whole must continue its head. */
 int init_read_plan(init_box *box, int plan_fd);
-/* The holder: hand it to PID 1, read it, prepare the trees, hand them over. */
+/* The holder: hand it to PID 1, and read it. */
 int init_take_plan(init_box *box, int plan_fd);
-/* The holder that makes no trees: hand it to PID 1, which judges it. */
+/* The same, to be read later: PID 1 judges it. */
 int init_forward_plan(init_box *box, int plan_fd);
+/* The holder of a root host: the trees that PID 1 wants of it (wire/box.h). */
+int init_give_trees(init_box *box, uint32_t wanted);
 /* PID 1: wait for the plan. */
 int init_await_plan(init_box *box);
-/* PID 1: wait until it has the tree of a step, if there is one. */
+/* PID 1: wait until it has the tree of a step, if the holder has one for it. */
 int init_await_tree(init_box *box, uint32_t step);
+/* PID 1: the holder is to make it. */
+int init_ask_tree(init_box *box, uint32_t step);
+/* PID 1: the tree that it has, which is the caller's now; or -ENOENT. */
+int init_take_tree(init_box *box, uint32_t step);
 
 /* userns.c */
 int init_prepare_cgroups(init_box *box);

@@ -2,10 +2,15 @@
 /*
  * Reading the plan, at once or in two parts: a head, from which the
  * namespaces are made while the host looks at its files, and the whole, which
- * the holder gets from the host and hands on to PID 1, with the trees that
- * only the holder of a root host may clone. It refuses a plan that is not
- * sealed, of another build or malformed, and a whole that says something else
- * than its head did. Nothing is mounted from a head. Spec: wire/plan.h.
+ * the holder gets from the host and hands on to PID 1. It refuses a plan that
+ * is not sealed, of another build or malformed, and a whole that says something
+ * else than its head did. Nothing is mounted from a head.
+ *
+ * PID 1 clones the host's trees itself. Of a root host it asks the holder for
+ * those that are to be id-mapped, before it begins, and for each that it could
+ * not make, as one whose path the box's ids do not lead to: the holder looks
+ * into the plan that the host gave it, and what fails then is told by it.
+ * Spec: wire/plan.h.
  */
 #include "config.h"
 
@@ -72,6 +77,14 @@ static int send_plan(init_box *box, int plan_fd)
 			       0);
 }
 
+int init_take_tree(init_box *box, uint32_t step)
+{
+	int fd = box->tree_fds[step];
+
+	box->tree_fds[step] = -1;
+	return fd < 0 ? -ENOENT : fd;
+}
+
 /* Those of the steps from `from` up to `end`, which are at most MAX_TREES. */
 static int send_trees(init_box *box, uint32_t from, uint32_t end)
 {
@@ -95,19 +108,27 @@ static int send_trees(init_box *box, uint32_t from, uint32_t end)
 	for (size_t i = 0; i < n; i++)
 		ab_put_u32(&w, steps[i]);
 	r = ab_message_send(box->link_holder_fd, w.data, w.len, fds, n, 0);
-	for (uint32_t i = from; i < end; i++)
-		ab_cleanup_fd(&box->tree_fds[i]);
+	for (size_t i = 0; i < n; i++)
+		close(init_take_tree(box, steps[i]));
 	return r;
 }
 
+static bool is_wanted(const ab_plan *p, uint32_t i, uint32_t wanted)
+{
+	return wanted == AB_WANTS_MAPPED
+		       ? (p->steps[i].flags & AB_MOUNT_IDMAP) != 0
+		       : i == wanted;
+}
+
 /* -1: a tree could not be made; *sent: 0 or -errno of handing over. */
-static int make_and_send_trees(init_box *box, int *sent)
+static int make_and_send_trees(init_box *box, uint32_t wanted, int *sent)
 {
 	const uint32_t count = box->plan.step_count;
 	uint32_t from = 0, trees = 0;
 
 	for (uint32_t i = 0; i < count && *sent == 0; i++) {
-		if (init_prepare_tree(box, i))
+		if (is_wanted(&box->plan, i, wanted) &&
+		    init_prepare_tree(box, i))
 			return -1;
 		trees += box->tree_fds[i] >= 0;
 		if (trees < MAX_TREES && i + 1 < count)
@@ -137,10 +158,21 @@ int init_take_plan(init_box *box, int plan_fd)
 {
 	int r = send_plan(box, plan_fd);
 
-	if (init_read_plan(box, plan_fd) || init_list_trees(box))
+	if (init_read_plan(box, plan_fd))
 		return -1;
 	box->awaits_plan = false;
-	if (box->plan.map_by_holder && make_and_send_trees(box, &r))
+	return judge_sent(box, r);
+}
+
+int init_give_trees(init_box *box, uint32_t wanted)
+{
+	int r = 0;
+
+	if (!box->plan.map_by_holder ||
+	    (wanted != AB_WANTS_MAPPED && wanted >= box->plan.step_count))
+		return init_fail(box, EPROTO, "", "mounts");
+	if ((!box->tree_fds && init_list_trees(box)) ||
+	    make_and_send_trees(box, wanted, &r))
 		return -1;
 	return judge_sent(box, r);
 }
@@ -198,31 +230,72 @@ int init_await_tree(init_box *box, uint32_t step)
 	return 0;
 }
 
-int init_await_plan(init_box *box)
+/* From the first step on, or from this one. */
+static int ask_for_trees(init_box *box, uint32_t wanted)
+{
+	uint8_t memory[AB_MESSAGE_HEADER + 4];
+	ab_writer w;
+	int r;
+
+	box->trees_end = wanted == AB_WANTS_MAPPED ? 0 : wanted;
+	ab_writer_init_fixed(&w, memory, sizeof(memory));
+	ab_put_u32(&w, AB_MSG_LINK_WANTED);
+	ab_put_u32(&w, 0);
+	ab_put_u32(&w, wanted);
+	r = ab_message_send(box->link_inside_fd, w.data, w.len, NULL, 0, 0);
+	return r ? init_fail(box, -r, "", "mounts") : 0;
+}
+
+int init_ask_tree(init_box *box, uint32_t step)
+{
+	/* the answers before come first */
+	return init_await_tree(box, box->plan.step_count - 1) ||
+			       ask_for_trees(box, step) ||
+			       init_await_tree(box, box->plan.step_count - 1)
+		       ? -1
+		       : 0;
+}
+
+static int ask_for_mapped(init_box *box)
+{
+	const ab_plan *p = &box->plan;
+
+	box->trees_end = p->step_count;
+	for (uint32_t i = 0; p->map_by_holder && i < p->step_count; i++) {
+		if (p->steps[i].flags & AB_MOUNT_IDMAP)
+			return ask_for_trees(box, AB_WANTS_MAPPED);
+	}
+	return 0;
+}
+
+static int receive_plan(init_box *box)
 {
 	uint8_t message[AB_MESSAGE_HEADER];
 	int fds[MAX_TREES];
 	size_t count = 0;
 	ab_reader r;
 
-	box->trees_end = box->plan.step_count;
-	/* else the first launcher works here while we sleep */
-	if ((!box->awaits_plan ||
-	     ab_fd_poll(box->link_inside_fd, POLLIN, 0) > 0) &&
-	    init_push_first(box))
-		return -1;
-	if (!box->awaits_plan)
-		return 0;
 	if (receive(box, AB_MSG_LINK_PLAN, message, sizeof(message), fds,
 		    &count, &r))
 		return -1;
 	if (count != 1 || !ab_reader_done(&r))
 		return init_fail(box, EPROTO, "", "plan");
 	init_pass_plan(box, fds[0]);
-	if (init_read_plan(box, fds[0]) || init_list_trees(box))
+	if (init_read_plan(box, fds[0]))
 		return -1;
 	close(fds[0]);
 	box->awaits_plan = false;
-	box->trees_end = box->plan.map_by_holder ? 0 : box->plan.step_count;
 	return 0;
+}
+
+int init_await_plan(init_box *box)
+{
+	/* else the first launcher works here while we sleep */
+	if ((!box->awaits_plan ||
+	     ab_fd_poll(box->link_inside_fd, POLLIN, 0) > 0) &&
+	    init_push_first(box))
+		return -1;
+	if (box->awaits_plan && receive_plan(box))
+		return -1;
+	return init_list_trees(box) ? -1 : ask_for_mapped(box);
 }

@@ -99,8 +99,7 @@ static int raise_box(init_box *box)
 	forbid_core_dumps();
 	if (box->plan.is_left)
 		return 0;
-	if ((!box->plan.is_head && init_prepare_trees(box)) ||
-	    init_prepare_cgroups(box) || prepare_sockets(box))
+	if (init_prepare_cgroups(box) || prepare_sockets(box))
 		return -1;
 	box->awaits_plan = box->began_with_head = box->plan.is_head;
 	if (box->plan.tier >= AB_TIER_LANDLOCK &&

@@ -225,30 +225,42 @@ static int fd_is_dir(int fd)
 	return fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode);
 }
 
+static int clone_host(const ab_plan_step *s)
+{
+	ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
+
+	return fd < 0 ? fd
+		      : init_clone_tree(fd, s->flags,
+					init_mount_attrs(s->flags), -1);
+}
+
+/* Made by whoever can: late.c. */
+static int get_tree(init_box *box, uint32_t i)
+{
+	const ab_plan_step *s = &box->plan.steps[i];
+	int tree;
+
+	if (box->plan.map_by_holder && (s->flags & AB_MOUNT_IDMAP))
+		return init_await_tree(box, i) ? -EPROTO
+					       : init_take_tree(box, i);
+	tree = clone_host(s);
+	if (tree >= 0 || !box->plan.map_by_holder ||
+	    (tree == -ENOENT && (s->flags & AB_MOUNT_OPTIONAL)))
+		return tree;
+	return init_ask_tree(box, i) ? -EPROTO : init_take_tree(box, i);
+}
+
 static int step_bind(builder *b, uint32_t i)
 {
-	const ab_plan_step *s = &b->box->plan.steps[i];
-	ab_autofd int tree = -1;
+	ab_autofd int tree = get_tree(b->box, i);
 	int is_dir;
 
-	if (init_await_tree(b->box, i))
-		return -EPROTO;
-	tree = b->box->tree_fds[i];
-	b->box->tree_fds[i] = -1;
-	if (tree < 0 && !b->box->plan.map_by_holder) {
-		ab_autofd int fd = init_open_host(s->source, s->dev, s->ino);
-
-		if (fd < 0)
-			return fd;
-		tree = init_clone_tree(fd, s->flags, init_mount_attrs(s->flags),
-				       -1);
-	}
 	if (tree < 0)
-		return b->box->plan.map_by_holder ? -ENOENT : tree;
+		return tree;
 	is_dir = fd_is_dir(tree);
 	if (is_dir < 0)
 		return is_dir;
-	return attach(b, tree, s->target, is_dir);
+	return attach(b, tree, b->box->plan.steps[i].target, is_dir);
 }
 
 static int attach_new(builder *b, int fs_fd, const char *target)

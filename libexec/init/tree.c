@@ -272,19 +272,3 @@ int init_list_trees(init_box *box)
 		box->tree_fds[i] = -1;
 	return 0;
 }
-
-int init_prepare_trees(init_box *box)
-{
-	uint32_t n = box->plan.step_count;
-
-	if (init_list_trees(box))
-		return -1;
-	/* an ordinary user may not clone here: root.c does it inside */
-	if (!box->plan.map_by_holder)
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (init_prepare_tree(box, i))
-			return -1;
-	}
-	return 0;
-}

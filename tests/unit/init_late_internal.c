@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abtest.h"
@@ -82,30 +83,91 @@ START_TEST(the_weakest_tier_has_a_head_too)
 }
 END_TEST
 
-/* More trees than fit into one message, where the holder clones them. */
+/* A directory "in" with "bin" in it, to which only its owner comes. */
+static void make_closed(char path[4096])
+{
+	char made[4200];
+
+	snprintf(path, 4096, "%s/closedXXXXXX", ab_test_tmpdir());
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	snprintf(made, sizeof(made), "%s/in", path);
+	ck_assert_int_eq(mkdir(made, 0755), 0);
+	strcat(made, "/bin");
+	ck_assert_int_eq(mkdir(made, 0755), 0);
+}
+
+static void remove_closed(const char *path)
+{
+	static const char *const names[] = {"in/bin", "in", ""};
+	char made[4200];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(made, sizeof(made), "%s/%s", path, names[i]);
+		ck_assert_int_eq(rmdir(made), 0);
+	}
+}
+
+/*
+ * More trees than fit into one message: those that PID 1 makes, and of a root
+ * host those that its holder makes, since PID 1 does not come to them or they
+ * are to be mapped, in any order.
+ */
 START_TEST(many_trees_reach_pid_one)
 {
 	static char names[150][32];
 	static ab_plan_step steps[200];
+	char closed[4096], source[4200], out[64];
+	ab_plan_step closed_step;
 	ab_plan head;
-	char out[64];
 
 	ih_plan_init(&plan);
+	make_closed(closed);
+	snprintf(source, sizeof(source), "%s/in", closed);
+	closed_step = *ih_bind(&plan, source, "/in", AB_MOUNT_RDONLY);
 	memcpy(steps, plan.steps, plan.p.step_count * sizeof(*steps));
 	plan.p.steps = steps;
 	for (int i = 0; i < 150; i++) {
 		ab_plan_step *s = &steps[plan.p.step_count++];
 
 		snprintf(names[i], sizeof(names[i]), "/trees/%d", i);
-		*s = plan.steps[0];
+		*s = i % 3 ? closed_step : plan.steps[0];
 		s->target = names[i];
+		if (i % 3 == _i && geteuid() == 0)
+			s->flags |= AB_MOUNT_IDMAP;
 	}
-	head = ab_plan_head(&plan.p);
-	ck_assert_int_eq(raise_two(&head, &plan.p), 0);
+	if (_i < 3) {
+		head = ab_plan_head(&plan.p);
+		ck_assert_int_eq(raise_two(&head, &plan.p), 0);
+	} else {
+		ck_assert_int_eq(ih_raise(&box, helper, &plan.p), 0);
+	}
+	ck_assert_uint_eq(!!(box.walls & AB_WALL_IDMAP),
+			  _i < 3 && geteuid() == 0);
 	ck_assert_int_eq(ih_shell(&box, "ls -d /trees/*/bin | wc -l", out,
 				  sizeof(out)), 0);
 	ck_assert_str_eq(out, "150\n");
 	ck_assert(ih_end(&box));
+	remove_closed(closed);
+}
+END_TEST
+
+/* Of what the holder cannot make either, it says why, as of all others. */
+START_TEST(a_tree_that_nobody_can_make_is_named)
+{
+	char closed[4096], source[4200], stage[4300];
+	ab_plan head;
+
+	ih_plan_init(&plan);
+	make_closed(closed);
+	snprintf(source, sizeof(source), "%s/in", closed);
+	ih_bind(&plan, source, "/in", AB_MOUNT_RDONLY)->ino++;
+	head = ab_plan_head(&plan.p);
+	ck_assert_int_eq(raise_two(&head, &plan.p), -ECANCELED);
+	snprintf(stage, sizeof(stage), "mounts[%u] %s", plan.p.step_count - 1,
+		 geteuid() ? "/in" : source);
+	ck_assert_str_eq(box.failed_stage, stage);
+	ck_assert_int_eq(box.failed_errno, ESTALE);
+	remove_closed(closed);
 }
 END_TEST
 
@@ -184,7 +246,8 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_head_and_its_whole_raise_the_same_box);
 	tcase_add_test(tc, the_weakest_tier_has_a_head_too);
-	tcase_add_test(tc, many_trees_reach_pid_one);
+	tcase_add_loop_test(tc, many_trees_reach_pid_one, 0, 4);
+	tcase_add_test(tc, a_tree_that_nobody_can_make_is_named);
 	tcase_add_test(tc, a_whole_that_is_not_of_its_head_is_refused);
 	tcase_add_test(tc, a_whole_that_is_not_sealed_is_refused);
 	tcase_add_test(tc, a_head_alone_is_no_box);
