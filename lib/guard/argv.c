@@ -354,10 +354,9 @@ static void operand(struct scan *s, const struct ab_word *w)
 		if (!u->program->is_builtin)
 			return;
 	}
-	/* npm --unknown VALUE run x */
+	/* npm --unknown VALUE run x; and no word of aws --debug s3 rb x */
 	if (!sub && s->unsure && s->unsure + 1 == s->i && !s->is_ended &&
-	    u->program->has_subs && s->i + 1 < u->count &&
-	    u->operand_count == u->base[u->program->depth])
+	    s->i + 1 < u->count && sub_of(s, w + 1))
 		return;
 	u->operands[u->operand_count++] = s->i;
 	if (sub) {
@@ -575,8 +574,8 @@ bool ab_has_path(const struct ab_use *use)
 
 		if (w->hole_count || (w->len && memchr("./~", *w->text, 3)) ||
 		    (w->len > 5 && !memcmp(w->text, "file:", 5)) ||
-		    (memmem(w->text, w->len, "/", 1) &&
-		     !memmem(w->text, w->len, ":", 1)))
+		    (*w->text != '@' && memchr(w->text, '/', w->len) &&
+		     !memchr(w->text, ':', w->len)))
 			return true;
 	}
 	return false;

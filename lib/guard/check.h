@@ -211,7 +211,8 @@ static inline bool ab_role_applies(const struct ab_use *use,
 	       (!role->also || (use->options & role->also)) &&
 	       !(use->options & role->unless) &&
 	       (role->none != 1 || !n) && (role->none != 2 || n) &&
-	       (role->none != 3 || ab_has_path(use));
+	       (role->none < 3 ||
+		(n && ab_has_path(use) == (role->none == 3)));
 }
 void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, ab_role_fn *fn);

@@ -209,8 +209,9 @@ static void fetch_word(struct ab_check *c, const struct ab_use *use,
 		const struct ab_word *from = &use->words[use->operands[i]];
 		const char *colon = memchr(from->text, ':', from->len);
 
+		/* namespace/pod:file is one, too; ./a:b and /a:b are here */
 		if (from == w || !colon || is_web(from) ||
-		    memchr(from->text, '/', (size_t)(colon - from->text)))
+		    *from->text == '/' || *from->text == '.')
 			continue;
 		ab_file_fetch(c, from, w);
 	}

@@ -159,7 +159,7 @@ static bool last_component(struct ab_check *c, const struct ab_word *url,
 
 	if (!slash) /* host:file */
 		slash = memrchr(url->text, ':', end);
-	from = slash ? (uint32_t)(slash - url->text) + 1 : end;
+	from = slash ? (uint32_t)(slash - url->text) + 1 : 0;
 	return ab_word_slice(c, url, from, end - from, out) && out->len;
 }
 
@@ -447,9 +447,14 @@ void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
 		    uint32_t taint)
 {
 	uint32_t len;
-	const char *variable = file_name(c, dir, false, &len);
+	struct ab_word last;
+	const char *variable;
 	char *name;
 
+	/* hg clone https://host/name, bzr branch lp:name: called as there */
+	if (memchr(dir->text, ':', dir->len) && last_component(c, dir, &last))
+		dir = &last;
+	variable = file_name(c, dir, false, &len);
 	if (!variable)
 		return;
 	/* as a file's, with a slash behind it */

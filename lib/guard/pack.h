@@ -117,7 +117,8 @@ enum ab_select {
 
 struct ab_role {
 	uint8_t kind, select, a;
-	uint8_t none; /* only: 1 without operands, 2 with, 3 with a path */
+	/* only: 1 without operands, 2 with, 3 with a path, 4 with others */
+	uint8_t none;
 	/* laid out once: without so many operands, and one of these options
 	   (0: no need), it selects no word */
 	uint8_t least;

@@ -415,6 +415,8 @@ static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 			role->none = (*value == 'n') == is_if ? 1 : 2;
 		else if (is_if && !strcmp(value, "path"))
 			role->none = 3;
+		else if (is_if && !strcmp(value, "name"))
+			role->none = 4;
 		else
 			rc = read_condition(r, value, is_if, role);
 		if (rc < 0)
