@@ -113,12 +113,23 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	out->note = &ab_git_names_note;
 }
 
+/* What the text wrote or linked is elsewhere then, as with mv. */
+static bool moves_files(const struct ab_check *c, const struct ab_word *words,
+			uint32_t count)
+{
+	return (c->has_files || c->links || c->near_links) && count > 3 &&
+	       ab_word_equals(&words[1], "mv");
+}
+
 void ab_check_git(struct ab_check *c, const struct ab_word *words,
 		  uint32_t count)
 {
 	if (ab_git_is_command(&words[0])) {
 		judge_git(c, words, count);
 		note_names(c, words, count);
+		if (AB_UNLIKELY(moves_files(c, words, count)))
+			ab_check_words(c, words + 1, count - 1, 0, NULL,
+				       false);
 	}
 }
 

@@ -532,6 +532,30 @@ static enum ab_call path_link(struct ab_code *k, const struct ab_args *a,
 	return AB_CALL_WRITE;
 }
 
+/* python's execv("/bin/x", ["x", ...]) and the like: how the program is to
+   call itself is no word of what it is told. By another name than its own it
+   may be a word after all, and is judged as that, too. */
+static void drop_own_name(struct ab_code *k, const struct ab_token *t,
+			  struct ab_args *a)
+{
+	const char *name = k->text->text + t->at;
+	bool has_own = (t->len > 4 && !memcmp(name, "exec", 4)) ||
+		       (t->len > 5 && !memcmp(name, "spawn", 5)) ||
+		       (t->len > 6 && !memcmp(name, "posix_", 6));
+	const struct ab_word *w = a->words;
+	uint32_t base;
+
+	if (k->lang != AB_PY || !has_own || a->count < 2 || a->each)
+		return;
+	base = ab_name_base(w);
+	if (w->len - base != w[1].len ||
+	    memcmp(w->text + base, w[1].text, w[1].len) != 0)
+		judge_call(k, AB_CALL_SHELL, a);
+	a->count--;
+	memmove(&a->words[1], &a->words[2],
+		(a->count - 1) * sizeof(a->words[0]));
+}
+
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
@@ -556,6 +580,8 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_GLOB && k->lang == AB_PERL) ||
 		     /* R's, where the others take it as it is */
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
+	if (kind == AB_CALL_SHELL)
+		drop_own_name(k, t, a);
 	/* $db->exec("..."), db.exec("...") */
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
 	    (k->lang & (AB_RUBY | AB_PHP | AB_JS)))

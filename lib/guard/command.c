@@ -190,6 +190,8 @@ static void unpack_word(struct ab_check *c, const struct ab_use *use,
 	uint32_t taint = (use->in_taint | c->out_taint) & AB_TAINT_REMOTE;
 
 	(void)role;
+	if (AB_UNLIKELY(c->links || c->near_links))
+		ab_link_unpack(c, w);
 	if (AB_UNLIKELY(taint))
 		ab_file_unpack(c, w, taint);
 }

@@ -77,6 +77,8 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use);
    place. */
 void ab_link_word(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role, const struct ab_word *w);
+/* An archive is taken apart there: the text's links may be in it. */
+void ab_link_unpack(struct ab_check *c, const struct ab_word *dir);
 /* What the last command made is there from here on. */
 void ab_links_settle(struct ab_check *c);
 /* There are too many to be followed: the text is denied. */

@@ -18,6 +18,7 @@
 #include "guard/command.h"
 
 #define MAX_LINKS 256
+#define MAX_ABOVE 4 /* names of a link in an archive */
 
 static bool same_name(const struct part *part, const char *name, size_t n,
 		      bool fold)
@@ -320,6 +321,40 @@ static void move_links(struct ab_check *c, const struct ab_word *from,
 	ab_path_split(c, from, &p);
 	move_each(c, links, &p, &to);
 	move_each(c, near, &p, &to);
+}
+
+/* Which directory it was read from is not known: it is called by its name, or
+   by that and those of directories above it. */
+static void unpack_each(struct ab_check *c, const struct ab_linked *l,
+			const struct ab_word *dir)
+{
+	for (; l; l = l->next) {
+		uint32_t at = l->len;
+
+		for (uint32_t n = 0; n < MAX_ABOVE && at > 1 && !l->is_gone;
+		     n++) {
+			const char *slash = memrchr(l->path, '/', at - 1);
+
+			if (!slash)
+				break;
+			at = (uint32_t)(slash - l->path) + 1;
+			add_moved(c, l, dir, l->path + at, l->len - at);
+		}
+	}
+}
+
+void ab_link_unpack(struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_linked *links = c->links, *near = c->near_links;
+	struct ab_word dir = { 0 };
+
+	if (c->is_linked || c->is_reading || c->is_probe)
+		return;
+	dir.text = ab_path_text(c, w, &dir.len);
+	if (!dir.text)
+		return;
+	unpack_each(c, links, &dir);
+	unpack_each(c, near, &dir);
 }
 
 static void link_one(struct ab_check *c, const struct ab_role *role,

@@ -164,6 +164,12 @@ static bool token_is(const struct window *w, uint32_t i, const char *want)
 		return t->kind == AB_TOKEN_STRING &&
 		       (t->quote == '\'' ||
 			is_constant(w->text + t->at, t->len));
+	if (*want == '%' && !strcmp(want, "%metadata")) {
+		const struct ab_word s = { .text = w->text + t->at,
+					   .len = t->len };
+
+		return t->kind == AB_TOKEN_STRING && ab_value_is_metadata(&s);
+	}
 	if (*want == '%' && !strcmp(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
 	if (*want == '%' && !strcmp(want, "%var"))

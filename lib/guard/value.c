@@ -651,7 +651,7 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 	return ab_path_classes(c, &source) & want;
 }
 
-static bool is_metadata(const struct ab_word *w)
+bool ab_value_is_metadata(const struct ab_word *w)
 {
 	static const char *const hosts[] = {
 		"169.254.169.254", "metadata.google.internal", "fd00:ec2::254",
@@ -790,7 +790,7 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_GIT_INSIDE:
 		return is_git_inside(w);
 	case VALUE_METADATA:
-		return is_metadata(w);
+		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
 		return is_relaxed_umask(w);
 	case VALUE_PARENT:

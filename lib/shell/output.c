@@ -375,6 +375,27 @@ static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* ls -d A B: what is not there is not printed, and nothing else is. */
+static bool print_ls(struct ab_shell_run *run, struct segments *list,
+		     const struct ab_word *argv, uint32_t argc)
+{
+	if (argc < 3 || (!ab_word_equals(&argv[1], "-d") &&
+			 !ab_word_equals(&argv[1], "-1d") &&
+			 !ab_word_equals(&argv[1], "-d1")))
+		return false;
+	for (uint32_t i = 2; i < argc; i++) {
+		if (has_fields(&argv[i]) || !argv[i].len ||
+		    *argv[i].text == '-')
+			return false;
+	}
+	for (uint32_t i = 2; i < argc; i++) {
+		ab_segments_add_word(run, list, &argv[i], SEGMENT_QUOTED);
+		ab_segments_add(run, list, "\n", 1, argv[i].span,
+				SEGMENT_QUOTED);
+	}
+	return true;
+}
+
 /* `command echo x`, `env -- echo x`: how many words stand before the name. */
 static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
 {
@@ -422,8 +443,10 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 	}
 	builtin = builtin_at(argv);
 	if (builtin == AB_BUILTIN_NONE)
-		return ab_word_equals(argv, "dirname") &&
-		       print_dirname(run, list, argv, argc);
+		return ab_word_equals(argv, "dirname") ?
+			       print_dirname(run, list, argv, argc) :
+			       ab_word_equals(argv, "ls") &&
+				       print_ls(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_BUILTIN && argc > 1)
 		return false;
 	for (uint32_t i = 1; i < argc; i++)
