@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/attr.h"
+#include "snapshot/place.h"
 
 /* Bytes that are scanned in one go, and places found at once. */
 #define WINDOW 65536
@@ -155,11 +156,17 @@ static unsigned kind_of(const char *path, size_t n)
 	size_t len = slash ? n - (size_t)(name - path) : n;
 	const uint8_t *p = (const uint8_t *)name;
 
+	unsigned kind = 0;
+
+	if (ab_place_is_fixture(path, slash ? (size_t)(slash - path) : 0))
+		kind |= AB_CONTENT_FIXTURE;
 	if (is_one_of(p, len, locks, AB_ARRAY_LEN(locks)))
-		return AB_CONTENT_LOCK_FILE;
-	if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))
-		return AB_CONTENT_INDEX_FILE;
-	return len && ab_content_has(p, len, "npmrc") ? AB_CONTENT_NPMRC : 0;
+		kind |= AB_CONTENT_LOCK_FILE;
+	else if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))
+		kind |= AB_CONTENT_INDEX_FILE;
+	else if (len && ab_content_has(p, len, "npmrc"))
+		kind |= AB_CONTENT_NPMRC;
+	return kind;
 }
 
 static void lane_begin(lane *l)

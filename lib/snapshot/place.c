@@ -270,9 +270,10 @@ static bool is_template(const ab_place *place)
 	return IS_IN(place, places);
 }
 
-/* Tests need their data, whatever it is called. */
-static bool is_fixture(const ab_place *place)
+/* Whatever it is called. */
+bool ab_place_is_fixture(const char *path, size_t parent_len)
 {
+	const ab_place place = { .path = path, .parent_len = parent_len };
 	static const char *const places[] = {
 		"__fixtures__", "__snapshots__", "__tests__", "e2e",
 		"example",	"examples",	 "expected",  "fixture",
@@ -282,7 +283,12 @@ static bool is_fixture(const ab_place *place)
 		"test-data",	"test_data",	 "testdata",  "tests",
 		"testsuite",	"unittests"};
 
-	return IS_IN(place, places);
+	return IS_IN(&place, places);
+}
+
+static bool is_fixture(const ab_place *place)
+{
+	return ab_place_is_fixture(place->path, place->parent_len);
 }
 
 static bool is_document(const ab_place *place)

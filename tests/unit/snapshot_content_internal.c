@@ -547,6 +547,34 @@ START_TEST(names_decide_where_the_table_says)
 }
 END_TEST
 
+/* Tests need a history and UUIDs of their own; a token is one there too. */
+START_TEST(what_is_made_for_tests_stays_where_tests_are)
+{
+	static const char *const needed[] = {
+		"commit refs/heads/main\nmark :2\n"
+		"committer A B <a@b.io> 1712345678 +0200\ndata 4\n",
+		"{'SECRET^^_KEY': '^h8^-^h4^-^h4^-^h4^-^h12^'},\n",
+	};
+	ab_content_finding f;
+	char *p;
+	size_t n;
+
+	for (size_t i = 0; i < 2; i++) {
+		p = content_text(&seed, needed[i], &n);
+		ck_assert(scan_as(AB_CONTENT_STRICT, "a/b", p, n, &f));
+		ck_assert(scan_as(AB_CONTENT_STRICT, "tests", p, n, &f));
+		ck_assert(scan_as(AB_CONTENT_STRICT, "attest/b", p, n, &f));
+		ck_assert(!scan_as(AB_CONTENT_STRICT, "a/t/c/b", p, n, &f));
+		ck_assert(!scan_as(AB_CONTENT_STRICT, "testdata/b", p, n, &f));
+		free(p);
+	}
+	p = content_text(&seed, "blob\ndata 20\nkey = AK^^IA^2 16^\n", &n);
+	ck_assert(scan_as(AB_CONTENT_STRICT, "tests/b", p, n, &f));
+	ck_assert_str_eq(f.rule, "aws-access-key-id");
+	free(p);
+}
+END_TEST
+
 START_TEST(in_binary_files_only_tier_h_counts)
 {
 	ab_content_finding f;
@@ -788,6 +816,7 @@ int main(void)
 	ADD(levels_choose_the_tiers);
 	ADD(a_finding_says_where);
 	ADD(names_decide_where_the_table_says);
+	ADD(what_is_made_for_tests_stays_where_tests_are);
 	ADD(in_binary_files_only_tier_h_counts);
 	ADD(a_scanner_is_as_new_for_each_file);
 	ADD(without_memory_there_is_no_scanner);
