@@ -36,6 +36,9 @@ struct agentbox_peering {
 	ab_store *store;
 	ab_known *boxes;
 	bool is_unswept; /* a sweep had to leave something */
+	/* while one runs: until when all of it waits for copies; 0: it has
+	   met none */
+	uint64_t *turn_until;
 };
 
 AB_DEFINE_AUTO(agentbox_peering, agentbox_peering_free)
@@ -121,8 +124,9 @@ int32_t ab_grant_is_named(ab_store *store, const char *reader,
 typedef struct ab_places {
 	int dir, shown, staging, records;
 	int lock; /* of one grant's name, while a job is at it */
+	uint64_t *turn_until; /* borrowed, of a sweep; NULL: of its own */
 } ab_places;
-#define AB_PLACES_NONE { -1, -1, -1, -1, -1 }
+#define AB_PLACES_NONE { -1, -1, -1, -1, -1, NULL }
 
 /* ECLOSED when the reader has none, which means that it is gone. */
 int32_t ab_places_open(agentbox_peering *p, const char *reader, ab_places *out,

@@ -52,6 +52,7 @@ int32_t ab_places_open(agentbox_peering *peering, const char *reader,
 	ab_autofd int boxes = -1;
 	ab_places p = AB_PLACES_NONE;
 
+	p.turn_until = peering->turn_until;
 	int32_t rc = ab_context_open_state(peering->context, &state, err);
 	if (rc < 0)
 		return rc;
@@ -110,19 +111,23 @@ void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE])
  * before whether its host lives (copy_make()). A host that lives has the
  * store's meanwhile; one that died may have left such a copy, which would give
  * the name back after us. No box sees this directory: who reads cannot hold us
- * up. A lock of its own, which ends with the descriptor.
+ * up. A lock of its own, which ends with the descriptor. A sweep waits once for
+ * all copies that it meets: those that hang make nobody wait longer.
  */
-static int take_turn(int records)
+static int take_turn(const ab_places *places)
 {
-	uint64_t until = ab_clock_deadline(TURN_MS);
-	int fd = open_dir(records, ".");
+	uint64_t own = 0;
+	uint64_t *until = places->turn_until ? places->turn_until : &own;
+	int fd = open_dir(places->records, ".");
 
 	if (fd < 0)
 		return fd;
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		int error = errno;
 
-		if (error == EWOULDBLOCK && ab_clock_left_ms(until) > 0) {
+		if (*until == 0)
+			*until = ab_clock_deadline(TURN_MS);
+		if (error == EWOULDBLOCK && ab_clock_left_ms(*until) > 0) {
 			(void)ab_fd_poll(-1, 0, TURN_STEP_MS);
 			continue;
 		}
@@ -135,7 +140,7 @@ static int take_turn(int records)
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant)
 {
-	ab_autofd int turn = take_turn(places->records);
+	ab_autofd int turn = take_turn(places);
 	char to[AB_REVOKED_SIZE];
 
 	if (turn < 0)

@@ -387,17 +387,30 @@ static int32_t sweep_sources(agentbox_peering *p, agentbox_error **err)
 int32_t ab_peer_sweep_reader(agentbox_peering *p, const char *reader,
 			     agentbox_error **err)
 {
+	uint64_t until = 0;
 	bool is_left = false;
+	int32_t rc;
 
-	return p->is_unswept ? finish_reader(p, reader, &is_left, err) : 0;
+	if (!p->is_unswept)
+		return 0;
+	p->turn_until = &until;
+	rc = finish_reader(p, reader, &is_left, err);
+	p->turn_until = NULL;
+	return rc;
 }
 
 int32_t ab_peer_sweep(agentbox_peering *p, agentbox_error **err)
 {
-	p->is_unswept = false;
-	int32_t rc = sweep_readers(p, err);
+	uint64_t until = 0;
+	int32_t rc;
 
-	return rc < 0 ? rc : sweep_sources(p, err);
+	p->is_unswept = false;
+	p->turn_until = &until;
+	rc = sweep_readers(p, err);
+	if (rc == 0)
+		rc = sweep_sources(p, err);
+	p->turn_until = NULL;
+	return rc;
 }
 
 int32_t ab_peer_sweep_again(agentbox_peering *p, agentbox_error **err)

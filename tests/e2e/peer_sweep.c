@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Where a copy that publishes has its lock; the box cannot see it. */
@@ -278,6 +279,41 @@ static void case_110_a_sweep_passes_over_what_hangs(void)
 	peers_finish();
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* However many names such copies keep, the host waits once. */
+static void case_110_a_sweep_waits_once_for_all_that_hangs(void)
+{
+	const char *dir;
+	uint64_t took;
+	int turn;
+
+	peers_begin();
+	peers_grant("code");
+	dir = host_path("state/boxes/%s", agentbox_sandbox_get_id(box()));
+	agentbox_peering_free(peering);
+	unlink(host_path("state/store.db"));
+	for (int i = 0; i < 4; i++)
+		host_write(e2e_text("%s/shared/stray%d/a.c", dir, i), "x\n");
+	turn = lock_records();
+	took = now_ms();
+	peers_open(NULL);
+	took = now_ms() - took;
+	CHECK(took >= 1900 && took < 4000, "%u ms", (unsigned)took);
+	close(turn);
+	peers_grant("most");
+	for (int i = 0; i < 4; i++)
+		CHECK(!host_exists(e2e_text("%s/shared/stray%d", dir, i)),
+		      "stray %d is left", i);
+	peers_finish();
+}
+
 /* What nobody granted, whose lock's file is none. */
 static const char *make_stray_that_stays(const char *dir)
 {
@@ -476,6 +512,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_110_what_no_store_knows_leaves_no_generation),
 	CASE(case_110_a_sweep_passes_over_what_hangs),
 	CASE(case_110_a_sweep_passes_over_a_refresh_that_hangs),
+	CASE(case_110_a_sweep_waits_once_for_all_that_hangs),
 	CASE(case_110_a_reader_that_cannot_be_swept_stops_no_other),
 	CASE(case_110_to_a_reader_that_cannot_be_swept_nothing_is_granted),
 	CASE(case_071_what_cannot_be_taken_back_is_told),
