@@ -689,7 +689,8 @@ static bool has_either(const ab_filter_names *e, const char *name)
 
 /*
  * A directory of git's, whatever it is called. Parts of it may be links or
- * elsewhere; its config is here, with the tokens.
+ * elsewhere; its config is here, with the tokens. One that has lost its HEAD is
+ * none to git any more, but whoever writes HEAD again has the history.
  */
 static const char *repository(const ab_filter_names *e)
 {
@@ -699,6 +700,9 @@ static const char *repository(const ab_filter_names *e)
 	      (has_either(e, "refs") || has(e, "packed-refs", false) ||
 	       has(e, "reftable", true) || has(e, "config", false))) ||
 	     (has_either(e, "refs") && has(e, "config", false))))
+		return "bare-repository";
+	if (has(e, "objects", true) && has(e, "refs", true) &&
+	    (has(e, "config", false) || has(e, "packed-refs", false)))
 		return "bare-repository";
 	if (has(e, "format", false) && has(e, "db", true) &&
 	    has(e, "hooks", true) && has(e, "locks", true))
