@@ -477,6 +477,71 @@ static void includes_below_what_goes(void)
 	CHECK(end.done.unchanged, "changed");
 }
 
+static const char *manifest(void)
+{
+	return host_read(snap_path(".agentbox/manifest"));
+}
+
+/* A terminal that shows the report does nothing that a name says. */
+static void case_123_odd_names_are_escaped_in_what_is_told(void)
+{
+	host_write(ws_path("say \"x\".c"), "x\n");
+	host_write(ws_path("\033[2J.c"), "x\n");
+	host_write(ws_path("two\nlines.c"), "x\n");
+	copy_end end = copy_make(0);
+
+	GOOD(end);
+	const char *text = manifest();
+
+	CHECK(strstr(text, "\"say \\\"x\\\".c\""), "%s", text);
+	CHECK(strstr(end.report, "\"\\u001b[2J.c\""), "%s", end.report);
+	CHECK(strstr(end.report, "\"two\\u000alines.c\""), "%s", end.report);
+	CHECK(!strchr(end.report, '\033') && !strchr(text, '\033'),
+	      "raw: %s", end.report);
+}
+
+/* What a name says may be a secret, too: the reader has only what is there. */
+static void case_124_the_manifest_has_no_name_of_what_was_left_out(void)
+{
+	host_write(ws_path("acme-merger.key"), "x\n");
+	host_write(ws_path("deal/.env"), "A=1\n");
+	host_symlink("acme-merger.key", ws_path("merger-link"));
+	copy_end end = copy_make(0);
+
+	GOOD(end);
+	LEFT(end, "acme-merger.key", "name");
+	LEFT(end, "merger-link", "symlink");
+	const char *text = manifest();
+
+	CHECK(!strstr(text, "merger") && !strstr(text, ".env"), "%s", text);
+}
+
+/*
+ * By their bytes, whatever a locale says, and a directory's entries where its
+ * own name is: "a-b" < "a.c" < "a/x" < "a0".
+ */
+static void case_125_names_are_in_the_order_of_their_bytes(void)
+{
+	static const char *const names[] = { "B",   "_",    "a b", "a-b", "a.c",
+					     "a/x", "a/~y", "a0",  "b",
+					     "z\303\251", "\303\251" };
+	const char *text, *p;
+	copy_end end;
+
+	for (size_t i = sizeof(names) / sizeof(names[0]); i > 0; i--)
+		host_write(ws_path(names[i - 1]), "x\n");
+	end = copy_make(0);
+	GOOD(end);
+	p = text = manifest();
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *at = strstr(p, e2e_text("\"%s\"", names[i]));
+
+		CHECK(at != NULL, "%s is not behind what is before it: %s",
+		      names[i], text);
+		p = at ? at : p;
+	}
+}
+
 static void case_125_the_same_tree_has_the_same_digest(void)
 {
 	copy_task task;
@@ -513,6 +578,9 @@ int main(int argc, char **argv)
 		CASE(case_055_056_mounts_are_not_entered),
 		CASE(case_092_a_proof_brings_back_public_keys),
 		CASE(includes_below_what_goes),
+		CASE(case_123_odd_names_are_escaped_in_what_is_told),
+		CASE(case_124_the_manifest_has_no_name_of_what_was_left_out),
+		CASE(case_125_names_are_in_the_order_of_their_bytes),
 		CASE(case_125_the_same_tree_has_the_same_digest),
 		CASES_END
 	};
