@@ -175,6 +175,20 @@ static bool judge_role(const agentbox_guard *g, const struct ab_target *t,
 	return true;
 }
 
+/* gitrepository-layout(5): a file .git says where the repository is, and with
+   that which configuration and hooks git runs. */
+static bool is_git_file(const struct ab_target *t)
+{
+	const char *slash;
+	const char *name;
+
+	if (t->fd < 0 || !S_ISREG(t->st.st_mode))
+		return false;
+	slash = strrchr(t->path, '/');
+	name = slash ? slash + 1 : t->path;
+	return ab_protect_is_name(name, strlen(name), ".git");
+}
+
 static bool judge_names(const agentbox_guard *g, unsigned what,
 			const struct ab_target *t, struct ab_path_judgement *j)
 {
@@ -188,7 +202,8 @@ static bool judge_names(const agentbox_guard *g, unsigned what,
 				    "it is the root of what may be written",
 				    "name something in it") :
 			       true;
-	pattern = ab_protect_find(&g->protect, path, what & MOVES);
+	pattern = ab_protect_find(&g->protect, path,
+				  what & MOVES || is_git_file(t));
 	return pattern ? deny_protected(j, t, pattern) : true;
 }
 

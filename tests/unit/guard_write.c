@@ -860,6 +860,45 @@ START_TEST(protected_names_are_nobodys)
 }
 END_TEST
 
+/* gitrepository-layout(5): a file .git says where the repository is */
+START_TEST(a_git_file_says_what_git_runs)
+{
+	static const int32_t actions[] = {
+		W, AGENTBOX_ACTION_TRUNCATE, AGENTBOX_ACTION_CHMOD,
+		AGENTBOX_ACTION_UTIME, AGENTBOX_ACTION_XATTR,
+		AGENTBOX_ACTION_LINK, AGENTBOX_ACTION_DELETE,
+	};
+	agentbox_guard *g;
+	agentbox_error *err = NULL;
+	char path[5000];
+	int32_t fd = -1;
+
+	make_file("team/.git", "gitdir: x");
+	make_file("team/sub/.git", "gitdir: x");
+	make_file("team/dir/.git/HEAD", "ref: x");
+	make_file("team/src/.gitx", "x");
+	make_file("wt/repo-T1/.git", "gitdir: x");
+	g = workspace();
+	for (size_t i = 0; i < AB_ARRAY_LEN(actions); i++) {
+		denies_by(g, actions[i], ".git", "path.protected");
+		denies_by(g, actions[i], "sub/.git", "path.protected");
+		allows(g, actions[i], "src/.gitx");
+	}
+	allows(g, R, ".git");
+	allows(g, W, "dir/.git/HEAD");
+	allows(g, AGENTBOX_ACTION_CHMOD, "dir/.git");
+	ck_assert_int_eq(agentbox_guard_open(g, AGENTBOX_OPEN_WRITE, 0, -1,
+					     "sub/.git", 8, &fd, NULL, &err),
+			 AGENTBOX_EDENIED);
+	agentbox_error_free(err);
+	agentbox_guard_unref(g);
+	g = engineer();
+	snprintf(path, sizeof(path), "%s", at("wt/repo-T1/.git"));
+	denies_by(g, W, path, "path.protected");
+	agentbox_guard_unref(g);
+}
+END_TEST
+
 START_TEST(the_policys_own_patterns_are_anchored_at_the_workspace)
 {
 	agentbox_guard *g = guard_of("workspace",
@@ -1059,6 +1098,7 @@ int main(void)
 	tcase_add_test(tc, f23_every_class_of_change_is_judged);
 	tcase_add_test(tc, f24_an_engineer_does_not_raise_its_own_limits);
 	tcase_add_test(tc, protected_names_are_nobodys);
+	tcase_add_test(tc, a_git_file_says_what_git_runs);
 	tcase_add_test(tc,
 		       the_policys_own_patterns_are_anchored_at_the_workspace);
 	tcase_add_test(tc, a_read_only_workspace_is_read);
