@@ -9,28 +9,27 @@
 /* The last entry of the map that begins at or before `at`. */
 static uint32_t entry_of(const struct ab_word *w, uint32_t at)
 {
-	uint32_t low = 0, high = w->map_count;
+	uint32_t low = 0, count = w->map_count;
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
+	/* without a branch that nobody foresees */
+	while (count > 1) {
+		uint32_t half = count / 2;
 
-		if (w->map[middle].at <= at)
-			low = middle;
-		else
-			high = middle;
+		low += w->map[low + half].at <= at ? half : 0;
+		count -= half;
 	}
 	return low;
 }
 
-/* Where the byte at `at`, or the place before it, came from. */
-static inline struct ab_span span_of(const struct ab_word *w, uint32_t at)
+/* Where the byte at `at`, or the place before it, came from; `i` is its entry
+   of the map. */
+static inline struct ab_span span_of(const struct ab_word *w, uint32_t at,
+				     uint32_t i)
 {
 	struct ab_span span = w->span;
 	uint32_t first = 0, last = w->len;
 
 	if (w->map_count) {
-		uint32_t i = entry_of(w, at);
-
 		span = w->map[i].span;
 		first = w->map[i].at;
 		if (i + 1 < w->map_count)
@@ -46,13 +45,17 @@ static inline struct ab_span span_of(const struct ab_word *w, uint32_t at)
 struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
 				   uint32_t len)
 {
-	struct ab_span first = span_of(w, at), last;
+	uint32_t i = entry_of(w, at), end = at + len - 1;
+	struct ab_span first = span_of(w, at, i), last;
 
 	if (len == 0) {
 		first.end = first.begin;
 		return first;
 	}
-	last = span_of(w, at + len - 1);
+	/* most end in the stretch in which they begin */
+	if (i + 1 < w->map_count && w->map[i + 1].at <= end)
+		i = entry_of(w, end);
+	last = span_of(w, end, i);
 	if (last.begin < first.begin)
 		first.begin = last.begin;
 	if (last.end > first.end)
