@@ -415,9 +415,10 @@ static bool is_shopt(const struct ab_word *argv, uint32_t argc)
    first letter: most are not. */
 static inline bool is_notable(const struct ab_word *w)
 {
-	if (AB_LIKELY(w->len < sizeof("dotglob") - 1))
-		return false;
-	switch (w->text[*w->text == '-' ? 2 : 0]) {
+	/* how long a word is nobody foresees: no branch for that */
+	const char *s = w->len < sizeof("dotglob") - 1 ? "       " : w->text;
+
+	switch (s[*s == '-' ? 2 : 0]) {
 	case 'b':
 	case 'B':
 	case 'c':

@@ -8,9 +8,6 @@
 
 #include "shell/parser.h"
 
-#include <endian.h>
-#include <string.h>
-
 const unsigned char ab_shell_class[256] = {
 	[0] = CLS_NUL,
 	[' '] = CLS_END,
@@ -45,29 +42,6 @@ const unsigned char ab_shell_name[256] = {
 
 /* Quoted text is long more often than not: 16 bytes are looked at in one go.
  * What stands behind the text is not read. */
-typedef unsigned char vector __attribute__((vector_size(16)));
-
-static inline vector load(const unsigned char *s)
-{
-	vector v;
-
-	memcpy(&v, s, sizeof(v));
-	return v;
-}
-
-/* Which of the bytes was found first; 16: none. */
-static inline uint32_t first_of(vector found)
-{
-	uint64_t halves[2];
-
-	memcpy(halves, &found, sizeof(halves));
-	if (halves[0])
-		return (uint32_t)__builtin_ctzll(le64toh(halves[0])) / 8;
-	if (halves[1])
-		return 8 + (uint32_t)__builtin_ctzll(le64toh(halves[1])) / 8;
-	return sizeof(vector);
-}
-
 uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
 {
 	static const bool stop[256] = {
@@ -76,14 +50,14 @@ uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
 	};
 	const unsigned char *s = p->s;
 
-	while (at + sizeof(vector) <= p->len) {
-		vector v = load(s + at);
-		uint32_t n = first_of((vector)((v == 0) | (v == '$') |
-					       (v == '`') | (v == '"') |
-					       (v == '\\')));
+	while (at + sizeof(ab_vector) <= p->len) {
+		ab_vector v = ab_vector_load(s + at);
+		uint32_t n = ab_vector_first(
+			(ab_vector)((v == 0) | (v == '$') | (v == '`') |
+				    (v == '"') | (v == '\\')));
 
 		at += n;
-		if (n < sizeof(vector))
+		if (n < sizeof(ab_vector))
 			return at;
 	}
 	while (!stop[s[at]])
@@ -95,12 +69,13 @@ uint32_t ab_lex_to_single(const struct parser *p, uint32_t at)
 {
 	const unsigned char *s = p->s;
 
-	while (at + sizeof(vector) <= p->len) {
-		vector v = load(s + at);
-		uint32_t n = first_of((vector)((v == 0) | (v == '\'')));
+	while (at + sizeof(ab_vector) <= p->len) {
+		ab_vector v = ab_vector_load(s + at);
+		uint32_t n = ab_vector_first(
+			(ab_vector)((v == 0) | (v == '\'')));
 
 		at += n;
-		if (n < sizeof(vector))
+		if (n < sizeof(ab_vector))
 			return at;
 	}
 	while (s[at] && s[at] != '\'')

@@ -619,7 +619,7 @@ void ab_lex_word(struct parser *p, struct word *w, uint32_t flags)
 	w->parts = NULL;
 	w->begin = at;
 	w->assign = 0;
-	for (;; at++) {
+	for (at = ab_lex_ordinary(p, at);; at++) {
 		t = ab_shell_class[s[at]];
 		if (!t)
 			continue;

@@ -103,33 +103,40 @@ static const uint8_t name_index[256] = {
 
 static_assert(AB_ARRAY_LEN(names) <= UINT8_MAX, "index of a name");
 
-/* Its number; 0: it is none of them. */
-static inline size_t find_name(const char *name, size_t len)
+/* The number of the name with that key; 0: it is none of them. */
+static inline size_t find_key(uint64_t key, size_t len)
 {
-	uint64_t key;
-	size_t i;
+	size_t i = name_index[(key * NAME_HASH) >> 56];
 
-	if (!len || len > 8)
-		return 0;
-	key = ab_key8(name, len);
-	i = name_index[(key * NAME_HASH) >> 56];
-	return names[i].len == len && ab_key8(names[i].text, len) == key ? i :
-									   0;
+	return names[i].len == len && ab_load64(names[i].text) == key ? i : 0;
+}
+
+static inline bool is_readarray(const char *name, size_t len)
+{
+	return AB_UNLIKELY(len == 9) && !memcmp(name, "readarray", 9);
 }
 
 enum ab_builtin ab_shell_builtin_of(const char *name, size_t len)
 {
-	if (len == 9 && !memcmp(name, "readarray", 9))
-		return AB_BUILTIN_READARRAY;
-	return (enum ab_builtin)names[find_name(name, len)].builtin;
+	size_t i = len && len <= 8 ? find_key(ab_key8(name, len), len) : 0;
+
+	return is_readarray(name, len) ? AB_BUILTIN_READARRAY :
+					 (enum ab_builtin)names[i].builtin;
 }
 
 enum reserved ab_parse_name(const unsigned char *s, uint32_t len,
 			    enum ab_builtin *builtin)
 {
-	size_t i = find_name((const char *)s, len);
+	const char *name = (const char *)s;
+	size_t i = 0;
 
-	*builtin = i ? (enum ab_builtin)names[i].builtin :
-		       ab_shell_builtin_of((const char *)s, len);
+	static_assert(AB_SHELL_PAD >= 8, "room behind the name");
+	if (len && len <= 8) {
+		uint32_t rest = 64 - 8 * len;
+
+		i = find_key(ab_load64(name) << rest >> rest, len);
+	}
+	*builtin = is_readarray(name, len) ? AB_BUILTIN_READARRAY :
+					     (enum ab_builtin)names[i].builtin;
 	return (enum reserved)names[i].reserved;
 }

@@ -388,6 +388,7 @@ static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 			at++;
 		begin = at;
 		soft = 0;
+		at = ab_lex_ordinary(p, at);
 		while ((t = ab_shell_class[s[at]]) < CLS_HARD) {
 			soft |= t;
 			at++;
@@ -436,7 +437,7 @@ static bool plain_redir(struct parser *p, struct frame *f, uint32_t at)
 static uint32_t plain_name(const struct parser *p, enum ab_builtin *builtin)
 {
 	const unsigned char *s = p->s;
-	uint32_t begin = p->pos, at = begin;
+	uint32_t begin = p->pos, at = ab_lex_ordinary(p, begin);
 
 	while (!ab_shell_class[s[at]])
 		at++;

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 
 #include "base/attr.h"
+#include "shell/scan.h"
 #include "shell/tree.h"
 
 /* Classes of bytes. Soft ones stay in a plain word and set its flag of the
@@ -255,6 +256,14 @@ uint32_t ab_lex_plain(const struct parser *p, uint32_t at);
 uint32_t ab_lex_to_single(const struct parser *p, uint32_t at);
 /* The end of the quotes at `at` when nothing but text is in them, else 0. */
 uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at);
+/* Behind ordinary bytes at `at`, if not behind all of them. */
+static inline uint32_t ab_lex_ordinary(const struct parser *p, uint32_t at)
+{
+	if (AB_UNLIKELY(at + sizeof(ab_vector) > p->len))
+		return at;
+	return at + ab_scan_ordinary(p->s + at);
+}
+
 /* Reads a word at pos into w, to the end or pushes the frame that does. */
 void ab_lex_word(struct parser *p, struct word *w, uint32_t flags);
 /* A step of a frame of words. */
@@ -291,7 +300,8 @@ void ab_lex_param_tail(struct parser *p, struct frame *root,
 void ab_lex_here_documents(struct parser *p);
 
 /* names.c */
-/* What a name is to the grammar, and to the run. */
+/* What a name is to the grammar, and to the run. AB_SHELL_PAD bytes from `s`
+   on are there, however short it is. */
 enum reserved ab_parse_name(const unsigned char *s, uint32_t len,
 			    enum ab_builtin *builtin);
 

@@ -22,6 +22,7 @@ libagentbox_la_SOURCES += \
 	lib/shell/parse_compound.c \
 	lib/shell/parse_simple.c \
 	lib/shell/run.c \
+	lib/shell/scan.h \
 	lib/shell/shell.h lib/shell/tree.h \
 	lib/shell/simple.c \
 	lib/shell/state.c lib/shell/state.h \

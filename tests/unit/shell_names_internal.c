@@ -87,8 +87,12 @@ static const struct {
 static enum reserved look_up(const char *name, size_t len,
 			     enum ab_builtin *builtin)
 {
-	return ab_parse_name((const unsigned char *)name, (uint32_t)len,
-			     builtin);
+	unsigned char padded[64];
+
+	/* what stands behind the name says nothing */
+	memset(padded, 'x', sizeof(padded));
+	memcpy(padded, name, len);
+	return ab_parse_name(padded, (uint32_t)len, builtin);
 }
 
 static int is_known(const char *name)
@@ -174,6 +178,34 @@ START_TEST(short_names_compare_as_the_c_library_does)
 }
 END_TEST
 
+/* The first byte that is not ordinary, wherever it stands. */
+START_TEST(what_is_scanned_is_ordinary)
+{
+	static const char plain[] = "+,-./:_";
+	unsigned char s[16];
+
+	for (unsigned byte = 0; byte < 256; byte++) {
+		bool is_plain = (byte >= '0' && byte <= '9') ||
+				(byte >= 'A' && byte <= 'Z') ||
+				(byte >= 'a' && byte <= 'z') ||
+				(byte && strchr(plain, (int)byte));
+
+		ck_assert_msg(!is_plain || !ab_shell_class[byte],
+			      "byte %u is special", byte);
+		for (size_t at = 0; at < sizeof(s); at++) {
+			memset(s, 'x', sizeof(s));
+			s[at] = (unsigned char)byte;
+			ck_assert_uint_eq(ab_scan_ordinary(s),
+					  is_plain ? sizeof(s) : at);
+			if (at + 1 < sizeof(s))
+				s[at + 1] = ' ';
+			ck_assert_uint_eq(ab_scan_ordinary(s),
+					  is_plain ? at + 1 : at);
+		}
+	}
+}
+END_TEST
+
 START_TEST(short_bytes_are_copied_and_no_more)
 {
 	char from[40], to[42];
@@ -223,6 +255,7 @@ int main(void)
 	tcase_add_test(t, every_name_is_found_as_what_it_is);
 	tcase_add_test(t, nothing_else_is_found);
 	tcase_add_test(t, short_names_compare_as_the_c_library_does);
+	tcase_add_test(t, what_is_scanned_is_ordinary);
 	tcase_add_test(t, short_bytes_are_copied_and_no_more);
 	tcase_add_test(t, the_first_byte_is_sought);
 	suite_add_tcase(s, t);
