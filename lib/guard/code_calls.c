@@ -194,7 +194,8 @@ uint64_t ab_code_heads(uint8_t lang)
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if (calls[i].langs & lang)
-			heads |= ab_head_bit(calls[i].name[0]);
+			heads |= ab_pair_bit(calls[i].name,
+					     strlen(calls[i].name));
 	}
 	return heads;
 }
@@ -203,7 +204,7 @@ uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
 {
 	const char *s = k->text->text + t->at;
 
-	if (!(k->heads & ab_head_bit(*s)))
+	if (!t->len || !(k->heads & ab_pair_bit(s, t->len)))
 		return AB_CALL_NONE;
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&

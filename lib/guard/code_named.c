@@ -21,7 +21,8 @@ struct asked {
 
 static bool is_text(const struct ab_word *w, const char *s)
 {
-	return w->len == strlen(s) && !memcmp(w->text, s, w->len);
+	return w->len && *w->text == *s && w->len == strlen(s) &&
+	       !memcmp(w->text, s, w->len);
 }
 
 static bool is_one_of(const struct ab_word *w, const char *const *names,

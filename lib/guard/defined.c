@@ -95,6 +95,8 @@ bool ab_defined_reaches(struct ab_check *c, const char *text, uint32_t len,
 {
 	uint32_t n;
 
+	if (!ab_shell_has_functions(c->run))
+		return false;
 	for (uint32_t i = 0; i < len; i += n + 1) {
 		const struct ab_shell_function *f;
 		const char *body;

@@ -14,8 +14,7 @@
 static bool is_one_of(const struct ab_word *w, const char *const *names)
 {
 	for (; *names && !w->hole_count; names++) {
-		if (strlen(*names) == w->len &&
-		    !memcmp(*names, w->text, w->len))
+		if (ab_word_equals(w, *names))
 			return true;
 	}
 	return false;

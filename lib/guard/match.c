@@ -116,6 +116,9 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 	case AB_PRED_VALUE:
 		return ab_value_check(c, pred->value, w);
 	case AB_PRED_GLOB:
+		if (pred->heads &&
+		    (!w->len || !(pred->heads & ab_head_bit(*w->text))))
+			return false;
 		break;
 	}
 	for (uint32_t i = 0; i < pred->count; i++) {

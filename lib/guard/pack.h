@@ -141,7 +141,11 @@ enum ab_pred_kind { AB_PRED_GLOB, AB_PRED_CLASS, AB_PRED_VALUE };
 struct ab_pred {
 	uint8_t kind, count;
 	uint8_t value;	  /* AB_PRED_VALUE: ab_value_check() */
-	uint64_t classes; /* AB_PRED_CLASS */
+	union {
+		uint64_t classes; /* AB_PRED_CLASS */
+		/* AB_PRED_GLOB: ab_head_bit() of what it takes; 0: anything */
+		uint64_t heads;
+	};
 	uint32_t first;	  /* AB_PRED_GLOB: pack->strings[first..] */
 };
 
@@ -187,16 +191,28 @@ static inline uint64_t ab_head_bit(char byte)
 	return UINT64_C(1) << ((unsigned char)byte & 63);
 }
 
+/* A bit for how a word of `n` bytes, at least one, begins: for its first two
+   bytes, whatever the case of letters in them. */
+static inline uint64_t ab_pair_bit(const char *p, size_t n)
+{
+	unsigned first = (unsigned char)*p | 0x20u;
+	unsigned second = n > 1 ? (unsigned char)p[1] | 0x20u : 0;
+
+	return UINT64_C(1) << ((first * 37u + second * 11u) >> 2 & 63);
+}
+
 /* Of a list; next is an index + 1. yes and no come from the clause: of a path
    its classes and unless; else need (0: no need) and never. heads (0: no
    need): of a program's clauses what one of its words, or of the values in
-   them, must begin with; of a path's what the program's name must. */
+   them, must begin with; of a path's what the program's name must; of a
+   text's, by ab_pair_bit(), what a token must. */
 struct ab_link {
 	uint64_t yes, no, heads;
 	uint32_t clause, next;
 	uint32_t test; /* of the clause, and their number */
 	uint16_t test_count;
 	bool needs_hole; /* one of the words must have an unknown part */
+	uint8_t lang;	 /* of a text clause: ab_lang_key() */
 };
 
 struct ab_program {
@@ -363,6 +379,9 @@ struct ab_pack {
 	uint32_t flow_links[AB_SINK_COUNT];
 	uint32_t flow_mask[AB_SINK_COUNT];
 	uint32_t text_links;
+	/* classes that the code itself asks about, by their name: where the
+	   system keeps programs, connections, a home its keys; 0: none */
+	uint64_t bin_dir, net_device, home_keys;
 	/* rules that the code itself finds, by their id; 0xffff when absent */
 	uint16_t known[16];
 };

@@ -135,7 +135,7 @@ static void settle_hits(struct ab_pack *pack, size_t kind,
 	}
 }
 
-/* What the first token of each text clause may begin with. */
+/* What the first token of each text clause may begin with, and its language. */
 static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 {
 	for (uint32_t at = pack->text_links; at; at = links[at - 1].next) {
@@ -143,6 +143,7 @@ static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 		const struct ab_clause *c = &pack->clauses[link->clause];
 
 		link->heads = ab_text_heads(pack->strings[c->token]);
+		link->lang = ab_lang_key(c->lang);
 	}
 }
 
@@ -304,9 +305,40 @@ static void settle_roles(struct ab_pack *pack)
 	}
 }
 
+static void settle_preds(struct ab_pack *pack)
+{
+	for (uint32_t i = 0; i < pack->preds_count; i++) {
+		struct ab_pred *pred = &pack->preds[i];
+
+		if (pred->kind == AB_PRED_GLOB)
+			pred->heads = heads_of_pred(pack, pred);
+	}
+}
+
+static uint64_t class_bit(const struct ab_pack *pack, const char *name)
+{
+	for (uint32_t i = 0; i < pack->classes_count; i++) {
+		if (!strcmp(pack->classes[i].name, name))
+			return UINT64_C(1) << (i + AB_CLASS_COMPUTED);
+	}
+	return 0;
+}
+
+static void settle_classes(struct ab_pack *pack)
+{
+	pack->bin_dir = class_bit(pack, "bin-dir");
+	pack->net_device = class_bit(pack, "net-device");
+	pack->home_keys = class_bit(pack, "cred-ssh") |
+		     class_bit(pack, "cred-cloud") |
+		     class_bit(pack, "cred-token") |
+		     class_bit(pack, "cred-system");
+}
+
 bool ab_pack_settle(struct ab_pack *pack)
 {
+	settle_classes(pack);
 	settle_seats(pack);
+	settle_preds(pack);
 	settle_roles(pack);
 	return settle_links(pack) && settle_options(pack) && settle_ends(pack);
 }

@@ -14,21 +14,10 @@
 
 /* --- what comes in, and the paths --------------------------------------- */
 
-static bool is_class(const struct ab_check *c, uint64_t classes,
-		     const char *name)
-{
-	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
-		if (!strcmp(c->pack->classes[i].name, name))
-			return classes & (UINT64_C(1)
-					  << (i + AB_CLASS_COMPUTED));
-	}
-	return false;
-}
-
 static bool is_net_device(struct ab_check *c, const struct ab_word *w)
 {
 	return w->len > 9 && !memcmp(w->text, "/dev/", 5) &&
-	       is_class(c, ab_path_classes(c, w), "net-device");
+	       (ab_path_classes(c, w) & c->pack->net_device);
 }
 
 static void open_fd(struct ab_check *c, const struct ab_shell_redir *r,

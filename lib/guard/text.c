@@ -266,9 +266,9 @@ static bool match_from(const struct window *w, const char *const *want,
 	return true;
 }
 
-static uint64_t byte_bit(char ch)
+uint8_t ab_lang_key(const char *lang)
 {
-	return UINT64_C(1) << (((unsigned char)ch | 0x20) & 63);
+	return (uint8_t)(ab_pack_hash(lang, strlen(lang)) & 0xff);
 }
 
 uint64_t ab_text_heads(const char *want)
@@ -277,34 +277,43 @@ uint64_t ab_text_heads(const char *want)
 
 	if (*want == '^' || *want == '%' || *want == '*')
 		return UINT64_MAX;
-	for (const char *p = want; *p; p++) {
-		if (p == want || p[-1] == '|')
-			bits |= byte_bit(*p);
+	for (const char *p = want; p;) {
+		size_t n = strcspn(p, "|");
+
+		bits |= ab_pair_bit(p, n ? n : 1); /* `|`: the sign itself */
+		p = p[n] ? p + n + 1 : NULL;
 	}
 	return bits;
 }
 
-static uint64_t token_bits(const struct window *w, uint32_t i)
-{
-	return w->tokens[i].len ? byte_bit(w->text[w->tokens[i].at])
-				: UINT64_MAX;
-}
-
-/* The same for all of the window: most rules are about none of its words. */
-static uint64_t window_bits(const struct window *w)
+/* How the tokens of the window begin, noted of each: most rules are about none
+   of them. One that is empty may be anything. */
+static uint64_t window_bits(struct window *w)
 {
 	uint64_t bits = 0;
 
-	for (uint32_t i = 0; i < w->count; i++)
-		bits |= token_bits(w, i);
+	for (uint32_t i = 0; i < w->count; i++) {
+		struct ab_token *t = &w->tokens[i];
+		uint64_t bit = t->len ? ab_pair_bit(w->text + t->at, t->len)
+				      : UINT64_MAX;
+
+		t->head = (uint8_t)__builtin_ctzll(bit);
+		bits |= bit;
+	}
 	return bits;
 }
 
-static void look(struct ab_check *c, const char *lang, const struct window *w,
+static inline bool may_be(const struct ab_token *t, uint64_t heads)
+{
+	return !t->len || (heads >> t->head & 1);
+}
+
+static void look(struct ab_check *c, const char *lang, struct window *w,
 		 const struct ab_word *text)
 {
 	uint32_t at = c->pack->text_links;
 	uint64_t have = window_bits(w);
+	uint8_t key = ab_lang_key(lang);
 
 	while (at && w->count) {
 		const struct ab_link *link = &c->pack->links[at - 1];
@@ -313,12 +322,13 @@ static void look(struct ab_check *c, const char *lang, const struct window *w,
 		const char *const *want = c->pack->strings + clause->token;
 
 		at = link->next;
-		if (!(link->heads & have) || strcmp(clause->lang, lang) != 0)
+		if (link->lang != key || !(link->heads & have) ||
+		    strcmp(clause->lang, lang) != 0)
 			continue;
 		for (uint32_t i = 0; i < w->count; i++) {
 			struct ab_word found;
 
-			if (!(link->heads & token_bits(w, i)) ||
+			if (!may_be(&w->tokens[i], link->heads) ||
 			    (**want != '^' && **want != '%' &&
 			     !token_is(w, i, *want)))
 				continue;

@@ -22,6 +22,7 @@ struct ab_token {
 	uint8_t kind;
 	char quote;
 	bool is_line; /* a newline stands before it */
+	uint8_t head; /* the number of its ab_pair_bit(), of text.c alone */
 };
 
 struct ab_lexer {
@@ -32,8 +33,10 @@ struct ab_lexer {
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
 enum ab_lang ab_lang_of(const char *lang);
-/* A bit for what a token may begin with to be this one of a rule's; %string:
-   any. */
+/* A bit for what a token may begin with to be this one of a rule's, by
+   ab_pair_bit(); %string: any. */
 uint64_t ab_text_heads(const char *want);
+/* What tells most languages apart. */
+uint8_t ab_lang_key(const char *lang);
 
 #endif

@@ -546,12 +546,6 @@ static bool is_huge_count(const struct ab_check *c, const struct ab_word *w)
    before: also the worktree's, for what lies there the agent wrote. */
 static bool is_foreign_path(struct ab_check *c, const struct ab_word *w)
 {
-	uint64_t bin = 0;
-
-	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
-		if (!strcmp(c->pack->classes[i].name, "bin-dir"))
-			bin = UINT64_C(1) << (i + AB_CLASS_COMPUTED);
-	}
 	for (uint32_t at = 0; at <= w->len;) {
 		const char *colon = at < w->len
 			? memchr(w->text + at, ':', w->len - at) : NULL;
@@ -565,7 +559,7 @@ static bool is_foreign_path(struct ab_check *c, const struct ab_word *w)
 			continue;
 		uint64_t classes = ab_path_classes(c, &dir);
 
-		if (!(classes & (bin | AB_CLASS(HOLE))))
+		if (!(classes & (c->pack->bin_dir | AB_CLASS(HOLE))))
 			return true;
 	}
 	return false;
@@ -635,20 +629,11 @@ static bool is_bind_root(struct ab_check *c, const struct ab_word *w)
 /* A home, or where its keys are. */
 static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 {
-	uint64_t want = AB_CLASS(HOME);
 	struct ab_word source;
 
-	if (!bind_source(c, w, &source))
-		return false;
-	for (uint32_t i = 0; i < c->pack->classes_count; i++) {
-		const char *name = c->pack->classes[i].name;
-
-		if (!strcmp(name, "cred-ssh") || !strcmp(name, "cred-cloud") ||
-		    !strcmp(name, "cred-token") ||
-		    !strcmp(name, "cred-system"))
-			want |= UINT64_C(1) << (i + AB_CLASS_COMPUTED);
-	}
-	return ab_path_classes(c, &source) & want;
+	return bind_source(c, w, &source) &&
+	       (ab_path_classes(c, &source) &
+		(AB_CLASS(HOME) | c->pack->home_keys));
 }
 
 bool ab_value_is_metadata(const struct ab_word *w)

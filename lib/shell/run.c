@@ -720,3 +720,8 @@ ab_shell_function(const struct ab_shell_run *run, const char *name, size_t len)
 
 	return f ? &f->public : NULL;
 }
+
+bool ab_shell_has_functions(const struct ab_shell_run *run)
+{
+	return run->functions;
+}

@@ -113,8 +113,10 @@ struct ab_stream {
 /* All of its bytes are known, and these. `text` is not empty. */
 static inline bool ab_word_equals(const struct ab_word *w, const char *text)
 {
+	uint32_t second = w->len > 1; /* most differ by then */
+
 	return w->hole_count == 0 && w->len && w->text[0] == text[0] &&
-	       strlen(text) == w->len &&
+	       w->text[second] == text[second] && strlen(text) == w->len &&
 	       memcmp(w->text, text, w->len) == 0;
 }
 
@@ -458,5 +460,7 @@ bool ab_shell_output(struct ab_shell_run *run, const struct ab_word *argv,
 /* The function of that name as known now, or NULL. */
 const struct ab_shell_function *
 ab_shell_function(const struct ab_shell_run *run, const char *name, size_t len);
+/* Whether there is any. */
+bool ab_shell_has_functions(const struct ab_shell_run *run);
 
 #endif
