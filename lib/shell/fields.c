@@ -73,7 +73,11 @@ static void add_hole(struct ab_word *w, struct ab_hole *holes, uint32_t at,
 			h->len = at - h->at; /* ? of ?( was one already */
 		if (h->kind == AB_HOLE_PATTERN && h->at + h->len == at) {
 			h->len += len;
-			h->span.end = span.end;
+			/* of a variable, what follows was written before */
+			if (span.begin < h->span.begin)
+				h->span.begin = span.begin;
+			if (span.end > h->span.end)
+				h->span.end = span.end;
 			return;
 		}
 	}
