@@ -375,24 +375,33 @@ static bool print_dirname(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
-/* ls -d A B: what is not there is not printed, and nothing else is. */
+/*
+ * ls -d NAME: the name, or nothing where it is not there, which nobody knows:
+ * an unknown beginning, of a path from the root an unknown end, says that it
+ * may be something else. Of several, one that is left out moves the others,
+ * and ls has an order of its own.
+ */
 static bool print_ls(struct ab_shell_run *run, struct segments *list,
 		     const struct ab_word *argv, uint32_t argc)
 {
-	if (argc < 3 || (!ab_word_equals(&argv[1], "-d") &&
-			 !ab_word_equals(&argv[1], "-1d") &&
-			 !ab_word_equals(&argv[1], "-d1")))
+	const struct ab_word *w = &argv[argc - 1];
+	bool is_relative;
+
+	if (argc != 3 || (!ab_word_equals(&argv[1], "-d") &&
+			  !ab_word_equals(&argv[1], "-1d") &&
+			  !ab_word_equals(&argv[1], "-d1")))
 		return false;
-	for (uint32_t i = 2; i < argc; i++) {
-		if (has_fields(&argv[i]) || !argv[i].len ||
-		    *argv[i].text == '-')
-			return false;
-	}
-	for (uint32_t i = 2; i < argc; i++) {
-		ab_segments_add_word(run, list, &argv[i], SEGMENT_QUOTED);
-		ab_segments_add(run, list, "\n", 1, argv[i].span,
-				SEGMENT_QUOTED);
-	}
+	if (has_fields(w) || !w->len || *w->text == '-')
+		return false;
+	is_relative = !w->hole_count && *w->text != '/';
+	if (is_relative)
+		ab_segments_hole(run, list, AB_HOLE_BYTES, w->span, NULL,
+				 NULL);
+	ab_segments_add_word(run, list, w, SEGMENT_QUOTED);
+	if (!is_relative)
+		ab_segments_hole(run, list, AB_HOLE_BYTES, w->span, NULL,
+				 NULL);
+	ab_segments_add(run, list, "\n", 1, w->span, SEGMENT_QUOTED);
 	return true;
 }
 
