@@ -31,6 +31,17 @@ static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 	return run('b', p, hi, 32);
 }
 
+/* 27017:27017, 127.0.0.1:80:80/tcp, 9042: of a container that is called like
+   the program, or of the program itself. */
+static bool is_port(const uint8_t *p, const uint8_t *end)
+{
+	bool is_short = end - p <= 5 || memchr(p, ':', (size_t)(end - p));
+
+	while (p < end && (ab_content_class('d', *p) || is_one_of(".:", *p)))
+		p++;
+	return is_short && (p == end || *p == '/');
+}
+
 /* The option (of two bytes) with its value in the line from p on, or with
    blanks between. */
 static bool short_option(const ab_content_window *w, const uint8_t *p,
@@ -50,6 +61,7 @@ static bool short_option(const ab_content_window *w, const uint8_t *p,
 		}
 		m->end = until(m->value, w->hi, "\"'$`<;|", 256);
 		return m->end - m->value >= 4 && !is_weak(m->value, m->end) &&
+		       !is_port(m->value, m->end) &&
 		       run('L', m->value, m->end, 256) != m->end;
 	}
 	return false;
