@@ -18,6 +18,7 @@
 /* The letters around an anchor, without the ends of lines. */
 typedef struct letters {
 	uint8_t of[LETTERS];
+	uint16_t from[LETTERS]; /* how far behind lo each is */
 	size_t n, at;		/* at: the anchor's first */
 	const uint8_t *lo, *hi; /* where they are from */
 } letters;
@@ -51,6 +52,7 @@ static void collect(const ab_content_window *w, letters *l)
 	l->at = (size_t)(w->at - p);
 	while (p < w->hi && l->n < LETTERS) {
 		if (is_letter(*p)) {
+			l->from[l->n] = (uint16_t)(p - l->lo);
 			l->of[l->n++] = *p++;
 			continue;
 		}
@@ -81,8 +83,9 @@ static size_t group(const letters *l, size_t i, uint8_t *out)
 	return is_text(out, n) ? n : 0;
 }
 
-/* The text with whole groups at i; 0: there is none. */
-static size_t text_at(const letters *l, size_t i, uint8_t *out)
+/* The text with whole groups at i, and behind which letter it ends; 0: there
+   is none. */
+static size_t text_at(const letters *l, size_t i, uint8_t *out, size_t *end)
 {
 	uint8_t three[3];
 	size_t n = 0, len;
@@ -95,31 +98,43 @@ static size_t text_at(const letters *l, size_t i, uint8_t *out)
 		memcpy(out + n, three, len);
 		n += len;
 	}
+	*end = i < l->n ? i : l->n;
 	return n;
+}
+
+/* How far nobody need look again: to the end of the text, or to its middle
+   where more of it may be behind the window. */
+static const uint8_t *seen_to(const ab_content_window *w, const letters *l,
+			      size_t end)
+{
+	if (end < l->n || (l->n < LETTERS && l->hi < w->hi))
+		return l->lo + l->from[end - 1] + 1;
+	return w->hi - w->at > AB_CONTENT_AHEAD / 2 ?
+		       w->at + AB_CONTENT_AHEAD / 2 :
+		       w->hi;
 }
 
 size_t ab_content_text(const ab_content_window *w, ab_content_match *m,
 		       uint8_t *out)
 {
 	letters l;
-	size_t n = 0, best = 0;
+	size_t n = 0, best = 0, end = 0;
 
 	collect(w, &l);
 	/* which letter of a group is the anchor's first? */
 	for (size_t k = 0; k < 4 && k <= l.at; k++) {
-		size_t len = text_at(&l, l.at - k, out);
+		size_t len = text_at(&l, l.at - k, out, &end);
 
 		if (len > n) {
 			n = len;
 			best = k;
 		}
 	}
-	if (n >= 8)
-		text_at(&l, l.at - best, out);
 	m->first = l.lo;
-	/* what ends here was seen whole; of what does not, half */
-	m->end = l.n < LETTERS ? l.hi : w->at + AB_CONTENT_AHEAD / 2;
-	if (m->end > w->hi)
-		m->end = w->hi;
-	return n < 8 ? 0 : n;
+	m->end = w->at + 1;
+	if (n < 8)
+		return 0;
+	n = text_at(&l, l.at - best, out, &end);
+	m->end = seen_to(w, &l, end);
+	return n;
 }
