@@ -13,6 +13,9 @@
 #include "base/alloc.h"
 #include "base/key.h"
 
+/* Words that are looked through for a subcommand behind an unknown option. */
+#define LOOK_AHEAD 16
+
 bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 		   uint32_t len, struct ab_word *out)
 {
@@ -325,6 +328,27 @@ static const struct ab_program *sub_of(const struct scan *s,
 	return ab_pack_program(s->c->pack, name, p->name_len + 1 + w->len);
 }
 
+/* Is a subcommand yet to come, behind options and what may be their values? */
+static bool sub_follows(const struct scan *s)
+{
+	const struct ab_use *u = s->use;
+	uint32_t end = u->count - s->i > LOOK_AHEAD ? s->i + LOOK_AHEAD
+						    : u->count;
+	bool may_be_value = false;
+
+	for (uint32_t i = s->i + 1; i < end; i++) {
+		const struct ab_word *w = &u->words[i];
+		bool is_option = w->len > 1 && *w->text == '-';
+
+		if (!is_option && sub_of(s, w))
+			return true;
+		if (!is_option && !may_be_value)
+			return false;
+		may_be_value = is_option;
+	}
+	return end < u->count;
+}
+
 /* NAME=value before the command of env, sudo... */
 static bool is_assignment(const struct ab_word *w)
 {
@@ -356,7 +380,7 @@ static void operand(struct scan *s, const struct ab_word *w)
 	}
 	/* npm --unknown VALUE run x; and no word of aws --debug s3 rb x */
 	if (!sub && s->unsure && s->unsure + 1 == s->i && !s->is_ended &&
-	    s->i + 1 < u->count && sub_of(s, w + 1))
+	    u->program->has_subs && sub_follows(s))
 		return;
 	u->operands[u->operand_count++] = s->i;
 	if (sub) {
