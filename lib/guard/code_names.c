@@ -387,6 +387,121 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 		n->call = ab_code_call(k, &last);
 }
 
+/* What goes through a list that has a name is any of its values. */
+static void copy_values(struct ab_code *k, const struct ab_token *name,
+			const struct ab_token *list)
+{
+	const struct ab_named *from = ab_code_named(k, list);
+	struct ab_named *n;
+
+	if (!from || from->call || !from->is_list)
+		return;
+	n = add_named(k, name);
+	if (!n || n == from)
+		return;
+	n->is_any |= n->is_list;
+	n->is_cut |= from->is_cut;
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (n->count < AB_CODE_VALUES)
+			n->words[n->count++] = from->words[i];
+		else
+			n->is_cut = true;
+	}
+}
+
+/* for x in, for (const x of, foreach my $x (; t stands behind the first. */
+static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
+{
+	static const char *const declare[] = { "const", "let", "var", "my",
+					       "our" };
+	struct ab_token name;
+	struct ab_lexer list;
+
+	if (ab_code_is_sign(k, &t, '(') && !ab_lexer_next(&x, &t))
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(declare); i++) {
+		if (ab_code_is_text(k, &t, declare[i]) &&
+		    !ab_lexer_next(&x, &t))
+			return;
+	}
+	name = t;
+	list = x;
+	if (name.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &t))
+		return;
+	if (ab_code_is_text(k, &t, "in") || ab_code_is_text(k, &t, "of"))
+		list = x;
+	else if (k->lang != AB_PERL || !ab_code_is_sign(k, &t, '('))
+		return;
+	read_value(k, list, &name, VALUE_EACH);
+	if (ab_lexer_next(&list, &t) && t.kind == AB_TOKEN_WORD)
+		copy_values(k, &name, &t);
+}
+
+/* p of (p =>, ((p) =>, (function (p), { |p|, do |p|. */
+static bool is_parameter(struct ab_code *k, struct ab_lexer x,
+			 struct ab_token *name)
+{
+	uint32_t open = 0;
+	struct ab_token t;
+
+	for (uint32_t i = 0; i < 6 && ab_lexer_next(&x, name); i++) {
+		if (ab_code_is_sign(k, name, '(') ||
+		    ab_code_is_text(k, name, "function")) {
+			open++;
+			continue;
+		}
+		if (ab_code_is_sign(k, name, '{') ||
+		    ab_code_is_sign(k, name, '|') ||
+		    ab_code_is_text(k, name, "async") ||
+		    ab_code_is_text(k, name, "do"))
+			continue;
+		return name->kind == AB_TOKEN_WORD && ab_lexer_next(&x, &t) &&
+		       (ab_code_is_sign(k, &t, '=') ||
+			ab_code_is_sign(k, &t, '|') ||
+			(open > 1 && (ab_code_is_sign(k, &t, ')') ||
+				      ab_code_is_sign(k, &t, ','))));
+	}
+	return false;
+}
+
+/* The tokens before the one at hand, the last one first, and the place before
+   the last list that was written out. */
+struct trail {
+	struct ab_token last[2];
+	struct ab_lexer list;
+};
+
+/* ["a", "b"].forEach(p =>, x.each { |p|. */
+static void read_each(struct ab_code *k, const struct trail *trail,
+		      const struct ab_token *t)
+{
+	static const char *const names[] = { "forEach", "map", "each", "some",
+					     "every", "filter", "flatMap" };
+	struct ab_token name;
+	bool is_each = false;
+
+	if (!ab_code_is_sign(k, &trail->last[0], '.'))
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		is_each |= ab_code_is_text(k, t, names[i]);
+	if (!is_each || !is_parameter(k, k->x, &name))
+		return;
+	if (ab_code_is_sign(k, &trail->last[1], ']') && trail->list.text)
+		read_value(k, trail->list, &name, VALUE_EACH);
+	else if (trail->last[1].kind == AB_TOKEN_WORD)
+		copy_values(k, &name, &trail->last[1]);
+}
+
+/* A list and no index. */
+static bool is_list(const struct ab_code *k, const struct ab_token *before,
+		    const struct ab_token *t)
+{
+	return ab_code_is_sign(k, t, '[') &&
+	       before->kind != AB_TOKEN_WORD &&
+	       !ab_code_is_sign(k, before, ')') &&
+	       !ab_code_is_sign(k, before, ']');
+}
+
 static void look_at(struct ab_code *k, const struct ab_token *before,
 		    const struct ab_token *t)
 {
@@ -407,12 +522,9 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		if (ab_lexer_next(&x, &next) &&
 		    !ab_code_is_sign(k, before, '.'))
 			read_value(k, x, t, VALUE_MORE);
-	} else if (ab_code_is_text(k, t, "for")) {
-		name = next;
-		if (ab_lexer_next(&x, &next) &&
-		    (ab_code_is_text(k, &next, "in") ||
-		     ab_code_is_text(k, &next, "of")))
-			read_value(k, x, &name, VALUE_EACH);
+	} else if (ab_code_is_text(k, t, "for") ||
+		   ab_code_is_text(k, t, "foreach")) {
+		read_loop(k, x, next);
 	} else if (((k->lang == AB_PY && ab_code_is_text(k, &next, "as")) ||
 		    (k->lang == AB_JS && ab_code_is_sign(k, &next, ':'))) &&
 		   (call = ab_code_call(k, t)) && ab_lexer_next(&x, &name) &&
@@ -423,14 +535,21 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 
 void ab_code_find_names(struct ab_code *k)
 {
-	struct ab_token t, before = { 0 };
-	struct ab_lexer start = k->x;
+	struct ab_token t;
+	struct ab_lexer start = k->x, at = k->x;
+	struct trail trail = { 0 };
 
 	/* those that are known get values to the end */
 	while (ab_lexer_next(&k->x, &t)) {
-		if (t.kind == AB_TOKEN_WORD)
-			look_at(k, &before, &t);
-		before = t;
+		if (t.kind == AB_TOKEN_WORD) {
+			look_at(k, &trail.last[0], &t);
+			read_each(k, &trail, &t);
+		} else if (is_list(k, &trail.last[0], &t)) {
+			trail.list = at;
+		}
+		at = k->x;
+		trail.last[1] = trail.last[0];
+		trail.last[0] = t;
 	}
 	k->x = start;
 	k->last = NULL;
