@@ -405,6 +405,39 @@ static bool print_ls(struct ab_shell_run *run, struct segments *list,
 	return true;
 }
 
+/* git rev-parse --git-dir and its kind: a .git somewhere, or below it. */
+static bool print_git_dir(struct ab_shell_run *run, struct segments *list,
+			  const struct ab_word *argv, uint32_t argc)
+{
+	static const char *const dirs[] = { "--git-dir", "--absolute-git-dir",
+					    "--git-common-dir" };
+	static const char format[] = "--path-format=";
+	const struct ab_word *below = NULL;
+	uint32_t i = argc > 2 && ab_word_equals(&argv[1], "-C") ? 3 : 1;
+	bool is_dir = false;
+
+	if (i >= argc || !ab_word_equals(&argv[i++], "rev-parse"))
+		return false;
+	while (i < argc && argv[i].len >= sizeof(format) - 1 &&
+	       !memcmp(argv[i].text, format, sizeof(format) - 1))
+		i++;
+	if (i + 2 == argc && ab_word_equals(&argv[i], "--git-path"))
+		below = &argv[i + 1];
+	for (size_t k = 0; k < AB_ARRAY_LEN(dirs) && i + 1 == argc; k++)
+		is_dir |= ab_word_equals(&argv[i], dirs[k]);
+	if ((!is_dir && !below) || (below && has_fields(below)))
+		return false;
+	ab_segments_hole(run, list, AB_HOLE_BYTES, argv[0].span, NULL, NULL);
+	ab_segments_add(run, list, "/.git", 5, argv[0].span, SEGMENT_QUOTED);
+	if (below) {
+		ab_segments_add(run, list, "/", 1, below->span,
+				SEGMENT_QUOTED);
+		ab_segments_add_word(run, list, below, SEGMENT_QUOTED);
+	}
+	ab_segments_add(run, list, "\n", 1, argv[0].span, SEGMENT_QUOTED);
+	return true;
+}
+
 /* `command echo x`, `env -- echo x`: how many words stand before the name. */
 static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
 {
@@ -451,11 +484,13 @@ static bool print(struct ab_shell_run *run, struct segments *list,
 		argc -= before;
 	}
 	builtin = builtin_at(argv);
+	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "dirname"))
+		return print_dirname(run, list, argv, argc);
+	if (builtin == AB_BUILTIN_NONE && ab_word_equals(argv, "git"))
+		return print_git_dir(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_NONE)
-		return ab_word_equals(argv, "dirname") ?
-			       print_dirname(run, list, argv, argc) :
-			       ab_word_equals(argv, "ls") &&
-				       print_ls(run, list, argv, argc);
+		return ab_word_equals(argv, "ls") &&
+		       print_ls(run, list, argv, argc);
 	if (builtin == AB_BUILTIN_BUILTIN && argc > 1)
 		return false;
 	for (uint32_t i = 1; i < argc; i++)
