@@ -680,7 +680,8 @@ static bool has_variable(const struct ab_word *w,
 			 bool (*is_name)(const char *name))
 {
 	for (uint32_t i = 0; i < w->hole_count; i++) {
-		if (w->holes[i].name && is_name(w->holes[i].name))
+		if (w->holes[i].name && !w->holes[i].is_test &&
+		    is_name(w->holes[i].name))
 			return true;
 	}
 	return false;

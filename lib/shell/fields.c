@@ -210,6 +210,7 @@ static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 	h->name = s->name;
 	h->origin = s->origin;
 	h->is_checked = s->is_checked;
+	h->is_test = s->is_test;
 }
 
 /* Whether the new stretch at..len continues the last one of the map. */

@@ -54,6 +54,7 @@ static struct segment *add_likely(struct expansion *e, struct segment *args)
 	if (s) {
 		s->text = w.text;
 		s->len = w.len;
+		s->is_test = e->param->op == OP_OTHER && !w.hole_count;
 	}
 	return s;
 }
@@ -562,6 +563,7 @@ void ab_expand_param(struct ab_shell_run *run,
 {
 	const struct param *param = part->u.param;
 	struct segment *arg = args ? *args : NULL;
+	struct segment **tail;
 	struct expansion e = {
 		.run = run,
 		.param = param,
@@ -596,8 +598,11 @@ void ab_expand_param(struct ab_shell_run *run,
 		add_unknown(&e);
 		break;
 	default:
+		tail = list->tail;
 		if (!operate(&e, arg))
 			add_unknown(&e);
+		if (*tail && param->op == OP_LENGTH)
+			(*tail)->is_test = true;
 		break;
 	}
 }

@@ -53,6 +53,7 @@ struct ab_hole {
 	const char *name; /* of the variable, NUL-terminated; or NULL */
 	struct ab_stream *origin; /* whose bytes these are; or NULL */
 	bool is_checked; /* BYTES, FIELDS: of ${x:?}, so never empty */
+	bool is_test; /* nothing of the variable: ${x:+y}, ${#x} */
 };
 
 /* Where the bytes from `at` up to the next entry's `at` came from: one to one
