@@ -44,7 +44,8 @@ enum ab_taint {
 	AB_TAINT_FOUND = 1u << 8,  /* with others: ab_names_are_own() */
 	AB_TAINT_PROCESS = 1u << 9, /* numbers of processes that run */
 	AB_TAINT_DATA = 1u << 10,   /* a dump of a database, an archive */
-	AB_TAINT_PICK = 1u << 11    /* some of the lines, as they were */
+	AB_TAINT_PICK = 1u << 11,   /* some of the lines, as they were */
+	AB_TAINT_QUOTED = 1u << 12  /* with FILE: words as a shell reads them */
 };
 
 /* Who takes it. */

@@ -206,11 +206,41 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 
 #define MAX_COMMANDS 256 /* of one parallel */
 
-/* echo x; parallel 'cmd {}' ::: a b: the commands are one text each. */
+/* The next line of a text from *at on. False: no memory. */
+static bool next_line(struct ab_check *c, const struct ab_word *text,
+		      uint32_t *at, struct ab_word *line)
+{
+	uint32_t from = *at;
+	const char *end = memchr(text->text + from, '\n', text->len - from);
+	uint32_t stop = end ? (uint32_t)(end - text->text) : text->len;
+
+	*at = stop;
+	while (*at < text->len && text->text[*at] == '\n')
+		++*at;
+	return ab_word_slice(c, text, from, stop - from, line);
+}
+
+/* -a FILE: what it gets is not on stdin. */
+static bool has_arg_file(const struct ab_use *use, uint32_t first)
+{
+	for (uint32_t i = 1; i < first; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    (w->text[1] == 'a' ||
+		     (w->len > 2 && !memcmp(w->text, "--a", 3))))
+			return true;
+	}
+	return false;
+}
+
+/* echo x; parallel 'cmd {}' ::: a b: the commands are one text each. Without
+   a ::: the lines of stdin. */
 static void run_parallel(struct ab_check *c, const struct ab_use *use,
 			 uint32_t first)
 {
-	uint32_t end = first, tried = 0;
+	uint32_t end = first, tried = 0, at = 0;
+	const struct ab_word *in = use->in_text;
 	struct ab_word *all, text;
 
 	while (end < use->count &&
@@ -220,7 +250,11 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 	all = ab_check_alloc(c, (end - first + 1) * sizeof(*all));
 	if (!all)
 		return;
-	for (uint32_t i = end + 1; i < use->count || !tried; i++, tried++) {
+	if (end < use->count || !in || (in->len && *in->text == '\n') ||
+	    has_arg_file(use, first))
+		in = NULL;
+	for (uint32_t i = end + 1;
+	     i < use->count || !tried || (in && at < in->len); i++, tried++) {
 		struct ab_word value;
 		uint32_t n = end - first;
 		bool has_mark = false;
@@ -231,7 +265,8 @@ static void run_parallel(struct ab_check *c, const struct ab_use *use,
 		}
 		if (i < use->count)
 			value = use->words[i];
-		else if (!ab_stdin_word(c, use, &value))
+		else if (in && in->len ? !next_line(c, in, &at, &value)
+				       : !ab_stdin_word(c, use, &value))
 			return;
 		for (uint32_t k = first; k < end; k++)
 			has_mark |= memmem(use->words[k].text,
@@ -336,6 +371,18 @@ static void split_string(struct ab_check *c, bool has_more, struct ab_word *w)
 	w->text = text;
 }
 
+/* $(...) of one command that prints no more than that. What is cut out of its
+   output has a name. */
+static bool is_output(const struct ab_word *w, uint32_t taint)
+{
+	const struct ab_stream *from =
+		!w->len && w->hole_count == 1 && !w->holes->name ?
+			w->holes->origin : NULL;
+
+	return from && from->kind == AB_STREAM_COMMAND && from->writes == 1 &&
+	       from->taint == taint;
+}
+
 static void shell_word(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, const struct ab_word *w)
 {
@@ -366,7 +413,21 @@ static void shell_word(struct ab_check *c, const struct ab_use *use,
 		ab_check_flow(c, use,
 			      is_eval ? AB_SINK_EVAL : AB_SINK_SHELL,
 			      part_taint(taint, w->len && !is_eval), w);
+	/* eval "$(ssh-agent -s)": that is all there is to say of it */
+	if (is_eval && is_output(w, AB_TAINT_HOOK))
+		return;
 	ab_check_script(c, w, !is_eval, args, args ? n + 1 : 0, NULL);
+}
+
+/* eval set -- "$(getopt ...)", and nothing else: all of it is words that were
+   quoted for the shell. */
+static bool sets_quoted(const struct ab_use *use, uint32_t first)
+{
+	return use->count == first + 3 &&
+	       ab_word_equals(&use->words[first], "set") &&
+	       ab_word_equals(&use->words[first + 1], "--") &&
+	       is_output(&use->words[first + 2],
+			 AB_TAINT_FILE | AB_TAINT_QUOTED);
 }
 
 void ab_run_shell(struct ab_check *c, const struct ab_use *use,
@@ -418,8 +479,12 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		}
 		return;
 	}
-	if (ab_shell_join(c->run, use->words + first, use->count - first,
-			  &text))
+	if (!ab_shell_join(c->run, use->words + first, use->count - first,
+			   &text))
+		return;
+	if (sets_quoted(use, first))
+		ab_check_script(c, &text, false, NULL, 0, NULL);
+	else
 		shell_word(c, use, role, &text);
 }
 

@@ -612,6 +612,16 @@ static void on_finish(void *user, struct ab_shell_run *run)
 	ab_traps_run(&v->check, true);
 }
 
+/* 2>&1: what it says of its words is there, too. */
+static uint32_t unquoted_by(const struct ab_shell_command *m)
+{
+	for (uint32_t i = 0; i < m->redir_count; i++) {
+		if (m->redirs[i].kind == AB_REDIR_DUP_OUT)
+			return AB_TAINT_QUOTED;
+	}
+	return 0;
+}
+
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
@@ -631,7 +641,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	if (out && m->argc)
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
-		m->place.out->taint |= c->out_taint;
+		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
 	if ((UINT64_C(1) << builtin) &
 	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD)))
 		change_dir(c, builtin, argv, argc);
