@@ -641,6 +641,8 @@ uint32_t ab_holes_taint(const struct ab_word *w)
 			continue;
 		uint32_t bits = ab_hole_taint(h);
 
+		if (h->is_cut)
+			bits &= ~(uint32_t)AB_TAINT_FOUND;
 		if (!h->origin)
 			bits = AB_TAINT_VAR;
 		else if (!bits)

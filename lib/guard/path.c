@@ -112,7 +112,8 @@ static enum path_from from_hole(const struct ab_hole *h)
 {
 	if (h->kind == AB_HOLE_HOME && !h->len)
 		return FROM_HOME;
-	if (is_temp_name(h->name) || (ab_hole_taint(h) & AB_TAINT_TEMP))
+	if (is_temp_name(h->name) ||
+	    (!h->is_cut && (ab_hole_taint(h) & AB_TAINT_TEMP)))
 		return FROM_TEMP;
 	return FROM_NOWHERE;
 }

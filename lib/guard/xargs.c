@@ -490,9 +490,10 @@ bool ab_names_are_own(const struct ab_hole *hole)
 {
 	const struct ab_stream *s = hole->origin;
 
-	return s && ((s->taint & AB_TAINT_FOUND) ||
-		     (s->note && s->note != &ab_git_names_note &&
-		      is_own(s->note, s)));
+	return s && !hole->is_cut &&
+	       ((s->taint & AB_TAINT_FOUND) ||
+		(s->note && s->note != &ab_git_names_note &&
+		 is_own(s->note, s)));
 }
 
 /* The names that a word stands for as a whole; or NULL. */

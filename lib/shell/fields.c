@@ -211,6 +211,7 @@ static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
 	h->origin = s->origin;
 	h->is_checked = s->is_checked;
 	h->is_test = s->is_test;
+	h->is_cut = s->is_cut;
 }
 
 /* Whether the new stretch at..len continues the last one of the map. */

@@ -8,12 +8,22 @@
 
 #include "shell/param.h"
 
+/* Whose bytes it is made of, of what is known of it in part. */
+static struct ab_stream *origin_of(const struct expansion *e)
+{
+	struct ab_stream *origin = e->value->origin;
+
+	for (uint32_t i = 0; !origin && e->word && i < e->word->hole_count; i++)
+		origin = e->word->holes[i].origin;
+	return origin;
+}
+
 static void add_unknown(struct expansion *e)
 {
 	ab_segments_hole(e->run, e->list,
 			 e->flags & SEGMENT_QUOTED ? AB_HOLE_BYTES :
 						     AB_HOLE_FIELDS,
-			 e->span, e->name, e->value->origin);
+			 e->span, e->name, origin_of(e));
 }
 
 void ab_param_argument(struct expansion *e, struct segment *list,
@@ -601,8 +611,10 @@ void ab_expand_param(struct ab_shell_run *run,
 		tail = list->tail;
 		if (!operate(&e, arg))
 			add_unknown(&e);
-		if (*tail && param->op == OP_LENGTH)
-			(*tail)->is_test = true;
+		if (*tail && (*tail)->hole) {
+			(*tail)->is_test = param->op == OP_LENGTH;
+			(*tail)->is_cut = true;
+		}
 		break;
 	}
 }

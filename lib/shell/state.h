@@ -118,7 +118,7 @@ struct segment {
 	uint8_t flags, hole; /* enum ab_hole_kind, or 0 */
 	const char *name;
 	struct ab_stream *origin;
-	bool is_checked, is_test; /* of its hole */
+	bool is_checked, is_test, is_cut; /* of its hole */
 };
 
 struct segments {

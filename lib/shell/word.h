@@ -54,6 +54,7 @@ struct ab_hole {
 	struct ab_stream *origin; /* whose bytes these are; or NULL */
 	bool is_checked; /* BYTES, FIELDS: of ${x:?}, so never empty */
 	bool is_test; /* nothing of the variable: ${x:+y}, ${#x} */
+	bool is_cut;  /* not all of it, or other bytes: ${x%y}, ${x/y/z} */
 };
 
 /* Where the bytes from `at` up to the next entry's `at` came from: one to one
