@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* A set as text: hexadecimal digits of four processors each, first ones first;
+   "" is none. */
+#define AB_PROCESSORS_TEXT (CPU_SETSIZE / 4 + 1)
+
 /* Those of the caller; none when there are more than a set has room for. */
 void ab_processor_get(cpu_set_t *all);
 /* All but the one that the caller runs on; false: there are none. */
@@ -22,5 +26,12 @@ bool ab_processor_others(const cpu_set_t *all, cpu_set_t *others);
  * and may come back: it has `all` of them when this returns. -errno: not all.
  */
 int ab_processor_push(pid_t pid, const cpu_set_t *all);
+/*
+ * While it is moved a process has less than all, and so has what it makes: who
+ * is made by us hears from us what all are, and takes them.
+ */
+void ab_processor_print(const cpu_set_t *set, char text[AB_PROCESSORS_TEXT]);
+/* What is no such text is none. */
+void ab_processor_parse(const char *text, cpu_set_t *set);
 
 #endif

@@ -54,6 +54,7 @@ typedef struct program {
 	char dir[AB_MAX_PATH];	/* for messages */
 	int dirfd, fd;		/* owned, O_PATH */
 	struct stat st;
+	cpu_set_t processors;	/* the caller's; argv says so */
 } program;
 
 static void program_end(program *p)
@@ -330,11 +331,13 @@ static int spawn_with(pid_t *pid, const program *p,
 		      posix_spawn_file_actions_t *fa,
 		      const posix_spawnattr_t *attr)
 {
-	char *const argv[] = {(char *)(uintptr_t)p->name, NULL};
+	char processors[AB_PROCESSORS_TEXT];
+	char *const argv[] = {(char *)(uintptr_t)p->name, processors, NULL};
 	char *const envp[] = {NULL};
 	char path[32];
 	int r;
 
+	ab_processor_print(&p->processors, processors);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->fd);
 	r = posix_spawn(pid, path, fa, attr, argv, envp);
 	if (r == ENOENT || r == ENOTDIR)
@@ -628,11 +631,8 @@ static int32_t check_start(const char *name, const void *out,
 /* Both work at once: it begins, and the caller goes on. */
 static int32_t part(ab_launch *l, const program *p, agentbox_error **err)
 {
-	cpu_set_t all;
-	int r;
+	int r = ab_processor_push(l->pid, &p->processors);
 
-	ab_processor_get(&all);
-	r = ab_processor_push(l->pid, &all);
 	if (r == 0)
 		return AGENTBOX_OK;
 	ab_helper_cancel(l, 0);
@@ -650,6 +650,7 @@ int32_t ab_helper_launch(agentbox_context *context, const char *name,
 
 	if (r)
 		return r;
+	ab_processor_get(&p.processors);
 	r = find_program(context, &p, err);
 	if (r == AGENTBOX_OK) {
 		raised = raise_fd(&p.fd);

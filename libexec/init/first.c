@@ -184,12 +184,39 @@ static bool may_enter_landlock(const init_box *box)
 	       ab_sys_landlock_restrict(-1) == -EBADF;
 }
 
+/*
+ * Those of the host, which had fewer for a moment when it moved us, and so had
+ * what we made then (base/processor.h). A launcher that takes the place of
+ * another inherits them.
+ */
+static bool has_moved_back(const init_box *box)
+{
+	const cpu_set_t *all = &box->processors;
+	cpu_set_t now;
+
+	if (CPU_COUNT(all) == 0 ||
+	    (sched_getaffinity(0, sizeof(now), &now) == 0 &&
+	     CPU_EQUAL(&now, all)))
+		return true;
+	/* EINVAL: another cpuset meanwhile, whose processors we have been given
+	   with it: cpuset(7) */
+	return sched_setaffinity(0, sizeof(*all), all) == 0 || errno == EINVAL;
+}
+
+static int move_back(init_box *box)
+{
+	return has_moved_back(box)
+		       ? 0
+		       : init_fail(box, errno, "", "processors");
+}
+
 /* Whatever goes wrong ends it, and PID 1 knows what to do. */
 static _Noreturn void first_launcher(init_box *box, int stage_fd, int proc_fd)
 {
 	prctl(PR_SET_NAME, "agentbox-launch", 0, 0, 0);
 	move_pid_one(box);
-	if (chdir("/") || make_and_tell(box, stage_fd, proc_fd) ||
+	if (!has_moved_back(box) || chdir("/") ||
+	    make_and_tell(box, stage_fd, proc_fd) ||
 	    init_drop_privileges(box) ||
 	    init_settle_fds(box, box->link_inside_fd, stage_fd) ||
 	    init_raise_seccomp(box) || !may_enter_landlock(box) ||
@@ -214,8 +241,11 @@ int init_start_first(init_box *box)
 	int pair[2], proc_fd, r;
 	pid_t pid;
 
+	/* who started us may not have said it, as tests do not */
+	if (CPU_COUNT(&box->processors) == 0)
+		ab_processor_get(&box->processors);
 	if (box->plan.tier >= AB_TIER_LANDLOCK)
-		return 0;
+		return move_back(box);
 	r = ab_fd_seqpacket_pair(pair);
 	if (r)
 		return init_fail(box, -r, "", "launcher");
@@ -224,7 +254,6 @@ int init_start_first(init_box *box)
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return init_fail(box, errno, "", "netns");
-	ab_processor_get(&box->processors);
 	pid = ab_sys_clone(SIGCHLD);
 	if (pid == 0)
 		first_launcher(box, pair[1], proc_fd);
@@ -270,22 +299,6 @@ void init_pass_root(const init_box *box)
 void init_pass_plan(const init_box *box, int plan_fd)
 {
 	pass(box, AB_MSG_STAGE_PLAN, plan_fd);
-}
-
-/* As we came: a launcher that takes the place of another inherits it. */
-static int move_back(init_box *box)
-{
-	const cpu_set_t *all = &box->processors;
-	cpu_set_t now;
-
-	if (CPU_COUNT(all) == 0 ||
-	    (sched_getaffinity(0, sizeof(now), &now) == 0 &&
-	     CPU_EQUAL(&now, all)))
-		return 0;
-	/* EINVAL: another cpuset meanwhile, whose processors we have been given
-	   with it: cpuset(7) */
-	return sched_setaffinity(0, sizeof(*all), all) && errno != EINVAL
-		       ? init_fail(box, errno, "", "processors") : 0;
 }
 
 static int join_network(init_box *box, int ns_fd, int loopback)

@@ -111,7 +111,7 @@ typedef struct init_box {
 	int broker_fds[1 + AB_BROKER_MAX_SECRETS];
 	uint32_t broker_fd_count;
 	pid_t first_launcher;
-	cpu_set_t processors; /* PID 1's, before the first launcher moved it */
+	cpu_set_t processors; /* the host's, which all of the box have */
 	uint32_t pid_outside; /* PID 1's own, as the host sees it; or 0 */
 	init_shared *shared;
 } init_box;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/processor.h"
 #include "sys.h"
 #include "wire/helper.h"
 #include "wire/message.h"
@@ -111,7 +112,7 @@ static int raise_box(init_box *box)
 	return box->pid_one < 0 ? -1 : 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static init_box box = {
 		.control_fd = AB_HELPER_CONTROL_FD,
@@ -133,6 +134,8 @@ int main(void)
 
 	int failed;
 
+	if (argc > 1)
+		ab_processor_parse(argv[1], &box.processors);
 	raise_files(&box);
 	if (ab_helper_begin("agentbox-init"))
 		return 1;

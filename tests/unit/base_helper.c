@@ -166,7 +166,7 @@ static void misbehave(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *name = argc == 1 ? argv[0] : "?";
+	const char *name = argc == 2 ? argv[0] : "?"; /* and the processors */
 
 	if (strcmp(name, "good") != 0 && strcmp(name, "reports") != 0)
 		misbehave(name);

@@ -126,6 +126,36 @@ START_TEST(more_than_a_set_has_room_for_are_none)
 }
 END_TEST
 
+START_TEST(a_set_is_read_as_it_was_printed)
+{
+	static const char *const bad[] = { "", "g", "3 ", "0x3", "-1", "A" };
+	char text[AB_PROCESSORS_TEXT], long_text[AB_PROCESSORS_TEXT + 1];
+	cpu_set_t set;
+
+	ab_processor_print(&all, text);
+	ck_assert_str_eq(text, "51"); /* 0, 2, 4 */
+	ab_processor_parse(text, &set);
+	ck_assert(CPU_EQUAL(&set, &all));
+	memset(&all, 0xff, sizeof(all));
+	ab_processor_print(&all, text);
+	ck_assert_uint_eq(strlen(text), CPU_SETSIZE / 4);
+	ab_processor_parse(text, &set);
+	ck_assert(CPU_EQUAL(&set, &all));
+	CPU_ZERO(&all);
+	ab_processor_print(&all, text);
+	ck_assert_str_eq(text, "");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&set, 0xff, sizeof(set));
+		ab_processor_parse(bad[i], &set);
+		ck_assert_int_eq(CPU_COUNT(&set), 0);
+	}
+	memset(long_text, 'f', AB_PROCESSORS_TEXT);
+	long_text[AB_PROCESSORS_TEXT] = 0;
+	ab_processor_parse(long_text, &set);
+	ck_assert_int_eq(CPU_COUNT(&set), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("base_processor");
@@ -144,6 +174,7 @@ int main(void)
 	tcase_add_loop_test(t, who_has_ended_or_is_elsewhere_has_what_he_should,
 			    0, 2);
 	tcase_add_test(t, more_than_a_set_has_room_for_are_none);
+	tcase_add_test(t, a_set_is_read_as_it_was_printed);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

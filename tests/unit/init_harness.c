@@ -32,6 +32,8 @@
 #define IH_LANDLOCK_VERSION 1u /* LANDLOCK_CREATE_RULESET_VERSION */
 #define TIMEOUT_MS 20000
 
+const char *ih_processors;
+
 static const char *const no_env[] = {NULL};
 static const char *const default_env[] = {"PATH=/usr/bin:/bin", "HOME=/tmp",
 					  NULL};
@@ -157,7 +159,8 @@ static int start(ih_box *box, const char *helper, int plan_fd, bool deaf)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
-	char *argv[] = {(char *)(uintptr_t) "agentbox-init", NULL};
+	char *argv[] = {(char *)(uintptr_t) "agentbox-init",
+			(char *)(uintptr_t)ih_processors, NULL};
 	int pair[2];
 	int r = ab_fd_seqpacket_pair(pair);
 

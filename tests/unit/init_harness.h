@@ -49,6 +49,8 @@ ab_plan_step *ih_bind(ih_plan *plan, const char *source, const char *target,
 void ih_plan_flatten(ih_plan *plan);
 
 /* 0, or -errno with failed_* set. helper: path of agentbox-init. */
+/* What the host says they are, base/processor.h; NULL: nothing. */
+extern const char *ih_processors;
 int ih_raise(ih_box *box, const char *helper, const ab_plan *plan);
 /* Its hello cannot be sent; returns when it has ended. */
 int ih_raise_deaf(const char *helper, const ab_plan *plan);

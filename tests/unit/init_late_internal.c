@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "abtest.h"
+#include "base/processor.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "init_harness.h"
@@ -67,6 +68,34 @@ START_TEST(a_head_and_its_whole_raise_the_same_box)
 	ck_assert_str_eq(out, "1000\nbox\nbin dev lib lib64 proc sbin tmp usr\n"
 			      "ro\n");
 	ck_assert(ih_end(&box));
+}
+END_TEST
+
+/* The moment in which a host moves its helper, held still. */
+START_TEST(a_box_has_what_its_host_has_though_its_holder_has_less)
+{
+	char text[AB_PROCESSORS_TEXT], out[64], want[64];
+	cpu_set_t all, one;
+
+	ab_processor_get(&all);
+	ab_processor_print(&all, text);
+	snprintf(want, sizeof(want), "%d\n", CPU_COUNT(&all));
+	CPU_ZERO(&one);
+	for (int i = CPU_SETSIZE; i-- > 0 && !CPU_COUNT(&one);) {
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	}
+	ih_plan_init(&plan);
+	if (_i)
+		ih_plan_flatten(&plan);
+	ih_processors = text;
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	ck_assert_int_eq(ih_raise(&box, helper, &plan.p), 0);
+	ck_assert_int_eq(ih_shell(&box, "nproc", out, sizeof(out)), 0);
+	ck_assert_str_eq(out, want);
+	ck_assert(ih_end(&box));
+	ih_processors = NULL;
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 END_TEST
 
@@ -246,6 +275,9 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_head_and_its_whole_raise_the_same_box);
 	tcase_add_test(tc, the_weakest_tier_has_a_head_too);
+	tcase_add_loop_test(
+		tc, a_box_has_what_its_host_has_though_its_holder_has_less, 0,
+		2);
 	tcase_add_loop_test(tc, many_trees_reach_pid_one, 0, 4);
 	tcase_add_test(tc, a_tree_that_nobody_can_make_is_named);
 	tcase_add_test(tc, a_whole_that_is_not_of_its_head_is_refused);
