@@ -158,8 +158,8 @@ static unsigned kind_of(const char *path, size_t n)
 
 	unsigned kind = 0;
 
-	if (ab_place_is_fixture(path, slash ? (size_t)(slash - path) : 0))
-		kind |= AB_CONTENT_FIXTURE;
+	if (ab_place_is_of_tests(path, slash ? (size_t)(slash - path) : 0))
+		kind |= AB_CONTENT_TESTS;
 	if (is_one_of(p, len, locks, AB_ARRAY_LEN(locks)))
 		kind |= AB_CONTENT_LOCK_FILE;
 	else if (is_one_of(p, len, indexes, AB_ARRAY_LEN(indexes)))

@@ -587,7 +587,7 @@ static bool is_key_or_uuid(const ab_content_window *w,
 	n = (size_t)(m->end - p);
 	/* tests make up UUIDs for whatever they need */
 	if (is_uuid(p, m->end))
-		return !(w->kind & AB_CONTENT_FIXTURE);
+		return !(w->kind & AB_CONTENT_TESTS);
 	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
 	       !counts(p, n) && !is_weak(p, m->end);
 }

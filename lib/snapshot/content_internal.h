@@ -51,7 +51,7 @@ typedef struct ab_content_window {
 #define AB_CONTENT_LOCK_FILE 1u /* full of hashes */
 #define AB_CONTENT_NPMRC 2u
 #define AB_CONTENT_INDEX_FILE 4u /* where packages come from */
-#define AB_CONTENT_FIXTURE 8u	 /* of tests or examples */
+#define AB_CONTENT_TESTS 8u /* what a test makes up */
 
 /* What a rule found: the secret, and of it the part that varies. */
 typedef struct ab_content_match {

@@ -231,7 +231,7 @@ bool ab_verify_git_export(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *p, *end;
 
 	/* a history made for tests: text, which is looked through */
-	if ((w->kind & AB_CONTENT_FIXTURE) || !ab_content_is_line(w, w->at))
+	if ((w->kind & AB_CONTENT_TESTS) || !ab_content_is_line(w, w->at))
 		return false;
 	end = memchr(m->end, '\n', (size_t)(w->hi - m->end));
 	p = end ? memrchr(m->end, '>', (size_t)(end - m->end)) : NULL;

@@ -271,24 +271,27 @@ static bool is_template(const ab_place *place)
 }
 
 /* Whatever it is called. */
-bool ab_place_is_fixture(const char *path, size_t parent_len)
+bool ab_place_is_of_tests(const char *path, size_t parent_len)
 {
 	const ab_place place = { .path = path, .parent_len = parent_len };
 	static const char *const places[] = {
-		"__fixtures__", "__snapshots__", "__tests__", "e2e",
-		"example",	"examples",	 "expected",  "fixture",
-		"fixtures",	"golden",	 "goldens",   "mocks",
-		"regress",	"sample",	 "samples",   "selftest",
-		"spec",		"specs",	 "t",	      "test",
-		"test-data",	"test_data",	 "testdata",  "tests",
-		"testsuite",	"unittests"};
+		"__fixtures__", "__snapshots__", "__tests__", "expected",
+		"fixture",	"fixtures",	 "golden",    "goldens",
+		"mocks",	"regress",	 "selftest",  "spec",
+		"specs",	"t",		 "test",      "test-data",
+		"test_data",	"testdata",	 "tests",     "testsuite",
+		"unittests"};
 
 	return IS_IN(&place, places);
 }
 
 static bool is_fixture(const ab_place *place)
 {
-	return ab_place_is_fixture(place->path, place->parent_len);
+	static const char *const shown[] = {"e2e", "example", "examples",
+					    "sample", "samples"};
+
+	return ab_place_is_of_tests(place->path, place->parent_len) ||
+	       IS_IN(place, shown);
 }
 
 static bool is_document(const ab_place *place)

@@ -50,8 +50,11 @@ uint32_t ab_place_mark(const struct ab_name_rule *rule, const ab_place *place);
 const char *ab_place_listing(uint32_t mark, const ab_filter_names *entries,
 			     char *tier);
 
-/* Is a directory above for tests or examples? They need their data. */
-bool ab_place_is_fixture(const char *path, size_t parent_len);
+/*
+ * Is a directory above for tests, which make up what they need? What runs
+ * against a service (e2e), and what shows how to, is often given a real key.
+ */
+bool ab_place_is_of_tests(const char *path, size_t parent_len);
 
 /* A section of a manual may end in a number: man/passwd.1 */
 bool ab_place_is_manual(const char *path, size_t parent_len);

@@ -564,6 +564,8 @@ START_TEST(what_is_made_for_tests_stays_where_tests_are)
 		ck_assert(scan_as(AB_CONTENT_STRICT, "a/b", p, n, &f));
 		ck_assert(scan_as(AB_CONTENT_STRICT, "tests", p, n, &f));
 		ck_assert(scan_as(AB_CONTENT_STRICT, "attest/b", p, n, &f));
+		ck_assert(scan_as(AB_CONTENT_STRICT, "e2e/b", p, n, &f));
+		ck_assert(scan_as(AB_CONTENT_STRICT, "examples/b", p, n, &f));
 		ck_assert(!scan_as(AB_CONTENT_STRICT, "a/t/c/b", p, n, &f));
 		ck_assert(!scan_as(AB_CONTENT_STRICT, "testdata/b", p, n, &f));
 		free(p);
