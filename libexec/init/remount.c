@@ -37,6 +37,8 @@
 #define LOOK_AGAIN_NS (GRACE_NS / 5)
 /* And a holder that had to wait may have looked into two gaps, far apart. */
 #define ABSENT_LOOKS 3u
+/* For what covers a name that is not there: it may come back. */
+#define COVER_AGAIN_NS 10000000ull
 
 static void send_event(const watcher *w, uint32_t kind, const guarded *g,
 		       const char *detail)
@@ -426,6 +428,19 @@ static void defer(watcher *w, guarded *g, uint64_t at)
 	init_demand(w);
 }
 
+/*
+ * What is to cover the name is looked for again while the agent could see what
+ * comes: of what is made twice no event tells, while the first one's was not
+ * read, and none comes from a full queue (inotify(7)).
+ */
+static void await_cover(watcher *w)
+{
+	uint64_t at = ab_clock_boot_ns() + COVER_AGAIN_NS;
+
+	if (!init_agent_is_absent(w) && (!w->check_at_ns || at < w->check_at_ns))
+		w->check_at_ns = at;
+}
+
 /* From now on it is a name that must not appear. */
 static void on_gone(watcher *w, guarded *g)
 {
@@ -465,8 +480,10 @@ static void on_removed(watcher *w, guarded *g, bool settling)
 {
 	uint64_t now = ab_clock_boot_ns();
 
-	if (g->step->kind != AB_STEP_SELF)
+	if (g->step->kind != AB_STEP_SELF) {
+		await_cover(w);
 		return;
+	}
 	/* its name counts as held as long as it may come back */
 	if (is_doubtful_for_good(w, g) && is_displaced(g)) {
 		on_doubtful(w, g);

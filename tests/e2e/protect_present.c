@@ -500,6 +500,40 @@ static void case_037_what_leads_to_a_cover_cannot_be_moved(void)
 	CHECK(host_exists(ws_path("keep/ro/file")), "moved away");
 }
 
+/* What it covers is made anew while a command runs, and again, and again. */
+static void case_037_a_cover_comes_back_each_time(void)
+{
+	int fds[2];
+	agentbox_process *p;
+	char *line;
+
+	REQUIRE(pipe(fds) == 0, "%m");
+	host_write(ws_path("sub/.env"), "secret\n");
+	/* what is made beside it would be told, and looked at */
+	host_write(ws_path("go"), "not yet\n");
+	box_raise("{\"to\":\"/workspace/sub/.env\",\"access\":\"hide\"}",
+		  NULL);
+	p = BOX_START(fds[1], "sh", "-c",
+		      "echo ready; while grep -q not go; do sleep .02; done; "
+		      "i=0; while grep -q secret sub/.env 2>/dev/null; do "
+		      "i=$((i + 1)); [ $i -lt 200 ] || exec echo read; "
+		      "sleep .02; done; echo covered");
+	line = e2e_line(fds[0]);
+	CHECK(!strcmp(line, "ready"), "%s", line);
+	for (int i = 0; i < 5; i++) {
+		REQUIRE(unlink(ws_path("sub/.env")) == 0, "%m");
+		e2e_sleep_ms(30);
+		host_write(ws_path("sub/.env"), "secret\n");
+		e2e_sleep_ms(30);
+	}
+	host_write(ws_path("go"), "now\n");
+	line = e2e_line(fds[0]);
+	CHECK(!strcmp(line, "covered"), "a hidden file was read: %s", line);
+	agentbox_process_free(p);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void case_103_nested_repository_cannot_be_moved(void)
 {
 	char *hooks;
@@ -547,6 +581,7 @@ int main(int argc, char **argv)
 		CASE(case_028_protected_files_cannot_be_truncated),
 		CASE(case_029_no_writable_mapping),
 		CASE(case_037_what_leads_to_a_cover_cannot_be_moved),
+		CASE(case_037_a_cover_comes_back_each_time),
 		CASE(case_103_nested_repository_cannot_be_moved),
 		CASES_END,
 	};
