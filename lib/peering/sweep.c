@@ -27,12 +27,17 @@
 /* Younger directories may not be locked yet by the box that makes them. */
 #define SWEEP_AGE_S 10
 
+static int open_box(int boxes, const char *id)
+{
+	return ab_fd_lift(openat(boxes, id, O_RDONLY | O_DIRECTORY |
+				 O_NOFOLLOW | O_CLOEXEC));
+}
+
 /* The lock of a box that is gone can be had. */
 static bool is_gone(int boxes, const char *id)
 {
 	struct stat st;
-	ab_autofd int fd = ab_fd_lift(openat(boxes, id, O_RDONLY | O_DIRECTORY |
-					     O_NOFOLLOW | O_CLOEXEC));
+	ab_autofd int fd = open_box(boxes, id);
 
 	return fd >= 0 && fstat(fd, &st) == 0 &&
 	       (uint64_t)st.st_ctim.tv_sec + SWEEP_AGE_S <
@@ -51,20 +56,31 @@ static void empty_records(int dir)
 		closedir(records);
 }
 
-/* Of a box that is gone, with nothing granted. */
-static void remove_dirs(int boxes, const char *id)
+/* Of a box that is gone, with nothing granted. Is there nothing left? */
+static bool remove_dirs(int boxes, const char *id)
 {
-	static const char *const parts[] = { AB_SHARE_SHOWN, AB_SHARE_STAGING,
-					     AB_SHARE_RECORDS };
-	ab_autofd int dir = ab_fd_lift(openat(boxes, id, O_RDONLY |
-					      O_DIRECTORY | O_NOFOLLOW |
-					      O_CLOEXEC));
+	ab_autofd int dir = open_box(boxes, id);
 
-	if (dir >= 0)
-		empty_records(dir);
-	for (size_t i = 0; dir >= 0 && i < AB_ARRAY_LEN(parts); i++)
-		unlinkat(dir, parts[i], AT_REMOVEDIR);
-	unlinkat(boxes, id, AT_REMOVEDIR);
+	if (dir < 0)
+		return errno == ENOENT;
+	if (unlinkat(dir, AB_SHARE_STAGING, AT_REMOVEDIR) && errno != ENOENT)
+		return false;
+	empty_records(dir);
+	return unlinkat(dir, AB_SHARE_RECORDS, AT_REMOVEDIR) == 0 &&
+	       unlinkat(dir, AB_SHARE_SHOWN, AT_REMOVEDIR) == 0 &&
+	       unlinkat(boxes, id, AT_REMOVEDIR) == 0;
+}
+
+/* Of a box that is gone: its parts lead to what is left in one of them. */
+static void make_dirs(int boxes, const char *id)
+{
+	ab_autofd int dir = open_box(boxes, id);
+
+	if (dir < 0)
+		return;
+	(void)mkdirat(dir, AB_SHARE_SHOWN, 0700);
+	(void)mkdirat(dir, AB_SHARE_STAGING, 0700);
+	(void)mkdirat(dir, AB_SHARE_RECORDS, 0700);
 }
 
 /* One reader, whose directories are open. */
@@ -276,9 +292,26 @@ static int32_t end_name(swept *s, const char *file, agentbox_error **err)
 	return rc;
 }
 
+/*
+ * What a copy has staged that outlived its host, and then did not end by
+ * itself, is nobody's any more: each job on the directory clears that away.
+ * Later copies to the reader do that, and of one that is gone there are none.
+ */
+static int32_t end_staged(swept *s, agentbox_error **err)
+{
+	DIR *dir = ab_fd_open_list(s->places.staging, ".");
+	bool has_entry = dir && ab_fd_next(dir, NULL);
+
+	if (dir)
+		closedir(dir);
+	return has_entry ? ab_places_scrub(s->peering, &s->places,
+					   AB_REVOKED_PREFIX, NULL, err) : 0;
+}
+
 /* What a host that died did not finish. */
 static int32_t finish_reader(agentbox_peering *p, const char *reader,
-			     bool *is_left, agentbox_error **err)
+			     bool no_box, bool *is_left,
+			     agentbox_error **err)
 {
 	swept s = { p, reader, AB_PLACES_NONE, false };
 	agentbox_error *error = NULL;
@@ -299,6 +332,8 @@ static int32_t finish_reader(agentbox_peering *p, const char *reader,
 	if (rc == 0)
 		rc = visit_all(&s, s.places.records, "what was granted to",
 			       end_name, err);
+	if (rc == 0 && no_box)
+		rc = end_staged(&s, err);
 	ab_places_end(&s.places);
 	*is_left |= s.is_left;
 	return rc;
@@ -308,19 +343,22 @@ static int32_t sweep_reader(agentbox_peering *p, int boxes, const char *reader,
 			    agentbox_error **err)
 {
 	agentbox_error *error = NULL;
-	bool is_left = false;
+	bool is_left = false, no_box;
 	int32_t rc;
 
 	if (strlen(reader) != AB_ID_SIZE - 1)
 		return 0;
-	rc = finish_reader(p, reader, &is_left, err);
-	if (rc == 0 && is_gone(boxes, reader)) {
+	no_box = is_gone(boxes, reader);
+	if (no_box)
+		make_dirs(boxes, reader);
+	rc = finish_reader(p, reader, no_box, &is_left, err);
+	if (rc == 0 && no_box) {
 		rc = ab_peer_revoke_all(p, "reader", reader, "reader gone",
 					&error);
 		rc = pass_over(rc, &error, &is_left, err);
 		/* its records are the way to what is left */
 		if (rc == 0 && !is_left)
-			remove_dirs(boxes, reader);
+			is_left = !remove_dirs(boxes, reader);
 	}
 	p->is_unswept |= is_left;
 	return rc;
@@ -394,7 +432,7 @@ int32_t ab_peer_sweep_reader(agentbox_peering *p, const char *reader,
 	if (!p->is_unswept)
 		return 0;
 	p->turn_until = &until;
-	rc = finish_reader(p, reader, &is_left, err);
+	rc = finish_reader(p, reader, false, &is_left, err);
 	p->turn_until = NULL;
 	return rc;
 }

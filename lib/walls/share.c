@@ -197,12 +197,14 @@ void ab_share_end(ab_compiled *c)
 		close(c->share_point_fd);
 	if (c->share_parent_fd > 0)
 		close(c->share_parent_fd);
-	/* what was granted and not revoked stays: peering sweeps it */
+	/* what was granted and not revoked stays, and what leads to it:
+	   peering sweeps it */
 	for (size_t i = 0; c->share && i < AB_ARRAY_LEN(parts); i++) {
 		char path[AB_MAX_PATH];
 
-		if (ab_path_join(c->share, parts[i], path, sizeof(path)) > 0)
-			rmdir(path);
+		if (ab_path_join(c->share, parts[i], path, sizeof(path)) <= 0 ||
+		    (rmdir(path) && errno != ENOENT))
+			break;
 	}
 	if (c->share)
 		rmdir(c->share);

@@ -253,6 +253,54 @@ static const char *make_other_reader(void)
 }
 
 /*
+ * A box may end where nobody has a handle, as a keeper's does: what was
+ * granted to it, what a copy that hung had staged for it, and what is left of
+ * such a reader whose other directories are gone, end when it is known to be
+ * gone.
+ */
+static void case_110_what_a_box_that_ended_was_shown_goes(void)
+{
+	static const char *const others[] = {
+		"00000000000000000000000000000001",
+		"00000000000000000000000000000002",
+	};
+	agentbox_peering *next = NULL;
+	agentbox_error *err = NULL;
+	const char *dir;
+	char text[16] = "";
+
+	/* a younger directory may be a box's that is being made */
+	e2e_seconds(60);
+	peers_begin();
+	peers_grant("code");
+	dir = host_path("state/boxes/%s", agentbox_sandbox_get_id(box()));
+	FILE *f = fopen(e2e_text("%s/shared/code/src/a.c", dir), "re");
+	REQUIRE(f, "open");
+	agentbox_peering_free(peering);
+	box_end();
+	CHECK(host_exists(e2e_text("%s/staging", dir)) &&
+		      host_exists(e2e_text("%s/records/code", dir)),
+	      "what leads to it is gone");
+	host_write(host_path("state/boxes/%s/shared/stray/a.c", others[0]),
+		   "stray\n");
+	host_write(host_path("state/boxes/%s/staging/.agentbox-0123456789abcdef"
+			     ".incomplete/a.c", others[1]), "staged\n");
+	host_mkdir(host_path("state/boxes/%s/records", others[1]));
+	e2e_sleep_ms(11500);
+	CHECK(agentbox_peering_new(box_context(), NULL, &next, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(!fgets(text, sizeof(text), f), "read: %s", text);
+	fclose(f);
+	CHECK(!host_exists(dir), "%s is left", dir);
+	for (size_t i = 0; i < 2; i++) {
+		dir = host_path("state/boxes/%s", others[i]);
+		CHECK(!host_exists(dir), "%s is left", dir);
+	}
+	agentbox_peering_free(next);
+	agentbox_sandbox_free(source);
+}
+
+/*
  * A copy that hangs at its last step keeps one name: the others are ended, the
  * handle is made, and who grants next ends that one, too.
  */
@@ -510,6 +558,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_110_a_generation_that_a_revoke_left_goes),
 	CASE(case_110_what_no_store_knows_is_not_shared),
 	CASE(case_110_what_no_store_knows_leaves_no_generation),
+	CASE(case_110_what_a_box_that_ended_was_shown_goes),
 	CASE(case_110_a_sweep_passes_over_what_hangs),
 	CASE(case_110_a_sweep_passes_over_a_refresh_that_hangs),
 	CASE(case_110_a_sweep_waits_once_for_all_that_hangs),
