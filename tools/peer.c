@@ -28,20 +28,40 @@ static void peer_end(peer *p)
 	agentbox_audit_unref(p->audit);
 }
 
-static int peer_begin(tool *t, const tool_args *args, peer *p)
+static int open_store(tool *t, peer *p)
 {
-	const char *log = tool_get(args, "--audit");
 	agentbox_error *err = NULL;
-	int rc = tool_need_state(t);
+	int rc = 0;
 
-	tool_make_state_parents(t);
-	if (!rc && log)
-		rc = tool_log_open(t, log, &p->audit);
-	if (!rc && agentbox_peering_new(t->context, p->audit, &p->peering,
+	if (agentbox_peering_new(t->context, p->audit, &p->peering,
 					&err) < 0)
 		rc = tool_fail(t, err, tool_is_about_state(t, err) ? "--state"
 								   : NULL);
 	return rc;
+}
+
+static int have_state(tool *t)
+{
+	int rc = tool_need_state(t);
+
+	tool_make_state_parents(t);
+	return rc;
+}
+
+static int open_log(tool *t, const tool_args *args, peer *p)
+{
+	const char *log = tool_get(args, "--audit");
+
+	return log ? tool_log_open(t, log, &p->audit) : 0;
+}
+
+static int peer_begin(tool *t, const tool_args *args, peer *p)
+{
+	int rc = have_state(t);
+
+	if (!rc)
+		rc = open_log(t, args, p);
+	return rc ? rc : open_store(t, p);
 }
 
 static int both(tool *t, const tool_args *args, const char **reader,
@@ -156,9 +176,17 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 {
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
+	const char *reader, *source;
 	peer p = { .audit = NULL };
-	int rc = begin_both(t, args, &p);
+	int rc = both(t, args, &reader, &source), log_rc = 0;
 
+	if (!rc)
+		rc = have_state(t);
+	/* what a log cannot take is revoked all the same */
+	if (!rc)
+		log_rc = open_log(t, args, &p);
+	if (!rc)
+		rc = open_store(t, &p);
 	if (!rc)
 		rc = find(t, args, &p);
 	if (!rc && agentbox_peering_revoke(
@@ -170,7 +198,7 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 	if (!rc)
 		rc = end_job(t, job, tool_get(args, "--source"));
 	peer_end(&p);
-	return rc;
+	return rc ? rc : log_rc;
 }
 
 static char *grant_line(const json_t *v)

@@ -143,7 +143,8 @@ AGENTBOX_API int32_t agentbox_peering_list(agentbox_peering *peering,
 					   agentbox_error **err);
 /*
  * The id of the live grant (reader, name or source), for the calls above.
- * AGENTBOX_ENOTFOUND: there is none.
+ * AGENTBOX_ENOTFOUND: there is none. AGENTBOX_EINVAL: `source` is a box of
+ * which the reader has more than one copy; give the name of one.
  */
 AGENTBOX_API int32_t agentbox_peering_find(agentbox_peering *peering,
 					   const char *reader,

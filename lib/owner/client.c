@@ -81,7 +81,7 @@ static json_t *describe(const agentbox_owner *o, const ab_served *s)
 
 	ab_box_facts_of(s->box, &facts);
 	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s?, s:s?, s:b, "
-			 "s:O?, "
+			 "s:O?, s:o, "
 			 "s:{s:s?, s:I, s:I}}",
 			 "id", agentbox_sandbox_get_id(s->box),
 			 "name", s->name,
@@ -93,6 +93,7 @@ static json_t *describe(const agentbox_owner *o, const ab_served *s)
 			 "identity", ab_policy_get(policy)->identity,
 			 "reads_peers", facts.is_reader,
 			 "snapshot", (json_t *)(uintptr_t)snapshot,
+			 "hidden", ab_box_hidden(s->box),
 			 "workspace", "path", facts.workspace,
 			 "dev", (json_int_t)facts.workspace_dev,
 			 "ino", (json_int_t)facts.workspace_ino);

@@ -28,6 +28,7 @@ void ab_peer_box_end(ab_peer_box *box)
 	free(box->account);
 	free(box->workspace);
 	json_decref(box->snapshot);
+	json_decref(box->hidden);
 	*box = (ab_peer_box){ .local = NULL };
 }
 
@@ -65,12 +66,13 @@ static int32_t take_local(agentbox_sandbox *sandbox, ab_peer_box *out,
 	ab_box_facts_of(sandbox, &f);
 	ab_peer_box b = { .dev = f.workspace_dev, .ino = f.workspace_ino,
 			  .is_reader = f.is_reader, .owner = f.owner,
-			  .local = sandbox };
+			  .local = sandbox,
+			  .hidden = ab_box_hidden(sandbox) };
 	snprintf(b.id, sizeof(b.id), "%s", agentbox_sandbox_get_id(sandbox));
 	if (section)
 		b.snapshot = json_deep_copy(section);
-	if ((section && !b.snapshot) || !copy(f.account, &b.account) ||
-	    !copy(f.workspace, &b.workspace)) {
+	if ((section && !b.snapshot) || !b.hidden ||
+	    !copy(f.account, &b.account) || !copy(f.workspace, &b.workspace)) {
 		ab_peer_box_end(&b);
 		return ab_error_nomem(err);
 	}
@@ -90,13 +92,19 @@ static int32_t take_remote(json_t *v, ab_peer_box *out, agentbox_error **err)
 			json_object_get(v, "owner_pid")),
 	};
 	json_t *section = json_object_get(v, "snapshot");
+	json_t *hidden = json_object_get(v, "hidden");
 
+	if (!json_is_array(hidden))
+		return ab_error_set(err, AGENTBOX_EPROTO, "owner",
+				    "an owner does not say what a box of its "
+				    "does not see");
 	if (!id || strlen(id) != AB_ID_SIZE - 1)
 		return ab_error_set(err, AGENTBOX_EPROTO, "owner",
 				    "an owner lists a box without an id");
 	memcpy(b.id, id, AB_ID_SIZE);
 	if (json_is_object(section))
 		b.snapshot = json_incref(section);
+	b.hidden = json_incref(hidden);
 	if (!copy(json_string_value(json_object_get(v, "account")),
 		  &b.account) ||
 	    !copy(json_string_value(json_object_get(w, "path")),

@@ -286,20 +286,51 @@ static int32_t take_found(void *data, const char *const *c, size_t count,
 	return 0;
 }
 
+/* The one of this name, else those of this source. */
+typedef struct found {
+	char id[AB_ID_SIZE];
+	char names[2][AB_PEER_NAME_MAX + 1];
+	size_t count;
+	bool is_named;
+} found;
+
+static int32_t take_candidate(void *data, const char *const *c, size_t count,
+			      agentbox_error **err)
+{
+	found *f = data;
+
+	(void)count;
+	(void)err;
+	if (f->is_named)
+		return 0;
+	f->is_named = to_u64(c[2]) == 1;
+	to_text(f->id, sizeof(f->id), c[0]);
+	to_text(f->names[f->count > 0], sizeof(f->names[0]), c[1]);
+	f->count++;
+	return 0;
+}
+
 int32_t ab_grant_find(ab_store *store, const char *reader, const char *source,
 		      char id[AB_ID_SIZE], agentbox_error **err)
 {
-	id[0] = '\0';
+	found f = { .count = 0 };
 	int32_t rc = ab_store_run(
-		store, take_found, id, err,
-		"SELECT id FROM grants WHERE reader = ?1 AND "
+		store, take_candidate, &f, err,
+		"SELECT id, name, name = ?2 FROM grants WHERE reader = ?1 AND "
 		"(name = ?2 OR source = ?2) AND state <> 'revoked' "
-		"ORDER BY name = ?2, made_ns", "ss", reader, source);
+		"ORDER BY name = ?2 DESC, made_ns", "ss", reader, source);
 
-	if (rc == 0 && !id[0])
+	if (rc == 0 && !f.count)
 		rc = ab_error_set(err, AGENTBOX_ENOTFOUND, "grant",
 				  "box '%s' is granted nothing of '%s'", reader,
 				  source);
+	else if (rc == 0 && f.count > 1 && !f.is_named)
+		rc = ab_error_set(err, AGENTBOX_EINVAL, "grant",
+				  "box '%s' is granted more than one copy of "
+				  "'%s', as '%s' and '%s': give that name "
+				  "instead", reader, source, f.names[0],
+				  f.names[1]);
+	memcpy(id, f.id, AB_ID_SIZE);
 	return rc;
 }
 

@@ -52,6 +52,7 @@ typedef struct ab_peer_box {
 	uint64_t dev, ino;
 	bool is_reader;
 	json_t *snapshot; /* the section of its policy, or NULL */
+	json_t *hidden;	  /* patterns: what it does not see itself */
 	pid_t owner;
 	agentbox_sandbox *local; /* borrowed; NULL: of another process */
 } ab_peer_box;

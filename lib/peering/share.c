@@ -20,6 +20,7 @@
 #include "base/fd.h"
 #include "peering/internal.h"
 #include "peering/job.h"
+#include "sandbox/sandbox.h"
 #include "snapshot/snapshot.h"
 
 static bool grant_name_ok(const char *s)
@@ -62,6 +63,15 @@ static int32_t judge(const ab_peer_box *reader, const ab_peer_box *source,
 				    "box %s has no workspace to share",
 				    source->id);
 	return 0;
+}
+
+/* A box of this process may have ended, and nobody have looked since. */
+static int32_t lives(const ab_peer_box *box, agentbox_error **err)
+{
+	if (!box->local)
+		return 0;
+	(void)agentbox_sandbox_dispatch(box->local, NULL);
+	return ab_box_usable(box->local, err);
 }
 
 static int32_t set_grant(ab_grant *g, const ab_peer_box *reader,
@@ -129,13 +139,34 @@ static int32_t read_choice(agentbox_peer_job *j, char **text,
 	return rc;
 }
 
+/* Whatever the options: a copy has the rights of the source and never more. */
+static int32_t leave_out_hidden(agentbox_snapshot_options *options,
+				const json_t *hidden, agentbox_error **err)
+{
+	int32_t rc = 0;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach((json_t *)(uintptr_t)hidden, i, v) {
+		const char *text = json_string_value(v);
+
+		if (rc == 0)
+			rc = text ? agentbox_snapshot_options_add_exclude(
+					    options, text, err)
+				  : ab_error_set(err, AGENTBOX_EPROTO, "owner",
+						 "a pattern of what a box does "
+						 "not see is no text");
+	}
+	return rc;
+}
+
 /*
  * Without options: of a grant the section of the source's policy, of a refresh
  * what the generation there was made with, so that nothing is shown that the
  * grant left out.
  */
 static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
-			  const json_t *section,
+			  const ab_peer_box *from,
 			  const agentbox_snapshot_options *options,
 			  agentbox_error **err)
 {
@@ -149,10 +180,13 @@ static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 
 	if (rc == 0 && !options && is_refresh)
 		rc = read_choice(j, &text, &choice, &choice_len, err);
-	else if (rc == 0 && !options)
-		rc = agentbox_snapshot_options_new(&own, err);
-	if (rc == 0 && own && section)
-		rc = ab_snapshot_options_set_section(own, section, err);
+	else if (rc == 0)
+		rc = options ? ab_snapshot_options_copy(options, &own, err)
+			     : agentbox_snapshot_options_new(&own, err);
+	if (rc == 0 && own && !options && from->snapshot)
+		rc = ab_snapshot_options_set_section(own, from->snapshot, err);
+	if (rc == 0 && own)
+		rc = leave_out_hidden(own, from->hidden, err);
 	if (rc < 0)
 		return rc;
 	ab_snapshot_job job = {
@@ -166,7 +200,7 @@ static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 		.dest_name = j->grant.name,
 		.record_name = j->grant.name,
 		.source_name = j->grant.workspace,
-		.options = options ? options : own,
+		.options = own,
 		.choice = choice,
 		.choice_len = choice_len,
 		.source_uid = AB_SNAPSHOT_OWNER,
@@ -198,7 +232,7 @@ static int32_t begin_grant(agentbox_peer_job *j, const ab_peer_box *source,
 	}
 	rc = ab_peer_job_record(j, "peer.grant", "allow", "", &error);
 	if (rc == 0)
-		rc = start_copy(j, 0, source->snapshot, options, &error);
+		rc = start_copy(j, 0, source, options, &error);
 	if (rc == 0)
 		return 0;
 	ab_peer_job_fail(j, &error);
@@ -211,7 +245,11 @@ static int32_t grant_between(agentbox_peering *p, const ab_peer_box *reader,
 			     const agentbox_snapshot_options *options,
 			     agentbox_peer_job **job, agentbox_error **err)
 {
-	int32_t rc = judge(reader, source, name, err);
+	int32_t rc = lives(reader, err);
+	if (rc == 0)
+		rc = lives(source, err);
+	if (rc == 0)
+		rc = judge(reader, source, name, err);
 	if (rc < 0)
 		return rc;
 	ab_auto(agentbox_peer_job) *j = ab_peer_job_new(p, AB_PEER_GRANT);
@@ -286,13 +324,15 @@ int32_t agentbox_peering_refresh(agentbox_peering *peering, const char *grant,
 		rc = ab_error_move(err, &error);
 	agentbox_error_free(error);
 	if (rc == 0)
+		rc = lives(&b, err);
+	if (rc == 0)
 		rc = ab_places_open(peering, j->grant.reader, &j->places, err);
 	if (rc == 0)
 		rc = ab_places_lock(&j->places, j->grant.name, err);
 	if (rc == 0)
 		rc = ab_peer_job_record(j, "peer.refresh", "allow", "", err);
 	if (rc == 0)
-		rc = start_copy(j, AB_COPY_REPLACE, NULL, options, err);
+		rc = start_copy(j, AB_COPY_REPLACE, &b, options, err);
 	ab_peer_box_end(&b);
 	if (rc < 0)
 		return rc;

@@ -8,6 +8,7 @@ libagentbox_la_SOURCES += \
 	lib/sandbox/environment.c \
 	lib/sandbox/event.c \
 	lib/sandbox/gateway.c \
+	lib/sandbox/hidden.c \
 	lib/sandbox/internal.h \
 	lib/sandbox/left.c \
 	lib/sandbox/pack.c \

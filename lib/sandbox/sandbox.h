@@ -35,6 +35,10 @@ typedef struct ab_box_facts {
 } ab_box_facts;
 void ab_box_facts_of(const agentbox_sandbox *box, ab_box_facts *facts);
 
+/* Patterns of what it does not see of its workspace: an owned array; NULL: no
+   memory, or a name that is no UTF-8. */
+json_t *ab_box_hidden(const agentbox_sandbox *box);
+
 /* EFORKED in a forked child, ECLOSED when the box has ended, else 0. */
 int32_t ab_box_usable(const agentbox_sandbox *box, agentbox_error **err);
 

@@ -443,6 +443,38 @@ static bool copy_text(char **to, const char *from)
 	return *to || !from;
 }
 
+/* All but the audit. */
+static bool copy_options(agentbox_snapshot_options *o,
+			 const agentbox_snapshot_options *options)
+{
+	*o = *options;
+	o->exclude = o->include = o->admit = (ab_patterns){ 0 };
+	o->audit = NULL;
+	o->git_base = o->git_repository = o->git_head = NULL;
+	return copy_text(&o->git_base, options->git_base) &&
+	       copy_text(&o->git_repository, options->git_repository) &&
+	       copy_text(&o->git_head, options->git_head) &&
+	       copy_all(&o->exclude, &options->exclude) == 0 &&
+	       copy_all(&o->include, &options->include) == 0 &&
+	       copy_all(&o->admit, &options->admit) == 0;
+}
+
+int32_t ab_snapshot_options_copy(const agentbox_snapshot_options *options,
+				 agentbox_snapshot_options **out,
+				 agentbox_error **err)
+{
+	agentbox_snapshot_options *o = ab_new(agentbox_snapshot_options);
+
+	if (!o || !copy_options(o, options)) {
+		agentbox_snapshot_options_free(o);
+		return ab_error_nomem(err);
+	}
+	if (options->audit)
+		o->audit = agentbox_audit_ref(options->audit);
+	*out = o;
+	return 0;
+}
+
 /* On a copy, so that a section that cannot be taken over changes nothing. */
 int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,
@@ -454,16 +486,7 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 
 	if (!o)
 		return ab_error_nomem(err);
-	*o = *options;
-	o->exclude = o->include = o->admit = (ab_patterns){ 0 };
-	o->audit = NULL;
-	o->git_base = o->git_repository = o->git_head = NULL;
-	if (!copy_text(&o->git_base, options->git_base) ||
-	    !copy_text(&o->git_repository, options->git_repository) ||
-	    !copy_text(&o->git_head, options->git_head) ||
-	    copy_all(&o->exclude, &options->exclude) < 0 ||
-	    copy_all(&o->include, &options->include) < 0 ||
-	    copy_all(&o->admit, &options->admit) < 0)
+	if (!copy_options(o, options))
 		rc = ab_error_nomem(err);
 	if (rc == 0)
 		rc = set_section(o, section, err);

@@ -65,6 +65,11 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,
 					agentbox_error **err);
 
+/* Owned; the audit is the same one. */
+int32_t ab_snapshot_options_copy(const agentbox_snapshot_options *options,
+				 agentbox_snapshot_options **out,
+				 agentbox_error **err);
+
 /* What the job did; NULL before it ended well. Borrowed. */
 const ab_copy_done *ab_snapshot_done(const agentbox_snapshot *job);
 

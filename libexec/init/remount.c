@@ -437,7 +437,8 @@ static void await_cover(watcher *w)
 {
 	uint64_t at = ab_clock_boot_ns() + COVER_AGAIN_NS;
 
-	if (!init_agent_is_absent(w) && (!w->check_at_ns || at < w->check_at_ns))
+	if (!init_agent_is_absent(w) &&
+	    (!w->check_at_ns || at < w->check_at_ns))
 		w->check_at_ns = at;
 }
 

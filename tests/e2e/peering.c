@@ -160,6 +160,84 @@ static void case_118_a_name_is_no_path(void)
 	peers_finish();
 }
 
+/* What the source itself does not see, whatever options the copy has. */
+static void case_099_what_the_source_does_not_see_is_not_shared(void)
+{
+	agentbox_snapshot_options *options = NULL;
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	struct outcome o;
+	char *message;
+	const char *id;
+
+	host_write(host_path("peer/conf/pr od .txt"), "hidden\n");
+	host_write(host_path("peer/conf/shown.txt"), "shown\n");
+	host_write(host_path("peer/under/below.txt"), "hidden\n");
+	host_write(host_path("peer/same/ro.txt"), "shown\n");
+	peers_begin_with(NULL, e2e_text(
+		"\"mounts\": [{\"to\":\"/workspace/conf/pr od .txt\","
+		"\"access\":\"hide\"},"
+		"{\"from\":\"%s\",\"to\":\"/workspace/under\","
+		"\"access\":\"read\"},"
+		"{\"from\":\"%s\",\"to\":\"/workspace/same\","
+		"\"access\":\"read\"}]", host_path("outside"),
+		host_path("peer/same")), PEERS_READ);
+	id = peers_grant("code");
+	o = box_sh("cd .shared/code; cat conf/* under/* same/*");
+	CHECK(!strcmp(o.out, "shown\nshown\n"), "%s", o.out);
+	REQUIRE(agentbox_snapshot_options_new(&options, &err) == 0, "options");
+	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	agentbox_snapshot_options_free(options);
+	o = box_sh("cd .shared/code; cat conf/* under/* same/*");
+	CHECK(!strcmp(o.out, "shown\nshown\n"), "%s", o.out);
+	peers_finish();
+}
+
+/* One of two is not meant by what both are. */
+static void case_116_a_grant_is_found_by_what_it_alone_is(void)
+{
+	agentbox_bytes *found = NULL;
+	agentbox_error *err = NULL;
+	const char *reader, *from, *id;
+
+	peers_begin();
+	reader = agentbox_sandbox_get_id(box());
+	from = agentbox_sandbox_get_id(source);
+	id = peers_grant("one");
+	CHECK(agentbox_peering_find(peering, reader, from, &found, &err) == 0 &&
+		      !strcmp(agentbox_bytes_get_data(found), id),
+	      "not the only one");
+	agentbox_bytes_free(found);
+	found = NULL;
+	id = peers_grant("two");
+	CHECK(agentbox_peering_find(peering, reader, from, &found, &err) ==
+		      AGENTBOX_EINVAL, "one of two was found");
+	CHECK(strstr(agentbox_error_get_message(err), "'one' and 'two'"), "%s",
+	      agentbox_error_get_message(err));
+	agentbox_error_free(err);
+	err = NULL;
+	CHECK(agentbox_peering_find(peering, reader, "two", &found, &err) ==
+			      0 && !strcmp(agentbox_bytes_get_data(found), id),
+	      "not by its name");
+	agentbox_bytes_free(found);
+	peers_finish();
+}
+
+/* To a box that has ended, and of one, whoever has its handle still. */
+static void case_117_what_has_ended_is_granted_nothing(void)
+{
+	char *message = NULL;
+
+	peers_begin();
+	REQUIRE(agentbox_sandbox_end(source, NULL) == 0, "end");
+	CHECK(peers_refused(agentbox_sandbox_get_id(box()),
+			    agentbox_sandbox_get_id(source), "code",
+			    &message) == AGENTBOX_ECLOSED, "%s", message);
+	peers_finish();
+}
+
 static void case_116_who_is_refused(void)
 {
 	char *message;
@@ -420,6 +498,9 @@ static const struct e2e_case cases[] = {
 	CASE(case_116_accounts_are_not_crossed),
 	CASE(case_116_nothing_is_shared_on),
 	CASE(case_116_the_same_account_may),
+	CASE(case_099_what_the_source_does_not_see_is_not_shared),
+	CASE(case_116_a_grant_is_found_by_what_it_alone_is),
+	CASE(case_117_what_has_ended_is_granted_nothing),
 	CASE(case_116_who_is_refused),
 	CASE(case_117_the_end_of_the_source_ends_the_grant),
 	CASE(case_118_a_name_is_no_path),
