@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "shell/parser.h"
 
 const unsigned char ab_shell_class[256] = {
@@ -41,45 +43,33 @@ const unsigned char ab_shell_name[256] = {
 };
 
 /* Quoted text is long more often than not: 16 bytes are looked at in one go.
- * What stands behind the text is not read. */
+ * The NULs behind the text end each of them. */
 uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
 {
-	static const bool stop[256] = {
-		[0] = true,   ['$'] = true,  ['`'] = true,
-		['"'] = true, ['\\'] = true,
-	};
-	const unsigned char *s = p->s;
+	uint32_t n;
 
-	while (at + sizeof(ab_vector) <= p->len) {
-		ab_vector v = ab_vector_load(s + at);
-		uint32_t n = ab_vector_first(
+	static_assert(AB_SHELL_PAD >= 8 + sizeof(ab_vector), "room behind it");
+	do {
+		ab_vector v = ab_vector_load(p->s + at);
+
+		n = ab_vector_first(
 			(ab_vector)((v == 0) | (v == '$') | (v == '`') |
 				    (v == '"') | (v == '\\')));
-
 		at += n;
-		if (n < sizeof(ab_vector))
-			return at;
-	}
-	while (!stop[s[at]])
-		at++;
+	} while (n == sizeof(ab_vector));
 	return at;
 }
 
 uint32_t ab_lex_to_single(const struct parser *p, uint32_t at)
 {
-	const unsigned char *s = p->s;
+	uint32_t n;
 
-	while (at + sizeof(ab_vector) <= p->len) {
-		ab_vector v = ab_vector_load(s + at);
-		uint32_t n = ab_vector_first(
-			(ab_vector)((v == 0) | (v == '\'')));
+	do {
+		ab_vector v = ab_vector_load(p->s + at);
 
+		n = ab_vector_first((ab_vector)((v == 0) | (v == '\'')));
 		at += n;
-		if (n < sizeof(ab_vector))
-			return at;
-	}
-	while (s[at] && s[at] != '\'')
-		at++;
+	} while (n == sizeof(ab_vector));
 	return at;
 }
 

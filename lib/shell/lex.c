@@ -29,7 +29,7 @@ static bool extend_text(const struct parser *p, const struct frame *root,
 	return true;
 }
 
-struct part *ab_lex_part(struct parser *p, struct frame *root,
+struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
 			     enum part_kind kind, uint32_t begin, uint32_t end,
 			     uint32_t flags)
 {
@@ -47,8 +47,8 @@ struct part *ab_lex_part(struct parser *p, struct frame *root,
 		part->u.list = NULL;
 		part->stream = NULL;
 	}
-	*root->ptail = part;
-	root->ptail = &part->next;
+	**tail = part;
+	*tail = &part->next;
 	return part;
 }
 

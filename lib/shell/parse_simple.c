@@ -11,8 +11,8 @@
 
 #include "base/attr.h"
 
-struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
-			   enum cmd_kind kind, uint32_t begin)
+static inline struct cmd *new_cmd(struct parser *p, struct frame *f,
+				  enum cmd_kind kind, uint32_t begin)
 {
 	struct cmd *cmd = ab_parser_alloc(p, sizeof(*cmd));
 
@@ -34,6 +34,12 @@ struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
 	f->prefix = 0;
 	f->word = NULL;
 	return cmd;
+}
+
+struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
+			   enum cmd_kind kind, uint32_t begin)
+{
+	return new_cmd(p, f, kind, begin);
 }
 
 void ab_parse_finish(struct frame *f, enum cmd_op op)
@@ -340,7 +346,7 @@ static uint32_t plain_operator(const struct parser *p, uint32_t at,
 	}
 }
 
-static inline struct word *add_word(struct parser *p, struct frame *f,
+static inline struct word *add_word(struct parser *p, struct word ***tail,
 				    uint32_t begin, uint32_t end,
 				    uint32_t flags)
 {
@@ -352,62 +358,64 @@ static inline struct word *add_word(struct parser *p, struct frame *f,
 	w->end = end;
 	w->assign = 0;
 	w->flags = flags;
-	*f->wtail = w;
-	f->wtail = &w->next;
+	**tail = w;
+	*tail = &w->next;
 	return w;
 }
 
 /* '...' or "..." of text alone at `at`, and nothing else in the word: its
  * end; 0: it is more. */
-static uint32_t literal_arg(struct parser *p, struct frame *f, uint32_t at)
+static uint32_t literal_arg(struct parser *p, struct word ***tail, uint32_t at)
 {
 	uint32_t end = p->source ? 0 : ab_lex_plain_quotes(p, at);
-	AB_UNINITIALIZED struct frame parts; /* only its ptail is used */
-	struct word *w;
+	struct part **parts;
 
 	if (!end || ab_shell_class[p->s[end + 1]] != CLS_END)
 		return 0;
-	w = add_word(p, f, at, end + 1, WORD_QUOTED | WORD_LITERAL);
-	parts.ptail = &w->parts;
-	ab_lex_part(p, &parts, PART_TEXT, at + 1, end, PART_QUOTED);
+	parts = &add_word(p, tail, at, end + 1,
+			  WORD_QUOTED | WORD_LITERAL)->parts;
+	ab_lex_put_part(p, &parts, PART_TEXT, at + 1, end, PART_QUOTED);
 	return end + 1;
 }
 
 /* Words of the command f->cur from `at` on that are plain, or plain quotes:
  * most are. p->pos is the end of the last one then; returns where the first
  * byte stands that is no blank behind it. */
-static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
+static inline uint32_t plain_words(struct parser *p, struct frame *f,
+				   uint32_t at)
 {
 	const unsigned char *s = p->s;
-	uint32_t begin, all = 0, soft;
+	uint32_t begin, all = 0, soft, count = 0, last = p->pos;
+	struct word **tail = f->wtail;
 	struct cmd *cmd = f->cur;
 	unsigned char t;
 
-	for (;; p->pos = at, cmd->word_count++) {
+	for (;; last = at, count++) {
 		while (s[at] == ' ')
 			at++;
 		begin = at;
-		soft = 0;
-		at = ab_lex_ordinary(p, at);
-		while ((t = ab_shell_class[s[at]]) < CLS_HARD) {
-			soft |= t;
-			at++;
-		}
-		if (at == begin && (t == CLS_SINGLE || t == CLS_DOUBLE)) {
-			at = literal_arg(p, f, begin);
+		t = ab_shell_class[s[at]];
+		if (t == CLS_SINGLE || t == CLS_DOUBLE) {
+			at = literal_arg(p, &tail, begin);
 			if (!at)
 				break;
 			continue;
 		}
-		if (at == begin || s[begin] == '#' ||
-		    (t != CLS_END && (t != CLS_NUL || at < p->len)))
+		if (t >= CLS_HARD || s[at] == '#')
 			break;
-		add_word(p, f, begin, at, soft);
+		at = ab_lex_ordinary(p, at);
+		for (soft = 0; (t = ab_shell_class[s[at]]) < CLS_HARD; at++)
+			soft |= t;
+		if (t != CLS_END && (t != CLS_NUL || at < p->len))
+			break;
+		add_word(p, &tail, begin, at, soft);
 		all |= soft;
 	}
+	f->wtail = tail;
 	if (all & (WORD_PLAIN_SOFT & ~WORD_EQUALS))
 		cmd->flags &= (uint8_t)~CMD_EXACT;
-	cmd->end = p->pos;
+	cmd->word_count += count;
+	cmd->end = p->pos = last;
 	return begin;
 }
 
@@ -415,7 +423,7 @@ static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 static bool plain_redir(struct parser *p, struct frame *f, uint32_t at)
 {
 	const unsigned char *s = p->s;
-	struct word number;
+	AB_UNINITIALIZED struct word number; /* only where it stands */
 
 	if (ab_shell_class[s[at]] == CLS_END && s[at] != '&')
 		return false;
@@ -462,8 +470,8 @@ static bool plain_command(struct parser *p, struct frame *f)
 
 	if (!at)
 		return false;
-	cmd = ab_parse_cmd(p, f, CMD_SIMPLE, p->pos);
-	add_word(p, f, p->pos, at, 0);
+	cmd = new_cmd(p, f, CMD_SIMPLE, p->pos);
+	add_word(p, &f->wtail, p->pos, at, 0);
 	cmd->word_count = 1;
 	cmd->flags |= CMD_HAS_CALL;
 	cmd->builtin = (uint8_t)builtin;
@@ -472,11 +480,10 @@ static bool plain_command(struct parser *p, struct frame *f)
 	cmd->end = p->pos = at;
 	if (f->op) /* its words may be assignments */
 		return false;
-	at = plain_words(p, f, at);
-	while (plain_redir(p, f, at)) {
+	while (at = plain_words(p, f, at), plain_redir(p, f, at)) {
 		if (p->top != f || p->is_unwinding)
 			return false;
-		at = plain_words(p, f, p->pos);
+		at = p->pos;
 	}
 	if (at == p->len || s[at] == ')') {
 		p->pos = at;

@@ -192,9 +192,16 @@ void ab_parser_enter_list(struct parser *p, struct cmd **tail,
 			  enum closer closer);
 
 /* lex.c */
-struct part *ab_lex_part(struct parser *p, struct frame *root,
-			 enum part_kind kind, uint32_t begin, uint32_t end,
-			 uint32_t flags);
+/* A part behind those before *tail, which is behind it then. */
+struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
+			     enum part_kind kind, uint32_t begin, uint32_t end,
+			     uint32_t flags);
+static inline struct part *ab_lex_part(struct parser *p, struct frame *root,
+				       enum part_kind kind, uint32_t begin,
+				       uint32_t end, uint32_t flags)
+{
+	return ab_lex_put_part(p, &root->ptail, kind, begin, end, flags);
+}
 /* A frame of the word that root reads; NULL: of a word of its own. */
 struct frame *ab_lex_enter(struct parser *p, enum state state,
 			   struct frame *root, uint32_t flags);
@@ -256,11 +263,10 @@ uint32_t ab_lex_plain(const struct parser *p, uint32_t at);
 uint32_t ab_lex_to_single(const struct parser *p, uint32_t at);
 /* The end of the quotes at `at` when nothing but text is in them, else 0. */
 uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at);
-/* Behind ordinary bytes at `at`, if not behind all of them. */
+/* Behind ordinary bytes at `at`, if not behind all of them. A vector behind the
+   end of the text is there (AB_SHELL_PAD), and its NULs are not ordinary. */
 static inline uint32_t ab_lex_ordinary(const struct parser *p, uint32_t at)
 {
-	if (AB_UNLIKELY(at + sizeof(ab_vector) > p->len))
-		return at;
 	return at + ab_scan_ordinary(p->s + at);
 }
 

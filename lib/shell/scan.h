@@ -41,15 +41,28 @@ static inline uint32_t ab_vector_first(ab_vector found)
 #endif
 }
 
+/* How many of the bytes are 255 before the first that is 0. */
+static inline uint32_t ab_vector_run(ab_vector is)
+{
+#ifdef __SSE2__
+	typedef char bytes __attribute__((vector_size(16)));
+
+	/* behind the last comes what is none */
+	return (uint32_t)__builtin_ctz(
+		~(unsigned)__builtin_ia32_pmovmskb128((bytes)is));
+#else
+	return ab_vector_first(~is);
+#endif
+}
+
 /* How many of the 16 bytes at `s` are a letter, a digit, `_` or one of `+,-./:`
    before the first that is not. All of those are ordinary in a word. */
 static inline uint32_t ab_scan_ordinary(const unsigned char *s)
 {
 	ab_vector v = ab_vector_load(s);
 
-	return ab_vector_first((ab_vector)~(((v | 0x20) - 'a' <= 'z' - 'a') |
-					    (v - '+' <= ':' - '+') |
-					    (v == '_')));
+	return ab_vector_run((ab_vector)(((v | 0x20) - 'a' <= 'z' - 'a') |
+					 (v - '+' <= ':' - '+') | (v == '_')));
 }
 
 #endif

@@ -225,7 +225,7 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 		    const struct ab_shell_limits *limits,
 		    struct ab_shell_result *result);
 
-#define AB_SHELL_PAD 8
+#define AB_SHELL_PAD 24
 
 /* A tree whose word is all of the text as it stands. */
 const struct ab_shell_tree *ab_tree_plain(struct ab_arena *arena,
