@@ -44,7 +44,7 @@ const unsigned char ab_shell_name[256] = {
 
 /* Quoted text is long more often than not: 16 bytes are looked at in one go.
  * The NULs behind the text end each of them. */
-uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
+static inline uint32_t plain(const struct parser *p, uint32_t at)
 {
 	uint32_t n;
 
@@ -58,6 +58,28 @@ uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
 		at += n;
 	} while (n == sizeof(ab_vector));
 	return at;
+}
+
+uint32_t ab_lex_plain(const struct parser *p, uint32_t at)
+{
+	return plain(p, at);
+}
+
+uint32_t ab_lex_double_text(const struct parser *p, uint32_t at,
+			    uint32_t *escapes)
+{
+	const unsigned char *s = p->s;
+
+	for (;;) {
+		uint32_t n;
+
+		at = plain(p, at);
+		if (s[at] != '\\' || s[at + 1] == '\n' || p->source)
+			return at;
+		n = ab_tree_is_escape(s + at);
+		*escapes += n;
+		at += 1 + n;
+	}
 }
 
 uint32_t ab_lex_to_single(const struct parser *p, uint32_t at)

@@ -10,6 +10,8 @@
  */
 #include "config.h"
 
+#include "base/key.h"
+#include "shell/scan.h"
 #include "shell/state.h"
 
 /* A segment of no text, so that a full arena needs no checks: the run ends
@@ -61,7 +63,40 @@ struct segment *ab_segments_hole(struct ab_shell_run *run,
 	return s;
 }
 
-/* text[begin..end-1] of the word, cut where its map is cut. */
+/* The same with entries first.. of the word's map, when they are those of just
+ * these bytes, and more than one. False: they are not. */
+static bool add_mapped(struct ab_shell_run *run, struct segments *list,
+		       const struct ab_word *word, uint32_t begin,
+		       uint32_t end, uint32_t first)
+{
+	struct ab_span all = word->map[first].span;
+	uint32_t i = first;
+	struct segment *s;
+
+	if (word->map[i].at != begin)
+		return false;
+	for (; i < word->map_count && word->map[i].at < end; i++) {
+		if (word->map[i].span.begin < all.begin)
+			all.begin = word->map[i].span.begin;
+		if (word->map[i].span.end > all.end)
+			all.end = word->map[i].span.end;
+	}
+	if (i < first + 2 ||
+	    end != (i < word->map_count ? word->map[i].at : word->len))
+		return false;
+	s = ab_segments_add(run, list, word->text + begin, end - begin, all,
+			    SEGMENT_QUOTED);
+	if (s) {
+		s->flags |= SEGMENT_MAPPED;
+		s->map = word->map + first;
+		s->map_count = i - first;
+		s->map_from = begin;
+	}
+	return true;
+}
+
+/* text[begin..end-1] of the word, cut where its map is cut unless it is quoted,
+ * so that nothing looks into it. */
 static void add_stretch(struct ab_shell_run *run, struct segments *list,
 			const struct ab_word *word, uint32_t begin,
 			uint32_t end, uint32_t flags)
@@ -78,6 +113,9 @@ static void add_stretch(struct ab_shell_run *run, struct segments *list,
 	}
 	while (i + 1 < word->map_count && word->map[i + 1].at <= begin)
 		i++;
+	if (flags == SEGMENT_QUOTED &&
+	    add_mapped(run, list, word, begin, end, i))
+		return;
 	for (; begin < end; i++) {
 		uint32_t next = i + 1 < word->map_count ? word->map[i + 1].at :
 							  word->len;
@@ -299,6 +337,53 @@ static void add_ansi(struct ab_shell_run *run,
 				ab_tree_span(tree, begin, at), SEGMENT_QUOTED);
 }
 
+/* begin..end of quoted text without its backslashes: where each stretch of what
+ * is left came from. */
+static uint32_t unescape(const struct ab_shell_tree *tree,
+			 const struct part *part, char *out,
+			 struct ab_map *map)
+{
+	const unsigned char *s = tree->text;
+	uint32_t at = part->begin, len = 0, count = 0, n;
+
+	while (at < part->end) {
+		uint32_t from = at += ab_tree_is_escape(s + at);
+
+		for (at++; at < part->end && !ab_tree_is_escape(s + at);) {
+			n = ab_scan_to(s + at + 1, '\\') + 1;
+			at += n < part->end - at ? n : part->end - at;
+		}
+		ab_copy(out + len, (const char *)s + from, at - from);
+		map[count].at = len;
+		map[count++].span = ab_tree_span(tree, from, at);
+		len += at - from;
+	}
+	return count;
+}
+
+/* Text in double quotes with backslashes in it. */
+static void add_escaped(struct ab_shell_run *run,
+			const struct ab_shell_tree *tree,
+			const struct part *part, struct segments *list)
+{
+	uint32_t len = part->end - part->begin - part->escapes, count;
+	char *text = ab_run_low(run, len);
+	struct ab_map *map =
+		ab_run_low(run, (part->escapes + 1) * sizeof(*map));
+	struct segment *s;
+
+	if (!text || !map)
+		return;
+	count = unescape(tree, part, text, map);
+	s = ab_segments_add(run, list, text, len, map[0].span, SEGMENT_QUOTED);
+	if (!s || count == 1)
+		return;
+	s->span.end = map[count - 1].span.end;
+	s->flags |= SEGMENT_MAPPED;
+	s->map = map;
+	s->map_count = count;
+}
+
 /* What a substitution gave. */
 static void add_output(struct ab_shell_run *run,
 		       const struct ab_shell_tree *tree,
@@ -421,7 +506,9 @@ static void add_part(struct ab_shell_run *run,
 {
 	switch ((enum part_kind)part->kind) {
 	case PART_TEXT:
-		if (part->flags & PART_QUOTED)
+		if (part->escapes)
+			add_escaped(run, tree, part, list);
+		else if (part->flags & PART_QUOTED)
 			ab_segments_add(run, list,
 					(const char *)tree->text + part->begin,
 					part->end - part->begin,
@@ -518,7 +605,8 @@ static void split_braces(struct ab_shell_run *run, struct segment *list,
 
 static bool is_quoted_text(const struct part *part)
 {
-	return part && part->kind == PART_TEXT && (part->flags & PART_QUOTED);
+	return part && part->kind == PART_TEXT &&
+	       (part->flags & PART_QUOTED) && !part->escapes;
 }
 
 /* What is nothing but '...' or "..." without an expansion: the part that has

@@ -177,8 +177,9 @@ static void measure(const struct builder *b, const struct segment *s,
 	const struct segment *first = s;
 
 	*n = (struct needs){ .one = s };
-	for (; s; s = s->next, n->count++) {
+	for (; s; s = s->next) {
 		n->len += s->len;
+		n->count += s->flags & SEGMENT_MAPPED ? s->map_count : 1;
 		if (s->hole) {
 			n->holes++;
 			n->hole = s;
@@ -188,7 +189,9 @@ static void measure(const struct builder *b, const struct segment *s,
 		n->is_quoted |= s->flags & SEGMENT_QUOTED;
 		if (!s->len)
 			continue;
-		n->is_special |= n->len > s->len;
+		n->is_special |= n->len > s->len ||
+				 ((s->flags & SEGMENT_MAPPED) &&
+				  (s != first || s->next));
 		n->one = s;
 		if (wants_globs(b, s)) {
 			uint32_t globs = count_globs(s);
@@ -222,6 +225,36 @@ static bool continues(const struct ab_map *last, uint32_t at,
 	       last->span.end == span.begin && span.end - span.begin == len;
 }
 
+/* A map while it is made. */
+struct mapping {
+	struct ab_map *map, *last; /* behind the last */
+};
+
+static inline void put_stretch(struct mapping *m, uint32_t at,
+			       struct ab_span span, uint32_t len, bool is_hole)
+{
+	if (m->last > m->map && continues(m->last - 1, at, span, len))
+		m->last[-1].span.end = span.end;
+	else if (len || is_hole)
+		*m->last++ = (struct ab_map){ at, span };
+}
+
+/* Those of a segment whose bytes come to `at`; none of them continues the one
+   before, or they would be one. */
+static void put_map(struct mapping *m, const struct segment *s, uint32_t at)
+{
+	struct ab_map *last;
+
+	put_stretch(m, at, s->map[0].span, s->map[1].at - s->map_from, false);
+	last = m->last;
+	at -= s->map_from;
+	for (uint32_t i = 1; i < s->map_count; i++, last++) {
+		last->at = at + s->map[i].at;
+		last->span = s->map[i].span;
+	}
+	m->last = last;
+}
+
 /* The bytes of the segments one behind the other, with holes and map. */
 static void join(const struct builder *b, const struct segment *first,
 		 const struct needs *needs, struct ab_word *w)
@@ -232,7 +265,7 @@ static void join(const struct builder *b, const struct segment *first,
 		ab_run_low(b->run, (needs->holes + 1) * sizeof(*holes));
 	struct ab_map *map = ab_run_low(b->run, needs->count * sizeof(*map));
 	struct ab_span all = first->span;
-	struct ab_map *last = map;
+	struct mapping m = { map, map };
 	uint32_t at = 0;
 
 	if (!text || !holes || !map)
@@ -246,10 +279,10 @@ static void join(const struct builder *b, const struct segment *first,
 			all.begin = span.begin;
 		if (span.end > all.end)
 			all.end = span.end;
-		if (last > map && continues(last - 1, at, span, s->len))
-			last[-1].span.end = span.end;
-		else if (s->len || s->hole)
-			*last++ = (struct ab_map){ at, span };
+		if (AB_UNLIKELY(s->flags & SEGMENT_MAPPED))
+			put_map(&m, s, at);
+		else
+			put_stretch(&m, at, span, s->len, s->hole);
 		ab_copy(text + at, s->text, s->len);
 		if (s->hole)
 			put_hole(&holes[w->hole_count++], s, at);
@@ -261,10 +294,10 @@ static void join(const struct builder *b, const struct segment *first,
 	w->span = all;
 	close_globs(w, holes, &g);
 	w->holes = w->hole_count ? holes : NULL;
-	if (last - map > 1) {
+	if (m.last - map > 1) {
 		w->map = map;
-		w->map_count = (uint32_t)(last - map);
-	} else if (last > map) {
+		w->map_count = (uint32_t)(m.last - map);
+	} else if (m.last > map) {
 		w->span = map[0].span;
 	}
 }
@@ -312,6 +345,10 @@ static void end_field(struct builder *b)
 	w->len = needs.len;
 	w->span = needs.one->span;
 	w->is_quoted = needs.is_quoted;
+	if (needs.one->flags & SEGMENT_MAPPED) {
+		w->map = needs.one->map;
+		w->map_count = needs.one->map_count;
+	}
 }
 
 static void take(struct builder *b, struct segment *s)

@@ -61,12 +61,13 @@ static const unsigned char *delimiter_of(struct parser *p,
 		return p->s + w->begin;
 	text = ab_parser_alloc(p, *len + 1);
 	for (const struct part *part = w->parts; part; part = part->next) {
-		uint32_t more = part->end - part->begin;
-
-		if (part->end <= part->begin || n + more > *len)
+		if (part->end <= part->begin ||
+		    n + (part->end - part->begin) > *len)
 			continue;
-		memcpy(text + n, p->s + part->begin, more);
-		n += more;
+		for (uint32_t at = part->begin; at < part->end; at++) {
+			at += part->escapes && ab_tree_is_escape(p->s + at);
+			text[n++] = p->s[at];
+		}
 	}
 	*len = n;
 	return text;

@@ -43,6 +43,7 @@ struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
 	part->end = end;
 	part->kind = (uint8_t)kind;
 	part->flags = (uint8_t)flags;
+	part->escapes = 0;
 	if (is_long) {
 		part->u.list = NULL;
 		part->stream = NULL;
@@ -59,6 +60,22 @@ void ab_lex_some_text(struct parser *p, struct frame *f, uint32_t begin,
 		return;
 	ab_lex_part(p, f->root, PART_TEXT, begin, end,
 		    f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
+}
+
+/* begin..end in double quotes, with so many backslashes to be taken off when it
+ * is expanded. What follows one stands not where the text before it ends. */
+static void double_text(struct parser *p, struct frame *f, uint32_t begin,
+			uint32_t end, uint32_t escapes)
+{
+	if (!escapes) {
+		ab_lex_text(p, f, begin, end);
+		return;
+	}
+	if (ab_tree_is_escape(p->s + begin) ||
+	    !extend_text(p, f->root, begin, end))
+		ab_lex_part(p, f->root, PART_TEXT, begin, end, PART_QUOTED);
+	/* next is the first member */
+	((struct part *)(void *)f->root->ptail)->escapes += escapes;
 }
 
 struct frame *ab_lex_enter(struct parser *p, enum state state,
@@ -382,29 +399,28 @@ static void step_word(struct parser *p, struct frame *f)
 static void step_double(struct parser *p, struct frame *f)
 {
 	const unsigned char *s = p->s;
-	uint32_t at = p->pos, from = at;
+	uint32_t at = p->pos, from = at, escapes = 0;
 
-	for (;; at++) {
-		at = ab_lex_plain(p, at);
-		switch (ab_shell_class[s[at]]) {
-		case CLS_NUL:
-			if (!ab_lex_nul(p, f, from, at))
-				ab_lex_unterminated(p, f->begin,
-					     "unterminated double quote");
-			return;
-		case CLS_DOUBLE:
-			ab_lex_text(p, f, from, at);
-			p->pos = at + 1;
-			ab_parser_leave(p);
-			return;
-		case CLS_BACKSLASH:
-			ab_lex_text(p, f, from, at);
-			ab_lex_escaped(p, f, at, '"');
-			return;
-		default:
-			if (ab_lex_common(p, f, from, at))
-				return;
-		}
+	do {
+		at = ab_lex_double_text(p, at, &escapes);
+	} while (s[at] == '$' && !ab_lex_is_dollar(p, f, at) && ++at);
+	double_text(p, f, from, at, escapes);
+	switch (ab_shell_class[s[at]]) {
+	case CLS_NUL:
+		if (!ab_lex_nul(p, f, at, at))
+			ab_lex_unterminated(p, f->begin,
+					    "unterminated double quote");
+		break;
+	case CLS_DOUBLE:
+		p->pos = at + 1;
+		ab_parser_leave(p);
+		break;
+	case CLS_BACKSLASH:
+		ab_lex_escaped(p, f, at, '"');
+		break;
+	default:
+		(void)ab_lex_common(p, f, at, at);
+		break;
 	}
 }
 
@@ -513,23 +529,27 @@ static bool is_simple_param(const struct parser *p, uint32_t at)
 	return next && (ab_shell_name[next] || strchr("@*#?-$!", next));
 }
 
-/* "..." at `at` of text and simple parameters: its end; 0: it is more, and
- * p->pos is where that stands. */
+/* "..." at `at` of text and simple parameters, in no source: its end; 0: it is
+ * more, and p->pos is where that stands. */
 static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
-			      bool *has_param)
+			      bool *is_more)
 {
 	const unsigned char *s = p->s;
-	uint32_t from = ++at;
+	uint32_t from = ++at, escapes = 0;
 
 	/* "" is a word too */
 	ab_lex_part(p, f, PART_TEXT, at, at, PART_QUOTED);
 	f->flags = FRAME_QUOTED;
-	for (;; from = at = p->pos, *has_param = true) {
-		at = ab_lex_plain(p, at);
-		ab_lex_text(p, f, from, at);
+	for (;;) {
+		at = ab_lex_double_text(p, at, &escapes);
+		double_text(p, f, from, at, escapes);
+		*is_more |= escapes;
 		if (s[at] != '$' || !is_simple_param(p, at))
 			break;
 		ab_lex_dollar(p, f, at);
+		from = at = p->pos;
+		escapes = 0;
+		*is_more = true;
 	}
 	f->flags = 0;
 	p->pos = at;

@@ -260,6 +260,10 @@ static inline void ab_lex_blanks(struct parser *p)
 /* The first byte from `at` on that is not plain text in double quotes; that is
  * a quote, or a NUL */
 uint32_t ab_lex_plain(const struct parser *p, uint32_t at);
+/* Goes on behind backslashes, too, and counts those to be taken off; in a
+ * source, and before a newline, it stops at them. */
+uint32_t ab_lex_double_text(const struct parser *p, uint32_t at,
+			    uint32_t *escapes);
 uint32_t ab_lex_to_single(const struct parser *p, uint32_t at);
 /* The end of the quotes at `at` when nothing but text is in them, else 0. */
 uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at);

@@ -41,6 +41,12 @@ static inline uint32_t ab_vector_first(ab_vector found)
 #endif
 }
 
+/* Where `byte` first is among the 16 at `s`; 16: it is not. */
+static inline uint32_t ab_scan_to(const unsigned char *s, unsigned char byte)
+{
+	return ab_vector_first((ab_vector)(ab_vector_load(s) == byte));
+}
+
 /* How many of the bytes are 255 before the first that is 0. */
 static inline uint32_t ab_vector_run(ab_vector is)
 {

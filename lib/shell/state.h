@@ -107,7 +107,8 @@ enum segment_flags {
 			    * the string `text` there */
 	SEGMENT_MARK = 8,  /* no text: a separator in ${x/a/b} */
 	SEGMENT_BRACE = 16, /* one of { , } outside of quotes */
-	SEGMENT_NONE = 32  /* "$@" of nothing: quotes that make no word */
+	SEGMENT_NONE = 32, /* "$@" of nothing: quotes that make no word */
+	SEGMENT_MAPPED = 64 /* text of several places, quoted */
 };
 
 struct segment {
@@ -116,9 +117,18 @@ struct segment {
 	uint32_t len;
 	struct ab_span span;
 	uint8_t flags, hole; /* enum ab_hole_kind, or 0 */
-	const char *name;
-	struct ab_stream *origin;
-	bool is_checked, is_test, is_cut; /* of its hole */
+	union {
+		struct { /* of its hole */
+			const char *name;
+			struct ab_stream *origin;
+			bool is_checked, is_test, is_cut;
+		};
+		struct { /* MAPPED: as a word's, but at map_from is its first
+			    byte */
+			const struct ab_map *map;
+			uint32_t map_count, map_from;
+		};
+	};
 };
 
 struct segments {

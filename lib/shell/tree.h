@@ -81,6 +81,7 @@ struct part {
 	struct part *next;
 	uint32_t begin, end;
 	uint8_t kind, flags;
+	uint32_t escapes; /* TEXT: backslashes that are no part of it */
 	/* only where the kind says so: the others end here */
 	union {
 		struct param *param;
@@ -89,6 +90,14 @@ struct part {
 	} u;
 	struct ab_stream *stream; /* what it gave, set by the run */
 };
+
+/* A backslash in double quotes that is taken off (bash(1), QUOTING); before a
+   newline both are, and no part has them. */
+static inline bool ab_tree_is_escape(const unsigned char *s)
+{
+	return s[0] == '\\' && (s[1] == '"' || s[1] == '$' || s[1] == '\\' ||
+				s[1] == '`');
+}
 
 enum word_flags {
 	WORD_GLOB = 1 << 0,  /* * ? [ outside of quotes */

@@ -40,6 +40,21 @@ static void print_param(FILE *out, const unsigned char *s,
 		fputc('}', out);
 }
 
+/* Text in double quotes: the stretches between what is taken off. */
+static void print_escaped(FILE *out, const unsigned char *s,
+			  const struct part *p)
+{
+	for (uint32_t at = p->begin, from; at < p->end;) {
+		from = at += ab_tree_is_escape(s + at);
+		do {
+			at++;
+		} while (at < p->end && !ab_tree_is_escape(s + at));
+		fputc('\'', out);
+		raw(out, s, from, at);
+		fputc('\'', out);
+	}
+}
+
 /* What closes the parts that a part opens; one stack for all of a word. */
 static const struct part *print_part(FILE *out, const unsigned char *s,
 				     const struct part *p, const char **stack,
@@ -47,6 +62,10 @@ static const struct part *print_part(FILE *out, const unsigned char *s,
 {
 	switch ((enum part_kind)p->kind) {
 	case PART_TEXT:
+		if (p->escapes) {
+			print_escaped(out, s, p);
+			break;
+		}
 		if (p->flags & PART_QUOTED)
 			fputc('\'', out);
 		raw(out, s, p->begin, p->end);
