@@ -30,26 +30,23 @@ static bool is_white(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-struct ab_word *ab_fields_new(struct ab_shell_run *run, struct fields *out)
+bool ab_fields_grow(struct ab_shell_run *run, struct fields *out)
 {
-	if (out->count == out->room) {
-		uint32_t room = out->room ? out->room * 2 : 8;
-		struct ab_word *words;
+	uint32_t room = out->room ? out->room * 2 : 8;
+	struct ab_word *words;
 
-		if (out->count >= run->limits.words) {
-			ab_run_limit(run, "too many words in one command");
-			return NULL;
-		}
-		words = ab_run_low(run, room * sizeof(*words));
-		if (!words)
-			return NULL;
-		if (out->count)
-			memcpy(words, out->words, out->count * sizeof(*words));
-		out->words = words;
-		out->room = room;
+	if (out->count >= run->limits.words) {
+		ab_run_limit(run, "too many words in one command");
+		return false;
 	}
-	memset(&out->words[out->count], 0, sizeof(struct ab_word));
-	return &out->words[out->count++];
+	words = ab_run_low(run, room * sizeof(*words));
+	if (!words)
+		return false;
+	if (out->count)
+		memcpy(words, out->words, out->count * sizeof(*words));
+	out->words = words;
+	out->room = room;
+	return true;
 }
 
 /* Unquoted pattern characters of a field on its way into bytes. */
@@ -148,60 +145,74 @@ static void close_globs(struct ab_word *w, struct ab_hole *holes,
 		add_hole(w, holes, g->bracket, w->len - g->bracket, w->span);
 }
 
-static uint32_t count_globs(const struct segment *s)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < s->len; i++)
-		count += glob_bytes[(unsigned char)s->text[i]] >> 1;
-	return count;
-}
-
-static bool wants_globs(const struct builder *b, const struct segment *s)
-{
-	return !s->hole && !(s->flags & SEGMENT_QUOTED) &&
-	       (b->mode == EXPAND_FIELDS || b->mode == EXPAND_PATTERN);
-}
-
 /* What a field needs that is made of these segments. */
 struct needs {
 	const struct segment *one; /* that has all bytes, if one has */
 	const struct segment *hole; /* the last */
 	uint32_t len, holes, count;
 	bool is_quoted, is_special; /* holes, or more than one with bytes */
+	bool has_globs; /* bytes that may be of a pattern */
+	bool is_field;	/* something makes it a word */
+	bool is_cut;	/* something splits it, or ends a field in it */
 };
 
-static void measure(const struct builder *b, const struct segment *s,
+static uint32_t count_globs(const struct segment *s, struct needs *n)
+{
+	uint32_t count = 0, any = 0;
+
+	for (uint32_t i = 0; i < s->len; i++) {
+		count += glob_bytes[(unsigned char)s->text[i]] >> 1;
+		any |= glob_bytes[(unsigned char)s->text[i]];
+	}
+	n->has_globs |= any;
+	return count;
+}
+
+static bool wants_globs(const struct segment *s, enum expand_mode mode)
+{
+	return !s->hole && !(s->flags & SEGMENT_QUOTED) &&
+	       (mode == EXPAND_FIELDS || mode == EXPAND_PATTERN);
+}
+
+static void measure(const struct segment *s, enum expand_mode mode,
 		    struct needs *n)
 {
 	const struct segment *first = s;
+	uint32_t all = 0, text = 0;
 
 	*n = (struct needs){ .one = s };
 	for (; s; s = s->next) {
 		n->len += s->len;
-		n->count += s->flags & SEGMENT_MAPPED ? s->map_count : 1;
+		n->count++;
+		all |= s->flags;
 		if (s->hole) {
 			n->holes++;
 			n->hole = s;
-			n->is_special = true;
 			continue;
 		}
-		n->is_quoted |= s->flags & SEGMENT_QUOTED;
+		text |= s->flags;
 		if (!s->len)
 			continue;
-		n->is_special |= n->len > s->len ||
-				 ((s->flags & SEGMENT_MAPPED) &&
-				  (s != first || s->next));
+		n->is_special |= n->len > s->len;
 		n->one = s;
-		if (wants_globs(b, s)) {
-			uint32_t globs = count_globs(s);
+		if (AB_UNLIKELY(s->flags & SEGMENT_MAPPED)) {
+			n->count += s->map_count;
+			n->is_special |= s != first || s->next;
+		}
+		if (wants_globs(s, mode)) {
+			uint32_t globs = count_globs(s, n);
 
 			n->is_special |= globs != 0;
 			n->holes += globs + 1;
 		}
 	}
 	/* of nothing, but in more than one place */
-	n->is_special |= !n->len && first->next;
+	n->is_special |= n->hole || (!n->len && first && first->next);
+	n->is_quoted = text & SEGMENT_QUOTED;
+	n->is_field = mode != EXPAND_FIELDS || n->len || n->hole ||
+		      n->is_quoted;
+	n->is_cut = (all & (SEGMENT_NONE | SEGMENT_BREAK)) ||
+		    (mode == EXPAND_FIELDS && (text & SEGMENT_SPLIT));
 }
 
 static void put_hole(struct ab_hole *h, const struct segment *s, uint32_t at)
@@ -256,14 +267,15 @@ static void put_map(struct mapping *m, const struct segment *s, uint32_t at)
 }
 
 /* The bytes of the segments one behind the other, with holes and map. */
-static void join(const struct builder *b, const struct segment *first,
-		 const struct needs *needs, struct ab_word *w)
+static void join(struct ab_shell_run *run, const struct segment *first,
+		 enum expand_mode mode, const struct needs *needs,
+		 struct ab_word *w)
 {
 	struct globs g = { UINT32_MAX, UINT32_MAX, 0 };
-	char *text = ab_run_low(b->run, (size_t)needs->len + 1);
+	char *text = ab_run_low(run, (size_t)needs->len + 1);
 	struct ab_hole *holes =
-		ab_run_low(b->run, (needs->holes + 1) * sizeof(*holes));
-	struct ab_map *map = ab_run_low(b->run, needs->count * sizeof(*map));
+		ab_run_low(run, (needs->holes + 1) * sizeof(*holes));
+	struct ab_map *map = ab_run_low(run, needs->count * sizeof(*map));
 	struct ab_span all = first->span;
 	struct mapping m = { map, map };
 	uint32_t at = 0;
@@ -286,13 +298,14 @@ static void join(const struct builder *b, const struct segment *first,
 		ab_copy(text + at, s->text, s->len);
 		if (s->hole)
 			put_hole(&holes[w->hole_count++], s, at);
-		else if (wants_globs(b, s))
+		else if (needs->has_globs && wants_globs(s, mode))
 			find_globs(w, holes, &g, at, s);
 		at += s->len;
 	}
 	w->len = at;
 	w->span = all;
-	close_globs(w, holes, &g);
+	if (needs->has_globs)
+		close_globs(w, holes, &g);
 	w->holes = w->hole_count ? holes : NULL;
 	if (m.last - map > 1) {
 		w->map = map;
@@ -303,10 +316,10 @@ static void join(const struct builder *b, const struct segment *first,
 }
 
 /* "$x" of an unknown x: one hole, and nothing around it but quotes. */
-static void lone_hole(const struct builder *b, const struct needs *needs,
+static void lone_hole(struct ab_shell_run *run, const struct needs *needs,
 		      struct ab_word *w)
 {
-	struct ab_hole *hole = ab_run_low(b->run, sizeof(*hole));
+	struct ab_hole *hole = ab_run_low(run, sizeof(*hole));
 
 	if (!hole)
 		return;
@@ -317,38 +330,45 @@ static void lone_hole(const struct builder *b, const struct needs *needs,
 	w->span = hole->span;
 }
 
-static void end_field(struct builder *b)
+static void put_field(struct ab_shell_run *run, const struct segment *first,
+		      enum expand_mode mode, const struct needs *needs,
+		      struct fields *out)
 {
-	struct segment *first = b->field.first;
-	struct needs needs;
-	struct ab_word *w;
+	struct ab_word *w = ab_fields_new(run, out);
 
-	b->field.first = NULL;
-	b->field.tail = &b->field.first;
-	b->is_field = false;
-	w = ab_fields_new(b->run, b->out);
 	if (!w)
 		return;
 	w->text = "";
 	if (!first)
 		return;
-	measure(b, first, &needs);
-	if (!needs.len && needs.holes == 1) {
-		lone_hole(b, &needs, w);
+	if (!needs->len && needs->holes == 1) {
+		lone_hole(run, needs, w);
 		return;
 	}
-	if (needs.is_special) {
-		join(b, first, &needs, w);
+	if (needs->is_special) {
+		join(run, first, mode, needs, w);
 		return;
 	}
-	w->text = needs.one->text;
-	w->len = needs.len;
-	w->span = needs.one->span;
-	w->is_quoted = needs.is_quoted;
-	if (needs.one->flags & SEGMENT_MAPPED) {
-		w->map = needs.one->map;
-		w->map_count = needs.one->map_count;
+	w->text = needs->one->text;
+	w->len = needs->len;
+	w->span = needs->one->span;
+	w->is_quoted = needs->is_quoted;
+	if (needs->one->flags & SEGMENT_MAPPED) {
+		w->map = needs->one->map;
+		w->map_count = needs->one->map_count;
 	}
+}
+
+static void end_field(struct builder *b)
+{
+	struct segment *first = b->field.first;
+	struct needs needs;
+
+	b->field.first = NULL;
+	b->field.tail = &b->field.first;
+	b->is_field = false;
+	measure(first, b->mode, &needs);
+	put_field(b->run, first, b->mode, &needs, b->out);
 }
 
 static void take(struct builder *b, struct segment *s)
@@ -431,35 +451,14 @@ static void split(struct builder *b, const struct segment *s)
 	}
 }
 
-/* Nothing splits the list or ends a field in it. */
-static bool is_one_field(const struct segment *list, enum expand_mode mode,
-			 bool *is_field)
-{
-	*is_field = mode != EXPAND_FIELDS;
-	for (const struct segment *s = list; s; s = s->next) {
-		if ((s->flags & (SEGMENT_NONE | SEGMENT_BREAK)) ||
-		    ((s->flags & SEGMENT_SPLIT) && !s->hole &&
-		     mode == EXPAND_FIELDS))
-			return false;
-		*is_field |= s->len || s->hole || (s->flags & SEGMENT_QUOTED);
-	}
-	return true;
-}
-
-void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
-		      enum expand_mode mode, struct fields *out)
+/* More than one field, or none. */
+static void split_fields(struct ab_shell_run *run, struct segment *list,
+			 enum expand_mode mode, struct fields *out)
 {
 	struct builder b = { .run = run, .out = out, .mode = mode };
 	struct segment *next;
 	bool none = false;
 
-	if (is_one_field(list, mode, &b.is_field)) {
-		b.field.first = list;
-		if (b.is_field)
-			end_field(&b);
-		return;
-	}
-	b.is_field = false;
 	b.field.tail = &b.field.first;
 	for (; list; list = next) {
 		next = list->next;
@@ -490,4 +489,16 @@ void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 	}
 	if (b.is_field || mode != EXPAND_FIELDS)
 		end_field(&b);
+}
+
+void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
+		      enum expand_mode mode, struct fields *out)
+{
+	struct needs needs;
+
+	measure(list, mode, &needs);
+	if (AB_UNLIKELY(needs.is_cut))
+		split_fields(run, list, mode, out);
+	else if (needs.is_field)
+		put_field(run, list, mode, &needs, out);
 }

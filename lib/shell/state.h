@@ -377,7 +377,16 @@ void ab_expand_one(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 /* What separates fields; false: nobody knows. */
 bool ab_run_ifs(const struct ab_shell_run *run, const char **text,
 		uint32_t *len);
-struct ab_word *ab_fields_new(struct ab_shell_run *run, struct fields *out);
+bool ab_fields_grow(struct ab_shell_run *run, struct fields *out);
+/* One more, cleared; NULL: LIMIT. */
+static inline struct ab_word *ab_fields_new(struct ab_shell_run *run,
+					    struct fields *out)
+{
+	if (AB_UNLIKELY(out->count == out->room) && !ab_fields_grow(run, out))
+		return NULL;
+	return memset(&out->words[out->count++], 0, sizeof(struct ab_word));
+}
+
 /* Segments to fields. */
 void ab_expand_fields(struct ab_shell_run *run, struct segment *list,
 		      enum expand_mode mode, struct fields *out);
