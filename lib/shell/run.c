@@ -356,48 +356,46 @@ static inline bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
 	       !f->op && !f->count && !f->is_branch && !f->is_background;
 }
 
-/* Lone commands, until one of them needs a frame of its own. */
-static void visit_lone(struct ab_shell_run *run, struct visit_frame *f)
+/* The command that is next. */
+static void visit_next(struct ab_shell_run *run, struct visit_frame *f)
 {
-	f->is_sure = false;
-	while (f->at && run->steps && run->top == f && is_lone(f, f->at) &&
-	       can_go_on(run)) {
-		const struct cmd *cmd = f->at;
+	const struct cmd *cmd = f->at;
 
-		run->steps--;
+	run->steps--;
+	if (is_lone(f, cmd)) {
+		f->is_sure = false;
 		f->at = cmd->next;
 		ab_visit_command(run, f->tree, cmd, &f->place);
-	}
-}
-
-static void step_list(struct ab_shell_run *run, struct visit_frame *f)
-{
-	if (f->phase) {
-		after_command(run, f);
-		f->phase = 0;
-	}
-	if (AB_UNLIKELY(f->is_body)) {
-		/* the loop may end here */
-		f->is_body = false;
-		ab_run_jump(run, f->below, 0);
-	}
-	if (run->steps && f->at && is_lone(f, f->at)) {
-		visit_lone(run, f);
-		if (f->at || run->top != f)
-			return;
-	}
-	if (!f->at) {
-		ab_visit_leave(run);
 		return;
 	}
-	if (run->steps == 0) {
-		ab_run_limit(run, "too many commands");
-		return;
-	}
-	run->steps--;
 	before_command(run, f);
 	f->phase = 1;
-	ab_visit_command(run, f->tree, f->at, &f->inner);
+	ab_visit_command(run, f->tree, cmd, &f->inner);
+}
+
+/* Commands, until one of them needs a frame of its own. */
+static void step_list(struct ab_shell_run *run, struct visit_frame *f)
+{
+	do {
+		if (f->phase) {
+			after_command(run, f);
+			f->phase = 0;
+		}
+		if (AB_UNLIKELY(f->is_body)) {
+			/* the loop may end here */
+			f->is_body = false;
+			ab_run_jump(run, f->below, 0);
+		}
+		if (!f->at) {
+			ab_visit_leave(run);
+			return;
+		}
+		if (run->steps == 0) {
+			ab_run_limit(run, "too many commands");
+			return;
+		}
+		visit_next(run, f);
+	} while (run->top == f && can_go_on(run));
 }
 
 static void step(struct ab_shell_run *run)
