@@ -171,6 +171,19 @@ static size_t match_atom(const char *p, size_t n, unsigned char c,
 	}
 }
 
+/* Whatever stands before, a byte at the end that is no pattern, with a
+   backslash before it or not, has to be the last one of the name. */
+static bool ends_otherwise(const char *pattern, size_t p_len, const char *name,
+			   size_t n_len, unsigned flags)
+{
+	char last = p_len ? pattern[p_len - 1] : '*';
+
+	if (last == '*' || last == '?' || last == ']')
+		return false;
+	return !n_len || fold((unsigned char)last, flags) !=
+				 fold((unsigned char)name[n_len - 1], flags);
+}
+
 bool ab_glob_match_name(const char *pattern, size_t p_len, const char *name,
 			size_t n_len, unsigned flags)
 {
@@ -179,6 +192,8 @@ bool ab_glob_match_name(const char *pattern, size_t p_len, const char *name,
 	size_t star_p = (size_t)-1;
 	size_t star_n = 0;
 
+	if (ends_otherwise(pattern, p_len, name, n_len, flags))
+		return false;
 	while (n < n_len) {
 		size_t used = 0;
 
