@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "base/digit.h"
+#include "base/key.h"
 #include "base/utf8.h"
 #include "shell/state.h"
 
@@ -150,9 +151,9 @@ static bool echo_option(const struct ab_word *w, bool *newline, bool *decode)
  * \162, and \0162 without -e. */
 static bool has_octal(const struct ab_word *w, bool decode)
 {
-	for (uint32_t i = 0; i + 1 < w->len; i++)
-		if (w->text[i] == '\\' &&
-		    is_octal((unsigned char)w->text[i + 1]) &&
+	for (size_t i = ab_seek(w->text, w->len, '\\'); i + 1 < w->len;
+	     i += 1 + ab_seek(w->text + i + 1, w->len - i - 1, '\\'))
+		if (is_octal((unsigned char)w->text[i + 1]) &&
 		    !(decode && w->text[i + 1] == '0'))
 			return true;
 	return false;
@@ -445,6 +446,9 @@ static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
 					     "nohup", "exec" };
 	uint32_t i = 0;
 
+	/* what each of the names begins with */
+	if (argv->len && !memchr("cbne", *argv->text, 4))
+		return 0;
 	for (bool any = true; any && i + 1 < argc;) {
 		any = i && (ab_word_equals(&argv[i], "--") ||
 			    (argv[i].len && *argv[i].text != '=' &&

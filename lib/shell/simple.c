@@ -423,9 +423,9 @@ static bool is_whole_move(const struct ab_shell_run *run,
 }
 
 /* Whether it may have read what it was given. */
-static bool tell_command(struct ab_shell_run *run,
-			 const struct ab_shell_tree *tree,
-			 struct ab_shell_command *c)
+static inline bool tell_command(struct ab_shell_run *run,
+				const struct ab_shell_tree *tree,
+				struct ab_shell_command *c)
 {
 	enum ab_shell_answer a = AB_SHELL_GO;
 	bool is_read;
@@ -437,8 +437,11 @@ static bool tell_command(struct ab_shell_run *run,
 	if (AB_UNLIKELY(c->place.flags & AB_SHELL_LOOP) && is_any_jump(c))
 		run->jumps++;
 	run->told++;
-	run->keeps_pwd |= may_keep_pwd(c);
-	run->is_at_move = is_whole_move(run, c);
+	run->is_at_move = false;
+	if (c->builtin) {
+		run->keeps_pwd |= may_keep_pwd(c);
+		run->is_at_move = is_whole_move(run, c);
+	}
 	/* what was pushed has the stream first, but for what came from it */
 	is_read = c->place.in && !(c->callee && a != AB_SHELL_SKIP) &&
 		  (!run->pushed || c->builtin);

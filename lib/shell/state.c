@@ -27,7 +27,7 @@ void ab_run_limit(struct ab_shell_run *run, const char *message)
 }
 
 /* Names differ at their ends and in the middle. */
-static uint32_t bucket_of(const char *name, size_t len)
+static uint32_t hash_of(const char *name, size_t len)
 {
 	uint32_t h = (uint32_t)len;
 
@@ -35,15 +35,22 @@ static uint32_t bucket_of(const char *name, size_t len)
 		h += 7u * (unsigned char)name[0] +
 		     31u * (unsigned char)name[len / 2] +
 		     127u * (unsigned char)name[len - 1];
-	return (h ^ (h >> 6)) % VARIABLE_BUCKETS;
+	return h ^ (h >> 6);
+}
+
+static uint32_t bucket_of(const char *name, size_t len)
+{
+	return hash_of(name, len) % VARIABLE_BUCKETS;
 }
 
 struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 			     size_t len)
 {
-	struct variable *v = run->variables[bucket_of(name, len)];
+	uint32_t hash = hash_of(name, len);
+	struct variable *v = run->variables[hash % VARIABLE_BUCKETS];
 
-	while (v && (v->len != len || !ab_same(v->name, name, len)))
+	while (v && (v->hash != hash || v->len != len ||
+		     !ab_same(v->name, name, len)))
 		v = v->chain;
 	return v;
 }
@@ -91,7 +98,7 @@ static struct variable *make_variable(struct ab_shell_run *run,
 				      const char *name, size_t len)
 {
 	struct variable *v;
-	uint32_t bucket = bucket_of(name, len);
+	uint32_t hash = hash_of(name, len), bucket = hash % VARIABLE_BUCKETS;
 	char *copy;
 
 	if (run->variable_count >= run->limits.variables) {
@@ -108,6 +115,7 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	memset(v, 0, sizeof(*v));
 	v->name = copy;
 	v->len = (uint32_t)len;
+	v->hash = hash;
 	v->value = first_value(run, name, len);
 	v->chain = run->variables[bucket];
 	run->variables[bucket] = v;

@@ -44,10 +44,11 @@ struct variable {
 	struct variable *chain;
 	const char *name; /* NUL-terminated */
 	uint32_t len, flags;
+	uint32_t hash;
+	uint32_t joins;
 	const struct value *value;
 	uint64_t when;	/* what was forgotten later than this is unknown */
 	uint64_t stamp; /* of the branch that saw it last */
-	uint32_t joins;
 	const struct value *joined;
 };
 

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "shell/scan.h"
 #include "shell/state.h"
 
 /* Flags that hold for a command but not for what is inside of it. */
@@ -224,6 +225,20 @@ static uint32_t count_bytes(const unsigned char *s, uint32_t len,
 	return count;
 }
 
+/* The first byte from `at` on that decode() looks at; `end` or behind it. */
+static uint32_t to_special(const unsigned char *text, uint32_t at, uint32_t end)
+{
+	uint32_t n = sizeof(ab_vector);
+
+	for (; at < end && n == sizeof(ab_vector); at += n) {
+		ab_vector v = ab_vector_load(text + at);
+
+		n = ab_vector_first(
+			(ab_vector)((v == 0) | (v == '\\') | (v == '\t')));
+	}
+	return at;
+}
+
 /*
  * begin..end of the tree's text with bytes left out: `unescape` are those
  * that a backslash is removed before; tabs at the start of lines when strip.
@@ -249,11 +264,9 @@ static bool decode(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 	w.span = (struct ab_span){ 0, tree->len };
 	if (tree->source)
 		w = *tree->source;
-	for (uint32_t i = begin; i < end; i++) {
+	for (uint32_t i = begin; (i = to_special(text, i, end)) < end; i++) {
 		unsigned char ch = text[i];
 
-		if (ch && ch != '\\' && ch != '\t')
-			continue;
 		if (ch == '\t') {
 			if (!strip || (i > begin && text[i - 1] != '\n'))
 				continue;
