@@ -564,13 +564,34 @@ static AB_COLD bool tell_readings(struct ab_shell_run *run,
 	return is_read;
 }
 
+/* Nothing in it yet, each by itself: a struct that is cleared as a whole is
+   written twice. */
+static inline void begin_command(const struct ab_shell_tree *tree,
+				 const struct cmd *cmd,
+				 const struct ab_shell_place_of *place,
+				 struct ab_shell_command *c)
+{
+	c->span = ab_tree_span(tree, cmd->begin, cmd->end);
+	c->argv = NULL;
+	c->argc = 0;
+	c->is_kept = false;
+	c->builtin = AB_BUILTIN_NONE;
+	c->assigns = NULL;
+	c->assign_count = 0;
+	c->redirs = NULL;
+	c->redir_count = 0;
+	c->place = *place;
+	c->callee = NULL;
+	c->output = NULL;
+}
+
 void ab_visit_simple(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct cmd *cmd,
 			 const struct ab_shell_place_of *place)
 {
-	static const struct ab_shell_command nothing;
-	struct ab_shell_command c = nothing, *told = &c;
+	AB_UNINITIALIZED struct ab_shell_command c;
+	struct ab_shell_command *told = &c;
 	AB_UNINITIALIZED struct ab_shell_redir *redirs;
 	void *mark = run->arena->low;
 	AB_UNINITIALIZED struct ab_word output;
@@ -581,8 +602,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 	if (AB_UNLIKELY(run->aliases) && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
 		return;
-	c.place = *place;
-	c.span = ab_tree_span(tree, cmd->begin, cmd->end);
+	begin_command(tree, cmd, place, &c);
 	run->read_count = 0;
 	if (AB_LIKELY(ab_tree_is_plain(cmd)))
 		exact_command(run, tree, cmd, &c);

@@ -75,23 +75,32 @@ const struct value *ab_run_value(const struct ab_shell_run *run,
 	return ab_run_value_of(run, ab_run_find(run, name, len));
 }
 
+static bool is_named(const struct variable *v, const char *name, size_t len)
+{
+	return v->len == len && ab_same(v->name, name, len);
+}
+
 /* The directory is that of the context until something leads elsewhere, and
    nothing is pushed. */
 static const struct value *first_value(struct ab_shell_run *run,
-				       const char *name, size_t len)
+				       const struct variable *v)
 {
 	struct ab_word w = { .text = "" };
 
-	if (len == sizeof(AB_SHELL_CWD) - 1 &&
-	    ab_same(name, AB_SHELL_CWD, len) && run->context->cwd) {
-		w.text = run->context->cwd;
-		w.len = run->context->cwd_len;
+	if (*v->name != ' ')
+		return &unknown_value;
+	if (is_named(v, AB_SHELL_DIRS, sizeof(AB_SHELL_DIRS) - 1)) {
+		run->stands[1] = v;
 		return ab_run_scalar(run, &w);
 	}
-	return len == sizeof(AB_SHELL_DIRS) - 1 &&
-			       ab_same(name, AB_SHELL_DIRS, len) ?
-		       ab_run_scalar(run, &w) :
-		       &unknown_value;
+	if (!is_named(v, AB_SHELL_CWD, sizeof(AB_SHELL_CWD) - 1))
+		return &unknown_value;
+	run->stands[0] = v;
+	if (!run->context->cwd)
+		return &unknown_value;
+	w.text = run->context->cwd;
+	w.len = run->context->cwd_len;
+	return ab_run_scalar(run, &w);
 }
 
 static struct variable *make_variable(struct ab_shell_run *run,
@@ -116,7 +125,7 @@ static struct variable *make_variable(struct ab_shell_run *run,
 	v->name = copy;
 	v->len = (uint32_t)len;
 	v->hash = hash;
-	v->value = first_value(run, name, len);
+	v->value = first_value(run, v);
 	v->chain = run->variables[bucket];
 	run->variables[bucket] = v;
 	run->variable_count++;
@@ -607,15 +616,10 @@ bool ab_run_blur(struct ab_shell_run *run, struct undo *mark, bool is_whole)
 
 void ab_run_stands(const struct ab_shell_run *run, const struct value *at[2])
 {
-	static const char *const names[2] = { AB_SHELL_CWD, AB_SHELL_DIRS };
-	static const uint32_t lens[2] = { sizeof(AB_SHELL_CWD) - 1,
-					  sizeof(AB_SHELL_DIRS) - 1 };
-
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct variable *v = ab_run_find(run, names[i], lens[i]);
-
-		at[i] = v ? ab_run_value_of(run, v) : NULL;
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		at[i] = run->stands[i] ?
+				ab_run_value_of(run, run->stands[i]) :
+				NULL;
 }
 
 /* Not looked at in what is longer: many jumps may ask. */

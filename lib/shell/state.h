@@ -229,6 +229,7 @@ struct ab_shell_run {
 	struct ab_shell_limits limits;
 
 	struct variable *variables[VARIABLE_BUCKETS];
+	const struct variable *stands[2]; /* AB_SHELL_CWD, AB_SHELL_DIRS */
 	uint32_t variable_count;
 	struct undo *trail;
 	uint32_t branch_depth; /* assignments are noted when > 0 */

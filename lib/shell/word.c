@@ -42,18 +42,35 @@ static inline struct ab_span span_of(const struct ab_word *w, uint32_t at,
 	return span;
 }
 
+/* at .. at+len-1, which lie in that entry: most end where they begin. */
+static inline struct ab_span inside(const struct ab_map *map, uint32_t end,
+				    uint32_t at, uint32_t len)
+{
+	struct ab_span span = map->span;
+
+	if (span.end - span.begin != end - map->at)
+		return span;
+	span.begin += at - map->at;
+	span.end = span.begin + len;
+	return span;
+}
+
 struct ab_span ab_word_mapped_span(const struct ab_word *w, uint32_t at,
 				   uint32_t len)
 {
-	uint32_t i = entry_of(w, at), end = at + len - 1;
-	struct ab_span first = span_of(w, at, i), last;
+	uint32_t i = entry_of(w, at), end = at + len - 1, next = w->len;
+	struct ab_span first, last;
 
+	if (i + 1 < w->map_count)
+		next = w->map[i + 1].at;
+	if (w->map_count && len && at < next && len <= next - at)
+		return inside(&w->map[i], next, at, len);
+	first = span_of(w, at, i);
 	if (len == 0) {
 		first.end = first.begin;
 		return first;
 	}
-	/* most end in the stretch in which they begin */
-	if (i + 1 < w->map_count && w->map[i + 1].at <= end)
+	if (next <= end && i + 1 < w->map_count)
 		i = entry_of(w, end);
 	last = span_of(w, end, i);
 	if (last.begin < first.begin)
