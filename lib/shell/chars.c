@@ -98,9 +98,12 @@ uint32_t ab_lex_to_single(const struct parser *p, uint32_t at)
 /* The end of the name at `at`; `at` itself when there is none. */
 uint32_t ab_lex_name_end(const struct parser *p, uint32_t at)
 {
-	if (ab_shell_name[p->s[at]] & AB_NAME)
-		while (ab_shell_name[p->s[at]])
-			at++;
+	uint32_t n = sizeof(ab_vector);
+
+	if (!(ab_shell_name[p->s[at]] & AB_NAME))
+		return at;
+	for (; n == sizeof(ab_vector); at += n)
+		n = ab_scan_name(p->s + at);
 	return at;
 }
 

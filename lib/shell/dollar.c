@@ -264,22 +264,25 @@ static void param_braces(struct parser *p, struct frame *f, uint32_t at)
 	ab_lex_param_tail(p, root, part, quoted);
 }
 
+void ab_lex_param(struct parser *p, struct frame *f, uint32_t begin,
+		  uint32_t name, uint32_t name_end)
+{
+	struct param *param = ab_parser_alloc(p, sizeof(*param));
+
+	memset(param, 0, sizeof(*param));
+	param->name = name;
+	param->name_len = name_end - name;
+	ab_lex_part(p, f->root, PART_PARAM, begin, p->pos,
+		    f->flags & FRAME_QUOTED ? PART_QUOTED : 0)
+		->u.param = param;
+}
+
 /* $name, $1, $? with the name at `at`. */
 static void param_plain(struct parser *p, struct frame *f, uint32_t begin,
 			uint32_t at)
 {
-	uint32_t end = is_name_start(p->s[at]) ? ab_lex_name_end(p, at) :
-						 at + 1;
-	struct param *param = ab_parser_alloc(p, sizeof(*param));
-	struct part *part =
-		ab_lex_part(p, f->root, PART_PARAM, begin, end,
-			 f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
-
-	memset(param, 0, sizeof(*param));
-	param->name = at;
-	param->name_len = end - at;
-	part->u.param = param;
-	p->pos = end;
+	p->pos = is_name_start(p->s[at]) ? ab_lex_name_end(p, at) : at + 1;
+	ab_lex_param(p, f, begin, at, p->pos);
 }
 
 /* $((...)) or $[...] whose content begins at `at`. */

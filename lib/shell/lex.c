@@ -515,18 +515,23 @@ uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at)
 	return s[at] == quote ? at : 0;
 }
 
-/* $name, $1, $? or ${name} at `at`: the next one's frame is not needed. */
-static bool is_simple_param(const struct parser *p, uint32_t at)
+/* $name, $1, $? or ${name} at `at`: true when it is one, and was read; the
+ * rest is left to ab_lex_dollar() and its frames. */
+static bool simple_param(struct parser *p, struct frame *f, uint32_t at)
 {
 	const unsigned char *s = p->s;
-	unsigned char next = s[at + 1];
+	bool is_braced = s[at + 1] == '{';
+	uint32_t name = at + 1 + is_braced, end = ab_lex_name_end(p, name);
 
-	if (next == '{') {
-		uint32_t end = ab_lex_name_end(p, at + 2);
-
-		return end > at + 2 && s[end] == '}';
-	}
-	return next && (ab_shell_name[next] || strchr("@*#?-$!", next));
+	if (is_braced && (end == name || s[end] != '}'))
+		return false;
+	if (end == name && !(ab_shell_name[s[name]] & AB_DIGIT) &&
+	    (!s[name] || !strchr("@*#?-$!", s[name])))
+		return false;
+	end += end == name;
+	p->pos = end + is_braced;
+	ab_lex_param(p, f, at, name, end);
+	return true;
 }
 
 /* "..." at `at` of text and simple parameters, in no source: its end; 0: it is
@@ -544,9 +549,8 @@ static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
 		at = ab_lex_double_text(p, at, &escapes);
 		double_text(p, f, from, at, escapes);
 		*is_more |= escapes;
-		if (s[at] != '$' || !is_simple_param(p, at))
+		if (s[at] != '$' || !simple_param(p, f, at))
 			break;
-		ab_lex_dollar(p, f, at);
 		from = at = p->pos;
 		escapes = 0;
 		*is_more = true;
@@ -608,8 +612,7 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 			end = double_quotes(p, &f, at, &is_more);
 			quotes++;
 			*quote = at;
-		} else if (t == CLS_DOLLAR && is_simple_param(p, at)) {
-			ab_lex_dollar(p, &f, at);
+		} else if (t == CLS_DOLLAR && simple_param(p, &f, at)) {
 			is_more = true;
 			end = p->pos - 1;
 		}

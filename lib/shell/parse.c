@@ -116,14 +116,11 @@ void ab_parse_newline(struct parser *p)
 		ab_lex_here_documents(p);
 }
 
-/* Blanks, comments and newlines. */
-void ab_parse_skip_newlines(struct parser *p)
+void ab_parse_skip_more(struct parser *p)
 {
-	for (;;) {
-		ab_lex_blanks(p);
-		if (p->s[p->pos] != '\n')
-			return;
+	while (p->s[p->pos] == '\n') {
 		ab_parse_newline(p);
+		ab_lex_blanks(p);
 	}
 }
 

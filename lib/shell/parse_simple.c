@@ -381,8 +381,7 @@ static uint32_t literal_arg(struct parser *p, struct word ***tail, uint32_t at)
 /* Words of the command f->cur from `at` on that are plain, or plain quotes:
  * most are. p->pos is the end of the last one then; returns where the first
  * byte stands that is no blank behind it. */
-static inline uint32_t plain_words(struct parser *p, struct frame *f,
-				   uint32_t at)
+static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 {
 	const unsigned char *s = p->s;
 	uint32_t begin, all = 0, soft, count = 0, last = p->pos;
@@ -458,15 +457,88 @@ static uint32_t plain_name(const struct parser *p, enum ab_builtin *builtin)
 	return at;
 }
 
+/* A word of any kind at pos. False: it has a frame of its own, or was the
+ * number of a redirection. */
+static bool any_word(struct parser *p, struct frame *f, uint32_t flags)
+{
+	struct word *w = ab_parser_alloc(p, sizeof(*w));
+
+	ab_lex_word(p, w, flags);
+	if (p->top == f && ab_shell_class[p->s[p->pos]] == CLS_ANGLE &&
+	    ab_parse_is_fd(p, w)) {
+		ab_parse_redir(p, f, w);
+		return false;
+	}
+	*f->wtail = w;
+	f->wtail = &w->next;
+	if (p->top != f) {
+		f->word = w;
+		return false;
+	}
+	note_word(p, f, w);
+	f->cur->end = p->pos;
+	return true;
+}
+
+/* Text, quotes and expansions are; what may be no part of a word is none. */
+static bool is_word_at(const struct parser *p, uint32_t at)
+{
+	unsigned char t = ab_shell_class[p->s[at]];
+
+	return t < CLS_HARD ? p->s[at] != '#' :
+			      t >= CLS_DOLLAR && t <= CLS_DOUBLE;
+}
+
+/* How it goes on behind the words of a command. */
+enum rest {
+	REST_ODD,  /* what is no word, redirection or operator */
+	REST_NEXT, /* behind an operator, where a command may begin */
+	REST_OVER  /* the list ends, or a word has a frame of its own */
+};
+
+/* The rest of a command whose name is known, from `at` on. */
+static enum rest plain_rest(struct parser *p, struct frame *f, uint32_t at)
+{
+	const unsigned char *s = p->s;
+	enum cmd_op op;
+	uint32_t len;
+
+	for (;; at = p->pos) {
+		at = plain_words(p, f, at);
+		if (!plain_redir(p, f, at)) {
+			if (!is_word_at(p, at))
+				break;
+			p->pos = at;
+			if (!any_word(p, f, 0))
+				return REST_OVER;
+		}
+		if (p->top != f || p->is_unwinding)
+			return REST_OVER;
+	}
+	if (at == p->len || s[at] == ')') {
+		p->pos = at;
+		ab_parse_finish(f, CMD_OP_END);
+		return REST_OVER;
+	}
+	len = plain_operator(p, at, &op);
+	if (!len)
+		return REST_ODD;
+	if (s[at] == '\n')
+		f->cur->end = at;
+	ab_parse_finish(f, op);
+	p->pos = at + len;
+	if (s[at] == '\n' && p->waiting)
+		ab_lex_here_documents(p);
+	return REST_NEXT;
+}
+
 /* One command from pos on: false when there is more to it, or it was the
  * last one. */
 static bool plain_command(struct parser *p, struct frame *f)
 {
-	const unsigned char *s = p->s;
 	enum ab_builtin builtin;
-	uint32_t at = plain_name(p, &builtin), len;
+	uint32_t at = plain_name(p, &builtin);
 	struct cmd *cmd;
-	enum cmd_op op;
 
 	if (!at)
 		return false;
@@ -478,28 +550,8 @@ static bool plain_command(struct parser *p, struct frame *f)
 	f->op = takes_arrays(builtin);
 	f->state = S_ARGS;
 	cmd->end = p->pos = at;
-	if (f->op) /* its words may be assignments */
-		return false;
-	while (at = plain_words(p, f, at), plain_redir(p, f, at)) {
-		if (p->top != f || p->is_unwinding)
-			return false;
-		at = p->pos;
-	}
-	if (at == p->len || s[at] == ')') {
-		p->pos = at;
-		ab_parse_finish(f, CMD_OP_END);
-		return false;
-	}
-	len = plain_operator(p, at, &op);
-	if (!len)
-		return false;
-	if (s[at] == '\n')
-		cmd->end = at;
-	ab_parse_finish(f, op);
-	p->pos = at + len;
-	if (s[at] == '\n' && p->waiting)
-		ab_lex_here_documents(p);
-	return true;
+	/* its words may be assignments */
+	return !f->op && plain_rest(p, f, at) == REST_NEXT;
 }
 
 void ab_parse_plain(struct parser *p, struct frame *f)
@@ -516,12 +568,12 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 	while (!p->is_unwinding) {
 		const unsigned char *s = p->s;
 		uint32_t flags;
-		struct word *w;
 
 		if ((f->cur->flags & (CMD_HAS_CALL | CMD_COPROC)) ==
 			    CMD_HAS_CALL &&
-		    !f->op)
-			(void)plain_words(p, f, p->pos);
+		    !f->op && f->closer != CLOSE_ONE &&
+		    plain_rest(p, f, p->pos) != REST_ODD)
+			return;
 		ab_lex_blanks(p);
 		if (ab_shell_class[s[p->pos]] >= CLS_HARD && step_tail(p, f))
 			return;
@@ -534,21 +586,8 @@ void ab_parse_step_args(struct parser *p, struct frame *f)
 		flags = !(f->cur->flags & CMD_HAS_CALL) || f->op ?
 				FRAME_ASSIGN_OK :
 				0;
-		w = ab_parser_alloc(p, sizeof(*w));
-		ab_lex_word(p, w, flags);
-		if (p->top == f && ab_shell_class[s[p->pos]] == CLS_ANGLE &&
-		    ab_parse_is_fd(p, w)) {
-			ab_parse_redir(p, f, w);
+		if (!any_word(p, f, flags))
 			return;
-		}
-		*f->wtail = w;
-		f->wtail = &w->next;
-		if (p->top != f) {
-			f->word = w;
-			return;
-		}
-		note_word(p, f, w);
-		f->cur->end = p->pos;
 	}
 }
 

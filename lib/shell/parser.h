@@ -301,6 +301,9 @@ bool ab_lex_is_arith(struct parser *p, uint32_t at);
 bool ab_lex_is_dollar(const struct parser *p, const struct frame *f,
 		      uint32_t at);
 void ab_lex_dollar(struct parser *p, struct frame *f, uint32_t at);
+/* The part of a parameter without operators, from `begin` to p->pos. */
+void ab_lex_param(struct parser *p, struct frame *f, uint32_t begin,
+		  uint32_t name, uint32_t name_end);
 /* After name and subscript of ${: `}` or an operator with its argument. */
 void ab_lex_param_tail(struct parser *p, struct frame *root,
 		       struct part *part, uint32_t flags);
@@ -320,7 +323,15 @@ enum reserved ab_parse_name(const unsigned char *s, uint32_t len,
 void ab_parse_unexpected(struct parser *p, uint32_t begin,
 			 const char *message) AB_COLD;
 void ab_parse_newline(struct parser *p);
-void ab_parse_skip_newlines(struct parser *p);
+/* Blanks, comments and newlines. */
+void ab_parse_skip_more(struct parser *p);
+static inline void ab_parse_skip_newlines(struct parser *p)
+{
+	ab_lex_blanks(p);
+	if (p->s[p->pos] == '\n')
+		ab_parse_skip_more(p);
+}
+
 struct cmd *ab_parse_cmd(struct parser *p, struct frame *f,
 			 enum cmd_kind kind, uint32_t begin);
 void ab_parse_finish(struct frame *f, enum cmd_op op);

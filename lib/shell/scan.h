@@ -71,4 +71,13 @@ static inline uint32_t ab_scan_ordinary(const unsigned char *s)
 					 (v - '+' <= ':' - '+') | (v == '_')));
 }
 
+/* The same of bytes that a name may have. */
+static inline uint32_t ab_scan_name(const unsigned char *s)
+{
+	ab_vector v = ab_vector_load(s);
+
+	return ab_vector_run((ab_vector)(((v | 0x20) - 'a' <= 'z' - 'a') |
+					 (v - '0' <= '9' - '0') | (v == '_')));
+}
+
 #endif
