@@ -22,7 +22,11 @@ struct builder {
 
 static bool is_separator(const struct builder *b, char c)
 {
-	return memchr(b->ifs, c, b->ifs_len);
+	uint32_t i = 0;
+
+	while (i < b->ifs_len && b->ifs[i] != c)
+		i++;
+	return i < b->ifs_len;
 }
 
 static bool is_white(char c)
@@ -258,12 +262,11 @@ static void put_map(struct mapping *m, const struct segment *s, uint32_t at)
 
 	put_stretch(m, at, s->map[0].span, s->map[1].at - s->map_from, false);
 	last = m->last;
+	m->last += s->map_count - 1;
+	memcpy(last, s->map + 1, (s->map_count - 1) * sizeof(*last));
 	at -= s->map_from;
-	for (uint32_t i = 1; i < s->map_count; i++, last++) {
-		last->at = at + s->map[i].at;
-		last->span = s->map[i].span;
-	}
-	m->last = last;
+	for (; at && last < m->last; last++)
+		last->at += at;
 }
 
 /* The bytes of the segments one behind the other, with holes and map. */
