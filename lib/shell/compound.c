@@ -593,17 +593,16 @@ static bool visit_operands(struct ab_shell_run *run, struct visit_frame *f)
 
 void ab_visit_step_compound(struct ab_shell_run *run, struct visit_frame *f)
 {
-	switch (f->phase) {
-	case PHASE_WORDS:
+	if (f->phase == PHASE_WORDS) {
 		f->phase++;
 		ab_visit_words(run, f, f->cmd, false);
-		return;
-	case PHASE_BEGIN:
+		if (run->top != f || run->arena->is_full)
+			return;
+	}
+	if (f->phase == PHASE_BEGIN) {
 		begin(run, f);
 		f->phase++;
 		return;
-	default:
-		break;
 	}
 	if (is_loop(f->cmd)) {
 		step_loop(run, f);

@@ -16,6 +16,7 @@ struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
 	struct visit_frame *below = run->top;
 	struct visit_frame *f = below ? below->above : NULL;
 	struct visit_frame *above = f ? f->above : NULL;
+	size_t size;
 
 	if (!f) {
 		f = ab_run_high(run, sizeof(*f));
@@ -25,10 +26,12 @@ struct visit_frame *ab_visit_enter(struct ab_shell_run *run, enum visit kind,
 			below->above = f;
 	}
 	/* only what has redirections and words of its own looks behind it */
-	ab_clear(f, kind == VISIT_LIST || kind == VISIT_SIMPLE ||
-				    kind == VISIT_WORDS ?
-			    offsetof(struct visit_frame, words) :
-			    sizeof(*f));
+	size = (kind == VISIT_LIST || kind == VISIT_SIMPLE ||
+				kind == VISIT_WORDS ?
+			offsetof(struct visit_frame, words) :
+			sizeof(*f)) -
+	       offsetof(struct visit_frame, phase);
+	ab_clear(&f->phase, size);
 	f->below = below;
 	f->above = above;
 	f->kind = (uint8_t)kind;
@@ -96,17 +99,21 @@ static void step_simple(struct ab_shell_run *run, struct visit_frame *f)
 		ab_visit_simple(run, f->tree, f->cmd, &f->place);
 		break;
 	case 2:
-		ab_visit_words(run, f, f->cmd, true);
-		break;
+		if (f->has_late) {
+			ab_visit_words(run, f, f->cmd, true);
+			break;
+		}
+		/* fall through */
 	default:
 		ab_visit_leave(run);
 		break;
 	}
 }
 
-void ab_visit_command(struct ab_shell_run *run,
-		      const struct ab_shell_tree *tree, const struct cmd *cmd,
-		      const struct ab_shell_place_of *place)
+static void visit_command(struct ab_shell_run *run,
+			  const struct ab_shell_tree *tree,
+			  const struct cmd *cmd,
+			  const struct ab_shell_place_of *place)
 {
 	struct visit_frame *f;
 
@@ -359,18 +366,19 @@ static inline bool is_lone(const struct visit_frame *f, const struct cmd *cmd)
 /* The command that is next. */
 static void visit_next(struct ab_shell_run *run, struct visit_frame *f)
 {
+	const struct ab_shell_place_of *place = &f->place;
 	const struct cmd *cmd = f->at;
 
 	run->steps--;
 	if (is_lone(f, cmd)) {
 		f->is_sure = false;
 		f->at = cmd->next;
-		ab_visit_command(run, f->tree, cmd, &f->place);
-		return;
+	} else {
+		before_command(run, f);
+		f->phase = 1;
+		place = &f->inner;
 	}
-	before_command(run, f);
-	f->phase = 1;
-	ab_visit_command(run, f->tree, cmd, &f->inner);
+	visit_command(run, f->tree, cmd, place);
 }
 
 /* Commands, until one of them needs a frame of its own. */

@@ -353,7 +353,8 @@ static void command_done(struct ab_shell_run *run,
 
 	run->pushed = NULL;
 	run->pushed_tail = &run->pushed;
-	ab_builtin_effects(run, tree, c);
+	if (c->builtin || !c->argc)
+		ab_builtin_effects(run, tree, c);
 	if (!pushed && (c->builtin == AB_BUILTIN_EVAL ||
 			c->builtin == AB_BUILTIN_SOURCE ||
 			c->builtin == AB_BUILTIN_DOT))

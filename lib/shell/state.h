@@ -161,10 +161,17 @@ struct passing {
 
 struct visit_frame {
 	struct visit_frame *below, *above;
-	uint8_t kind, phase, op;
+	const struct ab_shell_tree *tree;
+	struct ab_shell_place_of place; /* how it stands itself */
+	void *mark; /* arena low when it began */
+	uint32_t functions; /* run->function_count when it began */
+	uint8_t kind;
+	/* what follows is cleared when it begins */
+	uint8_t phase, op;
 	bool is_background, is_branch, is_again, is_late, is_sure, is_unmoved;
 	bool is_loop, is_body; /* LIST: a loop's, behind its condition */
-	const struct ab_shell_tree *tree;
+	bool has_late; /* SIMPLE: a >(...) comes after it */
+	struct ab_shell_place_of inner; /* how what is in it stands */
 	const struct cmd *cmd;	/* SIMPLE, COMPOUND */
 	const struct cmd *at;	/* LIST: the command that is next or runs */
 	const struct clause *clause;
@@ -173,10 +180,6 @@ struct visit_frame {
 	struct part *part, *outer_part;
 	struct redir *redir;
 	const struct ab_shell_tree *inner_tree; /* of a here-document */
-	/* how it stands itself, and how what is in it stands */
-	struct ab_shell_place_of place, inner;
-	void *mark; /* arena low when it began */
-	uint32_t functions; /* run->function_count when it began */
 	/* marks: of its branch, of a pipeline's stage, of a list with & */
 	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
@@ -473,9 +476,6 @@ void ab_visit_end(struct ab_shell_run *run,
 bool ab_visit_needs_words(const struct cmd *cmd);
 void ab_visit_words(struct ab_shell_run *run, const struct visit_frame *f,
 		    const struct cmd *cmd, bool is_late);
-void ab_visit_command(struct ab_shell_run *run,
-		      const struct ab_shell_tree *tree, const struct cmd *cmd,
-		      const struct ab_shell_place_of *place);
 /* stdin and stdout of a compound or a call that is redirected. What a
  * descriptor beside stdin leads to, and a menu reads, is known no more. */
 void ab_visit_redirect(struct ab_shell_run *run, struct visit_frame *f);

@@ -543,6 +543,7 @@ void ab_visit_step_words(struct ab_shell_run *run, struct visit_frame *f)
 				ab_tree_span(f->tree, part->begin, part->end));
 
 			part->stream = s ? &s->public : NULL;
+			f->below->has_late = true;
 		} else if (part->kind == PART_PARAM && !f->is_late) {
 			if (prompt_commands(run, f, part))
 				return;
