@@ -171,35 +171,44 @@ static void exact_command(struct ab_shell_run *run,
 		c->builtin = ab_shell_builtin(&c->argv[0]);
 }
 
+/* The assignments before the name: returns the word that they end at. */
+static const struct word *expand_assigns(struct ab_shell_run *run,
+					 const struct ab_shell_tree *tree,
+					 const struct cmd *cmd,
+					 struct ab_shell_command *c)
+{
+	struct ab_shell_assign *assigns;
+	const struct word *end = cmd->words;
+	uint32_t count = 0;
+
+	for (; end && end->assign; end = end->next)
+		count++;
+	if (AB_LIKELY(!count))
+		return end;
+	assigns = ab_run_low(run, count * sizeof(*assigns));
+	if (!assigns)
+		return NULL;
+	c->assigns = assigns;
+	for (const struct word *w = cmd->words; w != end; w = w->next)
+		expand_assign(run, tree, w, &assigns[c->assign_count++]);
+	return end;
+}
+
 /* argv and assignments of a simple command. */
 static void expand_command(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
 			   const struct cmd *cmd, struct ab_shell_command *c)
 {
-	struct fields argv = { 0 };
-	struct ab_shell_assign *assigns = NULL;
-	uint32_t words = 0, assign_count = 0;
-	bool has_call = false, has_name = false;
-	const struct word *name = NULL;
+	const struct word *name = expand_assigns(run, tree, cmd, c);
+	struct fields argv = { .room = cmd->word_count };
+	bool has_name = false;
 
-	for (const struct word *w = cmd->words; w; w = w->next) {
-		words++;
-		assign_count += w->assign != 0;
-	}
-	argv.room = words;
-	if (words)
-		argv.words = ab_run_low(run, words * sizeof(*argv.words));
-	if (assign_count)
-		assigns = ab_run_low(run, assign_count * sizeof(*assigns));
-	if ((words && !argv.words) || (assign_count && !assigns))
+	if (!cmd->words)
 		return;
-	c->assigns = assigns;
-	for (const struct word *w = cmd->words; w; w = w->next) {
-		if (w->assign && !has_call) {
-			expand_assign(run, tree, w,
-				      &assigns[c->assign_count++]);
-			continue;
-		}
+	argv.words = ab_run_low(run, argv.room * sizeof(*argv.words));
+	if (!argv.words)
+		return;
+	for (const struct word *w = name; w; w = w->next) {
 		if (ab_tree_is_exact(w) && argv.count < argv.room)
 			put_exact(tree, w, &argv.words[argv.count++]);
 		else
@@ -209,14 +218,13 @@ static void expand_command(struct ab_shell_run *run,
 					       EXPAND_ONE :
 					       EXPAND_FIELDS,
 				       &argv);
-		has_name = has_call ? has_name : argv.count > 0;
-		name = has_call ? name : w;
-		has_call = true;
+		if (w == name)
+			has_name = argv.count > 0;
 	}
 	c->argv = argv.words;
 	c->argc = argv.count;
 	if (argv.count)
-		c->builtin = name && !name->parts && ab_tree_is_exact(name) ?
+		c->builtin = !name->parts && ab_tree_is_exact(name) ?
 				     (enum ab_builtin)cmd->builtin :
 				     ab_shell_builtin(&argv.words[0]);
 }

@@ -193,7 +193,7 @@ struct cmd {
 	struct clause *clauses;
 	uint32_t begin, end;
 	uint32_t pipe_count; /* on the first of a pipeline */
-	uint32_t word_count; /* of a simple command that is EXACT */
+	uint32_t word_count; /* of a simple command; not EXACT: about so many */
 	uint8_t kind, op, flags;
 	uint8_t builtin; /* enum ab_builtin: of its name, when that is plain */
 	uint32_t name, name_len; /* of function, for, coproc */
