@@ -196,12 +196,6 @@ void ab_lex_param_tail(struct parser *p, struct frame *root,
 		f->flags |= FRAME_SEP;
 }
 
-/* Is s[at] a parameter of one character? */
-static bool is_special(unsigned char c)
-{
-	return c && strchr("@*#?-$!", c);
-}
-
 /* Where the name of ${ at `at` ends; the prefixes ! and # are noted. */
 static uint32_t param_name(const struct parser *p, uint32_t at,
 			   struct param *param)
@@ -210,18 +204,20 @@ static uint32_t param_name(const struct parser *p, uint32_t at,
 	unsigned char after = s[at + 1];
 
 	if (s[at] == '#' && after != '}' &&
-	    (is_name(after) || (is_special(after) && s[at + 2] == '}'))) {
+	    (is_name(after) ||
+	     (ab_lex_is_special(after) && s[at + 2] == '}'))) {
 		param->op = OP_LENGTH;
 		at++;
-	} else if (s[at] == '!' && (is_name(after) || (is_special(after) &&
-						       s[at + 2] == '}'))) {
+	} else if (s[at] == '!' &&
+		   (is_name(after) ||
+		    (ab_lex_is_special(after) && s[at + 2] == '}'))) {
 		param->is_indirect = true;
 		at++;
 	}
 	param->name = at;
 	if (is_name_start(s[at]))
 		return ab_lex_name_end(p, at);
-	if (is_special(s[at]))
+	if (ab_lex_is_special(s[at]))
 		return at + 1;
 	while (ab_shell_name[s[at]] == AB_DIGIT)
 		at++;
@@ -336,5 +332,6 @@ bool ab_lex_is_dollar(const struct parser *p, const struct frame *f,
 
 	if (c == '\'' || c == '"')
 		return !(f->flags & FRAME_QUOTED);
-	return is_name(c) || is_special(c) || c == '{' || c == '(' || c == '[';
+	return is_name(c) || ab_lex_is_special(c) || c == '{' || c == '(' ||
+	       c == '[';
 }

@@ -396,15 +396,42 @@ static void step_word(struct parser *p, struct frame *f)
 	}
 }
 
+/* $name, $1, $? or ${name} at `at`: true when it is one, and was read; the
+ * rest is left to ab_lex_dollar() and its frames. */
+static bool simple_param(struct parser *p, struct frame *f, uint32_t at)
+{
+	const unsigned char *s = p->s;
+	bool is_braced = s[at + 1] == '{';
+	uint32_t name = at + 1 + is_braced, end = ab_lex_name_end(p, name);
+
+	if (is_braced && (end == name || s[end] != '}'))
+		return false;
+	if (end == name && !(ab_shell_name[s[name]] & AB_DIGIT) &&
+	    !ab_lex_is_special(s[name]))
+		return false;
+	end += end == name;
+	p->pos = end + is_braced;
+	ab_lex_param(p, f, at, name, end);
+	return true;
+}
+
 static void step_double(struct parser *p, struct frame *f)
 {
 	const unsigned char *s = p->s;
 	uint32_t at = p->pos, from = at, escapes = 0;
 
-	do {
+	for (;;) {
 		at = ab_lex_double_text(p, at, &escapes);
-	} while (s[at] == '$' && !ab_lex_is_dollar(p, f, at) && ++at);
-	double_text(p, f, from, at, escapes);
+		if (s[at] == '$' && !ab_lex_is_dollar(p, f, at)) {
+			at++;
+			continue;
+		}
+		double_text(p, f, from, at, escapes);
+		if (s[at] != '$' || !simple_param(p, f, at))
+			break;
+		from = at = p->pos;
+		escapes = 0;
+	}
 	switch (ab_shell_class[s[at]]) {
 	case CLS_NUL:
 		if (!ab_lex_nul(p, f, at, at))
@@ -513,25 +540,6 @@ uint32_t ab_lex_plain_quotes(const struct parser *p, uint32_t at)
 
 	at = quote == '"' ? ab_lex_plain(p, at) : ab_lex_to_single(p, at);
 	return s[at] == quote ? at : 0;
-}
-
-/* $name, $1, $? or ${name} at `at`: true when it is one, and was read; the
- * rest is left to ab_lex_dollar() and its frames. */
-static bool simple_param(struct parser *p, struct frame *f, uint32_t at)
-{
-	const unsigned char *s = p->s;
-	bool is_braced = s[at + 1] == '{';
-	uint32_t name = at + 1 + is_braced, end = ab_lex_name_end(p, name);
-
-	if (is_braced && (end == name || s[end] != '}'))
-		return false;
-	if (end == name && !(ab_shell_name[s[name]] & AB_DIGIT) &&
-	    (!s[name] || !strchr("@*#?-$!", s[name])))
-		return false;
-	end += end == name;
-	p->pos = end + is_braced;
-	ab_lex_param(p, f, at, name, end);
-	return true;
 }
 
 /* "..." at `at` of text and simple parameters, in no source: its end; 0: it is

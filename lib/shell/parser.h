@@ -301,6 +301,13 @@ bool ab_lex_is_arith(struct parser *p, uint32_t at);
 bool ab_lex_is_dollar(const struct parser *p, const struct frame *f,
 		      uint32_t at);
 void ab_lex_dollar(struct parser *p, struct frame *f, uint32_t at);
+/* A parameter of one character that is no digit. */
+static inline bool ab_lex_is_special(unsigned char c)
+{
+	return c == '@' || c == '*' || c == '#' || c == '?' || c == '-' ||
+	       c == '$' || c == '!';
+}
+
 /* The part of a parameter without operators, from `begin` to p->pos. */
 void ab_lex_param(struct parser *p, struct frame *f, uint32_t begin,
 		  uint32_t name, uint32_t name_end);
