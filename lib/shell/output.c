@@ -444,10 +444,11 @@ static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
 {
 	static const char *const names[] = { "command", "builtin", "env",
 					     "nohup", "exec" };
+	char first = argv->len ? *argv->text : '\0';
 	uint32_t i = 0;
 
-	/* what each of the names begins with */
-	if (argv->len && !memchr("cbne", *argv->text, 4))
+	/* each of the names begins with one of these */
+	if (first != 'c' && first != 'b' && first != 'e' && first != 'n')
 		return 0;
 	for (bool any = true; any && i + 1 < argc;) {
 		any = i && (ab_word_equals(&argv[i], "--") ||
@@ -463,12 +464,15 @@ static uint32_t words_before(const struct ab_word *argv, uint32_t argc)
 /* /usr/bin/printf prints what printf does. */
 static enum ab_builtin builtin_at(const struct ab_word *w)
 {
-	const char *slash = w->hole_count || !w->len ?
-				    NULL :
-				    memrchr(w->text, '/', w->len);
+	enum ab_builtin builtin = ab_shell_builtin(w);
+	const char *slash;
 
+	/* no name has a slash in it */
+	if (builtin != AB_BUILTIN_NONE || w->hole_count || w->len < 5)
+		return builtin;
+	slash = memrchr(w->text, '/', w->len);
 	if (!slash || slash - w->text < 3 || memcmp(slash - 3, "bin", 3) != 0)
-		return ab_shell_builtin(w);
+		return AB_BUILTIN_NONE;
 	slash++;
 	return ab_shell_builtin_of(slash,
 				   w->len - (size_t)(slash - w->text));
