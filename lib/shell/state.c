@@ -43,16 +43,22 @@ static uint32_t bucket_of(const char *name, size_t len)
 	return hash_of(name, len) % VARIABLE_BUCKETS;
 }
 
-struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
-			     size_t len)
+static inline struct variable *find(const struct ab_shell_run *run,
+				    const char *name, size_t len,
+				    uint32_t hash)
 {
-	uint32_t hash = hash_of(name, len);
 	struct variable *v = run->variables[hash % VARIABLE_BUCKETS];
 
 	while (v && (v->hash != hash || v->len != len ||
 		     !ab_same(v->name, name, len)))
 		v = v->chain;
 	return v;
+}
+
+struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
+			     size_t len)
+{
+	return find(run, name, len, hash_of(name, len));
 }
 
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
@@ -104,10 +110,11 @@ static const struct value *first_value(struct ab_shell_run *run,
 }
 
 static struct variable *make_variable(struct ab_shell_run *run,
-				      const char *name, size_t len)
+				      const char *name, size_t len,
+				      uint32_t hash)
 {
+	uint32_t bucket = hash % VARIABLE_BUCKETS;
 	struct variable *v;
-	uint32_t hash = hash_of(name, len), bucket = hash % VARIABLE_BUCKETS;
 	char *copy;
 
 	if (run->variable_count >= run->limits.variables) {
@@ -115,13 +122,13 @@ static struct variable *make_variable(struct ab_shell_run *run,
 		ab_run_limit(run, "too many variables");
 		return NULL;
 	}
-	v = ab_run_high(run, sizeof(*v));
-	copy = ab_run_high(run, len + 1);
-	if (!v || !copy)
+	v = ab_run_high(run, sizeof(*v) + len + 1);
+	if (!v)
 		return NULL;
-	memcpy(copy, name, len);
-	copy[len] = '\0';
 	memset(v, 0, sizeof(*v));
+	copy = (char *)(v + 1);
+	ab_copy(copy, name, len);
+	copy[len] = '\0';
 	v->name = copy;
 	v->len = (uint32_t)len;
 	v->hash = hash;
@@ -153,12 +160,13 @@ static void set_value(struct ab_shell_run *run, struct variable *v,
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags)
 {
-	struct variable *v = ab_run_find(run, name, len);
+	uint32_t hash = hash_of(name, len);
+	struct variable *v = find(run, name, len, hash);
 
 	if (!value)
 		value = &unknown_value;
 	if (!v)
-		v = make_variable(run, name, len);
+		v = make_variable(run, name, len, hash);
 	if (!v)
 		return; /* the run ends with LIMIT */
 	v->flags |= flags;
@@ -199,8 +207,10 @@ const struct ab_word *ab_run_keep(struct ab_shell_run *run,
 	if (map)
 		w->map = memcpy(p, word->map, map);
 	p += map;
-	if (text)
-		w->text = memcpy(p, word->text, text);
+	if (text) {
+		ab_copy(p, word->text, text);
+		w->text = p;
+	}
 	return w;
 }
 
