@@ -184,6 +184,12 @@ static bool takes_away(const struct ab_word *argv, uint32_t argc)
 	return false;
 }
 
+/* Most commands have none. */
+static bool has_letter(const char *letters, char c)
+{
+	return *letters && strchr(letters, c);
+}
+
 /* export, readonly, declare, typeset, local */
 static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
@@ -196,18 +202,18 @@ static void effect_declare(struct ab_shell_run *run,
 	bool is_local = ab_word_equals(argv, "local") ||
 			(run->call && !is_export &&
 			 !ab_word_equals(argv, "readonly") &&
-			 !strchr(letters, 'g'));
+			 !has_letter(letters, 'g'));
 
 	(void)tree;
 	(void)c;
-	if (strchr(letters, 'f') || strchr(letters, 'p'))
+	if (has_letter(letters, 'f') || has_letter(letters, 'p'))
 		return;
-	if (is_export || strchr(letters, 'x'))
+	if (is_export || has_letter(letters, 'x'))
 		flags |= VARIABLE_EXPORTED;
-	if (strchr(letters, 'i'))
+	if (has_letter(letters, 'i'))
 		flags |= VARIABLE_INTEGER;
 	/* export -n, declare +x; nothing takes the mark from a variable */
-	if (run->branch_depth || run->uncertain || strchr(letters, 'n') ||
+	if (run->branch_depth || run->uncertain || has_letter(letters, 'n') ||
 	    takes_away(argv, argc))
 		flags |= VARIABLE_MAYBE_EXPORTED;
 	for (; i < argc; i++) {
@@ -229,9 +235,9 @@ static void effect_declare(struct ab_shell_run *run,
 		}
 		value = ab_run_unknown(run, ab_run_blend(run, w, 1));
 		if (w->text[len] == '=' && !(flags & VARIABLE_INTEGER) &&
-		    !strchr(letters, 'n') && !strchr(letters, 'u') &&
-		    !strchr(letters, 'l') && !strchr(letters, 'a') &&
-		    !strchr(letters, 'A')) {
+		    !has_letter(letters, 'n') && !has_letter(letters, 'u') &&
+		    !has_letter(letters, 'l') && !has_letter(letters, 'a') &&
+		    !has_letter(letters, 'A')) {
 			text = tail_of(run, w, len + 1);
 			value = ab_run_scalar(run, &text);
 		}

@@ -594,10 +594,14 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 			uint32_t soft, struct part ***tail, uint32_t *quote)
 {
 	const unsigned char *s = p->s;
-	struct frame f = { .root = &f, .ptail = *tail, .word = w };
+	AB_UNINITIALIZED struct frame f; /* a root that is on no stack */
 	uint32_t from = w->begin, quotes = 0;
 	bool is_more = false; /* than one pair of quotes */
 
+	f.root = &f;
+	f.ptail = *tail;
+	f.word = w;
+	f.flags = 0;
 	for (;;) {
 		unsigned char t = ab_shell_class[s[at]];
 		void *mark = p->arena->low;

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "shell/state.h"
 
-/* Without anything to expand: most words are. */
-static inline void put_exact(const struct ab_shell_tree *tree,
-			     const struct word *w, struct ab_word *out)
+/* Without anything to expand, as most words are; of the text itself. */
+static inline void put_text(const unsigned char *text, const struct word *w,
+			    struct ab_word *out)
 {
 	uint32_t begin = w->begin, end = w->end;
 
@@ -19,14 +19,22 @@ static inline void put_exact(const struct ab_shell_tree *tree,
 		end = w->parts->end;
 	}
 	/* field by field: a whole one would be put together elsewhere first */
-	out->text = (const char *)tree->text + begin;
+	out->text = (const char *)text + begin;
 	out->len = end - begin;
 	out->hole_count = 0;
 	out->holes = NULL;
-	out->span = ab_tree_span(tree, begin, end);
+	out->span.begin = begin;
+	out->span.end = end;
 	out->map = NULL;
 	out->map_count = 0;
 	out->is_quoted = w->parts;
+}
+
+static inline void put_exact(const struct ab_shell_tree *tree,
+			     const struct word *w, struct ab_word *out)
+{
+	put_text(tree->text, w, out);
+	out->span = ab_tree_span(tree, out->span.begin, out->span.end);
 }
 
 uint32_t ab_visit_redirs(struct ab_shell_run *run,
@@ -99,13 +107,16 @@ static void expand_assign(struct ab_shell_run *run,
 			  const struct word *w, struct ab_shell_assign *a)
 {
 	const char *text = (const char *)tree->text + w->begin;
-	uint32_t len = 0;
+	bool is_append = w->assign > 1 && text[w->assign - 2] == '+';
+	uint32_t len = w->assign - 1 - is_append;
 	struct fields values = { 0 };
 	const struct part *array = w->parts;
 	char *name;
 
-	while (len < w->assign && ab_shell_name[(unsigned char)text[len]])
-		len++;
+	/* a name, but with a subscript a shorter one */
+	if (len && text[len - 1] == ']')
+		for (len = 0; ab_shell_name[(unsigned char)text[len]]; len++)
+			;
 	memset(a, 0, sizeof(*a));
 	a->name = "";
 	a->span = ab_tree_span(tree, w->begin, w->end);
@@ -116,7 +127,7 @@ static void expand_assign(struct ab_shell_run *run,
 	name[len] = '\0';
 	a->name = name;
 	a->name_len = len;
-	a->is_append = w->assign > 1 && text[w->assign - 2] == '+';
+	a->is_append = is_append;
 	a->is_array = text[len] == '[';
 	while (array && array->kind != PART_ARRAY)
 		array = array->next;
@@ -151,7 +162,8 @@ static void exact_command(struct ab_shell_run *run,
 			  const struct cmd *cmd, struct ab_shell_command *c)
 {
 	size_t size = cmd->word_count * sizeof(struct ab_word);
-	struct ab_word *out;
+	const unsigned char *text = tree->text;
+	struct ab_word *out, *all;
 
 	if (AB_LIKELY(run->kept && !tree->source)) {
 		run->kept--;
@@ -162,10 +174,14 @@ static void exact_command(struct ab_shell_run *run,
 	}
 	if (!out)
 		return;
-	c->argv = out;
+	c->argv = all = out;
 	c->argc = cmd->word_count;
 	for (const struct word *w = cmd->words; w; w = w->next)
-		put_exact(tree, w, out++);
+		put_text(text, w, out++);
+	if (AB_UNLIKELY(tree->source))
+		for (; all < out; all++)
+			all->span = ab_tree_span(tree, all->span.begin,
+						 all->span.end);
 	c->builtin = (enum ab_builtin)cmd->builtin;
 	if (AB_UNLIKELY(cmd->words && cmd->words->parts))
 		c->builtin = ab_shell_builtin(&c->argv[0]);
