@@ -394,13 +394,15 @@ static uint32_t plain_words(struct parser *p, struct frame *f, uint32_t at)
 			at++;
 		begin = at;
 		t = ab_shell_class[s[at]];
-		if (t == CLS_SINGLE || t == CLS_DOUBLE) {
+		if (AB_UNLIKELY(t >= CLS_HARD)) {
+			if (t != CLS_SINGLE && t != CLS_DOUBLE)
+				break;
 			at = literal_arg(p, &tail, begin);
 			if (!at)
 				break;
 			continue;
 		}
-		if (t >= CLS_HARD || s[at] == '#')
+		if (AB_UNLIKELY(s[at] == '#'))
 			break;
 		at = ab_lex_ordinary(p, at);
 		for (soft = 0; (t = ab_shell_class[s[at]]) < CLS_HARD; at++)

@@ -448,9 +448,9 @@ static bool is_whole_move(const struct ab_shell_run *run,
 }
 
 /* Whether it may have read what it was given. */
-static inline bool tell_command(struct ab_shell_run *run,
-				const struct ab_shell_tree *tree,
-				struct ab_shell_command *c)
+static bool tell_command(struct ab_shell_run *run,
+			 const struct ab_shell_tree *tree,
+			 struct ab_shell_command *c)
 {
 	enum ab_shell_answer a = AB_SHELL_GO;
 	bool is_read;
@@ -569,21 +569,26 @@ static AB_COLD uint32_t all_readings(struct ab_shell_run *run,
 	return n;
 }
 
-/* One of them is what the command does, and nobody knows which. */
-static AB_COLD bool tell_readings(struct ab_shell_run *run,
-				  const struct ab_shell_tree *tree,
-				  struct ab_shell_command *all, uint32_t count)
+/* What the command does; of more than one it is one of them, and nobody knows
+ * which. */
+static bool tell_commands(struct ab_shell_run *run,
+			  const struct ab_shell_tree *tree,
+			  struct ab_shell_command *all, uint32_t count)
 {
 	struct ab_shell_readings readings = { 0 };
-	bool is_read = false;
+	bool is_one = count <= 1, is_read = false;
+	uint32_t i = 0;
 
-	run->is_reading_of = true;
-	for (uint32_t i = 0; i < count && !run->is_stopped &&
-			     !run->arena->is_full; i++) {
-		ab_shell_reading_begin(run, &readings);
+	run->is_reading_of = !is_one;
+	do {
+		if (AB_UNLIKELY(!is_one))
+			ab_shell_reading_begin(run, &readings);
 		is_read |= tell_command(run, tree, &all[i]);
-		ab_shell_reading_end(run, &readings);
-	}
+		if (AB_UNLIKELY(!is_one))
+			ab_shell_reading_end(run, &readings);
+	} while (++i < count && !run->is_stopped && !run->arena->is_full);
+	if (AB_LIKELY(is_one))
+		return is_read;
 	ab_shell_reading_join(run, &readings);
 	run->is_reading_of = false;
 	return is_read;
@@ -622,7 +627,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 	AB_UNINITIALIZED struct ab_word output;
 	uint32_t count = 0;
 	struct function *f;
-	bool has_readings, is_read;
+	bool has_readings;
 
 	if (AB_UNLIKELY(run->aliases) && cmd->words &&
 	    visit_alias(run, tree, cmd, place))
@@ -650,10 +655,7 @@ void ab_visit_simple(struct ab_shell_run *run,
 		return;
 	if (AB_UNLIKELY(has_readings))
 		count = all_readings(run, tree, cmd, &c, &told);
-	is_read = AB_UNLIKELY(count > 1) ?
-			  tell_readings(run, tree, told, count) :
-			  tell_command(run, tree, told);
-	if (is_read)
+	if (tell_commands(run, tree, told, count))
 		ab_builtin_take(&c);
 	/* what the frames above need was copied */
 	ab_arena_release(run->arena, mark);
