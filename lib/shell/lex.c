@@ -29,9 +29,9 @@ static bool extend_text(const struct parser *p, const struct frame *root,
 	return true;
 }
 
-struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
-			     enum part_kind kind, uint32_t begin, uint32_t end,
-			     uint32_t flags)
+static inline struct part *put_part(struct parser *p, struct part ***tail,
+				    enum part_kind kind, uint32_t begin,
+				    uint32_t end, uint32_t flags)
 {
 	bool is_long = kind == PART_PARAM || kind == PART_ARRAY ||
 		       (kind >= PART_COMMAND && kind <= PART_PROC_OUT);
@@ -53,13 +53,20 @@ struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
 	return part;
 }
 
+struct part *ab_lex_put_part(struct parser *p, struct part ***tail,
+			     enum part_kind kind, uint32_t begin, uint32_t end,
+			     uint32_t flags)
+{
+	return put_part(p, tail, kind, begin, end, flags);
+}
+
 void ab_lex_some_text(struct parser *p, struct frame *f, uint32_t begin,
 		      uint32_t end)
 {
 	if ((f->flags & FRAME_QUOTED) && extend_text(p, f->root, begin, end))
 		return;
-	ab_lex_part(p, f->root, PART_TEXT, begin, end,
-		    f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
+	put_part(p, &f->root->ptail, PART_TEXT, begin, end,
+		 f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
 }
 
 /* begin..end in double quotes, with so many backslashes to be taken off when it
@@ -551,7 +558,7 @@ static uint32_t double_quotes(struct parser *p, struct frame *f, uint32_t at,
 	uint32_t from = ++at, escapes = 0;
 
 	/* "" is a word too */
-	ab_lex_part(p, f, PART_TEXT, at, at, PART_QUOTED);
+	put_part(p, &f->ptail, PART_TEXT, at, at, PART_QUOTED);
 	f->flags = FRAME_QUOTED;
 	for (;;) {
 		at = ab_lex_double_text(p, at, &escapes);
@@ -618,7 +625,8 @@ static bool simple_word(struct parser *p, struct word *w, uint32_t at,
 		if (t == CLS_END || at == p->len)
 			break;
 		if (t == CLS_SINGLE && (end = ab_lex_plain_quotes(p, at))) {
-			ab_lex_part(p, &f, PART_TEXT, at + 1, end, PART_QUOTED);
+			put_part(p, &f.ptail, PART_TEXT, at + 1, end,
+				 PART_QUOTED);
 			quotes++;
 		} else if (t == CLS_DOUBLE) {
 			end = double_quotes(p, &f, at, &is_more);
