@@ -196,9 +196,11 @@ static void find_default(struct expansion *e)
 {
 	const struct ab_shell_context *c = e->run->context;
 	static const struct ab_word ifs = { .text = " \t\n", .len = 3 };
+	char first = e->name[0];
 	struct segment *s;
 
-	if (!strchr("HISB", e->name[0])) {
+	/* what the names of all others here begin with */
+	if (first != 'H' && first != 'I' && first != 'S' && first != 'B') {
 		add_unknown(e);
 	} else if (strcmp(e->name, "HOME") == 0) {
 		s = ab_segments_hole(e->run, e->list, AB_HOLE_HOME, e->span,
