@@ -554,11 +554,17 @@ static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 	/* what may be any program is only asked about */
 	if (n > 63 || !letters)
 		return;
+	const char *text = words[0].text + base;
+	/* what a name that it takes begins and ends with; 0: anything */
+	char first = memchr("*?[\\", text[0], 4) ? '\0' : text[0];
+	char last = memchr("*?]\\", text[n - 1], 4) ? '\0' : text[n - 1];
+
 	for (uint32_t i = 0; i < c->pack->programs_count; i++) {
 		const struct ab_program *p = &c->pack->programs[i];
 
-		if (p->depth || !ab_glob_match_name(words[0].text + base, n,
-						    p->name, p->name_len, 0))
+		if (p->depth || (first && p->name[0] != first) ||
+		    (last && p->name[p->name_len - 1] != last) ||
+		    !ab_glob_match_name(text, n, p->name, p->name_len, 0))
 			continue;
 		if (++tried > AB_CHECK_MAX_NAMES) {
 			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
