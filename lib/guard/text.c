@@ -154,25 +154,31 @@ static bool is_constant(const char *text, uint32_t len)
 	       !memchr(text, '@', len);
 }
 
+/* %string and the like; each begins with another letter. */
+static inline bool is_sort(const char *want, const char *sort)
+{
+	return *want == '%' && want[1] == sort[1] && !strcmp(want, sort);
+}
+
 static bool token_is(const struct window *w, uint32_t i, const char *want)
 {
 	const struct ab_token *t = &w->tokens[i];
 
-	if (*want == '%' && !strcmp(want, "%string"))
+	if (is_sort(want, "%string"))
 		return t->kind == AB_TOKEN_STRING;
-	if (*want == '%' && !strcmp(want, "%plain"))
+	if (is_sort(want, "%plain"))
 		return t->kind == AB_TOKEN_STRING &&
 		       (t->quote == '\'' ||
 			is_constant(w->text + t->at, t->len));
-	if (*want == '%' && !strcmp(want, "%metadata")) {
+	if (is_sort(want, "%metadata")) {
 		const struct ab_word s = { .text = w->text + t->at,
 					   .len = t->len };
 
 		return t->kind == AB_TOKEN_STRING && ab_value_is_metadata(&s);
 	}
-	if (*want == '%' && !strcmp(want, "%word"))
+	if (is_sort(want, "%word"))
 		return t->kind == AB_TOKEN_WORD;
-	if (*want == '%' && !strcmp(want, "%var"))
+	if (is_sort(want, "%var"))
 		return t->kind == AB_TOKEN_WORD && w->text[t->at] == '$';
 	if (*want == '*' && !want[1])
 		return true;
@@ -231,13 +237,13 @@ static bool match_from(const struct window *w, const char *const *want,
 	while (k < n) {
 		const char *s = want[k];
 
-		if (!strcmp(s, "^")) {
+		if (*s == '^' && !s[1]) {
 			if (i != 0 || !w->is_start)
 				return false;
 			k++;
 			continue;
 		}
-		if (!strcmp(s, "..") || !strcmp(s, "..)")) {
+		if (*s == '.' && (!strcmp(s, "..") || !strcmp(s, "..)"))) {
 			gap = ++k;
 			back = i;
 			if (s[2])
@@ -250,7 +256,7 @@ static bool match_from(const struct window *w, const char *const *want,
 			k++;
 			continue;
 		}
-		bool is_not = !strncmp(s, "not:", 4);
+		bool is_not = *s == 'n' && !strncmp(s, "not:", 4);
 
 		if (i < end && token_is(w, i, is_not ? s + 4 : s) !=
 					    is_not) {
