@@ -503,14 +503,16 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 	if (!use->values)
 		return false;
 	use->operands = (uint32_t *)(void *)(use->values + 2 * (count + 1));
-	use->has_hole = false;
-	for (uint32_t i = 1; i < count; i++) {
-		const struct ab_word *w = &words[i];
+	uint64_t heads = 0;
+	uint32_t holes = 0;
 
-		use->has_hole |= w->hole_count != 0;
+	for (const struct ab_word *w = words + 1; w < words + count; w++) {
+		holes |= w->hole_count;
 		if (w->len)
-			use->heads |= ab_head_bit(*w->text);
+			heads |= ab_head_bit(*w->text);
 	}
+	use->heads = heads;
+	use->has_hole = holes != 0;
 	is_plain = is_rest = false;
 	if (count > 1)
 		is_plain = takes_plainly(&s, &is_rest);

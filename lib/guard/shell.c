@@ -411,14 +411,17 @@ static bool is_shopt(const struct ab_word *argv, uint32_t argc)
 		ab_word_equals(&argv[i], "setopt"));
 }
 
+#define LETTER(ch) (1u << ((ch) & 31)) /* in either case */
+
 /* The word may be one of those that note_word() knows, by its length and its
-   first letter: most are not. */
+   first two letters: most are not. */
 static inline bool is_notable(const struct ab_word *w)
 {
 	/* how long a word is nobody foresees: no branch for that */
 	const char *s = w->len < sizeof("dotglob") - 1 ? "       " : w->text;
 
-	switch (s[*s == '-' ? 2 : 0]) {
+	s += *s == '-' ? 2 : 0;
+	switch (*s) {
 	case 'b':
 	case 'B':
 	case 'c':
@@ -430,6 +433,8 @@ static inline bool is_notable(const struct ab_word *w)
 	case 'n':
 	case 'N':
 	case 'S':
+		return LETTER(s[1]) & (LETTER('a') | LETTER('h') | LETTER('l') |
+				       LETTER('o') | LETTER('_'));
 	case '_':
 		return true;
 	default:
@@ -468,13 +473,19 @@ static bool drops_options(struct ab_check *c, const struct ab_word *argv,
 	return true;
 }
 
+/* What is_shopt() is of, beside zsh's setopt. */
+#define AB_SHOPTS                                                       \
+	(AB_BUILTIN(SHOPT) | AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN))
+
 /* What a pattern takes from now on: shopt -s dotglob, bash -O dotglob, zsh's
    setopt globdots. */
-static void note_options(struct ab_check *c, const struct ab_word *argv,
-			 uint32_t argc)
+static void note_options(struct ab_check *c, enum ab_builtin builtin,
+			 const struct ab_word *argv, uint32_t argc)
 {
-	bool is_unsure = argc && is_shopt(argv, argc);
+	bool is_unsure = AB_UNLIKELY((UINT64_C(1) << builtin) & AB_SHOPTS) ||
+			 (argc && ab_word_equals(argv, "setopt"));
 
+	is_unsure = AB_UNLIKELY(is_unsure) && is_shopt(argv, argc);
 	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
 		return;
 	for (uint32_t i = 0; i < argc; i++) {
@@ -709,7 +720,7 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	c->is_on_script = AB_UNLIKELY(c->chain && c->chain->is_stdin) &&
 			  ab_is_on_script(c, m) && !has_left(v);
 	check_assigns(c, m);
-	note_options(c, argv, argc);
+	note_options(c, builtin, argv, argc);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
 	bool is_split = first_dir(v, &dirs);
