@@ -76,6 +76,18 @@ void ab_check_known(struct ab_check *c, enum ab_known known, uint8_t verdict,
 
 /* --- predicates --------------------------------------------------------- */
 
+/* The first byte from `i` on that what stands behind a star can begin with. */
+static inline size_t next_place(const char *behind, const char *text, size_t i,
+				size_t n)
+{
+	const char *hit;
+
+	if (*behind == '?' || *behind == '*' || i >= n)
+		return i;
+	hit = memchr(text + i, *behind, n - i);
+	return hit ? (size_t)(hit - text) : n;
+}
+
 static inline bool takes(const char *pattern, const char *text, size_t n)
 {
 	const char *star = NULL;
@@ -84,14 +96,16 @@ static inline bool takes(const char *pattern, const char *text, size_t n)
 	while (i < n) {
 		if (*pattern == '*') {
 			star = ++pattern;
-			back = i;
+			if (!*star)
+				return true;
+			i = back = next_place(star, text, i, n);
 		} else if (*pattern && (*pattern == '?' ||
 					*pattern == text[i])) {
 			pattern++;
 			i++;
 		} else if (star) {
 			pattern = star;
-			i = ++back;
+			i = back = next_place(star, text, back + 1, n);
 		} else {
 			return false;
 		}

@@ -482,10 +482,10 @@ static bool drops_options(struct ab_check *c, const struct ab_word *argv,
 static void note_options(struct ab_check *c, enum ab_builtin builtin,
 			 const struct ab_word *argv, uint32_t argc)
 {
-	bool is_unsure = AB_UNLIKELY((UINT64_C(1) << builtin) & AB_SHOPTS) ||
-			 (argc && ab_word_equals(argv, "setopt"));
+	bool is_unsure = (((UINT64_C(1) << builtin) & AB_SHOPTS) ||
+			  (argc && ab_word_equals(argv, "setopt"))) &&
+			 is_shopt(argv, argc);
 
-	is_unsure = AB_UNLIKELY(is_unsure) && is_shopt(argv, argc);
 	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
 		return;
 	for (uint32_t i = 0; i < argc; i++) {
