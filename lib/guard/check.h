@@ -44,6 +44,9 @@ struct ab_use {
 	uint32_t count;
 	uint64_t options; /* groups that are present */
 	uint64_t heads;	  /* ab_head_bit() of the words and values */
+	/* the same of the program's name, behind its directory; 0: it was not
+	   looked at */
+	uint64_t name_head;
 	uint32_t *operands; /* numbers of words */
 	uint32_t operand_count;
 	uint32_t base[8]; /* first operand at each depth of subcommands */

@@ -484,46 +484,38 @@ static bool is_inert(const struct ab_program *p)
 }
 
 static void judge_program(struct ab_check *c, const struct ab_program *p,
-			  const struct ab_word *words, uint32_t count,
-			  uint32_t in_taint, const struct ab_word *in_text,
-			  bool has_stdin)
+			  struct ab_use *use)
 {
-	static const struct ab_use nothing;
+	const struct ab_word *words = use->words;
 	const struct ab_use *outer = c->use;
 	bool was_excused = c->is_excused;
-	struct ab_use use = nothing;
+	uint32_t count = use->count;
 
-	use.in_taint = in_taint;
-	use.in_text = in_text;
-	use.has_stdin = has_stdin;
-	use.has_hole = true; /* until the words were looked at */
-	use.words = words;
-	use.count = count;
-	c->use = &use;
+	c->use = use;
 	c->is_excused = false;
 	if (p && is_inert(p)) {
-		use.program = p;
-	} else if (p && ab_use_read(c, p, words, count, &use)) {
-		c->is_excused = c->pack->has_excuses && is_excused(c, &use);
+		use->program = p;
+	} else if (p && ab_use_read(c, p, words, count, use)) {
+		c->is_excused = c->pack->has_excuses && is_excused(c, use);
 		if (p->is_git)
 			ab_check_git(c, words, count);
-		if (!use.is_help)
-			judge_use(c, &use);
+		if (!use->is_help)
+			judge_use(c, use);
 	}
 	if (may_be_git(p, words))
 		ab_check_git(c, words, count);
-	if (count > 1 && !use.is_help &&
-	    (!use.heads || (use.heads & ab_head_bit('-'))) &&
+	if (count > 1 && !use->is_help &&
+	    (!use->heads || (use->heads & ab_head_bit('-'))) &&
 	    !(p && p->is_builtin))
-		ab_check_outs(c, &use);
-	if (AB_UNLIKELY(c->is_on_script) && ab_takes_script(c, &use))
+		ab_check_outs(c, use);
+	if (AB_UNLIKELY(c->is_on_script) && ab_takes_script(c, use))
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, NULL);
 	if (!p && count > 2 && words[0].len)
 		probe_words(c, words, count);
-	default_output(c, &use);
-	if (p && (p->is_names || p->is_pass) && !use.is_help &&
+	default_output(c, use);
+	if (p && (p->is_names || p->is_pass) && !use->is_help &&
 	    c->command && c->command->place.out)
-		ab_wrap_names(c, &use);
+		ab_wrap_names(c, use);
 	c->use = outer;
 	c->is_excused = was_excused;
 }
@@ -540,21 +532,20 @@ static bool is_own_script(struct ab_check *c, const struct ab_word *w,
 }
 
 /* A name with a pattern in it may be any program that it matches. */
-static void judge_pattern(struct ab_check *c, const struct ab_word *words,
-			  uint32_t count, uint32_t in_taint,
-			  const struct ab_word *in_text, bool has_stdin)
+static void judge_pattern(struct ab_check *c, const struct ab_use *use)
 {
-	uint32_t base = ab_name_base(&words[0]), tried = 0;
-	uint32_t n = words[0].len - base, letters = 0;
+	const struct ab_word *name = use->words;
+	uint32_t base = ab_name_base(name), tried = 0;
+	uint32_t n = name->len - base, letters = 0;
+	const char *text = name->text + base;
 
-	if (!is_own_script(c, &words[0], base))
-		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, &words[0]);
-	for (uint32_t i = base; i < words[0].len; i++)
-		letters += !memchr("*?[]!^-", words[0].text[i], 7);
+	if (!is_own_script(c, name, base))
+		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, name);
+	for (uint32_t i = 0; i < n; i++)
+		letters += !memchr("*?[]!^-", text[i], 7);
 	/* what may be any program is only asked about */
 	if (n > 63 || !letters)
 		return;
-	const char *text = words[0].text + base;
 	/* what a name that it takes begins and ends with; 0: anything */
 	char first = memchr("*?[\\", text[0], 4) ? '\0' : text[0];
 	char last = memchr("*?]\\", text[n - 1], 4) ? '\0' : text[n - 1];
@@ -567,13 +558,13 @@ static void judge_pattern(struct ab_check *c, const struct ab_word *words,
 		    !ab_glob_match_name(text, n, p->name, p->name_len, 0))
 			continue;
 		if (++tried > AB_CHECK_MAX_NAMES) {
-			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
+			ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, name);
 			return;
 		}
 		void *mark = c->scratch->low;
+		struct ab_use one = *use;
 
-		judge_program(c, p, words, count, in_taint, in_text,
-			      has_stdin);
+		judge_program(c, p, &one);
 		ab_arena_release(c->scratch, mark);
 	}
 }
@@ -596,10 +587,10 @@ static const struct ab_program *lower_name(struct ab_check *c,
 	return changed ? ab_pack_program(c->pack, text, n) : NULL;
 }
 
-static void judge_name(struct ab_check *c, const struct ab_word *words,
-		       uint32_t count, uint32_t in_taint,
-		       const struct ab_word *in_text, bool has_stdin)
+static void judge_name(struct ab_check *c, struct ab_use *use)
 {
+	const struct ab_word *words = use->words;
+	uint32_t count = use->count;
 	bool has_pattern;
 	bool lenient = c->flags & AB_SHELL_DEFINITION;
 	bool unknown = is_unknown_name(&words[0], &has_pattern);
@@ -622,19 +613,19 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 	if (count > 1 && ((unknown && !words[0].len) ||
 			  (words[0].len > 1 && *words[0].text == '-' &&
 			   ab_names_program(c, &words[1])))) {
-		ab_check_words(c, words + 1, count - 1, in_taint, in_text,
-			       has_stdin);
+		ab_check_words(c, words + 1, count - 1, use->in_taint,
+			       use->in_text, use->has_stdin);
 		return;
 	}
 	/* time -f FORMAT rm */
 	if (count > 2 && words[0].len == 2 && *words[0].text == '-' &&
 	    ab_names_program(c, &words[2])) {
-		ab_check_words(c, words + 2, count - 2, in_taint, in_text,
-			       has_stdin);
+		ab_check_words(c, words + 2, count - 2, use->in_taint,
+			       use->in_text, use->has_stdin);
 		return;
 	}
 	if (has_pattern) {
-		judge_pattern(c, words, count, in_taint, in_text, has_stdin);
+		judge_pattern(c, use);
 		return;
 	}
 	/* env BASH_FUNC_x%%=..., which is no name for a shell */
@@ -664,9 +655,10 @@ static void judge_name(struct ab_check *c, const struct ab_word *words,
 		ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, words);
 	/* what the text put there, whatever it is called */
 	if (AB_UNLIKELY(base || unknown) &&
-	    ab_file_command(c, words, count, in_taint, in_text, has_stdin))
+	    ab_file_command(c, words, count, use->in_taint, use->in_text,
+			    use->has_stdin))
 		return;
-	judge_program(c, p, words, count, in_taint, in_text, has_stdin);
+	judge_program(c, p, use);
 }
 
 /* They are words of the text's own command, which keeps them. */
@@ -682,6 +674,7 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count, uint32_t in_taint,
 		    const struct ab_word *in_text, bool has_stdin)
 {
+	static const struct ab_use nothing;
 	void *mark = c->scratch->low;
 	const struct ab_program *p;
 
@@ -691,6 +684,14 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, words);
 		return;
 	}
+	struct ab_use use = nothing;
+
+	use.words = words;
+	use.count = count;
+	use.in_taint = in_taint;
+	use.in_text = in_text;
+	use.has_stdin = has_stdin;
+	use.has_hole = true; /* until the words were looked at */
 	c->depth++;
 	if (c->told)
 		c->told(c->user, words, count, c->chain, stays(c, words));
@@ -698,11 +699,12 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 			      : ab_pack_seated(c->pack, words->text,
 					       words->len);
 	/* such a name is nothing else */
-	if (AB_LIKELY(p))
-		judge_program(c, p, words, count, in_taint, in_text,
-			      has_stdin);
-	else
-		judge_name(c, words, count, in_taint, in_text, has_stdin);
+	if (AB_LIKELY(p)) {
+		use.name_head = ab_head_bit(*words->text);
+		judge_program(c, p, &use);
+	} else {
+		judge_name(c, &use);
+	}
 	c->depth--;
 	ab_arena_release(c->scratch, mark);
 }

@@ -402,6 +402,9 @@ static const struct ab_use no_use;
 static uint64_t name_head(const struct ab_use *use)
 {
 	const struct ab_word *w = use && use->count ? use->words : NULL;
+
+	if (AB_LIKELY(use && use->name_head))
+		return use->name_head;
 	const char *slash = w ? memrchr(w->text, '/', w->len) : NULL;
 	uint32_t at = slash ? (uint32_t)(slash - w->text) + 1 : 0;
 
@@ -508,27 +511,30 @@ void ab_check_flow(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
-static void env_entry(struct ab_check *c, uint32_t at, const char *name,
-		      uint32_t len, uint32_t hash,
+static void found_env(struct ab_check *c, const struct ab_clause *clause,
 		      const struct ab_word *value)
 {
 	AB_UNINITIALIZED struct ab_use use;
 
-	if (!at)
-		return;
 	ab_clear(&use, sizeof(use));
 	use.env_value = value;
+	if (ab_tests_hold(c, &use, clause, 0))
+		ab_check_clause(c, clause, value);
+}
+
+static void env_entry(struct ab_check *c, uint32_t at, const char *name,
+		      uint32_t len, uint32_t hash,
+		      const struct ab_word *value)
+{
 	while (at) {
 		const struct ab_env *e = &c->pack->envs[at - 1];
-		const struct ab_clause *clause = &c->pack->clauses[e->clause];
 
 		at = e->next;
 		if (e->is_prefix ? len < e->len : e->hash != hash ||
 						  len != e->len)
 			continue;
-		if (ab_same(e->name, name, e->len) &&
-		    ab_tests_hold(c, &use, clause, 0))
-			ab_check_clause(c, clause, value);
+		if (ab_same(e->name, name, e->len))
+			found_env(c, &c->pack->clauses[e->clause], value);
 	}
 }
 

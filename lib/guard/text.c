@@ -332,7 +332,7 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 		    strcmp(clause->lang, lang) != 0)
 			continue;
 		for (uint32_t i = 0; i < w->count; i++) {
-			struct ab_word found;
+			AB_UNINITIALIZED struct ab_word found;
 
 			if (!may_be(&w->tokens[i], link->heads) ||
 			    (**want != '^' && **want != '%' &&
