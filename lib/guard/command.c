@@ -587,7 +587,10 @@ static const struct ab_program *lower_name(struct ab_check *c,
 	return changed ? ab_pack_program(c->pack, text, n) : NULL;
 }
 
-static void judge_name(struct ab_check *c, struct ab_use *use)
+/* The program of a name that ab_pack_seated() does not know, NULL where nobody
+   knows it. False: it was judged as what else it is. */
+static bool look_up(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_program **found)
 {
 	const struct ab_word *words = use->words;
 	uint32_t count = use->count;
@@ -615,18 +618,18 @@ static void judge_name(struct ab_check *c, struct ab_use *use)
 			   ab_names_program(c, &words[1])))) {
 		ab_check_words(c, words + 1, count - 1, use->in_taint,
 			       use->in_text, use->has_stdin);
-		return;
+		return false;
 	}
 	/* time -f FORMAT rm */
 	if (count > 2 && words[0].len == 2 && *words[0].text == '-' &&
 	    ab_names_program(c, &words[2])) {
 		ab_check_words(c, words + 2, count - 2, use->in_taint,
 			       use->in_text, use->has_stdin);
-		return;
+		return false;
 	}
 	if (has_pattern) {
 		judge_pattern(c, use);
-		return;
+		return false;
 	}
 	/* env BASH_FUNC_x%%=..., which is no name for a shell */
 	if (AB_UNLIKELY(has & HAS_EQUALS)) {
@@ -657,8 +660,9 @@ static void judge_name(struct ab_check *c, struct ab_use *use)
 	if (AB_UNLIKELY(base || unknown) &&
 	    ab_file_command(c, words, count, use->in_taint, use->in_text,
 			    use->has_stdin))
-		return;
-	judge_program(c, p, use);
+		return false;
+	*found = p;
+	return true;
 }
 
 /* They are words of the text's own command, which keeps them. */
@@ -699,12 +703,9 @@ void ab_check_words(struct ab_check *c, const struct ab_word *words,
 			      : ab_pack_seated(c->pack, words->text,
 					       words->len);
 	/* such a name is nothing else */
-	if (AB_LIKELY(p)) {
-		use.name_head = ab_head_bit(*words->text);
+	use.name_head = p ? ab_head_bit(*words->text) : 0;
+	if (AB_LIKELY(p) || look_up(c, &use, &p))
 		judge_program(c, p, &use);
-	} else {
-		judge_name(c, &use);
-	}
 	c->depth--;
 	ab_arena_release(c->scratch, mark);
 }

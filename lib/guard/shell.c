@@ -143,8 +143,8 @@ static AB_COLD const struct ab_word *one_of_several(const struct visit *v,
 	return NULL;
 }
 
-static void prepare(struct visit *v, struct ab_shell_run *run,
-		    const struct ab_shell_place_of *place)
+static inline void prepare(struct visit *v, struct ab_shell_run *run,
+			   const struct ab_shell_place_of *place)
 {
 	struct ab_check *c = &v->check;
 
