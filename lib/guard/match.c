@@ -426,17 +426,17 @@ static void check_link(struct ab_check *c, const struct ab_use *use,
 }
 
 /* The links of a list lie one behind the other; few want these classes. */
-static void check_access(struct ab_check *c, const struct ab_use *use,
-			 enum ab_role_kind kind, const struct ab_word *w,
-			 uint64_t classes)
+static void check_links(struct ab_check *c, const struct ab_use *use,
+			enum ab_role_kind kind, const struct ab_word *w,
+			uint64_t classes, uint64_t some)
 {
 	const struct ab_pack *pack = c->pack;
 	uint32_t first = pack->path_links[kind] - 1;
-	uint64_t some = classes & pack->path_mask[kind], hits = 0;
+	uint64_t hits = 0;
 
 	for (; some; some &= some - 1)
 		hits |= pack->path_hits[kind][__builtin_ctzll(some)];
-	for (uint32_t i = 0; hits && i < pack->path_counts[kind]; i += 64) {
+	for (uint32_t i = 0; i < pack->path_counts[kind]; i += 64) {
 		for (uint64_t left = hits; left; left &= left - 1) {
 			uint32_t n = i + (uint32_t)__builtin_ctzll(left);
 
@@ -445,6 +445,20 @@ static void check_access(struct ab_check *c, const struct ab_use *use,
 					   classes);
 		}
 	}
+}
+
+static inline void check_access(struct ab_check *c, const struct ab_use *use,
+				enum ab_role_kind kind,
+				const struct ab_word *w, uint64_t classes)
+{
+	uint64_t some = classes & c->pack->path_mask[kind];
+	uint64_t heads = c->pack->path_heads[kind];
+
+	/* what any path is wanted for, few programs do */
+	if (heads && (some & AB_CLASS(ANY)) && !(name_head(use) & heads))
+		some &= ~AB_CLASS(ANY);
+	if (AB_UNLIKELY(some))
+		check_links(c, use, kind, w, classes, some);
 }
 
 static void check_path(struct ab_check *c, const struct ab_use *use,

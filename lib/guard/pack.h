@@ -377,6 +377,9 @@ struct ab_pack {
 	   that: number n has bit n % 64 */
 	uint32_t path_counts[AB_ROLE_KINDS];
 	uint64_t path_hits[AB_ROLE_KINDS][64];
+	/* of the links that want any path: what the program's name must begin
+	   with, by ab_head_bit(); 0: no need */
+	uint64_t path_heads[AB_ROLE_KINDS];
 	uint32_t flow_links[AB_SINK_COUNT];
 	uint32_t flow_mask[AB_SINK_COUNT];
 	uint32_t text_links;

@@ -128,11 +128,20 @@ static void settle_hits(struct ab_pack *pack, size_t kind,
 {
 	pack->path_counts[kind] = count;
 	memset(pack->path_hits[kind], 0, sizeof(pack->path_hits[kind]));
+	pack->path_heads[kind] = 0;
+	bool has_need = true;
+
 	for (uint32_t i = 0; i < count; i++) {
+		if (links[i].yes & AB_CLASS(ANY)) {
+			pack->path_heads[kind] |= links[i].heads;
+			has_need &= links[i].heads != 0;
+		}
 		for (uint64_t yes = links[i].yes; yes; yes &= yes - 1)
 			pack->path_hits[kind][__builtin_ctzll(yes)] |=
 				UINT64_C(1) << i % 64;
 	}
+	if (!has_need)
+		pack->path_heads[kind] = 0;
 }
 
 /* What the first token of each text clause may begin with, and its language. */
