@@ -390,9 +390,10 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 			ab_check_flow(c, use, AB_SINK_NET, use->in_taint,
 				      NULL);
 	}
-	for (uint32_t i = 0; i < p->role_count; i++) {
-		const struct ab_role *role = &c->pack->roles[p->role + i];
+	const struct ab_role *role = c->pack->roles + p->role;
+	const struct ab_role *end = role + p->role_count;
 
+	for (; role < end; role++) {
 		if (n < role->least ||
 		    (role->given && !(use->options & role->given)))
 			continue;

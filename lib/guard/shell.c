@@ -64,27 +64,31 @@ static bool is_invisible(const unsigned char *p, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xa9;
 }
 
-#define BLOCK 32
+#define BLOCK 64
 
 typedef unsigned char vector __attribute__((vector_size(16)));
+typedef signed char signs __attribute__((vector_size(16)));
 
-/* None of the 16 bytes is special. */
-static inline vector odd_of(const unsigned char *p)
+/* All bits of those of 16 bytes that are not special: 0x20 to 0x7e, which are
+   the numbers above 0x20 when one is added, tab and newline. */
+static inline vector plain_of(const unsigned char *p)
 {
 	vector v;
 
 	memcpy(&v, p, sizeof(v));
-	return (vector)((v - 0x20 > 0x5e) & ~((v == '\n') | (v == '\t')));
+	return (vector)((signs)(v + 1) > 0x20) | (vector)(v == '\n') |
+	       (vector)(v == '\t');
 }
 
 /* No byte of the block is special. */
 static inline bool are_plain(const unsigned char *p)
 {
-	vector odd = odd_of(p) | odd_of(p + 16);
+	vector plain = plain_of(p) & plain_of(p + 16) & plain_of(p + 32) &
+		       plain_of(p + 48);
 	uint64_t halves[2];
 
-	memcpy(halves, &odd, sizeof(halves));
-	return !(halves[0] | halves[1]);
+	memcpy(halves, &plain, sizeof(halves));
+	return (halves[0] & halves[1]) == UINT64_MAX;
 }
 
 /* The first of n bytes is none that a line should hold. */
