@@ -118,6 +118,15 @@ static enum path_from from_hole(const struct ab_hole *h)
 	return FROM_NOWHERE;
 }
 
+/* "$X/y": in a directory of which nothing is known. */
+static bool is_nowhere(const struct ab_word *w)
+{
+	return w->hole_count && !w->holes[0].at &&
+	       (w->holes[0].kind == AB_HOLE_BYTES ||
+		w->holes[0].kind == AB_HOLE_FIELDS) &&
+	       from_hole(&w->holes[0]) == FROM_NOWHERE;
+}
+
 static uint8_t kind_of(const struct ab_word *w, uint32_t at, uint32_t end,
 		       uint32_t *h)
 {
@@ -571,15 +580,6 @@ static void sit_down(const struct ab_check *c, struct ab_seat *seat,
 	ab_copy(seat->text, w->text, w->len);
 }
 
-/* "$X" alone, of which nothing is known. */
-static bool is_nothing_known(const struct ab_word *w)
-{
-	return w->hole_count == 1 && !w->len &&
-	       (w->holes[0].kind == AB_HOLE_BYTES ||
-		w->holes[0].kind == AB_HOLE_FIELDS) &&
-	       from_hole(&w->holes[0]) == FROM_NOWHERE;
-}
-
 static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 			     bool *is_too_long)
 {
@@ -587,7 +587,8 @@ static uint64_t find_classes(struct ab_check *c, const struct ab_word *w,
 	struct ab_seat *seat;
 	uint64_t classes;
 
-	if (is_nothing_known(w)) {
+	/* "$X" alone */
+	if (w->hole_count == 1 && !w->len && is_nowhere(w)) {
 		ab_check_want_cwd(c);
 		return AB_CLASS(ANY) | AB_CLASS(HOLE) | AB_CLASS(UNKNOWN) |
 		       (ab_names_are_own(w->holes) ? AB_CLASS(CHECKED) : 0);
@@ -667,6 +668,10 @@ static const char *path_text(struct ab_check *c, const struct ab_word *w,
 	AB_UNINITIALIZED struct path p;
 	size_t size = 1;
 
+	if (is_nowhere(w)) { /* as resolve() would say of it */
+		ab_check_want_cwd(c);
+		return NULL;
+	}
 	resolve(c, w, &p);
 	if (p.from != FROM_ROOT || p.has_hole || p.is_too_long)
 		return NULL;
