@@ -18,11 +18,14 @@
 #define WINDOW 512
 #define OVERLAP 16
 
+static const bool word_bytes[256] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
+	['_'] = true,	      ['$'] = true,	    [0x80 ... 0xff] = true,
+};
+
 static inline bool is_word(char ch)
 {
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || ch == '_' || ch == '$' ||
-	       (unsigned char)ch >= 0x80;
+	return word_bytes[(unsigned char)ch];
 }
 
 static bool at(const struct ab_lexer *x, const char *sign)
@@ -106,7 +109,7 @@ bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
 			t->is_line = true;
 		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r')
 			x->pos++;
-		else if (!comment(x))
+		else if (is_word(ch) || !comment(x)) /* none begins so */
 			break;
 	}
 	if (x->pos >= x->len)
