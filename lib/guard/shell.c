@@ -486,17 +486,19 @@ static bool drops_options(struct ab_check *c, const struct ab_word *argv,
 static void note_options(struct ab_check *c, enum ab_builtin builtin,
 			 const struct ab_word *argv, uint32_t argc)
 {
-	bool is_unsure = (((UINT64_C(1) << builtin) & AB_SHOPTS) ||
-			  (argc && ab_word_equals(argv, "setopt"))) &&
-			 is_shopt(argv, argc);
+	bool may_be = ((UINT64_C(1) << builtin) & AB_SHOPTS) ||
+		      (argc && argv->len == sizeof("setopt") - 1);
+	bool is_unsure = AB_UNLIKELY(may_be) && is_shopt(argv, argc);
 
 	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
 		return;
-	for (uint32_t i = 0; i < argc; i++) {
-		if (is_unsure && argv[i].hole_count)
+	for (uint32_t i = 0; is_unsure && i < argc; i++) {
+		if (argv[i].hole_count)
 			c->has_dots = c->has_fold = true;
-		if (is_notable(&argv[i]))
-			note_word(c, &argv[i]);
+	}
+	for (const struct ab_word *w = argv; w < argv + argc; w++) {
+		if (is_notable(w))
+			note_word(c, w);
 	}
 }
 
@@ -637,6 +639,9 @@ static uint32_t unquoted_by(const struct ab_shell_command *m)
 	return 0;
 }
 
+#define AB_CHDIRS                                                       \
+	(AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))
+
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
@@ -657,8 +662,7 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
-	if ((UINT64_C(1) << builtin) &
-	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD)))
+	if ((UINT64_C(1) << builtin) & AB_CHDIRS)
 		change_dir(c, builtin, argv, argc);
 	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
 	    ab_word_equals(argv, "exec") && in->has) {
@@ -686,6 +690,25 @@ static void note_physical(struct ab_check *c, const struct ab_word *argv,
 	 AB_BUILTIN(BUILTIN) | AB_BUILTIN(COMMAND) |                    \
 	 AB_BUILTIN(SHOPT) | AB_BUILTIN(LOCAL) |                        \
 	 AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY))
+
+/* What a builtin leaves behind that was judged. */
+static void after_builtin(struct visit *v, enum ab_builtin builtin,
+			  const struct ab_word *argv, uint32_t argc)
+{
+	struct ab_check *c = &v->check;
+
+	if ((UINT64_C(1) << builtin) & AB_CHDIRS) {
+		v->cwd = ab_shell_variable(c->run, CWD, sizeof(CWD) - 1);
+		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
+		run_traps(v, builtin);
+	} else if (builtin == AB_BUILTIN_EXIT) {
+		run_traps(v, builtin);
+	} else if (builtin == AB_BUILTIN_SET) {
+		note_physical(c, argv, argc);
+	}
+	if ((UINT64_C(1) << builtin) & AB_EXPORTERS)
+		ab_defined_export(c, argv, argc);
+}
 
 static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 				       const struct ab_shell_command *m)
@@ -735,17 +758,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 		judge_command(v, m, argv, argc, &mine);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if ((UINT64_C(1) << builtin) &
-	    (AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))) {
-		v->cwd = ab_shell_variable(run, CWD, sizeof(CWD) - 1);
-		v->is_lost |= (c->flags & AB_SHELL_LOOP) != 0;
-		run_traps(v, builtin);
-	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_EXIT)) {
-		run_traps(v, builtin);
-	} else if (AB_UNLIKELY(builtin == AB_BUILTIN_SET)) {
-		note_physical(c, argv, argc);
-	}
-	if (AB_UNLIKELY((UINT64_C(1) << builtin) & AB_EXPORTERS))
-		ab_defined_export(c, argv, argc);
+	    (AB_CHDIRS | AB_BUILTIN(EXIT) | AB_EXPORTERS))
+		after_builtin(v, builtin, argv, argc);
 	if (AB_UNLIKELY(c->traps))
 		ab_traps_wake(c);
 	c->command = NULL;
