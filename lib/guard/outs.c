@@ -30,7 +30,9 @@ static const char *const names[] = {
 /* Such a path leads elsewhere, or to a name that is special. */
 static bool leads_away(const struct ab_word *w, uint32_t at)
 {
-	return at < w->len && memchr("/~.", w->text[at], 3);
+	char ch = at < w->len ? w->text[at] : '\0';
+
+	return ch == '/' || ch == '~' || ch == '.';
 }
 
 /* `--Output_Dir`: outputdir. 0: it is too long. */
@@ -120,8 +122,11 @@ static bool is_elsewhere(const struct ab_chain *k)
 
 	for (; k; k = k->up) {
 		for (size_t i = 0; i < AB_ARRAY_LEN(others); i++) {
-			size_t n = strlen(others[i]);
+			size_t n;
 
+			if (!k->len || *k->name != *others[i])
+				continue;
+			n = strlen(others[i]);
 			if (k->len >= n && !memcmp(k->name, others[i], n) &&
 			    (k->len == n || memchr("/-", k->name[n], 2)))
 				return true;
@@ -139,8 +144,10 @@ void ab_check_outs(struct ab_check *c, const struct ab_use *use)
 		return;
 	if (AB_UNLIKELY(c->chain) && is_elsewhere(c->chain))
 		return;
-	for (uint32_t i = 1; i < use->count; i++) {
-		const struct ab_word *w = &use->words[i];
+	const struct ab_word *end = use->words + use->count;
+
+	for (const struct ab_word *w = use->words + 1; w < end; w++) {
+		uint32_t i = (uint32_t)(w - use->words);
 
 		if (AB_LIKELY(w->len < 2 || *w->text != '-'))
 			continue;
