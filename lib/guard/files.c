@@ -621,17 +621,16 @@ static const struct ab_word *kept_content(struct ab_check *c,
 			: NULL;
 }
 
-const struct ab_word *ab_file_content(struct ab_check *c,
-				      const struct ab_word *path)
+/* The same where an archive may have brought another one. */
+static AB_COLD const struct ab_word *
+unpacked_content(struct ab_check *c, const struct ab_word *path,
+		 const struct ab_word *w)
 {
-	const struct ab_word *w = kept_content(c, path);
 	struct ab_word *both;
 	const char *variable;
 	struct tree tree;
 	uint32_t len;
 
-	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
-		return w;
 	variable = tree_file(c, path, &len);
 	if (!variable || !find_tree(c, variable, len, &tree))
 		return w;
@@ -639,10 +638,19 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 		return tree.content;
 	if (is_later(c, variable, len, &tree))
 		return w;
-	/* the archive may have brought another one */
 	both = ab_check_alloc(c, sizeof(*both));
 	return both && join_words(c, w, tree.content, both) ? both
 							    : tree.content;
+}
+
+const struct ab_word *ab_file_content(struct ab_check *c,
+				      const struct ab_word *path)
+{
+	const struct ab_word *w = kept_content(c, path);
+
+	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
+		return w;
+	return unpacked_content(c, path, w);
 }
 
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
