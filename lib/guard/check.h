@@ -246,8 +246,6 @@ static inline bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 	       !(use->options & clause->never) &&
 	       ab_all_hold(c, use, clause->test, clause->test_count, base);
 }
-bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
-		   const struct ab_word *w);
 bool ab_value_check(struct ab_check *c, uint8_t value,
 		    const struct ab_word *w);
 /* A test of find by that name takes whatever there is. */

@@ -121,8 +121,8 @@ bool ab_glob_text(const char *pattern, const char *text, size_t n)
 	return takes(pattern, text, n);
 }
 
-bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
-		   const struct ab_word *w)
+static bool holds(struct ab_check *c, const struct ab_pred *pred,
+		  const struct ab_word *w)
 {
 	switch ((enum ab_pred_kind)pred->kind) {
 	case AB_PRED_CLASS:
@@ -130,9 +130,6 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 	case AB_PRED_VALUE:
 		return ab_value_check(c, pred->value, w);
 	case AB_PRED_GLOB:
-		if (pred->heads &&
-		    (!w->len || !(pred->heads & ab_head_bit(*w->text))))
-			return false;
 		break;
 	}
 	for (uint32_t i = 0; i < pred->count; i++) {
@@ -140,6 +137,16 @@ bool ab_pred_holds(struct ab_check *c, const struct ab_pred *pred,
 			return true;
 	}
 	return false;
+}
+
+/* Most globs fail by how the word begins. */
+static inline bool pred_holds(struct ab_check *c, const struct ab_pred *pred,
+			      const struct ab_word *w)
+{
+	if (pred->kind == AB_PRED_GLOB && pred->heads &&
+	    (!w->len || !(pred->heads & ab_head_bit(*w->text))))
+		return false;
+	return holds(c, pred, w);
 }
 
 /* The same of w from byte `at` on; a glob needs no word for that. */
@@ -151,7 +158,7 @@ static bool part_holds(struct ab_check *c, const struct ab_pred *pred,
 	if (pred->kind != AB_PRED_GLOB &&
 	    !ab_word_slice(c, w, at, UINT32_MAX, &part))
 		return false;
-	return ab_pred_holds(c, pred, &part);
+	return pred_holds(c, pred, &part);
 }
 
 /* --- tests -------------------------------------------------------------- */
@@ -195,8 +202,8 @@ static bool words_hold(struct ab_check *c, const struct ab_use *use,
 			star = ++i;
 			back = k;
 		} else if (k < use->operand_count &&
-			   ab_pred_holds(c, pred,
-					 &use->words[use->operands[k]])) {
+			   pred_holds(c, pred,
+				      &use->words[use->operands[k]])) {
 			i++;
 			k++;
 		} else if (star != UINT32_MAX && back < use->operand_count) {
@@ -216,14 +223,15 @@ static bool operand_holds(struct ab_check *c, const struct ab_use *use,
 	uint32_t n = use->operand_count - base;
 
 	if (t->a == UINT8_MAX)
-		return n && ab_pred_holds(c, pred,
-				&use->words[use->operands[base + n - 1]]);
+		return n &&
+		       pred_holds(c, pred,
+				  &use->words[use->operands[base + n - 1]]);
 	if (t->a)
 		return n >= t->a &&
-		       ab_pred_holds(c, pred,
-				&use->words[use->operands[base + t->a - 1]]);
+		       pred_holds(c, pred,
+				  &use->words[use->operands[base + t->a - 1]]);
 	for (uint32_t i = base; i < use->operand_count; i++) {
-		if (ab_pred_holds(c, pred, &use->words[use->operands[i]]))
+		if (pred_holds(c, pred, &use->words[use->operands[i]]))
 			return true;
 	}
 	return false;
@@ -236,7 +244,7 @@ static bool word_holds(struct ab_check *c, const struct ab_use *use,
 	uint32_t from = t->a ? use->count - 1 : 1;
 
 	for (uint32_t i = from; i && i < use->count; i++) {
-		if (ab_pred_holds(c, pred, &use->words[i]))
+		if (pred_holds(c, pred, &use->words[i]))
 			return true;
 	}
 	return false;
@@ -372,8 +380,8 @@ static inline bool test_holds(struct ab_check *c, const struct ab_use *use,
 		return any_hole(use, base);
 	case AB_TEST_ENV:
 		return use->env_value &&
-		       ab_pred_holds(c, &c->pack->preds[t->pred],
-				     use->env_value);
+		       pred_holds(c, &c->pack->preds[t->pred],
+				  use->env_value);
 	case AB_TEST_GIVEN:
 		return given_holds(c, use, t);
 	case AB_TEST_NAME:
