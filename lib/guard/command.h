@@ -17,7 +17,12 @@ static inline bool ab_has_role(const struct ab_program *p,
 	return p->role_kinds >> kind & 1;
 }
 /* -, /dev/stdin and its other names. */
-bool ab_is_stdin_name(const struct ab_word *w);
+bool ab_names_stdin(const struct ab_word *w);
+static inline bool ab_is_stdin_name(const struct ab_word *w)
+{
+	return w->len && (*w->text == '-' || *w->text == '/') &&
+	       ab_names_stdin(w);
+}
 /* The command that a wrapper holds. */
 void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);

@@ -83,11 +83,11 @@ static bool is_taken(const struct ab_pack *pack, uint32_t at, const char *name,
 static bool is_listed_end(const struct ab_pack *pack, const char *name,
 			  uint32_t len)
 {
-	return pack->path_rest ||
-	       is_taken(pack, pack->path_first[(unsigned char)name[0]], name,
-			len) ||
-	       is_taken(pack, pack->path_last[(unsigned char)name[len - 1]],
-			name, len);
+	uint32_t first = pack->path_first[(unsigned char)name[0]];
+	uint32_t last = pack->path_last[(unsigned char)name[len - 1]];
+
+	return pack->path_rest || (first && is_taken(pack, first, name, len)) ||
+	       (last && is_taken(pack, last, name, len));
 }
 
 static bool is_git(const char *name, uint32_t len)

@@ -741,13 +741,11 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 
 /* --- stdin -------------------------------------------------------------- */
 
-bool ab_is_stdin_name(const struct ab_word *w)
+bool ab_names_stdin(const struct ab_word *w)
 {
 	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0",
 					     "/proc/self/fd/0" };
 
-	if (!w->len || (*w->text != '-' && *w->text != '/'))
-		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (ab_word_equals(w, names[i]))
 			return true;
