@@ -97,6 +97,13 @@ static bool begins(const struct ab_word *w, uint32_t at, uint32_t end,
 	return end - at >= n && !memcmp(w->text + at, text, n);
 }
 
+/* A command may begin behind it. */
+static bool is_opening(char ch)
+{
+	return ch == ';' || ch == '&' || ch == '|' || ch == '\n' ||
+	       ch == '(' || ch == '{';
+}
+
 /* The command up to there is one that does nothing to an empty word. */
 static bool is_idle_command(const struct ab_word *w, uint32_t end)
 {
@@ -110,7 +117,7 @@ static bool is_idle_command(const struct ab_word *w, uint32_t end)
 					      "do ",   "! ",	 " " };
 	uint32_t at = end;
 
-	while (at && !memchr(";&|\n({", w->text[at - 1], 6))
+	while (at && !is_opening(w->text[at - 1]))
 		at--;
 	for (size_t i = 0; i < AB_ARRAY_LEN(before);) {
 		bool is_there = begins(w, at, end, before[i]);
@@ -323,7 +330,7 @@ static void open_calls(struct ab_check *c, const struct ab_word *w,
 		if (i < w->len && text)
 			text[n++] = w->text[i];
 		is_first = i < w->len &&
-			   (memchr(";&|\n({", w->text[i], 6) ||
+			   (is_opening(w->text[i]) ||
 			    (is_first && w->text[i] == ' '));
 	}
 	if (text)
