@@ -157,7 +157,9 @@ static void judge_removed(struct ab_git_walk *walk, size_t word)
 		walk->noted = word;
 	else if (place.where == WHERE_UNKNOWN)
 		walk->unsure = word;
-	if (place.where != WHERE_INSIDE && place.where != WHERE_UNKNOWN)
+	/* what it likely is may be all of the tree */
+	if (place.where == WHERE_UNKNOWN ? ab_git_is_guess(w)
+					 : place.where != WHERE_INSIDE)
 		ab_git_found_word(walk, GIT_PATH_ASK, word);
 }
 

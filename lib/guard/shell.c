@@ -496,9 +496,9 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 		if (argv[i].hole_count)
 			c->has_dots = c->has_fold = true;
 	}
-	for (const struct ab_word *w = argv; w < argv + argc; w++) {
-		if (is_notable(w))
-			note_word(c, w);
+	for (uint32_t i = 0; i < argc; i++) {
+		if (is_notable(&argv[i]))
+			note_word(c, &argv[i]);
 	}
 }
 
