@@ -163,25 +163,30 @@ static int open_dir(const char *path)
 	return fd < 0 ? -errno : ab_fd_lift(fd);
 }
 
+/* 0700 whatever the umask; one that is there is left as it is. */
+static int make_dir(int dirfd, const char *name)
+{
+	if (mkdirat(dirfd, name, 0700))
+		return errno == EEXIST ? 0 : -errno;
+	return fchmodat(dirfd, name, 0700, 0) ? -errno : 0;
+}
+
 /* mkdir -p with 0700; an ancestor that exists is left as it is. */
 static int make_dirs(const char *path)
 {
 	ab_autofree char *prefix = ab_strdup(path);
-	char *p;
+	int r = 0;
 
 	if (!prefix)
 		return -ENOMEM;
-	for (p = prefix + 1; *p; p++) {
+	for (char *p = prefix + 1; r == 0 && *p; p++) {
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(prefix, 0700) && errno != EEXIST)
-			return -errno;
+		r = make_dir(AT_FDCWD, prefix);
 		*p = '/';
 	}
-	if (mkdir(prefix, 0700) && errno != EEXIST)
-		return -errno;
-	return 0;
+	return r ? r : make_dir(AT_FDCWD, prefix);
 }
 
 /* The opened directory is judged, not its name. */
@@ -279,8 +284,10 @@ int32_t ab_context_open_dir(agentbox_context *context, const char *name,
 
 	if (rc < 0)
 		return rc;
-	if (mkdirat(state, name, 0700) < 0 && errno != EEXIST)
-		return ab_error_sys(err, errno, name,
+	int r = make_dir(state, name);
+
+	if (r)
+		return ab_error_sys(err, -r, name,
 				    "cannot make '%s' in the state directory",
 				    name);
 	fd = ab_fd_lift(openat(state, name, O_RDONLY | O_DIRECTORY |

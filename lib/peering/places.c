@@ -91,6 +91,8 @@ int32_t ab_places_lock(ab_places *places, const char *name,
 	if (fd < 0)
 		return ab_error_sys(err, errno, "records",
 				    "cannot make '%s'", file);
+	/* whatever the umask was, the next host opens it, too */
+	(void)fchmod(fd, 0600);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
 		return ab_error_set(err, AGENTBOX_EBUSY, "grant",

@@ -368,7 +368,9 @@ static int32_t make_file(agentbox_context *context, int state, char **path,
 					     O_RDWR | O_CREAT | O_EXCL |
 					     O_CLOEXEC, 0600));
 	struct stat st;
-	int e = fd < 0 && errno != EEXIST ? errno : 0;
+	int e = fd < 0 ? errno : fchmod(fd, 0600) ? errno : 0;
+
+	e = e == EEXIST ? 0 : e;
 	if (e == 0 && fstatat(state, AB_STORE_NAME, &st,
 			      AT_SYMLINK_NOFOLLOW) < 0)
 		e = errno;

@@ -31,10 +31,12 @@
 
 #define WHERE "/peering"
 
+/* Of this mode whatever the umask: each box has a uid of its own. */
 static int32_t make_dir(int dirfd, const char *name, mode_t mode,
 			agentbox_error **err)
 {
-	if (mkdirat(dirfd, name, mode) == 0 || errno == EEXIST)
+	if (mkdirat(dirfd, name, mode) ? errno == EEXIST
+				       : fchmodat(dirfd, name, mode, 0) == 0)
 		return 0;
 	return ab_error_sys(err, errno, WHERE,
 			    "cannot make '%s' in the state directory", name);
@@ -61,7 +63,7 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 		rc = make_dir(state_fd, "boxes", 0700, err);
 	if (rc < 0)
 		return rc;
-	if (mkdir(path, 0700) < 0)
+	if (mkdir(path, 0700) < 0 || fchmodat(AT_FDCWD, path, 0700, 0) < 0)
 		return ab_error_sys(err, errno, WHERE, "cannot make '%s'",
 				    path);
 	shown = ab_asprintf("%s/" AB_SHARE_SHOWN, path);
@@ -75,13 +77,8 @@ static int32_t make_source(ab_build *b, const char *state, ab_hostpath *h,
 	if (b->out->share_lock_fd < 0)
 		return ab_error_sys(err, -b->out->share_lock_fd, WHERE,
 				    "no descriptor left");
-	for (size_t i = 0; rc == 0 && i < AB_ARRAY_LEN(parts); i++) {
+	for (size_t i = 0; rc == 0 && i < AB_ARRAY_LEN(parts); i++)
 		rc = make_dir(dir, parts[i].name, parts[i].mode, err);
-		/* whatever the umask: each box has a uid of its own */
-		if (rc == 0 && fchmodat(dir, parts[i].name, parts[i].mode, 0))
-			rc = ab_error_sys(err, errno, WHERE, "cannot set the "
-					  "mode of '%s'", parts[i].name);
-	}
 	if (rc < 0)
 		return rc;
 	return shown ? ab_host_resolve(shown, WHERE, h, err) :

@@ -274,14 +274,14 @@ static void report_below(reading *g, ab_report *report, uint32_t index)
 	for (uint32_t i = 0; i < dir->count; i++) {
 		const entry *e = &g->tree.entries[dir->first + i];
 		size_t len = g->path.len;
+		bool fits = path_push(&g->path, entry_name(&g->tree, e),
+				      e->name_len);
 
-		if (!path_push(&g->path, entry_name(&g->tree, e),
-			       e->name_len))
-			continue;
+		/* whose path is too long is told as where it is */
 		if (e->reason != AB_KEPT || (e->flags & ENTRY_ADMITTED))
 			report_entry(g, report, e);
 		/* depth is bounded by COPY_MAX_DEPTH */
-		if (is_walked(e))
+		if (fits && is_walked(e))
 			report_below(g, report, dir->first + i);
 		path_pop(&g->path, len);
 	}

@@ -238,6 +238,23 @@ static void case_117_what_has_ended_is_granted_nothing(void)
 	peers_finish();
 }
 
+/* What a host makes for the next one has the mode that it needs. */
+static void case_116_a_grant_made_under_any_umask_is_refreshed(void)
+{
+	const char *id;
+	mode_t mask;
+
+	peers_begin();
+	mask = umask(0777);
+	id = peers_grant("code");
+	umask(mask);
+	agentbox_peering_free(peering);
+	peers_open(NULL);
+	peers_refresh(id);
+	CHECK(!strcmp(box_sh("cat .shared/code/src/a.c").out, "one\n"), "lost");
+	peers_finish();
+}
+
 static void case_116_who_is_refused(void)
 {
 	char *message;
@@ -501,6 +518,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_099_what_the_source_does_not_see_is_not_shared),
 	CASE(case_116_a_grant_is_found_by_what_it_alone_is),
 	CASE(case_117_what_has_ended_is_granted_nothing),
+	CASE(case_116_a_grant_made_under_any_umask_is_refreshed),
 	CASE(case_116_who_is_refused),
 	CASE(case_117_the_end_of_the_source_ends_the_grant),
 	CASE(case_118_a_name_is_no_path),

@@ -380,6 +380,10 @@ static void case_052_deep_trees(void)
 	task.plan.max_depth = 100000;
 	end = copy_do(&task);
 	CHECK(end.code == 0 || end.code == AGENTBOX_ESYS, "%d", end.code);
+	/* what has no path of its own is told where it is */
+	CHECK(end.code || (end.done.left_out > 0 &&
+			   strstr(end.report, "\"reason\":\"depth\"")),
+	      "nothing was left out");
 	int status;
 
 	HOST_RUN(&status, "rm", "-rf", ws_path("dddddddddd"));
