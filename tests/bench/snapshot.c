@@ -43,13 +43,16 @@
 #include <unistd.h>
 
 #define READERS 2
-/* Below it trees that were copied are removed at once. */
+/* Below it trees that were copied are removed at once, which some file systems
+   go on with for as long as the next turn takes (ext4 with discard: ours 1.0
+   of rsync in place of 0.4). */
 #define ROOM_WANTED (UINT64_C(8) << 30)
 #define CHANGED_STEP 100
 
 static size_t files = 80000;
 static int rounds = 3, swaps = 10;
 static uint64_t opens_wanted = 100000;
+static bool is_removing; /* said once */
 static agentbox_context *context;
 static char directory[4096], excludes[4200];
 
@@ -103,9 +106,16 @@ static void put_away(const char *path)
 	}
 	close(fd);
 	snprintf(name, sizeof(name), "away%u", count++);
-	if (room.f_bavail * room.f_frsize < ROOM_WANTED ||
-	    rename(path, in(name)) < 0)
-		forget(path);
+	if (room.f_bavail * room.f_frsize >= ROOM_WANTED &&
+	    rename(path, in(name)) == 0)
+		return;
+	if (!is_removing && access(path, F_OK) == 0) {
+		is_removing = true;
+		printf("less than %d GiB are free in %s: trees are removed "
+		       "between\nturns; do not trust the ratios\n",
+		       (int)(ROOM_WANTED >> 30), directory);
+	}
+	forget(path);
 }
 
 static char *in(const char *name)
