@@ -151,7 +151,7 @@ static int32_t leave_out_hidden(agentbox_snapshot_options *options,
 		const char *text = json_string_value(v);
 
 		if (rc == 0)
-			rc = text ? agentbox_snapshot_options_add_exclude(
+			rc = text ? ab_snapshot_options_add_hidden(
 					    options, text, err)
 				  : ab_error_set(err, AGENTBOX_EPROTO, "owner",
 						 "a pattern of what a box does "

@@ -2,7 +2,8 @@
 /*
  * The verdict on a name, see filter.h. Every form of the name (fold.h) is
  * looked up in the rules (match.h), each rule asks its place (place.h), the
- * strongest wins; then the host's patterns and the tree's. It refuses to
+ * strongest wins; then the host's patterns and the tree's. What is hidden from
+ * the source goes before all of them. It refuses to
  * keep what it cannot judge. Nothing here allocates while judging.
  */
 #include "config.h"
@@ -41,6 +42,7 @@ static const char *const reason_names[AB_OUT_REASONS] = {
 	[AB_OUT_TORN] = "torn",
 	[AB_OUT_UNREADABLE] = "unreadable",
 	[AB_OUT_COLLISION] = "collision",
+	[AB_OUT_HIDDEN] = "hidden",
 };
 
 const char *ab_left_out_name(enum ab_left_out reason)
@@ -315,6 +317,17 @@ static bool judge_by_rules(struct judge *j, ab_filter_verdict *out)
 	return true;
 }
 
+/* No include leads below it, so tier 0: no passage. */
+static bool is_hidden(const ab_filter *f, const ab_place *place,
+		      ab_filter_verdict *out)
+{
+	const ab_pattern *p = first_match(&f->hidden, place);
+
+	if (p)
+		leave_out(f, place, out, AB_OUT_HIDDEN, 0, p->text);
+	return p != NULL;
+}
+
 /* The host's patterns, then the passage it is in, then the tree's own. */
 static bool judge_by_patterns(const ab_filter *f,
 			      const ab_filter_ignore *ignore,
@@ -383,7 +396,7 @@ void ab_filter_name(const ab_filter *filter, const ab_filter_ignore *ignore,
 	if (j.steps >= FORMS_MAX)
 		return;
 	*out = (ab_filter_verdict){.rule = ""};
-	if (judge_by_rules(&j, out) ||
+	if (is_hidden(filter, &j.place, out) || judge_by_rules(&j, out) ||
 	    judge_by_patterns(filter, ignore, &j.place, out))
 		return;
 	out->reason = AB_KEPT;

@@ -58,6 +58,12 @@ typedef struct ab_filter_options {
 	 */
 	const char *const *admit;
 	size_t admit_count;
+	/*
+	 * Patterns as in exclude, of what the source does not see itself: no
+	 * include brings it back.
+	 */
+	const char *const *hidden;
+	size_t hidden_count;
 } ab_filter_options;
 
 /* Why something is not in a snapshot; a stable name each. */
@@ -82,6 +88,7 @@ enum ab_left_out {
 	AB_OUT_UNREADABLE,    /* "unreadable": the source may not read it */
 	AB_OUT_COLLISION,     /* "collision": the name is taken at the
 				 destination */
+	AB_OUT_HIDDEN,	      /* "hidden": from the source, too */
 	AB_OUT_REASONS
 };
 const char *ab_left_out_name(enum ab_left_out reason);

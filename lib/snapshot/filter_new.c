@@ -122,7 +122,8 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 				    (int)options->profile);
 	if (options->exclude_count > AB_FILTER_PATTERNS_MAX ||
 	    options->include_count > AB_FILTER_PATTERNS_MAX ||
-	    options->admit_count > AB_FILTER_PATTERNS_MAX)
+	    options->admit_count > AB_FILTER_PATTERNS_MAX ||
+	    options->hidden_count > AB_FILTER_PATTERNS_MAX)
 		return ab_error_set(err, AGENTBOX_ELIMIT, NULL,
 				    "more than %d patterns",
 				    AB_FILTER_PATTERNS_MAX);
@@ -134,8 +135,11 @@ int32_t ab_filter_new(const ab_filter_options *options, ab_filter **out,
 	filter->match = ab_match_new();
 	if (!filter->match)
 		return ab_error_nomem(err);
-	rc = take(&filter->exclude, "exclude", options->exclude,
-		  options->exclude_count, 0, err);
+	rc = take(&filter->hidden, "hidden", options->hidden,
+		  options->hidden_count, 0, err);
+	if (rc == 0)
+		rc = take(&filter->exclude, "exclude", options->exclude,
+			  options->exclude_count, 0, err);
 	if (rc == 0)
 		rc = take(&filter->include, "include", options->include,
 			  options->include_count, AB_PATTERN_MAY_FORCE, err);
@@ -151,6 +155,7 @@ void ab_filter_free(ab_filter *filter)
 {
 	if (!filter)
 		return;
+	ab_patterns_end(&filter->hidden);
 	ab_patterns_end(&filter->exclude);
 	ab_patterns_end(&filter->include);
 	ab_patterns_end(&filter->admit);
@@ -175,6 +180,7 @@ void ab_filter_put(ab_writer *w, const ab_filter_options *options)
 	put_list(w, options->exclude, options->exclude_count);
 	put_list(w, options->include, options->include_count);
 	put_list(w, options->admit, options->admit_count);
+	put_list(w, options->hidden, options->hidden_count);
 }
 
 /* An array of borrowed strings; NULL with *count 0, or for want of memory. */
@@ -201,11 +207,13 @@ int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err)
 	ab_autofree const char **exclude = NULL;
 	ab_autofree const char **include = NULL;
 	ab_autofree const char **admit_list = NULL;
+	ab_autofree const char **hidden = NULL;
 	bool has_memory = true;
 
 	exclude = get_list(r, &options.exclude_count, &has_memory);
 	include = get_list(r, &options.include_count, &has_memory);
 	admit_list = get_list(r, &options.admit_count, &has_memory);
+	hidden = get_list(r, &options.hidden_count, &has_memory);
 	if (!has_memory)
 		return ab_error_nomem(err);
 	if (r->bad)
@@ -214,6 +222,7 @@ int32_t ab_filter_get(ab_reader *r, ab_filter **out, agentbox_error **err)
 	options.exclude = exclude;
 	options.include = include;
 	options.admit = admit_list;
+	options.hidden = hidden;
 	return ab_filter_new(&options, out, err);
 }
 

@@ -14,7 +14,7 @@
 
 struct ab_filter {
 	enum ab_filter_profile profile;
-	ab_patterns exclude, include;
+	ab_patterns hidden, exclude, include;
 	ab_patterns admit; /* with the rule of each */
 	ab_match *match;
 	/* the rules about what is below a directory; NULL ends them */

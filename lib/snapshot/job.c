@@ -614,6 +614,8 @@ static int32_t put_filter(ab_writer *w, const agentbox_snapshot_options *o,
 		.include_count = o->include.count,
 		.admit = (const char *const *)o->admit.items,
 		.admit_count = o->admit.count,
+		.hidden = (const char *const *)o->hidden.items,
+		.hidden_count = o->hidden.count,
 	};
 
 	ab_writer_init(w, AB_MAX_PLAN_BYTES);

@@ -33,7 +33,7 @@ struct agentbox_snapshot_options {
 	char *git_base;	   /* owned, or NULL */
 	char *git_repository, *git_head; /* owned; both or neither */
 	bool may_be_idle; /* a policy's, which means nothing without commits */
-	ab_patterns exclude, include, admit;
+	ab_patterns exclude, include, admit, hidden;
 	agentbox_audit *audit; /* a reference, or NULL */
 };
 

@@ -65,6 +65,7 @@ void agentbox_snapshot_options_free(agentbox_snapshot_options *options)
 	patterns_end(&options->exclude);
 	patterns_end(&options->include);
 	patterns_end(&options->admit);
+	patterns_end(&options->hidden);
 	free(options->git_base);
 	free(options->git_repository);
 	free(options->git_head);
@@ -159,13 +160,18 @@ int32_t agentbox_snapshot_options_set_git(agentbox_snapshot_options *options,
 	return 0;
 }
 
-enum list { EXCLUDE, INCLUDE, ADMIT };
+enum list { EXCLUDE, INCLUDE, ADMIT, HIDDEN };
 
 static ab_patterns *list_of(agentbox_snapshot_options *o, enum list which)
 {
-	return which == EXCLUDE ? &o->exclude
-	       : which == INCLUDE ? &o->include
-				  : &o->admit;
+	ab_patterns *const lists[] = {
+		[EXCLUDE] = &o->exclude,
+		[INCLUDE] = &o->include,
+		[ADMIT] = &o->admit,
+		[HIDDEN] = &o->hidden,
+	};
+
+	return lists[which];
 }
 
 /* One pattern alone makes a filter, or is refused in the filter's words. */
@@ -182,6 +188,8 @@ static int32_t try_pattern(const char *pattern, enum list which,
 		.include_count = which == INCLUDE,
 		.admit = one,
 		.admit_count = which == ADMIT,
+		.hidden = one,
+		.hidden_count = which == HIDDEN,
 	};
 
 	return ab_filter_new(&o, &filter, err);
@@ -233,6 +241,13 @@ int32_t agentbox_snapshot_options_add_admit(
 	agentbox_error **err)
 {
 	return add(options, admission, ADMIT, err);
+}
+
+int32_t ab_snapshot_options_add_hidden(agentbox_snapshot_options *options,
+				       const char *pattern,
+				       agentbox_error **err)
+{
+	return add(options, pattern, HIDDEN, err);
 }
 
 int32_t agentbox_snapshot_options_set_hashes(
@@ -448,7 +463,7 @@ static bool copy_options(agentbox_snapshot_options *o,
 			 const agentbox_snapshot_options *options)
 {
 	*o = *options;
-	o->exclude = o->include = o->admit = (ab_patterns){ 0 };
+	o->exclude = o->include = o->admit = o->hidden = (ab_patterns){ 0 };
 	o->audit = NULL;
 	o->git_base = o->git_repository = o->git_head = NULL;
 	return copy_text(&o->git_base, options->git_base) &&
@@ -456,7 +471,8 @@ static bool copy_options(agentbox_snapshot_options *o,
 	       copy_text(&o->git_head, options->git_head) &&
 	       copy_all(&o->exclude, &options->exclude) == 0 &&
 	       copy_all(&o->include, &options->include) == 0 &&
-	       copy_all(&o->admit, &options->admit) == 0;
+	       copy_all(&o->admit, &options->admit) == 0 &&
+	       copy_all(&o->hidden, &options->hidden) == 0;
 }
 
 int32_t ab_snapshot_options_copy(const agentbox_snapshot_options *options,

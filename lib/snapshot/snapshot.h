@@ -65,6 +65,11 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,
 					agentbox_error **err);
 
+/* What the source does not see itself, see ab_filter_options. */
+int32_t ab_snapshot_options_add_hidden(agentbox_snapshot_options *options,
+				       const char *pattern,
+				       agentbox_error **err);
+
 /* Owned; the audit is the same one. */
 int32_t ab_snapshot_options_copy(const agentbox_snapshot_options *options,
 				 agentbox_snapshot_options **out,

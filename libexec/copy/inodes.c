@@ -24,8 +24,8 @@
 static bool is_by_name(const entry *e)
 {
 	return e->reason == AB_OUT_NAME || e->reason == AB_OUT_HOST ||
-	       e->reason == AB_OUT_TREE || e->reason == AB_OUT_ENCODING ||
-	       e->reason == AB_OUT_STRUCTURE;
+	       e->reason == AB_OUT_HIDDEN || e->reason == AB_OUT_TREE ||
+	       e->reason == AB_OUT_ENCODING || e->reason == AB_OUT_STRUCTURE;
 }
 
 static void add(tree *t, uint64_t ino)

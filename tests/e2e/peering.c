@@ -163,6 +163,9 @@ static void case_118_a_name_is_no_path(void)
 /* What the source itself does not see, whatever options the copy has. */
 static void case_099_what_the_source_does_not_see_is_not_shared(void)
 {
+	static const char *const includes[] = {
+		"conf/pr*", "/under/", "/under/below.txt", "force:**/*",
+	};
 	agentbox_snapshot_options *options = NULL;
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
@@ -186,6 +189,9 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 	o = box_sh("cd .shared/code; cat conf/* under/* same/*");
 	CHECK(!strcmp(o.out, "shown\nshown\n"), "%s", o.out);
 	REQUIRE(agentbox_snapshot_options_new(&options, &err) == 0, "options");
+	for (size_t i = 0; i < sizeof(includes) / sizeof(includes[0]); i++)
+		REQUIRE(agentbox_snapshot_options_add_include(
+				options, includes[i], &err) == 0, "include");
 	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
 	      "%s", agentbox_error_get_message(err));
 	CHECK(peers_ended(job, &message) == 0, "%s", message);

@@ -360,15 +360,19 @@ END_TEST
 
 static const char *const some_admits[] = {"jwt:docs/", "pem-private:/a.key"};
 static const char *const some_excludes[] = {"*.md", "docs/**"};
-static const char *const some_includes[] = {"force:a.key", "b.sql"};
+static const char *const some_includes[] = {"force:a.key", "b.sql",
+					    "force:own/**"};
+static const char *const some_hidden[] = {"own/secret", "/b.sql"};
 static const ab_filter_options some_options = {
 	.profile = AB_FILTER_STRICT,
 	.exclude = some_excludes,
 	.exclude_count = 2,
 	.include = some_includes,
-	.include_count = 2,
+	.include_count = 3,
 	.admit = some_admits,
 	.admit_count = 2,
+	.hidden = some_hidden,
+	.hidden_count = 2,
 };
 
 static enum ab_left_out reason_of(const ab_filter *filter, const char *path)
@@ -378,6 +382,24 @@ static enum ab_left_out reason_of(const ab_filter *filter, const char *path)
 	ab_filter_name(filter, NULL, path, strlen(path), false, NULL, &v);
 	return v.reason;
 }
+
+/* Not by name, not as a passage to what lies below, not in other case. */
+START_TEST(no_include_brings_back_what_is_hidden)
+{
+	ab_filter_verdict v;
+	ab_filter *filter = NULL;
+
+	ck_assert_int_eq(ab_filter_new(&some_options, &filter, NULL), 0);
+	ck_assert_int_eq(reason_of(filter, "own/a.key"), AB_KEPT);
+	ck_assert_int_eq(reason_of(filter, "own/secret"), AB_OUT_HIDDEN);
+	ck_assert_int_eq(reason_of(filter, "own/Secret"), AB_OUT_HIDDEN);
+	ab_filter_name(filter, NULL, "own/secret", 10, true, NULL, &v);
+	ck_assert_int_eq(v.reason, AB_OUT_HIDDEN);
+	ck_assert_str_eq(v.rule, "own/secret");
+	ck_assert(!v.is_passage);
+	ab_filter_free(filter);
+}
+END_TEST
 
 START_TEST(a_filter_survives_the_plan)
 {
@@ -396,7 +418,8 @@ START_TEST(a_filter_survives_the_plan)
 	ck_assert_int_eq(reason_of(filter, "docs/x"), AB_OUT_HOST);
 	ck_assert_int_eq(reason_of(filter, "a.key"), AB_KEPT);
 	ck_assert_int_eq(reason_of(filter, "b.key"), AB_OUT_NAME);
-	ck_assert_int_eq(reason_of(filter, "b.sql"), AB_KEPT);
+	ck_assert_int_eq(reason_of(filter, "x/b.sql"), AB_KEPT);
+	ck_assert_int_eq(reason_of(filter, "b.sql"), AB_OUT_HIDDEN);
 	scanner = ab_content_new();
 	check_admitted(filter, scanner, "docs/b", true, false);
 	check_admitted(filter, scanner, "a.key", false, true);
@@ -579,6 +602,7 @@ static Suite *filter_suite(void)
 	tcase_add_test(tc, an_admission_is_a_rule_and_where);
 	tcase_add_test(tc, findings_are_admitted_where_it_says);
 	tcase_add_test(tc, a_filter_survives_the_plan);
+	tcase_add_test(tc, no_include_brings_back_what_is_hidden);
 	tcase_add_test(tc, an_ignore_file_counts_what_it_cannot_take);
 	tcase_add_loop_test(tc, only_what_is_public_proves_itself, 0,
 			    AB_ARRAY_LEN(proofs));
