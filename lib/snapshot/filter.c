@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The verdict on a name, see filter.h. Every form of the name (fold.h) is
- * looked up in the rules (match.h), each rule asks its place (place.h), the
- * strongest wins; then the host's patterns and the tree's. What is hidden from
- * the source goes before all of them. It refuses to
- * keep what it cannot judge. Nothing here allocates while judging.
+ * The verdict on a name, see filter.h. What is hidden from the source goes
+ * first. Then every form of the name (fold.h) is looked up in the rules
+ * (match.h), each rule asks its place (place.h), the strongest wins; then the
+ * host's patterns and the tree's. It refuses to keep what it cannot judge.
+ * Nothing here allocates while judging.
  */
 #include "config.h"
 
