@@ -35,6 +35,17 @@ static bool must_relay(int fd)
 	return S_ISREG(st.st_mode) && (flags & O_ACCMODE) == O_RDWR;
 }
 
+/* What stands where standard output was closed, see main(). */
+static bool was_closed(int fd)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	return fd == 1 && flags >= 0 && (flags & O_ACCMODE) == O_RDONLY &&
+	       fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == NULL_DEVICE;
+}
+
 /* One terminal, socket or pipe. */
 static bool same_stream(int a, int b)
 {
@@ -126,6 +137,9 @@ static int plan_one(session *s, agentbox_command *command, int target)
 
 	if (target == 2 && s->pumps[PUMP_OUT].open && !s->pty &&
 	    same_stream(1, 2))
+		return 0;
+	/* what no stream is given for is /dev/null to the command */
+	if (was_closed(fd))
 		return 0;
 	int again = is_pipe(fd) ? open_again(fd) : -1;
 	if (must_relay(fd) || (is_pipe(fd) && again < 0))

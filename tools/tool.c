@@ -429,13 +429,16 @@ json_t *tool_json_of(agentbox_bytes *bytes)
 	return root;
 }
 
-/* 0-2 are open from here on, so that nothing of ours lands there. */
+/*
+ * 0-2 are open from here on, so that nothing of ours lands there. What goes to
+ * a standard output that was closed fails as it would without us: EBADF.
+ */
 static bool secure_stdio(void)
 {
 	for (int fd = 0; fd <= 2; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+		if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
 			return false;
 	}
 	return true;

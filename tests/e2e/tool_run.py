@@ -480,7 +480,7 @@ def a_terminal_that_is_gone_is_no_lost_output():
 def closed_streams_are_dev_null_for_the_command():
     p = subprocess.run(
         ["sh", "-c", '"$@" <&- >&- 2>&-', "x",
-         *command("run", "--", "sh", "-c", "cat; echo x; exit 9")],
+         *command("run", "--", "sh", "-c", "cat; echo x && exit 9")],
         cwd=WORK, env=environment(), timeout=WAIT)
     expect(p.returncode == 9, p)
 

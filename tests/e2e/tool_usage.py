@@ -302,6 +302,18 @@ def a_full_disk_is_not_success():
 
 
 @test
+def what_goes_to_a_closed_standard_output_is_no_success():
+    for args in ("policy digest builtin:strict", "--help", "--version",
+                 "--version --json", "--json check shell ls",
+                 "snapshot tar '%s'" % WORK):
+        p = subprocess.run(["sh", "-c", "'%s' %s >&-" % (tool_lib.TOOL, args)],
+                           env=environment(), timeout=WAIT,
+                           stderr=subprocess.PIPE)
+        expect(p.returncode == (2 if "tar" in args else 70) and p.stderr,
+               (args, p))
+
+
+@test
 def closed_standard_streams_do_no_harm():
     for closing in ("<&-", "<&- >&- 2>&-"):
         p = subprocess.run(["sh", "-c", "'%s' policy check builtin:strict %s"
