@@ -385,6 +385,9 @@ void agentbox_owner_free(agentbox_owner *o)
 		if (!q->handed_out)
 			ab_request_end(q);
 	}
+	/* a child that was forked meanwhile has it open, too: flock(2) */
+	if (mine && o->name_lock_fd >= 0)
+		(void)flock(o->name_lock_fd, LOCK_UN);
 	int fds[] = { o->listen_fd, o->epoll_fd, o->name_lock_fd, o->dirfd };
 	for (size_t i = 0; i < AB_ARRAY_LEN(fds); i++)
 		if (fds[i] >= 0)

@@ -125,9 +125,10 @@ int32_t ab_grant_is_named(ab_store *store, const char *reader,
 typedef struct ab_places {
 	int dir, shown, staging, records;
 	int lock; /* of one grant's name, while a job is at it */
+	pid_t lock_pid;
 	uint64_t *turn_until; /* borrowed, of a sweep; NULL: of its own */
 } ab_places;
-#define AB_PLACES_NONE { -1, -1, -1, -1, -1, NULL }
+#define AB_PLACES_NONE { -1, -1, -1, -1, -1, 0, NULL }
 
 /* ECLOSED when the reader has none, which means that it is gone. */
 int32_t ab_places_open(agentbox_peering *p, const char *reader, ab_places *out,
@@ -136,6 +137,7 @@ void ab_places_end(ab_places *places);
 /* EBUSY: another job is at this name. */
 int32_t ab_places_lock(ab_places *places, const char *name,
 		       agentbox_error **err);
+void ab_places_unlock(ab_places *places);
 /* The name under which a revoked tree waits for its end. */
 #define AB_REVOKED_PREFIX "revoked-"
 #define AB_REVOKED_SIZE (AB_ID_SIZE + 16)

@@ -35,9 +35,29 @@ static int open_dir(int dirfd, const char *name)
 	return fd < 0 ? -errno : ab_fd_lift(fd);
 }
 
+/*
+ * A child that this process forked meanwhile has the lock's descriptor too: to
+ * close ours would not give it back, see flock(2).
+ */
+static void give_back(int *fd)
+{
+	if (*fd >= 0)
+		(void)flock(*fd, LOCK_UN);
+	ab_cleanup_fd(fd);
+	*fd = -1;
+}
+
+void ab_places_unlock(ab_places *p)
+{
+	if (p->lock_pid == getpid())
+		give_back(&p->lock);
+	ab_cleanup_fd(&p->lock);
+	p->lock = -1;
+}
+
 void ab_places_end(ab_places *p)
 {
-	ab_cleanup_fd(&p->lock);
+	ab_places_unlock(p);
 	ab_cleanup_fd(&p->records);
 	ab_cleanup_fd(&p->staging);
 	ab_cleanup_fd(&p->shown);
@@ -100,6 +120,7 @@ int32_t ab_places_lock(ab_places *places, const char *name,
 				    name);
 	}
 	places->lock = fd;
+	places->lock_pid = getpid();
 	return 0;
 }
 
@@ -113,8 +134,8 @@ void ab_revoked_name(const char *grant, char out[AB_REVOKED_SIZE])
  * before whether its host lives (copy_make()). A host that lives has the
  * store's meanwhile; one that died may have left such a copy, which would give
  * the name back after us. No box sees this directory: who reads cannot hold us
- * up. A lock of its own, which ends with the descriptor. A sweep waits once for
- * all copies that it meets: those that hang make nobody wait longer.
+ * up. A sweep waits once for all copies that it meets: those that hang make
+ * nobody wait longer.
  */
 static int take_turn(const ab_places *places)
 {
@@ -142,7 +163,7 @@ static int take_turn(const ab_places *places)
 int ab_places_hide(const ab_places *places, const char *name,
 		   const char *grant)
 {
-	ab_autofd int turn = take_turn(places);
+	__attribute__((cleanup(give_back))) int turn = take_turn(places);
 	char to[AB_REVOKED_SIZE];
 
 	if (turn < 0)

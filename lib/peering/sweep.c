@@ -151,12 +151,6 @@ static int32_t visit_all(swept *s, int fd, const char *what, visit_entry *visit,
 			    s->id);
 }
 
-static void unlock(swept *s)
-{
-	ab_cleanup_fd(&s->places.lock);
-	s->places.lock = -1;
-}
-
 /*
  * Under the name's lock: no job is at it. Its record and the generation before
  * are end_name()'s, which finds them by the lock's file.
@@ -205,7 +199,7 @@ static int32_t hide_stray(swept *s, const char *name, agentbox_error **err)
 	if (rc < 0)
 		return ab_error_move(err, &error);
 	rc = hide_unless_live(s, name, err);
-	unlock(s);
+	ab_places_unlock(&s->places);
 	return rc;
 }
 
@@ -288,7 +282,7 @@ static int32_t end_name(swept *s, const char *file, agentbox_error **err)
 				     name, err);
 	if (rc == 0 && !is_named)
 		ab_places_forget(&s->places, name);
-	unlock(s);
+	ab_places_unlock(&s->places);
 	return rc;
 }
 

@@ -7,10 +7,12 @@
 #include "peers.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void case_099_the_reader_sees_source_and_no_secret(void)
@@ -228,6 +230,36 @@ static void case_116_a_grant_is_found_by_what_it_alone_is(void)
 			      0 && !strcmp(agentbox_bytes_get_data(found), id),
 	      "not by its name");
 	agentbox_bytes_free(found);
+	peers_finish();
+}
+
+/* What a child of the host, forked while a job is at the grant, keeps open. */
+static void case_072_a_forked_child_holds_up_no_grant(void)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message;
+	const char *id;
+	pid_t child;
+
+	peers_begin();
+	REQUIRE(agentbox_peering_grant(peering,
+				       agentbox_sandbox_get_id(box()),
+				       agentbox_sandbox_get_id(source), "code",
+				       NULL, &job, &err) == 0,
+		"%s", agentbox_error_get_message(err));
+	id = e2e_text("%s", agentbox_peer_job_get_grant(job));
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	REQUIRE(child > 0, "fork");
+	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	peers_refresh(id);
+	peers_end_grant(id, NULL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 	peers_finish();
 }
 
@@ -511,6 +543,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_070_a_refresh_is_seen_and_who_stayed_reads_on),
 	CASE(case_072_two_jobs_at_one_grant),
 	CASE(case_072_a_grant_without_its_record_is_no_end),
+	CASE(case_072_a_forked_child_holds_up_no_grant),
 	CASE(case_073_a_revoke_wins_over_a_refresh),
 	CASE(case_099_the_reader_sees_source_and_no_secret),
 	CASE(case_109_detach_leaves_what_is_open),
