@@ -98,7 +98,8 @@ static int find(tool *t, const tool_args *args, peer *p)
 	return rc;
 }
 
-static int end_job(tool *t, agentbox_peer_job *job, const char *about)
+static int end_job(tool *t, agentbox_peer_job *job, const char *about,
+		   bool is_detached)
 {
 	agentbox_error *err = NULL;
 	json_t *counts = NULL;
@@ -115,6 +116,8 @@ static int end_job(tool *t, agentbox_peer_job *job, const char *about)
 		rc = tool_print_json(t, json_pack(
 			"{s:s, s:O?}", "grant",
 			agentbox_peer_job_get_grant(job), "counts", counts));
+	else if (!rc && is_detached)
+		text_note("%s: gone, and who has it open reads on", about);
 	else if (!rc && counts)
 		tool_job_tell(counts, about);
 	json_decref(counts);
@@ -143,7 +146,7 @@ int tool_peer_grant(tool *t, const tool_args *args)
 			     tool_fail_as(t, TOOL_USAGE, err, NULL) :
 			     tool_fail(t, err, NULL);
 	if (!rc)
-		rc = end_job(t, job, source);
+		rc = end_job(t, job, source, false);
 	agentbox_snapshot_options_free(options);
 	peer_end(&p);
 	return rc;
@@ -166,7 +169,7 @@ int tool_peer_refresh(tool *t, const tool_args *args)
 			   options, &job, &err) < 0)
 		rc = tool_fail(t, err, tool_get(args, "--source"));
 	if (!rc)
-		rc = end_job(t, job, tool_get(args, "--source"));
+		rc = end_job(t, job, tool_get(args, "--source"), false);
 	agentbox_snapshot_options_free(options);
 	peer_end(&p);
 	return rc;
@@ -176,7 +179,7 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 {
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
-	const char *reader, *source;
+	const char *reader, *source, *how = tool_get(args, "--revoke");
 	peer p = { .audit = NULL };
 	int rc = both(t, args, &reader, &source), log_rc = 0;
 
@@ -191,12 +194,13 @@ int tool_peer_revoke(tool *t, const tool_args *args)
 		rc = find(t, args, &p);
 	if (!rc && agentbox_peering_revoke(
 			   p.peering, agentbox_bytes_get_data(p.grant),
-			   tool_get(args, "--revoke"), &job, &err) < 0)
+			   how, &job, &err) < 0)
 		rc = agentbox_error_get_code(err) == AGENTBOX_EINVAL ?
 			     tool_fail_as(t, TOOL_USAGE, err, "--revoke") :
 			     tool_fail(t, err, tool_get(args, "--source"));
 	if (!rc)
-		rc = end_job(t, job, tool_get(args, "--source"));
+		rc = end_job(t, job, tool_get(args, "--source"),
+			     how && !strcmp(how, "detach"));
 	peer_end(&p);
 	return rc ? rc : log_rc;
 }
