@@ -432,7 +432,7 @@ const tool_command tool_commands[] = {
 	  "It appears below .shared in the reader's workspace. The reader "
 	  "must have been raised with --peering or such a policy. What is "
 	  "copied: the snapshot section of the source's policy, or the "
-	  "options here.",
+	  "options here and what that section excludes.",
 	  "agentbox shell --name writer\n"
 	  "agentbox shell --name reviewer --peering --workspace ../review\n"
 	  "agentbox peer grant --reader reviewer --source writer --as code\n",

@@ -85,8 +85,8 @@ AGENTBOX_API int32_t agentbox_peering_remove(agentbox_peering *peering,
  * Start to share the workspace of the box `source` with the box `reader`,
  * both by id or name. `name` is where it appears below `.shared`:
  * [a-z0-9][a-z0-9-]{0,62}; NULL: the source's id. What is copied is decided
- * by `options` if given, else by the `snapshot` section of the source's
- * policy.
+ * by `options` if given, to which the `exclude` of the `snapshot` section of
+ * the source's policy is added, else by that section.
  *
  * Errors: AGENTBOX_ENOTFOUND for a box no live owner has, AGENTBOX_EINVAL for
  * a box with itself or a bad name, AGENTBOX_EDENIED for boxes of different

@@ -163,7 +163,8 @@ static int32_t leave_out_hidden(agentbox_snapshot_options *options,
 /*
  * Without options: of a grant the section of the source's policy, of a refresh
  * what the generation there was made with, so that nothing is shown that the
- * grant left out.
+ * grant left out. With options what the policy excludes is excluded, too: who
+ * asks for one more deadline does not mean to show more.
  */
 static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 			  const ab_peer_box *from,
@@ -183,8 +184,11 @@ static int32_t start_copy(agentbox_peer_job *j, uint32_t flags,
 	else if (rc == 0)
 		rc = options ? ab_snapshot_options_copy(options, &own, err)
 			     : agentbox_snapshot_options_new(&own, err);
-	if (rc == 0 && own && !options && from->snapshot)
-		rc = ab_snapshot_options_set_section(own, from->snapshot, err);
+	if (rc == 0 && own && from->snapshot)
+		rc = options ? ab_snapshot_options_add_excludes(
+				       own, from->snapshot, err)
+			     : ab_snapshot_options_set_section(
+				       own, from->snapshot, err);
 	if (rc == 0 && own)
 		rc = leave_out_hidden(own, from->hidden, err);
 	if (rc < 0)

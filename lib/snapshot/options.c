@@ -356,6 +356,13 @@ static int32_t add_all(agentbox_snapshot_options *o, const json_t *section,
 		      : 0;
 }
 
+int32_t ab_snapshot_options_add_excludes(agentbox_snapshot_options *options,
+					 const void *section,
+					 agentbox_error **err)
+{
+	return add_all(options, section, "exclude", EXCLUDE, err);
+}
+
 /* git and git_base; the latter means nothing without "range". */
 static int32_t set_git(agentbox_snapshot_options *options, const char *git,
 		       const json_t *section, agentbox_error **err)

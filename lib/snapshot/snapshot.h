@@ -65,6 +65,11 @@ int32_t ab_snapshot_options_set_section(agentbox_snapshot_options *options,
 					const void *section,
 					agentbox_error **err);
 
+/* Of it what leaves out more alone; on an error some may be there. */
+int32_t ab_snapshot_options_add_excludes(agentbox_snapshot_options *options,
+					 const void *section,
+					 agentbox_error **err);
+
 /* What the source does not see itself, see ab_filter_options. */
 int32_t ab_snapshot_options_add_hidden(agentbox_snapshot_options *options,
 				       const char *pattern,

@@ -203,6 +203,43 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 	peers_finish();
 }
 
+/* Who asks for something else does not mean to show more. */
+static void case_099_options_lift_no_exclude_of_the_policy(void)
+{
+	agentbox_snapshot_options *options = NULL;
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	struct outcome o;
+	char *message;
+	const char *id;
+
+	host_write(host_path("peer/private.txt"), "private\n");
+	peers_begin_with(NULL, "\"snapshot\": {\"exclude\": [\"private.txt\"],"
+			 " \"include\": [\"docs/plan.txt\"]}", PEERS_READ);
+	id = peers_grant("code");
+	REQUIRE(agentbox_snapshot_options_new(&options, &err) == 0 &&
+		agentbox_snapshot_options_add_exclude(options, "docs/",
+						      &err) == 0 &&
+		agentbox_snapshot_options_set_deadline(options, 60000,
+						       &err) == 0, "options");
+	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	o = box_sh("cd .shared/code; ls -A; cat src/a.c");
+	CHECK(strstr(o.out, "one\n") && !strstr(o.out, "private") &&
+		      !strstr(o.out, "docs"), "%s", o.out);
+	/* unless it is asked for by its name */
+	REQUIRE(agentbox_snapshot_options_add_include(
+			options, "private.txt", &err) == 0, "include");
+	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	agentbox_snapshot_options_free(options);
+	o = box_sh("cat .shared/code/private.txt");
+	CHECK(!strcmp(o.out, "private\n"), "%s", o.out);
+	peers_finish();
+}
+
 /* One of two is not meant by what both are. */
 static void case_116_a_grant_is_found_by_what_it_alone_is(void)
 {
@@ -555,6 +592,7 @@ static const struct e2e_case cases[] = {
 	CASE(case_116_nothing_is_shared_on),
 	CASE(case_116_the_same_account_may),
 	CASE(case_099_what_the_source_does_not_see_is_not_shared),
+	CASE(case_099_options_lift_no_exclude_of_the_policy),
 	CASE(case_116_a_grant_is_found_by_what_it_alone_is),
 	CASE(case_117_what_has_ended_is_granted_nothing),
 	CASE(case_116_a_grant_made_under_any_umask_is_refreshed),
