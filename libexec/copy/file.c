@@ -223,19 +223,24 @@ void hash_owed(void *data)
 {
 	reading *g = data;
 
-	ab_sha256_many(g->job->hash, g->owed, g->owed_count);
+	if (!ring_taker_waits(&g->job->ring)) {
+		ab_sha256_many(g->job->hash, g->owed, g->owed_count);
+		for (size_t i = 0; i < g->owed_count; i++)
+			g->owed_to[i]->source.flags |= AB_RECORD_HASHED;
+	}
 	g->owed_count = 0;
 }
 
-/* A whole file in the ring: hashed there, with those beside it. */
+/* A whole file in the ring: hashed there, with those beside it, by whoever has
+   the time; ring_hash() is the taker's part. */
 static void commit_whole(attempt *a, size_t n)
 {
 	reading *g = a->g;
 
 	if (a->record && !(g->job->plan.flags & AB_COPY_NO_HASHES)) {
-		a->source.flags |= AB_RECORD_HASHED;
 		if (g->owed_count == OWED_MAX)
 			hash_owed(g);
+		g->owed_to[g->owed_count] = a->record;
 		g->owed[g->owed_count++] =
 			(ab_sha256_job){ ring_data(a->record), n,
 					 a->record->source.sha256 };

@@ -252,6 +252,8 @@ static int take_all(packing *g)
 			return refuse(g, "the ring is broken");
 		if (r.kind == RING_FINISH)
 			break;
+		if (!(g->job->plan.flags & AB_COPY_NO_HASHES))
+			ring_hash(&r, data, g->job->hash);
 		if (put_one(g, &r, name, data))
 			return -1;
 		ring_release(&g->job->ring, &r);

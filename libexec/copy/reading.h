@@ -13,7 +13,7 @@ enum pass {
 	PASS_BUILD    /* into the ring */
 };
 
-/* Files in the ring that are hashed together, before the writer sees them. */
+/* Files in the ring that are hashed together, before they can be taken. */
 #define OWED_MAX ((size_t)64)
 
 typedef struct reading {
@@ -34,6 +34,7 @@ typedef struct reading {
 	path path;
 	uint64_t bytes; /* kept so far */
 	ab_sha256_job owed[OWED_MAX];
+	ring_record *owed_to[OWED_MAX];
 	size_t owed_count;
 } reading;
 
@@ -43,7 +44,8 @@ typedef struct reading {
  */
 int read_file(reading *g, int dirfd, uint32_t index, void (*enter)(reading *));
 
-/* For ring.settle: hash what is owed; `data` is the reading. */
+/* For ring.settle: hash what is owed, or leave it to a taker who has nothing
+   to do; `data` is the reading. */
 void hash_owed(void *data);
 
 /* Is what lies at this path, of which the record tells, still the same?

@@ -96,6 +96,11 @@ void ring_end(ring *r)
 	atomic_store(&r->shared->putter_rests, 1);
 }
 
+bool ring_taker_waits(const ring *r)
+{
+	return atomic_load(&r->shared->taker_waits) != 0;
+}
+
 bool ring_is_behind(const ring *r)
 {
 	return r->put - atomic_load(&r->shared->taken) > RING_SIZE / 2;
@@ -183,6 +188,15 @@ int ring_take(ring *r, ring_record *out, const char **name,
 	*name = (const char *)at + sizeof(*out);
 	*data = at + sizeof(*out) + ring_padded(out->name_len);
 	return 0;
+}
+
+void ring_hash(ring_record *record, const uint8_t *data, ab_sha256_fn hash)
+{
+	if (record->kind != RING_FILE ||
+	    record->source.flags & AB_RECORD_HASHED)
+		return;
+	hash(data, record->data_len, record->source.sha256);
+	record->source.flags |= AB_RECORD_HASHED;
 }
 
 void ring_pass(ring *r, const ring_record *record)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "snapshot/record.h"
 
 #define RING_SIZE ((size_t)4 << 20)
@@ -78,6 +79,8 @@ static inline uint8_t *ring_data(ring_record *record)
 }
 /* What was reserved has its lengths; the rest of it too, or settle() knows. */
 void ring_commit(ring *r, const ring_record *record);
+/* Has the taker taken all that it was told of, and waits? A hint. */
+bool ring_taker_waits(const ring *r);
 /* Is so much waiting for the taker that he is the slower one? */
 bool ring_is_behind(const ring *r);
 /* The taker need not wait for more. */
@@ -100,6 +103,8 @@ void ring_pass(ring *r, const ring_record *record);
 void ring_release_to(ring *r, uint64_t end);
 /* Is there a record, so that ring_take() would not wait? */
 bool ring_has_record(const ring *r);
+/* A whole file that its putter left unhashed: hashed now. */
+void ring_hash(ring_record *record, const uint8_t *data, ab_sha256_fn hash);
 /* Does the putter wait for room, or has it ended? A hint: it is its word. */
 bool ring_putter_rests(const ring *r);
 

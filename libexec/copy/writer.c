@@ -474,6 +474,8 @@ static int take_one(writing *g, bool *is_end)
 	*is_end = r.kind == RING_FINISH;
 	if (*is_end)
 		return 0;
+	if (!(g->job->plan.flags & AB_COPY_NO_HASHES))
+		ring_hash(&r, data, g->job->hash);
 	ring_pass(from, &r);
 	g->next = finish_reserve(&g->finisher);
 	g->next->fd = -1;
