@@ -162,6 +162,18 @@ static void case_118_a_name_is_no_path(void)
 	peers_finish();
 }
 
+static void refresh_with(const char *id,
+			 const agentbox_snapshot_options *options)
+{
+	agentbox_peer_job *job = NULL;
+	agentbox_error *err = NULL;
+	char *message;
+
+	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
+	      "%s", agentbox_error_get_message(err));
+	CHECK(peers_ended(job, &message) == 0, "%s", message);
+}
+
 /* What the source itself does not see, whatever options the copy has. */
 static void case_099_what_the_source_does_not_see_is_not_shared(void)
 {
@@ -169,10 +181,8 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 		"conf/pr*", "/under/", "/under/below.txt", "force:**/*",
 	};
 	agentbox_snapshot_options *options = NULL;
-	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
 	struct outcome o;
-	char *message;
 	const char *id;
 
 	host_write(host_path("peer/conf/pr od .txt"), "hidden\n");
@@ -194,9 +204,7 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 	for (size_t i = 0; i < sizeof(includes) / sizeof(includes[0]); i++)
 		REQUIRE(agentbox_snapshot_options_add_include(
 				options, includes[i], &err) == 0, "include");
-	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
-	      "%s", agentbox_error_get_message(err));
-	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	refresh_with(id, options);
 	agentbox_snapshot_options_free(options);
 	o = box_sh("cd .shared/code; cat conf/* under/* same/*");
 	CHECK(!strcmp(o.out, "shown\nshown\n"), "%s", o.out);
@@ -207,10 +215,8 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 static void case_099_options_lift_no_exclude_of_the_policy(void)
 {
 	agentbox_snapshot_options *options = NULL;
-	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
 	struct outcome o;
-	char *message;
 	const char *id;
 
 	host_write(host_path("peer/private.txt"), "private\n");
@@ -222,18 +228,14 @@ static void case_099_options_lift_no_exclude_of_the_policy(void)
 						      &err) == 0 &&
 		agentbox_snapshot_options_set_deadline(options, 60000,
 						       &err) == 0, "options");
-	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
-	      "%s", agentbox_error_get_message(err));
-	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	refresh_with(id, options);
 	o = box_sh("cd .shared/code; ls -A; cat src/a.c");
 	CHECK(strstr(o.out, "one\n") && !strstr(o.out, "private") &&
 		      !strstr(o.out, "docs"), "%s", o.out);
 	/* unless it is asked for by its name */
 	REQUIRE(agentbox_snapshot_options_add_include(
 			options, "private.txt", &err) == 0, "include");
-	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
-	      "%s", agentbox_error_get_message(err));
-	CHECK(peers_ended(job, &message) == 0, "%s", message);
+	refresh_with(id, options);
 	agentbox_snapshot_options_free(options);
 	o = box_sh("cat .shared/code/private.txt");
 	CHECK(!strcmp(o.out, "private\n"), "%s", o.out);
