@@ -107,7 +107,8 @@ AGENTBOX_API int32_t agentbox_peering_grant(
  * directory is refused with EACCES; what is open is read on.) NULL options:
  * those that the generation there was made with; AGENTBOX_ETAMPERED where
  * nothing says which these were, as after a job that found the generation
- * tampered with: the grant lives, and is refreshed with options.
+ * tampered with: the grant lives, and is refreshed with options. What the
+ * source's policy excludes is added to them, as by a grant.
  * AGENTBOX_ENOTFOUND: no live grant; AGENTBOX_ECLOSED: one of the boxes is
  * gone; AGENTBOX_EBUSY: another job is at it. A revoke meanwhile wins: the job
  * is AGENTBOX_ECANCELED.

@@ -125,7 +125,7 @@ int32_t ab_grant_is_named(ab_store *store, const char *reader,
 typedef struct ab_places {
 	int dir, shown, staging, records;
 	int lock; /* of one grant's name, while a job is at it */
-	pid_t lock_pid;
+	pid_t lock_pid; /* who took it: a forked child gives none back */
 	uint64_t *turn_until; /* borrowed, of a sweep; NULL: of its own */
 } ab_places;
 #define AB_PLACES_NONE { -1, -1, -1, -1, -1, 0, NULL }

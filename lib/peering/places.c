@@ -44,14 +44,14 @@ static void give_back(int *fd)
 	if (*fd >= 0)
 		(void)flock(*fd, LOCK_UN);
 	ab_cleanup_fd(fd);
-	*fd = -1;
 }
 
 void ab_places_unlock(ab_places *p)
 {
 	if (p->lock_pid == getpid())
 		give_back(&p->lock);
-	ab_cleanup_fd(&p->lock);
+	else
+		ab_cleanup_fd(&p->lock);
 	p->lock = -1;
 }
 
