@@ -52,7 +52,6 @@
 static size_t files = 80000;
 static int rounds = 3, swaps = 10;
 static uint64_t opens_wanted = 100000;
-static bool is_removing; /* said once */
 static agentbox_context *context;
 static char directory[4096], excludes[4200];
 
@@ -96,6 +95,7 @@ static char *in(const char *name);
 static void put_away(const char *path)
 {
 	static unsigned count;
+	static bool has_said;
 	struct statvfs room;
 	char name[32];
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -109,11 +109,11 @@ static void put_away(const char *path)
 	if (room.f_bavail * room.f_frsize >= ROOM_WANTED &&
 	    rename(path, in(name)) == 0)
 		return;
-	if (!is_removing && access(path, F_OK) == 0) {
-		is_removing = true;
-		printf("less than %d GiB are free in %s: trees are removed "
-		       "between\nturns; do not trust the ratios\n",
-		       (int)(ROOM_WANTED >> 30), directory);
+	if (!has_said && access(path, F_OK) == 0) {
+		has_said = true;
+		printf("trees in %s are removed between turns\n(it has less "
+		       "than %d GiB free); do not trust the ratios\n",
+		       directory, (int)(ROOM_WANTED >> 30));
 	}
 	forget(path);
 }

@@ -162,18 +162,6 @@ static void case_118_a_name_is_no_path(void)
 	peers_finish();
 }
 
-static void refresh_with(const char *id,
-			 const agentbox_snapshot_options *options)
-{
-	agentbox_peer_job *job = NULL;
-	agentbox_error *err = NULL;
-	char *message;
-
-	CHECK(agentbox_peering_refresh(peering, id, options, &job, &err) == 0,
-	      "%s", agentbox_error_get_message(err));
-	CHECK(peers_ended(job, &message) == 0, "%s", message);
-}
-
 /* What the source itself does not see, whatever options the copy has. */
 static void case_099_what_the_source_does_not_see_is_not_shared(void)
 {
@@ -204,7 +192,7 @@ static void case_099_what_the_source_does_not_see_is_not_shared(void)
 	for (size_t i = 0; i < sizeof(includes) / sizeof(includes[0]); i++)
 		REQUIRE(agentbox_snapshot_options_add_include(
 				options, includes[i], &err) == 0, "include");
-	refresh_with(id, options);
+	peers_refresh_with(id, options);
 	agentbox_snapshot_options_free(options);
 	o = box_sh("cd .shared/code; cat conf/* under/* same/*");
 	CHECK(!strcmp(o.out, "shown\nshown\n"), "%s", o.out);
@@ -228,14 +216,14 @@ static void case_099_options_lift_no_exclude_of_the_policy(void)
 						      &err) == 0 &&
 		agentbox_snapshot_options_set_deadline(options, 60000,
 						       &err) == 0, "options");
-	refresh_with(id, options);
+	peers_refresh_with(id, options);
 	o = box_sh("cd .shared/code; ls -A; cat src/a.c");
 	CHECK(strstr(o.out, "one\n") && !strstr(o.out, "private") &&
 		      !strstr(o.out, "docs"), "%s", o.out);
 	/* unless it is asked for by its name */
 	REQUIRE(agentbox_snapshot_options_add_include(
 			options, "private.txt", &err) == 0, "include");
-	refresh_with(id, options);
+	peers_refresh_with(id, options);
 	agentbox_snapshot_options_free(options);
 	o = box_sh("cat .shared/code/private.txt");
 	CHECK(!strcmp(o.out, "private\n"), "%s", o.out);
@@ -290,6 +278,7 @@ static void case_072_a_forked_child_holds_up_no_grant(void)
 	id = e2e_text("%s", agentbox_peer_job_get_grant(job));
 	child = fork();
 	if (child == 0) {
+		alarm(60); /* if the case fails */
 		pause();
 		_exit(0);
 	}

@@ -95,15 +95,22 @@ const char *peers_grant(const char *name)
 	return id;
 }
 
-void peers_refresh(const char *id)
+void peers_refresh_with(const char *id,
+			const agentbox_snapshot_options *options)
 {
 	agentbox_peer_job *job = NULL;
 	agentbox_error *err = NULL;
 	char *message;
 
-	REQUIRE(agentbox_peering_refresh(peering, id, NULL, &job, &err) == 0,
+	REQUIRE(agentbox_peering_refresh(peering, id, options, &job,
+					 &err) == 0,
 		"refresh: %s", agentbox_error_get_message(err));
 	REQUIRE(peers_ended(job, &message) == 0, "refreshed: %s", message);
+}
+
+void peers_refresh(const char *id)
+{
+	peers_refresh_with(id, NULL);
 }
 
 void peers_end_grant(const char *id, const char *how)

@@ -29,6 +29,8 @@ int32_t peers_ended(agentbox_peer_job *job, char **message);
 /* Of writer to reader; the id, kept. NULL: named after the source. */
 const char *peers_grant(const char *name);
 void peers_refresh(const char *id);
+void peers_refresh_with(const char *id,
+			const agentbox_snapshot_options *options);
 void peers_end_grant(const char *id, const char *how);
 /* Why a grant is refused: the code, and the message kept. */
 int32_t peers_refused(const char *reader, const char *from, const char *name,
