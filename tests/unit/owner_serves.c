@@ -883,6 +883,39 @@ START_TEST(a_name_has_one_live_owner)
 }
 END_TEST
 
+/* It neither keeps the name nor gives it away. */
+START_TEST(a_forked_child_is_no_owner_of_the_name)
+{
+	agentbox_owner *second = NULL;
+	int status;
+
+	fflush(NULL);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		agentbox_owner_free(owner);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(agentbox_owner_new(context, "keeper", &second, NULL),
+			 AGENTBOX_EEXIST);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(60); /* if the test fails */
+		pause();
+		_exit(0);
+	}
+	agentbox_owner_free(owner);
+	owner = NULL;
+	ck_assert_int_eq(agentbox_owner_new(context, "keeper", &owner, NULL),
+			 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
 START_TEST(the_socket_of_a_dead_owner_is_removed)
 {
 	agentbox_bytes *json = NULL;
@@ -1031,6 +1064,7 @@ int main(void)
 		a_status_whose_settling_failed_is_told_with_the_failure);
 	tcase_add_test(t, the_owner_does_not_wait_while_a_box_settles);
 	tcase_add_test(t, a_name_has_one_live_owner);
+	tcase_add_test(t, a_forked_child_is_no_owner_of_the_name);
 	tcase_add_test(t, the_socket_of_a_dead_owner_is_removed);
 	tcase_add_test(t, a_new_owner_removes_the_sockets_of_dead_ones_alone);
 	tcase_add_test(t, a_directory_open_to_others_is_refused);
