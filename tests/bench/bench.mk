@@ -56,6 +56,7 @@ tests_bench_snapshot_SOURCES = \
 	tests/bench/snapshot.c \
 	tests/bench/snapshot.h \
 	tests/bench/snapshot_floor.c \
+	tests/bench/snapshot_hold.c \
 	tests/bench/snapshot_tree.c \
 	tests/bench/table.c
 tests_bench_snapshot_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -9,7 +9,7 @@
  * Nothing is removed between the copies that are compared, and what one wrote
  * is on the disk before the next begins: ext4(5) without a journal looks past
  * the inodes of files removed in the last minutes one by one, and dirty pages
- * slow whoever comes next.
+ * slow whoever comes next. The source is held in memory for the same reason.
  *
  * A real-time policy or a nice value below zero would be rsync's alone: no
  * helper keeps its host's (bench.h). On a busy machine give the bench a
@@ -499,6 +499,14 @@ static void bench_memory(const char *source)
 
 /* --- all ------------------------------------------------------------------ */
 
+static void hold(const char *source)
+{
+	if (!tree_hold(source))
+		printf("the source may not be held in memory (RLIMIT_MEMLOCK);"
+		       "\nwhere the kernel pages it out meanwhile, do not trust"
+		       "\nthe ratios\n");
+}
+
 static void prepare(void)
 {
 	const char *tmp = getenv("TMPDIR"), *dir = getenv("AB_TEST_HELPER_DIR");
@@ -526,9 +534,11 @@ static void bench_real_tree(void)
 		table_skip("AB_BENCH_TREE", "not set");
 		return;
 	}
+	hold(tree);
 	bench_first(tree, "a real tree, first copy");
 	bench_copy(tree, "a real tree, first copy, other ways");
 	bench_refresh(tree, "a real tree, nothing changed", 0, 0.25);
+	tree_let_go();
 }
 
 static void bench_all(void)
@@ -539,12 +549,14 @@ static void bench_all(void)
 	printf("making %zu files\n", files);
 	fflush(stdout);
 	tree_make(source, files);
+	hold(source);
 	bench_first(source, "first copy");
 	bench_copy(source, "first copy, other ways");
 	bench_refresh(source, "refresh, nothing changed", 0, 0.25);
 	bench_refresh(source, "refresh, 1 % changed", CHANGED_STEP, 0);
 	bench_swap(source);
 	bench_memory(source);
+	tree_let_go();
 	bench_real_tree();
 }
 

@@ -3,6 +3,7 @@
 #ifndef BENCH_SNAPSHOT_H
 #define BENCH_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* snapshot_tree.c: end the program when they cannot. */
@@ -11,6 +12,13 @@ void tree_make(const char *top, size_t files);
 void tree_path(char *out, size_t size, const char *top, size_t number);
 /* Each `step`th file gets other bytes, others each round. */
 void tree_change(const char *top, size_t files, size_t step, unsigned round);
+
+/*
+ * snapshot_hold.c: keeps a tree's files in memory, as they are then, until
+ * tree_let_go(). False: not allowed to (RLIMIT_MEMLOCK), nothing is held.
+ */
+bool tree_hold(const char *top);
+void tree_let_go(void);
 
 /* snapshot_floor.c: the calls alone; ends the program when it cannot. */
 void floor_copy(const char *source, const char *destination, int processes);
