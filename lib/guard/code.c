@@ -264,6 +264,9 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
 				       k->text);
 		k->runs_input |= (!is_known || a->is_fed) && a->is_run;
+		if (a->is_command && a->is_computed && !k->argv_count)
+			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
+				       k->text);
 		run_call(k, a);
 		return;
 	case AB_CALL_OPEN:
@@ -347,20 +350,25 @@ static void bare_command(struct ab_code *k)
 {
 	static const char open[] = "([{<", close[] = ")]}>";
 	struct ab_lexer *x = &k->x;
+	struct ab_token t = { .at = x->pos + 1, .quote = '`' };
+	const char *at;
 	struct ab_word w;
-	uint32_t from = x->pos;
+	int depth = 1;
+	char begin, end;
 
-	if (from >= x->len)
+	if (x->pos >= x->len || memchr("=, ;", x->text[x->pos], 4))
 		return;
-	const char *at = memchr(open, x->text[from], 4);
-	char end = at ? close[at - open] : x->text[from];
-	const char *stop = memchr(x->text + from + 1, end, x->len - from - 1);
-
-	if (!stop || memchr("=, ;", x->text[from], 4))
-		return;
-	uint32_t n = (uint32_t)(stop - x->text) - from - 1;
-
-	if (ab_word_slice(k->c, k->text, from + 1, n, &w))
+	begin = x->text[x->pos];
+	at = memchr(open, begin, 4);
+	end = at ? close[at - open] : begin;
+	for (uint32_t i = t.at; i < x->len && depth; i++) {
+		if (x->text[i] == end)
+			depth--;
+		else if (x->text[i] == begin)
+			depth++;
+		t.len = i - t.at;
+	}
+	if (!depth && ab_code_word(k, &t, &w))
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 }
 
@@ -564,7 +572,10 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 			 ab_code_is_sign(k, &k->before, '>');
 
 	a->is_run = ab_code_is_run(k, t);
-	a->is_fed = a->is_run && ab_code_is_fed(k);
+	a->is_fed = a->is_computed = false;
+	if (a->is_run)
+		ab_code_see_first(k, a);
+	a->is_command = kind == AB_CALL_SHELL && ab_code_is_command(k, t);
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
@@ -605,11 +616,66 @@ static enum ab_call call_at(const struct ab_code *k, const struct ab_token *t)
 	return (enum ab_call)kind;
 }
 
+#define MAX_FIELDS 8
+
+/* Strings whose expressions are being read, each in one of the one before. */
+struct fields {
+	struct {
+		struct ab_token string;
+		struct ab_lexer outer; /* behind it */
+	} all[MAX_FIELDS];
+	uint32_t depth;
+};
+
+/* To the next expression of the innermost string. */
+static bool enter_field(struct ab_code *k, struct fields *f, uint32_t from)
+{
+	const struct ab_token *string = &f->all[f->depth - 1].string;
+	struct ab_word text;
+	uint32_t at, end;
+
+	if (!ab_code_field(k, string, from, &at, &end) ||
+	    !ab_word_slice(k->c, k->text, at, end - at, &text))
+		return false;
+	ab_check_text(k->c, k->name, &text);
+	k->x.pos = at;
+	k->x.len = end;
+	return true;
+}
+
+/* Behind a string come what its expressions have: "#{system(x)}" calls. */
+static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
+{
+	uint32_t from;
+
+	if (k->before.kind == AB_TOKEN_STRING && f->depth < MAX_FIELDS) {
+		f->all[f->depth].string = k->before;
+		f->all[f->depth].outer = k->x;
+		f->depth++;
+		if (!enter_field(k, f, k->before.at))
+			f->depth--;
+	} else if (k->before.kind == AB_TOKEN_STRING &&
+		   ab_code_field(k, &k->before, k->before.at, &from, &from)) {
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY, k->text);
+	}
+	while (!ab_lexer_next(&k->x, t)) {
+		if (!f->depth)
+			return false;
+		from = k->x.len;
+		if (enter_field(k, f, from))
+			continue;
+		f->depth--;
+		k->x = f->all[f->depth].outer;
+	}
+	return true;
+}
+
 static void scan_code(struct ab_code *k, struct ab_args *a)
 {
+	struct fields fields = { .depth = 0 };
 	struct ab_token t;
 
-	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
+	while (next_token(k, &fields, &t) && !k->c->is_broken) {
 		void *mark = k->c->scratch->low;
 		enum ab_call kind = AB_CALL_NONE;
 

@@ -46,6 +46,8 @@ enum {
 #define AB_CODE_NAMES 16  /* of a program, that are known */
 #define AB_CODE_VALUES 16 /* of a name */
 
+struct ab_args;
+
 /* x = "a", x = ["a", "b"], for x in ["a", "b"], system as x. */
 struct ab_named {
 	struct ab_token name;
@@ -108,6 +110,9 @@ bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
 /* A string token as a word. False: no memory. */
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w);
+/* The next expression in a string, from `from` on: "#{x}", f"{x}". */
+bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
+		   uint32_t from, uint32_t *at, uint32_t *end);
 void ab_code_append(struct ab_code *k, struct ab_word *w,
 		    const struct ab_word *more);
 void ab_code_hole(struct ab_code *k, struct ab_word *w);
@@ -129,9 +134,12 @@ bool ab_code_reads_input(const struct ab_code *k);
 /* The word at hand is called, or handed on to be: not what is imported, and
    not the exec() of a pattern. The lexer is behind it. */
 bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t);
-/* The first argument of the call at the lexer is what the program reads, or
-   computed. */
-bool ab_code_is_fed(const struct ab_code *k);
+/* Whether the first argument of the call at the lexer, the first word of a
+   list, is computed (is_computed), or that or what the program reads (is_fed). */
+void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
+/* What has this name runs a command and nothing else that has it; the lexer is
+   behind it. */
+bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t);
 /* perl and ruby: `eval` of a text, where `eval {` is a block. */
 bool ab_code_has_eval(const struct ab_code *k);
 /* It has the name as a word. */
@@ -165,8 +173,10 @@ struct ab_args {
 	bool has_head;
 	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
-	bool is_run, is_fed; /* ab_code_is_run(), ab_code_is_fed() */
+	bool is_run; /* ab_code_is_run() */
+	bool is_fed, is_computed; /* ab_code_see_first() */
 	bool is_taken_away; /* of a call that removes */
+	bool is_command; /* ... that runs one: what is computed is a word */
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;
 	/* the words behind the program are among them; before any string */
@@ -177,6 +187,9 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* sys.executable, process.execPath: the program that runs this one. */
+bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
+			 struct ab_word *w);
 /* Path.home(), os.homedir(), Dir.home, environ["HOME"], env.HOME; the lexer
    is behind it. */
 bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t);

@@ -189,6 +189,33 @@ static bool add_home(struct ab_code *k, struct ab_args *a,
 	return true;
 }
 
+bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
+			 struct ab_word *w)
+{
+	static const struct {
+		const char *name, *program;
+		uint8_t lang;
+	} own[] = {
+		{ "executable", "python3", AB_PY },
+		{ "execPath", "node", AB_JS },
+		{ "RbConfig", "ruby", AB_RUBY },
+		{ "PHP_BINARY", "php", AB_PHP },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(own); i++) {
+		if (own[i].lang == k->lang &&
+		    ab_code_is_text(k, t, own[i].name)) {
+			*w = (struct ab_word){
+				.text = own[i].program,
+				.len = (uint32_t)strlen(own[i].program),
+				.span = k->text->span,
+			};
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -209,6 +236,10 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		return;
 	if (n) {
 		add_named(k, a, t, n);
+		return;
+	}
+	if (a->is_command && !a->count && ab_code_own_program(k, t, &w)) {
+		a->words[a->count++] = w;
 		return;
 	}
 	piece = ab_code_piece(k, &a->joint, t, is_string);
@@ -247,9 +278,93 @@ static int read_block(struct ab_code *k, struct ab_args *a)
 	return depth;
 }
 
+#define MAX_ELEMENTS 8
+
+/* An element of a list, or an argument: what it adds to the words. */
+struct element {
+	uint32_t count; /* of the words before it */
+	bool is_word;	/* something in it is computed */
+	bool is_argv;	/* the words behind the program: they are known */
+	bool is_named;	/* cwd=x, stdio: x, a block */
+	char bracket;	/* that it stands in; 0: none */
+};
+
+/* The elements that are open, each in the one before. */
+struct elements {
+	struct element all[MAX_ELEMENTS];
+	uint32_t depth; /* of brackets; those beyond MAX_ELEMENTS are not seen */
+};
+
+/* run(["rm", "-rf", x]): a word that is not known. */
+static void end_element(struct ab_code *k, struct ab_args *a,
+			const struct element *e)
+{
+	bool is_list = e->bracket == '[' ||
+		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY));
+
+	if (a->each || !a->count || a->count != e->count ||
+	    a->count == AB_CODE_STRINGS || !is_list || !e->is_word ||
+	    e->is_argv || e->is_named)
+		return;
+	a->words[a->count] = (struct ab_word){ .text = "",
+					       .span = k->text->span };
+	ab_code_hole(k, &a->words[a->count++]);
+}
+
+/* Before the token adds what it adds. */
+static void see_element(struct ab_code *k, struct ab_args *a,
+			struct elements *all, const struct ab_token *t)
+{
+	struct element *e = &all->all[all->depth];
+	char sign = t->kind == AB_TOKEN_SIGN ? k->text->text[t->at] : 0;
+	bool is_open = sign && memchr("([{", sign, 3);
+
+	if (!a->is_command || all->depth >= MAX_ELEMENTS) {
+		return;
+	} else if (is_open && all->depth + 1 == MAX_ELEMENTS) {
+		all->depth = MAX_ELEMENTS; /* and stays there */
+	} else if (is_open) {
+		e->is_word = true;
+		e->is_named |= sign == '{';
+		e[1] = (struct element){ .count = a->count, .bracket = sign };
+		all->depth++;
+	} else if (sign && memchr(")]}", sign, 3)) {
+		end_element(k, a, e);
+		all->depth -= all->depth > 0;
+	} else if (sign == ',') {
+		end_element(k, a, e);
+		*e = (struct element){ .count = a->count,
+				       .bracket = e->bracket };
+	} else if (sign) {
+		e->is_named |= !!memchr("=:|&", sign, 4);
+	} else if (t->kind == AB_TOKEN_WORD) {
+		e->is_word = true;
+		e->is_argv |= k->argv_count && ab_code_is_argv(k, t);
+	}
+}
+
+/* What ends arguments without brackets: system "a", "b" or die. */
+static bool ends_list(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const words[] = { "or", "and", "if", "unless",
+					     "while", "until" };
+
+	if (ab_code_is_sign(k, t, ';') || ab_code_is_sign(k, t, '}') ||
+	    t->is_line)
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words) &&
+			   k->lang & (AB_PERL | AB_RUBY); i++) {
+		if (t->kind == AB_TOKEN_WORD &&
+		    ab_code_is_text(k, t, words[i]))
+			return true;
+	}
+	return false;
+}
+
 /* The arguments of a call that begins at the lexer. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 {
+	struct elements elements = { .depth = 0 };
 	struct ab_token t, last = { 0 };
 	int depth = read_block(k, a);
 	bool first = !a->has_block;
@@ -270,12 +385,11 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 			a->is_cut = true;
 			break;
 		}
-		if (!first && !depth &&
-		    (ab_code_is_sign(k, &t, ';') ||
-		     ab_code_is_sign(k, &t, '}') || t.is_line)) {
+		if (!first && !depth && ends_list(k, &t)) {
 			k->x.pos = before;
 			break;
 		}
+		see_element(k, a, &elements, &t);
 		if (t.kind == AB_TOKEN_SIGN &&
 		    memchr("([{", k->text->text[t.at], 3))
 			depth++;
@@ -286,5 +400,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		last = t;
 		first = false;
 	}
+	if (a->is_command && !elements.depth)
+		end_element(k, a, &elements.all[0]);
 	k->before = last;
 }

@@ -424,17 +424,18 @@ bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t)
 	return last == '.' || last == '[';
 }
 
-bool ab_code_is_fed(const struct ab_code *k)
+void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 {
-	struct ab_word first = *k->text;
+	struct ab_word first = *k->text, own;
 	struct ab_code inner = *k;
 	struct ab_lexer x = k->x;
 	struct ab_token t;
 	bool is_said = false;
 	int depth = 0;
 
+	a->is_fed = a->is_computed = false;
 	if (next_byte(k->text, x.pos) != '(')
-		return false;
+		return;
 	/* ( and [ before the first word of a list */
 	while (ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_SIGN &&
 	       memchr("([", k->text->text[t.at], 2))
@@ -451,13 +452,77 @@ bool ab_code_is_fed(const struct ab_code *k)
 			break;
 		inner.x = x;
 		is_said |= t.kind == AB_TOKEN_STRING ||
-			   ab_code_value(&inner, &t);
+			   ab_code_value(&inner, &t) ||
+			   ab_code_own_program(k, &t, &own);
 		first.len = x.pos - (uint32_t)(first.text - k->text->text);
 		if (!ab_lexer_next(&x, &t))
 			break;
 	}
 	inner.text = &first;
-	return !is_said || ab_code_reads_input(&inner);
+	a->is_computed = !is_said && first.len;
+	a->is_fed = !is_said || ab_code_reads_input(&inner);
+}
+
+/* subprocess.run() or, where it was imported as p, p.run(). */
+static bool is_of_subprocess(const struct ab_word *text, uint32_t at)
+{
+	static const char module[] = "subprocess";
+	const size_t n = sizeof(module) - 1;
+	const char *as = text->text, *end = text->text + text->len;
+	uint32_t from;
+
+	if (last_byte(text, &at) != '.')
+		return true; /* from subprocess import run */
+	at--;
+	for (from = at; from && is_letter(text->text[from - 1]);)
+		from--;
+	if (at - from == n && !memcmp(text->text + from, module, n))
+		return true;
+	for (; (as = memmem(as, (size_t)(end - as), " as ", 4)); as++) {
+		if ((size_t)(as - text->text) >= n &&
+		    !memcmp(as - n, module, n) &&
+		    (size_t)(end - as) >= 4 + at - from &&
+		    !memcmp(as + 4, text->text + from, at - from))
+			return true;
+	}
+	return false;
+}
+
+bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
+{
+	/* of other things too */
+	static const char *const shared[] = { "run", "call", "Command", "sh",
+					      "shell", "script" };
+	bool is_shared = false, is_method;
+	uint32_t at = t->at;
+	char next = next_byte(k->text, t->at + t->len), last;
+
+	/* perl and ruby: system "rm", x */
+	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) && next &&
+			     memchr("\"'", next, 2)))
+		return false;
+	last = last_byte(k->text, &at);
+	is_method = last == '.' || last == '>';
+	for (size_t i = 0; i < AB_ARRAY_LEN(shared); i++)
+		is_shared |= ab_code_is_text(k, t, shared[i]);
+	switch (k->lang) {
+	case AB_PY:
+		return !is_shared || (has_name(k->text, "subprocess") &&
+				      is_of_subprocess(k->text, t->at));
+	case AB_JS:
+		return !is_shared && has_name(k->text, "child_process");
+	case AB_RUBY:
+	case AB_PHP:
+		/* those of a data base */
+		return !is_shared &&
+		       !(is_method && ab_code_is_text(k, t, "exec"));
+	case AB_PERL:
+	case AB_LUA:
+	case AB_AWK:
+		return !is_shared;
+	default:
+		return false;
+	}
 }
 
 bool ab_code_has_eval(const struct ab_code *k)

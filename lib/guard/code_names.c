@@ -122,14 +122,12 @@ static bool unescape(struct ab_code *k, struct ab_word *w)
 }
 
 /* f"..." of python, and "...".format(). */
-static bool has_fields(const struct ab_code *k, const struct ab_token *t)
+static bool is_format(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char format[] = ".format(";
 	const char *s = k->text->text;
 	uint32_t end = t->at + t->len, at = t->at;
 
-	if (k->lang != AB_PY || !memchr(s + t->at, '{', t->len))
-		return false;
 	while (end < k->text->len && s[end] == t->quote)
 		end++;
 	if (k->text->len - end >= sizeof(format) - 1 &&
@@ -140,6 +138,51 @@ static bool has_fields(const struct ab_code *k, const struct ab_token *t)
 	return (at && (s[at - 1] | 0x20) == 'f') ||
 	       (at > 1 && (s[at - 2] | 0x20) == 'f' &&
 		(s[at - 1] | 0x20) == 'r');
+}
+
+/* What begins an expression in the string; NULL: nothing does. */
+static const char *field_open(const struct ab_code *k,
+			      const struct ab_token *t)
+{
+	const char *open = NULL;
+
+	if (k->lang == AB_PY)
+		open = "{";
+	else if (k->lang == AB_JS && t->quote == '`')
+		open = "${";
+	else if (k->lang & (AB_RUBY | AB_OTHER) && t->quote != '\'')
+		open = "#{";
+	if (!open || !memmem(k->text->text + t->at, t->len, open, strlen(open)))
+		return NULL;
+	return k->lang != AB_PY || is_format(k, t) ? open : NULL;
+}
+
+bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
+		   uint32_t from, uint32_t *at, uint32_t *end)
+{
+	static const char *const more[] = { "${", "@{" };
+	const char *s = k->text->text, *open = field_open(k, t), *found = NULL;
+	uint32_t stop = t->at + t->len;
+
+	if (open)
+		found = memmem(s + from, stop - from, open, strlen(open));
+	/* what the shell would take for a variable of its own */
+	for (size_t i = 0; i < AB_ARRAY_LEN(more) && !found; i++) {
+		open = more[i];
+		if (k->lang & (AB_PERL | AB_OTHER) && t->quote != '\'')
+			found = memmem(s + from, stop - from, open, 2);
+	}
+	if (!found && k->lang == AB_PHP && t->quote != '\'') {
+		open = "{";
+		found = memmem(s + from, stop - from, "{$", 2);
+	}
+	if (!found)
+		return false;
+	*at = (uint32_t)(found - s) + (uint32_t)strlen(open);
+	*end = ab_field_end(s, *at, stop);
+	/* without an end all that follows may be code */
+	*end = *end ? *end - 1 : stop;
+	return true;
 }
 
 /* {x}: the one value that x has, or a hole. */
@@ -155,36 +198,53 @@ static void put_field(struct ab_code *k, struct ab_word *w, uint32_t at,
 		ab_code_hole(k, w);
 }
 
+/* A part of the string as it is. */
+static bool put_text(struct ab_code *k, struct ab_word *w, uint32_t from,
+		     uint32_t to)
+{
+	struct ab_word part;
+
+	if (!ab_word_slice(k->c, k->text, from, to - from, &part) ||
+	    !unescape(k, &part))
+		return false;
+	ab_code_append(k, w, &part);
+	return true;
+}
+
 static bool fill_fields(struct ab_code *k, const struct ab_token *t,
-			struct ab_word *w)
+			const char *open, struct ab_word *w)
 {
 	const char *s = k->text->text;
-	uint32_t at = t->at, end = t->at + t->len;
-	struct ab_word part;
+	const uint32_t n = (uint32_t)strlen(open), end = t->at + t->len;
+	uint32_t at = t->at;
 
 	if (!ab_word_slice(k->c, k->text, at, 0, w))
 		return false;
 	while (at < end) {
-		const char *open = memchr(s + at, '{', end - at), *close;
-		uint32_t stop = open ? (uint32_t)(open - s) : end;
+		const char *found = memmem(s + at, end - at, open, n);
+		uint32_t stop = found ? (uint32_t)(found - s) : end;
 		/* {{ is one brace and no field */
-		bool is_brace = stop + 1 < end && s[stop + 1] == '{';
+		bool is_brace = n == 1 && stop + 1 < end && s[stop + 1] == '{';
+		uint32_t close = found && !is_brace
+					 ? ab_field_end(s, stop + n, end)
+					 : 0;
 
-		if (!ab_word_slice(k->c, k->text, at, stop + is_brace - at,
-				   &part) ||
-		    !unescape(k, &part))
-			return false;
-		ab_code_append(k, w, &part);
-		if (!open)
-			break;
-		at = stop + 2;
-		if (is_brace)
-			continue;
-		close = memchr(open, '}', end - stop);
 		if (!close)
-			return true;
-		put_field(k, w, stop + 1, (uint32_t)(close - open) - 1);
-		at = (uint32_t)(close - s) + 1;
+			stop = is_brace ? stop + 1 : end;
+		if (!put_text(k, w, at, stop))
+			return false;
+		at = stop + is_brace;
+		if (!close)
+			continue;
+		at = close;
+		if (k->lang != AB_OTHER) {
+			put_field(k, w, stop + n, close - 1 - stop - n);
+			continue;
+		}
+		/* in some of them it is text */
+		ab_code_hole(k, w);
+		if (!put_text(k, w, stop, close))
+			return false;
 	}
 	return true;
 }
@@ -192,8 +252,10 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w)
 {
-	if (has_fields(k, t))
-		return fill_fields(k, t, w);
+	const char *open = field_open(k, t);
+
+	if (open)
+		return fill_fields(k, t, open, w);
 	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
 	       unescape(k, w);
 }
@@ -255,6 +317,16 @@ const struct ab_named *ab_code_named(const struct ab_code *k,
 	return NULL;
 }
 
+/* x.split(): the words of the line that x is. */
+static bool is_split(const struct ab_code *k, const struct ab_token *dot)
+{
+	static const char split[] = ".split(";
+	const size_t n = sizeof(split) - 1;
+
+	return k->text->len - dot->at >= n &&
+	       !memcmp(k->text->text + dot->at, split, n);
+}
+
 const struct ab_named *ab_code_value(const struct ab_code *k,
 				     const struct ab_token *t)
 {
@@ -268,6 +340,7 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 		return NULL;
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
 	    memchr("(.[=", k->text->text[next.at], 4) &&
+	    !is_split(k, &next) &&
 	    !(ab_code_is_sign(k, &next, '.') &&
 	      k->lang & (AB_PERL | AB_PHP | AB_LUA)))
 		return NULL;

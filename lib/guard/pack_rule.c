@@ -20,6 +20,7 @@ static const char *const known[AB_KNOWN_COUNT] = {
 	[AB_KNOWN_FORKBOMB] = "proc.forkbomb",
 	[AB_KNOWN_SHADOW] = "exec.path-hijack",
 	[AB_KNOWN_SSH] = "exec.ssh-remote",
+	[AB_KNOWN_INLINE] = "exec.interp-inline",
 	[AB_KNOWN_OPAQUE] = "exec.interp-opaque",
 	[AB_KNOWN_WRAPPER] = "exec.wrapper",
 };

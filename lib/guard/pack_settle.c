@@ -57,15 +57,17 @@ static uint64_t heads_of_test(const struct ab_pack *pack,
 
 static bool needs_hole(const struct ab_pack *pack, const struct ab_test *t)
 {
-	const struct ab_pred *pred = &pack->preds[t->pred];
+	const struct ab_pred *pred;
 
 	if (t->is_not)
 		return false;
 	if (t->kind == AB_TEST_HOLE)
 		return true;
-	return (t->kind == AB_TEST_OPERAND || t->kind == AB_TEST_WORD ||
-		t->kind == AB_TEST_VALUE) &&
-	       pred->kind == AB_PRED_VALUE && ab_value_needs_hole(pred->value);
+	if (t->kind != AB_TEST_OPERAND && t->kind != AB_TEST_WORD &&
+	    t->kind != AB_TEST_VALUE)
+		return false;
+	pred = &pack->preds[t->pred];
+	return pred->kind == AB_PRED_VALUE && ab_value_needs_hole(pred->value);
 }
 
 /* What the words must have for the clause to hold. */

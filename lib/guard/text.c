@@ -45,8 +45,9 @@ static void to_line_end(struct ab_lexer *x)
 static bool comment(struct ab_lexer *x)
 {
 	bool is_sql = x->lang == AB_LANG_SQL;
+	bool is_hash = x->lang == AB_LANG_SHELLISH || x->lang == AB_LANG_RUBY;
 
-	if (at(x, "/*") && x->lang != AB_LANG_SHELLISH) {
+	if (at(x, "/*") && !is_hash) {
 		/* mysql runs what stands in such a comment */
 		if (is_sql && at(x, "/*!")) {
 			x->pos += 3;
@@ -61,13 +62,47 @@ static bool comment(struct ab_lexer *x)
 	if ((is_sql && at(x, "--")) ||
 	    (x->lang == AB_LANG_C && at(x, "//") &&
 	     (!x->pos || x->text[x->pos - 1] != ':')) ||
-	    (x->lang == AB_LANG_SHELLISH && at(x, "#")) ||
+	    (is_hash && at(x, "#")) ||
 	    (x->lang == AB_LANG_LUA && at(x, "--")) ||
 	    (x->lang == AB_LANG_LISP && at(x, ";"))) {
 		to_line_end(x);
 		return true;
 	}
 	return false;
+}
+
+/* More than an expression between quotes has: what is longer is none, so that
+   a text of nothing but beginnings is read in linear time. */
+#define MAX_FIELD 1024
+
+uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
+{
+	char quote = 0;
+	int depth = 1;
+
+	for (; at < end && depth; at++) {
+		if (s[at] == '\\')
+			at++;
+		else if (quote)
+			quote = s[at] == quote ? 0 : quote;
+		else if (s[at] == '"' || s[at] == '\'' || s[at] == '`')
+			quote = s[at];
+		else if (s[at] == '{' || s[at] == '}')
+			depth += s[at] == '{' ? 1 : -1;
+	}
+	return depth || at > end ? 0 : at;
+}
+
+/* Behind "#{...}", which may have quotes; at + 1: there is none at `at`. */
+static uint32_t skip_field(const struct ab_lexer *x, uint32_t at, char quote)
+{
+	uint32_t end = x->len - at > MAX_FIELD ? at + MAX_FIELD : x->len;
+
+	if (x->lang != AB_LANG_RUBY || quote == '\'' || x->len - at <= 2 ||
+	    x->text[at] != '#' || x->text[at + 1] != '{')
+		return at + 1;
+	end = ab_field_end(x->text, at + 2, end);
+	return end ? end : at + 1;
 }
 
 static void string(struct ab_lexer *x, struct ab_token *t)
@@ -90,7 +125,7 @@ static void string(struct ab_lexer *x, struct ab_token *t)
 	while (i < x->len && x->text[i] != quote) {
 		if (x->text[i] == '\\' && i + 1 < x->len)
 			i++;
-		i++;
+		i = skip_field(x, i, quote);
 	}
 	if (i > x->len)
 		i = x->len;
@@ -367,7 +402,7 @@ enum ab_lang ab_lang_of(const char *lang)
 		enum ab_lang lang;
 	} langs[] = {
 		{ "sql", AB_LANG_SQL },	   { "python", AB_LANG_SHELLISH },
-		{ "perl", AB_LANG_SHELLISH }, { "ruby", AB_LANG_SHELLISH },
+		{ "perl", AB_LANG_SHELLISH }, { "ruby", AB_LANG_RUBY },
 		{ "r", AB_LANG_SHELLISH }, { "tcl", AB_LANG_SHELLISH },
 		{ "awk", AB_LANG_SHELLISH }, { "lua", AB_LANG_LUA },
 		{ "lisp", AB_LANG_LISP },

@@ -11,6 +11,7 @@ enum ab_lang {
 	AB_LANG_C, /* and what is like it: // and slash-star */
 	AB_LANG_SQL,
 	AB_LANG_SHELLISH, /* # */
+	AB_LANG_RUBY,	  /* the same, and "#{x}" */
 	AB_LANG_LUA,
 	AB_LANG_LISP
 };
@@ -32,6 +33,9 @@ struct ab_lexer {
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
+/* Behind the brace that ends an expression in a string, "{...}", whose text
+   begins at `at`; 0: there is none. */
+uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end);
 enum ab_lang ab_lang_of(const char *lang);
 /* A bit for what a token may begin with to be this one of a rule's, by
    ab_pair_bit(); %string: any. */
