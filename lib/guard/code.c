@@ -299,6 +299,11 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		return;
 	case AB_CALL_REMOVE:
 		role = AB_ROLE_REMOVE;
+		/* shell.rm("-rf", "x") */
+		while (k->lang == AB_JS && a->count > 1 && a->words[0].len &&
+		       *a->words[0].text == '-')
+			memmove(a->words, a->words + 1,
+				--a->count * sizeof(a->words[0]));
 		break;
 	case AB_CALL_DELETE:
 		role = AB_ROLE_DELETE;
@@ -616,6 +621,53 @@ static enum ab_call call_at(const struct ab_code *k, const struct ab_token *t)
 	return (enum ab_call)kind;
 }
 
+/* The next byte is it, but for spaces: the lexer goes behind. */
+static bool take_sign(struct ab_code *k, char sign)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, sign))
+		return false;
+	k->x = x;
+	return true;
+}
+
+/* A call whose name is a value: c["exec"](...) and c[m](...), php's $f(...) and
+   array_map("system", ...), require("rimraf").sync(...). The lexer then is
+   before its arguments. */
+static enum ab_call call_by_value(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = t->kind == AB_TOKEN_WORD && k->name_count
+					   ? ab_code_named(k, t)
+					   : NULL;
+	bool is_string = t->kind == AB_TOKEN_STRING;
+	const char *s = k->text->text + t->at;
+	uint32_t len = t->len;
+
+	if (!is_string && (!n || n->call || !n->count))
+		return AB_CALL_NONE;
+	if (n) {
+		s = n->words[0].text;
+		len = n->words[0].len;
+	}
+	if (k->lang == AB_JS && ab_code_is_sign(k, &k->before, '('))
+		return is_string && len == 6 && !memcmp(s, "rimraf", 6) &&
+				       take_sign(k, ')')
+			       ? AB_CALL_REMOVE
+			       : AB_CALL_NONE;
+	if (k->lang == AB_JS)
+		return ab_code_is_sign(k, &k->before, '[') && take_sign(k, ']')
+			       ? (enum ab_call)ab_code_call_of(k, s, len)
+			       : AB_CALL_NONE;
+	if (k->lang != AB_PHP)
+		return AB_CALL_NONE;
+	if (n ? k->x.pos < k->x.len && k->x.text[k->x.pos] == '('
+	      : ab_code_is_sign(k, &k->before, '(') && take_sign(k, ','))
+		return (enum ab_call)ab_code_call_of(k, s, len);
+	return AB_CALL_NONE;
+}
+
 #define MAX_FIELDS 8
 
 /* Strings whose expressions are being read, each in one of the one before. */
@@ -673,6 +725,7 @@ static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
 static void scan_code(struct ab_code *k, struct ab_args *a)
 {
 	struct fields fields = { .depth = 0 };
+	struct ab_lexer here;
 	struct ab_token t;
 
 	while (next_token(k, &fields, &t) && !k->c->is_broken) {
@@ -683,6 +736,9 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 			loose_string(k, &t);
 		else if (t.kind == AB_TOKEN_WORD)
 			kind = call_at(k, &t);
+		here = k->x;
+		if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
+			kind = call_by_value(k, &t);
 		if ((ab_code_is_text(k, &t, "x") &&
 		     ab_code_is_sign(k, &k->before, '%') &&
 		     k->lang == AB_RUBY) ||
@@ -693,8 +749,6 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		if (k->lang == AB_PERL && ab_code_is_sign(k, &t, '<'))
 			angle_glob(k);
 		if (kind != AB_CALL_NONE) {
-			struct ab_lexer here = k->x;
-
 			call(k, a, kind, &t);
 			/* calls may stand inside each other */
 			k->x = here;
@@ -758,7 +812,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_check_text(c, lang, text);
 	k.heads = ab_code_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
-				 .lang = ab_lang_of(lang) };
+				 .traits = ab_lex_traits(lang) };
 	ab_code_find_names(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);

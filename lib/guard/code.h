@@ -146,6 +146,7 @@ bool ab_code_has_eval(const struct ab_code *k);
 bool ab_code_has_name(const struct ab_code *k, const char *name);
 /* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
+uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len);
 
 /* --- code_named.c --- */
 /* package.json: its scripts, and a justfile: its recipes, as far as the

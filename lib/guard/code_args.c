@@ -216,6 +216,30 @@ bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
 	return false;
 }
 
+/* Something is made of the string behind which the lexer is: "..."[::-1]. */
+static bool is_changed(const struct ab_code *k)
+{
+	static const char *const same[] = {
+		"format", "split",   "strip",  "rstrip", "lstrip", "trim",
+		"chomp",  "encode",  "decode", "freeze", "to_s",   "toString",
+		"join",
+	};
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY)) || !ab_lexer_next(&x, &t))
+		return false;
+	if (ab_code_is_sign(k, &t, '['))
+		return t.at == k->x.pos;
+	if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(same); i++) {
+		if (ab_code_is_text(k, &t, same[i]))
+			return false;
+	}
+	return true;
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -242,6 +266,8 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		a->words[a->count++] = w;
 		return;
 	}
+	if (is_string && a->is_command && !a->count)
+		a->is_computed |= is_changed(k);
 	piece = ab_code_piece(k, &a->joint, t, is_string);
 	if (piece == AB_PIECE_HOLE && a->count)
 		ab_code_hole(k, &a->words[a->count - 1]);

@@ -200,19 +200,22 @@ uint64_t ab_code_heads(uint8_t lang)
 	return heads;
 }
 
-uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
+uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len)
 {
-	const char *s = k->text->text + t->at;
-
-	if (!t->len || !(k->heads & ab_pair_bit(s, t->len)))
+	if (!len || !(k->heads & ab_pair_bit(s, len)))
 		return AB_CALL_NONE;
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
-		    strlen(calls[i].name) == t->len &&
-		    !memcmp(calls[i].name, s, t->len))
+		    strlen(calls[i].name) == len &&
+		    !memcmp(calls[i].name, s, len))
 			return calls[i].kind;
 	}
 	return AB_CALL_NONE;
+}
+
+uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
+{
+	return ab_code_call_of(k, k->text->text + t->at, t->len);
 }
 
 static bool is_letter(char ch)

@@ -321,7 +321,7 @@ void ab_check_npm(struct ab_check *c, const struct ab_use *use,
 		.k = { .c = c, .use = use, .text = text, .name = "npm",
 		       .lang = AB_JS,
 		       .x = { .text = text->text, .len = text->len,
-			      .lang = ab_lang_of("js") } },
+			      .traits = ab_lex_traits("js") } },
 	};
 	read_asked(use, &s->asked);
 	scan_scripts(s);

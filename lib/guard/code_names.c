@@ -81,6 +81,78 @@ void ab_code_append(struct ab_code *k, struct ab_word *w,
 	w->map_count = 0;
 }
 
+/* Digits of a base from *i on, at most `most`, or all of a {...}. */
+static uint32_t read_number(const char *s, uint32_t *i, uint32_t len,
+			    uint32_t base, uint32_t most)
+{
+	bool is_braced = *i < len && s[*i] == '{';
+	uint32_t n = 0, end;
+
+	*i += is_braced;
+	end = is_braced || len - *i < most ? len : *i + most;
+	for (; *i < end; ++*i) {
+		char ch = s[*i] | 0x20;
+		uint32_t digit = s[*i] >= '0' && s[*i] <= '9'
+					 ? (uint32_t)(s[*i] - '0')
+				 : ch >= 'a' && ch <= 'f'
+					 ? (uint32_t)(ch - 'a') + 10
+					 : 99;
+
+		if (digit >= base)
+			break;
+		n = n < 0x110000 ? n * base + digit : n;
+	}
+	*i += is_braced && *i < len && s[*i] == '}';
+	return n;
+}
+
+/* No longer than what stood for it. */
+static uint32_t put_utf8(char *to, uint32_t n)
+{
+	if (n < 0x80) {
+		to[0] = (char)n;
+		return 1;
+	}
+	if (n < 0x800) {
+		to[0] = (char)(0xc0 | n >> 6);
+		to[1] = (char)(0x80 | (n & 0x3f));
+		return 2;
+	}
+	to[0] = (char)(0xe0 | (n >> 12 & 0xf));
+	to[1] = (char)(0x80 | (n >> 6 & 0x3f));
+	to[2] = (char)(0x80 | (n & 0x3f));
+	return 3;
+}
+
+/* What a backslash and s[i] stand for; the bytes, of which there are none more
+   than were read, go to `to`. The index behind. */
+static uint32_t put_escape(const struct ab_code *k, const char *s, uint32_t i,
+			   uint32_t len, char *to, uint32_t *n)
+{
+	static const char names[] = "ntrabefv0", bytes[] = "\n\t\r\a\b\033\f\v";
+	const char *at = memchr(names, s[i], 8);
+	bool is_octal = s[i] >= '0' && s[i] <= (k->lang == AB_LUA ? '9' : '7');
+
+	if (at) {
+		to[(*n)++] = bytes[at - names];
+		i++;
+	} else if (is_octal) {
+		to[(*n)++] = (char)read_number(s, &i, len,
+					       k->lang == AB_LUA ? 10 : 8, 3);
+	} else if (s[i] == 'x' && i + 1 < len) {
+		i++;
+		to[(*n)++] = (char)read_number(s, &i, len, 16, 2);
+	} else if ((s[i] == 'u' || s[i] == 'U') && i + 4 < len) {
+		uint32_t most = s[i] == 'U' ? 8 : 4;
+
+		i++;
+		*n += put_utf8(to + *n, read_number(s, &i, len, 16, most));
+	} else {
+		to[(*n)++] = s[i++];
+	}
+	return i;
+}
+
 /* What a backslash stands for in a string. */
 static bool unescape(struct ab_code *k, struct ab_word *w)
 {
@@ -100,14 +172,10 @@ static bool unescape(struct ab_code *k, struct ab_word *w)
 	for (uint32_t i = 0; i < len; i++) {
 		while (h < w->hole_count && holes[h].at <= i)
 			holes[h++].at = n;
-		if (from[i] == '\\' && i + 1 < len) {
-			i++;
-			to[n++] = from[i] == 'n' ? '\n'
-				: from[i] == 't' ? '\t'
-						 : from[i];
-		} else {
+		if (from[i] == '\\' && i + 1 < len)
+			i = put_escape(k, from, i + 1, len, to, &n) - 1;
+		else
 			to[n++] = from[i];
-		}
 	}
 	while (h < w->hole_count)
 		holes[h++].at = n;
@@ -249,10 +317,49 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 	return true;
 }
 
+static bool is_name_byte(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+/* "$a" of perl and php: the value that a has; of others the shell is asked. */
+static bool fill_names(struct ab_code *k, const struct ab_token *t,
+		       struct ab_word *w)
+{
+	const char *s = k->text->text;
+	uint32_t at = t->at, end = t->at + t->len;
+
+	if (!ab_word_slice(k->c, k->text, at, 0, w))
+		return false;
+	for (uint32_t i = at; i < end;) {
+		struct ab_token name = { .at = i, .kind = AB_TOKEN_WORD };
+		const struct ab_named *n;
+
+		if (s[i++] != '$')
+			continue;
+		while (i < end && is_name_byte(s[i]))
+			i++;
+		name.len = i - name.at;
+		n = ab_code_named(k, &name);
+		if (!n || n->call || n->count != 1)
+			continue;
+		if (!put_text(k, w, at, name.at))
+			return false;
+		ab_code_append(k, w, &n->words[0]);
+		at = i;
+	}
+	return put_text(k, w, at, end);
+}
+
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w)
 {
 	const char *open = field_open(k, t);
+
+	if (k->lang & (AB_PERL | AB_PHP) && k->name_count &&
+	    t->quote != '\'' && memchr(k->text->text + t->at, '$', t->len))
+		return fill_names(k, t, w);
 
 	if (open)
 		return fill_fields(k, t, open, w);

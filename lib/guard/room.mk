@@ -69,6 +69,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \
 	lib/guard/stdin.c \
+	lib/guard/lexer.c \
 	lib/guard/text.c lib/guard/text.h \
 	lib/guard/traps.c \
 	lib/guard/value.c \

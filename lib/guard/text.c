@@ -18,164 +18,6 @@
 #define WINDOW 512
 #define OVERLAP 16
 
-static const bool word_bytes[256] = {
-	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
-	['_'] = true,	      ['$'] = true,	    [0x80 ... 0xff] = true,
-};
-
-static inline bool is_word(char ch)
-{
-	return word_bytes[(unsigned char)ch];
-}
-
-static bool at(const struct ab_lexer *x, const char *sign)
-{
-	size_t n = strlen(sign);
-
-	return x->len - x->pos >= n && !memcmp(x->text + x->pos, sign, n);
-}
-
-static void to_line_end(struct ab_lexer *x)
-{
-	const char *end = memchr(x->text + x->pos, '\n', x->len - x->pos);
-
-	x->pos = end ? (uint32_t)(end - x->text) : x->len;
-}
-
-static bool comment(struct ab_lexer *x)
-{
-	bool is_sql = x->lang == AB_LANG_SQL;
-	bool is_hash = x->lang == AB_LANG_SHELLISH || x->lang == AB_LANG_RUBY;
-
-	if (at(x, "/*") && !is_hash) {
-		/* mysql runs what stands in such a comment */
-		if (is_sql && at(x, "/*!")) {
-			x->pos += 3;
-			return true;
-		}
-		const char *end = memmem(x->text + x->pos + 2,
-					 x->len - x->pos - 2, "*/", 2);
-
-		x->pos = end ? (uint32_t)(end - x->text) + 2 : x->len;
-		return true;
-	}
-	if ((is_sql && at(x, "--")) ||
-	    (x->lang == AB_LANG_C && at(x, "//") &&
-	     (!x->pos || x->text[x->pos - 1] != ':')) ||
-	    (is_hash && at(x, "#")) ||
-	    (x->lang == AB_LANG_LUA && at(x, "--")) ||
-	    (x->lang == AB_LANG_LISP && at(x, ";"))) {
-		to_line_end(x);
-		return true;
-	}
-	return false;
-}
-
-/* More than an expression between quotes has: what is longer is none, so that
-   a text of nothing but beginnings is read in linear time. */
-#define MAX_FIELD 1024
-
-uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
-{
-	char quote = 0;
-	int depth = 1;
-
-	for (; at < end && depth; at++) {
-		if (s[at] == '\\')
-			at++;
-		else if (quote)
-			quote = s[at] == quote ? 0 : quote;
-		else if (s[at] == '"' || s[at] == '\'' || s[at] == '`')
-			quote = s[at];
-		else if (s[at] == '{' || s[at] == '}')
-			depth += s[at] == '{' ? 1 : -1;
-	}
-	return depth || at > end ? 0 : at;
-}
-
-/* Behind "#{...}", which may have quotes; at + 1: there is none at `at`. */
-static uint32_t skip_field(const struct ab_lexer *x, uint32_t at, char quote)
-{
-	uint32_t end = x->len - at > MAX_FIELD ? at + MAX_FIELD : x->len;
-
-	if (x->lang != AB_LANG_RUBY || quote == '\'' || x->len - at <= 2 ||
-	    x->text[at] != '#' || x->text[at + 1] != '{')
-		return at + 1;
-	end = ab_field_end(x->text, at + 2, end);
-	return end ? end : at + 1;
-}
-
-static void string(struct ab_lexer *x, struct ab_token *t)
-{
-	char quote = x->text[x->pos];
-	uint32_t i = x->pos + 1;
-
-	/* '''...''' and """...""" */
-	if (x->len - x->pos >= 6 && x->text[i] == quote &&
-	    x->text[i + 1] == quote && x->lang == AB_LANG_SHELLISH) {
-		char three[3] = { quote, quote, quote };
-		const char *end = memmem(x->text + i + 2, x->len - i - 2,
-					 three, 3);
-
-		t->at = i + 2;
-		t->len = (end ? (uint32_t)(end - x->text) : x->len) - t->at;
-		x->pos = end ? t->at + t->len + 3 : x->len;
-		return;
-	}
-	while (i < x->len && x->text[i] != quote) {
-		if (x->text[i] == '\\' && i + 1 < x->len)
-			i++;
-		i = skip_field(x, i, quote);
-	}
-	if (i > x->len)
-		i = x->len;
-	t->at = x->pos + 1;
-	t->len = i - t->at;
-	x->pos = i < x->len ? i + 1 : i;
-}
-
-bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
-{
-	*t = (struct ab_token){ 0 };
-	while (x->pos < x->len) {
-		char ch = x->text[x->pos];
-
-		if (ch == '\n')
-			t->is_line = true;
-		if (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r')
-			x->pos++;
-		else if (is_word(ch) || !comment(x)) /* none begins so */
-			break;
-	}
-	if (x->pos >= x->len)
-		return false;
-	char ch = x->text[x->pos];
-
-	t->at = x->pos;
-	t->quote = 0;
-	if (ch == '\'' || ch == '"' || ch == '`') {
-		t->quote = ch;
-		string(x, t);
-		/* "name" and `name` are names in SQL */
-		t->kind = x->lang == AB_LANG_SQL && ch != '\''
-				  ? AB_TOKEN_WORD
-				  : AB_TOKEN_STRING;
-		return true;
-	}
-	if (is_word(ch) || (ch == '-' && x->lang == AB_LANG_LISP)) {
-		t->kind = AB_TOKEN_WORD;
-		while (x->pos < x->len &&
-		       (is_word(x->text[x->pos]) ||
-			(x->text[x->pos] == '-' && x->lang == AB_LANG_LISP)))
-			x->pos++;
-	} else {
-		t->kind = AB_TOKEN_SIGN;
-		x->pos += ch == '\\' && x->pos + 1 < x->len ? 2 : 1;
-	}
-	t->len = x->pos - t->at;
-	return true;
-}
-
 /* --- rules -------------------------------------------------------------- */
 
 struct window {
@@ -392,34 +234,14 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 static bool ends_statement(const struct ab_lexer *x, const struct ab_token *t)
 {
 	return t->kind == AB_TOKEN_SIGN && t->len == 1 &&
-	       x->text[t->at] == ';' && x->lang == AB_LANG_SQL;
-}
-
-enum ab_lang ab_lang_of(const char *lang)
-{
-	static const struct {
-		const char *name;
-		enum ab_lang lang;
-	} langs[] = {
-		{ "sql", AB_LANG_SQL },	   { "python", AB_LANG_SHELLISH },
-		{ "perl", AB_LANG_SHELLISH }, { "ruby", AB_LANG_RUBY },
-		{ "r", AB_LANG_SHELLISH }, { "tcl", AB_LANG_SHELLISH },
-		{ "awk", AB_LANG_SHELLISH }, { "lua", AB_LANG_LUA },
-		{ "lisp", AB_LANG_LISP },
-	};
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(langs); i++) {
-		if (!strcmp(langs[i].name, lang))
-			return langs[i].lang;
-	}
-	return AB_LANG_C;
+	       x->text[t->at] == ';' && x->traits & AB_LEX_SQL;
 }
 
 void ab_check_text(struct ab_check *c, const char *lang,
 		   const struct ab_word *text)
 {
 	struct ab_lexer x = { .text = text->text, .len = text->len,
-			      .lang = ab_lang_of(lang) };
+			      .traits = ab_lex_traits(lang) };
 	void *mark = c->scratch->low;
 	struct window *w = ab_check_alloc(c, sizeof(*w));
 	struct ab_token t;

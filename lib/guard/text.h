@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tokens of texts in other languages than the shell's. */
+/*
+ * Tokens of texts in other languages than the shell's (lexer.c), and the
+ * rules about them (text.c).
+ */
 #ifndef AB_GUARD_TEXT_H
 #define AB_GUARD_TEXT_H
 
@@ -7,19 +10,27 @@
 #include <stdint.h>
 
 /* What comments and strings look like. */
-enum ab_lang {
-	AB_LANG_C, /* and what is like it: // and slash-star */
-	AB_LANG_SQL,
-	AB_LANG_SHELLISH, /* # */
-	AB_LANG_RUBY,	  /* the same, and "#{x}" */
-	AB_LANG_LUA,
-	AB_LANG_LISP
+enum {
+	AB_LEX_HASH = 1,	/* # to the line's end */
+	AB_LEX_SLASH = 2,	/* // and slash-star */
+	AB_LEX_DASH = 4,	/* -- to the line's end */
+	AB_LEX_LISP = 8,	/* ; to the line's end, names with - */
+	AB_LEX_SQL = 16,	/* slash-star, names between quotes */
+	AB_LEX_TRIPLE = 32,	/* """...""" */
+	AB_LEX_FIELDS = 64,	/* "#{...}" */
+	AB_LEX_REGEX = 128,	/* /.../ where no division can stand */
+	AB_LEX_PERL = 256,	/* q(...), s{...}{...}, $# */
+	AB_LEX_PERCENT = 512,	/* %q(...), %(...), %r{...} */
+	AB_LEX_HEREDOC = 1024,	/* <<X, <<~X, <<-X */
+	AB_LEX_HEREDOC_PHP = 2048, /* <<<X */
+	AB_LEX_LONG = 4096	/* [[...]], [=[...]=] */
 };
 
 enum ab_token_kind { AB_TOKEN_WORD = 1, AB_TOKEN_STRING, AB_TOKEN_SIGN };
 
 struct ab_token {
-	uint32_t at, len; /* of a string: without its quotes */
+	/* of a string: without its quotes; a pattern is a sign of some bytes */
+	uint32_t at, len;
 	uint8_t kind;
 	char quote;
 	bool is_line; /* a newline stands before it */
@@ -29,14 +40,19 @@ struct ab_token {
 struct ab_lexer {
 	const char *text;
 	uint32_t len, pos;
-	enum ab_lang lang;
+	uint32_t traits; /* AB_LEX_*, ab_lex_traits() */
+	/* of its own: the last token but those of spaces, and where the body
+	   of a here-document stands that the last line began */
+	uint32_t last_at, last_len;
+	uint8_t last_kind;
+	uint32_t body_at, body_end;
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
 /* Behind the brace that ends an expression in a string, "{...}", whose text
    begins at `at`; 0: there is none. */
 uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end);
-enum ab_lang ab_lang_of(const char *lang);
+uint32_t ab_lex_traits(const char *lang);
 /* A bit for what a token may begin with to be this one of a rule's, by
    ab_pair_bit(); %string: any. */
 uint64_t ab_text_heads(const char *want);

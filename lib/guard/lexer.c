@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Words, strings and signs of a text in another language than the shell's;
+ * comments and patterns are told apart from what runs, as far as a lexer that
+ * parses nothing can: what a quote or a # in a pattern would hide is code.
+ * Whatever has no end within MAX_SPAN is no literal, and its bytes are tokens.
+ */
+#include "config.h"
+
+#include "guard/text.h"
+
+#include "base/attr.h"
+
+#include <string.h>
+
+/* Nothing looks farther, so that a text of nothing but beginnings is read in
+   linear time. */
+#define MAX_SPAN 1024
+#define MAX_BODY 4096
+
+static const bool word_bytes[256] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
+	['_'] = true,	      ['$'] = true,	    [0x80 ... 0xff] = true,
+};
+
+static inline bool is_word(char ch)
+{
+	return word_bytes[(unsigned char)ch];
+}
+
+static inline bool is_blank(char ch)
+{
+	return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r';
+}
+
+/* The byte at `i`; 0: the text ends before. */
+static inline char byte_at(const struct ab_lexer *x, uint32_t i)
+{
+	return i < x->len ? x->text[i] : 0;
+}
+
+static bool at(const struct ab_lexer *x, const char *sign)
+{
+	size_t n = strlen(sign);
+
+	return x->len - x->pos >= n && !memcmp(x->text + x->pos, sign, n);
+}
+
+static uint32_t limit(const struct ab_lexer *x, uint32_t from, uint32_t most)
+{
+	return x->len - from > most ? from + most : x->len;
+}
+
+static void to_line_end(struct ab_lexer *x)
+{
+	const char *end = memchr(x->text + x->pos, '\n', x->len - x->pos);
+
+	x->pos = end ? (uint32_t)(end - x->text) : x->len;
+}
+
+/* [==[ at `from`: behind its ]==]; 0: there is none. */
+static uint32_t long_end(const struct ab_lexer *x, uint32_t from,
+			 uint32_t *inner)
+{
+	uint32_t n = 0, end = limit(x, from, MAX_BODY);
+
+	while (byte_at(x, from + 1 + n) == '=')
+		n++;
+	if (byte_at(x, from) != '[' || byte_at(x, from + 1 + n) != '[')
+		return 0;
+	*inner = from + n + 2;
+	for (uint32_t i = *inner; i + n + 1 < end; i++) {
+		uint32_t k = 0;
+
+		if (x->text[i] != ']')
+			continue;
+		while (k < n && x->text[i + 1 + k] == '=')
+			k++;
+		if (k == n && x->text[i + 1 + n] == ']')
+			return i + n + 2;
+	}
+	return 0;
+}
+
+static bool comment(struct ab_lexer *x)
+{
+	uint32_t traits = x->traits, inner, end;
+
+	if (traits & (AB_LEX_SLASH | AB_LEX_SQL) && at(x, "/*")) {
+		/* mysql runs what stands in such a comment */
+		if (traits & AB_LEX_SQL && at(x, "/*!")) {
+			x->pos += 3;
+			return true;
+		}
+		const char *stop = memmem(x->text + x->pos + 2,
+					  x->len - x->pos - 2, "*/", 2);
+
+		x->pos = stop ? (uint32_t)(stop - x->text) + 2 : x->len;
+		return true;
+	}
+	if (traits & AB_LEX_LONG && at(x, "--[")) {
+		end = long_end(x, x->pos + 2, &inner);
+		if (end) {
+			x->pos = end;
+			return true;
+		}
+	}
+	if ((traits & AB_LEX_DASH && at(x, "--")) ||
+	    (traits & AB_LEX_SLASH && at(x, "//") &&
+	     (!x->pos || x->text[x->pos - 1] != ':')) ||
+	    (traits & AB_LEX_HASH && at(x, "#")) ||
+	    (traits & AB_LEX_LISP && at(x, ";"))) {
+		to_line_end(x);
+		return true;
+	}
+	return false;
+}
+
+uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
+{
+	char quote = 0;
+	int depth = 1;
+
+	for (; at < end && depth; at++) {
+		if (s[at] == '\\')
+			at++;
+		else if (quote)
+			quote = s[at] == quote ? 0 : quote;
+		else if (s[at] == '"' || s[at] == '\'' || s[at] == '`')
+			quote = s[at];
+		else if (s[at] == '{' || s[at] == '}')
+			depth += s[at] == '{' ? 1 : -1;
+	}
+	return depth || at > end ? 0 : at;
+}
+
+/* Behind "#{...}", which may have quotes; at + 1: there is none at `at`. */
+static uint32_t skip_field(const struct ab_lexer *x, uint32_t at, char quote)
+{
+	uint32_t end;
+
+	if (!(x->traits & AB_LEX_FIELDS) || quote == '\'' ||
+	    byte_at(x, at) != '#' || byte_at(x, at + 1) != '{')
+		return at + 1;
+	end = ab_field_end(x->text, at + 2, limit(x, at, MAX_SPAN));
+	return end ? end : at + 1;
+}
+
+static void string(struct ab_lexer *x, struct ab_token *t)
+{
+	char quote = x->text[x->pos];
+	uint32_t i = x->pos + 1;
+
+	/* three quotes and three quotes */
+	if (x->len - x->pos >= 6 && x->text[i] == quote &&
+	    x->text[i + 1] == quote && x->traits & AB_LEX_TRIPLE) {
+		char three[3] = { quote, quote, quote };
+		const char *end = memmem(x->text + i + 2, x->len - i - 2,
+					 three, 3);
+
+		t->at = i + 2;
+		t->len = (end ? (uint32_t)(end - x->text) : x->len) - t->at;
+		x->pos = end ? t->at + t->len + 3 : x->len;
+		return;
+	}
+	while (i < x->len && x->text[i] != quote) {
+		if (x->text[i] == '\\' && i + 1 < x->len)
+			i++;
+		i = skip_field(x, i, quote);
+	}
+	if (i > x->len)
+		i = x->len;
+	t->at = x->pos + 1;
+	t->len = i - t->at;
+	x->pos = i < x->len ? i + 1 : i;
+}
+
+/* --- literals without quotes ---------------------------------------------- */
+
+/* A value may begin here: what was last is none. */
+static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
+{
+	static const char *const before[] = {
+		"return", "if",	   "unless", "and",   "or",	"not",
+		"split",  "grep",  "when",   "while", "until",	"case",
+		"in",	  "of",	   "typeof", "else",  "elsif",	"then",
+		"do",	  "print", "puts",   "join",  "push",	"delete",
+		"void",	  "throw", "new",    "await", "yield",	"first",
+		"any",	  "all",   "map",
+	};
+	const char *last = x->text + x->last_at;
+
+	if (x->last_kind == AB_TOKEN_STRING)
+		return false;
+	if (x->last_kind != AB_TOKEN_WORD)
+		return !x->last_kind || x->last_len > 1 ||
+		       !memchr(")]", *last, 2);
+	if (t->is_line)
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(before); i++) {
+		if (strlen(before[i]) == x->last_len &&
+		    !memcmp(before[i], last, x->last_len))
+			return true;
+	}
+	return false;
+}
+
+/* From behind what opens to behind what closes it; 0: nothing does. Brackets
+   nest. */
+static uint32_t close_of(const struct ab_lexer *x, uint32_t from)
+{
+	static const char open[] = "([{<", close[] = ")]}>";
+	const char begin = x->text[from - 1], *which = memchr(open, begin, 4);
+	const char end = which ? close[which - open] : begin;
+	uint32_t stop = limit(x, from, MAX_SPAN);
+	int depth = 1;
+
+	for (uint32_t i = from; i < stop; i++) {
+		if (x->text[i] == '\\')
+			i++;
+		else if (x->text[i] == end && !--depth)
+			return i + 1;
+		else if (which && x->text[i] == begin)
+			depth++;
+	}
+	return 0;
+}
+
+/* Something in it runs: "#{x}", "@{[x]}", (?{x}). */
+static bool has_code(const struct ab_lexer *x, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i + 1 < to; i++) {
+		if (x->text[i + 1] == '{' && memchr("#@$?", x->text[i], 4))
+			return true;
+	}
+	return false;
+}
+
+static void put_pattern(struct ab_lexer *x, struct ab_token *t, uint32_t end)
+{
+	while (end < x->len && x->text[end] >= 'a' && x->text[end] <= 'z')
+		end++;
+	t->kind = AB_TOKEN_SIGN;
+	t->len = end - t->at;
+	x->pos = end;
+}
+
+/* /.../ */
+static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
+{
+	uint32_t stop = limit(x, x->pos, MAX_SPAN), i = x->pos + 1;
+	bool is_class = false;
+
+	if (!is_operand(x, t))
+		return false;
+	for (; i < stop && x->text[i] != '\n'; i++) {
+		if (x->text[i] == '\\')
+			i++;
+		else if (x->text[i] == '[')
+			is_class = true;
+		else if (x->text[i] == ']')
+			is_class = false;
+		else if (x->text[i] == '/' && !is_class)
+			break;
+	}
+	if (i >= stop || x->text[i] != '/' || has_code(x, x->pos, i))
+		return false;
+	put_pattern(x, t, i + 1);
+	return true;
+}
+
+static bool put_string(struct ab_lexer *x, struct ab_token *t, char quote,
+		       uint32_t from, uint32_t end)
+{
+	if (!end)
+		return false;
+	t->kind = AB_TOKEN_STRING;
+	t->quote = quote;
+	t->at = from;
+	t->len = end - 1 - from;
+	x->pos = end;
+	return true;
+}
+
+/* What may stand behind q, m, s, ...: where its text begins; 0: it is a name. */
+static uint32_t open_of(const struct ab_lexer *x, uint32_t at)
+{
+	uint32_t i = at;
+	char ch;
+
+	while (is_blank(byte_at(x, i)))
+		i++;
+	ch = byte_at(x, i);
+	if (!ch || is_word(ch) || memchr(",;)=>]}\\", ch, 8) ||
+	    (i > at && !memchr("([{</|", ch, 6)))
+		return 0;
+	return i + 1;
+}
+
+/* q(...) and what is like it; the lexer is behind the word. */
+static bool perl_literal(struct ab_lexer *x, struct ab_token *t)
+{
+	const char *w = x->text + t->at;
+	bool is_two = (t->len == 1 && memchr("sy", *w, 2)) ||
+		      (t->len == 2 && !memcmp(w, "tr", 2));
+	bool is_text = (t->len == 1 && *w == 'q') ||
+		       (t->len == 2 && !memcmp(w, "qq", 2));
+	bool is_one = (t->len == 1 && *w == 'm') ||
+		      (t->len == 2 && !memcmp(w, "qr", 2));
+	uint32_t from, end;
+
+	if (!is_two && !is_text && !is_one)
+		return false;
+	/* ->s, {s} */
+	if (t->at && memchr(">{&@%", x->text[t->at - 1], 5) &&
+	    (x->text[t->at - 1] != '{' || byte_at(x, x->pos) == '}'))
+		return false;
+	from = open_of(x, x->pos);
+	end = from ? close_of(x, from) : 0;
+	if (!end)
+		return false;
+	if (is_text)
+		return put_string(x, t, t->len == 2 ? '"' : '\'', from, end);
+	if (is_two) {
+		bool is_pair = memchr("([{<", x->text[from - 1], 4);
+		uint32_t next = is_pair ? open_of(x, end) : end;
+
+		/* s///: the delimiter in the middle opens the second part */
+		end = next ? close_of(x, next) : 0;
+		/* s/x/CODE/e */
+		for (uint32_t i = end; end && i < x->len &&
+				       x->text[i] >= 'a' && x->text[i] <= 'z';
+		     i++) {
+			if (x->text[i] == 'e')
+				return false;
+		}
+	}
+	if (!end || has_code(x, from, end))
+		return false;
+	put_pattern(x, t, end);
+	return true;
+}
+
+/* %q(...), %Q(...), %(...), %r(...) */
+static bool percent_literal(struct ab_lexer *x, struct ab_token *t)
+{
+	uint32_t i = x->pos + 1, end;
+	char kind = byte_at(x, i);
+	bool has_kind = kind && memchr("qQr", kind, 3);
+
+	/* puts %(x): behind a name it needs a space before, and none behind */
+	if (!is_operand(x, t) &&
+	    !(x->last_kind == AB_TOKEN_WORD && x->pos &&
+	      is_blank(x->text[x->pos - 1])))
+		return false;
+	i += has_kind;
+	if (!byte_at(x, i) ||
+	    !memchr(has_kind ? "([{<|!/" : "([{<", x->text[i],
+		    has_kind ? 7 : 4))
+		return false;
+	end = close_of(x, i + 1);
+	if (!end)
+		return false;
+	if (kind != 'r')
+		return put_string(x, t, kind == 'q' ? '\'' : '"', i + 1, end);
+	if (has_code(x, i, end))
+		return false;
+	put_pattern(x, t, end);
+	return true;
+}
+
+/* The line that is the name of a here-document, from a line's beginning on:
+   *end is behind the name. False: none is. */
+static bool body_end(const struct ab_lexer *x, uint32_t from, uint32_t name,
+		     uint32_t n, uint32_t *stop, uint32_t *end)
+{
+	uint32_t last = limit(x, from, MAX_BODY), i;
+
+	for (; from < last; from++) {
+		for (i = from; byte_at(x, i) == ' ' || byte_at(x, i) == '\t';)
+			i++;
+		if (x->len - i >= n &&
+		    !memcmp(x->text + i, x->text + name, n) &&
+		    !is_word(byte_at(x, i + n))) {
+			*stop = from;
+			*end = i + n;
+			return true;
+		}
+		while (from < last && x->text[from] != '\n')
+			from++;
+	}
+	return false;
+}
+
+/* <<X: its body is a string; the line goes on behind X. */
+static bool here_document(struct ab_lexer *x, struct ab_token *t)
+{
+	bool is_php = x->traits & AB_LEX_HEREDOC_PHP;
+	uint32_t i = x->pos + (is_php ? 3 : 2), n = 0, from, stop, end;
+	const char *line;
+	char quote;
+
+	/* system <<X, where `a << b` is a sum */
+	if (!at(x, is_php ? "<<<" : "<<") ||
+	    !(is_operand(x, t) || (x->last_kind == AB_TOKEN_WORD && x->pos &&
+				   is_blank(x->text[x->pos - 1]))))
+		return false;
+	if (!is_php && byte_at(x, i) && memchr("~-", x->text[i], 2))
+		i++;
+	while (is_php && byte_at(x, i) == ' ')
+		i++;
+	quote = byte_at(x, i);
+	if (quote == '"' || quote == '\'')
+		i++;
+	else
+		quote = 0;
+	while (is_word(byte_at(x, i + n)))
+		n++;
+	if (!n || (x->text[i] >= '0' && x->text[i] <= '9'))
+		return false;
+	from = x->body_end > x->pos ? x->body_end : i + n;
+	line = memchr(x->text + from, '\n', limit(x, from, MAX_SPAN) - from);
+	if (!line ||
+	    !body_end(x, (uint32_t)(line - x->text) + 1, i, n, &stop, &end))
+		return false;
+	from = (uint32_t)(line - x->text) + 1;
+	if (x->body_end <= x->pos)
+		x->body_at = from;
+	x->body_end = end;
+	t->kind = AB_TOKEN_STRING;
+	t->quote = quote ? quote : '"';
+	t->at = from;
+	t->len = stop - from;
+	x->pos = i + n + (quote != 0);
+	return true;
+}
+
+static bool literal(struct ab_lexer *x, struct ab_token *t, char ch)
+{
+	uint32_t inner, end;
+
+	switch (ch) {
+	case '/':
+		return x->traits & AB_LEX_REGEX && slash_pattern(x, t);
+	case '%':
+		return x->traits & AB_LEX_PERCENT && percent_literal(x, t);
+	case '<':
+		return x->traits & (AB_LEX_HEREDOC | AB_LEX_HEREDOC_PHP) &&
+		       here_document(x, t);
+	case '[':
+		end = x->traits & AB_LEX_LONG ? long_end(x, x->pos, &inner) : 0;
+		if (!end)
+			return false;
+		t->kind = AB_TOKEN_STRING;
+		t->quote = '\'';
+		t->at = inner;
+		t->len = end - (inner - x->pos) - inner;
+		x->pos = end;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- tokens --------------------------------------------------------------- */
+
+static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
+{
+	while (x->pos < x->len) {
+		char ch = x->text[x->pos];
+
+		if (ch == '\n')
+			t->is_line = true;
+		if (is_blank(ch))
+			x->pos++;
+		else if (is_word(ch) || !comment(x)) /* none begins so */
+			return;
+		if (x->body_at && x->pos >= x->body_at) {
+			x->pos = x->body_end < x->len ? x->body_end : x->len;
+			x->body_at = x->body_end = 0;
+		}
+	}
+}
+
+static void word(struct ab_lexer *x, struct ab_token *t)
+{
+	bool is_lisp = x->traits & AB_LEX_LISP;
+
+	t->kind = AB_TOKEN_WORD;
+	while (x->pos < x->len && (is_word(x->text[x->pos]) ||
+				   (x->text[x->pos] == '-' && is_lisp)))
+		x->pos++;
+	t->len = x->pos - t->at;
+	if (!(x->traits & AB_LEX_PERL))
+		return;
+	/* $#a is a number, and no comment */
+	if (x->text[x->pos - 1] == '$' && byte_at(x, x->pos) == '#') {
+		x->pos++;
+		t->len++;
+	} else {
+		(void)perl_literal(x, t);
+	}
+}
+
+bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
+{
+	*t = (struct ab_token){ 0 };
+	skip_blanks(x, t);
+	if (x->pos >= x->len)
+		return false;
+	char ch = x->text[x->pos];
+
+	t->at = x->pos;
+	if (ch == '\'' || ch == '"' || ch == '`') {
+		t->quote = ch;
+		string(x, t);
+		/* "name" and `name` are names in SQL */
+		t->kind = x->traits & AB_LEX_SQL && ch != '\''
+				  ? AB_TOKEN_WORD
+				  : AB_TOKEN_STRING;
+	} else if (is_word(ch) || (ch == '-' && x->traits & AB_LEX_LISP)) {
+		word(x, t);
+	} else if (!literal(x, t, ch)) {
+		t->kind = AB_TOKEN_SIGN;
+		x->pos += ch == '\\' && x->pos + 1 < x->len ? 2 : 1;
+		t->len = x->pos - t->at;
+	}
+	x->last_at = t->at;
+	x->last_len = t->len;
+	x->last_kind = t->kind;
+	return true;
+}
+
+uint32_t ab_lex_traits(const char *lang)
+{
+	static const struct {
+		const char *name;
+		uint32_t traits;
+	} langs[] = {
+		{ "sql", AB_LEX_SQL | AB_LEX_DASH },
+		{ "python", AB_LEX_HASH | AB_LEX_TRIPLE },
+		{ "perl", AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_PERL |
+				  AB_LEX_HEREDOC },
+		{ "ruby", AB_LEX_HASH | AB_LEX_FIELDS | AB_LEX_REGEX |
+				  AB_LEX_PERCENT | AB_LEX_HEREDOC },
+		{ "r", AB_LEX_HASH | AB_LEX_TRIPLE },
+		{ "tcl", AB_LEX_HASH | AB_LEX_TRIPLE },
+		{ "awk", AB_LEX_HASH | AB_LEX_REGEX },
+		{ "js", AB_LEX_SLASH | AB_LEX_REGEX },
+		{ "php", AB_LEX_SLASH | AB_LEX_HASH | AB_LEX_HEREDOC_PHP },
+		{ "lua", AB_LEX_DASH | AB_LEX_LONG },
+		{ "lisp", AB_LEX_LISP },
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(langs); i++) {
+		if (!strcmp(langs[i].name, lang))
+			return langs[i].traits;
+	}
+	return AB_LEX_SLASH;
+}
