@@ -135,7 +135,8 @@ bool ab_code_reads_input(const struct ab_code *k);
    not the exec() of a pattern. The lexer is behind it. */
 bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t);
 /* Whether the first argument of the call at the lexer, the first word of a
-   list, is computed (is_computed), or that or what the program reads (is_fed). */
+   list, is computed (is_computed), or that or what the program reads
+   (is_fed). */
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
 /* What has this name runs a command and nothing else that has it; the lexer is
    behind it. */

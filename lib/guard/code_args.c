@@ -318,7 +318,7 @@ struct element {
 /* The elements that are open, each in the one before. */
 struct elements {
 	struct element all[MAX_ELEMENTS];
-	uint32_t depth; /* of brackets; those beyond MAX_ELEMENTS are not seen */
+	uint32_t depth; /* beyond MAX_ELEMENTS none is seen */
 };
 
 /* run(["rm", "-rf", x]): a word that is not known. */

@@ -193,8 +193,8 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 	if (x->last_kind == AB_TOKEN_STRING)
 		return false;
 	if (x->last_kind != AB_TOKEN_WORD)
-		return !x->last_kind || x->last_len > 1 ||
-		       !memchr(")]", *last, 2);
+		return !x->last_kind ||
+		       (x->last_len == 1 && !memchr(")]", *last, 2));
 	if (t->is_line)
 		return true;
 	for (size_t i = 0; i < AB_ARRAY_LEN(before); i++) {
@@ -226,23 +226,26 @@ static uint32_t close_of(const struct ab_lexer *x, uint32_t from)
 	return 0;
 }
 
-/* Something in it runs: "#{x}", "@{[x]}", (?{x}). */
-static bool has_code(const struct ab_lexer *x, uint32_t from, uint32_t to)
+/* A pattern from t->at to `end`. One with expressions, "#{x}" and "@{[x]}", is
+   as good as a string; in one with (?{x}) all is code: false. */
+static bool put_pattern(struct ab_lexer *x, struct ab_token *t, uint32_t end)
 {
-	for (uint32_t i = from; i + 1 < to; i++) {
-		if (x->text[i + 1] == '{' && memchr("#@$?", x->text[i], 4))
-			return true;
+	t->kind = AB_TOKEN_SIGN;
+	for (uint32_t i = t->at; i + 1 < end; i++) {
+		if (x->text[i + 1] != '{')
+			continue;
+		if (x->text[i] == '?')
+			return false;
+		if (memchr("#@$", x->text[i], 3)) {
+			t->kind = AB_TOKEN_STRING;
+			t->quote = '/';
+		}
 	}
-	return false;
-}
-
-static void put_pattern(struct ab_lexer *x, struct ab_token *t, uint32_t end)
-{
 	while (end < x->len && x->text[end] >= 'a' && x->text[end] <= 'z')
 		end++;
-	t->kind = AB_TOKEN_SIGN;
 	t->len = end - t->at;
 	x->pos = end;
+	return true;
 }
 
 /* /.../ */
@@ -263,10 +266,7 @@ static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
 		else if (x->text[i] == '/' && !is_class)
 			break;
 	}
-	if (i >= stop || x->text[i] != '/' || has_code(x, x->pos, i))
-		return false;
-	put_pattern(x, t, i + 1);
-	return true;
+	return i < stop && x->text[i] == '/' && put_pattern(x, t, i + 1);
 }
 
 static bool put_string(struct ab_lexer *x, struct ab_token *t, char quote,
@@ -282,7 +282,7 @@ static bool put_string(struct ab_lexer *x, struct ab_token *t, char quote,
 	return true;
 }
 
-/* What may stand behind q, m, s, ...: where its text begins; 0: it is a name. */
+/* What may stand behind q, m, s, ...: where its text begins; 0: a name. */
 static uint32_t open_of(const struct ab_lexer *x, uint32_t at)
 {
 	uint32_t i = at;
@@ -335,10 +335,7 @@ static bool perl_literal(struct ab_lexer *x, struct ab_token *t)
 				return false;
 		}
 	}
-	if (!end || has_code(x, from, end))
-		return false;
-	put_pattern(x, t, end);
-	return true;
+	return end && put_pattern(x, t, end);
 }
 
 /* %q(...), %Q(...), %(...), %r(...) */
@@ -361,11 +358,20 @@ static bool percent_literal(struct ab_lexer *x, struct ab_token *t)
 	end = close_of(x, i + 1);
 	if (!end)
 		return false;
-	if (kind != 'r')
-		return put_string(x, t, kind == 'q' ? '\'' : '"', i + 1, end);
-	if (has_code(x, i, end))
+	if (kind == 'r')
+		return put_pattern(x, t, end);
+	return put_string(x, t, kind == 'q' ? '\'' : '"', i + 1, end);
+}
+
+/* ?" and ?#: a byte */
+static bool byte_literal(struct ab_lexer *x, struct ab_token *t)
+{
+	if (!is_operand(x, t) || !byte_at(x, x->pos + 1) ||
+	    !memchr("\"'`#", x->text[x->pos + 1], 4))
 		return false;
-	put_pattern(x, t, end);
+	t->kind = AB_TOKEN_SIGN;
+	t->len = 2;
+	x->pos += 2;
 	return true;
 }
 
@@ -444,6 +450,8 @@ static bool literal(struct ab_lexer *x, struct ab_token *t, char ch)
 		return x->traits & AB_LEX_REGEX && slash_pattern(x, t);
 	case '%':
 		return x->traits & AB_LEX_PERCENT && percent_literal(x, t);
+	case '?':
+		return x->traits & AB_LEX_PERCENT && byte_literal(x, t);
 	case '<':
 		return x->traits & (AB_LEX_HEREDOC | AB_LEX_HEREDOC_PHP) &&
 		       here_document(x, t);
