@@ -3,7 +3,9 @@
  * Words, strings and signs of a text in another language than the shell's;
  * comments and patterns are told apart from what runs, as far as a lexer that
  * parses nothing can: what a quote or a # in a pattern would hide is code.
- * Whatever has no end within MAX_SPAN is no literal, and its bytes are tokens.
+ * Whatever has no end within MAX_SPAN is no literal, and its bytes are tokens;
+ * none is looked for in them (plain_to), so that a text of nothing but
+ * beginnings is read in linear time.
  */
 #include "config.h"
 
@@ -13,10 +15,8 @@
 
 #include <string.h>
 
-/* Nothing looks farther, so that a text of nothing but beginnings is read in
-   linear time. */
-#define MAX_SPAN 1024
-#define MAX_BODY 4096
+/* The longest literal without quotes. */
+#define MAX_SPAN 65536
 
 static const bool word_bytes[256] = {
 	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
@@ -46,9 +46,9 @@ static bool at(const struct ab_lexer *x, const char *sign)
 	return x->len - x->pos >= n && !memcmp(x->text + x->pos, sign, n);
 }
 
-static uint32_t limit(const struct ab_lexer *x, uint32_t from, uint32_t most)
+static uint32_t limit(const struct ab_lexer *x, uint32_t from)
 {
-	return x->len - from > most ? from + most : x->len;
+	return x->len - from > MAX_SPAN ? from + MAX_SPAN : x->len;
 }
 
 static void to_line_end(struct ab_lexer *x)
@@ -59,14 +59,15 @@ static void to_line_end(struct ab_lexer *x)
 }
 
 /* [==[ at `from`: behind its ]==]; 0: there is none. */
-static uint32_t long_end(const struct ab_lexer *x, uint32_t from,
-			 uint32_t *inner)
+static uint32_t long_end(struct ab_lexer *x, uint32_t from, uint32_t *inner)
 {
-	uint32_t n = 0, end = limit(x, from, MAX_BODY);
+	uint32_t n = 0, end = limit(x, from);
 
+	if (byte_at(x, from) != '[' || from < x->plain_to)
+		return 0;
 	while (byte_at(x, from + 1 + n) == '=')
 		n++;
-	if (byte_at(x, from) != '[' || byte_at(x, from + 1 + n) != '[')
+	if (byte_at(x, from + 1 + n) != '[')
 		return 0;
 	*inner = from + n + 2;
 	for (uint32_t i = *inner; i + n + 1 < end; i++) {
@@ -79,6 +80,7 @@ static uint32_t long_end(const struct ab_lexer *x, uint32_t from,
 		if (k == n && x->text[i + 1 + n] == ']')
 			return i + n + 2;
 	}
+	x->plain_to = end;
 	return 0;
 }
 
@@ -135,15 +137,19 @@ uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
 }
 
 /* Behind "#{...}", which may have quotes; at + 1: there is none at `at`. */
-static uint32_t skip_field(const struct ab_lexer *x, uint32_t at, char quote)
+static uint32_t skip_field(struct ab_lexer *x, uint32_t at, char quote)
 {
 	uint32_t end;
 
 	if (!(x->traits & AB_LEX_FIELDS) || quote == '\'' ||
-	    byte_at(x, at) != '#' || byte_at(x, at + 1) != '{')
+	    at < x->plain_to || byte_at(x, at) != '#' ||
+	    byte_at(x, at + 1) != '{')
 		return at + 1;
-	end = ab_field_end(x->text, at + 2, limit(x, at, MAX_SPAN));
-	return end ? end : at + 1;
+	end = ab_field_end(x->text, at + 2, limit(x, at));
+	if (end)
+		return end;
+	x->plain_to = limit(x, at);
+	return at + 1;
 }
 
 static void string(struct ab_lexer *x, struct ab_token *t)
@@ -207,15 +213,15 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 
 /* From behind what opens to behind what closes it; 0: nothing does. Brackets
    nest. */
-static uint32_t close_of(const struct ab_lexer *x, uint32_t from)
+static uint32_t close_of(struct ab_lexer *x, uint32_t from)
 {
 	static const char open[] = "([{<", close[] = ")]}>";
 	const char begin = x->text[from - 1], *which = memchr(open, begin, 4);
 	const char end = which ? close[which - open] : begin;
-	uint32_t stop = limit(x, from, MAX_SPAN);
+	uint32_t stop = limit(x, from);
 	int depth = 1;
 
-	for (uint32_t i = from; i < stop; i++) {
+	for (uint32_t i = from; i < stop && from >= x->plain_to; i++) {
 		if (x->text[i] == '\\')
 			i++;
 		else if (x->text[i] == end && !--depth)
@@ -223,6 +229,8 @@ static uint32_t close_of(const struct ab_lexer *x, uint32_t from)
 		else if (which && x->text[i] == begin)
 			depth++;
 	}
+	if (from >= x->plain_to)
+		x->plain_to = stop;
 	return 0;
 }
 
@@ -251,10 +259,10 @@ static bool put_pattern(struct ab_lexer *x, struct ab_token *t, uint32_t end)
 /* /.../ */
 static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
 {
-	uint32_t stop = limit(x, x->pos, MAX_SPAN), i = x->pos + 1;
+	uint32_t stop = limit(x, x->pos), i = x->pos + 1;
 	bool is_class = false;
 
-	if (!is_operand(x, t))
+	if (x->pos < x->plain_to || !is_operand(x, t))
 		return false;
 	for (; i < stop && x->text[i] != '\n'; i++) {
 		if (x->text[i] == '\\')
@@ -266,7 +274,10 @@ static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
 		else if (x->text[i] == '/' && !is_class)
 			break;
 	}
-	return i < stop && x->text[i] == '/' && put_pattern(x, t, i + 1);
+	if (i < stop && x->text[i] == '/')
+		return put_pattern(x, t, i + 1);
+	x->plain_to = i < stop ? i : stop;
+	return false;
 }
 
 static bool put_string(struct ab_lexer *x, struct ab_token *t, char quote,
@@ -377,10 +388,10 @@ static bool byte_literal(struct ab_lexer *x, struct ab_token *t)
 
 /* The line that is the name of a here-document, from a line's beginning on:
    *end is behind the name. False: none is. */
-static bool body_end(const struct ab_lexer *x, uint32_t from, uint32_t name,
+static bool body_end(struct ab_lexer *x, uint32_t from, uint32_t name,
 		     uint32_t n, uint32_t *stop, uint32_t *end)
 {
-	uint32_t last = limit(x, from, MAX_BODY), i;
+	uint32_t last = limit(x, from), i;
 
 	for (; from < last; from++) {
 		for (i = from; byte_at(x, i) == ' ' || byte_at(x, i) == '\t';)
@@ -395,6 +406,7 @@ static bool body_end(const struct ab_lexer *x, uint32_t from, uint32_t name,
 		while (from < last && x->text[from] != '\n')
 			from++;
 	}
+	x->plain_to = last;
 	return false;
 }
 
@@ -407,7 +419,7 @@ static bool here_document(struct ab_lexer *x, struct ab_token *t)
 	char quote;
 
 	/* system <<X, where `a << b` is a sum */
-	if (!at(x, is_php ? "<<<" : "<<") ||
+	if (x->pos < x->plain_to || !at(x, is_php ? "<<<" : "<<") ||
 	    !(is_operand(x, t) || (x->last_kind == AB_TOKEN_WORD && x->pos &&
 				   is_blank(x->text[x->pos - 1]))))
 		return false;
@@ -425,7 +437,9 @@ static bool here_document(struct ab_lexer *x, struct ab_token *t)
 	if (!n || (x->text[i] >= '0' && x->text[i] <= '9'))
 		return false;
 	from = x->body_end > x->pos ? x->body_end : i + n;
-	line = memchr(x->text + from, '\n', limit(x, from, MAX_SPAN) - from);
+	line = memchr(x->text + from, '\n', limit(x, from) - from);
+	if (!line)
+		x->plain_to = limit(x, from);
 	if (!line ||
 	    !body_end(x, (uint32_t)(line - x->text) + 1, i, n, &stop, &end))
 		return false;

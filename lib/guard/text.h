@@ -46,6 +46,7 @@ struct ab_lexer {
 	uint32_t last_at, last_len;
 	uint8_t last_kind;
 	uint32_t body_at, body_end;
+	uint32_t plain_to; /* no literal without quotes begins before it */
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
