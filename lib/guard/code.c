@@ -55,6 +55,24 @@ static void write_path(struct ab_code *k, const struct ab_word *w)
 		ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
 }
 
+/* perl: open(F, ">x"), "+<x" and "<x" say how and what in one. */
+static bool open_mode(struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_word path;
+	uint32_t from = 0;
+
+	while (from < w->len && memchr("+<> ", w->text[from], 4))
+		from++;
+	if (k->lang != AB_PERL || !from || from == w->len ||
+	    !ab_word_slice(k->c, w, from, w->len - from, &path))
+		return false;
+	if (memchr(w->text, '>', from) || *w->text == '+')
+		write_path(k, &path);
+	else
+		ab_check_path(k->c, k->use, AB_ROLE_READ, &path);
+	return true;
+}
+
 static void open_call(struct ab_code *k, struct ab_args *a)
 {
 	enum ab_role_kind kind = AB_ROLE_READ;
@@ -62,7 +80,7 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 
 	if (!a->count)
 		return;
-	if (open_command(k, a))
+	if (open_command(k, a) || open_mode(k, &a->words[0]))
 		return;
 	/* perl: open(F, ">", "x") and open(F, ">x") */
 	for (uint32_t i = 0; i < a->count; i++) {
@@ -274,7 +292,7 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		return;
 	case AB_CALL_CODE:
 		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
-		if (a->count == 1 && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
+		if (a->count && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
 			k->c->depth++;
 			ab_check_code(k->c, k->use, k->name, &a->words[0]);
 			k->c->depth--;
@@ -374,6 +392,18 @@ static void bare_command(struct ab_code *k)
 		t.len = i - t.at;
 	}
 	if (!depth && ab_code_word(k, &t, &w))
+		ab_check_script(k->c, &w, true, NULL, 0, NULL);
+}
+
+/* ipython: !ls */
+static void shell_line(struct ab_code *k)
+{
+	const char *from = k->x.text + k->x.pos;
+	const char *end = memchr(from, '\n', k->x.len - k->x.pos);
+	uint32_t n = end ? (uint32_t)(end - from) : k->x.len - k->x.pos;
+	struct ab_word w;
+
+	if (ab_word_slice(k->c, k->text, k->x.pos, n, &w))
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 }
 
@@ -737,6 +767,14 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		else if (t.kind == AB_TOKEN_WORD)
 			kind = call_at(k, &t);
 		here = k->x;
+		if (k->lang == AB_PY && ab_code_is_sign(k, &t, '!') &&
+		    (t.is_line || !t.at))
+			shell_line(k);
+		/* Deno.run({cmd: [...]}) */
+		if (kind == AB_CALL_SQL && k->lang == AB_JS &&
+		    ab_code_is_text(k, &t, "run") &&
+		    ab_code_has_name(k, "Deno"))
+			kind = AB_CALL_SHELL;
 		if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
 			kind = call_by_value(k, &t);
 		if ((ab_code_is_text(k, &t, "x") &&

@@ -147,6 +147,7 @@ static const struct {
 	{ "mkdir_p", RUBY, CALL_WRITE },     { "touch", RUBY, CALL_WRITE },
 	{ "createWriteStream", JS, CALL_WRITE },
 	{ "createReadStream", JS, CALL_READ },
+	{ "timeit", PY, CALL_CODE },
 	{ "exec", PY, CALL_CODE },	     { "eval", (uint8_t)(PY | JS),
 					       CALL_CODE },
 	{ "symlink", ALL, CALL_LINK },     { "chmod", ALL, CALL_CHMOD },

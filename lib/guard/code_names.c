@@ -705,7 +705,8 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 	} else if (ab_code_is_text(k, t, "for") ||
 		   ab_code_is_text(k, t, "foreach")) {
 		read_loop(k, x, next);
-	} else if (((k->lang == AB_PY && ab_code_is_text(k, &next, "as")) ||
+	} else if (((k->lang & (AB_PY | AB_JS) &&
+		     ab_code_is_text(k, &next, "as")) ||
 		    (k->lang == AB_JS && ab_code_is_sign(k, &next, ':'))) &&
 		   (call = ab_code_call(k, t)) && ab_lexer_next(&x, &name) &&
 		   name.kind == AB_TOKEN_WORD && (n = add_named(k, &name))) {
