@@ -720,8 +720,9 @@ static bool enter_field(struct ab_code *k, struct fields *f, uint32_t from)
 	    !ab_word_slice(k->c, k->text, at, end - at, &text))
 		return false;
 	ab_check_text(k->c, k->name, &text);
-	k->x.pos = at;
-	k->x.len = end;
+	k->x = (struct ab_lexer){ .text = k->x.text, .pos = at, .len = end,
+				  .traits = k->x.traits,
+				  .plain_to = k->x.plain_to };
 	return true;
 }
 

@@ -435,16 +435,18 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 	struct ab_lexer x = k->x;
 	struct ab_token t;
 	bool is_said = false;
+	uint32_t start;
 	int depth = 0;
 
 	a->is_fed = a->is_computed = false;
 	if (next_byte(k->text, x.pos) != '(')
 		return;
 	/* ( and [ before the first word of a list */
+	do
+		start = x.pos;
 	while (ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_SIGN &&
-	       memchr("([", k->text->text[t.at], 2))
-		;
-	first.text += t.at;
+	       memchr("([", k->text->text[t.at], 2));
+	first.text += start;
 	first.len = 0;
 	for (uint32_t i = 0; i < 64; i++) {
 		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
@@ -458,7 +460,7 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 		is_said |= t.kind == AB_TOKEN_STRING ||
 			   ab_code_value(&inner, &t) ||
 			   ab_code_own_program(k, &t, &own);
-		first.len = x.pos - (uint32_t)(first.text - k->text->text);
+		first.len = x.pos - start;
 		if (!ab_lexer_next(&x, &t))
 			break;
 	}

@@ -48,7 +48,8 @@ static bool at(const struct ab_lexer *x, const char *sign)
 
 static uint32_t limit(const struct ab_lexer *x, uint32_t from)
 {
-	return x->len - from > MAX_SPAN ? from + MAX_SPAN : x->len;
+	return from < x->len && x->len - from > MAX_SPAN ? from + MAX_SPAN
+							  : x->len;
 }
 
 static void to_line_end(struct ab_lexer *x)
@@ -437,7 +438,9 @@ static bool here_document(struct ab_lexer *x, struct ab_token *t)
 	if (!n || (x->text[i] >= '0' && x->text[i] <= '9'))
 		return false;
 	from = x->body_end > x->pos ? x->body_end : i + n;
-	line = memchr(x->text + from, '\n', limit(x, from) - from);
+	line = from < x->len
+		       ? memchr(x->text + from, '\n', limit(x, from) - from)
+		       : NULL;
 	if (!line)
 		x->plain_to = limit(x, from);
 	if (!line ||
