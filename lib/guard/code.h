@@ -117,6 +117,8 @@ void ab_code_append(struct ab_code *k, struct ab_word *w,
 		    const struct ab_word *more);
 void ab_code_hole(struct ab_code *k, struct ab_word *w);
 /* --- code_calls.c --- */
+/* A byte of a name, but for what stands before it. */
+bool ab_code_is_letter(char ch);
 /* The bit of a language, AB_OTHER of what has no name here. */
 uint8_t ab_code_lang(const char *lang);
 /* What the calls of a language begin with. */

@@ -221,7 +221,7 @@ uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
 	return ab_code_call_of(k, k->text->text + t->at, t->len);
 }
 
-static bool is_letter(char ch)
+bool ab_code_is_letter(char ch)
 {
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
 	       (ch >= '0' && ch <= '9') || ch == '_';
@@ -234,8 +234,8 @@ static bool has_name(const struct ab_word *text, const char *name)
 	size_t n = strlen(name);
 
 	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
-		if ((at == text->text || !is_letter(at[-1])) &&
-		    (at + n == end || !is_letter(at[n])))
+		if ((at == text->text || !ab_code_is_letter(at[-1])) &&
+		    (at + n == end || !ab_code_is_letter(at[n])))
 			return true;
 	}
 	return false;
@@ -306,8 +306,8 @@ static uint32_t count_open(const struct ab_word *text, const char *name)
 	uint32_t count = 0;
 
 	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
-		if ((at == text->text || !is_letter(at[-1])) &&
-		    (at + n == end || !is_letter(at[n])) &&
+		if ((at == text->text || !ab_code_is_letter(at[-1])) &&
+		    (at + n == end || !ab_code_is_letter(at[n])) &&
 		    !ab_code_is_literal_call(text, (uint32_t)(at - text->text),
 					     (uint32_t)n))
 			count++;
@@ -363,7 +363,7 @@ static bool is_pattern_name(const struct ab_word *text, const char *name,
 	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
 		uint32_t i = (uint32_t)(at - text->text) + n;
 
-		if ((at > text->text && is_letter(at[-1])) ||
+		if ((at > text->text && ab_code_is_letter(at[-1])) ||
 		    next_byte(text, i) != '=')
 			continue;
 		i = (uint32_t)((const char *)memchr(text->text + i, '=',
@@ -397,7 +397,7 @@ static bool is_match(const struct ab_code *k, const struct ab_token *t)
 	if (at && text->text[at - 1] == '?')
 		at--;
 	/* /x/g.exec(y) */
-	for (from = at; from && is_letter(text->text[from - 1]);)
+	for (from = at; from && ab_code_is_letter(text->text[from - 1]);)
 		from--;
 	if (from && text->text[from - 1] == '/')
 		return true;
@@ -482,7 +482,7 @@ static bool is_of_subprocess(const struct ab_word *text, uint32_t at)
 	if (last_byte(text, &at) != '.')
 		return true; /* from subprocess import run */
 	at--;
-	for (from = at; from && is_letter(text->text[from - 1]);)
+	for (from = at; from && ab_code_is_letter(text->text[from - 1]);)
 		from--;
 	if (at - from == n && !memcmp(text->text + from, module, n))
 		return true;
@@ -541,8 +541,8 @@ bool ab_code_has_eval(const struct ab_code *k)
 	for (; (at = memmem(at, (size_t)(end - at), "eval", 4)); at++) {
 		uint32_t i = (uint32_t)(at - text->text) + 4;
 
-		if ((at == text->text || !is_letter(at[-1])) &&
-		    (at + 4 == end || !is_letter(at[4])) &&
+		if ((at == text->text || !ab_code_is_letter(at[-1])) &&
+		    (at + 4 == end || !ab_code_is_letter(at[4])) &&
 		    next_byte(text, i) != '{')
 			return true;
 	}

@@ -317,12 +317,6 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 	return true;
 }
 
-static bool is_name_byte(char ch)
-{
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9') || ch == '_';
-}
-
 /* "$a" of perl and php: the value that a has; of others the shell is asked. */
 static bool fill_names(struct ab_code *k, const struct ab_token *t,
 		       struct ab_word *w)
@@ -338,7 +332,7 @@ static bool fill_names(struct ab_code *k, const struct ab_token *t,
 
 		if (s[i++] != '$')
 			continue;
-		while (i < end && is_name_byte(s[i]))
+		while (i < end && ab_code_is_letter(s[i]))
 			i++;
 		name.len = i - name.at;
 		n = ab_code_named(k, &name);
