@@ -2,9 +2,10 @@
 /*
  * Inline programs (python -c, perl -e, awk): calls that run commands or touch
  * files, as far as their arguments are literal, or names of what is. The
- * strings of such a call are judged as the shell would get them. What is
- * computed is not seen; the token rules of the language look for the
- * computing itself.
+ * strings of such a call are judged as the shell would get them, and the
+ * expressions in a string are code. What is computed is not followed: where it
+ * is the command itself it is asked about, and the token rules of the language
+ * look for the computing.
  */
 #include "config.h"
 
@@ -368,6 +369,8 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		ab_check_path(k->c, k->use, role, &a->words[0]);
 }
 
+#define MAX_COMMAND 65536
+
 /* %x(...) and qx{...}: a command without quotes. */
 static void bare_command(struct ab_code *k)
 {
@@ -376,6 +379,7 @@ static void bare_command(struct ab_code *k)
 	struct ab_token t = { .at = x->pos + 1, .quote = '`' };
 	const char *at;
 	struct ab_word w;
+	uint32_t stop;
 	int depth = 1;
 	char begin, end;
 
@@ -384,14 +388,19 @@ static void bare_command(struct ab_code *k)
 	begin = x->text[x->pos];
 	at = memchr(open, begin, 4);
 	end = at ? close[at - open] : begin;
-	for (uint32_t i = t.at; i < x->len && depth; i++) {
+	if (x->pos < x->plain_to)
+		return;
+	stop = x->len - x->pos > MAX_COMMAND ? x->pos + MAX_COMMAND : x->len;
+	for (uint32_t i = t.at; i < stop && depth; i++) {
 		if (x->text[i] == end)
 			depth--;
 		else if (x->text[i] == begin)
 			depth++;
 		t.len = i - t.at;
 	}
-	if (!depth && ab_code_word(k, &t, &w))
+	if (depth)
+		x->plain_to = stop; /* as the lexer does, or time is not linear */
+	else if (ab_code_word(k, &t, &w))
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 }
 
@@ -774,7 +783,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		/* Deno.run({cmd: [...]}) */
 		if (kind == AB_CALL_SQL && k->lang == AB_JS &&
 		    ab_code_is_text(k, &t, "run") &&
-		    ab_code_has_name(k, "Deno"))
+		    k->modules & AB_MODULE_DENO)
 			kind = AB_CALL_SHELL;
 		if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
 			kind = call_by_value(k, &t);
@@ -852,6 +861,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	k.heads = ab_code_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .traits = ab_lex_traits(lang) };
+	ab_code_find_modules(&k);
 	ab_code_find_names(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);

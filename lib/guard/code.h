@@ -68,6 +68,10 @@ struct ab_code {
 	const char *name; /* of the language */
 	uint8_t lang;
 	uint64_t heads; /* what the calls that it has begin with */
+	/* ab_code_find_modules() */
+	uint8_t modules; /* AB_MODULE_* that it names */
+	uint8_t alias_count;
+	struct ab_token aliases[4]; /* import subprocess as x */
 	bool runs_input; /* a call runs what is not in the program */
 	bool is_input_code; /* ... as the same language */
 	struct ab_token before; /* the token before the one at hand */
@@ -83,6 +87,15 @@ struct ab_code {
 	bool is_counted;
 	uint8_t narrows; /* 1: names tell which, 2: they do not; 0: unseen */
 	uint32_t filled; /* calls that were given those words */
+	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
+	uint32_t looked; /* how often all was looked through for a pattern */
+};
+
+enum {
+	AB_MODULE_SUBPROCESS = 1,
+	AB_MODULE_CHILD = 2, /* child_process */
+	AB_MODULE_COMMANDS = 4, /* something that may run commands, of js */
+	AB_MODULE_DENO = 8
 };
 
 /* How the tokens of an expression make words: "a" + b + "c" is one. */
@@ -121,6 +134,8 @@ void ab_code_hole(struct ab_code *k, struct ab_word *w);
 bool ab_code_is_letter(char ch);
 /* The bit of a language, AB_OTHER of what has no name here. */
 uint8_t ab_code_lang(const char *lang);
+/* What it names that runs commands: once, or time is not linear. */
+void ab_code_find_modules(struct ab_code *k);
 /* What the calls of a language begin with. */
 uint64_t ab_code_heads(uint8_t lang);
 /* Something in the program takes away files whose names it computes; which, is
@@ -130,12 +145,12 @@ bool ab_code_takes_away(struct ab_code *k);
 uint32_t ab_code_count_removals(const struct ab_code *k,
 				const struct ab_word *text);
 /* It reads what the network sends. */
-bool ab_code_is_fetching(const struct ab_code *k);
+bool ab_code_is_fetching(struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* The word at hand is called, or handed on to be: not what is imported, and
    not the exec() of a pattern. The lexer is behind it. */
-bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t);
+bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);
 /* Whether the first argument of the call at the lexer, the first word of a
    list, is computed (is_computed), or that or what the program reads
    (is_fed). */

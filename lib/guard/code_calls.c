@@ -246,7 +246,7 @@ bool ab_code_has_name(const struct ab_code *k, const char *name)
 	return has_name(k->text, name);
 }
 
-bool ab_code_is_fetching(const struct ab_code *k)
+bool ab_code_is_fetching(struct ab_code *k)
 {
 	static const char *const names[] = {
 		"urlopen", "requests", "httpx", "aiohttp", "urllib3",
@@ -254,11 +254,13 @@ bool ab_code_is_fetching(const struct ab_code *k)
 		"HTTParty", "curl_exec", "got", "undici",
 	};
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !k->fetches; i++) {
 		if (has_name(k->text, names[i]))
-			return true;
+			k->fetches = 1;
 	}
-	return false;
+	if (!k->fetches)
+		k->fetches = 2;
+	return k->fetches == 1;
 }
 
 bool ab_code_reads_input(const struct ab_code *k)
@@ -379,8 +381,11 @@ static bool is_pattern_name(const struct ab_word *text, const char *name,
 	return false;
 }
 
+/* So often all of the text is looked through; then exec() runs something. */
+#define MAX_LOOKS 64
+
 /* js: x.exec(y), where x is no child_process. */
-static bool is_match(const struct ab_code *k, const struct ab_token *t)
+static bool is_match(struct ab_code *k, const struct ab_token *t)
 {
 	const struct ab_word *text = k->text;
 	uint32_t at = t->at, from;
@@ -390,8 +395,7 @@ static bool is_match(const struct ab_code *k, const struct ab_token *t)
 	    last_byte(text, &at) != '.')
 		return false;
 	/* without one there is none to take it from */
-	if (!memmem(text->text, text->len, "child", 5) &&
-	    !memmem(text->text, text->len, "shell", 5))
+	if (!(k->modules & AB_MODULE_COMMANDS))
 		return true;
 	at--;
 	if (at && text->text[at - 1] == '?')
@@ -401,11 +405,11 @@ static bool is_match(const struct ab_code *k, const struct ab_token *t)
 		from--;
 	if (from && text->text[from - 1] == '/')
 		return true;
-	return from < at &&
+	return from < at && k->looked++ < MAX_LOOKS &&
 	       is_pattern_name(text, text->text + from, at - from);
 }
 
-bool ab_code_is_run(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 {
 	uint32_t at = t->at;
 	char next = next_byte(k->text, t->at + t->len);
@@ -471,26 +475,63 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 	a->is_fed = !is_said || ab_code_reads_input(&inner);
 }
 
+/* The names behind `subprocess as`. */
+static void find_aliases(struct ab_code *k)
+{
+	static const char as[] = "subprocess as ";
+	const size_t n = sizeof(as) - 1;
+	const struct ab_word *text = k->text;
+	const char *at = text->text, *end = text->text + text->len;
+
+	while (k->alias_count < AB_ARRAY_LEN(k->aliases) &&
+	       (at = memmem(at, (size_t)(end - at), as, n))) {
+		struct ab_token *t = &k->aliases[k->alias_count++];
+
+		at += n;
+		t->at = (uint32_t)(at - text->text);
+		while (at < end && ab_code_is_letter(*at))
+			at++;
+		t->len = (uint32_t)(at - text->text) - t->at;
+	}
+}
+
+void ab_code_find_modules(struct ab_code *k)
+{
+	const struct ab_word *text = k->text;
+
+	if (k->lang == AB_PY && has_name(text, "subprocess")) {
+		k->modules = AB_MODULE_SUBPROCESS;
+		find_aliases(k);
+	}
+	if (k->lang != AB_JS)
+		return;
+	if (has_name(text, "child_process"))
+		k->modules |= AB_MODULE_CHILD;
+	if (has_name(text, "Deno"))
+		k->modules |= AB_MODULE_DENO;
+	if (memmem(text->text, text->len, "child", 5) ||
+	    memmem(text->text, text->len, "shell", 5))
+		k->modules |= AB_MODULE_COMMANDS;
+}
+
 /* subprocess.run() or, where it was imported as p, p.run(). */
-static bool is_of_subprocess(const struct ab_word *text, uint32_t at)
+static bool is_of_subprocess(const struct ab_code *k, uint32_t at)
 {
 	static const char module[] = "subprocess";
-	const size_t n = sizeof(module) - 1;
-	const char *as = text->text, *end = text->text + text->len;
+	const char *s = k->text->text;
 	uint32_t from;
 
-	if (last_byte(text, &at) != '.')
+	if (last_byte(k->text, &at) != '.')
 		return true; /* from subprocess import run */
 	at--;
-	for (from = at; from && ab_code_is_letter(text->text[from - 1]);)
+	for (from = at; from && ab_code_is_letter(s[from - 1]);)
 		from--;
-	if (at - from == n && !memcmp(text->text + from, module, n))
+	if (at - from == sizeof(module) - 1 &&
+	    !memcmp(s + from, module, at - from))
 		return true;
-	for (; (as = memmem(as, (size_t)(end - as), " as ", 4)); as++) {
-		if ((size_t)(as - text->text) >= n &&
-		    !memcmp(as - n, module, n) &&
-		    (size_t)(end - as) >= 4 + at - from &&
-		    !memcmp(as + 4, text->text + from, at - from))
+	for (uint32_t i = 0; i < k->alias_count; i++) {
+		if (k->aliases[i].len == at - from &&
+		    !memcmp(s + k->aliases[i].at, s + from, at - from))
 			return true;
 	}
 	return false;
@@ -515,10 +556,10 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 		is_shared |= ab_code_is_text(k, t, shared[i]);
 	switch (k->lang) {
 	case AB_PY:
-		return !is_shared || (has_name(k->text, "subprocess") &&
-				      is_of_subprocess(k->text, t->at));
+		return !is_shared || (k->modules & AB_MODULE_SUBPROCESS &&
+				      is_of_subprocess(k, t->at));
 	case AB_JS:
-		return !is_shared && has_name(k->text, "child_process");
+		return !is_shared && k->modules & AB_MODULE_CHILD;
 	case AB_RUBY:
 	case AB_PHP:
 		/* those of a data base */
