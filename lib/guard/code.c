@@ -390,7 +390,8 @@ static void bare_command(struct ab_code *k)
 	end = at ? close[at - open] : begin;
 	if (x->pos < x->plain_to)
 		return;
-	stop = x->len - x->pos > MAX_COMMAND ? x->pos + MAX_COMMAND : x->len;
+	stop = x->len - x->pos > MAX_COMMAND ? x->pos + MAX_COMMAND
+					     : x->len;
 	for (uint32_t i = t.at; i < stop && depth; i++) {
 		if (x->text[i] == end)
 			depth--;
@@ -398,8 +399,9 @@ static void bare_command(struct ab_code *k)
 			depth++;
 		t.len = i - t.at;
 	}
+	/* as the lexer does, or time is not linear */
 	if (depth)
-		x->plain_to = stop; /* as the lexer does, or time is not linear */
+		x->plain_to = stop;
 	else if (ab_code_word(k, &t, &w))
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 }
