@@ -163,6 +163,14 @@ static const struct {
 	{ "git: one long pattern", "git config --get-regexp abc", "xt", "" },
 	{ "git: a path of patterns", "git add ", "./.*/", "" },
 	{ "a long PATH", "PATH=", "/usr/bin:", "" },
+	{ "calls of a program", "python3 <<E\n", "x.run(y)\n", "" },
+	{ "exec() of names", "node <<E\nchild;", "x.exec(y);", "" },
+	{ "files of a program", "perl <<E\n", "open F,\">a\";", "" },
+	{ "\"#{a}\" of a program", "ruby <<E\n", "f \"#{a}\";", "" },
+	{ "\"#{ of a program", "ruby <<E\nf \"", "#{", "" },
+	{ "q( of a program", "perl <<E\n", "q(", "" },
+	{ "qx( of a program", "perl <<E\n", "qx( ", "" },
+	{ "<<A of a program", "ruby <<'E'\n", "f <<A\n", "" },
 };
 
 const char *generator_name(size_t i)
