@@ -225,6 +225,27 @@ static const char *field_open(const struct ab_code *k,
 	return k->lang != AB_PY || is_format(k, t) ? open : NULL;
 }
 
+/* The next `open` that no backslash stands before; {{ is a brace. */
+static const char *find_open(const char *s, uint32_t at, uint32_t end,
+			     const char *open)
+{
+	const size_t n = strlen(open);
+	const char *found;
+
+	for (; (found = memmem(s + at, end - at, open, n)); at++) {
+		uint32_t i = (uint32_t)(found - s), k = 0;
+
+		while (i - k > at && s[i - k - 1] == '\\')
+			k++;
+		at = i;
+		if (n == 1 && i + 1 < end && s[i + 1] == '{')
+			at++;
+		else if (n == 1 || !(k & 1))
+			return found;
+	}
+	return NULL;
+}
+
 bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 		   uint32_t from, uint32_t *at, uint32_t *end)
 {
@@ -233,12 +254,12 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 	uint32_t stop = t->at + t->len;
 
 	if (open)
-		found = memmem(s + from, stop - from, open, strlen(open));
+		found = find_open(s, from, stop, open);
 	/* what the shell would take for a variable of its own */
 	for (size_t i = 0; i < AB_ARRAY_LEN(more) && !found; i++) {
 		open = more[i];
 		if (k->lang & (AB_PERL | AB_OTHER) && t->quote != '\'')
-			found = memmem(s + from, stop - from, open, 2);
+			found = find_open(s, from, stop, open);
 	}
 	if (!found && k->lang == AB_PHP && t->quote != '\'') {
 		open = "{";
@@ -289,7 +310,8 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 	if (!ab_word_slice(k->c, k->text, at, 0, w))
 		return false;
 	while (at < end) {
-		const char *found = memmem(s + at, end - at, open, n);
+		const char *found = n == 1 ? memchr(s + at, '{', end - at)
+					   : find_open(s, at, end, open);
 		uint32_t stop = found ? (uint32_t)(found - s) : end;
 		/* {{ is one brace and no field */
 		bool is_brace = n == 1 && stop + 1 < end && s[stop + 1] == '{';

@@ -171,9 +171,8 @@ static void string(struct ab_lexer *x, struct ab_token *t)
 		return;
 	}
 	while (i < x->len && x->text[i] != quote) {
-		if (x->text[i] == '\\' && i + 1 < x->len)
-			i++;
-		i = skip_field(x, i, quote);
+		/* "\#{" begins nothing */
+		i = x->text[i] == '\\' ? i + 2 : skip_field(x, i, quote);
 	}
 	if (i > x->len)
 		i = x->len;
@@ -184,32 +183,46 @@ static void string(struct ab_lexer *x, struct ab_token *t)
 
 /* --- literals without quotes ---------------------------------------------- */
 
-/* A value may begin here: what was last is none. */
+static bool is_last(const struct ab_lexer *x, const char *const *words,
+		    size_t count)
+{
+	for (size_t i = 0; i < count && x->last_kind == AB_TOKEN_WORD; i++) {
+		if (strlen(words[i]) == x->last_len &&
+		    !memcmp(words[i], x->text + x->last_at, x->last_len))
+			return true;
+	}
+	return false;
+}
+
+/* A value may begin here: what was last is none. When in doubt it is one, for
+   a division is code and a pattern is not. */
 static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 {
 	static const char *const before[] = {
 		"return", "if",	   "unless", "and",   "or",	"not",
-		"split",  "grep",  "when",   "while", "until",	"case",
-		"in",	  "of",	   "typeof", "else",  "elsif",	"then",
-		"do",	  "print", "puts",   "join",  "push",	"delete",
-		"void",	  "throw", "new",    "await", "yield",	"first",
-		"any",	  "all",   "map",
+		"when",	  "while", "until",  "case",  "in",	"else",
+		"elsif",  "then",  "do",     "typeof", "delete", "void",
+		"throw",  "new",
 	};
+	/* names that perl alone keeps for itself */
+	static const char *const of_perl[] = { "split", "grep", "print", "join",
+					       "push", "map" };
+	const bool is_statement = t->is_line &&
+				  !(x->traits & (AB_LEX_PERL | AB_LEX_SLASH));
 	const char *last = x->text + x->last_at;
 
 	if (x->last_kind == AB_TOKEN_STRING)
 		return false;
+	/* awk: {...} /x/ {...} */
+	if (x->last_kind == AB_TOKEN_SIGN && x->last_len == 1 && *last == '}')
+		return is_statement ||
+		       x->traits == (AB_LEX_HASH | AB_LEX_REGEX);
 	if (x->last_kind != AB_TOKEN_WORD)
 		return !x->last_kind ||
 		       (x->last_len == 1 && !memchr(")]", *last, 2));
-	if (t->is_line)
-		return true;
-	for (size_t i = 0; i < AB_ARRAY_LEN(before); i++) {
-		if (strlen(before[i]) == x->last_len &&
-		    !memcmp(before[i], last, x->last_len))
-			return true;
-	}
-	return false;
+	return is_statement || is_last(x, before, AB_ARRAY_LEN(before)) ||
+	       (x->traits & AB_LEX_PERL &&
+		is_last(x, of_perl, AB_ARRAY_LEN(of_perl)));
 }
 
 /* From behind what opens to behind what closes it; 0: nothing does. Brackets
@@ -414,15 +427,16 @@ static bool body_end(struct ab_lexer *x, uint32_t from, uint32_t name,
 /* <<X: its body is a string; the line goes on behind X. */
 static bool here_document(struct ab_lexer *x, struct ab_token *t)
 {
+	static const char *const takers[] = { "system", "exec", "spawn", "eval",
+					      "puts", "print", "warn", "die" };
 	bool is_php = x->traits & AB_LEX_HEREDOC_PHP;
 	uint32_t i = x->pos + (is_php ? 3 : 2), n = 0, from, stop, end;
 	const char *line;
 	char quote;
 
-	/* system <<X, where `a << b` is a sum */
+	/* where `a << b` is a sum */
 	if (x->pos < x->plain_to || !at(x, is_php ? "<<<" : "<<") ||
-	    !(is_operand(x, t) || (x->last_kind == AB_TOKEN_WORD && x->pos &&
-				   is_blank(x->text[x->pos - 1]))))
+	    !(is_operand(x, t) || is_last(x, takers, AB_ARRAY_LEN(takers))))
 		return false;
 	if (!is_php && byte_at(x, i) && memchr("~-", x->text[i], 2))
 		i++;
