@@ -283,7 +283,8 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
 				       k->text);
 		k->runs_input |= (!is_known || a->is_fed) && a->is_run;
-		if (a->is_command && a->is_computed && !k->argv_count)
+		if (a->is_command && a->is_computed &&
+		    !(k->argv_count && a->has_argv))
 			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
 				       k->text);
 		run_call(k, a);
