@@ -310,28 +310,6 @@ static char *id_text(const json_t *row)
 	return text;
 }
 
-static int print_row(struct check *c, const json_t *row)
-{
-	agentbox_bytes *json = NULL;
-	agentbox_error *err = NULL;
-	char *id = id_text(row);
-	char *line = NULL;
-	int rc;
-
-	if (agentbox_decision_to_json(c->decision, &json, &err) < 0) {
-		free(id);
-		return tool_fail(c->t, err, NULL);
-	}
-	/* the object without its opening brace */
-	if (id)
-		line = text_format("{%s%s\n", id,
-				   agentbox_bytes_get_data(json) + 1);
-	rc = tool_write_line(c->t, line);
-	agentbox_bytes_free(json);
-	free(id);
-	return rc;
-}
-
 static int print_bad_row(struct check *c, const json_t *row, const char *why)
 {
 	char *id = id_text(row);
@@ -342,6 +320,29 @@ static int print_bad_row(struct check *c, const json_t *row, const char *why)
 
 	c->bad_rows++;
 	c->worst = AGENTBOX_VERDICT_DENY;
+	free(id);
+	return rc;
+}
+
+static int print_row(struct check *c, const json_t *row)
+{
+	agentbox_bytes *json = NULL;
+	agentbox_error *err = NULL;
+	char *id = id_text(row);
+	char *line = NULL;
+	int rc;
+
+	if (agentbox_decision_to_json(c->decision, &json, &err) < 0) {
+		free(id);
+		agentbox_error_free(err);
+		return print_bad_row(c, row, "the decision is not to be shown");
+	}
+	/* the object without its opening brace */
+	if (id)
+		line = text_format("{%s%s\n", id,
+				   agentbox_bytes_get_data(json) + 1);
+	rc = tool_write_line(c->t, line);
+	agentbox_bytes_free(json);
 	free(id);
 	return rc;
 }

@@ -507,7 +507,9 @@ AGENTBOX_API const char *agentbox_decision_get_wrapper(
  * One object on one line: verdict, rule, severity, reason, alternative, span,
  * subject (what was checked), config_hash, argv, wrappers, and every finding
  * with the same members. Bytes that are not UTF-8, and NUL, are U+FFFD: the
- * span says where the exact bytes are. *json is owned by the caller.
+ * span says where the exact bytes are. Beyond 4 MiB of words an argv has no
+ * more of them, and argv_left_out says how many. *json is owned by the
+ * caller.
  * Errors: EINVAL, ELIMIT, ENOMEM.
  * Since: 1.0
  */

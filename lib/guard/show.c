@@ -19,9 +19,14 @@
 
 #define MAX_JSON ((size_t)64 << 20)
 #define MAX_TEXT ((size_t)64 << 20)
-/* Of the checked text: what a record and the caret display show. */
-#define MAX_SUBJECT ((size_t)4096)
-#define MAX_RECORD_ARGS 64
+/* Of the words: what all findings of a decision show together. With the text,
+   AB_MAX_CHECK_TEXT, and six bytes for one, as in \u001f, it is below
+   MAX_JSON. */
+#define MAX_WORDS ((size_t)4 << 20)
+/* Of the checked text and of the words: what a record shows, which is at most
+   AB_MAX_AUDIT_RECORD. */
+#define MAX_RECORD_SUBJECT ((size_t)4096)
+#define MAX_RECORD_WORDS ((size_t)4096)
 /* Columns of the line that explain() shows around what was found. */
 #define SHOW_BEFORE 200
 #define SHOW_AFTER 200
@@ -93,28 +98,34 @@ static void json_member(agentbox_bytes *b, const char *key, const char *text)
 	json_string(b, text, strlen(text));
 }
 
+/* The words that fit into what is left, and how many do not. */
 static void json_argv(agentbox_bytes *b, const struct ab_resolved *c,
-		      size_t max)
+		      size_t *words_left)
 {
+	uint32_t n;
+
 	ab_bytes_append_str(b, ",\"argv\":[");
-	for (size_t i = 0; i < c->count && i < max; i++) {
-		if (i)
+	for (n = 0; n < c->count && c->words[n].len < *words_left; n++) {
+		if (n)
 			ab_bytes_append_char(b, ',');
-		json_string(b, c->words[i].text, c->words[i].len);
+		json_string(b, c->words[n].text, c->words[n].len);
+		*words_left -= c->words[n].len + 1;
 	}
 	ab_bytes_append_str(b, "],\"wrappers\":[");
-	for (size_t i = 0; i < c->wrapper_count && i < max; i++) {
+	for (uint32_t i = 0; i < c->wrapper_count; i++) {
 		if (i)
 			ab_bytes_append_char(b, ',');
 		json_string(b, c->wrappers[i], strlen(c->wrappers[i]));
 	}
 	ab_bytes_append_char(b, ']');
+	if (n < c->count)
+		ab_bytes_appendf(b, ",\"argv_left_out\":%u", c->count - n);
 }
 
 /* What a finding says; an ALLOW without one has only its verdict. */
 static void json_finding(agentbox_bytes *b, const agentbox_decision *d,
 			 int32_t verdict, const struct ab_finding *f,
-			 size_t max_args)
+			 size_t *words_left)
 {
 	ab_bytes_appendf(b, "\"verdict\":\"%s\"", verdict_names[verdict]);
 	if (f) {
@@ -130,19 +141,19 @@ static void json_finding(agentbox_bytes *b, const agentbox_decision *d,
 			json_member(b, "where", f->where);
 	}
 	if (f && f->command < d->command_count)
-		json_argv(b, &d->commands[f->command], max_args);
+		json_argv(b, &d->commands[f->command], words_left);
 	else if (!f && d->command_count == 1)
-		json_argv(b, &d->commands[0], max_args);
+		json_argv(b, &d->commands[0], words_left);
 }
 
 static void json_decision(agentbox_bytes *b, const agentbox_decision *d,
-			  size_t max_subject, size_t max_args)
+			  size_t max_subject, size_t *words_left)
 {
 	size_t n = d->text_len < max_subject ? d->text_len : max_subject;
 
 	ab_bytes_append_char(b, '{');
 	json_finding(b, d, agentbox_decision_get_verdict(d),
-		     ab_decision_deciding(d), max_args);
+		     ab_decision_deciding(d), words_left);
 	json_member(b, "kind", kind_names[d->kind]);
 	ab_bytes_append_str(b, ",\"subject\":");
 	json_string(b, d->text, n);
@@ -151,13 +162,14 @@ static void json_decision(agentbox_bytes *b, const agentbox_decision *d,
 			    agentbox_policy_get_digest(d->guard->policy));
 }
 
-static void json_findings(agentbox_bytes *b, const agentbox_decision *d)
+static void json_findings(agentbox_bytes *b, const agentbox_decision *d,
+			  size_t *words_left)
 {
 	ab_bytes_append_str(b, ",\"findings\":[");
 	for (uint32_t i = 0; i < d->finding_count; i++) {
 		ab_bytes_append_str(b, i ? ",{" : "{");
 		json_finding(b, d, d->findings[i].verdict, &d->findings[i],
-			     SIZE_MAX);
+			     words_left);
 		ab_bytes_append_char(b, '}');
 	}
 	ab_bytes_append_char(b, ']');
@@ -195,14 +207,15 @@ int32_t agentbox_decision_to_json(const agentbox_decision *decision,
 				  agentbox_bytes **json, agentbox_error **err)
 {
 	ab_auto(agentbox_bytes) *b = NULL;
+	size_t words_left = MAX_WORDS;
 	int32_t r = check_arguments(decision, json, err);
 
 	if (r < 0)
 		return r;
 	b = ab_bytes_new(MAX_JSON);
 	if (b) {
-		json_decision(b, decision, SIZE_MAX, SIZE_MAX);
-		json_findings(b, decision);
+		json_decision(b, decision, SIZE_MAX, &words_left);
+		json_findings(b, decision, &words_left);
 		ab_bytes_append_char(b, '}');
 	}
 	return hand_over(&b, json, err);
@@ -213,13 +226,14 @@ int32_t agentbox_decision_record(const agentbox_decision *decision,
 {
 	ab_auto(agentbox_bytes) *b = NULL;
 	ab_auto(agentbox_bytes) *fields = NULL;
+	size_t words_left = MAX_RECORD_WORDS;
 	int32_t r = check_arguments(decision, audit, err);
 
 	if (r < 0)
 		return r;
 	b = ab_bytes_new(MAX_JSON);
 	if (b) {
-		json_decision(b, decision, MAX_SUBJECT, MAX_RECORD_ARGS);
+		json_decision(b, decision, MAX_RECORD_SUBJECT, &words_left);
 		ab_bytes_append_char(b, '}');
 	}
 	r = hand_over(&b, &fields, err);

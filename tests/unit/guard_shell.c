@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "abtest.h"
+#include "agentbox/audit.h"
 #include "agentbox/guard.h"
 
 static agentbox_guard *make_guard(const char *more)
@@ -120,6 +121,57 @@ static char *json_of(const agentbox_decision *d)
 	agentbox_bytes_free(b);
 	return text;
 }
+
+static agentbox_audit *make_audit(void)
+{
+	agentbox_context *context = NULL;
+	agentbox_audit *audit = NULL;
+	char path[512];
+
+	ck_assert_int_eq(agentbox_context_new(&context, NULL), 0);
+	ck_assert_int_eq(agentbox_audit_new(context, &audit, NULL), 0);
+	snprintf(path, sizeof(path), "%s/words.log", ab_test_tmpdir());
+	ck_assert_int_eq(agentbox_audit_set_path(audit, path, NULL), 0);
+	ck_assert_int_eq(agentbox_audit_open(audit, NULL), 0);
+	agentbox_context_unref(context);
+	return audit;
+}
+
+/* Commands of 192 KiB, in JSON's dearest byte, each with three findings. */
+START_TEST(words_without_end_are_counted_and_the_rest_is_said)
+{
+	enum { LEN = 1 << 16, TIMES = 20 };
+	agentbox_guard *guard = make_guard("");
+	agentbox_place *place = make_place();
+	agentbox_audit *audit = make_audit();
+	agentbox_decision *d = NULL;
+	agentbox_error *err = NULL;
+	char *text = malloc(LEN + 4096), *json, *p = text;
+	int32_t r;
+
+	ck_assert_ptr_nonnull(text);
+	p += sprintf(p, "w='");
+	memset(p, 1, LEN);
+	p += LEN;
+	p += sprintf(p, "'");
+	for (int i = 0; i < TIMES; i++)
+		p += sprintf(p, "; rm -rf / $w $w $w");
+	ck_assert_int_eq(check(guard, place, text, &d),
+			 AGENTBOX_VERDICT_DENY);
+	json = json_of(d);
+	ck_assert_ptr_nonnull(strstr(json, "\"argv\":[\"rm\",\"-rf\",\"/\"],"
+					   "\"wrappers\":[],"
+					   "\"argv_left_out\":3"));
+	free(json);
+	r = agentbox_decision_record(d, audit, &err);
+	ck_assert_msg(r == 0, "%s", agentbox_error_get_message(err));
+	free(text);
+	agentbox_decision_free(d);
+	agentbox_audit_unref(audit);
+	agentbox_place_free(place);
+	agentbox_guard_unref(guard);
+}
+END_TEST
 
 START_TEST(a_failed_check_says_nothing_of_the_one_before)
 {
@@ -804,6 +856,8 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_decision_says_what_where_and_why);
 	tcase_add_test(t, a_span_points_into_the_text_through_decoding);
+	tcase_add_test(t,
+		       words_without_end_are_counted_and_the_rest_is_said);
 	tcase_add_test(t, a_failed_check_says_nothing_of_the_one_before);
 	tcase_add_loop_test(t, the_command_that_decided_is_the_one_named, 0,
 			    (int)(sizeof(deciding) / sizeof(deciding[0])));
