@@ -765,45 +765,68 @@ static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
 	return true;
 }
 
+/* The call that begins with a token. */
+static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
+{
+	enum ab_call kind = AB_CALL_NONE;
+
+	if (t->kind == AB_TOKEN_WORD)
+		kind = call_at(k, t);
+	/* Deno.run({cmd: [...]}) */
+	if (kind == AB_CALL_SQL && k->lang == AB_JS &&
+	    k->modules & AB_MODULE_DENO && ab_code_is_text(k, t, "run"))
+		return AB_CALL_SHELL;
+	if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
+		return call_by_value(k, t);
+	return kind;
+}
+
+/* What runs a command or names a file without being a call. */
+static void judge_token(struct ab_code *k, const struct ab_token *t)
+{
+	if (t->kind == AB_TOKEN_STRING)
+		loose_string(k, t);
+	switch (k->lang) {
+	case AB_PY:
+		if (ab_code_is_sign(k, t, '!') && (t->is_line || !t->at))
+			shell_line(k);
+		break;
+	case AB_RUBY:
+		if (ab_code_is_text(k, t, "x") &&
+		    ab_code_is_sign(k, &k->before, '%'))
+			bare_command(k);
+		break;
+	case AB_PERL:
+		if (ab_code_is_text(k, t, "qx"))
+			bare_command(k);
+		else if (ab_code_is_sign(k, t, '<'))
+			angle_glob(k);
+		break;
+	case AB_AWK:
+		piped_name(k, t);
+		break;
+	default:
+		break;
+	}
+}
+
 static void scan_code(struct ab_code *k, struct ab_args *a)
 {
 	struct fields fields = { .depth = 0 };
-	struct ab_lexer here;
 	struct ab_token t;
 
 	while (next_token(k, &fields, &t) && !k->c->is_broken) {
 		void *mark = k->c->scratch->low;
-		enum ab_call kind = AB_CALL_NONE;
+		struct ab_lexer here;
+		enum ab_call kind;
 
-		if (t.kind == AB_TOKEN_STRING)
-			loose_string(k, &t);
-		else if (t.kind == AB_TOKEN_WORD)
-			kind = call_at(k, &t);
+		judge_token(k, &t);
 		here = k->x;
-		if (k->lang == AB_PY && ab_code_is_sign(k, &t, '!') &&
-		    (t.is_line || !t.at))
-			shell_line(k);
-		/* Deno.run({cmd: [...]}) */
-		if (kind == AB_CALL_SQL && k->lang == AB_JS &&
-		    ab_code_is_text(k, &t, "run") &&
-		    k->modules & AB_MODULE_DENO)
-			kind = AB_CALL_SHELL;
-		if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
-			kind = call_by_value(k, &t);
-		if ((ab_code_is_text(k, &t, "x") &&
-		     ab_code_is_sign(k, &k->before, '%') &&
-		     k->lang == AB_RUBY) ||
-		    (ab_code_is_text(k, &t, "qx") && k->lang == AB_PERL))
-			bare_command(k);
-		if (k->lang == AB_AWK)
-			piped_name(k, &t);
-		if (k->lang == AB_PERL && ab_code_is_sign(k, &t, '<'))
-			angle_glob(k);
-		if (kind != AB_CALL_NONE) {
+		kind = call_of(k, &t);
+		if (kind != AB_CALL_NONE)
 			call(k, a, kind, &t);
-			/* calls may stand inside each other */
-			k->x = here;
-		}
+		/* calls may stand inside each other */
+		k->x = here;
 		k->before = t;
 		/* a text that was pushed lives on */
 		if (!k->c->run)
