@@ -46,8 +46,10 @@ AGENTBOX_API void agentbox_owner_free(agentbox_owner *owner);
 
 /*
  * Serve `sandbox` (borrowed: remove it before freeing it) under its id and,
- * when `name` is not NULL, under that name. AGENTBOX_EEXIST for a name in
- * use here.
+ * when `name` is not NULL, under that name, which must not have the form of an
+ * id (AGENTBOX_EINVAL). AGENTBOX_EEXIST for a name in use here. What another
+ * owner's boxes are called is not known here: who asks for a name that boxes
+ * of two owners have is refused.
  */
 AGENTBOX_API int32_t agentbox_owner_add(agentbox_owner *owner,
 					agentbox_sandbox *sandbox,
@@ -133,9 +135,10 @@ AGENTBOX_API int32_t agentbox_remote_forget_secret(agentbox_context *context,
 						   agentbox_error **err);
 
 /*
- * Connect to the owner of a box, by box id or box name. AGENTBOX_ENOTFOUND
- * when no live owner has it; AGENTBOX_ETIMEOUT when that is not known, for an
- * owner did not answer in time (as above); AGENTBOX_ELIMIT as above.
+ * Connect to the owner of a box, by box id or box name. AGENTBOX_EINVAL when
+ * boxes of two owners have the name: give an id. AGENTBOX_ENOTFOUND when no
+ * live owner has it; AGENTBOX_ETIMEOUT when that is not known, for an owner did
+ * not answer in time (as above); AGENTBOX_ELIMIT as above.
  */
 AGENTBOX_API int32_t agentbox_remote_open(agentbox_context *context,
 					  const char *box,

@@ -65,7 +65,8 @@ AGENTBOX_API void agentbox_peering_free(agentbox_peering *peering);
 /*
  * Make a box of this process known (borrowed: remove it before freeing it)
  * under its id and, unless NULL, a name (1 to 64 letters, digits, '.', '_',
- * '-', no leading '.'). Boxes of other processes are found through their
+ * '-', no leading '.', not in the form of an id), which goes before the same
+ * name elsewhere. Boxes of other processes are found through their
  * owners (agentbox/owner.h); those of this process cannot be, for their owner
  * would have to answer while it waits. AGENTBOX_EEXIST: it is known.
  */
@@ -89,10 +90,11 @@ AGENTBOX_API int32_t agentbox_peering_remove(agentbox_peering *peering,
  * the source's policy is added, else by that section.
  *
  * Errors: AGENTBOX_ENOTFOUND for a box no live owner has, AGENTBOX_EINVAL for
- * a box with itself or a bad name, AGENTBOX_EDENIED for boxes of different
- * accounts, AGENTBOX_EUNSUPPORTED for a reader raised without peering or a
- * source without a workspace, AGENTBOX_EEXIST for a name in use there, those
- * of the audit and of agentbox_snapshot_copy().
+ * a box with itself, a bad name, or the name of two boxes (give an id),
+ * AGENTBOX_EDENIED for boxes of different accounts, AGENTBOX_EUNSUPPORTED for
+ * a reader raised without peering or a source without a workspace,
+ * AGENTBOX_EEXIST for a name in use there, those of the audit and of
+ * agentbox_snapshot_copy().
  */
 AGENTBOX_API int32_t agentbox_peering_grant(
 	agentbox_peering *peering, const char *reader, const char *source,

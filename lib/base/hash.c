@@ -10,6 +10,7 @@
 #include "base/hash.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include <sodium.h>
@@ -74,6 +75,12 @@ int ab_random(void *p, size_t n)
 			return -errno;
 	}
 	return 0;
+}
+
+bool ab_is_id(const char *text)
+{
+	return strspn(text, "0123456789abcdef") == AB_ID_SIZE - 1 &&
+	       !text[AB_ID_SIZE - 1];
 }
 
 int ab_id_new(char out[AB_ID_SIZE])

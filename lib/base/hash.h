@@ -52,5 +52,7 @@ int ab_unhex(const char *hex, size_t hex_len, uint8_t *out, size_t n);
 /* 0, or -errno when the kernel gives no randomness. */
 int ab_random(void *p, size_t n);
 int ab_id_new(char out[AB_ID_SIZE]);
+/* Does the text have the form of one? No box may have such a name. */
+bool ab_is_id(const char *text);
 
 #endif

@@ -247,6 +247,10 @@ int32_t agentbox_owner_add(agentbox_owner *o, agentbox_sandbox *box,
 				    "'%s' is no box name: letters, digits, "
 				    "'.', '_' and '-', %d at most, no '.' first",
 				    name, AB_OWNER_MAX_NAME);
+	if (name && ab_is_id(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "'%s' is no box name: it has the form of "
+				    "a box id", name);
 	if ((name && ab_owner_find_box(o, name)) ||
 	    ab_owner_find_box(o, agentbox_sandbox_get_id(box)))
 		return ab_error_set(err, AGENTBOX_EEXIST, "name",

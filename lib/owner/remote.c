@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "owner/protocol.h"
@@ -427,7 +428,8 @@ int32_t agentbox_remote_forget_secret(agentbox_context *context,
 }
 
 typedef struct search {
-	const char *key; /* "owner_name", or NULL: "id" or "name" */
+	const char *what; /* "box" or "owner" */
+	const char *key; /* "owner_name", "id", or "name": may be of two */
 	const char *value;
 	int fd; /* owned, the connection that was found */
 } search;
@@ -449,16 +451,20 @@ static int32_t look(void *data, int fd, agentbox_error **err)
 	int32_t rc = ask_list(fd, &list, err);
 	if (rc <= 0)
 		return rc;
-	bool hit = s->key && names(list, s->key, s->value);
+	bool hit = names(list, s->key, s->value);
 	json_array_foreach(json_object_get(list, "boxes"), i, box)
-		hit |= !s->key && (names(box, "id", s->value) ||
-				   names(box, "name", s->value));
+		hit |= names(box, s->key, s->value);
 	if (!hit)
 		return 0;
+	if (s->fd >= 0)
+		return ab_error_set(err, AGENTBOX_EINVAL, "",
+				    "two live boxes have the name '%s': give "
+				    "an id", s->value);
 	s->fd = ab_fd_dup(fd);
-	return s->fd < 0 ? ab_error_sys(err, -s->fd, "",
-					"cannot keep the connection")
-			 : 1;
+	if (s->fd < 0)
+		return ab_error_sys(err, -s->fd, "",
+				    "cannot keep the connection");
+	return strcmp(s->key, "name") != 0;
 }
 
 static int32_t open_found(agentbox_context *context, search *s,
@@ -467,18 +473,18 @@ static int32_t open_found(agentbox_context *context, search *s,
 {
 	walk w = { .each = look, .data = s };
 	int32_t rc = for_each_owner(context, &w, err);
+	ab_autofd int fd = s->fd;
 	if (rc < 0)
 		return rc;
-	ab_autofd int fd = s->fd;
 	if (fd < 0 && w.is_silent)
 		return ab_error_set(err, AGENTBOX_ETIMEOUT, "",
 				    "an owner does not answer; whether %s "
 				    "'%s' is there is not known",
-				    s->key ? "owner" : "box", s->value);
+				    s->what, s->value);
 	if (fd < 0)
 		return ab_error_set(err, AGENTBOX_ENOTFOUND, "",
 				    "no live %s '%s' in this state directory",
-				    s->key ? "owner" : "box", s->value);
+				    s->what, s->value);
 	agentbox_remote *r = ab_new(agentbox_remote);
 	if (!r)
 		return ab_error_nomem(err);
@@ -493,7 +499,7 @@ static int32_t open_found(agentbox_context *context, search *s,
 int32_t agentbox_remote_open(agentbox_context *context, const char *box,
 			     agentbox_remote **remote, agentbox_error **err)
 {
-	search s = { .value = box, .fd = -1 };
+	search s = { .what = "box", .value = box, .fd = -1 };
 
 	if (!context || !box || !remote)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
@@ -501,6 +507,7 @@ int32_t agentbox_remote_open(agentbox_context *context, const char *box,
 	if (!ab_owner_name_ok(box))
 		return ab_error_set(err, AGENTBOX_EINVAL, "",
 				    "'%s' is no box id or name", box);
+	s.key = ab_is_id(box) ? "id" : "name";
 	return open_found(context, &s, box, remote, err);
 }
 
@@ -508,7 +515,8 @@ int32_t agentbox_remote_open_owner(agentbox_context *context, const char *name,
 				   agentbox_remote **remote,
 				   agentbox_error **err)
 {
-	search s = { .key = "owner_name", .value = name, .fd = -1 };
+	search s = { .what = "owner", .key = "owner_name", .value = name,
+		     .fd = -1 };
 
 	if (!context || !name || !remote)
 		return ab_error_set(err, AGENTBOX_EINVAL, "",

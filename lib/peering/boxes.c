@@ -121,7 +121,8 @@ static int32_t find_remote(agentbox_peering *p, const char *box,
 {
 	ab_auto(agentbox_bytes) *text = NULL;
 	ab_auto(json_t) *all = NULL;
-	json_t *v;
+	const char *key = ab_is_id(box) ? "id" : "name";
+	json_t *v, *found = NULL;
 	size_t i;
 
 	int32_t rc = agentbox_remote_list(p->context, &text, err);
@@ -132,16 +133,21 @@ static int32_t find_remote(agentbox_peering *p, const char *box,
 	if (rc < 0)
 		return rc;
 	json_array_foreach(all, i, v) {
-		const char *id = json_string_value(json_object_get(v, "id"));
-		const char *name = json_string_value(json_object_get(v,
-								     "name"));
-		if ((id && strcmp(id, box) == 0) ||
-		    (name && name[0] && strcmp(name, box) == 0))
-			return take_remote(v, out, err);
+		const char *s = json_string_value(json_object_get(v, key));
+
+		if (!s || strcmp(s, box) != 0)
+			continue;
+		if (found)
+			return ab_error_set(err, AGENTBOX_EINVAL, "box",
+					    "two live boxes have the name "
+					    "'%s': give an id", box);
+		found = v;
 	}
-	return ab_error_set(err, AGENTBOX_ENOTFOUND, "box",
-			    "no live box has the id or name '%s', or its "
-			    "owner does not serve it", box);
+	if (!found)
+		return ab_error_set(err, AGENTBOX_ENOTFOUND, "box",
+				    "no live box has the id or name '%s', or "
+				    "its owner does not serve it", box);
+	return take_remote(found, out, err);
 }
 
 int32_t ab_peer_box_find(agentbox_peering *p, const char *box,

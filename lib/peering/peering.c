@@ -108,6 +108,10 @@ int32_t agentbox_peering_add(agentbox_peering *peering,
 		return ab_error_set(err, AGENTBOX_EINVAL, "name",
 				    "no box, or '%s' is no box name",
 				    name ? name : "");
+	if (name && ab_is_id(name))
+		return ab_error_set(err, AGENTBOX_EINVAL, "name",
+				    "'%s' is no box name: it has the form of "
+				    "a box id", name);
 	for (const ab_known *k = peering->boxes; k; k = k->next)
 		if (k->sandbox == sandbox ||
 		    (name && strcmp(k->name, name) == 0))

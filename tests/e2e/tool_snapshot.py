@@ -590,6 +590,42 @@ def one_box_reads_another():
     expect(not os.path.exists(room + "/.shared"), "the mount point is left")
 
 
+@box_test
+def the_name_of_two_boxes_is_nobodys():
+    """Whoever calls a box of theirs as another is called reads nothing."""
+    tree()
+    says(status(tool("run", "--name", "0123456789abcdef" * 2, "--", "true"),
+                2), "form of a box id")
+    rooms = [os.path.join(TOP, name) for name in ("theirs", "false")]
+    both = ["--reader", "reader", "--source", "writer"]
+    boxes = []
+
+    def start(where, name):
+        os.makedirs(where, exist_ok=True)
+        boxes.append(subprocess.Popen(
+            command("run", "--workspace", where, "--name", name, "--peering",
+                    "--", "sleep", "60"), env=environment(), cwd=WORK))
+
+    try:
+        start(SRC, "writer")
+        start(rooms[0], "reader")
+        until(lambda: tool("peer", "grant", *both).status == 0, "granted")
+        reader = tool("peer", "list", "--json").json[0]["reader"]
+        start(rooms[1], "reader")
+        until(lambda: tool("verify", "reader").status == 2, "two of a name")
+        says(tool("verify", "reader"), "two live boxes have the name 'reader'")
+        says(status(tool("peer", "grant", *both, "--as", "code"), 2),
+             "two live boxes have the name 'reader'")
+        both[1] = reader
+        status(tool("peer", "grant", *both, "--as", "code"), 0)
+        grants = tool("peer", "list", "--json").json
+        expect([g["reader"] for g in grants] == [reader, reader], grants)
+    finally:
+        for box in boxes:
+            box.terminate()
+            box.wait()
+
+
 def fill(path):
     """Until nothing fits any more."""
     with open(path, "ab", buffering=0) as f:
