@@ -738,18 +738,40 @@ static bool enter_field(struct ab_code *k, struct fields *f, uint32_t from)
 	return true;
 }
 
+#define MAX_DOUBTS 4
+
+/* Where what may be a pattern ends as code: a quote in it begins a string that
+   may go on behind it. */
+static void find_doubt_end(struct ab_code *k)
+{
+	const struct ab_token *t = &k->before;
+	bool has_quote = false;
+
+	for (uint32_t i = 0; i < t->len; i++)
+		has_quote |= !!memchr("\"'`", k->text->text[t->at + i], 3);
+	k->doubt_end = t->at + t->len;
+	if (has_quote && k->doubts == MAX_DOUBTS)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	else if (has_quote)
+		k->doubt_end = k->x.len;
+	k->doubts += has_quote && k->doubts < MAX_DOUBTS;
+}
+
 /* Behind a string come what its expressions have: "#{system(x)}" calls. */
 static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
 {
+	bool is_text = k->before.kind == AB_TOKEN_STRING || k->before.is_doubt;
 	uint32_t from;
 
-	if (k->before.kind == AB_TOKEN_STRING && f->depth < MAX_FIELDS) {
+	if (k->before.is_doubt)
+		find_doubt_end(k);
+	if (is_text && f->depth < MAX_FIELDS) {
 		f->all[f->depth].string = k->before;
 		f->all[f->depth].outer = k->x;
 		f->depth++;
 		if (!enter_field(k, f, k->before.at))
 			f->depth--;
-	} else if (k->before.kind == AB_TOKEN_STRING &&
+	} else if (is_text &&
 		   ab_code_field(k, &k->before, k->before.at, &from, &from)) {
 		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY, k->text);
 	}
@@ -866,6 +888,26 @@ static void run_input(struct ab_code *k)
 	}
 }
 
+/* php that is a file is text up to its first tag, and what is given to -r is
+   code from the beginning on: which of them it is, is not known here. */
+static void scan_behind_tag(struct ab_code *k, struct ab_args *a)
+{
+	const struct ab_word *text = k->text;
+	const char *tag = memmem(text->text, text->len, "<?", 2);
+	struct ab_word rest;
+
+	if (k->lang != AB_PHP || !tag || tag == text->text ||
+	    !ab_word_slice(k->c, text, (uint32_t)(tag - text->text),
+			   text->len - (uint32_t)(tag - text->text), &rest))
+		return;
+	ab_check_text(k->c, k->name, &rest);
+	k->x = (struct ab_lexer){ .text = text->text, .len = text->len,
+				  .pos = text->len - rest.len,
+				  .traits = k->x.traits };
+	k->before = (struct ab_token){ 0 };
+	scan_code(k, a);
+}
+
 void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		   const char *lang, const struct ab_word *text)
 {
@@ -891,6 +933,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_find_names(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);
+	scan_behind_tag(&k, a);
 	run_input(&k);
 	if (k.loose || k.argv_count)
 		ab_code_check_argv(&k);

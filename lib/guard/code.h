@@ -89,6 +89,9 @@ struct ab_code {
 	uint32_t filled; /* calls that were given those words */
 	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
 	uint32_t looked; /* how often all was looked through for a pattern */
+	/* of what may be a pattern: where it ends as code, and how often that
+	   was the end of the text */
+	uint32_t doubt_end, doubts;
 };
 
 enum {
@@ -123,6 +126,9 @@ bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
 /* A string token as a word. False: no memory. */
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w);
+/* The next word of qw(...), behind `t`. */
+bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,
+		       struct ab_token *t);
 /* The next expression in a string, from `from` on: "#{x}", f"{x}". */
 bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 		   uint32_t from, uint32_t *at, uint32_t *end);

@@ -21,40 +21,14 @@ static void add_string(struct ab_code *k, struct ab_args *a,
 		a->count++;
 }
 
-/* qw(rm -rf /) and %w[...]: words without quotes. */
-static void bare_words(struct ab_code *k, struct ab_args *a)
+/* qw(rm -rf /) and %w[...] */
+static void bare_words(struct ab_code *k, struct ab_args *a,
+		       const struct ab_token *all)
 {
-	struct ab_lexer *x = &k->x;
+	struct ab_token t = { .at = all->at };
 
-	if (x->pos >= x->len)
-		return;
-	uint32_t from = x->pos + 1;
-
-	while (from < x->len && !memchr(")]}/>", x->text[from], 5)) {
-		uint32_t end = from;
-
-		while (end < x->len && !memchr(" \t\n)]}>", x->text[end], 7))
-			end++;
-		if (end > from) {
-			struct ab_token t = { .at = from, .len = end - from };
-
-			add_string(k, a, &t);
-		}
-		from = end;
-		while (from < x->len && memchr(" \t\n", x->text[from], 3))
-			from++;
-	}
-	/* "/" alone is a word and not the end */
-	if (from < x->len && x->text[from] == '/') {
-		struct ab_token t = { .at = from, .len = 1 };
-
-		while (from + t.len < x->len &&
-		       !memchr(" \t\n)]}>", x->text[from + t.len], 7))
-			t.len++;
+	while (ab_code_bare_word(k, all, &t))
 		add_string(k, a, &t);
-		from += t.len;
-	}
-	x->pos = from < x->len ? from + 1 : from;
 }
 
 static void add_word(struct ab_code *k, struct ab_args *a, enum ab_piece piece,
@@ -271,10 +245,10 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 	piece = ab_code_piece(k, &a->joint, t, is_string);
 	if (piece == AB_PIECE_HOLE && a->count)
 		ab_code_hole(k, &a->words[a->count - 1]);
-	if (is_string && ab_code_word(k, t, &w))
+	if (is_string && t->quote == 'w')
+		bare_words(k, a, t);
+	else if (is_string && ab_code_word(k, t, &w))
 		add_word(k, a, piece, &w);
-	else if (ab_code_is_text(k, t, "qw") || ab_code_is_text(k, t, "w"))
-		bare_words(k, a);
 	else if (t->kind == AB_TOKEN_WORD && *s >= '0' && *s <= '9')
 		a->number_token = *t;
 }

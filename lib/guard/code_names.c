@@ -253,6 +253,11 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 	const char *s = k->text->text, *open = field_open(k, t), *found = NULL;
 	uint32_t stop = t->at + t->len;
 
+	if (t->is_doubt) {
+		*at = t->at + 1;
+		*end = k->doubt_end;
+		return from < *at;
+	}
 	if (open)
 		found = find_open(s, from, stop, open);
 	/* what the shell would take for a variable of its own */
@@ -268,7 +273,7 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 	if (!found)
 		return false;
 	*at = (uint32_t)(found - s) + (uint32_t)strlen(open);
-	*end = ab_field_end(s, *at, stop);
+	*end = ab_field_end(&k->x, *at, stop);
 	/* without an end all that follows may be code */
 	*end = *end ? *end - 1 : stop;
 	return true;
@@ -316,7 +321,8 @@ static bool fill_fields(struct ab_code *k, const struct ab_token *t,
 		/* {{ is one brace and no field */
 		bool is_brace = n == 1 && stop + 1 < end && s[stop + 1] == '{';
 		uint32_t close = found && !is_brace
-					 ? ab_field_end(s, stop + n, end)
+					 ? ab_field_end(&k->x, stop + n,
+							 end)
 					 : 0;
 
 		if (!close)
@@ -381,6 +387,22 @@ bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		return fill_fields(k, t, open, w);
 	return ab_word_slice(k->c, k->text, t->at, t->len, w) &&
 	       unescape(k, w);
+}
+
+bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,
+		       struct ab_token *t)
+{
+	const char *s = k->text->text;
+	uint32_t end = all->at + all->len, at = t->at + t->len;
+
+	while (at < end && memchr(" \t\r\n", s[at], 4))
+		at++;
+	*t = (struct ab_token){ .at = at, .kind = AB_TOKEN_STRING,
+				.quote = '\'' };
+	while (at < end && !memchr(" \t\r\n", s[at], 4))
+		at++;
+	t->len = at - t->at;
+	return t->len > 0;
 }
 
 static bool is_joint(const struct ab_code *k, const struct ab_token *t)
@@ -554,7 +576,13 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 			from = n->count;
 			had = from > 0;
 		}
-		if (n) {
+		if (n && is_text && t.quote == 'w') {
+			struct ab_token w = { .at = t.at };
+
+			while (ab_code_bare_word(k, &t, &w))
+				add_value(k, n, &w, AB_PIECE_NEW);
+			is_list = true;
+		} else if (n) {
 			enum ab_piece piece =
 				ab_code_piece(k, &joint, &t, is_text);
 
@@ -682,7 +710,8 @@ static void read_each(struct ab_code *k, const struct trail *trail,
 		is_each |= ab_code_is_text(k, t, names[i]);
 	if (!is_each || !is_parameter(k, k->x, &name))
 		return;
-	if (ab_code_is_sign(k, &trail->last[1], ']') && trail->list.text)
+	if ((ab_code_is_sign(k, &trail->last[1], ']') ||
+	     trail->last[1].quote == 'w') && trail->list.text)
 		read_value(k, trail->list, &name, VALUE_EACH);
 	else if (trail->last[1].kind == AB_TOKEN_WORD)
 		copy_values(k, &name, &trail->last[1]);
@@ -741,7 +770,8 @@ void ab_code_find_names(struct ab_code *k)
 		if (t.kind == AB_TOKEN_WORD) {
 			look_at(k, &trail.last[0], &t);
 			read_each(k, &trail, &t);
-		} else if (is_list(k, &trail.last[0], &t)) {
+		} else if (t.quote == 'w' ||
+			   is_list(k, &trail.last[0], &t)) {
 			trail.list = at;
 		}
 		at = k->x;

@@ -52,11 +52,105 @@ static uint32_t limit(const struct ab_lexer *x, uint32_t from)
 							  : x->len;
 }
 
+static bool is_last(const struct ab_lexer *x, const char *const *words,
+		    size_t count)
+{
+	for (size_t i = 0; i < count && x->last_kind == AB_TOKEN_WORD; i++) {
+		if (strlen(words[i]) == x->last_len &&
+		    !memcmp(words[i], x->text + x->last_at, x->last_len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_last_sign(const struct ab_lexer *x, char sign)
+{
+	return x->last_kind == AB_TOKEN_SIGN && x->last_len == 1 &&
+	       x->text[x->last_at] == sign;
+}
+
+/* Behind the next `what`, or to the end. */
+static void skip_to(struct ab_lexer *x, const char *what)
+{
+	const char *stop = memmem(x->text + x->pos, x->len - x->pos, what,
+				  strlen(what));
+
+	x->pos = stop ? (uint32_t)(stop - x->text) + (uint32_t)strlen(what)
+		      : x->len;
+}
+
 static void to_line_end(struct ab_lexer *x)
 {
-	const char *end = memchr(x->text + x->pos, '\n', x->len - x->pos);
+	const char *from = x->text + x->pos;
+	const char *end = memchr(from, '\n', x->len - x->pos);
 
+	/* php goes on behind it as text */
+	if (x->traits & AB_LEX_HEREDOC_PHP) {
+		const char *tag = memmem(from, end ? (size_t)(end - from)
+						   : x->len - x->pos, "?>", 2);
+
+		end = tag ? tag : end;
+	}
 	x->pos = end ? (uint32_t)(end - x->text) : x->len;
+}
+
+/* php: what stands outside of <?php ... ?>. The text of a program that is no
+   file begins with no <. */
+static bool outside(struct ab_lexer *x)
+{
+	bool is_outside = at(x, "?>");
+
+	if (!(x->traits & AB_LEX_HEREDOC_PHP) ||
+	    !(is_outside || (!x->last_kind && at(x, "<"))))
+		return false;
+	skip_to(x, "<?");
+	if (at(x, "php"))
+		x->pos += 3;
+	else if (at(x, "="))
+		x->pos++;
+	return true;
+}
+
+static bool is_line_begin(const struct ab_lexer *x)
+{
+	return !x->pos || x->text[x->pos - 1] == '\n';
+}
+
+/* perl: =pod to =cut; where a value was last, `=pod` is given to it. */
+static bool is_pod(const struct ab_lexer *x)
+{
+	char ch = byte_at(x, x->pos + 1);
+
+	return x->traits & AB_LEX_PERL && at(x, "=") && is_line_begin(x) &&
+	       ((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z'));
+}
+
+/* What is no program: pod, =begin to =end, and all behind __END__ where it is
+   not read. */
+static bool document(struct ab_lexer *x)
+{
+	uint32_t i = x->pos + 7;
+
+	if (is_pod(x) && (!x->last_kind || is_last_sign(x, ';'))) {
+		skip_to(x, "\n=cut");
+		to_line_end(x);
+		return true;
+	}
+	if (x->traits & AB_LEX_FIELDS && is_line_begin(x) && at(x, "=begin")) {
+		skip_to(x, "\n=end");
+		to_line_end(x);
+		return true;
+	}
+	if (!(x->traits & (AB_LEX_PERL | AB_LEX_FIELDS)) || x->has_data ||
+	    !is_line_begin(x) ||
+	    !(at(x, "__END__") ||
+	      (at(x, "__DATA__") && x->traits & AB_LEX_PERL)))
+		return false;
+	i += at(x, "__DATA__");
+	if (byte_at(x, i) && byte_at(x, i) != '\n')
+		return false;
+	x->pos = x->len;
+	return true;
 }
 
 /* [==[ at `from`: behind its ]==]; 0: there is none. */
@@ -111,7 +205,8 @@ static bool comment(struct ab_lexer *x)
 	if ((traits & AB_LEX_DASH && at(x, "--")) ||
 	    (traits & AB_LEX_SLASH && at(x, "//") &&
 	     (!x->pos || x->text[x->pos - 1] != ':')) ||
-	    (traits & AB_LEX_HASH && at(x, "#")) ||
+	    (traits & AB_LEX_HASH && at(x, "#") &&
+	     !(traits & AB_LEX_HEREDOC_PHP && at(x, "#["))) ||
 	    (traits & AB_LEX_LISP && at(x, ";"))) {
 		to_line_end(x);
 		return true;
@@ -119,7 +214,11 @@ static bool comment(struct ab_lexer *x)
 	return false;
 }
 
-uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
+/* Strings in expressions of strings of ... */
+#define MAX_NEST 8
+
+/* To the brace of a language whose strings have no strings in them. */
+static uint32_t brace_end(const char *s, uint32_t at, uint32_t end)
 {
 	char quote = 0;
 	int depth = 1;
@@ -137,25 +236,50 @@ uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end)
 	return depth || at > end ? 0 : at;
 }
 
-/* Behind "#{...}", which may have quotes; at + 1: there is none at `at`. */
+uint32_t ab_field_end(const struct ab_lexer *outer, uint32_t at, uint32_t end)
+{
+	struct ab_lexer x = { .text = outer->text, .pos = at, .len = end,
+			      .traits = outer->traits,
+			      .plain_to = outer->plain_to,
+			      .nest = (uint8_t)(outer->nest + 1) };
+	struct ab_token t;
+	int depth = 1;
+
+	if (!(x.traits & (AB_LEX_FIELDS | AB_LEX_TEMPLATE)))
+		return brace_end(x.text, at, end);
+	while (x.nest <= MAX_NEST && ab_lexer_next(&x, &t)) {
+		if (t.kind == AB_TOKEN_SIGN && t.len == 1 &&
+		    (x.text[t.at] == '{' || x.text[t.at] == '}'))
+			depth += x.text[t.at] == '{' ? 1 : -1;
+		if (!depth)
+			return x.pos;
+	}
+	return 0;
+}
+
+/* Behind "#{...}" and `${...}`, which may have quotes; at + 1: there is none
+   at `at`. */
 static uint32_t skip_field(struct ab_lexer *x, uint32_t at, char quote)
 {
+	char sign = x->traits & AB_LEX_FIELDS && quote != '\'' ? '#' :
+		    x->traits & AB_LEX_TEMPLATE && quote == '`' ? '$' : 0;
 	uint32_t end;
 
-	if (!(x->traits & AB_LEX_FIELDS) || quote == '\'' ||
-	    at < x->plain_to || byte_at(x, at) != '#' ||
+	if (!sign || byte_at(x, at) != sign || at < x->plain_to ||
 	    byte_at(x, at + 1) != '{')
 		return at + 1;
-	end = ab_field_end(x->text, at + 2, limit(x, at));
+	end = ab_field_end(x, at + 2, limit(x, at));
 	if (end)
 		return end;
 	x->plain_to = limit(x, at);
 	return at + 1;
 }
 
-static void string(struct ab_lexer *x, struct ab_token *t)
+/* False: the line ends before it does. */
+static bool string(struct ab_lexer *x, struct ab_token *t)
 {
 	char quote = x->text[x->pos];
+	bool is_line = x->traits & AB_LEX_LINE && quote != '`';
 	uint32_t i = x->pos + 1;
 
 	/* three quotes and three quotes */
@@ -168,9 +292,11 @@ static void string(struct ab_lexer *x, struct ab_token *t)
 		t->at = i + 2;
 		t->len = (end ? (uint32_t)(end - x->text) : x->len) - t->at;
 		x->pos = end ? t->at + t->len + 3 : x->len;
-		return;
+		return true;
 	}
 	while (i < x->len && x->text[i] != quote) {
+		if (is_line && x->text[i] == '\n')
+			return false;
 		/* "\#{" begins nothing */
 		i = x->text[i] == '\\' ? i + 2 : skip_field(x, i, quote);
 	}
@@ -179,20 +305,10 @@ static void string(struct ab_lexer *x, struct ab_token *t)
 	t->at = x->pos + 1;
 	t->len = i - t->at;
 	x->pos = i < x->len ? i + 1 : i;
+	return true;
 }
 
 /* --- literals without quotes ---------------------------------------------- */
-
-static bool is_last(const struct ab_lexer *x, const char *const *words,
-		    size_t count)
-{
-	for (size_t i = 0; i < count && x->last_kind == AB_TOKEN_WORD; i++) {
-		if (strlen(words[i]) == x->last_len &&
-		    !memcmp(words[i], x->text + x->last_at, x->last_len))
-			return true;
-	}
-	return false;
-}
 
 /* A value may begin here: what was last is none. When in doubt it is one, for
    a division is code and a pattern is not. */
@@ -213,16 +329,36 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 
 	if (x->last_kind == AB_TOKEN_STRING)
 		return false;
+	if (is_last_sign(x, ')'))
+		return x->was_condition;
+	/* x.in */
+	if (x->last_kind == AB_TOKEN_WORD && x->last_at && last[-1] == '.')
+		return false;
 	/* awk: {...} /x/ {...} */
 	if (x->last_kind == AB_TOKEN_SIGN && x->last_len == 1 && *last == '}')
 		return is_statement ||
-		       x->traits == (AB_LEX_HASH | AB_LEX_REGEX);
+		       x->traits == (AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_LINE);
 	if (x->last_kind != AB_TOKEN_WORD)
 		return !x->last_kind ||
 		       (x->last_len == 1 && !memchr(")]", *last, 2));
 	return is_statement || is_last(x, before, AB_ARRAY_LEN(before)) ||
 	       (x->traits & AB_LEX_PERL &&
 		is_last(x, of_perl, AB_ARRAY_LEN(of_perl)));
+}
+
+/* Nobody can tell without parsing: behind a brace, `i++ /`, and what ruby and
+   perl may take for an argument, `puts /x/`. */
+static bool is_doubtful(const struct ab_lexer *x)
+{
+	bool is_named = x->traits & (AB_LEX_PERL | AB_LEX_FIELDS) &&
+			x->last_kind == AB_TOKEN_WORD;
+
+	if (is_last_sign(x, '+') || is_last_sign(x, '-'))
+		return x->last_at &&
+		       x->text[x->last_at - 1] == x->text[x->last_at];
+	return is_last_sign(x, '}') ||
+	       (is_named && is_blank(x->text[x->pos - 1]) &&
+		!is_blank(byte_at(x, x->pos + 1)));
 }
 
 /* From behind what opens to behind what closes it; 0: nothing does. Brackets
@@ -270,13 +406,40 @@ static bool put_pattern(struct ab_lexer *x, struct ab_token *t, uint32_t end)
 	return true;
 }
 
+/* What may be a pattern, or code. */
+static bool put_doubt(struct ab_lexer *x, struct ab_token *t, uint32_t end)
+{
+	t->kind = AB_TOKEN_SIGN;
+	t->is_doubt = true;
+	t->len = end - t->at;
+	x->pos = end;
+	return true;
+}
+
+/* =pod behind a brace: $h{x} may be given something. */
+static bool pod(struct ab_lexer *x, struct ab_token *t)
+{
+	struct ab_lexer end = *x;
+
+	if (!is_pod(x) || !is_last_sign(x, '}'))
+		return false;
+	skip_to(&end, "\n=cut");
+	to_line_end(&end);
+	return put_doubt(x, t, end.pos);
+}
+
 /* /.../ */
 static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
 {
 	uint32_t stop = limit(x, x->pos), i = x->pos + 1;
-	bool is_class = false;
+	bool is_class = false, is_pattern = is_operand(x, t);
+	bool is_doubt = is_doubtful(x) && !(is_pattern && x->last_kind ==
+							AB_TOKEN_WORD);
 
-	if (x->pos < x->plain_to || !is_operand(x, t))
+	/* awk and ruby: {...} /x/ */
+	if (is_last_sign(x, '}') && is_pattern)
+		is_doubt = false;
+	if (x->pos < x->plain_to || !(is_pattern || is_doubt))
 		return false;
 	for (; i < stop && x->text[i] != '\n'; i++) {
 		if (x->text[i] == '\\')
@@ -288,6 +451,8 @@ static bool slash_pattern(struct ab_lexer *x, struct ab_token *t)
 		else if (x->text[i] == '/' && !is_class)
 			break;
 	}
+	if (i < stop && x->text[i] == '/' && is_doubt)
+		return put_doubt(x, t, i + 1);
 	if (i < stop && x->text[i] == '/')
 		return put_pattern(x, t, i + 1);
 	x->plain_to = i < stop ? i : stop;
@@ -332,9 +497,10 @@ static bool perl_literal(struct ab_lexer *x, struct ab_token *t)
 		       (t->len == 2 && !memcmp(w, "qq", 2));
 	bool is_one = (t->len == 1 && *w == 'm') ||
 		      (t->len == 2 && !memcmp(w, "qr", 2));
+	bool is_words = t->len == 2 && !memcmp(w, "qw", 2);
 	uint32_t from, end;
 
-	if (!is_two && !is_text && !is_one)
+	if (!is_two && !is_text && !is_one && !is_words)
 		return false;
 	/* ->s, {s} */
 	if (t->at && memchr(">{&@%", x->text[t->at - 1], 5) &&
@@ -344,6 +510,8 @@ static bool perl_literal(struct ab_lexer *x, struct ab_token *t)
 	end = from ? close_of(x, from) : 0;
 	if (!end)
 		return false;
+	if (is_words)
+		return put_string(x, t, 'w', from, end);
 	if (is_text)
 		return put_string(x, t, t->len == 2 ? '"' : '\'', from, end);
 	if (is_two) {
@@ -363,12 +531,12 @@ static bool perl_literal(struct ab_lexer *x, struct ab_token *t)
 	return end && put_pattern(x, t, end);
 }
 
-/* %q(...), %Q(...), %(...), %r(...) */
+/* %q(...), %Q(...), %(...), %r(...), %w(...) */
 static bool percent_literal(struct ab_lexer *x, struct ab_token *t)
 {
 	uint32_t i = x->pos + 1, end;
 	char kind = byte_at(x, i);
-	bool has_kind = kind && memchr("qQr", kind, 3);
+	bool has_kind = kind && memchr("qQrwWiI", kind, 7);
 
 	/* puts %(x): behind a name it needs a space before, and none behind */
 	if (!is_operand(x, t) &&
@@ -385,6 +553,8 @@ static bool percent_literal(struct ab_lexer *x, struct ab_token *t)
 		return false;
 	if (kind == 'r')
 		return put_pattern(x, t, end);
+	if (has_kind && memchr("wWiI", kind, 4))
+		return put_string(x, t, 'w', i + 1, end);
 	return put_string(x, t, kind == 'q' ? '\'' : '"', i + 1, end);
 }
 
@@ -479,6 +649,8 @@ static bool literal(struct ab_lexer *x, struct ab_token *t, char ch)
 	switch (ch) {
 	case '/':
 		return x->traits & AB_LEX_REGEX && slash_pattern(x, t);
+	case '=':
+		return pod(x, t);
 	case '%':
 		return x->traits & AB_LEX_PERCENT && percent_literal(x, t);
 	case '?':
@@ -512,7 +684,9 @@ static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 			t->is_line = true;
 		if (is_blank(ch))
 			x->pos++;
-		else if (is_word(ch) || !comment(x)) /* none begins so */
+		else if (is_word(ch) ? ch != '_' || !document(x)
+				     : !comment(x) && !document(x) &&
+					       !outside(x))
 			return;
 		if (x->body_at && x->pos >= x->body_at) {
 			x->pos = x->body_end < x->len ? x->body_end : x->len;
@@ -530,14 +704,38 @@ static void word(struct ab_lexer *x, struct ab_token *t)
 				   (x->text[x->pos] == '-' && is_lisp)))
 		x->pos++;
 	t->len = x->pos - t->at;
-	if (!(x->traits & AB_LEX_PERL))
-		return;
-	/* $#a is a number, and no comment */
-	if (x->text[x->pos - 1] == '$' && byte_at(x, x->pos) == '#') {
+	if (x->traits & (AB_LEX_PERL | AB_LEX_FIELDS) && t->len == 1 &&
+	    x->text[t->at] == '$' && byte_at(x, x->pos) &&
+	    memchr("\"'`", x->text[x->pos], 3)) {
+		/* $" is a name */
 		x->pos++;
 		t->len++;
+	} else if (!(x->traits & AB_LEX_PERL)) {
+		return;
+	} else if (x->text[x->pos - 1] == '$' && byte_at(x, x->pos) == '#') {
+		/* $#a is a number, and no comment */
+		x->pos++;
+		t->len++;
+	} else if (t->len == 3 && !memcmp(x->text + t->at, "isn", 3) &&
+		   at(x, "'t")) {
+		x->pos += 2; /* Test::More's */
+		t->len += 2;
 	} else {
 		(void)perl_literal(x, t);
+	}
+}
+
+/* Which brackets are those of a condition, behind which a value begins. */
+static void note_bracket(struct ab_lexer *x, char ch)
+{
+	static const char *const heads[] = { "if", "while", "for", "with" };
+
+	if (ch == '(') {
+		x->conditions = x->conditions << 1 |
+				is_last(x, heads, AB_ARRAY_LEN(heads));
+	} else if (ch == ')') {
+		x->was_condition = x->conditions & 1;
+		x->conditions >>= 1;
 	}
 }
 
@@ -550,9 +748,8 @@ bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
 	char ch = x->text[x->pos];
 
 	t->at = x->pos;
-	if (ch == '\'' || ch == '"' || ch == '`') {
+	if ((ch == '\'' || ch == '"' || ch == '`') && string(x, t)) {
 		t->quote = ch;
-		string(x, t);
 		/* "name" and `name` are names in SQL */
 		t->kind = x->traits & AB_LEX_SQL && ch != '\''
 				  ? AB_TOKEN_WORD
@@ -561,9 +758,18 @@ bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t)
 		word(x, t);
 	} else if (!literal(x, t, ch)) {
 		t->kind = AB_TOKEN_SIGN;
-		x->pos += ch == '\\' && x->pos + 1 < x->len ? 2 : 1;
+		/* \exec of php is exec */
+		x->pos += ch == '\\' && x->pos + 1 < x->len &&
+					  !(x->traits & AB_LEX_HEREDOC_PHP)
+				  ? 2
+				  : 1;
 		t->len = x->pos - t->at;
+		note_bracket(x, ch);
 	}
+	if (t->kind != AB_TOKEN_SIGN && !x->has_data &&
+	    x->traits & (AB_LEX_PERL | AB_LEX_FIELDS))
+		x->has_data = memmem(x->text + t->at, t->len, "DATA", 4) &&
+			      *(x->text + t->at) != '_';
 	x->last_at = t->at;
 	x->last_len = t->len;
 	x->last_kind = t->kind;
@@ -577,17 +783,18 @@ uint32_t ab_lex_traits(const char *lang)
 		uint32_t traits;
 	} langs[] = {
 		{ "sql", AB_LEX_SQL | AB_LEX_DASH },
-		{ "python", AB_LEX_HASH | AB_LEX_TRIPLE },
+		{ "python", AB_LEX_HASH | AB_LEX_TRIPLE | AB_LEX_LINE },
 		{ "perl", AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_PERL |
 				  AB_LEX_HEREDOC },
 		{ "ruby", AB_LEX_HASH | AB_LEX_FIELDS | AB_LEX_REGEX |
 				  AB_LEX_PERCENT | AB_LEX_HEREDOC },
 		{ "r", AB_LEX_HASH | AB_LEX_TRIPLE },
 		{ "tcl", AB_LEX_HASH | AB_LEX_TRIPLE },
-		{ "awk", AB_LEX_HASH | AB_LEX_REGEX },
-		{ "js", AB_LEX_SLASH | AB_LEX_REGEX },
+		{ "awk", AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_LINE },
+		{ "js", AB_LEX_SLASH | AB_LEX_REGEX | AB_LEX_TEMPLATE |
+				AB_LEX_LINE },
 		{ "php", AB_LEX_SLASH | AB_LEX_HASH | AB_LEX_HEREDOC_PHP },
-		{ "lua", AB_LEX_DASH | AB_LEX_LONG },
+		{ "lua", AB_LEX_DASH | AB_LEX_LONG | AB_LEX_LINE },
 		{ "lisp", AB_LEX_LISP },
 	};
 

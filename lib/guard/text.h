@@ -23,7 +23,9 @@ enum {
 	AB_LEX_PERCENT = 512,	/* %q(...), %(...), %r{...} */
 	AB_LEX_HEREDOC = 1024,	/* <<X, <<~X, <<-X */
 	AB_LEX_HEREDOC_PHP = 2048, /* <<<X */
-	AB_LEX_LONG = 4096	/* [[...]], [=[...]=] */
+	AB_LEX_LONG = 4096,	/* [[...]], [=[...]=] */
+	AB_LEX_TEMPLATE = 8192, /* `${...}` */
+	AB_LEX_LINE = 16384	/* "..." ends with its line */
 };
 
 enum ab_token_kind { AB_TOKEN_WORD = 1, AB_TOKEN_STRING, AB_TOKEN_SIGN };
@@ -32,8 +34,9 @@ struct ab_token {
 	/* of a string: without its quotes; a pattern is a sign of some bytes */
 	uint32_t at, len;
 	uint8_t kind;
-	char quote;
+	char quote;   /* 'w': words without quotes, as qw(...) */
 	bool is_line; /* a newline stands before it */
+	bool is_doubt; /* a pattern, or a division: then what it has is code */
 	uint8_t head; /* the number of its ab_pair_bit(), of text.c alone */
 };
 
@@ -47,12 +50,17 @@ struct ab_lexer {
 	uint8_t last_kind;
 	uint32_t body_at, body_end;
 	uint32_t plain_to; /* no literal without quotes begins before it */
+	/* a bit for each ( that is open: if (, while (; and of the last ) */
+	uint64_t conditions;
+	bool was_condition;
+	bool has_data; /* what stands behind __END__ is read */
+	uint8_t nest;  /* of strings in expressions of strings */
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
 /* Behind the brace that ends an expression in a string, "{...}", whose text
    begins at `at`; 0: there is none. */
-uint32_t ab_field_end(const char *s, uint32_t at, uint32_t end);
+uint32_t ab_field_end(const struct ab_lexer *x, uint32_t at, uint32_t end);
 uint32_t ab_lex_traits(const char *lang);
 /* A bit for what a token may begin with to be this one of a rule's, by
    ab_pair_bit(); %string: any. */
