@@ -287,6 +287,9 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    !(k->argv_count && a->has_argv))
 			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
 				       k->text);
+		if (a->is_command && a->is_computed && a->is_fetched)
+			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
+				      AB_TAINT_REMOTE, k->text);
 		run_call(k, a);
 		return;
 	case AB_CALL_OPEN:
@@ -294,9 +297,15 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		return;
 	case AB_CALL_CODE:
 		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
-		if (a->count && k->c->depth < AB_CHECK_MAX_DEPTH / 4) {
+		if (a->is_command &&
+		    (a->is_computed || (a->count && a->words[0].hole_count)))
+			ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK,
+				       k->text);
+		for (uint32_t i = 0;
+		     i < a->count && k->c->depth < AB_CHECK_MAX_DEPTH / 4;
+		     i++) {
 			k->c->depth++;
-			ab_check_code(k->c, k->use, k->name, &a->words[0]);
+			ab_check_code(k->c, k->use, k->name, &a->words[i]);
 			k->c->depth--;
 		}
 		return;
@@ -619,10 +628,12 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 			 ab_code_is_sign(k, &k->before, '>');
 
 	a->is_run = ab_code_is_run(k, t);
-	a->is_fed = a->is_computed = false;
+	a->is_fed = a->is_computed = a->is_fetched = false;
+	a->is_command = kind == AB_CALL_SHELL ? ab_code_is_command(k, t) :
+			kind == AB_CALL_CODE  ? ab_code_is_code(k, t) :
+						false;
 	if (a->is_run)
 		ab_code_see_first(k, a);
-	a->is_command = kind == AB_CALL_SHELL && ab_code_is_command(k, t);
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
@@ -787,11 +798,33 @@ static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
 	return true;
 }
 
+/* def system(x), and of python, where nothing is called without brackets, what
+   is given a name: run="make". */
+static bool is_defined(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const heads[] = { "def", "function", "sub" };
+	struct ab_lexer x = k->x;
+	struct ab_token next;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		if (ab_code_is_text(k, &k->before, heads[i]))
+			return true;
+	}
+	if (t->kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &next) ||
+	    !ab_code_is_sign(k, &next, '='))
+		return false;
+	if (k->lang == AB_PERL)
+		return x.pos < x.len && x.text[x.pos] == '>';
+	return k->lang == AB_PY;
+}
+
 /* The call that begins with a token. */
 static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 {
 	enum ab_call kind = AB_CALL_NONE;
 
+	if (is_defined(k, t))
+		return AB_CALL_NONE;
 	if (t->kind == AB_TOKEN_WORD)
 		kind = call_at(k, t);
 	/* Deno.run({cmd: [...]}) */

@@ -119,6 +119,8 @@ enum ab_piece {
 /* is_text: the token is a string, or a name that stands for one. */
 enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
 			    const struct ab_token *t, bool is_text);
+/* "a" + "b", "a" . "b" */
+bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t);
 bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 		     char sign);
 bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
@@ -164,6 +166,8 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
 /* What has this name runs a command and nothing else that has it; the lexer is
    behind it. */
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t);
+/* What has this name runs a text as code; the lexer is behind it. */
+bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t);
 /* perl and ruby: `eval` of a text, where `eval {` is a block. */
 bool ab_code_has_eval(const struct ab_code *k);
 /* It has the name as a word. */
@@ -199,7 +203,7 @@ struct ab_args {
 	bool is_bare; /* nothing was said behind the home */
 	bool is_home; /* "~/x" is expanded */
 	bool is_run; /* ab_code_is_run() */
-	bool is_fed, is_computed; /* ab_code_see_first() */
+	bool is_fed, is_computed, is_fetched; /* ab_code_see_first() */
 	bool is_taken_away; /* of a call that removes */
 	bool is_command; /* ... that runs one: what is computed is a word */
 	/* the last word is a home, which a "/" or a join() goes on with */

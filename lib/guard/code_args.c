@@ -205,10 +205,26 @@ static bool is_changed(const struct ab_code *k)
 		return false;
 	if (ab_code_is_sign(k, &t, '['))
 		return t.at == k->x.pos;
-	if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
-		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(same); i++) {
-		if (ab_code_is_text(k, &t, same[i]))
+	/* "a b".split(" ").reverse() */
+	for (uint32_t n = 0; n < 8; n++) {
+		bool is_same = false;
+		int depth = 0;
+
+		if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
+			return false;
+		for (size_t i = 0; i < AB_ARRAY_LEN(same); i++)
+			is_same |= ab_code_is_text(k, &t, same[i]);
+		if (!is_same)
+			return true;
+		for (uint32_t i = 0; i < 16; i++) {
+			if (!ab_lexer_next(&x, &t))
+				return false;
+			depth += ab_code_is_sign(k, &t, '(');
+			depth -= ab_code_is_sign(k, &t, ')');
+			if (depth <= 0)
+				break;
+		}
+		if (!ab_lexer_next(&x, &t))
 			return false;
 	}
 	return true;

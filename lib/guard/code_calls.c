@@ -104,9 +104,22 @@ static const struct {
 	{ "run-shell-command", OTHER, CALL_SHELL },
 	{ "cmd", OTHER, CALL_SHELL },
 	/* what runs code */
-	{ "eval", PY | JS, CALL_CODE },
-	{ "timeit", PY, CALL_CODE },
+	{ "eval", PY | PERL | RUBY | JS | PHP, CALL_CODE },
 	{ "exec", PY, CALL_CODE },
+	{ "timeit", PY, CALL_CODE },
+	{ "instance_eval", RUBY, CALL_CODE },
+	{ "class_eval", RUBY, CALL_CODE },
+	{ "module_eval", RUBY, CALL_CODE },
+	{ "Function", JS, CALL_CODE },
+	{ "runInThisContext", JS, CALL_CODE },
+	{ "runInNewContext", JS, CALL_CODE },
+	{ "runInContext", JS, CALL_CODE },
+	{ "Script", JS, CALL_CODE },
+	{ "create_function", PHP, CALL_CODE },
+	{ "load", LUA, CALL_CODE },
+	{ "loadstring", LUA, CALL_CODE },
+	{ "eval_string", OTHER, CALL_CODE },
+	{ "include_string", OTHER, CALL_CODE },
 	/* what runs statements */
 	{ "prepare", PERL | JS | PHP, CALL_SQL },
 	{ "query", RUBY | JS | PHP, CALL_SQL },
@@ -483,18 +496,106 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 	return last == '.' || last == '[';
 }
 
+static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
+		      const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ab_code_is_text(k, t, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What these return is made of the strings that they are given. */
+static bool hands_on(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"split", "quote", "join", "str", "list", "tuple", "format",
+		"encode", "decode", "dedent", "strip", "which", "Path",
+		"fspath", "expanduser", "expandvars", "resolve", "concat",
+		"String", "raw", "sprintf", "implode", "escapeshellarg",
+		"escapeshellcmd", "escape", "shellescape", "shelljoin",
+		"catfile", "expand_path", "push", "unshift", "array",
+	};
+
+	return is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* perl and ruby: where the arguments of a call without brackets end. */
+static bool ends_words(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const words[] = { "or", "and", "if", "unless",
+					     "while", "until", "do", "for",
+					     "foreach", "rescue", "then" };
+
+	return t->is_line || ab_code_is_sign(k, t, ';') ||
+	       ab_code_is_sign(k, t, '}') ||
+	       is_one_of(k, t, words, AB_ARRAY_LEN(words));
+}
+
+/* The first argument, token by token. */
+struct first {
+	int depth;
+	int hidden; /* the depth of a call or an index, whose strings are no
+		       part of it; 0: none */
+	bool is_said, is_computed;
+};
+
+/* " ".join(x): what it joins is the command. */
+static bool is_separator(const struct ab_code *k, const struct ab_token *t)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token next;
+
+	return t->kind == AB_TOKEN_STRING && k->lang & (AB_PY | AB_JS) &&
+	       ab_lexer_next(&x, &next) && ab_code_is_sign(k, &next, '.') &&
+	       ab_lexer_next(&x, &next) && ab_code_is_text(k, &next, "join");
+}
+
+static void see_token(struct ab_code *k, struct first *f,
+		      const struct ab_token *t, const struct ab_token *before)
+{
+	char ch = t->kind == AB_TOKEN_SIGN ? k->text->text[t->at] : 0;
+	struct ab_word own;
+
+	if (ch && memchr("([{", ch, 3)) {
+		bool is_call = before->kind == AB_TOKEN_WORD ||
+			       ab_code_is_sign(k, before, ')') ||
+			       ab_code_is_sign(k, before, ']');
+
+		f->depth++;
+		if (is_call && !f->hidden && !hands_on(k, before))
+			f->hidden = f->depth;
+	} else if (ch && memchr(")]}", ch, 3)) {
+		if (f->hidden == f->depth)
+			f->hidden = 0;
+		f->depth--;
+	} else if (ab_code_is_joint(k, t) && !f->depth) {
+		/* f(x) + "it push" */
+		f->is_computed |= !f->is_said && before->kind;
+	} else if (t->kind == AB_TOKEN_STRING && !hands_on(k, before) &&
+		   before->kind == AB_TOKEN_WORD &&
+		   k->lang & (AB_PERL | AB_RUBY)) {
+		return; /* eval get "https://..." */
+	} else if (!f->hidden && !is_separator(k, t)) {
+		f->is_said |= t->kind == AB_TOKEN_STRING ||
+			      ab_code_value(k, t) ||
+			      ab_code_own_program(k, t, &own);
+	}
+}
+
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 {
-	struct ab_word first = *k->text, own;
+	const bool is_bare = next_byte(k->text, k->x.pos) != '(';
+	struct ab_word first = *k->text;
 	struct ab_code inner = *k;
+	struct ab_token t = { 0 }, before = { 0 };
+	struct first f = { 0 };
 	struct ab_lexer x = k->x;
-	struct ab_token t;
-	bool is_said = false;
 	uint32_t start;
-	int depth = 0;
 
-	a->is_fed = a->is_computed = false;
-	if (next_byte(k->text, x.pos) != '(')
+	a->is_fed = a->is_computed = a->is_fetched = false;
+	if (is_bare && !(a->is_command && k->lang & (AB_PERL | AB_RUBY)))
 		return;
 	/* ( and [ before the first word of a list */
 	do
@@ -503,25 +604,25 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 	       memchr("([", k->text->text[t.at], 2));
 	first.text += start;
 	first.len = 0;
-	for (uint32_t i = 0; i < 64; i++) {
-		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
-
-		if (ch && memchr("([{", ch, 3))
-			depth++;
-		if ((ch && memchr(")]}", ch, 3) && --depth < 0) ||
-		    (ch == ',' && !depth) || !t.kind)
+	for (uint32_t i = 0; i < 64 && t.kind; i++) {
+		if ((is_bare && i && !f.depth && ends_words(k, &t)) ||
+		    (!f.depth && (ab_code_is_sign(k, &t, ',') ||
+				  ab_code_is_sign(k, &t, ')') ||
+				  ab_code_is_sign(k, &t, ']') ||
+				  ab_code_is_sign(k, &t, '}'))))
 			break;
 		inner.x = x;
-		is_said |= t.kind == AB_TOKEN_STRING ||
-			   ab_code_value(&inner, &t) ||
-			   ab_code_own_program(k, &t, &own);
+		see_token(&inner, &f, &t, &before);
 		first.len = x.pos - start;
+		before = t;
 		if (!ab_lexer_next(&x, &t))
 			break;
 	}
 	inner.text = &first;
-	a->is_computed = !is_said && first.len;
-	a->is_fed = !is_said || ab_code_reads_input(&inner);
+	inner.fetches = 0;
+	a->is_fetched = ab_code_is_fetching(&inner);
+	a->is_computed = (!f.is_said || f.is_computed) && first.len;
+	a->is_fed = !is_bare && (!f.is_said || ab_code_reads_input(&inner));
 }
 
 /* The names behind `subprocess as`. */
@@ -586,6 +687,22 @@ static bool is_of_subprocess(const struct ab_code *k, uint32_t at)
 	return false;
 }
 
+/* perl and ruby: system "rm", x; behind the lexer. */
+static bool begins_words(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (ab_code_is_text(k, &k->before, "def") ||
+	    ab_code_is_text(k, &k->before, "sub") ||
+	    ab_code_is_sign(k, &k->before, ':') ||
+	    ab_code_is_sign(k, &k->before, '&') || !ab_lexer_next(&x, &t))
+		return false;
+	if (t.kind != AB_TOKEN_SIGN)
+		return !ends_words(k, &t);
+	return !t.is_line && memchr("*@%[<", k->text->text[t.at], 5);
+}
+
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 {
 	/* of other things too */
@@ -595,9 +712,8 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 	uint32_t at = t->at;
 	char next = next_byte(k->text, t->at + t->len), last;
 
-	/* perl and ruby: system "rm", x */
-	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) && next &&
-			     memchr("\"'", next, 2)))
+	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) &&
+			     begins_words(k)))
 		return false;
 	last = last_byte(k->text, &at);
 	is_method = last == '.' || last == '>';
@@ -619,8 +735,35 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 	case AB_AWK:
 		return !is_shared;
 	default:
-		return false;
+		return !strcmp(k->name, "r") && !is_shared;
 	}
+}
+
+bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)
+{
+	/* what else may eval() */
+	static const char *const own[] = {
+		"builtins", "__builtins__", "globalThis", "window",  "global",
+		"self",	    "Kernel",	    "binding",	  "Binding", "this",
+	};
+	const bool is_method = ab_code_is_sign(k, &k->before, '.');
+	struct ab_token of = { .kind = AB_TOKEN_WORD };
+	uint32_t at = t->at;
+	char next = next_byte(k->text, t->at + t->len);
+
+	if (ab_code_is_text(k, t, "timeit"))
+		return false;
+	if (k->lang & (AB_PERL | AB_RUBY))
+		return next == '(' || begins_words(k);
+	if (next != '(' || !is_method || !(ab_code_is_text(k, t, "eval") ||
+					   ab_code_is_text(k, t, "exec")))
+		return next == '(';
+	(void)last_byte(k->text, &at);
+	of.at = at -= at > 0;
+	while (of.at && ab_code_is_letter(k->text->text[of.at - 1]))
+		of.at--;
+	of.len = at - of.at;
+	return is_one_of(k, &of, own, AB_ARRAY_LEN(own));
 }
 
 bool ab_code_has_eval(const struct ab_code *k)

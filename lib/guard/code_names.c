@@ -405,7 +405,7 @@ bool ab_code_bare_word(const struct ab_code *k, const struct ab_token *all,
 	return t->len > 0;
 }
 
-static bool is_joint(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t)
 {
 	return (ab_code_is_sign(k, t, '+') &&
 		k->lang & (AB_PY | AB_RUBY | AB_JS | AB_OTHER)) ||
@@ -429,7 +429,7 @@ enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
 	}
 	if (was == AB_JOINT_NONE)
 		return AB_PIECE_OTHER;
-	if (is_joint(k, t)) {
+	if (ab_code_is_joint(k, t)) {
 		*joint = AB_JOINT_OPEN;
 		return AB_PIECE_OTHER;
 	}
@@ -743,7 +743,12 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		if (!(x.pos < x.len && memchr("=>~", s[x.pos], 3)) &&
 		    !ab_code_is_sign(k, before, '.'))
 			read_value(k, x, t, VALUE_SET);
-	} else if (is_joint(k, &next) && x.pos < x.len && s[x.pos] == '=') {
+	} else if (ab_code_is_sign(k, &next, '<') && x.pos < x.len &&
+		   s[x.pos] == '-' && !strcmp(k->name, "r")) {
+		if (ab_lexer_next(&x, &next))
+			read_value(k, x, t, VALUE_SET);
+	} else if (ab_code_is_joint(k, &next) && x.pos < x.len &&
+		   s[x.pos] == '=') {
 		if (ab_lexer_next(&x, &next) &&
 		    !ab_code_is_sign(k, before, '.'))
 			read_value(k, x, t, VALUE_MORE);
