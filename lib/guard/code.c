@@ -14,6 +14,46 @@
 
 #include <string.h>
 
+/* How many bytes at the beginning are a home; 0: none. */
+static uint32_t home_len(const struct ab_word *w, bool is_expanded)
+{
+	static const char *const heads[] = { "$ENV{HOME}", "$ENV{'HOME'}",
+					     "#{Dir.home}" };
+
+	if (is_expanded && w->len && *w->text == '~' &&
+	    (w->len == 1 || w->text[1] == '/'))
+		return 1;
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		uint32_t n = (uint32_t)strlen(heads[i]);
+
+		if (w->len >= n && !memcmp(w->text, heads[i], n))
+			return n;
+	}
+	return 0;
+}
+
+/* "~/x" for what expands it, and "$ENV{HOME}/x". */
+static void expand_home(struct ab_code *k, struct ab_word *w, bool is_expanded)
+{
+	const struct ab_known_path *home = &k->c->place->home;
+	uint32_t n = home_len(w, is_expanded);
+	char *text;
+
+	if (!home->text || !n || w->hole_count)
+		return;
+	text = ab_check_alloc(k->c, home->len + w->len);
+	if (!text)
+		return;
+	memcpy(text, home->text, home->len);
+	memcpy(text + home->len, w->text + n, w->len - n);
+	w->text = text;
+	w->len += home->len - n;
+	w->holes = NULL;
+	w->hole_count = 0;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
 /* perl and ruby: open(F, "CMD |"), open("| CMD"), open(F, "-|", "CMD"). */
 static bool open_command(struct ab_code *k, struct ab_args *a)
 {
@@ -24,6 +64,11 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 		return false;
 	if (w.len == 2 && a->count > 1 &&
 	    (!memcmp(w.text, "-|", 2) || !memcmp(w.text, "|-", 2))) {
+		if (a->count > 2) {
+			ab_check_words(k->c, &a->words[1], a->count - 1, 0,
+				       NULL, false);
+			return true;
+		}
 		w = a->words[1];
 		len = w.len;
 	} else if (*w.text == '|') {
@@ -74,29 +119,50 @@ static bool open_mode(struct ab_code *k, const struct ab_word *w)
 	return true;
 }
 
+/* perl: the mode of open(F, MODE, "x"). */
+static bool is_open_mode(const struct ab_code *k, const struct ab_args *a)
+{
+	const struct ab_word *w = &a->words[0];
+
+	return k->lang == AB_PERL && a->count > 1 && w->len &&
+	       memchr("+<>", *w->text, 3) &&
+	       (w->len < 4 || memchr(w->text, ':', w->len));
+}
+
+/* "w", "a", "r+": of the words behind the name. */
+static bool has_write_mode(const struct ab_args *a)
+{
+	for (uint32_t i = 1; i < a->count; i++) {
+		const struct ab_word *w = &a->words[i];
+
+		if (w->len && w->len < 4 &&
+		    (memchr("wax", *w->text, 3) ||
+		     memchr(w->text, '+', w->len)))
+			return true;
+	}
+	return a->is_written;
+}
+
 static void open_call(struct ab_code *k, struct ab_args *a)
 {
-	enum ab_role_kind kind = AB_ROLE_READ;
-	uint32_t at = 0;
+	struct ab_word *w = &a->words[0];
+	bool is_write;
 
 	if (!a->count)
 		return;
-	if (open_command(k, a) || open_mode(k, &a->words[0]))
+	if (is_open_mode(k, a)) {
+		is_write = memchr(w->text, '>', w->len) || *w->text == '+';
+		w = &a->words[1];
+		expand_home(k, w, false);
+	} else if (open_command(k, a) || open_mode(k, w)) {
 		return;
-	/* perl: open(F, ">", "x") and open(F, ">x") */
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct ab_word *w = &a->words[i];
-
-		if (w->len && w->len < 4 && memchr("wax>+", w->text[0], 5)) {
-			kind = AB_ROLE_WRITE;
-			if (i == 0 && a->count > 1)
-				at = 1;
-		}
+	} else {
+		is_write = has_write_mode(a);
 	}
-	if (kind == AB_ROLE_WRITE)
-		write_path(k, &a->words[at]);
+	if (is_write)
+		write_path(k, w);
 	else
-		ab_check_path(k->c, k->use, kind, &a->words[at]);
+		ab_check_path(k->c, k->use, AB_ROLE_READ, w);
 	k->c->out_taint |= AB_TAINT_FILE;
 }
 
@@ -104,8 +170,10 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
 
-	if (!a->number_token.len || !a->count ||
-	    !ab_code_word(k, &a->number_token, &words[1]))
+	if (a->count > 1 && !a->number_token.len) /* chmodSync("x", "777") */
+		words[1] = a->words[1];
+	else if (!a->number_token.len || !a->count ||
+		 !ab_code_word(k, &a->number_token, &words[1]))
 		return;
 	/* 0o777 and 0777 are 777 */
 	while (words[1].len > 1 && memchr("0oO", words[1].text[0], 3)) {
@@ -140,8 +208,16 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 	/* what stands behind a line are options of the call: cwd="/tmp" */
 	if (a->count == 1 || is_line(&a->words[0]))
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
-	if (a->count > 1)
-		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
+	/* system("ls" if x else "make") */
+	for (uint32_t i = 1; i < a->count && a->is_either; i++)
+		ab_check_script(k->c, &a->words[i], true, NULL, 0, NULL);
+	if (a->count > 1 || a->has_input)
+		ab_check_words(k->c, a->words, a->count,
+			       a->has_input && ab_code_is_fetching(k)
+				       ? AB_TAINT_REMOTE
+				       : 0,
+			       a->input.text ? &a->input : NULL,
+			       a->has_input);
 }
 
 /* Path("x").write_text(...): what is done with it stands behind it. */
@@ -161,9 +237,11 @@ static enum ab_call path_method(const struct ab_code *k,
 		{ "rglob", AB_CALL_WALK },	 { "glob", AB_CALL_WALK },
 		{ "iterdir", AB_CALL_WALK },	 { "walk", AB_CALL_WALK },
 		{ "rename", AB_CALL_DELETE },    { "replace", AB_CALL_DELETE },
+		{ "rmtree", AB_CALL_REMOVE },	 { "delete", AB_CALL_DELETE },
+		{ "write", AB_CALL_WRITE },
 	};
 	struct ab_lexer x = k->x;
-	struct ab_token t;
+	struct ab_token t, mode;
 
 	/* (home / "x").unlink() closes another one */
 	do {
@@ -177,47 +255,23 @@ static enum ab_call path_method(const struct ab_code *k,
 		if (ab_code_is_text(k, &t, methods[i].name))
 			return (enum ab_call)methods[i].kind;
 	}
+	/* Path("x").open("a") */
+	if (ab_code_is_text(k, &t, "open") && ab_lexer_next(&x, &t) &&
+	    ab_lexer_next(&x, &mode) && mode.kind == AB_TOKEN_STRING &&
+	    mode.len < 4) {
+		for (uint32_t i = 0; i < mode.len; i++) {
+			if (memchr("wax+", k->text->text[mode.at + i], 4))
+				return AB_CALL_WRITE;
+		}
+	}
 	return AB_CALL_READ;
 }
 
-/* How many bytes at the beginning are a home; 0: none. */
-static uint32_t home_len(const struct ab_word *w, bool is_expanded)
+/* What has a path of its own type: Path("x"), Pathname("x"). */
+static bool is_path_type(const struct ab_code *k, const struct ab_token *t)
 {
-	static const char *const heads[] = { "$ENV{HOME}", "$ENV{'HOME'}",
-					     "#{Dir.home}" };
-
-	if (is_expanded && w->len && *w->text == '~' &&
-	    (w->len == 1 || w->text[1] == '/'))
-		return 1;
-	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
-		uint32_t n = (uint32_t)strlen(heads[i]);
-
-		if (w->len >= n && !memcmp(w->text, heads[i], n))
-			return n;
-	}
-	return 0;
-}
-
-/* "~/x" for what expands it, and "$ENV{HOME}/x". */
-static void expand_home(struct ab_code *k, struct ab_word *w, bool is_expanded)
-{
-	const struct ab_known_path *home = &k->c->place->home;
-	uint32_t n = home_len(w, is_expanded);
-	char *text;
-
-	if (!home->text || !n || w->hole_count)
-		return;
-	text = ab_check_alloc(k->c, home->len + w->len);
-	if (!text)
-		return;
-	memcpy(text, home->text, home->len);
-	memcpy(text + home->len, w->text + n, w->len - n);
-	w->text = text;
-	w->len += home->len - n;
-	w->holes = NULL;
-	w->hole_count = 0;
-	w->map = NULL;
-	w->map_count = 0;
+	return (k->lang == AB_PY && ab_code_is_text(k, t, "Path")) ||
+	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
 }
 
 /* `src/` + `**` + `/` + NAME: src/NAME, or all of src. */
@@ -393,6 +447,9 @@ static void bare_command(struct ab_code *k)
 	int depth = 1;
 	char begin, end;
 
+	while (k->lang == AB_PERL && x->pos < x->len &&
+	       x->text[x->pos] == ' ')
+		t.at = ++x->pos + 1;
 	if (x->pos >= x->len || memchr("=, ;", x->text[x->pos], 4))
 		return;
 	begin = x->text[x->pos];
@@ -507,6 +564,9 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 	struct ab_lexer ahead = k->x;
 	struct ab_token next;
 
+	for (uint32_t i = 0; n && i < n->count &&
+			     ab_code_is_sign(k, &k->before, '>'); i++)
+		ab_check_path(k->c, k->use, AB_ROLE_WRITE, &n->words[i]);
 	if (t->kind != AB_TOKEN_WORD || ab_code_is_text(k, t, "getline") ||
 	    !(ab_code_is_sign(k, &k->before, '|') ||
 	      (ab_lexer_next(&ahead, &next) &&
@@ -620,6 +680,19 @@ static void drop_own_name(struct ab_code *k, const struct ab_token *t,
 		(a->count - 1) * sizeof(a->words[0]));
 }
 
+/* The second argument is the list of words. */
+static bool takes_list(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = { "spawn", "spawnSync", "execFile",
+					     "execFileSync", "pcntl_exec" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_code_is_text(k, t, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
@@ -629,6 +702,7 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 
 	a->is_run = ab_code_is_run(k, t);
 	a->is_fed = a->is_computed = a->is_fetched = false;
+	a->takes_list = k->lang & (AB_JS | AB_PHP) && takes_list(k, t);
 	a->is_command = kind == AB_CALL_SHELL ? ab_code_is_command(k, t) :
 			kind == AB_CALL_CODE  ? ab_code_is_code(k, t) :
 						false;
@@ -637,9 +711,9 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
-	if (ab_code_is_text(k, t, "Path"))
+	if (is_path_type(k, t))
 		kind = path_method(k, &behind);
-	if (ab_code_is_text(k, t, "Path") &&
+	if (is_path_type(k, t) &&
 	    (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS))
 		kind = path_link(k, a, kind, &behind);
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||
@@ -661,6 +735,28 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		judge_each(k, kind, a);
 	else
 		judge_call(k, kind, a);
+}
+
+/* p = Path("x"); p.unlink() */
+static void named_path(struct ab_code *k, struct ab_args *a,
+		       const struct ab_token *t)
+{
+	const struct ab_named *n = t->kind == AB_TOKEN_WORD && k->name_count
+					   ? ab_code_named(k, t)
+					   : NULL;
+	struct ab_lexer behind = k->x;
+	enum ab_call kind;
+
+	if (!n || !n->is_path || n->call)
+		return;
+	kind = path_method(k, &behind);
+	if (behind.pos == k->x.pos)
+		return;
+	for (uint32_t i = 0; i < n->count; i++) {
+		*a = (struct ab_args){ .count = 1 };
+		a->words[0] = n->words[i];
+		judge_call(k, kind, a);
+	}
 }
 
 /* The call that a word of the program names, by its own name or another. */
@@ -837,10 +933,13 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 }
 
 /* What runs a command or names a file without being a call. */
-static void judge_token(struct ab_code *k, const struct ab_token *t)
+static void judge_token(struct ab_code *k, struct ab_args *a,
+			const struct ab_token *t)
 {
 	if (t->kind == AB_TOKEN_STRING)
 		loose_string(k, t);
+	if (k->lang & (AB_PY | AB_RUBY))
+		named_path(k, a, t);
 	switch (k->lang) {
 	case AB_PY:
 		if (ab_code_is_sign(k, t, '!') && (t->is_line || !t->at))
@@ -875,7 +974,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 		struct ab_lexer here;
 		enum ab_call kind;
 
-		judge_token(k, &t);
+		judge_token(k, a, &t);
 		here = k->x;
 		kind = call_of(k, &t);
 		if (kind != AB_CALL_NONE)

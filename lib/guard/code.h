@@ -43,7 +43,7 @@ enum {
 };
 
 #define AB_CODE_STRINGS 64 /* of one call */
-#define AB_CODE_NAMES 16  /* of a program, that are known */
+#define AB_CODE_NAMES 64  /* of a program, that are known */
 #define AB_CODE_VALUES 16 /* of a name */
 
 struct ab_args;
@@ -54,6 +54,7 @@ struct ab_named {
 	uint8_t call; /* another name of this one; 0: it has values */
 	bool is_list; /* all of them together; otherwise one of them */
 	bool is_any;  /* a list, and one of them too */
+	bool is_path; /* x = Path("a") */
 	uint32_t begins; /* a bit for each value that begins a list */
 	bool is_cut;  /* there is more of it */
 	uint32_t count;
@@ -206,6 +207,12 @@ struct ab_args {
 	bool is_fed, is_computed, is_fetched; /* ab_code_see_first() */
 	bool is_taken_away; /* of a call that removes */
 	bool is_command; /* ... that runs one: what is computed is a word */
+	bool takes_list; /* spawn("git", words) */
+	bool is_either;	 /* "a" if x else "b" */
+	bool is_written; /* O_WRONLY */
+	bool is_module;	 /* the next string is the name of one */
+	bool has_input;	 /* input="a": what it finds on its stdin */
+	struct ab_word input; /* if known */
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;
 	/* the words behind the program are among them; before any string */

@@ -230,6 +230,47 @@ static bool is_changed(const struct ab_code *k)
 	return true;
 }
 
+/* input="x" of python and js; the lexer is behind the name. */
+static bool take_input(struct ab_code *k, struct ab_args *a,
+		       const struct ab_token *t)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token next;
+
+	if (!a->is_command || !(k->lang & (AB_PY | AB_JS)) ||
+	    !ab_code_is_text(k, t, "input") || !ab_lexer_next(&x, &next) ||
+	    !ab_code_is_sign(k, &next, k->lang == AB_PY ? '=' : ':'))
+		return false;
+	a->has_input = true;
+	k->x = x;
+	/* b"x" */
+	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_WORD &&
+	    next.len == 1) {
+		k->x = x;
+		(void)ab_lexer_next(&x, &next);
+	}
+	if (next.kind == AB_TOKEN_STRING && ab_code_word(k, &next, &a->input))
+		k->x = x;
+	return true;
+}
+
+/* What the words say of the strings beside them. */
+static void note_word(const struct ab_code *k, struct ab_args *a,
+		      const struct ab_token *t)
+{
+	const char *s = k->text->text + t->at;
+
+	a->is_either |= ab_code_is_text(k, t, "if") ||
+			ab_code_is_text(k, t, "or") ||
+			ab_code_is_text(k, t, "else") ||
+			ab_code_is_sign(k, t, '?') ||
+			ab_code_is_sign(k, t, '|');
+	a->is_written |= t->kind == AB_TOKEN_WORD && t->len > 4 &&
+			 !memcmp(s, "O_", 2) && memcmp(s, "O_RDONLY", 8) &&
+			 memcmp(s, "O_CLOEXEC", 9);
+	a->is_module |= k->lang == AB_JS && ab_code_is_text(k, t, "require");
+}
+
 /* A token of the arguments that is no bracket. */
 static void add_token(struct ab_code *k, struct ab_args *a,
 		      const struct ab_token *t)
@@ -245,6 +286,14 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 	if (k->argv_count && ab_code_is_argv(k, t)) {
 		a->has_argv = true;
 		a->is_argv_first |= !a->count;
+	}
+	note_word(k, a, t);
+	if (take_input(k, a, t))
+		return;
+	/* require("path").join("x") */
+	if (is_string && a->is_module) {
+		a->is_module = false;
+		return;
 	}
 	if (a->is_taken_away && add_home(k, a, t))
 		return;
@@ -316,7 +365,8 @@ static void end_element(struct ab_code *k, struct ab_args *a,
 			const struct element *e)
 {
 	bool is_list = e->bracket == '[' ||
-		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY));
+		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY)) ||
+		       (a->takes_list && a->count == 1);
 
 	if (a->each || !a->count || a->count != e->count ||
 	    a->count == AB_CODE_STRINGS || !is_list || !e->is_word ||
@@ -392,6 +442,8 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->each = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
 	a->is_bare = a->has_argv = a->is_argv_first = false;
+	a->is_either = a->is_written = a->is_module = a->has_input = false;
+	a->input.text = NULL;
 	for (uint32_t n = 0;; n++) {
 		uint32_t before = k->x.pos;
 

@@ -385,6 +385,19 @@ static bool has_home(const struct ab_word *text)
 	return false;
 }
 
+static bool may_write(const struct ab_word *text)
+{
+	static const char *const names[] = { "write", "append", "put_contents",
+					     "\"a\"", "'a'", "\"w\"", "'w'",
+					     "\">", "'>", ">>" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (memmem(text->text, text->len, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
 void ab_code_check_home(struct ab_code *k)
 {
 	struct home h = { .k = k };
@@ -395,7 +408,7 @@ void ab_code_check_home(struct ab_code *k)
 		return;
 	h.expands = ab_code_has_name(k, "expanduser") ||
 		    ab_code_has_name(k, "expand_path");
-	h.writes = memmem(k->text->text, k->text->len, "write", 5);
+	h.writes = may_write(k->text);
 	find_variables(&h);
 	k->x.pos = 0;
 	k->before = (struct ab_token){ 0 };

@@ -531,6 +531,15 @@ static void add_value(struct ab_code *k, struct ab_named *n,
 	}
 }
 
+/* What makes a path of a string, and has methods. */
+static bool is_path_type(const struct ab_code *k, const struct ab_token *t)
+{
+	return (k->lang == AB_PY && (ab_code_is_text(k, t, "Path") ||
+				     ab_code_is_text(k, t, "PurePath") ||
+				     ab_code_is_text(k, t, "PosixPath"))) ||
+	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
+}
+
 enum value_kind {
 	VALUE_SET,  /* name = */
 	VALUE_MORE, /* name += */
@@ -545,8 +554,8 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 	struct ab_token t, last = { 0 };
 	struct ab_named *n = NULL;
 	bool is_path = true; /* os.system, and no more */
-	bool had = false, begins = false, is_list = false;
-	uint32_t depth = 0, i = 0, from = 0;
+	bool had = false, begins = false, is_list = false, is_file = false;
+	uint32_t depth = 0, i = 0, from = 0, lists = 0;
 
 	for (; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
 		bool is_text = t.kind == AB_TOKEN_STRING;
@@ -556,9 +565,14 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 			break;
 		if (ch && memchr("([", ch, 2)) {
 			is_path = is_path && i && ch == '(' && depth;
+			is_file |= i && !depth && is_path_type(k, &last);
 			/* a call, unless it begins a list */
-			if (i && !depth && joint == AB_JOINT_NONE)
+			if (i && !depth && joint == AB_JOINT_NONE && !is_file)
 				break;
+			/* for x in [["a", "b"], ["c"]] */
+			if (begins && depth == 1 && ch == '[' &&
+			    (!n || n->count < AB_CODE_VALUES))
+				lists |= UINT32_C(1) << (n ? n->count : 0);
 			depth++;
 			begins |= !i;
 		} else if (ch && memchr(")]", ch, 2) &&
@@ -599,7 +613,9 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 	if (n) {
 		/* what was not read may be the end of its last value */
 		n->is_cut |= i == MAX_TOKENS;
-		is_list &= kind != VALUE_EACH;
+		is_list &= kind != VALUE_EACH || lists;
+		n->begins |= lists;
+		n->is_path |= is_file;
 		if (is_list && kind == VALUE_SET && from < AB_CODE_VALUES)
 			n->begins |= UINT32_C(1) << from;
 		n->is_any |= had && n->is_list != is_list &&
@@ -609,6 +625,30 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 	if (is_path && last.kind == AB_TOKEN_WORD && ab_code_call(k, &last) &&
 	    (n = add_named(k, name)))
 		n->call = ab_code_call(k, &last);
+}
+
+/* x.append("a"), x.extend(["a", "b"]), x.push("a"), behind the name. */
+static void read_append(struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *name)
+{
+	static const char *const names[] = { "append", "extend", "push" };
+	const struct ab_named *known = ab_code_named(k, name);
+	struct ab_named *n;
+	struct ab_token t;
+	bool is_append = false;
+
+	if (!known || !known->is_list || !ab_lexer_next(&x, &t))
+		return;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		is_append |= ab_code_is_text(k, &t, names[i]);
+	if (!is_append || !ab_lexer_next(&x, &t))
+		return;
+	n = &k->names[known - k->names];
+	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t) &&
+			     !t.is_line && !ab_code_is_sign(k, &t, ')'); i++) {
+		if (t.kind == AB_TOKEN_STRING)
+			add_value(k, n, &t, AB_PIECE_NEW);
+	}
 }
 
 /* What goes through a list that has a name is any of its values. */
@@ -752,6 +792,9 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		if (ab_lexer_next(&x, &next) &&
 		    !ab_code_is_sign(k, before, '.'))
 			read_value(k, x, t, VALUE_MORE);
+	} else if (ab_code_is_sign(k, &next, '.') &&
+		   k->lang & (AB_PY | AB_JS | AB_RUBY) && k->name_count) {
+		read_append(k, x, t);
 	} else if (ab_code_is_text(k, t, "for") ||
 		   ab_code_is_text(k, t, "foreach")) {
 		read_loop(k, x, next);
