@@ -13,6 +13,7 @@
 #include "guard/command.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* How many bytes at the beginning are a home; 0: none. */
 static uint32_t home_len(const struct ab_word *w, bool is_expanded)
@@ -536,7 +537,10 @@ static void loose_string(struct ab_code *k, const struct ab_token *t)
 		bool pipe_after = ab_lexer_next(&ahead, &next) &&
 				  ab_code_is_sign(k, &next, '|');
 
-		is_run = pipe_after || ab_code_is_sign(k, &k->before, '|');
+		is_run = pipe_after || ab_code_is_sign(k, &k->before, '|') ||
+			 (ab_code_is_sign(k, &k->before, '&') &&
+			  k->before.at &&
+			  k->x.text[k->before.at - 1] == '|');
 		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 		else if (ab_code_is_sign(k, &k->before, '>'))
@@ -693,6 +697,47 @@ static bool takes_list(const struct ab_code *k, const struct ab_token *t)
 	return false;
 }
 
+/* (0, x.exec)(...), promisify(exec)(...), method(:system).call(...): to what
+   it is called with. */
+static void skip_closers(struct ab_code *k)
+{
+	struct ab_lexer x = k->x, behind;
+	struct ab_token t;
+
+	for (uint32_t i = 0; i < 8 && ab_lexer_next(&x, &t) &&
+			     ab_code_is_sign(k, &t, ')'); i++) {
+		behind = x;
+		if (!ab_lexer_next(&x, &t))
+			return;
+		if (k->lang == AB_RUBY && ab_code_is_sign(k, &t, '.') &&
+		    ab_lexer_next(&x, &t) && ab_code_is_text(k, &t, "call")) {
+			behind = x;
+			(void)ab_lexer_next(&x, &t);
+		}
+		if (ab_code_is_sign(k, &t, '(')) {
+			k->x = behind;
+			return;
+		}
+		x = behind;
+	}
+}
+
+/* What begins so is told to a data base, and no shell knows it. */
+static bool is_statement(const struct ab_word *w)
+{
+	static const char *const verbs[] = { "SELECT ", "INSERT ", "UPDATE ",
+					     "DELETE ", "CREATE ", "DROP ",
+					     "ALTER ",	"PRAGMA ", "REPLACE " };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(verbs); i++) {
+		size_t n = strlen(verbs[i]);
+
+		if (w->len > n && !strncasecmp(w->text, verbs[i], n))
+			return true;
+	}
+	return false;
+}
+
 static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		 const struct ab_token *t)
 {
@@ -700,6 +745,7 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	bool is_method = ab_code_is_sign(k, &k->before, '.') ||
 			 ab_code_is_sign(k, &k->before, '>');
 
+	skip_closers(k);
 	a->is_run = ab_code_is_run(k, t);
 	a->is_fed = a->is_computed = a->is_fetched = false;
 	a->takes_list = k->lang & (AB_JS | AB_PHP) && takes_list(k, t);
@@ -727,8 +773,11 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		drop_own_name(k, t, a);
 	/* $db->exec("..."), db.exec("...") */
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
-	    (k->lang & (AB_RUBY | AB_PHP | AB_JS)))
+	    (k->lang & (AB_RUBY | AB_PHP | AB_JS))) {
 		ab_check_text(k->c, "sql", &a->words[0]);
+		if (is_statement(&a->words[0]))
+			return;
+	}
 	if (a->each && ab_code_has_lists(a->each))
 		judge_lists(k, kind, a);
 	if (a->each)
@@ -782,6 +831,14 @@ static bool take_sign(struct ab_code *k, char sign)
 	return true;
 }
 
+static bool is_called(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '(');
+}
+
 /* A call whose name is a value: c["exec"](...) and c[m](...), php's $f(...) and
    array_map("system", ...), require("rimraf").sync(...). The lexer then is
    before its arguments. */
@@ -805,8 +862,10 @@ static enum ab_call call_by_value(struct ab_code *k, const struct ab_token *t)
 				       take_sign(k, ')')
 			       ? AB_CALL_REMOVE
 			       : AB_CALL_NONE;
-	if (k->lang == AB_JS)
-		return ab_code_is_sign(k, &k->before, '[') && take_sign(k, ']')
+	if (k->lang & (AB_JS | AB_PY | AB_LUA))
+		return ab_code_is_sign(k, &k->before, '[') &&
+				       take_sign(k, ']') &&
+				       (k->lang == AB_JS || is_called(k))
 			       ? (enum ab_call)ab_code_call_of(k, s, len)
 			       : AB_CALL_NONE;
 	if (k->lang != AB_PHP)
@@ -927,7 +986,14 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 	if (kind == AB_CALL_SQL && k->lang == AB_JS &&
 	    k->modules & AB_MODULE_DENO && ab_code_is_text(k, t, "run"))
 		return AB_CALL_SHELL;
-	if (kind == AB_CALL_NONE && k->lang & (AB_JS | AB_PHP))
+	/* unittest.mock's */
+	if (k->lang == AB_PY && !(k->modules & AB_MODULE_SUBPROCESS) &&
+	    ab_code_is_text(k, t, "call"))
+		return AB_CALL_NONE;
+	if (kind == AB_CALL_SHELL && ab_code_is_match(k, t))
+		return AB_CALL_NONE;
+	if (kind == AB_CALL_NONE &&
+	    k->lang & (AB_JS | AB_PHP | AB_PY | AB_LUA))
 		return call_by_value(k, t);
 	return kind;
 }
@@ -971,6 +1037,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 
 	while (next_token(k, &fields, &t) && !k->c->is_broken) {
 		void *mark = k->c->scratch->low;
+		const struct ab_token last = k->before;
 		struct ab_lexer here;
 		enum ab_call kind;
 
@@ -981,6 +1048,7 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 			call(k, a, kind, &t);
 		/* calls may stand inside each other */
 		k->x = here;
+		k->behind = last;
 		k->before = t;
 		/* a text that was pushed lives on */
 		if (!k->c->run)

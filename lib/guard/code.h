@@ -76,6 +76,7 @@ struct ab_code {
 	bool runs_input; /* a call runs what is not in the program */
 	bool is_input_code; /* ... as the same language */
 	struct ab_token before; /* the token before the one at hand */
+	struct ab_token behind; /* and the one before that */
 	struct ab_named *names;
 	uint32_t name_count;
 	char *last; /* the text that was put together last; or NULL */
@@ -157,6 +158,8 @@ uint32_t ab_code_count_removals(const struct ab_code *k,
 bool ab_code_is_fetching(struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
+/* js: /x/.exec(y) */
+bool ab_code_is_match(struct ab_code *k, const struct ab_token *t);
 /* The word at hand is called, or handed on to be: not what is imported, and
    not the exec() of a pattern. The lexer is behind it. */
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);
@@ -223,6 +226,8 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* ruby: system({"A" => "b"}, "make"): the token begins what is no command. */
+bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t);
 /* sys.executable, process.execPath: the program that runs this one. */
 bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
 			 struct ab_word *w);

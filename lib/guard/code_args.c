@@ -427,12 +427,18 @@ static bool ends_list(const struct ab_code *k, const struct ab_token *t)
 	return false;
 }
 
+bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t)
+{
+	return k->lang == AB_RUBY &&
+	       (ab_code_is_sign(k, t, '{') || ab_code_is_text(k, t, "ENV"));
+}
+
 /* The arguments of a call that begins at the lexer. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 {
 	struct elements elements = { .depth = 0 };
 	struct ab_token t, last = { 0 };
-	int depth = read_block(k, a);
+	int depth = read_block(k, a), environment = -1;
 	bool first = !a->has_block;
 
 	a->count = 0;
@@ -456,6 +462,13 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		if (!first && !depth && ends_list(k, &t)) {
 			k->x.pos = before;
 			break;
+		}
+		if (a->is_command && n == (uint32_t)depth &&
+		    ab_code_is_environment(k, &t))
+			environment = depth;
+		if (ab_code_is_sign(k, &t, ',') && depth == environment) {
+			a->count = 0;
+			environment = -1;
 		}
 		see_element(k, a, &elements, &t);
 		if (t.kind == AB_TOKEN_SIGN &&

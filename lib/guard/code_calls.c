@@ -173,7 +173,7 @@ static const struct {
 	{ "unlinkSync", JS, CALL_DELETE },
 	{ "delete-file", OTHER, CALL_DELETE },
 	{ "rename", ALL, CALL_RENAME },
-	{ "move", PY, CALL_RENAME },
+	{ "move", PY | PERL, CALL_RENAME },
 	{ "mv", RUBY, CALL_RENAME },
 	{ "renameSync", JS, CALL_RENAME },
 	{ "open", ALL, CALL_OPEN },
@@ -483,6 +483,24 @@ static bool is_match(struct ab_code *k, const struct ab_token *t)
 	       is_pattern_name(text, text->text + from, at - from);
 }
 
+bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text;
+	uint32_t at = t->at, from;
+
+	if (k->lang != AB_JS || !ab_code_is_text(k, t, "exec") ||
+	    !ab_code_is_sign(k, &k->before, '.'))
+		return false;
+	if (k->behind.kind == AB_TOKEN_SIGN && k->behind.len > 1 &&
+	    s[k->behind.at] == '/' && !k->behind.is_doubt)
+		return true;
+	at = k->before.at;
+	for (from = at; from && ab_code_is_letter(s[from - 1]);)
+		from--;
+	return from < at && k->looked++ < MAX_LOOKS &&
+	       is_pattern_name(k->text, s + from, at - from);
+}
+
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 {
 	uint32_t at = t->at;
@@ -596,6 +614,29 @@ static void see_token(struct ab_code *k, struct first *f,
 	}
 }
 
+/* Behind the comma that ends the argument that begins with t: t is the next
+   token. Where the next argument begins. */
+static uint32_t skip_argument(const struct ab_code *k, struct ab_lexer *x,
+			      struct ab_token *t)
+{
+	uint32_t start = x->pos;
+	int depth = 0;
+
+	for (uint32_t i = 0; i < 64 && t->kind; i++) {
+		char ch = t->kind == AB_TOKEN_SIGN ? k->text->text[t->at] : 0;
+		bool is_end = ch == ',' && !depth;
+
+		depth += ch && memchr("([{", ch, 3);
+		depth -= ch && memchr(")]}", ch, 3);
+		start = x->pos;
+		if (!ab_lexer_next(x, t))
+			t->kind = 0;
+		if (is_end)
+			break;
+	}
+	return start;
+}
+
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 {
 	const bool is_bare = next_byte(k->text, k->x.pos) != '(';
@@ -614,6 +655,8 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 		start = x.pos;
 	while (ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_SIGN &&
 	       memchr("([", k->text->text[t.at], 2));
+	if (ab_code_is_environment(k, &t))
+		start = skip_argument(k, &x, &t);
 	first.text += start;
 	first.len = 0;
 	for (uint32_t i = 0; i < 64 && t.kind; i++) {

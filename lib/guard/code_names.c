@@ -133,7 +133,9 @@ static uint32_t put_escape(const struct ab_code *k, const char *s, uint32_t i,
 	const char *at = memchr(names, s[i], 8);
 	bool is_octal = s[i] >= '0' && s[i] <= (k->lang == AB_LUA ? '9' : '7');
 
-	if (at) {
+	if (s[i] == '\n' && k->lang & (AB_PY | AB_JS | AB_RUBY)) {
+		i++; /* the line goes on */
+	} else if (at) {
 		to[(*n)++] = bytes[at - names];
 		i++;
 	} else if (is_octal) {
@@ -651,6 +653,36 @@ static void read_append(struct ab_code *k, struct ab_lexer x,
 	}
 }
 
+/* x = promisify(y.exec), x = partial(os.system): another name of the call;
+   behind the word. */
+static void read_wrapped(struct ab_code *k, const struct ab_token *name)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t, last = { 0 };
+	struct ab_named *n;
+
+	if (!name->len || !ab_lexer_next(&x, &t) ||
+	    !ab_code_is_sign(k, &t, '('))
+		return;
+	while (ab_lexer_next(&x, &t) && (t.kind == AB_TOKEN_STRING ||
+					 t.kind == AB_TOKEN_WORD ||
+					 ab_code_is_sign(k, &t, '.') ||
+					 ab_code_is_sign(k, &t, '(') ||
+					 ab_code_is_sign(k, &t, ')'))) {
+		if (t.kind == AB_TOKEN_WORD)
+			last = t;
+		else if (!ab_code_is_sign(k, &t, '.'))
+			last.kind = ab_code_is_sign(k, &t, '(') ? 0 : last.kind;
+		if (ab_code_is_sign(k, &t, ')') && last.kind &&
+		    ab_code_call(k, &last)) {
+			n = add_named(k, name);
+			if (n)
+				n->call = ab_code_call(k, &last);
+			return;
+		}
+	}
+}
+
 /* What goes through a list that has a name is any of its values. */
 static void copy_values(struct ab_code *k, const struct ab_token *name,
 			const struct ab_token *list)
@@ -732,6 +764,7 @@ static bool is_parameter(struct ab_code *k, struct ab_lexer x,
    the last list that was written out. */
 struct trail {
 	struct ab_token last[2];
+	struct ab_token set; /* the name that was given something last */
 	struct ab_lexer list;
 };
 
@@ -818,10 +851,17 @@ void ab_code_find_names(struct ab_code *k)
 		if (t.kind == AB_TOKEN_WORD) {
 			look_at(k, &trail.last[0], &t);
 			read_each(k, &trail, &t);
+			if (ab_code_is_text(k, &t, "promisify") ||
+			    ab_code_is_text(k, &t, "partial"))
+				read_wrapped(k, &trail.set);
 		} else if (t.quote == 'w' ||
 			   is_list(k, &trail.last[0], &t)) {
 			trail.list = at;
 		}
+		if (ab_code_is_sign(k, &t, '='))
+			trail.set = trail.last[0];
+		else if (ab_code_is_sign(k, &t, ';'))
+			trail.set.len = 0;
 		at = k->x;
 		trail.last[1] = trail.last[0];
 		trail.last[0] = t;

@@ -207,6 +207,7 @@ static bool comment(struct ab_lexer *x)
 	     (!x->pos || x->text[x->pos - 1] != ':')) ||
 	    (traits & AB_LEX_HASH && at(x, "#") &&
 	     !(traits & AB_LEX_HEREDOC_PHP && at(x, "#["))) ||
+	    (traits & AB_LEX_HEAD && at(x, "# ") && is_line_begin(x)) ||
 	    (traits & AB_LEX_LISP && at(x, ";"))) {
 		to_line_end(x);
 		return true;
@@ -613,7 +614,7 @@ static bool here_document(struct ab_lexer *x, struct ab_token *t)
 	while (is_php && byte_at(x, i) == ' ')
 		i++;
 	quote = byte_at(x, i);
-	if (quote == '"' || quote == '\'')
+	if (quote && memchr("\"'`", quote, 3))
 		i++;
 	else
 		quote = 0;
@@ -802,5 +803,5 @@ uint32_t ab_lex_traits(const char *lang)
 		if (!strcmp(langs[i].name, lang))
 			return langs[i].traits;
 	}
-	return AB_LEX_SLASH;
+	return AB_LEX_SLASH | AB_LEX_HEAD;
 }

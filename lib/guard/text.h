@@ -25,7 +25,8 @@ enum {
 	AB_LEX_HEREDOC_PHP = 2048, /* <<<X */
 	AB_LEX_LONG = 4096,	/* [[...]], [=[...]=] */
 	AB_LEX_TEMPLATE = 8192, /* `${...}` */
-	AB_LEX_LINE = 16384	/* "..." ends with its line */
+	AB_LEX_LINE = 16384,	/* "..." ends with its line */
+	AB_LEX_HEAD = 32768	/* a line of # and a space */
 };
 
 enum ab_token_kind { AB_TOKEN_WORD = 1, AB_TOKEN_STRING, AB_TOKEN_SIGN };
