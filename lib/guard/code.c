@@ -811,12 +811,9 @@ static void named_path(struct ab_code *k, struct ab_args *a,
 /* The call that a word of the program names, by its own name or another. */
 static enum ab_call call_at(const struct ab_code *k, const struct ab_token *t)
 {
-	const struct ab_named *n;
-	uint8_t kind = ab_code_call(k, t);
+	const struct ab_named *n = k->name_count ? ab_code_named(k, t) : NULL;
 
-	if (!kind && k->name_count && (n = ab_code_named(k, t)))
-		kind = n->call;
-	return (enum ab_call)kind;
+	return (enum ab_call)(n && n->call ? n->call : ab_code_call(k, t));
 }
 
 /* The next byte is it, but for spaces: the lexer goes behind. */
@@ -1131,6 +1128,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 				 .traits = ab_lex_traits(lang) };
 	ab_code_find_modules(&k);
 	ab_code_find_names(&k);
+	ab_code_find_params(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);
 	scan_behind_tag(&k, a);

@@ -260,9 +260,18 @@ void ab_code_narrow_walk(struct ab_code *k, struct ab_word *w);
 /* What the program joins to a home. */
 void ab_code_check_home(struct ab_code *k);
 
+/* --- code_params.c --- */
+/* What the functions of the program are called with. */
+void ab_code_find_params(struct ab_code *k);
+
 /* --- code_names.c --- */
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
+/* One more value that a parameter is given, at the lexer; and one that is not
+   known. */
+void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *name);
+void ab_code_cut_name(struct ab_code *k, const struct ab_token *t);
 const struct ab_named *ab_code_named(const struct ab_code *k,
 				     const struct ab_token *t);
 /* The same for a name that stands for values and is not called or taken

@@ -483,7 +483,7 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	if (!n || n->call)
+	if (!n || n->call || !n->count)
 		return NULL;
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
 	    memchr("(.[=", k->text->text[next.at], 4) &&
@@ -619,7 +619,7 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 		n->begins |= lists;
 		n->is_path |= is_file;
 		if (is_list && kind == VALUE_SET && from < AB_CODE_VALUES)
-			n->begins |= UINT32_C(1) << from;
+			n->begins |= UINT32_C(1) << from | (from > 0);
 		n->is_any |= had && n->is_list != is_list &&
 			     kind != VALUE_MORE;
 		n->is_list |= is_list;
@@ -651,6 +651,26 @@ static void read_append(struct ab_code *k, struct ab_lexer x,
 		if (t.kind == AB_TOKEN_STRING)
 			add_value(k, n, &t, AB_PIECE_NEW);
 	}
+}
+
+void ab_code_cut_name(struct ab_code *k, const struct ab_token *t)
+{
+	struct ab_named *n = add_named(k, t);
+
+	if (n)
+		n->is_cut = true;
+}
+
+void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *name)
+{
+	const struct ab_named *n = ab_code_named(k, name);
+	uint32_t count = n ? n->count : 0;
+
+	read_value(k, x, name, VALUE_SET);
+	n = ab_code_named(k, name);
+	if (!n || n->count == count)
+		ab_code_cut_name(k, name);
 }
 
 /* x = promisify(y.exec), x = partial(os.system): another name of the call;

@@ -42,7 +42,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_calls.c \
 	lib/guard/code_home.c \
 	lib/guard/code_named.c \
-	lib/guard/code_names.c \
+	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_sed.c \
 	lib/guard/code_tasks.c \
 	lib/guard/code_walk.c \
