@@ -351,6 +351,9 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		open_call(k, a);
 		return;
 	case AB_CALL_CODE:
+		/* eval {...} */
+		if (k->lang & (AB_PERL | AB_RUBY) && !a->is_command)
+			return;
 		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
 		if (a->is_command &&
 		    (a->is_computed || (a->count && a->words[0].hole_count)))

@@ -540,10 +540,10 @@ static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
 static bool hands_on(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = {
-		"split", "quote", "join", "str", "list", "tuple", "format",
+		"split", "quote", "join", "str", "list", "tuple",
 		"encode", "decode", "dedent", "strip", "which", "Path",
 		"fspath", "expanduser", "expandvars", "resolve", "concat",
-		"String", "raw", "sprintf", "implode", "escapeshellarg",
+		"String", "raw", "escapeshellarg",
 		"escapeshellcmd", "escape", "shellescape", "shelljoin",
 		"catfile", "expand_path", "push", "unshift", "array",
 	};

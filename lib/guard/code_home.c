@@ -385,14 +385,28 @@ static bool has_home(const struct ab_word *text)
 	return false;
 }
 
-static bool may_write(const struct ab_word *text)
+static bool may_write(const struct ab_code *k)
 {
-	static const char *const names[] = { "write", "append", "put_contents",
-					     "\"a\"", "'a'", "\"w\"", "'w'",
-					     "\">", "'>", ">>" };
+	/* python and js write with a call of that name */
+	static const struct {
+		const char *text;
+		uint8_t langs;
+	} signs[] = {
+		{ "write", AB_ALL_LANGS },
+		{ "append", AB_JS },
+		{ "put_contents", AB_PHP },
+		{ "\"a", AB_PERL | AB_RUBY | AB_PHP | AB_LUA },
+		{ "'a", AB_PERL | AB_RUBY | AB_PHP | AB_LUA },
+		{ "\"w", AB_PERL | AB_RUBY | AB_PHP | AB_LUA },
+		{ "'w", AB_PERL | AB_RUBY | AB_PHP | AB_LUA },
+		{ ">", AB_PERL | AB_AWK },
+	};
+	const struct ab_word *text = k->text;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (memmem(text->text, text->len, names[i], strlen(names[i])))
+	for (size_t i = 0; i < AB_ARRAY_LEN(signs); i++) {
+		if (signs[i].langs & k->lang &&
+		    memmem(text->text, text->len, signs[i].text,
+			   strlen(signs[i].text)))
 			return true;
 	}
 	return false;
@@ -408,7 +422,7 @@ void ab_code_check_home(struct ab_code *k)
 		return;
 	h.expands = ab_code_has_name(k, "expanduser") ||
 		    ab_code_has_name(k, "expand_path");
-	h.writes = may_write(k->text);
+	h.writes = may_write(k);
 	find_variables(&h);
 	k->x.pos = 0;
 	k->before = (struct ab_token){ 0 };

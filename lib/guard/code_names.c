@@ -542,6 +542,20 @@ static bool is_path_type(const struct ab_code *k, const struct ab_token *t)
 	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
 }
 
+/* Nothing is made of it, or the same path; the lexer is behind it. */
+static bool is_plain_path(const struct ab_code *k, struct ab_lexer x)
+{
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t) || t.is_line)
+		return true;
+	if (ab_code_is_sign(k, &t, '.') && ab_lexer_next(&x, &t))
+		return ab_code_is_text(k, &t, "resolve") ||
+		       ab_code_is_text(k, &t, "absolute") ||
+		       ab_code_is_text(k, &t, "expanduser");
+	return !ab_code_is_sign(k, &t, '/') && !ab_code_is_sign(k, &t, '+');
+}
+
 enum value_kind {
 	VALUE_SET,  /* name = */
 	VALUE_MORE, /* name += */
@@ -611,6 +625,11 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 		is_list |= ch && ((ch == '[' && !i) ||
 				  (ch == ',' && depth == 1 && begins));
 		last = t;
+	}
+	/* for p in Path("x").glob("*"), Path("x") / "y" */
+	if (n && is_file && (kind != VALUE_SET || !is_plain_path(k, x))) {
+		n->count = from;
+		return;
 	}
 	if (n) {
 		/* what was not read may be the end of its last value */
