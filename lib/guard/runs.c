@@ -492,7 +492,12 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 static uint32_t tcl_command(const char *line, uint32_t n)
 {
 	static const char *const names[] = { "exec ", "spawn ", "system " };
+	uint32_t first = 0;
 
+	while (first < n && (line[first] == ' ' || line[first] == '\t'))
+		first++;
+	if (first < n && line[first] == '#')
+		return 0;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		const char *hit = memmem(line, n, names[i], strlen(names[i]));
 
@@ -676,6 +681,9 @@ static void check_lines(struct ab_check *c, const char *lang,
 				at = (uint32_t)(semi - line) + 1;
 		} else if (is_tcl) {
 			at = tcl_command(line, n);
+			/* catch {exec make} */
+			while (at && n > at && line[n - 1] == '}')
+				n--;
 		} else if (is_proc) {
 			const char *colon = memchr(line, ':', n);
 

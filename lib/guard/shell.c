@@ -642,6 +642,22 @@ static uint32_t unquoted_by(const struct ab_shell_command *m)
 #define AB_CHDIRS                                                       \
 	(AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))
 
+/* `cat x` of a file that the text wrote, and what goes through `tee`. */
+static const struct ab_word *known_output(struct ab_check *c,
+					  const struct ab_shell_command *m,
+					  const struct ab_word *argv,
+					  uint32_t argc,
+					  const struct ab_input *in)
+{
+	const struct ab_word *w;
+
+	if (m->builtin == AB_BUILTIN_CAT && argc == 2 && c->has_files) {
+		w = ab_file_content(c, &argv[1]);
+		return w && w->len ? w : NULL;
+	}
+	return ab_word_equals(argv, "tee") ? in->text : NULL;
+}
+
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
@@ -662,6 +678,8 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
+	if (AB_UNLIKELY(m->place.out && m->argc))
+		ab_shell_tell(c->run, known_output(c, m, argv, argc, in));
 	if ((UINT64_C(1) << builtin) & AB_CHDIRS)
 		change_dir(c, builtin, argv, argc);
 	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&

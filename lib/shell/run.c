@@ -516,6 +516,11 @@ void ab_shell_run(struct ab_arena *arena, const struct ab_shell_tree *tree,
  * For callbacks.
  */
 
+void ab_shell_tell(struct ab_shell_run *run, const struct ab_word *output)
+{
+	run->output = output;
+}
+
 bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text)
 {
 	struct pushed *p = ab_run_high(run, sizeof(*p));

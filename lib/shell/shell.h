@@ -375,6 +375,11 @@ struct ab_shell_text {
  * LIMIT.
  */
 bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text);
+/*
+ * What the command at hand prints, which the visitor knows and the shell does
+ * not: `cat` of a file that the text wrote. Borrowed for the whole run.
+ */
+void ab_shell_tell(struct ab_shell_run *run, const struct ab_word *output);
 /* The command at hand pushed that text already, by another reading. */
 bool ab_shell_has_pushed(struct ab_shell_run *run, const struct ab_word *text);
 /* After so many readings: what not each of them pushed is perhaps. */

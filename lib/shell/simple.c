@@ -385,7 +385,11 @@ static void command_done(struct ab_shell_run *run,
 		ab_shell_forget(run);
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
-		ab_run_write(run, c->place.out, c->argc ? c->output : NULL);
+		ab_run_write(run, c->place.out,
+			     !c->argc	? NULL :
+			     c->output	? c->output :
+					  run->output);
+	run->output = NULL;
 	if (c->callee && !skip) {
 		struct function *f = ab_run_function(run, c->callee->name,
 						     c->callee->name_len);

@@ -245,6 +245,7 @@ struct ab_shell_run {
 
 	struct visit_frame *top;
 	struct pushed *pushed, **pushed_tail;
+	const struct ab_word *output; /* ab_shell_tell() */
 	bool is_reading_of; /* the command at hand is one of several readings */
 	bool is_stopped;
 	uint32_t uncertain;
