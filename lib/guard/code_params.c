@@ -145,13 +145,21 @@ static void read_call(struct ab_code *k, struct ab_lexer x,
 	}
 }
 
+static bool may_define(const struct ab_word *text)
+{
+	return memmem(text->text, text->len, "def ", 4) ||
+	       memmem(text->text, text->len, "function ", 9) ||
+	       memmem(text->text, text->len, "=>", 2);
+}
+
 void ab_code_find_params(struct ab_code *k)
 {
 	struct functions all = { .count = 0 };
 	struct ab_lexer start = k->x, x = k->x;
 	struct ab_token t;
 
-	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PHP)))
+	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PHP)) ||
+	    !may_define(k->text))
 		return;
 	while (all.count < MAX_FUNCTIONS && ab_lexer_next(&x, &t)) {
 		if (t.kind == AB_TOKEN_WORD &&

@@ -678,6 +678,9 @@ static bool literal(struct ab_lexer *x, struct ab_token *t, char ch)
 
 static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 {
+	const bool has_documents = x->traits & (AB_LEX_PERL | AB_LEX_FIELDS |
+						AB_LEX_HEREDOC_PHP);
+
 	while (x->pos < x->len) {
 		char ch = x->text[x->pos];
 
@@ -685,9 +688,8 @@ static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 			t->is_line = true;
 		if (is_blank(ch))
 			x->pos++;
-		else if (is_word(ch) ? ch != '_' || !document(x)
-				     : !comment(x) && !document(x) &&
-					       !outside(x))
+		else if ((is_word(ch) || !comment(x)) /* none begins so */ &&
+			 !(has_documents && (document(x) || outside(x))))
 			return;
 		if (x->body_at && x->pos >= x->body_at) {
 			x->pos = x->body_end < x->len ? x->body_end : x->len;

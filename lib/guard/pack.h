@@ -208,7 +208,12 @@ static inline uint64_t ab_pair_bit(const char *p, size_t n)
    them, must begin with; of a path's what the program's name must; of a
    text's, by ab_pair_bit(), what a token must. */
 struct ab_link {
-	uint64_t yes, no, heads;
+	union {
+		uint64_t yes;
+		uint64_t needs; /* of a text clause: ab_text_hash() of its
+				   longest word; 0: none */
+	};
+	uint64_t no, heads;
 	uint32_t clause, next;
 	uint32_t test; /* of the clause, and their number */
 	uint16_t test_count;

@@ -146,6 +146,26 @@ static void settle_hits(struct ab_pack *pack, size_t kind,
 		pack->path_heads[kind] = 0;
 }
 
+/* The longest word of a clause behind its first: most texts have none such, and
+   need not be looked through for the first. */
+static uint32_t needed_word(const char *const *words, uint32_t count)
+{
+	uint32_t hash = 0;
+	size_t longest = 1;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const char *w = words[i];
+		size_t n = strlen(w);
+
+		if (*w >= 'A' && strncmp(w, "not:", 4) != 0 &&
+		    !strchr(w, '|') && n > longest) {
+			longest = n;
+			hash = ab_text_hash(w, (uint32_t)n);
+		}
+	}
+	return hash;
+}
+
 /* What the first token of each text clause may begin with, and its language. */
 static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 {
@@ -154,6 +174,8 @@ static void settle_texts(const struct ab_pack *pack, struct ab_link *links)
 		const struct ab_clause *c = &pack->clauses[link->clause];
 
 		link->heads = ab_text_heads(pack->strings[c->token]);
+		link->needs = needed_word(&pack->strings[c->token],
+					  c->token_count);
 		link->lang = ab_lang_key(c->lang);
 	}
 }

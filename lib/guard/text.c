@@ -25,6 +25,7 @@ struct window {
 	struct ab_token tokens[WINDOW];
 	uint32_t count;
 	bool is_start; /* tokens[0] begins a statement */
+	uint64_t words[16]; /* a bit for each ab_text_hash() of a token */
 };
 
 /* Nothing is put into it: "$x", "#{x}", "@x". */
@@ -89,7 +90,7 @@ static bool none_after(const struct window *w, uint32_t from, const char *want)
 	return true;
 }
 
-/* Where the bracket ends that token `i` stands in. */
+/* Behind the bracket that ends what token `i` stands in. */
 static uint32_t bracket_end(const struct window *w, uint32_t i)
 {
 	uint32_t depth = 1;
@@ -103,7 +104,7 @@ static uint32_t bracket_end(const struct window *w, uint32_t i)
 		depth += ch == '(';
 		depth -= ch == ')';
 		if (!depth)
-			break;
+			return i + 1;
 	}
 	return i;
 }
@@ -178,6 +179,8 @@ static uint64_t window_bits(struct window *w)
 {
 	uint64_t bits = 0;
 
+	memset(w->words, 0, sizeof(w->words));
+	w->words[0] = 1; /* what needs none */
 	for (uint32_t i = 0; i < w->count; i++) {
 		struct ab_token *t = &w->tokens[i];
 		uint64_t bit = t->len ? ab_pair_bit(w->text + t->at, t->len)
@@ -185,6 +188,11 @@ static uint64_t window_bits(struct window *w)
 
 		t->head = (uint8_t)__builtin_ctzll(bit);
 		bits |= bit;
+		if (t->len && t->kind != AB_TOKEN_STRING) {
+			uint32_t h = ab_text_hash(w->text + t->at, t->len);
+
+			w->words[h / 64] |= UINT64_C(1) << h % 64;
+		}
 	}
 	return bits;
 }
@@ -209,6 +217,7 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 
 		at = link->next;
 		if (link->lang != key || !(link->heads & have) ||
+		    !(w->words[link->needs / 64] >> link->needs % 64 & 1) ||
 		    strcmp(clause->lang, lang) != 0)
 			continue;
 		for (uint32_t i = 0; i < w->count; i++) {

@@ -66,6 +66,17 @@ uint32_t ab_lex_traits(const char *lang);
 /* A bit for what a token may begin with to be this one of a rule's, by
    ab_pair_bit(); %string: any. */
 uint64_t ab_text_heads(const char *want);
+/* 1 to 1023: what tells most words apart, of at least one byte and in letters
+   of whatever size. */
+static inline uint32_t ab_text_hash(const char *s, uint32_t len)
+{
+	uint32_t h = ((uint32_t)(unsigned char)s[0] | 0x20) * 31 +
+		     ((uint32_t)(unsigned char)s[len / 2] | 0x20) * 131 +
+		     ((uint32_t)(unsigned char)s[len - 1] | 0x20) * 7 + len;
+
+	return h % 1023 + 1;
+}
+
 /* What tells most languages apart. */
 uint8_t ab_lang_key(const char *lang);
 
