@@ -703,11 +703,9 @@ static void read_wrapped(struct ab_code *k, const struct ab_token *name)
 	if (!name->len || !ab_lexer_next(&x, &t) ||
 	    !ab_code_is_sign(k, &t, '('))
 		return;
-	while (ab_lexer_next(&x, &t) && (t.kind == AB_TOKEN_STRING ||
-					 t.kind == AB_TOKEN_WORD ||
-					 ab_code_is_sign(k, &t, '.') ||
-					 ab_code_is_sign(k, &t, '(') ||
-					 ab_code_is_sign(k, &t, ')'))) {
+	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t) &&
+			     (t.kind != AB_TOKEN_SIGN ||
+			      memchr(".()", k->text->text[t.at], 3)); i++) {
 		if (t.kind == AB_TOKEN_WORD)
 			last = t;
 		else if (!ab_code_is_sign(k, &t, '.'))
