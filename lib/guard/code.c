@@ -268,13 +268,6 @@ static enum ab_call path_method(const struct ab_code *k,
 	return AB_CALL_READ;
 }
 
-/* What has a path of its own type: Path("x"), Pathname("x"). */
-static bool is_path_type(const struct ab_code *k, const struct ab_token *t)
-{
-	return (k->lang == AB_PY && ab_code_is_text(k, t, "Path")) ||
-	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
-}
-
 /* `src/` + `**` + `/` + NAME: src/NAME, or all of src. */
 static void cut_deep(struct ab_code *k, struct ab_word *w, uint32_t at)
 {
@@ -760,9 +753,9 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||
 			   kind == AB_CALL_WALK;
 	ab_code_read_args(k, a);
-	if (is_path_type(k, t))
+	if (ab_code_is_path_type(k, t))
 		kind = path_method(k, &behind);
-	if (is_path_type(k, t) &&
+	if (ab_code_is_path_type(k, t) &&
 	    (kind == AB_CALL_LINK || kind == AB_CALL_ALIAS))
 		kind = path_link(k, a, kind, &behind);
 	a->is_home |= ab_code_is_text(k, t, "expanduser") ||

@@ -167,6 +167,8 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);
    list, is computed (is_computed), or that or what the program reads
    (is_fed). */
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
+/* Where the arguments of a call without brackets end: system "a", "b" or die */
+bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t);
 /* What has this name runs a command and nothing else that has it; the lexer is
    behind it. */
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t);
@@ -267,6 +269,8 @@ void ab_code_find_params(struct ab_code *k);
 /* --- code_names.c --- */
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
+/* What makes a path of a string, and has methods: Path, Pathname. */
+bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t);
 /* One more value that a parameter is given, at the lexer; and one that is not
    known. */
 void ab_code_read_param(struct ab_code *k, struct ab_lexer x,

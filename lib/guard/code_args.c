@@ -409,24 +409,6 @@ static void see_element(struct ab_code *k, struct ab_args *a,
 	}
 }
 
-/* What ends arguments without brackets: system "a", "b" or die. */
-static bool ends_list(const struct ab_code *k, const struct ab_token *t)
-{
-	static const char *const words[] = { "or", "and", "if", "unless",
-					     "while", "until" };
-
-	if (ab_code_is_sign(k, t, ';') || ab_code_is_sign(k, t, '}') ||
-	    t->is_line)
-		return true;
-	for (size_t i = 0; i < AB_ARRAY_LEN(words) &&
-			   k->lang & (AB_PERL | AB_RUBY); i++) {
-		if (t->kind == AB_TOKEN_WORD &&
-		    ab_code_is_text(k, t, words[i]))
-			return true;
-	}
-	return false;
-}
-
 bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t)
 {
 	return k->lang == AB_RUBY &&
@@ -459,7 +441,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 			a->is_cut = true;
 			break;
 		}
-		if (!first && !depth && ends_list(k, &t)) {
+		if (!first && !depth && ab_code_ends_words(k, &t)) {
 			k->x.pos = before;
 			break;
 		}

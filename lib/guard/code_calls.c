@@ -551,8 +551,7 @@ static bool hands_on(const struct ab_code *k, const struct ab_token *t)
 	return is_one_of(k, t, names, AB_ARRAY_LEN(names));
 }
 
-/* perl and ruby: where the arguments of a call without brackets end. */
-static bool ends_words(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const words[] = { "or", "and", "if", "unless",
 					     "while", "until", "do", "for",
@@ -560,7 +559,8 @@ static bool ends_words(const struct ab_code *k, const struct ab_token *t)
 
 	return t->is_line || ab_code_is_sign(k, t, ';') ||
 	       ab_code_is_sign(k, t, '}') ||
-	       is_one_of(k, t, words, AB_ARRAY_LEN(words));
+	       (k->lang & (AB_PERL | AB_RUBY) &&
+		is_one_of(k, t, words, AB_ARRAY_LEN(words)));
 }
 
 /* The first argument, token by token. */
@@ -660,7 +660,7 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 	first.text += start;
 	first.len = 0;
 	for (uint32_t i = 0; i < 64 && t.kind; i++) {
-		if ((is_bare && i && !f.depth && ends_words(k, &t)) ||
+		if ((is_bare && i && !f.depth && ab_code_ends_words(k, &t)) ||
 		    (!f.depth && (ab_code_is_sign(k, &t, ',') ||
 				  ab_code_is_sign(k, &t, ')') ||
 				  ab_code_is_sign(k, &t, ']') ||
@@ -754,7 +754,7 @@ static bool begins_words(const struct ab_code *k)
 	    ab_code_is_sign(k, &k->before, '&') || !ab_lexer_next(&x, &t))
 		return false;
 	if (t.kind != AB_TOKEN_SIGN)
-		return !ends_words(k, &t);
+		return !ab_code_ends_words(k, &t);
 	return !t.is_line && memchr("*@%[<", k->text->text[t.at], 5);
 }
 

@@ -533,8 +533,7 @@ static void add_value(struct ab_code *k, struct ab_named *n,
 	}
 }
 
-/* What makes a path of a string, and has methods. */
-static bool is_path_type(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t)
 {
 	return (k->lang == AB_PY && (ab_code_is_text(k, t, "Path") ||
 				     ab_code_is_text(k, t, "PurePath") ||
@@ -581,7 +580,7 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 			break;
 		if (ch && memchr("([", ch, 2)) {
 			is_path = is_path && i && ch == '(' && depth;
-			is_file |= i && !depth && is_path_type(k, &last);
+			is_file |= i && !depth && ab_code_is_path_type(k, &last);
 			/* a call, unless it begins a list */
 			if (i && !depth && joint == AB_JOINT_NONE && !is_file)
 				break;
