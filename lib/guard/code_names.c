@@ -580,7 +580,8 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 			break;
 		if (ch && memchr("([", ch, 2)) {
 			is_path = is_path && i && ch == '(' && depth;
-			is_file |= i && !depth && ab_code_is_path_type(k, &last);
+			is_file |= i && !depth &&
+				   ab_code_is_path_type(k, &last);
 			/* a call, unless it begins a list */
 			if (i && !depth && joint == AB_JOINT_NONE && !is_file)
 				break;

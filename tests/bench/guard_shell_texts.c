@@ -171,6 +171,15 @@ static const struct {
 	{ "q( of a program", "perl <<E\n", "q(", "" },
 	{ "qx( of a program", "perl <<E\n", "qx( ", "" },
 	{ "<<A of a program", "ruby <<'E'\n", "f <<A\n", "" },
+	{ "}/a/; of a program", "node <<'E'\n", "}/a/;", "" },
+	{ "}/\"/; of a program", "node <<'E'\n", "}/\"/;", "" },
+	{ "`${ of a program", "node <<'E'\n", "`${", "" },
+	{ "=pod of a program", "perl <<'E'\n", "}\n=pod\n", "" },
+	{ "?><? of a program", "php <<'E'\n<?php ", "?>a<?php ", "" },
+	{ "promisify(", "node <<'E'\nx=", "promisify(", "" },
+	{ "functions of a program", "python3 <<E\nimport subprocess\n",
+	  "def f(a):\n f('x')\n", "" },
+	{ "exec) of a program", "node <<'E'\nchild.", "exec)", "" },
 };
 
 const char *generator_name(size_t i)
