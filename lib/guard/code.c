@@ -774,8 +774,11 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		if (is_statement(&a->words[0]))
 			return;
 	}
-	if (a->each && ab_code_has_lists(a->each))
+	if (a->each && ab_code_has_lists(a->each)) {
 		judge_lists(k, kind, a);
+		if (!a->each->is_any)
+			return;
+	}
 	if (a->each)
 		judge_each(k, kind, a);
 	else
@@ -966,12 +969,31 @@ static bool is_defined(const struct ab_code *k, const struct ab_token *t)
 	return k->lang == AB_PY;
 }
 
+/* ruby: :system is a name, where no send(:system, ...) and method(:system) is
+   before it. */
+static bool is_symbol(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const calls[] = { "send(", "send__(", "send ",
+					     "method(" };
+	uint32_t at = t->at - (t->at > 0);
+
+	if (k->lang != AB_RUBY || !ab_code_is_sign(k, &k->before, ':'))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
+		size_t n = strlen(calls[i]);
+
+		if (at >= n && !memcmp(k->x.text + at - n, calls[i], n))
+			return false;
+	}
+	return true;
+}
+
 /* The call that begins with a token. */
 static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 {
 	enum ab_call kind = AB_CALL_NONE;
 
-	if (is_defined(k, t))
+	if (is_defined(k, t) || is_symbol(k, t))
 		return AB_CALL_NONE;
 	if (t->kind == AB_TOKEN_WORD)
 		kind = call_at(k, t);

@@ -275,6 +275,9 @@ bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t);
    known. */
 void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name);
+/* All that follows, as a list. */
+void ab_code_read_rest(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *name);
 void ab_code_cut_name(struct ab_code *k, const struct ab_token *t);
 const struct ab_named *ab_code_named(const struct ab_code *k,
 				     const struct ab_token *t);

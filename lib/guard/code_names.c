@@ -692,6 +692,28 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 		ab_code_cut_name(k, name);
 }
 
+void ab_code_read_rest(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *name)
+{
+	struct ab_named *n = add_named(k, name);
+	struct ab_token t;
+
+	if (!n)
+		return;
+	n->is_list = true;
+	if (n->count < AB_CODE_VALUES)
+		n->begins |= UINT32_C(1) << n->count;
+	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
+		if (ab_code_is_sign(k, &t, ')'))
+			return;
+		if (t.kind == AB_TOKEN_STRING)
+			add_value(k, n, &t, AB_PIECE_NEW);
+		else if (!ab_code_is_sign(k, &t, ','))
+			break;
+	}
+	n->is_cut = true;
+}
+
 /* x = promisify(y.exec), x = partial(os.system): another name of the call;
    behind the word. */
 static void read_wrapped(struct ab_code *k, const struct ab_token *name)

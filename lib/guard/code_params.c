@@ -17,6 +17,7 @@ struct function {
 	struct ab_token name;
 	struct ab_token params[MAX_PARAMS];
 	uint32_t count;
+	bool has_rest; /* the last one is all that follow: *a, ...a */
 };
 
 struct functions {
@@ -33,7 +34,10 @@ static void read_params(const struct ab_code *k, struct ab_lexer *x,
 	int depth = 1;
 
 	while (ab_lexer_next(x, &t)) {
-		bool begins = !last.kind || ab_code_is_sign(k, &last, ',');
+		bool is_rest = ab_code_is_sign(k, &last, '*') ||
+			       ab_code_is_sign(k, &last, '.');
+		bool begins = !last.kind || is_rest ||
+			      ab_code_is_sign(k, &last, ',');
 
 		if (t.kind == AB_TOKEN_SIGN && t.len == 1) {
 			char ch = k->text->text[t.at];
@@ -44,9 +48,12 @@ static void read_params(const struct ab_code *k, struct ab_lexer *x,
 		if (!depth)
 			return;
 		if (depth == 1 && t.kind == AB_TOKEN_WORD && begins &&
-		    f->count < MAX_PARAMS && !ab_code_is_text(k, &t, "self") &&
-		    !ab_code_is_text(k, &t, "cls"))
+		    f->count < MAX_PARAMS && !f->has_rest &&
+		    !ab_code_is_text(k, &t, "self") &&
+		    !ab_code_is_text(k, &t, "cls")) {
 			f->params[f->count++] = t;
+			f->has_rest = is_rest;
+		}
 		last = t;
 	}
 }
@@ -124,6 +131,10 @@ static void read_call(struct ab_code *k, struct ab_lexer x,
 		return;
 	}
 	for (uint32_t i = 0; i < f->count; i++) {
+		if (f->has_rest && i + 1 == f->count) {
+			ab_code_read_rest(k, x, &f->params[i]);
+			return;
+		}
 		ab_code_read_param(k, x, &f->params[i]);
 		/* to the next argument */
 		for (uint32_t n = 0;; n++) {

@@ -508,6 +508,20 @@ static uint32_t tcl_command(const char *line, uint32_t n)
 	return 0;
 }
 
+/* Where that ends that begins at `at`: [exec make], catch {exec make}. */
+static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
+{
+	int depth = 0;
+
+	for (uint32_t i = at; i < n; i++) {
+		depth += line[i] == '[' || line[i] == '{';
+		depth -= line[i] == ']' || line[i] == '}';
+		if (depth < 0)
+			return i;
+	}
+	return n;
+}
+
 /* $(shell COMMAND) and ${shell COMMAND} of a makefile. */
 static void check_make_calls(struct ab_check *c, const struct ab_word *text)
 {
@@ -681,9 +695,7 @@ static void check_lines(struct ab_check *c, const char *lang,
 				at = (uint32_t)(semi - line) + 1;
 		} else if (is_tcl) {
 			at = tcl_command(line, n);
-			/* catch {exec make} */
-			while (at && n > at && line[n - 1] == '}')
-				n--;
+			n = at ? tcl_end(line, at, n) : n;
 		} else if (is_proc) {
 			const char *colon = memchr(line, ':', n);
 
