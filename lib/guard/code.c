@@ -1051,6 +1051,11 @@ static void scan_code(struct ab_code *k, struct ab_args *a)
 	struct ab_token t;
 
 	while (next_token(k, &fields, &t) && !k->c->is_broken) {
+		if (k->x.is_deep) {
+			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY,
+				       k->text);
+			return;
+		}
 		void *mark = k->c->scratch->low;
 		const struct ab_token last = k->before;
 		struct ab_lexer here;

@@ -254,6 +254,7 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 	static const char *const more[] = { "${", "@{" };
 	const char *s = k->text->text, *open = field_open(k, t), *found = NULL;
 	uint32_t stop = t->at + t->len;
+	struct ab_lexer x = k->x;
 
 	if (t->is_doubt) {
 		*at = t->at + 1;
@@ -275,7 +276,7 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 	if (!found)
 		return false;
 	*at = (uint32_t)(found - s) + (uint32_t)strlen(open);
-	*end = ab_field_end(&k->x, *at, stop);
+	*end = ab_field_end(&x, *at, stop);
 	/* without an end all that follows may be code */
 	*end = *end ? *end - 1 : stop;
 	return true;

@@ -237,7 +237,7 @@ static uint32_t brace_end(const char *s, uint32_t at, uint32_t end)
 	return depth || at > end ? 0 : at;
 }
 
-uint32_t ab_field_end(const struct ab_lexer *outer, uint32_t at, uint32_t end)
+uint32_t ab_field_end(struct ab_lexer *outer, uint32_t at, uint32_t end)
 {
 	struct ab_lexer x = { .text = outer->text, .pos = at, .len = end,
 			      .traits = outer->traits,
@@ -248,14 +248,14 @@ uint32_t ab_field_end(const struct ab_lexer *outer, uint32_t at, uint32_t end)
 
 	if (!(x.traits & (AB_LEX_FIELDS | AB_LEX_TEMPLATE)))
 		return brace_end(x.text, at, end);
-	while (x.nest <= MAX_NEST && ab_lexer_next(&x, &t)) {
+	x.is_deep = x.nest > MAX_NEST;
+	while (depth && !x.is_deep && ab_lexer_next(&x, &t)) {
 		if (t.kind == AB_TOKEN_SIGN && t.len == 1 &&
 		    (x.text[t.at] == '{' || x.text[t.at] == '}'))
 			depth += x.text[t.at] == '{' ? 1 : -1;
-		if (!depth)
-			return x.pos;
 	}
-	return 0;
+	outer->is_deep |= x.is_deep;
+	return depth || x.is_deep ? 0 : x.pos;
 }
 
 /* Behind "#{...}" and `${...}`, which may have quotes; at + 1: there is none

@@ -56,12 +56,13 @@ struct ab_lexer {
 	bool was_condition;
 	bool has_data; /* what stands behind __END__ is read */
 	uint8_t nest;  /* of strings in expressions of strings */
+	bool is_deep;  /* too much of that: what is a string is not known */
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
 /* Behind the brace that ends an expression in a string, "{...}", whose text
    begins at `at`; 0: there is none. */
-uint32_t ab_field_end(const struct ab_lexer *x, uint32_t at, uint32_t end);
+uint32_t ab_field_end(struct ab_lexer *x, uint32_t at, uint32_t end);
 uint32_t ab_lex_traits(const char *lang);
 /* A bit for what a token may begin with to be this one of a rule's, by
    ab_pair_bit(); %string: any. */
