@@ -311,6 +311,11 @@ static bool string(struct ab_lexer *x, struct ab_token *t)
 
 /* --- literals without quotes ---------------------------------------------- */
 
+static bool is_awk(const struct ab_lexer *x)
+{
+	return x->traits == (AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_LINE);
+}
+
 /* A value may begin here: what was last is none. When in doubt it is one, for
    a division is code and a pattern is not. */
 static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
@@ -321,7 +326,7 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 		"elsif",  "then",  "do",     "typeof", "delete", "void",
 		"throw",  "new",
 	};
-	/* names that perl alone keeps for itself */
+	/* names that perl, and awk, alone keep for themselves */
 	static const char *const of_perl[] = { "split", "grep", "print", "join",
 					       "push", "map" };
 	const bool is_statement = t->is_line &&
@@ -337,13 +342,12 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
 		return false;
 	/* awk: {...} /x/ {...} */
 	if (x->last_kind == AB_TOKEN_SIGN && x->last_len == 1 && *last == '}')
-		return is_statement ||
-		       x->traits == (AB_LEX_HASH | AB_LEX_REGEX | AB_LEX_LINE);
+		return is_statement || is_awk(x);
 	if (x->last_kind != AB_TOKEN_WORD)
 		return !x->last_kind ||
 		       (x->last_len == 1 && !memchr(")]", *last, 2));
 	return is_statement || is_last(x, before, AB_ARRAY_LEN(before)) ||
-	       (x->traits & AB_LEX_PERL &&
+	       ((x->traits & AB_LEX_PERL || is_awk(x)) &&
 		is_last(x, of_perl, AB_ARRAY_LEN(of_perl)));
 }
 
@@ -351,8 +355,15 @@ static bool is_operand(const struct ab_lexer *x, const struct ab_token *t)
    perl may take for an argument, `puts /x/`. */
 static bool is_doubtful(const struct ab_lexer *x)
 {
+	/* names that js keeps for itself, some of them at times */
+	static const char *const of_js[] = { "yield", "await", "of", "default",
+					     "extends", "instanceof", "get" };
 	bool is_named = x->traits & (AB_LEX_PERL | AB_LEX_FIELDS) &&
 			x->last_kind == AB_TOKEN_WORD;
+
+	if (x->traits & AB_LEX_TEMPLATE &&
+	    is_last(x, of_js, AB_ARRAY_LEN(of_js)))
+		return true;
 
 	if (is_last_sign(x, '+') || is_last_sign(x, '-'))
 		return x->last_at &&
