@@ -615,15 +615,44 @@ static inline bool is_idle(const struct ab_check *c, const struct ab_role *role)
 	       !c->pack->path_links[AB_ROLE_RUN];
 }
 
+/* file:%.py: the first operand, a module, stands for the %. */
+static bool put_module(struct ab_check *c, const struct ab_use *use,
+		       struct ab_word *w)
+{
+	uint32_t base = use->base[use->program->depth], at, n = 0;
+	const char *sign = memchr(w->text, '%', w->len);
+	const struct ab_word *module;
+	char *text;
+
+	if (!sign)
+		return true;
+	if (use->operand_count == base)
+		return false;
+	module = &use->words[use->operands[base]];
+	text = ab_check_alloc(c, (size_t)w->len + module->len);
+	if (!text || module->hole_count)
+		return false;
+	at = (uint32_t)(sign - w->text);
+	memcpy(text, w->text, at);
+	n = at;
+	for (uint32_t i = 0; i < module->len; i++)
+		text[n++] = module->text[i] == '.' ? '/' : module->text[i];
+	memcpy(text + n, sign + 1, w->len - at - 1);
+	w->text = text;
+	w->len = n + w->len - at - 1;
+	w->span = module->span;
+	return true;
+}
+
 static void here(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role, ab_role_fn *fn)
 {
 	const char *name = role->select == AB_SEL_FILE ? role->text : ".";
-	const struct ab_word w = { .text = name,
-				   .len = (uint32_t)strlen(name),
-				   .span = use->words[0].span };
+	struct ab_word w = { .text = name, .len = (uint32_t)strlen(name),
+			     .span = use->words[0].span };
 
-	fn(c, use, role, &w);
+	if (role->select != AB_SEL_FILE || put_module(c, use, &w))
+		fn(c, use, role, &w);
 }
 
 void ab_role_each(struct ab_check *c, const struct ab_use *use,

@@ -1013,6 +1013,38 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 	return kind;
 }
 
+/* import x, require("./x.js"): a file that the text wrote is run. */
+static void run_module(struct ab_code *k, const struct ab_token *t)
+{
+	const char *ext = k->lang == AB_PY ? ".py" : ".js";
+	struct ab_lexer x = k->x;
+	struct ab_token name = *t;
+	struct ab_word w, more = { .text = ext, .len = 3 };
+
+	if (!k->use || !k->c->has_files)
+		return;
+	if (k->lang == AB_PY) {
+		if (!(ab_code_is_text(k, t, "import") ||
+		      ab_code_is_text(k, t, "from")) ||
+		    !ab_lexer_next(&x, &name) || name.kind != AB_TOKEN_WORD)
+			return;
+	} else if (t->kind != AB_TOKEN_STRING || !t->len ||
+		   k->text->text[t->at] != '.' ||
+		   !(ab_code_is_text(k, &k->behind, "require") ||
+		     ab_code_is_text(k, &k->behind, "import") ||
+		     ab_code_is_text(k, &k->before, "from") ||
+		     ab_code_is_text(k, &k->before, "import"))) {
+		return;
+	}
+	if (!ab_word_slice(k->c, k->text, name.at, name.len, &w))
+		return;
+	if (k->lang == AB_JS)
+		ab_file_run(k->c, k->use, &w);
+	k->last = NULL;
+	ab_code_append(k, &w, &more);
+	ab_file_run(k->c, k->use, &w);
+}
+
 /* What runs a command or names a file without being a call. */
 static void judge_token(struct ab_code *k, struct ab_args *a,
 			const struct ab_token *t)
@@ -1021,6 +1053,8 @@ static void judge_token(struct ab_code *k, struct ab_args *a,
 		loose_string(k, t);
 	if (k->lang & (AB_PY | AB_RUBY))
 		named_path(k, a, t);
+	if (k->lang & (AB_PY | AB_JS))
+		run_module(k, t);
 	switch (k->lang) {
 	case AB_PY:
 		if (ab_code_is_sign(k, t, '!') && (t->is_line || !t->at))
