@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "guard/check.h"
+#include "guard/command.h"
 
 #include <string.h>
 
@@ -641,7 +642,7 @@ static bool put_module(struct ab_check *c, const struct ab_use *use,
 	w->text = text;
 	w->len = n + w->len - at - 1;
 	w->span = module->span;
-	return true;
+	return ab_file_is_written(c, w);
 }
 
 static void here(struct ab_check *c, const struct ab_use *use,

@@ -84,6 +84,12 @@ struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 struct ab_deferred; /* defined.c */
 
+/* Modules that inline programs import, each by the one before. */
+struct ab_module {
+	const struct ab_word *path;
+	const struct ab_module *outer;
+};
+
 struct ab_check {
 	const struct ab_pack *pack;
 	const struct ab_shell_place_text *place;
@@ -94,6 +100,8 @@ struct ab_check {
 	const struct ab_chain *chain;
 	uint32_t flags;		  /* of the command: enum ab_shell_place */
 	uint32_t depth;
+	const struct ab_module *module; /* the innermost; or NULL */
+	uint32_t modules;	  /* that were run */
 	uint32_t out_taint;	  /* of what the command prints */
 	uint32_t saved_taint;
 	bool is_strict, is_broken;

@@ -1013,36 +1013,71 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 	return kind;
 }
 
-/* import x, require("./x.js"): a file that the text wrote is run. */
-static void run_module(struct ab_code *k, const struct ab_token *t)
+/* What import and require() name; false: nothing that may be a file. */
+static bool module_name(struct ab_code *k, const struct ab_token *t,
+			struct ab_word *w)
 {
-	const char *ext = k->lang == AB_PY ? ".py" : ".js";
 	struct ab_lexer x = k->x;
 	struct ab_token name = *t;
-	struct ab_word w, more = { .text = ext, .len = 3 };
+	bool is_python = k->lang == AB_PY;
+	bool begins = t->is_line || !k->before.kind ||
+		      ab_code_is_sign(k, &k->before, ';') ||
+		      ab_code_is_sign(k, &k->before, ':');
 
-	if (!k->use || !k->c->has_files)
-		return;
-	if (k->lang == AB_PY) {
-		if (!(ab_code_is_text(k, t, "import") ||
-		      ab_code_is_text(k, t, "from")) ||
-		    !ab_lexer_next(&x, &name) || name.kind != AB_TOKEN_WORD)
+	if (is_python && (!begins || !(ab_code_is_text(k, t, "import") ||
+				       ab_code_is_text(k, t, "from")) ||
+			  !ab_lexer_next(&x, &name) ||
+			  name.kind != AB_TOKEN_WORD))
+		return false;
+	if (!is_python && (t->kind != AB_TOKEN_STRING || !t->len ||
+			   k->text->text[t->at] != '.' ||
+			   !(ab_code_is_text(k, &k->behind, "require") ||
+			     ab_code_is_text(k, &k->behind, "import") ||
+			     ab_code_is_text(k, &k->before, "from") ||
+			     ab_code_is_text(k, &k->before, "import"))))
+		return false;
+	return ab_word_slice(k->c, k->text, name.at, name.len, w);
+}
+
+#define MAX_MODULES 64
+
+/* A file that the text wrote, unless it is one that is being run. */
+static void run_file(struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_check *c = k->c;
+	struct ab_module module = { .path = w, .outer = c->module };
+
+	for (const struct ab_module *m = c->module; m; m = m->outer) {
+		if (m->path->len == w->len &&
+		    !memcmp(m->path->text, w->text, w->len))
 			return;
-	} else if (t->kind != AB_TOKEN_STRING || !t->len ||
-		   k->text->text[t->at] != '.' ||
-		   !(ab_code_is_text(k, &k->behind, "require") ||
-		     ab_code_is_text(k, &k->behind, "import") ||
-		     ab_code_is_text(k, &k->before, "from") ||
-		     ab_code_is_text(k, &k->before, "import"))) {
+	}
+	if (!ab_file_is_written(c, w))
+		return;
+	if (c->modules == MAX_MODULES) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
 		return;
 	}
-	if (!ab_word_slice(k->c, k->text, name.at, name.len, &w))
+	c->modules++;
+	c->module = &module;
+	ab_file_run(c, k->use, w);
+	c->module = module.outer;
+}
+
+/* import x, require("./x.js"): a module is run once. */
+static void run_module(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_word more = { .text = k->lang == AB_PY ? ".py" : ".js",
+				      .len = 3 };
+	struct ab_word w;
+
+	if (AB_LIKELY(!k->c->has_files) || !k->use || !module_name(k, t, &w))
 		return;
 	if (k->lang == AB_JS)
-		ab_file_run(k->c, k->use, &w);
+		run_file(k, &w);
 	k->last = NULL;
 	ab_code_append(k, &w, &more);
-	ab_file_run(k->c, k->use, &w);
+	run_file(k, &w);
 }
 
 /* What runs a command or names a file without being a call. */

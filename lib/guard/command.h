@@ -156,6 +156,8 @@ bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		     const struct ab_word *in_text, bool has_stdin);
 /* What it holds is known to be one of several texts. */
 bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
+/* The text itself put something in. */
+bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
 /* What a file holds, as far as the text says; or NULL. */
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path);

@@ -621,6 +621,11 @@ static const struct ab_word *kept_content(struct ab_check *c,
 			: NULL;
 }
 
+bool ab_file_is_written(struct ab_check *c, const struct ab_word *path)
+{
+	return kept_content(c, path) != NULL;
+}
+
 /* The same where an archive may have brought another one. */
 static AB_COLD const struct ab_word *
 unpacked_content(struct ab_check *c, const struct ab_word *path,
