@@ -1040,21 +1040,23 @@ static bool module_name(struct ab_code *k, const struct ab_token *t,
 }
 
 #define MAX_MODULES 64
+#define MAX_IMPORTS 8 /* each in the one before: the stack is bounded */
 
 /* A file that the text wrote, unless it is one that is being run. */
 static void run_file(struct ab_code *k, const struct ab_word *w)
 {
 	struct ab_check *c = k->c;
 	struct ab_module module = { .path = w, .outer = c->module };
+	uint32_t depth = 0;
 
-	for (const struct ab_module *m = c->module; m; m = m->outer) {
+	for (const struct ab_module *m = c->module; m; m = m->outer, depth++) {
 		if (m->path->len == w->len &&
 		    !memcmp(m->path->text, w->text, w->len))
 			return;
 	}
 	if (!ab_file_is_written(c, w))
 		return;
-	if (c->modules == MAX_MODULES) {
+	if (c->modules == MAX_MODULES || depth == MAX_IMPORTS) {
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
 		return;
 	}
