@@ -163,14 +163,6 @@ static int open_dir(const char *path)
 	return fd < 0 ? -errno : ab_fd_lift(fd);
 }
 
-/* 0700 whatever the umask; one that is there is left as it is. */
-static int make_dir(int dirfd, const char *name)
-{
-	if (mkdirat(dirfd, name, 0700))
-		return errno == EEXIST ? 0 : -errno;
-	return fchmodat(dirfd, name, 0700, 0) ? -errno : 0;
-}
-
 /* mkdir -p with 0700; an ancestor that exists is left as it is. */
 static int make_dirs(const char *path)
 {
@@ -183,10 +175,10 @@ static int make_dirs(const char *path)
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		r = make_dir(AT_FDCWD, prefix);
+		r = ab_fd_make_dir(AT_FDCWD, prefix, 0700);
 		*p = '/';
 	}
-	return r ? r : make_dir(AT_FDCWD, prefix);
+	return r ? r : ab_fd_make_dir(AT_FDCWD, prefix, 0700);
 }
 
 /* The opened directory is judged, not its name. */
@@ -284,7 +276,7 @@ int32_t ab_context_open_dir(agentbox_context *context, const char *name,
 
 	if (rc < 0)
 		return rc;
-	int r = make_dir(state, name);
+	int r = ab_fd_make_dir(state, name, 0700);
 
 	if (r)
 		return ab_error_sys(err, -r, name,

@@ -44,6 +44,13 @@ int ab_fd_dup(int fd)
 	return ab_fd_dup_from(fd, FD_FIRST);
 }
 
+int ab_fd_make_dir(int dirfd, const char *name, mode_t mode)
+{
+	if (mkdirat(dirfd, name, mode))
+		return errno == EEXIST ? 0 : -errno;
+	return fchmodat(dirfd, name, mode, 0) ? -errno : 0;
+}
+
 int ab_fd_lift(int fd)
 {
 	int lifted;

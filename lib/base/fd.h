@@ -25,6 +25,9 @@ int ab_fd_dup_from(int fd, int min);
  * streams would make it land; closed on failure. Passes -errno through.
  */
 int ab_fd_lift(int fd);
+/* mkdirat(2) with this mode whatever the umask is; 0 also where there is a
+   directory of that name, which stays as it is, or -errno. */
+int ab_fd_make_dir(int dirfd, const char *name, mode_t mode);
 /*
  * The entries of a directory, no link, by an offset of their own: "." lists
  * one that stays open. closedir(3) it; NULL with errno.

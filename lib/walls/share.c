@@ -35,11 +35,12 @@
 static int32_t make_dir(int dirfd, const char *name, mode_t mode,
 			agentbox_error **err)
 {
-	if (mkdirat(dirfd, name, mode) ? errno == EEXIST
-				       : fchmodat(dirfd, name, mode, 0) == 0)
-		return 0;
-	return ab_error_sys(err, errno, WHERE,
-			    "cannot make '%s' in the state directory", name);
+	int r = ab_fd_make_dir(dirfd, name, mode);
+
+	return r ? ab_error_sys(err, -r, WHERE,
+				"cannot make '%s' in the state directory",
+				name)
+		 : 0;
 }
 
 /* <state>/boxes/<id>: what is shown, what is being made, the records. */
