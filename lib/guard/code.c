@@ -310,6 +310,58 @@ static bool glob_word(struct ab_code *k, struct ab_word *w, bool is_deep)
 	return true;
 }
 
+/* A name as it is seen from where chdir("x") went. */
+static void rebase(struct ab_code *k, struct ab_word *w)
+{
+	struct ab_word full = k->cwd;
+	const struct ab_word slash = { .text = "/", .len = 1 };
+
+	if (!k->cwd.len || !w->len || memchr("/~", *w->text, 2))
+		return;
+	k->last = NULL;
+	ab_code_append(k, &full, &slash);
+	ab_code_append(k, &full, w);
+	full.span = w->span;
+	*w = full;
+}
+
+/* The scratch memory of a call is given back. */
+static void keep_cwd(struct ab_code *k, const struct ab_word *w)
+{
+	char *text = ab_arena_high(k->c->high, w->len + 1);
+
+	if (!text) {
+		k->c->is_broken = true;
+		return;
+	}
+	memcpy(text, w->text, w->len);
+	k->cwd = (struct ab_word){ .text = text, .len = w->len,
+				   .span = w->span };
+}
+
+/* Which of the arguments are names of files: as many from the first on. */
+static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
+			 const struct ab_args *a)
+{
+	switch (kind) {
+	case AB_CALL_NONE:
+	case AB_CALL_SHELL:
+	case AB_CALL_CODE:
+	case AB_CALL_SQL:
+	case AB_CALL_FETCH:
+		return 0;
+	case AB_CALL_OPEN: /* perl: its modes */
+		return k->lang == AB_PERL ? 0 : a->count > 0;
+	case AB_CALL_RENAME:
+	case AB_CALL_COPY:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+		return a->count < 2 ? a->count : 2;
+	default:
+		return a->count > 0;
+	}
+}
+
 static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
@@ -322,10 +374,17 @@ static void judge_call(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			    a->is_home && (a->words[0].len > 1 ||
 					   kind == AB_CALL_REMOVE ||
 					   kind == AB_CALL_DELETE ||
-					   kind == AB_CALL_WALK));
+					   kind == AB_CALL_WALK ||
+					   kind == AB_CALL_CHDIR));
 	if (k->argv_count || k->lang == AB_AWK)
 		ab_code_note_argv(k, kind, a);
+	for (uint32_t i = 0; k->cwd.len && i < names_of(k, kind, a); i++)
+		rebase(k, &a->words[i]);
 	switch (kind) {
+	case AB_CALL_CHDIR:
+		if (a->count && !a->words[0].hole_count)
+			keep_cwd(k, &a->words[0]);
+		return;
 	case AB_CALL_SHELL:
 		if (a->is_cut)
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,

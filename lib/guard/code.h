@@ -27,7 +27,8 @@ enum ab_call {
 	AB_CALL_FETCH, /* an address, and the file that gets it */
 	AB_CALL_GLOB, /* names by a pattern */
 	AB_CALL_WALK, /* all that lies below */
-	AB_CALL_CODE /* of the same language */
+	AB_CALL_CODE, /* of the same language */
+	AB_CALL_CHDIR
 };
 
 enum {
@@ -81,6 +82,7 @@ struct ab_code {
 	uint32_t name_count;
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
+	struct ab_word cwd; /* of chdir("x"), from there on; or of no length */
 	/* the words behind the program, if it takes them */
 	const struct ab_word *argv;
 	uint32_t argv_count;

@@ -34,7 +34,8 @@ enum {
 	CALL_FETCH = AB_CALL_FETCH,
 	CALL_GLOB = AB_CALL_GLOB,
 	CALL_WALK = AB_CALL_WALK,
-	CALL_CODE = AB_CALL_CODE
+	CALL_CODE = AB_CALL_CODE,
+	CALL_CHDIR = AB_CALL_CHDIR
 };
 
 static const struct {
@@ -108,6 +109,7 @@ static const struct {
 	{ "run-program", OTHER, CALL_SHELL },
 	{ "run-shell-command", OTHER, CALL_SHELL },
 	{ "cmd", OTHER, CALL_SHELL },
+	{ "chdir", ALL, CALL_CHDIR },
 	/* what runs code */
 	{ "eval", PY | PERL | RUBY | JS | PHP, CALL_CODE },
 	{ "exec", PY, CALL_CODE },
