@@ -325,11 +325,19 @@ static void rebase(struct ab_code *k, struct ab_word *w)
 	*w = full;
 }
 
+#define MAX_CWD 512 /* beyond it time would not be linear */
+
 /* The scratch memory of a call is given back. */
 static void keep_cwd(struct ab_code *k, const struct ab_word *w)
 {
-	char *text = ab_arena_high(k->c->high, w->len + 1);
+	char *text;
 
+	k->cwd.len = 0;
+	if (w->len > MAX_CWD) {
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+		return;
+	}
+	text = ab_arena_high(k->c->high, w->len + 1);
 	if (!text) {
 		k->c->is_broken = true;
 		return;
