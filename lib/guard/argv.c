@@ -10,6 +10,7 @@
 #include "guard/command.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/key.h"
@@ -67,6 +68,7 @@ struct scan {
 	struct ab_use *use;
 	uint32_t i; /* the word at hand */
 	uint32_t unsure; /* the last option that is not in the table */
+	bool takes_equals; /* -x=VALUE */
 	bool is_ended;
 };
 
@@ -119,6 +121,60 @@ static inline uint32_t next_option(const struct scan *s,
 	return hit ? (uint32_t)(hit - keys) : n;
 }
 
+/* A value that switches a flag off, or that nobody knows. */
+static bool is_off(const struct ab_word *w, uint32_t at)
+{
+	static const char *const names[] = { "false", "0", "no", "off",
+					     "none",  "f", "n" };
+	uint32_t n = w->len > at ? w->len - at : 0;
+
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (w->holes[i].at + w->holes[i].len >= at)
+			return true;
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == n &&
+		    !strncasecmp(w->text + at, names[i], n))
+			return true;
+	}
+	return !n;
+}
+
+/* --dry-run=false, --hash= and --dry-run false. A value that an option needs
+   is what it says: `-o none` is a name. */
+static void doubt_value(struct scan *s, const struct ab_option *o,
+			const struct ab_word *w, uint32_t eq)
+{
+	bool has_value = eq < w->len;
+	bool is_doubt = false;
+
+	if (has_value && o->arity == 1)
+		is_doubt = eq + 1 == w->len;
+	else if (has_value)
+		is_doubt = is_off(w, eq + 1);
+	else if (!o->arity && s->i + 1 < s->use->count)
+		is_doubt = ab_word_equals(&s->use->words[s->i + 1], "false");
+	if (is_doubt)
+		s->use->doubted |= UINT64_C(1) << o->group;
+}
+
+/* --no-dry-run, behind --dry-run or before it. */
+static void doubt_name(struct scan *s, const struct ab_word *w)
+{
+	static const char no[] = "--no-";
+	uint32_t n, len = (uint32_t)ab_seek(w->text, w->len, '=');
+	uint32_t skip = sizeof(no) - 1;
+	const struct ab_option *all = options_of(s, &n);
+
+	if (len <= skip || memcmp(w->text, no, skip) != 0)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].len == len - skip + 2 &&
+		    !memcmp(all[i].name + 2, w->text + skip, len - skip))
+			s->use->doubted |= UINT64_C(1) << all[i].group;
+	}
+}
+
 /* --name or --name=value; also -name of the long style. */
 static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 {
@@ -154,6 +210,7 @@ static bool long_option(struct scan *s, const struct ab_word *w, uint32_t dash)
 		return false;
 	/* an ambiguous abbreviation may be any of them */
 	s->use->options |= mask;
+	doubt_value(s, best, w, len);
 	if (len < w->len)
 		add_value(s, best->group, s->i, s->i, len + 1);
 	else if (best->arity == 1 && s->i + 1 < s->use->count) {
@@ -184,6 +241,13 @@ static void short_options(struct scan *s, const struct ab_word *w,
 			continue;
 		}
 		s->use->options |= UINT64_C(1) << o->group;
+		if (s->takes_equals && from && k + 1 < w->len &&
+		    w->text[k + 1] == '=') {
+			doubt_value(s, o, w, k + 1);
+			if (o->arity)
+				add_value(s, o->group, s->i, s->i, k + 2);
+			break;
+		}
 		if (!o->arity)
 			continue;
 		if (!from) { /* tar: values follow as words, in order */
@@ -302,6 +366,7 @@ static void option_word(struct scan *s, const struct ab_word *w)
 		return;
 	}
 	if (w->len > 1 && w->text[1] == '-') {
+		doubt_name(s, w);
 		if (!long_option(s, w, 2) && !memchr(w->text, '=', w->len)) {
 			s->use->is_unsure = true;
 			s->unsure = s->i;
@@ -491,7 +556,8 @@ bool ab_use_read(struct ab_check *c, const struct ab_program *p,
 		 const struct ab_word *words, uint32_t count,
 		 struct ab_use *use)
 {
-	struct scan s = { .c = c, .use = use };
+	struct scan s = { .c = c, .use = use,
+			  .takes_equals = p->takes_equals };
 	bool is_plain, is_rest;
 
 	use->program = p;

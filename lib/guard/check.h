@@ -43,6 +43,9 @@ struct ab_use {
 	const struct ab_word *words;	  /* words[0] names it */
 	uint32_t count;
 	uint64_t options; /* groups that are present */
+	/* those that --x=false, --no-x and their kind may have taken back:
+	   nothing is excused by them */
+	uint64_t doubted;
 	uint64_t heads;	  /* ab_head_bit() of the words and values */
 	/* the same of the program's name, behind its directory; 0: it was not
 	   looked at */
@@ -211,6 +214,11 @@ bool ab_word_slice(struct ab_check *c, const struct ab_word *w, uint32_t at,
 /* Calls fn for each word that a role selects; false: out of memory. */
 typedef void ab_role_fn(struct ab_check *c, const struct ab_use *use,
 			const struct ab_role *role, const struct ab_word *w);
+/* The options that surely count, where one of them excuses the command. */
+static inline uint64_t ab_sure_options(const struct ab_use *use)
+{
+	return use->options & ~use->doubted;
+}
 /* One of the operands is a path, as `pip install .` has it. */
 bool ab_has_path(const struct ab_use *use);
 static inline bool ab_role_applies(const struct ab_use *use,
@@ -220,7 +228,7 @@ static inline bool ab_role_applies(const struct ab_use *use,
 
 	return (!role->need || (use->options & role->need)) &&
 	       (!role->also || (use->options & role->also)) &&
-	       !(use->options & role->unless) &&
+	       !(ab_sure_options(use) & role->unless) &&
 	       (role->none != 1 || !n) && (role->none != 2 || n) &&
 	       (role->none < 3 ||
 		(n && ab_has_path(use) == (role->none == 3)));
@@ -251,7 +259,7 @@ static inline bool ab_tests_hold(struct ab_check *c, const struct ab_use *use,
 				 const struct ab_clause *clause, uint32_t base)
 {
 	return (!clause->need || (use->options & clause->need)) &&
-	       !(use->options & clause->never) &&
+	       !(ab_sure_options(use) & clause->never) &&
 	       ab_all_hold(c, use, clause->test, clause->test_count, base);
 }
 bool ab_value_check(struct ab_check *c, uint8_t value,

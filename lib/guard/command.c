@@ -299,7 +299,8 @@ static void check_clauses(struct ab_check *c, const struct ab_use *use)
 			at = link->next;
 			/* most fail by their options */
 			if ((link->yes && !(use->options & link->yes)) ||
-			    ((use->options & link->no) && !use->is_open) ||
+			    ((ab_sure_options(use) & link->no) &&
+			     !use->is_open) ||
 			    (link->heads && !(use->heads & link->heads)) ||
 			    (link->needs_hole && !use->has_hole))
 				continue;

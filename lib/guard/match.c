@@ -362,8 +362,10 @@ static inline bool test_holds(struct ab_check *c, const struct ab_use *use,
 	switch ((enum ab_test_kind)t->kind) {
 	case AB_TEST_OPTION:
 		/* a test beside the removal does not narrow it */
-		return (use->options & t->mask) &&
-		       !(use->is_open && t->is_not);
+		if (t->is_not)
+			return (ab_sure_options(use) & t->mask) &&
+			       !use->is_open;
+		return use->options & t->mask;
 	case AB_TEST_VALUE:
 		return any_value(c, use, t);
 	case AB_TEST_WORDS:

@@ -546,6 +546,8 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->is_git = true;
 	else if (!strcmp(word, "builtin"))
 		p->is_builtin = true;
+	else if (!strcmp(word, "equals"))
+		p->takes_equals = true;
 	else
 		return false;
 	return true;
