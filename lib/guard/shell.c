@@ -641,6 +641,52 @@ static uint32_t unquoted_by(const struct ab_shell_command *m)
 
 #define AB_CHDIRS                                                       \
 	(AB_BUILTIN(CD) | AB_BUILTIN(PUSHD) | AB_BUILTIN(POPD))
+#define AB_FRONTS (AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN))
+
+/* What a command does to the shell: what stands behind `command` does, and a
+   function in its place does what is in its body. */
+struct act {
+	enum ab_builtin builtin;
+	const struct ab_word *argv;
+	uint32_t argc;
+};
+
+static inline struct act act_of(const struct ab_shell_command *m,
+				enum ab_builtin builtin,
+				const struct ab_word *argv, uint32_t argc)
+{
+	struct act a = { builtin, argv, argc };
+	uint32_t skip;
+
+	if (AB_UNLIKELY(m->callee != NULL) && !m->callee->is_perhaps) {
+		a.builtin = AB_BUILTIN_NONE;
+	} else if (AB_UNLIKELY((UINT64_C(1) << builtin) & AB_FRONTS)) {
+		skip = find_builtin(argv, argc);
+		a.argv += skip;
+		a.argc -= skip;
+		a.builtin = a.argc ? ab_shell_builtin(a.argv)
+				   : AB_BUILTIN_NONE;
+	}
+	return a;
+}
+
+static void act_dir(struct ab_check *c, const struct ab_shell_command *m,
+		    const struct act *a)
+{
+	struct ab_shell_readings readings = { 0 };
+
+	if (AB_LIKELY(!m->callee)) {
+		change_dir(c, a->builtin, a->argv, a->argc);
+		return;
+	}
+	/* that, or what the function does */
+	ab_shell_reading_begin(c->run, &readings);
+	change_dir(c, a->builtin, a->argv, a->argc);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_begin(c->run, &readings);
+	ab_shell_reading_end(c->run, &readings);
+	ab_shell_reading_join(c->run, &readings);
+}
 
 /* `cat x` of a file that the text wrote, and what goes through `tee`. */
 static const struct ab_word *known_output(struct ab_check *c,
@@ -661,16 +707,14 @@ static const struct ab_word *known_output(struct ab_check *c,
 /* What the command does in the directory at hand. */
 static void judge_command(struct visit *v, const struct ab_shell_command *m,
 			  const struct ab_word *argv, uint32_t argc,
-			  struct ab_input *in)
+			  const struct act *act, struct ab_input *in)
 {
 	struct ab_check *c = &v->check;
 	const struct ab_shell_redir *out = NULL;
-	enum ab_builtin builtin = argv == m->argv ? m->builtin
-						  : ab_shell_builtin(argv);
 
 	if (AB_UNLIKELY(m->redir_count))
 		out = ab_check_command_redirs(c, m, argv, argc, in);
-	if (AB_LIKELY(!m->callee))
+	if (AB_LIKELY(!m->callee) || m->callee->is_perhaps)
 		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
@@ -680,10 +724,10 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
 	if (AB_UNLIKELY(m->place.out && m->argc))
 		ab_shell_tell(c->run, known_output(c, m, argv, argc, in));
-	if ((UINT64_C(1) << builtin) & AB_CHDIRS)
-		change_dir(c, builtin, argv, argc);
-	if (AB_UNLIKELY(m->redir_count) && argc == 1 &&
-	    ab_word_equals(argv, "exec") && in->has) {
+	if ((UINT64_C(1) << act->builtin) & AB_CHDIRS)
+		act_dir(c, m, act);
+	if (AB_UNLIKELY(m->redir_count) && act->argc == 1 &&
+	    ab_word_equals(act->argv, "exec") && in->has) {
 		/* the shell's own stdin from now on */
 		ab_fd_save(c, 0, in->taint, in->text);
 		v->has_input = true;
@@ -710,10 +754,12 @@ static void note_physical(struct ab_check *c, const struct ab_word *argv,
 	 AB_BUILTIN(MAPFILE) | AB_BUILTIN(READARRAY))
 
 /* What a builtin leaves behind that was judged. */
-static void after_builtin(struct visit *v, enum ab_builtin builtin,
-			  const struct ab_word *argv, uint32_t argc)
+static void after_builtin(struct visit *v, const struct act *act,
+			  enum ab_builtin first, const struct ab_word *argv,
+			  uint32_t argc)
 {
 	struct ab_check *c = &v->check;
+	enum ab_builtin builtin = act->builtin;
 
 	if ((UINT64_C(1) << builtin) & AB_CHDIRS) {
 		v->cwd = ab_shell_variable(c->run, CWD, sizeof(CWD) - 1);
@@ -722,9 +768,9 @@ static void after_builtin(struct visit *v, enum ab_builtin builtin,
 	} else if (builtin == AB_BUILTIN_EXIT) {
 		run_traps(v, builtin);
 	} else if (builtin == AB_BUILTIN_SET) {
-		note_physical(c, argv, argc);
+		note_physical(c, act->argv, act->argc);
 	}
-	if ((UINT64_C(1) << builtin) & AB_EXPORTERS)
+	if ((UINT64_C(1) << first) & AB_EXPORTERS)
 		ab_defined_export(c, argv, argc);
 }
 
@@ -768,16 +814,17 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 	note_options(c, builtin, argv, argc);
 	c->assigns = m->assigns;
 	c->assign_count = m->assign_count;
+	struct act act = act_of(m, builtin, argv, argc);
 	bool is_split = first_dir(v, &dirs);
 
 	do {
 		struct ab_input mine = in;
 
-		judge_command(v, m, argv, argc, &mine);
+		judge_command(v, m, argv, argc, &act, &mine);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
 	if ((UINT64_C(1) << builtin) &
 	    (AB_CHDIRS | AB_BUILTIN(EXIT) | AB_EXPORTERS))
-		after_builtin(v, builtin, argv, argc);
+		after_builtin(v, &act, builtin, argv, argc);
 	if (AB_UNLIKELY(c->traps))
 		ab_traps_wake(c);
 	c->command = NULL;

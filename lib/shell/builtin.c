@@ -255,6 +255,8 @@ static void effect_unset(struct ab_shell_run *run,
 
 	(void)tree;
 	(void)c;
+	for (uint32_t k = i; k < argc && !strchr(letters, 'v'); k++)
+		ab_run_undefine(run, &argv[k]);
 	if (strchr(letters, 'f'))
 		return;
 	for (; i < argc; i++) {
@@ -595,27 +597,40 @@ static void jump(struct ab_shell_run *run, const struct ab_shell_command *c,
 			    c->place.flags);
 }
 
+enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
+				  uint32_t *skip)
+{
+	enum ab_builtin builtin = c->builtin;
+	uint32_t i = 0;
+
+	while (i + 1 < c->argc && (builtin == AB_BUILTIN_COMMAND ||
+				   builtin == AB_BUILTIN_BUILTIN)) {
+		do {
+			builtin = ab_shell_builtin(&c->argv[++i]);
+		} while (i + 1 < c->argc &&
+			 (ab_word_equals(&c->argv[i], "-p") ||
+			  ab_word_equals(&c->argv[i], "--")));
+	}
+	*skip = i;
+	return builtin;
+}
+
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c)
 {
-	const struct ab_word *argv = c->argv;
-	enum ab_builtin builtin = c->builtin;
-	uint32_t argc = c->argc;
+	const struct ab_word *argv;
+	enum ab_builtin builtin;
+	uint32_t skip, argc;
 
-	if (argc == 0) {
+	if (c->argc == 0) {
 		for (uint32_t i = 0; i < c->assign_count; i++)
 			assign(run, &c->assigns[i]);
 		return;
 	}
-	while (argc > 1 && (builtin == AB_BUILTIN_COMMAND ||
-			    builtin == AB_BUILTIN_BUILTIN)) {
-		do {
-			builtin = ab_shell_builtin(++argv);
-			argc--;
-		} while (argc > 1 && (ab_word_equals(argv, "-p") ||
-				      ab_word_equals(argv, "--")));
-	}
+	builtin = ab_builtin_behind(c, &skip);
+	argv = c->argv + skip;
+	argc = c->argc - skip;
 	if (builtin == AB_BUILTIN_NONE)
 		return;
 	if (AB_UNLIKELY((UINT64_C(1) << builtin) & JUMPS))

@@ -481,15 +481,26 @@ static void step_simple_body(struct ab_shell_run *run, struct visit_frame *f)
 static struct function *define(struct ab_shell_run *run,
 			       struct visit_frame *f)
 {
-	struct function *function = ab_run_high(run, sizeof(*function));
+	const char *text = (const char *)f->tree->text + f->cmd->name;
 	uint32_t len = f->cmd->name_len;
-	char *name = ab_run_high(run, len + 1);
+	struct function *function = ab_run_function(run, text, len);
+	bool is_perhaps = run->branch_depth || run->uncertain;
+	char *name;
 
+	/* again, by a loop's next round */
+	if (function && function->tree == f->tree && f->cmd->clauses &&
+	    function->body == f->cmd->clauses->body) {
+		function->public.is_perhaps &= is_perhaps;
+		return function;
+	}
+	function = ab_run_high(run, sizeof(*function));
+	name = ab_run_high(run, len + 1);
 	if (!function || !name)
 		return NULL;
-	memcpy(name, f->tree->text + f->cmd->name, len);
+	memcpy(name, text, len);
 	name[len] = '\0';
 	memset(function, 0, sizeof(*function));
+	function->public.is_perhaps = is_perhaps;
 	function->public.name = name;
 	function->public.name_len = len;
 	function->public.span = f->scope.span;

@@ -197,6 +197,9 @@ struct ab_shell_function {
 	/* as it is written; NULL: something in it is not known */
 	const char *text;
 	uint32_t text_len;
+	/* defined on one way only, or undefined again: a call may be that of
+	   the one before it, or of a program */
+	bool is_perhaps;
 };
 
 /* Commands that have a part in what a run knows; the other names: NONE. */

@@ -369,6 +369,61 @@ static void visit_pushed(struct ab_shell_run *run, struct pushed *list,
 		ab_visit_pushed(run, reversed, &c->place);
 }
 
+/* What the builtin does, unless a function stands in its place. */
+static void builtin_effects(struct ab_shell_run *run,
+			    const struct ab_shell_tree *tree,
+			    const struct ab_shell_command *c)
+{
+	struct ab_shell_readings readings = { 0 };
+
+	if (AB_LIKELY(!c->callee)) {
+		ab_builtin_effects(run, tree, c);
+		return;
+	}
+	if (!c->callee->is_perhaps)
+		return;
+	ab_shell_reading_begin(run, &readings);
+	ab_builtin_effects(run, tree, c);
+	ab_shell_reading_end(run, &readings);
+	ab_shell_reading_begin(run, &readings);
+	ab_shell_reading_end(run, &readings);
+	ab_shell_reading_join(run, &readings);
+}
+
+#define MAX_VERSIONS 8 /* of a function that may be called */
+
+/* The body; of a function that is perhaps not the one, those before it, too:
+   the oldest first. */
+static void visit_callee(struct ab_shell_run *run,
+			 const struct ab_shell_command *c)
+{
+	struct function *f = ab_run_function(run, c->callee->name,
+					     c->callee->name_len);
+
+	for (uint32_t i = 0; f; i++) {
+		if (i == MAX_VERSIONS) {
+			ab_run_limit(run, "too many functions of one name");
+			return;
+		}
+		ab_visit_call(run, f, c, keep_assigns(run, c));
+		f = f->public.is_perhaps ?
+			    (struct function *)(uintptr_t)ab_run_older(f) :
+			    NULL;
+	}
+}
+
+/* eval, source and `.`, whose text is not known when nothing was pushed. */
+static bool is_any_text(const struct ab_shell_command *c)
+{
+	const uint64_t texts = AB_BUILTIN(EVAL) | AB_BUILTIN(SOURCE) |
+			       AB_BUILTIN(DOT);
+	uint32_t skip;
+
+	return c->builtin &&
+	       ((UINT64_C(1) << ab_builtin_behind(c, &skip)) & texts) &&
+	       !(c->callee && !c->callee->is_perhaps);
+}
+
 static void command_done(struct ab_shell_run *run,
 			 const struct ab_shell_tree *tree,
 			 const struct ab_shell_command *c, bool skip)
@@ -378,10 +433,8 @@ static void command_done(struct ab_shell_run *run,
 	run->pushed = NULL;
 	run->pushed_tail = &run->pushed;
 	if (c->builtin || !c->argc)
-		ab_builtin_effects(run, tree, c);
-	if (!pushed && (c->builtin == AB_BUILTIN_EVAL ||
-			c->builtin == AB_BUILTIN_SOURCE ||
-			c->builtin == AB_BUILTIN_DOT))
+		builtin_effects(run, tree, c);
+	if (!pushed && is_any_text(c))
 		ab_shell_forget(run);
 	if (c->place.out && !pushed && !(c->callee && !skip) &&
 	    !redirects(c, 1) && (c->argc || c->redir_count))
@@ -390,13 +443,8 @@ static void command_done(struct ab_shell_run *run,
 			     c->output	? c->output :
 					  run->output);
 	run->output = NULL;
-	if (c->callee && !skip) {
-		struct function *f = ab_run_function(run, c->callee->name,
-						     c->callee->name_len);
-
-		if (f)
-			ab_visit_call(run, f, c, keep_assigns(run, c));
-	}
+	if (c->callee && !skip)
+		visit_callee(run, c);
 	if (pushed)
 		visit_pushed(run, pushed, c);
 }
@@ -422,9 +470,11 @@ static bool is_any_jump(const struct ab_shell_command *c)
 /* readonly PWD; declare -r $x */
 static bool may_keep_pwd(const struct ab_shell_command *c)
 {
-	if (!((UINT64_C(1) << c->builtin) & DECLARES))
+	uint32_t i;
+
+	if (!((UINT64_C(1) << ab_builtin_behind(c, &i)) & DECLARES))
 		return false;
-	for (uint32_t i = 1; i < c->argc; i++) {
+	while (++i < c->argc) {
 		const struct ab_word *w = &c->argv[i];
 
 		if ((w->hole_count && !w->holes->at) ||
@@ -439,15 +489,19 @@ static bool may_keep_pwd(const struct ab_shell_command *c)
 static bool is_whole_move(const struct ab_shell_run *run,
 			  const struct ab_shell_command *c)
 {
-	if (c->builtin == AB_BUILTIN_CD) {
-		for (uint32_t i = 1; i < c->argc; i++)
+	uint32_t i;
+	enum ab_builtin builtin = ab_builtin_behind(c, &i);
+
+	if (c->callee)
+		return false;
+	if (builtin == AB_BUILTIN_CD) {
+		while (++i < c->argc)
 			if (c->argv[i].len && *c->argv[i].text == '-')
 				return false;
 		if (ab_run_find(run, "CDPATH", 6))
 			return false;
 	}
-	return (c->builtin == AB_BUILTIN_CD ||
-		c->builtin == AB_BUILTIN_PUSHD) &&
+	return (builtin == AB_BUILTIN_CD || builtin == AB_BUILTIN_PUSHD) &&
 	       !run->keeps_pwd;
 }
 
@@ -650,8 +704,10 @@ void ab_visit_simple(struct ab_shell_run *run,
 	if (AB_UNLIKELY(run->functions) && c.argc &&
 	    c.argv[0].hole_count == 0) {
 		f = ab_run_function(run, c.argv[0].text, c.argv[0].len);
-		if (f)
+		if (f) {
+			f->public.is_perhaps |= run->may_lack_functions;
 			c.callee = &f->public;
+		}
 	}
 	if (place->out && AB_LIKELY(!run->arena->is_full))
 		find_output(run, &c, &output);

@@ -825,3 +825,27 @@ struct function *ab_run_function(const struct ab_shell_run *run,
 		f = f->chain;
 	return f;
 }
+
+const struct function *ab_run_older(const struct function *f)
+{
+	const struct function *older = f->chain;
+
+	while (older && (older->public.name_len != f->public.name_len ||
+			 memcmp(older->public.name, f->public.name,
+				f->public.name_len) != 0))
+		older = older->chain;
+	return older;
+}
+
+void ab_run_undefine(struct ab_shell_run *run, const struct ab_word *name)
+{
+	struct function *f;
+
+	if (name->hole_count) {
+		run->may_lack_functions = true;
+		return;
+	}
+	f = ab_run_function(run, name->text, name->len);
+	if (f)
+		f->public.is_perhaps = true;
+}

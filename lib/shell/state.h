@@ -251,6 +251,7 @@ struct ab_shell_run {
 	uint32_t uncertain;
 	bool keeps_pwd; /* as a readonly variable: a cd moves and fails */
 	bool is_at_move; /* the command that was told last is a cd or pushd */
+	bool may_lack_functions; /* any of them may be undefined again */
 	uint32_t told;	/* commands */
 	uint32_t jumps; /* out of a loop's round, elsewhere than it began */
 	uint32_t steps;
@@ -363,6 +364,10 @@ void ab_run_close(struct ab_shell_run *run, struct stream *stream,
 void ab_run_define(struct ab_shell_run *run, struct function *f);
 struct function *ab_run_function(const struct ab_shell_run *run,
 				 const char *name, size_t len);
+/* The one of that name before it, or NULL. */
+const struct function *ab_run_older(const struct function *f);
+/* `unset -f NAME`, perhaps. */
+void ab_run_undefine(struct ab_shell_run *run, const struct ab_word *name);
 
 /* expand.c: words to fields, in scratch memory */
 enum expand_mode {
@@ -436,6 +441,10 @@ uint32_t ab_decode_escape(const unsigned char *s, uint32_t len, char *out,
 void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_tree *tree,
 			const struct ab_shell_command *c);
+/* The builtin that `command` and `builtin` lead to, or that itself; *skip words
+ * are in front of it. */
+enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
+				  uint32_t *skip);
 /* How long the name at `from` is; 0: there is none. */
 uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from);
 /* Whether no byte before `end` lies in a hole. */
