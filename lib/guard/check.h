@@ -128,6 +128,7 @@ struct ab_check {
 	bool is_physical; /* set -P: cd does */
 	bool keeps_last; /* what is done is done to the link itself */
 	bool is_reading; /* only what is done to files counts */
+	bool has_cwd;	 /* of the run: a text began in another one */
 	bool has_dots;	 /* a pattern takes names with a dot in front */
 	bool has_fold;	 /* ... and in either case of letters */
 	bool has_files;	 /* the text wrote one that is followed */

@@ -665,6 +665,17 @@ uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
 	return w ? ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR : 0;
 }
 
+/* sh FILE ARGS: how many words there are from the file on, itself one. */
+static uint32_t words_from(const struct ab_use *use,
+			   const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < use->operand_count; i++) {
+		if (&use->words[use->operands[i]] == path)
+			return use->count - use->operands[i];
+	}
+	return 0;
+}
+
 /* <(...): its bytes are the script. */
 static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_word *path)
@@ -677,8 +688,9 @@ static bool run_stream(struct ab_check *c, const struct ab_use *use,
 		uint32_t taint = h->origin->taint;
 
 		if (h->origin->value)
-			ab_check_script(c, h->origin->value, true, NULL, 0,
-					NULL);
+			ab_check_script(c, h->origin->value,
+					!use->program->is_builtin, path,
+					words_from(use, path), NULL);
 		else
 			ab_check_flow(c, use, AB_SINK_SHELL,
 				      taint ? taint : AB_TAINT_FILE, path);
@@ -750,17 +762,6 @@ static const struct ab_role *reading_role(struct ab_check *c,
 		p = ab_pack_find(c->pack, path->text + base,
 				 path->len - base);
 	return role || !p ? role : program_role(c, p);
-}
-
-/* sh FILE ARGS: how many words there are from the file on, itself one. */
-static uint32_t words_from(const struct ab_use *use,
-			   const struct ab_word *path)
-{
-	for (uint32_t i = 0; i < use->operand_count; i++) {
-		if (&use->words[use->operands[i]] == path)
-			return use->count - use->operands[i];
-	}
-	return 0;
 }
 
 static void run_content(struct ab_check *c, const struct ab_use *use,

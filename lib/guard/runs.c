@@ -13,6 +13,9 @@
 #include "guard/code.h"
 #include "guard/command.h"
 
+/* A directory that nobody knows. */
+static const struct ab_word nowhere = { .text = "" };
+
 /* --- running other things ----------------------------------------------- */
 
 static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
@@ -38,6 +41,18 @@ static const struct ab_chain *add_chain(struct ab_check *c, const char *name,
 	return chain;
 }
 
+/* The run keeps the directory from now on. */
+static void follow_cwd(struct ab_check *c)
+{
+	const struct ab_word *w = c->first_cwd ? c->first_cwd : &nowhere;
+	const size_t len = sizeof(AB_SHELL_CWD) - 1;
+
+	if (!ab_shell_variable(c->run, AB_SHELL_CWD, len) &&
+	    !ab_shell_set(c->run, AB_SHELL_CWD, len, w, AB_SHELL_INHERITED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+	c->has_cwd = true;
+}
+
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     bool is_child, const struct ab_word *args,
 		     uint32_t arg_count, const char *how)
@@ -47,10 +62,15 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 				      .is_perhaps = c->is_perhaps };
 	const struct ab_chain *chain = c->chain;
 
+	/* env -C DIR sh -c ... */
+	if (AB_UNLIKELY(is_child && c->cwd != c->first_cwd))
+		push.cwd = c->cwd ? c->cwd : &nowhere;
 	/* what is the same in each directory looks at that itself */
-	if (c->is_reading ||
-	    (c->is_again && ab_shell_has_pushed(c->run, text)))
+	if (c->is_reading || (c->is_again && !push.cwd &&
+			      ab_shell_has_pushed(c->run, text)))
 		return;
+	if (AB_UNLIKELY(push.cwd != NULL))
+		follow_cwd(c);
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
 	if (c->use && c->use->program)
@@ -807,6 +827,34 @@ static bool reads_stdin(const struct ab_use *use, const struct ab_role *role)
 	       ab_role_applies(use, &plain);
 }
 
+/* sh -s ARGS and sh /dev/stdin ARGS: "$0" and what stands behind it. */
+static uint32_t stdin_args(const struct ab_use *use, const struct ab_role *role,
+			   const struct ab_word **args)
+{
+	uint32_t base = use->base[use->program->depth], first;
+
+	if (use->operand_count == base)
+		return 0;
+	first = use->operands[base];
+	if (role->none != 1 || !ab_is_stdin_name(&use->words[first]))
+		first--;
+	*args = use->words + first;
+	return use->count - first;
+}
+
+static void stdin_shell(struct ab_check *c, const struct ab_use *use,
+			const struct ab_role *role)
+{
+	const struct ab_word *args = NULL;
+	uint32_t count = stdin_args(use, role, &args);
+
+	c->is_stdin_text = true;
+	/* . /dev/stdin: the shell itself */
+	ab_check_script(c, use->in_text, !use->program->is_builtin, args,
+			count, NULL);
+	c->is_stdin_text = false;
+}
+
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role)
 {
@@ -821,10 +869,8 @@ void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		taint = AB_TAINT_FILE;
 	switch ((enum ab_role_kind)role->kind) {
 	case AB_ROLE_STDIN_SHELL:
-		c->is_stdin_text = true;
 		if (use->in_text)
-			ab_check_script(c, use->in_text, true, NULL, 0, NULL);
-		c->is_stdin_text = false;
+			stdin_shell(c, use, role);
 		if (!use->in_text || !use->in_text->len)
 			ab_check_flow(c, use, AB_SINK_SHELL, taint, NULL);
 		else

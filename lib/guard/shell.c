@@ -822,6 +822,8 @@ static enum ab_shell_answer on_command(void *user, struct ab_shell_run *run,
 
 		judge_command(v, m, argv, argc, &act, &mine);
 	} while (AB_UNLIKELY(is_split) && next_dir(v, &dirs));
+	if (AB_UNLIKELY(c->has_cwd && !v->cwd))
+		v->cwd = ab_shell_variable(run, CWD, sizeof(CWD) - 1);
 	if ((UINT64_C(1) << builtin) &
 	    (AB_CHDIRS | AB_BUILTIN(EXIT) | AB_EXPORTERS))
 		after_builtin(v, &act, builtin, argv, argc);

@@ -552,6 +552,10 @@ bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text)
 		}
 		args[i] = *w;
 	}
+	if (text->cwd && !(p->text.cwd = ab_run_keep(run, text->cwd))) {
+		ab_run_limit(run, "too much text to look at");
+		return false;
+	}
 	*run->pushed_tail = p;
 	run->pushed_tail = &p->next;
 	return true;

@@ -364,8 +364,12 @@ struct ab_shell_text {
 	bool is_child; /* a new shell: args are $0, $1...; its effects are lost,
 			* it knows exported variables and no functions. false:
 			* the shell itself: eval, source, trap */
-	const struct ab_word *args; /* copied */
+	/* copied; false: more than one are "$@" as long as it runs */
+	const struct ab_word *args;
 	uint32_t arg_count;
+	/* is_child: the directory that it begins in, where that is not the
+	 * shell's own; no bytes: nobody knows. Copied. */
+	const struct ab_word *cwd;
 	/* NULL: those of the command */
 	struct ab_stream *in, *out;
 	void *tag; /* for the commands inside: place.tag */

@@ -643,6 +643,34 @@ static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 		      0);
 	if (t->arg_count)
 		ab_run_assign(run, "0", 1, ab_run_scalar(run, t->args), 0);
+	if (t->cwd) {
+		ab_run_assign(run, AB_SHELL_CWD, sizeof(AB_SHELL_CWD) - 1,
+			      ab_run_scalar(run, t->cwd), VARIABLE_EXPORTED);
+		ab_run_assign(run, "PWD", 3,
+			      t->cwd->len ? ab_run_scalar(run, t->cwd) : NULL,
+			      VARIABLE_EXPORTED);
+	}
+}
+
+/* `. FILE ARGS`: they are "$@" until it ends. */
+static void begin_arguments(struct ab_shell_run *run, struct visit_frame *f)
+{
+	const struct ab_shell_text *t = &f->pushed->text;
+	struct undo *u;
+
+	if (AB_LIKELY(t->arg_count < 2))
+		return;
+	u = ab_run_high(run, sizeof(*u));
+	if (!u)
+		return;
+	u->value = ab_run_value(run, "@", 1);
+	ab_run_assign(run, "@", 1,
+		      ab_run_array(run, t->args + 1, t->arg_count - 1), 0);
+	u->variable = ab_run_find(run, "@", 1);
+	if (!u->variable)
+		return;
+	u->older = f->locals;
+	f->locals = u;
 }
 
 static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
@@ -665,10 +693,12 @@ static void begin_text(struct ab_shell_run *run, struct visit_frame *f)
 	if (f->alias)
 		f->alias->is_active = true;
 	ab_visit_begin(run, &f->scope);
-	if (t->is_child)
+	if (t->is_child) {
 		begin_child(run, f);
-	else
+	} else {
 		begin_passing(run, f, f->pushed->passing, false);
+		begin_arguments(run, f);
+	}
 	if (!source_of(run, &t->text, &s))
 		return;
 	tree = source_parse(run, &s, t->text.text, AB_SHELL_COMMANDS);
