@@ -190,6 +190,33 @@ static bool has_letter(const char *letters, char c)
 	return *letters && strchr(letters, c);
 }
 
+/* A definition sets none. */
+bool ab_builtin_is_any_name(const struct ab_shell_command *c,
+			    const struct ab_word *w)
+{
+	uint32_t len = ab_builtin_name_len(w, 0);
+
+	return w->hole_count && !ab_builtin_is_exact(w, len ? len : 1) &&
+	       !(c->place.flags & AB_SHELL_DEFINITION);
+}
+
+/* declare -n NAME=TARGET */
+static void refer(struct ab_shell_run *run, const struct ab_shell_command *c,
+		  const struct ab_word *w, uint32_t len)
+{
+	struct ab_word target = { 0 };
+	bool is_known = len < w->len && w->text[len] == '=';
+	bool is_sure = !(c->place.flags & (AB_SHELL_MAYBE | AB_SHELL_LOOP));
+
+	if (c->place.flags & AB_SHELL_DEFINITION)
+		return;
+	if (is_known)
+		target = tail_of(run, w, len + 1);
+	is_known = is_known && !target.hole_count &&
+		   ab_builtin_name_len(&target, 0) == target.len;
+	ab_run_refer(run, w->text, len, is_known ? &target : NULL, is_sure);
+}
+
 /* export, readonly, declare, typeset, local */
 static void effect_declare(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
@@ -205,7 +232,6 @@ static void effect_declare(struct ab_shell_run *run,
 			 !has_letter(letters, 'g'));
 
 	(void)tree;
-	(void)c;
 	if (has_letter(letters, 'f') || has_letter(letters, 'p'))
 		return;
 	if (is_export || has_letter(letters, 'x'))
@@ -222,10 +248,16 @@ static void effect_declare(struct ab_shell_run *run,
 		const struct value *value;
 		struct ab_word text;
 
+		if (ab_builtin_is_any_name(c, w))
+			ab_run_set_any(run);
 		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
 		if (is_local)
 			note_local(run, w->text, len);
+		if (has_letter(letters, 'n') && !is_export) {
+			refer(run, c, w, len);
+			continue;
+		}
 		if (len == w->len) {
 			value = ab_run_value(run, w->text, len);
 			if (is_local && !flags)
@@ -254,7 +286,6 @@ static void effect_unset(struct ab_shell_run *run,
 	uint32_t i = ab_builtin_options(argv, argc, letters);
 
 	(void)tree;
-	(void)c;
 	for (uint32_t k = i; k < argc && !strchr(letters, 'v'); k++)
 		ab_run_undefine(run, &argv[k]);
 	if (strchr(letters, 'f'))
@@ -262,6 +293,8 @@ static void effect_unset(struct ab_shell_run *run,
 	for (; i < argc; i++) {
 		uint32_t len = ab_builtin_name_len(&argv[i], 0);
 
+		if (ab_builtin_is_any_name(c, &argv[i]))
+			ab_run_set_any(run);
 		if (len && ab_builtin_is_exact(&argv[i], len))
 			ab_run_assign(run, argv[i].text, len,
 				      len == argv[i].len ?
@@ -282,9 +315,10 @@ static void effect_printf(struct ab_shell_run *run,
 	uint32_t len;
 
 	(void)tree;
-	(void)c;
 	if (argc < 4 || !ab_word_equals(&argv[1], "-v"))
 		return;
+	if (ab_builtin_is_any_name(c, &argv[2]))
+		ab_run_set_any(run);
 	len = ab_builtin_name_len(&argv[2], 0);
 	if (!len || !ab_builtin_is_exact(&argv[2], len))
 		return;

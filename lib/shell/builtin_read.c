@@ -260,6 +260,20 @@ static bool has_only(const char *letters, const char *known)
 	return letters[strspn(letters, known)] == '\0';
 }
 
+/* The last of these words, w, is a name that is not known: it does not stand
+   behind an option that takes one of another kind. */
+static bool is_name(const struct ab_shell_command *c,
+		    const struct ab_word *argv, uint32_t argc,
+		    const struct ab_word *w, const char *takers)
+{
+	const struct ab_word *before = argc > 2 ? &argv[argc - 2] : NULL;
+
+	if (before && before->len > 1 && *before->text == '-' &&
+	    strchr(takers, before->text[before->len - 1]))
+		return false;
+	return ab_builtin_is_any_name(c, w);
+}
+
 /* mapfile NAME: an element for each line */
 void ab_builtin_mapfile(struct ab_shell_run *run,
 			   const struct ab_shell_tree *tree,
@@ -281,6 +295,8 @@ void ab_builtin_mapfile(struct ab_shell_run *run,
 	if (i >= argc)
 		name = &none;
 	len = ab_builtin_name_len(name, 0);
+	if (is_name(c, argv, argc, name, "dnOsuCc"))
+		ab_run_set_any(run);
 	if (!len || !ab_builtin_is_exact(name, len))
 		return;
 	if (in && !is_first && has_only(letters, "t") && i + 1 >= argc)
@@ -372,6 +388,8 @@ void ab_builtin_read(struct ab_shell_run *run,
 					  ab_word_equals(w, "-ra"));
 			continue;
 		}
+		if (is_name(c, argv, i + 1, w, "dinNptu"))
+			ab_run_set_any(run);
 		if (!len || !ab_builtin_is_exact(w, len))
 			continue;
 		names++;

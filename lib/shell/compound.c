@@ -271,7 +271,7 @@ static void begin_loop(struct ab_shell_run *run, struct visit_frame *f)
 	f->jumps = run->jumps;
 	f->is_loop = true;
 	ab_run_stands(run, f->stood);
-	f->forgotten = run->forgotten;
+	f->forgotten = ab_run_losses(run);
 	run->uncertain++;
 	f->inner.flags |= AB_SHELL_LOOP | AB_SHELL_MAYBE;
 	if (is_endless(f->tree, f->cmd))
@@ -358,7 +358,7 @@ static bool is_all_seen(const struct ab_shell_run *run,
 	const char *name = (const char *)f->tree->text + f->cmd->name;
 
 	if (f->words.count < 2 || f->words.count > f->count ||
-	    f->forgotten != run->forgotten)
+	    f->forgotten != ab_run_losses(run))
 		return false;
 	for (uint32_t i = 0; i < f->words.count; i++)
 		for (uint32_t k = 0; k < f->words.words[i].hole_count; k++)

@@ -61,6 +61,15 @@ struct variable *ab_run_find(const struct ab_shell_run *run, const char *name,
 	return find(run, name, len, hash_of(name, len));
 }
 
+/* Something that the text does not say was done to it since it was set. */
+static inline bool is_lost(const struct ab_shell_run *run,
+			   const struct variable *v)
+{
+	return v->when < run->forgotten ||
+	       (AB_UNLIKELY(v->when < run->unnamed) &&
+		ab_shell_name[(unsigned char)*v->name] == AB_NAME);
+}
+
 const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v)
 {
@@ -68,7 +77,7 @@ const struct value *ab_run_value_of(const struct ab_shell_run *run,
 		return &unknown_value;
 	if (v->flags & VARIABLE_SHARED)
 		return v->value;
-	if (v->when < run->forgotten)
+	if (is_lost(run, v))
 		return &unknown_value;
 	if (v->when < run->child && !(v->flags & VARIABLE_EXPORTED))
 		return &unknown_value;
@@ -157,6 +166,30 @@ static void set_value(struct ab_shell_run *run, struct variable *v,
 	v->when = ++run->clock;
 }
 
+/* The variable that v stands for is that now, or (v may be an end itself) what
+   it was. */
+static AB_COLD void write_through(struct ab_shell_run *run,
+				  const struct variable *v,
+				  const struct value *value)
+{
+	struct variable *to;
+
+	if (!v->refers) {
+		ab_run_set_any(run);
+		return;
+	}
+	to = ab_run_find(run, v->refers, v->refers_len);
+	if (!to)
+		to = make_variable(run, v->refers, v->refers_len,
+				   hash_of(v->refers, v->refers_len));
+	if (to == v || !to)
+		return;
+	if (to->flags & VARIABLE_NAMEREF)
+		ab_run_set_any(run);
+	set_value(run, to, ab_run_either(run, value->origin, value,
+					 ab_run_value_of(run, to)));
+}
+
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags)
 {
@@ -171,6 +204,33 @@ void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		return; /* the run ends with LIMIT */
 	v->flags |= flags;
 	set_value(run, v, value);
+	if (AB_UNLIKELY(v->flags & VARIABLE_NAMEREF))
+		write_through(run, v, value);
+}
+
+void ab_run_restore(struct ab_shell_run *run, struct variable *v,
+		    const struct value *value)
+{
+	set_value(run, v, value);
+}
+
+void ab_run_refer(struct ab_shell_run *run, const char *name, size_t len,
+		  const struct ab_word *target, bool is_sure)
+{
+	uint32_t hash = hash_of(name, len);
+	struct variable *v = find(run, name, len, hash);
+	const struct ab_word *kept = target ? ab_run_keep(run, target) : NULL;
+
+	if (!v)
+		v = make_variable(run, name, len, hash);
+	if (!v)
+		return;
+	if ((v->flags & VARIABLE_NAMEREF) && !is_sure)
+		kept = NULL;
+	v->flags |= VARIABLE_NAMEREF;
+	v->refers = kept ? kept->text : NULL;
+	v->refers_len = kept ? kept->len : 0;
+	set_value(run, v, &unknown_value);
 }
 
 /* Whether the bytes stay where they are as long as the run. */
@@ -477,7 +537,7 @@ static void keep_outcome(struct ab_shell_run *run, struct variable *v,
 			 struct outcome **outcomes)
 {
 	struct outcome *o = ab_run_high(run, sizeof(*o));
-	bool is_kept = v->flags & VARIABLE_SHARED || v->when >= run->forgotten;
+	bool is_kept = v->flags & VARIABLE_SHARED || !is_lost(run, v);
 
 	if (!o)
 		return;
@@ -547,8 +607,7 @@ void ab_run_join(struct ab_shell_run *run, struct outcome *outcomes,
 		if (v->joins < branches)
 			v->joined = join_values(run, v, v->joined, now);
 		if (!same_value(v->joined, now) ||
-		    (v->when < run->forgotten &&
-		     !(v->flags & VARIABLE_SHARED)))
+		    (is_lost(run, v) && !(v->flags & VARIABLE_SHARED)))
 			set_value(run, v, v->joined);
 	}
 }

@@ -48,6 +48,9 @@ struct variable {
 	uint32_t joins;
 	const struct value *value;
 	uint64_t when;	/* what was forgotten later than this is unknown */
+	/* NAMEREF: which other one is set with it; NULL: nobody knows */
+	const char *refers;
+	uint32_t refers_len;
 	uint64_t stamp; /* of the branch that saw it last */
 	const struct value *joined;
 };
@@ -184,7 +187,7 @@ struct visit_frame {
 	struct undo *undo, *stage_undo, *list_undo, *perhaps_undo;
 	struct outcome *outcomes;
 	uint32_t branches, index, count, factor;
-	uint64_t forgotten; /* LOOP: run->forgotten when it began */
+	uint64_t forgotten; /* LOOP: ab_run_losses() when it began */
 	struct stream *stream; /* SUBSTITUTION; LIST: out of the stage */
 	struct ab_stream *pipe; /* LIST: out of the stage before */
 	struct part *target;	/* SUBSTITUTION: who gets the stream */
@@ -237,6 +240,7 @@ struct ab_shell_run {
 	struct undo *trail;
 	uint32_t branch_depth; /* assignments are noted when > 0 */
 	uint64_t clock, forgotten, child;
+	uint64_t unnamed; /* when any variable may have been set last */
 	struct function *functions;
 	uint64_t function_mask; /* a bit per bucket that holds one */
 	uint32_t function_count, alias_count;
@@ -301,6 +305,25 @@ const struct value *ab_run_value_of(const struct ab_shell_run *run,
 				    const struct variable *v);
 void ab_run_assign(struct ab_shell_run *run, const char *name, size_t len,
 		   const struct value *value, uint32_t flags);
+/* The same of v, whatever it refers to: what it was comes back. */
+void ab_run_restore(struct ab_shell_run *run, struct variable *v,
+		    const struct value *value);
+/* declare -n NAME=TARGET; target NULL: nobody knows. is_sure: it surely does
+ * not refer to another one any more. */
+void ab_run_refer(struct ab_shell_run *run, const char *name, size_t len,
+		  const struct ab_word *target, bool is_sure);
+/* A variable was set, and nobody knows which. */
+static inline void ab_run_set_any(struct ab_shell_run *run)
+{
+	run->unnamed = ++run->clock;
+}
+
+/* Grows when something is forgotten. */
+static inline uint64_t ab_run_losses(const struct ab_shell_run *run)
+{
+	return run->forgotten + run->unnamed;
+}
+
 /* A word that stays. */
 const struct ab_word *ab_run_keep(struct ab_shell_run *run,
 				  const struct ab_word *word);
@@ -447,6 +470,9 @@ enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
 				  uint32_t *skip);
 /* How long the name at `from` is; 0: there is none. */
 uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from);
+/* The word of a command that sets what it names: the name is not known. */
+bool ab_builtin_is_any_name(const struct ab_shell_command *c,
+			    const struct ab_word *w);
 /* Whether no byte before `end` lies in a hole. */
 bool ab_builtin_is_exact(const struct ab_word *w, uint32_t end);
 /* The options at the start: how many words, and their letters. */

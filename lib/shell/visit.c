@@ -588,8 +588,7 @@ static void begin_passing(struct ab_shell_run *run, struct visit_frame *f,
 static void end_passing(struct ab_shell_run *run, struct visit_frame *f)
 {
 	for (struct undo *u = f->locals; u; u = u->older)
-		ab_run_assign(run, u->variable->name, u->variable->len,
-			      u->value, 0);
+		ab_run_restore(run, u->variable, u->value);
 }
 
 void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
