@@ -83,6 +83,13 @@ struct ab_copied {
 	const struct ab_word *path;
 };
 
+/* The words in front of a command, which may give it variables. */
+struct ab_given {
+	const struct ab_given *up;
+	const struct ab_word *words;
+	uint32_t count;
+};
+
 struct ab_trap;	  /* traps.c */
 struct ab_linked; /* links.c */
 struct ab_deferred; /* defined.c */
@@ -172,6 +179,7 @@ struct ab_check {
 	uint64_t target_classes;
 	ab_guard_report *report;
 	ab_guard_command *told;
+	const struct ab_given *given; /* by the wrappers around what runs */
 	const struct ab_shell_assign *assigns; /* of the command at hand */
 	uint32_t assign_count;
 	void *user;

@@ -53,6 +53,25 @@ static void follow_cwd(struct ab_check *c)
 	c->has_cwd = true;
 }
 
+/* What the wrappers around it give a shell, the outermost first. */
+static void give_words(struct ab_check *c, struct ab_shell_text *push)
+{
+	struct ab_word *all;
+	uint32_t count = 0;
+
+	for (const struct ab_given *g = c->given; g; g = g->up)
+		count += g->count;
+	all = ab_check_alloc(c, count * sizeof(*all));
+	if (!all)
+		return;
+	push->given = all;
+	push->given_count = count;
+	for (const struct ab_given *g = c->given; g; g = g->up) {
+		count -= g->count;
+		memcpy(all + count, g->words, g->count * sizeof(*all));
+	}
+}
+
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     bool is_child, const struct ab_word *args,
 		     uint32_t arg_count, const char *how)
@@ -71,6 +90,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		return;
 	if (AB_UNLIKELY(push.cwd != NULL))
 		follow_cwd(c);
+	if (AB_UNLIKELY(c->given != NULL) && is_child)
+		give_words(c, &push);
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
 	if (c->use && c->use->program)
@@ -89,13 +110,21 @@ void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		    const struct ab_word *words, uint32_t count)
 {
 	const struct ab_chain *chain = c->chain;
+	struct ab_given given = { .up = c->given, .words = use->words + 1 };
+	bool is_given = use->program->has_env && words > use->words &&
+			words < use->words + use->count;
 
 	if (!count)
 		return;
+	if (is_given) {
+		given.count = (uint32_t)(words - given.words);
+		c->given = &given;
+	}
 	c->chain = add_chain(c, use->program->name, use->program->name_len);
 	ab_check_words(c, words, count, use->in_taint, use->in_text,
 		       use->has_stdin);
 	c->chain = chain;
+	c->given = given.up;
 }
 
 static bool is_text(const struct ab_word *w, const char *text)

@@ -27,9 +27,8 @@ bool ab_builtin_is_exact(const struct ab_word *w, uint32_t end)
 	return !w->hole_count || w->holes[0].at >= end;
 }
 
-/* text[from..] of a word as a word. */
-static struct ab_word tail_of(struct ab_shell_run *run,
-			      const struct ab_word *w, uint32_t from)
+struct ab_word ab_builtin_tail(struct ab_shell_run *run,
+			       const struct ab_word *w, uint32_t from)
 {
 	struct ab_word out = *w;
 	struct ab_hole *holes;
@@ -211,7 +210,7 @@ static void refer(struct ab_shell_run *run, const struct ab_shell_command *c,
 	if (c->place.flags & AB_SHELL_DEFINITION)
 		return;
 	if (is_known)
-		target = tail_of(run, w, len + 1);
+		target = ab_builtin_tail(run, w, len + 1);
 	is_known = is_known && !target.hole_count &&
 		   ab_builtin_name_len(&target, 0) == target.len;
 	ab_run_refer(run, w->text, len, is_known ? &target : NULL, is_sure);
@@ -270,7 +269,7 @@ static void effect_declare(struct ab_shell_run *run,
 		    !has_letter(letters, 'n') && !has_letter(letters, 'u') &&
 		    !has_letter(letters, 'l') && !has_letter(letters, 'a') &&
 		    !has_letter(letters, 'A')) {
-			text = tail_of(run, w, len + 1);
+			text = ab_builtin_tail(run, w, len + 1);
 			value = ab_run_scalar(run, &text);
 		}
 		ab_run_assign(run, w->text, len, value, flags);
@@ -573,7 +572,7 @@ static void effect_alias(struct ab_shell_run *run,
 		}
 		a = ab_run_high(run, sizeof(*a));
 		name = ab_run_high(run, len + 1);
-		value = tail_of(run, w, len + 1);
+		value = ab_builtin_tail(run, w, len + 1);
 		if (!a || !name)
 			return;
 		memcpy(name, w->text, len);

@@ -226,14 +226,14 @@ static void add_source_hole(struct ab_shell_run *run,
 
 /* ~ at the start of unquoted text: how many bytes it takes. */
 static uint32_t add_tilde(struct ab_shell_run *run, const char *text,
-			  uint32_t len, bool is_value, bool is_last,
-			  struct ab_span span, struct segments *list)
+			  uint32_t len, bool is_last, struct ab_span span,
+			  struct segments *list)
 {
 	uint32_t end = 1;
 	struct segment *s;
 
-	while (end < len && text[end] != '/' &&
-	       !(is_value && text[end] == ':')) {
+	/* ~:/x in any word, too: bash has it so */
+	while (end < len && text[end] != '/' && text[end] != ':') {
 		unsigned char c = (unsigned char)text[end];
 
 		if (!ab_shell_name[c] && c != '-' && c != '+' && c != '.')
@@ -283,7 +283,7 @@ static void add_text(struct ab_shell_run *run,
 
 		if (at_start && text[begin] == '~')
 			begin += add_tilde(run, text + begin, end - begin,
-					   is_value, is_last,
+					   is_last,
 					   ab_tree_span(tree, begin, end),
 					   list);
 		if (is_value && memchr(text + begin, '~', end - begin) &&
@@ -541,11 +541,10 @@ static void add_part(struct ab_shell_run *run,
 
 static void add_parts(struct ab_shell_run *run,
 		      const struct ab_shell_tree *tree,
-		      const struct part *part, bool is_value,
+		      const struct part *part, bool at_start, bool is_value,
 		      struct segments *list)
 {
 	struct open *o = NULL;
-	bool at_start = true;
 	struct segment *mark;
 
 	for (; part && !run->arena->is_full; part = part->next) {
@@ -638,6 +637,36 @@ static bool add_literal(struct ab_shell_run *run,
 	return true;
 }
 
+/* dd of=~/x: bash expands the tilde in an argument that looks like an
+ * assignment; how long its name is, with the sign, where there is one. */
+static uint32_t name_like(const struct ab_shell_tree *tree,
+			  const struct word *word)
+{
+	const unsigned char *s = tree->text;
+	uint32_t at = word->begin, end = word->end;
+
+	if ((!word->parts && !(word->flags & WORD_TILDE)) || at >= end ||
+	    ab_shell_name[s[at]] != AB_NAME)
+		return 0;
+	while (at < end && ab_shell_name[s[at]])
+		at++;
+	if (at + 1 < end && s[at] == '+')
+		at++;
+	if (at == end || s[at] != '=' || !memchr(s + at, '~', end - at))
+		return 0;
+	return at + 1 - word->begin;
+}
+
+static void add_name(struct ab_shell_run *run,
+		     const struct ab_shell_tree *tree, const struct word *word,
+		     uint32_t len, struct segments *list)
+{
+	uint32_t begin = word->begin;
+
+	ab_segments_add(run, list, (const char *)tree->text + begin, len,
+			ab_tree_span(tree, begin, begin + len), 0);
+}
+
 void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 		    const struct word *word, enum expand_mode mode,
 		    struct fields *out)
@@ -646,6 +675,7 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 	const struct part *parts = word->parts;
 	bool is_value = mode == EXPAND_VALUE || (mode == EXPAND_ONE &&
 						 word->assign);
+	uint32_t name = mode == EXPAND_FIELDS ? name_like(tree, word) : 0;
 
 	if (!parts) {
 		uint32_t begin = word->begin;
@@ -664,18 +694,12 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 			w->span = ab_tree_span(tree, begin, word->end);
 			return;
 		}
-		if (is_value && mode == EXPAND_ONE && word->assign) {
-			/* declare x=~ */
-			ab_segments_add(run, &list,
-					(const char *)tree->text + begin,
-					word->assign,
-					ab_tree_span(tree, begin,
-						     begin + word->assign),
-					0);
-			begin += word->assign;
-		}
-		add_text(run, tree, begin, word->end, true, is_value, true,
-			 &list);
+		if (is_value && mode == EXPAND_ONE && word->assign)
+			name = word->assign; /* declare x=~ */
+		if (name)
+			add_name(run, tree, word, name, &list);
+		add_text(run, tree, begin + name, word->end, true,
+			 is_value || name, true, &list);
 	} else {
 		if (mode == EXPAND_VALUE)
 			while (parts && parts->kind != PART_ASSIGN)
@@ -684,7 +708,15 @@ void ab_expand_word(struct ab_shell_run *run, const struct ab_shell_tree *tree,
 			parts = parts->next;
 		if (add_literal(run, tree, literal(parts), out))
 			return;
-		add_parts(run, tree, parts, is_value, &list);
+		if (name && parts && parts->kind == PART_TEXT &&
+		    parts->begin == word->begin &&
+		    parts->end >= word->begin + name) {
+			add_name(run, tree, word, name, &list);
+			add_text(run, tree, word->begin + name, parts->end,
+				 true, true, is_last_part(parts), &list);
+			parts = parts->next;
+		}
+		add_parts(run, tree, parts, !name, is_value || name, &list);
 	}
 	if (mode == EXPAND_FIELDS && (word->flags & WORD_BRACE))
 		split_braces(run, list.first, out);

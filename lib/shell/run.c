@@ -521,41 +521,53 @@ void ab_shell_tell(struct ab_shell_run *run, const struct ab_word *output)
 	run->output = output;
 }
 
+/* Words that stay; NULL: LIMIT. */
+static const struct ab_word *keep_words(struct ab_shell_run *run,
+					const struct ab_word *words,
+					uint32_t count)
+{
+	struct ab_word *copy = ab_run_high(run, count * sizeof(*copy));
+
+	for (uint32_t i = 0; copy && i < count; i++) {
+		const struct ab_word *w = ab_run_keep(run, &words[i]);
+
+		if (!w)
+			return NULL;
+		copy[i] = *w;
+	}
+	return copy;
+}
+
+static bool keep_text(struct ab_shell_run *run,
+		      const struct ab_shell_text *text,
+		      struct ab_shell_text *out)
+{
+	const struct ab_word *w = ab_run_keep(run, &text->text);
+
+	*out = *text;
+	if (!w)
+		return false;
+	out->text = *w;
+	out->args = keep_words(run, text->args, text->arg_count);
+	out->given = keep_words(run, text->given, text->given_count);
+	if (text->cwd)
+		out->cwd = ab_run_keep(run, text->cwd);
+	return out->args && out->given && (!text->cwd || out->cwd);
+}
+
 bool ab_shell_push(struct ab_shell_run *run, const struct ab_shell_text *text)
 {
 	struct pushed *p = ab_run_high(run, sizeof(*p));
-	struct ab_word *args;
-	const struct ab_word *w;
 
 	if (!p)
 		return false;
 	memset(p, 0, sizeof(*p));
-	p->text = *text;
-	if (text->text.len > run->text_budget) {
+	if (text->text.len > run->text_budget ||
+	    !keep_text(run, text, &p->text)) {
 		ab_run_limit(run, "too much text to look at");
 		return false;
 	}
 	run->text_budget -= text->text.len;
-	w = ab_run_keep(run, &text->text);
-	args = ab_run_high(run, text->arg_count * sizeof(*args));
-	if (!w || !args) {
-		ab_run_limit(run, "too much text to look at");
-		return false;
-	}
-	p->text.text = *w;
-	p->text.args = args;
-	for (uint32_t i = 0; i < text->arg_count; i++) {
-		w = ab_run_keep(run, &text->args[i]);
-		if (!w) {
-			ab_run_limit(run, "too much text to look at");
-			return false;
-		}
-		args[i] = *w;
-	}
-	if (text->cwd && !(p->text.cwd = ab_run_keep(run, text->cwd))) {
-		ab_run_limit(run, "too much text to look at");
-		return false;
-	}
 	*run->pushed_tail = p;
 	run->pushed_tail = &p->next;
 	return true;

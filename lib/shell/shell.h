@@ -370,6 +370,9 @@ struct ab_shell_text {
 	/* is_child: the directory that it begins in, where that is not the
 	 * shell's own; no bytes: nobody knows. Copied. */
 	const struct ab_word *cwd;
+	/* is_child: NAME=VALUE that it is given, and other words. Copied. */
+	const struct ab_word *given;
+	uint32_t given_count;
 	/* NULL: those of the command */
 	struct ab_stream *in, *out;
 	void *tag; /* for the commands inside: place.tag */

@@ -470,6 +470,9 @@ enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
 				  uint32_t *skip);
 /* How long the name at `from` is; 0: there is none. */
 uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from);
+/* text[from..] of a word as a word. */
+struct ab_word ab_builtin_tail(struct ab_shell_run *run,
+			       const struct ab_word *w, uint32_t from);
 /* The word of a command that sets what it names: the name is not known. */
 bool ab_builtin_is_any_name(const struct ab_shell_command *c,
 			    const struct ab_word *w);

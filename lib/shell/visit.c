@@ -618,6 +618,20 @@ void ab_visit_pushed(struct ab_shell_run *run, struct pushed *pushed,
 	f->scope.out = f->inner.out;
 }
 
+/* env NAME=VALUE sh -c ... */
+static void give(struct ab_shell_run *run, const struct ab_word *w)
+{
+	uint32_t len = ab_builtin_name_len(w, 0);
+	struct ab_word value;
+
+	if (!len || len >= w->len || w->text[len] != '=' ||
+	    !ab_builtin_is_exact(w, len + 1))
+		return;
+	value = ab_builtin_tail(run, w, len + 1);
+	ab_run_assign(run, w->text, len, ab_run_scalar(run, &value),
+		      VARIABLE_EXPORTED);
+}
+
 static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct ab_shell_text *t = &f->pushed->text;
@@ -626,6 +640,8 @@ static void begin_child(struct ab_shell_run *run, struct visit_frame *f)
 	f->undo = ab_run_branch(run);
 	f->saved = NULL;
 	begin_passing(run, f, f->pushed->passing, true);
+	for (uint32_t i = 0; i < t->given_count; i++)
+		give(run, &t->given[i]);
 	f->child = run->child;
 	run->child = ++run->clock;
 	f->functions_before = run->functions;
