@@ -233,6 +233,7 @@ struct ab_program {
 	bool is_git_name; /* or at all */
 	bool is_wrapper, keeps_help, is_pass, is_builtin;
 	bool takes_equals; /* -x=VALUE is -x VALUE, also of what is below */
+	bool is_package; /* what it wraps is a package, NAME@VERSION */
 	bool is_names; /* prints names of what lies below its operands */
 	uint32_t option, option_count;
 	uint32_t role, role_count;

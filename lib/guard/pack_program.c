@@ -548,6 +548,8 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->is_builtin = true;
 	else if (!strcmp(word, "equals"))
 		p->takes_equals = true;
+	else if (!strcmp(word, "package"))
+		p->is_package = true;
 	else
 		return false;
 	return true;

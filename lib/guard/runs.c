@@ -213,6 +213,36 @@ static bool run_flake(struct ab_check *c, const struct ab_use *use,
 	return true;
 }
 
+/* npx prisma@5, uvx 'twine==6', npx @scope/name@1: how long the name is. */
+static uint32_t package_name(const struct ab_word *w)
+{
+	static const char signs[] = "@=<>~![";
+	uint32_t i = 1;
+
+	while (i < w->len && !memchr(signs, w->text[i], sizeof(signs) - 1))
+		i++;
+	return i;
+}
+
+/* The words that a runner of packages gets, without the version. */
+static bool run_package(struct ab_check *c, const struct ab_use *use,
+			uint32_t first)
+{
+	const struct ab_word *w = &use->words[first];
+	uint32_t count = use->count - first, len;
+	struct ab_word *all;
+
+	if (!use->program->is_package || !w->len ||
+	    (len = package_name(w)) >= w->len)
+		return false;
+	all = ab_check_alloc(c, count * sizeof(*all));
+	if (!all || !ab_word_slice(c, w, 0, len, &all[0]))
+		return true;
+	memcpy(all + 1, w + 1, (count - 1) * sizeof(*all));
+	ab_run_words(c, use, all, count);
+	return true;
+}
+
 void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role)
 {
@@ -241,6 +271,8 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		return;
 	if (is_text(&use->words[first], "--"))
 		first++;
+	if (first < use->count && run_package(c, use, first))
+		return;
 	/* an option that is not in the table may have taken the first words */
 	uint32_t tries = use->is_unsure ? 3 : 1;
 
