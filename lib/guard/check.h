@@ -239,7 +239,8 @@ static inline bool ab_role_applies(const struct ab_use *use,
 	       (!role->also || (use->options & role->also)) &&
 	       !(ab_sure_options(use) & role->unless) &&
 	       (role->none != 1 || !n) && (role->none != 2 || n) &&
-	       (role->none < 3 ||
+	       (role->none != 5 || n == 1) &&
+	       (role->none < 3 || role->none > 4 ||
 		(n && ab_has_path(use) == (role->none == 3)));
 }
 void ab_role_each(struct ab_check *c, const struct ab_use *use,

@@ -435,39 +435,76 @@ static bool is_likely_inner(const struct ab_check *c, const struct ab_word *w)
 		     ab_has_role(p, AB_ROLE_SHELL));
 }
 
-/* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
-   table and may run what its words are. Asked about when that is denied. */
-static void probe_words(struct ab_check *c, const struct ab_word *words,
-			uint32_t count)
+/* What the words would do as a command. */
+static uint8_t probe(struct ab_check *c, const struct ab_word *words,
+		     uint32_t count)
 {
 	ab_guard_report *report = c->report;
 	ab_guard_command *told = c->told;
-	uint32_t i = 1, taint = c->out_taint;
+	uint32_t taint = c->out_taint;
 	uint8_t worst = 0;
 	void *user = c->user;
 
-	while (i < count && is_count(&words[i]))
-		i++;
-	if (i < count && !is_likely_inner(c, &words[i])) {
-		while (i < count && !(words[i].len == 2 &&
-				      !memcmp(words[i].text, "--", 2)))
-			i++;
-		i++;
-	}
-	if (i + 1 >= count || c->is_probe || !ab_names_program(c, &words[i]))
-		return;
+	if (count < 2 || !ab_names_program(c, words))
+		return 0;
 	c->report = on_probe;
 	c->user = &worst;
 	c->told = NULL;
 	c->is_probe = true;
-	ab_check_words(c, words + i, count - i, 0, NULL, false);
+	ab_check_words(c, words, count, 0, NULL, false);
 	c->report = report;
 	c->user = user;
 	c->told = told;
 	c->is_probe = false;
 	c->out_taint = taint;
-	if (worst == AB_V_DENY)
-		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[i]);
+	return worst;
+}
+
+/* `x exec NAME sh -c TEXT`: where such a shell begins; count: nowhere. */
+static uint32_t find_shell(const struct ab_check *c,
+			   const struct ab_word *words, uint32_t count)
+{
+	for (uint32_t i = 2; i + 2 < count; i++) {
+		const struct ab_word *w = &words[i];
+		uint32_t base = ab_name_base(w);
+		const struct ab_program *p;
+
+		if (w[1].len < 2 || w[1].text[0] != '-' ||
+		    w[1].text[w[1].len - 1] != 'c')
+			continue;
+		p = ab_pack_find(c->pack, w->text + base, w->len - base);
+		if (p && ab_has_role(p, AB_ROLE_SHELL) &&
+		    ab_has_role(p, AB_ROLE_STDIN_SHELL))
+			return i;
+	}
+	return count;
+}
+
+/* `retry 3 rm -rf /`, `with-env x -- git push`: a program that is not in the
+   table and may run what its words are. Asked about when that is denied. */
+static void probe_words(struct ab_check *c, const struct ab_word *words,
+			uint32_t count)
+{
+	uint32_t at[3] = { 1, 1, count };
+
+	if (c->is_probe)
+		return;
+	while (at[0] < count && is_count(&words[at[0]]))
+		at[0]++;
+	if (at[0] < count && !is_likely_inner(c, &words[at[0]]))
+		at[0] = count;
+	while (at[1] < count && !(words[at[1]].len == 2 &&
+				  !memcmp(words[at[1]].text, "--", 2)))
+		at[1]++;
+	at[1]++;
+	at[2] = find_shell(c, words, count);
+	for (size_t i = 0; i < AB_ARRAY_LEN(at); i++) {
+		if (at[i] >= count ||
+		    probe(c, words + at[i], count - at[i]) != AB_V_DENY)
+			continue;
+		ab_check_known(c, AB_KNOWN_WRAPPER, AB_V_ASK, &words[at[i]]);
+		return;
+	}
 }
 
 /* What was not found under its very name is looked at by its name again. */
@@ -496,6 +533,9 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	c->use = use;
 	c->is_excused = false;
 	if (p && is_inert(p)) {
+		use->program = p;
+	} else if (p && AB_UNLIKELY(p->has_commands) &&
+		   ab_split_commands(c, use)) {
 		use->program = p;
 	} else if (p && ab_use_read(c, p, words, count, use)) {
 		c->is_excused = c->pack->has_excuses && is_excused(c, use);

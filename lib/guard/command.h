@@ -37,6 +37,20 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 
+/* --- typed.c --- */
+/* The words from there on are keys: what a shell reads of them. */
+bool ab_typed_text(struct ab_check *c, const struct ab_use *use,
+		   uint32_t first, struct ab_word *out);
+/* Commands with `;` between them: each was judged. */
+bool ab_split_commands(struct ab_check *c, const struct ab_use *use);
+/* A text of such commands. */
+void ab_command_text(struct ab_check *c, const struct ab_use *use,
+		     const struct ab_word *w);
+/* The words from there on, or the text that is the only one, are commands of
+   the program itself. */
+void ab_run_commands(struct ab_check *c, const struct ab_use *use,
+		     uint32_t first);
+
 /* --- stdin.c --- */
 /* The command's stdin is where a shell reads its script. */
 bool ab_is_on_script(const struct ab_check *c,

@@ -118,14 +118,16 @@ enum ab_select {
 
 struct ab_role {
 	uint8_t kind, select, a;
-	/* only: 1 without operands, 2 with, 3 with a path, 4 with others */
+	/* only: 1 without operands, 2 with, 3 with a path, 4 with others,
+	   5 with one */
 	uint8_t none;
 	/* laid out once: without so many operands, and one of these options
 	   (0: no need), it selects no word */
 	uint8_t least;
 	uint64_t given;
 	uint32_t taint;
-	uint64_t mask;			   /* option groups: the values of */
+	/* option groups: the values of; of wrap: what the words go to */
+	uint64_t mask;
 	uint64_t need, also, unless;	   /* one of each but the last */
 	const char *text;	     /* key or language */
 };
@@ -233,6 +235,8 @@ struct ab_program {
 	bool is_git_name; /* or at all */
 	bool is_wrapper, keeps_help, is_pass, is_builtin;
 	bool takes_equals; /* -x=VALUE is -x VALUE, also of what is below */
+	bool is_typed;	 /* its text for a shell is keys */
+	bool has_commands; /* of its own: `;` begins another one */
 	bool is_package; /* what it wraps is a package, NAME@VERSION */
 	bool is_names; /* prints names of what lies below its operands */
 	uint32_t option, option_count;

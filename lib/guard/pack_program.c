@@ -407,17 +407,26 @@ static int32_t read_conditions(struct ab_pack_reader *r, uint32_t i,
 		char *what = r->words[i];
 		char *value = i + 1 < r->count ? r->words[i + 1] : NULL;
 		bool is_if = !strcmp(what, "if");
+		bool is_with = !strcmp(what, "with") &&
+			       role->kind == AB_ROLE_WRAP &&
+			       role->select != AB_SEL_UNTIL;
 		int32_t rc = 0;
 
-		if (!value || (!is_if && strcmp(what, "unless") != 0))
+		if (!value ||
+		    (!is_if && !is_with && strcmp(what, "unless") != 0))
 			return ab_pack_bad(r, what, "if CONDITION or unless "
 						    "CONDITION");
-		if (!strcmp(value, "none") || !strcmp(value, "some"))
+		if (is_with)
+			rc = ab_pack_options(r, &r->pack->programs[r->first],
+					     value, &role->mask);
+		else if (!strcmp(value, "none") || !strcmp(value, "some"))
 			role->none = (*value == 'n') == is_if ? 1 : 2;
 		else if (is_if && !strcmp(value, "path"))
 			role->none = 3;
 		else if (is_if && !strcmp(value, "name"))
 			role->none = 4;
+		else if (is_if && !strcmp(value, "one"))
+			role->none = 5;
 		else
 			rc = read_condition(r, value, is_if, role);
 		if (rc < 0)
@@ -548,6 +557,10 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->is_builtin = true;
 	else if (!strcmp(word, "equals"))
 		p->takes_equals = true;
+	else if (!strcmp(word, "typed"))
+		p->is_typed = true;
+	else if (!strcmp(word, "commands"))
+		p->has_commands = true;
 	else if (!strcmp(word, "package"))
 		p->is_package = true;
 	else

@@ -72,6 +72,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/lexer.c \
 	lib/guard/text.c lib/guard/text.h \
 	lib/guard/traps.c \
+	lib/guard/typed.c \
 	lib/guard/value.c \
 	lib/guard/xargs.c
 

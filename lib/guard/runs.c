@@ -157,17 +157,14 @@ static void until_role(struct ab_check *c, const struct ab_use *use,
 /* docker run --entrypoint rm IMAGE -rf /: the words from operand `at` on are
    what it gets. */
 static bool run_entrypoint(struct ab_check *c, const struct ab_use *use,
-			   uint32_t at)
+			   const struct ab_role *role, uint32_t at)
 {
-	static const char name[] = "--entrypoint";
 	struct ab_word *all;
 
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_value *v = &use->values[i];
-		const struct ab_word *o = &use->words[v->option];
 
-		if (o->len < sizeof(name) - 1 ||
-		    memcmp(o->text, name, sizeof(name) - 1) != 0)
+		if (!(role->mask & (UINT64_C(1) << v->group)))
 			continue;
 		uint32_t from = at <= use->operand_count
 					? use->operands[at - 1]
@@ -253,7 +250,7 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 		until_role(c, use, role);
 		return;
 	}
-	if (run_entrypoint(c, use, base + role->a))
+	if (run_entrypoint(c, use, role, base + role->a))
 		return;
 	if (n < role->a) {
 		if (ab_has_role(use->program, AB_ROLE_STDIN_ARGS) &&
@@ -269,6 +266,10 @@ void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
 	}
 	if (run_flake(c, use, first))
 		return;
+	if (use->program->has_commands) {
+		ab_run_commands(c, use, first);
+		return;
+	}
 	if (is_text(&use->words[first], "--"))
 		first++;
 	if (first < use->count && run_package(c, use, first))
@@ -560,6 +561,11 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		}
 		return;
 	}
+	if (use->program->is_typed) {
+		if (ab_typed_text(c, use, first, &text))
+			shell_word(c, use, role, &text);
+		return;
+	}
 	if (!ab_shell_join(c->run, use->words + first, use->count - first,
 			   &text))
 		return;
@@ -801,6 +807,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
 	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		check_lines(c, role->text, w);
+	else if (!strcmp(role->text, "tmux"))
+		ab_command_text(c, use, w);
 	else if (!strcmp(role->text, "m4"))
 		check_m4(c, w);
 	else if (!strcmp(role->text, "npm"))
