@@ -12,6 +12,13 @@ static struct ab_git_text git_text(const struct ab_known_path *p)
 	return (struct ab_git_text){ .text = p->text, .len = p->len };
 }
 
+static bool is_temp_dir(const struct ab_word *cwd)
+{
+	size_t n = sizeof(AB_TEMP_DIR) - 1;
+
+	return cwd->len >= n && !memcmp(cwd->text, AB_TEMP_DIR, n);
+}
+
 static bool git_context(struct ab_check *c, struct ab_git_context *g)
 {
 	struct ab_git_text *temps;
@@ -23,7 +30,8 @@ static bool git_context(struct ab_check *c, struct ab_git_context *g)
 		.worktree = git_text(&c->place->root),
 		.home = git_text(&c->place->home),
 	};
-	if (c->cwd)
+	/* whose repository that would be is not known */
+	if (c->cwd && !is_temp_dir(c->cwd))
 		g->cwd = (struct ab_git_text){ .text = c->cwd->text,
 					       .len = c->cwd->len };
 	g->wants_cwd = c->place->wants_cwd;

@@ -180,6 +180,8 @@ void ab_file_read(struct ab_check *c, const struct ab_word *path);
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);
 
+/* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
+#define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
 /* The working directory after `cd WORD`; NULL: unknown. */
 const struct ab_word *ab_cwd_after(struct ab_check *c,
 				   const struct ab_word *w);

@@ -1262,6 +1262,29 @@ void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
 
 /* --- the working directory ---------------------------------------------- */
 
+/* cd "$(mktemp -d)"; NULL: it is another word. */
+static const char *temp_dir(struct ab_check *c, const struct ab_word *w,
+			    uint32_t *len)
+{
+	static const char base[] = AB_TEMP_DIR;
+	const struct ab_hole *h = w->holes;
+	char *text;
+
+	if (w->hole_count != 1 || h->at || h->len || h->is_cut ||
+	    h->kind != AB_HOLE_BYTES ||
+	    ab_hole_taint(h) != AB_TAINT_TEMP || (w->len && *w->text != '/') ||
+	    memmem(w->text, w->len, "..", 2))
+		return NULL;
+	*len = (uint32_t)(sizeof(base) - 1) + w->len;
+	text = ab_check_alloc(c, *len + 1);
+	if (!text)
+		return NULL;
+	memcpy(text, base, sizeof(base) - 1);
+	memcpy(text + sizeof(base) - 1, w->text, w->len);
+	text[*len] = '\0';
+	return text;
+}
+
 const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
 {
 	struct ab_word *cwd;
@@ -1272,6 +1295,8 @@ const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
 				   ab_dir_text(c, w, &len) :
 				   ab_path_text(c, w, &len);
 
+	if (!text)
+		text = temp_dir(c, w, &len);
 	if (!text)
 		return NULL;
 	cwd = ab_check_alloc(c, sizeof(*cwd));
