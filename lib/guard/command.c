@@ -555,8 +555,7 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 	if (!p && count > 2 && words[0].len)
 		probe_words(c, words, count);
 	default_output(c, use);
-	if (p && (p->is_names || p->is_pass) && !use->is_help &&
-	    c->command && c->command->place.out)
+	if (p && !use->is_help && c->command && c->command->place.out)
 		ab_wrap_names(c, use);
 	c->use = outer;
 	c->is_excused = was_excused;

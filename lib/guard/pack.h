@@ -45,7 +45,8 @@ enum ab_taint {
 	AB_TAINT_PROCESS = 1u << 9, /* numbers of processes that run */
 	AB_TAINT_DATA = 1u << 10,   /* a dump of a database, an archive */
 	AB_TAINT_PICK = 1u << 11,   /* some of the lines, as they were */
-	AB_TAINT_QUOTED = 1u << 12  /* with FILE: words as a shell reads them */
+	AB_TAINT_QUOTED = 1u << 12, /* with FILE: words as a shell reads them */
+	AB_TAINT_TREE = 1u << 13    /* the names of all files, or all tracked */
 };
 
 /* Who takes it. */

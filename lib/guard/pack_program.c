@@ -22,7 +22,7 @@ static const struct {
 	{ "file", AB_TAINT_FILE },     { "hook", AB_TAINT_HOOK },
 	{ "temp", AB_TAINT_TEMP },     { "var", AB_TAINT_VAR },
 	{ "process", AB_TAINT_PROCESS }, { "data", AB_TAINT_DATA },
-	{ "quoted", AB_TAINT_QUOTED },
+	{ "quoted", AB_TAINT_QUOTED }, { "tree", AB_TAINT_TREE },
 };
 
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)

@@ -316,6 +316,57 @@ bool ab_part_is_all(const struct part *part)
 	return true;
 }
 
+/* [a-z], [!.], [[:alpha:]]: a set with the first byte of most names; *end is
+   behind it. */
+static bool is_wide_set(const char *s, uint32_t n, uint32_t *end)
+{
+	bool is_wide = n > 1 && (s[1] == '!' || s[1] == '^');
+	uint32_t first = 1 + is_wide, i = first;
+
+	while (i < n && (s[i] != ']' || i == first)) {
+		if (s[i] == '[' && i + 1 < n && s[i + 1] == ':') {
+			const char *close = memmem(s + i, n - i, ":]", 2);
+
+			if (!close)
+				return false;
+			is_wide = true;
+			i = (uint32_t)(close - s) + 2;
+			continue;
+		}
+		is_wide |= i + 2 < n && s[i + 1] == '-' && s[i + 2] - s[i] > 12;
+		i++;
+	}
+	*end = i + 1;
+	return is_wide && i < n;
+}
+
+/* Most names that there are: `[a-z]*`, `!(x)`, `*[a-z]*`. */
+static bool is_most(const struct part *part)
+{
+	const char *s = part->text, *close;
+	uint32_t n = part->len, end;
+	bool is_open = false;
+
+	for (uint32_t i = 0; part->kind == 1 && i < n; i++) {
+		if (s[i] == '!' && i + 1 < n && s[i + 1] == '(') {
+			close = memchr(s + i, ')', n - i);
+			if (!close)
+				return false;
+			i = (uint32_t)(close - s);
+			is_open = true;
+		} else if (s[i] == '[') {
+			if (!is_wide_set(s + i, n - i, &end))
+				return false;
+			i += end - 1;
+		} else if (s[i] == '*') {
+			is_open = true;
+		} else if (s[i] != '?') {
+			return false;
+		}
+	}
+	return is_open;
+}
+
 /* A directory as text against the first `count` components. */
 static bool same_dir(const struct path *p, uint32_t count,
 		     const struct ab_known_path *dir, bool *is_below,
@@ -519,7 +570,8 @@ static uint64_t computed(const struct ab_check *c, const struct path *p)
 	if (is_checked(p))
 		mask |= AB_CLASS(CHECKED);
 	mask |= dir_class(c, p, n, false, &below);
-	if (n && ab_part_is_all(&p->parts[n - 1]))
+	if (n && (ab_part_is_all(&p->parts[n - 1]) ||
+		  is_most(&p->parts[n - 1])))
 		mask |= dir_class(c, p, n - 1, true, &unused);
 	else if (n == 1 && p->parts[0].kind == 1 && p->from == FROM_ROOT)
 		mask |= AB_CLASS(ROOT);

@@ -443,6 +443,84 @@ static bool keep_word(struct ab_check *c, const struct ab_word *w,
 	return true;
 }
 
+/* Programs that print the names of a whole tree unless a word says which: with
+   one of the options `need`, if any, and none but those in `fine`. */
+static const struct {
+	const char *name, *sub, *need, *fine;
+} trees[] = {
+	{ "git", "ls-files", NULL, "z c v --cached --full-name" },
+	{ "git", "ls-tree", "r", "r z t --name-only --full-tree --full-name" },
+	{ "fd", NULL, NULL, "H I u a 0 L p F s i t f" },
+	{ "fdfind", NULL, NULL, "H I u a 0 L p F s i t f" },
+	{ "rg", NULL, "l --files --files-with-matches",
+	  "l 0 i N n . u --files --files-with-matches --hidden --null" },
+	{ "grep", NULL, "l --files-with-matches",
+	  "r R l i I E Z F s z --recursive --files-with-matches --null" },
+};
+
+/* One of the words in the list. */
+static bool is_among(const char *list, const char *s, size_t n)
+{
+	while (list) {
+		const char *end = strchr(list, ' ');
+		size_t len = end ? (size_t)(end - list) : strlen(list);
+
+		if (len == n && !memcmp(list, s, n))
+			return true;
+		list = end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+/* The letters of -abc, or the long option. *has: one of them is needed. */
+static bool is_fine_option(const struct ab_word *w, const char *need,
+			   const char *fine, bool *has)
+{
+	if (w->text[1] == '-') {
+		*has |= is_among(need, w->text, w->len);
+		return w->len == 2 || is_among(fine, w->text, w->len);
+	}
+	for (uint32_t i = 1; i < w->len; i++) {
+		*has |= is_among(need, w->text + i, 1);
+		if (!is_among(fine, w->text + i, 1))
+			return false;
+	}
+	return true;
+}
+
+/* git ls-files, fd ., rg -l .: whatever there is. */
+static bool prints_tree(const struct ab_use *use)
+{
+	static const char any[] = ". ./ .* * ^ :/ HEAD f";
+	struct ab_word name = use->words[0];
+	uint32_t base = ab_name_base(&name), t = 0, i = 1;
+	bool has = false;
+
+	name.text += base;
+	name.len -= base;
+	for (; t < AB_ARRAY_LEN(trees); t++) {
+		if (ab_word_equals(&name, trees[t].name) &&
+		    (!trees[t].sub || (use->count > 1 &&
+				       ab_word_equals(&use->words[1],
+						      trees[t].sub))))
+			break;
+	}
+	if (t == AB_ARRAY_LEN(trees))
+		return false;
+	for (i += trees[t].sub != NULL; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->hole_count && w->holes->kind != AB_HOLE_PATTERN)
+			return false;
+		if (w->len > 1 && *w->text == '-' ?
+			    !is_fine_option(w, trees[t].need, trees[t].fine,
+					    &has) :
+			    w->len && !is_among(any, w->text, w->len))
+			return false;
+	}
+	return has || !trees[t].need;
+}
+
 void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 {
 	const struct ab_shell_command *m = c->command;
@@ -456,6 +534,9 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		return;
 	if (use->program->is_pass && m->place.in)
 		m->place.out->note = m->place.in->note;
+	/* for who reads the pipe itself: no filter passes that on */
+	if (m->place.out->kind == AB_STREAM_PIPE && prints_tree(use))
+		c->out_taint |= AB_TAINT_TREE;
 	if (!use->program->is_names || !(n = found_files(c, use, files)))
 		return;
 	kept = ab_arena_high(c->high, sizeof(*kept));
