@@ -179,6 +179,7 @@ struct ab_check {
 	uint64_t target_classes;
 	ab_guard_report *report;
 	ab_guard_command *told;
+	struct ab_stream *own_in; /* of the command at hand: own_stdin() */
 	const struct ab_given *given; /* by the wrappers around what runs */
 	const struct ab_shell_assign *assigns; /* of the command at hand */
 	uint32_t assign_count;

@@ -74,6 +74,9 @@ bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *from, uint32_t count,
 		   const char *mark, const struct ab_word *value,
 		   struct ab_word *to);
+/* A copy that lives as long as the check. */
+bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
+		  struct ab_word *out);
 /* One hole that stands for all arguments that stdin brings. */
 bool ab_stdin_word(struct ab_check *c, const struct ab_use *use,
 		   struct ab_word *out);

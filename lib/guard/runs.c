@@ -72,6 +72,30 @@ static void give_words(struct ab_check *c, struct ab_shell_text *push)
 	}
 }
 
+/* sh -c bash <<< TEXT: what the commands in it read; NULL: what the command
+   itself stands behind. */
+static struct ab_stream *own_stdin(struct ab_check *c)
+{
+	const struct ab_use *use = c->use;
+	struct ab_word *kept;
+
+	if (c->own_in || !use || !use->in_text || !c->command ||
+	    c->is_stdin_text)
+		return c->is_stdin_text ? NULL : c->own_in;
+	if (c->command->place.in &&
+	    c->command->place.in->value == use->in_text)
+		return NULL;
+	kept = ab_arena_high(c->high, sizeof(*kept));
+	c->own_in = ab_shell_stream(c->run, use->in_text->span);
+	if (!kept || !c->own_in || !ab_keep_word(c, use->in_text, kept)) {
+		c->is_broken = true;
+		return NULL;
+	}
+	c->own_in->value = kept;
+	c->own_in->taint = use->in_taint;
+	return c->own_in;
+}
+
 void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		     bool is_child, const struct ab_word *args,
 		     uint32_t arg_count, const char *how)
@@ -92,6 +116,8 @@ void ab_check_script(struct ab_check *c, const struct ab_word *text,
 		follow_cwd(c);
 	if (AB_UNLIKELY(c->given != NULL) && is_child)
 		give_words(c, &push);
+	if (is_child)
+		push.in = own_stdin(c);
 	/* $PWD and all that is relative in it */
 	ab_check_want_cwd(c);
 	if (c->use && c->use->program)

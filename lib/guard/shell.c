@@ -159,6 +159,7 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 	c->use = NULL;
 	c->depth = 0;
 	c->out_taint = 0;
+	c->own_in = NULL;
 	c->in_is_file = false;
 	c->is_on_script = false;
 	c->assigns = NULL;

@@ -423,8 +423,8 @@ struct names {
 	struct ab_word words[2 * MAX_STARTS];
 };
 
-static bool keep_word(struct ab_check *c, const struct ab_word *w,
-		      struct ab_word *out)
+bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
+		  struct ab_word *out)
 {
 	size_t size = w->hole_count * sizeof(*w->holes);
 	struct ab_hole *holes = ab_arena_high(c->high, size);
@@ -552,7 +552,7 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		}
 	}
 	for (uint32_t i = 0; kept && i < n; i++) {
-		if (!keep_word(c, &files[i], &kept->words[i]))
+		if (!ab_keep_word(c, &files[i], &kept->words[i]))
 			kept = NULL;
 	}
 	if (!kept)
