@@ -508,23 +508,37 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 struct dirs {
 	struct ab_shell_readings readings;
 	const struct ab_word *was; /* where it is judged first */
+	const struct ab_word *before; /* and last: where it was once; or NULL */
 	uint32_t next;
 	bool is_last;
 };
+
+/* cd build || rm -rf *: where that did not lead away from. */
+static AB_COLD const struct ab_word *unmoved_dir(struct ab_check *c)
+{
+	const struct ab_word *w = old_dir(c);
+
+	return w && c->cwd && (w->len != c->cwd->len ||
+			       memcmp(w->text, c->cwd->text, w->len) != 0) ?
+		       w : NULL;
+}
 
 /* False: it is in one directory, or in one that nobody knows. */
 static inline bool first_dir(struct visit *v, struct dirs *d)
 {
 	struct ab_check *c = &v->check;
+	const struct ab_word *before =
+		AB_UNLIKELY(c->flags & AB_SHELL_UNMOVED) ? unmoved_dir(c)
+							 : NULL;
 
 	bool is_one = AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
 		      !ab_shell_get_one(c->run, CWD, sizeof(CWD) - 1, 0);
 
-	c->is_one_pass = is_one && AB_LIKELY(!c->links);
+	c->is_one_pass = is_one && !before && AB_LIKELY(!c->links);
 	if (c->is_one_pass)
 		return false;
 	*d = (struct dirs){ .was = c->cwd, .next = v->is_split,
-			    .is_last = is_one };
+			    .is_last = is_one, .before = before };
 	c->met_link = c->has_link_choice = false;
 	c->link_choice = 0;
 	ab_links_settle(c);
@@ -560,6 +574,13 @@ static AB_COLD bool next_dir(struct visit *v, struct dirs *d)
 		if (c->cwd->hole_count || !c->cwd->len)
 			continue;
 		c->first_cwd = c->cwd;
+		c->is_again = true;
+		ab_shell_reading_begin(c->run, &d->readings);
+		return true;
+	}
+	if (AB_UNLIKELY(d->before != NULL)) {
+		c->cwd = c->first_cwd = d->before;
+		d->before = NULL;
 		c->is_again = true;
 		ab_shell_reading_begin(c->run, &d->readings);
 		return true;
