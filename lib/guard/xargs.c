@@ -488,6 +488,19 @@ static bool is_fine_option(const struct ab_word *w, const char *need,
 	return true;
 }
 
+/* An option may be the one that is needed: most greps have no -l. */
+static bool has_letter(const struct ab_use *use, char letter)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    memchr(w->text, letter, w->len))
+			return true;
+	}
+	return false;
+}
+
 /* git ls-files, fd ., rg -l .: whatever there is. */
 static bool prints_tree(const struct ab_use *use)
 {
@@ -498,6 +511,8 @@ static bool prints_tree(const struct ab_use *use)
 
 	name.text += base;
 	name.len -= base;
+	if (!name.len || !memchr("gfr", *name.text, 3))
+		return false;
 	for (; t < AB_ARRAY_LEN(trees); t++) {
 		if (ab_word_equals(&name, trees[t].name) &&
 		    (!trees[t].sub || (use->count > 1 &&
@@ -505,7 +520,8 @@ static bool prints_tree(const struct ab_use *use)
 						      trees[t].sub))))
 			break;
 	}
-	if (t == AB_ARRAY_LEN(trees))
+	if (t == AB_ARRAY_LEN(trees) ||
+	    (trees[t].need && !has_letter(use, *trees[t].need)))
 		return false;
 	for (i += trees[t].sub != NULL; i < use->count; i++) {
 		const struct ab_word *w = &use->words[i];

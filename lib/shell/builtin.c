@@ -630,8 +630,8 @@ static void jump(struct ab_shell_run *run, const struct ab_shell_command *c,
 			    c->place.flags);
 }
 
-enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
-				  uint32_t *skip)
+enum ab_builtin ab_builtin_behind_front(const struct ab_shell_command *c,
+					uint32_t *skip)
 {
 	enum ab_builtin builtin = c->builtin;
 	uint32_t i = 0;

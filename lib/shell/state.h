@@ -466,8 +466,17 @@ void ab_builtin_effects(struct ab_shell_run *run,
 			const struct ab_shell_command *c);
 /* The builtin that `command` and `builtin` lead to, or that itself; *skip words
  * are in front of it. */
-enum ab_builtin ab_builtin_behind(const struct ab_shell_command *c,
-				  uint32_t *skip);
+enum ab_builtin ab_builtin_behind_front(const struct ab_shell_command *c,
+					uint32_t *skip);
+static inline enum ab_builtin
+ab_builtin_behind(const struct ab_shell_command *c, uint32_t *skip)
+{
+	if (AB_UNLIKELY(c->builtin == AB_BUILTIN_COMMAND ||
+			c->builtin == AB_BUILTIN_BUILTIN))
+		return ab_builtin_behind_front(c, skip);
+	*skip = 0;
+	return c->builtin;
+}
 /* How long the name at `from` is; 0: there is none. */
 uint32_t ab_builtin_name_len(const struct ab_word *w, uint32_t from);
 /* text[from..] of a word as a word. */
