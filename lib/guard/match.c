@@ -568,7 +568,13 @@ static bool is_command_variable(const char *name, uint32_t len)
 	static const char *const names[] = {
 		"PAGER", "MANPAGER", "EDITOR", "VISUAL", "LESSOPEN",
 		"LESSCLOSE", "BROWSER", "FCEDIT", "SUDO_EDITOR",
-		"RSYNC_RSH",
+		"RSYNC_RSH", "GH_PAGER", "GH_EDITOR", "GLAB_PAGER",
+		"AWS_PAGER", "BAT_PAGER", "DELTA_PAGER", "PSQL_PAGER",
+		"PSQL_EDITOR", "SYSTEMD_PAGER", "SYSTEMD_EDITOR",
+		"KUBE_EDITOR", "OC_EDITOR", "HGEDITOR", "SVN_EDITOR",
+		"SVN_SSH", "CVS_RSH", "BORG_RSH", "SOPS_EDITOR",
+		"FZF_DEFAULT_COMMAND", "FZF_CTRL_T_COMMAND",
+		"FZF_ALT_C_COMMAND", "SKIM_DEFAULT_COMMAND",
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
