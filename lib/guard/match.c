@@ -577,6 +577,9 @@ static bool is_command_variable(const char *name, uint32_t len)
 		"FZF_ALT_C_COMMAND", "SKIM_DEFAULT_COMMAND",
 	};
 
+	/* most names end otherwise */
+	if (!len || !memchr("RLNETDH", name[len - 1], 7))
+		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (names[i][0] == *name && strlen(names[i]) == len &&
 		    ab_same(names[i], name, len))
@@ -674,7 +677,10 @@ void ab_check_env(struct ab_check *c, const char *name, uint32_t len,
 
 	env_entry(c, c->pack->env_buckets[hash % AB_ENV_BUCKETS], name, len,
 		  hash, value);
-	env_entry(c, c->pack->env_prefixes, name, len, hash, value);
+	env_entry(c, c->pack->env_prefixes[0], name, len, hash, value);
+	if (len)
+		env_entry(c, c->pack->env_prefixes[ab_env_prefix_of(*name)],
+			  name, len, hash, value);
 	if (len > 4 && !memcmp(name, "GIT_", 4))
 		ab_check_git_assign(c, name, len, value);
 }

@@ -356,6 +356,11 @@ enum {
 #define AB_PATH_BUCKETS 512
 #define AB_ENV_BUCKETS 128
 
+static inline uint32_t ab_env_prefix_of(char first)
+{
+	return 1 + ((uint32_t)(unsigned char)first & 31);
+}
+
 struct ab_pack {
 #define X(name, type)                                                         \
 	type *name;                                                           \
@@ -382,7 +387,9 @@ struct ab_pack {
 	uint32_t path_free, path_first[256], path_last[256], path_rest;
 	uint64_t path_keys[256]; /* lengths of literals that begin so */
 	uint32_t env_buckets[AB_ENV_BUCKETS];
-	uint32_t env_prefixes;
+	/* by their first byte, ab_env_prefix_of(); 0: what any name begins
+	   with */
+	uint32_t env_prefixes[33];
 	uint32_t path_links[AB_ROLE_KINDS];
 	uint64_t path_mask[AB_ROLE_KINDS];
 	/* of each list: how long it is, and by class which of its links want

@@ -504,7 +504,8 @@ static int32_t env_clause(struct ab_pack_reader *r, uint32_t from)
 		e->hash = ab_pack_hash(p, e->len);
 		e->clause = number;
 		uint32_t bucket = e->hash % AB_ENV_BUCKETS;
-		uint32_t *list = e->is_prefix ? &pack->env_prefixes
+		uint32_t prefix = e->len ? ab_env_prefix_of(*p) : 0;
+		uint32_t *list = e->is_prefix ? &pack->env_prefixes[prefix]
 					      : &pack->env_buckets[bucket];
 
 		e->next = *list;

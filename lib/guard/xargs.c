@@ -461,13 +461,10 @@ static const struct {
 /* One of the words in the list. */
 static bool is_among(const char *list, const char *s, size_t n)
 {
-	while (list) {
-		const char *end = strchr(list, ' ');
-		size_t len = end ? (size_t)(end - list) : strlen(list);
-
-		if (len == n && !memcmp(list, s, n))
+	for (const char *at = list; at && (at = strchr(at, *s)); at++) {
+		if ((at == list || at[-1] == ' ') && !strncmp(at, s, n) &&
+		    (!at[n] || at[n] == ' '))
 			return true;
-		list = end ? end + 1 : NULL;
 	}
 	return false;
 }
