@@ -646,6 +646,8 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 	}
 	if (n->is_cut)
 		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	if (n->is_unknown)
+		ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK, k->text);
 	for (uint32_t i = 0; i < n->count; i++)
 		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
 }
@@ -785,8 +787,20 @@ static void skip_closers(struct ab_code *k)
 	}
 }
 
-/* What begins so is told to a data base, and no shell knows it. */
-static bool is_statement(const struct ab_word *w)
+/* One command for a shell, at most; a `;` ends the statement. */
+static bool is_simple(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr("|&`$\n<>", w->text[i], 7) ||
+		    (w->text[i] == ';' && i + 1 < w->len))
+			return false;
+	}
+	return !w->hole_count;
+}
+
+/* What begins so is told to a data base. Where there may be a shell, nothing
+   behind it may be for one. */
+static bool is_statement(const struct ab_code *k, const struct ab_word *w)
 {
 	static const char *const verbs[] = { "SELECT ", "INSERT ", "UPDATE ",
 					     "DELETE ", "CREATE ", "DROP ",
@@ -796,7 +810,9 @@ static bool is_statement(const struct ab_word *w)
 		size_t n = strlen(verbs[i]);
 
 		if (w->len > n && !strncasecmp(w->text, verbs[i], n))
-			return true;
+			return (k->lang == AB_JS &&
+				!(k->modules & AB_MODULE_COMMANDS)) ||
+			       is_simple(w);
 	}
 	return false;
 }
@@ -838,7 +854,7 @@ static void call(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
 	    (k->lang & (AB_RUBY | AB_PHP | AB_JS))) {
 		ab_check_text(k->c, "sql", &a->words[0]);
-		if (is_statement(&a->words[0]))
+		if (is_statement(k, &a->words[0]))
 			return;
 	}
 	if (a->each && ab_code_has_lists(a->each)) {
@@ -1020,14 +1036,15 @@ static bool next_token(struct ab_code *k, struct fields *f, struct ab_token *t)
    is given a name: run="make". */
 static bool is_defined(const struct ab_code *k, const struct ab_token *t)
 {
-	static const char *const heads[] = { "def", "function", "sub" };
+	const char *head = k->lang & (AB_PY | AB_RUBY) ? "def" :
+			   k->lang == AB_PERL	       ? "sub" :
+							 "function";
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
-		if (ab_code_is_text(k, &k->before, heads[i]))
-			return true;
-	}
+	if (ab_code_is_text(k, &k->before, head) &&
+	    !ab_code_is_sign(k, &k->behind, '.'))
+		return true;
 	if (t->kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &next) ||
 	    !ab_code_is_sign(k, &next, '='))
 		return false;
@@ -1036,15 +1053,21 @@ static bool is_defined(const struct ab_code *k, const struct ab_token *t)
 	return k->lang == AB_PY;
 }
 
-/* ruby: :system is a name, where no send(:system, ...) and method(:system) is
-   before it. */
+/* ruby: :system alone is a name, where no send(:system, ...) and
+   method(:system) is before it. `a ? b : system(x)` is a call. */
 static bool is_symbol(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const calls[] = { "send(", "send__(", "send ",
-					     "method(" };
+					     "method(", "method " };
 	uint32_t at = t->at - (t->at > 0);
+	struct ab_lexer x = k->x;
+	struct ab_token next;
 
-	if (k->lang != AB_RUBY || !ab_code_is_sign(k, &k->before, ':'))
+	if (k->lang != AB_RUBY || !ab_code_is_sign(k, &k->before, ':') ||
+	    k->before.at != at ||
+	    (ab_lexer_next(&x, &next) && !next.is_line &&
+	     !(next.kind == AB_TOKEN_SIGN &&
+	       memchr(",)];}", k->x.text[next.at], 5))))
 		return false;
 	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
 		size_t n = strlen(calls[i]);
@@ -1069,8 +1092,7 @@ static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 	    k->modules & AB_MODULE_DENO && ab_code_is_text(k, t, "run"))
 		return AB_CALL_SHELL;
 	/* unittest.mock's */
-	if (k->lang == AB_PY && !(k->modules & AB_MODULE_SUBPROCESS) &&
-	    ab_code_is_text(k, t, "call"))
+	if (k->modules & AB_MODULE_MOCK && ab_code_is_text(k, t, "call"))
 		return AB_CALL_NONE;
 	if (kind == AB_CALL_SHELL && ab_code_is_match(k, t))
 		return AB_CALL_NONE;
@@ -1290,6 +1312,7 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	ab_code_find_modules(&k);
 	ab_code_find_names(&k);
 	ab_code_find_params(&k);
+	ab_code_settle_names(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);
 	scan_behind_tag(&k, a);

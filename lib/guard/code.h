@@ -56,6 +56,7 @@ struct ab_named {
 	bool is_list; /* all of them together; otherwise one of them */
 	bool is_any;  /* a list, and one of them too */
 	bool is_path; /* x = Path("a") */
+	bool is_unknown; /* it is also given what is not known */
 	uint32_t begins; /* a bit for each value that begins a list */
 	bool is_cut;  /* there is more of it */
 	uint32_t count;
@@ -80,6 +81,10 @@ struct ab_code {
 	struct ab_token behind; /* and the one before that */
 	struct ab_named *names;
 	uint32_t name_count;
+	/* names that are given what is not known, each once */
+	struct ab_token *unknown;
+	uint32_t unknown_count;
+	bool is_unknown; /* there are more of them: all may be */
 	char *last; /* the text that was put together last; or NULL */
 	size_t last_size;
 	struct ab_word cwd; /* of chdir("x"), from there on; or of no length */
@@ -102,7 +107,8 @@ enum {
 	AB_MODULE_SUBPROCESS = 1,
 	AB_MODULE_CHILD = 2, /* child_process */
 	AB_MODULE_COMMANDS = 4, /* something that may run commands, of js */
-	AB_MODULE_DENO = 8
+	AB_MODULE_DENO = 8,
+	AB_MODULE_MOCK = 16
 };
 
 /* How the tokens of an expression make words: "a" + b + "c" is one. */
@@ -277,6 +283,9 @@ bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t);
    known. */
 void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name);
+/* It is given what is not known; and those that have values know so. */
+void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t);
+void ab_code_settle_names(struct ab_code *k);
 /* All that follows, as a list. */
 void ab_code_read_rest(struct ab_code *k, struct ab_lexer x,
 		       const struct ab_token *name);

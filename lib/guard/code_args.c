@@ -58,6 +58,16 @@ static void begin_each(struct ab_args *a, const struct ab_named *n,
 	a->head = has_head ? a->words[a->which] : (struct ab_word){ 0 };
 }
 
+/* cwd=x, {cwd: x} */
+static bool is_option(const struct ab_code *k, const struct ab_token *t)
+{
+	uint32_t at = t->at;
+
+	while (at && memchr(" \t\n", k->text->text[at - 1], 3))
+		at--;
+	return at && memchr("=:", k->text->text[at - 1], 2);
+}
+
 /* A name that stands for strings: one that is one of several makes a call of
    each, once in a call. Behind a string it may also be something else. */
 static void add_named(struct ab_code *k, struct ab_args *a,
@@ -68,6 +78,7 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 	enum ab_piece piece;
 
 	a->is_cut |= n->is_cut;
+	a->is_computed |= n->is_unknown && (!a->count || !is_option(k, t));
 	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
 			a->joint == AB_JOINT_STRING)) {
 		piece = ab_code_piece(k, &a->joint, t, false);
@@ -268,7 +279,8 @@ static void note_word(const struct ab_code *k, struct ab_args *a,
 	a->is_written |= t->kind == AB_TOKEN_WORD && t->len > 4 &&
 			 !memcmp(s, "O_", 2) && memcmp(s, "O_RDONLY", 8) &&
 			 memcmp(s, "O_CLOEXEC", 9);
-	a->is_module |= k->lang == AB_JS && ab_code_is_text(k, t, "require");
+	a->is_module |= k->lang == AB_JS && ab_code_is_text(k, t, "require") &&
+			k->x.pos < k->x.len && k->x.text[k->x.pos] == '(';
 }
 
 /* A token of the arguments that is no bracket. */

@@ -496,11 +496,14 @@ bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
 	if (k->behind.kind == AB_TOKEN_SIGN && k->behind.len > 1 &&
 	    s[k->behind.at] == '/' && !k->behind.is_doubt)
 		return true;
+	/* what has that name may be another thing by now */
+	if (k->modules & AB_MODULE_COMMANDS || k->looked++ >= MAX_LOOKS ||
+	    has_name(k->text, "require") || has_name(k->text, "import"))
+		return false;
 	at = k->before.at;
 	for (from = at; from && ab_code_is_letter(s[from - 1]);)
 		from--;
-	return from < at && k->looked++ < MAX_LOOKS &&
-	       is_pattern_name(k->text, s + from, at - from);
+	return from < at && is_pattern_name(k->text, s + from, at - from);
 }
 
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
@@ -543,7 +546,7 @@ static bool hands_on(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = {
 		"split", "quote", "join", "str", "list", "tuple",
-		"encode", "decode", "dedent", "strip", "which", "Path",
+		"dedent", "strip", "which", "Path",
 		"fspath", "expanduser", "expandvars", "resolve", "concat",
 		"String", "raw", "escapeshellarg",
 		"escapeshellcmd", "escape", "shellescape", "shelljoin",
@@ -706,8 +709,10 @@ void ab_code_find_modules(struct ab_code *k)
 {
 	const struct ab_word *text = k->text;
 
+	if (k->lang == AB_PY && has_name(text, "mock"))
+		k->modules |= AB_MODULE_MOCK;
 	if (k->lang == AB_PY && has_name(text, "subprocess")) {
-		k->modules = AB_MODULE_SUBPROCESS;
+		k->modules |= AB_MODULE_SUBPROCESS;
 		find_aliases(k);
 	}
 	if (k->lang != AB_JS)
@@ -745,15 +750,15 @@ static bool is_of_subprocess(const struct ab_code *k, uint32_t at)
 }
 
 /* perl and ruby: system "rm", x; behind the lexer. */
-static bool begins_words(const struct ab_code *k)
+static bool begins_words(const struct ab_code *k, const struct ab_token *of)
 {
 	struct ab_lexer x = k->x;
 	struct ab_token t;
 
 	if (ab_code_is_text(k, &k->before, "def") ||
 	    ab_code_is_text(k, &k->before, "sub") ||
-	    ab_code_is_sign(k, &k->before, ':') ||
-	    ab_code_is_sign(k, &k->before, '&') || !ab_lexer_next(&x, &t))
+	    (ab_code_is_sign(k, &k->before, ':') &&
+	     k->before.at + 1 == of->at) || !ab_lexer_next(&x, &t))
 		return false;
 	if (t.kind != AB_TOKEN_SIGN)
 		return !ab_code_ends_words(k, &t);
@@ -770,7 +775,7 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 	char next = next_byte(k->text, t->at + t->len), last;
 
 	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) &&
-			     begins_words(k)))
+			     begins_words(k, t)))
 		return false;
 	last = last_byte(k->text, &at);
 	is_method = last == '.' || last == '>';
@@ -811,7 +816,7 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)
 	if (ab_code_is_text(k, t, "timeit"))
 		return false;
 	if (k->lang & (AB_PERL | AB_RUBY))
-		return next == '(' || begins_words(k);
+		return next == '(' || begins_words(k, t);
 	if (next != '(' || !is_method || !(ab_code_is_text(k, t, "eval") ||
 					   ab_code_is_text(k, t, "exec")))
 		return next == '(';

@@ -512,6 +512,43 @@ static struct ab_named *add_named(struct ab_code *k, const struct ab_token *t)
 	return &k->names[k->name_count++];
 }
 
+static bool is_same(const struct ab_code *k, const struct ab_token *a,
+		    const struct ab_token *b)
+{
+	const char *s = k->text->text;
+
+	return a->len == b->len && !memcmp(s + a->at, s + b->at, a->len);
+}
+
+#define MAX_UNKNOWN 64
+
+void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
+{
+	if (t->kind != AB_TOKEN_WORD || k->is_unknown)
+		return;
+	for (uint32_t i = 0; i < k->unknown_count; i++) {
+		if (is_same(k, &k->unknown[i], t))
+			return;
+	}
+	if (!k->unknown)
+		k->unknown = ab_check_alloc(k->c, MAX_UNKNOWN *
+							  sizeof(*k->unknown));
+	k->is_unknown = !k->unknown || k->unknown_count == MAX_UNKNOWN;
+	if (!k->is_unknown)
+		k->unknown[k->unknown_count++] = *t;
+}
+
+void ab_code_settle_names(struct ab_code *k)
+{
+	for (uint32_t i = 0; i < k->name_count; i++) {
+		struct ab_named *n = &k->names[i];
+
+		n->is_unknown = k->is_unknown;
+		for (uint32_t u = 0; u < k->unknown_count; u++)
+			n->is_unknown |= is_same(k, &k->unknown[u], &n->name);
+	}
+}
+
 static_assert(AB_CODE_VALUES <= 32, "a bit for each value");
 
 static void add_value(struct ab_code *k, struct ab_named *n,
@@ -649,6 +686,75 @@ static void read_value(struct ab_code *k, struct ab_lexer x,
 		n->call = ab_code_call(k, &last);
 }
 
+static bool begins_text(struct ab_lexer x)
+{
+	struct ab_token t;
+
+	return ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_STRING;
+}
+
+/* None, 0: before it is given something. */
+static bool is_nothing(const struct ab_code *k, struct ab_lexer x)
+{
+	static const char *const words[] = { "None", "null", "nil", "undefined",
+					     "True", "False", "true", "false" };
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t) || t.kind != AB_TOKEN_WORD)
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (ab_code_is_text(k, &t, words[i]))
+			return true;
+	}
+	return k->text->text[t.at] >= '0' && k->text->text[t.at] <= '9';
+}
+
+/* The same, and whether that is not known. */
+static void set_value(struct ab_code *k, struct ab_lexer x,
+		      const struct ab_token *before,
+		      const struct ab_token *name, enum value_kind kind)
+{
+	const struct ab_named *n = ab_code_named(k, name);
+	uint32_t count = n ? n->count : 0;
+	bool was_cut = n && n->is_cut;
+
+	read_value(k, x, name, kind);
+	n = ab_code_named(k, name);
+	/* `x += "a"` makes a value longer */
+	/* f(x=y) of python gives it to another one */
+	if (k->lang == AB_PY && (ab_code_is_sign(k, before, '(') ||
+				 ab_code_is_sign(k, before, ',')))
+		return;
+	if ((!n || (n->count == count && !n->call && !was_cut)) &&
+	    !(n && kind == VALUE_MORE && begins_text(x)) &&
+	    !is_nothing(k, x))
+		ab_code_note_unknown(k, name);
+}
+
+/* a, b = f(): behind the first of them. */
+static void note_tuple(struct ab_code *k, struct ab_lexer x,
+		       const struct ab_token *first)
+{
+	struct ab_token all[8], t;
+	uint32_t n = 0;
+
+	all[n++] = *first;
+	while (n < AB_ARRAY_LEN(all) && ab_lexer_next(&x, &t) && !t.is_line) {
+		if (t.kind == AB_TOKEN_WORD)
+			all[n++] = t;
+		else if (ab_code_is_sign(k, &t, '='))
+			break;
+		else if (!ab_code_is_sign(k, &t, ',') &&
+			 !ab_code_is_sign(k, &t, '*'))
+			return;
+	}
+	if (!ab_code_is_sign(k, &t, '=') ||
+	    (x.pos < x.len && x.text[x.pos] == '='))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		ab_code_note_unknown(k, &all[i]);
+}
+
 /* x.append("a"), x.extend(["a", "b"]), x.push("a"), behind the name. */
 static void read_append(struct ab_code *k, struct ab_lexer x,
 			const struct ab_token *name)
@@ -770,8 +876,10 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 {
 	static const char *const declare[] = { "const", "let", "var", "my",
 					       "our" };
+	const struct ab_named *known;
 	struct ab_token name;
 	struct ab_lexer list;
+	uint32_t count;
 
 	if (ab_code_is_sign(k, &t, '(') && !ab_lexer_next(&x, &t))
 		return;
@@ -784,13 +892,29 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	list = x;
 	if (name.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &t))
 		return;
+	/* for k, v in: parts of what the list has */
+	if (ab_code_is_sign(k, &t, ',')) {
+		ab_code_note_unknown(k, &name);
+		for (uint32_t i = 0; i < 8 && ab_code_is_sign(k, &t, ',') &&
+				     ab_lexer_next(&x, &name); i++) {
+			ab_code_note_unknown(k, &name);
+			if (!ab_lexer_next(&x, &t))
+				break;
+		}
+		return;
+	}
 	if (ab_code_is_text(k, &t, "in") || ab_code_is_text(k, &t, "of"))
 		list = x;
 	else if (k->lang != AB_PERL || !ab_code_is_sign(k, &t, '('))
 		return;
+	known = ab_code_named(k, &name);
+	count = known ? known->count : 0;
 	read_value(k, list, &name, VALUE_EACH);
 	if (ab_lexer_next(&list, &t) && t.kind == AB_TOKEN_WORD)
 		copy_values(k, &name, &t);
+	known = ab_code_named(k, &name);
+	if (!known || known->count == count)
+		ab_code_note_unknown(k, &name);
 }
 
 /* p of (p =>, ((p) =>, (function (p), { |p|, do |p|. */
@@ -875,16 +999,28 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		/* no `==`, `=>` or `=~`, and no x.name */
 		if (!(x.pos < x.len && memchr("=>~", s[x.pos], 3)) &&
 		    !ab_code_is_sign(k, before, '.'))
-			read_value(k, x, t, VALUE_SET);
+			set_value(k, x, before, t, VALUE_SET);
+	} else if (ab_code_is_sign(k, &next, ':') && x.pos < x.len &&
+		   s[x.pos] == '=') {
+		ab_code_note_unknown(k, t); /* (x := f()) */
+	} else if (ab_code_is_sign(k, &next, ',') &&
+		   (t->is_line || !before->kind ||
+		    ab_code_is_sign(k, before, ';'))) {
+		note_tuple(k, x, t);
+	} else if ((k->lang == AB_AWK && ab_code_is_text(k, t, "getline")) ||
+		   (k->lang & (AB_PY | AB_PHP) &&
+		    (ab_code_is_text(k, t, "as") ||
+		     ab_code_is_text(k, t, "lambda")))) {
+		ab_code_note_unknown(k, &next);
 	} else if (ab_code_is_sign(k, &next, '<') && x.pos < x.len &&
 		   s[x.pos] == '-' && !strcmp(k->name, "r")) {
 		if (ab_lexer_next(&x, &next))
-			read_value(k, x, t, VALUE_SET);
+			set_value(k, x, before, t, VALUE_SET);
 	} else if (ab_code_is_joint(k, &next) && x.pos < x.len &&
 		   s[x.pos] == '=') {
 		if (ab_lexer_next(&x, &next) &&
 		    !ab_code_is_sign(k, before, '.'))
-			read_value(k, x, t, VALUE_MORE);
+			set_value(k, x, before, t, VALUE_MORE);
 	} else if (ab_code_is_sign(k, &next, '.') &&
 		   k->lang & (AB_PY | AB_JS | AB_RUBY) && k->name_count) {
 		read_append(k, x, t);

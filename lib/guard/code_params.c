@@ -12,11 +12,13 @@
 
 #define MAX_FUNCTIONS 8
 #define MAX_PARAMS 4
+#define MAX_TOKENS 64 /* of parameters, and of an argument */
 
 struct function {
 	struct ab_token name;
 	struct ab_token params[MAX_PARAMS];
 	uint32_t count;
+	bool is_called;
 	bool has_rest; /* the last one is all that follow: *a, ...a */
 };
 
@@ -33,7 +35,7 @@ static void read_params(const struct ab_code *k, struct ab_lexer *x,
 	struct ab_token t, last = { 0 };
 	int depth = 1;
 
-	while (ab_lexer_next(x, &t)) {
+	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(x, &t); i++) {
 		bool is_rest = ab_code_is_sign(k, &last, '*') ||
 			       ab_code_is_sign(k, &last, '.');
 		bool begins = !last.kind || is_rest ||
@@ -97,14 +99,13 @@ static bool read_definition(const struct ab_code *k, struct ab_lexer x,
 	return f->count && is_arrow(k, x);
 }
 
-static const struct function *find(const struct ab_code *k,
-				   const struct functions *all,
-				   const struct ab_token *t)
+static struct function *find(const struct ab_code *k, struct functions *all,
+			     const struct ab_token *t)
 {
 	const char *s = k->text->text;
 
 	for (uint32_t i = 0; i < all->count; i++) {
-		const struct function *f = &all->all[i];
+		struct function *f = &all->all[i];
 
 		if (f->name.len == t->len && f->name.at != t->at &&
 		    !memcmp(s + f->name.at, s + t->at, t->len))
@@ -117,6 +118,12 @@ static void forget(struct ab_code *k, const struct function *f, uint32_t from)
 {
 	for (uint32_t i = from; i < f->count; i++)
 		ab_code_cut_name(k, &f->params[i]);
+}
+
+static void note_params(struct ab_code *k, const struct function *f)
+{
+	for (uint32_t i = 0; i < f->count; i++)
+		ab_code_note_unknown(k, &f->params[i]);
 }
 
 /* f("a", b): the lexer is behind the name. */
@@ -138,7 +145,7 @@ static void read_call(struct ab_code *k, struct ab_lexer x,
 		ab_code_read_param(k, x, &f->params[i]);
 		/* to the next argument */
 		for (uint32_t n = 0;; n++) {
-			if (!ab_lexer_next(&x, &t) || n == 64) {
+			if (!ab_lexer_next(&x, &t) || n == MAX_TOKENS) {
 				forget(k, f, i);
 				return;
 			}
@@ -172,17 +179,29 @@ void ab_code_find_params(struct ab_code *k)
 	if (!(k->lang & (AB_PY | AB_JS | AB_RUBY | AB_PHP)) ||
 	    !may_define(k->text))
 		return;
-	while (all.count < MAX_FUNCTIONS && ab_lexer_next(&x, &t)) {
-		if (t.kind == AB_TOKEN_WORD &&
-		    read_definition(k, x, &t, &all.all[all.count]))
-			all.count++;
+	while (ab_lexer_next(&x, &t)) {
+		struct function f;
+
+		if (t.kind != AB_TOKEN_WORD || !read_definition(k, x, &t, &f))
+			continue;
+		if (all.count < MAX_FUNCTIONS)
+			all.all[all.count++] = f;
+		else
+			note_params(k, &f);
 	}
 	while (all.count && ab_lexer_next(&k->x, &t)) {
-		const struct function *f =
+		struct function *f =
 			t.kind == AB_TOKEN_WORD ? find(k, &all, &t) : NULL;
 
-		if (f)
-			read_call(k, k->x, f);
+		if (!f)
+			continue;
+		f->is_called = true;
+		read_call(k, k->x, f);
+	}
+	/* who calls it is not seen */
+	for (uint32_t i = 0; i < all.count; i++) {
+		if (!all.all[i].is_called)
+			note_params(k, &all.all[i]);
 	}
 	k->x = start;
 	k->last = NULL;
