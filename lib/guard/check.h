@@ -116,7 +116,8 @@ struct ab_check {
 	uint32_t saved_taint;
 	bool is_strict, is_broken;
 	bool is_excused;  /* the command may do what would be asked about */
-	bool in_is_file; /* stdin is a file of the disk */
+	bool in_is_file; /* stdin is redirected from a name */
+	bool in_is_device; /* ... below /dev */
 	bool is_stdin_text; /* what is pushed now is the stdin of who runs it */
 	bool is_on_script;  /* stdin is what a shell reads its script from */
 	bool has_script_copy; /* ... and so may be another descriptor */

@@ -374,6 +374,14 @@ static void default_output(struct ab_check *c, const struct ab_use *use)
 	c->out_taint |= argument_taint(use) & keep;
 }
 
+/* `nc host 80 <file` sends it, as `cat file | nc host 80` does. */
+static uint32_t sent_taint(const struct ab_check *c, const struct ab_use *use)
+{
+	return c->in_is_file && !c->in_is_device
+		       ? use->in_taint | AB_TAINT_FILE
+		       : use->in_taint;
+}
+
 static void judge_use(struct ab_check *c, struct ab_use *use)
 {
 	const struct ab_program *p = use->program;
@@ -388,7 +396,7 @@ static void judge_use(struct ab_check *c, struct ab_use *use)
 	if (p->is_net) {
 		ab_check_flow(c, use, AB_SINK_NET, argument_taint(use), NULL);
 		if (use->has_stdin)
-			ab_check_flow(c, use, AB_SINK_NET, use->in_taint,
+			ab_check_flow(c, use, AB_SINK_NET, sent_taint(c, use),
 				      NULL);
 	}
 	const struct ab_role *role = c->pack->roles + p->role;
@@ -519,7 +527,7 @@ static bool may_be_git(const struct ab_program *p, const struct ab_word *w)
 static bool is_inert(const struct ab_program *p)
 {
 	return !p->links && !p->role_count && !p->is_net && !p->has_subs &&
-	       !p->has_env && !p->is_git;
+	       !p->has_env && !p->is_git && !p->is_located;
 }
 
 static void judge_program(struct ab_check *c, const struct ab_program *p,

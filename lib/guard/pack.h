@@ -240,6 +240,8 @@ struct ab_program {
 	bool has_commands; /* of its own: `;` begins another one */
 	bool is_package; /* what it wraps is a package, NAME@VERSION */
 	bool is_names; /* prints names of what lies below its operands */
+	bool is_listed; /* prints its operands, or what is right below */
+	bool is_located; /* prints all names with an operand in them */
 	uint32_t option, option_count;
 	uint32_t role, role_count;
 	uint32_t role_kinds; /* a bit for each enum ab_role_kind it has */

@@ -549,6 +549,10 @@ static bool set_flag(struct ab_program *p, const char *word)
 		p->is_pass = true;
 	else if (!strcmp(word, "names"))
 		p->is_names = true;
+	else if (!strcmp(word, "listed"))
+		p->is_listed = true;
+	else if (!strcmp(word, "located"))
+		p->is_located = true;
 	else if (!strcmp(word, "nohelp"))
 		p->keeps_help = true;
 	else if (!strcmp(word, "git"))

@@ -60,6 +60,7 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
 	c->in_is_file = !taint;
+	c->in_is_device = w->len > 5 && !memcmp(w->text, "/dev/", 5);
 }
 
 /* <&5, <&5-, <&$n: what was opened as that, or may have been. */

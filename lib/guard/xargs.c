@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digit.h"
 #include "guard/command.h"
 #include "guard/git.h"
 
@@ -259,8 +260,12 @@ static bool what_is_found(struct ab_check *c, const struct ab_use *use,
 			  struct ab_word *name)
 {
 	name->len = 0;
-	if (find_name(c, use, name))
+	if (find_name(c, use, name)) {
+		/* -name '*' is none */
+		if (ab_word_equals(name, "*"))
+			name->len = 0;
 		return true;
+	}
 	/* -type f is no choice; whatever else there is may be one */
 	for (uint32_t i = 0; i < use->value_count; i++) {
 		const struct ab_word *o = &use->words[use->values[i].option];
@@ -321,6 +326,21 @@ static bool is_in_home(struct ab_check *c, const struct ab_word *start,
 	return false;
 }
 
+/* What is found of the name from there on. */
+static void add_found(struct ab_check *c, const struct ab_word *start,
+		      const struct ab_word *name,
+		      struct ab_word out[MAX_STARTS], uint32_t *n)
+{
+	out[*n] = *start;
+	if (!name->len ||
+	    found_file(c, start, name, has_wildcard(name), &out[*n]))
+		++*n;
+	if (*n < MAX_STARTS && is_in_etc(c, start, name, &out[*n]))
+		++*n;
+	if (*n < MAX_STARTS && is_in_home(c, start, name, &out[*n]))
+		++*n;
+}
+
 /* What find takes, a word for each place where it starts; their number. */
 static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 			    struct ab_word out[MAX_STARTS])
@@ -329,23 +349,33 @@ static uint32_t found_files(struct ab_check *c, const struct ab_use *use,
 				.span = use->words[0].span };
 	uint32_t n = 0, i = 0;
 	struct ab_word name;
-	const struct ab_word *start;
 
 	if (!what_is_found(c, use, &name))
 		return 0;
 	do {
-		start = i < use->operand_count ?
-				&use->words[use->operands[i]] :
-				&here;
-		out[n] = *start;
-		if (!name.len || found_file(c, start, &name,
-					    has_wildcard(&name), &out[n]))
-			n++;
-		if (n < MAX_STARTS && is_in_etc(c, start, &name, &out[n]))
-			n++;
-		if (n < MAX_STARTS && is_in_home(c, start, &name, &out[n]))
-			n++;
+		add_found(c, i < use->operand_count ?
+				     &use->words[use->operands[i]] : &here,
+			  &name, out, &n);
 	} while (++i < use->operand_count && n < MAX_STARTS);
+	return n;
+}
+
+/* What ls, realpath and locate print, as far as their operands say. */
+static uint32_t named_files(struct ab_check *c, const struct ab_use *use,
+			    struct ab_word out[MAX_STARTS])
+{
+	struct ab_word root = { .text = "/", .len = 1,
+				.span = use->words[0].span };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < use->operand_count && n < MAX_STARTS; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+
+		if (use->program->is_listed)
+			out[n++] = *w;
+		else if (w->len)
+			add_found(c, &root, w, out, &n);
+	}
 	return n;
 }
 
@@ -418,7 +448,7 @@ static bool is_narrow(struct ab_check *c, const struct ab_use *use)
    from, and the second half are what is below them. */
 struct names {
 	uint32_t count;
-	bool is_flat;
+	bool is_flat, is_read; /* is_read: only what reads them is judged */
 	const struct ab_stream *own; /* of is_narrow(): where it wrote that */
 	struct ab_word words[2 * MAX_STARTS];
 };
@@ -534,44 +564,157 @@ static bool prints_tree(const struct ab_use *use)
 	return has || !trees[t].need;
 }
 
-void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+/* Its words, as long as the check; false: no memory. */
+static bool keep_names(struct ab_check *c, struct ab_stream *out,
+		       const struct names *names, const struct ab_word *files,
+		       uint32_t count)
 {
-	const struct ab_shell_command *m = c->command;
-	struct ab_word any = { .text = "*", .len = 1,
-			       .span = use->words[0].span };
-	AB_UNINITIALIZED struct ab_word files[2 * MAX_STARTS], name;
-	struct names *kept;
-	uint32_t n;
+	struct names *kept = ab_arena_high(c->high, sizeof(*kept));
 
-	if (c->is_probe || c->is_reading)
-		return;
-	if (use->program->is_pass && m->place.in)
-		m->place.out->note = m->place.in->note;
-	/* for who reads the pipe itself: no filter passes that on */
-	if (m->place.out->kind == AB_STREAM_PIPE && prints_tree(use))
-		c->out_taint |= AB_TAINT_TREE;
-	if (!use->program->is_names || !(n = found_files(c, use, files)))
-		return;
-	kept = ab_arena_high(c->high, sizeof(*kept));
-	if (kept) {
-		kept->count = n;
-		kept->is_flat = !find_name(c, use, &name) && is_flat(use);
-		kept->own = is_narrow(c, use) ? m->place.out : NULL;
-	}
-	if (kept && kept->is_flat) {
-		for (uint32_t i = 0; i < kept->count; i++) {
-			if (!found_file(c, &files[i], &any, true, &files[n++]))
-				return;
-		}
-	}
-	for (uint32_t i = 0; kept && i < n; i++) {
+	if (kept)
+		*kept = *names;
+	for (uint32_t i = 0; kept && i < count; i++) {
 		if (!ab_keep_word(c, &files[i], &kept->words[i]))
 			kept = NULL;
 	}
 	if (!kept)
 		c->is_broken = true;
 	c->has_names = true;
-	m->place.out->note = kept;
+	out->note = kept;
+	return kept;
+}
+
+/* Options of grep that leave its pattern one for names, as they are. */
+static bool is_plain_grep(const struct ab_use *use, bool *folds)
+{
+	static const char *const names[] = { "grep",  "egrep", "fgrep",
+					     "ggrep", "ugrep", "rg" };
+	struct ab_word name = use->words[0];
+	uint32_t base = ab_name_base(&name);
+	bool is_grep = false;
+
+	name.text += base;
+	name.len -= base;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		is_grep |= ab_word_equals(&name, names[i]);
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->hole_count)
+			return false;
+		for (uint32_t k = 1; k < w->len && *w->text == '-'; k++) {
+			if (!memchr("EFGPaiswx", w->text[k], 9))
+				return false;
+			*folds |= w->text[k] == 'i';
+		}
+	}
+	return is_grep && use->operand_count == 1;
+}
+
+static bool is_letter(char ch)
+{
+	return ch == '_' ||
+	       (ab_base64_digit(ch) >= 0 && ch != '+' && ch != '/');
+}
+
+/* `| grep '\.o$'`: *.o, of those that come in; false: nobody knows which. */
+static bool grep_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *out)
+{
+	uint32_t n = 0, letters = 0;
+	bool folds = false, is_end = false;
+	const struct ab_word *w;
+	char *text;
+
+	if (!is_plain_grep(use, &folds))
+		return false;
+	w = &use->words[use->operands[0]];
+	text = ab_check_alloc(c, w->len + 3);
+	if (!text)
+		return false;
+	text[n++] = '*';
+	for (uint32_t i = w->len && *w->text == '^'; i < w->len; i++) {
+		char ch = w->text[i];
+		bool is_escaped = ch == '\\' && i + 1 < w->len &&
+				  memchr(".-/", w->text[i + 1], 3);
+
+		is_end = ch == '$' && i + 1 == w->len;
+		if (is_end)
+			break;
+		if (is_escaped)
+			ch = w->text[++i];
+		else if (!is_letter(ch) && !memchr(".-/", ch, 3))
+			return false;
+		letters += is_letter(ch) || is_escaped;
+		text[n++] = ch;
+		if (ch == '/') /* the last name is what counts */
+			n = 1, letters = 0;
+		else if (folds && ch >= 'A' && ch <= 'Z')
+			text[n - 1] = (char)(ch | 0x20);
+	}
+	if (!is_end)
+		text[n++] = '*';
+	*out = (struct ab_word){ .text = text, .len = n, .span = w->span };
+	return letters > 1;
+}
+
+/* What a filter lets through of the names that it reads. */
+static void pass_names(struct ab_check *c, const struct ab_use *use)
+{
+	struct ab_stream *in = c->command->place.in;
+	struct ab_stream *out = c->command->place.out;
+	const struct names *were = in->note;
+	AB_UNINITIALIZED struct ab_word files[2 * MAX_STARTS], name;
+	struct names are;
+	uint32_t n = 0;
+
+	out->note = in->note;
+	if (AB_LIKELY(!were) || in->note == &ab_git_names_note ||
+	    !grep_name(c, use, &name))
+		return;
+	for (uint32_t i = 0; i < were->count && n < MAX_STARTS; i++)
+		add_found(c, &were->words[i], &name, files, &n);
+	are = (struct names){ .count = n, .is_read = were->is_read };
+	(void)keep_names(c, out, &are, files, n);
+}
+
+void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_shell_command *m = c->command;
+	const struct ab_program *p = use->program;
+	struct ab_word any = { .text = "*", .len = 1,
+			       .span = use->words[0].span };
+	struct ab_word here = { .text = ".", .len = 1, .span = any.span };
+	AB_UNINITIALIZED struct ab_word files[2 * MAX_STARTS], name;
+	struct names names = { 0 };
+	uint32_t n = 0;
+
+	if (c->is_probe || c->is_reading)
+		return;
+	if (p->is_pass && m->place.in)
+		pass_names(c, use);
+	if (prints_tree(use)) {
+		/* for who reads the pipe itself: no filter passes that on */
+		if (m->place.out->kind == AB_STREAM_PIPE)
+			c->out_taint |= AB_TAINT_TREE;
+		else
+			files[n++] = here;
+	} else if (p->is_names) {
+		n = found_files(c, use, files);
+		names.is_flat = !find_name(c, use, &name) && is_flat(use);
+		names.own = is_narrow(c, use) ? m->place.out : NULL;
+	} else if (p->is_listed || p->is_located) {
+		n = named_files(c, use, files);
+		names.is_read = true;
+	}
+	if (!n)
+		return;
+	names.count = n;
+	for (uint32_t i = 0; names.is_flat && i < names.count; i++) {
+		if (!found_file(c, &files[i], &any, true, &files[n++]))
+			return;
+	}
+	(void)keep_names(c, m->place.out, &names, files, n);
 }
 
 /* Nothing else was written there. */
@@ -636,18 +779,19 @@ static void judge_found(struct ab_check *c, const struct ab_word *words,
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count)
 {
-	bool has_names = false, is_flat = false;
+	bool has_names = false, is_flat = false, is_read = false;
 
 	for (uint32_t i = 1; i < count; i++) {
 		const struct names *names = names_of(&words[i]);
 
 		has_names |= names != NULL;
 		is_flat |= names && names->is_flat;
+		is_read |= names && names->is_read;
 	}
 	if (AB_LIKELY(!has_names))
 		return;
 	judge_found(c, words, count, false,
-		    is_flat ? ONLY_READ : ONLY_READ | ONLY_CHANGED);
+		    is_flat || is_read ? ONLY_READ : ONLY_READ | ONLY_CHANGED);
 	if (is_flat)
 		judge_found(c, words, count, true, ONLY_CHANGED);
 }
@@ -663,9 +807,9 @@ static void read_names(struct ab_check *c, const struct ab_use *use,
 
 	for (uint32_t h = 0; h < halves; h++) {
 		const struct ab_word *from = names->words + h * names->count;
-		unsigned what = halves == 1 ? ONLY_READ | ONLY_CHANGED :
-				h == 0	    ? ONLY_READ :
-					      ONLY_CHANGED;
+		unsigned what = h			     ? ONLY_CHANGED :
+				halves == 2 || names->is_read ? ONLY_READ :
+						ONLY_READ | ONLY_CHANGED;
 
 		for (uint32_t i = 0; mark && i < names->count; i++) {
 			if (ab_fill_words(c, use, words, count, mark, &from[i],
