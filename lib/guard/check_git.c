@@ -106,19 +106,25 @@ static void judge_git(struct ab_check *c, const struct ab_word *words,
 	git_report(c, &r, words, count, span);
 }
 
-/* $(git rev-parse HEAD), with nothing else in it. */
+/* $(git rev-parse HEAD), with nothing else in it, and `git tag | head -1`. */
 static void note_names(struct ab_check *c, const struct ab_word *words,
 		       uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
 	struct ab_stream *out = m ? m->place.out : NULL;
+	bool is_alone;
+	const char *note;
 
-	if (!out || out->kind != AB_STREAM_COMMAND || m->argv != words ||
-	    m->span.begin > out->span.begin + 3 ||
-	    out->span.end > m->span.end + 2 ||
-	    !ab_git_prints_names(words, count))
+	if (!out || m->argv != words)
 		return;
-	out->note = &ab_git_names_note;
+	is_alone = out->kind == AB_STREAM_COMMAND &&
+		   m->span.begin <= out->span.begin + 3 &&
+		   out->span.end <= m->span.end + 2;
+	if (!is_alone && out->kind != AB_STREAM_PIPE)
+		return;
+	note = ab_git_prints(words, count);
+	if (is_alone || note == &ab_git_refs_note)
+		out->note = (void *)(uintptr_t)note;
 }
 
 /* What the text wrote or linked is elsewhere then, as with mv. */

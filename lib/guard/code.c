@@ -1295,12 +1295,12 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 			  .lang = ab_code_lang(lang) };
 	uint32_t taint = ab_word_taint(text);
 
-	ab_check_flow(c, use, AB_SINK_CODE, taint & ~(uint32_t)AB_TAINT_VAR,
-		      text);
 	if (!strcmp(lang, "sed")) {
 		ab_check_sed(c, use, text);
 		return;
 	}
+	ab_check_flow(c, use, AB_SINK_CODE, taint & ~(uint32_t)AB_TAINT_VAR,
+		      text);
 	struct ab_args *a = ab_check_alloc(c, sizeof(*a));
 
 	if (!a)

@@ -12,7 +12,19 @@ struct code {
 	struct ab_check *c;
 	const struct ab_use *use;
 	const struct ab_word *text;
+	uint32_t hole; /* the first one that was not come to */
+	bool has_command; /* one that was passed is no part of what follows */
 };
+
+/* What is put in from there to there is a pattern or what is put in its
+   place, and no command: `s/VERSION/$v/`, `/$x/d`. */
+static void sed_data(struct code *k, uint32_t from, uint32_t to)
+{
+	const struct ab_word *w = k->text;
+
+	for (; k->hole < w->hole_count && w->holes[k->hole].at <= to; k->hole++)
+		k->has_command |= w->holes[k->hole].at < from;
+}
 
 static uint32_t sed_skip_to(const char *s, uint32_t n, uint32_t i, char delim)
 {
@@ -131,14 +143,17 @@ static bool is_pick(const struct ab_word *text)
 void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *text)
 {
-	struct code code = { c, use, text }, *k = &code;
+	struct code code = { .c = c, .use = use, .text = text };
+	struct code *k = &code;
 	const char *s = text->text;
 	uint32_t n = text->len, i = 0;
 
 	c->out_taint |= is_pick(text) ? AB_TAINT_PICK : AB_TAINT_DECODE;
-	while ((i = sed_address(s, n, i)) < n) {
-		char ch = s[i++];
+	for (uint32_t from = 0; (i = sed_address(s, n, from)) < n; from = i) {
+		char ch = s[i];
 
+		sed_data(k, from, i++);
+		from = i;
 		if (ch == 's' || ch == 'y') {
 			if (i >= n)
 				break;
@@ -146,6 +161,7 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 
 			i = sed_skip_to(s, n, i + 1, delim);
 			i = sed_skip_to(s, n, i, delim);
+			sed_data(k, from + 1, i - 1);
 			if (ch == 's')
 				i = sed_flags(k, i);
 		} else if (ch == 'e') {
@@ -161,6 +177,11 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 			while (i < n && s[i] != '\n' &&
 			       !(memchr("btT", ch, 3) && s[i] == ';'))
 				i++;
+			sed_data(k, from, i);
 		}
 	}
+	if (k->has_command || k->hole < text->hole_count)
+		ab_check_flow(c, use, AB_SINK_CODE,
+			      ab_word_taint(text) & ~(uint32_t)AB_TAINT_VAR,
+			      text);
 }

@@ -102,10 +102,19 @@ void ab_git_check(const struct ab_word *words, size_t count,
 		  const struct ab_git_context *context,
 		  struct ab_git_result *result);
 
-/* Does the command print names of objects, branches or tags, and no more? A
-   stream with the address of ab_git_names_note as its note has just them. */
-bool ab_git_prints_names(const struct ab_word *words, size_t count);
-extern const char ab_git_names_note;
+/*
+ * What the command prints, as a note for the stream that it writes to, if that
+ * is all that goes there: ab_git_names_note for names of objects, which begin
+ * with no dash, ab_git_refs_note for those of branches and tags, which hold no
+ * blank; NULL: who knows.
+ */
+const char *ab_git_prints(const struct ab_word *words, size_t count);
+extern const char ab_git_names_note, ab_git_refs_note;
+
+static inline bool ab_git_is_note(const void *note)
+{
+	return note == &ab_git_names_note || note == &ab_git_refs_note;
+}
 
 /* Is words[0] a program that ab_git_check() judges? */
 bool ab_git_is_command(const struct ab_word *word);

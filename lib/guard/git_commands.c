@@ -35,6 +35,7 @@
 #define LENIENT COMMAND_LENIENT
 #define STOP COMMAND_STOP
 #define ECHO COMMAND_ECHO
+#define RANGES COMMAND_RANGES
 
 static const struct ab_git_command commands[] = {
 	RULE("add", OK, INSIDE, 0, O(add)),
@@ -116,14 +117,14 @@ static const struct ab_git_command commands[] = {
 	FLAT("daemon", SERVER),
 	RULE("describe", OK, ANY, 0, O(describe)),
 	FLAT("diagnose", REPORT),
-	RULE("diff", OK, DIFF, 0, O(diff_own), O(diff_all), O(revisions)),
+	RULE("diff", OK, DIFF, RANGES, O(diff_own), O(diff_all), O(revisions)),
 	RULE("diff-files", OK, ANY, 0, O(diff_plumbing), O(diff_all),
 	      O(revisions)),
 	RULE("diff-index", OK, ANY, 0, O(diff_plumbing), O(diff_all),
 	      O(revisions)),
 	RULE("diff-pairs", OK, ANY, 0, O(diff_plumbing), O(diff_all),
 	      O(revisions)),
-	RULE("diff-tree", OK, ANY, 0, O(diff_plumbing), O(diff_all),
+	RULE("diff-tree", OK, ANY, RANGES, O(diff_plumbing), O(diff_all),
 	      O(revisions)),
 	FLAT("difftool", RUNS),
 	FLAT("difftool--helper", INTERNAL),
@@ -190,7 +191,7 @@ static const struct ab_git_command commands[] = {
 	FLAT("lfs untrack", UNKNOWN_COMMAND),
 	FLAT("lfs update", CONFIG),
 	FLAT("lfs version", UNKNOWN_COMMAND),
-	RULE("log", OK, ANY, 0, O(log), O(revisions), O(diff_all)),
+	RULE("log", OK, ANY, RANGES, O(log), O(revisions), O(diff_all)),
 	RULE("ls-files", OK, ANY, 0, O(ls_files)),
 	FLAT("ls-remote", REMOTE),
 	RULE("ls-tree", OK, ANY, 0, O(ls_tree)),
@@ -252,7 +253,7 @@ static const struct ab_git_command commands[] = {
 	FLAT("pull", REMOTE),
 	FLAT("push", REMOTE),
 	FLAT("quiltimport", OVERWRITE),
-	RULE("range-diff", OK, ANY, 0, O(range_diff), O(diff_all)),
+	RULE("range-diff", OK, ANY, RANGES, O(range_diff), O(diff_all)),
 	FLAT("read-tree", PLUMBING),
 	FLAT("rebase", TOPOLOGY),
 	FLAT("rebase--helper", INTERNAL),
@@ -308,7 +309,7 @@ static const struct ab_git_command commands[] = {
 	RULE("rerere status", OK, ANY, 0, NULL),
 	RULE("reset", OK, RESET, 0, O(reset)),
 	RULE("restore", OK, RESTORE, 0, O(restore)),
-	RULE("rev-list", OK, ANY, 0, O(rev_list), O(revisions), O(diff_all)),
+	RULE("rev-list", OK, ANY, RANGES, O(rev_list), O(revisions), O(diff_all)),
 	RULE("rev-parse", OK, ANY, ECHO, O(rev_parse)),
 	RULE("revert", REVERT, ANY, LENIENT, O(revert), O(diff_all)),
 	RULE("rm", OK, REMOVE, 0, O(remove)),
@@ -319,9 +320,9 @@ static const struct ab_git_command commands[] = {
 	FLAT("sh-i18n--envsubst", INTERNAL),
 	FLAT("sh-setup", INTERNAL),
 	FLAT("shell", SERVER),
-	RULE("shortlog", OK, ANY, 0, O(shortlog), O(revisions), O(diff_all),
+	RULE("shortlog", OK, ANY, RANGES, O(shortlog), O(revisions), O(diff_all),
 	      O(log)),
-	RULE("show", OK, ANY, 0, O(log), O(revisions), O(diff_all)),
+	RULE("show", OK, ANY, RANGES, O(log), O(revisions), O(diff_all)),
 	RULE("show-branch", OK, ANY, 0, O(show_branch)),
 	RULE("show-index", OK, ANY, 0, O(show_index)),
 	RULE("show-ref", OK, ANY, 0, O(show_ref)),
@@ -392,7 +393,7 @@ static const struct ab_git_command commands[] = {
 	FLAT("verify-tag", SIGNATURE),
 	RULE("version", OK, ANY, 0, O(version)),
 	FLAT("web--browse", RUNS),
-	RULE("whatchanged", OK, ANY, 0, O(log), O(revisions), O(diff_all)),
+	RULE("whatchanged", OK, ANY, RANGES, O(log), O(revisions), O(diff_all)),
 	/* without a verb it prints how it is used */
 	VERBS("worktree", OK, ANY, 0, WORKTREE, NULL),
 	FLAT("worktree add", WORKTREE),

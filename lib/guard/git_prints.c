@@ -2,14 +2,15 @@
 /*
  * Commands of git that print hashes: whatever IFS is, no word that `$(...)`
  * makes of them begins with a dash, so that no option can come of it. `git
- * diff $(git merge-base main HEAD)` is what it looks like. Names of branches,
- * tags and directories may begin with one, or hold a blank: they are whatever
- * somebody wrote below .git/refs.
+ * diff $(git merge-base main HEAD)` is what it looks like. Names of branches
+ * and tags may begin with one, as they are whatever somebody wrote below
+ * .git/refs, but hold no blank: git-check-ref-format(1).
  */
 #include "config.h"
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "guard/git.h"
 #include "guard/git_walk.h"
 
@@ -29,7 +30,18 @@ struct printer {
 #define COUNTS "-n", "-1", "-n1", "--max-count=*", "--skip=*"
 #define KINDS "--merges", "--no-merges", "--first-parent"
 
-const char ab_git_names_note = 0;
+const char ab_git_names_note = 0, ab_git_refs_note = 0;
+
+/* They print names of branches and tags; "": with whatever options. */
+static const struct {
+	const char *name, *option;
+} refs[] = {
+	{ "branch", "--show-current" },	  { "describe", "" },
+	{ "rev-parse", "--abbrev-ref" },  { "symbolic-ref", "--short" },
+	{ "tag", "-l" },		  { "tag", "--list" },
+	{ "tag", "--sort=*" },		  { "tag", "--merged" },
+	{ "tag", "--points-at" },	  { "for-each-ref", "--format=%(ref*" },
+};
 
 static const struct printer printers[] = {
 	{ "log", "--format=*",
@@ -109,7 +121,26 @@ static bool are_good(const struct printer *p, const struct ab_word *words,
 	return has_verb;
 }
 
-bool ab_git_prints_names(const struct ab_word *words, size_t count)
+/* `git tag` alone lists, too. */
+static bool prints_refs(const struct ab_word *words, size_t count)
+{
+	bool is_row = count == 1 && ab_git_is(words, "tag");
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(refs) && !is_row; i++) {
+		if (!ab_git_is(words, refs[i].name))
+			continue;
+		is_row = !*refs[i].option;
+		for (size_t k = 1; k < count && !is_row; k++)
+			is_row = is_like(&words[k], refs[i].option);
+	}
+	/* what is printed as it stands holds none either */
+	for (size_t k = 1; k < count && is_row; k++)
+		is_row = !memchr(words[k].text, ' ', words[k].len) &&
+			 !words[k].hole_count;
+	return is_row;
+}
+
+const char *ab_git_prints(const struct ab_word *words, size_t count)
 {
 	size_t at = 1;
 
@@ -117,11 +148,11 @@ bool ab_git_prints_names(const struct ab_word *words, size_t count)
 			      ab_git_is(&words[at], "-C")))
 		at += ab_git_is(&words[at], "-C") ? 2 : 1;
 	if (at >= count || !ab_git_is(&words[0], "git"))
-		return false;
-	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++) {
+		return NULL;
+	for (size_t i = 0; i < AB_ARRAY_LEN(printers); i++) {
 		if (ab_git_is(&words[at], printers[i].name) &&
 		    are_good(&printers[i], words + at + 1, count - at - 1))
-			return true;
+			return &ab_git_names_note;
 	}
-	return false;
+	return prints_refs(words + at, count - at) ? &ab_git_refs_note : NULL;
 }

@@ -202,7 +202,8 @@ enum {
 	COMMAND_VERBS = 1,  /* the first operand is a verb: "remote show" */
 	COMMAND_STOP = 2,   /* after the first operand all are operands */
 	COMMAND_ECHO = 4,   /* takes any option and prints it */
-	COMMAND_LENIENT = 8 /* asked about anyway, whatever its options */
+	COMMAND_LENIENT = 8, /* asked about anyway, whatever its options */
+	COMMAND_RANGES = 16 /* reads what ranges of revisions are */
 };
 
 #define AB_GIT_SETS 5

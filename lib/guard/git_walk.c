@@ -405,9 +405,13 @@ void ab_git_walk_words(struct ab_git_walk *walk, size_t from)
 			i++;
 			continue;
 		}
+		/* "$A"..HEAD: an option would have the end of a range, too */
+		bool is_range = (walk->command->flags & COMMAND_RANGES) &&
+				ab_git_is_range(w);
+
 		if (!walk->is_ended &&
-		    (ab_git_may_split(w) || ab_git_may_be_option(w) ||
-		     ab_git_is_guess(w)))
+		    (ab_git_may_split(w) || ab_git_is_guess(w) ||
+		     (ab_git_may_be_option(w) && !is_range)))
 			ab_git_found_word(walk, GIT_DYNAMIC, i);
 		if (walk->is_ended || w->len < 1 || w->text[0] != '-' ||
 		    ab_git_may_be_option(w) ||

@@ -78,6 +78,13 @@ static bool is_names(const struct ab_hole *h)
 	return !h->name && h->origin && h->origin->note == &ab_git_names_note;
 }
 
+/* $(git describe): one word of a ref each, if nothing else wrote there. */
+static bool is_refs(const struct ab_hole *h)
+{
+	return !h->name && h->origin && h->origin->note == &ab_git_refs_note &&
+	       h->origin->writes <= 1;
+}
+
 bool ab_git_is_name(const struct ab_word *word)
 {
 	return !word->len && word->hole_count == 1 && is_names(word->holes);
@@ -87,7 +94,7 @@ bool ab_git_may_split(const struct ab_word *word)
 {
 	for (uint32_t i = 0; i < word->hole_count; i++)
 		if (word->holes[i].kind == AB_HOLE_FIELDS &&
-		    !is_names(&word->holes[i]))
+		    !is_names(&word->holes[i]) && !is_refs(&word->holes[i]))
 			return true;
 	return false;
 }
@@ -115,6 +122,13 @@ bool ab_git_is_absolute_hole(const struct ab_hole *hole)
  * such an option could neither name a place elsewhere nor run what the agent
  * cannot run as it is. So `git add *` is what it looks like.
  */
+bool ab_git_is_range(const struct ab_word *word)
+{
+	return ab_git_hole_at(word, 0) && word->len > 1 &&
+	       word->text[0] == '.' && word->text[1] == '.' &&
+	       !ab_git_hole_at(word, 1) && !ab_git_may_split(word);
+}
+
 bool ab_git_may_be_option(const struct ab_word *word)
 {
 	const struct ab_hole *h = ab_git_hole_at(word, 0);

@@ -658,6 +658,20 @@ static bool grep_name(struct ab_check *c, const struct ab_use *use,
 	return letters > 1;
 }
 
+/* Whole lines of what it reads, and nothing else. */
+static bool picks_lines(const struct ab_use *use)
+{
+	static const char *const names[] = { "head", "tail", "sort", "uniq",
+					     "tac" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(&use->words[0], names[i]))
+			return !use->operand_count;
+	}
+	return ab_word_equals(&use->words[0], "grep") &&
+	       use->operand_count == 1;
+}
+
 /* What a filter lets through of the names that it reads. */
 static void pass_names(struct ab_check *c, const struct ab_use *use)
 {
@@ -668,8 +682,13 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 	struct names are;
 	uint32_t n = 0;
 
+	if (AB_UNLIKELY(in->note == &ab_git_refs_note)) {
+		out->note = picks_lines(use) && in->writes <= 1 ? in->note
+								: NULL;
+		return;
+	}
 	out->note = in->note;
-	if (AB_LIKELY(!were) || in->note == &ab_git_names_note ||
+	if (AB_LIKELY(!were) || ab_git_is_note(were) ||
 	    !grep_name(c, use, &name))
 		return;
 	for (uint32_t i = 0; i < were->count && n < MAX_STARTS; i++)
@@ -729,7 +748,7 @@ bool ab_names_are_own(const struct ab_hole *hole)
 
 	return s && !hole->is_cut &&
 	       ((s->taint & AB_TAINT_FOUND) ||
-		(s->note && s->note != &ab_git_names_note &&
+		(s->note && !ab_git_is_note(s->note) &&
 		 is_own(s->note, s)));
 }
 
@@ -739,7 +758,7 @@ static const struct names *names_of(const struct ab_word *w)
 	const struct ab_hole *h = w->holes;
 
 	if (w->len || w->hole_count != 1 || !h->origin ||
-	    h->origin->note == &ab_git_names_note)
+	    ab_git_is_note(h->origin->note))
 		return NULL;
 	return h->origin->note;
 }
@@ -876,7 +895,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	if (!ab_stdin_word(c, use, &value))
 		return;
 	if (value.holes->origin && names && m->place.in->note == names &&
-	    m->place.in->note != &ab_git_names_note &&
+	    !ab_git_is_note(m->place.in->note) &&
 	    is_own(names, m->place.in))
 		value.holes->origin->taint |= AB_TAINT_FOUND;
 	all = ab_check_alloc(c, (count + MAX_INPUT + MAX_STARTS) *
