@@ -146,12 +146,6 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 /* The same, behind what the file holds already. */
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		    uint32_t taint, const struct ab_word *content);
-/* What is called `from` on another machine is there now, or in it. */
-void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
-		   const struct ab_word *to);
-/* An archive was taken apart there: any file below may be of it. */
-void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
-		    uint32_t taint);
 /* What can be read from a file descriptor of the shell; content may be NULL:
    bytes of unknown value from there. */
 void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
@@ -161,6 +155,30 @@ const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd);
 uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
 		     const struct ab_word *content);
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
+/* What it holds is known to be one of several texts. */
+bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
+/* The text itself put something in. */
+bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
+/* What a file holds, as far as the text says; or NULL. */
+const struct ab_word *ab_file_content(struct ab_check *c,
+				      const struct ab_word *path);
+
+/* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
+#define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
+/* The working directory after `cd WORD`; NULL: unknown. */
+const struct ab_word *ab_cwd_after(struct ab_check *c,
+				   const struct ab_word *w);
+
+/* --- files_copy.c --- */
+/* A program that copies: what it reads, and then where it goes. */
+void ab_file_read(struct ab_check *c, const struct ab_word *path);
+void ab_file_copy(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path);
+/* What is called `from` on another machine is there now, or in it. */
+void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
+		   const struct ab_word *to);
+
+/* --- files_run.c --- */
 /* The next file that the text wrote and that could be run, from *i on. */
 bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path);
 /* The file is run by the program of use: a shell, source, an interpreter. */
@@ -171,23 +189,11 @@ void ab_file_run(struct ab_check *c, const struct ab_use *use,
 bool ab_file_command(struct ab_check *c, const struct ab_word *words,
 		     uint32_t count, uint32_t in_taint,
 		     const struct ab_word *in_text, bool has_stdin);
-/* What it holds is known to be one of several texts. */
-bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
-/* The text itself put something in. */
-bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
-/* What a file holds, as far as the text says; or NULL. */
-const struct ab_word *ab_file_content(struct ab_check *c,
-				      const struct ab_word *path);
-/* A program that copies: what it reads, and then where it goes. */
-void ab_file_read(struct ab_check *c, const struct ab_word *path);
-void ab_file_copy(struct ab_check *c, const struct ab_use *use,
-		  const struct ab_word *path);
 
-/* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
-#define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
-/* The working directory after `cd WORD`; NULL: unknown. */
-const struct ab_word *ab_cwd_after(struct ab_check *c,
-				   const struct ab_word *w);
+/* --- files_unpack.c --- */
+/* An archive was taken apart there: any file below may be of it. */
+void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
+		    uint32_t taint);
 
 /* --- redirs.c --- */
 /* What a command finds on its stdin. */

@@ -2,11 +2,15 @@
 /*
  * What the text does to files and the working directory, kept in variables
  * that no shell can have: so subshells, branches and loops undo and join them
- * like any variable.
+ * like any variable. files_run.c has how such files are run, files_copy.c how
+ * they are copied, files_unpack.c what archives bring.
+ *
+ * Refuses what is too much to be kept: a path that is too long, and more texts
+ * than a file may hold; one that grows beyond what can be judged is unknown.
  */
 #include "config.h"
 
-#include "guard/check.h"
+#include "guard/files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,17 +19,14 @@
 #include "base/limits.h"
 #include "guard/command.h"
 
-#define FILE_PREFIX " file "
-#define LATE_PREFIX " late " /* as long: when that was */
 #define SURE_PREFIX " sure " /* as long: on every way something is in it */
 #define FD_NAME 32 /* bytes of " fd N" */
-#define COPY_MARK "\177ELF " /* the path of a program follows */
 
 /* --- files -------------------------------------------------------------- */
 
 /* A variable that holds bytes of unknown value from there. */
-static bool mark_variable(struct ab_check *c, const char *name, uint32_t len,
-			  uint32_t taint, enum ab_shell_owner owner)
+bool ab_file_mark(struct ab_check *c, const char *name, uint32_t len,
+		  uint32_t taint, enum ab_shell_owner owner)
 {
 	struct ab_hole hole = { .kind = AB_HOLE_BYTES };
 	struct ab_word word = { .text = "", .holes = &hole, .hole_count = 1 };
@@ -117,10 +118,10 @@ static const char *nowhere_path(struct ab_check *c, const struct ab_word *path,
 	return out;
 }
 
-static const char *file_name(struct ab_check *c, const struct ab_word *path,
-			     bool is_kept, uint32_t *len)
+const char *ab_file_name(struct ab_check *c, const struct ab_word *path,
+			 bool is_kept, uint32_t *len)
 {
-	uint32_t n, skip = sizeof(FILE_PREFIX) - 1;
+	uint32_t n, skip = sizeof(AB_FILE_PREFIX) - 1;
 	const char *text = ab_path_text(c, path, &n);
 	char *name;
 
@@ -141,14 +142,14 @@ static const char *file_name(struct ab_check *c, const struct ab_word *path,
 		c->is_broken = true;
 		return NULL;
 	}
-	memcpy(name, FILE_PREFIX, skip);
+	memcpy(name, AB_FILE_PREFIX, skip);
 	memcpy(name + skip, text, n + 1);
 	*len = n + skip;
 	return name;
 }
 
-static bool last_component(struct ab_check *c, const struct ab_word *url,
-			   struct ab_word *out)
+bool ab_file_last(struct ab_check *c, const struct ab_word *url,
+		  struct ab_word *out)
 {
 	uint32_t end = url->len, from;
 	const char *query = memchr(url->text, '?', url->len);
@@ -204,11 +205,11 @@ static bool keeps(struct ab_check *c, const char *variable, uint32_t len,
 }
 
 /* What else is known of the file, in a variable with another prefix. */
-static bool set_beside(struct ab_check *c, const char *prefix,
-		       const char *variable, uint32_t len,
-		       const struct ab_word *value)
+bool ab_file_set_beside(struct ab_check *c, const char *prefix,
+			const char *variable, uint32_t len,
+			const struct ab_word *value)
 {
-	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1;
 	char *name = ab_arena_high(c->high, len + 1);
 
 	if (!name) {
@@ -222,10 +223,11 @@ static bool set_beside(struct ab_check *c, const char *prefix,
 }
 
 /* NULL: nothing, or more than one thing. */
-static const struct ab_word *get_beside(struct ab_check *c, const char *prefix,
-					const char *variable, uint32_t len)
+const struct ab_word *ab_file_get_beside(struct ab_check *c,
+					 const char *prefix,
+					 const char *variable, uint32_t len)
 {
-	uint32_t skip = sizeof(FILE_PREFIX) - 1;
+	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1;
 	char *name = ab_check_alloc(c, len + 1);
 	const struct ab_word *w;
 	bool is_exported;
@@ -239,18 +241,7 @@ static const struct ab_word *get_beside(struct ab_check *c, const char *prefix,
 	return w && w->len && !w->hole_count ? w : NULL;
 }
 
-/* The number of the archive after which the file was written, or which was
-   taken apart in the directory: eight digits. */
-static bool mark_late(struct ab_check *c, const char *variable, uint32_t len)
-{
-	char text[9];
-	struct ab_word number = { .text = text, .len = sizeof(text) - 1 };
-
-	snprintf(text, sizeof(text), "%08" PRIx32, c->trees);
-	return set_beside(c, LATE_PREFIX, variable, len, &number);
-}
-
-static void note_written(struct ab_check *c, const char *variable, uint32_t len)
+void ab_file_note(struct ab_check *c, const char *variable, uint32_t len)
 {
 	c->has_files = true;
 	c->file_names |= written_bit(variable, len);
@@ -273,21 +264,21 @@ static void save(struct ab_check *c, const struct ab_word *path, uint32_t taint,
 		ab_check_path(c, c->use, AB_ROLE_WRITE, path);
 	if (!(taint & keep) && !content)
 		return;
-	const char *variable = file_name(c, path, true, &len);
+	const char *variable = ab_file_name(c, path, true, &len);
 	bool good = true;
 
 	if (!variable)
 		return;
-	note_written(c, variable, len);
+	ab_file_note(c, variable, len);
 	if (content && !keeps(c, variable, len, content))
-		good = mark_variable(c, variable, len,
-				     (taint & keep) | ab_word_taint(content) |
-					     AB_TAINT_FILE,
-				     AB_SHELL_SHARED);
+		good = ab_file_mark(c, variable, len,
+				    (taint & keep) | ab_word_taint(content) |
+					    AB_TAINT_FILE,
+				    AB_SHELL_SHARED);
 	else if (!content)
-		good = mark_variable(c, variable, len, taint & keep,
-				     AB_SHELL_SHARED);
-	if (!good || (is_new && c->trees && !mark_late(c, variable, len)))
+		good = ab_file_mark(c, variable, len, taint & keep,
+				    AB_SHELL_SHARED);
+	if (!good || (is_new && c->trees && !ab_tree_mark(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
@@ -297,7 +288,7 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 	struct ab_word name;
 
 	if (is_url) {
-		if (!last_component(c, path, &name))
+		if (!ab_file_last(c, path, &name))
 			return;
 		path = &name;
 	}
@@ -305,7 +296,7 @@ void ab_file_save(struct ab_check *c, const struct ab_word *path,
 }
 
 /* /dev/fd/3 and the like: the 3; or -1. */
-static int32_t fd_of(const struct ab_word *w)
+int32_t ab_file_fd(const struct ab_word *w)
 {
 	static const char *const names[] = { "/dev/fd/", "/proc/self/fd/" };
 
@@ -320,23 +311,9 @@ static int32_t fd_of(const struct ab_word *w)
 	return -1;
 }
 
-/* Nothing is known of it but that somebody writes into it. */
-static bool is_pipe(const struct ab_word *content)
-{
-	return !content->len && (ab_word_taint(content) & AB_TAINT_FILE);
-}
-
-/* A program under another name. */
-static bool is_copy(const struct ab_word *content)
-{
-	uint32_t n = sizeof(COPY_MARK) - 1;
-
-	return content->len > n && !memcmp(content->text, COPY_MARK, n);
-}
-
 /* The bytes of both; false: out of memory. */
-static bool join_words(struct ab_check *c, const struct ab_word *a,
-		       const struct ab_word *b, struct ab_word *out)
+bool ab_file_join(struct ab_check *c, const struct ab_word *a,
+		  const struct ab_word *b, struct ab_word *out)
 {
 	uint32_t count = a->hole_count + b->hole_count;
 	char *text = ab_check_alloc(c, (size_t)a->len + b->len + 1);
@@ -359,9 +336,6 @@ static bool join_words(struct ab_check *c, const struct ab_word *a,
 	return true;
 }
 
-static const struct ab_word *kept_content(struct ab_check *c,
-					  const struct ab_word *path);
-
 #define MAX_CONTENT 32768 /* of a file that grows */
 
 static void append_to(struct ab_check *c, const struct ab_word *path,
@@ -370,11 +344,11 @@ static void append_to(struct ab_check *c, const struct ab_word *path,
 {
 	struct ab_word all;
 
-	if (old && (is_copy(old) || is_pipe(old))) {
+	if (old && (ab_file_is_copy(old) || ab_file_is_pipe(old))) {
 		content = NULL; /* it stays what it is */
 	} else if (old) {
 		if (old->len + content->len >= MAX_CONTENT ||
-		    !join_words(c, old, content, &all)) {
+		    !ab_file_join(c, old, content, &all)) {
 			ab_file_pipe(c, path); /* more than can be judged */
 			return;
 		}
@@ -395,14 +369,14 @@ static void append_each(struct ab_check *c, const struct ab_word *path,
 	struct ab_shell_readings readings = { 0 };
 	const struct ab_word *one;
 	uint32_t len, i = 0;
-	const char *variable = file_name(c, path, false, &len);
+	const char *variable = ab_file_name(c, path, false, &len);
 	bool is_sure;
 
 	if (!variable || !ab_shell_get_one(c->run, variable, len, 0)) {
 		append_to(c, path, taint, content, old);
 		return;
 	}
-	is_sure = get_beside(c, SURE_PREFIX, variable, len);
+	is_sure = ab_file_get_beside(c, SURE_PREFIX, variable, len);
 	while ((one = ab_shell_get_one(c->run, variable, len, i)) || !is_sure) {
 		ab_shell_reading_begin(c->run, &readings);
 		if (i < MAX_APPEND)
@@ -415,16 +389,16 @@ static void append_each(struct ab_check *c, const struct ab_word *path,
 	}
 	readings.count += i > MAX_APPEND; /* or it is what it was */
 	ab_shell_reading_join(c->run, &readings);
-	if (!set_beside(c, SURE_PREFIX, variable, len, &sure))
+	if (!ab_file_set_beside(c, SURE_PREFIX, variable, len, &sure))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
 }
 
 void ab_file_append(struct ab_check *c, const struct ab_word *path,
 		    uint32_t taint, const struct ab_word *content)
 {
-	const struct ab_word *old = content ? kept_content(c, path) : NULL;
+	const struct ab_word *old = content ? ab_file_kept(c, path) : NULL;
 
-	if (old && !old->len && !is_pipe(old) && fd_of(path) < 0)
+	if (old && !old->len && !ab_file_is_pipe(old) && ab_file_fd(path) < 0)
 		append_each(c, path, taint, content, old);
 	else
 		append_to(c, path, taint, content, old);
@@ -433,113 +407,14 @@ void ab_file_append(struct ab_check *c, const struct ab_word *path,
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path)
 {
 	uint32_t len;
-	const char *variable = file_name(c, path, true, &len);
+	const char *variable = ab_file_name(c, path, true, &len);
 
 	if (!variable)
 		return;
-	note_written(c, variable, len);
-	if (!mark_variable(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED) ||
-	    (c->trees && !mark_late(c, variable, len)))
+	ab_file_note(c, variable, len);
+	if (!ab_file_mark(c, variable, len, AB_TAINT_FILE, AB_SHELL_SHARED) ||
+	    (c->trees && !ab_tree_mark(c, variable, len)))
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
-}
-
-void ab_file_unpack(struct ab_check *c, const struct ab_word *dir,
-		    uint32_t taint)
-{
-	uint32_t len;
-	struct ab_word last;
-	const char *variable;
-	char *name;
-
-	/* hg clone https://host/name, bzr branch lp:name: called as there */
-	if (memchr(dir->text, ':', dir->len) && last_component(c, dir, &last))
-		dir = &last;
-	variable = file_name(c, dir, false, &len);
-	if (!variable)
-		return;
-	/* as a file's, with a slash behind it */
-	name = ab_arena_high(c->high, len + 2);
-	if (!name) {
-		c->is_broken = true;
-		return;
-	}
-	memcpy(name, variable, len);
-	if (name[len - 1] != '/')
-		name[len++] = '/';
-	name[len] = '\0';
-	c->trees++;
-	if (!mark_variable(c, name, len, taint, AB_SHELL_SHARED) ||
-	    !mark_late(c, name, len))
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, dir);
-}
-
-/* A directory into which an archive off the network was taken apart. */
-struct tree {
-	const struct ab_word *content; /* unknown bytes from there */
-	const char *rest;	       /* the file's path, from it on */
-	uint32_t len, rest_len;	       /* of the directory's variable */
-	bool is_root;		       /* it is the worktree's own */
-};
-
-/* The innermost one above the file. What lies in the worktree is not in an
-   archive that was taken apart around it. */
-static bool find_tree(struct ab_check *c, const char *variable, uint32_t len,
-		      struct tree *out)
-{
-	const struct ab_known_path *root = &c->place->root;
-	uint32_t skip = sizeof(FILE_PREFIX) - 1, inner = skip;
-	const char *path = variable + skip;
-	bool is_exported;
-
-	if (root->text && root->len > 1 && len - skip > root->len + 1 &&
-	    path[root->len] == '/' && !memcmp(path, root->text, root->len))
-		inner = skip + root->len + 1;
-	for (uint32_t n = len; n > skip && n >= inner; n--) {
-		if (variable[n - 1] != '/')
-			continue;
-		out->content = ab_shell_get(c->run, variable, n, &is_exported);
-		if (!out->content)
-			continue;
-		out->rest = variable + n;
-		out->rest_len = len - n;
-		out->len = n;
-		out->is_root = inner > skip && n == inner;
-		return true;
-	}
-	return false;
-}
-
-/* The file's variable; of a pattern as it stands: it tells the directory. */
-static const char *tree_file(struct ab_check *c, const struct ab_word *path,
-			     uint32_t *len)
-{
-	struct ab_word plain = *path;
-
-	for (uint32_t i = 0; i < path->hole_count; i++) {
-		if (path->holes[i].kind != AB_HOLE_PATTERN)
-			return file_name(c, path, false, len);
-	}
-	plain.hole_count = 0;
-	return file_name(c, &plain, false, len);
-}
-
-/* Eight digits; NULL: it is not known which. */
-static const char *late_number(struct ab_check *c, const char *variable,
-			       uint32_t len)
-{
-	const struct ab_word *w = get_beside(c, LATE_PREFIX, variable, len);
-
-	return w && w->len == 8 ? w->text : NULL;
-}
-
-/* The text wrote the file after the archive was taken apart. */
-static bool is_later(struct ab_check *c, const char *variable, uint32_t len,
-		     const struct tree *tree)
-{
-	const char *file = late_number(c, variable, len);
-	const char *dir = late_number(c, variable, tree->len);
-
-	return file && dir && memcmp(file, dir, 8) >= 0;
 }
 
 /* The variable that holds what descriptor fd is; -1: one that a {name} chose,
@@ -556,8 +431,8 @@ void ab_fd_save(struct ab_check *c, int64_t fd, uint32_t taint,
 	uint32_t len = fd_variable(fd < 0 ? -1 : fd, name);
 	bool good = content ? ab_shell_set(c->run, name, len, content,
 					   AB_SHELL_INHERITED)
-			    : mark_variable(c, name, len, taint,
-					    AB_SHELL_INHERITED);
+			    : ab_file_mark(c, name, len, taint,
+					   AB_SHELL_INHERITED);
 
 	if (!good)
 		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
@@ -597,17 +472,17 @@ static bool is_untold(const struct ab_check *c, const struct ab_word *path)
 {
 	uint32_t cwd = c->cwd ? c->cwd->len : 0;
 
-	/* too long a path is refused by file_name() */
+	/* too long a path is refused by ab_file_name() */
 	return AB_LIKELY(!c->trees) &&
 	       (!c->has_files || is_other_file(c, path)) &&
 	       path->len + cwd + 2 < AB_MAX_PATH;
 }
 
 /* What the text itself put in. */
-static const struct ab_word *kept_content(struct ab_check *c,
-					  const struct ab_word *path)
+const struct ab_word *ab_file_kept(struct ab_check *c,
+				   const struct ab_word *path)
 {
-	int32_t fd = fd_of(path);
+	int32_t fd = ab_file_fd(path);
 	const char *variable;
 	bool is_exported;
 	uint32_t len;
@@ -616,46 +491,24 @@ static const struct ab_word *kept_content(struct ab_check *c,
 		return ab_fd_content(c, fd);
 	if (is_untold(c, path))
 		return NULL;
-	variable = file_name(c, path, false, &len);
+	variable = ab_file_name(c, path, false, &len);
 	return variable ? ab_shell_get(c->run, variable, len, &is_exported)
 			: NULL;
 }
 
 bool ab_file_is_written(struct ab_check *c, const struct ab_word *path)
 {
-	return kept_content(c, path) != NULL;
-}
-
-/* The same where an archive may have brought another one. */
-static AB_COLD const struct ab_word *
-unpacked_content(struct ab_check *c, const struct ab_word *path,
-		 const struct ab_word *w)
-{
-	struct ab_word *both;
-	const char *variable;
-	struct tree tree;
-	uint32_t len;
-
-	variable = tree_file(c, path, &len);
-	if (!variable || !find_tree(c, variable, len, &tree))
-		return w;
-	if (!w)
-		return tree.content;
-	if (is_later(c, variable, len, &tree))
-		return w;
-	both = ab_check_alloc(c, sizeof(*both));
-	return both && join_words(c, w, tree.content, both) ? both
-							    : tree.content;
+	return ab_file_kept(c, path) != NULL;
 }
 
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path)
 {
-	const struct ab_word *w = kept_content(c, path);
+	const struct ab_word *w = ab_file_kept(c, path);
 
-	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
+	if (AB_LIKELY(!c->trees) || ab_file_fd(path) >= 0)
 		return w;
-	return unpacked_content(c, path, w);
+	return ab_tree_content(c, path, w);
 }
 
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
@@ -665,146 +518,25 @@ uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path)
 	return w ? ab_word_taint(w) & ~(uint32_t)AB_TAINT_VAR : 0;
 }
 
-/* sh FILE ARGS: how many words there are from the file on, itself one. */
-static uint32_t words_from(const struct ab_use *use,
-			   const struct ab_word *path)
-{
-	for (uint32_t i = 0; i < use->operand_count; i++) {
-		if (&use->words[use->operands[i]] == path)
-			return use->count - use->operands[i];
-	}
-	return 0;
-}
-
-/* <(...): its bytes are the script. */
-static bool run_stream(struct ab_check *c, const struct ab_use *use,
-		       const struct ab_word *path)
-{
-	for (uint32_t i = 0; i < path->hole_count; i++) {
-		const struct ab_hole *h = &path->holes[i];
-
-		if (h->kind != AB_HOLE_PROC || !h->origin)
-			continue;
-		uint32_t taint = h->origin->taint;
-
-		if (h->origin->value)
-			ab_check_script(c, h->origin->value,
-					!use->program->is_builtin, path,
-					words_from(use, path), NULL);
-		else
-			ab_check_flow(c, use, AB_SINK_SHELL,
-				      taint ? taint : AB_TAINT_FILE, path);
-		return true;
-	}
-	return false;
-}
-
-/* The words behind #!, at most two. */
-static uint32_t first_line_words(struct ab_check *c,
-				 const struct ab_word *content,
-				 struct ab_word *out)
-{
-	const char *end = memchr(content->text, '\n', content->len);
-	uint32_t stop = end ? (uint32_t)(end - content->text) : content->len;
-	uint32_t i = 2, count = 0;
-
-	while (count < 2) {
-		while (i < stop && memchr(" \t", content->text[i], 2))
-			i++;
-		uint32_t from = i;
-
-		while (i < stop && !memchr(" \t", content->text[i], 2))
-			i++;
-		if (i == from ||
-		    !ab_word_slice(c, content, from, i - from, &out[count]))
-			break;
-		/* env -S splits, and so do we */
-		if (!count || i - from != 2 ||
-		    memcmp(content->text + from, "-S", 2) != 0)
-			count++;
-	}
-	return count;
-}
-
-static const struct ab_role *program_role(struct ab_check *c,
-					  const struct ab_program *p)
-{
-	const struct ab_role *code = NULL;
-
-	for (uint32_t i = 0; i < p->role_count; i++) {
-		const struct ab_role *role = &c->pack->roles[p->role + i];
-
-		if (role->kind == AB_ROLE_STDIN_SHELL ||
-		    role->kind == AB_ROLE_STDIN_CODE ||
-		    role->kind == AB_ROLE_STDIN_TEXT)
-			return role;
-		if (role->kind == AB_ROLE_CODE && !code)
-			code = role;
-	}
-	return code;
-}
-
-/* How a program reads the file that it runs: as its stdin, or inline; or as
-   what the table says of a file of that name, which stands there like a
-   program: setup.py, package.json. */
-static const struct ab_role *reading_role(struct ab_check *c,
-					  const struct ab_program *p,
-					  const struct ab_word *path)
-{
-	const struct ab_role *role = program_role(c, p);
-	uint32_t base = ab_name_base(path);
-
-	/* node --run: that is no program of node's */
-	if (path->len - base == 12 &&
-	    !memcmp(path->text + base, "package.json", 12))
-		role = NULL;
-	if (!role && !path->hole_count)
-		p = ab_pack_find(c->pack, path->text + base,
-				 path->len - base);
-	return role || !p ? role : program_role(c, p);
-}
-
-static void run_content(struct ab_check *c, const struct ab_use *use,
-			const struct ab_word *path,
-			const struct ab_word *content)
-{
-	const struct ab_program *p = use->program;
-	const struct ab_role *role = reading_role(c, p, path);
-
-	ab_check_flow(c, use, AB_SINK_RUN,
-		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
-	if (is_pipe(content))
-		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
-	if (!content->len || !role)
-		return;
-	if (role->kind == AB_ROLE_STDIN_SHELL)
-		ab_check_script(c, content, !p->is_builtin, path,
-				words_from(use, path), NULL);
-	else if (role->kind == AB_ROLE_STDIN_TEXT)
-		ab_check_text(c, role->text, content);
-	else
-		ab_run_code(c, use, role, content);
-}
-
 /* that a file may hold, after an `if`: with one more it is too much */
 #define MAX_EITHER (AB_SHELL_ALTERNATIVES - 1)
 
 /* What it may hold, where that is not one thing; NULL: no more of these. */
-static const struct ab_word *either_content(struct ab_check *c,
-					    const struct ab_word *path,
-					    uint32_t i)
+const struct ab_word *ab_file_either(struct ab_check *c,
+				     const struct ab_word *path,
+				     uint32_t i)
 {
 	const char *variable;
 	const struct ab_word *one;
 	char name[FD_NAME];
-	int32_t fd = fd_of(path);
+	int32_t fd = ab_file_fd(path);
 	uint32_t len;
 
 	if (fd >= 0) {
 		len = fd_variable(fd, name);
 		variable = name;
 	} else {
-		variable = file_name(c, path, false, &len);
+		variable = ab_file_name(c, path, false, &len);
 	}
 	one = variable ? ab_shell_get_one(c->run, variable, len, i) : NULL;
 	if (!one || i < MAX_EITHER)
@@ -815,449 +547,7 @@ static const struct ab_word *either_content(struct ab_check *c,
 
 bool ab_file_is_either(struct ab_check *c, const struct ab_word *path)
 {
-	return either_content(c, path, 0) != NULL;
-}
-
-/* A directory that stands in a worktree, not on top of an archive. */
-static bool is_usual_dir(const char *path, uint32_t len)
-{
-	static const char *const names[] = {
-		"api",	  "app",     "backend",	     "bin",    "build",
-		"client", "docs",    "examples",     "frontend", "lib",
-		"node_modules", "packages", "script", "scripts", "server",
-		"src",	  "test",    "tests",	     "tools",  "venv",
-		"web",
-	};
-	const char *slash = memchr(path, '/', len);
-	uint32_t n = slash ? (uint32_t)(slash - path) : 0;
-
-	if (n && *path == '.')
-		return true;
-	for (size_t i = 0; n && i < AB_ARRAY_LEN(names); i++) {
-		if (strlen(names[i]) == n && !memcmp(path, names[i], n))
-			return true;
-	}
-	return false;
-}
-
-/* What a tool put into the worktree so that it is run from there. */
-static bool is_usual_program(const char *path, uint32_t len)
-{
-	static const char *const dirs[] = { "venv/bin/", ".venv/bin/",
-					    "env/bin/", ".env/bin/",
-					    "node_modules/.bin/" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++) {
-		uint32_t n = (uint32_t)strlen(dirs[i]);
-
-		if (len > n && !memcmp(path, dirs[i], n))
-			return true;
-	}
-	return (len == 7 && !memcmp(path, "gradlew", 7)) ||
-	       (len == 4 && !memcmp(path, "mvnw", 4));
-}
-
-/*
- * An archive was taken apart in the worktree's own directory: nobody knows
- * which names it brought beside those that stood there. What a tool reads by
- * itself, and the programs of an interpreter, are the worktree's; a script
- * for a shell, and what lies in a directory that the archive may have made,
- * are of the archive. use NULL: the file is the command.
- */
-static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
-			   const struct ab_word *path)
-{
-	const struct ab_role *role;
-	const char *variable;
-	struct tree tree;
-	uint32_t len;
-
-	if (AB_LIKELY(!c->trees) || fd_of(path) >= 0)
-		return false;
-	variable = tree_file(c, path, &len);
-	if (!variable || !find_tree(c, variable, len, &tree) || !tree.is_root)
-		return false;
-	if (is_usual_program(tree.rest, tree.rest_len))
-		return true;
-	role = use ? program_role(c, use->program) : NULL;
-	return use && (!role || role->kind != AB_ROLE_STDIN_SHELL) &&
-	       (!memchr(tree.rest, '/', tree.rest_len) ||
-		is_usual_dir(tree.rest, tree.rest_len));
-}
-
-/* A `cd` that failed left the shell where it was: the file of that name that
-   the text wrote there. */
-static const struct ab_word *left_text(struct ab_check *c,
-				       const struct ab_word *path)
-{
-	const struct ab_word *cwd = c->cwd, *content = NULL, *was;
-	bool is_exported;
-
-	if (!c->has_files || path->hole_count || !path->len ||
-	    *path->text == '/')
-		return NULL;
-	was = ab_shell_get(c->run, AB_CWD_BEFORE, sizeof(AB_CWD_BEFORE) - 1,
-			   &is_exported);
-	if (was && was->len && !was->hole_count) {
-		c->cwd = was;
-		content = kept_content(c, path);
-		c->cwd = cwd;
-	}
-	return content && content->len ? content : NULL;
-}
-
-/* What the file holds that is run. */
-static const struct ab_word *run_text(struct ab_check *c,
-				      const struct ab_use *use,
-				      const struct ab_word *path)
-{
-	const struct ab_word *content = is_of_worktree(c, use, path)
-						? kept_content(c, path)
-						: ab_file_content(c, path);
-
-	return content || !c->run ? content : left_text(c, path);
-}
-
-/* sh i*: each file that the text wrote and the pattern may take. */
-static void run_taken(struct ab_check *c, const struct ab_use *use,
-		      const struct ab_word *path)
-{
-	uint32_t skip = sizeof(FILE_PREFIX) - 1, from = 0;
-	struct ab_word all = *path, name = { .span = path->span };
-	struct ab_word slash = { .text = "/", .len = 1 }, dir;
-
-	if (path->len > 2 && !memcmp(path->text, "./", 2))
-		from = 2;
-	if (*path->text != '/' &&
-	    (!c->cwd || c->cwd->hole_count ||
-	     !ab_word_slice(c, path, from, path->len, &name) ||
-	     !join_words(c, c->cwd, &slash, &dir) ||
-	     !join_words(c, &dir, &name, &all)))
-		return;
-	for (uint32_t i = 0; i < c->written_count; i++) {
-		name.text = c->written[i] + skip;
-		name.len = (uint32_t)strlen(name.text);
-		name.holes = NULL;
-		name.hole_count = name.map_count = 0;
-		if (ab_pattern_may_take(all.text, all.len, name.text, name.len,
-					c->has_fold))
-			ab_file_run(c, use, &name);
-	}
-}
-
-/* Its name is that of a script, or says nothing. */
-static bool may_be_script(const struct ab_word *path)
-{
-	static const char *const ends[] = { "sh",  "bash", "zsh", "ksh", "py",
-					    "pl",  "rb",   "js",  "mjs", "php" };
-	const char *base = path->text + ab_name_base(path);
-	uint32_t len = path->len - ab_name_base(path);
-	const char *dot = memrchr(base, '.', len);
-	uint32_t n = dot ? (uint32_t)(base + len - dot - 1) : 0;
-
-	for (size_t i = 0; dot && i < AB_ARRAY_LEN(ends); i++) {
-		if (strlen(ends[i]) == n && !memcmp(dot + 1, ends[i], n))
-			return true;
-	}
-	return !dot;
-}
-
-/* The path is what a command printed and nothing else: `ls | xargs sh`. */
-static bool is_printed(const struct ab_word *path)
-{
-	return !path->len && path->hole_count == 1 && path->holes->origin;
-}
-
-bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path)
-{
-	while (*i < c->written_count) {
-		const char *name = c->written[(*i)++] + sizeof(FILE_PREFIX) - 1;
-
-		*path = (struct ab_word){ .text = name, .span = path->span,
-					  .len = (uint32_t)strlen(name) };
-		if (may_be_script(path))
-			return true;
-	}
-	return false;
-}
-
-/* It may be each of those. */
-static void run_printed(struct ab_check *c, const struct ab_use *use,
-			const struct ab_word *path)
-{
-	struct ab_word name = { .span = path->span };
-	uint32_t i = 0;
-
-	while (ab_file_next(c, &i, &name))
-		ab_file_run(c, use, &name);
-}
-
-static bool is_pattern(const struct ab_word *path)
-{
-	for (uint32_t i = 0; i < path->hole_count; i++) {
-		if (path->holes[i].kind != AB_HOLE_PATTERN)
-			return false;
-	}
-	return path->hole_count && path->len;
-}
-
-void ab_file_run(struct ab_check *c, const struct ab_use *use,
-		 const struct ab_word *path)
-{
-	const struct ab_word *content, *one;
-	bool was = c->is_perhaps;
-
-	if (AB_UNLIKELY(c->written_count) && is_pattern(path))
-		run_taken(c, use, path);
-	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
-		run_printed(c, use, path);
-	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
-		return;
-	c->is_perhaps |= !content->len; /* of what it may hold */
-	run_content(c, use, path, content);
-	for (uint32_t i = 0;
-	     !content->len && (one = either_content(c, path, i)); i++) {
-		if (one->len)
-			run_content(c, use, path, one);
-	}
-	c->is_perhaps = was;
-}
-
-/* The file is the command: a script of a shell, or of what its first line
-   names, or a copy of a program. */
-static bool run_command(struct ab_check *c, const struct ab_word *content,
-			const struct ab_word *words, uint32_t count,
-			uint32_t in_taint, const struct ab_word *in_text,
-			bool has_stdin)
-{
-	uint32_t skip = sizeof(COPY_MARK) - 1, n;
-	struct ab_word *all;
-
-	ab_check_flow(c, c->use, AB_SINK_RUN,
-		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
-	if (is_pipe(content))
-		ab_check_flow(c, c->use, AB_SINK_SHELL, AB_TAINT_FILE, words);
-	for (uint32_t i = 0; !content->len; i++) {
-		const struct ab_word *one = either_content(c, &words[0], i);
-
-		if (!one)
-			return false;
-		if (one->len)
-			ab_check_script(c, one, true, words, count, NULL);
-	}
-	if (content->len < 3)
-		return false;
-	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
-	if (!all)
-		return false;
-	memcpy(all + 2, words, count * sizeof(*all));
-	if (is_copy(content)) {
-		if (!ab_word_slice(c, content, skip, UINT32_MAX, &all[2]))
-			return false;
-		all[2].span = words[0].span;
-		ab_check_words(c, all + 2, count, in_taint, in_text,
-			       has_stdin);
-		return true;
-	}
-	if (memcmp(content->text, "#!", 2) != 0) {
-		ab_check_script(c, content, true, words, count, NULL);
-		return false;
-	}
-	n = first_line_words(c, content, all);
-	if (!n)
-		return false;
-	memmove(all + n, all + 2, count * sizeof(*all));
-	ab_check_words(c, all, n + count, in_taint, in_text, has_stdin);
-	return true;
-}
-
-bool ab_file_command(struct ab_check *c, const struct ab_word *words,
-		     uint32_t count, uint32_t in_taint,
-		     const struct ab_word *in_text, bool has_stdin)
-{
-	const struct ab_word *content = run_text(c, NULL, &words[0]);
-	bool was = c->is_perhaps, is_judged;
-
-	if (!content)
-		return false;
-	c->is_perhaps |= !content->len;
-	is_judged = run_command(c, content, words, count, in_taint, in_text,
-				has_stdin);
-	c->is_perhaps = was;
-	return is_judged;
-}
-
-/* --- copies ------------------------------------------------------------- */
-
-/* Where `from` goes when `to` is a directory. */
-static bool inside_word(struct ab_check *c, const struct ab_word *from,
-			const struct ab_word *to, struct ab_word *out)
-{
-	const char *slash = from->len ? memrchr(from->text, '/', from->len)
-				      : NULL;
-	const char *name = slash ? slash + 1 : from->text;
-	uint32_t n = from->len - (uint32_t)(name - from->text);
-	char *text = ab_check_alloc(c, to->len + n + 2);
-
-	if (!text || !n)
-		return false;
-	memcpy(text, to->text, to->len);
-	text[to->len] = '/';
-	memcpy(text + to->len + 1, name, n);
-	*out = *to;
-	out->text = text;
-	out->len = to->len + 1 + n;
-	out->map = NULL;
-	out->map_count = 0;
-	return true;
-}
-
-/* A copy of /bin/rm is rm. */
-static const struct ab_word *program_copy(struct ab_check *c,
-					  const struct ab_word *path)
-{
-	uint32_t skip = sizeof(COPY_MARK) - 1;
-	const char *slash = memrchr(path->text, '/', path->len);
-	struct ab_word *w;
-	char *text;
-
-	if (path->hole_count || !slash || slash - path->text < 4 ||
-	    memcmp(slash - 3, "bin", 3) != 0 || !ab_names_program(c, path))
-		return NULL;
-	w = ab_check_alloc(c, sizeof(*w));
-	text = ab_check_alloc(c, path->len + skip + 1);
-	if (!w || !text)
-		return NULL;
-	memcpy(text, COPY_MARK, skip);
-	memcpy(text + skip, path->text, path->len);
-	*w = (struct ab_word){ .text = text, .len = path->len + skip,
-			       .span = path->span };
-	return w;
-}
-
-/* Another one follows. */
-static void note_copied(struct ab_check *c)
-{
-	struct ab_copied *copied = ab_check_alloc(c, sizeof(*copied));
-
-	if (!copied)
-		return;
-	*copied = (struct ab_copied){ .next = c->copied,
-				      .path = c->copy_from };
-	c->copied = copied;
-}
-
-void ab_file_read(struct ab_check *c, const struct ab_word *path)
-{
-	const struct ab_word *content = ab_file_content(c, path);
-
-	if (AB_UNLIKELY(c->copy_from))
-		note_copied(c);
-	c->copy_taint |= content ? ab_word_taint(content) &
-					   ~(uint32_t)AB_TAINT_VAR
-				 : 0;
-	if (!content)
-		content = program_copy(c, path);
-	c->copy_text = content && content->len ? content : NULL;
-	c->copy_from = path;
-	c->copy_name = NULL;
-	if (content && !content->len && ab_file_is_either(c, path))
-		c->copy_name = file_name(c, path, false, &c->copy_name_len);
-}
-
-/* The file gets what the one that was read may hold. */
-static void copy_either(struct ab_check *c, const struct ab_word *path)
-{
-	uint32_t len;
-	const char *variable = file_name(c, path, true, &len);
-
-	if (!variable)
-		return;
-	note_written(c, variable, len);
-	if (!ab_shell_copy(c->run, c->copy_name, c->copy_name_len, variable,
-			   len, AB_SHELL_SHARED) ||
-	    (c->trees && !mark_late(c, variable, len)))
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
-}
-
-/* cp A B DIR: those before the last one go there too. */
-static void copy_others(struct ab_check *c, const struct ab_word *dir)
-{
-	const struct ab_word *last = c->copy_from;
-	const struct ab_copied *all = c->copied;
-
-	for (const struct ab_copied *one = all; one; one = one->next) {
-		const struct ab_word *text;
-		struct ab_word in;
-		uint32_t taint = c->copy_taint;
-
-		c->copy_taint = 0;
-		c->copy_from = NULL;
-		ab_file_read(c, one->path);
-		text = c->copy_text;
-		if (inside_word(c, one->path, dir, &in)) {
-			if (c->copy_name)
-				copy_either(c, &in);
-			else if (text || c->copy_taint)
-				ab_file_save(c, &in, c->copy_taint, text,
-					     false);
-		}
-		c->copy_taint |= taint;
-	}
-	c->copied = all;
-	c->copy_from = last;
-}
-
-static void copy_last(struct ab_check *c, const struct ab_use *use,
-		      const struct ab_word *path)
-{
-	const struct ab_word *text = use->in_text ? use->in_text
-						  : c->copy_text;
-	uint32_t taint = use->in_taint | c->copy_taint;
-	struct ab_word in;
-
-	if (c->copy_name && !use->in_text) {
-		copy_either(c, path);
-		if (inside_word(c, c->copy_from, path, &in))
-			copy_either(c, &in);
-		return;
-	}
-	ab_file_save(c, path, taint, text, false);
-	if (c->copy_from && (text || taint) &&
-	    inside_word(c, c->copy_from, path, &in))
-		ab_file_save(c, &in, taint, text, false);
-}
-
-void ab_file_copy(struct ab_check *c, const struct ab_use *use,
-		  const struct ab_word *path)
-{
-	copy_last(c, use, path);
-	if (AB_UNLIKELY(c->copied) &&
-	    (c->has_files || c->trees))
-		copy_others(c, path);
-}
-
-void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
-		   const struct ab_word *to)
-{
-	bool is_dir = to->len && memchr("/.", to->text[to->len - 1], 2);
-	struct ab_word name, in;
-
-	if (!last_component(c, from, &name)) {
-		ab_file_unpack(c, to, AB_TAINT_REMOTE);
-		return;
-	}
-	if (!is_dir)
-		ab_file_save(c, to, AB_TAINT_REMOTE, NULL, false);
-	if (!inside_word(c, &name, to, &in))
-		return;
-	ab_file_save(c, &in, AB_TAINT_REMOTE, NULL, false);
-	/* one with a dot in it is a file, mostly */
-	if (memchr(name.text, '.', name.len))
-		return;
-	if (!is_dir)
-		ab_file_unpack(c, to, AB_TAINT_REMOTE);
-	ab_file_unpack(c, &in, AB_TAINT_REMOTE);
+	return ab_file_either(c, path, 0) != NULL;
 }
 
 /* --- the working directory ---------------------------------------------- */

@@ -49,7 +49,10 @@ libagentbox_la_SOURCES += \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/defined.c \
 	lib/guard/exec.c lib/guard/exec.h \
-	lib/guard/files.c \
+	lib/guard/files.c lib/guard/files.h \
+	lib/guard/files_copy.c \
+	lib/guard/files_run.c \
+	lib/guard/files_unpack.c \
 	lib/guard/find.c \
 	lib/guard/links.c \
 	lib/guard/match.c lib/guard/near.c \

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs that copy: what they have read, with where it came from, is in the
+ * file that they write, or in one of the same name in that directory. A program
+ * under another name stays that program. Of what another machine has only the
+ * name is known. Refuses to guess whether the target is a file or a directory:
+ * it is judged as both.
+ */
+#include "config.h"
+
+#include "guard/files.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+/* Where `from` goes when `to` is a directory. */
+static bool inside_word(struct ab_check *c, const struct ab_word *from,
+			const struct ab_word *to, struct ab_word *out)
+{
+	const char *slash = from->len ? memrchr(from->text, '/', from->len)
+				      : NULL;
+	const char *name = slash ? slash + 1 : from->text;
+	uint32_t n = from->len - (uint32_t)(name - from->text);
+	char *text = ab_check_alloc(c, to->len + n + 2);
+
+	if (!text || !n)
+		return false;
+	memcpy(text, to->text, to->len);
+	text[to->len] = '/';
+	memcpy(text + to->len + 1, name, n);
+	*out = *to;
+	out->text = text;
+	out->len = to->len + 1 + n;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+/* A copy of /bin/rm is rm. */
+static const struct ab_word *program_copy(struct ab_check *c,
+					  const struct ab_word *path)
+{
+	uint32_t skip = sizeof(AB_FILE_COPY) - 1;
+	const char *slash = memrchr(path->text, '/', path->len);
+	struct ab_word *w;
+	char *text;
+
+	if (path->hole_count || !slash || slash - path->text < 4 ||
+	    memcmp(slash - 3, "bin", 3) != 0 || !ab_names_program(c, path))
+		return NULL;
+	w = ab_check_alloc(c, sizeof(*w));
+	text = ab_check_alloc(c, path->len + skip + 1);
+	if (!w || !text)
+		return NULL;
+	memcpy(text, AB_FILE_COPY, skip);
+	memcpy(text + skip, path->text, path->len);
+	*w = (struct ab_word){ .text = text, .len = path->len + skip,
+			       .span = path->span };
+	return w;
+}
+
+/* Another one follows. */
+static void note_copied(struct ab_check *c)
+{
+	struct ab_copied *copied = ab_check_alloc(c, sizeof(*copied));
+
+	if (!copied)
+		return;
+	*copied = (struct ab_copied){ .next = c->copied,
+				      .path = c->copy_from };
+	c->copied = copied;
+}
+
+void ab_file_read(struct ab_check *c, const struct ab_word *path)
+{
+	const struct ab_word *content = ab_file_content(c, path);
+
+	if (AB_UNLIKELY(c->copy_from))
+		note_copied(c);
+	c->copy_taint |= content ? ab_word_taint(content) &
+					   ~(uint32_t)AB_TAINT_VAR
+				 : 0;
+	if (!content)
+		content = program_copy(c, path);
+	c->copy_text = content && content->len ? content : NULL;
+	c->copy_from = path;
+	c->copy_name = NULL;
+	if (content && !content->len && ab_file_is_either(c, path))
+		c->copy_name = ab_file_name(c, path, false, &c->copy_name_len);
+}
+
+/* The file gets what the one that was read may hold. */
+static void copy_either(struct ab_check *c, const struct ab_word *path)
+{
+	uint32_t len;
+	const char *variable = ab_file_name(c, path, true, &len);
+
+	if (!variable)
+		return;
+	ab_file_note(c, variable, len);
+	if (!ab_shell_copy(c->run, c->copy_name, c->copy_name_len, variable,
+			   len, AB_SHELL_SHARED) ||
+	    (c->trees && !ab_tree_mark(c, variable, len)))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, path);
+}
+
+/* cp A B DIR: those before the last one go there too. */
+static void copy_others(struct ab_check *c, const struct ab_word *dir)
+{
+	const struct ab_word *last = c->copy_from;
+	const struct ab_copied *all = c->copied;
+
+	for (const struct ab_copied *one = all; one; one = one->next) {
+		const struct ab_word *text;
+		struct ab_word in;
+		uint32_t taint = c->copy_taint;
+
+		c->copy_taint = 0;
+		c->copy_from = NULL;
+		ab_file_read(c, one->path);
+		text = c->copy_text;
+		if (inside_word(c, one->path, dir, &in)) {
+			if (c->copy_name)
+				copy_either(c, &in);
+			else if (text || c->copy_taint)
+				ab_file_save(c, &in, c->copy_taint, text,
+					     false);
+		}
+		c->copy_taint |= taint;
+	}
+	c->copied = all;
+	c->copy_from = last;
+}
+
+static void copy_last(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *path)
+{
+	const struct ab_word *text = use->in_text ? use->in_text
+						  : c->copy_text;
+	uint32_t taint = use->in_taint | c->copy_taint;
+	struct ab_word in;
+
+	if (c->copy_name && !use->in_text) {
+		copy_either(c, path);
+		if (inside_word(c, c->copy_from, path, &in))
+			copy_either(c, &in);
+		return;
+	}
+	ab_file_save(c, path, taint, text, false);
+	if (c->copy_from && (text || taint) &&
+	    inside_word(c, c->copy_from, path, &in))
+		ab_file_save(c, &in, taint, text, false);
+}
+
+void ab_file_copy(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path)
+{
+	copy_last(c, use, path);
+	if (AB_UNLIKELY(c->copied) &&
+	    (c->has_files || c->trees))
+		copy_others(c, path);
+}
+
+void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
+		   const struct ab_word *to)
+{
+	bool is_dir = to->len && memchr("/.", to->text[to->len - 1], 2);
+	struct ab_word name, in;
+
+	if (!ab_file_last(c, from, &name)) {
+		ab_file_unpack(c, to, AB_TAINT_REMOTE);
+		return;
+	}
+	if (!is_dir)
+		ab_file_save(c, to, AB_TAINT_REMOTE, NULL, false);
+	if (!inside_word(c, &name, to, &in))
+		return;
+	ab_file_save(c, &in, AB_TAINT_REMOTE, NULL, false);
+	/* one with a dot in it is a file, mostly */
+	if (memchr(name.text, '.', name.len))
+		return;
+	if (!is_dir)
+		ab_file_unpack(c, to, AB_TAINT_REMOTE);
+	ab_file_unpack(c, &in, AB_TAINT_REMOTE);
+}

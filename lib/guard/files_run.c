@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files that are run, by a shell, an interpreter or as the command itself: what
+ * the text put in is judged as the program, or the first line, reads it. Where
+ * a file may hold several texts each is; where a pattern names it, each file of
+ * the text that it may take. What nobody wrote here is not judged: the scripts
+ * that stand on the disk are the worktree's.
+ */
+#include "config.h"
+
+#include "guard/files.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+/* sh FILE ARGS: how many words there are from the file on, itself one. */
+static uint32_t words_from(const struct ab_use *use,
+			   const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < use->operand_count; i++) {
+		if (&use->words[use->operands[i]] == path)
+			return use->count - use->operands[i];
+	}
+	return 0;
+}
+
+/* <(...): its bytes are the script. */
+static bool run_stream(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		const struct ab_hole *h = &path->holes[i];
+
+		if (h->kind != AB_HOLE_PROC || !h->origin)
+			continue;
+		uint32_t taint = h->origin->taint;
+
+		if (h->origin->value)
+			ab_check_script(c, h->origin->value,
+					!use->program->is_builtin, path,
+					words_from(use, path), NULL);
+		else
+			ab_check_flow(c, use, AB_SINK_SHELL,
+				      taint ? taint : AB_TAINT_FILE, path);
+		return true;
+	}
+	return false;
+}
+
+/* The words behind #!, at most two. */
+static uint32_t first_line_words(struct ab_check *c,
+				 const struct ab_word *content,
+				 struct ab_word *out)
+{
+	const char *end = memchr(content->text, '\n', content->len);
+	uint32_t stop = end ? (uint32_t)(end - content->text) : content->len;
+	uint32_t i = 2, count = 0;
+
+	while (count < 2) {
+		while (i < stop && memchr(" \t", content->text[i], 2))
+			i++;
+		uint32_t from = i;
+
+		while (i < stop && !memchr(" \t", content->text[i], 2))
+			i++;
+		if (i == from ||
+		    !ab_word_slice(c, content, from, i - from, &out[count]))
+			break;
+		/* env -S splits, and so do we */
+		if (!count || i - from != 2 ||
+		    memcmp(content->text + from, "-S", 2) != 0)
+			count++;
+	}
+	return count;
+}
+
+static const struct ab_role *program_role(struct ab_check *c,
+					  const struct ab_program *p)
+{
+	const struct ab_role *code = NULL;
+
+	for (uint32_t i = 0; i < p->role_count; i++) {
+		const struct ab_role *role = &c->pack->roles[p->role + i];
+
+		if (role->kind == AB_ROLE_STDIN_SHELL ||
+		    role->kind == AB_ROLE_STDIN_CODE ||
+		    role->kind == AB_ROLE_STDIN_TEXT)
+			return role;
+		if (role->kind == AB_ROLE_CODE && !code)
+			code = role;
+	}
+	return code;
+}
+
+/* How a program reads the file that it runs: as its stdin, or inline; or as
+   what the table says of a file of that name, which stands there like a
+   program: setup.py, package.json. */
+static const struct ab_role *reading_role(struct ab_check *c,
+					  const struct ab_program *p,
+					  const struct ab_word *path)
+{
+	const struct ab_role *role = program_role(c, p);
+	uint32_t base = ab_name_base(path);
+
+	/* node --run: that is no program of node's */
+	if (path->len - base == 12 &&
+	    !memcmp(path->text + base, "package.json", 12))
+		role = NULL;
+	if (!role && !path->hole_count)
+		p = ab_pack_find(c->pack, path->text + base,
+				 path->len - base);
+	return role || !p ? role : program_role(c, p);
+}
+
+static void run_content(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path,
+			const struct ab_word *content)
+{
+	const struct ab_program *p = use->program;
+	const struct ab_role *role = reading_role(c, p, path);
+
+	ab_check_flow(c, use, AB_SINK_RUN,
+		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
+	if (ab_file_is_pipe(content))
+		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
+	if (!content->len || !role)
+		return;
+	if (role->kind == AB_ROLE_STDIN_SHELL)
+		ab_check_script(c, content, !p->is_builtin, path,
+				words_from(use, path), NULL);
+	else if (role->kind == AB_ROLE_STDIN_TEXT)
+		ab_check_text(c, role->text, content);
+	else
+		ab_run_code(c, use, role, content);
+}
+
+/* A directory that stands in a worktree, not on top of an archive. */
+static bool is_usual_dir(const char *path, uint32_t len)
+{
+	static const char *const names[] = {
+		"api",	  "app",     "backend",	     "bin",    "build",
+		"client", "docs",    "examples",     "frontend", "lib",
+		"node_modules", "packages", "script", "scripts", "server",
+		"src",	  "test",    "tests",	     "tools",  "venv",
+		"web",
+	};
+	const char *slash = memchr(path, '/', len);
+	uint32_t n = slash ? (uint32_t)(slash - path) : 0;
+
+	if (n && *path == '.')
+		return true;
+	for (size_t i = 0; n && i < AB_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == n && !memcmp(path, names[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* What a tool put into the worktree so that it is run from there. */
+static bool is_usual_program(const char *path, uint32_t len)
+{
+	static const char *const dirs[] = { "venv/bin/", ".venv/bin/",
+					    "env/bin/", ".env/bin/",
+					    "node_modules/.bin/" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(dirs); i++) {
+		uint32_t n = (uint32_t)strlen(dirs[i]);
+
+		if (len > n && !memcmp(path, dirs[i], n))
+			return true;
+	}
+	return (len == 7 && !memcmp(path, "gradlew", 7)) ||
+	       (len == 4 && !memcmp(path, "mvnw", 4));
+}
+
+/*
+ * An archive was taken apart in the worktree's own directory: nobody knows
+ * which names it brought beside those that stood there. What a tool reads by
+ * itself, and the programs of an interpreter, are the worktree's; a script
+ * for a shell, and what lies in a directory that the archive may have made,
+ * are of the archive. use NULL: the file is the command.
+ */
+static bool is_of_worktree(struct ab_check *c, const struct ab_use *use,
+			   const struct ab_word *path)
+{
+	const struct ab_role *role;
+	const char *variable;
+	struct ab_tree tree;
+	uint32_t len;
+
+	if (AB_LIKELY(!c->trees) || ab_file_fd(path) >= 0)
+		return false;
+	variable = ab_tree_file(c, path, &len);
+	if (!variable || !ab_tree_find(c, variable, len, &tree) ||
+	    !tree.is_root)
+		return false;
+	if (is_usual_program(tree.rest, tree.rest_len))
+		return true;
+	role = use ? program_role(c, use->program) : NULL;
+	return use && (!role || role->kind != AB_ROLE_STDIN_SHELL) &&
+	       (!memchr(tree.rest, '/', tree.rest_len) ||
+		is_usual_dir(tree.rest, tree.rest_len));
+}
+
+/* A `cd` that failed left the shell where it was: the file of that name that
+   the text wrote there. */
+static const struct ab_word *left_text(struct ab_check *c,
+				       const struct ab_word *path)
+{
+	const struct ab_word *cwd = c->cwd, *content = NULL, *was;
+	bool is_exported;
+
+	if (!c->has_files || path->hole_count || !path->len ||
+	    *path->text == '/')
+		return NULL;
+	was = ab_shell_get(c->run, AB_CWD_BEFORE, sizeof(AB_CWD_BEFORE) - 1,
+			   &is_exported);
+	if (was && was->len && !was->hole_count) {
+		c->cwd = was;
+		content = ab_file_kept(c, path);
+		c->cwd = cwd;
+	}
+	return content && content->len ? content : NULL;
+}
+
+/* What the file holds that is run. */
+static const struct ab_word *run_text(struct ab_check *c,
+				      const struct ab_use *use,
+				      const struct ab_word *path)
+{
+	const struct ab_word *content = is_of_worktree(c, use, path)
+						? ab_file_kept(c, path)
+						: ab_file_content(c, path);
+
+	return content || !c->run ? content : left_text(c, path);
+}
+
+/* sh i*: each file that the text wrote and the pattern may take. */
+static void run_taken(struct ab_check *c, const struct ab_use *use,
+		      const struct ab_word *path)
+{
+	uint32_t skip = sizeof(AB_FILE_PREFIX) - 1, from = 0;
+	struct ab_word all = *path, name = { .span = path->span };
+	struct ab_word slash = { .text = "/", .len = 1 }, dir;
+
+	if (path->len > 2 && !memcmp(path->text, "./", 2))
+		from = 2;
+	if (*path->text != '/' &&
+	    (!c->cwd || c->cwd->hole_count ||
+	     !ab_word_slice(c, path, from, path->len, &name) ||
+	     !ab_file_join(c, c->cwd, &slash, &dir) ||
+	     !ab_file_join(c, &dir, &name, &all)))
+		return;
+	for (uint32_t i = 0; i < c->written_count; i++) {
+		name.text = c->written[i] + skip;
+		name.len = (uint32_t)strlen(name.text);
+		name.holes = NULL;
+		name.hole_count = name.map_count = 0;
+		if (ab_pattern_may_take(all.text, all.len, name.text, name.len,
+					c->has_fold))
+			ab_file_run(c, use, &name);
+	}
+}
+
+/* Its name is that of a script, or says nothing. */
+static bool may_be_script(const struct ab_word *path)
+{
+	static const char *const ends[] = { "sh",  "bash", "zsh", "ksh", "py",
+					    "pl",  "rb",   "js",  "mjs", "php" };
+	const char *base = path->text + ab_name_base(path);
+	uint32_t len = path->len - ab_name_base(path);
+	const char *dot = memrchr(base, '.', len);
+	uint32_t n = dot ? (uint32_t)(base + len - dot - 1) : 0;
+
+	for (size_t i = 0; dot && i < AB_ARRAY_LEN(ends); i++) {
+		if (strlen(ends[i]) == n && !memcmp(dot + 1, ends[i], n))
+			return true;
+	}
+	return !dot;
+}
+
+/* The path is what a command printed and nothing else: `ls | xargs sh`. */
+static bool is_printed(const struct ab_word *path)
+{
+	return !path->len && path->hole_count == 1 && path->holes->origin;
+}
+
+bool ab_file_next(struct ab_check *c, uint32_t *i, struct ab_word *path)
+{
+	while (*i < c->written_count) {
+		const char *name = c->written[(*i)++] +
+				   sizeof(AB_FILE_PREFIX) - 1;
+
+		*path = (struct ab_word){ .text = name, .span = path->span,
+					  .len = (uint32_t)strlen(name) };
+		if (may_be_script(path))
+			return true;
+	}
+	return false;
+}
+
+/* It may be each of those. */
+static void run_printed(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path)
+{
+	struct ab_word name = { .span = path->span };
+	uint32_t i = 0;
+
+	while (ab_file_next(c, &i, &name))
+		ab_file_run(c, use, &name);
+}
+
+static bool is_pattern(const struct ab_word *path)
+{
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		if (path->holes[i].kind != AB_HOLE_PATTERN)
+			return false;
+	}
+	return path->hole_count && path->len;
+}
+
+void ab_file_run(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_word *path)
+{
+	const struct ab_word *content, *one;
+	bool was = c->is_perhaps;
+
+	if (AB_UNLIKELY(c->written_count) && is_pattern(path))
+		run_taken(c, use, path);
+	else if (AB_UNLIKELY(c->written_count) && is_printed(path))
+		run_printed(c, use, path);
+	if (run_stream(c, use, path) || !(content = run_text(c, use, path)))
+		return;
+	c->is_perhaps |= !content->len; /* of what it may hold */
+	run_content(c, use, path, content);
+	for (uint32_t i = 0;
+	     !content->len && (one = ab_file_either(c, path, i)); i++) {
+		if (one->len)
+			run_content(c, use, path, one);
+	}
+	c->is_perhaps = was;
+}
+
+/* The file is the command: a script of a shell, or of what its first line
+   names, or a copy of a program. */
+static bool run_command(struct ab_check *c, const struct ab_word *content,
+			const struct ab_word *words, uint32_t count,
+			uint32_t in_taint, const struct ab_word *in_text,
+			bool has_stdin)
+{
+	uint32_t skip = sizeof(AB_FILE_COPY) - 1, n;
+	struct ab_word *all;
+
+	ab_check_flow(c, c->use, AB_SINK_RUN,
+		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, words);
+	if (ab_file_is_pipe(content))
+		ab_check_flow(c, c->use, AB_SINK_SHELL, AB_TAINT_FILE, words);
+	for (uint32_t i = 0; !content->len; i++) {
+		const struct ab_word *one = ab_file_either(c, &words[0], i);
+
+		if (!one)
+			return false;
+		if (one->len)
+			ab_check_script(c, one, true, words, count, NULL);
+	}
+	if (content->len < 3)
+		return false;
+	all = ab_check_alloc(c, (count + 2) * sizeof(*all));
+	if (!all)
+		return false;
+	memcpy(all + 2, words, count * sizeof(*all));
+	if (ab_file_is_copy(content)) {
+		if (!ab_word_slice(c, content, skip, UINT32_MAX, &all[2]))
+			return false;
+		all[2].span = words[0].span;
+		ab_check_words(c, all + 2, count, in_taint, in_text,
+			       has_stdin);
+		return true;
+	}
+	if (memcmp(content->text, "#!", 2) != 0) {
+		ab_check_script(c, content, true, words, count, NULL);
+		return false;
+	}
+	n = first_line_words(c, content, all);
+	if (!n)
+		return false;
+	memmove(all + n, all + 2, count * sizeof(*all));
+	ab_check_words(c, all, n + count, in_taint, in_text, has_stdin);
+	return true;
+}
+
+bool ab_file_command(struct ab_check *c, const struct ab_word *words,
+		     uint32_t count, uint32_t in_taint,
+		     const struct ab_word *in_text, bool has_stdin)
+{
+	const struct ab_word *content = run_text(c, NULL, &words[0]);
+	bool was = c->is_perhaps, is_judged;
+
+	if (!content)
+		return false;
+	c->is_perhaps |= !content->len;
+	is_judged = run_command(c, content, words, count, in_taint, in_text,
+				has_stdin);
+	c->is_perhaps = was;
+	return is_judged;
+}
