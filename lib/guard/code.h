@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An inline program as code.c reads it: its tokens, its calls (code_calls.c)
- * and their arguments (code_args.c), the strings that stand for words, and
- * what its names stand for (code_names.c).
+ * An inline program as code.c reads it: its tokens, its calls (code_calls.c,
+ * code_apply.c, code_judge.c) and their arguments (code_args.c), the strings
+ * that stand for words, and what its names stand for (code_names.c).
  */
 #ifndef AB_GUARD_CODE_H
 #define AB_GUARD_CODE_H
@@ -246,6 +246,26 @@ bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
 bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t);
 /* x = [...] more than once: it is one of those lists. */
 bool ab_code_has_lists(const struct ab_named *n);
+
+/* --- code_apply.c --- */
+/* The call that begins with a token, with each value of its arguments, which
+   are read into a. */
+void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
+		   const struct ab_token *t);
+/* Path("x").write_text(...): what is done with it stands behind it. */
+enum ab_call ab_code_path_method(const struct ab_code *k,
+				 struct ab_lexer *behind);
+
+/* --- code_judge.c --- */
+/* One call with arguments that are known as far as they ever are. */
+void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a);
+/* The names that a pattern takes, as paths of the shell: false: it is none. */
+bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep);
+
+/* --- code_loose.c --- */
+/* What runs a command or names a file without being a call; a is room. */
+void ab_code_loose(struct ab_code *k, struct ab_args *a,
+		   const struct ab_token *t);
 
 /* --- code_argv.c --- */
 /* The words behind the program, if it takes them. */

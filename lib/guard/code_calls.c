@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The calls of inline programs that run commands or touch files, by language:
- * a table. What their arguments mean is code.c's.
+ * a table. What their arguments mean is code_judge.c's.
  */
 #include "config.h"
 

@@ -37,10 +37,13 @@ libagentbox_la_SOURCES += \
 	lib/guard/check_shell.c \
 	lib/guard/code.c \
 	lib/guard/code.h \
+	lib/guard/code_apply.c \
 	lib/guard/code_args.c \
 	lib/guard/code_argv.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_home.c \
+	lib/guard/code_judge.c \
+	lib/guard/code_loose.c \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_sed.c \

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One call of an inline program, by its kind: what it does to the files that
+ * its arguments name, seen from where the program went, and the commands that
+ * they are. Refuses to follow what is computed: where that is the command or
+ * the code itself it is asked about. Spec: DESIGN.md section 7.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+#include <string.h>
+
+/* How many bytes at the beginning are a home; 0: none. */
+static uint32_t home_len(const struct ab_word *w, bool is_expanded)
+{
+	static const char *const heads[] = { "$ENV{HOME}", "$ENV{'HOME'}",
+					     "#{Dir.home}" };
+
+	if (is_expanded && w->len && *w->text == '~' &&
+	    (w->len == 1 || w->text[1] == '/'))
+		return 1;
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		uint32_t n = (uint32_t)strlen(heads[i]);
+
+		if (w->len >= n && !memcmp(w->text, heads[i], n))
+			return n;
+	}
+	return 0;
+}
+
+/* "~/x" for what expands it, and "$ENV{HOME}/x". */
+static void expand_home(struct ab_code *k, struct ab_word *w, bool is_expanded)
+{
+	const struct ab_known_path *home = &k->c->place->home;
+	uint32_t n = home_len(w, is_expanded);
+	char *text;
+
+	if (!home->text || !n || w->hole_count)
+		return;
+	text = ab_check_alloc(k->c, home->len + w->len);
+	if (!text)
+		return;
+	memcpy(text, home->text, home->len);
+	memcpy(text + home->len, w->text + n, w->len - n);
+	w->text = text;
+	w->len += home->len - n;
+	w->holes = NULL;
+	w->hole_count = 0;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
+/* perl and ruby: open(F, "CMD |"), open("| CMD"), open(F, "-|", "CMD"). */
+static bool open_command(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_word w = a->words[0], rest;
+	uint32_t from = 0, len = w.len;
+
+	if (!(k->lang & (AB_PERL | AB_RUBY)) || !w.len)
+		return false;
+	if (w.len == 2 && a->count > 1 &&
+	    (!memcmp(w.text, "-|", 2) || !memcmp(w.text, "|-", 2))) {
+		if (a->count > 2) {
+			ab_check_words(k->c, &a->words[1], a->count - 1, 0,
+				       NULL, false);
+			return true;
+		}
+		w = a->words[1];
+		len = w.len;
+	} else if (*w.text == '|') {
+		from = 1;
+	} else if (w.text[w.len - 1] == '|') {
+		len--;
+	} else {
+		return false;
+	}
+	if (ab_word_slice(k->c, &w, from, len - from, &rest) && rest.len) {
+		ab_check_script(k->c, &rest, true, NULL, 0, NULL);
+		/* what is printed into a shell is not seen */
+		const struct ab_program *p = ab_pack_program(
+			k->c->pack, rest.text, rest.len);
+
+		if (from && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
+				      AB_TAINT_DECODE, &rest);
+	}
+	return true;
+}
+
+/* The file is written: with what the network sent, where the program reads
+   that. */
+static void write_path(struct ab_code *k, const struct ab_word *w)
+{
+	if (ab_code_is_fetching(k))
+		ab_file_save(k->c, w, AB_TAINT_REMOTE, NULL, false);
+	else
+		ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
+}
+
+/* perl: open(F, ">x"), "+<x" and "<x" say how and what in one. */
+static bool open_mode(struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_word path;
+	uint32_t from = 0;
+
+	while (from < w->len && memchr("+<> ", w->text[from], 4))
+		from++;
+	if (k->lang != AB_PERL || !from || from == w->len ||
+	    !ab_word_slice(k->c, w, from, w->len - from, &path))
+		return false;
+	if (memchr(w->text, '>', from) || *w->text == '+')
+		write_path(k, &path);
+	else
+		ab_check_path(k->c, k->use, AB_ROLE_READ, &path);
+	return true;
+}
+
+/* perl: the mode of open(F, MODE, "x"). */
+static bool is_open_mode(const struct ab_code *k, const struct ab_args *a)
+{
+	const struct ab_word *w = &a->words[0];
+
+	return k->lang == AB_PERL && a->count > 1 && w->len &&
+	       memchr("+<>", *w->text, 3) &&
+	       (w->len < 4 || memchr(w->text, ':', w->len));
+}
+
+/* "w", "a", "r+": of the words behind the name. */
+static bool has_write_mode(const struct ab_args *a)
+{
+	for (uint32_t i = 1; i < a->count; i++) {
+		const struct ab_word *w = &a->words[i];
+
+		if (w->len && w->len < 4 &&
+		    (memchr("wax", *w->text, 3) ||
+		     memchr(w->text, '+', w->len)))
+			return true;
+	}
+	return a->is_written;
+}
+
+static void open_call(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_word *w = &a->words[0];
+	bool is_write;
+
+	if (!a->count)
+		return;
+	if (is_open_mode(k, a)) {
+		is_write = memchr(w->text, '>', w->len) || *w->text == '+';
+		w = &a->words[1];
+		expand_home(k, w, false);
+	} else if (open_command(k, a) || open_mode(k, w)) {
+		return;
+	} else {
+		is_write = has_write_mode(a);
+	}
+	if (is_write)
+		write_path(k, w);
+	else
+		ab_check_path(k->c, k->use, AB_ROLE_READ, w);
+	k->c->out_taint |= AB_TAINT_FILE;
+}
+
+static void chmod_call(struct ab_code *k, struct ab_args *a)
+{
+	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
+
+	if (a->count > 1 && !a->number_token.len) /* chmodSync("x", "777") */
+		words[1] = a->words[1];
+	else if (!a->number_token.len || !a->count ||
+		 !ab_code_word(k, &a->number_token, &words[1]))
+		return;
+	/* 0o777 and 0777 are 777 */
+	while (words[1].len > 1 && memchr("0oO", words[1].text[0], 3)) {
+		words[1].text++;
+		words[1].len--;
+	}
+	words[2] = a->words[0];
+	words[0].span = words[1].span;
+	ab_check_words(k->c, words, 3, 0, NULL, false);
+}
+
+/* More than the name of a program: the shell reads it. */
+static bool is_line(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr(" \t\n;&|", w->text[i], 6))
+			return true;
+	}
+	return false;
+}
+
+static void run_call(struct ab_code *k, struct ab_args *a)
+{
+	if (a->has_block) {
+		a->words[0] = a->block;
+		ab_check_words(k->c, a->words, a->count ? a->count : 1, 0,
+			       NULL, false);
+		return;
+	}
+	if (!a->count)
+		return;
+	/* what stands behind a line are options of the call: cwd="/tmp" */
+	if (a->count == 1 || is_line(&a->words[0]))
+		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
+	/* system("ls" if x else "make") */
+	for (uint32_t i = 1; i < a->count && a->is_either; i++)
+		ab_check_script(k->c, &a->words[i], true, NULL, 0, NULL);
+	if (a->count > 1 || a->has_input)
+		ab_check_words(k->c, a->words, a->count,
+			       a->has_input && ab_code_is_fetching(k)
+				       ? AB_TAINT_REMOTE
+				       : 0,
+			       a->input.text ? &a->input : NULL,
+			       a->has_input);
+}
+
+/* `src/` + `**` + `/` + NAME: src/NAME, or all of src. */
+static void cut_deep(struct ab_code *k, struct ab_word *w, uint32_t at)
+{
+	const char *slash = memrchr(w->text, '/', w->len);
+	uint32_t from = (uint32_t)(slash - w->text) + 1, letters = 0;
+	char *text = ab_check_alloc(k->c, w->len);
+
+	for (uint32_t i = from; i < w->len; i++)
+		letters += !memchr("*?[].!^-{},\\", w->text[i], 12);
+	if (!text || from != at + 3 || !letters ||
+	    memchr(w->text + from, '[', w->len - from)) {
+		w->len = at + 1;
+		return;
+	}
+	memcpy(text, w->text, at);
+	memcpy(text + at, w->text + from, w->len - from);
+	w->text = text;
+	w->len = at + w->len - from;
+	w->map = NULL;
+	w->map_count = 0;
+}
+
+/* The names that a pattern takes, as paths of the shell: false: it is none. */
+bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep)
+{
+	struct ab_hole *hole = ab_check_alloc(k->c, sizeof(*hole));
+	uint32_t at = 0;
+
+	while (at < w->len && !memchr("*?[", w->text[at], 3))
+		at++;
+	if (!hole || w->hole_count || at == w->len)
+		return false;
+	/* two stars: all that is below, or what has such a name there */
+	if (is_deep && w->len > at + 2 && !memcmp(w->text + at, "**/", 3))
+		cut_deep(k, w, at);
+	*hole = (struct ab_hole){ .at = at, .len = w->len - at,
+				  .kind = AB_HOLE_PATTERN, .span = w->span };
+	w->holes = hole;
+	w->hole_count = 1;
+	return true;
+}
+
+/* A name as it is seen from where chdir("x") went. */
+static void rebase(struct ab_code *k, struct ab_word *w)
+{
+	struct ab_word full = k->cwd;
+	const struct ab_word slash = { .text = "/", .len = 1 };
+
+	if (!k->cwd.len || !w->len || memchr("/~", *w->text, 2))
+		return;
+	k->last = NULL;
+	ab_code_append(k, &full, &slash);
+	ab_code_append(k, &full, w);
+	full.span = w->span;
+	*w = full;
+}
+
+#define MAX_CWD 512 /* beyond it time would not be linear */
+
+/* The scratch memory of a call is given back. */
+static void keep_cwd(struct ab_code *k, const struct ab_word *w)
+{
+	char *text;
+
+	k->cwd.len = 0;
+	if (w->len > MAX_CWD) {
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+		return;
+	}
+	text = ab_arena_high(k->c->high, w->len + 1);
+	if (!text) {
+		k->c->is_broken = true;
+		return;
+	}
+	memcpy(text, w->text, w->len);
+	k->cwd = (struct ab_word){ .text = text, .len = w->len,
+				   .span = w->span };
+}
+
+/* Which of the arguments are names of files: as many from the first on. */
+static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
+			 const struct ab_args *a)
+{
+	switch (kind) {
+	case AB_CALL_NONE:
+	case AB_CALL_SHELL:
+	case AB_CALL_CODE:
+	case AB_CALL_SQL:
+	case AB_CALL_FETCH:
+		return 0;
+	case AB_CALL_OPEN: /* perl: its modes */
+		return k->lang == AB_PERL ? 0 : a->count > 0;
+	case AB_CALL_RENAME:
+	case AB_CALL_COPY:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+		return a->count < 2 ? a->count : 2;
+	default:
+		return a->count > 0;
+	}
+}
+
+void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
+{
+	enum ab_role_kind role = AB_ROLE_READ;
+	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
+	struct ab_word deep;
+	bool is_deep;
+
+	if (a->count)
+		expand_home(k, &a->words[0],
+			    a->is_home && (a->words[0].len > 1 ||
+					   kind == AB_CALL_REMOVE ||
+					   kind == AB_CALL_DELETE ||
+					   kind == AB_CALL_WALK ||
+					   kind == AB_CALL_CHDIR));
+	if (k->argv_count || k->lang == AB_AWK)
+		ab_code_note_argv(k, kind, a);
+	for (uint32_t i = 0; k->cwd.len && i < names_of(k, kind, a); i++)
+		rebase(k, &a->words[i]);
+	switch (kind) {
+	case AB_CALL_CHDIR:
+		if (a->count && !a->words[0].hole_count)
+			keep_cwd(k, &a->words[0]);
+		return;
+	case AB_CALL_SHELL:
+		if (a->is_cut)
+			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK,
+				       k->text);
+		k->runs_input |= (!is_known || a->is_fed) && a->is_run;
+		if (a->is_command && a->is_computed &&
+		    !(k->argv_count && a->has_argv))
+			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
+				       k->text);
+		if (a->is_command && a->is_computed && a->is_fetched)
+			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
+				      AB_TAINT_REMOTE, k->text);
+		run_call(k, a);
+		return;
+	case AB_CALL_OPEN:
+		open_call(k, a);
+		return;
+	case AB_CALL_CODE:
+		/* eval {...} */
+		if (k->lang & (AB_PERL | AB_RUBY) && !a->is_command)
+			return;
+		k->is_input_code |= (!is_known || a->is_fed) && a->is_run;
+		if (a->is_command &&
+		    (a->is_computed || (a->count && a->words[0].hole_count)))
+			ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK,
+				       k->text);
+		for (uint32_t i = 0;
+		     i < a->count && k->c->depth < AB_CHECK_MAX_DEPTH / 4;
+		     i++) {
+			k->c->depth++;
+			ab_check_code(k->c, k->use, k->name, &a->words[i]);
+			k->c->depth--;
+		}
+		return;
+	case AB_CALL_COPY:
+	case AB_CALL_LINK:
+	case AB_CALL_ALIAS:
+		if (a->count > 1)
+			ab_check_path(k->c, k->use, AB_ROLE_WRITE,
+				      &a->words[1]);
+		if (a->count > 1 && kind != AB_CALL_COPY)
+			ab_link_make(k->c, &a->words[0], &a->words[1],
+				     kind == AB_CALL_LINK);
+		break;
+	case AB_CALL_CHMOD:
+		chmod_call(k, a);
+		return;
+	case AB_CALL_SQL:
+		for (uint32_t i = 0; i < a->count && i < 1; i++)
+			ab_check_text(k->c, "sql", &a->words[i]);
+		return;
+	case AB_CALL_REMOVE:
+		role = AB_ROLE_REMOVE;
+		/* shell.rm("-rf", "x") */
+		while (k->lang == AB_JS && a->count > 1 && a->words[0].len &&
+		       *a->words[0].text == '-')
+			memmove(a->words, a->words + 1,
+				--a->count * sizeof(a->words[0]));
+		break;
+	case AB_CALL_DELETE:
+		role = AB_ROLE_DELETE;
+		break;
+	case AB_CALL_WRITE:
+		role = AB_ROLE_WRITE;
+		break;
+	case AB_CALL_RENAME:
+		role = AB_ROLE_WRITE;
+		for (uint32_t i = 1; i < a->count && i < 2; i++)
+			ab_check_path(k->c, k->use, role, &a->words[i]);
+		role = AB_ROLE_DELETE;
+		break;
+	case AB_CALL_FETCH:
+		if (a->count > 1)
+			ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL,
+				     false);
+		break;
+	case AB_CALL_GLOB:
+		if (!a->count || !ab_code_takes_away(k))
+			return;
+		deep = a->words[0];
+		is_deep = memmem(deep.text, deep.len, "**", 2);
+		if (is_deep && ab_code_glob(k, &a->words[0], true))
+			ab_check_path(k->c, k->use, AB_ROLE_REMOVE,
+				      &a->words[0]);
+		if (ab_code_glob(k, &deep, false))
+			ab_check_path(k->c, k->use, AB_ROLE_DELETE, &deep);
+		return;
+	case AB_CALL_WALK:
+		if (!ab_code_takes_away(k))
+			return;
+		role = AB_ROLE_REMOVE;
+		if (a->count)
+			ab_code_narrow_walk(k, &a->words[0]);
+		break;
+	case AB_CALL_READ:
+	case AB_CALL_NONE:
+		break;
+	}
+	if (a->count && role == AB_ROLE_WRITE)
+		write_path(k, &a->words[0]);
+	else if (a->count)
+		ab_check_path(k->c, k->use, role, &a->words[0]);
+}

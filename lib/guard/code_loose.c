@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What runs a command or names a file in an inline program without being a
+ * call: strings in backquotes, awk's pipes, lines for a shell, names of paths,
+ * and modules that the text wrote. Refuses to look for the end of a command
+ * without quotes for ever; imports that are too many or too deep are asked
+ * about.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+#include "guard/command.h"
+
+#include <string.h>
+
+#define MAX_COMMAND 65536
+
+/* %x(...) and qx{...}: a command without quotes. */
+static void bare_command(struct ab_code *k)
+{
+	static const char open[] = "([{<", close[] = ")]}>";
+	struct ab_lexer *x = &k->x;
+	struct ab_token t = { .at = x->pos + 1, .quote = '`' };
+	const char *at;
+	struct ab_word w;
+	uint32_t stop;
+	int depth = 1;
+	char begin, end;
+
+	while (k->lang == AB_PERL && x->pos < x->len &&
+	       x->text[x->pos] == ' ')
+		t.at = ++x->pos + 1;
+	if (x->pos >= x->len || memchr("=, ;", x->text[x->pos], 4))
+		return;
+	begin = x->text[x->pos];
+	at = memchr(open, begin, 4);
+	end = at ? close[at - open] : begin;
+	if (x->pos < x->plain_to)
+		return;
+	stop = x->len - x->pos > MAX_COMMAND ? x->pos + MAX_COMMAND
+					     : x->len;
+	for (uint32_t i = t.at; i < stop && depth; i++) {
+		if (x->text[i] == end)
+			depth--;
+		else if (x->text[i] == begin)
+			depth++;
+		t.len = i - t.at;
+	}
+	/* as the lexer does, or time is not linear */
+	if (depth)
+		x->plain_to = stop;
+	else if (ab_code_word(k, &t, &w))
+		ab_check_script(k->c, &w, true, NULL, 0, NULL);
+}
+
+/* ipython: !ls */
+static void shell_line(struct ab_code *k)
+{
+	const char *from = k->x.text + k->x.pos;
+	const char *end = memchr(from, '\n', k->x.len - k->x.pos);
+	uint32_t n = end ? (uint32_t)(end - from) : k->x.len - k->x.pos;
+	struct ab_word w;
+
+	if (ab_word_slice(k->c, k->text, k->x.pos, n, &w))
+		ab_check_script(k->c, &w, true, NULL, 0, NULL);
+}
+
+/* perl: what unlink gets of <a/b*>. A name alone, or none, is a handle that is
+   read. */
+static void angle_glob(struct ab_code *k)
+{
+	struct ab_lexer *x = &k->x;
+	const char *from = x->text + x->pos;
+	const char *end = memchr(from, '>', x->len - x->pos);
+	uint32_t n = end ? (uint32_t)(end - from) : 0;
+	struct ab_word w;
+
+	if (!n || memchr(from, '\n', n) || memchr(from, '$', n) ||
+	    !(memchr(from, '/', n) || memchr(from, '.', n)) ||
+	    !ab_code_takes_away(k) ||
+	    !ab_word_slice(k->c, k->text, x->pos, n, &w))
+		return;
+	(void)ab_code_glob(k, &w, true);
+	ab_check_path(k->c, k->use, AB_ROLE_DELETE, &w);
+}
+
+/* groovy: "ls".execute(), scala: "ls".! and "ls" !! */
+static bool is_executed(const struct ab_code *k)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token t;
+
+	if (!ab_lexer_next(&x, &t))
+		return false;
+	if (ab_code_is_sign(k, &t, '!'))
+		return x.pos >= x.len || x.text[x.pos] != '=';
+	return ab_code_is_sign(k, &t, '.') && ab_lexer_next(&x, &t) &&
+	       (ab_code_is_sign(k, &t, '!') ||
+		ab_code_is_text(k, &t, "execute"));
+}
+
+/* A string in backquotes, or awk's `"cmd" | getline` and `print | "cmd"`. */
+static void loose_string(struct ab_code *k, const struct ab_token *t)
+{
+	struct ab_word w;
+	bool is_run = t->quote == '`' &&
+		      (k->lang & (AB_PERL | AB_RUBY | AB_PHP) ||
+		       (k->lang == AB_JS &&
+			ab_code_is_text(k, &k->before, "$")));
+
+	if (!ab_code_word(k, t, &w))
+		return;
+	if (k->lang == AB_AWK) {
+		struct ab_lexer ahead = k->x;
+		struct ab_token next;
+		bool pipe_after = ab_lexer_next(&ahead, &next) &&
+				  ab_code_is_sign(k, &next, '|');
+
+		is_run = pipe_after || ab_code_is_sign(k, &k->before, '|') ||
+			 (ab_code_is_sign(k, &k->before, '&') &&
+			  k->before.at &&
+			  k->x.text[k->before.at - 1] == '|');
+		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))
+			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
+		else if (ab_code_is_sign(k, &k->before, '>'))
+			ab_check_path(k->c, k->use, AB_ROLE_WRITE, &w);
+		else if (ab_code_is_sign(k, &k->before, '<'))
+			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
+	}
+	if (k->lang == AB_OTHER)
+		is_run |= is_executed(k);
+	if (!is_run)
+		return;
+	ab_check_script(k->c, &w, true, NULL, 0, NULL);
+	/* print | "sh" */
+	const struct ab_program *p = ab_pack_program(k->c->pack, w.text, w.len);
+
+	if (k->lang == AB_AWK && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
+			      &w);
+}
+
+/* awk: c = "cmd"; c | getline, and print | c. */
+static void piped_name(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_named *n = ab_code_value(k, t);
+	struct ab_lexer ahead = k->x;
+	struct ab_token next;
+
+	for (uint32_t i = 0; n && i < n->count &&
+			     ab_code_is_sign(k, &k->before, '>'); i++)
+		ab_check_path(k->c, k->use, AB_ROLE_WRITE, &n->words[i]);
+	if (t->kind != AB_TOKEN_WORD || ab_code_is_text(k, t, "getline") ||
+	    !(ab_code_is_sign(k, &k->before, '|') ||
+	      (ab_lexer_next(&ahead, &next) &&
+	       ab_code_is_sign(k, &next, '|') && ahead.pos < ahead.len &&
+	       ahead.text[ahead.pos] != '|')))
+		return;
+	if (!n) {
+		k->loose |= 1u << AB_CALL_SHELL;
+		return;
+	}
+	if (n->is_cut)
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_ASK, k->text);
+	if (n->is_unknown)
+		ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK, k->text);
+	for (uint32_t i = 0; i < n->count; i++)
+		ab_check_script(k->c, &n->words[i], true, NULL, 0, NULL);
+}
+
+/* p = Path("x"); p.unlink() */
+static void named_path(struct ab_code *k, struct ab_args *a,
+		       const struct ab_token *t)
+{
+	const struct ab_named *n = t->kind == AB_TOKEN_WORD && k->name_count
+					   ? ab_code_named(k, t)
+					   : NULL;
+	struct ab_lexer behind = k->x;
+	enum ab_call kind;
+
+	if (!n || !n->is_path || n->call)
+		return;
+	kind = ab_code_path_method(k, &behind);
+	if (behind.pos == k->x.pos)
+		return;
+	for (uint32_t i = 0; i < n->count; i++) {
+		*a = (struct ab_args){ .count = 1 };
+		a->words[0] = n->words[i];
+		ab_code_judge(k, kind, a);
+	}
+}
+
+/* What import and require() name; false: nothing that may be a file. */
+static bool module_name(struct ab_code *k, const struct ab_token *t,
+			struct ab_word *w)
+{
+	struct ab_lexer x = k->x;
+	struct ab_token name = *t;
+	bool is_python = k->lang == AB_PY;
+	bool begins = t->is_line || !k->before.kind ||
+		      ab_code_is_sign(k, &k->before, ';') ||
+		      ab_code_is_sign(k, &k->before, ':');
+
+	if (is_python && (!begins || !(ab_code_is_text(k, t, "import") ||
+				       ab_code_is_text(k, t, "from")) ||
+			  !ab_lexer_next(&x, &name) ||
+			  name.kind != AB_TOKEN_WORD))
+		return false;
+	if (!is_python && (t->kind != AB_TOKEN_STRING || !t->len ||
+			   k->text->text[t->at] != '.' ||
+			   !(ab_code_is_text(k, &k->behind, "require") ||
+			     ab_code_is_text(k, &k->behind, "import") ||
+			     ab_code_is_text(k, &k->before, "from") ||
+			     ab_code_is_text(k, &k->before, "import"))))
+		return false;
+	return ab_word_slice(k->c, k->text, name.at, name.len, w);
+}
+
+#define MAX_MODULES 64
+#define MAX_IMPORTS 8 /* each in the one before: the stack is bounded */
+
+/* A file that the text wrote, unless it is one that is being run. */
+static void run_file(struct ab_code *k, const struct ab_word *w)
+{
+	struct ab_check *c = k->c;
+	struct ab_module module = { .path = w, .outer = c->module };
+	uint32_t depth = 0;
+
+	for (const struct ab_module *m = c->module; m; m = m->outer, depth++) {
+		if (m->path->len == w->len &&
+		    !memcmp(m->path->text, w->text, w->len))
+			return;
+	}
+	if (!ab_file_is_written(c, w))
+		return;
+	if (c->modules == MAX_MODULES || depth == MAX_IMPORTS) {
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_ASK, w);
+		return;
+	}
+	c->modules++;
+	c->module = &module;
+	ab_file_run(c, k->use, w);
+	c->module = module.outer;
+}
+
+/* import x, require("./x.js"): a module is run once. */
+static void run_module(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_word more = { .text = k->lang == AB_PY ? ".py" : ".js",
+				      .len = 3 };
+	struct ab_word w;
+
+	if (AB_LIKELY(!k->c->has_files) || !k->use || !module_name(k, t, &w))
+		return;
+	if (k->lang == AB_JS)
+		run_file(k, &w);
+	k->last = NULL;
+	ab_code_append(k, &w, &more);
+	run_file(k, &w);
+}
+
+/* What runs a command or names a file without being a call. */
+void ab_code_loose(struct ab_code *k, struct ab_args *a,
+		   const struct ab_token *t)
+{
+	if (t->kind == AB_TOKEN_STRING)
+		loose_string(k, t);
+	if (k->lang & (AB_PY | AB_RUBY))
+		named_path(k, a, t);
+	if (k->lang & (AB_PY | AB_JS))
+		run_module(k, t);
+	switch (k->lang) {
+	case AB_PY:
+		if (ab_code_is_sign(k, t, '!') && (t->is_line || !t->at))
+			shell_line(k);
+		break;
+	case AB_RUBY:
+		if (ab_code_is_text(k, t, "x") &&
+		    ab_code_is_sign(k, &k->before, '%'))
+			bare_command(k);
+		break;
+	case AB_PERL:
+		if (ab_code_is_text(k, t, "qx"))
+			bare_command(k);
+		else if (ab_code_is_sign(k, t, '<'))
+			angle_glob(k);
+		break;
+	case AB_AWK:
+		piped_name(k, t);
+		break;
+	default:
+		break;
+	}
+}
