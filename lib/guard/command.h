@@ -133,8 +133,41 @@ void ab_traps_wake(struct ab_check *c);
 /* Those of the shell at hand run here, perhaps; is_end: they surely do. */
 void ab_traps_run(struct ab_check *c, bool is_end);
 
-/* --- files.c --- */
+/* --- bytes.c --- */
+/* The first byte of the text that no line should hold is asked about. */
+void ab_check_bytes(struct ab_check *c, const char *text, size_t n);
+
+/* --- shopts.c --- */
+/* The word behind "command" and "builtin", or argc. */
+uint32_t ab_find_builtin(const struct ab_word *argv, uint32_t argc);
+/* A variable that a shell takes options from is set. */
+void ab_note_variable(struct ab_check *c, const char *name, uint32_t len,
+		      const struct ab_word *value);
+/* A word that may be the name of an option, or set such a variable. */
+void ab_note_word(struct ab_check *c, const struct ab_word *w);
+/* `shopt -s $X`, however it is called. */
+bool ab_is_shopt(const struct ab_word *argv, uint32_t argc);
+/* `shopt -u NAME`, which surely runs in the shell itself. */
+bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc);
+/* set -P, set -o physical: `cd ..` goes up from where a link leads. */
+void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc);
+
+/* --- dirs.c --- */
 #define AB_CWD_BEFORE " cwd before" /* the last `cd` */
+/* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
+#define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
+/* The working directory after `cd WORD`; NULL: unknown. */
+const struct ab_word *ab_cwd_after(struct ab_check *c,
+				   const struct ab_word *w);
+/* cd, pushd, popd. */
+void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
+		   const struct ab_word *argv, uint32_t argc);
+/* cd build || rm -rf *: where that did not lead away from; or NULL. */
+const struct ab_word *ab_dir_unmoved(struct ab_check *c) AB_COLD;
+
+/* --- files.c --- */
 /* mkfifo: what anybody writes there, also later, is what it holds. */
 void ab_file_pipe(struct ab_check *c, const struct ab_word *path);
 /*
@@ -162,12 +195,6 @@ bool ab_file_is_written(struct ab_check *c, const struct ab_word *path);
 /* What a file holds, as far as the text says; or NULL. */
 const struct ab_word *ab_file_content(struct ab_check *c,
 				      const struct ab_word *path);
-
-/* Where `cd "$(mktemp -d)"` leads: no directory, but like one of those. */
-#define AB_TEMP_DIR "/tmp/tmp.XXXXXXXXXX"
-/* The working directory after `cd WORD`; NULL: unknown. */
-const struct ab_word *ab_cwd_after(struct ab_check *c,
-				   const struct ab_word *w);
 
 /* --- files_copy.c --- */
 /* A program that copies: what it reads, and then where it goes. */

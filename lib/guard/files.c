@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the text does to files and the working directory, kept in variables
- * that no shell can have: so subshells, branches and loops undo and join them
- * like any variable. files_run.c has how such files are run, files_copy.c how
- * they are copied, files_unpack.c what archives bring.
+ * What the text does to files, kept in variables that no shell can have: so
+ * subshells, branches and loops undo and join them like any variable.
+ * files_run.c has how such files are run, files_copy.c how they are copied,
+ * files_unpack.c what archives bring.
  *
  * Refuses what is too much to be kept: a path that is too long, and more texts
  * than a file may hold; one that grows beyond what can be judged is unknown.
@@ -548,50 +548,4 @@ const struct ab_word *ab_file_either(struct ab_check *c,
 bool ab_file_is_either(struct ab_check *c, const struct ab_word *path)
 {
 	return ab_file_either(c, path, 0) != NULL;
-}
-
-/* --- the working directory ---------------------------------------------- */
-
-/* cd "$(mktemp -d)"; NULL: it is another word. */
-static const char *temp_dir(struct ab_check *c, const struct ab_word *w,
-			    uint32_t *len)
-{
-	static const char base[] = AB_TEMP_DIR;
-	const struct ab_hole *h = w->holes;
-	char *text;
-
-	if (w->hole_count != 1 || h->at || h->len || h->is_cut ||
-	    h->kind != AB_HOLE_BYTES ||
-	    ab_hole_taint(h) != AB_TAINT_TEMP || (w->len && *w->text != '/') ||
-	    memmem(w->text, w->len, "..", 2))
-		return NULL;
-	*len = (uint32_t)(sizeof(base) - 1) + w->len;
-	text = ab_check_alloc(c, *len + 1);
-	if (!text)
-		return NULL;
-	memcpy(text, base, sizeof(base) - 1);
-	memcpy(text + sizeof(base) - 1, w->text, w->len);
-	text[*len] = '\0';
-	return text;
-}
-
-const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
-{
-	struct ab_word *cwd;
-	uint32_t len;
-	/* a pattern of its own may take more than one, and then it stays where
-	   it is; what a loop goes through is one */
-	const char *text = w->is_quoted && (c->flags & AB_SHELL_LOOP) ?
-				   ab_dir_text(c, w, &len) :
-				   ab_path_text(c, w, &len);
-
-	if (!text)
-		text = temp_dir(c, w, &len);
-	if (!text)
-		return NULL;
-	cwd = ab_check_alloc(c, sizeof(*cwd));
-	if (!cwd)
-		return NULL;
-	*cwd = (struct ab_word){ .text = text, .len = len };
-	return cwd;
 }

@@ -32,6 +32,7 @@ libagentbox_la_SOURCES += \
 # The shell check and its rules.
 libagentbox_la_SOURCES += \
 	lib/guard/argv.c \
+	lib/guard/bytes.c \
 	lib/guard/check.h \
 	lib/guard/check_git.c \
 	lib/guard/check_shell.c \
@@ -51,6 +52,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_walk.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/defined.c \
+	lib/guard/dirs.c \
 	lib/guard/exec.c lib/guard/exec.h \
 	lib/guard/files.c lib/guard/files.h \
 	lib/guard/files_copy.c \
@@ -74,6 +76,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/rules.c lib/guard/rules.h \
 	lib/guard/runs.c \
 	lib/guard/shell.c lib/guard/shell.h \
+	lib/guard/shopts.c \
 	lib/guard/stdin.c \
 	lib/guard/lexer.c \
 	lib/guard/text.c lib/guard/text.h \

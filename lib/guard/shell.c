@@ -2,7 +2,8 @@
 /*
  * The visitor of the shell check: what stands around a command (streams, the
  * working directory, functions) is made ready here, redirs.c reads the
- * redirections and command.c judges the words. See shell.h.
+ * redirections and command.c judges the words; dirs.c follows `cd`, shopts.c
+ * the options of the shell. See shell.h.
  */
 #include "config.h"
 
@@ -17,7 +18,6 @@
 #include "guard/decision.h"
 
 #define CWD AB_SHELL_CWD
-#define DIRS AB_SHELL_DIRS
 #define SCRATCH_BYTES (192u << 10)
 
 struct visit {
@@ -39,92 +39,6 @@ struct visit {
 size_t ab_shell_check_room(size_t n)
 {
 	return AB_SHELL_ARENA(n) + SCRATCH_BYTES + 64;
-}
-
-/* --- the text as bytes -------------------------------------------------- */
-
-static bool is_odd_byte(unsigned char b)
-{
-	return b < 0x20 ? b != '\t' && b != '\n' : b == 0x7f;
-}
-
-/* Directions and invisible characters, by their UTF-8. */
-static bool is_invisible(const unsigned char *p, size_t n)
-{
-	if (n < 3)
-		return false;
-	if (p[0] == 0xef)
-		return p[1] == 0xbb && p[2] == 0xbf; /* U+FEFF */
-	if (p[0] != 0xe2)
-		return false;
-	if (p[1] == 0x80) /* 200B 200C 200E 200F, 202A to 202E */
-		return p[2] == 0x8b || p[2] == 0x8c || p[2] == 0x8e ||
-		       p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae);
-	/* 2060 to 2064, 2066 to 2069 */
-	return p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xa9;
-}
-
-#define BLOCK 64
-
-typedef unsigned char vector __attribute__((vector_size(16)));
-typedef signed char signs __attribute__((vector_size(16)));
-
-/* All bits of those of 16 bytes that are not special: 0x20 to 0x7e, which are
-   the numbers above 0x20 when one is added, tab and newline. */
-static inline vector plain_of(const unsigned char *p)
-{
-	vector v;
-
-	memcpy(&v, p, sizeof(v));
-	return (vector)((signs)(v + 1) > 0x20) | (vector)(v == '\n') |
-	       (vector)(v == '\t');
-}
-
-/* No byte of the block is special. */
-static inline bool are_plain(const unsigned char *p)
-{
-	vector plain = plain_of(p) & plain_of(p + 16) & plain_of(p + 32) &
-		       plain_of(p + 48);
-	uint64_t halves[2];
-
-	memcpy(halves, &plain, sizeof(halves));
-	return (halves[0] & halves[1]) == UINT64_MAX;
-}
-
-/* The first of n bytes is none that a line should hold. */
-static bool is_trick(const unsigned char *p, size_t n)
-{
-	if (*p >= 0x20 && *p < 0x7f)
-		return false;
-	/* the line ends of another system are no trick */
-	if (*p == '\r' && n > 1 && p[1] == '\n')
-		return false;
-	return is_odd_byte(*p) || is_invisible(p, n);
-}
-
-static void check_bytes(struct ab_check *c, const char *text, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)text;
-	struct ab_word w = { .text = text };
-
-	for (size_t i = 0; i < n;) {
-		size_t end = n - i < BLOCK ? n : i + BLOCK;
-
-		if (AB_LIKELY(end == i + BLOCK && are_plain(p + i))) {
-			i = end;
-			continue;
-		}
-		/* what is left, with bytes that were looked at */
-		if (end == n && n >= BLOCK && are_plain(p + n - BLOCK))
-			return;
-		while (i < end && !is_trick(p + i, n - i))
-			i++;
-		if (i == end)
-			continue;
-		w.span = (struct ab_span){ (uint32_t)i, (uint32_t)i + 1 };
-		ab_check_known(c, AB_KNOWN_CONTROL, AB_V_ASK, &w);
-		return;
-	}
 }
 
 /* --- state -------------------------------------------------------------- */
@@ -179,148 +93,6 @@ static inline void prepare(struct visit *v, struct ab_shell_run *run,
 	c->classes_known = 0;
 }
 
-static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
-{
-	static const struct ab_word unknown = { .text = "" };
-
-	if (!ab_shell_set(c->run, CWD, sizeof(CWD) - 1,
-			  cwd ? cwd : &unknown, AB_SHELL_INHERITED))
-		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
-}
-
-/* The first line of a list of directories, the rest in *rest. */
-static bool first_line(struct ab_check *c, const struct ab_word *list,
-		       struct ab_word *first, struct ab_word *rest)
-{
-	const char *end = list->len ? memchr(list->text, '\n', list->len)
-				    : NULL;
-	uint32_t n = end ? (uint32_t)(end - list->text) : list->len;
-
-	return ab_word_slice(c, list, 0, n, first) &&
-	       ab_word_slice(c, list, end ? n + 1 : n, list->len, rest);
-}
-
-static void push_dir(struct ab_check *c, const struct ab_word *cwd)
-{
-	bool is_exported;
-	const struct ab_word *old = ab_shell_get(c->run, DIRS,
-						 sizeof(DIRS) - 1,
-						 &is_exported);
-	uint32_t n = (cwd ? cwd->len : 0), more = old ? old->len : 0;
-	char *text = ab_check_alloc(c, n + more + 2);
-
-	if (!text)
-		return;
-	if (n)
-		memcpy(text, cwd->text, n);
-	text[n] = '\n';
-	if (more)
-		memcpy(text + n + 1, old->text, more);
-	struct ab_word list = { .text = text, .len = n + 1 + more };
-
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list,
-			   AB_SHELL_OWN);
-}
-
-static void pop_list(struct ab_check *c, const struct ab_word *list)
-{
-	struct ab_word first, rest;
-
-	if (!list || list->hole_count || !list->len ||
-	    !first_line(c, list, &first, &rest)) {
-		set_cwd(c, NULL);
-		return;
-	}
-	set_cwd(c, first.len ? &first : NULL);
-	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest,
-			   AB_SHELL_OWN);
-}
-
-static void pop_dir(struct ab_check *c)
-{
-	struct ab_shell_readings readings = { 0 };
-	const struct ab_word *list = ab_shell_get(c->run, DIRS,
-						  sizeof(DIRS) - 1, NULL);
-	const struct ab_word *one;
-
-	if (!list || !list->hole_count ||
-	    !ab_shell_get_one(c->run, DIRS, sizeof(DIRS) - 1, 0)) {
-		pop_list(c, list);
-		return;
-	}
-	for (uint32_t i = 0; (one = ab_shell_get_one(c->run, DIRS,
-						     sizeof(DIRS) - 1, i));
-	     i++) {
-		ab_shell_reading_begin(c->run, &readings);
-		pop_list(c, one);
-		ab_shell_reading_end(c->run, &readings);
-	}
-	ab_shell_reading_join(c->run, &readings);
-}
-
-/* CDPATH=/etc; cd ssh: where that leads is not in the word. */
-static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
-{
-	bool is_exported, is_set = false;
-
-	if (!to->len || *to->text == '/' || *to->text == '.' ||
-	    (to->hole_count && !to->holes[0].at))
-		return false;
-	for (uint32_t i = 0; i < c->assign_count; i++)
-		is_set |= !strcmp(c->assigns[i].name, "CDPATH");
-	return is_set || ab_shell_get(c->run, "CDPATH", 6, &is_exported);
-}
-
-/* cd -: where the shell was before, if that is known. */
-static const struct ab_word *old_dir(struct ab_check *c)
-{
-	bool is_exported;
-	const struct ab_word *w = ab_shell_get(c->run, "OLDPWD", 6,
-					       &is_exported);
-
-	return w && !w->hole_count && w->len && *w->text == '/' ? w : NULL;
-}
-
-/* cd, pushd, popd. */
-static void change_dir(struct ab_check *c, enum ab_builtin builtin,
-		       const struct ab_word *argv, uint32_t argc)
-{
-	const struct ab_word *to = NULL;
-	struct ab_word home = { .text = c->place->home.text,
-				.len = c->place->home.len };
-	bool is_push = builtin == AB_BUILTIN_PUSHD;
-	bool was_linked = c->is_linked, is_physical = c->is_physical;
-
-	if (builtin == AB_BUILTIN_POPD) {
-		pop_dir(c);
-		return;
-	}
-	for (uint32_t i = 1; i < argc; i++) {
-		const struct ab_word *w = &argv[i];
-		bool is_option = w->len > 1 && *w->text == '-' &&
-				 !w->hole_count;
-
-		is_physical |= is_option && memchr(w->text, 'P', w->len);
-		if (!is_option)
-			to = w;
-	}
-	if (!to && !is_push && home.text)
-		to = &home;
-	if (is_push)
-		push_dir(c, c->cwd);
-	if (to && ab_word_equals(to, "-"))
-		to = old_dir(c);
-	else if (to && uses_cdpath(c, to))
-		to = NULL;
-	if (c->cwd && c->has_files)
-		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
-				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
-				   AB_SHELL_INHERITED);
-	c->is_linked &= is_physical;
-	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
-	c->is_linked = was_linked;
-}
-
 /* --- commands ----------------------------------------------------------- */
 
 static bool is_fork_bomb(const struct ab_shell_command *m)
@@ -335,25 +107,6 @@ static bool is_fork_bomb(const struct ab_shell_command *m)
 	       (flags & AB_SHELL_LOOP);
 }
 
-static bool has_text(const struct ab_word *w, const char *text)
-{
-	return w->hole_count || memmem(w->text, w->len, text, strlen(text));
-}
-
-/* BASHOPTS is what a shell begins with; one that has a GLOBIGNORE takes
-   dots. */
-static void note_variable(struct ab_check *c, const char *name, uint32_t len,
-			  const struct ab_word *value)
-{
-	if (len == 8 && !memcmp(name, "BASHOPTS", 8)) {
-		c->has_dots |= has_text(value, "dotglob");
-		c->has_fold |= has_text(value, "nocaseglob");
-	}
-	c->has_dots |= len == 10 && !memcmp(name, "GLOBIGNORE", 10);
-	if (len == 9 && !memcmp(name, "SHELLOPTS", 9))
-		c->is_exporting |= has_text(value, "allexport");
-}
-
 static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 {
 	static const struct ab_word unknown = { .text = "" };
@@ -366,60 +119,14 @@ static void check_assigns(struct ab_check *c, const struct ab_shell_command *m)
 			a->value_count ? &a->values[0] : &unknown;
 
 		ab_check_env(c, a->name, a->name_len, value);
-		note_variable(c, a->name, a->name_len, value);
+		ab_note_variable(c, a->name, a->name_len, value);
 	}
-}
-
-/* The name of an option: zsh takes it in either case, with `_` in it. */
-static bool names_option(const struct ab_word *w, uint32_t at, const char *name)
-{
-	for (; at < w->len; at++) {
-		if (w->text[at] == '_')
-			continue;
-		if ((w->text[at] | 32) != *name)
-			return false;
-		name++;
-	}
-	return !*name;
-}
-
-/* Only -p and --: with another option nothing is run. */
-static bool is_run_option(const struct ab_word *w)
-{
-	if (w->hole_count || !w->len || *w->text != '-')
-		return false;
-	for (uint32_t i = 1; i < w->len; i++)
-		if (w->text[i] != 'p' && w->text[i] != '-')
-			return false;
-	return true;
-}
-
-/* The word behind "command" and "builtin", or argc. */
-static uint32_t find_builtin(const struct ab_word *argv, uint32_t argc)
-{
-	uint32_t i = 0;
-
-	while (i < argc && (ab_word_equals(&argv[i], "command") ||
-			    ab_word_equals(&argv[i], "builtin") ||
-			    (i && is_run_option(&argv[i]))))
-		i++;
-	return i;
-}
-
-/* `shopt -s $X`, however it is called. */
-static bool is_shopt(const struct ab_word *argv, uint32_t argc)
-{
-	uint32_t i = find_builtin(argv, argc);
-
-	return i < argc &&
-	       (ab_word_equals(&argv[i], "shopt") ||
-		ab_word_equals(&argv[i], "setopt"));
 }
 
 #define LETTER(ch) (1u << ((ch) & 31)) /* in either case */
 
-/* The word may be one of those that note_word() knows, by its length and its
-   first two letters: most are not. */
+/* The word may be one of those that ab_note_word() knows, by its length and
+   its first two letters: most are not. */
 static inline bool is_notable(const struct ab_word *w)
 {
 	/* how long a word is nobody foresees: no branch for that */
@@ -447,38 +154,7 @@ static inline bool is_notable(const struct ab_word *w)
 	}
 }
 
-static void note_word(struct ab_check *c, const struct ab_word *w)
-{
-	const char *eq = NULL;
-	uint32_t at = *w->text == '-' ? 2 : 0;
-
-	c->has_dots |= names_option(w, at, "dotglob") ||
-		       names_option(w, at, "globdots");
-	c->has_fold |= names_option(w, at, "nocaseglob") ||
-		       names_option(w, at, "caseglob");
-	if (memchr("BGS", *w->text, 3))
-		eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
-	if (eq)
-		note_variable(c, w->text, (uint32_t)(eq - w->text), w);
-}
-
-/* `shopt -u NAME`, which surely runs in the shell itself. */
-static bool drops_options(struct ab_check *c, const struct ab_word *argv,
-			  uint32_t argc)
-{
-	if (argc < 3 || !ab_word_equals(&argv[0], "shopt") ||
-	    !ab_word_equals(&argv[1], "-u"))
-		return false;
-	if (c->flags & ~(uint32_t)AB_SHELL_AGAIN)
-		return true;
-	for (uint32_t i = 2; i < argc; i++) {
-		c->has_dots &= !ab_word_equals(&argv[i], "dotglob");
-		c->has_fold &= !ab_word_equals(&argv[i], "nocaseglob");
-	}
-	return true;
-}
-
-/* What is_shopt() is of, beside zsh's setopt. */
+/* What ab_is_shopt() is of, beside zsh's setopt. */
 #define AB_SHOPTS                                                       \
 	(AB_BUILTIN(SHOPT) | AB_BUILTIN(COMMAND) | AB_BUILTIN(BUILTIN))
 
@@ -489,9 +165,9 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 {
 	bool may_be = ((UINT64_C(1) << builtin) & AB_SHOPTS) ||
 		      (argc && argv->len == sizeof("setopt") - 1);
-	bool is_unsure = AB_UNLIKELY(may_be) && is_shopt(argv, argc);
+	bool is_unsure = AB_UNLIKELY(may_be) && ab_is_shopt(argv, argc);
 
-	if (AB_UNLIKELY(is_unsure) && drops_options(c, argv, argc))
+	if (AB_UNLIKELY(is_unsure) && ab_drops_options(c, argv, argc))
 		return;
 	for (uint32_t i = 0; is_unsure && i < argc; i++) {
 		if (argv[i].hole_count)
@@ -499,7 +175,7 @@ static void note_options(struct ab_check *c, enum ab_builtin builtin,
 	}
 	for (uint32_t i = 0; i < argc; i++) {
 		if (is_notable(&argv[i]))
-			note_word(c, &argv[i]);
+			ab_note_word(c, &argv[i]);
 	}
 }
 
@@ -513,22 +189,12 @@ struct dirs {
 	bool is_last;
 };
 
-/* cd build || rm -rf *: where that did not lead away from. */
-static AB_COLD const struct ab_word *unmoved_dir(struct ab_check *c)
-{
-	const struct ab_word *w = old_dir(c);
-
-	return w && c->cwd && (w->len != c->cwd->len ||
-			       memcmp(w->text, c->cwd->text, w->len) != 0) ?
-		       w : NULL;
-}
-
 /* False: it is in one directory, or in one that nobody knows. */
 static inline bool first_dir(struct visit *v, struct dirs *d)
 {
 	struct ab_check *c = &v->check;
 	const struct ab_word *before =
-		AB_UNLIKELY(c->flags & AB_SHELL_UNMOVED) ? unmoved_dir(c)
+		AB_UNLIKELY(c->flags & AB_SHELL_UNMOVED) ? ab_dir_unmoved(c)
 							 : NULL;
 
 	bool is_one = AB_LIKELY(!v->cwd || (c->cwd && !v->is_split)) ||
@@ -683,7 +349,7 @@ static inline struct act act_of(const struct ab_shell_command *m,
 	if (AB_UNLIKELY(m->callee != NULL) && !m->callee->is_perhaps) {
 		a.builtin = AB_BUILTIN_NONE;
 	} else if (AB_UNLIKELY((UINT64_C(1) << builtin) & AB_FRONTS)) {
-		skip = find_builtin(argv, argc);
+		skip = ab_find_builtin(argv, argc);
 		a.argv += skip;
 		a.argc -= skip;
 		a.builtin = a.argc ? ab_shell_builtin(a.argv)
@@ -698,12 +364,12 @@ static void act_dir(struct ab_check *c, const struct ab_shell_command *m,
 	struct ab_shell_readings readings = { 0 };
 
 	if (AB_LIKELY(!m->callee)) {
-		change_dir(c, a->builtin, a->argv, a->argc);
+		ab_dir_change(c, a->builtin, a->argv, a->argc);
 		return;
 	}
 	/* that, or what the function does */
 	ab_shell_reading_begin(c->run, &readings);
-	change_dir(c, a->builtin, a->argv, a->argc);
+	ab_dir_change(c, a->builtin, a->argv, a->argc);
 	ab_shell_reading_end(c->run, &readings);
 	ab_shell_reading_begin(c->run, &readings);
 	ab_shell_reading_end(c->run, &readings);
@@ -757,17 +423,6 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 	}
 }
 
-/* set -P, set -o physical: `cd ..` goes up from where a link leads. */
-static void note_physical(struct ab_check *c, const struct ab_word *argv,
-			  uint32_t argc)
-{
-	for (uint32_t i = 1; i < argc; i++) {
-		c->is_physical |= ab_word_equals(&argv[i], "physical") ||
-				  (argv[i].len > 1 && *argv[i].text == '-' &&
-				   memchr(argv[i].text, 'P', argv[i].len));
-	}
-}
-
 #define AB_EXPORTERS                                                    \
 	(AB_BUILTIN(SET) | AB_BUILTIN(EXPORT) | AB_BUILTIN(DECLARE) |   \
 	 AB_BUILTIN(TYPESET) | AB_BUILTIN(READONLY) |                   \
@@ -790,7 +445,7 @@ static void after_builtin(struct visit *v, const struct act *act,
 	} else if (builtin == AB_BUILTIN_EXIT) {
 		run_traps(v, builtin);
 	} else if (builtin == AB_BUILTIN_SET) {
-		note_physical(c, act->argv, act->argc);
+		ab_note_physical(c, act->argv, act->argc);
 	}
 	if ((UINT64_C(1) << first) & AB_EXPORTERS)
 		ab_defined_export(c, argv, argc);
@@ -1021,7 +676,7 @@ bool ab_shell_check_text(const struct ab_shell_request *q, const char *text,
 
 	if (!begin_visit(&v, q))
 		return false;
-	check_bytes(&v.check, text, n);
+	ab_check_bytes(&v.check, text, n);
 	/* what would end the text at its first NUL sees another one */
 	size_t cut = strnlen(text, n);
 

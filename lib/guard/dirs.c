@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the shell is: cd, pushd and popd, and the directories that are kept
+ * for them, in variables as files are (files.c). Refuses to guess: where a
+ * word does not tell where it leads, the directory is not known.
+ */
+#include "config.h"
+
+#include "guard/command.h"
+
+#include <string.h>
+
+#define CWD AB_SHELL_CWD
+#define DIRS AB_SHELL_DIRS
+
+/* cd "$(mktemp -d)"; NULL: it is another word. */
+static const char *temp_dir(struct ab_check *c, const struct ab_word *w,
+			    uint32_t *len)
+{
+	static const char base[] = AB_TEMP_DIR;
+	const struct ab_hole *h = w->holes;
+	char *text;
+
+	if (w->hole_count != 1 || h->at || h->len || h->is_cut ||
+	    h->kind != AB_HOLE_BYTES ||
+	    ab_hole_taint(h) != AB_TAINT_TEMP || (w->len && *w->text != '/') ||
+	    memmem(w->text, w->len, "..", 2))
+		return NULL;
+	*len = (uint32_t)(sizeof(base) - 1) + w->len;
+	text = ab_check_alloc(c, *len + 1);
+	if (!text)
+		return NULL;
+	memcpy(text, base, sizeof(base) - 1);
+	memcpy(text + sizeof(base) - 1, w->text, w->len);
+	text[*len] = '\0';
+	return text;
+}
+
+const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
+{
+	struct ab_word *cwd;
+	uint32_t len;
+	/* a pattern of its own may take more than one, and then it stays where
+	   it is; what a loop goes through is one */
+	const char *text = w->is_quoted && (c->flags & AB_SHELL_LOOP) ?
+				   ab_dir_text(c, w, &len) :
+				   ab_path_text(c, w, &len);
+
+	if (!text)
+		text = temp_dir(c, w, &len);
+	if (!text)
+		return NULL;
+	cwd = ab_check_alloc(c, sizeof(*cwd));
+	if (!cwd)
+		return NULL;
+	*cwd = (struct ab_word){ .text = text, .len = len };
+	return cwd;
+}
+
+static void set_cwd(struct ab_check *c, const struct ab_word *cwd)
+{
+	static const struct ab_word unknown = { .text = "" };
+
+	if (!ab_shell_set(c->run, CWD, sizeof(CWD) - 1,
+			  cwd ? cwd : &unknown, AB_SHELL_INHERITED))
+		ab_check_known(c, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
+}
+
+/* The first line of a list of directories, the rest in *rest. */
+static bool first_line(struct ab_check *c, const struct ab_word *list,
+		       struct ab_word *first, struct ab_word *rest)
+{
+	const char *end = list->len ? memchr(list->text, '\n', list->len)
+				    : NULL;
+	uint32_t n = end ? (uint32_t)(end - list->text) : list->len;
+
+	return ab_word_slice(c, list, 0, n, first) &&
+	       ab_word_slice(c, list, end ? n + 1 : n, list->len, rest);
+}
+
+static void push_dir(struct ab_check *c, const struct ab_word *cwd)
+{
+	bool is_exported;
+	const struct ab_word *old = ab_shell_get(c->run, DIRS,
+						 sizeof(DIRS) - 1,
+						 &is_exported);
+	uint32_t n = (cwd ? cwd->len : 0), more = old ? old->len : 0;
+	char *text = ab_check_alloc(c, n + more + 2);
+
+	if (!text)
+		return;
+	if (n)
+		memcpy(text, cwd->text, n);
+	text[n] = '\n';
+	if (more)
+		memcpy(text + n + 1, old->text, more);
+	struct ab_word list = { .text = text, .len = n + 1 + more };
+
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &list,
+			   AB_SHELL_OWN);
+}
+
+static void pop_list(struct ab_check *c, const struct ab_word *list)
+{
+	struct ab_word first, rest;
+
+	if (!list || list->hole_count || !list->len ||
+	    !first_line(c, list, &first, &rest)) {
+		set_cwd(c, NULL);
+		return;
+	}
+	set_cwd(c, first.len ? &first : NULL);
+	(void)ab_shell_set(c->run, DIRS, sizeof(DIRS) - 1, &rest,
+			   AB_SHELL_OWN);
+}
+
+static void pop_dir(struct ab_check *c)
+{
+	struct ab_shell_readings readings = { 0 };
+	const struct ab_word *list = ab_shell_get(c->run, DIRS,
+						  sizeof(DIRS) - 1, NULL);
+	const struct ab_word *one;
+
+	if (!list || !list->hole_count ||
+	    !ab_shell_get_one(c->run, DIRS, sizeof(DIRS) - 1, 0)) {
+		pop_list(c, list);
+		return;
+	}
+	for (uint32_t i = 0; (one = ab_shell_get_one(c->run, DIRS,
+						     sizeof(DIRS) - 1, i));
+	     i++) {
+		ab_shell_reading_begin(c->run, &readings);
+		pop_list(c, one);
+		ab_shell_reading_end(c->run, &readings);
+	}
+	ab_shell_reading_join(c->run, &readings);
+}
+
+/* CDPATH=/etc; cd ssh: where that leads is not in the word. */
+static bool uses_cdpath(struct ab_check *c, const struct ab_word *to)
+{
+	bool is_exported, is_set = false;
+
+	if (!to->len || *to->text == '/' || *to->text == '.' ||
+	    (to->hole_count && !to->holes[0].at))
+		return false;
+	for (uint32_t i = 0; i < c->assign_count; i++)
+		is_set |= !strcmp(c->assigns[i].name, "CDPATH");
+	return is_set || ab_shell_get(c->run, "CDPATH", 6, &is_exported);
+}
+
+/* cd -: where the shell was before, if that is known. */
+static const struct ab_word *old_dir(struct ab_check *c)
+{
+	bool is_exported;
+	const struct ab_word *w = ab_shell_get(c->run, "OLDPWD", 6,
+					       &is_exported);
+
+	return w && !w->hole_count && w->len && *w->text == '/' ? w : NULL;
+}
+
+/* cd, pushd, popd. */
+void ab_dir_change(struct ab_check *c, enum ab_builtin builtin,
+		   const struct ab_word *argv, uint32_t argc)
+{
+	const struct ab_word *to = NULL;
+	struct ab_word home = { .text = c->place->home.text,
+				.len = c->place->home.len };
+	bool is_push = builtin == AB_BUILTIN_PUSHD;
+	bool was_linked = c->is_linked, is_physical = c->is_physical;
+
+	if (builtin == AB_BUILTIN_POPD) {
+		pop_dir(c);
+		return;
+	}
+	for (uint32_t i = 1; i < argc; i++) {
+		const struct ab_word *w = &argv[i];
+		bool is_option = w->len > 1 && *w->text == '-' &&
+				 !w->hole_count;
+
+		is_physical |= is_option && memchr(w->text, 'P', w->len);
+		if (!is_option)
+			to = w;
+	}
+	if (!to && !is_push && home.text)
+		to = &home;
+	if (is_push)
+		push_dir(c, c->cwd);
+	if (to && ab_word_equals(to, "-"))
+		to = old_dir(c);
+	else if (to && uses_cdpath(c, to))
+		to = NULL;
+	if (c->cwd && c->has_files)
+		(void)ab_shell_set(c->run, AB_CWD_BEFORE,
+				   sizeof(AB_CWD_BEFORE) - 1, c->cwd,
+				   AB_SHELL_INHERITED);
+	c->is_linked &= is_physical;
+	set_cwd(c, to ? ab_cwd_after(c, to) : NULL);
+	c->is_linked = was_linked;
+}
+
+/* cd build || rm -rf *: where that did not lead away from. */
+const struct ab_word *ab_dir_unmoved(struct ab_check *c)
+{
+	const struct ab_word *w = old_dir(c);
+
+	return w && c->cwd && (w->len != c->cwd->len ||
+			       memcmp(w->text, c->cwd->text, w->len) != 0) ?
+		       w : NULL;
+}

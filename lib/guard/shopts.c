@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Options of the shell that change what its words mean: whether a pattern takes
+ * names with a dot in front, and in either case of letters, whether functions
+ * are exported, and where `cd ..` goes. However one may be set, it is from
+ * there on. Refuses to take it back, but for `shopt -u` where that surely runs.
+ */
+#include "config.h"
+
+#include "guard/command.h"
+
+#include <string.h>
+
+static bool has_text(const struct ab_word *w, const char *text)
+{
+	return w->hole_count || memmem(w->text, w->len, text, strlen(text));
+}
+
+/* BASHOPTS is what a shell begins with; one that has a GLOBIGNORE takes
+   dots. */
+void ab_note_variable(struct ab_check *c, const char *name, uint32_t len,
+		      const struct ab_word *value)
+{
+	if (len == 8 && !memcmp(name, "BASHOPTS", 8)) {
+		c->has_dots |= has_text(value, "dotglob");
+		c->has_fold |= has_text(value, "nocaseglob");
+	}
+	c->has_dots |= len == 10 && !memcmp(name, "GLOBIGNORE", 10);
+	if (len == 9 && !memcmp(name, "SHELLOPTS", 9))
+		c->is_exporting |= has_text(value, "allexport");
+}
+
+/* The name of an option: zsh takes it in either case, with `_` in it. */
+static bool names_option(const struct ab_word *w, uint32_t at, const char *name)
+{
+	for (; at < w->len; at++) {
+		if (w->text[at] == '_')
+			continue;
+		if ((w->text[at] | 32) != *name)
+			return false;
+		name++;
+	}
+	return !*name;
+}
+
+/* Only -p and --: with another option nothing is run. */
+static bool is_run_option(const struct ab_word *w)
+{
+	if (w->hole_count || !w->len || *w->text != '-')
+		return false;
+	for (uint32_t i = 1; i < w->len; i++)
+		if (w->text[i] != 'p' && w->text[i] != '-')
+			return false;
+	return true;
+}
+
+/* The word behind "command" and "builtin", or argc. */
+uint32_t ab_find_builtin(const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = 0;
+
+	while (i < argc && (ab_word_equals(&argv[i], "command") ||
+			    ab_word_equals(&argv[i], "builtin") ||
+			    (i && is_run_option(&argv[i]))))
+		i++;
+	return i;
+}
+
+/* `shopt -s $X`, however it is called. */
+bool ab_is_shopt(const struct ab_word *argv, uint32_t argc)
+{
+	uint32_t i = ab_find_builtin(argv, argc);
+
+	return i < argc &&
+	       (ab_word_equals(&argv[i], "shopt") ||
+		ab_word_equals(&argv[i], "setopt"));
+}
+
+void ab_note_word(struct ab_check *c, const struct ab_word *w)
+{
+	const char *eq = NULL;
+	uint32_t at = *w->text == '-' ? 2 : 0;
+
+	c->has_dots |= names_option(w, at, "dotglob") ||
+		       names_option(w, at, "globdots");
+	c->has_fold |= names_option(w, at, "nocaseglob") ||
+		       names_option(w, at, "caseglob");
+	if (memchr("BGS", *w->text, 3))
+		eq = memchr(w->text, '=', w->len < 12 ? w->len : 12);
+	if (eq)
+		ab_note_variable(c, w->text, (uint32_t)(eq - w->text), w);
+}
+
+/* `shopt -u NAME`, which surely runs in the shell itself. */
+bool ab_drops_options(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc)
+{
+	if (argc < 3 || !ab_word_equals(&argv[0], "shopt") ||
+	    !ab_word_equals(&argv[1], "-u"))
+		return false;
+	if (c->flags & ~(uint32_t)AB_SHELL_AGAIN)
+		return true;
+	for (uint32_t i = 2; i < argc; i++) {
+		c->has_dots &= !ab_word_equals(&argv[i], "dotglob");
+		c->has_fold &= !ab_word_equals(&argv[i], "nocaseglob");
+	}
+	return true;
+}
+
+/* set -P, set -o physical: `cd ..` goes up from where a link leads. */
+void ab_note_physical(struct ab_check *c, const struct ab_word *argv,
+		      uint32_t argc)
+{
+	for (uint32_t i = 1; i < argc; i++) {
+		c->is_physical |= ab_word_equals(&argv[i], "physical") ||
+				  (argv[i].len > 1 && *argv[i].text == '-' &&
+				   memchr(argv[i].text, 'P', argv[i].len));
+	}
+}
