@@ -198,6 +198,12 @@ void ab_check_npm(struct ab_check *c, const struct ab_use *use,
 void ab_check_just(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *text);
 
+/* --- code_lines.c --- */
+/* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
+void ab_check_lines(struct ab_check *c, const char *lang,
+		    const struct ab_word *text);
+void ab_check_m4(struct ab_check *c, const struct ab_word *text);
+
 /* --- code_tasks.c --- */
 /* Commands behind keys and in lists of whatever format. */
 void ab_check_tasks(struct ab_check *c, const struct ab_word *text);

@@ -26,8 +26,6 @@ static inline bool ab_is_stdin_name(const struct ab_word *w)
 /* The command that a wrapper holds. */
 void ab_run_words(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);
-void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
-		 const struct ab_role *role);
 void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
 void ab_run_code(struct ab_check *c, const struct ab_use *use,
@@ -36,6 +34,10 @@ void ab_run_text(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_role *role);
 void ab_run_stdin(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_role *role);
+
+/* --- wrap.c --- */
+void ab_run_wrap(struct ab_check *c, const struct ab_use *use,
+		 const struct ab_role *role);
 
 /* --- typed.c --- */
 /* The words from there on are keys: what a shell reads of them. */

@@ -44,6 +44,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_calls.c \
 	lib/guard/code_home.c \
 	lib/guard/code_judge.c \
+	lib/guard/code_lines.c \
 	lib/guard/code_loose.c \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
@@ -83,6 +84,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/traps.c \
 	lib/guard/typed.c \
 	lib/guard/value.c \
+	lib/guard/wrap.c \
 	lib/guard/xargs.c
 
 # The built-in rules are text; the library holds them as a string.

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files of tools with commands in their lines: recipes and calls of a makefile,
+ * RUN of a container's, a Procfile, tcl, and m4. Refuses to follow variables of
+ * the tool, but for the home of make's; where m4 does not say which of its
+ * words is a command, it is asked about.
+ */
+#include "config.h"
+
+#include "guard/code.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "guard/command.h"
+
+/* Where the words of tcl's exec, spawn or system begin; 0: no such. */
+static uint32_t tcl_command(const char *line, uint32_t n)
+{
+	static const char *const names[] = { "exec ", "spawn ", "system " };
+	uint32_t first = 0;
+
+	while (first < n && (line[first] == ' ' || line[first] == '\t'))
+		first++;
+	if (first < n && line[first] == '#')
+		return 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		const char *hit = memmem(line, n, names[i], strlen(names[i]));
+
+		if (hit && (hit == line || memchr(" \t[{;", hit[-1], 5)))
+			return (uint32_t)(hit - line) +
+			       (uint32_t)strlen(names[i]);
+	}
+	return 0;
+}
+
+/* Where that ends that begins at `at`: [exec make], catch {exec make}. */
+static uint32_t tcl_end(const char *line, uint32_t at, uint32_t n)
+{
+	int depth = 0;
+
+	for (uint32_t i = at; i < n; i++) {
+		depth += line[i] == '[' || line[i] == '{';
+		depth -= line[i] == ']' || line[i] == '}';
+		if (depth < 0)
+			return i;
+	}
+	return n;
+}
+
+/* $(shell COMMAND) and ${shell COMMAND} of a makefile. */
+static void check_make_calls(struct ab_check *c, const struct ab_word *text)
+{
+	static const char call[] = "shell";
+	const char *end = text->text + text->len, *at = text->text;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		char open = at > text->text ? at[-1] : '\0';
+		const char *from = at += sizeof(call) - 1;
+		char close = open == '(' ? ')' : '}';
+		uint32_t depth = 1;
+
+		if ((open != '(' && open != '{') || at == end ||
+		    (*at != ' ' && *at != '\t'))
+			continue;
+		while (at < end && (depth -= *at == close))
+			depth += *at++ == open;
+		if (ab_word_slice(c, text, (uint32_t)(from - text->text),
+				  (uint32_t)(at - from), &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
+/* NAME != COMMAND, and not what is in a recipe, a call or another value. */
+static bool is_make_name(const char *line, const char *end)
+{
+	bool has_name = false;
+	int depth = 0;
+
+	for (; line < end; line++) {
+		if (!depth && memchr("=#;\"'", *line, 5))
+			return false;
+		depth += memchr("({", *line, 2) != NULL;
+		depth -= memchr(")}", *line, 2) != NULL;
+		has_name |= *line != ' ';
+	}
+	return has_name && !depth;
+}
+
+/* syscmd(COMMAND) and esyscmd of m4, in whatever quotes. */
+static void check_m4_calls(struct ab_check *c, const struct ab_word *text)
+{
+	static const char call[] = "syscmd(";
+	const char *end = text->text + text->len, *at = text->text;
+	struct ab_word w;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		const char *from = at += sizeof(call) - 1;
+		uint32_t depth = 1;
+
+		while (at < end && (depth -= *at == ')'))
+			depth += *at++ == '(';
+		const char *stop = at;
+
+		while (from < stop && memchr("`[ \t\n", *from, 5))
+			from++;
+		while (from < stop && memchr("'] \t\n", stop[-1], 5))
+			stop--;
+		if (ab_word_slice(c, text, (uint32_t)(from - text->text),
+				  (uint32_t)(stop - from), &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+	}
+}
+
+/* define(`x', defn(`syscmd')), builtin(`syscmd', ...): which of its words is
+   a command is not said. */
+static bool has_other_call(const struct ab_word *text)
+{
+	static const char call[] = "syscmd";
+	const char *end = text->text + text->len, *at = text->text;
+
+	while ((at = memmem(at, (size_t)(end - at), call, sizeof(call) - 1))) {
+		at += sizeof(call) - 1;
+		if (at == end || *at != '(')
+			return true;
+	}
+	return false;
+}
+
+void ab_check_m4(struct ab_check *c, const struct ab_word *text)
+{
+	static const char signs[] = "`'[](),\n";
+	uint32_t from = 0;
+	struct ab_word w;
+
+	if (!has_other_call(text)) {
+		check_m4_calls(c, text);
+		return;
+	}
+	ab_check_known(c, AB_KNOWN_DYNAMIC, AB_V_ASK, text);
+	for (uint32_t i = 0; i <= text->len; i++) {
+		if (i < text->len && !memchr(signs, text->text[i], 8))
+			continue;
+		if (i > from && memchr(text->text + from, ' ', i - from) &&
+		    ab_word_slice(c, text, from, i - from, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		from = i + 1;
+	}
+}
+
+#define MAKE_HOME "$(HOME)"
+
+/* What make gives to the shell: `$$` is a dollar, $(HOME) what it is for the
+   shell, and a line goes on behind a backslash. */
+static bool make_line(struct ab_check *c, const struct ab_word *text,
+		      uint32_t at, uint32_t *stop, struct ab_word *w)
+{
+	uint32_t end = *stop, n = 0, size = sizeof(MAKE_HOME) - 1;
+	char *out;
+
+	while (end < text->len && end > at && text->text[end - 1] == '\\') {
+		const char *next = memchr(text->text + end + 1, '\n',
+					  text->len - end - 1);
+
+		end = next ? (uint32_t)(next - text->text) : text->len;
+	}
+	*stop = end;
+	if (!ab_word_slice(c, text, at, end - at, w))
+		return false;
+	if (w->hole_count ||
+	    (!memmem(w->text, w->len, "$$", 2) &&
+	     !memmem(w->text, w->len, MAKE_HOME, size)))
+		return true;
+	out = ab_check_alloc(c, w->len);
+	if (!out)
+		return false;
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (w->len - i >= size &&
+		    !memcmp(w->text + i, MAKE_HOME, size)) {
+			memcpy(out + n, "${HOME}", size);
+			n += size;
+			i += size - 1;
+			continue;
+		}
+		i += w->text[i] == '$' && i + 1 < w->len &&
+		     w->text[i + 1] == '$';
+		out[n++] = w->text[i];
+	}
+	*w = (struct ab_word){ .text = out, .len = n, .span = w->span };
+	return true;
+}
+
+/* Recipes of a makefile, RUN lines of a container's, NAME: COMMAND. */
+void ab_check_lines(struct ab_check *c, const char *lang,
+		    const struct ab_word *text)
+{
+	bool is_make = !strcmp(lang, "make"), is_tcl = !strcmp(lang, "tcl");
+	bool is_proc = !strcmp(lang, "procfile");
+
+	if (is_make)
+		check_make_calls(c, text);
+	for (uint32_t i = 0; i < text->len;) {
+		const char *end = memchr(text->text + i, '\n', text->len - i);
+		uint32_t stop = end ? (uint32_t)(end - text->text)
+				    : text->len;
+		const char *line = text->text + i;
+		uint32_t n = stop - i, at = 0;
+		struct ab_word w;
+
+		if (is_make) {
+			const char *semi = memchr(line, ';', n);
+			const char *set = memmem(line, n, "!=", 2);
+
+			if (n && *line == '\t')
+				at = 1;
+			else if (set && is_make_name(line, set))
+				at = (uint32_t)(set - line) + 2;
+			else if (semi && memchr(line, ':',
+						(size_t)(semi - line)))
+				at = (uint32_t)(semi - line) + 1;
+		} else if (is_tcl) {
+			at = tcl_command(line, n);
+			n = at ? tcl_end(line, at, n) : n;
+		} else if (is_proc) {
+			const char *colon = memchr(line, ':', n);
+
+			at = colon ? (uint32_t)(colon - line) + 1 : 0;
+		} else if (n > 4 && !strncasecmp(line, "run ", 4)) {
+			at = 4;
+		}
+		while (at && is_make && at < n &&
+		       memchr("@-+ ", line[at], 4))
+			at++;
+		if (at && is_make ? make_line(c, text, i + at, &stop, &w)
+				  : at && ab_word_slice(c, text, i + at,
+							n - at, &w))
+			ab_check_script(c, &w, true, NULL, 0, NULL);
+		i = stop + 1;
+	}
+}
