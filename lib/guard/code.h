@@ -2,7 +2,8 @@
 /*
  * An inline program as code.c reads it: its tokens, its calls (code_calls.c,
  * code_apply.c, code_judge.c) and their arguments (code_args.c), the strings
- * that stand for words, and what its names stand for (code_names.c).
+ * that stand for words (code_words.c), and what its names stand for
+ * (code_names.c).
  */
 #ifndef AB_GUARD_CODE_H
 #define AB_GUARD_CODE_H
@@ -111,6 +112,7 @@ enum {
 	AB_MODULE_MOCK = 16
 };
 
+/* --- code_words.c --- */
 /* How the tokens of an expression make words: "a" + b + "c" is one. */
 enum ab_joint {
 	AB_JOINT_NONE,
@@ -131,10 +133,6 @@ enum ab_piece ab_code_piece(const struct ab_code *k, enum ab_joint *joint,
 			    const struct ab_token *t, bool is_text);
 /* "a" + "b", "a" . "b" */
 bool ab_code_is_joint(const struct ab_code *k, const struct ab_token *t);
-bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
-		     char sign);
-bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
-		     const char *s);
 /* A string token as a word. False: no memory. */
 bool ab_code_word(struct ab_code *k, const struct ab_token *t,
 		  struct ab_word *w);
@@ -147,6 +145,7 @@ bool ab_code_field(const struct ab_code *k, const struct ab_token *t,
 void ab_code_append(struct ab_code *k, struct ab_word *w,
 		    const struct ab_word *more);
 void ab_code_hole(struct ab_code *k, struct ab_word *w);
+
 /* --- code_calls.c --- */
 /* A byte of a name, but for what stands before it. */
 bool ab_code_is_letter(char ch);
@@ -301,6 +300,10 @@ void ab_code_check_home(struct ab_code *k);
 void ab_code_find_params(struct ab_code *k);
 
 /* --- code_names.c --- */
+bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
+		     char sign);
+bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
+		     const char *s);
 /* What the names of the program stand for, wherever that is said. */
 void ab_code_find_names(struct ab_code *k);
 /* What makes a path of a string, and has methods: Path, Pathname. */

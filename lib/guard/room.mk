@@ -51,6 +51,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_sed.c \
 	lib/guard/code_tasks.c \
 	lib/guard/code_walk.c \
+	lib/guard/code_words.c \
 	lib/guard/command.c lib/guard/command.h \
 	lib/guard/defined.c \
 	lib/guard/dirs.c \
