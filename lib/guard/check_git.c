@@ -123,7 +123,7 @@ static void note_names(struct ab_check *c, const struct ab_word *words,
 	if (!is_alone && out->kind != AB_STREAM_PIPE)
 		return;
 	note = ab_git_prints(words, count);
-	if (is_alone || note == &ab_git_refs_note)
+	if (note)
 		out->note = (void *)(uintptr_t)note;
 }
 

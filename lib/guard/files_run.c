@@ -25,29 +25,6 @@ static uint32_t words_from(const struct ab_use *use,
 	return 0;
 }
 
-/* <(...): its bytes are the script. */
-static bool run_stream(struct ab_check *c, const struct ab_use *use,
-		       const struct ab_word *path)
-{
-	for (uint32_t i = 0; i < path->hole_count; i++) {
-		const struct ab_hole *h = &path->holes[i];
-
-		if (h->kind != AB_HOLE_PROC || !h->origin)
-			continue;
-		uint32_t taint = h->origin->taint;
-
-		if (h->origin->value)
-			ab_check_script(c, h->origin->value,
-					!use->program->is_builtin, path,
-					words_from(use, path), NULL);
-		else
-			ab_check_flow(c, use, AB_SINK_SHELL,
-				      taint ? taint : AB_TAINT_FILE, path);
-		return true;
-	}
-	return false;
-}
-
 /* The words behind #!, at most two. */
 static uint32_t first_line_words(struct ab_check *c,
 				 const struct ab_word *content,
@@ -113,26 +90,56 @@ static const struct ab_role *reading_role(struct ab_check *c,
 	return role || !p ? role : program_role(c, p);
 }
 
-static void run_content(struct ab_check *c, const struct ab_use *use,
-			const struct ab_word *path,
-			const struct ab_word *content)
+/* As the program reads what it runs; role NULL: it is no program's. */
+static void run_as(struct ab_check *c, const struct ab_use *use,
+		   const struct ab_role *role, const struct ab_word *path,
+		   const struct ab_word *content)
 {
-	const struct ab_program *p = use->program;
-	const struct ab_role *role = reading_role(c, p, path);
-
-	ab_check_flow(c, use, AB_SINK_RUN,
-		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
-	if (ab_file_is_pipe(content))
-		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
 	if (!content->len || !role)
 		return;
 	if (role->kind == AB_ROLE_STDIN_SHELL)
-		ab_check_script(c, content, !p->is_builtin, path,
+		ab_check_script(c, content, !use->program->is_builtin, path,
 				words_from(use, path), NULL);
 	else if (role->kind == AB_ROLE_STDIN_TEXT)
 		ab_check_text(c, role->text, content);
 	else
 		ab_run_code(c, use, role, content);
+}
+
+/* <(...): its bytes are the program. */
+static bool run_stream(struct ab_check *c, const struct ab_use *use,
+		       const struct ab_word *path)
+{
+	static const struct ab_role shell = { .kind = AB_ROLE_STDIN_SHELL };
+	const struct ab_role *role = program_role(c, use->program);
+
+	for (uint32_t i = 0; i < path->hole_count; i++) {
+		const struct ab_hole *h = &path->holes[i];
+
+		if (h->kind != AB_HOLE_PROC || !h->origin)
+			continue;
+		uint32_t taint = h->origin->taint;
+
+		if (h->origin->value)
+			run_as(c, use, role ? role : &shell, path,
+			       h->origin->value);
+		else
+			ab_check_flow(c, use, AB_SINK_SHELL,
+				      taint ? taint : AB_TAINT_FILE, path);
+		return true;
+	}
+	return false;
+}
+
+static void run_content(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path,
+			const struct ab_word *content)
+{
+	ab_check_flow(c, use, AB_SINK_RUN,
+		      ab_word_taint(content) & ~(uint32_t)AB_TAINT_VAR, path);
+	if (ab_file_is_pipe(content))
+		ab_check_flow(c, use, AB_SINK_SHELL, AB_TAINT_FILE, path);
+	run_as(c, use, reading_role(c, use->program, path), path, content);
 }
 
 /* A directory that stands in a worktree, not on top of an archive. */

@@ -106,14 +106,16 @@ void ab_git_check(const struct ab_word *words, size_t count,
  * What the command prints, as a note for the stream that it writes to, if that
  * is all that goes there: ab_git_names_note for names of objects, which begin
  * with no dash, ab_git_refs_note for those of branches and tags, which hold no
- * blank; NULL: who knows.
+ * blank; NULL: who knows. ab_git_temp_note is for who makes a new file among
+ * the temporary ones, and prints its path.
  */
 const char *ab_git_prints(const struct ab_word *words, size_t count);
-extern const char ab_git_names_note, ab_git_refs_note;
+extern const char ab_git_names_note, ab_git_refs_note, ab_git_temp_note;
 
 static inline bool ab_git_is_note(const void *note)
 {
-	return note == &ab_git_names_note || note == &ab_git_refs_note;
+	return note == &ab_git_names_note || note == &ab_git_refs_note ||
+	       note == &ab_git_temp_note;
 }
 
 /* Is words[0] a program that ab_git_check() judges? */

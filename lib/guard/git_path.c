@@ -245,6 +245,8 @@ struct ab_git_place ab_git_place_of(const struct ab_git_walk *walk,
 {
 	struct path p;
 
+	if (begin == word->len && ab_git_is_temp(word, begin))
+		return (struct ab_git_place){WHERE_TEMP, false, false};
 	resolve(&p, walk, word, begin);
 	return judge(&p, walk);
 }

@@ -27,10 +27,11 @@ struct printer {
 	enum operands operands;
 };
 
-#define COUNTS "-n", "-1", "-n1", "--max-count=*", "--skip=*"
+/* "-#": a number */
+#define COUNTS "-#", "-n", "-n#", "--max-count=*", "--skip=*"
 #define KINDS "--merges", "--no-merges", "--first-parent"
 
-const char ab_git_names_note = 0, ab_git_refs_note = 0;
+const char ab_git_names_note = 0, ab_git_refs_note = 0, ab_git_temp_note = 0;
 
 /* They print names of branches and tags; "": with whatever options. */
 static const struct {
@@ -48,7 +49,8 @@ static const struct printer printers[] = {
 	  { "--format=%H", "--format=%h", COUNTS, KINDS, "--" },
 	  AB_PRINTS_ALWAYS },
 	{ "log", "--pretty=*",
-	  { "--pretty=format:%H", "--pretty=format:%h", COUNTS, KINDS, "--" },
+	  { "--pretty=format:%H", "--pretty=format:%h", "--pretty=%H",
+	    "--pretty=%h", COUNTS, KINDS, "--" },
 	  AB_PRINTS_ALWAYS },
 	{ "merge-base", NULL, { "-*" }, AB_PRINTS_ALWAYS },
 	{ "rev-list", NULL,
@@ -68,6 +70,13 @@ static bool is_like(const struct ab_word *w, const char *pattern)
 {
 	size_t n = strlen(pattern);
 
+	if (n && pattern[n - 1] == '#') {
+		for (size_t i = n - 1; i < w->len; i++) {
+			if (w->text[i] < '0' || w->text[i] > '9')
+				return false;
+		}
+		return w->len >= n && !memcmp(w->text, pattern, n - 1);
+	}
 	if (n && pattern[n - 1] == '*')
 		return w->len >= n - 1 && !memcmp(w->text, pattern, n - 1);
 	return ab_git_is(w, pattern);

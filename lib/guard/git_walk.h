@@ -96,6 +96,8 @@ size_t ab_git_unsure_from(const struct ab_word *word, size_t from);
 size_t ab_git_unread_from(const struct ab_word *word, size_t from);
 bool ab_git_is_guess(const struct ab_word *word);
 bool ab_git_may_split(const struct ab_word *word);
+/* $(mktemp): what stands there is a file of no name before. */
+bool ab_git_is_temp(const struct ab_word *word, size_t at);
 /* "$A"..HEAD: what is not known, and the end of a range. */
 bool ab_git_is_range(const struct ab_word *word);
 /* May the word begin with a dash although its text does not? */

@@ -70,19 +70,26 @@ bool ab_git_is_guess(const struct ab_word *word)
 	return false;
 }
 
-/* $(git rev-parse HEAD): words that are hashes, with no dash before them. A
-   variable that is not known may have other bytes besides those of its
-   origin. */
-static bool is_names(const struct ab_hole *h)
+/* All that was written there is what the note says. A variable that is not
+   known may have other bytes besides those of its origin. */
+static bool has_note(const struct ab_hole *h, const char *note)
 {
-	return !h->name && h->origin && h->origin->note == &ab_git_names_note;
+	return !h->name && h->origin && h->origin->note == note &&
+	       h->origin->writes <= 1;
 }
 
-/* $(git describe): one word of a ref each, if nothing else wrote there. */
-static bool is_refs(const struct ab_hole *h)
+/* $(git rev-parse HEAD): words that are hashes, with no dash before them. */
+static bool is_names(const struct ab_hole *h)
 {
-	return !h->name && h->origin && h->origin->note == &ab_git_refs_note &&
-	       h->origin->writes <= 1;
+	return has_note(h, &ab_git_names_note) ||
+	       (has_note(h, &ab_git_temp_note) && !h->is_cut);
+}
+
+bool ab_git_is_temp(const struct ab_word *word, size_t at)
+{
+	const struct ab_hole *h = ab_git_hole_at(word, at);
+
+	return h && !h->is_cut && has_note(h, &ab_git_temp_note);
 }
 
 bool ab_git_is_name(const struct ab_word *word)
@@ -94,7 +101,9 @@ bool ab_git_may_split(const struct ab_word *word)
 {
 	for (uint32_t i = 0; i < word->hole_count; i++)
 		if (word->holes[i].kind == AB_HOLE_FIELDS &&
-		    !is_names(&word->holes[i]) && !is_refs(&word->holes[i]))
+		    !is_names(&word->holes[i]) &&
+		    /* $(git describe): one word of a ref each */
+		    !has_note(&word->holes[i], &ab_git_refs_note))
 			return true;
 	return false;
 }

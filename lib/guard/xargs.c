@@ -453,6 +453,12 @@ struct names {
 	struct ab_word words[2 * MAX_STARTS];
 };
 
+/* Those that go through it, if any; what git prints is noted otherwise. */
+static const struct names *noted(const struct ab_stream *s)
+{
+	return s && s->note && !ab_git_is_note(s->note) ? s->note : NULL;
+}
+
 bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
 		  struct ab_word *out)
 {
@@ -677,19 +683,18 @@ static void pass_names(struct ab_check *c, const struct ab_use *use)
 {
 	struct ab_stream *in = c->command->place.in;
 	struct ab_stream *out = c->command->place.out;
-	const struct names *were = in->note;
+	const struct names *were = noted(in);
 	AB_UNINITIALIZED struct ab_word files[2 * MAX_STARTS], name;
 	struct names are;
 	uint32_t n = 0;
 
-	if (AB_UNLIKELY(in->note == &ab_git_refs_note)) {
+	if (AB_UNLIKELY(in->note && !were)) {
 		out->note = picks_lines(use) && in->writes <= 1 ? in->note
 								: NULL;
 		return;
 	}
 	out->note = in->note;
-	if (AB_LIKELY(!were) || ab_git_is_note(were) ||
-	    !grep_name(c, use, &name))
+	if (AB_LIKELY(!were) || !grep_name(c, use, &name))
 		return;
 	for (uint32_t i = 0; i < were->count && n < MAX_STARTS; i++)
 		add_found(c, &were->words[i], &name, files, &n);
@@ -726,6 +731,9 @@ void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
 		n = named_files(c, use, files);
 		names.is_read = true;
 	}
+	if (!n && c->out_taint == AB_TAINT_TEMP && !use->operand_count &&
+	    !use->value_count)
+		m->place.out->note = (void *)(uintptr_t)&ab_git_temp_note;
 	if (!n)
 		return;
 	names.count = n;
@@ -748,8 +756,7 @@ bool ab_names_are_own(const struct ab_hole *hole)
 
 	return s && !hole->is_cut &&
 	       ((s->taint & AB_TAINT_FOUND) ||
-		(s->note && !ab_git_is_note(s->note) &&
-		 is_own(s->note, s)));
+		is_own(noted(s), s));
 }
 
 /* The names that a word stands for as a whole; or NULL. */
@@ -757,10 +764,7 @@ static const struct names *names_of(const struct ab_word *w)
 {
 	const struct ab_hole *h = w->holes;
 
-	if (w->len || w->hole_count != 1 || !h->origin ||
-	    ab_git_is_note(h->origin->note))
-		return NULL;
-	return h->origin->note;
+	return w->len || w->hole_count != 1 ? NULL : noted(h->origin);
 }
 
 /* The words with all names put in; of a flat find the second half or not. */
@@ -866,8 +870,7 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *words, uint32_t count)
 {
 	const struct ab_shell_command *m = c->command;
-	const struct names *names = m && m->place.in ? m->place.in->note
-						     : NULL;
+	const struct names *names = m ? noted(m->place.in) : NULL;
 	struct ab_word value, *all;
 	const char *mark = NULL;
 	uint32_t extra = 0;
@@ -895,9 +898,11 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 	if (!ab_stdin_word(c, use, &value))
 		return;
 	if (value.holes->origin && names && m->place.in->note == names &&
-	    !ab_git_is_note(m->place.in->note) &&
 	    is_own(names, m->place.in))
 		value.holes->origin->taint |= AB_TAINT_FOUND;
+	if (value.holes->origin && m && m->place.in && !names &&
+	    m->place.in->writes <= 1)
+		value.holes->origin->note = m->place.in->note;
 	all = ab_check_alloc(c, (count + MAX_INPUT + MAX_STARTS) *
 				       sizeof(*all));
 	if (!all)
