@@ -186,11 +186,12 @@ void ab_lex_param_tail(struct parser *p, struct frame *root,
 	if (param->op == OP_AT && param->letter == 'P')
 		root->word->flags |= WORD_SUBST;
 	param->has_args = true;
+	/* double quotes around it quote no pattern */
+	if (op_takes_pattern(param->op))
+		flags &= ~(uint32_t)FRAME_QUOTED;
 	f = ab_lex_enter(p, S_PARAM, root, flags & FRAME_QUOTED);
 	f->begin = part->begin;
 	f->part = part;
-	if (op_takes_pattern(param->op))
-		f->flags |= FRAME_PATTERN_OP;
 	if ((param->op >= OP_REPLACE && param->op <= OP_REPLACE_SUFFIX) ||
 	    param->op == OP_SLICE)
 		f->flags |= FRAME_SEP;

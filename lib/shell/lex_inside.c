@@ -10,21 +10,65 @@
 
 #include <string.h>
 
-/* ' in "${x:-'...'}" stands for itself, but bash pairs it. */
-static void literal_quotes(struct parser *p, struct frame *f, uint32_t at)
+/*
+ * ' in "${x:-'...'}", in a subscript and in arithmetic: what stands between
+ * two of them ends nothing, but $( and ` begin something there as anywhere.
+ * In double quotes they stand for themselves.
+ */
+static void toggle_single(struct parser *p, struct frame *f, uint32_t at)
 {
-	const unsigned char *end =
-		memchr(p->s + at + 1, '\'', p->len - at - 1);
-	uint32_t last = end ? (uint32_t)(end - p->s) : p->len;
+	if (f->flags & FRAME_QUOTED)
+		ab_lex_part(p, f->root, PART_TEXT, at, at + 1, PART_QUOTED);
+	else
+		f->root->word->flags |= WORD_QUOTED;
+	f->flags ^= FRAME_SINGLE;
+	p->pos = at + 1;
+}
 
-	ab_lex_part(p, f->root, PART_TEXT, at, at + 1, PART_QUOTED);
-	ab_lex_quoted(p, f, at + 1, last);
-	if (!end) {
-		ab_lex_unterminated(p, at, "unterminated single quote");
-		return;
+/* sh(1) ends "${x:-'}" at the brace and the quote, and bash does not. */
+static bool is_doubtful(const struct frame *f, unsigned char c)
+{
+	return (c == '}' || c == '"') && f->state == S_PARAM &&
+	       (f->flags & FRAME_QUOTED) && f->part->kind == PART_PARAM &&
+	       f->part->u.param->op != OP_SLICE;
+}
+
+static void step_single(struct parser *p, struct frame *f)
+{
+	const unsigned char *s = p->s;
+	uint32_t from = p->pos, at = from;
+
+	while (s[at] && s[at] != '\'' && s[at] != '`' && s[at] != '\\' &&
+	       !is_doubtful(f, s[at]) &&
+	       !(s[at] == '$' && s[at + 1] != '\'' && s[at + 1] != '"' &&
+		 ab_lex_is_dollar(p, f, at)))
+		at++;
+	if (at > from)
+		ab_lex_part(p, f->root, PART_TEXT, from, at, PART_QUOTED);
+	switch (s[at]) {
+	case '\'':
+		toggle_single(p, f, at);
+		break;
+	case '$':
+		ab_lex_dollar(p, f, at);
+		break;
+	case '`':
+		(void)ab_lex_raw(p, f, at, PART_BACKQUOTE);
+		break;
+	case '\\':
+		ab_lex_escaped(p, f, at, 0);
+		break;
+	case '\0':
+		if (!ab_lex_nul(p, f, at, at))
+			ab_lex_unterminated(p, f->begin,
+					    "unterminated single quote");
+		break;
+	default:
+		ab_parser_error(p, AB_SHELL_SYNTAX, at, at + 1,
+				"a quote in '${' that sh and bash read "
+				"otherwise");
+		break;
 	}
-	ab_lex_part(p, f->root, PART_TEXT, last, last + 1, PART_QUOTED);
-	p->pos = last + 1;
 }
 
 static void leave_param(struct parser *p, struct frame *f, uint32_t at)
@@ -42,6 +86,14 @@ static void leave_param(struct parser *p, struct frame *f, uint32_t at)
 	ab_parser_leave(p);
 }
 
+/* Single quotes that protect nothing: of a word in double quotes, and of what
+   is arithmetic. */
+static bool is_hiding(const struct frame *f)
+{
+	return f->part->kind == PART_PARAM &&
+	       (f->part->u.param->op == OP_SLICE || (f->flags & FRAME_QUOTED));
+}
+
 /* What a frame inside of ${ does at a byte that is not ordinary. */
 static void param_byte(struct parser *p, struct frame *f, uint32_t from,
 		       uint32_t at)
@@ -49,15 +101,19 @@ static void param_byte(struct parser *p, struct frame *f, uint32_t from,
 	bool quoted = f->flags & FRAME_QUOTED;
 
 	ab_lex_text(p, f, from, at);
-	if (p->s[at] == '\'' && quoted && !(f->flags & FRAME_PATTERN_OP))
-		literal_quotes(p, f, at);
-	else if (p->s[at] == '\\' && quoted)
+	if (p->s[at] == '\'' && is_hiding(f)) {
+		toggle_single(p, f, at);
+	} else if (p->s[at] == '\\' && quoted && p->s[at + 1] == '\'') {
+		/* it begins none */
+		ab_lex_part(p, f->root, PART_TEXT, at, at + 2, PART_QUOTED);
+		p->pos = at + 2;
+	} else if (p->s[at] == '\\' && quoted) {
 		ab_lex_escaped(p, f, at, p->s[at + 1] == '"' ? '"' : '}');
-	else if (p->s[at] == '<' || p->s[at] == '>')
+	} else if (p->s[at] == '<' || p->s[at] == '>') {
 		ab_lex_substitution(p, f, at + 1,
 				     p->s[at] == '<' ? PART_PROC_IN :
 						       PART_PROC_OUT);
-	else if (!ab_lex_common(p, f, at, at)) {
+	} else if (!ab_lex_common(p, f, at, at)) {
 		ab_lex_text(p, f, at, at + 1);
 		p->pos = at + 1;
 	}
@@ -68,6 +124,10 @@ void ab_lex_step_param(struct parser *p, struct frame *f)
 	const unsigned char *s = p->s;
 	uint32_t at = p->pos, from = at;
 
+	if (AB_UNLIKELY(f->flags & FRAME_SINGLE)) {
+		step_single(p, f);
+		return;
+	}
 	for (;; at++) {
 		unsigned char t = ab_shell_class[s[at]];
 
@@ -122,9 +182,9 @@ static bool takes_over(struct parser *p, struct frame *f, uint32_t from,
 			ab_lex_unterminated(p, f->begin, unterminated);
 		return true;
 	}
-	if (t == CLS_SINGLE && (f->flags & FRAME_QUOTED)) {
+	if (t == CLS_SINGLE) {
 		ab_lex_text(p, f, from, at);
-		literal_quotes(p, f, at);
+		toggle_single(p, f, at);
 		return true;
 	}
 	return ab_lex_common(p, f, from, at);
@@ -152,6 +212,10 @@ void ab_lex_step_subscript(struct parser *p, struct frame *f)
 	const unsigned char *s = p->s;
 	uint32_t at = p->pos, from = at;
 
+	if (AB_UNLIKELY(f->flags & FRAME_SINGLE)) {
+		step_single(p, f);
+		return;
+	}
 	for (;; at++) {
 		unsigned char t = ab_shell_class[s[at]];
 
@@ -197,6 +261,10 @@ void ab_lex_step_arith(struct parser *p, struct frame *f)
 	bool is_bracket = f->flags & FRAME_BRACKET;
 	uint32_t at = p->pos, from = at;
 
+	if (AB_UNLIKELY(f->flags & FRAME_SINGLE)) {
+		step_single(p, f);
+		return;
+	}
 	for (;; at++) {
 		unsigned char t = ab_shell_class[s[at]];
 

@@ -152,7 +152,8 @@ static bool replace(struct expansion *e, struct segment *args)
 
 	ab_param_argument(e, args, EXPAND_PATTERN, &pattern);
 	ab_param_argument(e, rest, EXPAND_ONE, &to);
-	if (pattern.hole_count)
+	/* & is what was found, or itself: bash(1), patsub_replacement */
+	if (pattern.hole_count || (to.len && memchr(to.text, '&', to.len)))
 		return false;
 	if (pattern.len == 0) {
 		if (op == OP_REPLACE_PREFIX)

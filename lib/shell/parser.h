@@ -122,7 +122,7 @@ enum {
 	FRAME_SEP = 64,	     /* S_PARAM: a separator may come */
 	FRAME_BRACKET = 128, /* S_ARITH: $[ */
 	FRAME_COMMAND = 256, /* S_ARITH: ((, without a word around it */
-	FRAME_PATTERN_OP = 512
+	FRAME_SINGLE = 512 /* between quotes that only hide what closes */
 };
 
 struct frame {
