@@ -328,8 +328,11 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 		ab_check_sed(c, use, text);
 		return;
 	}
-	ab_check_flow(c, use, AB_SINK_CODE, taint & ~(uint32_t)AB_TAINT_VAR,
-		      text);
+	/* what is put into a program is a word of it */
+	taint &= ~(uint32_t)(text->len ? AB_TAINT_VAR | AB_TAINT_FILE |
+						 AB_TAINT_PICK :
+					 AB_TAINT_VAR);
+	ab_check_flow(c, use, AB_SINK_CODE, taint, text);
 	struct ab_args *a = ab_check_alloc(c, sizeof(*a));
 
 	if (!a)

@@ -17,7 +17,7 @@ static const struct {
 } taints[] = {
 	{ "remote", AB_TAINT_REMOTE },
 	{ "decode", AB_TAINT_DECODE | AB_TAINT_PICK },
-	{ "pick", AB_TAINT_PICK },
+	{ "decoded", AB_TAINT_DECODE }, { "pick", AB_TAINT_PICK },
 	{ "cred", AB_TAINT_CRED },     { "env", AB_TAINT_ENV },
 	{ "file", AB_TAINT_FILE },     { "hook", AB_TAINT_HOOK },
 	{ "temp", AB_TAINT_TEMP },     { "var", AB_TAINT_VAR },

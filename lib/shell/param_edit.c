@@ -142,7 +142,7 @@ static struct segment *after_mark(struct segment **list)
 	return NULL;
 }
 
-/* / // /# /% with a pattern that is no pattern but `*` at most. */
+/* / // /# /% with a pattern that is plain text. */
 static bool replace(struct expansion *e, struct segment *args)
 {
 	struct segment *rest = after_mark(&args);
