@@ -76,9 +76,6 @@ bool ab_fill_words(struct ab_check *c, const struct ab_use *use,
 		   const struct ab_word *from, uint32_t count,
 		   const char *mark, const struct ab_word *value,
 		   struct ab_word *to);
-/* A copy that lives as long as the check. */
-bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
-		  struct ab_word *out);
 /* One hole that stands for all arguments that stdin brings. */
 bool ab_stdin_word(struct ab_check *c, const struct ab_use *use,
 		   struct ab_word *out);
@@ -86,6 +83,11 @@ void ab_wrap_xargs(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *words, uint32_t count);
 void ab_wrap_find(struct ab_check *c, const struct ab_use *use,
 		 const struct ab_word *words, uint32_t count);
+
+/* --- names.c --- */
+/* A copy that lives as long as the check. */
+bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
+		  struct ab_word *out);
 /* cat $(find ~ -name id_rsa): what the names are is judged, too. */
 void ab_check_found(struct ab_check *c, const struct ab_word *words,
 		    uint32_t count);

@@ -61,8 +61,10 @@ libagentbox_la_SOURCES += \
 	lib/guard/files_run.c \
 	lib/guard/files_unpack.c \
 	lib/guard/find.c \
+	lib/guard/found.c lib/guard/found.h \
 	lib/guard/links.c \
 	lib/guard/match.c lib/guard/near.c \
+	lib/guard/names.c \
 	lib/guard/outs.c \
 	lib/guard/pack.c lib/guard/pack.h lib/guard/pack_internal.h \
 	lib/guard/pack_program.c \

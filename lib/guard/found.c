@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What find comes across, and what ls, realpath and locate print: the names
+ * are not known, but where it looks and what they are like; so they are words
+ * with holes, which what reads or changes them is judged with. Spec: DESIGN.md
+ * section 7.
+ */
+#include "config.h"
+
+#include "guard/found.h"
+
+#include <string.h>
+
+#include "guard/command.h"
+
+/* What find's -name says; else *name stays. True: it says something. */
+bool ab_found_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *name)
+{
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_value *v = &use->values[i];
+		const struct ab_word *w = &use->words[v->word];
+
+		if (v->at || w->hole_count || !w->len ||
+		    ab_is_negated(use, v->option) ||
+		    (!ab_word_equals(&use->words[v->option], "-name") &&
+		     !ab_word_equals(&use->words[v->option], "-iname")))
+			continue;
+		return ab_word_slice(c, w, 0, UINT32_MAX, name);
+	}
+	return false;
+}
+
+bool ab_found_is_pattern(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->len; i++) {
+		if (memchr("*?[\\", w->text[i], 4))
+			return true;
+	}
+	return false;
+}
+
+/* START/NAME: a file that find comes across; is_pattern: NAME is one. */
+bool ab_found_file(struct ab_check *c, const struct ab_word *start,
+		       const struct ab_word *name, bool is_pattern,
+		       struct ab_word *out)
+{
+	uint32_t count = start->hole_count + is_pattern;
+	char *text = ab_check_alloc(c, start->len + name->len + 2);
+	struct ab_hole *holes = ab_check_alloc(c, (count + 1) *
+							  sizeof(*holes));
+
+	if (!text || !holes)
+		return false;
+	memcpy(text, start->text, start->len);
+	text[start->len] = '/';
+	memcpy(text + start->len + 1, name->text, name->len);
+	if (start->hole_count)
+		memcpy(holes, start->holes,
+		       start->hole_count * sizeof(*holes));
+	if (is_pattern)
+		holes[start->hole_count] = (struct ab_hole){
+			.at = start->len + 1, .len = name->len,
+			.kind = AB_HOLE_PATTERN, .span = name->span };
+	*out = *start;
+	out->text = text;
+	out->len = start->len + 1 + name->len;
+	out->holes = holes;
+	out->hole_count = count;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+static bool is_action(const struct ab_word *w)
+{
+	static const char *const names[] = { "-exec", "-execdir", "-ok",
+					     "-okdir", "-delete", "-fprint",
+					     "-fprint0", "-fls", "-printf",
+					     "-quit", "-ls" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(w, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What narrows down which files find takes: NAME, or ""; false: who knows. */
+static bool what_is_found(struct ab_check *c, const struct ab_use *use,
+			  struct ab_word *name)
+{
+	name->len = 0;
+	if (ab_found_name(c, use, name)) {
+		/* -name '*' is none */
+		if (ab_word_equals(name, "*"))
+			name->len = 0;
+		return true;
+	}
+	/* -type f is no choice; whatever else there is may be one */
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_word *o = &use->words[use->values[i].option];
+
+		if (!ab_word_equals(o, "-type") &&
+		    !ab_word_equals(o, "-maxdepth") &&
+		    !ab_word_equals(o, "-mindepth") && !is_action(o))
+			return false;
+	}
+	for (uint32_t i = 1; i < use->count; i++) {
+		if (ab_word_equals(&use->words[i], "-empty"))
+			return false;
+	}
+	return true;
+}
+
+/* What is searched for from the root may be /etc's: most files that have a
+   name of their own, and are the system's secrets, are there. */
+static bool is_in_etc(struct ab_check *c, const struct ab_word *start,
+		      const struct ab_word *name, struct ab_word *out)
+{
+	struct ab_word etc = { .text = "etc", .len = 3, .span = name->span };
+
+	return name->len && ab_path_classes(c, start) & AB_CLASS(ROOT) &&
+	       ab_found_file(c, start, &etc, false, out) &&
+	       ab_found_file(c, out, name, ab_found_is_pattern(name), out);
+}
+
+/* ... or one of these below the home, which no other place gives away. */
+static bool is_in_home(struct ab_check *c, const struct ab_word *start,
+		       const struct ab_word *name, struct ab_word *out)
+{
+	static const char *const files[] = {
+		".aws/credentials", ".docker/config.json", ".kube/config",
+		".config/gh/hosts.yml", ".cargo/credentials.toml",
+		".config/gcloud/application_default_credentials.json"
+	};
+	const struct ab_known_path *home = &c->place->home;
+	const uint64_t wide = AB_CLASS(ROOT) | AB_CLASS(HOME);
+	struct ab_word at = { .text = home->text, .len = home->len,
+			      .span = name->span };
+
+	if (!name->len || !home->text ||
+	    !(ab_path_classes(c, start) & wide))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(files); i++) {
+		struct ab_word file = { .text = files[i],
+					.len = (uint32_t)strlen(files[i]),
+					.span = name->span };
+
+		if (file.len > name->len &&
+		    files[i][file.len - name->len - 1] == '/' &&
+		    !memcmp(files[i] + file.len - name->len, name->text,
+			    name->len))
+			return ab_found_file(c, &at, &file, false, out);
+	}
+	return false;
+}
+
+/* What is found of the name from there on. */
+void ab_found_add(struct ab_check *c, const struct ab_word *start,
+		      const struct ab_word *name,
+		      struct ab_word out[AB_MAX_STARTS], uint32_t *n)
+{
+	out[*n] = *start;
+	if (!name->len ||
+	    ab_found_file(c, start, name, ab_found_is_pattern(name), &out[*n]))
+		++*n;
+	if (*n < AB_MAX_STARTS && is_in_etc(c, start, name, &out[*n]))
+		++*n;
+	if (*n < AB_MAX_STARTS && is_in_home(c, start, name, &out[*n]))
+		++*n;
+}
+
+/* What find takes, a word for each place where it starts; their number. */
+uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
+			    struct ab_word out[AB_MAX_STARTS])
+{
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
+	uint32_t n = 0, i = 0;
+	struct ab_word name;
+
+	if (!what_is_found(c, use, &name))
+		return 0;
+	do {
+		ab_found_add(c, i < use->operand_count ?
+				     &use->words[use->operands[i]] : &here,
+			  &name, out, &n);
+	} while (++i < use->operand_count && n < AB_MAX_STARTS);
+	return n;
+}
+
+/* What ls, realpath and locate print, as far as their operands say. */
+uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
+			    struct ab_word out[AB_MAX_STARTS])
+{
+	struct ab_word root = { .text = "/", .len = 1,
+				.span = use->words[0].span };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < use->operand_count && n < AB_MAX_STARTS; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+
+		if (use->program->is_listed)
+			out[n++] = *w;
+		else if (w->len)
+			ab_found_add(c, &root, w, out, &n);
+	}
+	return n;
+}
+
+/* -maxdepth 1 -type f: files right below the start, and never the start. */
+bool ab_found_is_flat(const struct ab_use *use)
+{
+	bool is_near = false, is_file = false;
+
+	for (uint32_t i = 0; i < use->value_count; i++) {
+		const struct ab_word *o = &use->words[use->values[i].option];
+		const struct ab_word *w = &use->words[use->values[i].word];
+
+		if (ab_word_equals(o, "-maxdepth")) {
+			is_near = ab_word_equals(w, "1");
+			if (!is_near)
+				return false;
+		}
+		is_file |= ab_word_equals(o, "-type") && ab_word_equals(w, "f");
+	}
+	for (uint32_t i = 1; i < use->count; i++) {
+		static const char *const others[] = { "!", "-not", "-o", "-or",
+						      "," };
+
+		for (size_t k = 0; k < AB_ARRAY_LEN(others); k++) {
+			if (ab_word_equals(&use->words[i], others[k]))
+				return false;
+		}
+	}
+	return is_near && is_file;
+}
+
+/* `find packages -name dist`: below the project's own directories, by a name,
+   and nothing but the names is printed. */
+bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use)
+{
+	static const char *const wide[] = { "!", "-not", "-o", "-or", ",",
+					    "-L", "-follow", "-H",
+					    "-files0-from" };
+	const uint64_t own = AB_CLASS(ANY) | AB_CLASS(INSIDE) |
+			     AB_CLASS(SUBDIR) | AB_CLASS(WORKTREE);
+	struct ab_word here = { .text = ".", .len = 1,
+				.span = use->words[0].span };
+	uint32_t letters = 0, i = 0;
+	struct ab_word name;
+
+	if (!ab_found_name(c, use, &name))
+		return false;
+	if (memchr(name.text, '[', name.len))
+		return false;
+	for (uint32_t k = 0; k < name.len; k++)
+		letters += !memchr("*?].!^-\\", name.text[k], 8);
+	for (uint32_t k = 1; k < use->count; k++) {
+		if (is_action(&use->words[k]))
+			return false;
+		for (size_t n = 0; n < AB_ARRAY_LEN(wide); n++) {
+			if (ab_word_equals(&use->words[k], wide[n]))
+				return false;
+		}
+	}
+	do {
+		if (ab_path_classes(c, i < use->operand_count ?
+					       &use->words[use->operands[i]] :
+					       &here) & ~own)
+			return false;
+	} while (++i < use->operand_count);
+	return letters > 1;
+}
+

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names that commands print, between found.c, which says what they are like,
+ * names.c, which follows them through streams, and xargs.c; the way in is
+ * guard/command.h.
+ */
+#ifndef AB_GUARD_FOUND_H
+#define AB_GUARD_FOUND_H
+
+#include "guard/check.h"
+
+#define AB_MAX_STARTS 8 /* of find, that are looked at */
+
+/* --- found.c --- */
+/* What find's -name says; else *name stays. True: it says something. */
+bool ab_found_name(struct ab_check *c, const struct ab_use *use,
+		   struct ab_word *name);
+bool ab_found_is_pattern(const struct ab_word *w);
+/* start/name, the name a pattern or not. False: no memory. */
+bool ab_found_file(struct ab_check *c, const struct ab_word *start,
+		   const struct ab_word *name, bool is_pattern,
+		   struct ab_word *out);
+/* What is found of the name from there on, behind *n words. */
+void ab_found_add(struct ab_check *c, const struct ab_word *start,
+		  const struct ab_word *name,
+		  struct ab_word out[AB_MAX_STARTS], uint32_t *n);
+/* What find takes, a word for each place where it starts; their number. */
+uint32_t ab_found_files(struct ab_check *c, const struct ab_use *use,
+			struct ab_word out[AB_MAX_STARTS]);
+/* What ls, realpath and locate print, as far as their operands say. */
+uint32_t ab_found_named(struct ab_check *c, const struct ab_use *use,
+			struct ab_word out[AB_MAX_STARTS]);
+/* -maxdepth 1 -type f: files right below the start, and never the start. */
+bool ab_found_is_flat(const struct ab_use *use);
+/* `find packages -name dist`: below the project's own directories, by a name,
+   and nothing but the names is printed. */
+bool ab_found_is_narrow(struct ab_check *c, const struct ab_use *use);
+
+/* --- names.c --- */
+/* Kept as long as the check; is_flat: of the words the starts are only read
+   from, and the second half are what is below them. */
+struct ab_names {
+	uint32_t count;
+	bool is_flat, is_read; /* is_read: only what reads them is judged */
+	/* ab_found_is_narrow(): where it wrote that */
+	const struct ab_stream *own;
+	struct ab_word words[2 * AB_MAX_STARTS];
+};
+
+/* Those that go through it, if any; what git prints is noted otherwise. */
+const struct ab_names *ab_names_noted(const struct ab_stream *s);
+/* Nothing else was written there. */
+bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s);
+
+/* --- xargs.c --- */
+/* What of the judgement counts. */
+enum {
+	AB_ONLY_READ = 1, /* what is read of secrets */
+	AB_ONLY_CHANGED = 2
+};
+
+/* What the words would read or change is judged, and nothing else about
+   them. */
+void ab_run_reading(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_word *words, uint32_t count,
+		    unsigned what);
+
+#endif

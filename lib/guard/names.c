@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names of files in a stream: noted where a command prints them, passed on or
+ * narrowed down by filters, and put in where a command takes them as words,
+ * `cat $(find ~ -name id_rsa)`. What git prints is noted on the same streams,
+ * and is none of these. Spec: DESIGN.md section 7.
+ */
+#include "config.h"
+
+#include "guard/found.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/digit.h"
+#include "guard/command.h"
+#include "guard/git.h"
+
+/* Those that go through it, if any; what git prints is noted otherwise. */
+const struct ab_names *ab_names_noted(const struct ab_stream *s)
+{
+	return s && s->note && !ab_git_is_note(s->note) ? s->note : NULL;
+}
+
+bool ab_keep_word(struct ab_check *c, const struct ab_word *w,
+		  struct ab_word *out)
+{
+	size_t size = w->hole_count * sizeof(*w->holes);
+	struct ab_hole *holes = ab_arena_high(c->high, size);
+	char *text = ab_arena_high(c->high, w->len + 1);
+
+	if (!holes || !text)
+		return false;
+	*out = *w;
+	memcpy(text, w->text, w->len);
+	if (size)
+		memcpy(holes, w->holes, size);
+	out->text = text;
+	out->holes = holes;
+	out->map = NULL;
+	out->map_count = 0;
+	return true;
+}
+
+/* Programs that print the names of a whole tree unless a word says which: with
+   one of the options `need`, if any, and none but those in `fine`. */
+static const struct {
+	const char *name, *sub, *need, *fine;
+} trees[] = {
+	{ "git", "ls-files", NULL, "z c v --cached --full-name" },
+	{ "git", "ls-tree", "r", "r z t --name-only --full-tree --full-name" },
+	{ "fd", NULL, NULL, "H I u a 0 L p F s i t f" },
+	{ "fdfind", NULL, NULL, "H I u a 0 L p F s i t f" },
+	{ "rg", NULL, "l --files --files-with-matches",
+	  "l 0 i N n . u --files --files-with-matches --hidden --null" },
+	{ "grep", NULL, "l --files-with-matches",
+	  "r R l i I E Z F s z --recursive --files-with-matches --null" },
+};
+
+/* One of the words in the list. */
+static bool is_among(const char *list, const char *s, size_t n)
+{
+	for (const char *at = list; at && (at = strchr(at, *s)); at++) {
+		if ((at == list || at[-1] == ' ') && !strncmp(at, s, n) &&
+		    (!at[n] || at[n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* The letters of -abc, or the long option. *has: one of them is needed. */
+static bool is_fine_option(const struct ab_word *w, const char *need,
+			   const char *fine, bool *has)
+{
+	if (w->text[1] == '-') {
+		*has |= is_among(need, w->text, w->len);
+		return w->len == 2 || is_among(fine, w->text, w->len);
+	}
+	for (uint32_t i = 1; i < w->len; i++) {
+		*has |= is_among(need, w->text + i, 1);
+		if (!is_among(fine, w->text + i, 1))
+			return false;
+	}
+	return true;
+}
+
+/* An option may be the one that is needed: most greps have no -l. */
+static bool has_letter(const struct ab_use *use, char letter)
+{
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->len > 1 && *w->text == '-' &&
+		    memchr(w->text, letter, w->len))
+			return true;
+	}
+	return false;
+}
+
+/* git ls-files, fd ., rg -l .: whatever there is. */
+static bool prints_tree(const struct ab_use *use)
+{
+	static const char any[] = ". ./ .* * ^ :/ HEAD f";
+	struct ab_word name = use->words[0];
+	uint32_t base = ab_name_base(&name), t = 0, i = 1;
+	bool has = false;
+
+	name.text += base;
+	name.len -= base;
+	if (!name.len || !memchr("gfr", *name.text, 3))
+		return false;
+	for (; t < AB_ARRAY_LEN(trees); t++) {
+		if (ab_word_equals(&name, trees[t].name) &&
+		    (!trees[t].sub || (use->count > 1 &&
+				       ab_word_equals(&use->words[1],
+						      trees[t].sub))))
+			break;
+	}
+	if (t == AB_ARRAY_LEN(trees) ||
+	    (trees[t].need && !has_letter(use, *trees[t].need)))
+		return false;
+	for (i += trees[t].sub != NULL; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->hole_count && w->holes->kind != AB_HOLE_PATTERN)
+			return false;
+		if (w->len > 1 && *w->text == '-' ?
+			    !is_fine_option(w, trees[t].need, trees[t].fine,
+					    &has) :
+			    w->len && !is_among(any, w->text, w->len))
+			return false;
+	}
+	return has || !trees[t].need;
+}
+
+/* The names of a stream from now on, as long as the check; NULL: no memory. */
+static struct ab_names *keep_names(struct ab_check *c, struct ab_stream *out,
+				const struct ab_word *files, uint32_t count)
+{
+	struct ab_names *kept = ab_arena_high(c->high, sizeof(*kept));
+
+	if (kept)
+		*kept = (struct ab_names){ .count = count };
+	for (uint32_t i = 0; kept && i < count; i++) {
+		if (!ab_keep_word(c, &files[i], &kept->words[i]))
+			kept = NULL;
+	}
+	if (!kept)
+		c->is_broken = true;
+	c->has_names = true;
+	out->note = kept;
+	return kept;
+}
+
+/* Options of grep that leave its pattern one for names, as they are. */
+static bool is_plain_grep(const struct ab_use *use, bool *folds)
+{
+	static const char *const names[] = { "grep",  "egrep", "fgrep",
+					     "ggrep", "ugrep", "rg" };
+	struct ab_word name = use->words[0];
+	uint32_t base = ab_name_base(&name);
+	bool is_grep = false;
+
+	name.text += base;
+	name.len -= base;
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		is_grep |= ab_word_equals(&name, names[i]);
+	for (uint32_t i = 1; i < use->count; i++) {
+		const struct ab_word *w = &use->words[i];
+
+		if (w->hole_count)
+			return false;
+		for (uint32_t k = 1; k < w->len && *w->text == '-'; k++) {
+			if (!memchr("EFGPaiswx", w->text[k], 9))
+				return false;
+			*folds |= w->text[k] == 'i';
+		}
+	}
+	return is_grep && use->operand_count == 1;
+}
+
+static bool is_letter(char ch)
+{
+	return ch == '_' ||
+	       (ab_base64_digit(ch) >= 0 && ch != '+' && ch != '/');
+}
+
+/* `| grep '\.o$'`: *.o, of those that come in; false: nobody knows which. */
+static bool grep_name(struct ab_check *c, const struct ab_use *use,
+		      struct ab_word *out)
+{
+	uint32_t n = 0, letters = 0;
+	bool folds = false, is_end = false;
+	const struct ab_word *w;
+	char *text;
+
+	if (!is_plain_grep(use, &folds))
+		return false;
+	w = &use->words[use->operands[0]];
+	text = ab_check_alloc(c, w->len + 3);
+	if (!text)
+		return false;
+	text[n++] = '*';
+	for (uint32_t i = w->len && *w->text == '^'; i < w->len; i++) {
+		char ch = w->text[i];
+		bool is_escaped = ch == '\\' && i + 1 < w->len &&
+				  memchr(".-/", w->text[i + 1], 3);
+
+		is_end = ch == '$' && i + 1 == w->len;
+		if (is_end)
+			break;
+		if (is_escaped)
+			ch = w->text[++i];
+		else if (!is_letter(ch) && !memchr(".-/", ch, 3))
+			return false;
+		letters += is_letter(ch) || is_escaped;
+		text[n++] = ch;
+		if (ch == '/') /* the last name is what counts */
+			n = 1, letters = 0;
+		else if (folds && ch >= 'A' && ch <= 'Z')
+			text[n - 1] = (char)(ch | 0x20);
+	}
+	if (!is_end)
+		text[n++] = '*';
+	*out = (struct ab_word){ .text = text, .len = n, .span = w->span };
+	return letters > 1;
+}
+
+/* Whole lines of what it reads, and nothing else. */
+static bool picks_lines(const struct ab_use *use)
+{
+	static const char *const names[] = { "head", "tail", "sort", "uniq",
+					     "tac" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (ab_word_equals(&use->words[0], names[i]))
+			return !use->operand_count;
+	}
+	return ab_word_equals(&use->words[0], "grep") &&
+	       use->operand_count == 1;
+}
+
+/* What a filter lets through of the names that it reads. */
+static void pass_names(struct ab_check *c, const struct ab_use *use)
+{
+	struct ab_stream *in = c->command->place.in;
+	struct ab_stream *out = c->command->place.out;
+	const struct ab_names *were = ab_names_noted(in);
+	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
+	struct ab_names *are;
+	uint32_t n = 0;
+
+	if (AB_UNLIKELY(in->note && !were)) {
+		out->note = picks_lines(use) && in->writes <= 1 ? in->note
+								: NULL;
+		return;
+	}
+	out->note = in->note;
+	if (AB_LIKELY(!were) || !grep_name(c, use, &name))
+		return;
+	for (uint32_t i = 0; i < were->count && n < AB_MAX_STARTS; i++)
+		ab_found_add(c, &were->words[i], &name, files, &n);
+	are = keep_names(c, out, files, n);
+	if (are)
+		are->is_read = were->is_read;
+}
+
+/* What find, ls and locate print; the whole of a tree is ".". */
+static AB_COLD void print_names(struct ab_check *c, const struct ab_use *use,
+				bool is_tree)
+{
+	const struct ab_program *p = use->program;
+	struct ab_stream *out = c->command->place.out;
+	struct ab_word any = { .text = "*", .len = 1,
+			       .span = use->words[0].span };
+	AB_UNINITIALIZED struct ab_word files[2 * AB_MAX_STARTS], name;
+	bool flat = false;
+	uint32_t n = 0, count;
+	struct ab_names *kept;
+
+	if (is_tree)
+		files[n++] = (struct ab_word){ .text = ".", .len = 1,
+					       .span = any.span };
+	else if (p->is_names)
+		n = ab_found_files(c, use, files);
+	else
+		n = ab_found_named(c, use, files);
+	if (!n)
+		return;
+	if (!is_tree && p->is_names)
+		flat = !ab_found_name(c, use, &name) && ab_found_is_flat(use);
+	count = n;
+	for (uint32_t i = 0; flat && i < count; i++) {
+		if (!ab_found_file(c, &files[i], &any, true, &files[n++]))
+			return;
+	}
+	kept = keep_names(c, out, files, n);
+	if (!kept)
+		return;
+	kept->count = count;
+	kept->is_flat = flat;
+	kept->is_read = p->is_listed || p->is_located;
+	kept->own = p->is_names && ab_found_is_narrow(c, use) ? out : NULL;
+}
+
+void ab_wrap_names(struct ab_check *c, const struct ab_use *use)
+{
+	const struct ab_program *p = use->program;
+	struct ab_stream *out = c->command->place.out;
+	bool is_tree;
+
+	if (c->is_probe || c->is_reading)
+		return;
+	if (p->is_pass && c->command->place.in)
+		pass_names(c, use);
+	is_tree = prints_tree(use);
+	/* for who reads the pipe itself: no filter passes that on */
+	if (is_tree && out->kind == AB_STREAM_PIPE)
+		c->out_taint |= AB_TAINT_TREE;
+	else if (is_tree || p->is_names || p->is_listed || p->is_located)
+		print_names(c, use, is_tree);
+	else if (c->out_taint == AB_TAINT_TEMP && !use->operand_count &&
+		 !use->value_count)
+		out->note = (void *)(uintptr_t)&ab_git_temp_note;
+}
+
+/* Nothing else was written there. */
+bool ab_names_are_all(const struct ab_names *names, const struct ab_stream *s)
+{
+	return names && names->own == s && s->writes == 1;
+}
+
+bool ab_names_are_own(const struct ab_hole *hole)
+{
+	const struct ab_stream *s = hole->origin;
+
+	return s && !hole->is_cut &&
+	       ((s->taint & AB_TAINT_FOUND) ||
+		ab_names_are_all(ab_names_noted(s), s));
+}
+
+/* The names that a word stands for as a whole; or NULL. */
+static const struct ab_names *names_of(const struct ab_word *w)
+{
+	const struct ab_hole *h = w->holes;
+
+	return w->len || w->hole_count != 1 ? NULL : ab_names_noted(h->origin);
+}
+
+/* The words with all names put in; of a flat find the second half or not. */
+static void judge_found(struct ab_check *c, const struct ab_word *words,
+			uint32_t count, bool is_below, unsigned what)
+{
+	uint32_t total = count, n = 0;
+	struct ab_word *all;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const struct ab_names *names = names_of(&words[i]);
+
+		total += names ? names->count : 0;
+	}
+	all = total > count ? ab_check_alloc(c, total * sizeof(*all)) : NULL;
+	if (!all)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ab_names *names = i ? names_of(&words[i]) : NULL;
+		uint32_t from = names && is_below && names->is_flat
+					? names->count
+					: 0;
+
+		if (!names) {
+			all[n++] = words[i];
+			continue;
+		}
+		memcpy(all + n, names->words + from,
+		       names->count * sizeof(*all));
+		n += names->count;
+	}
+	ab_run_reading(c, NULL, all, n, what);
+}
+
+void ab_check_found(struct ab_check *c, const struct ab_word *words,
+		    uint32_t count)
+{
+	bool has_names = false, is_flat = false, is_read = false;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const struct ab_names *names = names_of(&words[i]);
+
+		has_names |= names != NULL;
+		is_flat |= names && names->is_flat;
+		is_read |= names && names->is_read;
+	}
+	if (AB_LIKELY(!has_names))
+		return;
+	judge_found(c, words, count, false,
+		    is_flat || is_read ? AB_ONLY_READ :
+					 AB_ONLY_READ | AB_ONLY_CHANGED);
+	if (is_flat)
+		judge_found(c, words, count, true, AB_ONLY_CHANGED);
+}
+
