@@ -693,7 +693,7 @@ uint32_t ab_holes_taint(const struct ab_word *w)
 		const struct ab_hole *h = &w->holes[i];
 
 		if (h->kind == AB_HOLE_PATTERN || h->kind == AB_HOLE_HOME ||
-		    h->kind == AB_HOLE_LIKELY)
+		    (h->kind == AB_HOLE_LIKELY && !h->origin))
 			continue;
 		uint32_t bits = ab_hole_taint(h);
 

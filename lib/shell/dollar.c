@@ -195,6 +195,11 @@ void ab_lex_param_tail(struct parser *p, struct frame *root,
 	if ((param->op >= OP_REPLACE && param->op <= OP_REPLACE_SUFFIX) ||
 	    param->op == OP_SLICE)
 		f->flags |= FRAME_SEP;
+	/* ${x///} and ${x////y}: a slash that the pattern begins with */
+	if (param->op == OP_REPLACE_ALL && p->s[p->pos] == '/') {
+		ab_lex_text(p, f, p->pos, p->pos + 1);
+		p->pos++;
+	}
 }
 
 /* Where the name of ${ at `at` ends; the prefixes ! and # are noted. */

@@ -56,11 +56,16 @@ static void append(struct expansion *e, struct segment *args)
 static struct segment *add_likely(struct expansion *e, struct segment *args)
 {
 	struct ab_word w;
+	struct ab_stream *origin = e->value->origin;
 	struct segment *s;
 
 	ab_param_argument(e, args, EXPAND_ONE, &w);
+	if (!origin && e->word && e->word->hole_count)
+		origin = e->word->holes->origin;
+	if (!origin && e->is_given)
+		origin = ab_shell_stream(e->run, e->span);
 	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
-			     e->name, e->value->origin);
+			     e->name, origin);
 	if (s) {
 		s->text = w.text;
 		s->len = w.len;
@@ -268,8 +273,9 @@ static void find_value(struct expansion *e, const char *text, uint32_t len,
 	if (!find_special(e, text, len)) {
 		v = ab_run_find(e->run, text, len);
 		e->value = ab_run_value_of(e->run, v);
+		e->is_given = v && e->value->kind == VALUE_UNKNOWN;
 		if (e->value->one && e->value->one->kind == VALUE_SCALAR &&
-		    e->param->op == OP_NONE && !e->param->has_index)
+		    e->param->op != OP_OTHER && !e->param->has_index)
 			e->value = read_value(e->run, e->value);
 		find_element(e, index);
 	}
@@ -502,6 +508,11 @@ static void default_value(struct expansion *e, struct segment *args)
 		return;
 	}
 	if (!e->word && !e->value->origin && strcmp(e->name, "HOME") == 0) {
+		add_value(e);
+		return;
+	}
+	/* the text gave it a value, which is there more likely */
+	if (e->param->op == OP_ASSIGN && e->is_given) {
 		add_value(e);
 		return;
 	}

@@ -21,6 +21,7 @@ struct expansion {
 	bool is_all;		    /* $@ or a[@] */
 	char all;		    /* '@' or '*' */
 	bool is_here;		    /* in a here-document */
+	bool is_given; /* by the text, and not known */
 };
 
 /* To the expansion's list, quoted as it is. */

@@ -536,13 +536,21 @@ static bool tell_command(struct ab_shell_run *run,
 	return is_read;
 }
 
+/* ${x:=y} assigns, and so may the arithmetic of ${x:y}; of ${x:+y} the value
+   is no part, and what is there of y is judged as it is. */
+static bool is_steady_param(const struct param *param)
+{
+	return !param->is_indirect && param->op != OP_ASSIGN &&
+	       param->op != OP_OTHER &&
+	       (param->op <= OP_TOGGLE_ALL || param->op == OP_LENGTH);
+}
+
 static bool is_steady_word(const struct word *w)
 {
 	for (const struct part *p = w->parts; p; p = p->next)
 		if (p->kind != PART_TEXT && p->kind != PART_INDEX &&
-		    p->kind != PART_END &&
-		    (p->kind != PART_PARAM || p->u.param->op != OP_NONE ||
-		     p->u.param->is_indirect))
+		    p->kind != PART_END && p->kind != PART_SEP &&
+		    (p->kind != PART_PARAM || !is_steady_param(p->u.param)))
 			return false;
 	return true;
 }
