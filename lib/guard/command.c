@@ -196,6 +196,21 @@ static void unpack_word(struct ab_check *c, const struct ab_use *use,
 		ab_file_unpack(c, w, taint);
 }
 
+/* gunzip x.sh.gz: x.sh is what came off the network then. */
+static void expand_word(struct ab_check *c, const struct ab_use *use,
+			const struct ab_role *role, const struct ab_word *w)
+{
+	uint32_t taint = ab_file_taint(c, w) & AB_TAINT_REMOTE;
+	const char *dot = memrchr(w->text, '.', w->len);
+	struct ab_word name;
+
+	(void)use;
+	(void)role;
+	if (taint && dot &&
+	    ab_word_slice(c, w, 0, (uint32_t)(dot - w->text), &name))
+		ab_file_save(c, &name, taint, NULL, false);
+}
+
 static bool is_web(const struct ab_word *w)
 {
 	return w->len > 4 && !memcmp(w->text, "http", 4);
@@ -263,6 +278,9 @@ static void apply_role(struct ab_check *c, const struct ab_use *use,
 		break;
 	case AB_ROLE_UNPACK:
 		ab_role_each(c, use, role, unpack_word);
+		break;
+	case AB_ROLE_EXPAND:
+		ab_role_each(c, use, role, expand_word);
 		break;
 	case AB_ROLE_LINK:
 	case AB_ROLE_ALIAS:

@@ -95,6 +95,7 @@ enum ab_role_kind {
 	AB_ROLE_LINK,	/* becomes a link to what was read */
 	AB_ROLE_ALIAS,	/* ... which is seen from the working directory */
 	AB_ROLE_MOVE,	/* what was read goes there, with the links in it */
+	AB_ROLE_EXPAND, /* what it holds goes to its name without the suffix */
 	AB_ROLE_FETCH,	/* gets what an operand on another machine holds */
 	AB_ROLE_STDIN_SHELL,
 	AB_ROLE_STDIN_CODE,

@@ -336,7 +336,8 @@ static const char *const role_names[] = {
 	[AB_ROLE_ARITH] = "arith",   [AB_ROLE_SHELL] = "shell",   [AB_ROLE_EVAL] = "eval",
 	[AB_ROLE_WRAP] = "wrap",     [AB_ROLE_CODE] = "code",
 	[AB_ROLE_TEXT] = "text",     [AB_ROLE_CHDIR] = "chdir",
-	[AB_ROLE_UNPACK] = "unpack", [AB_ROLE_LINK] = "link",
+	[AB_ROLE_UNPACK] = "unpack", [AB_ROLE_EXPAND] = "expand",
+	[AB_ROLE_LINK] = "link",
 	[AB_ROLE_ALIAS] = "alias",   [AB_ROLE_MOVE] = "move",
 	[AB_ROLE_FETCH] = "fetch",
 };

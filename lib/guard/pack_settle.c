@@ -286,7 +286,8 @@ static bool is_each(const struct ab_role *role)
 {
 	return role->kind < AB_ROLE_KINDS || role->kind == AB_ROLE_ARITH ||
 	       role->kind == AB_ROLE_CODE || role->kind == AB_ROLE_CHDIR ||
-	       role->kind == AB_ROLE_UNPACK || role->kind == AB_ROLE_LINK ||
+	       role->kind == AB_ROLE_UNPACK || role->kind == AB_ROLE_EXPAND ||
+	       role->kind == AB_ROLE_LINK ||
 	       role->kind == AB_ROLE_ALIAS || role->kind == AB_ROLE_MOVE;
 }
 

@@ -406,7 +406,10 @@ static void judge_command(struct visit *v, const struct ab_shell_command *m,
 		ab_check_words(c, argv, argc, in->taint, in->text, in->has);
 	if (c->has_names)
 		ab_check_found(c, argv, argc);
-	if (out && m->argc)
+	/* exec >f: what comes after it is written there */
+	if (out && act->argc == 1 && ab_word_equals(act->argv, "exec"))
+		ab_file_pipe(c, &out->target);
+	else if (out && m->argc)
 		ab_save_command(c, m, out, in);
 	else if (!out && m->place.out)
 		m->place.out->taint |= c->out_taint & ~unquoted_by(m);
