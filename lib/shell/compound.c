@@ -239,19 +239,34 @@ static void step_if(struct ab_shell_run *run, struct visit_frame *f)
 	f->clause = f->clause->next;
 }
 
+/* After `;&` and `;;&` what follows begins as before the case, or as the
+   branch ended: nobody can tell any more that one of them was taken. */
+static void fall(struct ab_shell_run *run, struct visit_frame *f)
+{
+	ab_run_join(run, f->outcomes, f->branches + 1);
+	f->outcomes = NULL;
+	f->branches = 0;
+	f->has_fallen = true;
+}
+
 static void step_case(struct ab_shell_run *run, struct visit_frame *f)
 {
 	const struct word *w;
+	bool falls = f->is_branch && f->falls;
 
 	end_branch(run, f);
+	if (AB_UNLIKELY(falls))
+		fall(run, f);
 	if (f->phase == PHASE_FIRST)
 		f->clause = f->cmd->clauses;
 	f->phase = PHASE_FIRST + 1;
 	if (!f->clause) {
-		ab_run_join(run, f->outcomes, f->branches + !f->is_sure);
+		ab_run_join(run, f->outcomes,
+			    f->branches + (!f->is_sure || f->has_fallen));
 		finish(run, f);
 		return;
 	}
+	f->falls = f->clause->term != TERM_BREAK;
 	w = f->clause->words;
 	f->is_sure |= w && !w->parts && w->end == w->begin + 1 &&
 		      f->tree->text[w->begin] == '*';

@@ -172,6 +172,7 @@ struct visit_frame {
 	/* what follows is cleared when it begins */
 	uint8_t phase, op;
 	bool is_background, is_branch, is_again, is_late, is_sure, is_unmoved;
+	bool falls, has_fallen; /* of a case: by `;&`, `;;&` */
 	bool is_loop, is_body; /* LIST: a loop's, behind its condition */
 	bool has_late; /* SIMPLE: a >(...) comes after it */
 	struct ab_shell_place_of inner; /* how what is in it stands */
