@@ -51,6 +51,22 @@ static void append(struct expansion *e, struct segment *args)
 	}
 }
 
+/* The text gave it a value, if not one that is known. */
+static bool is_given(const struct expansion *e)
+{
+	const struct ab_word *w = e->word;
+
+	for (uint32_t i = 0; w && i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+
+		if (h->kind != AB_HOLE_LIKELY &&
+		    (h->origin || (h->name && ab_run_find(e->run, h->name,
+							  strlen(h->name)))))
+			return true;
+	}
+	return e->is_given;
+}
+
 /* The argument is what it is when the parameter is unset, as far as anyone
  * knows. NULL: no room, and the run ends with LIMIT. */
 static struct segment *add_likely(struct expansion *e, struct segment *args)
@@ -62,7 +78,7 @@ static struct segment *add_likely(struct expansion *e, struct segment *args)
 	ab_param_argument(e, args, EXPAND_ONE, &w);
 	if (!origin && e->word && e->word->hole_count)
 		origin = e->word->holes->origin;
-	if (!origin && e->is_given)
+	if (!origin && is_given(e))
 		origin = ab_shell_stream(e->run, e->span);
 	s = ab_segments_hole(e->run, e->list, AB_HOLE_LIKELY, e->span,
 			     e->name, origin);
@@ -512,7 +528,7 @@ static void default_value(struct expansion *e, struct segment *args)
 		return;
 	}
 	/* the text gave it a value, which is there more likely */
-	if (e->param->op == OP_ASSIGN && e->is_given) {
+	if (e->param->op == OP_ASSIGN && is_given(e)) {
 		add_value(e);
 		return;
 	}
