@@ -127,6 +127,22 @@ bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
 	       !hides_sample(p, n);
 }
 
+bool ab_content_is_generated(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+	bool letter = false, digit = false;
+
+	if (ab_content_is_made(p, end))
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		letter |= ab_content_class('L', p[i]);
+		digit |= ab_content_class('d', p[i]);
+	}
+	return n >= 16 && letter && digit && ab_content_entropy(p, n) >= 32 &&
+	       !is_weak(p, end) && !counts(p, n) && !has_words(p, end) &&
+	       !has_sample(p, n);
+}
+
 static const uint8_t *blanks(const uint8_t *p, const uint8_t *hi)
 {
 	return run('b', p, hi, 32);

@@ -136,7 +136,12 @@ unsigned ab_content_entropy(const uint8_t *p, size_t n);
 /* In a token that a machine made, and in a password that people choose. */
 bool ab_content_is_sample(const uint8_t *p, size_t n);
 bool ab_content_is_weak(const uint8_t *p, size_t n);
+/* The same machine, or a name that is kept for documents. */
 bool ab_content_is_local(const uint8_t *host, size_t n);
+/* Is this password no secret at such a host? Of another than the same machine
+   only one that a person made up. */
+bool ab_content_excuses(const uint8_t *host, size_t n, const uint8_t *pass,
+			const uint8_t *pass_end);
 bool ab_content_checksum(const uint8_t *p, size_t n);
 bool ab_content_has(const uint8_t *p, size_t n, const char *lower);
 bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
@@ -167,6 +172,8 @@ bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 /* content_config.c: twelve bytes of three kinds in no order, which nobody
    types as a sample */
 bool ab_content_is_made(const uint8_t *p, const uint8_t *end);
+/* The same, or longer, of two kinds: hexadecimal, or small letters */
+bool ab_content_is_generated(const uint8_t *p, const uint8_t *end);
 /* Behind "</name><value>", in one line or two, as Hadoop and property lists
    have it; NULL when it is not there. */
 const uint8_t *ab_content_next_element(const ab_content_window *w,

@@ -209,7 +209,8 @@ bool ab_verify_url_any(const ab_content_window *w, ab_content_match *m)
 	    !ab_content_is_made(m->value, m->end))
 		return false;
 	return !is_weak(m->value, m->end) &&
-	       !ab_content_is_local(l.host, (size_t)(l.end - l.host));
+	       !ab_content_excuses(l.host, (size_t)(l.end - l.host), m->value,
+				   m->end);
 }
 
 bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
@@ -217,7 +218,8 @@ bool ab_content_is_far(const uint8_t *host, const uint8_t *host_end,
 {
 	size_t n = (size_t)(host_end - host);
 
-	if (n == 0 || is_weak(pass, pass_end) || ab_content_is_local(host, n))
+	if (n == 0 || is_weak(pass, pass_end) ||
+	    ab_content_excuses(host, n, pass, pass_end))
 		return false;
 	/* in a compose file a service has one label; so has an intranet's
 	 * host, but that password is not made up in passing */
@@ -388,12 +390,36 @@ static const uint8_t *server_end(const ab_content_window *w,
 	return end && end - server <= 140 ? end : NULL;
 }
 
+/* Between the server's name and its end: this machine, or one that is written
+   in its place. */
+static bool is_sample_server(const uint8_t *server, const uint8_t *end,
+			     const ab_content_match *m)
+{
+	static const char *const samples[] = { "myserver", "yourserver" };
+	const uint8_t *host = memchr(server, '=', (size_t)(end - server));
+	const uint8_t *colon;
+	size_t n;
+
+	host = run('s', host ? host + 1 : server, end, 8);
+	/* "tcp:" */
+	colon = memchr(host, ':', (size_t)(end - host));
+	if (colon && colon - host <= 5 && run('z', host, colon, 5) == colon)
+		host = colon + 1;
+	n = (size_t)(run('.', host, end, 140) - host);
+	if (ab_content_is_local(host, n) ||
+	    ab_content_has(host, end - host < 6 ? (size_t)(end - host) : 6,
+			   "(local"))
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
+		if (ab_content_has(host, n, samples[i]))
+			return !ab_content_is_generated(m->value, m->end);
+	}
+	return false;
+}
+
 /* server=...; ... password=...; the anchor is the last name. */
 bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 {
-	static const char *const samples[] = { "localhost", "127.0.0.1",
-					       "(local", "example",
-					       "myserver", "yourserver" };
 	const uint8_t *server, *end;
 
 	m->value = m->end;
@@ -409,12 +435,8 @@ bool ab_verify_ado(const ab_content_window *w, ab_content_match *m)
 	/* with a comma it is an argument of a call, and so is the password */
 	if (!end || end[-1] == ',')
 		return false;
-	for (size_t i = 0; i < AB_ARRAY_LEN(samples); i++) {
-		if (ab_content_has(server, (size_t)(end - server),
-				   samples[i]))
-			return false;
-	}
-	return !is_weak(m->value, m->end);
+	return !is_sample_server(server, end, m) &&
+	       !is_weak(m->value, m->end);
 }
 
 static const uint8_t *assigned(const uint8_t *p, const uint8_t *hi)
@@ -638,7 +660,7 @@ bool ab_verify_netrc(const ab_content_window *w, ab_content_match *m)
 	if (n && is_one_of("%$<{", *host) &&
 	    !ab_content_is_made(m->value, m->end))
 		return false;
-	return !host || (!ab_content_is_local(host, n) &&
+	return !host || (!ab_content_excuses(host, n, m->value, m->end) &&
 			 (has_login || memchr(host, '.', n)));
 }
 

@@ -110,7 +110,7 @@ bool ab_content_parameter(const ab_content_window *w, const uint8_t *name,
 		return false;
 	host = url + 3;
 	q = run('.', host, w->hi, 255);
-	return !ab_content_is_local(host, (size_t)(q - host));
+	return !ab_content_excuses(host, (size_t)(q - host), m->value, m->end);
 }
 
 /* jdbc:oracle:thin:user/password@host */
