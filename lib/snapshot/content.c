@@ -375,7 +375,8 @@ static void try_row(ab_content *s, lane *l, const ab_content_row *row,
 	if ((row->flags & AB_ROW_TEXT) && !hides_one(s, l, &w, &m))
 		return;
 	if (m.is_inside && (row->tier == 'M' ||
-			    (row->flags & (AB_ROW_LONELY | AB_ROW_SHORT))))
+			    (row->flags &
+			     (AB_ROW_LONELY | AB_ROW_APART | AB_ROW_SHORT))))
 		return;
 	if (!ab_content_value(row, &w, &m))
 		return;

@@ -68,6 +68,7 @@ typedef bool (*ab_content_verify)(const ab_content_window *w,
 #define AB_ROW_MIXED 0x2u	/* not all digits, capitals or small letters */
 #define AB_ROW_CASES 0x80u	/* capitals and small letters */
 #define AB_ROW_LONELY 0x4u	/* not inside base64: no '+' or '/' beside */
+#define AB_ROW_APART 0x800u	/* the same, and a path has those as well */
 #define AB_ROW_NOT_LOCK 0x8u	/* not in lock files */
 #define AB_ROW_CHECKSUM 0x10u	/* a right checksum is proof */
 #define AB_ROW_LITERAL 0x20u	/* nothing varies: no value to judge */

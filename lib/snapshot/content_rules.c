@@ -27,6 +27,7 @@
 #define DIGIT AB_ROW_DIGIT
 #define CHOSEN AB_ROW_CHOSEN
 #define LONELY AB_ROW_LONELY
+#define APART AB_ROW_APART
 #define NOT_LOCK AB_ROW_NOT_LOCK
 #define SHORT AB_ROW_SHORT
 #define TEXT AB_ROW_TEXT
@@ -56,7 +57,7 @@ const ab_content_row ab_content_rows[] = {
 	V("aws-secret-key-assign", 'M', "s3a.secret.key", aws_secret, 40, CASES),
 	/* what every session's token begins with, in base64: "origin_ec" */
 	T("aws-session-token", 'H', "IQoJb3JpZ2luX2Vj%B{100,}", 40, CASES),
-	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, LONELY),
+	T("aws-bedrock-long", 'H', "!ABSK%B{109,269}", 40, APART),
 	T("aws-bedrock-short", 'H', "bedrock-api-key-"
 	  "YmVkcm9jay5hbWF6b25hd3MuY29t", 0, LITERAL),
 	T("aws-mws", 'H', "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", 25, 0),
@@ -86,7 +87,7 @@ const ab_content_row ab_content_rows[] = {
 	T("fly-io", 'H', "!fm1a_%B{100,}", 30, MIXED),
 	T("fly-io", 'H', "!fm1r_%B{100,}", 30, MIXED),
 	T("fly-io", 'H', "!fm2_%B{100,}", 30, MIXED),
-	T("alibaba-ak", 'H', "!LTAI%A{20}!", 30, MIXED | LONELY),
+	T("alibaba-ak", 'H', "!LTAI%A{20}!", 30, MIXED | APART),
 	T("heroku-v2", 'H', "!HRKU-AA%W{58}!", 30, MIXED),
 	T("pulumi", 'H', "!pul-%h{40}!", 28, 0),
 	T("databricks", 'H', "!dapi%h{32}!", 28, 0),
@@ -180,7 +181,9 @@ const ab_content_row ab_content_rows[] = {
 	T("discord-bot", 'M', "!%0%1%3%4%0%1%3%4%0%1%3%4%0%1%3%4%0%1%3%4%W{3,6}.%W{6}.%W{27,38}!", 35, 0),
 	V("discord-bot", 'M', "discord", discord_near, 35, FOLD | CASES | DIGIT),
 	T("discord-webhook", 'H', "discord.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
+	T("discord-webhook", 'H', "discord.com/api/v%d{1,2}/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
 	T("discord-webhook", 'H', "discordapp.com/api/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
+	T("discord-webhook", 'H', "discordapp.com/api/v%d{1,2}/webhooks/%d{17,20}/%W{60,}", 35, MIXED),
 	V("telegram-bot", 'H', ":AA%W", telegram, 35, MIXED),
 	T("teams-webhook", 'H', "webhook.office.com/webhookb2/%x{36}@", 25, 0),
 
@@ -234,13 +237,13 @@ const ab_content_row ab_content_rows[] = {
 	T("pypi", 'H', "!pypi-AgEIcHlwaS5vcmc%W{50,}", 30, 0),
 	T("pypi", 'H', "!pypi-AgENdGVzdC5weXBpLm9yZw%W{50,}", 30, 0),
 	T("rubygems", 'H', "!rubygems_%h{48}!", 30, 0),
-	T("nuget", 'H', "!oy2%l{43}!", 35, LONELY | DIGIT),
-	T("crates-io", 'M', "!cio%A{32}!", 35, LONELY | CASES | DIGIT),
+	T("nuget", 'H', "!oy2%l{43}!", 35, APART | DIGIT),
+	T("crates-io", 'M', "!cio%A{32}!", 35, APART | CASES | DIGIT),
 	T("clojars", 'H', "!CLOJARS_%h{60}!", 30, 0),
 	T("docker-hub", 'H', "!dckr_pat_%W{27,32}!", 30, MIXED),
 	T("docker-hub", 'H', "!dckr_oat_%W{27,32}!", 30, MIXED),
-	T("artifactory", 'H', "!AKCp%A{69}!", 40, LONELY | CASES),
-	T("artifactory", 'H', "!cmVmd%A{59}!", 45, LONELY | CASES),
+	T("artifactory", 'H', "!AKCp%A{69}!", 40, APART | CASES),
+	T("artifactory", 'H', "!cmVmd%A{59}!", 45, APART | CASES),
 
 	/* keys */
 	V("pem-private", 'H', "PRIVATE KEY", pem, 0, LITERAL),

@@ -474,6 +474,40 @@ static bool is_lonely(const ab_content_window *w, const ab_content_match *m)
 	       !(m->end < w->hi && (*m->end == '+' || *m->end == '/'));
 }
 
+/*
+ * Base64: long, of all three kinds, and they change again and again. A path
+ * and a URL have words.
+ */
+static bool is_base64(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p), changes = 0;
+	unsigned all = 0, last = 0;
+
+	for (; p < end; p++) {
+		unsigned now = kinds(p, 1);
+
+		changes += now && now != last &&
+			   !(last == KIND_UPPER && now == KIND_LOWER);
+		all |= now;
+		last = now;
+	}
+	return n >= 16 && changes * 4 > n &&
+	       all == (KIND_UPPER | KIND_LOWER | KIND_DIGIT);
+}
+
+/* For one that is long enough, or rare: '+' and '/' end a word as any sign
+   does, unless there is base64 beside it, in which they are letters. */
+static bool is_apart(const ab_content_window *w, const ab_content_match *m)
+{
+	const uint8_t *front = m->first, *back = m->end;
+
+	if (front > w->lo && (front[-1] == '+' || front[-1] == '/'))
+		front = ab_content_back('B', w, front, 64);
+	if (back < w->hi && (*back == '+' || *back == '/'))
+		back = ab_content_run('B', back, w->hi, 64);
+	return !is_base64(front, m->first) && !is_base64(m->end, back);
+}
+
 bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 		      const ab_content_match *m)
 {
@@ -485,6 +519,8 @@ bool ab_content_value(const ab_content_row *row, const ab_content_window *w,
 	if ((row->flags & AB_ROW_CHECKSUM) && ab_content_checksum(p, n))
 		return true;
 	if ((row->flags & AB_ROW_LONELY) && !is_lonely(w, m))
+		return false;
+	if ((row->flags & AB_ROW_APART) && !is_apart(w, m))
 		return false;
 	if (!has_kinds(row->flags, p, n))
 		return false;
