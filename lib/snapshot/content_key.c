@@ -332,13 +332,25 @@ bool ab_verify_putty(const ab_content_window *w, ab_content_match *m)
 	return false;
 }
 
+/*
+ * PrivateKey = ..., as wg(8) has it, and the same in a string, in JSON and
+ * YAML, behind a mark of a comment, a diff or a quoted mail. A member of an
+ * object is a program's, whose value is another's.
+ */
 bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
 {
-	const uint8_t *p = run('s', m->end, w->hi, 32);
+	const uint8_t *p = run('s', run('q', m->end, w->hi, 2), w->hi, 32);
 
-	if (!ab_content_begins_line(w, w->at) || p == w->hi || *p != '=')
+	if (!ab_content_begins(w, w->at) ||
+	    (w->at > w->lo && ab_content_is_one_of(".$/-", w->at[-1])) ||
+	    p == w->hi || (*p != '=' && *p != ':'))
 		return false;
-	m->value = run('s', p + 1, w->hi, 32);
+	p = run('s', p + 1, w->hi, 32);
+	m->value = run('q', p, w->hi, 2);
+	/* BIND writes the same line, and "dnssec-key" has it */
+	if (*m->end == ':' && m->value == p && w->at > w->lo &&
+	    w->at[-1] == '\n')
+		return false;
 	m->end = run('B', m->value, w->hi, 44);
 	return m->end - m->value == 43 && m->end < w->hi && *m->end == '=';
 }
