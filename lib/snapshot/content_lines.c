@@ -152,19 +152,47 @@ bool ab_verify_npm_auth(const ab_content_window *w, ab_content_match *m)
 	       is_pair(m->value, m->end);
 }
 
-/* kind: Secret, alone in its line. */
-bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m)
+/* Only blanks, a list's '-' and a quote between the line's beginning and p? */
+static bool begins_item(const ab_content_window *w, const uint8_t *p)
 {
-	const uint8_t *p = w->at;
-
+	if (p > w->lo && ab_content_class('Q', p[-1]))
+		p--;
 	while (p > w->lo && (p[-1] == ' ' || p[-1] == '-'))
 		p--;
-	if (!ab_content_is_line(w, p))
-		return false;
-	p = m->end;
-	while (p < w->hi && *p == ' ')
-		p++;
-	return p == w->hi || *p == '\n' || *p == '\r' || *p == '#';
+	return ab_content_is_line(w, p);
+}
+
+/* Behind '{' or ',', perhaps in the line before, and a quote. */
+static bool begins_member(const ab_content_window *w, const uint8_t *p)
+{
+	p = back('q', w, p, 4);
+	p = back('s', w, p, 128);
+	if (ab_content_at(w, p - 2, "\\n", false))
+		p = back('s', w, p - 2, 128);
+	return p > w->lo && (p[-1] == '{' || p[-1] == ',');
+}
+
+/* Of a manifest: what else is called so has neither of these near. */
+static bool is_near_manifest(const ab_content_window *w)
+{
+	size_t n = (size_t)(w->hi - w->lo);
+
+	return ab_content_has(w->lo, n, "apiversion") ||
+	       ab_content_has(w->lo, n, "metadata");
+}
+
+/* kind: Secret, alone in its line, or a member of an object. */
+bool ab_verify_k8s_kind(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *p = run('b', run('q', m->end, w->hi, 2), w->hi, 32);
+
+	if (begins_item(w, w->at) && (p == w->hi || *p == '\n' || *p == '\r' ||
+				      *p == '#'))
+		return true;
+	p = run('s', p, w->hi, 128);
+	return begins_member(w, w->at) &&
+	       (p == w->hi || *p == ',' || *p == '}' || *p == '\\') &&
+	       is_near_manifest(w);
 }
 
 static const uint8_t *line_end(const uint8_t *p, const uint8_t *hi)
@@ -182,16 +210,62 @@ static bool is_filled_in(const uint8_t *p, size_t n)
 	       ab_content_has(p, n, "<") || ab_content_is_sample(p, n);
 }
 
+/* A number is a PIN, unless it counts, or the key says what it is for. */
+static bool is_pin(const uint8_t *key, const uint8_t *key_end,
+		   const uint8_t *p, size_t n)
+{
+	static const char *const numbers[] = { "port", "size", "count", "time",
+					       "limit", "version", "ttl",
+					       "days", "hours", "seconds" };
+	size_t steps = 0;
+
+	if (n < 4 || run('d', p, p + n, n) != p + n)
+		return false;
+	for (size_t i = 1; i < n; i++)
+		steps += p[i] == p[i - 1] + 1 || p[i] == p[i - 1];
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (ab_content_has(key, (size_t)(key_end - key), numbers[i]))
+			return false;
+	}
+	return steps < n / 2;
+}
+
+static bool is_secret(const uint8_t *key, const uint8_t *key_end,
+		      const uint8_t *p, size_t n, bool is_encoded)
+{
+	uint8_t plain[256];
+
+	if (is_filled_in(p, n))
+		return false;
+	if (is_encoded) {
+		if (run('E', p, p + n, n) != p + n)
+			return false;
+		n = ab_content_decode(p, n, plain, sizeof(plain));
+		p = plain;
+		while (n && (p[n - 1] == '\n' || p[n - 1] == '\r'))
+			n--;
+	}
+	return n >= 3 && (!ab_content_is_weak(p, n) ||
+			  is_pin(key, key_end, p, n));
+}
+
+/* "!!binary", as YAML says of what type a value is. */
+static const uint8_t *skip_tag(const uint8_t *p, const uint8_t *end)
+{
+	if (p < end && *p == '!')
+		p = run('b', printable(p, end, 0), end, 32);
+	return p;
+}
+
 /* `key: value`, or a line of a block: is there a secret in it? */
 static bool is_data(const uint8_t *p, const uint8_t *end, bool is_encoded,
 		    bool *is_block)
 {
 	const uint8_t *value = p, *colon = memchr(p, ':', (size_t)(end - p));
-	uint8_t plain[256];
 	size_t n;
 
 	if (colon && !*is_block)
-		value = colon + 1;
+		value = skip_tag(run('b', colon + 1, end, 32), end);
 	while (value < end && (*value == ' ' || *value == '"' ||
 			       *value == '\''))
 		value++;
@@ -200,34 +274,103 @@ static bool is_data(const uint8_t *p, const uint8_t *end, bool is_encoded,
 		end--;
 	n = (size_t)(end - value);
 	*is_block = n && (*value == '|' || *value == '>');
-	if (*is_block || is_filled_in(value, n))
-		return false;
-	if (!is_encoded)
-		return !ab_content_is_weak(value, n);
-	if (run('E', value, end, n) != end)
-		return false;
-	n = ab_content_decode(value, n, plain, sizeof(plain));
-	return n >= 3 && !ab_content_is_weak(plain, n);
+	return !*is_block && is_secret(p, colon ? colon : p, value, n,
+				       is_encoded);
 }
 
-/* data: or stringData:, and below it at least one value that is one. */
-bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
+/* White space, also as a string has it. */
+static const uint8_t *spaces(const uint8_t *p, const uint8_t *hi)
 {
-	bool is_encoded = *w->at == 'd', is_block = false;
-	const uint8_t *p = w->at, *end;
-	size_t indent;
+	for (;;) {
+		const uint8_t *end = run('s', p, hi, AB_CONTENT_AHEAD);
 
-	while (p > w->lo && p[-1] == ' ')
-		p--;
-	if (!ab_content_is_line(w, p))
-		return false;
-	indent = (size_t)(w->at - p);
-	end = line_end(m->end, w->hi);
-	p = run('s', m->end, end, 64);
-	if (p < end && *p != '#')
-		return false;
+		if (hi - end < 2 || end[0] != '\\' ||
+		    (end[1] != 'n' && end[1] != 't' && end[1] != 'r'))
+			return end;
+		p = end + 2;
+	}
+}
+
+/* Without quotes: what a program puts there. */
+static bool is_expression(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+
+	for (const uint8_t *q = p; q < end; q++) {
+		if (ab_content_is_one_of(" ([!`", *q))
+			return true;
+	}
+	return n && !ab_content_class('d', *p) &&
+	       run('.', p, end, n) == end && !ab_content_is_made(p, end);
+}
+
+/* In whole groups, and what is short is a text: so is no other word. */
+static bool is_base64(const uint8_t *p, size_t n)
+{
+	uint8_t plain[16];
+	size_t got = ab_content_decode(p, n, plain, sizeof(plain));
+
+	for (size_t i = 0; i < got && n <= 16; i++) {
+		if (plain[i] > '~' || (plain[i] < ' ' &&
+				       !ab_content_class('s', plain[i])))
+			return false;
+	}
+	return n % 4 == 0;
+}
+
+/* One `key: value` of an object, and the place behind it; NULL: none. */
+static const uint8_t *member(const uint8_t *p, const uint8_t *hi,
+			     bool is_encoded, bool *found)
+{
+	const uint8_t *key = run('q', spaces(p, hi), hi, 4);
+	const uint8_t *key_end = run('.', key, hi, 253), *value, *end;
+	bool is_quoted;
+	size_t n;
+
+	p = spaces(run('q', key_end, hi, 4), hi);
+	if (key == key_end || p == hi || *p != ':')
+		return NULL;
+	p = skip_tag(spaces(p + 1, hi), hi);
+	value = run('q', p, hi, 4);
+	is_quoted = value > p;
+	/* a manifest has no objects and lists among them */
+	if (value == hi || *value == '{' || *value == '[')
+		return NULL;
+	for (end = value; end < hi && *end >= ' '; end++) {
+		if (is_quoted ? ab_content_class('q', *end) :
+				*end == ',' || *end == '}')
+			break;
+	}
+	p = spaces(run('q', end, hi, 4), hi);
+	while (end > value && end[-1] == ' ')
+		end--;
+	n = (size_t)(end - value);
+	*found = n && (is_encoded ? p == hi || is_base64(value, n) :
+				    is_quoted || !is_expression(value, end)) &&
+		 is_secret(key, key_end, value, n, is_encoded);
+	return p;
+}
+
+/* {key: value, ...} behind its brace: is one of them a secret? */
+static bool has_member(const uint8_t *p, const uint8_t *hi, bool is_encoded)
+{
+	bool found = false;
+
+	do {
+		p = member(p, hi, is_encoded, &found);
+	} while (p && !found && p < hi && *p++ == ',');
+	return found;
+}
+
+/* The lines below that are further in: is one of them a secret? */
+static bool has_line(const ab_content_window *w, const uint8_t *end,
+		     size_t indent, bool is_encoded)
+{
+	bool is_block = false;
+
 	while (end < w->hi) {
-		p = end + 1;
+		const uint8_t *p = end + 1;
+
 		while (p < w->hi && *p == ' ')
 			p++;
 		if (p == w->hi || ((size_t)(p - end - 1) <= indent &&
@@ -238,6 +381,37 @@ bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * data: or stringData:, and below it or in braces at least one value that is
+ * one. The anchor may end behind the name.
+ */
+bool ab_verify_k8s_data(const ab_content_window *w, ab_content_match *m)
+{
+	bool is_encoded = *w->at == 'd';
+	const uint8_t *p, *end;
+	const uint8_t *line = w->at;
+
+	p = spaces(run('q', m->end, w->hi, 4), w->hi);
+	if (m->end[-1] != ':') {
+		if (p == w->hi || *p != ':')
+			return false;
+		m->end = p + 1;
+		p = spaces(m->end, w->hi);
+	}
+	if (p < w->hi && *p == '{')
+		return (begins_item(w, w->at) || begins_member(w, w->at)) &&
+		       has_member(p + 1, w->hi, is_encoded);
+	if (!begins_item(w, w->at))
+		return false;
+	while (line > w->lo && line[-1] != '\n')
+		line--;
+	end = line_end(m->end, w->hi);
+	p = run('s', m->end, end, 64);
+	return (p == end || *p == '#') &&
+	       has_line(w, end, (size_t)(back('q', w, w->at, 1) - line),
+			is_encoded);
 }
 
 /* "---" alone: what comes is another document. */
