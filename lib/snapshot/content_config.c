@@ -98,7 +98,8 @@ static bool has_sample(const uint8_t *p, size_t n)
 	       ab_content_has(p, n, "test");
 }
 
-/* The base64 of a text that says itself that it is none, as npm shows it. */
+/* The base64 of a text that says itself that it is none, as npm shows it, or
+   of a word that protects nothing. */
 static bool hides_sample(const uint8_t *p, size_t n)
 {
 	uint8_t plain[64];
@@ -108,7 +109,8 @@ static bool hides_sample(const uint8_t *p, size_t n)
 		if (plain[i] < ' ' || plain[i] > '~')
 			return false;
 	}
-	return has_sample(plain, got);
+	return has_sample(plain, got) ||
+	       (got && ab_content_is_weak(plain, got));
 }
 
 bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
@@ -526,10 +528,65 @@ bool ab_verify_model_key(const ab_content_window *w, ab_content_match *m)
 	       !ab_content_has(m->value, 48, "t3blbkfj");
 }
 
+/*
+ * What services have in pages that everybody reads: Mapbox, Stripe, Supabase,
+ * PostHog.
+ */
+static bool is_published(const uint8_t *p, const uint8_t *end)
+{
+	static const char *const fronts[] = { "pk.eyj", "pk_live_", "pk_test_",
+					      "sb_publishable_", "phc_" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(fronts); i++) {
+		size_t n = strlen(fronts[i]);
+
+		if ((size_t)(end - p) > n && ab_content_has(p, n, fronts[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_base58(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && ab_content_class('A', *p) && !is_one_of("0OIl", *p))
+		p++;
+	return p == end;
+}
+
+/*
+ * Where a coin is, which is called a token too: an address of Ethereum, Tron or
+ * Solana. Of other tokens of that length one in twenty looks so.
+ */
+static bool is_address(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p);
+
+	if (n == 42 && p[0] == '0' && p[1] == 'x')
+		return run('H', p + 2, end, n) == end;
+	return (n == 43 || n == 44 || (n == 34 && *p == 'T')) &&
+	       is_base58(p, end);
+}
+
+/* Does the name say that it opens something? */
+static bool opens(const uint8_t *name, const uint8_t *end)
+{
+	static const char *const words[] = { "access", "api", "auth", "bot",
+					     "refresh", "private", "secret",
+					     "bearer", "session", "deploy",
+					     "key" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (ab_content_has(name, (size_t)(end - name), words[i]))
+			return true;
+	}
+	return false;
+}
+
 /* api_key: ... */
 bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
 {
-	return is_assigned_as(w, m, is_issued);
+	return is_assigned_as(w, m, is_issued) &&
+	       !is_published(m->value, m->end);
 }
 
 /*
@@ -538,8 +595,13 @@ bool ab_verify_api_key(const ab_content_window *w, ab_content_match *m)
  */
 bool ab_verify_token(const ab_content_window *w, ab_content_match *m)
 {
+	const uint8_t *name_end = m->end;
+
 	return is_assigned(w, m) && m->end - m->value >= 20 &&
-	       !memchr(m->value, ':', (size_t)(m->end - m->value));
+	       !memchr(m->value, ':', (size_t)(m->end - m->value)) &&
+	       !is_published(m->value, m->end) &&
+	       (opens(whole_name(w), name_end) ||
+		!is_address(m->value, m->end));
 }
 
 /* A name of its own: of what pages and cancels there are tokens too. */
@@ -604,6 +666,8 @@ static bool is_key_or_uuid(const ab_content_window *w,
 	/* tests make up UUIDs for whatever they need */
 	if (is_uuid(p, m->end))
 		return !(w->kind & AB_CONTENT_TESTS);
+	if (is_address(m->value, m->end) && !opens(whole_name(w), m->value))
+		return false;
 	return n >= 32 && !(n & 1) && run('h', p, m->end, n) == m->end &&
 	       !counts(p, n) && !is_weak(p, m->end);
 }
