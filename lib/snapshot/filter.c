@@ -93,32 +93,45 @@ static bool is_about(const struct ab_name_rule *rule, bool is_directory)
 	       rule->pattern[n - 1] == '/';
 }
 
-/* The components of the pattern before its last, against those above. */
+/* Where the last component of the n bytes begins. */
+static size_t last_component(const char *path, size_t n)
+{
+	const char *slash = memrchr(path, '/', n);
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/*
+ * The components of the pattern before its last, against those above; between
+ * them `**` stands for any number of directories.
+ */
 static bool is_below(const struct ab_name_rule *rule, const ab_place *place)
 {
 	size_t last_len;
-	const char *p = rule->pattern;
-	const char *p_end = ab_match_last(p, &last_len);
-	const char *path = place->path;
-	size_t n = place->parent_len;
+	const char *p = rule->pattern, *path = place->path;
+	size_t end = (size_t)(ab_match_last(p, &last_len) - p);
+	size_t n = place->parent_len, stars = 0, stars_n = 0;
 
-	while (p_end > p) {
-		const char *p_slash;
-		const char *slash;
+	while (end > 0) {
+		size_t at = last_component(p, --end); /* without the slash */
+		size_t dir = last_component(path, n);
 
-		p_end--; /* the slash */
-		if (n == 0)
+		if (end - at == 2 && memcmp(p + at, "**", 2) == 0) {
+			stars = at;
+			stars_n = n;
+		} else if (n > 0 &&
+			   ab_glob_match_name(p + at, end - at, path + dir,
+					      n - dir, AB_GLOB_FOLD)) {
+			n = dir ? dir - 1 : 0;
+		} else if (stars && stars_n > 0) {
+			/* one directory more is the stars' */
+			dir = last_component(path, stars_n);
+			n = stars_n = dir ? dir - 1 : 0;
+			at = stars;
+		} else {
 			return false;
-		p_slash = memrchr(p, '/', (size_t)(p_end - p));
-		slash = memrchr(path, '/', n);
-		p_slash = p_slash ? p_slash + 1 : p;
-		slash = slash ? slash + 1 : path;
-		if (!ab_glob_match_name(p_slash, (size_t)(p_end - p_slash),
-					slash, (size_t)(path + n - slash),
-					AB_GLOB_FOLD))
-			return false;
-		n = slash > path ? (size_t)(slash - path) - 1 : 0;
-		p_end = p_slash;
+		}
+		end = at;
 	}
 	return true;
 }

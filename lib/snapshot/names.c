@@ -83,6 +83,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	X(".railway/"), X(".render/"), X(".heroku"), X(".tugboat"),
 	X(".cf/config.json"), X(".wrangler/"), X(".cloudflared/"), X("*.rdp"),
 	X("*.ovpn"), X("*.tblk"), X("*.tblk/"), X("openvpn/*.conf"), X("wireguard/*.conf"),
+	IF("openvpn/**/*.conf", 'X', NO_FIXTURE),
+	IF("wireguard/**/*.conf", 'X', NO_FIXTURE),
 	X("wg*.conf"), C("cloud-config"), C("user-data"), C("cloud-init*.yaml"),
 	C("cloud-init*.yml"),
 
@@ -300,7 +302,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	IF("tmp/", 'B', WORKDIR), IF("temp/", 'B', WORKDIR),
 	IF("logs/", 'B', BELOW), B(".terragrunt-cache/"), B(".serverless/"),
 	B("cdk.out/"), B(".aws-sam/"), B(".dvc/cache/"), B("mlruns/"),
-	IF("wandb/", 'B', BUILT), B("*.ckpt"), B("*.safetensors"), B("*.gguf"),
+	B("wandb/run-[0-9]*_[0-9]*-*/"), B("wandb/offline-run-[0-9]*_[0-9]*-*/"),
+	B("run-*.wandb"), IF("wandb/", 'B', BUILT), B("*.ckpt"), B("*.safetensors"), B("*.gguf"),
 	B("*.onnx"), B("*.parquet"),
 };
 
