@@ -190,6 +190,7 @@ bool ab_content_parameter(const ab_content_window *w, const uint8_t *name,
 bool ab_verify_word(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_b64(const ab_content_window *w, ab_content_match *m);
+bool ab_verify_der(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_pem_url(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_key_b64(const ab_content_window *w, ab_content_match *m);
 bool ab_verify_jwk(const ab_content_window *w, ab_content_match *m);

@@ -117,6 +117,45 @@ bool ab_verify_pem_url(const ab_content_window *w, ab_content_match *m)
 	       ab_verify_pem(&in, &key);
 }
 
+/* Inside the SEQUENCE (X.690, 8.1) that a file begins with; NULL: there is
+   none, or this is not the file's beginning. */
+static const uint8_t *sequence(const ab_content_window *w)
+{
+	const uint8_t *p = w->lo;
+	ptrdiff_t skip;
+
+	if (w->at - p >= AB_CONTENT_BACK || w->hi - p < 8 || *p != 0x30)
+		return NULL;
+	skip = p[1] < 0x80 ? 2 : p[1] == 0x81 ? 3 : p[1] == 0x82 ? 4 : 0;
+	return skip ? p + skip : NULL;
+}
+
+/*
+ * A file that is a key in DER: a version and the key (RFC 8017, appendix A.1.2;
+ * RFC 5915), or with an algorithm's name between (RFC 5958), or encrypted,
+ * which begins with that name. A template has no key behind it.
+ */
+bool ab_verify_der(const ab_content_window *w, ab_content_match *m)
+{
+	static const uint8_t pkcs[] = { 0x2a, 0x86, 0x48, 0x86, 0xf7 };
+	const uint8_t *p = sequence(w), *at = w->at;
+
+	if (!p || w->hi - m->end < 40)
+		return false;
+	if (*at == '\r') {
+		if (at - p != 9 || p[0] != 0x30 || p[2] != 6 ||
+		    memcmp(p + 4, pkcs, sizeof(pkcs)) != 0)
+			return false;
+	} else if (at != p || (at[3] == 0x30 && at[5] != 6) ||
+		   (at[3] == 2 && at[4] < 0x20) ||
+		   (at[3] == 4 && at[4] < 24)) {
+		return false;
+	}
+	m->value = m->end;
+	m->end = w->hi - m->value > 128 ? m->value + 128 : w->hi;
+	return ab_content_entropy(m->value, (size_t)(m->end - m->value)) >= 35;
+}
+
 /* At most `max` letters of base64 from p, without line ends. */
 static size_t letters(const uint8_t *p, const uint8_t *hi, uint8_t *out,
 		      size_t max)

@@ -249,6 +249,13 @@ const ab_content_row ab_content_rows[] = {
 	V("pem-private", 'H', "PRIVATE KEY", pem, 0, LITERAL),
 	V("pem-private", 'H', "PRIVATE%p{3}KEY", pem_url, 0, LITERAL),
 	V("pem-private", 'H', "PRIVATE+KEY", pem_url, 0, LITERAL),
+	/* the same without armour, as a file: PKCS #8, PKCS #1 and DSA's,
+	   SEC 1, and what is encrypted */
+	V("pem-private", 'H', "\2\1%o0", der, 0, LITERAL),
+	V("pem-private", 'H', "\2\1%o\2", der, 0, LITERAL),
+	V("pem-private", 'H', "\2\1\1\4", der, 0, LITERAL),
+	V("pem-private", 'H', "\r\1\5\r", der, 0, LITERAL),
+	V("pem-private", 'H', "\r\1\f\1", der, 0, LITERAL),
 	V("putty-key", 'H', "PuTTY-User-Key-File-2:", putty, 0, LITERAL),
 	V("putty-key", 'H', "PuTTY-User-Key-File-3:", putty, 0, LITERAL),
 	T("openssh-b64", 'H', "b3BlbnNzaC1rZXktdjE%E{40,}", 0, LITERAL),

@@ -103,6 +103,8 @@ bool ab_content_class(char class, uint8_t c)
 		return ab_content_class('E', c) || c == '_';
 	case 's':
 		return c == ' ' || (c >= '\t' && c <= '\r');
+	case 'o':
+		return c == 0;
 	case 'b':
 		return c == ' ' || c == '\t';
 	case 'q':

@@ -595,6 +595,68 @@ START_TEST(in_binary_files_only_tier_h_counts)
 }
 END_TEST
 
+/* What stands before the key in DER, and its length. */
+typedef struct der {
+	const char *front;
+	size_t n;
+} der;
+#define DER(s) { s, sizeof(s) - 1 }
+
+static bool is_der(const der *d, const char *before, const char *key)
+{
+	char all[1024];
+	size_t n = strlen(before), key_len = strlen(key);
+
+	memcpy(all, before, n);
+	memcpy(all + n, d->front, d->n);
+	memcpy(all + n + d->n, key, key_len);
+	return is_found(all, n + d->n + key_len);
+}
+
+START_TEST(a_file_that_is_a_key_needs_no_armour)
+{
+	static const der keys[] = {
+		DER("0\x82\x04\xbe\2\1\0000\x0d\6\x09*\x86H\x86\xf7\x0d\1\1\1\5\0"),
+		DER("0\x82\x04\xa4\2\1\0\2\x82\1\1\0"),
+		DER("0\x82\x01\xbb\2\1\0\2\x81\x81\0"),
+		DER("0\x81\x87\2\1\0000\x13\6\7*\x86H\xce=\2\1"),
+		DER("0w\2\1\1\4 "),
+		DER("0\x81\xdc\2\1\1\4B"),
+		DER("0.\2\1\0000\5\6\3+ep\4\"\4 "),
+		DER("0\x82\5+0W\6\x09*\x86H\x86\xf7\x0d\1\5\x0d"),
+		DER("0\x82\2\xa1\x30\x1b\6\x0a*\x86H\x86\xf7\x0d\1\x0c\1\3"),
+	};
+	static const der others[] = {
+		/* a certificate, a public key, PKCS #12, a message */
+		DER("0\x82\3\x5b\x30\x82\2\x43\xa0\3\2\1\2\2\x14"),
+		DER("0\x82\1\x22\x30\x0d\6\x09*\x86H\x86\xf7\x0d\1\1\1\5\0"),
+		DER("0\x82\x09\x51\2\1\3\x30\x82"),
+		DER("0\x82\x09\x51\6\x09*\x86H\x86\xf7\x0d\1\7\2"),
+		/* SNMP's version and its community */
+		DER("0\x29\2\1\1\4\6public"), DER("0\x09\2\1\0\2\1\5"),
+	};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(keys); i++) {
+		size_t n;
+		char *p = content_text(&seed, "^A120^", &n);
+
+		ck_assert_msg(is_der(&keys[i], "", p), "key %zu", i);
+		ck_assert_msg(!is_der(&keys[i], "x", p), "%zu behind", i);
+		ck_assert_msg(!is_der(&keys[i], "", ""), "%zu alone", i);
+		memset(p, 'a', n);
+		ck_assert_msg(!is_der(&keys[i], "", p), "%zu empty", i);
+		free(p);
+	}
+	for (size_t i = 0; i < AB_ARRAY_LEN(others); i++) {
+		size_t n;
+		char *p = content_text(&seed, "^A120^", &n);
+
+		ck_assert_msg(!is_der(&others[i], "", p), "other %zu", i);
+		free(p);
+	}
+}
+END_TEST
+
 START_TEST(a_scanner_is_as_new_for_each_file)
 {
 	ab_content_finding f;
@@ -820,6 +882,7 @@ int main(void)
 	ADD(names_decide_where_the_table_says);
 	ADD(what_is_made_for_tests_stays_where_tests_are);
 	ADD(in_binary_files_only_tier_h_counts);
+	ADD(a_file_that_is_a_key_needs_no_armour);
 	ADD(a_scanner_is_as_new_for_each_file);
 	ADD(without_memory_there_is_no_scanner);
 	ADD(a_scan_needs_no_memory);
