@@ -182,8 +182,9 @@ static bool decode(ab_form *form)
 
 static bool strip_front(ab_form *form)
 {
-	static const char *const fronts[] = {".#", "._", "~$", "copy of ",
-					     "backup of "};
+	static const char *const fronts[] = {
+		".#", "._", "~$", "copy of ", "backup of ", "kopie von ",
+		"copie de ", "copia de "};
 	const char *colon = memchr(form->text, ':', form->len);
 
 	if (form->len > 2 && form->text[0] == '#' &&
@@ -206,6 +207,26 @@ static bool strip_front(ab_form *form)
 	return true;
 }
 
+/* " (copy 2)", "(another copy)", " (3rd copy)", " (Kopie)": its length. */
+static size_t bracketed_copy(const ab_form *form, size_t end)
+{
+	static const char *const words[] = {"copy", "copia", "copie", "kopi"};
+	const char *p = form->text + end;
+	size_t n = 1;
+
+	while (n < end && n < 24 && p[-(ptrdiff_t)n] != '(')
+		n++;
+	if (n >= end || p[-(ptrdiff_t)n] != '(')
+		return 0;
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		if (memmem(p - n, n, words[i], strlen(words[i])))
+			return n + 1 < end && p[-(ptrdiff_t)n - 1] == ' '
+				       ? n + 1
+				       : n;
+	}
+	return 0;
+}
+
 /* " (1)", " (copy)", " 2" that end at `end`: their length. */
 static size_t copy_mark(const ab_form *form, size_t end)
 {
@@ -215,7 +236,8 @@ static size_t copy_mark(const ab_form *form, size_t end)
 	} marks[] = {
 #define MARK(s) {sizeof(s) - 1, s}
 		MARK(" (copy)"), MARK(" - copy"), MARK(" copy"), MARK("-copy"),
-		MARK("_copy"),	 MARK(".copy"),	  MARK(" backup"),
+		MARK("_copy"),	 MARK(".copy"),	  MARK(" - kopie"),
+		MARK(" - copie"), MARK(" - copia"), MARK(" backup"),
 		MARK("-backup"), MARK("_backup"), MARK(".backup"),
 		MARK("-bak"),	 MARK("_bak"),	  MARK(".bak"),	 MARK("-old"),
 		MARK("_old"),	 MARK(".old"),	  MARK("-orig"), MARK("_orig"),
@@ -224,8 +246,14 @@ static size_t copy_mark(const ab_form *form, size_t end)
 	};
 	size_t at = end;
 
-	if (end < 2 || !strchr("ypkdg)0123456789", form->text[end - 1]))
+	if (end < 2 || !strchr("aeypkdg)0123456789", form->text[end - 1]))
 		return 0;
+	if (form->text[end - 1] == ')') {
+		size_t n = bracketed_copy(form, end);
+
+		if (n > 0)
+			return n;
+	}
 	for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++)
 		if (end > marks[i].n &&
 		    form->text[end - marks[i].n] == marks[i].text[0] &&
@@ -288,20 +316,25 @@ static bool strip_companion(ab_form *form)
 static bool strip_suffix(ab_form *form)
 {
 	static const char *const ends[] = {
-		"b64",	   "backup",	"bak",	    "bak1",	"bak2",
-		"base64",  "bck",	"bk",	    "bz2",	"copy",
-		"crdownload", "disabled", "dpkg-dist", "dpkg-new", "dpkg-old",
-		"dpkg-tmp", "gz",	"lock",	    "lz4",	"lzma",	 "new",
+		"b64",	   "back",	"backup",   "bak",	"bak1",
+		"bak2",	   "base64",	"bck",	    "bk",	"bkp",
+		"bz2",	   "copy",	"crdownload", "dev",	"development",
+		"disabled", "dpkg-dist", "dpkg-new", "dpkg-old", "dpkg-tmp",
+		"gz",	   "kate-swp",	"live",	    "local",	"lock",
+		"lz4",	   "lzma",	"mine",	    "new",	"off",
 		"old",	   "orig",	"pacnew",   "pacsave",	"part",
-		"partial", "prev",	"rpmnew",   "rpmorig",	"rpmsave",
-		"sav",	   "save",	"swn",	    "swo",	"swp",
-		"temp",	   "tmp",	"ucf-dist", "ucf-new",	"ucf-old",
-		"xz",	   "z",		"zst"};
+		"partial", "preprod",	"prev",	    "prod",	"production",
+		"qa",	   "rej",	"rpmnew",   "rpmorig",	"rpmsave",
+		"sav",	   "save",	"stage",    "staging",	"swn",
+		"swo",	   "swp",	"temp",	    "tmp",	"uat",
+		"ucf-dist", "ucf-new",	"ucf-old",  "work",	"xz",
+		"z",	   "zst"};
 	const char *dot = memrchr(form->text, '.', form->len);
 	size_t n = form->len;
 
-	if (n > 1 && form->text[n - 1] == '~') {
-		form->len = n - 1;
+	if (n > 1 && (form->text[n - 1] == '~' ||
+		      (n > 2 && memcmp(form->text + n - 2, ",v", 2) == 0))) {
+		form->len = form->text[n - 1] == '~' ? n - 1 : n - 2;
 		form->is_plain = false;
 		return true;
 	}
@@ -319,7 +352,32 @@ static bool strip_suffix(ab_form *form)
 	return false;
 }
 
-/* ".1", "~1", "-20240131", ".2024-01-31_12:00" */
+/* "-prod", "_work": where it is used, behind what has no suffix any more. */
+static bool strip_stage(ab_form *form)
+{
+	static const char *const words[] = {"live",	  "local",   "prod",
+					    "production", "staging", "work"};
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i]);
+		const char *p = form->text + form->len - n;
+
+		if (form->len < n + 2 || (p[-1] != '-' && p[-1] != '_') ||
+		    memcmp(p, words[i], n) != 0)
+			continue;
+		form->len -= n + 1;
+		form->is_plain = false;
+		return true;
+	}
+	return false;
+}
+
+static bool is_year(const char *p)
+{
+	return memcmp(p, "19", 2) == 0 || memcmp(p, "20", 2) == 0;
+}
+
+/* ".1", "~1", ".2024", "-20240131", ".2024-01-31_12:00" */
 static bool strip_number(ab_form *form, bool is_manual)
 {
 	size_t at = form->len;
@@ -330,11 +388,12 @@ static bool strip_number(ab_form *form, bool is_manual)
 		digits += is_digit(form->text[at - 1]);
 		at--;
 	}
-	if (digits >= 6 && at > 1 && strchr(".-_", form->text[at]))
+	if (digits >= 4 && at > 1 && strchr(".-_", form->text[at]))
 		at++;
 	if (digits == 0 || at < 2 || !strchr(".-_~", form->text[at - 1]))
 		return false;
-	if (digits < 6 &&
+	if (digits < 6 && !(digits == 4 && form->len - at == 4 &&
+			    is_year(form->text + at)) &&
 	    (form->len - at != digits || digits > 2 ||
 	     !strchr(".~", form->text[at - 1]) ||
 	     (is_manual && form->text[at - 1] == '.')))
@@ -348,7 +407,7 @@ bool ab_form_next(ab_form *form, bool is_manual)
 {
 	return trim(form) || decode(form) || strip_front(form) ||
 	       strip_suffix(form) || strip_companion(form) ||
-	       strip_copy_mark(form) ||
+	       strip_copy_mark(form) || strip_stage(form) ||
 	       strip_number(form, is_manual);
 }
 
