@@ -110,7 +110,8 @@ static bool hides_sample(const uint8_t *p, size_t n)
 			return false;
 	}
 	return has_sample(plain, got) ||
-	       (got && ab_content_is_weak(plain, got));
+	       (got && got <= 24 && ab_content_class('A', plain[0]) &&
+		ab_content_is_weak(plain, got));
 }
 
 bool ab_content_is_made(const uint8_t *p, const uint8_t *end)
@@ -462,17 +463,104 @@ static bool is_assigned(const ab_content_window *w, ab_content_match *m)
 	return is_assigned_as(w, m, is_real);
 }
 
+/* A word, a number or nothing in brackets, as programs and patterns have. */
+static bool has_brackets(const uint8_t *p, const uint8_t *end)
+{
+	static const char pairs[][3] = { "()", "[]", "{}", "<>", "``" };
+
+	for (; p < end; p++) {
+		const uint8_t *close = p + 1;
+
+		while (close < end && (ab_content_class('.', *close) ||
+				       *close == ','))
+			close++;
+		for (size_t i = 0; close < end && i < AB_ARRAY_LEN(pairs); i++)
+			if (*p == (uint8_t)pairs[i][0] &&
+			    *close == (uint8_t)pairs[i][1])
+				return true;
+	}
+	return false;
+}
+
+/*
+ * What a generator makes of letters, digits and signs, of which a language has
+ * each as well: so few words, no brackets, and nothing of one kind for long.
+ */
+static bool is_mixed(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = (size_t)(end - p), run_of = 0, in_words = 0;
+	bool has_vowel = false, upper = false, digit = false, lower = false;
+
+	/* without a sign it was judged; shorter ones are what manuals show */
+	if (n < 16 || n > 64 || until(p, end, "$(){}[]<>,;`", n) == end)
+		return false;
+	for (const uint8_t *q = p; q < end; q++) {
+		char now = kind(*q);
+
+		upper |= now == 'A';
+		lower |= now == 'a';
+		digit |= now == 'd';
+		if (q == p || now != kind(q[-1])) {
+			run_of = 0;
+			has_vowel = false;
+		}
+		has_vowel |= now == 'a' && is_vowel(*q);
+		if (++run_of > 6)
+			return false;
+		if (run_of >= 4 && has_vowel)
+			in_words += run_of == 4 ? 4 : 1;
+	}
+	return upper && lower && digit && in_words * 3 <= n &&
+	       pieces(p, end) * 4 > n && ab_content_entropy(p, n) >= 34 &&
+	       !is_weak(p, end) && !has_sample(p, n) &&
+	       !has_brackets(p, end) && !ab_content_has(p, n, "://");
+}
+
+/* "password": "...", of what is_assigned() takes for a program's. */
+static bool is_signed(const ab_content_window *w, ab_content_match *m)
+{
+	uint8_t quote = 0;
+	const uint8_t *list = listed(w, m->end, &quote);
+	const uint8_t *p = list ? list : assigned(w, m->end, &quote);
+	const uint8_t *name = whole_name(w);
+
+	if (!p || (name < w->at && *name == '-'))
+		return false;
+	m->value = p;
+	if (quote) {
+		m->end = until(p, w->hi, quote == '"' ? "\"\\" : "'\\", 65);
+		if (m->end == w->hi || *m->end != quote)
+			return false;
+	} else {
+		m->end = until(p, w->hi, "\"'\\`", 65);
+		if (!ends_line(m->end, w->hi) || !is_setting(w, name) ||
+		    is_one_of(";,)]}({[", m->end[-1]))
+			return false;
+	}
+	return is_mixed(p, m->end);
+}
+
+static bool is_password(const ab_content_window *w, ab_content_match *m)
+{
+	const uint8_t *end = m->end;
+
+	if (is_assigned(w, m))
+		return true;
+	m->end = end;
+	return is_signed(w, m);
+}
+
 /* password: ..., and how else its name ends */
 bool ab_verify_assign(const ab_content_window *w, ab_content_match *m)
 {
-	return is_assigned(w, m);
+	return is_password(w, m);
 }
 
 /* The anchor has the byte behind the name. */
 bool ab_verify_assign_short(const ab_content_window *w, ab_content_match *m)
 {
 	m->end--;
-	return is_assigned(w, m);
+	return is_password(w, m);
 }
 
 /* client_secret: ..., secretKey: ... */
