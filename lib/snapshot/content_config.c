@@ -185,8 +185,8 @@ static const uint8_t *open_quote(const uint8_t *p, const uint8_t *hi,
 
 /*
  * The value behind a name: of "name: v", name := "v", "name" => "v",
- * ["name"] = "v", #define name "v", f("name", "v"), <name>v</name>,
- * <x key="name">v</x> and name" value="v".
+ * ["name"] = "v", #define name "v", f("name", "v"), name("v"),
+ * <name>v</name>, <x key="name">v</x> and name" value="v".
  * *quote is what has to end it; 0: the line's end.
  */
 static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
@@ -199,8 +199,15 @@ static const uint8_t *assigned(const ab_content_window *w, const uint8_t *p,
 	*quote = '<';
 	if (value)
 		return value;
-	if (p < w->hi && *p == '>')
-		return p + 1;
+	if (p < w->hi && *p == '>') {
+		if (!ab_content_at(w, ++p, "<![CDATA[", false))
+			return p;
+		*quote = ']';
+		return p + strlen("<![CDATA[");
+	}
+	/* setPassword("v") */
+	if (w->hi - p > 1 && *p == '(' && ab_content_class('Q', p[1]))
+		return open_quote(p + 1, w->hi, quote);
 	p = open_quote(p, w->hi, quote);
 	is_quoted = *quote != 0;
 	if (is_quoted && p < w->hi && *p == '>') {
@@ -527,13 +534,18 @@ static bool is_signed(const ab_content_window *w, ab_content_match *m)
 	if (!p || (name < w->at && *name == '-'))
 		return false;
 	m->value = p;
-	if (quote) {
+	if (quote == ']') {
+		m->end = memchr(p, ']', (size_t)(w->hi - p));
+		if (!m->end || !ab_content_at(w, m->end, "]]>", false))
+			return false;
+	} else if (quote) {
 		m->end = until(p, w->hi, quote == '"' ? "\"\\" : "'\\", 65);
 		if (m->end == w->hi || *m->end != quote)
 			return false;
 	} else {
 		m->end = until(p, w->hi, "\"'\\`", 65);
-		if (!ends_line(m->end, w->hi) || !is_setting(w, name) ||
+		if (!(is_word(w, name, m) || (ends_line(m->end, w->hi) &&
+					      is_setting(w, name))) ||
 		    is_one_of(";,)]}({[", m->end[-1]))
 			return false;
 	}
