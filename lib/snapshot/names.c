@@ -127,6 +127,8 @@ const struct ab_name_rule ab_name_rules[] = {
 	UNLESS("*.pgp", 'S', PGP), UNLESS("*.sec", 'S', PGP), X("secring.*"),
 	X("pubring.kbx"), X("trustdb.gpg"), X("private-keys-v1.d/"),
 	X(".gnupg/"), X("id_rsa"), X("id_dsa"), X("id_ecdsa"), X("id_ed25519"),
+	X("id_rsa[0-9]"), X("id_ed25519[0-9]"), X("id_rsa.txt"),
+	X("id_ed25519.txt"), X(".htpasswd[0-9]"),
 	X("id_ecdsa_sk"), X("id_ed25519_sk"), X("id_xmss"), X("*_rsa"),
 	X("*_dsa"), X("*_ecdsa"), X("*_ed25519"), IF("identity", 'X', LONE),
 	X("ssh_host_*_key"), X("ssh/config"), X("authorized_keys"),
