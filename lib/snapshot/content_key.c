@@ -381,7 +381,7 @@ bool ab_verify_wireguard(const ab_content_window *w, ab_content_match *m)
 	const uint8_t *p = run('s', run('q', m->end, w->hi, 2), w->hi, 32);
 
 	if (!ab_content_begins(w, w->at) ||
-	    (w->at > w->lo && ab_content_is_one_of(".$/-", w->at[-1])) ||
+	    (w->at > w->lo && w->at[-1] == '.') ||
 	    p == w->hi || (*p != '=' && *p != ':'))
 		return false;
 	p = run('s', p + 1, w->hi, 32);
