@@ -175,10 +175,15 @@ static bool begins_member(const ab_content_window *w, const uint8_t *p)
 /* Of a manifest: what else is called so has neither of these near. */
 static bool is_near_manifest(const ab_content_window *w)
 {
-	size_t n = (size_t)(w->hi - w->lo);
+	const uint8_t **mark = &w->marks[AB_MARK_MANIFEST];
+	const uint8_t *p = *mark > w->lo ? *mark : w->lo;
+	size_t n = p < w->hi ? (size_t)(w->hi - p) : 0;
 
-	return ab_content_has(w->lo, n, "apiversion") ||
-	       ab_content_has(w->lo, n, "metadata");
+	if (memmem(p, n, "apiVersion", 10) || memmem(p, n, "metadata", 8))
+		return true;
+	if (n > 9) /* the beginning of one may be there */
+		*mark = w->hi - 9;
+	return false;
 }
 
 /* kind: Secret, alone in its line, or a member of an object. */
