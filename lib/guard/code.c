@@ -206,13 +206,36 @@ static bool is_symbol(const struct ab_code *k, const struct ab_token *t)
 	return true;
 }
 
+/* python: run.assert_called_once_with("x") says what a mock was called with;
+   nothing else has a method of that name. */
+static bool is_asked_of(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char method[] = ".assert_";
+	uint32_t end = t->at + t->len;
+
+	return k->lang == AB_PY && k->text->len - end >= sizeof(method) &&
+	       !memcmp(k->text->text + end, method, sizeof(method) - 1);
+}
+
+/* python: cProfile.run("x"), pdb.run("x") run code. */
+static bool is_profiled(const struct ab_code *k, const struct ab_token *t)
+{
+	return k->lang == AB_PY && ab_code_is_text(k, t, "run") &&
+	       ab_code_is_sign(k, &k->before, '.') &&
+	       (ab_code_is_text(k, &k->behind, "cProfile") ||
+		ab_code_is_text(k, &k->behind, "pdb"));
+}
+
 /* The call that begins with a token. */
 static enum ab_call call_of(struct ab_code *k, const struct ab_token *t)
 {
 	enum ab_call kind = AB_CALL_NONE;
 
-	if (is_defined(k, t) || is_symbol(k, t))
+	if (is_defined(k, t) || is_symbol(k, t) || is_asked_of(k, t) ||
+	    (k->own_count && ab_code_is_own(k, t)))
 		return AB_CALL_NONE;
+	if (is_profiled(k, t))
+		return AB_CALL_CODE;
 	if (t->kind == AB_TOKEN_WORD)
 		kind = call_at(k, t);
 	/* Deno.run({cmd: [...]}) */
@@ -342,8 +365,9 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .traits = ab_lex_traits(lang) };
 	ab_code_find_modules(&k);
-	ab_code_find_names(&k);
 	ab_code_find_params(&k);
+	ab_code_find_names(&k);
+	ab_code_link_params(&k);
 	ab_code_settle_names(&k);
 	ab_code_find_argv(&k);
 	scan_code(&k, a);

@@ -46,9 +46,12 @@ enum {
 
 #define AB_CODE_STRINGS 64 /* of one call */
 #define AB_CODE_NAMES 64  /* of a program, that are known */
-#define AB_CODE_VALUES 16 /* of a name */
+#define AB_CODE_VALUES 32 /* of a name */
+
+#define AB_CODE_OWN 16	  /* functions of a program, that are known */
 
 struct ab_args;
+struct functions; /* code_params.c */
 
 /* x = "a", x = ["a", "b"], for x in ["a", "b"], system as x. */
 struct ab_named {
@@ -58,10 +61,18 @@ struct ab_named {
 	bool is_any;  /* a list, and one of them too */
 	bool is_path; /* x = Path("a") */
 	bool is_unknown; /* it is also given what is not known */
-	uint32_t begins; /* a bit for each value that begins a list */
+	bool is_nested;	 /* a list of those lists that `begins` tells */
+	bool is_map;	 /* what a table has, without its keys */
+	bool is_used;	 /* it may have been, before what is read now */
 	bool is_cut;  /* there is more of it */
-	uint32_t count;
-	struct ab_word words[AB_CODE_VALUES];
+	uint32_t begins; /* a bit for each value that begins a list */
+	uint32_t edits;	 /* how often something was added or changed */
+	uint32_t forks;	 /* alternatives that are what it was before */
+	/* a name that it is made of, and its edits then */
+	struct ab_token source;
+	uint32_t source_edits;
+	uint32_t count, room;
+	struct ab_word *words;
 };
 
 struct ab_code {
@@ -82,6 +93,12 @@ struct ab_code {
 	struct ab_token behind; /* and the one before that */
 	struct ab_named *names;
 	uint32_t name_count;
+	uint32_t value_room; /* of all names */
+	bool has_functions;  /* it defines some that may run before */
+	struct functions *functions;
+	/* names of the table that are its own functions' and nothing else's */
+	struct ab_token own[AB_CODE_OWN];
+	uint32_t own_count;
 	/* names that are given what is not known, each once */
 	struct ab_token *unknown;
 	uint32_t unknown_count;
@@ -176,6 +193,8 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
 /* Where the arguments of a call without brackets end: system "a", "b" or die */
 bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t);
+/* What this returns is made of the strings that it is given. */
+bool ab_code_hands_on(const struct ab_code *k, const struct ab_token *t);
 /* What has this name runs a command and nothing else that has it; the lexer is
    behind it. */
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t);
@@ -241,6 +260,8 @@ struct ab_args {
 
 /* The arguments from the lexer's place on. */
 void ab_code_read_args(struct ab_code *k, struct ab_args *a);
+/* Something is made of the string behind which the lexer is: "..."[::-1]. */
+bool ab_code_is_changed(const struct ab_code *k);
 /* ruby: system({"A" => "b"}, "make"): the token begins what is no command. */
 bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t);
 /* sys.executable, process.execPath: the program that runs this one. */
@@ -298,8 +319,48 @@ void ab_code_check_home(struct ab_code *k);
 /* --- code_params.c --- */
 /* What the functions of the program are called with. */
 void ab_code_find_params(struct ab_code *k);
+/* What a name is handed on that is given to one of them; once all are read. */
+void ab_code_link_params(struct ab_code *k);
+/* Those of them that are made of what is not known; false: no more. */
+bool ab_code_settle_links(struct ab_code *k);
+/* The word calls such a function: what that does is read in its body. */
+bool ab_code_is_own(const struct ab_code *k, const struct ab_token *t);
+
+/* --- code_value.c --- */
+enum ab_setting {
+	AB_VALUE_SET,  /* name = */
+	AB_VALUE_MORE, /* name += */
+	AB_VALUE_EACH  /* for name in */
+};
+
+/* What stands behind `name =` or `for name in`; the sign that ended it, if it
+   was one. */
+char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
+			const struct ab_token *name, enum ab_setting kind);
+void ab_code_add_value(struct ab_code *k, struct ab_named *n,
+		       const struct ab_word *w, bool is_more);
+void ab_code_add_hole(struct ab_code *k, struct ab_named *n);
+/* A word of which nothing is known. */
+bool ab_code_is_hole(const struct ab_word *w);
+/* How many values, or lists, it may be. */
+uint32_t ab_code_alternatives(const struct ab_named *n);
+/* The name, to change its last value, which begins at *from; what it was
+   before is kept where that may have been used. NULL: which that is, is not
+   known, and noted so. */
+struct ab_named *ab_code_change(struct ab_code *k, const struct ab_token *name,
+				uint32_t *from);
+
+/* --- code_change.c --- */
+/* c[1] = "x", c.insert(1, "x"), c << "x": what is done to the name t, before
+   which `before` stands; the lexer is behind it. True: it is such. */
+bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
+			 const struct ab_token *t);
 
 /* --- code_names.c --- */
+struct ab_named *ab_code_add_named(struct ab_code *k, const struct ab_token *t);
+/* Without the sigil of perl. */
+struct ab_token ab_code_bare_name(const struct ab_code *k,
+				  const struct ab_token *t);
 bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 		     char sign);
 bool ab_code_is_text(const struct ab_code *k, const struct ab_token *t,
@@ -315,9 +376,6 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 /* It is given what is not known; and those that have values know so. */
 void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t);
 void ab_code_settle_names(struct ab_code *k);
-/* All that follows, as a list. */
-void ab_code_read_rest(struct ab_code *k, struct ab_lexer x,
-		       const struct ab_token *name);
 void ab_code_cut_name(struct ab_code *k, const struct ab_token *t);
 const struct ab_named *ab_code_named(const struct ab_code *k,
 				     const struct ab_token *t);

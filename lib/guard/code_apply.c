@@ -107,6 +107,8 @@ static void judge_each(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	if (n->is_list)
 		a->count = a->which + 1;
 	for (uint32_t i = 0; i < n->count && !k->c->is_broken; i++) {
+		if (ab_code_is_hole(&n->words[i]) && !a->is_command)
+			continue;
 		*w = a->has_head ? a->head : n->words[i];
 		k->last = NULL; /* a text of somebody else */
 		if (a->has_head)

@@ -75,10 +75,12 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 {
 	bool is_one = n->count == 1 || n->is_list;
 	bool is_many = ab_code_has_lists(n);
+	bool is_given = a->count && is_option(k, t);
 	enum ab_piece piece;
 
-	a->is_cut |= n->is_cut;
-	a->is_computed |= n->is_unknown && (!a->count || !is_option(k, t));
+	/* a list of lists is gone through, or not understood */
+	a->is_cut |= n->is_cut && !is_given;
+	a->is_computed |= (n->is_unknown || n->is_nested) && !is_given;
 	if (!is_one && (a->each || a->joint == AB_JOINT_OPEN ||
 			a->joint == AB_JOINT_STRING)) {
 		piece = ab_code_piece(k, &a->joint, t, false);
@@ -91,8 +93,12 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 	piece = ab_code_piece(k, &a->joint, t, true);
 	if (piece != AB_PIECE_MORE && (!is_one || n->is_any || is_many))
 		begin_each(a, n, false);
-	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++)
-		add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
+	for (uint32_t i = 0; i < (n->is_list ? n->count : 1); i++) {
+		/* what is not known is no name of a file, either */
+		if (a->is_command || !ab_code_is_hole(&n->words[i]) ||
+		    a->each)
+			add_word(k, a, i ? AB_PIECE_NEW : piece, &n->words[i]);
+	}
 }
 
 /* environ["HOME"], environ.get("HOME"), getenv("HOME"): what stands before the
@@ -201,8 +207,7 @@ bool ab_code_own_program(const struct ab_code *k, const struct ab_token *t,
 	return false;
 }
 
-/* Something is made of the string behind which the lexer is: "..."[::-1]. */
-static bool is_changed(const struct ab_code *k)
+bool ab_code_is_changed(const struct ab_code *k)
 {
 	static const char *const same[] = {
 		"format", "split",   "strip",  "rstrip", "lstrip", "trim",
@@ -221,6 +226,8 @@ static bool is_changed(const struct ab_code *k)
 		bool is_same = false;
 		int depth = 0;
 
+		if (n && ab_code_is_sign(k, &t, '[') && !t.is_line)
+			return true;
 		if (!ab_code_is_sign(k, &t, '.') || !ab_lexer_next(&x, &t))
 			return false;
 		for (size_t i = 0; i < AB_ARRAY_LEN(same); i++)
@@ -260,8 +267,18 @@ static bool take_input(struct ab_code *k, struct ab_args *a,
 		k->x = x;
 		(void)ab_lexer_next(&x, &next);
 	}
-	if (next.kind == AB_TOKEN_STRING && ab_code_word(k, &next, &a->input))
+	if (next.kind == AB_TOKEN_STRING && ab_code_word(k, &next, &a->input)) {
 		k->x = x;
+	} else if (next.kind == AB_TOKEN_WORD) {
+		const struct ab_named *n;
+
+		/* which of several it is, is not known */
+		k->x = x;
+		n = ab_code_value(k, &next);
+		if (n && !n->is_list && !n->is_unknown && !n->is_cut &&
+		    n->count == 1)
+			a->input = n->words[0];
+	}
 	return true;
 }
 
@@ -318,7 +335,12 @@ static void add_token(struct ab_code *k, struct ab_args *a,
 		return;
 	}
 	if (is_string && a->is_command && !a->count)
-		a->is_computed |= is_changed(k);
+		a->is_computed |= ab_code_is_changed(k);
+	/* perl: system(reverse @x) */
+	if (a->is_command && k->lang == AB_PERL &&
+	    (ab_code_is_text(k, t, "reverse") || ab_code_is_text(k, t, "map") ||
+	     ab_code_is_text(k, t, "sort") || ab_code_is_text(k, t, "grep")))
+		a->is_computed = true;
 	piece = ab_code_piece(k, &a->joint, t, is_string);
 	if (piece == AB_PIECE_HOLE && a->count)
 		ab_code_hole(k, &a->words[a->count - 1]);
@@ -433,7 +455,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	struct elements elements = { .depth = 0 };
 	struct ab_token t, last = { 0 };
 	int depth = read_block(k, a), environment = -1;
-	bool first = !a->has_block;
+	bool first = !a->has_block, is_later = false;
 
 	a->count = 0;
 	a->is_cut = false;
@@ -471,6 +493,11 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		else if (t.kind == AB_TOKEN_SIGN &&
 			 memchr(")]}", k->text->text[t.at], 3) && --depth <= 0)
 			break;
+		/* run(["x", "y"][::-1]) */
+		is_later |= depth == 1 && ab_code_is_sign(k, &t, ',');
+		if (depth == 1 && !is_later && a->is_command &&
+		    ab_code_is_sign(k, &t, ']'))
+			a->is_computed |= ab_code_is_changed(k);
 		add_token(k, a, &t);
 		last = t;
 		first = false;

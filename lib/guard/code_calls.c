@@ -541,8 +541,7 @@ static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
 	return false;
 }
 
-/* What these return is made of the strings that they are given. */
-static bool hands_on(const struct ab_code *k, const struct ab_token *t)
+bool ab_code_hands_on(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = {
 		"split", "quote", "join", "str", "list", "tuple",
@@ -599,7 +598,7 @@ static void see_token(struct ab_code *k, struct first *f,
 			       ab_code_is_sign(k, before, ']');
 
 		f->depth++;
-		if (is_call && !f->hidden && !hands_on(k, before))
+		if (is_call && !f->hidden && !ab_code_hands_on(k, before))
 			f->hidden = f->depth;
 	} else if (ch && memchr(")]}", ch, 3)) {
 		if (f->hidden == f->depth)
@@ -608,7 +607,7 @@ static void see_token(struct ab_code *k, struct first *f,
 	} else if (ab_code_is_joint(k, t) && !f->depth) {
 		/* f(x) + "it push" */
 		f->is_computed |= !f->is_said && before->kind;
-	} else if (t->kind == AB_TOKEN_STRING && !hands_on(k, before) &&
+	} else if (t->kind == AB_TOKEN_STRING && !ab_code_hands_on(k, before) &&
 		   before->kind == AB_TOKEN_WORD &&
 		   k->lang & (AB_PERL | AB_RUBY)) {
 		return; /* eval get "https://..." */

@@ -9,10 +9,9 @@
 
 #include "guard/code.h"
 
-#include <assert.h>
 #include <string.h>
 
-#define MAX_TOKENS 64 /* of a value */
+#define MAX_TOKENS 64 /* of what is read of a call */
 
 bool ab_code_is_sign(const struct ab_code *k, const struct ab_token *t,
 		     char sign)
@@ -61,7 +60,7 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	if (!n || n->call || !n->count)
+	if (!n || n->call || n->is_map || !n->count)
 		return NULL;
 	if (ab_lexer_next(&x, &next) && next.kind == AB_TOKEN_SIGN &&
 	    memchr("(.[=", k->text->text[next.at], 4) &&
@@ -72,7 +71,33 @@ const struct ab_named *ab_code_value(const struct ab_code *k,
 	return n;
 }
 
-static struct ab_named *add_named(struct ab_code *k, const struct ab_token *t)
+/* The name stands somewhere before: in what may run later. */
+static bool stands_before(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text, *at = s, *end = s + t->at;
+
+	for (; (at = memmem(at, (size_t)(end - at), s + t->at, t->len)); at++) {
+		if ((at == s || !ab_code_is_letter(at[-1])) &&
+		    !ab_code_is_letter(at[t->len]))
+			return true;
+	}
+	return false;
+}
+
+struct ab_token ab_code_bare_name(const struct ab_code *k,
+				  const struct ab_token *t)
+{
+	struct ab_token bare = *t;
+
+	if (k->lang == AB_PERL && t->len > 1 &&
+	    k->text->text[t->at] == '$') {
+		bare.at++;
+		bare.len--;
+	}
+	return bare;
+}
+
+struct ab_named *ab_code_add_named(struct ab_code *k, const struct ab_token *t)
 {
 	const struct ab_named *n = ab_code_named(k, t);
 
@@ -85,7 +110,10 @@ static struct ab_named *add_named(struct ab_code *k, const struct ab_token *t)
 							sizeof(*k->names));
 	if (!k->names)
 		return NULL;
-	k->names[k->name_count] = (struct ab_named){ .name = *t };
+	k->names[k->name_count] = (struct ab_named){
+		.name = *t,
+		.is_used = stands_before(k, t),
+	};
 	return &k->names[k->name_count++];
 }
 
@@ -117,6 +145,8 @@ void ab_code_note_unknown(struct ab_code *k, const struct ab_token *t)
 
 void ab_code_settle_names(struct ab_code *k)
 {
+	bool has_more;
+
 	for (uint32_t i = 0; i < k->name_count; i++) {
 		struct ab_named *n = &k->names[i];
 
@@ -124,28 +154,21 @@ void ab_code_settle_names(struct ab_code *k)
 		for (uint32_t u = 0; u < k->unknown_count; u++)
 			n->is_unknown |= is_same(k, &k->unknown[u], &n->name);
 	}
-}
+	/* what is made of another name knows no more than that */
+	do {
+		has_more = ab_code_settle_links(k);
+		for (uint32_t i = 0; i < k->name_count; i++) {
+			struct ab_named *n = &k->names[i];
+			const struct ab_named *of =
+				n->source.len ? ab_code_named(k, &n->source)
+					      : NULL;
 
-static_assert(AB_CODE_VALUES <= 32, "a bit for each value");
-
-static void add_value(struct ab_code *k, struct ab_named *n,
-		      const struct ab_token *t, enum ab_piece piece)
-{
-	struct ab_word w;
-
-	if (n->is_cut)
-		return;
-	if (piece == AB_PIECE_HOLE) {
-		if (n->count)
-			ab_code_hole(k, &n->words[n->count - 1]);
-	} else if (piece != AB_PIECE_OTHER && ab_code_word(k, t, &w)) {
-		if (piece == AB_PIECE_MORE && n->count)
-			ab_code_append(k, &n->words[n->count - 1], &w);
-		else if (n->count < AB_CODE_VALUES)
-			n->words[n->count++] = w;
-		else
-			n->is_cut = true;
-	}
+			if (!of || n->is_unknown ||
+			    (!of->is_unknown && of->edits == n->source_edits))
+				continue;
+			n->is_unknown = has_more = true;
+		}
+	} while (has_more);
 }
 
 bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t)
@@ -154,120 +177,6 @@ bool ab_code_is_path_type(const struct ab_code *k, const struct ab_token *t)
 				     ab_code_is_text(k, t, "PurePath") ||
 				     ab_code_is_text(k, t, "PosixPath"))) ||
 	       (k->lang == AB_RUBY && ab_code_is_text(k, t, "Pathname"));
-}
-
-/* Nothing is made of it, or the same path; the lexer is behind it. */
-static bool is_plain_path(const struct ab_code *k, struct ab_lexer x)
-{
-	struct ab_token t;
-
-	if (!ab_lexer_next(&x, &t) || t.is_line)
-		return true;
-	if (ab_code_is_sign(k, &t, '.') && ab_lexer_next(&x, &t))
-		return ab_code_is_text(k, &t, "resolve") ||
-		       ab_code_is_text(k, &t, "absolute") ||
-		       ab_code_is_text(k, &t, "expanduser");
-	return !ab_code_is_sign(k, &t, '/') && !ab_code_is_sign(k, &t, '+');
-}
-
-enum value_kind {
-	VALUE_SET,  /* name = */
-	VALUE_MORE, /* name += */
-	VALUE_EACH  /* for name in */
-};
-
-/* What stands behind `name =` or `for name in`. */
-static void read_value(struct ab_code *k, struct ab_lexer x,
-		       const struct ab_token *name, enum value_kind kind)
-{
-	enum ab_joint joint = AB_JOINT_NONE;
-	struct ab_token t, last = { 0 };
-	struct ab_named *n = NULL;
-	bool is_path = true; /* os.system, and no more */
-	bool had = false, begins = false, is_list = false, is_file = false;
-	uint32_t depth = 0, i = 0, from = 0, lists = 0;
-
-	for (; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
-		bool is_text = t.kind == AB_TOKEN_STRING;
-		char ch = t.kind == AB_TOKEN_SIGN ? k->text->text[t.at] : 0;
-
-		if (!depth && i && (t.is_line || (ch && memchr(";,)}]", ch, 5))))
-			break;
-		if (ch && memchr("([", ch, 2)) {
-			is_path = is_path && i && ch == '(' && depth;
-			is_file |= i && !depth &&
-				   ab_code_is_path_type(k, &last);
-			/* a call, unless it begins a list */
-			if (i && !depth && joint == AB_JOINT_NONE && !is_file)
-				break;
-			/* for x in [["a", "b"], ["c"]] */
-			if (begins && depth == 1 && ch == '[' &&
-			    (!n || n->count < AB_CODE_VALUES))
-				lists |= UINT32_C(1) << (n ? n->count : 0);
-			depth++;
-			begins |= !i;
-		} else if (ch && memchr(")]", ch, 2) &&
-			   (!depth || !--depth)) {
-			last = t;
-			break;
-		}
-		is_path = is_path && (t.kind == AB_TOKEN_WORD || ch == '.');
-		if (!is_path && !is_text && !n && !(ch && memchr("([", ch, 2)))
-			break;
-		if (is_text && !n) {
-			n = add_named(k, name);
-			if (!n)
-				return;
-			from = n->count;
-			had = from > 0;
-		}
-		if (n && is_text && t.quote == 'w') {
-			struct ab_token w = { .at = t.at };
-
-			while (ab_code_bare_word(k, &t, &w))
-				add_value(k, n, &w, AB_PIECE_NEW);
-			is_list = true;
-		} else if (n) {
-			enum ab_piece piece =
-				ab_code_piece(k, &joint, &t, is_text);
-
-			if (kind == VALUE_MORE && !begins &&
-			    piece == AB_PIECE_NEW)
-				piece = AB_PIECE_MORE;
-			add_value(k, n, &t, piece);
-		}
-		/* ("a") is no list */
-		is_list |= ch && ((ch == '[' && !i) ||
-				  (ch == ',' && depth == 1 && begins));
-		last = t;
-	}
-	/* for p in Path("x").glob("*"), Path("x") / "y" */
-	if (n && is_file && (kind != VALUE_SET || !is_plain_path(k, x))) {
-		n->count = from;
-		return;
-	}
-	if (n) {
-		/* what was not read may be the end of its last value */
-		n->is_cut |= i == MAX_TOKENS;
-		is_list &= kind != VALUE_EACH || lists;
-		n->begins |= lists;
-		n->is_path |= is_file;
-		if (is_list && kind == VALUE_SET && from < AB_CODE_VALUES)
-			n->begins |= UINT32_C(1) << from | (from > 0);
-		n->is_any |= had && n->is_list != is_list &&
-			     kind != VALUE_MORE;
-		n->is_list |= is_list;
-	}
-	if (is_path && last.kind == AB_TOKEN_WORD && ab_code_call(k, &last) &&
-	    (n = add_named(k, name)))
-		n->call = ab_code_call(k, &last);
-}
-
-static bool begins_text(struct ab_lexer x)
-{
-	struct ab_token t;
-
-	return ab_lexer_next(&x, &t) && t.kind == AB_TOKEN_STRING;
 }
 
 /* None, 0: before it is given something. */
@@ -289,22 +198,35 @@ static bool is_nothing(const struct ab_code *k, struct ab_lexer x)
 /* The same, and whether that is not known. */
 static void set_value(struct ab_code *k, struct ab_lexer x,
 		      const struct ab_token *before,
-		      const struct ab_token *name, enum value_kind kind)
+		      const struct ab_token *name, enum ab_setting kind)
 {
-	const struct ab_named *n = ab_code_named(k, name);
-	uint32_t count = n ? n->count : 0;
-	bool was_cut = n && n->is_cut;
+	const struct ab_named *n;
+	uint32_t edits, from;
+	struct ab_lexer value = x;
+	struct ab_token first, next;
+	char end;
 
-	read_value(k, x, name, kind);
+	/* they are parameters, or noted (code_params.c) */
+	if (k->functions && ab_lexer_next(&value, &first) &&
+	    ((k->lang == AB_PERL && ab_code_is_text(k, &first, "shift") &&
+	      ab_lexer_next(&value, &next) && ab_code_is_sign(k, &next, ';')) ||
+	     (k->lang == AB_PY && ab_code_is_text(k, &first, "lambda"))))
+		return;
+	if (kind == AB_VALUE_MORE && !ab_code_change(k, name, &from))
+		return;
 	n = ab_code_named(k, name);
-	/* `x += "a"` makes a value longer */
+	edits = n ? n->edits : 0;
+	end = ab_code_read_value(k, x, name, kind);
+	n = ab_code_named(k, name);
 	/* f(x=y) of python gives it to another one */
 	if (k->lang == AB_PY && (ab_code_is_sign(k, before, '(') ||
 				 ab_code_is_sign(k, before, ',')))
 		return;
-	if ((!n || (n->count == count && !n->call && !was_cut)) &&
-	    !(n && kind == VALUE_MORE && begins_text(x)) &&
+	if ((!n || (n->edits == edits && !n->call && !n->is_cut)) &&
 	    !is_nothing(k, x))
+		ab_code_note_unknown(k, name);
+	/* x = "a", "b" is a list */
+	if (end == ',' && n && k->lang & (AB_PY | AB_RUBY))
 		ab_code_note_unknown(k, name);
 }
 
@@ -332,33 +254,9 @@ static void note_tuple(struct ab_code *k, struct ab_lexer x,
 		ab_code_note_unknown(k, &all[i]);
 }
 
-/* x.append("a"), x.extend(["a", "b"]), x.push("a"), behind the name. */
-static void read_append(struct ab_code *k, struct ab_lexer x,
-			const struct ab_token *name)
-{
-	static const char *const names[] = { "append", "extend", "push" };
-	const struct ab_named *known = ab_code_named(k, name);
-	struct ab_named *n;
-	struct ab_token t;
-	bool is_append = false;
-
-	if (!known || !known->is_list || !ab_lexer_next(&x, &t))
-		return;
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
-		is_append |= ab_code_is_text(k, &t, names[i]);
-	if (!is_append || !ab_lexer_next(&x, &t))
-		return;
-	n = &k->names[known - k->names];
-	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t) &&
-			     !t.is_line && !ab_code_is_sign(k, &t, ')'); i++) {
-		if (t.kind == AB_TOKEN_STRING)
-			add_value(k, n, &t, AB_PIECE_NEW);
-	}
-}
-
 void ab_code_cut_name(struct ab_code *k, const struct ab_token *t)
 {
-	struct ab_named *n = add_named(k, t);
+	struct ab_named *n = ab_code_add_named(k, t);
 
 	if (n)
 		n->is_cut = true;
@@ -370,32 +268,10 @@ void ab_code_read_param(struct ab_code *k, struct ab_lexer x,
 	const struct ab_named *n = ab_code_named(k, name);
 	uint32_t count = n ? n->count : 0;
 
-	read_value(k, x, name, VALUE_SET);
+	(void)ab_code_read_value(k, x, name, AB_VALUE_SET);
 	n = ab_code_named(k, name);
 	if (!n || n->count == count)
 		ab_code_cut_name(k, name);
-}
-
-void ab_code_read_rest(struct ab_code *k, struct ab_lexer x,
-		       const struct ab_token *name)
-{
-	struct ab_named *n = add_named(k, name);
-	struct ab_token t;
-
-	if (!n)
-		return;
-	n->is_list = true;
-	if (n->count < AB_CODE_VALUES)
-		n->begins |= UINT32_C(1) << n->count;
-	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
-		if (ab_code_is_sign(k, &t, ')'))
-			return;
-		if (t.kind == AB_TOKEN_STRING)
-			add_value(k, n, &t, AB_PIECE_NEW);
-		else if (!ab_code_is_sign(k, &t, ','))
-			break;
-	}
-	n->is_cut = true;
 }
 
 /* x = promisify(y.exec), x = partial(os.system): another name of the call;
@@ -418,7 +294,7 @@ static void read_wrapped(struct ab_code *k, const struct ab_token *name)
 			last.kind = ab_code_is_sign(k, &t, '(') ? 0 : last.kind;
 		if (ab_code_is_sign(k, &t, ')') && last.kind &&
 		    ab_code_call(k, &last)) {
-			n = add_named(k, name);
+			n = ab_code_add_named(k, name);
 			if (n)
 				n->call = ab_code_call(k, &last);
 			return;
@@ -433,19 +309,118 @@ static void copy_values(struct ab_code *k, const struct ab_token *name,
 	const struct ab_named *from = ab_code_named(k, list);
 	struct ab_named *n;
 
-	if (!from || from->call || !from->is_list)
+	if (!from || from->call || !(from->is_list || from->is_map))
 		return;
-	n = add_named(k, name);
+	n = ab_code_add_named(k, name);
 	if (!n || n == from)
 		return;
-	n->is_any |= n->is_list;
+	if (n->count && n->is_list != from->is_nested)
+		n->is_any = true;
+	n->is_list |= from->is_nested;
 	n->is_cut |= from->is_cut;
+	if (n->source.len && !is_same(k, &n->source, list))
+		ab_code_note_unknown(k, name);
+	n->source = *list;
+	n->source_edits = from->edits;
 	for (uint32_t i = 0; i < from->count; i++) {
-		if (n->count < AB_CODE_VALUES)
-			n->words[n->count++] = from->words[i];
-		else
-			n->is_cut = true;
+		const struct ab_word w = from->words[i];
+
+		if (from->is_nested && n->count < AB_CODE_VALUES)
+			n->begins |= (from->begins >> i & 1) << n->count;
+		ab_code_add_value(k, n, &w, false);
 	}
+}
+
+/* What a loop goes through, at the lexer: its first token, with what only
+   hands the list on left out. Of a part of each, what enumerate() and items()
+   have. False: that is not known. */
+static bool begins_list(struct ab_code *k, struct ab_lexer *list,
+			struct ab_token *t, bool is_parts)
+{
+	static const char *const same[] = { "sorted", "reversed", "list",
+					    "tuple",  "set",	  "ipairs",
+					    "enumerate" };
+	bool has_parts = false;
+	struct ab_lexer x = *list;
+	struct ab_token next;
+
+	if (!ab_lexer_next(&x, t))
+		return false;
+	for (size_t i = 0; i < AB_ARRAY_LEN(same); i++) {
+		struct ab_lexer behind = x;
+
+		if (!ab_code_is_text(k, t, same[i]) ||
+		    !ab_lexer_next(&behind, &next) ||
+		    !ab_code_is_sign(k, &next, '('))
+			continue;
+		has_parts = i + 2 >= AB_ARRAY_LEN(same);
+		*list = x = behind;
+		if (!ab_lexer_next(&x, t))
+			return false;
+		break;
+	}
+	/* perl: (@x) */
+	if (k->lang == AB_PERL && ab_code_is_sign(k, t, '(')) {
+		struct ab_lexer inner = x;
+
+		if (ab_lexer_next(&inner, &next) &&
+		    ab_code_is_sign(k, &next, '@') &&
+		    ab_lexer_next(&inner, t) && t->kind == AB_TOKEN_WORD)
+			return ab_lexer_next(&inner, &next) &&
+			       ab_code_is_sign(k, &next, ')');
+		return true;
+	}
+	if (t->kind == AB_TOKEN_WORD) {
+		const struct ab_named *n = ab_code_named(k, t);
+		bool is_map = n && n->is_map;
+
+		if (!ab_lexer_next(&x, &next))
+			return !is_parts && !is_map;
+		if (!is_map)
+			return has_parts == is_parts &&
+			       !(next.kind == AB_TOKEN_SIGN && !next.is_line &&
+				 memchr(".[(+*%", k->text->text[next.at], 6));
+		return ab_code_is_sign(k, &next, '.') &&
+		       ab_lexer_next(&x, &next) &&
+		       ab_code_is_text(k, &next,
+				       is_parts ? "items" : "values");
+	}
+	return has_parts == is_parts || ab_code_is_sign(k, t, '{');
+}
+
+/* php: foreach (x as $k => $v), behind the bracket. */
+static void read_foreach(struct ab_code *k, struct ab_lexer x)
+{
+	const struct ab_lexer list = x;
+	struct ab_token first, name, t;
+	const struct ab_named *known;
+	uint32_t i = 0, edits;
+
+	if (!ab_lexer_next(&x, &first))
+		return;
+	t = first;
+	while (!ab_code_is_text(k, &t, "as") && i++ < MAX_TOKENS &&
+	       ab_lexer_next(&x, &t))
+		;
+	if (!ab_code_is_text(k, &t, "as") || !ab_lexer_next(&x, &name) ||
+	    !ab_lexer_next(&x, &t))
+		return;
+	if (ab_code_is_sign(k, &name, '&'))
+		name = t;
+	if (ab_code_is_sign(k, &t, '=')) {
+		ab_code_note_unknown(k, &name);
+		(void)ab_lexer_next(&x, &t); /* > */
+		(void)ab_lexer_next(&x, &name);
+	}
+	known = ab_code_named(k, &name);
+	edits = known ? known->edits : 0;
+	if (first.kind == AB_TOKEN_WORD && i == 1)
+		copy_values(k, &name, &first);
+	else if (ab_code_is_sign(k, &first, '['))
+		(void)ab_code_read_value(k, list, &name, AB_VALUE_EACH);
+	known = ab_code_named(k, &name);
+	if (!known || known->edits == edits)
+		ab_code_note_unknown(k, &name);
 }
 
 /* for x in, for (const x of, foreach my $x (; t stands behind the first. */
@@ -456,8 +431,13 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	const struct ab_named *known;
 	struct ab_token name;
 	struct ab_lexer list;
-	uint32_t count;
+	uint32_t edits;
+	bool is_parts;
 
+	if (k->lang == AB_PHP) {
+		read_foreach(k, x);
+		return;
+	}
 	if (ab_code_is_sign(k, &t, '(') && !ab_lexer_next(&x, &t))
 		return;
 	for (size_t i = 0; i < AB_ARRAY_LEN(declare); i++) {
@@ -470,27 +450,32 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	if (name.kind != AB_TOKEN_WORD || !ab_lexer_next(&x, &t))
 		return;
 	/* for k, v in: parts of what the list has */
-	if (ab_code_is_sign(k, &t, ',')) {
+	is_parts = ab_code_is_sign(k, &t, ',');
+	if (is_parts)
 		ab_code_note_unknown(k, &name);
-		for (uint32_t i = 0; i < 8 && ab_code_is_sign(k, &t, ',') &&
-				     ab_lexer_next(&x, &name); i++) {
+	for (uint32_t i = 0; i < 8 && ab_code_is_sign(k, &t, ',') &&
+			     ab_lexer_next(&x, &name); i++) {
+		list = x;
+		if (!ab_lexer_next(&x, &t))
+			return;
+		if (ab_code_is_sign(k, &t, ','))
 			ab_code_note_unknown(k, &name);
-			if (!ab_lexer_next(&x, &t))
-				break;
-		}
-		return;
 	}
 	if (ab_code_is_text(k, &t, "in") || ab_code_is_text(k, &t, "of"))
 		list = x;
 	else if (k->lang != AB_PERL || !ab_code_is_sign(k, &t, '('))
 		return;
 	known = ab_code_named(k, &name);
-	count = known ? known->count : 0;
-	read_value(k, list, &name, VALUE_EACH);
-	if (ab_lexer_next(&list, &t) && t.kind == AB_TOKEN_WORD)
-		copy_values(k, &name, &t);
+	edits = known ? known->edits : 0;
+	if (begins_list(k, &list, &t, is_parts)) {
+		if (t.kind == AB_TOKEN_WORD)
+			copy_values(k, &name, &t);
+		else
+			(void)ab_code_read_value(k, list, &name,
+						 AB_VALUE_EACH);
+	}
 	known = ab_code_named(k, &name);
-	if (!known || known->count == count)
+	if (!known || known->edits == edits)
 		ab_code_note_unknown(k, &name);
 }
 
@@ -521,12 +506,16 @@ static bool is_parameter(struct ab_code *k, struct ab_lexer x,
 	return false;
 }
 
+#define MAX_OPEN 8
+
 /* The tokens before the one at hand, the last one first, and the place before
-   the last list that was written out. */
+   the last list that was written out and ended. */
 struct trail {
 	struct ab_token last[2];
 	struct ab_token set; /* the name that was given something last */
 	struct ab_lexer list;
+	struct ab_lexer open[MAX_OPEN]; /* of those that have not ended */
+	uint32_t depth;
 };
 
 /* ["a", "b"].forEach(p =>, x.each { |p|. */
@@ -535,20 +524,29 @@ static void read_each(struct ab_code *k, const struct trail *trail,
 {
 	static const char *const names[] = { "forEach", "map", "each", "some",
 					     "every", "filter", "flatMap" };
+	const struct ab_named *known;
 	struct ab_token name;
 	bool is_each = false;
+	uint32_t edits;
 
 	if (!ab_code_is_sign(k, &trail->last[0], '.'))
 		return;
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
 		is_each |= ab_code_is_text(k, t, names[i]);
-	if (!is_each || !is_parameter(k, k->x, &name))
+	if (!(is_each || k->lang == AB_RUBY) || !is_parameter(k, k->x, &name))
 		return;
-	if ((ab_code_is_sign(k, &trail->last[1], ']') ||
+	known = ab_code_named(k, &name);
+	edits = known ? known->edits : 0;
+	if (!is_each)
+		edits = 0;
+	else if ((ab_code_is_sign(k, &trail->last[1], ']') ||
 	     trail->last[1].quote == 'w') && trail->list.text)
-		read_value(k, trail->list, &name, VALUE_EACH);
+		(void)ab_code_read_value(k, trail->list, &name, AB_VALUE_EACH);
 	else if (trail->last[1].kind == AB_TOKEN_WORD)
 		copy_values(k, &name, &trail->last[1]);
+	known = ab_code_named(k, &name);
+	if (!known || !is_each || known->edits == edits)
+		ab_code_note_unknown(k, &name);
 }
 
 /* A list and no index. */
@@ -561,22 +559,65 @@ static bool is_list(const struct ab_code *k, const struct ab_token *before,
 	       !ab_code_is_sign(k, before, ']');
 }
 
-static void look_at(struct ab_code *k, const struct ab_token *before,
+/* `%=`, `||=`, `<<=`: what is made of it is not known; t is the sign. */
+static bool is_operator(const struct ab_code *k, const struct ab_token *t)
+{
+	const char *s = k->text->text + t->at;
+	uint32_t n = 0, most = k->text->len - t->at;
+
+	while (n < 3 && n < most && memchr("%*|&^?<>/@-", s[n], 11))
+		n++;
+	return t->kind == AB_TOKEN_SIGN && n && n + 1 < most && s[n] == '=' &&
+	       !memchr("=~", s[n + 1], 2) &&
+	       !(n == 1 && memchr("<>", *s, 2));
+}
+
+/* my ($a, $b) = f(), list($a, $b) = f(), const [a, b] = f(). */
+static void note_parts(struct ab_code *k, struct ab_lexer x)
+{
+	const struct ab_lexer start = x;
+	struct ab_token t;
+	uint32_t n = 0;
+
+	if (!ab_lexer_next(&x, &t) || t.kind != AB_TOKEN_SIGN ||
+	    !memchr("([{", k->text->text[t.at], 3))
+		return;
+	while (n++ < MAX_TOKENS && ab_lexer_next(&x, &t) &&
+	       !(t.kind == AB_TOKEN_SIGN &&
+		 memchr(")]};=", k->text->text[t.at], 5)))
+		;
+	if (!ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '='))
+		return;
+	/* what a function is called with */
+	if (ab_lexer_next(&x, &t) && ab_code_is_sign(k, &t, '@') &&
+	    ab_lexer_next(&x, &t) && ab_code_is_text(k, &t, "_"))
+		return;
+	x = start;
+	while (n-- && ab_lexer_next(&x, &t))
+		ab_code_note_unknown(k, &t);
+}
+
+/* True: the name is given something there, and not used. */
+static bool look_at(struct ab_code *k, const struct ab_token *before,
 		    const struct ab_token *t)
 {
 	const char *s = k->text->text;
+	const bool is_member = ab_code_is_sign(k, before, '.');
 	struct ab_lexer x = k->x;
 	struct ab_token next, name;
 	struct ab_named *n;
 	uint8_t call;
 
 	if (!ab_lexer_next(&x, &next))
-		return;
+		return false;
 	if (ab_code_is_sign(k, &next, '=')) {
 		/* no `==`, `=>` or `=~`, and no x.name */
-		if (!(x.pos < x.len && memchr("=>~", s[x.pos], 3)) &&
-		    !ab_code_is_sign(k, before, '.'))
-			set_value(k, x, before, t, VALUE_SET);
+		if (x.pos < x.len && s[x.pos] == '~')
+			return ab_code_read_change(k, before, t);
+		if ((x.pos < x.len && memchr("=>", s[x.pos], 2)) || is_member)
+			return false;
+		set_value(k, x, before, t, AB_VALUE_SET);
+		return true;
 	} else if (ab_code_is_sign(k, &next, ':') && x.pos < x.len &&
 		   s[x.pos] == '=') {
 		ab_code_note_unknown(k, t); /* (x := f()) */
@@ -585,22 +626,25 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		    ab_code_is_sign(k, before, ';'))) {
 		note_tuple(k, x, t);
 	} else if ((k->lang == AB_AWK && ab_code_is_text(k, t, "getline")) ||
-		   (k->lang & (AB_PY | AB_PHP) &&
-		    (ab_code_is_text(k, t, "as") ||
-		     ab_code_is_text(k, t, "lambda")))) {
+		   (k->lang == AB_PY && ab_code_is_text(k, t, "as"))) {
 		ab_code_note_unknown(k, &next);
+	} else if (ab_code_is_text(k, t, "my") || ab_code_is_text(k, t, "our") ||
+		   ab_code_is_text(k, t, "list") ||
+		   ab_code_is_text(k, t, "let") ||
+		   ab_code_is_text(k, t, "const") ||
+		   ab_code_is_text(k, t, "var")) {
+		note_parts(k, k->x);
 	} else if (ab_code_is_sign(k, &next, '<') && x.pos < x.len &&
 		   s[x.pos] == '-' && !strcmp(k->name, "r")) {
 		if (ab_lexer_next(&x, &next))
-			set_value(k, x, before, t, VALUE_SET);
+			set_value(k, x, before, t, AB_VALUE_SET);
 	} else if (ab_code_is_joint(k, &next) && x.pos < x.len &&
 		   s[x.pos] == '=') {
-		if (ab_lexer_next(&x, &next) &&
-		    !ab_code_is_sign(k, before, '.'))
-			set_value(k, x, before, t, VALUE_MORE);
-	} else if (ab_code_is_sign(k, &next, '.') &&
-		   k->lang & (AB_PY | AB_JS | AB_RUBY) && k->name_count) {
-		read_append(k, x, t);
+		if (ab_lexer_next(&x, &next) && !is_member)
+			set_value(k, x, before, t, AB_VALUE_MORE);
+		return true;
+	} else if (!is_member && is_operator(k, &next)) {
+		ab_code_note_unknown(k, t);
 	} else if (ab_code_is_text(k, t, "for") ||
 		   ab_code_is_text(k, t, "foreach")) {
 		read_loop(k, x, next);
@@ -608,8 +652,46 @@ static void look_at(struct ab_code *k, const struct ab_token *before,
 		     ab_code_is_text(k, &next, "as")) ||
 		    (k->lang == AB_JS && ab_code_is_sign(k, &next, ':'))) &&
 		   (call = ab_code_call(k, t)) && ab_lexer_next(&x, &name) &&
-		   name.kind == AB_TOKEN_WORD && (n = add_named(k, &name))) {
+		   name.kind == AB_TOKEN_WORD &&
+		   (n = ab_code_add_named(k, &name))) {
 		n->call = call;
+	} else {
+		return ab_code_read_change(k, before, t);
+	}
+	return false;
+}
+
+/* What stands for the name is used before what comes. */
+static void note_use(struct ab_code *k, const struct ab_token *t)
+{
+	const struct ab_token bare = ab_code_bare_name(k, t);
+	const struct ab_named *all[] = { ab_code_named(k, t),
+					 ab_code_named(k, &bare) };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
+		if (all[i])
+			k->names[all[i] - k->names].is_used = true;
+	}
+}
+
+/* Lists that begin and end. */
+static void note_list(struct ab_code *k, struct trail *trail,
+		      const struct ab_lexer *at, const struct ab_token *t)
+{
+	if (t->quote == 'w') {
+		trail->list = *at;
+	} else if (ab_code_is_sign(k, t, '[')) {
+		if (trail->depth < MAX_OPEN)
+			trail->open[trail->depth] =
+				is_list(k, &trail->last[0], t)
+					? *at
+					: (struct ab_lexer){ .text = NULL };
+		trail->depth++;
+	} else if (ab_code_is_sign(k, t, ']') && trail->depth) {
+		trail->depth--;
+		trail->list = trail->depth < MAX_OPEN
+				      ? trail->open[trail->depth]
+				      : (struct ab_lexer){ .text = NULL };
 	}
 }
 
@@ -619,18 +701,23 @@ void ab_code_find_names(struct ab_code *k)
 	struct ab_lexer start = k->x, at = k->x;
 	struct trail trail = { 0 };
 
+	/* what stands below may run before */
+	k->has_functions = k->lang == AB_AWK ||
+			   (k->lang & (AB_JS | AB_PHP | AB_PERL) &&
+			    (ab_code_has_name(k, "function") ||
+			     ab_code_has_name(k, "sub") ||
+			     memmem(k->text->text, k->text->len, "=>", 2)));
 	/* those that are known get values to the end */
 	while (ab_lexer_next(&k->x, &t)) {
 		if (t.kind == AB_TOKEN_WORD) {
-			look_at(k, &trail.last[0], &t);
+			if (!look_at(k, &trail.last[0], &t) && k->name_count)
+				note_use(k, &t);
 			read_each(k, &trail, &t);
 			if (ab_code_is_text(k, &t, "promisify") ||
 			    ab_code_is_text(k, &t, "partial"))
 				read_wrapped(k, &trail.set);
-		} else if (t.quote == 'w' ||
-			   is_list(k, &trail.last[0], &t)) {
-			trail.list = at;
 		}
+		note_list(k, &trail, &at, &t);
 		if (ab_code_is_sign(k, &t, '='))
 			trail.set = trail.last[0];
 		else if (ab_code_is_sign(k, &t, ';'))

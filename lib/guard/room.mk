@@ -41,7 +41,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_apply.c \
 	lib/guard/code_args.c \
 	lib/guard/code_argv.c \
-	lib/guard/code_calls.c \
+	lib/guard/code_calls.c lib/guard/code_change.c \
 	lib/guard/code_home.c \
 	lib/guard/code_judge.c \
 	lib/guard/code_lines.c \
@@ -49,7 +49,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_sed.c \
-	lib/guard/code_tasks.c \
+	lib/guard/code_tasks.c lib/guard/code_value.c \
 	lib/guard/code_walk.c \
 	lib/guard/code_words.c \
 	lib/guard/command.c lib/guard/command.h \
