@@ -228,6 +228,21 @@ static bool is_statement(const struct ab_code *k, const struct ab_word *w)
 	return false;
 }
 
+/* The same of a graph's; nothing in it may be for a shell. */
+static bool is_graph(const struct ab_word *w)
+{
+	static const char *const verbs[] = { "MATCH (", "MERGE (",
+					     "UNWIND ", "RETURN " };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(verbs); i++) {
+		size_t n = strlen(verbs[i]);
+
+		if (w->len > n && !memcmp(w->text, verbs[i], n))
+			return is_simple(w);
+	}
+	return false;
+}
+
 void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		   const struct ab_token *t)
 {
@@ -261,6 +276,10 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 		     (kind == AB_CALL_DELETE && k->lang == AB_OTHER);
 	if (kind == AB_CALL_SHELL)
 		drop_own_name(k, t, a);
+	/* neo4j: session.run("MATCH (n) RETURN n") */
+	if (kind == AB_CALL_SHELL && a->count == 1 && !a->each && is_method &&
+	    k->lang == AB_PY && !a->is_command && is_graph(&a->words[0]))
+		return;
 	/* $db->exec("..."), db.exec("...") */
 	if (kind == AB_CALL_SHELL && a->count && !a->each && is_method &&
 	    (k->lang & (AB_RUBY | AB_PHP | AB_JS))) {

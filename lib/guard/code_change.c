@@ -183,8 +183,8 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 		"unshift", "shift",   "splice",	  "fill",      "copyWithin",
 		"concat",  "prepend", "replace",  "delete",    "delete_at",
 		"rotate",  "update",  "__setitem__", "__iadd__", "setbyte",
-		"insert",  "append_as_bytes", "extendleft", "appendleft",
-		"delete_if", "keep_if", "each_with_index", "store",
+		"insert",  "store",   "extendleft",  "appendleft",
+		"keep_if", "delete_if",
 	};
 	const struct ab_named *known = ab_code_named(k, name);
 	struct ab_token t, at, next;
@@ -235,15 +235,17 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 static void note_names(struct ab_code *k, struct ab_lexer x)
 {
 	struct ab_token t;
+	bool has_bracket = false;
 	int depth = 0;
 
 	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
 		const struct ab_token bare = ab_code_bare_name(k, &t);
 
+		has_bracket |= !i && ab_code_is_sign(k, &t, '(');
 		depth += ab_code_is_sign(k, &t, '(');
 		depth -= ab_code_is_sign(k, &t, ')');
-		if ((i && depth <= 0) || ab_code_is_sign(k, &t, ';') ||
-		    (i && t.is_line))
+		if ((has_bracket && depth <= 0) || depth < 0 ||
+		    ab_code_is_sign(k, &t, ';') || (i && t.is_line))
 			return;
 		if (ab_code_named(k, &t))
 			ab_code_note_unknown(k, &t);

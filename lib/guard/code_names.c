@@ -628,7 +628,8 @@ static bool look_at(struct ab_code *k, const struct ab_token *before,
 	} else if ((k->lang == AB_AWK && ab_code_is_text(k, t, "getline")) ||
 		   (k->lang == AB_PY && ab_code_is_text(k, t, "as"))) {
 		ab_code_note_unknown(k, &next);
-	} else if (ab_code_is_text(k, t, "my") || ab_code_is_text(k, t, "our") ||
+	} else if (ab_code_is_text(k, t, "my") ||
+		   ab_code_is_text(k, t, "our") ||
 		   ab_code_is_text(k, t, "list") ||
 		   ab_code_is_text(k, t, "let") ||
 		   ab_code_is_text(k, t, "const") ||

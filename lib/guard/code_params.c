@@ -12,6 +12,7 @@
 
 #define MAX_FUNCTIONS AB_CODE_OWN
 #define MAX_PARAMS 8
+#define MAX_ARGS 16 /* of a call, or time is not linear */
 #define MAX_LINKS 32
 #define MAX_TOKENS 64 /* of parameters, and of an argument */
 
@@ -368,7 +369,7 @@ static void read_call(struct ab_code *k, struct functions *all,
 	behind = x;
 	if (ab_lexer_next(&behind, &t) && ab_code_is_sign(k, &t, ')'))
 		return;
-	for (uint32_t i = 0;; i++) {
+	for (uint32_t i = 0, n = 0;; i++, n++) {
 		const struct ab_token *to;
 		bool is_keyword;
 
@@ -393,6 +394,10 @@ static void read_call(struct ab_code *k, struct functions *all,
 			give_rest(k, x, &f->all);
 		if (!next_argument(k, &x, is_bare, &is_cut))
 			break;
+		if (n == MAX_ARGS) {
+			is_cut = true;
+			break;
+		}
 	}
 	if (is_cut)
 		forget(k, f, 0);

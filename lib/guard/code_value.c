@@ -209,7 +209,10 @@ static void begin_element(struct value *v)
 /* The values of a list that has a name, as elements. */
 static void put_list(struct value *v, const struct ab_named *from)
 {
-	for (uint32_t i = 0; i < from->count; i++) {
+	/* it may be the name's own */
+	const uint32_t count = from->count;
+
+	for (uint32_t i = 0; i < count; i++) {
 		const struct ab_word w = from->words[i];
 
 		v->has_word = v->has_other = false;
@@ -561,6 +564,28 @@ static bool put_other(struct value *v, struct ab_lexer x,
 	return true;
 }
 
+/* c = base + ["x"], behind the name: that is a list, too. */
+static bool begins_sum(struct value *v, struct ab_lexer x,
+		       const struct ab_token *t)
+{
+	const struct ab_named *n = v->i || v->kind != AB_VALUE_SET
+					   ? NULL
+					   : known_name(v, x, t);
+	struct ab_token next;
+
+	if (!n || !n->is_list || n->is_nested || n->is_any || n->is_cut ||
+	    v->k->lang & ~(AB_PY | AB_RUBY) || ab_code_alternatives(n) != 1 ||
+	    !ab_lexer_next(&x, &next) || !ab_code_is_sign(v->k, &next, '+') ||
+	    (x.pos < x.len && x.text[x.pos] == '='))
+		return false;
+	v->open = '[';
+	v->is_list = true;
+	v->is_call = false;
+	put_list(v, n);
+	note_source(v, n);
+	return true;
+}
+
 /* Nothing is made of it, or the same path; the lexer is behind it. */
 static bool is_plain_path(const struct ab_code *k, struct ab_lexer x)
 {
@@ -640,6 +665,8 @@ char ab_code_read_value(struct ab_code *k, struct ab_lexer x,
 			goes_on = close_bracket(&v, &x);
 		else if (v.hidden)
 			goes_on = true;
+		else if (begins_sum(&v, x, &t))
+			goes_on = go_on(&v, &x);
 		else if (is_text)
 			put_string(&v, x, &t);
 		else
