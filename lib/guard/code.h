@@ -95,6 +95,7 @@ struct ab_code {
 	uint32_t name_count;
 	uint32_t value_room; /* of all names */
 	bool has_functions;  /* it defines some that may run before */
+	bool changes_each;   /* perl: a loop may change what it goes through */
 	struct functions *functions;
 	/* names of the table that are its own functions' and nothing else's */
 	struct ab_token own[AB_CODE_OWN];
@@ -321,6 +322,8 @@ void ab_code_check_home(struct ab_code *k);
 void ab_code_find_params(struct ab_code *k);
 /* What a name is handed on that is given to one of them; once all are read. */
 void ab_code_link_params(struct ab_code *k);
+/* One of them: it may be another one's list. */
+bool ab_code_is_linked(const struct ab_code *k, const struct ab_token *t);
 /* Those of them that are made of what is not known; false: no more. */
 bool ab_code_settle_links(struct ab_code *k);
 /* The word calls such a function: what that does is read in its body. */
@@ -349,6 +352,9 @@ uint32_t ab_code_alternatives(const struct ab_named *n);
    known, and noted so. */
 struct ab_named *ab_code_change(struct ab_code *k, const struct ab_token *name,
 				uint32_t *from);
+
+/* What is changed may be another one's list, too. */
+void ab_code_note_shared(struct ab_code *k, const struct ab_token *name);
 
 /* --- code_change.c --- */
 /* c[1] = "x", c.insert(1, "x"), c << "x": what is done to the name t, before

@@ -75,7 +75,8 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 {
 	bool is_one = n->count == 1 || n->is_list;
 	bool is_many = ab_code_has_lists(n);
-	bool is_given = a->count && is_option(k, t);
+	/* x ? "a" : b gives nothing a name */
+	bool is_given = a->count && is_option(k, t) && !a->is_either;
 	enum ab_piece piece;
 
 	/* a list of lists is gone through, or not understood */

@@ -23,6 +23,12 @@ static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
 	return false;
 }
 
+static void note(struct ab_code *k, const struct ab_token *name)
+{
+	ab_code_note_shared(k, name);
+	ab_code_note_unknown(k, name);
+}
+
 /* A number of one digit; 10: none. */
 static uint32_t digit_of(const struct ab_code *k, const struct ab_token *t)
 {
@@ -95,7 +101,7 @@ static bool read_index(struct ab_code *k, struct ab_lexer x,
 
 		if (is_set && ab_code_named(k, &name) &&
 		    ab_code_named(k, &name)->is_nested)
-			ab_code_note_unknown(k, &name);
+			note(k, &name);
 		return is_set;
 	}
 	if (x.pos < x.len && memchr("=>~", x.text[x.pos], 3))
@@ -109,7 +115,7 @@ static bool read_index(struct ab_code *k, struct ab_lexer x,
 	else if (n && n->is_list && !n->is_nested && from + at < n->count)
 		n->words[from + at] = w;
 	else
-		ab_code_note_unknown(k, &name);
+		note(k, &name);
 	return true;
 }
 
@@ -125,7 +131,7 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 
 	n = ab_code_named(k, name) ? ab_code_change(k, name, &from) : NULL;
 	if (!n) {
-		ab_code_note_unknown(k, name);
+		note(k, name);
 		return;
 	}
 	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(&x, &t); i++) {
@@ -170,7 +176,7 @@ static void add_rest(struct ab_code *k, struct ab_lexer x,
 	}
 	if (n->is_list)
 		ab_code_add_hole(k, n);
-	ab_code_note_unknown(k, name);
+	note(k, name);
 }
 
 /* c.append("x"), c.insert(1, "x"), c.reverse(), behind the dot. */
@@ -184,7 +190,7 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 		"concat",  "prepend", "replace",  "delete",    "delete_at",
 		"rotate",  "update",  "__setitem__", "__iadd__", "setbyte",
 		"insert",  "store",   "extendleft",  "appendleft",
-		"keep_if", "delete_if",
+		"keep_if", "delete_if", "setdefault",
 	};
 	const struct ab_named *known = ab_code_named(k, name);
 	struct ab_token t, at, next;
@@ -192,7 +198,16 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 	struct ab_word w;
 	uint32_t from;
 
-	if (!known || known->call || known->is_path || !ab_lexer_next(&x, &t))
+	if (!ab_lexer_next(&x, &t))
+		return false;
+	/* a parameter, before it is known */
+	if (!known && ab_code_is_linked(k, name) &&
+	    (is_one_of(k, &t, adds, AB_ARRAY_LEN(adds)) ||
+	     is_one_of(k, &t, others, AB_ARRAY_LEN(others)) ||
+	     ab_code_is_text(k, &t, "extend") ||
+	     ab_code_is_text(k, &t, "insert")))
+		note(k, name);
+	if (!known || known->call || known->is_path)
 		return false;
 	if (known->is_list && is_one_of(k, &t, adds, AB_ARRAY_LEN(adds))) {
 		add_rest(k, x, name, false);
@@ -217,15 +232,15 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 			insert(k, n, from + index, &w);
 			return true;
 		}
-		ab_code_note_unknown(k, name);
+		note(k, name);
 		return true;
 	}
 	/* ruby's c.sub!(...); strings of the others stay what they are */
 	if ((k->lang == AB_RUBY && t.at + t.len < k->text->len &&
 	     k->text->text[t.at + t.len] == '!') ||
-	    ((known->is_list || k->lang == AB_RUBY) &&
+	    ((known->is_list || known->is_map || k->lang == AB_RUBY) &&
 	     is_one_of(k, &t, others, AB_ARRAY_LEN(others)))) {
-		ab_code_note_unknown(k, name);
+		note(k, name);
 		return true;
 	}
 	return false;
@@ -248,9 +263,9 @@ static void note_names(struct ab_code *k, struct ab_lexer x)
 		    ab_code_is_sign(k, &t, ';') || (i && t.is_line))
 			return;
 		if (ab_code_named(k, &t))
-			ab_code_note_unknown(k, &t);
+			note(k, &t);
 		if (ab_code_named(k, &bare))
-			ab_code_note_unknown(k, &bare);
+			note(k, &bare);
 	}
 }
 
@@ -274,6 +289,7 @@ static bool read_call(struct ab_code *k, struct ab_lexer x,
 		{ "remove", AB_LUA },	    { "sort", AB_LUA },
 		{ "setitem", AB_PY },	    { "del", AB_PY },
 		{ "assign", AB_JS },	    { "array_walk", AB_PHP },
+		{ "prototype", AB_JS },	    { "getattr", AB_PY },
 		{ "delete", AB_JS | AB_PERL | AB_AWK },
 	};
 	struct ab_token list;
@@ -319,6 +335,12 @@ bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
 		return true;
 	if (is_member || next.kind != AB_TOKEN_SIGN)
 		return false;
+	/* \@c, &$c */
+	if ((k->lang == AB_PERL && t->at && x.text[t->at - 1] != '$' &&
+	     before->kind == AB_TOKEN_SIGN && x.text[before->at] == '\\') ||
+	    (k->lang == AB_PHP && ab_code_is_sign(k, before, '&') &&
+	     before->at && memchr("= ", x.text[before->at - 1], 2)))
+		note(k, t);
 	switch (k->text->text[next.at]) {
 	case '[':
 		return (next.at == t->at + t->len || k->lang == AB_AWK) &&
@@ -328,8 +350,11 @@ bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
 		       read_method(k, x, t);
 	case '<':
 		if (k->lang != AB_RUBY || x.pos >= x.len ||
-		    x.text[x.pos] != '<' || !ab_code_named(k, t) ||
-		    !ab_lexer_next(&x, &next))
+		    x.text[x.pos] != '<' || !ab_lexer_next(&x, &next))
+			return false;
+		if (!ab_code_named(k, t) && ab_code_is_linked(k, t))
+			note(k, t);
+		if (!ab_code_named(k, t))
 			return false;
 		if (ab_code_named(k, t)->is_list) {
 			add_rest(k, x, t, false);
@@ -343,7 +368,7 @@ bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
 			if (n)
 				ab_code_add_value(k, n, &w, true);
 			else
-				ab_code_note_unknown(k, t);
+				note(k, t);
 		}
 		return true;
 	case '=':
@@ -351,7 +376,7 @@ bool ab_code_read_change(struct ab_code *k, const struct ab_token *before,
 		(void)ab_lexer_next(&x, &part); /* ~ */
 		if (k->lang == AB_PERL && ab_lexer_next(&x, &part) &&
 		    memchr("sty", k->text->text[part.at], 3))
-			ab_code_note_unknown(k, t);
+			note(k, t);
 		return false;
 	default:
 		return false;

@@ -388,6 +388,27 @@ static bool begins_list(struct ab_code *k, struct ab_lexer *list,
 	return has_parts == is_parts || ab_code_is_sign(k, t, '{');
 }
 
+/* perl: what a loop goes through may be changed by it. */
+static bool changes_each(const struct ab_code *k)
+{
+	static const char *const signs[] = { "$_ =", "$_=", "s/",  "s{", "s|",
+					     "s,",   "tr/", "y/",  "s#", "$_ .",
+					     "$_." };
+	const char *s = k->text->text, *end = s + k->text->len, *at;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(signs); i++) {
+		size_t n = strlen(signs[i]);
+
+		for (at = s; (at = memmem(at, (size_t)(end - at), signs[i], n));
+		     at++) {
+			if (at == s || !(ab_code_is_letter(at[-1]) ||
+					 memchr("$@%", at[-1], 3)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* php: foreach (x as $k => $v), behind the bracket. */
 static void read_foreach(struct ab_code *k, struct ab_lexer x)
 {
@@ -429,10 +450,11 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	static const char *const declare[] = { "const", "let", "var", "my",
 					       "our" };
 	const struct ab_named *known;
-	struct ab_token name;
+	struct ab_token name, bare;
 	struct ab_lexer list;
 	uint32_t edits;
 	bool is_parts;
+	char end = 0;
 
 	if (k->lang == AB_PHP) {
 		read_foreach(k, x);
@@ -443,6 +465,19 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 	for (size_t i = 0; i < AB_ARRAY_LEN(declare); i++) {
 		if (ab_code_is_text(k, &t, declare[i]) &&
 		    !ab_lexer_next(&x, &t))
+			return;
+	}
+	/* perl: s/x/y/ for @c */
+	if (k->changes_each && !ab_code_is_text(k, &t, "my") &&
+	    !ab_code_is_text(k, &t, "our")) {
+		name = t;
+		for (uint32_t i = 0; i < 3 && name.kind != AB_TOKEN_WORD &&
+				     ab_lexer_next(&x, &name); i++)
+			;
+		bare = ab_code_bare_name(k, &name);
+		ab_code_note_unknown(k, &name);
+		ab_code_note_unknown(k, &bare);
+		if (t.kind != AB_TOKEN_WORD)
 			return;
 	}
 	name = t;
@@ -471,11 +506,12 @@ static void read_loop(struct ab_code *k, struct ab_lexer x, struct ab_token t)
 		if (t.kind == AB_TOKEN_WORD)
 			copy_values(k, &name, &t);
 		else
-			(void)ab_code_read_value(k, list, &name,
+			end = ab_code_read_value(k, list, &name,
 						 AB_VALUE_EACH);
 	}
 	known = ab_code_named(k, &name);
-	if (!known || known->edits == edits)
+	/* for x in "a", "b" */
+	if (!known || known->edits == edits || end == ',')
 		ab_code_note_unknown(k, &name);
 }
 
@@ -702,6 +738,7 @@ void ab_code_find_names(struct ab_code *k)
 	struct ab_lexer start = k->x, at = k->x;
 	struct trail trail = { 0 };
 
+	k->changes_each = k->lang == AB_PERL && changes_each(k);
 	/* what stands below may run before */
 	k->has_functions = k->lang == AB_AWK ||
 			   (k->lang & (AB_JS | AB_PHP | AB_PERL) &&

@@ -469,6 +469,17 @@ void ab_code_link_params(struct ab_code *k)
 	}
 }
 
+bool ab_code_is_linked(const struct ab_code *k, const struct ab_token *t)
+{
+	const struct functions *all = k->functions;
+
+	for (uint32_t i = 0; all && i < all->link_count; i++) {
+		if (is_same(k, &all->links[i].to, t))
+			return true;
+	}
+	return false;
+}
+
 bool ab_code_settle_links(struct ab_code *k)
 {
 	const struct functions *all = k->functions;
@@ -479,9 +490,12 @@ bool ab_code_settle_links(struct ab_code *k)
 			ab_code_named(k, &all->links[i].from);
 		const struct ab_named *to = ab_code_named(k, &all->links[i].to);
 
-		if (!from || !to || to->is_unknown || !from->is_unknown)
+		/* what is done to a list that is handed on is done to both */
+		if (!from || !to || to->is_unknown == from->is_unknown ||
+		    (to->is_unknown && !from->is_list))
 			continue;
 		k->names[to - k->names].is_unknown = true;
+		k->names[from - k->names].is_unknown = true;
 		has_more = true;
 	}
 	return has_more;
@@ -690,6 +704,18 @@ static bool calls(const struct ab_code *k, const struct ab_token *t,
 	return false;
 }
 
+/* "x.f" and "f" */
+static bool ends_with(const struct ab_code *k, const struct ab_token *t,
+		      const struct ab_token *name)
+{
+	const char *s = k->text->text;
+	uint32_t at = t->at + t->len - name->len;
+
+	return t->len >= name->len &&
+	       !memcmp(s + at, s + name->at, name->len) &&
+	       (t->len == name->len || !ab_code_is_letter(s[at - 1]));
+}
+
 /* "#{f(x)}", f"{f(x)}" and the name in a list of names: it is called, or said,
    where that is not seen. */
 static void see_string(struct ab_code *k, struct functions *all,
@@ -702,7 +728,8 @@ static void see_string(struct ab_code *k, struct functions *all,
 		bool is_name = t->len == f->name.len &&
 			       k->lang & (AB_PHP | AB_PERL | AB_RUBY);
 
-		if (t->quote == 'w' &&
+		/* qw(run), patch("x.run", y) */
+		if ((t->quote == 'w' || ends_with(k, t, &f->name)) &&
 		    memmem(s, t->len, k->text->text + f->name.at, f->name.len))
 			f->is_own = false;
 		if ((is_name && !memcmp(s, k->text->text + f->name.at,

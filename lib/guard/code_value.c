@@ -96,12 +96,21 @@ static void fork_last(struct ab_code *k, struct ab_named *n)
 	k->last = NULL; /* two words may have the text now */
 }
 
+void ab_code_note_shared(struct ab_code *k, const struct ab_token *name)
+{
+	const struct ab_named *n = ab_code_named(k, name);
+
+	if (n && n->source.len && (n->is_list || k->lang == AB_RUBY))
+		ab_code_note_unknown(k, &n->source);
+}
+
 struct ab_named *ab_code_change(struct ab_code *k, const struct ab_token *name,
 				uint32_t *from)
 {
 	const struct ab_named *known = ab_code_named(k, name);
 	struct ab_named *n = known ? &k->names[known - k->names] : NULL;
 
+	ab_code_note_shared(k, name);
 	if (!n || n->call || !n->count || n->is_map || n->is_any ||
 	    n->is_cut || (!n->is_nested &&
 			  ab_code_alternatives(n) != n->forks + 1)) {
@@ -537,6 +546,9 @@ static bool put_other(struct value *v, struct ab_lexer x,
 		return true;
 	if (take_own(v, x, t) || take_name(v, x, t))
 		return true;
+	/* x = y: what is done to the one is done to the other */
+	if (!v->i && known_name(v, x, t) && known_name(v, x, t)->is_list)
+		ab_code_note_unknown(v->k, t);
 	v->is_call = v->is_call && (t->kind == AB_TOKEN_WORD || ch == '.');
 	if (!v->is_call && !v->n && !v->open)
 		return k->lang == AB_AWK && (v->has_other = true);
