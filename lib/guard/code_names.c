@@ -2,8 +2,9 @@
 /*
  * The names of an inline program that stand for strings or for calls;
  * code_words.c has the words that its strings make. A name that has several
- * values may be any of them. Refuses to follow where a program changes them as
- * it runs.
+ * values may be any of them. What they are given is read in code_value.c, and
+ * what changes them in code_change.c. Refuses to follow the order in which a
+ * program does that.
  */
 #include "config.h"
 

@@ -2,7 +2,9 @@
 /*
  * Parameters of the functions that an inline program defines: they stand for
  * what the program calls those with. One that is ever given something that is
- * not known, or is handed on without being called, is not known.
+ * not known, or is handed on without being called, is not known. A function
+ * that has the name of a call of the table is none, where nothing else in the
+ * text can give that name to something.
  */
 #include "config.h"
 
@@ -38,6 +40,7 @@ struct functions {
 	uint32_t count;
 	struct link links[MAX_LINKS];
 	uint32_t link_count;
+	bool has_names; /* a string may call one of them */
 };
 
 static bool is_same(const struct ab_code *k, const struct ab_token *a,
@@ -725,8 +728,7 @@ static void see_string(struct ab_code *k, struct functions *all,
 
 	for (uint32_t i = 0; i < all->count; i++) {
 		struct function *f = &all->all[i];
-		bool is_name = t->len == f->name.len &&
-			       k->lang & (AB_PHP | AB_PERL | AB_RUBY);
+		bool is_name = t->len == f->name.len && all->has_names;
 
 		/* qw(run), patch("x.run", y) */
 		if ((t->quote == 'w' || ends_with(k, t, &f->name)) &&
@@ -775,6 +777,24 @@ static bool may_define(const struct ab_code *k)
 			return true;
 	}
 	return false;
+}
+
+/* php: $f("x"); ruby: send("f", "x"); perl: &{"f"}("x"), "f"->("x"). */
+static bool calls_by_name(const struct ab_code *k)
+{
+	static const char *const names[] = { "send", "public_send", "__send__",
+					     "method", "to_proc" };
+	static const char *const signs[] = { "&{", "&$", "->(", "->$", "*{" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (k->lang == AB_RUBY && ab_code_has_name(k, names[i]))
+			return true;
+		if (k->lang == AB_PERL &&
+		    memmem(k->text->text, k->text->len, signs[i],
+			   strlen(signs[i])))
+			return true;
+	}
+	return k->lang == AB_PHP;
 }
 
 static void find_functions(struct ab_code *k, struct functions *all)
@@ -842,6 +862,7 @@ void ab_code_find_params(struct ab_code *k)
 	if (!all)
 		return;
 	all->count = all->link_count = 0;
+	all->has_names = calls_by_name(k);
 	k->functions = all;
 	find_functions(k, all);
 	for (; all->count && ab_lexer_next(&k->x, &t);
