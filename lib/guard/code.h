@@ -29,7 +29,14 @@ enum ab_call {
 	AB_CALL_GLOB, /* names by a pattern */
 	AB_CALL_WALK, /* all that lies below */
 	AB_CALL_CODE, /* of the same language */
-	AB_CALL_CHDIR
+	AB_CALL_CHDIR,
+	AB_CALL_READS,	/* all that it is given */
+	AB_CALL_WRITES, /* the same */
+	AB_CALL_URL,	/* a file only as file:///x */
+	AB_CALL_PATH,	/* by the method behind it */
+	AB_CALL_PIPE,	/* lines, each read by the next */
+	AB_CALL_ARGV,	/* its own name is the program */
+	AB_CALL_GIT	/* ... or a command of git */
 };
 
 enum {
@@ -127,7 +134,9 @@ enum {
 	AB_MODULE_CHILD = 2, /* child_process */
 	AB_MODULE_COMMANDS = 4, /* something that may run commands, of js */
 	AB_MODULE_DENO = 8,
-	AB_MODULE_MOCK = 16
+	AB_MODULE_MOCK = 16,
+	AB_MODULE_GIT = 32, /* a library that has the commands of git */
+	AB_MODULE_SH = 64   /* ... or any program as a method */
 };
 
 /* --- code_words.c --- */
@@ -164,23 +173,35 @@ void ab_code_append(struct ab_code *k, struct ab_word *w,
 		    const struct ab_word *more);
 void ab_code_hole(struct ab_code *k, struct ab_word *w);
 
-/* --- code_calls.c --- */
-/* A byte of a name, but for what stands before it. */
-bool ab_code_is_letter(char ch);
+/* --- code_table.c --- */
 /* The bit of a language, AB_OTHER of what has no name here. */
 uint8_t ab_code_lang(const char *lang);
-/* What it names that runs commands: once, or time is not linear. */
-void ab_code_find_modules(struct ab_code *k);
 /* What the calls of a language begin with. */
 uint64_t ab_code_heads(uint8_t lang);
+/* The call of the table that it names, enum ab_call; 0: none. */
+uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
+uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len);
+/* How often something in a part of the text takes away files whose names it
+   computes. */
+uint32_t ab_code_count_removals(const struct ab_code *k,
+				const struct ab_word *text);
+
+/* --- code_calls.c --- */
+/* The byte behind the blanks from `at` on; 0: the end. */
+char ab_code_next_byte(const struct ab_word *text, uint32_t at);
+/* The byte before the blanks at `at`, and where it is. */
+char ab_code_last_byte(const struct ab_word *text, uint32_t *at);
+/* A byte of a name, but for what stands before it. */
+bool ab_code_is_letter(char ch);
+/* What it names that runs commands: once, or time is not linear. */
+void ab_code_find_modules(struct ab_code *k);
 /* Something in the program takes away files whose names it computes; which, is
    not followed. */
 bool ab_code_takes_away(struct ab_code *k);
-/* How often it does that in a part of the text. */
-uint32_t ab_code_count_removals(const struct ab_code *k,
-				const struct ab_word *text);
 /* It reads what the network sends. */
 bool ab_code_is_fetching(struct ab_code *k);
+/* It reads files. */
+bool ab_code_reads_files(const struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* js: /x/.exec(y) */
@@ -205,9 +226,6 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t);
 bool ab_code_has_eval(const struct ab_code *k);
 /* It has the name as a word. */
 bool ab_code_has_name(const struct ab_code *k, const char *name);
-/* The call of the table that it names, enum ab_call; 0: none. */
-uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
-uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len);
 
 /* --- code_named.c --- */
 /* package.json: its scripts, and a justfile: its recipes, as far as the
@@ -229,6 +247,7 @@ void ab_check_tasks(struct ab_check *c, const struct ab_word *text);
 
 /* --- code_args.c --- */
 struct ab_args {
+	struct ab_token name; /* of the call */
 	struct ab_word words[AB_CODE_STRINGS];
 	uint32_t count;
 	struct ab_token number_token; /* the last number, as chmod has it */

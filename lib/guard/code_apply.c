@@ -251,6 +251,7 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 			 ab_code_is_sign(k, &k->before, '>');
 
 	skip_closers(k);
+	a->name = *t;
 	a->is_run = ab_code_is_run(k, t);
 	a->is_fed = a->is_computed = a->is_fetched = false;
 	a->takes_list = k->lang & (AB_JS | AB_PHP) && takes_list(k, t);

@@ -1,301 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The calls of inline programs that run commands or touch files, by language:
- * a table. What their arguments mean is code_judge.c's.
+ * What a call of an inline program is and what it is no call of: by what stands
+ * around its name. code_table.c has the names, and what their arguments mean is
+ * code_judge.c's.
  */
 #include "config.h"
 
 #include "guard/code.h"
 
 #include <string.h>
-
-/* briefly, for the table */
-enum {
-	PY = AB_PY,
-	PERL = AB_PERL,
-	RUBY = AB_RUBY,
-	JS = AB_JS,
-	PHP = AB_PHP,
-	LUA = AB_LUA,
-	OTHER = AB_OTHER,
-	ALL = AB_ALL_LANGS,
-	CALL_SHELL = AB_CALL_SHELL,
-	CALL_REMOVE = AB_CALL_REMOVE,
-	CALL_DELETE = AB_CALL_DELETE,
-	CALL_WRITE = AB_CALL_WRITE,
-	CALL_READ = AB_CALL_READ,
-	CALL_OPEN = AB_CALL_OPEN,
-	CALL_CHMOD = AB_CALL_CHMOD,
-	CALL_SQL = AB_CALL_SQL,
-	CALL_RENAME = AB_CALL_RENAME,
-	CALL_COPY = AB_CALL_COPY,
-	CALL_LINK = AB_CALL_LINK,
-	CALL_ALIAS = AB_CALL_ALIAS,
-	CALL_FETCH = AB_CALL_FETCH,
-	CALL_GLOB = AB_CALL_GLOB,
-	CALL_WALK = AB_CALL_WALK,
-	CALL_CODE = AB_CALL_CODE,
-	CALL_CHDIR = AB_CALL_CHDIR
-};
-
-static const struct {
-	const char *name;
-	uint8_t langs, kind;
-} calls[] = {
-	/* what runs a command */
-	{ "system", ALL, CALL_SHELL },
-	{ "popen", ALL, CALL_SHELL },
-	{ "exec", PERL | RUBY | JS | PHP | OTHER, CALL_SHELL },
-	{ "spawn", PY | RUBY | JS | OTHER, CALL_SHELL },
-	{ "run", PY | PERL | OTHER, CALL_SHELL },
-	{ "shell", PERL | OTHER, CALL_SHELL },
-	{ "sh", RUBY | OTHER, CALL_SHELL },
-	{ "Command", JS | OTHER, CALL_SHELL },
-	{ "Popen", PY, CALL_SHELL },
-	{ "call", PY, CALL_SHELL },
-	{ "check_call", PY, CALL_SHELL },
-	{ "check_output", PY, CALL_SHELL },
-	{ "getoutput", PY, CALL_SHELL },
-	{ "getstatusoutput", PY, CALL_SHELL },
-	{ "execv", PY, CALL_SHELL },
-	{ "execl", PY, CALL_SHELL },
-	{ "execlp", PY, CALL_SHELL },
-	{ "execvp", PY, CALL_SHELL },
-	{ "execve", PY, CALL_SHELL },
-	{ "spawnl", PY, CALL_SHELL },
-	{ "spawnv", PY, CALL_SHELL },
-	{ "spawnlp", PY, CALL_SHELL },
-	{ "spawnvp", PY, CALL_SHELL },
-	{ "posix_spawn", PY, CALL_SHELL },
-	{ "posix_spawnp", PY, CALL_SHELL },
-	{ "execle", PY, CALL_SHELL },
-	{ "execlpe", PY, CALL_SHELL },
-	{ "execvpe", PY, CALL_SHELL },
-	{ "spawnle", PY, CALL_SHELL },
-	{ "spawnve", PY, CALL_SHELL },
-	{ "spawnlpe", PY, CALL_SHELL },
-	{ "spawnvpe", PY, CALL_SHELL },
-	{ "create_subprocess_shell", PY, CALL_SHELL },
-	{ "create_subprocess_exec", PY, CALL_SHELL },
-	{ "capture2", RUBY, CALL_SHELL },
-	{ "capture2e", RUBY, CALL_SHELL },
-	{ "capture3", RUBY, CALL_SHELL },
-	{ "popen3", RUBY, CALL_SHELL },
-	{ "execSync", JS, CALL_SHELL },
-	{ "execFile", JS, CALL_SHELL },
-	{ "execFileSync", JS, CALL_SHELL },
-	{ "spawnSync", JS, CALL_SHELL },
-	{ "shell_exec", PHP, CALL_SHELL },
-	{ "passthru", PHP, CALL_SHELL },
-	{ "readpipe", PERL, CALL_SHELL },
-	{ "execa", JS, CALL_SHELL },
-	{ "execaSync", JS, CALL_SHELL },
-	{ "execaCommand", JS, CALL_SHELL },
-	{ "execaCommandSync", JS, CALL_SHELL },
-	{ "proc_open", PHP, CALL_SHELL },
-	{ "pcntl_exec", PHP, CALL_SHELL },
-	{ "execute", LUA, CALL_SHELL },
-	{ "ProcessBuilder", OTHER, CALL_SHELL },
-	{ "run_command", OTHER, CALL_SHELL },
-	{ "script", OTHER, CALL_SHELL },
-	{ "command", OTHER, CALL_SHELL },
-	{ "process", OTHER, CALL_SHELL },
-	{ "system2", OTHER, CALL_SHELL },
-	{ "call-process", OTHER, CALL_SHELL },
-	{ "callCommand", OTHER, CALL_SHELL },
-	{ "callProcess", OTHER, CALL_SHELL },
-	{ "readProcess", OTHER, CALL_SHELL },
-	{ "rawSystem", OTHER, CALL_SHELL },
-	{ "run-program", OTHER, CALL_SHELL },
-	{ "run-shell-command", OTHER, CALL_SHELL },
-	{ "cmd", OTHER, CALL_SHELL },
-	{ "chdir", ALL, CALL_CHDIR },
-	/* what runs code */
-	{ "eval", PY | PERL | RUBY | JS | PHP, CALL_CODE },
-	{ "exec", PY, CALL_CODE },
-	{ "timeit", PY, CALL_CODE },
-	{ "instance_eval", RUBY, CALL_CODE },
-	{ "class_eval", RUBY, CALL_CODE },
-	{ "module_eval", RUBY, CALL_CODE },
-	{ "Function", JS, CALL_CODE },
-	{ "runInThisContext", JS, CALL_CODE },
-	{ "runInNewContext", JS, CALL_CODE },
-	{ "runInContext", JS, CALL_CODE },
-	{ "Script", JS, CALL_CODE },
-	{ "create_function", PHP, CALL_CODE },
-	{ "load", LUA, CALL_CODE },
-	{ "loadstring", LUA, CALL_CODE },
-	{ "eval_string", OTHER, CALL_CODE },
-	{ "include_string", OTHER, CALL_CODE },
-	/* what runs statements */
-	{ "prepare", PERL | JS | PHP, CALL_SQL },
-	{ "query", RUBY | JS | PHP, CALL_SQL },
-	{ "execute", RUBY | JS | PHP, CALL_SQL },
-	{ "execute", PY, CALL_SQL },
-	{ "executescript", PY, CALL_SQL },
-	{ "executemany", PY, CALL_SQL },
-	{ "text", PY, CALL_SQL },
-	{ "sql", PY, CALL_SQL },
-	{ "do", PERL, CALL_SQL },
-	{ "exec_params", RUBY, CALL_SQL },
-	{ "async_exec", RUBY, CALL_SQL },
-	{ "raw", JS, CALL_SQL },
-	{ "$executeRawUnsafe", JS, CALL_SQL },
-	{ "$queryRawUnsafe", JS, CALL_SQL },
-	{ "run", JS, CALL_SQL },
-	{ "mysqli_query", PHP, CALL_SQL },
-	{ "pg_query", PHP, CALL_SQL },
-	/* what removes a tree */
-	{ "rmtree", PY | PERL | RUBY, CALL_REMOVE },
-	{ "rm_rf", RUBY | OTHER, CALL_REMOVE },
-	{ "rm", JS | OTHER, CALL_REMOVE },
-	{ "removedirs", PY, CALL_REMOVE },
-	{ "remove_tree", PERL, CALL_REMOVE },
-	{ "rm_r", RUBY, CALL_REMOVE },
-	{ "remove_dir", RUBY, CALL_REMOVE },
-	{ "remove_entry_secure", RUBY, CALL_REMOVE },
-	{ "remove_entry", RUBY, CALL_REMOVE },
-	{ "rmSync", JS, CALL_REMOVE },
-	{ "rmdirSync", JS, CALL_REMOVE },
-	{ "removeSync", JS, CALL_REMOVE },
-	{ "rimraf", JS, CALL_REMOVE },
-	{ "emptyDirSync", JS, CALL_REMOVE },
-	{ "removeItem", OTHER, CALL_REMOVE },
-	{ "removeDirectoryRecursive", OTHER, CALL_REMOVE },
-	{ "deleteDir", OTHER, CALL_REMOVE },
-	{ "deleteRecursively", OTHER, CALL_REMOVE },
-	{ "delete-directory-tree", OTHER, CALL_REMOVE },
-	{ "delete-directory", OTHER, CALL_REMOVE },
-	/* what removes one file */
-	{ "unlink", ALL, CALL_DELETE },
-	{ "rmdir", ALL, CALL_DELETE },
-	{ "remove", PY | JS | LUA, CALL_DELETE },
-	{ "delete", RUBY, CALL_DELETE },
-	{ "rm_f", RUBY, CALL_DELETE },
-	{ "unlinkSync", JS, CALL_DELETE },
-	{ "delete-file", OTHER, CALL_DELETE },
-	{ "rename", ALL, CALL_RENAME },
-	{ "move", PY | PERL, CALL_RENAME },
-	{ "mv", RUBY, CALL_RENAME },
-	{ "renameSync", JS, CALL_RENAME },
-	{ "open", ALL, CALL_OPEN },
-	{ "openSync", JS, CALL_OPEN },
-	{ "fopen", PHP, CALL_OPEN },
-	{ "expanduser", PY, CALL_READ },
-	{ "Path", PY, CALL_READ },
-	{ "Pathname", RUBY, CALL_READ },
-	{ "foreach", RUBY, CALL_READ },
-	{ "file", PHP, CALL_READ },
-	{ "highlight_file", PHP, CALL_READ },
-	{ "show_source", PHP, CALL_READ },
-	{ "lines", LUA, CALL_READ },
-	{ "expand_path", RUBY, CALL_READ },
-	{ "read", RUBY, CALL_READ },
-	{ "readlines", RUBY, CALL_READ },
-	{ "readFileSync", JS, CALL_READ },
-	{ "readFile", JS, CALL_READ },
-	{ "readTextFile", JS, CALL_READ },
-	{ "readTextFileSync", JS, CALL_READ },
-	{ "createReadStream", JS, CALL_READ },
-	{ "file_get_contents", PHP, CALL_READ },
-	{ "readfile", PHP, CALL_READ },
-	{ "truncate", ALL, CALL_WRITE },
-	{ "makedirs", PY, CALL_WRITE },
-	{ "write", RUBY, CALL_WRITE },
-	{ "mkdir_p", RUBY, CALL_WRITE },
-	{ "touch", RUBY, CALL_WRITE },
-	{ "writeFileSync", JS, CALL_WRITE },
-	{ "writeFile", JS, CALL_WRITE },
-	{ "appendFileSync", JS, CALL_WRITE },
-	{ "writeTextFile", JS, CALL_WRITE },
-	{ "truncateSync", JS, CALL_WRITE },
-	{ "mkdirSync", JS, CALL_WRITE },
-	{ "createWriteStream", JS, CALL_WRITE },
-	{ "file_put_contents", PHP, CALL_WRITE },
-	{ "copy", PY | PERL | PHP, CALL_COPY },
-	{ "copyfile", PY, CALL_COPY },
-	{ "copy2", PY, CALL_COPY },
-	{ "copytree", PY, CALL_COPY },
-	{ "cp", RUBY, CALL_COPY },
-	{ "cp_r", RUBY, CALL_COPY },
-	{ "copyFileSync", JS, CALL_COPY },
-	{ "cpSync", JS, CALL_COPY },
-	{ "copyFile", JS, CALL_COPY },
-	/* what saves what the network sent */
-	{ "urlretrieve", PY, CALL_FETCH },
-	{ "getstore", PERL, CALL_FETCH },
-	{ "mirror", PERL, CALL_FETCH },
-	{ "symlink", ALL, CALL_LINK },
-	{ "ln_s", RUBY, CALL_LINK },
-	{ "ln_sf", RUBY, CALL_LINK },
-	{ "symlinkSync", JS, CALL_LINK },
-	/* hard links */
-	{ "link", PY | PERL | RUBY | PHP, CALL_ALIAS },
-	{ "ln", RUBY, CALL_ALIAS },
-	{ "linkSync", JS, CALL_ALIAS },
-	{ "chmod", ALL, CALL_CHMOD },
-	{ "chmodSync", JS, CALL_CHMOD },
-	/* patterns, and walks through a tree */
-	{ "glob", PY | PERL | RUBY | JS | PHP, CALL_GLOB },
-	{ "iglob", PY, CALL_GLOB },
-	{ "Dir", RUBY, CALL_GLOB },
-	{ "globSync", JS, CALL_GLOB },
-	{ "opendir", ALL, CALL_WALK },
-	{ "find", PERL | RUBY, CALL_WALK },
-	{ "walk", PY, CALL_WALK },
-	{ "fwalk", PY, CALL_WALK },
-	{ "scandir", PY, CALL_WALK },
-	{ "listdir", PY, CALL_WALK },
-	{ "finddepth", PERL, CALL_WALK },
-	{ "each_child", RUBY, CALL_WALK },
-	{ "children", RUBY, CALL_WALK },
-	{ "readdirSync", JS, CALL_WALK },
-	{ "readdir", JS, CALL_WALK },
-	{ "scandir", PHP, CALL_WALK },
-	{ "RecursiveDirectoryIterator", PHP, CALL_WALK },
-};
-
-uint8_t ab_code_lang(const char *lang)
-{
-	static const char *const names[] = { "python", "perl", "ruby", "js",
-					     "php",    "lua",  "awk" };
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
-		if (!strcmp(names[i], lang))
-			return (uint8_t)(1u << i);
-	}
-	return AB_OTHER;
-}
-
-uint64_t ab_code_heads(uint8_t lang)
-{
-	uint64_t heads = 0;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
-		if (calls[i].langs & lang)
-			heads |= ab_pair_bit(calls[i].name,
-					     strlen(calls[i].name));
-	}
-	return heads;
-}
-
-uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len)
-{
-	if (!len || !(k->heads & ab_pair_bit(s, len)))
-		return AB_CALL_NONE;
-	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
-		if (calls[i].name[0] == *s && (calls[i].langs & k->lang) &&
-		    strlen(calls[i].name) == len &&
-		    !memcmp(calls[i].name, s, len))
-			return calls[i].kind;
-	}
-	return AB_CALL_NONE;
-}
-
-uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t)
-{
-	return ab_code_call_of(k, k->text->text + t->at, t->len);
-}
 
 bool ab_code_is_letter(char ch)
 {
@@ -339,27 +52,45 @@ bool ab_code_is_fetching(struct ab_code *k)
 	return k->fetches == 1;
 }
 
+bool ab_code_reads_files(const struct ab_code *k)
+{
+	static const char *const names[] = { "open",	  "read",
+					     "read_text", "read_bytes",
+					     "readlines", "readFileSync",
+					     "readFile",  "file_get_contents",
+					     "readfile",  "file",
+					     "copy",	  "copyfile",
+					     "copy2" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+		if (has_name(k->text, names[i]))
+			return true;
+	}
+	return false;
+}
+
 bool ab_code_reads_input(const struct ab_code *k)
 {
 	static const struct {
 		const char *name;
 		uint8_t langs;
 	} names[] = {
-		{ "stdin", ALL },   { "STDIN", ALL },
-		{ "input", PY },    { "raw_input", PY },
-		{ "fileinput", PY }, { "gets", RUBY },
-		{ "ARGF", RUBY },   { "getline", AB_AWK },
+		{ "stdin", AB_ALL_LANGS }, { "STDIN", AB_ALL_LANGS },
+		{ "input", AB_PY },	   { "raw_input", AB_PY },
+		{ "fileinput", AB_PY },	   { "gets", AB_RUBY },
+		{ "ARGF", AB_RUBY },	   { "getline", AB_AWK },
 	};
 	/* a file's number, and what has no letters */
 	static const struct {
 		const char *text;
 		uint8_t langs;
 	} texts[] = {
-		{ "open(0", PY },   { "fdopen(0", PY }, { "read(0", PY },
-		{ "<>", PERL },     { "$_", PERL | RUBY },
-		{ "Sync(0", JS },   { "/fd/0", ALL },
-		{ "io.read", LUA }, { "io.lines", LUA }, { "$0", AB_AWK },
-		{ "$1", AB_AWK },   { "php://stdin", PHP },
+		{ "open(0", AB_PY },	 { "fdopen(0", AB_PY },
+		{ "read(0", AB_PY },	 { "<>", AB_PERL },
+		{ "Sync(0", AB_JS },	 { "$_", AB_PERL | AB_RUBY },
+		{ "io.read", AB_LUA },	 { "/fd/0", AB_ALL_LANGS },
+		{ "io.lines", AB_LUA },	 { "$0", AB_AWK },
+		{ "$1", AB_AWK },	 { "php://stdin", AB_PHP },
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
@@ -376,38 +107,6 @@ bool ab_code_reads_input(const struct ab_code *k)
 	return false;
 }
 
-/* How often the name is there, but in calls with nothing but literals. */
-static uint32_t count_open(const struct ab_word *text, const char *name)
-{
-	const char *at = text->text, *end = text->text + text->len;
-	size_t n = strlen(name);
-	uint32_t count = 0;
-
-	for (; (at = memmem(at, (size_t)(end - at), name, n)); at++) {
-		if ((at == text->text || !ab_code_is_letter(at[-1])) &&
-		    (at + n == end || !ab_code_is_letter(at[n])) &&
-		    !ab_code_is_literal_call(text, (uint32_t)(at - text->text),
-					     (uint32_t)n))
-			count++;
-	}
-	return count;
-}
-
-uint32_t ab_code_count_removals(const struct ab_code *k,
-				const struct ab_word *text)
-{
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(calls); i++) {
-		if ((calls[i].kind == CALL_REMOVE ||
-		     calls[i].kind == CALL_DELETE ||
-		     calls[i].kind == CALL_RENAME) &&
-		    (calls[i].langs & k->lang))
-			count += count_open(text, calls[i].name);
-	}
-	return count;
-}
-
 bool ab_code_takes_away(struct ab_code *k)
 {
 	if (!k->is_counted)
@@ -417,7 +116,7 @@ bool ab_code_takes_away(struct ab_code *k)
 }
 
 /* The byte behind the blanks from `at` on; 0: the end. */
-static char next_byte(const struct ab_word *text, uint32_t at)
+char ab_code_next_byte(const struct ab_word *text, uint32_t at)
 {
 	while (at < text->len && memchr(" \t\r\n", text->text[at], 4))
 		at++;
@@ -425,7 +124,7 @@ static char next_byte(const struct ab_word *text, uint32_t at)
 }
 
 /* The byte before the blanks at `at`, and where it is. */
-static char last_byte(const struct ab_word *text, uint32_t *at)
+char ab_code_last_byte(const struct ab_word *text, uint32_t *at)
 {
 	while (*at && memchr(" \t\r\n", text->text[*at - 1], 4))
 		--*at;
@@ -442,7 +141,7 @@ static bool is_pattern_name(const struct ab_word *text, const char *name,
 		uint32_t i = (uint32_t)(at - text->text) + n;
 
 		if ((at > text->text && ab_code_is_letter(at[-1])) ||
-		    next_byte(text, i) != '=')
+		    ab_code_next_byte(text, i) != '=')
 			continue;
 		i = (uint32_t)((const char *)memchr(text->text + i, '=',
 						    text->len - i) -
@@ -468,7 +167,7 @@ static bool is_match(struct ab_code *k, const struct ab_token *t)
 
 	if (k->lang != AB_JS || t->len != 4 ||
 	    memcmp(text->text + at, "exec", 4) != 0 ||
-	    last_byte(text, &at) != '.')
+	    ab_code_last_byte(text, &at) != '.')
 		return false;
 	/* without one there is none to take it from */
 	if (!(k->modules & AB_MODULE_COMMANDS))
@@ -509,7 +208,7 @@ bool ab_code_is_match(struct ab_code *k, const struct ab_token *t)
 bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 {
 	uint32_t at = t->at;
-	char next = next_byte(k->text, t->at + t->len);
+	char next = ab_code_next_byte(k->text, t->at + t->len);
 	char last;
 
 	if (is_match(k, t))
@@ -520,12 +219,12 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 	if (next && memchr("\"'`?.", next, 5))
 		return true;
 	/* map(os.system, x) */
-	last = last_byte(k->text, &at);
+	last = ab_code_last_byte(k->text, &at);
 	if (!next || !memchr(",)]", next, 3))
 		return false;
 	if (last == '(') {
 		at--;
-		(void)last_byte(k->text, &at);
+		(void)ab_code_last_byte(k->text, &at);
 		return at < 6 || memcmp(k->text->text + at - 6, "import", 6);
 	}
 	return last == '.' || last == '[';
@@ -643,7 +342,7 @@ static uint32_t skip_argument(const struct ab_code *k, struct ab_lexer *x,
 
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 {
-	const bool is_bare = next_byte(k->text, k->x.pos) != '(';
+	const bool is_bare = ab_code_next_byte(k->text, k->x.pos) != '(';
 	struct ab_word first = *k->text;
 	struct ab_code inner = *k;
 	struct ab_token t = { 0 }, before = { 0 };
@@ -714,8 +413,16 @@ void ab_code_find_modules(struct ab_code *k)
 		k->modules |= AB_MODULE_SUBPROCESS;
 		find_aliases(k);
 	}
+	if (k->lang == AB_PY && (memmem(text->text, text->len, "import sh", 9) ||
+				 memmem(text->text, text->len, "from sh ", 8)))
+		k->modules |= AB_MODULE_SH | AB_MODULE_GIT;
+	if (k->lang == AB_PY && has_name(text, "git"))
+		k->modules |= AB_MODULE_GIT;
 	if (k->lang != AB_JS)
 		return;
+	if (memmem(text->text, text->len, "simple-git", 10) ||
+	    memmem(text->text, text->len, "isomorphic-git", 14))
+		k->modules |= AB_MODULE_GIT;
 	if (has_name(text, "child_process"))
 		k->modules |= AB_MODULE_CHILD;
 	if (has_name(text, "Deno"))
@@ -732,7 +439,7 @@ static bool is_of_subprocess(const struct ab_code *k, uint32_t at)
 	const char *s = k->text->text;
 	uint32_t from;
 
-	if (last_byte(k->text, &at) != '.')
+	if (ab_code_last_byte(k->text, &at) != '.')
 		return true; /* from subprocess import run */
 	at--;
 	for (from = at; from && ab_code_is_letter(s[from - 1]);)
@@ -767,16 +474,18 @@ static bool begins_words(const struct ab_code *k, const struct ab_token *of)
 bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 {
 	/* of other things too */
-	static const char *const shared[] = { "run", "call", "Command", "sh",
-					      "shell", "script" };
+	static const char *const shared[] = { "run",	"call",	   "Command",
+					      "sh",	"shell",   "script",
+					      "open2",	"open3",   "Process",
+					      "exec_command", "exec_run" };
 	bool is_shared = false, is_method;
 	uint32_t at = t->at;
-	char next = next_byte(k->text, t->at + t->len), last;
+	char next = ab_code_next_byte(k->text, t->at + t->len), last;
 
 	if (next != '(' && !(k->lang & (AB_PERL | AB_RUBY) &&
 			     begins_words(k, t)))
 		return false;
-	last = last_byte(k->text, &at);
+	last = ab_code_last_byte(k->text, &at);
 	is_method = last == '.' || last == '>';
 	for (size_t i = 0; i < AB_ARRAY_LEN(shared); i++)
 		is_shared |= ab_code_is_text(k, t, shared[i]);
@@ -810,16 +519,18 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)
 	const bool is_method = ab_code_is_sign(k, &k->before, '.');
 	struct ab_token of = { .kind = AB_TOKEN_WORD };
 	uint32_t at = t->at;
-	char next = next_byte(k->text, t->at + t->len);
+	char next = ab_code_next_byte(k->text, t->at + t->len);
 
-	if (ab_code_is_text(k, t, "timeit"))
+	if (ab_code_is_text(k, t, "timeit") ||
+	    ab_code_is_text(k, t, "compile") ||
+	    ab_code_is_text(k, t, "Worker"))
 		return false;
 	if (k->lang & (AB_PERL | AB_RUBY))
 		return next == '(' || begins_words(k, t);
 	if (next != '(' || !is_method || !(ab_code_is_text(k, t, "eval") ||
 					   ab_code_is_text(k, t, "exec")))
 		return next == '(';
-	(void)last_byte(k->text, &at);
+	(void)ab_code_last_byte(k->text, &at);
 	of.at = at -= at > 0;
 	while (of.at && ab_code_is_letter(k->text->text[of.at - 1]))
 		of.at--;
@@ -837,7 +548,7 @@ bool ab_code_has_eval(const struct ab_code *k)
 
 		if ((at == text->text || !ab_code_is_letter(at[-1])) &&
 		    (at + 4 == end || !ab_code_is_letter(at[4])) &&
-		    next_byte(text, i) != '{')
+		    ab_code_next_byte(text, i) != '{')
 			return true;
 	}
 	return false;

@@ -11,6 +11,7 @@
 #include "guard/command.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* How many bytes at the beginning are a home; 0: none. */
 static uint32_t home_len(const struct ab_word *w, bool is_expanded)
@@ -133,7 +134,10 @@ static bool has_write_mode(const struct ab_args *a)
 	for (uint32_t i = 1; i < a->count; i++) {
 		const struct ab_word *w = &a->words[i];
 
-		if (w->len && w->len < 4 &&
+		bool is_mode = w->len && (w->len < 4 ||
+					  (w->len < 7 && w->text[1] == ':'));
+
+		if (is_mode &&
 		    (memchr("wax", *w->text, 3) ||
 		     memchr(w->text, '+', w->len)))
 			return true;
@@ -167,10 +171,15 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 static void chmod_call(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word words[3] = { { .text = "chmod", .len = 5 } };
+	/* Path(x).chmod(0o777), chmod(x, 0o777): the mode says enough */
+	const struct ab_word any = { .text = "_", .len = 1,
+				     .span = k->text->span };
+	/* FileUtils.chmod("a+w", "x"), chmodSync("x", "777") */
+	const bool is_behind = k->lang == AB_RUBY;
 
-	if (a->count > 1 && !a->number_token.len) /* chmodSync("x", "777") */
-		words[1] = a->words[1];
-	else if (!a->number_token.len || !a->count ||
+	if (a->count > 1 && !a->number_token.len)
+		words[1] = a->words[!is_behind];
+	else if (!a->number_token.len ||
 		 !ab_code_word(k, &a->number_token, &words[1]))
 		return;
 	/* 0o777 and 0777 are 777 */
@@ -178,7 +187,9 @@ static void chmod_call(struct ab_code *k, struct ab_args *a)
 		words[1].text++;
 		words[1].len--;
 	}
-	words[2] = a->words[0];
+	words[2] = !a->count		  ? any :
+		   a->number_token.len	  ? a->words[0] :
+					    a->words[is_behind];
 	words[0].span = words[1].span;
 	ab_check_words(k->c, words, 3, 0, NULL, false);
 }
@@ -216,6 +227,168 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 				       : 0,
 			       a->input.text ? &a->input : NULL,
 			       a->has_input);
+}
+
+/* pipeline("a b", "c"): a b | c. */
+static void pipe_call(struct ab_code *k, struct ab_args *a)
+{
+	const struct ab_word bar = { .text = " | ", .len = 3 };
+	struct ab_word all = a->words[0];
+	bool has_line = false;
+
+	if (!a->count)
+		return;
+	k->last = NULL;
+	for (uint32_t i = 0; i < a->count; i++) {
+		has_line |= is_line(&a->words[i]);
+		if (i) {
+			ab_code_append(k, &all, &bar);
+			ab_code_append(k, &all, &a->words[i]);
+		}
+	}
+	ab_check_script(k->c, &all, true, NULL, 0, NULL);
+	/* pipeline(["git", "push"]) */
+	if (!has_line)
+		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
+}
+
+/* repo.git.cherry_pick("x"), sh.rm("-rf", "x"): the name is a word. */
+static void method_call(struct ab_code *k, bool is_git, struct ab_args *a)
+{
+	const uint32_t count = a->count + 2;
+	struct ab_word *w = ab_check_alloc(k->c, count * sizeof(*w));
+	char *text = ab_check_alloc(k->c, a->name.len + 1);
+	struct ab_word name;
+	uint32_t n = 0;
+
+	if (!w || !text || !ab_code_word(k, &a->name, &name))
+		return;
+	for (uint32_t i = 0; i < name.len; i++)
+		text[i] = name.text[i] == '_' ? '-' : name.text[i];
+	if (is_git)
+		w[n++] = (struct ab_word){ .text = "git", .len = 3,
+					   .span = name.span };
+	if (!(is_git && ab_code_is_text(k, &a->name, "raw")))
+		w[n++] = (struct ab_word){ .text = text, .len = name.len,
+					   .span = name.span };
+	for (uint32_t i = 0; i < a->count; i++)
+		w[n++] = a->words[i];
+	ab_check_words(k->c, w, n, 0, NULL, false);
+}
+
+/* Addresses of files are files: file:///x, php://filter/y/resource=x. */
+static bool cut_address(struct ab_code *k, struct ab_word *w)
+{
+	static const char *const heads[] = { "file://localhost/", "file:///",
+					     "file:/" };
+	static const char mark[] = "/resource=";
+	const char *at = NULL;
+	uint32_t from = 0;
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads) && !from; i++) {
+		uint32_t n = (uint32_t)strlen(heads[i]);
+
+		if (w->len > n && !strncasecmp(w->text, heads[i], n))
+			from = n - 1;
+	}
+	if (k->lang == AB_PHP && w->len > 6 && !memcmp(w->text, "php://", 6))
+		at = memmem(w->text, w->len, mark, sizeof(mark) - 1);
+	if (at)
+		from = (uint32_t)(at - w->text) + (uint32_t)sizeof(mark) - 1;
+	return from && ab_word_slice(k->c, w, from, w->len - from, w);
+}
+
+/* new File("x").delete(), path("x")->spew(...) */
+static enum ab_role_kind method_role(const struct ab_code *k)
+{
+	static const struct {
+		const char *name;
+		uint8_t role;
+	} methods[] = {
+		{ "delete", AB_ROLE_DELETE },
+		{ "deleteOnExit", AB_ROLE_DELETE },
+		{ "remove", AB_ROLE_DELETE },
+		{ "renameTo", AB_ROLE_DELETE },
+		{ "move", AB_ROLE_DELETE },
+		{ "deleteDir", AB_ROLE_REMOVE },
+		{ "deleteRecursively", AB_ROLE_REMOVE },
+		{ "remove_tree", AB_ROLE_REMOVE },
+		{ "write", AB_ROLE_WRITE },
+		{ "append", AB_ROLE_WRITE },
+		{ "spew", AB_ROLE_WRITE },
+		{ "spew_utf8", AB_ROLE_WRITE },
+		{ "spew_raw", AB_ROLE_WRITE },
+		{ "touch", AB_ROLE_WRITE },
+		{ "mkdir", AB_ROLE_WRITE },
+		{ "mkdirs", AB_ROLE_WRITE },
+		{ "mkpath", AB_ROLE_WRITE },
+		{ "createNewFile", AB_ROLE_WRITE },
+		{ "setText", AB_ROLE_WRITE },
+		{ "setBytes", AB_ROLE_WRITE },
+		{ "writeText", AB_ROLE_WRITE },
+		{ "writeBytes", AB_ROLE_WRITE },
+		{ "appendText", AB_ROLE_WRITE },
+		{ "appendBytes", AB_ROLE_WRITE },
+		{ "withWriter", AB_ROLE_WRITE },
+		{ "withPrintWriter", AB_ROLE_WRITE },
+		{ "newWriter", AB_ROLE_WRITE },
+		{ "printWriter", AB_ROLE_WRITE },
+		{ "bufferedWriter", AB_ROLE_WRITE },
+		{ "outputStream", AB_ROLE_WRITE },
+		{ "newOutputStream", AB_ROLE_WRITE },
+	};
+	struct ab_lexer x = k->x;
+	struct ab_token t, next;
+
+	/* << "x" */
+	if (!ab_lexer_next(&x, &t))
+		return AB_ROLE_READ;
+	if (ab_code_is_sign(k, &t, '<'))
+		return AB_ROLE_WRITE;
+	if (ab_code_is_sign(k, &t, '-') && !ab_lexer_next(&x, &t))
+		return AB_ROLE_READ;
+	if (!(ab_code_is_sign(k, &t, '.') || ab_code_is_sign(k, &t, '>')) ||
+	    !ab_lexer_next(&x, &t))
+		return AB_ROLE_READ;
+	for (size_t i = 0; i < AB_ARRAY_LEN(methods); i++) {
+		if (ab_code_is_text(k, &t, methods[i].name))
+			return (enum ab_role_kind)methods[i].role;
+	}
+	/* .text = "x" */
+	return ab_lexer_next(&x, &next) && ab_code_is_sign(k, &next, '=') &&
+			       ab_code_next_byte(k->text, x.pos) != '='
+		       ? AB_ROLE_WRITE
+		       : AB_ROLE_READ;
+}
+
+/* Path("x").joinpath("y").unlink() */
+static enum ab_role_kind joined_role(struct ab_code *k, struct ab_word *w)
+{
+	static const struct ab_word slash = { .text = "/", .len = 1 };
+	struct ab_lexer start = k->x, behind = k->x;
+	enum ab_call kind = AB_CALL_READ;
+	struct ab_token t;
+	struct ab_word more;
+
+	if (!ab_lexer_next(&k->x, &t) || !ab_code_is_sign(k, &t, '.') ||
+	    !ab_lexer_next(&k->x, &t) || !ab_code_is_text(k, &t, "joinpath")) {
+		k->x = start;
+		return AB_ROLE_READ;
+	}
+	for (uint32_t i = 0; i < 16 && ab_lexer_next(&k->x, &t) &&
+			     !ab_code_is_sign(k, &t, ')'); i++) {
+		if (t.kind != AB_TOKEN_STRING || !ab_code_word(k, &t, &more))
+			continue;
+		k->last = NULL;
+		ab_code_append(k, w, &slash);
+		ab_code_append(k, w, &more);
+	}
+	kind = ab_code_path_method(k, &behind);
+	k->x = start;
+	return kind == AB_CALL_WRITE  ? AB_ROLE_WRITE :
+	       kind == AB_CALL_DELETE ? AB_ROLE_DELETE :
+	       kind == AB_CALL_REMOVE ? AB_ROLE_REMOVE :
+					AB_ROLE_READ;
 }
 
 /* `src/` + `**` + `/` + NAME: src/NAME, or all of src. */
@@ -307,7 +480,14 @@ static uint32_t names_of(const struct ab_code *k, enum ab_call kind,
 	case AB_CALL_CODE:
 	case AB_CALL_SQL:
 	case AB_CALL_FETCH:
+	case AB_CALL_URL:
+	case AB_CALL_PIPE:
+	case AB_CALL_ARGV:
+	case AB_CALL_GIT:
 		return 0;
+	case AB_CALL_READS:
+	case AB_CALL_WRITES:
+		return a->count;
 	case AB_CALL_OPEN: /* perl: its modes */
 		return k->lang == AB_PERL ? 0 : a->count > 0;
 	case AB_CALL_RENAME:
@@ -325,8 +505,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 	enum ab_role_kind role = AB_ROLE_READ;
 	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
 	struct ab_word deep;
-	bool is_deep;
+	bool is_deep, is_file;
 
+	is_file = a->count && kind != AB_CALL_SHELL && kind != AB_CALL_CODE &&
+		  cut_address(k, &a->words[0]);
 	if (a->count)
 		expand_home(k, &a->words[0],
 			    a->is_home && (a->words[0].len > 1 ||
@@ -391,6 +573,11 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		chmod_call(k, a);
 		return;
 	case AB_CALL_SQL:
+		/* Git(".").execute(["git", "push"]) */
+		if (k->lang == AB_PY && a->count > 1 &&
+		    a->words[0].len == 3 && !memcmp(a->words[0].text, "git", 3))
+			ab_check_words(k->c, a->words, a->count, 0, NULL,
+				       false);
 		for (uint32_t i = 0; i < a->count && i < 1; i++)
 			ab_check_text(k->c, "sql", &a->words[i]);
 		return;
@@ -412,6 +599,9 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		role = AB_ROLE_WRITE;
 		for (uint32_t i = 1; i < a->count && i < 2; i++)
 			ab_check_path(k->c, k->use, role, &a->words[i]);
+		/* Path(x).rename("y") */
+		if (k->lang == AB_PY && a->count == 1)
+			ab_check_path(k->c, k->use, role, &a->words[0]);
 		role = AB_ROLE_DELETE;
 		break;
 	case AB_CALL_FETCH:
@@ -420,7 +610,14 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 				     false);
 		break;
 	case AB_CALL_GLOB:
-		if (!a->count || !ab_code_takes_away(k))
+		if (!a->count)
+			return;
+		if (ab_code_reads_files(k)) {
+			deep = a->words[0];
+			(void)ab_code_glob(k, &deep, false);
+			ab_check_path(k->c, k->use, AB_ROLE_READ, &deep);
+		}
+		if (!ab_code_takes_away(k))
 			return;
 		deep = a->words[0];
 		is_deep = memmem(deep.text, deep.len, "**", 2);
@@ -437,7 +634,34 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		if (a->count)
 			ab_code_narrow_walk(k, &a->words[0]);
 		break;
+	case AB_CALL_PIPE:
+		pipe_call(k, a);
+		return;
+	case AB_CALL_READS:
+	case AB_CALL_WRITES:
+		role = kind == AB_CALL_READS ? AB_ROLE_READ : AB_ROLE_WRITE;
+		for (uint32_t i = 1; i < a->count; i++)
+			ab_check_path(k->c, k->use, role, &a->words[i]);
+		break;
+	case AB_CALL_URL:
+		if (!is_file)
+			return;
+		break;
+	case AB_CALL_PATH:
+		role = method_role(k);
+		break;
+	case AB_CALL_ARGV:
+	case AB_CALL_GIT:
+		method_call(k, kind == AB_CALL_GIT, a);
+		return;
 	case AB_CALL_READ:
+		/* IO.read("| make") */
+		if (k->lang == AB_RUBY && is_known &&
+		    *a->words[0].text == '|' && open_command(k, a))
+			return;
+		if (k->lang == AB_PY && is_known)
+			role = joined_role(k, &a->words[0]);
+		break;
 	case AB_CALL_NONE:
 		break;
 	}

@@ -86,6 +86,23 @@ static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
 		ab_check_path(k->c, k->use, kind, &w);
 }
 
+/* What the input made of a line is run: `e` with no command. */
+static void sed_run(struct code *k)
+{
+	ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE, k->text);
+}
+
+/* Behind `e` stands a command. */
+static bool sed_has_command(const struct code *k, uint32_t from)
+{
+	const char *s = k->text->text;
+	uint32_t end = sed_line(s, k->text->len, from);
+
+	while (from < end && memchr(" \t;}", s[from], 4))
+		from++;
+	return from < end;
+}
+
 /* Flags behind s///: w takes the rest of the line, e runs the result. */
 static uint32_t sed_flags(struct code *k, uint32_t i)
 {
@@ -99,8 +116,7 @@ static uint32_t sed_flags(struct code *k, uint32_t i)
 		return sed_line(s, n, i);
 	}
 	if (i < n && s[i] == 'e') {
-		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_DECODE,
-			      k->text);
+		sed_run(k);
 		i++;
 	}
 	return i;
@@ -165,7 +181,10 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 			if (ch == 's')
 				i = sed_flags(k, i);
 		} else if (ch == 'e') {
-			sed_name(k, i, AB_ROLE_KINDS);
+			if (sed_has_command(k, i))
+				sed_name(k, i, AB_ROLE_KINDS);
+			else
+				sed_run(k);
 			i = sed_line(s, n, i);
 		} else if (ch == 'w' || ch == 'W') {
 			sed_name(k, i, AB_ROLE_WRITE);

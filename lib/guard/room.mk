@@ -49,7 +49,9 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
 	lib/guard/code_sed.c \
-	lib/guard/code_tasks.c lib/guard/code_value.c \
+	lib/guard/code_table.c \
+	lib/guard/code_tasks.c \
+	lib/guard/code_value.c \
 	lib/guard/code_walk.c \
 	lib/guard/code_words.c \
 	lib/guard/command.c lib/guard/command.h \

@@ -109,6 +109,12 @@ static uint32_t bracket_end(const struct window *w, uint32_t i)
 	return i;
 }
 
+/* Another word than that. */
+static inline bool is_other(const char *want)
+{
+	return *want == 'n' && !strncmp(want, "not:", 4);
+}
+
 /* The rule's tokens from token `i` on; each gap is as short as it can be. */
 static bool match_from(const struct window *w, const char *const *want,
 		       uint32_t n, uint32_t i)
@@ -137,7 +143,7 @@ static bool match_from(const struct window *w, const char *const *want,
 			k++;
 			continue;
 		}
-		bool is_not = *s == 'n' && !strncmp(s, "not:", 4);
+		bool is_not = is_other(s);
 
 		if (i < end && token_is(w, i, is_not ? s + 4 : s) !=
 					    is_not) {
@@ -162,7 +168,7 @@ uint64_t ab_text_heads(const char *want)
 {
 	uint64_t bits = 0;
 
-	if (*want == '^' || *want == '%' || *want == '*')
+	if (*want == '^' || *want == '%' || *want == '*' || is_other(want))
 		return UINT64_MAX;
 	for (const char *p = want; p;) {
 		size_t n = strcspn(p, "|");
@@ -225,7 +231,7 @@ static void look(struct ab_check *c, const char *lang, struct window *w,
 
 			if (!may_be(&w->tokens[i], link->heads) ||
 			    (**want != '^' && **want != '%' &&
-			     !token_is(w, i, *want)))
+			     !is_other(*want) && !token_is(w, i, *want)))
 				continue;
 			if (!match_from(w, want, clause->token_count, i)) {
 				if (**want == '^')
