@@ -302,6 +302,10 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 enum ab_call ab_code_path_method(const struct ab_code *k,
 				 struct ab_lexer *behind);
 
+/* --- code_awk.c --- */
+/* Files that it writes and reads by names. */
+void ab_code_check_awk(struct ab_code *k);
+
 /* --- code_judge.c --- */
 /* One call with arguments that are known as far as they ever are. */
 void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a);

@@ -41,7 +41,9 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_apply.c \
 	lib/guard/code_args.c \
 	lib/guard/code_argv.c \
-	lib/guard/code_calls.c lib/guard/code_change.c \
+	lib/guard/code_awk.c \
+	lib/guard/code_calls.c \
+	lib/guard/code_change.c \
 	lib/guard/code_home.c \
 	lib/guard/code_judge.c \
 	lib/guard/code_lines.c \

@@ -44,6 +44,7 @@ enum value {
 	VALUE_HOSTED,
 	VALUE_FLAKE_URL,
 	VALUE_GIT_INSIDE,
+	VALUE_EX_SHELL,
 	VALUE_COUNT
 };
 
@@ -56,6 +57,7 @@ static const char *const names[VALUE_COUNT] = {
 	"bind-home",	"git-pattern",	"git-path",    "git-regex",
 	"some-name",	"unknown-name", "huge-count",  "wide",
 	"process",	"hosted",	"flake-url",   "git-inside",
+	"ex-shell",
 };
 
 int ab_value_named(const char *name)
@@ -222,6 +224,36 @@ static bool is_flake_url(const struct ab_word *w)
 	    starts(w, "https://github.com/NixOS/"))
 		return false;
 	return is_url(w) || has_host(w) || starts(w, "tarball+");
+}
+
+static bool is_ex_letter(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
+}
+
+/* vi: `!` runs a command, but for what makes a command of its own more so:
+   `wq!`, `Lazy! sync`. */
+static bool is_ex_shell(const struct ab_word *w)
+{
+	static const char *const reads[] = { "r", "re", "rea", "read" };
+	const char *s = w->text;
+	uint32_t from;
+
+	for (uint32_t i = 0; i + 1 < w->len; i++) {
+		if (s[i] != '!')
+			continue;
+		for (from = i; from && is_ex_letter(s[from - 1]);)
+			from--;
+		if (from == i || (from && s[from - 1] == '\'') ||
+		    memmem(s, i, "norm", 4))
+			return true;
+		for (size_t n = 0; n < AB_ARRAY_LEN(reads); n++) {
+			if (strlen(reads[n]) == i - from &&
+			    !memcmp(reads[n], s + from, i - from))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* host:path or user@host:path, or an rsync: or sftp: address. */
@@ -775,6 +807,8 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_flake_url(w);
 	case VALUE_GIT_INSIDE:
 		return is_git_inside(w);
+	case VALUE_EX_SHELL:
+		return is_ex_shell(w);
 	case VALUE_METADATA:
 		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
