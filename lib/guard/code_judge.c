@@ -252,6 +252,13 @@ static void pipe_call(struct ab_code *k, struct ab_args *a)
 		ab_check_words(k->c, a->words, a->count, 0, NULL, false);
 }
 
+/* repo.git.execute(["git", "x"]) */
+static bool has_program(const struct ab_code *k, const struct ab_args *a)
+{
+	return ab_code_is_text(k, &a->name, "execute") && a->count &&
+	       a->words[0].len == 3 && !memcmp(a->words[0].text, "git", 3);
+}
+
 /* repo.git.cherry_pick("x"), sh.rm("-rf", "x"): the name is a word. */
 static void method_call(struct ab_code *k, bool is_git, struct ab_args *a)
 {
@@ -265,10 +272,11 @@ static void method_call(struct ab_code *k, bool is_git, struct ab_args *a)
 		return;
 	for (uint32_t i = 0; i < name.len; i++)
 		text[i] = name.text[i] == '_' ? '-' : name.text[i];
-	if (is_git)
+	if (is_git && !has_program(k, a))
 		w[n++] = (struct ab_word){ .text = "git", .len = 3,
 					   .span = name.span };
-	if (!(is_git && ab_code_is_text(k, &a->name, "raw")))
+	if (!is_git || !(ab_code_is_text(k, &a->name, "raw") ||
+			 ab_code_is_text(k, &a->name, "execute")))
 		w[n++] = (struct ab_word){ .text = text, .len = name.len,
 					   .span = name.span };
 	for (uint32_t i = 0; i < a->count; i++)
