@@ -123,6 +123,7 @@ struct ab_code {
 	uint8_t narrows; /* 1: names tell which, 2: they do not; 0: unseen */
 	uint32_t filled; /* calls that were given those words */
 	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
+	uint8_t reads;	 /* the same of files */
 	uint32_t looked; /* how often all was looked through for a pattern */
 	/* of what may be a pattern: where it ends as code, and how often that
 	   was the end of the text */
@@ -201,7 +202,7 @@ bool ab_code_takes_away(struct ab_code *k);
 /* It reads what the network sends. */
 bool ab_code_is_fetching(struct ab_code *k);
 /* It reads files. */
-bool ab_code_reads_files(const struct ab_code *k);
+bool ab_code_reads_files(struct ab_code *k);
 /* It reads its stdin. */
 bool ab_code_reads_input(const struct ab_code *k);
 /* js: /x/.exec(y) */

@@ -52,7 +52,7 @@ bool ab_code_is_fetching(struct ab_code *k)
 	return k->fetches == 1;
 }
 
-bool ab_code_reads_files(const struct ab_code *k)
+bool ab_code_reads_files(struct ab_code *k)
 {
 	static const char *const names[] = { "open",	  "read",
 					     "read_text", "read_bytes",
@@ -62,11 +62,13 @@ bool ab_code_reads_files(const struct ab_code *k)
 					     "copy",	  "copyfile",
 					     "copy2" };
 
-	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
+	for (size_t i = 0; i < AB_ARRAY_LEN(names) && !k->reads; i++) {
 		if (has_name(k->text, names[i]))
-			return true;
+			k->reads = 1;
 	}
-	return false;
+	if (!k->reads)
+		k->reads = 2;
+	return k->reads == 1;
 }
 
 bool ab_code_reads_input(const struct ab_code *k)

@@ -236,7 +236,7 @@ static bool is_ex_letter(char ch)
 static bool is_ex_shell(const struct ab_word *w)
 {
 	static const char *const reads[] = { "r", "re", "rea", "read" };
-	const char *s = w->text;
+	const char *s = w->text, *norm = memmem(s, w->len, "norm", 4);
 	uint32_t from;
 
 	for (uint32_t i = 0; i + 1 < w->len; i++) {
@@ -245,7 +245,7 @@ static bool is_ex_shell(const struct ab_word *w)
 		for (from = i; from && is_ex_letter(s[from - 1]);)
 			from--;
 		if (from == i || (from && s[from - 1] == '\'') ||
-		    memmem(s, i, "norm", 4))
+		    (norm && norm < s + i))
 			return true;
 		for (size_t n = 0; n < AB_ARRAY_LEN(reads); n++) {
 			if (strlen(reads[n]) == i - from &&
