@@ -46,8 +46,8 @@ enum {
 /* Path(x).replace("y"): of a text there would be two. */
 #define ALONE ""
 
-/* What has the name as well may be something else: of says whose it is, or that
-   it is called without any; NULL: whoever's. */
+/* What has the name as well may be something else: `of` says whose it is, with
+   a plus that it may be called without any; NULL: whoever's. */
 static const struct {
 	const char *name;
 	uint8_t langs, kind;
@@ -129,11 +129,11 @@ static const struct {
 	{ "pipeline_start", RUBY, CALL_PIPE },
 	{ "open2", PERL, CALL_SHELL },
 	{ "open3", PERL, CALL_SHELL },
-	{ "execl", PERL, CALL_SHELL, "POSIX" },
-	{ "execlp", PERL, CALL_SHELL, "POSIX" },
-	{ "execv", PERL, CALL_SHELL, "POSIX" },
-	{ "execve", PERL, CALL_SHELL, "POSIX" },
-	{ "execvp", PERL, CALL_SHELL, "POSIX" },
+	{ "execl", PERL, CALL_SHELL, "+POSIX" },
+	{ "execlp", PERL, CALL_SHELL, "+POSIX" },
+	{ "execv", PERL, CALL_SHELL, "+POSIX" },
+	{ "execve", PERL, CALL_SHELL, "+POSIX" },
+	{ "execvp", PERL, CALL_SHELL, "+POSIX" },
 	{ "run3", PERL, CALL_SHELL },
 	{ "systemx", PERL, CALL_SHELL },
 	{ "capturex", PERL, CALL_SHELL },
@@ -142,7 +142,7 @@ static const struct {
 	{ "executeShell", OTHER, CALL_SHELL },
 	{ "spawnShell", OTHER, CALL_SHELL },
 	{ "spawnProcess", OTHER, CALL_SHELL },
-	{ "execute", OTHER, CALL_SHELL, "os process" },
+	{ "execute", OTHER, CALL_SHELL, "+os process" },
 	{ "sys-system", OTHER, CALL_SHELL },
 	{ "Exec", OTHER, CALL_SHELL },
 	{ "Run", OTHER, CALL_SHELL },
@@ -172,7 +172,7 @@ static const struct {
 	{ "load", LUA, CALL_CODE },
 	{ "loadstring", LUA, CALL_CODE },
 	{ "eval_string", OTHER, CALL_CODE },
-	{ "compile", PY, CALL_CODE, "builtins" },
+	{ "compile", PY, CALL_CODE, "+builtins" },
 	{ "runsource", PY, CALL_CODE },
 	{ "runcode", PY, CALL_CODE },
 	{ "run_cell", PY, CALL_CODE },
@@ -287,7 +287,7 @@ static const struct {
 	{ "chmod", ALL, CALL_CHMOD },
 	{ "chmodSync", JS, CALL_CHMOD },
 	/* files by the module or the class that does it */
-	{ "replace", PY, CALL_RENAME, "os" },
+	{ "replace", PY, CALL_RENAME, "+os" },
 	{ "replace", PY, CALL_RENAME, ALONE },
 	{ "renames", PY, CALL_RENAME },
 	{ "unpack_archive", PY, CALL_COPY },
@@ -337,7 +337,7 @@ static const struct {
 	{ "imsave", PY, CALL_WRITE },
 	{ "imwrite", PY, CALL_WRITE },
 	{ "dump", PY, CALL_WRITES, "joblib" },
-	{ "getline", PY, CALL_READ, "linecache" },
+	{ "getline", PY, CALL_READ, "+linecache" },
 	{ "getlines", PY, CALL_READ },
 	{ "input", PY, CALL_READS, "fileinput FileInput" },
 	{ "FileInput", PY, CALL_READS },
@@ -431,10 +431,10 @@ static const struct {
 	{ "readJson", JS, CALL_READ },
 	{ "readJsonSync", JS, CALL_READ },
 	{ "moveSync", JS, CALL_RENAME },
-	{ "move", JS, CALL_RENAME, "fs fse extra" },
+	{ "move", JS, CALL_RENAME, "+fs fse extra" },
 	{ "copySync", JS, CALL_COPY },
-	{ "copy", JS, CALL_COPY, "fs fse extra" },
-	{ "cp", JS, CALL_COPY, "fs fsp promises" },
+	{ "copy", JS, CALL_COPY, "+fs fse extra" },
+	{ "cp", JS, CALL_COPY, "+fs fsp promises" },
 	{ "file", JS, CALL_READ, "Bun" },
 	{ "write", JS, CALL_WRITE, "Bun" },
 	{ "removeSync", JS, CALL_REMOVE, "Deno" },
@@ -482,11 +482,11 @@ static const struct {
 	{ "readString", OTHER, CALL_READ },
 	{ "readAllLines", OTHER, CALL_READ },
 	{ "readAllBytes", OTHER, CALL_READ },
-	{ "fromFile", OTHER, CALL_READ, "Source" },
+	{ "fromFile", OTHER, CALL_READ, "+Source" },
 	{ "FileReader", OTHER, CALL_READ },
 	{ "FileInputStream", OTHER, CALL_READ },
 	{ "contentsOfFile", OTHER, CALL_READ },
-	{ "read", OTHER, CALL_READ, "File Files IO" },
+	{ "read", OTHER, CALL_READ, "+File Files IO" },
 	{ "open-input-file", OTHER, CALL_READ },
 	{ "call-with-input-file", OTHER, CALL_READ },
 	{ "with-input-from-file", OTHER, CALL_READ },
@@ -509,26 +509,26 @@ static const struct {
 	{ "createFile", OTHER, CALL_WRITE },
 	{ "createDirectories", OTHER, CALL_WRITE },
 	{ "createDirectory", OTHER, CALL_WRITE },
-	{ "write", OTHER, CALL_WRITE, "File Files" },
+	{ "write", OTHER, CALL_WRITE, "+File Files" },
 	{ "create", OTHER, CALL_WRITE, "file dir" },
 	{ "spit", OTHER, CALL_WRITE },
 	{ "open-output-file", OTHER, CALL_WRITE },
 	{ "call-with-output-file", OTHER, CALL_WRITE },
 	{ "with-output-to-file", OTHER, CALL_WRITE },
 	{ "write-region", OTHER, CALL_WRITES },
-	{ "copy", OTHER, CALL_COPY, "file File Files" },
-	{ "cp", OTHER, CALL_COPY, "File" },
-	{ "cp_r", OTHER, CALL_COPY, "File" },
+	{ "copy", OTHER, CALL_COPY, "+file File Files" },
+	{ "cp", OTHER, CALL_COPY, "+File" },
+	{ "cp_r", OTHER, CALL_COPY, "+File" },
 	{ "copyFile", OTHER, CALL_COPY },
 	{ "copyItem", OTHER, CALL_COPY },
 	{ "copy-file", OTHER, CALL_COPY },
 	{ "move", OTHER, CALL_RENAME, "Files" },
-	{ "mv", OTHER, CALL_RENAME, "File" },
+	{ "mv", OTHER, CALL_RENAME, "+File" },
 	{ "renameFile", OTHER, CALL_RENAME },
 	{ "moveItem", OTHER, CALL_RENAME },
 	{ "rename-file", OTHER, CALL_RENAME },
-	{ "remove", OTHER, CALL_DELETE, "file File os" },
-	{ "delete", OTHER, CALL_DELETE, "File Files" },
+	{ "remove", OTHER, CALL_DELETE, "+file File os" },
+	{ "delete", OTHER, CALL_DELETE, "+File Files" },
 	{ "deleteIfExists", OTHER, CALL_DELETE, "Files" },
 	{ "removeFile", OTHER, CALL_DELETE },
 	{ "removePathForcibly", OTHER, CALL_REMOVE },
@@ -615,21 +615,21 @@ static bool is_alone(const struct ab_code *k, const struct ab_token *t)
 	       ab_lexer_next(&x, &next) && ab_code_is_sign(k, &next, ')');
 }
 
-/* It is called as what `of` says, or without an owner where a language has its
-   functions so. */
+/* It is called as what `of` says. */
 static bool is_of(const struct ab_code *k, const struct ab_token *t,
 		  const char *of)
 {
 	uint32_t at = t->at;
 	char last = ab_code_last_byte(k->text, &at);
+	bool is_free = *of == '+';
 
+	of += is_free;
 	if (!*of)
 		return last == '.' && is_alone(k, t);
 	if (last == '.' || last == ':' ||
 	    (last == '>' && at > 1 && k->text->text[at - 2] == '-'))
 		return is_owner(k->text, at, of);
-	return k->lang & (AB_PY | AB_JS | AB_PERL | AB_OTHER) &&
-	       ab_code_next_byte(k->text, t->at + t->len) == '(';
+	return is_free && ab_code_next_byte(k->text, t->at + t->len) == '(';
 }
 
 static uint8_t find_call(const struct ab_code *k, const char *s, uint32_t len,
