@@ -611,6 +611,37 @@ static void each_operand(struct ab_check *c, const struct ab_use *use,
 		fn(c, use, role, &use->words[use->operands[i]]);
 }
 
+/* @FILE or name=@FILE, and what kind of file it is: ;type=text/plain */
+static bool slice_at(struct ab_check *c, const struct ab_role *role,
+		     const struct ab_word *w, uint32_t at,
+		     struct ab_word *value)
+{
+	const char *sign = role->text ? role->text : "@";
+	const char *hit = memmem(w->text + at, w->len - at, sign,
+				 strlen(sign));
+
+	if (!hit)
+		return false;
+	at = (uint32_t)(hit - w->text) + (uint32_t)strlen(sign);
+	return ab_word_slice(c, w, at,
+			     (uint32_t)ab_seek(w->text + at, w->len - at,
+					       ';'),
+			     value);
+}
+
+static void each_at(struct ab_check *c, const struct ab_use *use,
+		    const struct ab_role *role, ab_role_fn *fn)
+{
+	struct ab_word value;
+
+	for (uint32_t i = use->base[use->program->depth];
+	     i < use->operand_count; i++) {
+		if (slice_at(c, role, &use->words[use->operands[i]], 0,
+			     &value))
+			fn(c, use, role, &value);
+	}
+}
+
 static void each_value(struct ab_check *c, const struct ab_use *use,
 		       const struct ab_role *role, ab_role_fn *fn)
 {
@@ -622,16 +653,9 @@ static void each_value(struct ab_check *c, const struct ab_use *use,
 
 		if (!(role->mask & (UINT64_C(1) << v->group)))
 			continue;
-		if (role->select == AB_SEL_AT) { /* @FILE or name=@FILE */
-			const char *sign = at < w->len
-				? memchr(w->text + at, '@', w->len - at)
-				: NULL;
-
-			if (!sign)
-				continue;
-			at = (uint32_t)(sign - w->text) + 1;
-		}
-		if (ab_word_slice(c, w, at, w->len, &value))
+		if (role->select == AB_SEL_AT
+			    ? at < w->len && slice_at(c, role, w, at, &value)
+			    : ab_word_slice(c, w, at, w->len, &value))
 			fn(c, use, role, &value);
 	}
 }
@@ -749,8 +773,13 @@ void ab_role_each(struct ab_check *c, const struct ab_use *use,
 		if (n)
 			each_operand(c, use, role, 0, n - 1, fn);
 		break;
-	case AB_SEL_OPTION:
 	case AB_SEL_AT:
+		if (role->a)
+			each_at(c, use, role, fn);
+		else
+			each_value(c, use, role, fn);
+		break;
+	case AB_SEL_OPTION:
 		each_value(c, use, role, fn);
 		break;
 	case AB_SEL_KEY:

@@ -280,6 +280,9 @@ bool ab_value_check(struct ab_check *c, uint8_t value,
 bool ab_value_is_any_name(const struct ab_word *w);
 /* It has a name or an address of the metadata service in it. */
 bool ab_value_is_metadata(const struct ab_word *w);
+bool ab_value_is_localhost(const struct ab_word *w);
+/* A variable in it has the name of a secret. */
+bool ab_value_has_secret(const struct ab_word *w);
 /* It says that few things are taken, which a test with a `!` does not. */
 bool ab_value_narrows(int value);
 void ab_check_path(struct ab_check *c, const struct ab_use *use,

@@ -101,6 +101,14 @@ static void run_script(struct ab_check *c, const struct ab_use *use,
 		ab_run_words(c, use, use->words + i, use->count - i);
 }
 
+uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *w)
+{
+	return w->len > 6 && !memcmp(w->text, "/proc/", 6) &&
+			       (ab_path_classes(c, w) & c->pack->proc_status)
+		       ? AB_TAINT_PROCESS
+		       : 0;
+}
+
 static void path_word(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
@@ -145,7 +153,7 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 			if (w->holes[i].kind == AB_HOLE_PROC)
 				c->out_taint |= taint;
 		}
-		c->out_taint |= ab_file_taint(c, w);
+		c->out_taint |= ab_file_taint(c, w) | ab_status_taint(c, w);
 		break;
 	case AB_ROLE_WRITE:
 		if (use->program->is_pass)
@@ -558,6 +566,9 @@ static void judge_program(struct ab_check *c, const struct ab_program *p,
 
 	c->use = use;
 	c->is_excused = false;
+	if (AB_UNLIKELY(use->in_text && use->in_text->hole_count) &&
+	    ab_value_has_secret(use->in_text))
+		use->in_taint |= AB_TAINT_SECRET;
 	if (p && is_inert(p)) {
 		use->program = p;
 	} else if (p && AB_UNLIKELY(p->has_commands) &&

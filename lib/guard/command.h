@@ -192,6 +192,8 @@ const struct ab_word *ab_fd_content(struct ab_check *c, int64_t fd);
 uint32_t ab_fd_taint(struct ab_check *c, int64_t fd,
 		     const struct ab_word *content);
 uint32_t ab_file_taint(struct ab_check *c, const struct ab_word *path);
+/* What /proc/self/status says: numbers of processes. */
+uint32_t ab_status_taint(struct ab_check *c, const struct ab_word *path);
 /* What it holds is known to be one of several texts. */
 bool ab_file_is_either(struct ab_check *c, const struct ab_word *path);
 /* The text itself put something in. */

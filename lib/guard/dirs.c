@@ -36,6 +36,30 @@ static const char *temp_dir(struct ab_check *c, const struct ab_word *w,
 	return text;
 }
 
+/* cd "$(git rev-parse --git-dir)/hooks": whose .git it is does not count, and
+   this worktree's is as good as any. */
+static const char *git_dir(struct ab_check *c, const struct ab_word *w,
+			   uint32_t *len)
+{
+	const struct ab_known_path *root = &c->place->root;
+	const struct ab_hole *h = w->holes;
+	const char *hit = memmem(w->text, w->len, "/.git", 5);
+	char *text;
+
+	if (w->hole_count != 1 || h->at || h->len || !hit || !root->text ||
+	    *w->text != '/' || memmem(w->text, w->len, "..", 2) ||
+	    (hit + 5 < w->text + w->len && hit[5] != '/'))
+		return NULL;
+	*len = root->len + w->len;
+	text = ab_check_alloc(c, *len + 1);
+	if (!text)
+		return NULL;
+	memcpy(text, root->text, root->len);
+	memcpy(text + root->len, w->text, w->len);
+	text[*len] = '\0';
+	return text;
+}
+
 const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
 {
 	struct ab_word *cwd;
@@ -48,6 +72,8 @@ const struct ab_word *ab_cwd_after(struct ab_check *c, const struct ab_word *w)
 
 	if (!text)
 		text = temp_dir(c, w, &len);
+	if (!text)
+		text = git_dir(c, w, &len);
 	if (!text)
 		return NULL;
 	cwd = ab_check_alloc(c, sizeof(*cwd));

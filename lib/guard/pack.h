@@ -46,7 +46,8 @@ enum ab_taint {
 	AB_TAINT_DATA = 1u << 10,   /* a dump of a database, an archive */
 	AB_TAINT_PICK = 1u << 11,   /* some of the lines, as they were */
 	AB_TAINT_QUOTED = 1u << 12, /* with FILE: words as a shell reads them */
-	AB_TAINT_TREE = 1u << 13    /* the names of all files, or all tracked */
+	AB_TAINT_TREE = 1u << 13,   /* the names of all files, or all tracked */
+	AB_TAINT_SECRET = 1u << 14  /* a variable named like a secret */
 };
 
 /* Who takes it. */
@@ -113,7 +114,8 @@ enum ab_select {
 	AB_SEL_OPTION, /* values of the options in mask */
 	AB_SEL_KEY,    /* of=FILE */
 	AB_SEL_UNTIL,  /* words after the options in mask up to `;` or `+` */
-	AB_SEL_AT,     /* @FILE in the values of the options in mask */
+	AB_SEL_AT,     /* @FILE in the values of the options in mask, or in
+			  operands, if a; behind the sign text, if any */
 	AB_SEL_HERE,   /* no word: the working directory */
 	AB_SEL_FILE    /* ... a file in it */
 };
@@ -407,7 +409,7 @@ struct ab_pack {
 	uint32_t text_links;
 	/* classes that the code itself asks about, by their name: where the
 	   system keeps programs, connections, a home its keys; 0: none */
-	uint64_t bin_dir, net_device, home_keys;
+	uint64_t bin_dir, net_device, home_keys, proc_status;
 	/* rules that the code itself finds, by their id; 0xffff when absent */
 	uint16_t known[16];
 };

@@ -23,6 +23,7 @@ static const struct {
 	{ "temp", AB_TAINT_TEMP },     { "var", AB_TAINT_VAR },
 	{ "process", AB_TAINT_PROCESS }, { "data", AB_TAINT_DATA },
 	{ "quoted", AB_TAINT_QUOTED }, { "tree", AB_TAINT_TREE },
+	{ "secret", AB_TAINT_SECRET },
 };
 
 int32_t ab_pack_taint(struct ab_pack_reader *r, char *text, uint32_t *taint)
@@ -368,6 +369,13 @@ static int32_t read_selector(struct ab_pack_reader *r, char *s,
 	} else if (!strncmp(s, "until:", 6)) {
 		role->select = AB_SEL_UNTIL;
 		return ab_pack_options(r, p, s + 6, &role->mask);
+	} else if (!strcmp(s, "at:all")) {
+		role->select = AB_SEL_AT;
+		role->a = 1;
+	} else if (!strncmp(s, "from:", 5) && !role->text) {
+		role->select = AB_SEL_AT;
+		role->text = "=<";
+		return ab_pack_options(r, p, s + 5, &role->mask);
 	} else if (!strncmp(s, "at:", 3)) {
 		role->select = AB_SEL_AT;
 		return ab_pack_options(r, p, s + 3, &role->mask);

@@ -218,10 +218,14 @@ static int32_t percent_test(struct ab_pack_reader *r, char *s,
 		return 0;
 	}
 	if ((!strncmp(s, "min:", 4) || !strncmp(s, "max:", 4)) &&
-	    s[4] >= '0' && s[4] <= '9' && !s[5]) {
+	    strspn(s + 4, "0123456789") == strlen(s + 4) && s[4] &&
+	    strlen(s) < 7) {
+		uint8_t n = (uint8_t)(s[4] - '0');
+
+		n = s[5] ? (uint8_t)(n * 10 + (s[5] - '0')) : n;
 		t->kind = AB_TEST_COUNT;
-		t->a = s[1] == 'i' ? (uint8_t)(s[4] - '0') : 0;
-		t->b = s[1] == 'i' ? UINT8_MAX : (uint8_t)(s[4] - '0');
+		t->a = s[1] == 'i' ? n : 0;
+		t->b = s[1] == 'i' ? UINT8_MAX : n;
 		return 0;
 	}
 	if (!strcmp(s, "hole")) {

@@ -304,6 +304,7 @@ static void settle_role(struct ab_role *role)
 		break;
 	case AB_SEL_OPTION:
 	case AB_SEL_AT:
+		role->least = role->a;
 		role->given = role->mask;
 		break;
 	case AB_SEL_NONE:
@@ -362,6 +363,7 @@ static void settle_classes(struct ab_pack *pack)
 {
 	pack->bin_dir = class_bit(pack, "bin-dir");
 	pack->net_device = class_bit(pack, "net-device");
+	pack->proc_status = class_bit(pack, "proc-status");
 	pack->home_keys = class_bit(pack, "cred-ssh") |
 		     class_bit(pack, "cred-cloud") |
 		     class_bit(pack, "cred-token") |

@@ -35,7 +35,8 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 
 	c->out_taint = 0;
 	ab_check_path(c, c->use, AB_ROLE_SHOW, w);
-	uint32_t taint = c->out_taint | ab_file_taint(c, w);
+	uint32_t taint = c->out_taint | ab_file_taint(c, w) |
+			 ab_status_taint(c, w);
 
 	c->out_taint = before | (taint & AB_TAINT_CRED);
 	if (is_net_device(c, w))
@@ -122,6 +123,37 @@ static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	open_fd(c, r, AB_TAINT_REMOTE, NULL);
 }
 
+/* >&3, which is a connection: exec 3<>/dev/tcp/x/1 */
+static bool is_connection(struct ab_check *c, const struct ab_shell_redir *r)
+{
+	const struct ab_word *w = &r->target;
+	const struct ab_word *have;
+	int64_t fd;
+
+	if ((r->fd != 1 && r->fd >= 0) || w->hole_count || w->len != 1 ||
+	    *w->text < '3' || *w->text > '9')
+		return false;
+	fd = *w->text - '0';
+	have = ab_fd_content(c, fd);
+	return have && (ab_fd_taint(c, fd, have) & AB_TAINT_REMOTE);
+}
+
+/* Where the bytes go that are written to such a file. */
+static uint32_t sent_by(const struct ab_check *c, const struct ab_word *w)
+{
+	struct ab_word host = { .text = w->text, .len = w->len };
+
+	if (w->len <= 9)
+		return c->out_taint;
+	host.text += 9; /* of /dev/tcp/ and /dev/udp/ */
+	host.len -= 9;
+	host.hole_count = w->hole_count;
+	host.holes = w->holes;
+	return ab_value_is_localhost(&host)
+		       ? c->out_taint & ~(uint32_t)AB_TAINT_FILE
+		       : c->out_taint;
+}
+
 void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		     uint32_t count, bool is_empty, struct ab_input *in,
 		     const struct ab_shell_redir **out)
@@ -166,6 +198,8 @@ void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
 		case AB_REDIR_DUP_OUT:
 			if (r->target.len > 1)
 				write_redir(c, r, in, false);
+			else if (is_connection(c, r))
+				*out = r;
 			break;
 		}
 	}
@@ -214,9 +248,11 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	struct ab_word room;
 	const struct ab_word *known;
 
-	if (is_net_device(c, &out->target))
-		ab_check_flow(c, NULL, AB_SINK_NET, c->out_taint,
+	if (out->kind == AB_REDIR_DUP_OUT || is_net_device(c, &out->target))
+		ab_check_flow(c, NULL, AB_SINK_NET, sent_by(c, &out->target),
 			      &out->target);
+	if (out->kind == AB_REDIR_DUP_OUT)
+		return;
 	known = known_output(c, m, in, &room);
 	if (!known && prints_words(m)) {
 		ab_file_pipe(c, &out->target);

@@ -45,6 +45,12 @@ enum value {
 	VALUE_FLAKE_URL,
 	VALUE_GIT_INSIDE,
 	VALUE_EX_SHELL,
+	VALUE_EVERY_PROCESS,
+	VALUE_OWN_GROUP,
+	VALUE_AT_FILE,
+	VALUE_RANGE,
+	VALUE_SENT_SECRET,
+	VALUE_SENT_FIELD,
 	VALUE_COUNT
 };
 
@@ -58,6 +64,8 @@ static const char *const names[VALUE_COUNT] = {
 	"some-name",	"unknown-name", "huge-count",  "wide",
 	"process",	"hosted",	"flake-url",   "git-inside",
 	"ex-shell",
+	"every-process", "own-group",	"at-file",     "range",
+	"sent-secret",	"sent-field",
 };
 
 int ab_value_named(const char *name)
@@ -358,6 +366,11 @@ static bool is_localhost(const struct ab_word *w)
 	       (n == 5 && !memcmp(s, "[::1]", 5)) ||
 	       (number_host(s, n, &address) &&
 		(address >> 24 == 127 || !address));
+}
+
+bool ab_value_is_localhost(const struct ab_word *w)
+{
+	return is_localhost(w);
 }
 
 /* ".gi*t", "[.]git": what find takes for .git; "*" and ".*" are no word
@@ -668,6 +681,70 @@ static bool is_bind_home(struct ab_check *c, const struct ab_word *w)
 		(AB_CLASS(HOME) | c->pack->home_keys));
 }
 
+/* Of kill: what is no signal any more, and whom -1 means. */
+static bool is_every_process(const struct ab_check *c, const struct ab_word *w)
+{
+	uint32_t i = 0;
+
+	if (!c->use || w < c->use->words + 2 ||
+	    w >= c->use->words + c->use->count || w->hole_count)
+		return false;
+	while (i < w->len && memchr(" \t", w->text[i], 2))
+		i++;
+	if (i == w->len || w->text[i] != '-')
+		return false;
+	i++;
+	while (i < w->len && w->text[i] == '0')
+		i++;
+	return i + 1 == w->len && w->text[i] == '1';
+}
+
+/* -$$: all that were started together with this shell. */
+static bool is_own_group(const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const char *name = w->holes[i].name;
+
+		if (name && (!strcmp(name, "$") || !strcmp(name, "BASHPID")))
+			return w->len == 1 && *w->text == '-' &&
+			       w->holes[i].at == 1;
+	}
+	return false;
+}
+
+/* {2..65535}: more words than are made of it. */
+static bool is_range(const struct ab_check *c, const struct ab_word *w)
+{
+	const struct ab_hole *h = w->holes;
+
+	return w >= c->argv && w < c->argv + c->argc && !w->len &&
+	       w->hole_count == 1 && !h->name && !h->origin &&
+	       h->kind == AB_HOLE_FIELDS;
+}
+
+/* @FILE or NAME@FILE; behind a `=` it is an address of mail. @- is stdin. */
+static bool is_at_file(const struct ab_word *w)
+{
+	const char *at = memchr(w->text, '@', w->len);
+	const char *end = w->text + w->len;
+
+	return at && !memchr(w->text, '=', (size_t)(at - w->text)) &&
+	       !(end - at == 2 && at[1] == '-');
+}
+
+static bool is_metadata_host(const char *s, uint32_t n)
+{
+	static const char *const hosts[] = { "metadata", "instance-data",
+					     "instance-data.ec2.internal",
+					     "metadata.goog" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
+		if (strlen(hosts[i]) == n && !strncasecmp(s, hosts[i], n))
+			return true;
+	}
+	return false;
+}
+
 bool ab_value_is_metadata(const struct ab_word *w)
 {
 	static const char *const hosts[] = {
@@ -682,6 +759,8 @@ bool ab_value_is_metadata(const struct ab_word *w)
 		if (contains(w, hosts[i]))
 			return true;
 	}
+	if (memmem(w->text, w->len, "://", 3) && is_metadata_host(s, n))
+		return true;
 	return number_host(s, n, &address) &&
 	       (address == 0xa9fea9fe || address == 0xa9feaa02 ||
 		address == 0x646464c8);
@@ -692,18 +771,55 @@ static bool is_parent_name(const char *name)
 	return !strcmp(name, "PPID");
 }
 
+static bool ends(const char *name, size_t n, const char *end)
+{
+	size_t k = strlen(end);
+
+	return n >= k && !memcmp(name + n - k, end, k);
+}
+
+/* MAX_TOKENS, PASSWORD_FILE, AWS_ACCESS_KEY_ID: of a secret, and none. */
+static bool is_about_secret(const char *name)
+{
+	static const char *const tails[] = {
+		"_FILE", "_PATH", "_DIR", "_URL", "_NAME", "_ID", "_TYPE",
+		"_ARN", "_COUNT", "_LENGTH", "_LIMIT", "_ENDPOINT",
+	};
+	size_t n = strlen(name);
+
+	if (strstr(name, "TOKENI") ||
+	    (ends(name, n, "TOKENS") &&
+	     (strstr(name, "MAX") || strstr(name, "NUM") ||
+	      strstr(name, "PUT_") || strstr(name, "TOTAL"))))
+		return true;
+	for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
+		if (ends(name, n, tails[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_secret_name(const char *name)
 {
+	static const char *const tails[] = { "_PASS", "_PAT", "_PWD", "_DSN",
+					     "DATABASE_URL", "MONGO_URI",
+					     "MONGODB_URI", "PASSPHRASE",
+					     "CONNECTION_STRING" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
+		if (ends(name, n, tails[i]))
+			return true;
+	}
 	static const char *const parts[] = { "SECRET", "TOKEN",	  "PASSWORD",
 					     "PASSWD", "API_KEY", "APIKEY",
 					     "PRIVATE_KEY", "CREDENTIAL",
 					     "ACCESS_KEY" };
 
 	/* none of them is shorter than TOKEN */
-	for (size_t i = 0; strnlen(name, 5) == 5 && i < AB_ARRAY_LEN(parts);
-	     i++) {
+	for (size_t i = 0; n >= 5 && i < AB_ARRAY_LEN(parts); i++) {
 		if (strstr(name, parts[i]))
-			return true;
+			return !is_about_secret(name);
 	}
 	return false;
 }
@@ -714,6 +830,84 @@ static bool has_variable(const struct ab_word *w,
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		if (w->holes[i].name && !w->holes[i].is_test &&
 		    is_name(w->holes[i].name))
+			return true;
+	}
+	return false;
+}
+
+bool ab_value_has_secret(const struct ab_word *w)
+{
+	return has_variable(w, is_secret_name);
+}
+
+/* `coverity` of scan.coverity.com; or nothing. */
+static const char *domain_of(const char *s, uint32_t n, uint32_t *len)
+{
+	const char *last = memrchr(s, '.', n);
+	const char *first = last ? memrchr(s, '.', (size_t)(last - s)) : NULL;
+
+	first = first ? first + 1 : s;
+	*len = last ? (uint32_t)(last - first) : 0;
+	return first;
+}
+
+/* $COVERITY_TOKEN goes to coverity.com and to nobody else: so one says there
+   who one is. */
+static bool is_for_host(const struct ab_check *c, const char *name)
+{
+	const char *sign = strchr(name, '_');
+	size_t n = sign ? (size_t)(sign - name) : 0;
+	bool is_said = false;
+
+	for (uint32_t i = 1; n >= 3 && c->use && i < c->use->count; i++) {
+		const struct ab_word *w = &c->use->words[i];
+		uint32_t len, domain_len;
+		const char *host, *domain;
+
+		if (!memmem(w->text, w->len, "://", 3))
+			continue;
+		host = host_of(w, &len);
+		domain = domain_of(host, len, &domain_len);
+		if (domain_len != n || strncasecmp(domain, name, n) != 0 ||
+		    (w->hole_count &&
+		     w->holes[0].at <= (uint32_t)(host - w->text) + len))
+			return false;
+		is_said = true;
+	}
+	return is_said;
+}
+
+static bool is_sent(const struct ab_check *c, const struct ab_hole *h)
+{
+	return h->name && !h->is_test && is_secret_name(h->name) &&
+	       !is_for_host(c, h->name);
+}
+
+static bool is_sent_secret(const struct ab_check *c, const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		if (is_sent(c, &w->holes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* In the query of an address, or in a field `name=$X`. What stands in front
+   of `:` is the name of a header, and headers say who one is. */
+static bool is_sent_field(const struct ab_check *c, const struct ab_word *w)
+{
+	for (uint32_t i = 0; i < w->hole_count; i++) {
+		const struct ab_hole *h = &w->holes[i];
+		uint32_t at = 0;
+
+		if (!is_sent(c, h))
+			continue;
+		if (memchr(w->text, '?', h->at))
+			return true;
+		while (at < h->at && !memchr(":=", w->text[at], 2))
+			at++;
+		if (at < h->at && (w->text[at] == '=' ||
+				   (at + 1 < h->at && w->text[at + 1] == '=')))
 			return true;
 	}
 	return false;
@@ -741,7 +935,10 @@ bool ab_value_needs_hole(uint8_t value)
 {
 	return value == VALUE_HOLE || value == VALUE_TAINTED ||
 	       value == VALUE_LABEL_HOLE || value == VALUE_PARENT ||
-	       value == VALUE_SECRET_NAME;
+	       value == VALUE_SECRET_NAME || value == VALUE_OWN_GROUP ||
+	       value == VALUE_RANGE ||
+	       value == VALUE_SENT_SECRET ||
+	       value == VALUE_SENT_FIELD;
 }
 
 bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
@@ -809,6 +1006,18 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 		return is_git_inside(w);
 	case VALUE_EX_SHELL:
 		return is_ex_shell(w);
+	case VALUE_EVERY_PROCESS:
+		return is_every_process(c, w);
+	case VALUE_OWN_GROUP:
+		return is_own_group(w);
+	case VALUE_AT_FILE:
+		return is_at_file(w);
+	case VALUE_RANGE:
+		return is_range(c, w);
+	case VALUE_SENT_SECRET:
+		return is_sent_secret(c, w);
+	case VALUE_SENT_FIELD:
+		return is_sent_field(c, w);
 	case VALUE_METADATA:
 		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
