@@ -665,6 +665,22 @@ static const struct ab_program *lower_name(struct ab_check *c,
 	return changed ? ab_pack_program(c->pack, text, n) : NULL;
 }
 
+/* time -f FORMAT -o FILE rm: the shell's own time has no such options, which
+   are those of the program. */
+static void judge_time(struct ab_check *c, const struct ab_use *use)
+{
+	struct ab_word *words =
+		ab_check_alloc(c, (use->count + 1) * sizeof(*words));
+
+	if (!words)
+		return;
+	words[0] = (struct ab_word){ .text = "time", .len = 4,
+				     .span = use->words[0].span };
+	memcpy(words + 1, use->words, use->count * sizeof(*words));
+	ab_check_words(c, words, use->count + 1, use->in_taint, use->in_text,
+		       use->has_stdin);
+}
+
 /* The program of a name that ab_pack_seated() does not know, NULL where nobody
    knows it. False: it was judged as what else it is. */
 static bool look_up(struct ab_check *c, const struct ab_use *use,
@@ -698,11 +714,8 @@ static bool look_up(struct ab_check *c, const struct ab_use *use,
 			       use->in_text, use->has_stdin);
 		return false;
 	}
-	/* time -f FORMAT rm */
-	if (count > 2 && words[0].len == 2 && *words[0].text == '-' &&
-	    ab_names_program(c, &words[2])) {
-		ab_check_words(c, words + 2, count - 2, use->in_taint,
-			       use->in_text, use->has_stdin);
+	if (count > 1 && words[0].len > 1 && *words[0].text == '-') {
+		judge_time(c, use);
 		return false;
 	}
 	if (has_pattern) {

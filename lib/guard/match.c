@@ -588,6 +588,19 @@ static bool is_command_variable(const char *name, uint32_t len)
 	return false;
 }
 
+/* The same, and mostly the name of a compiler, wherever that may be. */
+static bool is_compiler_variable(const char *name, uint32_t len,
+				 const struct ab_word *value)
+{
+	return !value->hole_count && memchr(value->text, ' ', value->len) &&
+	       ((len == 2 && (!memcmp(name, "CC", 2) ||
+			      !memcmp(name, "LD", 2) ||
+			      !memcmp(name, "AR", 2))) ||
+		(len == 3 && !memcmp(name, "CXX", 3)) ||
+		(len == 6 && !memcmp(name, "HOSTCC", 6)) ||
+		(len == 13 && !memcmp(name, "RUSTC_WRAPPER", 13)));
+}
+
 /* a[$(...)]: what arithmetic runs when it comes across the value. */
 static bool has_subscript(const struct ab_word *value)
 {
@@ -650,7 +663,8 @@ static void check_late_value(struct ab_check *c, const char *name,
 	struct ab_word text;
 	uint32_t from = 0;
 
-	if (is_command_variable(name, len)) {
+	if (is_command_variable(name, len) ||
+	    is_compiler_variable(name, len, value)) {
 		/* lesspipe: |CMD, ||CMD, |-CMD */
 		while (from < value->len &&
 		       memchr("|- ", value->text[from], 3))
