@@ -367,7 +367,8 @@ static void settle_classes(struct ab_pack *pack)
 	pack->home_keys = class_bit(pack, "cred-ssh") |
 		     class_bit(pack, "cred-cloud") |
 		     class_bit(pack, "cred-token") |
-		     class_bit(pack, "cred-system");
+		     class_bit(pack, "cred-system") |
+		     class_bit(pack, "dotenv");
 }
 
 bool ab_pack_settle(struct ab_pack *pack)

@@ -139,19 +139,19 @@ static bool is_connection(struct ab_check *c, const struct ab_shell_redir *r)
 }
 
 /* Where the bytes go that are written to such a file. */
-static uint32_t sent_by(const struct ab_check *c, const struct ab_word *w)
+static uint32_t sent_by(uint32_t taint, const struct ab_word *w)
 {
 	struct ab_word host = { .text = w->text, .len = w->len };
 
 	if (w->len <= 9)
-		return c->out_taint;
+		return taint;
 	host.text += 9; /* of /dev/tcp/ and /dev/udp/ */
 	host.len -= 9;
 	host.hole_count = w->hole_count;
 	host.holes = w->holes;
 	return ab_value_is_localhost(&host)
-		       ? c->out_taint & ~(uint32_t)AB_TAINT_FILE
-		       : c->out_taint;
+		       ? taint & ~(uint32_t)AB_TAINT_FILE
+		       : taint;
 }
 
 void ab_check_redirs(struct ab_check *c, const struct ab_shell_redir *all,
@@ -249,7 +249,8 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	const struct ab_word *known;
 
 	if (out->kind == AB_REDIR_DUP_OUT || is_net_device(c, &out->target))
-		ab_check_flow(c, NULL, AB_SINK_NET, sent_by(c, &out->target),
+		ab_check_flow(c, NULL, AB_SINK_NET,
+			      sent_by(c->out_taint, &out->target),
 			      &out->target);
 	if (out->kind == AB_REDIR_DUP_OUT)
 		return;
@@ -297,6 +298,10 @@ void ab_save_output(struct ab_check *c, const struct ab_shell_scope *s)
 	}
 	if (!out || !s->out)
 		return;
+	if (is_net_device(c, &out->target))
+		ab_check_flow(c, NULL, AB_SINK_NET,
+			      sent_by(s->out->taint, &out->target),
+			      &out->target);
 	value = value && value->len ? value : NULL;
 	if (is_append(out))
 		ab_file_append(c, &out->target, s->out->taint, value);

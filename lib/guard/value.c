@@ -851,6 +851,9 @@ static const char *domain_of(const char *s, uint32_t n, uint32_t *len)
 	return first;
 }
 
+#define MAX_HOST_WORDS 64
+#define MAX_HOST_TEXT 256
+
 /* $COVERITY_TOKEN goes to coverity.com and to nobody else: so one says there
    who one is. */
 static bool is_for_host(const struct ab_check *c, const char *name)
@@ -859,18 +862,22 @@ static bool is_for_host(const struct ab_check *c, const char *name)
 	size_t n = sign ? (size_t)(sign - name) : 0;
 	bool is_said = false;
 
-	for (uint32_t i = 1; n >= 3 && c->use && i < c->use->count; i++) {
-		const struct ab_word *w = &c->use->words[i];
+	/* each variable asks about all words: few of them, and their heads */
+	if (n < 3 || !c->use || c->use->count > MAX_HOST_WORDS)
+		return false;
+	for (uint32_t i = 1; i < c->use->count; i++) {
+		struct ab_word w = c->use->words[i];
 		uint32_t len, domain_len;
 		const char *host, *domain;
 
-		if (!memmem(w->text, w->len, "://", 3))
+		w.len = w.len < MAX_HOST_TEXT ? w.len : MAX_HOST_TEXT;
+		if (!memmem(w.text, w.len, "://", 3))
 			continue;
-		host = host_of(w, &len);
+		host = host_of(&w, &len);
 		domain = domain_of(host, len, &domain_len);
 		if (domain_len != n || strncasecmp(domain, name, n) != 0 ||
-		    (w->hole_count &&
-		     w->holes[0].at <= (uint32_t)(host - w->text) + len))
+		    (w.hole_count &&
+		     w.holes[0].at <= (uint32_t)(host - w.text) + len))
 			return false;
 		is_said = true;
 	}
@@ -896,18 +903,17 @@ static bool is_sent_secret(const struct ab_check *c, const struct ab_word *w)
    of `:` is the name of a header, and headers say who one is. */
 static bool is_sent_field(const struct ab_check *c, const struct ab_word *w)
 {
+	uint32_t query = (uint32_t)ab_seek(w->text, w->len, '?');
+	uint32_t sign = 0;
+
+	while (sign < w->len && !memchr(":=", w->text[sign], 2))
+		sign++;
+	if (sign + 1 < w->len && w->text[sign] == ':')
+		sign = w->text[sign + 1] == '=' ? sign : w->len;
 	for (uint32_t i = 0; i < w->hole_count; i++) {
 		const struct ab_hole *h = &w->holes[i];
-		uint32_t at = 0;
 
-		if (!is_sent(c, h))
-			continue;
-		if (memchr(w->text, '?', h->at))
-			return true;
-		while (at < h->at && !memchr(":=", w->text[at], 2))
-			at++;
-		if (at < h->at && (w->text[at] == '=' ||
-				   (at + 1 < h->at && w->text[at + 1] == '=')))
+		if ((h->at > query || h->at > sign) && is_sent(c, h))
 			return true;
 	}
 	return false;
