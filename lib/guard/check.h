@@ -281,8 +281,18 @@ bool ab_value_is_any_name(const struct ab_word *w);
 /* It has a name or an address of the metadata service in it. */
 bool ab_value_is_metadata(const struct ab_word *w);
 bool ab_value_is_localhost(const struct ab_word *w);
+/* The host of an address in it; the word itself where there is none. */
+const char *ab_value_host(const struct ab_word *w, uint32_t *len);
+/* --- value_secret.c --- */
+/* A variable in it has such a name. */
+bool ab_value_names(const struct ab_word *w, bool (*is_name)(const char *name));
 /* A variable in it has the name of a secret. */
 bool ab_value_has_secret(const struct ab_word *w);
+/* ... and goes to somebody else than who it is named after; of a query or of a
+   field `name=$X`. */
+bool ab_value_is_sent(const struct ab_check *c, const struct ab_word *w);
+bool ab_value_is_sent_field(const struct ab_check *c, const struct ab_word *w);
+/* --- value.c --- */
 /* It says that few things are taken, which a test with a `!` does not. */
 bool ab_value_narrows(int value);
 void ab_check_path(struct ab_check *c, const struct ab_use *use,

@@ -216,6 +216,8 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t);
 void ab_code_see_first(const struct ab_code *k, struct ab_args *a);
 /* Where the arguments of a call without brackets end: system "a", "b" or die */
 bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t);
+bool ab_code_is_one_of(const struct ab_code *k, const struct ab_token *t,
+		       const char *const *names, size_t count);
 /* What this returns is made of the strings that it is given. */
 bool ab_code_hands_on(const struct ab_code *k, const struct ab_token *t);
 /* What has this name runs a command and nothing else that has it; the lexer is

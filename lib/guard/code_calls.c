@@ -232,8 +232,8 @@ bool ab_code_is_run(struct ab_code *k, const struct ab_token *t)
 	return last == '.' || last == '[';
 }
 
-static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
-		      const char *const *names, size_t count)
+bool ab_code_is_one_of(const struct ab_code *k, const struct ab_token *t,
+		       const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (ab_code_is_text(k, t, names[i]))
@@ -253,7 +253,7 @@ bool ab_code_hands_on(const struct ab_code *k, const struct ab_token *t)
 		"catfile", "expand_path", "push", "unshift", "array",
 	};
 
-	return is_one_of(k, t, names, AB_ARRAY_LEN(names));
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
 }
 
 bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t)
@@ -265,7 +265,7 @@ bool ab_code_ends_words(const struct ab_code *k, const struct ab_token *t)
 	return t->is_line || ab_code_is_sign(k, t, ';') ||
 	       ab_code_is_sign(k, t, '}') ||
 	       (k->lang & (AB_PERL | AB_RUBY) &&
-		is_one_of(k, t, words, AB_ARRAY_LEN(words)));
+		ab_code_is_one_of(k, t, words, AB_ARRAY_LEN(words)));
 }
 
 /* The first argument, token by token. */
@@ -537,7 +537,7 @@ bool ab_code_is_code(const struct ab_code *k, const struct ab_token *t)
 	while (of.at && ab_code_is_letter(k->text->text[of.at - 1]))
 		of.at--;
 	of.len = at - of.at;
-	return is_one_of(k, &of, own, AB_ARRAY_LEN(own));
+	return ab_code_is_one_of(k, &of, own, AB_ARRAY_LEN(own));
 }
 
 bool ab_code_has_eval(const struct ab_code *k)

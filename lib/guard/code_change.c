@@ -13,16 +13,6 @@
 
 #define MAX_TOKENS 16 /* of an index */
 
-static bool is_one_of(const struct ab_code *k, const struct ab_token *t,
-		      const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (ab_code_is_text(k, t, names[i]))
-			return true;
-	}
-	return false;
-}
-
 static void note(struct ab_code *k, const struct ab_token *name)
 {
 	ab_code_note_shared(k, name);
@@ -202,14 +192,15 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 		return false;
 	/* a parameter, before it is known */
 	if (!known && ab_code_is_linked(k, name) &&
-	    (is_one_of(k, &t, adds, AB_ARRAY_LEN(adds)) ||
-	     is_one_of(k, &t, others, AB_ARRAY_LEN(others)) ||
+	    (ab_code_is_one_of(k, &t, adds, AB_ARRAY_LEN(adds)) ||
+	     ab_code_is_one_of(k, &t, others, AB_ARRAY_LEN(others)) ||
 	     ab_code_is_text(k, &t, "extend") ||
 	     ab_code_is_text(k, &t, "insert")))
 		note(k, name);
 	if (!known || known->call || known->is_path)
 		return false;
-	if (known->is_list && is_one_of(k, &t, adds, AB_ARRAY_LEN(adds))) {
+	if (known->is_list &&
+	    ab_code_is_one_of(k, &t, adds, AB_ARRAY_LEN(adds))) {
 		add_rest(k, x, name, false);
 		return true;
 	}
@@ -239,7 +230,7 @@ static bool read_method(struct ab_code *k, struct ab_lexer x,
 	if ((k->lang == AB_RUBY && t.at + t.len < k->text->len &&
 	     k->text->text[t.at + t.len] == '!') ||
 	    ((known->is_list || known->is_map || k->lang == AB_RUBY) &&
-	     is_one_of(k, &t, others, AB_ARRAY_LEN(others)))) {
+	     ab_code_is_one_of(k, &t, others, AB_ARRAY_LEN(others)))) {
 		note(k, name);
 		return true;
 	}

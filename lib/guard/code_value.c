@@ -66,10 +66,19 @@ bool ab_code_is_hole(const struct ab_word *w)
 	return w->hole_count && !w->len;
 }
 
+static uint32_t count_bits(uint32_t bits)
+{
+	uint32_t n = 0;
+
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
 uint32_t ab_code_alternatives(const struct ab_named *n)
 {
 	return !n->is_list ? n->count :
-	       n->begins   ? (uint32_t)__builtin_popcount(n->begins) :
+	       n->begins   ? count_bits(n->begins) :
 			     1;
 }
 

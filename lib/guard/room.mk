@@ -90,7 +90,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/text.c lib/guard/text.h \
 	lib/guard/traps.c \
 	lib/guard/typed.c \
-	lib/guard/value.c \
+	lib/guard/value.c lib/guard/value_secret.c \
 	lib/guard/wrap.c \
 	lib/guard/xargs.c
 

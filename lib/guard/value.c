@@ -283,7 +283,7 @@ static bool ends_host(char ch)
 }
 
 /* Where the host of an address begins, and how long it is. */
-static const char *host_of(const struct ab_word *w, uint32_t *len)
+const char *ab_value_host(const struct ab_word *w, uint32_t *len)
 {
 	const char *s = w->text, *end = s + w->len;
 	const char *scheme = memmem(s, w->len, "://", 3);
@@ -358,7 +358,7 @@ static bool number_host(const char *s, uint32_t n, uint32_t *address)
 static bool is_localhost(const struct ab_word *w)
 {
 	uint32_t n, address;
-	const char *s = host_of(w, &n);
+	const char *s = ab_value_host(w, &n);
 
 	if (w->hole_count && w->holes[0].at < (uint32_t)(s - w->text) + n)
 		return false;
@@ -753,7 +753,7 @@ bool ab_value_is_metadata(const struct ab_word *w)
 		"2852039166", "[fd00:ec2", "metadata.azure.com",
 	};
 	uint32_t n, address;
-	const char *s = host_of(w, &n);
+	const char *s = ab_value_host(w, &n);
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(hosts); i++) {
 		if (contains(w, hosts[i]))
@@ -769,154 +769,6 @@ bool ab_value_is_metadata(const struct ab_word *w)
 static bool is_parent_name(const char *name)
 {
 	return !strcmp(name, "PPID");
-}
-
-static bool ends(const char *name, size_t n, const char *end)
-{
-	size_t k = strlen(end);
-
-	return n >= k && !memcmp(name + n - k, end, k);
-}
-
-/* MAX_TOKENS, PASSWORD_FILE, AWS_ACCESS_KEY_ID: of a secret, and none. */
-static bool is_about_secret(const char *name)
-{
-	static const char *const tails[] = {
-		"_FILE", "_PATH", "_DIR", "_URL", "_NAME", "_ID", "_TYPE",
-		"_ARN", "_COUNT", "_LENGTH", "_LIMIT", "_ENDPOINT",
-	};
-	size_t n = strlen(name);
-
-	if (strstr(name, "TOKENI") ||
-	    (ends(name, n, "TOKENS") &&
-	     (strstr(name, "MAX") || strstr(name, "NUM") ||
-	      strstr(name, "PUT_") || strstr(name, "TOTAL"))))
-		return true;
-	for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
-		if (ends(name, n, tails[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool is_secret_name(const char *name)
-{
-	static const char *const tails[] = { "_PASS", "_PAT", "_PWD", "_DSN",
-					     "DATABASE_URL", "MONGO_URI",
-					     "MONGODB_URI", "PASSPHRASE",
-					     "CONNECTION_STRING" };
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < AB_ARRAY_LEN(tails); i++) {
-		if (ends(name, n, tails[i]))
-			return true;
-	}
-	static const char *const parts[] = { "SECRET", "TOKEN",	  "PASSWORD",
-					     "PASSWD", "API_KEY", "APIKEY",
-					     "PRIVATE_KEY", "CREDENTIAL",
-					     "ACCESS_KEY" };
-
-	/* none of them is shorter than TOKEN */
-	for (size_t i = 0; n >= 5 && i < AB_ARRAY_LEN(parts); i++) {
-		if (strstr(name, parts[i]))
-			return !is_about_secret(name);
-	}
-	return false;
-}
-
-static bool has_variable(const struct ab_word *w,
-			 bool (*is_name)(const char *name))
-{
-	for (uint32_t i = 0; i < w->hole_count; i++) {
-		if (w->holes[i].name && !w->holes[i].is_test &&
-		    is_name(w->holes[i].name))
-			return true;
-	}
-	return false;
-}
-
-bool ab_value_has_secret(const struct ab_word *w)
-{
-	return has_variable(w, is_secret_name);
-}
-
-/* `coverity` of scan.coverity.com; or nothing. */
-static const char *domain_of(const char *s, uint32_t n, uint32_t *len)
-{
-	const char *last = memrchr(s, '.', n);
-	const char *first = last ? memrchr(s, '.', (size_t)(last - s)) : NULL;
-
-	first = first ? first + 1 : s;
-	*len = last ? (uint32_t)(last - first) : 0;
-	return first;
-}
-
-#define MAX_HOST_WORDS 64
-#define MAX_HOST_TEXT 256
-
-/* $COVERITY_TOKEN goes to coverity.com and to nobody else: so one says there
-   who one is. */
-static bool is_for_host(const struct ab_check *c, const char *name)
-{
-	const char *sign = strchr(name, '_');
-	size_t n = sign ? (size_t)(sign - name) : 0;
-	bool is_said = false;
-
-	/* each variable asks about all words: few of them, and their heads */
-	if (n < 3 || !c->use || c->use->count > MAX_HOST_WORDS)
-		return false;
-	for (uint32_t i = 1; i < c->use->count; i++) {
-		struct ab_word w = c->use->words[i];
-		uint32_t len, domain_len;
-		const char *host, *domain;
-
-		w.len = w.len < MAX_HOST_TEXT ? w.len : MAX_HOST_TEXT;
-		if (!memmem(w.text, w.len, "://", 3))
-			continue;
-		host = host_of(&w, &len);
-		domain = domain_of(host, len, &domain_len);
-		if (domain_len != n || strncasecmp(domain, name, n) != 0 ||
-		    (w.hole_count &&
-		     w.holes[0].at <= (uint32_t)(host - w.text) + len))
-			return false;
-		is_said = true;
-	}
-	return is_said;
-}
-
-static bool is_sent(const struct ab_check *c, const struct ab_hole *h)
-{
-	return h->name && !h->is_test && is_secret_name(h->name) &&
-	       !is_for_host(c, h->name);
-}
-
-static bool is_sent_secret(const struct ab_check *c, const struct ab_word *w)
-{
-	for (uint32_t i = 0; i < w->hole_count; i++) {
-		if (is_sent(c, &w->holes[i]))
-			return true;
-	}
-	return false;
-}
-
-/* In the query of an address, or in a field `name=$X`. What stands in front
-   of `:` is the name of a header, and headers say who one is. */
-static bool is_sent_field(const struct ab_check *c, const struct ab_word *w)
-{
-	uint32_t query = (uint32_t)ab_seek(w->text, w->len, '?');
-	uint32_t sign = 0;
-
-	while (sign < w->len && !memchr(":=", w->text[sign], 2))
-		sign++;
-	if (sign + 1 < w->len && w->text[sign] == ':')
-		sign = w->text[sign + 1] == '=' ? sign : w->len;
-	for (uint32_t i = 0; i < w->hole_count; i++) {
-		const struct ab_hole *h = &w->holes[i];
-
-		if ((h->at > query || h->at > sign) && is_sent(c, h))
-			return true;
-	}
-	return false;
 }
 
 static bool is_number(const struct ab_word *w)
@@ -1021,17 +873,17 @@ bool ab_value_check(struct ab_check *c, uint8_t value, const struct ab_word *w)
 	case VALUE_RANGE:
 		return is_range(c, w);
 	case VALUE_SENT_SECRET:
-		return is_sent_secret(c, w);
+		return ab_value_is_sent(c, w);
 	case VALUE_SENT_FIELD:
-		return is_sent_field(c, w);
+		return ab_value_is_sent_field(c, w);
 	case VALUE_METADATA:
 		return ab_value_is_metadata(w);
 	case VALUE_UMASK:
 		return is_relaxed_umask(w);
 	case VALUE_PARENT:
-		return has_variable(w, is_parent_name);
+		return ab_value_names(w, is_parent_name);
 	case VALUE_SECRET_NAME:
-		return has_variable(w, is_secret_name);
+		return ab_value_has_secret(w);
 	case VALUE_COUNT:
 		break;
 	}
