@@ -49,7 +49,7 @@ void ab_code_check_awk(struct ab_code *k)
 	struct ab_token t, last = { 0 };
 	uint32_t count = 0;
 
-	k->x.pos = 0;
+	ab_lexer_rewind(&k->x);
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
 		bool is_write = ab_code_is_sign(k, &last, '>');
 

@@ -90,7 +90,7 @@ static void find_variables(struct home *h)
 	struct ab_code *k = h->k;
 	struct ab_token t, last = { 0 };
 
-	k->x.pos = 0;
+	ab_lexer_rewind(&k->x);
 	while (ab_lexer_next(&k->x, &t) && h->count < MAX_VARIABLES) {
 		bool is_set = ab_code_is_sign(k, &t, '=') &&
 			      last.kind == AB_TOKEN_WORD &&
@@ -424,7 +424,7 @@ void ab_code_check_home(struct ab_code *k)
 		    ab_code_has_name(k, "expand_path");
 	h.writes = may_write(k);
 	find_variables(&h);
-	k->x.pos = 0;
+	ab_lexer_rewind(&k->x);
 	k->before = (struct ab_token){ 0 };
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
 		bool was_open = h.is_open;

@@ -284,7 +284,7 @@ static void scan_scripts(struct scripts *s)
 	struct ab_token t;
 	uint32_t depth = 0;
 
-	k->x.pos = 0;
+	ab_lexer_rewind(&k->x);
 	k->before = (struct ab_token){ 0 };
 	s->is_inside = s->is_scripts = false;
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {

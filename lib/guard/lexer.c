@@ -369,7 +369,7 @@ static bool is_doubtful(const struct ab_lexer *x)
 		return x->last_at &&
 		       x->text[x->last_at - 1] == x->text[x->last_at];
 	return is_last_sign(x, '}') ||
-	       (is_named && is_blank(x->text[x->pos - 1]) &&
+	       (is_named && x->pos && is_blank(x->text[x->pos - 1]) &&
 		!is_blank(byte_at(x, x->pos + 1)));
 }
 

@@ -60,6 +60,14 @@ struct ab_lexer {
 };
 
 bool ab_lexer_next(struct ab_lexer *x, struct ab_token *t);
+/* From the beginning again: no token stands before it. */
+static inline void ab_lexer_rewind(struct ab_lexer *x)
+{
+	*x = (struct ab_lexer){ .text = x->text, .len = x->len,
+				.traits = x->traits, .nest = x->nest,
+				.has_data = x->has_data,
+				.is_deep = x->is_deep };
+}
 /* Behind the brace that ends an expression in a string, "{...}", whose text
    begins at `at`; 0: there is none. */
 uint32_t ab_field_end(struct ab_lexer *x, uint32_t at, uint32_t end);
