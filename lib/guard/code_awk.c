@@ -26,7 +26,7 @@ static bool is_given(const struct ab_code *k, const struct ab_value *v,
 	       value->len;
 }
 
-#define MAX_GIVEN 16 /* options that are looked through for each name */
+#define MAX_GIVEN 32 /* options that are looked through for each name */
 
 static void touch(struct ab_code *k, const struct ab_token *t, bool is_write)
 {
@@ -37,8 +37,12 @@ static void touch(struct ab_code *k, const struct ab_token *t, bool is_write)
 
 	for (uint32_t i = 0; n && !is_write && i < n->count; i++)
 		ab_check_path(k->c, use, role, &n->words[i]);
-	for (uint32_t i = 0; use && i < use->value_count && i < MAX_GIVEN;
-	     i++) {
+	/* of more nobody looks which it is */
+	if (use && use->value_count > MAX_GIVEN) {
+		ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY, k->text);
+		return;
+	}
+	for (uint32_t i = 0; use && i < use->value_count; i++) {
 		if (is_given(k, &use->values[i], t, &value))
 			ab_check_path(k->c, use, role, &value);
 	}
@@ -47,15 +51,13 @@ static void touch(struct ab_code *k, const struct ab_token *t, bool is_write)
 void ab_code_check_awk(struct ab_code *k)
 {
 	struct ab_token t, last = { 0 };
-	uint32_t count = 0;
 
 	ab_lexer_rewind(&k->x);
 	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
 		bool is_write = ab_code_is_sign(k, &last, '>');
 
 		if (t.kind == AB_TOKEN_WORD &&
-		    (is_write || ab_code_is_sign(k, &last, '<')) &&
-		    count++ < AB_CODE_NAMES)
+		    (is_write || ab_code_is_sign(k, &last, '<')))
 			touch(k, &t, is_write);
 		last = t;
 	}

@@ -168,7 +168,8 @@ void ab_check_sed(struct ab_check *c, const struct ab_use *use,
 	for (uint32_t from = 0; (i = sed_address(s, n, from)) < n; from = i) {
 		char ch = s[i];
 
-		sed_data(k, from, i++);
+		/* right behind a command stands what is of it: s/x/y/$flags */
+		sed_data(k, from ? from + 1 : 0, i++);
 		from = i;
 		if (ch == 's' || ch == 'y') {
 			if (i >= n)

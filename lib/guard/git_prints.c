@@ -41,7 +41,9 @@ static const struct {
 	{ "rev-parse", "--abbrev-ref" },  { "symbolic-ref", "--short" },
 	{ "tag", "-l" },		  { "tag", "--list" },
 	{ "tag", "--sort=*" },		  { "tag", "--merged" },
-	{ "tag", "--points-at" },	  { "for-each-ref", "--format=%(ref*" },
+	{ "tag", "--points-at" },
+	{ "for-each-ref", "--format=%(refname)" },
+	{ "for-each-ref", "--format=%(refname:short)" },
 };
 
 static const struct printer printers[] = {
@@ -142,10 +144,18 @@ static bool prints_refs(const struct ab_word *words, size_t count)
 		for (size_t k = 1; k < count && !is_row; k++)
 			is_row = is_like(&words[k], refs[i].option);
 	}
-	/* what is printed as it stands holds none either */
-	for (size_t k = 1; k < count && is_row; k++)
-		is_row = !memchr(words[k].text, ' ', words[k].len) &&
-			 !words[k].hole_count;
+	/* what is printed as it stands holds none either, and a format of tag
+	   or its -n prints what somebody wrote */
+	for (size_t k = 1; k < count && is_row; k++) {
+		const struct ab_word *w = &words[k];
+
+		is_row = !w->hole_count && !memchr(w->text, ' ', w->len) &&
+			 !memchr(w->text, '\t', w->len) &&
+			 !memchr(w->text, '\n', w->len) &&
+			 !(ab_git_is(words, "tag") &&
+			   (is_like(w, "-n*") || is_like(w, "--f*") ||
+			    is_like(w, "--co*")));
+	}
 	return is_row;
 }
 

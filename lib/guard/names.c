@@ -211,7 +211,9 @@ static bool grep_name(struct ab_check *c, const struct ab_use *use,
 			break;
 		if (is_escaped)
 			ch = w->text[++i];
-		else if (!is_letter(ch) && !memchr(".-/", ch, 3))
+		else if (ch == '.')
+			ch = '?';
+		else if (!is_letter(ch) && !memchr("-/", ch, 2))
 			return false;
 		letters += is_letter(ch) || is_escaped;
 		text[n++] = ch;

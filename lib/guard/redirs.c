@@ -143,12 +143,14 @@ static uint32_t sent_by(uint32_t taint, const struct ab_word *w)
 {
 	struct ab_word host = { .text = w->text, .len = w->len };
 
-	if (w->len <= 9)
+	/* all of the host stands before what is not known */
+	if (w->hole_count)
+		host.len = w->holes->at;
+	if (host.len <= 9 || (w->hole_count && !memchr(w->text + 9, '/',
+						       host.len - 9)))
 		return taint;
 	host.text += 9; /* of /dev/tcp/ and /dev/udp/ */
 	host.len -= 9;
-	host.hole_count = w->hole_count;
-	host.holes = w->holes;
 	return ab_value_is_localhost(&host)
 		       ? taint & ~(uint32_t)AB_TAINT_FILE
 		       : taint;

@@ -527,13 +527,22 @@ static void default_value(struct expansion *e, struct segment *args)
 		add_value(e);
 		return;
 	}
-	/* the text gave it a value, which is there more likely */
-	if (e->param->op == OP_ASSIGN && is_given(e)) {
-		add_value(e);
-		return;
-	}
+	const bool is_kept = is_given(e);
+	const struct value *was = e->value;
 	struct segment *likely = add_likely(e, args);
 
+	/* the text gave it a value: it is that, or the default */
+	if (likely && is_kept && e->param->op == OP_ASSIGN &&
+	    !e->param->has_index) {
+		struct ab_word w;
+
+		ab_param_argument(e, args, EXPAND_ONE, &w);
+		ab_run_assign(e->run, e->name, strlen(e->name),
+			      ab_run_either(e->run, was->origin,
+					    ab_run_scalar(e->run, &w), was),
+			      0);
+		return;
+	}
 	if (likely && e->param->op == OP_ASSIGN && !e->param->has_index)
 		assign_likely(e, likely);
 }
