@@ -80,9 +80,12 @@ static bool read_index(struct ab_code *k, struct ab_lexer x,
 		if (!ab_lexer_next(&x, &next))
 			return false;
 	}
-	if (i == MAX_TOKENS || !ab_lexer_next(&x, &next) ||
-	    next.kind != AB_TOKEN_SIGN)
-		return i == MAX_TOKENS;
+	if (i == MAX_TOKENS) {
+		note(k, &name);
+		return true;
+	}
+	if (!ab_lexer_next(&x, &next) || next.kind != AB_TOKEN_SIGN)
+		return false;
 	/* c[0] += "x", c[0][1] = "x", c[0].insert(...) */
 	if (!ab_code_is_sign(k, &next, '=')) {
 		bool is_set = memchr("[.<", x.text[next.at], 3) ||

@@ -559,9 +559,12 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    (a->is_computed || (a->count && a->words[0].hole_count)))
 			ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK,
 				       k->text);
-		for (uint32_t i = 0;
-		     i < a->count && k->c->depth < AB_CHECK_MAX_DEPTH / 4;
-		     i++) {
+		if (a->count && k->c->depth >= AB_CHECK_MAX_DEPTH / 4) {
+			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY,
+				       k->text);
+			return;
+		}
+		for (uint32_t i = 0; i < a->count; i++) {
 			k->c->depth++;
 			ab_check_code(k->c, k->use, k->name, &a->words[i]);
 			k->c->depth--;

@@ -623,6 +623,11 @@ static void note_parts(struct ab_code *k, struct ab_lexer x)
 	       !(t.kind == AB_TOKEN_SIGN &&
 		 memchr(")]};=", k->text->text[t.at], 5)))
 		;
+	/* who knows which names are given something */
+	if (n > MAX_TOKENS) {
+		k->is_unknown = true;
+		return;
+	}
 	if (!ab_lexer_next(&x, &t) || !ab_code_is_sign(k, &t, '='))
 		return;
 	/* what a function is called with */

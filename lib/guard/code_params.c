@@ -90,8 +90,9 @@ static void read_params(struct ab_code *k, struct ab_lexer *x,
 {
 	struct ab_token t, last = { 0 };
 	int depth = 1;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < MAX_TOKENS && ab_lexer_next(x, &t); i++) {
+	for (; i < MAX_TOKENS && ab_lexer_next(x, &t); i++) {
 		bool is_rest = ab_code_is_sign(k, &last, '*') ||
 			       ab_code_is_sign(k, &last, '.');
 		bool begins = !last.kind || is_rest ||
@@ -121,6 +122,8 @@ static void read_params(struct ab_code *k, struct ab_lexer *x,
 		}
 		last = t;
 	}
+	/* who knows what else is one */
+	k->is_unknown |= i == MAX_TOKENS;
 }
 
 static bool is_arrow(const struct ab_code *k, struct ab_lexer x)
