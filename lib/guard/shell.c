@@ -633,8 +633,12 @@ static bool begin_visit(struct visit *v, const struct ab_shell_request *q)
 	return true;
 }
 
+/* With limits it is the second reading of a text, whose errors in syntax say
+ * nothing: what they are in may be for bash. */
 static bool run_visit(struct visit *v, const struct ab_shell_request *q,
-		      const char *text, size_t n)
+		      const char *text, size_t n,
+		      const struct ab_shell_limits *limits,
+		      struct ab_shell_result *result)
 {
 	/* these have neither redirections nor a name */
 	static const struct ab_shell_visitor visitor = {
@@ -651,9 +655,8 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 		.home = q->place->home.text, .home_len = q->place->home.len,
 		.cwd = q->place->cwd.text, .cwd_len = q->place->cwd.len,
 	};
-	struct ab_shell_result result = { 0 };
 	const struct ab_shell_tree *tree =
-		ab_shell_parse(q->arena, text, n, NULL, &result);
+		ab_shell_parse(q->arena, text, n, limits, result);
 
 	v->cwd = NULL;
 	v->check.traps = NULL;
@@ -663,19 +666,53 @@ static bool run_visit(struct visit *v, const struct ab_shell_request *q,
 	v->check.defining = NULL;
 	v->check.deferred_count = v->check.defining_depth = 0;
 	if (tree)
-		ab_shell_run(q->arena, tree, &context, &visitor, v, &result);
+		ab_shell_run(q->arena, tree, &context, &visitor, v, result);
 	ab_defined_tell(&v->check);
-	if (!v->check.is_broken)
-		check_result(v, &result);
+	if (!v->check.is_broken &&
+	    (!limits || result->status == AB_SHELL_LIMIT))
+		check_result(v, result);
 	if (v->check.is_broken)
 		ab_check_known(&v->check, AB_KNOWN_LIMIT, AB_V_DENY, NULL);
 	return !v->check.is_broken;
+}
+
+static void report_denied(void *user, const struct ab_shell_found *found)
+{
+	const struct ab_shell_request *q = user;
+
+	if (found->verdict == AB_V_DENY)
+		q->report(q->user, found);
+}
+
+/*
+ * The text once more, as dash reads it, which is `sh` in many places. It runs
+ * each line before it reads the next: of one that it cannot read, nothing.
+ * What would be asked about counts only as it was read first: most such texts
+ * are for bash, and make little sense here.
+ */
+static bool visit_as_dash(struct visit *v, const struct ab_shell_request *q,
+			  const char *text, size_t n)
+{
+	const struct ab_shell_limits limits = { .posix = true };
+	struct ab_shell_result result;
+
+	if (!ab_shell_parse(q->arena, text, n, &limits, &result))
+		return false;
+	if (result.status != AB_SHELL_OK)
+		n = result.span.begin;
+	while (result.status != AB_SHELL_OK && n && text[n - 1] != '\n')
+		n--;
+	v->check.report = report_denied;
+	v->check.user = (void *)(uintptr_t)q;
+	v->check.told = NULL;
+	return !n || run_visit(v, q, text, n, &limits, &result);
 }
 
 bool ab_shell_check_text(const struct ab_shell_request *q, const char *text,
 			 size_t n)
 {
 	AB_UNINITIALIZED struct visit v;
+	struct ab_shell_result result;
 
 	if (!begin_visit(&v, q))
 		return false;
@@ -683,15 +720,18 @@ bool ab_shell_check_text(const struct ab_shell_request *q, const char *text,
 	/* what would end the text at its first NUL sees another one */
 	size_t cut = strnlen(text, n);
 
-	if (cut < n && !run_visit(&v, q, text, cut))
+	if (cut < n && !run_visit(&v, q, text, cut, NULL, &result))
 		return false;
-	return run_visit(&v, q, text, n);
+	if (!run_visit(&v, q, text, n, NULL, &result))
+		return false;
+	return !result.differs || visit_as_dash(&v, q, text, n);
 }
 
 bool ab_shell_check_argv(const struct ab_shell_request *q,
 			 const struct ab_word *words, size_t count)
 {
 	static const struct ab_word none = { .text = "" };
+	struct ab_shell_result result;
 	struct visit v;
 
 	if (!begin_visit(&v, q))
@@ -705,5 +745,7 @@ bool ab_shell_check_argv(const struct ab_shell_request *q,
 	/* a command to stand for it: texts can be pushed from its place */
 	v.argv = count ? words : &none;
 	v.argc = count ? count : 1;
-	return run_visit(&v, q, ":", 1);
+	if (!run_visit(&v, q, ":", 1, NULL, &result))
+		return false;
+	return !result.differs || visit_as_dash(&v, q, ":", 1);
 }

@@ -316,6 +316,7 @@ void ab_lex_dollar(struct parser *p, struct frame *f, uint32_t at)
 			ab_lex_substitution(p, f, next, PART_COMMAND);
 		break;
 	case '[':
+		p->differs = true;
 		arithmetic(p, f, at, next + 1, FRAME_BRACKET);
 		break;
 	case '\'':
@@ -336,6 +337,8 @@ bool ab_lex_is_dollar(const struct parser *p, const struct frame *f,
 {
 	unsigned char c = p->s[ab_lex_skip_joins(p, at + 1)];
 
+	if (p->posix && (c == '\'' || c == '['))
+		return false;
 	if (c == '\'' || c == '"')
 		return !(f->flags & FRAME_QUOTED);
 	return is_name(c) || ab_lex_is_special(c) || c == '{' || c == '(' ||

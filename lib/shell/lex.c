@@ -134,18 +134,25 @@ void ab_lex_unterminated(struct parser *p, uint32_t begin, const char *message)
 	ab_parser_error(p, AB_SHELL_UNTERMINATED, begin, p->len, message);
 }
 
-/* '...' whose first quote is at `at`. False: it does not end. */
-static bool single_quotes(struct parser *p, struct frame *f, uint32_t at)
+/* Where the '...' ends whose first quote is at `at`; len: nowhere. */
+static uint32_t single_end(const struct parser *p, uint32_t at)
 {
 	const unsigned char *end =
 		memchr(p->s + at + 1, '\'', p->len - at - 1);
-	uint32_t last = end ? (uint32_t)(end - p->s) : p->len;
 
-	ab_lex_quoted(p, f, at + 1, last);
-	p->pos = last + 1;
-	if (!end)
+	return end ? (uint32_t)(end - p->s) : p->len;
+}
+
+/* '...' whose first quote is at `at`. False: it does not end. */
+static bool single_quotes(struct parser *p, struct frame *f, uint32_t at)
+{
+	uint32_t end = single_end(p, at);
+
+	ab_lex_quoted(p, f, at + 1, end);
+	p->pos = end + 1;
+	if (end == p->len)
 		ab_lex_unterminated(p, at, "unterminated single quote");
-	return end;
+	return end < p->len;
 }
 
 /* $'...' with the quote at `at`, or `...` */
@@ -154,10 +161,13 @@ bool ab_lex_raw(struct parser *p, struct frame *f, uint32_t at,
 {
 	uint32_t end = ab_lex_find(p, at + 1, p->s[at]);
 
-	if (kind == PART_ANSI)
+	if (kind == PART_ANSI) {
 		f->root->word->flags |= WORD_QUOTED;
-	else
+		/* to dash they end at the first quote, escaped or not */
+		p->differs |= single_end(p, at) != end;
+	} else {
 		f->root->word->flags |= WORD_SUBST;
+	}
 	ab_lex_part(p, f->root, kind, at + 1, end,
 		 f->flags & FRAME_QUOTED ? PART_QUOTED : 0);
 	p->pos = end + 1;

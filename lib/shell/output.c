@@ -159,17 +159,31 @@ static bool has_octal(const struct ab_word *w, bool decode)
 	return false;
 }
 
+/* What dash prints otherwise, and may make two commands of one. */
+static bool has_escape(const struct ab_word *w)
+{
+	return ab_seek(w->text, w->len, '\\') < w->len;
+}
+
 static bool print_echo(struct ab_shell_run *run, struct segments *list,
 		       const struct ab_word *argv, uint32_t argc)
 {
-	bool newline = true, decode = false;
+	bool newline = true, decode = run->limits.posix;
 	uint32_t i = 1;
 
-	while (i < argc && echo_option(&argv[i], &newline, &decode))
+	if (run->limits.posix) {
+		/* dash knows -n alone, and decodes */
+		newline = argc < 2 || !ab_word_equals(&argv[1], "-n");
+		i += !newline;
+	}
+	while (!run->limits.posix && i < argc &&
+	       echo_option(&argv[i], &newline, &decode))
 		i++;
-	for (uint32_t k = i; k < argc; k++)
+	for (uint32_t k = i; k < argc; k++) {
 		if (has_octal(&argv[k], decode))
 			return false;
+		run->result->differs |= !decode && has_escape(&argv[k]);
+	}
 	for (uint32_t first = i; i < argc && !run->arena->is_full; i++) {
 		if (i > first)
 			ab_segments_add(run, list, " ", 1, argv[i].span,

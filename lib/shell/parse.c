@@ -400,6 +400,8 @@ static void step_command(struct parser *p, struct frame *f)
 	w = ab_parser_alloc(p, sizeof(*w));
 	ab_lex_word(p, w, FRAME_ASSIGN_OK);
 	r = p->top == f ? ab_parse_reserved(p, w) : joined_reserved(p);
+	if (r == R_COND && p->posix)
+		r = R_NONE;
 	if (r != R_NONE && (r != R_TIME || !f->pipe)) {
 		reserved_word(p, f, r, at);
 		return;
@@ -613,12 +615,14 @@ ab_shell_parse_text(struct ab_arena *arena, unsigned char *text, uint32_t len,
 	p.len = len;
 	p.source = source;
 	p.max_depth = limits->depth;
+	p.posix = limits->posix;
 	p.lookahead = (uint64_t)len * 64 + 4096;
 	p.waiting_tail = &p.waiting;
 	if (!parse(&p, tree, mode)) {
 		refuse(result, "the arena is too small");
 		return NULL;
 	}
+	result->differs |= p.differs;
 	tree->is_guess = p.status != AB_SHELL_OK;
 	if (tree->is_guess && (result->status == AB_SHELL_OK ||
 			       p.status == AB_SHELL_LIMIT)) {

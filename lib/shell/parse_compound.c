@@ -405,6 +405,61 @@ static uint32_t cond_operator(const struct parser *p)
 	return 0;
 }
 
+/* An operand between the operators of [[ ]]: -f x, a = b, x. Anything else
+ * that stands there is an error to bash. */
+static bool is_operand(const struct parser *p, const struct word *w)
+{
+	static const char *const binary[] = { "=",   "==",  "!=",  "=~",
+					      "-eq", "-ne", "-lt", "-le",
+					      "-gt", "-ge", "-ef", "-nt",
+					      "-ot" };
+	const struct word *second = w->next;
+	uint32_t len = second ? second->end - second->begin : 0;
+
+	if (w->end - w->begin == 2 && p->s[w->begin] == '-')
+		return true;
+	for (size_t i = 0; len && i < sizeof(binary) / sizeof(*binary); i++)
+		if (strlen(binary[i]) == len &&
+		    !memcmp(p->s + second->begin, binary[i], len))
+			return true;
+	return false;
+}
+
+static bool is_cond_operator(const struct parser *p, const struct word *w)
+{
+	return !w->parts && w->begin < w->end &&
+	       strchr("&|()<>", p->s[w->begin]);
+}
+
+/* Does a shell without [[ run or write something else here: `reboot` of
+ * [[ x || reboot ]], /etc/x of [[ x > /etc/x ]]? */
+static bool cond_differs(const struct parser *p, const struct word *w)
+{
+	bool begins = false;
+
+	for (; w; w = w->next) {
+		unsigned char c = p->s[w->begin];
+
+		if (is_cond_operator(p, w)) {
+			begins |= c != '<' && c != '>';
+			if (c == '>' && w->next &&
+			    strchr("/~", p->s[w->next->begin]))
+				return true;
+		} else if (begins && c != '!') {
+			bool is_last = !w->next || is_cond_operator(p, w->next);
+
+			if (!is_operand(p, w) &&
+			    (!is_last || ab_tree_is_exact(w)))
+				return true;
+			begins = false;
+		}
+		if (w->next && memchr(p->s + w->end, '\n',
+				      w->next->begin - w->end))
+			begins = true;
+	}
+	return false;
+}
+
 /* Words and operators up to ]], all of them in words. What they mean is left
  * open; bash's own parser runs on after an error in here. */
 static void step_cond(struct parser *p, struct frame *f)
@@ -418,6 +473,7 @@ static void step_cond(struct parser *p, struct frame *f)
 		at = p->pos;
 		if (p->s[at] == ']' && ab_parse_is_word(p, "]]", 2)) {
 			p->pos += 2;
+			p->differs |= cond_differs(p, f->cur->words);
 			leave_compound(p);
 			return;
 		}

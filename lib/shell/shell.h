@@ -7,11 +7,13 @@
  * Nothing is executed, opened or looked up. No heap, no recursion, constant C
  * stack; time is linear in the text and in what the limits allow to be
  * visited twice. Grammar: POSIX sh and bash 5.2 as bash reads it, with extglob
- * on.
+ * on. Where another shell by the name of sh would find other commands in the
+ * text, the result says so, and the text can be read a second time as dash
+ * does.
  *
  * Aliases count from the line after their definition on. What a command may
  * do that lies outside of the text is not seen: files, the environment, what
- * is installed, what another shell than bash makes of it.
+ * is installed, what a shell makes of it that is neither bash nor dash.
  *
  * What it refuses to do: guess. A value that the text does not decide is a
  * hole (shell/word.h). Where two ways meet (if, case, loops, `&&`) a variable
@@ -47,10 +49,14 @@ struct ab_shell_result {
 	enum ab_shell_status status;
 	struct ab_span span; /* in the original text */
 	const char *message; /* static: "unterminated quote"; NULL when OK */
+	/* Not of an error: some of what was read is other commands to dash:
+	 * $'\'', $[, [[ x || y ]] and what echo does with a backslash. */
+	bool differs;
 };
 
 /* 0 means the default, which stands behind each. */
 struct ab_shell_limits {
+	bool posix; /* read the text as dash does; as bash */
 	uint32_t bytes;	   /* of a text; 1 MiB */
 	uint32_t depth;	   /* of nested constructs; 256 */
 	uint32_t texts;	   /* pushed texts and calls inside each other; 16 */
