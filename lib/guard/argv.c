@@ -682,6 +682,21 @@ static void each_key(struct ab_check *c, const struct ab_use *use,
 	}
 }
 
+/* x-1.0.tgz, which a package manager takes for a file. */
+static bool is_package_file(const struct ab_word *w)
+{
+	static const char *const ends[] = { ".tgz", ".tar.gz", ".whl",
+					    ".zip", ".tar.bz2", ".gem" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (w->len > n && !memcmp(w->text + w->len - n, ends[i], n))
+			return !memchr(w->text, ':', w->len);
+	}
+	return false;
+}
+
 bool ab_has_path(const struct ab_use *use)
 {
 	uint32_t base = use->base[use->program->depth];
@@ -692,7 +707,7 @@ bool ab_has_path(const struct ab_use *use)
 		if (w->hole_count || (w->len && memchr("./~", *w->text, 3)) ||
 		    (w->len > 5 && !memcmp(w->text, "file:", 5)) ||
 		    (*w->text != '@' && memchr(w->text, '/', w->len) &&
-		     !memchr(w->text, ':', w->len)))
+		     !memchr(w->text, ':', w->len)) || is_package_file(w))
 			return true;
 	}
 	return false;

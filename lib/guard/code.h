@@ -312,6 +312,9 @@ void ab_code_check_awk(struct ab_code *k);
 /* --- code_judge.c --- */
 /* One call with arguments that are known as far as they ever are. */
 void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a);
+/* The file is written: with what the network sent, where the program reads
+   that. */
+void ab_code_write(struct ab_code *k, const struct ab_word *w);
 /* The names that a pattern takes, as paths of the shell: false: it is none. */
 bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep);
 

@@ -43,8 +43,11 @@ static void touch(struct ab_code *k, const struct ab_token *t, bool is_write)
 		return;
 	}
 	for (uint32_t i = 0; use && i < use->value_count; i++) {
-		if (is_given(k, &use->values[i], t, &value))
-			ab_check_path(k->c, use, role, &value);
+		if (!is_given(k, &use->values[i], t, &value))
+			continue;
+		ab_check_path(k->c, use, role, &value);
+		if (is_write)
+			ab_file_make(k->c, use, &value);
 	}
 }
 

@@ -90,14 +90,14 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 	return true;
 }
 
-/* The file is written: with what the network sent, where the program reads
-   that. */
-static void write_path(struct ab_code *k, const struct ab_word *w)
+void ab_code_write(struct ab_code *k, const struct ab_word *w)
 {
-	if (ab_code_is_fetching(k))
+	if (ab_code_is_fetching(k)) {
 		ab_file_save(k->c, w, AB_TAINT_REMOTE, NULL, false);
-	else
-		ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
+		return;
+	}
+	ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
+	ab_file_make(k->c, k->use, w);
 }
 
 /* perl: open(F, ">x"), "+<x" and "<x" say how and what in one. */
@@ -112,7 +112,7 @@ static bool open_mode(struct ab_code *k, const struct ab_word *w)
 	    !ab_word_slice(k->c, w, from, w->len - from, &path))
 		return false;
 	if (memchr(w->text, '>', from) || *w->text == '+')
-		write_path(k, &path);
+		ab_code_write(k, &path);
 	else
 		ab_check_path(k->c, k->use, AB_ROLE_READ, &path);
 	return true;
@@ -162,7 +162,7 @@ static void open_call(struct ab_code *k, struct ab_args *a)
 		is_write = has_write_mode(a);
 	}
 	if (is_write)
-		write_path(k, w);
+		ab_code_write(k, w);
 	else
 		ab_check_path(k->c, k->use, AB_ROLE_READ, w);
 	k->c->out_taint |= AB_TAINT_FILE;
@@ -677,7 +677,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		break;
 	}
 	if (a->count && role == AB_ROLE_WRITE)
-		write_path(k, &a->words[0]);
+		ab_code_write(k, &a->words[0]);
 	else if (a->count)
 		ab_check_path(k->c, k->use, role, &a->words[0]);
 }

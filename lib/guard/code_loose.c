@@ -123,7 +123,7 @@ static void loose_string(struct ab_code *k, const struct ab_token *t)
 		if (w.len > 6 && !memcmp(w.text, "/inet/", 6))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 		else if (ab_code_is_sign(k, &k->before, '>'))
-			ab_check_path(k->c, k->use, AB_ROLE_WRITE, &w);
+			ab_code_write(k, &w);
 		else if (ab_code_is_sign(k, &k->before, '<'))
 			ab_check_path(k->c, k->use, AB_ROLE_READ, &w);
 	}
@@ -149,7 +149,7 @@ static void piped_name(struct ab_code *k, const struct ab_token *t)
 
 	for (uint32_t i = 0; n && i < n->count &&
 			     ab_code_is_sign(k, &k->before, '>'); i++)
-		ab_check_path(k->c, k->use, AB_ROLE_WRITE, &n->words[i]);
+		ab_code_write(k, &n->words[i]);
 	if (t->kind != AB_TOKEN_WORD || ab_code_is_text(k, t, "getline") ||
 	    !(ab_code_is_sign(k, &k->before, '|') ||
 	      (ab_lexer_next(&ahead, &next) &&

@@ -84,6 +84,8 @@ static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 	else
 		ab_check_path(k->c, k->use, kind, &w);
+	if (kind == AB_ROLE_WRITE)
+		ab_file_make(k->c, k->use, &w);
 }
 
 /* What the input made of a line is run: `e` with no command. */

@@ -158,6 +158,8 @@ static void path_word(struct ab_check *c, const struct ab_use *use,
 	case AB_ROLE_WRITE:
 		if (use->program->is_pass)
 			ab_file_copy(c, use, w);
+		else
+			ab_file_make(c, use, w);
 		break;
 	case AB_ROLE_SEND:
 		ab_check_flow(c, use, AB_SINK_NET, ab_file_taint(c, w), w);

@@ -207,6 +207,9 @@ const struct ab_word *ab_file_content(struct ab_check *c,
 void ab_file_read(struct ab_check *c, const struct ab_word *path);
 void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		  const struct ab_word *path);
+/* A program writes what it made of what it was given, in a way of its own. */
+void ab_file_make(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path);
 /* What is called `from` on another machine is there now, or in it. */
 void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
 		   const struct ab_word *to);

@@ -162,6 +162,31 @@ void ab_file_copy(struct ab_check *c, const struct ab_use *use,
 		copy_others(c, path);
 }
 
+/* What came off the network, and what is made of it: `gcc x.c -o x`. */
+static uint32_t made_of(struct ab_check *c, const struct ab_use *use,
+			const struct ab_word *path)
+{
+	uint32_t taint = use->in_taint;
+
+	for (uint32_t i = 0; c->has_files && i < use->operand_count; i++) {
+		const struct ab_word *w = &use->words[use->operands[i]];
+		const struct ab_word *content =
+			w == path ? NULL : ab_file_kept(c, w);
+
+		taint |= content ? ab_word_taint(content) : 0;
+	}
+	return taint & AB_TAINT_REMOTE;
+}
+
+void ab_file_make(struct ab_check *c, const struct ab_use *use,
+		  const struct ab_word *path)
+{
+	uint32_t taint = use ? made_of(c, use, path) : 0;
+
+	if (AB_UNLIKELY(taint))
+		ab_file_save(c, path, taint, NULL, false);
+}
+
 void ab_file_fetch(struct ab_check *c, const struct ab_word *from,
 		   const struct ab_word *to)
 {

@@ -27,6 +27,11 @@ static void open_fd(struct ab_check *c, const struct ab_shell_redir *r,
 		ab_fd_save(c, r->fd, taint, text);
 }
 
+static bool is_device(const struct ab_word *w)
+{
+	return w->len > 5 && !memcmp(w->text, "/dev/", 5);
+}
+
 static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 		       struct ab_input *in)
 {
@@ -61,7 +66,7 @@ static void read_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	}
 	*in = (struct ab_input){ .taint = taint, .text = text, .has = true };
 	c->in_is_file = !taint;
-	c->in_is_device = w->len > 5 && !memcmp(w->text, "/dev/", 5);
+	c->in_is_device = is_device(w);
 }
 
 /* <&5, <&5-, <&$n: what was opened as that, or may have been. */
@@ -115,6 +120,9 @@ static void write_redir(struct ab_check *c, const struct ab_shell_redir *r,
 	ab_check_path(c, c->use, AB_ROLE_WRITE, &r->target);
 	if (is_empty && !is_append(r))
 		ab_check_path(c, c->use, AB_ROLE_TRUNCATE, &r->target);
+	/* what goes there is not followed */
+	if (!writes_stdout(r) && !is_device(&r->target))
+		ab_file_pipe(c, &r->target);
 	if (!is_net_device(c, &r->target))
 		return;
 	/* both ways: what comes back is read by whoever shares it */
