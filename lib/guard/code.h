@@ -273,6 +273,8 @@ struct ab_args {
 	bool is_module;	 /* the next string is the name of one */
 	bool has_input;	 /* input="a": what it finds on its stdin */
 	struct ab_word input; /* if known */
+	bool has_dir;	 /* cwd="a": where it is run */
+	struct ab_word dir;
 	/* the last word is a home, which a "/" or a join() goes on with */
 	bool is_open, is_joined, has_slash;
 	/* the words behind the program are among them; before any string */
@@ -308,6 +310,10 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 /* --- code_awk.c --- */
 /* Files that it writes and reads by names. */
 void ab_code_check_awk(struct ab_code *k);
+
+/* --- code_env.c --- */
+/* Variables of the environment that it sets. */
+void ab_code_check_env(struct ab_code *k);
 
 /* --- code_judge.c --- */
 /* One call with arguments that are known as far as they ever are. */

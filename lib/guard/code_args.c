@@ -387,7 +387,13 @@ struct element {
 	bool is_argv;	/* the words behind the program: they are known */
 	bool is_named;	/* cwd=x, stdio: x, a block */
 	char bracket;	/* that it stands in; 0: none */
+	struct ab_token key; /* its first token */
+	bool has_key, is_begun;
+	uint8_t option;	 /* enum option: of the call, and no word */
+	bool is_default; /* cwd=None */
 };
+
+enum option { OPTION_NONE, OPTION_OTHER, OPTION_DIR };
 
 /* The elements that are open, each in the one before. */
 struct elements {
@@ -401,7 +407,7 @@ static void end_element(struct ab_code *k, struct ab_args *a,
 {
 	bool is_list = e->bracket == '[' ||
 		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY)) ||
-		       (a->takes_list && a->count == 1);
+		       (a->takes_list && a->count == 1 && e->bracket != '{');
 
 	if (a->each || !a->count || a->count != e->count ||
 	    a->count == AB_CODE_STRINGS || !is_list || !e->is_word ||
@@ -412,6 +418,72 @@ static void end_element(struct ab_code *k, struct ab_args *a,
 	ab_code_hole(k, &a->words[a->count++]);
 }
 
+/* What `key=` of subprocess, child_process and Process.spawn says. */
+static enum option option_of(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const dirs[] = { "cwd", "chdir", "dir",
+					    "current_dir", "cd" };
+	static const char *const others[] = {
+		"encoding", "errors", "text", "env", "stdin", "stdout",
+		"stderr", "stdio", "shell", "umask", "user", "group",
+		"timeout", "killSignal", "universal_newlines", "err", "out",
+		"in", "check", "capture_output", "detached", "exception",
+		"maxBuffer", "signal", "mode", "preexec_fn", "close_fds"
+	};
+
+	if (ab_code_is_one_of(k, t, dirs, AB_ARRAY_LEN(dirs)))
+		return OPTION_DIR;
+	return ab_code_is_one_of(k, t, others, AB_ARRAY_LEN(others))
+		       ? OPTION_OTHER
+		       : OPTION_NONE;
+}
+
+/* The words of an option are none of the command. */
+static void end_option(struct ab_code *k, struct ab_args *a,
+		       const struct element *e)
+{
+	bool is_one = a->count == e->count + 1 &&
+		      !(a->each && a->which >= e->count);
+
+	if (e->option == OPTION_NONE || a->count < e->count)
+		return;
+	if (e->option == OPTION_DIR && !e->is_default) {
+		a->dir = is_one ? a->words[e->count]
+				: (struct ab_word){ .text = "",
+						    .span = k->text->span };
+		a->has_dir = true;
+		if (!is_one)
+			ab_code_hole(k, &a->dir);
+	}
+	if (a->each && a->which >= e->count)
+		a->each = NULL;
+	a->count = e->count;
+	a->joint = AB_JOINT_NONE;
+}
+
+/* `key=`, `key:`, `:key =>` */
+static void see_key(struct ab_code *k, struct element *e, char sign,
+		    const struct ab_token *t)
+{
+	if (e->has_key && !e->is_begun && (sign == '=' || sign == ':'))
+		e->option = option_of(k, &e->key);
+	else if (e->option == OPTION_DIR)
+		e->is_default |= ab_code_is_text(k, t, "None") ||
+				 ab_code_is_text(k, t, "null") ||
+				 ab_code_is_text(k, t, "undefined") ||
+				 ab_code_is_text(k, t, "getcwd") ||
+				 ab_code_is_text(k, t, "pwd") ||
+				 ab_code_is_text(k, t, "cwd");
+	if (e->has_key) {
+		e->is_begun = true;
+	} else if (!sign) {
+		e->key = *t;
+		e->has_key = true;
+	} else if (sign != ':') {
+		e->is_begun = e->has_key = true;
+	}
+}
+
 /* Before the token adds what it adds. */
 static void see_element(struct ab_code *k, struct ab_args *a,
 			struct elements *all, const struct ab_token *t)
@@ -420,20 +492,24 @@ static void see_element(struct ab_code *k, struct ab_args *a,
 	char sign = t->kind == AB_TOKEN_SIGN ? k->text->text[t->at] : 0;
 	bool is_open = sign && memchr("([{", sign, 3);
 
-	if (!a->is_command || all->depth >= MAX_ELEMENTS) {
+	if (!a->is_command || all->depth >= MAX_ELEMENTS)
 		return;
-	} else if (is_open && all->depth + 1 == MAX_ELEMENTS) {
+	if (sign != ',' && !(sign && memchr(")]}", sign, 3)))
+		see_key(k, e, sign, t);
+	if (is_open && all->depth + 1 == MAX_ELEMENTS) {
 		all->depth = MAX_ELEMENTS; /* and stays there */
 	} else if (is_open) {
-		e->is_word = true;
+		e->is_word |= sign != '['; /* what is in it says more */
 		e->is_named |= sign == '{';
 		e[1] = (struct element){ .count = a->count, .bracket = sign };
 		all->depth++;
 	} else if (sign && memchr(")]}", sign, 3)) {
 		end_element(k, a, e);
+		end_option(k, a, e);
 		all->depth -= all->depth > 0;
 	} else if (sign == ',') {
 		end_element(k, a, e);
+		end_option(k, a, e);
 		*e = (struct element){ .count = a->count,
 				       .bracket = e->bracket };
 	} else if (sign) {
@@ -464,7 +540,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 	a->joint = AB_JOINT_NONE;
 	a->each = NULL;
 	a->is_home = a->is_open = a->is_joined = a->has_slash = false;
-	a->is_bare = a->has_argv = a->is_argv_first = false;
+	a->is_bare = a->has_argv = a->is_argv_first = a->has_dir = false;
 	a->is_either = a->is_written = a->is_module = a->has_input = false;
 	a->input.text = NULL;
 	for (uint32_t n = 0;; n++) {
@@ -503,7 +579,9 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		last = t;
 		first = false;
 	}
-	if (a->is_command && !elements.depth)
+	if (a->is_command && !elements.depth) {
 		end_element(k, a, &elements.all[0]);
+		end_option(k, a, &elements.all[0]);
+	}
 	k->before = last;
 }

@@ -204,6 +204,17 @@ static bool is_line(const struct ab_word *w)
 	return false;
 }
 
+/* chdir("x") before it, and cwd="y" of the call. */
+static void enter_dir(struct ab_code *k, const struct ab_args *a)
+{
+	struct ab_check *c = k->c;
+
+	if (k->cwd.len)
+		c->cwd = ab_cwd_after(c, &k->cwd);
+	if (a->has_dir)
+		c->cwd = ab_cwd_after(c, &a->dir);
+}
+
 static void run_call(struct ab_code *k, struct ab_args *a)
 {
 	if (a->has_block) {
@@ -512,6 +523,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 {
 	enum ab_role_kind role = AB_ROLE_READ;
 	bool is_known = a->count && a->words[0].len && !a->words[0].hole_count;
+	const struct ab_word *cwd;
 	struct ab_word deep;
 	bool is_deep, is_file;
 
@@ -545,7 +557,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		if (a->is_command && a->is_computed && a->is_fetched)
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_REMOTE, k->text);
+		cwd = k->c->cwd;
+		enter_dir(k, a);
 		run_call(k, a);
+		k->c->cwd = cwd;
 		return;
 	case AB_CALL_OPEN:
 		open_call(k, a);

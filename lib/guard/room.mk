@@ -42,6 +42,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_args.c \
 	lib/guard/code_argv.c \
 	lib/guard/code_awk.c \
+	lib/guard/code_env.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
 	lib/guard/code_home.c \
