@@ -117,6 +117,7 @@ struct ab_code {
 	/* the words behind the program, if it takes them */
 	const struct ab_word *argv;
 	uint32_t argv_count;
+	const struct ab_child *children; /* of code_child.c */
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -124,6 +125,7 @@ struct ab_code {
 	uint32_t filled; /* calls that were given those words */
 	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
 	uint8_t reads;	 /* the same of files */
+	uint8_t sockets; /* the same of connections of its own */
 	uint32_t looked; /* how often all was looked through for a pattern */
 	/* of what may be a pattern: where it ends as code, and how often that
 	   was the end of the text */
@@ -310,6 +312,14 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 /* --- code_awk.c --- */
 /* Files that it writes and reads by names. */
 void ab_code_check_awk(struct ab_code *k);
+
+/* --- code_child.c --- */
+/* A command that it starts: perhaps a shell that reads what it writes. */
+void ab_code_note_child(struct ab_code *k, const struct ab_args *a);
+/* And what that is given to run. */
+void ab_code_check_children(struct ab_code *k);
+/* It has a connection of its own, and not one of a client of some protocol. */
+bool ab_code_has_socket(struct ab_code *k);
 
 /* --- code_env.c --- */
 /* Variables of the environment that it sets. */

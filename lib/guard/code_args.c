@@ -249,15 +249,18 @@ bool ab_code_is_changed(const struct ab_code *k)
 	return true;
 }
 
-/* input="x" of python and js; the lexer is behind the name. */
+/* input="x" of python and js, stdin_data: "x" of ruby; the lexer is behind the
+   name. */
 static bool take_input(struct ab_code *k, struct ab_args *a,
 		       const struct ab_token *t)
 {
 	struct ab_lexer x = k->x;
 	struct ab_token next;
 
-	if (!a->is_command || !(k->lang & (AB_PY | AB_JS)) ||
-	    !ab_code_is_text(k, t, "input") || !ab_lexer_next(&x, &next) ||
+	if (!a->is_command || !(k->lang & (AB_PY | AB_JS | AB_RUBY)) ||
+	    !ab_code_is_text(k, t, k->lang == AB_RUBY ? "stdin_data"
+						      : "input") ||
+	    !ab_lexer_next(&x, &next) ||
 	    !ab_code_is_sign(k, &next, k->lang == AB_PY ? '=' : ':'))
 		return false;
 	a->has_input = true;
@@ -479,6 +482,8 @@ static void see_key(struct ab_code *k, struct element *e, char sign,
 	} else if (!sign) {
 		e->key = *t;
 		e->has_key = true;
+		/* take_input() takes what follows */
+		e->is_named |= ab_code_is_text(k, t, "stdin_data");
 	} else if (sign != ':') {
 		e->is_begun = e->has_key = true;
 	}

@@ -58,6 +58,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 {
 	struct ab_word w = a->words[0], rest;
 	uint32_t from = 0, len = w.len;
+	bool is_to = *w.text == '|';
 
 	if (!(k->lang & (AB_PERL | AB_RUBY)) || !w.len)
 		return false;
@@ -70,7 +71,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 		}
 		w = a->words[1];
 		len = w.len;
-	} else if (*w.text == '|') {
+	} else if (is_to) {
 		from = 1;
 	} else if (w.text[w.len - 1] == '|') {
 		len--;
@@ -83,7 +84,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 		const struct ab_program *p = ab_pack_program(
 			k->c->pack, rest.text, rest.len);
 
-		if (from && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
+		if (is_to && p && ab_has_role(p, AB_ROLE_STDIN_SHELL))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_DECODE, &rest);
 	}
@@ -225,6 +226,7 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 	}
 	if (!a->count)
 		return;
+	ab_code_note_child(k, a);
 	/* what stands behind a line are options of the call: cwd="/tmp" */
 	if (a->count == 1 || is_line(&a->words[0]))
 		ab_check_script(k->c, &a->words[0], true, NULL, 0, NULL);
@@ -554,7 +556,8 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    !(k->argv_count && a->has_argv))
 			ab_check_known(k->c, AB_KNOWN_INLINE, AB_V_ASK,
 				       k->text);
-		if (a->is_command && a->is_computed && a->is_fetched)
+		if (a->is_command && a->is_computed &&
+		    (a->is_fetched || ab_code_has_socket(k)))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_REMOTE, k->text);
 		cwd = k->c->cwd;

@@ -709,13 +709,22 @@ static void skip_blanks(struct ab_lexer *x, struct ab_token *t)
 	}
 }
 
+/* system$_ is two words where $ begins the names of variables. */
+static bool begins_name(const struct ab_lexer *x, uint32_t begin)
+{
+	return x->pos > begin && x->text[x->pos] == '$' &&
+	       x->text[x->pos - 1] != '$' &&
+	       x->traits & (AB_LEX_PERL | AB_LEX_FIELDS | AB_LEX_HEREDOC_PHP);
+}
+
 static void word(struct ab_lexer *x, struct ab_token *t)
 {
 	bool is_lisp = x->traits & AB_LEX_LISP;
 
 	t->kind = AB_TOKEN_WORD;
-	while (x->pos < x->len && (is_word(x->text[x->pos]) ||
-				   (x->text[x->pos] == '-' && is_lisp)))
+	while (x->pos < x->len && !begins_name(x, t->at) &&
+	       (is_word(x->text[x->pos]) ||
+		(x->text[x->pos] == '-' && is_lisp)))
 		x->pos++;
 	t->len = x->pos - t->at;
 	if (x->traits & (AB_LEX_PERL | AB_LEX_FIELDS) && t->len == 1 &&
