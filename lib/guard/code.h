@@ -117,7 +117,10 @@ struct ab_code {
 	/* the words behind the program, if it takes them */
 	const struct ab_word *argv;
 	uint32_t argv_count;
-	const struct ab_child *children; /* of code_child.c */
+	/* of code_written.c */
+	const struct ab_child *children;
+	const struct ab_target *targets;
+	uint32_t target_count;
 	uint32_t loose;	 /* a bit for each enum ab_call of what is computed */
 	uint32_t removals; /* of what is computed; once is_counted */
 	bool is_counted;
@@ -313,11 +316,13 @@ enum ab_call ab_code_path_method(const struct ab_code *k,
 /* Files that it writes and reads by names. */
 void ab_code_check_awk(struct ab_code *k);
 
-/* --- code_child.c --- */
+/* --- code_written.c --- */
 /* A command that it starts: perhaps a shell that reads what it writes. */
 void ab_code_note_child(struct ab_code *k, const struct ab_args *a);
-/* And what that is given to run. */
-void ab_code_check_children(struct ab_code *k);
+/* A file that it writes. */
+void ab_code_note_target(struct ab_code *k, const struct ab_word *path);
+/* And what these are given. */
+void ab_code_check_writes(struct ab_code *k);
 /* It has a connection of its own, and not one of a client of some protocol. */
 bool ab_code_has_socket(struct ab_code *k);
 

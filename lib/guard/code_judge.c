@@ -99,6 +99,7 @@ void ab_code_write(struct ab_code *k, const struct ab_word *w)
 	}
 	ab_check_path(k->c, k->use, AB_ROLE_WRITE, w);
 	ab_file_make(k->c, k->use, w);
+	ab_code_note_target(k, w);
 }
 
 /* perl: open(F, ">x"), "+<x" and "<x" say how and what in one. */

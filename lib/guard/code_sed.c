@@ -84,8 +84,13 @@ static void sed_name(struct code *k, uint32_t from, enum ab_role_kind kind)
 		ab_check_script(k->c, &w, true, NULL, 0, NULL);
 	else
 		ab_check_path(k->c, k->use, kind, &w);
-	if (kind == AB_ROLE_WRITE)
-		ab_file_make(k->c, k->use, &w);
+	if (kind != AB_ROLE_WRITE)
+		return;
+	ab_file_make(k->c, k->use, &w);
+	/* lines of it, as they are or changed */
+	if (k->use && k->use->in_text && k->use->in_text->len)
+		ab_file_save(k->c, &w, k->use->in_taint, k->use->in_text,
+			     false);
 }
 
 /* What the input made of a line is run: `e` with no command. */

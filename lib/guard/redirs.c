@@ -265,7 +265,10 @@ void ab_save_command(struct ab_check *c, const struct ab_shell_command *m,
 	if (out->kind == AB_REDIR_DUP_OUT)
 		return;
 	known = known_output(c, m, in, &room);
-	if (!known && prints_words(m)) {
+	/* tee >(cat >f): what that gets comes later */
+	if (!known && (prints_words(m) ||
+		       (m->place.in && !m->place.in->value &&
+			m->place.in->kind == AB_STREAM_PROC_OUT))) {
 		ab_file_pipe(c, &out->target);
 		return;
 	}

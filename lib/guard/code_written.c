@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shells and interpreters that a program starts and writes to: what it writes
- * is what they run. Popen(["sh"], stdin=PIPE).communicate("x"),
- * spawn("sh").stdin.write("x"), IO.popen("sh", "w") { |f| f.puts "x" }. Which
- * of the strings goes where is not followed: each that is written anywhere is
- * judged as stdin of each child that runs its stdin. A program that also talks
- * to a socket hands that on.
+ * What a program writes: to the shells and interpreters that it starts, which
+ * run it, and into files, which may be run later.
+ * Popen(["sh"], stdin=PIPE).communicate("x"), IO.popen("sh", "w") { |f|
+ * f.puts "x" }, open("a", "w").write("x"), writeFileSync("a", "x"). Which of
+ * the strings goes where is not followed: each that is written anywhere is
+ * judged as stdin of each child that runs its stdin, and all of them, one
+ * behind the other, are what each of the files holds. A program that also
+ * talks to a socket hands that on to its children.
  */
 #include "config.h"
 
@@ -24,6 +26,14 @@ struct ab_child {
 };
 
 #define MAX_CHILDREN 4 /* that are told apart; more are a limit */
+
+/* A file that is written. */
+struct ab_target {
+	const struct ab_target *next;
+	struct ab_word path;
+};
+
+#define MAX_TARGETS 8 /* what more of them hold is not known */
 
 /* "w" of popen("sh", "w"), "pipe" of proc_open(): how it is started. */
 static bool is_mode(const struct ab_word *w)
@@ -90,7 +100,21 @@ static bool is_same(const struct ab_child *a, const struct ab_child *b)
 	return same;
 }
 
-/* What it is made of stays while the program is judged. */
+/* A copy that stays while the program is judged. False: no memory. */
+static bool copy_word(struct ab_code *k, const struct ab_word *w,
+		      struct ab_word *out)
+{
+	char *text = ab_arena_high(k->c->high, w->len + 1);
+
+	*out = (struct ab_word){ .text = text, .len = w->len,
+				 .span = w->span };
+	if (text)
+		memcpy(text, w->text, w->len);
+	else
+		k->c->is_broken = true;
+	return text;
+}
+
 static void keep(struct ab_code *k, const struct ab_child *child)
 {
 	struct ab_child *copy;
@@ -106,21 +130,13 @@ static void keep(struct ab_code *k, const struct ab_child *child)
 		return;
 	}
 	copy = ab_arena_high(k->c->high, sizeof(*copy));
-	for (uint32_t i = 0; copy && i < child->count; i++) {
-		const struct ab_word *w = &child->words[i];
-		char *text = ab_arena_high(k->c->high, w->len + 1);
-
-		copy->words[i] = (struct ab_word){ .text = text, .len = w->len,
-						   .span = w->span };
-		if (!text)
-			copy = NULL;
-		else
-			memcpy(text, w->text, w->len);
-	}
 	if (!copy) {
 		k->c->is_broken = true;
 		return;
 	}
+	for (uint32_t i = 0; i < child->count; i++)
+		if (!copy_word(k, &child->words[i], &copy->words[i]))
+			return;
 	copy->count = child->count;
 	copy->next = k->children;
 	k->children = copy;
@@ -148,20 +164,82 @@ void ab_code_note_child(struct ab_code *k, const struct ab_args *a)
 	keep(k, &child);
 }
 
+static bool is_target(const struct ab_code *k, const struct ab_word *w)
+{
+	for (const struct ab_target *t = k->targets; t; t = t->next)
+		if (t->path.len == w->len &&
+		    !memcmp(t->path.text, w->text, w->len))
+			return true;
+	return false;
+}
+
+void ab_code_note_target(struct ab_code *k, const struct ab_word *path)
+{
+	struct ab_target *copy;
+
+	if (!k->c->run || path->hole_count || !path->len ||
+	    is_target(k, path))
+		return;
+	if (++k->target_count > MAX_TARGETS) {
+		ab_file_pipe(k->c, path);
+		return;
+	}
+	copy = ab_arena_high(k->c->high, sizeof(*copy));
+	if (!copy) {
+		k->c->is_broken = true;
+		return;
+	}
+	if (!copy_word(k, path, &copy->path))
+		return;
+	copy->next = k->targets;
+	k->targets = copy;
+}
+
 /* --- what is written ---------------------------------------------------- */
 
 static bool is_writing(const struct ab_code *k, const struct ab_token *t)
 {
 	static const char *const names[] = {
-		"communicate", "write",	    "end",	"puts",
-		"print",       "println",   "printf",	"fwrite",
-		"fputs",       "write_all", "writelines", "writeln",
-		"encode",      "say",	    "syswrite", "stdin_data",
-		"WriteString", "Fprintln",  "Fprint",	"Fprintf",
-		"WriteLine",   "Write",	    "send",	"sendline"
+		"communicate",	"write",	 "end",
+		"puts",		"print",	 "println",
+		"printf",	"fwrite",	 "fputs",
+		"write_all",	"writelines",	 "writeln",
+		"encode",	"say",		 "syswrite",
+		"stdin_data",	"WriteString",	 "Fprintln",
+		"Fprint",	"Fprintf",	 "WriteLine",
+		"Write",	"send",		 "sendline",
+		"write_text",	"write_bytes",	 "writeText",
+		"writeFile",	"writeFileSync", "appendFile",
+		"appendFileSync", "file_put_contents", "writeTextFile",
+		"writeTextFileSync", "WriteFile", "writeLines",
+		"write_file",	"spew",		 "cat"
 	};
 
 	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+/* What these are given is looked for in a text, or says how. */
+static bool is_looking(const struct ab_code *k, const struct ab_token *t)
+{
+	static const char *const names[] = {
+		"replace", "replaceAll", "sub",	      "subn",	"gsub",
+		"split",   "strip",	 "rstrip",    "lstrip", "match",
+		"search",  "get",	 "startswith", "endswith", "open",
+		"read_text", "readFileSync", "file_get_contents"
+	};
+
+	return ab_code_is_one_of(k, t, names, AB_ARRAY_LEN(names));
+}
+
+static bool is_encoding(const struct ab_word *w)
+{
+	static const char *const names[] = { "utf-8", "utf8", "UTF-8",
+					     "ascii", "latin-1", "binary" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+		if (ab_word_equals(w, names[i]))
+			return true;
+	return false;
 }
 
 static void judge(struct ab_code *k, uint32_t taint, const struct ab_word *text)
@@ -205,31 +283,87 @@ static void judge_first(struct ab_code *k, struct ab_lexer x)
 	judge_name(k, &t);
 }
 
+/* Where in the writes the lexer is. */
+struct writes {
+	bool is_written;     /* in what is written */
+	uint32_t skip;	     /* brackets around what is looked for */
+	struct ab_token last, second;
+	struct ab_word all;  /* one behind the other */
+};
+
+static void put(struct ab_code *k, struct writes *s, const struct ab_word *w)
+{
+	if (is_target(k, w) || is_encoding(w))
+		return;
+	judge(k, 0, w);
+	if (k->targets)
+		ab_code_append(k, &s->all, w);
+}
+
+/* What the strings and names of a statement are that writes. */
+static void put_token(struct ab_code *k, struct writes *s,
+		      const struct ab_token *t)
+{
+	const struct ab_named *n = NULL;
+	struct ab_word w;
+
+	if (t->kind == AB_TOKEN_STRING && ab_code_word(k, t, &w))
+		put(k, s, &w);
+	else if (t->kind == AB_TOKEN_WORD && k->targets)
+		n = ab_code_value(k, t);
+	for (uint32_t i = 0; n && i < n->count; i++)
+		if (!n->words[i].hole_count)
+			put(k, s, &n->words[i]);
+}
+
+static void begin_write(struct ab_code *k, struct writes *s,
+			const struct ab_token *t)
+{
+	const struct ab_word end = { .text = "\n", .len = 1 };
+
+	if (k->targets && s->all.len && !ab_code_is_text(k, t, "write"))
+		ab_code_append(k, &s->all, &end);
+	s->is_written = true;
+	if (ab_code_is_text(k, t, "communicate") ||
+	    (ab_code_is_sign(k, &s->last, '.') &&
+	     ab_code_is_text(k, &s->second, "stdin")))
+		judge_first(k, k->x);
+}
+
+static void see_token(struct ab_code *k, struct writes *s,
+		      const struct ab_token *t)
+{
+	if (ab_code_is_sign(k, t, ';') ||
+	    (t->is_line && t->kind != AB_TOKEN_STRING))
+		s->is_written = false;
+	if (s->skip && s->is_written) {
+		s->skip += ab_code_is_sign(k, t, '(');
+		s->skip -= ab_code_is_sign(k, t, ')');
+		/* the first bracket counts twice */
+		s->skip *= s->skip > 1;
+	} else if (is_writing(k, t)) {
+		begin_write(k, s, t);
+	} else if (s->is_written && is_looking(k, t)) {
+		s->skip = 1;
+	} else if (s->is_written) {
+		put_token(k, s, t);
+	}
+	s->second = s->last;
+	s->last = *t;
+}
+
 static void judge_writes(struct ab_code *k)
 {
-	struct ab_token t, last = { 0 }, second = { 0 };
-	bool is_written = false;
+	struct writes s = { .all = { .text = "", .span = k->text->span } };
+	struct ab_token t;
 
+	k->last = NULL;
 	ab_lexer_rewind(&k->x);
-	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken) {
-		struct ab_word w;
-
-		if (ab_code_is_sign(k, &t, ';') ||
-		    (t.is_line && t.kind != AB_TOKEN_STRING))
-			is_written = false;
-		if (is_writing(k, &t)) {
-			is_written = true;
-			if (ab_code_is_text(k, &t, "communicate") ||
-			    (ab_code_is_sign(k, &last, '.') &&
-			     ab_code_is_text(k, &second, "stdin")))
-				judge_first(k, k->x);
-		} else if (is_written && t.kind == AB_TOKEN_STRING &&
-			   ab_code_word(k, &t, &w)) {
-			judge(k, 0, &w);
-		}
-		second = last;
-		last = t;
-	}
+	while (ab_lexer_next(&k->x, &t) && !k->c->is_broken)
+		see_token(k, &s, &t);
+	for (const struct ab_target *f = k->targets; f && s.all.len;
+	     f = f->next)
+		ab_file_save(k->c, &f->path, 0, &s.all, false);
 }
 
 static bool finds_socket(const struct ab_code *k)
@@ -264,11 +398,11 @@ bool ab_code_has_socket(struct ab_code *k)
 	return k->sockets == 1;
 }
 
-void ab_code_check_children(struct ab_code *k)
+void ab_code_check_writes(struct ab_code *k)
 {
-	if (AB_LIKELY(!k->children))
+	if (AB_LIKELY(!k->children && !k->targets))
 		return;
 	judge_writes(k);
-	if (ab_code_has_socket(k))
+	if (k->children && ab_code_has_socket(k))
 		judge(k, AB_TAINT_REMOTE, NULL);
 }
