@@ -35,6 +35,7 @@ enum ab_call {
 	AB_CALL_URL,	/* a file only as file:///x */
 	AB_CALL_PATH,	/* by the method behind it */
 	AB_CALL_PIPE,	/* lines, each read by the next */
+	AB_CALL_LOAD,	/* the file is run as code of the same language */
 	AB_CALL_ARGV,	/* its own name is the program */
 	AB_CALL_GIT	/* ... or a command of git */
 };
@@ -59,6 +60,7 @@ enum {
 
 struct ab_args;
 struct functions; /* code_params.c */
+struct ab_remote; /* code_remote.c */
 
 /* x = "a", x = ["a", "b"], for x in ["a", "b"], system as x. */
 struct ab_named {
@@ -127,6 +129,7 @@ struct ab_code {
 	uint8_t narrows; /* 1: names tell which, 2: they do not; 0: unseen */
 	uint32_t filled; /* calls that were given those words */
 	uint8_t fetches; /* 1: it does, 2: it does not; 0: unseen */
+	const struct ab_remote *remote; /* code_remote.c; or NULL */
 	uint8_t reads;	 /* the same of files */
 	uint8_t sockets; /* the same of connections of its own */
 	uint32_t looked; /* how often all was looked through for a pattern */
@@ -284,6 +287,7 @@ struct ab_args {
 	bool is_open, is_joined, has_slash;
 	/* the words behind the program are among them; before any string */
 	bool has_argv, is_argv_first;
+	uint32_t remote_at; /* the last token that ab_code_is_remote() */
 	bool has_block; /* perl: system {"rm"} ... */
 	struct ab_word block;
 };
@@ -339,10 +343,29 @@ void ab_code_write(struct ab_code *k, const struct ab_word *w);
 /* The names that a pattern takes, as paths of the shell: false: it is none. */
 bool ab_code_glob(struct ab_code *k, struct ab_word *w, bool is_deep);
 
+/* --- code_remote.c --- */
+/* It has something from the network, by a call or a child. */
+bool ab_code_fetches(struct ab_code *k);
+/* ... and writes that into something: a file, a child. */
+bool ab_code_feeds(struct ab_code *k);
+/* The token is such a thing, once one of those two was asked; x is behind it,
+   and `before` and `behind` are what they are in ab_code. */
+bool ab_code_is_remote(const struct ab_code *k, const struct ab_token *t,
+		       struct ab_lexer x, const struct ab_token *before,
+		       const struct ab_token *behind);
+/* A word that is such a thing. */
+void ab_code_remote_hole(struct ab_code *k, struct ab_word *w);
+/* What runs it as code and is not in the table. */
+void ab_code_check_remote(struct ab_code *k);
+/* The string is the address of a module. */
+void ab_code_import(struct ab_code *k, const struct ab_token *t);
+
 /* --- code_loose.c --- */
 /* What runs a command or names a file without being a call; a is room. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		   const struct ab_token *t);
+/* A file that the text wrote is run, unless it is one that is being run. */
+void ab_code_run_file(struct ab_code *k, const struct ab_word *w);
 
 /* --- code_argv.c --- */
 /* The words behind the program, if it takes them. */

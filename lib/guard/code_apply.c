@@ -258,6 +258,8 @@ void ab_code_apply(struct ab_code *k, struct ab_args *a, enum ab_call kind,
 	a->is_command = kind == AB_CALL_SHELL ? ab_code_is_command(k, t) :
 			kind == AB_CALL_CODE  ? ab_code_is_code(k, t) :
 						false;
+	if (kind == AB_CALL_SHELL || kind == AB_CALL_CODE)
+		(void)ab_code_fetches(k);
 	if (a->is_run)
 		ab_code_see_first(k, a);
 	a->is_taken_away = kind == AB_CALL_REMOVE || kind == AB_CALL_DELETE ||

@@ -386,6 +386,7 @@ static int read_block(struct ab_code *k, struct ab_args *a)
 /* An element of a list, or an argument: what it adds to the words. */
 struct element {
 	uint32_t count; /* of the words before it */
+	uint32_t at;	/* where it begins */
 	bool is_word;	/* something in it is computed */
 	bool is_argv;	/* the words behind the program: they are known */
 	bool is_named;	/* cwd=x, stdio: x, a block */
@@ -411,11 +412,20 @@ static void end_element(struct ab_code *k, struct ab_args *a,
 	bool is_list = e->bracket == '[' ||
 		       (e->bracket != '{' && k->lang & (AB_PERL | AB_RUBY)) ||
 		       (a->takes_list && a->count == 1 && e->bracket != '{');
+	bool is_remote = a->remote_at > e->at && e->is_word && e->count &&
+			 a->count >= e->count && is_list && !e->is_named;
 
+	/* ["sh", "-c", get("https://x")]: what stands in it is none */
+	if (is_remote)
+		a->count = e->count;
 	if (a->each || !a->count || a->count != e->count ||
 	    a->count == AB_CODE_STRINGS || !is_list || !e->is_word ||
 	    e->is_argv || e->is_named)
 		return;
+	if (is_remote) {
+		ab_code_remote_hole(k, &a->words[a->count++]);
+		return;
+	}
 	a->words[a->count] = (struct ab_word){ .text = "",
 					       .span = k->text->span };
 	ab_code_hole(k, &a->words[a->count++]);
@@ -506,7 +516,8 @@ static void see_element(struct ab_code *k, struct ab_args *a,
 	} else if (is_open) {
 		e->is_word |= sign != '['; /* what is in it says more */
 		e->is_named |= sign == '{';
-		e[1] = (struct element){ .count = a->count, .bracket = sign };
+		e[1] = (struct element){ .count = a->count, .at = t->at,
+					 .bracket = sign };
 		all->depth++;
 	} else if (sign && memchr(")]}", sign, 3)) {
 		end_element(k, a, e);
@@ -515,7 +526,7 @@ static void see_element(struct ab_code *k, struct ab_args *a,
 	} else if (sign == ',') {
 		end_element(k, a, e);
 		end_option(k, a, e);
-		*e = (struct element){ .count = a->count,
+		*e = (struct element){ .count = a->count, .at = t->at,
 				       .bracket = e->bracket };
 	} else if (sign) {
 		e->is_named |= !!memchr("=:|&", sign, 4);
@@ -535,11 +546,11 @@ bool ab_code_is_environment(const struct ab_code *k, const struct ab_token *t)
 void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 {
 	struct elements elements = { .depth = 0 };
-	struct ab_token t, last = { 0 };
+	struct ab_token t, last = { 0 }, behind = { 0 };
 	int depth = read_block(k, a), environment = -1;
 	bool first = !a->has_block, is_later = false;
 
-	a->count = 0;
+	a->count = a->remote_at = 0;
 	a->is_cut = false;
 	a->number_token.len = 0;
 	a->joint = AB_JOINT_NONE;
@@ -568,6 +579,9 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 			a->count = 0;
 			environment = -1;
 		}
+		if (AB_UNLIKELY(k->remote) &&
+		    ab_code_is_remote(k, &t, k->x, &last, &behind))
+			a->remote_at = t.at;
 		see_element(k, a, &elements, &t);
 		if (t.kind == AB_TOKEN_SIGN &&
 		    memchr("([{", k->text->text[t.at], 3))
@@ -581,6 +595,7 @@ void ab_code_read_args(struct ab_code *k, struct ab_args *a)
 		    ab_code_is_sign(k, &t, ']'))
 			a->is_computed |= ab_code_is_changed(k);
 		add_token(k, a, &t);
+		behind = last;
 		last = t;
 		first = false;
 	}

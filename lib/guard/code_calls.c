@@ -347,10 +347,12 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 	const bool is_bare = ab_code_next_byte(k->text, k->x.pos) != '(';
 	struct ab_word first = *k->text;
 	struct ab_code inner = *k;
-	struct ab_token t = { 0 }, before = { 0 };
+	struct ab_token t = { 0 }, before = { 0 }, behind = { 0 };
 	struct first f = { 0 };
 	struct ab_lexer x = k->x;
 	uint32_t start;
+
+	bool is_remote = false;
 
 	a->is_fed = a->is_computed = a->is_fetched = false;
 	if (is_bare && !(a->is_command && k->lang & (AB_PERL | AB_RUBY)))
@@ -373,14 +375,16 @@ void ab_code_see_first(const struct ab_code *k, struct ab_args *a)
 			break;
 		inner.x = x;
 		see_token(&inner, &f, &t, &before);
+		is_remote |= ab_code_is_remote(k, &t, x, &before, &behind);
 		first.len = x.pos - start;
+		behind = before;
 		before = t;
 		if (!ab_lexer_next(&x, &t))
 			break;
 	}
 	inner.text = &first;
 	inner.fetches = 0;
-	a->is_fetched = ab_code_is_fetching(&inner);
+	a->is_fetched = is_remote || ab_code_is_fetching(&inner);
 	a->is_computed = (!f.is_said || f.is_computed) && first.len;
 	a->is_fed = !is_bare && (!f.is_said || ab_code_reads_input(&inner));
 }
@@ -496,6 +500,9 @@ bool ab_code_is_command(const struct ab_code *k, const struct ab_token *t)
 		return !is_shared || (k->modules & AB_MODULE_SUBPROCESS &&
 				      is_of_subprocess(k, t->at));
 	case AB_JS:
+		if (k->modules & AB_MODULE_DENO &&
+		    ab_code_is_text(k, t, "Command"))
+			return true;
 		return !is_shared && k->modules & AB_MODULE_CHILD;
 	case AB_RUBY:
 	case AB_PHP:

@@ -93,7 +93,7 @@ static bool open_command(struct ab_code *k, struct ab_args *a)
 
 void ab_code_write(struct ab_code *k, const struct ab_word *w)
 {
-	if (ab_code_is_fetching(k)) {
+	if (ab_code_is_fetching(k) || ab_code_fetches(k)) {
 		ab_file_save(k->c, w, AB_TAINT_REMOTE, NULL, false);
 		return;
 	}
@@ -243,6 +243,29 @@ static void run_call(struct ab_code *k, struct ab_args *a)
 			       a->has_input);
 }
 
+/* What is written into a shell that reads it, popen("sh", "w") and the like,
+   and a file of the network's that is run. */
+static void check_remote(struct ab_code *k, const struct ab_args *a)
+{
+	const struct ab_word *w = &a->words[0];
+	const struct ab_program *p;
+	uint32_t base;
+
+	if (!a->count || w->hole_count || !ab_code_fetches(k))
+		return;
+	base = ab_name_base(w);
+	p = ab_pack_program(k->c->pack, w->text + base, w->len - base);
+	if (!p)
+		return;
+	if (ab_code_feeds(k) && (a->count == 1 || a->words[1].len < 3) &&
+	    (ab_has_role(p, AB_ROLE_STDIN_SHELL) ||
+	     ab_has_role(p, AB_ROLE_STDIN_CODE)))
+		ab_check_flow(k->c, k->use, AB_SINK_SHELL, AB_TAINT_REMOTE, w);
+	if (a->count > 1 && !a->words[1].len && ab_has_role(p, AB_ROLE_RUN) &&
+	    ab_word_taint(&a->words[1]) & AB_TAINT_REMOTE)
+		ab_check_flow(k->c, k->use, AB_SINK_RUN, AB_TAINT_REMOTE, w);
+}
+
 /* pipeline("a b", "c"): a b | c. */
 static void pipe_call(struct ab_code *k, struct ab_args *a)
 {
@@ -318,6 +341,20 @@ static bool cut_address(struct ab_code *k, struct ab_word *w)
 	if (at)
 		from = (uint32_t)(at - w->text) + (uint32_t)sizeof(mark) - 1;
 	return from && ab_word_slice(k->c, w, from, w->len - from, w);
+}
+
+/* php: copy("https://x", "y") */
+static bool is_address(const struct ab_word *w)
+{
+	static const char *const heads[] = { "http://", "https://", "ftp://" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(heads); i++) {
+		size_t n = strlen(heads[i]);
+
+		if (w->len > n && !strncasecmp(w->text, heads[i], n))
+			return true;
+	}
+	return false;
 }
 
 /* new File("x").delete(), path("x")->spew(...) */
@@ -561,6 +598,7 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    (a->is_fetched || ab_code_has_socket(k)))
 			ab_check_flow(k->c, k->use, AB_SINK_SHELL,
 				      AB_TAINT_REMOTE, k->text);
+		check_remote(k, a);
 		cwd = k->c->cwd;
 		enter_dir(k, a);
 		run_call(k, a);
@@ -578,6 +616,9 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    (a->is_computed || (a->count && a->words[0].hole_count)))
 			ab_check_known(k->c, AB_KNOWN_OPAQUE, AB_V_ASK,
 				       k->text);
+		if (a->is_command && a->is_fetched)
+			ab_check_flow(k->c, k->use, AB_SINK_CODE,
+				      AB_TAINT_REMOTE, k->text);
 		if (a->count && k->c->depth >= AB_CHECK_MAX_DEPTH / 4) {
 			ab_check_known(k->c, AB_KNOWN_LIMIT, AB_V_DENY,
 				       k->text);
@@ -590,6 +631,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		}
 		return;
 	case AB_CALL_COPY:
+		if (a->count > 1 && is_address(&a->words[0]))
+			ab_file_save(k->c, &a->words[1], AB_TAINT_REMOTE, NULL,
+				     false);
+		/* fall through */
 	case AB_CALL_LINK:
 	case AB_CALL_ALIAS:
 		if (a->count > 1)
@@ -608,6 +653,9 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 		    a->words[0].len == 3 && !memcmp(a->words[0].text, "git", 3))
 			ab_check_words(k->c, a->words, a->count, 0, NULL,
 				       false);
+		/* perl: do "x.pl" */
+		if (k->lang == AB_PERL && k->c->has_files && k->use && is_known)
+			ab_code_run_file(k, &a->words[0]);
 		for (uint32_t i = 0; i < a->count && i < 1; i++)
 			ab_check_text(k->c, "sql", &a->words[i]);
 		return;
@@ -691,6 +739,10 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 			return;
 		if (k->lang == AB_PY && is_known)
 			role = joined_role(k, &a->words[0]);
+		break;
+	case AB_CALL_LOAD:
+		if (AB_UNLIKELY(k->c->has_files) && k->use && is_known)
+			ab_code_run_file(k, &a->words[0]);
 		break;
 	case AB_CALL_NONE:
 		break;

@@ -219,8 +219,7 @@ static bool module_name(struct ab_code *k, const struct ab_token *t,
 #define MAX_MODULES 64
 #define MAX_IMPORTS 8 /* each in the one before: the stack is bounded */
 
-/* A file that the text wrote, unless it is one that is being run. */
-static void run_file(struct ab_code *k, const struct ab_word *w)
+void ab_code_run_file(struct ab_code *k, const struct ab_word *w)
 {
 	struct ab_check *c = k->c;
 	struct ab_module module = { .path = w, .outer = c->module };
@@ -253,18 +252,20 @@ static void run_module(struct ab_code *k, const struct ab_token *t)
 	if (AB_LIKELY(!k->c->has_files) || !k->use || !module_name(k, t, &w))
 		return;
 	if (k->lang == AB_JS)
-		run_file(k, &w);
+		ab_code_run_file(k, &w);
 	k->last = NULL;
 	ab_code_append(k, &w, &more);
-	run_file(k, &w);
+	ab_code_run_file(k, &w);
 }
 
 /* What runs a command or names a file without being a call. */
 void ab_code_loose(struct ab_code *k, struct ab_args *a,
 		   const struct ab_token *t)
 {
-	if (t->kind == AB_TOKEN_STRING)
+	if (t->kind == AB_TOKEN_STRING) {
 		loose_string(k, t);
+		ab_code_import(k, t);
+	}
 	if (k->lang & (AB_PY | AB_RUBY))
 		named_path(k, a, t);
 	if (k->lang & (AB_PY | AB_JS))

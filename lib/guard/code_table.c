@@ -40,7 +40,8 @@ enum {
 	CALL_WRITES = AB_CALL_WRITES,
 	CALL_URL = AB_CALL_URL,
 	CALL_PATH = AB_CALL_PATH,
-	CALL_PIPE = AB_CALL_PIPE
+	CALL_PIPE = AB_CALL_PIPE,
+	CALL_LOAD = AB_CALL_LOAD
 };
 
 /* Path(x).replace("y"): of a text there would be two. */
@@ -276,6 +277,11 @@ static const struct {
 	{ "urlretrieve", PY, CALL_FETCH },
 	{ "getstore", PERL, CALL_FETCH },
 	{ "mirror", PERL, CALL_FETCH },
+	{ "download", PY, CALL_FETCH, "wget gdown" },
+	{ "download", OTHER, CALL_FETCH },
+	{ "file", OTHER, CALL_FETCH, "download" },
+	{ "curl_download", OTHER, CALL_FETCH },
+	{ "url-copy-file", OTHER, CALL_FETCH },
 	{ "symlink", ALL, CALL_LINK },
 	{ "ln_s", RUBY, CALL_LINK },
 	{ "ln_sf", RUBY, CALL_LINK },
@@ -451,8 +457,19 @@ static const struct {
 	{ "extractTo", PHP, CALL_WRITE },
 	{ "output", LUA, CALL_WRITE, "io" },
 	{ "input", LUA, CALL_READ, "io" },
-	{ "loadfile", LUA, CALL_READ },
-	{ "dofile", LUA, CALL_READ },
+	{ "loadfile", LUA, CALL_LOAD },
+	{ "dofile", LUA, CALL_LOAD },
+	{ "run_path", PY, CALL_LOAD },
+	{ "execfile", PY, CALL_LOAD },
+	{ "load", RUBY, CALL_LOAD },
+	{ "require", RUBY | PERL | PHP, CALL_LOAD },
+	{ "require_relative", RUBY, CALL_LOAD },
+	{ "require_once", PHP, CALL_LOAD },
+	{ "include", PHP | OTHER, CALL_LOAD },
+	{ "include_once", PHP, CALL_LOAD },
+	{ "source", OTHER, CALL_LOAD },
+	{ "load-file", OTHER, CALL_LOAD },
+	{ "load", OTHER, CALL_LOAD },
 	/* R, julia, groovy and others; a name alone is a function of theirs */
 	{ "File", OTHER, CALL_PATH },
 	{ "of", OTHER, CALL_PATH, "Path" },
@@ -496,6 +513,7 @@ static const struct {
 	{ "saveRDS", OTHER, CALL_WRITES },
 	{ "fwrite", OTHER, CALL_WRITES },
 	{ "sink", OTHER, CALL_WRITE },
+	{ "write_disk", OTHER, CALL_WRITE },
 	{ "write_csv", OTHER, CALL_WRITES },
 	{ "ggsave", OTHER, CALL_WRITE },
 	{ "writeFile", OTHER, CALL_WRITE },

@@ -283,6 +283,9 @@ static bool string(struct ab_lexer *x, struct ab_token *t)
 	bool is_line = x->traits & AB_LEX_LINE && quote != '`';
 	uint32_t i = x->pos + 1;
 
+	/* 'x is a name */
+	if (x->traits & AB_LEX_LISP && quote == '\'')
+		return false;
 	/* three quotes and three quotes */
 	if (x->len - x->pos >= 6 && x->text[i] == quote &&
 	    x->text[i + 1] == quote && x->traits & AB_LEX_TRIPLE) {
@@ -819,6 +822,7 @@ uint32_t ab_lex_traits(const char *lang)
 		{ "php", AB_LEX_SLASH | AB_LEX_HASH | AB_LEX_HEREDOC_PHP },
 		{ "lua", AB_LEX_DASH | AB_LEX_LONG | AB_LEX_LINE },
 		{ "lisp", AB_LEX_LISP },
+		{ "pwsh", AB_LEX_HASH },
 	};
 
 	for (size_t i = 0; i < AB_ARRAY_LEN(langs); i++) {

@@ -52,6 +52,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_loose.c \
 	lib/guard/code_named.c \
 	lib/guard/code_names.c lib/guard/code_params.c \
+	lib/guard/code_remote.c \
 	lib/guard/code_sed.c \
 	lib/guard/code_table.c \
 	lib/guard/code_tasks.c \
