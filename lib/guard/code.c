@@ -361,7 +361,6 @@ void ab_check_code(struct ab_check *c, const struct ab_use *use,
 	if (!a)
 		return;
 	ab_check_text(c, lang, text);
-	k.heads = ab_code_heads(k.lang);
 	k.x = (struct ab_lexer){ .text = text->text, .len = text->len,
 				 .traits = ab_lex_traits(lang) };
 	ab_code_find_modules(&k);

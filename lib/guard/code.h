@@ -91,7 +91,6 @@ struct ab_code {
 	struct ab_lexer x;
 	const char *name; /* of the language */
 	uint8_t lang;
-	uint64_t heads; /* what the calls that it has begin with */
 	/* ab_code_find_modules() */
 	uint8_t modules; /* AB_MODULE_* that it names */
 	uint8_t alias_count;
@@ -185,11 +184,13 @@ void ab_code_hole(struct ab_code *k, struct ab_word *w);
 /* --- code_table.c --- */
 /* The bit of a language, AB_OTHER of what has no name here. */
 uint8_t ab_code_lang(const char *lang);
-/* What the calls of a language begin with. */
-uint64_t ab_code_heads(uint8_t lang);
 /* The call of the table that it names, enum ab_call; 0: none. */
 uint8_t ab_code_call(const struct ab_code *k, const struct ab_token *t);
 uint8_t ab_code_call_of(const struct ab_code *k, const char *s, uint32_t len);
+/* The table has the name for the language, whoever's it is. */
+bool ab_code_is_known(const struct ab_code *k, const struct ab_token *t);
+/* The names of the table in their order, once for each row; NULL: no more. */
+const char *ab_code_call_name(size_t i);
 /* How often something in a part of the text takes away files whose names it
    computes. */
 uint32_t ab_code_count_removals(const struct ab_code *k,
@@ -333,6 +334,13 @@ bool ab_code_has_socket(struct ab_code *k);
 /* --- code_env.c --- */
 /* Variables of the environment that it sets. */
 void ab_code_check_env(struct ab_code *k);
+
+/* --- code_files.c --- */
+/* A string that is the name of a file: what is called with it reads it. */
+void ab_code_read_string(struct ab_code *k, const struct ab_token *t);
+/* The same of all names in a text, with quotes or without. */
+void ab_check_files(struct ab_check *c, const struct ab_use *use,
+		    const char *lang, const struct ab_word *text);
 
 /* --- code_judge.c --- */
 /* One call with arguments that are known as far as they ever are. */

@@ -107,14 +107,16 @@ static void add_named(struct ab_code *k, struct ab_args *a,
 static bool is_of_environment(const char *s, uint32_t at)
 {
 	static const char *const ends[] = { "environ", "environb", "env",
-					    ".get", ".fetch" };
+					    ".get", ".fetch", "_SERVER" };
 	uint32_t n = at ? at - 1 : 0; /* the quote */
+	const uint32_t quote = n;
 
 	while (n && memchr(" \t\n", s[n - 1], 3))
 		n--;
-	if (!n || !memchr("([{", s[n - 1], 3))
+	/* (getenv "HOME") */
+	if (!n || (!memchr("([{", s[n - 1], 3) && n == quote))
 		return false;
-	n--;
+	n -= !!memchr("([{", s[n - 1], 3);
 	for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++) {
 		size_t len = strlen(ends[i]);
 
@@ -132,11 +134,18 @@ bool ab_code_is_home(const struct ab_code *k, const struct ab_token *t)
 	    (t->len == 11 && !memcmp(s + t->at, "USERPROFILE", 11)))
 		return t->kind != AB_TOKEN_STRING ||
 		       is_of_environment(s, t->at);
-	if (ab_code_is_text(k, t, "homedir"))
+	if (ab_code_is_text(k, t, "homedir") ||
+	    ab_code_is_text(k, t, "user_home"))
+		return true;
+	/* getProperty("user.home") */
+	if (k->lang == AB_OTHER && t->len == 9 &&
+	    !memcmp(s + t->at, "user.home", 9))
 		return true;
 	return ab_code_is_text(k, t, "home") && t->at &&
 	       s[t->at - 1] == '.' &&
 	       (k->lang == AB_RUBY ||
+		(k->lang == AB_OTHER && t->at > 4 &&
+		 !memcmp(s + t->at - 5, "user.", 5)) ||
 		(k->x.pos < k->x.len && s[k->x.pos] == '('));
 }
 

@@ -284,11 +284,16 @@ static bool is_join(const struct ab_code *k, const struct ab_token *t)
 					     "Path",	 "PurePath", "catfile",
 					     "normalize", "catdir" };
 
+	/* file.path(), paste0(), str(), File(x, y), Paths.get(x, y) */
+	static const char *const others[] = { "path", "paste0", "str",
+					      "concat", "File", "get", "of" };
+
 	for (size_t i = 0; i < AB_ARRAY_LEN(names); i++) {
 		if (ab_code_is_text(k, t, names[i]))
 			return true;
 	}
-	return false;
+	return k->lang == AB_OTHER &&
+	       ab_code_is_one_of(k, t, others, AB_ARRAY_LEN(others));
 }
 
 /* [home, "x"].join("/"); the lexer is behind the bracket. */
@@ -361,7 +366,8 @@ static void go_on(struct home *h, const struct ab_token *t)
 	} else if (ch == '/' || (ch == ',' && h->joins & 1)) {
 		h->has_slash = true;
 		h->is_else = false;
-	} else if (ch && memchr(".+()[]}", ch, 7)) {
+	} else if (ch && (memchr(".+()[]}", ch, 7) ||
+			  (k->lang == AB_OTHER && memchr("!<>*", ch, 4)))) {
 		h->is_else &= ch != '+';
 	} else if (t->kind == AB_TOKEN_WORD &&
 		   (is_join(k, t) || (t->len < 3 && k->x.pos < k->x.len &&

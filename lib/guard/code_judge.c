@@ -569,6 +569,9 @@ void ab_code_judge(struct ab_code *k, enum ab_call kind, struct ab_args *a)
 
 	is_file = a->count && kind != AB_CALL_SHELL && kind != AB_CALL_CODE &&
 		  cut_address(k, &a->words[0]);
+	/* R's and those of emacs expand it in every name */
+	a->is_home |= k->lang == AB_OTHER ||
+		      (k->lang == AB_PERL && kind == AB_CALL_PATH);
 	if (a->count)
 		expand_home(k, &a->words[0],
 			    a->is_home && (a->words[0].len > 1 ||

@@ -44,6 +44,7 @@ libagentbox_la_SOURCES += \
 	lib/guard/code_awk.c \
 	lib/guard/code_env.c \
 	lib/guard/code_written.c \
+	lib/guard/code_files.c \
 	lib/guard/code_calls.c \
 	lib/guard/code_change.c \
 	lib/guard/code_home.c \

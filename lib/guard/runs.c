@@ -450,6 +450,15 @@ void ab_run_shell(struct ab_check *c, const struct ab_use *use,
 void ab_run_code(struct ab_check *c, const struct ab_use *use,
 		      const struct ab_role *role, const struct ab_word *w)
 {
+	static const char *const named[] = { "files", "vim", "viml", "tcl",
+					     "m4", "make" };
+
+	for (size_t i = 0; i < AB_ARRAY_LEN(named); i++) {
+		if (!strcmp(role->text, named[i]))
+			ab_check_files(c, use, named[i], w);
+	}
+	if (!strcmp(role->text, "files"))
+		return;
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
 	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		ab_check_lines(c, role->text, w);

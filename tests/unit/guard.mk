@@ -13,6 +13,12 @@ tests_unit_guard_near_internal_SOURCES = tests/unit/guard_near_internal.c
 tests_unit_guard_near_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_guard_near_internal_CFLAGS = $(UNIT_CFLAGS)
 
+check_PROGRAMS += tests/unit/guard_code_internal
+UNIT_TESTS += tests/unit/guard_code_internal
+tests_unit_guard_code_internal_SOURCES = tests/unit/guard_code_internal.c
+tests_unit_guard_code_internal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_guard_code_internal_CFLAGS = $(UNIT_CFLAGS)
+
 check_PROGRAMS += tests/unit/guard_exec_internal
 UNIT_TESTS += tests/unit/guard_exec_internal
 tests_unit_guard_exec_internal_SOURCES = tests/unit/guard_exec_internal.c
