@@ -459,6 +459,8 @@ void ab_run_code(struct ab_check *c, const struct ab_use *use,
 	}
 	if (!strcmp(role->text, "files"))
 		return;
+	if (!strcmp(role->text, "tcl"))
+		ab_check_text(c, "tcl", w);
 	if (!strcmp(role->text, "make") || !strcmp(role->text, "docker") ||
 	    !strcmp(role->text, "tcl") || !strcmp(role->text, "procfile"))
 		ab_check_lines(c, role->text, w);
